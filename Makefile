@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# softpmu: make | make demo | make check [SAN=1] | make bench | make install PREFIX=/usr/local
+CC      ?= gcc
+PREFIX  ?= /usr/local
+O       := $(if $(SAN),build/san,build)
+WARN    := -Wall -Wextra
+OPT     := $(if $(SAN),-O1 -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2)
+CFLAGS  += -std=gnu17 -g $(WARN) $(OPT) -pthread
+CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE
+LDLIBS  := -lZydis -lpfm -ldw -lelf -lzstd -lm -pthread
+, := ,
+
+ROOMS   := util stream isa core pmu run session analysis output
+LIB_SRC := $(wildcard $(ROOMS:%=src/%/*.c))
+CLI_SRC := $(wildcard src/cli/*.c)
+TESTS   := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/test_*.c))
+obj      = $(1:%.c=$O/obj/%.o)
+
+.PHONY: all demo check bench install clean deps programs
+all: $O/softpmu $(if $(SAN),,tracer)
+
+$O/softpmu: $(call obj,$(CLI_SRC)) $O/libsoftpmu.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$O/libsoftpmu.a: $(call obj,$(LIB_SRC))
+	rm -f $@ && ar rcs $@ $^
+$O/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+$O/tests/%: tests/unit/%.c $O/libsoftpmu.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $O/libsoftpmu.a -lcmocka $(LDLIBS)
+
+include src/valgrind/tracer.mk		# target `tracer`: build/libexec/softpmu-tracer-{amd64,x86}-linux
+include tests/programs/programs.mk	# target `programs`: what the system tests run
+
+deps:
+	@tools/install-deps.sh
+demo: deps
+	@$(MAKE) --no-print-directory all && tools/demo.sh
+check: deps
+	@$(MAKE) --no-print-directory all programs tests SAN=$(SAN) && tests/run.sh $O
+tests: $(TESTS)
+bench: all
+	@bench/run.sh
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/softpmu $(DESTDIR)$(PREFIX)/share/man/man1 \
+	  $(DESTDIR)$(PREFIX)/share/softpmu/cores $(DESTDIR)$(PREFIX)/share/softpmu/uops $(DESTDIR)$(PREFIX)/share/softpmu/events
+	install build/softpmu $(DESTDIR)$(PREFIX)/bin
+	install build/libexec/* $(DESTDIR)$(PREFIX)/libexec/softpmu
+	install -m 644 data/cores/*.conf $(DESTDIR)$(PREFIX)/share/softpmu/cores
+	install -m 644 data/uops/*.tsv $(DESTDIR)$(PREFIX)/share/softpmu/uops
+	install -m 644 data/events/*.tsv $(DESTDIR)$(PREFIX)/share/softpmu/events
+	install -m 644 docs/softpmu.1 $(DESTDIR)$(PREFIX)/share/man/man1
+clean:
+	rm -rf build
+
+-include $(shell find $O -name '*.d' 2>/dev/null)

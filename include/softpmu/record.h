@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * What a core tells the rest of the house: records, in batches.
+ *
+ * A record is a uop (kind SPMU_REC_UOP) or a signal that belongs to no uop (SPMU_REC_SIGNAL).  Uop records
+ * come in program order; signal records lie anywhere in the batch.  All cycles are 32-bit offsets from the
+ * batch's `base_cycle`, which lies at or below every cycle in the batch.
+ *
+ * Ownership: a batch and its arrays belong to the core and are valid only during the callback.
+ */
+#ifndef SOFTPMU_RECORD_H
+#define SOFTPMU_RECORD_H
+#include <stdint.h>
+
+enum spmu_is {			/* bit numbers of spmu_record.is */
+#define STATIC(name, text) SPMU_IS_##name,
+#include "signals.def"
+	SPMU_IS_COUNT
+};
+enum spmu_did {			/* bit numbers of spmu_record.did */
+#define DYNAMIC(name, text) SPMU_DID_##name,
+#include "signals.def"
+	SPMU_DID_COUNT
+};
+enum spmu_signal {		/* spmu_record.signal */
+#define SIGNAL(name, kind, text) SPMU_SIG_##name,
+#include "signals.def"
+	SPMU_SIG_COUNT
+};
+enum spmu_signal_kind { SPMU_POINT, SPMU_INTERVAL, SPMU_OCCUPANCY };
+
+#define SPMU_IS(name)  (UINT64_C(1) << SPMU_IS_##name)
+#define SPMU_DID(name) (UINT64_C(1) << SPMU_DID_##name)
+
+enum spmu_record_kind { SPMU_REC_UOP, SPMU_REC_SIGNAL };
+
+/* 64 bytes.  Cycles: offsets from spmu_batch.base_cycle. */
+struct spmu_record {
+	uint8_t  kind;		/* enum spmu_record_kind */
+	uint8_t  hw_thread;	/* hardware thread on this core, from 0 */
+	uint8_t  cpl;		/* privilege level: 0 or 3 */
+	uint8_t  port;		/* execution port, 255 if none */
+	union {
+		uint32_t size;	/* uop: bytes accessed, 0 if no access */
+		uint32_t signal;/* signal: enum spmu_signal */
+	};
+	uint64_t ip;		/* uop: linear address of its instruction */
+	uint64_t is;		/* uop: set of enum spmu_is */
+	uint64_t did;		/* uop: set of enum spmu_did.  signal: `count` */
+	uint64_t addr;		/* uop: linear data address; of a branch uop: where it went; else 0 */
+	union {
+		struct {	/* uop */
+			uint32_t fetch, alloc, ready, dispatch, complete, retire;
+		};
+		struct {	/* signal */
+			uint32_t begin, end;
+		};
+	};
+};
+_Static_assert(sizeof(struct spmu_record) == 64, "a record is 64 bytes");
+
+enum { SPMU_BATCH_MAX = 1024 };	/* most records in a batch */
+
+struct spmu_batch {
+	uint64_t base_cycle;	/* cycle 0 of every offset in this batch */
+	uint64_t watermark;	/* no later batch holds a cycle below this (absolute) */
+	uint32_t count;		/* records, at most SPMU_BATCH_MAX */
+	uint32_t instructions;	/* uop records with INST_END and RETIRED among them */
+	uint32_t is_last;	/* 1: the hardware thread ends (or halts) here and no cycle beyond `watermark` is open */
+	const struct spmu_record *records;
+};
+#endif

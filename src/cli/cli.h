@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * What the commands share.  One file per command: src/cli/cmd_NAME.c defines `const struct cli_command cmd_NAME`.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+#include "core/config.h"
+#include "run/run.h"
+#include "util/err.h"
+#include <stdbool.h>
+
+struct cli_command {
+	const char *name;
+	const char *summary;	/* one line for `softpmu --help` */
+	const char *help;	/* whole text of `softpmu NAME --help` */
+	int (*run)(int argc, char **argv);	/* argv[0] is the command's name; returns the exit status */
+};
+
+/* Options that every command which runs a program takes: --core NAME, --set FIELD=VALUE, --follow,
+ * --start FUNC|COUNT, --stop FUNC|COUNT, --replay FILE, --save-stream FILE, -p PID (refused). */
+struct cli_run {
+	struct core_config core;
+	struct run_options run;
+	char *const *argv;	/* the program and its arguments */
+	/* private */
+	const char *core_name;
+	const char *set[64];
+	unsigned sets;
+	double started, shown;
+	bool on_terminal;
+};
+#define CLI_RUN_HELP /* paragraph to paste into a command's help */ \
+"Options of the run:\n" \
+"      --core NAME         machine to model: a preset (softpmu cores) or a file; default golden-cove\n" \
+"      --set FIELD=VALUE   change one field of it, e.g. --set l1d.size=32K (again for more)\n" \
+"      --follow            count and sample forked and executed processes too\n" \
+"      --start FUNC|COUNT  time from the first entry of FUNC, or after COUNT instructions;\n" \
+"                          before that caches and predictors are only warmed\n" \
+"      --stop FUNC|COUNT   until FUNC is entered, or COUNT timed instructions have retired\n" \
+"      --save-stream FILE  keep the instruction stream for --replay\n" \
+"      --replay FILE       take the stream from FILE instead of running a program\n"
+
+void cli_run_init(struct cli_run *r);
+/* argv[*i] is one of the shared options: consumes it (and its value, moving *i to its last word) and returns 1; not ours: 0;
+ * bad: prints one line, returns -1. */
+int  cli_run_option(struct cli_run *r, int argc, char **argv, int *i);
+/* After the options: argv[i..] is the program (or --replay was given). Loads the core. 0, or -1 after one printed line. */
+int  cli_run_finish(struct cli_run *r, int argc, char **argv, int i);
+/* Value of a short or long option: `-o FILE`, `-oFILE`, `--output FILE`, `--output=FILE`. Returns it and moves *i, or NULL if
+ * argv[*i] is neither (or, after one printed line, if the value is missing: *i set to -1). long_name without dashes, may be NULL; short_name 0: none. */
+const char *cli_value(int argc, char **argv, int *i, char short_name, const char *long_name);
+/* Progress line on a terminal (stderr) for runs over two seconds, and Ctrl-C: pass as run_sink.tick with context = r. */
+int  cli_tick(void *context, uint64_t instructions, uint64_t cycles);
+void cli_progress_clear(struct cli_run *r);
+/* Runs with Ctrl-C handling: the program gets the SIGINT, we live on to write what was measured. */
+int  cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_result *result, struct err *err);
+/* Exit status as a shell would give it for a wait status. */
+int  cli_exit_status(int wait_status);
+
+/* One line on stderr: "softpmu: ..." */
+void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Directories, found from the place of the running binary: in the build tree or installed. */
+const char *cli_data_dir(void);		/* holds cores/ uops/ events/ */
+const char *cli_tracer_dir(void);	/* holds softpmu-tracer-* */
+/* "data_dir/events/<core.pmu>.tsv" loaded; prints the error and returns NULL on failure. */
+struct spmu_model *cli_model(const struct core_config *core);
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * A machine as data.  data/cores/NAME.conf: lines `field = value`, `#` comments, `include NAME` first if
+ * it builds on another.  Sizes take K, M, G; times `ns` or cycles as the field says. Fields: fields.def.
+ */
+#ifndef CORE_CONFIG_H
+#define CORE_CONFIG_H
+#include "util/err.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Every field with type, range, unit and help comes from fields.def. */
+struct core_config {
+	char name[64];		/* file name without .conf */
+	char title[128];	/* marketing name */
+	char uops[64];		/* uop table: data/uops/<uops>.tsv */
+	char pmu[64];		/* PMU and event table: data/events/<pmu>.tsv */
+	char libpfm[64];	/* libpfm4's name of that PMU (skl, spr) */
+	char cpuid_signature[16]; /* e.g. 506E3H: family, model, stepping */
+#define FIELD_INT(id, key, min, max, unit, help) uint32_t id;
+#define FIELD_REAL(id, key, min, max, unit, help) double id;
+#define FIELD_ENUM(id, key, names, help) uint32_t id;
+#include "core/fields.def"
+};
+
+/* data_dir: holds cores/.  name: a preset or a path (contains '/').  Unknown field: ERR_INPUT with the nearest names. */
+int core_config_load(struct core_config *out, const char *data_dir, const char *name, struct err *err);
+/* One `field=value` as of --set. */
+int core_config_set(struct core_config *config, const char *assignment, struct err *err);
+/* Consistency (powers of two where needed, sums); called by core_config_load and machine_create. */
+int core_config_check(const struct core_config *config, struct err *err);
+/* One line a field, as in the file, with help. Into a malloc'd string. */
+char *core_config_print(const struct core_config *config, bool with_help);
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The modelled core: takes decoded blocks with their addresses in program order, emits record batches.
+ *
+ * One-pass: each uop gets the cycle at which it was fetched, allocated, became ready, was dispatched, completed
+ * and retired, from rings of timestamps that stand for the machine's finite resources.  No per-cycle loop.
+ */
+#ifndef CORE_CORE_H
+#define CORE_CORE_H
+#include "softpmu/record.h"
+#include "isa/isa.h"
+#include "util/err.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct core_config;		/* config.h: every size, width and latency, read from data/cores/NAME.conf */
+struct machine;			/* one machine: the shared L3 and memory; its cores hang on it */
+struct core;			/* one core (one hardware thread) */
+
+typedef void core_emit(void *context, const struct spmu_batch *batch);
+
+/* Machines and cores are independent of each other but for the shared L3: two machines in one process. */
+int  machine_create(struct machine **out, const struct core_config *config, struct err *err);
+void machine_destroy(struct machine *m);
+
+int  core_create(struct core **out, struct machine *m, core_emit *emit, void *context, struct err *err);
+void core_destroy(struct core *c);
+/* Empty caches, predictors, queues; the clock goes to `cycle`. For reuse by another thread. */
+void core_reset(struct core *c, uint64_t cycle);
+
+/* One execution of `b` that was left through exit `exit` (index into b->exit), with its slot values.
+ * insns: number of instructions executed (b->exit[exit].insns, fewer for a block that was cut).
+ * next_ip: address of the instruction that the thread executes next (decides taken and target);
+ *          0 if unknown (end of thread, signal): treated as fall-through. */
+void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip);
+/* The same, functionally only: caches, TLBs and predictors are warmed, no time passes, no records. */
+void core_warm_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip);
+
+/* Pass what is pending to `emit`.  last: the thread halts or ends here (batch.is_last). */
+void core_flush(struct core *c, bool last);
+/* Code in [addr, addr+bytes) changed or went away: uop cache and loop buffer forget it. */
+void core_discard_code(struct core *c, uint64_t addr, uint64_t bytes);
+/* Retire cycle of the last retired uop: the core's now.  Monotonic. */
+uint64_t core_now(const struct core *c);
+/* Halt until `cycle` (no-op if past): the pipeline drains, cycles in between are not CYCLES. */
+void core_halt_until(struct core *c, uint64_t cycle);
+/* Instructions retired so far (what INST_RETIRED.ANY would say, timed part only). */
+uint64_t core_instructions(const struct core *c);
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Code bytes to uops.  A block is decoded once, when the tracer first sends it, into the small fixed records
+ * below; the core works on these alone.
+ *
+ * Rules of the decoding (fused domain): a `slot` uop opens an issue slot; uops without `UOP_SLOT` that
+ * follow belong to the same slot (micro-fused load+op, store-address+store-data; macro-fused pairs are one
+ * uop that ends two instructions).
+ */
+#ifndef ISA_ISA_H
+#define ISA_ISA_H
+#include "softpmu/record.h"
+#include "stream/format.h"
+#include "util/err.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Register names of the uops' operands.  0 is "none": always ready as a source, a sink as a destination. */
+enum isa_reg {
+	REG_NONE = 0,
+	REG_GPR = 1,		/* 16: RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8.. as encoded */
+	REG_VEC = 17,		/* 32 vector registers */
+	REG_X87 = 49,		/* 8, relative to the top of stack at the block's entry, also MMX */
+	REG_FLAGS = 57,		/* SF ZF AF PF OF */
+	REG_CARRY = 58,		/* CF */
+	REG_MXCSR = 59, REG_X87_STATUS = 60,
+	REG_SEGMENT = 61, REG_MASK = 62 /* 8 */,
+	REG_TEMP = 70,		/* 8 temporaries within an instruction */
+	REG_COUNT = 80
+};
+
+enum uop_kind {
+	UOP_NOP,		/* takes a slot, no port */
+	UOP_COMPUTE,		/* port, latency */
+	UOP_LOAD,		/* load port, then memory; result after the access plus `latency` extra */
+	UOP_STORE_ADDR,
+	UOP_STORE_DATA,
+	UOP_BRANCH,		/* port, latency; ends a basic block */
+	UOP_ELIMINATED,		/* done at rename: destination becomes a copy of src[0] (or ready, if none) */
+	UOP_FENCE_LOAD, UOP_FENCE_STORE, UOP_FENCE_FULL,
+	UOP_SERIALIZE,		/* waits until all before it retired; nothing after it issues before it did */
+};
+
+enum uop_flags {
+	UOP_SLOT = 1,		/* opens an issue/retire slot */
+	UOP_BEGIN = 2,		/* first uop of its instruction */
+	UOP_END = 4,		/* last uop of its instruction */
+	UOP_MS = 8,		/* comes from the microcode sequencer */
+	UOP_FUSED_BRANCH = 16,	/* macro-fused: this uop ends this instruction and the branch after it */
+	UOP_NO_DEP_BREAK = 32,
+};
+
+struct uop {			/* 40 bytes */
+	uint64_t is;		/* set of enum spmu_is: everything static that the record shall carry */
+	uint16_t ports;		/* ports it may go to, bit per port; 0: none */
+	uint8_t  kind;		/* enum uop_kind */
+	uint8_t  flags;		/* enum uop_flags */
+	uint8_t  src[4];
+	uint8_t  dst[3];
+	uint8_t  latency;	/* cycles from dispatch to result; loads: cycles beyond the access's own */
+	uint8_t  busy;		/* cycles the unit is blocked for others of the same `unit`; 0 or 1: pipelined */
+	uint8_t  unit;		/* 0: none; else a non-pipelined unit (1 integer divider, 2 FP divider, 3 others) */
+	uint16_t insn;		/* index of its instruction in the block */
+	uint16_t slot;		/* index of its memory slot in the block's record; UOP_NO_SLOT if none */
+	uint16_t size;		/* bytes it accesses */
+	uint32_t pad;
+};
+#define UOP_NO_SLOT 0xffffu
+
+enum insn_flags {
+	INSN_BRANCH = 1, INSN_COND = 2, INSN_CALL = 4, INSN_RET = 8, INSN_INDIRECT = 16,
+	INSN_REP = 32,		/* REP string instruction: the block that holds it runs once an iteration */
+	INSN_LCP = 64,		/* length-changing prefix */
+	INSN_MS = 128,		/* needs the microcode sequencer (more than 4 uops or says so) */
+	INSN_FUSES_NEXT = 256,	/* macro-fused with the branch that follows; that one has no uops of its own */
+	INSN_FUSED_INTO_PREV = 512,
+	INSN_COMPLEX = 1024,	/* more than one slot: only the complex decoder takes it */
+	INSN_FAR = 2048,	/* SYSCALL, INT, ... */
+	INSN_SERIALIZE = 4096,
+	INSN_SUBSTITUTE = 8192,	/* newer than the core: substitute timing */
+	INSN_UNKNOWN = 16384,	/* no row, or bytes that do not decode: a stated default was used */
+};
+
+struct insn {
+	uint64_t addr;
+	uint64_t target;	/* direct branch: static target; else 0 */
+	uint8_t  len;
+	uint8_t  uops;		/* number of its uops (0 if fused into the one before) */
+	uint8_t  issue_slots;	/* slots among them */
+	uint8_t  pad;
+	uint16_t first_uop;
+	uint16_t first_slot;	/* memory and register slots of this instruction in the block's record */
+	uint16_t slots;
+	uint16_t flags;		/* enum insn_flags */
+	uint16_t row;		/* row of the uop table, for coverage */
+	uint16_t pad2;
+};
+
+/* A decoded block.  Immutable but for `core_private`.  Freed with isa_block_free. */
+struct iblock {
+	uint64_t addr;		/* of its first instruction */
+	uint32_t id;
+	uint16_t insns, uops, slots, exits;
+	const struct insn *insn;
+	const struct uop *uop;
+	const struct st_slot *slot;
+	const struct st_exit_def *exit;
+	const uint8_t (*code)[15];	/* bytes of each instruction */
+	uint64_t core_private[4];	/* for the core's own per-block cache; zero at first */
+};
+
+struct isa;			/* tables of one microarchitecture; immutable after creation, shareable */
+
+/* Reads data/uops/<uarch>.tsv.  Errors name the line. */
+int isa_create(struct isa **out, const char *tsv_path, struct err *err);
+void isa_destroy(struct isa *isa);
+/* Decodes.  word_bytes 8 or 4.  `def` and its trailing arrays lie in `bytes` bytes of memory and are checked here
+ * (hostile input): ERR_INPUT if they are malformed.  Never fails for an unknown instruction: INSN_UNKNOWN. */
+int isa_decode(const struct isa *isa, int word_bytes, const struct st_block_def *def, size_t bytes,
+               struct iblock **out, struct err *err);
+void isa_block_free(struct iblock *b);
+/* For reports: the name of a table row; disassembly of an instruction (Intel or AT&T syntax). */
+const char *isa_row_name(const struct isa *isa, unsigned row);
+int isa_disassemble(const uint8_t *code, unsigned len, uint64_t addr, int word_bytes, bool att, char *text, size_t text_bytes);
+#endif

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Guest processes: block tables, threads, orderings between processes (process.h).
+ */
+#include "run/process.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE_SHIFT = 12, PAGE_BUCKETS = 1 << 14 };
+
+static uint32_t page_bucket(uint64_t page)
+{
+	return (uint32_t)((page * UINT64_C(0x9e3779b97f4a7c15)) >> 40) & (PAGE_BUCKETS - 1);
+}
+
+/* Grows *array (of `size`-byte elements) to hold at least `need`; the new part is zeroed. */
+static int grow(void *array, size_t *room, size_t need, size_t size, struct err *err)
+{
+	void **a = array;
+	if (need <= *room)
+		return 0;
+	size_t bigger = *room ? *room * 2 : 64;
+	while (bigger < need)
+		bigger *= 2;
+	void *p = realloc(*a, bigger * size);
+	if (!p)
+		return err_set(err, ERR_NOMEM, "out of memory (%zu entries of %zu bytes)", bigger, size);
+	memset((char *)p + *room * size, 0, (bigger - *room) * size);
+	*a = p;
+	*room = bigger;
+	return 0;
+}
+
+/* ---- blocks ---- */
+
+static void free_graves(struct process *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		isa_block_free(p->grave[i]);
+	memmove(p->grave, p->grave + n, (p->graves - n) * sizeof *p->grave);
+	p->graves -= n;
+}
+
+static void drop_blocks(struct process *p)
+{
+	for (size_t i = 0; i < p->blocks; i++)
+		isa_block_free(p->block[i]);
+	free_graves(p, p->graves);
+	p->graves_old = 0;
+	p->blocks = 0;
+	if (p->page_head)
+		memset(p->page_head, 0, PAGE_BUCKETS * sizeof *p->page_head);
+}
+
+int process_add_block(struct process *p, struct iblock *b, unsigned flags, struct err *err)
+{
+	uint32_t id = b->id;
+	/* Ids are dense: a far jump ahead is damage, not a reason to allocate gigabytes. */
+	if (id > p->blocks + 65536 || id == UINT32_MAX)
+		return err_set(err, ERR_INPUT, "the stream of process %u defines block %u after block %zu", p->pid, id, p->blocks);
+	if (id < p->blocks && p->block[id])
+		return err_set(err, ERR_INPUT, "the stream of process %u defines block %u twice", p->pid, id);
+	if (id >= p->blocks_room) {
+		size_t room = p->blocks_room, r2 = room, r3 = room;
+		int rc = grow(&p->block, &room, id + 1, sizeof *p->block, err);
+		if (rc == 0)
+			rc = grow(&p->block_flags, &r2, id + 1, sizeof *p->block_flags, err);
+		if (rc == 0)
+			rc = grow(&p->page_next, &r3, id + 1, sizeof *p->page_next, err);
+		if (rc < 0)
+			return rc;
+		p->blocks_room = room;
+	}
+	for (; p->blocks <= id; p->blocks++)
+		p->block[p->blocks] = NULL;
+	p->block[id] = b;
+	p->block_flags[id] = (uint8_t)flags;
+	uint32_t bucket = page_bucket(b->addr >> PAGE_SHIFT);
+	p->page_next[id] = p->page_head[bucket];
+	p->page_head[bucket] = id + 1;
+	return 0;
+}
+
+static bool block_touches(const struct iblock *b, uint64_t addr, uint64_t bytes)
+{
+	for (unsigned i = 0; i < b->insns; i++)
+		if (b->insn[i].addr < addr + bytes && addr < b->insn[i].addr + b->insn[i].len)
+			return true;
+	return false;
+}
+
+static bool bury(struct process *p, uint32_t id)
+{
+	if (p->graves == p->graves_room) {
+		size_t room = p->graves_room;
+		if (grow(&p->grave, &room, p->graves + 1, sizeof *p->grave, NULL) < 0)
+			return false;	/* keep it: only memory is lost */
+		p->graves_room = room;
+	}
+	p->grave[p->graves++] = p->block[id];
+	p->block[id] = NULL;
+	return true;
+}
+
+void process_discard(struct process *p, uint64_t addr, uint64_t bytes)
+{
+	/* A thread may still hold a discarded block as its pending one: bury now, free at a later discard. */
+	size_t free_now = p->graves_old;
+	for (size_t i = 0; i < p->threads && free_now; i++)
+		if (p->thread[i]->alive && p->thread[i]->pending.block)
+			for (size_t g = 0; g < free_now; g++)
+				if (p->grave[g] == p->thread[i]->pending.block)
+					free_now = 0;
+	free_graves(p, free_now);
+	p->graves_old = p->graves;
+
+	/* Blocks are short: one that reaches into the range starts on its first page, on a page in it, or on the page before. */
+	uint64_t first = (addr >> PAGE_SHIFT) ? (addr >> PAGE_SHIFT) - 1 : 0, last = (addr + bytes - 1) >> PAGE_SHIFT;
+	if (bytes == 0)
+		return;
+	if (last - first >= PAGE_BUCKETS) {	/* a large range: walk all blocks */
+		first = 0;
+		last = PAGE_BUCKETS - 1;
+	}
+	for (uint64_t page = first; page <= last; page++) {
+		uint32_t *link = &p->page_head[last - first == PAGE_BUCKETS - 1 ? (uint32_t)page : page_bucket(page)];
+		while (*link) {
+			uint32_t id = *link - 1;
+			if (p->block[id] && block_touches(p->block[id], addr, bytes) && bury(p, id))
+				*link = p->page_next[id];
+			else
+				link = &p->page_next[id];
+		}
+	}
+	for (size_t i = 0; i < p->threads; i++)
+		if (p->thread[i]->alive)
+			core_discard_code(p->thread[i]->core, addr, bytes);
+}
+
+/* ---- threads ---- */
+
+struct rthread *process_find_thread(const struct process *p, uint32_t guest_tid)
+{
+	for (size_t i = p->threads; i-- > 0;)	/* the newest first: the tracer reuses numbers */
+		if (p->thread[i]->alive && p->thread[i]->guest_tid == guest_tid)
+			return p->thread[i];
+	return NULL;
+}
+
+int process_thread_start(struct rthread **out, struct process_table *table, struct process *p, uint32_t guest_tid, uint32_t os_tid,
+                         uint64_t cycle, core_emit *emit, struct err *err)
+{
+	if (!p->machine)
+		return err_set(err, ERR_INPUT, "the stream of process %u starts a thread before the process", p->pid);
+	if (process_find_thread(p, guest_tid))
+		return err_set(err, ERR_INPUT, "the stream of process %u starts thread %u twice", p->pid, guest_tid);
+	struct rthread **list = realloc(p->thread, (p->threads + 1) * sizeof *list);
+	if (!list)
+		return err_set(err, ERR_NOMEM, "out of memory for thread %u", guest_tid);
+	p->thread = list;
+	struct rthread *t = calloc(1, sizeof *t);
+	if (!t)
+		return err_set(err, ERR_NOMEM, "out of memory for thread %u", guest_tid);
+	int rc = core_create(&t->core, p->machine, emit, t, err);
+	if (rc < 0) {
+		free(t);
+		return rc;
+	}
+	core_reset(t->core, cycle);
+	t->process = p;
+	t->guest_tid = guest_tid;
+	t->alive = true;
+	t->pub = (struct run_thread){ .process = p->index, .pid = p->pid, .tid = os_tid ? os_tid : p->pid, .cpu = table->cpus++ };
+	p->thread[p->threads++] = t;
+	if (!p->current)
+		p->current = t;
+	*out = t;
+	return 0;
+}
+
+void process_thread_end(struct rthread *t)
+{
+	core_destroy(t->core);
+	t->core = NULL;
+	t->alive = false;
+	t->pending.block = NULL;
+	free(t->kept);
+	t->kept = NULL;
+	t->kept_size = 0;
+	if (t->process->current == t)
+		t->process->current = NULL;
+}
+
+/* ---- processes ---- */
+
+int process_get(struct process **out, struct process_table *t, uint32_t index, uint32_t pid, struct runner *r, struct err *err)
+{
+	if (index < t->count) {
+		*out = t->process[index];
+		return 0;
+	}
+	if (index != t->count)
+		return err_set(err, ERR_INPUT, "the stream names process %u before process %zu", index, t->count);
+	struct process **list = realloc(t->process, (t->count + 1) * sizeof *list);
+	struct process *p = list ? calloc(1, sizeof *p) : NULL;
+	if (list)
+		t->process = list;
+	if (p)
+		p->page_head = calloc(PAGE_BUCKETS, sizeof *p->page_head);
+	if (!p || !p->page_head) {
+		free(p);
+		return err_set(err, ERR_NOMEM, "out of memory for process %u", pid);
+	}
+	*p = (struct process){ .runner = r, .index = index, .pid = pid, .page_head = p->page_head, .is_child = index > 0,
+		.started = index == 0 };
+	p->stash_last = &p->stash_first;
+	t->process[t->count++] = p;
+	*out = p;
+	return 0;
+}
+
+int process_image(struct process *p, const struct st_process *s, const struct core_config *core, struct err *err)
+{
+	uint64_t latest = p->end_cycle > p->start_cycle ? p->end_cycle : p->start_cycle;
+	drop_blocks(p);
+	p->word_bytes = s->word_bytes;
+	p->parent_pid = s->parent_pid;
+	p->pid = s->pid;
+	p->current = NULL;
+	p->start_cycle = latest;
+	p->ended = false;
+	machine_destroy(p->machine);
+	p->machine = NULL;
+	return machine_create(&p->machine, core, err);
+}
+
+static void process_free(struct process *p)
+{
+	drop_blocks(p);
+	for (size_t i = 0; i < p->threads; i++) {
+		if (p->thread[i]->alive)
+			process_thread_end(p->thread[i]);
+		free(p->thread[i]);
+	}
+	while (p->stash_first) {
+		struct stash *s = p->stash_first;
+		p->stash_first = s->next;
+		free(s->words);
+		free(s);
+	}
+	machine_destroy(p->machine);
+	free(p->thread);
+	free(p->block);
+	free(p->block_flags);
+	free(p->page_next);
+	free(p->page_head);
+	free(p->grave);
+	free(p);
+}
+
+void process_table_release(struct process_table *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		process_free(t->process[i]);
+	free(t->process);
+	free(t->fork);
+	memset(t, 0, sizeof *t);
+}
+
+/* ---- who waits for whom ---- */
+
+static struct process *newest_with_pid(const struct process_table *t, uint32_t pid)
+{
+	for (size_t i = t->count; i-- > 0;)
+		if (t->process[i]->pid == pid)
+			return t->process[i];
+	return NULL;
+}
+
+static bool fork_open(const struct process_table *t, uint32_t pid, size_t *at)
+{
+	for (size_t i = 0; i < t->forks; i++)
+		if (!t->fork[i].used && t->fork[i].pid == pid) {
+			*at = i;
+			return true;
+		}
+	return false;
+}
+
+void process_forked(struct process_table *t, struct process *parent, uint32_t child_pid, uint64_t cycle)
+{
+	(void)parent;
+	void *list = realloc(t->fork, (t->forks + 1) * sizeof *t->fork);
+	if (!list)
+		return;		/* the child then starts at the stream's end, at clock 0: order, not counts, is lost */
+	t->fork = list;
+	t->fork[t->forks].pid = child_pid;
+	t->fork[t->forks].cycle = cycle;
+	t->fork[t->forks++].used = false;
+}
+
+bool process_wait_for(struct process_table *t, struct process *parent, uint32_t child_pid)
+{
+	size_t at;
+	struct process *child = newest_with_pid(t, child_pid);
+	if (!(child && !child->ended) && !fork_open(t, child_pid, &at)) {
+		if (child && child->ended && parent->current && parent->current->core)
+			core_halt_until(parent->current->core, child->end_cycle);
+		return false;
+	}
+	parent->wait_pid = child_pid;
+	return true;
+}
+
+bool process_waits(struct process_table *t, struct process *p)
+{
+	size_t at;
+	if (!p->started) {
+		if (!fork_open(t, p->pid, &at))
+			return true;
+		t->fork[at].used = true;
+		p->start_cycle = t->fork[at].cycle;
+		p->started = true;
+	}
+	if (p->wait_pid) {
+		struct process *child = newest_with_pid(t, p->wait_pid);
+		if (fork_open(t, p->wait_pid, &at) || (child && !child->ended))
+			return true;
+		if (child && p->current && p->current->core)
+			core_halt_until(p->current->core, child->end_cycle);
+		p->wait_pid = 0;
+	}
+	return false;
+}
+
+void process_stop_waiting(struct process_table *t, struct process *p, bool at_end)
+{
+	size_t at;
+	if (at_end)
+		p->started = true;
+	if (p->wait_pid && fork_open(t, p->wait_pid, &at) && !(newest_with_pid(t, p->wait_pid) && !newest_with_pid(t, p->wait_pid)->ended))
+		t->fork[at].used = true;
+	if (at_end || !newest_with_pid(t, p->wait_pid))
+		p->wait_pid = 0;
+}
+
+bool process_any_hopeless(const struct process_table *t)
+{
+	size_t at;
+	for (size_t i = 0; i < t->count; i++) {
+		uint32_t pid = t->process[i]->wait_pid;
+		if (pid && fork_open(t, pid, &at)) {
+			struct process *child = newest_with_pid(t, pid);
+			if (!child || child->ended)
+				return true;
+		}
+	}
+	return false;
+}
+
+int process_stash(struct process *p, const uint64_t *w, size_t count, struct err *err)
+{
+	struct stash *s = malloc(sizeof *s);
+	uint64_t *copy = s ? malloc(count * sizeof *copy) : NULL;
+	if (!copy) {
+		free(s);
+		return err_set(err, ERR_NOMEM, "out of memory for the stream of process %u, which waits for another", p->pid);
+	}
+	memcpy(copy, w, count * sizeof *copy);
+	*s = (struct stash){ .count = count, .words = copy };
+	*p->stash_last = s;
+	p->stash_last = &s->next;
+	p->stashed++;
+	return 0;
+}
+
+uint64_t *process_unstash(struct process *p, size_t *count)
+{
+	struct stash *s = p->stash_first;
+	uint64_t *words = s->words;
+	*count = s->count;
+	p->stash_first = s->next;
+	if (!p->stash_first)
+		p->stash_last = &p->stash_first;
+	p->stashed--;
+	free(s);
+	return words;
+}
+
+int process_restash(struct process *p, uint64_t *w, size_t used, size_t count, struct err *err)
+{
+	struct stash *s = malloc(sizeof *s);
+	if (!s) {
+		free(w);
+		return err_set(err, ERR_NOMEM, "out of memory for the stream of process %u, which waits for another", p->pid);
+	}
+	memmove(w, w + used, (count - used) * sizeof *w);
+	*s = (struct stash){ .next = p->stash_first, .count = count - used, .words = w };
+	if (!p->stash_first)
+		p->stash_last = &s->next;
+	p->stash_first = s;
+	p->stashed++;
+	return 0;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The guest processes of a run: their blocks, threads, machines, and who waits for whom.  Private to src/run.
+ */
+#ifndef RUN_PROCESS_H
+#define RUN_PROCESS_H
+#include "core/core.h"
+#include "isa/isa.h"
+#include "run/run.h"
+
+struct runner;
+struct process;
+
+enum block_flags { BLOCK_ODD = 1 /* holds unknown or substituted instructions */, BLOCK_START = 2, BLOCK_STOP = 4 };
+
+struct pending {		/* a block whose successor is not known yet */
+	struct iblock *block;	/* NULL: none */
+	const uint64_t *slots;	/* in the current span, or rthread.kept */
+	uint64_t next_ip;
+	uint32_t slot_count;
+	uint16_t exit, insns;
+	uint8_t  block_flags;
+};
+
+struct rthread {
+	struct run_thread pub;
+	struct process *process;
+	struct core *core;
+	struct pending pending;
+	uint64_t *kept;		/* slots of a pending block whose span is gone */
+	size_t kept_size;
+	uint32_t guest_tid;	/* the tracer's number */
+	bool alive;
+};
+
+struct stash { struct stash *next; size_t count; uint64_t *words; };
+
+struct process {
+	struct runner *runner;
+	uint32_t index, pid, parent_pid;
+	int word_bytes;
+	char comm[16];
+	struct machine *machine;
+	struct iblock **block;		/* by id; NULL: not defined or gone */
+	uint8_t *block_flags;
+	uint32_t *page_next;		/* next block whose first instruction lies on the same page; chains below */
+	uint32_t *page_head;		/* hash of page numbers */
+	uint32_t page_buckets;
+	size_t blocks, blocks_room;
+	struct iblock **grave;		/* discarded blocks; freed at the discard after the next */
+	size_t graves, graves_old, graves_room;
+	struct rthread **thread;
+	size_t threads;
+	struct rthread *current;
+	uint64_t clock;			/* of the thread that ran last before a switch */
+	uint64_t start_cycle, end_cycle;
+	bool started;			/* its start cycle is known */
+	bool ended;
+	bool is_child;			/* of a followed process: waits for the parent's ST_FORK */
+	uint32_t wait_pid;		/* reaped child whose stream is still to be consumed; 0: none */
+	struct stash *stash_first, **stash_last;
+	size_t stashed;
+};
+
+struct process_table {
+	struct process **process;
+	size_t count;
+	struct { uint32_t pid; uint64_t cycle; bool used; } *fork;	/* children that a parent's ST_FORK announced */
+	size_t forks;
+	uint32_t cpus;			/* modelled cores given out so far */
+};
+
+/* The process of that index, made when it is new. */
+int  process_get(struct process **out, struct process_table *t, uint32_t index, uint32_t pid, struct runner *r, struct err *err);
+/* ST_PROCESS: a new image; drops the blocks of the old one, makes the machine. */
+int  process_image(struct process *p, const struct st_process *s, const struct core_config *core, struct err *err);
+int  process_add_block(struct process *p, struct iblock *b, unsigned flags, struct err *err);
+void process_discard(struct process *p, uint64_t addr, uint64_t bytes);
+int  process_thread_start(struct rthread **out, struct process_table *table, struct process *p, uint32_t guest_tid, uint32_t os_tid,
+                          uint64_t cycle, core_emit *emit, struct err *err);
+/* Frees its core; the rthread stays until the table is released. */
+void process_thread_end(struct rthread *t);
+struct rthread *process_find_thread(const struct process *p, uint32_t guest_tid);	/* alive ones only */
+void process_table_release(struct process_table *t);
+
+/* Orderings between processes. */
+void process_forked(struct process_table *t, struct process *parent, uint32_t child_pid, uint64_t cycle);
+/* Parent reaped child_pid: returns true if it must wait for the child's stream. */
+bool process_wait_for(struct process_table *t, struct process *parent, uint32_t child_pid);
+bool process_waits(struct process_table *t, struct process *p);
+/* Gives up waiting for a child that never appeared; at_end: for anything. */
+void process_stop_waiting(struct process_table *t, struct process *p, bool at_end);
+bool process_any_hopeless(const struct process_table *t);	/* somebody waits for a process that never appeared */
+int  process_stash(struct process *p, const uint64_t *w, size_t count, struct err *err);
+uint64_t *process_unstash(struct process *p, size_t *count);	/* the caller owns the words */
+int  process_restash(struct process *p, uint64_t *w, size_t used, size_t count, struct err *err);	/* takes w */
+#endif

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The driver loop: stream -> isa -> core -> sink (run.h).
+ *
+ * Blocks of a thread run one block late, because a branch is resolved by where the thread went next.
+ *
+ * Processes (--follow) are independent but for two orderings, which make their clocks meaningful and
+ * repeatable: a child starts at its parent's clock at the fork, and a parent that reaped a child goes on
+ * no earlier than that child ended.  A process that has to wait for the other's stream keeps its spans
+ * in a queue of copies (`stash`); what waits is bounded by the rings of the others.
+ *
+ * Left out: time spent in the kernel; a blocking call costs what the threads that ran meanwhile took.
+ */
+#include "run/run.h"
+#include "run/process.h"
+#include "run/window.h"
+#include "core/core.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct runner {
+	const struct run_options *o;
+	const struct run_sink *sink;
+	struct run_result *result;
+	struct isa *isa;
+	struct process_table procs;
+	struct window window;
+	uint64_t instructions_done;	/* of threads that ended */
+	uint64_t max_cycle;
+	double started, last_tick;
+	bool stopped;			/* the window closed, or the sink said stop: drain without modelling */
+};
+
+static double wall_now(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);	/* progress only; never in a result but wall_seconds */
+	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+static void on_batch(void *context, const struct spmu_batch *batch)
+{
+	struct rthread *t = context;
+	struct runner *r = t->process->runner;
+	if (r->sink->batch)
+		r->sink->batch(r->sink->context, &t->pub, batch);
+}
+
+static void thread_account(struct runner *r, struct rthread *t)
+{
+	uint64_t now = core_now(t->core);
+	if (now > r->max_cycle)
+		r->max_cycle = now;
+}
+
+/* ---- blocks ---- */
+
+static void count_odd(struct runner *r, const struct iblock *b, unsigned insns)
+{
+	for (unsigned i = 0; i < insns; i++) {
+		if (b->insn[i].flags & INSN_UNKNOWN)
+			r->result->unknown++;
+		if (b->insn[i].flags & INSN_SUBSTITUTE)
+			r->result->substitute++;
+	}
+}
+
+/* Instructions that this execution completes: one that repeats itself is not done yet. */
+static unsigned completed(const struct iblock *b, unsigned exit, unsigned insns)
+{
+	bool repeats = insns && exit < b->exits && b->exit[exit].jump == ST_JUMP_REPEAT && insns == b->exit[exit].insns;
+	return insns - repeats;
+}
+
+static void close_window(struct runner *r);
+
+/* A block that the start or stop condition may concern. Returns false if it must not run. */
+static bool window_step(struct runner *r, struct rthread *t, struct pending *p)
+{
+	unsigned done = completed(p->block, p->exit, p->insns);
+	switch (window_block(&r->window, p->block_flags, done)) {
+	case WINDOW_WARM:
+		core_warm_block(t->core, p->block, p->exit, p->insns, p->slots, p->next_ip);
+		r->result->warmed += done;
+		return false;
+	case WINDOW_CLOSED:
+		close_window(r);
+		return false;
+	case WINDOW_LAST:
+		p->insns = window_left(&r->window, p->insns);
+		core_run_block(t->core, p->block, p->exit, p->insns, p->slots, p->next_ip);
+		close_window(r);
+		return false;
+	default:
+		return true;
+	}
+}
+
+static inline void run_pending(struct runner *r, struct rthread *t, uint64_t next_ip)
+{
+	struct pending *p = &t->pending;
+	if (!p->block)
+		return;
+	p->next_ip = next_ip;
+	if (__builtin_expect(p->block_flags & BLOCK_ODD, 0))
+		count_odd(r, p->block, p->insns);
+	if (__builtin_expect(!r->window.active, 1) || window_step(r, t, p))
+		core_run_block(t->core, p->block, p->exit, p->insns, p->slots, next_ip);
+	p->block = NULL;
+}
+
+/* The span goes away: a pending block takes its slots along. */
+static int keep_pending(struct rthread *t, struct err *err)
+{
+	struct pending *p = &t->pending;
+	if (!p->block || p->slots == t->kept)
+		return 0;
+	if (p->slot_count > t->kept_size) {
+		uint64_t *bigger = realloc(t->kept, p->slot_count * sizeof *bigger);
+		if (!bigger)
+			return err_set(err, ERR_NOMEM, "out of memory for the slots of a block");
+		t->kept = bigger;
+		t->kept_size = p->slot_count;
+	}
+	if (p->slot_count)
+		memcpy(t->kept, p->slots, p->slot_count * sizeof *t->kept);
+	p->slots = t->kept;
+	return 0;
+}
+
+/* ---- threads and processes ---- */
+
+static void end_thread(struct runner *r, struct rthread *t)
+{
+	if (!t->alive)
+		return;
+	run_pending(r, t, 0);
+	core_flush(t->core, true);
+	thread_account(r, t);
+	r->instructions_done += core_instructions(t->core);
+	if (r->sink->thread_end)
+		r->sink->thread_end(r->sink->context, &t->pub);
+	process_thread_end(t);
+}
+
+static void end_threads(struct runner *r, struct process *p)
+{
+	for (size_t i = 0; i < p->threads; i++)
+		end_thread(r, p->thread[i]);
+}
+
+static void close_window(struct runner *r)
+{
+	r->stopped = true;
+}
+
+static int start_thread(struct runner *r, struct process *p, const struct st_thread *s, struct err *err)
+{
+	struct rthread *parent = process_find_thread(p, s->parent_tid), *t = NULL;
+	uint64_t cycle = parent ? core_now(parent->core) : p->start_cycle;
+	int rc = process_thread_start(&t, &r->procs, p, s->tid, s->os_tid, cycle, on_batch, err);
+	if (rc < 0)
+		return rc;
+	if (parent)
+		memcpy(t->pub.comm, parent->pub.comm, sizeof t->pub.comm);
+	else
+		memcpy(t->pub.comm, p->comm, sizeof t->pub.comm);
+	if (r->sink->thread_start)
+		return r->sink->thread_start(r->sink->context, &t->pub, err);
+	return 0;
+}
+
+static int image_start(struct runner *r, struct process *p, const struct st_process *s, struct err *err)
+{
+	if (s->magic != ST_MAGIC || s->version != ST_VERSION)
+		return err_set(err, ERR_INPUT, "the stream has version %u, this softpmu reads %u", s->version, ST_VERSION);
+	if (s->word_bytes != 8 && s->word_bytes != 4)
+		return err_set(err, ERR_INPUT, "the stream's process %u has an impossible word size of %u bytes", s->pid, s->word_bytes);
+	end_threads(r, p);
+	return process_image(p, s, r->o->core, err);
+}
+
+static bool fits(const uint64_t *words, size_t left, size_t *length)
+{
+	uint32_t bytes = ST_HEADER_LOW(words[0]);
+	*length = bytes / 8;
+	return bytes % 8 == 0 && bytes >= 8 && *length <= left;
+}
+
+static int define_block(struct runner *r, struct process *p, const uint64_t *words, size_t length, struct err *err)
+{
+	struct iblock *b = NULL;
+	int rc = isa_decode(r->isa, p->word_bytes, (const struct st_block_def *)words, length * 8, &b, err);
+	if (rc < 0)
+		return rc;
+	unsigned flags = window_flags(&r->window, p->index, b);
+	for (unsigned i = 0; i < b->insns; i++)
+		if (b->insn[i].flags & (INSN_UNKNOWN | INSN_SUBSTITUTE))
+			flags |= BLOCK_ODD;
+	rc = process_add_block(p, b, flags, err);
+	if (rc < 0)
+		isa_block_free(b);
+	return rc;
+}
+
+/* Bytes at the faulting instruction: is it one that the tracer cannot run? */
+static void explain_sigill(struct runner *r, const struct process *p, const struct st_signal *s)
+{
+	char text[128] = "an instruction";
+	isa_disassemble(s->code, sizeof s->code, s->ip, p->word_bytes, false, text, sizeof text);
+	bool evex = s->code[0] == 0x62 && (p->word_bytes == 8 || (s->code[1] & 0xc0) == 0xc0);
+	if (evex)
+		snprintf(r->result->note, sizeof r->result->note,
+		         "the program used AVX-512 (`%s` at %#llx), which the tracer cannot run; build it without -mavx512* or "
+		         "-march=native, or let it choose at run time by CPUID, which shows no AVX-512 here", text, (unsigned long long)s->ip);
+	else
+		snprintf(r->result->note, sizeof r->result->note,
+		         "the program got SIGILL at %#llx (`%s`): if it runs without softpmu, the tracer lacks this instruction",
+		         (unsigned long long)s->ip, text);
+}
+
+static int on_fork(struct runner *r, struct process *p, struct rthread *t, const struct st_fork *f)
+{
+	if (f->followed)
+		process_forked(&r->procs, p, f->child_pid, t ? core_now(t->core) : p->start_cycle);
+	return 0;
+}
+
+/* wait4 and its kind reaped a traced child: go on when that child's stream is consumed. */
+static bool reaps_child(struct runner *r, struct process *p, const struct st_syscall *s)
+{
+	bool wait4 = p->word_bytes == 8 ? s->number == 61 : s->number == 114 || s->number == 7;
+	if (!wait4 || s->is_error || s->result == 0)
+		return false;
+	return process_wait_for(&r->procs, p, (uint32_t)s->result);
+}
+
+/* Records other than blocks. Sets *stop when the process must wait for another's stream. */
+static int side_record(struct runner *r, struct process *p, const uint64_t *w, size_t length, bool *stop, struct err *err)
+{
+	static const uint16_t least[ST_KINDS] = {
+		[ST_BLOCK_DEF] = sizeof(struct st_block_def), [ST_DISCARD] = sizeof(struct st_range),
+		[ST_PROCESS] = sizeof(struct st_process), [ST_SWITCH] = sizeof(struct st_thread),
+		[ST_THREAD_START] = sizeof(struct st_thread), [ST_THREAD_EXIT] = sizeof(struct st_thread),
+		[ST_MAP] = sizeof(struct st_map), [ST_UNMAP] = sizeof(struct st_range), [ST_SIGNAL] = sizeof(struct st_signal),
+		[ST_SYSCALL] = sizeof(struct st_syscall), [ST_SYSCALL_RET] = sizeof(struct st_syscall),
+		[ST_COMM] = sizeof(struct st_name), [ST_REGS] = sizeof(struct st_regs), [ST_FORK] = sizeof(struct st_fork),
+		[ST_EXIT] = sizeof(struct st_exit), [ST_NOTE] = sizeof(struct st_note), [ST_CLIENT] = sizeof(struct st_client),
+	};
+	unsigned kind = ST_HEADER_KIND(w[0]);
+	if (kind >= ST_KINDS || least[kind] == 0 || length * 8 < least[kind])
+		return err_set(err, ERR_INPUT, "the stream of process %u holds a malformed record (kind %u, %zu bytes)", p->pid, kind, length * 8);
+	struct rthread *t = p->current;
+	int rc = 0;
+
+	switch (kind) {
+	case ST_BLOCK_DEF:
+		return define_block(r, p, w, length, err);
+	case ST_PROCESS:
+		rc = image_start(r, p, (const struct st_process *)w, err);
+		t = NULL;
+		break;
+	case ST_DISCARD: {
+		const struct st_range *d = (const struct st_range *)w;
+		process_discard(p, d->addr, d->bytes);
+		return 0;
+	}
+	case ST_THREAD_START:
+		rc = start_thread(r, p, (const struct st_thread *)w, err);
+		break;
+	case ST_SWITCH: {
+		struct rthread *next = process_find_thread(p, ((const struct st_thread *)w)->tid);
+		if (!next)
+			return err_set(err, ERR_INPUT, "the stream of process %u switches to unknown thread %u", p->pid, ((const struct st_thread *)w)->tid);
+		if (t && t != next) {
+			rc = keep_pending(t, err);
+			p->clock = core_now(t->core);
+		}
+		p->current = next;
+		return rc;
+	}
+	case ST_THREAD_EXIT: {
+		struct rthread *gone = process_find_thread(p, ((const struct st_thread *)w)->tid);
+		if (gone)
+			run_pending(r, gone, 0);
+		break;
+	}
+	case ST_SIGNAL:
+		if (t)
+			run_pending(r, t, ((const struct st_signal *)w)->ip);
+		if (((const struct st_signal *)w)->signo == 4)
+			explain_sigill(r, p, (const struct st_signal *)w);
+		break;
+	case ST_SYSCALL:
+		if (t)
+			run_pending(r, t, 0);
+		break;
+	case ST_SYSCALL_RET: {
+		const struct st_syscall *s = (const struct st_syscall *)w;
+		if (t && s->blocked)
+			core_halt_until(t->core, p->clock);
+		*stop = reaps_child(r, p, s);
+		break;
+	}
+	case ST_COMM:
+		if (t)
+			memcpy(t->pub.comm, ((const struct st_name *)w)->name, sizeof t->pub.comm);
+		memcpy(p->comm, ((const struct st_name *)w)->name, sizeof p->comm);
+		p->comm[sizeof p->comm - 1] = 0;
+		break;
+	case ST_MAP: {
+		const struct st_map *m = (const struct st_map *)w;
+		if (sizeof *m + (size_t)m->path_bytes > length * 8 || (m->path_bytes && ((const char *)(m + 1))[m->path_bytes - 1]))
+			return err_set(err, ERR_INPUT, "the stream of process %u holds a mapping without a proper path", p->pid);
+		if (r->window.active)
+			window_map(&r->window, p->index, m, m->path_bytes ? (const char *)(m + 1) : "");
+		break;
+	}
+	case ST_FORK:
+		rc = on_fork(r, p, t, (const struct st_fork *)w);
+		break;
+	case ST_EXIT:
+		for (size_t i = 0; i < p->threads; i++)
+			if (p->thread[i]->alive)
+				run_pending(r, p->thread[i], 0);
+		p->ended = true;
+		break;
+	case ST_NOTE: {
+		const struct st_note *n = (const struct st_note *)w;
+		size_t room = length * 8 - sizeof *n, text = n->text_bytes < room ? n->text_bytes : room;
+		if (n->severity && !r->result->note[0])
+			snprintf(r->result->note, sizeof r->result->note, "%.*s", (int)(text < 900 ? text : 900), (const char *)(n + 1));
+		break;
+	}
+	}
+	if (rc < 0)
+		return rc;
+	if (r->sink->side && !r->stopped)
+		r->sink->side(r->sink->context, t ? &t->pub : NULL, p->pid, w, t ? core_now(t->core) : p->start_cycle);
+	if (kind == ST_THREAD_EXIT) {
+		struct rthread *gone = process_find_thread(p, ((const struct st_thread *)w)->tid);
+		if (gone)
+			end_thread(r, gone);
+	} else if (kind == ST_EXIT) {
+		uint64_t latest = p->start_cycle;
+		for (size_t i = 0; i < p->threads; i++)
+			if (p->thread[i]->alive && core_now(p->thread[i]->core) > latest)
+				latest = core_now(p->thread[i]->core);
+		end_threads(r, p);
+		p->end_cycle = latest;
+	}
+	return 0;
+}
+
+/* One span of one process. Returns words consumed in *used (less than count only if it must wait). */
+static int consume(struct runner *r, struct process *p, const uint64_t *w, size_t count, size_t *used, struct err *err)
+{
+	size_t at = 0;
+	int rc = 0;
+	while (at < count && !r->stopped) {
+		uint64_t header = w[at];
+		unsigned kind = ST_HEADER_KIND(header);
+		if (__builtin_expect(kind == ST_BLOCK, 1)) {
+			uint32_t id = ST_HEADER_LOW(header);
+			unsigned exit = ST_HEADER_EXIT(header);
+			struct rthread *t = p->current;
+			struct iblock *b = id < p->blocks ? p->block[id] : NULL;
+			if (__builtin_expect(!b || !t || exit >= b->exits || b->exit[exit].slots > count - at - 1, 0)) {
+				rc = err_set(err, ERR_INPUT, "the stream of process %u runs block %u, exit %u, which it did not define", p->pid, id, exit);
+				break;
+			}
+			run_pending(r, t, b->addr);
+			unsigned slots = b->exit[exit].slots;
+			t->pending = (struct pending){ .block = b, .exit = (uint16_t)exit, .insns = b->exit[exit].insns,
+				.slot_count = slots, .slots = w + at + 1, .block_flags = p->block_flags[id] };
+			at += 1 + slots;
+		} else if (kind == ST_BLOCK_CUT) {
+			uint32_t id = ST_HEADER_LOW(header);
+			unsigned insns = ST_HEADER_EXIT(header), slots = 0;
+			struct rthread *t = p->current;
+			struct iblock *b = id < p->blocks ? p->block[id] : NULL;
+			if (!b || !t || insns > b->insns) {
+				rc = err_set(err, ERR_INPUT, "the stream of process %u cuts block %u, which it did not define", p->pid, id);
+				break;
+			}
+			for (unsigned i = 0; i < insns; i++)
+				slots += b->insn[i].slots;
+			if (slots > count - at - 1) {
+				rc = err_set(err, ERR_INPUT, "the stream of process %u ends within a cut block", p->pid);
+				break;
+			}
+			if (insns) {
+				run_pending(r, t, b->addr);
+				t->pending = (struct pending){ .block = b, .exit = (uint16_t)(b->exits - 1), .insns = (uint16_t)insns,
+					.slot_count = slots, .slots = w + at + 1, .block_flags = p->block_flags[id] };
+			}
+			at += 1 + slots;
+		} else {
+			size_t length;
+			bool stop = false;
+			if (!fits(w + at, count - at, &length)) {
+				rc = err_set(err, ERR_INPUT, "the stream of process %u holds a record of kind %u with a bad length", p->pid, kind);
+				break;
+			}
+			rc = side_record(r, p, w + at, length, &stop, err);
+			if (rc < 0)
+				break;
+			at += length;
+			if (stop)
+				break;
+		}
+	}
+	if (p->current && rc == 0)
+		rc = keep_pending(p->current, err);
+	*used = r->stopped ? count : at;
+	return rc;
+}
+
+/* Takes a span, or what is left of it, through its process; stashes what must wait. */
+static int feed(struct runner *r, struct process *p, const uint64_t *w, size_t count, struct err *err)
+{
+	size_t used = 0;
+	int rc = 0;
+	if (!process_waits(&r->procs, p) && !p->stashed)
+		rc = consume(r, p, w, count, &used, err);
+	if (rc == 0 && used < count)
+		rc = process_stash(p, w + used, count - used, err);
+	return rc;
+}
+
+/* Whoever waited may have been released by what just ran. give_up: release them all. */
+static int release(struct runner *r, bool give_up, bool at_end, struct err *err)
+{
+	for (bool moved = true; moved;) {
+		moved = false;
+		for (size_t i = 0; i < r->procs.count; i++) {
+			struct process *p = r->procs.process[i];
+			if (give_up)
+				process_stop_waiting(&r->procs, p, at_end);
+			while (p->stashed && !process_waits(&r->procs, p)) {
+				size_t count, used = 0;
+				uint64_t *w = process_unstash(p, &count);
+				int rc = consume(r, p, w, count, &used, err);
+				if (rc == 0 && used < count)
+					rc = process_restash(p, w, used, count, err);
+				else
+					free(w);
+				if (rc < 0)
+					return rc;
+				moved = true;
+				if (give_up)
+					process_stop_waiting(&r->procs, p, at_end);
+			}
+		}
+	}
+	return 0;
+}
+
+static uint64_t instructions_now(const struct runner *r)
+{
+	uint64_t n = r->instructions_done;
+	for (size_t i = 0; i < r->procs.count; i++)
+		for (size_t k = 0; k < r->procs.process[i]->threads; k++)
+			if (r->procs.process[i]->thread[k]->alive)
+				n += core_instructions(r->procs.process[i]->thread[k]->core);
+	return n;
+}
+
+static void tick(struct runner *r)
+{
+	double now = wall_now();
+	if (now - r->last_tick < 0.1)
+		return;
+	r->last_tick = now;
+	for (size_t i = 0; i < r->procs.count; i++)
+		for (size_t k = 0; k < r->procs.process[i]->threads; k++)
+			if (r->procs.process[i]->thread[k]->alive)
+				thread_account(r, r->procs.process[i]->thread[k]);
+	if (r->sink->tick && r->sink->tick(r->sink->context, instructions_now(r) + r->result->warmed, r->max_cycle))
+		r->stopped = true;
+}
+
+static int loop(struct runner *r, struct stream *s, struct err *err)
+{
+	bool detached = false;
+	for (;;) {
+		struct stream_span span;
+		int rc = stream_next(s, &span, err);
+		if (rc < 0)
+			return rc;
+		if (rc == STREAM_END)
+			return release(r, true, true, err);
+		tick(r);
+		if (r->stopped) {
+			if (!detached)
+				stream_detach(s);
+			detached = true;
+			continue;
+		}
+		if (rc == STREAM_IDLE) {
+			if (process_any_hopeless(&r->procs)) {
+				rc = release(r, true, false, err);
+				if (rc < 0)
+					return rc;
+			}
+			continue;
+		}
+		struct process *p;
+		rc = process_get(&p, &r->procs, span.process, span.pid, r, err);
+		if (rc == 0)
+			rc = feed(r, p, span.words, span.count, err);
+		if (rc == 0 && r->procs.count > 1)
+			rc = release(r, false, false, err);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+int run_program(const struct run_options *o, const struct run_sink *sink, struct run_result *result, struct err *err)
+{
+	struct runner r = { .o = o, .sink = sink, .result = result, .started = wall_now() };
+	struct stream *s = NULL;
+	char uops[4096];
+	memset(result, 0, sizeof *result);
+	r.last_tick = r.started;
+
+	snprintf(uops, sizeof uops, "%s/uops/%s.tsv", o->data_dir, o->core->uops);
+	int rc = window_init(&r.window, o->start, o->stop, err);
+	if (rc == 0)
+		rc = isa_create(&r.isa, uops, err);
+	if (rc == 0) {
+		if (o->replay)
+			rc = stream_open(&s, o->replay, err);
+		else
+			rc = stream_launch(&s, &(struct stream_launch){ .argv = o->argv, .tracer_dir = o->tracer_dir,
+				.follow = o->follow, .regs = o->regs, .save = o->save }, err);
+	}
+	if (rc == 0) {
+		rc = loop(&r, s, err);
+		for (size_t i = 0; i < r.procs.count; i++)	/* what was measured stays */
+			end_threads(&r, r.procs.process[i]);
+		result->wait_status = stream_wait_status(s);
+		if (rc == 0 && !result->note[0])
+			window_note(&r.window, result->note, sizeof result->note);
+	}
+	result->instructions = r.instructions_done;
+	result->cycles = r.max_cycle;
+	result->wall_seconds = wall_now() - r.started;
+	process_table_release(&r.procs);
+	window_release(&r.window);
+	if (s)
+		stream_close(s);
+	isa_destroy(r.isa);
+	return rc;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Drives a run: pulls the stream, decodes blocks, runs each thread's blocks on its modelled core, and hands record
+ * batches and side records to a sink.  Every command that executes a program goes through here.
+ *
+ * Each guest process gets a machine of its own (shared L3 and memory), each thread a core of its own
+ * on it, so that a process's counts do not depend on how the host interleaved the processes.
+ */
+#ifndef RUN_RUN_H
+#define RUN_RUN_H
+#include "core/config.h"
+#include "softpmu/record.h"
+#include "stream/format.h"
+#include "stream/stream.h"
+#include "util/err.h"
+#include <stdbool.h>
+
+struct run_thread {		/* one guest thread; valid until thread_end returns */
+	uint32_t process;	/* dense index of its process */
+	uint32_t pid, tid;	/* of the host's kernel */
+	uint32_t cpu;		/* modelled core it runs on, dense from 0 over the whole run */
+	char comm[16];
+	void *sink_private;	/* the sink's own */
+};
+
+struct run_sink {
+	void *context;
+	/* any of them may be NULL; a negative return of the int ones ends the run with that error */
+	int  (*thread_start)(void *context, struct run_thread *t, struct err *err);
+	void (*thread_end)(void *context, struct run_thread *t);
+	void (*batch)(void *context, struct run_thread *t, const struct spmu_batch *b);
+	/* every record that is not a block, its definition or a switch: ST_PROCESS, ST_MAP, ST_COMM, ST_FORK, ...;
+	 * cycle: the thread's now; t may be NULL (before the first thread) */
+	void (*side)(void *context, struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle);
+	/* about ten times a second of wall time; return nonzero to stop the run early (Ctrl-C handling, progress) */
+	int  (*tick)(void *context, uint64_t instructions, uint64_t cycles);
+};
+
+struct run_options {
+	const char *data_dir, *tracer_dir;
+	const struct core_config *core;
+	char *const *argv;	/* live run, or NULL */
+	const char *replay;	/* recorded stream, or NULL */
+	const char *save;	/* also record the stream there */
+	bool follow, regs;
+	const char *start, *stop;	/* NULL, decimal instruction count, or a function name: timing is on from start to stop */
+};
+
+struct run_result {
+	int wait_status;	/* of the program */
+	uint64_t instructions;	/* timed */
+	uint64_t warmed;	/* functionally warmed, outside start..stop */
+	uint64_t cycles;	/* largest cycle any core reached: elapsed time in core cycles */
+	uint64_t unknown;	/* executions of instructions without a row in the uop table */
+	uint64_t substitute;	/* executions of instructions newer than the core */
+	double   wall_seconds;
+	char note[1024];	/* what the user should know (tracer's message, AVX-512 hint); "" if nothing */
+};
+
+/* 0, or an error; *result is filled as far as the run got in either case. */
+int run_program(const struct run_options *o, const struct run_sink *sink, struct run_result *result, struct err *err);
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Plays the kernel: turns event names into register writes, attaches PMUs to modelled cores, takes PMIs,
+ * reads counters.  Touches PMUs only through softpmu/pmu.h's register functions.
+ *
+ * By default as many copies of the PMU as the events need are attached to every core, so nothing is multiplexed.
+ */
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
+#include "core/config.h"
+#include "run/run.h"
+#include "softpmu/pmu.h"
+#include "util/err.h"
+#include <stdbool.h>
+
+/* One event as asked for. */
+struct session_event {
+	char *spelled;		/* as the user wrote it, e.g. "cycles:u" */
+	char *name;		/* to print */
+	const struct spmu_event *event;	/* NULL for a software event (task-clock, duration) */
+	uint64_t evtsel;	/* PERFEVTSEL image without EN and INT; 0 for fixed-only */
+	int fixed;		/* fixed counter to use, -1: general-purpose */
+	int group;		/* events of one {group} share a number; -1: none */
+	uint8_t precise;	/* number of p modifiers */
+	bool exclude_user, exclude_kernel;
+	enum { SESSION_HARDWARE, SESSION_TASK_CLOCK, SESSION_DURATION } source;
+	/* sampling: 0 = counting only */
+	uint64_t period;	/* events a sample */
+	uint64_t frequency;	/* samples a modelled second (adapts the period); 0 = fixed period */
+};
+
+struct session_events { struct session_event *event; size_t count; };
+
+/* Parses perf's syntax: names (Intel's, perf's aliases, libpfm4's with its modifiers), rUUEE, cpu/event=..,umask=../,
+ * {a,b}, modifiers ukhp.  Refuses by name what the machine has and the model cannot produce; unknown names get the nearest ones. */
+int session_parse(struct session_events *out, const struct spmu_model *m, const char *list, struct err *err);
+void session_events_free(struct session_events *e);
+
+/* A call chain entry list of a sample: innermost first, ip included as entry 0. */
+struct session_sample {
+	size_t event;		/* index into the session's events */
+	uint64_t ip;
+	uint64_t cycle;		/* core cycle at which it was taken */
+	uint64_t time_ns;	/* modelled time: cycle / frequency */
+	uint64_t period;
+	uint32_t pid, tid, cpu;
+	const uint64_t *chain;	/* NULL without call chains */
+	size_t chain_length;
+};
+
+struct session;
+struct session_options {
+	const struct core_config *core;
+	const struct spmu_model *model;
+	const struct session_events *events;
+	bool call_chains;	/* keep a shadow call stack from the stream's calls and returns */
+	uint64_t interval_cycles;	/* 0, or call `interval` each time a core passes a multiple of it */
+	void *context;
+	void (*sample)(void *context, struct run_thread *t, const struct session_sample *s);
+	void (*interval)(void *context, uint64_t end_cycle);
+};
+
+int  session_create(struct session **out, const struct session_options *o, struct err *err);
+void session_destroy(struct session *s);
+/* The sink's calls, to be passed on by whoever owns the sink. */
+int  session_thread_start(struct session *s, struct run_thread *t, struct err *err);
+void session_thread_end(struct session *s, struct run_thread *t);
+void session_batch(struct session *s, struct run_thread *t, const struct spmu_batch *b);
+/* Counts so far, summed over all threads of the run; index into the events. */
+uint64_t session_count(const struct session *s, size_t event);
+/* Time the event was enabled and running, in modelled ns (equal unless multiplexed). */
+uint64_t session_running_ns(const struct session *s, size_t event);
+#endif

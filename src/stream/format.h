@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The stream as it lies in shared memory and in trace files: what the tracer writes and the reader reads.
+ * Included by the tracer (no C library there) and by the model; fixed-size types only, little-endian.
+ *
+ * One ring a guest process.  Valgrind runs one guest thread at a time, so the ring holds the threads' records
+ * in the order in which they ran; ST_SWITCH says which thread the following records belong to.
+ * (A ring a thread was rejected: it needs a sequence number a slice to restore this very order.)
+ *
+ * The ring file:  struct st_control (one page), then ST_CHUNKS chunks of ST_CHUNK_BYTES.
+ * Records never cross a chunk's end; ST_CHUNK_END (a bare header word) or the end itself closes a chunk.
+ * `written` and `read` are absolute byte positions: chunk = pos / ST_CHUNK_BYTES % ST_CHUNKS.  The tracer may
+ * write only where pos < read + ring size; the reader may read only below `written`.
+ *
+ * Every record starts with a 64-bit header word, kind in bits 63:56, and is a multiple of 8 bytes long.
+ *   ST_BLOCK      31:0 block id, 47:32 exit index; then one 64-bit slot for each value that the block's
+ *                 description promises up to that exit
+ *   ST_BLOCK_CUT  31:0 block id, 47:32 number of instructions completed; the slots of those instructions.
+ *                 The block was left by a fault or a signal.
+ *   ST_BLOCK_OPEN never published: a block that is being executed
+ *   all others    31:0 length of the whole record in bytes; the struct of that kind follows
+ */
+#ifndef STREAM_FORMAT_H
+#define STREAM_FORMAT_H
+#ifdef ST_NO_LIBC		/* the tracer defines the fixed-size types itself */
+#else
+#include <stdint.h>
+#endif
+
+#define ST_MAGIC        0x554d5053u	/* "SPMU" */
+#define ST_VERSION      1u
+#define ST_CHUNK_BYTES  (128u * 1024)
+#define ST_CHUNKS       16u
+#define ST_CONTROL_BYTES 4096u
+
+enum st_kind {
+	ST_BLOCK = 1, ST_BLOCK_CUT, ST_BLOCK_OPEN, ST_CHUNK_END,
+	ST_BLOCK_DEF,		/* struct st_block_def: ahead of the block's first execution */
+	ST_DISCARD,		/* struct st_range: code in it was discarded; its block ids will not come again */
+	ST_PROCESS,		/* struct st_process: first record of a process, and again after exec */
+	ST_SWITCH,		/* struct st_thread: the records that follow are this thread's */
+	ST_THREAD_START,	/* struct st_thread */
+	ST_THREAD_EXIT,		/* struct st_thread */
+	ST_MAP,			/* struct st_map */
+	ST_UNMAP,		/* struct st_range */
+	ST_SIGNAL,		/* struct st_signal: about to be delivered to the current thread */
+	ST_SYSCALL,		/* struct st_syscall: before a system call */
+	ST_SYSCALL_RET,		/* struct st_syscall: after it */
+	ST_COMM,		/* struct st_name: the current thread (or process) is now called so */
+	ST_REGS,		/* struct st_regs: whole general-purpose register file of the current thread */
+	ST_FORK,		/* struct st_fork: a child process was made */
+	ST_EXIT,		/* struct st_exit: the process ends */
+	ST_NOTE,		/* struct st_note: something the tracer has to tell the user */
+	ST_CLIENT,		/* struct st_client: a client request (reserved for client.h) */
+	ST_KINDS
+};
+
+#define ST_HEADER(kind, low) (((uint64_t)(kind) << 56) | (uint64_t)(low))
+#define ST_HEADER_KIND(h)    ((unsigned)((uint64_t)(h) >> 56))
+#define ST_HEADER_LOW(h)     ((uint32_t)(h))
+#define ST_HEADER_EXIT(h)    ((unsigned)((uint64_t)(h) >> 32) & 0xffffu)
+
+/* One 64-bit word of a block's record. */
+enum st_slot_kind {
+	ST_SLOT_LOAD = 1, ST_SLOT_STORE = 2, ST_SLOT_LOADSTORE = 3,	/* value: linear address */
+	ST_SLOT_PREFETCH = 4,	/* value: linear address of a software prefetch */
+	ST_SLOT_REG = 8		/* value: what was written, zero-extended; `what` says where */
+};
+enum st_slot_flags {
+	ST_SLOT_COND   = 1,	/* value ST_NOT_DONE: the access was not made */
+	ST_SLOT_ATOMIC = 2,	/* compare-and-swap or other locked access */
+	ST_SLOT_HELPER = 4	/* made by a helper of the tracer, e.g. FXSAVE, x87 80-bit */
+};
+#define ST_NOT_DONE (~(uint64_t)0)
+
+struct st_slot {
+	uint8_t  kind;		/* enum st_slot_kind */
+	uint8_t  insn;		/* index of the instruction it belongs to */
+	uint8_t  flags;		/* enum st_slot_flags */
+	uint8_t  reg;		/* ST_SLOT_REG: register number as encoded (0 RAX .. 15 R15), 16 the thunk's CC_OP, 17 CC_DEP1, 18 CC_DEP2, 19 CC_NDEP */
+	uint16_t size;		/* bytes accessed; of a register write: bytes written (1, 2, 4, 8) */
+	uint16_t offset;	/* of a register write: byte offset in the register (1 for AH..DH) */
+};
+
+enum st_jump {			/* how a block is left, as far as the tracer knows it */
+	ST_JUMP_BORING, ST_JUMP_CALL, ST_JUMP_RET, ST_JUMP_SYSCALL, ST_JUMP_YIELD, ST_JUMP_REPEAT /* to the same instruction */,
+	ST_JUMP_OTHER
+};
+
+struct st_exit_def {
+	uint16_t insns;		/* instructions begun when this exit is taken, the leaving one included */
+	uint16_t slots;		/* slots written when this exit is taken */
+	uint8_t  jump;		/* enum st_jump */
+	uint8_t  pad[3];
+	uint64_t target;	/* guest address, 0 if not constant */
+};
+
+struct st_insn_def {
+	uint64_t addr;
+	uint8_t  len;		/* 1 to 15 */
+	uint8_t  bytes[15];
+};
+
+/* Followed by insns × st_insn_def, slots × st_slot, exits × st_exit_def (each a multiple of 8 bytes). */
+struct st_block_def {
+	uint64_t header;
+	uint32_t id;		/* dense, from 0, per process; after 2^32 - 1 the tracer ends with a note */
+	uint16_t insns, slots, exits;
+	uint16_t pad[3];
+};
+
+struct st_range  { uint64_t header, addr, bytes; };
+struct st_thread { uint64_t header; uint32_t tid, os_tid, parent_tid, pad; };
+struct st_process {
+	uint64_t header;
+	uint32_t magic, version;
+	uint32_t pid, parent_pid;
+	uint8_t  word_bytes;	/* 8 or 4 */
+	uint8_t  has_regs;	/* register slots are in the blocks */
+	uint8_t  is_exec;	/* 1: this process image replaces the one before */
+	uint8_t  pad[5];
+	uint64_t entry;		/* first instruction of the guest */
+	uint32_t path_bytes, argv_bytes;	/* NUL-terminated strings that follow: the program's path, then argv joined by NUL; padded to 8 */
+};
+enum { ST_PROT_R = 1, ST_PROT_W = 2, ST_PROT_X = 4 };
+struct st_map {
+	uint64_t header, addr, bytes, offset;	/* offset into the file */
+	uint64_t inode;
+	uint32_t dev_major, dev_minor;
+	uint8_t  prot;		/* ST_PROT_* */
+	uint8_t  is_stack, is_heap, is_huge;
+	uint8_t  build_id_bytes, pad[3];	/* 0 if it has none */
+	uint8_t  build_id[24];
+	uint32_t path_bytes, pad2;		/* path follows, NUL-terminated, padded to 8; "" for anonymous */
+};
+struct st_signal  { uint64_t header, ip, handler; int32_t signo, si_code; uint64_t si_addr; uint8_t code[16]; /* bytes at ip, zero if unreadable */ };
+struct st_syscall { uint64_t header; uint64_t number; uint64_t arg[6]; uint64_t result; uint32_t is_error, blocked /* other threads may have run meanwhile */; };
+struct st_name    { uint64_t header; char name[16]; };
+struct st_regs    { uint64_t header; uint64_t gpr[16]; uint64_t ip, flags; };
+struct st_fork    { uint64_t header; uint32_t child_pid, followed; };
+struct st_exit    { uint64_t header; int32_t code; int32_t signo; /* 0: exit(code) */ };
+struct st_note    { uint64_t header; uint32_t severity /* 0 info, 1 warning, 2 fatal */, text_bytes; /* text follows */ };
+struct st_client  { uint64_t header; uint64_t arg[6]; };
+
+/* First page of the ring file.  Positions are written by one side each. */
+struct st_control {
+	uint32_t magic, version;
+	uint32_t pid, parent_pid;
+	uint32_t chunk_bytes, chunks;
+	uint32_t tracer_state;	/* 0 starting, 1 running, 2 ended in order */
+	uint32_t reader_gone;	/* set by the reader: nobody reads; the tracer drops records and lets the program run on */
+	uint8_t  pad0[32];
+	uint64_t written;	/* tracer: published up to here */
+	uint32_t written_futex;	/* tracer: incremented and woken when the reader may be waiting */
+	uint32_t tracer_waits;	/* tracer: 1 while it waits for `read` to move */
+	uint8_t  pad1[48];
+	uint64_t read;		/* reader: free up to here */
+	uint32_t read_futex;	/* reader: incremented and woken when tracer_waits */
+	uint32_t reader_waits;	/* reader: 1 while it waits for `written` to move */
+	uint8_t  pad2[48];
+};
+
+/* The announce pipe: every traced process writes one of these (atomic: below PIPE_BUF) after its ring file
+ * `<dir>/ring.<pid>.<serial>` exists; serial counts execs of that pid from 0. */
+struct st_announce { uint32_t magic, pid, parent_pid, serial; };
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Where the stream comes from: live traced processes, or a file it was recorded to.
+ *
+ * A stream is a sequence of spans: whole records (format.h) of one process, in the order in which the
+ * process produced them.  The records' contents are not checked here beyond their framing (a span never ends
+ * inside a record that the tracer published in order); whoever reads them checks ids and lengths.
+ */
+#ifndef STREAM_STREAM_H
+#define STREAM_STREAM_H
+#include "stream/format.h"
+#include "util/err.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct stream;
+
+struct stream_launch {
+	char *const *argv;	/* program and arguments; argv[0] is looked up in PATH */
+	const char *tracer_dir;	/* holds softpmu-tracer-amd64-linux and softpmu-tracer-x86-linux */
+	bool follow;		/* trace forked and executed processes too */
+	bool regs;		/* ask for every general-purpose register write */
+	const char *save;	/* also write the stream to this trace file; NULL: no */
+};
+
+/* A run of whole records of one process; valid until the next call of stream_next. */
+struct stream_span {
+	uint32_t process;	/* dense index, from 0, in order of appearance; a process keeps it over exec */
+	uint32_t pid;
+	const uint64_t *words;
+	size_t count;		/* 64-bit words */
+};
+
+enum stream_state { STREAM_END = 0, STREAM_SPAN = 1, STREAM_IDLE = 2 };
+
+/* Checks the program (exists, executable, word size, not setuid, not a format the tracer cannot run), then
+ * starts it under the tracer.  stdin, stdout, stderr are the program's own. */
+int stream_launch(struct stream **out, const struct stream_launch *how, struct err *err);
+/* Opens a recorded stream. */
+int stream_open(struct stream **out, const char *path, struct err *err);
+/* Next span.  STREAM_IDLE: nothing came for about 100 ms (live only), ask again.  STREAM_END: every traced
+ * process has ended (or a whole file was read).  Negative: error (a tracer that died: ERR_TRACER; a file cut
+ * short: ERR_TRUNCATED); what was delivered before is good. */
+int stream_next(struct stream *s, struct stream_span *span, struct err *err);
+/* Stop reading: the programs run on untraced (reader_gone). */
+void stream_detach(struct stream *s);
+/* Send a signal to the launched program; no-op for files. */
+void stream_kill(struct stream *s, int signo);
+/* wait(2) status of the launched program after STREAM_END; of a file: rebuilt from its ST_EXIT, or 0. */
+int stream_wait_status(const struct stream *s);
+/* pid of the launched program; 0 for a file. */
+int stream_pid(const struct stream *s);
+/* What the tracer itself printed (its own messages, not the program's), newest last; "" if nothing. Owned by s. */
+const char *stream_tracer_log(struct stream *s);
+/* Ends: kills what still runs under the tracer, removes the rings. */
+void stream_close(struct stream *s);
+#endif

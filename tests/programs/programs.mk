@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the system tests run.  Fixed flags: their instruction counts are golden.
+P := build/tests/programs
+PROGRAM_FLAGS := -O1 -g -fno-pie -no-pie
+
+PROGRAMS := $(addprefix $P/,work work-static work32 threads throws dies reps jit forks)
+programs: $(PROGRAMS)
+
+$P/%: tests/programs/%.c
+	@mkdir -p $(@D)
+	gcc $(PROGRAM_FLAGS) -pthread -o $@ $<
+$P/work-static: tests/programs/work.c
+	@mkdir -p $(@D)
+	gcc $(PROGRAM_FLAGS) -static -o $@ $<
+$P/work32: tests/programs/work.c
+	@mkdir -p $(@D)
+	gcc $(PROGRAM_FLAGS) -m32 -o $@ $<
+$P/throws: tests/programs/throws.cc
+	@mkdir -p $(@D)
+	g++ $(PROGRAM_FLAGS) -o $@ $<
+$P/reps: tests/programs/reps.S
+	@mkdir -p $(@D)
+	gcc -nostdlib -static -no-pie -o $@ $<
+
+-include tests/programs/trace.mk

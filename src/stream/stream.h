@@ -4,6 +4,9 @@
  * A stream is a sequence of spans: whole records (format.h) of one process, in the order in which the
  * process produced them.  The records' contents are not checked here beyond their framing (a span never ends
  * inside a record that the tracer published in order); whoever reads them checks ids and lengths.
+ * ST_CHUNK_END closes its span: the words after it are void, to be skipped.
+ *
+ * One stream is used by one thread.  The caller must not ignore SIGCHLD (the program's exit status would be lost).
  */
 #ifndef STREAM_STREAM_H
 #define STREAM_STREAM_H
@@ -32,16 +35,18 @@ struct stream_span {
 
 enum stream_state { STREAM_END = 0, STREAM_SPAN = 1, STREAM_IDLE = 2 };
 
-/* Checks the program (exists, executable, word size, not setuid, not a format the tracer cannot run), then
+/* Nothing of softpmu's own reaches the program: same standard files, signal mask, process group.
+ * Checks the program (exists, executable, word size, not setuid, not a format the tracer cannot run), then
  * starts it under the tracer.  stdin, stdout, stderr are the program's own. */
 int stream_launch(struct stream **out, const struct stream_launch *how, struct err *err);
 /* Opens a recorded stream. */
 int stream_open(struct stream **out, const char *path, struct err *err);
 /* Next span.  STREAM_IDLE: nothing came for about 100 ms (live only), ask again.  STREAM_END: every traced
  * process has ended (or a whole file was read).  Negative: error (a tracer that died: ERR_TRACER; a file cut
- * short: ERR_TRUNCATED); what was delivered before is good. */
+ * short: ERR_TRUNCATED); what was delivered before is good.  An error is told once and concerns one process, or the
+ * saving of the stream; further calls give what the other processes did, and STREAM_END in the end. */
 int stream_next(struct stream *s, struct stream_span *span, struct err *err);
-/* Stop reading: the programs run on untraced (reader_gone). */
+/* Stop reading: the programs run on untraced (reader_gone).  stream_next then gives STREAM_IDLE until they have ended. */
 void stream_detach(struct stream *s);
 /* Send a signal to the launched program; no-op for files. */
 void stream_kill(struct stream *s, int signo);

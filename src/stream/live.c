@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The live source: processes under the tracer, found through the announce pipe, each read through its ring.
+ *
+ * A process keeps its index over exec: the new image announces a ring with a higher serial, which is read after the
+ * old one is drained.  Rings are served one span each in turn; within a process nothing is reordered.  Which process
+ * gets its span first depends on the host, so consumers must not let processes influence each other.
+ *
+ * A process is over when the kernel says that it is gone (waitpid for the launched program, a pidfd or /proc for
+ * the others) and its last ring is drained.  If its tracer had not said "ended in order", that is reported as
+ * ERR_TRACER once, after all that was published; the other processes go on.
+ */
+#include "stream/internal.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	IDLE_MS = 100,		/* what stream_next may wait in all */
+	SLICE_ONE_MS = 20,	/* a look at the child's health in between */
+	SLICE_FOLLOW_MS = 2,	/* ... and at the pipe: a new process waits for its ring to be read */
+	LOOK_EVERY = 32,	/* spans between two looks while there is no lack of them */
+	LOG_BYTES = 4096
+};
+
+struct process {
+	uint32_t index;		/* UINT32_MAX: has none before its first span */
+	uint32_t pid;
+	struct ring *ring;	/* current one; later images in ring->next */
+	int pidfd;		/* -1: none, look into /proc */
+	int exit_signal;	/* of a followed process, if it could be learnt */
+	bool gone;		/* the kernel says so; what is in the rings is final */
+	bool dropped;		/* not read any more */
+};
+
+struct live {
+	struct rundir dir;
+	pid_t child;
+	bool follow, detached;
+	bool reaped, status_lost, seen;	/* seen: the child announced itself, or its failure was told */
+	int status;
+	struct process **active;
+	size_t count, room, turn;
+	uint32_t processes;	/* indices given out */
+	struct process *last;	/* whose span is out */
+	unsigned calls;
+	uint64_t bytes;		/* delivered */
+	char log[LOG_BYTES + 1];
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- processes ---- */
+static int open_pidfd(uint32_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);	/* close-on-exec by itself */
+}
+
+static void free_process(struct live *l, struct process *p)
+{
+	for (struct ring *r = p->ring, *next; r; r = next) {
+		char name[64];
+		next = r->next;
+		snprintf(name, sizeof name, "ring.%u.%u", p->pid, r->serial);
+		unlinkat(l->dir.fd, name, 0);	/* memory, in /dev/shm */
+		ring_unmap(r);
+	}
+	if (p->pidfd >= 0)
+		close(p->pidfd);
+	free(p);
+}
+
+static void drop_process(struct process *p)
+{
+	p->dropped = true;
+	for (struct ring *r = p->ring; r; r = r->next)
+		ring_set_reader_gone(r);
+}
+
+static struct process *add_process(struct live *l, uint32_t pid)
+{
+	if (l->count == l->room) {
+		size_t room = l->room ? l->room * 2 : 8;
+		struct process **more = realloc(l->active, room * sizeof *more);
+		if (!more)
+			return NULL;
+		l->active = more;
+		l->room = room;
+	}
+	struct process *p = calloc(1, sizeof *p);
+	if (!p)
+		return NULL;
+	p->index = UINT32_MAX;
+	p->pid = pid;
+	p->pidfd = open_pidfd(pid);
+	p->gone = p->pidfd < 0 && errno == ESRCH;
+	l->active[l->count++] = p;
+	return p;
+}
+
+static int take_announce(struct live *l, const struct st_announce *a, struct err *err)
+{
+	struct process *p = NULL;
+	struct ring *ring, **at;
+	if (a->magic != ST_MAGIC || !a->pid || a->pid > INT_MAX)
+		return err_set(err, ERR_TRACER, "the announce pipe of the tracer is corrupt");
+	int r = ring_map(&ring, l->dir.fd, a->pid, a->serial, err);
+	if (r)
+		return r;
+	for (size_t i = 0; i < l->count; i++)
+		if (l->active[i]->pid == a->pid && !l->active[i]->gone)
+			p = l->active[i];
+	if (p) {
+		uint32_t newest = 0;
+		for (const struct ring *k = p->ring; k; k = k->next)
+			newest = k->serial;
+		if (a->serial <= newest) {	/* a new process with an old one's number: that one is gone */
+			p->gone = true;
+			p = NULL;
+		}
+	}
+	if (!p && !(p = add_process(l, a->pid))) {
+		ring_unmap(ring);
+		return err_set(err, ERR_NOMEM, "out of memory");
+	}
+	if (a->pid == (uint32_t)l->child)
+		l->seen = true;
+	for (at = &p->ring; *at; at = &(*at)->next)
+		;
+	*at = ring;
+	if (l->detached || p->dropped) {
+		p->dropped = true;
+		ring_set_reader_gone(ring);
+	}
+	return 0;
+}
+
+/* Is a process that is not our child gone?  Learns by what signal, where the kernel tells. */
+static bool is_gone(struct process *p)
+{
+	char path[64], text[1024], state = 0;
+	bool gone = false;
+	if (p->pidfd >= 0) {
+		struct pollfd f = { .fd = p->pidfd, .events = POLLIN };
+		if (poll(&f, 1, 0) <= 0)
+			return false;
+		gone = true;			/* may still be a zombie, which has a status */
+	}
+	snprintf(path, sizeof path, "/proc/%u/stat", p->pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return gone || kill((pid_t)p->pid, 0);
+	text[n] = 0;
+	char *at = strrchr(text, ')');		/* proc(5): field 3 follows the name; field 52 is the exit code */
+	if (at && at[1] == ' ')
+		state = at[2];
+	if (state != 'Z' && state != 'X')
+		return gone;
+	for (int field = 2; at && field < 52; field++)
+		at = strchr(at + 1, ' ');
+	if (at && !p->exit_signal)
+		p->exit_signal = atoi(at + 1) & 0x7f;
+	return true;
+}
+
+/* Is there a process under our tracer that we do not know: one that was forked and has not announced itself yet?  Told by
+ * its command line, which names our directory.  With a signal, each such process gets it. */
+static bool unknown_run(struct live *l, int signo)
+{
+	bool found = false;
+	DIR *proc = opendir("/proc");
+	if (!proc)
+		return false;
+	for (struct dirent *e; (e = readdir(proc));) {
+		char path[300], text[PATH_MAX + 1024], *option;
+		struct stat st;
+		if (e->d_name[0] < '1' || e->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof path, "/proc/%s/cmdline", e->d_name);
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		ssize_t n = fstat(fd, &st) || st.st_uid != geteuid() ? -1 : read(fd, text, sizeof text);
+		close(fd);
+		option = n > 0 ? memmem(text, (size_t)n, "--ring-dir=", 11) : NULL;
+		if (!option || (size_t)(text + n - option) < 12 + strlen(l->dir.path) ||
+		    memcmp(option + 11, l->dir.path, strlen(l->dir.path) + 1))
+			continue;
+		found = true;
+		if (signo)
+			kill(atoi(e->d_name), signo);
+	}
+	closedir(proc);
+	return found;
+}
+
+/* Who died, who is new?  In this order: a process that announces itself and dies at once is then still read. */
+static int look_around(struct live *l, struct err *err)
+{
+	struct st_announce a;
+	if (!l->reaped) {
+		pid_t got = waitpid(l->child, &l->status, WNOHANG);
+		if (got == l->child) {
+			l->reaped = true;
+		} else if (got < 0 && errno == ECHILD) {	/* SIGCHLD is ignored in this process */
+			l->reaped = l->status_lost = true;
+			l->status = 0;
+		}
+	}
+	for (size_t i = 0; i < l->count; i++) {
+		struct process *p = l->active[i];
+		if (!p->gone)
+			p->gone = p->pid == (uint32_t)l->child ? l->reaped : is_gone(p);
+	}
+	for (;;) {
+		ssize_t n = read(l->dir.announce, &a, sizeof a);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return 0;
+		if (n != sizeof a)
+			a.magic = 0;		/* a torn announce: take_announce refuses it */
+		int r = take_announce(l, &a, err);
+		if (r) {
+			l->seen = true;		/* its failure is being told */
+			return r;
+		}
+	}
+}
+
+/* ---- what to say about a tracer that died ---- */
+const char *live_log(struct live *l)
+{
+	rundir_read_log(&l->dir, l->log, sizeof l->log);
+	return l->log;
+}
+
+/* The most telling line of the log: the first that the tracer's core itself wrote, else the first; "" if none. */
+static void telling_line(struct live *l, char *line, size_t size)
+{
+	bool core = false;
+	line[0] = 0;
+	for (const char *at = live_log(l), *end; *at && !core; at = *end ? end + 1 : end) {
+		end = strchrnul(at, '\n');
+		const char *from = at;
+		if (end - from > 4 && (!strncmp(from, "==", 2) || !strncmp(from, "--", 2) || !strncmp(from, "**", 2))) {
+			const char *space = memchr(from, ' ', (size_t)(end - from));	/* "==1234== " */
+			from = space ? space + 1 : end;
+		}
+		while (from < end && *from == ' ')
+			from++;
+		core = !strncmp(from, "valgrind:", 9);
+		if (from < end && (core || !line[0]))
+			snprintf(line, size, "%.*s", (int)(end - from), from);
+	}
+	for (char *c = line; *c; c++)
+		if ((unsigned char)*c < ' ')
+			*c = ' ';
+}
+
+static int tell_death(struct live *l, uint32_t pid, int exit_signal, struct err *err)
+{
+	char who[64] = "", how[160], line[400];
+	if (pid != (uint32_t)l->child) {
+		snprintf(who, sizeof who, "process %u: ", pid);
+		if (exit_signal)
+			snprintf(how, sizeof how, "was killed by SIG%s (signal %d)", sigabbrev_np(exit_signal), exit_signal);
+		else
+			snprintf(how, sizeof how, "ended without closing its stream, probably killed");
+	} else if (l->status_lost) {
+		snprintf(how, sizeof how, "ended without closing its stream");
+	} else if (WIFSIGNALED(l->status)) {
+		const char *name = sigabbrev_np(WTERMSIG(l->status));
+		snprintf(how, sizeof how, "was killed by %s%s (signal %d)", name ? "SIG" : "a signal", name ? name : "",
+			 WTERMSIG(l->status));
+	} else {
+		snprintf(how, sizeof how, "ended with exit status %d %s", WEXITSTATUS(l->status),
+			 l->seen ? "without closing its stream" : "before it could start the program");
+	}
+	telling_line(l, line, sizeof line);
+	return err_set(err, ERR_TRACER, "%sthe tracer %s%s%s%s%s", who, how,
+		       l->bytes ? "; what it delivered before is kept" : "", line[0] ? "; it said: \"" : "", line,
+		       line[0] ? "\"" : "");
+}
+
+/* ---- reading ---- */
+static void remove_active(struct live *l, size_t i)
+{
+	struct process *p = l->active[i];
+	memmove(l->active + i, l->active + i + 1, (l->count - i - 1) * sizeof *l->active);
+	l->count--;
+	if (l->turn > i)
+		l->turn--;
+	if (l->last == p)
+		l->last = NULL;
+	free_process(l, p);
+}
+
+/* STREAM_SPAN, or 0 when no ring has anything, or an error about one process (which is then dropped). */
+static int scan(struct live *l, struct stream_span *span, struct err *err)
+{
+	if (!l->processes)
+		l->turn = 0;		/* the launched program announced itself first; it shall be number 0 if it can */
+	for (size_t left = l->count; left; left--) {
+		if (l->turn >= l->count)
+			l->turn = 0;
+		struct process *p = l->active[l->turn];
+		struct ring *ring = p->ring;
+		bool orderly = ring_ended(ring);	/* before the look at `written` */
+		int r = p->dropped ? 0 : ring_take(ring, &span->words, &span->count, err);
+		if (r < 0) {
+			drop_process(p);
+			return r;
+		}
+		if (r) {
+			if (p->index == UINT32_MAX)
+				p->index = l->processes++;
+			span->process = p->index;
+			span->pid = p->pid;
+			l->bytes += span->count * 8;
+			l->last = p;
+			l->turn++;
+			return STREAM_SPAN;
+		}
+		if (ring->next) {		/* exec: the old image cannot write any more */
+			char name[64];
+			snprintf(name, sizeof name, "ring.%u.%u", p->pid, ring->serial);
+			unlinkat(l->dir.fd, name, 0);
+			p->ring = ring->next;
+			ring_unmap(ring);
+			left++;
+			continue;
+		}
+		if (p->gone) {
+			uint32_t pid = p->pid;
+			int exit_signal = p->exit_signal;
+			bool tell = !orderly && !p->dropped;
+			remove_active(l, l->turn);
+			if (tell)
+				return tell_death(l, pid, exit_signal, err);
+			continue;
+		}
+		l->turn++;
+	}
+	return 0;
+}
+
+/* 0, or EINTR. */
+static int wait_for_more(struct live *l, int64_t ms)
+{
+	enum { MAX_FDS = 32 };
+	struct pollfd fds[MAX_FDS] = { { .fd = l->dir.announce, .events = POLLIN } };
+	nfds_t n = 1;
+	int64_t slice = l->follow ? SLICE_FOLLOW_MS : SLICE_ONE_MS;
+	struct process *p = l->last;
+	if (!p || p->gone || p->dropped || ring_ended(p->ring))
+		p = NULL;
+	for (size_t i = 0; !p && i < l->count; i++)
+		if (!l->active[i]->gone && !l->active[i]->dropped && !ring_ended(l->active[i]->ring))
+			p = l->active[i];
+	if (ms < slice)
+		slice = ms;
+	if (p)
+		return ring_wait(p->ring, (long)slice * 1000000);
+	/* Nobody will write: wait for ends and beginnings. */
+	for (size_t i = 0; i < l->count && n < MAX_FDS; i++)
+		if (l->active[i]->pidfd >= 0 && !l->active[i]->gone)
+			fds[n++] = (struct pollfd){ .fd = l->active[i]->pidfd, .events = POLLIN };
+	return poll(fds, n, (int)(l->count ? slice : ms < SLICE_ONE_MS ? ms : SLICE_ONE_MS)) < 0 && errno == EINTR ? EINTR : 0;
+}
+
+int live_next(struct live *l, struct stream_span *span, struct err *err)
+{
+	int64_t until = 0;
+	if (l->last)
+		ring_release(l->last->ring);
+	bool look = l->calls++ % LOOK_EVERY == 0;
+	for (;; look = true) {
+		int r = look ? look_around(l, err) : 0;
+		if (r < 0 || (r = scan(l, span, err)))
+			return r;
+		if (!look)
+			continue;
+		if (l->reaped && !l->count) {
+			if (!l->seen) {
+				int told = tell_death(l, (uint32_t)l->child, 0, err);
+				l->seen = true;
+				return told;
+			}
+			if (l->status_lost) {
+				l->status_lost = false;
+				return err_set(err, ERR_SYSTEM, "the program's exit status is lost, because this process ignores SIGCHLD");
+			}
+			/* The second look: it may have announced itself and gone between the first and the search. */
+			if (!l->follow || (!unknown_run(l, 0) && !(r = look_around(l, err)) && !l->count))
+				return STREAM_END;
+			if (r < 0)
+				return r;
+			if (l->count)
+				continue;
+		}
+		int64_t now = now_ms();
+		if (!until)
+			until = now + IDLE_MS;
+		if (now >= until || wait_for_more(l, until - now) == EINTR)
+			return STREAM_IDLE;
+	}
+}
+
+/* ---- begin and end ---- */
+int live_launch(struct live **out, const struct stream_launch *how, struct err *err)
+{
+	struct program program;
+	if (!how->argv || !how->argv[0])
+		return err_set(err, ERR_INPUT, "no program named");
+	int r = program_find(&program, how->argv[0], err);
+	if (r)
+		return r;
+	struct live *l = calloc(1, sizeof *l);
+	if (!l)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	l->follow = how->follow;
+	if ((r = rundir_create(&l->dir, err)) || (r = tracer_spawn(&l->child, how, &program, l->dir.path, err))) {
+		rundir_remove(&l->dir);
+		free(l);
+		return r;
+	}
+	*out = l;
+	return 0;
+}
+
+void live_detach(struct live *l)
+{
+	l->detached = true;
+	for (size_t i = 0; i < l->count; i++)
+		drop_process(l->active[i]);
+}
+
+void live_kill(struct live *l, int signo)
+{
+	if (!l->reaped)
+		kill(l->child, signo);
+}
+
+int live_wait_status(const struct live *l)
+{
+	return l->status;
+}
+
+int live_pid(const struct live *l)
+{
+	return l->child;
+}
+
+void live_close(struct live *l)
+{
+	if (!l)
+		return;
+	if (!l->reaped)
+		look_around(l, NULL);
+	for (int i = 0; i < 100 && look_around(l, NULL); i++)	/* who announced himself meanwhile; a bad one does not hide the rest */
+		;
+	for (size_t i = 0; i < l->count; i++) {
+		struct process *p = l->active[i];
+		if (p->pid == (uint32_t)l->child || p->gone)
+			continue;
+		if (p->pidfd >= 0)
+			syscall(SYS_pidfd_send_signal, p->pidfd, SIGKILL, NULL, 0);
+		else
+			kill((pid_t)p->pid, SIGKILL);
+	}
+	if (l->follow)
+		unknown_run(l, SIGKILL);
+	if (!l->reaped) {
+		kill(l->child, SIGKILL);
+		while (waitpid(l->child, &l->status, 0) < 0 && errno == EINTR)
+			;
+	}
+	while (l->count)
+		remove_active(l, l->count - 1);
+	rundir_remove(&l->dir);
+	free(l->active);
+	free(l);
+}

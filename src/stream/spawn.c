@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Starts the tracer with the program: its arguments, environment, and nothing that differs from run to run.
+ *
+ * A guest's stack addresses follow from its arguments and environment, so the only variable of ours that it can see
+ * (VALGRIND_LIB) is the same in each run, and the run directory's name has a fixed length.  Address-space
+ * randomisation is switched off for the tracer where the system allows it (containers may not): the 32-bit tracer
+ * places the guest's stack below its own.  The program stays in our process group and session, with our standard
+ * files, signal mask and ignored signals, so that the terminal treats it as if it had been started alone.
+ */
+#include "stream/internal.h"
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { OWN_ARGS = 16, OWN_ENV = 2 };
+
+static const char *support_dir(void)
+{
+	static const char *const usual[] = {
+		"/usr/libexec/valgrind", "/usr/lib/valgrind", "/usr/lib/x86_64-linux-gnu/valgrind",
+		"/usr/local/libexec/valgrind", "/usr/local/lib/valgrind",
+	};
+	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+		if (!access(usual[i], X_OK))
+			return usual[i];
+	return NULL;
+}
+
+static bool replaced(const char *variable)
+{
+	return !strncmp(variable, "VALGRIND_LAUNCHER=", 18) || !strncmp(variable, "VALGRIND_LIB=", 13);
+}
+
+int tracer_spawn(pid_t *pid, const struct stream_launch *how, const struct program *p, const char *run_dir,
+		 struct err *err)
+{
+	char dir[PATH_MAX], ring_dir[PATH_MAX + 32], log_file[PATH_MAX + 32], launcher[PATH_MAX + 64], lib[PATH_MAX + 32];
+	char tracer[PATH_MAX + 64];
+	size_t args = 0, vars = 0, n = 0;
+	struct stat st;
+	const char *name = p->word_bytes == 8 ? "softpmu-tracer-amd64-linux" : "softpmu-tracer-x86-linux";
+	if (!how->tracer_dir || !realpath(how->tracer_dir, dir))
+		return err_set(err, ERR_TRACER, "%s: no such directory; it should hold the tracer %s",
+			       how->tracer_dir ? how->tracer_dir : "(none)", name);
+	snprintf(tracer, sizeof tracer, "%s/%s", dir, name);
+	if (stat(tracer, &st) || !S_ISREG(st.st_mode))
+		return err_set(err, ERR_TRACER, "%s: the tracer for %u-bit programs is not installed", tracer,
+			       p->word_bytes * 8);
+	if (access(tracer, X_OK))
+		return err_set(err, ERR_TRACER, "%s: the tracer is not executable", tracer);
+	const char *support = support_dir();
+	if (!support)
+		return err_set(err, ERR_TRACER, "Valgrind's support files (/usr/libexec/valgrind) are not installed; the tracer "
+			       "needs the package valgrind");
+	snprintf(ring_dir, sizeof ring_dir, "--ring-dir=%s", run_dir);
+	snprintf(log_file, sizeof log_file, "--log-file=%s/log.%%p", run_dir);
+	snprintf(launcher, sizeof launcher, "VALGRIND_LAUNCHER=%s/softpmu-exec", dir);
+	snprintf(lib, sizeof lib, "VALGRIND_LIB=%s", support);
+
+	while (how->argv[args])
+		args++;
+	while (environ && environ[vars])
+		vars++;
+	const char **list = calloc(OWN_ARGS + args + 1 + vars + OWN_ENV + 1, sizeof *list);
+	if (!list)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	list[n++] = tracer;
+	list[n++] = "--command-line-only=yes";	/* the user's ~/.valgrindrc and VALGRIND_OPTS are for other tools */
+	list[n++] = "--vgdb=no";
+	list[n++] = ring_dir;
+	list[n++] = how->regs ? "--regs=yes" : "--regs=no";
+	list[n++] = how->follow ? "--trace-children=yes" : "--trace-children=no";
+	list[n++] = "--fair-sched=yes";
+	list[n++] = "-q";
+	list[n++] = log_file;
+	for (size_t i = 0; i < args; i++)
+		list[n++] = how->argv[i];
+	const char **env = list + ++n;		/* past the NULL that ends the arguments */
+	for (size_t i = 0, e = 0; i <= vars; i++) {
+		if (i < vars && !replaced(environ[i])) {
+			env[e++] = environ[i];
+		} else if (i == vars) {
+			env[e++] = launcher;
+			env[e++] = lib;
+		}
+	}
+	int before = personality(0xffffffff);	/* of this thread alone; the child inherits it */
+	bool fixed = before >= 0 && personality((unsigned)before | ADDR_NO_RANDOMIZE) >= 0;
+	int failed = posix_spawn(pid, tracer, NULL, NULL, (char **)(void *)list, (char **)(void *)env);
+	if (fixed)
+		personality((unsigned)before);
+	free(list);
+	if (failed == E2BIG)
+		return err_set(err, ERR_INPUT, "%s: the argument list is too long to run it under the tracer", how->argv[0]);
+	if (failed) {
+		errno = failed;
+		return err_system(err, "%s: the tracer cannot be started", tracer);
+	}
+	return 0;
+}

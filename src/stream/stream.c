@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The two sources behind one face, and the saving of a live stream on its way to the reader.
+ */
+#include "stream/internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct stream {
+	struct live *live;		/* one of the two */
+	struct trace_reader *file;
+	struct trace_writer *save;	/* NULL: not, or not any more */
+	bool held;			/* this span was taken but not yet delivered, because saving it failed */
+	struct stream_span span;
+	bool detached;
+	char broken[512];		/* the live stream's first error, for the recording's end */
+	struct err unsaid;		/* an error of stream_detach, which cannot return it */
+};
+
+int stream_launch(struct stream **out, const struct stream_launch *how, struct err *err)
+{
+	struct stream *s = calloc(1, sizeof *s);
+	int r;
+	*out = NULL;
+	if (!s)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	struct program p;		/* a program that cannot run must not cost an old trace */
+	if (how->save && how->argv && how->argv[0] && (r = program_find(&p, how->argv[0], err))) {
+		free(s);
+		return r;
+	}
+	if ((how->save && (r = trace_writer_open(&s->save, how->save, err))) || (r = live_launch(&s->live, how, err))) {
+		trace_writer_close(s->save);
+		free(s);
+		return r;
+	}
+	*out = s;
+	return 0;
+}
+
+int stream_open(struct stream **out, const char *path, struct err *err)
+{
+	struct stream *s = calloc(1, sizeof *s);
+	*out = NULL;
+	if (!s)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	int r = trace_reader_open(&s->file, path, err);
+	if (r)
+		free(s);
+	else
+		*out = s;
+	return r;
+}
+
+/* Writes the end marker and closes the recording; 0 or its error. */
+static int finish_saving(struct stream *s, enum trace_end how, struct err *err)
+{
+	int r = 0;
+	if (s->save) {
+		if (s->broken[0])
+			how = TRACE_END_FAILED;
+		r = trace_writer_end(s->save, how, live_wait_status(s->live), s->broken, err);
+		trace_writer_close(s->save);
+		s->save = NULL;
+	}
+	return r;
+}
+
+static void stop_saving(struct stream *s)
+{
+	trace_writer_close(s->save);
+	s->save = NULL;
+}
+
+int stream_next(struct stream *s, struct stream_span *span, struct err *err)
+{
+	struct err mine = { 0 };
+	int r, failed = 0;
+	if (s->file)
+		return trace_reader_next(s->file, span, err);
+	if (s->unsaid.code) {
+		r = s->unsaid.code;
+		if (err)
+			*err = s->unsaid;
+		s->unsaid.code = 0;
+		return r;
+	}
+	if (s->held) {
+		s->held = false;
+		*span = s->span;
+		return STREAM_SPAN;
+	}
+	r = live_next(s->live, span, &mine);
+	if (r < 0) {
+		if (!s->broken[0])
+			memcpy(s->broken, mine.text, sizeof s->broken - 1);
+		if (err)
+			*err = mine;
+		return r;
+	}
+	if (!s->save)
+		return r;
+	if (r == STREAM_SPAN)
+		failed = trace_writer_span(s->save, span, err);
+	else if (r == STREAM_IDLE)
+		failed = trace_writer_idle(s->save, err);
+	else
+		failed = finish_saving(s, TRACE_END_WHOLE, err);
+	if (!failed)
+		return r;
+	stop_saving(s);
+	if (r == STREAM_SPAN) {
+		s->held = true;
+		s->span = *span;
+	}
+	return failed;
+}
+
+void stream_detach(struct stream *s)
+{
+	if (!s->live || s->detached)
+		return;
+	s->detached = true;
+	s->held = false;
+	finish_saving(s, TRACE_END_CLOSED, &s->unsaid);
+	live_detach(s->live);
+}
+
+void stream_kill(struct stream *s, int signo)
+{
+	if (s->live)
+		live_kill(s->live, signo);
+}
+
+int stream_wait_status(const struct stream *s)
+{
+	return s->live ? live_wait_status(s->live) : trace_reader_wait_status(s->file);
+}
+
+int stream_pid(const struct stream *s)
+{
+	return s->live ? live_pid(s->live) : 0;
+}
+
+const char *stream_tracer_log(struct stream *s)
+{
+	return s->live ? live_log(s->live) : "";
+}
+
+void stream_close(struct stream *s)
+{
+	if (!s)
+		return;
+	if (s->live)
+		finish_saving(s, TRACE_END_CLOSED, NULL);
+	trace_reader_close(s->file);
+	live_close(s->live);
+	free(s);
+}

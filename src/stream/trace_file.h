@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The trace file: spans of a stream, as they were delivered, compressed with zstd.
+ *
+ *   header   a zstd skippable frame (so `zstd -d` reads the rest): struct trace_header, then the producer's text
+ *   frames   zstd frames with content size and content checksum, at most TRACE_FRAME_BYTES decompressed; each:
+ *            struct trace_frame, then chunks: struct trace_chunk and its words, whole chunks only
+ *   end      the last frame's last chunk is a TRACE_CHUNK_END: struct trace_end_words, then text padded with NUL
+ *
+ * A frame is delivered only when it was read whole and its checksum is right; so a damaged or truncated file gives
+ * the spans up to the damage, and never wrong ones.  words_before chains the frames: one that is missing shows.
+ * All numbers are little-endian.  Sources: RFC 8878, "Zstandard Frames", "Skippable Frames".
+ */
+#ifndef STREAM_TRACE_FILE_H
+#define STREAM_TRACE_FILE_H
+#include <stdint.h>
+
+#define TRACE_SKIPPABLE  0x184d2a5eu	/* one of the sixteen magic numbers of skippable frames */
+#define TRACE_MAGIC      "SPMUTRC"	/* 8 bytes with its NUL */
+#define TRACE_VERSION    1u
+#define TRACE_FRAME_BYTES (1u << 20)
+#define TRACE_TEXT_BYTES 4096u		/* limit of the header's and the end's text */
+#define TRACE_WINDOW_LOG 20		/* of 1 MB: what a reader must be ready to allocate */
+
+struct trace_header {
+	uint32_t skippable, bytes;	/* bytes that follow in this frame */
+	char     magic[8];
+	uint32_t version, stream_version;	/* of this layout; of the records (ST_VERSION) */
+	uint32_t text_bytes, pad;
+};
+
+struct trace_frame { uint64_t words_before; };	/* span words in all frames before this one */
+
+enum { TRACE_CHUNK_SPAN = 1, TRACE_CHUNK_END = 2 };
+struct trace_chunk { uint32_t kind, process, pid, words; };
+
+struct trace_end_words {
+	uint32_t how;		/* enum trace_end */
+	int32_t  wait_status;
+	/* text follows */
+};
+#endif

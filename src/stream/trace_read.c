@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Reads the trace file (trace_file.h), one whole frame at a time.
+ *
+ * The file may come from anywhere: every length is checked against what is there, a frame must fit into
+ * TRACE_FRAME_BYTES, its checksum must be right before anything of it is delivered, and memory is bounded whatever the
+ * file says.  What the words mean is not looked at.
+ */
+#include "stream/internal.h"
+#include "stream/trace_file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+enum { IN_BYTES = 256 * 1024 };
+
+struct trace_reader {
+	int fd;
+	char path[512];
+	ZSTD_DCtx *zstd;
+	uint8_t *in, *frame;
+	size_t in_at, in_end;		/* compressed bytes not yet used */
+	uint64_t consumed;		/* bytes of the file before in_at */
+	size_t at, end;			/* in the frame */
+	uint64_t words;			/* span words of all frames before */
+	uint64_t frame_words;		/* ... of this one, so far */
+	uint32_t processes;
+	int wait_status;
+	bool ended;			/* the end marker was read */
+	bool stopped;			/* ended, or an error was told */
+};
+
+static int damaged(struct trace_reader *r, const char *what, struct err *err)
+{
+	r->stopped = true;
+	return err_set(err, ERR_INPUT, "%s: the trace is damaged before byte %llu: %s", r->path,
+		       (unsigned long long)r->consumed, what);
+}
+
+static int truncated(struct trace_reader *r, struct err *err)
+{
+	r->stopped = true;
+	return err_set(err, ERR_TRUNCATED, "%s: the trace is cut short at byte %llu", r->path,
+		       (unsigned long long)r->consumed);
+}
+
+/* More compressed bytes; 1, 0 at the file's end, or an error. */
+static int fill(struct trace_reader *r, struct err *err)
+{
+	if (r->in_at < r->in_end)
+		return 1;
+	ssize_t n;
+	do
+		n = read(r->fd, r->in, IN_BYTES);
+	while (n < 0 && errno == EINTR);
+	if (n < 0) {
+		r->stopped = true;
+		return err_system(err, "%s: cannot be read", r->path);
+	}
+	r->in_at = 0;
+	r->in_end = (size_t)n;
+	return n > 0;
+}
+
+/* 1: a frame is there; 0: the file ended between two frames; or an error. */
+static int next_frame(struct trace_reader *r, struct err *err)
+{
+	ZSTD_outBuffer out = { r->frame, TRACE_FRAME_BYTES, 0 };
+	bool begun = false;
+	ZSTD_DCtx_reset(r->zstd, ZSTD_reset_session_only);
+	for (;;) {
+		int more = fill(r, err);
+		if (more < 0)
+			return more;
+		if (!more)
+			return begun ? truncated(r, err) : 0;
+		ZSTD_inBuffer in = { r->in, r->in_end, r->in_at };
+		size_t before = out.pos, result = ZSTD_decompressStream(r->zstd, &out, &in);
+		bool progress = in.pos > r->in_at || out.pos > before;
+		begun = true;
+		r->consumed += in.pos - r->in_at;
+		r->in_at = in.pos;
+		if (ZSTD_isError(result))
+			return damaged(r, ZSTD_getErrorName(result), err);
+		if (!result)
+			break;
+		if (!progress)
+			return damaged(r, "a frame is longer than allowed", err);
+	}
+	r->words += r->frame_words;
+	r->frame_words = 0;
+	struct trace_frame f;
+	if (out.pos < sizeof f || out.pos % 8)
+		return damaged(r, "a frame without content", err);
+	memcpy(&f, r->frame, sizeof f);
+	if (f.words_before != r->words)
+		return damaged(r, "a part is missing", err);
+	r->at = sizeof f;
+	r->end = out.pos;
+	return 1;
+}
+
+static int read_end(struct trace_reader *r, const struct trace_chunk *c, struct err *err)
+{
+	struct trace_end_words e;
+	const char *text = (const char *)r->frame + r->at + sizeof e;
+	if (c->words < 2 || c->words > TRACE_TEXT_BYTES / 8 || r->at + c->words * 8 != r->end || r->frame[r->end - 1])
+		return damaged(r, "bad end marker", err);
+	memcpy(&e, r->frame + r->at, sizeof e);
+	r->at = r->end;
+	r->ended = true;
+	r->wait_status = e.wait_status;
+	int more = fill(r, err);
+	if (more)
+		return more < 0 ? more : damaged(r, "something follows the end marker", err);
+	r->stopped = true;
+	switch (e.how) {
+	case TRACE_END_WHOLE: case TRACE_END_CLOSED:
+		return STREAM_END;
+	case TRACE_END_FAILED:
+		return err_set(err, ERR_TRACER, "%s: the recording ended early: %.800s", r->path, text);
+	default:
+		return damaged(r, "bad end marker", err);
+	}
+}
+
+int trace_reader_next(struct trace_reader *r, struct stream_span *span, struct err *err)
+{
+	struct trace_chunk c;
+	if (r->stopped)
+		return STREAM_END;	/* its reason was told before */
+	while (r->at == r->end) {
+		int got = next_frame(r, err);
+		if (got < 0)
+			return got;
+		if (!got)
+			return truncated(r, err);
+	}
+	if (r->end - r->at < sizeof c)
+		return damaged(r, "bad chunk", err);
+	memcpy(&c, r->frame + r->at, sizeof c);
+	r->at += sizeof c;
+	if (c.words > (r->end - r->at) / 8)
+		return damaged(r, "a chunk is longer than its frame", err);
+	if (c.kind == TRACE_CHUNK_END)
+		return read_end(r, &c, err);
+	if (c.kind != TRACE_CHUNK_SPAN || !c.words || c.words > ST_CHUNK_BYTES / 8 || c.process > r->processes ||
+	    !c.pid || c.pid > INT_MAX)
+		return damaged(r, "bad chunk", err);
+	if (c.process == r->processes)
+		r->processes++;
+	span->process = c.process;
+	span->pid = c.pid;
+	span->words = (const uint64_t *)(const void *)(r->frame + r->at);
+	span->count = c.words;
+	r->at += c.words * 8;
+	r->frame_words += c.words;
+	return STREAM_SPAN;
+}
+
+static int read_header(struct trace_reader *r, struct err *err)
+{
+	struct trace_header h;
+	uint8_t *at = (uint8_t *)&h;
+	size_t have = 0;
+	while (have < sizeof h) {
+		int more = fill(r, err);
+		if (more < 0)
+			return more;
+		if (!more)
+			break;
+		at[have++] = r->in[r->in_at++];
+		r->consumed++;
+	}
+	const struct trace_header want = { .skippable = TRACE_SKIPPABLE, .magic = TRACE_MAGIC };
+	size_t magic_end = offsetof(struct trace_header, version);
+	if (memcmp(&h, &want, have < 4 ? have : 4) ||
+	    (have > 8 && memcmp(h.magic, want.magic, (have < magic_end ? have : magic_end) - 8)))
+		return err_set(err, ERR_INPUT, "%s: is not a softpmu trace", r->path);
+	if (have < sizeof h)
+		return truncated(r, err);
+	if (h.version != TRACE_VERSION || h.stream_version != ST_VERSION)
+		return err_set(err, ERR_UNSUPPORTED, "%s: is a trace of version %u.%u, this softpmu reads %u.%u", r->path,
+			       h.version, h.stream_version, TRACE_VERSION, ST_VERSION);
+	if (h.text_bytes > TRACE_TEXT_BYTES || h.bytes != sizeof h - 8 + h.text_bytes)
+		return damaged(r, "bad header", err);
+	for (uint32_t left = h.text_bytes; left; left--) {
+		int more = fill(r, err);
+		if (more <= 0)
+			return more ? more : truncated(r, err);
+		r->in_at++;
+		r->consumed++;
+	}
+	return 0;
+}
+
+int trace_reader_open(struct trace_reader **out, const char *path, struct err *err)
+{
+	struct stat st;
+	int failed;
+	struct trace_reader *r = calloc(1, sizeof *r);
+	if (!r)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	strncpy(r->path, path, sizeof r->path - 1);
+	r->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (r->fd < 0)
+		failed = err_system(err, "%s: cannot be opened", path);
+	else if (!fstat(r->fd, &st) && S_ISDIR(st.st_mode))
+		failed = err_set(err, ERR_INPUT, "%s: is a directory, not a trace", path);
+	else if (!(r->in = malloc(IN_BYTES)) || !(r->frame = malloc(TRACE_FRAME_BYTES)) || !(r->zstd = ZSTD_createDCtx()) ||
+		 ZSTD_isError(ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_windowLogMax, TRACE_WINDOW_LOG)))
+		failed = err_set(err, ERR_NOMEM, "out of memory");
+	else
+		failed = read_header(r, err);
+	if (failed) {
+		trace_reader_close(r);
+		return failed;
+	}
+	*out = r;
+	return 0;
+}
+
+int trace_reader_wait_status(const struct trace_reader *r)
+{
+	return r->wait_status;
+}
+
+void trace_reader_close(struct trace_reader *r)
+{
+	if (!r)
+		return;
+	if (r->fd >= 0)
+		close(r->fd);
+	ZSTD_freeDCtx(r->zstd);
+	free(r->in);
+	free(r->frame);
+	free(r);
+}

@@ -1,2 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The tracer: an out-of-tree Valgrind tool, linked from the static libraries of Debian's valgrind package (3.19), once for
+# 64-bit and once for 32-bit programs, and the little program by which a traced process starts another.
+# The core's functions named in TRACER_WRAP are routed through the tracer (src/valgrind/core_private.h says why).
+TRACER_LIB  := /usr/lib/x86_64-linux-gnu/valgrind
+TRACER_SRC  := $(wildcard src/valgrind/*.c)
+TRACER_SRC  := $(filter-out src/valgrind/exec_launcher.c,$(TRACER_SRC))
+TRACER_CC   := gcc
+TRACER_WRAP := $(foreach f,am_startup di_notify_mmap gdbserver_report_signal sigframe_create kill_self client_exit discard_translations \
+  nuke_all_threads_except,-Wl,--wrap=vgPlain_$f)
+TRACER_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-builtin-declaration-mismatch -fno-strict-aliasing -fno-builtin -fno-stack-protector \
+  -fno-pic -fomit-frame-pointer -U_FORTIFY_SOURCE -isystem /usr/include/valgrind -Isrc -DVGO_linux=1
+TRACER_LDFLAGS := -static -no-pie -nodefaultlibs -nostartfiles -u _start -Wl,--build-id=none -Wl,-Ttext-segment=0x58000000 \
+  -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments
+
+tracer_amd64_FLAGS := -m64 -DVGA_amd64=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1
+tracer_x86_FLAGS   := -m32 -mpreferred-stack-boundary=2 -DVGA_x86=1 -DVGP_x86_linux=1 -DVGPV_x86_linux_vanilla=1
+
 .PHONY: tracer
-tracer:
+tracer: build/libexec/softpmu-tracer-amd64-linux build/libexec/softpmu-tracer-x86-linux build/libexec/softpmu-exec
+
+define tracer_rules
+build/tracer/$1/%.o: src/valgrind/%.c
+	@mkdir -p $$(@D)
+	$(TRACER_CC) $(TRACER_CFLAGS) $(tracer_$1_FLAGS) -MMD -MP -c -o $$@ $$<
+build/libexec/softpmu-tracer-$1-linux: $(TRACER_SRC:src/valgrind/%.c=build/tracer/$1/%.o)
+	@mkdir -p $$(@D)
+	$(TRACER_CC) $(tracer_$1_FLAGS) $(TRACER_LDFLAGS) $(TRACER_WRAP) -o $$@ $$^ \
+	  $(TRACER_LIB)/libcoregrind-$1-linux.a $(TRACER_LIB)/libvex-$1-linux.a -lgcc $(TRACER_LIB)/libgcc-sup-$1-linux.a
+endef
+$(eval $(call tracer_rules,amd64))
+$(eval $(call tracer_rules,x86))
+
+build/libexec/softpmu-exec: src/valgrind/exec_launcher.c
+	@mkdir -p $(@D)
+	$(TRACER_CC) -std=gnu17 -O2 -g -Wall -Wextra -D_GNU_SOURCE -o $@ $<
+
+-include $(wildcard build/tracer/*/*.d)

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * What the tracer needs of Valgrind 3.19's core beyond the tool interface.  Debian ships no headers for these, so each
+ * is declared by hand, with the reason why the public interface does not do.
+ */
+#ifndef TRACER_CORE_PRIVATE_H
+#define TRACER_CORE_PRIVATE_H
+#include "tracer.h"
+
+/* The ring is a shared mapping of Valgrind's own; the tool interface only maps private memory. */
+SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd, Off64T offset);
+/* A forked child gives its parent's ring back. */
+SysRes VG_(am_munmap_valgrind)(Addr start, SizeT length);
+/* Memory for a scratch ring: pages, not a heap block. */
+SysRes VG_(am_mmap_anon_float_valgrind)(SizeT length);
+/* futex and fallocate have no wrapper at all. */
+SysRes VG_(do_syscall)(UWord sysno, RegWord a1, RegWord a2, RegWord a3, RegWord a4, RegWord a5, RegWord a6,
+		       RegWord a7, RegWord a8);
+/* Keeps our files out of the range of descriptors that the program sees. */
+Int VG_(safe_fd)(Int oldfd);
+/* The handler that a signal is about to meet, to know whether it ends the process. */
+SysRes VG_(do_sys_sigaction)(Int signo, const vki_sigaction_toK_t *new_act, vki_sigaction_fromK_t *old_act);
+/* Dies by a signal as the program would have. */
+void VG_(kill_self)(Int signo);
+/* The program's file, open: its name in full is not kept. */
+extern Int VG_(cl_exec_fd);
+/* Defaults that a user of the tracer must not need to spell out. */
+extern Int VG_(clo_vgdb);		/* enum VgVgdb, 0: no gdb server, no pipes in /tmp */
+extern Int VG_(clo_fair_sched);		/* enum FairSchedType, 1: yes */
+extern Bool VG_(clo_trace_children);
+extern VexControl VG_(clo_vex_control);
+
+/* Names the library that is preloaded into the program; the core's default would be Memcheck's. */
+extern const HChar *VG_(clo_toolname);
+
+/* Functions of the core that the linker routes through us (--wrap, see tracer.mk). */
+Addr __real_vgPlain_am_startup(Addr sp);
+Addr __wrap_vgPlain_am_startup(Addr sp);
+ULong __wrap_vgPlain_di_notify_mmap(Addr a, Bool allow_SkFileV, Int use_fd);
+Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
+Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
+struct vki_ucontext;
+void __real_vgPlain_sigframe_create(ThreadId tid, Bool on_altstack, Addr sp, const vki_siginfo_t *info,
+	const struct vki_ucontext *uc, void *handler, UInt flags, const vki_sigset_t *mask, void *restorer);
+void __wrap_vgPlain_sigframe_create(ThreadId tid, Bool on_altstack, Addr sp, const vki_siginfo_t *info,
+	const struct vki_ucontext *uc, void *handler, UInt flags, const vki_sigset_t *mask, void *restorer);
+void __real_vgPlain_kill_self(Int signo);
+void __wrap_vgPlain_kill_self(Int signo);
+void __real_vgPlain_client_exit(Int status);
+void __wrap_vgPlain_client_exit(Int status);
+void __real_vgPlain_discard_translations(Addr start, ULong range, const HChar *who);
+void __wrap_vgPlain_discard_translations(Addr start, ULong range, const HChar *who);
+void __real_vgPlain_nuke_all_threads_except(ThreadId me, Int src);
+void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, Int src);
+#endif

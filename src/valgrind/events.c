@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * What happens around the code: process, threads, system calls, signals, names, exit.
+ *
+ * Fork: the child (vfork and clone(CLONE_VM | CLONE_VFORK) too, Valgrind makes forks of them) gets a ring of its own if
+ * children are traced, with the definitions of all blocks it inherits; otherwise it writes into scratch memory until
+ * it execs, and then runs natively.  It never touches its parent's ring.
+ *
+ * Signals: what the program's handler gets passes through VG_(sigframe_create), with all of its siginfo; a signal that
+ * ends the process is recognised before the core acts on it (it would write a report and a core file of its own), and
+ * the process then dies by that very signal.
+ */
+#include "tracer.h"
+#include "core_private.h"
+
+struct thread {
+	Bool started, wants_regs;
+	ThreadId parent;
+	ULong turns_before;	/* `turns` when its system call began */
+	HChar comm[16];
+};
+
+static struct thread *threads;		/* VG_N_THREADS of them */
+static ThreadId last_ran;
+static ULong turns;			/* how often another thread's code began to run */
+static ULong entry;			/* first instruction of the guest */
+static Bool forked, in_exec, trace_children, process_begun;
+
+void events_note(UInt severity, const HChar *text)
+{
+	UInt bytes = (UInt)VG_(strlen)(text) + 1;
+	struct st_note *n = ring_record(ST_NOTE, sizeof *n + bytes);
+
+	n->severity = severity;
+	n->text_bytes = bytes;
+	VG_(memcpy)(n + 1, text, bytes);
+}
+
+void events_regs(ThreadId tid)
+{
+	struct st_regs *r;
+
+	if (!settings.regs)
+		return;
+	ring_thread(tid);
+	r = ring_record(ST_REGS, sizeof *r);
+	r->ip = VG_(get_IP)(tid);
+#if defined(VGA_amd64)
+	VexGuestAMD64State s;
+	VG_(get_shadow_regs_area)(tid, (UChar *)&s, 0, 0, sizeof s);
+	VG_(memcpy)(r->gpr, &s.guest_RAX, sizeof r->gpr);
+	r->flags = LibVEX_GuestAMD64_get_rflags(&s);
+#else
+	VexGuestX86State s;
+	VG_(get_shadow_regs_area)(tid, (UChar *)&s, 0, 0, sizeof s);
+	for (UInt i = 0; i < 8; i++)
+		r->gpr[i] = (&s.guest_EAX)[i];
+	r->flags = LibVEX_GuestX86_get_eflags(&s);
+#endif
+}
+
+void events_request_regs(ThreadId tid)
+{
+	threads[tid].wants_regs = True;
+}
+
+void events_before_run(ThreadId tid)
+{
+	if (tid != last_ran) {
+		last_ran = tid;
+		turns++;
+	}
+	if (threads[tid].wants_regs) {
+		threads[tid].wants_regs = False;
+		events_regs(tid);
+	}
+}
+
+static void comm(ThreadId tid)
+{
+	ring_thread(tid);
+	struct st_name *n = ring_record(ST_COMM, sizeof *n);
+
+	VG_(memcpy)(n->name, threads[tid].comm, sizeof n->name);
+}
+
+static void set_comm(ThreadId tid, const HChar *name)
+{
+	VG_(memset)(threads[tid].comm, 0, sizeof threads[tid].comm);
+	VG_(strncpy)(threads[tid].comm, name, sizeof threads[tid].comm - 1);
+}
+
+static void process(Bool is_exec)
+{
+	HChar link[64], path[VKI_PATH_MAX];
+
+	VG_(sprintf)(link, "/proc/self/fd/%d", VG_(cl_exec_fd));
+	SSizeT got = VG_(readlink)(link, path, sizeof path - 1);
+	if (got > 0)
+		path[got] = 0;
+	else
+		VG_(strncpy)(path, VG_(args_the_exename), sizeof path - 1)[sizeof path - 1] = 0;
+	UInt path_bytes = (UInt)VG_(strlen)(path) + 1;
+	UInt argv_bytes = (UInt)VG_(strlen)(VG_(args_the_exename)) + 1;
+	Word n = VG_(sizeXA)(VG_(args_for_client));
+
+	for (Word i = 0; i < n; i++)
+		argv_bytes += (UInt)VG_(strlen)(*(HChar **)VG_(indexXA)(VG_(args_for_client), i)) + 1;
+	/* A command line of megabytes (the kernel allows it) is cut: no record exceeds a chunk. */
+	UInt room = ST_CHUNK_BYTES / 2;
+	struct st_process *p = ring_record(ST_PROCESS, sizeof *p + path_bytes + (argv_bytes < room ? argv_bytes : room));
+	p->magic = ST_MAGIC;
+	p->version = ST_VERSION;
+	p->pid = (UInt)VG_(getpid)();
+	p->parent_pid = (UInt)VG_(getppid)();
+	p->word_bytes = sizeof(HWord);
+	p->has_regs = settings.regs;
+	p->is_exec = is_exec;
+	p->entry = entry;
+	p->path_bytes = path_bytes;
+	HChar *at = (HChar *)(p + 1);
+	VG_(memcpy)(at, path, path_bytes);
+	at += path_bytes;
+	HChar *argv = at;
+	for (Word i = -1; i < n; i++) {
+		const HChar *arg = i < 0 ? VG_(args_the_exename) : *(HChar **)VG_(indexXA)(VG_(args_for_client), i);
+		UInt bytes = (UInt)VG_(strlen)(arg) + 1;
+		if ((UInt)(at - argv) + bytes > room)
+			break;
+		VG_(memcpy)(at, arg, bytes);
+		at += bytes;
+	}
+	p->argv_bytes = (UInt)(at - argv);
+}
+
+static void thread_start(ThreadId tid)
+{
+	struct st_thread *t = ring_record(ST_THREAD_START, sizeof *t);
+
+	t->tid = tid;
+	t->os_tid = (UInt)VG_(gettid)();
+	t->parent_tid = threads[tid].parent;
+	threads[tid].started = True;
+}
+
+static void process_begin(ThreadId tid, Bool is_exec)
+{
+	process_begun = True;
+	process(is_exec);
+	thread_start(tid);
+	comm(tid);
+	maps_all();
+	events_regs(tid);
+	ring_publish();
+}
+
+static void thread_created(ThreadId parent, ThreadId child)
+{
+	live_threads++;
+	VG_(memset)(&threads[child], 0, sizeof threads[child]);
+	threads[child].parent = parent;
+	if (parent != VG_INVALID_THREADID)
+		VG_(memcpy)(threads[child].comm, threads[parent].comm, sizeof threads[child].comm);
+}
+
+static void thread_first_insn(ThreadId tid)
+{
+	if (process_begun) {
+		thread_start(tid);
+		comm(tid);
+		events_request_regs(tid);
+		return;
+	}
+	entry = VG_(get_IP)(tid);
+	set_comm(tid, VG_(basename)(VG_(args_the_exename)));
+	process_begin(tid, settings.serial > 0);
+}
+
+static void thread_exit(ThreadId tid)
+{
+	live_threads--;
+	if (!threads[tid].started)
+		return;		/* could not be created */
+	threads[tid].started = False;
+	struct st_thread *t = ring_record(ST_THREAD_EXIT, sizeof *t);
+	t->tid = tid;
+	t->os_tid = (UInt)VG_(gettid)();
+	t->parent_tid = threads[tid].parent;
+	ring.stream_tid = VG_INVALID_THREADID;	/* the number may be given to another */
+	ring_publish();
+}
+
+static void fork_parent(ThreadId tid)
+{
+	(void)tid;
+	forked = True;
+}
+
+static void fork_child(ThreadId tid)
+{
+	live_threads = 1;
+	settings.serial = 0;
+	if (!trace_children || !ring_create()) {
+		ring_make_scratch();
+		return;
+	}
+	process_begin(tid, False);
+	blocks_define_all();
+	ring_publish();
+}
+
+/* The core execs softpmu-exec with our own arguments, and refuses programs that it must not trace; those are better
+ * run as they are. */
+static void before_exec(UWord path_arg)
+{
+	HChar *text = VG_(malloc)("softpmu.serial", 32);
+	Word n = VG_(sizeXA)(VG_(args_for_valgrind));
+	struct vg_stat st;
+
+	in_exec = True;
+	VG_(sprintf)(text, "--serial=%d", settings.serial + 1);
+	Word i = 0;
+	while (i < n && VG_(strncmp)(*(HChar **)VG_(indexXA)(VG_(args_for_valgrind), i), "--serial=", 9) != 0)
+		i++;
+	if (i < n)
+		*(HChar **)VG_(indexXA)(VG_(args_for_valgrind), i) = text;
+	else
+		VG_(addToXA)(VG_(args_for_valgrind), &text);
+
+	VG_(clo_trace_children) = trace_children;
+	if (trace_children && VG_(am_is_valid_for_client)(path_arg, 1, VKI_PROT_READ) &&
+	    !sr_isError(VG_(stat)((const HChar *)path_arg, &st)) && (st.mode & (VKI_S_ISUID | VKI_S_ISGID))) {
+		VG_(clo_trace_children) = False;
+		events_note(1, "a setuid or setgid program runs untraced");
+	}
+}
+
+static struct st_syscall *syscall_record(enum st_kind kind, UInt number, const UWord *args, UInt n_args)
+{
+	struct st_syscall *s = ring_record(kind, sizeof *s);
+
+	s->number = number;
+	for (UInt i = 0; i < 6 && i < n_args; i++)
+		s->arg[i] = args[i];
+	return s;
+}
+
+static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args)
+{
+	ring_thread(tid);
+	syscall_record(ST_SYSCALL, number, args, n_args);
+	threads[tid].turns_before = turns;
+	if (number == __NR_execve)
+		before_exec(args[0]);
+	else if (number == __NR_execveat)
+		before_exec(args[1]);
+	maps_before_syscall(number, args);
+	ring_publish();
+}
+
+static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args, SysRes res)
+{
+	ring_thread(tid);
+	struct st_syscall *s = syscall_record(ST_SYSCALL_RET, number, args, n_args);
+	s->is_error = sr_isError(res);
+	s->result = sr_isError(res) ? (ULong)-(Long)sr_Err(res) : sr_Res(res);
+	s->blocked = turns != threads[tid].turns_before;
+	threads[tid].wants_regs = True;
+	in_exec = False;
+	VG_(clo_trace_children) = trace_children;
+
+	if (forked && !sr_isError(res)) {
+		struct st_fork *f = ring_record(ST_FORK, sizeof *f);
+		f->child_pid = (UInt)sr_Res(res);
+		f->followed = trace_children;
+	}
+	forked = False;
+	if (number == __NR_prctl && args[0] == VKI_PR_SET_NAME && !sr_isError(res)) {
+		set_comm(tid, (const HChar *)args[1]);
+		comm(tid);
+	}
+	maps_after_syscall(number, args, res);
+}
+
+/* ---- signals and exit ---- */
+
+static void signal_record(ThreadId tid, const vki_siginfo_t *info, Addr handler)
+{
+	Addr ip = VG_(get_IP)(tid);
+
+	ring_thread(tid);
+	struct st_signal *s = ring_record(ST_SIGNAL, sizeof *s);
+	s->ip = ip;
+	s->handler = handler;
+	s->signo = info->si_signo;
+	s->si_code = info->si_code;
+	if (info->si_signo == VKI_SIGSEGV || info->si_signo == VKI_SIGBUS)
+		s->si_addr = (Addr)info->_sifields._sigfault._addr;
+	else if (info->si_signo == VKI_SIGILL || info->si_signo == VKI_SIGFPE)
+		s->si_addr = ip;	/* the core has the address of its translation there */
+	for (UInt i = 0; i < sizeof s->code && VG_(am_is_valid_for_client)(ip + i, 1, VKI_PROT_READ); i++)
+		s->code[i] = *(const UChar *)(ip + i);
+}
+
+static void end_of_process(Int code, Int signo)
+{
+	struct st_exit *e = ring_record(ST_EXIT, sizeof *e);
+
+	e->code = code;
+	e->signo = signo;
+	ring_end();
+}
+
+void __wrap_vgPlain_sigframe_create(ThreadId tid, Bool on_altstack, Addr sp, const vki_siginfo_t *info,
+	const struct vki_ucontext *uc, void *handler, UInt flags, const vki_sigset_t *mask, void *restorer)
+{
+	ring_fault(tid);
+	signal_record(tid, info, (Addr)handler);
+	events_request_regs(tid);
+	ring_publish();
+	__real_vgPlain_sigframe_create(tid, on_altstack, sp, info, uc, handler, flags, mask, restorer);
+}
+
+static Bool ends_process(Int signo)
+{
+	vki_sigaction_fromK_t action;
+
+	switch (signo) {
+	case VKI_SIGCHLD: case VKI_SIGCONT: case VKI_SIGURG: case VKI_SIGWINCH:
+	case VKI_SIGSTOP: case VKI_SIGTSTP: case VKI_SIGTTIN: case VKI_SIGTTOU:
+		return False;
+	}
+	/* An error means a signal that the core uses for itself. */
+	return !sr_isError(VG_(do_sys_sigaction)(signo, NULL, &action)) && action.ksa_handler == VKI_SIG_DFL;
+}
+
+/* Every signal comes by here on its way to the program. */
+Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
+{
+	struct vki_rlimit none = { 0, 0 };
+
+	ring_fault(tid);
+	if (!ends_process(info->si_signo))
+		return __real_vgPlain_gdbserver_report_signal(info, tid);
+	signal_record(tid, info, 0);
+	end_of_process(0, info->si_signo);
+	VG_(setrlimit)(VKI_RLIMIT_CORE, &none);	/* it would be the tracer's core, not the program's */
+	__real_vgPlain_kill_self(info->si_signo);
+	return True;
+}
+
+/* The core's other ways to die by a signal, e.g. a kill of oneself by SIGKILL. */
+void __wrap_vgPlain_kill_self(Int signo)
+{
+	end_of_process(0, signo);
+	__real_vgPlain_kill_self(signo);
+}
+
+void __wrap_vgPlain_client_exit(Int status)
+{
+	end_of_process(status & 0xff, 0);
+	__real_vgPlain_client_exit(status);
+}
+
+/* In an exec this is the point of no return. */
+void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, Int src)
+{
+	if (in_exec)
+		ring_end();
+	__real_vgPlain_nuke_all_threads_except(me, src);
+}
+
+void events_init(void)
+{
+	threads = VG_(calloc)("softpmu.threads", VG_N_THREADS, sizeof *threads);
+	trace_children = VG_(clo_trace_children);
+	VG_(atfork)(NULL, fork_parent, fork_child);
+	VG_(track_pre_thread_ll_create)(thread_created);
+	VG_(track_pre_thread_first_insn)(thread_first_insn);
+	VG_(track_pre_thread_ll_exit)(thread_exit);
+}
+
+void events_needs(void)
+{
+	VG_(needs_syscall_wrapper)(before_syscall, after_syscall);
+}

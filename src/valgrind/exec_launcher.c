@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * softpmu-exec: by this a traced process starts another program (Valgrind's "launcher").
+ *
+ * Called as  softpmu-exec --option... PROGRAM ARG...  with the tracer's own options.  It looks at what PROGRAM is, through
+ * "#!" lines to the interpreter, and executes the tracer for its word size with the same arguments; or PROGRAM itself,
+ * untraced, if it cannot be traced: setuid or setgid, not x86, not readable, no tracer installed.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_SCRIPTS 5	/* the kernel's own limit of interpreters that are scripts */
+
+/* 8, 4, or 0: not to be traced. */
+static int word_bytes(const char *path)
+{
+	char head[PATH_MAX + 64], interpreter[PATH_MAX];
+
+	for (int depth = 0; depth <= MAX_SCRIPTS; depth++) {
+		struct stat st;
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return 0;
+		ssize_t got = fstat(fd, &st) ? -1 : read(fd, head, sizeof head - 1);
+		close(fd);
+		if (got < 0 || !S_ISREG(st.st_mode) || (st.st_mode & (S_ISUID | S_ISGID)))
+			return 0;
+		if (got >= (ssize_t)sizeof(Elf32_Ehdr) && !memcmp(head, ELFMAG, SELFMAG)) {
+			Elf32_Ehdr eh;	/* both classes agree up to e_machine */
+			memcpy(&eh, head, sizeof eh);
+			if (eh.e_ident[EI_CLASS] == ELFCLASS64 && eh.e_machine == EM_X86_64)
+				return 8;
+			if (eh.e_ident[EI_CLASS] == ELFCLASS32 && eh.e_machine == EM_386)
+				return 4;
+			return 0;
+		}
+		head[got] = 0;
+		if (got < 3 || head[0] != '#' || head[1] != '!')
+			return 0;
+		char *name = head + 2 + strspn(head + 2, " \t");
+		size_t n = strcspn(name, " \t\r\n");
+		if (!n || n >= sizeof interpreter)
+			return 0;
+		memcpy(interpreter, name, n);
+		interpreter[n] = 0;
+		path = interpreter;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	char self[PATH_MAX], tracer[PATH_MAX + 64];
+	int program = 1;
+
+	while (program < argc && argv[program][0] == '-')
+		program++;
+	if (program == argc) {
+		fprintf(stderr, "softpmu-exec: is started by the tracer\n");
+		return 127;
+	}
+	ssize_t got = readlink("/proc/self/exe", self, sizeof self - 1);
+	int word = word_bytes(argv[program]);
+	if (got > 0 && word) {
+		self[got] = 0;
+		snprintf(tracer, sizeof tracer, "%.*s/softpmu-tracer-%s-linux", (int)(strrchr(self, '/') - self), self,
+			 word == 8 ? "amd64" : "x86");
+		if (!setenv("VALGRIND_LAUNCHER", self, 1)) {
+			argv[0] = tracer;
+			execv(tracer, argv);
+		}
+	}
+	unsetenv("VALGRIND_LIB");
+	unsetenv("VALGRIND_LAUNCHER");
+	execv(argv[program], argv + program);
+	fprintf(stderr, "softpmu-exec: %s: %s\n", argv[program], strerror(errno));
+	return errno == ENOENT ? 127 : 126;
+}

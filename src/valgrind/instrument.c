@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * A superblock in, the same superblock with inline stores out, and its description into the ring.
+ *
+ * What is added, in pseudo code (ptr, end, open: struct live in the thread's shadow guest state):
+ *
+ *   on entry        p = ptr;  if (p + largest record of this block > end) leave to the scheduler, come back here
+ *                   *p = header with the number of the first exit
+ *   an access       p[1 + k] = address                      k is fixed; a guarded access stores ST_NOT_DONE instead
+ *   --regs          p[1 + k] = value                        after each write of a general-purpose register or the thunk
+ *   before an exit  *p = header with the exit's number, if it is not there yet;  ptr = p + record length
+ *   after an exit that was not taken, should the block go on: ptr = p
+ *
+ * A block that was entered and not left has its header at ptr, otherwise what lies there is old and never looked at.
+ * Such a block is left by a host signal (ring_fault knows, for signals interrupt generated code in no other case), or by
+ * an exit with which the core raises a fault: misaligned SSE operand, undecodable code.  A block that has exits of
+ * this kind says so before the first of them: open = p.  ring_leave closes it as ST_BLOCK_CUT.
+ *
+ * What VEX does that the reader should know:
+ *  - REP instructions are a block that jumps to itself, one iteration each, one more to find the count zero.
+ *  - A LOCKed instruction is a load and a compare-and-swap; it gets one ATOMIC LOADSTORE slot, the load none.
+ *  - A gather loads from the stack pointer for elements that are masked off; such a slot is ST_NOT_DONE.
+ *  - A CMOV from memory always loads.
+ * Not described: instructions that VEX cannot decode (the fault's ST_SIGNAL carries their bytes).
+ */
+#include "tracer.h"
+
+#define MAX_INSNS 255
+#define MAX_SLOTS 4000
+#define MAX_EXITS 1000
+
+#if defined(VGA_amd64)
+typedef VexGuestAMD64State GuestState;
+#define GPR0 offsetof(GuestState, guest_RAX)
+#define GPRS 16
+#define WORD Ity_I64
+#else
+typedef VexGuestX86State GuestState;
+#define GPR0 offsetof(GuestState, guest_EAX)
+#define GPRS 8
+#define WORD Ity_I32
+#endif
+#define WORD_BYTES ((Int)sizeof(HWord))
+#define THUNK0 (GPR0 + GPRS * WORD_BYTES)	/* CC_OP, CC_DEP1, CC_DEP2, CC_NDEP follow the last register */
+#define REGS_END (THUNK0 + 4 * WORD_BYTES)
+#define ALL_ONES (~(HWord)0)
+
+struct build {
+	IRSB *in, *out;
+	const VexGuestLayout *layout;
+	Int shadow;			/* offset of struct live */
+	IRTemp p;			/* the record's address */
+	UInt id;
+	Bool advanced;			/* ptr stands behind the record of an exit that was not taken */
+	UInt advanced_slots;		/* ... of so many slots */
+	UInt header_exit;		/* exit number in the header as it stands */
+	Bool said_open;
+	struct { Bool known; ULong value; } constant[GPRS + 4];	/* what was last written there in this block */
+	UInt insns, slots, exits;
+	Bool locked, gather;		/* of the current instruction */
+	IRExpr **def;			/* what each temporary of the block is assigned, for gathers */
+	/* One block is built at a time; too large for Valgrind's stack. */
+	struct st_insn_def insn[MAX_INSNS];
+	struct st_slot slot[MAX_SLOTS];
+	struct st_exit_def exit[MAX_EXITS];
+};
+static struct build the_build;
+
+static IRExpr *word_const(HWord v)
+{
+	return IRExpr_Const(WORD == Ity_I64 ? IRConst_U64(v) : IRConst_U32((UInt)v));
+}
+
+static IRExpr *temp(struct build *b, IRType type, IRExpr *value)
+{
+	IRTemp t = newIRTemp(b->out->tyenv, type);
+
+	addStmtToIRSB(b->out, IRStmt_WrTmp(t, value));
+	return IRExpr_RdTmp(t);
+}
+
+static IRExpr *plus(struct build *b, IRExpr *word, HWord n)
+{
+	return temp(b, WORD, IRExpr_Binop(WORD == Ity_I64 ? Iop_Add64 : Iop_Add32, word, word_const(n)));
+}
+
+static void store(struct build *b, UInt offset, IRExpr *value)
+{
+	IRExpr *at = IRExpr_RdTmp(b->p);
+
+	addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, offset ? plus(b, at, offset) : at, value));
+}
+
+/* A 64-bit word known now. */
+static void store_const(struct build *b, UInt offset, ULong v)
+{
+	if (WORD == Ity_I64) {
+		store(b, offset, IRExpr_Const(IRConst_U64(v)));
+	} else {
+		store(b, offset, IRExpr_Const(IRConst_U32((UInt)v)));
+		store(b, offset + 4, IRExpr_Const(IRConst_U32((UInt)(v >> 32))));
+	}
+}
+
+static void put_live(struct build *b, SizeT field, IRExpr *value)
+{
+	addStmtToIRSB(b->out, IRStmt_Put(b->shadow + (Int)field, value));
+}
+
+/* The block goes on behind an exit. */
+static void reopen(struct build *b)
+{
+	if (!b->advanced)
+		return;
+	b->advanced = False;
+	put_live(b, offsetof(struct live, ptr), IRExpr_RdTmp(b->p));
+}
+
+/* The core may raise a fault from here on. */
+static void may_leave_open(struct build *b)
+{
+	reopen(b);
+	if (!b->said_open)
+		put_live(b, offsetof(struct live, open), IRExpr_RdTmp(b->p));
+	b->said_open = True;
+}
+
+static struct st_slot *new_slot(struct build *b, enum st_slot_kind kind, UInt size)
+{
+	if (b->slots == MAX_SLOTS)
+		VG_(tool_panic)("a block with too many accesses");
+	struct st_slot *s = &b->slot[b->slots++];
+	s->kind = (UChar)kind;
+	s->insn = (UChar)(b->insns - 1);
+	s->flags = 0;
+	s->reg = 0;
+	s->size = (UShort)size;
+	s->offset = 0;
+	return s;
+}
+
+static void slot_access(struct build *b, enum st_slot_kind kind, IRExpr *addr, UInt size, UInt flags, IRExpr *guard)
+{
+	UInt at = 8 + 8 * b->slots;
+	struct st_slot *s = new_slot(b, kind, size);
+
+	if (b->locked)
+		flags |= ST_SLOT_ATOMIC;
+	if (guard && guard->tag == Iex_Const && guard->Iex.Const.con->Ico.U1)
+		guard = NULL;
+	s->flags = (UChar)(flags | (guard ? ST_SLOT_COND : 0));
+	if (guard)
+		addr = temp(b, WORD, IRExpr_ITE(guard, addr, word_const(ALL_ONES)));
+	store(b, at, addr);
+	if (WORD == Ity_I32) {	/* the upper half: ST_NOT_DONE needs ones there too */
+		IRExpr *upper = word_const(0);
+		if (guard)
+			upper = temp(b, WORD, IRExpr_ITE(guard, word_const(0), word_const(ALL_ONES)));
+		store(b, at + 4, upper);
+	}
+}
+
+/* A register write of `type` at guest state offset `off`; not one of ours if it is no general-purpose register. */
+static void slot_register(struct build *b, Int off, IRType type, IRExpr *value)
+{
+	UInt size = (UInt)sizeofIRType(type);
+	UInt at = 8 + 8 * b->slots;
+	IROp widen = Iop_INVALID;
+
+	if (!settings.regs || off < (Int)GPR0 || off + (Int)size > (Int)REGS_END || size > (UInt)WORD_BYTES)
+		return;
+	UInt reg = (UInt)(off - (Int)GPR0) / (UInt)WORD_BYTES;
+	/* CC_OP and CC_NDEP are written by every instruction that sets flags, mostly with what is there already. */
+	if (reg >= GPRS && value->tag == Iex_Const) {
+		ULong v = type == Ity_I64 ? value->Iex.Const.con->Ico.U64 : value->Iex.Const.con->Ico.U32;
+		if (b->constant[reg].known && b->constant[reg].value == v)
+			return;
+		b->constant[reg].known = True;
+		b->constant[reg].value = v;
+	} else {
+		b->constant[reg].known = False;
+	}
+	struct st_slot *s = new_slot(b, ST_SLOT_REG, size);
+	s->reg = (UChar)(reg < GPRS ? reg : 16 + reg - GPRS);
+	s->offset = (UShort)((UInt)(off - (Int)GPR0) % (UInt)WORD_BYTES);
+	if (value->tag == Iex_Const) {
+		const IRConst *c = value->Iex.Const.con;
+		store_const(b, at, type == Ity_I64 ? c->Ico.U64 : type == Ity_I32 ? c->Ico.U32 :
+			    type == Ity_I16 ? c->Ico.U16 : c->Ico.U8);
+		return;
+	}
+	switch (type) {
+	case Ity_I8:  widen = WORD == Ity_I64 ? Iop_8Uto64 : Iop_8Uto32; break;
+	case Ity_I16: widen = WORD == Ity_I64 ? Iop_16Uto64 : Iop_16Uto32; break;
+	case Ity_I32: widen = WORD == Ity_I64 ? Iop_32Uto64 : Iop_INVALID; break;
+	case Ity_I64: break;
+	default: VG_(tool_panic)("a register written as something else than an integer");
+	}
+	if (widen != Iop_INVALID)
+		value = temp(b, WORD, IRExpr_Unop(widen, value));
+	store(b, at, value);
+	if (WORD == Ity_I32)
+		store(b, at + 4, word_const(0));
+}
+
+/* Registers that a helper wrote behind the IR's back, e.g. CPUID. */
+static void slots_of_helper_registers(struct build *b, const IRDirty *d)
+{
+	for (Int i = 0; i < d->nFxState; i++) {
+		if (d->fxState[i].fx == Ifx_Read)
+			continue;
+		for (Int r = 0; r <= d->fxState[i].nRepeats; r++) {
+			Int from = d->fxState[i].offset + r * d->fxState[i].repeatLen, to = from + d->fxState[i].size;
+			for (Int off = (Int)GPR0; off < (Int)REGS_END; off += WORD_BYTES)
+				if (off < to && off + WORD_BYTES > from && settings.regs)
+					slot_register(b, off, WORD, temp(b, WORD, IRExpr_Get(off, WORD)));
+		}
+	}
+}
+
+static void slot_prefetch(struct build *b, const struct st_insn_def *insn)
+{
+	struct prefetch f;
+
+	if (!prefetch_decode(insn->bytes, insn->len, insn->addr + insn->len, &f))
+		return;
+	IRExpr *addr = word_const((HWord)f.disp);
+	IROp add = WORD == Ity_I64 ? Iop_Add64 : Iop_Add32, shl = WORD == Ity_I64 ? Iop_Shl64 : Iop_Shl32;
+	if (f.base >= 0)
+		addr = temp(b, WORD, IRExpr_Binop(add, temp(b, WORD, IRExpr_Get((Int)GPR0 + f.base * WORD_BYTES, WORD)), addr));
+	if (f.index >= 0) {
+		IRExpr *index = temp(b, WORD, IRExpr_Get((Int)GPR0 + f.index * WORD_BYTES, WORD));
+		if (f.scale)
+			index = temp(b, WORD, IRExpr_Binop(shl, index, IRExpr_Const(IRConst_U8((UChar)f.scale))));
+		addr = temp(b, WORD, IRExpr_Binop(add, index, addr));
+	}
+	if (f.address32 && WORD == Ity_I64)
+		addr = temp(b, WORD, IRExpr_Binop(Iop_And64, addr, word_const(0xffffffffu)));
+	slot_access(b, ST_SLOT_PREFETCH, addr, 0, 0, NULL);
+}
+
+/* Valgrind's client request is a sequence of five instructions that does nothing on a processor; VEX takes it for one,
+ * of up to 19 bytes.  It is described by the first of the five, and so retires as one instruction. */
+static UInt true_length(Addr addr, UInt len)
+{
+#if defined(VGA_amd64)
+	static const UChar request[] = { 0x48, 0xc1, 0xc7, 0x03, 0x48, 0xc1, 0xc7, 0x0d };	/* rol $3, %rdi; rol $13, %rdi */
+#else
+	static const UChar request[] = { 0xc1, 0xc7, 0x03, 0xc1, 0xc7, 0x0d };
+#endif
+	if (len > sizeof request && VG_(memcmp)((const void *)addr, request, sizeof request) == 0)
+		return sizeof request / 2;
+	tl_assert(len <= sizeof ((struct st_insn_def *)0)->bytes);
+	return len;
+}
+
+/* Prefixes: is it LOCKed?  VEX gathers are VEX.0F38 90 to 93. */
+static void begin_insn(struct build *b, Addr addr, UInt len)
+{
+	struct st_insn_def *insn = &b->insn[b->insns++];
+
+	len = true_length(addr, len);
+	VG_(memset)(insn, 0, sizeof *insn);
+	insn->addr = addr;
+	insn->len = (UChar)len;
+	VG_(memcpy)(insn->bytes, (const void *)addr, len);
+	b->locked = b->gather = False;
+	for (UInt i = 0; i < len; i++) {
+		UChar c = insn->bytes[i];
+		if (c == 0xf0)
+			b->locked = True;
+		else if (c != 0x66 && c != 0xf2 && c != 0xf3 && c != 0x67 && c != 0x2e && c != 0x36 && c != 0x3e &&
+			 c != 0x26 && c != 0x64 && c != 0x65) {
+			b->gather = c == 0xc4 && i + 3 < len && (insn->bytes[i + 1] & 0x1f) == 2 &&
+				    insn->bytes[i + 3] >= 0x90 && insn->bytes[i + 3] <= 0x93;
+			break;
+		}
+	}
+	slot_prefetch(b, insn);
+}
+
+static enum st_jump jump_of(IRJumpKind jk)
+{
+	switch (jk) {
+	case Ijk_Boring: return ST_JUMP_BORING;
+	case Ijk_Call: return ST_JUMP_CALL;
+	case Ijk_Ret: return ST_JUMP_RET;
+	case Ijk_Yield: return ST_JUMP_YIELD;
+	case Ijk_Sys_syscall: case Ijk_Sys_int32: case Ijk_Sys_int128: case Ijk_Sys_int129: case Ijk_Sys_int130:
+	case Ijk_Sys_int145: case Ijk_Sys_int210: case Ijk_Sys_sysenter: return ST_JUMP_SYSCALL;
+	default: return ST_JUMP_OTHER;
+	}
+}
+
+static Bool is_fault(IRJumpKind jk)
+{
+	return jk == Ijk_NoDecode || jk == Ijk_MapFail || jk == Ijk_SigILL || jk == Ijk_SigSEGV || jk == Ijk_SigBUS ||
+	       jk == Ijk_SigFPE || jk == Ijk_SigFPE_IntDiv || jk == Ijk_SigFPE_IntOvf;
+}
+
+static void put_header(struct build *b, UInt exit)
+{
+	store_const(b, 0, ST_HEADER(ST_BLOCK, (ULong)exit << 32 | b->id));
+	b->header_exit = exit;
+}
+
+static void leave_by(struct build *b, IRJumpKind jk, ULong target)
+{
+	if (b->exits == MAX_EXITS)
+		VG_(tool_panic)("a block with too many exits");
+	struct st_exit_def *e = &b->exit[b->exits];
+	VG_(memset)(e, 0, sizeof *e);
+	e->insns = (UShort)b->insns;
+	e->slots = (UShort)b->slots;
+	e->target = target;
+	e->jump = (UChar)jump_of(jk);
+	if (e->jump == ST_JUMP_BORING && target && target == b->insn[b->insns - 1].addr)
+		e->jump = ST_JUMP_REPEAT;
+	if (b->header_exit != b->exits)
+		put_header(b, b->exits);
+	if (!b->advanced || b->advanced_slots != b->slots)
+		put_live(b, offsetof(struct live, ptr), plus(b, IRExpr_RdTmp(b->p), 8 + 8 * (HWord)b->slots));
+	if (jk == Ijk_Yield || jk == Ijk_ClientReq)
+		put_live(b, offsetof(struct live, after), word_const(jk == Ijk_Yield ? AFTER_PAUSE : AFTER_REQUEST));
+	b->advanced = True;
+	b->advanced_slots = b->slots;
+	b->exits++;
+}
+
+/* The load half of a LOCKed instruction: its compare-and-swap of the same address, further on, has the slot. */
+static Bool swapped_later(const struct build *b, Int from, const IRExpr *addr)
+{
+	for (Int i = from + 1; i < b->in->stmts_used && b->in->stmts[i]->tag != Ist_IMark; i++) {
+		const IRStmt *s = b->in->stmts[i];
+		if (s->tag == Ist_CAS && eqIRAtom(s->Ist.CAS.details->addr, addr))
+			return True;
+	}
+	return False;
+}
+
+static Bool may_fault(const IRExpr *e)
+{
+	if (e->tag == Iex_Load)
+		return True;
+	if (e->tag != Iex_Binop)
+		return False;
+	switch (e->Iex.Binop.op) {
+	case Iop_DivU32: case Iop_DivS32: case Iop_DivU64: case Iop_DivS64: case Iop_DivModU64to32:
+	case Iop_DivModS64to32: case Iop_DivModU128to64: case Iop_DivModS128to64: case Iop_DivModS64to64:
+	case Iop_DivModU64to64: case Iop_DivModS32to32: case Iop_DivModU32to32:
+		return True;
+	default:
+		return False;
+	}
+}
+
+static void statement(struct build *b, Int at)
+{
+	IRStmt *s = b->in->stmts[at];
+	IRTypeEnv *types = b->in->tyenv;
+	IRExpr *addr, *guard;
+
+	switch (s->tag) {
+	case Ist_IMark:
+		reopen(b);
+		if (b->insns == MAX_INSNS)
+			VG_(tool_panic)("a block with too many instructions");
+		addStmtToIRSB(b->out, s);
+		if (s->Ist.IMark.len)
+			begin_insn(b, s->Ist.IMark.addr, s->Ist.IMark.len);
+		return;
+	case Ist_WrTmp:
+		b->def[s->Ist.WrTmp.tmp] = s->Ist.WrTmp.data;
+		if (may_fault(s->Ist.WrTmp.data))
+			reopen(b);
+		if (s->Ist.WrTmp.data->tag == Iex_Load) {
+			addr = s->Ist.WrTmp.data->Iex.Load.addr;
+			guard = NULL;
+			if (b->gather && addr->tag == Iex_RdTmp) {
+				const IRExpr *d = b->def[addr->Iex.RdTmp.tmp];
+				if (d && d->tag == Iex_ITE) {
+					guard = d->Iex.ITE.cond;
+					addr = d->Iex.ITE.iftrue;
+				}
+			}
+			if (!swapped_later(b, at, addr))
+				slot_access(b, ST_SLOT_LOAD, addr, (UInt)sizeofIRType(s->Ist.WrTmp.data->Iex.Load.ty), 0,
+					    guard);
+		}
+		break;
+	case Ist_Store:
+		reopen(b);
+		slot_access(b, ST_SLOT_STORE, s->Ist.Store.addr, (UInt)sizeofIRType(typeOfIRExpr(types, s->Ist.Store.data)),
+			    0, NULL);
+		break;
+	case Ist_StoreG:
+		reopen(b);
+		slot_access(b, ST_SLOT_STORE, s->Ist.StoreG.details->addr,
+			    (UInt)sizeofIRType(typeOfIRExpr(types, s->Ist.StoreG.details->data)), 0,
+			    s->Ist.StoreG.details->guard);
+		break;
+	case Ist_LoadG: {
+		IRType result, loaded;
+		reopen(b);
+		typeOfIRLoadGOp(s->Ist.LoadG.details->cvt, &result, &loaded);
+		slot_access(b, ST_SLOT_LOAD, s->Ist.LoadG.details->addr, (UInt)sizeofIRType(loaded), 0,
+			    s->Ist.LoadG.details->guard);
+		break;
+	}
+	case Ist_CAS: {
+		const IRCAS *c = s->Ist.CAS.details;
+		UInt size = (UInt)sizeofIRType(typeOfIRExpr(types, c->dataLo));
+		reopen(b);
+		slot_access(b, ST_SLOT_LOADSTORE, c->addr, c->dataHi ? 2 * size : size, ST_SLOT_ATOMIC, NULL);
+		break;
+	}
+	case Ist_LLSC:
+		VG_(tool_panic)("load-linked in x86 code");
+	case Ist_Dirty: {
+		const IRDirty *d = s->Ist.Dirty.details;
+		reopen(b);
+		if (d->mFx != Ifx_None)
+			slot_access(b, d->mFx == Ifx_Read ? ST_SLOT_LOAD : d->mFx == Ifx_Write ? ST_SLOT_STORE :
+				    ST_SLOT_LOADSTORE, d->mAddr, (UInt)d->mSize, ST_SLOT_HELPER, d->guard);
+		addStmtToIRSB(b->out, s);
+		slots_of_helper_registers(b, d);
+		return;
+	}
+	case Ist_Put:
+		addStmtToIRSB(b->out, s);
+		slot_register(b, s->Ist.Put.offset, typeOfIRExpr(types, s->Ist.Put.data), s->Ist.Put.data);
+		return;
+	case Ist_Exit: {
+		const IRConst *dst = s->Ist.Exit.dst;
+		if (is_fault(s->Ist.Exit.jk))
+			may_leave_open(b);
+		else
+			leave_by(b, s->Ist.Exit.jk, WORD == Ity_I64 ? dst->Ico.U64 : dst->Ico.U32);
+		break;
+	}
+	default:
+		break;
+	}
+	addStmtToIRSB(b->out, s);
+}
+
+static void describe(const struct build *b, Addr nraddr)
+{
+	SizeT bytes = sizeof(struct st_block_def) + b->insns * sizeof b->insn[0] + b->slots * sizeof b->slot[0] +
+		      b->exits * sizeof b->exit[0];
+	struct st_block_def *def = VG_(malloc)("softpmu.describe", bytes);
+
+	VG_(memset)(def, 0, sizeof *def);
+	def->header = ST_HEADER(ST_BLOCK_DEF, bytes);
+	def->id = b->id;
+	def->insns = (UShort)b->insns;
+	def->slots = (UShort)b->slots;
+	def->exits = (UShort)b->exits;
+	UChar *at = (UChar *)(def + 1);
+	VG_(memcpy)(at, b->insn, b->insns * sizeof b->insn[0]);
+	at += b->insns * sizeof b->insn[0];
+	VG_(memcpy)(at, b->slot, b->slots * sizeof b->slot[0]);
+	at += b->slots * sizeof b->slot[0];
+	VG_(memcpy)(at, b->exit, b->exits * sizeof b->exit[0]);
+	blocks_add(def, nraddr);
+	VG_(free)(def);
+}
+
+IRSB *tracer_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *vge,
+	const VexArchInfo *host, IRType gword, IRType hword)
+{
+	struct build *b = &the_build;
+	Int i = 0;
+
+	(void)vge, (void)host;
+	if (gword != hword)
+		VG_(tool_panic)("guest and host differ in word size");
+	/* The self-check of code that may change comes before the first instruction: copied, not looked at. */
+	while (i < in->stmts_used && in->stmts[i]->tag != Ist_IMark)
+		i++;
+	if (i == in->stmts_used || in->stmts[i]->Ist.IMark.len == 0)
+		return in;	/* nothing that could be executed */
+
+	b->in = in;
+	b->out = deepCopyIRSBExceptStmts(in);
+	b->layout = layout;
+	b->shadow = layout->total_sizeB;
+	b->id = blocks_next_id();
+	b->advanced = b->said_open = False;
+	VG_(memset)(b->constant, 0, sizeof b->constant);
+	b->insns = b->slots = b->exits = 0;
+	b->def = LibVEX_Alloc((SizeT)in->tyenv->types_used * sizeof *b->def);
+	VG_(memset)(b->def, 0, (SizeT)in->tyenv->types_used * sizeof *b->def);
+	for (Int j = 0; j < i; j++)
+		addStmtToIRSB(b->out, in->stmts[j]);
+
+	b->p = newIRTemp(b->out->tyenv, WORD);
+	addStmtToIRSB(b->out, IRStmt_WrTmp(b->p, IRExpr_Get(b->shadow + (Int)offsetof(struct live, ptr), WORD)));
+	IRExpr *need = word_const(0);	/* filled in when it is known */
+	IRExpr *record_end = temp(b, WORD, IRExpr_Binop(WORD == Ity_I64 ? Iop_Add64 : Iop_Add32, IRExpr_RdTmp(b->p), need));
+	IRExpr *end = temp(b, WORD, IRExpr_Get(b->shadow + (Int)offsetof(struct live, end), WORD));
+	IRExpr *full = temp(b, Ity_I1, IRExpr_Binop(WORD == Ity_I64 ? Iop_CmpLT64U : Iop_CmpLT32U, end, record_end));
+	addStmtToIRSB(b->out, IRStmt_Exit(full, Ijk_Yield, WORD == Ity_I64 ? IRConst_U64(closure->nraddr) :
+		IRConst_U32((UInt)closure->nraddr), layout->offset_IP));
+	put_header(b, 0);
+
+	for (; i < in->stmts_used; i++)
+		statement(b, i);
+	if (is_fault(in->jumpkind)) {
+		may_leave_open(b);
+	} else {
+		const IRExpr *next = in->next;
+		leave_by(b, in->jumpkind, next->tag != Iex_Const ? 0 :
+			 WORD == Ity_I64 ? next->Iex.Const.con->Ico.U64 : next->Iex.Const.con->Ico.U32);
+	}
+
+	SizeT bytes = 8 + 8 * (SizeT)b->slots;
+	if (WORD == Ity_I64)
+		need->Iex.Const.con->Ico.U64 = bytes;
+	else
+		need->Iex.Const.con->Ico.U32 = (UInt)bytes;
+	if (bytes > largest_block_bytes)
+		largest_block_bytes = bytes;
+	describe(b, closure->nraddr);
+	return b->out;
+}

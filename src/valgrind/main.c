@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Options and start of the tracer.
+ *
+ * How VEX is set up, and why:
+ *  - registers up to date at each instruction: then no load is dropped as dead and no register write as overwritten, and
+ *    a fault finds the instruction it happened at;
+ *  - no chasing: blocks end at jumps.  With it VEX also fuses "a && b" into one block that executes b's instructions
+ *    although a was false: they would be counted but not retired;
+ *  - no unrolling: a block that jumps to itself would hold copies of itself.
+ * A user may override each by Valgrind's own options, to measure; the stream is exact only as set here.
+ * No debug information is read (the model does that): a start takes a fraction of a second.
+ */
+#include "tracer.h"
+#include "core_private.h"
+
+ULong __wrap_vgPlain_di_notify_mmap(Addr a, Bool allow_SkFileV, Int use_fd)
+{
+	(void)a, (void)allow_SkFileV, (void)use_fd;
+	return 0;
+}
+
+/* The first thing that the core does; the program's image is made before pre_clo_init. */
+Addr __wrap_vgPlain_am_startup(Addr sp)
+{
+	VG_(clo_toolname) = "softpmu";
+	return __real_vgPlain_am_startup(sp);
+}
+
+static Bool option(const HChar *arg)
+{
+	return VG_STR_CLO(arg, "--ring-dir", settings.dir) || VG_BOOL_CLO(arg, "--regs", settings.regs) ||
+	       VG_BINT_CLO(arg, "--serial", settings.serial, 0, 0x7fffffff);
+}
+
+static void usage(void)
+{
+	VG_(printf)("    --ring-dir=DIR            where the rings and the announce pipe are\n"
+		    "    --regs=no|yes             write every general-purpose register write too [no]\n");
+}
+
+static void debug_usage(void)
+{
+	VG_(printf)("    --serial=N                how many programs this process ran before\n");
+}
+
+static void start_client_code(ThreadId tid, ULong blocks)
+{
+	(void)blocks;
+	ring_enter(tid);
+}
+
+static void stop_client_code(ThreadId tid, ULong blocks)
+{
+	(void)blocks;
+	ring_leave(tid);
+}
+
+static void post_clo_init(void)
+{
+	if (!settings.dir) {
+		VG_(umsg)("the tracer is started by softpmu: it needs --ring-dir\n");
+		VG_(exit)(1);
+	}
+	blocks_init();
+	events_init();
+	/* A program that was exec'ed runs on even if its ring cannot be had. */
+	if (!ring_create() && settings.serial == 0)
+		VG_(exit)(1);
+}
+
+static void fini(Int exitcode)
+{
+	(void)exitcode;		/* the core passes 0 here; how the process ends is known later, see events.c */
+}
+
+static void pre_clo_init(void)
+{
+	VG_(details_name)("softpmu");
+	VG_(details_version)(NULL);
+	VG_(details_description)("the tracer of a software performance monitoring unit");
+	VG_(details_copyright_author)("GPL-2.0-or-later");
+	VG_(details_bug_reports_to)("the softpmu project");
+	VG_(details_avg_translation_sizeB)(600);
+	VG_(basic_tool_funcs)(post_clo_init, tracer_instrument, fini);
+	VG_(needs_command_line_options)(option, usage, debug_usage);
+	VG_(needs_superblock_discards)(blocks_discarded);
+	VG_(track_start_client_code)(start_client_code);
+	VG_(track_stop_client_code)(stop_client_code);
+	events_needs();
+	maps_init();
+
+	VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
+	VG_(clo_vex_control).guest_chase = False;
+	VG_(clo_vex_control).iropt_unroll_thresh = 0;
+	VG_(clo_vgdb) = 0;
+	VG_(clo_fair_sched) = 1;
+}
+
+VG_DETERMINE_INTERFACE_VERSION(pre_clo_init)

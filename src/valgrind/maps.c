@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Mappings of the program: what is where, from which file, with which build-id.
+ *
+ * Taken from the core's own list of segments after each change (mmap, mprotect, mremap, brk, shmat, munmap), so that file,
+ * offset and protection are what is really mapped; Valgrind's own segments are never shown.  A build-id is read from
+ * the file itself, once a file, and put on every mapping of it.  Huge pages: only those the program asked for
+ * (MAP_HUGETLB, MADV_HUGEPAGE).  Left out: shared-memory file names, growth of other stacks than the first thread's
+ * (those are ordinary mappings).
+ */
+#include "tracer.h"
+#include <elf.h>
+
+#if defined(VGA_amd64)
+typedef Elf64_Ehdr Ehdr;
+typedef Elf64_Phdr Phdr;
+#define ELF_CLASS ELFCLASS64
+#else
+typedef Elf32_Ehdr Ehdr;
+typedef Elf32_Phdr Phdr;
+#define ELF_CLASS ELFCLASS32
+#endif
+
+struct build_id {
+	struct build_id *next;
+	ULong dev, ino;
+	UInt bytes;
+	UChar id[24];
+};
+static struct build_id *known;
+static Addr stack_at, stack_low;	/* an address in the main stack; lowest one told of */
+static Bool next_is_huge, begun;	/* begun: ST_PROCESS is written; maps_all follows it */
+
+static Bool read_at(Int fd, ULong offset, void *buf, UInt bytes)
+{
+	return VG_(lseek)(fd, (Off64T)offset, VKI_SEEK_SET) == (Off64T)offset && VG_(read)(fd, buf, (Int)bytes) == (Int)bytes;
+}
+
+static void find_build_id(Int fd, struct build_id *out)
+{
+	Ehdr eh;
+	Phdr ph;
+	UChar note[1024];
+
+	if (!read_at(fd, 0, &eh, sizeof eh) || VG_(memcmp)(eh.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    eh.e_ident[EI_CLASS] != ELF_CLASS || eh.e_phentsize != sizeof ph)
+		return;
+	for (UInt i = 0; i < eh.e_phnum; i++) {
+		if (!read_at(fd, (ULong)eh.e_phoff + i * sizeof ph, &ph, sizeof ph))
+			return;
+		if (ph.p_type != PT_NOTE)
+			continue;
+		UInt size = ph.p_filesz < sizeof note ? (UInt)ph.p_filesz : (UInt)sizeof note;
+		UInt align = ph.p_align == 8 ? 7 : 3;
+		if (!read_at(fd, ph.p_offset, note, size))
+			continue;
+		for (UInt at = 0; at + 12 <= size;) {
+			UInt name, desc, type;
+			VG_(memcpy)(&name, note + at, 4);
+			VG_(memcpy)(&desc, note + at + 4, 4);
+			VG_(memcpy)(&type, note + at + 8, 4);
+			if (name > size || desc > size)
+				break;
+			UInt body = (at + 12 + name + align) & ~align;
+			if (body + desc > size)
+				break;
+			if (type == NT_GNU_BUILD_ID && name == 4 && VG_(memcmp)(note + at + 12, "GNU", 4) == 0 && desc) {
+				out->bytes = desc < sizeof out->id ? desc : (UInt)sizeof out->id;
+				VG_(memcpy)(out->id, note + body, out->bytes);
+				return;
+			}
+			at = (body + desc + align) & ~align;
+		}
+	}
+}
+
+static const struct build_id *build_id_of(const NSegment *seg, const HChar *name)
+{
+	struct build_id *b;
+	struct vg_stat st;
+
+	for (b = known; b; b = b->next)
+		if (b->dev == seg->dev && b->ino == seg->ino)
+			return b;
+	b = VG_(calloc)("softpmu.build_id", 1, sizeof *b);
+	b->dev = seg->dev;
+	b->ino = seg->ino;
+	b->next = known;
+	known = b;
+	if (name[0] != '/' || sr_isError(VG_(stat)(name, &st)) || !VKI_S_ISREG(st.mode))
+		return b;	/* a device must not be opened to look into it */
+	SysRes res = VG_(open)(name, VKI_O_RDONLY | O_CLOEXEC_, 0);
+	if (sr_isError(res))
+		return b;
+	if (VG_(fstat)((Int)sr_Res(res), &st) == 0 && st.dev == seg->dev && st.ino == seg->ino)
+		find_build_id((Int)sr_Res(res), b);
+	VG_(close)((Int)sr_Res(res));
+	return b;
+}
+
+static void map_part(const NSegment *seg, Addr start, Addr last, Bool huge)
+{
+	const HChar *name = seg->kind == SkFileC ? VG_(am_get_filename)(seg) : NULL;
+
+	if (!name)
+		name = "";
+	UInt path_bytes = (UInt)VG_(strlen)(name) + 1;
+	const struct build_id *b = seg->kind == SkFileC ? build_id_of(seg, name) : NULL;
+	struct st_map *m = ring_record(ST_MAP, sizeof *m + path_bytes);
+	m->addr = start;
+	m->bytes = (ULong)(last - start) + 1;
+	if (seg->kind == SkFileC) {
+		m->offset = (ULong)seg->offset + (start - seg->start);
+		m->inode = seg->ino;
+		/* as the kernel's new_decode_dev */
+		m->dev_major = (UInt)((seg->dev >> 8) & 0xfff) | (UInt)((seg->dev >> 32) & ~0xfffull);
+		m->dev_minor = (UInt)(seg->dev & 0xff) | (UInt)((seg->dev >> 12) & ~0xffull);
+		m->build_id_bytes = (UChar)b->bytes;
+		VG_(memcpy)(m->build_id, b->id, sizeof m->build_id);
+	}
+	m->prot = (UChar)((seg->hasR ? ST_PROT_R : 0) | (seg->hasW ? ST_PROT_W : 0) | (seg->hasX ? ST_PROT_X : 0));
+	m->is_stack = stack_at >= seg->start && stack_at <= seg->end;
+	m->is_heap = seg->isCH;
+	m->is_huge = huge;
+	m->path_bytes = path_bytes;
+	VG_(memcpy)(m + 1, name, path_bytes);
+	if (m->is_stack)
+		stack_low = seg->start;
+}
+
+static void map_range(Addr a, SizeT len, Bool huge)
+{
+	Addr end = a + len;
+
+	while (begun && len && a < end) {
+		const NSegment *seg = VG_(am_find_nsegment)(a);
+		if (!seg)
+			return;
+		Addr last = seg->end < end - 1 ? seg->end : end - 1;
+		if (seg->kind == SkFileC || seg->kind == SkAnonC || seg->kind == SkShmC)
+			map_part(seg, a, last, huge);
+		if (last == ~(Addr)0)
+			return;
+		a = last + 1;
+	}
+}
+
+static void unmap(Addr a, SizeT len)
+{
+	if (!begun)
+		return;
+	struct st_range *r = ring_record(ST_UNMAP, sizeof *r);
+
+	r->addr = a;
+	r->bytes = len;
+}
+
+void maps_all(void)
+{
+	Int n = 512, got;
+	Addr *starts = NULL;
+
+	begun = True;
+	if (!stack_at)
+		stack_at = VG_(get_SP)(1);
+	do {
+		starts = VG_(realloc)("softpmu.starts", starts, (SizeT)n * sizeof *starts);
+		got = VG_(am_get_segment_starts)(SkFileC | SkAnonC | SkShmC, starts, n);
+		n = -got + 64;	/* negative: so many would be needed */
+	} while (got < 0);
+	for (Int i = 0; i < got; i++) {
+		const NSegment *seg = VG_(am_find_nsegment)(starts[i]);
+		map_part(seg, seg->start, seg->end, False);
+	}
+	VG_(free)(starts);
+}
+
+void maps_check_stack(void)
+{
+	if (!stack_low)
+		return;
+	const NSegment *seg = VG_(am_find_nsegment)(stack_at);
+	if (seg && seg->kind == SkAnonC && seg->start < stack_low)
+		map_part(seg, seg->start, seg->end, False);
+}
+
+static void mapped(Addr a, SizeT len, Bool rr, Bool ww, Bool xx, ULong di_handle)
+{
+	(void)rr, (void)ww, (void)xx, (void)di_handle;
+	map_range(a, len, next_is_huge);
+}
+
+static void protection_changed(Addr a, SizeT len, Bool rr, Bool ww, Bool xx)
+{
+	(void)rr, (void)ww, (void)xx;
+	map_range(a, len, False);
+}
+
+static void moved(Addr from, Addr to, SizeT len)
+{
+	(void)from;
+	map_range(to, len, False);
+}
+
+static void heap_grew(Addr a, SizeT len, ThreadId tid)
+{
+	(void)tid;
+	map_range(a, len, False);
+}
+
+void maps_before_syscall(UInt number, const UWord *args)
+{
+	next_is_huge = False;
+#if defined(VGA_amd64)
+	if (number == __NR_mmap)
+#else
+	if (number == __NR_mmap2)
+#endif
+		next_is_huge = (args[3] & MAP_HUGETLB_) != 0;
+}
+
+void maps_after_syscall(UInt number, const UWord *args, SysRes res)
+{
+	next_is_huge = False;
+	if (number == __NR_madvise && args[2] == MADV_HUGEPAGE_ && !sr_isError(res))
+		map_range(args[0], args[1], True);
+}
+
+void maps_init(void)
+{
+	VG_(track_new_mem_mmap)(mapped);
+	VG_(track_change_mem_mprotect)(protection_changed);
+	VG_(track_copy_mem_remap)(moved);
+	VG_(track_new_mem_brk)(heap_grew);
+	VG_(track_die_mem_brk)(unmap);
+	VG_(track_die_mem_munmap)(unmap);
+}

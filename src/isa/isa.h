@@ -5,6 +5,13 @@
  * Rules of the decoding (fused domain): a `slot` uop opens an issue slot; uops without `UOP_SLOT` that
  * follow belong to the same slot (micro-fused load+op, store-address+store-data; macro-fused pairs are one
  * uop that ends two instructions).
+ *
+ * A macro-fused pair: the compare has INSN_FUSES_NEXT and all the uops; the branch has INSN_FUSED_INTO_PREV, 0 uops and
+ * no slot of its own.  The pair's last uop is the branch: kind UOP_BRANCH, UOP_FUSED_BRANCH, `insn` is the compare (the
+ * branch is insn + 1), `is` holds INST_END and INST_END2: one INST_END, and one INST_END2 for the second instruction.
+ *
+ * Load latencies in `latency` are beyond l1d.latency and l1d.vector_extra of the core's file.
+ * Far transfers (SYSCALL, ..) have `is` BRANCH and FAR but are not of kind UOP_BRANCH: nothing predicts them.
  */
 #ifndef ISA_ISA_H
 #define ISA_ISA_H
@@ -62,7 +69,9 @@ struct uop {			/* 40 bytes */
 	uint16_t insn;		/* index of its instruction in the block */
 	uint16_t slot;		/* index of its memory slot in the block's record; UOP_NO_SLOT if none */
 	uint16_t size;		/* bytes it accesses */
-	uint32_t pad;
+	uint16_t pieces;	/* memory slots, from `slot` on (register slots among them do not count), that this one access was
+				 * seen as; of masked moves any of them may be ST_NOT_DONE.  0: no slot */
+	uint16_t pad;
 };
 #define UOP_NO_SLOT 0xffffu
 
@@ -86,13 +95,13 @@ struct insn {
 	uint8_t  len;
 	uint8_t  uops;		/* number of its uops (0 if fused into the one before) */
 	uint8_t  issue_slots;	/* slots among them */
-	uint8_t  pad;
+	uint8_t  rep_first;	/* INSN_REP: index of its first uop that runs every iteration; those before run once */
 	uint16_t first_uop;
 	uint16_t first_slot;	/* memory and register slots of this instruction in the block's record */
 	uint16_t slots;
 	uint16_t flags;		/* enum insn_flags */
 	uint16_t row;		/* row of the uop table, for coverage */
-	uint16_t pad2;
+	uint16_t rep_chunk;	/* INSN_REP: bytes that one set of iteration uops moves (fast strings); 0: one element */
 };
 
 /* A decoded block.  Immutable but for `core_private`.  Freed with isa_block_free. */

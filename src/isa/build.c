@@ -1,0 +1,827 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The uops of one instruction: loads, what the table's row computes, stores.
+ *
+ * A memory source is a load that shares its issue slot with the first computing uop (micro-fusion); a store is a
+ * store-address and a store-data uop in one slot; a read-modify-write has one slot of each.  With an index register the
+ * load and the computing uop are taken apart at issue where the core does so (@unlaminate; Optimization Manual,
+ * "Micro-op Queue and the Loop Stream Detector": un-lamination).  Inside an instruction values travel in temporaries.
+ *
+ * Memory uops take the block's slots of their kind in order.  A wide operand that the tracer saw as several pieces is one
+ * uop again; classes with T_SPLIT keep one uop a slot; slots that are left over get uops of their own.
+ * Left out: stack-pointer synchronisation uops, assists, merging of high-byte registers as uops of their own.
+ */
+#include "isa/internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEMPS = 8, PIECES_MAX = 32, INSN_UOPS_MAX = 250 };	/* insn.uops is a byte */
+#define IS_MAIN_ONLY (SPMU_IS(MULTIPLY) | SPMU_IS(DIVIDE) | SPMU_IS(INT_DIVIDE) | SPMU_IS(FP_FMA) | SPMU_IS(PAUSE) | \
+                      SPMU_IS(SERIALIZING))
+#define IS_MEM_ALSO  (SPMU_IS(NON_TEMPORAL) | SPMU_IS(STRING_REP) | SPMU_IS(LOCK))
+
+struct build {			/* one instruction */
+	struct builder *b;
+	const struct isa *isa;
+	const struct row *row;
+	struct operands o;
+	struct slot_cursor *slots;
+	struct insn *in;
+	enum isa_class cls;
+	uint32_t traits;
+	uint64_t is_all, is_mem, is_main;	/* of computing uops, of memory uops, of the one that does the work */
+	unsigned first;		/* its first uop */
+	uint8_t temp;		/* next temporary */
+	uint8_t loaded[16], n_loaded;	/* temporaries that loads fill */
+	uint8_t unread[16], n_unread;	/* temporaries that computing uops filled and nobody read */
+	uint8_t late[12], n_late;	/* sources that found no room yet */
+	uint8_t result;		/* what a store stores */
+	bool sources_read, fusable;
+	unsigned elements;	/* of a gather */
+};
+
+static struct uop *emit(struct build *c, uint8_t kind, uint16_t ports, uint8_t latency, bool slot)
+{
+	struct builder *b = c->b;
+	static const struct uop nothing;
+	if (b->n == b->capacity) {
+		unsigned capacity = b->capacity * 2 + 64;
+		struct uop *more = realloc(b->uop, capacity * sizeof *more);
+		if (!more) {	/* the last uop is overwritten; isa_decode reports the lack of memory */
+			b->no_memory = true;
+			return b->n ? &b->uop[b->n - 1] : NULL;
+		}
+		b->uop = more;
+		b->capacity = capacity;
+	}
+	struct uop *u = &b->uop[b->n++];
+	*u = nothing;
+	u->kind = kind;
+	u->ports = ports;
+	u->latency = latency;
+	u->slot = UOP_NO_SLOT;
+	u->flags = slot ? UOP_SLOT : 0;
+	return u;
+}
+
+static bool add_source(struct uop *u, uint8_t reg)
+{
+	for (int i = 0; i < 4; i++) {
+		if (u->src[i] == reg)
+			return true;
+		if (u->src[i] == REG_NONE) {
+			u->src[i] = reg;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool add_dest(struct uop *u, uint8_t reg)
+{
+	for (int i = 0; i < 3; i++) {
+		if (u->dst[i] == reg)
+			return true;
+		if (u->dst[i] == REG_NONE) {
+			u->dst[i] = reg;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void source(struct build *c, struct uop *u, uint8_t reg)
+{
+	if (add_source(u, reg))
+		return;
+	if (c->n_late < sizeof c->late)
+		c->late[c->n_late++] = reg;
+	else
+		c->b->dropped++;
+}
+
+/* A result that does not fit the uop goes to an earlier one of this instruction, the nearest with room. */
+static void destination(struct build *c, struct uop *u, uint8_t reg)
+{
+	struct builder *b = c->b;
+	if (add_dest(u, reg))
+		return;
+	for (unsigned i = b->n; i > c->first; i--) {
+		struct uop *v = &b->uop[i - 1];
+		if (v != u && v->kind != UOP_STORE_ADDR && v->kind != UOP_STORE_DATA && add_dest(v, reg))
+			return;
+	}
+	b->dropped++;
+}
+
+static uint8_t new_temp(struct build *c)
+{
+	return (uint8_t)(REG_TEMP + c->temp++ % TEMPS);
+}
+
+/* ---- memory ---- */
+
+static bool is_taken(const struct slot_cursor *s, unsigned i)
+{
+	return i < 256 && s->taken[i / 64] >> (i % 64) & 1;
+}
+
+static void take(struct slot_cursor *s, unsigned i)
+{
+	if (i < 256)
+		s->taken[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+/* First slot of `kind` that no uop has; a LOADSTORE serves a load and a store.  -1 if there is none. */
+static int find_slot(const struct slot_cursor *s, unsigned kind)
+{
+	for (unsigned i = 0; i < s->count && i < 256; i++)
+		if (s->slot[i].kind == kind && !is_taken(s, i))
+			return (int)i;
+	if (kind == ST_SLOT_PREFETCH)
+		return -1;
+	for (unsigned i = 0; i < s->count && i < 256; i++)
+		if (s->slot[i].kind == ST_SLOT_LOADSTORE && !is_taken(s, i))
+			return (int)i;
+	return -1;
+}
+
+/* Gives the uop its slot; pieces of an operand of `want` bytes that follow are swallowed. */
+static void assign_slot(struct build *c, struct uop *u, unsigned kind, unsigned want)
+{
+	struct slot_cursor *s = c->slots;
+	int i = find_slot(s, kind);
+	u->size = (uint16_t)want;
+	if (i < 0)
+		return;
+	u->slot = (uint16_t)(s->first + (unsigned)i);
+	u->pieces = 1;
+	unsigned size = s->slot[i].size;
+	bool both = s->slot[i].kind == ST_SLOT_LOADSTORE;
+	if (!both)
+		take(s, (unsigned)i);
+	for (int j = i + 1; want > 8 && size < want && !(c->traits & T_SPLIT) && (unsigned)j < s->count && j < 256; j++) {
+		if (s->slot[j].kind == ST_SLOT_REG)
+			continue;
+		if (s->slot[j].kind != s->slot[i].kind || size + s->slot[j].size > want)
+			break;
+		size += s->slot[j].size;
+		u->pieces++;
+		if (!both)
+			take(s, (unsigned)j);
+	}
+	u->size = (uint16_t)size;
+}
+
+static unsigned count_slots(const struct slot_cursor *s, unsigned kind)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < s->count && i < 256; i++)
+		n += s->slot[i].kind == kind && !is_taken(s, i);
+	return n;
+}
+
+static bool is_vector_load(const struct build *c)
+{
+	return c->o.width >= WIDTH_128 && c->o.width <= WIDTH_512;
+}
+
+static const struct spec *memory_spec(const struct build *c, enum isa_class cls, enum isa_class indexed, bool slow)
+{
+	unsigned width = is_vector_load(c) ? c->o.width : WIDTH_64;
+	const struct row *r = isa_row(c->isa, slow ? indexed : cls, width, FORM_REG);
+	return &c->isa->specs[r->first];
+}
+
+static struct uop *emit_load(struct build *c, const struct mem *m, uint8_t dest, bool slot)
+{
+	const struct spec *s = memory_spec(c, CLASS_load, CLASS_load_index, !m->plain || m->far_disp);
+	struct uop *u = emit(c, UOP_LOAD, s->ports, s->latency, slot);
+	if (!u)
+		return NULL;
+	u->is = SPMU_IS(LOAD) | c->is_mem;
+	if (m->base)
+		add_source(u, m->base);
+	if (m->index)
+		add_source(u, m->index);
+	if (dest)
+		add_dest(u, dest);
+	assign_slot(c, u, ST_SLOT_LOAD, m->size);
+	return u;
+}
+
+static void emit_store(struct build *c, const struct mem *m, uint8_t data)
+{
+	const struct spec *s = memory_spec(c, CLASS_store_address, CLASS_store_address_index, !m->plain);
+	const struct spec *d = memory_spec(c, CLASS_store_data, CLASS_store_data, false);
+	struct uop *u = emit(c, UOP_STORE_ADDR, s->ports, s->latency, true);
+	if (!u)
+		return;
+	u->is = SPMU_IS(STORE_ADDR) | c->is_mem;
+	if (m->base)
+		add_source(u, m->base);
+	if (m->index)
+		add_source(u, m->index);
+	assign_slot(c, u, ST_SLOT_STORE, m->size);
+	uint16_t slot = u->slot, size = u->size, parts = u->pieces;
+	if (!(u = emit(c, UOP_STORE_DATA, d->ports, d->latency, false)))
+		return;
+	u->is = SPMU_IS(STORE_DATA) | c->is_mem;
+	u->slot = slot;
+	u->size = size;
+	u->pieces = parts;
+	if (data)
+		add_source(u, data);
+	/* A LOADSTORE slot served the load and now the store: it is done with. */
+	if (slot != UOP_NO_SLOT)
+		take(c->slots, slot - c->slots->first);
+}
+
+/* How many uops a memory operand takes: its slots if each is a uop of its own, else one. */
+static unsigned pieces(const struct build *c, unsigned kind, const struct mem *m)
+{
+	if (!(c->traits & T_SPLIT))
+		return 1;
+	unsigned n = count_slots(c->slots, kind);
+	if (!n)			/* unseen by the tracer: an element a uop, else 32 bytes */
+		n = (c->traits & T_GATHER) ? c->elements : (c->traits & T_STACK) ? 8 : (m->size + 31u) / 32;
+	return n < 1 ? 1 : n > PIECES_MAX ? PIECES_MAX : n;
+}
+
+static void emit_loads(struct build *c)
+{
+	bool direct = !c->row->count && c->o.n_dst && !c->o.n_merge && c->o.form == FORM_LOAD;
+	for (unsigned i = 0; i < c->o.n_mem; i++) {
+		const struct mem *m = &c->o.mem[i];
+		if (!m->read)
+			continue;
+		unsigned n = pieces(c, ST_SLOT_LOAD, m);
+		struct mem piece = *m;
+		if (n > 1)
+			piece.size = (uint16_t)(m->size / n ? m->size / n : 1);
+		for (unsigned k = 0; k < n; k++) {
+			uint8_t dest = direct ? c->o.dst[k < c->o.n_dst ? k : c->o.n_dst - 1u] : new_temp(c);
+			struct uop *u = emit_load(c, &piece, dest, true);
+			if (!u)
+				return;
+			if (!direct && c->n_loaded < sizeof c->loaded)
+				c->loaded[c->n_loaded++] = dest;
+			if (direct && k == 0)
+				for (unsigned d = 1; d < c->o.n_dst && n == 1; d++)
+					destination(c, u, c->o.dst[d]);
+		}
+		c->fusable = n == 1;
+	}
+}
+
+static void emit_stores(struct build *c)
+{
+	for (unsigned i = 0; i < c->o.n_mem; i++) {
+		const struct mem *m = &c->o.mem[i];
+		if (!m->write)
+			continue;
+		unsigned n = pieces(c, ST_SLOT_STORE, m);
+		struct mem piece = *m;
+		if (n > 1)
+			piece.size = (uint16_t)(m->size / n ? m->size / n : 1);
+		for (unsigned k = 0; k < n; k++) {
+			uint8_t data = c->result;
+			if ((c->traits & T_SPLIT) && !c->row->count && !c->n_loaded && k < c->o.n_src)	/* PUSHA */
+				data = c->o.src[k];
+			emit_store(c, &piece, data);
+		}
+	}
+}
+
+/* Slots that no operand explains (pieces of FXSAVE, helpers): they were accesses, so they are uops. */
+static void emit_left_over(struct build *c)
+{
+	struct mem m = { .plain = 1 };
+	for (unsigned i = 0; i < c->slots->count && i < 256; i++) {
+		const struct st_slot *s = &c->slots->slot[i];
+		if (is_taken(c->slots, i))
+			continue;
+		if (c->b->n - c->first > INSN_UOPS_MAX - 3)
+			return;
+		m.size = s->size;
+		if (s->kind == ST_SLOT_LOAD) {
+			emit_load(c, &m, REG_NONE, true);
+		} else if (s->kind == ST_SLOT_STORE) {
+			emit_store(c, &m, REG_NONE);
+		} else if (s->kind == ST_SLOT_LOADSTORE) {
+			/* Taken by a load alone or by nobody: the store is still due. */
+			bool loaded = false;
+			for (unsigned k = c->first; k < c->b->n; k++)
+				loaded |= c->b->uop[k].kind == UOP_LOAD && c->b->uop[k].slot == c->slots->first + i;
+			if (!loaded)
+				emit_load(c, &m, REG_NONE, true);
+			emit_store(c, &m, REG_NONE);
+		}
+		take(c->slots, i);
+	}
+}
+
+/* ---- computing ---- */
+
+static const struct spec *specs(const struct build *c)
+{
+	return &c->isa->specs[c->row->first];
+}
+
+/* Which uop does the work: the one that blocks a unit, else the longest one on the path. */
+static unsigned main_uop(const struct build *c, unsigned from)
+{
+	const struct spec *s = specs(c);
+	unsigned best = c->row->count;
+	for (unsigned i = from; i < c->row->count; i++) {
+		if (s[i].attr & SPEC_SIDE)
+			continue;
+		if (s[i].unit)
+			return i;
+		if (best == c->row->count || s[i].latency >= s[best].latency)
+			best = i;
+	}
+	return best;
+}
+
+static void read_flags(struct build *c, struct uop *u)
+{
+	if (c->o.flags_read & 1)
+		source(c, u, REG_FLAGS);
+	if (c->o.flags_read & 2)
+		source(c, u, REG_CARRY);
+}
+
+static void read_sources(struct build *c, struct uop *u)
+{
+	for (unsigned i = 0; i < c->n_loaded; i++)
+		source(c, u, c->loaded[i]);
+	for (unsigned i = 0; i < c->o.n_src; i++)
+		source(c, u, c->o.src[i]);
+	read_flags(c, u);
+}
+
+static void read_temps(struct build *c, struct uop *u)
+{
+	unsigned kept = 0, late = c->n_late;
+	for (unsigned i = 0; i < c->n_unread; i++)
+		if (!add_source(u, c->unread[i]))
+			c->unread[kept++] = c->unread[i];
+	c->n_unread = (uint8_t)kept;
+	c->n_late = 0;
+	for (unsigned i = 0; i < late; i++)
+		source(c, u, c->late[i]);
+}
+
+static void write_flags(struct build *c, struct uop *u)
+{
+	if (c->o.flags_written & 1)
+		destination(c, u, REG_FLAGS);
+	if (c->o.flags_written & 2)
+		destination(c, u, REG_CARRY);
+}
+
+static void write_register(struct build *c, struct uop *u, unsigned i)
+{
+	if (i >= c->o.n_dst)
+		return;
+	for (unsigned k = 0; k < c->o.n_merge; k++)
+		if (c->o.merge[k] == c->o.dst[i])
+			source(c, u, c->o.merge[k]);
+	destination(c, u, c->o.dst[i]);
+}
+
+static struct uop *emit_spec(struct build *c, const struct spec *s, bool slot)
+{
+	struct uop *u = emit(c, s->kind, s->ports, s->latency, slot);
+	if (!u)
+		return NULL;
+	u->busy = s->busy;
+	u->unit = s->unit;
+	if (!(s->attr & SPEC_SIDE) || s->kind == UOP_NOP)
+		u->is |= c->is_all;
+	return u;
+}
+
+/* The row's uops from `from` on.  Stores follow if `store`. */
+static void emit_compute(struct build *c, unsigned from, bool store)
+{
+	const struct spec *s = specs(c);
+	unsigned n = c->row->count, main = main_uop(c, from), last = n, done = 0;
+	bool first = true;
+	for (unsigned i = from; i < n; i++)
+		if (!(s[i].attr & SPEC_SIDE))
+			last = i;
+	for (unsigned i = from; i < n; i++) {
+		done |= s[i].attr & (SPEC_OUT1 | SPEC_OUT2 | SPEC_FLAGS);
+	}
+	for (unsigned i = from; i < n; i++) {
+		struct uop *u = emit_spec(c, &s[i], !(first && c->fusable));
+		if (!u)
+			return;
+		first = false;
+		if (i == main)
+			u->is |= c->is_main;
+		if (s[i].attr & SPEC_SIDE)
+			continue;
+		if ((s[i].attr & SPEC_PAR) || !c->sources_read) {
+			read_sources(c, u);
+			c->sources_read = true;
+			if (!(s[i].attr & SPEC_PAR))
+				read_temps(c, u);
+		} else {
+			read_temps(c, u);
+		}
+		/* Results: what the attribute names; the last uop writes what no attribute claimed. */
+		unsigned attr = s[i].attr & (SPEC_OUT1 | SPEC_OUT2 | SPEC_FLAGS);
+		if (i == last)
+			attr |= (SPEC_OUT1 | SPEC_OUT2 | SPEC_FLAGS) & ~done;
+		bool passes_on = (i != last) || store;
+		if (passes_on && (!attr || i == last || !(attr == SPEC_FLAGS))) {
+			uint8_t t = new_temp(c);
+			add_dest(u, t);
+			if (c->n_unread < sizeof c->unread)
+				c->unread[c->n_unread++] = t;
+			c->result = t;
+		}
+		if (attr & SPEC_OUT1)
+			write_register(c, u, 0);
+		if (attr & SPEC_OUT2)
+			write_register(c, u, 1);
+		for (unsigned d = 0; i == last && d < c->o.n_late; d++)
+			source(c, u, c->o.late[d]);
+		if (i == last)
+			for (unsigned d = 2; d < c->o.n_dst; d++)
+				write_register(c, u, d);
+		if (attr & SPEC_FLAGS)
+			write_flags(c, u);
+	}
+	/* What still waits for room (CMPXCHG16B names six registers) goes to any uop of the instruction that has some. */
+	for (unsigned k = 0; k < c->n_late; k++) {
+		bool placed = false;
+		for (unsigned i = c->first; i < c->b->n && !placed; i++)
+			placed = c->b->uop[i].kind == UOP_COMPUTE && add_source(&c->b->uop[i], c->late[k]);
+		c->b->dropped += !placed;
+	}
+	c->n_late = 0;
+}
+
+/* ---- shapes that differ ---- */
+
+static void emit_lock(struct build *c)
+{
+	const struct row *r = isa_row(c->isa, CLASS_lock, c->o.width, FORM_REG);
+	for (unsigned i = 0; i < r->count; i++) {
+		const struct spec *s = &c->isa->specs[r->first + i];
+		struct uop *u = emit(c, s->kind, s->ports, s->latency, true);
+		if (!u)
+			return;
+		u->busy = s->busy;
+		u->unit = s->unit;
+	}
+}
+
+static void build_generic(struct build *c, bool locked)
+{
+	bool store = c->o.form == FORM_STORE || c->o.form == FORM_RMW;
+	emit_loads(c);
+	if (!c->row->count) {
+		c->result = c->n_loaded ? c->loaded[0] : c->o.n_src ? c->o.src[0] : REG_NONE;
+		if (c->n_loaded && c->o.form == FORM_LOAD && c->o.n_merge) {	/* merges in the load port's result */
+			struct uop *u = &c->b->uop[c->b->n - 1];
+			u->dst[0] = REG_NONE;
+			for (unsigned i = 0; i < c->o.n_dst; i++)
+				write_register(c, u, i);
+		}
+	} else if (!(c->traits & T_BRANCH)) {
+		emit_compute(c, 0, store);
+	}
+	if (locked)
+		emit_lock(c);
+	if (c->traits & T_BRANCH)	/* a call stores its return address */
+		c->result = REG_NONE;
+	if (store)
+		emit_stores(c);
+	emit_left_over(c);
+	if ((c->traits & T_BRANCH) && c->row->count) {
+		c->fusable &= !store && c->b->n == c->first + 1;
+		emit_compute(c, 0, false);
+		struct uop *u = &c->b->uop[c->b->n - 1];
+		u->kind = UOP_BRANCH;
+	}
+}
+
+/* LEAVE: RSP takes RBP's value before RBP is popped. */
+static void build_leave(struct build *c)
+{
+	const struct spec *s = specs(c);
+	for (unsigned i = 0; i < c->row->count; i++) {
+		struct uop *u = emit_spec(c, &s[i], true);
+		if (u && i == 0) {
+			add_source(u, REG_GPR + 5);
+			add_dest(u, REG_GPR + 4);
+		}
+	}
+	struct mem m = c->o.n_mem ? c->o.mem[0] : (struct mem){ .plain = 1, .base = REG_GPR + 5, .size = 8 };
+	emit_load(c, &m, REG_GPR + 5, true);
+	emit_left_over(c);
+}
+
+static void build_prefetch(struct build *c)
+{
+	struct mem m = c->o.n_mem ? c->o.mem[0] : (struct mem){ .plain = 1 };
+	const struct spec *s = memory_spec(c, CLASS_load, CLASS_load_index, false);
+	struct uop *u = emit(c, UOP_LOAD, s->ports, 0, true);
+	if (!u)
+		return;
+	u->is = SPMU_IS(PREFETCH_SW) | c->is_mem;
+	if (m.base)
+		add_source(u, m.base);
+	if (m.index)
+		add_source(u, m.index);
+	assign_slot(c, u, ST_SLOT_PREFETCH, m.size);
+	emit_left_over(c);
+}
+
+/* Strings.  Pointers and count move on their own, not through memory; a compare reads what was loaded. */
+static void build_string(struct build *c, bool rep, unsigned size)
+{
+	static const struct { uint8_t base, read, write; } shape[5][2] = {
+		{ { REG_GPR + 6, 1, 0 }, { REG_GPR + 7, 0, 1 } },	/* MOVS: [RSI] to [RDI] */
+		{ { REG_GPR + 6, 1, 0 }, { REG_GPR + 7, 1, 0 } },	/* CMPS */
+		{ { REG_GPR + 7, 0, 1 }, { 0, 0, 0 } },			/* STOS */
+		{ { REG_GPR + 6, 1, 0 }, { 0, 0, 0 } },			/* LODS */
+		{ { REG_GPR + 7, 1, 0 }, { 0, 0, 0 } },			/* SCAS */
+	};
+	enum isa_class k = c->cls;
+	int which = k == CLASS_movs || k == CLASS_rep_movs ? 0 : k == CLASS_cmps || k == CLASS_rep_cmps ? 1 :
+	            k == CLASS_stos || k == CLASS_rep_stos ? 2 : k == CLASS_lods || k == CLASS_rep_lods ? 3 : 4;
+	const struct spec *s = specs(c);
+	const uint8_t rax = REG_GPR, rcx = REG_GPR + 1;
+	unsigned i = 0;
+	for (; i < c->row->startup; i++)
+		emit_spec(c, &s[i], true);
+	c->in->rep_first = (uint8_t)(c->b->n - c->first);
+	c->in->rep_chunk = c->row->chunk;
+	uint8_t loaded = REG_NONE;
+	for (int m = 0; m < 2; m++) {
+		struct mem mem = { .plain = 1, .base = shape[which][m].base, .size = (uint16_t)size };
+		if (shape[which][m].read) {
+			uint8_t dest = which == 3 ? rax : new_temp(c);
+			struct uop *u = emit_load(c, &mem, dest, true);
+			if (u && which == 3 && size < 4)
+				add_source(u, rax);
+			if (which != 3 && c->n_loaded < sizeof c->loaded)
+				c->loaded[c->n_loaded++] = loaded = dest;
+		}
+	}
+	for (int m = 0; m < 2; m++)	/* ahead of the uop that moves the pointer */
+		if (shape[which][m].write) {
+			struct mem mem = { .plain = 1, .base = shape[which][m].base, .size = (uint16_t)size };
+			emit_store(c, &mem, which == 2 ? rax : loaded);
+		}
+	for (; i < c->row->count; i++) {
+		struct uop *u = emit_spec(c, &s[i], true);
+		if (!u)
+			return;
+		if (s[i].attr & SPEC_FLAGS) {
+			for (unsigned l = 0; l < c->n_loaded; l++)
+				add_source(u, c->loaded[l]);
+			if (which == 4)
+				add_source(u, rax);
+			write_flags(c, u);
+		} else if (s[i].attr & SPEC_PTR) {
+			for (int m = 0; m < 2; m++)
+				if (shape[which][m].base) {
+					add_source(u, shape[which][m].base);
+					add_dest(u, shape[which][m].base);
+				}
+			if (rep) {
+				add_source(u, rcx);
+				add_dest(u, rcx);
+			}
+		}
+	}
+	emit_left_over(c);
+}
+
+/* FXCH: two registers change names; three renames in two slots, or two uops on ports. */
+static void build_fxch(struct build *c)
+{
+	if (c->row->count < 2 || c->o.n_dst < 2) {
+		build_generic(c, false);
+		return;
+	}
+	const struct spec *s = specs(c);
+	uint8_t a = c->o.dst[0], b = c->o.dst[1], t = new_temp(c);
+	const uint8_t move[3][2] = { { t, a }, { a, b }, { b, t } };
+	for (int i = 0; i < 3; i++) {
+		struct uop *u = emit_spec(c, &s[i ? i - 1 : 0], i != 1);
+		if (!u)
+			return;
+		if (i == 0) {	/* saves a name: no work of its own */
+			u->kind = UOP_ELIMINATED;
+			u->ports = 0;
+			u->latency = 0;
+		}
+		add_dest(u, move[i][0]);
+		add_source(u, move[i][1]);
+	}
+}
+
+/* ---- idioms ---- */
+
+/* Which operand pair must be equal for the result not to depend on it; *ones: PCMPEQ, which still executes. */
+static bool is_idiom(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op, bool *ones)
+{
+	*ones = false;
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_XOR: case ZYDIS_MNEMONIC_SUB:
+		if (zi->operand_width < 32)
+			return false;
+		break;
+	case ZYDIS_MNEMONIC_PXOR: case ZYDIS_MNEMONIC_VPXOR: case ZYDIS_MNEMONIC_XORPS: case ZYDIS_MNEMONIC_XORPD:
+	case ZYDIS_MNEMONIC_VXORPS: case ZYDIS_MNEMONIC_VXORPD:
+	case ZYDIS_MNEMONIC_PSUBB: case ZYDIS_MNEMONIC_PSUBW: case ZYDIS_MNEMONIC_PSUBD: case ZYDIS_MNEMONIC_PSUBQ:
+	case ZYDIS_MNEMONIC_VPSUBB: case ZYDIS_MNEMONIC_VPSUBW: case ZYDIS_MNEMONIC_VPSUBD: case ZYDIS_MNEMONIC_VPSUBQ:
+		break;
+	case ZYDIS_MNEMONIC_PCMPGTB: case ZYDIS_MNEMONIC_PCMPGTW: case ZYDIS_MNEMONIC_PCMPGTD: case ZYDIS_MNEMONIC_PCMPGTQ:
+	case ZYDIS_MNEMONIC_VPCMPGTB: case ZYDIS_MNEMONIC_VPCMPGTW: case ZYDIS_MNEMONIC_VPCMPGTD:
+	case ZYDIS_MNEMONIC_VPCMPGTQ: case ZYDIS_MNEMONIC_PSUBSB: case ZYDIS_MNEMONIC_PSUBSW: case ZYDIS_MNEMONIC_PSUBUSB:
+	case ZYDIS_MNEMONIC_PSUBUSW: case ZYDIS_MNEMONIC_VPSUBSB: case ZYDIS_MNEMONIC_VPSUBSW:
+	case ZYDIS_MNEMONIC_VPSUBUSB: case ZYDIS_MNEMONIC_VPSUBUSW:
+		if (op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && ZydisRegisterGetClass(op[0].reg.value) == ZYDIS_REGCLASS_MMX)
+			return false;
+		break;
+	case ZYDIS_MNEMONIC_PCMPEQB: case ZYDIS_MNEMONIC_PCMPEQW: case ZYDIS_MNEMONIC_PCMPEQD: case ZYDIS_MNEMONIC_PCMPEQQ:
+	case ZYDIS_MNEMONIC_VPCMPEQB: case ZYDIS_MNEMONIC_VPCMPEQW: case ZYDIS_MNEMONIC_VPCMPEQD:
+	case ZYDIS_MNEMONIC_VPCMPEQQ:
+		if (op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && ZydisRegisterGetClass(op[0].reg.value) == ZYDIS_REGCLASS_MMX)
+			return false;
+		*ones = true;
+		break;
+	default:
+		return false;
+	}
+	if (zi->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY && zi->encoding != ZYDIS_INSTRUCTION_ENCODING_VEX)
+		return false;
+	unsigned a = zi->operand_count_visible == 3 ? 1 : 0;
+	return op[a].type == ZYDIS_OPERAND_TYPE_REGISTER && op[a + 1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       op[a].reg.value == op[a + 1].reg.value;
+}
+
+/* Register copies that rename does (the row's elim flag): whole registers, two different ones. */
+static bool is_eliminated_copy(const struct build *c)
+{
+	return (c->row->flags & ROW_ELIM) && c->o.form == FORM_REG && c->o.n_src == 1 && c->o.n_dst == 1 &&
+	       !c->o.n_merge && c->o.src[0] != c->o.dst[0];
+}
+
+static bool unlaminates(const struct build *c, const ZydisDecodedOperand *op)
+{
+	bool indexed = false;
+	for (unsigned i = 0; i < c->o.n_mem; i++)
+		indexed |= c->o.mem[i].read && !c->o.mem[i].plain;
+	if (!indexed || c->isa->unlaminate == UNLAMINATE_NONE)
+		return false;
+	if (c->isa->unlaminate == UNLAMINATE_ALL)
+		return true;
+	/* Haswell and later: kept together only if the destination is also a source. */
+	return op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && !(op[0].actions & ZYDIS_OPERAND_ACTION_MASK_READ) &&
+	       !c->o.n_merge;
+}
+
+static uint64_t fp_width(const struct build *c, const ZydisDecodedInstruction *zi)
+{
+	bool wide = c->o.width == WIDTH_256;
+	switch (c->isa->fp_kind[zi->mnemonic]) {
+	case 1: return SPMU_IS(FP_SCALAR_SINGLE);
+	case 2: return SPMU_IS(FP_SCALAR_DOUBLE);
+	case 3: return wide ? SPMU_IS(FP_256_SINGLE) : SPMU_IS(FP_128_SINGLE);
+	case 4: return wide ? SPMU_IS(FP_256_DOUBLE) : SPMU_IS(FP_128_DOUBLE);
+	default: return 0;
+	}
+}
+
+/* Counts, begin and end marks, issue slots: when all uops of the instruction are there. */
+static void finish(struct build *c, bool microcode)
+{
+	struct builder *b = c->b;
+	struct insn *in = c->in;
+	unsigned n, slots = 0;
+	if (b->n == c->first)
+		emit(c, UOP_NOP, 0, 0, true);
+	n = b->n - c->first;
+	if (!n)			/* out of memory */
+		return;
+	for (unsigned i = c->first; i < b->n; i++)
+		slots += b->uop[i].flags & UOP_SLOT;
+	microcode |= slots > 4;
+	for (unsigned i = c->first; i < b->n; i++) {
+		struct uop *u = &b->uop[i];
+		if (microcode) {
+			u->flags |= UOP_MS;
+			u->is |= SPMU_IS(MICROCODED);
+		}
+		if (u->flags & UOP_SLOT)
+			u->is |= SPMU_IS(SLOT);
+		if (u->ports && u->kind != UOP_NOP && u->kind != UOP_ELIMINATED)
+			u->is |= SPMU_IS(EXEC);
+		if (u->kind == UOP_ELIMINATED)
+			u->is |= SPMU_IS(ELIMINATED);
+		if (u->kind == UOP_NOP)
+			u->is |= SPMU_IS(NOP);
+		if (in->flags & (INSN_SUBSTITUTE | INSN_UNKNOWN))
+			u->is |= SPMU_IS(SUBSTITUTE);
+		if (c->o.width == WIDTH_256)
+			u->is |= SPMU_IS(VECTOR_256);
+	}
+	b->uop[c->first].flags |= UOP_BEGIN;
+	b->uop[c->first].is |= SPMU_IS(INST_BEGIN);
+	b->uop[b->n - 1].flags |= UOP_END;
+	b->uop[b->n - 1].is |= SPMU_IS(INST_END);
+	in->first_uop = (uint16_t)c->first;
+	in->uops = (uint8_t)n;
+	in->issue_slots = (uint8_t)slots;
+	in->row = (uint16_t)(c->row - c->isa->rows);
+	in->flags |= (uint16_t)((microcode ? INSN_MS : 0) | (slots > 1 ? INSN_COMPLEX : 0));
+}
+
+static bool has_serialize(const struct build *c)
+{
+	for (unsigned i = 0; i < c->row->count; i++)
+		if (specs(c)[i].kind == UOP_SERIALIZE)
+			return true;
+	return false;
+}
+
+void isa_build(struct builder *b, enum isa_class cls, bool substitute, const ZydisDecodedInstruction *zi,
+               const ZydisDecodedOperand *op, struct slot_cursor *slots, struct insn *in)
+{
+	struct build c = {
+		.b = b, .isa = b->isa, .slots = slots, .in = in, .cls = cls, .traits = isa_classes[cls].traits, .first = b->n,
+	};
+	isa_operands(b->isa, cls, zi, op, &b->top, &c.o);
+	c.row = isa_row(b->isa, cls, c.o.width, c.o.form);
+	c.elements = op[0].element_size ? op[0].size / op[0].element_size : 1;
+	bool ones, locked = (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK) || cls == CLASS_xchg_mem;
+	uint64_t is = isa_classes[cls].is;
+	c.is_mem = (is & IS_MEM_ALSO) | (locked ? SPMU_IS(LOCK) : 0) | ((c.traits & T_GATHER) ? SPMU_IS(GATHER) : 0);
+	if (zi->mnemonic == ZYDIS_MNEMONIC_PREFETCHNTA)
+		c.is_mem |= SPMU_IS(NON_TEMPORAL);
+	c.is_main = (is & IS_MAIN_ONLY) | ((c.traits & T_FP_ARITH) ? fp_width(&c, zi) : 0);
+	c.is_all = is & ~(IS_MAIN_ONLY | SPMU_IS(NON_TEMPORAL) | SPMU_IS(GATHER) | SPMU_IS(BRANCH) | SPMU_IS(COND) |
+	                  SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) | SPMU_IS(FAR));
+	uint64_t is_branch = is & (SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) |
+	                           SPMU_IS(FAR));
+	if (substitute || (c.row->flags & ROW_SUBSTITUTE))
+		in->flags |= INSN_SUBSTITUTE;
+	if (cls == CLASS_default)
+		in->flags |= INSN_UNKNOWN;
+	if (c.row->flags & ROW_FALSE_DEP)
+		for (unsigned i = 0; i < c.o.n_dst && c.o.n_src < sizeof c.o.src; i++)
+			c.o.src[c.o.n_src++] = c.o.dst[i];
+	if (is_idiom(zi, op, &ones)) {
+		c.o.n_src = c.o.n_merge = 0;
+		if (!ones && ZydisRegisterGetClass(op[0].reg.value) != ZYDIS_REGCLASS_MMX)
+			c.row = isa_row(b->isa, CLASS_zero_idiom, c.o.width, FORM_REG);
+	}
+	bool copy = is_eliminated_copy(&c);
+	if (c.traits & T_STRING) {
+		build_string(&c, (is & SPMU_IS(STRING_REP)) != 0, zi->operand_width / 8u);
+	} else if (c.traits & T_PREFETCH) {
+		build_prefetch(&c);
+	} else if (cls == CLASS_leave) {
+		build_leave(&c);
+	} else if (cls == CLASS_fxch) {
+		build_fxch(&c);
+	} else if (copy) {
+		struct uop *u = emit(&c, UOP_ELIMINATED, 0, 0, true);
+		if (u) {
+			u->src[0] = c.o.src[0];
+			u->dst[0] = c.o.dst[0];
+			u->is = c.is_all;
+		}
+	} else {
+		build_generic(&c, locked);
+		if (unlaminates(&c, op) && b->n - c.first >= 2 && b->uop[c.first].kind == UOP_LOAD)
+			b->uop[c.first + 1].flags |= UOP_SLOT;
+	}
+	finish(&c, (c.row->flags & ROW_MS) || (is & SPMU_IS(STRING_REP)));
+	if (is_branch && b->n > c.first)
+		b->uop[b->n - 1].is |= is_branch;
+	in->flags |= (uint16_t)((is & SPMU_IS(STRING_REP) ? INSN_REP : 0) | (has_serialize(&c) ? INSN_SERIALIZE : 0));
+}
+
+void isa_build_unknown(struct builder *b, struct slot_cursor *slots, struct insn *in)
+{
+	struct build c = {
+		.b = b, .isa = b->isa, .slots = slots, .in = in, .cls = CLASS_default, .first = b->n,
+		.o = { .width = WIDTH_NONE },
+	};
+	c.row = isa_row(b->isa, CLASS_default, WIDTH_NONE, FORM_REG);
+	in->flags |= INSN_UNKNOWN;
+	for (unsigned i = 0; i < c.row->count; i++)
+		emit_spec(&c, &specs(&c)[i], true);
+	emit_left_over(&c);
+	finish(&c, false);
+}

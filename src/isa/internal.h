@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Inside src/isa: classes, the uop table in memory, and what passes between the files.
+ *
+ * classes.c  mnemonic -> class (mnemonics.def), refined by operands
+ * table.c    data/uops/<uarch>.tsv -> rows; which row serves (class, width, form)
+ * operands.c Zydis operands -> registers read and written, memory operands
+ * build.c    row + operands + memory slots -> uops
+ * decode.c   a block: checks the description, decodes, macro-fuses, packs
+ */
+#ifndef ISA_INTERNAL_H
+#define ISA_INTERNAL_H
+#include "isa/isa.h"
+#include <Zydis/Zydis.h>
+
+enum isa_class {
+#define CLASS(name, traits, is) CLASS_##name,
+#include "isa/classes.def"
+	CLASS_COUNT
+};
+
+enum class_traits {
+	T_RULE = 1,		/* reached by a rule of classes.c, not by a mnemonic alone */
+	T_NO_MEM = 2,		/* its memory operand is only an address */
+	T_NO_REGS = 4,		/* reads and writes nothing, whatever its operands say */
+	T_STACK = 8,		/* the stack engine keeps RSP: no uop, no dependence */
+	T_BRANCH = 16,		/* the table's uops go to the end, the last of them is the branch */
+	T_FAR = 32,
+	T_STRING = 64,
+	T_SPLIT = 128,		/* one memory uop a slot: slots are never merged into a wide access */
+	T_PREFETCH = 256,
+	T_GATHER = 512,
+	T_FLAGS_MERGE = 1024,	/* may leave the flags alone: reads the old ones */
+	T_DST_READ = 2048,	/* may leave its destination alone: reads the old one */
+	T_VEC_ZERO = 4096,	/* a narrow result clears the rest of the vector register even in its SSE form */
+	T_FP_ARITH = 8192,	/* counted by FP_ARITH_INST_RETIRED */
+	T_X87_STATUS = 16384,	/* sets the condition code of the x87 status word */
+	T_VEC_LATE = 32768,	/* a transfer from another register file comes first: vector sources are read by the last uop */
+};
+
+struct class_info { const char *name; uint32_t traits; uint64_t is; };
+extern const struct class_info isa_classes[CLASS_COUNT];
+
+enum { WIDTH_8, WIDTH_16, WIDTH_32, WIDTH_64, WIDTH_80, WIDTH_128, WIDTH_256, WIDTH_512, WIDTH_NONE, WIDTHS };
+enum { FORM_REG, FORM_LOAD, FORM_STORE, FORM_RMW, FORMS };
+
+enum spec_attr {
+	SPEC_PAR = 1,		/* reads the instruction's sources, not the uops before it */
+	SPEC_SIDE = 2,		/* takes slots and ports only */
+	SPEC_OUT1 = 4, SPEC_OUT2 = 8, SPEC_FLAGS = 16,	/* writes only this */
+	SPEC_PTR = 32,		/* string instructions: moves the pointers and the count */
+};
+struct spec {			/* one uop of a row */
+	uint16_t ports;
+	uint8_t kind;		/* enum uop_kind */
+	uint8_t attr;		/* enum spec_attr */
+	uint8_t latency, busy, unit;
+};
+
+enum row_flags { ROW_MS = 1, ROW_ELIM = 2, ROW_FALSE_DEP = 4, ROW_SUBSTITUTE = 8 };
+struct row {
+	char name[32];
+	uint16_t first, count;	/* its specs */
+	uint16_t startup;	/* REP strings: how many of them run once */
+	uint16_t chunk;		/* REP strings: bytes that one set of uops moves, 0: one element */
+	uint8_t flags;		/* enum row_flags */
+	uint16_t cls;
+	uint32_t line;
+};
+
+enum unlaminate { UNLAMINATE_NONE, UNLAMINATE_NONDESTRUCTIVE, UNLAMINATE_ALL };
+enum { ROWS_MAX = 1024, SPECS_MAX = 8192, ROW_UOPS_MAX = 120 };
+
+struct isa {
+	char uarch[32];
+	uint16_t ports;		/* all ports there are */
+	uint8_t unlaminate;
+	struct row *rows;
+	struct spec *specs;
+	unsigned n_rows, n_specs;
+	uint16_t lookup[CLASS_COUNT][WIDTHS][FORMS];
+	uint8_t reg[ZYDIS_REGISTER_MAX_VALUE + 1];	/* Zydis register -> enum isa_reg, REG_NONE if it is not followed */
+	uint8_t fp_kind[ZYDIS_MNEMONIC_MAX_VALUE + 1];	/* 1 ss, 2 sd, 3 ps, 4 pd, by the mnemonic's end */
+	ZydisDecoder decoder[2];	/* 64-bit, 32-bit */
+};
+
+struct mem {
+	uint8_t read, write;
+	uint8_t base, index;	/* enum isa_reg */
+	uint8_t plain;		/* base + displacement only */
+	uint8_t far_disp;	/* displacement of 2048 or more, or negative */
+	uint16_t size;
+};
+
+struct operands {
+	uint8_t src[12], merge[4], late[2], dst[8];
+	uint8_t n_src, n_merge, n_late, n_dst, n_mem;
+	uint8_t flags_read, flags_written;	/* 1 REG_FLAGS, 2 REG_CARRY */
+	uint8_t partial;	/* writes a piece of a general-purpose register */
+	struct mem mem[3];
+	uint8_t width, form;
+};
+
+struct slot_cursor {		/* the memory slots of one instruction */
+	const struct st_slot *slot;
+	unsigned first, count;	/* index of slot[0] in the block; slots, REG ones included */
+	uint64_t taken[4];	/* bit per slot, for the first 256 of them */
+};
+
+struct builder {
+	const struct isa *isa;
+	struct uop *uop;	/* of the whole block */
+	unsigned n, capacity;
+	bool no_memory;		/* allocation failed */
+	uint8_t top;		/* x87 top of stack, relative to the block's entry */
+	unsigned dropped;	/* operands that found no place in a uop: tests want 0 */
+};
+
+extern const uint16_t isa_mnemonic_class[ZYDIS_MNEMONIC_MAX_VALUE + 1];	/* 0 (default): no class */
+enum isa_class isa_classify(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op, bool *substitute);
+int  isa_table_load(struct isa *isa, const char *path, struct err *err);
+/* Parses `text` as a table, for tests. */
+int  isa_table_parse(struct isa *isa, const char *name, const char *text, struct err *err);
+const struct row *isa_row(const struct isa *isa, enum isa_class cls, unsigned width, unsigned form);
+void isa_operands(const struct isa *isa, enum isa_class cls, const ZydisDecodedInstruction *zi,
+                  const ZydisDecodedOperand *op, uint8_t *top, struct operands *out);
+/* Appends the uops of one instruction and fills flags, counts and row of *in. */
+void isa_build(struct builder *b, enum isa_class cls, bool substitute, const ZydisDecodedInstruction *zi,
+               const ZydisDecodedOperand *op, struct slot_cursor *slots, struct insn *in);
+void isa_build_unknown(struct builder *b, struct slot_cursor *slots, struct insn *in);
+#endif

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The uop table of one microarchitecture, data/uops/<uarch>.tsv.
+ *
+ *   # comment
+ *   @key <tab> value            uarch NAME; ports HEX-DIGITS; unlaminate none | nondestructive | all
+ *   row <tab> uops <tab> flags <tab> source
+ *
+ * row:   CLASS[.WIDTH][.FORM]; width 8 16 32 64 80 128 256 512 (of the operands, or of the vector register), form m (a
+ *        memory source), s (a memory destination), rmw (both).  CLASS.WIDTH.FORM goes before CLASS.FORM, this before
+ *        CLASS.WIDTH, this before CLASS, which must be there.
+ * uops:  those beyond loads and stores, `-` for none, else UOP {+ UOP} [| UOP {+ UOP}]
+ *        (`|`, REP strings only: what runs once | what runs each iteration)
+ * UOP:   [N*] TARGET[/LATENCY] {:ATTRIBUTE}
+ * TARGET: p and the ports it may go to, a hexadecimal digit each (pa is port 10); `nop`: a slot, no port; `elim`: done
+ *        at rename
+ * ATTRIBUTE: busy=N and unit=intdiv|fpdiv|other (blocks the unit so long); kind=lfence|sfence|mfence|serialize;
+ *        and the flow of data (enum spec_attr).  Without any, each uop waits for those before it, the first reads the
+ *        sources and the last writes all results.
+ *          par    reads the instruction's sources and not the uops before it
+ *          side   neither reads nor writes
+ *          out1, out2, flags   writes only the first, the second destination register, the flags
+ *          ptr    string instructions: moves pointers and count
+ * flags: comma-separated or `-`: ms (microcode sequencer), elim (register copies are eliminated), falsedep (waits for
+ *        its destination), substitute (the core lacks the instruction), chunk=N (REP strings: bytes that a set of uops
+ *        moves)
+ */
+#include "isa/internal.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct parser {
+	struct isa *isa;
+	const char *file;
+	unsigned line;
+	struct err *err;
+};
+
+#define FAIL(p, ...) fail(p, __VA_ARGS__)
+static int __attribute__((format(printf, 2, 3))) fail(struct parser *p, const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+	va_start(ap, format);
+	vsnprintf(text, sizeof text, format, ap);
+	va_end(ap);
+	return err_set(p->err, ERR_INPUT, "%s:%u: %s", p->file, p->line, text);
+}
+
+/* A decimal number of 0 to max that ends at a character of `ends` or the string's end; -1 if it is none. */
+static long number(const char **s, long max)
+{
+	long v = 0;
+	const char *c = *s;
+	if (*c < '0' || *c > '9')
+		return -1;
+	for (; *c >= '0' && *c <= '9'; c++) {
+		v = v * 10 + (*c - '0');
+		if (v > max)
+			return -1;
+	}
+	*s = c;
+	return v;
+}
+
+static bool take(const char **s, const char *word)
+{
+	size_t n = strlen(word);
+	if (strncmp(*s, word, n))
+		return false;
+	*s += n;
+	return true;
+}
+
+static int parse_attribute(struct parser *p, const char **s, struct spec *u)
+{
+	long v;
+	static const struct { const char *word; uint8_t attr; } plain[] = {
+		{ "par", SPEC_PAR }, { "side", SPEC_SIDE }, { "out1", SPEC_OUT1 }, { "out2", SPEC_OUT2 },
+		{ "flags", SPEC_FLAGS }, { "ptr", SPEC_PTR },
+	};
+	static const struct { const char *word; uint8_t unit; } units[] = {
+		{ "unit=intdiv", 1 }, { "unit=fpdiv", 2 }, { "unit=other", 3 },
+	};
+	static const struct { const char *word; uint8_t kind; } kinds[] = {
+		{ "kind=lfence", UOP_FENCE_LOAD }, { "kind=sfence", UOP_FENCE_STORE }, { "kind=mfence", UOP_FENCE_FULL },
+		{ "kind=serialize", UOP_SERIALIZE },
+	};
+	if (take(s, "busy=")) {
+		if ((v = number(s, 255)) < 1)
+			return FAIL(p, "busy= takes 1 to 255");
+		u->busy = (uint8_t)v;
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (take(s, units[i].word)) {
+			u->unit = units[i].unit;
+			return 0;
+		}
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (take(s, kinds[i].word)) {
+			u->kind = kinds[i].kind;
+			return 0;
+		}
+	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+		if (take(s, plain[i].word)) {
+			u->attr |= plain[i].attr;
+			return 0;
+		}
+	return FAIL(p, "unknown attribute at \"%.20s\"", *s);
+}
+
+static int parse_ports(struct parser *p, const char **s, uint16_t *ports)
+{
+	*ports = 0;
+	for (; **s; (*s)++) {
+		char c = **s;
+		int port = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+		if (port < 0)
+			break;
+		if (*ports & 1u << port)
+			return FAIL(p, "port %d twice", port);
+		*ports |= (uint16_t)(1u << port);
+	}
+	return *ports ? 0 : FAIL(p, "no port at \"%.20s\"", *s);
+}
+
+/* One UOP; *times is its repeat count. */
+static int parse_uop(struct parser *p, const char **s, struct spec *u, long *times)
+{
+	long v;
+	int rc;
+	*u = (struct spec){ .kind = UOP_COMPUTE };
+	*times = 1;
+	if (**s >= '0' && **s <= '9') {
+		if ((*times = number(s, ROW_UOPS_MAX)) < 1 || !take(s, "*"))
+			return FAIL(p, "a repeat count is 1 to %d and ends with *", ROW_UOPS_MAX);
+	}
+	if (take(s, "nop")) {
+		u->kind = UOP_NOP;
+		u->attr = SPEC_SIDE;
+	} else if (take(s, "elim")) {
+		u->kind = UOP_ELIMINATED;
+	} else if (take(s, "p")) {
+		if ((rc = parse_ports(p, s, &u->ports)))
+			return rc;
+		if (u->ports & ~p->isa->ports)
+			return FAIL(p, "a port that @ports does not name");
+		if (!take(s, "/") || (v = number(s, 255)) < 0)
+			return FAIL(p, "ports want a latency of 0 to 255: p01/4");
+		u->latency = (uint8_t)v;
+	} else {
+		return FAIL(p, "a uop starts with p, nop or elim, not \"%.20s\"", *s);
+	}
+	while (take(s, ":"))
+		if ((rc = parse_attribute(p, s, u)))
+			return rc;
+	if (u->busy && !u->unit)
+		return FAIL(p, "busy= without unit=");
+	return 0;
+}
+
+static int parse_uops(struct parser *p, const char *s, struct row *r)
+{
+	struct isa *isa = p->isa;
+	bool wrote = false, split = false;
+	r->first = (uint16_t)isa->n_specs;
+	if (!strcmp(s, "-"))
+		return 0;
+	for (;;) {
+		struct spec u;
+		long times;
+		int rc = parse_uop(p, &s, &u, &times);
+		if (rc)
+			return rc;
+		/* A uop that reads the sources after a result was written would read the new value (renaming is in order). */
+		if ((u.attr & SPEC_PAR) && wrote)
+			return FAIL(p, "par after a uop that writes a result");
+		wrote |= (u.attr & (SPEC_OUT1 | SPEC_OUT2)) != 0 && !(u.attr & SPEC_PAR);
+		if (r->count + times > ROW_UOPS_MAX || isa->n_specs + (unsigned)times > SPECS_MAX)
+			return FAIL(p, "more than %d uops", ROW_UOPS_MAX);
+		for (long i = 0; i < times; i++)
+			isa->specs[isa->n_specs++] = u;
+		r->count = (uint16_t)(r->count + times);
+		if (take(&s, "|")) {
+			if (split || !(isa_classes[r->cls].is & SPMU_IS(STRING_REP)))
+				return FAIL(p, "| is for REP strings, once");
+			split = true;
+			r->startup = r->count;
+			if (!strcmp(s, "-"))
+				return 0;
+			continue;
+		}
+		if (!*s)
+			return 0;
+		if (!take(&s, "+"))
+			return FAIL(p, "expected + at \"%.20s\"", s);
+	}
+}
+
+static int parse_flags(struct parser *p, const char *s, struct row *r)
+{
+	if (!strcmp(s, "-"))
+		return 0;
+	for (;;) {
+		long v;
+		if (take(&s, "ms"))
+			r->flags |= ROW_MS;
+		else if (take(&s, "elim"))
+			r->flags |= ROW_ELIM;
+		else if (take(&s, "falsedep"))
+			r->flags |= ROW_FALSE_DEP;
+		else if (take(&s, "substitute"))
+			r->flags |= ROW_SUBSTITUTE;
+		else if (take(&s, "chunk=") && (v = number(&s, 4096)) > 0)
+			r->chunk = (uint16_t)v;
+		else
+			return FAIL(p, "unknown flag at \"%.20s\"", s);
+		if (!*s)
+			return 0;
+		if (!take(&s, ","))
+			return FAIL(p, "expected , at \"%.20s\"", s);
+	}
+}
+
+static const char *const width_name[WIDTHS] = { "8", "16", "32", "64", "80", "128", "256", "512", NULL };
+static const char *const form_name[FORMS] = { NULL, "m", "s", "rmw" };
+
+/* "CLASS.WIDTH.FORM"; *width is WIDTH_NONE and *form is FORM_REG where left out. */
+static int parse_key(struct parser *p, char *key, unsigned *cls, unsigned *width, unsigned *form)
+{
+	char *save = NULL, *part = strtok_r(key, ".", &save);
+	*width = WIDTH_NONE;
+	*form = FORM_REG;
+	for (*cls = 0; *cls < CLASS_COUNT && strcmp(part ? part : "", isa_classes[*cls].name); ++*cls)
+		;
+	if (*cls == CLASS_COUNT)
+		return FAIL(p, "no class is called \"%.40s\"", part ? part : "");
+	while ((part = strtok_r(NULL, ".", &save))) {
+		unsigned w = 0, f = 1;
+		while (w < WIDTH_NONE && strcmp(part, width_name[w]))
+			w++;
+		while (f < FORMS && strcmp(part, form_name[f]))
+			f++;
+		if (w < WIDTH_NONE && *width == WIDTH_NONE && *form == FORM_REG)
+			*width = w;
+		else if (f < FORMS && *form == FORM_REG)
+			*form = f;
+		else
+			return FAIL(p, "\"%.20s\" is neither a width nor a form in its place", part);
+	}
+	return 0;
+}
+
+static int parse_setting(struct parser *p, const char *key, const char *value)
+{
+	struct isa *isa = p->isa;
+	if (!strcmp(key, "@uarch")) {
+		if (strlen(value) >= sizeof isa->uarch)
+			return FAIL(p, "a name of at most %zu characters", sizeof isa->uarch - 1);
+		strcpy(isa->uarch, value);
+		return 0;
+	}
+	if (!strcmp(key, "@ports")) {
+		int rc = parse_ports(p, &value, &isa->ports);
+		return rc ? rc : *value ? FAIL(p, "no port at \"%.20s\"", value) : 0;
+	}
+	if (!strcmp(key, "@unlaminate")) {
+		static const char *const names[] = { "none", "nondestructive", "all" };
+		for (uint8_t i = 0; i < 3; i++)
+			if (!strcmp(value, names[i])) {
+				isa->unlaminate = i;
+				return 0;
+			}
+		return FAIL(p, "@unlaminate is none, nondestructive or all");
+	}
+	return FAIL(p, "unknown setting \"%.40s\"", key);
+}
+
+/* keys[row]: (class, width, form) of each row. */
+static int parse_line(struct parser *p, char *line, uint16_t exact[CLASS_COUNT][WIDTHS][FORMS])
+{
+	struct isa *isa = p->isa;
+	char *field[4], *s = line;
+	unsigned n = 0, cls, width, form;
+	int rc;
+	if (!*line || *line == '#')
+		return 0;
+	while (n < 4) {
+		field[n++] = s;
+		s = n < 4 ? strchr(s, '\t') : NULL;
+		if (!s)
+			break;
+		*s++ = 0;
+	}
+	if (*line == '@')
+		return n >= 2 ? parse_setting(p, field[0], field[1]) : FAIL(p, "a setting wants a value");
+	if (n < 4 || !*field[3])
+		return FAIL(p, "a row has four fields: class, uops, flags, source");
+	if (isa->n_rows == ROWS_MAX)
+		return FAIL(p, "more than %d rows", ROWS_MAX);
+	struct row *r = &isa->rows[isa->n_rows];
+	*r = (struct row){ .line = p->line };
+	if (strlen(field[0]) >= sizeof r->name)
+		return FAIL(p, "\"%.40s\" is too long", field[0]);
+	strcpy(r->name, field[0]);
+	if ((rc = parse_key(p, field[0], &cls, &width, &form)))
+		return rc;
+	r->cls = (uint16_t)cls;
+	if (exact[cls][width][form])
+		return FAIL(p, "row %s again, first in line %u", r->name, isa->rows[exact[cls][width][form] - 1].line);
+	if ((rc = parse_uops(p, field[1], r)) || (rc = parse_flags(p, field[2], r)))
+		return rc;
+	exact[cls][width][form] = (uint16_t)++isa->n_rows;
+	return 0;
+}
+
+/* Which row serves each (class, width, form). */
+static int resolve(struct parser *p, uint16_t exact[CLASS_COUNT][WIDTHS][FORMS])
+{
+	struct isa *isa = p->isa;
+	for (unsigned c = 0; c < CLASS_COUNT; c++) {
+		if (!exact[c][WIDTH_NONE][FORM_REG])
+			return err_set(p->err, ERR_INPUT, "%s: class %s has no row", p->file, isa_classes[c].name);
+		for (unsigned w = 0; w < WIDTHS; w++)
+			for (unsigned f = 0; f < FORMS; f++) {
+				uint16_t r = exact[c][w][f];
+				if (!r && f != FORM_REG)
+					r = exact[c][WIDTH_NONE][f];
+				if (!r)
+					r = exact[c][w][FORM_REG];
+				if (!r)
+					r = exact[c][WIDTH_NONE][FORM_REG];
+				isa->lookup[c][w][f] = (uint16_t)(r - 1);
+			}
+	}
+	return 0;
+}
+
+int isa_table_parse(struct isa *isa, const char *name, const char *text, struct err *err)
+{
+	struct parser p = { .isa = isa, .file = name, .err = err };
+	uint16_t (*exact)[WIDTHS][FORMS] = calloc(CLASS_COUNT, sizeof *exact);
+	char *copy = strdup(text), *line = copy;
+	int rc = 0;
+	isa->rows = calloc(ROWS_MAX, sizeof *isa->rows);
+	isa->specs = calloc(SPECS_MAX, sizeof *isa->specs);
+	if (!copy || !exact || !isa->rows || !isa->specs)
+		rc = err_set(err, ERR_NOMEM, "out of memory while reading %s", name);
+	while (!rc && line) {
+		char *next = strchr(line, '\n');
+		if (next)
+			*next++ = 0;
+		p.line++;
+		rc = parse_line(&p, line, exact);
+		line = next;
+	}
+	if (!rc && !isa->ports)
+		rc = err_set(err, ERR_INPUT, "%s: no @ports", name);
+	if (!rc)
+		rc = resolve(&p, exact);
+	free(copy);
+	free(exact);
+	return rc;
+}
+
+int isa_table_load(struct isa *isa, const char *path, struct err *err)
+{
+	enum { MAX_BYTES = 1 << 20 };
+	FILE *f = fopen(path, "re");
+	if (!f)
+		return err_system(err, "cannot open the uop table %s", path);
+	char *text = malloc(MAX_BYTES + 1);
+	if (!text) {
+		fclose(f);
+		return err_set(err, ERR_NOMEM, "out of memory while reading %s", path);
+	}
+	size_t n = fread(text, 1, MAX_BYTES + 1, f);
+	int rc = 0;
+	if (ferror(f))
+		rc = err_system(err, "cannot read the uop table %s", path);
+	else if (n > MAX_BYTES)
+		rc = err_set(err, ERR_INPUT, "%s: longer than 1 MB", path);
+	fclose(f);
+	if (!rc) {
+		text[n] = 0;
+		rc = strlen(text) == n ? isa_table_parse(isa, path, text, err)
+		                       : err_set(err, ERR_INPUT, "%s: holds a zero byte", path);
+	}
+	free(text);
+	return rc;
+}
+
+const struct row *isa_row(const struct isa *isa, enum isa_class cls, unsigned width, unsigned form)
+{
+	return &isa->rows[isa->lookup[cls][width][form]];
+}

@@ -13,6 +13,7 @@ struct bpred_outcome {
 	bool wrong_target;	/* mispredicted because of the target */
 	bool resteer;		/* front end learns of the branch or its direct target at decode only (BACLEAR): bubble, no flush */
 	bool predicted_taken;
+	uint8_t bubble;		/* fetch cycles lost although the prediction stands: only the second BTB level knew the branch */
 };
 
 int  bpred_create(struct bpred **out, const struct core_config *c, struct err *err);

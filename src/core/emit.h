@@ -4,23 +4,45 @@
  * base: the batch's base cycle, set when the batch is opened to the core's watermark (no cycle below it comes
  * any more).  A cycle further than 2^32 - 1 above base forces the batch out first; the caller of the inline functions
  * need not care.
+ *
+ * A record may have to wait: a store learns whether it missed L1D when it is committed, a slot when it retires
+ * only behind its last uop.  Such records (and the uops behind them, to keep program order) stay behind when
+ * a batch leaves; they open the next one.  Signals never wait.
  */
 #ifndef CORE_EMIT_H
 #define CORE_EMIT_H
 #include "softpmu/record.h"
 #include <stdbool.h>
 
+enum {
+	EMIT_RUNS = 8,		/* intervals that grow (stalls, bubbles): one record for neighbouring pieces */
+	EMIT_OPEN = 256,	/* most records open at a time, a power of two */
+	EMIT_LIMIT = SPMU_BATCH_MAX - EMIT_RUNS - 1,	/* leaves room for the runs and CYCLES */
+};
+
+struct emit_run { uint64_t begin, end, count; uint32_t signal; };	/* empty: begin == end */
+
 struct emitter {
 	uint64_t base;
 	uint64_t watermark;	/* kept by the pipeline: lower bound of every cycle still to come */
 	uint64_t wanted[2];	/* set of enum spmu_signal that somebody counts; others are dropped at the source */
-	uint32_t count, instructions;
+	uint32_t count;
 	void (*emit)(void *context, const struct spmu_batch *batch);
 	void *context;
 	struct spmu_record record[SPMU_BATCH_MAX];
+	/* kept by the pipeline */
+	uint64_t cycles_from;	/* CYCLES were passed on up to here */
+	uint64_t now;		/* retire cycle of the last retired uop */
+	uint32_t hold;		/* 1 + index of the first record of a slot being built; 0: none */
+	uint32_t open_head, open_tail;	/* FIFO of records that wait for emit_close */
+	uint16_t open[EMIT_OPEN];	/* their indices; EMIT_GONE: had to leave before */
+	struct emit_run run[EMIT_RUNS];
+	struct spmu_record kept[SPMU_BATCH_MAX];
 };
+#define EMIT_GONE 0xffffu
 
-/* Sends what is there and opens a new batch at the watermark. */
+/* Sends what is there, but for records that have to wait, and opens a new batch at the watermark.  last: the
+ * thread halts or ends; the pipeline has closed every record. */
 void emit_flush(struct emitter *e, bool last);
 
 static inline bool emit_wanted(const struct emitter *e, enum spmu_signal s)
@@ -28,10 +50,18 @@ static inline bool emit_wanted(const struct emitter *e, enum spmu_signal s)
 	return e->wanted[s >> 6] >> (s & 63) & 1;
 }
 
-/* A free record; flushes when the batch is full or `latest` cannot be written as an offset. */
+/* A free record; flushes when the batch is full or `latest` cannot be written as an offset.  (The pipeline keeps the base
+ * near its own cycles and takes emit_uop.) */
 static inline struct spmu_record *emit_new(struct emitter *e, uint64_t latest)
 {
-	if (__builtin_expect(e->count == SPMU_BATCH_MAX || latest - e->base > UINT32_MAX, 0))
+	if (__builtin_expect(e->count >= EMIT_LIMIT || latest - e->base > UINT32_MAX, 0))
+		emit_flush(e, 0);
+	return &e->record[e->count++];
+}
+
+static inline struct spmu_record *emit_uop(struct emitter *e)
+{
+	if (__builtin_expect(e->count >= EMIT_LIMIT, 0))
 		emit_flush(e, 0);
 	return &e->record[e->count++];
 }
@@ -41,6 +71,10 @@ static inline void emit_signal(struct emitter *e, enum spmu_signal s, uint64_t b
 {
 	if (!emit_wanted(e, s))
 		return;
+	if (begin < e->base)	/* before the test of the distance: end may lie below base too */
+		begin = e->base;
+	if (end < begin)
+		end = begin;
 	struct spmu_record *r = emit_new(e, end);
 	if (begin < e->base)
 		begin = e->base;
@@ -48,5 +82,33 @@ static inline void emit_signal(struct emitter *e, enum spmu_signal s, uint64_t b
 		end = begin;
 	*r = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .port = 255, .signal = s, .did = count,
 		.begin = (uint32_t)(begin - e->base), .end = (uint32_t)(end - e->base) };
+}
+
+/* The same for a signal that comes in neighbouring pieces of equal count, in order: they leave as one. */
+static inline void emit_grow(struct emitter *e, unsigned run, enum spmu_signal s, uint64_t begin, uint64_t end, uint64_t count)
+{
+	struct emit_run *r = &e->run[run];
+	if (begin >= end || !emit_wanted(e, s))
+		return;
+	if (r->end == begin && r->count == count && r->begin != r->end) {
+		r->end = end;
+		return;
+	}
+	struct emit_run old = *r;
+	*r = (struct emit_run){ begin, end, count, s };
+	if (old.begin != old.end)
+		emit_signal(e, old.signal, old.begin, old.end, old.count);
+}
+
+/* The record just made waits for emit_close; those close in the order in which they were opened. */
+static inline void emit_open(struct emitter *e)
+{
+	e->open[e->open_tail++ & (EMIT_OPEN - 1)] = (uint16_t)(e->count - 1);
+}
+static inline void emit_close(struct emitter *e, uint64_t did)
+{
+	unsigned i = e->open[e->open_head++ & (EMIT_OPEN - 1)];
+	if (i != EMIT_GONE)
+		e->record[i].did |= did;
 }
 #endif

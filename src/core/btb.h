@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Where branches go: branch target buffer of one or two levels, return stack, indirect predictor.
+ *
+ * The BTB holds taken branches, replaced by tree-PLRU; with two levels what the first evicts goes to the second, and what
+ * hits there comes back.  The return stack is a ring: an overflow overwrites the oldest, an underflow reads what is there.
+ * The indirect predictor is tagged tables over the path of the last L taken branches (address and target), the longest match
+ * provides: A. Seznec, "A 64-Kbytes ITTAGE indirect branch predictor", CBP-3, 2011.  That Intel's cores have one is
+ * what published reverse engineering says of Haswell and later; its sizes are GUESSes of the preset.
+ * Left out: several branches a BTB line, partial targets, fetch-block granularity.
+ */
+#ifndef CORE_BTB_H
+#define CORE_BTB_H
+#include "core/cache.h"
+#include "core/config.h"
+
+enum { BTB_LEVELS = 2, INDIRECT_TABLES = 8, RAS_MAX = 256 };
+
+struct btb_level {
+	uint32_t sets, ways, stride;	/* sets: 0 if there is no such level; stride: ways rounded up to 4 */
+	uint32_t *tag;		/* 0: empty */
+	uint64_t *target;
+	uint64_t *word;
+	struct repl repl;
+};
+struct btb { struct btb_level level[BTB_LEVELS]; };
+int  btb_init(struct btb *b, const struct core_config *c, struct err *err);
+void btb_release(struct btb *b);
+void btb_clear(struct btb *b);
+struct btb_place { int level; uint32_t at; };	/* level that knows the branch (0 or 1), or -1; and its entry there */
+/* *target gets the last target, 0 if unknown. */
+struct btb_place btb_find(const struct btb *b, uint64_t ip, uint64_t *target);
+/* The branch was taken.  place: what btb_find said. */
+void btb_train(struct btb *b, uint64_t ip, uint64_t target, struct btb_place place);
+
+struct ras { uint32_t depth, top; uint64_t address[RAS_MAX]; };
+static inline void ras_push(struct ras *r, uint64_t address)
+{
+	r->top = r->top + 1 == r->depth ? 0 : r->top + 1;
+	r->address[r->top] = address;
+}
+static inline uint64_t ras_pop(struct ras *r)
+{
+	uint64_t address = r->address[r->top];
+	r->top = r->top ? r->top - 1 : r->depth - 1;
+	return address;
+}
+
+struct indirect_entry { uint64_t target; uint16_t tag; uint8_t confidence, useful; };
+struct indirect {
+	uint32_t tables, entries_log2;
+	/* A branch enters each register at the bottom; shifted by 64 / length, it has left after `length` branches. */
+	uint64_t path[INDIRECT_TABLES];
+	uint8_t  shift[INDIRECT_TABLES];
+	uint32_t lfsr;
+	struct indirect_entry *entry;
+};
+int  indirect_init(struct indirect *p, const struct core_config *c, struct err *err);
+void indirect_release(struct indirect *p);
+void indirect_clear(struct indirect *p);
+/* Predicts the target of the branch at `ip`, learns the real one.  `fallback`: what to say if no table knows. */
+uint64_t indirect_branch(struct indirect *p, uint64_t ip, uint64_t target, uint64_t fallback);
+/* Any taken branch. */
+static inline void indirect_push(struct indirect *p, uint64_t ip, uint64_t target)
+{
+	uint64_t in = (ip ^ target << 3 ^ target >> 29) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+	for (unsigned i = 0; i < p->tables; i++)
+		p->path[i] = (p->path[i] << p->shift[i]) ^ in;
+}
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Tags of caches: set-associative arrays, replacement policies, lines in flight.
+ *
+ * Two kinds of array.  `struct cache` (L2, L3) is tagged by physical line number in 32 bits: frames are given by
+ * first touch, so 2^32 lines (256 GB touched) are enough.  `struct l1` (L1I, L1D) is tagged by linear line number,
+ * which says the same as a physical tag, because the model maps no frame twice; its sets are
+ * chosen by linear address, which beyond 64 sets differs from a physical index.
+ * Data are not held.  Left out: parity, way prediction's cost, sectors.
+ */
+#ifndef CORE_CACHE_H
+#define CORE_CACHE_H
+#include "util/err.h"
+#include <emmintrin.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LINE_LOG2 = 6, LINE_BYTES = 64, WAYS_MAX = 16, INFLIGHT_MAX = 64 };
+#define LINE_NONE UINT32_MAX	/* tag of an empty way */
+#define VLINE_NONE UINT64_MAX
+
+/* order as in the enums of fields_memory.def */
+enum repl_policy { REPL_LRU, REPL_PLRU, REPL_SRRIP, REPL_QUAD };
+
+/* One 64-bit word of state a set, whatever the policy:
+ *   LRU    a list of ways, 4 bits each, the most recent lowest
+ *   PLRU   a bit a node of a binary tree over the ways, as even as their number allows; it points to the older side
+ *   SRRIP  two bits of age a way; a hit makes it 0, a new line is 2 (Jaleel et al., ISCA 2010)
+ *   QUAD   the same with new lines at 1 (quad-age LRU of Intel's L2s; Abel and Reineke, ISPASS 2020)
+ * Both age policies evict the lowest way of the greatest age after all were aged until one is 3. */
+struct repl {
+	uint32_t policy, ways;
+	uint64_t keep[WAYS_MAX], point[WAYS_MAX];	/* PLRU: touch = (word & keep) | point */
+	uint8_t  child[WAYS_MAX][2];			/* PLRU: next node, or WAYS_MAX + way */
+};
+void repl_init(struct repl *r, unsigned policy, unsigned ways);
+uint64_t repl_first(const struct repl *r);		/* word of an empty set */
+unsigned repl_victim(const struct repl *r, uint64_t *word);
+void repl_touch_slow(const struct repl *r, uint64_t *word, unsigned way);
+
+static inline void repl_touch(const struct repl *r, uint64_t *word, unsigned way)
+{
+	if (__builtin_expect(r->policy == REPL_PLRU, 1))
+		*word = (*word & r->keep[way]) | r->point[way];
+	else if (r->policy == REPL_LRU)
+		repl_touch_slow(r, word, way);
+	else
+		*word &= ~(UINT64_C(3) << 2 * way);
+}
+static inline void repl_insert(const struct repl *r, uint64_t *word, unsigned way)
+{
+	repl_touch(r, word, way);
+	if (r->policy >= REPL_SRRIP)
+		*word |= (uint64_t)(r->policy == REPL_SRRIP ? 2 : 1) << 2 * way;
+}
+
+enum line_state {
+	LINE_DIRTY = 1,
+	LINE_PENDING = 2,	/* was in flight when last looked at; the in-flight list knows until when */
+	LINE_PREFETCHED = 4,	/* brought by a prefetcher, not used yet */
+	LINE_SHARED = 8,	/* another core may hold it: a store must ask first */
+};
+
+struct cache {
+	uint32_t sets, ways, stride;	/* stride: ways rounded up to 4, so that a set is whole vectors */
+	uint32_t mask;			/* sets - 1 if a power of two, else 0 */
+	uint32_t *tag;
+	uint8_t  *state;
+	uint64_t *word;
+	struct repl repl;
+};
+/* bytes / ways / 64 sets; any number of sets.  what: for the message. */
+int  cache_init(struct cache *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, struct err *err);
+void cache_release(struct cache *c);
+void cache_clear(struct cache *c);
+
+static inline uint32_t cache_set(const struct cache *c, uint32_t line)
+{
+	if (c->mask || c->sets == 1)
+		return line & c->mask;
+	/* a multiplicative hash scaled to the number of sets: no division, and strides spread as on hashed slices */
+	return (uint32_t)((uint64_t)(uint32_t)(line * UINT32_C(0x9e3779b1)) * c->sets >> 32);
+}
+/* Slot of `line`, or -1. */
+static inline int32_t cache_find(const struct cache *c, uint32_t line)
+{
+	uint32_t at = cache_set(c, line) * c->stride;
+	__m128i want = _mm_set1_epi32((int)line);
+	for (uint32_t i = 0; i < c->stride; i += 4) {
+		__m128i have = _mm_load_si128((const __m128i *)(c->tag + at + i));
+		int hit = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(have, want)));
+		if (hit)
+			return (int32_t)(at + i + (unsigned)__builtin_ctz((unsigned)hit));
+	}
+	return -1;
+}
+static inline void cache_touch(struct cache *c, int32_t slot)
+{
+	uint32_t set = (uint32_t)slot / c->stride;
+	repl_touch(&c->repl, &c->word[set], (uint32_t)slot - set * c->stride);
+}
+struct cache_victim { uint32_t line; uint8_t state; };	/* line LINE_NONE: the way was empty */
+/* Puts `line`, which is not there, in; returns its slot. */
+int32_t cache_fill(struct cache *c, uint32_t line, uint8_t state, struct cache_victim *victim);
+static inline void cache_drop(struct cache *c, int32_t slot)
+{
+	c->tag[slot] = LINE_NONE;
+	c->state[slot] = 0;
+}
+
+struct l1 {
+	uint32_t sets, ways, mask;
+	uint32_t log2;		/* slot = set << log2 | way */
+	uint64_t *vline;	/* linear line number; page-table lines: bit 63 and the physical line number */
+	uint32_t *line;		/* physical line number */
+	uint8_t  *state;
+	uint64_t *word;
+	uint16_t *guess;	/* slot in which a line was last seen, by low bits of its number */
+	struct repl repl;
+};
+enum { L1_GUESSES = 2048 };
+#define VLINE_TABLE(line) (UINT64_C(1) << 63 | (line))
+
+int  l1_init(struct l1 *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, struct err *err);
+void l1_release(struct l1 *c);
+void l1_clear(struct l1 *c);
+
+static inline void l1_touch(struct l1 *c, uint64_t vline, uint32_t slot)
+{
+	repl_touch(&c->repl, &c->word[vline & c->mask], slot & ((1u << c->log2) - 1));
+}
+/* The fast half of l1_find: the slot in which the line was last seen, proved by its tag. */
+static inline bool l1_guess(const struct l1 *c, uint64_t vline, uint32_t *slot)
+{
+	*slot = c->guess[vline % L1_GUESSES];
+	return c->vline[*slot] == vline;
+}
+/* Slot of a line, or -1; does not touch. */
+static inline int32_t l1_find(struct l1 *c, uint64_t vline)
+{
+	uint32_t guess;
+	if (l1_guess(c, vline, &guess))
+		return (int32_t)guess;
+	uint32_t at = ((uint32_t)vline & c->mask) << c->log2;
+	for (uint32_t i = 0; i < c->ways; i++)
+		if (c->vline[at + i] == vline) {
+			c->guess[vline % L1_GUESSES] = (uint16_t)(at + i);
+			return (int32_t)(at + i);
+		}
+	return -1;
+}
+uint32_t l1_fill(struct l1 *c, uint64_t vline, uint32_t line, uint8_t state, struct cache_victim *victim);
+/* By physical line, for snoops and back-invalidation: its slot or -1. */
+int32_t l1_find_physical(const struct l1 *c, uint32_t line);
+static inline void l1_drop(struct l1 *c, int32_t slot)
+{
+	c->vline[slot] = VLINE_NONE;
+	c->line[slot] = LINE_NONE;
+	c->state[slot] = 0;
+}
+
+/* Lines in flight: fill buffers, super queue.  An entry is busy until `ready`. Entries are taken in call order;
+ * a request finds the entry that is free soonest. */
+enum inflight_source { FROM_L2, FROM_L3, FROM_MEMORY };
+struct inflight {
+	uint32_t count;
+	uint32_t line[INFLIGHT_MAX];
+	uint64_t ready[INFLIGHT_MAX];
+	uint8_t  source[INFLIGHT_MAX];	/* enum inflight_source */
+	uint8_t  demand[INFLIGHT_MAX];	/* a demand load waits for it */
+};
+void inflight_init(struct inflight *q, uint32_t count);
+static inline int inflight_find(const struct inflight *q, uint32_t line)
+{
+	for (uint32_t i = 0; i < q->count; i++)
+		if (q->line[i] == line)
+			return (int)i;
+	return -1;
+}
+/* Entry that is free soonest. */
+static inline unsigned inflight_soonest(const struct inflight *q)
+{
+	unsigned best = 0;
+	for (uint32_t i = 1; i < q->count; i++)
+		if (q->ready[i] < q->ready[best])
+			best = i;
+	return best;
+}
+static inline unsigned inflight_busy(const struct inflight *q, uint64_t cycle)
+{
+	unsigned n = 0;
+	for (uint32_t i = 0; i < q->count; i++)
+		n += q->ready[i] > cycle;
+	return n;
+}
+static inline void inflight_set(struct inflight *q, unsigned i, uint32_t line, uint64_t ready, unsigned source, bool demand)
+{
+	q->line[i] = line;
+	q->ready[i] = ready;
+	q->source[i] = (uint8_t)source;
+	q->demand[i] = demand;
+}
+#endif

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Reads and prints machine descriptions.  Everything about a field comes from fields.def; this file knows none by name
+ * but for the checks at its end.
+ */
+#include "core/config.h"
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum type { INT, REAL, ENUM, STRING };
+
+struct field {
+	const char *key;
+	enum type type;
+	size_t offset, bytes;	/* bytes: of a string */
+	double min, max;
+	const char *unit, *names, *help;	/* names: of an enum, split by | */
+};
+
+#define STRING_FIELD(id, help) { #id, STRING, offsetof(struct core_config, id), sizeof ((struct core_config *)0)->id, 0, 0, "", "", help },
+static const struct field fields[] = {
+	STRING_FIELD(title, "name for people")
+	STRING_FIELD(uops, "uop table: data/uops/<uops>.tsv")
+	STRING_FIELD(pmu, "event table: data/events/<pmu>.tsv")
+	STRING_FIELD(libpfm, "libpfm4's name of the PMU")
+	STRING_FIELD(cpuid_signature, "CPUID signature: family, model, stepping")
+#define FIELD_INT(id, key, min, max, unit, help) { key, INT, offsetof(struct core_config, id), 0, min, max, unit, "", help },
+#define FIELD_REAL(id, key, min, max, unit, help) { key, REAL, offsetof(struct core_config, id), 0, min, max, unit, "", help },
+#define FIELD_ENUM(id, key, names, help) { key, ENUM, offsetof(struct core_config, id), 0, 0, 0, "", names, help },
+#include "core/fields.def"
+};
+enum { FIELDS = sizeof fields / sizeof fields[0], DEPTH = 8, LINE = 1024 };
+
+/* --- nearest names --- */
+static unsigned distance(const char *a, const char *b)
+{
+	enum { MOST = 64 };
+	unsigned row[MOST + 1], n = (unsigned)strnlen(b, MOST);
+	for (unsigned j = 0; j <= n; j++)
+		row[j] = j;
+	for (unsigned i = 0; a[i] && i < MOST; i++) {
+		unsigned corner = row[0];
+		row[0] = i + 1;
+		for (unsigned j = 0; j < n; j++) {
+			unsigned change = corner + (tolower((unsigned char)a[i]) != tolower((unsigned char)b[j]));
+			corner = row[j + 1];
+			unsigned least = change < row[j] + 1 ? change : row[j] + 1;
+			row[j + 1] = least < corner + 1 ? least : corner + 1;
+		}
+	}
+	return row[n];
+}
+
+/* Writes up to three of `names` that are nearest to `to`: "; nearest: a, b, c", or "" if none is near. */
+static void nearest(char *text, size_t bytes, const char *to, const char *const *names, size_t count)
+{
+	size_t used = 0, taken[3];
+	unsigned limit = (unsigned)(strlen(to) / 2 > 3 ? strlen(to) / 2 : 3);
+	text[0] = 0;
+	for (unsigned k = 0; k < 3; k++) {
+		size_t best = count;
+		unsigned least = limit + 1;
+		for (size_t i = 0; i < count; i++) {
+			bool again = false;
+			for (unsigned t = 0; t < k; t++)
+				again |= taken[t] == i;
+			unsigned d = strlen(to) >= 3 && strstr(names[i], to) ? 1 : distance(to, names[i]);
+			if (!again && d < least) {
+				least = d;
+				best = i;
+			}
+		}
+		if (best == count)
+			break;
+		taken[k] = best;
+		int n = snprintf(text + used, bytes - used, "%s%s", k ? ", " : "; nearest: ", names[best]);
+		if (n < 0 || (size_t)n >= bytes - used)
+			break;
+		used += (size_t)n;
+	}
+}
+
+static const struct field *find_field(const char *key, struct err *err)
+{
+	const char *names[FIELDS];
+	for (size_t i = 0; i < FIELDS; i++) {
+		names[i] = fields[i].key;
+		if (!strcmp(fields[i].key, key))
+			return &fields[i];
+	}
+	char near[256];
+	nearest(near, sizeof near, key, names, FIELDS);
+	err_set(err, ERR_INPUT, "unknown field '%.64s'%s", key, near);
+	return NULL;
+}
+
+/* --- values --- */
+/* Digits, a point and digits, then K, M or G.  Not strtod: that depends on the locale. */
+static bool number(const char *s, double *value)
+{
+	double v = 0, scale = 1;
+	unsigned digits = 0;
+	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+		for (s += 2; isxdigit((unsigned char)*s) && digits < 13; s++, digits++)
+			v = v * 16 + (isdigit((unsigned char)*s) ? *s - '0' : tolower((unsigned char)*s) - 'a' + 10);
+		*value = v;
+		return digits && !*s;
+	}
+	for (; isdigit((unsigned char)*s); s++, digits++)
+		v = v * 10 + (*s - '0');
+	if (*s == '.')
+		for (s++; isdigit((unsigned char)*s); s++, digits++) {
+			v = v * 10 + (*s - '0');
+			scale *= 10;
+		}
+	if (!digits || digits > 15)
+		return false;
+	v /= scale;
+	if (*s == 'K')
+		v *= 1024, s++;
+	else if (*s == 'M')
+		v *= 1048576, s++;
+	else if (*s == 'G')
+		v *= 1073741824, s++;
+	*value = v;
+	return !*s;
+}
+
+static void print_number(char *text, size_t bytes, const struct field *f, double v)
+{
+	uint64_t n = (uint64_t)v;
+	if (f->type == REAL || v != (double)n)
+		snprintf(text, bytes, "%.10g", v);
+	else if (!strcmp(f->unit, "mask"))
+		snprintf(text, bytes, "0x%llx", (unsigned long long)n);
+	else if (!strcmp(f->unit, "bytes") && n && !(n & 1073741823))
+		snprintf(text, bytes, "%lluG", (unsigned long long)(n >> 30));
+	else if (!strcmp(f->unit, "bytes") && n && !(n & 1048575))
+		snprintf(text, bytes, "%lluM", (unsigned long long)(n >> 20));
+	else if (!strcmp(f->unit, "bytes") && n && !(n & 1023))
+		snprintf(text, bytes, "%lluK", (unsigned long long)(n >> 10));
+	else
+		snprintf(text, bytes, "%llu", (unsigned long long)n);
+}
+
+/* Index of `value` among names split by |, or -1. */
+static int enum_index(const char *names, const char *value)
+{
+	size_t n = strlen(value);
+	for (int i = 0; *names; i++) {
+		size_t one = strcspn(names, "|");
+		if (one == n && !strncmp(names, value, n))
+			return i;
+		names += one + (names[one] == '|');
+	}
+	return -1;
+}
+
+static int range(const struct field *f, double v, struct err *err)
+{
+	char least[32], most[32], is[32];
+	if (v >= f->min && v <= f->max)
+		return 0;
+	print_number(least, sizeof least, f, f->min);
+	print_number(most, sizeof most, f, f->max);
+	print_number(is, sizeof is, f, v);
+	return err_set(err, ERR_INPUT, "%s = %s is out of range: %s to %s%s%s", f->key, is, least, most, *f->unit ? " " : "",
+	               strcmp(f->unit, "mask") ? f->unit : "");
+}
+
+static int set_value(struct core_config *c, const struct field *f, const char *value, struct err *err)
+{
+	char *at = (char *)c + f->offset;
+	double v;
+	int index;
+	switch (f->type) {
+	case STRING:
+		if (strlen(value) >= f->bytes)
+			return err_set(err, ERR_INPUT, "%s: longer than %zu characters", f->key, f->bytes - 1);
+		strcpy(at, value);
+		return 0;
+	case ENUM:
+		index = enum_index(f->names, value);
+		if (index < 0)
+			return err_set(err, ERR_INPUT, "%s = %.64s: not one of %s", f->key, value, f->names);
+		memcpy(at, &(uint32_t){ (uint32_t)index }, sizeof(uint32_t));
+		return 0;
+	case INT:
+		if (!number(value, &v) || v != (double)(uint64_t)v)
+			return err_set(err, ERR_INPUT, "%s = %.64s: not a whole number (0x.., K, M and G are understood)", f->key, value);
+		if (range(f, v, err))
+			return ERR_INPUT;
+		memcpy(at, &(uint32_t){ (uint32_t)v }, sizeof(uint32_t));
+		return 0;
+	default:
+		if (!number(value, &v))
+			return err_set(err, ERR_INPUT, "%s = %.64s: not a number", f->key, value);
+		if (range(f, v, err))
+			return ERR_INPUT;
+		memcpy(at, &v, sizeof v);
+		return 0;
+	}
+}
+
+/* Cuts blanks at both ends. */
+static char *trim(char *s)
+{
+	while (isspace((unsigned char)*s))
+		s++;
+	size_t n = strlen(s);
+	while (n && isspace((unsigned char)s[n - 1]))
+		s[--n] = 0;
+	return s;
+}
+
+/* `key = value`; set[]: marks the field, and refuses one that is marked. */
+static int assign(struct core_config *c, char *line, bool *set, struct err *err)
+{
+	char *value = strchr(line, '=');
+	if (!value)
+		return err_set(err, ERR_INPUT, "'%.64s' is not of the form field=value", line);
+	*value++ = 0;
+	char *key = trim(line);
+	value = trim(value);
+	const struct field *f = find_field(key, err);
+	if (!f)
+		return ERR_INPUT;
+	if (!*value)
+		return err_set(err, ERR_INPUT, "%s: no value", key);
+	if (set && set[f - fields])
+		return err_set(err, ERR_INPUT, "%s is set twice", key);
+	int code = set_value(c, f, value, err);
+	if (!code && set)
+		set[f - fields] = true;
+	return code;
+}
+
+/* --- files --- */
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int no_preset(const char *data_dir, const char *name, struct err *err)
+{
+	enum { MOST = 64 };
+	char path[4096], *names[MOST], near[256] = "";
+	size_t count = 0;
+	snprintf(path, sizeof path, "%s/cores", data_dir);
+	DIR *d = opendir(path);
+	if (!d)
+		return err_system(err, "no cores in %s", path);
+	for (struct dirent *e; count < MOST && (e = readdir(d));) {
+		size_t n = strlen(e->d_name);
+		if (n > 5 && !strcmp(e->d_name + n - 5, ".conf") && (names[count] = strndup(e->d_name, n - 5)))
+			count++;
+	}
+	closedir(d);
+	qsort(names, count, sizeof *names, compare);
+	nearest(near, sizeof near, name, (const char *const *)names, count);
+	if (!*near)
+		for (size_t i = 0, used = 0; i < count && used < sizeof near; i++) {
+			int n = snprintf(near + used, sizeof near - used, "%s%s", i ? ", " : "; there are: ", names[i]);
+			used += n > 0 ? (size_t)n : sizeof near;
+		}
+	for (size_t i = 0; i < count; i++)
+		free(names[i]);
+	return err_set(err, ERR_INPUT, "unknown core '%.64s'%s", name, near);
+}
+
+static int load(struct core_config *c, const char *data_dir, const char *name, bool *all, unsigned depth, struct err *err)
+{
+	char path[4096], line[LINE];
+	bool set[FIELDS] = { false };
+	struct err why = { 0, "" };
+	int code = 0;
+
+	if (depth >= DEPTH)
+		return err_set(err, ERR_INPUT, "core '%.64s': includes go deeper than %d files", name, DEPTH);
+	bool is_path = strchr(name, '/');
+	int n = is_path ? snprintf(path, sizeof path, "%s", name) : snprintf(path, sizeof path, "%s/cores/%s.conf", data_dir, name);
+	if (n < 0 || (size_t)n >= sizeof path)
+		return err_set(err, ERR_INPUT, "core '%.64s...': name too long", name);
+	FILE *f = fopen(path, "re");
+	if (!f)
+		return errno == ENOENT && !is_path ? no_preset(data_dir, name, err) : err_system(err, "cannot read %s", path);
+	for (unsigned number = 1; !code && fgets(line, sizeof line, f); number++) {
+		size_t length = strlen(line);
+		if (length == sizeof line - 1 && line[length - 1] != '\n') {
+			code = err_set(&why, ERR_INPUT, "line too long");
+		} else {
+			line[strcspn(line, "#")] = 0;
+			char *s = trim(line);
+			if (!strncmp(s, "include", 7) && isspace((unsigned char)s[7]))
+				code = load(c, data_dir, trim(s + 7), all, depth + 1, &why);
+			else if (*s)
+				code = assign(c, s, set, &why);
+		}
+		if (code)
+			err_set(err, code, "%.512s:%u: %.480s", path, number, why.text);
+	}
+	if (!code && ferror(f))
+		code = err_system(err, "cannot read %s", path);
+	fclose(f);
+	for (size_t i = 0; i < FIELDS; i++)
+		all[i] |= set[i];
+	return code;
+}
+
+int core_config_load(struct core_config *out, const char *data_dir, const char *name, struct err *err)
+{
+	struct core_config c;
+	bool set[FIELDS] = { false };
+	memset(&c, 0, sizeof c);
+	int code = load(&c, data_dir, name, set, 0, err);
+	if (code)
+		return code;
+	for (size_t i = 0; i < FIELDS; i++)
+		if (!set[i])
+			return err_set(err, ERR_INPUT, "core '%.64s' does not set %s", name, fields[i].key);
+	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+	size_t n = strlen(base);
+	if (n > 5 && !strcmp(base + n - 5, ".conf"))
+		n -= 5;
+	if (n >= sizeof c.name)
+		n = sizeof c.name - 1;
+	memcpy(c.name, base, n);
+	code = core_config_check(&c, err);
+	if (!code)
+		*out = c;
+	return code;
+}
+
+int core_config_set(struct core_config *config, const char *assignment, struct err *err)
+{
+	char line[LINE];
+	struct core_config c = *config;
+	if (strlen(assignment) >= sizeof line)
+		return err_set(err, ERR_INPUT, "'%.64s...': too long", assignment);
+	strcpy(line, assignment);
+	int code = assign(&c, line, NULL, err);
+	if (!code)
+		*config = c;
+	return code;
+}
+
+char *core_config_print(const struct core_config *config, bool with_help)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < FIELDS; i++) {
+		const struct field *f = &fields[i];
+		const char *at = (const char *)config + f->offset;
+		char value[160] = "", limits[80] = "";
+		uint32_t n = 0;
+		double v = 0;
+		switch (f->type) {
+		case STRING:
+			snprintf(value, sizeof value, "%s", at);
+			break;
+		case ENUM: {
+			const char *name = f->names;
+			memcpy(&n, at, sizeof n);
+			while (n-- && *name)
+				name += strcspn(name, "|") + (name[strcspn(name, "|")] == '|');
+			snprintf(value, sizeof value, "%.*s", (int)strcspn(name, "|"), name);
+			break;
+		}
+		case INT:
+			memcpy(&n, at, sizeof n);
+			v = n;
+			print_number(value, sizeof value, f, v);
+			break;
+		case REAL:
+			memcpy(&v, at, sizeof v);
+			print_number(value, sizeof value, f, v);
+			break;
+		}
+		if (f->type == INT || f->type == REAL) {
+			char least[32], most[32];
+			print_number(least, sizeof least, f, f->min);
+			print_number(most, sizeof most, f, f->max);
+			snprintf(limits, sizeof limits, " [%s..%s%s%s]", least, most, *f->unit ? " " : "", f->unit);
+		}
+		fprintf(out, "%s = %s", f->key, value);
+		if (with_help)
+			fprintf(out, "%*s# %s%s", (int)(strlen(f->key) + strlen(value) < 35 ? 35 - strlen(f->key) - strlen(value) : 1), "",
+			        f->help, f->type == ENUM ? " (" : limits);
+		if (with_help && f->type == ENUM)
+			fprintf(out, "%s)", f->names);
+		fputc('\n', out);
+	}
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+/* --- consistency --- */
+static bool power_of_two(uint32_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+int core_config_check(const struct core_config *c, struct err *err)
+{
+	for (size_t i = 0; i < FIELDS; i++) {
+		const struct field *f = &fields[i];
+		const char *at = (const char *)c + f->offset;
+		uint32_t n = 0;
+		double v = 0;
+		if (f->type == INT || f->type == ENUM)
+			memcpy(&n, at, sizeof n), v = n;
+		else if (f->type == REAL)
+			memcpy(&v, at, sizeof v);
+		if ((f->type == INT || f->type == REAL) && range(f, v, err))
+			return ERR_INPUT;
+		if (f->type == ENUM) {
+			uint32_t names = 1;
+			for (const char *s = f->names; *s; s++)
+				names += *s == '|';
+			if (n >= names)
+				return err_set(err, ERR_INPUT, "%s: not one of %s", f->key, f->names);
+		}
+		if (f->type == STRING && !memchr(at, 0, f->bytes))
+			return err_set(err, ERR_INPUT, "%s: not terminated", f->key);
+	}
+	const struct { const char *key; uint32_t value; bool zero; } powers[] = {
+		{ "dsb.sets", c->dsb_sets, true }, { "dsb.window_bytes", c->dsb_window_bytes, false },
+		{ "mite.fetch_bytes", c->mite_fetch_bytes, false },
+	};
+	for (size_t i = 0; i < sizeof powers / sizeof *powers; i++)
+		if (!power_of_two(powers[i].value) && !(powers[i].zero && !powers[i].value))
+			return err_set(err, ERR_INPUT, "%s = %u is not a power of two", powers[i].key, powers[i].value);
+	if (c->dsb_window_lines > c->dsb_ways)
+		return err_set(err, ERR_INPUT, "dsb.window_lines = %u: more than the %u lines of a set (dsb.ways)", c->dsb_window_lines, c->dsb_ways);
+	uint32_t ports = (1u << c->ports_count) - 1;
+	if ((c->ports_load | c->ports_store) & ~ports)
+		return err_set(err, ERR_INPUT, "ports.load and ports.store_data name ports beyond ports.count = %u", c->ports_count);
+	if (c->ports_load & c->ports_store)
+		return err_set(err, ERR_INPUT, "ports.load and ports.store_data share ports");
+	if ((c->rs_load_size && !c->ports_load) || (c->rs_store_size && !c->ports_store))
+		return err_set(err, ERR_INPUT, "a scheduler of its own without ports: rs.load_size needs ports.load, rs.store_size ports.store_data");
+	if (!(ports & ~(c->rs_load_size ? c->ports_load : 0) & ~(c->rs_store_size ? c->ports_store : 0)))
+		return err_set(err, ERR_INPUT, "no port is left to the common scheduler");
+	return 0;
+}

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The core: takes blocks, sends each slot through the pipeline once, retires, writes records.
+ *
+ * Models: the way of a slot through front end, allocation, scheduler, memory and in-order retirement; branches;
+ * serialising instructions and fences; machine clears.  Leaves out: the wrong path (a mispredicted branch costs its time;
+ * nothing is fetched or executed behind it), the second hardware thread, interrupts, assists, the
+ * x87 stack's rotation from one block to the next (its registers are named relative to each block's entry).
+ */
+#if defined __GNUC__ && !defined __clang__
+#pragma GCC optimize ("no-tree-slp-vectorize")	/* it packs a record's fields in vector registers first: 10 % slower */
+#endif
+#include "core/lsq.h"
+#include "core/rename.h"
+#include <stdlib.h>
+#include <string.h>
+
+void core_redirect(struct core *c, uint64_t resolve)
+{
+	struct frontend *fe = &c->fe;
+	frontend_forget(c);
+	fe->cycle = max64(fe->cycle, resolve + c->config.recovery_redirect);
+	c->rn.bubble_floor = max64(c->rn.bubble_floor, resolve + c->config.recovery_stall);
+	emit_signal(&c->e, SPMU_SIG_RECOVERY, resolve, resolve + c->config.recovery_stall, 1);
+}
+
+/* A branch uop was executed: asks the predictor, steers the front end.  Returns the record's bits. */
+static uint64_t branch(struct core *c, const struct insn *br, uint64_t next, uint64_t complete, uint64_t *went)
+{
+	uint64_t fallthrough = br->addr + br->len;
+	bool taken = !(br->flags & INSN_COND) || (next && next != fallthrough);
+	uint64_t target = br->target ? br->target : next ? next : fallthrough;
+	uint64_t did = 0;
+	struct bpred_outcome o = { 0 };
+
+	*went = taken ? target : fallthrough;
+	if (br->flags & INSN_FAR)	/* not predicted; it serialises */
+		return SPMU_DID(TAKEN);
+	bpred_branch(c->bp, br->addr, br->flags, fallthrough, taken, target, &o);
+	if (taken) {
+		did = SPMU_DID(TAKEN);
+		frontend_taken(c, br->addr, target);
+	}
+	if (UNLIKELY(o.mispredicted)) {
+		did |= SPMU_DID(MISPREDICTED) | (o.wrong_target ? SPMU_DID(MISP_TARGET) : 0);
+		core_redirect(c, complete);
+		return did;
+	}
+	c->fe.cycle += o.bubble;
+	if (UNLIKELY(o.resteer)) {
+		struct frontend *fe = &c->fe;
+		did |= SPMU_DID(BTB_MISS);
+		emit_signal(&c->e, SPMU_SIG_BACLEAR, fe->cycle, fe->cycle, 1);
+		fe->cycle += c->config.frontend_resteer;
+	}
+	return did;
+}
+
+static inline void write_record(struct core *c, const struct insn *in, const struct uop *u, unsigned port, uint32_t size,
+                                uint64_t did, uint64_t addr, uint64_t fetch, uint64_t alloc, uint64_t ready,
+                                uint64_t dispatch, uint64_t complete, uint64_t retire)
+{
+	struct spmu_record *r = emit_uop(&c->e);
+	const uint32_t base = (uint32_t)c->e.base;
+	const uint64_t head = UINT64_C(3) << 16 | (uint64_t)port << 24 | (uint64_t)size << 32;
+	memcpy(r, &head, sizeof head);		/* kind, hw_thread, cpl, port, size */
+	r->ip = in->addr;
+	r->is = u->is;
+	r->did = did;
+	r->addr = addr;
+	r->fetch = (uint32_t)fetch - base;
+	r->alloc = (uint32_t)alloc - base;
+	r->ready = (uint32_t)ready - base;
+	r->dispatch = (uint32_t)dispatch - base;
+	r->complete = (uint32_t)complete - base;
+	r->retire = (uint32_t)retire - base;
+}
+
+struct slot {			/* one that is on its way */
+	uint64_t done;		/* its uops are complete */
+	uint32_t lb_first;	/* load-buffer position at its begin */
+	bool memory;		/* it holds loads or stores */
+};
+
+/* All uops of the slot are done: the cycle in which it retires. */
+static inline uint64_t retire_slot(struct core *c, const struct slot *slot)
+{
+	struct rename *rn = &c->rn;
+	uint64_t last = c->last_retire, retire = max64(slot->done + c->retire_latency, last);
+	uint32_t retired = retire == last ? c->retired + 1 : 1;
+	bool full = retired > c->retire_width;
+	retire += full;
+	c->retired = full ? 1 : retired;
+	c->last_retire = c->e.now = retire;
+
+	uint32_t pos = rn->rob_pos;
+	rn->rob[pos] = retire + 1;
+	pos++;
+	rn->rob_pos = pos == rn->rob_size ? 0 : pos;
+	if (slot->memory) {
+		struct lsq *q = &c->q;
+		for (uint32_t i = slot->lb_first; i != rn->lb_pos; i = i + 1 == rn->lb_size ? 0 : i + 1)
+			rn->lb[i] = retire + 1;
+		for (uint32_t n = q->slot_tail; n != q->tail; n++)
+			q->store[n & q->mask].retire = retire;
+	}
+	return retire;
+}
+
+/* The slot's earlier records learn when it retired. */
+static void retire_earlier(struct emitter *e, uint64_t retire)
+{
+	for (uint32_t i = e->hold - 1; i < e->count; i++)
+		if (e->record[i].kind == SPMU_REC_UOP)
+			e->record[i].retire = (uint32_t)(retire - e->base);
+	e->hold = 0;
+}
+
+struct where {			/* of an instruction in its block */
+	const uint64_t *slots;	/* the block's slot values */
+	unsigned nslots;
+	const uint64_t *at;	/* or an address for each uop */
+	const struct insn *branch;	/* the branch it is or is fused with */
+	uint64_t next;		/* address of the instruction executed behind that; 0: unknown */
+	bool stays;		/* more rounds of this REP instruction follow */
+};
+
+static inline uint64_t dispatch_at(struct scheduler *sc, unsigned port, uint64_t ready)
+{
+	return LIKELY(port < SCHED_PORTS) ? scheduler_take(sc, port, ready) : ready;
+}
+
+/* The slot needs more than the usual before it can be allocated. */
+static void slot_special(struct core *c, const struct uop *u)
+{
+	if (u->flags & UOP_MS && c->fe.path != FE_MS)
+		frontend_ms_enter(c);
+	if (u->kind == UOP_SERIALIZE)
+		c->rn.barrier = max64(c->rn.barrier, max64(c->last_retire + 1, lsq_drain(c)));
+}
+
+static uint64_t run_fence(struct core *c, const struct uop *u, uint64_t complete)
+{
+	if (u->kind == UOP_FENCE_LOAD || u->kind == UOP_FENCE_FULL) {
+		complete = max64(complete, c->last_retire + 1);
+		if (u->kind == UOP_FENCE_FULL)
+			complete = max64(complete, lsq_drain(c) + 1);
+		c->rn.barrier = max64(c->rn.barrier, complete);
+	}
+	return complete;
+}
+
+static uint64_t run_unit(struct core *c, const struct uop *u, unsigned port, uint64_t ready)
+{
+	uint64_t dispatch = scheduler_take_unit(&c->sc, port, ready, u->unit, u->busy);
+	if (u->unit <= 2)
+		emit_signal(&c->e, SPMU_SIG_DIVIDER_ACTIVE, dispatch, dispatch + u->busy, 1);
+	return dispatch;
+}
+
+static inline __attribute__((always_inline)) void
+run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigned uops, const struct where w)
+{
+	struct scheduler *sc = &c->sc;
+	struct rename *rn = &c->rn;
+	struct lsq *q = &c->q;
+	const struct uop *next = first, *end = first + uops;
+
+	if (LIKELY(c->fe.path != FE_MS))	/* else a REP instruction that goes on */
+		frontend_insn(c, in);
+	do {				/* a slot */
+		const struct uop *u = next;
+		if (UNLIKELY(u->flags & UOP_MS || u->kind == UOP_SERIALIZE))
+			slot_special(c, u);
+		uint64_t fetch = frontend_slot(c);
+		uint64_t did = c->fe.did_path | c->fe.did | SPMU_DID(RETIRED);
+		c->fe.did = 0;
+		uint64_t alloc = rename_slot(c, u->kind, fetch, &did);
+		struct slot slot = { .done = alloc, .lb_first = rn->lb_pos };
+		q->slot_tail = q->tail;
+		for (;;) {		/* a uop */
+			unsigned port = 255, ports = u->ports & sc->port_mask;
+			uint64_t addr = 0, ready, dispatch, complete;
+			uint32_t size = 0;
+			bool access = false;
+
+			if (u->kind != UOP_COMPUTE && u->size) {
+				size = u->size;
+				if (w.at)
+					addr = w.at[u - first];
+				else
+					addr = u->slot < w.nslots ? w.slots[u->slot] : ST_NOT_DONE;
+				access = addr != ST_NOT_DONE;
+				if (UNLIKELY(!access))
+					addr = size = 0;
+			}
+			if (u->kind == UOP_LOAD) {
+				uint64_t free = rn->lb[rn->lb_pos];
+				slot.memory = true;
+				if (UNLIKELY(free > alloc)) {
+					alloc = rename_stall(c, SPMU_SIG_RESOURCE_STALL_LB, alloc, free);
+					did |= SPMU_DID(STALL_LB);
+				}
+				uint32_t pos = rn->lb_pos + 1;
+				rn->lb_pos = pos == rn->lb_size ? 0 : pos;
+			} else if (u->kind == UOP_STORE_ADDR) {
+				uint64_t free = lsq_room(c);
+				slot.memory = true;
+				if (UNLIKELY(free > alloc)) {
+					alloc = rename_stall(c, SPMU_SIG_RESOURCE_STALL_SB, alloc, free);
+					did |= SPMU_DID(STALL_SB);
+				}
+			}
+			if (LIKELY(ports)) {
+				port = scheduler_port(sc, ports);
+				unsigned pool = sc->pool[port];
+				if (UNLIKELY(sc->free[pool] <= 0)) {
+					scheduler_wait(sc, pool);
+					if (sc->walk > alloc) {
+						alloc = rename_stall(c, SPMU_SIG_RESOURCE_STALL_RS, alloc, sc->walk);
+						did |= SPMU_DID(STALL_RS);
+					}
+				}
+				scheduler_enter(sc, port);
+			}
+			ready = max64(max64(max64(c->reg[u->src[0]], c->reg[u->src[1]]), max64(c->reg[u->src[2]], c->reg[u->src[3]])),
+			              alloc + rn->dispatch_delay);
+
+			switch (u->kind) {
+			case UOP_COMPUTE:
+			case UOP_BRANCH:
+				dispatch = UNLIKELY(u->busy > 1 && u->unit && ports) ? run_unit(c, u, port, ready) :
+				           dispatch_at(sc, port, ready);
+				complete = dispatch + u->latency + !u->latency;
+				if (u->kind == UOP_BRANCH && LIKELY(w.branch != NULL))
+					did |= branch(c, w.branch, w.next, complete, &addr);
+				break;
+			case UOP_LOAD:
+				ready = max64(ready, q->load_floor);
+				if (UNLIKELY(u->is & SPMU_IS(LOCK)))
+					ready = max64(ready, lsq_drain(c));
+				if (LIKELY(access && !(u->is & SPMU_IS(PREFETCH_SW)))) {
+					bool vector = (uint8_t)(u->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC || size > 8;
+					complete = lsq_load(c, in->addr, addr, size, port, ready, vector, &did, &dispatch) + u->latency;
+					if (UNLIKELY(u->is & SPMU_IS(LOCK)))
+						q->lock_begin = dispatch;
+					break;
+				}
+				dispatch = dispatch_at(sc, port, ready);
+				complete = dispatch + (u->is & SPMU_IS(PREFETCH_SW) ? 1 : q->l1d_latency);
+				if (access) {
+					memsys_prefetch(c->mem, addr, dispatch);
+					emit_signal(&c->e, SPMU_SIG_SW_PREFETCH, dispatch, dispatch, 1);
+				}
+				break;
+			case UOP_STORE_ADDR:
+				dispatch = dispatch_at(sc, port, ready);
+				complete = dispatch + 1;
+				if (LIKELY(access)) {
+					struct mem_result r = { 0, 0 };
+					memsys_store_translate(c->mem, addr, size, dispatch, &r);
+					complete = max64(complete, r.ready);
+					did |= r.did;
+				}
+				lsq_store(c, in->addr, addr, size, access, u->is & SPMU_IS(NON_TEMPORAL), complete);
+				q->lock_slot |= (u->is & SPMU_IS(LOCK)) != 0;
+				break;
+			case UOP_STORE_DATA:
+				dispatch = dispatch_at(sc, port, ready);
+				complete = dispatch + u->latency + !u->latency;
+				if (LIKELY(q->wants_data)) {
+					struct store *s = &q->store[(q->tail - 1) & q->mask];
+					s->data_ready = max64(s->data_ready, complete);
+					s->retire = max64(s->retire, complete);
+					q->wants_data = false;
+					if (q->slot_tail == q->tail)	/* the address went in a slot of its own */
+						q->slot_tail--;
+					slot.memory = true;
+				}
+				break;
+			case UOP_ELIMINATED:	/* the destination is the source's physical register */
+			case UOP_NOP:
+				complete = dispatch = ready = alloc;
+				break;
+			default:
+				dispatch = dispatch_at(sc, port, ready);
+				complete = run_fence(c, u, dispatch + u->latency + !u->latency);
+				break;
+			}
+			uint64_t result = u->kind == UOP_ELIMINATED ? c->reg[u->src[0]] : complete;
+			c->reg[u->dst[0]] = c->reg[u->dst[1]] = c->reg[u->dst[2]] = result;
+			c->reg[REG_NONE] = 0;
+			if (UNLIKELY(u->is & SPMU_IS(PAUSE)))
+				rn->barrier = max64(rn->barrier, alloc + c->config.pause_cycles);
+			slot.done = max64(slot.done, complete);
+
+			bool last = ++next == end || next->flags & UOP_SLOT;
+			uint64_t retire = last ? retire_slot(c, &slot) : complete;
+			write_record(c, in, u, port, size, did, addr, fetch, alloc, ready, dispatch, complete, retire);
+			if (u->kind == UOP_STORE_ADDR && access)
+				emit_open(&c->e);
+			if (last) {
+				if (c->e.hold)
+					retire_earlier(&c->e, retire);
+				break;
+			}
+			if (!c->e.hold)
+				c->e.hold = c->e.count;		/* 1 + index of this record */
+			did &= SPMU_DID(FROM_DSB) | SPMU_DID(FROM_MITE) | SPMU_DID(FROM_MS) | SPMU_DID(FROM_LSD) | SPMU_DID(RETIRED);
+			u = next;
+		}
+		if (UNLIKELY(q->lock_slot && !q->wants_data))
+			lsq_lock_done(c);
+		if (UNLIKELY(u->kind == UOP_SERIALIZE))
+			rn->barrier = max64(rn->barrier, c->last_retire + 1);
+	} while (next < end);
+	if (UNLIKELY(c->fe.path == FE_MS && !w.stays))
+		frontend_ms_leave(c);
+}
+
+void core_run_insn(struct core *c, const struct insn *in, const struct uop *u, unsigned uops, const uint64_t *at, bool stays)
+{
+	const struct where w = { .at = at, .stays = stays };
+	if (uops)
+		run_insn(c, in, u, uops, w);
+}
+
+/* A macro-fused pair of which only the first half was executed: its uops without the branch. */
+static void run_half(struct core *c, const struct iblock *b, const struct insn *in, const uint64_t *slots, unsigned nslots)
+{
+	struct uop uop[REP_UOPS];
+	unsigned n = in->uops < REP_UOPS ? in->uops : REP_UOPS;
+	memcpy(uop, b->uop + in->first_uop, n * sizeof *uop);
+	for (unsigned i = 0; i < n; i++) {
+		uop[i].is &= ~(SPMU_IS(INST_END2) | SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(MACRO_FUSED));
+		if (uop[i].kind == UOP_BRANCH)
+			uop[i].kind = UOP_COMPUTE;
+	}
+	const struct where w = { .slots = slots, .nslots = nslots };
+	run_insn(c, in, uop, n, w);
+}
+
+/* How many slot values there are, and how many instructions completed. */
+static unsigned executed(const struct iblock *b, unsigned exit, unsigned *insns)
+{
+	const struct st_exit_def *x = exit < b->exits ? &b->exit[exit] : NULL;
+	if (*insns > b->insns)
+		*insns = b->insns;
+	if (!*insns)
+		return 0;
+	const struct insn *last = &b->insn[*insns - 1];
+	if (!x || x->insns != *insns)		/* cut: whole instructions */
+		return last->first_slot + last->slots;
+	unsigned slots = x->slots;
+	if (x->jump == ST_JUMP_REPEAT && !(last->flags & INSN_REP))
+		--*insns;	/* tried again: it will come back and retire then */
+	return slots;
+}
+
+void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
+{
+	unsigned nslots = executed(b, exit, &insns);
+
+	c->e.watermark = min64(c->fe.cycle, c->rn.cycle);
+	if (UNLIKELY(c->last_retire - c->e.base > UINT32_MAX / 2))	/* keeps offsets within 32 bits */
+		emit_flush(&c->e, false);
+	if (UNLIKELY(c->rep.active && insns && b->insn[0].addr != c->rep.addr))
+		rep_end(c, false);	/* it was left without a word: a signal */
+	c->instructions += insns;
+	for (unsigned i = 0; i < insns; i++) {
+		const struct insn *in = &b->insn[i];
+		if (UNLIKELY(in->flags & INSN_REP)) {
+			c->instructions--;
+			rep_run(c, b, i, slots, nslots, i + 1 < insns ? b->insn[i + 1].addr : next_ip);
+			continue;
+		}
+		if (UNLIKELY(!in->uops))	/* fused into the one before */
+			continue;
+		struct where w = { .slots = slots, .nslots = nslots };
+		if (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT)) {
+			unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
+			if (UNLIKELY(last >= insns)) {
+				run_half(c, b, in, slots, nslots);
+				continue;
+			}
+			w.branch = &b->insn[last];
+			w.next = last + 1 < insns ? b->insn[last + 1].addr : next_ip;
+		}
+		run_insn(c, in, b->uop + in->first_uop, in->uops, w);
+	}
+}
+
+void core_warm_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
+{
+	unsigned nslots = executed(b, exit, &insns);
+	uint64_t line = FE_NOWHERE;
+
+	if (c->rep.active)
+		rep_end(c, false);
+	for (unsigned i = 0; i < insns; i++) {
+		const struct insn *in = &b->insn[i];
+		if (in->addr >> 6 != line) {
+			line = in->addr >> 6;
+			memsys_warm_fetch(c->mem, in->addr);
+		}
+		for (unsigned s = in->first_slot, n = s + in->slots; s < n && s < nslots; s++) {
+			unsigned kind = b->slot[s].kind;
+			if (kind <= ST_SLOT_LOADSTORE && kind && slots[s] != ST_NOT_DONE)
+				memsys_warm_data(c->mem, in->addr, slots[s], b->slot[s].size, kind & ST_SLOT_STORE);
+		}
+		if (in->flags & INSN_BRANCH && !(in->flags & INSN_FAR)) {
+			uint64_t next = i + 1 < insns ? b->insn[i + 1].addr : next_ip, fallthrough = in->addr + in->len;
+			bool taken = !(in->flags & INSN_COND) || (next && next != fallthrough);
+			struct bpred_outcome o;
+			bpred_branch(c->bp, in->addr, in->flags, fallthrough, taken,
+			             in->target ? in->target : next ? next : fallthrough, &o);
+		}
+	}
+	c->fe.window = FE_NOWHERE;
+}
+
+void core_flush(struct core *c, bool last)
+{
+	if (last) {
+		if (c->rep.active)
+			rep_end(c, false);
+		lsq_drain(c);
+		c->e.watermark = max64(c->e.watermark, c->last_retire);
+	}
+	emit_flush(&c->e, last);
+}
+
+void core_discard_code(struct core *c, uint64_t addr, uint64_t bytes)
+{
+	frontend_discard(c, addr, bytes);
+}
+
+uint64_t core_now(const struct core *c)
+{
+	return c->last_retire;
+}
+
+uint64_t core_instructions(const struct core *c)
+{
+	return c->instructions;
+}
+
+void core_signals_wanted(struct core *c, const uint64_t set[2])
+{
+	c->e.wanted[0] = set[0];
+	c->e.wanted[1] = set[1];
+}
+
+/* Everything in flight is done; the next instruction is fetched at `cycle`. */
+static void restart(struct core *c, uint64_t cycle)
+{
+	frontend_forget(c);
+	c->fe.cycle = max64(c->fe.cycle, cycle);
+	c->fe.pd = c->fe.cycle;
+	c->rn.barrier = max64(c->rn.barrier, cycle);
+	c->rn.bubble_floor = max64(c->rn.bubble_floor, cycle);
+	c->last_retire = max64(c->last_retire, cycle);
+	c->retired = 0;
+	c->e.watermark = cycle;
+	c->e.now = c->e.cycles_from = cycle;
+}
+
+void core_halt_until(struct core *c, uint64_t cycle)
+{
+	if (cycle <= c->last_retire)
+		return;
+	if (c->rep.active)
+		rep_end(c, false);
+	lsq_drain(c);
+	if (c->e.now > c->e.cycles_from) {	/* the stretch that ends here */
+		emit_signal(&c->e, SPMU_SIG_CYCLES, c->e.cycles_from, c->e.now, 1);
+		c->e.cycles_from = c->e.now;
+	}
+	restart(c, cycle);
+}
+
+static void reset(struct core *c, uint64_t cycle)
+{
+	memset(c->reg, 0, sizeof c->reg);
+	frontend_reset(c, cycle);
+	rename_reset(c, cycle);
+	scheduler_reset(c, cycle);
+	lsq_reset(c, cycle);
+	c->last_retire = cycle;
+	c->retired = 0;
+	c->rep.active = c->rep.pending = false;
+	c->e.count = c->e.hold = c->e.open_head = c->e.open_tail = 0;
+	memset(c->e.run, 0, sizeof c->e.run);
+	c->e.base = c->e.watermark = c->e.now = c->e.cycles_from = cycle;
+}
+
+void core_reset(struct core *c, uint64_t cycle)
+{
+	core_flush(c, true);
+	memsys_reset(c->mem);
+	bpred_reset(c->bp);
+	reset(c, cycle);
+}
+
+int core_create(struct core **out, struct machine *m, core_emit *emit, void *context, struct err *err)
+{
+	struct core *c = calloc(1, sizeof *c);
+	if (!c)
+		return err_set(err, ERR_NOMEM, "out of memory for a core");
+	c->config = m->config;
+	c->machine = m;
+	c->retire_width = m->config.retire_width;
+	c->retire_latency = m->config.retire_latency;
+	c->e.emit = emit;
+	c->e.context = context;
+	c->e.wanted[0] = c->e.wanted[1] = ~UINT64_C(0);
+	int code = frontend_init(c, err);
+	if (!code)
+		code = scheduler_init(c, err);
+	if (!code)
+		code = memsys_create(&c->mem, m->shared, &m->config, &c->e, err);
+	if (!code)
+		code = bpred_create(&c->bp, &m->config, err);
+	if (code) {
+		core_destroy(c);
+		return code;
+	}
+	reset(c, 0);
+	*out = c;
+	return 0;
+}
+
+void core_destroy(struct core *c)
+{
+	if (!c)
+		return;
+	if (c->bp)
+		bpred_destroy(c->bp);
+	if (c->mem)
+		memsys_destroy(c->mem);
+	scheduler_release(c);
+	frontend_release(c);
+	free(c);
+}

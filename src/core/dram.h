@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Memory behind the L3: channels with a bandwidth, banks with an open row.
+ *
+ * A request waits for a free place on its channel, then takes the latency of an open, empty or conflicting row.
+ * Left out: refresh, bank busy times (tRC, tFAW), read/write turnaround, scheduling by row hits.
+ *
+ * Requests come in program order while their cycles jump by what the reorder buffer spans, so a plain
+ * "free from" time would make early requests wait for late ones.  A `struct rate` instead books places in spans
+ * of time: four lines a span, the first span that is not full.
+ */
+#ifndef CORE_DRAM_H
+#define CORE_DRAM_H
+#include "core/config.h"
+
+enum { RATE_SPANS = 256, RATE_LINES = 4, DRAM_CHANNELS_MAX = 16, DRAM_BANKS_MAX = 64 };
+struct rate {
+	uint64_t line;			/* 1/256 cycles a line; 0: no limit */
+	uint64_t span;			/* 1/256 cycles a span */
+	uint64_t number[RATE_SPANS];	/* which span this entry stands for, plus 1 */
+	uint8_t  used[RATE_SPANS];
+};
+void rate_init(struct rate *r, double cycles_a_line);
+/* Books a line at or after `cycle`; returns the cycle at which its transfer starts. */
+uint64_t rate_book(struct rate *r, uint64_t cycle);
+
+struct dram {
+	struct rate channel[DRAM_CHANNELS_MAX];
+	uint32_t row[DRAM_CHANNELS_MAX][DRAM_BANKS_MAX];	/* open row + 1; 0: none */
+	uint32_t channel_mask, bank_mask;
+	uint32_t channel_log2, bank_log2, row_log2;	/* row_log2: lines of a row */
+	uint32_t latency, empty, conflict;		/* cycles */
+};
+int  dram_init(struct dram *d, const struct core_config *c, double frequency_ghz, struct err *err);
+/* A line is read; returns the cycle at which it can be used. */
+uint64_t dram_read(struct dram *d, uint32_t line, uint64_t cycle);
+/* A line is written; returns the cycle at which its channel takes it. */
+uint64_t dram_write(struct dram *d, uint32_t line, uint64_t cycle);
+#endif

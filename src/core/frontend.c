@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The rarer half of the front end; what it models and leaves out: frontend.h.
+ *
+ * Sources: Intel Optimization Manual, "The Front End" of Sandy Bridge and of Skylake Client (decoded ICache: lines,
+ * ways, microcoded instructions take a line of their own; switch penalties; LCP), "Golden Cove Microarchitecture".
+ */
+#include "core/frontend.h"
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned log2_of(uint32_t power)
+{
+	return (unsigned)__builtin_ctz(power);
+}
+
+static void set_path(struct frontend *fe, enum fe_path path, uint32_t width)
+{
+	static const uint64_t did[] = {
+		[FE_DSB] = SPMU_DID(FROM_DSB), [FE_MITE] = SPMU_DID(FROM_MITE), [FE_MS] = SPMU_DID(FROM_MS),
+		[FE_LSD] = SPMU_DID(FROM_LSD), [FE_NONE] = 0,
+	};
+	fe->path = path;
+	if (path != FE_MS)
+		fe->base_path = path;
+	fe->did_path = did[path];
+	fe->width = width;
+}
+
+static void new_cycle(struct frontend *fe)
+{
+	if (fe->room != fe->width)
+		fe->cycle++;
+}
+
+int frontend_init(struct core *c, struct err *err)
+{
+	const struct core_config *f = &c->config;
+	struct frontend *fe = &c->fe;
+	fe->window_log2 = log2_of(f->dsb_window_bytes);
+	fe->window_mask = f->dsb_window_bytes - 1;
+	fe->fetch_log2 = log2_of(f->mite_fetch_bytes);
+	fe->pd_lead = f->mite_queue / f->mite_decoders;
+	fe->idq_size = f->idq_size;
+	fe->loop_buffer = f->lsd_size != 0;
+	fe->dsb = calloc((size_t)f->dsb_sets * f->dsb_ways + 1, sizeof *fe->dsb);
+	if (!fe->dsb)
+		return err_set(err, ERR_NOMEM, "out of memory for the uop cache");
+	return 0;
+}
+
+void frontend_release(struct core *c)
+{
+	free(c->fe.dsb);
+}
+
+void frontend_forget(struct core *c)
+{
+	struct frontend *fe = &c->fe;
+	fe->window = fe->pd_block = fe->pd_line = FE_NOWHERE;
+	fe->mask = fe->did = 0;
+	fe->loop_active = false;
+	fe->loop_branch = FE_NOWHERE;
+	fe->loop_count = 0;
+	set_path(fe, FE_NONE, 1);
+	fe->room = 1;
+}
+
+void frontend_reset(struct core *c, uint64_t cycle)
+{
+	struct frontend *fe = &c->fe;
+	frontend_forget(c);
+	fe->cycle = fe->pd = cycle;
+	fe->idq_pos = 0;
+	memset(fe->idq, 0, sizeof fe->idq);
+	size_t n = (size_t)c->config.dsb_sets * c->config.dsb_ways;
+	for (size_t i = 0; i < n; i++)
+		fe->dsb[i] = (struct dsb_entry){ .window = FE_NOWHERE };
+	fe->dsb_stamp = 0;
+	memset(fe->dsb_hint, 0, sizeof fe->dsb_hint);
+}
+
+/* --- uop cache --- */
+static struct dsb_entry *dsb_set(struct core *c, uint64_t window)
+{
+	return &c->fe.dsb[(window & (c->config.dsb_sets - 1)) * c->config.dsb_ways];
+}
+
+static struct dsb_entry *dsb_find(struct core *c, uint64_t window)
+{
+	if (!c->config.dsb_sets)
+		return NULL;
+	uint16_t *hint = &c->fe.dsb_hint[window & 255];
+	if (LIKELY(c->fe.dsb[*hint].window == window))
+		return &c->fe.dsb[*hint];
+	struct dsb_entry *set = dsb_set(c, window);
+	for (unsigned i = 0; i < c->config.dsb_ways; i++)
+		if (set[i].window == window) {
+			*hint = (uint16_t)(&set[i] - c->fe.dsb);
+			return &set[i];
+		}
+	return NULL;
+}
+
+/* Makes room for `more` lines beside those of `mine` (NULL: also find a place for an entry, which is returned). */
+static struct dsb_entry *dsb_room(struct core *c, uint64_t window, struct dsb_entry *mine, unsigned more)
+{
+	struct dsb_entry *set = dsb_set(c, window);
+	const unsigned ways = c->config.dsb_ways;
+	for (;;) {
+		struct dsb_entry *oldest = NULL, *empty = NULL;
+		unsigned lines = more;
+		for (unsigned i = 0; i < ways; i++) {
+			if (set[i].window == FE_NOWHERE) {
+				empty = &set[i];
+				continue;
+			}
+			lines += set[i].lines;
+			if (&set[i] != mine && (!oldest || set[i].stamp < oldest->stamp))
+				oldest = &set[i];
+		}
+		if (lines <= ways || !oldest)
+			return mine ? mine : empty;
+		*oldest = (struct dsb_entry){ .window = FE_NOWHERE };
+	}
+}
+
+/* The decoders' output of one instruction goes into the uop cache. */
+static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
+{
+	const struct core_config *f = &c->config;
+	if (!f->dsb_sets)
+		return;
+	uint64_t bit = UINT64_C(1) << (in->addr & c->fe.window_mask);
+	struct dsb_entry *e = dsb_find(c, window);
+	if (e && e->mask & bit)
+		return;
+	unsigned slots = in->issue_slots ? in->issue_slots : 1;
+	bool alone = in->flags & INSN_MS || slots > f->dsb_line_uops;
+	unsigned line = !e || !e->lines || alone || e->last + slots > f->dsb_line_uops;
+	if (e && e->lines + line > f->dsb_window_lines) {	/* more than a window may hold: starts over */
+		e->mask = e->lines = 0;
+		line = 1;
+	}
+	if (line) {
+		e = dsb_room(c, window, e, 1);
+		if (!e)
+			return;
+		e->window = window;
+		e->lines++;
+		e->last = 0;
+	}
+	e->last = alone ? (uint8_t)f->dsb_line_uops : (uint8_t)(e->last + slots);
+	e->mask |= bit;
+	e->stamp = ++c->fe.dsb_stamp;
+}
+
+void frontend_discard(struct core *c, uint64_t addr, uint64_t bytes)
+{
+	struct frontend *fe = &c->fe;
+	if (!bytes)
+		return;
+	uint64_t first = addr >> fe->window_log2, last = (addr + (bytes - 1)) >> fe->window_log2;
+	size_t n = (size_t)c->config.dsb_sets * c->config.dsb_ways;
+	for (size_t i = 0; i < n; i++)
+		if (fe->dsb[i].window - first <= last - first)
+			fe->dsb[i] = (struct dsb_entry){ .window = FE_NOWHERE };
+	fe->window = FE_NOWHERE;
+	fe->loop_active = false;
+	fe->loop_branch = FE_NOWHERE;
+	fe->loop_count = 0;
+}
+
+/* --- legacy decode --- */
+static void fetch_lines(struct core *c, const struct insn *in)
+{
+	struct frontend *fe = &c->fe;
+	uint64_t last = (in->addr + (in->len ? in->len - 1u : 0)) >> 6;
+	for (uint64_t line = in->addr >> 6;; line = last) {
+		if (line != fe->pd_line) {
+			struct mem_result r = { 0, 0 };
+			memsys_fetch(c->mem, line == in->addr >> 6 ? in->addr : line << 6, fe->pd, &r);
+			fe->pd = max64(fe->pd, r.ready);
+			fe->did |= r.did;
+			fe->pd_line = line;
+		}
+		if (line == last)
+			break;
+	}
+}
+
+static void decode(struct core *c, const struct insn *in)
+{
+	const struct core_config *f = &c->config;
+	struct frontend *fe = &c->fe;
+	uint64_t first = in->addr >> fe->fetch_log2;
+	uint64_t last = (in->addr + (in->len ? in->len - 1u : 0)) >> fe->fetch_log2;
+
+	if (fe->cycle > fe->pd + fe->pd_lead)	/* the instruction queue is full */
+		fe->pd = fe->cycle - fe->pd_lead;
+	if (fe->pd_block == FE_NOWHERE) {
+		fe->pd_block = first;
+		fe->pd_count = 0;
+	}
+	fetch_lines(c, in);
+	if (last != fe->pd_block) {
+		fe->pd += last - fe->pd_block <= 4 ? last - fe->pd_block : 1;
+		fe->pd_block = last;
+		fe->pd_count = 0;
+	}
+	if (++fe->pd_count > f->mite_predecode) {
+		fe->pd++;
+		fe->pd_count = 1;
+	}
+	if (in->flags & INSN_LCP) {
+		emit_signal(&c->e, SPMU_SIG_LCP_STALL, fe->pd, fe->pd + f->mite_lcp_penalty, 1);
+		fe->pd += f->mite_lcp_penalty;
+	}
+
+	unsigned slots = in->issue_slots ? in->issue_slots : 1;
+	bool complex = slots > 1 || in->flags & (INSN_COMPLEX | INSN_MS);
+	if (fe->pd > fe->cycle) {
+		fe->cycle = fe->pd;
+		fe->room = fe->width;
+	}
+	if (fe->group_cycle != fe->cycle) {
+		fe->group_cycle = fe->cycle;
+		fe->group = 0;
+	}
+	if (fe->group >= f->mite_decoders || (complex && fe->group) || (slots > fe->room && fe->room != fe->width)) {
+		fe->group_cycle = ++fe->cycle;
+		fe->room = fe->width;
+		fe->group = 0;
+	}
+	fe->group++;
+}
+
+/* --- paths --- */
+void frontend_enter(struct core *c, const struct insn *in)
+{
+	const struct core_config *f = &c->config;
+	struct frontend *fe = &c->fe;
+	uint64_t window = in->addr >> fe->window_log2;
+	bool elsewhere = fe->window == FE_NOWHERE;	/* behind a taken branch or a redirect */
+
+	if (fe->loop_active) {
+		if (elsewhere)
+			new_cycle(fe), fe->room = fe->width;
+		fe->window = window;
+		fe->mask = ~UINT64_C(0);
+		return;
+	}
+	if (window != fe->window) {
+		struct dsb_entry *e = dsb_find(c, window);
+		if (e && e->mask >> (in->addr & fe->window_mask) & 1) {
+			new_cycle(fe);
+			set_path(fe, FE_DSB, f->dsb_width);
+			fe->room = fe->width;
+			fe->window = window;
+			fe->mask = e->mask;
+			fe->pd_block = fe->pd_line = FE_NOWHERE;
+			e->stamp = ++fe->dsb_stamp;
+			return;
+		}
+	}
+	if (fe->base_path != FE_MITE) {
+		new_cycle(fe);
+		if (fe->base_path == FE_DSB) {
+			emit_signal(&c->e, SPMU_SIG_DSB_TO_MITE, fe->cycle, fe->cycle + f->mite_switch, 1);
+			fe->cycle += f->mite_switch;
+		} else {
+			fe->cycle += f->mite_latency;
+		}
+		set_path(fe, FE_MITE, f->mite_width);
+		fe->room = fe->width;
+		fe->pd = fe->cycle;
+		fe->pd_block = fe->pd_line = FE_NOWHERE;
+		fe->group = 0;
+	} else if (elsewhere) {		/* a taken branch ends the fetch block and the decode group */
+		fe->pd++;
+		fe->pd_block = FE_NOWHERE;
+		fe->group = f->mite_decoders;
+	}
+	fe->window = window;
+	fe->mask = 0;
+	decode(c, in);
+	dsb_fill(c, in, window);
+}
+
+void frontend_ms_enter(struct core *c)
+{
+	struct frontend *fe = &c->fe;
+	new_cycle(fe);
+	fe->cycle += c->config.ms_enter;
+	set_path(fe, FE_MS, c->config.ms_width);
+	fe->room = fe->width;
+	emit_signal(&c->e, SPMU_SIG_MS_SWITCH, fe->cycle, fe->cycle, 1);
+}
+
+void frontend_ms_leave(struct core *c)
+{
+	const struct core_config *f = &c->config;
+	struct frontend *fe = &c->fe;
+	new_cycle(fe);
+	fe->cycle += f->ms_leave;
+	switch (fe->base_path) {
+	case FE_MITE: set_path(fe, FE_MITE, f->mite_width); break;
+	case FE_LSD:  set_path(fe, FE_LSD, f->lsd_width); break;
+	default:      set_path(fe, FE_DSB, f->dsb_width); break;
+	}
+	fe->room = fe->width;
+}
+
+/* A loop that came round the same way often enough, and fits, is replayed from the uop queue. */
+void frontend_loop(struct core *c, uint64_t ip, uint64_t target)
+{
+	const struct core_config *f = &c->config;
+	struct frontend *fe = &c->fe;
+	fe->loop_hash_now = (fe->loop_hash_now ^ ip) * UINT64_C(0x9e3779b97f4a7c15);
+	if (target > ip)
+		return;
+	uint32_t slots = c->rn.slots - fe->loop_slots_now;
+	bool same = ip == fe->loop_branch && slots == fe->loop_slots && fe->loop_hash_now == fe->loop_hash;
+	if (same && slots <= f->lsd_size) {
+		if (!fe->loop_active && ++fe->loop_count >= f->lsd_iterations && fe->path != FE_MS) {
+			fe->loop_active = true;
+			new_cycle(fe);
+			set_path(fe, FE_LSD, f->lsd_width);
+			fe->room = fe->width;
+		}
+	} else {
+		if (fe->loop_active)
+			fe->base_path = FE_DSB;
+		fe->loop_active = false;
+		fe->loop_count = 0;
+		fe->loop_branch = ip;
+		fe->loop_slots = slots;
+		fe->loop_hash = fe->loop_hash_now;
+	}
+	fe->loop_slots_now = c->rn.slots;
+	fe->loop_hash_now = 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The front end: uop cache (DSB), legacy decode (MITE), microcode sequencer (MS), loop buffer (LSD), uop queue.
+ *
+ * Models: windows and lines of the uop cache, filled by what the legacy path decodes; one line a cycle; one taken
+ * branch a cycle; fetch blocks, predecode width, length-changing prefixes, the instruction queue's lead over
+ * the decoders, decode groups; switches between the paths; the uop queue's capacity.
+ * Leaves out: the wrong path, the limit of branches a uop-cache line, 64-bit immediates taking two places of it,
+ * the Jcc erratum's windows, fetch running ahead into L1I while the uop cache delivers.
+ */
+#ifndef CORE_FRONTEND_H
+#define CORE_FRONTEND_H
+#include "core/pipeline.h"
+
+#define FE_NOWHERE (~UINT64_C(0))
+
+void frontend_enter(struct core *c, const struct insn *in);
+void frontend_ms_enter(struct core *c);
+void frontend_ms_leave(struct core *c);
+void frontend_loop(struct core *c, uint64_t ip, uint64_t target);
+
+/* Before the first slot of an instruction. */
+static inline void frontend_insn(struct core *c, const struct insn *in)
+{
+	struct frontend *fe = &c->fe;
+	if (UNLIKELY((in->addr >> fe->window_log2) != fe->window || !(fe->mask >> (in->addr & fe->window_mask) & 1)))
+		frontend_enter(c, in);
+}
+
+/* Cycle at which the next slot enters the uop queue. */
+static inline uint64_t frontend_slot(struct core *c)
+{
+	struct frontend *fe = &c->fe;
+	uint64_t free = fe->idq[fe->idq_pos], cycle = fe->cycle;
+	uint32_t room = fe->room, width = fe->width;
+	cycle += room == 0;
+	room = room ? room : width;
+	room = free > cycle ? width : room;
+	cycle = max64(cycle, free);
+	fe->room = room - 1;
+	fe->cycle = cycle;
+	return cycle;
+}
+
+/* That slot left the queue for rename at `alloc`. */
+static inline void frontend_leave(struct core *c, uint64_t alloc)
+{
+	struct frontend *fe = &c->fe;
+	uint32_t pos = fe->idq_pos;
+	fe->idq[pos] = alloc;
+	pos++;
+	fe->idq_pos = pos == fe->idq_size ? 0 : pos;
+}
+
+/* Delivery goes on elsewhere, in a new cycle. */
+static inline void frontend_taken(struct core *c, uint64_t ip, uint64_t target)
+{
+	c->fe.window = FE_NOWHERE;
+	if (UNLIKELY(c->fe.loop_buffer))
+		frontend_loop(c, ip, target);
+}
+#endif

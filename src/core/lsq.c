@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Load and store queues; what they model and leave out: lsq.h. */
+#include "core/lsq.h"
+#include <string.h>
+
+enum { LARGEST_INDEXED = 64 };		/* bytes of a store that the buckets follow */
+
+void lsq_reset(struct core *c, uint64_t cycle)
+{
+	const struct core_config *f = &c->config;
+	struct lsq *q = &c->q;
+	memset(q, 0, sizeof *q);
+	q->sb_size = f->store_buffer_size;
+	q->mask = 1;
+	while (q->mask + 1 < q->sb_size + 2)
+		q->mask = q->mask * 2 + 1;
+	q->head = q->tail = 256;		/* the entries before it are committed */
+	q->commit_width = f->store_commit_width;
+	q->commit_delay = f->store_commit_delay;
+	q->forward_latency = f->forward_latency;
+	q->forward_blocked = f->forward_blocked;
+	q->alias_penalty = f->alias_penalty;
+	q->l1d_latency = f->l1d_latency;
+	q->mdp_limit = f->disambiguation_limit;
+	q->lock_penalty = f->lock_penalty;
+	q->last_commit = cycle;
+	memset(q->mdp, (int)(f->disambiguation_initial < f->disambiguation_limit ? f->disambiguation_initial : f->disambiguation_limit),
+	       sizeof q->mdp);
+}
+
+void lsq_commit(struct core *c)
+{
+	struct lsq *q = &c->q;
+	struct store *s = &q->store[q->head++ & q->mask];
+	uint64_t at = s->retire + q->commit_delay;
+	if (s->done) {
+		struct mem_result r = { 0, 0 };
+		memsys_store_commit(c->mem, s->ip, s->addr, s->size, at, s->non_temporal, &r);
+		at = max64(at, r.ready);
+		emit_close(&c->e, r.did);
+	}
+	if (at > q->last_commit) {
+		q->last_commit = at;
+		q->commit_count = 1;
+	} else if (++q->commit_count > q->commit_width) {
+		q->last_commit++;
+		q->commit_count = 1;
+	}
+	s->commit = q->last_commit;
+}
+
+uint64_t lsq_drain(struct core *c)
+{
+	while (c->q.head != c->q.tail)
+		lsq_commit(c);
+	return c->q.last_commit;
+}
+
+/* A store whose address is known at addr_ready enters; lsq_room was called. */
+struct store *lsq_store(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, bool done, bool non_temporal, uint64_t addr_ready)
+{
+	struct lsq *q = &c->q;
+	uint32_t number = q->tail++;
+	struct store *s = &q->store[number & q->mask];
+	*s = (struct store){
+		.addr = addr, .ip = ip, .addr_ready = addr_ready, .data_ready = addr_ready, .retire = addr_ready,
+		.size = done ? size : 0, .done = done, .non_temporal = non_temporal,
+	};
+	q->wants_data = true;
+	q->addr_known = max64(q->addr_known, addr_ready);
+	if (!done || !size)
+		return s;
+	if (size > LARGEST_INDEXED) {
+		q->big = number + 1;
+		return s;
+	}
+	uint64_t g = addr >> 3, last = (addr + (size - 1)) >> 3;
+	q->bucket[g & (SQ_BUCKETS - 1)] = number + 1;
+	while (g != last) {
+		g = (g + 1) & UINT64_MAX >> 3;
+		q->bucket[g & (SQ_BUCKETS - 1)] = number + 1;
+	}
+	return s;
+}
+
+/* A locked operation ends with its store: the line is released when that is written. */
+void lsq_lock_done(struct core *c)
+{
+	struct lsq *q = &c->q;
+	uint64_t written = lsq_drain(c);
+	emit_signal(&c->e, SPMU_SIG_LOCK_DURATION, q->lock_begin, max64(written, q->lock_begin), 1);
+	q->load_floor = max64(q->load_floor, written + q->lock_penalty);
+	q->lock_slot = false;
+}
+
+static bool overlaps(const struct store *s, uint64_t addr, uint32_t size)
+{
+	return addr - s->addr < s->size || s->addr - addr < size;
+}
+
+static bool overlaps_4k(const struct store *s, uint64_t addr, uint32_t size)
+{
+	return ((addr - s->addr) & 4095) < s->size || ((s->addr - addr) & 4095) < size;
+}
+
+/* Not written to L1D at `cycle`, as far as is known. */
+static bool in_flight(const struct lsq *q, uint32_t number, uint64_t cycle)
+{
+	return (int32_t)(number - q->head) >= 0 || q->store[number & q->mask].commit > cycle;
+}
+
+/* Number + 1 of the youngest store in flight at `cycle` that overlaps; 0: none.  *alias: one matches in the low 12 bits only. */
+static uint32_t search(const struct lsq *q, uint32_t from, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias)
+{
+	uint32_t oldest = q->tail - q->sb_size;
+	for (uint32_t n = from; (int32_t)(n - oldest) >= 0 && in_flight(q, n, cycle); n--) {
+		const struct store *s = &q->store[n & q->mask];
+		if (overlaps(s, addr, size))
+			return n + 1;
+		if (overlaps_4k(s, addr, size))
+			*alias = true;
+	}
+	return 0;
+}
+
+/* The same, with a look at the buckets first. */
+static inline uint32_t find(const struct lsq *q, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias)
+{
+	if (UNLIKELY(size > LARGEST_INDEXED || !size || q->tail - q->big < q->sb_size))
+		return size ? search(q, q->tail - 1, addr, size, cycle, alias) : 0;
+	uint64_t g = addr >> 3, last = (addr + (size - 1)) >> 3;
+	uint32_t age = q->tail - q->bucket[g & (SQ_BUCKETS - 1)];	/* stores since the newest of them */
+	while (g != last) {
+		g = (g + 1) & UINT64_MAX >> 3;
+		uint32_t other = q->tail - q->bucket[g & (SQ_BUCKETS - 1)];
+		age = other < age ? other : age;
+	}
+	if (LIKELY(age >= q->sb_size || !in_flight(q, q->tail - 1 - age, cycle)))
+		return 0;
+	return search(q, q->tail - 1 - age, addr, size, cycle, alias);
+}
+
+/* The counter of the load's instruction after a load that met stores of unknown address. */
+static void disambiguation_learn(struct lsq *q, uint64_t ip, bool conflict)
+{
+	uint8_t *counter = &q->mdp[ip & (MDP_ENTRIES - 1)];
+	if (conflict)
+		*counter = 0;
+	else if (*counter < q->mdp_limit)
+		++*counter;
+}
+
+/* A load whose operands are ready at `ready`; returns the cycle of its result. */
+uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, bool vector,
+                  uint64_t *did, uint64_t *dispatch)
+{
+	struct lsq *q = &c->q;
+	struct scheduler *sc = &c->sc;
+	bool unknown = UNLIKELY(q->addr_known > ready);
+	uint64_t alone = ready;		/* when it could have gone */
+	if (unknown && q->mdp[ip & (MDP_ENTRIES - 1)] < q->mdp_limit)
+		ready = q->addr_known;
+	uint64_t at = port < SCHED_PORTS ? scheduler_take(sc, port, ready) : ready;
+	*dispatch = at;
+
+	bool alias = false;
+	uint32_t found = find(q, addr, size, at, &alias);
+	struct store *s = found ? &q->store[(found - 1) & q->mask] : NULL;
+	if (unknown)
+		disambiguation_learn(q, ip, s && s->addr_ready > alone);
+	if (UNLIKELY(s && s->addr_ready > at)) {
+		/* it read past the store: all from the load on is thrown away when the store's address comes */
+		*did |= SPMU_DID(CLEAR_MEMORY_ORDER);
+		emit_signal(&c->e, SPMU_SIG_CLEAR_MEMORY_ORDER, s->addr_ready, s->addr_ready, 1);
+		core_redirect(c, s->addr_ready);
+		at = s->addr_ready + c->config.recovery_redirect + c->rn.frontend_latency + c->rn.dispatch_delay;
+		*dispatch = at;		/* the second time, which stands; its port is taken for granted */
+	}
+	if (s) {
+		uint64_t offset = addr - s->addr;
+		if (offset < s->size && size <= s->size - offset) {
+			*did |= SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT);
+			return max64(at, s->data_ready) + q->forward_latency;
+		}
+		while ((int32_t)(found - 1 - q->head) >= 0)
+			lsq_commit(c);
+		if (s->commit > at) {
+			*did |= SPMU_DID(FORWARD_BLOCKED);
+			at = s->commit + q->forward_blocked;
+		}
+	} else if (UNLIKELY(alias)) {
+		*did |= SPMU_DID(ALIAS_4K);
+		at += q->alias_penalty;
+	}
+	struct mem_result r = { 0, 0 };
+	memsys_load(c->mem, ip, addr, size, at, vector, &r);
+	*did |= r.did;
+	return max64(r.ready, at + 1);
+}

@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The L1 side of the memory system: loads, stores, software prefetches, fetches; fill buffers; write combining.
+ *
+ * Tags change in call order, time is carried along: a line is put in when it is asked for and marked
+ * pending, and its fill buffer knows until when.  A load that finds it pending waits for the rest (LFB_HIT).
+ * When all fill buffers are busy, a miss takes the one that is free soonest and starts then (L1D_FB_FULL).
+ * Left out: L1D bank conflicts, the order in which waiting misses get their buffers, uncacheable memory,
+ * and that accesses made later in program order but earlier in time could have had a buffer before.
+ *
+ * The L1D-hit path does three things: proves the DTLB hit, proves the L1D hit by the tag of the slot where the line was
+ * last seen, and touches both replacement words (the DTLB's only when the page changes, as touching the youngest
+ * entry twice changes nothing).  Its state is exactly that of the general path.
+ */
+#include "core/memsys_state.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define SLOW static __attribute__((noinline))
+
+enum { LINES_MAX = 1024 };	/* lines of one access that are looked at: 64 KB, more than any instruction touches at once */
+
+static int memsys_init(struct memsys *m, const struct core_config *c, struct err *err)
+{
+	double ghz = c->frequency_ghz;
+	int rc = l1_init(&m->l1d, "l1d", c->l1d_size, c->l1d_ways, c->l1d_replacement, err);
+	if (!rc)
+		rc = l1_init(&m->l1i, "l1i", c->l1i_size, c->l1i_ways, c->l1i_replacement, err);
+	if (!rc)
+		rc = cache_init(&m->l2, "l2", c->l2_size, c->l2_ways, c->l2_replacement, err);
+	bool large = c->memory_page == 1;
+	if (!rc && large)
+		rc = tlb_init(&m->dtlb, "dtlb.large", c->dtlb_large_entries, c->dtlb_large_ways, err);
+	else if (!rc)
+		rc = tlb_init(&m->dtlb, "dtlb", c->dtlb_entries, c->dtlb_ways, err);
+	if (!rc && large)
+		rc = tlb_init(&m->itlb, "itlb.large", c->itlb_large_entries, c->itlb_large_ways, err);
+	else if (!rc)
+		rc = tlb_init(&m->itlb, "itlb", c->itlb_entries, c->itlb_ways, err);
+	m->has_dtlb_store = c->dtlb_store_entries > 0;
+	if (!rc && m->has_dtlb_store)
+		rc = tlb_init(&m->dtlb_store, "dtlb_store", c->dtlb_store_entries, c->dtlb_store_ways, err);
+	if (!rc)
+		rc = tlb_init(&m->stlb, "stlb", c->stlb_entries, c->stlb_ways, err);
+	if (!rc)
+		rc = ip_stride_init(&m->ip_stride, c->prefetch_l1d_ip_entries, c->prefetch_l1d_ip_max_stride, err);
+	if (!rc && c->l2_latency <= c->l1d_latency)
+		rc = err_set(err, ERR_INPUT, "l2.latency: %u cycles are not more than l1d.latency", c->l2_latency);
+	if (!rc && c->l2_code_latency < c->l2_latency)
+		rc = err_set(err, ERR_INPUT, "l2.code_latency: %u cycles are fewer than l2.latency", c->l2_code_latency);
+	if (rc)
+		return rc;
+	m->page_shift = large ? 21 : 12;
+	m->load_latency[0] = c->l1d_latency;
+	m->load_latency[1] = c->l1d_latency + c->l1d_vector_extra;
+	m->stlb_latency = c->stlb_latency;
+	m->split_penalty = c->l1d_split_penalty;
+	m->page_split_penalty = c->l1d_page_split_penalty;
+	m->l1i_next_line = c->l1i_next_line;
+	m->use_next_line = c->prefetch_l1d_next_line;
+	m->use_ip_stride = c->prefetch_l1d_ip;
+	m->use_adjacent = c->prefetch_l2_adjacent;
+	m->use_streamer = c->prefetch_l2_streamer;
+	m->prefetch_reserve = c->prefetch_l2_reserve;
+	m->wc_count = c->l1d_wc_buffers < INFLIGHT_MAX ? c->l1d_wc_buffers : INFLIGHT_MAX;
+	m->l2_latency = c->l2_latency;
+	m->l2_code_latency = c->l2_code_latency;
+	m->l2_lookup = c->l2_latency - c->l1d_latency;
+	m->walk.count = c->walk_walkers < WALKERS_MAX ? c->walk_walkers : WALKERS_MAX;
+	m->walk.overhead = c->walk_overhead;
+	rate_init(&m->l2_rate, c->l2_bandwidth_cycles);
+	rate_init(&m->l3_rate, c->l3_line_ns * ghz);
+	return 0;
+}
+
+static void memsys_release(struct memsys *m)
+{
+	l1_release(&m->l1d);
+	l1_release(&m->l1i);
+	cache_release(&m->l2);
+	tlb_release(&m->dtlb);
+	tlb_release(&m->dtlb_store);
+	tlb_release(&m->itlb);
+	tlb_release(&m->stlb);
+	ip_stride_release(&m->ip_stride);
+}
+
+void memsys_reset(struct memsys *m)
+{
+	const struct core_config *c = &m->config;
+	l1_clear(&m->l1d);
+	l1_clear(&m->l1i);
+	cache_clear(&m->l2);
+	tlb_clear(&m->dtlb);
+	tlb_clear(&m->itlb);
+	tlb_clear(&m->stlb);
+	if (m->has_dtlb_store)
+		tlb_clear(&m->dtlb_store);
+	ip_stride_clear(&m->ip_stride);
+	next_line_init(&m->next_line);
+	streamer_init(&m->streamer, c->prefetch_l2_streams, c->prefetch_l2_degree, c->prefetch_l2_distance);
+	inflight_init(&m->l1d_fill, c->l1d_fill_buffers);
+	inflight_init(&m->l1i_fill, c->l1i_fill_buffers);
+	inflight_init(&m->l2_fill, c->l2_queue);
+	rate_init(&m->l2_rate, c->l2_bandwidth_cycles);
+	rate_init(&m->l3_rate, c->l3_line_ns * c->frequency_ghz);
+	m->walk.latest = 0;
+	for (unsigned i = 0; i < WALKERS_MAX; i++) {
+		m->walk.page[i] = VLINE_NONE;
+		m->walk.ready[i] = 0;
+	}
+	walk_cache_init(&m->walk.cache[1], c->walk_pde_entries);
+	walk_cache_init(&m->walk.cache[2], c->walk_pdpte_entries);
+	walk_cache_init(&m->walk.cache[3], c->walk_pml4e_entries);
+	m->last_page = m->last_store_page = m->last_code_page = VLINE_NONE;
+	m->wc_clock = 0;
+	memset(m->wc, 0, sizeof(m->wc));
+	for (unsigned i = 0; i < INFLIGHT_MAX; i++)
+		m->wc[i].vline = VLINE_NONE;
+}
+
+int memsys_create(struct memsys **out, struct memsys_shared *s, const struct core_config *c, struct emitter *e, struct err *err)
+{
+	if (s->cores == CORES_MAX)
+		return err_set(err, ERR_UNSUPPORTED, "more than %d cores on one machine", CORES_MAX);
+	struct memsys *m = aligned_alloc(64, (sizeof(*m) + 63) & ~(size_t)63);
+	if (!m)
+		return err_set(err, ERR_NOMEM, "out of memory for a core's caches");
+	memset(m, 0, sizeof(*m));
+	m->shared = s;
+	m->emitter = e;
+	m->config = *c;
+	int rc = memsys_init(m, c, err);
+	if (rc) {
+		memsys_release(m);
+		free(m);
+		return rc;
+	}
+	memsys_reset(m);
+	s->core[s->cores++] = m;
+	*out = m;
+	return 0;
+}
+
+void memsys_destroy(struct memsys *m)
+{
+	if (!m)
+		return;
+	struct memsys_shared *s = m->shared;
+	for (uint32_t i = 0; i < s->cores; i++)
+		if (s->core[i] == m) {
+			memmove(&s->core[i], &s->core[i + 1], (s->cores - i - 1) * sizeof(s->core[0]));
+			s->cores--;
+			break;
+		}
+	memsys_release(m);
+	free(m);
+}
+
+/* --- data side --- */
+
+static void l1d_evicted(struct memsys *m, const struct cache_victim *v, uint64_t cycle, bool timed)
+{
+	SIGNAL_AT(m, L1D_REPLACEMENT, cycle, cycle, 1);
+	if (v->line == LINE_NONE || !(v->state & LINE_DIRTY))
+		return;
+	SIGNAL_AT(m, L1D_EVICT_MODIFIED, cycle, cycle, 1);
+	l2_write_back(m, v->line, cycle, timed);
+}
+
+/* Brings a line that is not there into L1D.  wait: take a fill buffer even if that means to wait.
+ * Returns the cycle of use; 0 if a prefetch found no buffer. */
+ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, enum access_kind kind,
+                                 uint8_t flags, bool wait, bool timed, enum inflight_source *source)
+{
+	unsigned entry = 0;
+	uint64_t start = cycle;
+	if (timed) {
+		entry = inflight_soonest(&m->l1d_fill);
+		uint64_t free_at = m->l1d_fill.ready[entry];
+		if (free_at > cycle) {
+			if (!wait)
+				return 0;
+			start = free_at;
+			if (kind != ACCESS_WALK)
+				SIGNAL_AT(m, L1D_FB_FULL, cycle, start, 1);
+		}
+	}
+	uint8_t state;
+	uint64_t ready = l2_access(m, line, start, kind, timed, source, &state);
+	if (timed) {
+		inflight_set(&m->l1d_fill, entry, line, ready, *source, kind == ACCESS_LOAD);
+		state |= LINE_PENDING;
+		if (kind == ACCESS_LOAD)
+			SIGNAL_AT(m, L1D_PENDING, start, ready, 1);
+	}
+	struct cache_victim victim;
+	l1_fill(&m->l1d, vline, line, state | flags, &victim);
+	l1d_evicted(m, &victim, ready, timed);
+	return ready;
+}
+
+/* A request of the DCU prefetchers or of PREFETCHh; within a page whose frame is known. */
+static void l1d_prefetch(struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, uint8_t flags, bool wait, bool timed)
+{
+	enum inflight_source source;
+	if (l1_find(&m->l1d, vline) < 0)
+		l1d_bring(m, vline, line, cycle, ACCESS_PREFETCH, flags, wait, timed, &source);
+}
+
+static void l1d_train(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t line, uint64_t cycle, bool timed)
+{
+	uint64_t vline = addr >> LINE_LOG2, target;
+	if (m->use_next_line && next_line_train(&m->next_line, vline))
+		l1d_prefetch(m, vline + 1, line + 1, cycle, LINE_PREFETCHED, false, timed);
+	if (m->use_ip_stride && ip_stride_train(&m->ip_stride, ip, addr, &target))
+		l1d_prefetch(m, target >> LINE_LOG2, line + (uint32_t)((target >> LINE_LOG2) - vline), cycle,
+		             LINE_PREFETCHED, false, timed);
+}
+
+/* One line of a load. */
+ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, uint64_t cycle, uint32_t latency, uint64_t *did, bool timed)
+{
+	uint64_t vline = addr >> LINE_LOG2;
+	uint32_t frame = translate(m, TRANSLATE_LOAD, addr, &cycle, did, timed);
+	uint32_t line = physical_line(m, frame, vline);
+	int32_t slot = l1_find(&m->l1d, vline);
+	uint32_t extra = latency - m->load_latency[0];
+	if (slot >= 0) {
+		uint8_t *state = &m->l1d.state[slot];
+		uint64_t ready = cycle + latency;
+		uint8_t was = *state;
+		l1_touch(&m->l1d, vline, (uint32_t)slot);
+		*did |= SPMU_DID(L1D_HIT);
+		if (timed && was & LINE_PENDING) {
+			int entry = inflight_find(&m->l1d_fill, line);
+			if (entry >= 0 && m->l1d_fill.ready[entry] > cycle) {
+				*did ^= SPMU_DID(L1D_HIT) | SPMU_DID(LFB_HIT);
+				uint64_t filled = m->l1d_fill.ready[entry];
+				if (filled + extra > ready)
+					ready = filled + extra;
+				if (!m->l1d_fill.demand[entry]) {
+					m->l1d_fill.demand[entry] = 1;
+					SIGNAL_AT(m, L1D_PENDING, cycle, filled, 1);
+				}
+			} else {
+				*state &= (uint8_t)~LINE_PENDING;
+			}
+		}
+		if (was & LINE_PREFETCHED) {
+			*did |= SPMU_DID(PF_L1_USED);
+			*state &= (uint8_t)~LINE_PREFETCHED;
+			l1d_train(m, ip, addr, line, cycle, timed);
+		}
+		return ready;
+	}
+	enum inflight_source source;
+	uint64_t ready = l1d_bring(m, vline, line, cycle, ACCESS_LOAD, 0, true, timed, &source);
+	*did |= SPMU_DID(L1D_MISS);
+	if (source == FROM_L2)
+		*did |= SPMU_DID(L2_HIT);
+	else
+		*did |= SPMU_DID(L2_MISS) | (source == FROM_L3 ? SPMU_DID(L3_HIT) : SPMU_DID(L3_MISS));
+	l1d_train(m, ip, addr, line, cycle, timed);
+	return ready + extra;
+}
+
+#define LOAD_CLASS (SPMU_DID(L1D_HIT) | SPMU_DID(LFB_HIT) | SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT) | SPMU_DID(L2_MISS) | \
+                    SPMU_DID(L3_HIT) | SPMU_DID(L3_MISS))
+
+/* How far away the data of a load were. */
+static int load_distance(uint64_t did)
+{
+	return did & SPMU_DID(L3_MISS) ? 4 : did & SPMU_DID(L3_HIT) ? 3 : did & SPMU_DID(L2_HIT) ? 2 : did & SPMU_DID(LFB_HIT) ? 1 : 0;
+}
+
+ALWAYS_INLINE void load_general(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector,
+                                bool timed, struct mem_result *r)
+{
+	uint32_t latency = m->load_latency[vector];
+	uint64_t last = addr + (size ? size - 1 : 0);
+	if (last < addr)
+		last = UINT64_MAX;
+	r->did = 0;
+	r->ready = load_line(m, ip, addr, cycle, latency, &r->did, timed);
+	uint64_t lines = (last >> LINE_LOG2) - (addr >> LINE_LOG2);
+	if (!lines)
+		return;
+	r->did |= SPMU_DID(SPLIT_LINE);
+	uint32_t penalty = m->split_penalty;
+	if (addr >> 12 != last >> 12) {
+		r->did |= SPMU_DID(SPLIT_PAGE);
+		penalty = m->page_split_penalty;
+	}
+	for (uint64_t i = 1; i <= lines && i < LINES_MAX; i++) {
+		uint64_t did = 0;
+		uint64_t ready = load_line(m, ip, ((addr >> LINE_LOG2) + i) << LINE_LOG2, cycle, latency, &did, timed);
+		if (ready > r->ready)
+			r->ready = ready;
+		/* one class a load: that of the farther line */
+		if (load_distance(did) > load_distance(r->did))
+			r->did = (r->did & ~LOAD_CLASS) | did;
+		else
+			r->did |= did & ~LOAD_CLASS;
+	}
+	r->ready += penalty;
+}
+
+SLOW void load_slow(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
+{
+	load_general(m, ip, addr, size, cycle, vector, true, r);
+}
+
+/* Both proofs of the hit path; touches both replacement states if they hold. */
+ALWAYS_INLINE bool hits(struct memsys *m, uint64_t addr, uint32_t size, uint8_t bad_states)
+{
+	uint64_t vline = addr >> LINE_LOG2, page = addr >> m->page_shift;
+	uint32_t slot;
+	if ((addr & (LINE_BYTES - 1)) + size > LINE_BYTES || !l1_guess(&m->l1d, vline, &slot) || m->l1d.state[slot] & bad_states)
+		return false;
+	if (page != m->last_page) {
+		uint32_t at = m->dtlb.guess[page % TLB_GUESSES];
+		if (m->dtlb.page[at] != page)
+			return false;
+		tlb_touch(&m->dtlb, page, at);
+		m->last_page = page;
+	}
+	l1_touch(&m->l1d, vline, slot);
+	return true;
+}
+
+void memsys_load(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
+{
+	if (__builtin_expect(cycle >= m->walk.latest && hits(m, addr, size, LINE_PENDING | LINE_PREFETCHED), 1)) {
+		r->ready = cycle + m->load_latency[vector];
+		r->did = SPMU_DID(L1D_HIT);
+		return;
+	}
+	load_slow(m, ip, addr, size, cycle, vector, r);
+}
+
+uint64_t table_read(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+{
+	uint64_t vline = VLINE_TABLE(line);
+	int32_t slot = l1_find(&m->l1d, vline);
+	if (slot >= 0) {
+		l1_touch(&m->l1d, vline, (uint32_t)slot);
+		uint64_t ready = cycle + m->load_latency[0];
+		if (timed && m->l1d.state[slot] & LINE_PENDING) {
+			int entry = inflight_find(&m->l1d_fill, line);
+			if (entry >= 0 && m->l1d_fill.ready[entry] > ready)
+				ready = m->l1d_fill.ready[entry];
+			else
+				m->l1d.state[slot] &= (uint8_t)~LINE_PENDING;
+		}
+		return ready;
+	}
+	enum inflight_source source;
+	return l1d_bring(m, vline, line, cycle, ACCESS_WALK, 0, true, timed, &source);
+}
+
+void memsys_store_translate(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, struct mem_result *r)
+{
+	uint64_t page = addr >> m->page_shift;
+	if (__builtin_expect((addr & (LINE_BYTES - 1)) + size <= LINE_BYTES && cycle >= m->walk.latest &&
+	                     page == (m->has_dtlb_store ? m->last_store_page : m->last_page), 1)) {
+		r->ready = cycle;
+		r->did = 0;
+		return;
+	}
+	uint64_t last = addr + (size ? size - 1 : 0);
+	if (last < addr)
+		last = UINT64_MAX;
+	r->did = 0;
+	r->ready = cycle;
+	translate(m, TRANSLATE_STORE, addr, &r->ready, &r->did, true);
+	if (addr >> LINE_LOG2 == last >> LINE_LOG2)
+		return;
+	r->did |= SPMU_DID(SPLIT_LINE);
+	if (addr >> 12 == last >> 12)
+		return;
+	r->did |= SPMU_DID(SPLIT_PAGE);
+	if (addr >> m->page_shift != last >> m->page_shift) {
+		uint64_t second = cycle;
+		translate(m, TRANSLATE_STORE, last, &second, &r->did, true);
+		if (second > r->ready)
+			r->ready = second;
+	}
+}
+
+/* One line of a store that leaves the store buffer: L1D must own it. */
+ALWAYS_INLINE uint64_t store_line(struct memsys *m, uint64_t addr, uint64_t cycle, uint64_t *did, bool timed)
+{
+	uint64_t vline = addr >> LINE_LOG2;
+	int32_t slot = l1_find(&m->l1d, vline);
+	if (slot >= 0) {
+		uint64_t ready = cycle + 1;
+		l1_touch(&m->l1d, vline, (uint32_t)slot);
+		uint8_t *state = &m->l1d.state[slot];
+		if (timed && *state & LINE_PENDING) {
+			int entry = inflight_find(&m->l1d_fill, m->l1d.line[slot]);
+			if (entry >= 0 && m->l1d_fill.ready[entry] > cycle)
+				ready = m->l1d_fill.ready[entry] + 1;
+			else
+				*state &= (uint8_t)~LINE_PENDING;
+		}
+		if (*state & LINE_SHARED) {
+			*state &= (uint8_t)~LINE_SHARED;
+			uint64_t owned = l2_upgrade(m, m->l1d.line[slot], cycle, timed);
+			if (owned > ready)
+				ready = owned;
+		}
+		if (*state & LINE_PREFETCHED) {
+			*did |= SPMU_DID(PF_L1_USED);
+			*state &= (uint8_t)~LINE_PREFETCHED;
+		}
+		*state |= LINE_DIRTY;
+		return ready;
+	}
+	*did |= SPMU_DID(STORE_L1D_MISS);
+	uint32_t line = physical_line(m, translate_known(m, addr), vline);
+	enum inflight_source source;
+	return l1d_bring(m, vline, line, cycle, ACCESS_RFO, LINE_DIRTY, true, timed, &source) + 1;
+}
+
+/* A write-combining buffer is sent to memory; it is free again when memory has taken the line. */
+static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, bool timed)
+{
+	uint64_t taken = uncore_write_around(m, w->line, cycle, timed);
+	w->vline = VLINE_NONE;
+	w->bytes = 0;
+	w->free = cycle + m->shared->l3_latency;
+	if (taken > w->free)
+		w->free = taken;
+}
+
+/* Non-temporal store to one line: combined in a buffer, sent when it is full or its buffer is wanted. */
+static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, uint64_t cycle, bool timed)
+{
+	uint64_t vline = addr >> LINE_LOG2, ready = cycle + 1;
+	struct wc_line *w = NULL, *oldest = &m->wc[0];
+	for (unsigned i = 0; i < m->wc_count; i++) {
+		if (m->wc[i].vline == vline) {
+			w = &m->wc[i];
+			break;
+		}
+		/* empty ones first, the soonest free of them; else the one opened first */
+		bool empty = m->wc[i].vline == VLINE_NONE, best = oldest->vline == VLINE_NONE;
+		if (empty != best ? empty : empty ? m->wc[i].free < oldest->free : m->wc[i].stamp < oldest->stamp)
+			oldest = &m->wc[i];
+	}
+	if (!w) {
+		w = oldest;
+		if (w->vline != VLINE_NONE)
+			wc_send(m, w, cycle, timed);
+		if (timed && w->free > cycle) {
+			SIGNAL_AT(m, L1D_FB_FULL, cycle, w->free, 1);
+			ready = w->free + 1;
+		}
+		w->vline = vline;
+		w->line = physical_line(m, translate_known(m, addr), vline);
+		w->stamp = ++m->wc_clock;
+		w->bytes = 0;
+	}
+	uint32_t from = addr & (LINE_BYTES - 1);
+	uint64_t set = bytes >= 64 ? ~UINT64_C(0) : ((UINT64_C(1) << bytes) - 1) << from;
+	w->bytes |= set;
+	if (w->bytes == ~UINT64_C(0))
+		wc_send(m, w, ready, timed);
+	return ready;
+}
+
+ALWAYS_INLINE void store_general(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, bool non_temporal, bool timed,
+                                 struct mem_result *r)
+{
+	uint64_t last = addr + (size ? size - 1 : 0);
+	if (last < addr)
+		last = UINT64_MAX;
+	r->did = 0;
+	r->ready = cycle + 1;
+	for (uint64_t i = 0, at = addr; i < LINES_MAX; i++) {
+		uint64_t end = at | (LINE_BYTES - 1);
+		uint32_t bytes = (uint32_t)((end < last ? end : last) - at + 1);
+		uint64_t ready = non_temporal ? store_combine(m, at, bytes, cycle, timed) : store_line(m, at, cycle, &r->did, timed);
+		if (ready > r->ready)
+			r->ready = ready;
+		if (end >= last)
+			break;
+		at = end + 1;
+	}
+}
+
+SLOW void store_slow(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, bool non_temporal, struct mem_result *r)
+{
+	store_general(m, addr, size, cycle, non_temporal, true, r);
+}
+
+void memsys_store_commit(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool non_temporal,
+                         struct mem_result *r)
+{
+	(void)ip;	/* no prefetcher of these cores follows stores by instruction */
+	uint64_t vline = addr >> LINE_LOG2;
+	uint32_t slot;
+	if (__builtin_expect((addr & (LINE_BYTES - 1)) + size <= LINE_BYTES && !non_temporal && l1_guess(&m->l1d, vline, &slot) &&
+	                     !(m->l1d.state[slot] & (LINE_PENDING | LINE_PREFETCHED | LINE_SHARED)), 1)) {
+		l1_touch(&m->l1d, vline, slot);
+		m->l1d.state[slot] |= LINE_DIRTY;
+		r->ready = cycle + 1;
+		r->did = 0;
+		return;
+	}
+	store_slow(m, addr, size, cycle, non_temporal, r);
+}
+
+void memsys_prefetch(struct memsys *m, uint64_t addr, uint64_t cycle)
+{
+	uint64_t did = 0;
+	emit_signal(m->emitter, SPMU_SIG_SW_PREFETCH, cycle, cycle, 1);
+	uint32_t frame = translate(m, TRANSLATE_LOAD, addr, &cycle, &did, true);
+	l1d_prefetch(m, addr >> LINE_LOG2, physical_line(m, frame, addr >> LINE_LOG2), cycle, 0, true, true);
+}
+
+/* --- instruction side --- */
+
+/* Tag hits are frequent and say nothing alone: they are counted into the batch's last such record. */
+static void icache_hit(struct memsys *m, uint64_t cycle)
+{
+	struct emitter *e = m->emitter;
+	if (!emit_wanted(e, SPMU_SIG_ICACHE_HIT))
+		return;
+	if (m->icache_hit_record < e->count) {
+		struct spmu_record *r = &e->record[m->icache_hit_record];
+		if (r->kind == SPMU_REC_SIGNAL && r->signal == SPMU_SIG_ICACHE_HIT) {
+			r->did++;
+			return;
+		}
+	}
+	emit_signal(e, SPMU_SIG_ICACHE_HIT, cycle, cycle, 1);
+	m->icache_hit_record = e->count - 1;
+}
+
+ALWAYS_INLINE uint64_t l1i_bring(struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, bool prefetch, bool timed)
+{
+	unsigned entry = 0;
+	uint64_t start = cycle;
+	if (timed) {
+		entry = inflight_soonest(&m->l1i_fill);
+		if (m->l1i_fill.ready[entry] > cycle) {
+			if (prefetch)
+				return 0;
+			start = m->l1i_fill.ready[entry];
+		}
+	}
+	enum inflight_source source;
+	uint8_t state;
+	uint64_t ready = l2_access(m, line, start, prefetch ? ACCESS_PREFETCH : ACCESS_CODE, timed, &source, &state);
+	if (timed) {
+		inflight_set(&m->l1i_fill, entry, line, ready, source, !prefetch);
+		state |= LINE_PENDING;
+	}
+	struct cache_victim victim;
+	l1_fill(&m->l1i, vline, line, state | (prefetch ? LINE_PREFETCHED : 0), &victim);
+	return ready;
+}
+
+ALWAYS_INLINE void fetch_general(struct memsys *m, uint64_t addr, uint64_t cycle, bool timed, struct mem_result *r)
+{
+	uint64_t vline = addr >> LINE_LOG2, did = 0;
+	r->did = 0;
+	r->ready = cycle;
+	uint32_t frame = translate(m, TRANSLATE_CODE, addr, &r->ready, &did, timed);
+	if (did & SPMU_DID(DTLB_MISS))
+		r->did |= SPMU_DID(ITLB_MISS_F);
+	if (r->ready > cycle)
+		SIGNAL_AT(m, ITLB_STALL, cycle, r->ready, 1);
+	uint64_t translated = r->ready;
+	uint32_t line = physical_line(m, frame, vline);
+	int32_t slot = l1_find(&m->l1i, vline);
+	bool ahead = false;
+	if (slot >= 0) {
+		uint8_t *state = &m->l1i.state[slot];
+		l1_touch(&m->l1i, vline, (uint32_t)slot);
+		ahead = *state & LINE_PREFETCHED;
+		*state &= (uint8_t)~LINE_PREFETCHED;
+		if (timed && *state & LINE_PENDING) {
+			int entry = inflight_find(&m->l1i_fill, line);
+			if (entry >= 0 && m->l1i_fill.ready[entry] > r->ready)
+				r->ready = m->l1i_fill.ready[entry];
+			else
+				*state &= (uint8_t)~LINE_PENDING;
+		}
+	} else {
+		r->ready = l1i_bring(m, vline, line, r->ready, false, timed);
+		ahead = true;
+	}
+	if (timed && (slot < 0 || r->ready > translated)) {
+		r->did |= SPMU_DID(ICACHE_MISS);
+		SIGNAL_AT(m, ICACHE_MISS_LINE, translated, translated, 1);
+		SIGNAL_AT(m, ICACHE_STALL, translated, r->ready, 1);
+	} else if (timed) {
+		icache_hit(m, cycle);
+	}
+	/* after a miss, or when a line fetched ahead is used, the lines behind it are asked for; not over a page */
+	for (unsigned i = 1; ahead && i <= m->l1i_next_line && (vline + i) >> 6 == vline >> 6; i++)
+		if (l1_find(&m->l1i, vline + i) < 0)
+			l1i_bring(m, vline + i, line + i, translated, true, timed);
+}
+
+void memsys_fetch(struct memsys *m, uint64_t addr, uint64_t cycle, struct mem_result *r)
+{
+	uint64_t vline = addr >> LINE_LOG2;
+	uint32_t slot;
+	if (__builtin_expect(addr >> m->page_shift == m->last_code_page && cycle >= m->walk.latest &&
+	                     l1_guess(&m->l1i, vline, &slot) && !(m->l1i.state[slot] & (LINE_PENDING | LINE_PREFETCHED)), 1)) {
+		l1_touch(&m->l1i, vline, slot);
+		icache_hit(m, cycle);
+		r->ready = cycle;
+		r->did = 0;
+		return;
+	}
+	fetch_general(m, addr, cycle, true, r);
+}
+
+/* --- functional only --- */
+
+SLOW void warm_slow(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, bool store)
+{
+	struct mem_result r;
+	if (!store) {
+		load_general(m, ip, addr, size, 0, false, false, &r);
+		return;
+	}
+	uint64_t cycle = 0, did = 0;
+	translate(m, TRANSLATE_STORE, addr, &cycle, &did, false);
+	store_general(m, addr, size, 0, false, false, &r);
+}
+
+void memsys_warm_data(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, bool store)
+{
+	if (__builtin_expect((!store || !m->has_dtlb_store) && hits(m, addr, size, LINE_PREFETCHED | (store ? LINE_SHARED : 0)), 1)) {
+		if (store)
+			m->l1d.state[m->l1d.guess[addr / LINE_BYTES % L1_GUESSES]] |= LINE_DIRTY;
+		return;
+	}
+	warm_slow(m, ip, addr, size, store);
+}
+
+void memsys_warm_fetch(struct memsys *m, uint64_t addr)
+{
+	struct mem_result r;
+	uint64_t vline = addr >> LINE_LOG2;
+	uint32_t slot;
+	if (__builtin_expect(addr >> m->page_shift == m->last_code_page && l1_guess(&m->l1i, vline, &slot) &&
+	                     !(m->l1i.state[slot] & LINE_PREFETCHED), 1))
+		l1_touch(&m->l1i, vline, slot);
+	else
+		fetch_general(m, addr, 0, false, &r);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Inside of the memory system, shared by its files; nobody else includes this.
+ *
+ *   memsys.c     loads, stores, prefetches, fetches: L1D, L1I, fill buffers, write combining
+ *   translate.c  TLB lookups and page walks
+ *   l2.c         L2, super queue, the L2 prefetchers
+ *   uncore.c     L3, snoops between cores, memory
+ *
+ * Every function that changes state takes `timed`, a constant where it is inlined: false warms the state only.
+ */
+#ifndef CORE_MEMSYS_STATE_H
+#define CORE_MEMSYS_STATE_H
+#include "core/cache.h"
+#include "core/dram.h"
+#include "core/memsys.h"
+#include "core/prefetch.h"
+#include "core/tlb.h"
+
+enum { CORES_MAX = 1024 };
+
+struct memsys_shared {
+	struct cache l3;
+	struct dram dram;
+	struct frames frames;
+	bool victim;			/* L3 is non-inclusive and filled by L2's victims */
+	uint32_t l3_latency;		/* cycles, load to use */
+	uint32_t snoop;			/* cycles added */
+	uint32_t cores;
+	struct memsys *core[CORES_MAX];
+};
+
+/* A line of the write-combining buffers for non-temporal stores. */
+struct wc_line { uint64_t vline; uint64_t bytes; uint64_t stamp; uint32_t line; uint64_t free; };
+
+enum access_kind { ACCESS_LOAD, ACCESS_RFO, ACCESS_CODE, ACCESS_PREFETCH, ACCESS_WALK };
+
+struct memsys {
+	/* what an L1D hit touches comes first */
+	struct l1 l1d;
+	uint32_t page_shift;
+	uint32_t load_latency[2];	/* integer, vector */
+	uint64_t last_page;		/* page of the last lookup in the DTLB: there, and the youngest of its set */
+	uint64_t last_store_page, last_code_page;	/* the same for dtlb_store and itlb */
+	struct tlb dtlb;
+	struct walkers walk;
+	struct emitter *emitter;
+	struct memsys_shared *shared;
+
+	struct tlb dtlb_store, itlb, stlb;
+	bool has_dtlb_store;
+	uint32_t stlb_latency;
+	struct l1 l1i;
+	struct inflight l1d_fill, l1i_fill;
+	uint32_t split_penalty, page_split_penalty;
+	uint32_t l1i_next_line;
+	struct next_line next_line;
+	struct ip_stride ip_stride;
+	bool use_next_line, use_ip_stride;
+	uint32_t icache_hit_record;	/* where in the batch the last ICACHE_HIT record lies */
+	uint32_t wc_count;
+	uint64_t wc_clock;
+	struct wc_line wc[INFLIGHT_MAX];
+
+	struct cache l2;
+	struct inflight l2_fill;	/* super queue */
+	struct rate l2_rate, l3_rate;
+	uint32_t l2_latency, l2_code_latency;
+	uint32_t l2_lookup;		/* cycles from the L1 pipeline to the L2 miss: L2's latency less L1's */
+	uint32_t prefetch_reserve;
+	bool use_adjacent, use_streamer;
+	struct streamer streamer;
+	struct core_config config;	/* the fields it was made from, for memsys_reset */
+};
+
+#define SIGNAL_AT(m, name, begin, end, n) \
+	do { if (timed) emit_signal((m)->emitter, SPMU_SIG_##name, begin, end, n); } while (0)
+
+/* translate.c.  Which TLB: */
+enum translate_kind { TRANSLATE_LOAD, TRANSLATE_STORE, TRANSLATE_CODE };
+/* Frame (in pages) of a linear address.  *cycle moves to when it is known; *did gathers bits. */
+uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t *cycle, uint64_t *did, bool timed);
+/* The frame, without any lookup in a TLB: for a committed store, which was translated when its address was known. */
+uint32_t translate_known(struct memsys *m, uint64_t addr);
+static inline uint32_t physical_line(const struct memsys *m, uint32_t frame, uint64_t vline)
+{
+	unsigned log2 = m->page_shift - LINE_LOG2;
+	return frame << log2 | ((uint32_t)vline & ((1u << log2) - 1));
+}
+
+/* memsys.c: a page walk's read of a table entry. */
+uint64_t table_read(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
+
+/* l2.c.  A request that missed L1 and has its fill buffer since `cycle`.  Returns the cycle of use; *source says who served
+ * it; *state is what the L1 line starts with (LINE_SHARED or 0). */
+uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed,
+                   enum inflight_source *source, uint8_t *state);
+/* A modified line leaves L1D. */
+void l2_write_back(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
+/* Other cores give up their copies of a line that a store found shared. Returns when it is owned. */
+uint64_t l2_upgrade(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
+
+/* uncore.c.  A request that missed L2 and has its super-queue entry since `cycle`. */
+uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed,
+                     enum inflight_source *source, uint8_t *state);
+/* A line leaves L2. */
+void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed);
+/* A line is written past the caches (non-temporal): every copy goes.  Returns when memory takes it. */
+uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
+/* Other cores' copies are invalidated; true if there was one. */
+bool uncore_invalidate_others(struct memsys *m, uint32_t line);
+#endif

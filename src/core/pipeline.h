@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * One core's pipeline: the state that its units share.  Private to src/core/.
+ *
+ * Every unit is a set of timestamps.  A slot (fused-domain uop) passes, in this order and once:
+ * frontend.h (delivery into the uop queue), rename.h (allocation), then each of its uops scheduler.h (port and
+ * dispatch) and lsq.h (memory), then retirement in core.c.  What is hot lies in the header of the unit, inline;
+ * what is rare in its .c file.
+ */
+#ifndef CORE_PIPELINE_H
+#define CORE_PIPELINE_H
+#include "core/bpred.h"
+#include "core/config.h"
+#include "core/core.h"
+#include "core/emit.h"
+#include "core/memsys.h"
+#include "isa/isa.h"
+
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+
+static inline uint64_t max64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static inline uint64_t min64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* --- front end --- */
+enum fe_path { FE_DSB, FE_MITE, FE_MS, FE_LSD, FE_NONE /* after a redirect: not known yet */ };
+
+struct dsb_entry {		/* what the uop cache holds of one window */
+	uint64_t window;	/* code address / window bytes; all ones: empty */
+	uint64_t mask;		/* bit i: an instruction that starts at byte i is here */
+	uint32_t stamp;		/* of its last use */
+	uint8_t  lines;		/* lines it takes */
+	uint8_t  last;		/* slots in the last of them */
+};
+
+struct frontend {
+	uint64_t cycle;		/* delivery is at this cycle */
+	uint32_t room;		/* slots that may still be delivered in it */
+	uint32_t width;		/* of the current path */
+	uint64_t window;	/* being delivered from; all ones: look up the next instruction's */
+	uint64_t mask;		/* instructions of it that need no further look (bit per byte); 0 while decoding */
+	uint64_t did;		/* bits for the next uop record: icache and ITLB misses */
+	uint64_t did_path;	/* FROM_* bit of the path */
+	uint32_t path, base_path;	/* enum fe_path; base_path: where MS returns to */
+	uint32_t window_log2, window_mask;
+	/* legacy decode */
+	uint64_t pd;		/* predecode is at this cycle */
+	uint64_t pd_block, pd_line;	/* fetch block and 64-byte line it is at; all ones: none */
+	uint64_t group_cycle;	/* decode group: its cycle, and decoders used in it */
+	uint32_t group, pd_count, pd_lead, fetch_log2;
+	/* uop cache */
+	struct dsb_entry *dsb;	/* sets x ways */
+	uint32_t dsb_stamp;
+	uint16_t dsb_hint[256];	/* entry in which a window was last found, by its low bits */
+	/* loop buffer */
+	uint64_t loop_branch, loop_hash, loop_hash_now;
+	uint32_t loop_slots, loop_slots_now, loop_count;
+	bool loop_active, loop_buffer;	/* loop_buffer: the core has one */
+	/* uop queue: cycle at which each entry is free */
+	uint32_t idq_pos, idq_size;
+	uint64_t idq[256];
+};
+
+/* --- rename, reorder buffer, load buffer --- */
+struct rename {
+	uint64_t cycle;		/* earliest cycle with an issue slot left */
+	uint32_t used, width;	/* slots used in it */
+	uint32_t frontend_latency, dispatch_delay;
+	uint64_t barrier;	/* nothing is allocated before */
+	uint64_t bubble_floor;	/* empty slots before are not the front end's: recovery, halt */
+	uint32_t rob_pos, rob_size, lb_pos, lb_size;
+	uint32_t slots;		/* since the core was created, low bits: age of things */
+	uint64_t rob[1024];	/* cycle at which each entry is free */
+	uint64_t lb[512];
+};
+
+/* --- scheduler --- */
+enum { SCHED_WINDOW = 4096, SCHED_PORTS = 16, SCHED_POOLS = 3, SCHED_FAR = 1024, UNIT_RESERVATIONS = 32, UNITS = 4 };
+
+struct unit {			/* a non-pipelined unit: when it is taken */
+	uint32_t count;
+	struct { uint64_t begin, end; } taken[UNIT_RESERVATIONS];
+};
+
+struct port_choice { uint8_t port[15], count; };	/* ports of a mask; at least four, the last repeated */
+
+struct scheduler {
+	uint64_t walk;		/* dispatches before this cycle are done with */
+	uint16_t key[SCHED_PORTS];	/* uops allocated and not dispatched << 4 | 15 - port: the least is chosen */
+	struct { uint64_t from, to; } run[SCHED_PORTS];	/* a stretch of cycles in which the port is known to be taken */
+	int32_t free[SCHED_POOLS];	/* entries */
+	uint32_t far_count, port_mask;
+	uint64_t far_first;	/* least cycle in far[]; all ones if empty */
+	uint8_t pool[SCHED_PORTS];
+	struct port_choice *choice;	/* by mask of ports */
+	uint16_t used[SCHED_WINDOW];	/* ports taken in a cycle */
+	struct unit unit[UNITS];
+	struct { uint64_t cycle; uint32_t port; } far[SCHED_FAR];	/* dispatches beyond the window */
+};
+
+/* --- load and store queues --- */
+enum { SQ_BUCKETS = 512, MDP_ENTRIES = 256 };
+
+struct store {			/* 64 bytes */
+	uint64_t addr, ip;
+	uint64_t addr_ready, data_ready;	/* cycles */
+	uint64_t retire;	/* lower bound until it is known */
+	uint64_t commit;	/* written to L1D; known from sq.head on back */
+	uint32_t size;
+	bool done;		/* an access is made */
+	bool non_temporal;
+};
+
+struct lsq {
+	uint32_t head, tail;	/* stores are numbered; head: oldest not committed; tail: next */
+	uint32_t mask, sb_size;	/* ring's size - 1 */
+	uint32_t commit_width, commit_count;
+	uint32_t big;		/* 1 + number of the last store too large for the buckets */
+	uint32_t slot_tail;	/* tail when the slot began */
+	bool wants_data;	/* the newest store's data uop has not come yet */
+	bool lock_slot;		/* the slot holds a locked store */
+	uint64_t last_commit;	/* cycle of the last commit */
+	uint64_t addr_known;	/* latest addr_ready of all stores */
+	uint64_t load_floor;	/* no load dispatches before: locks */
+	uint64_t lock_begin;
+	uint32_t commit_delay, forward_latency, forward_blocked, alias_penalty, l1d_latency, mdp_limit, lock_penalty;
+	uint8_t mdp[MDP_ENTRIES];
+	uint32_t bucket[SQ_BUCKETS];	/* 1 + number of the newest store to these 8 bytes (mod 4096) */
+	struct store store[256];
+};
+
+/* --- REP string in flight --- */
+enum { REP_UOPS = 32 };
+struct rep {
+	bool active, started;	/* started: the uops ahead of the rounds have gone */
+	bool pending;		/* a round is waiting to grow or go */
+	uint64_t addr;		/* of the instruction */
+	struct insn insn;
+	struct uop uop[REP_UOPS];
+	uint64_t at[REP_UOPS];	/* addresses of the waiting round */
+	uint32_t bytes;		/* it moves */
+};
+
+struct core {
+	struct frontend fe;
+	struct rename rn;
+	struct scheduler sc;
+	struct lsq q;
+	uint64_t reg[REG_COUNT];	/* cycle at which each register is ready */
+	uint64_t last_retire;
+	uint32_t retired, retire_width, retire_latency;	/* retired: slots in cycle last_retire */
+	uint64_t instructions;
+	struct memsys *mem;
+	struct bpred *bp;
+	struct rep rep;
+	struct core_config config;
+	struct machine *machine;
+	struct emitter e;
+};
+
+struct machine {
+	struct core_config config;
+	struct memsys_shared *shared;
+};
+
+/* Runs of emit_grow */
+enum { RUN_BUBBLE, RUN_ROB, RUN_RS, RUN_LB, RUN_SB };
+
+/* A branch or clear at `resolve` restarts fetch. */
+void core_redirect(struct core *c, uint64_t resolve);
+
+int  frontend_init(struct core *c, struct err *err);
+void frontend_release(struct core *c);
+void frontend_reset(struct core *c, uint64_t cycle);
+void frontend_forget(struct core *c);	/* timing state only: the next instruction starts anew */
+void frontend_discard(struct core *c, uint64_t addr, uint64_t bytes);
+void rename_reset(struct core *c, uint64_t cycle);
+int  scheduler_init(struct core *c, struct err *err);
+void scheduler_release(struct core *c);
+void scheduler_reset(struct core *c, uint64_t cycle);
+void lsq_reset(struct core *c, uint64_t cycle);
+void rep_run(struct core *c, const struct iblock *b, unsigned i, const uint64_t *slots, unsigned nslots, uint64_t next_ip);
+void rep_end(struct core *c, bool leave);	/* leave: it has ended; else it was broken off and does not retire */
+/* One instruction through the whole pipeline.  at: address of each of its uops; stays: more of it follows. */
+void core_run_insn(struct core *c, const struct insn *in, const struct uop *u, unsigned uops, const uint64_t *at, bool stays);
+#endif

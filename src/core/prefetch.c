@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Hardware prefetchers; see prefetch.h. */
+#include "core/prefetch.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE_LINES = 64 };
+
+void next_line_init(struct next_line *p)
+{
+	memset(p, 0xff, sizeof(*p));
+	p->at = 0;
+}
+
+bool next_line_train(struct next_line *p, uint64_t line)
+{
+	bool ascending = false;
+	for (unsigned i = 0; i < RECENT_LINES; i++) {
+		if (p->recent[i] == line)
+			return false;
+		ascending |= p->recent[i] + 1 == line;
+	}
+	p->recent[p->at++ % RECENT_LINES] = line;
+	return ascending && (line + 1) % PAGE_LINES;
+}
+
+int ip_stride_init(struct ip_stride *p, uint32_t entries, uint32_t max_stride, struct err *err)
+{
+	memset(p, 0, sizeof(*p));
+	if (!entries || entries & (entries - 1))
+		return err_set(err, ERR_INPUT, "prefetch.l1d_ip_entries: %u is not a power of two", entries);
+	p->mask = entries - 1;
+	p->max_stride = max_stride;
+	p->entry = malloc(entries * sizeof(*p->entry));
+	if (!p->entry)
+		return err_set(err, ERR_NOMEM, "out of memory for the stride prefetcher");
+	ip_stride_clear(p);
+	return 0;
+}
+
+void ip_stride_release(struct ip_stride *p)
+{
+	free(p->entry);
+	p->entry = NULL;
+}
+
+void ip_stride_clear(struct ip_stride *p)
+{
+	memset(p->entry, 0, (p->mask + 1) * sizeof(*p->entry));
+}
+
+bool ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64_t *target)
+{
+	struct ip_entry *e = &p->entry[(ip ^ ip >> 8) & p->mask];
+	if (e->ip != (uint32_t)ip) {
+		*e = (struct ip_entry){ .ip = (uint32_t)ip, .addr = addr };
+		return false;
+	}
+	/* Strides below a line are seen as lines, since only the first access to a line comes here. */
+	int64_t stride = (int64_t)(addr - e->addr), lines = (int64_t)(addr >> 6) - (int64_t)(e->addr >> 6);
+	if (!lines)
+		return false;
+	bool same = stride == e->stride, same_lines = lines == e->lines;
+	e->addr = addr;
+	e->stride = stride;
+	e->lines = lines;
+	if (!same && !same_lines) {
+		e->confidence = 1;
+		return false;
+	}
+	if (e->confidence < PREFETCH_CONFIDENT)
+		e->confidence++;
+	int64_t step = same ? stride : lines * 64;
+	if (e->confidence < PREFETCH_CONFIDENT || step > (int64_t)p->max_stride || -step > (int64_t)p->max_stride)
+		return false;
+	*target = addr + (uint64_t)step;
+	return *target >> 12 == addr >> 12 && *target >> 6 != addr >> 6;
+}
+
+void streamer_init(struct streamer *s, uint32_t streams, uint32_t degree, uint32_t distance)
+{
+	memset(s, 0, sizeof(*s));
+	s->count = streams < STREAMS_MAX ? streams : STREAMS_MAX;
+	s->degree = degree < STREAM_OUT_MAX ? degree : STREAM_OUT_MAX;
+	s->distance = distance;
+	for (unsigned i = 0; i < STREAMS_MAX; i++)
+		s->stream[i].page = UINT32_MAX;
+}
+
+unsigned streamer_train(struct streamer *s, uint32_t line, uint32_t out[STREAM_OUT_MAX])
+{
+	uint32_t page = line / PAGE_LINES;
+	struct stream_entry *e = NULL, *oldest = &s->stream[0];
+	for (unsigned i = 0; i < s->count; i++) {
+		if (s->stream[i].page == page) {
+			e = &s->stream[i];
+			break;
+		}
+		if (s->stream[i].stamp < oldest->stamp)
+			oldest = &s->stream[i];
+	}
+	if (!e) {
+		*oldest = (struct stream_entry){ .page = page, .last = line, .stamp = ++s->clock };
+		return 0;
+	}
+	e->stamp = ++s->clock;
+	s->current = (uint32_t)(e - s->stream);
+	if (line == e->last)
+		return 0;
+	int32_t direction = line > e->last ? 1 : -1;
+	e->last = line;
+	if (direction != e->direction) {
+		e->direction = direction;
+		e->confidence = 1;
+		e->next = line + (uint32_t)direction;
+		return 0;
+	}
+	if (e->confidence < PREFETCH_CONFIDENT)
+		e->confidence++;
+	if (e->confidence < PREFETCH_CONFIDENT)
+		return 0;
+	if ((int32_t)(e->next - line) * direction <= 0)	/* the program overtook the stream */
+		e->next = line + (uint32_t)direction;
+	unsigned n = 0;
+	while (n < s->degree && e->next / PAGE_LINES == page && (int32_t)(e->next - line) * direction <= (int32_t)s->distance) {
+		out[n++] = e->next;
+		e->next += (uint32_t)direction;
+	}
+	return n;
+}
+
+void streamer_refused(struct streamer *s, uint32_t line)
+{
+	s->stream[s->current].next = line;
+}

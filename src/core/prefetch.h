@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The four hardware prefetchers of Intel's Optimization Manual, "Data Prefetching": what they look at
+ * and which line they ask for.  Whether there is room for the request is the caller's matter.
+ *
+ *   DCU next line     ascending accesses to lines just brought into L1D: the line after
+ *   DCU IP stride     an instruction whose accesses are a constant stride apart: the next address
+ *   L2 spatial        the other line of an aligned pair of 128 bytes (a line above needs no state: line ^ 1)
+ *   L2 streamer       ascending or descending requests to L2 within a 4 KB page: up to `degree` lines a request,
+ *                     up to `distance` lines ahead
+ * None crosses a 4 KB page.  How fast they become confident is a GUESS (third access in one direction or of one stride);
+ * to settle, count L2_RQSTS.ALL_PF over the first n lines of fresh pages.
+ * Left out: training of the DCU prefetchers by plain L1D hits (they see misses and first uses of prefetched lines, so a hit
+ * costs the model nothing), throttling by bandwidth, the L3-only mode of the streamer, the next-page prefetcher.
+ */
+#ifndef CORE_PREFETCH_H
+#define CORE_PREFETCH_H
+#include "core/config.h"
+
+enum { RECENT_LINES = 8, STREAMS_MAX = 64, STREAM_OUT_MAX = 8, PREFETCH_CONFIDENT = 2 };
+
+struct next_line {
+	uint64_t recent[RECENT_LINES];
+	uint32_t at;
+};
+void next_line_init(struct next_line *p);
+/* Line (any numbering) brought in or first used.  True: ask for line + 1. */
+bool next_line_train(struct next_line *p, uint64_t line);
+
+struct ip_entry { uint32_t ip, confidence; uint64_t addr; int64_t stride, lines; };
+struct ip_stride {
+	struct ip_entry *entry;
+	uint32_t mask;
+	uint32_t max_stride;
+};
+int  ip_stride_init(struct ip_stride *p, uint32_t entries, uint32_t max_stride, struct err *err);
+void ip_stride_release(struct ip_stride *p);
+void ip_stride_clear(struct ip_stride *p);
+/* True: ask for *target. */
+bool ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64_t *target);
+
+struct stream_entry { uint32_t page, last, next, confidence; int32_t direction; uint64_t stamp; };
+struct streamer {
+	uint32_t count, degree, distance;
+	uint32_t current;	/* stream of the last request */
+	uint64_t clock;
+	struct stream_entry stream[STREAMS_MAX];
+};
+void streamer_init(struct streamer *s, uint32_t streams, uint32_t degree, uint32_t distance);
+/* A request to L2 for a physical line; returns how many lines to ask for. */
+unsigned streamer_train(struct streamer *s, uint32_t line, uint32_t out[STREAM_OUT_MAX]);
+/* There was no room for one of those lines: the stream asks again from there. */
+void streamer_refused(struct streamer *s, uint32_t line);
+#endif

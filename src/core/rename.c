@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The rarer half of allocation; what it models and leaves out: rename.h. */
+#include "core/rename.h"
+#include <string.h>
+
+void rename_reset(struct core *c, uint64_t cycle)
+{
+	const struct core_config *f = &c->config;
+	c->rn = (struct rename){
+		.cycle = cycle, .bubble_floor = cycle, .barrier = cycle,
+		.width = f->alloc_width, .frontend_latency = f->frontend_latency, .dispatch_delay = f->rs_dispatch_delay,
+		.rob_size = f->rob_size, .lb_size = f->load_buffer_size,
+	};
+}
+
+/* The slot cannot go at rn->cycle: says when, and why. */
+uint64_t rename_wait(struct core *c, uint64_t delivered, uint64_t rob, uint64_t lb, uint64_t *did)
+{
+	struct rename *rn = &c->rn;
+	uint64_t open = rn->cycle, back_end = max64(max64(rob, lb), rn->barrier);
+	uint64_t cycle = max64(max64(open, delivered), back_end);
+
+	uint64_t from = max64(max64(open, back_end), rn->bubble_floor);
+	if (delivered > from) {
+		if (from == open && rn->used) {
+			emit_grow(&c->e, RUN_BUBBLE, SPMU_SIG_IDQ_BUBBLE, from, from + 1, rn->width - rn->used);
+			from++;
+		}
+		emit_grow(&c->e, RUN_BUBBLE, SPMU_SIG_IDQ_BUBBLE, from, delivered, rn->width);
+	}
+	from = max64(max64(open, delivered), rn->barrier);
+	if (rob > from) {
+		emit_grow(&c->e, RUN_ROB, SPMU_SIG_RESOURCE_STALL_ROB, from, rob, 1);
+		*did |= SPMU_DID(STALL_ROB);
+	}
+	if (lb > from) {
+		emit_grow(&c->e, RUN_LB, SPMU_SIG_RESOURCE_STALL_LB, from, lb, 1);
+		*did |= SPMU_DID(STALL_LB);
+	}
+	if (cycle != open) {
+		rn->cycle = cycle;
+		rn->used = 0;
+	}
+	return cycle;
+}
+
+/* A uop of the slot being allocated waits until `until`: the slot moves there. */
+uint64_t rename_stall(struct core *c, enum spmu_signal signal, uint64_t from, uint64_t until)
+{
+	struct rename *rn = &c->rn;
+	unsigned run = signal == SPMU_SIG_RESOURCE_STALL_RS ? RUN_RS : signal == SPMU_SIG_RESOURCE_STALL_SB ? RUN_SB : RUN_LB;
+	emit_grow(&c->e, run, signal, from, until, 1);
+	rn->cycle = until;
+	rn->used = 1;
+	if (rn->used >= rn->width) {
+		rn->used = 0;
+		rn->cycle++;
+	}
+	scheduler_advance(&c->sc, until);
+	return until;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Rename and allocation: issue width, reorder buffer, load buffer, stalls and bubbles.
+ *
+ * Models: so many slots a cycle, in order; a reorder-buffer entry a slot, a load-buffer entry a load (rings of the
+ * cycles at which entries are given back), scheduler entries (scheduler.h), store-buffer entries (lsq.h).
+ * IDQ_BUBBLE counts the slots that stay empty while the front end has nothing and nothing else stops allocation;
+ * each RESOURCE_STALL_* covers the cycles in which a slot that has been delivered waits for that resource.
+ * Between a mispredicted branch and its recovery no slot is accounted for: on the machine the wrong path is there.
+ * Leaves out: physical register files, limits of the move elimination, partial-register merges.
+ */
+#ifndef CORE_RENAME_H
+#define CORE_RENAME_H
+#include "core/frontend.h"
+#include "core/lsq.h"
+#include "core/scheduler.h"
+
+uint64_t rename_wait(struct core *c, uint64_t delivered, uint64_t rob, uint64_t lb, uint64_t *did);
+uint64_t rename_stall(struct core *c, enum spmu_signal signal, uint64_t from, uint64_t until);
+
+/* Allocates a slot that was delivered at `fetch`; head: kind of its first uop. */
+static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c, unsigned head, uint64_t fetch, uint64_t *did)
+{
+	struct rename *rn = &c->rn;
+	uint64_t cycle = rn->cycle, delivered = fetch + rn->frontend_latency, rob = rn->rob[rn->rob_pos];
+	uint64_t lb = rn->lb[rn->lb_pos];
+	lb = head == UOP_LOAD ? lb : 0;
+	if (max64(max64(delivered, rob), max64(lb, rn->barrier)) > cycle)
+		cycle = rename_wait(c, delivered, rob, lb, did);
+	if (cycle != c->sc.walk) {
+		scheduler_advance(&c->sc, cycle);
+		lsq_advance(c, cycle);
+	}
+	rn->slots++;
+	uint32_t used = rn->used + 1;
+	bool full = used >= rn->width;
+	rn->used = full ? 0 : used;
+	rn->cycle = cycle + full;
+	frontend_leave(c, cycle);
+	return cycle;
+}
+#endif

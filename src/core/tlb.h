@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Address translation: TLBs, paging-structure caches, page walks, and which frame a page has.
+ *
+ * Frames are given by first touch, in order, so a run of pages touched in turn is a run of frames: GUESS, the
+ * best case of a real kernel's allocator; compare L2 hit rates of a 256 KB array on a machine.  Page tables have
+ * frames of their own, given the same way, so a walk's accesses go to real lines and compete for the caches.
+ * A machine has one page size (memory.page): all pages are 4 KB, or all are 2 MB, with the TLBs for that size.
+ * Left out: 1 GB pages, five-level paging, accessed and dirty bits, PCIDs, invalidation, next-page prefetch.
+ */
+#ifndef CORE_TLB_H
+#define CORE_TLB_H
+#include "core/cache.h"
+
+enum { TLB_GUESSES = 256, WALKERS_MAX = 16, WALK_CACHE_MAX = 64, WALK_LEVELS = 4 };
+
+struct tlb {
+	uint32_t sets, ways, mask;
+	uint32_t log2;		/* slot = set << log2 | way */
+	uint64_t *page;		/* linear page number; VLINE_NONE: empty */
+	uint32_t *frame;	/* frame, in units of the page size */
+	uint64_t *word;
+	uint16_t guess[TLB_GUESSES];
+	struct repl repl;
+};
+int  tlb_init(struct tlb *t, const char *what, uint32_t entries, uint32_t ways, struct err *err);
+void tlb_release(struct tlb *t);
+void tlb_clear(struct tlb *t);
+void tlb_fill(struct tlb *t, uint64_t page, uint32_t frame);
+
+static inline void tlb_touch(struct tlb *t, uint64_t page, uint32_t slot)
+{
+	repl_touch(&t->repl, &t->word[page & t->mask], slot & ((1u << t->log2) - 1));
+}
+/* Slot of a page, or -1; does not touch. */
+static inline int32_t tlb_find(struct tlb *t, uint64_t page)
+{
+	uint32_t guess = t->guess[page % TLB_GUESSES];
+	if (t->page[guess] == page)
+		return (int32_t)guess;
+	uint32_t at = ((uint32_t)page & t->mask) << t->log2;
+	for (uint32_t i = 0; i < t->ways; i++)
+		if (t->page[at + i] == page) {
+			t->guess[page % TLB_GUESSES] = (uint16_t)(at + i);
+			return (int32_t)(at + i);
+		}
+	return -1;
+}
+
+/* Page number and level -> frame.  Grows with the pages touched (12 bytes an entry, at least a third of them used); if memory runs
+ * out, a hash of the page stands in for its frame, so that results stay defined. */
+struct frames {
+	uint64_t *key;
+	uint32_t *frame;
+	size_t mask, used;
+	uint32_t next_data, next_table, data_end;
+};
+int  frames_init(struct frames *f, uint32_t data_end, struct err *err);
+void frames_release(struct frames *f);
+void frames_clear(struct frames *f);
+/* level 0: the page itself; 1 to 4: the page table of that level that maps it, `page` being its own number. */
+uint32_t frames_get(struct frames *f, unsigned level, uint64_t page);
+
+/* Caches of paging-structure entries, fully associative, least recently used out.
+ * Source: SDM vol. 3A, "Caching Paging-Related Information about Memory Typing / Paging-Structure Caches". */
+struct walk_cache {
+	uint32_t count;
+	uint32_t last;
+	uint64_t clock;
+	uint64_t key[WALK_CACHE_MAX], stamp[WALK_CACHE_MAX];
+};
+void walk_cache_init(struct walk_cache *w, uint32_t count);
+/* Present (and now the youngest)?  If not, it is put in. */
+bool walk_cache_use(struct walk_cache *w, uint64_t key);
+bool walk_cache_has(struct walk_cache *w, uint64_t key);
+
+struct walkers {
+	uint32_t count;
+	uint32_t overhead;
+	uint64_t latest;			/* no walk ends after this cycle */
+	uint64_t page[WALKERS_MAX], ready[WALKERS_MAX];
+	struct walk_cache cache[WALK_LEVELS];	/* [1] PDEs, [2] PDPTEs, [3] PML4Es */
+};
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The four prefetchers: when they ask, for what, and that each can be switched off. */
+#include "mem_fixture.h"
+#include "core/prefetch.h"
+
+static void a_line_prefetched_in_time_is_an_l1d_hit_marked_so(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.prefetch_l1d_next_line = 1;
+	mf_start(f);
+	mf_map(f);
+	assert_load(f, LINE_AT(0, 0), 1000, MEMORY, BITS_MEMORY);
+	assert_load(f, LINE_AT(1, 0), 2000, MEMORY, BITS_MEMORY);	/* ascending: asks for the third */
+	assert_load(f, LINE_AT(2, 0), 3000, L1, BITS_L1 | DID(PF_L1_USED));
+	assert_load(f, LINE_AT(2, 0), 4000, L1, BITS_L1);
+	assert_int_equal(mf_count(f, SPMU_SIG_L2_PF_MISS), 2);		/* the third, and the fourth when the third was used */
+}
+
+static void a_late_prefetch_is_a_fill_buffer_hit(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.prefetch_l1d_next_line = 1;
+	mf_start(f);
+	mf_map(f);
+	mf_load(f, LINE_AT(0, 0), 1000);
+	mf_load(f, LINE_AT(1, 0), 2000);
+	assert_load(f, LINE_AT(2, 0), 2100, MEMORY - 100, BITS_LFB | DID(PF_L1_USED));
+}
+
+static void switched_off_the_next_line_is_not_fetched(void **state)
+{
+	struct machine_fixture *f = *state;
+	mf_start(f);
+	mf_map(f);
+	for (unsigned i = 0; i < 3; i++)
+		assert_load(f, LINE_AT(i, 0), 1000 * (i + 1), MEMORY, BITS_MEMORY);
+	assert_int_equal(mf_count(f, SPMU_SIG_L2_PF_MISS) + f->count[SPMU_SIG_L2_PF_HIT], 0);
+}
+
+static void the_next_line_prefetcher_stays_in_the_page(void **state)
+{
+	(void)state;
+	struct next_line p;
+	next_line_init(&p);
+	assert_false(next_line_train(&p, 62));
+	assert_false(next_line_train(&p, 63));
+	assert_false(next_line_train(&p, 200));
+	assert_false(next_line_train(&p, 198));
+	assert_true(next_line_train(&p, 199));
+}
+
+static void a_constant_stride_is_followed_from_the_third_access_on(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.prefetch_l1d_ip = 1;
+	mf_start(f);
+	mf_map(f);
+	struct mem_result r;
+	for (unsigned i = 0; i < 8; i++) {
+		memsys_load(f->m, 0x400123, BASE + 320 * i, 8, 1000 * (i + 1), false, &r);
+		assert_int_equal(!!(r.did & DID(PF_L1_USED)), i >= 3);
+		assert_int_equal(r.ready - 1000 * (i + 1), i >= 3 ? L1 : MEMORY);
+	}
+}
+
+static void strides_below_a_line_are_followed_by_lines(void **state)
+{
+	(void)state;
+	struct ip_stride p;
+	uint64_t target, at = 0x10000;
+	assert_int_equal(ip_stride_init(&p, 16, 2048, NULL), 0);
+	/* a stride of 24 bytes, of which only first touches of a line are seen: 0 72 144 192 264 */
+	assert_false(ip_stride_train(&p, 1, at, &target));
+	assert_false(ip_stride_train(&p, 1, at + 72, &target));
+	assert_true(ip_stride_train(&p, 1, at + 144, &target));
+	assert_int_equal(target, at + 216);
+	assert_true(ip_stride_train(&p, 1, at + 192, &target));
+	assert_int_equal(target >> 6, (at + 256) >> 6);
+	ip_stride_release(&p);
+}
+
+static void a_stride_prefetch_never_leaves_the_page(void **state)
+{
+	(void)state;
+	struct ip_stride p;
+	uint64_t target;
+	unsigned asked = 0;
+	assert_int_equal(ip_stride_init(&p, 16, 2048, NULL), 0);
+	for (uint64_t a = 0x10000; a < 0x14000; a += 1024)
+		if (ip_stride_train(&p, 1, a, &target)) {
+			asked++;
+			assert_int_equal(target >> 12, a >> 12);
+		}
+	assert_int_equal(asked, 10);	/* 16 accesses, the first two learn, 4 are the last of their page */
+	ip_stride_release(&p);
+}
+
+static void the_spatial_prefetcher_completes_the_pair_of_lines(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.prefetch_l2_adjacent = 1;
+	mf_start(f);
+	mf_map(f);
+	assert_load(f, LINE_AT(1, 0), 1000, MEMORY, BITS_MEMORY);
+	assert_load(f, LINE_AT(0, 0), 2000, L2, BITS_L2);	/* line ^ 1 */
+	assert_load(f, LINE_AT(2, 0), 3000, MEMORY, BITS_MEMORY);
+	assert_int_equal(mf_count(f, SPMU_SIG_L2_PF_MISS), 2);
+	assert_int_equal(f->count[SPMU_SIG_DRAM_READ], 4);
+}
+
+static void the_streamer_runs_ahead_by_degree_up_to_its_distance(void **state)
+{
+	(void)state;
+	struct streamer s;
+	uint32_t out[STREAM_OUT_MAX];
+	streamer_init(&s, 4, 2, 4);
+	assert_int_equal(streamer_train(&s, 640, out), 0);
+	assert_int_equal(streamer_train(&s, 641, out), 0);
+	assert_int_equal(streamer_train(&s, 642, out), 2);	/* third in one direction */
+	assert_int_equal(out[0], 643);
+	assert_int_equal(out[1], 644);
+	assert_int_equal(streamer_train(&s, 643, out), 2);
+	assert_int_equal(out[0], 645);
+	assert_int_equal(out[1], 646);
+	assert_int_equal(streamer_train(&s, 644, out), 2);
+	assert_int_equal(out[1], 648);				/* four ahead: the limit */
+	assert_int_equal(streamer_train(&s, 645, out), 1);
+	assert_int_equal(out[0], 649);
+}
+
+static void the_streamer_follows_descending_accesses_within_the_page(void **state)
+{
+	(void)state;
+	struct streamer s;
+	uint32_t out[STREAM_OUT_MAX];
+	streamer_init(&s, 4, 2, 20);
+	streamer_train(&s, 646, out);
+	streamer_train(&s, 645, out);
+	assert_int_equal(streamer_train(&s, 644, out), 2);
+	assert_int_equal(out[0], 643);
+	assert_int_equal(out[1], 642);
+	assert_int_equal(streamer_train(&s, 643, out), 2);
+	assert_int_equal(out[1], 640);
+	assert_int_equal(streamer_train(&s, 642, out), 0);	/* 639 is in another page */
+}
+
+static void the_streamer_hides_memory_s_latency(void **state)
+{
+	struct machine_fixture *f = *state;
+	uint64_t took[2];
+	for (unsigned on = 0; on < 2; on++) {
+		f->config.prefetch_l2_streamer = on;
+		mf_start(f);
+		mf_map(f);
+		uint64_t cycle = 1000;
+		for (unsigned i = 0; i < 40; i++)
+			cycle = mf_load(f, BASE + 64 * i, cycle).ready;
+		took[on] = cycle - 1000;
+		if (!on) {
+			assert_int_equal(took[0], 40 * MEMORY);
+			mf_end(f);
+		}
+	}
+	assert_true(took[1] < took[0] / 3);
+}
+
+static void prefetches_leave_room_in_the_super_queue(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.prefetch_l2_adjacent = 1;
+	f->config.l2_queue = 4;
+	f->config.prefetch_l2_reserve = 3;
+	mf_start(f);
+	mf_map(f);
+	mf_load(f, LINE_AT(0, 0), 1000);	/* one entry taken, three free: no prefetch */
+	assert_int_equal(mf_count(f, SPMU_SIG_L2_PF_MISS), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MF_TEST(a_line_prefetched_in_time_is_an_l1d_hit_marked_so),
+		MF_TEST(a_late_prefetch_is_a_fill_buffer_hit),
+		MF_TEST(switched_off_the_next_line_is_not_fetched),
+		MF_TEST(a_constant_stride_is_followed_from_the_third_access_on),
+		MF_TEST(the_spatial_prefetcher_completes_the_pair_of_lines),
+		MF_TEST(the_streamer_hides_memory_s_latency),
+		MF_TEST(prefetches_leave_room_in_the_super_queue),
+		cmocka_unit_test(the_next_line_prefetcher_stays_in_the_page),
+		cmocka_unit_test(strides_below_a_line_are_followed_by_lines),
+		cmocka_unit_test(a_stride_prefetch_never_leaves_the_page),
+		cmocka_unit_test(the_streamer_runs_ahead_by_degree_up_to_its_distance),
+		cmocka_unit_test(the_streamer_follows_descending_accesses_within_the_page),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

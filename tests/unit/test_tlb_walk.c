@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Address translation: levels, exact latencies, walks counted, walkers limited; 4 KB pages. */
+#include "mem_fixture.h"
+
+enum { PAGE = 4096 };
+#define WALK(accesses) ((accesses) * MEMORY)
+
+/* Line 8 of each page: not where page tables lie. */
+static uint64_t page(unsigned n)
+{
+	return BASE + (uint64_t)n * PAGE + (n % 3) * 64;
+}
+
+static void start(struct machine_fixture *f)
+{
+	f->config.memory_page = 0;
+	f->config.l1d_size = 32768;
+	f->config.l1d_ways = 8;
+	f->config.l2_size = 262144;
+	mf_start(f);
+}
+
+static void a_first_touch_walks_four_levels(void **state)
+{
+	struct machine_fixture *f = *state;
+	start(f);
+	assert_load(f, page(0), 1000, STLB + WALK(4) + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS));
+	assert_int_equal(mf_count(f, SPMU_SIG_DTLB_LOAD_WALK), 1);
+	assert_int_equal(f->begin[SPMU_SIG_DTLB_LOAD_WALK], 1000 + STLB);
+	assert_int_equal(f->end[SPMU_SIG_DTLB_LOAD_WALK], 1000 + STLB + WALK(4));
+	assert_int_equal(f->count[SPMU_SIG_L2_DEMAND_RD_MISS], 1);	/* a walk's reads are not demand reads */
+}
+
+static void a_neighbour_page_needs_one_access_that_hits(void **state)
+{
+	struct machine_fixture *f = *state;
+	start(f);
+	mf_load(f, page(0), 1000);
+	/* the page directory's entry is cached, the table's line is in L1D */
+	assert_load(f, page(1), 5000, STLB + L1 + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS));
+	/* eight entries a line: page 8 needs the next line of the table */
+	assert_load(f, page(8), 9000, STLB + MEMORY + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS));
+}
+
+static void walk_caches_shorten_the_walk(void **state)
+{
+	struct machine_fixture *f = *state;
+	start(f);
+	mf_load(f, BASE, 1000);
+	/* another 2 MB: page directory entry and table entry; another 1 GB: three levels */
+	assert_load(f, BASE - (UINT64_C(16) << 21), 5000, STLB + WALK(2) + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS));
+	assert_load(f, BASE - (UINT64_C(16) << 30), 9000, STLB + WALK(3) + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS));
+}
+
+static void without_walk_caches_every_walk_reads_four_entries(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.walk_pde_entries = f->config.walk_pdpte_entries = f->config.walk_pml4e_entries = 0;
+	start(f);
+	mf_load(f, page(0), 1000);
+	assert_load(f, page(1), 5000, STLB + 4 * L1 + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS));
+}
+
+static void what_the_dtlb_lost_the_stlb_has(void **state)
+{
+	struct machine_fixture *f = *state;
+	start(f);
+	for (unsigned i = 0; i < 6; i++)	/* DTLB: 2 sets of 2 */
+		mf_load(f, page(i), 1000 * (i + 1));
+	assert_load(f, page(5), 20000, L1, BITS_L1);
+	assert_load(f, page(0), 21000, STLB + L1, BITS_L1 | DID(DTLB_MISS) | DID(STLB_HIT));
+	assert_load(f, page(0), 22000, L1, BITS_L1);
+	mf_forget(f);
+	for (unsigned i = 6; i < 6 + 24; i++)
+		mf_load(f, page(i), 23000 + 1000 * i);
+	assert_int_equal(mf_count(f, SPMU_SIG_DTLB_LOAD_WALK), 24);
+	struct mem_result r = mf_load(f, page(0), 60000);
+	assert_true(r.did & DID(STLB_MISS));
+}
+
+static void one_walker_makes_the_second_walk_wait(void **state)
+{
+	struct machine_fixture *f = *state;
+	for (unsigned walkers = 1; walkers <= 2; walkers++) {
+		f->config.walk_walkers = walkers;
+		start(f);
+		mf_load(f, page(0), 1000);
+		mf_load(f, page(8), 10000);		/* each needs a line of the table from memory */
+		uint64_t ready = mf_load(f, page(16), 10000).ready;
+		assert_int_equal(ready, 10000 + STLB + (walkers == 1 ? 2 : 1) * MEMORY + MEMORY);
+		if (walkers == 1)
+			mf_end(f);
+	}
+}
+
+static void a_load_to_a_page_whose_walk_runs_waits_for_it(void **state)
+{
+	struct machine_fixture *f = *state;
+	start(f);
+	mf_load(f, page(0), 1000);
+	mf_load(f, page(8), 10000);
+	mf_load(f, page(8) + 64, 20000);
+	mf_load(f, page(16), 30000);	/* ends its walk at 30000 + STLB + MEMORY */
+	assert_load(f, page(16) + 64, 30010, STLB + MEMORY - 10 + MEMORY, BITS_MEMORY);
+	assert_int_equal(mf_count(f, SPMU_SIG_DTLB_LOAD_WALK), 3);
+}
+
+static void stores_are_translated_when_their_address_is_known(void **state)
+{
+	struct machine_fixture *f = *state;
+	start(f);
+	struct mem_result r;
+	memsys_store_translate(f->m, page(0), 8, 1000, &r);
+	assert_int_equal(r.ready, 1000 + STLB + WALK(4));
+	assert_int_equal(r.did, DID(DTLB_MISS) | DID(STLB_MISS));
+	assert_int_equal(mf_count(f, SPMU_SIG_DTLB_STORE_WALK), 1);
+	memsys_store_translate(f->m, page(0), 8, 9000, &r);
+	assert_int_equal(r.ready, 9000);
+	assert_int_equal(r.did, 0);
+	r = mf_store(f, page(0), 10000);	/* the commit does not translate again */
+	assert_int_equal(r.ready, 10000 + MEMORY + 1);
+	assert_int_equal(r.did, DID(STORE_L1D_MISS));
+}
+
+static void a_store_tlb_of_its_own_does_not_help_loads(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.dtlb_store_entries = 4;
+	f->config.dtlb_store_ways = 4;
+	start(f);
+	struct mem_result r;
+	memsys_store_translate(f->m, page(0), 8, 1000, &r);
+	assert_load(f, page(0), 9000, STLB + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_HIT));
+}
+
+static void large_pages_walk_three_levels_and_cover_2_mb(void **state)
+{
+	struct machine_fixture *f = *state;
+	mf_start(f);
+	assert_load(f, BASE + 64 * 64, 1000, STLB + WALK(3) + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS));
+	assert_load(f, BASE + (2 << 20) - 128, 5000, MEMORY, BITS_MEMORY);
+}
+
+static void a_fetch_misses_the_itlb_then_hits_the_stlb(void **state)
+{
+	struct machine_fixture *f = *state;
+	start(f);
+	struct mem_result r;
+	memsys_fetch(f->m, page(0), 1000, &r);
+	assert_int_equal(r.did, DID(ITLB_MISS_F) | DID(ICACHE_MISS));
+	assert_int_equal(r.ready, 1000 + STLB + WALK(4) + MEMORY + L2_CODE - L2);
+	assert_int_equal(mf_count(f, SPMU_SIG_ITLB_WALK), 1);
+	assert_int_equal(f->count[SPMU_SIG_ITLB_MISS], 1);
+	assert_int_equal(f->count[SPMU_SIG_ITLB_STLB_HIT], 0);
+	assert_int_equal(f->length[SPMU_SIG_ITLB_STALL], STLB + WALK(4));
+	for (unsigned i = 1; i < 6; i++)
+		memsys_fetch(f->m, page(i), 1000 * (i + 2), &r);
+	mf_forget(f);
+	memsys_fetch(f->m, page(0) + 8, 10000, &r);
+	assert_int_equal(mf_count(f, SPMU_SIG_ITLB_STLB_HIT), 1);
+	assert_true(r.did & DID(ITLB_MISS_F));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MF_TEST(a_first_touch_walks_four_levels),
+		MF_TEST(a_neighbour_page_needs_one_access_that_hits),
+		MF_TEST(walk_caches_shorten_the_walk),
+		MF_TEST(without_walk_caches_every_walk_reads_four_entries),
+		MF_TEST(what_the_dtlb_lost_the_stlb_has),
+		MF_TEST(one_walker_makes_the_second_walk_wait),
+		MF_TEST(a_load_to_a_page_whose_walk_runs_waits_for_it),
+		MF_TEST(stores_are_translated_when_their_address_is_known),
+		MF_TEST(a_store_tlb_of_its_own_does_not_help_loads),
+		MF_TEST(large_pages_walk_three_levels_and_cover_2_mb),
+		MF_TEST(a_fetch_misses_the_itlb_then_hits_the_stlb),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -30,7 +30,11 @@ struct spmu_pmi {
 	uint64_t overflow_cycle;/* of the first overflow that raised it */
 	uint64_t ip;		/* address of the first instruction not retired when it is taken */
 	uint64_t status;	/* IA32_PERF_GLOBAL_STATUS at that moment */
-	uint32_t record;	/* index in the batch of that instruction's first uop; batch->count: the end of the stream */
+	uint32_t record;	/* index in the batch of that instruction's first uop; batch->count: the end of the stream
+				 * (`ip` is then the last instruction's: nothing comes after it) */
+	uint32_t behind;	/* 0; n: the instruction named by `ip` is the n-th before `record` and lay in an earlier
+				 * batch (an event that is not counted at retirement overflowed before this batch's
+				 * first record retired); registers written now take effect from `record` on */
 };
 
 struct spmu_host {
@@ -66,10 +70,13 @@ int  spmu_model_load(struct spmu_model **out, const char *path, char *text, size
 void spmu_model_free(struct spmu_model *m);
 size_t spmu_model_events(const struct spmu_model *m);
 const struct spmu_event *spmu_model_event(const struct spmu_model *m, size_t index);
-/* By name, case-insensitive, '.' and ':' alike; NULL if there is none. */
+/* By name, else by one of perf's aliases; case-insensitive, '.' and ':' alike; NULL if there is none. */
 const struct spmu_event *spmu_model_find(const struct spmu_model *m, const char *name);
 /* By the low 16 bits of PERFEVTSEL plus cmask, inv, edge where the table tells events apart by them; NULL if this machine (or this model) has none. */
 const struct spmu_event *spmu_model_find_code(const struct spmu_model *m, uint64_t perfevtsel);
+/* The signals (set of enum spmu_signal) that must reach the PMU for this event to count, whatever modifiers it is
+ * programmed with; what else a core raises may be dropped at the source. */
+void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *event, uint64_t set[2]);
 /* Shape. */
 unsigned spmu_model_version(const struct spmu_model *m);	/* architectural perfmon version */
 unsigned spmu_model_gp_counters(const struct spmu_model *m);

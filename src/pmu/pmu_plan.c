@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * From registers to work: which counters count, by which of four ways, and what a pass over a batch must tally.
+ *
+ * A counter that only adds up gets tally slots, shared between counters that look at the same source; one that needs
+ * increments cycle by cycle (CMASK, EDGE, cycles(...), or an interrupt on an event that does not come in order) gets
+ * channels of the ring.  Channels belong to every counter enabled in its own register, so that a handler which
+ * clears and sets IA32_PERF_GLOBAL_CTRL does not lose what is in the ring.
+ */
+#include "pmu_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const uint8_t signal_kinds[] = {
+#define SIGNAL(name, kind, text) SPMU_##kind,
+#include "softpmu/signals.def"
+};
+
+enum spmu_signal_kind pmu_signal_kind(unsigned signal)
+{
+	return signal_kinds[signal];
+}
+
+struct wanted { uint16_t source; uint8_t cpl; };
+struct plan {
+	struct pmu_counter counter[PMU_MAX_COUNTERS];
+	uint16_t uops[PMU_MAX_COUNTERS * PMU_MAX_TERMS], signals[PMU_MAX_COUNTERS * PMU_MAX_TERMS];
+	unsigned n_uops, n_signals;
+	struct wanted channel[PMU_MAX_CHANNELS];
+	unsigned channels;
+	uint64_t signal_set[2], merged[2];
+};
+
+static void note_signal(struct plan *q, const struct pmu_source *s)
+{
+	uint64_t bit = UINT64_C(1) << (s->signal & 63);
+	q->signal_set[s->signal >> 6] |= bit;
+	if (s->form == FORM_VALUE && pmu_signal_kind(s->signal) == SPMU_INTERVAL)
+		q->merged[s->signal >> 6] |= bit;
+}
+
+static unsigned once(uint16_t *list, unsigned *n, uint16_t source)
+{
+	for (unsigned i = 0; i < *n; i++)
+		if (list[i] == source)
+			return i;
+	list[*n] = source;
+	return (*n)++;
+}
+
+static int channel(const struct spmu_model *m, struct plan *q, uint16_t source, uint8_t cpl)
+{
+	unsigned i;
+	const struct pmu_source *s = &m->source[source];
+	for (i = 0; i < q->channels; i++)
+		if (q->channel[i].source == source && q->channel[i].cpl == cpl)
+			return (int)i;
+	if (i == PMU_MAX_CHANNELS)
+		return -1;
+	q->channel[q->channels++] = (struct wanted){ source, cpl };
+	if (s->is_signal)
+		note_signal(q, s);
+	return (int)i;
+}
+
+/* The source sig(CYCLES), which every table has: a fixed counter counts it. */
+static int cycles_source(const struct spmu_model *m)
+{
+	for (size_t i = 0; i < m->sources; i++)
+		if (m->source[i].is_signal && m->source[i].signal == SPMU_SIG_CYCLES && m->source[i].form == FORM_VALUE)
+			return (int)i;
+	return -1;
+}
+
+static int plan_ring(const struct spmu_model *m, struct plan *q, struct pmu_counter *c)
+{
+	const struct pmu_expr *x = &c->row->expr;
+	int k, cycles = cycles_source(m);
+	if (cycles < 0 || (k = channel(m, q, (uint16_t)cycles, c->cpl)) < 0)
+		return SPMU_ENOMEM;
+	c->gate = (uint8_t)k;
+	for (unsigned t = 0; t < x->terms; t++) {
+		const struct pmu_term *term = &x->term[t];
+		if (!term->conds) {
+			if ((k = channel(m, q, term->source, c->cpl)) < 0)
+				return SPMU_ENOMEM;
+			c->channel[t][0][0] = (uint8_t)k;
+		}
+		for (unsigned j = 0; j < term->conds; j++)
+			for (unsigned a = 0; a < term->cond[j].sources; a++) {
+				if ((k = channel(m, q, term->cond[j].source[a], c->cpl)) < 0)
+					return SPMU_ENOMEM;
+				c->channel[t][j][a] = (uint8_t)k;
+			}
+	}
+	return SPMU_OK;
+}
+
+static void plan_sum(const struct spmu_model *m, struct plan *q, struct pmu_counter *c)
+{
+	const struct pmu_expr *x = &c->row->expr;
+	bool retire = true;
+	uint64_t step = 0;
+	for (unsigned t = 0; t < x->terms; t++) {
+		const struct pmu_source *s = &m->source[x->term[t].source];
+		retire &= !s->is_signal && s->stage == STAGE_RETIRE;	/* (then until is none) */
+		step += x->term[t].num;
+		if (s->is_signal) {
+			c->slot[t] = (uint16_t)once(q->signals, &q->n_signals, x->term[t].source);
+			note_signal(q, s);
+		} else {
+			c->slot[t] = (uint16_t)once(q->uops, &q->n_uops, x->term[t].source);
+		}
+	}
+	c->max_step = step > UINT32_MAX ? UINT32_MAX : (uint32_t)step;
+	c->mode = retire ? MODE_RETIRE : MODE_SUM;
+	const struct pmu_source *first = &m->source[x->term[0].source];
+	if (x->terms == 1 && first->is_signal && first->signal == SPMU_SIG_CYCLES && first->form == FORM_VALUE)
+		c->mode = MODE_CYCLES;
+}
+
+static int plan_counter(struct spmu *p, struct plan *q, unsigned i)
+{
+	struct pmu_counter *c = &q->counter[i];
+	bool fixed = i >= PMU_MAX_GP, enabled, interrupt, conds = false;
+	unsigned n = fixed ? i - PMU_MAX_GP : i;
+	if (fixed) {
+		unsigned control = p->fixed_ctrl >> (4 * n) & 15;
+		c->cpl = (control >> 1 & 1) | (control & 1) << 1;
+		enabled = control & 3;
+		interrupt = control >> 3;
+		c->cmask = c->inv = c->edge = 0;
+	} else {
+		uint64_t v = p->evtsel[n];
+		c->cpl = (v & SPMU_EVTSEL_USR ? 1 : 0) | (v & SPMU_EVTSEL_OS ? 2 : 0);
+		enabled = v & SPMU_EVTSEL_EN;
+		interrupt = v & SPMU_EVTSEL_INT;
+		c->cmask = (uint8_t)(v >> 24);
+		c->inv = !!(v & SPMU_EVTSEL_INV);
+		c->edge = !!(v & SPMU_EVTSEL_EDGE);
+	}
+	c->mode = MODE_OFF;
+	c->ring = false;
+	c->programmed = enabled && c->cpl && c->row;
+	c->interrupts = interrupt && (p->host.pmi || p->debugctl & DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	if (!c->programmed)
+		return SPMU_OK;
+	bool counts = p->global_ctrl & pmu_status_bit(i) && !(p->status & STATUS_CTR_FRZ);
+	for (unsigned t = 0; t < c->row->expr.terms; t++)
+		conds |= c->row->expr.term[t].conds;
+	if (!conds && !c->cmask && !c->edge) {
+		plan_sum(p->model, q, c);
+		c->ring = c->mode == MODE_SUM && c->interrupts;
+	} else {
+		c->ring = true;
+	}
+	if (c->ring) {
+		c->mode = MODE_RING;
+		if (plan_ring(p->model, q, c))
+			return SPMU_ENOMEM;
+	}
+	if (!counts)
+		c->mode = MODE_OFF;
+	return SPMU_OK;
+}
+
+/* Gives the ring the channels of `q`, keeping those it has. */
+static int plan_channels(struct spmu *p, const struct plan *q)
+{
+	struct pmu_ring *g = &p->ring;
+	struct pmu_channel fresh[PMU_MAX_CHANNELS];
+	uint8_t to[PMU_MAX_CHANNELS];
+	bool same = q->channels == g->channels;
+	for (unsigned i = 0; same && i < q->channels; i++)
+		same = g->channel[i].source == q->channel[i].source && g->channel[i].cpl == q->channel[i].cpl;
+	if (same)
+		return SPMU_OK;
+	if (!g->touched) {
+		g->cycles = PMU_RING_FIRST;
+		g->touched = calloc(g->cycles / 64, sizeof *g->touched);
+		if (!g->touched)
+			return SPMU_ENOMEM;
+	}
+	memset(fresh, 0, sizeof fresh);
+	memset(to, PMU_NO_CHANNEL, sizeof to);
+	for (unsigned i = 0; i < q->channels; i++) {
+		const struct pmu_source *s = &p->model->source[q->channel[i].source];
+		for (unsigned k = 0; k < g->channels; k++)
+			if (g->channel[k].source == q->channel[i].source && g->channel[k].cpl == q->channel[i].cpl) {
+				fresh[i] = g->channel[k];
+				to[k] = (uint8_t)i;
+			}
+		if (fresh[i].entry)
+			continue;
+		fresh[i] = (struct pmu_channel){ .source = q->channel[i].source, .cpl = q->channel[i].cpl, .fresh = true,
+			.level = !s->is_signal ? s->until != STAGE_NONE : s->form == FORM_PENDING ||
+				(s->form == FORM_VALUE && pmu_signal_kind(s->signal) != SPMU_POINT),
+			.entry = calloc(g->cycles, sizeof(int64_t)) };
+		if (fresh[i].entry)
+			continue;
+		for (unsigned k = 0; k < i; k++)
+			if (fresh[k].fresh)
+				free(fresh[k].entry);	/* the kept ones belong to the ring still */
+		return SPMU_ENOMEM;
+	}
+	if (!g->channels) {
+		g->first = g->end = p->in_pmi ? p->now : p->floor;
+		g->fars = 0;
+		memset(g->touched, 0, g->cycles / 64 * sizeof *g->touched);
+	}
+	for (unsigned k = 0; k < g->channels; k++)
+		if (to[k] == PMU_NO_CHANNEL)
+			free(g->channel[k].entry);
+	size_t kept = 0;
+	for (size_t i = 0; i < g->fars; i++)
+		if (to[g->far[i].channel] != PMU_NO_CHANNEL) {
+			g->far[kept] = g->far[i];
+			g->far[kept++].channel = to[g->far[i].channel];
+		}
+	g->fars = kept;
+	memcpy(g->channel, fresh, sizeof fresh);
+	g->channels = q->channels;
+	return SPMU_OK;
+}
+
+static void plan_tallies(struct spmu *p, const struct plan *q)
+{
+	const struct spmu_model *m = p->model;
+	p->tally_uops = q->n_uops;
+	p->tallies = q->n_uops + q->n_signals;
+	p->tally_simple = true;
+	for (unsigned i = 0; i < q->n_uops; i++) {
+		const struct pmu_source *s = &m->source[q->uops[i]];
+		p->tally_of[i] = q->uops[i];
+		p->tally_source[i] = (struct pmu_tally_source){ s->is_mask, s->is_want, s->did_mask, s->did_want,
+			s->any_is, s->any_did, s->ports, s->stage, s->until };
+		p->tally_simple &= !(s->any_is | s->any_did) && !s->ports && s->stage == STAGE_RETIRE;
+	}
+	memset(p->signal_slot, -1, sizeof p->signal_slot);
+	for (unsigned i = 0; i < q->n_signals; i++) {
+		p->tally_of[q->n_uops + i] = q->signals[i];
+		p->signal_slot[m->source[q->signals[i]].signal][m->source[q->signals[i]].form] = (int16_t)(q->n_uops + i);
+	}
+	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++) {	/* signal slots come behind the uops' */
+		struct pmu_counter *c = &p->counter[i];
+		if (c->programmed && !c->ring)
+			for (unsigned t = 0; t < c->row->expr.terms; t++)
+				if (m->source[c->row->expr.term[t].source].is_signal)
+					c->slot[t] = (uint16_t)(c->slot[t] + q->n_uops);
+	}
+}
+
+int pmu_plan(struct spmu *p)
+{
+	struct plan q = { 0 };
+	memcpy(q.counter, p->counter, sizeof q.counter);
+	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++) {
+		int error = plan_counter(p, &q, i);
+		if (error)
+			return error;
+	}
+	bool interrupts = false;
+	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
+		interrupts |= q.counter[i].interrupts && (q.counter[i].ring || q.counter[i].mode == MODE_CYCLES);
+	if (interrupts && !p->history && !(p->history = calloc(PMU_HISTORY, sizeof *p->history)))
+		return SPMU_ENOMEM;
+	int error = plan_channels(p, &q);
+	if (error)
+		return error;
+	memcpy(p->counter, q.counter, sizeof q.counter);
+	plan_tallies(p, &q);
+	p->keep_history = interrupts;
+	p->live = false;
+	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
+		p->live |= p->counter[i].mode != MODE_OFF;
+	for (unsigned w = 0; w < 2; w++) {
+		p->signals[w] = q.signal_set[w];
+		p->intervals[w] = q.merged[w];
+	}
+	for (unsigned i = 0; i < SPMU_SIG_COUNT; i++)
+		if (!pmu_in_set(p->intervals, i))
+			p->cover[i].spans = 0;	/* nobody keeps it up to date any more */
+	return SPMU_OK;
+}
+
+void pmu_plan_release(struct spmu *p)
+{
+	for (unsigned i = 0; i < SPMU_SIG_COUNT; i++)
+		free(p->cover[i].span);
+	free(p->piece);
+	free(p->history);
+	pmu_ring_release(&p->ring);
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Increments cycle by cycle, for CMASK, INV, EDGE, cycles(...) and for interrupts on events out of order.
+ *
+ * Each channel is one quantity a cycle: how many uops met a predicate at a stage, how many entries a queue held.
+ * Batches enter amounts (or, for intervals and occupancies, changes of a level) at cycles of a ring; a cycle is
+ * counted when the watermark has passed it; the core runs in it if an interval of CYCLES covers it.  Stretches without an entry are counted in one step, however long.
+ * Entries beyond the ring wait in a list; both grow as needed up to a limit, behind which an entry (of a batch that
+ * spans more than 65536 cycles beyond its watermark, many thousand times) moves to the ring's last cycle.
+ * An entry below the first open cycle (late after a settled register write) moves to that cycle: sums stay right.
+ */
+#include "pmu_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+void pmu_ring_release(struct pmu_ring *g)
+{
+	for (unsigned i = 0; i < g->channels; i++)
+		free(g->channel[i].entry);
+	free(g->touched);
+	free(g->far);
+}
+
+static bool ring_grow(struct pmu_ring *g)
+{
+	uint64_t room = 2 * g->cycles;
+	int64_t *entry[PMU_MAX_CHANNELS];
+	if (room > PMU_RING_LAST)
+		return false;
+	uint64_t *touched = calloc(room / 64, sizeof *touched);
+	unsigned n = 0;
+	while (touched && n < g->channels && (entry[n] = calloc(room, sizeof **entry)))
+		n++;
+	if (!touched || n < g->channels) {
+		while (n)
+			free(entry[--n]);
+		free(touched);
+		return false;
+	}
+	for (uint64_t c = g->first; c < g->end; c++) {
+		uint64_t from = c & (g->cycles - 1), to = c & (room - 1);
+		if (!(g->touched[from >> 6] >> (from & 63) & 1))
+			continue;
+		touched[to >> 6] |= UINT64_C(1) << (to & 63);
+		for (unsigned i = 0; i < g->channels; i++)
+			entry[i][to] = g->channel[i].entry[from];
+	}
+	for (unsigned i = 0; i < g->channels; i++) {
+		free(g->channel[i].entry);
+		g->channel[i].entry = entry[i];
+	}
+	free(g->touched);
+	g->touched = touched;
+	g->cycles = room;
+	return true;
+}
+
+static void enter(struct pmu_ring *g, unsigned channel, uint64_t cycle, int64_t amount)
+{
+	if (cycle < g->first)
+		cycle = g->first;
+	while (cycle - g->first >= g->cycles && cycle - g->first < PMU_RING_LAST && ring_grow(g))
+		;
+	if (cycle - g->first >= g->cycles) {
+		if (g->fars == g->far_room && g->far_room < PMU_FAR_LAST) {
+			size_t room = g->far_room ? 2 * g->far_room : 256;
+			struct pmu_far *far = realloc(g->far, room * sizeof *far);
+			if (far) {
+				g->far = far;
+				g->far_room = room;
+			}
+		}
+		if (g->fars < g->far_room) {
+			g->far[g->fars++] = (struct pmu_far){ cycle, amount, channel };
+			return;
+		}
+		cycle = g->first + g->cycles - 1;
+	}
+	uint64_t at = cycle & (g->cycles - 1);
+	g->channel[channel].entry[at] += amount;
+	g->touched[at >> 6] |= UINT64_C(1) << (at & 63);
+	if (cycle >= g->end)
+		g->end = cycle + 1;
+}
+
+static void enter_level(struct pmu_ring *g, unsigned channel, uint64_t begin, uint64_t end, int64_t amount)
+{
+	if (begin < g->first)
+		begin = g->first;
+	if (end <= begin)
+		return;
+	enter(g, channel, begin, amount);
+	enter(g, channel, end, -amount);
+}
+
+void pmu_ring_feed(struct spmu *p, const struct spmu_batch *batch, bool fresh, uint64_t since)
+{
+	struct pmu_ring *g = &p->ring;
+	const struct spmu_model *m = p->model;
+	uint8_t uop[PMU_MAX_CHANNELS], signal[PMU_MAX_CHANNELS];
+	unsigned uops = 0, signals = 0;
+	for (unsigned k = 0; k < g->channels; k++) {
+		const struct pmu_source *s = &m->source[g->channel[k].source];
+		if (fresh && !g->channel[k].fresh)
+			continue;
+		g->channel[k].fresh = false;
+		if (!s->is_signal)
+			uop[uops++] = (uint8_t)k;
+		else if (s->form != FORM_VALUE || pmu_signal_kind(s->signal) != SPMU_INTERVAL)
+			signal[signals++] = (uint8_t)k;
+		else
+			for (size_t i = 0; i < p->pieces; i++) {
+				const struct pmu_piece *e = &p->piece[i];
+				if (e->signal == s->signal && g->channel[k].cpl & (e->kernel ? 2 : 1))
+					enter_level(g, k, e->begin > since ? e->begin : since, e->end, 1);
+			}
+	}
+	if (!uops && !signals)
+		return;
+	for (uint32_t i = 0; i < batch->count; i++) {
+		const struct spmu_record *r = &batch->records[i];
+		unsigned cpl = r->cpl ? 1 : 2;
+		if (r->kind == SPMU_REC_UOP) {
+			for (unsigned k = 0; k < uops; k++) {
+				const struct pmu_channel *c = &g->channel[uop[k]];
+				const struct pmu_source *s = &m->source[c->source];
+				if (!pmu_match(s, r) || !(c->cpl & cpl))
+					continue;
+				uint64_t cycle = pmu_cycle(batch, r, s->stage);
+				if (s->until != STAGE_NONE) {
+					uint64_t until = pmu_cycle(batch, r, s->until);
+					if (until != PMU_NEVER && cycle < until)
+						enter_level(g, uop[k], cycle > since ? cycle : since, until, 1);
+				} else if (cycle >= since && cycle != PMU_NEVER) {
+					enter(g, uop[k], cycle, 1);
+				}
+			}
+			continue;
+		}
+		for (unsigned k = 0; k < signals; k++) {
+			const struct pmu_channel *c = &g->channel[signal[k]];
+			const struct pmu_source *s = &m->source[c->source];
+			if (s->signal != r->signal || !(c->cpl & cpl))
+				continue;
+			uint64_t begin = batch->base_cycle + r->begin, end = batch->base_cycle + r->end;
+			int64_t count = r->did > UINT32_MAX ? UINT32_MAX : (int64_t)r->did;
+			if (s->form != FORM_VALUE)
+				count = 1;
+			if (s->form == FORM_ENDS)
+				begin = end;
+			if (c->level)
+				enter_level(g, signal[k], begin > since ? begin : since, end, count);
+			else if (begin >= since)
+				enter(g, signal[k], begin, count);
+		}
+	}
+}
+
+static bool compare(int64_t v, const struct pmu_cond *c)
+{
+	int64_t w = c->value;
+	switch (c->op) {
+	case OP_GE: return v >= w;
+	case OP_GT: return v > w;
+	case OP_LE: return v <= w;
+	case OP_LT: return v < w;
+	case OP_EQ: return v == w;
+	default: return v != w;
+	}
+}
+
+/* What the event adds in one cycle; num of a fraction still undivided. */
+static uint64_t increment(const struct pmu_counter *c, const int64_t *now, bool running)
+{
+	const struct pmu_expr *x = &c->row->expr;
+	uint64_t sum = 0;
+	for (unsigned t = 0; t < x->terms; t++) {
+		const struct pmu_term *term = &x->term[t];
+		if (!term->conds) {
+			sum += (uint64_t)now[c->channel[t][0][0]] * term->num;
+			continue;
+		}
+		bool all = running;
+		for (unsigned j = 0; j < term->conds && all; j++) {
+			int64_t v = 0;
+			for (unsigned a = 0; a < term->cond[j].sources; a++)
+				v += now[c->channel[t][j][a]];
+			all = compare(v, &term->cond[j]);
+		}
+		sum += all ? term->num : 0;
+	}
+	return sum;
+}
+
+/* Counts up to n cycles from the ring's first on in which all channels stay at `now`.  Ends behind the first overflow of an
+ * interrupting counter (sets *overflow).  Returns the cycles counted. */
+static uint64_t count_stretch(struct spmu *p, const int64_t *now, uint64_t n, bool *overflow)
+{
+	uint64_t step[PMU_MAX_COUNTERS];
+	bool edges = false;
+	*overflow = false;
+	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++) {
+		struct pmu_counter *c = &p->counter[i];
+		if (c->mode != MODE_RING)
+			continue;
+		bool running = now[c->gate] > 0;
+		step[i] = increment(c, now, running);
+		if (c->row->expr.term[0].den != 1) {	/* one fraction: a cycle at a time, for its remainder */
+			uint64_t sum = c->remainder + step[i];
+			step[i] = sum / c->row->expr.term[0].den;
+			c->remainder = sum % c->row->expr.term[0].den;
+			n = 1;
+		}
+		if (c->cmask || c->edge) {
+			bool on = !c->cmask ? step[i] > 0 : c->inv ? step[i] < c->cmask && running : step[i] >= c->cmask;
+			edges |= c->edge && on && !c->previous;
+			step[i] = c->edge ? on && !c->previous : on;
+			c->previous = on;
+		}
+	}
+	if (edges)
+		n = 1;
+	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++) {
+		const struct pmu_counter *c = &p->counter[i];
+		if (c->mode != MODE_RING || !step[i])
+			continue;
+		if (c->from > p->ring.first) {	/* written in a handler that runs later than this */
+			step[i] = 0;
+			if (n > c->from - p->ring.first)
+				n = c->from - p->ring.first;
+		}
+		if (!c->interrupts || !step[i])
+			continue;
+		uint64_t left = (PMU_COUNTER_MASK + 1 - c->value + step[i] - 1) / step[i];
+		if (left < n)
+			n = left;
+	}
+	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
+		if (p->counter[i].mode == MODE_RING && step[i] && pmu_add(p, i, step[i] * n))
+			*overflow |= p->counter[i].interrupts;
+	return n;
+}
+
+/* First cycle at or above g->first, below `limit`, that has an entry; else limit. */
+static uint64_t next_touched(const struct pmu_ring *g, uint64_t limit)
+{
+	uint64_t cycle = g->first, stop = limit < g->end ? limit : g->end;
+	while (cycle < stop) {
+		uint64_t at = cycle & (g->cycles - 1), word = g->touched[at >> 6] >> (at & 63);
+		if (word) {
+			cycle += (unsigned)__builtin_ctzll(word);
+			return cycle < stop ? cycle : limit;
+		}
+		cycle += 64 - (at & 63);
+	}
+	return limit;
+}
+
+/* Moves what now fits from the far list into the ring; returns the nearest cycle that does not. */
+static uint64_t ring_refill(struct pmu_ring *g)
+{
+	uint64_t nearest = PMU_NEVER;
+	size_t kept = 0, n = g->fars;
+	struct pmu_far *far = g->far;
+	g->fars = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (far[i].cycle < g->first || far[i].cycle - g->first < g->cycles) {
+			enter(g, far[i].channel, far[i].cycle, far[i].amount);
+			continue;
+		}
+		if (far[i].cycle < nearest)
+			nearest = far[i].cycle;
+		far[kept++] = far[i];
+	}
+	g->fars = kept;
+	return nearest;
+}
+
+uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop)
+{
+	struct pmu_ring *g = &p->ring;
+	uint64_t found = PMU_NEVER, far = PMU_NEVER;
+	int64_t now[PMU_MAX_CHANNELS];
+	if (!g->channels)
+		return PMU_NEVER;
+	if (g->fars)
+		far = ring_refill(g);
+	while (g->first < limit) {
+		uint64_t run = next_touched(g, limit), n;
+		bool overflow, entry = run == g->first;
+		if (g->fars && far < g->first + g->cycles) {
+			far = ring_refill(g);
+			continue;
+		}
+		if (run > far)
+			run = far;	/* nothing happens before it; the ring moves up to it */
+		uint64_t at = g->first & (g->cycles - 1);
+		if (entry) {
+			g->touched[at >> 6] &= ~(UINT64_C(1) << (at & 63));
+			run = g->first + 1;
+		}
+		for (unsigned k = 0; k < g->channels; k++) {
+			struct pmu_channel *c = &g->channel[k];
+			int64_t amount = 0;
+			if (entry) {
+				amount = c->entry[at];
+				c->entry[at] = 0;
+			}
+			c->now += c->level ? amount : 0;
+			now[k] = c->level ? c->now : amount;
+		}
+		n = count_stretch(p, now, run - g->first, &overflow);
+		g->first += n;
+		if (g->end < g->first)
+			g->end = g->first;
+		if (overflow && found == PMU_NEVER)
+			found = g->first - 1;
+		if (overflow && stop)
+			return found;
+	}
+	return found;
+}
+
+uint64_t pmu_ring_end(const struct spmu *p)
+{
+	const struct pmu_ring *g = &p->ring;
+	uint64_t end = g->end;
+	for (size_t i = 0; i < g->fars; i++)
+		if (g->far[i].cycle >= end)
+			end = g->far[i].cycle + 1;
+	return end;
+}
+
+void pmu_ring_settle(struct spmu *p, uint64_t limit)
+{
+	uint64_t cycle = pmu_ring_run(p, limit, false);
+	if (cycle != PMU_NEVER && !p->pending) {
+		p->pending = true;
+		p->overflow_cycle = cycle;
+		p->arrival = cycle + p->host.pmi_latency;
+	}
+}

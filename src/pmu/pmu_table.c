@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Event tables: data/events/NAME.tsv -> struct spmu_model, and look-up in it.
+ *
+ * A line is empty, a comment ('#'), a shape line ('@') or an event: ten columns separated by one TAB, "-" for nothing.
+ *
+ *   @cpuid_0a EAX EBX ECX EDX     leaf 0AH in hex: version (4 or 5), counters, widths, fixed counters, AnyThread
+ *   @perf_capabilities HEX        IA32_PERF_CAPABILITIES; only FW_WRITE (bit 13) is modelled
+ *   @slots N                      issue slots a cycle
+ *   @tsc NUM/DEN                  time-stamp counter ticks a core cycle
+ *
+ *   name  event  umask  mods  counters  flags  alias  count  help  not_modelled
+ *     event, umask  hex        mods      c=N (CMASK), i, e, t joined by commas
+ *     counters      0-3,5      flags     precise, spec, deprecated, fixed=N, fixed-only
+ *     alias         perf's generic names, comma-separated
+ *     count         pmu_expr.c; "-" where not_modelled says why the model cannot produce the event
+ *
+ * Rows of one event and umask say what one wire carries, so they must have one `count` (or none); CMASK, INV and
+ * EDGE are applied to it by the counter.
+ */
+#include "pmu_internal.h"
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TABLE_BYTES_MAX = 4 << 20, ROWS_MAX = 4096 };
+enum { SEEN_CPUID = 1, SEEN_CAPABILITIES = 2, SEEN_SLOTS = 4, SEEN_TSC = 8, SEEN_ALL = 15 };
+
+static int problem(char *text, size_t bytes, int error, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static int problem(char *text, size_t bytes, int error, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	if (bytes)
+		vsnprintf(text, bytes, format, args);
+	va_end(args);
+	return error;
+}
+
+/* [first, last] of hexadecimal or decimal digits only. */
+static bool number(const char *s, int base, uint64_t limit, uint64_t *out)
+{
+	char *end;
+	if (!isxdigit((unsigned char)*s))
+		return false;
+	errno = 0;
+	unsigned long long v = strtoull(s, &end, base);
+	if (*end || errno || v > limit)
+		return false;
+	*out = v;
+	return true;
+}
+
+static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, size_t bytes)
+{
+	char *save = NULL, *key = strtok_r(line, " \t", &save), *v[5] = { 0 };
+	unsigned n = 0, bit;
+	uint64_t x[4] = { 0 };
+	while (n < 5 && (v[n] = strtok_r(NULL, " \t", &save)))
+		n++;
+	if (!strcmp(key, "@cpuid_0a") && n == 4) {
+		bit = SEEN_CPUID;
+		for (unsigned i = 0; i < 4; i++) {
+			if (!number(v[i], 16, UINT32_MAX, &x[i]))
+				return problem(text, bytes, SPMU_EINPUT, "bad value '%s' in @cpuid_0a", v[i]);
+			m->cpuid[i] = (uint32_t)x[i];
+		}
+		m->version = x[0] & 0xff;
+		m->gp = x[0] >> 8 & 0xff;
+		m->fixed = x[3] & 0x1f;
+		m->any_thread = !(x[3] >> 15 & 1);
+		if (m->version < 4 || m->version > 5)
+			return problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: version %u; 4 and 5 are modelled", m->version);
+		if (!m->gp || m->gp > PMU_MAX_GP || !m->fixed || m->fixed > PMU_MAX_FIXED)
+			return problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: 1 to %d general-purpose and 1 to %d fixed counters",
+				PMU_MAX_GP, PMU_MAX_FIXED);
+		if ((x[0] >> 16 & 0xff) != 48 || (x[3] >> 5 & 0xff) != 48)
+			return problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: only counters of 48 bits are modelled");
+		if (m->version == 5 && x[2] & ~((UINT64_C(1) << m->fixed) - 1))
+			return problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: ECX names fixed counters beyond EDX[4:0]");
+	} else if (!strcmp(key, "@perf_capabilities") && n == 1) {
+		bit = SEEN_CAPABILITIES;
+		if (!number(v[0], 16, UINT64_MAX, &m->capabilities) || m->capabilities & ~UINT64_C(0x2000))
+			return problem(text, bytes, SPMU_EINPUT, "@perf_capabilities '%s': only bit 13 (FW_WRITE) is modelled", v[0]);
+	} else if (!strcmp(key, "@slots") && n == 1) {
+		bit = SEEN_SLOTS;
+		if (!number(v[0], 10, 64, &x[0]) || !x[0])
+			return problem(text, bytes, SPMU_EINPUT, "@slots '%s': 1 to 64", v[0]);
+		m->slots = (unsigned)x[0];
+	} else if (!strcmp(key, "@tsc") && n == 1) {
+		bit = SEEN_TSC;
+		char *den = strchr(v[0], '/');
+		if (den)
+			*den++ = 0;
+		if (!den || !number(v[0], 10, 100000, &x[0]) || !number(den, 10, 100000, &x[1]) || !x[0] || !x[1])
+			return problem(text, bytes, SPMU_EINPUT, "@tsc: NUM/DEN, each 1 to 100000");
+		m->tsc_num = (unsigned)x[0];
+		m->tsc_den = (unsigned)x[1];
+	} else {
+		return problem(text, bytes, SPMU_EINPUT, "unknown shape line '%.40s', or the wrong number of values", key);
+	}
+	if (*seen & bit)
+		return problem(text, bytes, SPMU_EINPUT, "%.40s twice", key);
+	*seen |= bit;
+	return SPMU_OK;
+}
+
+static bool row_mods(struct spmu_event *e, char *s)
+{
+	char *save = NULL;
+	for (char *t = strtok_r(s, ",", &save); t; t = strtok_r(NULL, ",", &save)) {
+		uint64_t v;
+		if (!strcmp(t, "i"))
+			e->inv = 1;
+		else if (!strcmp(t, "e"))
+			e->edge = 1;
+		else if (!strcmp(t, "t"))
+			e->any = 1;
+		else if (!strncmp(t, "c=", 2) && number(t + 2, 10, 255, &v) && v)
+			e->cmask = (uint8_t)v;
+		else
+			return false;
+	}
+	return true;
+}
+
+static bool row_counters(const struct spmu_model *m, struct spmu_event *e, char *s)
+{
+	char *save = NULL;
+	for (char *t = strtok_r(s, ",", &save); t; t = strtok_r(NULL, ",", &save)) {
+		uint64_t first, last;
+		char *dash = strchr(t, '-');
+		if (dash)
+			*dash++ = 0;
+		if (!number(t, 10, m->gp - 1, &first) || !number(dash ? dash : t, 10, m->gp - 1, &last) || first > last)
+			return false;
+		for (; first <= last; first++)
+			e->pmc_mask |= 1u << first;
+	}
+	return e->pmc_mask;
+}
+
+static bool row_flags(const struct spmu_model *m, struct spmu_event *e, char *s)
+{
+	char *save = NULL;
+	for (char *t = strtok_r(s, ",", &save); t; t = strtok_r(NULL, ",", &save)) {
+		uint64_t v;
+		if (!strcmp(t, "precise"))
+			e->flags |= SPMU_EVENT_PRECISE;
+		else if (!strcmp(t, "spec"))
+			e->flags |= SPMU_EVENT_SPECULATIVE;
+		else if (!strcmp(t, "deprecated"))
+			e->flags |= SPMU_EVENT_DEPRECATED;
+		else if (!strcmp(t, "fixed-only"))
+			e->flags |= SPMU_EVENT_FIXED_ONLY;
+		else if (!strncmp(t, "fixed=", 6) && number(t + 6, 10, m->fixed - 1, &v)) {
+			e->flags |= SPMU_EVENT_FIXED;
+			e->fixed = (int8_t)v;
+		} else
+			return false;
+	}
+	return !(e->flags & SPMU_EVENT_FIXED_ONLY) || e->flags & SPMU_EVENT_FIXED;
+}
+
+static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, char *text, size_t bytes)
+{
+	enum { NAME, EVENT, UMASK, MODS, COUNTERS, FLAGS, ALIAS, COUNT, HELP, WHY, COLUMNS };
+	static char nothing[] = "";
+	char *col[COLUMNS];
+	uint64_t v;
+	struct spmu_event *e = &row->public;
+	for (unsigned i = 0; i < COLUMNS; i++) {
+		col[i] = line;
+		char *tab = line ? strchr(line, '\t') : NULL;
+		if (!line || (i + 1 < COLUMNS && !tab) || (i + 1 == COLUMNS && tab))
+			return problem(text, bytes, SPMU_EINPUT, "an event line has %d columns", COLUMNS);
+		if (tab)
+			*tab++ = 0;
+		line = tab;
+		if (!strcmp(col[i], "-"))
+			col[i] = nothing;
+	}
+	for (const char *c = col[NAME]; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr("._:", *c))
+			return problem(text, bytes, SPMU_EINPUT, "bad character in name '%s'", col[NAME]);
+	if (!*col[NAME] || spmu_model_find(m, col[NAME]))
+		return problem(text, bytes, SPMU_EINPUT, *col[NAME] ? "event %s twice" : "event without a name%s", col[NAME]);
+	e->name = col[NAME];
+	e->fixed = -1;
+	if (!number(col[EVENT], 16, 255, &v))
+		return problem(text, bytes, SPMU_EINPUT, "%s: bad event select '%s'", e->name, col[EVENT]);
+	e->event = (uint8_t)v;
+	if (!number(col[UMASK], 16, 255, &v))
+		return problem(text, bytes, SPMU_EINPUT, "%s: bad umask '%s'", e->name, col[UMASK]);
+	e->umask = (uint8_t)v;
+	if (!row_mods(e, col[MODS]))
+		return problem(text, bytes, SPMU_EINPUT, "%s: mods are c=N, i, e, t", e->name);
+	if (e->any && !m->any_thread)
+		return problem(text, bytes, SPMU_EINPUT, "%s: this PMU has no AnyThread", e->name);
+	if (!row_flags(m, e, col[FLAGS]))
+		return problem(text, bytes, SPMU_EINPUT, "%s: bad flags", e->name);
+	if (*col[COUNTERS] && !row_counters(m, e, col[COUNTERS]))
+		return problem(text, bytes, SPMU_EINPUT, "%s: bad counters", e->name);
+	if (!e->pmc_mask != !!(e->flags & SPMU_EVENT_FIXED_ONLY))
+		return problem(text, bytes, SPMU_EINPUT, "%s: counters and fixed-only contradict each other", e->name);
+	e->perf_alias = col[ALIAS];
+	e->help = col[HELP];
+	e->not_modelled = col[WHY];
+	if (!*e->help)
+		return problem(text, bytes, SPMU_EINPUT, "%s: no help", e->name);
+	if (!*col[COUNT] == !*e->not_modelled)
+		return problem(text, bytes, SPMU_EINPUT, "%s: either `count` or `not_modelled`", e->name);
+	if (*e->not_modelled) {
+		e->flags |= SPMU_EVENT_NOT_MODELLED;
+		return SPMU_OK;
+	}
+	char why[160];
+	int error = pmu_expr_parse(m, &row->expr, col[COUNT], why, sizeof why);
+	if (error)
+		return problem(text, bytes, error, "%s: %s", e->name, why);
+	for (unsigned i = 0; i < row->expr.terms; i++)
+		row->weighted |= row->expr.term[i].conds && row->expr.term[i].num != 1;
+	if (row->weighted && !e->cmask)
+		return problem(text, bytes, SPMU_EINPUT, "%s: weighted cycles() need a CMASK", e->name);
+	for (size_t i = 0; i < m->rows; i++) {
+		const struct pmu_row *o = &m->row[i];
+		if (o->expr.terms && o->public.event == e->event && o->public.umask == e->umask &&
+		    memcmp(&o->expr, &row->expr, sizeof row->expr))
+			return problem(text, bytes, SPMU_EINPUT, "%s: another `count` than %s of the same event and umask",
+				e->name, o->public.name);
+	}
+	return SPMU_OK;
+}
+
+static int finish(struct spmu_model *m, unsigned seen, char *text, size_t bytes)
+{
+	if (seen != SEEN_ALL)
+		return problem(text, bytes, SPMU_EINPUT, "shape lines missing: @cpuid_0a, @perf_capabilities, @slots, @tsc");
+	for (size_t i = 0; i < m->rows; i++) {
+		const struct pmu_row *r = &m->row[i];
+		if (r->public.flags & SPMU_EVENT_FIXED && r->expr.terms) {
+			const struct pmu_row **f = &m->fixed_row[r->public.fixed];
+			if (*f && memcmp(&(*f)->expr, &r->expr, sizeof r->expr))
+				return problem(text, bytes, SPMU_EINPUT, "%s and %s: one fixed counter, two counts", r->public.name,
+					(*f)->public.name);
+			*f = r;
+		}
+	}
+	bool cycles = false;
+	for (size_t i = 0; i < m->sources; i++)
+		cycles |= m->source[i].is_signal && m->source[i].signal == SPMU_SIG_CYCLES && m->source[i].form == FORM_VALUE;
+	if (!cycles)
+		return problem(text, bytes, SPMU_EINPUT, "no event counts sig(CYCLES)");
+	for (unsigned i = 0; i < m->fixed; i++)
+		if (!m->fixed_row[i])
+			return problem(text, bytes, SPMU_EINPUT, "no event for fixed counter %u", i);
+	return SPMU_OK;
+}
+
+static int parse(struct spmu_model *m, const char *path, char *text, size_t bytes)
+{
+	unsigned line_number = 0, seen = 0;
+	char why[256];
+	for (char *line = m->text, *next; line && *line; line = next) {
+		int error = SPMU_OK;
+		line_number++;
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = 0;
+		if (*line == 0 || *line == '#')
+			continue;
+		if (*line == '@')
+			error = m->rows ? problem(why, sizeof why, SPMU_EINPUT, "shape lines come before events")
+				: shape(m, line, &seen, why, sizeof why);
+		else if (seen != SEEN_ALL)
+			error = finish(m, seen, why, sizeof why);
+		else if (m->rows == ROWS_MAX)
+			error = problem(why, sizeof why, SPMU_EINPUT, "more than %d events", ROWS_MAX);
+		else {
+			error = event_line(m, &m->row[m->rows], line, why, sizeof why);
+			m->rows += !error;
+		}
+		if (error)
+			return problem(text, bytes, error, "%s:%u: %s", path, line_number, why);
+	}
+	int error = finish(m, seen, why, sizeof why);
+	return error ? problem(text, bytes, error, "%s: %s", path, why) : SPMU_OK;
+}
+
+static int read_file(struct spmu_model *m, const char *path, char *text, size_t bytes)
+{
+	FILE *f = fopen(path, "r");
+	if (!f)
+		return problem(text, bytes, SPMU_EINPUT, "%s: %s", path, strerror(errno));
+	size_t room = 1 << 16, n = 0, got;
+	int error = SPMU_OK;
+	m->text = malloc(room + 1);
+	while (m->text && (got = fread(m->text + n, 1, room - n, f)) > 0) {
+		n += got;
+		if (n < room)
+			continue;
+		char *larger = room < TABLE_BYTES_MAX ? realloc(m->text, 2 * room + 1) : NULL;
+		if (!larger) {
+			error = problem(text, bytes, SPMU_EINPUT, "%s: larger than an event table can be", path);
+			break;
+		}
+		m->text = larger;
+		room *= 2;
+	}
+	if (!m->text)
+		error = problem(text, bytes, SPMU_ENOMEM, "out of memory");
+	else if (ferror(f) && !error)
+		error = problem(text, bytes, SPMU_EINPUT, "%s: cannot be read", path);
+	fclose(f);
+	if (error)
+		return error;
+	m->text[n] = 0;
+	if (strlen(m->text) != n)
+		return problem(text, bytes, SPMU_EINPUT, "%s: not text", path);
+	return SPMU_OK;
+}
+
+int spmu_model_load(struct spmu_model **out, const char *path, char *text, size_t text_bytes)
+{
+	struct spmu_model *m = calloc(1, sizeof *m);
+	int error = m ? read_file(m, path, text, text_bytes) : problem(text, text_bytes, SPMU_ENOMEM, "out of memory");
+	if (!error) {
+		size_t lines = 1;
+		for (const char *s = m->text; *s; s++)
+			lines += *s == '\n';
+		m->row = calloc(lines < ROWS_MAX ? lines : ROWS_MAX, sizeof *m->row);
+		m->source = calloc(PMU_MAX_SOURCES, sizeof *m->source);
+		error = m->row && m->source ? parse(m, path, text, text_bytes)
+			: problem(text, text_bytes, SPMU_ENOMEM, "out of memory");
+	}
+	if (error)
+		spmu_model_free(m);
+	else
+		*out = m;
+	return error;
+}
+
+void spmu_model_free(struct spmu_model *m)
+{
+	if (!m)
+		return;
+	free(m->text);
+	free(m->row);
+	free(m->source);
+	free(m);
+}
+
+size_t spmu_model_events(const struct spmu_model *m) { return m->rows; }
+unsigned spmu_model_version(const struct spmu_model *m) { return m->version; }
+unsigned spmu_model_gp_counters(const struct spmu_model *m) { return m->gp; }
+unsigned spmu_model_fixed_counters(const struct spmu_model *m) { return m->fixed; }
+unsigned spmu_model_slots(const struct spmu_model *m) { return m->slots; }
+
+const struct spmu_event *spmu_model_event(const struct spmu_model *m, size_t index)
+{
+	return index < m->rows ? &m->row[index].public : NULL;
+}
+
+static bool same(const char *a, const char *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int x = a[i] == ':' ? '.' : tolower((unsigned char)a[i]), y = b[i] == ':' ? '.' : tolower((unsigned char)b[i]);
+		if (x != y || !x)
+			return false;
+	}
+	return true;
+}
+
+const struct spmu_event *spmu_model_find(const struct spmu_model *m, const char *name)
+{
+	size_t n = strlen(name);
+	for (size_t i = 0; n && i < m->rows; i++)
+		if (strlen(m->row[i].public.name) == n && same(m->row[i].public.name, name, n))
+			return &m->row[i].public;
+	for (size_t i = 0; n && i < m->rows; i++)
+		for (const char *a = m->row[i].public.perf_alias; *a;) {
+			size_t length = strcspn(a, ",");
+			if (length == n && same(a, name, n))
+				return &m->row[i].public;
+			a += length + (a[length] == ',');
+		}
+	return NULL;
+}
+
+const struct pmu_row *pmu_find_code(const struct spmu_model *m, uint64_t perfevtsel)
+{
+	const struct pmu_row *best = NULL;
+	unsigned best_rank = 0;
+	unsigned cmask = perfevtsel >> 24 & 0xff, inv = !!(perfevtsel & SPMU_EVTSEL_INV), edge = !!(perfevtsel & SPMU_EVTSEL_EDGE);
+	for (size_t i = 0; i < m->rows; i++) {
+		const struct pmu_row *r = &m->row[i];
+		const struct spmu_event *e = &r->public;
+		unsigned rank;
+		if ((e->event | e->umask << 8) != (int)(perfevtsel & 0xffff))
+			continue;
+		if (e->cmask == cmask && e->inv == inv && e->edge == edge)
+			rank = e->any == !!(perfevtsel & SPMU_EVTSEL_ANY) ? 5 : 4;
+		else if (e->flags & SPMU_EVENT_FIXED_ONLY)	/* fixed counters have no modifiers */
+			rank = 0;
+		else if (r->weighted)	/* its value means something at its own CMASK only */
+			rank = e->cmask == cmask ? 3 : 0;
+		else
+			rank = !e->cmask && !e->inv && !e->edge ? 2 : 1;
+		if (rank && rank > best_rank) {
+			best = r;
+			best_rank = rank;
+		}
+	}
+	return best;
+}
+
+const struct spmu_event *spmu_model_find_code(const struct spmu_model *m, uint64_t perfevtsel)
+{
+	const struct pmu_row *r = pmu_find_code(m, perfevtsel);
+	return r ? &r->public : NULL;
+}
+
+static void expr_signals(const struct spmu_model *m, const struct pmu_expr *x, uint64_t set[2])
+{
+	for (unsigned t = 0; t < x->terms; t++) {
+		const struct pmu_term *term = &x->term[t];
+		const struct pmu_source *s = &m->source[term->source];
+		if (!term->conds && s->is_signal)
+			set[s->signal >> 6] |= UINT64_C(1) << (s->signal & 63);
+		for (unsigned c = 0; c < term->conds; c++)
+			for (unsigned a = 0; a < term->cond[c].sources; a++) {
+				s = &m->source[term->cond[c].source[a]];
+				if (s->is_signal)
+					set[s->signal >> 6] |= UINT64_C(1) << (s->signal & 63);
+			}
+	}
+}
+
+void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *event, uint64_t set[2])
+{
+	set[0] = set[1] = 0;
+	for (size_t i = 0; i < m->rows; i++)
+		if (&m->row[i].public == event)
+			expr_signals(m, &m->row[i].expr, set);
+	set[SPMU_SIG_CYCLES >> 6] |= UINT64_C(1) << (SPMU_SIG_CYCLES & 63);
+}

@@ -165,8 +165,8 @@ int process_thread_start(struct rthread **out, struct process_table *table, stru
 		free(t);
 		return rc;
 	}
-	core_reset(t->core, cycle);
 	t->process = p;
+	core_reset(t->core, cycle);
 	t->guest_tid = guest_tid;
 	t->alive = true;
 	t->pub = (struct run_thread){ .process = p->index, .pid = p->pid, .tid = os_tid ? os_tid : p->pid, .cpu = table->cpus++ };

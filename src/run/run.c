@@ -43,7 +43,7 @@ static void on_batch(void *context, const struct spmu_batch *batch)
 {
 	struct rthread *t = context;
 	struct runner *r = t->process->runner;
-	if (r->sink->batch)
+	if (r->sink->batch && t->alive)	/* a reset passes on an empty batch before the sink knows the thread */
 		r->sink->batch(r->sink->context, &t->pub, batch);
 }
 
@@ -396,6 +396,8 @@ static int consume(struct runner *r, struct process *p, const uint64_t *w, size_
 					.slot_count = slots, .slots = w + at + 1, .block_flags = p->block_flags[id] };
 			}
 			at += 1 + slots;
+		} else if (kind == ST_CHUNK_END) {	/* only whoever knows the blocks can find it: the rest of the span is void */
+			at = count;
 		} else {
 			size_t length;
 			bool stop = false;

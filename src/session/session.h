@@ -31,8 +31,12 @@ struct session_event {
 struct session_events { struct session_event *event; size_t count; };
 
 /* Parses perf's syntax: names (Intel's, perf's aliases, libpfm4's with its modifiers), rUUEE, cpu/event=..,umask=../,
- * {a,b}, modifiers ukhp.  Refuses by name what the machine has and the model cannot produce; unknown names get the nearest ones. */
+ * {a,b}, modifiers ukhp.  Refuses by name what the machine has and the model cannot produce; unknown names get the nearest ones.
+ * Both append to *out (all zero at first), so that -e may be repeated; on failure *out is as before.  The second also takes libpfm4's
+ * `pmu::EVENT:UMASK` for core->libpfm and names the core in its errors; core NULL: as session_parse. */
 int session_parse(struct session_events *out, const struct spmu_model *m, const char *list, struct err *err);
+int session_parse_core(struct session_events *out, const struct spmu_model *m, const struct core_config *core, const char *list,
+                       struct err *err);
 void session_events_free(struct session_events *e);
 
 /* A call chain entry list of a sample: innermost first, ip included as entry 0. */
@@ -53,7 +57,7 @@ struct session_options {
 	const struct spmu_model *model;
 	const struct session_events *events;
 	bool call_chains;	/* keep a shadow call stack from the stream's calls and returns */
-	uint64_t interval_cycles;	/* 0, or call `interval` each time a core passes a multiple of it */
+	uint64_t interval_cycles;	/* 0, or call `interval` once for each multiple of it that a core's clock passes (seen where two batches meet) */
 	void *context;
 	void (*sample)(void *context, struct run_thread *t, const struct session_sample *s);
 	void (*interval)(void *context, uint64_t end_cycle);
@@ -61,12 +65,22 @@ struct session_options {
 
 int  session_create(struct session **out, const struct session_options *o, struct err *err);
 void session_destroy(struct session *s);
-/* The sink's calls, to be passed on by whoever owns the sink. */
+/* The sink's calls, to be passed on by whoever owns the sink.  The session keeps its state in run_thread.sink_private. */
 int  session_thread_start(struct session *s, struct run_thread *t, struct err *err);
 void session_thread_end(struct session *s, struct run_thread *t);
 void session_batch(struct session *s, struct run_thread *t, const struct spmu_batch *b);
-/* Counts so far, summed over all threads of the run; index into the events. */
+/* Counts so far, summed over all threads of the run; index into the events.  Clocks count modelled ns. */
 uint64_t session_count(const struct session *s, size_t event);
 /* Time the event was enabled and running, in modelled ns (equal unless multiplexed). */
 uint64_t session_running_ns(const struct session *s, size_t event);
+/* Modelled time in ns for a number of core cycles (of any thread's clock). */
+uint64_t session_ns(const struct session *s, uint64_t cycles);
+/* Copies of the PMU attached to each core. */
+unsigned session_pmus(const struct session *s);
+
+/* Threads seen so far, in order of their start, ended ones included. */
+struct session_thread { uint32_t pid, tid; const char *comm; /* until session_destroy */ uint64_t running_ns; };
+size_t session_threads(const struct session *s);
+void session_thread_info(const struct session *s, size_t thread, struct session_thread *out);
+uint64_t session_thread_count(const struct session *s, size_t thread, size_t event);
 #endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Event names and codes (names.h).  Leaves out: metrics, uncore and software events other than the clocks that
+ * parse.c knows.
+ */
+#include "session/names.h"
+#include <perfmon/pfmlib.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+uint64_t names_evtsel(const struct spmu_event *e)
+{
+	return (uint64_t)e->event | (uint64_t)e->umask << 8 | (e->edge ? SPMU_EVTSEL_EDGE : 0) |
+	       (e->any ? SPMU_EVTSEL_ANY : 0) | (e->inv ? SPMU_EVTSEL_INV : 0) | SPMU_EVTSEL_CMASK(e->cmask);
+}
+
+/* ---- perf's generic names ------------------------------------------------------------------------------- */
+
+static bool in_list(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+	while (n && list && *list) {
+		const char *comma = strchr(list, ',');
+		size_t len = comma ? (size_t)(comma - list) : strlen(list);
+		if (len == n && strncasecmp(list, name, n) == 0)
+			return true;
+		list = comma ? comma + 1 : NULL;
+	}
+	return false;
+}
+
+static const struct spmu_event *find_alias(const struct spmu_model *m, const char *name)
+{
+	for (size_t i = 0; i < spmu_model_events(m); i++)
+		if (in_list(spmu_model_event(m, i)->perf_alias, name))
+			return spmu_model_event(m, i);
+	return NULL;
+}
+
+/* Source: perf-list(1) and the hardware cache event names of perf_event_open(2): type, then operation and
+ * result in either order; a type alone means its loads. */
+static bool cache_name(const char *name, char *canonical, size_t bytes)
+{
+	static const char *const type[][5] = {
+		{ "L1-dcache", "l1-d", "l1d", "l1-data" }, { "L1-icache", "l1-i", "l1i", "l1-instruction" }, { "LLC" },
+		{ "dTLB", "d-tlb", "data-tlb" }, { "iTLB", "i-tlb", "instruction-tlb" },
+		{ "branch", "branches", "bpu", "btb", "bpc" }, { "node" },
+	};
+	static const struct { const char *word; int op, miss; } word[] = {
+		{ "loads", 0, -1 }, { "load", 0, -1 }, { "read", 0, -1 }, { "stores", 1, -1 }, { "store", 1, -1 }, { "write", 1, -1 },
+		{ "prefetches", 2, -1 }, { "prefetch", 2, -1 }, { "speculative-read", 2, -1 }, { "speculative-load", 2, -1 },
+		{ "refs", -1, 0 }, { "reference", -1, 0 }, { "ops", -1, 0 }, { "access", -1, 0 }, { "misses", -1, 1 }, { "miss", -1, 1 },
+	};
+	static const char *const form[3][2] = { { "loads", "load-misses" }, { "stores", "store-misses" },
+		{ "prefetches", "prefetch-misses" } };
+	const char *head = NULL;
+	size_t used = 0;
+	for (size_t t = 0; t < sizeof type / sizeof *type; t++)
+		for (size_t k = 0; k < 5 && type[t][k]; k++) {
+			size_t n = strlen(type[t][k]);
+			if (n > used && strncasecmp(name, type[t][k], n) == 0 && (name[n] == '-' || !name[n])) {
+				used = n;
+				head = type[t][0];
+			}
+		}
+	if (!head)
+		return false;
+	int op = -1, miss = -1;
+	for (name += used; *name;) {
+		size_t w, n = 0;
+		name++;		/* the dash */
+		for (w = 0; w < sizeof word / sizeof *word; w++) {
+			n = strlen(word[w].word);
+			if (strncasecmp(name, word[w].word, n) == 0 && (name[n] == '-' || !name[n]))
+				break;
+		}
+		if (w == sizeof word / sizeof *word || (word[w].op >= 0 && op >= 0) || (word[w].miss >= 0 && miss >= 0))
+			return false;
+		if (word[w].op >= 0)
+			op = word[w].op;
+		else
+			miss = word[w].miss;
+		name += n;
+	}
+	snprintf(canonical, bytes, "%s-%s", head, form[op < 0 ? 0 : op][miss == 1]);
+	return true;
+}
+
+const struct spmu_event *names_find(const struct spmu_model *m, const char *name)
+{
+	static const char *const twin[][2] = {	/* perf-list(1): "A OR B" */
+		{ "cycles", "cpu-cycles" }, { "branches", "branch-instructions" },
+		{ "stalled-cycles-frontend", "idle-cycles-frontend" }, { "stalled-cycles-backend", "idle-cycles-backend" },
+	};
+	char canonical[64];
+	const struct spmu_event *e = spmu_model_find(m, name);
+	if (!e)
+		e = find_alias(m, name);
+	for (size_t i = 0; !e && i < sizeof twin / sizeof *twin; i++) {
+		if (strcasecmp(name, twin[i][0]) == 0)
+			e = find_alias(m, twin[i][1]);
+		else if (strcasecmp(name, twin[i][1]) == 0)
+			e = find_alias(m, twin[i][0]);
+	}
+	if (!e && cache_name(name, canonical, sizeof canonical))
+		e = find_alias(m, canonical);
+	return e;
+}
+
+const struct spmu_event *names_find_code(const struct spmu_model *m, uint64_t evtsel, bool *exact)
+{
+	const struct spmu_event *e = spmu_model_find_code(m, evtsel);
+	if (!e)
+		e = spmu_model_find_code(m, evtsel & 0xffff);
+	*exact = e && names_evtsel(e) == (evtsel & NAMES_EVENT_BITS);
+	return e;
+}
+
+/* ---- libpfm4 -------------------------------------------------------------------------------------------- */
+
+int names_libpfm(const char *text, const struct core_config *core, uint64_t *code, struct err *err)
+{
+	/* libpfm4 encodes for PMUs other than the host's only with this variable; it reads it in pfm_initialize.
+	 * It must not stay: the traced program would inherit it. */
+	static const char variable[] = "LIBPFM_ENCODE_INACTIVE";
+	const char *had = getenv(variable);
+	char *saved = had ? strdup(had) : NULL, spelled[512];
+	if (had && !saved)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	setenv(variable, "1", 1);
+	int rc = pfm_initialize();
+	if (saved)
+		setenv(variable, saved, 1);
+	else
+		unsetenv(variable);
+	free(saved);
+	if (rc != PFM_SUCCESS)
+		return err_set(err, ERR_INPUT, "libpfm4 does not start: %s", pfm_strerror(rc));
+
+	if (strstr(text, "::"))
+		snprintf(spelled, sizeof spelled, "%s", text);
+	else
+		snprintf(spelled, sizeof spelled, "%s::%s", core->libpfm, text);
+	pfm_pmu_encode_arg_t arg = { .size = sizeof arg };
+	rc = pfm_get_os_event_encoding(spelled, PFM_PLM3, PFM_OS_NONE, &arg);
+	if (rc != PFM_SUCCESS)
+		rc = err_set(err, ERR_INPUT, "libpfm4 on '%s': %s", text, pfm_strerror(rc));
+	else if (arg.count != 1)
+		rc = err_set(err, ERR_UNSUPPORTED, "'%s' needs %d registers: only events of one register are supported", text, arg.count);
+	else
+		*code = arg.codes[0];
+	free(arg.codes);
+	return rc;
+}
+
+/* ---- nearest names -------------------------------------------------------------------------------------- */
+
+enum { NAME_MAX_CHARS = 96, NEAREST = 5 };
+
+static int lower(int c)
+{
+	return c >= 'A' && c <= 'Z' ? c + 32 : c == ':' ? '.' : c == '_' ? '-' : c;
+}
+
+/* Levenshtein distance with neighbours exchanged as one step; names longer than the limit never match. */
+static int distance(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b);
+	if (n >= NAME_MAX_CHARS || m >= NAME_MAX_CHARS)
+		return 1000;
+	int row[3][NAME_MAX_CHARS + 1];
+	for (size_t j = 0; j <= m; j++)
+		row[0][j] = (int)j;
+	for (size_t i = 1; i <= n; i++) {
+		int *now = row[i % 3], *up = row[(i + 2) % 3], *up2 = row[(i + 1) % 3];
+		now[0] = (int)i;
+		for (size_t j = 1; j <= m; j++) {
+			int change = up[j - 1] + (lower(a[i - 1]) != lower(b[j - 1]));
+			int best = up[j] + 1 < now[j - 1] + 1 ? up[j] + 1 : now[j - 1] + 1;
+			best = change < best ? change : best;
+			if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]) &&
+			    up2[j - 2] + 1 < best)
+				best = up2[j - 2] + 1;
+			now[j] = best;
+		}
+	}
+	return row[n % 3][m];
+}
+
+static bool within(const char *text, const char *part)
+{
+	size_t n = strlen(part);
+	for (; n && *text; text++) {
+		size_t i = 0;
+		while (i < n && text[i] && lower(text[i]) == lower(part[i]))
+			i++;
+		if (i == n)
+			return true;
+	}
+	return false;
+}
+
+struct candidate { char name[NAME_MAX_CHARS]; int score; };
+
+static void offer(struct candidate best[NEAREST], const char *wanted, const char *name, size_t len)
+{
+	char text[NAME_MAX_CHARS];
+	if (len == 0 || len >= sizeof text)
+		return;
+	memcpy(text, name, len);
+	text[len] = 0;
+	int score = distance(wanted, text), limit = (int)strlen(wanted) / 3;
+	if (score > (limit > 2 ? limit : 2)) {
+		/* a part of a name is as good as a few letters' distance; the shortest such name first */
+		if (strlen(wanted) < 3 || !within(text, wanted))
+			return;
+		score = 3 + (int)(len - strlen(wanted)) / 4;
+	}
+	for (int i = 0; i < NEAREST; i++)
+		if (strcasecmp(best[i].name, text) == 0)
+			return;
+	for (int i = 0; i < NEAREST; i++) {
+		if (best[i].name[0] && best[i].score <= score)
+			continue;
+		memmove(best + i + 1, best + i, (size_t)(NEAREST - 1 - i) * sizeof *best);
+		snprintf(best[i].name, sizeof best[i].name, "%s", text);
+		best[i].score = score;
+		return;
+	}
+}
+
+void names_nearest(const struct spmu_model *m, const char *name, char *text, size_t text_bytes)
+{
+	static const char *const software[] = { "task-clock", "cpu-clock", "duration_time" };
+	struct candidate best[NEAREST] = { 0 };
+	for (size_t i = 0; i < spmu_model_events(m); i++) {
+		const struct spmu_event *e = spmu_model_event(m, i);
+		for (const char *a = e->perf_alias; a && *a;) {
+			const char *comma = strchr(a, ',');
+			offer(best, name, a, comma ? (size_t)(comma - a) : strlen(a));
+			a = comma ? comma + 1 : NULL;
+		}
+		offer(best, name, e->name, strlen(e->name));
+	}
+	for (size_t i = 0; i < sizeof software / sizeof *software; i++)
+		offer(best, name, software[i], strlen(software[i]));
+	size_t used = 0;
+	if (text_bytes)
+		text[0] = 0;
+	for (int i = 0; i < NEAREST && best[i].name[0]; i++) {
+		int n = snprintf(text + used, text_bytes - used, "%s%s", i ? ", " : "", best[i].name);
+		if (n < 0 || (size_t)n >= text_bytes - used)
+			break;
+		used += (size_t)n;
+	}
+}

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The session: what the kernel does with a PMU, on the modelled one.  Registers are touched through
+ * softpmu/pmu.h only.
+ *
+ * Every counter, sampling or not, is preset to minus what is left of its period and interrupts when it overflows; the
+ * handler adds what was counted and presets it again.  A counting event has the longest period the counter allows, so that
+ * no counter wraps unseen.  Source of the arithmetic: Linux, arch/x86/events/core.c, x86_perf_event_update and
+ * x86_perf_event_set_period; of the frequency mode: kernel/events/core.c, perf_adjust_period.
+ *
+ * Left out: multiplexing, PEBS, freezing on PMI, inheritance of a stopped state, ring 0.
+ */
+#include "session/callstack.h"
+#include "session/names.h"
+#include "session/plan.h"
+#include "session/session.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	/* GUESS: cycles from the overflow to the interrupt's arrival at the core.  Would be settled by the distribution of the distance
+	 * between a lone overflowing instruction (a store behind a serialising one, counted with period 1) and the sampled
+	 * address in a row of one-cycle instructions on the machine itself. */
+	PMI_LATENCY = 60,
+	TICK_HZ = 250,		/* the kernel's tick, at which it looks after the periods of rare events */
+};
+#define RDPMC_FIXED (UINT32_C(1) << 30)
+#define COUNTER_MASK ((UINT64_C(1) << 48) - 1)
+#define COUNTERS_STATUS UINT64_C(0xffffffffffff)	/* of IA32_PERF_GLOBAL_STATUS: the overflow bits of counters */
+
+struct item {			/* a counter's job; the same in every thread */
+	size_t event;		/* the session's event, or NO_EVENT: the clock */
+	uint64_t period, frequency;	/* in counts of the counter; both 0: counting */
+	bool clock;		/* samples of a clock: counts are cycles, the user's periods ns */
+};
+#define NO_EVENT ((size_t)-1)
+
+struct pending { uint64_t ip, cycle, period; uint32_t record, order; size_t item; };
+
+struct counter {
+	uint64_t count, prev;	/* total; raw value at the last update */
+	int64_t left;		/* until the period is over */
+	uint64_t period;	/* that the next reload uses */
+	uint64_t loaded;	/* of the interval that is running: what its sample stands for */
+	uint64_t stamp;		/* cycle of the last overflow */
+	uint64_t tick_count;	/* count at the last tick */
+};
+
+struct thread;
+struct attached { struct thread *thread; unsigned pmu; };
+
+struct thread {
+	struct session *s;
+	struct run_thread *run;	/* NULL: ended */
+	struct spmu **pmu;
+	struct attached *attached;
+	struct counter *counter;
+	struct pending *pending;
+	size_t pendings, pending_room;
+	struct callstack *stack;
+	uint64_t *chain;
+	uint64_t next_tick;	/* cycle; 0: before the first batch */
+	uint64_t tick_clock;	/* cycles counted at the last tick */
+	uint32_t pid, tid;
+	char comm[16];
+};
+
+struct session {
+	struct session_options o;
+	uint64_t hz;
+	struct item *item;
+	struct plan_item *plan;
+	size_t items, clock;
+	int *item_of_event;	/* -1: a clock that is not sampled */
+	unsigned pmus, gp_counters;
+	bool full_width, adapts;
+	uint64_t max_period;
+	struct thread **thread;
+	size_t threads, thread_room;
+	uint64_t *adapted;	/* by item: the last period found in frequency mode, with which a new thread starts */
+	uint64_t now, next_interval;
+};
+
+uint64_t session_ns(const struct session *s, uint64_t cycles)
+{
+	return (uint64_t)((unsigned __int128)cycles * 1000000000 / s->hz);
+}
+
+/* ---- registers ------------------------------------------------------------------------------------------ */
+
+static uint32_t counter_msr(const struct session *s, size_t i)
+{
+	const struct plan_item *p = s->plan + i;
+	if (p->gp < 0)
+		return MSR_IA32_FIXED_CTR0 + (uint32_t)p->fixed;
+	return (s->full_width ? MSR_IA32_A_PMC0 : MSR_IA32_PMC0) + (uint32_t)p->gp;
+}
+
+static uint64_t counter_read(const struct session *s, const struct thread *t, size_t i)
+{
+	const struct plan_item *p = s->plan + i;
+	uint64_t v = 0;
+	/* CPL 0: CR4.PCE does not matter.  The index was accepted when the counter was programmed. */
+	spmu_rdpmc(t->pmu[p->pmu], p->gp < 0 ? RDPMC_FIXED | (uint32_t)p->fixed : (uint32_t)p->gp, 0, &v);
+	return v;
+}
+
+static uint64_t counted_since(const struct session *s, const struct thread *t, size_t i)
+{
+	return (counter_read(s, t, i) - t->counter[i].prev) & COUNTER_MASK;
+}
+
+static void update(const struct session *s, struct thread *t, size_t i)
+{
+	struct counter *c = t->counter + i;
+	uint64_t delta = counted_since(s, t, i);
+	c->count += delta;
+	c->left -= (int64_t)delta;
+	c->prev = (c->prev + delta) & COUNTER_MASK;
+}
+
+/* Presets the counter to what is left; true if a period was over. */
+static bool set_period(const struct session *s, struct thread *t, size_t i)
+{
+	struct counter *c = t->counter + i;
+	int64_t period = (int64_t)c->period, left = c->left;
+	bool over = false;
+	if (left <= -period) {
+		left = period;	/* more than a period passed before the interrupt: those samples are lost */
+		c->loaded = c->period;
+		over = true;
+	} else if (left <= 0) {
+		left += period;
+		c->loaded = c->period;
+		over = true;
+	}
+	c->left = left;
+	uint64_t limited = (uint64_t)left > s->max_period ? s->max_period : (uint64_t)left;
+	c->prev = -limited & COUNTER_MASK;
+	/* a legacy write takes 32 bits and extends their sign */
+	spmu_wrmsr(t->pmu[s->plan[i].pmu], counter_msr(s, i), s->full_width || s->plan[i].gp < 0 ? c->prev : c->prev & UINT32_MAX);
+	return over;
+}
+
+static int refuse(struct session *s, size_t i, int rc, uint32_t msr, uint64_t value, struct err *err)
+{
+	const char *name = s->item[i].event == NO_EVENT ? "cycles" : s->o.events->event[s->item[i].event].spelled;
+	if (rc == SPMU_ENOMEM)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	return err_set(err, ERR_UNSUPPORTED, "event '%s': the PMU of %s refuses MSR %XH = %#llx (%s)", name, s->o.core->name, msr,
+		       (unsigned long long)value, rc == SPMU_GP ? "#GP" : "no such MSR");
+}
+
+/* Programs all PMUs of a thread; counting starts. */
+static int program(struct session *s, struct thread *t, struct err *err)
+{
+	for (unsigned k = 0; k < s->pmus; k++) {
+		uint64_t fixed_ctrl = 0, global = 0;
+		size_t any = 0;
+		spmu_wrmsr(t->pmu[k], MSR_IA32_PERF_GLOBAL_CTRL, 0);
+		for (size_t i = 0; i < s->items; i++) {
+			const struct plan_item *p = s->plan + i;
+			int rc = SPMU_OK;
+			if (p->pmu != k)
+				continue;
+			any = i;
+			if (p->gp < 0) {
+				fixed_ctrl |= UINT64_C(0xa) << (4 * p->fixed);	/* user mode, PMI */
+				global |= UINT64_C(1) << (32 + p->fixed);
+			} else {
+				uint64_t v = p->evtsel | SPMU_EVTSEL_USR | SPMU_EVTSEL_INT | SPMU_EVTSEL_EN;
+				uint32_t msr = MSR_IA32_PERFEVTSEL0 + (uint32_t)p->gp;
+				rc = spmu_wrmsr(t->pmu[k], msr, v);
+				if (rc)
+					return refuse(s, i, rc, msr, v, err);
+				global |= UINT64_C(1) << p->gp;
+			}
+			uint64_t v = counter_read(s, t, i);
+			rc = spmu_wrmsr(t->pmu[k], counter_msr(s, i), v & (s->full_width || p->gp < 0 ? COUNTER_MASK : UINT32_MAX));
+			if (rc)
+				return refuse(s, i, rc, counter_msr(s, i), v, err);
+			set_period(s, t, i);
+		}
+		int rc = fixed_ctrl ? spmu_wrmsr(t->pmu[k], MSR_IA32_FIXED_CTR_CTRL, fixed_ctrl) : SPMU_OK;
+		if (rc)
+			return refuse(s, any, rc, MSR_IA32_FIXED_CTR_CTRL, fixed_ctrl, err);
+		rc = spmu_wrmsr(t->pmu[k], MSR_IA32_PERF_GLOBAL_CTRL, global);
+		if (rc)
+			return refuse(s, any, rc, MSR_IA32_PERF_GLOBAL_CTRL, global, err);
+	}
+	return 0;
+}
+
+/* ---- sampling ------------------------------------------------------------------------------------------- */
+
+/* Moves the period an eighth of the way to the one that `count` events in `cycles` ask for; all the way if it is more than
+ * eight times too long.  (The kernel creeps there too, over a second of ticks; a modelled run is over by then.) */
+static void adjust_period(struct session *s, struct thread *t, size_t i, uint64_t cycles, uint64_t count)
+{
+	struct counter *c = t->counter + i;
+	unsigned __int128 wanted = (unsigned __int128)count * s->hz / cycles / s->item[i].frequency;
+	int64_t period = wanted > s->max_period ? (int64_t)s->max_period : (int64_t)wanted;
+	int64_t delta = (period - (int64_t)c->period + 7) / 8;
+	int64_t next = (int64_t)c->period / 8 > period ? period : (int64_t)c->period + delta;
+	c->period = next > 0 ? (uint64_t)next : 1;
+	s->adapted[i] = c->period;
+}
+
+static void on_overflow(struct session *s, struct thread *t, size_t i, const struct spmu_pmi *pmi)
+{
+	struct counter *c = t->counter + i;
+	uint64_t stands_for = c->loaded;
+	update(s, t, i);
+	bool over = set_period(s, t, i);
+	if (!over || !(s->item[i].period | s->item[i].frequency))
+		return;
+	if (t->pendings == t->pending_room) {
+		struct pending *grown = realloc(t->pending, 2 * t->pending_room * sizeof *grown);
+		if (!grown)
+			return;	/* a lost sample, as when the kernel's buffer is full */
+		t->pending = grown;
+		t->pending_room *= 2;
+	}
+	t->pending[t->pendings] = (struct pending){ .ip = pmi->ip, .cycle = pmi->cycle, .period = stands_for, .record = pmi->record,
+		.order = (uint32_t)t->pendings, .item = i };
+	t->pendings++;
+	if (s->item[i].frequency && !s->item[i].clock) {
+		uint64_t since = pmi->cycle - c->stamp;
+		c->stamp = pmi->cycle;
+		if (since && since < 2 * s->hz / TICK_HZ)
+			adjust_period(s, t, i, since, stands_for);
+	}
+}
+
+static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, const struct spmu_batch *batch)
+{
+	struct attached *a = context;
+	struct thread *t = a->thread;
+	struct session *s = t->s;
+	(void)batch;
+	/* acknowledge first, as the kernel does: an overflow from now on is a new one */
+	spmu_wrmsr(pmu, MSR_IA32_PERF_GLOBAL_STATUS_RESET, pmi->status & COUNTERS_STATUS);
+	for (size_t i = 0; i < s->items; i++) {
+		const struct plan_item *p = s->plan + i;
+		if (p->pmu == a->pmu && pmi->status >> (p->gp < 0 ? 32 + p->fixed : p->gp) & 1)
+			on_overflow(s, t, i, pmi);
+	}
+}
+
+static uint64_t item_count(const struct session *s, const struct thread *t, size_t i)
+{
+	return t->counter[i].count + (t->run ? counted_since(s, t, i) : 0);
+}
+
+/* Rare events may not overflow for long: at each tick the period follows what was counted in it. */
+static void tick(struct session *s, struct thread *t, uint64_t now)
+{
+	uint64_t clock = item_count(s, t, s->clock), elapsed = clock - t->tick_clock;
+	t->tick_clock = clock;
+	t->next_tick = now + s->hz / TICK_HZ;
+	if (!elapsed)
+		return;		/* halted all the time */
+	for (size_t i = 0; i < s->items; i++) {
+		struct counter *c = t->counter + i;
+		if (!s->item[i].frequency || s->item[i].clock)
+			continue;
+		update(s, t, i);
+		uint64_t counted = c->count - c->tick_count;
+		c->tick_count = c->count;
+		if (counted) {
+			adjust_period(s, t, i, elapsed, counted);
+			if (c->left > 0 && (uint64_t)c->left > 8 * c->period) {
+				/* what was counted of the long interval belongs to the sample that ends the short one */
+				uint64_t done = c->loaded - (uint64_t)c->left;
+				c->left = 0;
+				set_period(s, t, i);
+				c->loaded += done;
+			}
+		}
+	}
+}
+
+static int by_record(const void *a, const void *b)
+{
+	const struct pending *x = a, *y = b;
+	if (x->record != y->record)
+		return x->record < y->record ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* The PMUs read the batch one after the other; the samples go out in the order of the records. */
+static void deliver(struct session *s, struct thread *t, const struct spmu_batch *b)
+{
+	uint32_t at = 0;
+	if (t->pendings > 1)
+		qsort(t->pending, t->pendings, sizeof *t->pending, by_record);
+	for (size_t k = 0; k < t->pendings; k++) {
+		const struct pending *p = t->pending + k;
+		struct session_sample out = { .event = s->item[p->item].event, .ip = p->ip, .cycle = p->cycle,
+			.time_ns = session_ns(s, p->cycle), .period = p->period, .pid = t->run->pid, .tid = t->run->tid, .cpu = t->run->cpu };
+		if (s->item[p->item].clock)
+			out.period = session_ns(s, p->period);
+		if (t->stack) {
+			uint32_t to = p->record < b->count ? p->record : b->count;
+			if (to > at) {
+				callstack_walk(t->stack, b, at, to);
+				at = to;
+			}
+			out.chain = t->chain;
+			out.chain_length = callstack_chain(t->stack, p->ip, t->chain);
+		}
+		if (s->o.sample)
+			s->o.sample(s->o.context, t->run, &out);
+	}
+	t->pendings = 0;
+	if (t->stack && at < b->count)
+		callstack_walk(t->stack, b, at, b->count);
+}
+
+/* ---- threads -------------------------------------------------------------------------------------------- */
+
+static void thread_detach(struct session *s, struct thread *t)
+{
+	for (unsigned k = 0; t->pmu && k < s->pmus; k++)
+		spmu_destroy(t->pmu[k]);
+	free(t->pmu);
+	free(t->attached);
+	free(t->pending);
+	free(t->stack);
+	free(t->chain);
+	t->pmu = NULL;
+	t->attached = NULL;
+	t->pending = NULL;
+	t->stack = NULL;
+	t->chain = NULL;
+}
+
+static void thread_free(struct session *s, struct thread *t)
+{
+	if (!t)
+		return;
+	thread_detach(s, t);
+	free(t->counter);
+	free(t);
+}
+
+static int thread_new(struct thread **out, struct session *s, struct err *err)
+{
+	struct thread *t = calloc(1, sizeof *t);
+	if (!t)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	t->s = s;
+	t->pending_room = 64;
+	t->pmu = calloc(s->pmus, sizeof *t->pmu);
+	t->attached = calloc(s->pmus, sizeof *t->attached);
+	t->counter = calloc(s->items, sizeof *t->counter);
+	t->pending = calloc(t->pending_room, sizeof *t->pending);
+	if (s->o.call_chains) {
+		t->stack = malloc(sizeof *t->stack);
+		t->chain = malloc((CALLSTACK_DEPTH + 1) * sizeof *t->chain);
+		if (t->stack)
+			callstack_init(t->stack);
+	}
+	int rc = 0;
+	if (!t->pmu || !t->attached || !t->counter || !t->pending || (s->o.call_chains && (!t->stack || !t->chain)))
+		rc = err_set(err, ERR_NOMEM, "out of memory");
+	for (unsigned k = 0; !rc && k < s->pmus; k++) {
+		t->attached[k] = (struct attached){ .thread = t, .pmu = k };
+		struct spmu_host host = { .context = t->attached + k, .pmi = on_pmi, .pmi_latency = PMI_LATENCY };
+		if (spmu_create(t->pmu + k, s->o.model, &host) != SPMU_OK)
+			rc = err_set(err, ERR_NOMEM, "out of memory for a PMU");
+	}
+	for (size_t i = 0; !rc && i < s->items; i++) {
+		struct counter *c = t->counter + i;
+		c->period = s->item[i].period ? s->item[i].period : s->item[i].frequency ? s->adapted[i] : s->max_period;
+		c->loaded = c->period;
+		c->left = (int64_t)c->period;
+	}
+	if (!rc)
+		rc = program(s, t, err);
+	if (rc) {
+		thread_free(s, t);
+		return rc;
+	}
+	*out = t;
+	return 0;
+}
+
+int session_thread_start(struct session *s, struct run_thread *run, struct err *err)
+{
+	struct thread *t = NULL;
+	run->sink_private = NULL;
+	if (s->threads == s->thread_room) {
+		size_t room = s->thread_room ? 2 * s->thread_room : 8;
+		struct thread **grown = realloc(s->thread, room * sizeof *grown);
+		if (!grown)
+			return err_set(err, ERR_NOMEM, "out of memory");
+		s->thread = grown;
+		s->thread_room = room;
+	}
+	int rc = thread_new(&t, s, err);
+	if (rc)
+		return rc;
+	t->run = run;
+	t->pid = run->pid;
+	t->tid = run->tid;
+	s->thread[s->threads++] = t;
+	run->sink_private = t;
+	return 0;
+}
+
+void session_thread_end(struct session *s, struct run_thread *run)
+{
+	struct thread *t = run->sink_private;
+	if (!t || !t->run)
+		return;
+	for (size_t i = 0; i < s->items; i++)
+		update(s, t, i);
+	memcpy(t->comm, run->comm, sizeof t->comm);
+	t->comm[sizeof t->comm - 1] = 0;
+	t->run = NULL;
+	run->sink_private = NULL;
+	thread_detach(s, t);
+}
+
+void session_batch(struct session *s, struct run_thread *run, const struct spmu_batch *b)
+{
+	struct thread *t = run->sink_private;
+	if (!t || !t->run)
+		return;
+	for (unsigned k = 0; k < s->pmus; k++)
+		spmu_consume(t->pmu[k], b);
+	if (t->pendings || t->stack)
+		deliver(s, t, b);
+	if (s->adapts && !t->next_tick)
+		t->next_tick = b->base_cycle + s->hz / TICK_HZ;
+	if (s->adapts && b->watermark >= t->next_tick)
+		tick(s, t, b->watermark);
+	if (b->watermark > s->now)
+		s->now = b->watermark;
+	if (s->o.interval_cycles && s->o.interval)
+		while (s->now >= s->next_interval) {
+			s->o.interval(s->o.context, s->next_interval);
+			s->next_interval += s->o.interval_cycles;
+		}
+}
+
+/* ---- counts --------------------------------------------------------------------------------------------- */
+
+uint64_t session_thread_count(const struct session *s, size_t thread, size_t event)
+{
+	const struct thread *t = s->thread[thread];
+	int i = s->item_of_event[event];
+	switch (s->o.events->event[event].source) {
+	case SESSION_TASK_CLOCK: return session_ns(s, item_count(s, t, s->clock));
+	case SESSION_DURATION: return session_ns(s, s->now);
+	default: return item_count(s, t, (size_t)i);
+	}
+}
+
+/* Cycles are summed before they become ns: rounded once. */
+static uint64_t sum(const struct session *s, size_t item)
+{
+	uint64_t n = 0;
+	for (size_t k = 0; k < s->threads; k++)
+		n += item_count(s, s->thread[k], item);
+	return n;
+}
+
+uint64_t session_count(const struct session *s, size_t event)
+{
+	switch (s->o.events->event[event].source) {
+	case SESSION_TASK_CLOCK: return session_ns(s, sum(s, s->clock));
+	case SESSION_DURATION: return session_ns(s, s->now);
+	default: return sum(s, (size_t)s->item_of_event[event]);
+	}
+}
+
+uint64_t session_running_ns(const struct session *s, size_t event)
+{
+	if (s->o.events->event[event].source == SESSION_DURATION)
+		return session_ns(s, s->now);
+	return session_ns(s, sum(s, s->clock));
+}
+
+unsigned session_pmus(const struct session *s)
+{
+	return s->pmus;
+}
+
+size_t session_threads(const struct session *s)
+{
+	return s->threads;
+}
+
+void session_thread_info(const struct session *s, size_t thread, struct session_thread *out)
+{
+	const struct thread *t = s->thread[thread];
+	*out = (struct session_thread){ .pid = t->pid, .tid = t->tid, .comm = t->run ? t->run->comm : t->comm,
+		.running_ns = session_ns(s, item_count(s, t, s->clock)) };
+}
+
+/* ---- creation ------------------------------------------------------------------------------------------- */
+
+/* Rows of the plan for the events, and one more for the clock unless an event counts plain cycles already. */
+static int make_items(struct session *s, struct err *err)
+{
+	const struct spmu_event *cycles = NULL;
+	/* fixed counter 1 counts core cycles; a row that general-purpose counters can count too leaves it to others */
+	for (size_t i = 0; i < spmu_model_events(s->o.model); i++) {
+		const struct spmu_event *e = spmu_model_event(s->o.model, i);
+		if (e->fixed == 1 && !(e->flags & SPMU_EVENT_NOT_MODELLED) && (!cycles || (!cycles->pmc_mask && e->pmc_mask)))
+			cycles = e;
+	}
+	if (!cycles)
+		cycles = names_find(s->o.model, "cycles");
+	if (!cycles || (cycles->flags & SPMU_EVENT_NOT_MODELLED))
+		return err_set(err, ERR_UNSUPPORTED, "the event table of %s has no event that counts cycles: no clock", s->o.core->name);
+	s->clock = NO_EVENT;
+	for (size_t e = 0; e < s->o.events->count; e++) {
+		const struct session_event *ev = s->o.events->event + e;
+		struct item it = { .event = e, .period = ev->period, .frequency = ev->period ? 0 : ev->frequency };
+		struct plan_item p = { .evtsel = ev->evtsel, .fixed = ev->fixed };
+		bool sampled = it.period || it.frequency;
+		s->item_of_event[e] = -1;
+		if (ev->source == SESSION_HARDWARE) {
+			p.pmc_mask = ev->evtsel || !(ev->event->flags & SPMU_EVENT_FIXED_ONLY) ? ev->event->pmc_mask : 0;
+			if (ev->fixed == 1 && s->clock == NO_EVENT)
+				s->clock = s->items;
+		} else if (sampled && ev->source == SESSION_TASK_CLOCK) {
+			/* the kernel's timer, made from cycles: a fixed period in ns */
+			uint64_t ns = it.period ? it.period : 1000000000 / it.frequency;
+			unsigned __int128 c = (unsigned __int128)ns * s->hz / 1000000000;
+			it.period = c > s->max_period ? s->max_period : c ? (uint64_t)c : 1;
+			it.frequency = 0;
+			it.clock = true;
+			p.evtsel = names_evtsel(cycles);
+			p.fixed = cycles->fixed;
+			p.pmc_mask = cycles->flags & SPMU_EVENT_FIXED_ONLY ? 0 : cycles->pmc_mask;
+		} else if (sampled) {
+			return err_set(err, ERR_UNSUPPORTED, "'%s' cannot be sampled; task-clock can", ev->spelled);
+		} else {
+			continue;
+		}
+		if (it.period > s->max_period)
+			return err_set(err, ERR_INPUT, "'%s': a period of %llu is more than a counter of this PMU holds (%llu)", ev->spelled,
+				       (unsigned long long)it.period, (unsigned long long)s->max_period);
+		s->adapts |= it.frequency != 0;
+		s->item_of_event[e] = (int)s->items;
+		s->adapted[s->items] = 1;	/* as the kernel: the first sample comes at once, the next ones know better */
+		s->plan[s->items] = p;
+		s->item[s->items++] = it;
+	}
+	if (s->clock == NO_EVENT) {
+		s->clock = s->items;
+		s->plan[s->items] = (struct plan_item){ .evtsel = names_evtsel(cycles), .fixed = cycles->fixed,
+			.pmc_mask = cycles->flags & SPMU_EVENT_FIXED_ONLY ? 0 : cycles->pmc_mask };
+		s->item[s->items++] = (struct item){ .event = NO_EVENT };
+	}
+	return 0;
+}
+
+int session_create(struct session **out, const struct session_options *o, struct err *err)
+{
+	struct session *s = calloc(1, sizeof *s);
+	if (!s)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	size_t room = o->events->count + 1;
+	s->o = *o;
+	s->hz = (uint64_t)llround(o->core->frequency_ghz * 1e9);
+	s->gp_counters = spmu_model_gp_counters(o->model);
+	s->next_interval = o->interval_cycles;
+	s->item = calloc(room, sizeof *s->item);
+	s->plan = calloc(room, sizeof *s->plan);
+	s->adapted = calloc(room, sizeof *s->adapted);
+	s->item_of_event = calloc(room, sizeof *s->item_of_event);
+	struct spmu *probe = NULL;
+	uint64_t capabilities = 0;
+	size_t which = 0;
+	int rc = 0;
+	if (!s->item || !s->plan || !s->adapted || !s->item_of_event ||
+	    spmu_create(&probe, o->model, &(struct spmu_host){ 0 }) != SPMU_OK)
+		rc = err_set(err, ERR_NOMEM, "out of memory");
+	else if (!s->hz)
+		rc = err_set(err, ERR_INPUT, "core %s has no clock frequency", o->core->name);
+	if (!rc) {
+		/* FW_WRITE, bit 13.  Source: SDM vol. 3B, "Full-Width Writes to Performance Counter Registers". */
+		s->full_width = spmu_rdmsr(probe, MSR_IA32_PERF_CAPABILITIES, &capabilities) == SPMU_OK && (capabilities >> 13 & 1);
+		s->max_period = s->full_width ? COUNTER_MASK >> 1 : INT32_MAX;
+		rc = make_items(s, err);
+	}
+	spmu_destroy(probe);
+	if (!rc) {
+		rc = plan_make(s->plan, s->items, s->gp_counters, spmu_model_fixed_counters(o->model), &s->pmus, &which, err);
+		if (rc == ERR_UNSUPPORTED)
+			rc = err_set(err, rc, "event '%s': no counter of this PMU can count it",
+				     s->item[which].event == NO_EVENT ? "cycles" : o->events->event[s->item[which].event].spelled);
+	}
+	if (!rc) {	/* a thread that is never run: what the registers refuse is refused before the program starts */
+		struct thread *trial = NULL;
+		rc = thread_new(&trial, s, err);
+		thread_free(s, trial);
+	}
+	if (rc) {
+		session_destroy(s);
+		return rc;
+	}
+	*out = s;
+	return 0;
+}
+
+void session_destroy(struct session *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->threads; i++)
+		thread_free(s, s->thread[i]);
+	free(s->thread);
+	free(s->item);
+	free(s->plan);
+	free(s->adapted);
+	free(s->item_of_event);
+	free(s);
+}

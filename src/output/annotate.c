@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Charges samples to the instructions of a function and prints them with their source.
+ *
+ * An instruction's percentage is its part of the period of the function's samples, as in perf annotate ("local period").
+ * Code is read from the file on disk (its build-id was checked when it was opened).  Left out: JIT code, of which no bytes remain.
+ */
+#include "output/annotate.h"
+#include "isa/isa.h"
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CODE_LIMIT = 4 << 20, SOURCE_LIMIT = 16 << 20, SOURCES = 64, INSN_MAX = 15 };
+
+/* ---- collecting ---- */
+
+struct collecting { struct annotate *a; };
+
+static struct annotate_symbol *get_symbol(struct annotate_event *e, const struct symbols_place *place)
+{
+	size_t low = 0, high = e->symbols;	/* in order of the symbols' addresses in memory, until sorted by heat */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if ((uintptr_t)e->symbol[middle].symbol < (uintptr_t)place->symbol)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < e->symbols && e->symbol[low].symbol == place->symbol)
+		return &e->symbol[low];
+	if ((e->symbols & (e->symbols - 1)) == 0) {
+		struct annotate_symbol *grown = realloc(e->symbol, (e->symbols ? e->symbols * 2 : 1) * sizeof *grown);
+		if (!grown)
+			return NULL;
+		e->symbol = grown;
+	}
+	memmove(&e->symbol[low + 1], &e->symbol[low], (e->symbols++ - low) * sizeof *e->symbol);
+	e->symbol[low] = (struct annotate_symbol){ .symbol = place->symbol, .file = symbols_place_file(place), .path = place->path,
+						   .dso = place->dso };
+	return &e->symbol[low];
+}
+
+static int on_sample(void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
+{
+	struct annotate_event *e = &((struct collecting *)context)->a->event[r->event];
+	(void)comm;
+	e->samples++;
+	e->period += r->period;
+	if (!place->symbol)
+		return 0;
+	struct annotate_symbol *s = get_symbol(e, place);
+	if (!s)
+		return ERR_NOMEM;
+	s->samples++;
+	s->period += r->period;
+	size_t low = 0, high = s->hits;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (s->hit[middle].address < place->address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == s->hits || s->hit[low].address != place->address) {
+		if (s->hits == s->room) {
+			size_t room = s->room ? s->room * 2 : 16;
+			struct annotate_hit *grown = realloc(s->hit, room * sizeof *grown);
+			if (!grown)
+				return ERR_NOMEM;
+			s->hit = grown;
+			s->room = room;
+		}
+		memmove(&s->hit[low + 1], &s->hit[low], (s->hits++ - low) * sizeof *s->hit);
+		s->hit[low] = (struct annotate_hit){ .address = place->address };
+	}
+	s->hit[low].period += r->period;
+	s->hit[low].samples++;
+	return 0;
+}
+
+static int hotter(const void *x, const void *y)
+{
+	const struct annotate_symbol *a = x, *b = y;
+	if (a->period != b->period)
+		return a->period > b->period ? -1 : 1;
+	int c = strcmp(a->symbol->name, b->symbol->name);
+	if (!c)
+		c = strcmp(a->path, b->path);
+	return c ? c : a->symbol->start < b->symbol->start ? -1 : a->symbol->start > b->symbol->start;
+}
+
+int annotate_load(struct annotate **out, struct perfdata_file *file, struct err *err)
+{
+	struct annotate *a = calloc(1, sizeof *a);
+	struct profile_options nothing = { 0 };
+	if (!a)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	int code = profile_open(&a->profile, file, &nothing, err);
+	a->events = perfdata_event_count(file);
+	if (!code && !(a->event = calloc(a->events, sizeof *a->event)))
+		code = err_set(err, ERR_NOMEM, "out of memory");
+	struct collecting c = { a };
+	if (!code)
+		code = profile_walk(a->profile, &(struct profile_visit){ &c, on_sample }, err);
+	for (size_t i = 0; !code && i < a->events; i++) {
+		a->event[i].info = perfdata_event_info(file, i);
+		if (a->event[i].symbols)
+			qsort(a->event[i].symbol, a->event[i].symbols, sizeof *a->event[i].symbol, hotter);
+	}
+	if (code)
+		annotate_free(a);
+	else
+		*out = a;
+	return code;
+}
+
+void annotate_free(struct annotate *a)
+{
+	if (!a)
+		return;
+	for (size_t i = 0; a->event && i < a->events; i++) {
+		for (size_t k = 0; k < a->event[i].symbols; k++)
+			free(a->event[i].symbol[k].hit);
+		free(a->event[i].symbol);
+	}
+	free(a->event);
+	profile_free(a->profile);
+	free(a);
+}
+
+/* ---- source text ---- */
+
+struct source { char *path, *text; size_t size; const char **line; size_t lines; };
+struct sources { struct source file[SOURCES]; size_t used; };
+
+static void read_source(struct source *s)
+{
+	struct stat st;
+	int fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);	/* the name comes out of a file: it may be a FIFO's */
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= SOURCE_LIMIT &&
+	    (s->text = malloc((size_t)st.st_size + 1))) {
+		ssize_t n = 0;
+		while (s->size < (size_t)st.st_size && (n = read(fd, s->text + s->size, (size_t)st.st_size - s->size)) > 0)
+			s->size += (size_t)n;
+		s->text[s->size] = 0;
+		size_t count = 1;
+		for (size_t i = 0; i < s->size; i++)
+			count += s->text[i] == '\n';
+		s->line = calloc(count, sizeof *s->line);
+		for (char *p = s->text; s->line && p < s->text + s->size; ) {
+			char *end = memchr(p, '\n', (size_t)(s->text + s->size - p));
+			s->line[s->lines++] = p;
+			if (!end)
+				break;
+			*end = 0;
+			p = end + 1;
+		}
+	}
+	close(fd);
+}
+
+static const char *source_text(struct sources *all, const char *path, unsigned line)
+{
+	struct source *s = NULL;
+	for (size_t i = 0; i < all->used && !s; i++)
+		if (!strcmp(all->file[i].path, path))
+			s = &all->file[i];
+	if (!s && all->used < SOURCES) {
+		s = &all->file[all->used];
+		*s = (struct source){ .path = strdup(path) };
+		if (!s->path)
+			return NULL;
+		all->used++;
+		read_source(s);
+	}
+	return s && line && line <= s->lines ? s->line[line - 1] : NULL;
+}
+
+static void free_sources(struct sources *all)
+{
+	for (size_t i = 0; i < all->used; i++) {
+		free(all->file[i].path);
+		free(all->file[i].text);
+		free(all->file[i].line);
+	}
+}
+
+/* ---- printing ---- */
+
+struct printing {
+	FILE *to;
+	const struct annotate_symbol *s;
+	const struct annotate_options *o;
+	struct sources sources;
+	struct symbols_line last;
+};
+
+/* Its length, and its text: the shortest piece of code that decodes is the instruction. */
+static unsigned disassemble(const uint8_t *code, size_t left, uint64_t vaddr, int word_bytes, bool att, char *text, size_t room)
+{
+	for (unsigned n = 1; n <= INSN_MAX && n <= left; n++)
+		if (isa_disassemble(code, n, vaddr, word_bytes, att, text, room) >= 0)
+			return n;
+	snprintf(text, room, "(bad)");
+	return 1;
+}
+
+/* " <name+0x12>" for a direct branch. */
+static void print_target(const struct printing *p, const char *text)
+{
+	const char *number = strstr(text, "0x");
+	char *end;
+	if ((text[0] != 'j' && strncmp(text, "call", 4) && strncmp(text, "loop", 4)) || !number || strpbrk(text, "(*[%"))
+		return;
+	uint64_t target = strtoull(number, &end, 16);
+	if (*end)
+		return;
+	/* Within a segment, addresses and ELF addresses differ by a constant. */
+	uint64_t start_vaddr;
+	if (!symfile_vaddr(p->s->file, p->s->symbol->start, &start_vaddr))
+		return;
+	uint64_t address = target - start_vaddr + p->s->symbol->start;
+	const struct symbol *to = symfile_find(p->s->file, address);
+	if (to && address == to->start)
+		fprintf(p->to, " <%s>", to->name);
+	else if (to)
+		fprintf(p->to, " <%s+%#llx>", to->name, (unsigned long long)(address - to->start));
+}
+
+static void print_source(struct printing *p, uint64_t address)
+{
+	struct symbols_line line;
+	if (!symfile_lines(p->s->file, address, &line, 1))
+		return;
+	bool other_function = !p->last.function || strcmp(line.function, p->last.function);
+	bool other_file = !p->last.file || strcmp(line.file, p->last.file);
+	if (!other_function && !other_file && line.line == p->last.line)
+		return;
+	if (other_function && *line.function)
+		fprintf(p->to, "         :      %s():%s\n", line.function, line.inlined ? " (inlined)" : "");
+	if ((other_file || p->o->line_numbers) && line.line)
+		fprintf(p->to, "         :      %s:%u\n", line.file, line.line);
+	const char *text = source_text(&p->sources, line.file, line.line);
+	if (text)
+		fprintf(p->to, "         : %-5u%s\n", line.line, text);
+	p->last = line;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+int annotate_print(FILE *to, const struct annotate_event *e, const struct annotate_symbol *s, const struct annotate_options *o,
+		   struct err *err)
+{
+	struct printing p = { .to = to, .s = s, .o = o };
+	uint64_t size = s->symbol->end - s->symbol->start, vaddr;
+	if (!s->file || !symfile_vaddr(s->file, s->symbol->start, &vaddr))
+		return err_set(err, ERR_INPUT, "%s: no code to show for %s", s->path, s->symbol->name);
+	if (size > CODE_LIMIT)
+		size = CODE_LIMIT;
+	uint8_t *code = malloc(size + 1);
+	if (!code)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	size = symfile_read(s->file, s->symbol->start, code, size);
+	if (!size) {
+		free(code);
+		return err_set(err, ERR_INPUT, "%s: no code to show for %s (JIT code is not kept)", s->path, s->symbol->name);
+	}
+	int n = fprintf(to, " Percent |      Source code & Disassembly of %s for %s (%llu samples, percent: local period)\n", s->dso,
+			e->info->name, (unsigned long long)s->samples);
+	for (int i = 1; i < n; i++)
+		fputc('-', to);
+	fprintf(to, "\n         :\n         :      %016llx <%s>:\n", (unsigned long long)vaddr, s->symbol->name);
+
+	char text[256];
+	size_t hit = 0;
+	for (uint64_t at = 0; at < size; ) {
+		unsigned length = disassemble(code + at, size - at, vaddr + at, symfile_word_bytes(s->file), !o->intel, text, sizeof text);
+		uint64_t period = 0;
+		for (; hit < s->hits && s->hit[hit].address < s->symbol->start + at + length; hit++)
+			period += s->hit[hit].period;
+		if (!o->no_source)
+			print_source(&p, s->symbol->start + at);
+		fprintf(to, " %7.2f : %6llx:   %s", percent(period, s->period), (unsigned long long)(vaddr + at), text);
+		print_target(&p, text);
+		fputc('\n', to);
+		at += length;
+	}
+	fputc('\n', to);
+	free_sources(&p.sources);
+	free(code);
+	return 0;
+}

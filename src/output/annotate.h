@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Samples within a function: which instruction, which source line.
+ */
+#ifndef OUTPUT_ANNOTATE_H
+#define OUTPUT_ANNOTATE_H
+#include "output/profile.h"
+#include <stdio.h>
+
+struct annotate_hit { uint64_t address, period, samples; };	/* address in the object */
+struct annotate_symbol {
+	const struct symbol *symbol;
+	struct symfile *file;
+	const char *path, *dso;
+	uint64_t period, samples;
+	struct annotate_hit *hit;	/* in order of address */
+	size_t hits;
+	/* private */
+	size_t room;
+};
+struct annotate_event {
+	const struct perfdata_event_info *info;
+	struct annotate_symbol *symbol;	/* hottest first */
+	size_t symbols;
+	uint64_t period, samples;	/* of the whole event, what has no symbol included */
+};
+struct annotate {
+	struct annotate_event *event;
+	size_t events;
+	/* private */
+	struct profile *profile;
+};
+struct annotate_options {
+	bool line_numbers;	/* file:line before every source line */
+	bool no_source;
+	bool intel;		/* Intel's syntax instead of AT&T's */
+};
+
+int  annotate_load(struct annotate **out, struct perfdata_file *file, struct err *err);
+void annotate_free(struct annotate *a);
+/* One function: source and disassembly with the share of the function's period at each instruction. ERR_INPUT if its code
+ * cannot be read; nothing was printed then. */
+int  annotate_print(FILE *to, const struct annotate_event *e, const struct annotate_symbol *s, const struct annotate_options *o,
+                    struct err *err);
+#endif

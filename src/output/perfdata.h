@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * perf.data, version 2: writing what a run sampled so that perf and its followers read it, and reading such files back.
+ *
+ * Layout: header (104 bytes), the ids of each event, the attributes, the data section (records), one section a feature.
+ * Source: Linux tools/perf/Documentation/perf.data-file-format.txt; records as in perf_event_open(2), section
+ * "MMAP layout"; attributes from <linux/perf_event.h>.
+ *
+ * Left out: pipe mode (its stream of HEADER_* records), AUX area, compressed records, branch stacks, registers and
+ * stacks of samples are skipped over where a file of perf's holds them.
+ */
+#ifndef OUTPUT_PERFDATA_H
+#define OUTPUT_PERFDATA_H
+#include "util/err.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	PERFDATA_ATTR_BYTES = 112,	/* PERF_ATTR_SIZE_VER5; perf 6.1 knows up to 128, all versions since 4.1 this */
+	PERFDATA_HEADER_BYTES = 104,
+	PERFDATA_CHAIN_MAX = 127,	/* frames of a call chain: perf's default of --max-stack and of the kernel */
+	PERFDATA_BUILD_ID_BYTES = 20,
+};
+enum perfdata_feature {		/* bit numbers of the header's feature map that we write or read */
+	PERFDATA_BUILD_ID = 2, PERFDATA_HOSTNAME, PERFDATA_OSRELEASE, PERFDATA_VERSION, PERFDATA_ARCH, PERFDATA_NRCPUS,
+	PERFDATA_CPUDESC, PERFDATA_CPUID, PERFDATA_TOTAL_MEM, PERFDATA_CMDLINE, PERFDATA_EVENT_DESC,
+	PERFDATA_SAMPLE_TIME = 21, PERFDATA_COMPRESSED = 27, PERFDATA_FEATURES = 256,
+};
+
+struct perfdata_section { uint64_t offset, size; };
+struct perfdata_header {
+	char     magic[8];		/* "PERFILE2" */
+	uint64_t size;			/* PERFDATA_HEADER_BYTES */
+	uint64_t attr_size;		/* bytes of an attribute and its id section */
+	struct perfdata_section attrs, data, event_types;
+	uint64_t features[4];
+};
+_Static_assert(sizeof(struct perfdata_header) == PERFDATA_HEADER_BYTES, "header of perf.data");
+
+/* ---- writing ---- */
+
+struct perfdata_event {
+	const char *name;		/* as perf shall show it */
+	uint32_t type;			/* PERF_TYPE_*; PERF_TYPE_RAW for PERFEVTSEL images */
+	uint64_t config;
+	uint64_t period, frequency;	/* one of them: samples every `period` events, or `frequency` a second */
+	unsigned precise;		/* precise_ip: 0 to 3 */
+	bool exclude_user, exclude_kernel;
+};
+struct perfdata_options {
+	const char *path;		/* an existing file is renamed to PATH.old, as perf does */
+	const struct perfdata_event *events;
+	size_t event_count;
+	bool call_chains;
+	bool build_ids;			/* write the BUILD_ID feature */
+	int  argc;			/* command line to keep */
+	char *const *argv;
+	const char *version;		/* of this program */
+	const char *cpu_title;		/* of the modelled machine */
+	const char *cpuid;		/* "GenuineIntel,6,94,3" */
+};
+struct perfdata_map {			/* a mapping of a process */
+	uint32_t pid, tid;
+	uint64_t addr, bytes, offset;
+	uint32_t dev_major, dev_minor;
+	uint64_t inode;
+	uint32_t prot;			/* PROT_* of mmap(2) */
+	const char *path;		/* "//anon" for anonymous memory */
+	const uint8_t *build_id;	/* NULL: unknown */
+	unsigned build_id_bytes;	/* at most PERFDATA_BUILD_ID_BYTES are kept */
+};
+struct perfdata_sample {
+	size_t event;
+	uint64_t ip, time, period;
+	uint32_t pid, tid, cpu;
+	const uint64_t *chain;		/* innermost first, the ip included; NULL if none */
+	size_t chain_length;
+};
+struct perfdata_writer;
+
+/* Creates the file with its header; ids, attributes and an empty data section are in place when this returns. */
+int perfdata_create(struct perfdata_writer **out, const struct perfdata_options *o, struct err *err);
+/* Records.  `time` is modelled nanoseconds.  They may come in any order of time: readers sort (see perfdata_write.c).
+ * Negative once the file could not be written; later calls are no-ops with the same result. */
+int perfdata_comm(struct perfdata_writer *w, uint32_t pid, uint32_t tid, const char *comm, bool exec, uint64_t time);
+int perfdata_mmap(struct perfdata_writer *w, const struct perfdata_map *m, uint64_t time);
+int perfdata_fork(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time);
+int perfdata_exit(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time);
+int perfdata_sample(struct perfdata_writer *w, const struct perfdata_sample *s);
+uint64_t perfdata_samples(const struct perfdata_writer *w);	/* written so far */
+/* Writes the features, completes the header, closes and frees w.  After a write error (a full disk) drops as much of the end
+ * as the features need, so that the file stays readable, and returns that first error.  bytes, samples: what the file now holds. */
+int perfdata_finish(struct perfdata_writer *w, uint64_t *bytes, uint64_t *samples, struct err *err);
+/* Instead of finish, when nothing came of the run: removes the file and gives PATH.old its name back. */
+void perfdata_discard(struct perfdata_writer *w);
+
+/* ---- reading ---- */
+
+struct perfdata_file;
+
+struct perfdata_event_info {
+	const char *name;
+	uint32_t type;
+	uint64_t config, sample_type;
+	uint64_t period, frequency;
+	bool has_chain;
+};
+enum perfdata_kind { PERFDATA_SAMPLE, PERFDATA_COMM, PERFDATA_MMAP, PERFDATA_FORK, PERFDATA_EXIT, PERFDATA_LOST };
+struct perfdata_record {		/* pointers lie in the file and live as long as it */
+	enum perfdata_kind kind;
+	uint16_t misc;			/* PERF_RECORD_MISC_* */
+	uint32_t pid, tid, parent_pid, parent_tid, cpu;
+	uint64_t time;
+	size_t   event;			/* SAMPLE */
+	uint64_t ip, period, data_addr;
+	const void *chain;		/* SAMPLE: chain_length 64-bit words, unaligned; context markers included */
+	size_t   chain_length;
+	const char *text;		/* COMM: name; MMAP: path; NUL-terminated */
+	uint64_t addr, bytes, offset, inode;	/* MMAP */
+	uint32_t prot;			/* MMAP; PROT_EXEC assumed from misc where the record has no protection */
+	const uint8_t *build_id;	/* MMAP: NULL if none */
+	unsigned build_id_bytes;
+	uint64_t lost;			/* LOST */
+};
+
+int perfdata_open(struct perfdata_file **out, const char *path, struct err *err);
+/* The same from memory, which is copied. */
+int perfdata_open_memory(struct perfdata_file **out, const void *bytes, size_t size, struct err *err);
+void perfdata_close(struct perfdata_file *f);
+size_t perfdata_event_count(const struct perfdata_file *f);
+const struct perfdata_event_info *perfdata_event_info(const struct perfdata_file *f, size_t event);
+/* Next record in order of time (those without time first, equal times in file order).  1: *r filled; 0: end. */
+int perfdata_next(struct perfdata_file *f, struct perfdata_record *r);
+void perfdata_rewind(struct perfdata_file *f);
+/* A word of a record's chain. */
+uint64_t perfdata_chain_ip(const struct perfdata_record *r, size_t i);
+/* The string of a feature (HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID), NULL if the file has none. */
+const char *perfdata_feature_text(const struct perfdata_file *f, enum perfdata_feature feature);
+/* Build-id that the file's BUILD_ID feature gives for a path: its length, 0 if none. */
+unsigned perfdata_build_id(const struct perfdata_file *f, const char *path, uint8_t id[PERFDATA_BUILD_ID_BYTES]);
+/* What a reader should be told ("the data section was never closed"); "" if nothing. */
+const char *perfdata_note(const struct perfdata_file *f);
+#endif

@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Reads perf.data files, ours and perf's own, as hostile input: every offset and length is checked against the file.
+ *
+ * The whole file is read into memory; an index of (time, offset) sorts the records.  Records of kinds that a profile
+ * does not need are passed over; compressed records are refused by name.  Of a file whose data section was never closed
+ * (size 0) everything up to the first record that does not fit is used.
+ */
+#include "output/perfdata.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	RECORD_COMPRESSED = 81,		/* perf.data-file-format.txt, "PERF_RECORD_COMPRESSED"; 83 is its successor */
+	RECORD_COMPRESSED2 = 83,
+	EVENTS_MAX = 4096,
+	MISC_MMAP_BUILD_ID = 1 << 14,	/* MMAP2 holds a build-id where device and inode were */
+	MISC_BUILD_ID_SIZE = 1 << 15,
+};
+#define KNOWN_SAMPLE_BITS ((UINT64_C(1) << 25) - 1)	/* up to PERF_SAMPLE_WEIGHT_STRUCT */
+
+struct event {
+	struct perfdata_event_info info;
+	bool sample_id_all;
+	char *name;
+};
+struct id_entry { uint64_t id; size_t event; };
+struct index_entry { uint64_t time; uint64_t offset; };
+
+struct perfdata_file {
+	uint8_t *bytes;			/* one NUL byte behind the end */
+	uint64_t size;
+	struct perfdata_header header;
+	struct perfdata_section feature[PERFDATA_FEATURES];	/* size 0: absent */
+	struct event *event;
+	size_t events;
+	struct id_entry *id;
+	size_t ids;
+	struct index_entry *index;
+	size_t indexed, next;
+	const char *note;
+};
+
+/* A stretch of the file that is consumed from its start. */
+struct cursor { const uint8_t *p; size_t left; bool bad; };
+
+static const void *take(struct cursor *c, size_t n)
+{
+	if (c->bad || n > c->left) {
+		c->bad = true;
+		return NULL;
+	}
+	const void *p = c->p;
+	c->p += n;
+	c->left -= n;
+	return p;
+}
+static uint64_t take_u64(struct cursor *c)
+{
+	uint64_t v = 0;
+	const void *p = take(c, 8);
+	if (p)
+		memcpy(&v, p, 8);
+	return v;
+}
+static uint32_t take_u32(struct cursor *c)
+{
+	uint32_t v = 0;
+	const void *p = take(c, 4);
+	if (p)
+		memcpy(&v, p, 4);
+	return v;
+}
+/* A NUL-terminated string that fills up to n bytes. */
+static const char *take_text(struct cursor *c, size_t n)
+{
+	const char *s = take(c, n);
+	if (s && (!n || !memchr(s, 0, n))) {
+		c->bad = true;
+		return NULL;
+	}
+	return s;
+}
+static const char *take_string(struct cursor *c)
+{
+	return take_text(c, take_u32(c));
+}
+
+static bool inside(const struct perfdata_file *f, const struct perfdata_section *s)
+{
+	return s->offset <= f->size && s->size <= f->size - s->offset;
+}
+static struct cursor at(const struct perfdata_file *f, const struct perfdata_section *s)
+{
+	return (struct cursor){ f->bytes + s->offset, s->size, false };
+}
+
+/* ---- attributes ---- */
+
+static int by_id(const void *a, const void *b)
+{
+	const struct id_entry *x = a, *y = b;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int add_ids(struct perfdata_file *f, const struct perfdata_section *s, size_t event, struct err *err)
+{
+	size_t n = s->size / 8;
+	if (!n)
+		return 0;
+	struct id_entry *id = realloc(f->id, (f->ids + n) * sizeof *id);
+	if (!id)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	f->id = id;
+	struct cursor c = at(f, s);
+	for (size_t i = 0; i < n; i++)
+		f->id[f->ids++] = (struct id_entry){ take_u64(&c), event };
+	return 0;
+}
+
+static const char *generic_name(uint32_t type, uint64_t config, char *text, size_t room)
+{
+	static const char *const hardware[] = {
+		"cycles", "instructions", "cache-references", "cache-misses", "branches", "branch-misses", "bus-cycles",
+		"stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles",
+	}, *const software[] = { "cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations" };
+	if (type == PERF_TYPE_HARDWARE && config < sizeof hardware / sizeof *hardware)
+		return hardware[config];
+	if (type == PERF_TYPE_SOFTWARE && config < sizeof software / sizeof *software)
+		return software[config];
+	if (type == PERF_TYPE_RAW)
+		snprintf(text, room, "raw 0x%llx", (unsigned long long)config);
+	else
+		snprintf(text, room, "type %u config 0x%llx", type, (unsigned long long)config);
+	return text;
+}
+
+static int read_attrs(struct perfdata_file *f, struct err *err)
+{
+	const struct perfdata_header *h = &f->header;
+	if (!inside(f, &h->attrs) || h->attr_size < 64 + sizeof(struct perfdata_section) || h->attr_size > 65536)
+		return err_set(err, ERR_INPUT, "not a readable perf.data: bad attribute section");
+	f->events = h->attrs.size / h->attr_size;
+	if (!f->events || f->events > EVENTS_MAX)
+		return err_set(err, ERR_INPUT, "not a readable perf.data: %zu events", f->events);
+	f->event = calloc(f->events, sizeof *f->event);
+	if (!f->event)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	struct cursor c = at(f, &h->attrs);
+	for (size_t i = 0; i < f->events; i++) {
+		struct event *e = &f->event[i];
+		struct perf_event_attr a = { 0 };
+		size_t in_file = h->attr_size - sizeof(struct perfdata_section);
+		memcpy(&a, take(&c, in_file), in_file < sizeof a ? in_file : sizeof a);
+		struct perfdata_section ids = { take_u64(&c), 0 };
+		ids.size = take_u64(&c);
+		if (!inside(f, &ids))
+			return err_set(err, ERR_INPUT, "not a readable perf.data: the ids of event %zu lie outside of the file", i);
+		if (a.sample_type & ~KNOWN_SAMPLE_BITS)
+			return err_set(err, ERR_UNSUPPORTED, "event %zu has a sample type that this reader does not know (0x%llx)", i,
+				       (unsigned long long)a.sample_type);
+		char text[64];
+		e->info = (struct perfdata_event_info){
+			.type = a.type, .config = a.config, .sample_type = a.sample_type,
+			.period = a.freq ? 0 : a.sample_period, .frequency = a.freq ? a.sample_freq : 0,
+			.has_chain = a.sample_type & PERF_SAMPLE_CALLCHAIN,
+		};
+		e->sample_id_all = a.sample_id_all;
+		if (!(e->name = strdup(generic_name(a.type, a.config, text, sizeof text))))
+			return err_set(err, ERR_NOMEM, "out of memory");
+		int code = add_ids(f, &ids, i, err);
+		if (code)
+			return code;
+	}
+	qsort(f->id, f->ids, sizeof *f->id, by_id);
+	return 0;
+}
+
+static struct event *event_of_id(const struct perfdata_file *f, uint64_t id)
+{
+	struct id_entry key = { id, 0 }, *found = f->ids ? bsearch(&key, f->id, f->ids, sizeof key, by_id) : NULL;
+	return found ? &f->event[found->event] : NULL;
+}
+
+/* ---- features ---- */
+
+static void read_features(struct perfdata_file *f)
+{
+	struct cursor table = { f->bytes + f->header.data.offset + f->header.data.size, 0, false };
+	table.left = f->size - f->header.data.offset - f->header.data.size;
+	for (unsigned i = 0; i < PERFDATA_FEATURES; i++) {
+		if (!(f->header.features[i / 64] >> i % 64 & 1))
+			continue;
+		struct perfdata_section s = { take_u64(&table), 0 };
+		s.size = take_u64(&table);
+		if (table.bad)
+			return;
+		if (inside(f, &s))
+			f->feature[i] = s;
+	}
+}
+
+static int read_event_names(struct perfdata_file *f, struct err *err)
+{
+	struct cursor c = at(f, &f->feature[PERFDATA_EVENT_DESC]);
+	uint32_t events = take_u32(&c), attr_bytes = take_u32(&c);
+	for (uint32_t i = 0; i < events && !c.bad; i++) {
+		take(&c, attr_bytes);
+		uint32_t ids = take_u32(&c);
+		const char *name = take_string(&c);
+		if (c.bad)
+			break;
+		/* By the first id where there is one, else by position. */
+		struct event *e = i < f->events ? &f->event[i] : NULL;
+		for (uint32_t k = 0; k < ids && !c.bad; k++) {
+			uint64_t id = take_u64(&c);
+			struct event *owner = k == 0 && !c.bad ? event_of_id(f, id) : NULL;
+			if (owner)
+				e = owner;
+		}
+		if (!e || c.bad)
+			continue;
+		char *copy = strdup(name);
+		if (!copy)
+			return err_set(err, ERR_NOMEM, "out of memory");
+		free(e->name);
+		e->name = copy;
+	}
+	for (size_t i = 0; i < f->events; i++)
+		f->event[i].info.name = f->event[i].name;
+	return 0;
+}
+
+const char *perfdata_feature_text(const struct perfdata_file *f, enum perfdata_feature feature)
+{
+	switch (feature) {
+	case PERFDATA_HOSTNAME: case PERFDATA_OSRELEASE: case PERFDATA_VERSION: case PERFDATA_ARCH: case PERFDATA_CPUDESC:
+	case PERFDATA_CPUID: {
+		struct cursor c = at(f, &f->feature[feature]);
+		return take_string(&c);
+	}
+	default:
+		return NULL;
+	}
+}
+
+unsigned perfdata_build_id(const struct perfdata_file *f, const char *path, uint8_t id[PERFDATA_BUILD_ID_BYTES])
+{
+	struct cursor c = at(f, &f->feature[PERFDATA_BUILD_ID]);
+	while (c.left && !c.bad) {
+		struct perf_event_header h;
+		const void *p = take(&c, sizeof h);
+		if (!p)
+			break;
+		memcpy(&h, p, sizeof h);
+		if (h.size < sizeof h + 4 + 24)
+			break;
+		take(&c, 4);
+		const uint8_t *bytes = take(&c, 24);
+		const char *name = take_text(&c, h.size - sizeof h - 4 - 24);
+		if (c.bad)
+			break;
+		if (strcmp(name, path))
+			continue;
+		unsigned n = h.misc & MISC_BUILD_ID_SIZE ? bytes[20] : PERFDATA_BUILD_ID_BYTES;
+		if (n > PERFDATA_BUILD_ID_BYTES)
+			continue;
+		memcpy(id, bytes, n);
+		return n;
+	}
+	return 0;
+}
+
+/* ---- records ---- */
+
+/* Bytes that read_format makes of a PERF_SAMPLE_READ are of no use here: such samples cannot be walked past without
+ * the format, so events with it are refused when they carry anything wanted behind it. */
+static bool walkable(uint64_t type)
+{
+	return !(type & PERF_SAMPLE_READ) || !(type & PERF_SAMPLE_CALLCHAIN);
+}
+
+static bool decode_sample(const struct perfdata_file *f, struct cursor c, struct perfdata_record *r)
+{
+	const struct event *e = &f->event[0];
+	uint64_t type = e->info.sample_type, id = 0;
+	if (f->events > 1) {
+		/* IDENTIFIER comes first in the record; without it ID's place follows from the first event's type, and all agree. */
+		struct cursor peek = c;
+		if (!(type & PERF_SAMPLE_IDENTIFIER)) {
+			static const uint64_t before_id[] = { PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_SAMPLE_ADDR };
+			for (size_t i = 0; i < sizeof before_id / sizeof *before_id; i++)
+				if (type & before_id[i])
+					take(&peek, 8);
+		}
+		id = take_u64(&peek);
+		e = event_of_id(f, id);
+		if (!e)
+			return false;
+		type = e->info.sample_type;
+	}
+	r->event = (size_t)(e - f->event);
+	r->period = e->info.period ? e->info.period : 1;
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		take(&c, 8);
+	if (type & PERF_SAMPLE_IP)
+		r->ip = take_u64(&c);
+	if (type & PERF_SAMPLE_TID) {
+		r->pid = take_u32(&c);
+		r->tid = take_u32(&c);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		r->time = take_u64(&c);
+	if (type & PERF_SAMPLE_ADDR)
+		r->data_addr = take_u64(&c);
+	if (type & PERF_SAMPLE_ID)
+		take(&c, 8);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		take(&c, 8);
+	if (type & PERF_SAMPLE_CPU) {
+		r->cpu = take_u32(&c);
+		take(&c, 4);
+	}
+	if (type & PERF_SAMPLE_PERIOD)
+		r->period = take_u64(&c);
+	if ((type & PERF_SAMPLE_CALLCHAIN) && walkable(type)) {
+		uint64_t n = take_u64(&c);
+		if (n > c.left / 8)
+			return false;
+		r->chain_length = n;
+		r->chain = take(&c, n * 8);
+	}
+	return !c.bad;
+}
+
+/* The fields behind every record that is no sample. */
+static void decode_trailer(const struct perfdata_file *f, const uint8_t *record, size_t size, struct perfdata_record *r, size_t *trailer)
+{
+	const struct event *e = &f->event[0];
+	*trailer = 0;
+	if (!e->sample_id_all)
+		return;
+	uint64_t type = e->info.sample_type;
+	size_t bytes = 8 * (size_t)__builtin_popcountll(type & (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+			    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER));
+	if (bytes > size - sizeof(struct perf_event_header))
+		return;
+	*trailer = bytes;
+	struct cursor c = { record + size - bytes, bytes, false };
+	if (type & PERF_SAMPLE_TID) {
+		r->pid = take_u32(&c);
+		r->tid = take_u32(&c);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		r->time = take_u64(&c);
+}
+
+static bool decode_mmap(struct cursor *c, bool two, struct perfdata_record *r)
+{
+	r->kind = PERFDATA_MMAP;
+	r->pid = take_u32(c);
+	r->tid = take_u32(c);
+	r->addr = take_u64(c);
+	r->bytes = take_u64(c);
+	r->offset = take_u64(c);
+	r->prot = PROT_READ | (r->misc & PERF_RECORD_MISC_MMAP_DATA ? 0 : PROT_EXEC);
+	if (two) {
+		const uint8_t *who = take(c, 24);
+		r->prot = take_u32(c);
+		take_u32(c);
+		if (!who)
+			return false;
+		if (r->misc & MISC_MMAP_BUILD_ID) {
+			if (who[0] > PERFDATA_BUILD_ID_BYTES)
+				return false;
+			r->build_id_bytes = who[0];
+			r->build_id = who + 4;
+		} else {
+			memcpy(&r->inode, who + 8, 8);
+		}
+	}
+	r->text = take_text(c, c->left);
+	return r->text && !c->bad && r->bytes && r->addr + r->bytes > r->addr;
+}
+
+/* False: a record that nobody here wants, or that is malformed. */
+static bool decode(const struct perfdata_file *f, uint64_t offset, struct perfdata_record *r)
+{
+	struct perf_event_header h;
+	memcpy(&h, f->bytes + offset, sizeof h);
+	memset(r, 0, sizeof *r);
+	r->misc = h.misc;
+	struct cursor c = { f->bytes + offset + sizeof h, h.size - sizeof h, false };
+	if (h.type == PERF_RECORD_SAMPLE) {
+		r->kind = PERFDATA_SAMPLE;
+		return decode_sample(f, c, r);
+	}
+	if (h.type >= 64)	/* the tool's own records have no trailer */
+		return false;
+	size_t trailer;
+	decode_trailer(f, f->bytes + offset, h.size, r, &trailer);
+	c.left -= trailer;
+	switch (h.type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return decode_mmap(&c, h.type == PERF_RECORD_MMAP2, r);
+	case PERF_RECORD_COMM:
+		r->kind = PERFDATA_COMM;
+		r->pid = take_u32(&c);
+		r->tid = take_u32(&c);
+		r->text = take_text(&c, c.left);
+		return r->text;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		r->kind = h.type == PERF_RECORD_FORK ? PERFDATA_FORK : PERFDATA_EXIT;
+		r->pid = take_u32(&c);
+		r->parent_pid = take_u32(&c);
+		r->tid = take_u32(&c);
+		r->parent_tid = take_u32(&c);
+		return !c.bad;
+	case PERF_RECORD_LOST:
+		r->kind = PERFDATA_LOST;
+		take(&c, 8);
+		r->lost = take_u64(&c);
+		return !c.bad;
+	}
+	return false;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct index_entry *x = a, *y = b;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static int build_index(struct perfdata_file *f, struct err *err)
+{
+	uint64_t offset = f->header.data.offset, end = offset + f->header.data.size;
+	size_t room = 0;
+	while (end - offset >= sizeof(struct perf_event_header)) {
+		struct perf_event_header h;
+		memcpy(&h, f->bytes + offset, sizeof h);
+		if (h.size < sizeof h || h.size > end - offset) {
+			f->note = "the file is damaged or cut short: what comes before that place is shown";
+			break;
+		}
+		if (h.type == RECORD_COMPRESSED || h.type == RECORD_COMPRESSED2)
+			return err_set(err, ERR_UNSUPPORTED, "the file holds compressed records (perf record -z): not supported");
+		struct perfdata_record r;
+		if (decode(f, offset, &r)) {
+			if (f->indexed == room) {
+				room = room ? room * 2 : 1024;
+				struct index_entry *index = realloc(f->index, room * sizeof *index);
+				if (!index)
+					return err_set(err, ERR_NOMEM, "out of memory");
+				f->index = index;
+			}
+			f->index[f->indexed++] = (struct index_entry){ r.time == UINT64_MAX ? 0 : r.time, offset };
+		}
+		offset += h.size;
+	}
+	if (f->indexed)
+		qsort(f->index, f->indexed, sizeof *f->index, by_time);
+	return 0;
+}
+
+static int parse(struct perfdata_file *f, struct err *err)
+{
+	f->note = "";
+	if (f->size < sizeof f->header)
+		return err_set(err, ERR_INPUT, "not a perf.data file: too short");
+	memcpy(&f->header, f->bytes, sizeof f->header);
+	if (!memcmp(f->header.magic, "2ELIFREP", 8))
+		return err_set(err, ERR_UNSUPPORTED, "perf.data of a machine with the other byte order");
+	if (memcmp(f->header.magic, "PERFILE2", 8))
+		return err_set(err, ERR_INPUT, "not a perf.data file");
+	if (f->header.size == 16)
+		return err_set(err, ERR_UNSUPPORTED, "perf.data in pipe mode: not supported");
+	if (f->header.size != sizeof f->header)
+		return err_set(err, ERR_INPUT, "not a readable perf.data: header of %llu bytes", (unsigned long long)f->header.size);
+	int code = read_attrs(f, err);
+	if (code)
+		return code;
+	if (f->header.data.offset > f->size)
+		return err_set(err, ERR_INPUT, "not a readable perf.data: the data lies outside of the file");
+	bool cut = f->header.data.size > f->size - f->header.data.offset, open = !f->header.data.size;
+	if (cut || open) {
+		f->header.data.size = f->size - f->header.data.offset;
+		memset(f->header.features, 0, sizeof f->header.features);
+		f->note = cut ? "the file is cut short: what there is is shown" :
+			  "the recording was not finished: what was written is shown";
+	}
+	read_features(f);
+	code = read_event_names(f, err);
+	return code ? code : build_index(f, err);
+}
+
+static int read_file(struct perfdata_file *f, const char *path, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_system(err, "cannot open %s", path);
+	struct stat st;
+	int code = 0;
+	if (fstat(fd, &st))
+		code = err_system(err, "cannot read %s", path);
+	else if (!S_ISREG(st.st_mode))
+		code = err_set(err, ERR_UNSUPPORTED, "%s is not a regular file", path);
+	else if (!(f->bytes = malloc((size_t)st.st_size + 1)))
+		code = err_set(err, ERR_NOMEM, "out of memory");
+	while (!code && f->size < (uint64_t)st.st_size) {
+		ssize_t n = read(fd, f->bytes + f->size, (size_t)st.st_size - f->size);
+		if (n < 0 && errno != EINTR)
+			code = err_system(err, "cannot read %s", path);
+		else if (n == 0)
+			break;
+		else if (n > 0)
+			f->size += (uint64_t)n;
+	}
+	close(fd);
+	return code;
+}
+
+static int open_with(struct perfdata_file **out, const char *path, const void *bytes, size_t size, struct err *err)
+{
+	struct perfdata_file *f = calloc(1, sizeof *f);
+	struct err why = { 0 };
+	int code = 0;
+	if (!f)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	if (path) {
+		code = read_file(f, path, err);
+	} else if (!(f->bytes = malloc(size + 1))) {
+		code = err_set(err, ERR_NOMEM, "out of memory");
+	} else {
+		memcpy(f->bytes, bytes, size);
+		f->size = size;
+	}
+	if (!code) {
+		f->bytes[f->size] = 0;
+		code = parse(f, &why);
+		if (code)
+			err_set(err, code, "%s: %s", path ? path : "perf.data", why.text);
+	}
+	if (code)
+		perfdata_close(f);
+	else
+		*out = f;
+	return code;
+}
+int perfdata_open(struct perfdata_file **out, const char *path, struct err *err) { return open_with(out, path, NULL, 0, err); }
+int perfdata_open_memory(struct perfdata_file **out, const void *bytes, size_t size, struct err *err)
+{
+	return open_with(out, NULL, bytes, size, err);
+}
+
+void perfdata_close(struct perfdata_file *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; f->event && i < f->events; i++)
+		free(f->event[i].name);
+	free(f->event);
+	free(f->id);
+	free(f->index);
+	free(f->bytes);
+	free(f);
+}
+
+size_t perfdata_event_count(const struct perfdata_file *f) { return f->events; }
+const struct perfdata_event_info *perfdata_event_info(const struct perfdata_file *f, size_t event) { return &f->event[event].info; }
+const char *perfdata_note(const struct perfdata_file *f) { return f->note; }
+void perfdata_rewind(struct perfdata_file *f) { f->next = 0; }
+
+int perfdata_next(struct perfdata_file *f, struct perfdata_record *r)
+{
+	if (f->next == f->indexed)
+		return 0;
+	decode(f, f->index[f->next++].offset, r);
+	return 1;
+}
+
+uint64_t perfdata_chain_ip(const struct perfdata_record *r, size_t i)
+{
+	uint64_t ip;
+	memcpy(&ip, (const uint8_t *)r->chain + 8 * i, 8);
+	return ip;
+}

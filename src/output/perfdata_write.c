@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Writes perf.data: records go to disk as they come, in chunks that end at a record's end.
+ *
+ * Records come in the order of the run, which is not quite the order of modelled time: each thread has a clock of its
+ * own.  FINISHED_ROUND tells a reader that nothing older than the round before will follow, a promise nobody can give while
+ * another thread's clock may lag; so one round is written, at the end, and readers sort the whole (perf does).
+ *
+ * Nothing in the file depends on the wall clock.  What names the place (host name, kernel, memory) is the host's.
+ * GROUP_DESC is left out on purpose: with it perf report shows a group's events in one table instead of a section each.
+ */
+#include "output/perfdata.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* Record type of the tool, not of the kernel.  Source: perf.data-file-format.txt, "PERF_RECORD_FINISHED_ROUND". */
+#define RECORD_FINISHED_ROUND 68
+/* Source: perf.data-file-format.txt, "HEADER_BUILD_ID": the size byte in the entry is valid. */
+#define MISC_BUILD_ID_SIZE (1u << 15)
+
+enum { CHUNK = 64 * 1024, MARKS = 8, NAME_ALIGN = 64, PATH_LIMIT = 4096 };
+
+struct known_file { char *path; uint8_t build_id[PERFDATA_BUILD_ID_BYTES]; uint8_t build_id_bytes; };
+
+struct perfdata_writer {
+	int fd;
+	struct err error;		/* the first; code 0: none */
+	char *path;
+	bool call_chains, build_ids;
+	bool renamed, regular;		/* there is a PATH.old; PATH is a file of ours, not a device */
+	uint64_t sample_type;
+	struct perf_event_attr *attr;
+	char **name;
+	size_t events;
+	uint64_t data_start, written;	/* file offset of the data, and up to where whole records are on disk */
+	struct { uint64_t offset, samples; } mark[MARKS];	/* the latest chunk ends, for a full disk */
+	unsigned marks;
+	uint8_t *chunk;
+	size_t used;
+	uint64_t samples, first_time, last_time;
+	uint32_t cpus;
+	struct known_file *file;
+	size_t files;
+	char *version, *cpu_title, *cpuid;
+	char **argv;
+	int argc;
+};
+
+/* ---- growing memory, for the features ---- */
+
+struct bytes { uint8_t *data; size_t size, room; bool failed; };
+
+static void put(struct bytes *b, const void *p, size_t n)
+{
+	if (b->failed)
+		return;
+	if (n > b->room - b->size) {
+		size_t room = (b->room + n) * 2;
+		uint8_t *data = realloc(b->data, room);
+		if (!data) {
+			b->failed = true;
+			return;
+		}
+		b->data = data;
+		b->room = room;
+	}
+	memcpy(b->data + b->size, p, n);
+	b->size += n;
+}
+static void put_zeros(struct bytes *b, size_t n)
+{
+	static const uint8_t zero[NAME_ALIGN];
+	for (; n; n -= n < sizeof zero ? n : sizeof zero)
+		put(b, zero, n < sizeof zero ? n : sizeof zero);
+}
+static void put_u32(struct bytes *b, uint32_t v) { put(b, &v, 4); }
+static void put_u64(struct bytes *b, uint64_t v) { put(b, &v, 8); }
+static void put_string(struct bytes *b, const char *s)	/* length (padded), bytes, NUL, padding */
+{
+	size_t length = strlen(s) + 1, padded = (length + NAME_ALIGN - 1) / NAME_ALIGN * NAME_ALIGN;
+	put_u32(b, (uint32_t)padded);
+	put(b, s, length);
+	put_zeros(b, padded - length);
+}
+
+/* ---- the file ---- */
+
+static int write_at(int fd, const void *p, size_t n, uint64_t offset)
+{
+	const uint8_t *bytes = p;
+	while (n) {
+		ssize_t done = pwrite(fd, bytes, n, (off_t)offset);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0) {
+			if (done == 0)
+				errno = ENOSPC;
+			return -1;
+		}
+		bytes += done;
+		offset += (uint64_t)done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static int flush(struct perfdata_writer *w)
+{
+	if (w->error.code)
+		return w->error.code;
+	if (!w->used)
+		return 0;
+	if (write_at(w->fd, w->chunk, w->used, w->written))
+		return err_system(&w->error, "cannot write %s", w->path);
+	if (w->marks == MARKS) {
+		memmove(w->mark, w->mark + 1, sizeof w->mark[0] * (MARKS - 1));
+		w->marks--;
+	}
+	w->written += w->used;
+	w->used = 0;
+	w->mark[w->marks].offset = w->written;
+	w->mark[w->marks++].samples = w->samples;
+	return 0;
+}
+
+/* Room for a record of `size` bytes; NULL after an error. */
+static uint8_t *record(struct perfdata_writer *w, uint32_t type, uint16_t misc, size_t size)
+{
+	if (w->error.code || (w->used + size > CHUNK && flush(w)))
+		return NULL;
+	uint8_t *p = w->chunk + w->used;
+	struct perf_event_header header = { .type = type, .misc = misc, .size = (uint16_t)size };
+	memcpy(p, &header, sizeof header);
+	w->used += size;
+	return p + sizeof header;
+}
+
+/* What ends every record that is no sample: PERF_SAMPLE_TID, TIME, CPU, IDENTIFIER, in this order. */
+struct sample_id { uint32_t pid, tid; uint64_t time; uint32_t cpu, zero; uint64_t id; };
+
+static void put_sample_id(uint8_t *p, uint32_t pid, uint32_t tid, uint64_t time)
+{
+	struct sample_id id = { .pid = pid, .tid = tid, .time = time, .id = 1 };
+	memcpy(p, &id, sizeof id);
+}
+
+int perfdata_comm(struct perfdata_writer *w, uint32_t pid, uint32_t tid, const char *comm, bool exec, uint64_t time)
+{
+	char name[16] = "";
+	snprintf(name, sizeof name, "%s", comm);
+	size_t padded = strlen(name) / 8 * 8 + 8;
+	uint8_t *p = record(w, PERF_RECORD_COMM, PERF_RECORD_MISC_USER | (exec ? PERF_RECORD_MISC_COMM_EXEC : 0),
+			    8 + 8 + padded + sizeof(struct sample_id));
+	if (!p)
+		return w->error.code;
+	memcpy(p, (uint32_t[]){ pid, tid }, 8);
+	memset(p + 8, 0, padded);
+	memcpy(p + 8, name, strlen(name));
+	put_sample_id(p + 8 + padded, pid, tid, time);
+	return 0;
+}
+
+static int know_file(struct perfdata_writer *w, const struct perfdata_map *m)
+{
+	unsigned bytes = m->build_id_bytes < PERFDATA_BUILD_ID_BYTES ? m->build_id_bytes : PERFDATA_BUILD_ID_BYTES;
+	for (size_t i = w->files; i-- > 0; )
+		if (!strcmp(w->file[i].path, m->path) && w->file[i].build_id_bytes == bytes &&
+		    !memcmp(w->file[i].build_id, m->build_id, bytes))
+			return 0;
+	struct known_file *file = realloc(w->file, (w->files + 1) * sizeof *file);
+	if (!file)
+		return err_set(&w->error, ERR_NOMEM, "out of memory");
+	w->file = file;
+	file += w->files;
+	memset(file, 0, sizeof *file);
+	if (!(file->path = strdup(m->path)))
+		return err_set(&w->error, ERR_NOMEM, "out of memory");
+	memcpy(file->build_id, m->build_id, bytes);
+	file->build_id_bytes = (uint8_t)bytes;
+	w->files++;
+	return 0;
+}
+
+int perfdata_mmap(struct perfdata_writer *w, const struct perfdata_map *m, uint64_t time)
+{
+	struct {
+		uint32_t pid, tid;
+		uint64_t addr, bytes, offset;
+		uint32_t major, minor;
+		uint64_t inode, generation;
+		uint32_t prot, flags;
+	} body = {
+		m->pid, m->tid, m->addr, m->bytes, m->offset, m->dev_major, m->dev_minor, m->inode, 0, m->prot, MAP_PRIVATE,
+	};
+	size_t length = strnlen(m->path, PATH_LIMIT - 1), padded = length / 8 * 8 + 8;
+	uint8_t *p = record(w, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (m->prot & PROT_EXEC ? 0 : PERF_RECORD_MISC_MMAP_DATA),
+			    8 + sizeof body + padded + sizeof(struct sample_id));
+	if (!p)
+		return w->error.code;
+	memcpy(p, &body, sizeof body);
+	memset(p + sizeof body, 0, padded);
+	memcpy(p + sizeof body, m->path, length);
+	put_sample_id(p + sizeof body + padded, m->pid, m->tid, time);
+	if (w->build_ids && (m->prot & PROT_EXEC) && m->build_id && m->build_id_bytes)
+		return know_file(w, m);
+	return 0;
+}
+
+static int task(struct perfdata_writer *w, uint32_t type, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid,
+		uint64_t time)
+{
+	uint8_t *p = record(w, type, 0, 8 + 24 + sizeof(struct sample_id));
+	if (!p)
+		return w->error.code;
+	memcpy(p, (uint32_t[]){ pid, parent_pid, tid, parent_tid }, 16);
+	memcpy(p + 16, &time, 8);
+	put_sample_id(p + 24, type == PERF_RECORD_FORK ? parent_pid : pid, type == PERF_RECORD_FORK ? parent_tid : tid, time);
+	return 0;
+}
+int perfdata_fork(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time)
+{
+	return task(w, PERF_RECORD_FORK, pid, parent_pid, tid, parent_tid, time);
+}
+int perfdata_exit(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time)
+{
+	return task(w, PERF_RECORD_EXIT, pid, parent_pid, tid, parent_tid, time);
+}
+
+int perfdata_sample(struct perfdata_writer *w, const struct perfdata_sample *s)
+{
+	struct {
+		uint64_t id, ip;
+		uint32_t pid, tid;
+		uint64_t time;
+		uint32_t cpu, zero;
+		uint64_t period;
+	} body = { s->event + 1, s->ip, s->pid, s->tid, s->time, s->cpu, 0, s->period };
+	size_t frames = s->chain ? s->chain_length : 0;
+	if (frames > PERFDATA_CHAIN_MAX)
+		frames = PERFDATA_CHAIN_MAX;
+	if (s->event >= w->events)
+		return err_set(&w->error, ERR_INPUT, "%s: sample of an event that the file does not have", w->path);
+	/* A sample without frames still says what it is: the context marker and its own address. */
+	size_t words = w->call_chains ? 2 + (frames ? frames : 1) : 0;
+	uint8_t *p = record(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 8 + sizeof body + 8 * words);
+	if (!p)
+		return w->error.code;
+	memcpy(p, &body, sizeof body);
+	if (words) {
+		uint64_t head[2] = { words - 1, PERF_CONTEXT_USER };
+		memcpy(p + sizeof body, head, 16);
+		memcpy(p + sizeof body + 16, frames ? s->chain : &s->ip, 8 * (words - 2));
+	}
+	if (!w->samples || s->time < w->first_time)
+		w->first_time = s->time;
+	if (s->time > w->last_time)
+		w->last_time = s->time;
+	if (s->cpu >= w->cpus)
+		w->cpus = s->cpu + 1;
+	w->samples++;
+	return 0;
+}
+uint64_t perfdata_samples(const struct perfdata_writer *w) { return w->samples; }
+
+static void fill_attr(struct perf_event_attr *a, const struct perfdata_event *e, uint64_t sample_type, bool first)
+{
+	memset(a, 0, sizeof *a);
+	a->type = e->type;
+	a->size = PERFDATA_ATTR_BYTES;
+	a->config = e->config;
+	a->sample_type = sample_type;
+	a->read_format = PERF_FORMAT_ID;
+	a->freq = e->frequency != 0;
+	if (a->freq)
+		a->sample_freq = e->frequency;
+	else
+		a->sample_period = e->period;
+	a->disabled = 1;
+	a->inherit = 1;
+	a->exclude_user = e->exclude_user;
+	a->exclude_kernel = e->exclude_kernel;
+	a->exclude_hv = e->exclude_kernel;
+	a->precise_ip = e->precise & 3;
+	a->enable_on_exec = 1;
+	a->sample_id_all = 1;
+	if (first)		/* one event tracks the process, as perf has it */
+		a->mmap = a->comm = a->task = a->mmap_data = a->mmap2 = a->comm_exec = 1;
+}
+
+static void release(struct perfdata_writer *w)
+{
+	if (!w)
+		return;
+	if (w->fd >= 0)
+		close(w->fd);
+	for (size_t i = 0; i < w->files; i++)
+		free(w->file[i].path);
+	for (size_t i = 0; w->name && i < w->events; i++)
+		free(w->name[i]);
+	for (int i = 0; w->argv && i < w->argc; i++)
+		free(w->argv[i]);
+	free(w->file);
+	free(w->name);
+	free(w->argv);
+	free(w->attr);
+	free(w->chunk);
+	free(w->path);
+	free(w->version);
+	free(w->cpu_title);
+	free(w->cpuid);
+	free(w);
+}
+
+static void header(const struct perfdata_writer *w, struct perfdata_header *h)
+{
+	*h = (struct perfdata_header){ .size = sizeof *h, .attr_size = PERFDATA_ATTR_BYTES + sizeof(struct perfdata_section) };
+	memcpy(h->magic, "PERFILE2", 8);
+	h->attrs.offset = sizeof *h + 8 * w->events;
+	h->attrs.size = h->attr_size * w->events;
+	h->data.offset = w->data_start;
+	h->data.size = w->written - w->data_start;
+}
+
+static char *copy(const char *s) { return strdup(s ? s : ""); }
+
+static int keep_options(struct perfdata_writer *w, const struct perfdata_options *o)
+{
+	w->path = copy(o->path);
+	w->version = copy(o->version);
+	w->cpu_title = copy(o->cpu_title);
+	w->cpuid = copy(o->cpuid);
+	w->chunk = malloc(CHUNK);
+	w->attr = calloc(o->event_count, sizeof *w->attr);
+	w->name = calloc(o->event_count, sizeof *w->name);
+	w->argv = calloc((size_t)o->argc + 1, sizeof *w->argv);
+	if (!w->path || !w->version || !w->cpu_title || !w->cpuid || !w->chunk || !w->attr || !w->name || !w->argv)
+		return -1;
+	w->events = o->event_count;
+	w->argc = o->argc;
+	for (size_t i = 0; i < w->events; i++) {
+		fill_attr(&w->attr[i], &o->events[i], w->sample_type, i == 0);
+		if (!(w->name[i] = copy(o->events[i].name)))
+			return -1;
+	}
+	for (int i = 0; i < w->argc; i++)
+		if (!(w->argv[i] = copy(o->argv[i])))
+			return -1;
+	return 0;
+}
+
+static int open_file(struct perfdata_writer *w, struct err *err)
+{
+	struct stat st;
+	if (stat(w->path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+		char *old;
+		if (asprintf(&old, "%s.old", w->path) < 0)
+			return err_set(err, ERR_NOMEM, "out of memory");
+		int failed = rename(w->path, old);
+		if (failed)
+			err_system(err, "cannot rename %s to %s", w->path, old);
+		free(old);
+		if (failed)
+			return ERR_SYSTEM;
+		w->renamed = true;
+	}
+	w->fd = open(w->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);	/* 0600 as perf: addresses are private */
+	if (w->fd < 0)
+		return err_system(err, "cannot create %s", w->path);
+	w->regular = fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode);
+	if (!w->regular && lseek(w->fd, 0, SEEK_CUR) < 0)
+		return err_set(err, ERR_UNSUPPORTED, "%s is a pipe: perf's pipe mode is not supported, name a file", w->path);
+	return 0;
+}
+
+int perfdata_create(struct perfdata_writer **out, const struct perfdata_options *o, struct err *err)
+{
+	if (!o->event_count)
+		return err_set(err, ERR_INPUT, "no event to sample");
+	if (!strcmp(o->path, "-"))
+		return err_set(err, ERR_UNSUPPORTED, "-o -: perf's pipe mode is not supported, name a file");
+	struct perfdata_writer *w = calloc(1, sizeof *w);
+	if (!w)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	w->fd = -1;
+	w->call_chains = o->call_chains;
+	w->build_ids = o->build_ids;
+	w->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+			 PERF_SAMPLE_PERIOD | (o->call_chains ? PERF_SAMPLE_CALLCHAIN : 0);
+	int code = keep_options(w, o) ? err_set(err, ERR_NOMEM, "out of memory") : open_file(w, err);
+	if (code) {
+		release(w);
+		return code;
+	}
+	w->data_start = sizeof(struct perfdata_header) + w->events * (8 + PERFDATA_ATTR_BYTES + sizeof(struct perfdata_section));
+	w->written = w->data_start;
+
+	struct perfdata_header h;
+	header(w, &h);
+	struct bytes b = { 0 };
+	put(&b, &h, sizeof h);
+	for (size_t i = 0; i < w->events; i++)
+		put_u64(&b, i + 1);
+	for (size_t i = 0; i < w->events; i++) {
+		put(&b, &w->attr[i], PERFDATA_ATTR_BYTES);
+		put(&b, &(struct perfdata_section){ sizeof h + 8 * i, 8 }, sizeof(struct perfdata_section));
+	}
+	if (b.failed)
+		code = err_set(err, ERR_NOMEM, "out of memory");
+	else if (write_at(w->fd, b.data, b.size, 0))
+		code = err_system(err, "cannot write %s", w->path);
+	free(b.data);
+	if (code) {
+		release(w);
+		return code;
+	}
+	w->mark[w->marks++].offset = w->written;
+	*out = w;
+	return 0;
+}
+
+/* ---- features ---- */
+
+static void put_build_ids(struct bytes *b, const struct perfdata_writer *w)
+{
+	for (size_t i = 0; i < w->files; i++) {
+		const struct known_file *file = &w->file[i];
+		size_t length = strlen(file->path) + 1, padded = (length + NAME_ALIGN - 1) / NAME_ALIGN * NAME_ALIGN;
+		struct perf_event_header h = {
+			.misc = PERF_RECORD_MISC_USER | MISC_BUILD_ID_SIZE, .size = (uint16_t)(sizeof h + 4 + 24 + padded),
+		};
+		uint8_t id[24] = { 0 };
+		memcpy(id, file->build_id, file->build_id_bytes);
+		id[20] = file->build_id_bytes;
+		put(b, &h, sizeof h);
+		put_u32(b, (uint32_t)-1);	/* any process */
+		put(b, id, sizeof id);
+		put(b, file->path, length);
+		put_zeros(b, padded - length);
+	}
+}
+
+static void put_event_desc(struct bytes *b, const struct perfdata_writer *w)
+{
+	put_u32(b, (uint32_t)w->events);
+	put_u32(b, PERFDATA_ATTR_BYTES);
+	for (size_t i = 0; i < w->events; i++) {
+		put(b, &w->attr[i], PERFDATA_ATTR_BYTES);
+		put_u32(b, 1);
+		put_string(b, w->name[i]);
+		put_u64(b, i + 1);
+	}
+}
+
+static bool put_feature(struct bytes *b, const struct perfdata_writer *w, unsigned feature)
+{
+	struct utsname host;
+	struct sysinfo memory;
+	bool known = uname(&host) == 0;
+	switch (feature) {
+	case PERFDATA_BUILD_ID:
+		put_build_ids(b, w);
+		return w->files;
+	case PERFDATA_HOSTNAME:
+		put_string(b, known ? host.nodename : "");
+		return known;
+	case PERFDATA_OSRELEASE:
+		put_string(b, known ? host.release : "");
+		return known;
+	case PERFDATA_VERSION:
+		put_string(b, w->version);
+		return *w->version;
+	case PERFDATA_ARCH:
+		put_string(b, known ? host.machine : "");
+		return known;
+	case PERFDATA_NRCPUS:		/* modelled cores: configured, online */
+		put_u32(b, w->cpus ? w->cpus : 1);
+		put_u32(b, w->cpus ? w->cpus : 1);
+		return true;
+	case PERFDATA_CPUDESC:
+		put_string(b, w->cpu_title);
+		return *w->cpu_title;
+	case PERFDATA_CPUID:
+		put_string(b, w->cpuid);
+		return *w->cpuid;
+	case PERFDATA_TOTAL_MEM:	/* kilobytes */
+		if (sysinfo(&memory))
+			return false;
+		put_u64(b, (uint64_t)memory.totalram * memory.mem_unit / 1024);
+		return true;
+	case PERFDATA_CMDLINE:
+		put_u32(b, (uint32_t)w->argc);
+		for (int i = 0; i < w->argc; i++)
+			put_string(b, w->argv[i]);
+		return w->argc;
+	case PERFDATA_EVENT_DESC:
+		put_event_desc(b, w);
+		return true;
+	case PERFDATA_SAMPLE_TIME:
+		put_u64(b, w->first_time);
+		put_u64(b, w->last_time);
+		return w->samples;
+	}
+	return false;
+}
+
+/* The table of sections, then the sections; offsets count from the data's end. */
+static void build_features(struct bytes *all, const struct perfdata_writer *w, uint64_t features[4])
+{
+	struct bytes body = { 0 };
+	struct perfdata_section table[PERFDATA_FEATURES];
+	size_t count = 0;
+	for (unsigned i = 0; i < PERFDATA_FEATURES; i++) {
+		size_t start = body.size;
+		if (!put_feature(&body, w, i)) {
+			body.size = start;
+			continue;
+		}
+		features[i / 64] |= UINT64_C(1) << i % 64;
+		table[count++] = (struct perfdata_section){ start, body.size - start };
+	}
+	for (size_t i = 0; i < count; i++)
+		table[i].offset += count * sizeof table[0];
+	put(all, table, count * sizeof table[0]);
+	put(all, body.data, body.size);
+	all->failed |= body.failed;
+	free(body.data);
+}
+
+/* Features behind the data at w->written, then the header. */
+static int close_file(struct perfdata_writer *w, const struct bytes *features, const uint64_t map[4])
+{
+	struct perfdata_header h;
+	header(w, &h);
+	if (ftruncate(w->fd, (off_t)w->written) && errno != EINVAL)	/* EINVAL: a device, such as /dev/null */
+		return -1;
+	if (features) {
+		uint8_t *moved = malloc(features->size);
+		if (!moved)
+			return -1;
+		memcpy(moved, features->data, features->size);
+		unsigned count = 0;
+		for (unsigned i = 0; i < 4; i++)
+			count += (unsigned)__builtin_popcountll(map[i]);
+		for (unsigned i = 0; i < count; i++) {
+			struct perfdata_section s;
+			memcpy(&s, moved + i * sizeof s, sizeof s);
+			s.offset += w->written;
+			memcpy(moved + i * sizeof s, &s, sizeof s);
+		}
+		int failed = write_at(w->fd, moved, features->size, w->written);
+		free(moved);
+		if (failed) {
+			int saved = errno;
+			if (ftruncate(w->fd, (off_t)w->written) == 0)
+				errno = saved;
+			return -1;
+		}
+		memcpy(h.features, map, sizeof h.features);
+	}
+	return write_at(w->fd, &h, sizeof h, 0);
+}
+
+int perfdata_finish(struct perfdata_writer *w, uint64_t *bytes, uint64_t *samples, struct err *err)
+{
+	record(w, RECORD_FINISHED_ROUND, 0, 8);
+	flush(w);
+	struct bytes features = { 0 };
+	uint64_t map[4] = { 0 };
+	build_features(&features, w, map);
+	if (features.failed)
+		err_set(&w->error, w->error.code ? w->error.code : ERR_NOMEM, "%s", w->error.code ? w->error.text : "out of memory");
+	int failed = -1;
+	/* On a full disk give back chunk by chunk what the features need; at last do without them. */
+	for (unsigned m = w->marks; failed && m-- > 0 && !features.failed; ) {
+		w->written = w->mark[m].offset;
+		failed = close_file(w, &features, map);
+		if (failed && !w->error.code)
+			err_system(&w->error, "cannot write %s", w->path);
+		if (!failed)
+			w->samples = w->mark[m].samples;
+	}
+	if (failed) {
+		w->written = w->mark[w->marks - 1].offset;
+		w->samples = w->mark[w->marks - 1].samples;
+		if (close_file(w, NULL, map) && !w->error.code)
+			err_system(&w->error, "cannot write %s", w->path);
+	}
+	if (bytes)
+		*bytes = w->written + (failed ? 0 : features.size);
+	if (samples)
+		*samples = w->samples;
+	if (close(w->fd) && !w->error.code)
+		err_system(&w->error, "cannot write %s", w->path);
+	w->fd = -1;
+	int code = w->error.code;
+	if (err && code)
+		*err = w->error;
+	free(features.data);
+	release(w);
+	return code;
+}
+
+void perfdata_discard(struct perfdata_writer *w)
+{
+	if (w->regular && unlink(w->path) == 0 && w->renamed) {
+		char *old;
+		if (asprintf(&old, "%s.old", w->path) >= 0) {
+			w->renamed = rename(old, w->path) != 0;	/* should it fail, the old file is still there as .old */
+			free(old);
+		}
+	}
+	release(w);
+}

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Adds up samples: replays the records in order of time, keeps who is called what and what is mapped where, and charges each
+ * sample's period to an entry per combination of sort keys.
+ *
+ * With call chains in children mode a sample is charged once to every function on its chain; each entry then has a tree of what
+ * it called.  Without, an entry has a tree of its callers.
+ */
+#include "output/profile.h"
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct profile_text { struct profile_text *next[2]; unsigned hash; char text[]; };	/* unbalanced tree over hashes */
+struct profile_thread { uint32_t tid, pid; const char *comm; };
+struct profile_chunk { struct profile_chunk *next; size_t used; struct profile_node node[1024]; };
+
+/* What makes two samples one entry; unused keys are zero. */
+struct key { const void *comm, *dso, *symbol, *srcline; uint64_t address; uint32_t pid, tid, cpu, zero; };
+
+struct frame { struct symbols_place place; uint64_t ip; char level; };
+
+/* ---- strings that live as long as the profile ---- */
+
+static unsigned hash_bytes(const void *p, size_t n)
+{
+	const uint8_t *b = p;
+	uint64_t h = 14695981039346656037u;	/* FNV-1a */
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ b[i]) * 1099511628211u;
+	return (unsigned)(h ^ h >> 32);
+}
+
+static const char *intern(struct profile *p, const char *s)
+{
+	size_t n = strlen(s) + 1;
+	unsigned hash = hash_bytes(s, n);
+	struct profile_text **at = &p->texts;
+	while (*at) {
+		if ((*at)->hash == hash && !strcmp((*at)->text, s))
+			return (*at)->text;
+		at = &(*at)->next[hash > (*at)->hash];
+	}
+	*at = calloc(1, sizeof **at + n);
+	if (!*at)
+		return NULL;
+	(*at)->hash = hash;
+	memcpy((*at)->text, s, n);
+	return (*at)->text;
+}
+
+static void free_texts(struct profile_text *t)
+{
+	while (t) {
+		struct profile_text *other = t->next[1];
+		free_texts(t->next[0]);
+		free(t);
+		t = other;
+	}
+}
+
+/* ---- threads ---- */
+
+static struct profile_thread *get_thread(struct profile *p, uint32_t pid, uint32_t tid)
+{
+	size_t low = 0, high = p->threads;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (p->thread[middle].tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < p->threads && p->thread[low].tid == tid)
+		return &p->thread[low];
+	char name[16];
+	snprintf(name, sizeof name, ":%d", (int)tid);
+	const char *comm = intern(p, name);
+	if (comm && (p->threads & (p->threads - 1)) == 0) {
+		struct profile_thread *grown = realloc(p->thread, (p->threads ? p->threads * 2 : 1) * sizeof *grown);
+		if (!grown)
+			return NULL;
+		p->thread = grown;
+	}
+	if (!comm)
+		return NULL;
+	memmove(&p->thread[low + 1], &p->thread[low], (p->threads++ - low) * sizeof *p->thread);
+	p->thread[low] = (struct profile_thread){ tid, pid, comm };
+	return &p->thread[low];
+}
+
+/* ---- records other than samples ---- */
+
+static int on_map(struct profile *p, const struct perfdata_record *r)
+{
+	uint8_t id[PERFDATA_BUILD_ID_BYTES];
+	if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL || r->pid == (uint32_t)-1)
+		return 0;	/* the kernel's own: not resolved here */
+	struct symbols_map m = {
+		.addr = r->addr, .bytes = r->bytes, .offset = r->offset, .executable = r->prot & PROT_EXEC, .path = r->text,
+		.build_id = r->build_id, .build_id_bytes = r->build_id_bytes,
+	};
+	if (!m.build_id) {
+		m.build_id_bytes = perfdata_build_id(p->file, r->text, id);
+		m.build_id = m.build_id_bytes ? id : NULL;
+	}
+	return symbols_map(p->symbols, r->pid, &m, r->time);
+}
+
+static int on_record(struct profile *p, const struct perfdata_record *r)
+{
+	struct profile_thread *t;
+	switch (r->kind) {
+	case PERFDATA_MMAP:
+		return on_map(p, r);
+	case PERFDATA_COMM: {
+		const char *comm = intern(p, r->text);
+		if (!comm || !(t = get_thread(p, r->pid, r->tid)))
+			return ERR_NOMEM;
+		t->comm = comm;
+		return r->misc & PERF_RECORD_MISC_COMM_EXEC ? symbols_exec(p->symbols, r->pid, r->time) : 0;
+	}
+	case PERFDATA_FORK: {
+		t = get_thread(p, r->parent_pid, r->parent_tid);
+		const char *comm = t ? t->comm : NULL;
+		if (!comm || !(t = get_thread(p, r->pid, r->tid)))
+			return ERR_NOMEM;
+		t->comm = comm;
+		t->pid = r->pid;
+		return symbols_fork(p->symbols, r->parent_pid, r->pid, r->time);
+	}
+	case PERFDATA_LOST:
+		p->lost += r->lost;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* ---- call trees ---- */
+
+static struct profile_node *new_node(struct profile *p)
+{
+	if (!p->chunks || p->chunks->used == sizeof p->chunks->node / sizeof p->chunks->node[0]) {
+		struct profile_chunk *c = calloc(1, sizeof *c);
+		if (!c)
+			return NULL;
+		c->next = p->chunks;
+		p->chunks = c;
+	}
+	return &p->chunks->node[p->chunks->used++];
+}
+
+/* Adds a chain; frames in the order of the tree, from its root on. */
+static int add_chain(struct profile *p, struct profile_entry *e, const struct frame *frame, size_t count, uint64_t period)
+{
+	if (!e->tree && !(e->tree = new_node(p)))
+		return ERR_NOMEM;
+	struct profile_node *n = e->tree;
+	n->total += period;
+	for (size_t i = 0; i < count; i++) {
+		const struct symbols_place *at = &frame[i].place;
+		uint64_t ip = at->symbol ? 0 : frame[i].ip;
+		struct profile_node *c = n->child, *before = NULL;
+		while (c && !(c->object == at->object && c->symbol == at->symbol && c->ip == ip)) {
+			before = c;
+			c = c->next;
+		}
+		if (!c) {
+			if (!(c = new_node(p)))
+				return ERR_NOMEM;
+			c->object = at->object;
+			c->symbol = at->symbol;
+			c->ip = ip;
+			n->children++;
+		} else if (before) {
+			before->next = c->next;
+		}
+		if (n->child != c) {	/* the one used last to the front: hot chains are found at once */
+			c->next = n->child;
+			n->child = c;
+		}
+		c->total += period;
+		n = c;
+	}
+	n->hit += period;
+	if (count > e->depth)
+		e->depth = count;
+	return 0;
+}
+
+/* Descending by period; equal ones by descending address within an object, as perf happens to show them. */
+static int node_before(const struct profile_node *a, const struct profile_node *b)
+{
+	if (a->total != b->total)
+		return a->total > b->total;
+	if (a->object != b->object)
+		return strcmp(a->object ? symbols_object_path(a->object) : "", b->object ? symbols_object_path(b->object) : "") < 0;
+	uint64_t x = a->symbol ? a->symbol->start : a->ip, y = b->symbol ? b->symbol->start : b->ip;
+	return x > y;
+}
+
+static struct profile_node *merge(struct profile_node *a, struct profile_node *b)
+{
+	struct profile_node *head = NULL, **at = &head;
+	while (a && b) {
+		struct profile_node **from = node_before(b, a) ? &b : &a;
+		*at = *from;
+		at = &(*at)->next;
+		*from = (*from)->next;
+	}
+	*at = a ? a : b;
+	return head;
+}
+static struct profile_node *sort_list(struct profile_node *list)
+{
+	if (!list || !list->next)
+		return list;
+	struct profile_node *slow = list, *fast = list->next;
+	while (fast && fast->next) {
+		slow = slow->next;
+		fast = fast->next->next;
+	}
+	fast = slow->next;
+	slow->next = NULL;
+	return merge(sort_list(list), sort_list(fast));
+}
+
+static void sort_tree(struct profile_node *n, uint64_t least)
+{
+	struct profile_node **at = &n->child;
+	while (*at)
+		if ((*at)->total < least)
+			*at = (*at)->next;
+		else
+			at = &(*at)->next;
+	n->child = sort_list(n->child);
+	for (struct profile_node *c = n->child; c; c = c->next)
+		sort_tree(c, least);
+}
+
+/* ---- entries ---- */
+
+static const char *source_line(struct profile *p, const struct symbols_place *at)
+{
+	struct symbols_line line;
+	char text[4096 + 32];
+	if (symbols_place_lines(at, &line, 1) && *line.file) {
+		const char *slash = strrchr(line.file, '/');
+		snprintf(text, sizeof text, "%.4000s:%u", slash ? slash + 1 : line.file, line.line);
+	} else if (at->symbol) {
+		snprintf(text, sizeof text, "%.4000s+%llu", at->symbol->name, (unsigned long long)(at->address - at->symbol->start));
+	} else {
+		snprintf(text, sizeof text, "%.4000s[%llx]", at->dso, (unsigned long long)at->address);
+	}
+	return intern(p, text);
+}
+
+static int grow_slots(struct profile_event *e, const struct key *keys);
+
+/* The entry of a frame; index, or SIZE_MAX without memory. keys: parallel to e->entry. */
+static size_t get_entry(struct profile *p, struct profile_event *e, struct key **keys, const struct perfdata_record *r,
+			const struct profile_thread *t, const struct frame *f)
+{
+	struct key key;
+	memset(&key, 0, sizeof key);
+	const char *dso = intern(p, f->place.dso), *srcline = NULL;
+	if (!dso)
+		return SIZE_MAX;
+	for (size_t i = 0; i < p->options.keys; i++)
+		switch (p->options.key[i]) {
+		case PROFILE_COMM: key.comm = t->comm; break;
+		case PROFILE_DSO: key.dso = dso; break;
+		case PROFILE_SYMBOL:
+			key.symbol = f->place.symbol;
+			key.address = f->place.symbol ? 0 : f->place.address;
+			break;
+		case PROFILE_SRCLINE:
+			key.srcline = srcline = source_line(p, &f->place);
+			if (!srcline)
+				return SIZE_MAX;
+			break;
+		case PROFILE_PID: key.pid = r->pid; break;
+		case PROFILE_TID: key.tid = r->tid; break;
+		case PROFILE_CPU: key.cpu = r->cpu; break;
+		case PROFILE_KEYS: break;
+		}
+	if (e->entries * 2 >= e->slots && grow_slots(e, *keys))
+		return SIZE_MAX;
+	size_t at = hash_bytes(&key, sizeof key) & (e->slots - 1);
+	while (e->slot[at]) {
+		if (!memcmp(&(*keys)[e->slot[at] - 1], &key, sizeof key))
+			return e->slot[at] - 1;
+		at = (at + 1) & (e->slots - 1);
+	}
+	if (e->entries == e->room) {
+		size_t room = e->room ? e->room * 2 : 64;
+		struct profile_entry *entry = realloc(e->entry, room * sizeof *entry);
+		if (entry)
+			e->entry = entry;
+		struct key *grown = entry ? realloc(*keys, room * sizeof *grown) : NULL;
+		if (!grown)
+			return SIZE_MAX;
+		*keys = grown;
+		e->room = room;
+	}
+	(*keys)[e->entries] = key;
+	e->entry[e->entries] = (struct profile_entry){
+		.comm = t->comm, .dso = dso, .path = f->place.path, .srcline = srcline, .symbol = f->place.symbol,
+		.address = f->place.address, .pid = r->pid, .tid = r->tid, .cpu = r->cpu, .level = f->level,
+	};
+	e->slot[at] = ++e->entries;
+	return e->entries - 1;
+}
+
+static int grow_slots(struct profile_event *e, const struct key *keys)
+{
+	size_t slots = e->slots ? e->slots * 2 : 256, *slot = calloc(slots, sizeof *slot);
+	if (!slot)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < e->entries; i++) {
+		size_t at = hash_bytes(&keys[i], sizeof keys[i]) & (slots - 1);
+		while (slot[at])
+			at = (at + 1) & (slots - 1);
+		slot[at] = i + 1;
+	}
+	free(e->slot);
+	e->slot = slot;
+	e->slots = slots;
+	return 0;
+}
+
+static void resolve(struct profile *p, const struct perfdata_record *r, uint64_t ip, bool kernel, struct frame *f)
+{
+	f->ip = ip;
+	f->level = kernel ? 'k' : '.';
+	if (kernel)
+		f->place = (struct symbols_place){ "[kernel.kallsyms]", "[kernel.kallsyms]", ip, NULL, NULL };
+	else
+		symbols_resolve(p->symbols, r->pid, ip, UINT64_MAX, &f->place);
+}
+
+static bool is_kernel(const struct perfdata_record *r)
+{
+	return (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+}
+
+/* The chain's frames in the order of the trees; their number. */
+static size_t read_chain(struct profile *p, const struct perfdata_record *r, struct frame frame[PERFDATA_CHAIN_MAX])
+{
+	size_t count = 0;
+	bool kernel = is_kernel(r);
+	for (size_t i = 0; i < r->chain_length && count < PERFDATA_CHAIN_MAX; i++) {
+		uint64_t ip = perfdata_chain_ip(r, i);
+		if (ip < (uint64_t)PERF_CONTEXT_MAX)
+			resolve(p, r, ip, kernel, &frame[count++]);
+		else if (ip == (uint64_t)PERF_CONTEXT_KERNEL || ip == (uint64_t)PERF_CONTEXT_USER)
+			kernel = ip == (uint64_t)PERF_CONTEXT_KERNEL;
+		else
+			return 0;	/* garbage that frame pointers led to: perf drops such a chain as well */
+	}
+	if (p->options.caller_first)
+		for (size_t i = 0; i < count / 2; i++) {
+			struct frame swap = frame[i];
+			frame[i] = frame[count - 1 - i];
+			frame[count - 1 - i] = swap;
+		}
+	return count;
+}
+
+struct load { struct profile *p; struct key **keys; };
+
+static int on_sample(void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
+{
+	struct load *l = context;
+	struct profile *p = l->p;
+	struct profile_event *e = &p->event[r->event];
+	struct profile_thread thread = { r->tid, r->pid, comm };
+	struct frame leaf = { *place, r->ip, is_kernel(r) ? 'k' : '.' }, frame[PERFDATA_CHAIN_MAX];
+	size_t count = e->chains ? read_chain(p, r, frame) : 0, seen[PERFDATA_CHAIN_MAX + 1], seen_count = 0;
+	e->samples++;
+	e->period += r->period;
+	size_t at = get_entry(p, e, &l->keys[r->event], r, &thread, &leaf);
+	if (at == SIZE_MAX)
+		return ERR_NOMEM;
+	e->entry[at].self += r->period;
+	e->entry[at].total += r->period;
+	e->entry[at].samples++;
+	if (count && add_chain(p, &e->entry[at], frame, count, r->period))
+		return ERR_NOMEM;
+	seen[seen_count++] = at;
+	for (size_t i = 0; e->children && i < count; i++) {
+		struct frame caller = frame[i];
+		if (!caller.place.symbol)
+			caller.place.address = caller.ip;
+		at = get_entry(p, e, &l->keys[r->event], r, &thread, &caller);
+		if (at == SIZE_MAX)
+			return ERR_NOMEM;
+		bool again = false;	/* recursion is charged once */
+		for (size_t k = 0; k < seen_count; k++)
+			again |= seen[k] == at;
+		if (again)
+			continue;
+		seen[seen_count++] = at;
+		e->entry[at].total += r->period;
+		/* In a tree of callees an entry's own begins at itself; in one of callers likewise. */
+		if (add_chain(p, &e->entry[at], frame + i, count - i, r->period))
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+static int by_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+struct sorting { const struct profile *p; bool children; };
+
+static int entry_order(const void *x, const void *y, void *context)
+{
+	const struct profile_entry *a = x, *b = y;
+	const struct sorting *s = context;
+	if (s->children && a->total != b->total)
+		return a->total > b->total ? -1 : 1;
+	/* Of equal ones the caller stands above the callee. */
+	if (s->children && a->depth != b->depth)
+		return (a->depth > b->depth) == s->p->options.caller_first ? -1 : 1;
+	if (a->self != b->self)
+		return a->self > b->self ? -1 : 1;
+	for (size_t i = 0; i < s->p->options.keys; i++) {
+		int c = 0;
+		switch (s->p->options.key[i]) {
+		case PROFILE_COMM: c = by_text(a->comm, b->comm); break;
+		case PROFILE_DSO: c = !*a->path != !*b->path ? (*a->path ? -1 : 1) : by_text(a->dso, b->dso); break;
+		case PROFILE_SYMBOL:
+			if (!a->symbol != !b->symbol)
+				c = a->symbol ? -1 : 1;
+			else if (a->symbol)
+				c = strcmp(a->symbol->name, b->symbol->name);
+			else
+				c = a->address < b->address ? -1 : a->address > b->address;
+			break;
+		case PROFILE_SRCLINE: c = by_text(a->srcline, b->srcline); break;
+		case PROFILE_PID: c = a->pid < b->pid ? -1 : a->pid > b->pid; break;
+		case PROFILE_TID: c = a->tid < b->tid ? -1 : a->tid > b->tid; break;
+		case PROFILE_CPU: c = a->cpu < b->cpu ? -1 : a->cpu > b->cpu; break;
+		case PROFILE_KEYS: break;
+		}
+		if (c)
+			return c;
+	}
+	if (a->symbol && b->symbol && a->symbol->start != b->symbol->start)
+		return a->symbol->start < b->symbol->start ? -1 : 1;
+	return 0;
+}
+
+int profile_open(struct profile **out, struct perfdata_file *file, const struct profile_options *o, struct err *err)
+{
+	struct profile *p = calloc(1, sizeof *p);
+	if (!p)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	p->options = *o;
+	p->file = file;
+	p->events = perfdata_event_count(file);
+	p->event = calloc(p->events, sizeof *p->event);
+	int code = p->event ? symbols_create(&p->symbols, err) : err_set(err, ERR_NOMEM, "out of memory");
+	if (code) {
+		profile_free(p);
+		return code;
+	}
+	for (size_t i = 0; i < p->events; i++) {
+		p->event[i].info = perfdata_event_info(file, i);
+		p->event[i].chains = o->chains && p->event[i].info->has_chain;
+		p->event[i].children = o->children && p->event[i].chains;
+	}
+	*out = p;
+	return 0;
+}
+
+int profile_walk(struct profile *p, const struct profile_visit *v, struct err *err)
+{
+	struct perfdata_record r;
+	int code = 0;
+	perfdata_rewind(p->file);
+	while (!code && perfdata_next(p->file, &r)) {
+		if (r.kind != PERFDATA_SAMPLE) {
+			code = on_record(p, &r);
+			continue;
+		}
+		struct profile_thread *t = get_thread(p, r.pid, r.tid);
+		if (!t) {
+			code = ERR_NOMEM;
+			continue;
+		}
+		struct frame f;
+		resolve(p, &r, r.ip, is_kernel(&r), &f);
+		code = v->sample(v->context, &r, &f.place, t->comm);
+	}
+	return code ? err_set(err, code, "out of memory") : 0;
+}
+
+int profile_load(struct profile **out, struct perfdata_file *file, const struct profile_options *o, struct err *err)
+{
+	struct profile *p;
+	int code = profile_open(&p, file, o, err);
+	if (code)
+		return code;
+	struct load l = { p, calloc(p->events, sizeof *l.keys) };
+	if (l.keys)
+		code = profile_walk(p, &(struct profile_visit){ &l, on_sample }, err);
+	else
+		code = err_set(err, ERR_NOMEM, "out of memory");
+	for (size_t i = 0; i < p->events; i++) {
+		struct profile_event *e = &p->event[i];
+		if (l.keys)
+			free(l.keys[i]);
+		if (code || !e->entries)
+			continue;
+		qsort_r(e->entry, e->entries, sizeof *e->entry, entry_order, &(struct sorting){ p, e->children && !o->by_self });
+		for (size_t k = 0; k < e->entries; k++)
+			if (e->entry[k].tree)
+				sort_tree(e->entry[k].tree, (uint64_t)((double)e->period * (o->chain_percent / 100)));
+	}
+	free(l.keys);
+	if (code)
+		profile_free(p);
+	else
+		*out = p;
+	return code;
+}
+
+void profile_free(struct profile *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; p->event && i < p->events; i++) {
+		free(p->event[i].entry);
+		free(p->event[i].slot);
+	}
+	while (p->chunks) {
+		struct profile_chunk *next = p->chunks->next;
+		free(p->chunks);
+		p->chunks = next;
+	}
+	free_texts(p->texts);
+	symbols_destroy(p->symbols);
+	free(p->thread);
+	free(p->event);
+	free(p);
+}

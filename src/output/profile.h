@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * A profile: the samples of a perf.data file added up by what they hit.
+ *
+ * Percentages follow from `self`, `total` and the event's `period` alone, as in perf: 100 × part ÷ whole of the periods.
+ */
+#ifndef OUTPUT_PROFILE_H
+#define OUTPUT_PROFILE_H
+#include "output/perfdata.h"
+#include "output/symbols.h"
+
+enum profile_key { PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL, PROFILE_SRCLINE, PROFILE_PID, PROFILE_TID, PROFILE_CPU, PROFILE_KEYS };
+
+struct profile_options {
+	enum profile_key key[PROFILE_KEYS];
+	size_t keys;
+	bool chains;		/* collect call chains where the file has them */
+	bool children;		/* a function's total includes what it called (needs chains) */
+	bool by_self;		/* sort by `self` even with children */
+	bool caller_first;	/* call trees from the outermost caller down, else from the sampled function up */
+	double chain_percent;	/* branches of a call tree below this share of the whole are left out */
+};
+
+struct profile_node {		/* of a call tree */
+	const struct symbols_object *object;
+	const struct symbol *symbol;
+	uint64_t ip;		/* where there is no symbol */
+	uint64_t hit, total;	/* periods of chains that end here; those and all below */
+	struct profile_node *child, *next;	/* sorted as printed, after profile_load */
+	unsigned children;	/* before any was left out */
+};
+struct profile_entry {
+	const char *comm, *dso, *path, *srcline;
+	const struct symbol *symbol;
+	uint64_t address;	/* of the first sample */
+	uint32_t pid, tid, cpu;
+	char level;		/* '.' user, 'k' kernel */
+	uint64_t self, total, samples;	/* periods; samples: count of those in `self` */
+	size_t depth;		/* deepest call chain */
+	struct profile_node *tree;	/* its root; NULL without chains. Branches below chain_percent are cut off */
+};
+struct profile_event {
+	const struct perfdata_event_info *info;
+	bool chains, children;	/* what was asked for and the file can give */
+	uint64_t samples, period;
+	struct profile_entry *entry;	/* in order of print */
+	size_t entries;
+	/* private */
+	size_t room, *slot, slots;
+};
+struct profile {
+	struct profile_event *event;
+	size_t events;
+	uint64_t lost;
+	struct symbols *symbols;
+	/* private */
+	struct profile_options options;
+	struct perfdata_file *file;
+	struct profile_text *texts;
+	struct profile_thread *thread;
+	size_t threads;
+	struct profile_chunk *chunks;
+};
+
+/* Replays the file's records. The file must outlive the profile. */
+int  profile_load(struct profile **out, struct perfdata_file *file, const struct profile_options *o, struct err *err);
+void profile_free(struct profile *p);
+
+/* For annotate: called for every sample with the place it hit. A record of mappings is fed to `symbols` in between. */
+struct profile_visit {
+	void *context;
+	int (*sample)(void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm);
+};
+int  profile_walk(struct profile *p, const struct profile_visit *v, struct err *err);
+/* An empty profile to walk with. */
+int  profile_open(struct profile **out, struct perfdata_file *file, const struct profile_options *o, struct err *err);
+
+/* ---- printing (report.c) ---- */
+#include <stdio.h>
+struct report_options {
+	const char *file_name;
+	double percent_limit;
+	bool only_self;		/* one column of percentages even with children */
+	bool counts;		/* a column with the number of samples */
+	bool print_chains;
+	bool sort_starts_with_symbol;	/* then a tree does not repeat the entry's own name, as in perf */
+};
+void report_stdio(FILE *to, const struct profile *p, const struct report_options *o);
+void report_json(FILE *to, const struct profile *p, const struct report_options *o);
+/* A JSON string with its quotes. */
+void report_json_string(FILE *to, const char *s);
+#endif

@@ -48,11 +48,19 @@ int  cli_run_finish(struct cli_run *r, int argc, char **argv, int i);
 /* Value of a short or long option: `-o FILE`, `-oFILE`, `--output FILE`, `--output=FILE`. Returns it and moves *i, or NULL if
  * argv[*i] is neither (or, after one printed line, if the value is missing: *i set to -1). long_name without dashes, may be NULL; short_name 0: none. */
 const char *cli_value(int argc, char **argv, int *i, char short_name, const char *long_name);
-/* Progress line on a terminal (stderr) for runs over two seconds, and Ctrl-C: pass as run_sink.tick with context = r. */
+/* Progress line on a terminal (stderr) for runs over two seconds, and Ctrl-C.  cli_run_program calls it by itself (context: r) if the
+ * sink has no tick of its own; a tick of your own should return what this one returns. */
 int  cli_tick(void *context, uint64_t instructions, uint64_t cycles);
 void cli_progress_clear(struct cli_run *r);
-/* Runs with Ctrl-C handling: the program gets the SIGINT, we live on to write what was measured. */
+/* Loads the core and its --set fields without a program, for commands that only look at it; called by cli_run_finish. 0, or -1 after one
+ * printed line. */
+int  cli_core(struct cli_run *r);
+/* Runs with Ctrl-C handling: the program gets the SIGINT, we live on to write what was measured.
+ * A second SIGINT within three seconds stops the measurement and lets the program run on, a third kills it; SIGTERM and SIGHUP likewise.
+ * A signal sent to softpmu alone (kill) is passed on to the program. */
 int  cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_result *result, struct err *err);
+/* A SIGINT, SIGTERM or SIGHUP came during the last run (false before the first): do not start another. */
+bool cli_interrupted(void);
 /* Exit status as a shell would give it for a wait status. */
 int  cli_exit_status(int wait_status);
 

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The run as its user sees it: the progress line, and what Ctrl-C does.
+ *
+ * A SIGINT from the terminal reaches the whole foreground group, the traced program too; softpmu only takes note and waits
+ * for the program's own reaction.  A signal that somebody sent with kill() may have been meant for softpmu alone: it is
+ * passed on to the program (a program in the same group may then see it twice).
+ */
+#include "cli/cli.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double SHOW_AFTER = 2.0, SHOW_EVERY = 0.2, TWICE_WITHIN = 3.0;	/* seconds */
+
+/* Signal handlers reach nothing but globals. */
+static volatile sig_atomic_t taken, passed_on;	/* signals so far; the last one to pass on */
+static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
+enum { CAUGHT = sizeof caught / sizeof *caught };
+
+struct guarded {		/* a run with its sink */
+	struct cli_run *r;
+	const struct run_sink *sink;
+	pid_t pid;		/* of the program, while it runs; 0: not known */
+	uint32_t process;
+	int seen, serious;	/* signals seen by tick; those in quick succession */
+	double last;
+	bool stopped;
+};
+
+static double now(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);	/* for the terminal only; no result depends on it */
+	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+static void on_signal(int signo, siginfo_t *info, void *context)
+{
+	(void)context;
+	taken = taken + 1;
+	if (info && (info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL))
+		passed_on = signo;
+}
+
+int cli_tick(void *context, uint64_t instructions, uint64_t cycles)
+{
+	struct cli_run *r = context;
+	double t = now();
+	if (!r->on_terminal || t - r->started < SHOW_AFTER || t - r->shown < SHOW_EVERY)
+		return 0;
+	double seconds = t - r->started;
+	fprintf(stderr, "\r  %.1f M instructions, %.1f M cycles, %.4f s modelled, %.1f MIPS, %.0f s\033[K", 1e-6 * (double)instructions,
+		1e-6 * (double)cycles, (double)cycles / (r->core.frequency_ghz * 1e9), 1e-6 * (double)instructions / seconds, seconds);
+	fflush(stderr);
+	r->shown = t;
+	return 0;
+}
+
+void cli_progress_clear(struct cli_run *r)
+{
+	if (r->shown > 0) {
+		fputs("\r\033[K", stderr);
+		fflush(stderr);
+		r->shown = 0;
+	}
+}
+
+/* 0: go on; 1: stop the measurement. */
+static int interrupted(struct guarded *g)
+{
+	if (passed_on) {
+		int signo = passed_on;
+		passed_on = 0;
+		if (g->pid > 0)
+			kill(g->pid, signo);
+	}
+	if (taken != g->seen) {
+		double t = now();
+		g->serious = g->serious && t - g->last > TWICE_WITHIN && !g->stopped ? 1 : g->serious + 1;
+		if (taken - g->seen > 1)
+			g->serious++;
+		g->seen = taken;
+		g->last = t;
+		if (g->serious >= 3 && g->pid > 0)
+			kill(g->pid, SIGKILL);
+		if (g->serious >= 2 || !g->r->argv)	/* of a stream from a file nobody else will end the run */
+			g->stopped = true;
+	}
+	return g->stopped;
+}
+
+static int guard_start(void *context, struct run_thread *t, struct err *err)
+{
+	struct guarded *g = context;
+	if (!g->pid && g->r->argv) {
+		g->pid = (pid_t)t->pid;
+		g->process = t->process;
+	}
+	return g->sink->thread_start ? g->sink->thread_start(g->sink->context, t, err) : 0;
+}
+
+static void guard_end(void *context, struct run_thread *t)
+{
+	struct guarded *g = context;
+	if (g->sink->thread_end)
+		g->sink->thread_end(g->sink->context, t);
+}
+
+static void guard_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
+{
+	struct guarded *g = context;
+	if (g->sink->batch)
+		g->sink->batch(g->sink->context, t, b);
+}
+
+static void guard_side(void *context, struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
+{
+	struct guarded *g = context;
+	if (ST_HEADER_KIND(record[0]) == ST_EXIT && (pid_t)pid == g->pid)
+		g->pid = -1;	/* it ends: its number may soon be somebody else's */
+	if (g->sink->side)
+		g->sink->side(g->sink->context, t, pid, record, cycle);
+}
+
+static int guard_tick(void *context, uint64_t instructions, uint64_t cycles)
+{
+	struct guarded *g = context;
+	int stop = interrupted(g);
+	if (g->sink->tick && g->sink->tick != cli_tick)
+		stop |= g->sink->tick(g->sink->context, instructions, cycles);
+	else
+		cli_tick(g->r, instructions, cycles);
+	return stop;
+}
+
+bool cli_interrupted(void)
+{
+	return taken;
+}
+
+int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_result *result, struct err *err)
+{
+	struct guarded g = { .r = r, .sink = sink };
+	struct run_sink guard = { .context = &g, .thread_start = guard_start, .thread_end = guard_end, .batch = guard_batch,
+		.side = guard_side, .tick = guard_tick };
+	struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART }, before[CAUGHT];
+
+	r->on_terminal = isatty(STDERR_FILENO);
+	r->started = now();
+	r->shown = 0;
+	taken = passed_on = 0;
+	sigemptyset(&act.sa_mask);
+	for (int i = 0; i < CAUGHT; i++) {
+		sigaction(caught[i], NULL, before + i);
+		if (before[i].sa_handler != SIG_IGN)	/* nohup, a shell's background job: stay ignored, for the program as well */
+			sigaction(caught[i], &act, NULL);
+	}
+	int rc = run_program(&r->run, &guard, result, err);
+	cli_progress_clear(r);
+	for (int i = 0; i < CAUGHT; i++)
+		sigaction(caught[i], before + i, NULL);
+	return rc;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * What every command that runs a program shares: its options, and the run itself under Ctrl-C. */
+#include "cli/cli.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static void line(const char *kind, const char *format, va_list ap)
+{
+	char text[2048];
+	vsnprintf(text, sizeof text, format, ap);
+	for (char *c = text; *c; c++)	/* one line, whatever the names in it hold */
+		if ((unsigned char)*c < ' ' && *c != '\t')
+			*c = '?';
+	fprintf(stderr, "softpmu: %s%s\n", kind, text);
+}
+
+void cli_error(const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	line("", format, ap);
+	va_end(ap);
+}
+
+void cli_warn(const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	line("warning: ", format, ap);
+	va_end(ap);
+}
+
+const char *cli_value(int argc, char **argv, int *i, char short_name, const char *long_name)
+{
+	const char *word = argv[*i], *value = NULL;
+	if (word[0] != '-' || !word[1])
+		return NULL;
+	if (word[1] != '-') {
+		if (!short_name || word[1] != short_name)
+			return NULL;
+		if (word[2])
+			return word + 2;
+	} else {
+		size_t n = long_name ? strlen(long_name) : 0;
+		if (!n || strncmp(word + 2, long_name, n) || (word[2 + n] && word[2 + n] != '='))
+			return NULL;
+		if (word[2 + n] == '=')
+			return word + 3 + n;
+	}
+	if (*i + 1 < argc)
+		value = argv[++*i];
+	if (!value) {
+		cli_error("option %s needs a value (softpmu %s --help)", word, argv[0]);
+		*i = -1;
+	}
+	return value;
+}
+
+void cli_run_init(struct cli_run *r)
+{
+	memset(r, 0, sizeof *r);
+	r->core_name = "golden-cove";
+}
+
+static bool is(const char *word, const char *option)
+{
+	return strcmp(word, option) == 0;
+}
+
+int cli_run_option(struct cli_run *r, int argc, char **argv, int *i)
+{
+	const char *word = argv[*i], *v;
+	const struct { const char *name; const char **to; } valued[] = {
+		{ "core", &r->core_name }, { "start", &r->run.start }, { "stop", &r->run.stop },
+		{ "save-stream", &r->run.save }, { "replay", &r->run.replay },
+	};
+	if (is(word, "--follow")) {
+		r->run.follow = true;
+		return 1;
+	}
+	for (size_t k = 0; k < sizeof valued / sizeof *valued; k++)
+		if ((v = cli_value(argc, argv, i, 0, valued[k].name))) {
+			if (!*v) {
+				cli_error("option --%s: the value is empty", valued[k].name);
+				return -1;
+			}
+			*valued[k].to = v;
+			return 1;
+		} else if (*i < 0) {
+			return -1;
+		}
+	if ((v = cli_value(argc, argv, i, 0, "set"))) {
+		if (r->sets == sizeof r->set / sizeof *r->set) {
+			cli_error("more than %u --set options; put the fields into a core's file", r->sets);
+			return -1;
+		}
+		r->set[r->sets++] = v;
+		return 1;
+	}
+	if (*i < 0)
+		return -1;
+	if ((word[0] == '-' && word[1] == 'p') || is(word, "--pid") || !strncmp(word, "--pid=", 6)) {
+		cli_error("option %s: the tracer cannot attach to a process that runs already; start the program under softpmu", word);
+		return -1;
+	}
+	return 0;
+}
+
+int cli_core(struct cli_run *r)
+{
+	struct err err = { 0 };
+	r->run.data_dir = cli_data_dir();
+	int rc = core_config_load(&r->core, r->run.data_dir, r->core_name, &err);
+	for (unsigned k = 0; !rc && k < r->sets; k++)
+		rc = core_config_set(&r->core, r->set[k], &err);
+	if (!rc && r->sets)
+		rc = core_config_check(&r->core, &err);
+	if (rc) {
+		cli_error("%s", err.text);
+		return -1;
+	}
+	r->run.core = &r->core;
+	return 0;
+}
+
+int cli_run_finish(struct cli_run *r, int argc, char **argv, int i)
+{
+	if (i < argc && is(argv[i], "--"))
+		i++;
+	if (r->run.replay && i < argc) {
+		cli_error("--replay takes the stream from %s: no program is run, so '%s' is one word too many", r->run.replay, argv[i]);
+		return -1;
+	}
+	if (r->run.replay && r->run.save) {
+		cli_error("--save-stream keeps the stream of a program that is run; %s is one already", r->run.replay);
+		return -1;
+	}
+	if (!r->run.replay && i >= argc) {
+		cli_error("no program given: softpmu %s [options] [--] PROGRAM [arguments]  (softpmu %s --help)", argv[0], argv[0]);
+		return -1;
+	}
+	if (!r->run.replay && !argv[i][0]) {
+		cli_error("the program's name is empty");
+		return -1;
+	}
+	if (cli_core(r))
+		return -1;
+	r->run.tracer_dir = cli_tracer_dir();
+	r->argv = r->run.replay ? NULL : argv + i;
+	r->run.argv = r->argv;
+	return 0;
+}
+
+int cli_exit_status(int wait_status)
+{
+	if (WIFEXITED(wait_status))
+		return WEXITSTATUS(wait_status);
+	if (WIFSIGNALED(wait_status))
+		return 128 + WTERMSIG(wait_status);
+	return 1;
+}

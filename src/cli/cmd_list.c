@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * softpmu list: the events of a core's PMU, with what each counts; runs nothing. */
+#include "cli/cli.h"
+#include "softpmu/pmu.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+"usage: softpmu list [options] [WORD...]\n\n"
+"Lists the events that -e takes on a core: perf's generic names first, then the machine's own.  With WORDs, only events whose\n"
+"name or description holds all of them (any case).  An event marked \"not modelled\" exists on the machine, but the model\n"
+"cannot produce it; counting it is refused.\n\n"
+"      --core NAME         the core (softpmu cores); default golden-cove\n"
+"      --details           also event, umask and counters of each\n"
+"  -j, --json              one JSON array\n";
+
+static bool holds(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+	for (; *text; text++) {
+		size_t i = 0;
+		while (i < n && text[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)word[i]))
+			i++;
+		if (i == n)
+			return true;
+	}
+	return n == 0;
+}
+
+static bool wanted(const struct spmu_event *e, int words, char **word)
+{
+	for (int i = 0; i < words; i++)
+		if (!holds(e->name, word[i]) && !holds(e->help, word[i]) && !holds(e->perf_alias, word[i]))
+			return false;
+	return true;
+}
+
+/* Words into lines of at most `width` columns, each behind `indent` spaces. */
+static void wrap(const char *text, int indent, int width)
+{
+	int column = 0;
+	while (*text) {
+		int n = (int)strcspn(text, " ");
+		if (column && column + 1 + n > width) {
+			putchar('\n');
+			column = 0;
+		}
+		column += printf("%*s%.*s", column ? 1 : indent, "", n, text);
+		text += n;
+		text += strspn(text, " ");
+	}
+	putchar('\n');
+}
+
+static void code(const struct spmu_event *e, char *text, size_t bytes)
+{
+	int n = snprintf(text, bytes, "event=%#04x,umask=%#04x", e->event, e->umask);
+	const struct { const char *name; unsigned value; } more[] = { { "cmask", e->cmask }, { "inv", e->inv }, { "edge", e->edge },
+		{ "any", e->any } };
+	for (int i = 0; i < 4; i++)
+		if (more[i].value && n > 0 && (size_t)n < bytes)
+			n += snprintf(text + n, bytes - (size_t)n, ",%s=%u", more[i].name, more[i].value);
+}
+
+static void print_event(const struct spmu_event *e, bool details)
+{
+	bool not_modelled = e->flags & SPMU_EVENT_NOT_MODELLED;
+	printf("  %s%s%s\n", e->name, not_modelled ? "  [not modelled]" : "", e->flags & SPMU_EVENT_DEPRECATED ? "  [deprecated]" : "");
+	wrap(e->help, 7, 100);
+	if (not_modelled && e->not_modelled[0]) {
+		printf("%7snot modelled: ", "");
+		wrap(e->not_modelled, 0, 100);
+	}
+	if (details) {
+		char text[96];
+		code(e, text, sizeof text);
+		printf("%7scpu/%s/", "", text);
+		if (e->fixed >= 0)
+			printf("  fixed counter %d%s", e->fixed, e->flags & SPMU_EVENT_FIXED_ONLY ? " only" : "");
+		if (e->pmc_mask) {
+			printf("  counters");
+			for (unsigned i = 0; i < 32; i++)
+				if (e->pmc_mask >> i & 1)
+					printf(" %u", i);
+		}
+		printf("%s%s\n", e->flags & SPMU_EVENT_SPECULATIVE ? "  speculative" : "", e->flags & SPMU_EVENT_PRECISE ? "  PEBS-capable on the machine" : "");
+	}
+}
+
+static void print_table(const struct spmu_model *m, int words, char **word, bool details)
+{
+	bool any = false;
+	for (size_t i = 0; i < spmu_model_events(m); i++) {
+		const struct spmu_event *e = spmu_model_event(m, i);
+		if (!wanted(e, words, word))
+			continue;
+		for (const char *a = e->perf_alias; *a;) {
+			size_t n = strcspn(a, ",");
+			if (!any)
+				puts("perf's generic names:\n");
+			any = true;
+			printf("  %-28.*s %s%s\n", (int)n, a, e->name, e->flags & SPMU_EVENT_NOT_MODELLED ? "  [not modelled]" : "");
+			a += n + (a[n] == ',');
+		}
+	}
+	static const char *const clock[][2] = { { "task-clock", "ns of modelled time the threads ran (cpu-clock is the same)" },
+		{ "duration_time", "ns of modelled time from start to end" } };
+	bool clocks = false;
+	for (int i = 0; i < 2; i++) {
+		bool all = true;
+		for (int k = 0; k < words; k++)
+			all &= holds(clock[i][0], word[k]) || holds(clock[i][1], word[k]);
+		if (!all)
+			continue;
+		if (!clocks)
+			printf("%sclocks:\n\n", any ? "\n" : "");
+		clocks = true;
+		printf("  %-28s %s\n", clock[i][0], clock[i][1]);
+	}
+	bool head = false;
+	for (size_t i = 0; i < spmu_model_events(m); i++) {
+		const struct spmu_event *e = spmu_model_event(m, i);
+		if (!wanted(e, words, word))
+			continue;
+		if (!head)
+			printf("%sthe machine's events:\n\n", any || clocks ? "\n" : "");
+		head = true;
+		print_event(e, details);
+	}
+}
+
+static void json_string(const char *key, const char *text)
+{
+	printf("\"%s\": \"", key);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			printf("\\%c", *text);
+		else if ((unsigned char)*text < ' ')
+			printf("\\u%04x", (unsigned char)*text);
+		else
+			putchar(*text);
+	}
+	putchar('"');
+}
+
+static void print_json(const struct spmu_model *m, int words, char **word)
+{
+	bool first = true;
+	puts("[");
+	for (size_t i = 0; i < spmu_model_events(m); i++) {
+		const struct spmu_event *e = spmu_model_event(m, i);
+		if (!wanted(e, words, word))
+			continue;
+		printf("%s{", first ? "" : ",\n");
+		first = false;
+		json_string("name", e->name);
+		fputs(", ", stdout);
+		json_string("perf", e->perf_alias);
+		printf(", \"event\": %u, \"umask\": %u, \"cmask\": %u, \"inv\": %u, \"edge\": %u, \"any\": %u, \"fixed\": %d, \"counters\": %u, "
+		       "\"modelled\": %s, \"precise\": %s, \"speculative\": %s, \"deprecated\": %s, ", e->event, e->umask, e->cmask, e->inv,
+		       e->edge, e->any, e->fixed, e->pmc_mask, e->flags & SPMU_EVENT_NOT_MODELLED ? "false" : "true",
+		       e->flags & SPMU_EVENT_PRECISE ? "true" : "false", e->flags & SPMU_EVENT_SPECULATIVE ? "true" : "false",
+		       e->flags & SPMU_EVENT_DEPRECATED ? "true" : "false");
+		json_string("help", e->help);
+		fputs(", ", stdout);
+		json_string("why_not_modelled", e->not_modelled);
+		putchar('}');
+	}
+	puts("\n]");
+}
+
+static int run(int argc, char **argv)
+{
+	struct cli_run r;
+	bool json = false, details = false, only_words = false;
+	int words = 0;
+	cli_run_init(&r);
+	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i], *v;
+		if (only_words || word[0] != '-') {
+			argv[++words] = argv[i];	/* to the front: words + 1 <= i */
+		} else if (!strcmp(word, "--")) {
+			only_words = true;
+		} else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+			fputs(help, stdout);
+			return 0;
+		} else if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
+			json = true;
+		} else if (!strcmp(word, "--details") || !strcmp(word, "-v")) {
+			details = true;
+		} else if ((v = cli_value(argc, argv, &i, 0, "core"))) {
+			r.core_name = v;
+		} else {
+			if (i > 0)
+				cli_error("unknown option %s (softpmu list --help)", word);
+			return 2;
+		}
+	}
+	if (cli_core(&r))
+		return 2;
+	struct spmu_model *m = cli_model(&r.core);
+	if (!m)
+		return 1;
+	size_t shown = 0;
+	for (size_t k = 0; k < spmu_model_events(m); k++)
+		shown += wanted(spmu_model_event(m, k), words, argv + 1);
+	if (json)
+		print_json(m, words, argv + 1);
+	else
+		print_table(m, words, argv + 1, details);
+	spmu_model_free(m);
+	/* nothing found: say so, and let a script notice */
+	if (!shown && words && !json && !holds("task-clock cpu-clock duration_time", argv[1])) {
+		cli_error("no event of %s holds '%s'%s", r.core.name, argv[1], words > 1 ? " and the other words" : "");
+		return 1;
+	}
+	return 0;
+}
+
+const struct cli_command cmd_list = {
+	.name = "list", .summary = "the events of a core, with what each counts", .help = help, .run = run,
+};

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * softpmu record: runs a program on the modelled core and keeps its samples in a perf.data file.
+ *
+ * Left out of perf's options: what needs a kernel (-a, -C, -p, ring buffers), branch stacks, register and stack dumps. */
+#include "cli/cli.h"
+#include "output/recorder.h"
+#include "session/session.h"
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+"usage: softpmu record [options] [--] PROGRAM [arguments]\n"
+"       softpmu record [options] --replay FILE\n\n"
+"Samples PROGRAM while it runs on a modelled core and writes a perf.data file that perf report, perf annotate,\n"
+"perf script and softpmu report read.  Times in it are modelled.  Exit status: the program's, 128+n if signal n ended it.\n\n"
+"  -e, --event LIST        events, as perf spells them; again for more; default cycles:u\n"
+"  -c, --count N           a sample every N events\n"
+"  -F, --freq N            N samples a modelled second (default 4000); the period adapts\n"
+"  -g                      keep call chains, from the calls and returns of the instruction stream: exact, with or\n"
+"                          without frame pointers\n"
+"      --call-graph MODE   as -g; perf's fp, dwarf and lbr are accepted and all mean that\n"
+"  -o, --output FILE       default perf.data; an existing file becomes FILE.old\n"
+"  -B, --no-buildid        do not keep the build-ids of mapped files\n"
+"  -N, --no-buildid-cache  accepted: the build-id cache is never filled\n"
+"  -q, --quiet             no closing line\n"
+"  -v, --verbose           also say how fast the model ran\n\n"
+CLI_RUN_HELP;
+
+struct record {
+	struct cli_run run;
+	const char *list[64];
+	unsigned lists;
+	uint64_t count, frequency;
+	const char *output;
+	bool chains, no_build_ids, quiet, verbose;
+	/* while it runs */
+	struct session *session;
+	struct perfdata_writer *writer;
+	struct recorder *recorder;
+	int failed;
+	bool started;
+};
+
+static int number(const char *option, const char *text, uint64_t *out)
+{
+	char *end;
+	errno = 0;
+	unsigned long long v = *text == '-' ? 0 : strtoull(text, &end, 10);
+	if (v && !errno && end != text && *end) {
+		unsigned long long scale = *end == 'k' || *end == 'K' ? 1000 : *end == 'M' ? 1000000 : *end == 'G' ? 1000000000 : 0;
+		v = scale && v <= UINT64_MAX / scale ? v * scale : 0;
+		end++;
+	}
+	if (!v || errno || *end || v >> 63) {
+		cli_error("%s '%s': a number of 1 or more was expected (suffixes k, M, G)", option, text);
+		return -1;
+	}
+	*out = v;
+	return 0;
+}
+
+static const struct { const char *name, *why; } refused[] = {
+	{ "-a", "only the program given is traced" }, { "--all-cpus", "only the program given is traced" },
+	{ "-C", "the program's threads have modelled cores of their own" }, { "--cpu", "the program's threads have modelled cores of their own" },
+	{ "-t", "the tracer cannot attach to a thread that runs already" }, { "--tid", "the tracer cannot attach to a thread that runs already" },
+	{ "-b", "branch stacks are not supported" }, { "-j", "branch stacks are not supported" },
+	{ "--branch-any", "branch stacks are not supported" }, { "--branch-filter", "branch stacks are not supported" },
+	{ "-d", "data addresses of samples are not supported" }, { "--data", "data addresses of samples are not supported" },
+	{ "-W", "weights of samples are not supported" }, { "--weight", "weights of samples are not supported" },
+	{ "-z", "the file is never compressed" },
+};
+
+static bool is(const char *word, const char *a, const char *b)
+{
+	return !strcmp(word, a) || (b && !strcmp(word, b));
+}
+
+/* 1: go on; 0: help was printed; -1: bad, one line was printed. */
+static int parse(struct record *o, int argc, char **argv, int *next)
+{
+	int i;
+	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--"); i++) {
+		const char *word = argv[i], *v;
+		int ours = cli_run_option(&o->run, argc, argv, &i);
+		if (ours < 0)
+			return -1;
+		if (ours)
+			continue;
+		if (is(word, "--help", "-h")) {
+			fputs(help, stdout);
+			return 0;
+		}
+		if (is(word, "-g", NULL)) {
+			o->chains = true;
+		} else if (is(word, "-q", "--quiet")) {
+			o->quiet = true;
+		} else if (is(word, "-v", "--verbose")) {
+			o->verbose = true;
+		} else if (is(word, "-B", "--no-buildid")) {
+			o->no_build_ids = true;
+		} else if (is(word, "-N", "--no-buildid-cache")) {
+			/* nothing to leave out */
+		} else if ((v = cli_value(argc, argv, &i, 'e', "event"))) {
+			if (o->lists == sizeof o->list / sizeof *o->list) {
+				cli_error("more than %u -e options; one -e takes a whole list", o->lists);
+				return -1;
+			}
+			o->list[o->lists++] = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'c', "count"))) {
+			if (number("-c", v, &o->count))
+				return -1;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'F', "freq"))) {
+			if (number("-F", v, &o->frequency))
+				return -1;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'o', "output"))) {
+			o->output = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "call-graph"))) {
+			size_t n = strcspn(v, ",");
+			if (strncmp(v, "fp", n < 2 ? 2 : n) && strncmp(v, "dwarf", n < 5 ? 5 : n) && strncmp(v, "lbr", n < 3 ? 3 : n)) {
+				cli_error("--call-graph '%s': there are fp, dwarf, lbr (all the same here: exact call chains)", v);
+				return -1;
+			}
+			o->chains = true;
+		} else if (i < 0) {
+			return -1;
+		} else {
+			size_t k = 0;
+			while (k < sizeof refused / sizeof *refused && strcmp(refused[k].name, word))
+				k++;
+			if (k < sizeof refused / sizeof *refused)
+				cli_error("%s: %s", word, refused[k].why);
+			else
+				cli_error("unknown option '%s' (softpmu record --help)", word);
+			return -1;
+		}
+	}
+	if (o->count && o->frequency) {
+		cli_error("-c and -F exclude each other: a fixed period or a frequency");
+		return -1;
+	}
+	*next = i;
+	return 1;
+}
+
+/* ---- events ---- */
+
+static int choose_events(struct record *o, const struct spmu_model *model, struct session_events *events, struct err *err)
+{
+	char *list = NULL;
+	size_t size;
+	FILE *f = open_memstream(&list, &size);
+	if (!f)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	for (unsigned i = 0; i < o->lists; i++)
+		fprintf(f, "%s%s", i ? "," : "", o->list[i]);
+	if (!o->lists)
+		fputs("cycles:u", f);
+	int code = fclose(f) ? err_set(err, ERR_NOMEM, "out of memory") : 0;
+	if (!code)
+		code = session_parse_core(events, model, &o->run.core, list, err);
+	free(list);
+	for (size_t i = 0; !code && i < events->count; i++) {
+		struct session_event *e = &events->event[i];
+		if (e->source == SESSION_DURATION)
+			code = err_set(err, ERR_UNSUPPORTED, "%s: elapsed time cannot be sampled; cycles or task-clock can", e->spelled);
+		else if (o->count && !e->period)
+			e->period = o->count;
+		else if (!e->period && !e->frequency)
+			e->frequency = o->frequency ? o->frequency : 4000;
+	}
+	return code;
+}
+
+/* perf's generic number where the event is one of its generic ones, so that tools which look for "cycles" find it. */
+static void describe(const struct session_event *e, struct perfdata_event *out)
+{
+	static const struct { const char *alias; uint64_t config; } generic[] = {
+		{ "cycles", PERF_COUNT_HW_CPU_CYCLES }, { "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES },
+		{ "instructions", PERF_COUNT_HW_INSTRUCTIONS }, { "cache-references", PERF_COUNT_HW_CACHE_REFERENCES },
+		{ "cache-misses", PERF_COUNT_HW_CACHE_MISSES }, { "branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+		{ "branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS }, { "branch-misses", PERF_COUNT_HW_BRANCH_MISSES },
+		{ "ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES },
+	};
+	*out = (struct perfdata_event){
+		.name = e->name && *e->name ? e->name : e->spelled, .type = PERF_TYPE_RAW, .config = e->evtsel & 0xffffffff & ~UINT64_C(0x730000),
+		.period = e->period, .frequency = e->period ? 0 : e->frequency, .precise = e->precise,
+		.exclude_user = e->exclude_user, .exclude_kernel = true,
+	};
+	if (e->source == SESSION_TASK_CLOCK) {
+		out->type = PERF_TYPE_SOFTWARE;
+		out->config = PERF_COUNT_SW_TASK_CLOCK;
+	}
+	if (e->source != SESSION_HARDWARE || !e->spelled)
+		return;
+	size_t length = strcspn(e->spelled, ":");
+	for (size_t i = 0; i < sizeof generic / sizeof *generic; i++)
+		if (strlen(generic[i].alias) == length && !strncmp(e->spelled, generic[i].alias, length)) {
+			out->type = PERF_TYPE_HARDWARE;
+			out->config = generic[i].config;
+		}
+}
+
+/* ---- the run ---- */
+
+static int on_start(void *context, struct run_thread *t, struct err *err)
+{
+	struct record *o = context;
+	o->started = true;
+	return session_thread_start(o->session, t, err);
+}
+static void on_end(void *context, struct run_thread *t) { session_thread_end(((struct record *)context)->session, t); }
+
+static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
+{
+	struct record *o = context;
+	session_batch(o->session, t, b);
+	recorder_clock(o->recorder, t, b->watermark);
+}
+
+static void on_side(void *context, struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
+{
+	struct record *o = context;
+	if (!o->failed)
+		o->failed = recorder_side(o->recorder, t, pid, record, cycle);
+}
+
+static void on_sample(void *context, struct run_thread *t, const struct session_sample *s)
+{
+	struct record *o = context;
+	(void)t;
+	if (!o->failed)
+		o->failed = perfdata_sample(o->writer, &(struct perfdata_sample){
+			.event = s->event, .ip = s->ip, .time = s->time_ns, .period = s->period, .pid = s->pid, .tid = s->tid,
+			.cpu = s->cpu, .chain = s->chain, .chain_length = s->chain_length,
+		});
+}
+
+static int on_tick(void *context, uint64_t instructions, uint64_t cycles)
+{
+	struct record *o = context;
+	return o->failed ? 1 : cli_tick(&o->run, instructions, cycles);	/* a full disk: no use in going on */
+}
+
+/* "506E3H" is family 6, model 94, stepping 3.  Source: SDM vol. 2A, CPUID, "Version Information". */
+static void cpuid_text(const char *signature, char *text, size_t room)
+{
+	unsigned long s = strtoul(signature, NULL, 16);
+	unsigned family = s >> 8 & 15, model = s >> 4 & 15;
+	if (family == 6 || family == 15)
+		model |= (s >> 16 & 15) << 4;
+	if (family == 15)
+		family += s >> 20 & 255;
+	snprintf(text, room, "GenuineIntel,%u,%u,%u", family, model, (unsigned)(s & 15));
+}
+
+/* The whole run; *status: the program's. */
+static int record(struct record *o, const struct spmu_model *model, const struct session_events *events, int argc, char **argv,
+		  int *status, struct err *err)
+{
+	char cpuid[64];
+	struct run_result result = { 0 };
+	struct perfdata_event *described = calloc(events->count, sizeof *described);
+	if (!described)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	for (size_t i = 0; i < events->count; i++)
+		describe(&events->event[i], &described[i]);
+	cpuid_text(o->run.core.cpuid_signature, cpuid, sizeof cpuid);
+	struct perfdata_options file = {
+		.path = o->output, .events = described, .event_count = events->count, .call_chains = o->chains,
+		.build_ids = !o->no_build_ids, .argc = argc, .argv = argv, .version = "softpmu",
+		.cpu_title = o->run.core.title, .cpuid = cpuid,
+	};
+	struct session_options session = {
+		.core = &o->run.core, .model = model, .events = events, .call_chains = o->chains, .context = o, .sample = on_sample,
+	};
+	int code = session_create(&o->session, &session, err);
+	if (!code)
+		code = perfdata_create(&o->writer, &file, err);
+	free(described);
+	if (code)
+		return code;
+	double hz = o->run.core.frequency_ghz * 1e9;
+	code = recorder_create(&o->recorder, o->writer, hz, !o->no_build_ids && !o->run.run.replay, err);
+	if (!code) {
+		struct run_sink sink = { o, on_start, on_end, on_batch, on_side, on_tick };
+		code = cli_run_program(&o->run, &sink, &result, err);
+		cli_progress_clear(&o->run);
+		*status = cli_exit_status(result.wait_status);
+	}
+	struct err why = { 0 };
+	uint64_t bytes = 0, samples = 0;
+	int closed = 0;
+	if (o->started)
+		closed = perfdata_finish(o->writer, &bytes, &samples, &why);
+	else
+		perfdata_discard(o->writer);
+	o->writer = NULL;
+	if (result.note[0])
+		cli_warn("%s", result.note);
+	if (!code && closed)
+		code = err_set(err, closed, "%s", why.text);
+	if (o->started && !o->quiet)
+		fprintf(stderr, "[ softpmu record: Wrote %.3f MB %s (%llu samples) ]\n", (double)bytes / (1024 * 1024), o->output,
+			(unsigned long long)samples);
+	if (o->verbose)
+		fprintf(stderr, "softpmu: %llu instructions timed, %llu warmed, %llu cycles, %.2f s, %.2f MIPS\n",
+			(unsigned long long)result.instructions, (unsigned long long)result.warmed, (unsigned long long)result.cycles,
+			result.wall_seconds, result.wall_seconds > 0 ?
+			1e-6 * (double)(result.instructions + result.warmed) / result.wall_seconds : 0);
+	return code;
+}
+
+static int run(int argc, char **argv)
+{
+	struct record o = { .output = "perf.data" };
+	struct session_events events = { 0 };
+	struct err err = { 0 };
+	int next, status = 0;
+	cli_run_init(&o.run);
+	int parsed = parse(&o, argc, argv, &next);
+	if (parsed <= 0)
+		return parsed ? 2 : 0;
+	if (cli_run_finish(&o.run, argc, argv, next))
+		return 2;
+	struct spmu_model *model = cli_model(&o.run.core);
+	if (!model)
+		return 1;
+	int code = choose_events(&o, model, &events, &err);
+	if (!code)
+		code = record(&o, model, &events, argc, argv, &status, &err);
+	if (code) {
+		cli_error("%s%s", err.text, o.started ? " (the file holds what was sampled up to there)" : "");
+		status = status ? status : 1;
+	}
+	recorder_destroy(o.recorder);
+	session_destroy(o.session);
+	session_events_free(&events);
+	spmu_model_free(model);
+	return status;
+}
+
+const struct cli_command cmd_record = {
+	.name = "record", .summary = "run a program and sample it into a perf.data file", .help = help, .run = run,
+};

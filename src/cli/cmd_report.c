@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * softpmu report: the profile in a perf.data file, as a table like perf report's or as JSON.
+ *
+ * Left out of perf's options: filters (--comms, --dsos), hierarchy and branch modes, the full-screen interface. */
+#include "cli/cli.h"
+#include "output/profile.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+"usage: softpmu report [options]\n\n"
+"Prints the profile in a perf.data file, written by softpmu record or by perf record.\n\n"
+"  -i, --input FILE        the file; default perf.data\n"
+"      --stdio             print a table (the only form there is; accepted as perf's)\n"
+"      --json              print JSON: events, entries, call trees\n"
+"  -s, --sort KEYS         what makes an entry, joined by commas: comm, dso, symbol, srcline, pid, tid, cpu;\n"
+"                          default comm,dso,symbol\n"
+"  -F, --fields LIST       the columns: overhead (or overhead_children), sample, and sort keys\n"
+"  -n, --show-nr-samples   a column with the number of samples\n"
+"  -g, --call-graph [graph,MIN,ORDER | none]\n"
+"                          call trees, where the file has call chains: branches of at least MIN percent (default\n"
+"                          0.5); ORDER caller (outermost first, default with children) or callee\n"
+"      --children, --no-children\n"
+"                          with call chains: percentages include what a function called (default), or not\n"
+"      --percent-limit P   leave out entries below P percent\n"
+"      --no-inline         accepted: call trees show functions as they were called, never inlined ones\n"
+"  -v, --verbose           also say which files' symbols could not be read\n";
+
+struct options {
+	const char *input;
+	struct profile_options profile;
+	struct report_options report;
+	bool json, children, no_chains, order_set, verbose;
+};
+
+static const struct { const char *name; enum profile_key key; } keys[] = {
+	{ "comm", PROFILE_COMM }, { "dso", PROFILE_DSO }, { "symbol", PROFILE_SYMBOL }, { "sym", PROFILE_SYMBOL },
+	{ "srcline", PROFILE_SRCLINE }, { "pid", PROFILE_PID }, { "tid", PROFILE_TID }, { "cpu", PROFILE_CPU },
+};
+
+/* fields: overhead and sample may be among them. */
+static int parse_keys(struct options *o, const char *list, bool fields)
+{
+	struct profile_options *p = &o->profile;
+	p->keys = 0;
+	/* -F without overhead_children: one column, as in perf, and still trees of what each function called */
+	o->report.only_self = p->by_self = fields && !strstr(list, "overhead_children");
+	o->report.sort_starts_with_symbol = !fields && !strncmp(list, "sym", 3);
+	for (const char *word = list; ; word++) {
+		size_t n = strcspn(word, ","), k = 0;
+		while (k < sizeof keys / sizeof *keys && (strlen(keys[k].name) != n || strncmp(keys[k].name, word, n)))
+			k++;
+		bool repeated = false;
+		for (size_t i = 0; k < sizeof keys / sizeof *keys && i < p->keys; i++)
+			repeated |= p->key[i] == keys[k].key;
+		if (k < sizeof keys / sizeof *keys) {
+			if (!repeated)
+				p->key[p->keys++] = keys[k].key;
+		} else if (fields && ((n == 8 && !strncmp(word, "overhead", 8)) || (n == 17 && !strncmp(word, "overhead_children", 17)))) {
+			/* always there */
+		} else if (fields && n == 6 && !strncmp(word, "sample", 6)) {
+			o->report.counts = true;
+		} else {
+			cli_error("unknown %s key '%.*s'; there are comm, dso, symbol, srcline, pid, tid, cpu%s", fields ? "field" : "sort",
+				  (int)n, word, fields ? ", overhead, sample" : "");
+			return -1;
+		}
+		word += n;
+		if (!*word)
+			break;
+	}
+	if (!p->keys) {
+		cli_error("no sort key in '%s'", list);
+		return -1;
+	}
+	return 0;
+}
+
+static int parse_percent(const char *text, double *out)
+{
+	char *end;
+	errno = 0;
+	double v = strtod(text, &end);
+	if (*end == '%')
+		end++;
+	if (errno || end == text || *end || !(v >= 0 && v <= 100)) {
+		cli_error("'%s': a percentage from 0 to 100 was expected", text);
+		return -1;
+	}
+	*out = v;
+	return 0;
+}
+
+/* graph,0.5,caller in any order, as perf takes it. */
+static int parse_graph(struct options *o, const char *list)
+{
+	while (*list) {
+		char word[32];
+		size_t n = strcspn(list, ",");
+		snprintf(word, sizeof word, "%.*s", (int)n, list);
+		if (!strcmp(word, "none"))
+			o->no_chains = true;
+		else if (!strcmp(word, "caller") || !strcmp(word, "callee")) {
+			o->profile.caller_first = word[5] == 'r';
+			o->order_set = true;
+		} else if (!strcmp(word, "flat") || !strcmp(word, "fractal") || !strcmp(word, "folded")) {
+			cli_error("-g %s: only the graph form is supported", word);
+			return -1;
+		} else if (strcmp(word, "graph") && strcmp(word, "function") && strcmp(word, "percent") &&
+			   parse_percent(word, &o->profile.chain_percent)) {
+			return -1;
+		}
+		list += n + (list[n] == ',');
+	}
+	return 0;
+}
+
+static bool is_graph(const char *word)
+{
+	return word && (strchr("0123456789", *word) || !strncmp(word, "graph", 5) || !strncmp(word, "none", 4) || !strncmp(word, "calle", 5) ||
+			!strncmp(word, "flat", 4) || !strncmp(word, "fractal", 7) || !strncmp(word, "folded", 6));
+}
+
+/* 1: go on; 0: help was printed; -1: bad, one line was printed. */
+static int parse(struct options *o, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i], *v;
+		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+			fputs(help, stdout);
+			return 0;
+		}
+		if (!strcmp(word, "--stdio") || !strcmp(word, "--no-inline"))
+			continue;
+		if (!strcmp(word, "--json")) {
+			o->json = true;
+		} else if (!strcmp(word, "--children") || !strcmp(word, "--no-children")) {
+			o->children = word[2] == 'c';
+		} else if (!strcmp(word, "-n") || !strcmp(word, "--show-nr-samples")) {
+			o->report.counts = true;
+		} else if (!strcmp(word, "-v") || !strcmp(word, "--verbose")) {
+			o->verbose = true;
+		} else if (!strcmp(word, "-G") || !strcmp(word, "--inverted")) {
+			o->profile.caller_first = o->order_set = true;
+		} else if (!strcmp(word, "-g") || !strcmp(word, "--call-graph")) {
+			if (i + 1 < argc && is_graph(argv[i + 1]) && parse_graph(o, argv[++i]))
+				return -1;
+		} else if (!strncmp(word, "-g", 2) || !strncmp(word, "--call-graph=", 13)) {
+			if (parse_graph(o, word[1] == 'g' ? word + 2 : word + 13))
+				return -1;
+		} else if ((v = cli_value(argc, argv, &i, 'i', "input"))) {
+			o->input = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 's', "sort"))) {
+			if (parse_keys(o, v, false))
+				return -1;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'F', "fields"))) {
+			if (parse_keys(o, v, true))
+				return -1;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "percent-limit"))) {
+			if (parse_percent(v, &o->report.percent_limit))
+				return -1;
+			o->profile.chain_percent = o->report.percent_limit;
+		} else if (i < 0) {
+			return -1;
+		} else if (*word != '-' && !strcmp(o->input, "perf.data")) {
+			o->input = word;
+		} else {
+			cli_error("unknown option '%s' (softpmu report --help)", word);
+			return -1;
+		}
+	}
+	if (!o->order_set)
+		o->profile.caller_first = o->children;
+	o->profile.children = o->children;
+	o->profile.chains = !o->no_chains;
+	return 1;
+}
+
+static int run(int argc, char **argv)
+{
+	struct options o = {
+		.input = "perf.data",
+		.profile = { .key = { PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL }, .keys = 3, .chain_percent = 0.5 },
+		.report = { .print_chains = true }, .children = true,
+	};
+	int parsed = parse(&o, argc, argv);
+	if (parsed <= 0)
+		return parsed ? 2 : 0;
+	o.report.file_name = o.input;
+
+	struct err err = { 0 };
+	struct perfdata_file *file;
+	struct profile *profile;
+	if (perfdata_open(&file, o.input, &err)) {
+		cli_error("%s", err.text);
+		return 1;
+	}
+	if (*perfdata_note(file))
+		cli_warn("%s: %s", o.input, perfdata_note(file));
+	if (profile_load(&profile, file, &o.profile, &err)) {
+		cli_error("%s", err.text);
+		perfdata_close(file);
+		return 1;
+	}
+	uint64_t samples = 0;
+	for (size_t i = 0; i < profile->events; i++)
+		samples += profile->event[i].samples;
+	struct symbols_object *object;
+	for (size_t i = 0; o.verbose && (object = symbols_object(profile->symbols, i)); i++)
+		if (symbols_object_why(object))
+			cli_warn("no symbols: %s", symbols_object_why(object));
+	if (!samples && !o.json)
+		cli_error("%s has no samples", o.input);
+	else if (o.json)
+		report_json(stdout, profile, &o.report);
+	else
+		report_stdio(stdout, profile, &o.report);
+	profile_free(profile);
+	perfdata_close(file);
+	return samples || o.json ? 0 : 1;
+}
+
+const struct cli_command cmd_report = {
+	.name = "report", .summary = "print the profile in a perf.data file", .help = help, .run = run,
+};

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * softpmu stat: runs a program on the modelled core and prints its counts as perf stat does.
+ *
+ * What depends on the wall clock (MIPS) is printed with -v only, so that two runs print the same text. */
+#include "cli/cli.h"
+#include "cli/stat_print.h"
+#include "session/session.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+"usage: softpmu stat [options] [--] PROGRAM [arguments]\n"
+"       softpmu stat [options] --replay FILE\n\n"
+"Counts events while PROGRAM runs on a modelled core.  The counts go to stderr, the program's own output stays its own.\n"
+"All times are modelled: cycles divided by the core's clock.  Exit status: the program's, 128+n if signal n ended it.\n\n"
+"  -e, --event LIST        events, as perf spells them: names (softpmu list), rUUEE, cpu/event=0x..,umask=0x../,\n"
+"                          {a,b} groups, libpfm4's pmu::EVENT:UMASK; user mode (:u) always; again for more\n"
+"  -d, --detailed          more events: L1D and LLC; twice: L1I and TLBs; three times: prefetches\n"
+"  -x, --field-separator S print fields separated by S: value,unit,event,[variance,]run time,percent,remark,its unit\n"
+"  -j, --json              print one JSON object a line\n"
+"  -o, --output FILE       print to FILE;  --append: at its end;  --log-fd N: to descriptor N\n"
+"  -r, --repeat N          run N times: mean and deviation\n"
+"  -I, --interval-print MS print the counts of every MS modelled milliseconds\n"
+"      --per-thread        the counts of each thread\n"
+"  -B, --big-num           group digits in threes (default; --no-big-num: do not)\n"
+"  -v, --verbose           also say how fast the model ran\n\n"
+CLI_RUN_HELP;
+
+struct options {
+	struct cli_run run;
+	const char *list[64];
+	unsigned lists;
+	int detailed, repeat, log_fd;
+	enum stat_form form;
+	const char *separator, *output;
+	double interval_ms;
+	bool append, per_thread, big, verbose;
+};
+
+struct counting {			/* one invocation */
+	struct options o;
+	struct spmu_model *model;
+	struct session_events events;
+	struct stat_table table;
+	size_t *event_of_line;	/* NOT_THERE: not supported */
+	struct stat_style style;
+	struct session *session;
+	/* -I: counts at the end of the interval before */
+	uint64_t *last, *last_running, last_cycle;
+};
+#define NOT_THERE ((size_t)-1)
+
+/* ---- options -------------------------------------------------------------------------------------------- */
+
+static const struct { const char *name, *why; } refused[] = {
+	{ "-a", "it would count on all CPUs, but only the program given is traced" }, { "--all-cpus", "only the program given is traced" },
+	{ "-C", "the program's threads have modelled cores of their own" }, { "--cpu", "the program's threads have modelled cores of their own" },
+	{ "-t", "the tracer cannot attach to a thread that runs already" }, { "--tid", "the tracer cannot attach to a thread that runs already" },
+	{ "-M", "metrics are not supported; count their events with -e" }, { "--metrics", "metrics are not supported; count their events with -e" },
+	{ "--topdown", "top-down analysis is not supported yet; count its events with -e" },
+	{ "-A", "nothing is aggregated over CPUs; --per-thread shows the threads" },
+	{ "--timeout", "a run ends with its program; --stop COUNT ends the timing" },
+};
+
+static bool number(const char *text, double min, double max, double *out)
+{
+	char *end;
+	errno = 0;
+	double v = strtod(text, &end);
+	if (errno || end == text || *end || !(v >= min && v <= max))
+		return false;
+	*out = v;
+	return true;
+}
+
+/* 1: goes on; 0: help was printed; -1: bad, one line was printed. */
+static int parse(struct options *o, int argc, char **argv, int *next)
+{
+	int i;
+	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+		const char *word = argv[i], *v;
+		double n;
+		if (!strcmp(word, "--"))
+			break;
+		int ours = cli_run_option(&o->run, argc, argv, &i);
+		if (ours < 0)
+			return -1;
+		if (ours)
+			continue;
+		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+			fputs(help, stdout);
+			return 0;
+		}
+		if (!strcmp(word, "--detailed") || (word[1] == 'd' && !word[1 + strspn(word + 1, "d")])) {
+			o->detailed += word[1] == 'd' ? (int)strlen(word + 1) : 1;
+		} else if (!strcmp(word, "-j") || !strcmp(word, "--json") || !strcmp(word, "--json-output")) {
+			o->form = STAT_JSON;
+		} else if (!strcmp(word, "--append")) {
+			o->append = true;
+		} else if (!strcmp(word, "--per-thread")) {
+			o->per_thread = true;
+		} else if (!strcmp(word, "-B") || !strcmp(word, "--big-num")) {
+			o->big = true;
+		} else if (!strcmp(word, "--no-big-num")) {
+			o->big = false;
+		} else if (!strcmp(word, "-v") || !strcmp(word, "--verbose")) {
+			o->verbose = true;
+		} else if ((v = cli_value(argc, argv, &i, 'e', "event"))) {
+			if (o->lists == sizeof o->list / sizeof *o->list) {
+				cli_error("more than %u -e options; one -e takes a whole list", o->lists);
+				return -1;
+			}
+			o->list[o->lists++] = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'x', "field-separator"))) {
+			o->form = STAT_CSV;
+			o->separator = !strcmp(v, "\\t") ? "\t" : v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'o', "output"))) {
+			o->output = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "log-fd"))) {
+			if (!number(v, 0, 1 << 20, &n) || n != floor(n)) {
+				cli_error("--log-fd '%s': a file descriptor's number was expected", v);
+				return -1;
+			}
+			o->log_fd = (int)n;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'r', "repeat"))) {
+			if (!number(v, 1, 100000, &n) || n != floor(n)) {
+				cli_error("-r '%s': a number from 1 to 100000 was expected", v);
+				return -1;
+			}
+			o->repeat = (int)n;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'I', "interval-print"))) {
+			if (!number(v, 1e-4, 1e9, &o->interval_ms)) {
+				cli_error("-I '%s': modelled milliseconds, at least 0.0001, were expected", v);
+				return -1;
+			}
+		} else if (i < 0) {
+			return -1;
+		} else {
+			for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
+				if (!strncmp(word, refused[k].name, strlen(refused[k].name)) &&
+				    (word[1] != '-' || !word[strlen(refused[k].name)] || word[strlen(refused[k].name)] == '=')) {
+					cli_error("option %s: %s", refused[k].name, refused[k].why);
+					return -1;
+				}
+			cli_error("unknown option %s (softpmu stat --help)", word);
+			return -1;
+		}
+	}
+	*next = i;
+	if (o->repeat > 1 && o->interval_ms > 0) {
+		cli_error("-I and -r exclude each other: the intervals of different runs do not add up");
+		return -1;
+	}
+	if (o->per_thread && (o->repeat > 1 || o->interval_ms > 0)) {
+		cli_error("--per-thread goes neither with -r nor with -I");
+		return -1;
+	}
+	if (o->output && o->log_fd >= 0) {
+		cli_error("-o and --log-fd exclude each other");
+		return -1;
+	}
+	if (o->append && !o->output) {
+		cli_error("--append needs -o FILE");
+		return -1;
+	}
+	return 1;
+}
+
+/* ---- events --------------------------------------------------------------------------------------------- */
+
+static bool add_line(struct counting *s, const char *name, size_t event)
+{
+	size_t n = s->table.lines;
+	struct stat_line *line = realloc(s->table.line, (n + 1) * sizeof *line);
+	if (line)
+		s->table.line = line;
+	size_t *map = realloc(s->event_of_line, (n + 1) * sizeof *map);
+	if (map)
+		s->event_of_line = map;
+	if (!line || !map) {
+		cli_error("out of memory");
+		return false;
+	}
+	line[n] = (struct stat_line){ .name = name, .supported = event != NOT_THERE };
+	map[n] = event;
+	s->table.lines = n + 1;
+	return true;
+}
+
+static bool choose_events(struct counting *s)
+{
+	/* perf's sets: without -d, and what each -d adds.  Source: perf-stat(1), "-d".  A|B: B where the core cannot count A. */
+	static const char *const set[] = {
+		"task-clock,cycles,instructions,branches,branch-misses",
+		"L1-dcache-loads,L1-dcache-load-misses,LLC-loads|cache-references,LLC-load-misses|cache-misses",
+		"L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
+		"L1-dcache-prefetches,L1-dcache-prefetch-misses",
+	};
+	static char missing[24][64];	/* names of lines that have no event */
+	size_t absent = 0;
+	struct err err = { 0 };
+	for (unsigned i = 0; i < s->o.lists; i++) {
+		size_t before = s->events.count;
+		if (session_parse_core(&s->events, s->model, &s->o.run.core, s->o.list[i], &err)) {
+			cli_error("%s", err.text);
+			return false;
+		}
+		for (size_t e = before; e < s->events.count; e++)
+			if (!add_line(s, NULL, e))
+				return false;
+	}
+	/* -d goes with -e as well; without either there is the first set */
+	for (int level = s->o.lists ? 1 : 0; level <= (s->o.detailed < 3 ? s->o.detailed : 3); level++) {
+		const char *at = set[level];
+		while (*at) {
+			char one[48], *other;
+			size_t n = strcspn(at, ",");
+			snprintf(one, sizeof one, "%.*s", (int)n, at);
+			at += n + (at[n] == ',');
+			if ((other = strchr(one, '|')))
+				*other++ = 0;
+			if (session_parse_core(&s->events, s->model, &s->o.run.core, one, &err) == 0 ||
+			    (other && session_parse_core(&s->events, s->model, &s->o.run.core, other, &err) == 0)) {
+				if (!add_line(s, NULL, s->events.count - 1))
+					return false;
+			} else if (err.code == ERR_NOMEM) {
+				cli_error("%s", err.text);
+				return false;
+			} else {	/* a line that was not asked for by name must not stop the rest */
+				snprintf(missing[absent], sizeof *missing, "%s:u", one);
+				if (!add_line(s, missing[absent++], NOT_THERE))
+					return false;
+			}
+		}
+	}
+	for (size_t i = 0; i < s->table.lines; i++) {
+		struct stat_line *l = s->table.line + i;
+		if (s->event_of_line[i] == NOT_THERE)
+			continue;
+		const struct session_event *e = s->events.event + s->event_of_line[i];
+		l->name = e->name;
+		/* an event narrowed by cmask, inv or edge no longer is what its generic name says */
+		bool plain = !e->event || e->fixed >= 0 || (e->evtsel & 0xffff) == e->evtsel;
+		l->role = e->source == SESSION_TASK_CLOCK ? ROLE_TASK_CLOCK : e->source == SESSION_DURATION ? ROLE_DURATION :
+			plain ? stat_role(e->spelled, e->event->perf_alias) : ROLE_OTHER;
+	}
+	return true;
+}
+
+/* ---- counts into lines ---------------------------------------------------------------------------------- */
+
+static int on_start(void *context, struct run_thread *t, struct err *err)
+{
+	return session_thread_start(((struct counting *)context)->session, t, err);
+}
+
+static void on_end(void *context, struct run_thread *t)
+{
+	session_thread_end(((struct counting *)context)->session, t);
+}
+
+static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
+{
+	session_batch(((struct counting *)context)->session, t, b);
+}
+
+/* Counts since the last interval as a table of one run. */
+static void on_interval(void *context, uint64_t end_cycle)
+{
+	struct counting *s = context;
+	double elapsed = (double)session_ns(s->session, end_cycle) - (double)session_ns(s->session, s->last_cycle);
+	for (size_t i = 0; i < s->table.lines; i++) {
+		size_t e = s->event_of_line[i];
+		struct stat_line *l = s->table.line + i;
+		if (e == NOT_THERE)
+			continue;
+		uint64_t now = session_count(s->session, e), running = session_running_ns(s->session, e);
+		l->value = l->running_ns = (struct stats){ 0 };
+		if (l->role == ROLE_DURATION)
+			now = running = session_ns(s->session, end_cycle);
+		stats_add(&l->value, (double)(now - s->last[i]));
+		stats_add(&l->running_ns, (double)(running - s->last_running[i]));
+		s->last[i] = now;
+		s->last_running[i] = running;
+	}
+	s->table.elapsed_ns = (struct stats){ 0 };
+	stats_add(&s->table.elapsed_ns, elapsed);
+	s->last_cycle = end_cycle;
+	s->style.interval_end = 1e-9 * (double)session_ns(s->session, end_cycle);
+	stat_print_lines(&s->style, &s->table);
+	fflush(s->style.out);
+}
+
+static void collect(struct counting *s, const struct run_result *res)
+{
+	double elapsed = (double)session_ns(s->session, res->cycles), user = 0;
+	for (size_t i = 0; i < session_threads(s->session); i++) {
+		struct session_thread t;
+		session_thread_info(s->session, i, &t);
+		user += (double)t.running_ns;
+	}
+	for (size_t i = 0; i < s->table.lines; i++) {
+		size_t e = s->event_of_line[i];
+		struct stat_line *l = s->table.line + i;
+		if (e == NOT_THERE)
+			continue;
+		bool duration = l->role == ROLE_DURATION;
+		stats_add(&l->value, duration ? elapsed : (double)session_count(s->session, e));
+		stats_add(&l->running_ns, duration ? elapsed : (double)session_running_ns(s->session, e));
+	}
+	stats_add(&s->table.elapsed_ns, elapsed);
+	stats_add(&s->table.user_ns, user);
+}
+
+static void print_threads(struct counting *s)
+{
+	for (size_t k = 0; k < session_threads(s->session); k++) {
+		struct session_thread t;
+		char who[48];
+		session_thread_info(s->session, k, &t);
+		snprintf(who, sizeof who, "%s-%u", t.comm, t.tid);
+		for (size_t i = 0; i < s->table.lines; i++) {
+			size_t e = s->event_of_line[i];
+			struct stat_line *l = s->table.line + i;
+			if (e == NOT_THERE)
+				continue;
+			l->value = l->running_ns = (struct stats){ 0 };
+			stats_add(&l->value, (double)session_thread_count(s->session, k, e));
+			stats_add(&l->running_ns, (double)t.running_ns);
+		}
+		s->style.thread = who;
+		stat_print_lines(&s->style, &s->table);
+		s->style.thread = NULL;
+	}
+}
+
+/* ---- output --------------------------------------------------------------------------------------------- */
+
+static bool open_output(struct counting *s)
+{
+	s->style.out = stderr;
+	if (s->o.output)
+		s->style.out = fopen(s->o.output, s->o.append ? "ae" : "we");
+	else if (s->o.log_fd >= 0) {
+		/* a copy that the program does not inherit; the descriptor itself stays the caller's */
+		int fd = fcntl(s->o.log_fd, F_DUPFD_CLOEXEC, 3);
+		s->style.out = fd < 0 ? NULL : fdopen(fd, "w");
+		if (!s->style.out && fd >= 0)
+			close(fd);
+	}
+	if (!s->style.out && s->o.output)
+		cli_error("cannot write %s: %s", s->o.output, strerror(errno));
+	else if (!s->style.out)
+		cli_error("cannot write to descriptor %d: %s", s->o.log_fd, strerror(errno));
+	return s->style.out;
+}
+
+static bool close_output(struct counting *s)
+{
+	bool bad = fflush(s->style.out) || ferror(s->style.out);
+	int why = errno;
+	if (s->style.out != stderr && fclose(s->style.out) && !bad) {
+		why = errno;
+		bad = true;
+	}
+	if (bad)
+		cli_error("cannot write %s: %s", s->o.output ? s->o.output : "the counts", strerror(why));
+	return !bad;
+}
+
+/* 'ls -l', as perf prints it. */
+static char *quoted_program(const struct counting *s)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *f = open_memstream(&text, &bytes);
+	if (!f)
+		return NULL;
+	fputc('\'', f);
+	if (s->o.run.run.replay)
+		fprintf(f, "%s", s->o.run.run.replay);
+	for (char *const *a = s->o.run.argv; a && *a; a++)
+		fprintf(f, "%s%s", a == s->o.run.argv ? "" : " ", *a);
+	fputc('\'', f);
+	return fclose(f) ? NULL : text;
+}
+
+static void print_notes(const struct counting *s, const struct run_result *res)
+{
+	const struct core_config *c = &s->o.run.core;
+	FILE *out = s->style.out;
+	double all = res->instructions ? (double)res->instructions : 1;
+	fprintf(out, " Core: %s (%s) at %g GHz%s, user mode only\n", c->name, c->title, c->frequency_ghz,
+		s->o.run.sets ? ", changed by --set" : "");
+	if (res->warmed)
+		fprintf(out, " %llu instructions outside of --start and --stop only warmed caches and predictors\n",
+			(unsigned long long)res->warmed);
+	if (res->substitute)
+		fprintf(out, " %.2f%% of the instructions are newer than this core: substitute timing\n", 100 * (double)res->substitute / all);
+	if (res->unknown)
+		fprintf(out, " %.2f%% of the instructions have no row in the uop table: default timing\n", 100 * (double)res->unknown / all);
+	fputc('\n', out);
+}
+
+/* ---- the command ---------------------------------------------------------------------------------------- */
+
+/* One run; its counts are added to the table.  *started: threads were seen, so there is something to print. */
+static int run_once(struct counting *s, struct run_result *res, bool *started, struct err *err)
+{
+	struct session_options so = { .core = &s->o.run.core, .model = s->model, .events = &s->events, .context = s,
+		.interval = on_interval };
+	struct run_sink sink = { .context = s, .thread_start = on_start, .thread_end = on_end, .batch = on_batch };
+	if (s->o.interval_ms > 0) {
+		double cycles = s->o.interval_ms * 1e6 * s->o.run.core.frequency_ghz;
+		so.interval_cycles = cycles < 1 ? 1 : (uint64_t)llround(cycles);
+	}
+	memset(res, 0, sizeof *res);
+	session_destroy(s->session);
+	s->session = NULL;
+	int rc = session_create(&s->session, &so, err);
+	if (rc)
+		return rc;
+	rc = cli_run_program(&s->o.run, &sink, res, err);
+	*started = session_threads(s->session) > 0;
+	if (*started && s->o.interval_ms > 0 && res->cycles > s->last_cycle)
+		on_interval(s, res->cycles);	/* what is left of the last one */
+	else if (*started && s->o.interval_ms <= 0)
+		collect(s, res);
+	if (s->o.verbose && *started)
+		fprintf(stderr, "softpmu: %llu instructions timed, %llu warmed, %llu cycles, %u PMUs a core, %.2f s, %.2f MIPS\n",
+			(unsigned long long)res->instructions, (unsigned long long)res->warmed, (unsigned long long)res->cycles,
+			session_pmus(s->session), res->wall_seconds,
+			res->wall_seconds > 0 ? 1e-6 * (double)(res->instructions + res->warmed) / res->wall_seconds : 0);
+	return rc;
+}
+
+static int count(struct counting *s)
+{
+	struct run_result res = { 0 };
+	struct err err = { 0 };
+	bool started = false;
+	int rc = 0, status = 0;
+	unsigned done = 0;
+	char *what = quoted_program(s);
+
+	s->style.form = s->o.form;
+	s->style.separator = s->o.separator;
+	s->style.group_digits = s->o.big;
+	s->style.interval_end = s->o.interval_ms > 0 ? 0 : -1;
+	s->table.runs = 1;
+	s->last = calloc(s->table.lines, sizeof *s->last);
+	s->last_running = calloc(s->table.lines, sizeof *s->last_running);
+	if (!what || !s->last || !s->last_running) {
+		cli_error("out of memory");
+		free(what);
+		return 1;
+	}
+	if (s->o.interval_ms > 0)
+		stat_print_header(&s->style, &s->table, what);
+	for (; !rc && (int)done < s->o.repeat && !cli_interrupted(); done += started) {
+		rc = run_once(s, &res, &started, &err);
+		status = cli_exit_status(res.wait_status);
+		if (res.note[0])
+			cli_warn("%s", res.note);
+	}
+	if (started && s->o.interval_ms <= 0) {
+		s->table.runs = done;
+		stat_print_header(&s->style, &s->table, what);
+		if (s->o.per_thread)
+			print_threads(s);
+		else
+			stat_print_lines(&s->style, &s->table);
+		stat_print_footer(&s->style, &s->table);
+		if (s->style.form == STAT_TABLE)
+			print_notes(s, &res);
+	}
+	if (rc) {
+		cli_error("%s%s", err.text, started ? " (the counts are those up to there)" : "");
+		status = status ? status : 1;
+	}
+	free(what);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct counting s = { .o = { .repeat = 1, .log_fd = -1, .separator = ",", .big = true } };
+	int next = 0, status = 1;
+	cli_run_init(&s.o.run);
+	int go = parse(&s.o, argc, argv, &next);
+	if (go <= 0)
+		return go ? 2 : 0;
+	if (cli_run_finish(&s.o.run, argc, argv, next))
+		return 2;
+	s.model = cli_model(&s.o.run.core);
+	if (s.model && choose_events(&s) && open_output(&s)) {
+		status = count(&s);
+		if (!close_output(&s) && status == 0)
+			status = 1;
+	}
+	session_destroy(s.session);
+	session_events_free(&s.events);
+	spmu_model_free(s.model);
+	free(s.table.line);
+	free(s.event_of_line);
+	free(s.last);
+	free(s.last_running);
+	return status;
+}
+
+const struct cli_command cmd_stat = {
+	.name = "stat", .summary = "run a program and print its counts, as perf stat does", .help = help, .run = run,
+};

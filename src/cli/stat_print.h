@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Prints counts as `perf stat` of Linux 6.1 does: the table for people, `-x` fields, `-j` lines.  Formats only: takes numbers, knows no
+ * session.  Widths and the choice of remarks behind '#' follow perf's output and perf-stat(1), "CSV FORMAT"; numbers are
+ * grouped in threes whatever the locale, so that two runs print the same text anywhere.
+ */
+#ifndef CLI_STAT_PRINT_H
+#define CLI_STAT_PRINT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct stats { double n, mean, m2; };		/* over repeated runs */
+void   stats_add(struct stats *s, double value);
+double stats_sd(const struct stats *s);		/* standard deviation of the mean; 0 with fewer than two values */
+
+enum stat_role {		/* what a count means to the remarks */
+	ROLE_OTHER, ROLE_TASK_CLOCK, ROLE_DURATION, ROLE_CYCLES, ROLE_INSTRUCTIONS, ROLE_BRANCHES, ROLE_BRANCH_MISSES,
+	ROLE_CACHE_REFS, ROLE_CACHE_MISSES, ROLE_L1D_LOADS, ROLE_L1D_MISSES, ROLE_L1I_LOADS, ROLE_L1I_MISSES, ROLE_LLC_LOADS, ROLE_LLC_MISSES,
+	ROLE_DTLB_LOADS, ROLE_DTLB_MISSES, ROLE_ITLB_LOADS, ROLE_ITLB_MISSES, ROLE_STALLED_FRONT, ROLE_STALLED_BACK,
+	ROLES
+};
+/* Of a name as the user wrote it, modifiers included, or else of the first generic name in the list `aliases`. */
+enum stat_role stat_role(const char *spelled, const char *aliases);
+
+struct stat_line {
+	const char *name;
+	enum stat_role role;
+	bool supported;		/* false: "<not supported>" */
+	struct stats value;	/* clocks: ns */
+	struct stats running_ns;
+};
+
+struct stat_table {
+	struct stat_line *line;
+	size_t lines;
+	unsigned runs;
+	struct stats elapsed_ns, user_ns;
+};
+
+enum stat_form { STAT_TABLE, STAT_CSV, STAT_JSON };
+struct stat_style {
+	FILE *out;
+	enum stat_form form;
+	const char *separator;	/* of STAT_CSV */
+	bool group_digits;
+	double interval_end;	/* seconds, printed ahead of each line; negative: none */
+	const char *thread;	/* "comm-tid" ahead of each line, or NULL */
+};
+
+void stat_print_header(const struct stat_style *s, const struct stat_table *t, const char *what);
+void stat_print_lines(const struct stat_style *s, const struct stat_table *t);
+void stat_print_footer(const struct stat_style *s, const struct stat_table *t);
+#endif

@@ -7,7 +7,7 @@ WARN    := -Wall -Wextra
 OPT     := $(if $(SAN),-O1 -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2)
 CFLAGS  += -std=gnu17 -g $(WARN) $(OPT) -pthread
 CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE
-LDLIBS  := -lZydis -lpfm -ldw -lelf -lzstd -lm -pthread
+LDLIBS  := -lZydis -lpfm -ldw -lelf -lzstd -liberty -lm -pthread
 , := ,
 
 ROOMS   := util stream isa core pmu run session analysis output

@@ -1,0 +1,33 @@
+#!/bin/sh
+# The same run twice, and the same stream replayed twice: every count and every sample identical.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+same() { cmp -s "$2" "$3" && echo "ok $1" || { echo "FAILED $1"; diff "$2" "$3" | head -n 10; failed=1; }; }
+cd "$work" || exit 1
+seq 1 5000 >numbers
+export LC_ALL=C PYTHONHASHSEED=0
+events=cycles,instructions,branches,branch-misses,L1-dcache-loads,L1-dcache-load-misses,LLC-loads,dTLB-load-misses,cache-misses
+for i in 1 2; do
+	"$SOFTPMU" stat -e $events -o "stat$i" -- bzip2 -c numbers >/dev/null || failed=1
+	"$SOFTPMU" record -q -e cycles,instructions -c 10007 -g -o "data$i" -- bzip2 -c numbers >/dev/null || failed=1
+	perf script -i "data$i" -F comm,time,event,ip,sym,period >"script$i" 2>/dev/null || failed=1
+done
+same "stat of the same run" stat1 stat2
+same "samples of the same run" script1 script2
+[ -s script1 ] || { echo "FAILED: no samples"; failed=1; }
+
+"$SOFTPMU" stat -e instructions --save-stream threads.stream -o /dev/null -- "$PROGRAMS/threads" pingpong 50 >/dev/null || failed=1
+for i in 1 2; do
+	"$SOFTPMU" stat -e $events -o "replay$i" --replay threads.stream || failed=1
+	"$SOFTPMU" record -q -c 1009 -g -o "rdata$i" --replay threads.stream || failed=1
+done
+same "stat of a replayed stream" replay1 replay2
+same "perf.data of a replayed stream, byte by byte" rdata1 rdata2
+
+# A live run and the replay of its stream agree too.
+"$SOFTPMU" stat -x, -e $events --save-stream bzip2.stream -o live -- bzip2 -c numbers >/dev/null || failed=1
+"$SOFTPMU" stat -x, -e $events -o replayed --replay bzip2.stream || failed=1
+same "live run and its replay" live replayed
+exit $failed

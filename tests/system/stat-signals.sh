@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Ctrl-C and SIGTERM while a program is counted: the counts are printed whatever happens to the program.
+set -u
+work=$(mktemp -d) || exit 1
+pid=
+trap 'rm -rf "$work"; [ -z "$pid" ] || kill -s KILL -- -$pid 2>/dev/null' EXIT
+failed=0
+cd "$work" || exit 1
+# Shells start background jobs with SIGINT ignored; env undoes that.  setsid: a group of its own, as a terminal's foreground job.
+start() {
+	setsid env --default-signal=INT "$SOFTPMU" stat -x, -e instructions -o counts -- "$@" >out 2>err </dev/null &
+	pid=$!
+	i=0
+	while ! grep -qs ready out && kill -0 $pid 2>/dev/null && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done
+	sleep 0.5
+}
+finish() {	# NAME STATUS
+	wait $pid; code=$?
+	pid=
+	n=$(awk -F, '/instructions/ { print $1 }' counts)
+	if [ "$code" = "$2" ] && [ "${n:-0}" -gt 1000 ]; then echo "ok $1"
+	else echo "FAILED $1: exit $code, expected $2; counts '$(cat counts)'"; cat err; failed=1; fi
+}
+loop='echo ready; n=0; while [ $n -lt 100000000 ]; do n=$((n + 1)); done'
+start sh -c "$loop"
+kill -s INT -- -$pid
+finish "Ctrl-C ends a program that does not care" 130
+start sh -c "trap 'exit 3' INT; $loop"
+kill -s INT -- -$pid
+finish "Ctrl-C lets a program end in its own way" 3
+start sh -c "trap 'exit 4' TERM; $loop"
+kill -s TERM $pid
+finish "SIGTERM to softpmu alone is passed on" 4
+start sh -c "trap '' INT; echo ready; sleep 6; exit 6"
+kill -s INT -- -$pid; sleep 0.5; kill -s INT -- -$pid
+finish "a second Ctrl-C stops the measurement, not the program" 6
+exit $failed

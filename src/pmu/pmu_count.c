@@ -14,7 +14,7 @@
  *
  * Source: SDM vol. 3B, "Performance Monitoring", sections "Architectural Performance Monitoring" (version 4: streamlined
  * freeze) and "Generating an Interrupt on Overflow".  Simplified: interrupts that arrive while one is pending merge;
- * the handler takes no time (what a PMI costs is the core's affair).
+ * the handler takes no time (what a PMI costs is the core's affair); after 4096 interrupts in one batch the next waits.
  */
 #include "pmu_internal.h"
 #include <stdlib.h>
@@ -102,7 +102,7 @@ static void collect(struct spmu *p, const struct spmu_batch *b, const uint64_t s
 	}
 }
 
-static bool tally_match(const struct pmu_tally_source *s, const struct spmu_record *r)
+__attribute__((always_inline)) static inline bool tally_match(const struct pmu_tally_source *s, const struct spmu_record *r)
 {
 	return (r->is & s->im) == s->iw && (r->did & s->dm) == s->dw &&
 		(!(s->ai | s->ad) || (r->is & s->ai) | (r->did & s->ad)) &&
@@ -179,18 +179,38 @@ static inline __attribute__((always_inline)) void tally_masks(struct spmu *p, co
 	}
 }
 
-static void tally_general(struct spmu *p, const struct spmu_batch *b, bool collecting)
+/* One source of the other kind.  extra: it has a group or a port; constants where it is called. */
+static inline __attribute__((always_inline)) void tally_stage(struct spmu *p, const struct spmu_batch *b, unsigned k, bool extra)
 {
+	const struct pmu_tally_source s = p->tally_source[k];
+	bool any = s.ai | s.ad;
+	uint32_t ports = s.ports ? s.ports : UINT32_MAX, never = s.stage == STAGE_RETIRE ? 0 : UINT32_MAX;
+	unsigned stage = s.stage == STAGE_RETIRE ? STAGE_COMPLETE : s.stage;	/* whether it retired is in the masks */
+	uint64_t all = 0, kernel = 0;
+	_Static_assert(SPMU_REC_UOP == 0, "kind is a part of `miss`");
 	for (const struct spmu_record *r = b->records, *end = r + b->count; r < end; r++) {
-		if (r->kind != SPMU_REC_UOP) {
-			tally_signal(p, b, r, collecting);
-			continue;
-		}
-		for (unsigned k = 0; k < p->tally_uops; k++) {
-			const struct pmu_tally_source *s = &p->tally_source[k];
-			if (tally_match(s, r))
+		uint64_t miss = ((r->is & s.im) ^ s.iw) | ((r->did & s.dm) ^ s.dw) | r->kind;
+		bool hit = (miss == 0) & ((never == 0) | (pmu_offset(r, stage) != never));
+		if (extra)
+			hit &= ((any == 0) | (((r->is & s.ai) | (r->did & s.ad)) != 0)) & (ports >> (r->port < 16 ? r->port : 16) & 1);
+		all += hit;
+		kernel += hit & !r->cpl;
+	}
+	p->tally[0][k] += all - kernel;
+	p->tally[1][k] += kernel;
+}
+
+static void tally_one(struct spmu *p, const struct spmu_batch *b, unsigned k)
+{
+	const struct pmu_tally_source *s = &p->tally_source[k];
+	if (s->until != STAGE_NONE) {
+		for (const struct spmu_record *r = b->records, *end = r + b->count; r < end; r++)
+			if (r->kind == SPMU_REC_UOP && tally_match(s, r))
 				p->tally[!r->cpl][k] += uop_part(b, r, s, 0, PMU_NEVER);
-		}
+	} else if (s->ai | s->ad || s->ports) {
+		tally_stage(p, b, k, true);
+	} else {
+		tally_stage(p, b, k, false);
 	}
 }
 
@@ -206,10 +226,8 @@ static void tally_pieces(struct spmu *p, uint64_t from, uint64_t to)
 
 static void tally_all(struct spmu *p, const struct spmu_batch *b, bool collecting)
 {
-	unsigned k = 0, n = p->tally_uops;
-	if (!p->tally_simple)
-		tally_general(p, b, collecting);
-	else do {	/* four at a time fit the registers */
+	unsigned k = 0, n = p->tally_masks;
+	do {	/* four at a time fit the registers; the first pass takes the signals along */
 		switch (n - k) {
 		case 0: tally_masks(p, b, true, collecting, k, 0); break;
 		case 1: tally_masks(p, b, !k, collecting, k, 1); break;
@@ -219,6 +237,8 @@ static void tally_all(struct spmu *p, const struct spmu_batch *b, bool collectin
 		}
 		k += 4;
 	} while (k < n);
+	for (k = n; k < p->tally_uops; k++)
+		tally_one(p, b, k);
 	tally_pieces(p, 0, PMU_NEVER);
 }
 
@@ -386,8 +406,8 @@ static bool may_interrupt(const struct spmu *p, const struct spmu_batch *b)
 /* Cycles below which the ring may count while this batch is in hand. */
 static uint64_t final_cycle(const struct spmu *p, const struct spmu_batch *b)
 {
-	uint64_t end = b->is_last ? pmu_ring_end(p) : 0;
-	return end > b->watermark ? end : b->watermark;
+	uint64_t end = b->is_last ? pmu_ring_end(p) : 0, mark = b->watermark <= PMU_CYCLE_LAST ? b->watermark : 0;
+	return end > mark ? end : mark;
 }
 
 /* Counts up to the boundary (record, cycle) and makes it the next segment's beginning. */
@@ -463,7 +483,7 @@ static uint64_t next_overflow(struct spmu *p, const struct spmu_batch *b, const 
 
 static void deliver(struct spmu *p, const struct spmu_batch *b, struct bounds *g, const struct spmu_pmi *pmi)
 {
-	uint8_t before[PMU_MAX_COUNTERS], after[PMU_MAX_COUNTERS];
+	uint8_t before[PMU_MAX_COUNTERS];
 	uint64_t had[2] = { p->intervals[0], p->intervals[1] };
 	bool changed = false, fresh = false;
 	p->pending = false;
@@ -474,16 +494,19 @@ static void deliver(struct spmu *p, const struct spmu_batch *b, struct bounds *g
 	p->in_pmi = true;
 	p->now = g->cycle0 == PMU_NEVER ? p->ring.first : g->cycle0;	/* the former at the end of the stream */
 	p->host.pmi(p->host.context, p, pmi, b);
-	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++) {
-		after[i] = (uint8_t)p->counter[i].mode;
-		changed |= before[i] != after[i] && p->counter[i].ring;
-	}
+	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
+		changed |= before[i] != p->counter[i].mode && p->counter[i].ring;
 	if (changed && p->ring.first < p->now) {	/* the old enables hold up to this moment */
+		uint8_t list[PMU_MAX_COUNTERS];
+		unsigned lists = p->ring_counters;
+		memcpy(list, p->ring_counter, sizeof list);
+		p->ring_counters = 0;
 		for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
-			p->counter[i].mode = p->counter[i].ring ? (enum pmu_mode)before[i] : p->counter[i].mode;
+			if (before[i] == MODE_RING && p->counter[i].ring)
+				p->ring_counter[p->ring_counters++] = (uint8_t)i;
 		pmu_ring_settle(p, p->now);
-		for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
-			p->counter[i].mode = (enum pmu_mode)after[i];
+		memcpy(p->ring_counter, list, sizeof list);
+		p->ring_counters = lists;
 	}
 	p->in_pmi = false;
 	uint64_t added[2] = { p->intervals[0] & ~had[0], p->intervals[1] & ~had[1] };
@@ -529,7 +552,7 @@ static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
 {
 	struct bounds g = { 0 };
 	pmu_ring_feed(p, b, false, 0);
-	for (;;) {
+	for (unsigned taken = 0; taken < PMU_PMI_LAST; taken++) {
 		if (!p->pending) {
 			uint32_t record;
 			uint64_t cycle = next_overflow(p, b, &g, &record);
@@ -595,8 +618,8 @@ static void note_last(struct spmu *p, const struct spmu_batch *b)
 
 void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 {
-	if (p->in_pmi)
-		return;		/* a handler may not count */
+	if (p->in_pmi || b->base_cycle > PMU_CYCLE_LAST)
+		return;		/* a handler may not count; no core has run that long */
 	if (!p->started) {
 		p->started = true;
 		p->floor = b->base_cycle;
@@ -620,7 +643,7 @@ void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 	else
 		p->histories = 0;
 	note_last(p, b);
-	if (b->watermark > p->floor)
+	if (b->watermark > p->floor && b->watermark <= PMU_CYCLE_LAST)
 		p->floor = b->watermark;
 	cover_prune(p, p->floor);
 }

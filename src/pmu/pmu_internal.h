@@ -13,6 +13,7 @@
 
 #define PMU_COUNTER_MASK ((UINT64_C(1) << 48) - 1)
 #define PMU_NEVER UINT64_MAX
+#define PMU_CYCLE_LAST (UINT64_MAX / 4)	/* no cycle beyond this: sums of two do not wrap */
 #define STATUS_CTR_FRZ (UINT64_C(1) << 59)
 #define DEBUGCTL_FREEZE_PERFMON_ON_PMI (UINT64_C(1) << 12)
 
@@ -25,6 +26,7 @@ enum {
 	PMU_MAX_SOURCES = 512,	/* distinct ones in an event table */
 	PMU_RING_FIRST = 8192, PMU_RING_LAST = 65536,	/* cycles; powers of two */
 	PMU_FAR_LAST = 65536,	/* entries beyond the ring */
+	PMU_PMI_LAST = 4096,	/* interrupts taken in one batch */
 	PMU_HISTORY = 4096,	/* instructions remembered from earlier batches */
 };
 
@@ -138,11 +140,12 @@ struct spmu {
 	bool live;			/* some counter counts */
 	unsigned tallies;		/* uop sources first (0 .. tally_uops - 1) */
 	unsigned tally_uops;
-	uint16_t tally_of[PMU_MAX_COUNTERS * PMU_MAX_TERMS];	/* model source of each slot */
+	unsigned tally_masks;		/* the first so many are bit masks at retirement, nothing else */
 	struct pmu_tally_source tally_source[PMU_MAX_COUNTERS * PMU_MAX_TERMS];
-	bool tally_simple;		/* all uop sources are plain masks at retirement */
 	int16_t signal_slot[SPMU_SIG_COUNT][PMU_FORMS];
 	uint64_t tally[2][PMU_MAX_COUNTERS * PMU_MAX_TERMS];	/* [kernel][slot] */
+	uint8_t ring_counter[PMU_MAX_COUNTERS];	/* those in MODE_RING */
+	unsigned ring_counters;
 	bool keep_history;		/* some counter interrupts on what is not a retirement */
 	uint64_t signals[2];		/* set of signals in use */
 	uint64_t intervals[2];		/* those of them whose overlaps have to be merged */
@@ -199,23 +202,21 @@ static inline bool pmu_add(struct spmu *p, unsigned i, uint64_t n)
 	return true;
 }
 
+/* A uop's stage as an offset in its batch. */
+static inline uint32_t pmu_offset(const struct spmu_record *r, unsigned stage)
+{
+	_Static_assert(offsetof(struct spmu_record, retire) == offsetof(struct spmu_record, fetch) + 4 * STAGE_RETIRE, "stages in order");
+	return *(const uint32_t *)((const char *)r + offsetof(struct spmu_record, fetch) + 4 * stage);
+}
+
 /* Absolute cycle of a uop's stage; PMU_NEVER if it never got there (offset UINT32_MAX; RETIRED says it for retirement). */
 static inline uint64_t pmu_cycle(const struct spmu_batch *b, const struct spmu_record *r, unsigned stage)
 {
-	uint32_t offset;
-	if (stage == STAGE_RETIRE)
-		return b->base_cycle + r->retire;
-	switch (stage) {
-	case STAGE_FETCH: offset = r->fetch; break;
-	case STAGE_ALLOC: offset = r->alloc; break;
-	case STAGE_READY: offset = r->ready; break;
-	case STAGE_DISPATCH: offset = r->dispatch; break;
-	default: offset = r->complete; break;
-	}
-	return offset == UINT32_MAX ? PMU_NEVER : b->base_cycle + offset;
+	uint32_t offset = pmu_offset(r, stage);
+	return offset == UINT32_MAX && stage != STAGE_RETIRE ? PMU_NEVER : b->base_cycle + offset;
 }
 
-static inline bool pmu_match(const struct pmu_source *s, const struct spmu_record *r)
+__attribute__((always_inline)) static inline bool pmu_match(const struct pmu_source *s, const struct spmu_record *r)
 {
 	return (r->is & s->is_mask) == s->is_want && (r->did & s->did_mask) == s->did_want &&
 		(!(s->any_is | s->any_did) || (r->is & s->any_is) | (r->did & s->any_did)) &&

@@ -222,30 +222,45 @@ static int plan_channels(struct spmu *p, const struct plan *q)
 	return SPMU_OK;
 }
 
+static bool only_masks(const struct pmu_source *s)
+{
+	return !(s->any_is | s->any_did) && !s->ports && s->stage == STAGE_RETIRE;
+}
+
+/* Slots: uop sources that are bit masks at retirement, other uop sources, signals. */
 static void plan_tallies(struct spmu *p, const struct plan *q)
 {
 	const struct spmu_model *m = p->model;
-	p->tally_uops = q->n_uops;
-	p->tallies = q->n_uops + q->n_signals;
-	p->tally_simple = true;
-	for (unsigned i = 0; i < q->n_uops; i++) {
-		const struct pmu_source *s = &m->source[q->uops[i]];
-		p->tally_of[i] = q->uops[i];
-		p->tally_source[i] = (struct pmu_tally_source){ s->is_mask, s->is_want, s->did_mask, s->did_want,
-			s->any_is, s->any_did, s->ports, s->stage, s->until };
-		p->tally_simple &= !(s->any_is | s->any_did) && !s->ports && s->stage == STAGE_RETIRE;
+	uint16_t to[PMU_MAX_COUNTERS * PMU_MAX_TERMS];
+	unsigned n = 0;
+	for (unsigned pass = 0; pass < 2; pass++) {
+		for (unsigned i = 0; i < q->n_uops; i++) {
+			const struct pmu_source *s = &m->source[q->uops[i]];
+			if (only_masks(s) == !!pass)
+				continue;
+			p->tally_source[n] = (struct pmu_tally_source){ s->is_mask, s->is_want, s->did_mask, s->did_want,
+				s->any_is, s->any_did, s->ports, s->stage, s->until };
+			to[i] = (uint16_t)n++;
+		}
+		if (!pass)
+			p->tally_masks = n;
 	}
+	p->tally_uops = n;
+	p->tallies = n + q->n_signals;
 	memset(p->signal_slot, -1, sizeof p->signal_slot);
 	for (unsigned i = 0; i < q->n_signals; i++) {
-		p->tally_of[q->n_uops + i] = q->signals[i];
-		p->signal_slot[m->source[q->signals[i]].signal][m->source[q->signals[i]].form] = (int16_t)(q->n_uops + i);
+		const struct pmu_source *s = &m->source[q->signals[i]];
+		p->signal_slot[s->signal][s->form] = (int16_t)(n + i);
 	}
-	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++) {	/* signal slots come behind the uops' */
+	p->ring_counters = 0;
+	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++) {
 		struct pmu_counter *c = &p->counter[i];
-		if (c->programmed && !c->ring)
-			for (unsigned t = 0; t < c->row->expr.terms; t++)
-				if (m->source[c->row->expr.term[t].source].is_signal)
-					c->slot[t] = (uint16_t)(c->slot[t] + q->n_uops);
+		if (c->mode == MODE_RING)
+			p->ring_counter[p->ring_counters++] = (uint8_t)i;
+		if (!c->programmed || c->ring)
+			continue;
+		for (unsigned t = 0; t < c->row->expr.terms; t++)
+			c->slot[t] = m->source[c->row->expr.term[t].source].is_signal ? (uint16_t)(c->slot[t] + n) : to[c->slot[t]];
 	}
 }
 

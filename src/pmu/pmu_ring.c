@@ -54,7 +54,7 @@ static bool ring_grow(struct pmu_ring *g)
 	return true;
 }
 
-static void enter(struct pmu_ring *g, unsigned channel, uint64_t cycle, int64_t amount)
+static __attribute__((noinline)) void enter_anywhere(struct pmu_ring *g, unsigned channel, uint64_t cycle, int64_t amount)
 {
 	if (cycle < g->first)
 		cycle = g->first;
@@ -82,7 +82,20 @@ static void enter(struct pmu_ring *g, unsigned channel, uint64_t cycle, int64_t 
 		g->end = cycle + 1;
 }
 
-static void enter_level(struct pmu_ring *g, unsigned channel, uint64_t begin, uint64_t end, int64_t amount)
+static inline void enter(struct pmu_ring *g, unsigned channel, uint64_t cycle, int64_t amount)
+{
+	if (__builtin_expect(cycle - g->first >= g->cycles, 0)) {	/* below, too */
+		enter_anywhere(g, channel, cycle, amount);
+		return;
+	}
+	uint64_t at = cycle & (g->cycles - 1);
+	g->channel[channel].entry[at] += amount;
+	g->touched[at >> 6] |= UINT64_C(1) << (at & 63);
+	if (cycle >= g->end)
+		g->end = cycle + 1;
+}
+
+static inline void enter_level(struct pmu_ring *g, unsigned channel, uint64_t begin, uint64_t end, int64_t amount)
 {
 	if (begin < g->first)
 		begin = g->first;
@@ -92,19 +105,50 @@ static void enter_level(struct pmu_ring *g, unsigned channel, uint64_t begin, ui
 	enter(g, channel, end, -amount);
 }
 
+static void feed_uops(struct pmu_ring *g, unsigned k, const struct pmu_source source, const struct spmu_batch *b, uint64_t since)
+{
+	const struct pmu_source *s = &source;	/* a copy: entries written cannot alias it */
+	unsigned cpl = g->channel[k].cpl;
+	for (const struct spmu_record *r = b->records, *end = r + b->count; r < end; r++) {
+		if (r->kind != SPMU_REC_UOP || !pmu_match(s, r) || !(cpl & (r->cpl ? 1 : 2)))
+			continue;
+		uint64_t cycle = pmu_cycle(b, r, s->stage);
+		if (s->until != STAGE_NONE) {
+			uint64_t until = pmu_cycle(b, r, s->until);
+			if (until != PMU_NEVER && cycle < until)
+				enter_level(g, k, cycle > since ? cycle : since, until, 1);
+		} else if (cycle >= since && cycle != PMU_NEVER) {
+			enter(g, k, cycle, 1);
+		}
+	}
+}
+
+static void feed_signal(struct pmu_ring *g, unsigned k, const struct pmu_source *s, const struct spmu_batch *b,
+	const struct spmu_record *r, uint64_t since)
+{
+	uint64_t begin = b->base_cycle + r->begin, end = b->base_cycle + r->end;
+	int64_t count = s->form != FORM_VALUE ? 1 : r->did > UINT32_MAX ? UINT32_MAX : (int64_t)r->did;
+	if (s->form == FORM_ENDS)
+		begin = end;
+	if (g->channel[k].level)
+		enter_level(g, k, begin > since ? begin : since, end, count);
+	else if (begin >= since)
+		enter(g, k, begin, count);
+}
+
 void pmu_ring_feed(struct spmu *p, const struct spmu_batch *batch, bool fresh, uint64_t since)
 {
 	struct pmu_ring *g = &p->ring;
 	const struct spmu_model *m = p->model;
-	uint8_t uop[PMU_MAX_CHANNELS], signal[PMU_MAX_CHANNELS];
-	unsigned uops = 0, signals = 0;
+	uint8_t signal[PMU_MAX_CHANNELS];
+	unsigned signals = 0;
 	for (unsigned k = 0; k < g->channels; k++) {
 		const struct pmu_source *s = &m->source[g->channel[k].source];
 		if (fresh && !g->channel[k].fresh)
 			continue;
 		g->channel[k].fresh = false;
 		if (!s->is_signal)
-			uop[uops++] = (uint8_t)k;
+			feed_uops(g, k, *s, batch, since);
 		else if (s->form != FORM_VALUE || pmu_signal_kind(s->signal) != SPMU_INTERVAL)
 			signal[signals++] = (uint8_t)k;
 		else
@@ -114,43 +158,12 @@ void pmu_ring_feed(struct spmu *p, const struct spmu_batch *batch, bool fresh, u
 					enter_level(g, k, e->begin > since ? e->begin : since, e->end, 1);
 			}
 	}
-	if (!uops && !signals)
-		return;
-	for (uint32_t i = 0; i < batch->count; i++) {
+	for (uint32_t i = 0; signals && i < batch->count; i++) {
 		const struct spmu_record *r = &batch->records[i];
-		unsigned cpl = r->cpl ? 1 : 2;
-		if (r->kind == SPMU_REC_UOP) {
-			for (unsigned k = 0; k < uops; k++) {
-				const struct pmu_channel *c = &g->channel[uop[k]];
-				const struct pmu_source *s = &m->source[c->source];
-				if (!pmu_match(s, r) || !(c->cpl & cpl))
-					continue;
-				uint64_t cycle = pmu_cycle(batch, r, s->stage);
-				if (s->until != STAGE_NONE) {
-					uint64_t until = pmu_cycle(batch, r, s->until);
-					if (until != PMU_NEVER && cycle < until)
-						enter_level(g, uop[k], cycle > since ? cycle : since, until, 1);
-				} else if (cycle >= since && cycle != PMU_NEVER) {
-					enter(g, uop[k], cycle, 1);
-				}
-			}
-			continue;
-		}
-		for (unsigned k = 0; k < signals; k++) {
-			const struct pmu_channel *c = &g->channel[signal[k]];
-			const struct pmu_source *s = &m->source[c->source];
-			if (s->signal != r->signal || !(c->cpl & cpl))
-				continue;
-			uint64_t begin = batch->base_cycle + r->begin, end = batch->base_cycle + r->end;
-			int64_t count = r->did > UINT32_MAX ? UINT32_MAX : (int64_t)r->did;
-			if (s->form != FORM_VALUE)
-				count = 1;
-			if (s->form == FORM_ENDS)
-				begin = end;
-			if (c->level)
-				enter_level(g, signal[k], begin > since ? begin : since, end, count);
-			else if (begin >= since)
-				enter(g, signal[k], begin, count);
+		for (unsigned j = 0; r->kind != SPMU_REC_UOP && j < signals; j++) {
+			const struct pmu_source *s = &m->source[g->channel[signal[j]].source];
+			if (s->signal == r->signal && g->channel[signal[j]].cpl & (r->cpl ? 1 : 2))
+				feed_signal(g, signal[j], s, batch, r, since);
 		}
 	}
 }
@@ -198,17 +211,15 @@ static uint64_t count_stretch(struct spmu *p, const int64_t *now, uint64_t n, bo
 	uint64_t step[PMU_MAX_COUNTERS];
 	bool edges = false;
 	*overflow = false;
-	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++) {
-		struct pmu_counter *c = &p->counter[i];
-		if (c->mode != MODE_RING)
-			continue;
+	for (unsigned i = 0; i < p->ring_counters; i++) {
+		struct pmu_counter *c = &p->counter[p->ring_counter[i]];
 		bool running = now[c->gate] > 0;
 		step[i] = increment(c, now, running);
 		if (c->row->expr.term[0].den != 1) {	/* one fraction: a cycle at a time, for its remainder */
 			uint64_t sum = c->remainder + step[i];
+			n = step[i] ? 1 : n;
 			step[i] = sum / c->row->expr.term[0].den;
 			c->remainder = sum % c->row->expr.term[0].den;
-			n = 1;
 		}
 		if (c->cmask || c->edge) {
 			bool on = !c->cmask ? step[i] > 0 : c->inv ? step[i] < c->cmask && running : step[i] >= c->cmask;
@@ -219,24 +230,22 @@ static uint64_t count_stretch(struct spmu *p, const int64_t *now, uint64_t n, bo
 	}
 	if (edges)
 		n = 1;
-	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++) {
-		const struct pmu_counter *c = &p->counter[i];
-		if (c->mode != MODE_RING || !step[i])
+	for (unsigned i = 0; i < p->ring_counters; i++) {
+		const struct pmu_counter *c = &p->counter[p->ring_counter[i]];
+		if (!step[i])
 			continue;
 		if (c->from > p->ring.first) {	/* written in a handler that runs later than this */
 			step[i] = 0;
 			if (n > c->from - p->ring.first)
 				n = c->from - p->ring.first;
+		} else if (c->interrupts) {
+			uint64_t left = (PMU_COUNTER_MASK + 1 - c->value + step[i] - 1) / step[i];
+			n = left < n ? left : n;
 		}
-		if (!c->interrupts || !step[i])
-			continue;
-		uint64_t left = (PMU_COUNTER_MASK + 1 - c->value + step[i] - 1) / step[i];
-		if (left < n)
-			n = left;
 	}
-	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
-		if (p->counter[i].mode == MODE_RING && step[i] && pmu_add(p, i, step[i] * n))
-			*overflow |= p->counter[i].interrupts;
+	for (unsigned i = 0; i < p->ring_counters; i++)
+		if (step[i] && pmu_add(p, p->ring_counter[i], step[i] * n))
+			*overflow |= p->counter[p->ring_counter[i]].interrupts;
 	return n;
 }
 

@@ -7,9 +7,9 @@
 
 /* Names of Intel's perfmon lists or of perf that libpfm4 4.13 lacks. */
 static const char *const lacking[] = {
-	"skylake INST_RETIRED.ANY", "skylake CPU_CLK_UNHALTED.THREAD", "skylake CPU_CLK_UNHALTED.THREAD_P",
+	"skylake INST_RETIRED.ANY", "skylake CPU_CLK_UNHALTED.THREAD",
 	"skylake CPU_CLK_UNHALTED.REF_TSC", "skylake UOPS_RETIRED.MACRO_FUSED", "skylake DSB2MITE_SWITCHES.COUNT",
-	"skylake SW_PREFETCH_ACCESS.ANY", "skylake OFFCORE_RESPONSE_0", "skylake OFFCORE_RESPONSE_1",
+	"skylake SW_PREFETCH_ACCESS.ANY",
 	"golden-cove BACLEARS.ANY", "golden-cove UOPS_ISSUED.STALL_CYCLES", "golden-cove SW_PREFETCH_ACCESS.ANY",
 	"golden-cove L2_RQSTS.MISS", "golden-cove L2_RQSTS.REFERENCES",
 	"golden-cove OFFCORE_RESPONSE_0", "golden-cove OFFCORE_RESPONSE_1",

@@ -6,319 +6,10 @@
  * load and the computing uop are taken apart at issue where the core does so (@unlaminate; Optimization Manual,
  * "Micro-op Queue and the Loop Stream Detector": un-lamination).  Inside an instruction values travel in temporaries.
  *
- * Memory uops take the block's slots of their kind in order.  A wide operand that the tracer saw as several pieces is one
- * uop again; classes with T_SPLIT keep one uop a slot; slots that are left over get uops of their own.
  * Left out: stack-pointer synchronisation uops, assists, merging of high-byte registers as uops of their own.
  */
-#include "isa/internal.h"
-#include <stdlib.h>
+#include "isa/build.h"
 #include <string.h>
-
-enum { TEMPS = 8, PIECES_MAX = 32, INSN_UOPS_MAX = 250 };	/* insn.uops is a byte */
-#define IS_MAIN_ONLY (SPMU_IS(MULTIPLY) | SPMU_IS(DIVIDE) | SPMU_IS(INT_DIVIDE) | SPMU_IS(FP_FMA) | SPMU_IS(PAUSE) | \
-                      SPMU_IS(SERIALIZING))
-#define IS_MEM_ALSO  (SPMU_IS(NON_TEMPORAL) | SPMU_IS(STRING_REP) | SPMU_IS(LOCK))
-
-struct build {			/* one instruction */
-	struct builder *b;
-	const struct isa *isa;
-	const struct row *row;
-	struct operands o;
-	struct slot_cursor *slots;
-	struct insn *in;
-	enum isa_class cls;
-	uint32_t traits;
-	uint64_t is_all, is_mem, is_main;	/* of computing uops, of memory uops, of the one that does the work */
-	unsigned first;		/* its first uop */
-	uint8_t temp;		/* next temporary */
-	uint8_t loaded[16], n_loaded;	/* temporaries that loads fill */
-	uint8_t unread[16], n_unread;	/* temporaries that computing uops filled and nobody read */
-	uint8_t late[12], n_late;	/* sources that found no room yet */
-	uint8_t result;		/* what a store stores */
-	bool sources_read, fusable;
-	unsigned elements;	/* of a gather */
-};
-
-static struct uop *emit(struct build *c, uint8_t kind, uint16_t ports, uint8_t latency, bool slot)
-{
-	struct builder *b = c->b;
-	static const struct uop nothing;
-	if (b->n == b->capacity) {
-		unsigned capacity = b->capacity * 2 + 64;
-		struct uop *more = realloc(b->uop, capacity * sizeof *more);
-		if (!more) {	/* the last uop is overwritten; isa_decode reports the lack of memory */
-			b->no_memory = true;
-			return b->n ? &b->uop[b->n - 1] : NULL;
-		}
-		b->uop = more;
-		b->capacity = capacity;
-	}
-	struct uop *u = &b->uop[b->n++];
-	*u = nothing;
-	u->kind = kind;
-	u->ports = ports;
-	u->latency = latency;
-	u->slot = UOP_NO_SLOT;
-	u->flags = slot ? UOP_SLOT : 0;
-	return u;
-}
-
-static bool add_source(struct uop *u, uint8_t reg)
-{
-	for (int i = 0; i < 4; i++) {
-		if (u->src[i] == reg)
-			return true;
-		if (u->src[i] == REG_NONE) {
-			u->src[i] = reg;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool add_dest(struct uop *u, uint8_t reg)
-{
-	for (int i = 0; i < 3; i++) {
-		if (u->dst[i] == reg)
-			return true;
-		if (u->dst[i] == REG_NONE) {
-			u->dst[i] = reg;
-			return true;
-		}
-	}
-	return false;
-}
-
-static void source(struct build *c, struct uop *u, uint8_t reg)
-{
-	if (add_source(u, reg))
-		return;
-	if (c->n_late < sizeof c->late)
-		c->late[c->n_late++] = reg;
-	else
-		c->b->dropped++;
-}
-
-/* A result that does not fit the uop goes to an earlier one of this instruction, the nearest with room. */
-static void destination(struct build *c, struct uop *u, uint8_t reg)
-{
-	struct builder *b = c->b;
-	if (add_dest(u, reg))
-		return;
-	for (unsigned i = b->n; i > c->first; i--) {
-		struct uop *v = &b->uop[i - 1];
-		if (v != u && v->kind != UOP_STORE_ADDR && v->kind != UOP_STORE_DATA && add_dest(v, reg))
-			return;
-	}
-	b->dropped++;
-}
-
-static uint8_t new_temp(struct build *c)
-{
-	return (uint8_t)(REG_TEMP + c->temp++ % TEMPS);
-}
-
-/* ---- memory ---- */
-
-static bool is_taken(const struct slot_cursor *s, unsigned i)
-{
-	return i < 256 && s->taken[i / 64] >> (i % 64) & 1;
-}
-
-static void take(struct slot_cursor *s, unsigned i)
-{
-	if (i < 256)
-		s->taken[i / 64] |= UINT64_C(1) << (i % 64);
-}
-
-/* First slot of `kind` that no uop has; a LOADSTORE serves a load and a store.  -1 if there is none. */
-static int find_slot(const struct slot_cursor *s, unsigned kind)
-{
-	for (unsigned i = 0; i < s->count && i < 256; i++)
-		if (s->slot[i].kind == kind && !is_taken(s, i))
-			return (int)i;
-	if (kind == ST_SLOT_PREFETCH)
-		return -1;
-	for (unsigned i = 0; i < s->count && i < 256; i++)
-		if (s->slot[i].kind == ST_SLOT_LOADSTORE && !is_taken(s, i))
-			return (int)i;
-	return -1;
-}
-
-/* Gives the uop its slot; pieces of an operand of `want` bytes that follow are swallowed. */
-static void assign_slot(struct build *c, struct uop *u, unsigned kind, unsigned want)
-{
-	struct slot_cursor *s = c->slots;
-	int i = find_slot(s, kind);
-	u->size = (uint16_t)want;
-	if (i < 0)
-		return;
-	u->slot = (uint16_t)(s->first + (unsigned)i);
-	u->pieces = 1;
-	unsigned size = s->slot[i].size;
-	bool both = s->slot[i].kind == ST_SLOT_LOADSTORE;
-	if (!both)
-		take(s, (unsigned)i);
-	for (int j = i + 1; want > 8 && size < want && !(c->traits & T_SPLIT) && (unsigned)j < s->count && j < 256; j++) {
-		if (s->slot[j].kind == ST_SLOT_REG)
-			continue;
-		if (s->slot[j].kind != s->slot[i].kind || size + s->slot[j].size > want)
-			break;
-		size += s->slot[j].size;
-		u->pieces++;
-		if (!both)
-			take(s, (unsigned)j);
-	}
-	u->size = (uint16_t)size;
-}
-
-static unsigned count_slots(const struct slot_cursor *s, unsigned kind)
-{
-	unsigned n = 0;
-	for (unsigned i = 0; i < s->count && i < 256; i++)
-		n += s->slot[i].kind == kind && !is_taken(s, i);
-	return n;
-}
-
-static bool is_vector_load(const struct build *c)
-{
-	return c->o.width >= WIDTH_128 && c->o.width <= WIDTH_512;
-}
-
-static const struct spec *memory_spec(const struct build *c, enum isa_class cls, enum isa_class indexed, bool slow)
-{
-	unsigned width = is_vector_load(c) ? c->o.width : WIDTH_64;
-	const struct row *r = isa_row(c->isa, slow ? indexed : cls, width, FORM_REG);
-	return &c->isa->specs[r->first];
-}
-
-static struct uop *emit_load(struct build *c, const struct mem *m, uint8_t dest, bool slot)
-{
-	const struct spec *s = memory_spec(c, CLASS_load, CLASS_load_index, !m->plain || m->far_disp);
-	struct uop *u = emit(c, UOP_LOAD, s->ports, s->latency, slot);
-	if (!u)
-		return NULL;
-	u->is = SPMU_IS(LOAD) | c->is_mem;
-	if (m->base)
-		add_source(u, m->base);
-	if (m->index)
-		add_source(u, m->index);
-	if (dest)
-		add_dest(u, dest);
-	assign_slot(c, u, ST_SLOT_LOAD, m->size);
-	return u;
-}
-
-static void emit_store(struct build *c, const struct mem *m, uint8_t data)
-{
-	const struct spec *s = memory_spec(c, CLASS_store_address, CLASS_store_address_index, !m->plain);
-	const struct spec *d = memory_spec(c, CLASS_store_data, CLASS_store_data, false);
-	struct uop *u = emit(c, UOP_STORE_ADDR, s->ports, s->latency, true);
-	if (!u)
-		return;
-	u->is = SPMU_IS(STORE_ADDR) | c->is_mem;
-	if (m->base)
-		add_source(u, m->base);
-	if (m->index)
-		add_source(u, m->index);
-	assign_slot(c, u, ST_SLOT_STORE, m->size);
-	uint16_t slot = u->slot, size = u->size, parts = u->pieces;
-	if (!(u = emit(c, UOP_STORE_DATA, d->ports, d->latency, false)))
-		return;
-	u->is = SPMU_IS(STORE_DATA) | c->is_mem;
-	u->slot = slot;
-	u->size = size;
-	u->pieces = parts;
-	if (data)
-		add_source(u, data);
-	/* A LOADSTORE slot served the load and now the store: it is done with. */
-	if (slot != UOP_NO_SLOT)
-		take(c->slots, slot - c->slots->first);
-}
-
-/* How many uops a memory operand takes: its slots if each is a uop of its own, else one. */
-static unsigned pieces(const struct build *c, unsigned kind, const struct mem *m)
-{
-	if (!(c->traits & T_SPLIT))
-		return 1;
-	unsigned n = count_slots(c->slots, kind);
-	if (!n)			/* unseen by the tracer: an element a uop, else 32 bytes */
-		n = (c->traits & T_GATHER) ? c->elements : (c->traits & T_STACK) ? 8 : (m->size + 31u) / 32;
-	return n < 1 ? 1 : n > PIECES_MAX ? PIECES_MAX : n;
-}
-
-static void emit_loads(struct build *c)
-{
-	bool direct = !c->row->count && c->o.n_dst && !c->o.n_merge && c->o.form == FORM_LOAD;
-	for (unsigned i = 0; i < c->o.n_mem; i++) {
-		const struct mem *m = &c->o.mem[i];
-		if (!m->read)
-			continue;
-		unsigned n = pieces(c, ST_SLOT_LOAD, m);
-		struct mem piece = *m;
-		if (n > 1)
-			piece.size = (uint16_t)(m->size / n ? m->size / n : 1);
-		for (unsigned k = 0; k < n; k++) {
-			uint8_t dest = direct ? c->o.dst[k < c->o.n_dst ? k : c->o.n_dst - 1u] : new_temp(c);
-			struct uop *u = emit_load(c, &piece, dest, true);
-			if (!u)
-				return;
-			if (!direct && c->n_loaded < sizeof c->loaded)
-				c->loaded[c->n_loaded++] = dest;
-			if (direct && k == 0)
-				for (unsigned d = 1; d < c->o.n_dst && n == 1; d++)
-					destination(c, u, c->o.dst[d]);
-		}
-		c->fusable = n == 1;
-	}
-}
-
-static void emit_stores(struct build *c)
-{
-	for (unsigned i = 0; i < c->o.n_mem; i++) {
-		const struct mem *m = &c->o.mem[i];
-		if (!m->write)
-			continue;
-		unsigned n = pieces(c, ST_SLOT_STORE, m);
-		struct mem piece = *m;
-		if (n > 1)
-			piece.size = (uint16_t)(m->size / n ? m->size / n : 1);
-		for (unsigned k = 0; k < n; k++) {
-			uint8_t data = c->result;
-			if ((c->traits & T_SPLIT) && !c->row->count && !c->n_loaded && k < c->o.n_src)	/* PUSHA */
-				data = c->o.src[k];
-			emit_store(c, &piece, data);
-		}
-	}
-}
-
-/* Slots that no operand explains (pieces of FXSAVE, helpers): they were accesses, so they are uops. */
-static void emit_left_over(struct build *c)
-{
-	struct mem m = { .plain = 1 };
-	for (unsigned i = 0; i < c->slots->count && i < 256; i++) {
-		const struct st_slot *s = &c->slots->slot[i];
-		if (is_taken(c->slots, i))
-			continue;
-		if (c->b->n - c->first > INSN_UOPS_MAX - 3)
-			return;
-		m.size = s->size;
-		if (s->kind == ST_SLOT_LOAD) {
-			emit_load(c, &m, REG_NONE, true);
-		} else if (s->kind == ST_SLOT_STORE) {
-			emit_store(c, &m, REG_NONE);
-		} else if (s->kind == ST_SLOT_LOADSTORE) {
-			/* Taken by a load alone or by nobody: the store is still due. */
-			bool loaded = false;
-			for (unsigned k = c->first; k < c->b->n; k++)
-				loaded |= c->b->uop[k].kind == UOP_LOAD && c->b->uop[k].slot == c->slots->first + i;
-			if (!loaded)
-				emit_load(c, &m, REG_NONE, true);
-			emit_store(c, &m, REG_NONE);
-		}
-		take(c->slots, i);
-	}
-}
 
 /* ---- computing ---- */
 
@@ -346,17 +37,17 @@ static unsigned main_uop(const struct build *c, unsigned from)
 static void read_flags(struct build *c, struct uop *u)
 {
 	if (c->o.flags_read & 1)
-		source(c, u, REG_FLAGS);
+		build_source(c, u, REG_FLAGS);
 	if (c->o.flags_read & 2)
-		source(c, u, REG_CARRY);
+		build_source(c, u, REG_CARRY);
 }
 
 static void read_sources(struct build *c, struct uop *u)
 {
 	for (unsigned i = 0; i < c->n_loaded; i++)
-		source(c, u, c->loaded[i]);
+		build_source(c, u, c->loaded[i]);
 	for (unsigned i = 0; i < c->o.n_src; i++)
-		source(c, u, c->o.src[i]);
+		build_source(c, u, c->o.src[i]);
 	read_flags(c, u);
 }
 
@@ -364,20 +55,20 @@ static void read_temps(struct build *c, struct uop *u)
 {
 	unsigned kept = 0, late = c->n_late;
 	for (unsigned i = 0; i < c->n_unread; i++)
-		if (!add_source(u, c->unread[i]))
+		if (!build_add_source(u, c->unread[i]))
 			c->unread[kept++] = c->unread[i];
 	c->n_unread = (uint8_t)kept;
 	c->n_late = 0;
 	for (unsigned i = 0; i < late; i++)
-		source(c, u, c->late[i]);
+		build_source(c, u, c->late[i]);
 }
 
 static void write_flags(struct build *c, struct uop *u)
 {
 	if (c->o.flags_written & 1)
-		destination(c, u, REG_FLAGS);
+		build_destination(c, u, REG_FLAGS);
 	if (c->o.flags_written & 2)
-		destination(c, u, REG_CARRY);
+		build_destination(c, u, REG_CARRY);
 }
 
 static void write_register(struct build *c, struct uop *u, unsigned i)
@@ -386,13 +77,13 @@ static void write_register(struct build *c, struct uop *u, unsigned i)
 		return;
 	for (unsigned k = 0; k < c->o.n_merge; k++)
 		if (c->o.merge[k] == c->o.dst[i])
-			source(c, u, c->o.merge[k]);
-	destination(c, u, c->o.dst[i]);
+			build_source(c, u, c->o.merge[k]);
+	build_destination(c, u, c->o.dst[i]);
 }
 
 static struct uop *emit_spec(struct build *c, const struct spec *s, bool slot)
 {
-	struct uop *u = emit(c, s->kind, s->ports, s->latency, slot);
+	struct uop *u = build_emit(c, s->kind, s->ports, s->latency, slot);
 	if (!u)
 		return NULL;
 	u->busy = s->busy;
@@ -437,8 +128,8 @@ static void emit_compute(struct build *c, unsigned from, bool store)
 			attr |= (SPEC_OUT1 | SPEC_OUT2 | SPEC_FLAGS) & ~done;
 		bool passes_on = (i != last) || store;
 		if (passes_on && (!attr || i == last || !(attr == SPEC_FLAGS))) {
-			uint8_t t = new_temp(c);
-			add_dest(u, t);
+			uint8_t t = build_new_temp(c);
+			build_add_dest(u, t);
 			if (c->n_unread < sizeof c->unread)
 				c->unread[c->n_unread++] = t;
 			c->result = t;
@@ -448,7 +139,7 @@ static void emit_compute(struct build *c, unsigned from, bool store)
 		if (attr & SPEC_OUT2)
 			write_register(c, u, 1);
 		for (unsigned d = 0; i == last && d < c->o.n_late; d++)
-			source(c, u, c->o.late[d]);
+			build_source(c, u, c->o.late[d]);
 		if (i == last)
 			for (unsigned d = 2; d < c->o.n_dst; d++)
 				write_register(c, u, d);
@@ -459,7 +150,7 @@ static void emit_compute(struct build *c, unsigned from, bool store)
 	for (unsigned k = 0; k < c->n_late; k++) {
 		bool placed = false;
 		for (unsigned i = c->first; i < c->b->n && !placed; i++)
-			placed = c->b->uop[i].kind == UOP_COMPUTE && add_source(&c->b->uop[i], c->late[k]);
+			placed = c->b->uop[i].kind == UOP_COMPUTE && build_add_source(&c->b->uop[i], c->late[k]);
 		c->b->dropped += !placed;
 	}
 	c->n_late = 0;
@@ -472,7 +163,7 @@ static void emit_lock(struct build *c)
 	const struct row *r = isa_row(c->isa, CLASS_lock, c->o.width, FORM_REG);
 	for (unsigned i = 0; i < r->count; i++) {
 		const struct spec *s = &c->isa->specs[r->first + i];
-		struct uop *u = emit(c, s->kind, s->ports, s->latency, true);
+		struct uop *u = build_emit(c, s->kind, s->ports, s->latency, true);
 		if (!u)
 			return;
 		u->busy = s->busy;
@@ -483,7 +174,7 @@ static void emit_lock(struct build *c)
 static void build_generic(struct build *c, bool locked)
 {
 	bool store = c->o.form == FORM_STORE || c->o.form == FORM_RMW;
-	emit_loads(c);
+	build_loads(c);
 	if (!c->row->count) {
 		c->result = c->n_loaded ? c->loaded[0] : c->o.n_src ? c->o.src[0] : REG_NONE;
 		if (c->n_loaded && c->o.form == FORM_LOAD && c->o.n_merge) {	/* merges in the load port's result */
@@ -500,8 +191,8 @@ static void build_generic(struct build *c, bool locked)
 	if (c->traits & T_BRANCH)	/* a call stores its return address */
 		c->result = REG_NONE;
 	if (store)
-		emit_stores(c);
-	emit_left_over(c);
+		build_stores(c);
+	build_left_over(c);
 	if ((c->traits & T_BRANCH) && c->row->count) {
 		c->fusable &= !store && c->b->n == c->first + 1;
 		emit_compute(c, 0, false);
@@ -517,29 +208,29 @@ static void build_leave(struct build *c)
 	for (unsigned i = 0; i < c->row->count; i++) {
 		struct uop *u = emit_spec(c, &s[i], true);
 		if (u && i == 0) {
-			add_source(u, REG_GPR + 5);
-			add_dest(u, REG_GPR + 4);
+			build_add_source(u, REG_GPR + 5);
+			build_add_dest(u, REG_GPR + 4);
 		}
 	}
 	struct mem m = c->o.n_mem ? c->o.mem[0] : (struct mem){ .plain = 1, .base = REG_GPR + 5, .size = 8 };
-	emit_load(c, &m, REG_GPR + 5, true);
-	emit_left_over(c);
+	build_load(c, &m, REG_GPR + 5, true);
+	build_left_over(c);
 }
 
 static void build_prefetch(struct build *c)
 {
 	struct mem m = c->o.n_mem ? c->o.mem[0] : (struct mem){ .plain = 1 };
-	const struct spec *s = memory_spec(c, CLASS_load, CLASS_load_index, false);
-	struct uop *u = emit(c, UOP_LOAD, s->ports, 0, true);
+	const struct spec *s = build_memory_spec(c, CLASS_load, CLASS_load_index, false);
+	struct uop *u = build_emit(c, UOP_LOAD, s->ports, 0, true);
 	if (!u)
 		return;
 	u->is = SPMU_IS(PREFETCH_SW) | c->is_mem;
 	if (m.base)
-		add_source(u, m.base);
+		build_add_source(u, m.base);
 	if (m.index)
-		add_source(u, m.index);
-	assign_slot(c, u, ST_SLOT_PREFETCH, m.size);
-	emit_left_over(c);
+		build_add_source(u, m.index);
+	build_assign_slot(c, u, ST_SLOT_PREFETCH, m.size);
+	build_left_over(c);
 }
 
 /* Strings.  Pointers and count move on their own, not through memory; a compare reads what was loaded. */
@@ -566,10 +257,10 @@ static void build_string(struct build *c, bool rep, unsigned size)
 	for (int m = 0; m < 2; m++) {
 		struct mem mem = { .plain = 1, .base = shape[which][m].base, .size = (uint16_t)size };
 		if (shape[which][m].read) {
-			uint8_t dest = which == 3 ? rax : new_temp(c);
-			struct uop *u = emit_load(c, &mem, dest, true);
+			uint8_t dest = which == 3 ? rax : build_new_temp(c);
+			struct uop *u = build_load(c, &mem, dest, true);
 			if (u && which == 3 && size < 4)
-				add_source(u, rax);
+				build_add_source(u, rax);
 			if (which != 3 && c->n_loaded < sizeof c->loaded)
 				c->loaded[c->n_loaded++] = loaded = dest;
 		}
@@ -577,7 +268,7 @@ static void build_string(struct build *c, bool rep, unsigned size)
 	for (int m = 0; m < 2; m++)	/* ahead of the uop that moves the pointer */
 		if (shape[which][m].write) {
 			struct mem mem = { .plain = 1, .base = shape[which][m].base, .size = (uint16_t)size };
-			emit_store(c, &mem, which == 2 ? rax : loaded);
+			build_store(c, &mem, which == 2 ? rax : loaded);
 		}
 	for (; i < c->row->count; i++) {
 		struct uop *u = emit_spec(c, &s[i], true);
@@ -585,23 +276,23 @@ static void build_string(struct build *c, bool rep, unsigned size)
 			return;
 		if (s[i].attr & SPEC_FLAGS) {
 			for (unsigned l = 0; l < c->n_loaded; l++)
-				add_source(u, c->loaded[l]);
+				build_add_source(u, c->loaded[l]);
 			if (which == 4)
-				add_source(u, rax);
+				build_add_source(u, rax);
 			write_flags(c, u);
 		} else if (s[i].attr & SPEC_PTR) {
 			for (int m = 0; m < 2; m++)
 				if (shape[which][m].base) {
-					add_source(u, shape[which][m].base);
-					add_dest(u, shape[which][m].base);
+					build_add_source(u, shape[which][m].base);
+					build_add_dest(u, shape[which][m].base);
 				}
 			if (rep) {
-				add_source(u, rcx);
-				add_dest(u, rcx);
+				build_add_source(u, rcx);
+				build_add_dest(u, rcx);
 			}
 		}
 	}
-	emit_left_over(c);
+	build_left_over(c);
 }
 
 /* FXCH: two registers change names; three renames in two slots, or two uops on ports. */
@@ -612,7 +303,7 @@ static void build_fxch(struct build *c)
 		return;
 	}
 	const struct spec *s = specs(c);
-	uint8_t a = c->o.dst[0], b = c->o.dst[1], t = new_temp(c);
+	uint8_t a = c->o.dst[0], b = c->o.dst[1], t = build_new_temp(c);
 	const uint8_t move[3][2] = { { t, a }, { a, b }, { b, t } };
 	for (int i = 0; i < 3; i++) {
 		struct uop *u = emit_spec(c, &s[i ? i - 1 : 0], i != 1);
@@ -623,8 +314,8 @@ static void build_fxch(struct build *c)
 			u->ports = 0;
 			u->latency = 0;
 		}
-		add_dest(u, move[i][0]);
-		add_source(u, move[i][1]);
+		build_add_dest(u, move[i][0]);
+		build_add_source(u, move[i][1]);
 	}
 }
 
@@ -709,7 +400,7 @@ static void finish(struct build *c, bool microcode)
 	struct insn *in = c->in;
 	unsigned n, slots = 0;
 	if (b->n == c->first)
-		emit(c, UOP_NOP, 0, 0, true);
+		build_emit(c, UOP_NOP, 0, 0, true);
 	n = b->n - c->first;
 	if (!n)			/* out of memory */
 		return;
@@ -795,7 +486,7 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 	} else if (cls == CLASS_fxch) {
 		build_fxch(&c);
 	} else if (copy) {
-		struct uop *u = emit(&c, UOP_ELIMINATED, 0, 0, true);
+		struct uop *u = build_emit(&c, UOP_ELIMINATED, 0, 0, true);
 		if (u) {
 			u->src[0] = c.o.src[0];
 			u->dst[0] = c.o.dst[0];
@@ -803,7 +494,7 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 		}
 	} else {
 		build_generic(&c, locked);
-		if (unlaminates(&c, op) && b->n - c.first >= 2 && b->uop[c.first].kind == UOP_LOAD)
+		if ((unlaminates(&c, op) || (c.row->flags & ROW_NO_FUSE)) && b->n - c.first >= 2 && b->uop[c.first].kind == UOP_LOAD)
 			b->uop[c.first + 1].flags |= UOP_SLOT;
 	}
 	finish(&c, (c.row->flags & ROW_MS) || (is & SPMU_IS(STRING_REP)));
@@ -822,6 +513,6 @@ void isa_build_unknown(struct builder *b, struct slot_cursor *slots, struct insn
 	in->flags |= INSN_UNKNOWN;
 	for (unsigned i = 0; i < c.row->count; i++)
 		emit_spec(&c, &specs(&c)[i], true);
-	emit_left_over(&c);
+	build_left_over(&c);
 	finish(&c, false);
 }

@@ -4,7 +4,7 @@
  * classes.c  mnemonic -> class (mnemonics.def), refined by operands
  * table.c    data/uops/<uarch>.tsv -> rows; which row serves (class, width, form)
  * operands.c Zydis operands -> registers read and written, memory operands
- * build.c    row + operands + memory slots -> uops
+ * build.c    row + operands + memory slots -> uops; build_memory.c: loads, stores, slots
  * decode.c   a block: checks the description, decodes, macro-fuses, packs
  */
 #ifndef ISA_INTERNAL_H
@@ -56,7 +56,7 @@ struct spec {			/* one uop of a row */
 	uint8_t latency, busy, unit;
 };
 
-enum row_flags { ROW_MS = 1, ROW_ELIM = 2, ROW_FALSE_DEP = 4, ROW_SUBSTITUTE = 8 };
+enum row_flags { ROW_MS = 1, ROW_ELIM = 2, ROW_FALSE_DEP = 4, ROW_SUBSTITUTE = 8, ROW_NO_FUSE = 16 };
 struct row {
 	char name[32];
 	uint16_t first, count;	/* its specs */

@@ -21,8 +21,8 @@
  *          out1, out2, flags   writes only the first, the second destination register, the flags
  *          ptr    string instructions: moves pointers and count
  * flags: comma-separated or `-`: ms (microcode sequencer), elim (register copies are eliminated), falsedep (waits for
- *        its destination), substitute (the core lacks the instruction), chunk=N (REP strings: bytes that a set of uops
- *        moves)
+ *        its destination), substitute (the core lacks the instruction), nofuse (the load has a slot of its own),
+ *        chunk=N (REP strings: bytes that a set of uops moves)
  */
 #include "isa/internal.h"
 #include <stdarg.h>
@@ -213,6 +213,8 @@ static int parse_flags(struct parser *p, const char *s, struct row *r)
 			r->flags |= ROW_FALSE_DEP;
 		else if (take(&s, "substitute"))
 			r->flags |= ROW_SUBSTITUTE;
+		else if (take(&s, "nofuse"))
+			r->flags |= ROW_NO_FUSE;
 		else if (take(&s, "chunk=") && (v = number(&s, 4096)) > 0)
 			r->chunk = (uint16_t)v;
 		else

@@ -7,14 +7,13 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 struct sweep {
 	const struct isa *isa;
 	ZydisDecoder decoder;
 	int word_bytes;
-	unsigned long insns, uops, slots, unknown, substitute, no_slot, bad_links;
+	unsigned long insns, uops, slots, unknown, substitute, bad_links, dropped;
 	unsigned long row[ROWS_MAX];
 	char first_unknown[128];
 };
@@ -37,6 +36,22 @@ static bool links_are_sound(const struct iblock *b)
 	}
 	return b->uops > 0 && (b->uop[0].flags & (UOP_SLOT | UOP_BEGIN)) == (UOP_SLOT | UOP_BEGIN) &&
 	       (b->uop[b->uops - 1].flags & UOP_END);
+}
+
+/* Registers for which no uop of the instruction had room. */
+static unsigned dropped_operands(struct sweep *s, const uint8_t *code, unsigned len)
+{
+	ZydisDecodedInstruction zi;
+	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+	struct slot_cursor slots = { .count = 0 };
+	struct builder b = { .isa = s->isa };
+	struct insn in = { .len = (uint8_t)len };
+	bool substitute;
+	ZydisDecoderDecodeFull(&s->decoder, code, len, &zi, op);
+	enum isa_class cls = isa_classify(&zi, op, &substitute);
+	isa_build(&b, cls, substitute, &zi, op, &slots, &in);
+	free(b.uop);
+	return b.dropped;
 }
 
 static void sweep_text(struct sweep *s, const uint8_t *code, size_t bytes, uint64_t addr)
@@ -63,8 +78,6 @@ static void sweep_text(struct sweep *s, const uint8_t *code, size_t bytes, uint6
 		s->slots += b->insn[0].issue_slots;
 		s->row[b->insn[0].row]++;
 		s->bad_links += !links_are_sound(b);
-		for (unsigned i = 0; i < b->uops; i++)
-			s->no_slot += b->uop[i].slot == UOP_NO_SLOT && b->uop[i].size;
 		if (b->insn[0].flags & INSN_SUBSTITUTE) {
 			s->substitute++;
 		} else if (b->insn[0].flags & INSN_UNKNOWN) {
@@ -73,6 +86,7 @@ static void sweep_text(struct sweep *s, const uint8_t *code, size_t bytes, uint6
 				                sizeof s->first_unknown);
 		}
 		isa_block_free(b);
+		s->dropped += dropped_operands(s, d.insn.bytes, zi.length);
 		at += zi.length;
 	}
 }
@@ -94,7 +108,7 @@ static void sweep_elf(struct sweep *s, const uint8_t *image, size_t bytes)
 		uint64_t flags = wide ? s64->sh_flags : s32->sh_flags, off = wide ? s64->sh_offset : s32->sh_offset;
 		uint64_t size = wide ? s64->sh_size : s32->sh_size, addr = wide ? s64->sh_addr : s32->sh_addr;
 		if ((flags & SHF_EXECINSTR) && off <= bytes && size <= bytes - off)
-			sweep_text(s, image + off, size > 4u << 20 ? 4u << 20 : size, addr);
+			sweep_text(s, image + off, size > 2u << 20 ? 2u << 20 : size, addr);
 	}
 }
 
@@ -142,6 +156,7 @@ static void sweep_file(const char *uarch, const char *path)
 	assert_true(s.insns > 1000);
 	assert_int_equal(s.unknown, 0);
 	assert_int_equal(s.bad_links, 0);
+	assert_int_equal(s.dropped, 0);
 	isa_destroy(isa);
 }
 

@@ -395,8 +395,8 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	  "*op p5/3 v1>v0",
 	  "=" },
 	{ 8, "c4 e3 75 18 06 01", "L16",	/* vinsertf128 ymm0, ymm1, xmmword ptr [rsi], 0x01 */
-	  "*load p23/1 rsi>t0 s0:16; op p015/1 t0,v1>v0",
-	  "*load p23b/1 rsi>t0 s0:16; op p015/1 t0,v1>v0" },
+	  "*load p23/1 rsi>t0 s0:16; *op p015/1 t0,v1>v0",
+	  "*load p23b/1 rsi>t0 s0:16; *op p015/1 t0,v1>v0" },
 	{ 8, "c4 e2 7d 18 06", "L4",	/* vbroadcastss ymm0, dword ptr [rsi] */
 	  "*load p23/1 rsi>v0 s0:4",
 	  "*load p23b/1 rsi>v0 s0:4" },

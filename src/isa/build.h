@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * One instruction while its uops are made: shared by build.c (what it computes) and build_memory.c (uops, loads, stores).
+ */
+#ifndef ISA_BUILD_H
+#define ISA_BUILD_H
+#include "isa/internal.h"
+
+enum { TEMPS = 8, PIECES_MAX = 32, INSN_UOPS_MAX = 250 };	/* insn.uops is a byte */
+#define IS_MAIN_ONLY (SPMU_IS(MULTIPLY) | SPMU_IS(DIVIDE) | SPMU_IS(INT_DIVIDE) | SPMU_IS(FP_FMA) | SPMU_IS(PAUSE) | \
+                      SPMU_IS(SERIALIZING))
+#define IS_MEM_ALSO  (SPMU_IS(NON_TEMPORAL) | SPMU_IS(STRING_REP) | SPMU_IS(LOCK))
+
+struct build {			/* one instruction */
+	struct builder *b;
+	const struct isa *isa;
+	const struct row *row;
+	struct operands o;
+	struct slot_cursor *slots;
+	struct insn *in;
+	enum isa_class cls;
+	uint32_t traits;
+	uint64_t is_all, is_mem, is_main;	/* of computing uops, of memory uops, of the one that does the work */
+	unsigned first;		/* its first uop */
+	uint8_t temp;		/* next temporary */
+	uint8_t loaded[16], n_loaded;	/* temporaries that loads fill */
+	uint8_t unread[16], n_unread;	/* temporaries that computing uops filled and nobody read */
+	uint8_t late[12], n_late;	/* sources that found no room yet */
+	uint8_t result;		/* what a store stores */
+	bool sources_read, fusable;
+	unsigned elements;	/* of a gather */
+};
+
+/* build_memory.c.  build_emit appends a uop (NULL: no memory and no uop yet); build_source and build_destination find
+ * another place if the uop is full; kinds of slots are enum st_slot_kind. */
+struct uop *build_emit(struct build *c, uint8_t kind, uint16_t ports, uint8_t latency, bool slot);
+void build_source(struct build *c, struct uop *u, uint8_t reg);
+void build_destination(struct build *c, struct uop *u, uint8_t reg);
+bool build_add_source(struct uop *u, uint8_t reg);
+bool build_add_dest(struct uop *u, uint8_t reg);
+uint8_t build_new_temp(struct build *c);
+void build_assign_slot(struct build *c, struct uop *u, unsigned kind, unsigned want);
+const struct spec *build_memory_spec(const struct build *c, enum isa_class cls, enum isa_class indexed, bool slow);
+struct uop *build_load(struct build *c, const struct mem *m, uint8_t dest, bool slot);
+void build_store(struct build *c, const struct mem *m, uint8_t data);
+void build_loads(struct build *c);
+void build_stores(struct build *c);
+void build_left_over(struct build *c);
+#endif

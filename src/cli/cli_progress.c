@@ -52,8 +52,9 @@ int cli_tick(void *context, uint64_t instructions, uint64_t cycles)
 	if (!r->on_terminal || t - r->started < SHOW_AFTER || t - r->shown < SHOW_EVERY)
 		return 0;
 	double seconds = t - r->started;
-	fprintf(stderr, "\r  %.1f M instructions, %.1f M cycles, %.4f s modelled, %.1f MIPS, %.0f s\033[K", 1e-6 * (double)instructions,
-		1e-6 * (double)cycles, (double)cycles / (r->core.frequency_ghz * 1e9), 1e-6 * (double)instructions / seconds, seconds);
+	fprintf(stderr, "\r  %.1f M instructions, %.1f M cycles, %.4f s modelled, %.1f MIPS, %.0f s\033[K",
+		1e-6 * (double)instructions, 1e-6 * (double)cycles, (double)cycles / (r->core.frequency_ghz * 1e9),
+		1e-6 * (double)instructions / seconds, seconds);
 	fflush(stderr);
 	r->shown = t;
 	return 0;
@@ -80,8 +81,6 @@ static int interrupted(struct guarded *g)
 	if (taken != g->seen) {
 		double t = now();
 		g->serious = g->serious && t - g->last > TWICE_WITHIN && !g->stopped ? 1 : g->serious + 1;
-		if (taken - g->seen > 1)
-			g->serious++;
 		g->seen = taken;
 		g->last = t;
 		if (g->serious >= 3 && g->pid > 0)
@@ -155,7 +154,8 @@ int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_r
 	sigemptyset(&act.sa_mask);
 	for (int i = 0; i < CAUGHT; i++) {
 		sigaction(caught[i], NULL, before + i);
-		if (before[i].sa_handler != SIG_IGN)	/* nohup, a shell's background job: stay ignored, for the program as well */
+		/* nohup, a shell's background job: stays ignored, for the program as well */
+		if (before[i].sa_handler != SIG_IGN)
 			sigaction(caught[i], &act, NULL);
 	}
 	int rc = run_program(&r->run, &guard, result, err);

@@ -103,7 +103,8 @@ int cli_run_option(struct cli_run *r, int argc, char **argv, int *i)
 	if (*i < 0)
 		return -1;
 	if ((word[0] == '-' && word[1] == 'p') || is(word, "--pid") || !strncmp(word, "--pid=", 6)) {
-		cli_error("option %s: the tracer cannot attach to a process that runs already; start the program under softpmu", word);
+		cli_error("option %s: the tracer cannot attach to a process that runs already; start it under softpmu",
+			word);
 		return -1;
 	}
 	return 0;
@@ -131,7 +132,8 @@ int cli_run_finish(struct cli_run *r, int argc, char **argv, int i)
 	if (i < argc && is(argv[i], "--"))
 		i++;
 	if (r->run.replay && i < argc) {
-		cli_error("--replay takes the stream from %s: no program is run, so '%s' is one word too many", r->run.replay, argv[i]);
+		cli_error("--replay takes the stream from %s: no program is run, so '%s' is one word too many",
+			r->run.replay, argv[i]);
 		return -1;
 	}
 	if (r->run.replay && r->run.save) {
@@ -139,7 +141,8 @@ int cli_run_finish(struct cli_run *r, int argc, char **argv, int i)
 		return -1;
 	}
 	if (!r->run.replay && i >= argc) {
-		cli_error("no program given: softpmu %s [options] [--] PROGRAM [arguments]  (softpmu %s --help)", argv[0], argv[0]);
+		cli_error("no program given: softpmu %s [options] [--] PROGRAM [arguments]  (softpmu %s --help)", argv[0],
+			argv[0]);
 		return -1;
 	}
 	if (!r->run.replay && !argv[i][0]) {

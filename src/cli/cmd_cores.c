@@ -10,8 +10,8 @@
 
 static const char help[] =
 "usage: softpmu cores [options] [NAME]\n\n"
-"Lists the preset cores; with NAME (a preset, or a file with a '/' in its name) every field of that core with its meaning, in the\n"
-"form of a core's file: save it, change it, use it with --core ./FILE, or change one field with --set.\n\n"
+"Lists the preset cores; with NAME (a preset, or a file with a '/' in its name) every field of that core with its\n"
+"meaning, in the form of a core's file: save it, change it, use it with --core ./FILE, or change one field with --set.\n\n"
 "      --set FIELD=VALUE   change a field first (again for more)\n"
 "  -j, --json              JSON\n";
 

@@ -10,7 +10,8 @@
 static const char help[] =
 "usage: softpmu cpuid [options]\n\n"
 "Prints CPUID leaf 0AH (architectural performance monitoring) of the modelled core, bit field by bit field, and the\n"
-"family, model and stepping of its signature.\n\n"
+"family, model and stepping of its signature.  A program that is traced reads the CPUID of the tracer instead: that of a\n"
+"processor with all that the tracer can run.\n\n"
 "      --core NAME         the core (softpmu cores); default golden-cove\n"
 "  -j, --json              JSON\n";
 
@@ -91,19 +92,23 @@ static int run(int argc, char **argv)
 	if (json) {
 		printf("{\"core\": \"%s\", ", r.core.name);
 		if (known)
-			printf("\"signature\": %u, \"family\": %u, \"model\": %u, \"stepping\": %u, ", value, family, model, stepping);
-		printf("\"leaf_0a\": {\"eax\": %u, \"ebx\": %u, \"ecx\": %u, \"edx\": %u", regs[0], regs[1], regs[2], regs[3]);
+			printf("\"signature\": %u, \"family\": %u, \"model\": %u, \"stepping\": %u, ", value, family,
+				model, stepping);
+		printf("\"leaf_0a\": {\"eax\": %u, \"ebx\": %u, \"ecx\": %u, \"edx\": %u", regs[0], regs[1], regs[2],
+			regs[3]);
 		for (size_t i = 0; i < sizeof field / sizeof *field; i++)
 			printf(", \"%s\": %u", field[i].key, bits(regs, field + i));
 		puts("}}");
 	} else {
 		printf("%s: %s\n\n", r.core.name, r.core.title);
 		if (known)
-			printf("leaf 01H  EAX = %08XH: family %u, model %u (%02XH), stepping %u\n\n", value, family, model, model, stepping);
+			printf("leaf 01H  EAX = %08XH: family %u, model %u (%02XH), stepping %u\n\n", value, family,
+				model, model, stepping);
 		printf("leaf 0AH  EAX = %08XH  EBX = %08XH  ECX = %08XH  EDX = %08XH\n", regs[0], regs[1], regs[2], regs[3]);
 		for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
 			char range[16];
-			snprintf(range, sizeof range, field[i].high == field[i].low ? "[%u]" : "[%u:%u]", field[i].high, field[i].low);
+			snprintf(range, sizeof range, field[i].high == field[i].low ? "[%u]" : "[%u:%u]", field[i].high,
+				field[i].low);
 			printf("  %s%-8s %10u  %s\n", field[i].reg, range, bits(regs, field + i), field[i].meaning);
 		}
 		for (unsigned i = 0; i < (regs[0] >> 24) && i < sizeof architectural / sizeof *architectural; i++)

@@ -9,9 +9,9 @@
 
 static const char help[] =
 "usage: softpmu list [options] [WORD...]\n\n"
-"Lists the events that -e takes on a core: perf's generic names first, then the machine's own.  With WORDs, only events whose\n"
-"name or description holds all of them (any case).  An event marked \"not modelled\" exists on the machine, but the model\n"
-"cannot produce it; counting it is refused.\n\n"
+"Lists the events that -e takes on a core: perf's generic names first, then the machine's own.  With WORDs, only events\n"
+"whose name or description holds all of them (any case).  An event marked \"not modelled\" exists on the machine, but\n"
+"the model cannot produce it; counting it is refused.\n\n"
 "      --core NAME         the core (softpmu cores); default golden-cove\n"
 "      --details           also event, umask and counters of each\n"
 "  -j, --json              one JSON array\n";
@@ -57,8 +57,10 @@ static void wrap(const char *text, int indent, int width)
 static void code(const struct spmu_event *e, char *text, size_t bytes)
 {
 	int n = snprintf(text, bytes, "event=%#04x,umask=%#04x", e->event, e->umask);
-	const struct { const char *name; unsigned value; } more[] = { { "cmask", e->cmask }, { "inv", e->inv }, { "edge", e->edge },
-		{ "any", e->any } };
+	const struct {
+		const char *name;
+		unsigned value;
+	} more[] = { { "cmask", e->cmask }, { "inv", e->inv }, { "edge", e->edge }, { "any", e->any } };
 	for (int i = 0; i < 4; i++)
 		if (more[i].value && n > 0 && (size_t)n < bytes)
 			n += snprintf(text + n, bytes - (size_t)n, ",%s=%u", more[i].name, more[i].value);
@@ -67,7 +69,8 @@ static void code(const struct spmu_event *e, char *text, size_t bytes)
 static void print_event(const struct spmu_event *e, bool details)
 {
 	bool not_modelled = e->flags & SPMU_EVENT_NOT_MODELLED;
-	printf("  %s%s%s\n", e->name, not_modelled ? "  [not modelled]" : "", e->flags & SPMU_EVENT_DEPRECATED ? "  [deprecated]" : "");
+	printf("  %s%s%s\n", e->name, not_modelled ? "  [not modelled]" : "",
+		e->flags & SPMU_EVENT_DEPRECATED ? "  [deprecated]" : "");
 	wrap(e->help, 7, 100);
 	if (not_modelled && e->not_modelled[0]) {
 		printf("%7snot modelled: ", "");
@@ -85,7 +88,8 @@ static void print_event(const struct spmu_event *e, bool details)
 				if (e->pmc_mask >> i & 1)
 					printf(" %u", i);
 		}
-		printf("%s%s\n", e->flags & SPMU_EVENT_SPECULATIVE ? "  speculative" : "", e->flags & SPMU_EVENT_PRECISE ? "  PEBS-capable on the machine" : "");
+		printf("%s%s\n", e->flags & SPMU_EVENT_SPECULATIVE ? "  speculative" : "",
+			e->flags & SPMU_EVENT_PRECISE ? "  PEBS-capable on the machine" : "");
 	}
 }
 
@@ -101,11 +105,13 @@ static void print_table(const struct spmu_model *m, int words, char **word, bool
 			if (!any)
 				puts("perf's generic names:\n");
 			any = true;
-			printf("  %-28.*s %s%s\n", (int)n, a, e->name, e->flags & SPMU_EVENT_NOT_MODELLED ? "  [not modelled]" : "");
+			printf("  %-28.*s %s%s\n", (int)n, a, e->name,
+				e->flags & SPMU_EVENT_NOT_MODELLED ? "  [not modelled]" : "");
 			a += n + (a[n] == ',');
 		}
 	}
-	static const char *const clock[][2] = { { "task-clock", "ns of modelled time the threads ran (cpu-clock is the same)" },
+	static const char *const clock[][2] = { { "task-clock",
+		"ns of modelled time the threads ran (cpu-clock is the same)" },
 		{ "duration_time", "ns of modelled time from start to end" } };
 	bool clocks = false;
 	for (int i = 0; i < 2; i++) {
@@ -158,11 +164,14 @@ static void print_json(const struct spmu_model *m, int words, char **word)
 		json_string("name", e->name);
 		fputs(", ", stdout);
 		json_string("perf", e->perf_alias);
-		printf(", \"event\": %u, \"umask\": %u, \"cmask\": %u, \"inv\": %u, \"edge\": %u, \"any\": %u, \"fixed\": %d, \"counters\": %u, "
-		       "\"modelled\": %s, \"precise\": %s, \"speculative\": %s, \"deprecated\": %s, ", e->event, e->umask, e->cmask, e->inv,
-		       e->edge, e->any, e->fixed, e->pmc_mask, e->flags & SPMU_EVENT_NOT_MODELLED ? "false" : "true",
-		       e->flags & SPMU_EVENT_PRECISE ? "true" : "false", e->flags & SPMU_EVENT_SPECULATIVE ? "true" : "false",
-		       e->flags & SPMU_EVENT_DEPRECATED ? "true" : "false");
+		printf(", \"event\": %u, \"umask\": %u, \"cmask\": %u, \"inv\": %u, \"edge\": %u, \"any\": %u, "
+		       "\"fixed\": %d, \"counters\": %u, \"modelled\": %s, \"precise\": %s, "
+		       "\"speculative\": %s, \"deprecated\": %s, ",
+			e->event, e->umask, e->cmask, e->inv, e->edge, e->any, e->fixed, e->pmc_mask,
+			e->flags & SPMU_EVENT_NOT_MODELLED ? "false" : "true",
+			e->flags & SPMU_EVENT_PRECISE ? "true" : "false",
+			e->flags & SPMU_EVENT_SPECULATIVE ? "true" : "false",
+			e->flags & SPMU_EVENT_DEPRECATED ? "true" : "false");
 		json_string("help", e->help);
 		fputs(", ", stdout);
 		json_string("why_not_modelled", e->not_modelled);

@@ -230,7 +230,7 @@ static void on_side(void *context, struct run_thread *t, uint32_t pid, const uin
 static void on_sample(void *context, struct run_thread *t, const struct session_sample *s)
 {
 	struct record *o = context;
-	(void)t;
+	recorder_clock(o->recorder, t, s->cycle);
 	if (!o->failed)
 		o->failed = perfdata_sample(o->writer, &(struct perfdata_sample){
 			.event = s->event, .ip = s->ip, .time = s->time_ns, .period = s->period, .pid = s->pid, .tid = s->tid,
@@ -263,14 +263,20 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	char cpuid[64];
 	struct run_result result = { 0 };
 	struct perfdata_event *described = calloc(events->count, sizeof *described);
-	if (!described)
+	char **words = calloc((size_t)argc + 1, sizeof *words);
+	if (!described || !words) {
+		free(described);
+		free(words);
 		return err_set(err, ERR_NOMEM, "out of memory");
+	}
+	words[0] = "softpmu";
+	memcpy(words + 1, argv, (size_t)argc * sizeof *words);
 	for (size_t i = 0; i < events->count; i++)
 		describe(&events->event[i], &described[i]);
 	cpuid_text(o->run.core.cpuid_signature, cpuid, sizeof cpuid);
 	struct perfdata_options file = {
 		.path = o->output, .events = described, .event_count = events->count, .call_chains = o->chains,
-		.build_ids = !o->no_build_ids, .argc = argc, .argv = argv, .version = "softpmu",
+		.build_ids = !o->no_build_ids, .argc = argc + 1, .argv = words, .version = "softpmu",
 		.cpu_title = o->run.core.title, .cpuid = cpuid,
 	};
 	struct session_options session = {
@@ -280,6 +286,7 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	if (!code)
 		code = perfdata_create(&o->writer, &file, err);
 	free(described);
+	free(words);
 	if (code)
 		return code;
 	double hz = o->run.core.frequency_ghz * 1e9;

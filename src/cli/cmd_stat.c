@@ -57,10 +57,14 @@ struct counting {			/* one invocation */
 /* ---- options -------------------------------------------------------------------------------------------- */
 
 static const struct { const char *name, *why; } refused[] = {
-	{ "-a", "it would count on all CPUs, but only the program given is traced" }, { "--all-cpus", "only the program given is traced" },
-	{ "-C", "the program's threads have modelled cores of their own" }, { "--cpu", "the program's threads have modelled cores of their own" },
-	{ "-t", "the tracer cannot attach to a thread that runs already" }, { "--tid", "the tracer cannot attach to a thread that runs already" },
-	{ "-M", "metrics are not supported; count their events with -e" }, { "--metrics", "metrics are not supported; count their events with -e" },
+	{ "-a", "it would count on all CPUs, but only the program given is traced" },
+	{ "--all-cpus", "only the program given is traced" },
+	{ "-C", "the program's threads have modelled cores of their own" },
+	{ "--cpu", "the program's threads have modelled cores of their own" },
+	{ "-t", "the tracer cannot attach to a thread that runs already" },
+	{ "--tid", "the tracer cannot attach to a thread that runs already" },
+	{ "-M", "metrics are not supported; count their events with -e" },
+	{ "--metrics", "metrics are not supported; count their events with -e" },
 	{ "--topdown", "top-down analysis is not supported yet; count its events with -e" },
 	{ "-A", "nothing is aggregated over CPUs; --per-thread shows the threads" },
 	{ "--timeout", "a run ends with its program; --stop COUNT ends the timing" },
@@ -116,6 +120,10 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 			}
 			o->list[o->lists++] = v;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'x', "field-separator"))) {
+			if (!*v) {
+				cli_error("-x: the separator is empty");
+				return -1;
+			}
 			o->form = STAT_CSV;
 			o->separator = !strcmp(v, "\\t") ? "\t" : v;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'o', "output"))) {
@@ -142,7 +150,8 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 		} else {
 			for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
 				if (!strncmp(word, refused[k].name, strlen(refused[k].name)) &&
-				    (word[1] != '-' || !word[strlen(refused[k].name)] || word[strlen(refused[k].name)] == '=')) {
+					(word[1] != '-' || !word[strlen(refused[k].name)] ||
+						word[strlen(refused[k].name)] == '=')) {
 					cli_error("option %s: %s", refused[k].name, refused[k].why);
 					return -1;
 				}
@@ -193,7 +202,8 @@ static bool add_line(struct counting *s, const char *name, size_t event)
 
 static bool choose_events(struct counting *s)
 {
-	/* perf's sets: without -d, and what each -d adds.  Source: perf-stat(1), "-d".  A|B: B where the core cannot count A. */
+	/* perf's sets: without -d, and what each -d adds.  Source: perf-stat(1), "-d".  A|B: B where the core cannot
+	 * count A. */
 	static const char *const set[] = {
 		"task-clock,cycles,instructions,branches,branch-misses",
 		"L1-dcache-loads,L1-dcache-load-misses,LLC-loads|cache-references,LLC-load-misses|cache-misses",
@@ -400,9 +410,11 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 		fprintf(out, " %llu instructions outside of --start and --stop only warmed caches and predictors\n",
 			(unsigned long long)res->warmed);
 	if (res->substitute)
-		fprintf(out, " %.2f%% of the instructions are newer than this core: substitute timing\n", 100 * (double)res->substitute / all);
+		fprintf(out, " %.2f%% of the instructions are newer than this core: substitute timing\n",
+			100 * (double)res->substitute / all);
 	if (res->unknown)
-		fprintf(out, " %.2f%% of the instructions have no row in the uop table: default timing\n", 100 * (double)res->unknown / all);
+		fprintf(out, " %.2f%% of the instructions have no row in the uop table: default timing\n",
+			100 * (double)res->unknown / all);
 	fputc('\n', out);
 }
 
@@ -431,9 +443,10 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 	else if (*started && s->o.interval_ms <= 0)
 		collect(s, res);
 	if (s->o.verbose && *started)
-		fprintf(stderr, "softpmu: %llu instructions timed, %llu warmed, %llu cycles, %u PMUs a core, %.2f s, %.2f MIPS\n",
-			(unsigned long long)res->instructions, (unsigned long long)res->warmed, (unsigned long long)res->cycles,
-			session_pmus(s->session), res->wall_seconds,
+		fprintf(stderr,
+			"softpmu: %llu instructions timed, %llu warmed, %llu cycles, %u PMUs a core, %.2f s, %.2f MIPS\n",
+			(unsigned long long)res->instructions, (unsigned long long)res->warmed,
+			(unsigned long long)res->cycles, session_pmus(s->session), res->wall_seconds,
 			res->wall_seconds > 0 ? 1e-6 * (double)(res->instructions + res->warmed) / res->wall_seconds : 0);
 	return rc;
 }

@@ -27,16 +27,29 @@ static double percent_sd(const struct stats *s)
 enum stat_role stat_role(const char *spelled, const char *aliases)
 {
 	static const struct { const char *name; enum stat_role role; } known[] = {
-		{ "task-clock", ROLE_TASK_CLOCK }, { "cpu-clock", ROLE_TASK_CLOCK }, { "duration_time", ROLE_DURATION },
-		{ "cycles", ROLE_CYCLES }, { "cpu-cycles", ROLE_CYCLES }, { "instructions", ROLE_INSTRUCTIONS },
-		{ "branches", ROLE_BRANCHES }, { "branch-instructions", ROLE_BRANCHES }, { "branch-misses", ROLE_BRANCH_MISSES },
-		{ "cache-references", ROLE_CACHE_REFS }, { "cache-misses", ROLE_CACHE_MISSES },
-		{ "L1-dcache-loads", ROLE_L1D_LOADS }, { "L1-dcache-load-misses", ROLE_L1D_MISSES },
-		{ "L1-icache-loads", ROLE_L1I_LOADS }, { "L1-icache-load-misses", ROLE_L1I_MISSES },
-		{ "LLC-loads", ROLE_LLC_LOADS }, { "LLC-load-misses", ROLE_LLC_MISSES },
-		{ "dTLB-loads", ROLE_DTLB_LOADS }, { "dTLB-load-misses", ROLE_DTLB_MISSES },
-		{ "iTLB-loads", ROLE_ITLB_LOADS }, { "iTLB-load-misses", ROLE_ITLB_MISSES },
-		{ "stalled-cycles-frontend", ROLE_STALLED_FRONT }, { "stalled-cycles-backend", ROLE_STALLED_BACK },
+		{ "task-clock", ROLE_TASK_CLOCK },
+		{ "cpu-clock", ROLE_TASK_CLOCK },
+		{ "duration_time", ROLE_DURATION },
+		{ "cycles", ROLE_CYCLES },
+		{ "cpu-cycles", ROLE_CYCLES },
+		{ "instructions", ROLE_INSTRUCTIONS },
+		{ "branches", ROLE_BRANCHES },
+		{ "branch-instructions", ROLE_BRANCHES },
+		{ "branch-misses", ROLE_BRANCH_MISSES },
+		{ "cache-references", ROLE_CACHE_REFS },
+		{ "cache-misses", ROLE_CACHE_MISSES },
+		{ "L1-dcache-loads", ROLE_L1D_LOADS },
+		{ "L1-dcache-load-misses", ROLE_L1D_MISSES },
+		{ "L1-icache-loads", ROLE_L1I_LOADS },
+		{ "L1-icache-load-misses", ROLE_L1I_MISSES },
+		{ "LLC-loads", ROLE_LLC_LOADS },
+		{ "LLC-load-misses", ROLE_LLC_MISSES },
+		{ "dTLB-loads", ROLE_DTLB_LOADS },
+		{ "dTLB-load-misses", ROLE_DTLB_MISSES },
+		{ "iTLB-loads", ROLE_ITLB_LOADS },
+		{ "iTLB-load-misses", ROLE_ITLB_MISSES },
+		{ "stalled-cycles-frontend", ROLE_STALLED_FRONT },
+		{ "stalled-cycles-backend", ROLE_STALLED_BACK },
 	};
 	enum { KNOWN = sizeof known / sizeof *known };
 	size_t n = strcspn(spelled, ":");
@@ -117,7 +130,8 @@ static bool remark(struct remark *r, const struct stat_table *t, const struct st
 		return false;
 	double rate = v / clock * 1e9;
 	char unit = rate >= 1e9 ? 'G' : rate >= 1e6 ? 'M' : rate >= 1e3 ? 'K' : 0;
-	*r = (struct remark){ "%8.3f", r->buffer, rate / (unit == 'G' ? 1e9 : unit == 'M' ? 1e6 : unit == 'K' ? 1e3 : 1), "" };
+	double scale = unit == 'G' ? 1e9 : unit == 'M' ? 1e6 : unit == 'K' ? 1e3 : 1;
+	*r = (struct remark){ "%8.3f", r->buffer, rate / scale, "" };
 	if (unit)
 		snprintf(r->buffer, sizeof r->buffer, "%c/sec", unit);
 	else
@@ -194,7 +208,8 @@ static void print_json(const struct stat_style *s, const struct stat_table *t, c
 	json_string(s->out, l->name);
 	if (t->runs > 1)
 		fprintf(s->out, ", \"variance\" : %.2f", percent_sd(&l->value));
-	fprintf(s->out, ", \"event-runtime\" : %.0f, \"pcnt-running\" : %.2f, \"metric-value\" : %f, \"metric-unit\" : \"%s\"}\n",
+	fprintf(s->out,
+		", \"event-runtime\" : %.0f, \"pcnt-running\" : %.2f, \"metric-value\" : %f, \"metric-unit\" : \"%s\"}\n",
 		l->running_ns.mean, 100.0, has ? r.value : 0.0, has ? r.unit : "");
 }
 
@@ -297,6 +312,6 @@ void stat_print_footer(const struct stat_style *s, const struct stat_table *t)
 		fputs("\n\n", s->out);
 		return;
 	}
-	fprintf(s->out, "\n %17.9f seconds time elapsed (modelled)\n\n %17.9f seconds user (modelled; ring 0 is not)\n\n", elapsed,
-		t->user_ns.mean * 1e-9);
+	fprintf(s->out, "\n %17.9f seconds time elapsed (modelled)\n\n %17.9f seconds user (modelled; ring 0 is not)\n\n",
+		elapsed, t->user_ns.mean * 1e-9);
 }

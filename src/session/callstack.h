@@ -2,8 +2,8 @@
  * A thread's call stack, rebuilt from the records of its calls and returns.
  *
  * A frame is the stack slot that holds its return address, and the call's own address.  A call that writes slot A
- * drops every frame at or below A first, a return that reads slot A drops every frame at or below A: so a longjmp, an exception
- * or a tail call that skipped returns is put right by the next call or return of a frame further out.
+ * drops every frame at or below A first, a return that reads slot A drops every frame at or below A: so a longjmp, an
+ * exception or a tail call that skipped returns is put right by the next call or return of a frame further out.
  * Entries of a chain are the call's address + 1, which lies in the calling instruction: records carry no instruction
  * lengths, and tools that look up the caller's line want an address inside of the call.
  *

@@ -48,9 +48,22 @@ static bool cache_name(const char *name, char *canonical, size_t bytes)
 		{ "branch", "branches", "bpu", "btb", "bpc" }, { "node" },
 	};
 	static const struct { const char *word; int op, miss; } word[] = {
-		{ "loads", 0, -1 }, { "load", 0, -1 }, { "read", 0, -1 }, { "stores", 1, -1 }, { "store", 1, -1 }, { "write", 1, -1 },
-		{ "prefetches", 2, -1 }, { "prefetch", 2, -1 }, { "speculative-read", 2, -1 }, { "speculative-load", 2, -1 },
-		{ "refs", -1, 0 }, { "reference", -1, 0 }, { "ops", -1, 0 }, { "access", -1, 0 }, { "misses", -1, 1 }, { "miss", -1, 1 },
+		{ "loads", 0, -1 },
+		{ "load", 0, -1 },
+		{ "read", 0, -1 },
+		{ "stores", 1, -1 },
+		{ "store", 1, -1 },
+		{ "write", 1, -1 },
+		{ "prefetches", 2, -1 },
+		{ "prefetch", 2, -1 },
+		{ "speculative-read", 2, -1 },
+		{ "speculative-load", 2, -1 },
+		{ "refs", -1, 0 },
+		{ "reference", -1, 0 },
+		{ "ops", -1, 0 },
+		{ "access", -1, 0 },
+		{ "misses", -1, 1 },
+		{ "miss", -1, 1 },
 	};
 	static const char *const form[3][2] = { { "loads", "load-misses" }, { "stores", "store-misses" },
 		{ "prefetches", "prefetch-misses" } };
@@ -147,7 +160,8 @@ int names_libpfm(const char *text, const struct core_config *core, uint64_t *cod
 	if (rc != PFM_SUCCESS)
 		rc = err_set(err, ERR_INPUT, "libpfm4 on '%s': %s", text, pfm_strerror(rc));
 	else if (arg.count != 1)
-		rc = err_set(err, ERR_UNSUPPORTED, "'%s' needs %d registers: only events of one register are supported", text, arg.count);
+		rc = err_set(err, ERR_UNSUPPORTED, "'%s' needs %d registers: only events of one register are supported",
+			text, arg.count);
 	else
 		*code = arg.codes[0];
 	free(arg.codes);

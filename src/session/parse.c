@@ -64,9 +64,9 @@ static const char *core_name(const struct parser *p)
 static int unknown(struct parser *p, const char *name)
 {
 	char near[400];
-	static const char *const kernel[] = { "page-faults", "faults", "minor-faults", "major-faults", "context-switches", "cs",
-		"cpu-migrations", "migrations", "alignment-faults", "emulation-faults", "dummy", "bpf-output", "cgroup-switches",
-		"user_time", "system_time" };
+	static const char *const kernel[] = { "page-faults", "faults", "minor-faults", "major-faults", "context-switches",
+		"cs", "cpu-migrations", "migrations", "alignment-faults", "emulation-faults", "dummy", "bpf-output",
+		"cgroup-switches", "user_time", "system_time" };
 	for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
 		if (strcasecmp(name, kernel[i]) == 0)
 			return bad(p, ERR_UNSUPPORTED, "event '%s' is counted by a kernel, and there is none in the model "
@@ -91,7 +91,8 @@ static int modifiers(struct parser *p, struct wish *w, const char *s, size_t n, 
 		case 'u': w->user = true; break;
 		case 'p': w->precise++; break;
 		case 'k': case 'h':
-			return bad(p, ERR_UNSUPPORTED, "'%s': the tracer sees user mode only, so ':%c' cannot be counted", where, s[i]);
+			return bad(p, ERR_UNSUPPORTED, "'%s': the tracer sees user mode only, so ':%c' cannot be counted",
+				where, s[i]);
 		case 'G':
 			return bad(p, ERR_UNSUPPORTED, "'%s': there is no guest to count in (':G')", where);
 		case 'S':
@@ -107,8 +108,10 @@ static int modifiers(struct parser *p, struct wish *w, const char *s, size_t n, 
 	if (w->precise > 3)
 		return bad(p, ERR_INPUT, "'%s': at most three 'p'", where);
 	if (w->precise)
-		return bad(p, ERR_UNSUPPORTED, "'%s': ':%.*s' asks for PEBS, which the modelled PMU does not have; without it "
-			   "samples are taken by the PMI", where, (int)w->precise, "ppp");
+		return bad(p, ERR_UNSUPPORTED,
+			"'%s': ':%.*s' asks for PEBS, which the modelled PMU does not have; without it "
+			"samples are taken by the PMI",
+			where, (int)w->precise, "ppp");
 	return 0;
 }
 
@@ -197,14 +200,17 @@ static int add(struct parser *p, const char *spelled, size_t n, const struct spm
 		uint64_t evtsel = (base & ~w->mask) | w->set;
 		bool qualified = (evtsel ^ own) & (NAMES_EVENT_BITS & ~UINT64_C(0xffff));
 		if (row->flags & SPMU_EVENT_NOT_MODELLED)
-			return bad(p, ERR_UNSUPPORTED, "event '%s' exists on %s but is not modelled: %s", row->name, core_name(p),
-				   row->not_modelled && row->not_modelled[0] ? row->not_modelled : "no signal stands for it");
+			return bad(p, ERR_UNSUPPORTED, "event '%.*s' (%s) exists on %s but is not modelled: %s",
+				(int)(n > 100 ? 100 : n), spelled, row->name, core_name(p),
+				row->not_modelled[0] ? row->not_modelled : "no signal stands for it");
 		if (row->fixed >= 0 && !qualified)
 			e.fixed = row->fixed;
 		if ((row->flags & SPMU_EVENT_FIXED_ONLY) || !row->pmc_mask) {
 			if (qualified || row->fixed < 0)
-				return bad(p, ERR_UNSUPPORTED, "event '%s' is counted by a fixed counter only: cmask, inv, edge and any "
-					   "do not apply", row->name);
+				return bad(p, ERR_UNSUPPORTED,
+					"event '%s' is counted by a fixed counter only: cmask, inv, edge and any "
+					"do not apply",
+					row->name);
 			evtsel = 0;
 		}
 		e.evtsel = evtsel & NAMES_EVENT_BITS;
@@ -240,8 +246,10 @@ static int raw(struct parser *p, const char *digits, uint64_t *code)
 	*code = strtoull(digits, &end, 16);
 	uint64_t rest = *code & ~(NAMES_EVENT_BITS | NAMES_IGNORED_BITS);
 	if (rest)
-		return bad(p, ERR_UNSUPPORTED, "raw event 'r%s': bits %#llx select nothing in this PMU (event 7:0, umask 15:8, edge 18, "
-			   "any 21, inv 23, cmask 31:24)", digits, (unsigned long long)rest);
+		return bad(p, ERR_UNSUPPORTED,
+			"raw event 'r%s': bits %#llx select nothing in this PMU (event 7:0, umask 15:8, edge 18, "
+			"any 21, inv 23, cmask 31:24)",
+			digits, (unsigned long long)rest);
 	*code &= NAMES_EVENT_BITS;
 	return 0;
 }
@@ -251,8 +259,9 @@ static int add_code(struct parser *p, const char *spelled, size_t n, uint64_t co
 	bool exact;
 	const struct spmu_event *row = names_find_code(p->model, ((code & ~w->mask) | w->set) & NAMES_EVENT_BITS, &exact);
 	if (!row)
-		return bad(p, ERR_UNSUPPORTED, "'%.*s': event %#04llx umask %#04llx is not in the event table of %s", (int)n, spelled,
-			   (unsigned long long)(code & 0xff), (unsigned long long)(code >> 8 & 0xff), core_name(p));
+		return bad(p, ERR_UNSUPPORTED, "'%.*s': event %#04llx umask %#04llx is not in the event table of %s",
+			(int)n, spelled, (unsigned long long)(code & 0xff), (unsigned long long)(code >> 8 & 0xff),
+			core_name(p));
 	return add(p, spelled, n, row, code, SESSION_HARDWARE, w, libpfm);
 }
 
@@ -261,14 +270,16 @@ static int add_code(struct parser *p, const char *spelled, size_t n, uint64_t co
 static int term(struct parser *p, struct wish *w, uint64_t *code, bool *coded, char name[128], const char *s, size_t n)
 {
 	static const struct { const char *key; unsigned shift; uint64_t max; } field[] = {
-		{ "event", 0, 0xff }, { "umask", 8, 0xff }, { "edge", 18, 1 }, { "any", 21, 1 }, { "inv", 23, 1 }, { "cmask", 24, 0xff } };
+		{ "event", 0, 0xff }, { "umask", 8, 0xff }, { "edge", 18, 1 }, { "any", 21, 1 },
+		{ "inv", 23, 1 }, { "cmask", 24, 0xff } };
 	const char *eq = memchr(s, '=', n);
 	size_t key = eq ? (size_t)(eq - s) : n, vn = eq ? n - key - 1 : 0;
 	uint64_t v = 1;
 	for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
 		if (strlen(field[i].key) != key || memcmp(s, field[i].key, key))
 			continue;
-		if (eq ? number(p, eq + 1, vn, field[i].max, &v, field[i].key) : field[i].max != 1 && number(p, "", 0, field[i].max, &v, field[i].key))
+		if (eq ? number(p, eq + 1, vn, field[i].max, &v, field[i].key)
+		       : field[i].max != 1 && number(p, "", 0, field[i].max, &v, field[i].key))
 			return ERR_INPUT;
 		if (field[i].shift < 16) {
 			*code = (*code & ~(UINT64_C(0xff) << field[i].shift)) | v << field[i].shift;
@@ -298,8 +309,9 @@ static int term(struct parser *p, struct wish *w, uint64_t *code, bool *coded, c
 		return number(p, eq + 1, vn, 1000000000, &w->frequency, "freq");
 	if (key == 2 && !memcmp(s, "pc", 2))
 		return 0;	/* pin control: there is no pin */
-	static const char *const refused[] = { "ldlat", "frontend", "offcore_rsp", "config1", "config2", "in_tx", "in_tx_cp", "call-graph",
-		"stack-size", "max-stack", "branch_type", "aux-output", "aux-sample-size", "percore", "metric-id" };
+	static const char *const refused[] = { "ldlat", "frontend", "offcore_rsp", "config1", "config2", "in_tx",
+		"in_tx_cp", "call-graph", "stack-size", "max-stack", "branch_type", "aux-output", "aux-sample-size",
+		"percore", "metric-id" };
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
 		if (strlen(refused[i]) == key && !memcmp(s, refused[i], key))
 			return bad(p, ERR_UNSUPPORTED, "'%.*s': the modelled PMU has no register for it", (int)key, s);
@@ -308,8 +320,10 @@ static int term(struct parser *p, struct wish *w, uint64_t *code, bool *coded, c
 		name[n] = 0;
 		return 0;
 	}
-	return bad(p, ERR_INPUT, "unknown term '%.*s' in cpu/.../; known: event, umask, cmask, inv, edge, any, config, name, period, freq or "
-		   "an event's name", (int)(n > 100 ? 100 : n), s);
+	return bad(p, ERR_INPUT,
+		"unknown term '%.*s' in cpu/.../; known: event, umask, cmask, inv, edge, any, config, name, period, freq "
+		"or an event's name",
+		(int)(n > 100 ? 100 : n), s);
 }
 
 static int braced(struct parser *p, const char *s, size_t n, struct wish w)
@@ -365,7 +379,8 @@ static int prefix(struct parser *p, const char *text)
 		return bad(p, ERR_UNSUPPORTED, "'%s': libpfm4's names need a core", text);
 	if (strncasecmp(text, p->core->libpfm, (size_t)n) == 0 && p->core->libpfm[n] == 0)
 		return n + 2;
-	return bad(p, ERR_UNSUPPORTED, "'%s': %.*s is not the PMU of %s; that is %s::", text, n, text, p->core->name, p->core->libpfm);
+	return bad(p, ERR_UNSUPPORTED, "'%s': %.*s is not the PMU of %s; that is %s::", text, n, text, p->core->name,
+		p->core->libpfm);
 }
 
 static int named(struct parser *p, const char *s, size_t n, struct wish w)
@@ -415,8 +430,10 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 		if (colon && last && modifier_letters(last + 1, strlen(last + 1)))
 			*last = 0;
 		if (!libpfm && (strchr(head, ':') != NULL) && islower((unsigned char)head[0]) && !strchr(head, '.'))
-			return bad(p, ERR_UNSUPPORTED, "'%s' looks like a tracepoint or breakpoint: those are a kernel's, and there is none in "
-				   "the model", text);
+			return bad(p, ERR_UNSUPPORTED,
+				"'%s' looks like a tracepoint or breakpoint: those are a kernel's, and there is none in "
+				"the model",
+				text);
 		if (!strchr(text, '/') && strspn(head, "0123456789") == strlen(head))
 			return bad(p, ERR_INPUT, "'%s' is no event; a raw code is written r%s", text, head);
 		return unknown(p, head);
@@ -430,12 +447,15 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 		bool known = false;
 		int rc = 0;
 		if (single && wn == 1 && *word == 'e' && !libpfm)
-			return bad(p, ERR_INPUT, "'%s': ':e' is \"exclusive\" to perf and \"edge\" to libpfm4; write cpu/%.*s,edge/ for the edge",
-				   text, (int)cut, name);
+			return bad(p, ERR_INPUT,
+				"'%s': ':e' is \"exclusive\" to perf and \"edge\" to libpfm4; write cpu/%.*s,edge/ for "
+				"the edge",
+				text, (int)cut, name);
 		if (wn && (!modifier_letters(word, wn) || (wn == 1 && *word == 'e')))
 			rc = attribute(p, &w, word, wn, &known);
 		if (!rc && !known)
-			rc = wn ? modifiers(p, &w, word, wn, text) : bad(p, ERR_INPUT, "'%s': nothing behind the colon", text);
+			rc = wn ? modifiers(p, &w, word, wn, text)
+				: bad(p, ERR_INPUT, "'%s': nothing behind the colon", text);
 		if (rc)
 			return rc;
 		tail = end;
@@ -519,8 +539,8 @@ static int group(struct parser *p, const char **at)
 	return p->out->count == before ? bad(p, ERR_INPUT, "an empty group") : 0;
 }
 
-int session_parse_core(struct session_events *out, const struct spmu_model *m, const struct core_config *core, const char *list,
-		       struct err *err)
+int session_parse_core(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
+	const char *list, struct err *err)
 {
 	struct err own = { 0 };
 	struct parser p = { .model = m, .core = core, .out = out, .err = err ? err : &own, .group = -1 };

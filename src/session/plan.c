@@ -12,8 +12,8 @@ static unsigned choices(const struct plan_item *i, uint32_t gp_all)
 	return (unsigned)__builtin_popcount(i->pmc_mask & gp_all);
 }
 
-int plan_make(struct plan_item *item, size_t items, unsigned gp_counters, unsigned fixed_counters, unsigned *pmus, size_t *which,
-	      struct err *err)
+int plan_make(struct plan_item *item, size_t items, unsigned gp_counters, unsigned fixed_counters, unsigned *pmus,
+	size_t *which, struct err *err)
 {
 	uint32_t gp_all = gp_counters >= 32 ? UINT32_MAX : (UINT32_C(1) << gp_counters) - 1;
 	struct copy_use *use = calloc(items ? items : 1, sizeof *use);	/* never more copies than items */

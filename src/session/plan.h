@@ -18,6 +18,6 @@ struct plan_item {
 
 /* Places all items on as few copies as the first fit finds: fixed counters first, then those with the fewest counters to
  * choose from.  Sets pmu and gp of each and *pmus.  ERR_UNSUPPORTED if an item fits nowhere (*which says which). */
-int plan_make(struct plan_item *item, size_t items, unsigned gp_counters, unsigned fixed_counters, unsigned *pmus, size_t *which,
-	      struct err *err);
+int plan_make(struct plan_item *item, size_t items, unsigned gp_counters, unsigned fixed_counters, unsigned *pmus,
+	size_t *which, struct err *err);
 #endif

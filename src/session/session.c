@@ -18,11 +18,11 @@
 #include <string.h>
 
 enum {
-	/* GUESS: cycles from the overflow to the interrupt's arrival at the core.  Would be settled by the distribution of the distance
-	 * between a lone overflowing instruction (a store behind a serialising one, counted with period 1) and the sampled
-	 * address in a row of one-cycle instructions on the machine itself. */
+	/* GUESS: cycles from the overflow to the interrupt's arrival at the core.  Would be settled by the distribution
+	 * of the distance between a lone overflowing instruction (a store behind a serialising one, counted with period
+	 * 1) and the sampled address in a row of one-cycle instructions on the machine itself. */
 	PMI_LATENCY = 60,
-	TICK_HZ = 250,		/* the kernel's tick, at which it looks after the periods of rare events */
+	TICK_HZ = 250, /* the kernel's tick, at which it looks after the periods of rare events */
 };
 #define RDPMC_FIXED (UINT32_C(1) << 30)
 #define COUNTER_MASK ((UINT64_C(1) << 48) - 1)
@@ -138,7 +138,8 @@ static bool set_period(const struct session *s, struct thread *t, size_t i)
 	uint64_t limited = (uint64_t)left > s->max_period ? s->max_period : (uint64_t)left;
 	c->prev = -limited & COUNTER_MASK;
 	/* a legacy write takes 32 bits and extends their sign */
-	spmu_wrmsr(t->pmu[s->plan[i].pmu], counter_msr(s, i), s->full_width || s->plan[i].gp < 0 ? c->prev : c->prev & UINT32_MAX);
+	spmu_wrmsr(t->pmu[s->plan[i].pmu], counter_msr(s, i),
+		s->full_width || s->plan[i].gp < 0 ? c->prev : c->prev & UINT32_MAX);
 	return over;
 }
 
@@ -147,8 +148,8 @@ static int refuse(struct session *s, size_t i, int rc, uint32_t msr, uint64_t va
 	const char *name = s->item[i].event == NO_EVENT ? "cycles" : s->o.events->event[s->item[i].event].spelled;
 	if (rc == SPMU_ENOMEM)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	return err_set(err, ERR_UNSUPPORTED, "event '%s': the PMU of %s refuses MSR %XH = %#llx (%s)", name, s->o.core->name, msr,
-		       (unsigned long long)value, rc == SPMU_GP ? "#GP" : "no such MSR");
+	return err_set(err, ERR_UNSUPPORTED, "event '%s': the PMU of %s refuses MSR %XH = %#llx (%s)", name,
+		s->o.core->name, msr, (unsigned long long)value, rc == SPMU_GP ? "#GP" : "no such MSR");
 }
 
 /* Programs all PMUs of a thread; counting starts. */
@@ -176,7 +177,8 @@ static int program(struct session *s, struct thread *t, struct err *err)
 				global |= UINT64_C(1) << p->gp;
 			}
 			uint64_t v = counter_read(s, t, i);
-			rc = spmu_wrmsr(t->pmu[k], counter_msr(s, i), v & (s->full_width || p->gp < 0 ? COUNTER_MASK : UINT32_MAX));
+			rc = spmu_wrmsr(t->pmu[k], counter_msr(s, i),
+				v & (s->full_width || p->gp < 0 ? COUNTER_MASK : UINT32_MAX));
 			if (rc)
 				return refuse(s, i, rc, counter_msr(s, i), v, err);
 			set_period(s, t, i);
@@ -221,8 +223,12 @@ static void on_overflow(struct session *s, struct thread *t, size_t i, const str
 		t->pending = grown;
 		t->pending_room *= 2;
 	}
-	t->pending[t->pendings] = (struct pending){ .ip = pmi->ip, .cycle = pmi->cycle, .period = stands_for, .record = pmi->record,
-		.order = (uint32_t)t->pendings, .item = i };
+	t->pending[t->pendings] = (struct pending){ .ip = pmi->ip,
+		.cycle = pmi->cycle,
+		.period = stands_for,
+		.record = pmi->record,
+		.order = (uint32_t)t->pendings,
+		.item = i };
 	t->pendings++;
 	if (s->item[i].frequency && !s->item[i].clock) {
 		uint64_t since = pmi->cycle - c->stamp;
@@ -296,8 +302,14 @@ static void deliver(struct session *s, struct thread *t, const struct spmu_batch
 		qsort(t->pending, t->pendings, sizeof *t->pending, by_record);
 	for (size_t k = 0; k < t->pendings; k++) {
 		const struct pending *p = t->pending + k;
-		struct session_sample out = { .event = s->item[p->item].event, .ip = p->ip, .cycle = p->cycle,
-			.time_ns = session_ns(s, p->cycle), .period = p->period, .pid = t->run->pid, .tid = t->run->tid, .cpu = t->run->cpu };
+		struct session_sample out = { .event = s->item[p->item].event,
+			.ip = p->ip,
+			.cycle = p->cycle,
+			.time_ns = session_ns(s, p->cycle),
+			.period = p->period,
+			.pid = t->run->pid,
+			.tid = t->run->tid,
+			.cpu = t->run->cpu };
 		if (s->item[p->item].clock)
 			out.period = session_ns(s, p->period);
 		if (t->stack) {
@@ -515,7 +527,8 @@ static int make_items(struct session *s, struct err *err)
 	if (!cycles)
 		cycles = names_find(s->o.model, "cycles");
 	if (!cycles || (cycles->flags & SPMU_EVENT_NOT_MODELLED))
-		return err_set(err, ERR_UNSUPPORTED, "the event table of %s has no event that counts cycles: no clock", s->o.core->name);
+		return err_set(err, ERR_UNSUPPORTED, "the event table of %s has no event that counts cycles: no clock",
+			s->o.core->name);
 	s->clock = NO_EVENT;
 	for (size_t e = 0; e < s->o.events->count; e++) {
 		const struct session_event *ev = s->o.events->event + e;
@@ -543,11 +556,12 @@ static int make_items(struct session *s, struct err *err)
 			continue;
 		}
 		if (it.period > s->max_period)
-			return err_set(err, ERR_INPUT, "'%s': a period of %llu is more than a counter of this PMU holds (%llu)", ev->spelled,
-				       (unsigned long long)it.period, (unsigned long long)s->max_period);
+			return err_set(err, ERR_INPUT,
+				"'%s': a period of %llu is more than a counter of this PMU holds (%llu)", ev->spelled,
+				(unsigned long long)it.period, (unsigned long long)s->max_period);
 		s->adapts |= it.frequency != 0;
 		s->item_of_event[e] = (int)s->items;
-		s->adapted[s->items] = 1;	/* as the kernel: the first sample comes at once, the next ones know better */
+		s->adapted[s->items] = 1; /* as the kernel: the first sample comes at once, the next ones know better */
 		s->plan[s->items] = p;
 		s->item[s->items++] = it;
 	}
@@ -585,7 +599,8 @@ int session_create(struct session **out, const struct session_options *o, struct
 		rc = err_set(err, ERR_INPUT, "core %s has no clock frequency", o->core->name);
 	if (!rc) {
 		/* FW_WRITE, bit 13.  Source: SDM vol. 3B, "Full-Width Writes to Performance Counter Registers". */
-		s->full_width = spmu_rdmsr(probe, MSR_IA32_PERF_CAPABILITIES, &capabilities) == SPMU_OK && (capabilities >> 13 & 1);
+		s->full_width = spmu_rdmsr(probe, MSR_IA32_PERF_CAPABILITIES, &capabilities) == SPMU_OK &&
+				(capabilities >> 13 & 1);
 		s->max_period = s->full_width ? COUNTER_MASK >> 1 : INT32_MAX;
 		rc = make_items(s, err);
 	}
@@ -594,7 +609,8 @@ int session_create(struct session **out, const struct session_options *o, struct
 		rc = plan_make(s->plan, s->items, s->gp_counters, spmu_model_fixed_counters(o->model), &s->pmus, &which, err);
 		if (rc == ERR_UNSUPPORTED)
 			rc = err_set(err, rc, "event '%s': no counter of this PMU can count it",
-				     s->item[which].event == NO_EVENT ? "cycles" : o->events->event[s->item[which].event].spelled);
+				s->item[which].event == NO_EVENT ? "cycles"
+								 : o->events->event[s->item[which].event].spelled);
 	}
 	if (!rc) {	/* a thread that is never run: what the registers refuse is refused before the program starts */
 		struct thread *trial = NULL;

@@ -31,12 +31,14 @@ struct session_event {
 struct session_events { struct session_event *event; size_t count; };
 
 /* Parses perf's syntax: names (Intel's, perf's aliases, libpfm4's with its modifiers), rUUEE, cpu/event=..,umask=../,
- * {a,b}, modifiers ukhp.  Refuses by name what the machine has and the model cannot produce; unknown names get the nearest ones.
- * Both append to *out (all zero at first), so that -e may be repeated; on failure *out is as before.  The second also takes libpfm4's
- * `pmu::EVENT:UMASK` for core->libpfm and names the core in its errors; core NULL: as session_parse. */
+ * {a,b}, modifiers ukhp.  Refuses by name what the machine has and the model cannot produce; unknown names get the
+ * nearest ones.
+ * Both append to *out (all zero at first), so that -e may be repeated; on failure *out is as before.  The
+ * second also takes libpfm4's `pmu::EVENT:UMASK` for core->libpfm and names the core in its errors; core NULL: as
+ * session_parse. */
 int session_parse(struct session_events *out, const struct spmu_model *m, const char *list, struct err *err);
-int session_parse_core(struct session_events *out, const struct spmu_model *m, const struct core_config *core, const char *list,
-                       struct err *err);
+int session_parse_core(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
+	const char *list, struct err *err);
 void session_events_free(struct session_events *e);
 
 /* A call chain entry list of a sample: innermost first, ip included as entry 0. */
@@ -57,7 +59,8 @@ struct session_options {
 	const struct spmu_model *model;
 	const struct session_events *events;
 	bool call_chains;	/* keep a shadow call stack from the stream's calls and returns */
-	uint64_t interval_cycles;	/* 0, or call `interval` once for each multiple of it that a core's clock passes (seen where two batches meet) */
+	/* 0, or call `interval` once for each multiple of it that a core's clock passes (seen where two batches meet) */
+	uint64_t interval_cycles;
 	void *context;
 	void (*sample)(void *context, struct run_thread *t, const struct session_sample *s);
 	void (*interval)(void *context, uint64_t end_cycle);

@@ -36,7 +36,8 @@ static void free_graves(struct process *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		isa_block_free(p->grave[i]);
-	memmove(p->grave, p->grave + n, (p->graves - n) * sizeof *p->grave);
+	if (p->graves > n)
+		memmove(p->grave, p->grave + n, (p->graves - n) * sizeof *p->grave);
 	p->graves -= n;
 }
 

@@ -26,7 +26,7 @@ refuse "unwritable perf.data" "nowhere" "$SOFTPMU" record -o /nowhere/x -- true
 refuse "no program" "program" "$SOFTPMU" stat
 refuse "unknown command" "stat" "$SOFTPMU" stt
 refuse "unknown option" "option" "$SOFTPMU" stat --nonsense -- true
-refuse "report without a file" "perf.data" "$SOFTPMU" report -i nothing.data
+refuse "report without a file" "nothing.data" "$SOFTPMU" report -i nothing.data
 head -c 200 /dev/urandom >junk.data; refuse "report of junk" "perf" "$SOFTPMU" report -i junk.data
 if [ -u /usr/bin/passwd ]; then refuse "setuid program" "set-\?uid" "$SOFTPMU" stat -- /usr/bin/passwd --help; fi
 printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\267\0' >arm; head -c 100 /dev/zero >>arm; chmod +x arm
@@ -53,18 +53,18 @@ pid=$!
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q working out && break; sleep 0.3; done
 sleep 1
 child=$(ps -o pid= --ppid $pid | head -n 1)
-kill -KILL $child; wait $pid; code=$?
+kill -s KILL "$child"; wait $pid; code=$?
 n=$(awk -F, '/instructions/ { print $1 }' counts)
 { [ $code != 0 ] && [ "${n:-0}" -gt 1000000 ]; } && echo "ok killed tracer: $n instructions, $(cat err)" || { echo "FAILED killed tracer: exit $code, '$n'"; cat err; failed=1; }
 
 # Ctrl-C ends the program and still writes both.
 for c in "stat -x, -e instructions" record; do
 	# shellcheck disable=SC2086
-	setsid "$SOFTPMU" $c -o result -- "$PROGRAMS/dies" loop >out 2>err &
+	setsid env --default-signal=INT "$SOFTPMU" $c -o result -- "$PROGRAMS/dies" loop >out 2>err &
 	pid=$!
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q working out && break; sleep 0.3; done
 	sleep 1
-	kill -INT -- -$pid; wait $pid; code=$?
+	kill -s INT -- -$pid; wait $pid; code=$?
 	{ [ $code != 0 ] && [ -s result ]; } && echo "ok Ctrl-C in $c: exit $code" || { echo "FAILED Ctrl-C in $c: exit $code"; cat err; failed=1; }
 done
 perf report --stdio -i result 2>&1 | grep -q main || { echo "FAILED: perf cannot read what Ctrl-C left"; failed=1; }

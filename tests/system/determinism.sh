@@ -8,7 +8,7 @@ same() { cmp -s "$2" "$3" && echo "ok $1" || { echo "FAILED $1"; diff "$2" "$3" 
 cd "$work" || exit 1
 seq 1 5000 >numbers
 export LC_ALL=C PYTHONHASHSEED=0
-events=cycles,instructions,branches,branch-misses,L1-dcache-loads,L1-dcache-load-misses,LLC-loads,dTLB-load-misses,cache-misses
+events=cycles,instructions,branches,branch-misses,L1-dcache-loads,L1-dcache-load-misses,dTLB-load-misses,cache-references,cache-misses
 for i in 1 2; do
 	"$SOFTPMU" stat -e $events -o "stat$i" -- bzip2 -c numbers >/dev/null || failed=1
 	"$SOFTPMU" record -q -e cycles,instructions -c 10007 -g -o "data$i" -- bzip2 -c numbers >/dev/null || failed=1
@@ -21,10 +21,10 @@ same "samples of the same run" script1 script2
 "$SOFTPMU" stat -e instructions --save-stream threads.stream -o /dev/null -- "$PROGRAMS/threads" pingpong 50 >/dev/null || failed=1
 for i in 1 2; do
 	"$SOFTPMU" stat -e $events -o "replay$i" --replay threads.stream || failed=1
-	"$SOFTPMU" record -q -c 1009 -g -o "rdata$i" --replay threads.stream || failed=1
+	mkdir "d$i"; (cd "d$i" && "$SOFTPMU" record -q -c 1009 -g -o data --replay ../threads.stream) || failed=1
 done
 same "stat of a replayed stream" replay1 replay2
-same "perf.data of a replayed stream, byte by byte" rdata1 rdata2
+same "perf.data of a replayed stream, byte by byte" d1/data d2/data
 
 # A live run and the replay of its stream agree too.
 "$SOFTPMU" stat -x, -e $events --save-stream bzip2.stream -o live -- bzip2 -c numbers >/dev/null || failed=1

@@ -1,17 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The tracer reports every data address, in program order, for each class of instruction that touches memory.
-# What is expected stands in the program itself, next to each instruction.
-grep -q -w avx2 /proc/cpuinfo || { echo "this processor has no AVX2"; exit 77; }
+# The tracer reports every data address, in program order, for each class of instruction that touches memory, and every
+# register write.  What is expected stands in the programs themselves, next to each instruction.
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-address() { nm "$1" | awk -v n="$2" '$3 == n { print $1 }'; }
-for program in trace_mem; do
-	p="$PROGRAMS/$program"
-	sed -n 's/.*#> *//p' "$TOP/tests/programs/$program.S" >"$work/want"
-	"$PROGRAMS/trace_count" -o "$work/out" -a "$(address "$p" probe_begin):$(address "$p" probe_end):$(address "$p" data)" "$p" || {
-		echo "$program: exit $?"; grep -E 'BAD|LOG' "$work/out"; exit 1; }
-	sed -n '/^[LSMP] /p' "$work/out" >"$work/got"
-	diff -u "$work/want" "$work/got" || { echo "$program: accesses differ (- expected, + reported)"; exit 1; }
-	[ "$(wc -l <"$work/want")" -gt 10 ] || exit 1
-done
+address() { nm "$PROGRAMS/$1" | awk -v n="$2" '$3 == n { print $1 }'; }
+trace() {	# program option...: the accesses between its labels
+	p=$1; shift
+	"$PROGRAMS/trace_count" "$@" -o "$work/out" -a "$(address "$p" probe_begin):$(address "$p" probe_end):$(address "$p" data)" \
+		"$PROGRAMS/$p" || { echo "$p: exit $?"; grep -E 'BAD|LOG' "$work/out"; exit 1; }
+}
+compare() {	# program, which lines
+	sed -n 's/.*#> *//p' "$TOP/tests/programs/$1.S" | grep "$2" >"$work/want"
+	grep '^[LSMPR] ' "$work/out" | grep "$2" >"$work/got"
+	diff -u "$work/want" "$work/got" || { echo "$1: they differ (- expected, + reported)"; exit 1; }
+	[ "$(wc -l <"$work/want")" -gt 10 ] || { echo "$1: too little expected"; exit 1; }
+}
+trace trace_mem32
+compare trace_mem32 '^[LSMP] '
+# Without the stack pointer, whose value is the system's.
+trace trace_regs -r
+compare trace_regs '^R [^4]'
+[ "$(grep -c '^R 4 0 8 ' "$work/out")" = 2 ] || { echo "PUSH and POP write RSP once each"; exit 1; }
+grep -q -w avx2 /proc/cpuinfo || { echo "this processor has no AVX2 for trace_mem"; exit 77; }
+trace trace_mem
+compare trace_mem '^[LSMP] '

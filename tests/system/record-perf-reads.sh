@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What `softpmu record` writes, perf reads without a word on stderr, and softpmu report and annotate print perf's very numbers.
+set -u
+command -v perf >/dev/null 2>&1 || { echo "perf is not installed"; exit 77; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export HOME="$work" PERF_CONFIG=/dev/null PAGER=cat LC_ALL=C
+failed=0
+ok() { echo "ok $1"; }
+bad() { echo "FAILED $1"; failed=1; }
+
+silent() {	# WHAT perf arguments: status 0, nothing on stderr
+	what=$1; shift
+	if perf "$@" >out 2>err </dev/null && ! [ -s err ] && [ -s out ]; then ok "$what"; else bad "$what: perf $*"; head -n 5 err; fi
+}
+# From the first section on, without perf's tip.
+table() { sed -e '/^# (Tip/,$d' | sed -n '/^# Samples:/,$p' | sed -e :a -e '/^\n*#*\n*$/{$d;N;ba' -e '}' | sed -e '/^#$/d' -e '/^$/d'; }
+same_table() {	# WHAT options of both
+	what=$1; shift
+	perf report --stdio -i perf.data "$@" 2>err </dev/null | table >theirs
+	"$SOFTPMU" report --stdio -i perf.data "$@" 2>>err | table >ours
+	if [ -s theirs ] && ! [ -s err ] && cmp -s theirs ours; then ok "$what ($(wc -l <ours) lines)"
+	else bad "$what: differs from perf's"; head -n 5 err; diff theirs ours | head -n 10; fi
+}
+instructions() { sed -n 's/^ *\([0-9]*\.[0-9]*\) *: *\([0-9a-f]*\): .*/\1 \2/p' | sort; }
+same_instructions() {	# WHAT
+	perf annotate --stdio -i perf.data 2>err </dev/null | instructions >theirs
+	"$SOFTPMU" annotate --stdio -i perf.data 2>>err | instructions >ours
+	if [ -s theirs ] && ! [ -s err ] && cmp -s theirs ours; then ok "$1 ($(wc -l <ours) instructions)"
+	else bad "$1: differs from perf's"; head -n 5 err; diff theirs ours | head -n 10; fi
+}
+both() {	# NAME: every reader
+	silent "$1: report" report --stdio -i perf.data
+	silent "$1: script" script -i perf.data
+	silent "$1: annotate" annotate --stdio -i perf.data
+	silent "$1: evlist" evlist -v -i perf.data
+	silent "$1: buildid-list" buildid-list -i perf.data
+	silent "$1: header" report --stdio --header-only -i perf.data
+	same_table "$1: same table" --percent-limit 0 -F overhead,comm,dso,sym
+	same_table "$1: same table, default"
+	same_table "$1: same table by object" --sort dso,comm
+	same_instructions "$1: same share of each instruction"
+}
+record() { "$SOFTPMU" record -o perf.data "$@" >program.out 2>record.err </dev/null || { bad "record $*"; cat record.err; }; }
+
+record -c 997 -- "$PROGRAMS/work" 20000
+grep -q '^\[ softpmu record: Wrote [0-9.]* MB perf.data ([0-9]* samples) \]$' record.err && ok "closing line" || { bad "closing line"; cat record.err; }
+both "cycles"
+perf evlist -i perf.data | grep -qx 'cycles:u' && ok "event's name" || bad "event's name"
+
+record -g -c 997 -- "$PROGRAMS/work" 20000
+both "call chains"
+same_table "call chains: callers" --no-children
+same_table "call chains: by symbol" --sort sym
+perf script -F ip,sym -i perf.data | tr '\n' ' ' | grep -q 'mix *[0-9a-f]* hot *[0-9a-f]* main' && ok "chain mix, hot, main" || bad "chain mix, hot, main"
+
+record -g -c 2003 -e cycles:u,instructions:u -- "$PROGRAMS/work" 20000
+both "two events"
+[ "$(perf evlist -i perf.data | wc -l)" = 2 ] && ok "both events" || bad "both events"
+
+record -F 20000 --no-buildid -- "$PROGRAMS/throws"
+silent "C++: report" report --stdio -i perf.data
+same_table "C++: same table" --percent-limit 0 -F overhead,comm,dso,sym
+[ -z "$(perf buildid-list -i perf.data 2>/dev/null)" ] && ok "--no-buildid" || bad "--no-buildid"
+
+record -g -c 997 -- "$PROGRAMS/work32" 20000
+silent "32-bit: script" script -i perf.data
+same_table "32-bit: same table" --percent-limit 0 -F overhead,comm,dso,sym
+
+record --follow -c 4999 -- sh -c "'$PROGRAMS/work' 5000; '$PROGRAMS/work' 5000 | cat"
+silent "several processes: report" report --stdio -i perf.data
+perf report --stdio --sort comm,sym -i perf.data 2>/dev/null | table | sort >theirs
+"$SOFTPMU" report --stdio --sort comm,sym -i perf.data | table | sort >ours
+cmp -s theirs ours && ok "several processes: same lines" || { bad "several processes"; diff theirs ours | head; }
+grep -q ' work  ' ours && grep -q ' sh  ' ours && ok "each under its name" || bad "names of the processes"
+exit $failed

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs behave under the tracer as they do alone, and the stream obeys its rules: trace_count checks each record, and
+# with -x replays all register writes against every register file in the stream.
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+T="$PROGRAMS/trace_count" failed=0
+fail() { echo "$*"; failed=1; }
+value() { sed -n "s/^$1 //p" "$work/out"; }
+# same OPTIONS program argument...: output and exit status as without the tracer
+same() {
+	options=$1; shift
+	"$@" >"$work/alone" 2>"$work/alone2" </dev/null
+	want=$?
+	timeout 120 "$T" $options -o "$work/out" "$@" >"$work/traced" 2>"$work/traced2" </dev/null
+	got=$?
+	[ $got = $want ] || fail "$*: exit $got, alone $want; $(grep -E 'BAD|LOG' "$work/out" | head -n 3)"
+	cmp -s "$work/alone" "$work/traced" || fail "$*: another output"
+	cmp -s "$work/alone2" "$work/traced2" || fail "$*: another standard error: $(head -n 2 "$work/traced2")"
+}
+has() { [ "$(value "$1")" "$2" "$3" ] || fail "$4: $1 is $(value "$1"), not $2 $3"; }
+
+same -x "$PROGRAMS/threads" workers 200000;	has threads = 3 workers
+same -x "$PROGRAMS/threads" pingpong 1000;	has switches -ge 1000 pingpong
+same -x "$PROGRAMS/threads" spin 300;		has exits = 1 spin
+same -x "$PROGRAMS/threads" spinpause 300;	has exits = 1 spinpause
+same -x "$PROGRAMS/throws";			has cuts = 0 throws
+same -x "$PROGRAMS/trace_dl";			has discards -ge 5 dlclose
+same -x "$PROGRAMS/jit";			has discards -ge 1 jit
+same -x "$PROGRAMS/trace_signals" faults;	has cuts -ge 600 faults; has signals -ge 700 faults
+same -x "$PROGRAMS/trace_signals32" faults;	has cuts -ge 600 faults32
+same -x "$PROGRAMS/trace_signals" alarms;	has signals -ge 50 alarms
+same -x "$PROGRAMS/trace_signals32" alarms;	has signals -ge 50 alarms32
+same -x "$PROGRAMS/work32" 2
+same "" "$PROGRAMS/dies" exit7
+# The shell adds its own line about a program killed by a signal; trace_count answers 128 + signal for it.
+for how in segv abort; do
+	timeout 60 "$T" -d -o "$work/out" "$PROGRAMS/dies" $how >"$work/traced"
+	[ "$(cat "$work/traced")" = working ] || fail "dies $how: another output"
+	[ $how = segv ] && sig=11 || sig=6
+	[ "$(value signal)" = $sig ] || fail "dies $how: not by its signal"
+	grep -q " SIGNAL $sig .*handler=0 " "$work/out" || fail "dies $how: no ST_SIGNAL"
+	grep -q " EXIT code=0 signo=$sig" "$work/out" || fail "dies $how: no ST_EXIT"
+	grep -q LOG "$work/out" && fail "dies $how: the tracer talks"
+done
+
+# Children: not followed they leave no trace; followed each has a ring, also after exec.
+same "" "$PROGRAMS/forks";			has rings = 1 forks; has forks = 2 forks
+same "-f -x" "$PROGRAMS/forks";			has rings = 4 forks; has exits = 3 forks
+same "" "$PROGRAMS/trace_spawn";		has rings = 1 spawn; has forks = 4 spawn
+same "-f -x" "$PROGRAMS/trace_spawn";		has rings -ge 9 spawn
+cat >"$work/script" <<EOF
+#!/bin/sh
+echo one | cat
+x=\$(echo two); echo \$x
+exec "$PROGRAMS/work32" 1
+EOF
+chmod +x "$work/script"
+same "" "$work/script"
+same "-f -x" "$work/script"
+timeout 60 "$T" -f -d -o "$work/out" "$work/script" >/dev/null
+grep -q 'PROCESS .*word=4 .*exec=1 .*path=.*work32' "$work/out" || fail "exec of a 32-bit program from a 64-bit one is not traced"
+
+# Mappings: file, offset, build-id as the file has them; stack and heap are marked.
+timeout 60 "$T" -d -o "$work/out" "$PROGRAMS/trace_dl" >/dev/null
+id=$(readelf -n "$PROGRAMS/trace_dl" | sed -n 's/.*Build ID: //p')
+grep -q "MAP .* r-x off=0x1000 .* id=$id path=$PROGRAMS/trace_dl" "$work/out" || fail "mapping of the program's code"
+grep -q 'MAP .* stack ' "$work/out" || fail "no stack"
+grep -q 'MAP .* heap ' "$work/out" || fail "no heap"
+grep -q 'UNMAP' "$work/out" || fail "no unmapping by dlclose"
+grep -q 'COMM trace_dl' "$work/out" || fail "no name"
+grep -q 'SYSCALL 231 ' "$work/out" || fail "no exit_group"
+
+# Readers that are slow, stop, or die; a tracer that is killed.
+timeout 120 "$T" -w -o "$work/out" "$PROGRAMS/dies" exit7 >/dev/null; [ $? = 7 ] || fail "slow reader: $(grep BAD "$work/out")"
+timeout 120 "$T" -k 500 -o "$work/out" "$PROGRAMS/dies" exit7 >/dev/null; [ $? = 7 ] || fail "reader that stops: exit status"
+sleep_until() { n=0; while ! eval "$1" && [ $n -lt 200 ]; do sleep 0.05; n=$((n + 1)); done; eval "$1"; }
+"$T" -o "$work/out" "$PROGRAMS/dies" exit7 >"$work/traced" &
+reader=$!
+sleep_until 'tracer=$(pgrep -P '$reader')'
+rings=$(tr '\0' '\n' <"/proc/$tracer/cmdline" | sed -n 's/^--ring-dir=//p')
+kill -KILL $reader
+wait $reader 2>/dev/null
+sleep_until '! kill -0 '$tracer' 2>/dev/null' || { fail "the program stops when its reader dies"; kill -KILL $tracer; }
+[ "$(cat "$work/traced")" = working ] || fail "killed reader: another output"
+case $rings in */trace_count.??????) ;; *) rings= ;; esac
+[ -z "$rings" ] || rm -rf "$rings"	# its reader cannot do it any more
+exit $failed

@@ -16,7 +16,7 @@ CLI_SRC := $(wildcard src/cli/*.c)
 TESTS   := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/test_*.c))
 obj      = $(1:%.c=$O/obj/%.o)
 
-.PHONY: all demo check bench install clean deps programs
+.PHONY: all demo check tests fuzz bench install clean deps programs
 all: $O/softpmu $(if $(SAN),,tracer)
 
 $O/softpmu: $(call obj,$(CLI_SRC)) $O/libsoftpmu.a
@@ -39,7 +39,19 @@ demo: deps
 	@$(MAKE) --no-print-directory all && tools/demo.sh
 check: deps
 	@$(MAKE) --no-print-directory all programs tests SAN=$(SAN) && tests/run.sh $O
-tests: $(TESTS)
+tests: $(TESTS) $(if $(SAN),,fuzz)
+
+# Fuzzers: libFuzzer harnesses on the libraries, built by clang under its sanitizers; tests/system/fuzz.sh runs them.
+FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_CC := clang-14 -std=gnu17 -g -O1 -Wall -Wextra -fno-sanitize-recover=undefined
+fuzz: $(FUZZERS)
+build/fuzz/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) -fsanitize=fuzzer-no-link,address,undefined $(CPPFLAGS) -MMD -MP -c -o $@ $<
+build/fuzz/lib.a: $(LIB_SRC:%.c=build/fuzz/obj/%.o)
+	rm -f $@ && ar rcs $@ $^
+build/fuzz/%: tests/fuzz/%.c build/fuzz/lib.a
+	$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $< build/fuzz/lib.a $(LDLIBS)
 bench: all
 	@bench/run.sh
 install: all
@@ -54,4 +66,4 @@ install: all
 clean:
 	rm -rf build
 
--include $(shell find $O -name '*.d' 2>/dev/null)
+-include $(shell find $O build/fuzz -name '*.d' 2>/dev/null)

@@ -5,6 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A line stays a line, and a terminal stays as it was, whatever the user's text quoted in it holds. */
+static void one_line(char *text)
+{
+	for (unsigned char *c = (unsigned char *)text; *c; c++)
+		if (*c < 0x20 || *c == 0x7f)
+			*c = '?';
+}
+
 int err_set(struct err *e, int code, const char *format, ...)
 {
 	if (e) {
@@ -12,6 +20,7 @@ int err_set(struct err *e, int code, const char *format, ...)
 		va_start(ap, format);
 		vsnprintf(e->text, sizeof e->text, format, ap);
 		va_end(ap);
+		one_line(e->text);
 		e->code = code;
 	}
 	return code;
@@ -27,6 +36,7 @@ int err_system(struct err *e, const char *format, ...)
 		va_end(ap);
 		if (n >= 0 && (size_t)n < sizeof e->text)
 			snprintf(e->text + n, sizeof e->text - (size_t)n, ": %s", strerror(saved));
+		one_line(e->text);
 		e->code = ERR_SYSTEM;
 	}
 	errno = saved;

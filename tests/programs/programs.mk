@@ -3,7 +3,7 @@
 P := build/tests/programs
 PROGRAM_FLAGS := -O1 -g -fno-pie -no-pie
 
-PROGRAMS := $(addprefix $P/,work work-static work32 threads throws dies reps jit forks)
+PROGRAMS := $(addprefix $P/,work work-static work32 threads throws dies reps norep jit forks)
 programs: $(PROGRAMS)
 
 $P/%: tests/programs/%.c
@@ -18,7 +18,7 @@ $P/work32: tests/programs/work.c
 $P/throws: tests/programs/throws.cc
 	@mkdir -p $(@D)
 	g++ $(PROGRAM_FLAGS) -o $@ $<
-$P/reps: tests/programs/reps.S
+$P/reps $P/norep: $P/%: tests/programs/%.S
 	@mkdir -p $(@D)
 	gcc -nostdlib -static -no-pie -o $@ $<
 

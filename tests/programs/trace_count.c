@@ -33,6 +33,8 @@
 #include <unistd.h>
 #undef si_addr		/* signal.h makes a macro of it; it is a field of st_signal here */
 
+#define X64 PRIx64
+#define U64 PRIu64
 #define RING_BYTES (ST_CONTROL_BYTES + (size_t)ST_CHUNKS * ST_CHUNK_BYTES)
 #define MAX_RINGS 4096
 #define MAX_TIDS 512
@@ -130,7 +132,7 @@ static void print_access(const struct st_slot *s, uint64_t value)
 {
 	if (s->kind == ST_SLOT_REG) {
 		if (s->reg < 16)	/* the thunk is the translator's business */
-			fprintf(out, "R %u %u %u %" PRIx64 "\n", s->reg, s->offset, s->size, value);
+			fprintf(out, "R %u %u %u %" X64 "\n", s->reg, s->offset, s->size, value);
 		return;
 	}
 	fprintf(out, "%c %u %s%s%s ", s->kind == ST_SLOT_LOAD ? 'L' : s->kind == ST_SLOT_STORE ? 'S' :
@@ -165,12 +167,12 @@ static void count_slots(struct process *p, const struct st_block_def *d, const u
 		if (s[i].kind == ST_SLOT_REG && s[i].reg < 16) {
 			uint64_t mask = s[i].size == 8 ? ~0ull : (1ull << (8 * s[i].size)) - 1;
 			if (value[i] & ~mask)
-				bad("block %u slot %u: %#" PRIx64 " in %u bytes", d->id, i, value[i], s[i].size);
+				bad("block %u slot %u: %#" X64 " in %u bytes", d->id, i, value[i], s[i].size);
 			mask <<= 8 * s[i].offset;
 			uint64_t *g = &r->gpr[s[i].reg];
 			*g = (*g & ~mask) | (value[i] << (8 * s[i].offset));
 		} else if (s[i].kind != ST_SLOT_REG && p->c && value[i] < 4096) {
-			bad("block %u slot %u at instruction %#" PRIx64 ": address %#" PRIx64, d->id, i, insns_of(d)[s[i].insn].addr,
+			bad("block %u slot %u at instruction %#" X64 ": address %#" X64, d->id, i, insns_of(d)[s[i].insn].addr,
 			    value[i]);
 		}
 	}
@@ -191,7 +193,7 @@ static void dump_side(struct process *p, unsigned kind, const uint64_t *w)
 	switch (kind) {
 	case ST_PROCESS: {
 		const struct st_process *s = v;
-		fprintf(out, "PROCESS parent=%u word=%u regs=%u exec=%u entry=%#" PRIx64, s->parent_pid, s->word_bytes, s->has_regs,
+		fprintf(out, "PROCESS parent=%u word=%u regs=%u exec=%u entry=%#" X64, s->parent_pid, s->word_bytes, s->has_regs,
 			s->is_exec, s->entry);
 		print_text("path", (const char *)(s + 1), s->path_bytes - 1);
 		print_text("argv", (const char *)(s + 1) + s->path_bytes, s->argv_bytes - 1);
@@ -205,7 +207,7 @@ static void dump_side(struct process *p, unsigned kind, const uint64_t *w)
 	}
 	case ST_MAP: {
 		const struct st_map *s = v;
-		fprintf(out, "MAP %#" PRIx64 "+%#" PRIx64 " %c%c%c off=%#" PRIx64 " dev=%x:%x ino=%" PRIu64 "%s%s%s id=", s->addr, s->bytes,
+		fprintf(out, "MAP %#" X64 "+%#" X64 " %c%c%c off=%#" X64 " dev=%x:%x ino=%" U64 "%s%s%s id=", s->addr, s->bytes,
 			s->prot & 1 ? 'r' : '-', s->prot & 2 ? 'w' : '-', s->prot & 4 ? 'x' : '-', s->offset, s->dev_major,
 			s->dev_minor, s->inode, s->is_stack ? " stack" : "", s->is_heap ? " heap" : "", s->is_huge ? " huge" : "");
 		for (int i = 0; i < s->build_id_bytes; i++)
@@ -215,12 +217,12 @@ static void dump_side(struct process *p, unsigned kind, const uint64_t *w)
 	}
 	case ST_UNMAP: case ST_DISCARD: {
 		const struct st_range *s = v;
-		fprintf(out, "%s %#" PRIx64 "+%#" PRIx64, kind == ST_UNMAP ? "UNMAP" : "DISCARD", s->addr, s->bytes);
+		fprintf(out, "%s %#" X64 "+%#" X64, kind == ST_UNMAP ? "UNMAP" : "DISCARD", s->addr, s->bytes);
 		break;
 	}
 	case ST_SIGNAL: {
 		const struct st_signal *s = v;
-		fprintf(out, "SIGNAL %d code=%d ip=%#" PRIx64 " handler=%#" PRIx64 " addr=%#" PRIx64 " bytes=", s->signo, s->si_code, s->ip,
+		fprintf(out, "SIGNAL %d code=%d ip=%#" X64 " handler=%#" X64 " addr=%#" X64 " bytes=", s->signo, s->si_code, s->ip,
 			s->handler, s->si_addr);
 		for (int i = 0; i < 16; i++)
 			fprintf(out, "%02x", s->code[i]);
@@ -230,15 +232,15 @@ static void dump_side(struct process *p, unsigned kind, const uint64_t *w)
 		const struct st_syscall *s = v;
 		fprintf(out, "%s %" PRIu64, kind == ST_SYSCALL ? "SYSCALL" : "RET", s->number);
 		if (kind == ST_SYSCALL)
-			fprintf(out, " (%#" PRIx64 ", %#" PRIx64 ", %#" PRIx64 ")", s->arg[0], s->arg[1], s->arg[2]);
+			fprintf(out, " (%#" X64 ", %#" X64 ", %#" X64 ")", s->arg[0], s->arg[1], s->arg[2]);
 		else
-			fprintf(out, " = %#" PRIx64 "%s%s", s->result, s->is_error ? " error" : "", s->blocked ? " blocked" : "");
+			fprintf(out, " = %#" X64 "%s%s", s->result, s->is_error ? " error" : "", s->blocked ? " blocked" : "");
 		break;
 	}
 	case ST_COMM: fprintf(out, "COMM %.16s", ((const struct st_name *)v)->name); break;
 	case ST_REGS: {
 		const struct st_regs *s = v;
-		fprintf(out, "REGS ip=%#" PRIx64 " sp=%#" PRIx64 " flags=%#" PRIx64, s->ip, s->gpr[4], s->flags);
+		fprintf(out, "REGS ip=%#" X64 " sp=%#" X64 " flags=%#" X64, s->ip, s->gpr[4], s->flags);
 		break;
 	}
 	case ST_FORK: fprintf(out, "FORK child=%u followed=%u", ((const struct st_fork *)v)->child_pid, ((const struct st_fork *)v)->followed); break;
@@ -248,7 +250,7 @@ static void dump_side(struct process *p, unsigned kind, const uint64_t *w)
 		break;
 	case ST_BLOCK_DEF: {
 		const struct st_block_def *s = v;
-		fprintf(out, "BLOCK_DEF %u at %#" PRIx64 ": %u instructions, %u slots, %u exits", s->id, insns_of(s)->addr, s->insns, s->slots,
+		fprintf(out, "BLOCK_DEF %u at %#" X64 ": %u instructions, %u slots, %u exits", s->id, insns_of(s)->addr, s->insns, s->slots,
 			s->exits);
 		break;
 	}
@@ -267,7 +269,7 @@ static void regs_record(struct process *p, const struct st_regs *s)
 			if (p->in_syscall[p->tid % MAX_TIDS] && (i == 0 || i == 1 || i == 11))
 				continue;
 			if (r->gpr[i] != s->gpr[i])
-				bad("process %u thread %u at %#" PRIx64 ": register %d is %#" PRIx64 ", its writes say %#" PRIx64, p->pid, p->tid,
+				bad("process %u thread %u at %#" X64 ": register %d is %#" X64 ", its writes say %#" X64, p->pid, p->tid,
 				    s->ip, i, s->gpr[i], r->gpr[i]);
 		}
 		total.regs_checked++;
@@ -320,7 +322,7 @@ static void walk(struct process *p, const uint64_t *w, size_t n)
 		if (kind == ST_BLOCK) {
 			struct block *b = id < p->n_blocks ? &p->blocks[id] : NULL;
 			if (!b || !b->def || ST_HEADER_EXIT(h) >= b->def->exits) {
-				bad("process %u position %" PRIu64 ": block %u exit %u", p->pid, p->pos + at * 8, id, ST_HEADER_EXIT(h));
+				bad("process %u position %" U64 ": block %u exit %u", p->pid, p->pos + at * 8, id, ST_HEADER_EXIT(h));
 				return;
 			}
 			struct exit_count *e = &b->exits[ST_HEADER_EXIT(h)];
@@ -346,7 +348,7 @@ static void walk(struct process *p, const uint64_t *w, size_t n)
 		} else {
 			uint32_t bytes = id;
 			if (kind <= ST_BLOCK_OPEN || kind >= ST_KINDS || bytes < 8 || bytes % 8 || bytes / 8 > n - at) {
-				bad("process %u position %" PRIu64 ": header %#" PRIx64, p->pid, p->pos + at * 8, h);
+				bad("process %u position %" U64 ": header %#" X64, p->pid, p->pos + at * 8, h);
 				return;
 			}
 			side_record(p, kind, w + at, bytes);
@@ -589,15 +591,15 @@ int main(int argc, char **argv)
 		if (!ring[i].exited && ring[i].c->tracer_state != 2 && !gone)
 			bad("process %u.%u: no end", ring[i].pid, ring[i].serial);
 	}
-	fprintf(out, "begun %" PRIu64 "\nrepeats %" PRIu64 "\nretired %" PRIu64 "\n", total.begun + total.cut_insns, total.repeats,
+	fprintf(out, "begun %" U64 "\nrepeats %" U64 "\nretired %" U64 "\n", total.begun + total.cut_insns, total.repeats,
 		total.begun + total.cut_insns - total.repeats);
-	fprintf(out, "blocks %" PRIu64 "\ndefs %" PRIu64 "\ncuts %" PRIu64 "\n", total.blocks, total.defs, total.cuts);
+	fprintf(out, "blocks %" U64 "\ndefs %" U64 "\ncuts %" U64 "\n", total.blocks, total.defs, total.cuts);
 	if (!speed)
-		fprintf(out, "loads %" PRIu64 "\nstores %" PRIu64 "\nloadstores %" PRIu64 "\nprefetches %" PRIu64 "\nundone %" PRIu64
-			"\natomic %" PRIu64 "\nhelper %" PRIu64 "\nregs %" PRIu64 "\n", total.load, total.store, total.loadstore,
+		fprintf(out, "loads %" U64 "\nstores %" U64 "\nloadstores %" U64 "\nprefetches %" U64 "\nundone %" U64
+			"\natomic %" U64 "\nhelper %" U64 "\nregs %" U64 "\n", total.load, total.store, total.loadstore,
 			total.prefetch, total.undone, total.atomic, total.helper, total.reg);
-	fprintf(out, "rings %d\nexits %d\nthreads %" PRIu64 "\nswitches %" PRIu64 "\nmaps %" PRIu64 "\nunmaps %" PRIu64 "\ndiscards %" PRIu64
-		"\nsignals %" PRIu64 "\nsyscalls %" PRIu64 "\nforks %" PRIu64 "\nnotes %" PRIu64 "\nregs_checked %" PRIu64 "\nbytes %" PRIu64 "\n",
+	fprintf(out, "rings %d\nexits %d\nthreads %" U64 "\nswitches %" U64 "\nmaps %" U64 "\nunmaps %" U64 "\ndiscards %" U64
+		"\nsignals %" U64 "\nsyscalls %" U64 "\nforks %" U64 "\nnotes %" U64 "\nregs_checked %" U64 "\nbytes %" U64 "\n",
 		n_rings, exits, total.side[ST_THREAD_START], total.side[ST_SWITCH], total.side[ST_MAP], total.side[ST_UNMAP],
 		total.side[ST_DISCARD], total.side[ST_SIGNAL], total.side[ST_SYSCALL], total.side[ST_FORK], total.side[ST_NOTE],
 		total.regs_checked, total.bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Instructions with known accesses, for tests/system/tracer-access.sh.  Each comment after a # with > is one access that the tracer
- * must report, in this order: kind, size, flags, offset from `data` (see trace_count.c, option -a).
+ * Instructions with known accesses, for tests/system/tracer-access.sh.  Each comment after a # with > is one
+ * access that the tracer must report, in this order: kind, size, flags, offset from `data` (see trace_count.c, option -a).
  */
 	.globl _start, probe_begin, probe_end, data
 	.text
@@ -14,7 +14,7 @@ _start:
 	mov $4, %eax
 	vpinsrd $2, %eax, %xmm1, %xmm1		# index of element 2: 4
 	vmovdqa %xmm2, %xmm3
-	finit
+	fninit
 	lea stack(%rip), %rsp
 probe_begin:
 	mov (%rbx), %rax			#> L 8  0

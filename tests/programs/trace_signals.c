@@ -64,7 +64,8 @@ static void faults(void)
 	sigaction(SIGSEGV, &touch, NULL);
 	page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	page[8] = 1;
-	printf("segv %d fpe %d trap %d ill %d touched %d\n", seen[SIGSEGV], seen[SIGFPE], seen[SIGTRAP], seen[SIGILL] >= 100, page[8]);
+	printf("segv %d fpe %d trap %d ill %d touched %d\n",
+	       seen[SIGSEGV], seen[SIGFPE], seen[SIGTRAP], seen[SIGILL] >= 100, page[8]);
 }
 
 static void alarms(void)

@@ -52,11 +52,12 @@ grep -q 'full.data' err && echo "ok full disk: names the file" || { echo "FAILED
 check "full disk: nothing to complain of" "$(cat err)" ""
 grep -q ' mix$' report && echo "ok full disk: has its samples" || { echo "FAILED full disk: no samples"; failed=1; }
 
-"$SOFTPMU" record -o int.data -- "$PROGRAMS/work" 2000000000 >out 2>err </dev/null &
+# Shells start background jobs with SIGINT ignored; env undoes that.  setsid: a group of its own, as a terminal's foreground job.
+setsid env --default-signal=INT "$SOFTPMU" record -o int.data -- "$PROGRAMS/work" 100000000 >out 2>err </dev/null &
 pid=$!
 for i in 1 2 3 4 5 6 7 8 9 10; do sleep 1; [ -s int.data ] && break; done
 sleep 2
-kill -INT $pid
+kill -s INT -- -$pid
 wait $pid; code=$?
 check "Ctrl-C: status" $code 130
 grep -q 'Wrote .* int.data' err && echo "ok Ctrl-C: wrote" || { echo "FAILED Ctrl-C"; cat err; failed=1; }

@@ -28,15 +28,15 @@ compare x86 "$PROGRAMS/work32" 3
 compare amd64 /bin/ls /usr/include
 compare amd64 "$PROGRAMS/trace_dl"
 
-# Each instruction of trace_mem.S and trace_mem32.S is executed once.  REPs: two MOVS, three STOS, SCAS that ends in its third.
-count "$PROGRAMS/trace_mem32"
-want=$(objdump -d "$PROGRAMS/trace_mem32" | grep -c '^ *[0-9a-f]*:	[0-9a-f ]*	')
-[ "$(value retired)" = "$want" ] && [ "$(value repeats)" = 2 ] || { echo "trace_mem32: $(value retired) of $want, $(value repeats) repeats"; failed=1; }
-if grep -q -w avx2 /proc/cpuinfo; then
-	count "$PROGRAMS/trace_mem"
-	want=$(objdump -d "$PROGRAMS/trace_mem" | grep -c '^ *[0-9a-f]*:	[0-9a-f ]*	')
-	[ "$(value retired)" = "$want" ] && [ "$(value repeats)" = 7 ] || { echo "trace_mem: $(value retired) of $want, $(value repeats) repeats"; failed=1; }
-fi
+# Each instruction of these is executed once.  REPs: two MOVS, three STOS, a SCAS that ends in its third.
+once() {	# program, repeats
+	count "$PROGRAMS/$1"
+	want=$(objdump -d "$PROGRAMS/$1" | grep -c '^ *[0-9a-f]*:	[0-9a-f ]*	')
+	[ "$(value retired)" = "$want" ] && [ "$(value repeats)" = "$2" ] || {
+		echo "$1: $(value retired) of $want instructions, $(value repeats) repeats of $2"; failed=1; }
+}
+once trace_mem32 2
+grep -q -w avx2 /proc/cpuinfo && once trace_mem 7
 
 # A block that a fault leaves in its middle: the instructions before the fault, not the faulting one.
 count "$PROGRAMS/trace_cut"

@@ -76,25 +76,24 @@ void bpred_branch(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthr
 		if (!taken)
 			return;		/* the BTB's word would change nothing: decode corrects it, and not taken is not learned */
 	}
-	uint64_t known_target;
-	struct btb_place place = btb_find(&p->btb, ip, &known_target);
-	int level = place.level;
-	if (flags & INSN_COND) {
-		out->resteer = !out->mispredicted && level < 0;
-	} else if (flags & INSN_RET) {
-		out->wrong_target = out->mispredicted = ras_pop(&p->ras) != target;
-		out->resteer = level < 0 && !out->mispredicted;
-	} else if (flags & INSN_INDIRECT) {
-		uint64_t says = indirect_branch(&p->indirect, ip, target, known_target);
-		out->wrong_target = out->mispredicted = level < 0 || says != target;
-		tage_push(&p->tage, target >> 2 & 1);
-		tage_push(&p->tage, target >> 5 & 1);
-	} else {	/* direct: decode knows better than a stale BTB entry */
-		out->resteer = level < 0 || known_target != target;
-	}
 	if (flags & INSN_CALL)
 		ras_push(&p->ras, fallthrough);
-	if (level == 1 && !out->mispredicted && !out->resteer)
+	if (!(flags & (INSN_RET | INSN_INDIRECT)) && btb_use_direct(&p->btb, ip)) {
+		indirect_push(&p->indirect, ip, target);
+		return;
+	}
+	uint64_t known_target;
+	struct btb_place place = btb_find(&p->btb, ip, &known_target);
+	if (flags & INSN_RET) {
+		out->wrong_target = out->mispredicted = ras_pop(&p->ras) != target;
+	} else if (flags & INSN_INDIRECT) {
+		uint64_t says = indirect_branch(&p->indirect, ip, target, known_target);
+		out->wrong_target = out->mispredicted = place.level < 0 || says != target;
+		tage_push(&p->tage, target >> 2 & 1);
+		tage_push(&p->tage, target >> 5 & 1);
+	}
+	out->resteer = place.level < 0 && !out->mispredicted;
+	if (place.level == 1 && !out->mispredicted)
 		out->bubble = p->l2_bubble;
 	btb_train(&p->btb, ip, target, place);
 	indirect_push(&p->indirect, ip, target);

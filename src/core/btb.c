@@ -61,30 +61,6 @@ void btb_clear(struct btb *b)
 	}
 }
 
-/* 32 bits stand for the address; a collision only makes a wrong BTB hit, as on hardware with its shorter tags. */
-static uint32_t btb_tag(uint64_t ip)
-{
-	uint32_t tag = (uint32_t)(ip ^ ip >> 32);
-	return tag ? tag : 1;
-}
-
-static uint32_t btb_set(const struct btb_level *l, uint32_t tag)
-{
-	return (tag ^ tag >> 12 ^ tag >> 24) & (l->sets - 1);
-}
-
-static inline int32_t level_find(const struct btb_level *l, uint32_t set, uint32_t tag)
-{
-	__m128i want = _mm_set1_epi32((int)tag);
-	for (uint32_t i = 0; i < l->stride; i += 4) {
-		__m128i have = _mm_load_si128((const __m128i *)(l->tag + set * l->stride + i));
-		int hit = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(have, want)));
-		if (hit)
-			return (int32_t)(i + (unsigned)__builtin_ctz((unsigned)hit));
-	}
-	return -1;
-}
-
 struct btb_place btb_find(const struct btb *b, uint64_t ip, uint64_t *target)
 {
 	uint32_t tag = btb_tag(ip);
@@ -93,7 +69,7 @@ struct btb_place btb_find(const struct btb *b, uint64_t ip, uint64_t *target)
 		if (!l->sets)
 			break;
 		uint32_t set = btb_set(l, tag);
-		int32_t way = level_find(l, set, tag);
+		int32_t way = btb_level_find(l, set, tag);
 		if (way < 0)
 			continue;
 		struct btb_place place = { i, set * l->stride + (uint32_t)way };
@@ -147,7 +123,10 @@ int indirect_init(struct indirect *p, const struct core_config *c, struct err *e
 	p->entries_log2 = c->indirect_entries_log2;
 	for (uint32_t i = 0; i < n; i++) {
 		double length = n == 1 ? min : min * pow((double)max / min, (double)i / (n - 1));
-		p->shift[i] = (uint8_t)(64 / (length < 2 ? 2 : lround(length)));	/* a length of 1 is taken as 2 */
+		unsigned branches = (unsigned)lround(length);
+		p->which[i] = branches <= 16 ? 0 : branches <= 32 ? 1 : 2;
+		unsigned bits = branches * (4u >> p->which[i]);
+		p->mask[i] = bits >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1;
 	}
 	if (n) {
 		p->entry = malloc(((size_t)n << p->entries_log2) * sizeof(*p->entry));
@@ -178,7 +157,7 @@ uint64_t indirect_branch(struct indirect *p, uint64_t ip, uint64_t target, uint6
 	uint16_t tag[INDIRECT_TABLES];
 	int longest = -1;
 	for (uint32_t i = 0; i < p->tables; i++) {
-		uint64_t h = (p->path[i] ^ ip * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);
+		uint64_t h = ((p->path[p->which[i]] & p->mask[i]) + ip * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);
 		e[i] = &p->entry[(size_t)i << p->entries_log2 | h >> (64 - p->entries_log2)];
 		tag[i] = (uint16_t)(h >> 20) | 1;
 		if (e[i]->tag == tag[i]) {

@@ -23,10 +23,46 @@ struct btb_level {
 	struct repl repl;
 };
 struct btb { struct btb_level level[BTB_LEVELS]; };
+
+/* 32 bits stand for the address; a collision only makes a wrong BTB hit, as on hardware with its shorter tags. */
+static inline uint32_t btb_tag(uint64_t ip)
+{
+	uint32_t tag = (uint32_t)(ip ^ ip >> 32);
+	return tag ? tag : 1;
+}
+
+static inline uint32_t btb_set(const struct btb_level *l, uint32_t tag)
+{
+	return (tag ^ tag >> 12 ^ tag >> 24) & (l->sets - 1);
+}
+
+static inline int32_t btb_level_find(const struct btb_level *l, uint32_t set, uint32_t tag)
+{
+	__m128i want = _mm_set1_epi32((int)tag);
+	for (uint32_t i = 0; i < l->stride; i += 4) {
+		__m128i have = _mm_load_si128((const __m128i *)(l->tag + set * l->stride + i));
+		int hit = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(have, want)));
+		if (hit)
+			return (int32_t)(i + (unsigned)__builtin_ctz((unsigned)hit));
+	}
+	return -1;
+}
+
 int  btb_init(struct btb *b, const struct core_config *c, struct err *err);
 void btb_release(struct btb *b);
 void btb_clear(struct btb *b);
 struct btb_place { int level; uint32_t at; };	/* level that knows the branch (0 or 1), or -1; and its entry there */
+/* A taken direct branch, whose target decode gives: true if the first level knows it (and has noted its use). */
+static inline bool btb_use_direct(struct btb *b, uint64_t ip)
+{
+	struct btb_level *l = &b->level[0];
+	uint32_t tag = btb_tag(ip), set = btb_set(l, tag);
+	int32_t way = btb_level_find(l, set, tag);
+	if (way < 0)
+		return false;
+	repl_touch_plru(&l->repl, &l->word[set], (uint32_t)way);
+	return true;
+}
 /* *target gets the last target, 0 if unknown. */
 struct btb_place btb_find(const struct btb *b, uint64_t ip, uint64_t *target);
 /* The branch was taken.  place: what btb_find said. */
@@ -48,9 +84,11 @@ static inline uint64_t ras_pop(struct ras *r)
 struct indirect_entry { uint64_t target; uint16_t tag; uint8_t confidence, useful; };
 struct indirect {
 	uint32_t tables, entries_log2;
-	/* A branch enters each register at the bottom; shifted by 64 / length, it has left after `length` branches. */
-	uint64_t path[INDIRECT_TABLES];
-	uint8_t  shift[INDIRECT_TABLES];
+	/* The path: 4 bits each of the last 16 taken branches, 2 of the last 32, 1 of the last 64.  A table sees the last
+	 * `length` branches through the register that just holds them. */
+	uint64_t path[3];
+	uint8_t  which[INDIRECT_TABLES];
+	uint64_t mask[INDIRECT_TABLES];
 	uint32_t lfsr;
 	struct indirect_entry *entry;
 };
@@ -62,8 +100,9 @@ uint64_t indirect_branch(struct indirect *p, uint64_t ip, uint64_t target, uint6
 /* Any taken branch. */
 static inline void indirect_push(struct indirect *p, uint64_t ip, uint64_t target)
 {
-	uint64_t in = (ip ^ target << 3 ^ target >> 29) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-	for (unsigned i = 0; i < p->tables; i++)
-		p->path[i] = (p->path[i] << p->shift[i]) ^ in;
+	uint64_t in = (ip ^ target << 3) * UINT64_C(0x9e3779b97f4a7c15) >> 60;
+	p->path[0] = p->path[0] << 4 | in;
+	p->path[1] = p->path[1] << 2 | (in & 3);
+	p->path[2] = p->path[2] << 1 | in >> 3;
 }
 #endif

@@ -38,10 +38,14 @@ uint64_t repl_first(const struct repl *r);		/* word of an empty set */
 unsigned repl_victim(const struct repl *r, uint64_t *word);
 void repl_touch_slow(const struct repl *r, uint64_t *word, unsigned way);
 
+static inline void repl_touch_plru(const struct repl *r, uint64_t *word, unsigned way)
+{
+	*word = (*word & r->keep[way]) | r->point[way];
+}
 static inline void repl_touch(const struct repl *r, uint64_t *word, unsigned way)
 {
 	if (__builtin_expect(r->policy == REPL_PLRU, 1))
-		*word = (*word & r->keep[way]) | r->point[way];
+		repl_touch_plru(r, word, way);
 	else if (r->policy == REPL_LRU)
 		repl_touch_slow(r, word, way);
 	else

@@ -61,8 +61,9 @@ static inline void write_record(struct core *c, const struct insn *in, const str
 {
 	struct spmu_record *r = emit_uop(&c->e);
 	const uint32_t base = (uint32_t)c->e.base;
-	const uint64_t head = UINT64_C(3) << 16 | (uint64_t)port << 24 | (uint64_t)size << 32;
-	memcpy(r, &head, sizeof head);		/* kind, hw_thread, cpl, port, size */
+	const uint32_t head = SPMU_REC_UOP | 3u << 16 | port << 24;
+	memcpy(r, &head, sizeof head);		/* kind, hw_thread, cpl, port */
+	r->size = size;
 	r->ip = in->addr;
 	r->is = u->is;
 	r->did = did;
@@ -81,11 +82,11 @@ struct slot {			/* one that is on its way */
 	bool memory;		/* it holds loads or stores */
 };
 
-/* All uops of the slot are done: the cycle in which it retires. */
-static inline uint64_t retire_slot(struct core *c, const struct slot *slot)
+/* In order, so many a cycle. */
+static inline uint64_t retire_at(struct core *c, uint64_t done)
 {
 	struct rename *rn = &c->rn;
-	uint64_t last = c->last_retire, retire = max64(slot->done + c->retire_latency, last);
+	uint64_t last = c->last_retire, retire = max64(done + c->retire_latency, last);
 	uint32_t retired = retire == last ? c->retired + 1 : 1;
 	bool full = retired > c->retire_width;
 	retire += full;
@@ -96,6 +97,14 @@ static inline uint64_t retire_slot(struct core *c, const struct slot *slot)
 	rn->rob[pos] = retire + 1;
 	pos++;
 	rn->rob_pos = pos == rn->rob_size ? 0 : pos;
+	return retire;
+}
+
+/* All uops of the slot are done. */
+static inline uint64_t retire_slot(struct core *c, const struct slot *slot)
+{
+	struct rename *rn = &c->rn;
+	uint64_t retire = retire_at(c, slot->done);
 	if (slot->memory) {
 		struct lsq *q = &c->q;
 		for (uint32_t i = slot->lb_first; i != rn->lb_pos; i = i + 1 == rn->lb_size ? 0 : i + 1)
@@ -138,6 +147,16 @@ static void slot_special(struct core *c, const struct uop *u)
 		c->rn.barrier = max64(c->rn.barrier, max64(c->last_retire + 1, lsq_drain(c)));
 }
 
+/* The scheduler has no entry: allocation waits for one. */
+static uint64_t wait_entry(struct core *c, unsigned pool, uint64_t alloc, uint64_t *did)
+{
+	scheduler_wait(&c->sc, pool);
+	if (c->sc.walk <= alloc)
+		return alloc;
+	*did |= SPMU_DID(STALL_RS);
+	return rename_stall(c, SPMU_SIG_RESOURCE_STALL_RS, alloc, c->sc.walk);
+}
+
 static uint64_t run_fence(struct core *c, const struct uop *u, uint64_t complete)
 {
 	if (u->kind == UOP_FENCE_LOAD || u->kind == UOP_FENCE_FULL) {
@@ -157,6 +176,51 @@ static uint64_t run_unit(struct core *c, const struct uop *u, unsigned port, uin
 	return dispatch;
 }
 
+/* An instruction of one uop that computes or loads, and nothing besides: most of them.  run_insn does the same; half as
+ * many host instructions are what this one is for. */
+static inline __attribute__((always_inline)) void
+run_simple(struct core *c, const struct insn *in, const struct uop *u, const bool load, uint64_t addr)
+{
+	struct scheduler *sc = &c->sc;
+	struct rename *rn = &c->rn;
+
+	frontend_insn(c, in);
+	emit_room(&c->e);
+	uint64_t fetch = frontend_slot(c);
+	uint64_t did = c->fe.did_path | c->fe.did | SPMU_DID(RETIRED);
+	c->fe.did = 0;
+	uint64_t alloc = rename_slot(c, fetch, &did);
+	uint32_t lb_pos = rn->lb_pos;
+	if (load) {
+		uint64_t free = rn->lb[lb_pos];
+		if (UNLIKELY(free > alloc)) {
+			alloc = rename_stall(c, SPMU_SIG_RESOURCE_STALL_LB, alloc, free);
+			did |= SPMU_DID(STALL_LB);
+		}
+		rn->lb_pos = lb_pos + 1 == rn->lb_size ? 0 : lb_pos + 1;
+	}
+	const struct port_choice *choice = &sc->choice[u->ports & sc->port_mask];
+	if (UNLIKELY(sc->free[choice->pool] <= 0))
+		alloc = wait_entry(c, choice->pool, alloc, &did);
+	unsigned port = load ? scheduler_load_port(sc, choice) : scheduler_port(sc, choice, rn->slot);
+	scheduler_enter(sc, choice, port);
+	uint64_t ready = max64(max64(c->reg[u->src[0]], c->reg[u->src[1]]), alloc + rn->dispatch_delay), dispatch, complete;
+	if (load) {
+		bool vector = (uint8_t)(u->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC || u->size > 8;
+		ready = max64(ready, c->q.load_floor);
+		complete = lsq_load_quick(c, in->addr, addr, u->size, port, ready, vector, &did, &dispatch) + u->latency;
+	} else {
+		dispatch = scheduler_take(sc, port, ready);
+		complete = dispatch + u->latency;
+	}
+	c->reg[u->dst[0]] = c->reg[u->dst[1]] = c->reg[u->dst[2]] = complete;
+	c->reg[REG_NONE] = 0;
+	uint64_t retire = retire_at(c, complete);
+	if (load)
+		rn->lb[lb_pos] = retire + 1;
+	write_record(c, in, u, port, load ? u->size : 0, did, load ? addr : 0, fetch, alloc, ready, dispatch, complete, retire);
+}
+
 static inline __attribute__((always_inline)) void
 run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigned uops, const struct where w)
 {
@@ -167,14 +231,17 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 
 	if (LIKELY(c->fe.path != FE_MS))	/* else a REP instruction that goes on */
 		frontend_insn(c, in);
+	emit_room(&c->e);
 	do {				/* a slot */
 		const struct uop *u = next;
+		if (UNLIKELY(uops > EMIT_UOPS))
+			emit_room(&c->e);
 		if (UNLIKELY(u->flags & UOP_MS || u->kind == UOP_SERIALIZE))
 			slot_special(c, u);
 		uint64_t fetch = frontend_slot(c);
 		uint64_t did = c->fe.did_path | c->fe.did | SPMU_DID(RETIRED);
 		c->fe.did = 0;
-		uint64_t alloc = rename_slot(c, u->kind, fetch, &did);
+		uint64_t alloc = rename_slot(c, fetch, &did);
 		struct slot slot = { .done = alloc, .lb_first = rn->lb_pos };
 		q->slot_tail = q->tail;
 		for (;;) {		/* a uop */
@@ -211,16 +278,11 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				}
 			}
 			if (LIKELY(ports)) {
-				port = scheduler_port(sc, ports);
-				unsigned pool = sc->pool[port];
-				if (UNLIKELY(sc->free[pool] <= 0)) {
-					scheduler_wait(sc, pool);
-					if (sc->walk > alloc) {
-						alloc = rename_stall(c, SPMU_SIG_RESOURCE_STALL_RS, alloc, sc->walk);
-						did |= SPMU_DID(STALL_RS);
-					}
-				}
-				scheduler_enter(sc, port);
+				const struct port_choice *choice = &sc->choice[ports];
+				if (UNLIKELY(sc->free[choice->pool] <= 0))
+					alloc = wait_entry(c, choice->pool, alloc, &did);
+				port = u->kind == UOP_LOAD ? scheduler_load_port(sc, choice) : scheduler_port(sc, choice, rn->slot);
+				scheduler_enter(sc, choice, port);
 			}
 			ready = max64(max64(max64(c->reg[u->src[0]], c->reg[u->src[1]]), max64(c->reg[u->src[2]], c->reg[u->src[3]])),
 			              alloc + rn->dispatch_delay);
@@ -240,7 +302,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 					ready = max64(ready, lsq_drain(c));
 				if (LIKELY(access && !(u->is & SPMU_IS(PREFETCH_SW)))) {
 					bool vector = (uint8_t)(u->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC || size > 8;
-					complete = lsq_load(c, in->addr, addr, size, port, ready, vector, &did, &dispatch) + u->latency;
+					complete = lsq_load_quick(c, in->addr, addr, size, port, ready, vector, &did, &dispatch) + u->latency;
 					if (UNLIKELY(u->is & SPMU_IS(LOCK)))
 						q->lock_begin = dispatch;
 					break;
@@ -261,7 +323,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 					complete = max64(complete, r.ready);
 					did |= r.did;
 				}
-				lsq_store(c, in->addr, addr, size, access, u->is & SPMU_IS(NON_TEMPORAL), complete);
+				lsq_store(c, in->addr, addr, size, access, u->is & SPMU_IS(NON_TEMPORAL), complete - 1);
 				q->lock_slot |= (u->is & SPMU_IS(LOCK)) != 0;
 				break;
 			case UOP_STORE_DATA:
@@ -289,8 +351,6 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			uint64_t result = u->kind == UOP_ELIMINATED ? c->reg[u->src[0]] : complete;
 			c->reg[u->dst[0]] = c->reg[u->dst[1]] = c->reg[u->dst[2]] = result;
 			c->reg[REG_NONE] = 0;
-			if (UNLIKELY(u->is & SPMU_IS(PAUSE)))
-				rn->barrier = max64(rn->barrier, alloc + c->config.pause_cycles);
 			slot.done = max64(slot.done, complete);
 
 			bool last = ++next == end || next->flags & UOP_SLOT;
@@ -313,6 +373,8 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 		if (UNLIKELY(u->kind == UOP_SERIALIZE))
 			rn->barrier = max64(rn->barrier, c->last_retire + 1);
 	} while (next < end);
+	if (UNLIKELY(first->is & SPMU_IS(PAUSE)))
+		rn->barrier = max64(rn->barrier, rn->cycle + c->config.pause_cycles);
 	if (UNLIKELY(c->fe.path == FE_MS && !w.stays))
 		frontend_ms_leave(c);
 }
@@ -356,6 +418,24 @@ static unsigned executed(const struct iblock *b, unsigned exit, unsigned *insns)
 	return slots;
 }
 
+/* Which of the first 64 instructions run_simple may take: bit sets in core_private; they hold for every core. */
+static void classify(struct iblock *b)
+{
+	const uint64_t special = SPMU_IS(LOCK) | SPMU_IS(PREFETCH_SW) | SPMU_IS(PAUSE);
+	for (unsigned i = 0; i < b->insns && i < 64; i++) {
+		const struct insn *in = &b->insn[i];
+		const struct uop *u = b->uop + in->first_uop;
+		if (in->uops != 1 || in->flags & (INSN_REP | INSN_MS | INSN_SERIALIZE | INSN_BRANCH | INSN_FUSES_NEXT) ||
+		    u->flags & UOP_MS || u->is & special || !u->ports || u->src[2] || u->src[3])
+			continue;
+		if (u->kind == UOP_COMPUTE && u->latency && !(u->busy > 1 && u->unit))
+			b->core_private[0] |= UINT64_C(1) << i;
+		else if (u->kind == UOP_LOAD && u->size)
+			b->core_private[1] |= UINT64_C(1) << i;
+	}
+	b->core_private[2] = 1;
+}
+
 void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
 {
 	unsigned nslots = executed(b, exit, &insns);
@@ -366,8 +446,23 @@ void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned in
 	if (UNLIKELY(c->rep.active && insns && b->insn[0].addr != c->rep.addr))
 		rep_end(c, false);	/* it was left without a word: a signal */
 	c->instructions += insns;
-	for (unsigned i = 0; i < insns; i++) {
+	if (UNLIKELY(!b->core_private[2]))
+		classify(b);
+	uint64_t simple = b->core_private[0], loads = b->core_private[1];
+	for (unsigned i = 0; i < insns; i++, simple >>= 1, loads >>= 1) {
 		const struct insn *in = &b->insn[i];
+		if (simple & 1) {
+			run_simple(c, in, b->uop + in->first_uop, false, 0);
+			continue;
+		}
+		if (loads & 1) {
+			const struct uop *u = b->uop + in->first_uop;
+			uint64_t addr = u->slot < nslots ? slots[u->slot] : ST_NOT_DONE;
+			if (LIKELY(addr != ST_NOT_DONE)) {
+				run_simple(c, in, u, true, addr);
+				continue;
+			}
+		}
 		if (UNLIKELY(in->flags & INSN_REP)) {
 			c->instructions--;
 			rep_run(c, b, i, slots, nslots, i + 1 < insns ? b->insn[i + 1].addr : next_ip);
@@ -471,10 +566,8 @@ void core_halt_until(struct core *c, uint64_t cycle)
 	if (c->rep.active)
 		rep_end(c, false);
 	lsq_drain(c);
-	if (c->e.now > c->e.cycles_from) {	/* the stretch that ends here */
-		emit_signal(&c->e, SPMU_SIG_CYCLES, c->e.cycles_from, c->e.now, 1);
-		c->e.cycles_from = c->e.now;
-	}
+	c->e.watermark = cycle;
+	emit_flush(&c->e, false);	/* the stretch that ends here; the next batch is based behind the gap */
 	restart(c, cycle);
 }
 

@@ -4,7 +4,7 @@
 #include "core/emit.h"
 #include <string.h>
 
-enum { KEEP_MOST = SPMU_BATCH_MAX * 7 / 8 };	/* a batch must make progress */
+enum { KEEP_MOST = EMIT_LIMIT - 64 };	/* a batch must make progress */
 
 static void put(struct emitter *e, enum spmu_signal s, uint64_t begin, uint64_t end, uint64_t count)
 {
@@ -20,10 +20,10 @@ static void put(struct emitter *e, enum spmu_signal s, uint64_t begin, uint64_t 
 static uint32_t instructions(const struct emitter *e)
 {
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < e->count; i++) {
-		const struct spmu_record *r = &e->record[i];
-		uint64_t retired = r->kind == SPMU_REC_UOP && r->did & SPMU_DID(RETIRED);
-		n += (uint32_t)(retired & r->is >> SPMU_IS_INST_END) + (uint32_t)(retired & r->is >> SPMU_IS_INST_END2);
+	_Static_assert(SPMU_DID_RETIRED == 0, "shifts below");
+	for (const struct spmu_record *r = e->record, *end = r + e->count; r != end; r++) {
+		uint64_t is = r->kind == SPMU_REC_UOP ? r->is : 0;
+		n += (uint32_t)(is >> SPMU_IS_INST_END & r->did & 1) + (uint32_t)(is >> SPMU_IS_INST_END2 & r->did & 1);
 	}
 	return n;
 }

@@ -17,7 +17,8 @@
 enum {
 	EMIT_RUNS = 8,		/* intervals that grow (stalls, bubbles): one record for neighbouring pieces */
 	EMIT_OPEN = 256,	/* most records open at a time, a power of two */
-	EMIT_LIMIT = SPMU_BATCH_MAX - EMIT_RUNS - 1,	/* leaves room for the runs and CYCLES */
+	EMIT_UOPS = 48,		/* most uop records made after one emit_room */
+	EMIT_LIMIT = SPMU_BATCH_MAX - EMIT_UOPS - EMIT_RUNS - 1,	/* leaves room for those, the runs and CYCLES */
 };
 
 struct emit_run { uint64_t begin, end, count; uint32_t signal; };	/* empty: begin == end */
@@ -50,8 +51,7 @@ static inline bool emit_wanted(const struct emitter *e, enum spmu_signal s)
 	return e->wanted[s >> 6] >> (s & 63) & 1;
 }
 
-/* A free record; flushes when the batch is full or `latest` cannot be written as an offset.  (The pipeline keeps the base
- * near its own cycles and takes emit_uop.) */
+/* A free record; flushes when the batch is full or `latest` cannot be written as an offset. */
 static inline struct spmu_record *emit_new(struct emitter *e, uint64_t latest)
 {
 	if (__builtin_expect(e->count >= EMIT_LIMIT || latest - e->base > UINT32_MAX, 0))
@@ -59,10 +59,14 @@ static inline struct spmu_record *emit_new(struct emitter *e, uint64_t latest)
 	return &e->record[e->count++];
 }
 
-static inline struct spmu_record *emit_uop(struct emitter *e)
+/* The pipeline's own way: room for an instruction's uops at once, then records without a look. */
+static inline void emit_room(struct emitter *e)
 {
 	if (__builtin_expect(e->count >= EMIT_LIMIT, 0))
 		emit_flush(e, 0);
+}
+static inline struct spmu_record *emit_uop(struct emitter *e)
+{
 	return &e->record[e->count++];
 }
 

@@ -242,6 +242,11 @@ void frontend_enter(struct core *c, const struct insn *in)
 	uint64_t window = in->addr >> fe->window_log2;
 	bool elsewhere = fe->window == FE_NOWHERE;	/* behind a taken branch or a redirect */
 
+	if (fe->loop_active && window - fe->loop_first > fe->loop_last - fe->loop_first) {	/* left it */
+		fe->loop_active = false;
+		fe->loop_count = 0;
+		fe->base_path = FE_DSB;
+	}
 	if (fe->loop_active) {
 		if (elsewhere)
 			new_cycle(fe), fe->room = fe->width;
@@ -323,6 +328,8 @@ void frontend_loop(struct core *c, uint64_t ip, uint64_t target)
 	if (same && slots <= f->lsd_size) {
 		if (!fe->loop_active && ++fe->loop_count >= f->lsd_iterations && fe->path != FE_MS) {
 			fe->loop_active = true;
+			fe->loop_first = target >> fe->window_log2;
+			fe->loop_last = ip >> fe->window_log2;
 			new_cycle(fe);
 			set_path(fe, FE_LSD, f->lsd_width);
 			fe->room = fe->width;

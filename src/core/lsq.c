@@ -3,8 +3,6 @@
 #include "core/lsq.h"
 #include <string.h>
 
-enum { LARGEST_INDEXED = 64 };		/* bytes of a store that the buckets follow */
-
 void lsq_reset(struct core *c, uint64_t cycle)
 {
 	const struct core_config *f = &c->config;
@@ -56,7 +54,7 @@ uint64_t lsq_drain(struct core *c)
 	return c->q.last_commit;
 }
 
-/* A store whose address is known at addr_ready enters; lsq_room was called. */
+/* A store enters; lsq_room was called.  addr_ready: a load that is dispatched then, or later, sees its address. */
 struct store *lsq_store(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, bool done, bool non_temporal, uint64_t addr_ready)
 {
 	struct lsq *q = &c->q;
@@ -70,7 +68,7 @@ struct store *lsq_store(struct core *c, uint64_t ip, uint64_t addr, uint32_t siz
 	q->addr_known = max64(q->addr_known, addr_ready);
 	if (!done || !size)
 		return s;
-	if (size > LARGEST_INDEXED) {
+	if (size > SQ_INDEXED) {
 		q->big = number + 1;
 		return s;
 	}
@@ -126,15 +124,9 @@ static uint32_t search(const struct lsq *q, uint32_t from, uint64_t addr, uint32
 /* The same, with a look at the buckets first. */
 static inline uint32_t find(const struct lsq *q, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias)
 {
-	if (UNLIKELY(size > LARGEST_INDEXED || !size || q->tail - q->big < q->sb_size))
+	if (UNLIKELY(size > SQ_INDEXED || !size || q->tail - q->big < q->sb_size))
 		return size ? search(q, q->tail - 1, addr, size, cycle, alias) : 0;
-	uint64_t g = addr >> 3, last = (addr + (size - 1)) >> 3;
-	uint32_t age = q->tail - q->bucket[g & (SQ_BUCKETS - 1)];	/* stores since the newest of them */
-	while (g != last) {
-		g = (g + 1) & UINT64_MAX >> 3;
-		uint32_t other = q->tail - q->bucket[g & (SQ_BUCKETS - 1)];
-		age = other < age ? other : age;
-	}
+	uint32_t age = lsq_age(q, addr, size);
 	if (LIKELY(age >= q->sb_size || !in_flight(q, q->tail - 1 - age, cycle)))
 		return 0;
 	return search(q, q->tail - 1 - age, addr, size, cycle, alias);
@@ -171,9 +163,10 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 	if (UNLIKELY(s && s->addr_ready > at)) {
 		/* it read past the store: all from the load on is thrown away when the store's address comes */
 		*did |= SPMU_DID(CLEAR_MEMORY_ORDER);
-		emit_signal(&c->e, SPMU_SIG_CLEAR_MEMORY_ORDER, s->addr_ready, s->addr_ready, 1);
-		core_redirect(c, s->addr_ready);
-		at = s->addr_ready + c->config.recovery_redirect + c->rn.frontend_latency + c->rn.dispatch_delay;
+		uint64_t clear = s->addr_ready + 1;
+		emit_signal(&c->e, SPMU_SIG_CLEAR_MEMORY_ORDER, clear, clear, 1);
+		core_redirect(c, clear);
+		at = clear + c->config.recovery_redirect + c->rn.frontend_latency + c->rn.dispatch_delay;
 		*dispatch = at;		/* the second time, which stands; its port is taken for granted */
 	}
 	if (s) {

@@ -43,4 +43,33 @@ static inline uint64_t lsq_room(struct core *c)
 		lsq_commit(c);
 	return q->store[(q->tail - q->sb_size) & q->mask].commit;
 }
+
+/* Stores since the newest one to any of these bytes (mod 4096), or more than there are. */
+static inline uint32_t lsq_age(const struct lsq *q, uint64_t addr, uint32_t size)
+{
+	uint64_t g = addr >> 3, last = (addr + (size - 1)) >> 3;
+	uint32_t age = q->tail - q->bucket[g & (SQ_BUCKETS - 1)];
+	while (UNLIKELY(g != last)) {
+		g = (g + 1) & UINT64_MAX >> 3;
+		uint32_t other = q->tail - q->bucket[g & (SQ_BUCKETS - 1)];
+		age = other < age ? other : age;
+	}
+	return age;
+}
+
+/* lsq_load for the load that no store concerns: most of them. */
+static inline __attribute__((always_inline)) uint64_t
+lsq_load_quick(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, bool vector,
+               uint64_t *did, uint64_t *dispatch)
+{
+	struct lsq *q = &c->q;
+	if (UNLIKELY(q->addr_known > ready || size > SQ_INDEXED || q->tail - q->big < q->sb_size || lsq_age(q, addr, size) < q->sb_size))
+		return lsq_load(c, ip, addr, size, port, ready, vector, did, dispatch);
+	struct mem_result r = { 0, 0 };
+	uint64_t at = LIKELY(port < SCHED_PORTS) ? scheduler_take(&c->sc, port, ready) : ready;
+	*dispatch = at;
+	memsys_load(c->mem, ip, addr, size, at, vector, &r);
+	*did |= r.did;
+	return max64(r.ready, at + 1);
+}
 #endif

@@ -51,6 +51,7 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 		rc = err_set(err, ERR_INPUT, "l2.code_latency: %u cycles are fewer than l2.latency", c->l2_code_latency);
 	if (rc)
 		return rc;
+	m->l1d_plru = c->l1d_replacement == REPL_PLRU;
 	m->page_shift = large ? 21 : 12;
 	m->load_latency[0] = c->l1d_latency;
 	m->load_latency[1] = c->l1d_latency + c->l1d_vector_extra;
@@ -312,27 +313,29 @@ SLOW void load_slow(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size,
 	load_general(m, ip, addr, size, cycle, vector, true, r);
 }
 
-/* Both proofs of the hit path; touches both replacement states if they hold. */
-ALWAYS_INLINE bool hits(struct memsys *m, uint64_t addr, uint32_t size, uint8_t bad_states)
+/* Both proofs of the hit path; touches both replacement states if they hold.  For tree-PLRU only, whose touch is two
+ * table look-ups; with another policy in L1D every access takes the general path. */
+ALWAYS_INLINE bool hits(struct memsys *m, uint64_t addr, uint32_t size, uint8_t bad_states, uint32_t *slot)
 {
 	uint64_t vline = addr >> LINE_LOG2, page = addr >> m->page_shift;
-	uint32_t slot;
-	if ((addr & (LINE_BYTES - 1)) + size > LINE_BYTES || !l1_guess(&m->l1d, vline, &slot) || m->l1d.state[slot] & bad_states)
+	if ((addr & (LINE_BYTES - 1)) + size > LINE_BYTES || !l1_guess(&m->l1d, vline, slot) || m->l1d.state[*slot] & bad_states ||
+	    !m->l1d_plru)
 		return false;
 	if (page != m->last_page) {
 		uint32_t at = m->dtlb.guess[page % TLB_GUESSES];
 		if (m->dtlb.page[at] != page)
 			return false;
-		tlb_touch(&m->dtlb, page, at);
+		repl_touch_plru(&m->dtlb.repl, &m->dtlb.word[page & m->dtlb.mask], at & ((1u << m->dtlb.log2) - 1));
 		m->last_page = page;
 	}
-	l1_touch(&m->l1d, vline, slot);
+	repl_touch_plru(&m->l1d.repl, &m->l1d.word[vline & m->l1d.mask], *slot & ((1u << m->l1d.log2) - 1));
 	return true;
 }
 
 void memsys_load(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
 {
-	if (__builtin_expect(cycle >= m->walk.latest && hits(m, addr, size, LINE_PENDING | LINE_PREFETCHED), 1)) {
+	uint32_t slot;
+	if (__builtin_expect(cycle >= m->walk.latest && hits(m, addr, size, LINE_PENDING | LINE_PREFETCHED, &slot), 1)) {
 		r->ready = cycle + m->load_latency[vector];
 		r->did = SPMU_DID(L1D_HIT);
 		return;
@@ -502,9 +505,9 @@ void memsys_store_commit(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t 
 	(void)ip;	/* no prefetcher of these cores follows stores by instruction */
 	uint64_t vline = addr >> LINE_LOG2;
 	uint32_t slot;
-	if (__builtin_expect((addr & (LINE_BYTES - 1)) + size <= LINE_BYTES && !non_temporal && l1_guess(&m->l1d, vline, &slot) &&
+	if (__builtin_expect((addr & (LINE_BYTES - 1)) + size <= LINE_BYTES && !non_temporal && m->l1d_plru && l1_guess(&m->l1d, vline, &slot) &&
 	                     !(m->l1d.state[slot] & (LINE_PENDING | LINE_PREFETCHED | LINE_SHARED)), 1)) {
-		l1_touch(&m->l1d, vline, slot);
+		repl_touch_plru(&m->l1d.repl, &m->l1d.word[vline & m->l1d.mask], slot & ((1u << m->l1d.log2) - 1));
 		m->l1d.state[slot] |= LINE_DIRTY;
 		r->ready = cycle + 1;
 		r->did = 0;
@@ -638,9 +641,10 @@ SLOW void warm_slow(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size,
 
 void memsys_warm_data(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, bool store)
 {
-	if (__builtin_expect((!store || !m->has_dtlb_store) && hits(m, addr, size, LINE_PREFETCHED | (store ? LINE_SHARED : 0)), 1)) {
-		if (store)
-			m->l1d.state[m->l1d.guess[addr / LINE_BYTES % L1_GUESSES]] |= LINE_DIRTY;
+	uint32_t slot;
+	if (__builtin_expect((!store || !m->has_dtlb_store) &&
+	                     hits(m, addr, size, LINE_PREFETCHED | (store ? LINE_SHARED : 0), &slot), 1)) {
+		m->l1d.state[slot] |= store ? LINE_DIRTY : 0;
 		return;
 	}
 	warm_slow(m, ip, addr, size, store);

@@ -38,6 +38,7 @@ struct memsys {
 	/* what an L1D hit touches comes first */
 	struct l1 l1d;
 	uint32_t page_shift;
+	bool l1d_plru;
 	uint32_t load_latency[2];	/* integer, vector */
 	uint64_t last_page;		/* page of the last lookup in the DTLB: there, and the youngest of its set */
 	uint64_t last_store_page, last_code_page;	/* the same for dtlb_store and itlb */

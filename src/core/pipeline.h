@@ -53,6 +53,7 @@ struct frontend {
 	uint16_t dsb_hint[256];	/* entry in which a window was last found, by its low bits */
 	/* loop buffer */
 	uint64_t loop_branch, loop_hash, loop_hash_now;
+	uint64_t loop_first, loop_last;	/* its windows */
 	uint32_t loop_slots, loop_slots_now, loop_count;
 	bool loop_active, loop_buffer;	/* loop_buffer: the core has one */
 	/* uop queue: cycle at which each entry is free */
@@ -64,6 +65,7 @@ struct frontend {
 struct rename {
 	uint64_t cycle;		/* earliest cycle with an issue slot left */
 	uint32_t used, width;	/* slots used in it */
+	uint32_t slot;		/* which of its cycle's the slot being allocated is */
 	uint32_t frontend_latency, dispatch_delay;
 	uint64_t barrier;	/* nothing is allocated before */
 	uint64_t bubble_floor;	/* empty slots before are not the front end's: recovery, halt */
@@ -81,28 +83,36 @@ struct unit {			/* a non-pipelined unit: when it is taken */
 	struct { uint64_t begin, end; } taken[UNIT_RESERVATIONS];
 };
 
-struct port_choice { uint8_t port[15], count; };	/* ports of a mask; at least four, the last repeated */
+struct port_choice {		/* ports of a mask */
+	uint8_t port[14];	/* at least four entries, filled up with PORT_NONE */
+	uint8_t count, pool;
+};
+#define PORT_NONE 15
 
 struct scheduler {
 	uint64_t walk;		/* dispatches before this cycle are done with */
-	uint16_t key[SCHED_PORTS];	/* uops allocated and not dispatched << 4 | 15 - port: the least is chosen */
+	uint64_t pending[2];	/* uops allocated and not dispatched, a byte a port */
+	_Alignas(16) uint16_t key[SCHED_PORTS];	/* the same when this cycle began: pending << 4 | 15 - port; the least is chosen */
+	_Alignas(16) uint16_t key_base[SCHED_PORTS];	/* 15 - port; PORT_NONE: beyond all others */
 	struct { uint64_t from, to; } run[SCHED_PORTS];	/* a stretch of cycles in which the port is known to be taken */
 	int32_t free[SCHED_POOLS];	/* entries */
-	uint32_t far_count, port_mask;
+	uint32_t far_count, port_mask, pools, loads;	/* loads: counts round the load ports */
 	uint64_t far_first;	/* least cycle in far[]; all ones if empty */
-	uint8_t pool[SCHED_PORTS];
+	uint16_t pool_ports[SCHED_POOLS];
 	struct port_choice *choice;	/* by mask of ports */
+	uint64_t spread[256];	/* mask of 8 ports to 8 bytes of 0 and 1 */
 	uint16_t used[SCHED_WINDOW];	/* ports taken in a cycle */
 	struct unit unit[UNITS];
 	struct { uint64_t cycle; uint32_t port; } far[SCHED_FAR];	/* dispatches beyond the window */
 };
 
 /* --- load and store queues --- */
-enum { SQ_BUCKETS = 512, MDP_ENTRIES = 256 };
+enum { SQ_BUCKETS = 512, MDP_ENTRIES = 256, SQ_INDEXED = 64 /* bytes of a store that the buckets follow */ };
 
 struct store {			/* 64 bytes */
 	uint64_t addr, ip;
-	uint64_t addr_ready, data_ready;	/* cycles */
+	uint64_t addr_ready;	/* first dispatch cycle of a load that sees the address */
+	uint64_t data_ready;
 	uint64_t retire;	/* lower bound until it is known */
 	uint64_t commit;	/* written to L1D; known from sq.head on back */
 	uint32_t size;

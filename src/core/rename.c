@@ -14,10 +14,10 @@ void rename_reset(struct core *c, uint64_t cycle)
 }
 
 /* The slot cannot go at rn->cycle: says when, and why. */
-uint64_t rename_wait(struct core *c, uint64_t delivered, uint64_t rob, uint64_t lb, uint64_t *did)
+uint64_t rename_wait(struct core *c, uint64_t delivered, uint64_t rob, uint64_t *did)
 {
 	struct rename *rn = &c->rn;
-	uint64_t open = rn->cycle, back_end = max64(max64(rob, lb), rn->barrier);
+	uint64_t open = rn->cycle, back_end = max64(rob, rn->barrier);
 	uint64_t cycle = max64(max64(open, delivered), back_end);
 
 	uint64_t from = max64(max64(open, back_end), rn->bubble_floor);
@@ -32,10 +32,6 @@ uint64_t rename_wait(struct core *c, uint64_t delivered, uint64_t rob, uint64_t 
 	if (rob > from) {
 		emit_grow(&c->e, RUN_ROB, SPMU_SIG_RESOURCE_STALL_ROB, from, rob, 1);
 		*did |= SPMU_DID(STALL_ROB);
-	}
-	if (lb > from) {
-		emit_grow(&c->e, RUN_LB, SPMU_SIG_RESOURCE_STALL_LB, from, lb, 1);
-		*did |= SPMU_DID(STALL_LB);
 	}
 	if (cycle != open) {
 		rn->cycle = cycle;

@@ -14,23 +14,22 @@
 #include "core/lsq.h"
 #include "core/scheduler.h"
 
-uint64_t rename_wait(struct core *c, uint64_t delivered, uint64_t rob, uint64_t lb, uint64_t *did);
+uint64_t rename_wait(struct core *c, uint64_t delivered, uint64_t rob, uint64_t *did);
 uint64_t rename_stall(struct core *c, enum spmu_signal signal, uint64_t from, uint64_t until);
 
-/* Allocates a slot that was delivered at `fetch`; head: kind of its first uop. */
-static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c, unsigned head, uint64_t fetch, uint64_t *did)
+/* Allocates a slot that was delivered at `fetch`. */
+static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c, uint64_t fetch, uint64_t *did)
 {
 	struct rename *rn = &c->rn;
 	uint64_t cycle = rn->cycle, delivered = fetch + rn->frontend_latency, rob = rn->rob[rn->rob_pos];
-	uint64_t lb = rn->lb[rn->lb_pos];
-	lb = head == UOP_LOAD ? lb : 0;
-	if (max64(max64(delivered, rob), max64(lb, rn->barrier)) > cycle)
-		cycle = rename_wait(c, delivered, rob, lb, did);
+	if (max64(max64(delivered, rob), rn->barrier) > cycle)
+		cycle = rename_wait(c, delivered, rob, did);
 	if (cycle != c->sc.walk) {
 		scheduler_advance(&c->sc, cycle);
 		lsq_advance(c, cycle);
 	}
 	rn->slots++;
+	rn->slot = rn->used;
 	uint32_t used = rn->used + 1;
 	bool full = used >= rn->width;
 	rn->used = full ? 0 : used;

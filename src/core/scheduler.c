@@ -10,13 +10,12 @@ int scheduler_init(struct core *c, struct err *err)
 	c->sc.choice = calloc(masks, sizeof *c->sc.choice);
 	if (!c->sc.choice)
 		return err_set(err, ERR_NOMEM, "out of memory for the scheduler");
-	for (unsigned m = 1; m < masks; m++) {
+	for (unsigned m = 0; m < masks; m++) {
 		struct port_choice *choice = &c->sc.choice[m];
+		memset(choice->port, PORT_NONE, sizeof choice->port);
 		for (unsigned p = 0; p < c->config.ports_count; p++)
 			if (m >> p & 1)
 				choice->port[choice->count++] = (uint8_t)p;
-		for (unsigned i = choice->count; i < 4; i++)
-			choice->port[i] = choice->port[choice->count - 1];
 	}
 	return 0;
 }
@@ -38,14 +37,25 @@ void scheduler_reset(struct core *c, uint64_t cycle)
 	s->port_mask = (1u << f->ports_count) - 1;
 	const uint32_t size[SCHED_POOLS] = { f->rs_size, f->rs_load_size, f->rs_store_size };
 	const uint32_t ports[SCHED_POOLS] = { s->port_mask, f->ports_load, f->ports_store };
-	for (unsigned p = 0; p < SCHED_PORTS; p++)
-		s->key[p] = (uint16_t)(15 - p);
 	for (unsigned i = 0; i < SCHED_POOLS; i++) {
 		s->free[i] = (int32_t)size[i];
-		for (unsigned p = 0; p < SCHED_PORTS; p++)
-			if (size[i] && ports[i] >> p & 1)
-				s->pool[p] = (uint8_t)i;
+		if (size[i]) {
+			s->pools = i + 1;
+			s->pool_ports[i] = (uint16_t)ports[i];
+		}
 	}
+	for (unsigned m = 1; m <= s->port_mask; m++) {	/* a mask's ports are of one scheduler, or it counts as its first's */
+		choice[m].pool = 0;
+		for (unsigned i = 1; i < s->pools; i++)
+			if (m & (0u - m) & s->pool_ports[i])
+				choice[m].pool = (uint8_t)i;
+	}
+	for (unsigned p = 0; p < SCHED_PORTS; p++)
+		s->key_base[p] = p == PORT_NONE ? UINT16_MAX : (uint16_t)(15 - p);
+	for (unsigned m = 0; m < 256; m++)
+		for (unsigned p = 0; p < 8; p++)
+			s->spread[m] |= (uint64_t)(m >> p & 1) << (8 * p);
+	scheduler_count(s);
 }
 
 /* The window moved: dispatches of the list that it now covers go in. */
@@ -83,6 +93,7 @@ static void leap(struct scheduler *s, uint64_t to)
 	s->far_count = kept;
 	s->walk = to;
 	take_in(s);
+	scheduler_count(s);
 }
 
 /* scheduler_advance by any distance. */
@@ -105,6 +116,7 @@ void scheduler_advance_far(struct scheduler *s, uint64_t to)
 		walk++;
 	}
 	s->walk = walk;
+	scheduler_count(s);
 	if (UNLIKELY(s->far_count && s->far_first - walk < SCHED_WINDOW - 64))
 		take_in(s);
 }
@@ -166,9 +178,9 @@ uint64_t scheduler_take_unit(struct scheduler *s, unsigned port, uint64_t ready,
 				again = true;
 			}
 		if (!again && cycle - s->walk < SCHED_REACH) {
-			uint64_t open = scheduler_find(s, port, cycle);
-			again = open != cycle;
-			cycle = open;
+			again = s->used[cycle & (SCHED_WINDOW - 1)] >> port & 1;
+			if (again)
+				cycle = scheduler_behind(s, port, cycle);
 		}
 	}
 	uint32_t at = u->count;

@@ -1,70 +1,102 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The scheduler: entries, ports, non-pipelined units.
  *
- * Models: a port is bound at allocation, to the port with the fewest uops allocated and not yet dispatched,
- * the higher-numbered one of equals.  Binding was preferred to "first port that is free when the operands are": Intel's
- * cores bind at allocation (A. Abel, J. Reineke, "uiCA", ICS 2022, section on port assignment), and the imbalance that
- * this leaves is what measured throughputs show.  From then on the oldest uop that can go first takes the cycle: a uop takes the
- * first cycle from `ready` on in which its port is free, later uops fill the holes that older ones left.
+ * Models: a port is bound at allocation, by the uops that are allocated and not yet dispatched as of that cycle's begin:
+ * even slots of the cycle take the port with the fewest of them, odd slots the next, unless that has three more; the
+ * higher-numbered port of equals; loads go round the load ports.  Binding was preferred to "first port that is free when
+ * the operands are there": Intel's cores bind at allocation, so (A. Abel, J. Reineke, "uiCA", ICS 2022, assignment of
+ * ports), and the imbalance that this leaves is what measured throughputs show.  From then on a uop takes the
+ * first cycle from `ready` on in which its port is free; later uops fill the holes that older ones left.
  * An entry is held until the cycle after dispatch.  Dispatches too far ahead for the window wait in a list.
- * Leaves out: writeback conflicts, bypass delays, replays, the one-cycle age of the counts that real cores use.
+ * Leaves out: writeback conflicts, bypass delays, replays.
  *
  * How: a ring of future cycles with a bit a port; `walk` follows allocation and gives entries back.
  */
 #ifndef CORE_SCHEDULER_H
 #define CORE_SCHEDULER_H
 #include "core/pipeline.h"
+#include <emmintrin.h>
 
 void scheduler_advance_far(struct scheduler *s, uint64_t to);
 void scheduler_wait(struct scheduler *s, unsigned pool);
 uint64_t scheduler_take_far(struct scheduler *s, unsigned port, uint64_t cycle);
 uint64_t scheduler_take_unit(struct scheduler *s, unsigned port, uint64_t ready, unsigned unit, unsigned busy);
 
-/* Port for a uop that is being allocated, of a mask that is not empty.  Without branches, which would be among the
- * host's least predictable ones. */
-static inline unsigned scheduler_port(const struct scheduler *s, unsigned ports)
+static inline unsigned scheduler_least(unsigned a, unsigned b) { return a < b ? a : b; }
+static inline unsigned scheduler_most(unsigned a, unsigned b) { return a > b ? a : b; }
+
+/* Port for a uop that is being allocated as slot `slot` of its cycle.  Without branches, which would be among the host's
+ * least predictable ones, and from counts that stand still within a cycle: a chain from uop to uop took twice as long. */
+static inline unsigned scheduler_port(const struct scheduler *s, const struct port_choice *choice, unsigned slot)
 {
-	const struct port_choice *choice = &s->choice[ports];
 	unsigned a = s->key[choice->port[0]], b = s->key[choice->port[1]];
 	unsigned c = s->key[choice->port[2]], d = s->key[choice->port[3]];
-	a = a < b ? a : b;
-	c = c < d ? c : d;
-	a = a < c ? a : c;
-	for (unsigned i = 4; UNLIKELY(i < choice->count); i++) {
-		b = s->key[choice->port[i]];
-		a = a < b ? a : b;
+	unsigned ab = scheduler_least(a, b), cd = scheduler_least(c, d);
+	unsigned first = scheduler_least(ab, cd);
+	unsigned second = scheduler_least(scheduler_most(ab, cd), ab < cd ? scheduler_most(a, b) : scheduler_most(c, d));
+	for (unsigned i = 4; i < choice->count; i++) {
+		a = s->key[choice->port[i]];
+		second = scheduler_least(second, scheduler_most(first, a));
+		first = scheduler_least(first, a);
 	}
-	return 15 - (a & 15);
+	second = (second >> 4) - (first >> 4) >= 3 ? first : second;
+	return 15 - ((slot & 1 ? second : first) & 15);
+}
+
+static inline unsigned scheduler_load_port(struct scheduler *s, const struct port_choice *choice)
+{
+	uint32_t at = s->loads < choice->count ? s->loads : 0;
+	s->loads = at + 1;
+	return choice->port[at];
 }
 
 /* A uop takes an entry, bound to the port. */
-static inline void scheduler_enter(struct scheduler *s, unsigned port)
+static inline void scheduler_enter(struct scheduler *s, const struct port_choice *choice, unsigned port)
 {
-	s->key[port] += 16;
-	s->free[s->pool[port]]--;
+	s->pending[port >> 3] += UINT64_C(1) << (port & 7) * 8;
+	s->free[choice->pool]--;
 }
 
 /* Those that dispatch in a cycle give theirs back. */
 static inline void scheduler_give_back(struct scheduler *s, unsigned ports)
 {
-	while (ports) {
-		unsigned p = (unsigned)__builtin_ctz(ports);
-		ports &= ports - 1;
-		s->key[p] -= 16;
-		s->free[s->pool[p]]++;
+	uint64_t low = s->spread[ports & 255], high = s->spread[ports >> 8];
+	s->pending[0] -= low;
+	s->pending[1] -= high;
+	s->free[0] += (int32_t)((low + high) * UINT64_C(0x0101010101010101) >> 56);
+	for (unsigned i = 1; UNLIKELY(i < s->pools); i++) {	/* counted as the common pool's above */
+		unsigned own = ports & s->pool_ports[i];
+		int32_t n = (int32_t)((s->spread[own & 255] + s->spread[own >> 8]) * UINT64_C(0x0101010101010101) >> 56);
+		s->free[i] += n;
+		s->free[0] -= n;
 	}
+}
+
+/* A cycle begins: counts become keys. */
+static inline void scheduler_count(struct scheduler *s)
+{
+	const __m128i pending = _mm_set_epi64x((long long)s->pending[1], (long long)s->pending[0]), zero = _mm_setzero_si128();
+	const __m128i *base = (const __m128i *)s->key_base;
+	__m128i *key = (__m128i *)s->key;
+	key[0] = _mm_or_si128(_mm_slli_epi16(_mm_unpacklo_epi8(pending, zero), 4), base[0]);
+	key[1] = _mm_or_si128(_mm_slli_epi16(_mm_unpackhi_epi8(pending, zero), 4), base[1]);
 }
 
 /* Nothing searches further than a scheduler's worth of uops on one port beyond its ready cycle. */
 #define SCHED_REACH (SCHED_WINDOW - 512)
 
-/* First cycle from `cycle` on in which the port is free; within the window. */
-static inline uint64_t scheduler_find(const struct scheduler *s, unsigned port, uint64_t cycle)
+/* The port is taken at `cycle`: the first cycle behind it in which it is not; within the window. */
+static inline uint64_t scheduler_behind(struct scheduler *s, unsigned port, uint64_t cycle)
 {
-	if (cycle - s->run[port].from < s->run[port].to - s->run[port].from)
+	uint64_t first = cycle;
+	bool known = cycle - s->run[port].from < s->run[port].to - s->run[port].from;
+	if (known)
 		cycle = s->run[port].to;
 	while (s->used[cycle & (SCHED_WINDOW - 1)] >> port & 1)
 		cycle++;
+	if (!known)
+		s->run[port].from = first;
+	s->run[port].to = cycle;
 	return cycle;
 }
 
@@ -73,14 +105,10 @@ static inline uint64_t scheduler_take(struct scheduler *s, unsigned port, uint64
 {
 	if (UNLIKELY(ready - s->walk >= SCHED_REACH))
 		return scheduler_take_far(s, port, ready);
-	uint64_t cycle = scheduler_find(s, port, ready);
-	s->used[cycle & (SCHED_WINDOW - 1)] |= (uint16_t)(1u << port);
-	if (cycle != ready) {	/* all of ready..cycle is taken now; keep the stretch that reaches further */
-		if (ready - s->run[port].from >= s->run[port].to - s->run[port].from)
-			s->run[port].from = ready;
-		s->run[port].to = cycle + 1;
-	}
-	return cycle;
+	if (s->used[ready & (SCHED_WINDOW - 1)] >> port & 1)
+		ready = scheduler_behind(s, port, ready);
+	s->used[ready & (SCHED_WINDOW - 1)] |= (uint16_t)(1u << port);
+	return ready;
 }
 
 /* Uops that dispatch before `to` give their entries back. */
@@ -96,5 +124,6 @@ static inline void scheduler_advance(struct scheduler *s, uint64_t to)
 	s->used[walk & (SCHED_WINDOW - 1)] = 0;
 	s->walk = to;
 	scheduler_give_back(s, ports);
+	scheduler_count(s);
 }
 #endif

@@ -27,6 +27,7 @@ int tage_init(struct tage *t, const struct core_config *c, struct err *err)
 		return err_set(err, ERR_INPUT, "tage.loop_entries: %u is not a power of two", c->tage_loop_entries);
 	t->tables = n;
 	t->groups = (n + 7) / 8;
+	t->all = (1u << n) - 1;
 	t->entries_log2 = c->tage_entries_log2;
 	t->base_mask = (UINT32_C(1) << c->tage_base_log2) - 1;
 	t->loop_mask = c->tage_loop_entries ? c->tage_loop_entries - 1 : 0;
@@ -106,7 +107,7 @@ static inline short two_bytes(const uint8_t *h)
 	return v;
 }
 
-void tage_push(struct tage *t, bool bit)
+static inline __attribute__((always_inline)) void push(struct tage *t, bool bit, const unsigned groups)
 {
 	if (__builtin_expect(!t->position, 0)) {
 		t->position = TAGE_HISTORY_BYTES - TAGE_HISTORY_MAX - 1;
@@ -115,7 +116,7 @@ void tage_push(struct tage *t, bool bit)
 	const uint8_t *newest = t->history + --t->position;	/* this outcome: newest[0]; the one before: newest[1] */
 	t->history[t->position] = bit;
 	__m128i in = _mm_set1_epi16(bit), one = _mm_set1_epi16(1);
-	for (unsigned g = 0; g < t->groups; g++) {
+	for (unsigned g = 0; g < groups; g++) {
 		const uint32_t *l = t->length + 8 * g;
 		/* gathered in a register: a vector load behind narrow stores would stall the host */
 		__m128i old = _mm_cvtsi32_si128(two_bytes(newest + l[0]));
@@ -130,6 +131,14 @@ void tage_push(struct tage *t, bool bit)
 		fold(t->fold + 8 * g, t->leaves + 8 * g, TAGE_FOLD_BITS, in, out);
 		fold(t->fold2 + 8 * g, t->leaves2 + 8 * g, TAGE_FOLD2_BITS, in, out);
 	}
+}
+
+void tage_push(struct tage *t, bool bit)
+{
+	if (t->groups == 1)
+		push(t, bit, 1);
+	else
+		push(t, bit, 2);
 }
 
 static uint8_t toward(uint8_t counter, bool taken, uint8_t max)
@@ -217,12 +226,12 @@ static void loop_train(struct tage *t, uint32_t tag, struct loop_entry *e, bool 
 }
 
 /* Entry and tag in every table; returns the set of tables whose tag matches. */
-static inline uint32_t look_up(struct tage *t, uint32_t index_pc, uint32_t tag_pc)
+static inline __attribute__((always_inline)) uint32_t look_up(struct tage *t, uint32_t index_pc, uint32_t tag_pc, const unsigned groups)
 {
 	__m128i pc = _mm_set1_epi16((short)index_pc), mask = _mm_set1_epi16((short)((1u << t->entries_log2) - 1));
 	__m128i tag = _mm_set1_epi16((short)tag_pc), log2 = _mm_cvtsi32_si128((int)t->entries_log2);
 	uint32_t match = 0;
-	for (unsigned g = 0; g < t->groups; g++) {
+	for (unsigned g = 0; g < groups; g++) {
 		uint16_t *at = t->at + 8 * g, **e = t->table + 8 * g;
 		__m128i f = _mm_load_si128((const __m128i *)(t->fold + 8 * g)), f2 = _mm_load_si128((const __m128i *)(t->fold2 + 8 * g));
 		__m128i index = _mm_xor_si128(_mm_xor_si128(f, _mm_srl_epi16(f, log2)), pc);
@@ -242,14 +251,14 @@ static inline uint32_t look_up(struct tage *t, uint32_t index_pc, uint32_t tag_p
 		__m128i same = _mm_cmpeq_epi16(_mm_srli_epi16(have, 5), want);
 		match |= (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(same, _mm_setzero_si128())) << 8 * g;
 	}
-	return match & ((1u << t->tables) - 1);
+	return match & t->all;
 }
 
 bool tage_branch(struct tage *t, uint64_t ip, bool taken)
 {
 	uint32_t pc = (uint32_t)(ip ^ ip >> 32), hash = pc * UINT32_C(0x9e3779b1);
 	uint32_t index_pc = pc ^ pc >> t->entries_log2, tag_pc = hash >> 20;
-	uint32_t match = look_up(t, index_pc, tag_pc);
+	uint32_t match = t->groups == 1 ? look_up(t, index_pc, tag_pc, 1) : look_up(t, index_pc, tag_pc, 2);
 
 	uint8_t *base = &t->base[(pc ^ pc >> 13) & t->base_mask];
 	bool base_says = *base >= 2, alternate = base_says, predicted = base_says;

@@ -28,7 +28,7 @@ struct tage {
 	uint16_t at[TAGE_TABLES], tag[TAGE_TABLES];	/* of the branch being looked up: its entry in each table, its tag there */
 	uint16_t *table[TAGE_TABLES];
 	uint32_t length[TAGE_TABLES];
-	uint32_t tables, groups;	/* groups of eight lanes */
+	uint32_t tables, groups, all;	/* groups of eight lanes; a bit a table */
 	uint32_t entries_log2;
 	uint32_t base_mask, loop_mask;
 	uint32_t position;		/* of the newest outcome in history[], which is filled downward */

@@ -209,6 +209,22 @@ static void an_indirect_call_s_target_follows_the_caller(void **state)
 	bpred_destroy(p);
 }
 
+static void a_random_target_cannot_be_known(void **state)
+{
+	(void)state;
+	struct bpred *p = start(small());
+	unsigned n = 0;
+	uint64_t s = 88172645463325252u;
+	for (unsigned i = 0; i < 10000; i++) {
+		s ^= s << 13;
+		s ^= s >> 7;
+		s ^= s << 17;
+		n += branch(p, 0x401000, INDIRECT, 0x500000 + 256 * (s >> 40 & 3)).mispredicted;
+	}
+	assert_in_range(n, 7200, 7800);		/* one of four is right by chance */
+	bpred_destroy(p);
+}
+
 static void far_transfers_are_not_predicted(void **state)
 {
 	(void)state;
@@ -231,6 +247,7 @@ int main(void)
 		cmocka_unit_test(an_indirect_jump_is_predicted_from_the_path_to_it),
 		cmocka_unit_test(without_the_path_its_last_target_is_repeated),
 		cmocka_unit_test(an_indirect_call_s_target_follows_the_caller),
+		cmocka_unit_test(a_random_target_cannot_be_known),
 		cmocka_unit_test(far_transfers_are_not_predicted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

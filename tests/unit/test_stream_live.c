@@ -67,6 +67,22 @@ static void a_process_keeps_its_index_over_exec(void **state)
 	assert_int_equal(WEXITSTATUS(status), 5);
 }
 
+static void an_exec_and_death_between_two_looks_is_no_new_process(void **state)
+{
+	(void)state;
+	struct err err;
+	struct stream *s;
+	struct seen v = { 0 };
+	assert_int_equal(launch(&s, "exec", "100", true, NULL, &err), 0);
+	sleep_ms(300);			/* by now both images have come and gone */
+	int r = drain(s, &v, &err);
+	if (r != STREAM_END)
+		fail_msg("%d %s", r, err.text);
+	assert_int_equal(v.processes, 1);
+	assert_int_equal(v.records[0], 200);
+	stream_close(s);
+}
+
 static void two_processes_are_read_side_by_side(void **state)
 {
 	(void)state;
@@ -351,6 +367,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_record_arrives_in_order_through_many_wraps),
 		cmocka_unit_test(a_process_keeps_its_index_over_exec),
+		cmocka_unit_test(an_exec_and_death_between_two_looks_is_no_new_process),
 		cmocka_unit_test(two_processes_are_read_side_by_side),
 		cmocka_unit_test(a_followed_process_that_outlives_the_program_is_read_to_its_end),
 		cmocka_unit_test(a_killed_tracer_is_an_error_after_all_that_it_published),

@@ -121,9 +121,10 @@ static int take_announce(struct live *l, const struct st_announce *a, struct err
 	int r = ring_map(&ring, l->dir.fd, a->pid, a->serial, err);
 	if (r)
 		return r;
+	/* It may have exec'd, announced the new image and died since the last look: gone does not matter here. */
 	for (size_t i = 0; i < l->count; i++)
-		if (l->active[i]->pid == a->pid && !l->active[i]->gone)
-			p = l->active[i];
+		if (l->active[i]->pid == a->pid)
+			p = l->active[i];	/* the newest of that number */
 	if (p) {
 		uint32_t newest = 0;
 		for (const struct ring *k = p->ring; k; k = k->next)

@@ -63,13 +63,14 @@ static bool sweep_one(int base, const char *name, time_t now, int min_age_s)
 int rundir_sweep(const char *base, int min_age_s)
 {
 	int gone = 0;
-	time_t now = time(NULL);	/* decides only whether rubbish is old enough to go */
+	struct timespec t;		/* time(2) may lag behind the stamps of files; decides only whether rubbish is old enough */
 	DIR *dir = opendir(base);
+	clock_gettime(CLOCK_REALTIME, &t);
 	if (!dir)
 		return 0;
 	for (struct dirent *e; (e = readdir(dir));)
 		if (!strncmp(e->d_name, PREFIX, sizeof PREFIX - 1) && strlen(e->d_name) == sizeof PREFIX - 1 + 6)
-			gone += sweep_one(dirfd(dir), e->d_name, now, min_age_s);
+			gone += sweep_one(dirfd(dir), e->d_name, t.tv_sec, min_age_s);
 	closedir(dir);
 	return gone;
 }

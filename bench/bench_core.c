@@ -10,10 +10,11 @@
 #include "core_mock.h"
 
 static uint64_t records;
-static void count(void *context, const struct spmu_batch *b)
+static struct spmu_record *count(void *context, const struct spmu_batch *b)
 {
 	(void)context;
 	records += b->count;
+	return NULL;
 }
 
 static double now(void)

@@ -16,9 +16,10 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void drop(void *context, const struct spmu_batch *batch)
+static struct spmu_record *drop(void *context, const struct spmu_batch *batch)
 {
 	*(uint64_t *)context += batch->count;
+	return NULL;
 }
 
 static uint64_t random_state = 88172645463325252ull;
@@ -75,6 +76,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "bench_mem: %s\n", err.text);
 		return 1;
 	}
+	static struct spmu_record record[SPMU_BATCH_MAX];
+	emitter.record = record;
 	emitter.emit = drop;
 	emitter.context = &records;
 	emitter.wanted[0] = emitter.wanted[1] = ~0ull;

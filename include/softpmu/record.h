@@ -43,10 +43,11 @@ struct spmu_record {
 		uint32_t size;	/* uop: bytes accessed, 0 if no access */
 		uint32_t signal;/* signal: enum spmu_signal */
 	};
-	uint64_t ip;		/* uop: linear address of its instruction */
+	uint64_t ip;		/* linear address of its instruction; a signal's: 0 if it belongs to none */
 	uint64_t is;		/* uop: set of enum spmu_is */
 	uint64_t did;		/* uop: set of enum spmu_did.  signal: `count` */
-	uint64_t addr;		/* uop: linear data address; of a branch uop: where it went; else 0 */
+	uint64_t addr;		/* uop: linear data address; of a branch uop: where it went; of a signal
+				 * that belongs to an access: its address; else 0 */
 	union {
 		struct {	/* uop */
 			uint32_t fetch, alloc, ready, dispatch, complete, retire;

@@ -66,6 +66,7 @@ static inline void write_record(struct core *c, const struct insn *in, const str
 	r->size = size;
 	r->ip = in->addr;
 	r->is = u->is;
+	c->e.instructions += (uint32_t)(u->is >> SPMU_IS_INST_END & 1) + (uint32_t)(u->is >> SPMU_IS_INST_END2 & 1);
 	r->did = did;
 	r->addr = addr;
 	r->fetch = (uint32_t)fetch - base;
@@ -356,8 +357,6 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			bool last = ++next == end || next->flags & UOP_SLOT;
 			uint64_t retire = last ? retire_slot(c, &slot) : complete;
 			write_record(c, in, u, port, size, did, addr, fetch, alloc, ready, dispatch, complete, retire);
-			if (u->kind == UOP_STORE_ADDR && access)
-				emit_open(&c->e);
 			if (last) {
 				if (c->e.hold)
 					retire_earlier(&c->e, retire);
@@ -581,7 +580,7 @@ static void reset(struct core *c, uint64_t cycle)
 	c->last_retire = cycle;
 	c->retired = 0;
 	c->rep.active = c->rep.pending = false;
-	c->e.count = c->e.hold = c->e.open_head = c->e.open_tail = 0;
+	c->e.count = c->e.hold = c->e.instructions = 0;
 	memset(c->e.run, 0, sizeof c->e.run);
 	c->e.base = c->e.watermark = c->e.now = c->e.cycles_from = cycle;
 }
@@ -605,8 +604,9 @@ int core_create(struct core **out, struct machine *m, core_emit *emit, void *con
 	c->retire_latency = m->config.retire_latency;
 	c->e.emit = emit;
 	c->e.context = context;
+	c->e.record = malloc(SPMU_BATCH_MAX * sizeof *c->e.record);
 	c->e.wanted[0] = c->e.wanted[1] = ~UINT64_C(0);
-	int code = frontend_init(c, err);
+	int code = c->e.record ? frontend_init(c, err) : err_set(err, ERR_NOMEM, "out of memory for a core's records");
 	if (!code)
 		code = scheduler_init(c, err);
 	if (!code)
@@ -632,5 +632,6 @@ void core_destroy(struct core *c)
 		memsys_destroy(c->mem);
 	scheduler_release(c);
 	frontend_release(c);
+	free(c->e.record);
 	free(c);
 }

@@ -17,7 +17,9 @@ struct core_config;		/* config.h: every size, width and latency, read from data/
 struct machine;			/* one machine: the shared L3 and memory; its cores hang on it */
 struct core;			/* one core (one hardware thread) */
 
-typedef void core_emit(void *context, const struct spmu_batch *batch);
+/* Takes a batch.  Returns NULL if it is done with it, or another buffer from malloc for SPMU_BATCH_MAX records, which the
+ * core fills next (and frees in the end) while the callee keeps batch->records and frees or exchanges that in its turn. */
+typedef struct spmu_record *core_emit(void *context, const struct spmu_batch *batch);
 
 /* Machines and cores are independent of each other but for the shared L3: two machines in one process. */
 int  machine_create(struct machine **out, const struct core_config *config, struct err *err);

@@ -2,9 +2,6 @@
  * Sends batches of records.  Leaves out nothing; see emit.h for what stays behind.
  */
 #include "core/emit.h"
-#include <string.h>
-
-enum { KEEP_MOST = EMIT_LIMIT - 64 };	/* a batch must make progress */
 
 static void put(struct emitter *e, enum spmu_signal s, uint64_t begin, uint64_t end, uint64_t count)
 {
@@ -16,45 +13,24 @@ static void put(struct emitter *e, enum spmu_signal s, uint64_t begin, uint64_t 
 		.begin = (uint32_t)(begin - e->base), .end = (uint32_t)(end - e->base) };
 }
 
-/* Instructions that end among the first records. */
-static uint32_t instructions(const struct emitter *e)
+/* Moves the uop records of the slot being built, from index `from` on, to kept, signals between them forward. */
+static uint32_t keep(struct emitter *e, uint32_t from, struct spmu_record kept[EMIT_UOPS])
 {
-	uint32_t n = 0;
-	_Static_assert(SPMU_DID_RETIRED == 0, "shifts below");
-	for (const struct spmu_record *r = e->record, *end = r + e->count; r != end; r++) {
-		uint64_t is = r->kind == SPMU_REC_UOP ? r->is : 0;
-		n += (uint32_t)(is >> SPMU_IS_INST_END & r->did & 1) + (uint32_t)(is >> SPMU_IS_INST_END2 & r->did & 1);
-	}
-	return n;
-}
-
-/* Moves the uop records from index `from` on to e->kept, signals between them forward; returns how many. */
-static uint32_t keep(struct emitter *e, uint32_t from)
-{
-	uint32_t kept = 0, sent = from, open = e->open_head, hold = 0;
+	uint32_t n = 0, sent = from;
 	for (uint32_t i = from; i < e->count; i++) {
 		const struct spmu_record *r = &e->record[i];
-		if (r->kind == SPMU_REC_SIGNAL) {
-			if (e->hold == i + 1)	/* the slot's own uops come behind it */
-				e->hold++;
+		if (r->kind == SPMU_REC_SIGNAL || n == EMIT_UOPS)
 			e->record[sent++] = *r;
-			continue;
-		}
-		if (open != e->open_tail && e->open[open & (EMIT_OPEN - 1)] == i)
-			e->open[open++ & (EMIT_OPEN - 1)] = (uint16_t)kept;
-		if (e->hold == i + 1)
-			hold = kept + 1;
-		e->kept[kept++] = *r;
+		else
+			kept[n++] = *r;
 	}
-	if (e->hold && !hold)	/* the slot has no record yet */
-		hold = kept + 1;
-	e->hold = e->hold ? hold : 0;
 	e->count = sent;
-	return kept;
+	return n;
 }
 
 void emit_flush(struct emitter *e, bool last)
 {
+	struct spmu_record kept[EMIT_UOPS];
 	for (unsigned i = 0; i < EMIT_RUNS; i++) {
 		struct emit_run *r = &e->run[i];
 		put(e, r->signal, r->begin, r->end, r->count);
@@ -65,46 +41,36 @@ void emit_flush(struct emitter *e, bool last)
 			put(e, SPMU_SIG_CYCLES, e->cycles_from, e->now, 1);
 		e->cycles_from = e->now;
 	}
-
-	uint32_t slot = e->hold ? e->hold - 1 : e->count, from = slot;
-	for (uint32_t o = e->open_head; o != e->open_tail; o++)
-		if (e->open[o & (EMIT_OPEN - 1)] != EMIT_GONE) {
-			if (e->open[o & (EMIT_OPEN - 1)] < from)
-				from = e->open[o & (EMIT_OPEN - 1)];
-			break;
-		}
-	if (e->count - from > KEEP_MOST) {	/* more uops in flight than a batch holds: their late bits are lost */
-		from = slot;
-		for (uint32_t o = e->open_head; o != e->open_tail; o++)
-			if (e->open[o & (EMIT_OPEN - 1)] < from)
-				e->open[o & (EMIT_OPEN - 1)] = EMIT_GONE;
-	}
-	uint32_t head = e->open_head;		/* those that are gone stay in the FIFO, in front */
-	while (e->open_head != e->open_tail && e->open[e->open_head & (EMIT_OPEN - 1)] == EMIT_GONE)
-		e->open_head++;
-	uint32_t kept = keep(e, from);
-	e->open_head = head;
+	uint32_t n = e->hold ? keep(e, e->hold - 1, kept) : 0, held = 0;
+	for (uint32_t i = 0; i < n; i++)
+		held += (kept[i].is >> SPMU_IS_INST_END & 1) + (kept[i].is >> SPMU_IS_INST_END2 & 1);
 
 	uint64_t next = e->watermark;
 	if (last && next < e->now)
 		next = e->now;
 	if (next < e->base)
 		next = e->base;
-	if (kept && next > e->base + e->kept[0].fetch)
-		next = e->base + e->kept[0].fetch;
+	if (n && next > e->base + kept[0].fetch)
+		next = e->base + kept[0].fetch;
 	const struct spmu_batch batch = {
 		.base_cycle = e->base, .watermark = next, .count = e->count,
-		.instructions = instructions(e), .is_last = last, .records = e->record,
+		.instructions = e->instructions - held, .is_last = last, .records = e->record,
 	};
-	if (e->emit && (batch.count || last))
-		e->emit(e->context, &batch);
+	if (e->emit && (batch.count || last)) {
+		struct spmu_record *other = e->emit(e->context, &batch);
+		if (other)
+			e->record = other;
+	}
 	uint32_t step = (uint32_t)(next - e->base);
-	for (uint32_t i = 0; i < kept; i++) {
-		struct spmu_record *r = &e->kept[i];
+	for (uint32_t i = 0; i < n; i++) {
+		struct spmu_record *r = &e->record[i];
+		*r = kept[i];
 		r->fetch -= step, r->alloc -= step, r->ready -= step;
 		r->dispatch -= step, r->complete -= step, r->retire -= step;
 	}
-	memcpy(e->record, e->kept, kept * sizeof *e->kept);
-	e->count = kept;
+	e->count = n;
+	e->instructions = held;
+	if (e->hold)
+		e->hold = 1;
 	e->base = next;
 }

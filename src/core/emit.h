@@ -5,9 +5,11 @@
  * any more).  A cycle further than 2^32 - 1 above base forces the batch out first; the caller of the inline functions
  * need not care.
  *
- * A record may have to wait: a store learns whether it missed L1D when it is committed, a slot when it retires
- * only behind its last uop.  Such records (and the uops behind them, to keep program order) stay behind when
- * a batch leaves; they open the next one.  Signals never wait.
+ * A slot learns when it retires only behind its last uop: the records of a slot being built stay behind when a batch
+ * leaves; they open the next one.  Signals never wait.
+ *
+ * The records lie in a buffer that `emit` may exchange for another, so that a consumer in another thread can keep
+ * the batch while the next one is filled.  All buffers come from malloc and hold SPMU_BATCH_MAX records.
  */
 #ifndef CORE_EMIT_H
 #define CORE_EMIT_H
@@ -16,7 +18,6 @@
 
 enum {
 	EMIT_RUNS = 8,		/* intervals that grow (stalls, bubbles): one record for neighbouring pieces */
-	EMIT_OPEN = 256,	/* most records open at a time, a power of two */
 	EMIT_UOPS = 48,		/* most uop records made after one emit_room */
 	EMIT_LIMIT = SPMU_BATCH_MAX - EMIT_UOPS - EMIT_RUNS - 1,	/* leaves room for those, the runs and CYCLES */
 };
@@ -28,19 +29,17 @@ struct emitter {
 	uint64_t watermark;	/* kept by the pipeline: lower bound of every cycle still to come */
 	uint64_t wanted[2];	/* set of enum spmu_signal that somebody counts; others are dropped at the source */
 	uint32_t count;
-	void (*emit)(void *context, const struct spmu_batch *batch);
+	uint32_t instructions;	/* that end in these records */
+	/* Passes a batch on; returns the buffer to fill next, NULL: the same one again. */
+	struct spmu_record *(*emit)(void *context, const struct spmu_batch *batch);
 	void *context;
-	struct spmu_record record[SPMU_BATCH_MAX];
+	struct spmu_record *record;
 	/* kept by the pipeline */
 	uint64_t cycles_from;	/* CYCLES were passed on up to here */
 	uint64_t now;		/* retire cycle of the last retired uop */
 	uint32_t hold;		/* 1 + index of the first record of a slot being built; 0: none */
-	uint32_t open_head, open_tail;	/* FIFO of records that wait for emit_close */
-	uint16_t open[EMIT_OPEN];	/* their indices; EMIT_GONE: had to leave before */
 	struct emit_run run[EMIT_RUNS];
-	struct spmu_record kept[SPMU_BATCH_MAX];
 };
-#define EMIT_GONE 0xffffu
 
 /* Sends what is there, but for records that have to wait, and opens a new batch at the watermark.  last: the
  * thread halts or ends; the pipeline has closed every record. */
@@ -70,8 +69,8 @@ static inline struct spmu_record *emit_uop(struct emitter *e)
 	return &e->record[e->count++];
 }
 
-/* Absolute cycles; begin <= end.  POINT signals: end == begin. A begin below base (a signal that belongs to a cycle already passed on) is clamped to it. */
-static inline void emit_signal(struct emitter *e, enum spmu_signal s, uint64_t begin, uint64_t end, uint64_t count)
+/* ip, addr: whose it is, 0 if nobody's. Absolute cycles; begin <= end.  POINT signals: end == begin. A begin below base (a signal that belongs to a cycle already passed on) is clamped to it. */
+static inline void emit_signal_at(struct emitter *e, enum spmu_signal s, uint64_t begin, uint64_t end, uint64_t count, uint64_t ip, uint64_t addr)
 {
 	if (!emit_wanted(e, s))
 		return;
@@ -84,8 +83,12 @@ static inline void emit_signal(struct emitter *e, enum spmu_signal s, uint64_t b
 		begin = e->base;
 	if (end < begin)
 		end = begin;
-	*r = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .port = 255, .signal = s, .did = count,
+	*r = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .port = 255, .signal = s, .did = count, .ip = ip, .addr = addr,
 		.begin = (uint32_t)(begin - e->base), .end = (uint32_t)(end - e->base) };
+}
+static inline void emit_signal(struct emitter *e, enum spmu_signal s, uint64_t begin, uint64_t end, uint64_t count)
+{
+	emit_signal_at(e, s, begin, end, count, 0, 0);
 }
 
 /* The same for a signal that comes in neighbouring pieces of equal count, in order: they leave as one. */
@@ -102,17 +105,5 @@ static inline void emit_grow(struct emitter *e, unsigned run, enum spmu_signal s
 	*r = (struct emit_run){ begin, end, count, s };
 	if (old.begin != old.end)
 		emit_signal(e, old.signal, old.begin, old.end, old.count);
-}
-
-/* The record just made waits for emit_close; those close in the order in which they were opened. */
-static inline void emit_open(struct emitter *e)
-{
-	e->open[e->open_tail++ & (EMIT_OPEN - 1)] = (uint16_t)(e->count - 1);
-}
-static inline void emit_close(struct emitter *e, uint64_t did)
-{
-	unsigned i = e->open[e->open_head++ & (EMIT_OPEN - 1)];
-	if (i != EMIT_GONE)
-		e->record[i].did |= did;
 }
 #endif

@@ -34,8 +34,9 @@ void lsq_commit(struct core *c)
 	if (s->done) {
 		struct mem_result r = { 0, 0 };
 		memsys_store_commit(c->mem, s->ip, s->addr, s->size, at, s->non_temporal, &r);
+		if (UNLIKELY(r.did & SPMU_DID(STORE_L1D_MISS)))
+			emit_signal_at(&c->e, SPMU_SIG_STORE_L1D_MISS, at, at, 1, s->ip, s->addr);
 		at = max64(at, r.ready);
-		emit_close(&c->e, r.did);
 	}
 	if (at > q->last_commit) {
 		q->last_commit = at;

@@ -10,13 +10,6 @@ int scheduler_init(struct core *c, struct err *err)
 	c->sc.choice = calloc(masks, sizeof *c->sc.choice);
 	if (!c->sc.choice)
 		return err_set(err, ERR_NOMEM, "out of memory for the scheduler");
-	for (unsigned m = 0; m < masks; m++) {
-		struct port_choice *choice = &c->sc.choice[m];
-		memset(choice->port, PORT_NONE, sizeof choice->port);
-		for (unsigned p = 0; p < c->config.ports_count; p++)
-			if (m >> p & 1)
-				choice->port[choice->count++] = (uint8_t)p;
-	}
 	return 0;
 }
 
@@ -44,11 +37,16 @@ void scheduler_reset(struct core *c, uint64_t cycle)
 			s->pool_ports[i] = (uint16_t)ports[i];
 		}
 	}
-	for (unsigned m = 1; m <= s->port_mask; m++) {	/* a mask's ports are of one scheduler, or it counts as its first's */
-		choice[m].pool = 0;
+	for (unsigned i = 1; i < s->pools; i++)
+		s->pool_ports[0] &= (uint16_t)~s->pool_ports[i];
+	for (unsigned m = 0; m <= s->port_mask; m++) {	/* ports of one scheduler only: that of the lowest */
+		memset(choice[m].port, PORT_NONE, sizeof choice->port);
+		choice[m].count = choice[m].pool = 0;
 		for (unsigned i = 1; i < s->pools; i++)
 			if (m & (0u - m) & s->pool_ports[i])
 				choice[m].pool = (uint8_t)i;
+		for (unsigned own = m & s->pool_ports[choice[m].pool]; own; own &= own - 1)
+			choice[m].port[choice[m].count++] = (uint8_t)__builtin_ctz(own);
 	}
 	for (unsigned p = 0; p < SCHED_PORTS; p++)
 		s->key_base[p] = p == PORT_NONE ? UINT16_MAX : (uint16_t)(15 - p);

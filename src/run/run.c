@@ -11,6 +11,7 @@
  * Left out: time spent in the kernel; a blocking call costs what the threads that ran meanwhile took.
  */
 #include "run/run.h"
+#include "run/pipe.h"
 #include "run/process.h"
 #include "run/window.h"
 #include "core/core.h"
@@ -26,6 +27,7 @@ struct runner {
 	struct isa *isa;
 	struct process_table procs;
 	struct window window;
+	struct pipe pipe;
 	uint64_t instructions_done;	/* of threads that ended */
 	uint64_t max_cycle;
 	double started, last_tick;
@@ -39,12 +41,12 @@ static double wall_now(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-static void on_batch(void *context, const struct spmu_batch *batch)
+static struct spmu_record *on_batch(void *context, const struct spmu_batch *batch)
 {
 	struct rthread *t = context;
-	struct runner *r = t->process->runner;
-	if (r->sink->batch && t->alive)	/* a reset passes on an empty batch before the sink knows the thread */
-		r->sink->batch(r->sink->context, &t->pub, batch);
+	if (!t->alive)		/* a reset passes on an empty batch before the sink knows the thread */
+		return NULL;
+	return pipe_batch(&t->process->runner->pipe, &t->pub, batch);
 }
 
 static void thread_account(struct runner *r, struct rthread *t)
@@ -139,6 +141,7 @@ static void end_thread(struct runner *r, struct rthread *t)
 	core_flush(t->core, true);
 	thread_account(r, t);
 	r->instructions_done += core_instructions(t->core);
+	pipe_drain(&r->pipe);
 	if (r->sink->thread_end)
 		r->sink->thread_end(r->sink->context, &t->pub);
 	process_thread_end(t);
@@ -166,6 +169,7 @@ static int start_thread(struct runner *r, struct process *p, const struct st_thr
 		memcpy(t->pub.comm, parent->pub.comm, sizeof t->pub.comm);
 	else
 		memcpy(t->pub.comm, p->comm, sizeof t->pub.comm);
+	pipe_drain(&r->pipe);
 	if (r->sink->thread_start)
 		return r->sink->thread_start(r->sink->context, &t->pub, err);
 	return 0;
@@ -304,8 +308,6 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 		break;
 	}
 	case ST_COMM:
-		if (t)
-			memcpy(t->pub.comm, ((const struct st_name *)w)->name, sizeof t->pub.comm);
 		memcpy(p->comm, ((const struct st_name *)w)->name, sizeof p->comm);
 		p->comm[sizeof p->comm - 1] = 0;
 		break;
@@ -337,7 +339,9 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 	if (rc < 0)
 		return rc;
 	if (r->sink->side && !r->stopped)
-		r->sink->side(r->sink->context, t ? &t->pub : NULL, p->pid, w, t ? core_now(t->core) : p->start_cycle);
+		rc = pipe_side(&r->pipe, t ? &t->pub : NULL, p->pid, w, length, t ? core_now(t->core) : p->start_cycle, err);
+	if (rc < 0)
+		return rc;
 	if (kind == ST_THREAD_EXIT) {
 		struct rthread *gone = process_find_thread(p, ((const struct st_thread *)w)->tid);
 		if (gone)
@@ -483,16 +487,24 @@ static void tick(struct runner *r)
 		r->stopped = true;
 }
 
+/* An error of the stream (a killed child, a full disk under --save-stream) is kept for the end; what still comes counts. */
 static int loop(struct runner *r, struct stream *s, struct err *err)
 {
 	bool detached = false;
+	int failed = 0;
 	for (;;) {
 		struct stream_span span;
-		int rc = stream_next(s, &span, err);
-		if (rc < 0)
-			return rc;
-		if (rc == STREAM_END)
-			return release(r, true, true, err);
+		int rc = stream_next(s, &span, failed ? NULL : err);
+		if (rc < 0) {
+			if (failed == rc)
+				return rc;
+			failed = rc;
+			continue;
+		}
+		if (rc == STREAM_END) {
+			rc = release(r, true, true, failed ? NULL : err);
+			return failed ? failed : rc;
+		}
 		tick(r);
 		if (r->stopped) {
 			if (!detached)
@@ -531,6 +543,8 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	int rc = window_init(&r.window, o->start, o->stop, err);
 	if (rc == 0)
 		rc = isa_create(&r.isa, uops, err);
+	if (rc == 0)
+		rc = pipe_start(&r.pipe, sink, err);
 	if (rc == 0) {
 		if (o->replay)
 			rc = stream_open(&s, o->replay, err);
@@ -549,6 +563,7 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	result->instructions = r.instructions_done;
 	result->cycles = r.max_cycle;
 	result->wall_seconds = wall_now() - r.started;
+	pipe_stop(&r.pipe);
 	process_table_release(&r.procs);
 	window_release(&r.window);
 	if (s)

@@ -254,7 +254,7 @@ static struct out {
 	unsigned violations;	/* a cycle below the watermark of an earlier batch, or below base */
 } out;
 
-static void mock_emit(void *context, const struct spmu_batch *b)
+static struct spmu_record *mock_emit(void *context, const struct spmu_batch *b)
 {
 	(void)context;
 	out.batches++;
@@ -274,6 +274,7 @@ static void mock_emit(void *context, const struct spmu_batch *b)
 				base + r->ready, base + r->dispatch, base + r->complete, base + r->retire, r->size, r->port };
 		}
 	}
+	return NULL;
 }
 
 static void out_reset(void)

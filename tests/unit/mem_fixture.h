@@ -33,7 +33,7 @@ struct machine_fixture {
 	uint64_t begin[SPMU_SIG_COUNT], end[SPMU_SIG_COUNT];	/* of the last one */
 };
 
-static void mf_batch(void *context, const struct spmu_batch *b)
+static struct spmu_record *mf_batch(void *context, const struct spmu_batch *b)
 {
 	struct machine_fixture *f = context;
 	for (uint32_t i = 0; i < b->count; i++) {
@@ -45,6 +45,7 @@ static void mf_batch(void *context, const struct spmu_batch *b)
 		f->begin[r->signal] = b->base_cycle + r->begin;
 		f->end[r->signal] = b->base_cycle + r->end;
 	}
+	return NULL;
 }
 
 static inline void mf_config(struct core_config *c)
@@ -73,6 +74,8 @@ static inline void mf_start(struct machine_fixture *f)
 	struct err err = { 0 };
 	f->e = calloc(1, sizeof(*f->e));
 	assert_non_null(f->e);
+	f->e->record = calloc(SPMU_BATCH_MAX, sizeof(*f->e->record));
+	assert_non_null(f->e->record);
 	f->e->emit = mf_batch;
 	f->e->context = f;
 	f->e->wanted[0] = f->e->wanted[1] = ~UINT64_C(0);
@@ -100,6 +103,7 @@ static inline void mf_end(struct machine_fixture *f)
 {
 	memsys_destroy(f->m);
 	memsys_shared_destroy(f->shared);
+	free(f->e->record);
 	free(f->e);
 }
 

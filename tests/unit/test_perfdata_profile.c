@@ -66,7 +66,7 @@ static void unload(struct profile *p)
 	profile_free(p);
 	perfdata_close(file);
 }
-static const struct profile_options by_symbol = { .key = { PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL }, .keys = 3, .chains = true,
+static const struct profile_options by_symbol = { .key = { PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL }, .keys = 3, .chains = true, .trees = true,
 						  .children = true, .caller_first = true, .chain_percent = 0.5 };
 
 static const struct profile_entry *entry(const struct profile *p, const char *name)

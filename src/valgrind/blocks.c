@@ -73,7 +73,8 @@ void blocks_define_all(void)
  * does not stand at (INT3 leaves behind itself) completed them all. */
 void blocks_cut(ThreadId tid, UInt id, UChar *at)
 {
-	tl_assert(id < defs_used && defs[id]);
+	if (id >= defs_used || !defs[id])
+		return;		/* the core discarded it under the thread's feet: nothing can be said about it */
 	const struct st_block_def *def = defs[id];
 	const struct st_insn_def *insns = (const struct st_insn_def *)(def + 1);
 	const struct st_slot *slots = (const struct st_slot *)(insns + def->insns);

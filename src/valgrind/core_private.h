@@ -23,10 +23,14 @@ SysRes VG_(do_sys_sigaction)(Int signo, const vki_sigaction_toK_t *new_act, vki_
 void VG_(kill_self)(Int signo);
 /* The program's file, open: its name in full is not kept. */
 extern Int VG_(cl_exec_fd);
+/* Where the heap begins; the segment list does not tell it from other anonymous memory. */
+extern Addr VG_(brk_base);
 /* Defaults that a user of the tracer must not need to spell out. */
 extern Int VG_(clo_vgdb);		/* enum VgVgdb, 0: no gdb server, no pipes in /tmp */
 extern Int VG_(clo_fair_sched);		/* enum FairSchedType, 1: yes */
 extern Bool VG_(clo_trace_children);
+/* A child that nobody listens to must not try to open a log file: it exits if it cannot. */
+extern Bool VG_(clo_child_silent_after_fork);
 extern VexControl VG_(clo_vex_control);
 
 /* Names the library that is preloaded into the program; the core's default would be Memcheck's. */

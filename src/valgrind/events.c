@@ -89,8 +89,32 @@ static void set_comm(ThreadId tid, const HChar *name)
 	VG_(strncpy)(threads[tid].comm, name, sizeof threads[tid].comm - 1);
 }
 
+/* The core gives an exec'ed program its path as argv[0], which shows in what programs say about themselves.  The name
+ * that was meant is put right on the new stack: as the path's tail, or in its place if it is no longer.  A longer one
+ * stays as it is, and a script's is lost, as it is in the kernel. */
+static void correct_argv0(ThreadId tid)
+{
+	Addr *argv = (Addr *)VG_(get_SP)(tid) + 1;
+	HChar *path = (HChar *)argv[0];
+	SizeT have, want;
+
+	if (!settings.argv0 || !path || VG_(strcmp)(path, VG_(args_the_exename)) != 0) {
+		settings.argv0 = NULL;
+		return;
+	}
+	have = VG_(strlen)(path);
+	want = VG_(strlen)(settings.argv0);
+	if (want <= have && VG_(strcmp)(path + have - want, settings.argv0) == 0)
+		argv[0] = (Addr)(path + have - want);
+	else if (want <= have)
+		VG_(strcpy)(path, settings.argv0);
+	else
+		settings.argv0 = NULL;
+}
+
 static void process(Bool is_exec)
 {
+	const HChar *argv0 = settings.argv0 ? settings.argv0 : VG_(args_the_exename);
 	HChar link[64], path[VKI_PATH_MAX];
 
 	VG_(sprintf)(link, "/proc/self/fd/%d", VG_(cl_exec_fd));
@@ -100,7 +124,7 @@ static void process(Bool is_exec)
 	else
 		VG_(strncpy)(path, VG_(args_the_exename), sizeof path - 1)[sizeof path - 1] = 0;
 	UInt path_bytes = (UInt)VG_(strlen)(path) + 1;
-	UInt argv_bytes = (UInt)VG_(strlen)(VG_(args_the_exename)) + 1;
+	UInt argv_bytes = (UInt)VG_(strlen)(argv0) + 1;
 	Word n = VG_(sizeXA)(VG_(args_for_client));
 
 	for (Word i = 0; i < n; i++)
@@ -122,7 +146,7 @@ static void process(Bool is_exec)
 	at += path_bytes;
 	HChar *argv = at;
 	for (Word i = -1; i < n; i++) {
-		const HChar *arg = i < 0 ? VG_(args_the_exename) : *(HChar **)VG_(indexXA)(VG_(args_for_client), i);
+		const HChar *arg = i < 0 ? argv0 : *(HChar **)VG_(indexXA)(VG_(args_for_client), i);
 		UInt bytes = (UInt)VG_(strlen)(arg) + 1;
 		if ((UInt)(at - argv) + bytes > room)
 			break;
@@ -172,6 +196,7 @@ static void thread_first_insn(ThreadId tid)
 	}
 	entry = VG_(get_IP)(tid);
 	set_comm(tid, VG_(basename)(VG_(args_the_exename)));
+	correct_argv0(tid);
 	process_begin(tid, settings.serial > 0);
 }
 
@@ -189,6 +214,13 @@ static void thread_exit(ThreadId tid)
 	ring_publish();
 }
 
+/* Without a reader children run on untraced, as this process does. */
+static void fork_before(ThreadId tid)
+{
+	(void)tid;
+	VG_(clo_child_silent_after_fork) = !trace_children || !ring_reader_lives();
+}
+
 static void fork_parent(ThreadId tid)
 {
 	(void)tid;
@@ -199,7 +231,7 @@ static void fork_child(ThreadId tid)
 {
 	live_threads = 1;
 	settings.serial = 0;
-	if (!trace_children || !ring_create()) {
+	if (VG_(clo_child_silent_after_fork) || !ring_create()) {
 		ring_make_scratch();
 		return;
 	}
@@ -208,30 +240,55 @@ static void fork_child(ThreadId tid)
 	ring_publish();
 }
 
-/* The core execs softpmu-exec with our own arguments, and refuses programs that it must not trace; those are better
- * run as they are. */
-static void before_exec(UWord path_arg)
+/* Among the options that the next tracer gets: replaces the one that begins like this, or takes it out. */
+static void pass_on(const HChar *option, const HChar *value)
 {
-	HChar *text = VG_(malloc)("softpmu.serial", 32);
-	Word n = VG_(sizeXA)(VG_(args_for_valgrind));
+	SizeT n = VG_(strlen)(option);
+	HChar *text = NULL;
+	Word i = 0, count = VG_(sizeXA)(VG_(args_for_valgrind));
+
+	while (i < count && VG_(strncmp)(*(HChar **)VG_(indexXA)(VG_(args_for_valgrind), i), option, n) != 0)
+		i++;
+	if (i < count)
+		VG_(removeIndexXA)(VG_(args_for_valgrind), i);
+	if (!value)
+		return;
+	text = VG_(malloc)("softpmu.option", n + VG_(strlen)(value) + 1);
+	VG_(strcpy)(text, option);
+	VG_(strcpy)(text + n, value);
+	VG_(addToXA)(VG_(args_for_valgrind), &text);
+}
+
+static const HChar *guest_string(Addr a)
+{
+	for (Addr at = a; VG_(am_is_valid_for_client)(at, 1, VKI_PROT_READ); at++)
+		if (!*(const HChar *)at)
+			return (const HChar *)a;
+	return NULL;
+}
+
+/* The core execs softpmu-exec with our own arguments, and refuses programs that it must not trace; those are better
+ * run as they are, and so is everything once the reader is gone. */
+static void before_exec(Addr path_at, Addr argv)
+{
+	const HChar *path = guest_string(path_at), *argv0 = NULL;
+	HChar serial[16];
 	struct vg_stat st;
 
 	in_exec = True;
-	VG_(sprintf)(text, "--serial=%d", settings.serial + 1);
-	Word i = 0;
-	while (i < n && VG_(strncmp)(*(HChar **)VG_(indexXA)(VG_(args_for_valgrind), i), "--serial=", 9) != 0)
-		i++;
-	if (i < n)
-		*(HChar **)VG_(indexXA)(VG_(args_for_valgrind), i) = text;
-	else
-		VG_(addToXA)(VG_(args_for_valgrind), &text);
-
-	VG_(clo_trace_children) = trace_children;
-	if (trace_children && VG_(am_is_valid_for_client)(path_arg, 1, VKI_PROT_READ) &&
-	    !sr_isError(VG_(stat)((const HChar *)path_arg, &st)) && (st.mode & (VKI_S_ISUID | VKI_S_ISGID))) {
+	VG_(clo_trace_children) = trace_children && ring_reader_lives();
+	if (!VG_(clo_trace_children) || !path)
+		return;
+	if (!sr_isError(VG_(stat)(path, &st)) && (st.mode & (VKI_S_ISUID | VKI_S_ISGID))) {
 		VG_(clo_trace_children) = False;
 		events_note(1, "a setuid or setgid program runs untraced");
+		return;
 	}
+	if (VG_(am_is_valid_for_client)(argv, sizeof(Addr), VKI_PROT_READ))
+		argv0 = guest_string(*(Addr *)argv);
+	VG_(sprintf)(serial, "%d", settings.serial + 1);
+	pass_on("--serial=", serial);
+	pass_on("--argv0=", argv0 && VG_(strcmp)(argv0, path) != 0 ? argv0 : NULL);
 }
 
 static struct st_syscall *syscall_record(enum st_kind kind, UInt number, const UWord *args, UInt n_args)
@@ -250,9 +307,9 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args)
 	syscall_record(ST_SYSCALL, number, args, n_args);
 	threads[tid].turns_before = turns;
 	if (number == __NR_execve)
-		before_exec(args[0]);
+		before_exec(args[0], args[1]);
 	else if (number == __NR_execveat)
-		before_exec(args[1]);
+		before_exec(args[1], args[2]);
 	maps_before_syscall(number, args);
 	ring_publish();
 }
@@ -373,7 +430,7 @@ void events_init(void)
 {
 	threads = VG_(calloc)("softpmu.threads", VG_N_THREADS, sizeof *threads);
 	trace_children = VG_(clo_trace_children);
-	VG_(atfork)(NULL, fork_parent, fork_child);
+	VG_(atfork)(fork_before, fork_parent, fork_child);
 	VG_(track_pre_thread_ll_create)(thread_created);
 	VG_(track_pre_thread_first_insn)(thread_first_insn);
 	VG_(track_pre_thread_ll_exit)(thread_exit);

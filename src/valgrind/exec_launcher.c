@@ -57,10 +57,12 @@ static int word_bytes(const char *path)
 int main(int argc, char **argv)
 {
 	char self[PATH_MAX], tracer[PATH_MAX + 64];
+	char *argv0 = NULL;
 	int program = 1;
 
-	while (program < argc && argv[program][0] == '-')
-		program++;
+	for (; program < argc && argv[program][0] == '-'; program++)
+		if (!strncmp(argv[program], "--argv0=", 8))
+			argv0 = argv[program] + 8;
 	if (program == argc) {
 		fprintf(stderr, "softpmu-exec: is started by the tracer\n");
 		return 127;
@@ -78,7 +80,10 @@ int main(int argc, char **argv)
 	}
 	unsetenv("VALGRIND_LIB");
 	unsetenv("VALGRIND_LAUNCHER");
-	execv(argv[program], argv + program);
-	fprintf(stderr, "softpmu-exec: %s: %s\n", argv[program], strerror(errno));
+	char *path = argv[program];
+	if (argv0)
+		argv[program] = argv0;
+	execv(path, argv + program);
+	fprintf(stderr, "softpmu-exec: %s: %s\n", path, strerror(errno));
 	return errno == ENOENT ? 127 : 126;
 }

@@ -217,6 +217,11 @@ static void slots_of_helper_registers(struct build *b, const IRDirty *d)
 	}
 }
 
+static IRExpr *gpr(struct build *b, Int number)
+{
+	return temp(b, WORD, IRExpr_Get((Int)GPR0 + number * WORD_BYTES, WORD));
+}
+
 static void slot_prefetch(struct build *b, const struct st_insn_def *insn)
 {
 	struct prefetch f;
@@ -226,9 +231,9 @@ static void slot_prefetch(struct build *b, const struct st_insn_def *insn)
 	IRExpr *addr = word_const((HWord)f.disp);
 	IROp add = WORD == Ity_I64 ? Iop_Add64 : Iop_Add32, shl = WORD == Ity_I64 ? Iop_Shl64 : Iop_Shl32;
 	if (f.base >= 0)
-		addr = temp(b, WORD, IRExpr_Binop(add, temp(b, WORD, IRExpr_Get((Int)GPR0 + f.base * WORD_BYTES, WORD)), addr));
+		addr = temp(b, WORD, IRExpr_Binop(add, gpr(b, f.base), addr));
 	if (f.index >= 0) {
-		IRExpr *index = temp(b, WORD, IRExpr_Get((Int)GPR0 + f.index * WORD_BYTES, WORD));
+		IRExpr *index = gpr(b, f.index);
 		if (f.scale)
 			index = temp(b, WORD, IRExpr_Binop(shl, index, IRExpr_Const(IRConst_U8((UChar)f.scale))));
 		addr = temp(b, WORD, IRExpr_Binop(add, index, addr));
@@ -243,7 +248,8 @@ static void slot_prefetch(struct build *b, const struct st_insn_def *insn)
 static UInt true_length(Addr addr, UInt len)
 {
 #if defined(VGA_amd64)
-	static const UChar request[] = { 0x48, 0xc1, 0xc7, 0x03, 0x48, 0xc1, 0xc7, 0x0d };	/* rol $3, %rdi; rol $13, %rdi */
+	/* rol $3, %rdi; rol $13, %rdi */
+	static const UChar request[] = { 0x48, 0xc1, 0xc7, 0x03, 0x48, 0xc1, 0xc7, 0x0d };
 #else
 	static const UChar request[] = { 0xc1, 0xc7, 0x03, 0xc1, 0xc7, 0x0d };
 #endif
@@ -389,8 +395,8 @@ static void statement(struct build *b, Int at)
 		break;
 	case Ist_Store:
 		reopen(b);
-		slot_access(b, ST_SLOT_STORE, s->Ist.Store.addr, (UInt)sizeofIRType(typeOfIRExpr(types, s->Ist.Store.data)),
-			    0, NULL);
+		slot_access(b, ST_SLOT_STORE, s->Ist.Store.addr,
+			    (UInt)sizeofIRType(typeOfIRExpr(types, s->Ist.Store.data)), 0, NULL);
 		break;
 	case Ist_StoreG:
 		reopen(b);
@@ -496,7 +502,8 @@ IRSB *tracer_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayo
 	b->p = newIRTemp(b->out->tyenv, WORD);
 	addStmtToIRSB(b->out, IRStmt_WrTmp(b->p, IRExpr_Get(b->shadow + (Int)offsetof(struct live, ptr), WORD)));
 	IRExpr *need = word_const(0);	/* filled in when it is known */
-	IRExpr *record_end = temp(b, WORD, IRExpr_Binop(WORD == Ity_I64 ? Iop_Add64 : Iop_Add32, IRExpr_RdTmp(b->p), need));
+	IRExpr *record_end = temp(b, WORD, IRExpr_Binop(WORD == Ity_I64 ? Iop_Add64 : Iop_Add32, IRExpr_RdTmp(b->p),
+							need));
 	IRExpr *end = temp(b, WORD, IRExpr_Get(b->shadow + (Int)offsetof(struct live, end), WORD));
 	IRExpr *full = temp(b, Ity_I1, IRExpr_Binop(WORD == Ity_I64 ? Iop_CmpLT64U : Iop_CmpLT32U, end, record_end));
 	addStmtToIRSB(b->out, IRStmt_Exit(full, Ijk_Yield, WORD == Ity_I64 ? IRConst_U64(closure->nraddr) :

@@ -29,7 +29,7 @@ Addr __wrap_vgPlain_am_startup(Addr sp)
 static Bool option(const HChar *arg)
 {
 	return VG_STR_CLO(arg, "--ring-dir", settings.dir) || VG_BOOL_CLO(arg, "--regs", settings.regs) ||
-	       VG_BINT_CLO(arg, "--serial", settings.serial, 0, 0x7fffffff);
+	       VG_STR_CLO(arg, "--argv0", settings.argv0) || VG_BINT_CLO(arg, "--serial", settings.serial, 0, 0x7fffffff);
 }
 
 static void usage(void)
@@ -40,7 +40,8 @@ static void usage(void)
 
 static void debug_usage(void)
 {
-	VG_(printf)("    --serial=N                how many programs this process ran before\n");
+	VG_(printf)("    --serial=N                how many programs this process ran before\n"
+		    "    --argv0=NAME              what the program's argv[0] is, if not its path\n");
 }
 
 static void start_client_code(ThreadId tid, ULong blocks)

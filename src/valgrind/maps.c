@@ -8,6 +8,7 @@
  * (those are ordinary mappings).
  */
 #include "tracer.h"
+#include "core_private.h"
 #include <elf.h>
 
 #if defined(VGA_amd64)
@@ -28,11 +29,13 @@ struct build_id {
 };
 static struct build_id *known;
 static Addr stack_at, stack_low;	/* an address in the main stack; lowest one told of */
+static Addr heap_end;			/* of what brk gave out */
 static Bool next_is_huge, begun;	/* begun: ST_PROCESS is written; maps_all follows it */
 
 static Bool read_at(Int fd, ULong offset, void *buf, UInt bytes)
 {
-	return VG_(lseek)(fd, (Off64T)offset, VKI_SEEK_SET) == (Off64T)offset && VG_(read)(fd, buf, (Int)bytes) == (Int)bytes;
+	return VG_(lseek)(fd, (Off64T)offset, VKI_SEEK_SET) == (Off64T)offset &&
+	       VG_(read)(fd, buf, (Int)bytes) == (Int)bytes;
 }
 
 static void find_build_id(Int fd, struct build_id *out)
@@ -117,9 +120,11 @@ static void map_part(const NSegment *seg, Addr start, Addr last, Bool huge)
 		m->build_id_bytes = (UChar)b->bytes;
 		VG_(memcpy)(m->build_id, b->id, sizeof m->build_id);
 	}
+	m->is_heap = start < heap_end && last >= VG_(brk_base);
 	m->prot = (UChar)((seg->hasR ? ST_PROT_R : 0) | (seg->hasW ? ST_PROT_W : 0) | (seg->hasX ? ST_PROT_X : 0));
+	if (m->is_heap)
+		m->prot &= (UChar)~ST_PROT_X;	/* the core makes it executable; the kernel does not */
 	m->is_stack = stack_at >= seg->start && stack_at <= seg->end;
-	m->is_heap = seg->isCH;
 	m->is_huge = huge;
 	m->path_bytes = path_bytes;
 	VG_(memcpy)(m + 1, name, path_bytes);
@@ -162,6 +167,8 @@ void maps_all(void)
 	begun = True;
 	if (!stack_at)
 		stack_at = VG_(get_SP)(1);
+	if (!heap_end)
+		heap_end = VG_(brk_base) + 1;	/* a page is there from the start */
 	do {
 		starts = VG_(realloc)("softpmu.starts", starts, (SizeT)n * sizeof *starts);
 		got = VG_(am_get_segment_starts)(SkFileC | SkAnonC | SkShmC, starts, n);
@@ -204,7 +211,14 @@ static void moved(Addr from, Addr to, SizeT len)
 static void heap_grew(Addr a, SizeT len, ThreadId tid)
 {
 	(void)tid;
-	map_range(a, len, False);
+	heap_end = a + len;
+	map_range(VG_(brk_base), heap_end - VG_(brk_base), False);
+}
+
+static void heap_shrank(Addr a, SizeT len)
+{
+	heap_end = a;
+	unmap(a, len);
 }
 
 void maps_before_syscall(UInt number, const UWord *args)
@@ -231,6 +245,6 @@ void maps_init(void)
 	VG_(track_change_mem_mprotect)(protection_changed);
 	VG_(track_copy_mem_remap)(moved);
 	VG_(track_new_mem_brk)(heap_grew);
-	VG_(track_die_mem_brk)(unmap);
+	VG_(track_die_mem_brk)(heap_shrank);
 	VG_(track_die_mem_munmap)(unmap);
 }

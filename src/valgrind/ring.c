@@ -62,14 +62,15 @@ static Int announce_open(void)
 	return sr_isError(res) ? -1 : VG_(safe_fd)((Int)sr_Res(res));
 }
 
-static Bool reader_lives(void)
+Bool ring_reader_lives(void)
 {
+	if (!ring.control || ring.control->reader_gone)
+		return False;
 	Int fd = announce_open();	/* ENXIO: nobody has it open for reading; ENOENT: the directory is gone */
-
 	if (fd < 0)
 		return False;
 	VG_(close)(fd);
-	return !ring.control->reader_gone;
+	return True;
 }
 
 static Bool announce(void)
@@ -175,7 +176,7 @@ static Bool wait_for_room(ULong until)
 	while (until > __atomic_load_n(&c->read, __ATOMIC_ACQUIRE) + RING_BYTES) {
 		if (c->reader_gone)
 			return False;
-		if (steps >= 4 && !reader_lives())	/* look only after 200 ms: it costs an open */
+		if (steps >= 4 && !ring_reader_lives())	/* look only after 200 ms: it costs an open */
 			return False;
 		UInt seen = __atomic_load_n(&c->read_futex, __ATOMIC_ACQUIRE);
 		__atomic_store_n(&c->tracer_waits, 1, __ATOMIC_SEQ_CST);

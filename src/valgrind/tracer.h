@@ -71,12 +71,14 @@ struct settings {
 	const HChar *dir;	/* --ring-dir */
 	Bool regs;		/* --regs=yes */
 	Int serial;		/* --serial: execs of this pid before */
+	const HChar *argv0;	/* --argv0: what the program is called, if not by its path */
 };
 extern struct settings settings;
 
 /* ring.c */
 Bool ring_create(void);			/* makes the ring file and announces it; False: errno said why, state is scratch */
 void ring_make_scratch(void);
+Bool ring_reader_lives(void);
 void *ring_record(enum st_kind kind, SizeT bytes);	/* room for one record, header written, the rest zero */
 void ring_thread(ThreadId tid);		/* ST_SWITCH if the stream is in another thread */
 void ring_publish(void);

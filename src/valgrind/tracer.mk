@@ -6,10 +6,11 @@ TRACER_LIB  := /usr/lib/x86_64-linux-gnu/valgrind
 TRACER_SRC  := $(wildcard src/valgrind/*.c)
 TRACER_SRC  := $(filter-out src/valgrind/exec_launcher.c,$(TRACER_SRC))
 TRACER_CC   := gcc
-TRACER_WRAP := $(foreach f,am_startup di_notify_mmap gdbserver_report_signal sigframe_create kill_self client_exit discard_translations \
-  nuke_all_threads_except,-Wl,--wrap=vgPlain_$f)
-TRACER_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-builtin-declaration-mismatch -fno-strict-aliasing -fno-builtin -fno-stack-protector \
-  -fno-pic -fomit-frame-pointer -U_FORTIFY_SOURCE -isystem /usr/include/valgrind -Isrc -DVGO_linux=1
+TRACER_WRAP := $(foreach f,am_startup di_notify_mmap gdbserver_report_signal sigframe_create kill_self client_exit \
+  discard_translations nuke_all_threads_except,-Wl,--wrap=vgPlain_$f)
+TRACER_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-builtin-declaration-mismatch -fno-strict-aliasing \
+  -fno-builtin -fno-stack-protector -fno-pic -fomit-frame-pointer -U_FORTIFY_SOURCE \
+  -isystem /usr/include/valgrind -Isrc -DVGO_linux=1
 TRACER_LDFLAGS := -static -no-pie -nodefaultlibs -nostartfiles -u _start -Wl,--build-id=none -Wl,-Ttext-segment=0x58000000 \
   -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments
 

@@ -66,8 +66,8 @@ static uint64_t stop_after, probe_begin, probe_end, probe_data;
 static FILE *out;
 
 static struct {
-	uint64_t records, blocks, defs, cuts, cut_insns, begun, repeats, load, store, loadstore, prefetch, reg, undone, atomic,
-		helper, side[ST_KINDS], bytes, regs_checked;
+	uint64_t records, blocks, defs, cuts, cut_insns, begun, repeats, load, store, loadstore, prefetch, reg,
+		undone, atomic, helper, side[ST_KINDS], bytes, regs_checked;
 } total;
 static int bad_lines;
 
@@ -86,7 +86,10 @@ static void bad(const char *format, ...)
 
 static struct st_insn_def *insns_of(const struct st_block_def *d) { return (struct st_insn_def *)(d + 1); }
 static struct st_slot *slots_of(const struct st_block_def *d) { return (struct st_slot *)(insns_of(d) + d->insns); }
-static struct st_exit_def *exits_of(const struct st_block_def *d) { return (struct st_exit_def *)(slots_of(d) + d->slots); }
+static struct st_exit_def *exits_of(const struct st_block_def *d)
+{
+	return (struct st_exit_def *)(slots_of(d) + d->slots);
+}
 
 static void define(struct process *p, const struct st_block_def *d, uint32_t bytes)
 {
@@ -115,7 +118,8 @@ static void define(struct process *p, const struct st_block_def *d, uint32_t byt
 		const struct st_exit_def *e = &exits_of(d)[i];
 		b->exits[i] = (struct exit_count){ 1u + e->slots, e->insns, e->jump == ST_JUMP_REPEAT, 0 };
 		if (e->insns > d->insns || e->slots > d->slots || !e->insns)
-			bad("block %u exit %u: %u instructions, %u slots of %u, %u", d->id, i, e->insns, e->slots, d->insns, d->slots);
+			bad("block %u exit %u: %u instructions, %u slots of %u, %u", d->id, i, e->insns, e->slots,
+			    d->insns, d->slots);
 		if (e->slots < d->slots && slots_of(d)[e->slots].insn + 1u < e->insns)
 			bad("block %u exit %u: leaves slots out", d->id, i);
 	}
@@ -172,8 +176,8 @@ static void count_slots(struct process *p, const struct st_block_def *d, const u
 			uint64_t *g = &r->gpr[s[i].reg];
 			*g = (*g & ~mask) | (value[i] << (8 * s[i].offset));
 		} else if (s[i].kind != ST_SLOT_REG && p->c && value[i] < 4096) {
-			bad("block %u slot %u at instruction %#" X64 ": address %#" X64, d->id, i, insns_of(d)[s[i].insn].addr,
-			    value[i]);
+			bad("block %u slot %u at instruction %#" X64 ": address %#" X64, d->id, i,
+			    insns_of(d)[s[i].insn].addr, value[i]);
 		}
 	}
 }
@@ -193,23 +197,28 @@ static void dump_side(struct process *p, unsigned kind, const uint64_t *w)
 	switch (kind) {
 	case ST_PROCESS: {
 		const struct st_process *s = v;
-		fprintf(out, "PROCESS parent=%u word=%u regs=%u exec=%u entry=%#" X64, s->parent_pid, s->word_bytes, s->has_regs,
-			s->is_exec, s->entry);
+		fprintf(out, "PROCESS parent=%u word=%u regs=%u exec=%u entry=%#" X64, s->parent_pid, s->word_bytes,
+			s->has_regs, s->is_exec, s->entry);
 		print_text("path", (const char *)(s + 1), s->path_bytes - 1);
 		print_text("argv", (const char *)(s + 1) + s->path_bytes, s->argv_bytes - 1);
 		break;
 	}
 	case ST_SWITCH: case ST_THREAD_START: case ST_THREAD_EXIT: {
 		const struct st_thread *s = v;
-		fprintf(out, "%s tid=%u os=%u parent=%u", kind == ST_SWITCH ? "SWITCH" : kind == ST_THREAD_START ? "THREAD_START" :
-			"THREAD_EXIT", s->tid, s->os_tid, s->parent_tid);
+		fprintf(out, "%s tid=%u os=%u parent=%u",
+			kind == ST_SWITCH	  ? "SWITCH"
+			: kind == ST_THREAD_START ? "THREAD_START"
+						  : "THREAD_EXIT",
+			s->tid, s->os_tid, s->parent_tid);
 		break;
 	}
 	case ST_MAP: {
 		const struct st_map *s = v;
-		fprintf(out, "MAP %#" X64 "+%#" X64 " %c%c%c off=%#" X64 " dev=%x:%x ino=%" U64 "%s%s%s id=", s->addr, s->bytes,
-			s->prot & 1 ? 'r' : '-', s->prot & 2 ? 'w' : '-', s->prot & 4 ? 'x' : '-', s->offset, s->dev_major,
-			s->dev_minor, s->inode, s->is_stack ? " stack" : "", s->is_heap ? " heap" : "", s->is_huge ? " huge" : "");
+		fprintf(out,
+			"MAP %#" X64 "+%#" X64 " %c%c%c off=%#" X64 " dev=%x:%x ino=%" U64 "%s%s%s id=", s->addr,
+			s->bytes, s->prot & 1 ? 'r' : '-', s->prot & 2 ? 'w' : '-', s->prot & 4 ? 'x' : '-',
+			s->offset, s->dev_major, s->dev_minor, s->inode, s->is_stack ? " stack" : "",
+			s->is_heap ? " heap" : "", s->is_huge ? " huge" : "");
 		for (int i = 0; i < s->build_id_bytes; i++)
 			fprintf(out, "%02x", s->build_id[i]);
 		print_text("path", (const char *)(s + 1), s->path_bytes - 1);
@@ -222,8 +231,8 @@ static void dump_side(struct process *p, unsigned kind, const uint64_t *w)
 	}
 	case ST_SIGNAL: {
 		const struct st_signal *s = v;
-		fprintf(out, "SIGNAL %d code=%d ip=%#" X64 " handler=%#" X64 " addr=%#" X64 " bytes=", s->signo, s->si_code, s->ip,
-			s->handler, s->si_addr);
+		fprintf(out, "SIGNAL %d code=%d ip=%#" X64 " handler=%#" X64 " addr=%#" X64 " bytes=", s->signo,
+			s->si_code, s->ip, s->handler, s->si_addr);
 		for (int i = 0; i < 16; i++)
 			fprintf(out, "%02x", s->code[i]);
 		break;
@@ -234,7 +243,8 @@ static void dump_side(struct process *p, unsigned kind, const uint64_t *w)
 		if (kind == ST_SYSCALL)
 			fprintf(out, " (%#" X64 ", %#" X64 ", %#" X64 ")", s->arg[0], s->arg[1], s->arg[2]);
 		else
-			fprintf(out, " = %#" X64 "%s%s", s->result, s->is_error ? " error" : "", s->blocked ? " blocked" : "");
+			fprintf(out, " = %#" X64 "%s%s", s->result, s->is_error ? " error" : "",
+				s->blocked ? " blocked" : "");
 		break;
 	}
 	case ST_COMM: fprintf(out, "COMM %.16s", ((const struct st_name *)v)->name); break;
@@ -243,15 +253,22 @@ static void dump_side(struct process *p, unsigned kind, const uint64_t *w)
 		fprintf(out, "REGS ip=%#" X64 " sp=%#" X64 " flags=%#" X64, s->ip, s->gpr[4], s->flags);
 		break;
 	}
-	case ST_FORK: fprintf(out, "FORK child=%u followed=%u", ((const struct st_fork *)v)->child_pid, ((const struct st_fork *)v)->followed); break;
-	case ST_EXIT: fprintf(out, "EXIT code=%d signo=%d", ((const struct st_exit *)v)->code, ((const struct st_exit *)v)->signo); break;
+	case ST_FORK:
+		fprintf(out, "FORK child=%u followed=%u", ((const struct st_fork *)v)->child_pid,
+			((const struct st_fork *)v)->followed);
+		break;
+	case ST_EXIT:
+		fprintf(out, "EXIT code=%d signo=%d", ((const struct st_exit *)v)->code,
+			((const struct st_exit *)v)->signo);
+		break;
 	case ST_NOTE: fprintf(out, "NOTE %u", ((const struct st_note *)v)->severity);
-		print_text("text", (const char *)((const struct st_note *)v + 1), ((const struct st_note *)v)->text_bytes - 1);
+		print_text("text", (const char *)((const struct st_note *)v + 1),
+			   ((const struct st_note *)v)->text_bytes - 1);
 		break;
 	case ST_BLOCK_DEF: {
 		const struct st_block_def *s = v;
-		fprintf(out, "BLOCK_DEF %u at %#" X64 ": %u instructions, %u slots, %u exits", s->id, insns_of(s)->addr, s->insns, s->slots,
-			s->exits);
+		fprintf(out, "BLOCK_DEF %u at %#" X64 ": %u instructions, %u slots, %u exits", s->id,
+			insns_of(s)->addr, s->insns, s->slots, s->exits);
 		break;
 	}
 	default: fprintf(out, "kind %u", kind);
@@ -269,8 +286,9 @@ static void regs_record(struct process *p, const struct st_regs *s)
 			if (p->in_syscall[p->tid % MAX_TIDS] && (i == 0 || i == 1 || i == 11))
 				continue;
 			if (r->gpr[i] != s->gpr[i])
-				bad("process %u thread %u at %#" X64 ": register %d is %#" X64 ", its writes say %#" X64, p->pid, p->tid,
-				    s->ip, i, s->gpr[i], r->gpr[i]);
+				bad("process %u thread %u at %#" X64 ": register %d is %#" X64
+				    ", its writes say %#" X64,
+				    p->pid, p->tid, s->ip, i, s->gpr[i], r->gpr[i]);
 		}
 		total.regs_checked++;
 	}
@@ -304,7 +322,7 @@ static void side_record(struct process *p, unsigned kind, const uint64_t *w, uin
 		break;
 	}
 	case ST_SYSCALL_RET: p->in_syscall[p->tid % MAX_TIDS] = true; break;
-	case ST_SIGNAL: p->regs[p->tid % MAX_TIDS].known = false; break;	/* the frame moves RSP and the arguments */
+	case ST_SIGNAL: p->regs[p->tid % MAX_TIDS].known = false; break; /* the frame moves RSP and the arguments */
 	case ST_EXIT: p->exited = true; break;
 	}
 }
@@ -322,7 +340,8 @@ static void walk(struct process *p, const uint64_t *w, size_t n)
 		if (kind == ST_BLOCK) {
 			struct block *b = id < p->n_blocks ? &p->blocks[id] : NULL;
 			if (!b || !b->def || ST_HEADER_EXIT(h) >= b->def->exits) {
-				bad("process %u position %" U64 ": block %u exit %u", p->pid, p->pos + at * 8, id, ST_HEADER_EXIT(h));
+				bad("process %u position %" U64 ": block %u exit %u", p->pid, p->pos + at * 8, id,
+				    ST_HEADER_EXIT(h));
 				return;
 			}
 			struct exit_count *e = &b->exits[ST_HEADER_EXIT(h)];
@@ -347,7 +366,8 @@ static void walk(struct process *p, const uint64_t *w, size_t n)
 			return;
 		} else {
 			uint32_t bytes = id;
-			if (kind <= ST_BLOCK_OPEN || kind >= ST_KINDS || bytes < 8 || bytes % 8 || bytes / 8 > n - at) {
+			if (kind <= ST_BLOCK_OPEN || kind >= ST_KINDS || bytes < 8 || bytes % 8 ||
+			    bytes / 8 > n - at) {
 				bad("process %u position %" U64 ": header %#" X64, p->pid, p->pos + at * 8, h);
 				return;
 			}
@@ -401,7 +421,8 @@ static void announced(const struct st_announce *a)
 	}
 	close(fd);
 	unlink(path);
-	if (p->c->magic != ST_MAGIC || p->c->version != ST_VERSION || p->c->pid != a->pid || p->c->chunks != ST_CHUNKS)
+	if (p->c->magic != ST_MAGIC || p->c->version != ST_VERSION || p->c->pid != a->pid ||
+	    p->c->chunks != ST_CHUNKS)
 		bad("%s: control page", path);
 	p->pid = a->pid;
 	p->serial = a->serial;
@@ -525,7 +546,8 @@ int main(int argc, char **argv)
 		case 'w': slow = true; break;
 		case 'k': stop_after = strtoull(optarg, NULL, 0); break;
 		case 'a':
-			if (sscanf(optarg, "%" SCNx64 ":%" SCNx64 ":%" SCNx64, &probe_begin, &probe_end, &probe_data) != 3)
+			if (sscanf(optarg, "%" SCNx64 ":%" SCNx64 ":%" SCNx64, &probe_begin, &probe_end,
+				   &probe_data) != 3)
 				return 2;
 			break;
 		case 'L': snprintf(tracer_dir, sizeof tracer_dir, "%s", optarg); break;
@@ -591,27 +613,34 @@ int main(int argc, char **argv)
 		if (!ring[i].exited && ring[i].c->tracer_state != 2 && !gone)
 			bad("process %u.%u: no end", ring[i].pid, ring[i].serial);
 	}
-	fprintf(out, "begun %" U64 "\nrepeats %" U64 "\nretired %" U64 "\n", total.begun + total.cut_insns, total.repeats,
-		total.begun + total.cut_insns - total.repeats);
+	fprintf(out, "begun %" U64 "\nrepeats %" U64 "\nretired %" U64 "\n", total.begun + total.cut_insns,
+		total.repeats, total.begun + total.cut_insns - total.repeats);
 	fprintf(out, "blocks %" U64 "\ndefs %" U64 "\ncuts %" U64 "\n", total.blocks, total.defs, total.cuts);
 	if (!speed)
-		fprintf(out, "loads %" U64 "\nstores %" U64 "\nloadstores %" U64 "\nprefetches %" U64 "\nundone %" U64
-			"\natomic %" U64 "\nhelper %" U64 "\nregs %" U64 "\n", total.load, total.store, total.loadstore,
-			total.prefetch, total.undone, total.atomic, total.helper, total.reg);
-	fprintf(out, "rings %d\nexits %d\nthreads %" U64 "\nswitches %" U64 "\nmaps %" U64 "\nunmaps %" U64 "\ndiscards %" U64
-		"\nsignals %" U64 "\nsyscalls %" U64 "\nforks %" U64 "\nnotes %" U64 "\nregs_checked %" U64 "\nbytes %" U64 "\n",
-		n_rings, exits, total.side[ST_THREAD_START], total.side[ST_SWITCH], total.side[ST_MAP], total.side[ST_UNMAP],
-		total.side[ST_DISCARD], total.side[ST_SIGNAL], total.side[ST_SYSCALL], total.side[ST_FORK], total.side[ST_NOTE],
-		total.regs_checked, total.bytes);
+		fprintf(out,
+			"loads %" U64 "\nstores %" U64 "\nloadstores %" U64 "\nprefetches %" U64 "\nundone %" U64
+			"\natomic %" U64 "\nhelper %" U64 "\nregs %" U64 "\n",
+			total.load, total.store, total.loadstore, total.prefetch, total.undone, total.atomic,
+			total.helper, total.reg);
+	fprintf(out,
+		"rings %d\nexits %d\nthreads %" U64 "\nswitches %" U64 "\nmaps %" U64 "\nunmaps %" U64
+		"\ndiscards %" U64 "\nsignals %" U64 "\nsyscalls %" U64 "\nforks %" U64 "\nnotes %" U64
+		"\nregs_checked %" U64 "\nbytes %" U64 "\n",
+		n_rings, exits, total.side[ST_THREAD_START], total.side[ST_SWITCH], total.side[ST_MAP],
+		total.side[ST_UNMAP], total.side[ST_DISCARD], total.side[ST_SIGNAL], total.side[ST_SYSCALL],
+		total.side[ST_FORK], total.side[ST_NOTE], total.regs_checked, total.bytes);
 	if (speed) {
 		/* The tracer's own CPU time is what a loaded machine does not spoil. */
 		struct rusage u;
 		getrusage(RUSAGE_CHILDREN, &u);
-		double cpu = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+		double cpu = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+			     1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 		double insns = (double)(total.begun - total.repeats) / 1e6;
-		fprintf(out, "seconds %.3f\nmips %.1f\ntracer_cpu_seconds %.3f\ntracer_cpu_mips %.1f\n", took, insns / took, cpu, insns / cpu);
+		fprintf(out, "seconds %.3f\nmips %.1f\ntracer_cpu_seconds %.3f\ntracer_cpu_mips %.1f\n", took,
+			insns / took, cpu, insns / cpu);
 	}
-	fprintf(out, "status %d\nsignal %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+	fprintf(out, "status %d\nsignal %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+		WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 	if (!n_rings)
 		bad("no process announced itself");
 	print_log();

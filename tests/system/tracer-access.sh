@@ -8,7 +8,8 @@ address() { nm "$PROGRAMS/$1" | awk -v n="$2" '$3 == n { print $1 }'; }
 trace() {	# program option...: the accesses between its labels
 	p=$1; shift
 	range="$(address "$p" probe_begin):$(address "$p" probe_end):$(address "$p" data)"
-	"$PROGRAMS/trace_count" "$@" -o "$work/out" -a "$range" "$PROGRAMS/$p" || { echo "$p: exit $?"; grep -E 'BAD|LOG' "$work/out"; exit 1; }
+	"$PROGRAMS/trace_count" "$@" -o "$work/out" -a "$range" "$PROGRAMS/$p" || {
+		echo "$p: exit $?"; grep -E 'BAD|LOG' "$work/out"; exit 1; }
 }
 compare() {	# program, which lines
 	sed -n 's/.*#> *//p' "$TOP/tests/programs/$1.S" | grep "$2" >"$work/want"

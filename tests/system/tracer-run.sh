@@ -84,5 +84,25 @@ wait $reader 2>/dev/null
 sleep_until '! kill -0 '$tracer' 2>/dev/null' || { fail "the program stops when its reader dies"; kill -KILL $tracer; }
 [ "$(cat "$work/traced")" = working ] || fail "killed reader: another output"
 case $rings in */trace_count.??????) ;; *) rings= ;; esac
+# Without a reader and its directory, children are born and other programs started as if nothing were.
+cat >"$work/late" <<EOF
+#!/bin/sh
+while [ ! -e "$work/go" ]; do sleep 0.1; done
+echo a | cat
+(echo b)
+exec echo c
+EOF
+chmod +x "$work/late"
+"$T" -f -o "$work/out" "$work/late" >"$work/traced" &
+reader=$!
+sleep_until 'tracer=$(pgrep -P '$reader')'
+late=$(tr '\0' '\n' <"/proc/$tracer/cmdline" | sed -n 's/^--ring-dir=//p')
+sleep_until '[ -n "$(ls "$late"/log.* 2>/dev/null)" ]'
+kill -KILL $reader
+wait $reader 2>/dev/null
+case $late in */trace_count.??????) rm -rf "$late" ;; *) fail "no --ring-dir" ;; esac
+touch "$work/go"
+sleep_until '! kill -0 '$tracer' 2>/dev/null' || { fail "the script stops when its reader dies"; kill -KILL $tracer; }
+[ "$(tr '\n' ' ' <"$work/traced")" = "a b c " ] || fail "after its reader died, the script said: $(cat "$work/traced")"
 [ -z "$rings" ] || rm -rf "$rings"	# its reader cannot do it any more
 exit $failed

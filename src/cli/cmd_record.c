@@ -40,7 +40,7 @@ struct record {
 	struct session *session;
 	struct perfdata_writer *writer;
 	struct recorder *recorder;
-	int failed;
+	_Atomic int failed;		/* set where samples are taken, seen by on_tick in another thread */
 	bool started;
 };
 
@@ -64,8 +64,10 @@ static int number(const char *option, const char *text, uint64_t *out)
 
 static const struct { const char *name, *why; } refused[] = {
 	{ "-a", "only the program given is traced" }, { "--all-cpus", "only the program given is traced" },
-	{ "-C", "the program's threads have modelled cores of their own" }, { "--cpu", "the program's threads have modelled cores of their own" },
-	{ "-t", "the tracer cannot attach to a thread that runs already" }, { "--tid", "the tracer cannot attach to a thread that runs already" },
+	{ "-C", "the program's threads have modelled cores of their own" },
+	{ "--cpu", "the program's threads have modelled cores of their own" },
+	{ "-t", "the tracer cannot attach to a thread that runs already" },
+	{ "--tid", "the tracer cannot attach to a thread that runs already" },
 	{ "-b", "branch stacks are not supported" }, { "-j", "branch stacks are not supported" },
 	{ "--branch-any", "branch stacks are not supported" }, { "--branch-filter", "branch stacks are not supported" },
 	{ "-d", "data addresses of samples are not supported" }, { "--data", "data addresses of samples are not supported" },

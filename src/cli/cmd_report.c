@@ -21,7 +21,8 @@ static const char help[] =
 "  -n, --show-nr-samples   a column with the number of samples\n"
 "  -g, --call-graph [graph,MIN,ORDER | none]\n"
 "                          call trees, where the file has call chains: branches of at least MIN percent (default\n"
-"                          0.5); ORDER caller (outermost first, default with children) or callee\n"
+"                          0.5); ORDER caller (outermost first, default with children) or callee;\n"
+"                          none: no trees\n"
 "      --children, --no-children\n"
 "                          with call chains: percentages include what a function called (default), or not\n"
 "      --percent-limit P   leave out entries below P percent\n"
@@ -119,8 +120,8 @@ static int parse_graph(struct options *o, const char *list)
 
 static bool is_graph(const char *word)
 {
-	return word && (strchr("0123456789", *word) || !strncmp(word, "graph", 5) || !strncmp(word, "none", 4) || !strncmp(word, "calle", 5) ||
-			!strncmp(word, "flat", 4) || !strncmp(word, "fractal", 7) || !strncmp(word, "folded", 6));
+	return word && (strchr("0123456789", *word) || !strncmp(word, "graph", 5) || !strncmp(word, "none", 4) ||
+			!strncmp(word, "calle", 5) || !strncmp(word, "flat", 4) || !strncmp(word, "fractal", 7) || !strncmp(word, "folded", 6));
 }
 
 /* 1: go on; 0: help was printed; -1: bad, one line was printed. */
@@ -174,7 +175,8 @@ static int parse(struct options *o, int argc, char **argv)
 	if (!o->order_set)
 		o->profile.caller_first = o->children;
 	o->profile.children = o->children;
-	o->profile.chains = !o->no_chains;
+	o->profile.chains = true;
+	o->profile.trees = o->report.print_chains = !o->no_chains;
 	return 1;
 }
 
@@ -183,7 +185,7 @@ static int run(int argc, char **argv)
 	struct options o = {
 		.input = "perf.data",
 		.profile = { .key = { PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL }, .keys = 3, .chain_percent = 0.5 },
-		.report = { .print_chains = true }, .children = true,
+		.children = true,
 	};
 	int parsed = parse(&o, argc, argv);
 	if (parsed <= 0)
@@ -208,9 +210,11 @@ static int run(int argc, char **argv)
 	for (size_t i = 0; i < profile->events; i++)
 		samples += profile->event[i].samples;
 	struct symbols_object *object;
-	for (size_t i = 0; o.verbose && (object = symbols_object(profile->symbols, i)); i++)
-		if (symbols_object_why(object))
-			cli_warn("no symbols: %s", symbols_object_why(object));
+	for (size_t i = 0; (object = symbols_object(profile->symbols, i)); i++) {
+		const char *why = symbols_object_why(object);
+		if (why && (o.verbose || strstr(why, "build-id")))	/* rebuilt since: nobody expects that */
+			cli_warn("no symbols: %s", why);
+	}
 	if (!samples && !o.json)
 		cli_error("%s has no samples", o.input);
 	else if (o.json)

@@ -66,7 +66,6 @@ static inline void write_record(struct core *c, const struct insn *in, const str
 	r->size = size;
 	r->ip = in->addr;
 	r->is = u->is;
-	c->e.instructions += (uint32_t)(u->is >> SPMU_IS_INST_END & 1) + (uint32_t)(u->is >> SPMU_IS_INST_END2 & 1);
 	r->did = did;
 	r->addr = addr;
 	r->fetch = (uint32_t)fetch - base;
@@ -220,6 +219,7 @@ run_simple(struct core *c, const struct insn *in, const struct uop *u, const boo
 	if (load)
 		rn->lb[lb_pos] = retire + 1;
 	write_record(c, in, u, port, load ? u->size : 0, did, load ? addr : 0, fetch, alloc, ready, dispatch, complete, retire);
+	c->e.instructions++;
 }
 
 static inline __attribute__((always_inline)) void
@@ -372,6 +372,8 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 		if (UNLIKELY(u->kind == UOP_SERIALIZE))
 			rn->barrier = max64(rn->barrier, c->last_retire + 1);
 	} while (next < end);
+	if (LIKELY(!w.stays))
+		c->e.instructions += 1 + (uint32_t)(next[-1].is >> SPMU_IS_INST_END2 & 1);
 	if (UNLIKELY(first->is & SPMU_IS(PAUSE)))
 		rn->barrier = max64(rn->barrier, rn->cycle + c->config.pause_cycles);
 	if (UNLIKELY(c->fe.path == FE_MS && !w.stays))

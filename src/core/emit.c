@@ -41,9 +41,7 @@ void emit_flush(struct emitter *e, bool last)
 			put(e, SPMU_SIG_CYCLES, e->cycles_from, e->now, 1);
 		e->cycles_from = e->now;
 	}
-	uint32_t n = e->hold ? keep(e, e->hold - 1, kept) : 0, held = 0;
-	for (uint32_t i = 0; i < n; i++)
-		held += (kept[i].is >> SPMU_IS_INST_END & 1) + (kept[i].is >> SPMU_IS_INST_END2 & 1);
+	uint32_t n = e->hold ? keep(e, e->hold - 1, kept) : 0;
 
 	uint64_t next = e->watermark;
 	if (last && next < e->now)
@@ -54,7 +52,7 @@ void emit_flush(struct emitter *e, bool last)
 		next = e->base + kept[0].fetch;
 	const struct spmu_batch batch = {
 		.base_cycle = e->base, .watermark = next, .count = e->count,
-		.instructions = e->instructions - held, .is_last = last, .records = e->record,
+		.instructions = e->instructions, .is_last = last, .records = e->record,
 	};
 	if (e->emit && (batch.count || last)) {
 		struct spmu_record *other = e->emit(e->context, &batch);
@@ -69,7 +67,7 @@ void emit_flush(struct emitter *e, bool last)
 		r->dispatch -= step, r->complete -= step, r->retire -= step;
 	}
 	e->count = n;
-	e->instructions = held;
+	e->instructions = 0;
 	if (e->hold)
 		e->hold = 1;
 	e->base = next;

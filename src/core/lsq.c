@@ -74,10 +74,14 @@ struct store *lsq_store(struct core *c, uint64_t ip, uint64_t addr, uint32_t siz
 		return s;
 	}
 	uint64_t g = addr >> 3, last = (addr + (size - 1)) >> 3;
-	q->bucket[g & (SQ_BUCKETS - 1)] = number + 1;
-	while (g != last) {
-		g = (g + 1) & UINT64_MAX >> 3;
-		q->bucket[g & (SQ_BUCKETS - 1)] = number + 1;
+	for (unsigned i = 0;; g = (g + 1) & UINT64_MAX >> 3, i++) {
+		uint32_t *bucket = &q->bucket[g & (SQ_BUCKETS - 1)];
+		if (i < 2)
+			s->older[i] = *bucket;
+		*bucket = number + 1;
+		if (g == last)
+			break;
+		s->many = i >= 1;
 	}
 	return s;
 }
@@ -122,6 +126,22 @@ static uint32_t search(const struct lsq *q, uint32_t from, uint64_t addr, uint32
 	return 0;
 }
 
+/* The same for an access within one bucket, the newest store of which is `from`: along that bucket's stores only. */
+static uint32_t search_bucket(const struct lsq *q, uint32_t from, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias)
+{
+	uint32_t oldest = q->tail - q->sb_size, n = from;
+	while ((int32_t)(n - oldest) >= 0 && in_flight(q, n, cycle)) {
+		const struct store *s = &q->store[n & q->mask];
+		if (overlaps(s, addr, size))
+			return n + 1;
+		*alias |= overlaps_4k(s, addr, size);
+		if (s->many)
+			return search(q, n - 1, addr, size, cycle, alias);
+		n = s->older[((s->addr ^ addr) >> 3 & (SQ_BUCKETS - 1)) != 0] - 1;
+	}
+	return 0;
+}
+
 /* The same, with a look at the buckets first. */
 static inline uint32_t find(const struct lsq *q, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias)
 {
@@ -130,6 +150,8 @@ static inline uint32_t find(const struct lsq *q, uint64_t addr, uint32_t size, u
 	uint32_t age = lsq_age(q, addr, size);
 	if (LIKELY(age >= q->sb_size || !in_flight(q, q->tail - 1 - age, cycle)))
 		return 0;
+	if (LIKELY((addr ^ (addr + size - 1)) >> 3 == 0))
+		return search_bucket(q, q->tail - 1 - age, addr, size, cycle, alias);
 	return search(q, q->tail - 1 - age, addr, size, cycle, alias);
 }
 

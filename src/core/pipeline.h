@@ -118,6 +118,8 @@ struct store {			/* 64 bytes */
 	uint32_t size;
 	bool done;		/* an access is made */
 	bool non_temporal;
+	bool many;		/* touches more than two buckets: `older` knows the first two only */
+	uint32_t older[2];	/* what its first and second bucket held before: 1 + number of an older store */
 };
 
 struct lsq {

@@ -178,7 +178,8 @@ static int read_attrs(struct perfdata_file *f, struct err *err)
 		if (code)
 			return code;
 	}
-	qsort(f->id, f->ids, sizeof *f->id, by_id);
+	if (f->ids)
+		qsort(f->id, f->ids, sizeof *f->id, by_id);
 	return 0;
 }
 
@@ -340,7 +341,8 @@ static bool decode_sample(const struct perfdata_file *f, struct cursor c, struct
 }
 
 /* The fields behind every record that is no sample. */
-static void decode_trailer(const struct perfdata_file *f, const uint8_t *record, size_t size, struct perfdata_record *r, size_t *trailer)
+static void decode_trailer(const struct perfdata_file *f, const uint8_t *record, size_t size, struct perfdata_record *r,
+			   size_t *trailer)
 {
 	const struct event *e = &f->event[0];
 	*trailer = 0;

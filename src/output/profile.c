@@ -190,13 +190,14 @@ static int add_chain(struct profile *p, struct profile_entry *e, const struct fr
 	return 0;
 }
 
-/* Descending by period; equal ones by descending address within an object, as perf happens to show them. */
+/* Descending by period; of equal ones the object seen later first and within it the higher address, as perf happens to show them
+ * (it compares where its objects lie in memory). */
 static int node_before(const struct profile_node *a, const struct profile_node *b)
 {
 	if (a->total != b->total)
 		return a->total > b->total;
 	if (a->object != b->object)
-		return strcmp(a->object ? symbols_object_path(a->object) : "", b->object ? symbols_object_path(b->object) : "") < 0;
+		return b->object == NULL || (a->object && symbols_object_index(a->object) > symbols_object_index(b->object));
 	uint64_t x = a->symbol ? a->symbol->start : a->ip, y = b->symbol ? b->symbol->start : b->ip;
 	return x > y;
 }
@@ -387,7 +388,7 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 	e->entry[at].self += r->period;
 	e->entry[at].total += r->period;
 	e->entry[at].samples++;
-	if (count && add_chain(p, &e->entry[at], frame, count, r->period))
+	if (count && p->options.trees && add_chain(p, &e->entry[at], frame, count, r->period))
 		return ERR_NOMEM;
 	seen[seen_count++] = at;
 	for (size_t i = 0; e->children && i < count; i++) {
@@ -405,7 +406,7 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 		seen[seen_count++] = at;
 		e->entry[at].total += r->period;
 		/* In a tree of callees an entry's own begins at itself; in one of callers likewise. */
-		if (add_chain(p, &e->entry[at], frame + i, count - i, r->period))
+		if (p->options.trees && add_chain(p, &e->entry[at], frame + i, count - i, r->period))
 			return ERR_NOMEM;
 	}
 	return 0;

@@ -8,12 +8,15 @@
 #include "output/perfdata.h"
 #include "output/symbols.h"
 
-enum profile_key { PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL, PROFILE_SRCLINE, PROFILE_PID, PROFILE_TID, PROFILE_CPU, PROFILE_KEYS };
+enum profile_key {
+	PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL, PROFILE_SRCLINE, PROFILE_PID, PROFILE_TID, PROFILE_CPU, PROFILE_KEYS
+};
 
 struct profile_options {
 	enum profile_key key[PROFILE_KEYS];
 	size_t keys;
 	bool chains;		/* collect call chains where the file has them */
+	bool trees;		/* and make call trees of them */
 	bool children;		/* a function's total includes what it called (needs chains) */
 	bool by_self;		/* sort by `self` even with children */
 	bool caller_first;	/* call trees from the outermost caller down, else from the sampled function up */

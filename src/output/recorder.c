@@ -19,6 +19,7 @@ struct traced {			/* a process */
 	bool forked;		/* its FORK record is written */
 	bool seen;		/* its image is known */
 	uint64_t since;		/* cycle of its last exec (or start): its mappings are not dated before */
+	uint64_t latest;	/* latest cycle any of its threads reached */
 	struct range *used;	/* merged, in order: where anything was ever mapped in this image */
 	size_t uses, use_room;
 	struct clock *clock;	/* of its live threads */
@@ -101,8 +102,12 @@ void recorder_clock(struct recorder *r, const struct run_thread *t, uint64_t cyc
 {
 	struct traced *p = get_process(r, t->pid);
 	struct clock *c = p ? get_clock(p, t->tid) : NULL;
-	if (c && cycle > c->cycle)
+	if (!c || cycle == UINT64_MAX)	/* the last batch of all: nothing more to come */
+		return;
+	if (cycle > c->cycle)
 		c->cycle = cycle;
+	if (cycle > p->latest)
+		p->latest = cycle;
 }
 
 /* Notes [start, end) as used; true if none of it was before. */
@@ -151,7 +156,7 @@ static int on_process(struct recorder *r, const struct st_process *s, size_t byt
 			known |= r->process[i].pid == s->parent_pid && r->process[i].seen;
 		if (known && perfdata_fork(r->w, s->pid, s->parent_pid, s->pid, s->parent_pid, ns(r, cycle)))
 			return ERR_SYSTEM;
-		p->forked = true;
+		p->forked = known;
 	}
 	bool fork_only = !s->is_exec && p->forked && !p->seen;
 	p->parent = s->parent_pid;
@@ -251,6 +256,8 @@ int recorder_side(struct recorder *r, const struct run_thread *t, uint32_t pid, 
 		p = get_process(r, pid);
 		if (!p)
 			return ERR_NOMEM;
+		if (cycle < p->latest)	/* it ends when the last of its threads does */
+			cycle = p->latest;
 		int code = perfdata_exit(r->w, pid, p->parent, pid, p->parent, ns(r, cycle));
 		p->pid = 0;	/* another process may come with this number; no process has number 0 */
 		return code;

@@ -21,6 +21,14 @@ static const char *const json_name[PROFILE_KEYS] = { "comm", "dso", "symbol", "s
 
 enum { UNRESOLVED_WIDTH = 16, TEXT = 8192 };
 
+/* Names come out of files: what would move a terminal's cursor is not passed on. */
+static void plain(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 127)
+			*text = '?';
+}
+
 static void cell(const struct profile_entry *e, enum profile_key key, char text[TEXT])
 {
 	switch (key) {
@@ -38,6 +46,7 @@ static void cell(const struct profile_entry *e, enum profile_key key, char text[
 	case PROFILE_CPU: snprintf(text, TEXT, "%03u", e->cpu); break;
 	case PROFILE_KEYS: *text = 0; break;
 	}
+	plain(text);
 }
 
 static void measure(const struct profile_event *event, const struct profile *p, size_t width[PROFILE_KEYS])
@@ -67,10 +76,14 @@ static void margin(const struct drawing *d)
 
 static void node_name(const struct drawing *d, const struct profile_node *n)
 {
-	if (n->symbol)
-		fprintf(d->to, "%s\n", n->symbol->name);
-	else
+	if (n->symbol) {
+		char text[TEXT];
+		snprintf(text, sizeof text, "%s", n->symbol->name);
+		plain(text);
+		fprintf(d->to, "%s\n", text);
+	} else {
 		fprintf(d->to, "%#llx\n", (unsigned long long)n->ip);
+	}
 }
 
 /* A run of nodes without a branch or an end of a chain is one block: its last node. */
@@ -216,11 +229,30 @@ void report_stdio(FILE *to, const struct profile *p, const struct report_options
 
 /* ---- JSON ---- */
 
+/* Length of the UTF-8 sequence at s, 0 if it is none (RFC 3629, section 4). */
+static unsigned utf8(const unsigned char *s)
+{
+	unsigned n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+	for (unsigned i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+	    (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return n;
+}
+
 void report_json_string(FILE *to, const char *s)
 {
 	fputc('"', to);
 	for (; *s; s++) {
 		unsigned char c = (unsigned char)*s;
+		unsigned n = utf8((const unsigned char *)s);
+		if (n != 1) {	/* names of files may hold any bytes, JSON may not */
+			fwrite(n ? s : "\xef\xbf\xbd", 1, n ? n : 3, to);
+			s += n ? n - 1 : 0;
+			continue;
+		}
 		if (c == '"' || c == '\\')
 			fprintf(to, "\\%c", c);
 		else if (c < 0x20)

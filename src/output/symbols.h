@@ -50,8 +50,8 @@ size_t symfile_read(const struct symfile *f, uint64_t address, uint8_t *into, si
 size_t symfile_lines(struct symfile *f, uint64_t address, struct symbols_line *lines, size_t max);
 /* Build-id of a file: its length, 0 if it has none. */
 unsigned symbols_build_id(const char *path, uint8_t id[SYMBOLS_BUILD_ID_BYTES]);
-/* For --start and --stop: a function by its name (as in the file or demangled); false if the file has none. A mapping [addr, addr + bytes) of the
- * file at `offset` holds it at addr + *file_offset - offset. */
+/* For --start and --stop: a function by its name (as in the file or demangled); false if the file has none.
+ * A mapping [addr, addr + bytes) of the file at `offset` holds it at addr + *file_offset - offset. */
 bool symbols_find_function(const char *path, const char *name, uint64_t *file_offset);
 
 /* ---- address spaces over time ---- */
@@ -88,6 +88,7 @@ size_t symbols_place_lines(const struct symbols_place *place, struct symbols_lin
 struct symfile *symbols_place_file(const struct symbols_place *place);
 /* Objects in order of appearance; why: NULL, or why its symbols could not be read. */
 struct symbols_object *symbols_object(struct symbols *s, size_t index);
+size_t symbols_object_index(const struct symbols_object *o);
 const char *symbols_object_path(const struct symbols_object *o);
 const char *symbols_object_why(const struct symbols_object *o);
 #endif

@@ -7,17 +7,21 @@
 #include "output/symbols_private.h"
 #include <dwarf.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct unit_range { uint64_t begin, end; Dwarf_Off unit; };
+struct joined { const char *dir, *file; char *path; };
 
 struct lines {
 	int fd;
 	Dwarf *dwarf;
 	struct unit_range *range;
 	size_t ranges, room;
+	struct joined *joined;		/* paths that were relative to their unit's directory */
+	size_t joins;
 };
 
 static int by_begin(const void *a, const void *b)
@@ -77,6 +81,9 @@ void lines_close(struct lines *l)
 	dwarf_end(l->dwarf);
 	if (l->fd >= 0)
 		close(l->fd);
+	for (size_t i = 0; i < l->joins; i++)
+		free(l->joined[i].path);
+	free(l->joined);
 	free(l->range);
 	free(l);
 }
@@ -98,6 +105,31 @@ static unsigned number(Dwarf_Die *die, unsigned name)
 	return dwarf_attr(die, name, &attribute) && dwarf_formudata(&attribute, &value) == 0 ? (unsigned)value : 0;
 }
 
+/* libdw leaves a name relative that the compiler was given so. */
+static const char *whole_path(struct lines *l, Dwarf_Die *unit, const char *file)
+{
+	Dwarf_Attribute attribute;
+	const char *dir = dwarf_attr(unit, DW_AT_comp_dir, &attribute) ? dwarf_formstring(&attribute) : NULL;
+	if (!file || *file == '/' || !dir)
+		return file ? file : "";
+	for (size_t i = 0; i < l->joins; i++)
+		if (l->joined[i].dir == dir && l->joined[i].file == file)
+			return l->joined[i].path;
+	if ((l->joins & (l->joins - 1)) == 0) {
+		struct joined *grown = realloc(l->joined, (l->joins ? l->joins * 2 : 1) * sizeof *grown);
+		if (!grown)
+			return file;
+		l->joined = grown;
+	}
+	size_t bytes = strlen(dir) + strlen(file) + 2;
+	char *path = malloc(bytes);
+	if (!path)
+		return file;
+	snprintf(path, bytes, "%s/%s", dir, file);
+	l->joined[l->joins++] = (struct joined){ dir, file, path };
+	return path;
+}
+
 size_t lines_find(struct lines *l, uint64_t vaddr, struct symbols_line *lines, size_t max)
 {
 	size_t low = 0, high = l->ranges;
@@ -117,7 +149,7 @@ size_t lines_find(struct lines *l, uint64_t vaddr, struct symbols_line *lines, s
 	int line = 0;
 	if (source)
 		dwarf_lineno(source, &line);
-	struct symbols_line frame = { file ? file : "", line > 0 ? (unsigned)line : 0, "", false };
+	struct symbols_line frame = { whole_path(l, &unit, file), line > 0 ? (unsigned)line : 0, "", false };
 
 	Dwarf_Die *scopes = NULL, *parents = NULL, inner;
 	Dwarf_Files *files = NULL;
@@ -136,7 +168,7 @@ size_t lines_find(struct lines *l, uint64_t vaddr, struct symbols_line *lines, s
 		if (!frame.inlined)
 			break;
 		const char *caller = files ? dwarf_filesrc(files, number(&parents[i], DW_AT_call_file), NULL, NULL) : NULL;
-		frame = (struct symbols_line){ caller ? caller : "", number(&parents[i], DW_AT_call_line), "", false };
+		frame = (struct symbols_line){ whole_path(l, &unit, caller), number(&parents[i], DW_AT_call_line), "", false };
 	}
 	free(scopes);
 	free(parents);

@@ -13,6 +13,7 @@ struct symbols_object {
 	char *path, *short_name;
 	uint8_t build_id[SYMBOLS_BUILD_ID_BYTES];
 	unsigned build_id_bytes;
+	size_t index;
 	enum { OBJECT_FILE, OBJECT_JIT, OBJECT_NAMED /* memory: nothing to read */ } kind;
 	bool tried;
 	struct symfile *file;
@@ -141,6 +142,7 @@ static struct symbols_object *get_object(struct symbols *s, const char *path, in
 	if (id_bytes)
 		memcpy(o->build_id, id, id_bytes);
 	o->build_id_bytes = id_bytes;
+	o->index = s->objects;
 	return list[s->objects++] = o;
 }
 
@@ -370,5 +372,6 @@ size_t symbols_place_lines(const struct symbols_place *place, struct symbols_lin
 }
 struct symfile *symbols_place_file(const struct symbols_place *place) { return place->object ? place->object->file : NULL; }
 struct symbols_object *symbols_object(struct symbols *s, size_t index) { return index < s->objects ? s->object[index] : NULL; }
+size_t symbols_object_index(const struct symbols_object *o) { return o->index; }
 const char *symbols_object_path(const struct symbols_object *o) { return o->path; }
 const char *symbols_object_why(const struct symbols_object *o) { return o->why; }

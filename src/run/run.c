@@ -181,6 +181,13 @@ static int image_start(struct runner *r, struct process *p, const struct st_proc
 		return err_set(err, ERR_INPUT, "the stream has version %u, this softpmu reads %u", s->version, ST_VERSION);
 	if (s->word_bytes != 8 && s->word_bytes != 4)
 		return err_set(err, ERR_INPUT, "the stream's process %u has an impossible word size of %u bytes", s->pid, s->word_bytes);
+	for (size_t i = 0; i < p->threads; i++) {	/* exec: the new image starts when the old one ended */
+		if (!p->thread[i]->alive)
+			continue;
+		run_pending(r, p->thread[i], 0);
+		if (core_now(p->thread[i]->core) > p->end_cycle)
+			p->end_cycle = core_now(p->thread[i]->core);
+	}
 	end_threads(r, p);
 	return process_image(p, s, r->o->core, err);
 }

@@ -41,7 +41,7 @@ static uint8_t *forge(const uint8_t *data, size_t size, size_t *whole)
 
 static void report(struct perfdata_file *f)
 {
-	struct profile_options o = { .key = { PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL, PROFILE_TID }, .keys = 4, .chains = true,
+	struct profile_options o = { .key = { PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL, PROFILE_TID }, .keys = 4, .chains = true, .trees = true,
 				     .children = true, .caller_first = true };
 	struct report_options r = { .file_name = "x", .print_chains = true, .counts = true };
 	struct profile *p;
@@ -91,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (unsigned i = PERFDATA_HOSTNAME; i <= PERFDATA_CPUID; i++)
 			if (perfdata_feature_text(f, i))
 				sum += strlen(perfdata_feature_text(f, i));
+		(void)sum;
 		perfdata_build_id(f, "/bin/x", id);
 		report(f);
 		perfdata_close(f);

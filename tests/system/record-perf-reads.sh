@@ -54,7 +54,7 @@ record -g -c 997 -- "$PROGRAMS/work" 20000
 both "call chains"
 same_table "call chains: callers" --no-children
 same_table "call chains: by symbol" --sort sym
-perf script -F ip,sym -i perf.data | tr '\n' ' ' | grep -q 'mix *[0-9a-f]* hot *[0-9a-f]* main' && ok "chain mix, hot, main" || bad "chain mix, hot, main"
+perf script -F ip,sym -i perf.data | tr '\n' ' ' | tr -s '\t ' ' ' | grep -q 'mix [0-9a-f]* hot [0-9a-f]* main' && ok "chain mix, hot, main" || bad "chain mix, hot, main"
 
 record -g -c 2003 -e cycles:u,instructions:u -- "$PROGRAMS/work" 20000
 both "two events"
@@ -63,11 +63,13 @@ both "two events"
 record -F 20000 --no-buildid -- "$PROGRAMS/throws"
 silent "C++: report" report --stdio -i perf.data
 same_table "C++: same table" --percent-limit 0 -F overhead,comm,dso,sym
-[ -z "$(perf buildid-list -i perf.data 2>/dev/null)" ] && ok "--no-buildid" || bad "--no-buildid"
+perf report --header-only -i perf.data | grep -q 'missing features:.* BUILD_ID ' && ok "--no-buildid" || bad "--no-buildid"
 
 record -g -c 997 -- "$PROGRAMS/work32" 20000
 silent "32-bit: script" script -i perf.data
-same_table "32-bit: same table" --percent-limit 0 -F overhead,comm,dso,sym
+# perf takes the entries of an i386 PLT for 4 bytes long (what its section header says; they are 16), so its names there are off.
+same_table "32-bit: same table by object" --sort comm,dso
+"$SOFTPMU" report --no-children -g none -i perf.data | grep -q '^ *[4-9][0-9]\.[0-9]*%  work32  *work32  *\[\.\] mix$' && ok "32-bit: mix leads" || bad "32-bit: mix leads"
 
 record --follow -c 4999 -- sh -c "'$PROGRAMS/work' 5000; '$PROGRAMS/work' 5000 | cat"
 silent "several processes: report" report --stdio -i perf.data

@@ -29,7 +29,7 @@ hasnt "limit" '^ *[0-4]\.[0-9]*%' out
 has "source lines" 'work\.c:1[1-3]$' out
 "$SOFTPMU" report --no-children -g none --sort pid,tid,cpu -n >out
 has "process, thread, cpu" '^ *100.00%  *[0-9][0-9]*  *[0-9]*:work  *[0-9]*:work  *000' out
-"$SOFTPMU" report --json >out.json
+"$SOFTPMU" report --json --no-children >out.json
 if command -v python3 >/dev/null 2>&1; then
 	python3 -c 'import json; e = json.load(open("out.json"))["events"][0]
 assert e["event"] == "cycles:u" and e["samples"] > 100

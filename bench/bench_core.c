@@ -3,7 +3,7 @@
  * Strength: no tracer, no caches, no PMU in the figure.  Weakness: loops this regular are easy for the host's predictors.
  *
  * gcc -std=gnu17 -O2 -D_GNU_SOURCE -Iinclude -Isrc -Itests/unit -o /tmp/bench_core bench/bench_core.c \
- *   src/core/{core,config,emit,frontend,rename,scheduler,lsq,rep,machine}.c src/util/err.c && /tmp/bench_core [core [rounds]]
+ *   src/core/{core,config,emit,frontend,rename,scheduler,lsq,quick,rep,machine}.c src/util/err.c && /tmp/bench_core [core [rounds]]
  */
 #include <stdio.h>
 #include <time.h>

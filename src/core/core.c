@@ -9,8 +9,7 @@
 #if defined __GNUC__ && !defined __clang__
 #pragma GCC optimize ("no-tree-slp-vectorize")	/* it packs a record's fields in vector registers first: 10 % slower */
 #endif
-#include "core/lsq.h"
-#include "core/rename.h"
+#include "core/quick.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +23,7 @@ void core_redirect(struct core *c, uint64_t resolve)
 }
 
 /* A branch uop was executed: asks the predictor, steers the front end.  Returns the record's bits. */
-static uint64_t branch(struct core *c, const struct insn *br, uint64_t next, uint64_t complete, uint64_t *went)
+uint64_t core_branch(struct core *c, const struct insn *br, uint64_t next, uint64_t complete, uint64_t *went)
 {
 	uint64_t fallthrough = br->addr + br->len;
 	bool taken = !(br->flags & INSN_COND) || (next && next != fallthrough);
@@ -35,7 +34,12 @@ static uint64_t branch(struct core *c, const struct insn *br, uint64_t next, uin
 	*went = taken ? target : fallthrough;
 	if (br->flags & INSN_FAR)	/* not predicted; it serialises */
 		return SPMU_DID(TAKEN);
-	bpred_branch(c->bp, br->addr, br->flags, fallthrough, taken, target, &o);
+	if (LIKELY(c->predicted)) {
+		if (LIKELY(c->predicted < c->predicted_end))
+			memcpy(&o, c->predicted++, sizeof o);
+	} else {
+		bpred_branch(c->bp, br->addr, br->flags, fallthrough, taken, target, &o);
+	}
 	if (taken) {
 		did = SPMU_DID(TAKEN);
 		frontend_taken(c, br->addr, target);
@@ -55,50 +59,11 @@ static uint64_t branch(struct core *c, const struct insn *br, uint64_t next, uin
 	return did;
 }
 
-static inline void write_record(struct core *c, const struct insn *in, const struct uop *u, unsigned port, uint32_t size,
-                                uint64_t did, uint64_t addr, uint64_t fetch, uint64_t alloc, uint64_t ready,
-                                uint64_t dispatch, uint64_t complete, uint64_t retire)
-{
-	struct spmu_record *r = emit_uop(&c->e);
-	const uint32_t base = (uint32_t)c->e.base;
-	const uint32_t head = SPMU_REC_UOP | 3u << 16 | port << 24;
-	memcpy(r, &head, sizeof head);		/* kind, hw_thread, cpl, port */
-	r->size = size;
-	r->ip = in->addr;
-	r->is = u->is;
-	r->did = did;
-	r->addr = addr;
-	r->fetch = (uint32_t)fetch - base;
-	r->alloc = (uint32_t)alloc - base;
-	r->ready = (uint32_t)ready - base;
-	r->dispatch = (uint32_t)dispatch - base;
-	r->complete = (uint32_t)complete - base;
-	r->retire = (uint32_t)retire - base;
-}
-
 struct slot {			/* one that is on its way */
 	uint64_t done;		/* its uops are complete */
 	uint32_t lb_first;	/* load-buffer position at its begin */
 	bool memory;		/* it holds loads or stores */
 };
-
-/* In order, so many a cycle. */
-static inline uint64_t retire_at(struct core *c, uint64_t done)
-{
-	struct rename *rn = &c->rn;
-	uint64_t last = c->last_retire, retire = max64(done + c->retire_latency, last);
-	uint32_t retired = retire == last ? c->retired + 1 : 1;
-	bool full = retired > c->retire_width;
-	retire += full;
-	c->retired = full ? 1 : retired;
-	c->last_retire = c->e.now = retire;
-
-	uint32_t pos = rn->rob_pos;
-	rn->rob[pos] = retire + 1;
-	pos++;
-	rn->rob_pos = pos == rn->rob_size ? 0 : pos;
-	return retire;
-}
 
 /* All uops of the slot are done. */
 static inline uint64_t retire_slot(struct core *c, const struct slot *slot)
@@ -148,7 +113,7 @@ static void slot_special(struct core *c, const struct uop *u)
 }
 
 /* The scheduler has no entry: allocation waits for one. */
-static uint64_t wait_entry(struct core *c, unsigned pool, uint64_t alloc, uint64_t *did)
+uint64_t core_wait_entry(struct core *c, unsigned pool, uint64_t alloc, uint64_t *did)
 {
 	scheduler_wait(&c->sc, pool);
 	if (c->sc.walk <= alloc)
@@ -174,52 +139,6 @@ static uint64_t run_unit(struct core *c, const struct uop *u, unsigned port, uin
 	if (u->unit <= 2)
 		emit_signal(&c->e, SPMU_SIG_DIVIDER_ACTIVE, dispatch, dispatch + u->busy, 1);
 	return dispatch;
-}
-
-/* An instruction of one uop that computes or loads, and nothing besides: most of them.  run_insn does the same; half as
- * many host instructions are what this one is for. */
-static inline __attribute__((always_inline)) void
-run_simple(struct core *c, const struct insn *in, const struct uop *u, const bool load, uint64_t addr)
-{
-	struct scheduler *sc = &c->sc;
-	struct rename *rn = &c->rn;
-
-	frontend_insn(c, in);
-	emit_room(&c->e);
-	uint64_t fetch = frontend_slot(c);
-	uint64_t did = c->fe.did_path | c->fe.did | SPMU_DID(RETIRED);
-	c->fe.did = 0;
-	uint64_t alloc = rename_slot(c, fetch, &did);
-	uint32_t lb_pos = rn->lb_pos;
-	if (load) {
-		uint64_t free = rn->lb[lb_pos];
-		if (UNLIKELY(free > alloc)) {
-			alloc = rename_stall(c, SPMU_SIG_RESOURCE_STALL_LB, alloc, free);
-			did |= SPMU_DID(STALL_LB);
-		}
-		rn->lb_pos = lb_pos + 1 == rn->lb_size ? 0 : lb_pos + 1;
-	}
-	const struct port_choice *choice = &sc->choice[u->ports & sc->port_mask];
-	if (UNLIKELY(sc->free[choice->pool] <= 0))
-		alloc = wait_entry(c, choice->pool, alloc, &did);
-	unsigned port = load ? scheduler_load_port(sc, choice) : scheduler_port(sc, choice, rn->slot);
-	scheduler_enter(sc, choice, port);
-	uint64_t ready = max64(max64(c->reg[u->src[0]], c->reg[u->src[1]]), alloc + rn->dispatch_delay), dispatch, complete;
-	if (load) {
-		bool vector = (uint8_t)(u->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC || u->size > 8;
-		ready = max64(ready, c->q.load_floor);
-		complete = lsq_load_quick(c, in->addr, addr, u->size, port, ready, vector, &did, &dispatch) + u->latency;
-	} else {
-		dispatch = scheduler_take(sc, port, ready);
-		complete = dispatch + u->latency;
-	}
-	c->reg[u->dst[0]] = c->reg[u->dst[1]] = c->reg[u->dst[2]] = complete;
-	c->reg[REG_NONE] = 0;
-	uint64_t retire = retire_at(c, complete);
-	if (load)
-		rn->lb[lb_pos] = retire + 1;
-	write_record(c, in, u, port, load ? u->size : 0, did, load ? addr : 0, fetch, alloc, ready, dispatch, complete, retire);
-	c->e.instructions++;
 }
 
 static inline __attribute__((always_inline)) void
@@ -281,7 +200,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			if (LIKELY(ports)) {
 				const struct port_choice *choice = &sc->choice[ports];
 				if (UNLIKELY(sc->free[choice->pool] <= 0))
-					alloc = wait_entry(c, choice->pool, alloc, &did);
+					alloc = core_wait_entry(c, choice->pool, alloc, &did);
 				port = u->kind == UOP_LOAD ? scheduler_load_port(sc, choice) : scheduler_port(sc, choice, rn->slot);
 				scheduler_enter(sc, choice, port);
 			}
@@ -295,7 +214,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				           dispatch_at(sc, port, ready);
 				complete = dispatch + u->latency + !u->latency;
 				if (u->kind == UOP_BRANCH && LIKELY(w.branch != NULL))
-					did |= branch(c, w.branch, w.next, complete, &addr);
+					did |= core_branch(c, w.branch, w.next, complete, &addr);
 				break;
 			case UOP_LOAD:
 				ready = max64(ready, q->load_floor);
@@ -419,22 +338,38 @@ static unsigned executed(const struct iblock *b, unsigned exit, unsigned *insns)
 	return slots;
 }
 
-/* Which of the first 64 instructions run_simple may take: bit sets in core_private; they hold for every core. */
-static void classify(struct iblock *b)
+/* The short way, if instruction i may take it. */
+static inline __attribute__((always_inline)) bool
+run_quick(struct core *c, const struct iblock *b, unsigned i, unsigned insns, const uint64_t *slots, unsigned nslots, uint64_t next_ip)
 {
-	const uint64_t special = SPMU_IS(LOCK) | SPMU_IS(PREFETCH_SW) | SPMU_IS(PAUSE);
-	for (unsigned i = 0; i < b->insns && i < 64; i++) {
-		const struct insn *in = &b->insn[i];
-		const struct uop *u = b->uop + in->first_uop;
-		if (in->uops != 1 || in->flags & (INSN_REP | INSN_MS | INSN_SERIALIZE | INSN_BRANCH | INSN_FUSES_NEXT) ||
-		    u->flags & UOP_MS || u->is & special || !u->ports || u->src[2] || u->src[3])
-			continue;
-		if (u->kind == UOP_COMPUTE && u->latency && !(u->busy > 1 && u->unit))
-			b->core_private[0] |= UINT64_C(1) << i;
-		else if (u->kind == UOP_LOAD && u->size)
-			b->core_private[1] |= UINT64_C(1) << i;
+	const struct insn *in = &b->insn[i];
+	const struct uop *u = b->uop + in->first_uop;
+	enum quick kind = quick_kind(b, i);
+	uint64_t addr;
+
+	if (kind == QUICK_COMPUTE) {
+		quick_run(c, in, u, QUICK_COMPUTE, 0, NULL, 0);
+		return true;
 	}
-	b->core_private[2] = 1;
+	if (kind == QUICK_BRANCH) {
+		unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
+		if (UNLIKELY(last >= insns))
+			return false;
+		quick_run(c, in, u, QUICK_BRANCH, 0, &b->insn[last], last + 1 < insns ? b->insn[last + 1].addr : next_ip);
+		return true;
+	}
+	if (kind == QUICK_NO)
+		return false;
+	addr = u->slot < nslots ? slots[u->slot] : ST_NOT_DONE;
+	if (UNLIKELY(addr == ST_NOT_DONE))
+		return false;
+	if (kind == QUICK_LOAD)
+		quick_run(c, in, u, QUICK_LOAD, addr, NULL, 0);
+	else if (kind == QUICK_STORE)
+		quick_run(c, in, u, QUICK_STORE, addr, NULL, 0);
+	else
+		quick_run(c, in, u, QUICK_LOAD_COMPUTE, addr, NULL, 0);
+	return true;
 }
 
 void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
@@ -447,23 +382,12 @@ void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned in
 	if (UNLIKELY(c->rep.active && insns && b->insn[0].addr != c->rep.addr))
 		rep_end(c, false);	/* it was left without a word: a signal */
 	c->instructions += insns;
-	if (UNLIKELY(!b->core_private[2]))
-		classify(b);
-	uint64_t simple = b->core_private[0], loads = b->core_private[1];
-	for (unsigned i = 0; i < insns; i++, simple >>= 1, loads >>= 1) {
+	if (UNLIKELY(!b->core_private[3]))
+		quick_classify(b);
+	for (unsigned i = 0; i < insns; i++) {
 		const struct insn *in = &b->insn[i];
-		if (simple & 1) {
-			run_simple(c, in, b->uop + in->first_uop, false, 0);
+		if (run_quick(c, b, i, insns, slots, nslots, next_ip))
 			continue;
-		}
-		if (loads & 1) {
-			const struct uop *u = b->uop + in->first_uop;
-			uint64_t addr = u->slot < nslots ? slots[u->slot] : ST_NOT_DONE;
-			if (LIKELY(addr != ST_NOT_DONE)) {
-				run_simple(c, in, u, true, addr);
-				continue;
-			}
-		}
 		if (UNLIKELY(in->flags & INSN_REP)) {
 			c->instructions--;
 			rep_run(c, b, i, slots, nslots, i + 1 < insns ? b->insn[i + 1].addr : next_ip);
@@ -485,7 +409,44 @@ void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned in
 	}
 }
 
-void core_warm_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
+void core_run_predicted(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip,
+                        const uint64_t *predicted, unsigned predictions)
+{
+	c->predicted = predicted;
+	c->predicted_end = predicted + predictions;
+	core_run_block(c, b, exit, insns, slots, next_ip);
+	c->predicted = NULL;
+}
+
+_Static_assert(sizeof(struct bpred_outcome) <= sizeof(uint64_t), "an outcome is a word");
+
+unsigned core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip, uint64_t *out)
+{
+	const uint64_t known = UINT64_C(1) << 63;
+	unsigned n = 0;
+	executed(b, exit, &insns);
+	if (UNLIKELY(!b->core_private[4])) {	/* bit i: instruction i is a branch that is predicted */
+		for (unsigned i = 0; i < b->insns && i < 63; i++)
+			if (b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR))
+				b->core_private[4] |= UINT64_C(1) << i;
+		b->core_private[4] |= known;
+	}
+	for (uint64_t branches = b->core_private[4] & ~known; branches; branches &= branches - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(branches);
+		if (i >= insns)
+			break;
+		const struct insn *in = &b->insn[i];
+		uint64_t next = i + 1 < insns ? b->insn[i + 1].addr : next_ip, fallthrough = in->addr + in->len;
+		bool taken = !(in->flags & INSN_COND) || (next && next != fallthrough);
+		struct bpred_outcome o = { 0 };
+		bpred_branch(c->bp, in->addr, in->flags, fallthrough, taken, in->target ? in->target : next ? next : fallthrough, &o);
+		out[n] = 0;
+		memcpy(&out[n++], &o, sizeof o);
+	}
+	return n;
+}
+
+void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots)
 {
 	unsigned nslots = executed(b, exit, &insns);
 	uint64_t line = FE_NOWHERE;
@@ -503,15 +464,15 @@ void core_warm_block(struct core *c, struct iblock *b, unsigned exit, unsigned i
 			if (kind <= ST_SLOT_LOADSTORE && kind && slots[s] != ST_NOT_DONE)
 				memsys_warm_data(c->mem, in->addr, slots[s], b->slot[s].size, kind & ST_SLOT_STORE);
 		}
-		if (in->flags & INSN_BRANCH && !(in->flags & INSN_FAR)) {
-			uint64_t next = i + 1 < insns ? b->insn[i + 1].addr : next_ip, fallthrough = in->addr + in->len;
-			bool taken = !(in->flags & INSN_COND) || (next && next != fallthrough);
-			struct bpred_outcome o;
-			bpred_branch(c->bp, in->addr, in->flags, fallthrough, taken,
-			             in->target ? in->target : next ? next : fallthrough, &o);
-		}
 	}
-	c->fe.window = FE_NOWHERE;
+	frontend_elsewhere(c);
+}
+
+void core_warm_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
+{
+	uint64_t unused[CORE_PREDICTIONS];
+	core_predict(c, b, exit, insns, next_ip, unused);
+	core_warm_memory(c, b, exit, insns, slots);
 }
 
 void core_flush(struct core *c, bool last)

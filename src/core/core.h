@@ -35,6 +35,15 @@ void core_reset(struct core *c, uint64_t cycle);
  * next_ip: address of the instruction that the thread executes next (decides taken and target);
  *          0 if unknown (end of thread, signal): treated as fall-through. */
 void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip);
+/* The two halves of it, for two threads: predictions are made in program order whatever the time, so one thread may
+ * run ahead with core_predict (it alone touches the predictors then) while another runs the blocks.
+ * out: one word for each branch, room for CORE_PREDICTIONS (branches beyond that are taken as predicted). */
+enum { CORE_PREDICTIONS = 64 };
+unsigned core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip, uint64_t *out);
+void core_run_predicted(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip,
+                        const uint64_t *predicted, unsigned predictions);
+/* The memory's half of core_warm_block. */
+void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots);
 /* The same, functionally only: caches, TLBs and predictors are warmed, no time passes, no records. */
 void core_warm_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip);
 

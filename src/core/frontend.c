@@ -164,7 +164,7 @@ void frontend_discard(struct core *c, uint64_t addr, uint64_t bytes)
 	for (size_t i = 0; i < n; i++)
 		if (fe->dsb[i].window - first <= last - first)
 			fe->dsb[i] = (struct dsb_entry){ .window = FE_NOWHERE };
-	fe->window = FE_NOWHERE;
+	frontend_elsewhere(c);
 	fe->loop_active = false;
 	fe->loop_branch = FE_NOWHERE;
 	fe->loop_count = 0;
@@ -251,7 +251,8 @@ void frontend_enter(struct core *c, const struct insn *in)
 		if (elsewhere)
 			new_cycle(fe), fe->room = fe->width;
 		fe->window = window;
-		fe->mask = ~UINT64_C(0);
+		fe->base = window << fe->window_log2;
+		fe->mask = ~UINT64_C(0) >> (63 - fe->window_mask);
 		return;
 	}
 	if (window != fe->window) {
@@ -261,6 +262,7 @@ void frontend_enter(struct core *c, const struct insn *in)
 			set_path(fe, FE_DSB, f->dsb_width);
 			fe->room = fe->width;
 			fe->window = window;
+			fe->base = window << fe->window_log2;
 			fe->mask = e->mask;
 			fe->pd_block = fe->pd_line = FE_NOWHERE;
 			e->stamp = ++fe->dsb_stamp;

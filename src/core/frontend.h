@@ -22,7 +22,8 @@ void frontend_loop(struct core *c, uint64_t ip, uint64_t target);
 static inline void frontend_insn(struct core *c, const struct insn *in)
 {
 	struct frontend *fe = &c->fe;
-	if (UNLIKELY((in->addr >> fe->window_log2) != fe->window || !(fe->mask >> (in->addr & fe->window_mask) & 1)))
+	uint64_t offset = in->addr - fe->base;
+	if (UNLIKELY(offset > 63 || !(fe->mask >> offset & 1)))
 		frontend_enter(c, in);
 }
 
@@ -51,10 +52,17 @@ static inline void frontend_leave(struct core *c, uint64_t alloc)
 	fe->idq_pos = pos == fe->idq_size ? 0 : pos;
 }
 
-/* Delivery goes on elsewhere, in a new cycle. */
-static inline void frontend_taken(struct core *c, uint64_t ip, uint64_t target)
+/* Delivery goes on elsewhere: the next instruction's window is looked up. */
+static inline void frontend_elsewhere(struct core *c)
 {
 	c->fe.window = FE_NOWHERE;
+	c->fe.mask = 0;
+}
+
+/* The same behind a taken branch, which a loop buffer watches. */
+static inline void frontend_taken(struct core *c, uint64_t ip, uint64_t target)
+{
+	frontend_elsewhere(c);
 	if (UNLIKELY(c->fe.loop_buffer))
 		frontend_loop(c, ip, target);
 }

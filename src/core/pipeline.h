@@ -37,6 +37,7 @@ struct frontend {
 	uint32_t room;		/* slots that may still be delivered in it */
 	uint32_t width;		/* of the current path */
 	uint64_t window;	/* being delivered from; all ones: look up the next instruction's */
+	uint64_t base;		/* its first byte */
 	uint64_t mask;		/* instructions of it that need no further look (bit per byte); 0 while decoding */
 	uint64_t did;		/* bits for the next uop record: icache and ITLB misses */
 	uint64_t did_path;	/* FROM_* bit of the path */
@@ -101,6 +102,7 @@ struct scheduler {
 	uint16_t pool_ports[SCHED_POOLS];
 	struct port_choice *choice;	/* by mask of ports */
 	uint64_t spread[256];	/* mask of 8 ports to 8 bytes of 0 and 1 */
+	uint64_t one[SCHED_PORTS];	/* ports 0 to 7: 1 in the port's byte; 0 for the others */
 	uint16_t used[SCHED_WINDOW];	/* ports taken in a cycle */
 	struct unit unit[UNITS];
 	struct { uint64_t cycle; uint32_t port; } far[SCHED_FAR];	/* dispatches beyond the window */
@@ -161,6 +163,7 @@ struct core {
 	uint64_t last_retire;
 	uint32_t retired, retire_width, retire_latency;	/* retired: slots in cycle last_retire */
 	uint64_t instructions;
+	const uint64_t *predicted, *predicted_end;	/* outcomes for the branches of this block; NULL: ask the predictor */
 	struct memsys *mem;
 	struct bpred *bp;
 	struct rep rep;
@@ -179,6 +182,11 @@ enum { RUN_BUBBLE, RUN_ROB, RUN_RS, RUN_LB, RUN_SB };
 
 /* A branch or clear at `resolve` restarts fetch. */
 void core_redirect(struct core *c, uint64_t resolve);
+
+/* A branch uop was executed: asks the predictor, steers the front end.  Returns the record's bits; *went: where it went. */
+uint64_t core_branch(struct core *c, const struct insn *br, uint64_t next, uint64_t complete, uint64_t *went);
+/* The scheduler has no entry: allocation waits for one.  Returns the new cycle of allocation. */
+uint64_t core_wait_entry(struct core *c, unsigned pool, uint64_t alloc, uint64_t *did);
 
 int  frontend_init(struct core *c, struct err *err);
 void frontend_release(struct core *c);

@@ -50,6 +50,8 @@ void scheduler_reset(struct core *c, uint64_t cycle)
 	}
 	for (unsigned p = 0; p < SCHED_PORTS; p++)
 		s->key_base[p] = p == PORT_NONE ? UINT16_MAX : (uint16_t)(15 - p);
+	for (unsigned p = 0; p < 8; p++)
+		s->one[p] = UINT64_C(1) << 8 * p;
 	for (unsigned m = 0; m < 256; m++)
 		for (unsigned p = 0; p < 8; p++)
 			s->spread[m] |= (uint64_t)(m >> p & 1) << (8 * p);

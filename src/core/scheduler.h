@@ -53,7 +53,8 @@ static inline unsigned scheduler_load_port(struct scheduler *s, const struct por
 /* A uop takes an entry, bound to the port. */
 static inline void scheduler_enter(struct scheduler *s, const struct port_choice *choice, unsigned port)
 {
-	s->pending[port >> 3] += UINT64_C(1) << (port & 7) * 8;
+	s->pending[0] += s->one[port];
+	s->pending[1] += s->one[port ^ 8];
 	s->free[choice->pool]--;
 }
 
@@ -105,9 +106,12 @@ static inline uint64_t scheduler_take(struct scheduler *s, unsigned port, uint64
 {
 	if (UNLIKELY(ready - s->walk >= SCHED_REACH))
 		return scheduler_take_far(s, port, ready);
-	if (s->used[ready & (SCHED_WINDOW - 1)] >> port & 1)
+	uint16_t *used = &s->used[ready & (SCHED_WINDOW - 1)], bit = (uint16_t)(1u << port);
+	if (*used & bit) {
 		ready = scheduler_behind(s, port, ready);
-	s->used[ready & (SCHED_WINDOW - 1)] |= (uint16_t)(1u << port);
+		used = &s->used[ready & (SCHED_WINDOW - 1)];
+	}
+	*used |= bit;
 	return ready;
 }
 

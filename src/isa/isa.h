@@ -114,7 +114,7 @@ struct iblock {
 	const struct st_slot *slot;
 	const struct st_exit_def *exit;
 	const uint8_t (*code)[15];	/* bytes of each instruction */
-	uint64_t core_private[4];	/* for the core's own per-block cache; zero at first */
+	uint64_t core_private[5];	/* for the core's own per-block cache; zero at first */
 };
 
 struct isa;			/* tables of one microarchitecture; immutable after creation, shareable */

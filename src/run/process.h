@@ -69,6 +69,9 @@ struct process_table {
 	uint32_t cpus;			/* modelled cores given out so far */
 };
 
+/* run.c's: waits until the cores have done all that was asked of them. */
+void runner_drain(struct runner *r);
+
 /* The process of that index, made when it is new. */
 int  process_get(struct process **out, struct process_table *t, uint32_t index, uint32_t pid, struct runner *r, struct err *err);
 /* ST_PROCESS: a new image; drops the blocks of the old one, makes the machine. */

@@ -11,7 +11,7 @@
  * Left out: time spent in the kernel; a blocking call costs what the threads that ran meanwhile took.
  */
 #include "run/run.h"
-#include "run/pipe.h"
+#include "run/engine.h"
 #include "run/process.h"
 #include "run/window.h"
 #include "core/core.h"
@@ -27,7 +27,7 @@ struct runner {
 	struct isa *isa;
 	struct process_table procs;
 	struct window window;
-	struct pipe pipe;
+	struct engine engine;
 	uint64_t instructions_done;	/* of threads that ended */
 	uint64_t max_cycle;
 	double started, last_tick;
@@ -44,9 +44,16 @@ static double wall_now(void)
 static struct spmu_record *on_batch(void *context, const struct spmu_batch *batch)
 {
 	struct rthread *t = context;
-	if (!t->alive)		/* a reset passes on an empty batch before the sink knows the thread */
-		return NULL;
-	return pipe_batch(&t->process->runner->pipe, &t->pub, batch);
+	const struct run_sink *sink = t->process->runner->sink;
+	if (t->alive && sink->batch)	/* a reset passes on an empty batch before the sink knows the thread */
+		sink->batch(sink->context, &t->pub, batch);
+	return NULL;
+}
+
+/* process.h: before anybody touches a core, or takes a block away. */
+void runner_drain(struct runner *r)
+{
+	engine_drain(&r->engine);
 }
 
 static void thread_account(struct runner *r, struct rthread *t)
@@ -83,7 +90,7 @@ static bool window_step(struct runner *r, struct rthread *t, struct pending *p)
 	unsigned done = completed(p->block, p->exit, p->insns);
 	switch (window_block(&r->window, p->block_flags, done)) {
 	case WINDOW_WARM:
-		core_warm_block(t->core, p->block, p->exit, p->insns, p->slots, p->next_ip);
+		engine_warm(&r->engine, t, p);
 		r->result->warmed += done;
 		return false;
 	case WINDOW_CLOSED:
@@ -91,7 +98,7 @@ static bool window_step(struct runner *r, struct rthread *t, struct pending *p)
 		return false;
 	case WINDOW_LAST:
 		p->insns = window_left(&r->window, p->insns);
-		core_run_block(t->core, p->block, p->exit, p->insns, p->slots, p->next_ip);
+		engine_run(&r->engine, t, p);
 		close_window(r);
 		return false;
 	default:
@@ -108,7 +115,7 @@ static inline void run_pending(struct runner *r, struct rthread *t, uint64_t nex
 	if (__builtin_expect(p->block_flags & BLOCK_ODD, 0))
 		count_odd(r, p->block, p->insns);
 	if (__builtin_expect(!r->window.active, 1) || window_step(r, t, p))
-		core_run_block(t->core, p->block, p->exit, p->insns, p->slots, next_ip);
+		engine_run(&r->engine, t, p);
 	p->block = NULL;
 }
 
@@ -138,10 +145,10 @@ static void end_thread(struct runner *r, struct rthread *t)
 	if (!t->alive)
 		return;
 	run_pending(r, t, 0);
+	runner_drain(r);
 	core_flush(t->core, true);
 	thread_account(r, t);
 	r->instructions_done += core_instructions(t->core);
-	pipe_drain(&r->pipe);
 	if (r->sink->thread_end)
 		r->sink->thread_end(r->sink->context, &t->pub);
 	process_thread_end(t);
@@ -161,15 +168,17 @@ static void close_window(struct runner *r)
 static int start_thread(struct runner *r, struct process *p, const struct st_thread *s, struct err *err)
 {
 	struct rthread *parent = process_find_thread(p, s->parent_tid), *t = NULL;
+	runner_drain(r);
 	uint64_t cycle = parent ? core_now(parent->core) : p->start_cycle;
 	int rc = process_thread_start(&t, &r->procs, p, s->tid, s->os_tid, cycle, on_batch, err);
 	if (rc < 0)
 		return rc;
+	if (r->o->signals)
+		core_signals_wanted(t->core, r->o->signals);
 	if (parent)
 		memcpy(t->pub.comm, parent->pub.comm, sizeof t->pub.comm);
 	else
 		memcpy(t->pub.comm, p->comm, sizeof t->pub.comm);
-	pipe_drain(&r->pipe);
 	if (r->sink->thread_start)
 		return r->sink->thread_start(r->sink->context, &t->pub, err);
 	return 0;
@@ -185,6 +194,7 @@ static int image_start(struct runner *r, struct process *p, const struct st_proc
 		if (!p->thread[i]->alive)
 			continue;
 		run_pending(r, p->thread[i], 0);
+		runner_drain(r);
 		if (core_now(p->thread[i]->core) > p->end_cycle)
 			p->end_cycle = core_now(p->thread[i]->core);
 	}
@@ -233,8 +243,10 @@ static void explain_sigill(struct runner *r, const struct process *p, const stru
 
 static int on_fork(struct runner *r, struct process *p, struct rthread *t, const struct st_fork *f)
 {
-	if (f->followed)
+	if (f->followed) {
+		runner_drain(r);
 		process_forked(&r->procs, p, f->child_pid, t ? core_now(t->core) : p->start_cycle);
+	}
 	return 0;
 }
 
@@ -286,7 +298,7 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 			return err_set(err, ERR_INPUT, "the stream of process %u switches to unknown thread %u", p->pid, ((const struct st_thread *)w)->tid);
 		if (t && t != next) {
 			rc = keep_pending(t, err);
-			p->clock = core_now(t->core);
+			engine_switch(&r->engine, t);
 		}
 		p->current = next;
 		return rc;
@@ -310,7 +322,7 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 	case ST_SYSCALL_RET: {
 		const struct st_syscall *s = (const struct st_syscall *)w;
 		if (t && s->blocked)
-			core_halt_until(t->core, p->clock);
+			engine_resume(&r->engine, t);
 		*stop = reaps_child(r, p, s);
 		break;
 	}
@@ -346,15 +358,14 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 	if (rc < 0)
 		return rc;
 	if (r->sink->side && !r->stopped)
-		rc = pipe_side(&r->pipe, t ? &t->pub : NULL, p->pid, w, length, t ? core_now(t->core) : p->start_cycle, err);
-	if (rc < 0)
-		return rc;
+		engine_side(&r->engine, t, p->pid, w, length, p->start_cycle);
 	if (kind == ST_THREAD_EXIT) {
 		struct rthread *gone = process_find_thread(p, ((const struct st_thread *)w)->tid);
 		if (gone)
 			end_thread(r, gone);
 	} else if (kind == ST_EXIT) {
 		uint64_t latest = p->start_cycle;
+		runner_drain(r);
 		for (size_t i = 0; i < p->threads; i++)
 			if (p->thread[i]->alive && core_now(p->thread[i]->core) > latest)
 				latest = core_now(p->thread[i]->core);
@@ -470,27 +481,15 @@ static int release(struct runner *r, bool give_up, bool at_end, struct err *err)
 	return 0;
 }
 
-static uint64_t instructions_now(const struct runner *r)
-{
-	uint64_t n = r->instructions_done;
-	for (size_t i = 0; i < r->procs.count; i++)
-		for (size_t k = 0; k < r->procs.process[i]->threads; k++)
-			if (r->procs.process[i]->thread[k]->alive)
-				n += core_instructions(r->procs.process[i]->thread[k]->core);
-	return n;
-}
-
 static void tick(struct runner *r)
 {
 	double now = wall_now();
 	if (now - r->last_tick < 0.1)
 		return;
 	r->last_tick = now;
-	for (size_t i = 0; i < r->procs.count; i++)
-		for (size_t k = 0; k < r->procs.process[i]->threads; k++)
-			if (r->procs.process[i]->thread[k]->alive)
-				thread_account(r, r->procs.process[i]->thread[k]);
-	if (r->sink->tick && r->sink->tick(r->sink->context, instructions_now(r) + r->result->warmed, r->max_cycle))
+	uint64_t n = r->instructions_done + __atomic_load_n(&r->engine.instructions, __ATOMIC_RELAXED) + r->result->warmed;
+	uint64_t cycle = __atomic_load_n(&r->engine.cycle, __ATOMIC_RELAXED);
+	if (r->sink->tick && r->sink->tick(r->sink->context, n, cycle > r->max_cycle ? cycle : r->max_cycle))
 		r->stopped = true;
 }
 
@@ -551,7 +550,7 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	if (rc == 0)
 		rc = isa_create(&r.isa, uops, err);
 	if (rc == 0)
-		rc = pipe_start(&r.pipe, sink, err);
+		rc = engine_start(&r.engine, sink, err);
 	if (rc == 0) {
 		if (o->replay)
 			rc = stream_open(&s, o->replay, err);
@@ -561,6 +560,7 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	}
 	if (rc == 0) {
 		rc = loop(&r, s, err);
+		engine_drain(&r.engine);
 		for (size_t i = 0; i < r.procs.count; i++)	/* what was measured stays */
 			end_threads(&r, r.procs.process[i]);
 		result->wait_status = stream_wait_status(s);
@@ -570,7 +570,7 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	result->instructions = r.instructions_done;
 	result->cycles = r.max_cycle;
 	result->wall_seconds = wall_now() - r.started;
-	pipe_stop(&r.pipe);
+	engine_stop(&r.engine);
 	process_table_release(&r.procs);
 	window_release(&r.window);
 	if (s)

@@ -42,6 +42,7 @@ struct run_options {
 	const char *replay;	/* recorded stream, or NULL */
 	const char *save;	/* also record the stream there */
 	bool follow, regs;
+	const uint64_t *signals;	/* [2], set of enum spmu_signal that the sink wants; the others are dropped in the cores. NULL: all */
 	const char *start, *stop;	/* NULL, decimal instruction count, or a function name: timing is on from start to stop */
 };
 

@@ -152,6 +152,20 @@ static int refuse(struct session *s, size_t i, int rc, uint32_t msr, uint64_t va
 		s->o.core->name, msr, (unsigned long long)value, rc == SPMU_GP ? "#GP" : "no such MSR");
 }
 
+void session_signals(const struct session *s, uint64_t set[2])
+{
+	set[0] = UINT64_C(1) << SPMU_SIG_CYCLES;	/* the clock */
+	set[1] = 0;
+	_Static_assert(SPMU_SIG_CYCLES < 64, "first word");
+	for (size_t i = 0; i < s->o.events->count; i++)
+		if (s->o.events->event[i].event) {
+			uint64_t one[2] = { 0, 0 };
+			spmu_event_signals(s->o.model, s->o.events->event[i].event, one);
+			set[0] |= one[0];
+			set[1] |= one[1];
+		}
+}
+
 /* Programs all PMUs of a thread; counting starts. */
 static int program(struct session *s, struct thread *t, struct err *err)
 {
@@ -165,11 +179,14 @@ static int program(struct session *s, struct thread *t, struct err *err)
 			if (p->pmu != k)
 				continue;
 			any = i;
+			/* What is only counted needs no PMI (the kernel takes one to see a wrap; 2^47 counts are more than a
+			 * model ever runs), and a counter that cannot interrupt is summed by batch. */
+			bool sampled = s->item[i].period || s->item[i].frequency;
 			if (p->gp < 0) {
-				fixed_ctrl |= UINT64_C(0xa) << (4 * p->fixed);	/* user mode, PMI */
+				fixed_ctrl |= (sampled ? UINT64_C(0xa) : UINT64_C(0x2)) << (4 * p->fixed);	/* user mode, PMI */
 				global |= UINT64_C(1) << (32 + p->fixed);
 			} else {
-				uint64_t v = p->evtsel | SPMU_EVTSEL_USR | SPMU_EVTSEL_INT | SPMU_EVTSEL_EN;
+				uint64_t v = p->evtsel | SPMU_EVTSEL_USR | (sampled ? SPMU_EVTSEL_INT : 0) | SPMU_EVTSEL_EN;
 				uint32_t msr = MSR_IA32_PERFEVTSEL0 + (uint32_t)p->gp;
 				rc = spmu_wrmsr(t->pmu[k], msr, v);
 				if (rc)

@@ -65,8 +65,9 @@ struct spmu_batch {
 	uint64_t base_cycle;	/* cycle 0 of every offset in this batch */
 	uint64_t watermark;	/* no later batch holds a cycle below this (absolute) */
 	uint32_t count;		/* records, at most SPMU_BATCH_MAX */
-	uint32_t instructions;	/* uop records with INST_END and RETIRED among them */
+	uint32_t instructions;	/* INST_END and INST_END2 bits in uop records with RETIRED */
 	uint32_t is_last;	/* 1: the hardware thread ends (or halts) here and no cycle beyond `watermark` is open */
+	uint32_t user_only;	/* 1: every record has cpl 3, so that `instructions` is a user-mode count */
 	const struct spmu_record *records;
 };
 #endif

@@ -52,7 +52,7 @@ void emit_flush(struct emitter *e, bool last)
 		next = e->base + kept[0].fetch;
 	const struct spmu_batch batch = {
 		.base_cycle = e->base, .watermark = next, .count = e->count,
-		.instructions = e->instructions, .is_last = last, .records = e->record,
+		.instructions = e->instructions, .is_last = last, .user_only = 1, .records = e->record,
 	};
 	if (e->emit && (batch.count || last)) {
 		struct spmu_record *other = e->emit(e->context, &batch);

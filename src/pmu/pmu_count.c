@@ -227,14 +227,20 @@ static void tally_pieces(struct spmu *p, uint64_t from, uint64_t to)
 static void tally_all(struct spmu *p, const struct spmu_batch *b, bool collecting)
 {
 	unsigned k = 0, n = p->tally_masks;
+	bool signals = true;
+	if (p->tally_instructions && b->user_only) {	/* the core has counted them */
+		p->tally[0][0] += b->instructions;
+		k = 2;
+	}
 	do {	/* four at a time fit the registers; the first pass takes the signals along */
 		switch (n - k) {
-		case 0: tally_masks(p, b, true, collecting, k, 0); break;
-		case 1: tally_masks(p, b, !k, collecting, k, 1); break;
-		case 2: tally_masks(p, b, !k, collecting, k, 2); break;
-		case 3: tally_masks(p, b, !k, collecting, k, 3); break;
-		default: tally_masks(p, b, !k, collecting, k, 4); break;
+		case 0: tally_masks(p, b, signals, collecting, k, 0); break;
+		case 1: tally_masks(p, b, signals, collecting, k, 1); break;
+		case 2: tally_masks(p, b, signals, collecting, k, 2); break;
+		case 3: tally_masks(p, b, signals, collecting, k, 3); break;
+		default: tally_masks(p, b, signals, collecting, k, 4); break;
 		}
+		signals = false;
 		k += 4;
 	} while (k < n);
 	for (k = n; k < p->tally_uops; k++)

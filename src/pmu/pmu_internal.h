@@ -141,6 +141,7 @@ struct spmu {
 	unsigned tallies;		/* uop sources first (0 .. tally_uops - 1) */
 	unsigned tally_uops;
 	unsigned tally_masks;		/* the first so many are bit masks at retirement, nothing else */
+	bool tally_instructions;	/* the first two of them are INST_END and INST_END2 and only ever summed: spmu_batch.instructions */
 	struct pmu_tally_source tally_source[PMU_MAX_COUNTERS * PMU_MAX_TERMS];
 	int16_t signal_slot[SPMU_SIG_COUNT][PMU_FORMS];
 	uint64_t tally[2][PMU_MAX_COUNTERS * PMU_MAX_TERMS];	/* [kernel][slot] */

@@ -228,21 +228,56 @@ static bool only_masks(const struct pmu_source *s)
 }
 
 /* Slots: uop sources that are bit masks at retirement, other uop sources, signals. */
+/* 0 or 1: this source is INST_END or INST_END2 of retired uops, nothing more; else 2. */
+static unsigned instruction_half(const struct pmu_source *s)
+{
+	const uint64_t half[2] = { SPMU_IS(INST_END), SPMU_IS(INST_END2) };
+	for (unsigned h = 0; h < 2; h++)
+		if (!s->is_signal && only_masks(s) && s->is_mask == half[h] && s->is_want == half[h] &&
+		    s->did_mask == SPMU_DID(RETIRED) && s->did_want == SPMU_DID(RETIRED))
+			return h;
+	return 2;
+}
+
+/* Is every counter that takes one of the halves the plain sum of both? */
+static bool sums_instructions(const struct spmu *p)
+{
+	bool any = false;
+	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++) {
+		const struct pmu_counter *c = &p->counter[i];
+		unsigned seen = 0;
+		if (!c->programmed || c->ring)
+			continue;
+		const struct pmu_expr *e = &c->row->expr;
+		for (unsigned t = 0; t < e->terms; t++) {
+			unsigned half = e->term[t].conds ? 2 : instruction_half(&p->model->source[e->term[t].source]);
+			if (half < 2)
+				seen |= e->term[t].num == e->term[t].den ? 1u << half : 4;
+		}
+		if (seen && (seen != 3 || e->terms != 2))
+			return false;
+		any |= seen == 3;
+	}
+	return any;
+}
+
 static void plan_tallies(struct spmu *p, const struct plan *q)
 {
 	const struct spmu_model *m = p->model;
 	uint16_t to[PMU_MAX_COUNTERS * PMU_MAX_TERMS];
 	unsigned n = 0;
-	for (unsigned pass = 0; pass < 2; pass++) {
+	p->tally_instructions = sums_instructions(p);
+	/* first the halves of an instruction, then other bit masks, then the rest */
+	for (unsigned pass = 0; pass < 3; pass++) {
 		for (unsigned i = 0; i < q->n_uops; i++) {
 			const struct pmu_source *s = &m->source[q->uops[i]];
-			if (only_masks(s) == !!pass)
+			if ((instruction_half(s) < 2 ? 0u : only_masks(s) ? 1u : 2u) != pass)
 				continue;
 			p->tally_source[n] = (struct pmu_tally_source){ s->is_mask, s->is_want, s->did_mask, s->did_want,
 				s->any_is, s->any_did, s->ports, s->stage, s->until };
 			to[i] = (uint16_t)n++;
 		}
-		if (!pass)
+		if (pass == 1)
 			p->tally_masks = n;
 	}
 	p->tally_uops = n;

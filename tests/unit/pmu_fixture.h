@@ -126,17 +126,19 @@ static inline void stream_send(struct stream *s, size_t from, size_t to, uint64_
 	static struct spmu_record copy[SPMU_BATCH_MAX];
 	assert_true(to - from <= SPMU_BATCH_MAX);
 	struct spmu_batch b = { .base_cycle = base, .watermark = watermark, .count = (uint32_t)(to - from), .is_last = last,
-		.records = copy };
+		.user_only = 1, .records = copy };
 	for (size_t i = from; i < to; i++) {
 		struct spmu_record *r = &copy[i - from];
 		const uint64_t *at = s->at[i];
 		*r = s->r[i];
+		b.user_only &= r->cpl == 3;
 		if (r->kind != SPMU_REC_UOP) {
 			r->begin = (uint32_t)(at[0] - base);
 			r->end = (uint32_t)(at[1] - base);
 			continue;
 		}
-		b.instructions += (r->is & SPMU_IS(INST_END)) && (r->did & SPMU_DID(RETIRED));
+		if (r->did & SPMU_DID(RETIRED))
+			b.instructions += !!(r->is & SPMU_IS(INST_END)) + !!(r->is & SPMU_IS(INST_END2));
 		uint32_t *out[6] = { &r->fetch, &r->alloc, &r->ready, &r->dispatch, &r->complete, &r->retire };
 		for (unsigned k = 0; k < 6; k++)
 			*out[k] = at[k] == PMU_NEVER ? UINT32_MAX : (uint32_t)(at[k] - base);

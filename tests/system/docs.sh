@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The documents agree with the program: the man page passes mandoc's lint, it has every command and every option that
+# `softpmu COMMAND --help` prints, and the commands that README and examples show use options that exist.
+set -u
+man="$TOP/docs/softpmu.1"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+ok() { echo "ok $1"; }
+bad() { echo "FAILED $1"; failed=1; }
+
+command -v mandoc >/dev/null 2>&1 || { echo "mandoc is not installed"; exit 77; }
+if mandoc -T lint -W warning "$man" >"$work/lint" 2>&1; then ok "lint"; else bad "lint"; cat "$work/lint"; fi
+
+# One section a file: the lines from ".Ss NAME" to the next heading.
+section() { awk -v name="$1" '/^\.S[hs] / { on = $0 == ".Ss " name } on' "$man" | mandoc -mdoc -T ascii -O width=1000 2>/dev/null | col -b; }
+long_options() { grep -oE '(^|[^[:alnum:]-])--[a-z][a-z0-9-]+' | grep -oE -e '--[a-z][a-z0-9-]+' | sort -u; }
+short_options() { sed -n 's/^  \(-[A-Za-z]\)\([, ].*\|\)$/\1/p' | sort -u; }
+
+commands=$("$SOFTPMU" --help | sed -n 's/^  \([a-z]\{3,\}\)  .*/\1/p')
+[ "$(echo "$commands" | wc -w)" -ge 7 ] || bad "commands in softpmu --help: '$commands'"
+section "Options of a run" >"$work/run"
+for c in $commands; do
+	"$SOFTPMU" "$c" --help >"$work/help"
+	section "$c" >"$work/section"
+	long_options <"$work/help" >"$work/$c.options"
+	short_options <"$work/help" >>"$work/$c.options"
+	[ -s "$work/section" ] && grep -q "^\.It Cm $c\$" "$man" || bad "man page: command $c"
+	grep -q '^Options of the run:' "$work/help" && cat "$work/run" >>"$work/section"
+	missing=
+	while read -r option; do
+		grep -qE -e "(^|[^[:alnum:]-])$option([^[:alnum:]-]|\$)" "$work/section" || missing="$missing $option"
+	done <"$work/$c.options"
+	if [ -z "$missing" ]; then ok "man page: $c, $(wc -l <"$work/$c.options") options"; else bad "man page: $c lacks$missing"; fi
+	echo --help >>"$work/$c.options"
+done
+
+# "$ softpmu COMMAND ..." of the texts, up to the program's own words: these begin at the first word that is neither an
+# option nor the value of one, or behind a pipe.
+for text in README.md docs/examples.md; do
+	sed -n 's/^ *\$ \(.*[; &]\)\{0,1\}softpmu /softpmu /p' "$TOP/$text" >"$work/shown"
+	shown=$(wc -l <"$work/shown")
+	[ "$shown" -ge 3 ] || bad "$text shows only $shown commands"
+	wrong=0
+	while read -r _ c rest; do
+		[ "$c" = --help ] || [ "$c" = --version ] && continue
+		if ! [ -f "$work/$c.options" ]; then bad "$text: softpmu $c is no command"; wrong=1; continue; fi
+		previous=
+		# shellcheck disable=SC2086
+		set -f; set -- $rest; set +f
+		for word; do
+			case $word in
+			'|' | '>'* | '--' | *';') break ;;
+			--*) option=${word%%=*} ;;
+			-dd | -ddd) option=-d ;;
+			-*) option=$(printf %.2s "$word") ;;
+			*)	# a value, if an option stands before it; else the program
+				case $c$previous in stat-d | stat--follow | stat--per-thread | stat--json | stat-v | record-g | record--follow | record-q) break ;;
+				stat-* | record-*) previous=; continue ;;
+				stat | record) break ;;
+				*) continue ;;
+				esac ;;
+			esac
+			grep -qxF -e "$option" "$work/$c.options" || { bad "$text: softpmu $c $rest: no option $option"; wrong=1; }
+			previous=$option
+			case $word in --*=*) previous= ;; --*) ;; -??*) previous= ;; esac
+			case $previous in '') [ "$word" ] && previous= ;; esac
+		done
+	done <"$work/shown"
+	[ $wrong = 1 ] || ok "$text: $shown commands"
+done
+
+# Files that the texts link to.
+for text in README.md docs/examples.md docs/tour.md; do
+	for target in $(grep -oE '\]\([^)#]+' "$TOP/$text" | sed 's/^](//'); do
+		[ -e "$TOP/$(dirname "$text")/$target" ] || bad "$text links to $target, which is not there"
+	done
+done
+exit $failed

@@ -129,16 +129,20 @@ static uint32_t search(const struct lsq *q, uint32_t from, uint64_t addr, uint32
 /* The same for an access within one bucket, the newest store of which is `from`: along that bucket's stores only. */
 static uint32_t search_bucket(const struct lsq *q, uint32_t from, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias)
 {
-	uint32_t oldest = q->tail - q->sb_size, n = from;
-	while ((int32_t)(n - oldest) >= 0 && in_flight(q, n, cycle)) {
+	uint32_t age = q->tail - 1 - from, before;
+	do {
+		uint32_t n = q->tail - 1 - age;
 		const struct store *s = &q->store[n & q->mask];
+		if (!in_flight(q, n, cycle))
+			break;
 		if (overlaps(s, addr, size))
 			return n + 1;
 		*alias |= overlaps_4k(s, addr, size);
 		if (s->many)
 			return search(q, n - 1, addr, size, cycle, alias);
-		n = s->older[((s->addr ^ addr) >> 3 & (SQ_BUCKETS - 1)) != 0] - 1;
-	}
+		before = age;
+		age = q->tail - s->older[((s->addr ^ addr) >> 3 & (SQ_BUCKETS - 1)) != 0];
+	} while (age < q->sb_size && age > before);	/* else too old, or a number so old that it came round */
 	return 0;
 }
 

@@ -13,8 +13,11 @@ bad() { echo "FAILED $1"; failed=1; }
 command -v mandoc >/dev/null 2>&1 || { echo "mandoc is not installed"; exit 77; }
 if mandoc -T lint -W warning "$man" >"$work/lint" 2>&1; then ok "lint"; else bad "lint"; cat "$work/lint"; fi
 
-# One section a file: the lines from ".Ss NAME" to the next heading.
-section() { awk -v name="$1" '/^\.S[hs] / { on = $0 == ".Ss " name } on' "$man" | mandoc -mdoc -T ascii -O width=1000 2>/dev/null | col -b; }
+# The options that a section describes: its ".It" lines, from ".Ss NAME" to the next heading.
+section() { # NAME
+	{ echo .Bl -tag -width Ds; awk -v name="$1" '/^\.S[hs] / { on = $0 == ".Ss " name } on && /^\.It /' "$man"; echo .El; } |
+		mandoc -mdoc -T ascii -O width=1000 2>/dev/null | sed 's/.\x08//g' | grep -E '^ *-'
+}
 long_options() { grep -oE '(^|[^[:alnum:]-])--[a-z][a-z0-9-]+' | grep -oE -e '--[a-z][a-z0-9-]+' | sort -u; }
 short_options() { sed -n 's/^  \(-[A-Za-z]\)\([, ].*\|\)$/\1/p' | sort -u; }
 
@@ -22,11 +25,11 @@ commands=$("$SOFTPMU" --help | sed -n 's/^  \([a-z]\{3,\}\)  .*/\1/p')
 [ "$(echo "$commands" | wc -w)" -ge 7 ] || bad "commands in softpmu --help: '$commands'"
 section "Options of a run" >"$work/run"
 for c in $commands; do
-	"$SOFTPMU" "$c" --help >"$work/help"
+	"$SOFTPMU" "$c" --help | grep -E '^ +-|^Options of the run' >"$work/help"	# not what is mentioned in passing
 	section "$c" >"$work/section"
 	long_options <"$work/help" >"$work/$c.options"
 	short_options <"$work/help" >>"$work/$c.options"
-	[ -s "$work/section" ] && grep -q "^\.It Cm $c\$" "$man" || bad "man page: command $c"
+	grep -q "^\.Ss $c\$" "$man" && grep -q "^\.It Cm $c\$" "$man" || bad "man page: command $c"
 	grep -q '^Options of the run:' "$work/help" && cat "$work/run" >>"$work/section"
 	missing=
 	while read -r option; do

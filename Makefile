@@ -52,7 +52,8 @@ build/fuzz/lib.a: $(LIB_SRC:%.c=build/fuzz/obj/%.o)
 	rm -f $@ && ar rcs $@ $^
 build/fuzz/%: tests/fuzz/%.c build/fuzz/lib.a
 	$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $< build/fuzz/lib.a $(LDLIBS)
-bench: all
+bench: deps
+	@$(MAKE) --no-print-directory all programs
 	@bench/run.sh
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/softpmu $(DESTDIR)$(PREFIX)/share/man/man1 \

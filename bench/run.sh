@@ -18,12 +18,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 export LC_ALL=C PYTHONHASHSEED=0
 
-awk 'BEGIN { s = 42; for (i = 0; i < 120000; i++) { s = (s * 69069 + 1) % 4294967296; printf "%d line %d of text, value %x\n", s % 1000, i, s } }' >"$work/text"
+awk 'BEGIN { s = 42; for (i = 0; i < 25000; i++) { s = (s * 69069 + 1) % 4294967296; printf "%d line %d of text, value %x\n", s % 1000, i, s } }' >"$work/text"
 cat >"$work/query.sql" <<'SQL'
 CREATE TABLE t(a INTEGER, b TEXT);
-WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<60000) INSERT INTO t SELECT x*7919%60000, 'row '||x FROM n;
+WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<20000) INSERT INTO t SELECT x*7919%20000, 'row '||x FROM n;
 CREATE INDEX i ON t(a);
-SELECT count(*), sum(length(b)) FROM t WHERE a BETWEEN 1000 AND 50000;
+SELECT count(*), sum(length(b)) FROM t WHERE a BETWEEN 1000 AND 15000;
 SELECT a%97, count(*), max(b) FROM t GROUP BY a%97 ORDER BY 2 DESC LIMIT 3;
 SQL
 cat >"$work/script.py" <<'PY'
@@ -35,9 +35,9 @@ def primes(n):
                 sieve[j] = 0
     return sum(sieve) - 2
 words = {}
-for i in range(60000):
+for i in range(30000):
     words.setdefault(str(i * 7919 % 5003), []).append(i)
-print(primes(400000), len(words), sorted(words)[:3])
+print(primes(150000), len(words), sorted(words)[:3])
 PY
 run() {	# PROGRAM PREFIX...: runs the program behind a prefix, output away
 	name=$1; shift
@@ -75,12 +75,13 @@ for p in $programs; do
 	awk -v p="$p" -v i="$insns" -v c="$cycles" -v s="$(median "$work/$p.soft")" -v cg="$(median "$work/$p.call")" -v ca="$(median "$work/$p.cach")" \
 		'BEGIN { printf "%-10s %14d %8.2f %8.1f %8.2f %12.2f %13.2f\n", p, i, s, i / s / 1e6, i / c, s / cg, s / ca }'
 done
-for regs in no yes; do
+for regs in without with; do
 	: >"$work/tracer"
 	for round in $(seq "$rounds"); do
-		build/tests/programs/trace_count --mips --regs=$regs bzip2 -c "$work/text" 2>&1 >/dev/null | awk '/MIPS/ { print $NF }' >>"$work/tracer"
+		build/tests/programs/trace_count -s $([ $regs = with ] && echo -r) -o "$work/figures" bzip2 -c "$work/text" >/dev/null
+		awk '/^mips/ { print $2 }' "$work/figures" >>"$work/tracer"
 	done
-	printf 'tracer alone on bzip2, registers %s: %s MIPS\n' "$regs" "$(median "$work/tracer")"
+	printf 'tracer alone on bzip2, %s registers: %s MIPS\n' "$regs" "$(median "$work/tracer")"
 done
-{ command time -f '%M' build/softpmu stat --core "$core" -e instructions bzip2 -c "$work/text" >/dev/null; } 2>"$work/mem" || true
-printf 'peak memory of the model on bzip2: %s KB\n' "$(tail -n 1 "$work/mem")"
+/usr/bin/time -f '%M' -o "$work/mem" build/softpmu stat --core "$core" -e instructions -o /dev/null bzip2 -c "$work/text" >/dev/null
+printf 'peak memory of softpmu on bzip2: %s KB\n' "$(tail -n 1 "$work/mem")"

@@ -11,7 +11,7 @@ show() { printf '\n$ %s\n' "$*"; }
 echo "softpmu: performance counters without a PMU. A real program, bzip2, on a modelled Golden Cove:"
 show softpmu stat -d bzip2 -k numbers
 build/softpmu stat -d bzip2 -kf "$work/numbers"
-show softpmu record -g -o perf.data bzip2 -k numbers
-build/softpmu record -g -o "$work/perf.data" bzip2 -kf "$work/numbers"
+show softpmu record -g -c 20011 -o perf.data bzip2 -k numbers
+build/softpmu record -g -c 20011 -o "$work/perf.data" bzip2 -kf "$work/numbers"
 show 'perf report --stdio --no-children -g none -i perf.data'
 perf report --stdio --no-children -g none --percent-limit 1 -i "$work/perf.data"

@@ -111,6 +111,10 @@ static inline void run_pending(struct runner *r, struct rthread *t, uint64_t nex
 	struct pending *p = &t->pending;
 	if (!p->block)
 		return;
+	if (__builtin_expect(r->stopped, 0)) {	/* behind the window's end */
+		p->block = NULL;
+		return;
+	}
 	p->next_ip = next_ip;
 	if (__builtin_expect(p->block_flags & BLOCK_ODD, 0))
 		count_odd(r, p->block, p->insns);
@@ -148,6 +152,8 @@ static void end_thread(struct runner *r, struct rthread *t)
 	runner_drain(r);
 	core_flush(t->core, true);
 	thread_account(r, t);
+	if (core_now(t->core) > t->process->end_cycle)
+		t->process->end_cycle = core_now(t->core);
 	r->instructions_done += core_instructions(t->core);
 	if (r->sink->thread_end)
 		r->sink->thread_end(r->sink->context, &t->pub);
@@ -190,15 +196,7 @@ static int image_start(struct runner *r, struct process *p, const struct st_proc
 		return err_set(err, ERR_INPUT, "the stream has version %u, this softpmu reads %u", s->version, ST_VERSION);
 	if (s->word_bytes != 8 && s->word_bytes != 4)
 		return err_set(err, ERR_INPUT, "the stream's process %u has an impossible word size of %u bytes", s->pid, s->word_bytes);
-	for (size_t i = 0; i < p->threads; i++) {	/* exec: the new image starts when the old one ended */
-		if (!p->thread[i]->alive)
-			continue;
-		run_pending(r, p->thread[i], 0);
-		runner_drain(r);
-		if (core_now(p->thread[i]->core) > p->end_cycle)
-			p->end_cycle = core_now(p->thread[i]->core);
-	}
-	end_threads(r, p);
+	end_threads(r, p);	/* exec: the new image starts when the old one ended */
 	return process_image(p, s, r->o->core, err);
 }
 
@@ -364,13 +362,9 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 		if (gone)
 			end_thread(r, gone);
 	} else if (kind == ST_EXIT) {
-		uint64_t latest = p->start_cycle;
-		runner_drain(r);
-		for (size_t i = 0; i < p->threads; i++)
-			if (p->thread[i]->alive && core_now(p->thread[i]->core) > latest)
-				latest = core_now(p->thread[i]->core);
+		if (p->end_cycle < p->start_cycle)
+			p->end_cycle = p->start_cycle;
 		end_threads(r, p);
-		p->end_cycle = latest;
 	}
 	return 0;
 }
@@ -564,8 +558,10 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 		for (size_t i = 0; i < r.procs.count; i++)	/* what was measured stays */
 			end_threads(&r, r.procs.process[i]);
 		result->wait_status = stream_wait_status(s);
-		if (rc == 0 && !result->note[0])
-			window_note(&r.window, result->note, sizeof result->note);
+		char why[512] = "";
+		window_note(&r.window, why, sizeof why);
+		if (rc == 0 && why[0])	/* nothing was measured: no zeros in silence */
+			rc = err_set(err, ERR_INPUT, "%s", why);
 	}
 	result->instructions = r.instructions_done;
 	result->cycles = r.max_cycle;

@@ -115,10 +115,12 @@ unsigned window_left(const struct window *w, unsigned insns)
 
 void window_note(const struct window *w, char *text, size_t bytes)
 {
-	if (!w->open && w->start.name)
+	if (w->open || !(w->start.name || w->start_count))
+		return;
+	if (w->start.name)
 		snprintf(text, bytes, w->start.found ? "--start %s: the function was never entered, nothing was timed"
 		                                     : "--start %s: no file that the program mapped has this function, nothing was timed", w->start.name);
-	else if (!w->open)
+	else
 		snprintf(text, bytes, "--start %llu: the program ended after %llu instructions, nothing was timed",
 		         (unsigned long long)w->start_count, (unsigned long long)w->warmed);
 }

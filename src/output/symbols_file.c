@@ -11,6 +11,7 @@
 #include "output/symbols_private.h"
 #include <elfutils/libdwfl.h>
 #include <errno.h>
+#include <gelf.h>
 #include <fcntl.h>
 #include <libiberty/demangle.h>
 #include <stdio.h>
@@ -534,10 +535,27 @@ size_t symfile_count(const struct symfile *f) { return f->symbols; }
 const struct symbol *symfile_symbol(const struct symfile *f, size_t index) { return &f->symbol[index]; }
 int symfile_word_bytes(const struct symfile *f) { return f->word_bytes; }
 
+/* Bytes from a place to the end of the section that holds it: what lies between sections is padding, no code. */
+static size_t section_left(int fd, uint64_t address, size_t bytes)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	for (Elf_Scn *scn = elf ? elf_nextscn(elf, NULL) : NULL; scn; scn = elf_nextscn(elf, scn)) {
+		GElf_Shdr sh;
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_PROGBITS && address >= sh.sh_offset && address - sh.sh_offset < sh.sh_size) {
+			uint64_t left = sh.sh_size - (address - sh.sh_offset);
+			bytes = left < bytes ? (size_t)left : bytes;
+			break;
+		}
+	}
+	elf_end(elf);
+	return bytes;
+}
+
 size_t symfile_read(const struct symfile *f, uint64_t address, uint8_t *into, size_t bytes)
 {
 	if (f->fd < 0 || (int64_t)address < 0)
 		return 0;
+	bytes = section_left(f->fd, address, bytes);
 	ssize_t n = pread(f->fd, into, bytes, (off_t)address);
 	return n > 0 ? (size_t)n : 0;
 }

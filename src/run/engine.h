@@ -5,8 +5,7 @@
  * Whoever wants to look at a core, or take something away from it, drains the queue first.
  *
  * What consumes the records (PMUs, session, output) is called in this thread: a record is 64 bytes, and handing each to another
- * core costs more than counting it (tried: a third thread with exchanged buffers took 35 % more processor time and no
- * less of the clock's).
+ * core was no faster when tried (docs/performance.md).
  */
 #ifndef RUN_ENGINE_H
 #define RUN_ENGINE_H

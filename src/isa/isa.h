@@ -127,7 +127,18 @@ void isa_destroy(struct isa *isa);
 int isa_decode(const struct isa *isa, int word_bytes, const struct st_block_def *def, size_t bytes,
                struct iblock **out, struct err *err);
 void isa_block_free(struct iblock *b);
-/* For reports: the name of a table row; disassembly of an instruction (Intel or AT&T syntax). */
+/* For reports: the name of a table row. */
 const char *isa_row_name(const struct isa *isa, unsigned row);
+/* Disassembly as `objdump -d` prints it.  isa_text: the length of the instruction that `bytes` bytes begin with, 0 if there are
+ * none; what does not decode is "(bad)" and as long as objdump has it.  The text is cut off where it does not fit. */
+struct isa_style {
+	bool intel;		/* else AT&T */
+	/* The name of an address, "func+0x14"; false: it has none.  NULL: no names. */
+	bool (*symbol)(void *ctx, uint64_t addr, char *name, size_t bytes);
+	void *ctx;
+};
+unsigned isa_text(const uint8_t *code, size_t bytes, uint64_t addr, int word_bytes, const struct isa_style *style, char *text,
+                  size_t text_bytes);
+/* One instruction without names: 0, or ERR_INPUT and the text "(bad)" if it does not decode or does not fit. */
 int isa_disassemble(const uint8_t *code, unsigned len, uint64_t addr, int word_bytes, bool att, char *text, size_t text_bytes);
 #endif

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CODE_LIMIT = 4 << 20, SOURCE_LIMIT = 16 << 20, SOURCES = 64, INSN_MAX = 15 };
+enum { CODE_LIMIT = 4 << 20, SOURCE_LIMIT = 16 << 20, SOURCES = 64 };
 
 /* ---- collecting ---- */
 
@@ -199,38 +199,6 @@ struct printing {
 	struct symbols_line last;
 };
 
-/* Its length, and its text: the shortest piece of code that decodes is the instruction. */
-static unsigned disassemble(const uint8_t *code, size_t left, uint64_t vaddr, int word_bytes, bool att, char *text, size_t room)
-{
-	for (unsigned n = 1; n <= INSN_MAX && n <= left; n++)
-		if (isa_disassemble(code, n, vaddr, word_bytes, att, text, room) >= 0)
-			return n;
-	snprintf(text, room, "(bad)");
-	return 1;
-}
-
-/* " <name+0x12>" for a direct branch. */
-static void print_target(const struct printing *p, const char *text)
-{
-	const char *number = strstr(text, "0x");
-	char *end;
-	if ((text[0] != 'j' && strncmp(text, "call", 4) && strncmp(text, "loop", 4)) || !number || strpbrk(text, "(*[%"))
-		return;
-	uint64_t target = strtoull(number, &end, 16);
-	if (*end)
-		return;
-	/* Within a segment, addresses and ELF addresses differ by a constant. */
-	uint64_t start_vaddr;
-	if (!symfile_vaddr(p->s->file, p->s->symbol->start, &start_vaddr))
-		return;
-	uint64_t address = target - start_vaddr + p->s->symbol->start;
-	const struct symbol *to = symfile_find(p->s->file, address);
-	if (to && address == to->start)
-		fprintf(p->to, " <%s>", to->name);
-	else if (to)
-		fprintf(p->to, " <%s+%#llx>", to->name, (unsigned long long)(address - to->start));
-}
-
 static void print_source(struct printing *p, uint64_t address)
 {
 	struct symbols_line line;
@@ -272,28 +240,33 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 		free(code);
 		return err_set(err, ERR_INPUT, "%s: no code to show for %s (JIT code is not kept)", s->path, s->symbol->name);
 	}
+	struct symbols_names *names;
+	if (symbols_names_open(&names, s->file, err)) {
+		free(code);
+		return ERR_NOMEM;
+	}
 	int n = fprintf(to, " Percent |      Source code & Disassembly of %s for %s (%llu samples, percent: local period)\n", s->dso,
 			e->info->name, (unsigned long long)s->samples);
 	for (int i = 1; i < n; i++)
 		fputc('-', to);
 	fprintf(to, "\n         :\n         :      %016llx <%s>:\n", (unsigned long long)vaddr, s->symbol->name);
 
-	char text[256];
+	const struct isa_style style = { .intel = o->intel, .symbol = symbols_names_find, .ctx = names };
+	char text[1024];
 	size_t hit = 0;
 	for (uint64_t at = 0; at < size; ) {
-		unsigned length = disassemble(code + at, size - at, vaddr + at, symfile_word_bytes(s->file), !o->intel, text, sizeof text);
+		unsigned length = isa_text(code + at, size - at, vaddr + at, symfile_word_bytes(s->file), &style, text, sizeof text);
 		uint64_t period = 0;
 		for (; hit < s->hits && s->hit[hit].address < s->symbol->start + at + length; hit++)
 			period += s->hit[hit].period;
 		if (!o->no_source)
 			print_source(&p, s->symbol->start + at);
-		fprintf(to, " %7.2f : %6llx:   %s", percent(period, s->period), (unsigned long long)(vaddr + at), text);
-		print_target(&p, text);
-		fputc('\n', to);
+		fprintf(to, " %7.2f : %6llx:   %s\n", percent(period, s->period), (unsigned long long)(vaddr + at), text);
 		at += length;
 	}
 	fputc('\n', to);
 	free_sources(&p.sources);
+	symbols_names_close(names);
 	free(code);
 	return 0;
 }

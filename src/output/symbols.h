@@ -54,6 +54,12 @@ unsigned symbols_build_id(const char *path, uint8_t id[SYMBOLS_BUILD_ID_BYTES]);
  * A mapping [addr, addr + bytes) of the file at `offset` holds it at addr + *file_offset - offset. */
 bool symbols_find_function(const char *path, const char *name, uint64_t *file_offset);
 
+/* Names of ELF addresses for a disassembly (isa_style.symbol): "name", "name+0x12"; false: it has none.  The file outlives them. */
+struct symbols_names;
+int  symbols_names_open(struct symbols_names **out, const struct symfile *f, struct err *err);
+bool symbols_names_find(void *names, uint64_t vaddr, char *name, size_t bytes);
+void symbols_names_close(struct symbols_names *names);
+
 /* ---- address spaces over time ---- */
 
 struct symbols;

@@ -21,5 +21,9 @@ $P/throws: tests/programs/throws.cc
 $P/reps $P/norep: $P/%: tests/programs/%.S
 	@mkdir -p $(@D)
 	gcc -nostdlib -static -no-pie -o $@ $<
+programs: $P/disassemble
+$P/disassemble: tests/programs/disassemble.c build/libsoftpmu.a
+	@mkdir -p $(@D)
+	gcc -std=gnu17 -g -O2 -Wall -Wextra -D_GNU_SOURCE -Iinclude -Isrc -o $@ $^ $(LDLIBS)
 
 -include tests/programs/trace.mk

@@ -403,9 +403,9 @@ static void instructions_disassemble_in_both_syntaxes(void **state)
 	const uint8_t code[] = { 0x48, 0x03, 0x46, 0x10 };
 	char text[64], tiny[4];
 	assert_int_equal(isa_disassemble(code, 4, 0x1000, 8, false, text, sizeof text), 0);
-	assert_string_equal(text, "add rax, [rsi+0x10]");
+	assert_string_equal(text, "add    rax,QWORD PTR [rsi+0x10]");
 	assert_int_equal(isa_disassemble(code, 4, 0x1000, 8, true, text, sizeof text), 0);
-	assert_string_equal(text, "add 0x10(%rsi), %rax");
+	assert_string_equal(text, "add    0x10(%rsi),%rax");
 	assert_int_equal(isa_disassemble(code, 2, 0x1000, 8, false, text, sizeof text), ERR_INPUT);
 	assert_string_equal(text, "(bad)");
 	assert_int_equal(isa_disassemble(code, 4, 0x1000, 8, false, tiny, sizeof tiny), ERR_INPUT);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu: make | make demo | make check [SAN=1] | make bench | make install PREFIX=/usr/local
+# softpmu: make | make demo | make check [SAN=1] | make bench | make accuracy [DATA=DIR] | make install PREFIX=/usr/local
 CC      ?= gcc
 PREFIX  ?= /usr/local
 O       := $(if $(SAN),build/san,build)
@@ -16,7 +16,7 @@ CLI_SRC := $(wildcard src/cli/*.c)
 TESTS   := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/test_*.c))
 obj      = $(1:%.c=$O/obj/%.o)
 
-.PHONY: all demo check tests fuzz bench install clean deps programs
+.PHONY: all demo check tests fuzz bench accuracy install clean deps programs
 all: $O/softpmu $(if $(SAN),,tracer)
 
 $O/softpmu: $(call obj,$(CLI_SRC)) $O/libsoftpmu.a
@@ -55,6 +55,12 @@ build/fuzz/%: tests/fuzz/%.c build/fuzz/lib.a
 bench: deps
 	@$(MAKE) --no-print-directory all programs
 	@bench/run.sh
+# The model beside measured machines; DATA: where the measurements are.
+DATA ?= ../shared/data
+accuracy: $O/accuracy
+	@tools/accuracy.sh $O/accuracy $(DATA)
+$O/accuracy: $(wildcard tests/accuracy/*.c) tests/accuracy/accuracy.h $O/libsoftpmu.a
+	$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $O/libsoftpmu.a $(LDLIBS)
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/softpmu $(DESTDIR)$(PREFIX)/share/man/man1 \
 	  $(DESTDIR)$(PREFIX)/share/softpmu/cores $(DESTDIR)$(PREFIX)/share/softpmu/uops $(DESTDIR)$(PREFIX)/share/softpmu/events

@@ -48,6 +48,8 @@ int  cli_run_finish(struct cli_run *r, int argc, char **argv, int i);
 /* Value of a short or long option: `-o FILE`, `-oFILE`, `--output FILE`, `--output=FILE`. Returns it and moves *i, or NULL if
  * argv[*i] is neither (or, after one printed line, if the value is missing: *i set to -1). long_name without dashes, may be NULL; short_name 0: none. */
 const char *cli_value(int argc, char **argv, int *i, char short_name, const char *long_name);
+/* One line for an option that `command` does not have, with those of the options in its help text that it resembles. */
+void cli_unknown_option(const char *command, const char *help, const char *word);
 /* Progress line on a terminal (stderr) for runs over two seconds, and Ctrl-C.  cli_run_program calls it by itself (context: r) if the
  * sink has no tick of its own; a tick of your own should return what this one returns. */
 int  cli_tick(void *context, uint64_t instructions, uint64_t cycles);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What every command that runs a program shares: its options, and the run itself under Ctrl-C. */
 #include "cli/cli.h"
+#include "util/near.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,23 @@ const char *cli_value(int argc, char **argv, int *i, char short_name, const char
 		*i = -1;
 	}
 	return value;
+}
+
+void cli_unknown_option(const char *command, const char *help, const char *word)
+{
+	struct near near;
+	char text[256], wanted[NEAR_CHARS];
+	const char *begin = word + strspn(word, "-");
+	snprintf(wanted, sizeof wanted, "--%.*s", (int)strcspn(begin, "="), begin);
+	near_start(&near, strlen(wanted) > 3 ? wanted : "");	/* nothing is near a single letter */
+	for (const char *s = help; (s = strstr(s, "--"));) {
+		size_t n = 2 + strspn(s + 2, "abcdefghijklmnopqrstuvwxyz-");
+		if (n > 2)
+			near_offer(&near, s, n);
+		s += n;
+	}
+	near_text(&near, "; nearest: ", text, sizeof text);
+	cli_error("unknown option %s%s (softpmu %s --help)", word, text, command);
 }
 
 void cli_run_init(struct cli_run *r)

@@ -60,7 +60,10 @@ static int parse(struct options *o, int argc, char **argv)
 		} else if (*word != '-' && !o->symbol) {
 			o->symbol = word;
 		} else {
-			cli_error(*word == '-' ? "unknown option '%s' (softpmu annotate --help)" : "'%s' is one symbol too many", word);
+			if (*word == '-')
+				cli_unknown_option("annotate", help, word);
+			else
+				cli_error("'%s' is one symbol too many", word);
 			return -1;
 		}
 	}

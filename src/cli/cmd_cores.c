@@ -143,7 +143,7 @@ static int run(int argc, char **argv)
 		} else if (i < 0) {
 			return 2;
 		} else if (word[0] == '-') {
-			cli_error("unknown option %s (softpmu cores --help)", word);
+			cli_unknown_option("cores", help, word);
 			return 2;
 		} else if (name) {
 			cli_error("one core at a time: '%s' or '%s'", name, word);

@@ -71,8 +71,10 @@ static int run(int argc, char **argv)
 		} else if ((v = cli_value(argc, argv, &i, 0, "core"))) {
 			r.core_name = v;
 		} else {
-			if (i > 0)
-				cli_error("unknown option or word '%s' (softpmu cpuid --help)", word);
+			if (i > 0 && *word == '-')
+				cli_unknown_option("cpuid", help, word);
+			else if (i > 0)
+				cli_error("'%s' is one word too many (softpmu cpuid --help)", word);
 			return 2;
 		}
 	}

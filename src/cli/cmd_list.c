@@ -203,7 +203,7 @@ static int run(int argc, char **argv)
 			r.core_name = v;
 		} else {
 			if (i > 0)
-				cli_error("unknown option %s (softpmu list --help)", word);
+				cli_unknown_option("list", help, word);
 			return 2;
 		}
 	}

@@ -168,7 +168,10 @@ static int parse(struct options *o, int argc, char **argv)
 		} else if (*word != '-' && !strcmp(o->input, "perf.data")) {
 			o->input = word;
 		} else {
-			cli_error("unknown option '%s' (softpmu report --help)", word);
+			if (*word == '-')
+				cli_unknown_option("report", help, word);
+			else
+				cli_error("'%s' is one word too many (softpmu report --help)", word);
 			return -1;
 		}
 	}

@@ -155,7 +155,7 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 					cli_error("option %s: %s", refused[k].name, refused[k].why);
 					return -1;
 				}
-			cli_error("unknown option %s (softpmu stat --help)", word);
+			cli_unknown_option("stat", help, word);
 			return -1;
 		}
 	}

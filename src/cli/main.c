@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * softpmu COMMAND: the table of commands, --help, --version. */
 #include "cli/cli.h"
+#include "util/near.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SOFTPMU_VERSION "0.1.0"
 
-extern const struct cli_command cmd_stat, cmd_record, cmd_report, cmd_annotate, cmd_list, cmd_cores, cmd_cpuid;
+extern const struct cli_command cmd_stat, cmd_record, cmd_report, cmd_annotate, cmd_list, cmd_block, cmd_cores, cmd_cpuid;
 
 static const struct cli_command *const command[] = {
-	&cmd_stat, &cmd_record, &cmd_report, &cmd_annotate, &cmd_list, &cmd_cores, &cmd_cpuid,
+	&cmd_stat, &cmd_record, &cmd_report, &cmd_annotate, &cmd_list, &cmd_block, &cmd_cores, &cmd_cpuid,
 };
 enum { COMMANDS = sizeof command / sizeof *command };
 
@@ -28,27 +31,6 @@ static int help(FILE *to)
 	return 0;
 }
 
-static int edit_distance(const char *a, const char *b)
-{
-	int row[32], n = (int)strlen(b);
-	if (n > 31 || strlen(a) > 31)
-		return 99;
-	for (int j = 0; j <= n; j++)
-		row[j] = j;
-	for (int i = 1; a[i - 1]; i++) {
-		int diagonal = row[0];
-		row[0] = i;
-		for (int j = 1; j <= n; j++) {
-			int up = row[j], best = diagonal + (a[i - 1] != b[j - 1]);
-			best = up + 1 < best ? up + 1 : best;
-			best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-			diagonal = up;
-			row[j] = best;
-		}
-	}
-	return row[n];
-}
-
 static const struct cli_command *find(const char *name)
 {
 	for (int i = 0; i < COMMANDS; i++)
@@ -59,19 +41,14 @@ static const struct cli_command *find(const char *name)
 
 static int unknown(const char *name)
 {
-	const char *near = NULL;
-	int best = 4;	/* further away is no likeness */
-	for (int i = 0; i < COMMANDS; i++) {
-		int d = edit_distance(name, command[i]->name);
-		if (d < best) {
-			best = d;
-			near = command[i]->name;
-		}
-	}
-	if (near)
-		cli_error("unknown command '%s'; did you mean '%s'? (softpmu --help)", name, near);
-	else
-		cli_error("unknown command '%s' (softpmu --help)", name);
+	struct near near;
+	char text[256];
+	near_start(&near, name);
+	for (int i = 0; i < COMMANDS; i++)
+		near_offer(&near, command[i]->name, strlen(command[i]->name));
+	near_offer(&near, "help", 4);
+	near_text(&near, "; nearest: ", text, sizeof text);
+	cli_error("unknown command '%s'%s (softpmu --help)", name, text);
 	return 2;
 }
 
@@ -84,8 +61,18 @@ static int finish(int status)
 	return status;
 }
 
+/* A standard file that we were started without must not become the first file we open.  It stays a file that can be
+ * neither read nor written, so that what is printed to it is still an error, and the program that is run finds it closed. */
+static void fill_standard_files(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC) != fd)
+			_exit(126);	/* without /dev and a standard error there is nobody to tell */
+}
+
 int main(int argc, char **argv)
 {
+	fill_standard_files();
 	if (argc < 2) {
 		help(stderr);
 		return 2;
@@ -99,6 +86,15 @@ int main(int argc, char **argv)
 		return finish(0);
 	}
 	if (word[0] == '-') {
+		struct near near;
+		char text[64];
+		near_start(&near, word);
+		near_offer(&near, "--help", 6);
+		near_offer(&near, "--version", 9);
+		if (near_text(&near, "", text, sizeof text)) {
+			cli_error("unknown option %s; nearest: %s", word, text);
+			return 2;
+		}
 		cli_error("options of a run stand behind the command: softpmu stat %s ... (softpmu --help)", word);
 		return 2;
 	}

@@ -3,6 +3,7 @@
  * but for the checks at its end.
  */
 #include "core/config.h"
+#include "util/near.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -34,66 +35,18 @@ static const struct field fields[] = {
 };
 enum { FIELDS = sizeof fields / sizeof fields[0], DEPTH = 8, LINE = 1024 };
 
-/* --- nearest names --- */
-static unsigned distance(const char *a, const char *b)
-{
-	enum { MOST = 64 };
-	unsigned row[MOST + 1], n = (unsigned)strnlen(b, MOST);
-	for (unsigned j = 0; j <= n; j++)
-		row[j] = j;
-	for (unsigned i = 0; a[i] && i < MOST; i++) {
-		unsigned corner = row[0];
-		row[0] = i + 1;
-		for (unsigned j = 0; j < n; j++) {
-			unsigned change = corner + (tolower((unsigned char)a[i]) != tolower((unsigned char)b[j]));
-			corner = row[j + 1];
-			unsigned least = change < row[j] + 1 ? change : row[j] + 1;
-			row[j + 1] = least < corner + 1 ? least : corner + 1;
-		}
-	}
-	return row[n];
-}
-
-/* Writes up to three of `names` that are nearest to `to`: "; nearest: a, b, c", or "" if none is near. */
-static void nearest(char *text, size_t bytes, const char *to, const char *const *names, size_t count)
-{
-	size_t used = 0, taken[3];
-	unsigned limit = (unsigned)(strlen(to) / 2 > 3 ? strlen(to) / 2 : 3);
-	text[0] = 0;
-	for (unsigned k = 0; k < 3; k++) {
-		size_t best = count;
-		unsigned least = limit + 1;
-		for (size_t i = 0; i < count; i++) {
-			bool again = false;
-			for (unsigned t = 0; t < k; t++)
-				again |= taken[t] == i;
-			unsigned d = strlen(to) >= 3 && strstr(names[i], to) ? 1 : distance(to, names[i]);
-			if (!again && d < least) {
-				least = d;
-				best = i;
-			}
-		}
-		if (best == count)
-			break;
-		taken[k] = best;
-		int n = snprintf(text + used, bytes - used, "%s%s", k ? ", " : "; nearest: ", names[best]);
-		if (n < 0 || (size_t)n >= bytes - used)
-			break;
-		used += (size_t)n;
-	}
-}
-
 static const struct field *find_field(const char *key, struct err *err)
 {
-	const char *names[FIELDS];
+	struct near near;
+	char text[256];
+	near_start(&near, key);
 	for (size_t i = 0; i < FIELDS; i++) {
-		names[i] = fields[i].key;
 		if (!strcmp(fields[i].key, key))
 			return &fields[i];
+		near_offer(&near, fields[i].key, strlen(fields[i].key));
 	}
-	char near[256];
-	nearest(near, sizeof near, key, names, FIELDS);
-	err_set(err, ERR_INPUT, "unknown field '%.64s'%s", key, near);
+	bool found = near_text(&near, "; nearest: ", text, sizeof text);
+	err_set(err, ERR_INPUT, "unknown field '%.64s'%s", key, found ? text : "; `softpmu cores NAME` shows them all");
 	return NULL;
 }
 
@@ -247,7 +200,8 @@ static int compare(const void *a, const void *b)
 static int no_preset(const char *data_dir, const char *name, struct err *err)
 {
 	enum { MOST = 64 };
-	char path[4096], *names[MOST], near[256] = "";
+	char path[4096], *names[MOST], text[256];
+	struct near near;
 	size_t count = 0;
 	snprintf(path, sizeof path, "%s/cores", data_dir);
 	DIR *d = opendir(path);
@@ -260,15 +214,17 @@ static int no_preset(const char *data_dir, const char *name, struct err *err)
 	}
 	closedir(d);
 	qsort(names, count, sizeof *names, compare);
-	nearest(near, sizeof near, name, (const char *const *)names, count);
-	if (!*near)
-		for (size_t i = 0, used = 0; i < count && used < sizeof near; i++) {
-			int n = snprintf(near + used, sizeof near - used, "%s%s", i ? ", " : "; there are: ", names[i]);
-			used += n > 0 ? (size_t)n : sizeof near;
+	near_start(&near, name);
+	for (size_t i = 0; i < count; i++)
+		near_offer(&near, names[i], strlen(names[i]));
+	if (!near_text(&near, "; nearest: ", text, sizeof text))
+		for (size_t i = 0, used = 0; i < count && used < sizeof text; i++) {
+			int n = snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "; there are: ", names[i]);
+			used += n > 0 ? (size_t)n : sizeof text;
 		}
 	for (size_t i = 0; i < count; i++)
 		free(names[i]);
-	return err_set(err, ERR_INPUT, "unknown core '%.64s'%s", name, near);
+	return err_set(err, ERR_INPUT, "unknown core '%.64s'%s", name, text);
 }
 
 static int load(struct core_config *c, const char *data_dir, const char *name, bool *all, unsigned depth, struct err *err)

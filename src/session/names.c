@@ -3,6 +3,7 @@
  * parse.c knows.
  */
 #include "session/names.h"
+#include "util/near.h"
 #include <perfmon/pfmlib.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -170,102 +171,21 @@ int names_libpfm(const char *text, const struct core_config *core, uint64_t *cod
 
 /* ---- nearest names -------------------------------------------------------------------------------------- */
 
-enum { NAME_MAX_CHARS = 96, NEAREST = 5 };
-
-static int lower(int c)
-{
-	return c >= 'A' && c <= 'Z' ? c + 32 : c == ':' ? '.' : c == '_' ? '-' : c;
-}
-
-/* Levenshtein distance with neighbours exchanged as one step; names longer than the limit never match. */
-static int distance(const char *a, const char *b)
-{
-	size_t n = strlen(a), m = strlen(b);
-	if (n >= NAME_MAX_CHARS || m >= NAME_MAX_CHARS)
-		return 1000;
-	int row[3][NAME_MAX_CHARS + 1];
-	for (size_t j = 0; j <= m; j++)
-		row[0][j] = (int)j;
-	for (size_t i = 1; i <= n; i++) {
-		int *now = row[i % 3], *up = row[(i + 2) % 3], *up2 = row[(i + 1) % 3];
-		now[0] = (int)i;
-		for (size_t j = 1; j <= m; j++) {
-			int change = up[j - 1] + (lower(a[i - 1]) != lower(b[j - 1]));
-			int best = up[j] + 1 < now[j - 1] + 1 ? up[j] + 1 : now[j - 1] + 1;
-			best = change < best ? change : best;
-			if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]) &&
-			    up2[j - 2] + 1 < best)
-				best = up2[j - 2] + 1;
-			now[j] = best;
-		}
-	}
-	return row[n % 3][m];
-}
-
-static bool within(const char *text, const char *part)
-{
-	size_t n = strlen(part);
-	for (; n && *text; text++) {
-		size_t i = 0;
-		while (i < n && text[i] && lower(text[i]) == lower(part[i]))
-			i++;
-		if (i == n)
-			return true;
-	}
-	return false;
-}
-
-struct candidate { char name[NAME_MAX_CHARS]; int score; };
-
-static void offer(struct candidate best[NEAREST], const char *wanted, const char *name, size_t len)
-{
-	char text[NAME_MAX_CHARS];
-	if (len == 0 || len >= sizeof text)
-		return;
-	memcpy(text, name, len);
-	text[len] = 0;
-	int score = distance(wanted, text), limit = (int)strlen(wanted) / 3;
-	if (score > (limit > 2 ? limit : 2)) {
-		/* a part of a name is as good as a few letters' distance; the shortest such name first */
-		if (strlen(wanted) < 3 || !within(text, wanted))
-			return;
-		score = 3 + (int)(len - strlen(wanted)) / 4;
-	}
-	for (int i = 0; i < NEAREST; i++)
-		if (strcasecmp(best[i].name, text) == 0)
-			return;
-	for (int i = 0; i < NEAREST; i++) {
-		if (best[i].name[0] && best[i].score <= score)
-			continue;
-		memmove(best + i + 1, best + i, (size_t)(NEAREST - 1 - i) * sizeof *best);
-		snprintf(best[i].name, sizeof best[i].name, "%s", text);
-		best[i].score = score;
-		return;
-	}
-}
-
 void names_nearest(const struct spmu_model *m, const char *name, char *text, size_t text_bytes)
 {
 	static const char *const software[] = { "task-clock", "cpu-clock", "duration_time" };
-	struct candidate best[NEAREST] = { 0 };
+	struct near near;
+	near_start(&near, name);
 	for (size_t i = 0; i < spmu_model_events(m); i++) {
 		const struct spmu_event *e = spmu_model_event(m, i);
 		for (const char *a = e->perf_alias; a && *a;) {
 			const char *comma = strchr(a, ',');
-			offer(best, name, a, comma ? (size_t)(comma - a) : strlen(a));
+			near_offer(&near, a, comma ? (size_t)(comma - a) : strlen(a));
 			a = comma ? comma + 1 : NULL;
 		}
-		offer(best, name, e->name, strlen(e->name));
+		near_offer(&near, e->name, strlen(e->name));
 	}
 	for (size_t i = 0; i < sizeof software / sizeof *software; i++)
-		offer(best, name, software[i], strlen(software[i]));
-	size_t used = 0;
-	if (text_bytes)
-		text[0] = 0;
-	for (int i = 0; i < NEAREST && best[i].name[0]; i++) {
-		int n = snprintf(text + used, text_bytes - used, "%s%s", i ? ", " : "", best[i].name);
-		if (n < 0 || (size_t)n >= text_bytes - used)
-			break;
-		used += (size_t)n;
-	}
+		near_offer(&near, software[i], strlen(software[i]));
+	near_text(&near, "", text, text_bytes);
 }

@@ -154,7 +154,9 @@ static int attribute(struct parser *p, struct wish *w, const char *s, size_t n, 
 	if (n == 3 && (s[0] == 'u' || s[0] == 'k') && s[1] == '=' && (s[2] == '0' || s[2] == '1')) {
 		if (s[0] == 'k' && s[2] == '1')
 			return modifiers(p, w, "k", 1, s);
-		w->user |= s[0] == 'u' && s[2] == '1';
+		if (s[0] == 'u' && s[2] == '0')
+			return bad(p, ERR_UNSUPPORTED, "':u=0': the tracer sees user mode only, so nothing would be counted");
+		w->user |= s[0] == 'u';
 		return 0;
 	}
 	*known = false;
@@ -175,7 +177,8 @@ static int push(struct parser *p, const struct session_event *e)
 	return 0;
 }
 
-/* The name to print: perf appends the u that it was not asked for, and so do we. */
+/* The name to print: perf appends the u that it was not asked for, and so do we.  It joins the modifiers that are there,
+ * but not libpfm4's attributes: of `cycles:c=4` perf makes `cycles:c=4:u`. */
 static char *shown(const char *spelled, size_t n, const struct wish *w, bool libpfm)
 {
 	char *s = NULL;
@@ -383,6 +386,18 @@ static int prefix(struct parser *p, const char *text)
 		p->core->libpfm);
 }
 
+/* What stands before the colon is the first part of one of Intel's names: not a tracepoint, but a umask mistyped. */
+static bool begins_name(const struct parser *p, const char *text)
+{
+	size_t n = strcspn(text, ":");
+	for (size_t i = 0; i < spmu_model_events(p->model); i++) {
+		const char *name = spmu_model_event(p->model, i)->name;
+		if (!strncasecmp(name, text, n) && name[n] == '.')
+			return true;
+	}
+	return false;
+}
+
 static int named(struct parser *p, const char *s, size_t n, struct wish w)
 {
 	char text[256], head[256];
@@ -429,7 +444,7 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 		}
 		if (colon && last && modifier_letters(last + 1, strlen(last + 1)))
 			*last = 0;
-		if (!libpfm && (strchr(head, ':') != NULL) && islower((unsigned char)head[0]) && !strchr(head, '.'))
+		if (!libpfm && strchr(head, ':') && islower((unsigned char)head[0]) && !strchr(head, '.') && !begins_name(p, head))
 			return bad(p, ERR_UNSUPPORTED,
 				"'%s' looks like a tracepoint or breakpoint: those are a kernel's, and there is none in "
 				"the model",
@@ -440,7 +455,7 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 	}
 	/* the tail: perf's modifiers in one word, or libpfm4's attributes one by one */
 	const char *tail = name + cut;
-	bool single = *tail && !strchr(tail + 1, ':');
+	bool single = *tail && !strchr(tail + 1, ':'), attributes = false;
 	while (*tail) {
 		const char *word = tail + 1, *end = strchrnul(word, ':');
 		size_t wn = (size_t)(end - word);
@@ -453,6 +468,7 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 				text, (int)cut, name);
 		if (wn && (!modifier_letters(word, wn) || (wn == 1 && *word == 'e')))
 			rc = attribute(p, &w, word, wn, &known);
+		attributes |= known;
 		if (!rc && !known)
 			rc = wn ? modifiers(p, &w, word, wn, text)
 				: bad(p, ERR_INPUT, "'%s': nothing behind the colon", text);
@@ -466,9 +482,9 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 		uint64_t code;
 		head[cut] = 0;
 		int rc = raw(p, head + 1, &code);
-		return rc ? rc : add_code(p, s, n, code, &w, false);
+		return rc ? rc : add_code(p, s, n, code, &w, attributes);
 	}
-	return add(p, s, n, row, names_evtsel(row), SESSION_HARDWARE, &w, libpfm || memchr(name, ':', cut));
+	return add(p, s, n, row, names_evtsel(row), SESSION_HARDWARE, &w, libpfm || attributes || memchr(name, ':', cut));
 }
 
 /* ---- the list ------------------------------------------------------------------------------------------- */

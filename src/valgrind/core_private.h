@@ -17,6 +17,10 @@ SysRes VG_(do_syscall)(UWord sysno, RegWord a1, RegWord a2, RegWord a3, RegWord 
 		       RegWord a7, RegWord a8);
 /* Keeps our files out of the range of descriptors that the program sees. */
 Int VG_(safe_fd)(Int oldfd);
+/* Where messages go.  The core's structure begins with the descriptor, and no more of it is declared here. */
+extern struct { Int fd; } VG_(log_output_sink);
+/* --log-file, NULL without it. */
+extern const HChar *VG_(clo_log_fname_unexpanded);
 /* The handler that a signal is about to meet, to know whether it ends the process. */
 SysRes VG_(do_sys_sigaction)(Int signo, const vki_sigaction_toK_t *new_act, vki_sigaction_fromK_t *old_act);
 /* Dies by a signal as the program would have. */

@@ -56,8 +56,24 @@ static void stop_client_code(ThreadId tid, ULong blocks)
 	ring_leave(tid);
 }
 
+/* The core opens its log at the lowest free descriptor (again in a forked child), copies that out of the program's range
+ * and leaves the first one open: the program would find it as its descriptor 3, or as its standard input if it was started
+ * without one. */
+void close_first_log(void)
+{
+	struct vg_stat log, other;
+	if (!VG_(clo_log_fname_unexpanded) || VG_(fstat)(VG_(log_output_sink).fd, &log))
+		return;
+	for (Int fd = 0; fd < VG_(log_output_sink).fd; fd++)
+		if (!VG_(fstat)(fd, &other) && other.dev == log.dev && other.ino == log.ino) {
+			VG_(close)(fd);
+			return;
+		}
+}
+
 static void post_clo_init(void)
 {
+	close_first_log();
 	if (!settings.dir) {
 		VG_(umsg)("the tracer is started by softpmu: it needs --ring-dir\n");
 		VG_(exit)(1);

@@ -75,6 +75,9 @@ struct settings {
 };
 extern struct settings settings;
 
+/* main.c */
+void close_first_log(void);		/* after the core has opened one: the program is not to see it */
+
 /* ring.c */
 Bool ring_create(void);			/* makes the ring file and announces it; False: errno said why, state is scratch */
 void ring_make_scratch(void);

@@ -15,17 +15,34 @@ refuse() {	# NAME WORD-THAT-MUST-BE-SAID command...
 refuse "program not found" "not found\|no such" "$SOFTPMU" stat -- ./nowhere
 touch plain; refuse "not executable" "permission\|not executable" "$SOFTPMU" stat -- ./plain
 refuse "a directory" "directory" "$SOFTPMU" stat -- /tmp
-refuse "unknown event" "cycles" "$SOFTPMU" stat -e cycels -- true
-refuse "nearest event names" "MEM_LOAD_RETIRED.L1_MISS" "$SOFTPMU" stat -e MEM_LOAD_RETIRED.L1_MIS -- true
-refuse "unknown core" "golden-cove" "$SOFTPMU" stat --core goldencove -- true
-refuse "unknown field" "rob" "$SOFTPMU" stat --set robb=3 -- true
+while read -r wrong right; do
+	refuse "unknown event" "nearest: $right" "$SOFTPMU" stat -e "$wrong" -- true
+done <<'E'
+cycels cycles
+cyles cycles
+cycle cycles
+instrs instructions
+L1-dcache-load-mises L1-dcache-load-misses
+mem_inst_retired.all_load MEM_INST_RETIRED[.]ALL_LOADS
+mem_inst_retired:all_lods MEM_INST_RETIRED[.]ALL_LOADS
+MEM_LOAD_RETIRED.L1_MIS MEM_LOAD_RETIRED[.]L1_MISS
+E
+refuse "unknown core" "nearest: golden-cove$" "$SOFTPMU" stat --core goldencove -- true
+refuse "unknown core" "nearest: skylake$" "$SOFTPMU" stat --core sky-lake -- true
+refuse "a core like none" "golden-cove, skylake" "$SOFTPMU" stat --core pentium -- true
+refuse "unknown field" "nearest: rob[.]size$" "$SOFTPMU" stat --set robb=3 -- true
+refuse "unknown field" "nearest: rob[.]size$" "$SOFTPMU" stat --set rob.entries=3 -- true
+refuse "a field like none" "softpmu cores" "$SOFTPMU" stat --set xyzzy=3 -- true
 refuse "event of ring 0" "user" "$SOFTPMU" stat -e cycles:k -- true
 refuse "attach" "attach" "$SOFTPMU" stat -p 1
 refuse "unwritable output" "nowhere" "$SOFTPMU" stat -o /nowhere/x -- true
 refuse "unwritable perf.data" "nowhere" "$SOFTPMU" record -o /nowhere/x -- true
 refuse "no program" "program" "$SOFTPMU" stat
-refuse "unknown command" "stat" "$SOFTPMU" stt
-refuse "unknown option" "option" "$SOFTPMU" stat --nonsense -- true
+for c in stt stats sta; do refuse "unknown command" "'$c'; nearest: stat (" "$SOFTPMU" "$c"; done
+refuse "unknown option" "option --nonsense (" "$SOFTPMU" stat --nonsense -- true
+refuse "unknown option" "--folow; nearest: --follow (" "$SOFTPMU" stat --folow -- true
+refuse "unknown option" "nearest: --call-graph (" "$SOFTPMU" record --call-grpah=fp -- true
+refuse "unknown option" "nearest: --percent-limit (" "$SOFTPMU" report --precent-limit 3
 refuse "report without a file" "nothing.data" "$SOFTPMU" report -i nothing.data
 head -c 200 /dev/urandom >junk.data; refuse "report of junk" "perf" "$SOFTPMU" report -i junk.data
 if [ -u /usr/bin/passwd ]; then refuse "setuid program" "set-\?uid" "$SOFTPMU" stat -- /usr/bin/passwd --help; fi

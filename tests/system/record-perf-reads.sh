@@ -60,6 +60,27 @@ record -g -c 2003 -e cycles:u,instructions:u -- "$PROGRAMS/work" 20000
 both "two events"
 [ "$(perf evlist -i perf.data | wc -l)" = 2 ] && ok "both events" || bad "both events"
 
+# What `perf evlist -v` says of each event: its period, or its frequency.
+periods() { perf evlist -v -i perf.data | sed -n 's/^\([^ ]*\): .*sample_freq }: \([0-9]*\).*/\1 \2/p'; }
+asked() { # NAME WANTED, a line an event
+	[ "$(periods)" = "$2" ] && ok "$1" || { bad "$1:"; periods; }
+}
+record -e cycles,branches,CPU_CLK_UNHALTED.THREAD_P -- "$PROGRAMS/work" 200000
+asked "default: a period of cycles, else a frequency" "cycles:u 100003
+branches:u 30000
+CPU_CLK_UNHALTED.THREAD_P:u 100003"
+samples=$(perf script -F event -i perf.data | grep -c '^ *cycles') cycles=$("$SOFTPMU" stat -x, -e cycles -- "$PROGRAMS/work" 200000 2>&1 >/dev/null | cut -d, -f1)
+[ $((samples - cycles / 100003)) -ge -1 ] && [ $((samples - cycles / 100003)) -le 1 ] && ok "default: $samples samples of $cycles cycles" || bad "default: $samples samples of $cycles cycles"
+branches=$(perf script -F event -i perf.data | grep -c '^ *branches')
+[ "$branches" -ge $((samples / 2)) ] && [ "$branches" -le $((samples * 2)) ] && ok "default: $branches samples of branches" || bad "default: $branches samples of branches"
+record -F 20000 -e cycles,branches -- "$PROGRAMS/work" 20000
+asked "-F is for all" "cycles:u 20000
+branches:u 20000"
+record -c 20011 -e cycles,branches,cpu/branches,period=777,name=b/ -- "$PROGRAMS/work" 20000
+asked "-c is for all that have no period of their own" "cycles:u 20011
+branches:u 20011
+b:u 777"
+
 record -F 20000 --no-buildid -- "$PROGRAMS/throws"
 silent "C++: report" report --stdio -i perf.data
 same_table "C++: same table" --percent-limit 0 -F overhead,comm,dso,sym

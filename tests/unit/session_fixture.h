@@ -58,6 +58,25 @@ static inline struct core_config fixture_core(void)
 	return c;
 }
 
+/* The group's table and machine: cmocka_run_group_tests(tests, fixture_setup, fixture_teardown). */
+static struct spmu_model *model;
+static struct core_config core;
+
+static inline int fixture_setup(void **state)
+{
+	(void)state;
+	model = fixture_model();
+	core = fixture_core();
+	return 0;
+}
+
+static inline int fixture_teardown(void **state)
+{
+	(void)state;
+	spmu_model_free(model);
+	return 0;
+}
+
 struct fixture_batch {
 	struct spmu_batch b;
 	struct spmu_record r[SPMU_BATCH_MAX];

@@ -72,6 +72,8 @@ static void test_unknown_field_names_the_nearest(void **state)
 	assert_int_equal(core_config_load(&c, data(), "skylake", &err), 0);
 	assert_int_equal(core_config_set(&c, "rob.sise=100", &err), ERR_INPUT);
 	assert_non_null(strstr(err.text, "unknown field 'rob.sise'; nearest: rob.size"));
+	assert_int_equal(core_config_set(&c, "robb=100", &err), ERR_INPUT);
+	assert_non_null(strstr(err.text, "unknown field 'robb'; nearest: rob.size"));
 	assert_int_equal(c.rob_size, 224);
 }
 

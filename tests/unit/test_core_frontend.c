@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Exact cycles of the front end: uop cache, legacy decode, microcode, loop buffer, uop queue. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-#include "core_mock.h"
+#include "core_fixture.h"
 
-#define ALU 0x63
 static struct code k;
 static const uint64_t none[MOCK_SLOTS];
 
@@ -33,25 +26,16 @@ static uint64_t cycles(unsigned n)
 	return out.uop[out.uops - k.b.uops].fetch - out.uop[out.uops - (n + 1) * k.b.uops].fetch;
 }
 
-static unsigned count_did(uint64_t bit)
-{
-	unsigned n = 0;
-	for (unsigned i = 0; i < out.uops; i++)
-		n += (out.uop[i].did & bit) != 0;
-	return n;
-}
-
 static void test_uop_cache_delivers_a_line_a_cycle(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "alloc.width=8 retire.width=8"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "alloc.width=8 retire.width=8");
 	nops(15, 4);		/* 8 in a 32-byte window: lines of 6 and 2; 7 and a branch in the next: 6 and 2 */
 	code_branch(&k, 4, 0, 0x1000, 0);
 	loop(&b, 40);
 	assert_int_equal(cycles(10), 4 * 10);
-	assert_int_equal(count_did(SPMU_DID(FROM_MITE)), 16);	/* the first time only */
+	assert_int_equal(out_count_did(SPMU_DID(FROM_MITE)), 16);	/* the first time only */
 	bench_end(&b);
 }
 
@@ -59,8 +43,7 @@ static void test_window_with_too_many_uops_is_always_decoded(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	nops(19, 1);		/* 3 lines of 6 hold 18 */
 	code_insn(&k, 13, 0);
 	code_uop(&k, UOP_NOP, 0, 0, true);
@@ -77,12 +60,11 @@ static void test_window_with_enough_room_is_not(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	nops(17, 1);
 	code_branch(&k, 2, 0, 0x1000, 0);
 	loop(&b, 20);
-	assert_int_equal(count_did(SPMU_DID(FROM_MITE)), 18);
+	assert_int_equal(out_count_did(SPMU_DID(FROM_MITE)), 18);
 	bench_end(&b);
 }
 
@@ -91,8 +73,7 @@ static void test_uop_cache_capacity_is_that_of_its_sets(void **state)
 	(void)state;
 	for (unsigned windows = 64; windows <= 320; windows += 256) {
 		struct bench b;
-		assert_int_equal(bench_start(&b, NULL), 0);
-		code_start(&k, 0x1000);
+		fixture_start(&b, &k, NULL);
 		/* windows of one line each: 32 sets of 8 hold 256 */
 		for (unsigned i = 0; i < windows && k.b.insns < MOCK_INSNS - 1; i++) {
 			code_insn(&k, 15, 0);
@@ -120,8 +101,7 @@ static void test_legacy_decode_takes_one_complex_a_cycle(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "dsb.sets=0"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "dsb.sets=0");
 	for (unsigned i = 0; i < 8; i++) {
 		code_insn(&k, 2, INSN_COMPLEX);
 		code_uop(&k, UOP_NOP, 0, 0, true);
@@ -137,8 +117,7 @@ static void test_legacy_decode_is_limited_by_decoders(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "dsb.sets=0 mite.decoders=3 mite.predecode=6"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "dsb.sets=0 mite.decoders=3 mite.predecode=6");
 	nops(11, 2);
 	code_branch(&k, 2, 0, 0x1000, 0);
 	loop(&b, 60);
@@ -150,8 +129,7 @@ static void test_legacy_decode_is_limited_by_fetch(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "dsb.sets=0"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "dsb.sets=0");
 	nops(15, 8);
 	code_branch(&k, 8, 0, 0x1000, 0);
 	loop(&b, 60);
@@ -165,8 +143,7 @@ static void test_length_changing_prefix_stalls_predecode(void **state)
 	struct bench b;
 	uint64_t took[2];
 	for (unsigned lcp = 0; lcp < 2; lcp++) {
-		assert_int_equal(bench_start(&b, "dsb.sets=0"), 0);
-		code_start(&k, 0x1000);
+		fixture_start(&b, &k, "dsb.sets=0");
 		nops(8, 8);
 		if (lcp)
 			k.insn[3].flags |= INSN_LCP;
@@ -184,8 +161,7 @@ static void test_length_changing_prefix_costs_nothing_from_the_uop_cache(void **
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	nops(3, 8);
 	k.insn[1].flags |= INSN_LCP;
 	code_branch(&k, 8, 0, 0x1000, 0);
@@ -199,8 +175,7 @@ static void test_switch_from_uop_cache_to_decode_costs_its_penalty(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	nops(7, 4);
 	code_branch(&k, 4, INSN_COND, 0x1000, 0);
 	for (unsigned i = 0; i < 4; i++)
@@ -221,8 +196,7 @@ static void test_microcode_switches_and_delivers_its_width(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	nops(1, 4);
 	code_insn(&k, 4, INSN_MS | INSN_COMPLEX);
 	for (unsigned i = 0; i < 8; i++)
@@ -246,7 +220,7 @@ static void test_instruction_cache_miss_delays_fetch_and_marks_the_uop(void **st
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
+	fixture_start(&b, NULL, NULL);
 	mock.fetch_miss_line = 0x1000 >> 6;
 	mock.fetch_miss = 50;
 	code_start(&k, 0x1000);
@@ -263,8 +237,7 @@ static void test_uop_cache_hit_does_not_fetch(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	nops(3, 4);
 	code_branch(&k, 4, 0, 0x1000, 0);
 	loop(&b, 50);
@@ -276,8 +249,7 @@ static void test_discarded_code_is_decoded_again(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	nops(3, 4);
 	code_branch(&k, 4, 0, 0x1000, 0);
 	for (unsigned i = 0; i < 5; i++)
@@ -287,7 +259,7 @@ static void test_discarded_code_is_decoded_again(void **state)
 	core_discard_code(b.c, 0x2000, 4096);	/* elsewhere */
 	bench_run(&b, &k, none, 0x1000);
 	core_flush(b.c, true);
-	assert_int_equal(count_did(SPMU_DID(FROM_MITE)), 8);
+	assert_int_equal(out_count_did(SPMU_DID(FROM_MITE)), 8);
 	assert_true(out.uop[20].did & SPMU_DID(FROM_MITE));
 	assert_true(out.uop[24].did & SPMU_DID(FROM_DSB));
 	bench_end(&b);
@@ -297,8 +269,7 @@ static void test_uop_queue_holds_back_the_front_end(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "idq.size=8 rob.size=8"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "idq.size=8 rob.size=8");
 	code_op(&k, 1, 100, REG_GPR, 0);
 	nops(30, 4);
 	bench_run(&b, &k, none, 0);
@@ -314,8 +285,7 @@ static void test_loop_buffer_takes_over_a_short_loop(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "lsd.size=64 lsd.width=4 lsd.iterations=8 alloc.width=4"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "lsd.size=64 lsd.width=4 lsd.iterations=8 alloc.width=4");
 	nops(19, 4);
 	code_branch(&k, 4, 0, 0x1000, 0);
 	loop(&b, 50);
@@ -329,12 +299,11 @@ static void test_loop_buffer_leaves_longer_loops_alone(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "lsd.size=16 lsd.width=4 lsd.iterations=8"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "lsd.size=16 lsd.width=4 lsd.iterations=8");
 	nops(19, 4);
 	code_branch(&k, 4, 0, 0x1000, 0);
 	loop(&b, 50);
-	assert_int_equal(count_did(SPMU_DID(FROM_LSD)), 0);
+	assert_int_equal(out_count_did(SPMU_DID(FROM_LSD)), 0);
 	bench_end(&b);
 }
 
@@ -342,8 +311,7 @@ static void test_loop_buffer_lets_go_behind_the_loop(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "lsd.size=64 lsd.iterations=4"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "lsd.size=64 lsd.iterations=4");
 	nops(7, 4);
 	code_branch(&k, 4, INSN_COND, 0x1000, 0);
 	code_exit(&k, ST_JUMP_BORING, 0x1000);
@@ -363,8 +331,7 @@ static void test_bubbles_count_every_empty_slot(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "dsb.sets=0 mite.decoders=1"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "dsb.sets=0 mite.decoders=1");
 	nops(7, 2);
 	code_branch(&k, 2, 0, 0x1000, 0);
 	loop(&b, 100);

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Exact cycles of loads and stores in the pipeline: forwarding, disambiguation, store buffer, locks, fences. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-#include "core_mock.h"
+#include "core_fixture.h"
 
-#define ALU 0x63
 static struct code k;
 
 static void run(struct bench *b, const uint64_t *slots)
@@ -21,8 +14,7 @@ static void test_load_use_takes_the_caches_latency(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_load(&k, REG_GPR, 0, 8);
 	code_op(&k, ALU, 1, REG_GPR + 1, REG_GPR);
 	run(&b, (const uint64_t[]){ 0x8000 });
@@ -38,8 +30,7 @@ static void test_loads_go_two_a_cycle(void **state)
 	(void)state;
 	struct bench b;
 	uint64_t slots[20];
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_op(&k, 1, 30, REG_GPR, 0);
 	for (unsigned i = 0; i < 20; i++) {
 		slots[i] = 0x8000 + 64 * i;
@@ -55,8 +46,7 @@ static void test_load_not_made_does_not_touch_memory(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_load(&k, REG_GPR, 0, 8);
 	code_store(&k, REG_GPR, 0, 8);
 	run(&b, (const uint64_t[]){ ST_NOT_DONE, ST_NOT_DONE });
@@ -72,8 +62,7 @@ static void test_forwarding_takes_its_latency_from_the_data(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_op(&k, 1, 30, REG_GPR, 0);
 	code_store(&k, REG_GPR, 0, 8);
 	code_load(&k, REG_GPR + 1, 0, 8);
@@ -90,8 +79,7 @@ static void test_load_inside_a_larger_store_is_forwarded(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_store(&k, 0, 0, 32);
 	code_load(&k, REG_GPR, 0, 4);
 	run(&b, (const uint64_t[]){ 0x8000, 0x801c });
@@ -103,8 +91,7 @@ static void test_partial_overlap_waits_until_the_store_is_written(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_store(&k, 0, 0, 4);
 	code_load(&k, REG_GPR, 0, 8);
 	run(&b, (const uint64_t[]){ 0x8000, 0x8000 });
@@ -121,8 +108,7 @@ static void test_youngest_overlapping_store_decides(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_op(&k, 1, 30, REG_GPR + 3, 0);
 	code_store(&k, 0, 0, 8);
 	code_store(&k, 0, 0, 2);	/* into the first's bytes */
@@ -140,8 +126,7 @@ static void test_store_across_the_end_of_memory_is_found(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_store(&k, 0, 0, 8);
 	code_load(&k, REG_GPR, 0, 2);
 	run(&b, (const uint64_t[]){ ~UINT64_C(0) - 3, 1 });	/* wraps: bytes 0 to 3 */
@@ -153,8 +138,7 @@ static void test_huge_store_blocks_and_forwards_too(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_store(&k, 0, 0, 512);
 	code_load(&k, REG_GPR, 0, 8);
 	code_load(&k, REG_GPR, 0, 8);
@@ -170,8 +154,7 @@ static void test_neighbouring_bytes_do_not_concern_the_load(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_store(&k, 0, 0, 4);
 	code_load(&k, REG_GPR, 0, 4);
 	run(&b, (const uint64_t[]){ 0x8000, 0x8004 });
@@ -184,8 +167,7 @@ static void test_4k_alias_delays_the_load(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_store(&k, 0, 0, 8);
 	code_load(&k, REG_GPR, 0, 8);
 	run(&b, (const uint64_t[]){ 0x8010, 0x19010 });
@@ -209,7 +191,7 @@ static void test_load_that_passed_its_store_clears_the_machine_once(void **state
 	(void)state;
 	struct bench b;
 	const uint64_t slots[] = { 0x8000, 0x8000 };
-	assert_int_equal(bench_start(&b, NULL), 0);
+	fixture_start(&b, NULL, NULL);
 	late_store();
 	bench_run(&b, &k, slots, 0x1000);
 	bench_run(&b, &k, slots, 0x1000);
@@ -233,7 +215,7 @@ static void test_unproven_load_waits_for_store_addresses(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "disambiguation.initial=0 disambiguation.limit=2"), 0);
+	fixture_start(&b, NULL, "disambiguation.initial=0 disambiguation.limit=2");
 	const uint64_t slots[] = { 0x8000, 0x9100 };
 	late_store();
 	for (unsigned i = 0; i < 4; i++)
@@ -254,8 +236,7 @@ static void test_store_buffer_full_stalls_allocation(void **state)
 	(void)state;
 	struct bench b;
 	uint64_t slots[8];
-	assert_int_equal(bench_start(&b, "store_buffer.size=4"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "store_buffer.size=4");
 	for (unsigned i = 0; i < 8; i++) {
 		code_store(&k, 0, 0, 8);
 		slots[i] = 0x8000 + 8 * i;
@@ -276,8 +257,7 @@ static void test_stores_are_written_in_order_one_a_cycle(void **state)
 	(void)state;
 	struct bench b;
 	uint64_t slots[8];
-	assert_int_equal(bench_start(&b, "store_buffer.size=4"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "store_buffer.size=4");
 	for (unsigned i = 0; i < 8; i++) {
 		code_store(&k, 0, 0, 8);
 		slots[i] = 0x8000 + 8 * i;
@@ -295,8 +275,7 @@ static void test_load_buffer_full_stalls_allocation(void **state)
 	(void)state;
 	struct bench b;
 	uint64_t slots[8];
-	assert_int_equal(bench_start(&b, "load_buffer.size=4"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "load_buffer.size=4");
 	for (unsigned i = 0; i < 8; i++) {
 		code_load(&k, REG_GPR, 0, 8);
 		slots[i] = 0x8000 + 64 * i;
@@ -313,8 +292,7 @@ static void test_store_misses_are_heard_over_batch_ends(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	for (unsigned i = 0; i < 20; i++)
 		code_store(&k, 0, 0, 8);
 	uint64_t slots[20];
@@ -337,8 +315,7 @@ static void test_store_is_written_before_a_load_allocated_later_looks(void **sta
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_store(&k, 0, 0, 8);
 	code_insn(&k, 2, INSN_SERIALIZE);
 	code_uop(&k, UOP_SERIALIZE, 1, 10, true);
@@ -368,8 +345,7 @@ static void test_locked_operations_serialize_memory(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_store(&k, 0, 0, 8);
 	locked();
 	code_load(&k, REG_GPR, 0, 8);
@@ -391,8 +367,7 @@ static void test_full_fence_waits_for_stores(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_store(&k, 0, 0, 8);
 	code_insn(&k, 3, 0);
 	code_uop(&k, UOP_FENCE_FULL, 0, 1, true);
@@ -408,8 +383,7 @@ static void test_software_prefetch_is_no_load(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	struct uop *u = code_load(&k, 0, 0, 8);
 	u->is = (u->is & ~SPMU_IS(LOAD)) | SPMU_IS(PREFETCH_SW);
 	run(&b, (const uint64_t[]){ 0x9000 });
@@ -424,8 +398,7 @@ static void test_store_address_of_a_call_is_in_its_record(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_branch(&k, 5, INSN_CALL, 0x3000, 0)->is |= SPMU_IS(CALL);
 	struct uop *u = code_uop(&k, UOP_STORE_ADDR, 0x80, 1, true);
 	u->size = 8;
@@ -442,8 +415,7 @@ static void test_warming_touches_everything_and_takes_no_time(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_load(&k, REG_GPR, 0, 8);
 	code_store(&k, REG_GPR, 0, 8);
 	code_load(&k, REG_GPR, 0, 8);

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Exact cycles of the pipeline on small uop sequences: front end, allocation, scheduler, retirement. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-#include "core_mock.h"
+#include "core_fixture.h"
 
-#define ALU 0x63
 static struct code k, k2;
 static const uint64_t none[MOCK_SLOTS];
 
@@ -24,8 +17,7 @@ static void test_dependent_adds_go_one_a_cycle(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	for (unsigned i = 0; i < 20; i++)
 		code_op(&k, ALU, 1, REG_GPR, REG_GPR);
 	bench_run(&b, &k, none, 0);
@@ -41,8 +33,7 @@ static void test_latency_delays_the_dependent_uop(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_op(&k, 1, 5, REG_GPR, 0);
 	code_op(&k, ALU, 1, REG_GPR + 1, REG_GPR);
 	code_op(&k, ALU, 1, REG_GPR + 2, 0);
@@ -59,8 +50,7 @@ static void test_way_of_the_first_uop_is_exact(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_op(&k, 1, 1, REG_GPR, 0);
 	bench_run(&b, &k, none, 0);
 	core_flush(b.c, true);
@@ -78,8 +68,7 @@ static void test_independent_adds_are_limited_by_allocation_width(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	for (unsigned i = 0; i < 31; i++)
 		code_op(&k, ALU, 1, REG_GPR + i % 8, 0);
 	code_branch(&k, 2, 0, 0x1000, 0);
@@ -95,8 +84,7 @@ static void test_uops_of_one_port_go_one_a_cycle(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	for (unsigned i = 0; i < 12; i++)
 		code_op(&k, 2, 3, REG_GPR + i, 0);
 	bench_run(&b, &k, none, 0);
@@ -112,8 +100,7 @@ static void test_younger_uop_fills_a_hole_on_the_port(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_op(&k, 1, 10, REG_GPR, 0);
 	code_op(&k, 2, 1, REG_GPR + 1, REG_GPR);	/* waits for it on port 1 */
 	code_op(&k, 2, 1, REG_GPR + 2, 0);		/* ready at once on port 1 */
@@ -128,8 +115,7 @@ static void test_ports_are_chosen_by_least_pending(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_op(&k, 1, 50, REG_GPR, 0);
 	for (unsigned i = 0; i < 3; i++)
 		code_op(&k, 0x40, 1, REG_GPR + 1, REG_GPR);	/* three wait on port 6 */
@@ -146,8 +132,7 @@ static void test_divider_blocks_for_its_busy_cycles(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	for (unsigned i = 0; i < 5; i++) {
 		struct uop *u = code_op(&k, 1, 20, REG_GPR + i, 0);
 		u->busy = 6;
@@ -167,8 +152,7 @@ static void test_rob_full_stalls_allocation_until_retirement(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "rob.size=16"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "rob.size=16");
 	code_op(&k, 1, 100, REG_GPR, 0);
 	for (unsigned i = 0; i < 20; i++)
 		code_op(&k, ALU, 1, REG_GPR + 1, 0);
@@ -186,8 +170,7 @@ static void test_scheduler_full_stalls_allocation_until_a_dispatch(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "rs.size=8"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "rs.size=8");
 	code_op(&k, 1, 100, REG_GPR, 0);
 	for (unsigned i = 0; i < 12; i++)
 		code_op(&k, 2, 1, REG_GPR + 1, REG_GPR);	/* all wait for the first */
@@ -204,8 +187,7 @@ static void test_eliminated_move_takes_no_port_and_no_time(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_op(&k, 1, 10, REG_GPR, 0);
 	code_insn(&k, 3, 0);
 	struct uop *u = code_uop(&k, UOP_ELIMINATED, 0, 0, true);
@@ -223,8 +205,7 @@ static void test_zero_idiom_breaks_the_dependence(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_op(&k, 1, 50, REG_GPR, 0);
 	code_insn(&k, 2, 0);
 	code_uop(&k, UOP_ELIMINATED, 0, 0, true)->dst[0] = REG_GPR;
@@ -239,8 +220,7 @@ static void test_mispredict_costs_redirect_and_pipeline(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_op(&k, ALU, 1, REG_GPR, 0);
 	code_branch(&k, 2, INSN_COND, 0x1000, REG_GPR);
 	for (unsigned i = 0; i < 3; i++)
@@ -271,8 +251,7 @@ static void test_correct_prediction_costs_nothing(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_op(&k, ALU, 1, REG_GPR, REG_GPR);
 	code_branch(&k, 2, INSN_COND, 0x1000, REG_GPR);
 	loop(&b, &k, 100, none);
@@ -285,8 +264,7 @@ static void test_resteer_bubbles_without_a_flush(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "frontend.resteer=9"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "frontend.resteer=9");
 	code_branch(&k, 2, 0, 0x1000, 0);
 	for (unsigned i = 0; i < 3; i++)
 		bench_run(&b, &k, none, 0x1000);
@@ -306,8 +284,7 @@ static void test_not_taken_branch_goes_on_behind_it(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_branch(&k, 2, INSN_COND, 0x5000, 0);
 	bench_run(&b, &k, none, 0x1002);
 	core_flush(b.c, true);
@@ -322,8 +299,7 @@ static void test_unknown_next_address_is_fall_through(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_branch(&k, 2, INSN_COND, 0x5000, 0);
 	bench_run(&b, &k, none, 0);
 	core_flush(b.c, true);
@@ -335,8 +311,7 @@ static void test_retirement_is_limited_to_its_width(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "retire.width=2"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "retire.width=2");
 	code_op(&k, 1, 60, REG_GPR, 0);
 	for (unsigned i = 0; i < 9; i++)
 		code_op(&k, ALU, 1, REG_GPR + 1, 0);
@@ -351,8 +326,7 @@ static void test_macro_fused_pair_retires_two_instructions(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_insn(&k, 3, INSN_FUSES_NEXT);
 	struct uop *u = code_uop(&k, UOP_BRANCH, 0x40, 1, true);
 	u->is |= SPMU_IS(INST_END2) | SPMU_IS(MACRO_FUSED) | SPMU_IS(BRANCH) | SPMU_IS(COND);
@@ -374,8 +348,7 @@ static void test_half_of_a_fused_pair_retires_one(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_insn(&k, 3, INSN_FUSES_NEXT);
 	code_uop(&k, UOP_BRANCH, 0x40, 1, true)->is |= SPMU_IS(INST_END2) | SPMU_IS(BRANCH);
 	code_insn(&k, 2, INSN_BRANCH | INSN_COND | INSN_FUSED_INTO_PREV);
@@ -392,8 +365,7 @@ static void test_serializing_uop_waits_and_holds_back(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_op(&k, 1, 40, REG_GPR, 0);
 	code_insn(&k, 2, INSN_SERIALIZE);
 	code_uop(&k, UOP_SERIALIZE, 1, 10, true);
@@ -409,8 +381,7 @@ static void test_load_fence_holds_back_younger_uops(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_op(&k, 1, 40, REG_GPR, 0);
 	code_insn(&k, 3, 0);
 	code_uop(&k, UOP_FENCE_LOAD, 0, 1, true);
@@ -426,8 +397,7 @@ static void test_pause_stops_allocation(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "pause.cycles=100"), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, "pause.cycles=100");
 	code_op(&k, ALU, 1, REG_GPR, 0)->is |= SPMU_IS(PAUSE);
 	code_op(&k, ALU, 1, REG_GPR, 0);
 	bench_run(&b, &k, none, 0);
@@ -440,8 +410,7 @@ static void test_halt_is_no_cycles(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_op(&k, ALU, 1, REG_GPR, 0);
 	bench_run(&b, &k, none, 0);
 	uint64_t stopped = core_now(b.c);
@@ -462,8 +431,7 @@ static void test_cycles_sum_up_to_the_last_retirement(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	for (unsigned i = 0; i < 9; i++)
 		code_op(&k, ALU, 1 + i % 3, REG_GPR + i % 4, REG_GPR + i % 3);
 	code_branch(&k, 2, 0, 0x1000, 0);
@@ -479,8 +447,7 @@ static void test_failed_retry_inside_the_tracer_does_not_retire(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
-	code_start(&k, 0x1000);
+	fixture_start(&b, &k, NULL);
 	code_op(&k, ALU, 1, REG_GPR, 0);
 	code_op(&k, ALU, 1, REG_GPR, 0);
 	code_exit(&k, ST_JUMP_REPEAT, k.insn[1].addr);
@@ -500,7 +467,7 @@ static void test_unwanted_signals_do_not_change_the_timing(void **state)
 	struct bench b;
 	uint64_t now[2];
 	for (unsigned round = 0; round < 2; round++) {
-		assert_int_equal(bench_start(&b, "rob.size=32"), 0);
+		fixture_start(&b, NULL, "rob.size=32");
 		if (round)
 			core_signals_wanted(b.c, (const uint64_t[2]){ 0, 0 });
 		code_start(&k, 0x1000);

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What holds for every program: random blocks on several machines, checked record by record. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-#include "core_mock.h"
+#include "core_fixture.h"
 
 enum { BLOCKS = 24, STEPS = 1500 };
 static struct code blocks[BLOCKS];
@@ -185,7 +179,7 @@ static void test_order_and_widths_hold(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 3 * MACHINES; i++) {
 		struct bench b;
-		assert_int_equal(bench_start(&b, machines[i % MACHINES]), 0);
+		fixture_start(&b, NULL, machines[i % MACHINES]);
 		mock.miss_latency = i % 2 ? 200 : 9000;		/* far beyond the scheduler's window too */
 		run(&b, 100 + i, 0);
 		check(&b);
@@ -201,7 +195,7 @@ static void test_same_input_gives_the_same_records(void **state)
 		uint64_t first = 0;
 		for (unsigned round = 0; round < 2; round++) {
 			struct bench b;
-			assert_int_equal(bench_start(&b, machines[i]), 0);
+			fixture_start(&b, NULL, machines[i]);
 			run(&b, 7 + i, 0);
 			if (round)
 				assert_int_equal(sum(), first);
@@ -218,7 +212,7 @@ static void test_batch_ends_do_not_change_the_records(void **state)
 		uint64_t first = 0, now = 0;
 		for (unsigned round = 0; round < 2; round++) {
 			struct bench b;
-			assert_int_equal(bench_start(&b, machines[i]), 0);
+			fixture_start(&b, NULL, machines[i]);
 			run(&b, 70 + i, round ? 3 : 0);
 			out.signals = 0;	/* those are cut at batch ends; the uops are not */
 			if (round) {
@@ -236,7 +230,7 @@ static void test_reset_core_behaves_like_a_new_one(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
+	fixture_start(&b, NULL, NULL);
 	run(&b, 5, 0);
 	uint64_t first = sum();
 	out_reset();
@@ -253,11 +247,11 @@ static void test_two_cores_do_not_disturb_each_other(void **state)
 	struct bench b;
 	struct err err;
 	struct core *other;
-	assert_int_equal(bench_start(&b, NULL), 0);
+	fixture_start(&b, NULL, NULL);
 	run(&b, 9, 0);
 	uint64_t first = sum();
 	bench_end(&b);
-	assert_int_equal(bench_start(&b, NULL), 0);
+	fixture_start(&b, NULL, NULL);
 	assert_int_equal(core_create(&other, b.m, mock_emit, NULL, &err), 0);
 	struct core *own = b.c;
 	b.c = other;

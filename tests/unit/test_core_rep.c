@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * REP string instructions: one instruction made of the stream's iterations. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
-#include "core_mock.h"
+#include "core_fixture.h"
 
-#define ALU 0x63
 static struct code k, after;
 
 /* REP MOVS of `size`-byte elements: two uops to start, then load, store address, store data, pointers.  n copies of it in one
@@ -67,29 +60,21 @@ static void run_movs(struct bench *b, unsigned n, unsigned count, int64_t step, 
 	core_run_block(b->c, &k.b, count, count + 1, slots, 0x1002);
 }
 
-static unsigned kind(uint64_t bit)
-{
-	unsigned n = 0;
-	for (unsigned i = 0; i < out.uops; i++)
-		n += (out.uop[i].is & bit) != 0;
-	return n;
-}
-
 static void test_rep_movs_retires_once_and_moves_in_chunks(void **state)
 {
 	(void)state;
 	for (unsigned copies = 1; copies <= 4; copies++) {	/* however the translation was unrolled */
 		struct bench b;
-		assert_int_equal(bench_start(&b, "rep.chunk_bytes=32"), 0);
+		fixture_start(&b, NULL, "rep.chunk_bytes=32");
 		rep_movs(1, copies, 32, true);
 		run_movs(&b, copies, 100, 1, true);
 		core_flush(b.c, true);
 		assert_int_equal(out.instructions, 1);
 		assert_int_equal(core_instructions(b.c), 1);
-		assert_int_equal(kind(SPMU_IS(LOAD)), 4);	/* 32 + 32 + 32 + 4 */
-		assert_int_equal(kind(SPMU_IS(STORE_ADDR)), 4);
-		assert_int_equal(kind(SPMU_IS(INST_BEGIN)), 1);
-		assert_int_equal(kind(SPMU_IS(INST_END)), 1);
+		assert_int_equal(out_count_is(SPMU_IS(LOAD)), 4);	/* 32 + 32 + 32 + 4 */
+		assert_int_equal(out_count_is(SPMU_IS(STORE_ADDR)), 4);
+		assert_int_equal(out_count_is(SPMU_IS(INST_BEGIN)), 1);
+		assert_int_equal(out_count_is(SPMU_IS(INST_END)), 1);
 		assert_true(out.uop[out.uops - 1].is & SPMU_IS(INST_END));
 		assert_int_equal(out.uops, 2 + 4 * 4);
 		assert_int_equal(out.uop[2].size, 32);
@@ -108,11 +93,11 @@ static void test_rounds_are_never_larger_than_the_machine_moves(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, "rep.chunk_bytes=16"), 0);
+	fixture_start(&b, NULL, "rep.chunk_bytes=16");
 	rep_movs(8, 1, 32, true);
 	run_movs(&b, 1, 8, 8, true);
 	core_flush(b.c, true);
-	assert_int_equal(kind(SPMU_IS(LOAD)), 4);
+	assert_int_equal(out_count_is(SPMU_IS(LOAD)), 4);
 	assert_int_equal(out.uop[2].size, 16);
 	bench_end(&b);
 }
@@ -121,11 +106,11 @@ static void test_descending_rep_movs_goes_element_by_element(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
+	fixture_start(&b, NULL, NULL);
 	rep_movs(4, 1, 32, true);
 	run_movs(&b, 1, 10, -4, true);
 	core_flush(b.c, true);
-	assert_int_equal(kind(SPMU_IS(LOAD)), 10);
+	assert_int_equal(out_count_is(SPMU_IS(LOAD)), 10);
 	assert_int_equal(out.instructions, 1);
 	bench_end(&b);
 }
@@ -134,11 +119,11 @@ static void test_rep_lods_goes_element_by_element(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
+	fixture_start(&b, NULL, NULL);
 	rep_movs(4, 1, 0, false);
 	run_movs(&b, 1, 10, 4, false);
 	core_flush(b.c, true);
-	assert_int_equal(kind(SPMU_IS(LOAD)), 10);
+	assert_int_equal(out_count_is(SPMU_IS(LOAD)), 10);
 	assert_int_equal(out.instructions, 1);
 	bench_end(&b);
 }
@@ -147,7 +132,7 @@ static void test_rep_of_zero_elements_still_retires(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
+	fixture_start(&b, NULL, NULL);
 	rep_movs(4, 1, 32, true);
 	run_movs(&b, 1, 0, 4, true);
 	core_flush(b.c, true);
@@ -162,13 +147,13 @@ static void test_two_reps_in_a_row_are_two_instructions(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
+	fixture_start(&b, NULL, NULL);
 	rep_movs(8, 1, 32, true);
 	run_movs(&b, 1, 4, 8, true);
 	run_movs(&b, 1, 4, 8, true);
 	core_flush(b.c, true);
 	assert_int_equal(out.instructions, 2);
-	assert_int_equal(kind(SPMU_IS(INST_BEGIN)), 2);
+	assert_int_equal(out_count_is(SPMU_IS(INST_BEGIN)), 2);
 	bench_end(&b);
 }
 
@@ -176,7 +161,7 @@ static void test_interrupted_rep_does_not_retire_until_it_ends(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
+	fixture_start(&b, NULL, NULL);
 	rep_movs(8, 1, 32, true);
 	const uint64_t slots[] = { 0x8000, 0x9000 };
 	core_run_block(b.c, &k.b, 1, 1, slots, 0);	/* a signal comes: next address unknown */
@@ -194,7 +179,7 @@ static void test_microcode_is_entered_once_for_all_rounds(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
+	fixture_start(&b, NULL, NULL);
 	rep_movs(8, 2, 32, true);
 	run_movs(&b, 2, 64, 8, true);
 	core_flush(b.c, true);
@@ -206,7 +191,7 @@ static void test_end_of_the_thread_inside_a_rep_loses_no_access(void **state)
 {
 	(void)state;
 	struct bench b;
-	assert_int_equal(bench_start(&b, NULL), 0);
+	fixture_start(&b, NULL, NULL);
 	rep_movs(8, 1, 32, true);
 	core_run_block(b.c, &k.b, 1, 1, (const uint64_t[]){ 0x8000, 0x9000 }, 0x1000);
 	core_flush(b.c, true);

@@ -2,24 +2,6 @@
  * Event lists as perf spells them, against a small table. */
 #include "session_fixture.h"
 
-static struct spmu_model *model;
-static struct core_config core;
-
-static int setup(void **state)
-{
-	(void)state;
-	model = fixture_model();
-	core = fixture_core();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	spmu_model_free(model);
-	return 0;
-}
-
 static struct session_events good(const char *list)
 {
 	struct session_events e = { 0 };
@@ -187,6 +169,20 @@ static void precise_sampling_is_refused_by_name(void **state)
 	session_events_free(&e);
 }
 
+static void the_u_follows_libpfm4s_attributes_behind_a_colon(void **state)
+{
+	(void)state;
+	struct session_events e = good("branches:c=4,branches:u:c=4,branches:c=4:i=1:u,r00c4:c=1,cycles:D,branches:k=0");
+	const char *name[] = { "branches:c=4:u", "branches:u:c=4", "branches:c=4:i=1:u", "r00c4:c=1:u", "cycles:Du", "branches:k=0:u" };
+	assert_int_equal(e.count, 6);
+	for (int i = 0; i < 6; i++)
+		assert_string_equal(e.event[i].name, name[i]);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(e.event[i].evtsel >> 24, 4);
+	session_events_free(&e);
+	bad("cycles:u=0", ERR_UNSUPPORTED, "user mode only");
+}
+
 static void unknown_names_get_the_nearest(void **state)
 {
 	(void)state;
@@ -196,6 +192,8 @@ static void unknown_names_get_the_nearest(void **state)
 	bad("cpu/brances/", ERR_INPUT, "branches");
 	bad("xyzzyxyzzy", ERR_INPUT, "softpmu list");
 	bad("INST_RETIRED:ANI_P:u", ERR_INPUT, "INST_RETIRED.ANY_P");
+	bad("inst_retired:ani_p", ERR_INPUT, "nearest: INST_RETIRED.ANY_P");	/* small letters make no tracepoint of it */
+	bad("inst:ani_p", ERR_UNSUPPORTED, "tracepoint");
 }
 
 static void events_that_are_not_modelled_give_the_tables_reason(void **state)
@@ -278,6 +276,7 @@ int main(void)
 		cmocka_unit_test(lists_append_and_groups_stay_apart),
 		cmocka_unit_test(ring_0_is_refused_by_name),
 		cmocka_unit_test(precise_sampling_is_refused_by_name),
+		cmocka_unit_test(the_u_follows_libpfm4s_attributes_behind_a_colon),
 		cmocka_unit_test(unknown_names_get_the_nearest),
 		cmocka_unit_test(events_that_are_not_modelled_give_the_tables_reason),
 		cmocka_unit_test(codes_outside_of_the_table_are_refused),
@@ -285,5 +284,5 @@ int main(void)
 		cmocka_unit_test(malformed_lists_are_refused),
 		cmocka_unit_test(broken_lists_never_crash),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -167,8 +167,6 @@ static void note(void *context, struct run_thread *t, const struct session_sampl
 static void a_sample_has_the_chain_of_its_own_place(void **state)
 {
 	(void)state;
-	struct spmu_model *model = fixture_model();
-	struct core_config core = fixture_core();
 	struct session_events e = { 0 };
 	struct session *s = NULL;
 	struct run_thread t = { .tid = 1 };
@@ -202,7 +200,6 @@ static void a_sample_has_the_chain_of_its_own_place(void **state)
 	assert_int_equal(seen[4].chain_length, 1);	/* the interrupt came behind the return */
 	session_destroy(s);
 	session_events_free(&e);
-	spmu_model_free(model);
 }
 
 int main(void)
@@ -219,5 +216,5 @@ int main(void)
 		cmocka_unit_test_setup(deep_recursion_keeps_the_innermost_frames, setup),
 		cmocka_unit_test_setup(a_sample_has_the_chain_of_its_own_place, setup),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -2,24 +2,6 @@
  * Counting through the session, on hand-made batches. */
 #include "session_fixture.h"
 
-static struct spmu_model *model;
-static struct core_config core;
-
-static int setup(void **state)
-{
-	(void)state;
-	model = fixture_model();
-	core = fixture_core();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	spmu_model_free(model);
-	return 0;
-}
-
 struct counted { struct session_events events; struct session *s; };
 
 static struct counted start(const char *list, struct session_options o)
@@ -249,5 +231,5 @@ int main(void)
 		cmocka_unit_test(what_the_registers_refuse_is_refused_before_the_run),
 		cmocka_unit_test(intervals_come_once_each_even_over_a_halt),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -5,24 +5,7 @@
 enum { MOST = 20000 };
 struct kept { struct session_sample s[MOST]; size_t n; };
 
-static struct spmu_model *model;
-static struct core_config core;
 static struct kept first, second;
-
-static int setup(void **state)
-{
-	(void)state;
-	model = fixture_model();
-	core = fixture_core();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	spmu_model_free(model);
-	return 0;
-}
 
 static void keep(void *context, struct run_thread *t, const struct session_sample *s)
 {
@@ -205,5 +188,5 @@ int main(void)
 		cmocka_unit_test(a_sampled_clock_has_its_period_in_ns),
 		cmocka_unit_test(what_cannot_be_sampled_is_refused),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make accuracy [DATA=DIR]: prints how far the model is from measured machines and writes it to docs/accuracy.md.
+# accuracy.sh PROGRAM DATA.  MCA=0 in the environment leaves llvm-mca out, PRESET=NAME takes one machine only (and writes nothing).
+set -eu
+cd "$(dirname "$0")/.."
+program=$1 data=$2
+if [ ! -d "$data/instlat" ] && [ ! -d "$data/skylake-throughput" ]; then
+	cat >&2 <<END
+accuracy: $data has neither instlat/ nor skylake-throughput/. The measurements are public; put them into a folder and say DATA=FOLDER:
+  instlat/             the files *_InstLatX64.txt and *_InstLatX86.txt of https://github.com/InstLatx64/InstLatx64 (folders by vendor)
+  skylake-throughput/  single.csv, pairs.csv, fives.csv: lines 'cycles;templates joined by |', from the measured sequences of
+                       https://github.com/cdl-saarland/pmevo-artifact (vm_setup/data/SKL)
+END
+	exit 1
+fi
+if [ -n "${PRESET:-}" ]; then
+	exec "$program" "$data" data "$PRESET"
+fi
+work=$(mktemp) || exit 1
+trap 'rm -f "$work"' EXIT
+cat >"$work" <<'END'
+# Accuracy
+
+How far the modelled cores are from machines that others have measured. Made by
+
+    make accuracy DATA=../shared/data
+
+which takes some minutes; `MCA=0 make accuracy` leaves llvm-mca out, `PRESET=skylake make accuracy` prints one machine and writes
+nothing. The measurements are not part of the project: without them the command says where they are published. They are used here for
+comparison; of the latencies and throughputs of single instructions (instlat) four rows of five may also have been used to build the tables
+of uops, every fifth was kept out and is reported apart.
+
+Errors are model ÷ measured − 1. "Mean abs. error" is the mean of their absolute values, "mean signed" the mean with sign;
+Kendall's tau (tau-b, ties corrected) tells whether the model puts rows into the measured order. Measured values carry noise in their last
+digits that no model can order: of `fives`, tau of the measured values beside themselves rounded to 0.05 cycles is 0.953.
+"Limited by" is what the model itself names as the bottleneck of a row, as `softpmu block` prints it.
+END
+"$program" "$data" data | tee -a "$work"
+mv "$work" docs/accuracy.md
+chmod 644 docs/accuracy.md
+trap - EXIT

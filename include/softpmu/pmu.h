@@ -77,6 +77,10 @@ const struct spmu_event *spmu_model_find_code(const struct spmu_model *m, uint64
 /* The signals (set of enum spmu_signal) that must reach the PMU for this event to count, whatever modifiers it is
  * programmed with; what else a core raises may be dropped at the source. */
 void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *event, uint64_t set[2]);
+/* Likewise the uop records: adds bits to *is and *did (sets of enum spmu_is, spmu_did) so that every uop the event may count has
+ * one of them.  A session that samples needs all records, whatever this says.  plain: the event is programmed without CMASK,
+ * INV and EDGE; retired instructions are then taken from spmu_batch.instructions and need no record. */
+void spmu_event_uops(const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is, uint64_t *did);
 /* Shape. */
 unsigned spmu_model_version(const struct spmu_model *m);	/* architectural perfmon version */
 unsigned spmu_model_gp_counters(const struct spmu_model *m);

@@ -248,13 +248,13 @@ static void lowest_terms(struct block_result *result)
 
 static int start(struct run *r, struct err *err)
 {
-	const uint64_t none[2] = { 0, 0 };
+	const struct core_wanted none = { .is = ~UINT64_C(0), .did = ~UINT64_C(0) };
 	int rc = machine_create(&r->m, &r->e->core, err);
 	if (!rc)
 		rc = core_create(&r->c, r->m, take_batch, r, err);
 	if (rc)
 		return rc;
-	core_signals_wanted(r->c, none);
+	core_want(r->c, &none);
 	for (unsigned round = 0; round < 3; round++)	/* the second one finds every line in its place, the predictors learn */
 		for (unsigned i = 0; i < r->chunks; i++) {
 			struct chunk *k = &r->chunk[i];
@@ -287,7 +287,7 @@ static unsigned settle(struct run *r, struct block_result *result)
 /* Some more passes, with records. */
 static int gather(struct run *r, unsigned over, struct err *err)
 {
-	const uint64_t all[2] = { UINT64_MAX, UINT64_MAX };
+	const struct core_wanted all = { { ~UINT64_C(0), ~UINT64_C(0) }, ~UINT64_C(0), ~UINT64_C(0) };
 	unsigned uops = 0;
 	for (unsigned i = 0; i < r->chunks; i++)
 		uops += r->chunk[i].b->uops;
@@ -303,7 +303,7 @@ static int gather(struct run *r, unsigned over, struct err *err)
 	if (!r->s.s)
 		return no_memory(err);
 	core_flush(r->c, false);
-	core_signals_wanted(r->c, all);
+	core_want(r->c, &all);
 	r->collect = true;
 	r->step = r->p->steps - 1;
 	r->iteration = UINT64_MAX;	/* the first record begins iteration 0 */

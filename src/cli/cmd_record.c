@@ -311,9 +311,9 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	code = recorder_create(&o->recorder, o->writer, hz, !o->no_build_ids && !o->run.run.replay, err);
 	if (!code) {
 		struct run_sink sink = { o, on_start, on_end, on_batch, on_side, on_tick };
-		uint64_t signals[2];
-		session_signals(o->session, signals);
-		o->run.run.signals = signals;
+		struct core_wanted wanted;
+		session_wanted(o->session, &wanted);
+		o->run.run.wanted = &wanted;
 		code = cli_run_program(&o->run, &sink, &result, err);
 		cli_progress_clear(&o->run);
 		*status = cli_exit_status(result.wait_status);

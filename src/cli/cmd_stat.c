@@ -436,11 +436,11 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 	int rc = session_create(&s->session, &so, err);
 	if (rc)
 		return rc;
-	uint64_t signals[2];
-	session_signals(s->session, signals);
-	s->o.run.run.signals = signals;
+	struct core_wanted wanted;
+	session_wanted(s->session, &wanted);
+	s->o.run.run.wanted = &wanted;
 	rc = cli_run_program(&s->o.run, &sink, res, err);
-	s->o.run.run.signals = NULL;
+	s->o.run.run.wanted = NULL;
 	*started = session_threads(s->session) > 0;
 	if (*started && s->o.interval_ms > 0 && res->cycles > s->last_cycle)
 		on_interval(s, res->cycles);	/* what is left of the last one */

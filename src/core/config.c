@@ -37,14 +37,15 @@ enum { FIELDS = sizeof fields / sizeof fields[0], DEPTH = 8, LINE = 1024 };
 
 static const struct field *find_field(const char *key, struct err *err)
 {
+	for (size_t i = 0; i < FIELDS; i++)
+		if (!strcmp(fields[i].key, key))
+			return &fields[i];
+
 	struct near near;
 	char text[256];
 	near_start(&near, key);
-	for (size_t i = 0; i < FIELDS; i++) {
-		if (!strcmp(fields[i].key, key))
-			return &fields[i];
+	for (size_t i = 0; i < FIELDS; i++)
 		near_offer(&near, fields[i].key, strlen(fields[i].key));
-	}
 	bool found = near_text(&near, "; nearest: ", text, sizeof text);
 	err_set(err, ERR_INPUT, "unknown field '%.64s'%s", key, found ? text : "; `softpmu cores NAME` shows them all");
 	return NULL;

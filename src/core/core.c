@@ -9,7 +9,7 @@
 #if defined __GNUC__ && !defined __clang__
 #pragma GCC optimize ("no-tree-slp-vectorize")	/* it packs a record's fields in vector registers first: 10 % slower */
 #endif
-#include "core/quick.h"
+#include "core/step.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ uint64_t core_branch(struct core *c, const struct insn *br, uint64_t next, uint6
 
 struct slot {			/* one that is on its way */
 	uint64_t done;		/* its uops are complete */
-	uint32_t lb_first;	/* load-buffer position at its begin */
+	uint32_t loads;		/* number of its first */
 	bool memory;		/* it holds loads or stores */
 };
 
@@ -72,8 +72,8 @@ static inline uint64_t retire_slot(struct core *c, const struct slot *slot)
 	uint64_t retire = retire_at(c, slot->done);
 	if (slot->memory) {
 		struct lsq *q = &c->q;
-		for (uint32_t i = slot->lb_first; i != rn->lb_pos; i = i + 1 == rn->lb_size ? 0 : i + 1)
-			rn->lb[i] = retire + 1;
+		for (uint32_t i = slot->loads; i != rn->loads; i++)
+			rn->lb[i & (LOAD_RING - 1)] = retire + 1;
 		for (uint32_t n = q->slot_tail; n != q->tail; n++)
 			q->store[n & q->mask].retire = retire;
 	}
@@ -109,13 +109,13 @@ static void slot_special(struct core *c, const struct uop *u)
 	if (u->flags & UOP_MS && c->fe.path != FE_MS)
 		frontend_ms_enter(c);
 	if (u->kind == UOP_SERIALIZE)
-		c->rn.barrier = max64(c->rn.barrier, max64(c->last_retire + 1, lsq_drain(c)));
+		c->rn.barrier = max64(c->rn.barrier, max64(c->e.now + 1, lsq_drain(c)));
 }
 
 /* The scheduler has no entry: allocation waits for one. */
-uint64_t core_wait_entry(struct core *c, unsigned pool, uint64_t alloc, uint64_t *did)
+uint64_t core_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did)
 {
-	scheduler_wait(&c->sc, pool);
+	scheduler_wait(&c->sc, choice);
 	if (c->sc.walk <= alloc)
 		return alloc;
 	*did |= SPMU_DID(STALL_RS);
@@ -125,7 +125,7 @@ uint64_t core_wait_entry(struct core *c, unsigned pool, uint64_t alloc, uint64_t
 static uint64_t run_fence(struct core *c, const struct uop *u, uint64_t complete)
 {
 	if (u->kind == UOP_FENCE_LOAD || u->kind == UOP_FENCE_FULL) {
-		complete = max64(complete, c->last_retire + 1);
+		complete = max64(complete, c->e.now + 1);
 		if (u->kind == UOP_FENCE_FULL)
 			complete = max64(complete, lsq_drain(c) + 1);
 		c->rn.barrier = max64(c->rn.barrier, complete);
@@ -162,7 +162,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 		uint64_t did = c->fe.did_path | c->fe.did | SPMU_DID(RETIRED);
 		c->fe.did = 0;
 		uint64_t alloc = rename_slot(c, fetch, &did);
-		struct slot slot = { .done = alloc, .lb_first = rn->lb_pos };
+		struct slot slot = { .done = alloc, .loads = rn->loads };
 		q->slot_tail = q->tail;
 		for (;;) {		/* a uop */
 			unsigned port = 255, ports = u->ports & sc->port_mask;
@@ -181,14 +181,12 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 					addr = size = 0;
 			}
 			if (u->kind == UOP_LOAD) {
-				uint64_t free = rn->lb[rn->lb_pos];
+				uint64_t free = *rename_load(c);
 				slot.memory = true;
 				if (UNLIKELY(free > alloc)) {
 					alloc = rename_stall(c, SPMU_SIG_RESOURCE_STALL_LB, alloc, free);
 					did |= SPMU_DID(STALL_LB);
 				}
-				uint32_t pos = rn->lb_pos + 1;
-				rn->lb_pos = pos == rn->lb_size ? 0 : pos;
 			} else if (u->kind == UOP_STORE_ADDR) {
 				uint64_t free = lsq_room(c);
 				slot.memory = true;
@@ -199,8 +197,8 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			}
 			if (LIKELY(ports)) {
 				const struct port_choice *choice = &sc->choice[ports];
-				if (UNLIKELY(sc->free[choice->pool] <= 0))
-					alloc = core_wait_entry(c, choice->pool, alloc, &did);
+				if (UNLIKELY(scheduler_full(sc, choice)))
+					alloc = core_wait_entry(c, choice, alloc, &did);
 				port = u->kind == UOP_LOAD ? scheduler_load_port(sc, choice) : scheduler_port(sc, choice, rn->slot);
 				scheduler_enter(sc, choice, port);
 			}
@@ -275,13 +273,14 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 
 			bool last = ++next == end || next->flags & UOP_SLOT;
 			uint64_t retire = last ? retire_slot(c, &slot) : complete;
-			write_record(c, in, u, port, size, did, addr, fetch, alloc, ready, dispatch, complete, retire);
+			uint32_t count = c->e.count;
+			write_record(c, in->addr, u->is, port, size, did, addr, fetch, alloc, ready, dispatch, complete, retire);
 			if (last) {
 				if (c->e.hold)
 					retire_earlier(&c->e, retire);
 				break;
 			}
-			if (!c->e.hold)
+			if (!c->e.hold && c->e.count != count)
 				c->e.hold = c->e.count;		/* 1 + index of this record */
 			did &= SPMU_DID(FROM_DSB) | SPMU_DID(FROM_MITE) | SPMU_DID(FROM_MS) | SPMU_DID(FROM_LSD) | SPMU_DID(RETIRED);
 			u = next;
@@ -289,7 +288,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 		if (UNLIKELY(q->lock_slot && !q->wants_data))
 			lsq_lock_done(c);
 		if (UNLIKELY(u->kind == UOP_SERIALIZE))
-			rn->barrier = max64(rn->barrier, c->last_retire + 1);
+			rn->barrier = max64(rn->barrier, c->e.now + 1);
 	} while (next < end);
 	if (LIKELY(!w.stays))
 		c->e.instructions += 1 + (uint32_t)(next[-1].is >> SPMU_IS_INST_END2 & 1);
@@ -322,8 +321,10 @@ static void run_half(struct core *c, const struct iblock *b, const struct insn *
 }
 
 /* How many slot values there are, and how many instructions completed. */
-static unsigned executed(const struct iblock *b, unsigned exit, unsigned *insns)
+static inline unsigned executed(const struct iblock *b, unsigned exit, unsigned *insns)
 {
+	if (LIKELY(exit < b->exits && b->exit[exit].insns == *insns && b->exit[exit].jump != ST_JUMP_REPEAT && *insns <= b->insns && *insns))
+		return b->exit[exit].slots;
 	const struct st_exit_def *x = exit < b->exits ? &b->exit[exit] : NULL;
 	if (*insns > b->insns)
 		*insns = b->insns;
@@ -338,75 +339,124 @@ static unsigned executed(const struct iblock *b, unsigned exit, unsigned *insns)
 	return slots;
 }
 
-/* The short way, if instruction i may take it. */
-static inline __attribute__((always_inline)) bool
-run_quick(struct core *c, const struct iblock *b, unsigned i, unsigned insns, const uint64_t *slots, unsigned nslots, uint64_t next_ip)
+/* Instruction i goes the general way. */
+static __attribute__((noinline)) void
+general(struct core *c, const struct iblock *b, unsigned i, unsigned insns, const uint64_t *slots, unsigned nslots, uint64_t next_ip)
 {
 	const struct insn *in = &b->insn[i];
-	const struct uop *u = b->uop + in->first_uop;
-	enum quick kind = quick_kind(b, i);
-	uint64_t addr;
-
-	if (kind == QUICK_COMPUTE) {
-		quick_run(c, in, u, QUICK_COMPUTE, 0, NULL, 0);
-		return true;
+	if (UNLIKELY(in->flags & INSN_REP)) {
+		c->instructions--;
+		rep_run(c, b, i, slots, nslots, i + 1 < insns ? b->insn[i + 1].addr : next_ip);
+		return;
 	}
-	if (kind == QUICK_BRANCH) {
+	if (UNLIKELY(!in->uops))	/* fused into the one before */
+		return;
+	struct where w = { .slots = slots, .nslots = nslots };
+	if (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT)) {
 		unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
-		if (UNLIKELY(last >= insns))
-			return false;
-		quick_run(c, in, u, QUICK_BRANCH, 0, &b->insn[last], last + 1 < insns ? b->insn[last + 1].addr : next_ip);
-		return true;
+		if (UNLIKELY(last >= insns)) {
+			run_half(c, b, in, slots, nslots);
+			return;
+		}
+		w.branch = &b->insn[last];
+		w.next = last + 1 < insns ? b->insn[last + 1].addr : next_ip;
 	}
-	if (kind == QUICK_NO)
-		return false;
-	addr = u->slot < nslots ? slots[u->slot] : ST_NOT_DONE;
-	if (UNLIKELY(addr == ST_NOT_DONE))
-		return false;
-	if (kind == QUICK_LOAD)
-		quick_run(c, in, u, QUICK_LOAD, addr, NULL, 0);
-	else if (kind == QUICK_STORE)
-		quick_run(c, in, u, QUICK_STORE, addr, NULL, 0);
-	else
-		quick_run(c, in, u, QUICK_LOAD_COMPUTE, addr, NULL, 0);
-	return true;
+	run_insn(c, in, b->uop + in->first_uop, in->uops, w);
+}
+
+/* All accesses of an instruction were made, and the branch that it is fused with was executed. */
+static bool all_done(const struct iblock *b, const struct step *s, unsigned insns, const uint64_t *slots, unsigned nslots)
+{
+	for (unsigned i = 0; i < s->steps; i++)
+		if (s[i].slot != UOP_NO_SLOT && (s[i].slot >= nslots || slots[s[i].slot] == ST_NOT_DONE))
+			return false;
+	return s->branch < insns && s->insn < b->insns;
+}
+
+/* The short way for each kind of slot: a function each, so that the compiler has registers enough. */
+#define STEP(name, KIND) \
+static __attribute__((noinline)) void name(struct core *c, const struct step *s, uint64_t addr) \
+{ step_run(c, s, KIND, addr, NULL, 0); }
+#define STEP_WITH_BRANCH(name, KIND) \
+static __attribute__((noinline)) void name(struct core *c, const struct step *s, uint64_t addr, const struct insn *br, uint64_t next) \
+{ step_run(c, s, KIND, addr, br, next); }
+STEP(step_eliminated, STEP_ELIMINATED)
+STEP(step_compute, STEP_COMPUTE)
+STEP(step_load, STEP_LOAD)
+STEP(step_load_compute, STEP_LOAD_COMPUTE)
+STEP(step_store, STEP_STORE)
+STEP_WITH_BRANCH(step_branch, STEP_BRANCH)
+STEP_WITH_BRANCH(step_load_branch, STEP_LOAD_BRANCH)
+
+/* The steps of the first `insns` instructions. */
+static inline __attribute__((always_inline)) void
+run_plan(struct core *c, const struct iblock *b, const struct step *s, unsigned insns, const uint64_t *slots, unsigned nslots,
+         uint64_t next_ip)
+{
+	for (; s->insn < insns; s++) {
+		uint64_t addr = 0, next;
+		const struct insn *br;
+		if (UNLIKELY(s->flags & STEP_CHECK && !all_done(b, s, insns, slots, nslots)))
+			goto general;
+		if (s->kind == STEP_COMPUTE) {
+			step_compute(c, s, 0);
+			continue;
+		}
+		if (s->kind >= STEP_LOAD) {
+			addr = s->slot < nslots ? slots[s->slot] : ST_NOT_DONE;
+			if (UNLIKELY(addr == ST_NOT_DONE))
+				goto general;
+		}
+		switch (s->kind) {
+		case STEP_LOAD:
+			step_load(c, s, addr);
+			continue;
+		case STEP_LOAD_COMPUTE:
+			step_load_compute(c, s, addr);
+			continue;
+		case STEP_STORE:
+			step_store(c, s, addr);
+			continue;
+		case STEP_BRANCH:
+		case STEP_LOAD_BRANCH:
+			if (UNLIKELY(s->branch >= insns))
+				goto general;
+			br = &b->insn[s->branch];
+			next = s->branch + 1u < insns ? br[1].addr : next_ip;
+			if (s->kind == STEP_BRANCH)
+				step_branch(c, s, 0, br, next);
+			else
+				step_load_branch(c, s, addr, br, next);
+			continue;
+		case STEP_ELIMINATED:
+			step_eliminated(c, s, 0);
+			continue;
+		case STEP_NOTHING:
+			continue;
+		}
+general:
+		general(c, b, s->insn, insns, slots, nslots, next_ip);
+		s += s->steps - 1;
+	}
 }
 
 void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
 {
 	unsigned nslots = executed(b, exit, &insns);
+	const struct plan *plan = b->core_plan;
 
-	c->e.watermark = min64(c->fe.cycle, c->rn.cycle);
-	if (UNLIKELY(c->last_retire - c->e.base > UINT32_MAX / 2))	/* keeps offsets within 32 bits */
+	c->e.watermark = min64(min64(max64(c->fe.cycle, c->fe.pd_lead) - c->fe.pd_lead, c->rn.cycle), c->q.advanced);
+	if (UNLIKELY(c->e.now - c->e.base > c->e.span))
 		emit_flush(&c->e, false);
 	if (UNLIKELY(c->rep.active && insns && b->insn[0].addr != c->rep.addr))
 		rep_end(c, false);	/* it was left without a word: a signal */
 	c->instructions += insns;
-	if (UNLIKELY(!b->core_private[3]))
-		quick_classify(b);
-	for (unsigned i = 0; i < insns; i++) {
-		const struct insn *in = &b->insn[i];
-		if (run_quick(c, b, i, insns, slots, nslots, next_ip))
-			continue;
-		if (UNLIKELY(in->flags & INSN_REP)) {
-			c->instructions--;
-			rep_run(c, b, i, slots, nslots, i + 1 < insns ? b->insn[i + 1].addr : next_ip);
-			continue;
-		}
-		if (UNLIKELY(!in->uops))	/* fused into the one before */
-			continue;
-		struct where w = { .slots = slots, .nslots = nslots };
-		if (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT)) {
-			unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
-			if (UNLIKELY(last >= insns)) {
-				run_half(c, b, in, slots, nslots);
-				continue;
-			}
-			w.branch = &b->insn[last];
-			w.next = last + 1 < insns ? b->insn[last + 1].addr : next_ip;
-		}
-		run_insn(c, in, b->uop + in->first_uop, in->uops, w);
+	if (UNLIKELY(!plan) && !(plan = core_plan_make(b))) {	/* no memory for it: slower, with the same results */
+		for (unsigned i = 0; i < insns; i++)
+			general(c, b, i, insns, slots, nslots, next_ip);
+		return;
 	}
+	run_plan(c, b, plan->step, insns, slots, nslots, next_ip);
 }
 
 void core_run_predicted(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip,
@@ -422,16 +472,10 @@ _Static_assert(sizeof(struct bpred_outcome) <= sizeof(uint64_t), "an outcome is 
 
 unsigned core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip, uint64_t *out)
 {
-	const uint64_t known = UINT64_C(1) << 63;
 	unsigned n = 0;
 	executed(b, exit, &insns);
-	if (UNLIKELY(!b->core_private[4])) {	/* bit i: instruction i is a branch that is predicted */
-		for (unsigned i = 0; i < b->insns && i < 63; i++)
-			if (b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR))
-				b->core_private[4] |= UINT64_C(1) << i;
-		b->core_private[4] |= known;
-	}
-	for (uint64_t branches = b->core_private[4] & ~known; branches; branches &= branches - 1) {
+	const struct plan *plan = LIKELY(b->core_plan != NULL) ? b->core_plan : core_plan_make(b);
+	for (uint64_t branches = plan ? plan->branches : 0; branches; branches &= branches - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(branches);
 		if (i >= insns)
 			break;
@@ -481,7 +525,7 @@ void core_flush(struct core *c, bool last)
 		if (c->rep.active)
 			rep_end(c, false);
 		lsq_drain(c);
-		c->e.watermark = max64(c->e.watermark, c->last_retire);
+		c->e.watermark = max64(c->e.watermark, c->e.now);
 	}
 	emit_flush(&c->e, last);
 }
@@ -493,7 +537,7 @@ void core_discard_code(struct core *c, uint64_t addr, uint64_t bytes)
 
 uint64_t core_now(const struct core *c)
 {
-	return c->last_retire;
+	return c->e.now;
 }
 
 uint64_t core_instructions(const struct core *c)
@@ -501,10 +545,13 @@ uint64_t core_instructions(const struct core *c)
 	return c->instructions;
 }
 
-void core_signals_wanted(struct core *c, const uint64_t set[2])
+void core_want(struct core *c, const struct core_wanted *w)
 {
-	c->e.wanted[0] = set[0];
-	c->e.wanted[1] = set[1];
+	c->e.wanted[0] = w->signal[0];
+	c->e.wanted[1] = w->signal[1];
+	c->e.wanted_is = w->is;
+	c->e.wanted_did = w->did;
+	c->e.span = w->is == ~UINT64_C(0) ? EMIT_SPAN : EMIT_SPAN_SPARSE;
 }
 
 /* Everything in flight is done; the next instruction is fetched at `cycle`. */
@@ -513,17 +560,17 @@ static void restart(struct core *c, uint64_t cycle)
 	frontend_forget(c);
 	c->fe.cycle = max64(c->fe.cycle, cycle);
 	c->fe.pd = c->fe.cycle;
+	c->q.advanced = max64(c->q.advanced, cycle);
 	c->rn.barrier = max64(c->rn.barrier, cycle);
 	c->rn.bubble_floor = max64(c->rn.bubble_floor, cycle);
-	c->last_retire = max64(c->last_retire, cycle);
-	c->retired = 0;
-	c->e.watermark = cycle;
-	c->e.now = c->e.cycles_from = cycle;
+	c->e.now = max64(c->e.now, cycle);
+	c->retire_next = c->e.now << RETIRE_SHIFT;
+	c->e.watermark = c->e.cycles_from = cycle;
 }
 
 void core_halt_until(struct core *c, uint64_t cycle)
 {
-	if (cycle <= c->last_retire)
+	if (cycle <= c->e.now)
 		return;
 	if (c->rep.active)
 		rep_end(c, false);
@@ -540,8 +587,7 @@ static void reset(struct core *c, uint64_t cycle)
 	rename_reset(c, cycle);
 	scheduler_reset(c, cycle);
 	lsq_reset(c, cycle);
-	c->last_retire = cycle;
-	c->retired = 0;
+	c->retire_next = cycle << RETIRE_SHIFT;
 	c->rep.active = c->rep.pending = false;
 	c->e.count = c->e.hold = c->e.instructions = 0;
 	memset(c->e.run, 0, sizeof c->e.run);
@@ -568,7 +614,7 @@ int core_create(struct core **out, struct machine *m, core_emit *emit, void *con
 	c->e.emit = emit;
 	c->e.context = context;
 	c->e.record = malloc(SPMU_BATCH_MAX * sizeof *c->e.record);
-	c->e.wanted[0] = c->e.wanted[1] = ~UINT64_C(0);
+	core_want(c, &(struct core_wanted){ { ~UINT64_C(0), ~UINT64_C(0) }, ~UINT64_C(0), ~UINT64_C(0) });
 	int code = c->e.record ? frontend_init(c, err) : err_set(err, ERR_NOMEM, "out of memory for a core's records");
 	if (!code)
 		code = scheduler_init(c, err);

@@ -55,8 +55,12 @@ void core_discard_code(struct core *c, uint64_t addr, uint64_t bytes);
 uint64_t core_now(const struct core *c);
 /* Halt until `cycle` (no-op if past): the pipeline drains, cycles in between are not CYCLES. */
 void core_halt_until(struct core *c, uint64_t cycle);
-/* Which signals (set of enum spmu_signal) go into the batches; all at first.  Timing does not depend on it. */
-void core_signals_wanted(struct core *c, const uint64_t set[2]);
+/* What goes into the batches; all at first.  Timing does not depend on it, nor do a batch's `instructions`. */
+struct core_wanted {
+	uint64_t signal[2];	/* set of enum spmu_signal */
+	uint64_t is, did;	/* uops that have one of these bits */
+};
+void core_want(struct core *c, const struct core_wanted *w);
 /* Instructions retired so far (what INST_RETIRED.ANY would say, timed part only). */
 uint64_t core_instructions(const struct core *c);
 #endif

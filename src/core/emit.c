@@ -54,7 +54,7 @@ void emit_flush(struct emitter *e, bool last)
 		.base_cycle = e->base, .watermark = next, .count = e->count,
 		.instructions = e->instructions, .is_last = last, .user_only = 1, .records = e->record,
 	};
-	if (e->emit && (batch.count || last)) {
+	if (e->emit && (batch.count || batch.instructions || last)) {
 		struct spmu_record *other = e->emit(e->context, &batch);
 		if (other)
 			e->record = other;

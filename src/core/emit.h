@@ -19,6 +19,8 @@
 enum {
 	EMIT_RUNS = 8,		/* intervals that grow (stalls, bubbles): one record for neighbouring pieces */
 	EMIT_UOPS = 48,		/* most uop records made after one emit_room */
+	EMIT_SPAN = INT32_MAX,	/* cycles behind its base from which a batch leaves: offsets have 32 bits */
+	EMIT_SPAN_SPARSE = 8192,/* the same if few uops are written: consumers keep a window of cycles */
 	EMIT_LIMIT = SPMU_BATCH_MAX - EMIT_UOPS - EMIT_RUNS - 1,	/* leaves room for those, the runs and CYCLES */
 };
 
@@ -28,6 +30,8 @@ struct emitter {
 	uint64_t base;
 	uint64_t watermark;	/* kept by the pipeline: lower bound of every cycle still to come */
 	uint64_t wanted[2];	/* set of enum spmu_signal that somebody counts; others are dropped at the source */
+	uint64_t wanted_is, wanted_did;	/* uops that have one of these bits are written; the others would be counted by nobody */
+	uint64_t span;
 	uint32_t count;
 	uint32_t instructions;	/* that end in these records */
 	/* Passes a batch on; returns the buffer to fill next, NULL: the same one again. */

@@ -40,7 +40,7 @@ int frontend_init(struct core *c, struct err *err)
 	fe->window_mask = f->dsb_window_bytes - 1;
 	fe->fetch_log2 = log2_of(f->mite_fetch_bytes);
 	fe->pd_lead = f->mite_queue / f->mite_decoders;
-	fe->idq_size = f->idq_size;
+	fe->idq_back = f->idq_size * SLOT_STEP;
 	fe->loop_buffer = f->lsd_size != 0;
 	fe->dsb = calloc((size_t)f->dsb_sets * f->dsb_ways + 1, sizeof *fe->dsb);
 	if (!fe->dsb)
@@ -70,8 +70,6 @@ void frontend_reset(struct core *c, uint64_t cycle)
 	struct frontend *fe = &c->fe;
 	frontend_forget(c);
 	fe->cycle = fe->pd = cycle;
-	fe->idq_pos = 0;
-	memset(fe->idq, 0, sizeof fe->idq);
 	size_t n = (size_t)c->config.dsb_sets * c->config.dsb_ways;
 	for (size_t i = 0; i < n; i++)
 		fe->dsb[i] = (struct dsb_entry){ .window = FE_NOWHERE };
@@ -325,7 +323,7 @@ void frontend_loop(struct core *c, uint64_t ip, uint64_t target)
 	fe->loop_hash_now = (fe->loop_hash_now ^ ip) * UINT64_C(0x9e3779b97f4a7c15);
 	if (target > ip)
 		return;
-	uint32_t slots = c->rn.slots - fe->loop_slots_now;
+	uint32_t slots = c->rn.pos / SLOT_STEP - fe->loop_slots_now;
 	bool same = ip == fe->loop_branch && slots == fe->loop_slots && fe->loop_hash_now == fe->loop_hash;
 	if (same && slots <= f->lsd_size) {
 		if (!fe->loop_active && ++fe->loop_count >= f->lsd_iterations && fe->path != FE_MS) {
@@ -345,6 +343,6 @@ void frontend_loop(struct core *c, uint64_t ip, uint64_t target)
 		fe->loop_slots = slots;
 		fe->loop_hash = fe->loop_hash_now;
 	}
-	fe->loop_slots_now = c->rn.slots;
+	fe->loop_slots_now = c->rn.pos / SLOT_STEP;
 	fe->loop_hash_now = 0;
 }

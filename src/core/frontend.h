@@ -13,6 +13,11 @@
 
 #define FE_NOWHERE (~UINT64_C(0))
 
+static inline struct slot_entry *slot_entry(struct rename *rn, uint32_t pos)
+{
+	return (struct slot_entry *)((char *)rn->ring + (pos & (SLOT_RING - 1) * SLOT_STEP));
+}
+
 void frontend_enter(struct core *c, const struct insn *in);
 void frontend_ms_enter(struct core *c);
 void frontend_ms_leave(struct core *c);
@@ -31,7 +36,7 @@ static inline void frontend_insn(struct core *c, const struct insn *in)
 static inline uint64_t frontend_slot(struct core *c)
 {
 	struct frontend *fe = &c->fe;
-	uint64_t free = fe->idq[fe->idq_pos], cycle = fe->cycle;
+	uint64_t free = slot_entry(&c->rn, c->rn.pos + SLOT_STEP - fe->idq_back)->alloc, cycle = fe->cycle;
 	uint32_t room = fe->room, width = fe->width;
 	cycle += room == 0;
 	room = room ? room : width;
@@ -40,16 +45,6 @@ static inline uint64_t frontend_slot(struct core *c)
 	fe->room = room - 1;
 	fe->cycle = cycle;
 	return cycle;
-}
-
-/* That slot left the queue for rename at `alloc`. */
-static inline void frontend_leave(struct core *c, uint64_t alloc)
-{
-	struct frontend *fe = &c->fe;
-	uint32_t pos = fe->idq_pos;
-	fe->idq[pos] = alloc;
-	pos++;
-	fe->idq_pos = pos == fe->idq_size ? 0 : pos;
 }
 
 /* Delivery goes on elsewhere: the next instruction's window is looked up. */

@@ -21,7 +21,7 @@ void lsq_reset(struct core *c, uint64_t cycle)
 	q->l1d_latency = f->l1d_latency;
 	q->mdp_limit = f->disambiguation_limit;
 	q->lock_penalty = f->lock_penalty;
-	q->last_commit = cycle;
+	q->last_commit = q->advanced = cycle;
 	memset(q->mdp, (int)(f->disambiguation_initial < f->disambiguation_limit ? f->disambiguation_initial : f->disambiguation_limit),
 	       sizeof q->mdp);
 }

@@ -30,6 +30,7 @@ struct store *lsq_store(struct core *c, uint64_t ip, uint64_t addr, uint32_t siz
 static inline void lsq_advance(struct core *c, uint64_t cycle)
 {
 	struct lsq *q = &c->q;
+	q->advanced = cycle;
 	while (q->head != q->tail && q->store[q->head & q->mask].retire + q->commit_delay <= cycle &&
 	       !(q->wants_data && q->head + 1 == q->tail))
 		lsq_commit(c);
@@ -57,13 +58,22 @@ static inline uint32_t lsq_age(const struct lsq *q, uint64_t addr, uint32_t size
 	return age;
 }
 
-/* lsq_load for the load that no store concerns: most of them. */
+/* No store in flight at `cycle` or later has to do with these bytes (mod 4096). */
+static inline bool lsq_clear(const struct lsq *q, uint64_t addr, uint32_t size, uint64_t cycle)
+{
+	uint32_t age = lsq_age(q, addr, size), n = q->tail - 1 - age;
+	return age >= q->sb_size || ((int32_t)(n - q->head) < 0 && q->store[n & q->mask].commit <= cycle);
+}
+
+/* lsq_load for the load that no store concerns: most of them.  One that passes stores of unknown address, its counter being
+ * full, and meets none, teaches it nothing. */
 static inline __attribute__((always_inline)) uint64_t
 lsq_load_quick(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, bool vector,
                uint64_t *did, uint64_t *dispatch)
 {
 	struct lsq *q = &c->q;
-	if (UNLIKELY(q->addr_known > ready || size > SQ_INDEXED || q->tail - q->big < q->sb_size || lsq_age(q, addr, size) < q->sb_size))
+	if (UNLIKELY((q->addr_known > ready && q->mdp[ip & (MDP_ENTRIES - 1)] < q->mdp_limit) || size > SQ_INDEXED ||
+	             q->tail - q->big < q->sb_size || !lsq_clear(q, addr, size, ready)))
 		return lsq_load(c, ip, addr, size, port, ready, vector, did, dispatch);
 	struct mem_result r = { 0, 0 };
 	uint64_t at = LIKELY(port < SCHED_PORTS) ? scheduler_take(&c->sc, port, ready) : ready;

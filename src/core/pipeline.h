@@ -57,12 +57,15 @@ struct frontend {
 	uint64_t loop_first, loop_last;	/* its windows */
 	uint32_t loop_slots, loop_slots_now, loop_count;
 	bool loop_active, loop_buffer;	/* loop_buffer: the core has one */
-	/* uop queue: cycle at which each entry is free */
-	uint32_t idq_pos, idq_size;
-	uint64_t idq[256];
+	uint32_t idq_back;		/* uop queue: idq.size in steps of rename's pos */
 };
 
 /* --- rename, reorder buffer, load buffer --- */
+enum { SLOT_RING = 1024, SLOT_STEP = 16 /* bytes of an entry */, LOAD_RING = 512, RETIRE_SHIFT = 5 };	/* at least rob.size and idq.size; load_buffer.size; log2 of more than retire.width */
+struct slot_entry {		/* when the slot left the uop queue, from when its reorder-buffer entry is free */
+	uint64_t alloc, free;
+};
+_Static_assert(sizeof(struct slot_entry) == SLOT_STEP, "no shift to find it");
 struct rename {
 	uint64_t cycle;		/* earliest cycle with an issue slot left */
 	uint32_t used, width;	/* slots used in it */
@@ -70,10 +73,11 @@ struct rename {
 	uint32_t frontend_latency, dispatch_delay;
 	uint64_t barrier;	/* nothing is allocated before */
 	uint64_t bubble_floor;	/* empty slots before are not the front end's: recovery, halt */
-	uint32_t rob_pos, rob_size, lb_pos, lb_size;
-	uint32_t slots;		/* since the core was created, low bits: age of things */
-	uint64_t rob[1024];	/* cycle at which each entry is free */
-	uint64_t lb[512];
+	uint32_t rob_back, lb_size;	/* rob_back: rob.size in steps of pos */
+	uint32_t pos;		/* of the slot being allocated: their number since the core was created, low bits, times SLOT_STEP */
+	uint32_t loads;		/* likewise, of the next load */
+	struct slot_entry ring[SLOT_RING];
+	uint64_t lb[LOAD_RING];	/* of each load: from when its entry is free */
 };
 
 /* --- scheduler --- */
@@ -86,7 +90,7 @@ struct unit {			/* a non-pipelined unit: when it is taken */
 
 struct port_choice {		/* ports of a mask */
 	uint8_t port[14];	/* at least four entries, filled up with PORT_NONE */
-	uint8_t count, pool;
+	uint8_t count, shift;	/* shift: of the pool's lane in `free` */
 };
 #define PORT_NONE 15
 
@@ -96,12 +100,12 @@ struct scheduler {
 	_Alignas(16) uint16_t key[SCHED_PORTS];	/* the same when this cycle began: pending << 4 | 15 - port; the least is chosen */
 	_Alignas(16) uint16_t key_base[SCHED_PORTS];	/* 15 - port; PORT_NONE: beyond all others */
 	struct { uint64_t from, to; } run[SCHED_PORTS];	/* a stretch of cycles in which the port is known to be taken */
-	int32_t free[SCHED_POOLS];	/* entries */
+	uint64_t free;			/* entries: 16 bits a pool, never below 0 */
 	uint32_t far_count, port_mask, pools, loads;	/* loads: counts round the load ports */
 	uint64_t far_first;	/* least cycle in far[]; all ones if empty */
 	uint16_t pool_ports[SCHED_POOLS];
 	struct port_choice *choice;	/* by mask of ports */
-	uint64_t spread[256];	/* mask of 8 ports to 8 bytes of 0 and 1 */
+	struct { uint64_t bytes, entries; } spread[2][256];	/* mask of ports 0 to 7, 8 to 15: 8 bytes of 0 and 1; the same as lanes of `free` */
 	uint64_t one[SCHED_PORTS];	/* ports 0 to 7: 1 in the port's byte; 0 for the others */
 	uint16_t used[SCHED_WINDOW];	/* ports taken in a cycle */
 	struct unit unit[UNITS];
@@ -133,6 +137,7 @@ struct lsq {
 	bool wants_data;	/* the newest store's data uop has not come yet */
 	bool lock_slot;		/* the slot holds a locked store */
 	uint64_t last_commit;	/* cycle of the last commit */
+	uint64_t advanced;	/* stores that leave the buffer later do so behind this cycle */
 	uint64_t addr_known;	/* latest addr_ready of all stores */
 	uint64_t load_floor;	/* no load dispatches before: locks */
 	uint64_t lock_begin;
@@ -160,8 +165,8 @@ struct core {
 	struct scheduler sc;
 	struct lsq q;
 	uint64_t reg[REG_COUNT];	/* cycle at which each register is ready */
-	uint64_t last_retire;
-	uint32_t retired, retire_width, retire_latency;	/* retired: slots in cycle last_retire */
+	uint64_t retire_next;	/* cycle in which the last slot retired, and above RETIRE_SHIFT bits of how many did in it; e.now: the cycle */
+	uint32_t retire_width, retire_latency;
 	uint64_t instructions;
 	const uint64_t *predicted, *predicted_end;	/* outcomes for the branches of this block; NULL: ask the predictor */
 	struct memsys *mem;
@@ -186,7 +191,7 @@ void core_redirect(struct core *c, uint64_t resolve);
 /* A branch uop was executed: asks the predictor, steers the front end.  Returns the record's bits; *went: where it went. */
 uint64_t core_branch(struct core *c, const struct insn *br, uint64_t next, uint64_t complete, uint64_t *went);
 /* The scheduler has no entry: allocation waits for one.  Returns the new cycle of allocation. */
-uint64_t core_wait_entry(struct core *c, unsigned pool, uint64_t alloc, uint64_t *did);
+uint64_t core_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did);
 
 int  frontend_init(struct core *c, struct err *err);
 void frontend_release(struct core *c);

@@ -9,7 +9,7 @@ void rename_reset(struct core *c, uint64_t cycle)
 	c->rn = (struct rename){
 		.cycle = cycle, .bubble_floor = cycle, .barrier = cycle,
 		.width = f->alloc_width, .frontend_latency = f->frontend_latency, .dispatch_delay = f->rs_dispatch_delay,
-		.rob_size = f->rob_size, .lb_size = f->load_buffer_size,
+		.rob_back = f->rob_size * SLOT_STEP, .lb_size = f->load_buffer_size,
 	};
 }
 
@@ -53,5 +53,6 @@ uint64_t rename_stall(struct core *c, enum spmu_signal signal, uint64_t from, ui
 		rn->cycle++;
 	}
 	scheduler_advance(&c->sc, until);
+	lsq_advance(c, until);
 	return until;
 }

@@ -21,20 +21,31 @@ uint64_t rename_stall(struct core *c, enum spmu_signal signal, uint64_t from, ui
 static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c, uint64_t fetch, uint64_t *did)
 {
 	struct rename *rn = &c->rn;
-	uint64_t cycle = rn->cycle, delivered = fetch + rn->frontend_latency, rob = rn->rob[rn->rob_pos];
+	uint64_t cycle = rn->cycle, delivered = fetch + rn->frontend_latency, rob;
+	uint32_t pos = rn->pos += SLOT_STEP;
+	rob = slot_entry(rn, pos - rn->rob_back)->free;
 	if (max64(max64(delivered, rob), rn->barrier) > cycle)
 		cycle = rename_wait(c, delivered, rob, did);
 	if (cycle != c->sc.walk) {
 		scheduler_advance(&c->sc, cycle);
 		lsq_advance(c, cycle);
 	}
-	rn->slots++;
 	rn->slot = rn->used;
 	uint32_t used = rn->used + 1;
 	bool full = used >= rn->width;
 	rn->used = full ? 0 : used;
 	rn->cycle = cycle + full;
-	frontend_leave(c, cycle);
+	slot_entry(rn, pos)->alloc = cycle;
 	return cycle;
+}
+
+/* The load-buffer entry of the next load: holds the cycle from which it is free. */
+static inline uint64_t *rename_load(struct core *c)
+{
+	struct rename *rn = &c->rn;
+	uint32_t load = rn->loads++;
+	uint64_t *lb = &rn->lb[load & (LOAD_RING - 1)];
+	*lb = rn->lb[(load - rn->lb_size) & (LOAD_RING - 1)];
+	return lb;
 }
 #endif

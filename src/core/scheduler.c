@@ -31,7 +31,7 @@ void scheduler_reset(struct core *c, uint64_t cycle)
 	const uint32_t size[SCHED_POOLS] = { f->rs_size, f->rs_load_size, f->rs_store_size };
 	const uint32_t ports[SCHED_POOLS] = { s->port_mask, f->ports_load, f->ports_store };
 	for (unsigned i = 0; i < SCHED_POOLS; i++) {
-		s->free[i] = (int32_t)size[i];
+		s->free |= (uint64_t)size[i] << 16 * i;
 		if (size[i]) {
 			s->pools = i + 1;
 			s->pool_ports[i] = (uint16_t)ports[i];
@@ -41,20 +41,30 @@ void scheduler_reset(struct core *c, uint64_t cycle)
 		s->pool_ports[0] &= (uint16_t)~s->pool_ports[i];
 	for (unsigned m = 0; m <= s->port_mask; m++) {	/* ports of one scheduler only: that of the lowest */
 		memset(choice[m].port, PORT_NONE, sizeof choice->port);
-		choice[m].count = choice[m].pool = 0;
+		unsigned pool = 0;
+		choice[m].count = 0;
 		for (unsigned i = 1; i < s->pools; i++)
 			if (m & (0u - m) & s->pool_ports[i])
-				choice[m].pool = (uint8_t)i;
-		for (unsigned own = m & s->pool_ports[choice[m].pool]; own; own &= own - 1)
+				pool = i;
+		choice[m].shift = (uint8_t)(16 * pool);
+		for (unsigned own = m & s->pool_ports[pool]; own; own &= own - 1)
 			choice[m].port[choice[m].count++] = (uint8_t)__builtin_ctz(own);
 	}
 	for (unsigned p = 0; p < SCHED_PORTS; p++)
 		s->key_base[p] = p == PORT_NONE ? UINT16_MAX : (uint16_t)(15 - p);
 	for (unsigned p = 0; p < 8; p++)
 		s->one[p] = UINT64_C(1) << 8 * p;
-	for (unsigned m = 0; m < 256; m++)
-		for (unsigned p = 0; p < 8; p++)
-			s->spread[m] |= (uint64_t)(m >> p & 1) << (8 * p);
+	for (unsigned h = 0; h < 2; h++)
+		for (unsigned m = 0; m < 256; m++)
+			for (unsigned p = 0; p < 8; p++)
+				if (m >> p & 1) {
+					unsigned pool = 0;
+					for (unsigned i = 1; i < s->pools; i++)
+						if (s->pool_ports[i] >> (8 * h + p) & 1)
+							pool = i;
+					s->spread[h][m].bytes |= UINT64_C(1) << 8 * p;
+					s->spread[h][m].entries += UINT64_C(1) << 16 * pool;
+				}
 	scheduler_count(s);
 }
 
@@ -122,9 +132,9 @@ void scheduler_advance_far(struct scheduler *s, uint64_t to)
 }
 
 /* Goes on until the pool has an entry; s->walk is then the cycle at which it can be used. */
-void scheduler_wait(struct scheduler *s, unsigned pool)
+void scheduler_wait(struct scheduler *s, const struct port_choice *choice)
 {
-	while (s->free[pool] <= 0) {
+	while (scheduler_full(s, choice)) {
 		uint64_t cycle = s->walk, end = s->walk + SCHED_WINDOW - 64;
 		while (cycle < end && !s->used[cycle & (SCHED_WINDOW - 1)])
 			cycle++;

@@ -18,7 +18,7 @@
 #include <emmintrin.h>
 
 void scheduler_advance_far(struct scheduler *s, uint64_t to);
-void scheduler_wait(struct scheduler *s, unsigned pool);
+void scheduler_wait(struct scheduler *s, const struct port_choice *choice);
 uint64_t scheduler_take_far(struct scheduler *s, unsigned port, uint64_t cycle);
 uint64_t scheduler_take_unit(struct scheduler *s, unsigned port, uint64_t ready, unsigned unit, unsigned busy);
 
@@ -51,26 +51,23 @@ static inline unsigned scheduler_load_port(struct scheduler *s, const struct por
 }
 
 /* A uop takes an entry, bound to the port. */
+static inline bool scheduler_full(const struct scheduler *s, const struct port_choice *choice)
+{
+	return !(uint16_t)(s->free >> choice->shift);
+}
 static inline void scheduler_enter(struct scheduler *s, const struct port_choice *choice, unsigned port)
 {
 	s->pending[0] += s->one[port];
 	s->pending[1] += s->one[port ^ 8];
-	s->free[choice->pool]--;
+	s->free -= UINT64_C(1) << choice->shift;
 }
 
 /* Those that dispatch in a cycle give theirs back. */
 static inline void scheduler_give_back(struct scheduler *s, unsigned ports)
 {
-	uint64_t low = s->spread[ports & 255], high = s->spread[ports >> 8];
-	s->pending[0] -= low;
-	s->pending[1] -= high;
-	s->free[0] += (int32_t)((low + high) * UINT64_C(0x0101010101010101) >> 56);
-	for (unsigned i = 1; UNLIKELY(i < s->pools); i++) {	/* counted as the common pool's above */
-		unsigned own = ports & s->pool_ports[i];
-		int32_t n = (int32_t)((s->spread[own & 255] + s->spread[own >> 8]) * UINT64_C(0x0101010101010101) >> 56);
-		s->free[i] += n;
-		s->free[0] -= n;
-	}
+	s->pending[0] -= s->spread[0][ports & 255].bytes;
+	s->pending[1] -= s->spread[1][ports >> 8].bytes;
+	s->free += s->spread[0][ports & 255].entries + s->spread[1][ports >> 8].entries;
 }
 
 /* A cycle begins: counts become keys. */

@@ -340,5 +340,7 @@ int isa_decode(const struct isa *isa, int word_bytes, const struct st_block_def 
 
 void isa_block_free(struct iblock *b)
 {
+	if (b)
+		free(b->core_plan);
 	free(b);
 }

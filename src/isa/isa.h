@@ -104,7 +104,7 @@ struct insn {
 	uint16_t rep_chunk;	/* INSN_REP: bytes that one set of iteration uops moves (fast strings); 0: one element */
 };
 
-/* A decoded block.  Immutable but for `core_private`.  Freed with isa_block_free. */
+/* A decoded block.  Immutable but for `core_plan`.  Freed with isa_block_free. */
 struct iblock {
 	uint64_t addr;		/* of its first instruction */
 	uint32_t id;
@@ -114,7 +114,7 @@ struct iblock {
 	const struct st_slot *slot;
 	const struct st_exit_def *exit;
 	const uint8_t (*code)[15];	/* bytes of each instruction */
-	uint64_t core_private[5];	/* for the core's own per-block cache; zero at first */
+	void *core_plan;	/* the core's own, from malloc, freed with the block; NULL at first */
 };
 
 struct isa;			/* tables of one microarchitecture; immutable after creation, shareable */

@@ -227,7 +227,7 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 		   struct err *err)
 {
 	struct printing p = { .to = to, .s = s, .o = o };
-	uint64_t size = s->symbol->end - s->symbol->start, vaddr;
+	uint64_t size = s->symbol->shown_end - s->symbol->start, vaddr;
 	if (!s->file || !symfile_vaddr(s->file, s->symbol->start, &vaddr))
 		return err_set(err, ERR_INPUT, "%s: no code to show for %s", s->path, s->symbol->name);
 	if (size > CODE_LIMIT)
@@ -254,8 +254,17 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 	const struct isa_style style = { .intel = o->intel, .symbol = symbols_names_find, .ctx = names };
 	char text[1024];
 	size_t hit = 0;
+	uint64_t stop = 0;		/* end of the section that `at` is in */
 	for (uint64_t at = 0; at < size; ) {
-		unsigned length = isa_text(code + at, size - at, vaddr + at, symfile_word_bytes(s->file), &style, text, sizeof text);
+		if (at >= stop) {	/* a symbol without a size may go on in the next section, as in objdump and perf */
+			uint64_t from = s->symbol->start + at;
+			size_t bytes = symfile_code(s->file, &from, s->symbol->start + size);
+			if (!bytes)
+				break;
+			at = from - s->symbol->start;
+			stop = at + bytes;
+		}
+		unsigned length = isa_text(code + at, stop - at, vaddr + at, symfile_word_bytes(s->file), &style, text, sizeof text);
 		uint64_t period = 0;
 		for (; hit < s->hits && s->hit[hit].address < s->symbol->start + at + length; hit++)
 			period += s->hit[hit].period;

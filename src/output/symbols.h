@@ -17,6 +17,7 @@ enum { SYMBOLS_BUILD_ID_BYTES = 20 };
 
 struct symbol {
 	uint64_t start, end;	/* addresses; end is behind the last byte */
+	uint64_t shown_end;	/* the same for annotate: one without a size (_init) shows the PLT behind it too, as perf has it */
 	char *name;		/* demangled, without parameters (as perf shows it); PLT entries are NAME@plt */
 	char *linkage;		/* as in the file, NULL if the same */
 	uint8_t binding;	/* STB_* */
@@ -46,6 +47,9 @@ bool symfile_vaddr(const struct symfile *f, uint64_t address, uint64_t *vaddr);
 int  symfile_word_bytes(const struct symfile *f);	/* 8 or 4 */
 /* Reads code (or data) at an address: bytes read, at most `bytes`. */
 size_t symfile_read(const struct symfile *f, uint64_t address, uint8_t *into, size_t bytes);
+/* The first code at or behind *address and below `end`: moves *address there and returns how many bytes its section has of it
+ * (what lies between sections is padding); 0: none.  Without section headers all of it counts as code. */
+size_t symfile_code(const struct symfile *f, uint64_t *address, uint64_t end);
 /* Source place of an address, innermost inlined function first: number of frames filled, 0 if unknown. */
 size_t symfile_lines(struct symfile *f, uint64_t address, struct symbols_line *lines, size_t max);
 /* Build-id of a file: its length, 0 if it has none. */

@@ -137,9 +137,13 @@ int symfile_index(struct symfile *f, bool with_fix, bool keep_last)
 	if (with_fix)
 		fix(f, keep_last);
 	/* What had no size of its own (_init) does not reach over PLT entries, which come in last. */
-	for (size_t i = 0; i + 1 < f->symbols; i++)
-		if (f->symbol[i].stretched && f->symbol[i].end > f->symbol[i + 1].start)
-			f->symbol[i].end = f->symbol[i + 1].start;
+	for (size_t i = 0; i < f->symbols; i++) {
+		struct symbol *s = &f->symbol[i];
+		if (s->shown_end < s->end)
+			s->shown_end = s->end;
+		if (s->stretched && i + 1 < f->symbols && s->end > s[1].start)
+			s->end = s[1].start;
+	}
 	size_t depth = 0;
 	for (size_t i = 0; i < f->symbols; i++) {
 		while (depth && f->symbol[stack[depth - 1]].end <= f->symbol[i].start)
@@ -535,27 +539,32 @@ size_t symfile_count(const struct symfile *f) { return f->symbols; }
 const struct symbol *symfile_symbol(const struct symfile *f, size_t index) { return &f->symbol[index]; }
 int symfile_word_bytes(const struct symfile *f) { return f->word_bytes; }
 
-/* Bytes from a place to the end of the section that holds it: what lies between sections is padding, no code. */
-static size_t section_left(int fd, uint64_t address, size_t bytes)
+size_t symfile_code(const struct symfile *f, uint64_t *address, uint64_t end)
 {
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	uint64_t first = end, stop = end;
+	bool sections = false;
+	Elf *elf = f->fd >= 0 ? elf_begin(f->fd, ELF_C_READ_MMAP, NULL) : NULL;
 	for (Elf_Scn *scn = elf ? elf_nextscn(elf, NULL) : NULL; scn; scn = elf_nextscn(elf, scn)) {
 		GElf_Shdr sh;
-		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_PROGBITS && address >= sh.sh_offset && address - sh.sh_offset < sh.sh_size) {
-			uint64_t left = sh.sh_size - (address - sh.sh_offset);
-			bytes = left < bytes ? (size_t)left : bytes;
-			break;
-		}
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_PROGBITS || !(sh.sh_flags & SHF_EXECINSTR))
+			continue;
+		sections = true;
+		uint64_t begin = sh.sh_offset > *address ? sh.sh_offset : *address;
+		if (begin - sh.sh_offset >= sh.sh_size || begin >= first)
+			continue;
+		first = begin;
+		stop = sh.sh_offset + sh.sh_size < end ? sh.sh_offset + sh.sh_size : end;
 	}
 	elf_end(elf);
-	return bytes;
+	if (sections)
+		*address = first;
+	return stop > *address ? stop - *address : 0;
 }
 
 size_t symfile_read(const struct symfile *f, uint64_t address, uint8_t *into, size_t bytes)
 {
 	if (f->fd < 0 || (int64_t)address < 0)
 		return 0;
-	bytes = section_left(f->fd, address, bytes);
 	ssize_t n = pread(f->fd, into, bytes, (off_t)address);
 	return n > 0 ? (size_t)n : 0;
 }

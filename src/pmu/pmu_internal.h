@@ -170,6 +170,8 @@ int pmu_expr_parse(struct spmu_model *m, struct pmu_expr *out, const char *s, ch
 const struct pmu_row *pmu_find_code(const struct spmu_model *m, uint64_t perfevtsel);
 
 /* pmu_plan.c */
+/* The expression is the plain sum of both halves of an instruction (INST_END, INST_END2): spmu_batch.instructions. */
+bool pmu_is_instructions(const struct spmu_model *m, const struct pmu_expr *x);
 enum spmu_signal_kind pmu_signal_kind(unsigned signal);
 int  pmu_plan(struct spmu *p);		/* 0 or SPMU_ENOMEM, then nothing has changed */
 void pmu_plan_release(struct spmu *p);

@@ -239,24 +239,35 @@ static unsigned instruction_half(const struct pmu_source *s)
 	return 2;
 }
 
+/* Which halves it adds up: bit 0, bit 1; bit 2: otherwise than once each. */
+static unsigned halves(const struct spmu_model *m, const struct pmu_expr *x)
+{
+	unsigned seen = 0;
+	for (unsigned t = 0; t < x->terms; t++) {
+		unsigned half = x->term[t].conds ? 2 : instruction_half(&m->source[x->term[t].source]);
+		if (half < 2)
+			seen |= x->term[t].num == x->term[t].den ? 1u << half : 4;
+	}
+	return seen;
+}
+
+bool pmu_is_instructions(const struct spmu_model *m, const struct pmu_expr *x)
+{
+	return x->terms == 2 && halves(m, x) == 3;
+}
+
 /* Is every counter that takes one of the halves the plain sum of both? */
 static bool sums_instructions(const struct spmu *p)
 {
 	bool any = false;
 	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++) {
 		const struct pmu_counter *c = &p->counter[i];
-		unsigned seen = 0;
 		if (!c->programmed || c->ring)
 			continue;
-		const struct pmu_expr *e = &c->row->expr;
-		for (unsigned t = 0; t < e->terms; t++) {
-			unsigned half = e->term[t].conds ? 2 : instruction_half(&p->model->source[e->term[t].source]);
-			if (half < 2)
-				seen |= e->term[t].num == e->term[t].den ? 1u << half : 4;
-		}
-		if (seen && (seen != 3 || e->terms != 2))
+		bool sum = pmu_is_instructions(p->model, &c->row->expr);
+		if (!sum && halves(p->model, &c->row->expr))
 			return false;
-		any |= seen == 3;
+		any |= sum;
 	}
 	return any;
 }

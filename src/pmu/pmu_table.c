@@ -446,3 +446,41 @@ void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *eve
 			expr_signals(m, &m->row[i].expr, set);
 	set[SPMU_SIG_CYCLES >> 6] |= UINT64_C(1) << (SPMU_SIG_CYCLES & 63);
 }
+
+/* A bit that every uop which matches the source has: the rarest, as far as its name tells; else all. */
+static void source_uops(const struct pmu_source *s, uint64_t *is, uint64_t *did)
+{
+	const uint64_t common_is = SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END) | SPMU_IS(SLOT) | SPMU_IS(EXEC);
+	const uint64_t common_did = SPMU_DID(RETIRED) | SPMU_DID(FROM_DSB) | SPMU_DID(FROM_MITE) | SPMU_DID(L1D_HIT);
+	uint64_t rare;
+	if ((rare = s->did_want & ~common_did) != 0) {
+		*did |= rare & -rare;
+	} else if ((rare = s->is_want & ~common_is) != 0) {
+		*is |= rare & -rare;
+	} else if (s->any_is | s->any_did) {
+		*is |= s->any_is;
+		*did |= s->any_did;
+	} else {
+		*is = *did = ~UINT64_C(0);
+	}
+}
+
+void spmu_event_uops(const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is, uint64_t *did)
+{
+	for (size_t i = 0; i < m->rows; i++) {
+		if (&m->row[i].public != event)
+			continue;
+		const struct pmu_expr *x = &m->row[i].expr;
+		if (plain && pmu_is_instructions(m, x))
+			continue;
+		for (unsigned t = 0; t < x->terms; t++) {
+			const struct pmu_term *term = &x->term[t];
+			if (!term->conds && !m->source[term->source].is_signal)
+				source_uops(&m->source[term->source], is, did);
+			for (unsigned c = 0; c < term->conds; c++)
+				for (unsigned a = 0; a < term->cond[c].sources; a++)
+					if (!m->source[term->cond[c].source[a]].is_signal)
+						source_uops(&m->source[term->cond[c].source[a]], is, did);
+		}
+	}
+}

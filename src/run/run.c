@@ -179,8 +179,8 @@ static int start_thread(struct runner *r, struct process *p, const struct st_thr
 	int rc = process_thread_start(&t, &r->procs, p, s->tid, s->os_tid, cycle, on_batch, err);
 	if (rc < 0)
 		return rc;
-	if (r->o->signals)
-		core_signals_wanted(t->core, r->o->signals);
+	if (r->o->wanted)
+		core_want(t->core, r->o->wanted);
 	if (parent)
 		memcpy(t->pub.comm, parent->pub.comm, sizeof t->pub.comm);
 	else

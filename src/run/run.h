@@ -8,6 +8,7 @@
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 #include "core/config.h"
+#include "core/core.h"
 #include "softpmu/record.h"
 #include "stream/format.h"
 #include "stream/stream.h"
@@ -42,7 +43,7 @@ struct run_options {
 	const char *replay;	/* recorded stream, or NULL */
 	const char *save;	/* also record the stream there */
 	bool follow, regs;
-	const uint64_t *signals;	/* [2], set of enum spmu_signal that the sink wants; the others are dropped in the cores. NULL: all */
+	const struct core_wanted *wanted;	/* what the sink looks at; the rest is dropped in the cores. NULL: all */
 	const char *start, *stop;	/* NULL, decimal instruction count, or a function name: timing is on from start to stop */
 };
 

@@ -152,18 +152,28 @@ static int refuse(struct session *s, size_t i, int rc, uint32_t msr, uint64_t va
 		s->o.core->name, msr, (unsigned long long)value, rc == SPMU_GP ? "#GP" : "no such MSR");
 }
 
-void session_signals(const struct session *s, uint64_t set[2])
+void session_wanted(const struct session *s, struct core_wanted *w)
 {
-	set[0] = UINT64_C(1) << SPMU_SIG_CYCLES;	/* the clock */
-	set[1] = 0;
+	const uint64_t shaped = SPMU_EVTSEL_CMASK(255) | SPMU_EVTSEL_INV | SPMU_EVTSEL_EDGE;
+	*w = (struct core_wanted){ .signal = { UINT64_C(1) << SPMU_SIG_CYCLES } };	/* the clock */
 	_Static_assert(SPMU_SIG_CYCLES < 64, "first word");
 	for (size_t i = 0; i < s->o.events->count; i++)
 		if (s->o.events->event[i].event) {
 			uint64_t one[2] = { 0, 0 };
 			spmu_event_signals(s->o.model, s->o.events->event[i].event, one);
-			set[0] |= one[0];
-			set[1] |= one[1];
+			w->signal[0] |= one[0];
+			w->signal[1] |= one[1];
 		}
+	for (size_t i = 0; i < s->items; i++) {
+		bool sampled = s->item[i].period || s->item[i].frequency;
+		const struct spmu_event *event = s->item[i].event == NO_EVENT ? NULL : s->o.events->event[s->item[i].event].event;
+		if (s->item[i].event == NO_EVENT && !sampled)
+			continue;	/* the clock: a signal */
+		if (sampled || !event)
+			w->is = w->did = ~UINT64_C(0);
+		else
+			spmu_event_uops(s->o.model, event, !(s->plan[i].evtsel & shaped), &w->is, &w->did);
+	}
 }
 
 /* Programs all PMUs of a thread; counting starts. */

@@ -68,8 +68,8 @@ struct session_options {
 
 int  session_create(struct session **out, const struct session_options *o, struct err *err);
 void session_destroy(struct session *s);
-/* The signals (set of enum spmu_signal) that this session counts: run_options.signals. */
-void session_signals(const struct session *s, uint64_t set[2]);
+/* What of the cores' records this session looks at: run_options.wanted. */
+void session_wanted(const struct session *s, struct core_wanted *wanted);
 /* The sink's calls, to be passed on by whoever owns the sink.  The session keeps its state in run_thread.sink_private. */
 int  session_thread_start(struct session *s, struct run_thread *t, struct err *err);
 void session_thread_end(struct session *s, struct run_thread *t);

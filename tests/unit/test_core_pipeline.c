@@ -469,7 +469,7 @@ static void test_unwanted_signals_do_not_change_the_timing(void **state)
 	for (unsigned round = 0; round < 2; round++) {
 		fixture_start(&b, NULL, "rob.size=32");
 		if (round)
-			core_signals_wanted(b.c, (const uint64_t[2]){ 0, 0 });
+			core_want(b.c, &(struct core_wanted){ .is = ~UINT64_C(0), .did = ~UINT64_C(0) });
 		code_start(&k, 0x1000);
 		for (unsigned i = 0; i < 20; i++) {
 			code_store(&k, REG_GPR, REG_GPR + 1, 8);

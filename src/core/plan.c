@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Makes the plan of a block (plan.h). */
+#include "core/plan.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS_MAX = 8 };		/* slots of an instruction that goes the short way */
+
+/* A uop that computes, in a pipelined unit. */
+static bool computes(const struct uop *u)
+{
+	return u->kind == UOP_COMPUTE && u->ports && !(u->busy > 1 && u->unit) && !u->size;
+}
+
+static bool branches(const struct uop *u)
+{
+	return u->kind == UOP_BRANCH && u->ports && !(u->busy > 1 && u->unit) && !u->size;
+}
+
+/* Shape of the slot that uops u[0..n-1] are. */
+static enum step_kind shape(const struct uop *u, unsigned n)
+{
+	const uint64_t special = SPMU_IS(LOCK) | SPMU_IS(PREFETCH_SW) | SPMU_IS(PAUSE);
+	for (unsigned i = 0; i < n; i++)
+		if (u[i].flags & UOP_MS || u[i].is & special || u[i].src[3])
+			return STEP_GENERAL;
+	if (n == 1) {
+		if (u->kind == UOP_ELIMINATED || u->kind == UOP_NOP)
+			return u->size || u->ports ? STEP_GENERAL : STEP_ELIMINATED;
+		return computes(u) ? STEP_COMPUTE : branches(u) ? STEP_BRANCH :
+		       u->kind == UOP_LOAD && u->size && u->ports ? STEP_LOAD : STEP_GENERAL;
+	}
+	if (n != 2)
+		return STEP_GENERAL;
+	if (u->kind == UOP_LOAD && u->size && u->ports)
+		return computes(&u[1]) ? STEP_LOAD_COMPUTE : branches(&u[1]) ? STEP_LOAD_BRANCH : STEP_GENERAL;
+	if (u->kind == UOP_STORE_ADDR && u->size && u->ports && !u->dst[0] && !u->dst[1] && !u->dst[2] &&
+	    u[1].kind == UOP_STORE_DATA && u[1].ports && u[1].slot == u->slot && u[1].size == u->size &&
+	    !u[1].dst[0] && !u[1].dst[1] && !u[1].dst[2])
+		return STEP_STORE;
+	return STEP_GENERAL;
+}
+
+static void fill(struct step *s, const struct uop *u, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		s->is[i] = u[i].is;
+		s->ports[i] = u[i].ports;
+		s->latency[i] = u[i].kind == UOP_LOAD ? u[i].latency : (uint8_t)(u[i].latency + !u[i].latency);
+		memcpy(s->src[i], u[i].src, sizeof s->src[i]);
+		memcpy(s->dst[i], u[i].dst, sizeof s->dst[i]);
+		s->ends = (uint8_t)(s->ends + !!(u[i].is & SPMU_IS(INST_END)) + !!(u[i].is & SPMU_IS(INST_END2)));
+	}
+	if (u->kind == UOP_LOAD || u->kind == UOP_STORE_ADDR) {
+		s->slot = u->slot;
+		s->size = u->size;
+	}
+	if (u->kind == UOP_LOAD && ((u->dst[0] >= REG_VEC && u->dst[0] < REG_FLAGS) || u->size > 8))
+		s->flags |= STEP_VECTOR;
+	if (u->kind == UOP_STORE_ADDR && u->is & SPMU_IS(NON_TEMPORAL))
+		s->flags |= STEP_WEAK;
+	if (u->kind == UOP_ELIMINATED)
+		s->flags |= STEP_COPY;
+	if (!(u->ports & (u->ports - 1)))
+		s->flags |= STEP_ONE_PORT;
+}
+
+/* The steps of instruction i; how many. */
+static unsigned plan_insn(const struct iblock *b, unsigned i, struct step *s)
+{
+	const struct insn *in = &b->insn[i];
+	const struct uop *u = b->uop + in->first_uop, *end = u + in->uops;
+	const bool fuses = in->flags & INSN_FUSES_NEXT;
+	const struct step blank = { .ip = in->addr, .in = in, .insn = (uint16_t)i, .branch = (uint16_t)(i + fuses), .slot = UOP_NO_SLOT };
+	unsigned n = 0, branch = 0;
+	bool memory = false;
+
+	s[0] = blank;
+	s[0].steps = 1;
+	s[0].kind = in->uops || in->flags & INSN_REP ? STEP_GENERAL : STEP_NOTHING;
+	if (!in->uops || in->flags & (INSN_REP | INSN_MS | INSN_SERIALIZE | INSN_FAR))
+		return 1;
+	struct step part[STEPS_MAX];
+	while (u < end) {
+		unsigned uops = 1;
+		while (u + uops < end && !(u[uops].flags & UOP_SLOT))
+			uops++;
+		enum step_kind kind = shape(u, uops);
+		if (n == STEPS_MAX || kind == STEP_GENERAL || !(u->flags & UOP_SLOT))
+			return 1;
+		part[n] = blank;
+		part[n].kind = (uint8_t)kind;
+		fill(&part[n], u, uops);
+		branch += kind == STEP_BRANCH || kind == STEP_LOAD_BRANCH;
+		memory |= kind == STEP_LOAD || kind >= STEP_LOAD_COMPUTE;
+		u += uops;
+		if ((u < end) == (part[n].ends != 0))
+			return 1;
+		n++;
+	}
+	bool last = part[n - 1].kind == STEP_BRANCH || part[n - 1].kind == STEP_LOAD_BRANCH;
+	if (branch != (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT) ? 1u : 0) || branch != last || part[n - 1].ends != 1u + fuses)
+		return 1;
+	part[0].flags |= STEP_FIRST;
+	part[0].steps = (uint8_t)n;
+	part[n - 1].flags |= STEP_LAST;
+	if (n > 1 && (memory || fuses))
+		part[0].flags |= STEP_CHECK;
+	memcpy(s, part, n * sizeof *s);
+	return n;
+}
+
+struct plan *core_plan_make(struct iblock *b)
+{
+	size_t most = (size_t)b->uops + b->insns + 1;
+	struct plan *p = aligned_alloc(64, sizeof *p + most * sizeof *p->step);
+	if (!p)
+		return NULL;
+	memset(p, 0, sizeof *p);
+	unsigned n = 0;
+	for (unsigned i = 0; i < b->insns; i++) {
+		n += plan_insn(b, i, &p->step[n]);
+		if (i < 64 && b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR))
+			p->branches |= UINT64_C(1) << i;
+	}
+	memset(&p->step[n], 0, sizeof p->step[n]);
+	p->step[n].insn = UINT16_MAX;
+	b->core_plan = p;
+	return p;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The short way of a slot through the pipeline (plan.h says which slots may take it).
+ */
+#ifndef CORE_STEP_H
+#define CORE_STEP_H
+#include "core/lsq.h"
+#include "core/plan.h"
+#include "core/rename.h"
+#include <string.h>
+
+static inline __attribute__((always_inline)) void write_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr,
+                                uint64_t fetch, uint64_t alloc, uint64_t ready, uint64_t dispatch, uint64_t complete, uint64_t retire)
+{
+	if (!(is & c->e.wanted_is) && !(did & c->e.wanted_did))
+		return;
+	struct spmu_record *r = emit_uop(&c->e);
+	const uint32_t base = (uint32_t)c->e.base;
+	const uint32_t head = SPMU_REC_UOP | 3u << 16 | port << 24;
+	memcpy(r, &head, sizeof head);		/* kind, hw_thread, cpl, port */
+	r->size = size;
+	r->ip = ip;
+	r->is = is;
+	r->did = did;
+	r->addr = addr;
+	r->fetch = (uint32_t)fetch - base;
+	r->alloc = (uint32_t)alloc - base;
+	r->ready = (uint32_t)ready - base;
+	r->dispatch = (uint32_t)dispatch - base;
+	r->complete = (uint32_t)complete - base;
+	r->retire = (uint32_t)retire - base;
+}
+
+/* In order, so many a cycle: the cycle in which a slot retires that is done at `done`. */
+static inline uint64_t retire_at(struct core *c, uint64_t done)
+{
+	uint64_t next = max64((done + c->retire_latency) << RETIRE_SHIFT, c->retire_next);
+	if (UNLIKELY((next & ((1 << RETIRE_SHIFT) - 1)) == c->retire_width)) {
+		__asm__("");	/* a branch, which is foreseen, and not both ways and a choice */
+		next = (next | ((1 << RETIRE_SHIFT) - 1)) + 1;
+	}
+	uint64_t retire = next >> RETIRE_SHIFT;
+	c->retire_next = next + 1;
+	c->e.now = retire;
+	slot_entry(&c->rn, c->rn.pos)->free = retire + 1;
+	return retire;
+}
+
+/* A scheduler entry and a port; *alloc moves if there is none free. */
+static inline __attribute__((always_inline)) unsigned
+step_port(struct core *c, const struct step *s, unsigned i, bool load, bool one, uint64_t *alloc, uint64_t *did)
+{
+	struct scheduler *sc = &c->sc;
+	const struct port_choice *choice = &sc->choice[s->ports[i] & sc->port_mask];
+	if (UNLIKELY(scheduler_full(sc, choice)))
+		*alloc = core_wait_entry(c, choice, *alloc, did);
+	unsigned port = load ? scheduler_load_port(sc, choice) :
+	                one && choice->count == 1 ? choice->port[0] : scheduler_port(sc, choice, c->rn.slot);
+	scheduler_enter(sc, choice, port);
+	return port;
+}
+
+static inline uint64_t step_sources(const struct core *c, const struct step *s, unsigned i)
+{
+	return max64(max64(c->reg[s->src[i][0]], c->reg[s->src[i][1]]), c->reg[s->src[i][2]]);
+}
+
+static inline void step_result(struct core *c, const struct step *s, unsigned i, uint64_t cycle)
+{
+	c->reg[s->dst[i][0]] = c->reg[s->dst[i][1]] = c->reg[s->dst[i][2]] = cycle;
+	c->reg[REG_NONE] = 0;
+}
+
+/* addr: of the access.  br, next: the branch that the slot is or is fused with, and what is executed behind it. */
+static inline __attribute__((always_inline)) void
+step_run(struct core *c, const struct step *s, const enum step_kind kind, uint64_t addr,
+         const struct insn *br, uint64_t next)
+{
+	const bool load = kind == STEP_LOAD || kind == STEP_LOAD_COMPUTE || kind == STEP_LOAD_BRANCH, store = kind == STEP_STORE;
+	const bool two = kind == STEP_LOAD_COMPUTE || kind == STEP_LOAD_BRANCH || store, port_less = kind == STEP_ELIMINATED;
+	struct scheduler *sc = &c->sc;
+	struct rename *rn = &c->rn;
+
+	if (LIKELY(s->flags & STEP_FIRST)) {
+		frontend_insn(c, s->in);
+		emit_room(&c->e);
+	}
+	uint64_t fetch = frontend_slot(c);
+	uint64_t did = c->fe.did_path | c->fe.did | SPMU_DID(RETIRED), did2 = c->fe.did_path | SPMU_DID(RETIRED);
+	c->fe.did = 0;
+	uint64_t alloc = rename_slot(c, fetch, &did);
+	uint64_t *lb = NULL;
+	if (load) {
+		lb = rename_load(c);
+		if (UNLIKELY(*lb > alloc)) {
+			alloc = rename_stall(c, SPMU_SIG_RESOURCE_STALL_LB, alloc, *lb);
+			did |= SPMU_DID(STALL_LB);
+		}
+	}
+	if (store) {
+		uint64_t free = lsq_room(c);
+		if (UNLIKELY(free > alloc)) {
+			alloc = rename_stall(c, SPMU_SIG_RESOURCE_STALL_SB, alloc, free);
+			did |= SPMU_DID(STALL_SB);
+		}
+	}
+	unsigned port = port_less ? 255 : step_port(c, s, 0, load, kind == STEP_BRANCH, &alloc, &did), port2 = 0;
+	uint64_t ready = alloc, dispatch = alloc, complete = alloc, alloc2 = alloc, ready2 = 0, dispatch2 = 0, complete2 = 0;
+	struct store *st = NULL;
+	if (!port_less)
+		ready = max64(step_sources(c, s, 0), alloc + rn->dispatch_delay);
+	if (load) {
+		ready = max64(ready, c->q.load_floor);
+		complete = lsq_load_quick(c, s->ip, addr, s->size, port, ready, s->flags & STEP_VECTOR, &did, &dispatch) + s->latency[0];
+	} else if (!port_less) {
+		dispatch = scheduler_take(sc, port, ready);
+		complete = dispatch + (store ? 1 : s->latency[0]);
+	}
+	if (store) {
+		struct mem_result r = { 0, 0 };
+		memsys_store_translate(c->mem, addr, s->size, dispatch, &r);
+		complete = max64(complete, r.ready);
+		did |= r.did;
+		st = lsq_store(c, s->ip, addr, s->size, true, s->flags & STEP_WEAK, complete - 1);
+		c->q.wants_data = false;
+	} else if (!port_less) {
+		step_result(c, s, 0, complete);
+	} else {
+		step_result(c, s, 0, s->flags & STEP_COPY ? c->reg[s->src[0][0]] : complete);
+	}
+	if (two) {
+		port2 = step_port(c, s, 1, false, store, &alloc2, &did2);
+		ready2 = max64(step_sources(c, s, 1), alloc2 + rn->dispatch_delay);
+		dispatch2 = scheduler_take(sc, port2, ready2);
+		complete2 = dispatch2 + s->latency[1];
+		if (!store)
+			step_result(c, s, 1, complete2);
+	}
+	uint64_t addr2 = store ? addr : 0;
+	if (kind == STEP_BRANCH)
+		did |= core_branch(c, br, next, complete, &addr);
+	if (kind == STEP_LOAD_BRANCH)
+		did2 |= core_branch(c, br, next, complete2, &addr2);
+
+	uint64_t retire = retire_at(c, max64(complete, complete2));
+	if (load)
+		*lb = retire + 1;
+	if (store) {
+		st->data_ready = max64(st->data_ready, complete2);
+		st->retire = retire;
+	}
+	write_record(c, s->ip, s->is[0], port, load || store ? s->size : 0, did, load || store || kind == STEP_BRANCH ? addr : 0,
+	             fetch, alloc, ready, dispatch, complete, retire);
+	if (two)
+		write_record(c, s->ip, s->is[1], port2, store ? s->size : 0, did2, addr2,
+		             fetch, alloc2, ready2, dispatch2, complete2, retire);
+	c->e.instructions += s->ends;
+}
+#endif

@@ -39,7 +39,7 @@ demo: deps
 	@$(MAKE) --no-print-directory all && tools/demo.sh
 check: deps
 	@$(MAKE) --no-print-directory all programs tests SAN=$(SAN) && tests/run.sh $O
-tests: $(TESTS) $(if $(SAN),,fuzz)
+tests: $(TESTS) $(if $(SAN),,fuzz $O/accuracy)
 
 # Fuzzers: libFuzzer harnesses on the libraries, built by clang under its sanitizers; tests/system/fuzz.sh runs them.
 FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))

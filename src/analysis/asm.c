@@ -218,6 +218,9 @@ static void run_as(const struct job *j)
 	const struct { int what; rlim_t limit; } limits[] = {
 		{ RLIMIT_CPU, 120 }, { RLIMIT_FSIZE, 512 << 20 }, { RLIMIT_AS, (rlim_t)4 << 30 }, { RLIMIT_CORE, 0 },
 	};
+	if (log < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(log, 2) < 0)
+		_exit(126);
+	setenv("LC_ALL", "C", 1);
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
 		struct rlimit r;
 		if (getrlimit((__rlimit_resource_t)limits[i].what, &r) == 0 && (r.rlim_max == RLIM_INFINITY || r.rlim_max > limits[i].limit)) {
@@ -225,9 +228,6 @@ static void run_as(const struct job *j)
 			setrlimit((__rlimit_resource_t)limits[i].what, &r);
 		}
 	}
-	if (log < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(log, 2) < 0)
-		_exit(126);
-	setenv("LC_ALL", "C", 1);
 	execlp("as", "as", j->word_bytes == 4 ? "--32" : "--64", "-msyntax=intel", "-mnaked-reg", "-o", j->object, j->in, (char *)NULL);
 	_exit(errno == ENOENT ? 127 : 126);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define DATA_BASE UINT64_C(0x10000000)
-enum { PAGE = 0x10000, LINE = 64, SETS = 64, CALLS = 16 };
+enum { PAGE = 0x10000, LINE = 64, SETS = 64, CALLS = 16 };	/* SETS: of L1D, and lines of 4 KB */
 
 struct group {			/* a base expression */
 	uint16_t segment, base, index;
@@ -98,7 +98,7 @@ static int memory_operand(struct reader *r, struct step *st, const ZydisDecodedO
 	int rc = find_group(r, &wanted, &group, err);
 	if (rc)
 		return rc;
-	int64_t disp = m->disp.has_displacement ? m->disp.value : 0;
+	int64_t disp = m->disp.has_displacement ? m->disp.value % (INT64_C(1) << 46) : 0;	/* 64-bit ones: within the address space */
 	if (is_stack)
 		disp += stack;
 	bytes = bytes ? bytes : 1;
@@ -187,9 +187,9 @@ static int place_groups(struct reader *r, struct err *err)
 		for (unsigned a = 0; a < p->n_access; a++) {
 			if (p->access[a].group != i)
 				continue;
-			uint64_t first = (uint64_t)p->access[a].disp, last = first + p->access[a].size - 1;
-			for (uint64_t line = first / LINE; line != last / LINE + 1; line++)
-				mine |= UINT64_C(1) << line % SETS;
+			int64_t first = p->access[a].disp & ~(int64_t)(LINE - 1), last = p->access[a].disp + p->access[a].size - 1;
+			for (int64_t line = first; line <= last; line += LINE)	/* at most two */
+				mine |= UINT64_C(1) << ((uint64_t)line / LINE) % SETS;
 		}
 		while (shift < SETS && (shift ? mine << shift | mine >> (SETS - shift) : mine) & taken)
 			shift++;

@@ -458,7 +458,10 @@ int block_detail(const struct core_config *core, const struct path *p, const str
 	double iterations = s->iterations ? s->iterations : 1;
 	for (size_t i = 0; i < s->n; i++)
 		if (s->s[i].port < BLOCK_PORTS && s->s[i].step < r->insns)
-			r->insn[s->s[i].step].port[s->s[i].port] += 1 / iterations;
+			r->insn[s->s[i].step].port[s->s[i].port]++;
+	for (unsigned i = 0; i < r->insns; i++)
+		for (unsigned k = 0; k < BLOCK_PORTS; k++)
+			r->insn[i].port[k] /= iterations;
 	front_end(core, p, s, r);
 	width_bounds(core, r);
 	port_bound(core, f, r);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu cores: the machines that can be modelled, and every field of one. */
+ * softpmu cores: the machines that can be modelled, every field of one, and what its uop table lacks of a program. */
 #include "cli/cli.h"
+#include "cli/coverage.h"
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -13,6 +14,9 @@ static const char help[] =
 "Lists the preset cores; with NAME (a preset, or a file with a '/' in its name) every field of that core with its\n"
 "meaning, in the form of a core's file: save it, change it, use it with --core ./FILE, or change one field with --set.\n\n"
 "      --set FIELD=VALUE   change a field first (again for more)\n"
+"      --coverage FILE     the instruction forms of FILE that have no row of their own in the core's uop table (in all\n"
+"                          cores' tables, without NAME), by count: of an ELF file its code, each instruction once; of a saved\n"
+"                          stream (--save-stream) as often as each was executed\n"
 "  -j, --json              JSON\n";
 
 enum { PRESETS = 256 };
@@ -92,6 +96,31 @@ static int list(bool json)
 	return status;
 }
 
+/* --coverage without NAME: all presets. */
+static int coverage_of_all(const char *path, bool json)
+{
+	char *name[PRESETS];
+	struct core_config *core = calloc(COVERAGE_CORES, sizeof *core);
+	int n = presets(name), status = 0;
+	unsigned cores = 0;
+	if (!core)
+		cli_error("out of memory");
+	for (int i = 0; i < n; i++) {
+		struct err err = { 0 };
+		if (core && cores < COVERAGE_CORES && core_config_load(&core[cores], cli_data_dir(), name[i], &err)) {
+			cli_error("%s", err.text);
+			status = 1;
+		} else {
+			cores++;
+		}
+		free(name[i]);
+	}
+	if (!core || n < 0 || coverage(path, core, cores < COVERAGE_CORES ? cores : COVERAGE_CORES, json))
+		status = 1;
+	free(core);
+	return status;
+}
+
 /* The printed file as one JSON object: `field = value` lines; comments are dropped. */
 static void print_json(const char *text)
 {
@@ -124,7 +153,7 @@ static void print_json(const char *text)
 static int run(int argc, char **argv)
 {
 	struct cli_run r;
-	const char *name = NULL;
+	const char *name = NULL, *covered = NULL;
 	bool json = false;
 	cli_run_init(&r);
 	for (int i = 1; i < argc; i++) {
@@ -140,6 +169,8 @@ static int run(int argc, char **argv)
 				return 2;
 			}
 			r.set[r.sets++] = v;
+		} else if (i >= 0 && (v = cli_value(argc, argv, &i, 0, "coverage"))) {
+			covered = v;
 		} else if (i < 0) {
 			return 2;
 		} else if (word[0] == '-') {
@@ -157,10 +188,12 @@ static int run(int argc, char **argv)
 		return 2;
 	}
 	if (!name)
-		return list(json);
+		return covered ? coverage_of_all(covered, json) : list(json);
 	r.core_name = name;
 	if (cli_core(&r))
 		return 2;
+	if (covered)
+		return coverage(covered, &r.core, 1, json);
 	char *text = core_config_print(&r.core, !json);
 	if (!text) {
 		cli_error("out of memory");

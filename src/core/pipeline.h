@@ -81,9 +81,9 @@ struct rename {
 };
 
 /* --- scheduler --- */
-enum { SCHED_WINDOW = 4096, SCHED_PORTS = 16, SCHED_POOLS = 3, SCHED_FAR = 1024, UNIT_RESERVATIONS = 32, UNITS = 4 };
+enum { SCHED_WINDOW = 4096, SCHED_PORTS = 16, SCHED_POOLS = 3, SCHED_FAR = 1024, UNIT_RESERVATIONS = 512 /* more than the schedulers hold */, UNITS = 4 };
 
-struct unit {			/* a non-pipelined unit: when it is taken */
+struct unit {			/* a non-pipelined unit: when it is taken; in order, apart */
 	uint32_t count;
 	struct { uint64_t begin, end; } taken[UNIT_RESERVATIONS];
 };

@@ -169,41 +169,46 @@ uint64_t scheduler_take_far(struct scheduler *s, unsigned port, uint64_t cycle)
 	return cycle;
 }
 
+/* First cycle from `cycle` on in which the port is free. */
+static uint64_t scheduler_port_free(struct scheduler *s, unsigned port, uint64_t cycle)
+{
+	if (cycle - s->walk < SCHED_REACH && s->used[cycle & (SCHED_WINDOW - 1)] >> port & 1)
+		cycle = scheduler_behind(s, port, cycle);
+	return cycle;
+}
+
 /* A unit that takes one uop in `busy` cycles: the first hole in its calendar in which the port is free too. */
 uint64_t scheduler_take_unit(struct scheduler *s, unsigned port, uint64_t ready, unsigned unit, unsigned busy)
 {
 	struct unit *u = &s->unit[unit & (UNITS - 1)];
-	uint32_t live = 0;
-	for (uint32_t i = 0; i < u->count; i++)
-		if (u->taken[i].end > s->walk)
-			u->taken[live++] = u->taken[i];
-	u->count = live;
-
-	uint64_t cycle = ready;
-	for (bool again = true; again;) {
-		again = false;
-		for (uint32_t i = 0; i < u->count; i++)
-			if (cycle < u->taken[i].end && cycle + busy > u->taken[i].begin) {
-				cycle = u->taken[i].end;
-				again = true;
-			}
-		if (!again && cycle - s->walk < SCHED_REACH) {
-			again = s->used[cycle & (SCHED_WINDOW - 1)] >> port & 1;
-			if (again)
-				cycle = scheduler_behind(s, port, cycle);
-		}
+	uint32_t past = 0, at;
+	while (past < u->count && u->taken[past].end <= s->walk)
+		past++;
+	if (past == u->count || past > UNIT_RESERVATIONS / 2) {
+		u->count -= past;
+		memmove(u->taken, u->taken + past, u->count * sizeof *u->taken);
+		past = 0;
 	}
-	uint32_t at = u->count;
-	if (at == UNIT_RESERVATIONS) {		/* forget the one that ends first */
-		at = 0;
-		for (uint32_t i = 1; i < u->count; i++)
-			if (u->taken[i].end < u->taken[at].end)
-				at = i;
-	} else {
-		u->count++;
+	uint64_t cycle = ready;
+	for (at = past; at < u->count; at++) {
+		if (cycle + busy <= u->taken[at].begin) {	/* fits before it */
+			uint64_t free = scheduler_port_free(s, port, cycle);
+			if (free + busy <= u->taken[at].begin) {
+				cycle = free;
+				break;
+			}
+		}
+		cycle = max64(cycle, u->taken[at].end);
 	}
 	cycle = scheduler_take(s, port, cycle);
+	if (u->count == UNIT_RESERVATIONS) {	/* more than can wait to be dispatched: only the last ones far ahead */
+		u->count--;
+		memmove(u->taken, u->taken + 1, u->count * sizeof *u->taken);
+		at -= at > 0;
+	}
+	memmove(u->taken + at + 1, u->taken + at, (u->count - at) * sizeof *u->taken);
 	u->taken[at].begin = cycle;
 	u->taken[at].end = cycle + busy;
+	u->count++;
 	return cycle;
 }

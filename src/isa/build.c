@@ -42,13 +42,18 @@ static void read_flags(struct build *c, struct uop *u)
 		build_source(c, u, REG_CARRY);
 }
 
-static void read_sources(struct build *c, struct uop *u)
+/* The operands of the bits `which`; `rest`: also those that the row's `in` attributes do not name, and the flags. */
+static void read_sources(struct build *c, struct uop *u, unsigned which, bool rest)
 {
+	unsigned named = c->row->in / SPEC_IN1;
 	for (unsigned i = 0; i < c->n_loaded; i++)
-		build_source(c, u, c->loaded[i]);
+		if ((c->loaded_operand[i] & which) || (rest && !(c->loaded_operand[i] & named)))
+			build_source(c, u, c->loaded[i]);
 	for (unsigned i = 0; i < c->o.n_src; i++)
-		build_source(c, u, c->o.src[i]);
-	read_flags(c, u);
+		if ((c->o.src_operand[i] & which) || (rest && !(c->o.src_operand[i] & named)))
+			build_source(c, u, c->o.src[i]);
+	if (rest)
+		read_flags(c, u);
 }
 
 static void read_temps(struct build *c, struct uop *u)
@@ -114,14 +119,13 @@ static void emit_compute(struct build *c, unsigned from, bool store)
 			u->is |= c->is_main;
 		if (s[i].attr & SPEC_SIDE)
 			continue;
-		if ((s[i].attr & SPEC_PAR) || !c->sources_read) {
-			read_sources(c, u);
-			c->sources_read = true;
-			if (!(s[i].attr & SPEC_PAR))
-				read_temps(c, u);
-		} else {
+		if (s[i].attr & SPEC_IN)
+			read_sources(c, u, (s[i].attr & SPEC_IN) / SPEC_IN1, !c->sources_read);
+		else if ((s[i].attr & SPEC_PAR) || !c->sources_read)
+			read_sources(c, u, 0, true);
+		c->sources_read = true;
+		if (!(s[i].attr & SPEC_PAR))
 			read_temps(c, u);
-		}
 		/* Results: what the attribute names; the last uop writes what no attribute claimed. */
 		unsigned attr = s[i].attr & (SPEC_OUT1 | SPEC_OUT2 | SPEC_FLAGS);
 		if (i == last)
@@ -186,7 +190,7 @@ static void build_generic(struct build *c, bool locked)
 	} else if (!(c->traits & T_BRANCH)) {
 		emit_compute(c, 0, store);
 	}
-	if (locked)
+	if (locked && !c->form)	/* a form's row holds them */
 		emit_lock(c);
 	if (c->traits & T_BRANCH)	/* a call stores its return address */
 		c->result = REG_NONE;
@@ -433,7 +437,7 @@ static void finish(struct build *c, bool microcode)
 	in->first_uop = (uint16_t)c->first;
 	in->uops = (uint8_t)n;
 	in->issue_slots = (uint8_t)slots;
-	in->row = (uint16_t)(c->row - c->isa->rows);
+	in->row = (uint16_t)((c->form ? c->form : c->row) - c->isa->rows);
 	in->flags |= (uint16_t)((microcode ? INSN_MS : 0) | (slots > 1 ? INSN_COMPLEX : 0));
 }
 
@@ -452,7 +456,10 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 		.b = b, .isa = b->isa, .slots = slots, .in = in, .cls = cls, .traits = isa_classes[cls].traits, .first = b->n,
 	};
 	isa_operands(b->isa, cls, zi, op, &b->top, &c.o);
-	c.row = isa_row(b->isa, cls, c.o.width, c.o.form);
+	char name[ISA_FORM_NAME];
+	isa_form_name(zi, op, name);
+	c.form = isa_form_row(b->isa, name);
+	c.row = c.form ? c.form : isa_row(b->isa, cls, c.o.width, c.o.form);
 	c.elements = op[0].element_size ? op[0].size / op[0].element_size : 1;
 	bool ones, locked = (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK) || cls == CLASS_xchg_mem;
 	uint64_t is = isa_classes[cls].is;
@@ -464,9 +471,9 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 	                  SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) | SPMU_IS(FAR));
 	uint64_t is_branch = is & (SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) |
 	                           SPMU_IS(FAR));
-	if (substitute || (c.row->flags & ROW_SUBSTITUTE))
+	if ((substitute && !c.form) || (c.row->flags & ROW_SUBSTITUTE))
 		in->flags |= INSN_SUBSTITUTE;
-	if (cls == CLASS_default)
+	if (cls == CLASS_default && !c.form)
 		in->flags |= INSN_UNKNOWN;
 	if (c.row->flags & ROW_FALSE_DEP)
 		for (unsigned i = 0; i < c.o.n_dst && c.o.n_src < sizeof c.o.src; i++)

@@ -13,7 +13,8 @@ enum { TEMPS = 8, PIECES_MAX = 32, INSN_UOPS_MAX = 250 };	/* insn.uops is a byte
 struct build {			/* one instruction */
 	struct builder *b;
 	const struct isa *isa;
-	const struct row *row;
+	const struct row *row;	/* whose uops are built */
+	const struct row *form;	/* the form's own row, or NULL: serves, even where an idiom's uops are built */
 	struct operands o;
 	struct slot_cursor *slots;
 	struct insn *in;
@@ -23,6 +24,7 @@ struct build {			/* one instruction */
 	unsigned first;		/* its first uop */
 	uint8_t temp;		/* next temporary */
 	uint8_t loaded[16], n_loaded;	/* temporaries that loads fill */
+	uint8_t loaded_operand[16];	/* as src_operand */
 	uint8_t unread[16], n_unread;	/* temporaries that computing uops filled and nobody read */
 	uint8_t late[12], n_late;	/* sources that found no room yet */
 	uint8_t result;		/* what a store stores */

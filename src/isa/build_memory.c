@@ -232,8 +232,10 @@ void build_loads(struct build *c)
 			struct uop *u = build_load(c, &piece, dest, true);
 			if (!u)
 				return;
-			if (!direct && c->n_loaded < sizeof c->loaded)
+			if (!direct && c->n_loaded < sizeof c->loaded) {
+				c->loaded_operand[c->n_loaded] = m->operand;
 				c->loaded[c->n_loaded++] = dest;
+			}
 			if (direct && k == 0)
 				for (unsigned d = 1; d < c->o.n_dst && n == 1; d++)
 					build_destination(c, u, c->o.dst[d]);

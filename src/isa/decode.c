@@ -83,6 +83,7 @@ void isa_destroy(struct isa *isa)
 		return;
 	free(isa->rows);
 	free(isa->specs);
+	free(isa->forms);
 	free(isa);
 }
 
@@ -208,8 +209,12 @@ static bool fuses_with(enum fuse first, ZydisMnemonic jcc)
 }
 
 /* The compare's last uop becomes the pair's branch. */
-static void fuse(struct builder *b, struct insn *first, struct insn *jcc)
+static void fuse(struct builder *b, struct insn *first, struct insn *jcc, const ZydisDecodedInstruction *zi,
+                 const ZydisDecodedOperand *op)
 {
+	char name[ISA_FORM_NAME];
+	isa_form_name(zi, op, name);
+	const struct row *form = isa_form_row(b->isa, name);
 	const struct row *r = isa_row(b->isa, CLASS_jcc_fused, WIDTH_NONE, FORM_REG);
 	struct uop *u = &b->uop[b->n - 1];
 	if (r->count) {
@@ -223,7 +228,7 @@ static void fuse(struct builder *b, struct insn *first, struct insn *jcc)
 	first->flags |= INSN_FUSES_NEXT;
 	jcc->flags |= INSN_FUSED_INTO_PREV;
 	jcc->first_uop = (uint16_t)b->n;
-	jcc->row = (uint16_t)(r - b->isa->rows);
+	jcc->row = (uint16_t)((form ? form : r) - b->isa->rows);
 }
 
 /* ---- the block ---- */
@@ -267,7 +272,7 @@ static void decode_block(struct builder *b, int word_bytes, const struct st_bloc
 			if (is_lcp(&zi))
 				in->flags |= INSN_LCP;
 			if (cls == CLASS_jcc && adjacent && fuses_with(previous, zi.mnemonic)) {
-				fuse(b, &insn[i - 1], in);
+				fuse(b, &insn[i - 1], in, &zi, op);
 				previous = FUSE_NONE;
 				continue;
 			}

@@ -3,6 +3,7 @@
  *
  * classes.c  mnemonic -> class (mnemonics.def), refined by operands
  * table.c    data/uops/<uarch>.tsv -> rows; which row serves (class, width, form)
+ * forms.c    names of instruction forms; the rows of one form, which go before those of its class
  * operands.c Zydis operands -> registers read and written, memory operands
  * build.c    row + operands + memory slots -> uops; build_memory.c: loads, stores, slots
  * decode.c   a block: checks the description, decodes, macro-fuses, packs
@@ -48,27 +49,34 @@ enum spec_attr {
 	SPEC_SIDE = 2,		/* takes slots and ports only */
 	SPEC_OUT1 = 4, SPEC_OUT2 = 8, SPEC_FLAGS = 16,	/* writes only this */
 	SPEC_PTR = 32,		/* string instructions: moves the pointers and the count */
+	SPEC_IN1 = 64, SPEC_IN2 = 128, SPEC_IN3 = 256, SPEC_IN4 = 512,	/* reads these visible operands */
+	SPEC_IN = SPEC_IN1 | SPEC_IN2 | SPEC_IN3 | SPEC_IN4,
 };
 struct spec {			/* one uop of a row */
 	uint16_t ports;
+	uint16_t attr;		/* enum spec_attr */
 	uint8_t kind;		/* enum uop_kind */
-	uint8_t attr;		/* enum spec_attr */
 	uint8_t latency, busy, unit;
 };
 
-enum row_flags { ROW_MS = 1, ROW_ELIM = 2, ROW_FALSE_DEP = 4, ROW_SUBSTITUTE = 8, ROW_NO_FUSE = 16 };
+enum row_flags { ROW_MS = 1, ROW_ELIM = 2, ROW_FALSE_DEP = 4, ROW_SUBSTITUTE = 8, ROW_NO_FUSE = 16,
+	ROW_FORM = 32 /* of one instruction form */ };
+enum { ISA_FORM_NAME = 48 };
 struct row {
-	char name[32];
+	char name[ISA_FORM_NAME];
 	uint16_t first, count;	/* its specs */
 	uint16_t startup;	/* REP strings: how many of them run once */
 	uint16_t chunk;		/* REP strings: bytes that one set of uops moves, 0: one element */
 	uint8_t flags;		/* enum row_flags */
-	uint16_t cls;
+	uint16_t in;		/* all SPEC_IN of its specs */
+	uint16_t cls;		/* of a form's row: CLASS_default, the class is the instruction's */
 	uint32_t line;
+	uint8_t fused, unfused;	/* a form's row: issue slots and uops, loads and stores included, as its source states them */
+	uint32_t throughput;	/* a form's row: thousandths of a cycle an instruction; 0: unknown */
 };
 
 enum unlaminate { UNLAMINATE_NONE, UNLAMINATE_NONDESTRUCTIVE, UNLAMINATE_ALL };
-enum { ROWS_MAX = 1024, SPECS_MAX = 8192, ROW_UOPS_MAX = 120 };
+enum { ROWS_MAX = 12288, SPECS_MAX = 65535, ROW_UOPS_MAX = 120, FORM_PLACES = 32768, TABLE_BYTES_MAX = 4 << 20 };
 
 struct isa {
 	char uarch[32];
@@ -77,6 +85,7 @@ struct isa {
 	struct row *rows;
 	struct spec *specs;
 	unsigned n_rows, n_specs;
+	uint16_t *forms;	/* FORM_PLACES of a hash table: row + 1, or 0 */
 	uint16_t lookup[CLASS_COUNT][WIDTHS][FORMS];
 	uint8_t reg[ZYDIS_REGISTER_MAX_VALUE + 1];	/* Zydis register -> enum isa_reg, REG_NONE if it is not followed */
 	uint8_t fp_kind[ZYDIS_MNEMONIC_MAX_VALUE + 1];	/* 1 ss, 2 sd, 3 ps, 4 pd, by the mnemonic's end */
@@ -88,11 +97,13 @@ struct mem {
 	uint8_t base, index;	/* enum isa_reg */
 	uint8_t plain;		/* base + displacement only */
 	uint8_t far_disp;	/* displacement of 2048 or more, or negative */
+	uint8_t operand;	/* bit of its visible operand, as src_operand */
 	uint16_t size;
 };
 
 struct operands {
 	uint8_t src[12], merge[4], late[2], dst[8];
+	uint8_t src_operand[12];	/* bit per visible operand that names it; 0: hidden */
 	uint8_t n_src, n_merge, n_late, n_dst, n_mem;
 	uint8_t flags_read, flags_written;	/* 1 REG_FLAGS, 2 REG_CARRY */
 	uint8_t partial;	/* writes a piece of a general-purpose register */
@@ -121,6 +132,10 @@ int  isa_table_load(struct isa *isa, const char *path, struct err *err);
 /* Parses `text` as a table, for tests. */
 int  isa_table_parse(struct isa *isa, const char *name, const char *text, struct err *err);
 const struct row *isa_row(const struct isa *isa, enum isa_class cls, unsigned width, unsigned form);
+void isa_form_name(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op, char name[ISA_FORM_NAME]);
+/* The row of this form alone, or NULL. */
+const struct row *isa_form_row(const struct isa *isa, const char *name);
+const struct row *isa_form_add(struct isa *isa, unsigned index);
 void isa_operands(const struct isa *isa, enum isa_class cls, const ZydisDecodedInstruction *zi,
                   const ZydisDecodedOperand *op, uint8_t *top, struct operands *out);
 /* Appends the uops of one instruction and fills flags, counts and row of *in. */

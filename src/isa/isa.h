@@ -129,6 +129,11 @@ int isa_decode(const struct isa *isa, int word_bytes, const struct st_block_def 
 void isa_block_free(struct iblock *b);
 /* For reports: the name of a table row. */
 const char *isa_row_name(const struct isa *isa, unsigned row);
+/* The row is of one instruction form; false: a class' row, which serves the forms that have none. */
+bool isa_row_is_form(const struct isa *isa, unsigned row);
+/* The form of the instruction that `code` begins with ("ADD r64,m64"; at most 48 characters with the zero), and whether it has
+ * a row of its own.  Its length, or 0 and "" if the bytes do not decode. */
+unsigned isa_form(const struct isa *isa, int word_bytes, const uint8_t *code, size_t bytes, char *name, bool *covered);
 /* Disassembly as `objdump -d` prints it.  isa_text: the length of the instruction that `bytes` bytes begin with, 0 if there are
  * none; what does not decode is "(bad)" and as long as objdump has it.  The text is cut off where it does not fit. */
 struct isa_style {

@@ -24,6 +24,14 @@ static void add(uint8_t *list, uint8_t *n, unsigned max, uint8_t reg)
 		list[(*n)++] = reg;
 }
 
+static void add_source(struct operands *o, uint8_t reg, uint8_t operand)
+{
+	add(o->src, &o->n_src, sizeof o->src, reg);
+	for (unsigned i = 0; i < o->n_src; i++)
+		if (o->src[i] == reg)
+			o->src_operand[i] |= operand;
+}
+
 static uint8_t x87_register(uint8_t top, unsigned st)
 {
 	return (uint8_t)(REG_X87 + ((top + st) & 7));
@@ -68,7 +76,8 @@ static bool is_legacy(const ZydisDecodedInstruction *zi)
 }
 
 static void register_operand(const struct isa *isa, enum isa_class cls, const ZydisDecodedInstruction *zi,
-                             const ZydisDecodedOperand *op, uint8_t top_before, uint8_t top_after, struct operands *o)
+                             const ZydisDecodedOperand *op, uint8_t bit, uint8_t top_before, uint8_t top_after,
+                             struct operands *o)
 {
 	uint32_t traits = isa_classes[cls].traits;
 	ZydisRegister r = op->reg.value;
@@ -89,7 +98,7 @@ static void register_operand(const struct isa *isa, enum isa_class cls, const Zy
 	if ((op->actions & ACT_READ) && late)
 		add(o->late, &o->n_late, sizeof o->late, in);
 	else if (op->actions & ACT_READ)
-		add(o->src, &o->n_src, sizeof o->src, in);
+		add_source(o, in, bit);
 	if (!(op->actions & ACT_WRITE))
 		return;
 	add(o->dst, &o->n_dst, sizeof o->dst, out);
@@ -103,18 +112,20 @@ static void register_operand(const struct isa *isa, enum isa_class cls, const Zy
 		add(o->merge, &o->n_merge, sizeof o->merge, out);
 }
 
-static void memory_operand(const struct isa *isa, enum isa_class cls, const ZydisDecodedOperand *op, struct operands *o)
+static void memory_operand(const struct isa *isa, enum isa_class cls, const ZydisDecodedOperand *op, uint8_t bit,
+                           struct operands *o)
 {
 	const ZydisDecodedOperandMem *zm = &op->mem;
 	struct mem m = {
 		.base = isa->reg[zm->base], .index = isa->reg[zm->index], .size = (uint16_t)(op->size / 8),
 		.plain = zm->index == ZYDIS_REGISTER_NONE,
 		.far_disp = zm->disp.has_displacement && (zm->disp.value < 0 || zm->disp.value >= 2048),
+		.operand = bit,
 		.read = (op->actions & ACT_READ) != 0, .write = (op->actions & ACT_WRITE) != 0,
 	};
 	if (zm->type == ZYDIS_MEMOP_TYPE_AGEN || (isa_classes[cls].traits & T_NO_MEM)) {
-		add(o->src, &o->n_src, sizeof o->src, m.base);
-		add(o->src, &o->n_src, sizeof o->src, m.index);
+		add_source(o, m.base, bit);
+		add_source(o, m.index, bit);
 		return;
 	}
 	if ((m.read || m.write) && o->n_mem < sizeof o->mem / sizeof *o->mem)
@@ -189,10 +200,11 @@ void isa_operands(const struct isa *isa, enum isa_class cls, const ZydisDecodedI
 	if (isa_classes[cls].traits & T_NO_REGS)
 		return;
 	for (unsigned i = 0; i < zi->operand_count; i++) {
+		uint8_t bit = i < zi->operand_count_visible && i < 4 ? (uint8_t)(1 << i) : 0;
 		if (op[i].type == ZYDIS_OPERAND_TYPE_REGISTER)
-			register_operand(isa, cls, zi, &op[i], before, after, o);
+			register_operand(isa, cls, zi, &op[i], bit, before, after, o);
 		else if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
-			memory_operand(isa, cls, &op[i], o);
+			memory_operand(isa, cls, &op[i], bit, o);
 	}
 	flags(cls, zi, o);
 	if (isa_classes[cls].traits & T_X87_STATUS)

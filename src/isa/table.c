@@ -4,7 +4,12 @@
  *   # comment
  *   @key <tab> value            uarch NAME; ports HEX-DIGITS; unlaminate none | nondestructive | all
  *   row <tab> uops <tab> flags <tab> source
+ *   form <tab> uops <tab> flags <tab> fused/unfused <tab> throughput <tab> source
  *
+ * form:  the name of an instruction form, as forms.c makes it.  Its row goes before those of its class, which says how
+ *        loads and stores are attached all the same; what LOCK adds is in the row itself.  fused/unfused: issue slots and uops,
+ *        loads and stores included; throughput: clocks an instruction as the source has it, `-` if it has none: both
+ *        tell, nothing is computed from them.
  * row:   CLASS[.WIDTH][.FORM]; width 8 16 32 64 80 128 256 512 (of the operands, or of the vector register), form m (a
  *        memory source), s (a memory destination), rmw (both).  CLASS.WIDTH.FORM goes before CLASS.FORM, this before
  *        CLASS.WIDTH, this before CLASS, which must be there.
@@ -17,6 +22,8 @@
  *        and the flow of data (enum spec_attr).  Without any, each uop waits for those before it, the first reads the
  *        sources and the last writes all results.
  *          par    reads the instruction's sources and not the uops before it
+ *          in1 .. in4  reads this visible operand (1: the first) and the uops before it; operands that no `in` of the row names,
+ *                 and hidden ones, go to the first uop
  *          side   neither reads nor writes
  *          out1, out2, flags   writes only the first, the second destination register, the flags
  *          ptr    string instructions: moves pointers and count
@@ -76,9 +83,10 @@ static bool take(const char **s, const char *word)
 static int parse_attribute(struct parser *p, const char **s, struct spec *u)
 {
 	long v;
-	static const struct { const char *word; uint8_t attr; } plain[] = {
+	static const struct { const char *word; uint16_t attr; } plain[] = {
 		{ "par", SPEC_PAR }, { "side", SPEC_SIDE }, { "out1", SPEC_OUT1 }, { "out2", SPEC_OUT2 },
 		{ "flags", SPEC_FLAGS }, { "ptr", SPEC_PTR },
+		{ "in1", SPEC_IN1 }, { "in2", SPEC_IN2 }, { "in3", SPEC_IN3 }, { "in4", SPEC_IN4 },
 	};
 	static const struct { const char *word; uint8_t unit; } units[] = {
 		{ "unit=intdiv", 1 }, { "unit=fpdiv", 2 }, { "unit=other", 3 },
@@ -165,6 +173,7 @@ static int parse_uops(struct parser *p, const char *s, struct row *r)
 {
 	struct isa *isa = p->isa;
 	bool wrote = false, split = false;
+	unsigned sides = 0;
 	r->first = (uint16_t)isa->n_specs;
 	if (!strcmp(s, "-"))
 		return 0;
@@ -177,14 +186,22 @@ static int parse_uops(struct parser *p, const char *s, struct row *r)
 		/* A uop that reads the sources after a result was written would read the new value (renaming is in order). */
 		if ((u.attr & SPEC_PAR) && wrote)
 			return FAIL(p, "par after a uop that writes a result");
+		if ((u.attr & SPEC_IN) && wrote)
+			return FAIL(p, "in after a uop that writes a result");
+		if ((u.attr & SPEC_IN) && r->count > sides && !r->in)
+			return FAIL(p, "in, but the first uop names no operand");
+		sides += u.attr & SPEC_SIDE ? (unsigned)times : 0;
+		r->in |= u.attr & SPEC_IN;
 		wrote |= (u.attr & (SPEC_OUT1 | SPEC_OUT2)) != 0 && !(u.attr & SPEC_PAR);
-		if (r->count + times > ROW_UOPS_MAX || isa->n_specs + (unsigned)times > SPECS_MAX)
+		if (r->count + times > ROW_UOPS_MAX)
 			return FAIL(p, "more than %d uops", ROW_UOPS_MAX);
+		if (isa->n_specs + (unsigned)times > SPECS_MAX)
+			return FAIL(p, "more than %d uops in all rows", SPECS_MAX);
 		for (long i = 0; i < times; i++)
 			isa->specs[isa->n_specs++] = u;
 		r->count = (uint16_t)(r->count + times);
 		if (take(&s, "|")) {
-			if (split || !(isa_classes[r->cls].is & SPMU_IS(STRING_REP)))
+			if (split || !((isa_classes[r->cls].is & SPMU_IS(STRING_REP)) || !strncmp(r->name, "REP", 3)))
 				return FAIL(p, "| is for REP strings, once");
 			split = true;
 			r->startup = r->count;
@@ -280,34 +297,84 @@ static int parse_setting(struct parser *p, const char *key, const char *value)
 	return FAIL(p, "unknown setting \"%.40s\"", key);
 }
 
-/* keys[row]: (class, width, form) of each row. */
+/* The row that field 0 names, not yet counted. */
+static int new_row(struct parser *p, const char *name, struct row **r)
+{
+	struct isa *isa = p->isa;
+	if (isa->n_rows == ROWS_MAX)
+		return FAIL(p, "more than %d rows", ROWS_MAX);
+	*r = &isa->rows[isa->n_rows];
+	**r = (struct row){ .line = p->line };
+	if (strlen(name) >= sizeof (*r)->name)
+		return FAIL(p, "\"%.40s\" is too long", name);
+	strcpy((*r)->name, name);
+	return 0;
+}
+
+/* "0.25" in thousandths; "-": 0. */
+static int parse_throughput(struct parser *p, const char *s, uint32_t *out)
+{
+	long whole, part = 0, scale = 1000;
+	*out = 0;
+	if (!strcmp(s, "-"))
+		return 0;
+	if ((whole = number(&s, 100000)) < 0)
+		return FAIL(p, "a throughput is clocks an instruction, or -");
+	if (take(&s, "."))
+		while (*s >= '0' && *s <= '9' && scale > 1)
+			part += (*s++ - '0') * (scale /= 10);
+	*out = (uint32_t)(whole * 1000 + part);
+	return *s || !*out ? FAIL(p, "a throughput is clocks an instruction, or -") : 0;
+}
+
+static int parse_form(struct parser *p, char **field, unsigned n)
+{
+	struct row *r;
+	const char *counts = field[3];
+	long fused, unfused;
+	int rc;
+	if (n < 6 || !*field[5])
+		return FAIL(p, "a form has six fields: form, uops, flags, fused/unfused, throughput, source");
+	if ((rc = new_row(p, field[0], &r)) || (rc = parse_uops(p, field[1], r)) || (rc = parse_flags(p, field[2], r)) ||
+	    (rc = parse_throughput(p, field[4], &r->throughput)))
+		return rc;
+	if ((fused = number(&counts, 255)) < 1 || !take(&counts, "/") || (unfused = number(&counts, 255)) < fused || *counts)
+		return FAIL(p, "issue slots and uops are two numbers of 1 to 255: 1/2");
+	r->fused = (uint8_t)fused;
+	r->unfused = (uint8_t)unfused;
+	r->flags |= ROW_FORM;
+	const struct row *first = isa_form_add(p->isa, p->isa->n_rows);
+	if (first)
+		return FAIL(p, "form %s again, first in line %u", r->name, first->line);
+	p->isa->n_rows++;
+	return 0;
+}
+
+/* exact[class][width][form]: its row + 1. */
 static int parse_line(struct parser *p, char *line, uint16_t exact[CLASS_COUNT][WIDTHS][FORMS])
 {
 	struct isa *isa = p->isa;
-	char *field[4], *s = line;
+	char *field[6], *s = line;
 	unsigned n = 0, cls, width, form;
 	int rc;
 	if (!*line || *line == '#')
 		return 0;
-	while (n < 4) {
+	unsigned fields = *line >= 'A' && *line <= 'Z' ? 6 : 4;
+	while (n < fields) {
 		field[n++] = s;
-		s = n < 4 ? strchr(s, '\t') : NULL;
+		s = n < fields ? strchr(s, '\t') : NULL;
 		if (!s)
 			break;
 		*s++ = 0;
 	}
+	if (fields == 6)
+		return parse_form(p, field, n);
 	if (*line == '@')
 		return n >= 2 ? parse_setting(p, field[0], field[1]) : FAIL(p, "a setting wants a value");
 	if (n < 4 || !*field[3])
 		return FAIL(p, "a row has four fields: class, uops, flags, source");
-	if (isa->n_rows == ROWS_MAX)
-		return FAIL(p, "more than %d rows", ROWS_MAX);
-	struct row *r = &isa->rows[isa->n_rows];
-	*r = (struct row){ .line = p->line };
-	if (strlen(field[0]) >= sizeof r->name)
-		return FAIL(p, "\"%.40s\" is too long", field[0]);
-	strcpy(r->name, field[0]);
-	if ((rc = parse_key(p, field[0], &cls, &width, &form)))
+	struct row *r;
+	if ((rc = new_row(p, field[0], &r)) || (rc = parse_key(p, field[0], &cls, &width, &form)))
 		return rc;
 	r->cls = (uint16_t)cls;
 	if (exact[cls][width][form])
@@ -348,7 +415,8 @@ int isa_table_parse(struct isa *isa, const char *name, const char *text, struct 
 	int rc = 0;
 	isa->rows = calloc(ROWS_MAX, sizeof *isa->rows);
 	isa->specs = calloc(SPECS_MAX, sizeof *isa->specs);
-	if (!copy || !exact || !isa->rows || !isa->specs)
+	isa->forms = calloc(FORM_PLACES, sizeof *isa->forms);
+	if (!copy || !exact || !isa->rows || !isa->specs || !isa->forms)
 		rc = err_set(err, ERR_NOMEM, "out of memory while reading %s", name);
 	while (!rc && line) {
 		char *next = strchr(line, '\n');
@@ -369,7 +437,7 @@ int isa_table_parse(struct isa *isa, const char *name, const char *text, struct 
 
 int isa_table_load(struct isa *isa, const char *path, struct err *err)
 {
-	enum { MAX_BYTES = 1 << 20 };
+	enum { MAX_BYTES = TABLE_BYTES_MAX };
 	FILE *f = fopen(path, "re");
 	if (!f)
 		return err_system(err, "cannot open the uop table %s", path);
@@ -383,7 +451,7 @@ int isa_table_load(struct isa *isa, const char *path, struct err *err)
 	if (ferror(f))
 		rc = err_system(err, "cannot read the uop table %s", path);
 	else if (n > MAX_BYTES)
-		rc = err_set(err, ERR_INPUT, "%s: longer than 1 MB", path);
+		rc = err_set(err, ERR_INPUT, "%s: longer than 4 MB", path);
 	fclose(f);
 	if (!rc) {
 		text[n] = 0;

@@ -56,17 +56,19 @@ int  template_read(struct rows *r, const char *path, struct err *err);
 
 enum instlat_kind { INSTLAT_LATENCY, INSTLAT_THROUGHPUT };
 struct instlat {			/* what one file holds */
+	int word_bytes;			/* set before: of its code, 8 or 4; and whether it took many registers in turn */
+	bool wide;
 	struct rows latency, throughput;
 	size_t lines;			/* with a measurement */
 	size_t not_understood;		/* measurements without a translation */
 	struct rows missed;		/* their names */
 };
-int  instlat_read(struct instlat *out, const char *path, int word_bytes, struct err *err);
+int  instlat_read(struct instlat *out, const char *path, struct err *err);
 void instlat_free(struct instlat *i);
 
 /* Cycles of each row's template by llvm-mca, four copies a block, into row.other.  ERR_UNSUPPORTED: not installed. */
 int  mca_run(struct rows *r, const char *cpu, struct err *err);
 
-/* Runs every row's text as a loop (or unrolled) on the preset. */
-int  rows_run(struct rows *r, struct block_engine *engine, int word_bytes, bool loop, struct err *err);
+/* Runs every row's text on the preset: as a loop, or unrolled to `insns` instructions and `bytes` bytes at most (0: as softpmu block). */
+int  rows_run(struct rows *r, struct block_engine *engine, int word_bytes, bool loop, unsigned insns, unsigned bytes, struct err *err);
 #endif

@@ -2,7 +2,9 @@
  * make accuracy: every preset beside the measurements there are of its machine, as Markdown on standard output.
  *
  * usage: accuracy DATA SOFTPMU_DATA [PRESET]
- * DATA holds instlat/ and skylake-throughput/.  Environment: MCA=0 leaves llvm-mca out.
+ * DATA holds instlat/ and skylake-throughput/.  Environment: MCA=0 leaves llvm-mca out; MISSED=1 names on standard
+ * error every row of instlat/ that was not understood or is not good, ROWS=1 prints every row of skylake-throughput/ there:
+ * set;measured;model;bottleneck;templates.
  */
 #include "accuracy.h"
 #include "analysis/asm.h"
@@ -11,18 +13,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WORST = 10, CAUSES = 32 };
+enum { WORST = 10, CAUSES = 32, INSTLAT_INSNS = 3000 };
 
-/* The machines of the data.  word: of the code in the file. */
-static const struct { const char *preset, *file; int word_bytes; } instlat_of[] = {
-	{ "golden-cove", "0090672_AlderLake_01_BC_InstLatX64.txt", 8 },
-	{ "skylake", "00506E3_Skylake_InstLatX64.txt", 8 },
-	{ "ivy-bridge", "00306A9_IvyBridge_InstLatX64.txt", 8 },
-	{ "core2", "00006F6_Conroe_InstLatX64.txt", 8 },
-	{ "pentium3", "0000683_P3_Coppermine_InstLatX86.txt", 4 },
-	{ "willamette", "0000F13_P4_Willamette_InstLatX86.txt", 4 },
-	{ "prescott", "0000F43_P4_Prescott_InstLatX64.txt", 8 },
-	{ "pentium", "0000525_P54C_InstLatX86.txt", 4 },
+/* The machines of the data. */
+static const struct source { const char *preset, *file; int word_bytes; bool wide; } instlat_of[] = {
+	{ "golden-cove", "0090672_AlderLake_01_BC_InstLatX64.txt", 8, true },
+	{ "skylake", "00506E3_Skylake_InstLatX64.txt", 8, false },
+	{ "ivy-bridge", "00306A9_IvyBridge_InstLatX64.txt", 8, false },
+	{ "core2", "00006F6_Conroe_InstLatX64.txt", 8, false },
+	{ "pentium3", "0000683_P3_Coppermine_InstLatX86.txt", 4, false },
+	{ "willamette", "0000F13_P4_Willamette_InstLatX86.txt", 4, false },
+	{ "prescott", "0000F43_P4_Prescott_InstLatX64.txt", 8, false },
+	{ "pentium", "0000525_P54C_InstLatX86.txt", 4, false },
 };
 
 static int fail(const struct err *err)
@@ -31,7 +33,18 @@ static int fail(const struct err *err)
 	return 1;
 }
 
-int rows_run(struct rows *r, struct block_engine *engine, int word_bytes, bool loop, struct err *err)
+static unsigned copies(const char *text, size_t size, unsigned insns, unsigned bytes)
+{
+	unsigned n = 0;
+	for (; *text; text++)
+		n += *text == '\n';
+	if (!insns || !n || !size)
+		return 0;
+	unsigned by_insns = insns / n, by_bytes = bytes / (unsigned)size, least = by_insns < by_bytes ? by_insns : by_bytes;
+	return least ? least : 1;
+}
+
+int rows_run(struct rows *r, struct block_engine *engine, int word_bytes, bool loop, unsigned insns, unsigned bytes, struct err *err)
 {
 	struct asm_source *source = calloc(r->n + 1, sizeof *source);
 	struct asm_block *block = calloc(r->n + 1, sizeof *block);
@@ -42,7 +55,8 @@ int rows_run(struct rows *r, struct block_engine *engine, int word_bytes, bool l
 		rc = asm_blocks(source, r->n, word_bytes, block, err);
 	for (size_t i = 0; i < r->n && !rc; i++) {
 		struct row *w = &r->row[i];
-		const struct block_spec spec = { .code = block[i].code, .bytes = block[i].bytes, .word_bytes = word_bytes, .loop = loop, .detail = true };
+		const struct block_spec spec = { .code = block[i].code, .bytes = block[i].bytes, .word_bytes = word_bytes, .loop = loop,
+			.copies = copies(w->text, block[i].bytes, insns, bytes), .detail = true };
 		struct block_result result = { 0 };
 		struct err why = { 0 };
 		w->failed = block[i].error || block_run(engine, &spec, &result, &why);
@@ -150,9 +164,11 @@ static int throughput(const char *data, struct block_engine *engine, struct err 
 		snprintf(path, sizeof path, "%s/skylake-throughput/%s.csv", data, set[i]);
 		rc = template_read(&rows[i], path, err);
 		if (!rc)
-			rc = rows_run(&rows[i], engine, 8, true, err);
+			rc = rows_run(&rows[i], engine, 8, true, 0, 0, err);
 		if (!rc)
 			rc = summarize(&rows[i], row_model, NULL, NULL, &s);
+		for (size_t k = 0; !rc && getenv("ROWS") && k < rows[i].n; k++)
+			fprintf(stderr, "%s;%.4f;%.4f;%s;%s\n", set[i], rows[i].row[k].measured, rows[i].row[k].model, rows[i].row[k].why, rows[i].row[k].name);
 		if (rc)
 			break;
 		printf("| %s | softpmu | %zu | %.2f %% | %.2f %% | %.2f %% | %+.2f %% | %.3f | %zu |\n", set[i], s.rows, s.mape, s.median, s.p90, s.bias, s.tau, s.failed);
@@ -196,19 +212,39 @@ static int print_instlat(const char *what, const struct rows *r, row_good *good,
 	return rc;
 }
 
-static int instlat(const char *path, const char *file, int word_bytes, struct block_engine *engine, struct err *err)
+/* Every row that is not good, and why, to standard error. */
+static void explain_rows(const struct rows *r, const char *what, row_good *good)
 {
-	struct instlat in = { 0 };
-	int rc = instlat_read(&in, path, word_bytes, err);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct row *w = &r->row[i];
+		if (w->failed)
+			fprintf(stderr, "%s, no figure: %s: %s\n", what, w->name, w->why);
+		else if (!good(w))
+			fprintf(stderr, "%s, not good: %.2f measured, %.2f model: %s: %s\n", what, w->measured, w->model, w->name, w->why);
+	}
+}
+
+static void explain(const struct instlat *in)
+{
+	for (size_t i = 0; i < in->missed.n; i++)
+		fprintf(stderr, "not understood: %s\n", in->missed.row[i].name);
+	explain_rows(&in->latency, "latency", good_latency);
+	explain_rows(&in->throughput, "throughput", good_throughput);
+}
+
+static int instlat(const char *path, const struct source *of, struct block_engine *engine, unsigned l1i_bytes, struct err *err)
+{
+	struct instlat in = { .word_bytes = of->word_bytes, .wide = of->wide };
+	int rc = instlat_read(&in, path, err);
 	if (!rc)
-		rc = rows_run(&in.latency, engine, word_bytes, false, err);
+		rc = rows_run(&in.latency, engine, of->word_bytes, false, 0, 0, err);
 	if (!rc)
-		rc = rows_run(&in.throughput, engine, word_bytes, false, err);
+		rc = rows_run(&in.throughput, engine, of->word_bytes, false, INSTLAT_INSNS, l1i_bytes / 4 * 3, err);
 	if (!rc) {
 		printf("\n### Latency and throughput of single instructions\n\nMeasured by InstLatx64 (%s): %zu lines with a measurement, %zu of their\n"
 		       "measurements without a translation to assembly. Good: latency within 1 cycle or 10 %%, throughput within 15 %%.\n\n"
 		       "| what | rows | compared | good | mean abs. error | median | 90th percentile | Kendall's tau | no figure |\n"
-		       "|---|---|---:|---:|---:|---:|---:|---:|---:|\n", file, in.lines, in.not_understood);
+		       "|---|---|---:|---:|---:|---:|---:|---:|---:|\n", of->file, in.lines, in.not_understood);
 		rc = print_instlat("latency", &in.latency, good_latency, built_from, "four of five");
 		if (!rc)
 			rc = print_instlat("latency", &in.latency, good_latency, held_out, "every fifth, held out");
@@ -223,8 +259,7 @@ static int instlat(const char *path, const char *file, int word_bytes, struct bl
 		print_worst(&in.throughput, NULL);
 		print_failed(&in.throughput);
 		if (getenv("MISSED"))
-			for (size_t i = 0; i < in.missed.n; i++)
-				fprintf(stderr, "not understood: %s\n", in.missed.row[i].name);
+			explain(&in);
 	}
 	instlat_free(&in);
 	return rc;
@@ -251,7 +286,7 @@ static int preset(const char *name, const char *data, const char *own, struct er
 		snprintf(path, sizeof path, "%s/instlat/%s", data, instlat_of[i].file);
 		if (strcmp(name, instlat_of[i].preset) || access(path, R_OK))
 			continue;
-		rc = instlat(path, instlat_of[i].file, instlat_of[i].word_bytes, engine, err);
+		rc = instlat(path, &instlat_of[i], engine, core.l1i_size, err);
 		any = true;
 	}
 	if (!any)

@@ -144,7 +144,7 @@ static void instructions_carry_their_flags(void **state)
 			         (unsigned long long)b->insn[0].target);
 		isa_block_free(b);
 	}
-	struct iblock *b = one(glc, "0f 38 c8 c1", 8);	/* Golden Cove has SHA */
+	struct iblock *b = one(glc, "0f 38 cb c1", 8);	/* Golden Cove has SHA */
 	assert_int_equal(b->insn[0].flags, 0);
 	isa_block_free(b);
 }

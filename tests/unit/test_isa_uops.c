@@ -90,16 +90,16 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	  "*load p23b/0 rsi>rax s0:1" },
 	{ 8, "48 0f be c3", "",	/* movsx rax, bl */
 	  "*op p0156/1 rbx>rax",
-	  "*op p015/1 rbx>rax" },
+	  "*op p15a/1 rbx>rax" },
 	{ 8, "0f 44 c1", "",	/* cmovz eax, ecx */
 	  "*op p06/1 rcx,flags,rax>rax",
 	  "=" },
 	{ 8, "0f 47 c1", "",	/* cmovnbe eax, ecx */
 	  "*op p06/1 rcx,flags,cf>t0; *op p06/1 t0,rax>rax",
-	  "=" },
+	  "*op p06/1 rcx,flags,cf,rax>rax" },
 	{ 8, "0f 92 c0", "",	/* setb al */
 	  "*op p06/1 cf,rax>rax",
-	  "=" },
+	  "*op p06/1; *op p06/1 cf,rax>rax" },
 	{ 8, "0f 96 06", "S1",	/* setbe [rsi] */
 	  "*op p06/1 flags,cf>t0; *op p06/1 t0>t1; *sta p237/1 rsi> s0:1; std p4/1 t1> s0:1",
 	  "*op p06/1 flags,cf>t0; *op p06/1 t0>t1; *sta p78/1 rsi> s0:1; std p49/1 t1> s0:1" },
@@ -139,8 +139,8 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	  "*op p1/3 rbx,rax>t0,rax; *op p5/1 t0>rdx,flags,cf",
 	  "=" },
 	{ 8, "f7 e3", "",	/* mul ebx */
-	  "*op p1/3 rbx,rax>t0; *op p0156/1 t0>t1,rax; *op p5/1 t1>rdx,flags,cf",
-	  "*op p1/3 rbx,rax>t0; *op p0156a/1 t0>t1,rax; *op p5/1 t1>rdx,flags,cf" },
+	  "*op p1/3 rbx,rax>t0; *op p0156/1 t0>t1,rax; *op p06/1 t1>rdx,flags,cf",
+	  "*op p1/3 rbx,rax>t0; *op p0156a/1 t0>t1,rax; *op p06/1 t1>rdx,flags,cf" },
 	{ 8, "f6 e3", "",	/* mul bl */
 	  "*op p1/3 rbx,rax>rax,flags,cf",
 	  "=" },
@@ -161,7 +161,7 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	  "=" },
 	{ 8, "0f a3 d8", "",	/* bt eax, ebx */
 	  "*op p06/1 rax,rbx>cf",
-	  "=" },
+	  "*op p1/1 rax,rbx>cf" },
 	{ 8, "0f bc c3", "",	/* bsf eax, ebx */
 	  "*op p1/3 rbx,rax>rax,flags,cf",
 	  "=" },
@@ -182,7 +182,7 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	  "*load p23b/0 rsi>t0 s0:4; op p1/1 t0>rax" },
 	{ 8, "48 98", "",	/* cdqe */
 	  "*op p0156/1 rax>rax",
-	  "*op p0156a/1 rax>rax" },
+	  "*op p15/1 rax>rax" },
 	{ 8, "48 99", "",	/* cqo */
 	  "*op p06/1 rax>rdx",
 	  "=" },
@@ -363,7 +363,7 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	  "=" },
 	{ 8, "66 0f f2 c1", "",	/* pslld xmm0, xmm1 */
 	  "*op p5/1 v0,v1>t0; *op p01/1 t0>v0",
-	  "=" },
+	  "*op p015/1; *op p01/1 v0,v1>t0; *op p15/1 t0>v0" },
 	{ 8, "66 0f 38 40 c1", "",	/* pmulld xmm0, xmm1 */
 	  "*op p01/5 v0,v1>t0; *op p01/5 t0>v0",
 	  "=" },
@@ -372,25 +372,25 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	  "=" },
 	{ 8, "0f 12 06", "L8",	/* movlps xmm0, [rsi] */
 	  "*load p23/0 rsi>t0 s0:8; op p5/1 t0,v0>v0",
-	  "*load p23b/0 rsi>t0 s0:8; op p5/1 t0,v0>v0" },
+	  "*load p23b/0 rsi>t0 s0:8; op p15/3 t0,v0>v0" },
 	{ 8, "66 0f 3a 22 c0 01", "",	/* pinsrd xmm0, eax, 0x01 */
 	  "*op p5/2 rax>t0; *op p5/1 t0,v0>v0",
-	  "=" },
+	  "*op p5/2 rax>t0; *op p15/1 t0,v0>v0" },
 	{ 8, "66 0f 3a 14 06 01", "S1",	/* pextrb byte ptr [rsi], xmm0, 0x01 */
 	  "*op p5/1 v0>t0; *sta p237/1 rsi> s0:1; std p4/1 t0> s0:1",
-	  "*op p5/1 v0>t0; *sta p78/1 rsi> s0:1; std p49/1 t0> s0:1" },
+	  "*op p15/1 v0>t0; *sta p78/1 rsi> s0:1; std p49/1 t0> s0:1" },
 	{ 8, "66 0f 38 17 c1", "",	/* ptest xmm0, xmm1 */
 	  "*op p0/2 v0,v1>t0; *op p5/1 t0>flags,cf",
-	  "=" },
+	  "*op p0/3 v0,v1>t0; *op p5/1 t0>flags,cf" },
 	{ 8, "f2 0f 7c c1", "",	/* haddps xmm0, xmm1 */
 	  "*op p5/1 v0,v1>t0; *op p5/1 v0,v1>t1; *op p01/4 t0,t1>v0",
 	  "*op p5/1 v0,v1>t0; *op p5/1 v0,v1>t1; *op p15/3 t0,t1>v0" },
 	{ 8, "66 0f 38 02 c1", "",	/* phaddd xmm0, xmm1 */
-	  "*op p5/1 v0,v1>t0; *op p5/1 v0,v1>t1; *op p01/1 t0,t1>v0",
-	  "*op p15/1 v0,v1>t0; *op p15/1 v0,v1>t1; *op p01/1 t0,t1>v0" },
+	  "*op p5/1 v0,v1>t0; *op p5/1 v0,v1>t1; *op p015/1 t0,t1>v0",
+	  "*op p15/1 v0,v1>t0; *op p15/1 v0,v1>t1; *op p015/1 t0,t1>v0" },
 	{ 8, "66 0f 2e c1", "",	/* ucomisd xmm0, xmm1 */
-	  "*op p0/3 v0,v1>flags,cf",
-	  "=" },
+	  "*op p0/2 v0,v1>flags,cf",
+	  "*op p0/3 v0,v1>flags,cf" },
 	{ 8, "c4 e3 fd 00 c1 00", "",	/* vpermq ymm0, ymm1, 0x00 */
 	  "*op p5/3 v1>v0",
 	  "=" },
@@ -420,13 +420,13 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	  "*op p01/3 v0,v1>v0" },
 	{ 8, "0f 38 c8 c1", "",	/* sha1nexte xmm0, xmm1 */
 	  "*op p01/3 v0,v1>v0",
-	  "*op p5/3 v0,v1>v0" },
+	  "*op p015/1; *op p015/1 v0,v1>t0; *op p01/1 t0>t1; *op p15/1 t1>v0" },
 	{ 8, "66 0f 3a 44 c1 00", "",	/* pclmulqdq xmm0, xmm1, 0x00 */
 	  "*op p5/7 v0,v1>v0",
 	  "*op p5/3 v0,v1>v0" },
 	{ 8, "62 f1 7c 48 58 c1", "",	/* vaddps zmm0, zmm0, zmm1 */
 	  "*op p01/4 v0,v1>v0",
-	  "*op p15/2 v0,v1>v0" },
+	  "*op p05/3 v0,v1>v0" },
 	{ 8, "d9 06", "L4",	/* fld [rsi] */
 	  "*load p23/0 rsi>st7 s0:4",
 	  "*load p23b/0 rsi>st7 s0:4" },

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The instrument that measures the model, on rows made for it: forms become assembly as they should, every row is counted,
+# every fifth is held out, without data it says where they are.
+set -u
+program=$(dirname "$SOFTPMU")/accuracy
+[ -x "$program" ] || { echo "the accuracy program is not built"; exit 77; }
+command -v as >/dev/null 2>&1 || { echo "the system assembler is not installed"; exit 77; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/instlat" "$work/skylake-throughput"
+failed=0
+ok() { echo "ok $1"; }
+bad() { echo "FAILED $1"; failed=1; }
+
+cat >"$work/instlat/00506E3_Skylake_InstLatX64.txt" <<'END'
+CPU Type          : a header without a measurement
+Inst    0 X86   : NOP                           L: [no true dep.]   T:   0.11ns=  0.25c
+Inst    1 X86   : IMUL r64, r64                 L:   1.36ns=  3.0c  T:   0.45ns=  1.00c
+Inst    2 X86   : ADD r32, imm8                 L:   0.45ns=  1.0c  T:   0.11ns=  0.25c
+Inst    3 X86   : LEA r64, [r64 + r64 * 8]      L:   0.45ns=  1.0c  T:   0.23ns=  0.50c
+Inst    4 X86   : ADD r1_64, r2_64              L:   0.45ns=  1.0c  T:   0.14ns=  0.25c
+Inst    5 X86   : CVTPS2DQ + CVTDQ2PS           L:   3.62ns=  8.0c  T:   0.22ns=  0.48c
+Inst    6 X86   : REP MOVSB                     BW in L1D:57.59 B/c 127154MiB/s
+Inst    7 X87   : FADD st(i), st                L:   1.36ns=  3.0c  T:   0.45ns=  1.00c
+Inst    8 SSE2  : PADDD xmm, xmm                L:   0.45ns=  1.0c  T:   0.15ns=  0.33c
+Inst    9 SSE2  : ADD [m64], imm8               L:   2.45ns=  5.4c  T:   0.45ns=  1.00c
+Inst   10 SSE2  : MOV r64, [m64]                L:   1.81ns=  4.0c  T:   0.23ns=  0.50c
+END
+cat >"$work/skylake-throughput/single.csv" <<'END'
+# cycles;templates
+0.2560;ADD ((REG:RW:G:64)), ((IMM:32))
+1.0040;ADD byte ptr [((MEM:64)) + ((MIMM:16))], ((IMM:8))
+0.5019;LEA ((REG:W:G:64)),  [((MEM:64))+2*((DIV:64))]
+END
+echo '1.0035;MOV ((REG:W:G:64)), ((IMM:32))|VUNPCKHPD ((REG:W:V:256)), ((REG:R:V:256)), ((REG:R:V:256))' >"$work/skylake-throughput/pairs.csv"
+cp "$work/skylake-throughput/pairs.csv" "$work/skylake-throughput/fives.csv"
+
+MCA=0 MISSED=1 "$program" "$work" "$TOP/data" skylake >"$work/out" 2>"$work/err" || { bad "it runs"; cat "$work/err"; }
+grep -q '10 lines with a measurement, 2 of their' "$work/out" && ok "lines are counted, those not understood too" || bad "lines"
+grep -q '^| latency | four of five | 6 | 100[.]0 %' "$work/out" && ok "latencies as measured" || bad "latencies"
+grep -q '^| latency | every fifth, held out | 2 ' "$work/out" && ok "every fifth is held out" || bad "held out"
+grep -q '^| throughput | four of five | 7 ' "$work/out" && grep -q '^| throughput | every fifth, held out | 2 ' "$work/out" &&
+	ok "throughputs" || bad "throughputs"
+grep -q '^not understood: CVTPS2DQ + CVTDQ2PS' "$work/err" && ok "what was not understood is named" || bad "not understood"
+grep -q '^| single | softpmu | 3 | [0-2][.]' "$work/out" && grep -q '^| pairs | softpmu | 1 | [0-2][.]' "$work/out" && ok "templates" || bad "templates"
+grep -v '^ok' "$work/out" >/dev/null; [ $failed = 0 ] || { cat "$work/out" "$work/err"; }
+
+echo '1.0;ADD ((REG:RW:Q:64))' >>"$work/skylake-throughput/single.csv"
+MCA=0 "$program" "$work" "$TOP/data" skylake >/dev/null 2>"$work/err" && bad "an unknown placeholder" ||
+	{ grep -q 'single.csv: line 5: a placeholder' "$work/err" && ok "an unknown placeholder is refused" || bad "its message"; }
+"$TOP/tools/accuracy.sh" "$program" "$work/nowhere" >/dev/null 2>"$work/err" && bad "no data" ||
+	{ grep -q 'InstLatx64/InstLatx64' "$work/err" && grep -q 'pmevo-artifact' "$work/err" && ok "without data it says where they are" || bad "its message"; }
+exit $failed

@@ -365,12 +365,12 @@ general(struct core *c, const struct iblock *b, unsigned i, unsigned insns, cons
 }
 
 /* All accesses of an instruction were made, and the branch that it is fused with was executed. */
-static bool all_done(const struct iblock *b, const struct step *s, unsigned insns, const uint64_t *slots, unsigned nslots)
+static bool all_done(const struct step *s, unsigned insns, const uint64_t *slots, unsigned nslots)
 {
 	for (unsigned i = 0; i < s->steps; i++)
 		if (s[i].slot != UOP_NO_SLOT && (s[i].slot >= nslots || slots[s[i].slot] == ST_NOT_DONE))
 			return false;
-	return s->branch < insns && s->insn < b->insns;
+	return s->branch < insns;
 }
 
 /* The short way for each kind of slot: a function each, so that the compiler has registers enough. */
@@ -396,7 +396,7 @@ run_plan(struct core *c, const struct iblock *b, const struct step *s, unsigned 
 	for (; s->insn < insns; s++) {
 		uint64_t addr = 0, next;
 		const struct insn *br;
-		if (UNLIKELY(s->flags & STEP_CHECK && !all_done(b, s, insns, slots, nslots)))
+		if (UNLIKELY(s->flags & STEP_CHECK && !all_done(s, insns, slots, nslots)))
 			goto general;
 		if (s->kind == STEP_COMPUTE) {
 			step_compute(c, s, 0);

@@ -61,8 +61,6 @@ static void fill(struct step *s, const struct uop *u, unsigned n)
 		s->flags |= STEP_WEAK;
 	if (u->kind == UOP_ELIMINATED)
 		s->flags |= STEP_COPY;
-	if (!(u->ports & (u->ports - 1)))
-		s->flags |= STEP_ONE_PORT;
 }
 
 /* The steps of instruction i; how many. */
@@ -103,7 +101,6 @@ static unsigned plan_insn(const struct iblock *b, unsigned i, struct step *s)
 		return 1;
 	part[0].flags |= STEP_FIRST;
 	part[0].steps = (uint8_t)n;
-	part[n - 1].flags |= STEP_LAST;
 	if (n > 1 && (memory || fuses))
 		part[0].flags |= STEP_CHECK;
 	memcpy(s, part, n * sizeof *s);

@@ -21,12 +21,10 @@ enum step_kind {
 
 enum step_flags {
 	STEP_FIRST = 1,		/* slot of its instruction */
-	STEP_LAST = 2,
 	STEP_VECTOR = 4,	/* a load into a vector register, or wider than 8 bytes */
 	STEP_WEAK = 8,		/* a non-temporal store */
 	STEP_COPY = 16,		/* eliminated: the result is the source's, not new */
 	STEP_CHECK = 32,	/* of several slots: may go only if all of its accesses were made and it was not cut in the middle */
-	STEP_ONE_PORT = 64,	/* of most machines: the first uop's port is known by its mask */
 };
 
 struct step {			/* a slot */

@@ -3,12 +3,12 @@
 CC      ?= gcc
 PREFIX  ?= /usr/local
 O       := $(if $(SAN),build/san,build)
+, := ,
 WARN    := -Wall -Wextra
 OPT     := $(if $(SAN),-O1 -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2)
 CFLAGS  += -std=gnu17 -g $(WARN) $(OPT) -pthread
 CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE
 LDLIBS  := -lZydis -lpfm -ldw -lelf -lzstd -liberty -lm -pthread
-, := ,
 
 ROOMS   := util stream isa core pmu run session analysis output
 LIB_SRC := $(wildcard $(ROOMS:%=src/%/*.c))
@@ -17,7 +17,9 @@ TESTS   := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/test_*.c))
 obj      = $(1:%.c=$O/obj/%.o)
 
 .PHONY: all demo check tests fuzz bench accuracy install clean deps programs
-all: $O/softpmu $(if $(SAN),,tracer)
+all: $O/softpmu $(if $(SAN),build/san/libexec,tracer)
+build/san/libexec:		# the tracer itself is never sanitized
+	@mkdir -p build/san && ln -sfn ../libexec $@
 
 $O/softpmu: $(call obj,$(CLI_SRC)) $O/libsoftpmu.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -32,13 +34,14 @@ $O/tests/%: tests/unit/%.c $O/libsoftpmu.a
 
 include src/valgrind/tracer.mk		# target `tracer`: build/libexec/softpmu-tracer-{amd64,x86}-linux
 include tests/programs/programs.mk	# target `programs`: what the system tests run
+include tests/native/native.mk		# the microbenchmarks, among `programs`
 
 deps:
 	@tools/install-deps.sh
 demo: deps
 	@$(MAKE) --no-print-directory all && tools/demo.sh
 check: deps
-	@$(MAKE) --no-print-directory all programs tests SAN=$(SAN) && tests/run.sh $O
+	@$(MAKE) --no-print-directory all tracer programs tests SAN=$(SAN) && tests/run.sh $O
 tests: $(TESTS) $(if $(SAN),,fuzz $O/accuracy)
 
 # Fuzzers: libFuzzer harnesses on the libraries, built by clang under its sanitizers; tests/system/fuzz.sh runs them.
@@ -57,7 +60,7 @@ bench: deps
 	@bench/run.sh
 # The model beside measured machines; DATA: where the measurements are.
 DATA ?= ../shared/data
-accuracy: $O/accuracy
+accuracy: $O/accuracy all build/native/micro
 	@tools/accuracy.sh $O/accuracy $(DATA)
 $O/accuracy: $(wildcard tests/accuracy/*.c) tests/accuracy/accuracy.h $O/libsoftpmu.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $O/libsoftpmu.a $(LDLIBS)

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * micro: runs one microbenchmark of kernels.S, so that the same machine code can be timed natively and under the model.
+ *
+ *   micro --list [SIZES]           name, operations a round, rounds of a short and a long run for the model, level, text
+ *   micro NAME ROUNDS [SIZES]      runs it, prints nothing: for the model; start-up falls out of the difference of two runs
+ *   micro --native [NAME] [SIZES]  times all or one: name, cycles an operation, ns an operation, GHz
+ *   SIZES: --l3 BYTES --memory BYTES of the buffers for these levels (4M and 64M)
+ *
+ * Native cycles are time × frequency.  The frequency comes from the chain of ADD r64, r64 (one cycle each on every core since the P6), run
+ * before each repeat of a benchmark; of both the shortest of all repeats counts: anything else is the machine's other work. If the chain was
+ * slower than it has been in this process, the repeats are repeated.
+ * Left out: pinning to a CPU (taskset does it), huge pages (the model's are 4 KB too). */
+#include <cpuid.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { NONE, L1, L2, L3, DRAM, LEVEL = 7, CHASE = 8, AVX2 = 16, BMI2 = 32 };	/* as in kernels.S */
+enum { LINE = 64, ROUND = 4096, REPEATS = 25, TRIES = 5, L1_BYTES = 16384, L2_BYTES = 131072 };
+
+struct bench {
+	const char *name, *text;
+	void *(*run)(uint64_t rounds, void *memory, uint64_t bytes);
+	uint32_t ops, needs;
+};
+extern const struct bench benches[] __asm__("__start_benches"), benches_end[] __asm__("__stop_benches");
+
+struct sizes { uint64_t l3, memory; };
+
+static uint64_t buffer_bytes(const struct bench *b, const struct sizes *s)
+{
+	const uint64_t bytes[] = { 0, L1_BYTES, L2_BYTES, s->l3, s->memory };
+	return bytes[b->needs & LEVEL];
+}
+
+/* A permutation of 0 to 2^bits - 1 that looks random: shifts and odd factors, each of which can be undone. */
+static uint64_t scramble(uint64_t i, unsigned bits)
+{
+	uint64_t mask = (1ull << bits) - 1;
+	i ^= i >> (bits / 2);
+	i = i * 0x9e3779b97f4a7c15ull & mask;
+	i ^= i >> (bits / 2);
+	i = i * 0xbf58476d1ce4e5b9ull & mask;
+	return i ^ i >> (bits / 2);
+}
+
+/* The buffer, or NULL.  A chase is linked in the order in which it is walked: what was used longest ago comes first. */
+static char *buffer(const struct bench *b, uint64_t bytes)
+{
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	madvise(memory, bytes, MADV_NOHUGEPAGE);
+	if (!(b->needs & CHASE)) {
+		for (uint64_t at = 0; at < bytes; at += ROUND)	/* a page of its own each, not the zero page */
+			memory[at] = 1;
+		return memory;
+	}
+	unsigned bits = 0;
+	while ((uint64_t)LINE << bits < bytes)
+		bits++;
+	uint64_t lines = 1ull << bits;
+	char *from = memory + scramble(0, bits) * LINE;
+	for (uint64_t i = 1; i <= lines; i++) {
+		char *to = memory + scramble(i == lines ? 0 : i, bits) * LINE;
+		memcpy(from, &to, sizeof to);
+		from = to;
+	}
+	return memory;
+}
+
+static void rounds_of(const struct bench *b, const struct sizes *s, uint64_t *few, uint64_t *many)
+{
+	uint64_t lap = buffer_bytes(b, s) / LINE / b->ops;
+	*few = 16000 / b->ops + 2;	/* between them enough that a start-up a few hundred cycles longer does not show */
+	*many = *few + 160000 / b->ops;
+	switch (b->needs & LEVEL) {
+	case L2:
+		*few = 2 * lap;
+		*many = 6 * lap;
+		break;
+	case L3:
+		*few = b->needs & CHASE ? lap / 4 : lap;	/* linking it was a lap already */
+		*many = *few + lap / 2;
+		break;
+	case DRAM:
+		*few = 256;
+		*many = 1024;
+		break;
+	}
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool can_run(const struct bench *b)
+{
+	__builtin_cpu_init();
+	return (!(b->needs & AVX2) || (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))) &&
+	       (!(b->needs & BMI2) || __builtin_cpu_supports("bmi2"));
+}
+
+/* ns of one run; a chase goes on where it stopped. */
+static uint64_t once(const struct bench *b, uint64_t rounds, char **at, uint64_t bytes)
+{
+	uint64_t start = now();
+	char *end = b->run(rounds, *at, bytes);
+	uint64_t took = now() - start;
+	if (b->needs & CHASE)
+		*at = end;
+	return took;
+}
+
+/* *best: the shortest calibration so far of this process. */
+static int native(const struct bench *b, const struct bench *add, const struct sizes *s, uint64_t *best)
+{
+	uint64_t bytes = buffer_bytes(b, s), rounds = 1, took, least = UINT64_MAX, calibration = UINT64_MAX;
+	const uint64_t add_rounds = 4000;
+	char *memory = bytes ? buffer(b, bytes) : NULL, *at = memory, *none = NULL;
+	if (bytes && !memory) {
+		perror("micro: memory");
+		return 1;
+	}
+	while ((took = once(b, rounds, &at, bytes)) < 500000 && rounds < 1ull << 40)
+		rounds *= 2;
+	if (!(b->needs & CHASE) && rounds * b->ops * LINE < bytes)	/* all of it, or the caches would hold the part */
+		rounds = bytes / LINE / b->ops;
+	for (unsigned tries = 0; tries < TRIES && (!tries || calibration > *best + *best / 100); tries++) {	/* again, if disturbed */
+		for (unsigned i = 0; i < REPEATS; i++) {
+			took = once(add, add_rounds, &none, 0);
+			calibration = took < calibration ? took : calibration;
+			took = once(b, rounds, &at, bytes);
+			least = took < least ? took : least;
+		}
+		*best = calibration < *best ? calibration : *best;
+	}
+	double ns = (double)least / ((double)rounds * b->ops), ghz = (double)add_rounds * add->ops / (double)calibration;
+	printf("%s\t%.4f\t%.4f\t%.3f\n", b->name, ns * ghz, ns, ghz);
+	if (memory)
+		munmap(memory, bytes);
+	return 0;
+}
+
+static const struct bench *find(const char *name)
+{
+	for (const struct bench *b = benches; b < benches_end; b++)
+		if (!strcmp(b->name, name))
+			return b;
+	fprintf(stderr, "micro: no microbenchmark '%s' (micro --list)\n", name);
+	return NULL;
+}
+
+/* A power of two between 64 KB and 1 GB, or 0. */
+static uint64_t size_of(const char *text)
+{
+	char *end;
+	uint64_t v = strtoull(text, &end, 10);
+	return *end || v < 65536 || v > 1u << 30 || (v & (v - 1)) ? 0 : v;
+}
+
+int main(int argc, char **argv)
+{
+	struct sizes s = { 4u << 20, 64u << 20 };
+	const char *word[2] = { NULL, NULL };
+	int words = 0, failed = 0;
+	for (int i = 1; i < argc; i++) {
+		uint64_t *size = !strcmp(argv[i], "--l3") ? &s.l3 : !strcmp(argv[i], "--memory") ? &s.memory : NULL;
+		if (size && i + 1 < argc) {
+			if (!(*size = size_of(argv[++i]))) {
+				fprintf(stderr, "micro: %s %s: not a power of two from 65536 to 1073741824\n", argv[i - 1], argv[i]);
+				return 2;
+			}
+		} else if (!size && words < 2) {
+			word[words++] = argv[i];
+		} else {
+			words = 0;
+			break;
+		}
+	}
+	if (words == 1 && !strcmp(word[0], "--list")) {
+		for (const struct bench *b = benches; b < benches_end; b++) {
+			uint64_t few, many;
+			rounds_of(b, &s, &few, &many);
+			printf("%s\t%u\t%llu\t%llu\t%u\t%s\n", b->name, b->ops, (unsigned long long)few,
+			       (unsigned long long)many, b->needs & LEVEL, b->text);
+		}
+		return 0;
+	}
+	if (words && !strcmp(word[0], "--native")) {
+		uint64_t best = UINT64_MAX;
+		const struct bench *add = find("add"), *one = word[1] ? find(word[1]) : NULL;
+		if (!add || (word[1] && !one))
+			return 2;
+		for (const struct bench *b = one ? one : benches; b < (one ? one + 1 : benches_end); b++)
+			if (can_run(b))
+				failed |= native(b, add, &s, &best);
+			else
+				printf("%s\t-\t-\t-\n", b->name);
+		return failed;
+	}
+	if (words == 2) {
+		const struct bench *b = find(word[0]);
+		char *end;
+		uint64_t rounds = strtoull(word[1], &end, 10), bytes = b ? buffer_bytes(b, &s) : 0;
+		if (!b)
+			return 2;
+		if (*end || !rounds) {
+			fprintf(stderr, "micro: '%s' is not a number of rounds\n", word[1]);
+			return 2;
+		}
+		char *memory = bytes ? buffer(b, bytes) : NULL;
+		if (bytes && !memory) {
+			perror("micro: memory");
+			return 1;
+		}
+		b->run(rounds, memory, bytes);
+		return 0;
+	}
+	fputs("usage: micro --list | micro NAME ROUNDS | micro --native [NAME]   [--l3 BYTES] [--memory BYTES]\n", stderr);
+	return 2;
+}

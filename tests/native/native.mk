@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# build/native/micro: the microbenchmarks, one static program for the host and for the model. Static: no loader's instructions.
+programs: build/native/micro
+build/native/micro: tests/native/micro.c tests/native/kernels.S
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -g -O2 $(WARN) -D_GNU_SOURCE -static -no-pie -o $@ $^

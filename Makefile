@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu: make | make demo | make check [SAN=1] | make bench | make accuracy [DATA=DIR] | make install PREFIX=/usr/local
+# softpmu: make | make demo | make check [SAN=1] | make bench | make accuracy [DATA=DIR] | make ablation [DATA=DIR] | make install PREFIX=/usr/local
 CC      ?= gcc
 PREFIX  ?= /usr/local
 O       := $(if $(SAN),build/san,build)
@@ -16,7 +16,7 @@ CLI_SRC := $(wildcard src/cli/*.c)
 TESTS   := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/test_*.c))
 obj      = $(1:%.c=$O/obj/%.o)
 
-.PHONY: all demo check tests fuzz bench accuracy install clean deps programs
+.PHONY: all demo check tests fuzz bench accuracy ablation install clean deps programs
 all: $O/softpmu $(if $(SAN),build/san/libexec,tracer)
 build/san/libexec:		# the tracer itself is never sanitized
 	@mkdir -p build/san && ln -sfn ../libexec $@
@@ -62,6 +62,9 @@ bench: deps
 DATA ?= ../shared/data
 accuracy: $O/accuracy all build/native/micro
 	@tools/accuracy.sh $O/accuracy $(DATA)
+# What each mechanism of the core is worth there.
+ablation: $O/accuracy
+	@tools/ablation.sh $O/accuracy $(DATA)
 $O/accuracy: $(wildcard tests/accuracy/*.c) tests/accuracy/accuracy.h $O/libsoftpmu.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $O/libsoftpmu.a $(LDLIBS)
 install: all

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make accuracy [DATA=DIR]: prints how far the model is from measured machines and writes it to docs/accuracy.md.
-# accuracy.sh PROGRAM DATA.  MCA=0 in the environment leaves llvm-mca out, PRESET=NAME takes one machine only (and writes nothing).
+# accuracy.sh PROGRAM DATA.  MCA=0 in the environment leaves llvm-mca out, NATIVE=0 the microbenchmarks on this host, CORE=NAME sets the core that
+# those are compared with, PRESET=NAME takes one machine of the measured ones only (and writes nothing).
 set -eu
 cd "$(dirname "$0")/.."
 program=$1 data=$2
@@ -29,7 +30,8 @@ How far the modelled cores are from machines that others have measured. Made by
 which takes some minutes; `MCA=0 make accuracy` leaves llvm-mca out, `PRESET=skylake make accuracy` prints one machine and writes
 nothing. The measurements are not part of the project: without them the command says where they are published. They are used here for
 comparison; of the latencies and throughputs of single instructions (instlat) four rows of five may also have been used to build the tables
-of uops, every fifth was kept out and is reported apart.
+of uops, every fifth was kept out and is reported apart. At the end microbenchmarks run natively on the host at hand and under the model of its
+preset, or of `CORE=NAME`; `NATIVE=0 make accuracy` leaves them out.
 
 Errors are model ÷ measured − 1. "Mean abs. error" is the mean of their absolute values, "mean signed" the mean with sign;
 Kendall's tau (tau-b, ties corrected) tells whether the model puts rows into the measured order. Measured values carry noise in their last
@@ -37,6 +39,13 @@ digits that no model can order: of `fives`, tau of the measured values beside th
 "Limited by" is what the model itself names as the bottleneck of a row, as `softpmu block` prints it.
 END
 "$program" "$data" data | tee -a "$work"
+if [ "${NATIVE:-1}" != 0 ]; then
+	native=$(tools/native.sh ${CORE:+"$CORE"})
+	printf '\n%s\n' "$native" | tee -a "$work"
+fi
+if [ -f docs/accuracy.md ]; then	# the table of make ablation stays
+	sed -n '/^## What each mechanism is worth$/{x;p;x;:a;p;n;ba}' docs/accuracy.md >>"$work"
+fi
 mv "$work" docs/accuracy.md
 chmod 644 docs/accuracy.md
 trap - EXIT

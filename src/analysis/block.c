@@ -67,6 +67,11 @@ int block_engine_create(struct block_engine **out, const struct core_config *cor
 	int rc = core_config_check(core, err);
 	if (!rc)
 		rc = isa_create(&e->isa, path, err);
+	if (!rc) {
+		struct isa_options o;
+		core_isa_options(core, &o);
+		isa_configure(e->isa, &o);
+	}
 	if (rc) {
 		block_engine_destroy(e);
 		return rc;

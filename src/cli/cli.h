@@ -30,7 +30,8 @@ struct cli_run {
 };
 #define CLI_RUN_HELP /* paragraph to paste into a command's help */ \
 "Options of the run:\n" \
-"      --core NAME         machine to model: a preset (softpmu cores) or a file; default golden-cove\n" \
+"      --core NAME         machine to model: a preset (softpmu cores), `host' for that of the processor this runs on,\n" \
+"                          or a file; default golden-cove\n" \
 "      --set FIELD=VALUE   change one field of it, e.g. --set l1d.size=32K (again for more)\n" \
 "      --follow            count and sample forked and executed processes too\n" \
 "      --start FUNC|COUNT  time from the first entry of FUNC, or after COUNT instructions;\n" \

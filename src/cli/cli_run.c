@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What every command that runs a program shares: its options, and the run itself under Ctrl-C. */
 #include "cli/cli.h"
+#include "core/host.h"
 #include "util/near.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -131,8 +132,16 @@ int cli_run_option(struct cli_run *r, int argc, char **argv, int *i)
 int cli_core(struct cli_run *r)
 {
 	struct err err = { 0 };
+	char host_name[64];
+	int rc = 0;
 	r->run.data_dir = cli_data_dir();
-	int rc = core_config_load(&r->core, r->run.data_dir, r->core_name, &err);
+	if (is(r->core_name, "host")) {
+		struct core_host host;
+		core_host_read(&host);
+		rc = core_host_preset(host_name, sizeof host_name, r->run.data_dir, &host, &err);
+	}
+	if (!rc)
+		rc = core_config_load(&r->core, r->run.data_dir, is(r->core_name, "host") ? host_name : r->core_name, &err);
 	for (unsigned k = 0; !rc && k < r->sets; k++)
 		rc = core_config_set(&r->core, r->set[k], &err);
 	if (!rc && r->sets)

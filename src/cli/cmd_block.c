@@ -25,7 +25,7 @@ static const char help[] =
 "  -j, --json              JSON\n"
 "      --lines FILE        one block of assembly a line ('-': standard input); prints a CSV row for each:\n"
 "                          cycles per iteration, instructions, fused uops, uops, bottleneck, error\n"
-"      --core NAME         machine to model: a preset (softpmu cores) or a file; default golden-cove\n"
+"      --core NAME         machine to model: a preset (softpmu cores), `host' or a file; default golden-cove\n"
 "      --set FIELD=VALUE   change one field of it, e.g. --set dsb.sets=0 (again for more)\n\n"
 "Conditional branches within the block are not taken; jumps and calls within it are followed.  Each base register points\n"
 "to data of its own that meet no other's; addresses are the same in every iteration.\n";

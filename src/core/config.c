@@ -28,12 +28,19 @@ static const struct field fields[] = {
 	STRING_FIELD(pmu, "event table: data/events/<pmu>.tsv")
 	STRING_FIELD(libpfm, "libpfm4's name of the PMU")
 	STRING_FIELD(cpuid_signature, "CPUID signature: family, model, stepping")
+	STRING_FIELD(cpuid_models, "FAMILY_MODEL of each processor it stands for (--core host)")
 #define FIELD_INT(id, key, min, max, unit, help) { key, INT, offsetof(struct core_config, id), 0, min, max, unit, "", help },
 #define FIELD_REAL(id, key, min, max, unit, help) { key, REAL, offsetof(struct core_config, id), 0, min, max, unit, "", help },
 #define FIELD_ENUM(id, key, names, help) { key, ENUM, offsetof(struct core_config, id), 0, 0, 0, "", names, help },
 #include "core/fields.def"
 };
 enum { FIELDS = sizeof fields / sizeof fields[0], DEPTH = 8, LINE = 1024 };
+
+/* What holds if no file says. */
+static const char *const defaults[][2] = {
+#define FIELD_DEFAULT(key, value) { key, value },
+#include "core/fields.def"
+};
 
 static const struct field *find_field(const char *key, struct err *err)
 {
@@ -198,32 +205,42 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int no_preset(const char *data_dir, const char *name, struct err *err)
+int core_config_presets(char *names[CONFIG_PRESETS], const char *data_dir, struct err *err)
 {
-	enum { MOST = 64 };
-	char path[4096], *names[MOST], text[256];
-	struct near near;
-	size_t count = 0;
+	char path[4096];
+	int count = 0;
 	snprintf(path, sizeof path, "%s/cores", data_dir);
 	DIR *d = opendir(path);
 	if (!d)
 		return err_system(err, "no cores in %s", path);
-	for (struct dirent *e; count < MOST && (e = readdir(d));) {
+	for (struct dirent *e; count < CONFIG_PRESETS && (e = readdir(d));) {
 		size_t n = strlen(e->d_name);
 		if (n > 5 && !strcmp(e->d_name + n - 5, ".conf") && (names[count] = strndup(e->d_name, n - 5)))
 			count++;
 	}
 	closedir(d);
-	qsort(names, count, sizeof *names, compare);
+	qsort(names, (size_t)count, sizeof *names, compare);
+	return count;
+}
+
+static int no_preset(const char *data_dir, const char *name, struct err *err)
+{
+	char *names[CONFIG_PRESETS], text[256];
+	struct near near;
+	int count = core_config_presets(names, data_dir, err);
+	if (count < 0)
+		return count;
 	near_start(&near, name);
-	for (size_t i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		near_offer(&near, names[i], strlen(names[i]));
-	if (!near_text(&near, "; nearest: ", text, sizeof text))
-		for (size_t i = 0, used = 0; i < count && used < sizeof text; i++) {
+	if (!near_text(&near, "; nearest: ", text, sizeof text)) {
+		size_t used = 0;
+		for (int i = 0; i < count && used < sizeof text; i++) {
 			int n = snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "; there are: ", names[i]);
 			used += n > 0 ? (size_t)n : sizeof text;
 		}
-	for (size_t i = 0; i < count; i++)
+	}
+	for (int i = 0; i < count; i++)
 		free(names[i]);
 	return err_set(err, ERR_INPUT, "unknown core '%.64s'%s", name, text);
 }
@@ -262,9 +279,36 @@ static int load(struct core_config *c, const char *data_dir, const char *name, b
 	if (!code && ferror(f))
 		code = err_system(err, "cannot read %s", path);
 	fclose(f);
-	for (size_t i = 0; i < FIELDS; i++)
+	bool other = false, said = false;	/* another processor than that of the file included, and for which it stands */
+	for (size_t i = 0; i < FIELDS; i++) {
+		other |= set[i] && fields[i].offset == offsetof(struct core_config, cpuid_signature);
+		said |= set[i] && fields[i].offset == offsetof(struct core_config, cpuid_models);
 		all[i] |= set[i];
+	}
+	for (size_t i = 0; i < FIELDS; i++)
+		if (other && !said && fields[i].offset == offsetof(struct core_config, cpuid_models))
+			all[i] = false;
 	return code;
+}
+
+/* Hexadecimal digits, at least one and not more than a number of 32 bits has; those passed over, or 0. */
+static size_t hexadecimal(const char *s, unsigned long *value)
+{
+	size_t n = strspn(s, "0123456789abcdefABCDEF");
+	*value = n && n <= 8 ? strtoul(s, NULL, 16) : 0;
+	return n <= 8 ? n : 0;
+}
+
+/* cpuid_models of a core that does not set it: family and model of its signature. */
+static void models_of_signature(struct core_config *c)
+{
+	unsigned long s;
+	if (!hexadecimal(c->cpuid_signature, &s))
+		return;
+	unsigned family = s >> 8 & 15, model = (s >> 4 & 15) | (s >> 16 & 15) << 4;
+	if (family == 15)
+		family += s >> 20 & 255;
+	snprintf(c->cpuid_models, sizeof c->cpuid_models, "%02X_%02X", family, model);
 }
 
 int core_config_load(struct core_config *out, const char *data_dir, const char *name, struct err *err)
@@ -272,11 +316,19 @@ int core_config_load(struct core_config *out, const char *data_dir, const char *
 	struct core_config c;
 	bool set[FIELDS] = { false };
 	memset(&c, 0, sizeof c);
+	for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
+		const struct field *f = find_field(defaults[i][0], err);
+		if (!f || set_value(&c, f, defaults[i][1], err))
+			return ERR_INPUT;
+		set[f - fields] = true;
+	}
 	int code = load(&c, data_dir, name, set, 0, err);
 	if (code)
 		return code;
 	for (size_t i = 0; i < FIELDS; i++)
-		if (!set[i])
+		if (!set[i] && fields[i].offset == offsetof(struct core_config, cpuid_models))
+			models_of_signature(&c);
+		else if (!set[i])
 			return err_set(err, ERR_INPUT, "core '%.64s' does not set %s", name, fields[i].key);
 	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
 	size_t n = strlen(base);
@@ -388,6 +440,17 @@ int core_config_check(const struct core_config *c, struct err *err)
 		}
 		if (f->type == STRING && !memchr(at, 0, f->bytes))
 			return err_set(err, ERR_INPUT, "%s: not terminated", f->key);
+	}
+	unsigned long hex;
+	size_t digits = hexadecimal(c->cpuid_signature, &hex);
+	if (!digits || (strcmp(c->cpuid_signature + digits, "H") && c->cpuid_signature[digits]))
+		return err_set(err, ERR_INPUT, "cpuid_signature = %s is not of the form 506E3H", c->cpuid_signature);
+	for (const char *s = c->cpuid_models; *s; s += digits) {
+		size_t family = hexadecimal(s, &hex), model = family && s[family] == '_' ? hexadecimal(s + family + 1, &hex) : 0;
+		digits = family + 1 + model;
+		if (!model || (s[digits] && !isspace((unsigned char)s[digits])))
+			return err_set(err, ERR_INPUT, "cpuid_models = %s is not of the form 06_5E 06_4E", c->cpuid_models);
+		digits += strspn(s + digits, " \t");
 	}
 	const struct { const char *key; uint32_t value; bool zero; } powers[] = {
 		{ "dsb.sets", c->dsb_sets, true }, { "dsb.window_bytes", c->dsb_window_bytes, false },

@@ -17,6 +17,7 @@ struct core_config {
 	char pmu[64];		/* PMU and event table: data/events/<pmu>.tsv */
 	char libpfm[64];	/* libpfm4's name of that PMU (skl, spr) */
 	char cpuid_signature[16]; /* e.g. 506E3H: family, model, stepping */
+	char cpuid_models[96];	/* FAMILY_MODEL in hexadecimal of all processors that it stands for (--core host); if not set, the signature's */
 #define FIELD_INT(id, key, min, max, unit, help) uint32_t id;
 #define FIELD_REAL(id, key, min, max, unit, help) double id;
 #define FIELD_ENUM(id, key, names, help) uint32_t id;
@@ -25,8 +26,14 @@ struct core_config {
 
 /* data_dir: holds cores/.  name: a preset or a path (contains '/').  Unknown field: ERR_INPUT with the nearest names. */
 int core_config_load(struct core_config *out, const char *data_dir, const char *name, struct err *err);
+enum { CONFIG_PRESETS = 64 };
+/* Names of the presets in data_dir, sorted, into malloc'd strings; their number, or an error. */
+int core_config_presets(char *names[CONFIG_PRESETS], const char *data_dir, struct err *err);
 /* One `field=value` as of --set. */
 int core_config_set(struct core_config *config, const char *assignment, struct err *err);
+/* What the decoders shall be told (isa_configure). */
+struct isa_options;
+void core_isa_options(const struct core_config *config, struct isa_options *out);
 /* Consistency (powers of two where needed, sums); called by core_config_load and machine_create. */
 int core_config_check(const struct core_config *config, struct err *err);
 /* One line a field, as in the file, with help. Into a malloc'd string. */

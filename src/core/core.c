@@ -9,6 +9,9 @@
 #if defined __GNUC__ && !defined __clang__
 #pragma GCC optimize ("no-tree-slp-vectorize")	/* it packs a record's fields in vector registers first: 10 % slower */
 #endif
+#include "core/inorder.h"
+#include "core/netburst.h"
+#include "core/p6.h"
 #include "core/step.h"
 #include <stdlib.h>
 #include <string.h>
@@ -106,8 +109,10 @@ static inline uint64_t dispatch_at(struct scheduler *sc, unsigned port, uint64_t
 /* The slot needs more than the usual before it can be allocated. */
 static void slot_special(struct core *c, const struct uop *u)
 {
-	if (u->flags & UOP_MS && c->fe.path != FE_MS)
+	if (u->flags & UOP_MS && c->fe.path != FE_MS && !c->config.frontend_simple)
 		frontend_ms_enter(c);
+	if (u->flags & UOP_GROUP)
+		rename_new_group(c);
 	if (u->kind == UOP_SERIALIZE)
 		c->rn.barrier = max64(c->rn.barrier, max64(c->e.now + 1, lsq_drain(c)));
 }
@@ -141,6 +146,47 @@ static uint64_t run_unit(struct core *c, const struct uop *u, unsigned port, uin
 	return dispatch;
 }
 
+/* Older cores: when the uop goes, and where.  Returns 1 if its result is there half a cycle before the cycle that it completes with. */
+static __attribute__((noinline)) uint8_t
+older_ready(struct core *c, const struct uop *u, uint64_t floor, unsigned *port, uint64_t *ready)
+{
+	const struct older *o = &c->old;
+	if (o->inorder) {
+		*ready = inorder_ready(c, u, *ready);
+		return 0;
+	}
+	if (*port >= SCHED_PORTS)
+		return 0;
+	if (o->replay && u->kind != UOP_LOAD)
+		*ready = netburst_replay(c, u, *port, floor, *ready);
+	if (!o->double_speed || u->latency || !(u->kind == UOP_COMPUTE || u->kind == UOP_BRANCH) || u->unit)
+		return 0;
+	*port = netburst_half(c, u, floor, ready);
+	return *port < 2;
+}
+
+static __attribute__((noinline)) void
+older_done(struct core *c, const struct uop *u, unsigned *port, uint8_t early, uint64_t dispatch, uint64_t complete, uint64_t did)
+{
+	struct older *o = &c->old;
+	if (o->inorder) {
+		inorder_done(c, u, dispatch, complete);
+		*port = o->pipe;
+	}
+	uint64_t hoped = 0;
+	if (o->replay && u->kind == UOP_LOAD && did & SPMU_DID(L1D_MISS)) {
+		bool vector = (uint8_t)(u->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC;
+		hoped = dispatch + c->config.l1d_latency + (vector ? c->config.l1d_vector_extra : 0) + u->latency;
+		hoped = hoped < complete ? hoped : 0;
+	}
+	for (unsigned k = 0; k < 3; k++) {
+		o->early[u->dst[k]] = early;
+		o->hoped[u->dst[k]] = hoped;
+	}
+	o->early[REG_NONE] = 0;
+	o->hoped[REG_NONE] = 0;
+}
+
 static inline __attribute__((always_inline)) void
 run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigned uops, const struct where w)
 {
@@ -150,22 +196,27 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 	const struct uop *next = first, *end = first + uops;
 
 	if (LIKELY(c->fe.path != FE_MS))	/* else a REP instruction that goes on */
-		frontend_insn(c, in);
+		frontend_insn(c, in, in->addr);
 	emit_room(&c->e);
 	do {				/* a slot */
-		const struct uop *u = next;
+		const struct uop *u = next, *slot_begin = next;
 		if (UNLIKELY(uops > EMIT_UOPS))
 			emit_room(&c->e);
-		if (UNLIKELY(u->flags & UOP_MS || u->kind == UOP_SERIALIZE))
+		if (UNLIKELY(u->flags & (UOP_MS | UOP_GROUP) || u->kind == UOP_SERIALIZE))
 			slot_special(c, u);
 		uint64_t fetch = frontend_slot(c);
 		uint64_t did = c->fe.did_path | c->fe.did | SPMU_DID(RETIRED);
 		c->fe.did = 0;
 		uint64_t alloc = rename_slot(c, fetch, &did);
+		if (UNLIKELY(c->old.reads))
+			alloc = p6_register_reads(c, u, end, alloc);
+		if (UNLIKELY(c->old.inorder) && u == first)
+			inorder_issue(c, in, first, uops, alloc + rn->dispatch_delay);
 		struct slot slot = { .done = alloc, .loads = rn->loads };
 		q->slot_tail = q->tail;
 		for (;;) {		/* a uop */
-			unsigned port = 255, ports = u->ports & sc->port_mask;
+			unsigned port = 255, ports = UNLIKELY(c->old.inorder) ? 0 : u->ports & sc->port_mask;
+			uint8_t early = 0;
 			uint64_t addr = 0, ready, dispatch, complete;
 			uint32_t size = 0;
 			bool access = false;
@@ -200,10 +251,13 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				if (UNLIKELY(scheduler_full(sc, choice)))
 					alloc = core_wait_entry(c, choice, alloc, &did);
 				port = u->kind == UOP_LOAD ? scheduler_load_port(sc, choice) : scheduler_port(sc, choice, rn->slot);
-				scheduler_enter(sc, choice, port);
 			}
 			ready = max64(max64(max64(c->reg[u->src[0]], c->reg[u->src[1]]), max64(c->reg[u->src[2]], c->reg[u->src[3]])),
 			              alloc + rn->dispatch_delay);
+			if (UNLIKELY(c->old.any))
+				early = older_ready(c, u, alloc + rn->dispatch_delay, &port, &ready);
+			if (LIKELY(ports))
+				scheduler_enter(sc, &sc->choice[ports], port);
 
 			switch (u->kind) {
 			case UOP_COMPUTE:
@@ -259,13 +313,15 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				break;
 			case UOP_ELIMINATED:	/* the destination is the source's physical register */
 			case UOP_NOP:
-				complete = dispatch = ready = alloc;
+				complete = dispatch = ready = UNLIKELY(c->old.inorder) ? ready : alloc;
 				break;
 			default:
 				dispatch = dispatch_at(sc, port, ready);
 				complete = run_fence(c, u, dispatch + u->latency + !u->latency);
 				break;
 			}
+			if (UNLIKELY(c->old.any))
+				older_done(c, u, &port, early, dispatch, complete, did);
 			uint64_t result = u->kind == UOP_ELIMINATED ? c->reg[u->src[0]] : complete;
 			c->reg[u->dst[0]] = c->reg[u->dst[1]] = c->reg[u->dst[2]] = result;
 			c->reg[REG_NONE] = 0;
@@ -276,6 +332,8 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			uint32_t count = c->e.count;
 			write_record(c, in->addr, u->is, port, size, did, addr, fetch, alloc, ready, dispatch, complete, retire);
 			if (last) {
+				if (UNLIKELY(c->old.reads))
+					p6_retired(c, slot_begin, next, retire);
 				if (c->e.hold)
 					retire_earlier(&c->e, retire);
 				break;
@@ -451,7 +509,8 @@ void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned in
 	if (UNLIKELY(c->rep.active && insns && b->insn[0].addr != c->rep.addr))
 		rep_end(c, false);	/* it was left without a word: a signal */
 	c->instructions += insns;
-	if (UNLIKELY(!plan) && !(plan = core_plan_make(b))) {	/* no memory for it: slower, with the same results */
+	if (UNLIKELY(c->old.any) ||
+	    (UNLIKELY(!plan) && !(plan = core_plan_make(b)))) {	/* no memory for it: slower, with the same results */
 		for (unsigned i = 0; i < insns; i++)
 			general(c, b, i, insns, slots, nslots, next_ip);
 		return;
@@ -587,6 +646,7 @@ static void reset(struct core *c, uint64_t cycle)
 	rename_reset(c, cycle);
 	scheduler_reset(c, cycle);
 	lsq_reset(c, cycle);
+	older_reset(c);
 	c->retire_next = cycle << RETIRE_SHIFT;
 	c->rep.active = c->rep.pending = false;
 	c->e.count = c->e.hold = c->e.instructions = 0;
@@ -615,7 +675,9 @@ int core_create(struct core **out, struct machine *m, core_emit *emit, void *con
 	c->e.context = context;
 	c->e.record = malloc(SPMU_BATCH_MAX * sizeof *c->e.record);
 	core_want(c, &(struct core_wanted){ { ~UINT64_C(0), ~UINT64_C(0) }, ~UINT64_C(0), ~UINT64_C(0) });
-	int code = c->e.record ? frontend_init(c, err) : err_set(err, ERR_NOMEM, "out of memory for a core's records");
+	int code = c->e.record ? older_init(c, err) : err_set(err, ERR_NOMEM, "out of memory for a core's records");
+	if (!code)
+		code = frontend_init(c, err);
 	if (!code)
 		code = scheduler_init(c, err);
 	if (!code)
@@ -641,6 +703,7 @@ void core_destroy(struct core *c)
 		memsys_destroy(c->mem);
 	scheduler_release(c);
 	frontend_release(c);
+	older_release(c);
 	free(c->e.record);
 	free(c);
 }

@@ -5,6 +5,8 @@
  * ways, microcoded instructions take a line of their own; switch penalties; LCP), "Golden Cove Microarchitecture".
  */
 #include "core/frontend.h"
+#include "core/netburst.h"
+#include "core/p6.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +43,8 @@ int frontend_init(struct core *c, struct err *err)
 	fe->fetch_log2 = log2_of(f->mite_fetch_bytes);
 	fe->pd_lead = f->mite_queue / f->mite_decoders;
 	fe->idq_back = f->idq_size * SLOT_STEP;
-	fe->loop_buffer = f->lsd_size != 0;
+	fe->loop_buffer = f->lsd_size || f->lsd_predecode;
+	fe->wide = f->dsb_wide ? INSN_WIDE : 0;
 	fe->dsb = calloc((size_t)f->dsb_sets * f->dsb_ways + 1, sizeof *fe->dsb);
 	if (!fe->dsb)
 		return err_set(err, ERR_NOMEM, "out of memory for the uop cache");
@@ -58,9 +61,12 @@ void frontend_forget(struct core *c)
 	struct frontend *fe = &c->fe;
 	fe->window = fe->pd_block = fe->pd_line = FE_NOWHERE;
 	fe->mask = fe->did = 0;
+	fe->entry = NULL;
 	fe->loop_active = false;
 	fe->loop_branch = FE_NOWHERE;
 	fe->loop_count = 0;
+	c->old.line = c->old.building = TRACE_NONE;
+	c->old.streaming = false;
 	set_path(fe, FE_NONE, 1);
 	fe->room = 1;
 }
@@ -122,6 +128,35 @@ static struct dsb_entry *dsb_room(struct core *c, uint64_t window, struct dsb_en
 	}
 }
 
+/* The branch that `in` is or is fused with crosses or ends at the end of its window. */
+static bool ends_window(const struct core *c, const struct insn *in)
+{
+	const struct insn *last = in->flags & INSN_FUSES_NEXT ? in + 1 : in;
+	return in->flags & (INSN_BRANCH | INSN_FUSES_NEXT) && (last->addr + last->len) >> c->fe.window_log2 != in->addr >> c->fe.window_log2;
+}
+
+/* Delivery reaches an instruction that begins a line, or takes two places of it: so many lines are read a cycle, and what takes
+ * two places is the last of its cycle. */
+static inline void dsb_line(struct core *c, bool wide)
+{
+	struct frontend *fe = &c->fe;
+	uint64_t cycle = fe->cycle + !fe->room;
+	if (fe->line_cycle != cycle) {
+		fe->line_cycle = cycle;
+		fe->lines = fe->room && fe->room != fe->width;	/* the one it is in goes on */
+	}
+	if (fe->lines >= c->config.dsb_lines || (wide && fe->room == 1)) {
+		fe->cycle = fe->line_cycle = cycle + 1;
+		fe->room = fe->width;
+		fe->lines = 0;
+	}
+	fe->lines++;
+	if (UNLIKELY(wide)) {
+		fe->cycle = fe->line_cycle;
+		fe->room = 1;
+	}
+}
+
 /* The decoders' output of one instruction goes into the uop cache. */
 static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 {
@@ -132,13 +167,21 @@ static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 	struct dsb_entry *e = dsb_find(c, window);
 	if (e && e->mask & bit)
 		return;
-	unsigned slots = in->issue_slots ? in->issue_slots : 1;
+	if (f->dsb_jcc_erratum && ends_window(c, in)) {
+		if (e)
+			*e = (struct dsb_entry){ .window = FE_NOWHERE };
+		return;
+	}
+	const bool wide = in->flags & c->fe.wide;
+	unsigned slots = (in->issue_slots ? in->issue_slots : 1u) + wide;
 	bool alone = in->flags & INSN_MS || slots > f->dsb_line_uops;
 	unsigned line = !e || !e->lines || alone || e->last + slots > f->dsb_line_uops;
 	if (e && e->lines + line > f->dsb_window_lines) {	/* more than a window may hold: starts over */
-		e->mask = e->lines = 0;
+		e->mask = e->look = e->lines = 0;
 		line = 1;
 	}
+	/* a line ends that leaves room for two more in its cycle */
+	bool look = wide || (line && e && e->lines && e->last + 1u < f->dsb_width);
 	if (line) {
 		e = dsb_room(c, window, e, 1);
 		if (!e)
@@ -149,6 +192,7 @@ static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 	}
 	e->last = alone ? (uint8_t)f->dsb_line_uops : (uint8_t)(e->last + slots);
 	e->mask |= bit;
+	e->look |= look ? bit : 0;
 	e->stamp = ++c->fe.dsb_stamp;
 }
 
@@ -157,6 +201,8 @@ void frontend_discard(struct core *c, uint64_t addr, uint64_t bytes)
 	struct frontend *fe = &c->fe;
 	if (!bytes)
 		return;
+	if (c->old.trace)
+		netburst_discard(c, addr, bytes);
 	uint64_t first = addr >> fe->window_log2, last = (addr + (bytes - 1)) >> fe->window_log2;
 	size_t n = (size_t)c->config.dsb_sets * c->config.dsb_ways;
 	for (size_t i = 0; i < n; i++)
@@ -193,6 +239,10 @@ static void decode(struct core *c, const struct insn *in)
 	uint64_t first = in->addr >> fe->fetch_log2;
 	uint64_t last = (in->addr + (in->len ? in->len - 1u : 0)) >> fe->fetch_log2;
 
+	if (UNLIKELY(c->old.loop_insns) && p6_streams(c, in)) {
+		fe->pd = fe->cycle;	/* from the instruction queue */
+		goto group;
+	}
 	if (fe->cycle > fe->pd + fe->pd_lead)	/* the instruction queue is full */
 		fe->pd = fe->cycle - fe->pd_lead;
 	if (fe->pd_block == FE_NOWHERE) {
@@ -214,8 +264,11 @@ static void decode(struct core *c, const struct insn *in)
 		fe->pd += f->mite_lcp_penalty;
 	}
 
-	unsigned slots = in->issue_slots ? in->issue_slots : 1;
-	bool complex = slots > 1 || in->flags & (INSN_COMPLEX | INSN_MS);
+	unsigned slots;
+	bool complex;
+group:
+	slots = in->issue_slots ? in->issue_slots : 1;
+	complex = slots > 1 || in->flags & (INSN_COMPLEX | INSN_MS);
 	if (fe->pd > fe->cycle) {
 		fe->cycle = fe->pd;
 		fe->room = fe->width;
@@ -230,6 +283,12 @@ static void decode(struct core *c, const struct insn *in)
 		fe->group = 0;
 	}
 	fe->group++;
+	if (UNLIKELY(!(in->flags & INSN_REP) && in->prefixes > f->mite_prefixes)) {
+		fe->cycle += in->prefixes;
+		fe->room = fe->width;
+		fe->group_cycle = fe->cycle;
+		fe->group = f->mite_decoders;
+	}
 }
 
 /* --- paths --- */
@@ -239,6 +298,13 @@ void frontend_enter(struct core *c, const struct insn *in)
 	struct frontend *fe = &c->fe;
 	uint64_t window = in->addr >> fe->window_log2;
 	bool elsewhere = fe->window == FE_NOWHERE;	/* behind a taken branch or a redirect */
+
+	if (UNLIKELY(c->old.trace != NULL) && netburst_trace(c, in)) {
+		if (fe->path != FE_DSB)
+			set_path(fe, FE_DSB, f->dsb_width);
+		fe->window = window;
+		return;
+	}
 
 	if (fe->loop_active && window - fe->loop_first > fe->loop_last - fe->loop_first) {	/* left it */
 		fe->loop_active = false;
@@ -255,17 +321,36 @@ void frontend_enter(struct core *c, const struct insn *in)
 	}
 	if (window != fe->window) {
 		struct dsb_entry *e = dsb_find(c, window);
-		if (e && e->mask >> (in->addr & fe->window_mask) & 1) {
-			new_cycle(fe);
-			set_path(fe, FE_DSB, f->dsb_width);
-			fe->room = fe->width;
+		if (LIKELY(e && e->mask >> (in->addr & fe->window_mask) & 1)) {
+			if (elsewhere || fe->path != FE_DSB) {
+				new_cycle(fe);
+				if (fe->path != FE_DSB)
+					set_path(fe, FE_DSB, f->dsb_width);
+				fe->room = fe->width;
+			}
+			e->stamp = ++fe->dsb_stamp;
 			fe->window = window;
 			fe->base = window << fe->window_log2;
-			fe->mask = e->mask;
+			fe->entry = e;
+			fe->mask = e->mask & ~e->look;
 			fe->pd_block = fe->pd_line = FE_NOWHERE;
-			e->stamp = ++fe->dsb_stamp;
+			dsb_line(c, in->flags & fe->wide);
 			return;
 		}
+	} else if (fe->entry && fe->entry->window == window && fe->entry->mask >> (in->addr & fe->window_mask) & 1) {
+		dsb_line(c, in->flags & fe->wide);
+		return;
+	}
+	fe->entry = NULL;
+	if (UNLIKELY(f->frontend_simple)) {
+		if (fe->path != FE_DSB) {
+			set_path(fe, FE_DSB, f->alloc_width);
+			fe->room = fe->width;
+		}
+		fe->base = in->addr & ~UINT64_C(63);
+		fe->mask = ~UINT64_C(0);
+		fe->window = 0;
+		return;
 	}
 	if (fe->base_path != FE_MITE) {
 		new_cycle(fe);
@@ -288,7 +373,10 @@ void frontend_enter(struct core *c, const struct insn *in)
 	fe->window = window;
 	fe->mask = 0;
 	decode(c, in);
-	dsb_fill(c, in, window);
+	if (UNLIKELY(c->old.trace != NULL))
+		netburst_build(c, in);
+	else
+		dsb_fill(c, in, window);
 }
 
 void frontend_ms_enter(struct core *c)
@@ -320,6 +408,10 @@ void frontend_loop(struct core *c, uint64_t ip, uint64_t target)
 {
 	const struct core_config *f = &c->config;
 	struct frontend *fe = &c->fe;
+	if (f->lsd_predecode)
+		p6_taken(c, ip, target);
+	if (!f->lsd_size)
+		return;
 	fe->loop_hash_now = (fe->loop_hash_now ^ ip) * UINT64_C(0x9e3779b97f4a7c15);
 	if (target > ip)
 		return;

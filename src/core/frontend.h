@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The front end: uop cache (DSB), legacy decode (MITE), microcode sequencer (MS), loop buffer (LSD), uop queue.
  *
- * Models: windows and lines of the uop cache, filled by what the legacy path decodes; one line a cycle; one taken
- * branch a cycle; fetch blocks, predecode width, length-changing prefixes, the instruction queue's lead over
+ * Models: windows and lines of the uop cache, filled by what the legacy path decodes; lines read a cycle, and constants that
+ * take two places (A. Fog, "The microarchitecture of Intel, AMD and VIA CPUs", uop cache; A. Abel, J. Reineke, "uiCA", ICS
+ * 2022: two lines a cycle); windows that the microcode for the Jcc erratum keeps out; one taken branch a cycle; fetch blocks, predecode width, length-changing prefixes, the instruction queue's lead over
  * the decoders, decode groups; switches between the paths; the uop queue's capacity.
- * Leaves out: the wrong path, the limit of branches a uop-cache line, 64-bit immediates taking two places of it,
- * the Jcc erratum's windows, fetch running ahead into L1I while the uop cache delivers.
+ * Leaves out: the wrong path, the limit of branches a uop-cache line, fetch running ahead into L1I while the uop cache delivers.
  */
 #ifndef CORE_FRONTEND_H
 #define CORE_FRONTEND_H
@@ -23,11 +23,11 @@ void frontend_ms_enter(struct core *c);
 void frontend_ms_leave(struct core *c);
 void frontend_loop(struct core *c, uint64_t ip, uint64_t target);
 
-/* Before the first slot of an instruction. */
-static inline void frontend_insn(struct core *c, const struct insn *in)
+/* Before the first slot of an instruction; addr: its address, so that the way that most take does not touch *in. */
+static inline void frontend_insn(struct core *c, const struct insn *in, uint64_t addr)
 {
 	struct frontend *fe = &c->fe;
-	uint64_t offset = in->addr - fe->base;
+	uint64_t offset = addr - fe->base;
 	if (UNLIKELY(offset > 63 || !(fe->mask >> offset & 1)))
 		frontend_enter(c, in);
 }

@@ -38,6 +38,8 @@ void lsq_commit(struct core *c)
 			emit_signal_at(&c->e, SPMU_SIG_STORE_L1D_MISS, at, at, 1, s->ip, s->addr);
 		at = max64(at, r.ready);
 	}
+	if (UNLIKELY(c->old.commit_cycles))
+		at = max64(at, q->last_commit + c->old.commit_cycles);
 	if (at > q->last_commit) {
 		q->last_commit = at;
 		q->commit_count = 1;

@@ -29,3 +29,15 @@ void machine_destroy(struct machine *m)
 	memsys_shared_destroy(m->shared);
 	free(m);
 }
+
+void core_isa_options(const struct core_config *config, struct isa_options *out)
+{
+	enum { MOVES_NONE, MOVES_VECTOR, MOVES_ALL };
+	*out = (struct isa_options){
+		.micro_fusion = config->fusion_micro, .macro_fusion = config->fusion_macro, .unlaminate = config->fusion_unlaminate,
+		.moves = config->eliminate_moves == MOVES_ALL, .vector_moves = config->eliminate_moves != MOVES_NONE,
+		.zero_idioms = config->eliminate_zero_idioms,
+		.apart_partial_flags = !config->fusion_partial_flags, .apart_immediate = !config->fusion_immediate,
+		.apart_widening = !config->fusion_widening, .blend_first = config->issue_blend_first,
+	};
+}

@@ -13,6 +13,7 @@
 #include "core/core.h"
 #include "core/emit.h"
 #include "core/memsys.h"
+#include "core/older.h"
 #include "isa/isa.h"
 
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -27,6 +28,7 @@ enum fe_path { FE_DSB, FE_MITE, FE_MS, FE_LSD, FE_NONE /* after a redirect: not 
 struct dsb_entry {		/* what the uop cache holds of one window */
 	uint64_t window;	/* code address / window bytes; all ones: empty */
 	uint64_t mask;		/* bit i: an instruction that starts at byte i is here */
+	uint64_t look;		/* bit i: it begins a line, or takes two places of one */
 	uint32_t stamp;		/* of its last use */
 	uint8_t  lines;		/* lines it takes */
 	uint8_t  last;		/* slots in the last of them */
@@ -51,6 +53,9 @@ struct frontend {
 	/* uop cache */
 	struct dsb_entry *dsb;	/* sets x ways */
 	uint32_t dsb_stamp;
+	uint32_t lines, wide;		/* lines: read in line_cycle; wide: INSN_WIDE, or 0 */
+	uint64_t line_cycle;
+	struct dsb_entry *entry;	/* being delivered from; NULL: none */
 	uint16_t dsb_hint[256];	/* entry in which a window was last found, by its low bits */
 	/* loop buffer */
 	uint64_t loop_branch, loop_hash, loop_hash_now;
@@ -96,11 +101,14 @@ struct port_choice {		/* ports of a mask */
 
 struct scheduler {
 	uint64_t walk;		/* dispatches before this cycle are done with */
-	uint64_t pending[2];	/* uops allocated and not dispatched, a byte a port */
+	uint64_t pending[2];	/* uops allocated and not dispatched by the cycle before last, a byte a port */
+	uint64_t late[2];	/* of them, those that were dispatched in the last cycle */
 	_Alignas(16) uint16_t key[SCHED_PORTS];	/* the same when this cycle began: pending << 4 | 15 - port; the least is chosen */
 	_Alignas(16) uint16_t key_base[SCHED_PORTS];	/* 15 - port; PORT_NONE: beyond all others */
 	struct { uint64_t from, to; } run[SCHED_PORTS];	/* a stretch of cycles in which the port is known to be taken */
-	uint64_t free;			/* entries: 16 bits a pool, never below 0 */
+	uint64_t free;			/* entries: 16 bits a pool, never below 0; of the common one group_room / 2 more than there are,
+				 * because slots of two uops may take more than their group asked for */
+	uint32_t group_room;		/* fewer free than that: no group of slots may begin; 0: always */
 	uint32_t far_count, port_mask, pools, loads;	/* loads: counts round the load ports */
 	uint64_t far_first;	/* least cycle in far[]; all ones if empty */
 	uint16_t pool_ports[SCHED_POOLS];
@@ -172,6 +180,7 @@ struct core {
 	struct memsys *mem;
 	struct bpred *bp;
 	struct rep rep;
+	struct older old;
 	struct core_config config;
 	struct machine *machine;
 	struct emitter e;
@@ -193,6 +202,9 @@ uint64_t core_branch(struct core *c, const struct insn *br, uint64_t next, uint6
 /* The scheduler has no entry: allocation waits for one.  Returns the new cycle of allocation. */
 uint64_t core_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did);
 
+int  older_init(struct core *c, struct err *err);
+void older_release(struct core *c);
+void older_reset(struct core *c);
 int  frontend_init(struct core *c, struct err *err);
 void frontend_release(struct core *c);
 void frontend_reset(struct core *c, uint64_t cycle);

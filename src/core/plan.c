@@ -22,7 +22,7 @@ static enum step_kind shape(const struct uop *u, unsigned n)
 {
 	const uint64_t special = SPMU_IS(LOCK) | SPMU_IS(PREFETCH_SW) | SPMU_IS(PAUSE);
 	for (unsigned i = 0; i < n; i++)
-		if (u[i].flags & UOP_MS || u[i].is & special || u[i].src[3])
+		if (u[i].flags & (UOP_MS | UOP_GROUP) || u[i].is & special || u[i].src[3])
 			return STEP_GENERAL;
 	if (n == 1) {
 		if (u->kind == UOP_ELIMINATED || u->kind == UOP_NOP)

@@ -47,6 +47,7 @@ uint64_t rename_stall(struct core *c, enum spmu_signal signal, uint64_t from, ui
 	unsigned run = signal == SPMU_SIG_RESOURCE_STALL_RS ? RUN_RS : signal == SPMU_SIG_RESOURCE_STALL_SB ? RUN_SB : RUN_LB;
 	emit_grow(&c->e, run, signal, from, until, 1);
 	rn->cycle = until;
+	rn->slot = 0;
 	rn->used = 1;
 	if (rn->used >= rn->width) {
 		rn->used = 0;
@@ -55,4 +56,23 @@ uint64_t rename_stall(struct core *c, enum spmu_signal signal, uint64_t from, ui
 	scheduler_advance(&c->sc, until);
 	lsq_advance(c, until);
 	return until;
+}
+
+/* The scheduler has few entries: the first slot of a cycle waits until there is one for each.  Or ports are bound by the least
+ * loaded now (ports.binding): counts are taken anew. */
+uint64_t rename_group(struct core *c, uint64_t cycle, uint64_t *did)
+{
+	struct scheduler *s = &c->sc;
+	if (c->config.ports_binding == BIND_LEAST) {
+		scheduler_count(s);
+		return cycle;
+	}
+	if (c->rn.used)
+		return cycle;
+	scheduler_wait_room(s, s->group_room);
+	emit_grow(&c->e, RUN_RS, SPMU_SIG_RESOURCE_STALL_RS, cycle, s->walk, 1);
+	*did |= SPMU_DID(STALL_RS);
+	c->rn.cycle = s->walk;
+	lsq_advance(c, s->walk);
+	return s->walk;
 }

@@ -2,7 +2,8 @@
  * Rename and allocation: issue width, reorder buffer, load buffer, stalls and bubbles.
  *
  * Models: so many slots a cycle, in order; a reorder-buffer entry a slot, a load-buffer entry a load (rings of the
- * cycles at which entries are given back), scheduler entries (scheduler.h), store-buffer entries (lsq.h).
+ * cycles at which entries are given back), scheduler entries (scheduler.h; with rs.group one for each slot before a cycle's first
+ * goes: A. Abel, J. Reineke, "uiCA", ICS 2022), slots that begin a cycle's group, store-buffer entries (lsq.h).
  * IDQ_BUBBLE counts the slots that stay empty while the front end has nothing and nothing else stops allocation;
  * each RESOURCE_STALL_* covers the cycles in which a slot that has been delivered waits for that resource.
  * Between a mispredicted branch and its recovery no slot is accounted for: on the machine the wrong path is there.
@@ -15,6 +16,7 @@
 #include "core/scheduler.h"
 
 uint64_t rename_wait(struct core *c, uint64_t delivered, uint64_t rob, uint64_t *did);
+uint64_t rename_group(struct core *c, uint64_t cycle, uint64_t *did);
 uint64_t rename_stall(struct core *c, enum spmu_signal signal, uint64_t from, uint64_t until);
 
 /* Allocates a slot that was delivered at `fetch`. */
@@ -30,6 +32,8 @@ static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c
 		scheduler_advance(&c->sc, cycle);
 		lsq_advance(c, cycle);
 	}
+	if (UNLIKELY((uint16_t)c->sc.free < c->sc.group_room))
+		cycle = rename_group(c, cycle, did);
 	rn->slot = rn->used;
 	uint32_t used = rn->used + 1;
 	bool full = used >= rn->width;
@@ -37,6 +41,13 @@ static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c
 	rn->cycle = cycle + full;
 	slot_entry(rn, pos)->alloc = cycle;
 	return cycle;
+}
+
+/* The next slot is the first of its cycle. */
+static inline void rename_new_group(struct core *c)
+{
+	c->rn.cycle += c->rn.used != 0;
+	c->rn.used = 0;
 }
 
 /* The load-buffer entry of the next load: holds the cycle from which it is free. */

@@ -18,6 +18,13 @@ void scheduler_release(struct core *c)
 	free(c->sc.choice);
 }
 
+/* Slots that are allocated together; with as many uops more in flight, and those of a cycle just dispatched, a byte of `pending`
+ * still counts them (fields_pipeline.def: rs.size). */
+static uint32_t group_slots(const struct core_config *f)
+{
+	return f->alloc_width < f->rs_size ? f->alloc_width : f->rs_size;
+}
+
 void scheduler_reset(struct core *c, uint64_t cycle)
 {
 	const struct core_config *f = &c->config;
@@ -30,8 +37,10 @@ void scheduler_reset(struct core *c, uint64_t cycle)
 	s->port_mask = (1u << f->ports_count) - 1;
 	const uint32_t size[SCHED_POOLS] = { f->rs_size, f->rs_load_size, f->rs_store_size };
 	const uint32_t ports[SCHED_POOLS] = { s->port_mask, f->ports_load, f->ports_store };
+	const uint32_t more = f->rs_group && f->ports_binding != BIND_LEAST ? group_slots(f) : 0;
+	s->group_room = f->ports_binding == BIND_LEAST ? UINT16_MAX /* rename_group is asked at every slot */ : 2 * more;
 	for (unsigned i = 0; i < SCHED_POOLS; i++) {
-		s->free |= (uint64_t)size[i] << 16 * i;
+		s->free |= (uint64_t)(size[i] + (i ? 0 : more)) << 16 * i;
 		if (size[i]) {
 			s->pools = i + 1;
 			s->pool_ports[i] = (uint16_t)ports[i];
@@ -48,7 +57,8 @@ void scheduler_reset(struct core *c, uint64_t cycle)
 				pool = i;
 		choice[m].shift = (uint8_t)(16 * pool);
 		for (unsigned own = m & s->pool_ports[pool]; own; own &= own - 1)
-			choice[m].port[choice[m].count++] = (uint8_t)__builtin_ctz(own);
+			if (f->ports_binding != BIND_FIRST || !choice[m].count)
+				choice[m].port[choice[m].count++] = (uint8_t)__builtin_ctz(own);
 	}
 	for (unsigned p = 0; p < SCHED_PORTS; p++)
 		s->key_base[p] = p == PORT_NONE ? UINT16_MAX : (uint16_t)(15 - p);
@@ -100,6 +110,7 @@ static void leap(struct scheduler *s, uint64_t to)
 		else
 			s->far[kept++] = s->far[i];
 	}
+	scheduler_give_back(s, 0);
 	s->far_count = kept;
 	s->walk = to;
 	take_in(s);
@@ -118,6 +129,7 @@ void scheduler_advance_far(struct scheduler *s, uint64_t to)
 		unsigned at = walk & (SCHED_WINDOW - 1);
 		uint64_t four;
 		if (!(at & 3) && walk + 4 <= to && (memcpy(&four, &s->used[at], sizeof four), !four)) {
+			scheduler_give_back(s, 0);
 			walk += 4;
 			continue;
 		}
@@ -131,17 +143,29 @@ void scheduler_advance_far(struct scheduler *s, uint64_t to)
 		take_in(s);
 }
 
+/* Goes on to the cycle behind the next dispatch. */
+static void next_dispatch(struct scheduler *s)
+{
+	uint64_t cycle = s->walk, end = s->walk + SCHED_WINDOW - 64;
+	while (cycle < end && !s->used[cycle & (SCHED_WINDOW - 1)])
+		cycle++;
+	if (cycle == end && s->far_count)
+		cycle = s->far_first;
+	scheduler_advance_far(s, cycle + 1);
+}
+
 /* Goes on until the pool has an entry; s->walk is then the cycle at which it can be used. */
 void scheduler_wait(struct scheduler *s, const struct port_choice *choice)
 {
-	while (scheduler_full(s, choice)) {
-		uint64_t cycle = s->walk, end = s->walk + SCHED_WINDOW - 64;
-		while (cycle < end && !s->used[cycle & (SCHED_WINDOW - 1)])
-			cycle++;
-		if (cycle == end && s->far_count)
-			cycle = s->far_first;
-		scheduler_advance_far(s, cycle + 1);
-	}
+	while (scheduler_full(s, choice))
+		next_dispatch(s);
+}
+
+/* The same for so many entries of the common one. */
+void scheduler_wait_room(struct scheduler *s, uint32_t room)
+{
+	while ((uint16_t)s->free < room)
+		next_dispatch(s);
 }
 
 /* Beyond the window: the list says what is taken. */

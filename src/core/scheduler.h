@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The scheduler: entries, ports, non-pipelined units.
  *
- * Models: a port is bound at allocation, by the uops that are allocated and not yet dispatched as of that cycle's begin:
- * even slots of the cycle take the port with the fewest of them, odd slots the next, unless that has three more; the
+ * Models: a port is bound at allocation, by the uops that are allocated and not yet dispatched as of that cycle's begin
+ * (a count falls the cycle after dispatch): even slots of the cycle take the port with the fewest of them, odd slots the next, unless that has three more; the
  * higher-numbered port of equals; loads go round the load ports.  Binding was preferred to "first port that is free when
  * the operands are there": Intel's cores bind at allocation, so (A. Abel, J. Reineke, "uiCA", ICS 2022, assignment of
  * ports), and the imbalance that this leaves is what measured throughputs show.  From then on a uop takes the
  * first cycle from `ready` on in which its port is free; later uops fill the holes that older ones left.
- * An entry is held until the cycle after dispatch.  Dispatches too far ahead for the window wait in a list.
+ * An entry is held until the cycle after dispatch; with rs.group a cycle's slots are allocated only if there is an entry for
+ * each of them (as in uiCA).  Dispatches too far ahead for the window wait in a list.
  * Leaves out: writeback conflicts, bypass delays, replays.
  *
  * How: a ring of future cycles with a bit a port; `walk` follows allocation and gives entries back.
@@ -17,8 +18,10 @@
 #include "core/pipeline.h"
 #include <emmintrin.h>
 
+enum { BIND_COUNTS, BIND_LEAST, BIND_FIRST };	/* ports.binding */
 void scheduler_advance_far(struct scheduler *s, uint64_t to);
 void scheduler_wait(struct scheduler *s, const struct port_choice *choice);
+void scheduler_wait_room(struct scheduler *s, uint32_t room);
 uint64_t scheduler_take_far(struct scheduler *s, unsigned port, uint64_t cycle);
 uint64_t scheduler_take_unit(struct scheduler *s, unsigned port, uint64_t ready, unsigned unit, unsigned busy);
 
@@ -62,11 +65,13 @@ static inline void scheduler_enter(struct scheduler *s, const struct port_choice
 	s->free -= UINT64_C(1) << choice->shift;
 }
 
-/* Those that dispatch in a cycle give theirs back. */
+/* Those that dispatch in a cycle give theirs back; the counts learn of it a cycle later. */
 static inline void scheduler_give_back(struct scheduler *s, unsigned ports)
 {
-	s->pending[0] -= s->spread[0][ports & 255].bytes;
-	s->pending[1] -= s->spread[1][ports >> 8].bytes;
+	s->pending[0] -= s->late[0];
+	s->pending[1] -= s->late[1];
+	s->late[0] = s->spread[0][ports & 255].bytes;
+	s->late[1] = s->spread[1][ports >> 8].bytes;
 	s->free += s->spread[0][ports & 255].entries + s->spread[1][ports >> 8].entries;
 }
 

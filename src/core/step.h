@@ -81,7 +81,7 @@ step_run(struct core *c, const struct step *s, const enum step_kind kind, uint64
 	struct rename *rn = &c->rn;
 
 	if (LIKELY(s->flags & STEP_FIRST)) {
-		frontend_insn(c, s->in);
+		frontend_insn(c, s->in, s->ip);
 		emit_room(&c->e);
 	}
 	uint64_t fetch = frontend_slot(c);

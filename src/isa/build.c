@@ -326,12 +326,12 @@ static void build_fxch(struct build *c)
 /* ---- idioms ---- */
 
 /* Which operand pair must be equal for the result not to depend on it; *ones: PCMPEQ, which still executes. */
-static bool is_idiom(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op, bool *ones)
+static bool is_idiom(const struct isa *isa, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op, bool *ones)
 {
 	*ones = false;
 	switch (zi->mnemonic) {
 	case ZYDIS_MNEMONIC_XOR: case ZYDIS_MNEMONIC_SUB:
-		if (zi->operand_width < 32)
+		if (zi->operand_width < 32 && isa->idioms != IDIOMS_NARROW)
 			return false;
 		break;
 	case ZYDIS_MNEMONIC_PXOR: case ZYDIS_MNEMONIC_VPXOR: case ZYDIS_MNEMONIC_XORPS: case ZYDIS_MNEMONIC_XORPD:
@@ -359,6 +359,9 @@ static bool is_idiom(const ZydisDecodedInstruction *zi, const ZydisDecodedOperan
 	}
 	if (zi->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY && zi->encoding != ZYDIS_INSTRUCTION_ENCODING_VEX)
 		return false;
+	if (isa->idioms == IDIOMS_NONE ||
+	    (isa->idioms == IDIOMS_INTEGER && zi->mnemonic != ZYDIS_MNEMONIC_XOR && zi->mnemonic != ZYDIS_MNEMONIC_SUB))
+		return false;
 	unsigned a = zi->operand_count_visible == 3 ? 1 : 0;
 	return op[a].type == ZYDIS_OPERAND_TYPE_REGISTER && op[a + 1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 	       op[a].reg.value == op[a + 1].reg.value;
@@ -367,7 +370,8 @@ static bool is_idiom(const ZydisDecodedInstruction *zi, const ZydisDecodedOperan
 /* Register copies that rename does (the row's elim flag): whole registers, two different ones. */
 static bool is_eliminated_copy(const struct build *c)
 {
-	return (c->row->flags & ROW_ELIM) && c->o.form == FORM_REG && c->o.n_src == 1 && c->o.n_dst == 1 &&
+	const struct isa_options *o = &c->isa->o;
+	return (c->row->flags & ROW_ELIM) && (o->moves || (o->vector_moves && c->o.src[0] >= REG_VEC)) && c->o.form == FORM_REG && c->o.n_src == 1 && c->o.n_dst == 1 &&
 	       !c->o.n_merge && c->o.src[0] != c->o.dst[0];
 }
 
@@ -383,6 +387,30 @@ static bool unlaminates(const struct build *c, const ZydisDecodedOperand *op)
 	/* Haswell and later: kept together only if the destination is also a source. */
 	return op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && !(op[0].actions & ZYDIS_OPERAND_ACTION_MASK_READ) &&
 	       !c->o.n_merge;
+}
+
+/* The decoders do not micro-fuse its memory uop with the one behind it.  Which do not, by A. Fog, "Instruction tables", fused-domain
+ * uops of Haswell and Skylake (remembered, not read again: unverified; settle by IDQ_UOPS_NOT_DELIVERED or
+ * UOPS_RETIRED.RETIRE_SLOTS of an instruction repeated): of the read-modify-writes those that write all flags (ADD, AND, NEG) are
+ * two slots, INC, NOT, SHL m,i and BTS m,i three, ROL m,i four; SHUFPS, PALIGNR, VPERMQ with memory two, ROUNDPS three,
+ * VEXTRACTF128 to memory two, its address then not on the port for simple ones; PMOVZX y,m two. */
+static bool keeps_apart(const struct build *c, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
+{
+	const struct isa_options *o = &c->isa->o;
+	bool immediate = false;
+	if (c->row->flags & ROW_NO_FUSE)
+		return true;
+	if (!c->o.n_mem)
+		return false;
+	if (c->o.width >= WIDTH_128 && c->o.width <= WIDTH_512) {
+		for (unsigned i = 0; i < zi->operand_count_visible; i++)
+			immediate |= op[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE || op[i].encoding == ZYDIS_OPERAND_ENCODING_IS4;
+		return (immediate && o->apart_immediate) || (o->apart_widening && c->cls == CLASS_pmovx && c->o.width == WIDTH_256);
+	}
+	if (!o->apart_partial_flags)
+		return false;
+	return zi->mnemonic == ZYDIS_MNEMONIC_INC || zi->mnemonic == ZYDIS_MNEMONIC_DEC || zi->mnemonic == ZYDIS_MNEMONIC_NOT ||
+	       c->cls == CLASS_shift || c->cls == CLASS_rotate || c->cls == CLASS_rotate_1 || c->cls == CLASS_bt;
 }
 
 static uint64_t fp_width(const struct build *c, const ZydisDecodedInstruction *zi)
@@ -408,8 +436,11 @@ static void finish(struct build *c, bool microcode)
 	n = b->n - c->first;
 	if (!n)			/* out of memory */
 		return;
-	for (unsigned i = c->first; i < b->n; i++)
+	for (unsigned i = c->first; i < b->n; i++) {
+		if (c->isa->no_microfusion)
+			b->uop[i].flags |= UOP_SLOT;
 		slots += b->uop[i].flags & UOP_SLOT;
+	}
 	microcode |= slots > 4;
 	for (unsigned i = c->first; i < b->n; i++) {
 		struct uop *u = &b->uop[i];
@@ -478,9 +509,11 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 	if (c.row->flags & ROW_FALSE_DEP)
 		for (unsigned i = 0; i < c.o.n_dst && c.o.n_src < sizeof c.o.src; i++)
 			c.o.src[c.o.n_src++] = c.o.dst[i];
-	if (is_idiom(zi, op, &ones)) {
+	if (c.row->flags & ROW_NO_MERGE)
+		c.o.flags_read = 0;
+	if (b->isa->o.zero_idioms && is_idiom(b->isa, zi, op, &ones)) {
 		c.o.n_src = c.o.n_merge = 0;
-		if (!ones && ZydisRegisterGetClass(op[0].reg.value) != ZYDIS_REGCLASS_MMX)
+		if (!ones && b->isa->idioms == IDIOMS_ALL && ZydisRegisterGetClass(op[0].reg.value) != ZYDIS_REGCLASS_MMX)
 			c.row = isa_row(b->isa, CLASS_zero_idiom, c.o.width, FORM_REG);
 	}
 	bool copy = is_eliminated_copy(&c);
@@ -501,8 +534,15 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 		}
 	} else {
 		build_generic(&c, locked);
-		if ((unlaminates(&c, op) || (c.row->flags & ROW_NO_FUSE)) && b->n - c.first >= 2 && b->uop[c.first].kind == UOP_LOAD)
+		bool apart = keeps_apart(&c, zi, op);
+		if ((apart || unlaminates(&c, op)) && b->n - c.first >= 2 && b->uop[c.first].kind == UOP_LOAD)
 			b->uop[c.first + 1].flags |= UOP_SLOT;
+		else if (apart && b->n - c.first == 2 && b->uop[c.first].kind == UOP_STORE_ADDR) {
+			b->uop[c.first].ports = build_memory_spec(&c, CLASS_store_address_index, CLASS_store_address_index, false)->ports;
+			b->uop[c.first + 1].flags |= UOP_SLOT;
+		}
+		if (cls == CLASS_blendv_vex && b->isa->o.blend_first)
+			b->uop[c.first].flags |= UOP_GROUP;
 	}
 	finish(&c, (c.row->flags & ROW_MS) || (is & SPMU_IS(STRING_REP)));
 	if (is_branch && b->n > c.first)

@@ -73,8 +73,21 @@ int isa_create(struct isa **out, const char *tsv_path, struct err *err)
 	}
 	register_map(isa);
 	fp_kinds(isa);
+	isa->o = (struct isa_options){ .micro_fusion = true, .macro_fusion = true, .unlaminate = true, .moves = true, .vector_moves = true,
+		.zero_idioms = true };
 	*out = isa;
 	return 0;
+}
+
+void isa_configure(struct isa *isa, const struct isa_options *o)
+{
+	isa->o = *o;
+	if (!o->micro_fusion)
+		isa->no_microfusion = true;
+	if (!o->macro_fusion)
+		isa->macrofusion = MACROFUSION_NONE;
+	if (!o->unlaminate)
+		isa->unlaminate = UNLAMINATE_NONE;
 }
 
 void isa_destroy(struct isa *isa)
@@ -165,9 +178,26 @@ static bool is_lcp(const ZydisDecodedInstruction *zi)
 	       zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
 }
 
+/* A line of the uop cache has 32 bits a uop for constants, and shares them: a 64-bit immediate takes two places, and so does a
+ * memory operand with an immediate that does not fit 16 bits (A. Fog, "The microarchitecture of Intel, AMD and VIA CPUs", uop
+ * cache of Sandy Bridge). */
+static bool is_wide(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
+{
+	bool memory = false, wide = false, large = false;
+	for (unsigned i = 0; i < zi->operand_count_visible; i++) {
+		memory |= op[i].type == ZYDIS_OPERAND_TYPE_MEMORY;
+		if (op[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && !op[i].imm.is_relative) {
+			int64_t v = op[i].imm.value.s;
+			wide |= zi->raw.imm[0].size == 64 && v != (int32_t)v;
+			large |= zi->raw.imm[0].size == 32 && (int32_t)v != (int16_t)v;
+		}
+	}
+	return wide || (memory && large);
+}
+
 /* ---- macro-fusion ---- */
 
-enum fuse { FUSE_NONE, FUSE_ANY, FUSE_CARRY_ORDER, FUSE_ORDER };
+enum fuse { FUSE_NONE, FUSE_ANY, FUSE_CARRY_ORDER, FUSE_ORDER, FUSE_CARRY };
 
 static enum fuse fuse_first(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
 {
@@ -192,14 +222,27 @@ static enum fuse fuse_first(const ZydisDecodedInstruction *zi, const ZydisDecode
 	}
 }
 
+/* What the core keeps of it: Core 2 fuses CMP and TEST alone, CMP with unsigned conditions, and not in 64-bit code (Optimization
+ * Manual, "Macro-Fusion" of Intel Core microarchitecture); the cores before it nothing. */
+static enum fuse fuse_on(const struct isa *isa, int word_bytes, ZydisMnemonic first, enum fuse kind)
+{
+	if (isa->macrofusion == MACROFUSION_ALL)
+		return kind;
+	if (isa->macrofusion == MACROFUSION_NONE || word_bytes != 4)
+		return FUSE_NONE;
+	return first == ZYDIS_MNEMONIC_TEST ? kind : first == ZYDIS_MNEMONIC_CMP && kind != FUSE_NONE ? FUSE_CARRY : FUSE_NONE;
+}
+
 static bool fuses_with(enum fuse first, ZydisMnemonic jcc)
 {
 	switch (jcc) {
-	case ZYDIS_MNEMONIC_JZ: case ZYDIS_MNEMONIC_JNZ: case ZYDIS_MNEMONIC_JL: case ZYDIS_MNEMONIC_JNL:
-	case ZYDIS_MNEMONIC_JLE: case ZYDIS_MNEMONIC_JNLE:
+	case ZYDIS_MNEMONIC_JZ: case ZYDIS_MNEMONIC_JNZ:
 		return first != FUSE_NONE;
+	case ZYDIS_MNEMONIC_JL: case ZYDIS_MNEMONIC_JNL:
+	case ZYDIS_MNEMONIC_JLE: case ZYDIS_MNEMONIC_JNLE:
+		return first != FUSE_NONE && first != FUSE_CARRY;
 	case ZYDIS_MNEMONIC_JB: case ZYDIS_MNEMONIC_JNB: case ZYDIS_MNEMONIC_JBE: case ZYDIS_MNEMONIC_JNBE:
-		return first == FUSE_ANY || first == FUSE_CARRY_ORDER;
+		return first == FUSE_ANY || first == FUSE_CARRY_ORDER || first == FUSE_CARRY;
 	case ZYDIS_MNEMONIC_JO: case ZYDIS_MNEMONIC_JNO: case ZYDIS_MNEMONIC_JS: case ZYDIS_MNEMONIC_JNS:
 	case ZYDIS_MNEMONIC_JP: case ZYDIS_MNEMONIC_JNP:
 		return first == FUSE_ANY;
@@ -229,6 +272,15 @@ static void fuse(struct builder *b, struct insn *first, struct insn *jcc, const 
 	jcc->flags |= INSN_FUSED_INTO_PREV;
 	jcc->first_uop = (uint16_t)b->n;
 	jcc->row = (uint16_t)((form ? form : r) - b->isa->rows);
+}
+
+/* Prefixes that the decoders of older cores count. */
+static uint8_t prefixes(const ZydisDecodedInstruction *zi)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < zi->raw.prefix_count && i < ZYDIS_MAX_INSTRUCTION_LENGTH; i++)
+		n += zi->raw.prefixes[i].type != ZYDIS_PREFIX_TYPE_MANDATORY && (zi->raw.prefixes[i].value & 0xf0) != 0x40;
+	return (uint8_t)n;
 }
 
 /* ---- the block ---- */
@@ -269,15 +321,18 @@ static void decode_block(struct builder *b, int word_bytes, const struct st_bloc
 			enum isa_class cls = isa_classify(&zi, op, &substitute);
 			bool adjacent = i && insn[i - 1].addr + insn[i - 1].len == in->addr && in->addr % 64;
 			branch_flags(in, cls, &zi, op, mask);
+			in->prefixes = prefixes(&zi);
 			if (is_lcp(&zi))
 				in->flags |= INSN_LCP;
+			if (is_wide(&zi, op))
+				in->flags |= INSN_WIDE;
 			if (cls == CLASS_jcc && adjacent && fuses_with(previous, zi.mnemonic)) {
 				fuse(b, &insn[i - 1], in, &zi, op);
 				previous = FUSE_NONE;
 				continue;
 			}
 			isa_build(b, cls, substitute, &zi, op, &slots, in);
-			previous = fuse_first(&zi, op);
+			previous = fuse_on(b->isa, word_bytes, zi.mnemonic, fuse_first(&zi, op));
 			/* A zero idiom is gone at rename: nothing is left to fuse. */
 			if (b->n && b->uop[b->n - 1].kind != UOP_COMPUTE && cls != CLASS_add_imm)
 				previous = FUSE_NONE;

@@ -60,7 +60,7 @@ struct spec {			/* one uop of a row */
 };
 
 enum row_flags { ROW_MS = 1, ROW_ELIM = 2, ROW_FALSE_DEP = 4, ROW_SUBSTITUTE = 8, ROW_NO_FUSE = 16,
-	ROW_FORM = 32 /* of one instruction form */ };
+	ROW_FORM = 32 /* of one instruction form */, ROW_NO_MERGE = 64 };
 enum { ISA_FORM_NAME = 48 };
 struct row {
 	char name[ISA_FORM_NAME];
@@ -75,6 +75,8 @@ struct row {
 	uint32_t throughput;	/* a form's row: thousandths of a cycle an instruction; 0: unknown */
 };
 
+enum idioms { IDIOMS_ALL, IDIOMS_NONE, IDIOMS_INTEGER, IDIOMS_NARROW /* all, 8 and 16 bits too */ };
+enum macrofusion { MACROFUSION_ALL, MACROFUSION_NONE, MACROFUSION_CMP_TEST_32 /* Core 2 */ };
 enum unlaminate { UNLAMINATE_NONE, UNLAMINATE_NONDESTRUCTIVE, UNLAMINATE_ALL };
 enum { ROWS_MAX = 12288, SPECS_MAX = 65535, ROW_UOPS_MAX = 120, FORM_PLACES = 32768, TABLE_BYTES_MAX = 4 << 20 };
 
@@ -82,6 +84,10 @@ struct isa {
 	char uarch[32];
 	uint16_t ports;		/* all ports there are */
 	uint8_t unlaminate;
+	uint8_t macrofusion;	/* enum macrofusion */
+	uint8_t idioms;		/* enum idioms: of two equal operands, which rename knows not to depend on them */
+	bool no_microfusion;	/* every uop has a slot of its own: before Pentium M */
+	struct isa_options o;
 	struct row *rows;
 	struct spec *specs;
 	unsigned n_rows, n_specs;

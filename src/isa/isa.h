@@ -54,6 +54,7 @@ enum uop_flags {
 	UOP_MS = 8,		/* comes from the microcode sequencer */
 	UOP_FUSED_BRANCH = 16,	/* macro-fused: this uop ends this instruction and the branch after it */
 	UOP_NO_DEP_BREAK = 32,
+	UOP_GROUP = 64,		/* its slot begins an issue group: nothing is allocated before it in its cycle */
 };
 
 struct uop {			/* 40 bytes */
@@ -86,6 +87,7 @@ enum insn_flags {
 	INSN_FAR = 2048,	/* SYSCALL, INT, ... */
 	INSN_SERIALIZE = 4096,
 	INSN_SUBSTITUTE = 8192,	/* newer than the core: substitute timing */
+	INSN_WIDE = 32768,	/* its constants take two places of a uop-cache line */
 	INSN_UNKNOWN = 16384,	/* no row, or bytes that do not decode: a stated default was used */
 };
 
@@ -95,7 +97,10 @@ struct insn {
 	uint8_t  len;
 	uint8_t  uops;		/* number of its uops (0 if fused into the one before) */
 	uint8_t  issue_slots;	/* slots among them */
-	uint8_t  rep_first;	/* INSN_REP: index of its first uop that runs every iteration; those before run once */
+	union {
+		uint8_t rep_first;	/* INSN_REP: index of its first uop that runs every iteration; those before run once */
+		uint8_t prefixes;	/* others: legacy prefixes that are no part of the opcode */
+	};
 	uint16_t first_uop;
 	uint16_t first_slot;	/* memory and register slots of this instruction in the block's record */
 	uint16_t slots;
@@ -122,6 +127,16 @@ struct isa;			/* tables of one microarchitecture; immutable after creation, shar
 /* Reads data/uops/<uarch>.tsv.  Errors name the line. */
 int isa_create(struct isa **out, const char *tsv_path, struct err *err);
 void isa_destroy(struct isa *isa);
+/* What a core's decoders and rename do of what its uop table says they can; a core's file switches it (core_isa_options).
+ * Without isa_configure: everything, none of the exceptions. */
+struct isa_options {
+	bool micro_fusion, macro_fusion, unlaminate, moves, vector_moves, zero_idioms;
+	/* exceptions of micro-fusion; see keeps_apart in build.c */
+	bool apart_partial_flags, apart_immediate, apart_widening;
+	bool blend_first;	/* VBLENDV and VPBLENDVB begin an issue group */
+};
+/* Once, before the first isa_decode. */
+void isa_configure(struct isa *isa, const struct isa_options *o);
 /* Decodes.  word_bytes 8 or 4.  `def` and its trailing arrays lie in `bytes` bytes of memory and are checked here
  * (hostile input): ERR_INPUT if they are malformed.  Never fails for an unknown instruction: INSN_UNKNOWN. */
 int isa_decode(const struct isa *isa, int word_bytes, const struct st_block_def *def, size_t bytes,

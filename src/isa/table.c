@@ -2,7 +2,9 @@
  * The uop table of one microarchitecture, data/uops/<uarch>.tsv.
  *
  *   # comment
- *   @key <tab> value            uarch NAME; ports HEX-DIGITS; unlaminate none | nondestructive | all
+ *   @key <tab> value            uarch NAME; ports HEX-DIGITS; unlaminate none | nondestructive | all;
+ *                               microfusion yes | no; macrofusion all | none | cmp-test-32 (CMP and TEST, 32-bit code only);
+ *                               idioms all | none | integer | narrow (all, and of 8 and 16 bits): XOR r,r and the like
  *   row <tab> uops <tab> flags <tab> source
  *   form <tab> uops <tab> flags <tab> fused/unfused <tab> throughput <tab> source
  *
@@ -29,6 +31,7 @@
  *          ptr    string instructions: moves pointers and count
  * flags: comma-separated or `-`: ms (microcode sequencer), elim (register copies are eliminated), falsedep (waits for
  *        its destination), substitute (the core lacks the instruction), nofuse (the load has a slot of its own),
+ *        nomerge (does not wait for the flags that it may leave alone: who reads them stalls),
  *        chunk=N (REP strings: bytes that a set of uops moves)
  */
 #include "isa/internal.h"
@@ -232,6 +235,8 @@ static int parse_flags(struct parser *p, const char *s, struct row *r)
 			r->flags |= ROW_SUBSTITUTE;
 		else if (take(&s, "nofuse"))
 			r->flags |= ROW_NO_FUSE;
+		else if (take(&s, "nomerge"))
+			r->flags |= ROW_NO_MERGE;
 		else if (take(&s, "chunk=") && (v = number(&s, 4096)) > 0)
 			r->chunk = (uint16_t)v;
 		else
@@ -293,6 +298,28 @@ static int parse_setting(struct parser *p, const char *key, const char *value)
 				return 0;
 			}
 		return FAIL(p, "@unlaminate is none, nondestructive or all");
+	}
+	if (!strcmp(key, "@microfusion")) {
+		isa->no_microfusion = !strcmp(value, "no");
+		return isa->no_microfusion || !strcmp(value, "yes") ? 0 : FAIL(p, "@microfusion is yes or no");
+	}
+	if (!strcmp(key, "@idioms")) {
+		static const char *const names[] = { "all", "none", "integer", "narrow" };
+		for (uint8_t i = 0; i < 4; i++)
+			if (!strcmp(value, names[i])) {
+				isa->idioms = i;
+				return 0;
+			}
+		return FAIL(p, "@idioms is all, none, integer or narrow");
+	}
+	if (!strcmp(key, "@macrofusion")) {
+		static const char *const names[] = { "all", "none", "cmp-test-32" };
+		for (uint8_t i = 0; i < 3; i++)
+			if (!strcmp(value, names[i])) {
+				isa->macrofusion = i;
+				return 0;
+			}
+		return FAIL(p, "@macrofusion is all, none or cmp-test-32");
 	}
 	return FAIL(p, "unknown setting \"%.40s\"", key);
 }

@@ -543,6 +543,11 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	int rc = window_init(&r.window, o->start, o->stop, err);
 	if (rc == 0)
 		rc = isa_create(&r.isa, uops, err);
+	if (rc == 0) {
+		struct isa_options options;
+		core_isa_options(o->core, &options);
+		isa_configure(r.isa, &options);
+	}
 	if (rc == 0)
 		rc = engine_start(&r.engine, sink, err);
 	if (rc == 0) {

@@ -138,6 +138,8 @@ int names_libpfm(const char *text, const struct core_config *core, uint64_t *cod
 	/* libpfm4 encodes for PMUs other than the host's only with this variable; it reads it in pfm_initialize.
 	 * It must not stay: the traced program would inherit it. */
 	static const char variable[] = "LIBPFM_ENCODE_INACTIVE";
+	if (!strcmp(core->libpfm, "none"))
+		return err_set(err, ERR_UNSUPPORTED, "libpfm4 on '%s': the PMU of %s is not modelled yet", text, core->name);
 	const char *had = getenv(variable);
 	char *saved = had ? strdup(had) : NULL, spelled[512];
 	if (had && !saved)

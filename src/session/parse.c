@@ -71,6 +71,9 @@ static int unknown(struct parser *p, const char *name)
 		if (strcasecmp(name, kernel[i]) == 0)
 			return bad(p, ERR_UNSUPPORTED, "event '%s' is counted by a kernel, and there is none in the model "
 				   "(user mode only)", name);
+	if (p->core && !strcmp(p->core->libpfm, "none"))	/* a stand-in: data/events/stand-in.tsv */
+		return bad(p, ERR_UNSUPPORTED, "event '%s': the PMU of %s is not modelled yet; it counts cycles, instructions, branches "
+			   "and branch-misses", name, core_name(p));
 	names_nearest(p->model, name, near, sizeof near);
 	if (near[0])
 		return bad(p, ERR_INPUT, "unknown event '%s' on %s; nearest: %s", name, core_name(p), near);

@@ -4,7 +4,8 @@
  * usage: accuracy DATA SOFTPMU_DATA [PRESET]
  * DATA holds instlat/ and skylake-throughput/.  Environment: MCA=0 leaves llvm-mca out; MISSED=1 names on standard
  * error every row of instlat/ that was not understood or is not good, ROWS=1 prints every row of skylake-throughput/ there:
- * set;measured;model;bottleneck;templates.
+ * set;measured;model;bottleneck;templates.  SET="FIELD=VALUE ..." changes fields of the core's file, as --set does; SHORT=1
+ * prints one line, the mean errors of single, pairs and fives, and Kendall's tau of fives, and no more (tools/ablation.sh).
  */
 #include "accuracy.h"
 #include "analysis/asm.h"
@@ -265,6 +266,39 @@ static int instlat(const char *path, const struct source *of, struct block_engin
 	return rc;
 }
 
+/* Fields as of SET in the environment. */
+static int set_fields(struct core_config *core, struct err *err)
+{
+	char *copy = getenv("SET") ? strdup(getenv("SET")) : NULL, *save = NULL;
+	int rc = 0;
+	for (char *s = copy ? strtok_r(copy, " ", &save) : NULL; s && !rc; s = strtok_r(NULL, " ", &save))
+		rc = core_config_set(core, s, err);
+	free(copy);
+	return rc;
+}
+
+/* One line: what tools/ablation.sh wants. */
+static int throughput_short(const char *data, struct block_engine *engine, struct err *err)
+{
+	static const char *const set[] = { "single", "pairs", "fives" };
+	int rc = 0;
+	for (unsigned i = 0; i < 3 && !rc; i++) {
+		struct rows rows = { 0 };
+		struct summary s;
+		char path[4096];
+		snprintf(path, sizeof path, "%s/skylake-throughput/%s.csv", data, set[i]);
+		rc = template_read(&rows, path, err);
+		if (!rc)
+			rc = rows_run(&rows, engine, 8, true, 0, 0, err);
+		if (!rc)
+			rc = summarize(&rows, row_model, NULL, NULL, &s);
+		if (!rc)
+			printf(i < 2 ? "%.2f %% | " : "%.2f %% | %.3f\n", s.mape, s.tau);
+		rows_free(&rows);
+	}
+	return rc;
+}
+
 static int preset(const char *name, const char *data, const char *own, struct err *err)
 {
 	struct core_config core;
@@ -273,9 +307,16 @@ static int preset(const char *name, const char *data, const char *own, struct er
 	bool any = false;
 	int rc = core_config_load(&core, own, name, err);
 	if (!rc)
+		rc = set_fields(&core, err);
+	if (!rc)
 		rc = block_engine_create(&engine, &core, own, err);
 	if (rc)
 		return rc;
+	if (getenv("SHORT")) {
+		rc = throughput_short(data, engine, err);
+		block_engine_destroy(engine);
+		return rc;
+	}
 	printf("\n## %s\n", name);
 	snprintf(path, sizeof path, "%s/skylake-throughput/single.csv", data);
 	if (!strcmp(name, "skylake") && access(path, R_OK) == 0) {

@@ -76,8 +76,8 @@ static char *buffer(const struct bench *b, uint64_t bytes)
 static void rounds_of(const struct bench *b, const struct sizes *s, uint64_t *few, uint64_t *many)
 {
 	uint64_t lap = buffer_bytes(b, s) / LINE / b->ops;
-	*few = 16000 / b->ops + 2;	/* between them enough that a start-up a few hundred cycles longer does not show */
-	*many = *few + 160000 / b->ops;
+	*few = 8000 / b->ops + 2;	/* between them enough that a start-up a few hundred cycles longer does not show */
+	*many = *few + 80000 / b->ops;
 	switch (b->needs & LEVEL) {
 	case L2:
 		*few = 2 * lap;

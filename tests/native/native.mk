@@ -3,4 +3,4 @@
 programs: build/native/micro
 build/native/micro: tests/native/micro.c tests/native/kernels.S
 	@mkdir -p $(@D)
-	$(CC) -std=gnu17 -g -O2 $(WARN) -D_GNU_SOURCE -static -no-pie -o $@ $^
+	$(CC) -std=gnu17 -g -O2 $(WARN) -D_GNU_SOURCE -static -o $@ $^

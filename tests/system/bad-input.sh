@@ -27,9 +27,9 @@ mem_inst_retired.all_load MEM_INST_RETIRED[.]ALL_LOADS
 mem_inst_retired:all_lods MEM_INST_RETIRED[.]ALL_LOADS
 MEM_LOAD_RETIRED.L1_MIS MEM_LOAD_RETIRED[.]L1_MISS
 E
-refuse "unknown core" "nearest: golden-cove$" "$SOFTPMU" stat --core goldencove -- true
+refuse "unknown core" "nearest: golden-cove, golden-cove-client$" "$SOFTPMU" stat --core goldencove -- true
 refuse "unknown core" "nearest: skylake$" "$SOFTPMU" stat --core sky-lake -- true
-refuse "a core like none" "golden-cove, skylake" "$SOFTPMU" stat --core pentium -- true
+refuse "a core like none" "golden-cove, golden-cove-client.* skylake" "$SOFTPMU" stat --core zzzz -- true
 refuse "unknown field" "nearest: rob[.]size$" "$SOFTPMU" stat --set robb=3 -- true
 refuse "unknown field" "nearest: rob[.]size$" "$SOFTPMU" stat --set rob.entries=3 -- true
 refuse "a field like none" "softpmu cores" "$SOFTPMU" stat --set xyzzy=3 -- true

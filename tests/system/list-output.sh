@@ -10,6 +10,13 @@ ok() { [ "$2" ] && [ "$2" != 0 ] && echo "ok $1" || { echo "FAILED $1"; failed=1
 "$SOFTPMU" cores >cores || failed=1
 ok "golden-cove and skylake are there" "$(grep -cE '^  (golden-cove|skylake) ' cores | grep -x 2)"
 for core in $(awk '{ print $1 }' cores); do
+	# a core whose PMU is not modelled yet counts cycles, instructions and branches, and says so of everything else
+	if "$SOFTPMU" cores "$core" | grep -q '^pmu = stand-in'; then
+		ok "$core: cycles, instructions, branches" "$("$SOFTPMU" stat --core "$core" -x, -e cycles,instructions,branches,branch-misses -o counts "$PROGRAMS/reps" && echo 1)"
+		"$SOFTPMU" stat --core "$core" -e L1-dcache-loads "$PROGRAMS/reps" 2>err && failed=1
+		ok "$core: the rest is refused by name" "$(grep -c "'L1-dcache-loads': the PMU of $core is not modelled yet" err)"
+		continue
+	fi
 	"$SOFTPMU" list --core "$core" -j >json || failed=1
 	# one object a line: modelled events, by name
 	sed -n 's/^{"name": "\([^"]*\)".*"modelled": true.*/\1/p' json >names

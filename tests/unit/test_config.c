@@ -189,6 +189,38 @@ static void test_hostile_text_is_refused(void **state)
 	free(big);
 }
 
+static void test_models_default_to_the_signature(void **state)
+{
+	(void)state;
+	assert_int_equal(core_config_load(&c, data(), "skylake", &err), 0);
+	char *text = core_config_print(&c, false), *line = strstr(text, "\ncpuid_models = ") + 1;
+	memmove(line, strchr(line, '\n'), strlen(strchr(line, '\n')) + 1);
+	assert_int_equal(load(text), 0);
+	assert_string_equal(c.cpuid_models, "06_5E");
+	free(text);
+	assert_int_equal(load("include skylake\ncpuid_signature = F43H\n"), 0);
+	assert_string_equal(c.cpuid_models, "0F_04");
+	assert_int_equal(load("include skylake\nrob.size = 100\n"), 0);
+	assert_non_null(strstr(c.cpuid_models, "06_4E"));
+}
+
+static void test_malformed_signature_and_models_are_refused(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {
+		"cpuid_signature=SkylakeH", "cpuid_signature=506E3X", "cpuid_signature=506E3506E3H", "cpuid_models=06", "cpuid_models=06_",
+		"cpuid_models=_5E", "cpuid_models=06_5E,06_4E", "cpuid_models=06_5E 06-4E", "cpuid_models=06_5E06_4E",
+	};
+	for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+		assert_int_equal(core_config_load(&c, data(), "skylake", &err), 0);
+		assert_int_equal(core_config_set(&c, bad[i], &err), 0);
+		assert_int_equal(core_config_check(&c, &err), ERR_INPUT);
+	}
+	assert_int_equal(core_config_load(&c, data(), "skylake", &err), 0);
+	assert_int_equal(core_config_set(&c, "cpuid_models=0F_01  0f_02", &err), 0);
+	assert_int_equal(core_config_check(&c, &err), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +236,8 @@ int main(void)
 		cmocka_unit_test(test_inconsistent_machines_are_refused),
 		cmocka_unit_test(test_what_is_printed_can_be_read_again),
 		cmocka_unit_test(test_hostile_text_is_refused),
+		cmocka_unit_test(test_models_default_to_the_signature),
+		cmocka_unit_test(test_malformed_signature_and_models_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

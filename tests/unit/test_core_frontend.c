@@ -26,17 +26,81 @@ static uint64_t cycles(unsigned n)
 	return out.uop[out.uops - k.b.uops].fetch - out.uop[out.uops - (n + 1) * k.b.uops].fetch;
 }
 
-static void test_uop_cache_delivers_a_line_a_cycle(void **state)
+static void test_uop_cache_reads_as_many_lines_a_cycle_as_it_can(void **state)
+{
+	(void)state;
+	static const struct { const char *settings; unsigned cycles; } want[] = {
+		{ "alloc.width=8 retire.width=8 dsb.lines=1", 4 },	/* 6, 2, 6, 2 */
+		{ "alloc.width=8 retire.width=8 dsb.lines=2", 3 },	/* 6, 2 and 4, 2 and 2 */
+	};
+	for (unsigned i = 0; i < 2; i++) {
+		struct bench b;
+		fixture_start(&b, &k, want[i].settings);
+		nops(15, 4);		/* 8 in a 32-byte window: lines of 6 and 2; 7 and a branch in the next: 6 and 2 */
+		code_branch(&k, 4, 0, 0x1000, 0);
+		loop(&b, 40);
+		assert_int_equal(cycles(10), want[i].cycles * 10);
+		assert_int_equal(out_count_did(SPMU_DID(FROM_MITE)), 16);	/* the first time only */
+		bench_end(&b);
+	}
+}
+
+static void test_constant_of_two_places_ends_a_cycle(void **state)
+{
+	(void)state;
+	for (unsigned on = 0; on < 2; on++) {
+		struct bench b;
+		fixture_start(&b, &k, on ? "alloc.width=8 retire.width=8" : "alloc.width=8 retire.width=8 dsb.wide=0");
+		nops(1, 10);
+		k.insn[0].flags |= INSN_WIDE;
+		nops(4, 4);
+		code_branch(&k, 4, 0, 0x1000, 0);
+		loop(&b, 40);
+		/* six uops: a cycle; or the first alone, and the others in a second line */
+		assert_int_equal(cycles(10), (1 + on) * 10);
+		bench_end(&b);
+	}
+}
+
+static void test_jcc_erratum_keeps_a_window_out_of_the_uop_cache(void **state)
+{
+	(void)state;
+	for (unsigned on = 0; on < 2; on++) {
+		struct bench b;
+		fixture_start(&b, &k, on ? "dsb.jcc_erratum=1" : NULL);
+		nops(7, 4);
+		code_branch(&k, 4, 0, 0x1000, 0);	/* ends at byte 32 */
+		loop(&b, 20);
+		assert_int_equal(out_count_did(SPMU_DID(FROM_MITE)), on ? 8 * 20 : 8);
+		bench_end(&b);
+	}
+}
+
+static void test_jcc_erratum_spares_a_branch_within_its_window(void **state)
 {
 	(void)state;
 	struct bench b;
-	fixture_start(&b, &k, "alloc.width=8 retire.width=8");
-	nops(15, 4);		/* 8 in a 32-byte window: lines of 6 and 2; 7 and a branch in the next: 6 and 2 */
+	fixture_start(&b, &k, "dsb.jcc_erratum=1");
+	nops(6, 4);
 	code_branch(&k, 4, 0, 0x1000, 0);
-	loop(&b, 40);
-	assert_int_equal(cycles(10), 4 * 10);
-	assert_int_equal(out_count_did(SPMU_DID(FROM_MITE)), 16);	/* the first time only */
+	loop(&b, 20);
+	assert_int_equal(out_count_did(SPMU_DID(FROM_MITE)), 7);
 	bench_end(&b);
+}
+
+static void test_simple_front_end_delivers_the_issue_width(void **state)
+{
+	(void)state;
+	for (unsigned on = 0; on < 2; on++) {
+		struct bench b;
+		fixture_start(&b, &k, on ? "dsb.sets=0 frontend.simple=1" : "dsb.sets=0");
+		nops(11, 8);
+		code_branch(&k, 8, 0, 0x1000, 0);
+		loop(&b, 40);
+		/* twelve slots; or two instructions of eight bytes a cycle */
+		assert_int_equal(cycles(10), (on ? 3 : 6) * 10);
+		bench_end(&b);
+	}
 }
 
 static void test_window_with_too_many_uops_is_always_decoded(void **state)
@@ -345,7 +409,11 @@ static void test_bubbles_count_every_empty_slot(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_uop_cache_delivers_a_line_a_cycle),
+		cmocka_unit_test(test_uop_cache_reads_as_many_lines_a_cycle_as_it_can),
+		cmocka_unit_test(test_constant_of_two_places_ends_a_cycle),
+		cmocka_unit_test(test_jcc_erratum_keeps_a_window_out_of_the_uop_cache),
+		cmocka_unit_test(test_jcc_erratum_spares_a_branch_within_its_window),
+		cmocka_unit_test(test_simple_front_end_delivers_the_issue_width),
 		cmocka_unit_test(test_window_with_too_many_uops_is_always_decoded),
 		cmocka_unit_test(test_window_with_enough_room_is_not),
 		cmocka_unit_test(test_uop_cache_capacity_is_that_of_its_sets),

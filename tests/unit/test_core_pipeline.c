@@ -170,7 +170,7 @@ static void test_scheduler_full_stalls_allocation_until_a_dispatch(void **state)
 {
 	(void)state;
 	struct bench b;
-	fixture_start(&b, &k, "rs.size=8");
+	fixture_start(&b, &k, "rs.size=8 rs.group=0");
 	code_op(&k, 1, 100, REG_GPR, 0);
 	for (unsigned i = 0; i < 12; i++)
 		code_op(&k, 2, 1, REG_GPR + 1, REG_GPR);	/* all wait for the first */
@@ -180,6 +180,101 @@ static void test_scheduler_full_stalls_allocation_until_a_dispatch(void **state)
 	assert_int_equal(out.uop[9].alloc, out.uop[1].dispatch + 1);
 	assert_true(out.uop[9].did & SPMU_DID(STALL_RS));
 	assert_true(heard_sum(SPMU_SIG_RESOURCE_STALL_RS) >= 90);
+	bench_end(&b);
+}
+
+static void test_group_waits_for_a_scheduler_entry_for_each_of_its_slots(void **state)
+{
+	(void)state;
+	struct bench b;
+	fixture_start(&b, &k, "rs.size=8 rs.group=1");
+	code_op(&k, 1, 100, REG_GPR, 0);
+	for (unsigned i = 0; i < 12; i++)
+		code_op(&k, 1, 1, REG_GPR + 1, REG_GPR);	/* all wait for the first, on one port */
+	bench_run(&b, &k, none, 0);
+	core_flush(b.c, true);
+	/* seven wait when the first has left: one entry is free, then two, three, four: the next four slots go */
+	assert_int_equal(out.uop[8].alloc, out.uop[3].dispatch + 1);
+	assert_int_equal(out.uop[11].alloc, out.uop[8].alloc);
+	assert_true(out.uop[8].did & SPMU_DID(STALL_RS));
+	bench_end(&b);
+}
+
+static void test_binding_to_the_first_port_leaves_the_others_idle(void **state)
+{
+	(void)state;
+	static const char *const binding[] = { "ports.binding=first", "ports.binding=counts", "ports.binding=least" };
+	for (unsigned i = 0; i < 3; i++) {
+		struct bench b;
+		unsigned used = 0;
+		fixture_start(&b, &k, binding[i]);
+		for (unsigned n = 0; n < 40; n++)
+			code_op(&k, ALU, 1, REG_GPR + 1, 0);
+		bench_run(&b, &k, none, 0);
+		core_flush(b.c, true);
+		for (unsigned n = 0; n < 40; n++)
+			used |= 1u << out.uop[n].port;
+		assert_int_equal(used, i ? ALU : 1);
+		bench_end(&b);
+	}
+}
+
+static void test_least_loaded_now_counts_the_slots_of_the_same_cycle(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct bench b;
+		fixture_start(&b, &k, i ? "ports.binding=least" : NULL);
+		for (unsigned n = 0; n < 4; n++)
+			code_op(&k, ALU, 1, REG_GPR + 1, 0);
+		bench_run(&b, &k, none, 0);
+		core_flush(b.c, true);
+		/* as of the cycle's begin all are equal: even slots take the highest, odd ones the next */
+		assert_int_equal(out.uop[0].port, 6);
+		assert_int_equal(out.uop[2].port == 6, !i);
+		bench_end(&b);
+	}
+}
+
+static void test_count_falls_the_cycle_after_dispatch(void **state)
+{
+	(void)state;
+	unsigned at_once = 0, later = 0;
+	for (unsigned cycles = 2; cycles < 10; cycles++) {	/* from the first uop to the last, of four slots each */
+		struct bench b;
+		fixture_start(&b, &k, "frontend.simple=1");
+		code_op(&k, 0x40, 1, REG_GPR, 0);	/* port 6 */
+		for (unsigned n = 1; n < 4 * cycles; n++) {
+			code_insn(&k, 2, 0);
+			code_uop(&k, UOP_NOP, 0, 0, true);
+		}
+		code_op(&k, 0x41, 1, REG_GPR, 0);	/* port 6 goes before port 0 if as many wait for either */
+		bench_run(&b, &k, none, k.b.addr);
+		core_flush(b.c, true);
+		const struct seen *first = &out.uop[0], *last = &out.uop[out.uops - 1];
+		assert_int_equal(last->port, last->alloc <= first->dispatch + 1 ? 0 : 6);
+		at_once += last->alloc == first->dispatch + 1;
+		later += last->alloc == first->dispatch + 2;
+		bench_end(&b);
+	}
+	assert_int_equal(at_once, 1);	/* both sides of the limit were there */
+	assert_int_equal(later, 1);
+}
+
+static void test_slot_that_begins_a_group_waits_for_the_next_cycle(void **state)
+{
+	(void)state;
+	struct bench b;
+	fixture_start(&b, &k, NULL);
+	code_op(&k, ALU, 1, REG_GPR + 1, 0);
+	code_op(&k, ALU, 1, REG_GPR + 2, 0);
+	k.uop[1].flags |= UOP_GROUP;
+	code_op(&k, ALU, 1, REG_GPR + 3, 0);
+	code_op(&k, ALU, 1, REG_GPR + 4, 0);
+	bench_run(&b, &k, none, 0);
+	core_flush(b.c, true);
+	assert_int_equal(out.uop[1].alloc, out.uop[0].alloc + 1);
+	assert_int_equal(out.uop[3].alloc, out.uop[1].alloc);
 	bench_end(&b);
 }
 
@@ -502,6 +597,11 @@ int main(void)
 		cmocka_unit_test(test_divider_blocks_for_its_busy_cycles),
 		cmocka_unit_test(test_rob_full_stalls_allocation_until_retirement),
 		cmocka_unit_test(test_scheduler_full_stalls_allocation_until_a_dispatch),
+		cmocka_unit_test(test_group_waits_for_a_scheduler_entry_for_each_of_its_slots),
+		cmocka_unit_test(test_binding_to_the_first_port_leaves_the_others_idle),
+		cmocka_unit_test(test_least_loaded_now_counts_the_slots_of_the_same_cycle),
+		cmocka_unit_test(test_count_falls_the_cycle_after_dispatch),
+		cmocka_unit_test(test_slot_that_begins_a_group_waits_for_the_next_cycle),
 		cmocka_unit_test(test_eliminated_move_takes_no_port_and_no_time),
 		cmocka_unit_test(test_zero_idiom_breaks_the_dependence),
 		cmocka_unit_test(test_mispredict_costs_redirect_and_pipeline),

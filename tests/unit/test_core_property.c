@@ -169,8 +169,11 @@ static const char *const machines[] = {
 	"rob.size=16 rs.size=8 load_buffer.size=4 store_buffer.size=2 idq.size=4",
 	"alloc.width=1 retire.width=1",
 	"alloc.width=8 retire.width=8 dsb.window_bytes=64 dsb.window_lines=6 lsd.size=64 rs.load_size=20 ports.load=0x8c rs.store_size=6",
-	"dsb.sets=0 mite.decoders=1 rob.size=1024 rs.size=255 disambiguation.initial=0",
+	"dsb.sets=0 mite.decoders=1 rob.size=1024 rs.size=238 disambiguation.initial=0",
 	"store.commit_width=2 store.commit_delay=20 store_buffer.size=250 rob.size=1024",
+	"ports.binding=least dsb.jcc_erratum=1 rs.group=0",
+	"ports.binding=first dsb.lines=1 alloc.width=16 rs.size=8",
+	"frontend.simple=1 lsd.size=64 dsb.wide=0",
 };
 enum { MACHINES = sizeof machines / sizeof *machines };
 

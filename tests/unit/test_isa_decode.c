@@ -128,6 +128,12 @@ static void instructions_carry_their_flags(void **state)
 		{ 8, "0f a2", INSN_MS | INSN_COMPLEX | INSN_SERIALIZE, 0 },
 		{ 8, "f3 a4", INSN_REP | INSN_MS | INSN_COMPLEX, 0 },
 		{ 8, "66 05 34 12", INSN_LCP, 0 },		/* add ax, imm16 */
+		{ 8, "48 b8 00 00 00 80 00 00 00 00", INSN_WIDE, 0 },	/* mov rax, 2^31 */
+		{ 8, "48 b8 00 00 00 80 ff ff ff ff", 0, 0 },	/* mov rax, -2^31: fits 32 bits */
+		{ 8, "b8 ff ff ff ff", 0, 0 },		/* mov eax, 2^32 - 1 */
+		{ 8, "81 06 00 80 00 00", INSN_WIDE | INSN_COMPLEX, 0 },	/* add dword [rsi], 8000H */
+		{ 8, "81 06 ff 7f 00 00", INSN_COMPLEX, 0 },	/* add dword [rsi], 7fffH */
+		{ 8, "81 c6 00 80 00 00", 0, 0 },	/* add esi, 8000H */
 		{ 8, "66 81 c3 34 12", INSN_LCP, 0 },
 		{ 8, "66 b8 34 12", 0, 0 },			/* mov ax, imm16: no stall */
 		{ 8, "05 34 12 00 00", 0, 0 },

@@ -38,6 +38,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import candidates
 import model
+import older
 import rows
 from rows import Uop
 
@@ -470,11 +471,16 @@ def write(g, lines):
 
 def main():
     top, tool, data, work = sys.argv[1:5]
-    uarchs = sys.argv[5:] or list(UARCH)
+    uarchs = sys.argv[5:] or list(UARCH) + list(older.LAYOUT)
     insns = collect(tool)
-    names = model.register_names(LLVM_MC)
+    names = model.register_names(LLVM_MC) if set(uarchs) & set(UARCH) else None
     for uarch in uarchs:
-        generate(uarch, top, tool, data, work, insns, names)
+        if uarch in UARCH:
+            generate(uarch, top, tool, data, work, insns, names)
+    for uarch in uarchs:
+        if uarch in older.LAYOUT:
+            older.generate(Generator, Form, uarch, top, tool, data, work, insns)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Half cycles, replay, trace cache; what is modelled: netburst.h. */
+#include "core/netburst.h"
+#include "core/scheduler.h"
+
+enum { FIRST_HALF = 0x03, SECOND_HALF = 0x30, REPLAYS_MAX = 16 };
+
+/* --- half cycles --- */
+unsigned netburst_half(const struct core *c, const struct uop *u, uint64_t floor, uint64_t *ready)
+{
+	const struct older *o = &c->old;
+	const struct scheduler *s = &c->sc;
+	uint64_t half = 2 * floor;
+	for (unsigned k = 0; k < 4; k++) {
+		uint8_t reg = u->src[k];
+		uint64_t at = 2 * c->reg[reg] - (c->reg[reg] ? o->early[reg] : 0);
+		half = reg ? max64(half, at) : half;
+	}
+	for (;; half++) {
+		uint64_t cycle = half >> 1;
+		unsigned may = u->ports & (half & 1 ? SECOND_HALF : FIRST_HALF);
+		if (cycle - s->walk < SCHED_REACH)
+			may &= (unsigned)~s->used[cycle & (SCHED_WINDOW - 1)];
+		if (may) {
+			*ready = cycle;
+			return (unsigned)__builtin_ctz(may);
+		}
+	}
+}
+
+/* --- replay --- */
+uint64_t netburst_replay(struct core *c, const struct uop *u, unsigned port, uint64_t floor, uint64_t ready)
+{
+	const struct older *o = &c->old;
+	struct scheduler *s = &c->sc;
+	uint64_t hoped = floor;
+	bool hopes = false;
+	for (unsigned k = 0; k < 4; k++) {
+		uint8_t reg = u->src[k];
+		hopes |= reg && o->hoped[reg] != 0;
+		hoped = max64(hoped, o->hoped[reg] ? o->hoped[reg] : c->reg[reg]);
+	}
+	if (!hopes || hoped >= ready)
+		return ready;
+	uint64_t rounds = (ready - hoped + o->replay - 1) / o->replay;
+	const struct port_choice *choice = &s->choice[1u << port];
+	for (uint64_t i = 0; i < rounds && i < REPLAYS_MAX; i++) {
+		uint64_t at = hoped + i * o->replay;
+		if (scheduler_full(s, choice) || at - s->walk >= SCHED_REACH || s->used[at & (SCHED_WINDOW - 1)] >> port & 1)
+			continue;	/* others were ahead of it: it lost nothing that they could have used */
+		scheduler_enter(s, choice, port);	/* given back with the slot */
+		scheduler_take(s, port, at);
+	}
+	return hoped + rounds * o->replay;
+}
+
+/* --- trace cache --- */
+static struct trace_line *set_of(struct core *c, uint64_t ip)
+{
+	return &c->old.trace[(ip * UINT64_C(0x9e3779b97f4a7c15) >> 48 & (c->config.trace_sets - 1)) * c->config.trace_ways];
+}
+
+bool netburst_trace(struct core *c, const struct insn *in)
+{
+	struct older *o = &c->old;
+	if (o->line != TRACE_NONE) {
+		struct trace_line *l = &o->trace[o->line];
+		if (o->at < l->insns && l->ip[o->at] == in->addr) {
+			o->at++;
+			return true;
+		}
+		o->line = TRACE_NONE;
+	}
+	struct trace_line *set = set_of(c, in->addr);
+	for (unsigned i = 0; i < c->config.trace_ways; i++)
+		if (set[i].insns && set[i].ip[0] == in->addr) {
+			o->line = (int32_t)(&set[i] - o->trace);
+			o->at = 1;
+			set[i].stamp = ++o->stamp;
+			o->building = TRACE_NONE;
+			struct frontend *fe = &c->fe;	/* a line begins with a cycle */
+			fe->cycle += fe->room != fe->width;
+			fe->room = c->config.dsb_width;
+			return true;
+		}
+	return false;
+}
+
+void netburst_build(struct core *c, const struct insn *in)
+{
+	struct older *o = &c->old;
+	unsigned slots = in->issue_slots ? in->issue_slots : 1;
+	bool alone = in->flags & INSN_MS || slots > c->config.trace_line_uops;
+	struct trace_line *l = o->building == TRACE_NONE ? NULL : &o->trace[o->building];
+	slots = alone ? 1 : slots;	/* the line names the microcode */
+	if (!l || l->closed || l->insns == TRACE_SLOTS || l->slots + slots > c->config.trace_line_uops) {
+		struct trace_line *set = set_of(c, in->addr);
+		l = set;
+		for (unsigned i = 1; i < c->config.trace_ways; i++)
+			if (set[i].stamp < l->stamp)
+				l = &set[i];
+		*l = (struct trace_line){ .stamp = ++o->stamp };
+		o->building = (int32_t)(l - o->trace);
+	}
+	l->ip[l->insns++] = in->addr;
+	l->slots = (uint8_t)(l->slots + slots);
+	l->closed = alone || in->flags & (INSN_INDIRECT | INSN_RET | INSN_FAR);
+}
+
+void netburst_discard(struct core *c, uint64_t addr, uint64_t bytes)
+{
+	struct older *o = &c->old;
+	size_t n = (size_t)c->config.trace_sets * c->config.trace_ways;
+	for (size_t i = 0; i < n; i++)
+		for (unsigned k = 0; k < o->trace[i].insns; k++)
+			if (o->trace[i].ip[k] - addr < bytes || addr - o->trace[i].ip[k] < 15) {
+				o->trace[i] = (struct trace_line){ .insns = 0 };
+				break;
+			}
+	o->line = o->building = TRACE_NONE;
+}

@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make ablation [DATA=DIR]: what each mechanism of the core is worth: the mean error of skylake on skylake-throughput with one of them
+# switched off at a time (as --set does).  Prints the table and puts it in the place of the old one in docs/accuracy.md.
+# ablation.sh PROGRAM DATA
+set -eu
+cd "$(dirname "$0")/.."
+program=$1 data=$2 begin='## What each mechanism is worth'
+if [ ! -d "$data/skylake-throughput" ]; then
+	tools/accuracy.sh "$program" "$data/none"	# says where the measurements are
+	exit 1
+fi
+work=$(mktemp) || exit 1
+trap 'rm -f "$work" "$work.md"' EXIT
+row() {
+	printf '| %s | %s | ' "$1" "${2:-–}"
+	SHORT=1 SET="${2:-}" "$program" "$data" data skylake | sed 's/$/ |/'
+}
+{
+	cat <<END
+$begin
+
+Made by
+
+    make ablation DATA=../shared/data
+
+Skylake on \`skylake-throughput\`: mean absolute errors with one mechanism switched off at a time by \`--set\`, and Kendall's tau of fives.
+These are short blocks whose accesses all hit L1D: what programs meet (misses, mispredictions, aliasing, store forwarding) does not show in it.
+
+| off | --set | single | pairs | fives | tau |
+|---|---|---:|---:|---:|---:|
+END
+	row 'nothing: the preset'
+	row 'front end: issue width each cycle' frontend.simple=1
+	row 'uop cache: all is decoded' dsb.sets=0
+	row 'uop cache reads one line a cycle' dsb.lines=1
+	row 'large constants take two places' dsb.wide=0
+	row 'Jcc erratum (switched on)' dsb.jcc_erratum=1
+	row 'micro-fusion' fusion.micro=0
+	row 'its exceptions: flags left alone' fusion.partial_flags=1
+	row 'its exceptions: memory and immediate' fusion.immediate=1
+	row 'its exceptions: widening moves' fusion.widening=1
+	row 'un-lamination' fusion.unlaminate=0
+	row 'macro-fusion' fusion.macro=0
+	row 'VBLENDV begins an issue group' issue.blend_first=0
+	row 'move elimination' eliminate.moves=none
+	row 'zero idioms' eliminate.zero_idioms=0
+	row 'ports by counts: by the least loaded now' ports.binding=least
+	row 'ports by counts: the first that may' ports.binding=first
+	row 'a scheduler entry for each slot of a cycle' rs.group=0
+	row 'loop buffer (switched on)' lsd.size=64
+	row 'microcode switch' ms.enter=0
+} | tee "$work.md"
+if [ -f docs/accuracy.md ]; then
+	sed "/^$begin\$/,\$d" docs/accuracy.md | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$work"
+	{ cat "$work"; echo; cat "$work.md"; } >docs/accuracy.md
+fi

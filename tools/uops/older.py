@@ -1,0 +1,500 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Part of tools/uops/generate.py: the cores that LLVM has no model of (Core 2, Pentium III, Pentium 4, Pentium).  The whole table is made.
+#
+# Class rows: the flow of data of Skylake's row of that class, on the ports of this machine.  LAYOUT says for each kind of unit which ports these are
+# and from where that is known.  Latency and throughput are then those of most of the measured forms that the row serves; a class
+# of which no form was measured keeps Skylake's cycles and says GUESS.  OVERRIDE: rows that a manual describes otherwise.
+#
+# Form rows: every measured form (every fifth line of the file is left out), and every form newer than the core, which has its class' row as a
+# substitute.  The rule, one for all forms:
+#   latency     the measured one, if it is a chain of the form itself (within 0.35 of a whole number; half cycles for double-speed ALUs)
+#   throughput  what the row's uops could do at best on their ports is compared with the measured clocks.  The first of these
+#               variants within 5 %, else the nearest, is taken: the row as it is; without its side uops; its main uop on another port set
+#               of the same kind of unit; up to five uops more beside it on the same ports; a unit that is blocked for that many cycles.
+#               A form that depends on itself by flags or hidden registers is as slow as its chain and is only ever made faster.
+import re
+
+import rows
+from rows import Uop
+
+SUITE_P5 = 'I86 I386 I486REAL I486 I186 I286REAL I286PROTECTED PENTIUMREAL X87 LAHF'.split()
+SUITE_P3 = SUITE_P5 + 'PENTIUMMMX PPRO CMOV FCMOV SSE SSEMXCSR SSE_PREFETCH FXSAVE FAT_NOP RDPMC PREFETCH_NOP LAHF'.split()
+SUITE_P4 = SUITE_P3 + 'SSE2 SSE2MMX CLFSH PAUSE'.split()
+SUITE_PRESCOTT = SUITE_P4 + 'SSE3 SSE3X87 MONITOR LONGMODE FXSAVE64 CMPXCHG16B LAHF'.split()
+SUITE_CORE2 = SUITE_PRESCOTT + 'SSSE3 SSSE3MMX VTX SMX'.split()
+
+# Port sets by kind of unit: alu (any integer ALU), fast (double speed), shift, lea, imul, branch, move (general fallback of one uop), valu (integer SIMD),
+# vshift, vmul, shuffle, vlogic, fadd, fmul, fdiv, fmove (SIMD and x87 copies), x87.
+NETBURST = dict(alu='0145', other='1', shift='1', lea='0145', imul='1', branch='04', logic='04', valu='1', vshift='1', vmul='1', shuffle='1', vlogic='1',
+                fadd='1', fmul='1', fdiv='1', fmove='0', x87='1', load='2', sta='3', std='0')
+LAYOUT = {
+    'core2': dict(
+        title='Core 2 (65 nm)', instlat='00006F6_Conroe_InstLatX64.txt', sets=SUITE_CORE2, width=4, ports='012345',
+        source='OM "Intel Core Microarchitecture", "Issue Ports and Execution Units"', unlaminate='none', fuse='yes', macro='cmp-test-32', idioms='narrow',
+        unit=dict(alu='015', other='015', shift='05', lea='0', imul='1', branch='5', logic='015', valu='05', vshift='05', vmul='1', shuffle='5', vlogic='015',
+                  fadd='1', fmul='0', fdiv='0', fmove='015', x87='0', load='2', sta='3', std='4')),
+    'pentium3': dict(
+        title='Pentium III', instlat='0000683_P3_Coppermine_InstLatX86.txt', sets=SUITE_P3, width=3, ports='01234',
+        source='Intel Architecture Optimization Reference Manual (245127), "Execution Units" of the P6 family', unlaminate='none', fuse='no', macro='none', idioms='none',
+        unit=dict(alu='01', other='01', shift='0', lea='0', imul='0', branch='1', logic='01', valu='01', vshift='1', vmul='0', shuffle='1', vlogic='01',
+                  fadd='1', fmul='0', fdiv='0', fmove='01', x87='0', load='2', sta='3', std='4')),
+    'willamette': dict(
+        title='Pentium 4 (180 nm)', instlat='0000F13_P4_Willamette_InstLatX86.txt', sets=SUITE_P4, width=3, ports='012345', fast=True,
+        source='Hinton et al., "The Microarchitecture of the Pentium 4 Processor", Intel Technology Journal Q1 2001, dispatch ports; 0, 1: '
+        'first half of a cycle of its ports 0 and 1, 4, 5: the second half', unlaminate='none', fuse='no', macro='none', idioms='integer', unit=NETBURST),
+    'prescott': dict(
+        title='Pentium 4 (90 nm)', instlat='0000F43_P4_Prescott_InstLatX64.txt', sets=SUITE_PRESCOTT, width=3, ports='012345', fast=True,
+        source='as Willamette (Hinton et al., Intel Technology Journal Q1 2001), with the shifter and multiplier of the 90 nm part',
+        unlaminate='none', fuse='no', macro='none', idioms='integer', unit=NETBURST),
+    'pentium': dict(
+        title='Pentium (P54C)', instlat='0000525_P54C_InstLatX86.txt', sets=SUITE_P5, width=2, ports='012', inorder=True,
+        source='AP-500, "Optimizations for Intel\'s 32-Bit Processors", pairing rules: 01 UV, 0 PU, 1 PV, 2 floating point, 12 FXCH; '
+        'unit=other: not pairable', unlaminate='none', fuse='yes', macro='none', idioms='none',
+        unit=dict(alu='01', other='01', shift='0', lea='01', imul='0', branch='1', logic='01', valu='0', vshift='0', vmul='0', shuffle='0', vlogic='0',
+                  fadd='2', fmul='2', fdiv='2', fmove='2', x87='2', load='01', sta='01', std='01')),
+}
+
+KINDS = [
+    ('branch', r'^(jmp|jcc|jecxz|loop|call|ret)'),
+    ('shift', r'^(shift|rotate|shld)'), ('lea', r'^lea'), ('imul', r'^(imul|mul|div|idiv|popcnt|crc32|pdep)'),
+    ('other', r'^(bt|bit_|bswap|cmov|setcc|lahf|sahf|cwd|bcd|flag_op|clc|cmc|cld|xlat|adc)'),
+    ('alu', r'^(mov$|mov\.|mov_imm|movzx|movsx|alu|add_imm|cbw|xchg|xadd|cmpxchg|push|pop|leave|movs|stos|lods|scas|cmps|nop|andn|bls|bextr|bzhi)'),
+    ('fmove', r'^(vmov|vec_copy|fld$|fld\.|fst|fxch|fnop|mov_half|movnt|fld_zero|fld_const)'),
+    ('fdiv', r'^(fdiv|fsqrt|fp_div|fp_sqrt|fidiv)'), ('fmul', r'^(fmul|fimul|fp_mul|fp_rcp|fp_fma|fp_dp)'),
+    ('fadd', r'^(fadd|fiadd|fp_add|fp_minmax|fp_cmp|fp_comis|fp_hadd|fp_round|cvt)'),
+    ('x87', r'^f[a-z0-9_]*$|^emms'),
+    ('vlogic', r'^(vec_logic|fp_logic|blend$)'), ('vshift', r'^vec_shift'), ('vmul', r'^(vec_mul|vec_sad|vec_mpsad|vnni|aes|pclmul|vec_minpos)'),
+    ('shuffle', r'^(shuffle|pack|pmovx|fp_shuffle|fp_unpack|movdup|mov_scalar|pinsr|pextr|broadcast|insert|extract|blend)'),
+    ('valu', r'^(vec_|mov_gpr_vec|mov_vec_gpr|mov_mmx_vec|movmsk|maskmov)'),
+]
+
+
+def kind_of(row):
+    for kind, pattern in KINDS:
+        if re.match(pattern, row):
+            if kind == 'x87' and row.startswith('fp_'):
+                continue
+            return kind
+    return 'other'
+
+
+# AP-500: what pairs.  Everything else is not pairable.
+P5_PAIRS = re.compile(r'^(mov|mov\.8|mov_imm|alu|add_imm|lea|lea_scaled|lea_slow|lea_slow_scaled|lea_rip|push|pop|nop|adc|shift|rotate_1|rotate_carry_1|'
+                      r'jmp|jcc|call|load|load_index|store_address|store_address_index|store_data|mov\.m|mov\.s|mov\.8\.m)(\.|$)')
+OVERRIDE = {
+    'core2': {},
+    'pentium3': {}, 'willamette': {}, 'prescott': {},
+    'pentium': {'fxch': ('p12/1', '-', 'AP-500: FXCH pairs in V behind a floating-point instruction, else it takes a cycle alone')},
+}
+for name in ('willamette', 'prescott'):
+    OVERRIDE[name]['fxch'] = ('p0/1', '-', 'one uop: IL')
+OVERRIDE['pentium3']['fxch'] = ('elim+elim', '-', 'register renaming does it (OM)')
+ALONE = 'one uop; it does not wait for the flags that a count of 0 leaves alone: who reads them stalls (OM "Partial Flag Register Stalls")'
+for name in OVERRIDE:
+    kind = LAYOUT[name]['unit']['shift']
+    for row in ('shift_cl', 'rotate_cl', 'shld_cl'):
+        OVERRIDE[name].setdefault(row, ('p%s/1' % kind if name != 'pentium' else 'p0/4:busy=4:unit=other', 'nomerge', ALONE))
+    OVERRIDE[name]['pause'] = ('p%s/1' % LAYOUT[name]['unit']['branch'], '-', 'the core waits as pause.cycles of its file says')
+    for row in ('mov.8.m', 'mov.16.m', 'movzx.16.m', 'movsx.16.m'):
+        OVERRIDE[name][row] = ('-', '-', 'a load; no uop merges')
+    for row in ('zero_idiom',):
+        alu = LAYOUT[name]['unit']['alu']
+        OVERRIDE[name][row] = ('p%s/%d' % (alu, 0 if '4' in alu else 1), '-', 'the chain is broken, the uop is executed: none of these cores removes it at rename')
+for name in ('core2', 'pentium3'):
+    OVERRIDE[name]['nop'] = ('p%s/1' % LAYOUT[name]['unit']['alu'], '-', 'XCHG eax,eax that depends on nothing: a uop of the ALUs; IL NOP')
+FITTED = ('shift_cl', 'rotate_cl', 'shld_cl')  # overridden, and measured all the same
+
+
+class Older:
+    def __init__(self, g_class, uarch, top, tool, data, work):
+        self.u, self.uarch, self.tool, self.data = LAYOUT[uarch], uarch, tool, data
+        self.base = g_class('skylake', top, tool, data, work)
+        self.base.read_hand()
+        self.tsv = self.base.tsv.replace('skylake.tsv', uarch + '.tsv')
+        self.order = list(self.base.class_rows)
+        self.rows = {}
+        self.inorder, self.fast = self.u.get('inorder'), self.u.get('fast')
+
+    # --- a Skylake row on this machine's ports ---
+    def ports(self, row, uop, main):
+        unit, kind = self.u['unit'], kind_of(row)
+        if row.startswith(('load', 'store_address')):
+            return unit['load' if row[0] == 'l' else 'sta']
+        if row.startswith('store_data'):
+            return unit['std']
+        if set(uop.ports) <= set('2347') and uop.ports:
+            return unit['sta' if '7' in uop.ports else 'std' if uop.ports == '4' else 'load']
+        if main:
+            return unit[kind]
+        if set(uop.ports) & set('6') or kind in ('alu', 'other', 'shift', 'imul', 'branch', 'lea'):
+            return unit['alu']
+        return unit['shuffle' if uop.ports == '5' and kind not in ('x87', 'fadd', 'fmul', 'fdiv', 'fmove') else kind]
+
+    def latency(self, ports, latency):
+        """Of a general uop of one cycle: half of one in the ALUs of double speed."""
+        return 0 if self.fast and latency == 1 and ports in ('0145', '04') else latency
+
+    def remap(self, row, uops):
+        live = [x for x in uops if x.kind == 'p' and not x.side]
+        main = max(live, key=lambda x: (x.busy, x.latency)) if live else None
+        out = []
+        for x in uops:
+            x = x.copy()
+            if x.kind == 'elim':
+                x = Uop('', 1, x.attrs, 'p')
+                x.ports = self.u['unit']['alu' if kind_of(row) in ('alu', 'other') else 'fmove']
+            elif x.kind == 'p':
+                x.ports = self.ports(row, x, main is not None and x.text() == main.text())
+            if x.kind == 'p':
+                x.latency = self.latency(x.ports, x.latency)
+            out.append(x)
+        if self.inorder:
+            out = self.in_order(row, out)
+        return out
+
+    def in_order(self, row, uops):
+        """One uop, which is not pairable unless AP-500 says so; what runs beside and ahead is its time."""
+        live = [x for x in uops if x.kind == 'p']
+        if not live or row.startswith(('load', 'store_')):
+            return uops
+        kind = kind_of(row)
+        fp = self.u['unit'][kind] == '2'
+        cycles = max(rows.path(live), len(live))
+        first = Uop('2' if fp else self.u['unit'][kind] if P5_PAIRS.match(row) else '0', min(240, cycles if not P5_PAIRS.match(row) else 1),
+                    [a for x in live for a in x.attrs if a.startswith('kind=')][:1])
+        if fp and cycles > 6:
+            first.attrs += ['busy=%d' % min(240, cycles), 'unit=fpdiv']
+        elif not fp and not P5_PAIRS.match(row):
+            first.attrs += ['busy=%d' % min(240, cycles), 'unit=other']
+        return [first]
+
+    def class_table(self):
+        for row in self.order:
+            text, flags, _ = self.base.class_rows[row]
+            words = [f for f in flags.split(',') if f not in ('-', 'elim', 'falsedep')]
+            if row in OVERRIDE[self.uarch]:
+                text, flags, source = OVERRIDE[self.uarch][row]
+                self.rows[row] = (text, flags, source)
+                continue
+            if '|' in text:
+                a, b = text.split('|')
+                text = self.text(row, a) + '|' + self.text(row, b)
+            else:
+                text = self.text(row, text)
+            self.rows[row] = (text, ','.join(words) or '-', 'ports LAYOUT; latency GUESS as Skylake' if text != '-' else 'a load or a store')
+
+    def text(self, row, text):
+        ptr = [(':ptr' in w) for w in text.split('+')]
+        out = rows.format_uops(self.remap(row, rows.parse_uops(text)))
+        if self.inorder and any(ptr) and ':ptr' not in out:
+            out += ':ptr'
+        if self.inorder and ':flags' in text and any(ptr):  # strings: a uop that compares, one that counts
+            out = out.replace(':ptr', '') + ':flags+p01/1:ptr'
+        return out
+
+    def write(self, lines):
+        u = self.u
+        with open(self.tsv + '.new', 'w') as f:
+            f.write('# SPDX-License-Identifier: GPL-2.0-or-later\n'
+                    '# Uops of %s: a row a class of src/isa/classes.def, then a row an instruction form; the format is described in src/isa/table.c.\n'
+                    '# Made by tools/uops/generate.sh (tools/uops/older.py holds the rules), do not edit.\n'
+                    '# Sources: IL      InstLatx64, %s (latency "L"; clocks an instruction "T")\n'
+                    '#          LAYOUT  %s\n'
+                    '#          GUESS   nobody\'s measurement at hand: cycles of Skylake\'s row; a loop of the form would settle it\n'
+                    '@uarch\t%s\n@ports\t%s\n@unlaminate\t%s\n@microfusion\t%s\n@macrofusion\t%s\n@idioms\t%s\n\n'
+                    % (u['title'], u['instlat'], u['source'], self.uarch, u['ports'], u['unlaminate'], u['fuse'], u['macro'], u['idioms']))
+            for row in self.order:
+                f.write('\t'.join((row,) + self.rows[row]) + '\n')
+            if lines:
+                f.write('\n# form, uops, flags, issue slots/uops, clocks an instruction, source\n')
+                for line in lines:
+                    f.write('\t'.join(line) + '\n')
+        import os
+        os.rename(self.tsv + '.new', self.tsv)
+
+    # --- what a row means ---
+    def bound(self, uops, form):
+        live = [x for x in uops if x.kind == 'p']
+        if self.inorder:
+            return self.bound_in_order(live, form)
+        ports = [x.ports for x in live] + [self.u['unit']['load']] * form.loads
+        ports += [self.u['unit']['sta'], self.u['unit']['std']] * form.stores
+        fused = self.u['fuse'] == 'yes'
+        slots = len(uops) - (1 if fused and form.loads and uops else 0) + form.loads + form.stores * (1 if fused else 2)
+        slots = max(1, slots)
+        if slots > 4:  # microcode: the sequencer's switch
+            slots += 2 * self.u['width']
+        b = rows.port_bound(ports, self.u['width'], slots, max([x.busy for x in uops] or [0]))
+        if self.uarch == 'pentium3' and slots > 1:
+            b = max(b, 1.0)  # one decoder takes more than one uop
+        if self.uarch == 'core2' and slots > 1:
+            b = max(b, 1.0)
+        return b
+
+    def bound_in_order(self, live, form):
+        if any('unit=other' in x.attrs for x in live):
+            return max([x.busy for x in live])
+        if any('unit=fpdiv' in x.attrs for x in live):
+            return max([x.busy for x in live])
+        time = (1 if form.loads and live else 0) + (1 if form.stores and live else 0) + 1
+        if form.stores and form.loads:
+            return 2.5 if live and live[0].ports == '01' else 3
+        return time / 2 if not live or live[0].ports == '01' else time
+
+    def sets(self, uop, row):
+        """Other port sets that a uop of this kind may have."""
+        unit, kind = self.u['unit'], kind_of(row)
+        if self.inorder:
+            return [] if uop.ports == '2' else ['01', '0']
+        if self.fast:
+            return ['0145', '04', '15', '1', '0'] if kind in ('alu', 'lea', 'branch', 'other', 'shift', 'imul') else ['1', '0', '01']
+        if self.uarch == 'core2':
+            return ['015', '05', '01', '15', '5', '1', '0']
+        return ['01', '1', '0']
+
+    def variants(self, uops, form, T):
+        row = form.row
+        live = [x for x in uops if x.kind == 'p']
+        yield uops
+        bare = [x.copy() for x in uops if not x.side]
+        if len(bare) < len(uops) and bare:
+            yield bare
+        if not live:
+            if form.width == '128' and self.uarch == 'pentium3' and T > 1.5:  # 128 bits are two uops each way
+                sides = ([self.u['unit']['load']] if form.loads else []) + ([self.u['unit']['sta'], self.u['unit']['std']] if form.stores else [])
+                yield [Uop(p, 1, ['side']) for p in sides] + [x.copy() for x in uops]
+            elif T >= 2 and not (form.stores and form.cls in ('mov', 'vmov', 'fst', 'push', 'mov_half')):
+                for b in (int(T), int(T) + 1):
+                    yield [Uop(self.u['unit']['other'][:1], 1, ['side', 'busy=%d' % b, 'unit=other'])] + [x.copy() for x in uops]
+            return
+        work = bare or [x.copy() for x in uops]
+        index = max(range(len(work)), key=lambda i: (work[i].busy, work[i].latency))
+        def changed(ports=None, more=0, busy=0):
+            out = [x.copy() for x in work]
+            m = out[index]
+            m.attrs = [a for a in m.attrs if not a.startswith(('busy', 'unit'))]
+            if ports:
+                if self.fast and m.latency <= 1:
+                    m.latency = 0 if ports in ('0145', '04', '15') and m.latency == 0 else max(1, m.latency)
+                m.ports = ports
+            if busy:
+                m.attrs += ['busy=%d' % busy, 'unit=' + ('fpdiv' if kind_of(row) == 'fdiv' or (self.inorder and m.ports == '2') else
+                                                          'intdiv' if re.match('i?div', row) else 'other')]
+            side = m.copy()
+            side.attrs, side.latency = ['side'], max(1, 0) if not self.fast or side.ports not in ('0145', '04') else 0
+            return [side.copy() for _ in range(more)] + out
+        pure = changed()
+        yield pure
+        for p in self.sets(work[index], row):
+            yield changed(p)
+        if not self.inorder:
+            for n in range(1, 6):
+                yield changed(None, n)
+            for p in self.sets(work[index], row):
+                for n in range(1, 4):
+                    yield changed(p, n)
+        lo = int(T)
+        for b in (lo, lo + 1):
+            if 1 <= b <= 240:
+                yield changed(None, 0, b)
+
+    def fit(self, uops, form, T, L):
+        """The first variant within 5 %, else the nearest."""
+        best = None
+        if form.chain and 'nomerge' not in self.rows[form.row][1] and L and T >= 0.9 * L and T >= self.bound(uops, form) * 0.95:
+            return uops  # a chain of its own
+
+        for v in self.variants(uops, form, T):
+            b = self.bound(v, form)
+            error = abs(b - T) / T
+            if error <= 0.05:
+                return v
+            if best is None or error < best[0] - 1e-9:
+                best = (error, v)
+        return best[1]
+
+    def set_latency(self, uops, L):
+        half = self.fast and L <= 0.75
+        want = 0 if half else round(L)
+        if not half and (abs(L - want) > max(0.35, 0.05 * L) or want < 1):
+            return False
+        chain = [x for x in uops if not x.side and x.kind == 'p']
+        if not chain:
+            return False
+        main = max(chain, key=lambda x: (x.busy, x.latency))
+        if half:
+            if len(chain) > 1 or not set(main.ports) & set('04'):
+                return False
+            main.latency = 0
+            return True
+        new = main.latency + want - rows.path(uops)
+        if self.fast and len(chain) > 2:  # half cycles do not add up to whole ones
+            new = -1
+        if new < (1 if not self.fast else 0):  # faster than the flow allows: the uops stand beside one that does it all
+            for x in chain:
+                if x is not main:
+                    x.attrs = ['side']
+            main.attrs = [a for a in main.attrs if a not in ('par', 'out1', 'out2', 'flags')]
+            new = want
+        if new > 240:
+            return False
+        main.latency = new
+        if self.fast and new > 0 and main.ports == '0145':
+            main.ports = '01'
+        return True
+
+
+CROSS = re.compile(r'^(mov_gpr_vec|mov_vec_gpr|mov_mmx_vec|cvt_to_gpr|cvt_from_gpr|cvt_from_gpr64_s|cvt_mmx|pextr|pinsr|movmsk)$')
+KEPT = re.compile(r'^(syscall|far|privileged|pause|cpuid|serialize|rep_|lfence|sfence|mfence|clflush|fxsave|fxrstor|xsave|prefetch|movnt|'
+                  r'enter|maskmovdqu|fnsave|frstor|fnstenv|fldenv|gather|push$|pop$|call|ret|jcc|jmp|loop|jecxz|fsin|fpatan|fyl2x|f2xm1)')
+IMPLICIT = re.compile(r'^(I?MUL)\s+r(\d+)\s+\((\w+)\)$')
+DIVIDE = re.compile(r'^(I?DIV)\s+r(\d+)l?\s+\S+\s*\S*\s*\(full\)$')
+
+
+def measured(path, forms, idioms):
+    """As rows.instlat, and what the older files need beyond: MUL and DIV by their operand, x87 at full precision."""
+    used, held, locked, n = {}, {}, [], 0
+    for line in open(path, errors='replace'):
+        if 'L:' not in line and 'T:' not in line:
+            continue
+        n += 1
+        m = re.match(r'\s*(?:Inst\s+)?\d+\s+\S+\s*:\s*(.*?)\s+L:(.*?)T:(.*)$', line)
+        if not m:
+            continue
+        text = m.group(1).strip()
+        lock = re.search(r'=\s*([0-9.]+)c', m.group(3)) if re.match(r'LOCK ADD|XCHG r\d+, \[', text) and n % 5 else None
+        if lock:
+            locked.append(float(lock.group(1)))
+        same, form = False, None
+        implicit, divide = IMPLICIT.match(text), DIVIDE.match(text)
+        if implicit:
+            form = '%s r%s' % implicit.group(1, 2)
+        elif divide:
+            form = '%s r%s' % divide.group(1, 2)
+        else:
+            text = re.sub(r'^(F\w+)80 (st\(i\), st)$', r'\1 \2', re.sub(r'^FSQRT80 st$', 'FSQRT', text))
+            text = re.sub(r'(xmm|mm)_([12])', r'\1\2', text)
+            form, same = rows.instlat_form(text, forms)
+        if not form or form not in forms:
+            continue
+        def clocks(t):
+            c = re.search(r'=\s*([0-9.]+)c', t)
+            return float(c.group(1)) if c else None
+        lat, tp = clocks(m.group(2)), clocks(m.group(3))
+        if same and rows.IDIOM.match(form.split()[0]) and not re.match(r'SBB|CMP|SH', form):  # a broken chain, where the core knows the idiom
+            lat = None if idioms in ('all', 'narrow') or (idioms == 'integer' and re.match(r'^(XOR|SUB) ', form)) else lat
+        if re.match(r'^LOCK |^XCHG \w+,m|^XCHG m', form):
+            continue
+        if implicit and 'a' not in implicit.group(3)[:-1]:
+            lat = lat if used.get(form, held.get(form, (None,)))[0] is None else None  # the other half of the product: the accumulator's goes before it
+        into = held if n % 5 == 0 else used
+        had = into.get(form, (None, None))  # of several lines (one register, two registers) the machine can do the faster
+        into[form] = (had[0] or lat, min(had[1], tp) if had[1] and tp else had[1] or tp)
+    return used, held, locked
+
+
+def generate(g_class, form_class, uarch, top, tool, data, work, insns):
+    import os
+    import subprocess
+    o = Older(g_class, uarch, top, tool, data, work)
+    o.class_table()
+    o.write([])
+    def describe(hexes):
+        p = subprocess.run([tool, 'describe', o.tsv], input='\n'.join(hexes) + '\n', stdout=subprocess.PIPE, text=True, check=True)
+        return [form_class(line.split('\t')) for line in p.stdout.splitlines()]
+    forms = {}
+    for f in describe(list(insns)):
+        rank = (insns[f.code][1] is None, insns[f.code][3], len(f.code), f.code)
+        f.newer = f.set not in o.u['sets']
+        if '?' not in f.name and (f.name not in forms or rank < forms[f.name][0]):
+            forms[f.name] = (rank, f)
+    forms = {n: f for n, (_, f) in forms.items()}
+    used, _, locked = measured(os.path.join(data, 'instlat', o.u['instlat']), forms, o.u['idioms'])
+    if locked:
+        cycles = sorted(locked)[len(locked) // 2]
+        o.rows['lock'] = ('p%s/1:busy=%d:unit=other:side' % (o.u['unit']['alu'][:1], min(240, round(cycles))), '-', 'IL: LOCK ADD [m],r and XCHG, the median of %d' % len(locked))
+    made = {}
+    # Register forms first: the forms with memory operands build on them.
+    votes = {}
+    for n in sorted(used, key=lambda n: (forms[n].kind != '-', n)):
+        f, (L, T) = forms[n], used[n]
+        text, flags, _ = o.rows[f.row]
+        if KEPT.match(f.row) or '|' in text or f.cls in ('default', 'substitute') or f.newer:
+            continue
+        uops = rows.parse_uops(text)
+        if f.kind != '-' and uops:
+            reg = made.get(f.register_form())
+            if reg:
+                uops = rows.parse_uops(reg[0])
+        source = []
+        if f.cls in ('movs', 'stos', 'lods', 'scas', 'cmps') and L and T and uops:  # the chain is the pointer's
+            ptr = [x for x in uops if 'ptr' in x.attrs]
+            if ptr:
+                ptr[0].latency = max(1, round(min(L, T)) - (1 if o.inorder else 0))
+                source.append('IL L %g' % L)
+        elif L and f.kind == '-' and not CROSS.match(f.cls) and L > 0.4 and uops and o.set_latency(uops, L):
+            source.append('IL L %g' % L)
+        if o.inorder and '16' in f.name.split(' ')[-1].split(',')[0]:  # the prefix is the decoder's cycle
+            L, T = L - 1 if L and L <= 2 else L, None if T and T <= 2 else T
+        if o.uarch in ('core2', 'pentium3') and re.match(r'(CMP|TEST) r', n):
+            T = None  # the register-read ports limit these, not the units
+        if T and not (',i16' in n and o.uarch == 'core2'):
+            uops = o.fit(uops, f, T, L)
+            source.append('IL T %g' % T)
+            if o.inorder and L and f.kind == '-' and uops and not CROSS.match(f.cls):
+                o.set_latency(uops, L)
+        words = [w for w in flags.split(',') if w in ('nofuse', 'falsedep', 'nomerge')]
+        made[n] = [rows.format_uops(uops), ','.join(words) or '-', ', '.join(source) if source else 'class %s' % f.row]
+        if f.kind == '-' or f.row.endswith(('.m', '.s', '.rmw')):
+            votes.setdefault(f.row, []).append(made[n][0])
+    # A class' row becomes what most of its measured forms are (of one width if the row has one).
+    for row, texts in votes.items():
+        best = max(sorted(set(texts)), key=texts.count)
+        if (row not in OVERRIDE[uarch] or row in FITTED) and ':kind=' not in o.rows[row][0]:
+            o.rows[row] = (best, o.rows[row][1], 'IL: %d of %d measured forms' % (texts.count(best), len(texts)))
+    # Forms that were not measured: as the same instruction of another width, else as most forms of their row with operands of the same kinds.
+    def kinds(n):
+        mnemonic, _, ops = n.partition(' ')
+        return mnemonic, re.sub(r'(?<=[rmi])(8|16|32|64)\b', '', ops)
+    by_mnemonic, by_operands = {}, {}
+    for n in sorted(made):
+        mnemonic, ops = kinds(n)
+        if made[n][2].startswith('IL'):
+            by_mnemonic.setdefault((forms[n].row.split('.')[0], mnemonic, ops), []).append(n)
+            by_operands.setdefault((forms[n].row, n.partition(' ')[2]), []).append(made[n][0])
+            by_operands.setdefault((forms[n].row, ops), []).append(made[n][0])
+    for n in sorted(forms):
+        f = forms[n]
+        if n in made or f.newer or KEPT.match(f.row) or f.cls in ('default', 'substitute') or n.startswith(('LOCK', 'REP')):
+            continue
+        mnemonic, ops = kinds(n)
+        near = by_mnemonic.get((f.row.split('.')[0], mnemonic, ops))
+        votes = by_operands.get((f.row, n.partition(' ')[2])) or by_operands.get((f.row, ops))
+        if near:
+            width = lambda x: [int(w) for w in re.findall(r'\d+', x.partition(' ')[2])] or [0]
+            best = min(near, key=lambda x: (abs(width(x)[0] - width(n)[0]), x))
+            made[n] = [made[best][0], made[best][1], 'IL as %s' % best.replace(',', ' ')]
+        elif votes and o.rows[f.row][0] != '-':
+            best = max(sorted(set(votes)), key=votes.count)
+            words = [w for w in o.rows[f.row][1].split(',') if w in ('nofuse', 'falsedep', 'nomerge')]
+            made[n] = [best, ','.join(words) or '-', 'IL of %d of %d measured forms of its kind' % (votes.count(best), len(votes))]
+    for n, f in forms.items():
+        if n not in made:
+            text, flags, _ = o.rows[f.row]
+            if f.cls in ('default', 'substitute'):
+                continue
+            words = [w for w in flags.split(',') if w not in ('-', 'substitute')] + (['substitute'] if f.newer else [])
+            if n.startswith('LOCK ') or f.cls == 'xchg_mem':
+                text = o.rows['lock'][0] if text == '-' else text + '+' + o.rows['lock'][0]
+            made[n] = [text, ','.join(words) or '-', 'class %s' % f.row]
+    lines = [[n, made[n][0], made[n][1], '1/1', '%g' % used[n][1] if n in used and used[n][1] else '-', made[n][2]] for n in sorted(made)]
+    o.write(lines)
+    counts = {f.name: (f.slots, f.uops) for f in describe([forms[n].code for n in sorted(made)])}
+    for line in lines:
+        slots, uops = counts[line[0]]
+        line[3] = '%d/%d' % (slots, uops)
+        if slots > 4 and 'ms' not in line[2].split(','):
+            line[2] = 'ms' if line[2] == '-' else line[2] + ',ms'
+    o.write(lines)
+    print('%s: %d rows (%d measured forms, %d substitutes)' % (uarch, len(lines), sum(1 for l in lines if l[5].startswith(('IL L', 'IL T'))),
+                                                               sum(1 for l in lines if 'substitute' in l[2])))

@@ -37,6 +37,12 @@ Errors are model ÷ measured − 1. "Mean abs. error" is the mean of their absol
 Kendall's tau (tau-b, ties corrected) tells whether the model puts rows into the measured order. Measured values carry noise in their last
 digits that no model can order: of `fives`, tau of the measured values beside themselves rounded to 0.05 cycles is 0.953.
 "Limited by" is what the model itself names as the bottleneck of a row, as `softpmu block` prints it.
+
+Which rules came from where: the tables come from LLVM 19's scheduling models and the instlat rows that are not held out. Looking at the rows of
+the throughput set itself found four classes of instructions that do not keep their load fused (INC, NOT, shifts and bit tests on memory;
+vector operations with memory and an immediate; VPMOVSX/VPMOVZX to ymm; VEXTRACT's store address off port 7) and that VBLENDV begins an issue
+group: rules of whole classes, marked unverified or GUESS in the code, each with a switch and its effect in the table of mechanisms. Their
+honest test is sequences of the same kind that are not in the set.
 END
 "$program" "$data" data | tee -a "$work"
 if [ "${NATIVE:-1}" != 0 ]; then

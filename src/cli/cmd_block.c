@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "analysis/asm.h"
 #include "analysis/block.h"
+#include "util/json.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,35 +243,21 @@ static int print_text(const struct options *o, const struct block_result *r)
 
 /* ---- JSON ---- */
 
-static void json_string(const char *text)
-{
-	putchar('"');
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			printf("\\%c", *text);
-		else if ((unsigned char)*text < ' ')
-			printf("\\u%04x", (unsigned char)*text);
-		else
-			putchar(*text);
-	}
-	putchar('"');
-}
-
 static void print_json(const struct options *o, const struct block_result *r)
 {
 	double cycles = (double)r->cycles / r->iterations;
 	printf("{\n\"core\": ");
-	json_string(o->run.core.name);
+	json_string(stdout, o->run.core.name);
 	printf(",\n\"mode\": \"%s\", \"copies\": %u,\n\"cycles_per_iteration\": %.6g,\n\"cycles\": %llu, \"iterations\": %llu, \"periodic\": %s,\n",
 	       o->loop ? "loop" : "unrolled", r->copies, cycles, (unsigned long long)r->cycles, (unsigned long long)r->iterations,
 	       r->periodic ? "true" : "false");
 	printf("\"instructions\": %u, \"uops\": %u, \"uops_fused\": %u,\n\"unknown\": %u, \"substitute\": %u,\n\"bottleneck\": ", r->insns, r->uops,
 	       r->slots, r->unknown, r->substitute);
-	json_string(r->bottleneck);
+	json_string(stdout, r->bottleneck);
 	printf(",\n\"notes\": [");
 	for (unsigned i = 0; i < r->notes; i++) {
 		fputs(i ? ", " : "", stdout);
-		json_string(r->note[i]);
+		json_string(stdout, r->note[i]);
 	}
 	printf("],\n\"instruction\": [");
 	for (unsigned i = 0; i < r->insns; i++) {
@@ -279,7 +266,7 @@ static void print_json(const struct options *o, const struct block_result *r)
 		for (unsigned k = 0; k < in->len; k++)
 			printf("%02x", in->bytes[k]);
 		printf("\", \"text\": ");
-		json_string(in->text);
+		json_string(stdout, in->text);
 		printf(", \"uops\": %u, \"uops_fused\": %u, \"macro_fused\": %s, \"added\": %s, \"unknown\": %s, \"substitute\": %s, \"ports\": [", in->uops,
 		       in->slots, in->fused ? "true" : "false", in->appended ? "true" : "false", in->unknown ? "true" : "false",
 		       in->substitute ? "true" : "false");
@@ -291,7 +278,7 @@ static void print_json(const struct options *o, const struct block_result *r)
 	for (unsigned i = 0; i < r->bounds; i++) {
 		printf("%s\n  {\"limit\": \"%s\", \"cycles\": %.6g, \"binds\": %s, \"text\": ", i ? "," : "", block_limit_name(r->bound[i].limit),
 		       r->bound[i].cycles, r->bound[i].binds ? "true" : "false");
-		json_string(r->bound[i].text);
+		json_string(stdout, r->bound[i].text);
 		putchar('}');
 	}
 	printf("\n],\n\"chain\": [");

@@ -2,6 +2,7 @@
  * softpmu cores: the machines that can be modelled, every field of one, and what its uop table lacks of a program. */
 #include "cli/cli.h"
 #include "cli/coverage.h"
+#include "util/json.h"
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -47,20 +48,6 @@ static int presets(char *name[PRESETS])
 	return n;
 }
 
-static void json_string(const char *text, size_t n)
-{
-	putchar('"');
-	for (size_t i = 0; i < n; i++) {
-		if (text[i] == '"' || text[i] == '\\')
-			printf("\\%c", text[i]);
-		else if ((unsigned char)text[i] < ' ')
-			printf("\\u%04x", (unsigned char)text[i]);
-		else
-			putchar(text[i]);
-	}
-	putchar('"');
-}
-
 /* One preset a line.  A preset whose file is broken is reported, the others still shown. */
 static int list(bool json)
 {
@@ -78,13 +65,13 @@ static int list(bool json)
 			status = 1;
 		} else if (json) {
 			printf("%s{\"name\": ", shown++ ? ",\n" : "");
-			json_string(c.name, strlen(c.name));
+			json_string(stdout, c.name);
 			fputs(", \"title\": ", stdout);
-			json_string(c.title, strlen(c.title));
+			json_string(stdout, c.title);
 			fputs(", \"pmu\": ", stdout);
-			json_string(c.pmu, strlen(c.pmu));
+			json_string(stdout, c.pmu);
 			fputs(", \"cpuid\": ", stdout);
-			json_string(c.cpuid_signature, strlen(c.cpuid_signature));
+			json_string(stdout, c.cpuid_signature);
 			printf(", \"ghz\": %g}", c.frequency_ghz);
 		} else {
 			printf("  %-16s %s, %g GHz\n", c.name, c.title, c.frequency_ghz);
@@ -141,9 +128,9 @@ static void print_json(const char *text)
 				end--;
 			fputs(first ? "" : ",\n", stdout);
 			first = false;
-			json_string(text, key);
+			json_bytes(stdout, text, key);
 			fputs(": ", stdout);
-			json_string(value, (size_t)(end - value));
+			json_bytes(stdout, value, (size_t)(end - value));
 		}
 		text += n + (text[n] == '\n');
 	}

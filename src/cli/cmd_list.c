@@ -2,6 +2,7 @@
  * softpmu list: the events of a core's PMU, with what each counts; runs nothing. */
 #include "cli/cli.h"
 #include "softpmu/pmu.h"
+#include "util/json.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,20 +138,6 @@ static void print_table(const struct spmu_model *m, int words, char **word, bool
 	}
 }
 
-static void json_string(const char *key, const char *text)
-{
-	printf("\"%s\": \"", key);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			printf("\\%c", *text);
-		else if ((unsigned char)*text < ' ')
-			printf("\\u%04x", (unsigned char)*text);
-		else
-			putchar(*text);
-	}
-	putchar('"');
-}
-
 static void print_json(const struct spmu_model *m, int words, char **word)
 {
 	bool first = true;
@@ -161,9 +148,11 @@ static void print_json(const struct spmu_model *m, int words, char **word)
 			continue;
 		printf("%s{", first ? "" : ",\n");
 		first = false;
-		json_string("name", e->name);
+		fputs("\"name\": ", stdout);
+		json_string(stdout, e->name);
 		fputs(", ", stdout);
-		json_string("perf", e->perf_alias);
+		fputs("\"perf\": ", stdout);
+		json_string(stdout, e->perf_alias);
 		printf(", \"event\": %u, \"umask\": %u, \"cmask\": %u, \"inv\": %u, \"edge\": %u, \"any\": %u, "
 		       "\"fixed\": %d, \"counters\": %u, \"modelled\": %s, \"precise\": %s, "
 		       "\"speculative\": %s, \"deprecated\": %s, ",
@@ -172,9 +161,11 @@ static void print_json(const struct spmu_model *m, int words, char **word)
 			e->flags & SPMU_EVENT_PRECISE ? "true" : "false",
 			e->flags & SPMU_EVENT_SPECULATIVE ? "true" : "false",
 			e->flags & SPMU_EVENT_DEPRECATED ? "true" : "false");
-		json_string("help", e->help);
+		fputs("\"help\": ", stdout);
+		json_string(stdout, e->help);
 		fputs(", ", stdout);
-		json_string("why_not_modelled", e->not_modelled);
+		fputs("\"why_not_modelled\": ", stdout);
+		json_string(stdout, e->not_modelled);
 		putchar('}');
 	}
 	puts("\n]");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * perf stat's look (stat_print.h).  Left out: metrics of perf's JSON tables, colours, aggregation by core or socket. */
 #include "cli/stat_print.h"
+#include "util/json.h"
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -172,20 +173,6 @@ static void bare(char *out, size_t bytes, const struct remark *r)
 		if ((isdigit((unsigned char)*c) || *c == '.' || *c == '-') && n + 1 < bytes)
 			out[n++] = *c;
 	out[n] = 0;
-}
-
-static void json_string(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fprintf(out, "\\%c", *text);
-		else if ((unsigned char)*text < ' ')
-			fprintf(out, "\\u%04x", (unsigned char)*text);
-		else
-			fputc(*text, out);
-	}
-	fputc('"', out);
 }
 
 static void print_json(const struct stat_style *s, const struct stat_table *t, const struct stat_line *l)

@@ -89,6 +89,4 @@ struct report_options {
 };
 void report_stdio(FILE *to, const struct profile *p, const struct report_options *o);
 void report_json(FILE *to, const struct profile *p, const struct report_options *o);
-/* A JSON string with its quotes. */
-void report_json_string(FILE *to, const char *s);
 #endif

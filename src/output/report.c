@@ -5,6 +5,7 @@
  * keys; with call chains "children" (period with callees) and "calls": [{"symbol", "period", "calls"}]}]}]}.
  */
 #include "output/profile.h"
+#include "util/json.h"
 #include <string.h>
 
 static double percent(uint64_t part, uint64_t whole)
@@ -229,40 +230,6 @@ void report_stdio(FILE *to, const struct profile *p, const struct report_options
 
 /* ---- JSON ---- */
 
-/* Length of the UTF-8 sequence at s, 0 if it is none (RFC 3629, section 4). */
-static unsigned utf8(const unsigned char *s)
-{
-	unsigned n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-	for (unsigned i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
-void report_json_string(FILE *to, const char *s)
-{
-	fputc('"', to);
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-		unsigned n = utf8((const unsigned char *)s);
-		if (n != 1) {	/* names of files may hold any bytes, JSON may not */
-			fwrite(n ? s : "\xef\xbf\xbd", 1, n ? n : 3, to);
-			s += n ? n - 1 : 0;
-			continue;
-		}
-		if (c == '"' || c == '\\')
-			fprintf(to, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(to, "\\u%04x", c);
-		else
-			fputc(c, to);
-	}
-	fputc('"', to);
-}
-
 static void json_calls(FILE *to, const struct profile_node *n)
 {
 	fputs("\"calls\": [", to);
@@ -270,7 +237,7 @@ static void json_calls(FILE *to, const struct profile_node *n)
 		fputs("{\"symbol\": ", to);
 		char text[24];
 		snprintf(text, sizeof text, "0x%llx", (unsigned long long)c->ip);
-		report_json_string(to, c->symbol ? c->symbol->name : text);
+		json_string(to, c->symbol ? c->symbol->name : text);
 		fprintf(to, ", \"period\": %llu", (unsigned long long)c->total);
 		if (c->child) {
 			fputs(", ", to);
@@ -286,13 +253,13 @@ static void json_key(FILE *to, const struct profile_entry *e, enum profile_key k
 	char text[24];
 	fprintf(to, ", \"%s\": ", json_name[key]);
 	switch (key) {
-	case PROFILE_COMM: report_json_string(to, e->comm); break;
-	case PROFILE_DSO: report_json_string(to, e->dso); break;
+	case PROFILE_COMM: json_string(to, e->comm); break;
+	case PROFILE_DSO: json_string(to, e->dso); break;
 	case PROFILE_SYMBOL:
 		snprintf(text, sizeof text, "0x%llx", (unsigned long long)e->address);
-		report_json_string(to, e->symbol ? e->symbol->name : text);
+		json_string(to, e->symbol ? e->symbol->name : text);
 		break;
-	case PROFILE_SRCLINE: report_json_string(to, e->srcline); break;
+	case PROFILE_SRCLINE: json_string(to, e->srcline); break;
 	case PROFILE_PID: fprintf(to, "%u", e->pid); break;
 	case PROFILE_TID: fprintf(to, "%u", e->tid); break;
 	case PROFILE_CPU: fprintf(to, "%u", e->cpu); break;
@@ -303,13 +270,13 @@ static void json_key(FILE *to, const struct profile_entry *e, enum profile_key k
 void report_json(FILE *to, const struct profile *p, const struct report_options *o)
 {
 	fputs("{\"file\": ", to);
-	report_json_string(to, o->file_name);
+	json_string(to, o->file_name);
 	fprintf(to, ", \"lost\": %llu, \"events\": [", (unsigned long long)p->lost);
 	for (size_t i = 0; i < p->events; i++) {
 		const struct profile_event *event = &p->event[i];
 		bool first = true;
 		fprintf(to, "%s\n{\"event\": ", i ? "," : "");
-		report_json_string(to, event->info->name);
+		json_string(to, event->info->name);
 		fprintf(to, ", \"samples\": %llu, \"period\": %llu, \"entries\": [", (unsigned long long)event->samples,
 			(unsigned long long)event->period);
 		for (size_t n = 0; n < event->entries; n++) {

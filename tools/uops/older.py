@@ -353,18 +353,10 @@ DIVIDE = re.compile(r'^(I?DIV)\s+r(\d+)l?\s+\S+\s*\S*\s*\(full\)$')
 
 def measured(path, forms, idioms):
     """As rows.instlat, and what the older files need beyond: MUL and DIV by their operand, x87 at full precision."""
-    used, held, locked, n = {}, {}, [], 0
-    for line in open(path, errors='replace'):
-        if 'L:' not in line and 'T:' not in line:
-            continue
-        n += 1
-        m = re.match(r'\s*(?:Inst\s+)?\d+\s+\S+\s*:\s*(.*?)\s+L:(.*?)T:(.*)$', line)
-        if not m:
-            continue
-        text = m.group(1).strip()
-        lock = re.search(r'=\s*([0-9.]+)c', m.group(3)) if re.match(r'LOCK ADD|XCHG r\d+, \[', text) and n % 5 else None
-        if lock:
-            locked.append(float(lock.group(1)))
+    used, held, locked = {}, {}, []
+    for out, text, lat, tp in rows.measurements(path):
+        if tp is not None and not out and re.match(r'LOCK ADD|XCHG r\d+, \[', text):
+            locked.append(tp)
         same, form = False, None
         implicit, divide = IMPLICIT.match(text), DIVIDE.match(text)
         if implicit:
@@ -377,17 +369,13 @@ def measured(path, forms, idioms):
             form, same = rows.instlat_form(text, forms)
         if not form or form not in forms:
             continue
-        def clocks(t):
-            c = re.search(r'=\s*([0-9.]+)c', t)
-            return float(c.group(1)) if c else None
-        lat, tp = clocks(m.group(2)), clocks(m.group(3))
         if same and rows.IDIOM.match(form.split()[0]) and not re.match(r'SBB|CMP|SH', form):  # a broken chain, where the core knows the idiom
             lat = None if idioms in ('all', 'narrow') or (idioms == 'integer' and re.match(r'^(XOR|SUB) ', form)) else lat
         if re.match(r'^LOCK |^XCHG \w+,m|^XCHG m', form):
             continue
         if implicit and 'a' not in implicit.group(3)[:-1]:
             lat = lat if used.get(form, held.get(form, (None,)))[0] is None else None  # the other half of the product: the accumulator's goes before it
-        into = held if n % 5 == 0 else used
+        into = held if out else used
         had = into.get(form, (None, None))  # of several lines (one register, two registers) the machine can do the faster
         into[form] = (had[0] or lat, min(had[1], tp) if had[1] and tp else had[1] or tp)
     return used, held, locked

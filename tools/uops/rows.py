@@ -90,29 +90,34 @@ IDIOM = re.compile(r'^(V?PXOR[DQ]?|V?XORP[SD]|V?PSUB(US|S)?[BWDQ]|V?PCMPGT[BWDQ]
 SAME = {'JE': 'JZ', 'JNE': 'JNZ', 'CMOVE': 'CMOVZ', 'SETE': 'SETZ', 'SAL': 'SHL'}
 
 
-def instlat(path_, forms):
-    """{form: (latency or None, throughput or None)} of the rows that are not held out, {form: ...} of those that are."""
-    used, held, n = {}, {}, 0
+def measurements(path_):
+    """(held out?, text, latency or None, throughput or None) of each line with a measurement; every fifth of them is held out."""
+    def clocks(t):
+        c = re.search(r'=\s*([0-9.]+)c', t)
+        return float(c.group(1)) if c else None
+    n = 0
     for line in open(path_, errors='replace'):
         if 'L:' not in line and 'T:' not in line:
             continue
         n += 1
         m = re.match(r'\s*(?:Inst\s+)?\d+\s+\S+\s*:\s*(.*?)\s+L:(.*?)T:(.*)$', line)
-        if not m:
-            continue
-        form, same = instlat_form(m.group(1), forms)
+        if m:
+            yield n % 5 == 0, m.group(1).strip(), clocks(m.group(2)), clocks(m.group(3))
+
+
+def instlat(path_, forms):
+    """{form: (latency or None, throughput or None)} of the rows that are not held out, {form: ...} of those that are."""
+    used, held = {}, {}
+    for out, text, lat, tp in measurements(path_):
+        form, same = instlat_form(text, forms)
         if not form:
             continue
-        def clocks(t):
-            c = re.search(r'=\s*([0-9.]+)c', t)
-            return float(c.group(1)) if c else None
-        lat, tp = clocks(m.group(2)), clocks(m.group(3))
         # One-register loops measure the idiom, or a loop of its own: VPAND xmm1, xmm1, xmm2 has 1.7 cycles in one version, PAND 1.
         if IDIOM.match(form.split()[0]) or LOGIC.match(form.split()[0]):
             lat = None
         if same and IDIOM.match(form.split()[0]):
             continue
-        (held if n % 5 == 0 else used).setdefault(form, (lat, tp))
+        (held if out else used).setdefault(form, (lat, tp))
     return used, held
 
 

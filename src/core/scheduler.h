@@ -2,8 +2,8 @@
  * The scheduler: entries, ports, non-pipelined units.
  *
  * Models: a port is bound at allocation, by the uops that are allocated and not yet dispatched as of that cycle's begin
- * (a count falls the cycle after dispatch): even slots of the cycle take the port with the fewest of them, odd slots the next, unless that has three more; the
- * higher-numbered port of equals; loads go round the load ports.  Binding was preferred to "first port that is free when
+ * (a count falls the cycle after dispatch): even slots of the cycle take the port with the fewest of them, odd slots the
+ * next, unless that has three more; the higher-numbered port of equals; loads go round the load ports.  Binding was preferred to "first port that is free when
  * the operands are there": Intel's cores bind at allocation, so (A. Abel, J. Reineke, "uiCA", ICS 2022, assignment of
  * ports), and the imbalance that this leaves is what measured throughputs show.  From then on a uop takes the
  * first cycle from `ready` on in which its port is free; later uops fill the holes that older ones left.
@@ -53,11 +53,12 @@ static inline unsigned scheduler_load_port(struct scheduler *s, const struct por
 	return choice->port[at];
 }
 
-/* A uop takes an entry, bound to the port. */
 static inline bool scheduler_full(const struct scheduler *s, const struct port_choice *choice)
 {
 	return !(uint16_t)(s->free >> choice->shift);
 }
+
+/* A uop takes an entry, bound to the port. */
 static inline void scheduler_enter(struct scheduler *s, const struct port_choice *choice, unsigned port)
 {
 	s->pending[0] += s->one[port];

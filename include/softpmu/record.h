@@ -67,7 +67,8 @@ struct spmu_batch {
 	uint32_t count;		/* records, at most SPMU_BATCH_MAX */
 	uint32_t instructions;	/* INST_END and INST_END2 bits in uop records with RETIRED */
 	uint32_t is_last;	/* 1: the hardware thread ends (or halts) here and no cycle beyond `watermark` is open */
-	uint32_t user_only;	/* 1: every record has cpl 3, so that `instructions` is a user-mode count */
+	uint32_t user_only;	/* 1: every record has cpl 3 and the same hw_thread, so that `instructions` is a user-mode count */
+	uint64_t hw_threads;	/* set of hardware threads (bit n: thread n) that records come from; 0: thread 0 alone */
 	const struct spmu_record *records;
 };
 #endif

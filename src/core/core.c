@@ -49,6 +49,7 @@ uint64_t core_branch(struct core *c, const struct insn *br, uint64_t next, uint6
 	}
 	if (UNLIKELY(o.mispredicted)) {
 		did |= SPMU_DID(MISPREDICTED) | (o.wrong_target ? SPMU_DID(MISP_TARGET) : 0);
+		emit_signal(&c->e, SPMU_SIG_WRONG_PATH, c->rn.cycle + 1, max64(c->rn.cycle + 1, complete), 1);
 		core_redirect(c, complete);
 		return did;
 	}

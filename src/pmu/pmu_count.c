@@ -14,13 +14,13 @@
  *
  * Source: SDM vol. 3B, "Performance Monitoring", sections "Architectural Performance Monitoring" (version 4: streamlined
  * freeze) and "Generating an Interrupt on Overflow".  Simplified: interrupts that arrive while one is pending merge;
- * the handler takes no time (what a PMI costs is the core's affair); after 4096 interrupts in one batch the next waits.
+ * the handler takes no time (what a PMI costs is the core's affair); after 16384 overflows and interrupts in one batch the next waits.
  */
 #include "pmu_internal.h"
 #include <stdlib.h>
 #include <string.h>
 
-static void piece_add(struct spmu *p, uint64_t begin, uint64_t end, unsigned signal, bool kernel)
+static void piece_add(struct spmu *p, uint64_t begin, uint64_t end, unsigned signal, unsigned cover, bool kernel)
 {
 	if (p->pieces == p->piece_room) {
 		size_t room = p->piece_room ? 2 * p->piece_room : 256;
@@ -30,13 +30,13 @@ static void piece_add(struct spmu *p, uint64_t begin, uint64_t end, unsigned sig
 		p->piece = piece;
 		p->piece_room = room;
 	}
-	p->piece[p->pieces++] = (struct pmu_piece){ begin, end, (uint8_t)signal, kernel };
+	p->piece[p->pieces++] = (struct pmu_piece){ begin, end, (uint8_t)signal, (uint8_t)cover, kernel };
 }
 
 /* Adds [begin, end) to what a signal covers; what is new of it becomes pieces. */
-static void cover_add(struct spmu *p, unsigned signal, uint64_t begin, uint64_t end, bool kernel)
+static void cover_add(struct spmu *p, unsigned signal, uint64_t begin, uint64_t end, unsigned cover, bool kernel)
 {
-	struct pmu_cover *v = &p->cover[signal];
+	struct pmu_cover *v = &p->cover[cover][signal];
 	if (begin < p->floor)
 		begin = p->floor;
 	if (begin >= end)
@@ -47,7 +47,7 @@ static void cover_add(struct spmu *p, unsigned signal, uint64_t begin, uint64_t 
 	uint64_t at = begin, low = begin, high = end;
 	for (b = a; b < v->spans && v->span[b].begin <= end; b++) {
 		if (at < v->span[b].begin)
-			piece_add(p, at, v->span[b].begin, signal, kernel);
+			piece_add(p, at, v->span[b].begin, signal, cover, kernel);
 		if (at < v->span[b].end)
 			at = v->span[b].end;
 		if (v->span[b].begin < low)
@@ -56,7 +56,7 @@ static void cover_add(struct spmu *p, unsigned signal, uint64_t begin, uint64_t 
 			high = v->span[b].end;
 	}
 	if (at < end)
-		piece_add(p, at, end, signal, kernel);
+		piece_add(p, at, end, signal, cover, kernel);
 	if (a == b) {
 		if (v->spans == v->room) {
 			size_t room = v->room ? 2 * v->room : 16;
@@ -75,19 +75,44 @@ static void cover_add(struct spmu *p, unsigned signal, uint64_t begin, uint64_t 
 	v->span[a] = (struct pmu_span){ low, high };
 }
 
+/* An INTERVAL record becomes pieces. */
+static void cover_record(struct spmu *p, const struct spmu_batch *b, const struct spmu_record *r)
+{
+	uint64_t begin = b->base_cycle + r->begin, end = b->base_cycle + r->end;
+	bool own = r->hw_thread == p->host.hw_thread;
+	cover_add(p, r->signal, begin, end, own ? COVER_OWN : COVER_OTHER, !r->cpl);
+	if (p->others)
+		cover_add(p, r->signal, begin, end, COVER_ANY, !r->cpl);
+}
+
+/* The first record of another thread is about to come: what this thread covers, all cover. */
+static void cover_others(struct spmu *p)
+{
+	p->others = true;
+	for (unsigned i = 0; i < SPMU_SIG_COUNT; i++) {
+		const struct pmu_cover *from = &p->cover[COVER_OWN][i];
+		struct pmu_span *span = from->spans ? malloc(from->spans * sizeof *span) : NULL;
+		if (!span)
+			continue;
+		memcpy(span, from->span, from->spans * sizeof *span);
+		p->cover[COVER_ANY][i] = (struct pmu_cover){ span, from->spans, from->spans };
+	}
+}
+
 static void cover_prune(struct spmu *p, uint64_t watermark)
 {
-	for (unsigned w = 0; w < 2; w++)
-		for (uint64_t set = p->intervals[w]; set; set &= set - 1) {
-			struct pmu_cover *v = &p->cover[64 * w + (unsigned)__builtin_ctzll(set)];
-			size_t n = 0;
-			while (n < v->spans && v->span[n].end < watermark)
-				n++;
-			if (n) {
-				memmove(v->span, v->span + n, (v->spans - n) * sizeof *v->span);
-				v->spans -= n;
+	for (unsigned k = 0; k < (p->others ? PMU_COVERS : 1u); k++)
+		for (unsigned w = 0; w < 2; w++)
+			for (uint64_t set = p->intervals[w]; set; set &= set - 1) {
+				struct pmu_cover *v = &p->cover[k][64 * w + (unsigned)__builtin_ctzll(set)];
+				size_t n = 0;
+				while (n < v->spans && v->span[n].end < watermark)
+					n++;
+				if (n) {
+					memmove(v->span, v->span + n, (v->spans - n) * sizeof *v->span);
+					v->spans -= n;
+				}
 			}
-		}
 }
 
 /* Pieces of the INTERVAL signals in `set` from all of the batch. */
@@ -98,15 +123,17 @@ static void collect(struct spmu *p, const struct spmu_batch *b, const uint64_t s
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct spmu_record *r = &b->records[i];
 		if (r->kind != SPMU_REC_UOP && r->signal < SPMU_SIG_COUNT && pmu_in_set(set, r->signal))
-			cover_add(p, r->signal, b->base_cycle + r->begin, b->base_cycle + r->end, !r->cpl);
+			cover_record(p, b, r);
 	}
 }
 
-__attribute__((always_inline)) static inline bool tally_match(const struct pmu_tally_source *s, const struct spmu_record *r)
+__attribute__((always_inline)) static inline bool tally_match(const struct spmu *p, const struct spmu_batch *b, const struct pmu_tally_source *s,
+	const struct spmu_record *r)
 {
+	unsigned tag = s->tagged | s->untagged ? p->tag[r - b->records] : 0;
 	return (r->is & s->im) == s->iw && (r->did & s->dm) == s->dw &&
 		(!(s->ai | s->ad) || (r->is & s->ai) | (r->did & s->ad)) &&
-		(!s->ports || (r->port < 16 && s->ports >> r->port & 1));
+		(!s->ports || (r->port < 16 && s->ports >> r->port & 1)) && (!s->tagged || s->tagged & tag) && !(s->untagged & tag);
 }
 
 /* A signal record's part in the whole batch.  collecting: INTERVALs still have to become pieces. */
@@ -115,9 +142,9 @@ static void tally_signal(struct spmu *p, const struct spmu_batch *b, const struc
 	if (r->signal >= SPMU_SIG_COUNT)
 		return;
 	if (collecting && pmu_in_set(p->intervals, r->signal))
-		cover_add(p, r->signal, b->base_cycle + r->begin, b->base_cycle + r->end, !r->cpl);
+		cover_record(p, b, r);
 	const int16_t *slot = p->signal_slot[r->signal];
-	uint64_t *tally = p->tally[!r->cpl], length = r->end > r->begin ? r->end - r->begin : 0;
+	uint64_t *tally = p->tally[pmu_class(p, r)], length = r->end > r->begin ? r->end - r->begin : 0;
 	uint64_t count = r->did > UINT32_MAX ? UINT32_MAX : r->did;
 	if (slot[FORM_VALUE] >= 0 && pmu_signal_kind(r->signal) != SPMU_INTERVAL)	/* those come as pieces */
 		tally[slot[FORM_VALUE]] += pmu_signal_kind(r->signal) == SPMU_OCCUPANCY ? count * length : count;
@@ -152,7 +179,8 @@ static uint64_t uop_part(const struct spmu_batch *b, const struct spmu_record *r
 static inline __attribute__((always_inline)) void tally_masks(struct spmu *p, const struct spmu_batch *b, bool signals,
 	bool collecting, unsigned k0, unsigned n)
 {
-	uint64_t im[4], iw[4], dm[4], dw[4], all[4] = { 0 }, kernel[4] = { 0 };	/* registers */
+	uint64_t im[4], iw[4], dm[4], dw[4], all[4] = { 0 };	/* registers */
+	unsigned own = p->host.hw_thread;
 	for (unsigned k = 0; k < n; k++) {
 		const struct pmu_tally_source *s = &p->tally_source[k0 + k];
 		im[k] = s->im;
@@ -169,14 +197,17 @@ static inline __attribute__((always_inline)) void tally_masks(struct spmu *p, co
 		uint64_t is = r->is, did = r->did;
 		for (unsigned k = 0; k < n; k++)
 			all[k] += !(((is & im[k]) ^ iw[k]) | ((did & dm[k]) ^ dw[k]));
-		if (__builtin_expect(!r->cpl, 0))
-			for (unsigned k = 0; k < n; k++)
-				kernel[k] += !(((is & im[k]) ^ iw[k]) | ((did & dm[k]) ^ dw[k]));
+		if (__builtin_expect((r->cpl == 0) | (r->hw_thread != own), 0)) {
+			uint64_t *tally = p->tally[pmu_class(p, r)];
+			for (unsigned k = 0; k < n; k++) {
+				bool hit = !(((is & im[k]) ^ iw[k]) | ((did & dm[k]) ^ dw[k]));
+				tally[k0 + k] += hit;
+				all[k] -= hit;
+			}
+		}
 	}
-	for (unsigned k = 0; k < n; k++) {
-		p->tally[0][k0 + k] += all[k] - kernel[k];
-		p->tally[1][k0 + k] += kernel[k];
-	}
+	for (unsigned k = 0; k < n; k++)
+		p->tally[CLASS_USER][k0 + k] += all[k];
 }
 
 /* One source of the other kind.  extra: it has a group or a port; constants where it is called. */
@@ -184,9 +215,10 @@ static inline __attribute__((always_inline)) void tally_stage(struct spmu *p, co
 {
 	const struct pmu_tally_source s = p->tally_source[k];
 	bool any = s.ai | s.ad;
-	uint32_t ports = s.ports ? s.ports : UINT32_MAX, never = s.stage == STAGE_RETIRE ? 0 : UINT32_MAX;
-	unsigned stage = s.stage == STAGE_RETIRE ? STAGE_COMPLETE : s.stage;	/* whether it retired is in the masks */
-	uint64_t all = 0, kernel = 0;
+	bool retires = s.stage == STAGE_RETIRE && !pmu_squashed(s.stage, s.dm, s.dw);
+	uint32_t ports = s.ports ? s.ports : UINT32_MAX, never = retires ? 0 : UINT32_MAX;
+	unsigned stage = retires ? STAGE_COMPLETE : s.stage;	/* whether it retired is in the masks */
+	uint64_t all = 0;
 	_Static_assert(SPMU_REC_UOP == 0, "kind is a part of `miss`");
 	for (const struct spmu_record *r = b->records, *end = r + b->count; r < end; r++) {
 		uint64_t miss = ((r->is & s.im) ^ s.iw) | ((r->did & s.dm) ^ s.dw) | r->kind;
@@ -194,19 +226,21 @@ static inline __attribute__((always_inline)) void tally_stage(struct spmu *p, co
 		if (extra)
 			hit &= ((any == 0) | (((r->is & s.ai) | (r->did & s.ad)) != 0)) & (ports >> (r->port < 16 ? r->port : 16) & 1);
 		all += hit;
-		kernel += hit & !r->cpl;
+		if (__builtin_expect((r->cpl == 0) | (r->hw_thread != p->host.hw_thread), 0)) {
+			p->tally[pmu_class(p, r)][k] += hit;
+			all -= hit;
+		}
 	}
-	p->tally[0][k] += all - kernel;
-	p->tally[1][k] += kernel;
+	p->tally[CLASS_USER][k] += all;
 }
 
 static void tally_one(struct spmu *p, const struct spmu_batch *b, unsigned k)
 {
 	const struct pmu_tally_source *s = &p->tally_source[k];
-	if (s->until != STAGE_NONE) {
+	if (s->until != STAGE_NONE || s->tagged | s->untagged) {
 		for (const struct spmu_record *r = b->records, *end = r + b->count; r < end; r++)
-			if (r->kind == SPMU_REC_UOP && tally_match(s, r))
-				p->tally[!r->cpl][k] += uop_part(b, r, s, 0, PMU_NEVER);
+			if (r->kind == SPMU_REC_UOP && tally_match(p, b, s, r))
+				p->tally[pmu_class(p, r)][k] += uop_part(b, r, s, 0, PMU_NEVER);
 	} else if (s->ai | s->ad || s->ports) {
 		tally_stage(p, b, k, true);
 	} else {
@@ -219,8 +253,9 @@ static void tally_pieces(struct spmu *p, uint64_t from, uint64_t to)
 	for (size_t i = 0; i < p->pieces; i++) {
 		const struct pmu_piece *e = &p->piece[i];
 		int slot = p->signal_slot[e->signal][FORM_VALUE];
+		unsigned tally = (e->cover == COVER_OWN ? 0u : e->cover == COVER_OTHER ? 2u : (unsigned)TALLY_ANY) + e->kernel;
 		if (slot >= 0)
-			p->tally[e->kernel][slot] += clipped(e->begin, e->end, from, to);
+			p->tally[tally][slot] += clipped(e->begin, e->end, from, to);
 	}
 }
 
@@ -228,8 +263,8 @@ static void tally_all(struct spmu *p, const struct spmu_batch *b, bool collectin
 {
 	unsigned k = 0, n = p->tally_masks;
 	bool signals = true;
-	if (p->tally_instructions && b->user_only) {	/* the core has counted them */
-		p->tally[0][0] += b->instructions;
+	if (p->tally_instructions && b->user_only && b->count) {	/* the core has counted them */
+		p->tally[pmu_class(p, b->records)][0] += b->instructions;
 		k = 2;
 	}
 	do {	/* four at a time fit the registers; the first pass takes the signals along */
@@ -262,9 +297,10 @@ static void tally_segment(struct spmu *p, const struct spmu_batch *b, const stru
 		if (r->kind == SPMU_REC_UOP) {
 			for (unsigned k = 0; k < p->tally_uops; k++) {
 				const struct pmu_tally_source *s = &p->tally_source[k];
-				if (!tally_match(s, r))
+				if (!tally_match(p, b, s, r))
 					continue;
-				p->tally[!r->cpl][k] += s->stage == STAGE_RETIRE ? i >= g->record0 && i < g->record1
+				bool retires = s->stage == STAGE_RETIRE && !pmu_squashed(s->stage, s->dm, s->dw);
+				p->tally[pmu_class(p, r)][k] += retires ? i >= g->record0 && i < g->record1
 					: uop_part(b, r, s, g->cycle0, g->cycle1);
 			}
 			continue;
@@ -272,7 +308,7 @@ static void tally_segment(struct spmu *p, const struct spmu_batch *b, const stru
 		if (r->signal >= SPMU_SIG_COUNT)
 			continue;
 		const int16_t *slot = p->signal_slot[r->signal];
-		uint64_t begin = b->base_cycle + r->begin, end = b->base_cycle + r->end, *tally = p->tally[!r->cpl];
+		uint64_t begin = b->base_cycle + r->begin, end = b->base_cycle + r->end, *tally = p->tally[pmu_class(p, r)];
 		uint64_t count = r->did > UINT32_MAX ? UINT32_MAX : r->did, length = clipped(begin, end, g->cycle0, g->cycle1);
 		bool begins = begin >= g->cycle0 && begin < g->cycle1, ends = end >= g->cycle0 && end < g->cycle1;
 		if (slot[FORM_VALUE] >= 0 && pmu_signal_kind(r->signal) == SPMU_POINT)
@@ -294,7 +330,7 @@ static uint64_t cycles_seen(const struct spmu *p, const struct pmu_counter *c, u
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; i < p->pieces; i++)
-		if (p->piece[i].signal == SPMU_SIG_CYCLES && c->cpl & (p->piece[i].kernel ? 2 : 1))
+		if (p->piece[i].signal == SPMU_SIG_CYCLES && pmu_piece_seen(p, c->who, &p->piece[i]))
 			sum += clipped(p->piece[i].begin, p->piece[i].end, from, to);
 	return sum;
 }
@@ -302,14 +338,21 @@ static uint64_t cycles_seen(const struct spmu *p, const struct pmu_counter *c, u
 /* Tallies of what lies in [from, to), with whole records at retirement, into counters. */
 static void apply(struct spmu *p, uint64_t from, uint64_t to)
 {
-	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++) {
+	for (unsigned i = 0; i < p->model->counters; i++) {
 		struct pmu_counter *c = &p->counter[i];
 		if (c->mode == MODE_OFF || c->mode == MODE_RING)
 			continue;
-		const struct pmu_expr *x = &c->row->expr;
+		const struct pmu_expr *x = c->expr;
 		uint64_t sum = 0;
 		for (unsigned t = 0; t < x->terms; t++) {
-			uint64_t n = (c->cpl & 1 ? p->tally[0][c->slot[t]] : 0) + (c->cpl & 2 ? p->tally[1][c->slot[t]] : 0);
+			unsigned slot = c->slot[t], who = c->who, base = 0;
+			uint64_t n = 0;
+			if (p->others && p->merged[slot] && who & WHO_OWN && who & WHO_OTHER) {
+				base = TALLY_ANY;
+				who = (who | who >> 2) & 3;
+			}
+			for (; who; who &= who - 1)
+				n += p->tally[base + (unsigned)__builtin_ctz(who)][slot];
 			sum += n * x->term[t].num;
 		}
 		if (c->mode == MODE_CYCLES && c->from > from)	/* written in a handler behind the last CYCLES seen */
@@ -325,56 +368,66 @@ static void apply(struct spmu *p, uint64_t from, uint64_t to)
 
 static void clear_tallies(struct spmu *p)
 {
-	memset(p->tally[0], 0, p->tallies * sizeof p->tally[0][0]);
-	memset(p->tally[1], 0, p->tallies * sizeof p->tally[1][0]);
+	for (unsigned k = 0; k < PMU_TALLIES; k++)
+		memset(p->tally[k], 0, p->tallies * sizeof p->tally[k][0]);
 }
 
 /* ---- where counters overflow -------------------------------------------------------------------------------- */
 
-/* First record in [from, count) at which a counter that interrupts wraps; count if none. */
-static uint32_t first_retire_overflow(const struct spmu *p, const struct spmu_batch *b, uint32_t from)
+/* First record in [from, count) at whose retirement counters act, count if none; *due: which. */
+static uint32_t first_retire_due(const struct spmu *p, const struct spmu_batch *b, uint32_t from, uint32_t *due)
 {
 	uint32_t first = b->count;
-	for (unsigned k = 0; k < PMU_MAX_COUNTERS; k++) {
+	*due = 0;
+	for (unsigned k = 0; k < p->model->counters; k++) {
 		const struct pmu_counter *c = &p->counter[k];
-		if (c->mode != MODE_RETIRE || !c->interrupts || from >= first ||
-		    c->value + (uint64_t)c->max_step * (first - from) <= PMU_COUNTER_MASK)
+		uint64_t left = pmu_left(c);
+		if (c->mode != MODE_RETIRE || !c->acts || from > first || (uint64_t)c->max_step * (b->count - from) < left)
 			continue;
-		uint64_t value = c->value;
-		const struct pmu_expr *x = &c->row->expr;
-		for (uint32_t i = from; i < first; i++) {
+		uint64_t sum = 0;
+		const struct pmu_expr *x = c->expr;
+		for (uint32_t i = from; i < b->count && i <= first; i++) {
 			const struct spmu_record *r = &b->records[i];
-			if (r->kind != SPMU_REC_UOP || !(c->cpl & (r->cpl ? 1 : 2)))
+			if (r->kind != SPMU_REC_UOP || !(c->who >> pmu_class(p, r) & 1) ||
+			    (c->armed && b->base_cycle + r->retire < c->armed_from))
 				continue;
 			for (unsigned t = 0; t < x->terms; t++)
-				value += tally_match(&p->tally_source[c->slot[t]], r) ? x->term[t].num : 0;
-			if (value > PMU_COUNTER_MASK)
-				first = i;
+				sum += tally_match(p, b, &p->tally_source[c->slot[t]], r) ? x->term[t].num : 0;
+			if (sum < left)
+				continue;
+			*due = i < first ? 1u << k : *due | 1u << k;
+			first = i;
+			break;
 		}
 	}
 	return first;
 }
 
-/* First cycle at or above `from` in which a MODE_CYCLES counter that interrupts wraps. */
-static uint64_t first_cycle_overflow(const struct spmu *p, uint64_t from)
+/* First cycle at or above `from` in which MODE_CYCLES counters act; *due: which. */
+static uint64_t first_cycle_due(const struct spmu *p, uint64_t from, uint32_t *due)
 {
 	uint64_t first = PMU_NEVER;
-	for (unsigned k = 0; k < PMU_MAX_COUNTERS; k++) {
+	*due = 0;
+	for (unsigned k = 0; k < p->model->counters; k++) {
 		const struct pmu_counter *c = &p->counter[k];
-		if (c->mode != MODE_CYCLES || !c->interrupts)
+		if (c->mode != MODE_CYCLES || !c->acts)
 			continue;
-		const struct pmu_term *t = &c->row->expr.term[0];
-		__extension__ unsigned __int128 need = (unsigned __int128)(PMU_COUNTER_MASK + 1 - c->value) * t->den - c->remainder;
+		const struct pmu_term *t = &c->expr->term[0];
+		__extension__ unsigned __int128 need = (unsigned __int128)pmu_left(c) * t->den - c->remainder;
 		uint64_t left = (uint64_t)((need + t->num - 1) / t->num);	/* cycles to go, at least 1 */
 		for (size_t i = 0; i < p->pieces; i++) {
 			const struct pmu_piece *e = &p->piece[i];
 			uint64_t begin = e->begin > from ? e->begin : from;
 			begin = begin > c->from ? begin : c->from;
-			if (e->signal != SPMU_SIG_CYCLES || begin >= e->end || !(c->cpl & (e->kernel ? 2 : 1)))
+			if (c->armed && begin < c->armed_from)
+				begin = c->armed_from;
+			if (e->signal != SPMU_SIG_CYCLES || begin >= e->end || !pmu_piece_seen(p, c->who, e))
 				continue;
 			if (left <= e->end - begin) {
-				if (begin + left - 1 < first)
+				if (begin + left - 1 <= first) {
+					*due = begin + left - 1 < first ? 1u << k : *due | 1u << k;
 					first = begin + left - 1;
+				}
 				break;
 			}
 			left -= e->end - begin;
@@ -383,13 +436,13 @@ static uint64_t first_cycle_overflow(const struct spmu *p, uint64_t from)
 	return first;
 }
 
-/* May a counter wrap within this batch so that it matters where?  Cycles are judged by the batch's span. */
-static bool may_interrupt(const struct spmu *p, const struct spmu_batch *b)
+/* May a counter come to act within this batch?  Cycles are judged by the batch's span. */
+static bool may_act(const struct spmu *p, const struct spmu_batch *b)
 {
 	uint64_t span = 0;
-	for (unsigned k = 0; k < PMU_MAX_COUNTERS; k++) {
+	for (unsigned k = 0; k < p->model->counters; k++) {
 		const struct pmu_counter *c = &p->counter[k];
-		if (!c->interrupts || (c->mode != MODE_RETIRE && c->mode != MODE_CYCLES))
+		if (!c->acts || (c->mode != MODE_RETIRE && c->mode != MODE_CYCLES))
 			continue;
 		if (c->mode == MODE_CYCLES) {
 			if (!span)
@@ -397,10 +450,10 @@ static bool may_interrupt(const struct spmu *p, const struct spmu_batch *b)
 					if (b->records[i].kind != SPMU_REC_UOP && b->records[i].signal == SPMU_SIG_CYCLES &&
 					    b->records[i].end > b->records[i].begin)
 						span += b->records[i].end - b->records[i].begin;
-			const struct pmu_term *t = &c->row->expr.term[0];
-			if (c->value + (span + 1) * (t->num / t->den + 1) > PMU_COUNTER_MASK)
+			const struct pmu_term *t = &c->expr->term[0];
+			if ((span + 1) * (t->num / t->den + 1) >= pmu_left(c))
 				return true;
-		} else if (c->value + (uint64_t)c->max_step * b->count > PMU_COUNTER_MASK) {
+		} else if ((uint64_t)c->max_step * b->count >= pmu_left(c)) {
 			return true;
 		}
 	}
@@ -429,19 +482,25 @@ static void advance(struct spmu *p, const struct spmu_batch *b, struct bounds *g
 		tally_segment(p, b, g);
 	apply(p, g->cycle0, g->cycle1);
 	uint64_t limit = final_cycle(p, b);
-	uint64_t overflow = pmu_ring_run(p, g->cycle1 < limit ? g->cycle1 : limit, false);
-	if (overflow != PMU_NEVER && !p->pending) {
-		p->pending = true;
-		p->overflow_cycle = overflow;
-		p->arrival = overflow + p->host.pmi_latency;
-	}
+	if (p->pending && limit > p->arrival)	/* what comes behind it may find other registers: it waits */
+		limit = p->arrival + 1;
+	pmu_ring_settle(p, g->cycle1 < limit ? g->cycle1 : limit);
+	if (p->ds.watch)
+		pmu_ds_segment(p, b, g->record0, g->record1);
 	g->record0 = g->record1;
 	g->cycle0 = g->cycle1;
 }
 
-/* First record at or after `from` that begins an instruction and retires behind `cycle`; count if none.
+/* Is it a thread of this set of PMI_? */
+static bool of_thread(const struct spmu *p, unsigned threads, bool other)
+{
+	return !p->others || threads & (other ? PMI_OTHER : PMI_OWN);
+}
+
+/* First record at or after `from` that begins an instruction of `threads` and retires behind `cycle`; count if none.
  * *before: when the last uop before it retired. */
-static uint32_t first_unretired(const struct spmu *p, const struct spmu_batch *b, uint32_t from, uint64_t cycle, uint64_t *before)
+static uint32_t first_unretired(const struct spmu *p, const struct spmu_batch *b, uint32_t from, uint64_t cycle, unsigned threads,
+	uint64_t *before)
 {
 	*before = p->last_retire;
 	for (uint32_t i = 0; i < b->count; i++) {
@@ -449,6 +508,8 @@ static uint32_t first_unretired(const struct spmu *p, const struct spmu_batch *b
 		if (r->kind != SPMU_REC_UOP || !(r->did & SPMU_DID(RETIRED)))
 			continue;
 		uint64_t retire = b->base_cycle + r->retire;
+		if (!of_thread(p, threads, r->hw_thread != p->host.hw_thread))
+			continue;
 		if (i >= from && r->is & SPMU_IS(INST_BEGIN) && retire > cycle)
 			return i;
 		if (retire > *before)
@@ -457,65 +518,94 @@ static uint32_t first_unretired(const struct spmu *p, const struct spmu_batch *b
 	return b->count;
 }
 
-/* How many remembered instructions retired behind `cycle`; they are the history's last. */
-static size_t history_behind(const struct spmu *p, uint64_t cycle)
+/* How many remembered instructions of `threads` retired behind `cycle`; they are among the history's last.  *at: the first of them. */
+static size_t history_behind(const struct spmu *p, uint64_t cycle, unsigned threads, size_t *at)
 {
 	size_t n = 0;
-	while (n < p->histories && p->history[p->histories - 1 - n].retire > cycle)
-		n++;
+	for (size_t i = p->histories; i-- > 0 && p->history[i].retire > cycle;)
+		if (of_thread(p, threads, p->history[i].other)) {
+			*at = i;
+			n++;
+		}
 	return n;
 }
 
-/* An overflow that interrupts, in the rest of the batch.  Ring cycles up to it are counted.  *record: boundary record. */
-static uint64_t next_overflow(struct spmu *p, const struct spmu_batch *b, const struct bounds *g, uint32_t *record)
+struct due { uint64_t cycle; uint32_t set, record, next; bool bts; };	/* record, next: as in struct pmu_moment; bts: a BTS interrupt */
+
+/* The next place in the rest of the batch, up to cycle `last`, at which counters act; .cycle PMU_NEVER: none.  Ring cycles up to it
+ * are counted. */
+static struct due next_due(struct spmu *p, const struct spmu_batch *b, const struct bounds *g, uint64_t last)
 {
-	uint32_t i = first_retire_overflow(p, b, g->record0);
+	struct due d = { .cycle = PMU_NEVER, .record = b->count };
+	uint32_t by_record_set, by_cycle_set;
+	uint32_t i = first_retire_due(p, b, g->record0, &by_record_set);
+	uint32_t bts = p->ds.watch ? pmu_bts_due(p, b, g->record0) : b->count;
+	if (bts < i) {
+		i = bts;
+		by_record_set = 0;
+	}
 	uint64_t by_record = i < b->count ? b->base_cycle + b->records[i].retire : PMU_NEVER;
-	uint64_t by_cycle = first_cycle_overflow(p, g->cycle0);
+	uint64_t by_cycle = first_cycle_due(p, g->cycle0, &by_cycle_set);
 	uint64_t in_order = by_record < by_cycle ? by_record : by_cycle;
 	uint64_t limit = final_cycle(p, b);
+	if (in_order > last)
+		in_order = PMU_NEVER;
 	if (in_order != PMU_NEVER && in_order < limit)
 		limit = in_order + 1;
+	uint64_t ring_last = last == PMU_NEVER && p->pending ? p->arrival : last;
+	if (ring_last < limit)
+		limit = ring_last + 1;
 	uint64_t by_ring = pmu_ring_run(p, limit, true);
-	*record = i + 1;
-	if (by_ring != PMU_NEVER && by_ring < in_order)
-		in_order = by_ring;
-	if (in_order != PMU_NEVER && in_order != by_record) {
+	d.cycle = by_ring < in_order ? by_ring : in_order;
+	if (d.cycle == PMU_NEVER)
+		return d;
+	d.set = (by_ring == d.cycle ? p->ring_due : 0) | (by_cycle == d.cycle ? by_cycle_set : 0);
+	if (by_record == d.cycle) {
+		d.set |= by_record_set;
+		d.bts = i == bts;
+		d.record = i;
+		d.next = i + 1;
+	} else {
 		uint64_t before;
-		*record = first_unretired(p, b, g->record0, in_order, &before);
+		d.next = first_unretired(p, b, g->record0, d.cycle, PMI_OWN | PMI_OTHER, &before);
 	}
-	return in_order;
+	return d;
 }
 
-static void deliver(struct spmu *p, const struct spmu_batch *b, struct bounds *g, const struct spmu_pmi *pmi)
+/* Registers change within a batch, with effect from cycle p->now on: around the change. */
+struct change { uint64_t had[2]; uint8_t mode[PMU_MAX_COUNTERS]; };
+
+static void change_begin(struct spmu *p, struct change *c, uint64_t now)
 {
-	uint8_t before[PMU_MAX_COUNTERS];
-	uint64_t had[2] = { p->intervals[0], p->intervals[1] };
-	bool changed = false, fresh = false;
-	p->pending = false;
-	if (!p->host.pmi)
-		return;
+	c->had[0] = p->intervals[0];
+	c->had[1] = p->intervals[1];
 	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
-		before[i] = (uint8_t)p->counter[i].mode;
+		c->mode[i] = (uint8_t)p->counter[i].mode;
 	p->in_pmi = true;
-	p->now = g->cycle0 == PMU_NEVER ? p->ring.first : g->cycle0;	/* the former at the end of the stream */
-	p->host.pmi(p->host.context, p, pmi, b);
+	p->now = now;
+}
+
+static void change_end(struct spmu *p, const struct spmu_batch *b, const struct bounds *g, const struct change *c)
+{
+	bool changed = false, fresh = false;
 	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
-		changed |= before[i] != p->counter[i].mode && p->counter[i].ring;
+		changed |= c->mode[i] != p->counter[i].mode && p->counter[i].ring;
 	if (changed && p->ring.first < p->now) {	/* the old enables hold up to this moment */
 		uint8_t list[PMU_MAX_COUNTERS];
 		unsigned lists = p->ring_counters;
 		memcpy(list, p->ring_counter, sizeof list);
 		p->ring_counters = 0;
 		for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
-			if (before[i] == MODE_RING && p->counter[i].ring)
+			if (c->mode[i] == MODE_RING && p->counter[i].ring)
 				p->ring_counter[p->ring_counters++] = (uint8_t)i;
 		pmu_ring_settle(p, p->now);
 		memcpy(p->ring_counter, list, sizeof list);
 		p->ring_counters = lists;
 	}
 	p->in_pmi = false;
-	uint64_t added[2] = { p->intervals[0] & ~had[0], p->intervals[1] & ~had[1] };
+	if (p->tagging && p->model->family->tag)
+		p->model->family->tag(p, b, p->tag);
+	uint64_t added[2] = { p->intervals[0] & ~c->had[0], p->intervals[1] & ~c->had[1] };
 	collect(p, b, added);
 	for (unsigned k = 0; k < p->ring.channels; k++)
 		fresh |= p->ring.channel[k].fresh;
@@ -523,59 +613,97 @@ static void deliver(struct spmu *p, const struct spmu_batch *b, struct bounds *g
 		pmu_ring_feed(p, b, true, g->cycle0);
 }
 
-/* Takes the pending PMI if it arrives in this batch; false if it has to wait. */
-static bool take(struct spmu *p, const struct spmu_batch *b, struct bounds *g)
+/* Counters do what their overflow is for. */
+static void act(struct spmu *p, const struct spmu_batch *b, struct bounds *g, const struct due *d)
+{
+	const struct pmu_moment at = { .batch = b, .cycle = d->cycle, .record = d->record, .next = d->next };
+	struct change c;
+	bool changed = false;
+	change_begin(p, &c, d->cycle + 1);
+	for (uint32_t set = d->set; set; set &= set - 1) {
+		unsigned i = (unsigned)__builtin_ctz(set);
+		bool wrapped = p->wrapped >> i & 1, fired = p->counter[i].armed | p->counter[i].every;
+		p->wrapped &= ~(1u << i);
+		changed |= p->model->family->acts(p, i, wrapped, fired, &at);
+	}
+	if (d->bts && p->model->family->ds_pmi)
+		changed |= p->model->family->ds_pmi(p, false, &at);
+	if (changed)
+		pmu_plan(p);	/* only starts what is programmed and stops: takes no memory */
+	change_end(p, b, g, &c);
+}
+
+/* Where the pending PMI is taken; false if that is not in this batch. */
+static bool pmi_place(const struct spmu *p, const struct spmu_batch *b, const struct bounds *g, struct spmu_pmi *pmi)
 {
 	uint64_t before;
-	uint32_t record = first_unretired(p, b, g->record0, p->arrival, &before);
-	struct spmu_pmi pmi = { .overflow_cycle = p->overflow_cycle, .record = record };
-	size_t behind = g->here ? 0 : history_behind(p, p->arrival);
+	size_t at = 0;
+	unsigned to = p->pmi_to & -(unsigned)p->pmi_to;
+	uint32_t record = first_unretired(p, b, g->record0, p->arrival, to, &before);
+	*pmi = (struct spmu_pmi){ .overflow_cycle = p->overflow_cycle, .record = record };
+	pmi->hw_thread = to != PMI_OTHER ? p->host.hw_thread : record < b->count ? b->records[record].hw_thread : !p->host.hw_thread;
+	size_t behind = g->here ? 0 : history_behind(p, p->arrival, to, &at);
 	if (record == b->count && !behind && !b->is_last)
 		return false;
 	if (behind) {
-		size_t at = p->histories - behind;
-		pmi.ip = p->history[at].ip;
-		pmi.behind = (uint32_t)behind;
-		pmi.cycle = p->history[at].before > p->arrival ? p->history[at].before : p->arrival;
+		pmi->ip = p->history[at].ip;
+		pmi->behind = (uint32_t)behind;
+		pmi->cycle = p->history[at].before > p->arrival ? p->history[at].before : p->arrival;
 	} else {
-		pmi.cycle = before > p->arrival ? before : p->arrival;
-		pmi.ip = record < b->count ? b->records[record].ip : p->last_ip;
+		pmi->cycle = before > p->arrival ? before : p->arrival;
+		pmi->ip = record < b->count ? b->records[record].ip : p->last_ip;
 		for (uint32_t i = b->count; record == b->count && i-- > 0;)
 			if (b->records[i].kind == SPMU_REC_UOP && b->records[i].did & SPMU_DID(RETIRED)) {
-				pmi.ip = b->records[i].ip;
+				pmi->ip = b->records[i].ip;
 				break;
 			}
 	}
-	bool end = record == b->count;
-	g->here = !behind;
-	advance(p, b, g, record, end ? PMU_NEVER : pmi.cycle + 1);
-	pmi.status = p->status;
-	deliver(p, b, g, &pmi);
+	return true;
+}
+
+/* Takes it; false: the stream ends here. */
+static bool take(struct spmu *p, const struct spmu_batch *b, struct bounds *g, struct spmu_pmi *pmi)
+{
+	bool end = pmi->record == b->count;
+	p->pmi_to &= (uint8_t)(p->pmi_to - 1);
+	p->pending = p->pmi_to != 0;
+	if (!p->host.pmi || (p->model->family->lvt && p->lvt & PMU_LVT_MASKED))
+		return true;	/* lost */
+	g->here = !pmi->behind;
+	advance(p, b, g, pmi->record, end ? PMU_NEVER : pmi->cycle + 1);
+	pmi->status = p->model->family->status ? p->model->family->status(p) : 0;
+	if (p->model->family->lvt == 2)
+		p->lvt |= PMU_LVT_MASKED;
+	pmu_lbr_interrupt(p);
+	struct change c;
+	change_begin(p, &c, g->cycle0 == PMU_NEVER ? p->ring.first : g->cycle0);	/* the former at the end of the stream */
+	p->host.pmi(p->host.context, p, pmi, b);
+	change_end(p, b, g, &c);
 	return !end;
 }
 
 static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
 {
 	struct bounds g = { 0 };
+	struct spmu_pmi pmi;
 	pmu_ring_feed(p, b, false, 0);
-	for (unsigned taken = 0; taken < PMU_PMI_LAST; taken++) {
-		if (!p->pending) {
-			uint32_t record;
-			uint64_t cycle = next_overflow(p, b, &g, &record);
-			if (cycle == PMU_NEVER)
-				break;
-			p->pending = true;
-			p->overflow_cycle = cycle;
-			p->arrival = cycle + p->host.pmi_latency;
-			if (p->debugctl & DEBUGCTL_FREEZE_PERFMON_ON_PMI) {
-				advance(p, b, &g, record, cycle + 1);
-				pmu_ring_settle(p, cycle + 1);
-				p->status |= STATUS_CTR_FRZ;
-				pmu_plan(p);	/* only disables: takes no memory */
-			}
+	for (unsigned n = 0; n < PMU_ACTS_LAST; n++) {
+		if (p->late != PMU_NEVER) {
+			struct due d = { .cycle = p->late, .set = p->late_due, .record = b->count };
+			uint64_t before;
+			d.next = first_unretired(p, b, g.record0, d.cycle, PMI_OWN | PMI_OTHER, &before);
+			p->late = PMU_NEVER;
+			p->late_due = 0;
+			act(p, b, &g, &d);
 		}
-		if (!take(p, b, &g))
+		bool due = p->pending && pmi_place(p, b, &g, &pmi);
+		struct due d = next_due(p, b, &g, due && pmi.record < b->count ? pmi.cycle : PMU_NEVER);
+		if (d.cycle != PMU_NEVER) {
+			advance(p, b, &g, d.next, d.cycle + 1);
+			act(p, b, &g, &d);
+		} else if (!due || !take(p, b, &g, &pmi)) {
 			break;
+		}
 	}
 	if (g.record0 < b->count || g.cycle0 != PMU_NEVER)
 		advance(p, b, &g, b->count, PMU_NEVER);
@@ -605,6 +733,7 @@ static void remember(struct spmu *p, const struct spmu_batch *b)
 		}
 		p->history[p->histories].ip = r->ip;
 		p->history[p->histories].before = previous;
+		p->history[p->histories].other = r->hw_thread != p->host.hw_thread;
 		p->history[p->histories++].retire = retire;
 	}
 }
@@ -633,17 +762,27 @@ void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 			p->ring.first = p->ring.end = b->base_cycle;
 	}
 	p->pieces = 0;
-	bool rings = p->ring.channels > 0;
-	if (p->live || rings || p->pending) {
-		if (!rings && !p->pending && !may_interrupt(p, b)) {
+	p->batches++;
+	if (!p->others && b->hw_threads & ~(UINT64_C(1) << (p->host.hw_thread & 63)))
+		cover_others(p);
+	if (p->tagging && p->model->family->tag)
+		p->model->family->tag(p, b, p->tag);
+	if (p->ds.rip_at | p->ds.waiting)
+		pmu_ds_begin(p, b);
+	bool rings = p->ring.channels > 0, bts = p->ds.watch && pmu_bts_due(p, b, 0) < b->count, segmented = false;
+	if (p->live || rings || p->pending || p->late != PMU_NEVER || bts) {
+		if (!rings && !p->pending && p->late == PMU_NEVER && !bts && !may_act(p, b)) {
 			clear_tallies(p);
 			tally_all(p, b, true);
 			apply(p, 0, PMU_NEVER);
 		} else {
 			collect(p, b, p->intervals);
 			consume_carefully(p, b);
+			segmented = true;
 		}
 	}
+	if (p->ds.watch && !segmented)
+		pmu_ds_segment(p, b, 0, b->count);
 	if (p->keep_history)
 		remember(p, b);
 	else

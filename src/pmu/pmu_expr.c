@@ -5,15 +5,18 @@
  *   term   := [ INT [ '/' INT ] '*' ] ( source | 'slots' | 'tsc' | 'cycles(' cond { '&' cond } ')' )
  *   source := 'uop(' clause { '&' clause } ')' [ '@' stage [ ':' stage ] ]
  *           | ( 'sig' | 'begins' | 'ends' | 'pending' ) '(' NAME ')'
- *   clause := NAME | '!' NAME | '(' NAME { '|' NAME } ')' | 'port(' INT { ',' INT } ')'
- *   stage  := fetch | alloc | ready | dispatch | complete | retire
+ *   clause := NAME | '!' NAME | '(' NAME { '|' NAME } ')' | 'port(' INT { ',' INT } ')' | [ '!' ] 'tag(' INT { ',' INT } ')'
+ *   stage  := fetch | alloc | ready | dispatch | complete | retire | squash
  *   cond   := source { '+' source } ( '>=' | '>' | '<=' | '<' | '==' | '!=' ) INT
  *
  * uop(...)@retire   one for each retired uop whose bits meet every clause, at its retirement.  Retirement is the default
  *                   stage and implies RETIRED.
  * uop(...)@stage    the same for every uop that reached the stage, squashed ones included; a stage never
  *                   reached has the offset UINT32_MAX.
+ * uop(...)@squash   one for each uop that did not retire, in the cycle in which it left the core (its record's `retire`; none
+ *                   for a uop that has no such cycle).
  * uop(...)@a:b      in every cycle from stage a to stage b, each such uop that reached both: an occupancy.
+ * tag(...)          at least one of these tags, with ! none of them: what the family's registers make of the uop (regs_netburst.c).
  * NAME              a STATIC or DYNAMIC of signals.def.  One (A|B) group and one port() a predicate.
  * sig(NAME)         a SIGNAL of signals.def.  POINT: its count.  INTERVAL: cycles in which at least one is true.
  *                   OCCUPANCY: its count, every cycle.
@@ -40,7 +43,8 @@ static const struct { const char *name; } is_names[] = {
 #define SIGNAL(name, kind, text) { #name },
 #include "softpmu/signals.def"
 };
-static const char *const stage_names[] = { "fetch", "alloc", "ready", "dispatch", "complete", "retire" };
+static const char *const stage_names[] = { "fetch", "alloc", "ready", "dispatch", "complete", "retire", "squash" };
+enum { STAGE_SQUASH = STAGE_NONE + 1 };	/* here only: STAGE_RETIRE of what does not retire */
 _Static_assert(SPMU_IS_COUNT <= 64 && SPMU_DID_COUNT <= 64 && SPMU_SIG_COUNT <= 128, "sets fit their words");
 
 struct parser {
@@ -143,6 +147,19 @@ static bool clause(struct parser *p, struct pmu_source *s)
 		} while (accept(p, "|"));
 		return expect(p, ")");
 	}
+	bool without = accept(p, "!tag(");
+	if (without || accept(p, "tag(")) {
+		uint16_t *tags = without ? &s->untagged : &s->tagged;
+		if (*tags)
+			return fail(p, SPMU_EINPUT, "count expression: only one tag() and one !tag() a predicate", "", 0);
+		do {
+			uint32_t tag;
+			if (!number(p, 15, &tag))
+				return false;
+			*tags |= (uint16_t)(1u << tag);
+		} while (accept(p, ","));
+		return expect(p, ")");
+	}
 	if (accept(p, "port(")) {
 		if (s->ports)
 			return fail(p, SPMU_EINPUT, "count expression: only one port() a predicate", "", 0);
@@ -188,9 +205,11 @@ static bool stage(struct parser *p, uint8_t *out)
 {
 	const char *w;
 	size_t n = word(p, &w);
-	for (*out = 0; *out <= STAGE_RETIRE; ++*out)
-		if (strlen(stage_names[*out]) == n && !memcmp(stage_names[*out], w, n))
+	for (unsigned i = 0; i < sizeof stage_names / sizeof *stage_names; i++)
+		if (strlen(stage_names[i]) == n && !memcmp(stage_names[i], w, n)) {
+			*out = (uint8_t)(i <= STAGE_RETIRE ? i : STAGE_SQUASH);
 			return true;
+		}
 	return fail(p, SPMU_EINPUT, "count expression: no such stage", n ? w : "?", n ? n : 1);
 }
 
@@ -228,9 +247,14 @@ static bool source(struct parser *p, uint16_t *index)
 	s.stage = STAGE_RETIRE;
 	if (accept(p, "@") && (!stage(p, &s.stage) || (accept(p, ":") && !stage(p, &s.until))))
 		return false;
-	if (s.until <= s.stage)
+	if ((s.until <= s.stage && s.stage != STAGE_SQUASH) || s.until == STAGE_SQUASH)
 		return fail(p, SPMU_EINPUT, "count expression: stages in the wrong order", "", 0);
-	if (s.stage == STAGE_RETIRE || s.until == STAGE_RETIRE) {
+	if (s.stage == STAGE_SQUASH) {
+		if (s.until != STAGE_NONE || s.did_want & SPMU_DID(RETIRED))
+			return fail(p, SPMU_EINPUT, "count expression: @squash is a stage of its own, and implies !RETIRED", "", 0);
+		s.stage = STAGE_RETIRE;
+		s.did_mask |= SPMU_DID(RETIRED);
+	} else if (s.stage == STAGE_RETIRE || s.until == STAGE_RETIRE) {
 		if (s.did_mask & ~s.did_want & SPMU_DID(RETIRED))
 			return fail(p, SPMU_EINPUT, "count expression: a squashed uop does not retire", "", 0);
 		s.did_mask |= SPMU_DID(RETIRED);

@@ -2,31 +2,34 @@
  * The insides of the PMU: what an event table becomes, and the state of one PMU.
  *
  *   pmu_table.c  event table file -> struct spmu_model        pmu_expr.c  its `count` expressions
- *   pmu_regs.c   registers: WRMSR, RDMSR, RDPMC, CPUID        pmu_plan.c  registers -> what to count and how
+ *   pmu.c        what all families share: creation, CR4.PCE, the local APIC's entry
+ *   regs_*.c     a family's registers (WRMSR, RDMSR, RDPMC, CPUID) and what they ask of each counter
+ *   pmu_plan.c   what the counters ask for -> what to count and how
  *   pmu_count.c  batches: sums, overflow, PMI                 pmu_ring.c  per-cycle increments
  *
- * Left out of this PMU: PEBS, LBR, DS area, PERF_METRICS, more than one hardware thread a core.
+ * A family (struct pmu_family) knows registers and never looks at batches; the engine (plan, count, ring) counts
+ * expressions and knows no register.  Between them: struct pmu_counter, whose first part the family fills in.
  */
 #ifndef PMU_INTERNAL_H
 #define PMU_INTERNAL_H
 #include "softpmu/pmu.h"
+#include "pmu/ds.h"
 
-#define PMU_COUNTER_MASK ((UINT64_C(1) << 48) - 1)
 #define PMU_NEVER UINT64_MAX
 #define PMU_CYCLE_LAST (UINT64_MAX / 4)	/* no cycle beyond this: sums of two do not wrap */
-#define STATUS_CTR_FRZ (UINT64_C(1) << 59)
-#define DEBUGCTL_FREEZE_PERFMON_ON_PMI (UINT64_C(1) << 12)
+#define PMU_LVT_MASKED (UINT32_C(1) << 16)
 
 enum {
 	PMU_MAX_GP = 16, PMU_MAX_FIXED = 8, PMU_MAX_COUNTERS = PMU_MAX_GP + PMU_MAX_FIXED,
-	PMU_MAX_TERMS = 8,	/* of one expression */
+	PMU_MAX_TERMS = 16,	/* of one expression */
+	PMU_MAX_OWN = 64,	/* sources a PMU makes for itself (an ESCR's mask and tags) */
 	PMU_MAX_CONDS = 4,	/* of one cycles(...) */
 	PMU_MAX_ADDENDS = 4,	/* sources added up in one condition */
 	PMU_MAX_CHANNELS = 96,	/* per-cycle quantities of one PMU */
 	PMU_MAX_SOURCES = 512,	/* distinct ones in an event table */
 	PMU_RING_FIRST = 8192, PMU_RING_LAST = 65536,	/* cycles; powers of two */
 	PMU_FAR_LAST = 65536,	/* entries beyond the ring */
-	PMU_PMI_LAST = 4096,	/* interrupts taken in one batch */
+	PMU_ACTS_LAST = 16384,	/* overflows acted on and interrupts taken in one batch */
 	PMU_HISTORY = 4096,	/* instructions remembered from earlier batches */
 };
 
@@ -40,6 +43,7 @@ struct pmu_source {
 	uint16_t ports;			/* set of ports, 0: any */
 	uint8_t  is_signal, signal, form;
 	uint8_t  stage, until;		/* until != STAGE_NONE: in every cycle from stage to until */
+	uint16_t tagged, untagged;	/* at least one of these tags, unless 0; none of those (pmu_family.tag) */
 };
 enum pmu_form { FORM_VALUE, FORM_BEGINS, FORM_ENDS, FORM_PENDING, PMU_FORMS };
 
@@ -55,22 +59,33 @@ struct pmu_term {
 
 struct pmu_expr { uint8_t terms; struct pmu_term term[PMU_MAX_TERMS]; };
 
+/* What PERF_METRICS is made of: sums of slots (SLOTS..FETCH_LATENCY) and of cycles, of which MEMORY_STALLS ÷ STALLS splits the back end. */
+enum pmu_metric { METRIC_SLOTS, METRIC_RETIRING, METRIC_BAD_SPEC, METRIC_FE_BOUND, METRIC_HEAVY_OPS, METRIC_BR_MISPREDICT, METRIC_FETCH_LAT,
+	METRIC_MEMORY_STALLS, METRIC_STALLS, PMU_METRICS };
+
 struct pmu_row {
 	struct spmu_event public;	/* first: handed out */
 	struct pmu_expr expr;		/* no terms: not modelled */
 	bool weighted;			/* has a weighted cycles(...): means something only at its own cmask */
 };
 
+enum { PMU_FEATURE_IN_TX = 1, PMU_FEATURE_SPLIT = 2, PMU_FEATURE_RDPMC = 4 };
+
 struct spmu_model {
-	uint32_t cpuid[4];		/* leaf 0AH */
+	const struct pmu_family *family;
+	unsigned counters;		/* how many of struct spmu.counter exist: gp + fixed, or what the family has */
+	uint32_t cpuid[4];		/* leaf 0AH; family arch */
 	uint64_t capabilities;		/* IA32_PERF_CAPABILITIES */
 	unsigned version, gp, fixed, slots, tsc_num, tsc_den;
 	bool any_thread;		/* AnyThread bits exist */
+	unsigned features;		/* set of PMU_FEATURE_ */
+	unsigned model, threads;	/* family netburst: CPUID model; hardware threads */
 	struct pmu_row *row;
 	size_t rows;
 	struct pmu_source *source;
 	size_t sources;
 	const struct pmu_row *fixed_row[PMU_MAX_FIXED];
+	struct pmu_expr metric[PMU_METRICS];	/* no terms: not given */
 	char *text;			/* the file; names and help point into it */
 };
 
@@ -82,27 +97,49 @@ enum pmu_mode {
 	MODE_RING,	/* needs increments cycle by cycle */
 };
 
+/* Whose records: a set of classes. */
+enum pmu_class { CLASS_USER, CLASS_KERNEL, CLASS_OTHER_USER, CLASS_OTHER_KERNEL, PMU_CLASSES };
+enum { WHO_USER = 1, WHO_KERNEL = 2, WHO_OTHER_USER = 4, WHO_OTHER_KERNEL = 8, WHO_OWN = 3, WHO_OTHER = 12 };
+enum { ACTIVE_NONE = 1, ACTIVE_ONE = 2, ACTIVE_BOTH = 4 };
+enum { PMI_OWN = 1, PMI_OTHER = 2 };	/* hardware threads to interrupt: a set */
+
 struct pmu_counter {
+	/* What the family says (pmu_family.setup); all zero before it is asked. */
+	const struct pmu_expr *expr;	/* NULL: counts nothing */
+	uint64_t mask;			/* 2^width - 1 */
+	uint8_t  who;			/* set of WHO_ */
+	uint8_t  cmask, inv, edge;	/* count cycles in which the increment is >= cmask, < cmask, begins to be so; cmask 0: plain */
+	uint8_t  clip;			/* largest increment a cycle, 0: any.  Not for plain sums of points that stay below it */
+	bool     always;		/* inv counts halted cycles, too */
+	uint8_t  while_in;		/* set of WHO_: events count only in cycles in which such a thread runs; 0: in any */
+	uint8_t  active;		/* set of ACTIVE_: count only in cycles with so many threads running; 0: with any */
+	bool     exact;			/* wants cycle by cycle even where a sum would do */
+	bool     programmed;		/* set up to count; may be started and stopped without a new look at the registers */
+	bool     counts;		/* started */
+	bool     acts;			/* what its overflow does matters where it falls: PMI, freeze, cascade, PEBS */
+	bool     every;			/* each increment is an overflow (FORCE_OVF) */
+
+	/* State. */
 	uint64_t value;
 	uint64_t remainder;		/* of a fractional weight */
 	uint64_t from;			/* cycles below belong to a value overwritten in a handler (MODE_RING, MODE_CYCLES) */
-	const struct pmu_row *row;
-	enum pmu_mode mode;
-	uint8_t  cmask, inv, edge;
-	uint8_t  cpl;			/* 1 user, 2 kernel, 3 both */
-	bool     interrupts;		/* its overflow changes the run: PMI or freeze */
+	uint64_t armed_from;		/* with armed: events before this cycle do not fire */
+	bool     armed;			/* overflowed; its next increment fires (PMI behind the overflow, PEBS) */
 	bool     previous;		/* edge detector */
-	bool     programmed;		/* enabled in its own register, with an event that it can count */
+
+	/* What the plan makes of it. */
+	enum pmu_mode mode;
 	bool     ring;			/* MODE_RING when it counts */
 	uint32_t max_step;		/* most that one record can add (MODE_RETIRE) */
 	uint16_t slot[PMU_MAX_TERMS];	/* tally slot of each plain term */
 	uint8_t  channel[PMU_MAX_TERMS][PMU_MAX_CONDS][PMU_MAX_ADDENDS];	/* ring channels of each term */
 	uint8_t  gate;			/* ring channel of CYCLES: is the core running? */
+	uint8_t  gate_in, gate_own, gate_other;	/* the same for while_in, and for both threads with active */
 };
 
 struct pmu_channel {
 	uint16_t source;
-	uint8_t  cpl;
+	uint8_t  who;
 	bool     level;			/* entries are changes, not amounts */
 	bool     fresh;			/* has not seen the batch in progress */
 	int64_t  now;			/* level so far */
@@ -125,16 +162,88 @@ struct pmu_ring {
 
 struct pmu_span { uint64_t begin, end; };
 struct pmu_cover { struct pmu_span *span; size_t spans, room; };	/* sorted, disjoint */
-struct pmu_piece { uint64_t begin, end; uint8_t signal, kernel; };
+/* Overlapping intervals of a signal count once: for this thread, for the others, and for all of them together (AnyThread). */
+enum pmu_cover_of { COVER_OWN, COVER_OTHER, COVER_ANY, PMU_COVERS };
+struct pmu_piece { uint64_t begin, end; uint8_t signal, cover, kernel; };
 
-struct pmu_tally_source { uint64_t im, iw, dm, dw, ai, ad; uint16_t ports; uint8_t stage, until; };
+struct pmu_tally_source { uint64_t im, iw, dm, dw, ai, ad; uint16_t ports, tagged, untagged; uint8_t stage, until; };
+enum { TALLY_ANY = PMU_CLASSES, PMU_TALLIES = PMU_CLASSES + 2 };	/* classes, then COVER_ANY's user and kernel */
+
+/* When and where a counter overflowed or fired. */
+struct pmu_moment {
+	const struct spmu_batch *batch;
+	uint64_t cycle;
+	uint32_t record;	/* the uop whose retirement did it; batch->count: no uop did, or not of this batch */
+	uint32_t next;		/* first record behind it: from there on changed registers hold */
+};
+
+struct pmu_family {
+	const char *name;
+	enum spmu_pmu_family public;
+	/* The shape is read: fills in m->counters; 0, or SPMU_EINPUT with the reason in text. */
+	int  (*shape)(struct spmu_model *m, char *text, size_t text_bytes);
+	void (*reset)(struct spmu *p);		/* registers as after power-up; all zero before */
+	/* They change registers by pmu_change or by hand with pmu_plan; CPL and CR4.PCE are checked before rdpmc. */
+	int  (*wrmsr)(struct spmu *p, uint32_t msr, uint64_t value);
+	int  (*rdmsr)(const struct spmu *p, uint32_t msr, uint64_t *value);
+	int  (*rdpmc)(const struct spmu *p, uint32_t rdpmc_idx, uint64_t *value);
+	/* What the registers ask of counter i: the first part of *c. */
+	void (*setup)(const struct spmu *p, unsigned i, struct pmu_counter *c);
+	/* Counter i wrapped: sticky bits only; called wherever it happens. */
+	void (*wrapped)(struct spmu *p, unsigned i);
+	/* Counter i, which acts, wrapped and/or fired (its `armed` or `every` increment): at the place itself.  True if
+	 * registers changed so that the plan must be made anew; that may only start what is programmed, and stop. */
+	bool (*acts)(struct spmu *p, unsigned i, bool wrapped, bool fired, const struct pmu_moment *at);
+	/* Tags of the batch's records, for sources with `tagged`; NULL: none. */
+	void (*tag)(struct spmu *p, const struct spmu_batch *b, uint16_t *tag);
+	/* A DS buffer reached its interrupt threshold (pebs: the PEBS buffer, else BTS): status, freeze, PMI.  True as `acts`. */
+	bool (*ds_pmi)(struct spmu *p, bool pebs, const struct pmu_moment *at);
+	/* p->registers come from outside (spmu_restore): refuses what no WRMSR could have written, makes anew what follows from the
+	 * rest (rows, expressions).  SPMU_OK or SPMU_EINPUT. */
+	int  (*restored)(struct spmu *p);
+	uint64_t (*status)(const struct spmu *p);	/* what spmu_pmi.status reports; NULL: nothing */
+	uint8_t lvt;		/* there is a performance entry in the local APIC; 2: and a PMI masks it */
+};
+extern const struct pmu_family pmu_arch, pmu_p5, pmu_p6, pmu_netburst;
+
+struct pmu_p5_state { uint64_t cesr; const struct pmu_row *row[2]; };
+struct pmu_p6_state { uint64_t evtsel[2], debugctl; const struct pmu_row *row[2]; };
+struct pmu_arch_state { uint64_t evtsel[PMU_MAX_GP], fixed_ctrl, global_ctrl, status, debugctl; const struct pmu_row *row[PMU_MAX_GP]; };
+
+enum { PMU_NETBURST_COUNTERS = 18, PMU_NETBURST_ESCRS = 45 };
+struct pmu_netburst_state {
+	uint32_t escr[PMU_NETBURST_ESCRS], cccr[PMU_NETBURST_COUNTERS];
+	uint32_t debugctl, tc_precise, pebs_enable, pebs_matrix;
+	struct pmu_expr expr[PMU_NETBURST_COUNTERS + 1];	/* what each counter's ESCR detects; the last: what never happens */
+	uint32_t exact, independent;	/* counters whose events may exceed 15 a cycle; that are thread-independent */
+	uint64_t batch;			/* whose tags were made last */
+	uint16_t open[2], closing[2];	/* by thread: tags of the instruction that the batch before left open, and of this batch's last */
+};
+
+union pmu_registers {
+	struct pmu_arch_state arch;
+	struct pmu_p6_state p6;
+	struct pmu_p5_state p5;
+	struct pmu_netburst_state netburst;
+};
 
 struct spmu {
 	const struct spmu_model *model;
 	struct spmu_host host;
 	bool cr4_pce;
-	uint64_t evtsel[PMU_MAX_GP], fixed_ctrl, global_ctrl, status, debugctl;
-	struct pmu_counter counter[PMU_MAX_COUNTERS];	/* general-purpose, then fixed from PMU_MAX_GP */
+	uint32_t lvt;			/* the local APIC's performance entry */
+	union {
+		union pmu_registers registers;
+		struct pmu_arch_state arch;
+		struct pmu_p6_state p6;
+		struct pmu_p5_state p5;
+		struct pmu_netburst_state netburst;
+	};
+	struct pmu_ds_state ds;		/* DS area, PEBS, BTS, LBR */
+	struct pmu_expr pebs_expr[3];	/* over own sources 0 to 2: load latency, front-end events, stores; family arch */
+	struct pmu_counter counter[PMU_MAX_COUNTERS];
+	struct pmu_source own[PMU_MAX_OWN];	/* sources model->sources and up */
+	unsigned owns;
 
 	/* plan: what the registers ask for */
 	bool live;			/* some counter counts */
@@ -144,24 +253,34 @@ struct spmu {
 	bool tally_instructions;	/* the first two of them are INST_END and INST_END2 and only ever summed: spmu_batch.instructions */
 	struct pmu_tally_source tally_source[PMU_MAX_COUNTERS * PMU_MAX_TERMS];
 	int16_t signal_slot[SPMU_SIG_COUNT][PMU_FORMS];
-	uint64_t tally[2][PMU_MAX_COUNTERS * PMU_MAX_TERMS];	/* [kernel][slot] */
+	bool merged[PMU_MAX_COUNTERS * PMU_MAX_TERMS];	/* [slot] of an INTERVAL's value: made of pieces */
+	uint64_t tally[PMU_TALLIES][PMU_MAX_COUNTERS * PMU_MAX_TERMS];	/* [class][slot] */
+	bool tagging;			/* some source looks at tags */
+	uint16_t *tag;			/* of the batch in hand, SPMU_BATCH_MAX of them; NULL until needed */
 	uint8_t ring_counter[PMU_MAX_COUNTERS];	/* those in MODE_RING */
 	unsigned ring_counters;
 	bool keep_history;		/* some counter interrupts on what is not a retirement */
 	uint64_t signals[2];		/* set of signals in use */
 	uint64_t intervals[2];		/* those of them whose overlaps have to be merged */
-	struct pmu_cover cover[SPMU_SIG_COUNT];
+	struct pmu_cover cover[PMU_COVERS][SPMU_SIG_COUNT];
 	struct pmu_piece *piece;
 	size_t pieces, piece_room;
 	struct pmu_ring ring;
 
 	/* run */
 	bool started, in_pmi, pending;
+	bool others;			/* records of another hardware thread have been seen */
+	uint8_t pmi_to;			/* with pending: set of PMI_, taken one by one */
+	uint64_t batches;		/* number of the batch in hand */
+	uint32_t wrapped;		/* counters that act and wrapped, until they have acted */
+	uint32_t ring_due;		/* counters that came to act in the cycle that pmu_ring_run returned */
+	uint64_t late;			/* PMU_NEVER; or a cycle counted already in which `late_due` should have acted */
+	uint32_t late_due;
 	uint64_t floor;			/* last batch's watermark */
 	uint64_t now;			/* boundary cycle while a handler runs */
 	uint64_t arrival, overflow_cycle;	/* of the pending PMI */
 	uint64_t last_retire, last_ip;	/* of the last retired uop */
-	struct { uint64_t ip, retire, before; } *history;	/* first uop; last uop of the instruction before it */
+	struct { uint64_t ip, retire, before; bool other; } *history;	/* first uop; last uop of the instruction before it */
 	size_t histories;
 };
 
@@ -169,12 +288,30 @@ struct spmu {
 int pmu_expr_parse(struct spmu_model *m, struct pmu_expr *out, const char *s, char *text, size_t text_bytes);
 const struct pmu_row *pmu_find_code(const struct spmu_model *m, uint64_t perfevtsel);
 
+/* arch_metrics.c: MSR_PERF_METRICS from counters first, first + 1, ... (enum pmu_metric), and back. */
+uint64_t pmu_metrics_read(const struct spmu *p, unsigned first);
+void pmu_metrics_write(struct spmu *p, unsigned first, uint64_t slots, uint64_t value);
+/* "retiring", ...; PMU_METRICS if there is none of that name. */
+enum pmu_metric pmu_metric_find(const char *name);
+
 /* pmu_plan.c */
 /* The expression is the plain sum of both halves of an instruction (INST_END, INST_END2): spmu_batch.instructions. */
 bool pmu_is_instructions(const struct spmu_model *m, const struct pmu_expr *x);
 enum spmu_signal_kind pmu_signal_kind(unsigned signal);
-int  pmu_plan(struct spmu *p);		/* 0 or SPMU_ENOMEM, then nothing has changed */
+int  pmu_plan(struct spmu *p);		/* asks the family anew; 0 or SPMU_ENOMEM, then nothing has changed */
 void pmu_plan_release(struct spmu *p);
+
+/* pmu.c */
+/* Changes the register *reg, which holds `old` bits that counting may set meanwhile, and with it what is counted.  On SPMU_ENOMEM
+ * everything is as before. */
+int  pmu_change(struct spmu *p, uint64_t *reg, uint64_t value);
+/* Before registers change: what is known is counted under the old ones. */
+void pmu_settle(struct spmu *p);
+/* Writes a counter. */
+void pmu_write_counter(struct spmu *p, unsigned i, uint64_t value);
+/* Asks for an interrupt because of what happened at `cycle`; merges with one under way. */
+void pmu_request(struct spmu *p, uint64_t cycle);
+void pmu_request_to(struct spmu *p, uint64_t cycle, unsigned threads);	/* set of PMI_ */
 
 /* pmu_ring.c */
 void pmu_ring_release(struct pmu_ring *g);
@@ -189,20 +326,43 @@ uint64_t pmu_ring_end(const struct spmu *p);
 void pmu_ring_settle(struct spmu *p, uint64_t limit);
 
 
-static inline uint64_t pmu_status_bit(unsigned counter)
-{
-	return counter < PMU_MAX_GP ? UINT64_C(1) << counter : UINT64_C(1) << (32 + counter - PMU_MAX_GP);
-}
-
-/* Adds to a counter; true when it wrapped. */
+/* Adds to a counter; true when it wrapped (with `every`: when it counted at all). */
 static inline bool pmu_add(struct spmu *p, unsigned i, uint64_t n)
 {
-	uint64_t sum = p->counter[i].value + (n & PMU_COUNTER_MASK);
-	p->counter[i].value = sum & PMU_COUNTER_MASK;
-	if (sum <= PMU_COUNTER_MASK)
+	struct pmu_counter *c = &p->counter[i];
+	uint64_t sum = c->value + (n & c->mask);
+	c->value = sum & c->mask;
+	if (sum <= c->mask && !(c->every && n))
 		return false;
-	p->status |= pmu_status_bit(i);
+	if (c->acts)
+		p->wrapped |= 1u << i;
+	p->model->family->wrapped(p, i);
 	return true;
+}
+
+/* How much it must still count until it acts. */
+static inline uint64_t pmu_left(const struct pmu_counter *c)
+{
+	return (c->armed | c->every) ? 1 : c->mask + 1 - c->value;
+}
+
+static inline const struct pmu_source *pmu_source_of(const struct spmu *p, unsigned source)
+{
+	return source < p->model->sources ? &p->model->source[source] : &p->own[source - p->model->sources];
+}
+
+/* Does a counter of `who` see this piece?  As long as there is one thread, its own cover is everybody's. */
+static inline bool pmu_piece_seen(const struct spmu *p, unsigned who, const struct pmu_piece *e)
+{
+	unsigned own = who & WHO_OWN, other = who >> 2 & 3, bit = e->kernel ? 2 : 1;
+	if (own && other && p->others)
+		return e->cover == COVER_ANY && (own | other) & bit;
+	return (e->cover == COVER_OWN && own & bit) || (e->cover == COVER_OTHER && other & bit);
+}
+
+static inline unsigned pmu_class(const struct spmu *p, const struct spmu_record *r)
+{
+	return (r->hw_thread == p->host.hw_thread ? 0u : 2u) + !r->cpl;
 }
 
 /* A uop's stage as an offset in its batch. */
@@ -212,18 +372,27 @@ static inline uint32_t pmu_offset(const struct spmu_record *r, unsigned stage)
 	return *(const uint32_t *)((const char *)r + offsetof(struct spmu_record, fetch) + 4 * stage);
 }
 
-/* Absolute cycle of a uop's stage; PMU_NEVER if it never got there (offset UINT32_MAX; RETIRED says it for retirement). */
+/* Counts squashed uops, at the cycle in which they leave the core. */
+static inline bool pmu_squashed(uint8_t stage, uint64_t did_mask, uint64_t did_want)
+{
+	return stage == STAGE_RETIRE && did_mask & ~did_want & SPMU_DID(RETIRED);
+}
+
+/* Absolute cycle of a uop's stage; PMU_NEVER if it never got there (offset UINT32_MAX; RETIRED says it for retirement).  A squashed
+ * uop's retirement: when it left the core. */
 static inline uint64_t pmu_cycle(const struct spmu_batch *b, const struct spmu_record *r, unsigned stage)
 {
 	uint32_t offset = pmu_offset(r, stage);
-	return offset == UINT32_MAX && stage != STAGE_RETIRE ? PMU_NEVER : b->base_cycle + offset;
+	bool may_miss = stage != STAGE_RETIRE || !(r->did & SPMU_DID(RETIRED));
+	return offset == UINT32_MAX && may_miss ? PMU_NEVER : b->base_cycle + offset;
 }
 
-__attribute__((always_inline)) static inline bool pmu_match(const struct pmu_source *s, const struct spmu_record *r)
+/* tag: the record's tags, 0 where nobody looks at them. */
+__attribute__((always_inline)) static inline bool pmu_match(const struct pmu_source *s, const struct spmu_record *r, unsigned tag)
 {
 	return (r->is & s->is_mask) == s->is_want && (r->did & s->did_mask) == s->did_want &&
 		(!(s->any_is | s->any_did) || (r->is & s->any_is) | (r->did & s->any_did)) &&
-		(!s->ports || (r->port < 16 && s->ports >> r->port & 1));
+		(!s->ports || (r->port < 16 && s->ports >> r->port & 1)) && (!s->tagged || s->tagged & tag) && !(s->untagged & tag);
 }
 
 static inline bool pmu_in_set(const uint64_t set[2], unsigned signal)

@@ -3,7 +3,7 @@
  *
  * A counter that only adds up gets tally slots, shared between counters that look at the same source; one that needs
  * increments cycle by cycle (CMASK, EDGE, cycles(...), or an interrupt on an event that does not come in order) gets
- * channels of the ring.  Channels belong to every counter enabled in its own register, so that a handler which
+ * channels of the ring.  Channels belong to every counter that is programmed, started or not, so that a handler which
  * clears and sets IA32_PERF_GLOBAL_CTRL does not lose what is in the ring.
  */
 #include "pmu_internal.h"
@@ -20,7 +20,7 @@ enum spmu_signal_kind pmu_signal_kind(unsigned signal)
 	return signal_kinds[signal];
 }
 
-struct wanted { uint16_t source; uint8_t cpl; };
+struct wanted { uint16_t source; uint8_t who; };
 struct plan {
 	struct pmu_counter counter[PMU_MAX_COUNTERS];
 	uint16_t uops[PMU_MAX_COUNTERS * PMU_MAX_TERMS], signals[PMU_MAX_COUNTERS * PMU_MAX_TERMS];
@@ -28,6 +28,7 @@ struct plan {
 	struct wanted channel[PMU_MAX_CHANNELS];
 	unsigned channels;
 	uint64_t signal_set[2], merged[2];
+	bool tagging;
 };
 
 static void note_signal(struct plan *q, const struct pmu_source *s)
@@ -47,22 +48,22 @@ static unsigned once(uint16_t *list, unsigned *n, uint16_t source)
 	return (*n)++;
 }
 
-static int channel(const struct spmu_model *m, struct plan *q, uint16_t source, uint8_t cpl)
+static int channel(const struct spmu *p, struct plan *q, uint16_t source, uint8_t who)
 {
 	unsigned i;
-	const struct pmu_source *s = &m->source[source];
+	const struct pmu_source *s = pmu_source_of(p, source);
 	for (i = 0; i < q->channels; i++)
-		if (q->channel[i].source == source && q->channel[i].cpl == cpl)
+		if (q->channel[i].source == source && q->channel[i].who == who)
 			return (int)i;
 	if (i == PMU_MAX_CHANNELS)
 		return -1;
-	q->channel[q->channels++] = (struct wanted){ source, cpl };
+	q->channel[q->channels++] = (struct wanted){ source, who };
 	if (s->is_signal)
 		note_signal(q, s);
 	return (int)i;
 }
 
-/* The source sig(CYCLES), which every table has: a fixed counter counts it. */
+/* The source sig(CYCLES), which every table has. */
 static int cycles_source(const struct spmu_model *m)
 {
 	for (size_t i = 0; i < m->sources; i++)
@@ -71,23 +72,35 @@ static int cycles_source(const struct spmu_model *m)
 	return -1;
 }
 
-static int plan_ring(const struct spmu_model *m, struct plan *q, struct pmu_counter *c)
+static int plan_ring(const struct spmu *p, struct plan *q, struct pmu_counter *c)
 {
-	const struct pmu_expr *x = &c->row->expr;
-	int k, cycles = cycles_source(m);
-	if (cycles < 0 || (k = channel(m, q, (uint16_t)cycles, c->cpl)) < 0)
+	const struct pmu_expr *x = c->expr;
+	int k, cycles = cycles_source(p->model);
+	if (cycles < 0 || (k = channel(p, q, (uint16_t)cycles, c->who)) < 0)
 		return SPMU_ENOMEM;
 	c->gate = (uint8_t)k;
+	if (c->while_in) {
+		if ((k = channel(p, q, (uint16_t)cycles, c->while_in)) < 0)
+			return SPMU_ENOMEM;
+		c->gate_in = (uint8_t)k;
+	}
+	if (c->active) {
+		int own = channel(p, q, (uint16_t)cycles, WHO_OWN), other = channel(p, q, (uint16_t)cycles, WHO_OTHER);
+		if (own < 0 || other < 0)
+			return SPMU_ENOMEM;
+		c->gate_own = (uint8_t)own;
+		c->gate_other = (uint8_t)other;
+	}
 	for (unsigned t = 0; t < x->terms; t++) {
 		const struct pmu_term *term = &x->term[t];
 		if (!term->conds) {
-			if ((k = channel(m, q, term->source, c->cpl)) < 0)
+			if ((k = channel(p, q, term->source, c->who)) < 0)
 				return SPMU_ENOMEM;
 			c->channel[t][0][0] = (uint8_t)k;
 		}
 		for (unsigned j = 0; j < term->conds; j++)
 			for (unsigned a = 0; a < term->cond[j].sources; a++) {
-				if ((k = channel(m, q, term->cond[j].source[a], c->cpl)) < 0)
+				if ((k = channel(p, q, term->cond[j].source[a], c->who)) < 0)
 					return SPMU_ENOMEM;
 				c->channel[t][j][a] = (uint8_t)k;
 			}
@@ -95,14 +108,15 @@ static int plan_ring(const struct spmu_model *m, struct plan *q, struct pmu_coun
 	return SPMU_OK;
 }
 
-static void plan_sum(const struct spmu_model *m, struct plan *q, struct pmu_counter *c)
+static void plan_sum(const struct spmu *p, struct plan *q, struct pmu_counter *c)
 {
-	const struct pmu_expr *x = &c->row->expr;
+	const struct pmu_expr *x = c->expr;
 	bool retire = true;
 	uint64_t step = 0;
 	for (unsigned t = 0; t < x->terms; t++) {
-		const struct pmu_source *s = &m->source[x->term[t].source];
-		retire &= !s->is_signal && s->stage == STAGE_RETIRE;	/* (then until is none) */
+		const struct pmu_source *s = pmu_source_of(p, x->term[t].source);
+		retire &= !s->is_signal && s->stage == STAGE_RETIRE &&	/* (then until is none) */
+			!pmu_squashed(s->stage, s->did_mask, s->did_want);
 		step += x->term[t].num;
 		if (s->is_signal) {
 			c->slot[t] = (uint16_t)once(q->signals, &q->n_signals, x->term[t].source);
@@ -113,52 +127,52 @@ static void plan_sum(const struct spmu_model *m, struct plan *q, struct pmu_coun
 	}
 	c->max_step = step > UINT32_MAX ? UINT32_MAX : (uint32_t)step;
 	c->mode = retire ? MODE_RETIRE : MODE_SUM;
-	const struct pmu_source *first = &m->source[x->term[0].source];
+	const struct pmu_source *first = pmu_source_of(p, x->term[0].source);
 	if (x->terms == 1 && first->is_signal && first->signal == SPMU_SIG_CYCLES && first->form == FORM_VALUE)
 		c->mode = MODE_CYCLES;
 }
 
 static int plan_counter(struct spmu *p, struct plan *q, unsigned i)
 {
-	struct pmu_counter *c = &q->counter[i];
-	bool fixed = i >= PMU_MAX_GP, enabled, interrupt, conds = false;
-	unsigned n = fixed ? i - PMU_MAX_GP : i;
-	if (fixed) {
-		unsigned control = p->fixed_ctrl >> (4 * n) & 15;
-		c->cpl = (control >> 1 & 1) | (control & 1) << 1;
-		enabled = control & 3;
-		interrupt = control >> 3;
-		c->cmask = c->inv = c->edge = 0;
-	} else {
-		uint64_t v = p->evtsel[n];
-		c->cpl = (v & SPMU_EVTSEL_USR ? 1 : 0) | (v & SPMU_EVTSEL_OS ? 2 : 0);
-		enabled = v & SPMU_EVTSEL_EN;
-		interrupt = v & SPMU_EVTSEL_INT;
-		c->cmask = (uint8_t)(v >> 24);
-		c->inv = !!(v & SPMU_EVTSEL_INV);
-		c->edge = !!(v & SPMU_EVTSEL_EDGE);
-	}
+	struct pmu_counter *c = &q->counter[i], ask = { 0 };
+	bool conds = false;
+	p->model->family->setup(p, i, &ask);
+	c->expr = ask.expr;
+	c->mask = ask.mask;
+	c->who = ask.who;
+	c->cmask = ask.cmask;
+	c->inv = ask.inv;
+	c->edge = ask.edge;
+	c->clip = ask.clip;
+	c->always = ask.always;
+	c->while_in = ask.while_in;
+	c->active = ask.active;
+	c->exact = ask.exact;
+	c->acts = ask.acts;
+	c->every = ask.every;
+	c->programmed = ask.programmed && ask.who && ask.expr && ask.expr->terms;
+	c->counts = ask.counts && c->programmed;
 	c->mode = MODE_OFF;
 	c->ring = false;
-	c->programmed = enabled && c->cpl && c->row;
-	c->interrupts = interrupt && (p->host.pmi || p->debugctl & DEBUGCTL_FREEZE_PERFMON_ON_PMI);
 	if (!c->programmed)
 		return SPMU_OK;
-	bool counts = p->global_ctrl & pmu_status_bit(i) && !(p->status & STATUS_CTR_FRZ);
-	for (unsigned t = 0; t < c->row->expr.terms; t++)
-		conds |= c->row->expr.term[t].conds;
-	if (!conds && !c->cmask && !c->edge) {
-		plan_sum(p->model, q, c);
-		c->ring = c->mode == MODE_SUM && c->interrupts;
+	for (unsigned t = 0; t < c->expr->terms; t++) {
+		const struct pmu_source *s = pmu_source_of(p, c->expr->term[t].source);
+		conds |= c->expr->term[t].conds;
+		q->tagging |= !c->expr->term[t].conds && !s->is_signal && (s->tagged | s->untagged);
+	}
+	if (!conds && !c->cmask && !c->edge && !c->exact && !c->while_in && !c->active) {
+		plan_sum(p, q, c);
+		c->ring = c->mode == MODE_SUM && c->acts;
 	} else {
 		c->ring = true;
 	}
 	if (c->ring) {
 		c->mode = MODE_RING;
-		if (plan_ring(p->model, q, c))
+		if (plan_ring(p, q, c))
 			return SPMU_ENOMEM;
 	}
-	if (!counts)
+	if (!c->counts)
 		c->mode = MODE_OFF;
 	return SPMU_OK;
 }
@@ -171,7 +185,7 @@ static int plan_channels(struct spmu *p, const struct plan *q)
 	uint8_t to[PMU_MAX_CHANNELS];
 	bool same = q->channels == g->channels;
 	for (unsigned i = 0; same && i < q->channels; i++)
-		same = g->channel[i].source == q->channel[i].source && g->channel[i].cpl == q->channel[i].cpl;
+		same = g->channel[i].source == q->channel[i].source && g->channel[i].who == q->channel[i].who;
 	if (same)
 		return SPMU_OK;
 	if (!g->touched) {
@@ -183,15 +197,15 @@ static int plan_channels(struct spmu *p, const struct plan *q)
 	memset(fresh, 0, sizeof fresh);
 	memset(to, PMU_NO_CHANNEL, sizeof to);
 	for (unsigned i = 0; i < q->channels; i++) {
-		const struct pmu_source *s = &p->model->source[q->channel[i].source];
+		const struct pmu_source *s = pmu_source_of(p, q->channel[i].source);
 		for (unsigned k = 0; k < g->channels; k++)
-			if (g->channel[k].source == q->channel[i].source && g->channel[k].cpl == q->channel[i].cpl) {
+			if (g->channel[k].source == q->channel[i].source && g->channel[k].who == q->channel[i].who) {
 				fresh[i] = g->channel[k];
 				to[k] = (uint8_t)i;
 			}
 		if (fresh[i].entry)
 			continue;
-		fresh[i] = (struct pmu_channel){ .source = q->channel[i].source, .cpl = q->channel[i].cpl, .fresh = true,
+		fresh[i] = (struct pmu_channel){ .source = q->channel[i].source, .who = q->channel[i].who, .fresh = true,
 			.level = !s->is_signal ? s->until != STAGE_NONE : s->form == FORM_PENDING ||
 				(s->form == FORM_VALUE && pmu_signal_kind(s->signal) != SPMU_POINT),
 			.entry = calloc(g->cycles, sizeof(int64_t)) };
@@ -224,7 +238,8 @@ static int plan_channels(struct spmu *p, const struct plan *q)
 
 static bool only_masks(const struct pmu_source *s)
 {
-	return !(s->any_is | s->any_did) && !s->ports && s->stage == STAGE_RETIRE;
+	return !(s->any_is | s->any_did) && !s->ports && !(s->tagged | s->untagged) && s->stage == STAGE_RETIRE &&
+		!pmu_squashed(s->stage, s->did_mask, s->did_want);
 }
 
 /* Slots: uop sources that are bit masks at retirement, other uop sources, signals. */
@@ -244,7 +259,7 @@ static unsigned halves(const struct spmu_model *m, const struct pmu_expr *x)
 {
 	unsigned seen = 0;
 	for (unsigned t = 0; t < x->terms; t++) {
-		unsigned half = x->term[t].conds ? 2 : instruction_half(&m->source[x->term[t].source]);
+		unsigned source = x->term[t].source, half = x->term[t].conds || source >= m->sources ? 2 : instruction_half(&m->source[source]);
 		if (half < 2)
 			seen |= x->term[t].num == x->term[t].den ? 1u << half : 4;
 	}
@@ -264,8 +279,8 @@ static bool sums_instructions(const struct spmu *p)
 		const struct pmu_counter *c = &p->counter[i];
 		if (!c->programmed || c->ring)
 			continue;
-		bool sum = pmu_is_instructions(p->model, &c->row->expr);
-		if (!sum && halves(p->model, &c->row->expr))
+		bool sum = pmu_is_instructions(p->model, c->expr);
+		if (!sum && halves(p->model, c->expr))
 			return false;
 		any |= sum;
 	}
@@ -274,18 +289,17 @@ static bool sums_instructions(const struct spmu *p)
 
 static void plan_tallies(struct spmu *p, const struct plan *q)
 {
-	const struct spmu_model *m = p->model;
 	uint16_t to[PMU_MAX_COUNTERS * PMU_MAX_TERMS];
 	unsigned n = 0;
 	p->tally_instructions = sums_instructions(p);
 	/* first the halves of an instruction, then other bit masks, then the rest */
 	for (unsigned pass = 0; pass < 3; pass++) {
 		for (unsigned i = 0; i < q->n_uops; i++) {
-			const struct pmu_source *s = &m->source[q->uops[i]];
+			const struct pmu_source *s = pmu_source_of(p, q->uops[i]);
 			if ((instruction_half(s) < 2 ? 0u : only_masks(s) ? 1u : 2u) != pass)
 				continue;
 			p->tally_source[n] = (struct pmu_tally_source){ s->is_mask, s->is_want, s->did_mask, s->did_want,
-				s->any_is, s->any_did, s->ports, s->stage, s->until };
+				s->any_is, s->any_did, s->ports, s->tagged, s->untagged, s->stage, s->until };
 			to[i] = (uint16_t)n++;
 		}
 		if (pass == 1)
@@ -293,10 +307,12 @@ static void plan_tallies(struct spmu *p, const struct plan *q)
 	}
 	p->tally_uops = n;
 	p->tallies = n + q->n_signals;
+	memset(p->merged, 0, sizeof p->merged);
 	memset(p->signal_slot, -1, sizeof p->signal_slot);
 	for (unsigned i = 0; i < q->n_signals; i++) {
-		const struct pmu_source *s = &m->source[q->signals[i]];
+		const struct pmu_source *s = pmu_source_of(p, q->signals[i]);
 		p->signal_slot[s->signal][s->form] = (int16_t)(n + i);
+		p->merged[n + i] = s->form == FORM_VALUE && pmu_signal_kind(s->signal) == SPMU_INTERVAL;
 	}
 	p->ring_counters = 0;
 	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++) {
@@ -305,8 +321,8 @@ static void plan_tallies(struct spmu *p, const struct plan *q)
 			p->ring_counter[p->ring_counters++] = (uint8_t)i;
 		if (!c->programmed || c->ring)
 			continue;
-		for (unsigned t = 0; t < c->row->expr.terms; t++)
-			c->slot[t] = m->source[c->row->expr.term[t].source].is_signal ? (uint16_t)(c->slot[t] + n) : to[c->slot[t]];
+		for (unsigned t = 0; t < c->expr->terms; t++)
+			c->slot[t] = pmu_source_of(p, c->expr->term[t].source)->is_signal ? (uint16_t)(c->slot[t] + n) : to[c->slot[t]];
 	}
 }
 
@@ -314,14 +330,16 @@ int pmu_plan(struct spmu *p)
 {
 	struct plan q = { 0 };
 	memcpy(q.counter, p->counter, sizeof q.counter);
-	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++) {
+	for (unsigned i = 0; i < p->model->counters; i++) {
 		int error = plan_counter(p, &q, i);
 		if (error)
 			return error;
 	}
+	if (q.tagging && !p->tag && !(p->tag = calloc(SPMU_BATCH_MAX, sizeof *p->tag)))
+		return SPMU_ENOMEM;
 	bool interrupts = false;
 	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
-		interrupts |= q.counter[i].interrupts && (q.counter[i].ring || q.counter[i].mode == MODE_CYCLES);
+		interrupts |= q.counter[i].acts && (q.counter[i].ring || q.counter[i].mode == MODE_CYCLES);
 	if (interrupts && !p->history && !(p->history = calloc(PMU_HISTORY, sizeof *p->history)))
 		return SPMU_ENOMEM;
 	int error = plan_channels(p, &q);
@@ -330,6 +348,7 @@ int pmu_plan(struct spmu *p)
 	memcpy(p->counter, q.counter, sizeof q.counter);
 	plan_tallies(p, &q);
 	p->keep_history = interrupts;
+	p->tagging = q.tagging;
 	p->live = false;
 	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
 		p->live |= p->counter[i].mode != MODE_OFF;
@@ -337,16 +356,19 @@ int pmu_plan(struct spmu *p)
 		p->signals[w] = q.signal_set[w];
 		p->intervals[w] = q.merged[w];
 	}
-	for (unsigned i = 0; i < SPMU_SIG_COUNT; i++)
-		if (!pmu_in_set(p->intervals, i))
-			p->cover[i].spans = 0;	/* nobody keeps it up to date any more */
+	for (unsigned k = 0; k < PMU_COVERS; k++)
+		for (unsigned i = 0; i < SPMU_SIG_COUNT; i++)
+			if (!pmu_in_set(p->intervals, i))
+				p->cover[k][i].spans = 0;	/* nobody keeps it up to date any more */
 	return SPMU_OK;
 }
 
 void pmu_plan_release(struct spmu *p)
 {
-	for (unsigned i = 0; i < SPMU_SIG_COUNT; i++)
-		free(p->cover[i].span);
+	for (unsigned k = 0; k < PMU_COVERS; k++)
+		for (unsigned i = 0; i < SPMU_SIG_COUNT; i++)
+			free(p->cover[k][i].span);
+	free(p->tag);
 	free(p->piece);
 	free(p->history);
 	pmu_ring_release(&p->ring);

@@ -105,12 +105,14 @@ static inline void enter_level(struct pmu_ring *g, unsigned channel, uint64_t be
 	enter(g, channel, end, -amount);
 }
 
-static void feed_uops(struct pmu_ring *g, unsigned k, const struct pmu_source source, const struct spmu_batch *b, uint64_t since)
+static void feed_uops(struct spmu *p, unsigned k, const struct pmu_source source, const struct spmu_batch *b, uint64_t since)
 {
 	const struct pmu_source *s = &source;	/* a copy: entries written cannot alias it */
-	unsigned cpl = g->channel[k].cpl;
+	struct pmu_ring *g = &p->ring;
+	unsigned who = g->channel[k].who;
+	const uint16_t *tag = s->tagged | s->untagged ? p->tag : NULL;
 	for (const struct spmu_record *r = b->records, *end = r + b->count; r < end; r++) {
-		if (r->kind != SPMU_REC_UOP || !pmu_match(s, r) || !(cpl & (r->cpl ? 1 : 2)))
+		if (r->kind != SPMU_REC_UOP || !pmu_match(s, r, tag ? tag[r - b->records] : 0) || !(who >> pmu_class(p, r) & 1))
 			continue;
 		uint64_t cycle = pmu_cycle(b, r, s->stage);
 		if (s->until != STAGE_NONE) {
@@ -139,30 +141,29 @@ static void feed_signal(struct pmu_ring *g, unsigned k, const struct pmu_source 
 void pmu_ring_feed(struct spmu *p, const struct spmu_batch *batch, bool fresh, uint64_t since)
 {
 	struct pmu_ring *g = &p->ring;
-	const struct spmu_model *m = p->model;
 	uint8_t signal[PMU_MAX_CHANNELS];
 	unsigned signals = 0;
 	for (unsigned k = 0; k < g->channels; k++) {
-		const struct pmu_source *s = &m->source[g->channel[k].source];
+		const struct pmu_source *s = pmu_source_of(p, g->channel[k].source);
 		if (fresh && !g->channel[k].fresh)
 			continue;
 		g->channel[k].fresh = false;
 		if (!s->is_signal)
-			feed_uops(g, k, *s, batch, since);
+			feed_uops(p, k, *s, batch, since);
 		else if (s->form != FORM_VALUE || pmu_signal_kind(s->signal) != SPMU_INTERVAL)
 			signal[signals++] = (uint8_t)k;
 		else
 			for (size_t i = 0; i < p->pieces; i++) {
 				const struct pmu_piece *e = &p->piece[i];
-				if (e->signal == s->signal && g->channel[k].cpl & (e->kernel ? 2 : 1))
+				if (e->signal == s->signal && pmu_piece_seen(p, g->channel[k].who, e))
 					enter_level(g, k, e->begin > since ? e->begin : since, e->end, 1);
 			}
 	}
 	for (uint32_t i = 0; signals && i < batch->count; i++) {
 		const struct spmu_record *r = &batch->records[i];
 		for (unsigned j = 0; r->kind != SPMU_REC_UOP && j < signals; j++) {
-			const struct pmu_source *s = &m->source[g->channel[signal[j]].source];
-			if (s->signal == r->signal && g->channel[signal[j]].cpl & (r->cpl ? 1 : 2))
+			const struct pmu_source *s = pmu_source_of(p, g->channel[signal[j]].source);
+			if (s->signal == r->signal && g->channel[signal[j]].who >> pmu_class(p, r) & 1)
 				feed_signal(g, signal[j], s, batch, r, since);
 		}
 	}
@@ -184,7 +185,7 @@ static bool compare(int64_t v, const struct pmu_cond *c)
 /* What the event adds in one cycle; num of a fraction still undivided. */
 static uint64_t increment(const struct pmu_counter *c, const int64_t *now, bool running)
 {
-	const struct pmu_expr *x = &c->row->expr;
+	const struct pmu_expr *x = c->expr;
 	uint64_t sum = 0;
 	for (unsigned t = 0; t < x->terms; t++) {
 		const struct pmu_term *term = &x->term[t];
@@ -209,24 +210,30 @@ static uint64_t increment(const struct pmu_counter *c, const int64_t *now, bool 
 static uint64_t count_stretch(struct spmu *p, const int64_t *now, uint64_t n, bool *overflow)
 {
 	uint64_t step[PMU_MAX_COUNTERS];
+	uint32_t due = p->ring_due;
 	bool edges = false;
-	*overflow = false;
 	for (unsigned i = 0; i < p->ring_counters; i++) {
 		struct pmu_counter *c = &p->counter[p->ring_counter[i]];
 		bool running = now[c->gate] > 0;
 		step[i] = increment(c, now, running);
-		if (c->row->expr.term[0].den != 1) {	/* one fraction: a cycle at a time, for its remainder */
+		if (c->expr->term[0].den != 1) {	/* one fraction: a cycle at a time, for its remainder */
 			uint64_t sum = c->remainder + step[i];
 			n = step[i] ? 1 : n;
-			step[i] = sum / c->row->expr.term[0].den;
-			c->remainder = sum % c->row->expr.term[0].den;
+			step[i] = sum / c->expr->term[0].den;
+			c->remainder = sum % c->expr->term[0].den;
 		}
+		if (c->clip && step[i] > c->clip)
+			step[i] = c->clip;
+		if (c->while_in && now[c->gate_in] <= 0)
+			step[i] = 0;
 		if (c->cmask || c->edge) {
-			bool on = !c->cmask ? step[i] > 0 : c->inv ? step[i] < c->cmask && running : step[i] >= c->cmask;
+			bool on = !c->cmask ? step[i] > 0 : c->inv ? step[i] < c->cmask && (running | c->always) : step[i] >= c->cmask;
 			edges |= c->edge && on && !c->previous;
 			step[i] = c->edge ? on && !c->previous : on;
 			c->previous = on;
 		}
+		if (c->active && !(c->active >> ((now[c->gate_own] > 0) + (now[c->gate_other] > 0)) & 1))
+			step[i] = 0;
 	}
 	if (edges)
 		n = 1;
@@ -238,14 +245,22 @@ static uint64_t count_stretch(struct spmu *p, const int64_t *now, uint64_t n, bo
 			step[i] = 0;
 			if (n > c->from - p->ring.first)
 				n = c->from - p->ring.first;
-		} else if (c->interrupts) {
-			uint64_t left = (PMU_COUNTER_MASK + 1 - c->value + step[i] - 1) / step[i];
+		} else if (c->acts && c->armed && c->armed_from > p->ring.first) {	/* cannot fire yet */
+			n = c->armed_from - p->ring.first < n ? c->armed_from - p->ring.first : n;
+		} else if (c->acts) {
+			uint64_t left = (pmu_left(c) + step[i] - 1) / step[i];
 			n = left < n ? left : n;
 		}
 	}
-	for (unsigned i = 0; i < p->ring_counters; i++)
-		if (step[i] && pmu_add(p, p->ring_counter[i], step[i] * n))
-			*overflow |= p->counter[p->ring_counter[i]].interrupts;
+	for (unsigned i = 0; i < p->ring_counters; i++) {
+		struct pmu_counter *c = &p->counter[p->ring_counter[i]];
+		if (!step[i])
+			continue;
+		bool fires = (c->armed && c->armed_from <= p->ring.first) | c->every;
+		if ((pmu_add(p, p->ring_counter[i], step[i] * n) | fires) && c->acts)
+			p->ring_due |= 1u << p->ring_counter[i];
+	}
+	*overflow = p->ring_due != due;
 	return n;
 }
 
@@ -289,6 +304,7 @@ uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop)
 	struct pmu_ring *g = &p->ring;
 	uint64_t found = PMU_NEVER, far = PMU_NEVER;
 	int64_t now[PMU_MAX_CHANNELS];
+	p->ring_due = 0;
 	if (!g->channels)
 		return PMU_NEVER;
 	if (g->fars)
@@ -342,9 +358,9 @@ uint64_t pmu_ring_end(const struct spmu *p)
 void pmu_ring_settle(struct spmu *p, uint64_t limit)
 {
 	uint64_t cycle = pmu_ring_run(p, limit, false);
-	if (cycle != PMU_NEVER && !p->pending) {
-		p->pending = true;
-		p->overflow_cycle = cycle;
-		p->arrival = cycle + p->host.pmi_latency;
-	}
+	if (cycle == PMU_NEVER)
+		return;
+	if (p->late == PMU_NEVER)
+		p->late = cycle;	/* acts when the next batch comes: registers do not change under a writer's hands */
+	p->late_due |= p->ring_due;
 }

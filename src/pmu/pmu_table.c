@@ -3,13 +3,21 @@
  *
  * A line is empty, a comment ('#'), a shape line ('@') or an event: ten columns separated by one TAB, "-" for nothing.
  *
- *   @cpuid_0a EAX EBX ECX EDX     leaf 0AH in hex: version (4 or 5), counters, widths, fixed counters, AnyThread
- *   @perf_capabilities HEX        IA32_PERF_CAPABILITIES; only FW_WRITE (bit 13) is modelled
+ *   @family NAME                  p5, p6, netburst or arch; the first line of all, arch if it is absent
+ *   @cpuid_0a EAX EBX ECX EDX     arch: leaf 0AH in hex: version (1 to 5), counters, widths, fixed counters, AnyThread
+ *   @perf_capabilities HEX        arch: IA32_PERF_CAPABILITIES: LBR_FMT 5:0 (0 to 5, 3FH), PEBS_TRAP 6, PEBS_ARCH_REGS 7, PEBS_REC_FMT 11:8 (0 to 5),
+ *                                 FW_WRITE 13, PEBS_BASELINE 14 (formats 4 and 5), PERF_METRICS_AVAILABLE 15, PEBS_OUTPUT_PT 16; ds.h says what
+ *                                 LBR, PEBS and their MSRs follow from it
+ *   @features LIST                optional; arch: in_tx (TSX bits of PERFEVTSEL), split (two threads share the counters); p5: rdpmc (MMX parts)
+ *   @metric NAME EXPR             arch, optional: slots and cycles that MSR_PERF_METRICS is made of (arch_metrics.c names them)
+ *   @model N                      netburst: CPUID model, 0 to 6: which ESCRs, LBRs and cascades there are
+ *   @threads N                    netburst: hardware threads, 1 or 2
  *   @slots N                      issue slots a cycle
  *   @tsc NUM/DEN                  time-stamp counter ticks a core cycle
  *
  *   name  event  umask  mods  counters  flags  alias  count  help  not_modelled
- *     event, umask  hex        mods      c=N (CMASK), i, e, t joined by commas
+ *     event, umask  hex        mods      c=N (CMASK), i, e, t joined by commas; NetBurst: escr=HEX[/HEX] (MSRs), sel=N, ti,
+ *                               replay=HEX/HEX (MSR_PEBS_ENABLE, MSR_PEBS_MATRIX_VERT), up=NAME (the event that tags for this one)
  *     counters      0-3,5      flags     precise, spec, deprecated, fixed=N, fixed-only
  *     alias         perf's generic names, comma-separated
  *     count         pmu_expr.c; "-" where not_modelled says why the model cannot produce the event
@@ -26,7 +34,8 @@
 #include <string.h>
 
 enum { TABLE_BYTES_MAX = 4 << 20, ROWS_MAX = 4096 };
-enum { SEEN_CPUID = 1, SEEN_CAPABILITIES = 2, SEEN_SLOTS = 4, SEEN_TSC = 8, SEEN_ALL = 15 };
+enum { SEEN_CPUID = 1, SEEN_CAPABILITIES = 2, SEEN_SLOTS = 4, SEEN_TSC = 8, SEEN_FAMILY = 16, SEEN_FEATURES = 32, SEEN_MODEL = 64, SEEN_THREADS = 128,
+	SEEN_ARCH = 15, SEEN_OLDER = 12 };
 
 static int problem(char *text, size_t bytes, int error, const char *format, ...) __attribute__((format(printf, 4, 5)));
 static int problem(char *text, size_t bytes, int error, const char *format, ...)
@@ -53,14 +62,42 @@ static bool number(const char *s, int base, uint64_t limit, uint64_t *out)
 	return true;
 }
 
+/* @metric NAME EXPR */
+static int metric_line(struct spmu_model *m, char *s, char *text, size_t bytes)
+{
+	char why[160];
+	s += strspn(s, " \t");
+	size_t n = strcspn(s, " \t");
+	char *expr = s + n + strspn(s + n, " \t");
+	if (s[n])
+		s[n] = 0;
+	enum pmu_metric which = pmu_metric_find(s);
+	if (m->family != &pmu_arch || which == PMU_METRICS || m->metric[which].terms)
+		return problem(text, bytes, SPMU_EINPUT, "@metric '%.40s': unknown, or twice", s);
+	int error = pmu_expr_parse(m, &m->metric[which], expr, why, sizeof why);
+	return error ? problem(text, bytes, error, "@metric %s: %s", s, why) : SPMU_OK;
+}
+
 static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, size_t bytes)
 {
+	if (!strncmp(line, "@metric", 7) && (line[7] == ' ' || line[7] == '\t'))
+		return metric_line(m, line + 7, text, bytes);
 	char *save = NULL, *key = strtok_r(line, " \t", &save), *v[5] = { 0 };
 	unsigned n = 0, bit;
 	uint64_t x[4] = { 0 };
 	while (n < 5 && (v[n] = strtok_r(NULL, " \t", &save)))
 		n++;
-	if (!strcmp(key, "@cpuid_0a") && n == 4) {
+	if (!strcmp(key, "@family") && n == 1) {
+		static const struct pmu_family *const all[] = { &pmu_arch, &pmu_p5, &pmu_p6, &pmu_netburst };
+		bit = SEEN_FAMILY;
+		if (*seen & ~bit)
+			return problem(text, bytes, SPMU_EINPUT, "@family comes first");
+		for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+			if (!strcmp(v[0], all[i]->name))
+				m->family = all[i];
+		if (!(*seen & bit) && m->family == &pmu_arch && strcmp(v[0], "arch"))
+			return problem(text, bytes, SPMU_EINPUT, "@family '%.40s': arch, p5, p6 or netburst", v[0]);
+	} else if (!strcmp(key, "@cpuid_0a") && n == 4 && m->family == &pmu_arch) {
 		bit = SEEN_CPUID;
 		for (unsigned i = 0; i < 4; i++) {
 			if (!number(v[i], 16, UINT32_MAX, &x[i]))
@@ -70,20 +107,42 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 		m->version = x[0] & 0xff;
 		m->gp = x[0] >> 8 & 0xff;
 		m->fixed = x[3] & 0x1f;
-		m->any_thread = !(x[3] >> 15 & 1);
-		if (m->version < 4 || m->version > 5)
-			return problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: version %u; 4 and 5 are modelled", m->version);
-		if (!m->gp || m->gp > PMU_MAX_GP || !m->fixed || m->fixed > PMU_MAX_FIXED)
-			return problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: 1 to %d general-purpose and 1 to %d fixed counters",
+		m->any_thread = m->version >= 3 && !(m->version >= 5 && x[3] >> 15 & 1);
+		if (!m->version || m->version > 5)
+			return problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: version %u; 1 to 5 are modelled", m->version);
+		if (m->version < 2)
+			m->fixed = 0;
+		if (!m->gp || m->gp > PMU_MAX_GP || !m->fixed != (m->version < 2) || m->fixed > PMU_MAX_FIXED)
+			return problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: 1 to %d general-purpose and (from version 2 on) 1 to %d fixed counters",
 				PMU_MAX_GP, PMU_MAX_FIXED);
-		if ((x[0] >> 16 & 0xff) != 48 || (x[3] >> 5 & 0xff) != 48)
-			return problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: only counters of 48 bits are modelled");
 		if (m->version == 5 && x[2] & ~((UINT64_C(1) << m->fixed) - 1))
 			return problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: ECX names fixed counters beyond EDX[4:0]");
-	} else if (!strcmp(key, "@perf_capabilities") && n == 1) {
+	} else if (!strcmp(key, "@perf_capabilities") && n == 1 && m->family == &pmu_arch) {
 		bit = SEEN_CAPABILITIES;
-		if (!number(v[0], 16, UINT64_MAX, &m->capabilities) || m->capabilities & ~UINT64_C(0x2000))
-			return problem(text, bytes, SPMU_EINPUT, "@perf_capabilities '%s': only bit 13 (FW_WRITE) is modelled", v[0]);
+		if (!number(v[0], 16, UINT64_MAX, &m->capabilities) || !pmu_ds_capable(m->capabilities))
+			return problem(text, bytes, SPMU_EINPUT, "@perf_capabilities '%s': modelled are LBR_FMT 0 to 5 and 3F, PEBS_TRAP, PEBS_ARCH_REGS, "
+				"PEBS_REC_FMT 0 to 5, FW_WRITE, PEBS_BASELINE (with PEBS_REC_FMT 4 and 5), PERF_METRICS, PEBS_OUTPUT_PT", v[0]);
+	} else if (!strcmp(key, "@features") && n && n < 5) {
+		bit = SEEN_FEATURES;
+		for (unsigned i = 0; i < n; i++) {
+			static const struct { const char *name; unsigned bit; const struct pmu_family *family; } known[] = {
+				{ "in_tx", PMU_FEATURE_IN_TX, &pmu_arch }, { "split", PMU_FEATURE_SPLIT, &pmu_arch },
+				{ "rdpmc", PMU_FEATURE_RDPMC, &pmu_p5 },
+			};
+			unsigned one = 0;
+			for (unsigned k = 0; k < sizeof known / sizeof *known; k++)
+				if (!strcmp(v[i], known[k].name) && known[k].family == m->family)
+					one = known[k].bit;
+			if (!one || m->features & one)
+				return problem(text, bytes, SPMU_EINPUT, "@features '%.40s': this family has no such, or twice", v[i]);
+			m->features |= one;
+		}
+	} else if ((!strcmp(key, "@model") || !strcmp(key, "@threads")) && n == 1 && m->family == &pmu_netburst) {
+		bool threads = key[1] == 't';
+		bit = threads ? SEEN_THREADS : SEEN_MODEL;
+		if (!number(v[0], 10, threads ? 2 : 6, &x[0]) || (threads && !x[0]))
+			return problem(text, bytes, SPMU_EINPUT, threads ? "@threads '%.40s': 1 or 2" : "@model '%.40s': 0 to 6", v[0]);
+		*(threads ? &m->threads : &m->model) = (unsigned)x[0];
 	} else if (!strcmp(key, "@slots") && n == 1) {
 		bit = SEEN_SLOTS;
 		if (!number(v[0], 10, 64, &x[0]) || !x[0])
@@ -107,11 +166,36 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 	return SPMU_OK;
 }
 
-static bool row_mods(struct spmu_event *e, char *s)
+static bool row_mods(struct spmu_event *e, char *s, bool netburst)
 {
 	char *save = NULL;
 	for (char *t = strtok_r(s, ",", &save); t; t = strtok_r(NULL, ",", &save)) {
 		uint64_t v;
+		if (netburst) {
+			char *second = strchr(t, '/');
+			if (second)
+				*second++ = 0;
+			if (!strcmp(t, "ti"))
+				e->thread_independent = true;
+			else if (!strncmp(t, "sel=", 4) && number(t + 4, 10, 7, &v))
+				e->escr_select = (uint8_t)v;
+			else if (!strncmp(t, "escr=", 5) && number(t + 5, 16, 0xffff, &v)) {
+				e->escr[0] = (uint16_t)v;
+				if (second && !number(second, 16, 0xffff, &v))
+					return false;
+				e->escr[1] = second ? (uint16_t)v : 0;
+			} else if (!strncmp(t, "replay=", 7) && second && number(t + 7, 16, UINT32_MAX, &v)) {
+				e->replay_enable = (uint32_t)v;
+				if (!number(second, 16, UINT32_MAX, &v))
+					return false;
+				e->replay_matrix = (uint32_t)v;
+			} else if (!strncmp(t, "up=", 3) && t[3] && !second) {
+				e->upstream = t + 3;
+			} else {
+				return false;
+			}
+			continue;
+		}
 		if (!strcmp(t, "i"))
 			e->inv = 1;
 		else if (!strcmp(t, "e"))
@@ -129,12 +213,13 @@ static bool row_mods(struct spmu_event *e, char *s)
 static bool row_counters(const struct spmu_model *m, struct spmu_event *e, char *s)
 {
 	char *save = NULL;
+	uint64_t last_pmc = m->gp - 1;
 	for (char *t = strtok_r(s, ",", &save); t; t = strtok_r(NULL, ",", &save)) {
 		uint64_t first, last;
 		char *dash = strchr(t, '-');
 		if (dash)
 			*dash++ = 0;
-		if (!number(t, 10, m->gp - 1, &first) || !number(dash ? dash : t, 10, m->gp - 1, &last) || first > last)
+		if (!number(t, 10, last_pmc, &first) || !number(dash ? dash : t, 10, last_pmc, &last) || first > last)
 			return false;
 		for (; first <= last; first++)
 			e->pmc_mask |= 1u << first;
@@ -189,14 +274,16 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 		return problem(text, bytes, SPMU_EINPUT, *col[NAME] ? "event %s twice" : "event without a name%s", col[NAME]);
 	e->name = col[NAME];
 	e->fixed = -1;
-	if (!number(col[EVENT], 16, 255, &v))
+	e->upstream = nothing;
+	bool netburst = m->family == &pmu_netburst;
+	if (!number(col[EVENT], 16, netburst || m->family == &pmu_p5 ? 63 : 255, &v))
 		return problem(text, bytes, SPMU_EINPUT, "%s: bad event select '%s'", e->name, col[EVENT]);
 	e->event = (uint8_t)v;
-	if (!number(col[UMASK], 16, 255, &v))
+	if (!number(col[UMASK], 16, netburst ? 0xffff : 255, &v))
 		return problem(text, bytes, SPMU_EINPUT, "%s: bad umask '%s'", e->name, col[UMASK]);
-	e->umask = (uint8_t)v;
-	if (!row_mods(e, col[MODS]))
-		return problem(text, bytes, SPMU_EINPUT, "%s: mods are c=N, i, e, t", e->name);
+	e->umask = (uint16_t)v;
+	if (!row_mods(e, col[MODS], netburst))
+		return problem(text, bytes, SPMU_EINPUT, "%s: mods are %s", e->name, netburst ? "escr=, sel=, ti, replay=, up=" : "c=N, i, e, t");
 	if (e->any && !m->any_thread)
 		return problem(text, bytes, SPMU_EINPUT, "%s: this PMU has no AnyThread", e->name);
 	if (!row_flags(m, e, col[FLAGS]))
@@ -226,7 +313,7 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 		return problem(text, bytes, SPMU_EINPUT, "%s: weighted cycles() need a CMASK", e->name);
 	for (size_t i = 0; i < m->rows; i++) {
 		const struct pmu_row *o = &m->row[i];
-		if (o->expr.terms && o->public.event == e->event && o->public.umask == e->umask &&
+		if (o->expr.terms && o->public.event == e->event && o->public.umask == e->umask && o->public.escr[0] == e->escr[0] &&
 		    memcmp(&o->expr, &row->expr, sizeof row->expr))
 			return problem(text, bytes, SPMU_EINPUT, "%s: another `count` than %s of the same event and umask",
 				e->name, o->public.name);
@@ -234,10 +321,17 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 	return SPMU_OK;
 }
 
+static bool shape_known(const struct spmu_model *m, unsigned seen)
+{
+	unsigned all = m->family == &pmu_arch ? SEEN_ARCH : m->family == &pmu_netburst ? SEEN_OLDER | SEEN_MODEL | SEEN_THREADS : SEEN_OLDER;
+	return (seen & all) == all;
+}
+
 static int finish(struct spmu_model *m, unsigned seen, char *text, size_t bytes)
 {
-	if (seen != SEEN_ALL)
-		return problem(text, bytes, SPMU_EINPUT, "shape lines missing: @cpuid_0a, @perf_capabilities, @slots, @tsc");
+	if (!shape_known(m, seen))
+		return problem(text, bytes, SPMU_EINPUT, "shape lines missing: %s@slots, @tsc",
+			m->family == &pmu_arch ? "@cpuid_0a, @perf_capabilities, " : m->family == &pmu_netburst ? "@model, @threads, " : "");
 	for (size_t i = 0; i < m->rows; i++) {
 		const struct pmu_row *r = &m->row[i];
 		if (r->public.flags & SPMU_EVENT_FIXED && r->expr.terms) {
@@ -263,6 +357,7 @@ static int parse(struct spmu_model *m, const char *path, char *text, size_t byte
 {
 	unsigned line_number = 0, seen = 0;
 	char why[256];
+	m->family = &pmu_arch;
 	for (char *line = m->text, *next; line && *line; line = next) {
 		int error = SPMU_OK;
 		line_number++;
@@ -274,8 +369,10 @@ static int parse(struct spmu_model *m, const char *path, char *text, size_t byte
 		if (*line == '@')
 			error = m->rows ? problem(why, sizeof why, SPMU_EINPUT, "shape lines come before events")
 				: shape(m, line, &seen, why, sizeof why);
-		else if (seen != SEEN_ALL)
+		else if (!shape_known(m, seen))
 			error = finish(m, seen, why, sizeof why);
+		else if (!m->counters && (error = m->family->shape(m, why, sizeof why)))
+			;
 		else if (m->rows == ROWS_MAX)
 			error = problem(why, sizeof why, SPMU_EINPUT, "more than %d events", ROWS_MAX);
 		else {
@@ -352,6 +449,7 @@ void spmu_model_free(struct spmu_model *m)
 	free(m);
 }
 
+enum spmu_pmu_family spmu_model_family(const struct spmu_model *m) { return m->family->public; }
 size_t spmu_model_events(const struct spmu_model *m) { return m->rows; }
 unsigned spmu_model_version(const struct spmu_model *m) { return m->version; }
 unsigned spmu_model_gp_counters(const struct spmu_model *m) { return m->gp; }
@@ -398,7 +496,7 @@ const struct pmu_row *pmu_find_code(const struct spmu_model *m, uint64_t perfevt
 		const struct pmu_row *r = &m->row[i];
 		const struct spmu_event *e = &r->public;
 		unsigned rank;
-		if ((e->event | e->umask << 8) != (int)(perfevtsel & 0xffff))
+		if ((unsigned)(e->event | e->umask << 8) != (perfevtsel & 0xffff))
 			continue;
 		if (e->cmask == cmask && e->inv == inv && e->edge == edge)
 			rank = e->any == !!(perfevtsel & SPMU_EVTSEL_ANY) ? 5 : 4;

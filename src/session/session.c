@@ -24,6 +24,7 @@ enum {
 	PMI_LATENCY = 60,
 	TICK_HZ = 250, /* the kernel's tick, at which it looks after the periods of rare events */
 };
+#define LVT_NMI UINT32_C(0x400)	/* delivery mode of the local APIC's performance entry */
 #define RDPMC_FIXED (UINT32_C(1) << 30)
 #define COUNTER_MASK ((UINT64_C(1) << 48) - 1)
 #define COUNTERS_STATUS UINT64_C(0xffffffffffff)	/* of IA32_PERF_GLOBAL_STATUS: the overflow bits of counters */
@@ -272,6 +273,7 @@ static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, 
 	struct session *s = t->s;
 	(void)batch;
 	/* acknowledge first, as the kernel does: an overflow from now on is a new one */
+	spmu_apic_write(pmu, SPMU_APIC_LVT_PC, LVT_NMI);	/* the PMI has masked it */
 	spmu_wrmsr(pmu, MSR_IA32_PERF_GLOBAL_STATUS_RESET, pmi->status & COUNTERS_STATUS);
 	for (size_t i = 0; i < s->items; i++) {
 		const struct plan_item *p = s->plan + i;
@@ -408,6 +410,8 @@ static int thread_new(struct thread **out, struct session *s, struct err *err)
 		struct spmu_host host = { .context = t->attached + k, .pmi = on_pmi, .pmi_latency = PMI_LATENCY };
 		if (spmu_create(t->pmu + k, s->o.model, &host) != SPMU_OK)
 			rc = err_set(err, ERR_NOMEM, "out of memory for a PMU");
+		else
+			spmu_apic_write(t->pmu[k], SPMU_APIC_LVT_PC, LVT_NMI);
 	}
 	for (size_t i = 0; !rc && i < s->items; i++) {
 		struct counter *c = t->counter + i;

@@ -33,6 +33,7 @@ static void pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, const
 	MUST(pmi->record <= b->count);
 	MUST(pmi->cycle >= pmi->overflow_cycle);
 	unsigned op = (unsigned)take(in, 1);
+	spmu_apic_write(p, SPMU_APIC_LVT_PC, op & 32 ? 0x10400 : 0x400);
 	if (op & 1)
 		spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_STATUS_RESET, pmi->status & ~(UINT64_C(3) << 60));
 	if (op & 2)
@@ -112,6 +113,7 @@ static uint64_t run(const struct spmu_model *m, const uint8_t *data, size_t size
 	uint64_t sum = 0, v;
 	if (spmu_create(&p, m, &host))
 		return 0;
+	spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x400);
 	while (in.at < in.end)
 		switch (take(&in, 1) & 3) {
 		case 0: write_register(p, &in); break;

@@ -14,6 +14,10 @@
 #include <string.h>
 #include "pmu/pmu_internal.h"
 
+#define STATUS_CTR_FRZ (UINT64_C(1) << 59)
+#define DEBUGCTL_FREEZE_PERFMON_ON_PMI (UINT64_C(1) << 12)
+#define PMU_COUNTER_MASK ((UINT64_C(1) << 48) - 1)	/* of the architectural PMUs tested here */
+
 static struct spmu_model *fixture_model(const char *name)
 {
 	char path[512], text[300] = "";
@@ -29,6 +33,7 @@ static inline struct spmu *fixture_pmu(const struct spmu_model *m, const struct 
 {
 	struct spmu *p = NULL;
 	assert_int_equal(spmu_create(&p, m, host), SPMU_OK);
+	assert_int_equal(spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x400), SPMU_OK);	/* NMI, not masked */
 	assert_int_equal(spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_CTRL, ((UINT64_C(1) << m->gp) - 1) | ((UINT64_C(1) << m->fixed) - 1) << 32),
 		SPMU_OK);
 	return p;
@@ -131,7 +136,8 @@ static inline void stream_send(struct stream *s, size_t from, size_t to, uint64_
 		struct spmu_record *r = &copy[i - from];
 		const uint64_t *at = s->at[i];
 		*r = s->r[i];
-		b.user_only &= r->cpl == 3;
+		b.user_only &= r->cpl == 3 && r->hw_thread == s->r[from].hw_thread;
+		b.hw_threads |= UINT64_C(1) << (r->hw_thread & 63);
 		if (r->kind != SPMU_REC_UOP) {
 			r->begin = (uint32_t)(at[0] - base);
 			r->end = (uint32_t)(at[1] - base);

@@ -25,6 +25,7 @@ static void handler(void *context, struct spmu *p, const struct spmu_pmi *pmi, c
 	l->n++;
 	l->status_seen = pmi->status;
 	assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), pmi->status);
+	spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x400);
 	spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_STATUS_RESET, pmi->status);
 	if (l->reload)
 		spmu_wrmsr(p, MSR_IA32_PMC0, l->reload);

@@ -122,6 +122,7 @@ static void rearm(void *context, struct spmu *p, const struct spmu_pmi *pmi, con
 	(void)pmi;
 	(void)b;
 	++*(unsigned *)context;
+	spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x400);
 	spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_STATUS_RESET, 1);
 	spmu_wrmsr(p, MSR_IA32_PMC0, (uint64_t)-37);
 }

@@ -27,9 +27,11 @@ static const struct write writes[] = {
 	{ BOTH, EVTSEL + 7, 0xffdfffff, SPMU_OK, 0xffdfffff },
 	{ SKL, EVTSEL, 0x6300c0, SPMU_OK, 0x6300c0 },				/* AnyThread */
 	{ GLC, EVTSEL, 0x6300c0, SPMU_GP, 0 },					/* AnyThread is deprecated */
-	{ BOTH, EVTSEL, UINT64_C(1) << 32, SPMU_GP, 0 },			/* IN_TX */
-	{ BOTH, EVTSEL, UINT64_C(1) << 33, SPMU_GP, 0 },			/* IN_TXCP */
-	{ BOTH, EVTSEL, UINT64_C(1) << 34, SPMU_GP, 0 },			/* adaptive PEBS */
+	{ BOTH, EVTSEL, UINT64_C(1) << 32, SPMU_OK, UINT64_C(1) << 32 },	/* IN_TX */
+	{ BOTH, EVTSEL, UINT64_C(1) << 33, SPMU_GP, 0 },			/* IN_TXCP: counter 2 alone */
+	{ BOTH, EVTSEL + 2, UINT64_C(1) << 33, SPMU_OK, UINT64_C(1) << 33 },
+	{ SKL, EVTSEL, UINT64_C(1) << 34, SPMU_GP, 0 },			/* adaptive PEBS */
+	{ GLC, EVTSEL, UINT64_C(1) << 34, SPMU_OK, UINT64_C(1) << 34 },
 	{ BOTH, EVTSEL, UINT64_C(1) << 63, SPMU_GP, 0 },
 	{ BOTH, EVTSEL + 8, 0, SPMU_ENOMSR, 0 },
 	/* fixed counters */
@@ -44,20 +46,23 @@ static const struct write writes[] = {
 	{ GLC, MSR_IA32_FIXED_CTR_CTRL, 0xbbbb, SPMU_OK, 0xbbbb },
 	{ GLC, MSR_IA32_FIXED_CTR_CTRL, 0x4, SPMU_GP, 0 },			/* AnyThread */
 	{ GLC, MSR_IA32_FIXED_CTR_CTRL, 0x10000, SPMU_GP, 0 },
-	{ BOTH, MSR_IA32_FIXED_CTR_CTRL, UINT64_C(1) << 32, SPMU_GP, 0 },	/* adaptive PEBS */
+	{ SKL, MSR_IA32_FIXED_CTR_CTRL, UINT64_C(1) << 32, SPMU_GP, 0 },	/* adaptive PEBS */
+	{ GLC, MSR_IA32_FIXED_CTR_CTRL, UINT64_C(0x1111) << 32, SPMU_OK, UINT64_C(0x1111) << 32 },
+	{ BOTH, MSR_IA32_FIXED_CTR_CTRL, UINT64_C(1) << 33, SPMU_GP, 0 },
 	/* global control */
 	{ SKL, MSR_IA32_PERF_GLOBAL_CTRL, ALL_SKL, SPMU_OK, ALL_SKL },
 	{ SKL, MSR_IA32_PERF_GLOBAL_CTRL, UINT64_C(1) << 35, SPMU_GP, 0 },
 	{ GLC, MSR_IA32_PERF_GLOBAL_CTRL, ALL_GLC, SPMU_OK, ALL_GLC },
 	{ GLC, MSR_IA32_PERF_GLOBAL_CTRL, UINT64_C(1) << 36, SPMU_GP, 0 },
 	{ BOTH, MSR_IA32_PERF_GLOBAL_CTRL, 0x100, SPMU_GP, 0 },
-	{ BOTH, MSR_IA32_PERF_GLOBAL_CTRL, UINT64_C(1) << 48, SPMU_GP, 0 },	/* PERF_METRICS */
+	{ SKL, MSR_IA32_PERF_GLOBAL_CTRL, UINT64_C(1) << 48, SPMU_GP, 0 },	/* PERF_METRICS */
+	{ GLC, MSR_IA32_PERF_GLOBAL_CTRL, UINT64_C(1) << 48, SPMU_OK, UINT64_C(1) << 48 },
 	/* status: read-only; its two companions */
 	{ BOTH, MSR_IA32_PERF_GLOBAL_STATUS, 0, SPMU_GP, 0 },
 	{ SKL, MSR_IA32_PERF_GLOBAL_STATUS_RESET, ALL_SKL | UINT64_C(0xfc80) << 48, SPMU_OK, 0 },
 	{ GLC, MSR_IA32_PERF_GLOBAL_STATUS_RESET, ALL_GLC | UINT64_C(0xfc80) << 48, SPMU_OK, 0 },
 	{ BOTH, MSR_IA32_PERF_GLOBAL_STATUS_RESET, 0x100, SPMU_GP, 0 },
-	{ BOTH, MSR_IA32_PERF_GLOBAL_STATUS_RESET, UINT64_C(1) << 48, SPMU_GP, 0 },
+	{ SKL, MSR_IA32_PERF_GLOBAL_STATUS_RESET, UINT64_C(1) << 48, SPMU_GP, 0 },
 	{ BOTH, MSR_IA32_PERF_GLOBAL_STATUS_RESET, UINT64_C(1) << 54, SPMU_GP, 0 },
 	{ BOTH, MSR_IA32_PERF_GLOBAL_STATUS_SET, 0xff | UINT64_C(0x7c80) << 48, SPMU_OK, 0 },
 	{ BOTH, MSR_IA32_PERF_GLOBAL_STATUS_SET, UINT64_C(1) << 63, SPMU_GP, 0 },	/* CondChgd cannot be set */
@@ -65,12 +70,13 @@ static const struct write writes[] = {
 	{ BOTH, MSR_IA32_PERF_GLOBAL_INUSE, 0, SPMU_GP, 0 },
 	{ BOTH, MSR_IA32_PERF_CAPABILITIES, 0x2000, SPMU_GP, 0 },
 	{ BOTH, MSR_IA32_DEBUGCTL, 1 << 12, SPMU_OK, 1 << 12 },
-	{ BOTH, MSR_IA32_DEBUGCTL, 1, SPMU_GP, 0 },				/* LBR */
-	{ BOTH, MSR_IA32_DEBUGCTL, 1 << 11, SPMU_GP, 0 },			/* FREEZE_LBRS_ON_PMI */
+	{ BOTH, MSR_IA32_DEBUGCTL, 0xfc3, SPMU_OK, 0xfc3 },			/* LBR, BTF, TR, BTS, BTINT, OFF_OS, OFF_USR, FREEZE_LBRS_ON_PMI */
+	{ BOTH, MSR_IA32_DEBUGCTL, 4, SPMU_GP, 0 },
+	{ BOTH, MSR_IA32_DEBUGCTL, 1 << 13, SPMU_GP, 0 },
 	{ BOTH, MSR_IA32_DEBUGCTL, 1 << 14, SPMU_GP, 0 },			/* FREEZE_WHILE_SMM */
 	/* not there */
-	{ BOTH, MSR_PERF_METRICS, 0, SPMU_ENOMSR, 0 },
-	{ BOTH, 0x3f1, 0, SPMU_ENOMSR, 0 },					/* IA32_PEBS_ENABLE */
+	{ SKL, MSR_PERF_METRICS, 0, SPMU_ENOMSR, 0 },
+	{ BOTH, 0x3f3, 0, SPMU_ENOMSR, 0 },
 	{ BOTH, 0x10, 0, SPMU_ENOMSR, 0 },
 	{ BOTH, 0, 0, SPMU_ENOMSR, 0 },
 	{ BOTH, UINT32_MAX, 0, SPMU_ENOMSR, 0 },
@@ -127,7 +133,7 @@ static void reset_values(void **state)
 	struct spmu *p = NULL;
 	assert_int_equal(spmu_create(&p, m, NULL), SPMU_OK);
 	assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_CTRL), 0xff);
-	assert_int_equal(fixture_read(p, MSR_IA32_PERF_CAPABILITIES), 0x2000);
+	assert_int_equal(fixture_read(p, MSR_IA32_PERF_CAPABILITIES), m->capabilities);
 	static const uint32_t zero[] = { MSR_IA32_PMC0, MSR_IA32_PERFEVTSEL0, MSR_IA32_FIXED_CTR0 + 3, MSR_IA32_FIXED_CTR_CTRL,
 		MSR_IA32_PERF_GLOBAL_STATUS, MSR_IA32_PERF_GLOBAL_STATUS_RESET, MSR_IA32_PERF_GLOBAL_STATUS_SET,
 		MSR_IA32_PERF_GLOBAL_INUSE, MSR_IA32_DEBUGCTL };
@@ -179,7 +185,8 @@ static void rdpmc_takes_the_types_and_indices_of_the_part(void **state)
 		{ BOTH, 0, SPMU_OK, 100 }, { BOTH, 7, SPMU_OK, 107 }, { BOTH, 8, SPMU_GP, 0 }, { BOTH, 0xffff, SPMU_GP, 0 },
 		{ BOTH, 0x40000000, SPMU_OK, 200 }, { BOTH, 0x40000002, SPMU_OK, 202 }, { SKL, 0x40000003, SPMU_GP, 0 },
 		{ GLC, 0x40000003, SPMU_OK, 203 }, { GLC, 0x40000004, SPMU_GP, 0 },
-		{ BOTH, 0x20000000, SPMU_GP, 0 },	/* PERF_METRICS */
+		{ SKL, 0x20000000, SPMU_GP, 0 }, { GLC, 0x20000000, SPMU_OK, 0 },	/* PERF_METRICS */
+		{ GLC, 0x20000001, SPMU_GP, 0 },
 		{ BOTH, 0x80000000, SPMU_GP, 0 },	/* the fast read of NetBurst */
 		{ BOTH, 0xc0000000, SPMU_GP, 0 }, { BOTH, 0x00010000, SPMU_GP, 0 }, { BOTH, 0x40010000, SPMU_GP, 0 },
 	};

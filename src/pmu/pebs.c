@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Precise event based sampling: which counters sample, what their overflow does, and where records go.
+ *
+ * Source: SDM vol. 3B, chapter "Performance Monitoring", "Processor Event Based Sampling (PEBS)" of Core, Nehalem, Sandy Bridge, Haswell,
+ * Skylake, Goldmont, Goldmont Plus and Ice Lake ("Extended PEBS", "Adaptive PEBS"); US9465680B1 (events that are not precise, and fixed
+ * counters); US20200242003A1 (reload values in MSRs); Linux, arch/x86/events/intel/{core,ds}.c.
+ *
+ * A counter set in IA32_PEBS_ENABLE does not sample when it overflows: the overflow arms it, and the event behind that (from
+ * spmu_host.pebs_arming cycles on) triggers the record; so the shadow of an event in an event's wake stays invisible, as on the
+ * machine.  No shadow have, and sample the very event that overflows:
+ *   PDIR   counter 1 with INST_RETIRED.PREC_DIST (C0H/01H), Sandy Bridge to Skylake
+ *   PDist  counter 0 with a precise event, and fixed counter 0 (from Ice Lake on)
+ * An event that is not precise is sampled from Ice Lake on only, at the next opportunity: the record is of the first instruction that
+ * retires behind the overflow.  A precise event is one that the table calls so, with the table's CMASK, INV and EDGE and no AnyThread.
+ *
+ * A record clears the counter's overflow bit and reloads the counter: from the DS area; or from MSR_RELOAD_x when records go into the trace
+ * (IA32_PEBS_ENABLE[62:61] 1), or always with spmu_host.pebs_reload_msrs.  When the buffer is full, absent or faults, the record is lost
+ * and the counter runs on from 0.  When the index has reached the threshold (also: stands there and the record is lost), OvfDSBuffer
+ * (status bit 62) is set and a PMI is due.  With INT set, the overflow itself raises a PMI as without PEBS.  Lower counters go first,
+ * general-purpose ones before fixed ones, the assist before the PMI.
+ *
+ * Load latency: from dispatch to completion, loads above the threshold (at least 3) count; the machine watches one load in a few, this
+ * model all of them.  Events behind the front end (MSR_PEBS_FRONTEND): as far as records tell, see frontend_event.
+ *
+ * GUESS: the record of an imprecise event has the state behind that next instruction; a loop of distinct instructions on such a machine settles it.
+ * GUESS: with PMI_AFTER_EACH_RECORD (bit 60, output into the trace) the overflow bit stays set and the PMI is the counter's own.
+ * GUESS: a full buffer does not reload the counter (as the manual says of Goldmont).
+ */
+#include "pmu_internal.h"
+#include <string.h>
+
+#define CAP_FW_WRITE (UINT64_C(1) << 13)
+#define CAP_PEBS_OUTPUT_PT (UINT64_C(1) << 16)
+#define ENABLE_PRECISE_STORE (UINT64_C(1) << 63)
+#define ENABLE_PMI_EACH (UINT64_C(1) << 60)
+enum { TAG_LATENCY = 1, TAG_FRONTEND = 2 };	/* of records, and own sources 0 and 1; own source 2: stores */
+enum { LATENCY_MIN = 3 };
+
+int pmu_pebs_format(const struct spmu *p)
+{
+	if (p->model->family == &pmu_netburst)
+		return 0;
+	if (p->model->family != &pmu_arch || p->model->version < 2)
+		return PEBS_NONE;
+	int format = p->model->capabilities >> 8 & 15;
+	return format <= 5 ? format : PEBS_NONE;
+}
+
+/* Nehalem and Westmere: the first of format 1, without full-width writes. */
+static bool is_nehalem(const struct spmu *p)
+{
+	return pmu_pebs_format(p) == 1 && !(p->model->capabilities & CAP_FW_WRITE);
+}
+
+static bool is_sandy_bridge(const struct spmu *p)
+{
+	return pmu_pebs_format(p) == 1 && p->model->capabilities & CAP_FW_WRITE;
+}
+
+uint64_t pmu_pebs_enable_bits(const struct spmu *p)
+{
+	const struct spmu_model *m = p->model;
+	int format = pmu_pebs_format(p);
+	uint64_t gp = (UINT64_C(1) << m->gp) - 1;
+	if (format < 1)
+		return format < 0 ? 0 : 1;
+	if (format >= 4)
+		return (gp & 0xff) | ((UINT64_C(1) << m->fixed) - 1) << 32 | (m->capabilities & CAP_PEBS_OUTPUT_PT ? UINT64_C(7) << 60 : 0);
+	gp &= 15;		/* PMC4 to PMC7 do not sample */
+	return gp | gp << 32 | (is_sandy_bridge(p) ? ENABLE_PRECISE_STORE : 0);
+}
+
+bool pmu_pebs_to_trace(const struct spmu *p)
+{
+	return p->model->family == &pmu_arch && p->model->capabilities & CAP_PEBS_OUTPUT_PT && (p->ds.enable >> 61 & 3) == 1;
+}
+
+static bool is_fixed(const struct spmu *p, unsigned i)
+{
+	return i >= p->model->gp && i < p->model->gp + p->model->fixed;
+}
+
+bool pmu_pebs_on(const struct spmu *p, unsigned i)
+{
+	int format = pmu_pebs_format(p);
+	if (p->model->family != &pmu_arch || !p->ds.enable || format < 0)
+		return false;
+	if (!(pmu_pebs_to_trace(p) ? p->host.pebs_output != NULL || pmu_ds_memory(p) : pmu_ds_memory(p)))
+		return false;
+	if (i < p->model->gp)
+		return p->ds.enable >> i & 1;
+	return format >= 4 && is_fixed(p, i) && p->ds.enable >> (32 + i - p->model->gp) & 1;
+}
+
+/* ---- events that need more than the record's bits ----------------------------------------------------------- */
+
+enum pmu_pebs_extra pmu_pebs_extra(const struct spmu *p, unsigned i)
+{
+	int format = p->model->family == &pmu_arch ? pmu_pebs_format(p) : PEBS_NONE;
+	if (format < 1 || i >= p->model->gp)
+		return EXTRA_NONE;
+	unsigned event = p->arch.evtsel[i] & 0xffff;
+	if (event == (is_nehalem(p) ? 0x100bu : 0x01cdu))	/* below version 5 a bit of its own switches it on */
+		return p->ds.enable >> i & 1 && (format >= 4 || p->ds.enable >> (32 + i) & 1) ? EXTRA_LATENCY : EXTRA_NONE;
+	if (event == 0x02cd && (format >= 5 || (is_sandy_bridge(p) && i == 3 && p->ds.enable & ENABLE_PRECISE_STORE)))
+		return EXTRA_STORE;
+	return event == 0x01c6 && format >= 3 ? EXTRA_FRONTEND : EXTRA_NONE;
+}
+
+static const struct pmu_source own_sources[3] = {
+	{ .is_mask = SPMU_IS(LOAD), .is_want = SPMU_IS(LOAD), .tagged = TAG_LATENCY },
+	{ .tagged = TAG_FRONTEND },
+	{ .is_mask = SPMU_IS(STORE_ADDR), .is_want = SPMU_IS(STORE_ADDR) },
+};
+
+void pmu_pebs_reset(struct spmu *p)
+{
+	if (p->model->family != &pmu_arch)
+		return;
+	for (unsigned k = 0; k < 3; k++) {
+		p->own[k] = own_sources[k];
+		p->own[k].did_mask = p->own[k].did_want = SPMU_DID(RETIRED);
+		p->own[k].stage = STAGE_RETIRE;
+		p->own[k].until = STAGE_NONE;
+		p->pebs_expr[k] = (struct pmu_expr){ .terms = 1, .term = { { .num = 1, .den = 1, .source = (uint16_t)(p->model->sources + k) } } };
+	}
+	p->owns = 3;
+}
+
+const struct pmu_expr *pmu_pebs_expr(const struct spmu *p, unsigned i)
+{
+	enum pmu_pebs_extra extra = pmu_pebs_extra(p, i);
+	if (extra == EXTRA_NONE)
+		return NULL;
+	const struct pmu_row *row = pmu_find_code(p->model, p->arch.evtsel[i]);
+	if (!row || !(row->public.pmc_mask >> i & 1))
+		return NULL;
+	return &p->pebs_expr[extra == EXTRA_LATENCY ? 0 : extra == EXTRA_FRONTEND ? 1 : 2];
+}
+
+/* Did the uop come behind the front-end event that MSR_PEBS_FRONTEND names?  Codes: Intel's event lists, FRONTEND_RETIRED.  What a core's
+ * records do not say of a uop (L2 and STLB misses of its fetch, unknown branches) never happens. */
+static bool frontend_event(const struct spmu *p, const struct spmu_record *r)
+{
+	bool first = r->is & SPMU_IS(INST_BEGIN);
+	switch (p->ds.frontend & 0xff) {
+	case 0x01:		/* ANY_DSB_MISS */
+	case 0x11:		/* DSB_MISS */
+		return first && r->did & SPMU_DID(FROM_MITE);
+	case 0x12:		/* L1I_MISS */
+		return r->did & SPMU_DID(ICACHE_MISS);
+	case 0x14:		/* ITLB_MISS */
+		return r->did & SPMU_DID(ITLB_MISS_F);
+	case 0x08:		/* MS_FLOWS */
+		return first && r->did & SPMU_DID(FROM_MS);
+	default:
+		return false;
+	}
+}
+
+/* LATENCY_GE_n_BUBBLES_GE_m: the instruction first to be issued behind n cycles or more in each of which m or more slots stayed empty for
+ * want of uops.  Seen within one batch. */
+static void tag_bubbles(const struct spmu *p, const struct spmu_batch *b, uint16_t *tag)
+{
+	uint32_t length = p->ds.frontend >> 8 & 0xfff, width = p->ds.frontend >> 20 & 7, begin = 0, end = 0;
+	for (uint32_t i = 0; i < b->count; i++) {
+		const struct spmu_record *s = &b->records[i];
+		if (s->kind == SPMU_REC_UOP || s->signal != SPMU_SIG_IDQ_BUBBLE || s->hw_thread != p->host.hw_thread || s->did < width || s->end <= s->begin)
+			continue;
+		if (s->begin != end)
+			begin = s->begin;
+		end = s->end;
+		if (end - begin < length)
+			continue;
+		uint32_t best = b->count;
+		for (uint32_t k = 0; k < b->count; k++) {
+			const struct spmu_record *r = &b->records[k];
+			if (r->kind == SPMU_REC_UOP && r->is & SPMU_IS(INST_BEGIN) && r->did & SPMU_DID(RETIRED) && r->hw_thread == p->host.hw_thread &&
+			    r->alloc >= end) {
+				best = k;
+				break;	/* uops come in program order, and are issued in it */
+			}
+		}
+		if (best < b->count)
+			tag[best] |= TAG_FRONTEND;
+	}
+}
+
+void pmu_pebs_tag(struct spmu *p, const struct spmu_batch *b, uint16_t *tag)
+{
+	uint64_t threshold = p->ds.latency < LATENCY_MIN ? LATENCY_MIN : p->ds.latency;
+	for (uint32_t i = 0; i < b->count; i++) {
+		const struct spmu_record *r = &b->records[i];
+		tag[i] = 0;
+		if (r->kind != SPMU_REC_UOP)
+			continue;
+		if (r->is & SPMU_IS(LOAD) && r->complete != UINT32_MAX && r->dispatch <= r->complete && r->complete - r->dispatch > threshold)
+			tag[i] |= TAG_LATENCY;
+		if (frontend_event(p, r))
+			tag[i] |= TAG_FRONTEND;
+	}
+	if ((p->ds.frontend & 0xff) == 0x06)
+		tag_bubbles(p, b, tag);
+}
+
+/* ---- overflow ----------------------------------------------------------------------------------------------- */
+
+enum way { WAY_NONE, WAY_ARMED, WAY_EXACT, WAY_NEXT };
+
+static bool is_precise(const struct spmu *p, unsigned i)
+{
+	uint64_t v = p->arch.evtsel[i];
+	const struct pmu_row *row = pmu_find_code(p->model, v);
+	if (!row || !(row->public.flags & SPMU_EVENT_PRECISE) || v & SPMU_EVTSEL_ANY)
+		return false;
+	const struct spmu_event *e = &row->public;
+	return e->cmask == (v >> 24 & 0xff) && e->inv == !!(v & SPMU_EVTSEL_INV) && e->edge == !!(v & SPMU_EVTSEL_EDGE);
+}
+
+static enum way way_of(const struct spmu *p, unsigned i)
+{
+	int format = pmu_pebs_format(p);
+	if (i >= p->model->gp)
+		return i == p->model->gp ? WAY_EXACT : WAY_NEXT;
+	if (!is_precise(p, i) && pmu_pebs_extra(p, i) == EXTRA_NONE)
+		return format >= 4 ? WAY_NEXT : WAY_NONE;
+	if (format >= 4)
+		return i == 0 ? WAY_EXACT : WAY_ARMED;
+	/* PDIR: Sandy Bridge (format 1 with full-width writes) and later */
+	return i == 1 && (p->arch.evtsel[i] & 0xffff) == 0x01c0 && format >= 1 && !is_nehalem(p) ? WAY_EXACT : WAY_ARMED;
+}
+
+static uint64_t status_bit(const struct spmu *p, unsigned i)
+{
+	return i < p->model->gp ? UINT64_C(1) << i : UINT64_C(1) << (32 + i - p->model->gp);
+}
+
+static void reload(struct spmu *p, unsigned i)
+{
+	uint64_t value;
+	if (pmu_ds_counter_reset(p, i, &value))
+		pmu_write_counter(p, i, value);
+}
+
+bool pmu_pebs_sample(struct spmu *p, unsigned i, const struct pmu_moment *at, bool *written)
+{
+	uint8_t bytes[PEBS_RECORD_MAX];
+	size_t rip = 0, n;
+	struct pmu_ds_buffer buffer;
+	bool done = false, reached = false;
+	if (written)
+		*written = false;
+	if (pmu_pebs_to_trace(p)) {
+		n = pmu_pebs_bytes(p, i, at, bytes, &rip);
+		if (p->host.pebs_output)
+			p->host.pebs_output(p->host.context, bytes, n);
+		if (written)
+			*written = true;
+		reload(p, i);
+		return p->ds.enable & ENABLE_PMI_EACH && p->model->family->ds_pmi && p->model->family->ds_pmi(p, false, at);
+	}
+	if (!pmu_ds_buffer(p, 1, &buffer))
+		return false;
+	n = pmu_pebs_bytes(p, i, at, bytes, &rip);
+	if (pmu_ds_room(&buffer, n) && !p->host.write_memory(p->host.context, buffer.index, bytes, n) && pmu_ds_set_index(p, 1, buffer.index + n)) {
+		done = true;
+		p->ds.rip_at = rip ? buffer.index + rip : 0;
+		if (rip)
+			memcpy(&p->ds.rip_was, bytes + rip, 8);
+		buffer.index += n;
+		reload(p, i);
+	}
+	reached = buffer.index >= buffer.threshold;
+	if (written)
+		*written = done;
+	return reached && p->model->family->ds_pmi && p->model->family->ds_pmi(p, true, at);
+}
+
+bool pmu_pebs_acts(struct spmu *p, unsigned i, bool wrapped, bool fired, const struct pmu_moment *at)
+{
+	struct pmu_counter *c = &p->counter[i];
+	struct pmu_moment where = *at;
+	bool waited = p->ds.waiting >> i & 1;
+	if (!pmu_pebs_on(p, i)) {
+		p->ds.waiting &= ~(1u << i);
+		return false;
+	}
+	enum way way = way_of(p, i);
+	if (waited || (wrapped && way == WAY_NEXT)) {
+		if (at->next >= at->batch->count && !at->batch->is_last) {	/* behind this batch */
+			if (!p->ds.waiting || at->cycle < p->ds.waiting_since)
+				p->ds.waiting_since = at->cycle;
+			p->ds.waiting |= 1u << i;
+			return false;
+		}
+		p->ds.waiting &= ~(1u << i);
+		where.record = at->batch->count;	/* at->next's instruction */
+	} else if (wrapped && way == WAY_ARMED && !fired) {
+		c->armed = true;
+		c->armed_from = at->cycle + p->host.pebs_arming;
+		return false;
+	} else if (!(fired && way == WAY_ARMED) && !(wrapped && way == WAY_EXACT)) {
+		c->armed = false;
+		return false;
+	}
+	c->armed = false;
+	bool written, changed = pmu_pebs_sample(p, i, &where, &written);
+	if (!(pmu_pebs_to_trace(p) && p->ds.enable & ENABLE_PMI_EACH))
+		p->arch.status &= ~status_bit(p, i);
+	return changed;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * What the PMUs of all families share: creation, dispatch to the family's registers, CR4.PCE, and the performance entry of the local
+ * APIC's vector table (LVT).
+ *
+ * Source: SDM vol. 3A, chapter "Advanced Programmable Interrupt Controller (APIC)", section "Local Vector Table"; vol. 3B, chapter
+ * "Performance Monitoring", "Generating an Interrupt on Overflow".
+ *
+ * The LVT entry is at offset 340H of the APIC's page.  It is masked after reset, and on families with `lvt` 2 a delivered PMI
+ * masks it; a PMI that arrives while it is masked is lost (the overflow bits remain).
+ */
+#include "ds.h"
+#include "pmu_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define LVT_WRITABLE (UINT32_C(0xff) | UINT32_C(7) << 8 | PMU_LVT_MASKED)
+
+int spmu_create(struct spmu **out, const struct spmu_model *m, const struct spmu_host *host)
+{
+	struct spmu *p = calloc(1, sizeof *p);
+	if (!p)
+		return SPMU_ENOMEM;
+	p->model = m;
+	if (host)
+		p->host = *host;
+	p->lvt = PMU_LVT_MASKED;
+	p->late = PMU_NEVER;
+	m->family->reset(p);
+	int error = pmu_plan(p);
+	if (error) {
+		spmu_destroy(p);
+		return error;
+	}
+	*out = p;
+	return SPMU_OK;
+}
+
+void spmu_destroy(struct spmu *p)
+{
+	if (!p)
+		return;
+	pmu_plan_release(p);
+	free(p);
+}
+
+void pmu_settle(struct spmu *p)
+{
+	if (!p->in_pmi)		/* in a handler no time passes: settled behind it, if a difference remains */
+		pmu_ring_settle(p, pmu_ring_end(p));
+}
+
+int pmu_change(struct spmu *p, uint64_t *reg, uint64_t value)
+{
+	uint64_t old = *reg;
+	if (old == value)
+		return SPMU_OK;
+	pmu_settle(p);
+	uint64_t settled = *reg ^ old;	/* overflow bits, when it is the status register */
+	*reg = value ^ settled;
+	int error = pmu_plan(p);
+	if (error)
+		*reg = old ^ settled;
+	return error;
+}
+
+void pmu_write_counter(struct spmu *p, unsigned i, uint64_t value)
+{
+	struct pmu_counter *c = &p->counter[i];
+	if (p->in_pmi)		/* what happened so far went into the old value */
+		c->from = p->now;
+	else if (c->mode == MODE_RING)
+		pmu_ring_settle(p, pmu_ring_end(p));
+	c->value = value & c->mask;
+	c->remainder = 0;
+	p->wrapped &= ~(1u << i);
+}
+
+void pmu_request(struct spmu *p, uint64_t cycle)
+{
+	pmu_request_to(p, cycle, PMI_OWN);
+}
+
+void pmu_request_to(struct spmu *p, uint64_t cycle, unsigned threads)
+{
+	p->pmi_to |= (uint8_t)threads;
+	if (p->pending)
+		return;
+	p->pending = true;
+	p->overflow_cycle = cycle;
+	p->arrival = cycle + p->host.pmi_latency;
+}
+
+/* ---- save and restore --------------------------------------------------------------------------------------- */
+
+struct saved_counter { uint64_t value, remainder, armed_from; bool armed, previous; };
+struct saved {
+	char magic[8];
+	uint32_t bytes, family, counters, lvt;
+	uint32_t cpuid[4];
+	uint8_t cr4_pce, siblings;
+	union pmu_registers registers;
+	struct pmu_ds_state ds;
+	struct saved_counter counter[PMU_MAX_COUNTERS];
+};
+static const char saved_magic[8] = "SPMUsav1";
+
+size_t spmu_state_bytes(const struct spmu *p)
+{
+	(void)p;
+	return sizeof(struct saved);
+}
+
+void spmu_save(struct spmu *p, void *out)
+{
+	struct saved *s = calloc(1, sizeof *s);
+	memset(out, 0, sizeof *s);	/* restoring it is refused, should memory be out */
+	if (!s)
+		return;
+	pmu_settle(p);
+	memcpy(s->magic, saved_magic, sizeof s->magic);
+	s->bytes = sizeof *s;
+	s->family = p->model->family->public;
+	s->counters = p->model->counters;
+	memcpy(s->cpuid, p->model->cpuid, sizeof s->cpuid);
+	s->lvt = p->lvt;
+	s->cr4_pce = p->cr4_pce;
+	s->siblings = p->host.siblings;
+	s->registers = p->registers;
+	s->ds = p->ds;
+	for (unsigned i = 0; i < p->model->counters; i++) {
+		const struct pmu_counter *c = &p->counter[i];
+		s->counter[i] = (struct saved_counter){ c->value, c->remainder, c->armed_from, c->armed, c->previous };
+	}
+	memcpy(out, s, sizeof *s);
+	free(s);
+}
+
+/* What a restore may have to take back. */
+static void put_state(struct spmu *p, const struct saved *s)
+{
+	p->registers = s->registers;
+	p->ds = s->ds;
+	p->lvt = s->lvt & LVT_WRITABLE;
+	p->cr4_pce = s->cr4_pce & 1;
+}
+
+int spmu_restore(struct spmu *p, const void *in)
+{
+	const struct pmu_family *f = p->model->family;
+	struct saved *s = malloc(sizeof *s), *old = malloc(sizeof *old);
+	int error = s && old ? SPMU_OK : SPMU_ENOMEM;
+	if (!error) {
+		memcpy(s, in, sizeof *s);
+		if (memcmp(s->magic, saved_magic, sizeof s->magic) || s->bytes != sizeof *s || s->family != f->public ||
+		    s->counters != p->model->counters || s->siblings != p->host.siblings || s->ds.lbr.style != p->ds.lbr.style || memcmp(s->cpuid, p->model->cpuid, sizeof s->cpuid))
+			error = SPMU_EINPUT;
+	}
+	if (!error) {
+		spmu_save(p, old);
+		put_state(p, s);
+		error = f->restored(p);
+		if (!error)
+			error = pmu_ds_restored(p);
+		if (!error)
+			error = pmu_plan(p);
+		if (error) {
+			put_state(p, old);
+			f->restored(p);
+			pmu_ds_restored(p);
+			pmu_plan(p);	/* as it was: what it needs is there */
+		}
+	}
+	for (unsigned i = 0; !error && i < p->model->counters; i++) {
+		struct pmu_counter *c = &p->counter[i];
+		pmu_write_counter(p, i, s->counter[i].value);
+		c->remainder = c->expr && c->expr->terms ? s->counter[i].remainder % c->expr->term[0].den : 0;
+		c->armed_from = s->counter[i].armed_from;
+		c->armed = s->counter[i].armed & 1;
+		c->previous = s->counter[i].previous & 1;
+	}
+	free(s);
+	free(old);
+	return error;
+}
+
+/* ---- dispatch ----------------------------------------------------------------------------------------------- */
+
+int spmu_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
+{
+	return p->model->family->wrmsr(p, msr, value);
+}
+
+int spmu_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value)
+{
+	return p->model->family->rdmsr(p, msr, value);
+}
+
+int spmu_rdpmc(const struct spmu *p, uint32_t rdpmc_idx, unsigned cpl, uint64_t *value)
+{
+	if (cpl && !p->cr4_pce)
+		return SPMU_GP;
+	return p->model->family->rdpmc(p, rdpmc_idx, value);
+}
+
+void spmu_set_cr4_pce(struct spmu *p, bool pce)
+{
+	p->cr4_pce = pce;
+}
+
+void spmu_cpuid_0a(const struct spmu *p, uint32_t regs[4])
+{
+	memcpy(regs, p->model->cpuid, sizeof p->model->cpuid);
+	if (p->model->features & PMU_FEATURE_SPLIT && p->host.siblings > 1)
+		regs[0] = (regs[0] & ~UINT32_C(0xff00)) | p->model->gp / 2 << 8;
+}
+
+int spmu_apic_write(struct spmu *p, uint32_t offset, uint32_t value)
+{
+	if (offset != SPMU_APIC_LVT_PC || !p->model->family->lvt)
+		return SPMU_ENOMSR;
+	p->lvt = value & LVT_WRITABLE;	/* reserved and read-only bits are ignored in the memory-mapped APIC */
+	return SPMU_OK;
+}
+
+int spmu_apic_read(const struct spmu *p, uint32_t offset, uint32_t *value)
+{
+	if (offset != SPMU_APIC_LVT_PC || !p->model->family->lvt)
+		return SPMU_ENOMSR;
+	*value = p->lvt;
+	return SPMU_OK;
+}

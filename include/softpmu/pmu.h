@@ -94,6 +94,7 @@ enum spmu_event_flags {
 	SPMU_EVENT_FIXED = 8,		/* has a fixed counter: `fixed` says which */
 	SPMU_EVENT_FIXED_ONLY = 16,
 	SPMU_EVENT_DEPRECATED = 32,
+	SPMU_EVENT_DURATION = 64,	/* P5: true over stretches of time; an occurrence is a beginning */
 };
 struct spmu_event {		/* one row of the table */
 	const char *name;	/* "MEM_LOAD_RETIRED.L1_MISS" */
@@ -133,6 +134,8 @@ void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *eve
 void spmu_event_uops(const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is, uint64_t *did);
 /* Shape. */
 enum spmu_pmu_family spmu_model_family(const struct spmu_model *m);
+uint64_t spmu_model_capabilities(const struct spmu_model *m);	/* IA32_PERF_CAPABILITIES; 0: there is none */
+unsigned spmu_model_counter_bits(const struct spmu_model *m, bool fixed);	/* width of general-purpose or fixed counters */
 unsigned spmu_model_version(const struct spmu_model *m);	/* architectural perfmon version */
 unsigned spmu_model_gp_counters(const struct spmu_model *m);
 unsigned spmu_model_fixed_counters(const struct spmu_model *m);
@@ -140,6 +143,8 @@ unsigned spmu_model_slots(const struct spmu_model *m);		/* issue slots a cycle, 
 
 int  spmu_create(struct spmu **out, const struct spmu_model *m, const struct spmu_host *host);
 void spmu_destroy(struct spmu *p);
+const struct spmu_model *spmu_model_of(const struct spmu *p);
+unsigned spmu_version(const struct spmu *p);	/* of architectural performance monitoring; 0: another family */
 
 /* As WRMSR and RDMSR would do at CPL 0.  Source: SDM vol. 3B, chapter "Performance Monitoring". */
 int  spmu_wrmsr(struct spmu *p, uint32_t msr, uint64_t value);

@@ -214,6 +214,16 @@ void spmu_cpuid_0a(const struct spmu *p, uint32_t regs[4])
 		regs[0] = (regs[0] & ~UINT32_C(0xff00)) | p->model->gp / 2 << 8;
 }
 
+const struct spmu_model *spmu_model_of(const struct spmu *p)
+{
+	return p->model;
+}
+
+unsigned spmu_version(const struct spmu *p)
+{
+	return p->model->family == &pmu_arch ? p->model->version : 0;
+}
+
 int spmu_apic_write(struct spmu *p, uint32_t offset, uint32_t value)
 {
 	if (offset != SPMU_APIC_LVT_PC || !p->model->family->lvt)

@@ -141,6 +141,7 @@ struct pmu_channel {
 	uint16_t source;
 	uint8_t  who;
 	bool     level;			/* entries are changes, not amounts */
+	bool     once;			/* a level that counts as 1 at most: overlapping intervals of two threads */
 	bool     fresh;			/* has not seen the batch in progress */
 	int64_t  now;			/* level so far */
 	int64_t *entry;			/* [ring cycles] */
@@ -351,12 +352,13 @@ static inline const struct pmu_source *pmu_source_of(const struct spmu *p, unsig
 	return source < p->model->sources ? &p->model->source[source] : &p->own[source - p->model->sources];
 }
 
-/* Does a counter of `who` see this piece?  As long as there is one thread, its own cover is everybody's. */
+/* Does a counter of `who` see this piece?  As long as there is one thread, its own cover is everybody's.  A counter that sees a part
+ * of both threads' privileges has the pieces of both, which overlap: it counts in the ring, where a level is not more than 1. */
 static inline bool pmu_piece_seen(const struct spmu *p, unsigned who, const struct pmu_piece *e)
 {
 	unsigned own = who & WHO_OWN, other = who >> 2 & 3, bit = e->kernel ? 2 : 1;
-	if (own && other && p->others)
-		return e->cover == COVER_ANY && (own | other) & bit;
+	if (who == (WHO_OWN | WHO_OTHER) && p->others)
+		return e->cover == COVER_ANY;
 	return (e->cover == COVER_OWN && own & bit) || (e->cover == COVER_OTHER && other & bit);
 }
 

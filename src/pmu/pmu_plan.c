@@ -159,6 +159,9 @@ static int plan_counter(struct spmu *p, struct plan *q, unsigned i)
 	for (unsigned t = 0; t < c->expr->terms; t++) {
 		const struct pmu_source *s = pmu_source_of(p, c->expr->term[t].source);
 		conds |= c->expr->term[t].conds;
+		/* parts of both threads: their intervals overlap */
+		c->exact |= s->is_signal && s->form == FORM_VALUE && pmu_signal_kind(s->signal) == SPMU_INTERVAL &&
+			c->who & WHO_OWN && c->who & WHO_OTHER && c->who != (WHO_OWN | WHO_OTHER);
 		q->tagging |= !c->expr->term[t].conds && !s->is_signal && (s->tagged | s->untagged);
 	}
 	if (!conds && !c->cmask && !c->edge && !c->exact && !c->while_in && !c->active) {
@@ -208,6 +211,7 @@ static int plan_channels(struct spmu *p, const struct plan *q)
 		fresh[i] = (struct pmu_channel){ .source = q->channel[i].source, .who = q->channel[i].who, .fresh = true,
 			.level = !s->is_signal ? s->until != STAGE_NONE : s->form == FORM_PENDING ||
 				(s->form == FORM_VALUE && pmu_signal_kind(s->signal) != SPMU_POINT),
+			.once = s->is_signal && s->form == FORM_VALUE && pmu_signal_kind(s->signal) == SPMU_INTERVAL,
 			.entry = calloc(g->cycles, sizeof(int64_t)) };
 		if (fresh[i].entry)
 			continue;

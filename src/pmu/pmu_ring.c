@@ -331,7 +331,7 @@ uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop)
 				c->entry[at] = 0;
 			}
 			c->now += c->level ? amount : 0;
-			now[k] = c->level ? c->now : amount;
+			now[k] = !c->level ? amount : c->once && c->now > 1 ? 1 : c->now;
 		}
 		n = count_stretch(p, now, run - g->first, &overflow);
 		g->first += n;

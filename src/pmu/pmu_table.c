@@ -18,7 +18,7 @@
  *   name  event  umask  mods  counters  flags  alias  count  help  not_modelled
  *     event, umask  hex        mods      c=N (CMASK), i, e, t joined by commas; NetBurst: escr=HEX[/HEX] (MSRs), sel=N, ti,
  *                               replay=HEX/HEX (MSR_PEBS_ENABLE, MSR_PEBS_MATRIX_VERT), up=NAME (the event that tags for this one)
- *     counters      0-3,5      flags     precise, spec, deprecated, fixed=N, fixed-only
+ *     counters      0-3,5      flags     precise, spec, deprecated, fixed=N, fixed-only; P5: duration
  *     alias         perf's generic names, comma-separated
  *     count         pmu_expr.c; "-" where not_modelled says why the model cannot produce the event
  *
@@ -238,6 +238,8 @@ static bool row_flags(const struct spmu_model *m, struct spmu_event *e, char *s)
 			e->flags |= SPMU_EVENT_SPECULATIVE;
 		else if (!strcmp(t, "deprecated"))
 			e->flags |= SPMU_EVENT_DEPRECATED;
+		else if (!strcmp(t, "duration") && m->family == &pmu_p5)
+			e->flags |= SPMU_EVENT_DURATION;
 		else if (!strcmp(t, "fixed-only"))
 			e->flags |= SPMU_EVENT_FIXED_ONLY;
 		else if (!strncmp(t, "fixed=", 6) && number(t + 6, 10, m->fixed - 1, &v)) {
@@ -313,6 +315,8 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 		return problem(text, bytes, SPMU_EINPUT, "%s: weighted cycles() need a CMASK", e->name);
 	for (size_t i = 0; i < m->rows; i++) {
 		const struct pmu_row *o = &m->row[i];
+		if (m->family == &pmu_p5 && !(o->public.pmc_mask & e->pmc_mask))
+			continue;	/* the MMX parts' counters differ in what a select means */
 		if (o->expr.terms && o->public.event == e->event && o->public.umask == e->umask && o->public.escr[0] == e->escr[0] &&
 		    memcmp(&o->expr, &row->expr, sizeof row->expr))
 			return problem(text, bytes, SPMU_EINPUT, "%s: another `count` than %s of the same event and umask",
@@ -450,6 +454,13 @@ void spmu_model_free(struct spmu_model *m)
 }
 
 enum spmu_pmu_family spmu_model_family(const struct spmu_model *m) { return m->family->public; }
+uint64_t spmu_model_capabilities(const struct spmu_model *m) { return m->capabilities; }
+
+unsigned spmu_model_counter_bits(const struct spmu_model *m, bool fixed)
+{
+	return m->family != &pmu_arch ? 40 : fixed ? m->cpuid[3] >> 5 & 0xff : m->cpuid[0] >> 16 & 0xff;
+}
+
 size_t spmu_model_events(const struct spmu_model *m) { return m->rows; }
 unsigned spmu_model_version(const struct spmu_model *m) { return m->version; }
 unsigned spmu_model_gp_counters(const struct spmu_model *m) { return m->gp; }

@@ -78,14 +78,6 @@ static int p5_rdpmc(const struct spmu *p, uint32_t rdpmc_idx, uint64_t *value)
 	return SPMU_OK;
 }
 
-/* Is it true over stretches of time, rather than something that happens? */
-static bool duration(const struct spmu_model *m, const struct pmu_expr *x)
-{
-	const struct pmu_source *s = &m->source[x->term[0].source];
-	return x->term[0].conds || (s->is_signal ? s->form == FORM_PENDING || (s->form == FORM_VALUE && pmu_signal_kind(s->signal) != SPMU_POINT)
-		: s->until != STAGE_NONE);
-}
-
 static void p5_setup(const struct spmu *p, unsigned i, struct pmu_counter *c)
 {
 	unsigned control = p->p5.cesr >> (16 * i + 6) & 7;
@@ -94,7 +86,7 @@ static void p5_setup(const struct spmu *p, unsigned i, struct pmu_counter *c)
 		return;
 	c->expr = &p->p5.row[i]->expr;
 	c->who = (control & 2 ? WHO_USER : 0) | (control & 1 ? WHO_KERNEL : 0);
-	c->edge = !(control & 4) && duration(p->model, c->expr);
+	c->edge = !(control & 4) && p->p5.row[i]->public.flags & SPMU_EVENT_DURATION;
 	c->cmask = control & 4 || c->edge;
 	c->programmed = c->counts = true;
 }

@@ -11,7 +11,7 @@
  */
 #include "session/callstack.h"
 #include "session/names.h"
-#include "session/plan.h"
+#include "session/driver.h"
 #include "session/session.h"
 #include <math.h>
 #include <stdlib.h>
@@ -25,9 +25,6 @@ enum {
 	TICK_HZ = 250, /* the kernel's tick, at which it looks after the periods of rare events */
 };
 #define LVT_NMI UINT32_C(0x400)	/* delivery mode of the local APIC's performance entry */
-#define RDPMC_FIXED (UINT32_C(1) << 30)
-#define COUNTER_MASK ((UINT64_C(1) << 48) - 1)
-#define COUNTERS_STATUS UINT64_C(0xffffffffffff)	/* of IA32_PERF_GLOBAL_STATUS: the overflow bits of counters */
 
 struct item {			/* a counter's job; the same in every thread */
 	size_t event;		/* the session's event, or NO_EVENT: the clock */
@@ -70,11 +67,13 @@ struct session {
 	struct session_options o;
 	uint64_t hz;
 	struct item *item;
-	struct plan_item *plan;
+	const struct driver *driver;
+	struct driver_event *job;	/* by item */
+	bool *hit;			/* by item: overflowed, in a PMI handler */
 	size_t items, clock;
 	int *item_of_event;	/* -1: a clock that is not sampled */
-	unsigned pmus, gp_counters;
-	bool full_width, adapts;
+	unsigned pmus;
+	bool adapts;
 	uint64_t max_period;
 	struct thread **thread;
 	size_t threads, thread_room;
@@ -89,26 +88,26 @@ uint64_t session_ns(const struct session *s, uint64_t cycles)
 
 /* ---- registers ------------------------------------------------------------------------------------------ */
 
-static uint32_t counter_msr(const struct session *s, size_t i)
+static uint64_t mask_of(const struct session *s, size_t i)
 {
-	const struct plan_item *p = s->plan + i;
-	if (p->gp < 0)
-		return MSR_IA32_FIXED_CTR0 + (uint32_t)p->fixed;
-	return (s->full_width ? MSR_IA32_A_PMC0 : MSR_IA32_PMC0) + (uint32_t)p->gp;
+	return (UINT64_C(1) << s->driver->counter_bits(s->o.model, s->job + i)) - 1;
 }
 
 static uint64_t counter_read(const struct session *s, const struct thread *t, size_t i)
 {
-	const struct plan_item *p = s->plan + i;
+	const struct driver_event *e = s->job + i;
 	uint64_t v = 0;
 	/* CPL 0: CR4.PCE does not matter.  The index was accepted when the counter was programmed. */
-	spmu_rdpmc(t->pmu[p->pmu], p->gp < 0 ? RDPMC_FIXED | (uint32_t)p->fixed : (uint32_t)p->gp, 0, &v);
+	if (spmu_rdpmc(t->pmu[e->pmu], s->driver->rdpmc(s->o.model, e), 0, &v) == SPMU_UD) {	/* a Pentium without MMX */
+		const char *name;
+		spmu_rdmsr(t->pmu[e->pmu], s->driver->counter_msr(s->o.model, e, &name), &v);
+	}
 	return v;
 }
 
 static uint64_t counted_since(const struct session *s, const struct thread *t, size_t i)
 {
-	return (counter_read(s, t, i) - t->counter[i].prev) & COUNTER_MASK;
+	return (counter_read(s, t, i) - t->counter[i].prev) & mask_of(s, i);
 }
 
 static void update(const struct session *s, struct thread *t, size_t i)
@@ -117,7 +116,17 @@ static void update(const struct session *s, struct thread *t, size_t i)
 	uint64_t delta = counted_since(s, t, i);
 	c->count += delta;
 	c->left -= (int64_t)delta;
-	c->prev = (c->prev + delta) & COUNTER_MASK;
+	c->prev = (c->prev + delta) & mask_of(s, i);
+}
+
+/* Writes the counter. */
+static int preset(const struct session *s, struct thread *t, size_t i, uint64_t value)
+{
+	const struct driver_event *e = s->job + i;
+	const char *name;
+	int rc = spmu_wrmsr(t->pmu[e->pmu], s->driver->counter_msr(s->o.model, e, &name), s->driver->counter_value(s->o.model, e, value));
+	t->counter[i].prev = counter_read(s, t, i);	/* NetBurst's preset is one less: the interrupt comes with the event behind the overflow */
+	return rc;
 }
 
 /* Presets the counter to what is left; true if a period was over. */
@@ -137,19 +146,23 @@ static bool set_period(const struct session *s, struct thread *t, size_t i)
 	}
 	c->left = left;
 	uint64_t limited = (uint64_t)left > s->max_period ? s->max_period : (uint64_t)left;
-	c->prev = -limited & COUNTER_MASK;
-	/* a legacy write takes 32 bits and extends their sign */
-	spmu_wrmsr(t->pmu[s->plan[i].pmu], counter_msr(s, i),
-		s->full_width || s->plan[i].gp < 0 ? c->prev : c->prev & UINT32_MAX);
+	preset(s, t, i, -limited & mask_of(s, i));
 	return over;
 }
 
-static int refuse(struct session *s, size_t i, int rc, uint32_t msr, uint64_t value, struct err *err)
+static const char *spelled(const struct session *s, size_t i)
 {
-	const char *name = s->item[i].event == NO_EVENT ? "cycles" : s->o.events->event[s->item[i].event].spelled;
+	return s->item[i].event == NO_EVENT ? "cycles" : s->o.events->event[s->item[i].event].spelled;
+}
+
+static int refuse(struct session *s, unsigned pmu, int rc, uint32_t msr, uint64_t value, struct err *err)
+{
+	size_t i = 0;
+	while (i + 1 < s->items && s->job[i].pmu != pmu)
+		i++;
 	if (rc == SPMU_ENOMEM)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	return err_set(err, ERR_UNSUPPORTED, "event '%s': the PMU of %s refuses MSR %XH = %#llx (%s)", name,
+	return err_set(err, ERR_UNSUPPORTED, "event '%s': the PMU of %s refuses MSR %XH = %#llx (%s)", spelled(s, i),
 		s->o.core->name, msr, (unsigned long long)value, rc == SPMU_GP ? "#GP" : "no such MSR");
 }
 
@@ -173,52 +186,31 @@ void session_wanted(const struct session *s, struct core_wanted *w)
 		if (sampled || !event)
 			w->is = w->did = ~UINT64_C(0);
 		else
-			spmu_event_uops(s->o.model, event, !(s->plan[i].evtsel & shaped), &w->is, &w->did);
+			spmu_event_uops(s->o.model, event, !(s->job[i].evtsel & shaped), &w->is, &w->did);
 	}
 }
 
 /* Programs all PMUs of a thread; counting starts. */
 static int program(struct session *s, struct thread *t, struct err *err)
 {
-	for (unsigned k = 0; k < s->pmus; k++) {
-		uint64_t fixed_ctrl = 0, global = 0;
-		size_t any = 0;
-		spmu_wrmsr(t->pmu[k], MSR_IA32_PERF_GLOBAL_CTRL, 0);
-		for (size_t i = 0; i < s->items; i++) {
-			const struct plan_item *p = s->plan + i;
-			int rc = SPMU_OK;
-			if (p->pmu != k)
-				continue;
-			any = i;
-			/* What is only counted needs no PMI (the kernel takes one to see a wrap; 2^47 counts are more than a
-			 * model ever runs), and a counter that cannot interrupt is summed by batch. */
-			bool sampled = s->item[i].period || s->item[i].frequency;
-			if (p->gp < 0) {
-				fixed_ctrl |= (sampled ? UINT64_C(0xa) : UINT64_C(0x2)) << (4 * p->fixed);	/* user mode, PMI */
-				global |= UINT64_C(1) << (32 + p->fixed);
-			} else {
-				uint64_t v = p->evtsel | SPMU_EVTSEL_USR | (sampled ? SPMU_EVTSEL_INT : 0) | SPMU_EVTSEL_EN;
-				uint32_t msr = MSR_IA32_PERFEVTSEL0 + (uint32_t)p->gp;
-				rc = spmu_wrmsr(t->pmu[k], msr, v);
-				if (rc)
-					return refuse(s, i, rc, msr, v, err);
-				global |= UINT64_C(1) << p->gp;
-			}
-			uint64_t v = counter_read(s, t, i);
-			rc = spmu_wrmsr(t->pmu[k], counter_msr(s, i),
-				v & (s->full_width || p->gp < 0 ? COUNTER_MASK : UINT32_MAX));
-			if (rc)
-				return refuse(s, i, rc, counter_msr(s, i), v, err);
-			set_period(s, t, i);
+	struct driver_writes *w = malloc(sizeof *w);
+	int rc = w ? 0 : err_set(err, ERR_NOMEM, "out of memory");
+	for (unsigned k = 0; k < s->pmus && !rc; k++) {
+		w->count = 0;
+		rc = s->driver->setup(s->o.model, s->job, s->items, k, w, err);
+		for (size_t i = 0; i < w->count && !rc; i++) {
+			int no = spmu_wrmsr(t->pmu[k], w->write[i].msr, w->write[i].value);
+			if (no)
+				rc = refuse(s, k, no, w->write[i].msr, w->write[i].value, err);
 		}
-		int rc = fixed_ctrl ? spmu_wrmsr(t->pmu[k], MSR_IA32_FIXED_CTR_CTRL, fixed_ctrl) : SPMU_OK;
-		if (rc)
-			return refuse(s, any, rc, MSR_IA32_FIXED_CTR_CTRL, fixed_ctrl, err);
-		rc = spmu_wrmsr(t->pmu[k], MSR_IA32_PERF_GLOBAL_CTRL, global);
-		if (rc)
-			return refuse(s, any, rc, MSR_IA32_PERF_GLOBAL_CTRL, global, err);
 	}
-	return 0;
+	free(w);
+	for (size_t i = 0; i < s->items && !rc; i++) {	/* no record has been counted yet */
+		if (preset(s, t, i, 0))
+			return refuse(s, s->job[i].pmu, SPMU_GP, 0, 0, err);
+		set_period(s, t, i);
+	}
+	return rc;
 }
 
 /* ---- sampling ------------------------------------------------------------------------------------------- */
@@ -272,14 +264,11 @@ static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, 
 	struct thread *t = a->thread;
 	struct session *s = t->s;
 	(void)batch;
-	/* acknowledge first, as the kernel does: an overflow from now on is a new one */
 	spmu_apic_write(pmu, SPMU_APIC_LVT_PC, LVT_NMI);	/* the PMI has masked it */
-	spmu_wrmsr(pmu, MSR_IA32_PERF_GLOBAL_STATUS_RESET, pmi->status & COUNTERS_STATUS);
-	for (size_t i = 0; i < s->items; i++) {
-		const struct plan_item *p = s->plan + i;
-		if (p->pmu == a->pmu && pmi->status >> (p->gp < 0 ? 32 + p->fixed : p->gp) & 1)
+	s->driver->acknowledge(pmu, pmi, s->job, s->items, a->pmu, s->hit);
+	for (size_t i = 0; i < s->items; i++)
+		if (s->hit[i])
 			on_overflow(s, t, i, pmi);
-	}
 }
 
 static uint64_t item_count(const struct session *s, const struct thread *t, size_t i)
@@ -564,11 +553,10 @@ static int make_items(struct session *s, struct err *err)
 	for (size_t e = 0; e < s->o.events->count; e++) {
 		const struct session_event *ev = s->o.events->event + e;
 		struct item it = { .event = e, .period = ev->period, .frequency = ev->period ? 0 : ev->frequency };
-		struct plan_item p = { .evtsel = ev->evtsel, .fixed = ev->fixed };
+		struct driver_event p = { .event = ev->event, .evtsel = ev->evtsel, .fixed = ev->fixed, .user = true };
 		bool sampled = it.period || it.frequency;
 		s->item_of_event[e] = -1;
 		if (ev->source == SESSION_HARDWARE) {
-			p.pmc_mask = ev->evtsel || !(ev->event->flags & SPMU_EVENT_FIXED_ONLY) ? ev->event->pmc_mask : 0;
 			if (ev->fixed == 1 && s->clock == NO_EVENT)
 				s->clock = s->items;
 		} else if (sampled && ev->source == SESSION_TASK_CLOCK) {
@@ -578,9 +566,9 @@ static int make_items(struct session *s, struct err *err)
 			it.period = c > s->max_period ? s->max_period : c ? (uint64_t)c : 1;
 			it.frequency = 0;
 			it.clock = true;
+			p.event = cycles;
 			p.evtsel = names_evtsel(cycles);
 			p.fixed = cycles->fixed;
-			p.pmc_mask = cycles->flags & SPMU_EVENT_FIXED_ONLY ? 0 : cycles->pmc_mask;
 		} else if (sampled) {
 			return err_set(err, ERR_UNSUPPORTED, "'%s' cannot be sampled; task-clock can", ev->spelled);
 		} else {
@@ -590,16 +578,19 @@ static int make_items(struct session *s, struct err *err)
 			return err_set(err, ERR_INPUT,
 				"'%s': a period of %llu is more than a counter of this PMU holds (%llu)", ev->spelled,
 				(unsigned long long)it.period, (unsigned long long)s->max_period);
+		p.sampled = sampled;
+		if (sampled && !s->driver->interrupts)
+			return err_set(err, ERR_UNSUPPORTED, "'%s': the PMU of %s has no interrupt: its events can be counted, not sampled", ev->spelled,
+				s->o.core->name);
 		s->adapts |= it.frequency != 0;
 		s->item_of_event[e] = (int)s->items;
 		s->adapted[s->items] = 1; /* as the kernel: the first sample comes at once, the next ones know better */
-		s->plan[s->items] = p;
+		s->job[s->items] = p;
 		s->item[s->items++] = it;
 	}
 	if (s->clock == NO_EVENT) {
 		s->clock = s->items;
-		s->plan[s->items] = (struct plan_item){ .evtsel = names_evtsel(cycles), .fixed = cycles->fixed,
-			.pmc_mask = cycles->flags & SPMU_EVENT_FIXED_ONLY ? 0 : cycles->pmc_mask };
+		s->job[s->items] = (struct driver_event){ .event = cycles, .evtsel = names_evtsel(cycles), .fixed = cycles->fixed, .user = true };
 		s->item[s->items++] = (struct item){ .event = NO_EVENT };
 	}
 	return 0;
@@ -613,35 +604,30 @@ int session_create(struct session **out, const struct session_options *o, struct
 	size_t room = o->events->count + 1;
 	s->o = *o;
 	s->hz = (uint64_t)llround(o->core->frequency_ghz * 1e9);
-	s->gp_counters = spmu_model_gp_counters(o->model);
+	s->driver = driver_for(o->model);
 	s->next_interval = o->interval_cycles;
 	s->item = calloc(room, sizeof *s->item);
-	s->plan = calloc(room, sizeof *s->plan);
+	s->job = calloc(room, sizeof *s->job);
+	s->hit = calloc(room, sizeof *s->hit);
 	s->adapted = calloc(room, sizeof *s->adapted);
 	s->item_of_event = calloc(room, sizeof *s->item_of_event);
-	struct spmu *probe = NULL;
-	uint64_t capabilities = 0;
 	size_t which = 0;
 	int rc = 0;
-	if (!s->item || !s->plan || !s->adapted || !s->item_of_event ||
-	    spmu_create(&probe, o->model, &(struct spmu_host){ 0 }) != SPMU_OK)
+	if (!s->item || !s->job || !s->hit || !s->adapted || !s->item_of_event)
 		rc = err_set(err, ERR_NOMEM, "out of memory");
 	else if (!s->hz)
 		rc = err_set(err, ERR_INPUT, "core %s has no clock frequency", o->core->name);
 	if (!rc) {
-		/* FW_WRITE, bit 13.  Source: SDM vol. 3B, "Full-Width Writes to Performance Counter Registers". */
-		s->full_width = spmu_rdmsr(probe, MSR_IA32_PERF_CAPABILITIES, &capabilities) == SPMU_OK &&
-				(capabilities >> 13 & 1);
-		s->max_period = s->full_width ? COUNTER_MASK >> 1 : INT32_MAX;
+		s->max_period = s->driver->max_period(o->model);
 		rc = make_items(s, err);
 	}
-	spmu_destroy(probe);
 	if (!rc) {
-		rc = plan_make(s->plan, s->items, s->gp_counters, spmu_model_fixed_counters(o->model), &s->pmus, &which, err);
-		if (rc == ERR_UNSUPPORTED)
-			rc = err_set(err, rc, "event '%s': no counter of this PMU can count it",
-				s->item[which].event == NO_EVENT ? "cycles"
-								 : o->events->event[s->item[which].event].spelled);
+		rc = s->driver->assign(o->model, s->job, s->items, 0, &s->pmus, &which, err);
+		if (rc == ERR_UNSUPPORTED) {
+			char why[400];
+			snprintf(why, sizeof why, "%.399s", err ? err->text : "");
+			rc = err_set(err, rc, "event '%s': %s", spelled(s, which), why);
+		}
 	}
 	if (!rc) {	/* a thread that is never run: what the registers refuse is refused before the program starts */
 		struct thread *trial = NULL;
@@ -664,7 +650,8 @@ void session_destroy(struct session *s)
 		thread_free(s, s->thread[i]);
 	free(s->thread);
 	free(s->item);
-	free(s->plan);
+	free(s->job);
+	free(s->hit);
 	free(s->adapted);
 	free(s->item_of_event);
 	free(s);

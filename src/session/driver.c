@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Drivers of the architectural PMU, the P6's and the Pentium's (driver.h).
+ *
+ * Source of the order of writes: SDM vol. 3B, chapter "Performance Monitoring"; a counter is set up while IA32_PERF_GLOBAL_CTRL (P6:
+ * PerfEvtSel0's enable bit; P5: CESR) keeps it still.
+ */
+#include "session/driver.h"
+#include "session/plan.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int driver_write(struct driver_writes *out, struct err *err, const char *name, uint32_t msr, uint64_t value, const char *why, ...)
+{
+	va_list args;
+	if (out->count == sizeof out->write / sizeof *out->write)
+		return err_set(err, ERR_UNSUPPORTED, "too many register writes");
+	struct driver_write *w = &out->write[out->count++];
+	*w = (struct driver_write){ .msr = msr, .value = value, .name = name };
+	va_start(args, why);
+	vsnprintf(w->why, sizeof w->why, why, args);
+	va_end(args);
+	return 0;
+}
+
+/* First fit over copies of the PMU, for families whose counters are all alike but for the events' masks. */
+static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, unsigned room, unsigned *pmus, size_t *which, struct err *err)
+{
+	struct plan_item *item = calloc(n ? n : 1, sizeof *item);
+	if (!item)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	for (size_t i = 0; i < n; i++)
+		item[i] = (struct plan_item){ .evtsel = e[i].evtsel, .fixed = e[i].fixed,
+			.pmc_mask = e[i].event->flags & SPMU_EVENT_FIXED_ONLY ? 0 : e[i].event->pmc_mask };
+	int rc = plan_make(item, n, spmu_model_gp_counters(m), spmu_model_fixed_counters(m), pmus, which, err);
+	for (size_t i = 0; i < n && !rc; i++) {
+		e[i].pmu = item[i].pmu;
+		e[i].counter = item[i].gp;
+		e[i].fixed = item[i].fixed;
+		if (room && e[i].pmu >= room) {
+			*which = i;
+			rc = err_set(err, ERR_UNSUPPORTED, "no counter is left for it");
+		}
+	}
+	free(item);
+	return rc;
+}
+
+static const char *numbered(const char *const *names, size_t count, unsigned i)
+{
+	return i < count ? names[i] : "";
+}
+#define NAME(list, i) numbered(list, sizeof (list) / sizeof *(list), (unsigned)(i))
+
+static const char *rings(const struct driver_event *e)
+{
+	return e->user && e->kernel ? "all rings" : e->user ? "user mode" : "ring 0";
+}
+
+/* ---- architectural ------------------------------------------------------------------------------------------ */
+
+#define RDPMC_FIXED (UINT32_C(1) << 30)
+
+static const char *const pmc_names[] = { "IA32_PMC0", "IA32_PMC1", "IA32_PMC2", "IA32_PMC3", "IA32_PMC4", "IA32_PMC5", "IA32_PMC6", "IA32_PMC7" };
+static const char *const a_pmc_names[] = { "IA32_A_PMC0", "IA32_A_PMC1", "IA32_A_PMC2", "IA32_A_PMC3", "IA32_A_PMC4", "IA32_A_PMC5",
+	"IA32_A_PMC6", "IA32_A_PMC7" };
+static const char *const evtsel_names[] = { "IA32_PERFEVTSEL0", "IA32_PERFEVTSEL1", "IA32_PERFEVTSEL2", "IA32_PERFEVTSEL3", "IA32_PERFEVTSEL4",
+	"IA32_PERFEVTSEL5", "IA32_PERFEVTSEL6", "IA32_PERFEVTSEL7" };
+static const char *const fixed_names[] = { "IA32_FIXED_CTR0", "IA32_FIXED_CTR1", "IA32_FIXED_CTR2", "IA32_FIXED_CTR3" };
+
+/* IA32_PERF_CAPABILITIES.FW_WRITE: SDM vol. 3B, "Full-Width Writes to Performance Counter Registers". */
+static bool full_width(const struct spmu_model *m)
+{
+	return spmu_model_capabilities(m) >> 13 & 1;
+}
+
+static int arch_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out,
+	struct err *err)
+{
+	uint64_t fixed_ctrl = 0, global = 0;
+	bool version2 = spmu_model_version(m) >= 2;
+	int rc = 0;
+	if (version2)
+		rc = driver_write(out, err, "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, 0, "no counter counts");
+	for (size_t i = 0; i < n && !rc; i++) {
+		if (e[i].pmu != pmu)
+			continue;
+		if (e[i].counter < 0) {
+			fixed_ctrl |= ((e[i].kernel ? 1u : 0) | (e[i].user ? 2u : 0) | (e[i].sampled ? UINT64_C(8) : 0)) << 4 * e[i].fixed;
+			global |= UINT64_C(1) << (32 + e[i].fixed);
+			continue;
+		}
+		uint64_t v = e[i].evtsel | (e[i].user ? SPMU_EVTSEL_USR : 0) | (e[i].kernel ? SPMU_EVTSEL_OS : 0) |
+			(e[i].sampled ? SPMU_EVTSEL_INT : 0) | SPMU_EVTSEL_EN;
+		rc = driver_write(out, err, NAME(evtsel_names, e[i].counter), MSR_IA32_PERFEVTSEL0 + (uint32_t)e[i].counter, v,
+			"%.60s, %s%s", e[i].event->name, rings(&e[i]), e[i].sampled ? ", PMI on overflow" : "");
+		global |= UINT64_C(1) << e[i].counter;
+	}
+	if (!rc && fixed_ctrl)
+		rc = driver_write(out, err, "IA32_FIXED_CTR_CTRL", MSR_IA32_FIXED_CTR_CTRL, fixed_ctrl, "rings and PMI of the fixed counters");
+	if (!rc && version2)
+		rc = driver_write(out, err, "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, global, "these counters count");
+	return rc;
+}
+
+static uint32_t arch_rdpmc(const struct spmu_model *m, const struct driver_event *e)
+{
+	(void)m;
+	return e->counter < 0 ? RDPMC_FIXED | (uint32_t)e->fixed : (uint32_t)e->counter;
+}
+
+static uint32_t arch_counter_msr(const struct spmu_model *m, const struct driver_event *e, const char **name)
+{
+	if (e->counter < 0) {
+		*name = NAME(fixed_names, e->fixed);
+		return MSR_IA32_FIXED_CTR0 + (uint32_t)e->fixed;
+	}
+	*name = full_width(m) ? NAME(a_pmc_names, e->counter) : NAME(pmc_names, e->counter);
+	return (full_width(m) ? MSR_IA32_A_PMC0 : MSR_IA32_PMC0) + (uint32_t)e->counter;
+}
+
+static unsigned arch_counter_bits(const struct spmu_model *m, const struct driver_event *e)
+{
+	return spmu_model_counter_bits(m, e->counter < 0);
+}
+
+/* A legacy write takes 32 bits and extends their sign. */
+static uint64_t arch_counter_value(const struct spmu_model *m, const struct driver_event *e, uint64_t value)
+{
+	return e->counter < 0 || full_width(m) ? value & ((UINT64_C(1) << arch_counter_bits(m, e)) - 1) : value & UINT32_MAX;
+}
+
+static uint64_t arch_max_period(const struct spmu_model *m)
+{
+	return full_width(m) ? (UINT64_C(1) << (spmu_model_counter_bits(m, false) - 1)) - 1 : INT32_MAX;
+}
+
+/* Negative when it was preset, positive since it overflowed.  For families without overflow bits. */
+static bool crossed_zero(struct spmu *p, uint32_t rdpmc, unsigned bits)
+{
+	uint64_t v = 0;
+	spmu_rdpmc(p, rdpmc, 0, &v);
+	return !(v >> (bits - 1) & 1);
+}
+
+static void arch_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const struct driver_event *e, size_t n, unsigned pmu, bool *hit)
+{
+	uint64_t bits = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t bit = UINT64_C(1) << (e[i].counter < 0 ? 32 + e[i].fixed : e[i].counter);
+		hit[i] = e[i].pmu == pmu && (spmu_version(p) >= 2 ? !!(pmi->status & bit)
+			: e[i].sampled && crossed_zero(p, (uint32_t)e[i].counter, arch_counter_bits(spmu_model_of(p), &e[i])));
+		bits |= hit[i] ? bit : 0;
+	}
+	/* first of all, as the kernel does: an overflow from now on is a new one */
+	if (bits && spmu_version(p) >= 2)
+		spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_STATUS_RESET, bits);
+}
+
+static const struct driver driver_arch = {
+	.family = "arch", .interrupts = true, .assign = assign, .setup = arch_setup, .rdpmc = arch_rdpmc, .counter_msr = arch_counter_msr,
+	.counter_value = arch_counter_value, .counter_bits = arch_counter_bits, .max_period = arch_max_period, .acknowledge = arch_acknowledge,
+};
+
+/* ---- P6 ----------------------------------------------------------------------------------------------------- */
+
+static const char *const p6_evtsel_names[] = { "PerfEvtSel0", "PerfEvtSel1" }, *const p6_counter_names[] = { "PerfCtr0", "PerfCtr1" };
+
+static int p6_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out, struct err *err)
+{
+	uint64_t sel[2] = { 0 };
+	const char *name[2] = { "no event; enables both counters", "no event" };
+	(void)m;
+	for (size_t i = 0; i < n; i++) {
+		if (e[i].pmu != pmu)
+			continue;
+		if (e[i].evtsel & SPMU_EVTSEL_ANY)
+			return err_set(err, ERR_UNSUPPORTED, "'%s': a P6 has no AnyThread", e[i].event->name);
+		sel[e[i].counter] = e[i].evtsel | (e[i].user ? SPMU_EVTSEL_USR : 0) | (e[i].kernel ? SPMU_EVTSEL_OS : 0) |
+			(e[i].sampled ? SPMU_EVTSEL_INT : 0);
+		name[e[i].counter] = e[i].event->name;
+	}
+	int rc = driver_write(out, err, p6_evtsel_names[0], MSR_P6_PERFEVTSEL0, 0, "EN is clear: no counter counts");
+	if (!rc)
+		rc = driver_write(out, err, p6_evtsel_names[1], MSR_P6_PERFEVTSEL1, sel[1], "%.60s", name[1]);
+	if (!rc)
+		rc = driver_write(out, err, p6_evtsel_names[0], MSR_P6_PERFEVTSEL0, sel[0] | SPMU_EVTSEL_EN, "%.60s; EN starts both counters", name[0]);
+	return rc;
+}
+
+static uint32_t older_rdpmc(const struct spmu_model *m, const struct driver_event *e)
+{
+	(void)m;
+	return (uint32_t)e->counter;
+}
+
+static uint32_t p6_counter_msr(const struct spmu_model *m, const struct driver_event *e, const char **name)
+{
+	(void)m;
+	*name = NAME(p6_counter_names, e->counter);
+	return MSR_P6_PERFCTR0 + (uint32_t)e->counter;
+}
+
+static uint64_t p6_counter_value(const struct spmu_model *m, const struct driver_event *e, uint64_t value)
+{
+	(void)m, (void)e;
+	return value & UINT32_MAX;	/* a write takes 32 bits and extends their sign */
+}
+
+static unsigned older_counter_bits(const struct spmu_model *m, const struct driver_event *e)
+{
+	(void)m, (void)e;
+	return 40;
+}
+
+static uint64_t p6_max_period(const struct spmu_model *m)
+{
+	(void)m;
+	return INT32_MAX;
+}
+
+static void p6_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const struct driver_event *e, size_t n, unsigned pmu, bool *hit)
+{
+	(void)pmi;
+	for (size_t i = 0; i < n; i++)
+		hit[i] = e[i].pmu == pmu && e[i].sampled && crossed_zero(p, (uint32_t)e[i].counter, 40);
+}
+
+static const struct driver driver_p6 = {
+	.family = "p6", .interrupts = true, .assign = assign, .setup = p6_setup, .rdpmc = older_rdpmc, .counter_msr = p6_counter_msr,
+	.counter_value = p6_counter_value, .counter_bits = older_counter_bits, .max_period = p6_max_period, .acknowledge = p6_acknowledge,
+};
+
+/* ---- P5 ----------------------------------------------------------------------------------------------------- */
+
+static const char *const p5_counter_names[] = { "CTR0", "CTR1" };
+
+static int p5_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out, struct err *err)
+{
+	uint64_t cesr = 0;
+	const char *name[2] = { "nothing", "nothing" };
+	(void)m;
+	for (size_t i = 0; i < n; i++) {
+		if (e[i].pmu != pmu)
+			continue;
+		if (e[i].evtsel & ~UINT64_C(0xffff))
+			return err_set(err, ERR_UNSUPPORTED, "'%s': the Pentium's counters have neither CMASK nor INV nor EDGE", e[i].event->name);
+		unsigned code = (e[i].user ? SPMU_CC_CPL3 : 0) | (e[i].kernel ? SPMU_CC_CPL012 : 0) |
+			(e[i].event->flags & SPMU_EVENT_DURATION ? SPMU_CC_CLOCKS : 0);
+		cesr |= SPMU_CESR_ES(e[i].counter, e[i].event->event) | SPMU_CESR_CC(e[i].counter, code);
+		name[e[i].counter] = e[i].event->name;
+	}
+	int rc = driver_write(out, err, "CESR", MSR_P5_CESR, 0, "no counter counts");
+	if (!rc)
+		rc = driver_write(out, err, "CESR", MSR_P5_CESR, cesr, "%.50s on CTR0, %.50s on CTR1", name[0], name[1]);
+	return rc;
+}
+
+static uint32_t p5_counter_msr(const struct spmu_model *m, const struct driver_event *e, const char **name)
+{
+	(void)m;
+	*name = NAME(p5_counter_names, e->counter);
+	return MSR_P5_CTR0 + (uint32_t)e->counter;
+}
+
+static uint64_t p5_counter_value(const struct spmu_model *m, const struct driver_event *e, uint64_t value)
+{
+	(void)m, (void)e;
+	return value & ((UINT64_C(1) << 40) - 1);
+}
+
+static uint64_t p5_max_period(const struct spmu_model *m)
+{
+	(void)m;
+	return (UINT64_C(1) << 39) - 1;
+}
+
+static void p5_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const struct driver_event *e, size_t n, unsigned pmu, bool *hit)
+{
+	(void)p, (void)pmi, (void)e, (void)pmu;
+	memset(hit, 0, n * sizeof *hit);
+}
+
+static const struct driver driver_p5 = {
+	.family = "p5", .assign = assign, .setup = p5_setup, .rdpmc = older_rdpmc, .counter_msr = p5_counter_msr,
+	.counter_value = p5_counter_value, .counter_bits = older_counter_bits, .max_period = p5_max_period, .acknowledge = p5_acknowledge,
+};
+
+const struct driver *driver_for(const struct spmu_model *m)
+{
+	switch (spmu_model_family(m)) {
+	case SPMU_FAMILY_P5: return &driver_p5;
+	case SPMU_FAMILY_P6: return &driver_p6;
+	case SPMU_FAMILY_NETBURST: return &driver_netburst;
+	default: return &driver_arch;
+	}
+}

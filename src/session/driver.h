@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * What the kernel's PMU driver of a family does: gives events counters, and says which registers are written, in which order and why.  Sessions
+ * execute the writes; `softpmu msr` prints them.
+ *
+ *   driver.c           choice by family; the architectural PMU, P6 and P5
+ *   driver_netburst.c  NetBurst: event -> ESCR -> CCCR and counter -> ...
+ */
+#ifndef SESSION_DRIVER_H
+#define SESSION_DRIVER_H
+#include "softpmu/pmu.h"
+#include "util/err.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One WRMSR. */
+struct driver_write {
+	uint32_t msr;
+	uint64_t value;
+	const char *name;	/* of the MSR: "IA32_PERFEVTSEL0"; static */
+	char why[120];		/* one line */
+};
+struct driver_writes { struct driver_write write[96]; size_t count; };
+
+/* One event's job. */
+struct driver_event {
+	const struct spmu_event *event;
+	/* PERFEVTSEL image of the event with its modifiers (event, umask in 15:8, EDGE, INV, ANY, CMASK), without USR, OS, INT, EN.  NetBurst: EDGE, INV
+	 * (complement) and CMASK (threshold + 1) are taken from it, the mask from event->umask.  0: fixed-only. */
+	uint64_t evtsel;
+	int  fixed;		/* fixed counter wanted, -1: none; in/out: assign may drop it */
+	bool user, kernel;
+	bool sampled;		/* its overflow interrupts */
+	/* out, by assign */
+	unsigned pmu;		/* which copy of the PMU */
+	int  counter;		/* general-purpose counter, -1: the fixed one */
+	int  escr;		/* NetBurst: index among the PMU's ESCRs; else unused */
+};
+
+struct driver {
+	const char *family;
+	bool interrupts;	/* there is a PMI: events can be sampled */
+	/* Gives every event a counter; as many copies of the PMU as that needs, at most `room` (0: any number), their number in *pmus.  0, or
+	 * ERR_UNSUPPORTED with err set; *which is then the event that found no place. */
+	int (*assign)(const struct spmu_model *m, struct driver_event *e, size_t n, unsigned room, unsigned *pmus, size_t *which,
+		struct err *err);
+	/* The writes that set up copy `pmu` for its events and let them count, in order, appended to *out; counters themselves are not
+	 * written.  0, or ERR_UNSUPPORTED if there are too many. */
+	int (*setup)(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out,
+		struct err *err);
+	/* Of an event's counter: ECX for RDPMC; its MSR; the value to write there so that it holds `value`; bits of the counter; the longest
+	 * period that can be preset. */
+	uint32_t (*rdpmc)(const struct spmu_model *m, const struct driver_event *e);
+	uint32_t (*counter_msr)(const struct spmu_model *m, const struct driver_event *e, const char **name);
+	uint64_t (*counter_value)(const struct spmu_model *m, const struct driver_event *e, uint64_t value);
+	unsigned (*counter_bits)(const struct spmu_model *m, const struct driver_event *e);
+	uint64_t (*max_period)(const struct spmu_model *m);
+	/* In a PMI handler: which of the events e[0..n) of copy `pmu` overflowed (hit[i] set), acknowledged so that the next overflow is a new
+	 * one.  Families without overflow bits look whether the counter is no longer negative. */
+	void (*acknowledge)(struct spmu *p, const struct spmu_pmi *pmi, const struct driver_event *e, size_t n, unsigned pmu, bool *hit);
+};
+
+/* Never NULL. */
+const struct driver *driver_for(const struct spmu_model *m);
+extern const struct driver driver_netburst __attribute__((weak));
+
+/* For drivers: appends; ERR_UNSUPPORTED when *out is full. */
+int driver_write(struct driver_writes *out, struct err *err, const char *name, uint32_t msr, uint64_t value, const char *why, ...)
+	__attribute__((format(printf, 6, 7)));
+#endif

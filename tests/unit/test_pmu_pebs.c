@@ -1,0 +1,834 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * PEBS: which event is sampled, what its record says, and what becomes of counter, status and buffer.
+ */
+#include "pmu_ds_fixture.h"
+
+#define OVF_DS_BUFFER (UINT64_C(1) << 62)
+#define EVTSEL_ADAPTIVE (UINT64_C(1) << 34)
+#define USR_EN (SPMU_EVTSEL_USR | SPMU_EVTSEL_OS | SPMU_EVTSEL_EN)
+
+static void arm(struct spmu *p, unsigned i, uint64_t left)
+{
+	put_msr(p, MSR_IA32_A_PMC0 + i, PMU_COUNTER_MASK + 1 - left);
+}
+
+/* A PMU with a guest, whose counter `pmc` samples the event; the area takes `size` bytes a record. */
+static struct spmu *sampler(struct guest *g, const struct spmu_model *m, unsigned pmc, const char *event, uint64_t more, unsigned size)
+{
+	struct spmu *p = fixture_pmu(m, &g->host);
+	guest_pebs(g, size, 10, 10);
+	put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
+	fixture_program(p, pmc, event, more);
+	put_msr(p, MSR_IA32_PEBS_ENABLE, UINT64_C(1) << pmc);
+	return p;
+}
+
+/* ---- registers ---------------------------------------------------------------------------------------------- */
+
+static void registers_take_or_fault_by_generation(void **state)
+{
+	(void)state;
+	static const struct { const char *name; uint64_t capabilities; uint32_t msr; uint64_t value; int outcome; } rows[] = {
+		{ "core2", 0xc2, MSR_IA32_PEBS_ENABLE, 1, SPMU_OK },
+		{ "core2", 0xc2, MSR_IA32_PEBS_ENABLE, 2, SPMU_GP },
+		{ "core2", 0xc2, MSR_PEBS_LD_LAT_THRESHOLD, 3, SPMU_ENOMSR },
+		{ "nehalem", 0x1c3, MSR_IA32_PEBS_ENABLE, 0xf0000000f, SPMU_OK },
+		{ "nehalem", 0x1c3, MSR_IA32_PEBS_ENABLE, 0x10, SPMU_GP },
+		{ "nehalem", 0x1c3, MSR_IA32_PEBS_ENABLE, UINT64_C(1) << 63, SPMU_GP },
+		{ "nehalem", 0x1c3, MSR_PEBS_LD_LAT_THRESHOLD, 0xffff, SPMU_OK },
+		{ "nehalem", 0x1c3, MSR_PEBS_LD_LAT_THRESHOLD, 0x10000, SPMU_GP },
+		{ "nehalem", 0x1c3, MSR_PEBS_FRONTEND, 0, SPMU_ENOMSR },
+		{ "nehalem", 0x21c3, MSR_IA32_PEBS_ENABLE, UINT64_C(1) << 63 | 8, SPMU_OK },	/* as Sandy Bridge */
+		{ "skylake", 0x22c4, MSR_IA32_PEBS_ENABLE, UINT64_C(1) << 63, SPMU_GP },		/* as Haswell */
+		{ "skylake", 0x23c5, MSR_IA32_PEBS_ENABLE, 0xf0000000f, SPMU_OK },
+		{ "skylake", 0x23c5, MSR_IA32_PEBS_ENABLE, 0x10, SPMU_GP },
+		{ "skylake", 0x23c5, MSR_PEBS_FRONTEND, 0x7fff17, SPMU_OK },
+		{ "skylake", 0x23c5, MSR_PEBS_FRONTEND, 8, SPMU_GP },
+		{ "skylake", 0x23c5, MSR_PEBS_DATA_CFG, 0, SPMU_ENOMSR },
+		{ "skylake", 0x23c5, MSR_RELOAD_PMC0, 0, SPMU_ENOMSR },
+		{ "golden-cove", 0xe5ff, MSR_IA32_PEBS_ENABLE, 0xf000000ff, SPMU_OK },
+		{ "golden-cove", 0xe5ff, MSR_IA32_PEBS_ENABLE, 0x100, SPMU_GP },
+		{ "golden-cove", 0xe5ff, MSR_IA32_PEBS_ENABLE, UINT64_C(1) << 36, SPMU_GP },
+		{ "golden-cove", 0xe5ff, MSR_IA32_PEBS_ENABLE, UINT64_C(1) << 61, SPMU_GP },
+		{ "golden-cove", 0x1e5ff, MSR_IA32_PEBS_ENABLE, UINT64_C(3) << 60 | 1, SPMU_OK },
+		{ "golden-cove", 0x1e5ff, MSR_IA32_PEBS_ENABLE, UINT64_C(1) << 62, SPMU_GP },	/* output select 2 */
+		{ "golden-cove", 0xe5ff, MSR_PEBS_DATA_CFG, 0xff00000f, SPMU_OK },
+		{ "golden-cove", 0xe5ff, MSR_PEBS_DATA_CFG, 0x10, SPMU_GP },
+		{ "golden-cove", 0xe5ff, MSR_PEBS_DATA_CFG, UINT64_C(1) << 32, SPMU_GP },
+		{ "golden-cove", 0xe5ff, MSR_PEBS_FRONTEND, 0x7fff1f, SPMU_OK },
+		{ "golden-cove", 0xe5ff, MSR_PEBS_FRONTEND, 0x800000, SPMU_GP },
+		{ "golden-cove", 0xe5ff, MSR_RELOAD_PMC0, 0, SPMU_ENOMSR },
+		{ "golden-cove", 0x1e5ff, MSR_RELOAD_PMC0 + 7, PMU_COUNTER_MASK, SPMU_OK },
+		{ "golden-cove", 0x1e5ff, MSR_RELOAD_PMC0 + 7, PMU_COUNTER_MASK + 1, SPMU_GP },
+		{ "golden-cove", 0x1e5ff, MSR_RELOAD_PMC0 + 8, 0, SPMU_ENOMSR },
+		{ "golden-cove", 0x1e5ff, MSR_RELOAD_FIXED_CTR0 + 3, 5, SPMU_OK },
+		{ "golden-cove", 0x1e5ff, MSR_RELOAD_FIXED_CTR0 + 4, 5, SPMU_ENOMSR },
+		{ "skylake", 0x23c5, MSR_IA32_DS_AREA, UINT64_C(0x7fffffffffff), SPMU_OK },
+		{ "skylake", 0x23c5, MSR_IA32_DS_AREA, UINT64_C(0xffff800000000000), SPMU_OK },
+		{ "skylake", 0x23c5, MSR_IA32_DS_AREA, UINT64_C(0x800000000000), SPMU_GP },
+		{ "yonah", 0, MSR_IA32_PEBS_ENABLE, 0, SPMU_ENOMSR },
+		{ "yonah", 0, MSR_IA32_DS_AREA, 0x1000, SPMU_OK },
+		{ "p6", 0, MSR_IA32_DS_AREA, 0, SPMU_ENOMSR },
+		{ "p6", 0, MSR_IA32_MISC_ENABLE, 0, SPMU_ENOMSR },
+		{ "p5", 0, MSR_IA32_DS_AREA, 0, SPMU_ENOMSR },
+		{ "netburst", 0, MSR_IA32_DS_AREA, 0x1000, SPMU_OK },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = model_like(rows[i].name, rows[i].capabilities);
+		struct spmu *p = NULL;
+		uint64_t before = 0, after = 0;
+		assert_int_equal(spmu_create(&p, m, &g->host), SPMU_OK);
+		int readable = spmu_rdmsr(p, rows[i].msr, &before), outcome = spmu_wrmsr(p, rows[i].msr, rows[i].value);
+		if (outcome != rows[i].outcome)
+			fail_msg("row %zu: %s, WRMSR %x, %llx: %d, expected %d", i, rows[i].name, rows[i].msr,
+				(unsigned long long)rows[i].value, outcome, rows[i].outcome);
+		assert_int_equal(spmu_rdmsr(p, rows[i].msr, &after), readable);
+		assert_int_equal(readable, outcome == SPMU_ENOMSR ? SPMU_ENOMSR : SPMU_OK);
+		assert_int_equal(after, outcome == SPMU_OK ? rows[i].value : before);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
+static void misc_enable_says_what_the_host_gives(void **state)
+{
+	(void)state;
+	static const struct { const char *name; bool memory; uint64_t reads; } rows[] = {
+		{ "skylake", true, 0x80 }, { "skylake", false, 0x1880 }, { "netburst", true, 0x80 }, { "netburst", false, 0x1880 },
+		{ "yonah", true, 0x1080 }, { "core2", true, 0x80 },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = fixture_model(rows[i].name);
+		struct spmu *p = NULL;
+		if (!rows[i].memory)
+			g->host.write_memory = NULL;
+		assert_int_equal(spmu_create(&p, m, &g->host), SPMU_OK);
+		assert_int_equal(fixture_read(p, MSR_IA32_MISC_ENABLE), rows[i].reads);
+		put_msr(p, MSR_IA32_MISC_ENABLE, 0x1881 ^ rows[i].reads);	/* read-only bits stay, others are kept */
+		assert_int_equal(fixture_read(p, MSR_IA32_MISC_ENABLE), rows[i].reads | 1);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
+/* ---- what is sampled ---------------------------------------------------------------------------------------- */
+
+/* Branches at 100H, 104H, ... and an instruction in front of each. */
+static void branches(struct stream *s, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		stream_inst(s, 0x1000 + 8 * i, 0, 0, 10 + 2 * i);
+		stream_branch(s, 0x1004 + 8 * i, 0x1008 + 8 * i, SPMU_IS(COND), 0, 11 + 2 * i);
+	}
+}
+
+static void the_event_behind_the_overflow_is_recorded(void **state)
+{
+	(void)state;
+	struct guest *g = guest_new();
+	struct spmu_model *m = fixture_model("skylake");
+	struct spmu *p = sampler(g, m, 0, "BR_INST_RETIRED.ALL_BRANCHES", 0, 200);
+	struct stream s = { 0 };
+	g->host.registers = NULL;
+	guest_put(g, DS_AREA + 0x40, PMU_COUNTER_MASK + 1 - 2, 8);	/* every third branch from then on: two to overflow, one to trigger */
+	arm(p, 0, 3);
+	branches(&s, 9);
+	stream_send_all(&s, p);
+	/* branches 1 2 3(overflow) 4(record) 5 6(overflow) 7(record) 8 9(overflow) */
+	assert_int_equal(guest_records(g, 200), 2);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 0xb0), 0x1004 + 8 * 3);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 200 + 0xb0), 0x1004 + 8 * 6);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 0x90), 1);		/* applicable counters */
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 0xc0), 11 + 2 * 3);	/* TSC */
+	assert_int_equal(fixture_read(p, MSR_IA32_PMC0), 0);		/* overflowed at the ninth */
+	assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), 1);	/* armed: the bit stays until the record */
+	assert_int_equal(g->pmis, 0);
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+	free(g);
+}
+
+static void arming_takes_as_long_as_the_host_says(void **state)
+{
+	(void)state;
+	struct guest *g = guest_new();
+	struct spmu_model *m = fixture_model("skylake");
+	g->host.pebs_arming = 5;
+	struct spmu *p = sampler(g, m, 0, "BR_INST_RETIRED.ALL_BRANCHES", 0, 200);
+	struct stream s = { 0 };
+	guest_put(g, DS_AREA + 0x40, PMU_COUNTER_MASK + 1 - 100, 8);
+	arm(p, 0, 1);
+	branches(&s, 9);	/* branch k retires at 11 + 2k: overflow at 11, armed from 16 on, so branch 3 (at 17) triggers */
+	stream_send_all(&s, p);
+	assert_int_equal(guest_records(g, 200), 1);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 0xb0), 0x1004 + 8 * 3);
+	assert_int_equal(fixture_read(p, MSR_IA32_PMC0), PMU_COUNTER_MASK + 1 - 100 + 5);
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+	free(g);
+}
+
+static void precise_distribution_has_no_shadow(void **state)
+{
+	(void)state;
+	static const struct { const char *name, *event; unsigned pmc, skip; uint64_t capabilities; unsigned size, ip; } rows[] = {
+		{ "skylake", "INST_RETIRED.PREC_DIST", 1, 0, 0x23c5, 200, 0xb0 },
+		{ "skylake", "BR_INST_RETIRED.ALL_BRANCHES", 1, 1, 0x23c5, 200, 0xb0 },	/* PDIR is of one event */
+		{ "golden-cove", "BR_INST_RETIRED.ALL_BRANCHES", 0, 0, 0xe5ff, 32, 8 },
+		{ "golden-cove", "BR_INST_RETIRED.ALL_BRANCHES", 1, 1, 0xe5ff, 32, 8 },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = model_like(rows[i].name, rows[i].capabilities);
+		struct spmu *p = sampler(g, m, rows[i].pmc, rows[i].event, 0, rows[i].size);
+		struct stream s = { 0 };
+		arm(p, rows[i].pmc, 5);
+		for (unsigned k = 0; k < 9; k++)
+			stream_branch(&s, 0x1000 + 8 * k, 0x1008 + 8 * k, SPMU_IS(COND), 0, 11 + 2 * k);
+		stream_send_all(&s, p);
+		assert_int_equal(guest_records(g, rows[i].size), 1);
+		assert_int_equal(guest_u64(g, PEBS_BUFFER + rows[i].ip), 0x1000 + 8 * (4 + rows[i].skip));
+		stream_free(&s);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
+static void fixed_counter_0_samples_the_very_instruction_and_others_the_next(void **state)
+{
+	(void)state;
+	for (unsigned f = 0; f < 2; f++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = fixture_model("golden-cove");
+		struct spmu *p = fixture_pmu(m, &g->host);
+		struct stream s = { 0 };
+		guest_pebs(g, 32, 10, 10);
+		guest_put(g, DS_AREA + 0x40 + 8 * (32 + f), PMU_COUNTER_MASK + 1 - 1000, 8);
+		put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
+		put_msr(p, MSR_IA32_FIXED_CTR_CTRL, UINT64_C(3) << 4 * f);
+		put_msr(p, MSR_IA32_FIXED_CTR0 + f, PMU_COUNTER_MASK + 1 - 12);
+		put_msr(p, MSR_IA32_PEBS_ENABLE, UINT64_C(1) << (32 + f));
+		stream_straight(&s, 30, 0x1000, 10);		/* instruction k retires at 10 + k */
+		stream_signal(&s, SPMU_SIG_CYCLES, 5, 40, 1);
+		stream_send_all(&s, p);
+		assert_int_equal(guest_records(g, 32), 1);
+		/* the 12th instruction; the 12th cycle is 16, behind which instruction 7 retires first */
+		assert_int_equal(guest_u64(g, PEBS_BUFFER + 8), f ? 0x1000 + 4 * 7 : 0x1000 + 4 * 11);
+		assert_int_equal(guest_u64(g, PEBS_BUFFER + 16), UINT64_C(1) << (32 + f));
+		assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), 0);
+		assert_true(fixture_read(p, MSR_IA32_FIXED_CTR0 + f) > PMU_COUNTER_MASK - 1000);
+		stream_free(&s);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
+static void an_imprecise_event_waits_for_the_next_batch_for_its_instruction(void **state)
+{
+	(void)state;
+	struct guest *g = guest_new();
+	struct spmu_model *m = fixture_model("golden-cove");
+	struct spmu *p = sampler(g, m, 0, "CPU_CLK_UNHALTED.THREAD_P", 0, 32);
+	struct stream s = { 0 };
+	arm(p, 0, 20);
+	stream_straight(&s, 5, 0x1000, 10);
+	stream_signal(&s, SPMU_SIG_CYCLES, 0, 40, 1);		/* the 20th cycle is 19, behind everything here */
+	stream_send(&s, 0, s.n, 0, 41, false, p);
+	assert_int_equal(guest_records(g, 32), 0);
+	stream_free(&s);
+	stream_straight(&s, 3, 0x2000, 50);
+	stream_signal(&s, SPMU_SIG_CYCLES, 41, 60, 1);
+	stream_send(&s, 0, s.n, 41, 60, false, p);
+	assert_int_equal(guest_records(g, 32), 1);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 8), 0x2000);
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+	free(g);
+}
+
+static void before_ice_lake_an_imprecise_event_leaves_no_record(void **state)
+{
+	(void)state;
+	static const struct { const char *event; uint64_t more; } rows[] = {
+		{ "CPU_CLK_UNHALTED.THREAD_P", 0 }, { "INST_RETIRED.ANY_P", 0 }, { "BR_INST_RETIRED.ALL_BRANCHES", SPMU_EVTSEL_CMASK(1) },
+		{ "BR_INST_RETIRED.ALL_BRANCHES", SPMU_EVTSEL_EDGE },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = fixture_model("skylake");
+		struct spmu *p = sampler(g, m, 0, rows[i].event, rows[i].more, 200);
+		struct stream s = { 0 };
+		arm(p, 0, 2);
+		branches(&s, 9);
+		stream_signal(&s, SPMU_SIG_CYCLES, 0, 40, 1);
+		stream_send_all(&s, p);
+		assert_int_equal(guest_records(g, 200), 0);
+		assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), 1);
+		stream_free(&s);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
+/* ---- records ------------------------------------------------------------------------------------------------ */
+
+static void each_format_has_its_length_and_fields(void **state)
+{
+	(void)state;
+	static const struct { uint64_t capabilities; unsigned size; bool before; } rows[] = {
+		{ 0x0c2, 144, false }, { 0x082, 144, true }, { 0x21c3, 176, false }, { 0x22c4, 192, false }, { 0x23c5, 200, false },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = model_like("skylake", rows[i].capabilities);
+		g->host.registers = guest_registers;
+		struct spmu *p = sampler(g, m, 0, "MEM_LOAD_RETIRED.L2_HIT", 0, rows[i].size);
+		struct stream s = { 0 };
+		put_msr(p, MSR_IA32_PMC0, (uint32_t)-1);
+		for (unsigned k = 0; k < 4; k++)
+			stream_inst(&s, 0x1000 + 4 * k, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT), 20 + k)->addr = 0x8000 + 64 * k;
+		stream_send_all(&s, p);
+		const uint64_t at = PEBS_BUFFER, ip = 0x1004;
+		if (guest_records(g, rows[i].size) < 1 || (guest_u64(g, DS_AREA + 0x28) - at) % rows[i].size)
+			fail_msg("row %zu: index %llx", i, (unsigned long long)guest_u64(g, DS_AREA + 0x28));
+		assert_int_equal(guest_u64(g, at), 0x246);
+		assert_int_equal(guest_u64(g, at + 8), ip + (rows[i].before ? 0 : 4));
+		assert_int_equal(guest_u64(g, at + 0x10), ip | !rows[i].before);	/* RAX */
+		static const unsigned order[15] = { 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
+		for (unsigned k = 0; k < 15; k++)
+			assert_int_equal(guest_u64(g, at + 0x18 + 8 * k), order[k] << 8);
+		if (rows[i].size >= 176) {
+			assert_int_equal(guest_u64(g, at + 0x90), 1);	/* status: counter 0 overflowed; applicable: counter 0 */
+			assert_int_equal(guest_u64(g, at + 0x98), rows[i].size > 176 ? 0x8040 : 0);	/* data address of precise events from Haswell on */
+			assert_int_equal(guest_u64(g, at + 0xa0), 0);
+			assert_int_equal(guest_u64(g, at + 0xa8), 0);
+		}
+		if (rows[i].size >= 192) {
+			assert_int_equal(guest_u64(g, at + 0xb0), ip);
+			assert_int_equal(guest_u64(g, at + 0xb8), 0);
+		}
+		if (rows[i].size >= 200)
+			assert_int_equal(guest_u64(g, at + 0xc0), 21);
+		stream_free(&s);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
+/* As kvm-unit-tests' x86/pmu_pebs.c: sizes and format word for each configuration, with and without Adaptive_Record. */
+static void adaptive_records_hold_the_groups_selected(void **state)
+{
+	(void)state;
+	for (unsigned cfg = 0; cfg < 16; cfg++)
+		for (unsigned use = 0; use < 2; use++)
+			for (unsigned counter = 0; counter < 12; counter++) {
+				struct guest *g = guest_new();
+				struct spmu_model *m = fixture_model("golden-cove");
+				struct spmu *p = NULL;
+				struct stream s = { 0 };
+				g->host.registers = guest_registers;
+				assert_int_equal(spmu_create(&p, m, &g->host), SPMU_OK);
+				uint64_t data_cfg = cfg | (cfg & 8 ? UINT64_C(31) << 24 : 0), bit = UINT64_C(1) << (counter < 8 ? counter : counter + 24);
+				unsigned size = 32 + (use && cfg & 1 ? 32 : 0) + (use && cfg & 2 ? 0x90 : 0) + (use && cfg & 4 ? 256 : 0) + (use && cfg & 8 ? 32 * 24 : 0);
+				put_msr(p, MSR_PEBS_DATA_CFG, data_cfg);
+				guest_put(g, DS_AREA + 0x20, PEBS_BUFFER, 8);
+				guest_put(g, DS_AREA + 0x28, PEBS_BUFFER, 8);
+				guest_put(g, DS_AREA + 0x30, PEBS_BUFFER + 4096, 8);
+				guest_put(g, DS_AREA + 0x38, PEBS_BUFFER + size, 8);
+				if (counter < 8) {
+					put_msr(p, MSR_IA32_PERFEVTSEL0 + counter, 0xc4 | USR_EN | (use ? EVTSEL_ADAPTIVE : 0));
+					put_msr(p, MSR_IA32_A_PMC0 + counter, PMU_COUNTER_MASK - 1);
+				} else {
+					put_msr(p, MSR_IA32_FIXED_CTR_CTRL, UINT64_C(0xb) << 4 * (counter - 8) | (uint64_t)use << (32 + 4 * (counter - 8)));
+					put_msr(p, MSR_IA32_FIXED_CTR0 + counter - 8, PMU_COUNTER_MASK - 1);
+				}
+				put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
+				put_msr(p, MSR_IA32_PEBS_ENABLE, bit);
+				put_msr(p, MSR_IA32_PERF_GLOBAL_CTRL, bit);
+				branches(&s, 12);
+				stream_signal(&s, SPMU_SIG_CYCLES, 5, 50, 1);
+				stream_send_all(&s, p);
+				put_msr(p, MSR_IA32_PERF_GLOBAL_CTRL, 0);
+				uint64_t format = guest_u64(g, PEBS_BUFFER);
+				if (!(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS) & OVF_DS_BUFFER) || format >> 48 != size ||
+				    (format & 0xffffffffffff) != (use ? data_cfg : 0) || guest_u64(g, PEBS_BUFFER + 16) != bit ||
+				    guest_u64(g, DS_AREA + 0x28) != PEBS_BUFFER + size)
+					fail_msg("configuration %x, adaptive %u, counter %u: format %llx, counters %llx, index %llx", cfg, use, counter,
+						(unsigned long long)format, (unsigned long long)guest_u64(g, PEBS_BUFFER + 16),
+						(unsigned long long)guest_u64(g, DS_AREA + 0x28));
+				for (unsigned k = 0; use && cfg & 8 && k < 32 * 24; k++)	/* LBRs are off: empty */
+					assert_int_equal(g->memory[PEBS_BUFFER + size - 1 - k], 0);
+				stream_free(&s);
+				spmu_destroy(p);
+				spmu_model_free(m);
+				free(g);
+			}
+}
+
+static void adaptive_groups_have_their_order(void **state)
+{
+	(void)state;
+	struct guest *g = guest_new();
+	struct spmu_model *m = fixture_model("golden-cove");
+	g->host.registers = guest_registers;
+	struct spmu *p = sampler(g, m, 1, "MEM_LOAD_RETIRED.L2_HIT", EVTSEL_ADAPTIVE, 32 + 32 + 0x90 + 0x100 + 4 * 24);
+	struct stream s = { 0 };
+	put_msr(p, MSR_PEBS_DATA_CFG, 0x0300000f);
+	put_msr(p, MSR_IA32_LBR_CTL, 0x7f0007);
+	arm(p, 1, 1);
+	stream_branch(&s, 0x900, 0xa00, 0, 0, 10);
+	stream_branch(&s, 0xa00, 0x1000, 0, SPMU_DID(MISPREDICTED), 12);
+	for (unsigned k = 0; k < 3; k++) {
+		struct spmu_record *r = stream_inst(&s, 0x1000 + 4 * k, SPMU_IS(LOAD) | SPMU_IS(LOCK), SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT) | SPMU_DID(STLB_MISS), 40 + k);
+		r->addr = 0x8000 + 64 * k;
+		s.at[s.n - 1][3] = 20;		/* dispatch */
+		s.at[s.n - 1][4] = 35;		/* complete */
+	}
+	stream_send_all(&s, p);
+	uint64_t at = PEBS_BUFFER;
+	assert_int_equal(guest_u64(g, at), 0x0300000f | (UINT64_C(32 + 32 + 0x90 + 0x100 + 4 * 24) << 48));
+	assert_int_equal(guest_u64(g, at + 8), 0x1004);
+	assert_int_equal(guest_u64(g, at + 16), 2);
+	assert_int_equal(guest_u64(g, at + 24), 41);
+	at += 32;
+	assert_int_equal(guest_u64(g, at), 0x8040);
+	assert_int_equal(guest_u64(g, at + 8), 3 | 1 << 4 | 1 << 5);
+	assert_int_equal(guest_u64(g, at + 16), 21 | UINT64_C(15) << 32);	/* dispatch to retirement, to completion */
+	assert_int_equal(guest_u64(g, at + 24), 0);
+	at += 32;
+	assert_int_equal(guest_u64(g, at), 0x246);
+	assert_int_equal(guest_u64(g, at + 8), 0x1008);
+	assert_int_equal(guest_u64(g, at + 16), 0x1005);
+	for (unsigned k = 1; k < 16; k++)	/* RCX, RDX, RBX, RSP, ... */
+		assert_int_equal(guest_u64(g, at + 16 + 8 * k), k << 8);
+	at += 0x90;
+	for (unsigned k = 0; k < 16; k++) {
+		assert_int_equal(guest_u64(g, at + 16 * k), 0x1000 + k);
+		assert_int_equal(guest_u64(g, at + 16 * k + 8), 0x2000 + k);
+	}
+	at += 0x100;
+	assert_int_equal(guest_u64(g, at), 0xa00);	/* newest first */
+	assert_int_equal(guest_u64(g, at + 8), 0x1000);
+	assert_int_equal(guest_u64(g, at + 16) >> 63, 1);
+	assert_int_equal(guest_u64(g, at + 24), 0x900);
+	assert_int_equal(guest_u64(g, at + 72), 0);
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+	free(g);
+}
+
+static void without_registers_rip_is_the_next_instruction_also_of_the_next_batch(void **state)
+{
+	(void)state;
+	struct guest *g = guest_new();
+	struct spmu_model *m = fixture_model("skylake");
+	struct spmu *p = sampler(g, m, 0, "MEM_LOAD_RETIRED.L2_HIT", 0, 200);
+	struct stream s = { 0 };
+	guest_put(g, DS_AREA + 0x40, PMU_COUNTER_MASK, 8);
+	arm(p, 0, 1);
+	for (unsigned k = 0; k < 4; k++)
+		stream_inst(&s, 0x1000 + 5 * k, SPMU_IS(LOAD), SPMU_DID(L2_HIT), 20 + k);
+	stream_send(&s, 0, 4, 0, 20, false, p);		/* records: 1, 3 */
+	assert_int_equal(guest_records(g, 200), 2);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 8), 0x100a);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 200 + 8), 0x100f);	/* not known yet: its own */
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 0x10), 0);
+	stream_free(&s);
+	stream_inst(&s, 0x1014, 0, 0, 30);
+	stream_send(&s, 0, 1, 20, 31, true, p);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 200 + 8), 0x1014);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 200 + 0xb0), 0x100f);
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+	free(g);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------- */
+
+static void load_latency_counts_and_records_loads_above_the_threshold(void **state)
+{
+	(void)state;
+	static const struct { const char *name; uint64_t capabilities, evtsel, enable; unsigned pmc, source; } rows[] = {
+		{ "nehalem", 0x1c3, 0x100b, UINT64_C(0x400000004), 2, 0xc },
+		{ "skylake", 0x23c5, 0x01cd, UINT64_C(0x400000004), 2, 0xa | 1 << 4 },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = model_like(rows[i].name, rows[i].capabilities);
+		struct spmu *p = fixture_pmu(m, &g->host);
+		struct stream s = { 0 };
+		guest_pebs(g, i ? 200 : 176, 10, 10);
+		put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
+		put_msr(p, MSR_PEBS_LD_LAT_THRESHOLD, 50);
+		put_msr(p, MSR_IA32_PERFEVTSEL0 + rows[i].pmc, rows[i].evtsel | USR_EN);
+		for (unsigned on = 0; on < 2; on++) {
+			put_msr(p, MSR_IA32_PEBS_ENABLE, on ? rows[i].enable : 4);
+			put_msr(p, MSR_IA32_PMC0 + rows[i].pmc, on ? (uint32_t)-3 : 0);
+			guest_put(g, DS_AREA + 0x40 + 8 * rows[i].pmc, 0, 8);
+			for (unsigned k = 0; k < 12; k++) {	/* latencies 46 to 57: 51 to 57 count */
+				struct spmu_record *r = stream_inst(&s, 0x1000 + 4 * k, SPMU_IS(LOAD), SPMU_DID(L3_MISS) | SPMU_DID(STLB_MISS), 2000 * on + 200 + k);
+				r->addr = 0x8000 + k;
+				s.at[s.n - 1][3] = 2000 * on + 100;
+				s.at[s.n - 1][4] = 2000 * on + 100 + 46 + k;
+			}
+			stream_send(&s, 0, s.n, 0, 2000 * on + 300, false, p);
+			if (!on)
+				assert_int_equal(fixture_read(p, MSR_IA32_PMC0 + rows[i].pmc), 0);	/* not switched on */
+			stream_free(&s);
+		}
+		uint64_t at = PEBS_BUFFER;	/* the third of seven overflows, the fourth triggers */
+		assert_int_equal(guest_records(g, i ? 200 : 176), 1);
+		assert_int_equal(guest_u64(g, at + 0x98), 0x8000 + 8);
+		assert_int_equal(guest_u64(g, at + 0xa0), rows[i].source);
+		assert_int_equal(guest_u64(g, at + 0xa8), 54);
+		assert_int_equal(fixture_read(p, MSR_IA32_PMC0 + rows[i].pmc), 3);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
+static void precise_store_records_where_it_went_and_whether_it_hit(void **state)
+{
+	(void)state;
+	struct guest *g = guest_new();
+	struct spmu_model *m = model_like("sandy-bridge", 0x21c3);
+	struct spmu *p = fixture_pmu(m, &g->host);
+	struct stream s = { 0 };
+	guest_pebs(g, 176, 10, 10);
+	put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
+	put_msr(p, MSR_IA32_PERFEVTSEL0 + 3, 0x02cd | USR_EN);
+	put_msr(p, MSR_IA32_PEBS_ENABLE, UINT64_C(1) << 63 | 8);
+	guest_put(g, DS_AREA + 0x40 + 24, PMU_COUNTER_MASK, 8);
+	put_msr(p, MSR_IA32_PMC0 + 3, (uint32_t)-1);
+	for (unsigned k = 0; k < 4; k++)
+		stream_inst(&s, 0x1000 + 4 * k, SPMU_IS(STORE_ADDR), k == 3 ? SPMU_DID(STLB_MISS) : 0, 20 + k)->addr = 0x8000 + 8 * k;
+	stream_signal(&s, SPMU_SIG_STORE_L1D_MISS, 30, 30, 1);
+	s.r[s.n - 1].ip = 0x1004;
+	s.r[s.n - 1].addr = 0x8008;
+	stream_send_all(&s, p);
+	assert_int_equal(guest_records(g, 176), 2);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 0x98), 0x8008);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 0xa0), 0);		/* missed */
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 176 + 0x98), 0x8018);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 176 + 0xa0), 0x11);	/* hit L1D, missed the STLB */
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+	free(g);
+}
+
+static void data_source_is_where_the_load_was_served(void **state)
+{
+	(void)state;
+	static const struct { uint64_t did; unsigned source; } rows[] = {
+		{ SPMU_DID(L1D_HIT), 1 }, { SPMU_DID(LFB_HIT), 2 }, { SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT), 3 },
+		{ SPMU_DID(L1D_MISS) | SPMU_DID(L2_MISS) | SPMU_DID(L3_HIT), 4 }, { SPMU_DID(L1D_MISS) | SPMU_DID(L2_MISS) | SPMU_DID(L3_MISS), 0xa },
+		{ SPMU_DID(FORWARDED), 1 }, { 0, 0 }, { SPMU_DID(L1D_HIT) | SPMU_DID(STLB_MISS), 0x11 },
+		{ SPMU_DID(L1D_HIT) | SPMU_DID(FORWARD_BLOCKED), 0x41 }, { SPMU_DID(L1D_HIT) | SPMU_DID(ALIAS_4K), 0x81 },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = fixture_model("golden-cove");
+		struct spmu *p = sampler(g, m, 1, "MEM_INST_RETIRED.ALL_LOADS", EVTSEL_ADAPTIVE, 64);
+		struct stream s = { 0 };
+		put_msr(p, MSR_PEBS_DATA_CFG, 1);
+		arm(p, 1, 1);
+		stream_inst(&s, 0x1000, SPMU_IS(LOAD), SPMU_DID(L1D_HIT), 20);
+		stream_inst(&s, 0x1004, SPMU_IS(LOAD), rows[i].did, 21);
+		stream_send_all(&s, p);
+		assert_int_equal(guest_records(g, 64), 1);
+		assert_int_equal(guest_u64(g, PEBS_BUFFER + 40), rows[i].source);
+		stream_free(&s);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
+static void front_end_events_count_what_the_register_names(void **state)
+{
+	(void)state;
+	static const struct { uint64_t frontend; unsigned count; } rows[] = {
+		{ 0x11, 2 }, { 0x12, 1 }, { 0x14, 1 }, { 0x13, 0 }, { 0, 0 }, { 0x400206, 1 }, { 0x100206, 2 }, { 0x400806, 0 },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = fixture_model("skylake");
+		struct spmu *p = fixture_pmu(m, &g->host);
+		struct stream s = { 0 };
+		put_msr(p, MSR_PEBS_FRONTEND, rows[i].frontend);
+		put_msr(p, MSR_IA32_PERFEVTSEL0, 0x01c6 | USR_EN);
+		stream_inst(&s, 0x1000, 0, SPMU_DID(FROM_DSB), 20);
+		stream_signal(&s, SPMU_SIG_IDQ_BUBBLE, 18, 21, 4);
+		stream_inst(&s, 0x1004, 0, SPMU_DID(FROM_MITE) | SPMU_DID(ICACHE_MISS), 25);	/* allocated at 21 */
+		stream_inst(&s, 0x1008, 0, SPMU_DID(FROM_MITE) | SPMU_DID(ITLB_MISS_F), 27);
+		stream_signal(&s, SPMU_SIG_IDQ_BUBBLE, 25, 28, 1);
+		stream_inst(&s, 0x100c, 0, SPMU_DID(FROM_DSB), 33);
+		stream_send_all(&s, p);
+		if (fixture_read(p, MSR_IA32_PMC0) != rows[i].count)
+			fail_msg("MSR_PEBS_FRONTEND %llx: %llu, expected %u", (unsigned long long)rows[i].frontend,
+				(unsigned long long)fixture_read(p, MSR_IA32_PMC0), rows[i].count);
+		stream_free(&s);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
+/* ---- interrupts and the order of things ---------------------------------------------------------------------- */
+
+static void two_counters_at_one_event_go_lower_first(void **state)
+{
+	(void)state;
+	struct guest *g = guest_new();
+	struct spmu_model *m = fixture_model("golden-cove");
+	struct spmu *p = sampler(g, m, 3, "BR_INST_RETIRED.ALL_BRANCHES", 0, 32);
+	struct stream s = { 0 };
+	fixture_program(p, 1, "BR_INST_RETIRED.ALL_BRANCHES", 0);
+	put_msr(p, MSR_IA32_FIXED_CTR_CTRL, 3);
+	put_msr(p, MSR_IA32_FIXED_CTR0, PMU_COUNTER_MASK - 1);
+	put_msr(p, MSR_IA32_PEBS_ENABLE, UINT64_C(0x10000000a));
+	arm(p, 3, 1);
+	arm(p, 1, 1);
+	for (unsigned k = 0; k < 4; k++)
+		stream_branch(&s, 0x1000 + 8 * k, 0x1008 + 8 * k, 0, 0, 11 + k);
+	stream_send_all(&s, p);
+	assert_int_equal(guest_records(g, 32), 3);
+	static const uint64_t order[3] = { 2, 8, UINT64_C(1) << 32 };
+	for (unsigned k = 0; k < 3; k++) {
+		assert_int_equal(guest_u64(g, PEBS_BUFFER + 32 * k + 16), order[k]);
+		assert_int_equal(guest_u64(g, PEBS_BUFFER + 32 * k + 8), 0x1008);
+	}
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+	free(g);
+}
+
+static void drain(struct guest *g, struct spmu *p, const struct spmu_pmi *pmi)
+{
+	assert_true(pmi->status & OVF_DS_BUFFER);
+	guest_put(g, DS_AREA + 0x28, PEBS_BUFFER, 8);
+	put_msr(p, MSR_IA32_PERF_GLOBAL_STATUS_RESET, pmi->status);
+}
+
+static void the_threshold_raises_a_pmi_at_once(void **state)
+{
+	(void)state;
+	struct guest *g = guest_new();
+	struct spmu_model *m = fixture_model("skylake");
+	g->on_pmi = drain;
+	struct spmu *p = sampler(g, m, 0, "BR_INST_RETIRED.ALL_BRANCHES", 0, 200);
+	struct stream s = { 0 };
+	guest_put(g, DS_AREA + 0x38, PEBS_BUFFER + 2 * 200, 8);
+	guest_put(g, DS_AREA + 0x40, PMU_COUNTER_MASK, 8);
+	arm(p, 0, 1);
+	for (unsigned k = 0; k < 9; k++)	/* records at 1, 3 (PMI), 5, 7 (PMI) */
+		stream_branch(&s, 0x1000 + 8 * k, 0x1008 + 8 * k, 0, 0, 11 + k);
+	stream_send_all(&s, p);
+	assert_int_equal(g->pmis, 2);
+	assert_int_equal(g->pmi.ip, 0x1000 + 8 * 8);
+	assert_int_equal(guest_records(g, 200), 0);
+	assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), 1);	/* the ninth overflowed */
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+	free(g);
+}
+
+static void the_threshold_freezes_like_any_pmi(void **state)
+{
+	(void)state;
+	struct guest *g = guest_new();
+	struct spmu_model *m = fixture_model("skylake");
+	struct spmu *p = sampler(g, m, 0, "BR_INST_RETIRED.ALL_BRANCHES", 0, 200);
+	struct stream s = { 0 };
+	guest_put(g, DS_AREA + 0x38, PEBS_BUFFER + 200, 8);
+	fixture_program(p, 1, "INST_RETIRED.ANY_P", 0);
+	put_msr(p, MSR_IA32_DEBUGCTL, DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	arm(p, 0, 1);
+	for (unsigned k = 0; k < 9; k++)
+		stream_branch(&s, 0x1000 + 8 * k, 0x1008 + 8 * k, 0, 0, 11 + k);
+	stream_send_all(&s, p);
+	assert_int_equal(g->pmis, 1);
+	assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), OVF_DS_BUFFER | STATUS_CTR_FRZ);
+	assert_int_equal(fixture_read(p, MSR_IA32_PMC0 + 1), 2);
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+	free(g);
+}
+
+static void a_full_or_bad_buffer_loses_records_only(void **state)
+{
+	(void)state;
+	static const struct { uint64_t base, index, maximum, area, fault; unsigned records; } rows[] = {
+		{ PEBS_BUFFER, PEBS_BUFFER, PEBS_BUFFER + 2 * 200 + 199, DS_AREA, 0, 2 },	/* room for two */
+		{ PEBS_BUFFER, PEBS_BUFFER, PEBS_BUFFER + 2 * 200 + 1, DS_AREA, 0, 2 },		/* as the manual writes it */
+		{ PEBS_BUFFER, PEBS_BUFFER - 200, PEBS_BUFFER + 2000, DS_AREA, 0, 0 },		/* index below base */
+		{ PEBS_BUFFER, PEBS_BUFFER + 2001, PEBS_BUFFER + 2000, DS_AREA, 0, 0 },
+		{ 0, UINT64_MAX - 100, UINT64_MAX, DS_AREA, 0, 0 },
+		{ PEBS_BUFFER, PEBS_BUFFER, PEBS_BUFFER + 2000, 0x7fffffffffe0, 0, 0 },		/* no such memory */
+		{ PEBS_BUFFER, PEBS_BUFFER, PEBS_BUFFER + 2000, DS_AREA, PEBS_BUFFER, 0 },
+		{ PEBS_BUFFER, PEBS_BUFFER, PEBS_BUFFER + 2000, DS_AREA, DS_AREA, 0 },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = fixture_model("skylake");
+		struct spmu *p = sampler(g, m, 0, "BR_INST_RETIRED.ALL_BRANCHES", 0, 200);
+		struct stream s = { 0 };
+		guest_put(g, DS_AREA + 0x20, rows[i].base, 8);
+		guest_put(g, DS_AREA + 0x28, rows[i].index, 8);
+		guest_put(g, DS_AREA + 0x30, rows[i].maximum, 8);
+		guest_put(g, DS_AREA + 0x38, UINT64_MAX, 8);
+		guest_put(g, DS_AREA + 0x40, PMU_COUNTER_MASK, 8);
+		put_msr(p, MSR_IA32_DS_AREA, rows[i].area);
+		g->fault = rows[i].fault;
+		arm(p, 0, 1);
+		for (unsigned k = 0; k < 9; k++)
+			stream_branch(&s, 0x1000 + 8 * k, 0x1008 + 8 * k, 0, 0, 11 + k);
+		stream_send_all(&s, p);
+		g->fault = 0;
+		if (guest_u64(g, DS_AREA + 0x28) - rows[i].index != 200 * rows[i].records)
+			fail_msg("row %zu: index %llx", i, (unsigned long long)guest_u64(g, DS_AREA + 0x28));
+		if (rows[i].records < 4)	/* not reloaded: runs on from 0 */
+			assert_int_equal(fixture_read(p, MSR_IA32_PMC0), 9 - 1 - 2 * rows[i].records);
+		stream_free(&s);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
+static void int_and_pebs_both_do_their_part(void **state)
+{
+	(void)state;
+	struct guest *g = guest_new();
+	struct spmu_model *m = fixture_model("skylake");
+	struct spmu *p = sampler(g, m, 0, "BR_INST_RETIRED.ALL_BRANCHES", SPMU_EVTSEL_INT, 200);
+	struct stream s = { 0 };
+	arm(p, 0, 2);
+	for (unsigned k = 0; k < 5; k++)
+		stream_branch(&s, 0x1000 + 8 * k, 0x1008 + 8 * k, 0, 0, 11 + k);
+	stream_send_all(&s, p);
+	assert_int_equal(g->pmis, 1);
+	assert_int_equal(g->pmi.ip, 0x1010);
+	assert_int_equal(g->pmi.status, 1);
+	assert_int_equal(guest_records(g, 200), 1);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 0xb0), 0x1010);
+	assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), 0);
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+	free(g);
+}
+
+/* ---- reload ------------------------------------------------------------------------------------------------- */
+
+static void reload_msrs_replace_the_area_where_the_host_says(void **state)
+{
+	(void)state;
+	for (unsigned virtualised = 0; virtualised < 2; virtualised++)
+		for (unsigned fixed = 0; fixed < 2; fixed++) {
+			struct guest *g = guest_new();
+			struct spmu_model *m = fixture_model("golden-cove");
+			g->host.pebs_reload_msrs = virtualised;
+			struct spmu *p = fixture_pmu(m, &g->host);
+			struct stream s = { 0 };
+			guest_pebs(g, 32, 10, 10);
+			put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
+			guest_put(g, DS_AREA + 0x40 + (fixed ? 8 * 32 : 16), PMU_COUNTER_MASK + 1 - 100, 8);
+			assert_int_equal(spmu_wrmsr(p, fixed ? MSR_RELOAD_FIXED_CTR0 : MSR_RELOAD_PMC0 + 2, PMU_COUNTER_MASK + 1 - 200),
+				virtualised ? SPMU_OK : SPMU_ENOMSR);
+			if (fixed) {
+				put_msr(p, MSR_IA32_FIXED_CTR_CTRL, 3);
+				put_msr(p, MSR_IA32_FIXED_CTR0, PMU_COUNTER_MASK);
+				put_msr(p, MSR_IA32_PEBS_ENABLE, UINT64_C(1) << 32);
+			} else {
+				fixture_program(p, 2, "BR_INST_RETIRED.ALL_BRANCHES", 0);
+				arm(p, 2, 1);
+				put_msr(p, MSR_IA32_PEBS_ENABLE, 4);
+			}
+			stream_branch(&s, 0x1000, 0x1008, 0, 0, 11);
+			if (!fixed)
+				stream_branch(&s, 0x1008, 0x1010, 0, 0, 12);
+			stream_send_all(&s, p);
+			assert_int_equal(guest_records(g, 32), 1);
+			assert_int_equal(fixture_read(p, fixed ? MSR_IA32_FIXED_CTR0 : MSR_IA32_PMC0 + 2), PMU_COUNTER_MASK + 1 - (virtualised ? 200 : 100));
+			stream_free(&s);
+			spmu_destroy(p);
+			spmu_model_free(m);
+			free(g);
+		}
+}
+
+static void output_into_the_trace_goes_to_the_host_and_reloads_from_the_msr(void **state)
+{
+	(void)state;
+	struct guest *g = guest_new();
+	struct spmu_model *m = model_like("golden-cove", 0x1e5ff);
+	g->host.pebs_output = guest_output;
+	struct spmu *p = sampler(g, m, 2, "BR_INST_RETIRED.ALL_BRANCHES", 0, 32);
+	struct stream s = { 0 };
+	put_msr(p, MSR_IA32_PEBS_ENABLE, 4 | UINT64_C(3) << 60);	/* a PMI after each record */
+	put_msr(p, MSR_RELOAD_PMC0 + 2, PMU_COUNTER_MASK + 1 - 3);
+	arm(p, 2, 1);
+	for (unsigned k = 0; k < 6; k++)	/* records at 1, 5 */
+		stream_branch(&s, 0x1000 + 8 * k, 0x1008 + 8 * k, 0, 0, 11 + k);
+	stream_send_all(&s, p);
+	assert_int_equal(guest_records(g, 32), 0);
+	assert_int_equal(g->traced_bytes, 64);
+	uint64_t ip;
+	memcpy(&ip, g->traced + 32 + 8, 8);
+	assert_int_equal(ip, 0x1000 + 8 * 5);
+	assert_int_equal(g->pmis, 2);
+	assert_int_equal(g->pmi.status, 4);
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+	free(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(registers_take_or_fault_by_generation),
+		cmocka_unit_test(misc_enable_says_what_the_host_gives),
+		cmocka_unit_test(the_event_behind_the_overflow_is_recorded),
+		cmocka_unit_test(arming_takes_as_long_as_the_host_says),
+		cmocka_unit_test(precise_distribution_has_no_shadow),
+		cmocka_unit_test(fixed_counter_0_samples_the_very_instruction_and_others_the_next),
+		cmocka_unit_test(an_imprecise_event_waits_for_the_next_batch_for_its_instruction),
+		cmocka_unit_test(before_ice_lake_an_imprecise_event_leaves_no_record),
+		cmocka_unit_test(each_format_has_its_length_and_fields),
+		cmocka_unit_test(adaptive_records_hold_the_groups_selected),
+		cmocka_unit_test(adaptive_groups_have_their_order),
+		cmocka_unit_test(without_registers_rip_is_the_next_instruction_also_of_the_next_batch),
+		cmocka_unit_test(load_latency_counts_and_records_loads_above_the_threshold),
+		cmocka_unit_test(precise_store_records_where_it_went_and_whether_it_hit),
+		cmocka_unit_test(data_source_is_where_the_load_was_served),
+		cmocka_unit_test(front_end_events_count_what_the_register_names),
+		cmocka_unit_test(two_counters_at_one_event_go_lower_first),
+		cmocka_unit_test(the_threshold_raises_a_pmi_at_once),
+		cmocka_unit_test(the_threshold_freezes_like_any_pmi),
+		cmocka_unit_test(a_full_or_bad_buffer_loses_records_only),
+		cmocka_unit_test(int_and_pebs_both_do_their_part),
+		cmocka_unit_test(reload_msrs_replace_the_area_where_the_host_says),
+		cmocka_unit_test(output_into_the_trace_goes_to_the_host_and_reloads_from_the_msr),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -9,6 +9,8 @@
 #if defined __GNUC__ && !defined __clang__
 #pragma GCC optimize ("no-tree-slp-vectorize")	/* it packs a record's fields in vector registers first: 10 % slower */
 #endif
+#include "core/bypass.h"
+#include "core/eliminate.h"
 #include "core/inorder.h"
 #include "core/netburst.h"
 #include "core/p6.h"
@@ -217,8 +219,9 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 		q->slot_tail = q->tail;
 		for (;;) {		/* a uop */
 			unsigned port = 255, ports = UNLIKELY(c->old.inorder) ? 0 : u->ports & sc->port_mask;
-			uint8_t early = 0;
-			uint64_t addr = 0, ready, dispatch, complete;
+			unsigned bypass = 0;
+			uint8_t early = 0, kind = u->kind;
+			uint64_t addr = 0, ready, dispatch, complete, is = u->is, renamed = 0;
 			uint32_t size = 0;
 			bool access = false;
 
@@ -247,6 +250,14 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 					did |= SPMU_DID(STALL_SB);
 				}
 			}
+			if (UNLIKELY(kind == UOP_ELIMINATED && ports)) {
+				if (eliminate(c, u->src[0], u->dst[0], u->constant, !(u->flags & UOP_ADDS), alloc)) {
+					ports = 0;
+				} else {
+					kind = UOP_COMPUTE;
+					is = (is & ~SPMU_IS(ELIMINATED)) | SPMU_IS(EXEC);
+				}
+			}
 			if (LIKELY(ports)) {
 				const struct port_choice *choice = &sc->choice[ports];
 				if (UNLIKELY(scheduler_full(sc, choice)))
@@ -257,16 +268,18 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			              alloc + rn->dispatch_delay);
 			if (UNLIKELY(c->old.any))
 				early = older_ready(c, u, alloc + rn->dispatch_delay, &port, &ready);
+			if (UNLIKELY(kind == UOP_COMPUTE && u->domain))
+				bypass = bypass_delay(c, u->src, u->domain, port, &ready);
 			if (LIKELY(ports))
 				scheduler_enter(sc, &sc->choice[ports], port);
 
-			switch (u->kind) {
+			switch (kind) {
 			case UOP_COMPUTE:
 			case UOP_BRANCH:
 				dispatch = UNLIKELY(u->busy > 1 && u->unit && ports) ? run_unit(c, u, port, ready) :
 				           dispatch_at(sc, port, ready);
-				complete = dispatch + u->latency + !u->latency;
-				if (u->kind == UOP_BRANCH && LIKELY(w.branch != NULL))
+				complete = dispatch + u->latency + !u->latency + bypass;
+				if (kind == UOP_BRANCH && LIKELY(w.branch != NULL))
 					did |= core_branch(c, w.branch, w.next, complete, &addr);
 				break;
 			case UOP_LOAD:
@@ -275,7 +288,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 					ready = max64(ready, lsq_drain(c));
 				if (LIKELY(access && !(u->is & SPMU_IS(PREFETCH_SW)))) {
 					bool vector = (uint8_t)(u->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC || size > 8;
-					complete = lsq_load_quick(c, in->addr, addr, size, port, ready, vector, &did, &dispatch) + u->latency;
+					complete = lsq_load_more(c, in->addr, addr, size, port, ready, vector, u->load, &did, &dispatch, &renamed) + u->latency;
 					if (UNLIKELY(u->is & SPMU_IS(LOCK)))
 						q->lock_begin = dispatch;
 					break;
@@ -304,6 +317,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				complete = dispatch + u->latency + !u->latency;
 				if (LIKELY(q->wants_data)) {
 					struct store *s = &q->store[(q->tail - 1) & q->mask];
+					q->given[s - q->store] = ready;
 					s->data_ready = max64(s->data_ready, complete);
 					s->retire = max64(s->retire, complete);
 					q->wants_data = false;
@@ -323,7 +337,9 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			}
 			if (UNLIKELY(c->old.any))
 				older_done(c, u, &port, early, dispatch, complete, did);
-			uint64_t result = u->kind == UOP_ELIMINATED ? c->reg[u->src[0]] : complete;
+			uint64_t result = kind == UOP_ELIMINATED ? c->reg[u->src[0]] : UNLIKELY(renamed) ? renamed : complete;
+			if (UNLIKELY(kind == UOP_COMPUTE && u->domain))
+				bypass_result(c, u->dst, u->domain, port, complete);
 			c->reg[u->dst[0]] = c->reg[u->dst[1]] = c->reg[u->dst[2]] = result;
 			c->reg[REG_NONE] = 0;
 			slot.done = max64(slot.done, complete);
@@ -331,7 +347,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			bool last = ++next == end || next->flags & UOP_SLOT;
 			uint64_t retire = last ? retire_slot(c, &slot) : complete;
 			uint32_t count = c->e.count;
-			write_record(c, in->addr, u->is, port, size, did, addr, fetch, alloc, ready, dispatch, complete, retire);
+			write_record(c, in->addr, is, port, size, did, addr, fetch, alloc, ready, dispatch, complete, retire);
 			if (last) {
 				if (UNLIKELY(c->old.reads))
 					p6_retired(c, slot_begin, next, retire);
@@ -441,11 +457,16 @@ static __attribute__((noinline)) void name(struct core *c, const struct step *s,
 { step_run(c, s, KIND, addr, br, next); }
 STEP(step_eliminated, STEP_ELIMINATED)
 STEP(step_compute, STEP_COMPUTE)
+STEP(step_rename, STEP_RENAME)
+STEP(step_compute_more, STEP_COMPUTE_MORE)
 STEP(step_load, STEP_LOAD)
+STEP(step_load_more, STEP_LOAD_MORE)
+STEP(step_load_compute_more, STEP_LOAD_COMPUTE_MORE)
 STEP(step_load_compute, STEP_LOAD_COMPUTE)
 STEP(step_store, STEP_STORE)
 STEP_WITH_BRANCH(step_branch, STEP_BRANCH)
 STEP_WITH_BRANCH(step_load_branch, STEP_LOAD_BRANCH)
+STEP_WITH_BRANCH(step_load_branch_more, STEP_LOAD_BRANCH_MORE)
 
 /* The steps of the first `insns` instructions. */
 static inline __attribute__((always_inline)) void
@@ -473,17 +494,32 @@ run_plan(struct core *c, const struct iblock *b, const struct step *s, unsigned 
 		case STEP_LOAD_COMPUTE:
 			step_load_compute(c, s, addr);
 			continue;
+		case STEP_RENAME:
+			step_rename(c, s, 0);
+			continue;
+		case STEP_COMPUTE_MORE:
+			step_compute_more(c, s, 0);
+			continue;
+		case STEP_LOAD_MORE:
+			step_load_more(c, s, addr);
+			continue;
+		case STEP_LOAD_COMPUTE_MORE:
+			step_load_compute_more(c, s, addr);
+			continue;
 		case STEP_STORE:
 			step_store(c, s, addr);
 			continue;
 		case STEP_BRANCH:
 		case STEP_LOAD_BRANCH:
+		case STEP_LOAD_BRANCH_MORE:
 			if (UNLIKELY(s->branch >= insns))
 				goto general;
 			br = &b->insn[s->branch];
 			next = s->branch + 1u < insns ? br[1].addr : next_ip;
 			if (s->kind == STEP_BRANCH)
 				step_branch(c, s, 0, br, next);
+			else if (s->kind == STEP_LOAD_BRANCH_MORE)
+				step_load_branch_more(c, s, addr, br, next);
 			else
 				step_load_branch(c, s, addr, br, next);
 			continue;
@@ -640,6 +676,16 @@ void core_halt_until(struct core *c, uint64_t cycle)
 	restart(c, cycle);
 }
 
+void core_serialize(struct core *c)
+{
+	if (c->rep.active)
+		rep_end(c, false);
+	c->e.now = max64(c->e.now + 1, lsq_drain(c));
+	c->e.watermark = c->e.now;
+	emit_flush(&c->e, false);
+	restart(c, c->e.now);
+}
+
 static void reset(struct core *c, uint64_t cycle)
 {
 	memset(c->reg, 0, sizeof c->reg);
@@ -648,6 +694,8 @@ static void reset(struct core *c, uint64_t cycle)
 	scheduler_reset(c, cycle);
 	lsq_reset(c, cycle);
 	older_reset(c);
+	eliminate_reset(c);
+	c->by = (struct bypass){ .delay = c->config.bypass_delay, .ports = c->config.bypass_ports, .fp_add = c->config.bypass_fp_add };
 	c->retire_next = cycle << RETIRE_SHIFT;
 	c->rep.active = c->rep.pending = false;
 	c->e.count = c->e.hold = c->e.instructions = 0;

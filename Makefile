@@ -8,6 +8,7 @@ WARN    := -Wall -Wextra
 OPT     := $(if $(SAN),-O1 -fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,-O2)
 CFLAGS  += -std=gnu17 -g $(WARN) $(OPT) -pthread
 CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE
+VERSION  = $(shell sed -n 's/^\#define SOFTPMU_VERSION "\(.*\)"/\1/p' src/cli/main.c)
 LDLIBS  := -lZydis -lpfm -ldw -lelf -lzstd -liberty -lm -pthread
 
 ROOMS   := util stream isa core pmu run session analysis output
@@ -69,6 +70,7 @@ $O/accuracy: $(wildcard tests/accuracy/*.c) tests/accuracy/accuracy.h $O/libsoft
 	$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $O/libsoftpmu.a $(LDLIBS)
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/softpmu $(DESTDIR)$(PREFIX)/share/man/man1 \
+	  $(DESTDIR)$(PREFIX)/share/man/man3 $(DESTDIR)$(PREFIX)/include/softpmu $(DESTDIR)$(PREFIX)/lib/pkgconfig \
 	  $(DESTDIR)$(PREFIX)/share/softpmu/cores $(DESTDIR)$(PREFIX)/share/softpmu/uops $(DESTDIR)$(PREFIX)/share/softpmu/events
 	install build/softpmu $(DESTDIR)$(PREFIX)/bin
 	install build/libexec/* $(DESTDIR)$(PREFIX)/libexec/softpmu
@@ -76,6 +78,10 @@ install: all
 	install -m 644 data/uops/*.tsv $(DESTDIR)$(PREFIX)/share/softpmu/uops
 	install -m 644 data/events/*.tsv $(DESTDIR)$(PREFIX)/share/softpmu/events
 	install -m 644 docs/softpmu.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 docs/softpmu-pmu.3 $(DESTDIR)$(PREFIX)/share/man/man3
+	install -m 644 include/softpmu/* $(DESTDIR)$(PREFIX)/include/softpmu
+	install -m 644 build/libsoftpmu.a $(DESTDIR)$(PREFIX)/lib
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' src/pmu/softpmu.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/softpmu.pc
 	install -d $(DESTDIR)$(PREFIX)/include/softpmu && install -m 644 include/softpmu/* $(DESTDIR)$(PREFIX)/include/softpmu
 clean:
 	rm -rf build

@@ -15,21 +15,25 @@
  * rotations that add up to whole turns, an exchange of a register with itself) and that no compiler emits in a row are recognised by
  * the tracer as one; RAX (EAX) points to the request's words, RDX (EDX) holds the answer, zero unless somebody writes it.  Source:
  * valgrind.h of Valgrind 3.19, comment "The following defines the magic code sequences which the JITter spots and handles
- * magically", and "The architecture-specific part" in coregrind's documentation.  Chosen over an INT or a reserved opcode,
- * which would fault where nobody listens, over a system call, which would cost a kernel entry there, and over a breakpoint,
- * which needs a debugger.
+ * magically".  Chosen over an INT or a reserved opcode, which would fault where nobody listens, over a system call, which would cost a
+ * kernel entry there, and over a breakpoint, which needs a debugger.
  *
- * Exactness: a request is one instruction of the program.  It retires, as WRMSR does it waits until everything before it is done,
- * and only then the register is written (or read).  So between a write that enables a counter and one that disables it are
+ * Exactness: a request is one instruction of the program.  It retires when everything before it is done, as WRMSR does, and only then
+ * the register is written (or read).  So between a write that enables a counter and one that disables it are
  * counted: all instructions in between, in which those that prepare the second request are included, and the second request itself;
  * the first is not.  spmu_client_do() with a request prepared before (spmu_client_prepare_wrmsr) keeps that to three
  * instructions.  Every request serialises the modelled core, reading ones too.
  *
  * The PMU is of the session's machine (softpmu stat --core, --pmu) and belongs to the thread: made at its first request, in
- * the state after reset (enabled is what the manual says: on architectural PMUs the LVT entry is masked and
- * IA32_PERF_GLOBAL_CTRL as at reset), and apart from the PMUs that count softpmu's own -e events: neither disturbs the other.
+ * the state after reset (the LVT entry is masked, IA32_PERF_GLOBAL_CTRL is what the generation has there), and apart from the
+ * PMUs that count softpmu's own -e events: neither disturbs the other.
  * Accesses are made at CPL 0.  It counts what the thread does from its first request on; a thread that it creates has another.
- * Ring 0 is not modelled: set the USR bit.  No DS area: IA32_MISC_ENABLE says that PEBS and BTS are unavailable.
+ * Ring 0 is not modelled: set the USR bit.
+ *
+ * Its debug store (PEBS, BTS) lies in the program's memory, at IA32_DS_AREA.  What the program has changed in the management area the PMU
+ * sees from the thread's next request on, and what the PMU has written is in the program's memory after it: up to 1 MB between two
+ * requests, the rest is lost.  So change and read it while nothing counts, behind a request that stopped it.  Of the registers
+ * in a PEBS record only RIP is told, the others are 0.
  */
 #ifndef SOFTPMU_CLIENT_H
 #define SOFTPMU_CLIENT_H
@@ -180,7 +184,7 @@ SPMU_CLIENT_INLINE int spmu_client_apic_write(uint32_t offset, uint32_t value)
 /* A PMI that was taken.  No handler runs in the program: it asks. */
 struct spmu_client_pmi {
 	uint64_t ip;		/* first instruction that had not retired when it was taken */
-	uint64_t status;	/* the PMU's overflow status then, as IA32_PERF_GLOBAL_STATUS shows it; 0 where there is no such register */
+	uint64_t status;	/* IA32_PERF_GLOBAL_STATUS then; NetBurst: set of counters whose OVF is set; 0 where there are no such bits */
 	uint64_t cycle;		/* of the modelled core */
 };
 

@@ -33,7 +33,7 @@ struct spmu_pmi {
 	uint64_t cycle;		/* at which the interrupt is taken */
 	uint64_t overflow_cycle;/* of the first overflow that raised it */
 	uint64_t ip;		/* address of the first instruction not retired when it is taken */
-	uint64_t status;	/* IA32_PERF_GLOBAL_STATUS at that moment */
+	uint64_t status;	/* IA32_PERF_GLOBAL_STATUS at that moment; NetBurst: bit n is the OVF flag of CCCR n */
 	uint32_t record;	/* index in the batch of that instruction's first uop; batch->count: the end of the stream
 				 * (`ip` is then the last instruction's: nothing comes after it) */
 	uint32_t behind;	/* 0; n: the instruction named by `ip` is the n-th before `record` and lay in an earlier
@@ -86,7 +86,7 @@ struct spmu_host {
 	bool pebs_reload_msrs;	/* counters are reloaded from MSR_RELOAD_x, never from the DS area: the virtualised PEBS of US20200242003A1, adaptive
 				 * formats only.  Otherwise those MSRs exist where IA32_PERF_CAPABILITIES[16] is set, and serve output into the trace */
 	uint32_t quirks;	/* set of SPMU_QUIRK_: published errata that the part has; 0: it behaves as its manual says */
-	bool mode64;		/* the guest is in IA-32e mode: 64-bit DS area on processors that go by the mode (Yonah and older, NetBurst) */
+	bool mode64;		/* the guest is in IA-32e mode at first: 64-bit DS area on processors that go by the mode (Yonah, NetBurst) */
 };
 
 /* Events */
@@ -126,7 +126,8 @@ size_t spmu_model_events(const struct spmu_model *m);
 const struct spmu_event *spmu_model_event(const struct spmu_model *m, size_t index);
 /* By name, else by one of perf's aliases; case-insensitive, '.' and ':' alike; NULL if there is none. */
 const struct spmu_event *spmu_model_find(const struct spmu_model *m, const char *name);
-/* By the low 16 bits of PERFEVTSEL plus cmask, inv, edge where the table tells events apart by them; NULL if this machine (or this model) has none. */
+/* By the low 16 bits of PERFEVTSEL plus cmask, inv, edge where the table tells events apart by them; NULL if this machine (or this model) has none,
+ * and on NetBurst, which has no PERFEVTSEL. */
 const struct spmu_event *spmu_model_find_code(const struct spmu_model *m, uint64_t perfevtsel);
 /* The signals (set of enum spmu_signal) that must reach the PMU for this event to count, whatever modifiers it is
  * programmed with; what else a core raises may be dropped at the source. */
@@ -163,8 +164,13 @@ int  spmu_rdpmc(const struct spmu *p, uint32_t rdpmc_idx, unsigned cpl, uint64_t
 int  spmu_apic_write(struct spmu *p, uint32_t offset, uint32_t value);
 int  spmu_apic_read(const struct spmu *p, uint32_t offset, uint32_t *value);
 void spmu_set_cr4_pce(struct spmu *p, bool pce);
+/* The guest enters or leaves IA-32e mode (spmu_host.mode64). */
+void spmu_set_mode64(struct spmu *p, bool mode64);
 /* CPUID leaf 0AH: registers EAX, EBX, ECX, EDX. */
 void spmu_cpuid_0a(const struct spmu *p, uint32_t regs[4]);
+/* The bits of any CPUID leaf (subleaf 0) that say what this PMU has, all others 0: 01H (DS, DTES64, DS-CPL, PDCM), 07H (architectural
+ * LBRs), 0AH, 1CH (their depths and filters). */
+void spmu_cpuid_bits(const struct spmu *p, uint32_t leaf, uint32_t regs[4]);
 /* The whole PMU as one block of spmu_state_bytes() bytes, so that counts belong to a task or a virtual machine: registers, counters, LBR stack,
  * DS registers, LVT entry, CR4.PCE.  The block is opaque and good for a PMU of the same model and version of this library, in this process
  * or another; SPMU_EINPUT for any other block or a damaged one (nothing changes then), SPMU_ENOMEM.  A PMI on its way stays with the PMU. */

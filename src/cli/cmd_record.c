@@ -24,6 +24,7 @@ static const char help[] =
 "  -g                      keep call chains, from the calls and returns of the instruction stream: exact, with or\n"
 "                          without frame pointers\n"
 "      --call-graph MODE   as -g; perf's fp, dwarf and lbr are accepted and all mean that\n"
+"      --region NAME       sample only inside of the regions of this name, which the program marks (softpmu/client.h)\n"
 "  -o, --output FILE       default perf.data; an existing file becomes FILE.old\n"
 "  -B, --no-buildid        do not keep the build-ids of mapped files\n"
 "  -N, --no-buildid-cache  accepted: the build-id cache is never filled\n"
@@ -40,7 +41,7 @@ struct record {
 	const char *list[64];
 	unsigned lists;
 	uint64_t count, frequency;
-	const char *output;
+	const char *output, *region;
 	bool chains, no_build_ids, quiet, verbose;
 	/* while it runs */
 	struct session *session;
@@ -125,6 +126,8 @@ static int parse(struct record *o, int argc, char **argv, int *next)
 				return -1;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'o', "output"))) {
 			o->output = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "region"))) {
+			o->region = v;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "call-graph"))) {
 			size_t n = strcspn(v, ",");
 			if (strncmp(v, "fp", n < 2 ? 2 : n) && strncmp(v, "dwarf", n < 5 ? 5 : n) && strncmp(v, "lbr", n < 3 ? 3 : n)) {
@@ -304,6 +307,7 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	};
 	struct session_options session = {
 		.core = &o->run.core, .model = model, .events = events, .call_chains = o->chains, .context = o, .sample = on_sample,
+		.region = o->region,
 	};
 	int code = session_create(&o->session, &session, err);
 	if (!code)
@@ -333,6 +337,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	o->writer = NULL;
 	if (result.note[0])
 		cli_warn("%s", result.note);
+	if (o->started && o->region && !session_has_region(o->session, o->region))
+		cli_warn("--region %s: the program never entered a region of this name: nothing was sampled", o->region);
 	if (!code && closed)
 		code = err_set(err, closed, "%s", why.text);
 	if (o->started && !o->quiet)

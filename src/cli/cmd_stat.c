@@ -367,8 +367,20 @@ static void print_threads(struct counting *s)
 	}
 }
 
+/* A program's names may hold anything: one line, and one field, whatever it is. */
+static void plain_name(const struct counting *s, char *out, size_t bytes, const char *name)
+{
+	snprintf(out, bytes, "%s", name);
+	for (char *c = out; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			*c = '?';
+		else if (s->style.form == STAT_CSV && strchr(s->style.separator, *c))
+			*c = '_';
+}
+
 static void print_regions(struct counting *s)
 {
+	char name[256];
 	for (size_t k = 0; k < session_regions(s->session); k++) {
 		struct session_region r;
 		session_region_info(s->session, k, &r);
@@ -381,7 +393,8 @@ static void print_regions(struct counting *s)
 			stats_add(&l->value, (double)session_region_count(s->session, k, e));
 			stats_add(&l->running_ns, (double)r.running_ns);
 		}
-		s->style.region = r.name;
+		plain_name(s, name, sizeof name, r.name);
+		s->style.region = name;
 		s->style.entries = r.entries;
 		stat_print_lines(&s->style, &s->table);
 		s->style.region = NULL;

@@ -53,6 +53,11 @@ bool pmu_ds_capable(uint64_t capabilities)
 	return !(capabilities & ~UINT64_C(0x1efff)) && (lbr <= 5 || lbr == 0x3f) && format <= 5 && !!(capabilities >> 14 & 1) == (format >= 4);
 }
 
+void spmu_set_mode64(struct spmu *p, bool mode64)
+{
+	p->host.mode64 = mode64;
+}
+
 static bool canonical(uint64_t v)
 {
 	return (uint64_t)((int64_t)(v << 16) >> 16) == v;
@@ -252,6 +257,39 @@ int pmu_ds_restored(struct spmu *p)
 	if (!bad)
 		pmu_ds_debugctl(p, d->debugctl);
 	return bad ? SPMU_EINPUT : SPMU_OK;
+}
+
+/* SDM vol. 2, "CPUID"; of leaf 1CH vol. 3B, "Last Branch Records". */
+void spmu_cpuid_bits(const struct spmu *p, uint32_t leaf, uint32_t regs[4])
+{
+	bool arch_lbr = p->ds.lbr.style == LBR_ARCH;
+	memset(regs, 0, 4 * sizeof *regs);
+	switch (leaf) {
+	case 0x01:
+		if (!has_area(p))
+			break;
+		regs[3] = UINT32_C(1) << 21;
+		if (is_arch(p) && p->model->version >= 2)
+			regs[2] = 1 << 2 | 1 << 4;
+		else if (!is_arch(p))
+			regs[2] = 1 << 4;
+		if (p->model->capabilities)
+			regs[2] |= 1 << 15;
+		break;
+	case 0x07:
+		regs[3] = arch_lbr ? UINT32_C(1) << 19 : 0;
+		break;
+	case 0x0a:
+		spmu_cpuid_0a(p, regs);
+		break;
+	case 0x1c:
+		if (!arch_lbr)
+			break;
+		regs[0] = 0x0b | UINT32_C(1) << 31;	/* depths 8, 16, 32; addresses are linear */
+		regs[1] = 7;				/* filters by level and by kind, call stack */
+		regs[2] = 7;				/* mispredicted, cycles, kind of branch */
+		break;
+	}
 }
 
 /* ---- DEBUGCTL ----------------------------------------------------------------------------------------------- */

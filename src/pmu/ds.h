@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Debug store (DS) area, PEBS, branch trace store (BTS) and last branch records (LBR): what families and the engine call.
  *
- *   ds.c           registers, the management area in guest memory, the buffers' bounds and thresholds
+ *   ds.c           registers, CPUID, the management area in guest memory, the buffers' bounds; BTS
  *   pebs.c         which counters sample, what an overflow does, load latency and front-end tags
  *   pebs_format.c  the bytes of a record, every format
- *   lbr.c          branch records: LBR stacks and their MSRs         bts.c  branch records into the BTS buffer
+ *   lbr.c          branch records: LBR stacks and their MSRs
  *
  * A family (regs_*.c) has five calls to make:
  *   1. reset:        pmu_ds_reset(p), behind its own registers'.
@@ -150,6 +150,9 @@ bool pmu_pebs_to_trace(const struct spmu *p);		/* records go into the trace, not
 enum pmu_pebs_extra { EXTRA_NONE, EXTRA_LATENCY, EXTRA_STORE, EXTRA_FRONTEND, PMU_EXTRAS };
 enum pmu_pebs_extra pmu_pebs_extra(const struct spmu *p, unsigned i);
 void pmu_pebs_reset(struct spmu *p);
+/* First uop, at or behind record `from`, of an instruction that retires in this thread (NetBurst, whose counters see two: in any); count if
+ * the batch has none. */
+uint32_t pmu_pebs_next(const struct spmu *p, const struct spmu_batch *b, uint32_t from);
 /* The record's bytes; *rip: offset of its RIP if only the next instruction tells it, else 0.  Returns the length. */
 size_t pmu_pebs_bytes(struct spmu *p, unsigned i, const struct pmu_moment *at, uint8_t out[PEBS_RECORD_MAX], size_t *rip);
 

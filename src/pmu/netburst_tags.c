@@ -120,6 +120,11 @@ void netburst_tag(struct spmu *p, const struct spmu_batch *b, uint16_t *tag)
 		n->batch = p->batches;
 		memcpy(n->open, n->closing, sizeof n->open);
 	}
+	if (!t.n && !(n->open[0] | n->open[1])) {
+		memset(tag, 0, b->count * sizeof *tag);
+		memset(n->closing, 0, sizeof n->closing);
+		return;
+	}
 	uint16_t open[2] = { n->open[0], n->open[1] };
 	const uint64_t never = SPMU_IS(LOCK) | SPMU_IS(RET) | SPMU_IS(FAR);
 	for (uint32_t i = 0; i < b->count; i++) {

@@ -12,7 +12,8 @@
  *   PDist  counter 0 with a precise event, and fixed counter 0 (from Ice Lake on)
  * An event that is not precise is sampled from Ice Lake on only, at the next opportunity: the record is of the first instruction that
  * retires behind the overflow (one found out when the batch of that instruction has gone: the first of the batch in hand).  Setting the
- * overflow bit by IA32_PERF_GLOBAL_STATUS_SET does the same.  A precise event is one that the table calls so, with the table's CMASK, INV and EDGE and no AnyThread.
+ * overflow bit by IA32_PERF_GLOBAL_STATUS_SET does the same.  A precise event is one that the table calls so, with the table's CMASK, INV
+ * and EDGE and no AnyThread.
  *
  * A record clears the counter's overflow bit and reloads the counter: from the DS area; or from MSR_RELOAD_x when records go into the trace
  * (IA32_PEBS_ENABLE[62:61] 1), or always with spmu_host.pebs_reload_msrs.  When the buffer is full, absent or faults, the record is lost
@@ -23,7 +24,8 @@
  * Load latency: from dispatch to completion, loads above the threshold (at least 3) count; the machine watches one load in a few, this
  * model all of them.  Events behind the front end (MSR_PEBS_FRONTEND): as far as records tell, see frontend_event.
  *
- * GUESS: the record of an imprecise event has the state behind that next instruction; a loop of distinct instructions on such a machine settles it.
+ * GUESS: the record of an imprecise event has the state behind that next instruction (its LBR group ends before it); a loop of distinct
+ * instructions on such a machine settles it.
  * GUESS: with PMI_AFTER_EACH_RECORD (bit 60, output into the trace) the overflow bit stays set and the PMI is the counter's own.
  * GUESS: an armed counter is disarmed by clearing its bit of IA32_PEBS_ENABLE and by nothing else.
  * GUESS: a full buffer does not reload the counter (as the manual says of Goldmont).
@@ -196,7 +198,7 @@ void pmu_pebs_tag(struct spmu *p, const struct spmu_batch *b, uint16_t *tag)
 		tag[i] = 0;
 		if (r->kind != SPMU_REC_UOP)
 			continue;
-		if (r->is & SPMU_IS(LOAD) && r->complete != UINT32_MAX && r->dispatch <= r->complete && r->complete - r->dispatch > threshold)
+		if ((r->is & (SPMU_IS(LOAD) | SPMU_IS(PREFETCH_SW))) == SPMU_IS(LOAD) && r->complete != UINT32_MAX && r->dispatch <= r->complete && r->complete - r->dispatch > threshold)
 			tag[i] |= TAG_LATENCY;
 		if (frontend_event(p, r))
 			tag[i] |= TAG_FRONTEND;
@@ -304,12 +306,12 @@ bool pmu_pebs_acts(struct spmu *p, unsigned i, bool wrapped, bool fired, const s
 	}
 	enum way way = way_of(p, i);
 	if (waited || (wrapped && way == WAY_NEXT)) {
-		if (at->next >= at->batch->count && !at->batch->is_last) {	/* behind this batch */
+		where.record = pmu_pebs_next(p, at->batch, at->next);
+		if (where.record == at->batch->count && !at->batch->is_last) {	/* behind this batch */
 			wait_for_next(p, i, at->cycle);
 			return false;
 		}
 		p->ds.waiting &= ~(1u << i);
-		where.record = at->batch->count;	/* at->next's instruction */
 	} else if (wrapped && way == WAY_ARMED && !fired) {
 		c->armed = true;
 		c->armed_from = at->cycle + p->host.pebs_arming;

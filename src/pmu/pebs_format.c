@@ -111,10 +111,21 @@ static struct memory memory_of(const struct spmu *p, unsigned i, const struct sp
 	return m;
 }
 
-/* The uop a record is about; batch->count if there is none at hand. */
-static uint32_t subject(const struct pmu_moment *at)
+uint32_t pmu_pebs_next(const struct spmu *p, const struct spmu_batch *b, uint32_t from)
 {
-	return at->record < at->batch->count ? at->record : at->next;
+	bool any = p->model->family == &pmu_netburst;
+	for (uint32_t i = from; i < b->count; i++) {
+		const struct spmu_record *r = &b->records[i];
+		if (r->kind == SPMU_REC_UOP && r->did & SPMU_DID(RETIRED) && r->is & SPMU_IS(INST_BEGIN) && (any || r->hw_thread == p->host.hw_thread))
+			return i;
+	}
+	return b->count;
+}
+
+/* The uop a record is about; batch->count if there is none at hand. */
+static uint32_t subject(const struct spmu *p, const struct pmu_moment *at)
+{
+	return at->record < at->batch->count ? at->record : pmu_pebs_next(p, at->batch, at->next);
 }
 
 /* Where the thread stands when no uop of this batch is at hand: its last instruction. */
@@ -126,17 +137,6 @@ static uint64_t last_ip(const struct spmu *p, const struct spmu_batch *b)
 			return r->ip;
 	}
 	return p->last_ip;
-}
-
-/* First uop of the instruction behind that of record k that retires in this thread; count if it is not of this batch. */
-static uint32_t next_instruction(const struct spmu *p, const struct spmu_batch *b, uint32_t k)
-{
-	for (uint32_t i = k + 1; i < b->count; i++) {
-		const struct spmu_record *r = &b->records[i];
-		if (r->kind == SPMU_REC_UOP && r->did & SPMU_DID(RETIRED) && r->is & SPMU_IS(INST_BEGIN) && r->hw_thread == p->host.hw_thread)
-			return i;
-	}
-	return b->count;
 }
 
 /* The guest's registers; *open: rip is not known yet. */
@@ -152,7 +152,7 @@ static struct spmu_registers registers_of(struct spmu *p, const struct spmu_batc
 	} else if (before) {
 		g.rip = b->records[k].ip;
 	} else {
-		uint32_t next = next_instruction(p, b, k);
+		uint32_t next = pmu_pebs_next(p, b, k + 1);
 		*open = next == b->count;
 		g.rip = b->records[next < b->count ? next : k].ip;
 		if (*open && pmu_ds_taken(p, &b->records[k])) {
@@ -172,8 +172,12 @@ static void put_registers(struct out *o, const struct spmu_registers *g, unsigne
 		put(o, g->gpr[order[i]], bytes);
 }
 
-static uint64_t tsc_at(const struct spmu *p, uint64_t cycle)
+/* When the record was made: as its instruction retired. */
+static uint64_t tsc_at(const struct spmu *p, const struct pmu_moment *at, uint32_t k)
 {
+	uint64_t cycle = at->cycle;
+	if (k < at->batch->count && at->batch->base_cycle + at->batch->records[k].retire > cycle)
+		cycle = at->batch->base_cycle + at->batch->records[k].retire;
 	__extension__ unsigned __int128 ticks = (unsigned __int128)cycle * p->model->tsc_num;
 	return (uint64_t)(ticks / p->model->tsc_den);
 }
@@ -191,7 +195,7 @@ static bool is_adaptive(const struct spmu *p, unsigned i)
 static size_t adaptive(struct spmu *p, unsigned i, const struct pmu_moment *at, uint8_t *bytes, size_t *rip)
 {
 	const struct spmu_batch *b = at->batch;
-	uint32_t k = subject(at);
+	uint32_t k = subject(p, at);
 	uint64_t cfg = is_adaptive(p, i) ? p->ds.data_cfg : 0, entry[3];
 	struct memory m = { 0 };
 	struct out o = { bytes };
@@ -207,7 +211,7 @@ static size_t adaptive(struct spmu *p, unsigned i, const struct pmu_moment *at, 
 	put(&o, cfg | (uint64_t)n << 48, 8);
 	put(&o, k < b->count ? b->records[k].ip : last_ip(p, b), 8);
 	put(&o, applicable(p, i), 8);
-	put(&o, tsc_at(p, at->cycle), 8);
+	put(&o, tsc_at(p, at, k), 8);
 	if (cfg & CFG_MEMINFO) {
 		put(&o, m.address, 8);
 		put(&o, m.source, 8);
@@ -240,7 +244,7 @@ size_t pmu_pebs_bytes(struct spmu *p, unsigned i, const struct pmu_moment *at, u
 	const struct spmu_batch *b = at->batch;
 	int format = pmu_pebs_format(p);
 	bool netburst = p->model->family == &pmu_netburst, open;
-	uint32_t k = subject(at);
+	uint32_t k = subject(p, at);
 	struct out o = { out };
 	*rip = 0;
 	if (format >= 4)
@@ -266,6 +270,6 @@ size_t pmu_pebs_bytes(struct spmu *p, unsigned i, const struct pmu_moment *at, u
 		put(&o, 0, 8);		/* TX abort information */
 	}
 	if (format >= 3)
-		put(&o, tsc_at(p, at->cycle), 8);
+		put(&o, tsc_at(p, at, k), 8);
 	return (size_t)(o.at - out);
 }

@@ -758,10 +758,31 @@ static void note_last(struct spmu *p, const struct spmu_batch *b)
 	}
 }
 
+/* A batch larger than batches are, in pieces. */
+static void consume_pieces(struct spmu *p, const struct spmu_batch *b)
+{
+	for (uint32_t at = 0; at < b->count; at += SPMU_BATCH_MAX) {
+		bool last = b->count - at <= SPMU_BATCH_MAX;
+		struct spmu_batch piece = *b;
+		piece.records = b->records + at;
+		piece.count = last ? b->count - at : SPMU_BATCH_MAX;
+		piece.watermark = last ? b->watermark : b->base_cycle;
+		piece.is_last = last && b->is_last;
+		piece.user_only = 0;	/* nobody has counted this piece's instructions */
+		spmu_consume(p, &piece);
+		if (last)
+			break;
+	}
+}
+
 void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 {
 	if (p->in_pmi || b->base_cycle > PMU_CYCLE_LAST)
 		return;		/* a handler may not count; no core has run that long */
+	if (b->count > SPMU_BATCH_MAX) {
+		consume_pieces(p, b);
+		return;
+	}
 	if (!p->started) {
 		p->started = true;
 		p->floor = b->base_cycle;

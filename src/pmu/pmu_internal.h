@@ -6,6 +6,7 @@
  *   regs_*.c     a family's registers (WRMSR, RDMSR, RDPMC, CPUID) and what they ask of each counter
  *   pmu_plan.c   what the counters ask for -> what to count and how
  *   pmu_count.c  batches: sums, overflow, PMI                 pmu_ring.c  per-cycle increments
+ *   ds.h         debug store, PEBS, BTS, LBR: ds.c, pebs.c, pebs_format.c, lbr.c
  *
  * A family (struct pmu_family) knows registers and never looks at batches; the engine (plan, count, ring) counts
  * expressions and knows no register.  Between them: struct pmu_counter, whose first part the family fills in.

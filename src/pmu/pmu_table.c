@@ -513,7 +513,7 @@ const struct pmu_row *pmu_find_code(const struct spmu_model *m, uint64_t perfevt
 	const struct pmu_row *best = NULL;
 	unsigned best_rank = 0;
 	unsigned cmask = perfevtsel >> 24 & 0xff, inv = !!(perfevtsel & SPMU_EVTSEL_INV), edge = !!(perfevtsel & SPMU_EVTSEL_EDGE);
-	for (size_t i = 0; i < m->rows; i++) {
+	for (size_t i = 0; i < m->rows && m->family != &pmu_netburst; i++) {	/* (an ESCR's event select says nothing without the ESCR) */
 		const struct pmu_row *r = &m->row[i];
 		const struct spmu_event *e = &r->public;
 		unsigned rank;

@@ -266,15 +266,17 @@ static int on_client(struct runner *r, struct process *p, struct rthread *t, con
 	const char *name = (const char *)(c + 1);
 	struct st_answer answer = { .number = c->number, .status = SPMU_CLIENT_ABSENT };
 
-	if (c->text_bytes > ST_CLIENT_TEXT || c->text_bytes > bytes - sizeof *c || (c->text_bytes && name[c->text_bytes - 1]))
+	if (c->bytes > bytes - sizeof *c || (c->bytes && !c->memory && name[c->bytes - 1]))
 		return err_set(err, ERR_INPUT, "the stream of process %u holds a request without a proper name", p->pid);
+	if (!c->bytes || c->memory)
+		name = "";
 	if (t)
 		run_pending(r, t, 0);
 	if (t && r->sink->client && !r->stopped) {
 		runner_drain(r);
-		if (r->window.open)	/* else no time passes */
+		if (r->window.open && c->code != ST_CLIENT_MORE)	/* else no time passes */
 			core_serialize(t->core);
-		if (r->sink->client(r->sink->context, &t->pub, c, c->text_bytes ? name : "", &answer))
+		if (r->sink->client(r->sink->context, &t->pub, c, name, &answer))
 			core_want(t->core, &all);
 	}
 	if (c->number)

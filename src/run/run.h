@@ -35,7 +35,7 @@ struct run_sink {
 	/* about ten times a second of wall time; return nonzero to stop the run early (Ctrl-C handling, progress) */
 	int  (*tick)(void *context, uint64_t instructions, uint64_t cycles);
 	/* The program asks (softpmu/client.h): all that it did before has been passed on, `request` included.  name: of a region, else "".  Fills
-	 * in status and values; true: from now on the sink wants this thread's records whole.  NULL: nobody listens. */
+	 * in all but the number of the answer; true: from now on the sink wants this thread's records whole.  NULL: nobody listens. */
 	bool (*client)(void *context, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer);
 };
 

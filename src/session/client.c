@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The program's own PMU (client.h).  Left out: a DS area, so there are neither PEBS nor BTS: the guest's memory is not at hand here while
- * the model counts what the program did long ago.
+ * The program's own PMU (client.h).  Left out: the general-purpose registers in PEBS records, which are 0 but for RIP: a stream for
+ * counting does not hold them.
  */
 #include "session/client.h"
 #include "softpmu/client.h"
@@ -12,6 +12,7 @@ _Static_assert(SPMU_CLIENT_OK == (int)SPMU_OK && SPMU_CLIENT_GP == (int)SPMU_GP 
 void client_release(struct client *c)
 {
 	spmu_destroy(c->pmu);
+	client_memory_release(&c->memory);
 	*c = (struct client){ 0 };
 }
 
@@ -22,6 +23,16 @@ static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, 
 	if (c->pmis == CLIENT_PMIS)
 		return;
 	c->pmi[(c->first + c->pmis++) % CLIENT_PMIS] = (struct client_pmi){ pmi->ip, pmi->status, pmi->cycle };
+}
+
+static int read_memory(void *context, uint64_t address, void *to, size_t bytes)
+{
+	return client_memory_read(&((struct client *)context)->memory, address, to, bytes);
+}
+
+static int write_memory(void *context, uint64_t address, const void *from, size_t bytes)
+{
+	return client_memory_write(&((struct client *)context)->memory, address, from, bytes);
 }
 
 /* value: of this PMI, and how many wait, it included. */
@@ -37,17 +48,22 @@ static void take_pmi(struct client *c, uint64_t value[4])
 	c->first = (c->first + 1) % CLIENT_PMIS;
 }
 
-void client_request(struct client *c, const struct spmu_model *m, uint32_t pmi_latency, const struct st_client *request, struct st_answer *answer)
+void client_request(struct client *c, const struct spmu_model *m, uint32_t pmi_latency, const struct st_client *request,
+	struct st_answer *answer)
 {
 	uint32_t index = (uint32_t)request->index, regs[4] = { 0 };
 	if (!c->pmu) {
-		const struct spmu_host host = { .context = c, .pmi = on_pmi, .pmi_latency = pmi_latency };
+		const struct spmu_host host = { .context = c, .pmi = on_pmi, .pmi_latency = pmi_latency,
+			.read_memory = read_memory, .write_memory = write_memory, .mode64 = request->word_bytes == 8 };
 		answer->status = spmu_create(&c->pmu, m, &host);
 		if (answer->status)
 			return;
 	}
+	if (request->memory)
+		client_memory_known(&c->memory, request->memory, request + 1, request->bytes);
 	answer->status = SPMU_CLIENT_OK;
 	switch (request->code) {
+	case ST_CLIENT_MORE:
 	case SPMU_CLIENT_PRESENT:
 		break;
 	case SPMU_CLIENT_RDMSR:
@@ -77,4 +93,5 @@ void client_request(struct client *c, const struct spmu_model *m, uint32_t pmi_l
 	default:
 		answer->status = SPMU_CLIENT_BAD;
 	}
+	client_memory_take(&c->memory, answer);
 }

@@ -6,6 +6,7 @@
  */
 #ifndef SESSION_CLIENT_H
 #define SESSION_CLIENT_H
+#include "session/client_memory.h"
 #include "softpmu/pmu.h"
 #include "stream/format.h"
 #include <stdbool.h>
@@ -19,9 +20,11 @@ struct client {
 	struct spmu *pmu;	/* NULL until it is asked for */
 	struct client_pmi pmi[CLIENT_PMIS];
 	unsigned first, pmis;
+	struct client_memory memory;	/* where its DS area lies */
 };
 
 void client_release(struct client *c);
 /* Answers a request for the PMU. */
-void client_request(struct client *c, const struct spmu_model *m, uint32_t pmi_latency, const struct st_client *request, struct st_answer *answer);
+void client_request(struct client *c, const struct spmu_model *m, uint32_t pmi_latency, const struct st_client *request,
+	struct st_answer *answer);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Regions that the program marks (softpmu/client.h): how often each was entered, and what was counted in it, summed over threads.  Private to
- * src/session.
+ * Regions that the program marks (softpmu/client.h): how often each was entered, and what was counted in it, summed over
+ * threads.  Private to src/session.
  *
  * A region begins and ends for a thread at the outermost of its markers; one that is open when the thread ends, ends there.
  */

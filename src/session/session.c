@@ -467,6 +467,8 @@ bool session_client(struct session *s, struct run_thread *run, const struct st_c
 	if (!t || !t->run)
 		return false;
 	answer->status = SPMU_CLIENT_OK;
+	if (!name[0] && (request->code == SPMU_CLIENT_REGION_BEGIN || request->code == SPMU_CLIENT_REGION_END))
+		return t->client.pmu;	/* a region without a name, or with one that cannot be read */
 	switch (request->code) {
 	case SPMU_CLIENT_PRESENT:
 		break;

@@ -142,19 +142,26 @@ struct st_note    { uint64_t header; uint32_t severity /* 0 info, 1 warning, 2 f
 struct st_client {
 	uint64_t header;
 	uint32_t number;	/* the tracer waits for an answer with this number; 0: for none */
-	uint32_t code;		/* enum spmu_client_code */
+	uint32_t code;		/* enum spmu_client_code; ST_CLIENT_MORE: the rest of the answer before */
 	uint64_t index, value;
-	uint32_t text_bytes, pad;	/* of a region's name, which follows, NUL-terminated, padded to 8; 0: none */
+	uint64_t memory;	/* where in the guest's memory the payload lies; 0: the payload is a region's name, NUL-terminated */
+	uint32_t bytes;		/* of the payload, which follows, padded to 8 */
+	uint32_t word_bytes;	/* of the program: 8 or 4 */
 };
-enum { ST_CLIENT_TEXT = 256 };	/* most of text_bytes */
+enum { ST_CLIENT_MORE = 0, ST_CLIENT_NAME = 256 /* most bytes of a name */, ST_CLIENT_DS = 1024 /* sent of the thread's DS area */ };
 
 /* What the reader answers.  A stream that was saved holds requests only: who replays it makes answers that nobody waits for, and
  * the program goes on as it did with those it got. */
+enum { ST_ANSWER_WRITES = 3072 };
 struct st_answer {
 	uint32_t number;
 	int32_t  status;	/* enum spmu_client_status */
 	uint64_t value[4];
+	uint32_t bytes;		/* of writes */
+	uint32_t more;		/* there are more writes: to be asked for by ST_CLIENT_MORE */
+	uint8_t  writes[ST_ANSWER_WRITES];	/* to the guest's memory: struct st_write, then the bytes, padded to 8 */
 };
+struct st_write { uint64_t addr, bytes; };
 
 /* First page of the ring file.  Positions are written by one side each. */
 struct st_control {
@@ -176,6 +183,7 @@ struct st_control {
 	uint32_t pad3;
 	struct st_answer answer;/* reader */
 };
+_Static_assert(sizeof(struct st_control) <= ST_CONTROL_BYTES, "one page");
 
 /* The announce pipe: every traced process writes one of these (atomic: below PIPE_BUF) after its ring file
  * `<dir>/ring.<pid>.<serial>` exists; serial counts execs of that pid from 0. */

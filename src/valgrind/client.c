@@ -6,71 +6,130 @@
  * threads to answer.  Region markers are not waited for.  Where nobody reads, or a forked child is not followed, the answer is the
  * processor's: none.
  *
+ * The PMU's debug store lies in the program's memory, which the model cannot see: with each request the management area at
+ * IA32_DS_AREA goes along as it is then, and with the answer what the PMU has written since the last one comes back.
+ *
  * All words come from the program: addresses are checked before they are used.
  */
 #include "tracer.h"
 #include "softpmu/client.h"
+
+#define MSR_DS_AREA 0x600
+
+static Addr ds_area[1000];		/* by thread; 0: none.  VG_N_THREADS is an option's: who is beyond goes without */
+#define HAS_AREA(tid) ((tid) < sizeof ds_area / sizeof ds_area[0])
 
 static Bool readable(Addr at, SizeT bytes)
 {
 	return VG_(am_is_valid_for_client)(at, bytes, VKI_PROT_READ);
 }
 
-/* Bytes of the name with its NUL, at most ST_CLIENT_TEXT; 0: there is none. */
+/* Bytes of the name with its NUL, at most ST_CLIENT_NAME; 0: there is none. */
 static UInt name_bytes(Addr name)
 {
 	UInt n = 0;
 
-	while (n < ST_CLIENT_TEXT - 1 && readable(name + n, 1) && *(const HChar *)(name + n))
+	while (n < ST_CLIENT_NAME - 1 && readable(name + n, 1) && *(const HChar *)(name + n))
 		n++;
 	return n ? n + 1 : 0;
 }
 
-static void ask(ThreadId tid, const struct spmu_client_request *request, UInt number)
+static UInt ds_bytes(Addr area)
 {
-	Bool region = request->code == SPMU_CLIENT_REGION_BEGIN || request->code == SPMU_CLIENT_REGION_END;
-	UInt bytes = region ? name_bytes(request->index) : 0;
+	UInt n = area ? ST_CLIENT_DS : 0;
 
+	while (n && !readable(area, n))
+		n -= 16;
+	return n;
+}
+
+static Bool is_region(UWord code)
+{
+	return code == SPMU_CLIENT_REGION_BEGIN || code == SPMU_CLIENT_REGION_END;
+}
+
+/* Writes the request into the stream.  Returns its number, under which an answer comes; markers have none. */
+static UInt ask(ThreadId tid, const struct spmu_client_request *request)
+{
+	static UInt numbers;
+	Bool region = is_region(request->code);
+	Addr payload = region ? request->index : HAS_AREA(tid) ? ds_area[tid] : 0;
+	UInt bytes = region ? name_bytes(payload) : ds_bytes(payload);
+
+	if (!region && ++numbers == 0)
+		numbers = 1;
 	ring_thread(tid);
 	struct st_client *c = ring_record(ST_CLIENT, sizeof *c + bytes);
-	c->number = number;
+	c->number = region ? 0 : numbers;
 	c->code = (UInt)request->code;
 	c->index = region ? 0 : request->index;
 	c->value = (ULong)(UInt)request->low | (ULong)(UInt)request->high << 32;
-	c->text_bytes = bytes;
-	if (bytes)
-		VG_(memcpy)(c + 1, (const void *)request->index, bytes - 1);
+	c->memory = region ? 0 : payload;
+	c->bytes = bytes;
+	c->word_bytes = sizeof(HWord);
+	VG_(memcpy)(c + 1, (const void *)payload, region && bytes ? bytes - 1 : bytes);
+	return c->number;
+}
+
+/* What the PMU has written.  Where the program's memory is not writable the record is lost, as a fault would lose it. */
+static void write_memory(const struct st_answer *a)
+{
+	UInt at = 0;
+	struct st_write w;
+
+	while (a->bytes <= sizeof a->writes && at + sizeof w <= a->bytes) {
+		VG_(memcpy)(&w, a->writes + at, sizeof w);
+		at += sizeof w;
+		if (w.bytes > a->bytes - at)
+			return;
+		if (VG_(am_is_valid_for_client)((Addr)w.addr, (SizeT)w.bytes, VKI_PROT_READ | VKI_PROT_WRITE))
+			VG_(memcpy)((void *)(Addr)w.addr, a->writes + at, (SizeT)w.bytes);
+		at += (UInt)ROUND8(w.bytes);
+	}
 }
 
 static Bool answer(ThreadId tid, UWord *words, UWord *result)
 {
-	static UInt numbers;
 	const struct spmu_client_request *request = (const struct spmu_client_request *)words;
-	struct st_answer a = { 0, SPMU_CLIENT_ABSENT, { 0, 0, 0, 0 } };
+	struct spmu_client_request more = { .code = ST_CLIENT_MORE };
 
 	if (words[0] < SPMU_CLIENT_BASE || words[0] >= SPMU_CLIENT_CODES)
 		return False;
 	*result = 0;
 	if (!readable((Addr)words, sizeof *request))
 		return True;
-	if (request->code == SPMU_CLIENT_REGION_BEGIN || request->code == SPMU_CLIENT_REGION_END) {
-		ask(tid, request, 0);
+	if (request->code == SPMU_CLIENT_WRMSR && request->index == MSR_DS_AREA && HAS_AREA(tid))
+		ds_area[tid] = sizeof(Addr) == 8 ? (Addr)((ULong)(UInt)request->low | (ULong)(UInt)request->high << 32) : (Addr)request->low;
+	UInt number = ask(tid, request);
+	if (!number || !ring.control)
 		return True;
-	}
-	if (!ring.control)
-		return True;
-	if (++numbers == 0)
-		numbers = 1;
-	ask(tid, request, numbers);
 	ring_publish();
-	if (!ring_answer(numbers, &a) || a.status == SPMU_CLIENT_ABSENT)
+	const struct st_answer *a = ring_answer(number);
+	if (!a || a->status == SPMU_CLIENT_ABSENT)
 		return True;
-	if (request->answer && VG_(am_is_valid_for_client)(request->answer, sizeof a.value, VKI_PROT_READ | VKI_PROT_WRITE))
-		VG_(memcpy)((void *)request->answer, a.value, sizeof a.value);
+	Int status = a->status;
+	ULong value[4];
+	VG_(memcpy)(value, a->value, sizeof value);
+	write_memory(a);
+	while (a->more) {
+		number = ask(tid, &more);
+		ring_publish();
+		if (!(a = ring_answer(number)))
+			return True;
+		write_memory(a);
+	}
+	if (request->answer && VG_(am_is_valid_for_client)(request->answer, sizeof value, VKI_PROT_READ | VKI_PROT_WRITE))
+		VG_(memcpy)((void *)request->answer, value, sizeof value);
 	else if (request->answer)
-		a.status = SPMU_CLIENT_BAD;
-	*result = (UWord)(1 - a.status);
+		status = SPMU_CLIENT_BAD;
+	*result = (UWord)(1 - status);
 	return True;
+}
+
+void client_thread_exit(ThreadId tid)
+{
+	if (HAS_AREA(tid))
+		ds_area[tid] = 0;
 }
 
 void client_needs(void)

@@ -206,6 +206,7 @@ static void thread_exit(ThreadId tid)
 	if (!threads[tid].started)
 		return;		/* could not be created */
 	threads[tid].started = False;
+	client_thread_exit(tid);
 	struct st_thread *t = ring_record(ST_THREAD_EXIT, sizeof *t);
 	t->tid = tid;
 	t->os_tid = (UInt)VG_(gettid)();

@@ -89,7 +89,7 @@ void ring_publish(void);
 void ring_end(void);			/* publishes; tracer_state 2; then scratch */
 void ring_enter(ThreadId tid);		/* generated code starts */
 void ring_leave(ThreadId tid);		/* it stopped */
-Bool ring_answer(UInt number, struct st_answer *out);	/* waits for the answer to that request; False: nobody reads any more */
+const struct st_answer *ring_answer(UInt number);	/* waits for the answer to that request; NULL: nobody reads any more */
 void ring_fault(ThreadId tid);		/* a signal is being handled; if code runs, it was its own and left a block open */
 extern UInt live_threads;
 extern SizeT largest_block_bytes;	/* no block's record is longer; ring_enter leaves room for it */
@@ -121,6 +121,7 @@ void events_note(UInt severity, const HChar *text);
 
 /* client.c */
 void client_needs(void);
+void client_thread_exit(ThreadId tid);
 
 /* maps.c */
 void maps_init(void);

@@ -16,8 +16,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct input { const uint8_t *at, *end; };
 
+enum { SCRIPTS = 4, LOG = 64 };
+struct taken { uint64_t cycle, overflow_cycle, status; unsigned record; };
+struct log { struct taken at[LOG]; unsigned n; };
+
 struct pair {
 	struct input in;
+	struct spmu_host host;
+	uint64_t now;			/* no record lies below */
+	struct naive_record r[NAIVE_RECORDS];
+	unsigned records, cut[NAIVE_RECORDS], cuts;	/* batches begin at cut[] */
+	unsigned sent;			/* records before the batch in hand */
+	uint8_t script[SCRIPTS][8];	/* what the handler does */
+	struct log log, naive_log;
 	const struct spmu_model *m;
 	struct spmu *p;
 	struct naive n, saved_n;
@@ -81,13 +92,250 @@ static int both_wrmsr(struct pair *q, uint32_t msr, uint64_t value)
 	return x;
 }
 
+/* A row of the table, so that the fuzzer need not guess codes. */
+static void program(struct pair *q)
+{
+	size_t k = take(&q->in, 2) % q->m->rows;
+	const struct spmu_event *e = &q->m->row[k].public;
+	unsigned pmc = (unsigned)take(&q->in, 1), more = (unsigned)take(&q->in, 1);
+	uint32_t mask = e->pmc_mask & ((UINT32_C(1) << q->n.gp) - 1);
+	TRACE("program %s\n", e->name);
+	if (e->fixed >= 0 && (!mask || more & 128)) {
+		uint64_t control = naive_reg(&q->n, 0x38d);
+		if ((unsigned)e->fixed >= q->n.fixed)
+			return;
+		both_wrmsr(q, 0x38d, (control & ~(UINT64_C(15) << 4 * e->fixed)) | (uint64_t)(more & 11) << 4 * e->fixed);
+		both_wrmsr(q, 0x38f, naive_reg(&q->n, 0x38f) | UINT64_C(1) << (32 + e->fixed));
+		return;
+	}
+	if (!mask)
+		return;
+	for (pmc %= 18; !(mask >> pmc & 1);)
+		pmc = (pmc + 1) % 18;
+	uint64_t mods = more & 16 ? take(&q->in, 1) : 0;
+	if (spmu_model_family(q->m) == SPMU_FAMILY_P5) {
+		unsigned shift = 16 * pmc;
+		both_wrmsr(q, 0x11, (naive_reg(&q->n, 0x11) & ~(UINT64_C(0x3ff) << shift)) | (e->event | (uint64_t)(more & 7) << 6) << shift);
+	} else if (spmu_model_family(q->m) == SPMU_FAMILY_NETBURST) {
+		uint32_t escr = e->escr[pmc < 12 ? pmc >> 1 & 1 : pmc == 14 || pmc == 15 || pmc == 17];
+		uint64_t field = mods << 4 | (more & 8 ? 8 : 0);
+		if (!naive_find(&q->n, escr))
+			return;
+		both_wrmsr(q, escr, SPMU_ESCR_EVENT(e->event) | SPMU_ESCR_MASK(e->umask) | (more & 15));
+		both_wrmsr(q, 0x360 + pmc, SPMU_CCCR_ENABLE | SPMU_CCCR_SELECT(e->escr_select) | SPMU_CCCR_ACTIVE(more & 32 ? more >> 6 : 3) |
+			(more & 16 ? (field << 16 & (SPMU_CCCR_THRESHOLD(15) | SPMU_CCCR_EDGE)) | (mods & 1 ? SPMU_CCCR_COMPLEMENT : 0) | SPMU_CCCR_COMPARE : 0));
+	} else {
+		uint64_t v = e->event | (uint64_t)e->umask << 8 | SPMU_EVTSEL_EN | (more & 1 ? SPMU_EVTSEL_USR : 0) | (more & 2 ? SPMU_EVTSEL_OS : 0) |
+			(more & 8 ? SPMU_EVTSEL_INT : 0);
+		if (more & 16)
+			v |= SPMU_EVTSEL_CMASK(mods >> 3 & 7) | (mods & 1 ? SPMU_EVTSEL_INV : 0) | (mods & 2 ? SPMU_EVTSEL_EDGE : 0);
+		else
+			v |= SPMU_EVTSEL_CMASK(e->cmask) | (e->inv ? SPMU_EVTSEL_INV : 0) | (e->edge ? SPMU_EVTSEL_EDGE : 0);
+		const struct naive_msr *r = naive_find(&q->n, 0x186 + pmc);
+		v |= more & 4 ? SPMU_EVTSEL_ANY & r->valid : 0;
+		both_wrmsr(q, 0x186 + pmc, v & (r->valid | r->loose) & ~(r->loose & SPMU_EVTSEL_EN));
+		if (spmu_model_family(q->m) == SPMU_FAMILY_P6)
+			both_wrmsr(q, 0x186, naive_reg(&q->n, 0x186) | SPMU_EVTSEL_EN);
+		else if (q->n.version >= 2)
+			both_wrmsr(q, 0x38f, naive_reg(&q->n, 0x38f) | UINT64_C(1) << pmc);
+	}
+	if (more & 64) {
+		for (unsigned i = 0; i < q->n.msrs; i++)
+			if (q->n.msr[i].counter == pmc && (q->n.msr[i].kind == NAIVE_NARROW || (q->n.msr[i].kind == NAIVE_WIDE && !q->n.version))) {
+				both_wrmsr(q, q->n.msr[i].address, (UINT64_C(0) - 1 - (take(&q->in, 1) & 31)) & naive_width(&q->n, pmc));
+				break;
+			}
+	}
+}
+
+/* Counters that are set up in a way nobody has described go. */
+static void switch_off_unsettled(struct pair *q)
+{
+	int i;
+	while ((i = naive_unsettled(&q->n)) >= 0) {
+		TRACE("unsettled: counter %d\n", i);
+		if (i >= 16 && q->n.version)
+			both_wrmsr(q, 0x38d, naive_reg(&q->n, 0x38d) & ~(UINT64_C(15) << 4 * (i - 16)));
+		else if (spmu_model_family(q->m) == SPMU_FAMILY_P5)
+			both_wrmsr(q, 0x11, naive_reg(&q->n, 0x11) & ~(UINT64_C(0x3ff) << 16 * i));
+		else if (spmu_model_family(q->m) == SPMU_FAMILY_NETBURST)
+			both_wrmsr(q, 0x360 + (uint32_t)i, 0);
+		else
+			both_wrmsr(q, 0x186 + (uint32_t)i, 0);
+	}
+}
+
+/* ---- records ---------------------------------------------------------------------------------------------------------- */
+
+static struct naive_record *add_record(struct pair *q)
+{
+	struct naive_record *x = &q->r[q->records++];
+	memset(x, 0, sizeof *x);
+	return x;
+}
+
+static void add_signal(struct pair *q, unsigned signal, unsigned cpl, unsigned thread, uint64_t begin, uint64_t end, uint64_t count)
+{
+	struct naive_record *x = add_record(q);
+	x->r = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = (uint8_t)cpl, .hw_thread = (uint8_t)thread, .port = 255, .signal = signal, .did = count };
+	x->at[0] = begin;
+	x->at[1] = end;
+}
+
+static uint64_t lowest(const struct naive_record *x)
+{
+	uint64_t low = UINT64_MAX;
+	for (unsigned k = 0; k < (x->r.kind == SPMU_REC_UOP ? 6u : 1u); k++)
+		if (x->at[k] < low)
+			low = x->at[k];
+	return low;
+}
+
+static void send(struct pair *q, unsigned from, unsigned to, uint64_t base, uint64_t watermark, bool last)
+{
+	static struct spmu_record copy[NAIVE_RECORDS];
+	struct spmu_batch b = { .base_cycle = base, .watermark = watermark, .count = to - from, .is_last = last, .user_only = 1, .records = copy };
+	for (unsigned i = from; i < to; i++) {
+		struct spmu_record *r = &copy[i - from];
+		const uint64_t *at = q->r[i].at;
+		*r = q->r[i].r;
+		b.user_only &= r->cpl == 3 && r->hw_thread == q->r[from].r.hw_thread;
+		b.hw_threads |= UINT64_C(1) << r->hw_thread;
+		if (r->kind != SPMU_REC_UOP) {
+			r->begin = (uint32_t)(at[0] - base);
+			r->end = (uint32_t)(at[1] - base);
+			continue;
+		}
+		if (r->did & SPMU_DID(RETIRED))
+			b.instructions += !!(r->is & SPMU_IS(INST_END)) + !!(r->is & SPMU_IS(INST_END2));
+		uint32_t *out[6] = { &r->fetch, &r->alloc, &r->ready, &r->dispatch, &r->complete, &r->retire };
+		for (unsigned k = 0; k < 6; k++)
+			*out[k] = at[k] == PMU_NEVER ? UINT32_MAX : (uint32_t)(at[k] - base);
+	}
+	q->sent = from;
+	spmu_consume(q->p, &b);
+}
+
+/* A stretch of running: uops in program order, signals among them, cut into batches; then all is known. */
+static void stretch(struct pair *q)
+{
+	static const uint64_t kinds[][2] = { { 0, 0 }, { SPMU_IS(LOAD), SPMU_DID(L1D_HIT) }, { SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT) },
+		{ SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(TAKEN) }, { SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(MISPREDICTED) }, { SPMU_IS(STORE_ADDR), 0 },
+		{ SPMU_IS(BRANCH) | SPMU_IS(RET), SPMU_DID(TAKEN) }, { SPMU_IS(DIVIDE) | SPMU_IS(MULTIPLY), 0 } };
+	enum spmu_pmu_family family = spmu_model_family(q->m);
+	bool single = naive_interrupts(&q->n), alone = naive_freezes(&q->n), inside[2] = { 0 };
+	unsigned head = (unsigned)take(&q->in, 1), items = (unsigned)take(&q->in, 1) & 63, cpl[2] = { head & 1 ? 0 : 3, head & 2 ? 0 : 3 };
+	bool two = head & 4 && !single && (family == SPMU_FAMILY_ARCH || family == SPMU_FAMILY_NETBURST);
+	uint64_t from = q->now, fetch = from + 2, retired[2] = { from + 2, from + 2 }, counted[2] = { from + 2, from + 2 }, top = from + 2, ip = 0x1000;
+	q->records = q->cuts = 0;
+	q->cut[q->cuts++] = 0;
+	for (unsigned i = 0; i < items && q->in.at < q->in.end && q->records + 8 < NAIVE_RECORDS; i++) {
+		unsigned kind = (unsigned)take(&q->in, 1), th = two ? kind >> 7 : 0, thread = th ^ q->n.hw_thread;
+		if ((kind & 3) == 3) {
+			unsigned signal = (unsigned)take(&q->in, 1) % SPMU_SIG_COUNT, span = (unsigned)take(&q->in, 1);
+			enum spmu_signal_kind k = pmu_signal_kind(signal);
+			uint64_t begin = fetch + (kind >> 2 & 7), end = begin + (k == SPMU_POINT ? 0 : 1 + (span & 31));
+			if (signal == SPMU_SIG_CYCLES)
+				continue;
+			add_signal(q, signal, cpl[th], thread, begin, end, 1 + (span >> 5));
+			top = end > top ? end : top;
+		} else {
+			struct naive_record *x = add_record(q);
+			unsigned shape = (unsigned)take(&q->in, 1), bits = (unsigned)take(&q->in, 2);
+			bool squashed = (kind & 3) == 2 && !inside[th], ends = !(shape & 8);
+			uint64_t *at = x->at;
+			x->r = (struct spmu_record){ .kind = SPMU_REC_UOP, .cpl = (uint8_t)cpl[th], .hw_thread = (uint8_t)thread, .port = (uint8_t)(bits >> 12) };
+			x->r.is = kinds[shape & 7][0] | SPMU_IS(EXEC) | SPMU_IS(SLOT) | UINT64_C(1) << (bits & 63) % SPMU_IS_COUNT;
+			x->r.did = kinds[shape & 7][1] | UINT64_C(1) << (bits >> 6 & 63) % SPMU_DID_COUNT;
+			x->r.is &= ~(SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END) | SPMU_IS(INST_END2) | SPMU_IS(STRING_REP));
+			x->r.did &= ~SPMU_DID(RETIRED);
+			fetch += kind >> 2 & 3;
+			at[0] = fetch;
+			at[1] = at[0] + (shape >> 4 & 3);
+			at[2] = at[1] + (shape >> 6 & 3);
+			at[3] = at[2] + (kind >> 4 & 3);
+			at[4] = at[3] + 1 + (bits >> 3 & 7);
+			if (squashed) {
+				at[5] = at[4] + 1;
+				if (kind & 64)
+					at[3] = at[4] = PMU_NEVER;
+				if (kind & 64 && bits & 1)
+					at[5] = PMU_NEVER;
+			} else {
+				uint64_t earliest = retired[th] + alone;
+				retired[th] = at[5] = at[4] + 1 > earliest ? at[4] + 1 : earliest;
+				x->r.did |= SPMU_DID(RETIRED);
+				x->r.is |= inside[th] ? 0 : SPMU_IS(INST_BEGIN);
+				x->r.is |= ends ? SPMU_IS(INST_END) | (shape == 0x80 ? SPMU_IS(INST_END2) : 0) : 0;
+				ip += !inside[th];
+				inside[th] = !ends;
+			}
+			x->r.ip = ip << 1 | th;
+			for (unsigned k = 0; k < 6; k++)
+				top = at[k] != PMU_NEVER && at[k] > top ? at[k] : top;
+		}
+		if (kind & 64 && (kind & 3) != 2 && !(kind & 12)) {	/* the batch ends here, with cycles up to its last retirement */
+			for (unsigned t = 0; t < 1u + two; t++)
+				if (retired[t] > counted[t]) {
+					add_signal(q, SPMU_SIG_CYCLES, cpl[t], t ^ q->n.hw_thread, counted[t], retired[t], 1);
+					counted[t] = retired[t];
+				}
+			if (q->cut[q->cuts - 1] < q->records)
+				q->cut[q->cuts++] = q->records;
+		}
+	}
+	for (unsigned t = 0; t < 1u + two; t++) {
+		uint64_t end = head & 8 << t ? top + 1 : retired[t];
+		if (end > counted[t])
+			add_signal(q, SPMU_SIG_CYCLES, cpl[t], t ^ q->n.hw_thread, counted[t], end, 1);
+	}
+	uint64_t to = top + 3, base = from;
+	for (unsigned k = 0; k < SCRIPTS; k++)
+		for (unsigned b = 0; single && b < 8; b++)
+			q->script[k][b] = (uint8_t)take(&q->in, 1);
+	q->log.n = q->naive_log.n = 0;
+	TRACE("stretch: %u records, %u batches, cycles %llu to %llu%s\n", q->records, q->cuts, (unsigned long long)from, (unsigned long long)to,
+		two ? ", two threads" : "");
+	if (tracing)
+		for (unsigned i = 0; i < q->records; i++) {
+			const struct naive_record *x = &q->r[i];
+			fprintf(stderr, "  %3u t%u cpl%u %s %u is %llx did %llx port %u at", i, x->r.hw_thread, x->r.cpl, x->r.kind ? "sig" : "uop", x->r.kind ? x->r.signal : 0,
+				(unsigned long long)x->r.is, (unsigned long long)x->r.did, x->r.port);
+			for (unsigned k = 0; k < (x->r.kind ? 2u : 6u); k++)
+				fprintf(stderr, " %lld", (long long)x->at[k]);
+			fprintf(stderr, "\n");
+		}
+	for (unsigned k = 0; k < q->cuts; k++) {
+		unsigned end = k + 1 < q->cuts ? q->cut[k + 1] : q->records;
+		bool last = k + 1 == q->cuts;
+		uint64_t mark = to;
+		for (unsigned i = end; i < q->records; i++)
+			mark = lowest(&q->r[i]) < mark ? lowest(&q->r[i]) : mark;
+		send(q, q->cut[k], end, base, mark, last && (head & 32 || single));
+		base = mark;
+	}
+	naive_run(&q->n, q->r, q->records, from, to);
+	q->now = to;
+	if (q->log.n != q->naive_log.n)
+		differ(q, "number of interrupts", 0, q->log.n, q->naive_log.n);
+	for (unsigned k = 0; k < q->log.n && k < LOG; k++) {
+		const struct taken *a = &q->log.at[k], *b = &q->naive_log.at[k];
+		if (a->cycle != b->cycle || a->overflow_cycle != b->overflow_cycle)
+			differ(q, "cycle of an interrupt", k, a->cycle, b->cycle);
+		if (a->record != b->record)
+			differ(q, "instruction of an interrupt", k, a->record, b->record);
+		if (a->status != b->status)
+			differ(q, "status at an interrupt", k, a->status, b->status);
+	}
+}
+
 /* Mostly a register that exists, seldom a neighbour, or any address. */
 static uint32_t some_msr(struct pair *q)
 {
 	unsigned which = (unsigned)take(&q->in, 1);
 	if (which >= 250)
 		return (uint32_t)take(&q->in, 2);
-	if (which >= 235)
+	if (which >= 245)
 		return q->n.msr[take(&q->in, 1) % q->n.msrs].address + 1;
 	return q->n.msr[which % q->n.msrs].address;
 }
@@ -163,14 +411,26 @@ static void run(const struct spmu_model *m, const uint8_t *data, size_t size)
 	q->in = (struct input){ data, data + size };
 	q->m = m;
 	unsigned shape = (unsigned)take(&q->in, 1);
-	struct spmu_host host = { .context = q, .hw_thread = shape & 1, .siblings = shape & 6 ? 1 : 2 };
-	if (spmu_create(&q->p, m, &host))
+	q->host = (struct spmu_host){ .context = q, .hw_thread = shape & 1, .siblings = shape & 6 ? 1 : 2 };
+	q->now = 1000;
+	if (spmu_create(&q->p, m, &q->host))
 		abort();
 	q->saved = malloc(spmu_state_bytes(q->p));
-	naive_init(&q->n, m, &host);
+	naive_init(&q->n, m, &q->host);
 	compare_all(q);
 	while (q->in.at < q->in.end) {
-		unsigned op = (unsigned)take(&q->in, 1) % 16;
+		unsigned op = (unsigned)take(&q->in, 1) % 32;
+		if (op >= 24) {
+			if (op < 29) {
+				program(q);
+			} else {
+				switch_off_unsettled(q);
+				stretch(q);
+			}
+			compare_all(q);
+			continue;
+		}
+		op &= 15;
 		if (op < 9) {
 			uint32_t msr = some_msr(q);
 			both_wrmsr(q, msr, some_value(q, msr));

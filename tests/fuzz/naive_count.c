@@ -31,7 +31,7 @@ static bool arch(const struct naive *n)
 /* Adds the expression of the event with this code, if counter `pmc` has it. */
 static void event(const struct naive *n, struct naive_setup *s, unsigned code, unsigned umask, unsigned pmc)
 {
-	bool known = false, here = false;
+	bool known = false, here = false, weighted = false, bare = false;
 	for (size_t i = 0; i < n->m->rows; i++) {
 		const struct pmu_row *row = &n->m->row[i];
 		const struct spmu_event *e = &row->public;
@@ -43,16 +43,14 @@ static void event(const struct naive *n, struct naive_setup *s, unsigned code, u
 		if (!here && row->expr.terms)
 			s->expr[s->exprs++] = &row->expr;
 		here = true;
-		bool bare = s->threshold == e->cmask && s->below == (e->inv && e->cmask) && s->edge == e->edge;
-		if ((row->weighted || !strncmp(e->name, "FRONTEND", 8) || !strncmp(e->name, "MEM_TRANS", 9) || !strncmp(e->name, "MEM_INST_RETIRED.LATENCY", 24)) &&
-			!bare)
-			s->unsettled = true;
-		if (!strncmp(e->name, "FRONTEND", 8) || !strncmp(e->name, "MEM_TRANS", 9) || !strncmp(e->name, "MEM_INST_RETIRED.LATENCY", 24))
+		weighted |= row->weighted;
+		bare |= row->weighted && s->threshold == e->cmask && s->below == (e->inv && e->cmask) && s->edge == e->edge;
+		if (!strncmp(e->name, "FRONTEND_RETIRED", 16) || !strncmp(e->name, "MEM_TRANS_RETIRED", 17) || !strncmp(e->name, "MEM_INST_RETIRED.LATENCY", 24))
 			s->unsettled = true;
 		if (row->expr.terms && row->expr.term[0].den > 1)
 			s->unsettled = true;
 	}
-	s->unsettled |= known && !here;
+	s->unsettled |= (known && !here) || (weighted && !bare);
 }
 
 /* The fields that P6 and the architectural PMUs share. */
@@ -164,6 +162,7 @@ static void setup_netburst(const struct naive *n, unsigned i, struct naive_setup
 	}
 	if (!known)
 		s->exprs = 0;
+	s->on = s->exprs || known;	/* what the model cannot detect never happens, which a threshold may well count */
 	if (independent) {
 		bool os = bits & 10, usr = bits & 5;
 		s->while_in = os && usr ? 0 : os ? 10 : 5;
@@ -179,6 +178,8 @@ static void setup_netburst(const struct naive *n, unsigned i, struct naive_setup
 	s->interrupts = cccr & (BIT(26) | BIT(27));
 	if (cccr & (BIT(25) | BIT(26) | BIT(27)))
 		s->unsettled = true;
+	if (!known && s->below)
+		s->unsettled = true;
 	if (escr & BIT(4) && (code == 2 || code == 8 || code == 12))
 		s->unsettled = true;
 }
@@ -192,6 +193,7 @@ void naive_setup(const struct naive *n, unsigned i, struct naive_setup *s)
 	case SPMU_FAMILY_NETBURST: setup_netburst(n, i, s); break;
 	default: setup_arch(n, i, s); break;
 	}
+	s->on |= s->exprs != 0;
 }
 
 static bool exists(const struct naive *n, unsigned i)
@@ -258,12 +260,10 @@ static int64_t amount(const struct naive *n, const struct pmu_source *s, const s
 		if (!(who & class_of(n, x)) || (x->kind == SPMU_REC_SIGNAL) != s->is_signal)
 			continue;
 		if (!s->is_signal) {
-			if (!meets(s, x) || at[s->stage] == PMU_NEVER)
+			if (at[s->stage] == PMU_NEVER)
 				continue;
-			if (s->until == STAGE_NONE)
-				sum += at[s->stage] == c;
-			else
-				sum += at[s->until] != PMU_NEVER && at[s->stage] <= c && c < at[s->until];
+			if (s->until == STAGE_NONE ? at[s->stage] == c : at[s->until] != PMU_NEVER && at[s->stage] <= c && c < at[s->until])
+				sum += meets(s, x);
 			continue;
 		}
 		if (x->signal != s->signal)
@@ -314,7 +314,7 @@ static bool at_retirement(const struct naive *n, const struct naive_setup *s)
 				!(source->did_want & SPMU_DID(RETIRED)))
 				return false;
 		}
-	return !s->threshold && !s->edge && !s->while_in && (!s->active || s->active == 7);
+	return s->exprs && !s->threshold && !s->edge && !s->while_in && (!s->active || s->active == 7);
 }
 
 /* The counter's increment in cycle c. */
@@ -396,7 +396,7 @@ void naive_run(struct naive *n, const struct naive_record *r, unsigned records, 
 		for (;;) {
 			bool asks = false;
 			for (unsigned i = 0; i < NAIVE_COUNTERS; i++) {
-				if (!exists(n, i) || !s[i].exprs)
+				if (!exists(n, i) || !s[i].on)
 					continue;
 				if (!at_retirement(n, &s[i])) {
 					if (by_cycle)

@@ -55,8 +55,9 @@ struct naive_record { struct spmu_record r; uint64_t at[6]; };
 
 /* What a counter is set up to do. */
 struct naive_setup {
-	const struct pmu_expr *expr[16];	/* their sum; exprs == 0: nothing */
+	const struct pmu_expr *expr[16];	/* their sum */
 	unsigned exprs;
+	bool on;
 	unsigned who;		/* bits 0, 1: this thread's user and kernel; 2, 3: the other's */
 	unsigned threshold;	/* 0: plain */
 	bool below, edge;	/* count cycles in which the sum is below it, not at or above it; in which that begins */

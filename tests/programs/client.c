@@ -10,6 +10,9 @@
  *   client threads           two threads, a PMU each
  *   client regions N         regions of known length
  *   client leaf              CPUID leaf 0AH
+ *   client event EVTSEL N    an event of an architectural PMU or a P6
+ *   client pebs BYTES        precise records of loads, of so many bytes each, in the program's memory
+ *   client bts N             branch records of known code
  *   client forever           asks until nobody answers
  */
 #include "softpmu/client.h"
@@ -243,6 +246,74 @@ static void regions(uint32_t n)
 	SOFTPMU_REGION_END("outer");
 }
 
+static void event(uint64_t evtsel, uint32_t n)
+{
+	struct family f = families[0];
+	(void)spmu_client_wrmsr(0x38f, 1);	/* a P6 has none */
+	f.on[0] = evtsel;
+	printf("%" PRIu64 "\n", count(&f, 0, n));
+}
+
+/* SDM vol. 3B, "DS Save Area and IA-32e Mode Operation": the layout of processors with 64-bit DS areas. */
+static struct { uint64_t bts[4], pebs[4], reset[48]; } area;
+static unsigned char buffer[64][256];
+
+static void pebs(unsigned bytes)
+{
+	struct spmu_client_request on, off;
+	unsigned char *at = buffer[0];
+	unsigned i, good = 0;
+	uint64_t records;
+	area.pebs[0] = area.pebs[1] = (uintptr_t)buffer;
+	area.pebs[2] = (uintptr_t)buffer + sizeof buffer;
+	area.pebs[3] = area.pebs[2];
+	area.reset[0] = -(uint64_t)100 & UINT64_C(0xffffffffffff);
+	wrmsr(0x600, (uintptr_t)&area);
+	wrmsr(0x38f, 0);
+	wrmsr(0x186, 0x4181d0);		/* MEM_INST_RETIRED.ALL_LOADS */
+	wrmsr(0xc1, -(uint64_t)100 & 0xffffffff);
+	wrmsr(0x3f1, 1);
+	spmu_client_prepare_wrmsr(&on, 0x38f, 1);
+	spmu_client_prepare_wrmsr(&off, 0x38f, 0);
+	measured(&on, &off, 4000);
+	records = (area.pebs[1] - area.pebs[0]) / bytes;
+	for (i = 0; i < records; i++) {
+		uint64_t ip, first;
+		memcpy(&ip, at + i * bytes + 8, sizeof ip);
+		memcpy(&first, at + 8, sizeof first);
+		good += ip == first && ip > (uintptr_t)measured && ip < (uintptr_t)measured + 120;
+	}
+	printf("records %" PRIu64 " rest %u in the loop %u\n", records, (unsigned)((area.pebs[1] - area.pebs[0]) % bytes), good);
+	area.pebs[1] = area.pebs[0];	/* the program empties it */
+	area.reset[0] = -(uint64_t)1000 & UINT64_C(0xffffffffffff);
+	measured(&on, &off, 4000);
+	printf("then %" PRIu64 "\n", (area.pebs[1] - area.pebs[0]) / bytes);
+	area.pebs[2] = area.pebs[0] + 8 * bytes;	/* it is full after eight */
+	area.pebs[1] = area.pebs[0];
+	area.reset[0] = -(uint64_t)10 & UINT64_C(0xffffffffffff);
+	measured(&on, &off, 4000);
+	printf("full %" PRIu64 "\n", (area.pebs[1] - area.pebs[0]) / bytes);
+	wrmsr(0x600, 4096);		/* nothing is mapped there */
+	measured(&on, &off, 4000);
+	puts("alive");
+}
+
+static void bts(uint32_t n)
+{
+	static uint64_t records[1500][3];
+	struct spmu_client_request on, off;
+	uint32_t i, good = 0;
+	area.bts[0] = area.bts[1] = (uintptr_t)records;
+	area.bts[2] = area.bts[3] = (uintptr_t)records + sizeof records;
+	wrmsr(0x600, (uintptr_t)&area);
+	spmu_client_prepare_wrmsr(&on, 0x1d9, 0xc0);	/* IA32_DEBUGCTL: TR, BTS */
+	spmu_client_prepare_wrmsr(&off, 0x1d9, 0);
+	measured(&on, &off, n);
+	for (i = 0; i < (area.bts[1] - area.bts[0]) / sizeof records[0]; i++)
+		good += records[i][0] == records[0][0] && records[i][1] == records[0][1] && records[i][1] < records[i][0];
+	printf("%u branches taken, %u of them back\n", (unsigned)i, (unsigned)good);
+}
+
 static void leaf(void)
 {
 	uint32_t r[4] = { 0, 0, 0, 0 };
@@ -285,6 +356,12 @@ int main(int argc, char **argv)
 		threads();
 	} else if (!strcmp(mode, "regions")) {
 		regions(n);
+	} else if (!strcmp(mode, "event") && argc == 4) {
+		event(strtoull(argv[2], NULL, 0), n);
+	} else if (!strcmp(mode, "pebs")) {
+		pebs(n);
+	} else if (!strcmp(mode, "bts")) {
+		bts(n);
 	} else if (!strcmp(mode, "leaf")) {
 		leaf();
 	} else if (!strcmp(mode, "forever")) {

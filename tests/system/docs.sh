@@ -11,7 +11,9 @@ ok() { echo "ok $1"; }
 bad() { echo "FAILED $1"; failed=1; }
 
 command -v mandoc >/dev/null 2>&1 || { echo "mandoc is not installed"; exit 77; }
-if mandoc -T lint -W warning "$man" >"$work/lint" 2>&1; then ok "lint"; else bad "lint"; cat "$work/lint"; fi
+for page in "$man" "$TOP/docs/softpmu-pmu.3"; do
+	if mandoc -T lint -W warning "$page" >"$work/lint" 2>&1; then ok "lint"; else bad "lint of $page"; cat "$work/lint"; fi
+done
 
 # The options that a section describes: its ".It" lines, from ".Ss NAME" to the next heading.
 section() { # NAME

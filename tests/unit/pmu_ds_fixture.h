@@ -5,6 +5,10 @@
 #define PMU_DS_FIXTURE_H
 #include "pmu_fixture.h"
 
+#define OVF_DS_BUFFER (UINT64_C(1) << 62)
+#define EVTSEL_ADAPTIVE (UINT64_C(1) << 34)
+#define USR_EN (SPMU_EVTSEL_USR | SPMU_EVTSEL_OS | SPMU_EVTSEL_EN)
+
 enum { DS_AREA = 0x1000, PEBS_BUFFER = 0x4000, BTS_BUFFER = 0x2000, GUEST_BYTES = 0x20000 };
 
 struct guest {
@@ -154,5 +158,30 @@ static inline struct spmu_record *stream_branch(struct stream *s, uint64_t ip, u
 	struct spmu_record *r = stream_inst(s, ip, SPMU_IS(BRANCH) | is, SPMU_DID(TAKEN) | did, retire);
 	r->addr = to;
 	return r;
+}
+
+static inline void arm(struct spmu *p, unsigned i, uint64_t left)
+{
+	put_msr(p, MSR_IA32_A_PMC0 + i, PMU_COUNTER_MASK + 1 - left);
+}
+
+/* A PMU with a guest, whose counter `pmc` samples the event; the area takes `size` bytes a record. */
+static inline struct spmu *sampler(struct guest *g, const struct spmu_model *m, unsigned pmc, const char *event, uint64_t more, unsigned size)
+{
+	struct spmu *p = fixture_pmu(m, &g->host);
+	guest_pebs(g, size, 10, 10);
+	put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
+	fixture_program(p, pmc, event, more);
+	put_msr(p, MSR_IA32_PEBS_ENABLE, UINT64_C(1) << pmc);
+	return p;
+}
+
+/* n branches, each behind another instruction: at 1004H, 100CH, ..., retiring at 11, 13, ... */
+static inline void stream_branches(struct stream *s, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		stream_inst(s, 0x1000 + 8 * i, 0, 0, 10 + 2 * i);
+		stream_branch(s, 0x1004 + 8 * i, 0x1008 + 8 * i, SPMU_IS(COND), 0, 11 + 2 * i);
+	}
 }
 #endif

@@ -7,14 +7,20 @@ enum { CAPACITY = 60, PEBS_BYTES = 200, UOPS = 3000 };
 
 /* ---- naive models ------------------------------------------------------------------------------------------- */
 
-struct sampler { const struct pmu_row *row; uint64_t value, reset, armed_from; bool armed, exact; unsigned records; uint64_t ip[CAPACITY], cycle[CAPACITY]; };
+struct naive_sampler {
+	const struct pmu_row *row;
+	uint64_t value, reset, armed_from;
+	bool armed, exact;
+	unsigned records;
+	uint64_t ip[CAPACITY], cycle[CAPACITY];
+};
 
 static bool retired(const struct spmu_record *r)
 {
 	return r->kind == SPMU_REC_UOP && r->did & SPMU_DID(RETIRED);
 }
 
-static void sample(struct sampler *c, const struct spmu_record *r, uint64_t cycle, uint64_t n)
+static void sample(struct naive_sampler *c, const struct spmu_record *r, uint64_t cycle, uint64_t n)
 {
 	c->armed = false;
 	if (c->records == CAPACITY) {
@@ -26,7 +32,7 @@ static void sample(struct sampler *c, const struct spmu_record *r, uint64_t cycl
 	c->value = c->reset;
 }
 
-static void naive_sample(struct sampler *c, const struct spmu_model *m, const struct stream *s, uint64_t arming)
+static void naive_sample(struct naive_sampler *c, const struct spmu_model *m, const struct stream *s, uint64_t arming)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		const struct spmu_record *r = &s->r[i];
@@ -85,7 +91,8 @@ static void precise_records_are_those_of_a_naive_sampler(void **state)
 		do
 			row = &m->row[draw(&draws, m->rows)];
 		while (!plain(m, row) || !(row->public.pmc_mask >> pmc & 1));
-		struct sampler c = { .row = row, .value = PMU_COUNTER_MASK - draw(&draws, 60), .reset = PMU_COUNTER_MASK - draw(&draws, seed % 3 ? 40 : 3) };
+		struct naive_sampler c = { .row = row, .value = PMU_COUNTER_MASK - draw(&draws, 60) };
+		c.reset = PMU_COUNTER_MASK - draw(&draws, seed % 3 ? 40 : 3);
 		c.exact = seed & 1 ? pmc == 0 : pmc == 1 && row->public.event == 0xc0 && row->public.umask == 1;
 		g->host.pebs_arming = (uint32_t)draw(&draws, 3) * 7;
 		struct spmu *p = fixture_pmu(m, &g->host);
@@ -218,12 +225,73 @@ static void a_restored_pmu_goes_on_as_the_saved_one(void **state)
 	}
 }
 
+static void state_that_no_wrmsr_could_have_made_is_refused(void **state)
+{
+	(void)state;
+	struct spmu_model *m = fixture_model("golden-cove");
+	for (unsigned i = 0; i < 9; i++) {
+		struct guest *g = guest_new();
+		struct spmu *p = fixture_pmu(m, &g->host), *other = fixture_pmu(m, &g->host);
+		void *saved = malloc(spmu_state_bytes(p));
+		put_msr(p, MSR_IA32_LBR_DEPTH, 16);
+		put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
+		switch (i) {
+		case 1: p->ds.area = UINT64_C(1) << 47; break;
+		case 2: p->ds.misc = 0x80; break;
+		case 3: p->ds.enable = 0x100; break;
+		case 4: p->ds.data_cfg = 0x10; break;
+		case 5: p->ds.lbr.depth = 12; break;
+		case 6: p->ds.lbr.tos = 16; break;
+		case 7: p->ds.lbr.control = 0x10; break;
+		case 8: p->ds.lbr.info[3] = 1 << 16; break;
+		}
+		spmu_save(p, saved);
+		assert_int_equal(spmu_restore(other, saved), i ? SPMU_EINPUT : SPMU_OK);
+		assert_int_equal(fixture_read(other, MSR_IA32_LBR_DEPTH), i ? 32 : 16);
+		assert_int_equal(fixture_read(other, MSR_IA32_DS_AREA), i ? 0 : DS_AREA);
+		free(saved);
+		spmu_destroy(p);
+		spmu_destroy(other);
+		free(g);
+	}
+	spmu_model_free(m);
+}
+
+static void a_record_left_open_is_of_the_guest_that_was(void **state)
+{
+	(void)state;
+	struct guest *g = guest_new(), *h = guest_new();
+	struct spmu_model *m = fixture_model("skylake");
+	struct spmu *p = sampler(g, m, 0, "BR_INST_RETIRED.ALL_BRANCHES", 0, 200), *other = fixture_pmu(m, &h->host);
+	struct stream s = { 0 };
+	void *saved = malloc(spmu_state_bytes(p));
+	arm(p, 0, 1);
+	for (unsigned k = 0; k < 2; k++)	/* not taken: what comes behind is not known */
+		stream_inst(&s, 0x1000 + 5 * k, SPMU_IS(BRANCH) | SPMU_IS(COND), 0, 20 + k);
+	stream_send(&s, 0, 2, 0, 20, false, p);
+	assert_int_equal(guest_records(g, 200), 1);
+	guest_put(h, PEBS_BUFFER + 8, guest_u64(g, PEBS_BUFFER + 8), 8);	/* by chance the same bytes */
+	spmu_save(p, saved);
+	assert_int_equal(spmu_restore(other, saved), SPMU_OK);
+	stream_send(&s, 0, 1, 0, 21, true, other);
+	assert_int_equal(guest_u64(h, PEBS_BUFFER + 8), 0x1005);
+	free(saved);
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_destroy(other);
+	spmu_model_free(m);
+	free(g);
+	free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(precise_records_are_those_of_a_naive_sampler),
 		cmocka_unit_test(branches_are_those_of_a_naive_recorder),
 		cmocka_unit_test(a_restored_pmu_goes_on_as_the_saved_one),
+		cmocka_unit_test(state_that_no_wrmsr_could_have_made_is_refused),
+		cmocka_unit_test(a_record_left_open_is_of_the_guest_that_was),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@
 
 #define STATUS_LBR_FRZ (UINT64_C(1) << 58)
 #define MISPREDICTED (UINT64_C(1) << 63)
-#define USR_EN (SPMU_EVTSEL_USR | SPMU_EVTSEL_OS | SPMU_EVTSEL_EN)
 
 struct stack { const char *name; uint64_t capabilities; unsigned depth; uint32_t from, to, tos; };
 static const struct stack stacks[] = {
@@ -139,7 +138,8 @@ static void lbr_select_keeps_out_what_it_names(void **state)
 	(void)state;
 	static const struct { uint64_t select; unsigned set; } rows[] = {
 		{ 0, 0xff }, { 1, 0x3f }, { 2, 0xc0 },		/* the far branch ends in ring 0 */
-		{ 1 << 2, 0xff & ~(1u << JCC | 1u << KERNEL_JCC) }, { 1 << 3, 0xff & ~(1u << REL_CALL) }, { 1 << 4, 0xff & ~(1u << IND_CALL) },
+		{ 1 << 2, 0xff & ~(1u << JCC | 1u << KERNEL_JCC) }, { 1 << 3, 0xff & ~(1u << REL_CALL) },
+		{ 1 << 4, 0xff & ~(1u << IND_CALL) },
 		{ 1 << 5, 0xff & ~(1u << NEAR_RET) }, { 1 << 6, 0xff & ~(1u << IND_JMP) }, { 1 << 7, 0xff & ~(1u << REL_JMP) },
 		{ 1 << 8, 0xff & ~(1u << SYSCALL) }, { 0x1fc, 0 },
 	};
@@ -171,7 +171,8 @@ static void lbr_ctl_lets_in_what_it_names(void **state)
 	(void)state;
 	static const struct { uint64_t control; unsigned set; } rows[] = {
 		{ 0x7f0007, 0xff }, { 0x7f0005, 0x3f }, { 0x7f0003, 0xc0 }, { 0x7f0006, 0 }, { 7, 0 },
-		{ 0x010007, 1u << JCC | 1u << KERNEL_JCC }, { 0x020007, 1u << REL_JMP }, { 0x040007, 1u << IND_JMP }, { 0x080007, 1u << REL_CALL },
+		{ 0x010007, 1u << JCC | 1u << KERNEL_JCC }, { 0x020007, 1u << REL_JMP }, { 0x040007, 1u << IND_JMP },
+		{ 0x080007, 1u << REL_CALL },
 		{ 0x100007, 1u << IND_CALL }, { 0x200007, 1u << NEAR_RET }, { 0x400007, 1u << SYSCALL },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -212,6 +213,10 @@ static void architectural_entries_are_newest_first_with_kind_and_cycles(void **s
 	for (unsigned i = 0; i < 16; i++)
 		assert_int_equal(fixture_read(p, MSR_IA32_LBR_0_FROM_IP + i) | fixture_read(p, MSR_IA32_LBR_0_INFO + i), 0);
 	stream_free(&s);
+	stream_branch(&s, 0x900, 0x901, 0, 0, 50);
+	stream_send_all(&s, p);
+	assert_int_equal(fixture_read(p, MSR_IA32_LBR_0_INFO), UINT64_C(2) << 56);	/* no cycles: nothing before it */
+	stream_free(&s);
 	spmu_destroy(p);
 	spmu_model_free(m);
 }
@@ -221,24 +226,35 @@ static void registers_take_or_fault_by_generation(void **state)
 	(void)state;
 	static const struct { const char *name; uint64_t capabilities; uint32_t msr; uint64_t value; int outcome; } rows[] = {
 		{ "p6", 0, 0x680, 0, SPMU_ENOMSR }, { "p5", 0, 0x1db, 0, SPMU_ENOMSR }, { "p6", 0, 0x1c9, 0, SPMU_ENOMSR },
-		{ "core2", 0xc2, 0x43, UINT64_C(0x8000000000000000), SPMU_OK }, { "core2", 0xc2, 0x44, 0, SPMU_ENOMSR }, { "core2", 0xc2, 0x64, 0, SPMU_ENOMSR },
+		{ "core2", 0xc2, 0x43, UINT64_C(0x8000000000000000), SPMU_OK }, { "core2", 0xc2, 0x44, 0, SPMU_ENOMSR },
+		{ "core2", 0xc2, 0x64, 0, SPMU_ENOMSR },
 		{ "core2", 0xc2, 0x1c8, 0, SPMU_ENOMSR }, { "core2", 0xc2, 0x1c9, 3, SPMU_OK }, { "core2", 0xc2, 0x1c9, 4, SPMU_GP },
-		{ "nehalem", 0x1c3, 0x1c8, 0x1ff, SPMU_OK }, { "nehalem", 0x1c3, 0x1c8, 0x200, SPMU_GP }, { "nehalem", 0x1c3, 0x68f, 1, SPMU_OK },
+		{ "nehalem", 0x1c3, 0x1c8, 0x1ff, SPMU_OK }, { "nehalem", 0x1c3, 0x1c8, 0x200, SPMU_GP },
+		{ "nehalem", 0x1c3, 0x68f, 1, SPMU_OK },
 		{ "nehalem", 0x1c3, 0x690, 1, SPMU_ENOMSR }, { "nehalem", 0x1c3, 0x680, MISPREDICTED | 1, SPMU_OK },
 		{ "nehalem", 0x1c3, 0x680, UINT64_C(1) << 47, SPMU_GP }, { "nehalem", 0x1c3, 0x6c0, UINT64_C(1) << 47, SPMU_GP },
 		{ "nehalem", 0x1c3, 0xdc0, 0, SPMU_ENOMSR }, { "nehalem", 0x1c3, 0x1dd, 5, SPMU_OK },
 		{ "skylake", 0x22c4, 0x1c8, 0x3ff, SPMU_OK }, { "skylake", 0x22c4, 0x1c8, 0x400, SPMU_GP },
-		{ "skylake", 0x22c4, 0x680, UINT64_C(0x1fffffff8101349e), SPMU_OK }, { "skylake", 0x22c4, 0x680, UINT64_C(0x0fffffff8101349e), SPMU_GP },
+		{ "skylake", 0x22c4, 0x680, UINT64_C(0x1fffffff8101349e), SPMU_OK },
+		{ "skylake", 0x22c4, 0x680, UINT64_C(0x0fffffff8101349e), SPMU_GP },
 		{ "skylake", 0x23c5, 0x69f, 1, SPMU_OK }, { "skylake", 0x23c5, 0x680, MISPREDICTED | 1, SPMU_GP },
 		{ "skylake", 0x23c5, 0xddf, UINT64_C(7) << 61 | 0xffff, SPMU_OK }, { "skylake", 0x23c5, 0xdc0, 0x10000, SPMU_GP },
-		{ "skylake", 0x23c5, 0x1c9, 31, SPMU_OK }, { "skylake", 0x23c5, 0x1c9, 32, SPMU_GP }, { "skylake", 0x23c5, 0x14ce, 0, SPMU_ENOMSR },
-		{ "golden-cove", 0xe5ff, 0x14ce, 0x7f000f, SPMU_OK }, { "golden-cove", 0xe5ff, 0x14ce, 0x10, SPMU_GP }, { "golden-cove", 0xe5ff, 0x14ce, 0x800000, SPMU_GP },
-		{ "golden-cove", 0xe5ff, 0x14cf, 16, SPMU_OK }, { "golden-cove", 0xe5ff, 0x14cf, 12, SPMU_GP }, { "golden-cove", 0xe5ff, 0x14cf, 0, SPMU_GP },
-		{ "golden-cove", 0xe5ff, 0x151f, 1, SPMU_OK }, { "golden-cove", 0xe5ff, 0x1520, 1, SPMU_ENOMSR }, { "golden-cove", 0xe5ff, 0x1600, UINT64_C(1) << 47, SPMU_GP },
-		{ "golden-cove", 0xe5ff, 0x1200, UINT64_C(0xff) << 56 | 0xffff, SPMU_OK }, { "golden-cove", 0xe5ff, 0x1200, UINT64_C(1) << 55, SPMU_GP },
-		{ "golden-cove", 0xe5ff, 0x1e0, UINT64_C(0xf1) << 56 | 5, SPMU_OK }, { "golden-cove", 0xe5ff, 0x1e0, 0x10000, SPMU_GP }, { "skylake", 0x23c5, 0x1e0, 0, SPMU_ENOMSR },
-		{ "golden-cove", 0xe5ff, 0x680, 0, SPMU_ENOMSR }, { "golden-cove", 0xe5ff, 0x1c8, 0, SPMU_ENOMSR }, { "golden-cove", 0xe5ff, 0x1c9, 0, SPMU_ENOMSR },
-		{ "netburst-prescott", 0, 0x1da, 15, SPMU_OK }, { "netburst-prescott", 0, 0x1db, 0, SPMU_ENOMSR }, { "netburst-prescott", 0, 0x1d7, 9, SPMU_OK },
+		{ "skylake", 0x23c5, 0x1c9, 31, SPMU_OK }, { "skylake", 0x23c5, 0x1c9, 32, SPMU_GP },
+		{ "skylake", 0x23c5, 0x14ce, 0, SPMU_ENOMSR },
+		{ "golden-cove", 0xe5ff, 0x14ce, 0x7f000f, SPMU_OK }, { "golden-cove", 0xe5ff, 0x14ce, 0x10, SPMU_GP },
+		{ "golden-cove", 0xe5ff, 0x14ce, 0x800000, SPMU_GP },
+		{ "golden-cove", 0xe5ff, 0x14cf, 16, SPMU_OK }, { "golden-cove", 0xe5ff, 0x14cf, 12, SPMU_GP },
+		{ "golden-cove", 0xe5ff, 0x14cf, 0, SPMU_GP },
+		{ "golden-cove", 0xe5ff, 0x151f, 1, SPMU_OK }, { "golden-cove", 0xe5ff, 0x1520, 1, SPMU_ENOMSR },
+		{ "golden-cove", 0xe5ff, 0x1600, UINT64_C(1) << 47, SPMU_GP },
+		{ "golden-cove", 0xe5ff, 0x1200, UINT64_C(0xff) << 56 | 0xffff, SPMU_OK },
+		{ "golden-cove", 0xe5ff, 0x1200, UINT64_C(1) << 55, SPMU_GP },
+		{ "golden-cove", 0xe5ff, 0x1e0, UINT64_C(0xf1) << 56 | 5, SPMU_OK }, { "golden-cove", 0xe5ff, 0x1e0, 0x10000, SPMU_GP },
+		{ "skylake", 0x23c5, 0x1e0, 0, SPMU_ENOMSR },
+		{ "golden-cove", 0xe5ff, 0x680, 0, SPMU_ENOMSR }, { "golden-cove", 0xe5ff, 0x1c8, 0, SPMU_ENOMSR },
+		{ "golden-cove", 0xe5ff, 0x1c9, 0, SPMU_ENOMSR },
+		{ "netburst-prescott", 0, 0x1da, 15, SPMU_OK }, { "netburst-prescott", 0, 0x1db, 0, SPMU_ENOMSR },
+		{ "netburst-prescott", 0, 0x1d7, 9, SPMU_OK },
 		{ "netburst", 0, 0x680, 0, SPMU_ENOMSR }, { "netburst", 0, 0x1de, 7, SPMU_OK },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -369,8 +385,8 @@ static void netburst_entries_are_of_64_bits_in_ia_32e_mode_only(void **state)
 	(void)state;
 	struct spmu_model *m = fixture_model("netburst-prescott");
 	for (unsigned wide = 0; wide < 2; wide++) {
-		struct spmu_host host = { .mode64 = wide };
-		struct spmu *p = create(m, &host);
+		struct spmu *p = create(m, NULL);
+		spmu_set_mode64(p, wide);
 		struct stream s = { 0 };
 		put_msr(p, MSR_IA32_DEBUGCTL, 1);
 		stream_branch(&s, UINT64_C(0x7f0012345678), UINT64_C(0x7f0087654321), 0, 0, 10);

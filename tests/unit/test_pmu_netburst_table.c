@@ -254,6 +254,16 @@ static void perfs_generic_events_are_those_of_linux(void **state)
 	spmu_model_free(m);
 }
 
+/* r0102 could be any of four events: ESCRs of different units have the same event selects. */
+static void a_perfevtsel_code_finds_nothing(void **state)
+{
+	(void)state;
+	struct spmu_model *m = fixture_model("netburst");
+	for (unsigned code = 0; code < 0x10000; code++)
+		assert_null(spmu_model_find_code(m, code));
+	spmu_model_free(m);
+}
+
 static int pfm_on(void **state)
 {
 	(void)state;
@@ -279,6 +289,7 @@ int main(void)
 		cmocka_unit_test(every_mask_fits_an_expression),
 		cmocka_unit_test(upstream_events_exist),
 		cmocka_unit_test(perfs_generic_events_are_those_of_linux),
+		cmocka_unit_test(a_perfevtsel_code_finds_nothing),
 	};
 	return cmocka_run_group_tests(tests, pfm_on, pfm_off);
 }

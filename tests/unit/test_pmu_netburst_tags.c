@@ -352,6 +352,27 @@ static void a_saved_state_goes_on_in_another_pmu(void **state)
 	free(block);
 }
 
+/* Contract or not: tags are kept for SPMU_BATCH_MAX records at a time. */
+static void a_batch_that_is_too_large_is_counted_all_the_same(void **state)
+{
+	(void)state;
+	enum { N = 5 * SPMU_BATCH_MAX + 7 };
+	struct spmu_record *r = calloc(N, sizeof *r);
+	for (uint32_t i = 0; i < N; i++)
+		r[i] = (struct spmu_record){ .cpl = 3, .is = SPMU_IS(LOAD) | SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END), .did = SPMU_DID(RETIRED),
+			.fetch = i, .alloc = i + 1, .ready = i + 2, .dispatch = i + 3, .complete = i + 4, .retire = i + 5 };
+	const struct spmu_batch b = { .count = N, .instructions = N, .user_only = 1, .is_last = 1, .watermark = N + 10, .records = r };
+	tag(p, MSR_RAT_ESCR0, "uop_type.TAGLOADS", 1);
+	nb_program(p, 12, "front_end_event.NBOGUS", T0, 0);
+	nb_program(p, 14, "instr_retired.NBOGUSTAG", T0, 0);
+	nb_program(p, 13, "front_end_event.NBOGUS", T0, SPMU_CCCR_COMPARE);
+	spmu_consume(p, &b);
+	assert_int_equal(nb_count(p, 12), N);
+	assert_int_equal(nb_count(p, 13), N);
+	assert_int_equal(nb_count(p, 14), N);
+	free(r);
+}
+
 /* ---- PEBS: a 32-bit DS area at 0x1000, the buffer at 0x2000 ------------------------------------------------------ */
 
 struct guest { uint8_t memory[0x4000]; unsigned pmis; uint32_t asked_before; };
@@ -510,6 +531,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(instructions_are_split_by_tag, setup, teardown),
 		cmocka_unit_test_setup_teardown(two_threads_instructions_do_not_mix_their_tags, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_saved_state_goes_on_in_another_pmu, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_batch_that_is_too_large_is_counted_all_the_same, setup, teardown),
 		cmocka_unit_test_setup_teardown(pebs_records_the_missing_loads, setup, teardown),
 		cmocka_unit_test_setup_teardown(pebs_needs_its_enable_bit_its_counter_and_a_tagged_event, setup, teardown),
 		cmocka_unit_test_setup_teardown(pebs_finds_the_uop_when_only_the_cycle_is_known, setup, teardown),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The program's own PMU and its regions, on hand-made batches: one instruction a cycle (session_fixture.h). */
 #include "session_fixture.h"
+#include "session/client_memory.h"
 #include "softpmu/client.h"
 
 static struct session *start(struct session_events *events, const char *list, const char *region)
@@ -129,7 +130,7 @@ static void what_the_registers_refuse_the_program_learns(void **state)
 		{ SPMU_CLIENT_APIC_READ, 0x330, 0, SPMU_CLIENT_NO_MSR },
 		{ SPMU_CLIENT_APIC_WRITE, 0x350, 0, SPMU_CLIENT_NO_MSR },
 		{ SPMU_CLIENT_CODES, 0, 0, SPMU_CLIENT_BAD },
-		{ 0, 0, 0, SPMU_CLIENT_BAD },
+		{ 1, 0, 0, SPMU_CLIENT_BAD },
 		{ SPMU_CLIENT_CPUID_0A, 0, 0, SPMU_CLIENT_OK },
 	};
 	struct session_events e = { 0 };
@@ -310,6 +311,83 @@ static void names_without_end_are_bounded(void **state)
 	session_events_free(&e);
 }
 
+static void memory_is_what_was_told_and_what_was_written(void **state)
+{
+	(void)state;
+	struct client_memory m = { 0 };
+	struct st_answer a = { 0 };
+	uint8_t told[64], b[64];
+	memset(told, 7, sizeof told);
+	assert_int_equal(client_memory_read(&m, 0, b, 1), -1);
+	client_memory_known(&m, 0x1fe0, told, 64);		/* over a page's end */
+	assert_int_equal(client_memory_read(&m, 0x1fe0, b, 64), 0);
+	assert_memory_equal(b, told, 64);
+	assert_int_equal(client_memory_read(&m, 0x1fdf, b, 64), -1);
+	assert_int_equal(client_memory_read(&m, 0x1fe1, b, 64), -1);
+	assert_int_equal(client_memory_write(&m, 0x1ffe, "abcd", 4), 0);
+	assert_int_equal(client_memory_read(&m, 0x1ffd, b, 6), 0);
+	assert_memory_equal(b, "\7abcd\7", 6);
+	client_memory_known(&m, 0x1fe0, told, 64);		/* what was not delivered yet is newer */
+	assert_int_equal(client_memory_read(&m, 0x1ffd, b, 6), 0);
+	assert_memory_equal(b, "\7abcd\7", 6);
+	assert_int_equal(client_memory_write(&m, 0x9000, "x", 1), 0);
+	client_memory_take(&m, &a);
+	assert_int_equal(a.more, 0);
+	static const struct { uint64_t addr; const char *bytes; } want[] = { { 0x1ffe, "ab" }, { 0x2000, "cd" }, { 0x9000, "x" } };
+	uint32_t at = 0;
+	for (size_t i = 0; i < 3; i++) {
+		struct st_write w;
+		memcpy(&w, a.writes + at, sizeof w);
+		assert_int_equal(w.addr, want[i].addr);
+		assert_int_equal(w.bytes, strlen(want[i].bytes));
+		assert_memory_equal(a.writes + at + sizeof w, want[i].bytes, w.bytes);
+		at += (uint32_t)sizeof w + 8;
+	}
+	assert_int_equal(at, a.bytes);
+	assert_int_equal(client_memory_read(&m, 0x9000, b, 1), -1);	/* the program's again */
+	assert_int_equal(client_memory_read(&m, 0x1ffd, b, 6), 0);	/* the area is kept */
+	client_memory_release(&m);
+}
+
+static void writes_that_do_not_fit_an_answer_come_with_the_next(void **state)
+{
+	(void)state;
+	struct client_memory m = { 0 };
+	static uint8_t guest[0x200000], wrote[0x200000];
+	uint8_t record[200];
+	uint64_t at = 3;
+	unsigned answers = 0, done = 0;
+	for (;;) {	/* until it is full: 1 MB of pages */
+		for (size_t i = 0; i < sizeof record; i++)
+			record[i] = (uint8_t)(done * 31 + i);
+		if (client_memory_write(&m, 0x10000 + at, record, sizeof record))
+			break;
+		memcpy(wrote + at, record, sizeof record);
+		at += sizeof record;
+		done++;
+	}
+	assert_int_equal(done, (256 * 4096 - 3) / 200);
+	struct st_answer a;
+	do {
+		memset(&a, 0, sizeof a);
+		client_memory_take(&m, &a);
+		answers++;
+		for (uint32_t k = 0; k < a.bytes;) {
+			struct st_write w;
+			memcpy(&w, a.writes + k, sizeof w);
+			assert_true(w.bytes && w.bytes <= a.bytes - k - sizeof w && w.addr - 0x10000 + w.bytes <= sizeof guest);
+			memcpy(guest + (w.addr - 0x10000), a.writes + k + sizeof w, w.bytes);
+			k += (uint32_t)(sizeof w + ((w.bytes + 7) & ~UINT64_C(7)));
+		}
+	} while (a.more);
+	assert_true(answers > 300);
+	assert_memory_equal(guest, wrote, sizeof guest);
+	assert_int_equal(m.pages, 0);
+	assert_int_equal(client_memory_write(&m, UINT64_MAX - 3, record, 8), 0);	/* wraps round: harmless */
+	assert_int_equal(client_memory_write(&m, 0, record, 5000), -1);
+	client_memory_release(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +400,8 @@ int main(void)
 		cmocka_unit_test(regions_of_threads_add_up),
 		cmocka_unit_test(a_session_kept_to_a_region_counts_only_inside),
 		cmocka_unit_test(names_without_end_are_bounded),
+		cmocka_unit_test(memory_is_what_was_told_and_what_was_written),
+		cmocka_unit_test(writes_that_do_not_fit_an_answer_come_with_the_next),
 	};
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

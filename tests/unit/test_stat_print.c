@@ -181,6 +181,24 @@ static void threads_stand_ahead_of_each_line(void **state)
 		"my-prog-1234,4000,,cycles:u,1,100.00,,\n");
 }
 
+static void a_region_stands_ahead_with_its_entries(void **state)
+{
+	(void)state;
+	event("cycles:u", 4000, 1);
+	style.region = "sort, \"by name\"";
+	style.entries = 12;
+	stat_print_lines(&style, &table);
+	style.form = STAT_JSON;
+	stat_print_lines(&style, &table);
+	style.region = "sort";
+	style.form = STAT_CSV;
+	stat_print_lines(&style, &table);
+	printed(" sort, \"by name\"       12              4,000      cycles:u\n"
+		"{\"region\" : \"sort, \\\"by name\\\"\", \"entries\" : 12, \"counter-value\" : \"4000.000000\", \"unit\" : \"\", "
+		"\"event\" : \"cycles:u\", \"event-runtime\" : 1, \"pcnt-running\" : 100.00, \"metric-value\" : 0.000000, \"metric-unit\" : \"\"}\n"
+		"sort,12,4000,,cycles:u,1,100.00,,\n");
+}
+
 static void an_event_the_core_lacks_is_not_supported(void **state)
 {
 	(void)state;
@@ -254,6 +272,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_variance_is_a_field_with_repeats_only, setup, teardown),
 		cmocka_unit_test_setup_teardown(intervals_stand_ahead_of_each_line, setup, teardown),
 		cmocka_unit_test_setup_teardown(threads_stand_ahead_of_each_line, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_region_stands_ahead_with_its_entries, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_event_the_core_lacks_is_not_supported, setup, teardown),
 		cmocka_unit_test_setup_teardown(digits_may_stay_together, setup, teardown),
 		cmocka_unit_test_setup_teardown(shares_name_what_they_are_shares_of, setup, teardown),

@@ -549,12 +549,12 @@ event('SW_PREFETCH_ACCESS.ANY', 'sig(SW_PREFETCH)', 'Software prefetches execute
 section('not modelled: what this machine has and the model cannot produce')
 refuse('MEM_TRANS_RETIRED.LOAD_LATENCY MEM_TRANS_RETIRED.LATENCY_ABOVE_THRESHOLD '
        'MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD', 'Loads above a latency threshold.',
-       'needs PEBS and MSR_PEBS_LD_LAT_THRESHOLD, which this PMU lacks')
-refuse('MEM_TRANS_RETIRED.PRECISE_STORE', 'Stores sampled with their address.', 'needs PEBS, which this PMU lacks')
+       'counts with PEBS on and a threshold in MSR_PEBS_LD_LAT_THRESHOLD (3F6H): at register level only')
+refuse('MEM_TRANS_RETIRED.PRECISE_STORE', 'Stores sampled with their address.', 'counts with IA32_PEBS_ENABLE[63] on counter 3: at register level only')
 refuse('OFFCORE_RESPONSE_* OCR.*', 'Requests beyond L2 by kind and answer.',
        'needs MSR_OFFCORE_RSP, which this PMU lacks; see %OFFCORE%, LONGEST_LAT_CACHE.MISS')
 refuse('FRONTEND_RETIRED.*', 'Instructions retired behind a front-end event.',
-       'needs MSR_PEBS_FRONTEND (3F7H), which this PMU lacks')
+       'what it counts stands in MSR_PEBS_FRONTEND (3F7H), which no event name sets: at register level only')
 for name in ('RETIRING', 'BAD_SPECULATION', 'FRONTEND_BOUND', 'BACKEND_BOUND'):
     refuse(f'PERF_METRICS.{name}', 'A field of MSR_PERF_METRICS.',
            'PERF_METRICS is not modelled: the manual does not say how slots are split; TOPDOWN.SLOTS, '

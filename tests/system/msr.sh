@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `softpmu msr`: what it prints for every family, to the character (tests/golden/msr-*.txt; UPDATE=1 writes them anew); what it refuses, and how;
+# and that the commands of the manual page hold for every PMU.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+ok() { [ "$2" = "$3" ] && echo "ok $1" || { echo "FAILED $1: '$2', expected '$3'"; failed=1; }; }
+say() {	# words of softpmu msr: the command, what it prints, its exit status
+	echo "\$ softpmu msr $*"
+	"$SOFTPMU" msr "$@" 2>&1 </dev/null
+	code=$?
+	[ $code = 0 ] || echo "[exit $code]"
+	echo
+}
+golden() {	# NAME: its standard input is what NAME holds
+	cat >"$work/$1"
+	if [ "${UPDATE:-}" ]; then
+		cp "$work/$1" "$TOP/tests/golden/$1"
+	elif cmp -s "$TOP/tests/golden/$1" "$work/$1"; then
+		echo "ok $1"
+	else
+		echo "FAILED $1"; diff "$TOP/tests/golden/$1" "$work/$1" | head -n 20; failed=1
+	fi
+}
+
+{
+	say --pmu p5
+	say --pmu p5 CESR
+	say --pmu p5 cesr 0x01C00056
+	say --pmu p5 CESR 0x400
+	say --pmu p5 -e instructions,branches -k
+	say --pmu p5 -e instructions -c 1000
+} | golden msr-p5.txt
+{
+	say --pmu p6
+	say --pmu p6 PerfEvtSel1
+	say --pmu p6 PerfEvtSel0 0x1004300C0
+	say --pmu p6 187H 0x004100C0
+	say --pmu p6 -e cycles:k,instructions:u -c 1000
+	say --pmu p6 -e instructions:p -c 1000
+} | golden msr-p6.txt
+{
+	say --pmu netburst
+	say --pmu netburst IQ_CCCR4
+	say --pmu netburst IQ_CCCR4 0x0003c000
+	say --pmu netburst MSR_IQ_CCCR4 0x4134b000
+	say --pmu netburst CRU_ESCR2 0x0c00a20c
+	say --pmu netburst PEBS_ENABLE 0x03000001
+	say --pmu netburst BPU_CCCR0 0x20000800
+	say --pmu netburst -e instr_retired.NBOGUSNTAG -c 1000 -k
+	say --pmu netburst -e memory_loads
+	say --pmu netburst -e L1-dcache-load-misses:p -c 1000 --ds-area 0x7f0000
+	say --pmu netburst -e memory_loads,memory_stores
+	say --pmu netburst-prescott IQ_ESCR0
+} | golden msr-netburst.txt
+{
+	for pmu in yonah core2 nehalem sandy-bridge skylake; do
+		say --pmu $pmu
+	done
+	say --pmu yonah -e instructions
+	say --pmu core2 -e cycles,INST_RETIRED.ANY_P:p -c 1000
+	say --pmu skylake PERFEVTSEL2
+	say --pmu skylake PERFEVTSEL0 0x02d308d1
+	say --pmu skylake FIXED_CTR_CTRL 0x3b3
+	say --pmu skylake PERF_GLOBAL_STATUS 1
+	say --pmu skylake PMC0 0x80000000
+	say --pmu skylake LVT_PC 0x10400
+	say --pmu skylake -e cycles,branches,MEM_LOAD_RETIRED.L1_MISS:p -c 1000
+	say --pmu golden-cove
+	say --pmu golden-cove PERF_CAPABILITIES
+	say --pmu golden-cove LBR_CTL 0x7f0007
+	say --pmu golden-cove PEBS_ENABLE 0x4000000000000001
+	say --pmu golden-cove -e cycles:p,BR_MISP_RETIRED.ALL_BRANCHES:p -c 1000
+} | golden msr-arch.txt
+"$SOFTPMU" msr --help | golden msr-help.txt
+
+# refused in one line, with the status of a wrong command line (2) or of what the PMU cannot do (1)
+refuse() {	# STATUS WORDS of msr...: pattern is $pattern
+	status=$1; shift
+	"$SOFTPMU" msr "$@" >"$work/out" 2>"$work/err" </dev/null
+	ok "refused: $*" "$? $(grep -c . "$work/err") $(grep -c "$pattern" "$work/err") $(grep -c . "$work/out")" "$status 1 1 0"
+}
+pattern="no register 'PERFEVTSEL9'; nearest:.*IA32_PERFEVTSEL0" refuse 2 --pmu skylake PERFEVTSEL9
+pattern="no register '0x10'" refuse 2 --pmu skylake 0x10
+pattern="is not a value" refuse 2 --pmu skylake PERFEVTSEL0 abc
+pattern="is not a value" refuse 2 --pmu skylake PERFEVTSEL0 0x1ffffffffffffffff
+pattern="one word too many" refuse 2 --pmu skylake PERFEVTSEL0 1 2
+pattern="one word too many" refuse 2 -e cycles PERFEVTSEL0
+pattern="belong to -e" refuse 2 -c 1000 PERFEVTSEL0
+pattern="is not a period" refuse 2 -e cycles -c 0
+pattern="is not an address" refuse 2 -e cycles --ds-area here
+pattern="makes records every PERIOD events" refuse 2 --pmu skylake -e MEM_LOAD_RETIRED.L1_MISS:p
+pattern="no precise event" refuse 1 --pmu skylake -e cycles:p -c 1000
+pattern="is a clock" refuse 2 -e task-clock
+pattern="has no interrupt" refuse 1 --pmu p5 -e cycles -c 10
+pattern="is not from 1 to 2147483647" refuse 2 --pmu p6 -e cycles -c 2147483648
+pattern="unknown event 'cycels'.*cycles" refuse 2 -e cycels
+pattern="no PMU 'p7'" refuse 2 --pmu p7
+pattern="nearest: --event" refuse 2 --evnt cycles
+
+# JSON, of every PMU: every register listed is explained; a value that is taken reads back
+if perl -MJSON::PP -e 1 2>/dev/null; then
+	cat >"$work/check.pl" <<-'P'
+	use strict; use JSON::PP;
+	my ($pmu, $softpmu) = @ARGV;
+	my $ask = sub { open(my $f, '-|', $softpmu, 'msr', '--pmu', $pmu, '-j', @_) or die; local $/; my $t = <$f>; close $f; die "$pmu @_: exit $?\n" if $?; decode_json($t) };
+	my $list = $ask->();
+	my ($n, $seen) = (0, '');
+	for my $r (@{$list->{registers}}) {
+		(my $kind = $r->{name}) =~ s/\d+(?=\D*$)/N/;
+		next if $seen eq $kind;		# one of each kind
+		$seen = $kind;
+		my $layout = $ask->($r->{name});
+		die "$pmu $r->{name}: address\n" if $layout->{address} != $r->{address} || $layout->{space} ne $r->{space};
+		die "$pmu $r->{name}: no fields\n" unless @{$layout->{fields}};
+		die "$pmu $r->{name}: reset\n" if $r->{present} && $layout->{reset} != $r->{reset};
+		my $value = $ask->($r->{name}, $r->{reset} // 0);
+		die "$pmu $r->{name}: fields\n" if @{$value->{fields}} != @{$layout->{fields}};
+		die "$pmu $r->{name}: $value->{write}\n" if $value->{write} ne ($r->{help} =~ /read-only/ ? 'read-only' : !$r->{present} ? 'absent' : 'taken');
+		$n++;
+	}
+	my $event = $ask->('-e', 'instructions');
+	my $writes = $event->{groups}[0]{writes};
+	die "$pmu: writes\n" unless @$writes > 1 && !grep { !defined $_->{address} || $_->{why} eq '' } @$writes;
+	print "ok\n" if $n >= 2;
+	P
+	for table in "$TOP"/data/events/*.tsv; do
+		pmu=$(basename "$table" .tsv)
+		ok "JSON of $pmu" "$(perl "$work/check.pl" "$pmu" "$SOFTPMU" 2>&1)" ok
+	done
+fi
+exit $failed

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * What `softpmu msr -e` prints, executed: for every event of every table the driver's whole list of writes is taken by a PMU, the names in it are
+ * those of the registers, and what is counted is what the event's definition says of a random stream.
+ */
+#include "pmu_fixture.h"
+#include "session/driver.h"
+#include "session/names.h"
+
+static const char *const tables[] = { "p5", "p6", "netburst", "netburst-prescott", "yonah", "core2", "bonnell", "nehalem", "sandy-bridge", "ivy-bridge",
+	"haswell", "broadwell", "skylake", "ice-lake", "golden-cove" };
+enum { TABLES = sizeof tables / sizeof *tables };
+
+static int no_read(void *context, uint64_t address, void *to, size_t bytes)
+{
+	(void)context, (void)address;
+	memset(to, 0, bytes);
+	return 1;
+}
+static int no_write(void *context, uint64_t address, const void *from, size_t bytes)
+{
+	(void)context, (void)address, (void)from, (void)bytes;
+	return 1;
+}
+
+static struct driver_event job_of(const struct spmu_event *e)
+{
+	return (struct driver_event){ .event = e, .evtsel = e->flags & SPMU_EVENT_FIXED_ONLY ? 0 : names_evtsel(e), .fixed = e->fixed, .user = true };
+}
+
+/* One event alone; the writes, executed on a new PMU. */
+static struct spmu *set_up(const struct spmu_model *m, const struct spmu_host *host, struct driver_event *e, uint64_t period, struct driver_writes *w)
+{
+	struct spmu *p = NULL;
+	struct err err = { 0 };
+	unsigned pmus = 0;
+	size_t which = 0;
+	if (driver_for(m)->assign(m, e, 1, 0, &pmus, &which, &err))
+		fail_msg("%s: %s", e->event->name, err.text);
+	assert_int_equal(pmus, 1);
+	w->count = 0;
+	if (driver_program(m, e, 1, 0, &period, w, &err))
+		fail_msg("%s: %s", e->event->name, err.text);
+	assert_int_equal(spmu_create(&p, m, host), SPMU_OK);
+	if (driver_execute(p, w, &err))
+		fail_msg("%s: %s", e->event->name, err.text);
+	return p;
+}
+
+static void check_names(const struct spmu_model *m, const struct driver_writes *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		const struct driver_write *one = &w->write[i];
+		struct spmu_msr r;
+		assert_true(spmu_msr_find(m, one->name, &r));
+		if (strcmp(r.name, one->name) || r.address != one->msr || r.apic != one->apic)
+			fail_msg("a driver calls %XH %s; it is %s (%XH)", one->msr, one->name, r.name, r.address);
+		assert_true(*one->why);
+	}
+}
+
+static void writes_of_every_event_are_taken_and_well_named(void **state)
+{
+	static struct driver_writes w;
+	const struct spmu_host host = { .read_memory = no_read, .write_memory = no_write };
+	(void)state;
+	for (unsigned t = 0; t < TABLES; t++) {
+		struct spmu_model *m = fixture_model(tables[t]);
+		bool interrupts = driver_for(m)->interrupts;
+		for (size_t i = 0; i < spmu_model_events(m); i++)
+			for (unsigned how = 0; how < 3; how++) {	/* counted, sampled, sampled in all rings */
+				struct driver_event e = job_of(spmu_model_event(m, i));
+				if (how && !interrupts)
+					continue;
+				e.sampled = how > 0;
+				e.kernel = how == 2;
+				struct spmu *p = set_up(m, &host, &e, 1000, &w);
+				check_names(m, &w);
+				const char *name;
+				uint64_t v = 0, mask = (UINT64_C(1) << driver_for(m)->counter_bits(m, &e)) - 1;
+				assert_int_equal(spmu_rdmsr(p, driver_for(m)->counter_msr(m, &e, &name), &v), SPMU_OK);
+				uint64_t preset = !how ? 0 : (0 - UINT64_C(1000) + (spmu_model_family(m) == SPMU_FAMILY_NETBURST)) & mask;
+				if (v != preset)
+					fail_msg("%s %s: counter holds %llx", tables[t], e.event->name, (unsigned long long)v);
+				spmu_destroy(p);
+			}
+		spmu_model_free(m);
+	}
+}
+
+/* Nothing of the table's is tagged, made of several registers, or seen only with PEBS on. */
+static bool countable(const struct pmu_row *row, const struct spmu_model *m)
+{
+	const struct spmu_event *e = &row->public;
+	if (!row->expr.terms || *e->upstream || e->replay_enable)
+		return false;
+	for (unsigned t = 0; t < row->expr.terms; t++) {
+		const struct pmu_term *term = &row->expr.term[t];
+		const struct pmu_source *s = &m->source[term->source];
+		if (!term->conds && (s->tagged || s->untagged))
+			return false;
+	}
+	return true;
+}
+
+static void what_is_counted_is_the_naive_count(void **state)
+{
+	static struct driver_writes w;
+	static struct stream s;
+	unsigned checked = 0;
+	(void)state;
+	for (unsigned t = 0; t < TABLES; t++) {
+		struct spmu_model *m = fixture_model(tables[t]);
+		stream_free(&s);
+		uint64_t cycles = stream_random(&s, 0x1234567 + t, 300);
+		unsigned of_table = 0;
+		for (size_t i = 0; i < m->rows; i++) {
+			const struct pmu_row *row = &m->row[i];
+			struct driver_event e = job_of(&row->public);
+			if (!countable(row, m) || m->family == &pmu_netburst)
+				continue;
+			struct spmu *p = set_up(m, NULL, &e, 0, &w);
+			stream_send_cut(&s, p, 77 + i, 200);
+			uint64_t v = 0, want;
+			const char *name;
+			assert_int_equal(spmu_rdmsr(p, driver_for(m)->counter_msr(m, &e, &name), &v), SPMU_OK);
+			bool fixed = e.counter < 0, p5 = m->family == &pmu_p5, duration = p5 && row->public.flags & SPMU_EVENT_DURATION;
+			want = naive_count(m, &s, row, cycles, 1, fixed ? 0 : duration ? 1 : row->public.cmask, !fixed && row->public.inv, !fixed && row->public.edge);
+			if (v != want)
+				fail_msg("%s %s (%s): %llu, not %llu", tables[t], row->public.name, name, (unsigned long long)v, (unsigned long long)want);
+			of_table += want != 0;
+			checked++;
+			spmu_destroy(p);
+		}
+		if (m->family != &pmu_netburst && of_table < 10)
+			fail_msg("%s: only %u events counted anything", tables[t], of_table);
+		spmu_model_free(m);
+	}
+	assert_true(checked > 1000);
+	stream_free(&s);
+}
+
+/* NetBurst: a uop that retires with a certain property, one a cycle, so that neither 4 bits a clock nor tags play a part. */
+static void what_is_counted_on_netburst_is_the_naive_count(void **state)
+{
+	static struct driver_writes w;
+	static struct stream s;
+	(void)state;
+	for (unsigned t = 2; t < 4; t++) {
+		struct spmu_model *m = fixture_model(tables[t]);
+		uint64_t seed = 99;
+		unsigned of_table = 0;
+		stream_free(&s);
+		for (unsigned i = 0; i < 200; i++) {
+			uint64_t is = 0, did = 0;
+			for (unsigned k = 0; k < 6; k++) {
+				is |= UINT64_C(1) << draw(&seed, SPMU_IS_COUNT);
+				did |= UINT64_C(1) << draw(&seed, SPMU_DID_COUNT);
+			}
+			stream_inst(&s, 0x1000 + i, is, did, 20 + 3 * i);
+		}
+		stream_signal(&s, SPMU_SIG_CYCLES, 0, 690, 1);
+		for (size_t i = 0; i < m->rows; i++) {
+			const struct pmu_row *row = &m->row[i];
+			struct driver_event e = job_of(&row->public);
+			if (!countable(row, m))
+				continue;
+			struct spmu *p = set_up(m, NULL, &e, 0, &w);
+			stream_send_all(&s, p);
+			uint64_t v = 0, want = naive_count(m, &s, row, 700, 1, 0, false, false);
+			const char *name;
+			assert_int_equal(spmu_rdmsr(p, driver_for(m)->counter_msr(m, &e, &name), &v), SPMU_OK);
+			if (v != want)
+				fail_msg("%s %s (%s): %llu, not %llu", tables[t], row->public.name, name, (unsigned long long)v, (unsigned long long)want);
+			of_table += want != 0;
+			spmu_destroy(p);
+		}
+		assert_true(of_table >= 10);
+		spmu_model_free(m);
+	}
+	stream_free(&s);
+}
+
+static void counters_are_preset_before_they_count(void **state)
+{
+	static const struct { const char *table, *event; uint64_t period; const char *order[8]; } table[] = {
+		{ "p5", "INSTRUCTIONS_EXECUTED", 0, { "CESR", "CTR1", "CESR" } },
+		{ "p6", "INST_RETIRED", 100, { "LVT_PC", "PerfEvtSel0", "PerfEvtSel1", "PerfCtr1", "PerfEvtSel0" } },
+		{ "yonah", "INSTR_RET", 0, { "IA32_PMC1", "IA32_PERFEVTSEL1" } },
+		{ "skylake", "MEM_LOAD_RETIRED.L1_MISS", 100, { "LVT_PC", "IA32_PERF_GLOBAL_CTRL", "IA32_PERFEVTSEL3", "IA32_A_PMC3", "IA32_PERF_GLOBAL_CTRL" } },
+		{ "core2", "INST_RETIRED.ANY_P", 0, { "IA32_PERF_GLOBAL_CTRL", "IA32_FIXED_CTR_CTRL", "IA32_FIXED_CTR0", "IA32_PERF_GLOBAL_CTRL" } },
+		{ "netburst", "instr_retired.NBOGUSNTAG", 100, { "LVT_PC", "MSR_IQ_CCCR0", "MSR_CRU_ESCR0", "MSR_IQ_CCCR0", "MSR_IQ_CCCR0", "MSR_IQ_COUNTER0",
+			"MSR_IQ_CCCR0" } },
+	};
+	static struct driver_writes w;
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct spmu_model *m = fixture_model(table[i].table);
+		struct driver_event e = job_of(fixture_event(m, table[i].event));
+		e.sampled = table[i].period != 0;
+		spmu_destroy(set_up(m, NULL, &e, table[i].period, &w));
+		for (size_t k = 0; k < w.count || table[i].order[k]; k++)
+			if (k >= w.count || !table[i].order[k] || strcmp(w.write[k].name, table[i].order[k]))
+				fail_msg("%s: write %zu is %s", table[i].table, k, k < w.count ? w.write[k].name : "missing");
+		spmu_model_free(m);
+	}
+}
+
+static void pebs_is_set_up_where_it_exists_and_refused_where_not(void **state)
+{
+	static const struct { const char *table, *event; uint64_t enable; const char *refused; } table[] = {
+		{ "skylake", "MEM_LOAD_RETIRED.L1_MISS", 8, NULL }, { "core2", "INST_RETIRED.ANY_P", 1, NULL },
+		{ "golden-cove", "BR_MISP_RETIRED.ALL_BRANCHES", 0x80, NULL },
+		{ "skylake", "CPU_CLK_UNHALTED.THREAD_P", 0, "no precise event" }, { "yonah", "INSTR_RET", 0, "no PEBS" }, { "p6", "INST_RETIRED", 0, "no PEBS" },
+	};
+	static struct driver_writes w;
+	const struct spmu_host host = { .read_memory = no_read, .write_memory = no_write };
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct spmu_model *m = fixture_model(table[i].table);
+		struct driver_event e = job_of(fixture_event(m, table[i].event));
+		e.sampled = e.precise = true;
+		e.ds_area = 0x7000;
+		if (table[i].refused) {
+			struct err err = { 0 };
+			unsigned pmus = 0;
+			size_t which = 0;
+			assert_int_equal(driver_for(m)->assign(m, &e, 1, 0, &pmus, &which, &err), ERR_UNSUPPORTED);
+			assert_non_null(strstr(err.text, table[i].refused));
+			assert_non_null(strstr(err.text, table[i].event));
+		} else {
+			struct spmu *p = set_up(m, &host, &e, 100, &w);
+			assert_int_equal(fixture_read(p, MSR_IA32_PEBS_ENABLE), table[i].enable);
+			assert_int_equal(fixture_read(p, MSR_IA32_DS_AREA), 0x7000);
+			assert_int_equal(fixture_read(p, MSR_IA32_PERFEVTSEL0 + (uint32_t)e.counter) & SPMU_EVTSEL_INT, 0);
+			spmu_destroy(p);
+		}
+		spmu_model_free(m);
+	}
+}
+
+static void periods_that_no_counter_holds_are_refused(void **state)
+{
+	static struct driver_writes w;
+	(void)state;
+	struct spmu_model *m = fixture_model("p6");
+	struct driver_event e = job_of(fixture_event(m, "INST_RETIRED"));
+	struct err err = { 0 };
+	unsigned pmus;
+	size_t which;
+	e.sampled = true;
+	assert_int_equal(driver_for(m)->assign(m, &e, 1, 0, &pmus, &which, &err), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		const uint64_t period[] = { 0, INT32_MAX, (uint64_t)INT32_MAX + 1 };
+		w.count = 0;
+		assert_int_equal(driver_program(m, &e, 1, 0, &period[i], &w, &err), i == 1 ? 0 : ERR_INPUT);
+	}
+	spmu_model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(writes_of_every_event_are_taken_and_well_named),
+		cmocka_unit_test(what_is_counted_is_the_naive_count),
+		cmocka_unit_test(what_is_counted_on_netburst_is_the_naive_count),
+		cmocka_unit_test(counters_are_preset_before_they_count),
+		cmocka_unit_test(pebs_is_set_up_where_it_exists_and_refused_where_not),
+		cmocka_unit_test(periods_that_no_counter_holds_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -176,7 +176,6 @@ struct core {
 	uint64_t retire_next;	/* cycle in which the last slot retired, and above RETIRE_SHIFT bits of how many did in it; e.now: the cycle */
 	uint32_t retire_width, retire_latency;
 	uint64_t instructions;
-	const uint64_t *predicted, *predicted_end;	/* outcomes for the branches of this block; NULL: ask the predictor */
 	struct memsys *mem;
 	struct bpred *bp;
 	struct rep rep;
@@ -197,8 +196,8 @@ enum { RUN_BUBBLE, RUN_ROB, RUN_RS, RUN_LB, RUN_SB };
 /* A branch or clear at `resolve` restarts fetch. */
 void core_redirect(struct core *c, uint64_t resolve);
 
-/* A branch uop was executed: asks the predictor, steers the front end.  Returns the record's bits; *went: where it went. */
-uint64_t core_branch(struct core *c, const struct insn *br, uint64_t next, uint64_t complete, uint64_t *went);
+/* A branch uop was executed of which script.h's word says more than the way it went: steers the front end.  Returns the record's bits. */
+uint64_t core_branch_unusual(struct core *c, uint64_t word, uint64_t complete);
 /* The scheduler has no entry: allocation waits for one.  Returns the new cycle of allocation. */
 uint64_t core_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did);
 

@@ -113,13 +113,9 @@ struct plan *core_plan_make(struct iblock *b)
 	struct plan *p = aligned_alloc(64, sizeof *p + most * sizeof *p->step);
 	if (!p)
 		return NULL;
-	memset(p, 0, sizeof *p);
 	unsigned n = 0;
-	for (unsigned i = 0; i < b->insns; i++) {
+	for (unsigned i = 0; i < b->insns; i++)
 		n += plan_insn(b, i, &p->step[n]);
-		if (i < 64 && b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR))
-			p->branches |= UINT64_C(1) << i;
-	}
 	memset(&p->step[n], 0, sizeof p->step[n]);
 	p->step[n].insn = UINT16_MAX;
 	b->core_plan = p;

@@ -44,8 +44,7 @@ struct step {			/* a slot */
 _Static_assert(sizeof(struct step) == 64, "a step is a cache line");
 
 struct plan {
-	uint64_t branches;	/* bit i: instruction i is a branch that is predicted; the first 64 */
-	struct step step[];
+	struct step step[1];	/* as many as there are */
 };
 
 /* NULL: out of memory, now and later. */

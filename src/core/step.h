@@ -6,6 +6,7 @@
 #include "core/lsq.h"
 #include "core/plan.h"
 #include "core/rename.h"
+#include "core/script.h"
 #include <string.h>
 
 static inline __attribute__((always_inline)) void write_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr,
@@ -70,15 +71,28 @@ static inline void step_result(struct core *c, const struct step *s, unsigned i,
 	c->reg[REG_NONE] = 0;
 }
 
-/* addr: of the access.  br, next: the branch that the slot is or is fused with, and what is executed behind it. */
-static inline __attribute__((always_inline)) void
-step_run(struct core *c, const struct step *s, const enum step_kind kind, uint64_t addr,
-         const struct insn *br, uint64_t next)
+/* A branch uop was executed: steers the front end.  word: script.h's.  Returns the record's bits. */
+static inline uint64_t step_branched(struct core *c, const struct insn *br, uint64_t word, uint64_t went, uint64_t complete)
 {
+	uint64_t did = 0;
+	if (script_says(word, SCRIPT_TAKEN)) {
+		did = SPMU_DID(TAKEN);
+		frontend_taken(c, br->addr, went);
+	}
+	if (UNLIKELY(word & SCRIPT_UNUSUAL))
+		did |= core_branch_unusual(c, word, complete);
+	return did;
+}
+
+/* w: the step in its script. */
+static inline __attribute__((always_inline)) void step_run(struct core *c, const enum step_kind kind, const uint64_t *w)
+{
+	const struct step *s = script_step(*w);
 	const bool load = kind == STEP_LOAD || kind == STEP_LOAD_COMPUTE || kind == STEP_LOAD_BRANCH, store = kind == STEP_STORE;
 	const bool two = kind == STEP_LOAD_COMPUTE || kind == STEP_LOAD_BRANCH || store, port_less = kind == STEP_ELIMINATED;
 	struct scheduler *sc = &c->sc;
 	struct rename *rn = &c->rn;
+	const uint64_t addr = load || store ? w[1] : 0;
 
 	if (LIKELY(s->flags & STEP_FIRST)) {
 		frontend_insn(c, s->in, s->ip);
@@ -135,11 +149,11 @@ step_run(struct core *c, const struct step *s, const enum step_kind kind, uint64
 		if (!store)
 			step_result(c, s, 1, complete2);
 	}
-	uint64_t addr2 = store ? addr : 0;
+	const uint64_t went = kind == STEP_BRANCH ? w[1] : kind == STEP_LOAD_BRANCH ? w[2] : 0;
 	if (kind == STEP_BRANCH)
-		did |= core_branch(c, br, next, complete, &addr);
+		did |= step_branched(c, s->in + (s->branch - s->insn), *w, went, complete);
 	if (kind == STEP_LOAD_BRANCH)
-		did2 |= core_branch(c, br, next, complete2, &addr2);
+		did2 |= step_branched(c, s->in + (s->branch - s->insn), *w, went, complete2);
 
 	uint64_t retire = retire_at(c, max64(complete, complete2));
 	if (load)
@@ -148,10 +162,10 @@ step_run(struct core *c, const struct step *s, const enum step_kind kind, uint64
 		st->data_ready = max64(st->data_ready, complete2);
 		st->retire = retire;
 	}
-	write_record(c, s->ip, s->is[0], port, load || store ? s->size : 0, did, load || store || kind == STEP_BRANCH ? addr : 0,
+	write_record(c, s->ip, s->is[0], port, load || store ? s->size : 0, did, kind == STEP_BRANCH ? went : addr,
 	             fetch, alloc, ready, dispatch, complete, retire);
 	if (two)
-		write_record(c, s->ip, s->is[1], port2, store ? s->size : 0, did2, addr2,
+		write_record(c, s->ip, s->is[1], port2, store ? s->size : 0, did2, store ? addr : went,
 		             fetch, alloc2, ready2, dispatch2, complete2, retire);
 	c->e.instructions += s->ends;
 }

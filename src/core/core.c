@@ -7,7 +7,7 @@
  * x87 stack's rotation from one block to the next (its registers are named relative to each block's entry).
  */
 #if defined __GNUC__ && !defined __clang__
-#pragma GCC optimize ("no-tree-slp-vectorize")	/* it packs a record's fields in vector registers first: 10 % slower */
+#pragma GCC optimize ("no-tree-slp-vectorize", "no-tree-pre")	/* the first packs a record's fields in vector registers: 10 % slower */
 #endif
 #include "core/inorder.h"
 #include "core/netburst.h"
@@ -361,24 +361,8 @@ static void run_half(struct core *c, const struct iblock *b, const struct insn *
 	run_insn(c, in, uop, n, w);
 }
 
-/* The short way for each kind of slot: a function each, so that the compiler has registers enough.  Returns the next word. */
-#define STEP(name, KIND, words) \
-static __attribute__((noinline)) const uint64_t *name(struct core *c, const uint64_t *w, const uint64_t *end) \
-{ \
-	(void)end; \
-	step_run(c, KIND, w); \
-	return w + words; \
-}
-STEP(step_eliminated, STEP_ELIMINATED, 1)
-STEP(step_compute, STEP_COMPUTE, 1)
-STEP(step_load, STEP_LOAD, 2)
-STEP(step_load_compute, STEP_LOAD_COMPUTE, 2)
-STEP(step_store, STEP_STORE, 2)
-STEP(step_branch, STEP_BRANCH, 2)
-STEP(step_load_branch, STEP_LOAD_BRANCH, 3)
-
 /* An instruction goes the general way. */
-static __attribute__((noinline)) const uint64_t *step_general(struct core *c, const uint64_t *word, const uint64_t *end)
+static __attribute__((noinline)) void step_general(struct core *c, const uint64_t *word, const uint64_t *end)
 {
 	const struct iblock *b = (const struct iblock *)end[0];
 	const uint64_t next_ip = end[1], *slots = end + 3;
@@ -387,23 +371,22 @@ static __attribute__((noinline)) const uint64_t *step_general(struct core *c, co
 	if (UNLIKELY(in->flags & INSN_REP)) {
 		c->instructions--;
 		rep_run(c, b, i, slots, nslots, i + 1 < insns ? b->insn[i + 1].addr : next_ip);
-		return word + 1;
+		return;
 	}
 	if (UNLIKELY(!in->uops))	/* fused into the one before */
-		return word + 1;
+		return;
 	struct where w = { .slots = slots, .nslots = nslots };
 	if (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT)) {
 		unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
 		if (UNLIKELY(last >= insns)) {
 			run_half(c, b, in, slots, nslots);
-			return word + 1;
+			return;
 		}
 		w.branch = &b->insn[last];
 		w.way = *word;
 		w.went = script_went(w.branch, last + 1 < insns ? w.branch[1].addr : next_ip);
 	}
 	run_insn(c, in, b->uop + in->first_uop, in->uops, w);
-	return word + 1;
 }
 
 /* The script begins with the REP instruction that is in flight. */
@@ -417,11 +400,6 @@ static bool rep_goes_on(const struct core *c, const uint64_t *w, const uint64_t 
 
 void core_run_script(struct core *c, const uint64_t *w)
 {
-	static const uint64_t *(*const way[SCRIPT_KIND + 1])(struct core *, const uint64_t *, const uint64_t *) = {
-		[STEP_GENERAL] = step_general, [STEP_ELIMINATED] = step_eliminated, [STEP_COMPUTE] = step_compute,
-		[STEP_BRANCH] = step_branch, [STEP_LOAD] = step_load, [STEP_LOAD_COMPUTE] = step_load_compute,
-		[STEP_LOAD_BRANCH] = step_load_branch, [STEP_STORE] = step_store,
-	};
 	const uint32_t insns = (uint32_t)*w;
 	const uint64_t *end = w + 1 + (*w >> SCRIPT_WORDS);
 
@@ -432,8 +410,21 @@ void core_run_script(struct core *c, const uint64_t *w)
 	if (UNLIKELY(c->rep.active && insns && !rep_goes_on(c, w, end)))
 		rep_end(c, false);	/* it was left without a word: a signal */
 	c->instructions += insns;
-	while (w < end)
-		w = way[*w & SCRIPT_KIND](c, w, end);
+	while (w < end) {
+#define STEP(KIND, words) case KIND: step_run(c, KIND, w); w += words; break;
+		switch (*w & SCRIPT_KIND) {
+		case STEP_GENERAL: step_general(c, w, end); w++; break;
+		STEP(STEP_ELIMINATED, 1)
+		STEP(STEP_COMPUTE, 1)
+		STEP(STEP_LOAD, 2)
+		STEP(STEP_LOAD_COMPUTE, 2)
+		STEP(STEP_STORE, 2)
+		STEP(STEP_BRANCH, 2)
+		STEP(STEP_LOAD_BRANCH, 3)
+		default: __builtin_unreachable();
+		}
+#undef STEP
+	}
 }
 
 void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)

@@ -15,6 +15,7 @@
 #include "core/memsys.h"
 #include "core/older.h"
 #include "isa/isa.h"
+#include <stddef.h>
 
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define LIKELY(x) __builtin_expect(!!(x), 1)
@@ -167,23 +168,27 @@ struct rep {
 	uint32_t bytes;		/* it moves */
 };
 
+/* What every step reads and writes comes first, as near together as can be: two of them a multiple of 4 KB apart would make the host
+ * take a load of the one for a load of what was just stored in the other.  rename, scheduler and lsq begin with theirs. */
 struct core {
 	struct frontend fe;
-	struct rename rn;
-	struct scheduler sc;
-	struct lsq q;
 	uint64_t reg[REG_COUNT];	/* cycle at which each register is ready */
 	uint64_t retire_next;	/* cycle in which the last slot retired, and above RETIRE_SHIFT bits of how many did in it; e.now: the cycle */
 	uint32_t retire_width, retire_latency;
 	uint64_t instructions;
 	struct memsys *mem;
 	struct bpred *bp;
+	struct emitter e;
+	struct rename rn;
+	struct scheduler sc;
+	struct lsq q;
 	struct rep rep;
 	struct older old;
 	struct core_config config;
 	struct machine *machine;
-	struct emitter e;
 };
+_Static_assert((offsetof(struct core, sc) & 4095) - (offsetof(struct core, rn) & 4095) < 256 &&
+               (offsetof(struct core, q) & 4095) + 256 < 4096, "what is hot does not meet modulo 4 KB");
 
 struct machine {
 	struct core_config config;

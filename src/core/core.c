@@ -362,7 +362,7 @@ static void run_half(struct core *c, const struct iblock *b, const struct insn *
 }
 
 /* An instruction goes the general way. */
-static __attribute__((noinline)) void step_general(struct core *c, const uint64_t *word, const uint64_t *end)
+void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end)
 {
 	const struct iblock *b = (const struct iblock *)end[0];
 	const uint64_t next_ip = end[1], *slots = end + 3;
@@ -390,7 +390,7 @@ static __attribute__((noinline)) void step_general(struct core *c, const uint64_
 }
 
 /* The script begins with the REP instruction that is in flight. */
-static bool rep_goes_on(const struct core *c, const uint64_t *w, const uint64_t *end)
+bool core_rep_goes_on(const struct core *c, const uint64_t *w, const uint64_t *end)
 {
 	if (w == end)
 		return false;
@@ -400,31 +400,7 @@ static bool rep_goes_on(const struct core *c, const uint64_t *w, const uint64_t 
 
 void core_run_script(struct core *c, const uint64_t *w)
 {
-	const uint32_t insns = (uint32_t)*w;
-	const uint64_t *end = w + 1 + (*w >> SCRIPT_WORDS);
-
-	c->e.watermark = min64(min64(max64(c->fe.cycle, c->fe.pd_lead) - c->fe.pd_lead, c->rn.cycle), c->q.advanced);
-	if (UNLIKELY(c->e.now - c->e.base > c->e.span))
-		emit_flush(&c->e, false);
-	w++;
-	if (UNLIKELY(c->rep.active && insns && !rep_goes_on(c, w, end)))
-		rep_end(c, false);	/* it was left without a word: a signal */
-	c->instructions += insns;
-	while (w < end) {
-#define STEP(KIND, words) case KIND: step_run(c, KIND, w); w += words; break;
-		switch (*w & SCRIPT_KIND) {
-		case STEP_GENERAL: step_general(c, w, end); w++; break;
-		STEP(STEP_ELIMINATED, 1)
-		STEP(STEP_COMPUTE, 1)
-		STEP(STEP_LOAD, 2)
-		STEP(STEP_LOAD_COMPUTE, 2)
-		STEP(STEP_STORE, 2)
-		STEP(STEP_BRANCH, 2)
-		STEP(STEP_LOAD_BRANCH, 3)
-		default: __builtin_unreachable();
-		}
-#undef STEP
-	}
+	c->steps(c, w);
 }
 
 void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
@@ -553,6 +529,7 @@ int core_create(struct core **out, struct machine *m, core_emit *emit, void *con
 		return err_set(err, ERR_NOMEM, "out of memory for a core");
 	c->config = m->config;
 	c->machine = m;
+	c->steps = core_steps_sse4 && __builtin_cpu_supports("sse4.1") ? core_steps_sse4 : core_steps;
 	c->retire_width = m->config.retire_width;
 	c->retire_latency = m->config.retire_latency;
 	c->e.emit = emit;

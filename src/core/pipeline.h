@@ -94,18 +94,19 @@ struct unit {			/* a non-pipelined unit: when it is taken; in order, apart */
 	struct { uint64_t begin, end; } taken[UNIT_RESERVATIONS];
 };
 
-struct port_choice {		/* ports of a mask */
-	uint8_t port[14];	/* at least four entries, filled up with PORT_NONE */
+struct port_choice {		/* ports of a mask; 64 bytes */
+	/* for the first eight of them: what a byte shuffle makes 16-bit lanes of port counts with, and the lanes' low bytes */
+	_Alignas(64) uint8_t shuffle[16];
+	uint8_t low[16];
+	uint8_t port[14];
 	uint8_t count, shift;	/* shift: of the pool's lane in `free` */
 };
-#define PORT_NONE 15
 
 struct scheduler {
 	uint64_t walk;		/* dispatches before this cycle are done with */
-	uint64_t pending[2];	/* uops allocated and not dispatched by the cycle before last, a byte a port */
-	uint64_t late[2];	/* of them, those that were dispatched in the last cycle */
-	_Alignas(16) uint16_t key[SCHED_PORTS];	/* the same when this cycle began: pending << 4 | 15 - port; the least is chosen */
-	_Alignas(16) uint16_t key_base[SCHED_PORTS];	/* 15 - port; PORT_NONE: beyond all others */
+	_Alignas(16) uint8_t pending[SCHED_PORTS];	/* uops allocated and not dispatched by the cycle before last, of each port */
+	_Alignas(16) uint8_t late[SCHED_PORTS];	/* of them, those that were dispatched in the last cycle */
+	_Alignas(16) uint8_t counts[SCHED_PORTS];	/* pending when this cycle began */
 	struct { uint64_t from, to; } run[SCHED_PORTS];	/* a stretch of cycles in which the port is known to be taken */
 	uint64_t free;			/* entries: 16 bits a pool, never below 0; of the common one group_room / 2 more than there are,
 				 * because slots of two uops may take more than their group asked for */
@@ -115,7 +116,7 @@ struct scheduler {
 	uint16_t pool_ports[SCHED_POOLS];
 	struct port_choice *choice;	/* by mask of ports */
 	struct { uint64_t bytes, entries; } spread[2][256];	/* mask of ports 0 to 7, 8 to 15: 8 bytes of 0 and 1; the same as lanes of `free` */
-	uint64_t one[SCHED_PORTS];	/* ports 0 to 7: 1 in the port's byte; 0 for the others */
+	_Alignas(16) uint8_t one[SCHED_PORTS][SCHED_PORTS];	/* 1 in the port's byte */
 	uint16_t used[SCHED_WINDOW];	/* ports taken in a cycle */
 	struct unit unit[UNITS];
 	struct { uint64_t cycle; uint32_t port; } far[SCHED_FAR];	/* dispatches beyond the window */
@@ -168,6 +169,11 @@ struct rep {
 	uint32_t bytes;		/* it moves */
 };
 
+/* The steps of a script, and of it the variants: steps.c. */
+typedef void core_steps_way(struct core *c, const uint64_t *script);
+core_steps_way core_steps, core_steps_sse4_way;
+extern core_steps_way *const core_steps_sse4;	/* NULL: not built */
+
 /* What every step reads and writes comes first, as near together as can be: two of them a multiple of 4 KB apart would make the host
  * take a load of the one for a load of what was just stored in the other.  rename, scheduler and lsq begin with theirs. */
 struct core {
@@ -176,6 +182,7 @@ struct core {
 	uint64_t retire_next;	/* cycle in which the last slot retired, and above RETIRE_SHIFT bits of how many did in it; e.now: the cycle */
 	uint32_t retire_width, retire_latency;
 	uint64_t instructions;
+	core_steps_way *steps;	/* the way of this host */
 	struct memsys *mem;
 	struct bpred *bp;
 	struct emitter e;
@@ -206,6 +213,10 @@ uint64_t core_branch_unusual(struct core *c, uint64_t word, uint64_t complete);
 /* The scheduler has no entry: allocation waits for one.  Returns the new cycle of allocation. */
 uint64_t core_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did);
 
+/* An instruction of a script goes the general way.  end: what lies behind the script's steps. */
+void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end);
+/* The script begins with the REP instruction that is in flight. */
+bool core_rep_goes_on(const struct core *c, const uint64_t *w, const uint64_t *end);
 int  older_init(struct core *c, struct err *err);
 void older_release(struct core *c);
 void older_reset(struct core *c);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * steps.c for hosts with SSE4.1: the choice of a port is one instruction there (scheduler.h).  The Makefile says so to the compiler;
+ * where it is not told, there is no such way.
+ */
+#ifdef __SSE4_1__
+#define STEPS core_steps_sse4_way
+#include "core/steps.c"
+core_steps_way *const core_steps_sse4 = core_steps_sse4_way;
+#else
+#include "core/pipeline.h"
+core_steps_way *const core_steps_sse4 = NULL;
+#endif

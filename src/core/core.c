@@ -470,6 +470,11 @@ void core_want(struct core *c, const struct core_wanted *w)
 	c->e.wanted[1] = w->signal[1];
 	c->e.wanted_is = w->is;
 	c->e.wanted_did = w->did;
+	bool only_branches = !(w->is & ~STEP_BRANCH_IS) && !(w->did & ~STEP_BRANCH_DID);
+	c->steps = __builtin_cpu_supports("sse4.1") ? core_steps_sse4(only_branches) : NULL;
+	if (!c->steps)
+		c->steps = core_steps(only_branches);
+	c->fe.did = 0;	/* nobody took these bits along if only branches were wanted */
 	c->e.span = w->is == ~UINT64_C(0) ? EMIT_SPAN : EMIT_SPAN_SPARSE;
 }
 
@@ -529,7 +534,6 @@ int core_create(struct core **out, struct machine *m, core_emit *emit, void *con
 		return err_set(err, ERR_NOMEM, "out of memory for a core");
 	c->config = m->config;
 	c->machine = m;
-	c->steps = core_steps_sse4 && __builtin_cpu_supports("sse4.1") ? core_steps_sse4 : core_steps;
 	c->retire_width = m->config.retire_width;
 	c->retire_latency = m->config.retire_latency;
 	c->e.emit = emit;

@@ -169,10 +169,10 @@ struct rep {
 	uint32_t bytes;		/* it moves */
 };
 
-/* The steps of a script, and of it the variants: steps.c. */
+/* Runs the steps of a script: steps.c.  only_branches: no other records are wanted. */
 typedef void core_steps_way(struct core *c, const uint64_t *script);
-core_steps_way core_steps, core_steps_sse4_way;
-extern core_steps_way *const core_steps_sse4;	/* NULL: not built */
+core_steps_way *core_steps(bool only_branches);
+core_steps_way *core_steps_sse4(bool only_branches);	/* NULL: not built */
 
 /* What every step reads and writes comes first, as near together as can be: two of them a multiple of 4 KB apart would make the host
  * take a load of the one for a load of what was just stored in the other.  rename, scheduler and lsq begin with theirs. */
@@ -182,7 +182,7 @@ struct core {
 	uint64_t retire_next;	/* cycle in which the last slot retired, and above RETIRE_SHIFT bits of how many did in it; e.now: the cycle */
 	uint32_t retire_width, retire_latency;
 	uint64_t instructions;
-	core_steps_way *steps;	/* the way of this host */
+	core_steps_way *steps;	/* of this host, for what is wanted */
 	struct memsys *mem;
 	struct bpred *bp;
 	struct emitter e;

@@ -12,7 +12,7 @@
 static inline __attribute__((always_inline)) void write_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr,
                                 uint64_t fetch, uint64_t alloc, uint64_t ready, uint64_t dispatch, uint64_t complete, uint64_t retire)
 {
-	if (!(is & c->e.wanted_is) && !(did & c->e.wanted_did))
+	if (!((is & c->e.wanted_is) | (did & c->e.wanted_did)))
 		return;
 	struct spmu_record *r = emit_uop(&c->e);
 	const uint32_t base = (uint32_t)c->e.base;
@@ -84,8 +84,13 @@ static inline uint64_t step_branched(struct core *c, const struct insn *br, uint
 	return did;
 }
 
-/* w: the step in its script. */
-static inline __attribute__((always_inline)) void step_run(struct core *c, const enum step_kind kind, const uint64_t *w)
+/* Bits that only branches' records have. */
+#define STEP_BRANCH_IS (SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) | SPMU_IS(FAR))
+#define STEP_BRANCH_DID (SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED) | SPMU_DID(MISP_TARGET) | SPMU_DID(BTB_MISS))
+
+/* w: the step in its script.  quiet: no record is wanted but of branches. */
+static inline __attribute__((always_inline)) void
+step_run(struct core *c, const enum step_kind kind, const bool quiet, const uint64_t *w)
 {
 	const struct step *s = script_step(*w);
 	const bool load = kind == STEP_LOAD || kind == STEP_LOAD_COMPUTE || kind == STEP_LOAD_BRANCH, store = kind == STEP_STORE;
@@ -100,7 +105,8 @@ static inline __attribute__((always_inline)) void step_run(struct core *c, const
 	}
 	uint64_t fetch = frontend_slot(c);
 	uint64_t did = c->fe.did_path | c->fe.did | SPMU_DID(RETIRED), did2 = c->fe.did_path | SPMU_DID(RETIRED);
-	c->fe.did = 0;
+	if (!quiet)
+		c->fe.did = 0;
 	uint64_t alloc = rename_slot(c, fetch, &did);
 	uint64_t *lb = NULL;
 	if (load) {
@@ -162,9 +168,10 @@ static inline __attribute__((always_inline)) void step_run(struct core *c, const
 		st->data_ready = max64(st->data_ready, complete2);
 		st->retire = retire;
 	}
-	write_record(c, s->ip, s->is[0], port, load || store ? s->size : 0, did, kind == STEP_BRANCH ? went : addr,
+	if (!quiet || kind == STEP_BRANCH)
+		write_record(c, s->ip, s->is[0], port, load || store ? s->size : 0, did, kind == STEP_BRANCH ? went : addr,
 	             fetch, alloc, ready, dispatch, complete, retire);
-	if (two)
+	if (two && (!quiet || kind == STEP_LOAD_BRANCH))
 		write_record(c, s->ip, s->is[1], port2, store ? s->size : 0, did2, store ? addr : went,
 		             fetch, alloc2, ready2, dispatch2, complete2, retire);
 	c->e.instructions += s->ends;

@@ -12,7 +12,7 @@
 #define STEPS core_steps
 #endif
 
-void STEPS(struct core *c, const uint64_t *w)
+static inline __attribute__((always_inline)) void run(struct core *c, const uint64_t *w, const bool quiet)
 {
 	const uint32_t insns = (uint32_t)*w;
 	const uint64_t *end = w + 1 + (*w >> SCRIPT_WORDS);
@@ -25,7 +25,7 @@ void STEPS(struct core *c, const uint64_t *w)
 		rep_end(c, false);	/* it was left without a word: a signal */
 	c->instructions += insns;
 	while (w < end) {
-#define STEP(KIND, words) case KIND: step_run(c, KIND, w); w += words; break;
+#define STEP(KIND, words) case KIND: step_run(c, KIND, quiet, w); w += words; break;
 		switch (*w & SCRIPT_KIND) {
 		case STEP_GENERAL: core_step_general(c, w, end); w++; break;
 		STEP(STEP_ELIMINATED, 1)
@@ -39,4 +39,19 @@ void STEPS(struct core *c, const uint64_t *w)
 		}
 #undef STEP
 	}
+}
+
+static __attribute__((noinline)) void all(struct core *c, const uint64_t *w)
+{
+	run(c, w, false);
+}
+
+static __attribute__((noinline)) void quiet(struct core *c, const uint64_t *w)
+{
+	run(c, w, true);
+}
+
+core_steps_way *STEPS(bool only_branches)
+{
+	return only_branches ? quiet : all;
 }

@@ -3,10 +3,13 @@
  * where it is not told, there is no such way.
  */
 #ifdef __SSE4_1__
-#define STEPS core_steps_sse4_way
+#define STEPS core_steps_sse4
 #include "core/steps.c"
-core_steps_way *const core_steps_sse4 = core_steps_sse4_way;
 #else
 #include "core/pipeline.h"
-core_steps_way *const core_steps_sse4 = NULL;
+core_steps_way *core_steps_sse4(bool only_branches)
+{
+	(void)only_branches;
+	return NULL;
+}
 #endif

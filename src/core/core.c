@@ -390,12 +390,17 @@ void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end
 }
 
 /* The script begins with the REP instruction that is in flight. */
-bool core_rep_goes_on(const struct core *c, const uint64_t *w, const uint64_t *end)
+bool core_rep_goes_on(const struct core *c, const uint64_t *script)
 {
-	if (w == end)
+	const uint64_t first = script[1];
+	switch (first & SCRIPT_KIND) {
+	case SCRIPT_END:
 		return false;
-	bool general = (*w & SCRIPT_KIND) == STEP_GENERAL;
-	return c->rep.addr == (general ? ((const struct iblock *)end[0])->insn[(uint32_t)*w >> SCRIPT_INDEX].addr : script_step(*w)->ip);
+	case STEP_GENERAL:
+		return c->rep.addr == ((const struct iblock *)script_end(script)[0])->insn[(uint32_t)first >> SCRIPT_INDEX].addr;
+	default:
+		return c->rep.addr == script_step(first)->ip;
+	}
 }
 
 void core_run_script(struct core *c, const uint64_t *w)

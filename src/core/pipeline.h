@@ -99,8 +99,10 @@ struct port_choice {		/* ports of a mask; 64 bytes */
 	_Alignas(64) uint8_t shuffle[16];
 	uint8_t low[16];
 	uint8_t port[14];
-	uint8_t count, shift;	/* shift: of the pool's lane in `free` */
+	uint8_t count, pad;
+	uint64_t lane, entry;	/* in `free`: the pool's bits, one entry of it */
 };
+_Static_assert(sizeof(struct port_choice) == 64, "a cache line");
 
 struct scheduler {
 	uint64_t walk;		/* dispatches before this cycle are done with */
@@ -178,7 +180,7 @@ core_steps_way *core_steps_sse4(bool only_branches);	/* NULL: not built */
  * take a load of the one for a load of what was just stored in the other.  rename, scheduler and lsq begin with theirs. */
 struct core {
 	struct frontend fe;
-	uint64_t reg[REG_COUNT];	/* cycle at which each register is ready */
+	uint64_t reg[REG_COUNT + 1];	/* cycle at which each register is ready; one more to write to (plan.h) */
 	uint64_t retire_next;	/* cycle in which the last slot retired, and above RETIRE_SHIFT bits of how many did in it; e.now: the cycle */
 	uint32_t retire_width, retire_latency;
 	uint64_t instructions;
@@ -213,10 +215,10 @@ uint64_t core_branch_unusual(struct core *c, uint64_t word, uint64_t complete);
 /* The scheduler has no entry: allocation waits for one.  Returns the new cycle of allocation. */
 uint64_t core_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did);
 
-/* An instruction of a script goes the general way.  end: what lies behind the script's steps. */
+/* An instruction of a script goes the general way.  end: what lies behind the script's end. */
 void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end);
 /* The script begins with the REP instruction that is in flight. */
-bool core_rep_goes_on(const struct core *c, const uint64_t *w, const uint64_t *end);
+bool core_rep_goes_on(const struct core *c, const uint64_t *script);
 int  older_init(struct core *c, struct err *err);
 void older_release(struct core *c);
 void older_reset(struct core *c);

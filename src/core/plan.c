@@ -48,7 +48,8 @@ static void fill(struct step *s, const struct uop *u, unsigned n)
 		s->ports[i] = u[i].ports;
 		s->latency[i] = u[i].kind == UOP_LOAD ? u[i].latency : (uint8_t)(u[i].latency + !u[i].latency);
 		memcpy(s->src[i], u[i].src, sizeof s->src[i]);
-		memcpy(s->dst[i], u[i].dst, sizeof s->dst[i]);
+		for (unsigned k = 0; k < 3; k++)
+			s->dst[i][k] = u[i].dst[k] ? u[i].dst[k] : STEP_NO_RESULT;
 		s->ends = (uint8_t)(s->ends + !!(u[i].is & SPMU_IS(INST_END)) + !!(u[i].is & SPMU_IS(INST_END2)));
 	}
 	if (u->kind == UOP_LOAD || u->kind == UOP_STORE_ADDR) {

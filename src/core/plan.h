@@ -27,6 +27,8 @@ enum step_flags {
 	STEP_CHECK = 32,	/* of several slots: may go only if all of its accesses were made and it was not cut in the middle */
 };
 
+enum { STEP_NO_RESULT = REG_COUNT };	/* for dst: nobody reads it, and REG_NONE stays what it is */
+
 struct step {			/* a slot */
 	uint64_t is[2];		/* of its uops */
 	uint64_t ip;

@@ -56,7 +56,8 @@ void scheduler_reset(struct core *c, uint64_t cycle)
 		for (unsigned i = 1; i < s->pools; i++)
 			if (m & (0u - m) & s->pool_ports[i])
 				pool = i;
-		choice[m].shift = (uint8_t)(16 * pool);
+		choice[m].lane = UINT64_C(0xffff) << 16 * pool;
+		choice[m].entry = UINT64_C(1) << 16 * pool;
 		for (unsigned own = m & s->pool_ports[pool]; own; own &= own - 1)
 			if (f->ports_binding != BIND_FIRST || !choice[m].count)
 				choice[m].port[choice[m].count++] = (uint8_t)__builtin_ctz(own);

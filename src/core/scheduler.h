@@ -53,8 +53,8 @@ static inline unsigned scheduler_port(const struct scheduler *s, const struct po
 		first = key < first ? key : first;
 		second = more < second ? more : second;
 	}
-	second = (second >> 8) - (first >> 8) >= 3 ? first : second;
-	return 15 - ((slot & 1 ? second : first) & 15);
+	unsigned margin = second - (first & 0xff00);
+	return ~(margin >= (slot & 1 ? 3u << 8 : 0) ? first : second) & 15;
 }
 
 static inline unsigned scheduler_load_port(struct scheduler *s, const struct port_choice *choice)
@@ -66,7 +66,7 @@ static inline unsigned scheduler_load_port(struct scheduler *s, const struct por
 
 static inline bool scheduler_full(const struct scheduler *s, const struct port_choice *choice)
 {
-	return !(uint16_t)(s->free >> choice->shift);
+	return !(s->free & choice->lane);
 }
 
 /* A uop takes an entry, bound to the port. */
@@ -74,7 +74,7 @@ static inline void scheduler_enter(struct scheduler *s, const struct port_choice
 {
 	__m128i *pending = (__m128i *)s->pending;
 	*pending = _mm_add_epi8(*pending, *(const __m128i *)s->one[port]);
-	s->free -= UINT64_C(1) << choice->shift;
+	s->free -= choice->entry;
 }
 
 /* Those that dispatch in a cycle give theirs back; the counts learn of it a cycle later. */
@@ -116,12 +116,12 @@ static inline uint64_t scheduler_take(struct scheduler *s, unsigned port, uint64
 {
 	if (UNLIKELY(ready - s->walk >= SCHED_REACH))
 		return scheduler_take_far(s, port, ready);
-	uint16_t *used = &s->used[ready & (SCHED_WINDOW - 1)], bit = (uint16_t)(1u << port);
-	if (*used & bit) {
+	unsigned used = s->used[ready & (SCHED_WINDOW - 1)];
+	if (used >> port & 1) {
 		ready = scheduler_behind(s, port, ready);
-		used = &s->used[ready & (SCHED_WINDOW - 1)];
+		used = s->used[ready & (SCHED_WINDOW - 1)];
 	}
-	*used |= bit;
+	s->used[ready & (SCHED_WINDOW - 1)] = (uint16_t)(used | 1u << port);
 	return ready;
 }
 

@@ -119,7 +119,8 @@ general:
 			s += s->steps - 1;
 		}
 	}
-	out[0] = insns | (uint64_t)(w - out - 1) << SCRIPT_WORDS;
+	out[0] = insns | (uint64_t)(w - out) << SCRIPT_WORDS;
+	*w++ = SCRIPT_END;
 	if (UNLIKELY(any_general)) {
 		*w++ = (uint64_t)b;
 		*w++ = next_ip;

@@ -68,7 +68,6 @@ static inline uint64_t step_sources(const struct core *c, const struct step *s, 
 static inline void step_result(struct core *c, const struct step *s, unsigned i, uint64_t cycle)
 {
 	c->reg[s->dst[i][0]] = c->reg[s->dst[i][1]] = c->reg[s->dst[i][2]] = cycle;
-	c->reg[REG_NONE] = 0;
 }
 
 /* A branch uop was executed: steers the front end.  word: script.h's.  Returns the record's bits. */
@@ -104,9 +103,12 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const uint
 		emit_room(&c->e);
 	}
 	uint64_t fetch = frontend_slot(c);
-	uint64_t did = c->fe.did_path | c->fe.did | SPMU_DID(RETIRED), did2 = c->fe.did_path | SPMU_DID(RETIRED);
-	if (!quiet)
+	uint64_t did = SPMU_DID(RETIRED), did2 = SPMU_DID(RETIRED);
+	if (!quiet) {
+		did2 |= c->fe.did_path;
+		did = did2 | c->fe.did;
 		c->fe.did = 0;
+	}
 	uint64_t alloc = rename_slot(c, fetch, &did);
 	uint64_t *lb = NULL;
 	if (load) {

@@ -12,22 +12,22 @@
 #define STEPS core_steps
 #endif
 
-static inline __attribute__((always_inline)) void run(struct core *c, const uint64_t *w, const bool quiet)
+static inline __attribute__((always_inline)) void run(struct core *c, const uint64_t *script, const bool quiet)
 {
-	const uint32_t insns = (uint32_t)*w;
-	const uint64_t *end = w + 1 + (*w >> SCRIPT_WORDS);
+	const uint32_t insns = (uint32_t)*script;
+	const uint64_t *w = script + 1;
 
 	c->e.watermark = min64(min64(max64(c->fe.cycle, c->fe.pd_lead) - c->fe.pd_lead, c->rn.cycle), c->q.advanced);
 	if (UNLIKELY(c->e.now - c->e.base > c->e.span))
 		emit_flush(&c->e, false);
-	w++;
-	if (UNLIKELY(c->rep.active && insns && !core_rep_goes_on(c, w, end)))
+	if (UNLIKELY(c->rep.active && insns && !core_rep_goes_on(c, script)))
 		rep_end(c, false);	/* it was left without a word: a signal */
 	c->instructions += insns;
-	while (w < end) {
+	for (;;) {
 #define STEP(KIND, words) case KIND: step_run(c, KIND, quiet, w); w += words; break;
 		switch (*w & SCRIPT_KIND) {
-		case STEP_GENERAL: core_step_general(c, w, end); w++; break;
+		case SCRIPT_END: return;
+		case STEP_GENERAL: core_step_general(c, w, script_end(script)); w++; break;
 		STEP(STEP_ELIMINATED, 1)
 		STEP(STEP_COMPUTE, 1)
 		STEP(STEP_LOAD, 2)

@@ -77,6 +77,7 @@ install: all
 	install -m 644 data/uops/*.tsv $(DESTDIR)$(PREFIX)/share/softpmu/uops
 	install -m 644 data/events/*.tsv $(DESTDIR)$(PREFIX)/share/softpmu/events
 	install -m 644 docs/softpmu.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(DESTDIR)$(PREFIX)/include/softpmu && install -m 644 include/softpmu/* $(DESTDIR)$(PREFIX)/include/softpmu
 clean:
 	rm -rf build
 

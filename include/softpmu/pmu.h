@@ -12,6 +12,9 @@
 #include "softpmu/record.h"
 #include <stdbool.h>
 #include <stddef.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum spmu_status {
 	SPMU_OK = 0,
@@ -134,6 +137,8 @@ void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *eve
 void spmu_event_uops(const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is, uint64_t *did);
 /* Shape. */
 enum spmu_pmu_family spmu_model_family(const struct spmu_model *m);
+const char *spmu_model_core(const struct spmu_model *m);	/* nearest core preset (data/cores), NULL: the table does not say */
+const char *spmu_model_libpfm(const struct spmu_model *m);	/* libpfm4's name of this PMU, or NULL */
 uint64_t spmu_model_capabilities(const struct spmu_model *m);	/* IA32_PERF_CAPABILITIES; 0: there is none */
 unsigned spmu_model_counter_bits(const struct spmu_model *m, bool fixed);	/* width of general-purpose or fixed counters */
 unsigned spmu_model_version(const struct spmu_model *m);	/* architectural perfmon version */
@@ -169,6 +174,35 @@ int  spmu_restore(struct spmu *p, const void *in);
 /* Count a batch. */
 void spmu_consume(struct spmu *p, const struct spmu_batch *batch);
 
+/* Names of registers and of their fields, as the manual of each generation spells them; for debuggers, traces and tests.  Which of the
+ * named registers a PMU has, spmu_rdmsr says: it depends on the host, too. */
+struct spmu_msr {
+	uint32_t address;	/* of the MSR; apic: offset in the local APIC's page */
+	bool apic;
+	char name[40];		/* "IA32_PERFEVTSEL0" */
+	char help[100];		/* one line */
+};
+struct spmu_field_value { uint64_t value; const char *meaning; };
+struct spmu_field {
+	uint8_t high, low;	/* bit numbers */
+	char name[40];		/* "CMASK" */
+	char help[136];		/* one line */
+	const struct spmu_field_value *value;	/* what single values mean, of those that have a meaning of their own; static */
+	size_t values;
+};
+enum { SPMU_FIELDS_MAX = 40 };	/* of one register */
+/* All named registers of PMUs of this model, by address, the local APIC's entry last: writes the first `room` of them to out (NULL with
+ * room 0), returns how many there are. */
+size_t spmu_msr_list(const struct spmu_model *m, struct spmu_msr *out, size_t room);
+/* The MSR at an address; false: it has no name here. */
+bool spmu_msr_at(const struct spmu_model *m, uint32_t msr, struct spmu_msr *out);
+/* By name, with or without "MSR_" and "IA32_", upper or lower case, or by address: 0x186, 186H, 390.  False: none. */
+bool spmu_msr_find(const struct spmu_model *m, const char *text, struct spmu_msr *out);
+/* Its fields from the highest to the lowest; bits between them are reserved.  Returns how many there are. */
+size_t spmu_msr_fields(const struct spmu_model *m, const struct spmu_msr *msr, struct spmu_field out[SPMU_FIELDS_MAX]);
+/* What a value of the field means; NULL if nothing of its own. */
+const char *spmu_field_meaning(const struct spmu_field *f, uint64_t value);
+
 /* P5 */
 enum { MSR_P5_CESR = 0x11, MSR_P5_CTR0 = 0x12, MSR_P5_CTR1 = 0x13 };
 /* Fields of CESR for counter n: event select in 6 bits from 16n, control code in 3 from 16n + 6, pin control at 16n + 9. */
@@ -193,7 +227,7 @@ enum {
 	MSR_LBR_SELECT = 0x1C8, MSR_LASTBRANCH_TOS = 0x1C9, MSR_LBR_NHM_FROM = 0x680, MSR_LBR_NHM_TO = 0x6C0, MSR_LBR_INFO_0 = 0xDC0,
 	MSR_LBR_CORE_FROM = 0x40, MSR_LBR_CORE_TO = 0x60, MSR_LER_FROM_LIP = 0x1DD, MSR_LER_TO_LIP = 0x1DE,
 	MSR_IA32_LBR_CTL = 0x14CE, MSR_IA32_LBR_DEPTH = 0x14CF, MSR_IA32_LBR_0_INFO = 0x1200, MSR_IA32_LBR_0_FROM_IP = 0x1500,
-	MSR_IA32_LBR_0_TO_IP = 0x1600,
+	MSR_IA32_LBR_0_TO_IP = 0x1600, MSR_IA32_LER_INFO = 0x1E0,
 	MSR_P6_LASTBRANCHFROMIP = 0x1DB, MSR_P6_LASTBRANCHTOIP = 0x1DC, MSR_P6_LASTINTFROMIP = 0x1DD, MSR_P6_LASTINTTOIP = 0x1DE,
 	MSR_P4_LER_FROM_LIP = 0x1D7, MSR_P4_LER_TO_LIP = 0x1D8, MSR_P4_LASTBRANCH_TOS = 0x1DA, MSR_P4_LASTBRANCH_0 = 0x1DB,
 };
@@ -248,4 +282,7 @@ uint32_t spmu_netburst_escr(const struct spmu_model *m, unsigned n, unsigned sel
 #define SPMU_EVTSEL_EN    (UINT64_C(1) << 22)
 #define SPMU_EVTSEL_INV   (UINT64_C(1) << 23)
 #define SPMU_EVTSEL_CMASK(v) ((uint64_t)(uint8_t)(v) << 24)
+#ifdef __cplusplus
+}
+#endif
 #endif

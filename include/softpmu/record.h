@@ -57,7 +57,11 @@ struct spmu_record {
 		};
 	};
 };
+#ifdef __cplusplus
+static_assert(sizeof(struct spmu_record) == 64, "a record is 64 bytes");
+#else
 _Static_assert(sizeof(struct spmu_record) == 64, "a record is 64 bytes");
+#endif
 
 enum { SPMU_BATCH_MAX = 1024 };	/* most records in a batch */
 

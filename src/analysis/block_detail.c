@@ -52,7 +52,7 @@ static void port_bound(const struct core_config *core, const struct flat *f, str
 	unsigned kinds = 0, best_mask = 0, best_uops = 0;
 	double best = 0;
 	for (unsigned u = 0; u < f->n; u++) {
-		unsigned mask = f->uop[u].ports & ((1u << core->ports_count) - 1), k = 0;
+		unsigned mask = f->uop[u].kind == UOP_ELIMINATED ? 0 : f->uop[u].ports & ((1u << core->ports_count) - 1), k = 0;
 		if (!mask)
 			continue;
 		while (k < kinds && kind[k].mask != mask)

@@ -22,7 +22,9 @@ struct cli_run {
 	struct run_options run;
 	char *const *argv;	/* the program and its arguments */
 	/* private */
-	const char *core_name;
+	const char *core_name;	/* NULL: not asked for */
+	const char *pmu_name;	/* --pmu, or NULL */
+	char own_pmu[64], pmu_libpfm[64];
 	const char *set[64];
 	unsigned sets;
 	double started, shown;
@@ -32,6 +34,8 @@ struct cli_run {
 "Options of the run:\n" \
 "      --core NAME         machine to model: a preset (softpmu cores), `host' for that of the processor this runs on,\n" \
 "                          or a file; default golden-cove\n" \
+"      --pmu NAME          carry this PMU instead of the core's own (data/events: p5, p6, netburst, yonah, nehalem, haswell ...);\n" \
+"                          without --core on the core nearest to the machines that have it\n" \
 "      --set FIELD=VALUE   change one field of it, e.g. --set l1d.size=32K (again for more)\n" \
 "      --follow            count and sample forked and executed processes too\n" \
 "      --start FUNC|COUNT  time from the first entry of FUNC, or after COUNT instructions;\n" \
@@ -74,6 +78,8 @@ void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Directories, found from the place of the running binary: in the build tree or installed. */
 const char *cli_data_dir(void);		/* holds cores/ uops/ events/ */
 const char *cli_tracer_dir(void);	/* holds softpmu-tracer-* */
+/* A line to print if --pmu chose a PMU that is not this core's; "" else.  text: room for 128. */
+const char *cli_pmu_note(const struct cli_run *r, char *text);
 /* "data_dir/events/<core.pmu>.tsv" loaded; prints the error and returns NULL on failure. */
 struct spmu_model *cli_model(const struct core_config *core);
 #endif

@@ -140,10 +140,16 @@ bool cli_interrupted(void)
 	return taken;
 }
 
+static bool guard_client(void *context, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer)
+{
+	struct guarded *g = context;
+	return g->sink->client && g->sink->client(g->sink->context, t, request, name, answer);
+}
+
 int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_result *result, struct err *err)
 {
 	struct guarded g = { .r = r, .sink = sink };
-	struct run_sink guard = { .context = &g, .thread_start = guard_start, .thread_end = guard_end, .batch = guard_batch,
+	struct run_sink guard = { .context = &g, .thread_start = guard_start, .thread_end = guard_end, .batch = guard_batch, .client = guard_client,
 		.side = guard_side, .tick = guard_tick };
 	struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART }, before[CAUGHT];
 

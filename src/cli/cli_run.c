@@ -2,12 +2,15 @@
  * What every command that runs a program shares: its options, and the run itself under Ctrl-C. */
 #include "cli/cli.h"
 #include "core/host.h"
+#include "softpmu/pmu.h"
 #include "util/near.h"
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static void line(const char *kind, const char *format, va_list ap)
 {
@@ -81,7 +84,6 @@ void cli_unknown_option(const char *command, const char *help, const char *word)
 void cli_run_init(struct cli_run *r)
 {
 	memset(r, 0, sizeof *r);
-	r->core_name = "golden-cove";
 }
 
 static bool is(const char *word, const char *option)
@@ -93,7 +95,7 @@ int cli_run_option(struct cli_run *r, int argc, char **argv, int *i)
 {
 	const char *word = argv[*i], *v;
 	const struct { const char *name; const char **to; } valued[] = {
-		{ "core", &r->core_name }, { "start", &r->run.start }, { "stop", &r->run.stop },
+		{ "core", &r->core_name }, { "pmu", &r->pmu_name }, { "start", &r->run.start }, { "stop", &r->run.stop },
 		{ "save-stream", &r->run.save }, { "replay", &r->run.replay },
 	};
 	if (is(word, "--follow")) {
@@ -129,12 +131,65 @@ int cli_run_option(struct cli_run *r, int argc, char **argv, int *i)
 	return 0;
 }
 
+static int is_table(const struct dirent *d)
+{
+	size_t n = strlen(d->d_name);
+	return n > 4 && !strcmp(d->d_name + n - 4, ".tsv");
+}
+
+static void unknown_pmu(const char *name)
+{
+	char path[4096], known[1024] = "";
+	struct dirent **entry = NULL;
+	snprintf(path, sizeof path, "%s/events", cli_data_dir());
+	int n = scandir(path, &entry, is_table, alphasort);
+	for (int i = 0; i < n; i++) {
+		size_t used = strlen(known);
+		snprintf(known + used, sizeof known - used, "%s%.*s", i ? ", " : "", (int)strlen(entry[i]->d_name) - 4, entry[i]->d_name);
+		free(entry[i]);
+	}
+	free(entry);
+	cli_error("no PMU '%s'; known: %s", name, known);
+}
+
+/* --pmu NAME: loads the table once to know it and the core it runs on.  0, or -1 after one printed line. */
+static int choose_pmu(struct cli_run *r, char core[64])
+{
+	struct core_config c = { .name = "--pmu" };
+	char path[4096];
+	snprintf(path, sizeof path, "%s/events/%s.tsv", cli_data_dir(), r->pmu_name);
+	if (strlen(r->pmu_name) >= sizeof c.pmu || strchr(r->pmu_name, '/') || access(path, R_OK)) {
+		unknown_pmu(r->pmu_name);
+		return -1;
+	}
+	snprintf(c.pmu, sizeof c.pmu, "%s", r->pmu_name);
+	struct spmu_model *m = cli_model(&c);
+	if (!m)
+		return -1;
+	snprintf(core, 64, "%s", spmu_model_core(m) ? spmu_model_core(m) : "golden-cove");
+	snprintf(r->pmu_libpfm, sizeof r->pmu_libpfm, "%s", spmu_model_libpfm(m) ? spmu_model_libpfm(m) : "none");
+	spmu_model_free(m);
+	return 0;
+}
+
+const char *cli_pmu_note(const struct cli_run *r, char *text)
+{
+	*text = 0;
+	if (r->pmu_name && strcmp(r->pmu_name, r->own_pmu))
+		snprintf(text, 128, " PMU: %.40s, another machine's: it counts what this core does\n", r->pmu_name);
+	return text;
+}
+
 int cli_core(struct cli_run *r)
 {
 	struct err err = { 0 };
-	char host_name[64];
+	char host_name[64], nearest[64] = "golden-cove";
 	int rc = 0;
 	r->run.data_dir = cli_data_dir();
+	if (r->pmu_name && choose_pmu(r, nearest))
+		return -1;
+	if (!r->core_name)
+		r->core_name = nearest;
 	if (is(r->core_name, "host")) {
 		struct core_host host;
 		core_host_read(&host);
@@ -150,6 +205,12 @@ int cli_core(struct cli_run *r)
 		cli_error("%s", err.text);
 		return -1;
 	}
+	if (r->pmu_name) {
+		snprintf(r->own_pmu, sizeof r->own_pmu, "%s", r->core.pmu);
+		snprintf(r->core.pmu, sizeof r->core.pmu, "%s", r->pmu_name);
+		snprintf(r->core.libpfm, sizeof r->core.libpfm, "%s", r->pmu_libpfm);
+	}
+	r->core_name = r->core.name;
 	r->run.core = &r->core;
 	return 0;
 }

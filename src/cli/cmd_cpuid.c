@@ -13,6 +13,7 @@ static const char help[] =
 "family, model and stepping of its signature.  A program that is traced reads the CPUID of the tracer instead: that of a\n"
 "processor with all that the tracer can run.\n\n"
 "      --core NAME         the core (softpmu cores); default golden-cove\n"
+"      --pmu NAME          another PMU than the core's own\n"
 "  -j, --json              JSON\n";
 
 struct field { const char *reg; int index; unsigned high, low; const char *key, *meaning; };
@@ -70,6 +71,8 @@ static int run(int argc, char **argv)
 			json = true;
 		} else if ((v = cli_value(argc, argv, &i, 0, "core"))) {
 			r.core_name = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "pmu"))) {
+			r.pmu_name = v;
 		} else {
 			if (i > 0 && *word == '-')
 				cli_unknown_option("cpuid", help, word);

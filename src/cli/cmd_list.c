@@ -14,6 +14,7 @@ static const char help[] =
 "whose name or description holds all of them (any case).  An event marked \"not modelled\" exists on the machine, but\n"
 "the model cannot produce it; counting it is refused.\n\n"
 "      --core NAME         the core (softpmu cores); default golden-cove\n"
+"      --pmu NAME          another PMU than the core's own\n"
 "      --details           also event, umask and counters of each\n"
 "  -j, --json              one JSON array\n";
 
@@ -192,6 +193,8 @@ static int run(int argc, char **argv)
 			details = true;
 		} else if ((v = cli_value(argc, argv, &i, 0, "core"))) {
 			r.core_name = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "pmu"))) {
+			r.pmu_name = v;
 		} else {
 			if (i > 0)
 				cli_unknown_option("list", help, word);

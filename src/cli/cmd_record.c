@@ -229,6 +229,11 @@ static int on_start(void *context, struct run_thread *t, struct err *err)
 	o->started = true;
 	return session_thread_start(o->session, t, err);
 }
+
+static bool on_client(void *context, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer)
+{
+	return session_client(((struct record *)context)->session, t, request, name, answer);
+}
 static void on_end(void *context, struct run_thread *t) { session_thread_end(((struct record *)context)->session, t); }
 
 static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
@@ -310,7 +315,7 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	double hz = o->run.core.frequency_ghz * 1e9;
 	code = recorder_create(&o->recorder, o->writer, hz, !o->no_build_ids && !o->run.run.replay, err);
 	if (!code) {
-		struct run_sink sink = { o, on_start, on_end, on_batch, on_side, on_tick };
+		struct run_sink sink = { o, on_start, on_end, on_batch, on_side, on_tick, on_client };
 		struct core_wanted wanted;
 		session_wanted(o->session, &wanted);
 		o->run.run.wanted = &wanted;

@@ -26,6 +26,8 @@ static const char help[] =
 "  -r, --repeat N          run N times: mean and deviation\n"
 "  -I, --interval-print MS print the counts of every MS modelled milliseconds\n"
 "      --per-thread        the counts of each thread\n"
+"      --region NAME       count only inside of the regions of this name, which the program marks (softpmu/client.h)\n"
+"      --per-region        the counts of each region that it marks\n"
 "  -B, --big-num           group digits in threes (default; --no-big-num: do not)\n"
 "  -v, --verbose           also say how fast the model ran\n\n"
 CLI_RUN_HELP;
@@ -36,9 +38,9 @@ struct options {
 	unsigned lists;
 	int detailed, repeat, log_fd;
 	enum stat_form form;
-	const char *separator, *output;
+	const char *separator, *output, *region;
 	double interval_ms;
-	bool append, per_thread, big, verbose;
+	bool append, per_thread, per_region, big, verbose;
 };
 
 struct counting {			/* one invocation */
@@ -107,6 +109,8 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 			o->append = true;
 		} else if (!strcmp(word, "--per-thread")) {
 			o->per_thread = true;
+		} else if (!strcmp(word, "--per-region")) {
+			o->per_region = true;
 		} else if (!strcmp(word, "-B") || !strcmp(word, "--big-num")) {
 			o->big = true;
 		} else if (!strcmp(word, "--no-big-num")) {
@@ -128,6 +132,12 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 			o->separator = !strcmp(v, "\\t") ? "\t" : v;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'o', "output"))) {
 			o->output = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "region"))) {
+			if (!*v) {
+				cli_error("--region: the name is empty");
+				return -1;
+			}
+			o->region = v;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "log-fd"))) {
 			if (!number(v, 0, 1 << 20, &n) || n != floor(n)) {
 				cli_error("--log-fd '%s': a file descriptor's number was expected", v);
@@ -164,8 +174,12 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 		cli_error("-I and -r exclude each other: the intervals of different runs do not add up");
 		return -1;
 	}
-	if (o->per_thread && (o->repeat > 1 || o->interval_ms > 0)) {
-		cli_error("--per-thread goes neither with -r nor with -I");
+	if ((o->per_thread || o->per_region) && (o->repeat > 1 || o->interval_ms > 0)) {
+		cli_error("--per-%s goes neither with -r nor with -I", o->per_thread ? "thread" : "region");
+		return -1;
+	}
+	if (o->per_thread && o->per_region) {
+		cli_error("--per-thread and --per-region exclude each other");
 		return -1;
 	}
 	if (o->output && o->log_fd >= 0) {
@@ -278,6 +292,11 @@ static void on_batch(void *context, struct run_thread *t, const struct spmu_batc
 	session_batch(((struct counting *)context)->session, t, b);
 }
 
+static bool on_client(void *context, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer)
+{
+	return session_client(((struct counting *)context)->session, t, request, name, answer);
+}
+
 /* Counts since the last interval as a table of one run. */
 static void on_interval(void *context, uint64_t end_cycle)
 {
@@ -348,6 +367,29 @@ static void print_threads(struct counting *s)
 	}
 }
 
+static void print_regions(struct counting *s)
+{
+	for (size_t k = 0; k < session_regions(s->session); k++) {
+		struct session_region r;
+		session_region_info(s->session, k, &r);
+		for (size_t i = 0; i < s->table.lines; i++) {
+			size_t e = s->event_of_line[i];
+			struct stat_line *l = s->table.line + i;
+			if (e == NOT_THERE)
+				continue;
+			l->value = l->running_ns = (struct stats){ 0 };
+			stats_add(&l->value, (double)session_region_count(s->session, k, e));
+			stats_add(&l->running_ns, (double)r.running_ns);
+		}
+		s->style.region = r.name;
+		s->style.entries = r.entries;
+		stat_print_lines(&s->style, &s->table);
+		s->style.region = NULL;
+	}
+	if (!session_regions(s->session))
+		cli_warn("--per-region: the program marked no region (softpmu/client.h)");
+}
+
 /* ---- output --------------------------------------------------------------------------------------------- */
 
 static bool open_output(struct counting *s)
@@ -404,8 +446,9 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 	const struct core_config *c = &s->o.run.core;
 	FILE *out = s->style.out;
 	double all = res->instructions ? (double)res->instructions : 1;
-	fprintf(out, " Core: %s (%s) at %g GHz%s, user mode only\n", c->name, c->title, c->frequency_ghz,
-		s->o.run.sets ? ", changed by --set" : "");
+	char note[128];
+	fprintf(out, " Core: %s (%s) at %g GHz%s, user mode only\n%s", c->name, c->title, c->frequency_ghz,
+		s->o.run.sets ? ", changed by --set" : "", cli_pmu_note(&s->o.run, note));
 	if (res->warmed)
 		fprintf(out, " %llu instructions outside of --start and --stop only warmed caches and predictors\n",
 			(unsigned long long)res->warmed);
@@ -424,8 +467,9 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 static int run_once(struct counting *s, struct run_result *res, bool *started, struct err *err)
 {
 	struct session_options so = { .core = &s->o.run.core, .model = s->model, .events = &s->events, .context = s,
-		.interval = on_interval };
-	struct run_sink sink = { .context = s, .thread_start = on_start, .thread_end = on_end, .batch = on_batch };
+		.interval = on_interval, .region = s->o.region };
+	struct run_sink sink = { .context = s, .thread_start = on_start, .thread_end = on_end, .batch = on_batch,
+		.client = on_client };
 	if (s->o.interval_ms > 0) {
 		double cycles = s->o.interval_ms * 1e6 * s->o.run.core.frequency_ghz;
 		so.interval_cycles = cycles < 1 ? 1 : (uint64_t)llround(cycles);
@@ -489,12 +533,16 @@ static int count(struct counting *s)
 		stat_print_header(&s->style, &s->table, what);
 		if (s->o.per_thread)
 			print_threads(s);
+		else if (s->o.per_region)
+			print_regions(s);
 		else
 			stat_print_lines(&s->style, &s->table);
 		stat_print_footer(&s->style, &s->table);
 		if (s->style.form == STAT_TABLE)
 			print_notes(s, &res);
 	}
+	if (started && s->o.region && !session_has_region(s->session, s->o.region))
+		cli_warn("--region %s: the program never entered a region of this name: nothing was counted", s->o.region);
 	if (rc) {
 		cli_error("%s%s", err.text, started ? " (the counts are those up to there)" : "");
 		status = status ? status : 1;

@@ -187,6 +187,11 @@ static void print_json(const struct stat_style *s, const struct stat_table *t, c
 		json_string(s->out, s->thread);
 		fputs(", ", s->out);
 	}
+	if (s->region) {
+		fputs("\"region\" : ", s->out);
+		json_string(s->out, s->region);
+		fprintf(s->out, ", \"entries\" : %llu, ", (unsigned long long)s->entries);
+	}
 	if (l->supported)
 		fprintf(s->out, "\"counter-value\" : \"%f\", ", scaled(l));
 	else
@@ -210,6 +215,8 @@ static void print_csv(const struct stat_style *s, const struct stat_table *t, co
 		fprintf(s->out, "%16.9f%s", s->interval_end, x);
 	if (s->thread)
 		fprintf(s->out, "%s%s", s->thread, x);
+	if (s->region)
+		fprintf(s->out, "%s%s%llu%s", s->region, x, (unsigned long long)s->entries, x);
 	if (l->supported)
 		fprintf(s->out, l->role == ROLE_TASK_CLOCK ? "%.2f" : "%.0f", scaled(l));
 	else
@@ -236,6 +243,8 @@ static void print_table(const struct stat_style *s, const struct stat_table *t, 
 		size_t name = dash ? (size_t)(dash - s->thread) : strlen(s->thread);
 		PUT("%16.*s-%-8s ", (int)name, s->thread, dash ? dash + 1 : "");
 	}
+	if (s->region)
+		PUT("%16.64s %8llu ", s->region, (unsigned long long)s->entries);
 	if (l->supported) {
 		snprintf(digits, sizeof digits, l->role == ROLE_TASK_CLOCK ? "%.2f" : "%.0f", scaled(l));
 		grouped(shown, sizeof shown, digits);

@@ -46,6 +46,8 @@ struct stat_style {
 	bool group_digits;
 	double interval_end;	/* seconds, printed ahead of each line; negative: none */
 	const char *thread;	/* "comm-tid" ahead of each line, or NULL */
+	const char *region;	/* likewise, with how often it was entered */
+	uint64_t entries;
 };
 
 void stat_print_header(const struct stat_style *s, const struct stat_table *t, const char *what);

@@ -9,6 +9,8 @@
 #if defined __GNUC__ && !defined __clang__
 #pragma GCC optimize ("no-tree-slp-vectorize", "no-tree-pre")	/* the first packs a record's fields in vector registers: 10 % slower */
 #endif
+#include "core/bypass.h"
+#include "core/eliminate.h"
 #include "core/inorder.h"
 #include "core/netburst.h"
 #include "core/p6.h"
@@ -197,8 +199,9 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 		q->slot_tail = q->tail;
 		for (;;) {		/* a uop */
 			unsigned port = 255, ports = UNLIKELY(c->old.inorder) ? 0 : u->ports & sc->port_mask;
-			uint8_t early = 0;
-			uint64_t addr = 0, ready, dispatch, complete;
+			unsigned bypass = 0;
+			uint8_t early = 0, kind = u->kind;
+			uint64_t addr = 0, ready, dispatch, complete, is = u->is, renamed = 0;
 			uint32_t size = 0;
 			bool access = false;
 
@@ -227,6 +230,14 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 					did |= SPMU_DID(STALL_SB);
 				}
 			}
+			if (UNLIKELY(kind == UOP_ELIMINATED && ports)) {
+				if (eliminate(c, u->src[0], u->dst[0], u->constant, !(u->flags & UOP_ADDS), alloc)) {
+					ports = 0;
+				} else {
+					kind = UOP_COMPUTE;
+					is = (is & ~SPMU_IS(ELIMINATED)) | SPMU_IS(EXEC);
+				}
+			}
 			if (LIKELY(ports)) {
 				const struct port_choice *choice = &sc->choice[ports];
 				if (UNLIKELY(scheduler_full(sc, choice)))
@@ -237,16 +248,18 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			              alloc + rn->dispatch_delay);
 			if (UNLIKELY(c->old.any))
 				early = older_ready(c, u, alloc + rn->dispatch_delay, &port, &ready);
+			if (UNLIKELY(kind == UOP_COMPUTE && u->domain))
+				bypass = bypass_delay(c, u->src, u->domain, port, &ready);
 			if (LIKELY(ports))
 				scheduler_enter(sc, &sc->choice[ports], port);
 
-			switch (u->kind) {
+			switch (kind) {
 			case UOP_COMPUTE:
 			case UOP_BRANCH:
 				dispatch = UNLIKELY(u->busy > 1 && u->unit && ports) ? run_unit(c, u, port, ready) :
 				           dispatch_at(sc, port, ready);
-				complete = dispatch + u->latency + !u->latency;
-				if (u->kind == UOP_BRANCH && LIKELY(w.branch != NULL)) {
+				complete = dispatch + u->latency + !u->latency + bypass;
+				if (kind == UOP_BRANCH && LIKELY(w.branch != NULL)) {
 					addr = w.went;
 					did |= step_branched(c, w.branch, w.way, addr, complete);
 				}
@@ -257,7 +270,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 					ready = max64(ready, lsq_drain(c));
 				if (LIKELY(access && !(u->is & SPMU_IS(PREFETCH_SW)))) {
 					bool vector = (uint8_t)(u->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC || size > 8;
-					complete = lsq_load_quick(c, in->addr, addr, size, port, ready, vector, &did, &dispatch) + u->latency;
+					complete = lsq_load_more(c, in->addr, addr, size, port, ready, vector, u->load, &did, &dispatch, &renamed) + u->latency;
 					if (UNLIKELY(u->is & SPMU_IS(LOCK)))
 						q->lock_begin = dispatch;
 					break;
@@ -286,6 +299,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				complete = dispatch + u->latency + !u->latency;
 				if (LIKELY(q->wants_data)) {
 					struct store *s = &q->store[(q->tail - 1) & q->mask];
+					q->given[s - q->store] = ready;
 					s->data_ready = max64(s->data_ready, complete);
 					s->retire = max64(s->retire, complete);
 					q->wants_data = false;
@@ -305,7 +319,9 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			}
 			if (UNLIKELY(c->old.any))
 				older_done(c, u, &port, early, dispatch, complete, did);
-			uint64_t result = u->kind == UOP_ELIMINATED ? c->reg[u->src[0]] : complete;
+			uint64_t result = kind == UOP_ELIMINATED ? c->reg[u->src[0]] : UNLIKELY(renamed) ? renamed : complete;
+			if (UNLIKELY(kind == UOP_COMPUTE && u->domain))
+				bypass_result(c, u->dst, u->domain, port, complete);
 			c->reg[u->dst[0]] = c->reg[u->dst[1]] = c->reg[u->dst[2]] = result;
 			c->reg[REG_NONE] = 0;
 			slot.done = max64(slot.done, complete);
@@ -313,7 +329,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			bool last = ++next == end || next->flags & UOP_SLOT;
 			uint64_t retire = last ? retire_slot(c, &slot) : complete;
 			uint32_t count = c->e.count;
-			write_record(c, in->addr, u->is, port, size, did, addr, fetch, alloc, ready, dispatch, complete, retire);
+			write_record(c, in->addr, is, port, size, did, addr, fetch, alloc, ready, dispatch, complete, retire);
 			if (last) {
 				if (UNLIKELY(c->old.reads))
 					p6_retired(c, slot_begin, next, retire);
@@ -469,17 +485,24 @@ uint64_t core_instructions(const struct core *c)
 	return c->instructions;
 }
 
+/* No other records. */
+static bool wants_branches(uint64_t is, uint64_t did)
+{
+	return !(is & ~STEP_BRANCH_IS) && !(did & ~STEP_BRANCH_DID);
+}
+
 void core_want(struct core *c, const struct core_wanted *w)
 {
+	if (wants_branches(c->e.wanted_is, c->e.wanted_did))
+		c->fe.did = 0;	/* nobody took these bits along */
 	c->e.wanted[0] = w->signal[0];
 	c->e.wanted[1] = w->signal[1];
 	c->e.wanted_is = w->is;
 	c->e.wanted_did = w->did;
-	bool only_branches = !(w->is & ~STEP_BRANCH_IS) && !(w->did & ~STEP_BRANCH_DID);
+	bool only_branches = wants_branches(w->is, w->did);
 	c->steps = __builtin_cpu_supports("sse4.1") ? core_steps_sse4(only_branches) : NULL;
 	if (!c->steps)
 		c->steps = core_steps(only_branches);
-	c->fe.did = 0;	/* nobody took these bits along if only branches were wanted */
 	c->e.span = w->is == ~UINT64_C(0) ? EMIT_SPAN : EMIT_SPAN_SPARSE;
 }
 
@@ -509,6 +532,16 @@ void core_halt_until(struct core *c, uint64_t cycle)
 	restart(c, cycle);
 }
 
+void core_serialize(struct core *c)
+{
+	if (c->rep.active)
+		rep_end(c, false);
+	c->e.now = max64(c->e.now + 1, lsq_drain(c));
+	c->e.watermark = c->e.now;
+	emit_flush(&c->e, false);
+	restart(c, c->e.now);
+}
+
 static void reset(struct core *c, uint64_t cycle)
 {
 	memset(c->reg, 0, sizeof c->reg);
@@ -517,6 +550,8 @@ static void reset(struct core *c, uint64_t cycle)
 	scheduler_reset(c, cycle);
 	lsq_reset(c, cycle);
 	older_reset(c);
+	eliminate_reset(c);
+	c->by = (struct bypass){ .delay = c->config.bypass_delay, .ports = c->config.bypass_ports, .fp_add = c->config.bypass_fp_add };
 	c->retire_next = cycle << RETIRE_SHIFT;
 	c->rep.active = c->rep.pending = false;
 	c->e.count = c->e.hold = c->e.instructions = 0;

@@ -60,6 +60,9 @@ void core_discard_code(struct core *c, uint64_t addr, uint64_t bytes);
 uint64_t core_now(const struct core *c);
 /* Halt until `cycle` (no-op if past): the pipeline drains, cycles in between are not CYCLES. */
 void core_halt_until(struct core *c, uint64_t cycle);
+/* As an instruction that serialises, behind the last one run: everything is done and passed to `emit`, stores are written, and the next
+ * instruction is fetched behind that.  Its cycles are CYCLES. */
+void core_serialize(struct core *c);
 /* What goes into the batches; all at first.  Timing does not depend on it, nor do a batch's `instructions`. */
 struct core_wanted {
 	uint64_t signal[2];	/* set of enum spmu_signal */

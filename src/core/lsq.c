@@ -20,6 +20,7 @@ void lsq_reset(struct core *c, uint64_t cycle)
 	q->alias_penalty = f->alias_penalty;
 	q->l1d_latency = f->l1d_latency;
 	q->mdp_limit = f->disambiguation_limit;
+	q->rename_limit = f->forward_renamed;
 	q->lock_penalty = f->lock_penalty;
 	q->last_commit = q->advanced = cycle;
 	memset(q->mdp, (int)(f->disambiguation_initial < f->disambiguation_limit ? f->disambiguation_initial : f->disambiguation_limit),
@@ -39,7 +40,7 @@ void lsq_commit(struct core *c)
 		at = max64(at, r.ready);
 	}
 	if (UNLIKELY(c->old.commit_cycles))
-		at = max64(at, q->last_commit + c->old.commit_cycles);
+		at = max64(at, q->last_commit + older_commit_gap(&c->old));
 	if (at > q->last_commit) {
 		q->last_commit = at;
 		q->commit_count = 1;
@@ -202,6 +203,7 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 		uint64_t offset = addr - s->addr;
 		if (offset < s->size && size <= s->size - offset) {
 			*did |= SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT);
+			q->forwarded = found;
 			return max64(at, s->data_ready) + q->forward_latency;
 		}
 		while ((int32_t)(found - 1 - q->head) >= 0)
@@ -218,4 +220,40 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 	memsys_load(c->mem, ip, addr, size, at, vector, &r);
 	*did |= r.did;
 	return max64(r.ready, at + 1);
+}
+
+/* Banks (4 bytes, bits 5:2) of an access, a bit each. */
+static uint32_t banks(uint64_t addr, uint32_t size)
+{
+	uint32_t first = addr >> 2 & 15, n = (uint32_t)((addr & 3) + size + 3) >> 2;
+	uint32_t mask = n >= 16 ? 0xffff : ((1u << n) - 1) << first;
+	return (mask | mask >> 16) & 0xffff;
+}
+
+uint64_t lsq_bank_free(struct core *c, uint64_t addr, uint32_t size, unsigned port, uint64_t ready)
+{
+	const struct lsq *q = &c->q;
+	for (;; ready++) {
+		ready = scheduler_port_free(&c->sc, port, ready);
+		uint64_t other = q->bank[ready % BANK_RING].addr;
+		if (q->bank[ready % BANK_RING].cycle != ready || !((other ^ addr) >> 6 & 127) ||
+		    !(banks(other, q->bank[ready % BANK_RING].size) & banks(addr, size)))
+			return ready;
+	}
+}
+
+uint64_t lsq_renamed(struct lsq *q, uint64_t ip, uint64_t addr, uint32_t size)
+{
+	const struct store *s = &q->store[(q->forwarded - 1) & q->mask];
+	uint32_t back = q->tail - q->forwarded, at = (ip ^ ip >> 10) % PAIRS;
+	if (s->addr != addr || s->size != size || q->pair[at].ip != (uint32_t)ip || q->pair[at].back != back) {
+		q->pair[at].ip = (uint32_t)ip;
+		q->pair[at].back = back;
+		q->pair[at].count = 0;
+		return 0;
+	}
+	if (q->pair[at].count >= q->rename_limit)
+		return q->given[s - q->store];
+	q->pair[at].count++;
+	return 0;
 }

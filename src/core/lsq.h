@@ -9,7 +9,13 @@
  * a saturating counter chosen by the low 8 bits of the instruction's address, 15 and no conflict lets it pass, a conflict clears
  * it (H. Ragab et al., "Rage Against the Machine Clear", USENIX Security 2021, memory disambiguation).  A load that passed a
  * store it depends on: machine clear.
- * Leaves out: the other hardware thread, snoops, split and uncacheable forwarding rules, forwarding from several stores.
+ * A load whose address is written as the store's (that it takes its data from the store that is as many stores back as the last times
+ * stands for it) becomes the stored register at rename, forward.renamed, of 4 or 8 bytes in general registers; it is executed all the same.
+ * Golden Cove: MOV r64,[m64]+MOV [m64],r64 0.5 cycles, of r16 13, PUSH r64+POP r64 0.5 (InstLatx64).
+ * Banks, l1d.banks: of two loads in a cycle with equal address bits 5:2 and different bits 12:6 the younger waits (Optimization
+ * Manual, "Handling L1D Cache Bank Conflict").
+ * Leaves out: what a load that became the wrong register costs; whether the stored register was a vector's;
+ * the other hardware thread, snoops, split and uncacheable forwarding rules, forwarding from several stores.
  *
  * How: stores are numbered; a ring holds them; a table of the newest store to each 8 bytes (mod 4096) says in one look that
  * there is none.
@@ -23,6 +29,10 @@ void lsq_commit(struct core *c);		/* the oldest store */
 uint64_t lsq_drain(struct core *c);		/* all; the cycle at which the last was written */
 uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, bool vector,
                   uint64_t *did, uint64_t *dispatch);
+/* First cycle from `ready` on in which the port is free and no load that was dispatched meets this one in a bank. */
+uint64_t lsq_bank_free(struct core *c, uint64_t addr, uint32_t size, unsigned port, uint64_t ready);
+/* Behind a load that was forwarded to: cycle of the stored register if it becomes that, else 0. */
+uint64_t lsq_renamed(struct lsq *q, uint64_t ip, uint64_t addr, uint32_t size);
 void lsq_lock_done(struct core *c);
 struct store *lsq_store(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, bool done, bool non_temporal, uint64_t addr_ready);
 
@@ -81,5 +91,25 @@ lsq_load_quick(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsign
 	memsys_load(c->mem, ip, addr, size, at, vector, &r);
 	*did |= r.did;
 	return max64(r.ready, at + 1);
+}
+
+/* The same for a load of more: enum uop_load.  *renamed: cycle of the register that it becomes, or 0; the access is done when this returns. */
+static inline __attribute__((always_inline)) uint64_t
+lsq_load_more(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, bool vector,
+              unsigned more, uint64_t *did, uint64_t *dispatch, uint64_t *renamed)
+{
+	struct lsq *q = &c->q;
+	q->forwarded = 0;
+	if (UNLIKELY(more & LOAD_BANKS && port < SCHED_PORTS))
+		ready = lsq_bank_free(c, addr, size, port, ready);
+	uint64_t result = lsq_load_quick(c, ip, addr, size, port, ready, vector, did, dispatch);
+	if (UNLIKELY(more & LOAD_BANKS)) {
+		q->bank[*dispatch % BANK_RING].cycle = *dispatch;
+		q->bank[*dispatch % BANK_RING].addr = addr;
+		q->bank[*dispatch % BANK_RING].size = size;
+	}
+	if (UNLIKELY(q->forwarded) && more & LOAD_RENAMES)
+		*renamed = lsq_renamed(q, ip, addr, size);
+	return result;
 }
 #endif

@@ -3,7 +3,8 @@
 #include "core/netburst.h"
 #include "core/scheduler.h"
 
-enum { FIRST_HALF = 0x03, SECOND_HALF = 0x30, REPLAYS_MAX = 16 };
+enum { FIRST_HALF = 0x03, SECOND_HALF = 0x30, REPLAYS_MAX = 16,
+	SET_LOG2 = 4 /* GUESS: a line's set is of its head's address, from this bit on; straight code that just fits, with heads of chosen distances, would show */ };
 
 /* --- half cycles --- */
 unsigned netburst_half(const struct core *c, const struct uop *u, uint64_t floor, uint64_t *ready)
@@ -57,7 +58,7 @@ uint64_t netburst_replay(struct core *c, const struct uop *u, unsigned port, uin
 /* --- trace cache --- */
 static struct trace_line *set_of(struct core *c, uint64_t ip)
 {
-	return &c->old.trace[(ip * UINT64_C(0x9e3779b97f4a7c15) >> 48 & (c->config.trace_sets - 1)) * c->config.trace_ways];
+	return &c->old.trace[(ip >> SET_LOG2 & (c->config.trace_sets - 1)) * c->config.trace_ways];
 }
 
 bool netburst_trace(struct core *c, const struct insn *in)

@@ -9,7 +9,7 @@
  * no line is decoded, an instruction a cycle, and builds lines.  A line ends when it is full, with a microcoded instruction and
  * with an indirect branch.
  * Sources: G. Hinton et al., "The Microarchitecture of the Pentium 4 Processor", Intel Technology Journal Q1 2001; the rules for the ends of
- * lines and the replay loop's length are GUESS.
+ * lines, their sets and the replay loop's length are GUESS.
  * Leaves out: replayed uops that wait in the replay loop keep no scheduler entry, replays of dependents of dependents, the trace cache's own branch
  * predictor, uops of two places in a line.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * State of the mechanisms that only older cores have; all of it idle on the others.  Included by pipeline.h.
  * p6.h: registers read at allocation, the loop buffer ahead of Core 2's decoders.  netburst.h: ALUs of double speed, replay, trace cache.
- * inorder.h: the Pentium's two pipes.
+ * inorder.h: the Pentium's two pipes.  store.commit_cycles, store.commit_group: a write-through L1D takes so many stores in so many cycles.
  */
 #ifndef CORE_OLDER_H
 #define CORE_OLDER_H
@@ -20,7 +20,8 @@ struct trace_line {
 struct older {
 	bool any;		/* one of them is on: every instruction goes the general way */
 	bool inorder, double_speed;
-	uint32_t reads, replay, loop_insns, commit_cycles;	/* of the core's file; 0: off */
+	uint32_t reads, replay, loop_insns, commit_cycles, commit_group;	/* of the core's file; 0: off */
+	uint32_t commit_part;	/* of commit_cycles that stores written have not used up, in 1/commit_group of a cycle */
 	/* P6 */
 	uint64_t retired[REG_COUNT];	/* cycle in which the register's last writer retired: from then on it is read from the retired file */
 	uint64_t reads_cycle;	/* allocation's cycle */
@@ -47,4 +48,12 @@ struct older {
 	uint64_t start;		/* of the instruction under way */
 	uint8_t pipe;		/* 0 U, 1 V, 2 floating point */
 };
+
+/* Cycles from one store written to the next: commit_group of them in commit_cycles. */
+static inline uint32_t older_commit_gap(struct older *o)
+{
+	uint32_t part = o->commit_part + o->commit_cycles, gap = part / o->commit_group;
+	o->commit_part = part % o->commit_group;
+	return gap;
+}
 #endif

@@ -124,8 +124,32 @@ struct scheduler {
 	struct { uint64_t cycle; uint32_t port; } far[SCHED_FAR];	/* dispatches beyond the window */
 };
 
+/* --- what rename does itself (eliminate.h) --- */
+enum { COPIES_MAX = 8 };	/* eliminate.slots */
+struct copied {			/* a register of several names */
+	uint64_t ready, since;	/* since: allocation of the first copy */
+	uint64_t names, name;	/* bits of those it had; one that it still has, as far as is known */
+};
+struct copies {			/* of a register file */
+	uint64_t recent[3];	/* the last cycles in which copies were eliminated, and how many: cycle << 8 | copies */
+	uint32_t count;
+	struct copied copied[COPIES_MAX];
+};
+struct eliminate {
+	uint32_t slots, cycles, least;	/* least: names of a general register that count */
+	int constants;
+	struct copies file[2];	/* general, vector */
+	struct { uint64_t ready; int constant; } sum[REG_COUNT];	/* added to the register that was ready then */
+};
+
+/* --- bypass delays (bypass.h) --- */
+struct bypass {
+	uint32_t delay, ports, fp_add;
+	uint64_t made[32];	/* of each vector register: ready cycle << 2 | enum uop_domain */
+};
+
 /* --- load and store queues --- */
-enum { SQ_BUCKETS = 512, MDP_ENTRIES = 256, SQ_INDEXED = 64 /* bytes of a store that the buckets follow */ };
+enum { SQ_BUCKETS = 512, MDP_ENTRIES = 256, PAIRS = 1024, BANK_RING = 64, SQ_INDEXED = 64 /* bytes of a store that the buckets follow */ };
 
 struct store {			/* 64 bytes */
 	uint64_t addr, ip;
@@ -155,6 +179,12 @@ struct lsq {
 	uint64_t lock_begin;
 	uint32_t commit_delay, forward_latency, forward_blocked, alias_penalty, l1d_latency, mdp_limit, lock_penalty;
 	uint8_t mdp[MDP_ENTRIES];
+	/* loads that may take the stored register, and banks; see lsq_load_more */
+	uint64_t given[256];	/* of each store: when its data uop had its operand */
+	uint32_t forwarded;	/* 1 + number of the store that the last load took its data from; 0: of none */
+	uint32_t rename_limit;
+	struct { uint32_t ip, back; uint8_t count; } pair[PAIRS];	/* stores back to that store, and how often it was so in a row */
+	struct { uint64_t cycle, addr; uint32_t size; } bank[BANK_RING];
 	uint32_t bucket[SQ_BUCKETS];	/* 1 + number of the newest store to these 8 bytes (mod 4096) */
 	struct store store[256];
 };
@@ -193,6 +223,8 @@ struct core {
 	struct lsq q;
 	struct rep rep;
 	struct older old;
+	struct eliminate el;
+	struct bypass by;
 	struct core_config config;
 	struct machine *machine;
 };

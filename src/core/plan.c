@@ -26,14 +26,15 @@ static enum step_kind shape(const struct uop *u, unsigned n)
 			return STEP_GENERAL;
 	if (n == 1) {
 		if (u->kind == UOP_ELIMINATED || u->kind == UOP_NOP)
-			return u->size || u->ports ? STEP_GENERAL : STEP_ELIMINATED;
-		return computes(u) ? STEP_COMPUTE : branches(u) ? STEP_BRANCH :
-		       u->kind == UOP_LOAD && u->size && u->ports ? STEP_LOAD : STEP_GENERAL;
+			return u->size ? STEP_GENERAL : !u->ports ? STEP_ELIMINATED : u->kind == UOP_NOP || !u->dst[0] ? STEP_GENERAL : STEP_RENAME;
+		return computes(u) ? (u->domain ? STEP_COMPUTE_MORE : STEP_COMPUTE) : branches(u) ? STEP_BRANCH :
+		       u->kind == UOP_LOAD && u->size && u->ports ? (u->load ? STEP_LOAD_MORE : STEP_LOAD) : STEP_GENERAL;
 	}
 	if (n != 2)
 		return STEP_GENERAL;
 	if (u->kind == UOP_LOAD && u->size && u->ports)
-		return computes(&u[1]) ? STEP_LOAD_COMPUTE : branches(&u[1]) ? STEP_LOAD_BRANCH : STEP_GENERAL;
+		return computes(&u[1]) ? (u->load || u[1].domain ? STEP_LOAD_COMPUTE_MORE : STEP_LOAD_COMPUTE) :
+		       branches(&u[1]) ? (u->load ? STEP_LOAD_BRANCH_MORE : STEP_LOAD_BRANCH) : STEP_GENERAL;
 	if (u->kind == UOP_STORE_ADDR && u->size && u->ports && !u->dst[0] && !u->dst[1] && !u->dst[2] &&
 	    u[1].kind == UOP_STORE_DATA && u[1].ports && u[1].slot == u->slot && u[1].size == u->size &&
 	    !u[1].dst[0] && !u[1].dst[1] && !u[1].dst[2])
@@ -60,8 +61,18 @@ static void fill(struct step *s, const struct uop *u, unsigned n)
 		s->flags |= STEP_VECTOR;
 	if (u->kind == UOP_STORE_ADDR && u->is & SPMU_IS(NON_TEMPORAL))
 		s->flags |= STEP_WEAK;
-	if (u->kind == UOP_ELIMINATED)
-		s->flags |= STEP_COPY;
+	if (u->kind == UOP_ELIMINATED) {
+		s->flags |= u->flags & UOP_ADDS ? STEP_COPY | STEP_ADDS : STEP_COPY;
+		s->constant = u->constant;
+	} else {
+		s->load = u->kind == UOP_LOAD ? (uint8_t)u->load : 0;
+		s->domain = u[n - 1].kind == UOP_COMPUTE ? (uint8_t)u[n - 1].domain : 0;
+	}
+}
+
+static bool is_branch(enum step_kind kind)
+{
+	return kind == STEP_BRANCH || kind == STEP_LOAD_BRANCH || kind == STEP_LOAD_BRANCH_MORE;
 }
 
 /* The steps of instruction i; how many. */
@@ -90,14 +101,14 @@ static unsigned plan_insn(const struct iblock *b, unsigned i, struct step *s)
 		part[n] = blank;
 		part[n].kind = (uint8_t)kind;
 		fill(&part[n], u, uops);
-		branch += kind == STEP_BRANCH || kind == STEP_LOAD_BRANCH;
-		memory |= kind == STEP_LOAD || kind >= STEP_LOAD_COMPUTE;
+		branch += is_branch(kind);
+		memory |= kind >= STEP_LOAD;
 		u += uops;
 		if ((u < end) == (part[n].ends != 0))
 			return 1;
 		n++;
 	}
-	bool last = part[n - 1].kind == STEP_BRANCH || part[n - 1].kind == STEP_LOAD_BRANCH;
+	bool last = is_branch(part[n - 1].kind);
 	if (branch != (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT) ? 1u : 0) || branch != last || part[n - 1].ends != 1u + fuses)
 		return 1;
 	part[0].flags |= STEP_FIRST;

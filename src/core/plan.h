@@ -3,7 +3,7 @@
  *
  * Slots have few shapes: a computation, a load, a store, a branch, a load with a computation or a branch on what it
  * brought, something that rename does.  core.c's run_insn does the same for every shape and one uop at a time; what the
- * short way (step.h) saves is its questions and its walk from instruction to uop to table.
+ * short way (script.h, step.h) saves is its questions and its walk from instruction to uop to table.
  *
  * Made once a block (core_plan_make), kept in iblock.core_plan; it follows from the block alone, so that cores of any machine
  * may share it.
@@ -16,7 +16,11 @@ enum step_kind {
 	STEP_GENERAL,		/* the instruction takes the general way */
 	STEP_NOTHING,		/* no uops: fused into the instruction before */
 	STEP_ELIMINATED,	/* done by rename: copies, zero idioms, NOPs */
-	STEP_COMPUTE, STEP_BRANCH, STEP_LOAD, STEP_LOAD_COMPUTE, STEP_LOAD_BRANCH, STEP_STORE,
+	STEP_COMPUTE, STEP_BRANCH,
+	STEP_RENAME,		/* done by rename if it can, else a computation (eliminate.h) */
+	STEP_COMPUTE_MORE,	/* with a domain (bypass.h) */
+	STEP_LOAD, STEP_LOAD_COMPUTE, STEP_LOAD_BRANCH, STEP_STORE,
+	STEP_LOAD_MORE, STEP_LOAD_COMPUTE_MORE, STEP_LOAD_BRANCH_MORE,	/* of loads or computations that need a closer look (lsq_load_more, bypass.h) */
 };
 
 enum step_flags {
@@ -24,6 +28,7 @@ enum step_flags {
 	STEP_VECTOR = 4,	/* a load into a vector register, or wider than 8 bytes */
 	STEP_WEAK = 8,		/* a non-temporal store */
 	STEP_COPY = 16,		/* eliminated: the result is the source's, not new */
+	STEP_ADDS = 64,		/* eliminated: adds a constant */
 	STEP_CHECK = 32,	/* of several slots: may go only if all of its accesses were made and it was not cut in the middle */
 };
 
@@ -42,6 +47,10 @@ struct step {			/* a slot */
 	uint8_t  steps;		/* of its instruction, if this is the first */
 	uint8_t  latency[2];
 	uint8_t  src[2][3], dst[2][3];
+	union {
+		int16_t constant;	/* STEP_RENAME: what it adds */
+		struct { uint8_t load, domain; };	/* enum uop_load of its load, enum uop_domain of its computation */
+	};
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct step) == 64, "a step is a cache line");
 

@@ -199,7 +199,7 @@ uint64_t scheduler_take_far(struct scheduler *s, unsigned port, uint64_t cycle)
 }
 
 /* First cycle from `cycle` on in which the port is free. */
-static uint64_t scheduler_port_free(struct scheduler *s, unsigned port, uint64_t cycle)
+uint64_t scheduler_port_free(struct scheduler *s, unsigned port, uint64_t cycle)
 {
 	if (cycle - s->walk < SCHED_REACH && s->used[cycle & (SCHED_WINDOW - 1)] >> port & 1)
 		cycle = scheduler_behind(s, port, cycle);

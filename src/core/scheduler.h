@@ -9,7 +9,7 @@
  * first cycle from `ready` on in which its port is free; later uops fill the holes that older ones left.
  * An entry is held until the cycle after dispatch; with rs.group a cycle's slots are allocated only if there is an entry for
  * each of them (as in uiCA).  Dispatches too far ahead for the window wait in a list.
- * Leaves out: writeback conflicts, bypass delays, replays.
+ * Leaves out: writeback conflicts, replays.  Bypass delays: bypass.h.
  *
  * How: a ring of future cycles with a bit a port; `walk` follows allocation and gives entries back.
  */
@@ -27,6 +27,7 @@ void scheduler_advance_far(struct scheduler *s, uint64_t to);
 void scheduler_wait(struct scheduler *s, const struct port_choice *choice);
 void scheduler_wait_room(struct scheduler *s, uint32_t room);
 uint64_t scheduler_take_far(struct scheduler *s, unsigned port, uint64_t cycle);
+uint64_t scheduler_port_free(struct scheduler *s, unsigned port, uint64_t cycle);
 uint64_t scheduler_take_unit(struct scheduler *s, unsigned port, uint64_t ready, unsigned unit, unsigned busy);
 
 /* Port for a uop that is being allocated as slot `slot` of its cycle.  Without branches, which would be among the host's

@@ -86,11 +86,15 @@ size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned ins
 			*w = (uint64_t)s | s->kind;
 			switch (s->kind) {
 			case STEP_COMPUTE:
+			case STEP_COMPUTE_MORE:
+			case STEP_RENAME:
 			case STEP_ELIMINATED:
 				w++;
 				continue;
 			case STEP_LOAD:
+			case STEP_LOAD_MORE:
 			case STEP_LOAD_COMPUTE:
+			case STEP_LOAD_COMPUTE_MORE:
 			case STEP_STORE:
 				if (UNLIKELY(s->slot >= nslots || slots[s->slot] == ST_NOT_DONE))
 					goto general;
@@ -104,6 +108,7 @@ size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned ins
 				w += 2;
 				continue;
 			case STEP_LOAD_BRANCH:
+			case STEP_LOAD_BRANCH_MORE:
 				if (UNLIKELY(s->branch >= insns || s->slot >= nslots || slots[s->slot] == ST_NOT_DONE))
 					goto general;
 				w[1] = slots[s->slot];

@@ -3,6 +3,8 @@
  */
 #ifndef CORE_STEP_H
 #define CORE_STEP_H
+#include "core/bypass.h"
+#include "core/eliminate.h"
 #include "core/lsq.h"
 #include "core/plan.h"
 #include "core/rename.h"
@@ -92,8 +94,11 @@ static inline __attribute__((always_inline)) void
 step_run(struct core *c, const enum step_kind kind, const bool quiet, const uint64_t *w)
 {
 	const struct step *s = script_step(*w);
-	const bool load = kind == STEP_LOAD || kind == STEP_LOAD_COMPUTE || kind == STEP_LOAD_BRANCH, store = kind == STEP_STORE;
-	const bool two = kind == STEP_LOAD_COMPUTE || kind == STEP_LOAD_BRANCH || store, port_less = kind == STEP_ELIMINATED;
+	const bool store = kind == STEP_STORE, load = kind >= STEP_LOAD && !store, more = kind == STEP_COMPUTE_MORE || kind >= STEP_LOAD_MORE;
+	const bool load_branch = kind == STEP_LOAD_BRANCH || kind == STEP_LOAD_BRANCH_MORE;
+	const bool two = kind == STEP_LOAD_COMPUTE || kind == STEP_LOAD_COMPUTE_MORE || load_branch || store;
+	bool port_less = kind == STEP_ELIMINATED;
+	uint64_t is = s->is[0], renamed = 0;
 	struct scheduler *sc = &c->sc;
 	struct rename *rn = &c->rn;
 	const uint64_t addr = load || store ? w[1] : 0;
@@ -125,6 +130,10 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const uint
 			did |= SPMU_DID(STALL_SB);
 		}
 	}
+	if (kind == STEP_RENAME) {
+		port_less = eliminate(c, s->src[0][0], s->dst[0][0], s->constant, !(s->flags & STEP_ADDS), alloc);
+		is = port_less ? is : (is & ~SPMU_IS(ELIMINATED)) | SPMU_IS(EXEC);
+	}
 	unsigned port = port_less ? 255 : step_port(c, s, 0, load, kind == STEP_BRANCH, &alloc, &did), port2 = 0;
 	uint64_t ready = alloc, dispatch = alloc, complete = alloc, alloc2 = alloc, ready2 = 0, dispatch2 = 0, complete2 = 0;
 	struct store *st = NULL;
@@ -132,7 +141,13 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const uint
 		ready = max64(step_sources(c, s, 0), alloc + rn->dispatch_delay);
 	if (load) {
 		ready = max64(ready, c->q.load_floor);
-		complete = lsq_load_quick(c, s->ip, addr, s->size, port, ready, s->flags & STEP_VECTOR, &did, &dispatch) + s->latency[0];
+		complete = (more ? lsq_load_more(c, s->ip, addr, s->size, port, ready, s->flags & STEP_VECTOR, s->load, &did, &dispatch, &renamed) :
+		            lsq_load_quick(c, s->ip, addr, s->size, port, ready, s->flags & STEP_VECTOR, &did, &dispatch)) + s->latency[0];
+	} else if (kind == STEP_COMPUTE_MORE) {
+		unsigned later = bypass_delay(c, s->src[0], s->domain, port, &ready);
+		dispatch = scheduler_take(sc, port, ready);
+		complete = dispatch + s->latency[0] + later;
+		bypass_result(c, s->dst[0], s->domain, port, complete);
 	} else if (!port_less) {
 		dispatch = scheduler_take(sc, port, ready);
 		complete = dispatch + (store ? 1 : s->latency[0]);
@@ -145,22 +160,27 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const uint
 		st = lsq_store(c, s->ip, addr, s->size, true, s->flags & STEP_WEAK, complete - 1);
 		c->q.wants_data = false;
 	} else if (!port_less) {
-		step_result(c, s, 0, complete);
+		step_result(c, s, 0, more && renamed ? renamed : complete);
 	} else {
 		step_result(c, s, 0, s->flags & STEP_COPY ? c->reg[s->src[0][0]] : complete);
 	}
 	if (two) {
 		port2 = step_port(c, s, 1, false, store, &alloc2, &did2);
 		ready2 = max64(step_sources(c, s, 1), alloc2 + rn->dispatch_delay);
+		unsigned later = more && s->domain ? bypass_delay(c, s->src[1], s->domain, port2, &ready2) : 0;
 		dispatch2 = scheduler_take(sc, port2, ready2);
-		complete2 = dispatch2 + s->latency[1];
-		if (!store)
+		complete2 = dispatch2 + s->latency[1] + later;
+		if (more && s->domain)
+			bypass_result(c, s->dst[1], s->domain, port2, complete2);
+		if (store)
+			c->q.given[st - c->q.store] = ready2;
+		else
 			step_result(c, s, 1, complete2);
 	}
-	const uint64_t went = kind == STEP_BRANCH ? w[1] : kind == STEP_LOAD_BRANCH ? w[2] : 0;
+	const uint64_t went = kind == STEP_BRANCH ? w[1] : load_branch ? w[2] : 0;
 	if (kind == STEP_BRANCH)
 		did |= step_branched(c, s->in + (s->branch - s->insn), *w, went, complete);
-	if (kind == STEP_LOAD_BRANCH)
+	if (load_branch)
 		did2 |= step_branched(c, s->in + (s->branch - s->insn), *w, went, complete2);
 
 	uint64_t retire = retire_at(c, max64(complete, complete2));
@@ -171,9 +191,9 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const uint
 		st->retire = retire;
 	}
 	if (!quiet || kind == STEP_BRANCH)
-		write_record(c, s->ip, s->is[0], port, load || store ? s->size : 0, did, kind == STEP_BRANCH ? went : addr,
+		write_record(c, s->ip, is, port, load || store ? s->size : 0, did, kind == STEP_BRANCH ? went : addr,
 	             fetch, alloc, ready, dispatch, complete, retire);
-	if (two && (!quiet || kind == STEP_LOAD_BRANCH))
+	if (two && (!quiet || load_branch))
 		write_record(c, s->ip, s->is[1], port2, store ? s->size : 0, did2, store ? addr : went,
 		             fetch, alloc2, ready2, dispatch2, complete2, retire);
 	c->e.instructions += s->ends;

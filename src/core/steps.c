@@ -35,6 +35,11 @@ static inline __attribute__((always_inline)) void run(struct core *c, const uint
 		STEP(STEP_STORE, 2)
 		STEP(STEP_BRANCH, 2)
 		STEP(STEP_LOAD_BRANCH, 3)
+		STEP(STEP_RENAME, 1)
+		STEP(STEP_COMPUTE_MORE, 1)
+		STEP(STEP_LOAD_MORE, 2)
+		STEP(STEP_LOAD_COMPUTE_MORE, 2)
+		STEP(STEP_LOAD_BRANCH_MORE, 3)
 		default: __builtin_unreachable();
 		}
 #undef STEP

@@ -375,6 +375,94 @@ static bool is_eliminated_copy(const struct build *c)
 	       !c->o.n_merge && c->o.src[0] != c->o.dst[0];
 }
 
+/* ADD, SUB, INC, DEC and LEA that only add a constant to a 64-bit register, where the table says that rename does it: the constant. */
+static bool adds_constant(const struct build *c, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op, int64_t *constant)
+{
+	const struct isa *isa = c->isa;
+	const struct row *r = isa_row(isa, CLASS_add_imm, WIDTH_64, FORM_REG);
+	bool lea = zi->mnemonic == ZYDIS_MNEMONIC_LEA;
+	if ((c->cls != CLASS_add_imm && !lea) || !r->count || isa->specs[r->first].kind != UOP_ELIMINATED)
+		return false;
+	if (lea) {
+		const ZydisDecodedOperandMem *m = &op[1].mem;
+		if (zi->operand_width != 64 || m->index != ZYDIS_REGISTER_NONE || ZydisRegisterGetClass(m->base) != ZYDIS_REGCLASS_GPR64)
+			return false;
+		*constant = m->disp.has_displacement ? m->disp.value : 0;
+	} else if (zi->mnemonic == ZYDIS_MNEMONIC_INC || zi->mnemonic == ZYDIS_MNEMONIC_DEC) {
+		*constant = zi->mnemonic == ZYDIS_MNEMONIC_INC ? 1 : -1;
+	} else {
+		*constant = zi->mnemonic == ZYDIS_MNEMONIC_SUB ? -op[1].imm.value.s : op[1].imm.value.s;
+	}
+	return c->o.n_src >= 1 && c->o.n_dst >= 1;
+}
+
+/* What rename does if it can, else the ports of this class. */
+static void emit_eliminated(struct build *c, enum isa_class executes, int64_t constant)
+{
+	struct uop *u = build_emit(c, UOP_ELIMINATED, 0, 0, true);
+	if (!u)
+		return;
+	const struct row *r = isa_row(c->isa, executes, c->o.width, FORM_REG);
+	u->src[0] = c->o.src[0];
+	u->dst[0] = c->o.dst[0];
+	u->is = c->is_all;
+	u->constant = (int16_t)constant;
+	u->flags |= UOP_ADDS;
+	write_flags(c, u);
+	if (r->count == 1) {
+		u->ports = c->isa->specs[r->first].ports;
+		u->latency = c->isa->specs[r->first].latency;
+	}
+}
+
+/* Vector operations of one uop; what shuffles between has no home.  Copies and logic have one if the port that they go to has. */
+static uint16_t domain(const struct build *c)
+{
+	switch (c->cls) {
+	case CLASS_vmov: case CLASS_fp_logic: case CLASS_blend:
+		return DOMAIN_INTEGER;
+	case CLASS_fp_add:
+		return c->isa->o.fp_adder ? DOMAIN_FP_ADD : DOMAIN_FP;
+	case CLASS_fp_cmp: case CLASS_fp_round: case CLASS_cvt:
+		return DOMAIN_FP;
+	case CLASS_fp_hadd: case CLASS_fp_dpps: case CLASS_fp_dppd:
+		return DOMAIN_ANY;
+	default:
+		return c->traits & T_FP_ARITH ? DOMAIN_FP : isa_classes[c->cls].is & SPMU_IS(INT_VECTOR) ? DOMAIN_INTEGER : DOMAIN_ANY;
+	}
+}
+
+static void set_domain(struct build *c)
+{
+	struct uop *only = NULL;
+	for (unsigned i = c->first; i < c->b->n; i++)
+		if (c->b->uop[i].kind == UOP_COMPUTE) {
+			if (only)
+				return;
+			only = &c->b->uop[i];
+		}
+	if (only && c->o.width >= WIDTH_128 && c->o.width <= WIDTH_512)
+		only->domain = domain(c);
+}
+
+/* Loads whose register may become the stored one: whole general registers, from an address without an index (GUESS, as is that
+ * computing instructions count: the measured ones are MOV and POP); a read-modify-write with a constant does, with a register
+ * not (InstLatx64 on Golden Cove: ADD [m64],imm 1 cycle, ADD [m64],r64 7.3). */
+static void set_loads(struct build *c, const ZydisDecodedOperand *op, unsigned operands)
+{
+	const struct isa_options *o = &c->isa->o;
+	bool whole = (c->o.width == WIDTH_32 || c->o.width == WIDTH_64) && c->o.n_mem && c->o.mem[0].plain && !(c->is_mem & SPMU_IS(LOCK)) &&
+	             !(c->traits & (T_BRANCH | T_SPLIT | T_STRING)) && c->cls != CLASS_movsx && c->cls != CLASS_movzx;
+	if (c->o.form == FORM_RMW)
+		whole &= operands > 1 && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	for (unsigned i = c->first; i < c->b->n; i++) {
+		struct uop *u = &c->b->uop[i];
+		if (u->kind != UOP_LOAD || u->is & SPMU_IS(PREFETCH_SW))
+			continue;
+		u->load = (uint16_t)((o->banked_loads ? LOAD_BANKS : 0) | (o->renamed_loads && whole && (u->size == 4 || u->size == 8) ? LOAD_RENAMES : 0));
+	}
+}
+
 static bool unlaminates(const struct build *c, const ZydisDecodedOperand *op)
 {
 	bool indexed = false;
@@ -517,6 +605,11 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 			c.row = isa_row(b->isa, CLASS_zero_idiom, c.o.width, FORM_REG);
 	}
 	bool copy = is_eliminated_copy(&c);
+	int64_t constant = 0;
+	bool adds = adds_constant(&c, zi, op, &constant), early = adds && constant > -(int64_t)b->isa->o.constants &&
+	            constant < (int64_t)b->isa->o.constants;
+	if (adds && !early && cls == CLASS_add_imm)
+		c.row = isa_row(b->isa, CLASS_alu, c.o.width, FORM_REG);
 	if (c.traits & T_STRING) {
 		build_string(&c, (is & SPMU_IS(STRING_REP)) != 0, zi->operand_width / 8u);
 	} else if (c.traits & T_PREFETCH) {
@@ -525,12 +618,18 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 		build_leave(&c);
 	} else if (cls == CLASS_fxch) {
 		build_fxch(&c);
+	} else if (early) {
+		emit_eliminated(&c, cls == CLASS_add_imm ? CLASS_alu : cls, constant);
 	} else if (copy) {
 		struct uop *u = build_emit(&c, UOP_ELIMINATED, 0, 0, true);
 		if (u) {
 			u->src[0] = c.o.src[0];
 			u->dst[0] = c.o.dst[0];
 			u->is = c.is_all;
+			if (b->isa->o.moves_limited && c.row->count == 1) {
+				u->ports = specs(&c)->ports;
+				u->latency = specs(&c)->latency;
+			}
 		}
 	} else {
 		build_generic(&c, locked);
@@ -544,6 +643,10 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 		if (cls == CLASS_blendv_vex && b->isa->o.blend_first)
 			b->uop[c.first].flags |= UOP_GROUP;
 	}
+	if (b->isa->o.domains)
+		set_domain(&c);
+	if (b->isa->o.renamed_loads || b->isa->o.banked_loads)
+		set_loads(&c, op, zi->operand_count_visible);
 	finish(&c, (c.row->flags & ROW_MS) || (is & SPMU_IS(STRING_REP)));
 	if (is_branch && b->n > c.first)
 		b->uop[b->n - 1].is |= is_branch;

@@ -74,7 +74,7 @@ int isa_create(struct isa **out, const char *tsv_path, struct err *err)
 	register_map(isa);
 	fp_kinds(isa);
 	isa->o = (struct isa_options){ .micro_fusion = true, .macro_fusion = true, .unlaminate = true, .moves = true, .vector_moves = true,
-		.zero_idioms = true };
+		.zero_idioms = true, .constants = 1024 };
 	*out = isa;
 	return 0;
 }
@@ -265,7 +265,8 @@ static void fuse(struct builder *b, struct insn *first, struct insn *jcc, const 
 		u->latency = b->isa->specs[r->first].latency;
 	}
 	u->kind = UOP_BRANCH;
-	u->flags |= UOP_FUSED_BRANCH;
+	u->constant = 0;
+	u->flags = (uint8_t)((u->flags & ~UOP_ADDS) | UOP_FUSED_BRANCH);
 	u->is &= ~SPMU_IS(ELIMINATED);	/* ADD r64, imm that rename would have done: a pair executes */
 	u->is |= SPMU_IS(EXEC) | SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(MACRO_FUSED) | SPMU_IS(INST_END2);
 	first->flags |= INSN_FUSES_NEXT;

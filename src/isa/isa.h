@@ -42,7 +42,8 @@ enum uop_kind {
 	UOP_STORE_ADDR,
 	UOP_STORE_DATA,
 	UOP_BRANCH,		/* port, latency; ends a basic block */
-	UOP_ELIMINATED,		/* done at rename: destination becomes a copy of src[0] (or ready, if none) */
+	UOP_ELIMINATED,		/* done at rename: destination becomes a copy of src[0] (or ready, if none).  With ports: on these, with
+				 * its latency, if rename cannot (core/eliminate.h) */
 	UOP_FENCE_LOAD, UOP_FENCE_STORE, UOP_FENCE_FULL,
 	UOP_SERIALIZE,		/* waits until all before it retired; nothing after it issues before it did */
 };
@@ -55,6 +56,7 @@ enum uop_flags {
 	UOP_FUSED_BRANCH = 16,	/* macro-fused: this uop ends this instruction and the branch after it */
 	UOP_NO_DEP_BREAK = 32,
 	UOP_GROUP = 64,		/* its slot begins an issue group: nothing is allocated before it in its cycle */
+	UOP_ADDS = 128,		/* UOP_ELIMINATED: adds its constant, is no copy */
 };
 
 struct uop {			/* 40 bytes */
@@ -72,9 +74,23 @@ struct uop {			/* 40 bytes */
 	uint16_t size;		/* bytes it accesses */
 	uint16_t pieces;	/* memory slots, from `slot` on (register slots among them do not count), that this one access was
 				 * seen as; of masked moves any of them may be ST_NOT_DONE.  0: no slot */
-	uint16_t pad;
+	union {			/* more of it, by kind */
+		int16_t constant;	/* UOP_ELIMINATED: what is added to src[0] */
+		uint16_t domain;	/* UOP_COMPUTE: enum uop_domain, of the vector registers that it reads and writes */
+		uint16_t load;		/* UOP_LOAD: enum uop_load */
+	};
 };
 #define UOP_NO_SLOT 0xffffu
+
+enum uop_domain {		/* where its vector operands are at home: what comes from elsewhere comes later (core/bypass.h) */
+	DOMAIN_ANY, DOMAIN_INTEGER, DOMAIN_FP,
+	DOMAIN_FP_ADD,		/* an adder with a bypass of its own */
+};
+
+enum uop_load {
+	LOAD_RENAMES = 1,	/* its register may become the one that was stored (core/lsq.h) */
+	LOAD_BANKS = 2,		/* the first-level cache has banks */
+};
 
 enum insn_flags {
 	INSN_BRANCH = 1, INSN_COND = 2, INSN_CALL = 4, INSN_RET = 8, INSN_INDIRECT = 16,
@@ -134,6 +150,10 @@ struct isa_options {
 	/* exceptions of micro-fusion; see keeps_apart in build.c */
 	bool apart_partial_flags, apart_immediate, apart_widening;
 	bool blend_first;	/* VBLENDV and VPBLENDVB begin an issue group */
+	bool moves_limited;	/* rename may be unable to eliminate a move: it has ports */
+	uint32_t constants;	/* rename adds constants of less than this; 0: none */
+	bool domains, fp_adder;	/* uops say where their vector operands are at home; FP additions by themselves */
+	bool renamed_loads, banked_loads;	/* loads say LOAD_RENAMES, LOAD_BANKS */
 };
 /* Once, before the first isa_decode. */
 void isa_configure(struct isa *isa, const struct isa_options *o);

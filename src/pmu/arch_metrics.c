@@ -6,6 +6,7 @@
  * sums that hidden counters keep:
  *
  *   slots, retiring, bad_spec, fe_bound      level 1; back-end bound is the rest, so that the four sum to 255
+ * and for the second level, on parts that have it (else these fields are 0):
  *   heavy_ops, br_mispredict, fetch_lat      parts of retiring, bad_spec and fe_bound
  *   memory_stalls, stalls                    cycles; their ratio is the share of memory bound in back-end bound
  *

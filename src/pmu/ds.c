@@ -173,13 +173,19 @@ static uint64_t *pebs_register(struct spmu *p, uint32_t msr, uint64_t *bits)
 	return NULL;
 }
 
+/* IA32_PEBS_ENABLE: output selects 2 and 3 are reserved.  (Bit 63 is precise store, of processors without output select.) */
+static bool bad_output(uint64_t enable)
+{
+	return enable >> 62 & 1 && !(enable >> 63);
+}
+
 int pmu_ds_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 {
 	uint64_t bits, *reg = pebs_register(p, msr, &bits);
 	int reload = reload_counter(p, msr);
 	if (reg) {
-		if (value & ~bits || (msr == MSR_IA32_PEBS_ENABLE && value >> 62 & 1 && !(value >> 63)))
-			return SPMU_GP;		/* output select 2 and 3 are reserved */
+		if (value & ~bits || (msr == MSR_IA32_PEBS_ENABLE && bad_output(value)))
+			return SPMU_GP;
 		int error = pmu_change(p, reg, value);
 		for (unsigned i = 0; !error && msr == MSR_IA32_PEBS_ENABLE && i < p->model->gp + p->model->fixed; i++)
 			if (!pmu_pebs_on(p, i)) {
@@ -231,8 +237,8 @@ int pmu_ds_restored(struct spmu *p)
 {
 	static const uint32_t registers[] = { MSR_IA32_PEBS_ENABLE, MSR_PEBS_DATA_CFG, MSR_PEBS_LD_LAT_THRESHOLD, MSR_PEBS_FRONTEND };
 	struct pmu_ds_state *d = &p->ds;
-	bool bad = !canonical(d->area) || d->misc & MISC_OURS || d->lbr.depth > PMU_LBR_MAX || !d->lbr.depth != (d->lbr.style == LBR_NONE) ||
-		(d->lbr.depth && d->lbr.tos >= d->lbr.depth) || d->debugctl & ~(pmu_ds_debugctl_bits(p) | UINT64_C(1) << 12);
+	bool bad = !canonical(d->area) || d->misc & MISC_OURS || !pmu_lbr_valid(p) ||
+		d->debugctl & ~(pmu_ds_debugctl_bits(p) | UINT64_C(1) << 12) || bad_output(d->enable);
 	for (unsigned i = 0; i < sizeof registers / sizeof *registers; i++) {
 		uint64_t bits, *reg = pebs_register(p, registers[i], &bits);
 		bad |= reg && *reg & ~bits;
@@ -345,6 +351,12 @@ uint32_t pmu_bts_due(const struct spmu *p, const struct spmu_batch *b, uint32_t 
 		if (bts_wants(p, &b->records[i]) && !--left)
 			return i;
 	return b->count;
+}
+
+bool pmu_bts_reached(const struct spmu *p)
+{
+	struct pmu_ds_buffer buffer;
+	return pmu_ds_buffer(p, 0, &buffer) && buffer.index >= buffer.threshold;
 }
 
 /* ---- batches ------------------------------------------------------------------------------------------------ */

@@ -46,7 +46,7 @@ struct pmu_lbr_state {
 	uint64_t control;	/* LBR_SELECT, or IA32_LBR_CTL */
 	uint64_t last;
 	uint64_t from[PMU_LBR_MAX], to[PMU_LBR_MAX], info[PMU_LBR_MAX];	/* as the MSRs read; ARCH: entry 0 is the newest */
-	uint64_t ler_from, ler_to;
+	uint64_t ler_from, ler_to, ler_info;
 };
 
 struct pmu_ds_state {
@@ -95,6 +95,8 @@ bool pmu_pebs_on(const struct spmu *p, unsigned i);
  * pmu_family.acts: the plan must be made anew (ds_pmi said so).  The family then goes on as without PEBS: if `wrapped`, and
  * the counter's INT bit is set, a PMI is due for the overflow itself. */
 bool pmu_pebs_acts(struct spmu *p, unsigned i, bool wrapped, bool fired, const struct pmu_moment *at);
+/* Overflow bits have been set by IA32_PERF_GLOBAL_STATUS_SET: a counter of an imprecise event that samples does so at the next opportunity. */
+void pmu_pebs_status_set(struct spmu *p, uint64_t bits);
 /* Counter i (general-purpose) counts this instead of its row's expression (load latency, precise store, front-end events); NULL: the row's
  * own.  Asked for every counter whose enable bit is set, also where the table has no expression for the event. */
 const struct pmu_expr *pmu_pebs_expr(const struct spmu *p, unsigned i);
@@ -118,6 +120,7 @@ int  pmu_ds_restored(struct spmu *p);
 void pmu_ds_segment(struct spmu *p, const struct spmu_batch *b, uint32_t from, uint32_t to);
 /* First record in [from, count) at which a BTS interrupt arises; count: none. */
 uint32_t pmu_bts_due(const struct spmu *p, const struct spmu_batch *b, uint32_t from);
+bool pmu_bts_reached(const struct spmu *p);	/* the record has been written: the index stands at the threshold or behind it */
 /* A batch begins. */
 void pmu_ds_begin(struct spmu *p, const struct spmu_batch *b);
 /* An interrupt is taken: the last-exception registers. */
@@ -150,6 +153,7 @@ void pmu_pebs_reset(struct spmu *p);
 /* The record's bytes; *rip: offset of its RIP if only the next instruction tells it, else 0.  Returns the length. */
 size_t pmu_pebs_bytes(struct spmu *p, unsigned i, const struct pmu_moment *at, uint8_t out[PEBS_RECORD_MAX], size_t *rip);
 
+bool pmu_lbr_valid(const struct spmu *p);	/* could WRMSR have made the stack's state? */
 void pmu_lbr_branch(struct spmu *p, const struct spmu_batch *b, uint32_t record);
 int  pmu_lbr_wrmsr(struct spmu *p, uint32_t msr, uint64_t value);
 int  pmu_lbr_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value);

@@ -13,6 +13,10 @@
  * Entries by IA32_PERF_CAPABILITIES.LBR_FMT: 0 32 bits; 1 linear address; 2 effective address, the same where CS has base 0;
  * 3 effective, mispredicted in FROM[63]; 4 the same and TSX flags in FROM[62:61]; 5 flags and cycles in LBR_INFO; 3FH architectural.
  *
+ * A filter by privilege level goes by the level at which a branch ends, as the manual's newer editions say (that of June 2016: at which
+ * it occurs), and the chapter on architectural LBRs; they differ for far transfers alone.  On Nehalem LBR_SELECT's bits for jumps keep out
+ * calls and returns as well (Linux, lbr.c: "NHM/WSM erratum"; the manual says of Sandy Bridge that they no longer do).
+ *
  * Cycles (LBR_INFO[15:0]) run from one recorded branch's retirement to the next's; a stack's first entry has 0.
  * GUESS: WRMSR to FROM and TO faults unless bits are a sign-extended 48-bit address (NHM: 62:47, HSW: 60:47, SKL and architectural: 63:47
  * equal); writing 1 << 47 to 680H settles it.  From Linux, arch/x86/events/intel/lbr.c: it does on Haswell without TSX.
@@ -23,12 +27,14 @@
 #include "pmu_internal.h"
 #include <string.h>
 
+#define CAP_FW_WRITE (UINT64_C(1) << 13)	/* from Sandy Bridge on */
 #define STATUS_LBR_FRZ (UINT64_C(1) << 58)
 #define DEBUGCTL_LBR UINT64_C(1)
 #define DEBUGCTL_FREEZE_LBRS_ON_PMI (UINT64_C(1) << 11)
 #define FLAG_MISPREDICTED (UINT64_C(1) << 63)
 #define SELECT_CALL_STACK (UINT64_C(1) << 9)
 #define CTL_CALL_STACK (UINT64_C(1) << 3)
+enum { CALL_BYTES = 5 };	/* CALL rel32 without a prefix */
 #define CTL_BITS UINT64_C(0x7f000f)
 #define INFO_CYCLES_VALID (UINT64_C(1) << 60)
 #define INFO_BITS_SKYLAKE (UINT64_C(7) << 61 | 0xffff)
@@ -106,6 +112,12 @@ static bool passes(const struct spmu *p, enum kind kind, unsigned cpl)
 	uint64_t v = p->ds.lbr.control;
 	if (p->ds.lbr.style == LBR_ARCH)	/* set bits let pass */
 		return v >> (cpl ? 2 : 1) & 1 && v >> control_bit[kind] & 1;
+	if (p->ds.lbr.style == LBR_NEHALEM && !(p->model->capabilities & CAP_FW_WRITE)) {	/* before Sandy Bridge: jumps are calls and returns, too */
+		if ((kind == IND_CALL || kind == NEAR_RET) && v >> select_bit[IND_JMP] & 1)
+			return false;
+		if (kind == REL_CALL && v >> select_bit[REL_JMP] & 1)
+			return false;
+	}
 	return !(v >> (cpl ? 1 : 0) & 1) && !(v >> select_bit[kind] & 1);	/* set bits suppress */
 }
 
@@ -144,6 +156,8 @@ void pmu_lbr_branch(struct spmu *p, const struct spmu_batch *b, uint32_t record)
 		pop(p);
 		return;
 	}
+	if (call_stack(p) && kind == REL_CALL && to == from + CALL_BYTES)
+		return;		/* a call of what follows it, to learn its own address, has no return */
 	if (shape(p)->info) {
 		uint64_t cycles = l->timed && cycle > l->last ? cycle - l->last : 0;
 		info = (cycles > 0xffff ? 0xffff : cycles) | (mispredicted ? FLAG_MISPREDICTED : 0);
@@ -191,6 +205,7 @@ void pmu_lbr_interrupt(struct spmu *p)
 	if (p->ds.lbr_on && shape(p)->ler_from && pmu_lbr_newest(p, 0, entry)) {
 		p->ds.lbr.ler_from = entry[0];
 		p->ds.lbr.ler_to = entry[1];
+		p->ds.lbr.ler_info = entry[2];
 	}
 }
 
@@ -208,7 +223,33 @@ void pmu_lbr_pmi(struct spmu *p)
 
 /* ---- registers ---------------------------------------------------------------------------------------------- */
 
-enum lbr_register { REG_NONE, REG_FROM, REG_TO, REG_INFO, REG_TOS, REG_SELECT, REG_DEPTH, REG_LER_FROM, REG_LER_TO, REG_BEYOND };
+enum lbr_register { REG_NONE, REG_FROM, REG_TO, REG_INFO, REG_TOS, REG_SELECT, REG_DEPTH, REG_LER_FROM, REG_LER_TO, REG_LER_INFO, REG_BEYOND };
+
+static bool depth_exists(const struct spmu *p, uint64_t depth)
+{
+	return p->ds.lbr.style == LBR_ARCH ? depth == 8 || depth == 16 || depth == 32 : depth == shape(p)->depth;
+}
+
+static uint64_t control_bits(const struct spmu *p)
+{
+	return p->ds.lbr.style == LBR_ARCH ? CTL_BITS : shape(p)->select;
+}
+
+static uint64_t info_bits(const struct spmu *p)
+{
+	return p->ds.lbr.style == LBR_ARCH ? INFO_BITS_ARCH : p->ds.lbr.style == LBR_SKYLAKE ? INFO_BITS_SKYLAKE : 0;
+}
+
+bool pmu_lbr_valid(const struct spmu *p)
+{
+	const struct pmu_lbr_state *l = &p->ds.lbr;
+	if (!depth_exists(p, l->depth) || (l->depth ? l->tos >= l->depth : l->tos) || l->control & ~control_bits(p) || l->ler_info & ~info_bits(p))
+		return false;
+	for (unsigned i = 0; i < PMU_LBR_MAX; i++)
+		if (l->info[i] & ~info_bits(p))
+			return false;
+	return true;
+}
 
 static enum lbr_register register_of(const struct spmu *p, uint32_t msr, unsigned *index)
 {
@@ -229,7 +270,7 @@ static enum lbr_register register_of(const struct spmu *p, uint32_t msr, unsigne
 	if (msr == s->ler_to)
 		return REG_LER_TO;
 	if (p->ds.lbr.style == LBR_ARCH)
-		return msr == MSR_IA32_LBR_CTL ? REG_SELECT : msr == MSR_IA32_LBR_DEPTH ? REG_DEPTH : REG_NONE;
+		return msr == MSR_IA32_LBR_CTL ? REG_SELECT : msr == MSR_IA32_LBR_DEPTH ? REG_DEPTH : msr == MSR_IA32_LER_INFO ? REG_LER_INFO : REG_NONE;
 	return s->select && msr == MSR_LBR_SELECT ? REG_SELECT : REG_NONE;
 }
 
@@ -269,7 +310,7 @@ int pmu_lbr_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 		}
 		return SPMU_OK;
 	case REG_INFO:
-		if (value & ~(l->style == LBR_ARCH ? INFO_BITS_ARCH : INFO_BITS_SKYLAKE))
+		if (value & ~info_bits(p))
 			return SPMU_GP;
 		l->info[i] = value;
 		return SPMU_OK;
@@ -279,13 +320,13 @@ int pmu_lbr_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 		l->tos = (uint8_t)value;
 		return SPMU_OK;
 	case REG_SELECT:
-		if (value & ~(l->style == LBR_ARCH ? CTL_BITS : shape(p)->select))
+		if (value & ~control_bits(p))
 			return SPMU_GP;
 		l->control = value;
 		pmu_ds_debugctl(p, p->ds.debugctl);
 		return SPMU_OK;
 	case REG_DEPTH:
-		if (value != 8 && value != 16 && value != 32)
+		if (!depth_exists(p, value))
 			return SPMU_GP;
 		memset(l->from, 0, sizeof l->from);
 		memset(l->to, 0, sizeof l->to);
@@ -298,6 +339,11 @@ int pmu_lbr_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 		return SPMU_OK;
 	case REG_LER_TO:
 		l->ler_to = value;
+		return SPMU_OK;
+	case REG_LER_INFO:
+		if (value & ~info_bits(p))
+			return SPMU_GP;
+		l->ler_info = value;
 		return SPMU_OK;
 	case REG_BEYOND:
 		return SPMU_GP;
@@ -321,6 +367,7 @@ int pmu_lbr_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value)
 	case REG_DEPTH: *value = l->depth; return SPMU_OK;
 	case REG_LER_FROM: *value = l->ler_from; return SPMU_OK;
 	case REG_LER_TO: *value = l->ler_to; return SPMU_OK;
+	case REG_LER_INFO: *value = l->ler_info; return SPMU_OK;
 	case REG_BEYOND: return SPMU_GP;
 	default: return SPMU_ENOMSR;
 	}

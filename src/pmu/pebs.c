@@ -11,7 +11,8 @@
  *   PDIR   counter 1 with INST_RETIRED.PREC_DIST (C0H/01H), Sandy Bridge to Skylake
  *   PDist  counter 0 with a precise event, and fixed counter 0 (from Ice Lake on)
  * An event that is not precise is sampled from Ice Lake on only, at the next opportunity: the record is of the first instruction that
- * retires behind the overflow.  A precise event is one that the table calls so, with the table's CMASK, INV and EDGE and no AnyThread.
+ * retires behind the overflow (one found out when the batch of that instruction has gone: the first of the batch in hand).  Setting the
+ * overflow bit by IA32_PERF_GLOBAL_STATUS_SET does the same.  A precise event is one that the table calls so, with the table's CMASK, INV and EDGE and no AnyThread.
  *
  * A record clears the counter's overflow bit and reloads the counter: from the DS area; or from MSR_RELOAD_x when records go into the trace
  * (IA32_PEBS_ENABLE[62:61] 1), or always with spmu_host.pebs_reload_msrs.  When the buffer is full, absent or faults, the record is lost
@@ -24,6 +25,7 @@
  *
  * GUESS: the record of an imprecise event has the state behind that next instruction; a loop of distinct instructions on such a machine settles it.
  * GUESS: with PMI_AFTER_EACH_RECORD (bit 60, output into the trace) the overflow bit stays set and the PMI is the counter's own.
+ * GUESS: an armed counter is disarmed by clearing its bit of IA32_PEBS_ENABLE and by nothing else.
  * GUESS: a full buffer does not reload the counter (as the manual says of Goldmont).
  */
 #include "pmu_internal.h"
@@ -235,6 +237,21 @@ static uint64_t status_bit(const struct spmu *p, unsigned i)
 	return i < p->model->gp ? UINT64_C(1) << i : UINT64_C(1) << (32 + i - p->model->gp);
 }
 
+static void wait_for_next(struct spmu *p, unsigned i, uint64_t cycle)
+{
+	if (!p->ds.waiting || cycle < p->ds.waiting_since)
+		p->ds.waiting_since = cycle;
+	p->ds.waiting |= 1u << i;
+}
+
+/* SDM, section on PEBS of Goldmont: such a record "may also be generated". */
+void pmu_pebs_status_set(struct spmu *p, uint64_t bits)
+{
+	for (unsigned i = 0; i < p->model->gp + p->model->fixed; i++)
+		if (bits & status_bit(p, i) && pmu_pebs_on(p, i) && way_of(p, i) == WAY_NEXT)
+			wait_for_next(p, i, p->in_pmi ? p->now : p->floor);
+}
+
 static void reload(struct spmu *p, unsigned i)
 {
 	uint64_t value;
@@ -288,9 +305,7 @@ bool pmu_pebs_acts(struct spmu *p, unsigned i, bool wrapped, bool fired, const s
 	enum way way = way_of(p, i);
 	if (waited || (wrapped && way == WAY_NEXT)) {
 		if (at->next >= at->batch->count && !at->batch->is_last) {	/* behind this batch */
-			if (!p->ds.waiting || at->cycle < p->ds.waiting_since)
-				p->ds.waiting_since = at->cycle;
-			p->ds.waiting |= 1u << i;
+			wait_for_next(p, i, at->cycle);
 			return false;
 		}
 		p->ds.waiting &= ~(1u << i);

@@ -92,7 +92,7 @@ void pmu_request_to(struct spmu *p, uint64_t cycle, unsigned threads)
 
 /* ---- save and restore --------------------------------------------------------------------------------------- */
 
-struct saved_counter { uint64_t value, remainder, armed_from; bool armed, previous; };
+struct saved_counter { uint64_t value, remainder, armed_from; uint8_t armed, previous; };
 struct saved {
 	char magic[8];
 	uint32_t bytes, family, counters, lvt;

@@ -518,6 +518,15 @@ static uint32_t first_unretired(const struct spmu *p, const struct spmu_batch *b
 	return b->count;
 }
 
+/* First record at or after `from` that retires behind `cycle`; count if none. */
+static uint32_t first_behind(const struct spmu_batch *b, uint32_t from, uint64_t cycle)
+{
+	for (uint32_t i = from; i < b->count; i++)
+		if (b->records[i].kind == SPMU_REC_UOP && b->records[i].did & SPMU_DID(RETIRED) && b->base_cycle + b->records[i].retire > cycle)
+			return i;
+	return b->count;
+}
+
 /* How many remembered instructions of `threads` retired behind `cycle`; they are among the history's last.  *at: the first of them. */
 static size_t history_behind(const struct spmu *p, uint64_t cycle, unsigned threads, size_t *at)
 {
@@ -566,8 +575,7 @@ static struct due next_due(struct spmu *p, const struct spmu_batch *b, const str
 		d.record = i;
 		d.next = i + 1;
 	} else {
-		uint64_t before;
-		d.next = first_unretired(p, b, g->record0, d.cycle, PMI_OWN | PMI_OTHER, &before);
+		d.next = first_behind(b, g->record0, d.cycle);
 	}
 	return d;
 }
@@ -626,7 +634,7 @@ static void act(struct spmu *p, const struct spmu_batch *b, struct bounds *g, co
 		p->wrapped &= ~(1u << i);
 		changed |= p->model->family->acts(p, i, wrapped, fired, &at);
 	}
-	if (d->bts && p->model->family->ds_pmi)
+	if (d->bts && p->model->family->ds_pmi && pmu_bts_reached(p))
 		changed |= p->model->family->ds_pmi(p, false, &at);
 	if (changed)
 		pmu_plan(p);	/* only starts what is programmed and stops: takes no memory */
@@ -690,8 +698,7 @@ static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
 	for (unsigned n = 0; n < PMU_ACTS_LAST; n++) {
 		if (p->late != PMU_NEVER) {
 			struct due d = { .cycle = p->late, .set = p->late_due, .record = b->count };
-			uint64_t before;
-			d.next = first_unretired(p, b, g.record0, d.cycle, PMI_OWN | PMI_OTHER, &before);
+			d.next = first_behind(b, g.record0, d.cycle);
 			p->late = PMU_NEVER;
 			p->late_due = 0;
 			act(p, b, &g, &d);

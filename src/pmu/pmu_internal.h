@@ -79,6 +79,7 @@ struct spmu_model {
 	unsigned version, gp, fixed, slots, tsc_num, tsc_den;
 	bool any_thread;		/* AnyThread bits exist */
 	unsigned features;		/* set of PMU_FEATURE_ */
+	const char *core, *libpfm;	/* nearest core preset, libpfm4's name of the table; NULL: not said */
 	unsigned model, threads;	/* family netburst: CPUID model; hardware threads */
 	struct pmu_row *row;
 	size_t rows;
@@ -215,10 +216,14 @@ enum { PMU_NETBURST_COUNTERS = 18, PMU_NETBURST_ESCRS = 45 };
 struct pmu_netburst_state {
 	uint32_t escr[PMU_NETBURST_ESCRS], cccr[PMU_NETBURST_COUNTERS];
 	uint32_t debugctl, tc_precise, pebs_enable, pebs_matrix;
-	struct pmu_expr expr[PMU_NETBURST_COUNTERS + 1];	/* what each counter's ESCR detects; the last: what never happens */
-	uint32_t exact, independent;	/* counters whose events may exceed 15 a cycle; that are thread-independent */
 	uint64_t batch;			/* whose tags were made last */
 	uint16_t open[2], closing[2];	/* by thread: tags of the instruction that the batch before left open, and of this batch's last */
+};
+
+/* Made from the registers. */
+struct pmu_netburst_detected {
+	struct pmu_expr expr[PMU_NETBURST_COUNTERS + 1];	/* what each counter's ESCR detects; the last: what never happens */
+	uint32_t exact, independent;	/* counters whose events may exceed 15 a cycle; that are thread-independent */
 };
 
 union pmu_registers {
@@ -242,6 +247,7 @@ struct spmu {
 	};
 	struct pmu_ds_state ds;		/* DS area, PEBS, BTS, LBR */
 	struct pmu_expr pebs_expr[3];	/* over own sources 0 to 2: load latency, front-end events, stores; family arch */
+	struct pmu_netburst_detected detected;	/* family netburst */
 	struct pmu_counter counter[PMU_MAX_COUNTERS];
 	struct pmu_source own[PMU_MAX_OWN];	/* sources model->sources and up */
 	unsigned owns;

@@ -12,6 +12,8 @@
  *   @metric NAME EXPR             arch, optional: slots and cycles that MSR_PERF_METRICS is made of (arch_metrics.c names them)
  *   @model N                      netburst: CPUID model, 0 to 6: which ESCRs, LBRs and cascades there are
  *   @threads N                    netburst: hardware threads, 1 or 2
+ *   @core NAME                    optional: the core preset nearest to the machines that have this PMU
+ *   @libpfm NAME                  optional: libpfm4's name of the PMU
  *   @slots N                      issue slots a cycle
  *   @tsc NUM/DEN                  time-stamp counter ticks a core cycle
  *
@@ -34,7 +36,7 @@
 #include <string.h>
 
 enum { TABLE_BYTES_MAX = 4 << 20, ROWS_MAX = 4096 };
-enum { SEEN_CPUID = 1, SEEN_CAPABILITIES = 2, SEEN_SLOTS = 4, SEEN_TSC = 8, SEEN_FAMILY = 16, SEEN_FEATURES = 32, SEEN_MODEL = 64, SEEN_THREADS = 128,
+enum { SEEN_CPUID = 1, SEEN_CAPABILITIES = 2, SEEN_SLOTS = 4, SEEN_TSC = 8, SEEN_FAMILY = 16, SEEN_FEATURES = 32, SEEN_CORE = 256, SEEN_LIBPFM = 512, SEEN_MODEL = 64, SEEN_THREADS = 128,
 	SEEN_ARCH = 15, SEEN_OLDER = 12 };
 
 static int problem(char *text, size_t bytes, int error, const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -143,6 +145,12 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 		if (!number(v[0], 10, threads ? 2 : 6, &x[0]) || (threads && !x[0]))
 			return problem(text, bytes, SPMU_EINPUT, threads ? "@threads '%.40s': 1 or 2" : "@model '%.40s': 0 to 6", v[0]);
 		*(threads ? &m->threads : &m->model) = (unsigned)x[0];
+	} else if (!strcmp(key, "@core") && n == 1) {
+		bit = SEEN_CORE;
+		m->core = v[0];
+	} else if (!strcmp(key, "@libpfm") && n == 1) {
+		bit = SEEN_LIBPFM;
+		m->libpfm = v[0];
 	} else if (!strcmp(key, "@slots") && n == 1) {
 		bit = SEEN_SLOTS;
 		if (!number(v[0], 10, 64, &x[0]) || !x[0])
@@ -454,6 +462,8 @@ void spmu_model_free(struct spmu_model *m)
 }
 
 enum spmu_pmu_family spmu_model_family(const struct spmu_model *m) { return m->family->public; }
+const char *spmu_model_core(const struct spmu_model *m) { return m->core; }
+const char *spmu_model_libpfm(const struct spmu_model *m) { return m->libpfm; }
 uint64_t spmu_model_capabilities(const struct spmu_model *m) { return m->capabilities; }
 
 unsigned spmu_model_counter_bits(const struct spmu_model *m, bool fixed)

@@ -93,6 +93,8 @@ static int write_status(struct spmu *p, uint64_t clear, uint64_t set)
 			return error;
 	}
 	p->arch.status = (p->arch.status & ~clear) | set;
+	if (set)
+		pmu_pebs_status_set(p, set);
 	return SPMU_OK;
 }
 
@@ -223,7 +225,7 @@ static int arch_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 static uint64_t in_use(const struct spmu *p)
 {
 	uint64_t set = 0;
-	bool pmi = false;
+	bool pmi = p->ds.enable & counter_bits(p);	/* PEBS counts as PMI in use */
 	for (unsigned i = 0; i < gp_counters(p); i++) {
 		set |= (uint64_t)!!(p->arch.evtsel[i] & 0xff) << i;
 		pmi |= !!(p->arch.evtsel[i] & SPMU_EVTSEL_INT);
@@ -292,8 +294,8 @@ static int arch_shape(struct spmu_model *m, char *text, size_t text_bytes)
 	if (m->capabilities & CAP_PERF_METRICS) {
 		m->counters += PMU_METRICS;
 		for (unsigned i = 0; i < PMU_METRICS; i++)
-			if (!m->metric[i].terms || m->fixed < 4) {
-				snprintf(text, text_bytes, "PERF_METRICS wants fixed counter 3 and every @metric; number %u is missing", i);
+			if (m->fixed < 4 || (i <= METRIC_FE_BOUND && !m->metric[i].terms)) {
+				snprintf(text, text_bytes, "PERF_METRICS wants fixed counter 3 and @metric slots, retiring, bad_spec and fe_bound");
 				return SPMU_EINPUT;
 			}
 	}

@@ -126,8 +126,7 @@ static bool merge(struct spmu *p, struct pmu_expr *x, const struct pmu_term *t, 
 
 static void add_row(struct spmu *p, unsigned i, const struct pmu_row *row)
 {
-	struct pmu_netburst_state *n = &p->netburst;
-	struct pmu_expr *x = &n->expr[i];
+	struct pmu_expr *x = &p->detected.expr[i];
 	const struct spmu_event *e = &row->public;
 	bool twice = (p->host.quirks & SPMU_QUIRK_NETBURST_TC_MISC_TWICE && e->escr[0] == MSR_TC_ESCR0 && e->event == 0x06) ||
 		(p->host.quirks & SPMU_QUIRK_NETBURST_BSQ_TWICE && e->escr[0] == MSR_BSU_ESCR0 && e->event == 0x0c);
@@ -138,7 +137,7 @@ static void add_row(struct spmu *p, unsigned i, const struct pmu_row *row)
 			const struct pmu_source *s = &p->model->source[t.source];
 			bool levels = s->is_signal ? s->form == FORM_PENDING || pmu_signal_kind(s->signal) == SPMU_OCCUPANCY : s->until != STAGE_NONE;
 			if (levels || pmu_squashed(s->stage, s->did_mask, s->did_want))
-				n->exact |= 1u << i;
+				p->detected.exact |= 1u << i;
 			if (merge(p, x, &t, s))
 				continue;
 		}
@@ -146,7 +145,7 @@ static void add_row(struct spmu *p, unsigned i, const struct pmu_row *row)
 			x->term[x->terms++] = t;
 	}
 	if (e->thread_independent)
-		n->independent |= 1u << i;
+		p->detected.independent |= 1u << i;
 }
 
 /* Makes expr[i] anew: the rows that the ESCR's mask is made of, the one of most bits first. */
@@ -154,9 +153,9 @@ static void compose(struct spmu *p, unsigned i)
 {
 	struct pmu_netburst_state *n = &p->netburst;
 	int e = netburst_wired(p->model, i, n->cccr[i] >> 13 & 7);
-	n->expr[i].terms = 0;
-	n->exact &= ~(1u << i);
-	n->independent &= ~(1u << i);
+	p->detected.expr[i].terms = 0;
+	p->detected.exact &= ~(1u << i);
+	p->detected.independent &= ~(1u << i);
 	if (e < 0)
 		return;
 	uint32_t msr = netburst_escr_msr((unsigned)e), event = n->escr[e] >> 25 & 63, left = n->escr[e] >> 9 & 0xffff;
@@ -188,8 +187,8 @@ static void netburst_setup(const struct spmu *p, unsigned i, struct pmu_counter 
 	int e = netburst_wired(p->model, i, v >> 13 & 7), pair = e < 0 ? -1 : netburst_pair(p->model, (unsigned)e);
 	if (e < 0 || (!(n->escr[e] >> 25 & 63) && !(pair >= 0 && n->escr[pair] >> 25 & 63)))
 		return;
-	bool independent = n->independent >> i & 1, clocks = (v & SPMU_CCCR_COMPARE) && (v & SPMU_CCCR_COMPLEMENT);
-	c->expr = &n->expr[i];
+	bool independent = p->detected.independent >> i & 1, clocks = (v & SPMU_CCCR_COMPARE) && (v & SPMU_CCCR_COMPLEMENT);
+	c->expr = &p->detected.expr[i];
 	c->who = (uint8_t)netburst_who(n->escr[e], independent);
 	if (independent && c->who && c->who != (WHO_OWN | WHO_OTHER)) {
 		c->while_in = c->who;
@@ -198,9 +197,8 @@ static void netburst_setup(const struct spmu *p, unsigned i, struct pmu_counter 
 	if (!c->expr->terms || !c->who) {	/* nothing ever happens: that is at most the threshold */
 		if (!clocks)
 			return;
-		c->expr = &n->expr[NEVER];
+		c->expr = &p->detected.expr[NEVER];
 		c->who = WHO_OWN | WHO_OTHER;
-		c->while_in = 0;
 	}
 	if (v & SPMU_CCCR_COMPARE) {
 		c->cmask = (uint8_t)((v >> 20 & 15) + 1);	/* more than the threshold; with COMPLEMENT, not more */
@@ -208,7 +206,7 @@ static void netburst_setup(const struct spmu *p, unsigned i, struct pmu_counter 
 		c->edge = !!(v & SPMU_CCCR_EDGE);
 	}
 	c->clip = 15;
-	c->exact = n->exact >> i & 1;
+	c->exact = p->detected.exact >> i & 1;
 	if (p->model->threads > 1 && (v >> 16 & 3) != 3)
 		c->active = (uint8_t)(ACTIVE_NONE << (v >> 16 & 3));
 	c->counts = netburst_running(p, i);
@@ -315,11 +313,28 @@ static int write_word(struct spmu *p, uint32_t *reg, uint64_t value, uint64_t al
 	return error;
 }
 
+/* Bits that are not reserved. */
+static uint64_t escr_bits(const struct spmu *p)
+{
+	return p->model->threads > 1 ? 0x7fffffff : 0x7ffffffc;
+}
+
+static uint64_t cccr_bits(const struct spmu *p, unsigned i)
+{
+	return (UINT64_C(0xcffff000) & ~(p->model->threads > 1 ? 0 : (uint64_t)SPMU_CCCR_OVF_PMI_T1)) |
+		(netburst_extended_cascade(p->model, i) >= 0 ? SPMU_CCCR_EXTENDED_CASCADE : 0);
+}
+
+static uint64_t pebs_bits(const struct spmu *p)
+{
+	return PEBS_METRICS | SPMU_PEBS_UOP_TAG | SPMU_PEBS_MY_THREAD | (p->model->threads > 1 ? SPMU_PEBS_OTHER_THREAD : 0);
+}
+#define MATRIX_BITS UINT64_C(0x13)
+
 static int write_escr(struct spmu *p, unsigned e, uint64_t value)
 {
-	uint64_t allowed = p->model->threads > 1 ? 0x7fffffff : 0x7ffffffc;
 	uint32_t old = p->netburst.escr[e], set = netburst_counters(e);
-	int error = write_word(p, &p->netburst.escr[e], value, allowed, set);
+	int error = write_word(p, &p->netburst.escr[e], value, escr_bits(p), set);
 	for (; !error && old != value && set; set &= set - 1) {
 		unsigned i = (unsigned)__builtin_ctz(set);
 		if (netburst_wired(p->model, i, p->netburst.cccr[i] >> 13 & 7) == (int)e)
@@ -330,11 +345,8 @@ static int write_escr(struct spmu *p, unsigned e, uint64_t value)
 
 static int write_cccr(struct spmu *p, unsigned i, uint64_t value)
 {
-	uint64_t allowed = UINT64_C(0xcffff000) & ~(p->model->threads > 1 ? 0 : (uint64_t)SPMU_CCCR_OVF_PMI_T1);
-	if (netburst_extended_cascade(p->model, i) >= 0)
-		allowed |= SPMU_CCCR_EXTENDED_CASCADE;
 	uint32_t old = p->netburst.cccr[i];
-	int error = write_word(p, &p->netburst.cccr[i], value, allowed, 1u << i);
+	int error = write_word(p, &p->netburst.cccr[i], value, cccr_bits(p, i), 1u << i);
 	if (error)
 		return error;
 	if ((old ^ value) & FILTER_BITS)
@@ -360,10 +372,9 @@ static int netburst_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 	case MSR_TC_PRECISE_EVENT:
 		return write_word(p, &n->tc_precise, value, UINT32_MAX, 0);
 	case MSR_PEBS_ENABLE:
-		return write_word(p, &n->pebs_enable, value, PEBS_METRICS | SPMU_PEBS_UOP_TAG | SPMU_PEBS_MY_THREAD |
-			(p->model->threads > 1 ? SPMU_PEBS_OTHER_THREAD : 0), 0);
+		return write_word(p, &n->pebs_enable, value, pebs_bits(p), 0);
 	case MSR_PEBS_MATRIX_VERT:
-		return write_word(p, &n->pebs_matrix, value, 0x13, 0);
+		return write_word(p, &n->pebs_matrix, value, MATRIX_BITS, 0);
 	case MSR_DEBUGCTLA: {
 		int error = write_word(p, &n->debugctl, value, pmu_ds_debugctl_bits(p), 0);
 		if (!error)
@@ -415,7 +426,7 @@ static int netburst_shape(struct spmu_model *m, char *text, size_t text_bytes)
 static void netburst_reset(struct spmu *p)
 {
 	const struct pmu_source never = { .is_want = 1, .until = STAGE_NONE };
-	struct pmu_expr *x = &p->netburst.expr[NEVER];
+	struct pmu_expr *x = &p->detected.expr[NEVER];
 	memset(&p->own[0], 0, sizeof p->own[0]);
 	p->own[0] = never;
 	p->owns = 1;
@@ -426,8 +437,25 @@ static void netburst_reset(struct spmu *p)
 		pmu_lbr_style(p, LBR_NETBURST4);
 }
 
+static int netburst_restored(struct spmu *p)
+{
+	struct pmu_netburst_state *n = &p->netburst;
+	for (unsigned e = 0; e < PMU_NETBURST_ESCRS; e++)
+		if (n->escr[e] & ~(netburst_escr(p->model, netburst_escr_msr(e)) < 0 ? 0 : escr_bits(p)))
+			return SPMU_EINPUT;
+	for (unsigned i = 0; i < COUNTERS; i++)
+		if (n->cccr[i] & ~cccr_bits(p, i))
+			return SPMU_EINPUT;
+	if (n->pebs_enable & ~pebs_bits(p) || n->pebs_matrix & ~MATRIX_BITS || n->debugctl & ~pmu_ds_debugctl_bits(p))
+		return SPMU_EINPUT;
+	n->batch = p->batches;	/* what was left open goes on in the next batch */
+	for (unsigned i = 0; i < COUNTERS; i++)
+		compose(p, i);
+	return SPMU_OK;
+}
+
 const struct pmu_family pmu_netburst = {
 	.name = "netburst", .public = SPMU_FAMILY_NETBURST, .shape = netburst_shape, .reset = netburst_reset,
 	.wrmsr = netburst_wrmsr, .rdmsr = netburst_rdmsr, .rdpmc = netburst_rdpmc, .setup = netburst_setup, .wrapped = netburst_wrapped,
-	.acts = netburst_acts, .tag = netburst_tag, .ds_pmi = netburst_ds_pmi, .status = netburst_status, .lvt = 2,
+	.acts = netburst_acts, .tag = netburst_tag, .ds_pmi = netburst_ds_pmi, .restored = netburst_restored, .status = netburst_status, .lvt = 2,
 };

@@ -15,6 +15,7 @@
 #include "run/process.h"
 #include "run/window.h"
 #include "core/core.h"
+#include "softpmu/client.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ struct runner {
 	const struct run_sink *sink;
 	struct run_result *result;
 	struct isa *isa;
+	struct stream *stream;
 	struct process_table procs;
 	struct window window;
 	struct engine engine;
@@ -257,6 +259,29 @@ static bool reaps_child(struct runner *r, struct process *p, const struct st_sys
 	return process_wait_for(&r->procs, p, (uint32_t)s->result);
 }
 
+/* The program asks the sink, or marks a region: a rendezvous behind the instruction that does. */
+static int on_client(struct runner *r, struct process *p, struct rthread *t, const struct st_client *c, size_t bytes, struct err *err)
+{
+	const struct core_wanted all = { { ~UINT64_C(0), ~UINT64_C(0) }, ~UINT64_C(0), ~UINT64_C(0) };
+	const char *name = (const char *)(c + 1);
+	struct st_answer answer = { .number = c->number, .status = SPMU_CLIENT_ABSENT };
+
+	if (c->text_bytes > ST_CLIENT_TEXT || c->text_bytes > bytes - sizeof *c || (c->text_bytes && name[c->text_bytes - 1]))
+		return err_set(err, ERR_INPUT, "the stream of process %u holds a request without a proper name", p->pid);
+	if (t)
+		run_pending(r, t, 0);
+	if (t && r->sink->client && !r->stopped) {
+		runner_drain(r);
+		if (r->window.open)	/* else no time passes */
+			core_serialize(t->core);
+		if (r->sink->client(r->sink->context, &t->pub, c, c->text_bytes ? name : "", &answer))
+			core_want(t->core, &all);
+	}
+	if (c->number)
+		stream_answer(r->stream, p->index, &answer);
+	return 0;
+}
+
 /* Records other than blocks. Sets *stop when the process must wait for another's stream. */
 static int side_record(struct runner *r, struct process *p, const uint64_t *w, size_t length, bool *stop, struct err *err)
 {
@@ -336,6 +361,8 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 			window_map(&r->window, p->index, m, m->path_bytes ? (const char *)(m + 1) : "");
 		break;
 	}
+	case ST_CLIENT:
+		return on_client(r, p, t, (const struct st_client *)w, length * 8, err);
 	case ST_FORK:
 		rc = on_fork(r, p, t, (const struct st_fork *)w);
 		break;
@@ -534,7 +561,6 @@ static int loop(struct runner *r, struct stream *s, struct err *err)
 int run_program(const struct run_options *o, const struct run_sink *sink, struct run_result *result, struct err *err)
 {
 	struct runner r = { .o = o, .sink = sink, .result = result, .started = wall_now() };
-	struct stream *s = NULL;
 	char uops[4096];
 	memset(result, 0, sizeof *result);
 	r.last_tick = r.started;
@@ -552,17 +578,17 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 		rc = engine_start(&r.engine, sink, err);
 	if (rc == 0) {
 		if (o->replay)
-			rc = stream_open(&s, o->replay, err);
+			rc = stream_open(&r.stream, o->replay, err);
 		else
-			rc = stream_launch(&s, &(struct stream_launch){ .argv = o->argv, .tracer_dir = o->tracer_dir,
+			rc = stream_launch(&r.stream, &(struct stream_launch){ .argv = o->argv, .tracer_dir = o->tracer_dir,
 				.follow = o->follow, .regs = o->regs, .save = o->save }, err);
 	}
 	if (rc == 0) {
-		rc = loop(&r, s, err);
+		rc = loop(&r, r.stream, err);
 		engine_drain(&r.engine);
 		for (size_t i = 0; i < r.procs.count; i++)	/* what was measured stays */
 			end_threads(&r, r.procs.process[i]);
-		result->wait_status = stream_wait_status(s);
+		result->wait_status = stream_wait_status(r.stream);
 		char why[512] = "";
 		window_note(&r.window, why, sizeof why);
 		if (rc == 0 && why[0])	/* nothing was measured: no zeros in silence */
@@ -574,8 +600,8 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	engine_stop(&r.engine);
 	process_table_release(&r.procs);
 	window_release(&r.window);
-	if (s)
-		stream_close(s);
+	if (r.stream)
+		stream_close(r.stream);
 	isa_destroy(r.isa);
 	return rc;
 }

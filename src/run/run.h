@@ -29,11 +29,14 @@ struct run_sink {
 	int  (*thread_start)(void *context, struct run_thread *t, struct err *err);
 	void (*thread_end)(void *context, struct run_thread *t);
 	void (*batch)(void *context, struct run_thread *t, const struct spmu_batch *b);
-	/* every record that is not a block, its definition or a switch: ST_PROCESS, ST_MAP, ST_COMM, ST_FORK, ...;
+	/* every record that is not a block, its definition, a switch or a request of the program: ST_PROCESS, ST_MAP, ST_COMM, ST_FORK, ...;
 	 * cycle: the thread's now; t may be NULL (before the first thread) */
 	void (*side)(void *context, struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle);
 	/* about ten times a second of wall time; return nonzero to stop the run early (Ctrl-C handling, progress) */
 	int  (*tick)(void *context, uint64_t instructions, uint64_t cycles);
+	/* The program asks (softpmu/client.h): all that it did before has been passed on, `request` included.  name: of a region, else "".  Fills
+	 * in status and values; true: from now on the sink wants this thread's records whole.  NULL: nobody listens. */
+	bool (*client)(void *context, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer);
 };
 
 struct run_options {

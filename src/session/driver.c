@@ -24,6 +24,29 @@ int driver_write(struct driver_writes *out, struct err *err, const char *name, u
 	return 0;
 }
 
+/* IA32_PERF_CAPABILITIES.PEBS_REC_FMT; -1: this PMU has no PEBS. */
+static int pebs_format(const struct spmu_model *m)
+{
+	return spmu_model_family(m) == SPMU_FAMILY_ARCH && spmu_model_version(m) >= 2 ? (int)(spmu_model_capabilities(m) >> 8 & 15) : -1;
+}
+
+/* General-purpose counters that can make PEBS records: SDM vol. 3B, "Processor Event Based Sampling" of Core (one), Nehalem (four), Ice Lake (all). */
+static uint32_t pebs_counters(const struct spmu_model *m)
+{
+	return pebs_format(m) == 0 ? 1 : pebs_format(m) < 4 ? 15 : 255;
+}
+
+static int pebs_check(const struct spmu_model *m, const struct driver_event *e, struct err *err)
+{
+	if (pebs_format(m) < 0)
+		return err_set(err, ERR_UNSUPPORTED, "'%s': this PMU has no PEBS", e->event->name);
+	if (pebs_format(m) < 4 && !(e->event->flags & SPMU_EVENT_PRECISE))
+		return err_set(err, ERR_UNSUPPORTED, "'%s' is no precise event: PEBS takes it from Ice Lake on only", e->event->name);
+	if (e->fixed < 0 && !(e->event->pmc_mask & pebs_counters(m)))
+		return err_set(err, ERR_UNSUPPORTED, "'%s': no counter that can count it makes PEBS records", e->event->name);
+	return 0;
+}
+
 /* First fit over copies of the PMU, for families whose counters are all alike but for the events' masks. */
 static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, unsigned room, unsigned *pmus, size_t *which, struct err *err)
 {
@@ -31,9 +54,16 @@ static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, 
 	if (!item)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	for (size_t i = 0; i < n; i++)
-		item[i] = (struct plan_item){ .evtsel = e[i].evtsel, .fixed = e[i].fixed,
-			.pmc_mask = e[i].event->flags & SPMU_EVENT_FIXED_ONLY ? 0 : e[i].event->pmc_mask };
-	int rc = plan_make(item, n, spmu_model_gp_counters(m), spmu_model_fixed_counters(m), pmus, which, err);
+		item[i] = (struct plan_item){ .evtsel = e[i].evtsel, .fixed = e[i].precise && pebs_format(m) < 4 ? -1 : e[i].fixed,
+			.pmc_mask = e[i].event->flags & SPMU_EVENT_FIXED_ONLY ? 0 : e[i].event->pmc_mask & (e[i].precise ? pebs_counters(m) : UINT32_MAX) };
+	int rc = 0;
+	for (size_t i = 0; i < n && !rc; i++)
+		if (e[i].precise) {
+			*which = i;
+			rc = pebs_check(m, &e[i], err);
+		}
+	if (!rc)
+		rc = plan_make(item, n, spmu_model_gp_counters(m), spmu_model_fixed_counters(m), pmus, which, err);
 	for (size_t i = 0; i < n && !rc; i++) {
 		e[i].pmu = item[i].pmu;
 		e[i].counter = item[i].gp;
@@ -75,30 +105,51 @@ static bool full_width(const struct spmu_model *m)
 	return spmu_model_capabilities(m) >> 13 & 1;
 }
 
+/* Bits of IA32_PEBS_ENABLE for a general-purpose counter; load latency has an enable bit of its own before Ice Lake. */
+static uint64_t pebs_bits(const struct spmu_model *m, const struct driver_event *e)
+{
+	unsigned code = e->evtsel & 0xffff;
+	bool nehalem = pebs_format(m) == 1 && !full_width(m), latency = code == (nehalem ? 0x100b : 0x01cd);
+	uint64_t bit = UINT64_C(1) << e->counter;
+	return latency && pebs_format(m) >= 1 && pebs_format(m) < 4 ? bit | bit << 32 : bit;
+}
+
 static int arch_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out,
 	struct err *err)
 {
-	uint64_t fixed_ctrl = 0, global = 0;
+	uint64_t fixed_ctrl = 0, global = 0, pebs = 0;
+	const struct driver_event *precise = NULL;
 	bool version2 = spmu_model_version(m) >= 2;
 	int rc = 0;
+	for (size_t i = 0; i < n; i++)
+		if (e[i].pmu == pmu && e[i].precise) {
+			precise = &e[i];
+			pebs |= e[i].counter < 0 ? UINT64_C(1) << (32 + e[i].fixed) : pebs_bits(m, &e[i]);
+		}
 	if (version2)
 		rc = driver_write(out, err, "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, 0, "no counter counts");
+	if (!rc && precise)
+		rc = driver_write(out, err, "IA32_DS_AREA", MSR_IA32_DS_AREA, precise->ds_area, "where the DS area is");
 	for (size_t i = 0; i < n && !rc; i++) {
 		if (e[i].pmu != pmu)
 			continue;
 		if (e[i].counter < 0) {
-			fixed_ctrl |= ((e[i].kernel ? 1u : 0) | (e[i].user ? 2u : 0) | (e[i].sampled ? UINT64_C(8) : 0)) << 4 * e[i].fixed;
+			fixed_ctrl |= ((e[i].kernel ? 1u : 0) | (e[i].user ? 2u : 0) | (e[i].sampled && !e[i].precise ? UINT64_C(8) : 0)) << 4 * e[i].fixed;
 			global |= UINT64_C(1) << (32 + e[i].fixed);
 			continue;
 		}
 		uint64_t v = e[i].evtsel | (e[i].user ? SPMU_EVTSEL_USR : 0) | (e[i].kernel ? SPMU_EVTSEL_OS : 0) |
-			(e[i].sampled ? SPMU_EVTSEL_INT : 0) | SPMU_EVTSEL_EN;
+			(e[i].sampled && !e[i].precise ? SPMU_EVTSEL_INT : 0) | SPMU_EVTSEL_EN;
 		rc = driver_write(out, err, NAME(evtsel_names, e[i].counter), MSR_IA32_PERFEVTSEL0 + (uint32_t)e[i].counter, v,
-			"%.60s, %s%s", e[i].event->name, rings(&e[i]), e[i].sampled ? ", PMI on overflow" : "");
+			"%.60s, %s%s", e[i].event->name, rings(&e[i]), e[i].precise ? ", no PMI: PEBS" : e[i].sampled ? ", PMI on overflow" : "");
 		global |= UINT64_C(1) << e[i].counter;
 	}
 	if (!rc && fixed_ctrl)
 		rc = driver_write(out, err, "IA32_FIXED_CTR_CTRL", MSR_IA32_FIXED_CTR_CTRL, fixed_ctrl, "rings and PMI of the fixed counters");
+	if (!rc && precise && pebs_format(m) >= 4)
+		rc = driver_write(out, err, "MSR_PEBS_DATA_CFG", MSR_PEBS_DATA_CFG, 0, "records hold the basic group");
+	if (!rc && precise)
+		rc = driver_write(out, err, "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, pebs, "overflow of these counters arms PEBS");
 	if (!rc && version2)
 		rc = driver_write(out, err, "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, global, "these counters count");
 	return rc;

@@ -4,6 +4,7 @@
  *
  *   driver.c           choice by family; the architectural PMU, P6 and P5
  *   driver_netburst.c  NetBurst: event -> ESCR -> CCCR and counter -> ...
+ *   program.c          the whole list of writes, presets included
  */
 #ifndef SESSION_DRIVER_H
 #define SESSION_DRIVER_H
@@ -17,6 +18,7 @@ struct driver_write {
 	uint32_t msr;
 	uint64_t value;
 	const char *name;	/* of the MSR: "IA32_PERFEVTSEL0"; static */
+	bool apic;		/* not an MSR: the local APIC's register at offset `msr` */
 	char why[120];		/* one line */
 };
 struct driver_writes { struct driver_write write[96]; size_t count; };
@@ -30,10 +32,15 @@ struct driver_event {
 	int  fixed;		/* fixed counter wanted, -1: none; in/out: assign may drop it */
 	bool user, kernel;
 	bool sampled;		/* its overflow interrupts */
+	bool precise;		/* its overflow makes PEBS records instead, in the DS area at ds_area, which the caller has set up */
+	uint64_t ds_area;
 	/* out, by assign */
 	unsigned pmu;		/* which copy of the PMU */
 	int  counter;		/* general-purpose counter, -1: the fixed one */
-	int  escr;		/* NetBurst: index among the PMU's ESCRs; else unused */
+	uint32_t escr;		/* NetBurst: the ESCR's MSR; else unused */
+	uint32_t up_escr;	/* NetBurst: MSR of the ESCR that tags for it; 0: none */
+	int  up_counter;	/* NetBurst: the counter that keeps that ESCR awake, counting its event; -1: needs none */
+	unsigned tag;		/* NetBurst: execution tag, 0 to 3 */
 };
 
 struct driver {
@@ -61,7 +68,16 @@ struct driver {
 
 /* Never NULL. */
 const struct driver *driver_for(const struct spmu_model *m);
-extern const struct driver driver_netburst __attribute__((weak));
+extern const struct driver driver_netburst;
+
+/* program.c.  All that a driver writes to count, or sample, the events of copy `pmu` from nothing: the writes of setup, the counters preset just
+ * before they are let count (to -period[i] where e[i] is sampled or precise, else to 0), the local APIC's entry where one interrupts.  Appended to
+ * *out, in order.  As setup, or
+ * ERR_INPUT for a period that no counter holds. */
+int driver_program(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu, const uint64_t *period, struct driver_writes *out,
+	struct err *err);
+/* Executes them.  0, or ERR_UNSUPPORTED naming the write that the PMU refused. */
+int driver_execute(struct spmu *p, const struct driver_writes *w, struct err *err);
 
 /* For drivers: appends; ERR_UNSUPPORTED when *out is full. */
 int driver_write(struct driver_writes *out, struct err *err, const char *name, uint32_t msr, uint64_t value, const char *why, ...)

@@ -12,6 +12,8 @@
 
 uint64_t names_evtsel(const struct spmu_event *e)
 {
+	if (e->escr[0])		/* NetBurst: the mask has 16 bits and goes its own way (driver.h) */
+		return e->event;
 	return (uint64_t)e->event | (uint64_t)e->umask << 8 | (e->edge ? SPMU_EVTSEL_EDGE : 0) |
 	       (e->any ? SPMU_EVTSEL_ANY : 0) | (e->inv ? SPMU_EVTSEL_INV : 0) | SPMU_EVTSEL_CMASK(e->cmask);
 }

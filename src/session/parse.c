@@ -23,6 +23,7 @@ struct parser {
 	struct session_events *out;
 	struct err *err;
 	int group, groups;
+	bool registers;	/* for a look at registers only: any ring, precise or not, modelled or not */
 };
 
 /* What modifiers and terms said about one event. */
@@ -71,9 +72,6 @@ static int unknown(struct parser *p, const char *name)
 		if (strcasecmp(name, kernel[i]) == 0)
 			return bad(p, ERR_UNSUPPORTED, "event '%s' is counted by a kernel, and there is none in the model "
 				   "(user mode only)", name);
-	if (p->core && !strcmp(p->core->libpfm, "none"))	/* a stand-in: data/events/stand-in.tsv */
-		return bad(p, ERR_UNSUPPORTED, "event '%s': the PMU of %s is not modelled yet; it counts cycles, instructions, branches "
-			   "and branch-misses", name, core_name(p));
 	names_nearest(p->model, name, near, sizeof near);
 	if (near[0])
 		return bad(p, ERR_INPUT, "unknown event '%s' on %s; nearest: %s", name, core_name(p), near);
@@ -94,6 +92,9 @@ static int modifiers(struct parser *p, struct wish *w, const char *s, size_t n, 
 		case 'u': w->user = true; break;
 		case 'p': w->precise++; break;
 		case 'k': case 'h':
+			w->kernel = true;
+			if (p->registers)
+				break;
 			return bad(p, ERR_UNSUPPORTED, "'%s': the tracer sees user mode only, so ':%c' cannot be counted",
 				where, s[i]);
 		case 'G':
@@ -110,7 +111,7 @@ static int modifiers(struct parser *p, struct wish *w, const char *s, size_t n, 
 		}
 	if (w->precise > 3)
 		return bad(p, ERR_INPUT, "'%s': at most three 'p'", where);
-	if (w->precise)
+	if (w->precise && !p->registers)
 		return bad(p, ERR_UNSUPPORTED,
 			"'%s': ':%.*s' asks for PEBS, which the modelled PMU does not have; without it "
 			"samples are taken by the PMI",
@@ -200,12 +201,12 @@ static int add(struct parser *p, const char *spelled, size_t n, const struct spm
 	       const struct wish *w, bool libpfm)
 {
 	struct session_event e = { .event = row, .fixed = -1, .group = p->group, .precise = (uint8_t)w->precise,
-		.exclude_kernel = true, .source = source, .period = w->period, .frequency = w->frequency };
+		.exclude_kernel = !w->kernel, .exclude_user = w->kernel && !w->user, .source = source, .period = w->period, .frequency = w->frequency };
 	if (row) {
 		uint64_t own = names_evtsel(row);
 		uint64_t evtsel = (base & ~w->mask) | w->set;
 		bool qualified = (evtsel ^ own) & (NAMES_EVENT_BITS & ~UINT64_C(0xffff));
-		if (row->flags & SPMU_EVENT_NOT_MODELLED)
+		if (row->flags & SPMU_EVENT_NOT_MODELLED && !p->registers)
 			return bad(p, ERR_UNSUPPORTED, "event '%.*s' (%s) exists on %s but is not modelled: %s",
 				(int)(n > 100 ? 100 : n), spelled, row->name, core_name(p),
 				row->not_modelled[0] ? row->not_modelled : "no signal stands for it");
@@ -558,11 +559,11 @@ static int group(struct parser *p, const char **at)
 	return p->out->count == before ? bad(p, ERR_INPUT, "an empty group") : 0;
 }
 
-int session_parse_core(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
-	const char *list, struct err *err)
+static int parse(struct session_events *out, const struct spmu_model *m, const struct core_config *core, bool registers, const char *list,
+	struct err *err)
 {
 	struct err own = { 0 };
-	struct parser p = { .model = m, .core = core, .out = out, .err = err ? err : &own, .group = -1 };
+	struct parser p = { .model = m, .core = core, .out = out, .err = err ? err : &own, .group = -1, .registers = registers };
 	size_t before = out->count;
 	for (size_t i = 0; i < before; i++)
 		if (out->event[i].group >= p.groups)
@@ -602,6 +603,18 @@ int session_parse_core(struct session_events *out, const struct spmu_model *m, c
 		}
 	}
 	return rc;
+}
+
+int session_parse_core(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
+	const char *list, struct err *err)
+{
+	return parse(out, m, core, false, list, err);
+}
+
+int session_parse_registers(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
+	const char *list, struct err *err)
+{
+	return parse(out, m, core, true, list, err);
 }
 
 int session_parse(struct session_events *out, const struct spmu_model *m, const char *list, struct err *err)

@@ -10,9 +10,12 @@
  * Left out: multiplexing, PEBS, freezing on PMI, inheritance of a stopped state, ring 0.
  */
 #include "session/callstack.h"
+#include "session/client.h"
 #include "session/names.h"
 #include "session/driver.h"
+#include "session/region.h"
 #include "session/session.h"
+#include "softpmu/client.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +64,9 @@ struct thread {
 	uint64_t tick_clock;	/* cycles counted at the last tick */
 	uint32_t pid, tid;
 	char comm[16];
+	struct client client;	/* the program's own PMU */
+	struct region_thread regions;
+	bool outside;		/* of the region to which the session is kept: nothing counts */
 };
 
 struct session {
@@ -79,6 +85,8 @@ struct session {
 	size_t threads, thread_room;
 	uint64_t *adapted;	/* by item: the last period found in frequency mode, with which a new thread starts */
 	uint64_t now, next_interval;
+	struct regions regions;
+	uint64_t *mark;		/* scratch: a thread's counts at a marker */
 };
 
 uint64_t session_ns(const struct session *s, uint64_t cycles)
@@ -353,6 +361,7 @@ static void thread_detach(struct session *s, struct thread *t)
 {
 	for (unsigned k = 0; t->pmu && k < s->pmus; k++)
 		spmu_destroy(t->pmu[k]);
+	client_release(&t->client);
 	free(t->pmu);
 	free(t->attached);
 	free(t->pending);
@@ -370,6 +379,7 @@ static void thread_free(struct session *s, struct thread *t)
 	if (!t)
 		return;
 	thread_detach(s, t);
+	region_thread_release(&t->regions);
 	free(t->counter);
 	free(t);
 }
@@ -434,11 +444,46 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 	if (rc)
 		return rc;
 	t->run = run;
+	t->outside = s->o.region;
 	t->pid = run->pid;
 	t->tid = run->tid;
 	s->thread[s->threads++] = t;
 	run->sink_private = t;
 	return 0;
+}
+
+/* All counts of a thread, as they are. */
+static const uint64_t *mark(struct session *s, const struct thread *t)
+{
+	for (size_t i = 0; i < s->items; i++)
+		s->mark[i] = item_count(s, t, i);
+	return s->mark;
+}
+
+bool session_client(struct session *s, struct run_thread *run, const struct st_client *request, const char *name, struct st_answer *answer)
+{
+	struct thread *t = run->sink_private;
+	const struct region *region;
+	if (!t || !t->run)
+		return false;
+	answer->status = SPMU_CLIENT_OK;
+	switch (request->code) {
+	case SPMU_CLIENT_PRESENT:
+		break;
+	case SPMU_CLIENT_REGION_BEGIN:
+		region = region_begin(&s->regions, &t->regions, name, mark(s, t));
+		if (region && s->o.region && !strcmp(region->name, s->o.region))
+			t->outside = false;
+		break;
+	case SPMU_CLIENT_REGION_END:
+		region = region_end(&s->regions, &t->regions, name, mark(s, t));
+		if (region && s->o.region && !strcmp(region->name, s->o.region))
+			t->outside = true;
+		break;
+	default:
+		client_request(&t->client, s->o.model, PMI_LATENCY, request, answer);
+	}
+	return t->client.pmu;
 }
 
 void session_thread_end(struct session *s, struct run_thread *run)
@@ -448,6 +493,7 @@ void session_thread_end(struct session *s, struct run_thread *run)
 		return;
 	for (size_t i = 0; i < s->items; i++)
 		update(s, t, i);
+	region_thread_end(&s->regions, &t->regions, mark(s, t));
 	memcpy(t->comm, run->comm, sizeof t->comm);
 	t->comm[sizeof t->comm - 1] = 0;
 	t->run = NULL;
@@ -460,7 +506,9 @@ void session_batch(struct session *s, struct run_thread *run, const struct spmu_
 	struct thread *t = run->sink_private;
 	if (!t || !t->run)
 		return;
-	for (unsigned k = 0; k < s->pmus; k++)
+	if (t->client.pmu)
+		spmu_consume(t->client.pmu, b);
+	for (unsigned k = 0; k < s->pmus && !t->outside; k++)
 		spmu_consume(t->pmu[k], b);
 	if (t->pendings || t->stack)
 		deliver(s, t, b);
@@ -530,6 +578,35 @@ void session_thread_info(const struct session *s, size_t thread, struct session_
 	const struct thread *t = s->thread[thread];
 	*out = (struct session_thread){ .pid = t->pid, .tid = t->tid, .comm = t->run ? t->run->comm : t->comm,
 		.running_ns = session_ns(s, item_count(s, t, s->clock)) };
+}
+
+size_t session_regions(const struct session *s)
+{
+	return s->regions.regions;
+}
+
+bool session_has_region(const struct session *s, const char *name)
+{
+	for (size_t i = 0; i < s->regions.regions; i++)
+		if (!strcmp(s->regions.region[i].name, name))
+			return true;
+	return false;
+}
+
+void session_region_info(const struct session *s, size_t region, struct session_region *out)
+{
+	const struct region *r = s->regions.region + region;
+	*out = (struct session_region){ .name = r->name, .entries = r->entries, .running_ns = session_ns(s, r->count[s->clock]) };
+}
+
+uint64_t session_region_count(const struct session *s, size_t region, size_t event)
+{
+	const struct region *r = s->regions.region + region;
+	switch (s->o.events->event[event].source) {
+	case SESSION_TASK_CLOCK:
+	case SESSION_DURATION: return session_ns(s, r->count[s->clock]);
+	default: return r->count[s->item_of_event[event]];
+	}
 }
 
 /* ---- creation ------------------------------------------------------------------------------------------- */
@@ -611,9 +688,10 @@ int session_create(struct session **out, const struct session_options *o, struct
 	s->hit = calloc(room, sizeof *s->hit);
 	s->adapted = calloc(room, sizeof *s->adapted);
 	s->item_of_event = calloc(room, sizeof *s->item_of_event);
+	s->mark = calloc(room, sizeof *s->mark);
 	size_t which = 0;
 	int rc = 0;
-	if (!s->item || !s->job || !s->hit || !s->adapted || !s->item_of_event)
+	if (!s->item || !s->job || !s->hit || !s->adapted || !s->item_of_event || !s->mark)
 		rc = err_set(err, ERR_NOMEM, "out of memory");
 	else if (!s->hz)
 		rc = err_set(err, ERR_INPUT, "core %s has no clock frequency", o->core->name);
@@ -629,6 +707,7 @@ int session_create(struct session **out, const struct session_options *o, struct
 			rc = err_set(err, rc, "event '%s': %s", spelled(s, which), why);
 		}
 	}
+	s->regions.items = s->items;
 	if (!rc) {	/* a thread that is never run: what the registers refuse is refused before the program starts */
 		struct thread *trial = NULL;
 		rc = thread_new(&trial, s, err);
@@ -654,5 +733,7 @@ void session_destroy(struct session *s)
 	free(s->hit);
 	free(s->adapted);
 	free(s->item_of_event);
+	free(s->mark);
+	regions_release(&s->regions);
 	free(s);
 }

@@ -39,6 +39,9 @@ struct session_events { struct session_event *event; size_t count; };
 int session_parse(struct session_events *out, const struct spmu_model *m, const char *list, struct err *err);
 int session_parse_core(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
 	const char *list, struct err *err);
+/* As session_parse_core, for a look at registers: takes :k, :h and :p, too, and events that are not modelled (event->not_modelled says why). */
+int session_parse_registers(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
+	const char *list, struct err *err);
 void session_events_free(struct session_events *e);
 
 /* A call chain entry list of a sample: innermost first, ip included as entry 0. */
@@ -58,6 +61,7 @@ struct session_options {
 	const struct core_config *core;
 	const struct spmu_model *model;
 	const struct session_events *events;
+	const char *region;	/* count only inside of regions of this name (softpmu/client.h); NULL: everywhere */
 	bool call_chains;	/* keep a shadow call stack from the stream's calls and returns */
 	/* 0, or call `interval` once for each multiple of it that a core's clock passes (seen where two batches meet) */
 	uint64_t interval_cycles;
@@ -74,6 +78,7 @@ void session_wanted(const struct session *s, struct core_wanted *wanted);
 int  session_thread_start(struct session *s, struct run_thread *t, struct err *err);
 void session_thread_end(struct session *s, struct run_thread *t);
 void session_batch(struct session *s, struct run_thread *t, const struct spmu_batch *b);
+bool session_client(struct session *s, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer);
 /* Counts so far, summed over all threads of the run; index into the events.  Clocks count modelled ns. */
 uint64_t session_count(const struct session *s, size_t event);
 /* Time the event was enabled and running, in modelled ns (equal unless multiplexed). */
@@ -88,4 +93,11 @@ struct session_thread { uint32_t pid, tid; const char *comm; /* until session_de
 size_t session_threads(const struct session *s);
 void session_thread_info(const struct session *s, size_t thread, struct session_thread *out);
 uint64_t session_thread_count(const struct session *s, size_t thread, size_t event);
+
+/* Regions that the program marked, in order of their first beginning; their counts so far, of those left again, summed over all threads. */
+struct session_region { const char *name; /* until session_destroy */ uint64_t entries, running_ns; };
+size_t session_regions(const struct session *s);
+bool session_has_region(const struct session *s, const char *name);
+void session_region_info(const struct session *s, size_t region, struct session_region *out);
+uint64_t session_region_count(const struct session *s, size_t region, size_t event);
 #endif

@@ -50,7 +50,7 @@ enum st_kind {
 	ST_FORK,		/* struct st_fork: a child process was made */
 	ST_EXIT,		/* struct st_exit: the process ends */
 	ST_NOTE,		/* struct st_note: something the tracer has to tell the user */
-	ST_CLIENT,		/* struct st_client: a client request (reserved for client.h) */
+	ST_CLIENT,		/* struct st_client: a request of the program (softpmu/client.h), behind the block that ends with it */
 	ST_KINDS
 };
 
@@ -139,7 +139,22 @@ struct st_regs    { uint64_t header; uint64_t gpr[16]; uint64_t ip, flags; };
 struct st_fork    { uint64_t header; uint32_t child_pid, followed; };
 struct st_exit    { uint64_t header; int32_t code; int32_t signo; /* 0: exit(code) */ };
 struct st_note    { uint64_t header; uint32_t severity /* 0 info, 1 warning, 2 fatal */, text_bytes; /* text follows */ };
-struct st_client  { uint64_t header; uint64_t arg[6]; };
+struct st_client {
+	uint64_t header;
+	uint32_t number;	/* the tracer waits for an answer with this number; 0: for none */
+	uint32_t code;		/* enum spmu_client_code */
+	uint64_t index, value;
+	uint32_t text_bytes, pad;	/* of a region's name, which follows, NUL-terminated, padded to 8; 0: none */
+};
+enum { ST_CLIENT_TEXT = 256 };	/* most of text_bytes */
+
+/* What the reader answers.  A stream that was saved holds requests only: who replays it makes answers that nobody waits for, and
+ * the program goes on as it did with those it got. */
+struct st_answer {
+	uint32_t number;
+	int32_t  status;	/* enum spmu_client_status */
+	uint64_t value[4];
+};
 
 /* First page of the ring file.  Positions are written by one side each. */
 struct st_control {
@@ -157,6 +172,9 @@ struct st_control {
 	uint32_t read_futex;	/* reader: incremented and woken when tracer_waits */
 	uint32_t reader_waits;	/* reader: 1 while it waits for `written` to move */
 	uint8_t  pad2[48];
+	uint32_t answered;	/* reader: `answer` is to the request of this number; a futex for the tracer */
+	uint32_t pad3;
+	struct st_answer answer;/* reader */
 };
 
 /* The announce pipe: every traced process writes one of these (atomic: below PIPE_BUF) after its ring file

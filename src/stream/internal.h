@@ -49,6 +49,7 @@ int ring_take(struct ring *r, const uint64_t **words, size_t *count, struct err 
 /* Gives the space of what was taken back to the tracer. */
 void ring_release(struct ring *r);
 void ring_set_reader_gone(struct ring *r);
+void ring_answer(struct ring *r, const struct st_answer *answer);
 bool ring_ended(const struct ring *r);		/* the tracer said that no more will come */
 /* Sleeps until more is published, at most ns; 0, or EINTR if a signal was handled. */
 int ring_wait(struct ring *r, long ns);
@@ -57,6 +58,7 @@ int ring_wait(struct ring *r, long ns);
 struct live;
 int live_launch(struct live **out, const struct stream_launch *how, struct err *err);
 int live_next(struct live *l, struct stream_span *span, struct err *err);
+void live_answer(struct live *l, uint32_t index, const struct st_answer *answer);
 void live_detach(struct live *l);
 void live_kill(struct live *l, int signo);
 int live_wait_status(const struct live *l);

@@ -447,6 +447,13 @@ int live_launch(struct live **out, const struct stream_launch *how, struct err *
 	return 0;
 }
 
+void live_answer(struct live *l, uint32_t index, const struct st_answer *answer)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (l->active[i]->index == index)
+			ring_answer(l->active[i]->ring, answer);
+}
+
 void live_detach(struct live *l)
 {
 	l->detached = true;

@@ -121,6 +121,13 @@ void ring_set_reader_gone(struct ring *r)
 	futex(&r->control->read_futex, FUTEX_WAKE, INT_MAX, NULL);
 }
 
+void ring_answer(struct ring *r, const struct st_answer *answer)
+{
+	r->control->answer = *answer;
+	__atomic_store_n(&r->control->answered, answer->number, __ATOMIC_RELEASE);
+	futex(&r->control->answered, FUTEX_WAKE, INT_MAX, NULL);	/* it always waits */
+}
+
 bool ring_ended(const struct ring *r)
 {
 	return __atomic_load_n(&r->control->tracer_state, __ATOMIC_ACQUIRE) == 2;

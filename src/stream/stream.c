@@ -115,6 +115,12 @@ int stream_next(struct stream *s, struct stream_span *span, struct err *err)
 	return failed;
 }
 
+void stream_answer(struct stream *s, uint32_t process, const struct st_answer *answer)
+{
+	if (s->live)
+		live_answer(s->live, process, answer);
+}
+
 void stream_detach(struct stream *s)
 {
 	if (!s->live || s->detached)

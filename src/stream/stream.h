@@ -46,6 +46,8 @@ int stream_open(struct stream **out, const char *path, struct err *err);
  * short: ERR_TRUNCATED); what was delivered before is good.  An error is told once and concerns one process, or the
  * saving of the stream; further calls give what the other processes did, and STREAM_END in the end. */
 int stream_next(struct stream *s, struct stream_span *span, struct err *err);
+/* Answers the request (ST_CLIENT) for which this process waits; nothing for a file, or a process that is gone. */
+void stream_answer(struct stream *s, uint32_t process, const struct st_answer *answer);
 /* Stop reading: the programs run on untraced (reader_gone).  stream_next then gives STREAM_IDLE until they have ended. */
 void stream_detach(struct stream *s);
 /* Send a signal to the launched program; no-op for files. */

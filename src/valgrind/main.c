@@ -104,6 +104,7 @@ static void pre_clo_init(void)
 	VG_(track_start_client_code)(start_client_code);
 	VG_(track_stop_client_code)(stop_client_code);
 	events_needs();
+	client_needs();
 	maps_init();
 
 	VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;

@@ -191,6 +191,25 @@ static Bool wait_for_room(ULong until)
 	return !c->reader_gone;
 }
 
+Bool ring_answer(UInt number, struct st_answer *out)
+{
+	struct st_control *c = ring.control;
+	UInt steps = 0, seen;
+
+	while (c && (seen = __atomic_load_n(&c->answered, __ATOMIC_ACQUIRE)) != number) {
+		if (c->reader_gone)
+			return False;
+		if (steps >= 4 && !ring_reader_lives())
+			return False;
+		struct vki_timespec step = { 0, WAIT_NS };
+		SysRes res = futex(&c->answered, FUTEX_WAIT, seen, &step);
+		steps = sr_isError(res) && sr_Err(res) == ETIMEDOUT_ ? steps + 1 : 0;
+	}
+	if (c)
+		*out = c->answer;
+	return c != NULL;
+}
+
 static void next_chunk(void)
 {
 	if (!ring.control) {

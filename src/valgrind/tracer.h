@@ -6,6 +6,7 @@
  * blocks.c      the table of blocks that exist; discards; what a fault leaves of a block
  * prefetch.c    software prefetches, which VEX drops
  * events.c      process, threads, system calls, signals, exit
+ * client.c      the program's own requests
  * maps.c        mappings and build-ids
  * main.c        options and start
  *
@@ -88,6 +89,7 @@ void ring_publish(void);
 void ring_end(void);			/* publishes; tracer_state 2; then scratch */
 void ring_enter(ThreadId tid);		/* generated code starts */
 void ring_leave(ThreadId tid);		/* it stopped */
+Bool ring_answer(UInt number, struct st_answer *out);	/* waits for the answer to that request; False: nobody reads any more */
 void ring_fault(ThreadId tid);		/* a signal is being handled; if code runs, it was its own and left a block open */
 extern UInt live_threads;
 extern SizeT largest_block_bytes;	/* no block's record is longer; ring_enter leaves room for it */
@@ -116,6 +118,9 @@ void events_regs(ThreadId tid);		/* ST_REGS */
 void events_request_regs(ThreadId tid);	/* ST_REGS before the thread runs on */
 void events_before_run(ThreadId tid);
 void events_note(UInt severity, const HChar *text);
+
+/* client.c */
+void client_needs(void);
 
 /* maps.c */
 void maps_init(void);

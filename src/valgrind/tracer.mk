@@ -10,7 +10,7 @@ TRACER_WRAP := $(foreach f,am_startup di_notify_mmap gdbserver_report_signal sig
   discard_translations nuke_all_threads_except,-Wl,--wrap=vgPlain_$f)
 TRACER_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-builtin-declaration-mismatch -fno-strict-aliasing \
   -fno-builtin -fno-stack-protector -fno-pic -fomit-frame-pointer -U_FORTIFY_SOURCE \
-  -isystem /usr/include/valgrind -Isrc -DVGO_linux=1
+  -isystem /usr/include/valgrind -Isrc -Iinclude -DVGO_linux=1
 TRACER_LDFLAGS := -static -no-pie -nodefaultlibs -nostartfiles -u _start -Wl,--build-id=none -Wl,-Ttext-segment=0x58000000 \
   -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments
 

@@ -6,7 +6,8 @@
  *   r1_32, r2_32        two of them, always in this order: no chain if the first is only written; xmm1, xmm1, xmm2 likewise
  *   r32, [m32]          latency: the address is the destination (MOV r32, [m32] is a pointer chase); vectors: a fixed address
  *   [m32], r32          latency: through memory, always the same address
- *   (eax), (rdx), ..    MUL and IMUL: the operand
+ *   (eax), (rdx), ..    MUL and IMUL: the result whose latency is meant, taken as the operand; throughput has the same chain through
+ *                       the accumulator for either (MUL r64: latencies 3 and 4, throughput 3.00 both times), so another register
  *   64/32b (full)       DIV and IDIV of full width; the other widths depend on values, which the model has not
  * Latency is a chain of the instruction, throughput repeats it with as many registers and addresses as there are.
  * Joined forms (MOVDQA+PADDB xmm, xmm; MOVD r32, mm+MOVD mm, r32) are one row of both.
@@ -21,7 +22,7 @@
 enum { OPERANDS = 5, TOKEN = 40, PARTS = 2 };
 
 struct form { char mnemonic[TOKEN], operand[OPERANDS][TOKEN]; unsigned operands; };
-struct line { struct form part[PARTS]; unsigned parts; int word_bytes; bool latency, wide; };
+struct line { struct form part[PARTS]; unsigned parts; int word_bytes; bool latency, wide, bytes; };
 
 /* ---- registers ---- */
 
@@ -40,11 +41,12 @@ static unsigned registers_of(const struct line *l, const char *class, unsigned b
 	return (l->wide && strcmp(class, "mm") ? 14 : 8) - (which && !l->wide);
 }
 
-/* idx counts through the registers that rotate.  ESI is the base of addresses in 32-bit code. */
+/* idx counts through the registers that rotate; with an operand of a byte (MOVZX r32, r8) they are the four that have one.
+ * ESI is the base of addresses in 32-bit code. */
 static bool general(FILE *to, const struct line *l, unsigned bits, unsigned idx, unsigned which)
 {
 	unsigned n = registers_of(l, "r", bits, which);
-	const char *name = l->wide ? wide_names[idx % n] : bits == 8 && idx % n == 3 ? "cx" : names[idx % n];
+	const char *name = l->wide ? wide_names[idx % n] : (bits == 8 || l->bytes) && idx % n == 3 ? "cx" : names[idx % n];
 	if (which == 2)
 		name = l->wide ? "13" : "cx";
 	if (bits == 64 && l->word_bytes == 4)
@@ -167,14 +169,21 @@ static bool address(FILE *to, const struct line *l, const char *t, unsigned idx)
 
 struct instance { unsigned idx, at; };
 
+/* Registers before idx that the row does not take: XCHG AX, AX is a NOP; MULX reads DX, and 1.00 a clock at latency 4 says
+ * that it never writes it. */
+static unsigned skipped(const struct line *l, const char *mnemonic, unsigned idx)
+{
+	return !strcmp(mnemonic, "XCHG") || (!strcmp(mnemonic, "MULX") && !l->latency && idx);
+}
+
 static bool operand(FILE *to, const struct line *l, const struct form *f, unsigned n, const struct instance *in)
 {
 	const char *t = f->operand[n];
 	char class[8], of[8];
 	unsigned bits, which, plus, other_bits, other_which;
 	if (register_token(t, class, &bits, &which)) {
-		if (*class == 'r')	/* xchg ax, ax would be a NOP */
-			return general(to, l, bits, in->idx + !strcmp(f->mnemonic, "XCHG"), which);
+		if (*class == 'r')
+			return general(to, l, bits, in->idx + skipped(l, f->mnemonic, in->idx), which);
 		unsigned first = l->latency;	/* xmm0 is an implicit operand of some */
 		return fprintf(to, "%s%u", class, which == 2 ? l->wide && *class != 'm' ? 15 : 7 : first + in->idx % registers_of(l, class, bits, which)) > 0;
 	}
@@ -186,7 +195,7 @@ static bool operand(FILE *to, const struct line *l, const struct form *f, unsign
 		fprintf(to, "%s[", bits ? pointer(bits) : "");
 		if (chase)
 			return general(to, l, (unsigned)l->word_bytes * 8, in->idx, 0) && fputc(']', to) != EOF;
-		return fprintf(to, "%s+%u]", l->word_bytes == 8 ? "r14" : "esi", 64 + plus + (l->latency ? 0 : 64 * in->at)) > 0;
+		return fprintf(to, "%s+%u]", l->word_bytes == 8 ? "r14" : "esi", 64 + plus + (l->latency ? 0 : 64 * in->at + ((bits < 32 ? 4 : bits / 8) * in->at & 63))) > 0;	/* no two in a bank of L1D */
 	}
 	if (!strcmp(t, "st(i)"))
 		return fprintf(to, "st(%u)", 1 + in->idx % 7) > 0;
@@ -288,8 +297,14 @@ static bool special(struct line *l)
 		bool x87 = f->mnemonic[0] == 'F', st = f->operands && !strncmp(f->operand[0], "st", 2);
 		if (x87 && n > 2 && !strcmp(f->mnemonic + n - 2, "80"))
 			f->mnemonic[n - 2] = 0;		/* full precision is what there is without a control word */
-		if (!strcmp(f->mnemonic, "FSQRT") && st)
+		if (!strcmp(f->mnemonic, "FSQRT") && st) {
 			f->operands = 0;
+			if (!l->latency) {	/* 7.00 a clock at latency 21 (Skylake): each of another register, which FXCH brings to the top */
+				l->part[1] = (struct form){ .mnemonic = "FXCH", .operand = { "st(i)" }, .operands = 1 };
+				l->parts = 2;
+				return false;
+			}
+		}
 		if (!strncmp(f->mnemonic, "CMPXCHG", 7) && !f->operands) {
 			strcpy(f->operand[0], "[mem]");
 			f->operands = 1;
@@ -362,7 +377,11 @@ static bool implicit(FILE *to, const char *text, struct line *l)
 			packed[n++] = *p;
 	packed[n] = 0;
 	if (multiply && *packed == '(' && n > 2 && n < 6) {
-		return fprintf(to, "%s %.*s\n", name, (int)n - 2, packed + 1) > 0;
+		if (l->latency)
+			return fprintf(to, "%s %.*s\n", name, (int)n - 2, packed + 1) > 0;
+		for (size_t i = 0; i < sizeof divisor / sizeof *divisor; i++)
+			if (!strcmp(width, divisor[i].width))
+				return fprintf(to, "%s %s\n", name, divisor[i].is) > 0;
 	}
 	if (!divide)
 		return false;
@@ -417,7 +436,8 @@ static bool translate(FILE *to, const char *text, bool latency, const struct ins
 			char class[8];
 			unsigned bits, which, plus, have = 0;
 			if (register_token(t, class, &bits, &which)) {
-				have = registers_of(&l, class, bits, which);
+				l.bytes |= *class == 'r' && bits == 8 && !which;
+				have = registers_of(&l, class, bits, which) - skipped(&l, l.part[p].mnemonic, 1);
 			} else if (!strcmp(t, "st(i)")) {
 				have = 7;
 			} else {

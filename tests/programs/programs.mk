@@ -26,4 +26,17 @@ $P/disassemble: tests/programs/disassemble.c build/libsoftpmu.a
 	@mkdir -p $(@D)
 	gcc -std=gnu17 -g -O2 -Wall -Wextra -D_GNU_SOURCE -Iinclude -Isrc -o $@ $^ $(LDLIBS)
 
+# Programs with include/softpmu/client.h.
+programs: $P/client $P/client32 $P/client-cxx
+CLIENT_FLAGS := $(PROGRAM_FLAGS) -Wall -Wextra -Iinclude -pthread
+$P/client: tests/programs/client.c include/softpmu/client.h
+	@mkdir -p $(@D)
+	gcc $(CLIENT_FLAGS) -o $@ $<
+$P/client32: tests/programs/client.c include/softpmu/client.h
+	@mkdir -p $(@D)
+	gcc $(CLIENT_FLAGS) -m32 -o $@ $<
+$P/client-cxx: tests/programs/client.c include/softpmu/client.h
+	@mkdir -p $(@D)
+	g++ -x c++ $(CLIENT_FLAGS) -o $@ $<
+
 -include tests/programs/trace.mk

@@ -297,6 +297,16 @@ static void regs_record(struct process *p, const struct st_regs *s)
 	r->known = true;
 }
 
+/* Nobody models anything here: -100, SPMU_CLIENT_ABSENT. */
+static void answer(struct process *p, const struct st_client *request)
+{
+	if (!request->number)
+		return;
+	p->c->answer = (struct st_answer){ .number = request->number, .status = -100 };
+	__atomic_store_n(&p->c->answered, request->number, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &p->c->answered, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 static void side_record(struct process *p, unsigned kind, const uint64_t *w, uint32_t bytes)
 {
 	total.side[kind]++;
@@ -324,6 +334,7 @@ static void side_record(struct process *p, unsigned kind, const uint64_t *w, uin
 	case ST_SYSCALL_RET: p->in_syscall[p->tid % MAX_TIDS] = true; break;
 	case ST_SIGNAL: p->regs[p->tid % MAX_TIDS].known = false; break; /* the frame moves RSP and the arguments */
 	case ST_EXIT: p->exited = true; break;
+	case ST_CLIENT: answer(p, (const void *)w); break;
 	}
 }
 

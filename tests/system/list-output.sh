@@ -10,17 +10,16 @@ ok() { [ "$2" ] && [ "$2" != 0 ] && echo "ok $1" || { echo "FAILED $1"; failed=1
 "$SOFTPMU" cores >cores || failed=1
 ok "golden-cove and skylake are there" "$(grep -cE '^  (golden-cove|skylake) ' cores | grep -x 2)"
 for core in $(awk '{ print $1 }' cores); do
-	# a core whose PMU is not modelled yet counts cycles, instructions and branches, and says so of everything else
-	if "$SOFTPMU" cores "$core" | grep -q '^pmu = stand-in'; then
-		ok "$core: cycles, instructions, branches" "$("$SOFTPMU" stat --core "$core" -x, -e cycles,instructions,branches,branch-misses -o counts "$PROGRAMS/reps" && echo 1)"
-		"$SOFTPMU" stat --core "$core" -e L1-dcache-loads "$PROGRAMS/reps" 2>err && failed=1
-		ok "$core: the rest is refused by name" "$(grep -c "'L1-dcache-loads': the PMU of $core is not modelled yet" err)"
-		continue
-	fi
 	"$SOFTPMU" list --core "$core" -j >json || failed=1
 	# one object a line: modelled events, by name
 	sed -n 's/^{"name": "\([^"]*\)".*"modelled": true.*/\1/p' json >names
-	ok "$core has at least 60 modelled events: $(wc -l <names)" "$([ "$(wc -l <names)" -ge 60 ] && echo 1)"
+	case $core in	# the oldest PMUs have few events of which the core knows the signal
+	pentium) least=25 ;;
+	pentium3) least=45 ;;
+	willamette|prescott) least=30 ;;
+	*) least=60 ;;
+	esac
+	ok "$core has at least $least modelled events: $(wc -l <names)" "$([ "$(wc -l <names)" -ge $least ] && echo 1)"
 	ok "$core: every modelled event can be counted, in one run" \
 		"$("$SOFTPMU" stat --core "$core" -x, -e "$(paste -sd, names)" -o counts "$PROGRAMS/reps" && [ "$(wc -l <counts)" = "$(wc -l <names)" ] && echo 1)"
 	sed -n 's/^{"name": "\([^"]*\)".*"modelled": false.*/\1/p' json >names

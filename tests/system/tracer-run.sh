@@ -32,6 +32,8 @@ same -x "$PROGRAMS/trace_signals32" faults;	has cuts -ge 600 faults32
 same -x "$PROGRAMS/trace_signals" alarms;	has signals -ge 50 alarms
 same -x "$PROGRAMS/trace_signals32" alarms;	has signals -ge 50 alarms32
 same -x "$PROGRAMS/work32" 2
+same -x "$PROGRAMS/client" alone;		has exits = 1 client
+same -x "$PROGRAMS/client32" alone
 same "" "$PROGRAMS/dies" exit7
 # The shell adds its own line about a program killed by a signal; trace_count answers 128 + signal for it.
 for how in segv abort; do

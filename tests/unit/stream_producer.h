@@ -248,6 +248,20 @@ static inline void act_as_tracer(int argc, char **argv)
 		p.at += 3;
 		producer_publish(&p);
 		sleep_ms(10000);
+	} else if (!strcmp(what, "ask")) {	/* n requests, each waited for; exits with the number of wrong answers */
+		uint64_t wrong = 0;
+		for (uint64_t i = 1; i <= n; i++) {
+			struct timespec t = { 5, 0 };
+			producer_record(&p);
+			producer_publish(&p);
+			uint32_t seen;
+			while ((seen = __atomic_load_n(&p.c->answered, __ATOMIC_ACQUIRE)) != i)
+				if (syscall(SYS_futex, &p.c->answered, FUTEX_WAIT, seen, &t, NULL, 0) && errno == ETIMEDOUT)
+					_exit(93);
+			wrong += p.c->answer.status != -5 || p.c->answer.value[0] != i * i || p.c->answer.value[3] != ~i;
+		}
+		producer_end(&p);
+		_exit(wrong > 90 ? 90 : (int)wrong);
 	} else if (!strcmp(what, "endless")) {
 		while (!p.c->reader_gone)
 			producer_records(&p, 1000);

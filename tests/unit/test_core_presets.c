@@ -2,6 +2,7 @@
  * Mechanisms of the older cores at exact cycles: the Pentium's pipes, P6's decoders and register reads, NetBurst's half cycles, replay
  * and trace cache; and every preset's file can be read. */
 #include "core_fixture.h"
+#include "core/older.h"
 
 enum { A = REG_GPR, B, C, D, E };
 static struct code k;
@@ -224,6 +225,20 @@ static void test_every_preset_can_be_read(void **state)
 	}
 }
 
+static void test_netburst_writes_a_group_of_stores_in_its_cycles(void **state)
+{
+	(void)state;
+	struct older o = { .commit_cycles = 7, .commit_group = 4 };
+	unsigned sum = 0;
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned gap = older_commit_gap(&o);
+		assert_in_range(gap, 1, 2);
+		sum += gap;
+	}
+	assert_int_equal(sum, 7);
+	assert_int_equal(o.commit_part, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +254,7 @@ int main(void)
 		cmocka_unit_test(test_dependent_of_a_missed_load_is_replayed),
 		cmocka_unit_test(test_trace_cache_delivers_across_taken_branches),
 		cmocka_unit_test(test_every_preset_can_be_read),
+		cmocka_unit_test(test_netburst_writes_a_group_of_stores_in_its_cycles),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

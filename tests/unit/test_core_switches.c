@@ -103,9 +103,9 @@ static void test_eliminated_copies_take_no_time(void **state)
 	/* mov rax, rbx; imul rbx, rax: three cycles, or four */
 	check("48 89 d8 48 0f af d8", 3, "eliminate.moves=none", 4);
 	check("48 89 d8 48 0f af d8", 3, "eliminate.moves=vector", 4);
-	/* vmovaps xmm1, xmm0; vaddps xmm0, xmm1, xmm1 */
-	check("c5 f8 28 c8 c5 f0 58 c1", 4, "eliminate.moves=vector", 4);
-	check("c5 f8 28 c8 c5 f0 58 c1", 4, "eliminate.moves=none", 5);
+	/* vmovdqa xmm1, xmm0; vpaddd xmm0, xmm1, xmm1 */
+	check("c5 f9 6f c8 c5 f1 fe c1", 1, "eliminate.moves=vector", 1);
+	check("c5 f9 6f c8 c5 f1 fe c1", 1, "eliminate.moves=none", 2);
 }
 
 static void test_zero_idiom_depends_on_nothing(void **state)

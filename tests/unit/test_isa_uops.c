@@ -22,12 +22,12 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	  "*load p23b/0 rsi>t0 s0:8; op p0156a/1 t0,rax>t1,flags,cf; *sta p78/1 rsi> s1:8; std p49/1 t1> s1:8" },
 	{ 8, "f0 48 01 06", "A8",	/* lock add [rsi], rax */
 	  "*load p23/0 rsi>t0 s0:8; op p0156/1 t0,rax>t1,flags,cf; *op p0156/1; *op p0156/1; *op p0156/1; "
-	  "*op p5/1:b18:u3; *sta p237/1 rsi> s0:8; std p4/1 t1> s0:8",
+	  "*op p5/1:b20:u3; *sta p237/1 rsi> s0:8; std p4/1 t1> s0:8",
 	  "*load p23b/0 rsi>t0 s0:8; op p0156a/1 t0,rax>t1,flags,cf; *op p0156a/1; *op p0156a/1; *op p0156a/1; "
 	  "*op p5/1:b17:u3; *sta p78/1 rsi> s0:8; std p49/1 t1> s0:8" },
 	{ 8, "48 ff c0", "",	/* inc rax */
 	  "*op p0156/1 rax>rax,flags",
-	  "*elim rax>rax,flags" },
+	  "*elim p0156a/1 rax>rax,flags" },
 	{ 8, "11 d8", "",	/* adc eax, ebx */
 	  "*op p06/1 rax,rbx,cf>rax,flags,cf",
 	  "=" },
@@ -104,11 +104,11 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	  "*op p06/1 flags,cf>t0; *op p06/1 t0>t1; *sta p237/1 rsi> s0:1; std p4/1 t1> s0:1",
 	  "*op p06/1 flags,cf>t0; *op p06/1 t0>t1; *sta p78/1 rsi> s0:1; std p49/1 t1> s0:1" },
 	{ 8, "48 93", "",	/* xchg rbx, rax */
-	  "*op p0156/1 rbx,rax>t0; *op p0156/1 rbx,rax>t1,rax; *op p0156/1 t0,t1>rbx",
-	  "*op p0156a/1 rbx,rax>t0; *op p0156a/1 rbx,rax>t1,rax; *op p0156a/1 t0,t1>rbx" },
+	  "*op p0156/1 rax>t0; *op p0156/1 rbx>t1,rax; *op p0156/1 t0,t1>rbx",
+	  "*op p0156a/1 rax>t0; *op p0156a/1 rbx>t1,rax; *op p0156a/1 t0,t1>rbx" },
 	{ 8, "48 87 06", "A8",	/* xchg [rsi], rax */
 	  "*load p23/0 rsi>t0 s0:8; op p0156/1 t0,rax>t1; *op p0156/1 t1>t2,rax; *op p0156/1; *op p0156/1; "
-	  "*op p0156/1; *op p5/1:b18:u3; *sta p237/1 rsi> s0:8; std p4/1 t2> s0:8",
+	  "*op p0156/1; *op p5/1:b20:u3; *sta p237/1 rsi> s0:8; std p4/1 t2> s0:8",
 	  "*load p23b/0 rsi>t0 s0:8; op p0156a/1 t0,rax>t1; *op p0156a/1 t1>t2,rax; *op p0156a/1; *op p0156a/1; "
 	  "*op p0156a/1; *op p5/1:b17:u3; *sta p78/1 rsi> s0:8; std p49/1 t2> s0:8" },
 	{ 8, "48 8d 04 1e", "",	/* lea rax, [rsi+rbx*1] */
@@ -125,7 +125,7 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	  "*op p156/2 rsi,rbx>rax" },
 	{ 8, "48 83 c0 08", "",	/* add rax, 0x08 */
 	  "*op p0156/1 rax>rax,flags,cf",
-	  "*elim rax>rax,flags,cf" },
+	  "*elim p0156a/1 rax>rax,flags,cf" },
 	{ 8, "48 8d 05 00 01 00 00", "",	/* lea rax, [0x0000000000001107] */
 	  "*op p15/1 >rax",
 	  "*op p0156a/1 >rax" },
@@ -149,7 +149,7 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	  "=" },
 	{ 8, "d3 e0", "",	/* shl eax, cl */
 	  "*op p06/1 rax,rcx,flags,cf>t0,rax; *op p06/1; *op p06/1 t0>flags,cf",
-	  "*op p06/1 rax,rcx,flags,cf>t0,rax; *op p06/1 t0>flags,cf" },
+	  "*op p06/1 rax,rcx,flags,cf>flags,cf; *op p06/1 rax,rcx>rax" },
 	{ 8, "c1 e0 03", "",	/* shl eax, 0x03 */
 	  "*op p06/1 rax>rax,flags,cf",
 	  "=" },

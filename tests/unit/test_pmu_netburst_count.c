@@ -388,6 +388,113 @@ static void switched_on_errata_behave_as_published(void **state)
 	spmu_destroy(q);
 }
 
+static void cycles_of_two_threads_count_once(void **state)
+{
+	(void)state;
+	stream_cycles(&s, 0, 3, 0, 100);
+	stream_cycles(&s, 1, 3, 50, 150);
+	stream_cycles(&s, 0, 0, 100, 200);
+	static const struct { uint32_t who; uint64_t count; } table[] = {
+		{ SPMU_ESCR_T0_USR, 100 }, { SPMU_ESCR_T1_USR, 100 }, { SPMU_ESCR_T0_USR | SPMU_ESCR_T1_USR, 150 }, { T0, 200 },
+		{ SPMU_ESCR_T0_OS | SPMU_ESCR_T1_USR, 150 }, { SPMU_ESCR_T0_OS | SPMU_ESCR_T1_OS, 100 }, { ALL_CLASSES, 200 }, { 0, 0 },
+	};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct spmu *q = netburst_pmu(model, NULL);
+		nb_program(q, 0, "global_power_events.RUNNING", table[i].who, 0);
+		stream_send_all(&s, q);
+		if (nb_count(q, 0) != table[i].count)
+			fail_msg("bits %x: %llu", table[i].who, (unsigned long long)nb_count(q, 0));
+		spmu_destroy(q);
+	}
+}
+
+/* A new filter, or a new event, begins with a fresh edge. */
+static void reprogramming_resets_the_edge_detector(void **state)
+{
+	(void)state;
+	for (unsigned way = 0; way < 3; way++) {
+		struct spmu *q = netburst_pmu(model, NULL);
+		const struct spmu_event *e = fixture_event(model, "uops_retired.NBOGUS");
+		stream_free(&s);
+		for (unsigned i = 0; i < 40; i++)	/* two a clock, without a gap */
+			stream_inst(&s, i, 0, 0, 20 + i / 2);
+		nb_program(q, 12, e->name, T0, SPMU_CCCR_COMPARE | SPMU_CCCR_EDGE);
+		stream_send(&s, 0, 20, 0, 30, false, q);
+		assert_int_equal(nb_count(q, 12), 1);
+		if (way == 1)
+			nb_write(q, NB_CCCR(12), fixture_read(q, NB_CCCR(12)) | SPMU_CCCR_THRESHOLD(1));
+		if (way == 2)
+			nb_write(q, MSR_CRU_ESCR0, nb_escr(e, T0 | SPMU_ESCR_TAG_ENABLE));
+		stream_send(&s, 20, 40, 30, 100, true, q);
+		assert_int_equal(nb_count(q, 12), way ? 2 : 1);
+		spmu_destroy(q);
+	}
+}
+
+/* The same expression as a plain sum, which no counter of NetBurst makes of it. */
+static void squashed_uops_count_when_they_left_the_core(void **state)
+{
+	(void)state;
+	char copy[] = "/tmp/softpmu-squash-XXXXXX", text[300] = "";
+	FILE *out = fdopen(mkstemp(copy), "w");
+	assert_non_null(out);
+	fputs("@cpuid_0a 07300401 00000000 00000000 00000000\n@perf_capabilities 0\n@slots 1\n@tsc 1/1\n"
+		"CYCLES\t3c\t00\t-\t0-3\t-\t-\tsig(CYCLES)\tCycles.\t-\nGONE\t01\t01\t-\t0-3\t-\t-\tuop(LOAD)@squash\tSquashed.\t-\n", out);
+	fclose(out);
+	struct spmu_model *m = NULL;
+	int error = spmu_model_load(&m, copy, text, sizeof text);
+	unlink(copy);
+	if (error)
+		fail_msg("%s", text);
+	stream_squashed(&s, SPMU_IS(LOAD), 30);
+	stream_squashed(&s, SPMU_IS(LOAD), PMU_NEVER);
+	stream_squashed(&s, 0, 31);
+	stream_inst(&s, 1, SPMU_IS(LOAD), 0, 40);
+	struct spmu *q = NULL;
+	assert_int_equal(spmu_create(&q, m, NULL), SPMU_OK);
+	assert_int_equal(spmu_wrmsr(q, MSR_IA32_PERFEVTSEL0, 0x430101), SPMU_OK);
+	assert_int_equal(spmu_wrmsr(q, MSR_IA32_PERFEVTSEL0 + 1, 0x1430101), SPMU_OK);
+	stream_send_all(&s, q);
+	assert_int_equal(fixture_read(q, MSR_IA32_PMC0), 1);
+	assert_int_equal(fixture_read(q, MSR_IA32_PMC0 + 1), 1);
+	spmu_destroy(q);
+	spmu_model_free(m);
+}
+
+static void tags_and_squash_are_parsed(void **state)
+{
+	static const struct { const char *count; bool good; } table[] = {
+		{ "uop(LOAD & tag(3))", true }, { "uop(LOAD & !tag(0,15))", true }, { "uop(tag(1) & !tag(2))@squash", true }, { "uop(!RETIRED)@squash", true },
+		{ "uop(tag(16))", false }, { "uop(tag())", false }, { "uop(tag(1) & tag(2))", false }, { "uop(!tag(1) & !tag(2))", false },
+		{ "uop(RETIRED)@squash", false }, { "uop(LOAD)@fetch:squash", false }, { "uop(LOAD)@squash:retire", false },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct pmu_expr x;
+		char text[200] = "";
+		int error = pmu_expr_parse(model, &x, table[i].count, text, sizeof text);
+		if (!error != table[i].good)
+			fail_msg("%s: %s", table[i].count, text);
+	}
+}
+
+/* Our cores do not report flushes of the trace cache; a table for one that does has them counted twice by the erratum. */
+static void flushes_of_the_trace_cache_count_twice_by_erratum(void **state)
+{
+	(void)state;
+	struct spmu_model *m = netburst_model("TC_misc.FLUSH\t06\t10\tescr=3c4/3c5,sel=1\t4-7\t-\t-\tsig(CLEAR_SMC)\tFlushes.\t-");
+	stream_signal(&s, SPMU_SIG_CLEAR_SMC, 10, 10, 3);
+	for (unsigned quirk = 0; quirk < 2; quirk++) {
+		struct spmu_host host = { .quirks = quirk ? SPMU_QUIRK_NETBURST_TC_MISC_TWICE : 0 };
+		struct spmu *q = netburst_pmu(m, &host);
+		nb_program(q, 6, "TC_misc.FLUSH", T0, 0);
+		stream_send_all(&s, q);
+		assert_int_equal(nb_count(q, 6), quirk ? 6 : 3);
+		spmu_destroy(q);
+	}
+	spmu_model_free(m);
+}
+
 static void registers_written_between_batches_change_what_is_counted(void **state)
 {
 	(void)state;
@@ -419,6 +526,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(threshold_15_with_complement_counts_every_clock, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_counter_whose_select_has_no_escr_stands_still, setup, teardown),
 		cmocka_unit_test_setup_teardown(switched_on_errata_behave_as_published, setup, teardown),
+		cmocka_unit_test_setup_teardown(cycles_of_two_threads_count_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(reprogramming_resets_the_edge_detector, setup, teardown),
+		cmocka_unit_test_setup_teardown(squashed_uops_count_when_they_left_the_core, setup, teardown),
+		cmocka_unit_test_setup_teardown(tags_and_squash_are_parsed, setup, teardown),
+		cmocka_unit_test_setup_teardown(flushes_of_the_trace_cache_count_twice_by_erratum, setup, teardown),
 		cmocka_unit_test_setup_teardown(registers_written_between_batches_change_what_is_counted, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,6 +144,47 @@ static void overflow_is_sticky_until_software_clears_it(void **state)
 	spmu_destroy(p);
 }
 
+static void clearing_the_flag_takes_a_waiting_interrupt_back(void **state)
+{
+	(void)state;
+	for (unsigned clear = 0; clear < 2; clear++) {
+		struct taken t = { 0 };
+		struct spmu *p = sampling(&t, 12, "instr_retired.NBOGUSNTAG", (uint64_t)-5, SPMU_CCCR_OVF_PMI_T0);
+		stream_free(&s);
+		instructions(20, 10);
+		stream_send(&s, 0, 5, 0, 15, false, p);
+		assert_true(fixture_read(p, NB_CCCR(12)) & SPMU_CCCR_OVF);
+		assert_int_equal(t.n, 0);
+		nb_write(p, NB_CCCR(12), fixture_read(p, NB_CCCR(12)) & ~(clear ? (uint64_t)SPMU_CCCR_OVF : 0));
+		stream_send(&s, 5, 20, 15, 60, true, p);
+		assert_int_equal(t.n, !clear);
+		spmu_destroy(p);
+	}
+}
+
+/* The handler turns another counter's filter into one that nothing passes: what lies before the interrupt counts. */
+static void narrow(void *context, struct spmu *p, const struct spmu_pmi *pmi, const struct spmu_batch *b)
+{
+	(void)context, (void)pmi, (void)b;
+	nb_write(p, NB_CCCR(15), fixture_read(p, NB_CCCR(15)) | SPMU_CCCR_THRESHOLD(15));
+}
+
+static void a_filter_changed_in_a_handler_holds_from_there_on(void **state)
+{
+	(void)state;
+	const struct spmu_host host = { .pmi = narrow };
+	struct spmu *p = netburst_pmu(model, &host);
+	nb_program(p, 12, "instr_retired.NBOGUSNTAG", T0, SPMU_CCCR_OVF_PMI_T0);
+	nb_program(p, 15, "uops_retired.NBOGUS", T0, SPMU_CCCR_COMPARE);
+	nb_write(p, NB_COUNTER(12), (uint64_t)-29);
+	instructions(100, 10);
+	stream_cycles(&s, 0, 3, 0, 110);
+	stream_send(&s, 0, s.n, 0, 5, false, p);	/* the watermark lags: nothing behind cycle 5 is final yet */
+	stream_send(&s, s.n, s.n, 5, 300, true, p);
+	assert_int_equal(nb_count(p, 15), 30);
+	spmu_destroy(p);
+}
+
 static void without_a_pmi_bit_there_is_no_interrupt(void **state)
 {
 	(void)state;
@@ -423,6 +464,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_interrupt_on_a_signal_waits_for_the_next_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(cycles_interrupt_one_cycle_behind_the_overflow, setup, teardown),
 		cmocka_unit_test_setup_teardown(overflow_is_sticky_until_software_clears_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(clearing_the_flag_takes_a_waiting_interrupt_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_filter_changed_in_a_handler_holds_from_there_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_pmi_bit_there_is_no_interrupt, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_pmi_masks_the_local_apic_s_entry, setup, teardown),
 		cmocka_unit_test_setup_teardown(force_ovf_makes_every_increment_an_overflow, setup, teardown),

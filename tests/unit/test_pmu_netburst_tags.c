@@ -198,6 +198,56 @@ static void replay_tags_count_the_metrics_of_the_manual(void **state)
 		}
 }
 
+static void a_replay_metric_needs_all_of_its_bits(void **state)
+{
+	static const struct { uint32_t enable, matrix, mob; uint64_t count; } table[] = {
+		{ 0x18000, 0x10, 0, 1 }, { 0x8000, 0x10, 0, 0 }, { 0x10000, 0x10, 0, 0 }, { 0x18000, 3, 0, 0 }, { 1, 0x10, 0, 0 }, { 1, 2, 0, 0 },
+		{ 4, 0x10, 0, 0 }, { 0x200, 1, 0x30, 1 }, { 0x200, 1, 0x10, 0 }, { 0x200, 1, 0x20, 0 }, { 0x200, 2, 0x30, 0 },
+	};
+	(void)state;
+	mixture();
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct spmu *q = netburst_pmu(model, NULL);
+		nb_write(q, MSR_PEBS_ENABLE, SPMU_PEBS_UOP_TAG | table[i].enable);
+		nb_write(q, MSR_PEBS_MATRIX_VERT, table[i].matrix);
+		if (table[i].mob)
+			nb_write(q, MSR_MOB_ESCR1, SPMU_ESCR_EVENT(3) | SPMU_ESCR_MASK(table[i].mob) | T0);
+		wake(q, 2);
+		nb_program(q, 12, "replay_event.NBOGUS", T0, 0);
+		stream_send_all(&s, q);
+		if (nb_count(q, 12) != table[i].count)
+			fail_msg("enable %x matrix %x mob %x: %llu", table[i].enable, table[i].matrix, table[i].mob, (unsigned long long)nb_count(q, 12));
+		spmu_destroy(q);
+	}
+}
+
+static void far_transfers_cannot_be_tagged(void **state)
+{
+	(void)state;
+	stream_inst(&s, 1, SPMU_IS(LOAD) | SPMU_IS(FAR), 0, 10);
+	stream_inst(&s, 2, SPMU_IS(LOAD), 0, 11);
+	tag(p, MSR_RAT_ESCR0, "uop_type.TAGLOADS", 1);
+	nb_program(p, 12, "front_end_event.NBOGUS", T0, 0);
+	stream_send_all(&s, p);
+	assert_int_equal(nb_count(p, 12), 1);
+}
+
+/* Execution events are thread-independent: privilege decides, not the thread. */
+static void execution_tags_go_to_both_threads(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		struct spmu_record *r = stream_inst(&s, i, SPMU_IS(X87), 0, 10 + i);
+		r->hw_thread = i & 1;
+		r->cpl = i & 2 ? 0 : 3;
+	}
+	nb_write(p, MSR_FIRM_ESCR0, nb_escr(fixture_event(model, "x87_FP_uop.ALL"), SPMU_ESCR_T0_USR) | SPMU_ESCR_TAG_ENABLE | SPMU_ESCR_TAG(1));
+	wake(p, 8);
+	nb_program(p, 12, "execution_event.NBOGUS0", ALL_CLASSES, 0);
+	stream_send_all(&s, p);
+	assert_int_equal(nb_count(p, 12), 4);
+}
+
 static void bogus_replays_are_counted(void **state)
 {
 	(void)state;
@@ -207,6 +257,20 @@ static void bogus_replays_are_counted(void **state)
 	nb_program(p, 12, "replay_event.BOGUS", T0, 0);
 	stream_send_all(&s, p);
 	assert_int_equal(nb_count(p, 12), 1);
+}
+
+/* What begins and never ends (squashed) leaves no tag to the next instruction. */
+static void an_instruction_that_does_not_end_passes_no_tag_on(void **state)
+{
+	(void)state;
+	stream_squashed(&s, SPMU_IS(LOAD), 20)->is &= ~SPMU_IS(INST_END);
+	stream_inst(&s, 2, 0, 0, 21);
+	tag(p, MSR_RAT_ESCR0, "uop_type.TAGLOADS", 1);
+	nb_program(p, 12, "instr_retired.NBOGUSTAG", T0, 0);
+	nb_program(p, 14, "instr_retired.NBOGUSNTAG", T0, 0);
+	stream_send_all(&s, p);
+	assert_int_equal(nb_count(p, 12), 0);
+	assert_int_equal(nb_count(p, 14), 1);
 }
 
 /* An instruction is tagged when one of its uops is, wherever a batch ends. */
@@ -245,6 +309,47 @@ static void two_threads_instructions_do_not_mix_their_tags(void **state)
 	stream_send_all(&s, p);
 	assert_int_equal(nb_count(p, 12), 20);
 	assert_int_equal(nb_count(p, 14), 0);
+}
+
+/* Half a stream on one PMU, the rest on another that takes over its state, in the middle of a tagged instruction. */
+static void a_saved_state_goes_on_in_another_pmu(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 60; i++) {
+		stream_inst(&s, i, i % 3 ? 0 : SPMU_IS(LOAD), 0, 20 + 2 * i)->is &= ~SPMU_IS(INST_END);
+		stream_inst(&s, i, 0, 0, 21 + 2 * i)->is &= ~SPMU_IS(INST_BEGIN);
+	}
+	void *block = malloc(spmu_state_bytes(p));
+	tag(p, MSR_RAT_ESCR0, "uop_type.TAGLOADS", 1);
+	nb_program(p, 12, "instr_retired.NBOGUSTAG", T0, 0);
+	nb_program(p, 14, "front_end_event.NBOGUS", T0, 0);
+	nb_program(p, 15, "front_end_event.NBOGUS", T0, SPMU_CCCR_COMPARE);
+	nb_program(p, 13, "instr_retired.NBOGUSTAG", T0, SPMU_CCCR_CASCADE);
+	nb_write(p, NB_CCCR(13), fixture_read(p, NB_CCCR(13)) & ~(uint64_t)SPMU_CCCR_ENABLE);
+	nb_write(p, NB_COUNTER(15), (uint64_t)-5);
+	stream_send(&s, 0, 61, 0, 80, false, p);	/* the 31st instruction's load is in, its end is not */
+	spmu_save(p, block);
+	struct spmu *q = netburst_pmu(model, NULL);
+	assert_int_equal(spmu_restore(q, block), SPMU_OK);
+	stream_send(&s, 61, s.n, 80, 300, true, q);
+	assert_int_equal(nb_count(q, 12), 20);
+	assert_int_equal(nb_count(q, 14), 20);
+	assert_int_equal(nb_count(q, 15), 15);
+	assert_int_equal(nb_count(q, 13), 16);	/* from the fifth load on: its own instruction, and 15 more */
+	/* what no WRMSR could have written is refused, and nothing changes */
+	uint64_t before = fixture_read(q, MSR_RAT_ESCR0);
+	for (size_t byte = 0; byte < spmu_state_bytes(p); byte++) {
+		((uint8_t *)block)[byte] ^= 0x80;
+		struct spmu *r = netburst_pmu(model, NULL);
+		if (spmu_restore(r, block) != SPMU_OK)
+			assert_int_equal(fixture_read(r, MSR_RAT_ESCR0), 0);
+		stream_send(&s, 0, 100, 0, 300, true, r);
+		spmu_destroy(r);
+		((uint8_t *)block)[byte] ^= 0x80;
+	}
+	assert_int_equal(fixture_read(q, MSR_RAT_ESCR0), before);
+	spmu_destroy(q);
+	free(block);
 }
 
 /* ---- PEBS: a 32-bit DS area at 0x1000, the buffer at 0x2000 ------------------------------------------------------ */
@@ -397,9 +502,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(two_execution_tags_are_told_apart, setup, teardown),
 		cmocka_unit_test_setup_teardown(tags_need_an_enabled_counter_of_the_escr_s_block, setup, teardown),
 		cmocka_unit_test_setup_teardown(replay_tags_count_the_metrics_of_the_manual, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_replay_metric_needs_all_of_its_bits, setup, teardown),
+		cmocka_unit_test_setup_teardown(far_transfers_cannot_be_tagged, setup, teardown),
+		cmocka_unit_test_setup_teardown(execution_tags_go_to_both_threads, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_instruction_that_does_not_end_passes_no_tag_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(bogus_replays_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(instructions_are_split_by_tag, setup, teardown),
 		cmocka_unit_test_setup_teardown(two_threads_instructions_do_not_mix_their_tags, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_saved_state_goes_on_in_another_pmu, setup, teardown),
 		cmocka_unit_test_setup_teardown(pebs_records_the_missing_loads, setup, teardown),
 		cmocka_unit_test_setup_teardown(pebs_needs_its_enable_bit_its_counter_and_a_tagged_event, setup, teardown),
 		cmocka_unit_test_setup_teardown(pebs_finds_the_uop_when_only_the_cycle_is_known, setup, teardown),

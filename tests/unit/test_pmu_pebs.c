@@ -255,12 +255,34 @@ static void an_imprecise_event_waits_for_the_next_batch_for_its_instruction(void
 	free(g);
 }
 
+static void an_overflow_bit_set_by_software_samples_an_imprecise_event(void **state)
+{
+	(void)state;
+	for (unsigned precise = 0; precise < 2; precise++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = fixture_model("golden-cove");
+		struct spmu *p = sampler(g, m, 1, precise ? "BR_INST_RETIRED.ALL_BRANCHES" : "CPU_CLK_UNHALTED.THREAD_P", 0, 32);
+		struct stream s = { 0 };
+		put_msr(p, MSR_IA32_PERF_GLOBAL_STATUS_SET, 2);
+		stream_straight(&s, 3, 0x1000, 10);
+		stream_send_all(&s, p);
+		assert_int_equal(guest_records(g, 32), precise ? 0 : 1);
+		assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), precise ? 2 : 0);
+		if (!precise)
+			assert_int_equal(guest_u64(g, PEBS_BUFFER + 8), 0x1000);
+		stream_free(&s);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
 static void before_ice_lake_an_imprecise_event_leaves_no_record(void **state)
 {
 	(void)state;
 	static const struct { const char *event; uint64_t more; } rows[] = {
 		{ "CPU_CLK_UNHALTED.THREAD_P", 0 }, { "INST_RETIRED.ANY_P", 0 }, { "BR_INST_RETIRED.ALL_BRANCHES", SPMU_EVTSEL_CMASK(1) },
-		{ "BR_INST_RETIRED.ALL_BRANCHES", SPMU_EVTSEL_EDGE },
+		{ "BR_INST_RETIRED.ALL_BRANCHES", SPMU_EVTSEL_EDGE }, { "BR_INST_RETIRED.ALL_BRANCHES", SPMU_EVTSEL_ANY },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct guest *g = guest_new();
@@ -319,6 +341,30 @@ static void each_format_has_its_length_and_fields(void **state)
 		}
 		if (rows[i].size >= 200)
 			assert_int_equal(guest_u64(g, at + 0xc0), 21);
+		stream_free(&s);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
+/* Another counter has overflowed before: its bit is in the status of formats 1 and 2, and no counter of formats from 3 on. */
+static void status_or_applicable_counters_by_format(void **state)
+{
+	(void)state;
+	static const struct { uint64_t capabilities, reads; unsigned size; } rows[] = { { 0x21c3, 5, 176 }, { 0x22c4, 5, 192 }, { 0x23c5, 1, 200 } };
+	for (unsigned i = 0; i < 3; i++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = model_like("skylake", rows[i].capabilities);
+		struct spmu *p = sampler(g, m, 0, "BR_INST_RETIRED.ALL_BRANCHES", 0, rows[i].size);
+		struct stream s = { 0 };
+		fixture_program(p, 2, "INST_RETIRED.ANY_P", 0);
+		put_msr(p, MSR_IA32_PMC0 + 2, (uint32_t)-1);
+		arm(p, 0, 2);
+		branches(&s, 4);
+		stream_send_all(&s, p);
+		assert_int_equal(guest_u64(g, PEBS_BUFFER + 0x90), rows[i].reads);
+		assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), 4);
 		stream_free(&s);
 		spmu_destroy(p);
 		spmu_model_free(m);
@@ -397,7 +443,7 @@ static void adaptive_groups_have_their_order(void **state)
 	}
 	stream_send_all(&s, p);
 	uint64_t at = PEBS_BUFFER;
-	assert_int_equal(guest_u64(g, at), 0x0300000f | (UINT64_C(32 + 32 + 0x90 + 0x100 + 4 * 24) << 48));
+	assert_int_equal(guest_u64(g, at), 0x0300000f | (uint64_t)(32 + 32 + 0x90 + 0x100 + 4 * 24) << 48);
 	assert_int_equal(guest_u64(g, at + 8), 0x1004);
 	assert_int_equal(guest_u64(g, at + 16), 2);
 	assert_int_equal(guest_u64(g, at + 24), 41);
@@ -427,6 +473,90 @@ static void adaptive_groups_have_their_order(void **state)
 	spmu_destroy(p);
 	spmu_model_free(m);
 	free(g);
+}
+
+static void the_lbr_group_of_a_ring_is_newest_first(void **state)
+{
+	(void)state;
+	struct guest *g = guest_new();
+	struct spmu_model *m = model_like("ice-lake", 0xe4c5);
+	struct spmu *p = sampler(g, m, 0, "BR_INST_RETIRED.ALL_BRANCHES", EVTSEL_ADAPTIVE, 32 + 40 * 24);
+	struct stream s = { 0 };
+	put_msr(p, MSR_PEBS_DATA_CFG, UINT64_C(39) << 24 | 8);	/* more than there are */
+	put_msr(p, MSR_IA32_DEBUGCTL, 1);
+	arm(p, 0, 35);
+	for (unsigned k = 0; k < 50; k++)
+		stream_branch(&s, 0x1000 + 8 * k, 0x1008 + 8 * k, 0, 0, 11 + 2 * k);
+	stream_send_all(&s, p);
+	assert_int_equal(guest_u64(g, DS_AREA + 0x28), PEBS_BUFFER + 32 + 40 * 24);
+	for (unsigned k = 0; k < 40; k++) {
+		assert_int_equal(guest_u64(g, PEBS_BUFFER + 32 + 24 * k), k < 32 ? 0x1000 + 8 * (34 - k) : 0);
+		assert_int_equal(guest_u64(g, PEBS_BUFFER + 32 + 24 * k + 16), k < 32 ? 2 : 0);
+	}
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+	free(g);
+}
+
+static void a_record_that_the_guest_has_taken_is_left_alone(void **state)
+{
+	(void)state;
+	struct guest *g = guest_new();
+	struct spmu_model *m = fixture_model("skylake");
+	struct spmu *p = sampler(g, m, 0, "MEM_LOAD_RETIRED.L2_HIT", 0, 200);
+	struct stream s = { 0 };
+	arm(p, 0, 1);
+	for (unsigned k = 0; k < 2; k++)
+		stream_inst(&s, 0x1000 + 5 * k, SPMU_IS(LOAD), SPMU_DID(L2_HIT), 20 + k);
+	stream_send(&s, 0, 2, 0, 20, false, p);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 8), 0x1005);
+	guest_put(g, PEBS_BUFFER + 8, 77, 8);
+	stream_send(&s, 0, 1, 0, 21, true, p);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 8), 77);
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+	free(g);
+}
+
+static void behind_a_taken_branch_rip_is_where_it_went(void **state)
+{
+	(void)state;
+	struct guest *g = guest_new();
+	struct spmu_model *m = fixture_model("skylake");
+	struct spmu *p = sampler(g, m, 0, "BR_INST_RETIRED.ALL_BRANCHES", 0, 200);
+	struct stream s = { 0 };
+	arm(p, 0, 1);
+	branches(&s, 2);
+	s.r[3].addr = 0x777;
+	stream_send_all(&s, p);
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 8), 0x777);
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+	free(g);
+}
+
+static void older_areas_have_their_counter_reset_at_20h(void **state)
+{
+	(void)state;
+	for (unsigned wide = 0; wide < 2; wide++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = fixture_model("netburst-prescott");
+		struct spmu *p = NULL;
+		uint64_t v = 0;
+		g->host.mode64 = wide;
+		assert_int_equal(spmu_create(&p, m, &g->host), SPMU_OK);
+		put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
+		guest_put(g, DS_AREA + 0x20, UINT64_C(0x1122334455), 8);
+		guest_put(g, DS_AREA + 0x40, UINT64_C(0x6677889900), 8);
+		assert_true(pmu_ds_counter_reset(p, 16, &v));
+		assert_int_equal(v, wide ? UINT64_C(0x6677889900) : UINT64_C(0x1122334455));
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
 }
 
 static void without_registers_rip_is_the_next_instruction_also_of_the_next_batch(void **state)
@@ -501,6 +631,57 @@ static void load_latency_counts_and_records_loads_above_the_threshold(void **sta
 	}
 }
 
+static void precise_store_wants_its_bit(void **state)
+{
+	(void)state;
+	for (unsigned on = 0; on < 2; on++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = model_like("sandy-bridge", 0x21c3);
+		struct spmu *p = fixture_pmu(m, &g->host);
+		struct stream s = { 0 };
+		guest_pebs(g, 176, 10, 10);
+		put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
+		put_msr(p, MSR_IA32_PERFEVTSEL0 + 3, 0x02cd | USR_EN);
+		put_msr(p, MSR_IA32_PEBS_ENABLE, (uint64_t)on << 63 | 8);
+		put_msr(p, MSR_IA32_PMC0 + 3, (uint32_t)-1);
+		for (unsigned k = 0; k < 4; k++)
+			stream_inst(&s, 0x1000 + 4 * k, SPMU_IS(STORE_ADDR), 0, 20 + k)->addr = 0x8000;
+		stream_send_all(&s, p);
+		assert_int_equal(guest_u64(g, PEBS_BUFFER + 0x98), on ? 0x8000 : 0);
+		stream_free(&s);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
+static void a_store_says_no_more_than_its_l1d_bit_where_latency_is_not_sampled(void **state)
+{
+	(void)state;
+	static const struct { uint64_t capabilities, source; unsigned size; } rows[] = { { 0x23c5, 1, 200 }, { 0xe5ff, 0x31, 64 } };
+	for (unsigned i = 0; i < 2; i++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = model_like(i ? "golden-cove" : "skylake", rows[i].capabilities);
+		struct spmu *p = sampler(g, m, 1, "MEM_INST_RETIRED.ALL_STORES", i ? EVTSEL_ADAPTIVE : 0, rows[i].size);
+		struct stream s = { 0 };
+		if (i)
+			put_msr(p, MSR_PEBS_DATA_CFG, 1);
+		arm(p, 1, 1);
+		for (unsigned k = 0; k < 2; k++)
+			stream_inst(&s, 0x1000, SPMU_IS(STORE_ADDR) | SPMU_IS(LOCK), SPMU_DID(STLB_MISS), 20 + k)->addr = 0x8000 + 64 * k;
+		stream_signal(&s, SPMU_SIG_STORE_L1D_MISS, 30, 30, 1);	/* of the first */
+		s.r[s.n - 1].ip = 0x1000;
+		s.r[s.n - 1].addr = 0x8000;
+		stream_send_all(&s, p);
+		assert_int_equal(guest_u64(g, PEBS_BUFFER + (i ? 32 : 0x98)), 0x8040);
+		assert_int_equal(guest_u64(g, PEBS_BUFFER + (i ? 40 : 0xa0)), rows[i].source);
+		stream_free(&s);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
 static void precise_store_records_where_it_went_and_whether_it_hit(void **state)
 {
 	(void)state;
@@ -563,7 +744,7 @@ static void front_end_events_count_what_the_register_names(void **state)
 {
 	(void)state;
 	static const struct { uint64_t frontend; unsigned count; } rows[] = {
-		{ 0x11, 2 }, { 0x12, 1 }, { 0x14, 1 }, { 0x13, 0 }, { 0, 0 }, { 0x400206, 1 }, { 0x100206, 2 }, { 0x400806, 0 },
+		{ 0x11, 2 }, { 0x12, 1 }, { 0x14, 1 }, { 0x13, 0 }, { 0, 0 }, { 0x400206, 1 }, { 0x100206, 2 }, { 0x400806, 0 }, { 0x400306, 1 },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct guest *g = guest_new();
@@ -573,7 +754,8 @@ static void front_end_events_count_what_the_register_names(void **state)
 		put_msr(p, MSR_PEBS_FRONTEND, rows[i].frontend);
 		put_msr(p, MSR_IA32_PERFEVTSEL0, 0x01c6 | USR_EN);
 		stream_inst(&s, 0x1000, 0, SPMU_DID(FROM_DSB), 20);
-		stream_signal(&s, SPMU_SIG_IDQ_BUBBLE, 18, 21, 4);
+		stream_signal(&s, SPMU_SIG_IDQ_BUBBLE, 18, 19, 4);	/* one stretch of three cycles in two pieces */
+		stream_signal(&s, SPMU_SIG_IDQ_BUBBLE, 19, 21, 4);
 		stream_inst(&s, 0x1004, 0, SPMU_DID(FROM_MITE) | SPMU_DID(ICACHE_MISS), 25);	/* allocated at 21 */
 		stream_inst(&s, 0x1008, 0, SPMU_DID(FROM_MITE) | SPMU_DID(ITLB_MISS_F), 27);
 		stream_signal(&s, SPMU_SIG_IDQ_BUBBLE, 25, 28, 1);
@@ -813,13 +995,21 @@ int main(void)
 		cmocka_unit_test(precise_distribution_has_no_shadow),
 		cmocka_unit_test(fixed_counter_0_samples_the_very_instruction_and_others_the_next),
 		cmocka_unit_test(an_imprecise_event_waits_for_the_next_batch_for_its_instruction),
+		cmocka_unit_test(an_overflow_bit_set_by_software_samples_an_imprecise_event),
 		cmocka_unit_test(before_ice_lake_an_imprecise_event_leaves_no_record),
 		cmocka_unit_test(each_format_has_its_length_and_fields),
+		cmocka_unit_test(status_or_applicable_counters_by_format),
+		cmocka_unit_test(the_lbr_group_of_a_ring_is_newest_first),
+		cmocka_unit_test(a_record_that_the_guest_has_taken_is_left_alone),
+		cmocka_unit_test(behind_a_taken_branch_rip_is_where_it_went),
+		cmocka_unit_test(older_areas_have_their_counter_reset_at_20h),
 		cmocka_unit_test(adaptive_records_hold_the_groups_selected),
 		cmocka_unit_test(adaptive_groups_have_their_order),
 		cmocka_unit_test(without_registers_rip_is_the_next_instruction_also_of_the_next_batch),
 		cmocka_unit_test(load_latency_counts_and_records_loads_above_the_threshold),
 		cmocka_unit_test(precise_store_records_where_it_went_and_whether_it_hit),
+		cmocka_unit_test(precise_store_wants_its_bit),
+		cmocka_unit_test(a_store_says_no_more_than_its_l1d_bit_where_latency_is_not_sampled),
 		cmocka_unit_test(data_source_is_where_the_load_was_served),
 		cmocka_unit_test(front_end_events_count_what_the_register_names),
 		cmocka_unit_test(two_counters_at_one_event_go_lower_first),

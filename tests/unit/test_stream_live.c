@@ -61,6 +61,29 @@ static void every_record_arrives_in_order_through_many_wraps(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
+static void every_request_gets_its_answer(void **state)
+{
+	(void)state;
+	struct err err;
+	struct stream *s;
+	struct stream_span span;
+	uint32_t asked = 0;
+	int r;
+	assert_int_equal(launch(&s, "ask", "300", false, NULL, &err), 0);
+	while ((r = stream_next(s, &span, &err)) > 0) {
+		if (r != STREAM_SPAN)
+			continue;
+		struct st_answer a = { .number = ++asked, .status = -5, .value = { (uint64_t)asked * asked, 0, 0, ~(uint64_t)asked } };
+		stream_answer(s, span.process + 1, &a);		/* nobody of that index: nothing happens */
+		stream_answer(s, span.process, &a);
+	}
+	assert_int_equal(r, STREAM_END);
+	assert_int_equal(asked, 300);
+	assert_true(WIFEXITED(stream_wait_status(s)));
+	assert_int_equal(WEXITSTATUS(stream_wait_status(s)), 0);
+	stream_close(s);
+}
+
 static void a_process_keeps_its_index_over_exec(void **state)
 {
 	(void)state;
@@ -372,6 +395,7 @@ int main(int argc, char **argv)
 		act_as_tracer(argc, argv);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_record_arrives_in_order_through_many_wraps),
+		cmocka_unit_test(every_request_gets_its_answer),
 		cmocka_unit_test(a_process_keeps_its_index_over_exec),
 		cmocka_unit_test(an_exec_and_death_between_two_looks_is_no_new_process),
 		cmocka_unit_test(two_processes_are_read_side_by_side),

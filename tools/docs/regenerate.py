@@ -86,7 +86,7 @@ def main():
     work = os.path.join(directory, "ex")
     shutil.copytree(os.path.join(TOP, "docs/examples"), work)
     shutil.copy(os.path.join(TOP, "tests/programs/jit.c"), work)
-    for command in ("gcc -O1 -g -o walk walk.c", r"sed 's/\[N\]\[N\]/[N][N + 8]/g' walk.c >padded.c && gcc -O1 -g -o padded padded.c", "seq 1 40000 >numbers"):
+    for command in ("gcc -O1 -g -o walk walk.c", f"gcc -O1 -g -I'{TOP}/include' -o look look.c", r"sed 's/\[N\]\[N\]/[N][N + 8]/g' walk.c >padded.c && gcc -O1 -g -o padded padded.c", "seq 1 40000 >numbers"):
         subprocess.run(["sh", "-c", command], cwd=work, check=True)
     odd = sum(page(path, work, env) for path in sys.argv[2:])
     shutil.rmtree(directory)

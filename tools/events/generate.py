@@ -18,8 +18,8 @@ import meaning
 
 COLUMNS = '# name\tevent\tumask\tmods\tcounters\tflags\talias\tcount\thelp\tnot_modelled'
 # At retirement, or no matter of speculation.  All else may count what is squashed later.
-CERTAIN = ('CPU_CLK_', 'UNHALTED_', 'INSTRUCTION_RETIRED', 'INSTRUCTIONS_RETIRED', 'CPL_CYCLES', 'ROB_MISC_EVENTS', 'AVX.', 'FP_ASSIST', 'OTHER_ASSISTS',
-           'ASSISTS', 'TOPDOWN', 'PERF_METRICS', 'CORE_POWER', 'IO_TRANSACTIONS', 'PIC_ACCESSES', 'TX_', 'EPT.', 'L1D_CACHE_ST.MESI')
+CERTAIN = tuple('''CPU_CLK_ UNHALTED_ INSTRUCTION_RETIRED INSTRUCTIONS_RETIRED CPL_CYCLES ROB_MISC_EVENTS AVX. FP_ASSIST
+    OTHER_ASSISTS ASSISTS TOPDOWN PERF_METRICS CORE_POWER IO_TRANSACTIONS PIC_ACCESSES TX_ EPT. L1D_CACHE_ST.MESI'''.split())
 
 
 class Row:
@@ -54,7 +54,7 @@ def listed(tool, machine):
     for name, image in machine.extra.items():
         if name in rows:
             sys.exit(f'{machine.name}: libpfm4 has {name}')
-        rows[name] = Row(name, image, name in machine.extra_precise, machine.extra_same.get(name))
+        rows[name] = Row(name, image, name in machine.extra_precise, None)
     return rows
 
 
@@ -111,8 +111,8 @@ def line(machine, row):
     if fixed is not None:
         flags.append(f'fixed={fixed[0]}')
         flags += ['fixed-only'] * fixed[1]
-    return '\t'.join([row.name, f'{row.event:02x}', f'{row.umask:02x}', row.mods(), counters, ','.join(flags) or '-', ','.join(row.aliases) or '-',
-                      row.count or '-', row.help, row.reason or '-'])
+    return '\t'.join([row.name, f'{row.event:02x}', f'{row.umask:02x}', row.mods(), counters, ','.join(flags) or '-',
+                      ','.join(row.aliases) or '-', row.count or '-', row.help, row.reason or '-'])
 
 
 def table(tool, machine):
@@ -120,13 +120,11 @@ def table(tool, machine):
     explain(machine, rows)
     place_aliases(machine, rows)
     out = ['# ' + text for text in machine.head] + machine.shape + [COLUMNS]
-    for title in meaning.SECTIONS:
-        inside = sorted((r for r in rows.values() if r.section == title and bool(r.reason) == title.startswith('not modelled')), key=lambda r: r.order)
-        if inside:
-            out.append('# ' + title)
-            out += [line(machine, r) for r in inside]
-        if title.startswith('not modelled'):	# refusals that stand among what is modelled
-            out += [line(machine, r) for r in sorted((r for r in rows.values() if r.reason and r.section != title), key=lambda r: r.order)]
+    ordered = sorted(rows.values(), key=lambda r: r.order)
+    for title in meaning.SECTIONS[:-1]:
+        inside = [line(machine, r) for r in ordered if r.section == title and not r.reason]
+        out += (['# ' + title] + inside) * bool(inside)
+    out += ['# ' + meaning.SECTIONS[-1]] + [line(machine, r) for r in ordered if r.reason]
     return '\n'.join(out) + '\n', rows
 
 

@@ -1,171 +1,195 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The PMUs of Nehalem to Ice Lake: shape, counters, perf's names, and where libpfm4 lacks something or errs.
 #
-# Counters: arch/x86/events/intel/core.c of Linux, intel_*_event_constraints (and, where perf asks only for PEBS, the constraints of
-# ds.c).  HyperThreading is off: eight counters from Sandy Bridge on, four on Nehalem, whose number does not depend on it (SDM vol. 3B,
-# "Performance Monitoring for Processors Based on Nehalem Microarchitecture", "... Sandy Bridge ...").
-# perf's names: the same file, intel_perfmon_event_map, *_hw_cache_event_ids, *_events_attrs, and what intel_pmu_init changes in them.
-
-
+# Counters: arch/x86/events/intel/core.c of Linux, intel_*_event_constraints (and, where perf asks only for PEBS, those
+# of ds.c).  HyperThreading is off: eight counters from Sandy Bridge on; four on Nehalem, whose number does not depend on
+# it (SDM vol. 3B, sections on performance monitoring of the processors based on either microarchitecture).
+# IA32_PERF_CAPABILITIES: LBR format 3 (with mispredict flags) on Nehalem to Ivy Bridge, 4 (with TSX flags) on Haswell and
+# Broadwell, 5 (with LBR_INFO) on Ice Lake; PEBS record format 1, 2 and 4 (adaptive), records behind the instruction;
+# full-width writes from Sandy Bridge on (SDM vol. 3B, the same sections, and vol. 4, "MSRs in the ..." of each).  Without
+# SMM_FREEZE; PERF_METRICS on Ice Lake has the first level alone.
+# perf's names: the same file, intel_perfmon_event_map, *_hw_cache_event_ids, *_events_attrs, and what intel_pmu_init
+# changes in them.  Codes are hex: umask and event, from bit 18 on as in IA32_PERFEVTSELx (1800000: CMASK 1, INV).
 import textwrap
 
 
+def codes(*texts):
+    """NAME=HEX ... as a dict; what is not hex is the name of a row."""
+    out = {}
+    for word in ' '.join(texts).split():
+        name, value = word.split('=')
+        out[name] = value if '_' in value else int(value, 16)
+    return out
+
+
+def places(text):
+    """EVENT[-EVENT][/UMASK]:COUNTERS ... as (first, last, umask or None, counters); the first that fits holds."""
+    out = []
+    for word in text.split():
+        where, counters = word.split(':')
+        events, _, umask = where.partition('/')
+        first, _, last = events.partition('-')
+        out.append((int(first, 16), int(last or first, 16), int(umask, 16) if umask else None, counters))
+    return out
+
+
+# The core preset that runs nearest to each.
+NEAREST = {'nehalem': 'ivy-bridge', 'sandy-bridge': 'ivy-bridge', 'ivy-bridge': 'ivy-bridge', 'haswell': 'skylake', 'broadwell': 'skylake',
+           'ice-lake': 'golden-cove'}
+# PERF_METRICS, level 1; as in golden-cove.tsv, with this machine's five slots a cycle.
+METRICS = {'ice-lake': ('@metric slots slots', '@metric retiring uop(SLOT)', '@metric bad_spec 5*sig(WRONG_PATH)+5*sig(RECOVERY)',
+                        '@metric fe_bound sig(IDQ_BUBBLE)')}
+
+
 class Machine:
-    def __init__(self, **fields):
-        self.corrected, self.extra, self.extra_precise, self.extra_same, self.unencodable = {}, {}, (), {}, ()
-        self.__dict__.update(fields)
+    def __init__(self, name, libpfm, long, shape, cpuid, constraints, cache_ids, **more):
+        self.name, self.libpfm = name, libpfm
+        self.pmcs, self.slots = int(cpuid[4:6], 16), 4
+        self.capabilities, self.features, self.remarks = '', '', ()
+        self.fixed = dict(FIXED)	# image: (counter, no other can count it)
+        self.extra, self.precise, self.corrected, self.unencodable = {}, '', {}, ()
+        self.words = {'%OFFCORE%': 'OFFCORE_REQUESTS.DEMAND_DATA_RD', '%L2_LINES_IN%': 'L2_LINES_IN.ALL',
+                      '%L1D_REPL%': 'L1D.REPLACEMENT', '%XCLK_NAME%': 'the 100 MHz clock'}
+        words = more.pop('words', {})
+        self.__dict__.update(more)
+        self.words.update(words)
+        self.extra_precise = self.precise.split()
+        text = (f'Shape: {shape}.  Codes: SDM vol. 3B, tables of performance monitoring events of {long.split(",")[0]}, '
+                f'and Intel\'s perfmon lists; the test test_pmu_libpfm holds them against libpfm4\'s table `{libpfm}`.  '
+                f'Counters: arch/x86/events/intel/core.c of Linux, {constraints}.  Aliases: the same file, '
+                f'intel_perfmon_event_map, {cache_ids}.  The core runs no wrong path: what is marked spec counts what runs.')
+        self.head = [f'softpmu events: {name} ({long})', 'Columns and expressions: src/pmu/pmu_table.c, src/pmu/pmu_expr.c.  '
+                     'Made by tools/events/generate.sh, do not edit.']
+        for paragraph in (text,) + tuple(self.remarks):
+            self.head += textwrap.wrap(paragraph, 132)
+        self.head.append('@tsc: the modelled core runs at the rate of its time-stamp counter.')
+        self.shape = [f'@cpuid_0a {cpuid}', f'@perf_capabilities {self.capabilities}', f'@core {NEAREST[name]}', f'@libpfm {libpfm}',
+                      f'@slots {self.slots}']
+        self.shape += [f'@features {self.features}'] * bool(self.features) + list(METRICS.get(name, ())) + ['@tsc 1/1']
 
     def counters(self, row):
-        for first, last, umask, counters in self.rules:
-            if first <= row.event <= last and (umask is None or umask == row.umask):
+        for first, last, umask, counters in self.places:
+            if first <= row.event <= last and umask in (None, row.umask):
                 return counters
-        return '0-%d' % (self.pmcs - 1)
+        return f'0-{self.pmcs - 1}'
 
 
 FIXED = {0xc0: (0, False), 0x3c: (1, False), 0x100: (0, True), 0x200: (1, True), 0x300: (2, True)}
-FIXED_NAMES = {'INST_RETIRED.ANY': 0x100, 'CPU_CLK_UNHALTED.THREAD': 0x200, 'CPU_CLK_UNHALTED.REF_TSC': 0x300}
+FIXED_NAMES = 'INST_RETIRED.ANY=100 CPU_CLK_UNHALTED.THREAD=200 CPU_CLK_UNHALTED.REF_TSC=300'
+RESPONSES = 'OFFCORE_RESPONSE_0=1b7 OFFCORE_RESPONSE_1=1bb'
 
-BASIC = {'instructions': 0xc0, 'cycles': 0x3c, 'cpu-cycles': 0x3c, 'ref-cycles': 0x300, 'bus-cycles': 0x13c, 'branches': 0xc4,
-         'branch-instructions': 0xc4, 'branch-loads': 0xc4, 'branch-misses': 0xc5, 'cache-references': 0x4f2e, 'cache-misses': 0x412e}
-OFFCORE = ('LLC-loads', 'LLC-load-misses', 'LLC-stores', 'LLC-store-misses', 'node-loads', 'node-load-misses', 'node-stores', 'node-store-misses')
-PREFETCHES = ('LLC-prefetches', 'LLC-prefetch-misses', 'node-prefetches', 'node-prefetch-misses')
-TOPDOWN = {'topdown-slots-issued': 0x10e, 'topdown-slots-retired': 0x2c2, 'topdown-fetch-bubbles': 0x19c}
-TSX = {'tx-start': 0x1c9, 'tx-commit': 0x2c9, 'tx-abort': 0x4c9, 'tx-conflict': 0x154, 'el-start': 0x1c8, 'el-commit': 0x2c8, 'el-abort': 0x4c8,
-       'el-conflict': 0x154}
-
-
-def offcore(*more):
-    return {name: 'OFFCORE_RESPONSE_0' for name in OFFCORE + more}
-
-
-def stall(image):		# CMASK 1, INV
-    return image | 1 << 24 | 1 << 23
-
-
-def head(name, long, shape, table, counters, aliases, *more):
-    text = (f'Shape: {shape}.  Codes: SDM vol. 3B, tables of performance monitoring events of {long.split(",")[0]}, and Intel\'s perfmon lists; the test '
-            f'test_pmu_libpfm holds them against libpfm4\'s table `{table}`.  Counters: arch/x86/events/intel/core.c of Linux, {counters}.  Aliases: the same '
-            f'file, intel_perfmon_event_map, {aliases}.  The core runs no wrong path: what is marked spec counts what runs.')
-    return [f'softpmu events: {name} ({long})', 'Columns and expressions: src/pmu/pmu_table.c, src/pmu/pmu_expr.c.  Made by tools/events/generate.sh, do not edit.',
-            *textwrap.wrap(text, 132), *(line for m in more for line in textwrap.wrap(m, 132)), '@tsc: the modelled core runs at the rate of its time-stamp counter.']
-
-
-def shape(cpuid, capabilities, slots, features=''):
-    lines = ['@cpuid_0a ' + cpuid, '@perf_capabilities ' + capabilities, f'@slots {slots}', '@tsc 1/1']
-    return lines[:3] + ['@features ' + features] * bool(features) + lines[3:]
-
-
-WORDS = {'%OFFCORE%': 'OFFCORE_REQUESTS.DEMAND_DATA_RD', '%L2_LINES_IN%': 'L2_LINES_IN.ALL', '%L1D_REPL%': 'L1D.REPLACEMENT', '%XCLK_NAME%': 'the 100 MHz clock'}
+BASIC = '''instructions=c0 cycles=3c cpu-cycles=3c ref-cycles=300 bus-cycles=13c branches=c4 branch-instructions=c4
+    branch-loads=c4 branch-misses=c5 cache-references=4f2e cache-misses=412e'''
+# The bits in MSR_OFFCORE_RSP_0 tell these apart.
+OFFCORE = ' '.join(f'{unit}-{what}=OFFCORE_RESPONSE_0' for unit in ('LLC', 'node')
+                   for what in ('loads', 'load-misses', 'stores', 'store-misses'))
+PREFETCHES = ' '.join(f'{unit}-{what}=OFFCORE_RESPONSE_0' for unit in ('LLC', 'node')
+                      for what in ('prefetches', 'prefetch-misses'))
+TOPDOWN = 'topdown-slots-issued=10e topdown-slots-retired=2c2 topdown-fetch-bubbles=19c'
+TSX = 'tx-start=1c9 tx-commit=2c9 tx-abort=4c9 tx-conflict=154 el-start=1c8 el-commit=2c8 el-abort=4c8 el-conflict=154'
 
 NEHALEM = Machine(
-    name='nehalem', libpfm='nhm', pmcs=4, fixed=FIXED,
-    head=head('nehalem', 'Nehalem', 'CPUID of a Xeon W3520 (000106A5, as in the test data of libvirt)', 'nhm',
-              'intel_nehalem_event_constraints', 'nehalem_hw_cache_event_ids',
-              'By EBX bits 2 and 6 that part announces that its events of reference cycles and of mispredicted branches have errata.  Here they have none, and '
-              'perf\'s bus-cycles and branch-misses are those of a part without.',
-              'stalled-cycles-backend: perf leaves out the AnyThread bit of its row; with one thread that is the same.'),
-    shape=shape('07300403 00000044 00000000 00000603', '0', 4),
-    rules=[(0x40, 0x43, None, '0-1'), (0x48, 0x48, None, '0-1'), (0x4e, 0x4e, None, '0-1'), (0x51, 0x51, None, '0-1'), (0x63, 0x63, None, '0-1')],
-    corrected={'MACRO_INSTS.FUSIONS_DECODED': 0x1a6},
-    extra=dict(FIXED_NAMES, **{'INST_RETIRED.ANY_P_01': 0x1c0, 'BR_MISP_RETIRED.ALL_BRANCHES': 0xc5, 'UOPS_EXECUTED.CORE_STALL_CYCLES': stall(0x3fb1) | 1 << 21,
-                               'OFFCORE_RESPONSE_0': 0x1b7}),
-    extra_precise=('INST_RETIRED.ANY_P_01',),
-    words=dict(WORDS, **{'%XCLK%': '1/20*sig(CYCLES)', '%OFFCORE%': 'OFFCORE_REQUESTS.DEMAND_READ_DATA', '%L2_LINES_IN%': 'L2_LINES_IN.ANY',
-                               '%L1D_REPL%': 'L1D.REPL'}),
-    aliases=dict(BASIC, **offcore(*PREFETCHES), **{
-        'stalled-cycles-frontend': stall(0x10e), 'stalled-cycles-backend': 'UOPS_EXECUTED.CORE_STALL_CYCLES',
-        'L1-dcache-loads': 0x10b, 'L1-dcache-load-misses': 0x151, 'L1-dcache-stores': 0x20b, 'L1-dcache-store-misses': 0x251, 'L1-dcache-prefetches': 0x14e,
-        'L1-dcache-prefetch-misses': 0x24e, 'L1-icache-loads': 0x380, 'L1-icache-load-misses': 0x280, 'dTLB-loads': 0xf40, 'dTLB-load-misses': 0x108,
-        'dTLB-stores': 0xf41, 'dTLB-store-misses': 0x10c, 'iTLB-loads': 0x1c0, 'iTLB-load-misses': 0x20c8, 'branch-load-misses': 0x3e8, 'mem-loads': 0x100b}))
+    'nehalem', 'nhm', 'Nehalem', 'CPUID of a Xeon W3520 (000106A5, as in the test data of libvirt)',
+    '07300403 00000044 00000000 00000603', 'intel_nehalem_event_constraints', 'nehalem_hw_cache_event_ids',
+    capabilities='1c3', remarks=(
+        'By EBX bits 2 and 6 that part announces that its events of reference cycles and of mispredicted branches have '
+        'errata.  Here they have none, and perf\'s bus-cycles and branch-misses are those of a part without.',
+        'stalled-cycles-backend: perf leaves out the AnyThread bit of its row; with one thread that is the same.'),
+    places=places('40-43:0-1 48:0-1 4e:0-1 51:0-1 63:0-1'),
+    extra=codes(FIXED_NAMES, '''INST_RETIRED.ANY_P_01=1c0 BR_MISP_RETIRED.ALL_BRANCHES=c5
+        UOPS_EXECUTED.CORE_STALL_CYCLES=1a03fb1 OFFCORE_RESPONSE_0=1b7'''),
+    precise='INST_RETIRED.ANY_P_01',
+    words={'%XCLK%': '1/20*sig(CYCLES)', '%OFFCORE%': 'OFFCORE_REQUESTS.DEMAND_READ_DATA',
+           '%L2_LINES_IN%': 'L2_LINES_IN.ANY', '%L1D_REPL%': 'L1D.REPL'},
+    aliases=codes(BASIC, OFFCORE, PREFETCHES, '''
+        stalled-cycles-frontend=180010e idle-cycles-frontend=180010e
+        stalled-cycles-backend=UOPS_EXECUTED.CORE_STALL_CYCLES idle-cycles-backend=UOPS_EXECUTED.CORE_STALL_CYCLES
+        L1-dcache-loads=10b L1-dcache-load-misses=151 L1-dcache-stores=20b L1-dcache-store-misses=251
+        L1-dcache-prefetches=14e L1-dcache-prefetch-misses=24e L1-icache-loads=380 L1-icache-load-misses=280
+        dTLB-loads=f40 dTLB-load-misses=108 dTLB-stores=f41 dTLB-store-misses=10c iTLB-loads=1c0 iTLB-load-misses=20c8
+        branch-load-misses=3e8 mem-loads=100b'''))
 
 SANDY_BRIDGE = Machine(
-    name='sandy-bridge', libpfm='snb', pmcs=8, fixed=FIXED,
-    head=head('sandy-bridge', 'Sandy Bridge client, HyperThreading off', 'CPUID of a Core i5-2500 (000206A7, as in the test data of libvirt)',
-              'snb', 'intel_snb_event_constraints', 'snb_hw_cache_event_ids'),
-    shape=shape('07300803 00000000 00000000 00000603', '2000', 4, 'split'),
-    rules=[(0xa3, 0xa3, 0x04, '0-3'), (0xa3, 0xa3, 0x05, '0-3'), (0xa3, 0xa3, 0x02, '2'), (0xa3, 0xa3, 0x06, '2'), (0x48, 0x48, None, '2'),
-           (0xc0, 0xc0, 0x01, '1'), (0xcd, 0xcd, None, '3'), (0xd0, 0xd3, None, '0-3')],
+    'sandy-bridge', 'snb', 'Sandy Bridge client, HyperThreading off',
+    'CPUID of a Core i5-2500 (000206A7, as in the test data of libvirt)',
+    '07300803 00000000 00000000 00000603', 'intel_snb_event_constraints', 'snb_hw_cache_event_ids',
+    capabilities='21c3', features='split', remarks=(
+        'libpfm4 gives BR_INST_RETIRED.ALL_BRANCHES and BR_MISP_RETIRED.ALL_BRANCHES the codes of their precise forms (04H), and L3_LAT_CACHE '
+        'the unit masks 01H and 02H; so do these rows, which count the same.  The architectural codes C4H/00H and C5H/00H are the rows .ARCH.',),
+    places=places('a3/04:0-3 a3/05:0-3 a3/02:2 a3/06:2 48:2 c0/01:1 cd:3 d0-d3:0-3'),
     unencodable=('MEM_LOAD_UOPS_LLC_MISS_RETIRED',),
-    corrected={'BR_INST_RETIRED.ALL_BRANCHES': 0xc4, 'BR_MISP_RETIRED.ALL_BRANCHES': 0xc5, 'L3_LAT_CACHE.MISS': 0x412e, 'L3_LAT_CACHE.REFERENCE': 0x4f2e},
-    extra=dict(FIXED_NAMES, **{'BR_INST_RETIRED.ALL_BRANCHES_PEBS': 0x4c4, 'BR_MISP_RETIRED.ALL_BRANCHES_PEBS': 0x4c5, 'LONGEST_LAT_CACHE.REFERENCE': 0x4f2e,
-                               'LONGEST_LAT_CACHE.MISS': 0x412e, 'MEM_UOP_RETIRED.LOADS': 0xf1d0, 'MEM_UOP_RETIRED.STORES': 0xf2d0,
-                               'MEM_LOAD_UOPS_RETIRED.LLC_HIT': 0x4d1, 'MEM_LOAD_UOPS_LLC_MISS_RETIRED.LOCAL_DRAM': 0x1d3,
-                               'OFFCORE_RESPONSE_0': 0x1b7, 'OFFCORE_RESPONSE_1': 0x1bb}),
-    extra_precise=('BR_INST_RETIRED.ALL_BRANCHES_PEBS', 'BR_MISP_RETIRED.ALL_BRANCHES_PEBS', 'MEM_UOP_RETIRED.LOADS', 'MEM_UOP_RETIRED.STORES',
-                   'MEM_LOAD_UOPS_RETIRED.LLC_HIT', 'MEM_LOAD_UOPS_LLC_MISS_RETIRED.LOCAL_DRAM'),
-    words=dict(WORDS, **{'%XCLK%': '1/33*sig(CYCLES)', '%GHZ%': '3.3', '%L2_LINES_IN%': 'L2_LINES_IN.ANY'}),
-    aliases=dict(BASIC, **offcore(*PREFETCHES), **TOPDOWN, **{
-        'stalled-cycles-frontend': stall(0x10e), 'stalled-cycles-backend': stall(0x1b1), 'L1-dcache-loads': 0xf1d0, 'L1-dcache-load-misses': 0x151,
-        'L1-dcache-stores': 0xf2d0, 'L1-dcache-store-misses': 0x851, 'L1-dcache-prefetch-misses': 0x24e, 'L1-icache-load-misses': 0x280,
-        'dTLB-loads': 0x81d0, 'dTLB-load-misses': 0x108, 'dTLB-stores': 0x82d0, 'dTLB-store-misses': 0x149, 'iTLB-loads': 0x1085,
-        'iTLB-load-misses': 0x185, 'branch-load-misses': 0xc5, 'mem-loads': 0x1cd, 'mem-stores': 0x2cd}))
+    extra=codes(FIXED_NAMES, RESPONSES, '''BR_INST_RETIRED.ALL_BRANCHES_PEBS=4c4 BR_MISP_RETIRED.ALL_BRANCHES_PEBS=4c5
+        BRANCH_INSTRUCTIONS_RETIRED.ARCH=c4 BRANCH_MISSES_RETIRED.ARCH=c5
+        LONGEST_LAT_CACHE.REFERENCE=4f2e LONGEST_LAT_CACHE.MISS=412e MEM_UOP_RETIRED.LOADS=f1d0
+        MEM_UOP_RETIRED.STORES=f2d0 MEM_LOAD_UOPS_RETIRED.LLC_HIT=4d1 MEM_LOAD_UOPS_LLC_MISS_RETIRED.LOCAL_DRAM=1d3'''),
+    precise='''BR_INST_RETIRED.ALL_BRANCHES_PEBS BR_MISP_RETIRED.ALL_BRANCHES_PEBS MEM_UOP_RETIRED.LOADS
+        MEM_UOP_RETIRED.STORES MEM_LOAD_UOPS_RETIRED.LLC_HIT MEM_LOAD_UOPS_LLC_MISS_RETIRED.LOCAL_DRAM''',
+    words={'%XCLK%': '1/33*sig(CYCLES)', '%GHZ%': '3.3', '%L2_LINES_IN%': 'L2_LINES_IN.ANY'},
+    aliases=codes(BASIC, OFFCORE, PREFETCHES, TOPDOWN, '''
+        stalled-cycles-frontend=180010e idle-cycles-frontend=180010e
+        stalled-cycles-backend=18001b1 idle-cycles-backend=18001b1
+        L1-dcache-loads=f1d0 L1-dcache-load-misses=151 L1-dcache-stores=f2d0 L1-dcache-store-misses=851
+        L1-dcache-prefetch-misses=24e L1-icache-load-misses=280 dTLB-loads=81d0 dTLB-load-misses=108 dTLB-stores=82d0
+        dTLB-store-misses=149 iTLB-loads=1085 iTLB-load-misses=185 branch-load-misses=c5 mem-loads=1cd mem-stores=2cd'''))
 
 IVY_BRIDGE = Machine(
-    name='ivy-bridge', libpfm='ivb', pmcs=8, fixed=FIXED,
-    head=head('ivy-bridge', 'Ivy Bridge client, HyperThreading off', 'CPUID of an Ivy Bridge part (instlat data, 000306A9), whose four counters with HyperThreading are eight without',
-              'ivb', 'intel_ivb_event_constraints', 'snb_hw_cache_event_ids with its change for Ivy Bridge'),
-    shape=shape('07300803 00000000 00000000 00000603', '2000', 4, 'split'),
-    rules=[(0x48, 0x48, 0x01, '2'), (0x79, 0x79, 0x02, '0-3'), (0x9c, 0x9c, 0x01, '0-3'), (0xa3, 0xa3, 0x02, '0-3'), (0xa3, 0xa3, 0x04, '0-3'),
-           (0xa3, 0xa3, 0x05, '0-3'), (0xa3, 0xa3, 0x06, '0-3'), (0xa3, 0xa3, 0x08, '2'), (0xa3, 0xa3, 0x0c, '2'), (0xc0, 0xc0, 0x01, '1'),
-           (0xcd, 0xcd, None, '3'), (0xd0, 0xd3, None, '0-3')],
-    corrected={'MOVE_ELIMINATION.INT_ELIMINATED': 0x158, 'MOVE_ELIMINATION.SIMD_ELIMINATED': 0x258, 'MOVE_ELIMINATION.INT_NOT_ELIMINATED': 0x458,
-               'MOVE_ELIMINATION.SIMD_NOT_ELIMINATED': 0x858},
-    extra=dict(FIXED_NAMES, **{'BR_INST_RETIRED.ALL_BRANCHES_PEBS': 0x4c4, 'BR_MISP_RETIRED.ALL_BRANCHES_PEBS': 0x4c5, 'BR_INST_RETIRED.CONDITIONAL': 0x1c4,
-                               'MEM_UOP_RETIRED.LOADS': 0xf1d0, 'MEM_UOP_RETIRED.STORES': 0xf2d0, 'MEM_LOAD_UOPS_RETIRED.LLC_HIT': 0x4d1,
-                               'MEM_LOAD_UOPS_RETIRED.LLC_MISS': 0x20d1, 'L1D.ALL_M_REPLACEMENT': 0x851, 'HW_PRE_REQ.L1D_MISS': 0x24e,
-                               'OFFCORE_RESPONSE_0': 0x1b7, 'OFFCORE_RESPONSE_1': 0x1bb}),
-    extra_precise=('BR_INST_RETIRED.ALL_BRANCHES_PEBS', 'BR_MISP_RETIRED.ALL_BRANCHES_PEBS', 'BR_INST_RETIRED.CONDITIONAL', 'MEM_UOP_RETIRED.LOADS',
-                   'MEM_UOP_RETIRED.STORES', 'MEM_LOAD_UOPS_RETIRED.LLC_HIT', 'MEM_LOAD_UOPS_RETIRED.LLC_MISS'),
-    words=dict(WORDS, **{'%XCLK%': '1/35*sig(CYCLES)', '%GHZ%': '3.5'}),
-    aliases=dict(BASIC, **offcore(*PREFETCHES), **TOPDOWN, **{
-        'stalled-cycles-frontend': stall(0x10e), 'L1-dcache-loads': 0xf1d0, 'L1-dcache-load-misses': 0x151, 'L1-dcache-stores': 0xf2d0,
-        'L1-dcache-store-misses': 0x851, 'L1-dcache-prefetch-misses': 0x24e, 'L1-icache-load-misses': 0x280, 'dTLB-loads': 0x81d0,
-        'dTLB-load-misses': 0x8108, 'dTLB-stores': 0x82d0, 'dTLB-store-misses': 0x149, 'iTLB-loads': 0x1085, 'iTLB-load-misses': 0x185,
-        'branch-load-misses': 0xc5, 'mem-loads': 0x1cd, 'mem-stores': 0x2cd}))
+    'ivy-bridge', 'ivb', 'Ivy Bridge client, HyperThreading off',
+    'CPUID of an Ivy Bridge part (instlat data, 000306A9), whose four counters with HyperThreading are eight without',
+    '07300803 00000000 00000000 00000603', 'intel_ivb_event_constraints',
+    'snb_hw_cache_event_ids with its change for Ivy Bridge', capabilities='21c3', features='split',
+    places=places('''48/01:2 79/02:0-3 9c/01:0-3 a3/02:0-3 a3/04:0-3 a3/05:0-3 a3/06:0-3 a3/08:2 a3/0c:2 c0/01:1 cd:3
+        d0-d3:0-3'''),
+    corrected=codes('''MOVE_ELIMINATION.INT_ELIMINATED=158 MOVE_ELIMINATION.SIMD_ELIMINATED=258
+        MOVE_ELIMINATION.INT_NOT_ELIMINATED=458 MOVE_ELIMINATION.SIMD_NOT_ELIMINATED=858'''),
+    extra=codes(FIXED_NAMES, RESPONSES, '''BR_INST_RETIRED.ALL_BRANCHES_PEBS=4c4 BR_MISP_RETIRED.ALL_BRANCHES_PEBS=4c5
+        BR_INST_RETIRED.CONDITIONAL=1c4 MEM_UOP_RETIRED.LOADS=f1d0 MEM_UOP_RETIRED.STORES=f2d0
+        MEM_LOAD_UOPS_RETIRED.LLC_HIT=4d1 MEM_LOAD_UOPS_RETIRED.LLC_MISS=20d1
+        L1D.ALL_M_REPLACEMENT=851 HW_PRE_REQ.L1D_MISS=24e'''),
+    precise='''BR_INST_RETIRED.ALL_BRANCHES_PEBS BR_MISP_RETIRED.ALL_BRANCHES_PEBS BR_INST_RETIRED.CONDITIONAL
+        MEM_UOP_RETIRED.LOADS MEM_UOP_RETIRED.STORES MEM_LOAD_UOPS_RETIRED.LLC_HIT MEM_LOAD_UOPS_RETIRED.LLC_MISS''',
+    words={'%XCLK%': '1/35*sig(CYCLES)', '%GHZ%': '3.5'},
+    aliases=codes(BASIC, OFFCORE, PREFETCHES, TOPDOWN, '''stalled-cycles-frontend=180010e idle-cycles-frontend=180010e
+        L1-dcache-loads=f1d0 L1-dcache-load-misses=151 L1-dcache-stores=f2d0 L1-dcache-store-misses=851
+        L1-dcache-prefetch-misses=24e L1-icache-load-misses=280 dTLB-loads=81d0 dTLB-load-misses=8108 dTLB-stores=82d0
+        dTLB-store-misses=149 iTLB-loads=1085 iTLB-load-misses=185 branch-load-misses=c5 mem-loads=1cd mem-stores=2cd'''))
 
-HSW_ALIASES = dict(BASIC, **offcore(), **TOPDOWN, **TSX, **{
-    'tx-capacity': 0x254, 'el-capacity': 0x254, 'L1-dcache-loads': 0x81d0, 'L1-dcache-load-misses': 0x151, 'L1-dcache-stores': 0x82d0,
-    'L1-icache-load-misses': 0x280, 'dTLB-loads': 0x81d0, 'dTLB-load-misses': 0x108, 'dTLB-stores': 0x82d0, 'dTLB-store-misses': 0x149,
-    'iTLB-loads': 0x6085, 'iTLB-load-misses': 0x185, 'branch-load-misses': 0xc5, 'mem-loads': 0x1cd, 'mem-stores': 0x82d0})
-HSW_EXTRA = dict(FIXED_NAMES, **{'BR_INST_RETIRED.ALL_BRANCHES_PEBS': 0x4c4, 'BR_MISP_RETIRED.ALL_BRANCHES_PEBS': 0x4c5,
-                                 'OFFCORE_RESPONSE_0': 0x1b7, 'OFFCORE_RESPONSE_1': 0x1bb})
-HSW_PRECISE = ('BR_INST_RETIRED.ALL_BRANCHES_PEBS', 'BR_MISP_RETIRED.ALL_BRANCHES_PEBS')
+HSW_EXTRA = codes(FIXED_NAMES, RESPONSES, 'BR_INST_RETIRED.ALL_BRANCHES_PEBS=4c4 BR_MISP_RETIRED.ALL_BRANCHES_PEBS=4c5')
+HSW_PRECISE = 'BR_INST_RETIRED.ALL_BRANCHES_PEBS BR_MISP_RETIRED.ALL_BRANCHES_PEBS'
+HSW_ALIASES = codes(BASIC, OFFCORE, TOPDOWN, TSX, '''tx-capacity=254 el-capacity=254
+    L1-dcache-loads=81d0 L1-dcache-load-misses=151 L1-dcache-stores=82d0 L1-icache-load-misses=280
+    dTLB-loads=81d0 dTLB-load-misses=108 dTLB-stores=82d0 dTLB-store-misses=149 iTLB-loads=6085 iTLB-load-misses=185
+    branch-load-misses=c5 mem-loads=1cd mem-stores=82d0''')
 
 HASWELL = Machine(
-    name='haswell', libpfm='hsw', pmcs=8, fixed=FIXED,
-    head=head('haswell', 'Haswell client, HyperThreading off', 'as Sandy Bridge and Ivy Bridge without HyperThreading (SDM vol. 3B, "Performance Monitoring for Processors Based on Haswell")',
-              'hsw', 'intel_hsw_event_constraints', 'hsw_hw_cache_event_ids'),
-    shape=shape('07300803 00000000 00000000 00000603', '2000', 4, 'in_tx split'),
-    rules=[(0x48, 0x48, 0x01, '2'), (0xc0, 0xc0, 0x01, '1'), (0xcd, 0xcd, None, '3'), (0xa3, 0xa3, 0x08, '2'), (0xa3, 0xa3, 0x0c, '2'),
-           (0xa3, 0xa3, 0x04, '0-3'), (0xd0, 0xd3, None, '0-3')],
-    extra=HSW_EXTRA, extra_precise=HSW_PRECISE, words=dict(WORDS, **{'%XCLK%': '1/35*sig(CYCLES)', '%GHZ%': '3.5'}), aliases=HSW_ALIASES)
+    'haswell', 'hsw', 'Haswell client, HyperThreading off',
+    'CPUID of a Core i5-4670T (000306C3, as in the test data of libvirt)',
+    '07300803 00000000 00000000 00000603', 'intel_hsw_event_constraints', 'hsw_hw_cache_event_ids',
+    capabilities='22c4', features='in_tx split', places=places('48/01:2 c0/01:1 cd:3 a3/08:2 a3/0c:2 a3/04:0-3 d0-d3:0-3'),
+    extra=HSW_EXTRA, precise=HSW_PRECISE, words={'%XCLK%': '1/35*sig(CYCLES)', '%GHZ%': '3.5'}, aliases=HSW_ALIASES)
 
 BROADWELL = Machine(
-    name='broadwell', libpfm='bdw', pmcs=8, fixed=FIXED,
-    head=head('broadwell', 'Broadwell client, HyperThreading off', 'as Haswell (SDM vol. 3B, "5th Generation Intel Core Processor Performance Monitoring Facility")',
-              'bdw', 'intel_bdw_event_constraints', 'hsw_hw_cache_event_ids'),
-    shape=shape('07300803 00000000 00000000 00000603', '2000', 4, 'in_tx split'),
-    rules=[(0x48, 0x48, 0x01, '2'), (0xc0, 0xc0, 0x01, '1'), (0xa3, 0xa3, 0x08, '2'), (0xa3, 0xa3, 0x0c, '2'), (0xcd, 0xcd, None, '0-3'),
-           (0xd0, 0xd3, None, '0-3')],
-    extra=HSW_EXTRA, extra_precise=HSW_PRECISE, words=dict(WORDS, **{'%XCLK%': '1/33*sig(CYCLES)', '%GHZ%': '3.3'}), aliases=HSW_ALIASES)
+    'broadwell', 'bdw', 'Broadwell client, HyperThreading off',
+    'as Haswell (SDM vol. 3B, "5th Generation Intel Core Processor and Intel Core M Processor Performance Monitoring '
+    'Facility")', '07300803 00000000 00000000 00000603', 'intel_bdw_event_constraints', 'hsw_hw_cache_event_ids',
+    capabilities='22c4', features='in_tx split', places=places('48/01:2 c0/01:1 a3/08:2 a3/0c:2 cd:0-3 d0-d3:0-3'),
+    extra=HSW_EXTRA, precise=HSW_PRECISE, words={'%XCLK%': '1/33*sig(CYCLES)', '%GHZ%': '3.3'}, aliases=HSW_ALIASES)
 
 ICE_LAKE = Machine(
-    name='ice-lake', libpfm='icl', pmcs=8, fixed=FIXED | {0x400: (3, True)},
-    head=head('ice-lake', 'Ice Lake client', 'CPUID of an Ice Lake server (000606A0, as in the test data of libvirt); the client is the same here',
-              'icl', 'intel_icl_event_constraints', 'skl_hw_cache_event_ids with its change for Ice Lake'),
-    shape=shape('08300805 00000000 0000000f 00008604', '2000', 5, 'in_tx'),
-    rules=[(0x03, 0x0a, None, '0-3'), (0x1f, 0x28, None, '0-3'), (0x32, 0x32, None, '0-3'), (0x48, 0x56, None, '0-3'), (0x60, 0x8b, None, '0-3'),
-           (0xa3, 0xa3, 0x04, '0-7'), (0xa3, 0xa3, 0x10, '0-7'), (0xa3, 0xa3, 0x14, '0-7'), (0xa3, 0xa3, None, '0-3'), (0xa8, 0xb0, None, '0-3'),
-           (0xb7, 0xbd, None, '0-3'), (0xd0, 0xe6, None, '0-3'), (0xef, 0xf4, None, '0-3')],
-    corrected={'MEM_LOAD_MISC_RETIRED.UC': 0x4d4, 'TOPDOWN.BACKEND_BOUND_SLOTS': 0x2a4, 'TOPDOWN.BR_MISPREDICT_SLOTS': 0x8a4},
-    extra={'CPU_CLK_UNHALTED.THREAD': 0x200, 'LONGEST_LAT_CACHE.REFERENCE': 0x4f2e, 'SW_PREFETCH_ACCESS.ANY': 0xf32, 'PERF_METRICS.RETIRING': 0x8000,
-           'PERF_METRICS.BAD_SPECULATION': 0x8100, 'PERF_METRICS.FRONTEND_BOUND': 0x8200, 'PERF_METRICS.BACKEND_BOUND': 0x8300,
-           'OFFCORE_RESPONSE_0': 0x1b7, 'OFFCORE_RESPONSE_1': 0x1bb},
-    words=dict(WORDS, **{'%XCLK%': '1/39*sig(CYCLES)', '%XCLK_NAME%': 'the 38.4 MHz crystal', '%GHZ%': '1.4976'}),
-    aliases=dict(BASIC, **offcore(), **TSX, **{
-        'tx-capacity-read': 0x8054, 'tx-capacity-write': 0x254, 'el-capacity-read': 0x8054, 'el-capacity-write': 0x254, 'L1-dcache-loads': 0x81d0,
-        'L1-dcache-load-misses': 0x151, 'L1-dcache-stores': 0x82d0, 'L1-icache-load-misses': 0x283, 'dTLB-loads': 0x81d0, 'dTLB-load-misses': 0xe08,
-        'dTLB-stores': 0x82d0, 'dTLB-store-misses': 0xe49, 'iTLB-load-misses': 0xe85, 'branch-load-misses': 0xc5, 'mem-loads': 0x1cd, 'mem-stores': 0x82d0,
-        'slots': 0x400, 'topdown-retiring': 0x8000, 'topdown-bad-spec': 0x8100, 'topdown-fe-bound': 0x8200, 'topdown-be-bound': 0x8300}))
+    'ice-lake', 'icl', 'Ice Lake client',
+    'CPUID of an Ice Lake server (000606A0, as in the test data of libvirt); the client is the same here',
+    '08300805 00000000 0000000f 00008604', 'intel_icl_event_constraints',
+    'skl_hw_cache_event_ids with its change for Ice Lake', capabilities='e4c5', slots=5, features='in_tx', fixed=FIXED | {0x400: (3, True)},
+    places=places('''03-0a:0-3 1f-28:0-3 32:0-3 48-56:0-3 60-8b:0-3 a3/04:0-7 a3/10:0-7 a3/14:0-7 a3:0-3 a8-b0:0-3
+        b7-bd:0-3 d0-e6:0-3 ef-f4:0-3'''),
+    corrected=codes('''MEM_LOAD_MISC_RETIRED.UC=4d4 TOPDOWN.BACKEND_BOUND_SLOTS=2a4 TOPDOWN.BR_MISPREDICT_SLOTS=8a4'''),
+    extra=codes(RESPONSES, '''CPU_CLK_UNHALTED.THREAD=200 LONGEST_LAT_CACHE.REFERENCE=4f2e SW_PREFETCH_ACCESS.ANY=f32
+        PERF_METRICS.RETIRING=8000 PERF_METRICS.BAD_SPECULATION=8100 PERF_METRICS.FRONTEND_BOUND=8200
+        PERF_METRICS.BACKEND_BOUND=8300'''),
+    words={'%XCLK%': '1/39*sig(CYCLES)', '%XCLK_NAME%': 'the 38.4 MHz crystal', '%GHZ%': '1.4976'},
+    aliases=codes(BASIC, OFFCORE, TSX, '''tx-capacity-read=8054 tx-capacity-write=254 el-capacity-read=8054
+        el-capacity-write=254 L1-dcache-loads=81d0 L1-dcache-load-misses=151 L1-dcache-stores=82d0
+        L1-icache-load-misses=283 dTLB-loads=81d0 dTLB-load-misses=e08 dTLB-stores=82d0 dTLB-store-misses=e49
+        iTLB-load-misses=e85 branch-load-misses=c5 mem-loads=1cd mem-stores=82d0 slots=400 topdown-retiring=8000
+        topdown-bad-spec=8100 topdown-fe-bound=8200 topdown-be-bound=8300'''))
 
 MACHINES = [NEHALEM, SANDY_BRIDGE, IVY_BRIDGE, HASWELL, BROADWELL, ICE_LAKE]

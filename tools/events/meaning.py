@@ -61,8 +61,10 @@ INV_ALONE = 'without a CMASK the INV bit of this code has no effect, and it woul
 
 section('instructions and cycles')
 event('INST_RETIRED.ANY', INSTRUCTIONS, 'Instructions retired; a macro-fused pair counts as two.')
-event('INST_RETIRED.ANY_P INSTRUCTION_RETIRED INSTRUCTIONS_RETIRED', INSTRUCTIONS, 'Instructions retired, on any counter.')
-event('INST_RETIRED.ANY_P_01', INSTRUCTIONS, "Instructions retired: the code that Intel's list gives INST_RETIRED.ANY_P.", 'nhm')
+event('INST_RETIRED.ANY_P INSTRUCTION_RETIRED INSTRUCTIONS_RETIRED', INSTRUCTIONS,
+      'Instructions retired, on any counter.')
+event('INST_RETIRED.ANY_P_01', INSTRUCTIONS,
+      "Instructions retired: the code that Intel's list gives INST_RETIRED.ANY_P.", 'nhm')
 event('INST_RETIRED.PREC_DIST', INSTRUCTIONS, 'Instructions retired, the form for precise distribution.')
 event('INST_RETIRED.ALL', INSTRUCTIONS, 'Instructions retired, the form for precise distribution.')
 event('INST_RETIRED.TOTAL_CYCLES', '=', 'Cycles in which fewer than 10 instructions retired: all cycles.')
@@ -74,60 +76,89 @@ event('CPU_CLK_UNHALTED.THREAD', 'sig(CYCLES)', 'Core cycles in which the thread
 event('CPU_CLK_UNHALTED.THREAD_P CPU_CLK_THREAD_UNHALTED.THREAD_P UNHALTED_CORE_CYCLES', 'sig(CYCLES)',
       'Core cycles in which the thread is not halted, on any counter.')
 event('CPU_CLK_UNHALTED.TOTAL_CYCLES', '=', 'Cycles in which fewer than 2 core cycles pass: all cycles.')
-event('CPU_CLK_UNHALTED.REF_TSC UNHALTED_REFERENCE_CYCLES', 'tsc', 'Time-stamp counter ticks in which the thread is not halted.')
-event('CPU_CLK_UNHALTED.REF_P', XCLK, 'Ticks of the 133 MHz bus clock in which the thread is not halted, the core running at 2.67 GHz.', 'nhm')
-event('CPU_CLK_UNHALTED.REF_XCLK CPU_CLK_THREAD_UNHALTED.REF_XCLK', XCLK, 'Ticks of %XCLK_NAME% in which the thread is not halted, the core running at %GHZ% GHz.')
-event('CPU_CLK_UNHALTED.REF_XCLK_ANY CPU_CLK_THREAD_UNHALTED.REF_XCLK_ANY', '=', 'Ticks of %XCLK_NAME% in which any thread of the core (there is one) is not halted, the core running at %GHZ% GHz.')
+event('CPU_CLK_UNHALTED.REF_TSC UNHALTED_REFERENCE_CYCLES', 'tsc',
+      'Time-stamp counter ticks in which the thread is not halted.')
+event('CPU_CLK_UNHALTED.REF_P', XCLK,
+      'Ticks of the 133 MHz bus clock in which the thread is not halted, the core running at 2.67 GHz.', 'nhm')
+event('CPU_CLK_UNHALTED.REF_XCLK CPU_CLK_THREAD_UNHALTED.REF_XCLK', XCLK,
+      'Ticks of %XCLK_NAME% in which the thread is not halted, the core running at %GHZ% GHz.')
+event('CPU_CLK_UNHALTED.REF_XCLK_ANY CPU_CLK_THREAD_UNHALTED.REF_XCLK_ANY', '=',
+      'Ticks of %XCLK_NAME% in which any thread of the core (there is one) is not halted, the core running at %GHZ% '
+      'GHz.')
 event('CPU_CLK_UNHALTED.ONE_THREAD_ACTIVE CPU_CLK_THREAD_UNHALTED.ONE_THREAD_ACTIVE', XCLK,
       'Ticks of %XCLK_NAME% in which this thread runs and its sibling does not (there is none).')
-event('CPU_CLK_UNHALTED.DISTRIBUTED', 'sig(CYCLES)', 'Unhalted cycles shared out between the threads of a core: all of them to the only one.')
-event('CPU_CLK_UNHALTED.REF_DISTRIBUTED', XCLK, 'Ticks of %XCLK_NAME% shared out between the threads of a core: all of them to the only one.')
+event('CPU_CLK_UNHALTED.DISTRIBUTED', 'sig(CYCLES)',
+      'Unhalted cycles shared out between the threads of a core: all of them to the only one.')
+event('CPU_CLK_UNHALTED.REF_DISTRIBUTED', XCLK,
+      'Ticks of %XCLK_NAME% shared out between the threads of a core: all of them to the only one.')
 event('TOPDOWN.SLOTS', 'slots', 'Issue slots: unhalted cycles times the issue width.')
 event('TOPDOWN.SLOTS_P', 'slots', 'Issue slots: unhalted cycles times the issue width, on any counter.')
 event('CPL_CYCLES.RING123', 'sig(CYCLES)', 'Unhalted cycles outside ring 0: all that the stream holds.')
 
 section('branches')
-event('BR_INST_RETIRED.ALL_BRANCHES BR_INST_RETIRED.ALL_BRANCHES_PEBS BRANCH_INSTRUCTIONS_RETIRED', 'uop(BRANCH)', 'Branch instructions retired, far ones included.')
+event('BR_INST_RETIRED.ALL_BRANCHES BR_INST_RETIRED.ALL_BRANCHES_PEBS BRANCH_INSTRUCTIONS_RETIRED BRANCH_INSTRUCTIONS_RETIRED.ARCH', 'uop(BRANCH)',
+      'Branch instructions retired, far ones included.')
 event('BR_INST_RETIRED.CONDITIONAL BR_INST_RETIRED.COND', 'uop(COND)', 'Conditional branches retired.')
 event('BR_INST_RETIRED.COND_TAKEN', 'uop(COND & TAKEN)', 'Conditional branches retired that were taken.')
-event('BR_INST_RETIRED.NOT_TAKEN BR_INST_RETIRED.COND_NTAKEN', 'uop(COND & !TAKEN)', 'Conditional branches retired that were not taken.')
+event('BR_INST_RETIRED.NOT_TAKEN BR_INST_RETIRED.COND_NTAKEN', 'uop(COND & !TAKEN)',
+      'Conditional branches retired that were not taken.')
 event('BR_INST_RETIRED.NEAR_TAKEN', 'uop(BRANCH & TAKEN & !FAR)', 'Near branches retired that were taken.')
 event('BR_INST_RETIRED.NEAR_CALL', 'uop(CALL)', 'Near calls retired, direct and indirect.')
 event('BR_INST_RETIRED.NEAR_RETURN', 'uop(RET)', 'Near returns retired.')
 event('BR_INST_RETIRED.FAR_BRANCH', 'uop(BRANCH & FAR)', 'Far branches retired: SYSCALL and the like.')
 event('BR_INST_RETIRED.INDIRECT', 'uop(INDIRECT)', 'Indirect near branches retired, returns left out.')
-event('BR_MISP_RETIRED.ALL_BRANCHES BR_MISP_RETIRED.ALL_BRANCHES_PEBS MISPREDICTED_BRANCH_RETIRED', 'uop(BRANCH & MISPREDICTED)', 'Branches retired that were mispredicted.')
+event('BR_MISP_RETIRED.ALL_BRANCHES BR_MISP_RETIRED.ALL_BRANCHES_PEBS MISPREDICTED_BRANCH_RETIRED BRANCH_MISSES_RETIRED.ARCH',
+      'uop(BRANCH & MISPREDICTED)', 'Branches retired that were mispredicted.')
 event('BR_MISP_RETIRED.ALL_BRANCHES', 'uop(BRANCH & MISPREDICTED)',
-      'Branches retired that were mispredicted (here without the erratum that CPUID leaf 0AH, EBX bit 6, announces).', 'nhm')
-event('BR_MISP_RETIRED.CONDITIONAL BR_MISP_RETIRED.COND', 'uop(COND & MISPREDICTED)', 'Conditional branches retired that were mispredicted.')
-event('BR_MISP_RETIRED.COND_TAKEN', 'uop(COND & TAKEN & MISPREDICTED)', 'Conditional branches retired that were taken and mispredicted.')
-event('BR_MISP_RETIRED.NOT_TAKEN BR_MISP_RETIRED.COND_NTAKEN', 'uop(COND & !TAKEN & MISPREDICTED)', 'Conditional branches retired that were not taken and mispredicted.')
-event('BR_MISP_RETIRED.NEAR_TAKEN BR_MISP_RETIRED.TAKEN', 'uop(BRANCH & TAKEN & MISPREDICTED & !FAR)', 'Near branches retired that were taken and mispredicted.')
+      'Branches retired that were mispredicted (here without the erratum that CPUID leaf 0AH, EBX bit 6, announces).',
+      'nhm')
+event('BR_MISP_RETIRED.CONDITIONAL BR_MISP_RETIRED.COND', 'uop(COND & MISPREDICTED)',
+      'Conditional branches retired that were mispredicted.')
+event('BR_MISP_RETIRED.COND_TAKEN', 'uop(COND & TAKEN & MISPREDICTED)',
+      'Conditional branches retired that were taken and mispredicted.')
+event('BR_MISP_RETIRED.NOT_TAKEN BR_MISP_RETIRED.COND_NTAKEN', 'uop(COND & !TAKEN & MISPREDICTED)',
+      'Conditional branches retired that were not taken and mispredicted.')
+event('BR_MISP_RETIRED.NEAR_TAKEN BR_MISP_RETIRED.TAKEN', 'uop(BRANCH & TAKEN & MISPREDICTED & !FAR)',
+      'Near branches retired that were taken and mispredicted.')
 event('BR_MISP_RETIRED.NEAR_CALL', 'uop(CALL & MISPREDICTED)', 'Near calls retired that were mispredicted.')
 event('BR_MISP_RETIRED.RET', 'uop(RET & MISPREDICTED)', 'Near returns retired that were mispredicted.')
-event('BR_MISP_RETIRED.INDIRECT', 'uop(INDIRECT & MISPREDICTED)', 'Indirect near branches retired that were mispredicted, returns left out.')
-event('BR_MISP_RETIRED.INDIRECT_CALL', 'uop(INDIRECT & CALL & MISPREDICTED)', 'Indirect near calls retired that were mispredicted.')
+event('BR_MISP_RETIRED.INDIRECT', 'uop(INDIRECT & MISPREDICTED)',
+      'Indirect near branches retired that were mispredicted, returns left out.')
+event('BR_MISP_RETIRED.INDIRECT_CALL', 'uop(INDIRECT & CALL & MISPREDICTED)',
+      'Indirect near calls retired that were mispredicted.')
 event('BR_INST_DECODED', 'uop(BRANCH & !FROM_LSD)@fetch', 'Branch instructions that left the decoders.')
-event('BR_INST_EXEC.ANY BR_INST_EXEC.ALL_BRANCHES', 'uop(BRANCH & !FAR)@dispatch', 'Near branches that went to an execution port.')
-event('BR_INST_EXEC.COND BR_INST_EXEC.ALL_CONDITIONAL BR_INST_EXEC.ALL_COND BR_INST_EXEC.ANY_COND', 'uop(COND)@dispatch', 'Conditional branches that went to an execution port.')
-event('BR_INST_EXEC.DIRECT BR_INST_EXEC.ALL_DIRECT_JMP BR_INST_EXEC.ANY_DIRECT_JUMP', 'uop(BRANCH & !COND & !CALL & !RET & !INDIRECT & !FAR)@dispatch',
+event('BR_INST_EXEC.ANY BR_INST_EXEC.ALL_BRANCHES', 'uop(BRANCH & !FAR)@dispatch',
+      'Near branches that went to an execution port.')
+event('BR_INST_EXEC.COND BR_INST_EXEC.ALL_CONDITIONAL BR_INST_EXEC.ALL_COND BR_INST_EXEC.ANY_COND',
+      'uop(COND)@dispatch', 'Conditional branches that went to an execution port.')
+event('BR_INST_EXEC.DIRECT BR_INST_EXEC.ALL_DIRECT_JMP BR_INST_EXEC.ANY_DIRECT_JUMP',
+      'uop(BRANCH & !COND & !CALL & !RET & !INDIRECT & !FAR)@dispatch',
       'Unconditional direct jumps that went to an execution port.')
-event('BR_INST_EXEC.INDIRECT_NON_CALL BR_INST_EXEC.ANY_INDIRECT_JUMP_NON_CALL_RET BR_INST_EXEC.ALL_INDIRECT_JUMP_NON_CALL_RET', 'uop(INDIRECT & !CALL)@dispatch',
+event('BR_INST_EXEC.INDIRECT_NON_CALL BR_INST_EXEC.ANY_INDIRECT_JUMP_NON_CALL_RET '
+      'BR_INST_EXEC.ALL_INDIRECT_JUMP_NON_CALL_RET', 'uop(INDIRECT & !CALL)@dispatch',
       'Indirect jumps, no calls or returns, that went to an execution port.')
-event('BR_INST_EXEC.RETURN_NEAR BR_INST_EXEC.ALL_INDIRECT_NEAR_RETURN BR_INST_EXEC.ANY_INDIRECT_NEAR_RET', 'uop(RET)@dispatch', 'Near returns that went to an execution port.')
-event('BR_INST_EXEC.DIRECT_NEAR_CALL BR_INST_EXEC.ANY_DIRECT_NEAR_CALL BR_INST_EXEC.ALL_DIRECT_NEAR_CALL', 'uop(CALL & !INDIRECT)@dispatch', 'Direct near calls that went to an execution port.')
-event('BR_INST_EXEC.INDIRECT_NEAR_CALL', 'uop(CALL & INDIRECT)@dispatch', 'Indirect near calls that went to an execution port.')
+event('BR_INST_EXEC.RETURN_NEAR BR_INST_EXEC.ALL_INDIRECT_NEAR_RETURN BR_INST_EXEC.ANY_INDIRECT_NEAR_RET',
+      'uop(RET)@dispatch', 'Near returns that went to an execution port.')
+event('BR_INST_EXEC.DIRECT_NEAR_CALL BR_INST_EXEC.ANY_DIRECT_NEAR_CALL BR_INST_EXEC.ALL_DIRECT_NEAR_CALL',
+      'uop(CALL & !INDIRECT)@dispatch', 'Direct near calls that went to an execution port.')
+event('BR_INST_EXEC.INDIRECT_NEAR_CALL', 'uop(CALL & INDIRECT)@dispatch',
+      'Indirect near calls that went to an execution port.')
 event('BR_INST_EXEC.NEAR_CALLS', 'uop(CALL)@dispatch', 'Near calls that went to an execution port.')
-event('BR_INST_EXEC.NON_CALLS', 'uop(BRANCH & !CALL & !RET & !FAR)@dispatch', 'Near branches, no calls or returns, that went to an execution port.')
-event('BACLEARS.ANY BACLEAR.CLEAR', 'sig(BACLEAR)', 'Front end re-steered at decode: a branch that the BTB did not know.')
+event('BR_INST_EXEC.NON_CALLS', 'uop(BRANCH & !CALL & !RET & !FAR)@dispatch',
+      'Near branches, no calls or returns, that went to an execution port.')
+event('BACLEARS.ANY BACLEAR.CLEAR', 'sig(BACLEAR)',
+      'Front end re-steered at decode: a branch that the BTB did not know.')
 event('BPU_MISSED_CALL_RET', 'uop((CALL|RET) & BTB_MISS)@fetch', 'Calls and returns that the BTB did not know.')
 
 section('uops')
-event('UOPS_ISSUED.ANY UOPS_ISSUED.ALL', 'uop(SLOT)@alloc', 'Fused uops that the renamer issued, on right and wrong path.')
+event('UOPS_ISSUED.ANY UOPS_ISSUED.ALL', 'uop(SLOT)@alloc',
+      'Fused uops that the renamer issued, on right and wrong path.')
 event('UOPS_ISSUED.STALL_CYCLES UOPS_ISSUED.STALLED_CYCLES', '=', 'Cycles in which the renamer issued nothing.')
-event('UOPS_ISSUED.CORE_STALL_CYCLES', '=', 'Cycles in which the renamer issued nothing to any thread of the core (there is one).')
+event('UOPS_ISSUED.CORE_STALL_CYCLES', '=',
+      'Cycles in which the renamer issued nothing to any thread of the core (there is one).')
 event('UOPS_ISSUED.SLOW_LEA', 'uop(LEA_SLOW)@alloc', 'Slow LEA uops issued: three components, or a scaled one on RIP.')
-event('PARTIAL_RAT_STALLS.SLOW_LEA_WINDOW', 'cycles(uop(LEA_SLOW)@alloc >= 1)', 'Cycles in which a slow LEA uop was issued: three components, or a scaled one on RIP.')
+event('PARTIAL_RAT_STALLS.SLOW_LEA_WINDOW', 'cycles(uop(LEA_SLOW)@alloc >= 1)',
+      'Cycles in which a slow LEA uop was issued: three components, or a scaled one on RIP.')
 event('UOPS_RETIRED.ALL UOPS_RETIRED.ANY', 'uop(RETIRED)', 'Uops retired, each half of a micro-fused pair by itself.')
 event('UOPS_RETIRED.ACTIVE_CYCLES', '=', 'Cycles in which some uop retired.')
 event('UOPS_RETIRED.STALL_CYCLES', '=', 'Cycles in which no uop retired.')
@@ -139,229 +170,341 @@ event('UOPS_RETIRED.MACRO_FUSED', 'uop(MACRO_FUSED)', 'Macro-fused uops retired.
 event('UOPS_EXECUTED.THREAD', 'uop(EXEC)@dispatch', 'Uops that went to an execution port.')
 event('UOPS_EXECUTED.STALL_CYCLES', 'uop(EXEC)@dispatch', 'Cycles in which no uop went to an execution port.')
 for n in range(1, 5):
-    event(f'UOPS_EXECUTED.CYCLES_GE_{n}_UOP_EXEC UOPS_EXECUTED.CYCLES_GE_{n}_UOPS_EXEC UOPS_EXECUTED.CYCLES_GE_{n}', 'uop(EXEC)@dispatch',
-          f'Cycles in which at least {n} uops went to execution ports.')
-event('UOPS_EXECUTED.CORE', 'uop(EXEC)@dispatch', 'Uops of any thread of the core that went to an execution port: those of the only one.')
+    event(f'UOPS_EXECUTED.CYCLES_GE_{n}_UOP_EXEC UOPS_EXECUTED.CYCLES_GE_{n}_UOPS_EXEC UOPS_EXECUTED.CYCLES_GE_{n}',
+          'uop(EXEC)@dispatch', f'Cycles in which at least {n} uops went to execution ports.')
+event('UOPS_EXECUTED.CORE', 'uop(EXEC)@dispatch',
+      'Uops of any thread of the core that went to an execution port: those of the only one.')
 for n in range(1, 5):
-    event(f'UOPS_EXECUTED.CORE_CYCLES_GE_{n}', '=', f'Cycles in which at least {n} uops of any thread went to execution ports.')
+    event(f'UOPS_EXECUTED.CORE_CYCLES_GE_{n}', '=',
+          f'Cycles in which at least {n} uops of any thread went to execution ports.')
 refuse('UOPS_EXECUTED.CORE_CYCLES_NONE', 'Cycles in which no uop of any thread went to an execution port.', INV_ALONE)
-event('UOPS_EXECUTED.CORE_STALL_CYCLES', 'uop(EXEC)@dispatch', 'Cycles in which no uop went to an execution port.', 'nhm')
+event('UOPS_EXECUTED.CORE_STALL_CYCLES', 'uop(EXEC)@dispatch', 'Cycles in which no uop went to an execution port.',
+      'nhm')
 event('UOPS_EXECUTED.X87', 'uop(EXEC & X87)@dispatch', 'x87 uops that went to an execution port.')
 for n in (0, 1, 5):
     event(f'UOPS_EXECUTED.PORT{n}', f'uop(EXEC & port({n}))@dispatch', f'Uops that went to port {n}.')
 for n in (2, 3, 4):
-    event(f'UOPS_EXECUTED.PORT{n}_CORE', f'uop(EXEC & port({n}))@dispatch', f'Uops of any thread of the core (there is one) that went to port {n}.')
+    event(f'UOPS_EXECUTED.PORT{n}_CORE', f'uop(EXEC & port({n}))@dispatch',
+          f'Uops of any thread of the core (there is one) that went to port {n}.')
 event('UOPS_EXECUTED.PORT015', 'uop(EXEC & port(0,1,5))@dispatch', 'Uops that went to ports 0, 1 or 5.')
 event('UOPS_EXECUTED.PORT015_STALL_CYCLES', '=', 'Cycles in which no uop went to ports 0, 1 or 5.')
-event('UOPS_EXECUTED.PORT234_CORE', 'uop(EXEC & port(2,3,4))@dispatch', 'Uops of any thread of the core (there is one) that went to ports 2, 3 or 4.')
+event('UOPS_EXECUTED.PORT234_CORE', 'uop(EXEC & port(2,3,4))@dispatch',
+      'Uops of any thread of the core (there is one) that went to ports 2, 3 or 4.')
 for n in range(8):
-    event(f'UOPS_DISPATCHED_PORT.PORT_{n} UOPS_EXECUTED_PORT.PORT_{n} UOPS_DISPATCHED.PORT_{n}', f'uop(EXEC & port({n}))@dispatch', f'Uops that went to port {n}.')
-    event(f'UOPS_DISPATCHED_PORT.PORT_{n}_CORE UOPS_EXECUTED_PORT.PORT_{n}_CORE', '=', f'Uops of any thread of the core (there is one) that went to port {n}.')
+    event(f'UOPS_DISPATCHED_PORT.PORT_{n} UOPS_EXECUTED_PORT.PORT_{n} UOPS_DISPATCHED.PORT_{n}',
+          f'uop(EXEC & port({n}))@dispatch', f'Uops that went to port {n}.')
+    event(f'UOPS_DISPATCHED_PORT.PORT_{n}_CORE UOPS_EXECUTED_PORT.PORT_{n}_CORE', '=',
+          f'Uops of any thread of the core (there is one) that went to port {n}.')
 event('UOPS_DISPATCHED_PORT.PORT_2_LD', 'uop(EXEC & LOAD & port(2))@dispatch', 'Loads that went to port 2.')
-event('UOPS_DISPATCHED_PORT.PORT_2_STA', 'uop(EXEC & STORE_ADDR & port(2))@dispatch', 'Store addresses that went to port 2.')
+event('UOPS_DISPATCHED_PORT.PORT_2_STA', 'uop(EXEC & STORE_ADDR & port(2))@dispatch',
+      'Store addresses that went to port 2.')
 event('UOPS_DISPATCHED.PORT_2_3', 'uop(EXEC & port(2,3))@dispatch', 'Uops that went to ports 2 and 3.')
 event('UOPS_DISPATCHED.PORT_4_9', 'uop(EXEC & port(4,9))@dispatch', 'Uops that went to ports 4 and 9.')
 event('UOPS_DISPATCHED.PORT_7_8', 'uop(EXEC & port(7,8))@dispatch', 'Uops that went to ports 7 and 8.')
 event('LOAD_DISPATCH.ANY', 'uop(LOAD)@dispatch', 'Loads that went to an execution port.')
 
 section('arithmetic; by kind it is marked on the main uop of an instruction: HADDPS and DPPS count once in FP_COMP_OPS_EXE')
-for name, bits, text in (('SCALAR_DOUBLE', 'FP_SCALAR_DOUBLE', 'scalar double-precision'), ('SCALAR_SINGLE', 'FP_SCALAR_SINGLE', 'scalar single-precision'),
-                         ('128B_PACKED_DOUBLE', 'FP_128_DOUBLE', '128-bit packed double-precision'), ('128B_PACKED_SINGLE', 'FP_128_SINGLE', '128-bit packed single-precision'),
-                         ('256B_PACKED_DOUBLE', 'FP_256_DOUBLE', '256-bit packed double-precision'), ('256B_PACKED_SINGLE', 'FP_256_SINGLE', '256-bit packed single-precision'),
-                         ('SCALAR', '(FP_SCALAR_SINGLE|FP_SCALAR_DOUBLE)', 'scalar'), ('PACKED', '(FP_128_SINGLE|FP_128_DOUBLE|FP_256_SINGLE|FP_256_DOUBLE)', 'packed'),
-                         ('SINGLE', '(FP_SCALAR_SINGLE|FP_128_SINGLE|FP_256_SINGLE)', 'single-precision'),
-                         ('DOUBLE', '(FP_SCALAR_DOUBLE|FP_128_DOUBLE|FP_256_DOUBLE)', 'double-precision'),
-                         ('4_FLOPS', '(FP_128_SINGLE|FP_256_DOUBLE)', 'four-element'),
-                         ('VECTOR', '(FP_128_SINGLE|FP_128_DOUBLE|FP_256_SINGLE|FP_256_DOUBLE)', 'packed')):
-    event(f'FP_ARITH_INST_RETIRED.{name}', f'uop({bits})+uop({bits} & FP_FMA)', f'Retired {text} arithmetic instructions; a fused multiply-add counts twice.')
+VECTOR = 'FP_128_SINGLE|FP_128_DOUBLE|FP_256_SINGLE|FP_256_DOUBLE'
+for name, bits, text in (
+        ('SCALAR_DOUBLE', 'FP_SCALAR_DOUBLE', 'scalar double-precision'),
+        ('SCALAR_SINGLE', 'FP_SCALAR_SINGLE', 'scalar single-precision'),
+        ('128B_PACKED_DOUBLE', 'FP_128_DOUBLE', '128-bit packed double-precision'),
+        ('128B_PACKED_SINGLE', 'FP_128_SINGLE', '128-bit packed single-precision'),
+        ('256B_PACKED_DOUBLE', 'FP_256_DOUBLE', '256-bit packed double-precision'),
+        ('256B_PACKED_SINGLE', 'FP_256_SINGLE', '256-bit packed single-precision'),
+        ('SCALAR', '(FP_SCALAR_SINGLE|FP_SCALAR_DOUBLE)', 'scalar'), ('PACKED', f'({VECTOR})', 'packed'),
+        ('SINGLE', '(FP_SCALAR_SINGLE|FP_128_SINGLE|FP_256_SINGLE)', 'single-precision'),
+        ('DOUBLE', '(FP_SCALAR_DOUBLE|FP_128_DOUBLE|FP_256_DOUBLE)', 'double-precision'),
+        ('4_FLOPS', '(FP_128_SINGLE|FP_256_DOUBLE)', 'four-element'), ('VECTOR', f'({VECTOR})', 'packed')):
+    event(f'FP_ARITH_INST_RETIRED.{name}', f'uop({bits})+uop({bits} & FP_FMA)',
+          f'Retired {text} arithmetic instructions; a fused multiply-add counts twice.')
 event('FP_COMP_OPS_EXE.X87', 'uop(EXEC & X87)@dispatch', 'x87 uops that went to an execution port.')
 refuse('FP_COMP_OPS_EXE.X87', 'x87 arithmetic uops executed.', X87_MARK, 'nhm')
-for name, bits, text in (('SSE_FP', '(FP_SCALAR_SINGLE|FP_SCALAR_DOUBLE|FP_128_SINGLE|FP_128_DOUBLE)', 'SSE'),
-                         ('SSE_FP_PACKED', '(FP_128_SINGLE|FP_128_DOUBLE)', 'packed'), ('SSE_FP_SCALAR', '(FP_SCALAR_SINGLE|FP_SCALAR_DOUBLE)', 'scalar'),
-                         ('SSE_SINGLE_PRECISION', '(FP_SCALAR_SINGLE|FP_128_SINGLE)', 'single-precision'),
-                         ('SSE_DOUBLE_PRECISION', '(FP_SCALAR_DOUBLE|FP_128_DOUBLE)', 'double-precision'),
-                         ('SSE_FP_PACKED_DOUBLE', 'FP_128_DOUBLE', '128-bit packed double-precision'), ('SSE_PACKED_SINGLE', 'FP_128_SINGLE', '128-bit packed single-precision'),
-                         ('SSE_SCALAR_DOUBLE', 'FP_SCALAR_DOUBLE', 'scalar double-precision'), ('SSE_FP_SCALAR_SINGLE', 'FP_SCALAR_SINGLE', 'scalar single-precision')):
-    event(f'FP_COMP_OPS_EXE.{name}', f'uop(EXEC & {bits})@dispatch', f'Floating-point arithmetic uops, {text}, that went to an execution port.')
-event('SIMD_FP_256.PACKED_SINGLE', 'uop(EXEC & FP_256_SINGLE)@dispatch', '256-bit packed single-precision arithmetic uops that went to an execution port.')
-event('SIMD_FP_256.PACKED_DOUBLE', 'uop(EXEC & FP_256_DOUBLE)@dispatch', '256-bit packed double-precision arithmetic uops that went to an execution port.')
-event('ARITH.CYCLES_DIV_BUSY ARITH.FPU_DIV_ACTIVE ARITH.DIVIDER_ACTIVE', 'sig(DIVIDER_ACTIVE)', 'Cycles in which a divider, integer or floating-point, is busy.')
-event('ARITH.DIV', '=', 'Times the dividers fall idle: divisions, those that follow one another without a gap counted once.')
-event('ARITH.FPU_DIV', 'sig(DIVIDER_ACTIVE)', 'Times a divider becomes busy: divisions, those that follow one another without a gap counted once.')
+for name, bits, text in (
+        ('SSE_FP', '(FP_SCALAR_SINGLE|FP_SCALAR_DOUBLE|FP_128_SINGLE|FP_128_DOUBLE)', 'SSE'),
+        ('SSE_FP_PACKED', '(FP_128_SINGLE|FP_128_DOUBLE)', 'packed'),
+        ('SSE_FP_SCALAR', '(FP_SCALAR_SINGLE|FP_SCALAR_DOUBLE)', 'scalar'),
+        ('SSE_SINGLE_PRECISION', '(FP_SCALAR_SINGLE|FP_128_SINGLE)', 'single-precision'),
+        ('SSE_DOUBLE_PRECISION', '(FP_SCALAR_DOUBLE|FP_128_DOUBLE)', 'double-precision'),
+        ('SSE_FP_PACKED_DOUBLE', 'FP_128_DOUBLE', '128-bit packed double-precision'),
+        ('SSE_PACKED_SINGLE', 'FP_128_SINGLE', '128-bit packed single-precision'),
+        ('SSE_SCALAR_DOUBLE', 'FP_SCALAR_DOUBLE', 'scalar double-precision'),
+        ('SSE_FP_SCALAR_SINGLE', 'FP_SCALAR_SINGLE', 'scalar single-precision')):
+    event(f'FP_COMP_OPS_EXE.{name}', f'uop(EXEC & {bits})@dispatch',
+          f'Floating-point arithmetic uops, {text}, that went to an execution port.')
+event('SIMD_FP_256.PACKED_SINGLE', 'uop(EXEC & FP_256_SINGLE)@dispatch',
+      '256-bit packed single-precision arithmetic uops that went to an execution port.')
+event('SIMD_FP_256.PACKED_DOUBLE', 'uop(EXEC & FP_256_DOUBLE)@dispatch',
+      '256-bit packed double-precision arithmetic uops that went to an execution port.')
+event('ARITH.CYCLES_DIV_BUSY ARITH.FPU_DIV_ACTIVE ARITH.DIVIDER_ACTIVE', 'sig(DIVIDER_ACTIVE)',
+      'Cycles in which a divider, integer or floating-point, is busy.')
+event('ARITH.DIV', '=',
+      'Times the dividers fall idle: divisions, those that follow one another without a gap counted once.')
+event('ARITH.FPU_DIV', 'sig(DIVIDER_ACTIVE)',
+      'Times a divider becomes busy: divisions, those that follow one another without a gap counted once.')
 event('ARITH.DIVIDER_UOPS', 'uop(DIVIDE & EXEC)@dispatch', 'Uops that went to a divider.')
-event('ARITH.MUL', 'uop(MULTIPLY & !FP_FMA & EXEC)@dispatch', 'Multiplications, integer and floating-point, that went to an execution port; DPPS and MPSADBW left out.')
+event('ARITH.MUL', 'uop(MULTIPLY & !FP_FMA & EXEC)@dispatch',
+      'Multiplications, integer and floating-point, that went to an execution port; DPPS and MPSADBW left out.')
 
 section('front end')
-event('IDQ_UOPS_NOT_DELIVERED.CORE', 'sig(IDQ_BUBBLE)', 'Issue slots left empty by the front end while the back end was ready.')
-event('IDQ_UOPS_NOT_DELIVERED.CYCLES_0_UOPS_DELIV_CORE', '=', 'Cycles in which the front end filled no slot while the back end was ready.')
-event('IDQ_UOPS_NOT_DELIVERED.CYCLES_GE_1_UOP_DELIV_CORE', '=', 'Cycles in which the front end filled at least 1 slot, or the back end was not ready.')
+event('IDQ_UOPS_NOT_DELIVERED.CORE', 'sig(IDQ_BUBBLE)',
+      'Issue slots left empty by the front end while the back end was ready.')
+event('IDQ_UOPS_NOT_DELIVERED.CYCLES_0_UOPS_DELIV_CORE', '=',
+      'Cycles in which the front end filled no slot while the back end was ready.')
+event('IDQ_UOPS_NOT_DELIVERED.CYCLES_GE_1_UOP_DELIV_CORE', '=',
+      'Cycles in which the front end filled at least 1 slot, or the back end was not ready.')
 for n in range(1, 4):
-    event(f'IDQ_UOPS_NOT_DELIVERED.CYCLES_LE_{n}_UOP_DELIV_CORE', '=', f'Cycles in which the front end filled at most {n} slots while the back end was ready.')
-event('IDQ_UOPS_NOT_DELIVERED.CYCLES_FE_WAS_OK', '=', 'Cycles in which the front end filled every slot, or the back end was not ready.')
+    event(f'IDQ_UOPS_NOT_DELIVERED.CYCLES_LE_{n}_UOP_DELIV_CORE', '=',
+          f'Cycles in which the front end filled at most {n} slots while the back end was ready.')
+event('IDQ_UOPS_NOT_DELIVERED.CYCLES_FE_WAS_OK', '=',
+      'Cycles in which the front end filled every slot, or the back end was not ready.')
 event('IDQ.EMPTY', 'cycles(uop(SLOT)@fetch:alloc == 0)', 'Cycles in which the uop queue before the renamer is empty.')
-for name, bits, text in (('DSB', 'FROM_DSB', 'uop cache'), ('MITE', 'FROM_MITE', 'legacy decoders'), ('MS', 'FROM_MS', 'microcode sequencer')):
+for name, bits, text in (('DSB', 'FROM_DSB', 'uop cache'), ('MITE', 'FROM_MITE', 'legacy decoders'),
+                         ('MS', 'FROM_MS', 'microcode sequencer')):
     event(f'IDQ.{name}_UOPS', f'uop(SLOT & {bits})@fetch', f'Fused uops that the {text} delivered.')
     event(f'IDQ.{name}_UOPS_CYCLES IDQ.{name}_CYCLES_ANY', '=', f'Cycles in which the {text} delivered some uop.')
     if name != 'MS':
         event(f'IDQ.{name}_CYCLES_OK', '=', f'Cycles in which the {text} delivered at least 5 uops.')
 event('IDQ.MS_SWITCHES', '=', 'Times delivery went over to the microcode sequencer.')
-event('IDQ.ANY_UOPS', 'uop(SLOT & (FROM_DSB|FROM_MITE|FROM_MS))@fetch', 'Fused uops that uop cache, legacy decoders and microcode sequencer delivered.')
+event('IDQ.ANY_UOPS', 'uop(SLOT & (FROM_DSB|FROM_MITE|FROM_MS))@fetch',
+      'Fused uops that uop cache, legacy decoders and microcode sequencer delivered.')
 event('IDQ.ALL_MITE_UOPS', 'uop(SLOT & (FROM_DSB|FROM_MITE|FROM_MS))@fetch',
-      'Fused uops that uop cache, legacy decoders and microcode sequencer delivered: the code says all three, the name one.', 'hsw bdw')
+      'Fused uops that uop cache, legacy decoders and microcode sequencer delivered: the code says all three, the name '
+      'one.', 'hsw bdw')
 event('LSD.UOPS', 'uop(SLOT & FROM_LSD)@fetch', 'Fused uops that the loop buffer delivered.')
-event('LSD.ACTIVE LSD.CYCLES_ACTIVE', 'uop(SLOT & FROM_LSD)@fetch', 'Cycles in which the loop buffer delivered some uop.')
+event('LSD.ACTIVE LSD.CYCLES_ACTIVE', 'uop(SLOT & FROM_LSD)@fetch',
+      'Cycles in which the loop buffer delivered some uop.')
 event('LSD.INACTIVE', 'uop(SLOT & FROM_LSD)@fetch', 'Cycles in which the loop buffer delivered no uop.')
 event('LSD.CYCLES_4_UOPS', '=', 'Cycles in which the loop buffer delivered at least 4 uops.')
 event('LSD.CYCLES_OK', '=', 'Cycles in which the loop buffer delivered at least 5 uops.')
 event('INST_QUEUE_WRITES', 'uop(INST_END & !FROM_LSD)@fetch+uop(INST_END2 & !FROM_LSD)@fetch',
       'Instructions that went through the instruction queue, counted when they leave the decoders.')
-event('MACRO_INSTS.DECODED', 'uop(INST_END & !FROM_LSD)@fetch+uop(INST_END2 & !FROM_LSD)@fetch', 'Instructions decoded.')
-event('MACRO_INSTS.FUSIONS_DECODED', 'uop(MACRO_FUSED & !FROM_LSD)@fetch', 'Macro-fused pairs decoded.')
+event('MACRO_INSTS.DECODED', 'uop(INST_END & !FROM_LSD)@fetch+uop(INST_END2 & !FROM_LSD)@fetch',
+      'Instructions decoded.')
+refuse('MACRO_INSTS.FUSIONS_DECODED', 'Macro-fused pairs decoded.',
+       'libpfm4 gives it the code of MACRO_INSTS.DECODED; the manual has A6H')
 event('UOPS_DECODED.MS', 'uop(SLOT & FROM_MS)@fetch', 'Fused uops that the microcode sequencer delivered.')
 event('UOPS_DECODED.MS_CYCLES_ACTIVE', '=', 'Cycles in which the microcode sequencer delivered some uop.')
-event('DSB2MITE_SWITCHES.PENALTY_CYCLES', 'sig(DSB_TO_MITE)', 'Cycles lost in switches from the uop cache to the legacy decoders.')
+event('DSB2MITE_SWITCHES.PENALTY_CYCLES', 'sig(DSB_TO_MITE)',
+      'Cycles lost in switches from the uop cache to the legacy decoders.')
 event('DSB2MITE_SWITCHES.COUNT', 'begins(DSB_TO_MITE)', 'Switches from the uop cache to the legacy decoders.')
 event('DSB2MITE_SWITCHES.COUNT', '=', 'Switches from the uop cache to the legacy decoders.', 'icl')
 event('ILD_STALL.LCP', 'sig(LCP_STALL)', 'Cycles in which a length-changing prefix stalls the predecoder.')
 event('ICACHE.MISSES', 'sig(ICACHE_MISS_LINE)', 'Lines that instruction fetch did not find in L1I.')
 event('L1I.MISSES', 'sig(ICACHE_MISS_LINE)', 'Lines that instruction fetch did not find in L1I.')
-event('ICACHE.IFETCH_STALL', 'cycles(sig(ICACHE_STALL) + sig(ITLB_STALL) >= 1)', 'Cycles in which fetch waits for a line that missed L1I or for a translation.', 'ivb')
-event('L1I.CYCLES_STALLED', 'cycles(sig(ICACHE_STALL) + sig(ITLB_STALL) >= 1)', 'Cycles in which fetch waits for a line that missed L1I or for a translation.')
-event('ICACHE.IFETCH_STALL ICACHE.IFDATA_STALL ICACHE_16B.IFDATA_STALL', 'sig(ICACHE_STALL)', 'Cycles in which fetch waits for a line that missed L1I.')
+event('ICACHE.IFETCH_STALL', 'cycles(sig(ICACHE_STALL) + sig(ITLB_STALL) >= 1)',
+      'Cycles in which fetch waits for a line that missed L1I or for a translation.', 'ivb')
+event('L1I.CYCLES_STALLED', 'cycles(sig(ICACHE_STALL) + sig(ITLB_STALL) >= 1)',
+      'Cycles in which fetch waits for a line that missed L1I or for a translation.')
+event('ICACHE.IFETCH_STALL ICACHE.IFDATA_STALL ICACHE_16B.IFDATA_STALL', 'sig(ICACHE_STALL)',
+      'Cycles in which fetch waits for a line that missed L1I.')
 event('ICACHE_64B.IFTAG_HIT', 'sig(ICACHE_HIT)', 'Lines that instruction fetch looked up in L1I and found.')
-event('ICACHE_64B.IFTAG_MISS', 'sig(ICACHE_MISS_LINE)', 'Lines that instruction fetch looked up in L1I and did not find.')
-event('ICACHE_64B.IFTAG_STALL', 'sig(ITLB_STALL)', 'Cycles in which fetch waits for the translation of a line (ITLB miss).')
+event('ICACHE_64B.IFTAG_MISS', 'sig(ICACHE_MISS_LINE)',
+      'Lines that instruction fetch looked up in L1I and did not find.')
+event('ICACHE_64B.IFTAG_STALL', 'sig(ITLB_STALL)',
+      'Cycles in which fetch waits for the translation of a line (ITLB miss).')
 event('ITLB_MISSES.MISS_CAUSES_A_WALK ITLB_MISSES.ANY', 'begins(ITLB_WALK)', 'Page walks begun for instruction fetch.')
 event('ITLB_MISSES.WALK_COMPLETED', 'ends(ITLB_WALK)', 'Page walks completed for instruction fetch.')
 event('ITLB_MISSES.WALK_DURATION', 'sig(ITLB_WALK)', 'Cycles in which a page walk for instruction fetch is under way.')
 event('ITLB_MISSES.WALK_PENDING', 'pending(ITLB_WALK)', 'Page walks under way for instruction fetch, each cycle.')
 event('ITLB_MISSES.WALK_ACTIVE', '=', 'Cycles in which a page walk for instruction fetch is under way.')
 event('ITLB_MISSES.STLB_HIT', 'sig(ITLB_STLB_HIT)', 'ITLB misses that the second-level TLB served.')
-event('ITLB_MISS_RETIRED OTHER_ASSISTS.ITLB_MISS_RETIRED', 'uop(ITLB_MISS_F)', 'First uops retired behind an ITLB miss.')
+event('ITLB_MISS_RETIRED OTHER_ASSISTS.ITLB_MISS_RETIRED', 'uop(ITLB_MISS_F)',
+      'First uops retired behind an ITLB miss.')
 
 section('stalls, cycle by cycle')
-L1D, L2, L3, LDM = '8*cycles(sig(L1D_PENDING) >= 1)', 'cycles(sig(L2_PENDING) >= 1)', '2*cycles(sig(L3_PENDING) >= 1)', '2*cycles(uop(LOAD)@dispatch:complete >= 1)'
-event('CYCLE_ACTIVITY.CYCLES_L1D_PENDING CYCLE_ACTIVITY.CYCLES_L1D_MISS', L1D, 'Cycles in which a demand load waits for a line that missed L1D.')
-event('CYCLE_ACTIVITY.CYCLES_L1D_PENDING', '2*cycles(sig(L1D_PENDING) >= 1)', 'Cycles in which a demand load waits for a line that missed L1D.', 'snb')
-event('CYCLE_ACTIVITY.CYCLES_L2_PENDING CYCLE_ACTIVITY.CYCLES_L2_MISS', L2, 'Cycles in which a demand load waits for an L2 miss.')
+L1D, L2, L3 = '8*cycles(sig(L1D_PENDING) >= 1)', 'cycles(sig(L2_PENDING) >= 1)', '2*cycles(sig(L3_PENDING) >= 1)'
+LDM = '2*cycles(uop(LOAD)@dispatch:complete >= 1)'
+event('CYCLE_ACTIVITY.CYCLES_L1D_PENDING CYCLE_ACTIVITY.CYCLES_L1D_MISS', L1D,
+      'Cycles in which a demand load waits for a line that missed L1D.')
+event('CYCLE_ACTIVITY.CYCLES_L1D_PENDING', '2*cycles(sig(L1D_PENDING) >= 1)',
+      'Cycles in which a demand load waits for a line that missed L1D.', 'snb')
+event('CYCLE_ACTIVITY.CYCLES_L2_PENDING CYCLE_ACTIVITY.CYCLES_L2_MISS', L2,
+      'Cycles in which a demand load waits for an L2 miss.')
 event('CYCLE_ACTIVITY.CYCLES_L3_MISS', L3, 'Cycles in which a demand load waits for an L3 miss.')
 event('CYCLE_ACTIVITY.CYCLES_LDM_PENDING', LDM, 'Cycles in which a load is between dispatch and completion.')
 event('CYCLE_ACTIVITY.CYCLES_MEM_ANY', LDM, 'Cycles in which a load is between dispatch and completion.', 'bdw')
-event('CYCLE_ACTIVITY.CYCLES_MEM_ANY', LDM.replace('2*', '16*'), 'Cycles in which a load is between dispatch and completion.')
-event('CYCLE_ACTIVITY.CYCLES_NO_DISPATCH CYCLE_ACTIVITY.CYCLES_NO_EXECUTE CYCLE_ACTIVITY.STALLS_TOTAL', NO_EXECUTION, 'Cycles in which no uop went to an execution port.')
-event('CYCLE_ACTIVITY.STALLS_L1D_PENDING CYCLE_ACTIVITY.STALLS_L1D_MISS', f'{L1D} + {NO_EXECUTION}', 'Cycles without execution in which a demand load waits for a line that missed L1D.')
-event('CYCLE_ACTIVITY.STALLS_L1D_PENDING', f'2*cycles(sig(L1D_PENDING) >= 1) + {NO_EXECUTION}', 'Cycles without execution in which a demand load waits for a line that missed L1D.', 'snb')
-event('CYCLE_ACTIVITY.STALLS_L2_PENDING CYCLE_ACTIVITY.STALLS_L2_MISS', f'{L2} + {NO_EXECUTION}', 'Cycles without execution in which a demand load waits for an L2 miss.')
-event('CYCLE_ACTIVITY.STALLS_L3_MISS', f'{L3} + {NO_EXECUTION}', 'Cycles without execution in which a demand load waits for an L3 miss.')
-event('CYCLE_ACTIVITY.STALLS_LDM_PENDING', f'{LDM} + {NO_EXECUTION}', 'Cycles without execution in which a load is between dispatch and completion.')
-event('CYCLE_ACTIVITY.STALLS_MEM_ANY', f"{LDM.replace('2*', '16*')} + {NO_EXECUTION}", 'Cycles without execution in which a load is between dispatch and completion.')
+event('CYCLE_ACTIVITY.CYCLES_MEM_ANY', LDM.replace('2*', '16*'),
+      'Cycles in which a load is between dispatch and completion.')
+event('CYCLE_ACTIVITY.CYCLES_NO_DISPATCH CYCLE_ACTIVITY.CYCLES_NO_EXECUTE CYCLE_ACTIVITY.STALLS_TOTAL', NO_EXECUTION,
+      'Cycles in which no uop went to an execution port.')
+event('CYCLE_ACTIVITY.STALLS_L1D_PENDING CYCLE_ACTIVITY.STALLS_L1D_MISS', f'{L1D} + {NO_EXECUTION}',
+      'Cycles without execution in which a demand load waits for a line that missed L1D.')
+event('CYCLE_ACTIVITY.STALLS_L1D_PENDING', f'2*cycles(sig(L1D_PENDING) >= 1) + {NO_EXECUTION}',
+      'Cycles without execution in which a demand load waits for a line that missed L1D.', 'snb')
+event('CYCLE_ACTIVITY.STALLS_L2_PENDING CYCLE_ACTIVITY.STALLS_L2_MISS', f'{L2} + {NO_EXECUTION}',
+      'Cycles without execution in which a demand load waits for an L2 miss.')
+event('CYCLE_ACTIVITY.STALLS_L3_MISS', f'{L3} + {NO_EXECUTION}',
+      'Cycles without execution in which a demand load waits for an L3 miss.')
+event('CYCLE_ACTIVITY.STALLS_LDM_PENDING', f'{LDM} + {NO_EXECUTION}',
+      'Cycles without execution in which a load is between dispatch and completion.')
+event('CYCLE_ACTIVITY.STALLS_MEM_ANY', f"{LDM.replace('2*', '16*')} + {NO_EXECUTION}",
+      'Cycles without execution in which a load is between dispatch and completion.')
 for n in range(1, 5):
-    event(f'EXE_ACTIVITY.{n}_PORTS_UTIL', f'cycles(uop(EXEC)@dispatch == {n})', f'Cycles in which exactly {n} uop{"s" * (n > 1)} went to execution ports.')
-event('EXE_ACTIVITY.EXE_BOUND_0_PORTS', 'cycles(uop(EXEC)@dispatch == 0 & uop(EXEC)@alloc:dispatch >= 1)', 'Cycles in which the scheduler holds uops and none went to an execution port.')
-event('EXE_ACTIVITY.BOUND_ON_STORES', '2*cycles(sig(RESOURCE_STALL_SB) >= 1 & uop(LOAD)@dispatch:complete == 0)', 'Cycles in which the store buffer is full and no load is under way.')
+    event(f'EXE_ACTIVITY.{n}_PORTS_UTIL', f'cycles(uop(EXEC)@dispatch == {n})',
+          f'Cycles in which exactly {n} uop{"s" * (n > 1)} went to execution ports.')
+event('EXE_ACTIVITY.EXE_BOUND_0_PORTS', 'cycles(uop(EXEC)@dispatch == 0 & uop(EXEC)@alloc:dispatch >= 1)',
+      'Cycles in which the scheduler holds uops and none went to an execution port.')
+event('EXE_ACTIVITY.BOUND_ON_STORES', '2*cycles(sig(RESOURCE_STALL_SB) >= 1 & uop(LOAD)@dispatch:complete == 0)',
+      'Cycles in which the store buffer is full and no load is under way.')
 event('RS_EVENTS.EMPTY_CYCLES', 'cycles(uop(EXEC)@alloc:dispatch == 0)', 'Cycles in which the scheduler holds no uop.')
 event('RS_EVENTS.EMPTY_END', '=', 'Times the scheduler stops being empty.')
-event('RESOURCE_STALLS.ANY RESOURCE_STALLS.ALL', STALL_ANY, 'Cycles in which issue waits for a reorder-buffer, scheduler, load-buffer or store-buffer entry.')
-event('RESOURCE_STALLS.LB RESOURCE_STALLS.LOAD', 'sig(RESOURCE_STALL_LB)', 'Cycles in which issue waits for a load-buffer entry.')
-event('RESOURCE_STALLS.RS RESOURCE_STALLS.RS_FULL', 'sig(RESOURCE_STALL_RS)', 'Cycles in which issue waits for a scheduler entry.')
-event('RESOURCE_STALLS.SB RESOURCE_STALLS.STORE', 'sig(RESOURCE_STALL_SB)', 'Cycles in which issue waits for a store-buffer entry.')
-event('RESOURCE_STALLS.ROB RESOURCE_STALLS.ROB_FULL', 'sig(RESOURCE_STALL_ROB)', 'Cycles in which issue waits for a reorder-buffer entry.')
-event('RESOURCE_STALLS.MEM_RS', 'cycles(sig(RESOURCE_STALL_LB) + sig(RESOURCE_STALL_SB) + sig(RESOURCE_STALL_RS) >= 1)', 'Cycles in which issue waits for a load-buffer, store-buffer or scheduler entry.')
-event('RESOURCE_STALLS.LD_SB', 'cycles(sig(RESOURCE_STALL_LB) + sig(RESOURCE_STALL_SB) >= 1)', 'Cycles in which issue waits for a load-buffer or store-buffer entry.')
-event('INT_MISC.RECOVERY_CYCLES', 'sig(RECOVERY)', 'Cycles in which issue waits for the recovery from a mispredict or machine clear.')
-event('INT_MISC.ALL_RECOVERY_CYCLES', 'sig(RECOVERY)', 'Cycles in which issue waits for the recovery from a mispredict or machine clear, for whatever reason.')
-event('INT_MISC.RECOVERY_CYCLES_ANY', '=', 'Cycles in which issue to any thread of the core (there is one) waits for the recovery from a mispredict or machine clear.')
-event('INT_MISC.RECOVERY_STALLS_COUNT INT_MISC.CLEARS_COUNT', 'sig(RECOVERY)', 'Recoveries from mispredicts and machine clears.')
-event('MACHINE_CLEARS.COUNT', 'sig(CLEAR_MEMORY_ORDER)+sig(CLEAR_SMC)', 'Machine clears: for memory ordering; the core has none for self-modifying code yet.')
-event('MACHINE_CLEARS.MEMORY_ORDERING MACHINE_CLEARS.MEM_ORDER', 'sig(CLEAR_MEMORY_ORDER)', 'Machine clears for memory ordering.')
+event('RESOURCE_STALLS.ANY RESOURCE_STALLS.ALL', STALL_ANY,
+      'Cycles in which issue waits for a reorder-buffer, scheduler, load-buffer or store-buffer entry.')
+event('RESOURCE_STALLS.LB RESOURCE_STALLS.LOAD', 'sig(RESOURCE_STALL_LB)',
+      'Cycles in which issue waits for a load-buffer entry.')
+event('RESOURCE_STALLS.RS RESOURCE_STALLS.RS_FULL', 'sig(RESOURCE_STALL_RS)',
+      'Cycles in which issue waits for a scheduler entry.')
+event('RESOURCE_STALLS.SB RESOURCE_STALLS.STORE', 'sig(RESOURCE_STALL_SB)',
+      'Cycles in which issue waits for a store-buffer entry.')
+event('RESOURCE_STALLS.ROB RESOURCE_STALLS.ROB_FULL', 'sig(RESOURCE_STALL_ROB)',
+      'Cycles in which issue waits for a reorder-buffer entry.')
+event('RESOURCE_STALLS.MEM_RS', 'cycles(sig(RESOURCE_STALL_LB) + sig(RESOURCE_STALL_SB) + sig(RESOURCE_STALL_RS) >= 1)',
+      'Cycles in which issue waits for a load-buffer, store-buffer or scheduler entry.')
+event('RESOURCE_STALLS.LD_SB', 'cycles(sig(RESOURCE_STALL_LB) + sig(RESOURCE_STALL_SB) >= 1)',
+      'Cycles in which issue waits for a load-buffer or store-buffer entry.')
+event('INT_MISC.RECOVERY_CYCLES', 'sig(RECOVERY)',
+      'Cycles in which issue waits for the recovery from a mispredict or machine clear.')
+event('INT_MISC.ALL_RECOVERY_CYCLES', 'sig(RECOVERY)',
+      'Cycles in which issue waits for the recovery from a mispredict or machine clear, for whatever reason.')
+event('INT_MISC.RECOVERY_CYCLES_ANY', '=',
+      'Cycles in which issue to any thread of the core (there is one) waits for the recovery from a mispredict or '
+      'machine clear.')
+event('INT_MISC.RECOVERY_STALLS_COUNT INT_MISC.CLEARS_COUNT', 'sig(RECOVERY)',
+      'Recoveries from mispredicts and machine clears.')
+event('MACHINE_CLEARS.COUNT', 'sig(CLEAR_MEMORY_ORDER)+sig(CLEAR_SMC)',
+      'Machine clears: for memory ordering; the core has none for self-modifying code yet.')
+event('MACHINE_CLEARS.MEMORY_ORDERING MACHINE_CLEARS.MEM_ORDER', 'sig(CLEAR_MEMORY_ORDER)',
+      'Machine clears for memory ordering.')
 event('MISC_RETIRED.PAUSE_INST', 'uop(PAUSE & INST_END)', 'PAUSE instructions retired.')
 
 section('loads and stores: uops, where the machine counts instructions with at least one such uop')
 event('MEM_INST_RETIRED.LOADS', 'uop(LOAD)', 'Loads retired.')
 event('MEM_INST_RETIRED.STORES', 'uop(STORE_ADDR)', 'Stores retired.')
-event('MEM_INST_RETIRED.ALL_LOADS MEM_UOPS_RETIRED.ALL_LOADS MEM_UOP_RETIRED.LOADS', 'uop((LOAD|PREFETCH_SW))', 'Loads retired, software prefetches included.')
-event('MEM_INST_RETIRED.ALL_STORES MEM_UOPS_RETIRED.ALL_STORES MEM_UOP_RETIRED.STORES', 'uop(STORE_ADDR)', 'Stores retired.')
+event('MEM_INST_RETIRED.ALL_LOADS MEM_UOPS_RETIRED.ALL_LOADS MEM_UOP_RETIRED.LOADS', 'uop((LOAD|PREFETCH_SW))',
+      'Loads retired, software prefetches included.')
+event('MEM_INST_RETIRED.ALL_STORES MEM_UOPS_RETIRED.ALL_STORES MEM_UOP_RETIRED.STORES', 'uop(STORE_ADDR)',
+      'Stores retired.')
 event('MEM_INST_RETIRED.ANY', 'uop((LOAD|PREFETCH_SW|STORE_ADDR))', 'Loads and stores retired.')
 event('MEM_INST_RETIRED.LOCK_LOADS MEM_UOPS_RETIRED.LOCK_LOADS', 'uop(LOAD & LOCK)', 'Locked loads retired.')
 event('MEM_UOPS_RETIRED.LOCK_STORES', 'uop(STORE_ADDR & LOCK)', 'Locked stores retired.')
-event('MEM_INST_RETIRED.SPLIT_LOADS MEM_UOPS_RETIRED.SPLIT_LOADS', 'uop(LOAD & (SPLIT_LINE|SPLIT_PAGE))', 'Loads retired that cross a line.')
-event('MEM_INST_RETIRED.SPLIT_STORES MEM_UOPS_RETIRED.SPLIT_STORES', 'uop(STORE_ADDR & (SPLIT_LINE|SPLIT_PAGE))', 'Stores retired that cross a line.')
-event('MEM_INST_RETIRED.STLB_MISS_LOADS MEM_UOPS_RETIRED.STLB_MISS_LOADS', 'uop(LOAD & STLB_MISS)', 'Loads retired that missed the second-level TLB.')
-event('MEM_INST_RETIRED.STLB_MISS_STORES MEM_UOPS_RETIRED.STLB_MISS_STORES', 'uop(STORE_ADDR & STLB_MISS)', 'Stores retired that missed the second-level TLB.')
+event('MEM_INST_RETIRED.SPLIT_LOADS MEM_UOPS_RETIRED.SPLIT_LOADS', 'uop(LOAD & (SPLIT_LINE|SPLIT_PAGE))',
+      'Loads retired that cross a line.')
+event('MEM_INST_RETIRED.SPLIT_STORES MEM_UOPS_RETIRED.SPLIT_STORES', 'uop(STORE_ADDR & (SPLIT_LINE|SPLIT_PAGE))',
+      'Stores retired that cross a line.')
+event('MEM_INST_RETIRED.STLB_MISS_LOADS MEM_UOPS_RETIRED.STLB_MISS_LOADS', 'uop(LOAD & STLB_MISS)',
+      'Loads retired that missed the second-level TLB.')
+event('MEM_INST_RETIRED.STLB_MISS_STORES MEM_UOPS_RETIRED.STLB_MISS_STORES', 'uop(STORE_ADDR & STLB_MISS)',
+      'Stores retired that missed the second-level TLB.')
 # GUESS: a DTLB miss is one of both levels, as in DTLB_MISSES.ANY; a pointer chase over 64 to 512 pages on a Nehalem would settle it.
-event('MEM_LOAD_RETIRED.DTLB_MISS', 'uop(LOAD & STLB_MISS)', 'Loads retired that missed the TLBs of both levels.', 'nhm')
-event('MEM_STORE_RETIRED.DTLB_MISS', 'uop(STORE_ADDR & STLB_MISS)', 'Stores retired that missed the TLBs of both levels.')
-event('MEM_LOAD_RETIRED.L1_HIT MEM_LOAD_RETIRED.L1D_HIT MEM_LOAD_UOPS_RETIRED.L1_HIT', 'uop(LOAD & (L1D_HIT|FORWARDED))', 'Loads retired that hit L1D or got their data from the store queue.')
-event('MEM_LOAD_RETIRED.L1_MISS MEM_LOAD_UOPS_RETIRED.L1_MISS', 'uop(LOAD & L1D_MISS & !LFB_HIT)', 'Loads retired that missed L1D and brought the line.')
-event('MEM_LOAD_RETIRED.FB_HIT MEM_LOAD_RETIRED.HIT_LFB MEM_LOAD_UOPS_RETIRED.HIT_LFB', 'uop(LOAD & LFB_HIT)', 'Loads retired that missed L1D on a line already on its way.')
+event('MEM_LOAD_RETIRED.DTLB_MISS', 'uop(LOAD & STLB_MISS)', 'Loads retired that missed the TLBs of both levels.',
+      'nhm')
+event('MEM_STORE_RETIRED.DTLB_MISS', 'uop(STORE_ADDR & STLB_MISS)',
+      'Stores retired that missed the TLBs of both levels.')
+event('MEM_LOAD_RETIRED.L1_HIT MEM_LOAD_RETIRED.L1D_HIT MEM_LOAD_UOPS_RETIRED.L1_HIT',
+      'uop(LOAD & (L1D_HIT|FORWARDED))', 'Loads retired that hit L1D or got their data from the store queue.')
+event('MEM_LOAD_RETIRED.L1_MISS MEM_LOAD_UOPS_RETIRED.L1_MISS', 'uop(LOAD & L1D_MISS & !LFB_HIT)',
+      'Loads retired that missed L1D and brought the line.')
+event('MEM_LOAD_RETIRED.FB_HIT MEM_LOAD_RETIRED.HIT_LFB MEM_LOAD_UOPS_RETIRED.HIT_LFB', 'uop(LOAD & LFB_HIT)',
+      'Loads retired that missed L1D on a line already on its way.')
 event('MEM_LOAD_RETIRED.L2_HIT MEM_LOAD_UOPS_RETIRED.L2_HIT', 'uop(LOAD & L2_HIT)', 'Loads retired that L2 served.')
 event('MEM_LOAD_RETIRED.L2_MISS MEM_LOAD_UOPS_RETIRED.L2_MISS', 'uop(LOAD & L2_MISS)', 'Loads retired that missed L2.')
-event('MEM_LOAD_RETIRED.L3_HIT MEM_LOAD_UOPS_RETIRED.L3_HIT MEM_LOAD_UOPS_RETIRED.LLC_HIT', 'uop(LOAD & L3_HIT)', 'Loads retired that L3 served.')
-event('MEM_LOAD_RETIRED.L3_MISS MEM_LOAD_RETIRED.LLC_MISS MEM_LOAD_UOPS_RETIRED.L3_MISS MEM_LOAD_UOPS_RETIRED.LLC_MISS MEM_LOAD_UOPS_MISC_RETIRED.LLC_MISS', 'uop(LOAD & L3_MISS)', 'Loads retired that missed L3.')
-event('MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM MEM_LOAD_UOPS_LLC_MISS_RETIRED.LOCAL_DRAM MEM_UNCORE_RETIRED.LOCAL_DRAM',
-      'uop(LOAD & L3_MISS)', 'Loads retired that missed L3 and were served by memory of this socket: the only one.')
+event('MEM_LOAD_RETIRED.L3_HIT MEM_LOAD_UOPS_RETIRED.L3_HIT MEM_LOAD_UOPS_RETIRED.LLC_HIT', 'uop(LOAD & L3_HIT)',
+      'Loads retired that L3 served.')
+event('MEM_LOAD_RETIRED.L3_MISS MEM_LOAD_RETIRED.LLC_MISS MEM_LOAD_UOPS_RETIRED.L3_MISS MEM_LOAD_UOPS_RETIRED.LLC_MISS '
+      'MEM_LOAD_UOPS_MISC_RETIRED.LLC_MISS', 'uop(LOAD & L3_MISS)', 'Loads retired that missed L3.')
+event('MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM '
+      'MEM_LOAD_UOPS_LLC_MISS_RETIRED.LOCAL_DRAM MEM_UNCORE_RETIRED.LOCAL_DRAM', 'uop(LOAD & L3_MISS)',
+      'Loads retired that missed L3 and were served by memory of this socket: the only one.')
 event('L1D_CACHE_LD.MESI', 'uop(LOAD)@complete', 'Loads that looked into L1D.')
 event('L1D_CACHE_LD.I_STATE', 'uop(LOAD & (L1D_MISS|LFB_HIT))@complete', 'Loads that did not find their line in L1D.')
 event('L1D_CACHE_ST.MESI', 'uop(STORE_ADDR)', 'Stores, counted when they retire.')
 event('L1D_CACHE_ST.I_STATE', 'sig(STORE_L1D_MISS)', 'Stores that did not find their line in L1D.')
-event('L1D_ALL_REF.ANY', 'uop(LOAD)@complete+uop(STORE_ADDR)', 'Loads that looked into L1D, and stores when they retire.')
-event('L1D_ALL_REF.CACHEABLE', 'uop(LOAD)@complete+uop(STORE_ADDR)', 'Loads that looked into L1D, and stores when they retire: all are cacheable.')
+event('L1D_ALL_REF.ANY', 'uop(LOAD)@complete+uop(STORE_ADDR)',
+      'Loads that looked into L1D, and stores when they retire.')
+event('L1D_ALL_REF.CACHEABLE', 'uop(LOAD)@complete+uop(STORE_ADDR)',
+      'Loads that looked into L1D, and stores when they retire: all are cacheable.')
 event('L1D_CACHE_LOCK.HIT', 'uop(LOAD & LOCK & (L1D_HIT|FORWARDED))@complete', 'Locked loads that hit L1D.')
-event('L1D_CACHE_LOCK_FB_HIT', 'uop(LOAD & LOCK & LFB_HIT)@complete', 'Locked loads that missed L1D on a line already on its way.')
-event('LD_BLOCKS.STORE_FORWARD', 'uop(LOAD & FORWARD_BLOCKED)@complete', 'Loads that overlap an older store which cannot forward to them.')
-event('LD_BLOCKS_PARTIAL.ADDRESS_ALIAS PARTIAL_ADDRESS_ALIAS', 'uop(LOAD & ALIAS_4K)@complete', 'Loads delayed by an older store with equal low 12 address bits.')
-event('LOCK_CYCLES.CACHE_LOCK_DURATION CACHE_LOCK_CYCLES.L1D', 'sig(LOCK_DURATION)', 'Cycles in which an atomic operation holds L1D.')
+event('L1D_CACHE_LOCK_FB_HIT', 'uop(LOAD & LOCK & LFB_HIT)@complete',
+      'Locked loads that missed L1D on a line already on its way.')
+event('LD_BLOCKS.STORE_FORWARD', 'uop(LOAD & FORWARD_BLOCKED)@complete',
+      'Loads that overlap an older store which cannot forward to them.')
+event('LD_BLOCKS_PARTIAL.ADDRESS_ALIAS PARTIAL_ADDRESS_ALIAS', 'uop(LOAD & ALIAS_4K)@complete',
+      'Loads delayed by an older store with equal low 12 address bits.')
+event('LOCK_CYCLES.CACHE_LOCK_DURATION CACHE_LOCK_CYCLES.L1D', 'sig(LOCK_DURATION)',
+      'Cycles in which an atomic operation holds L1D.')
 
 section('data translation')
-event('DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK DTLB_LOAD_MISSES.ANY', 'begins(DTLB_LOAD_WALK)', 'Page walks begun for loads.')
+event('DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK DTLB_LOAD_MISSES.ANY', 'begins(DTLB_LOAD_WALK)',
+      'Page walks begun for loads.')
 event('DTLB_LOAD_MISSES.WALK_COMPLETED', 'ends(DTLB_LOAD_WALK)', 'Page walks completed for loads.')
 event('DTLB_LOAD_MISSES.WALK_DURATION', 'sig(DTLB_LOAD_WALK)', 'Cycles in which a page walk for a load is under way.')
 event('DTLB_LOAD_MISSES.WALK_PENDING', 'pending(DTLB_LOAD_WALK)', 'Page walks under way for loads, each cycle.')
 event('DTLB_LOAD_MISSES.WALK_ACTIVE', '=', 'Cycles in which a page walk for a load is under way.')
-event('DTLB_LOAD_MISSES.STLB_HIT DTLB_LOAD_ACCESS.STLB_HIT', 'uop(LOAD & STLB_HIT)@complete', 'First-level TLB misses of loads that the second-level TLB served.')
+event('DTLB_LOAD_MISSES.STLB_HIT DTLB_LOAD_ACCESS.STLB_HIT', 'uop(LOAD & STLB_HIT)@complete',
+      'First-level TLB misses of loads that the second-level TLB served.')
 event('DTLB_STORE_MISSES.MISS_CAUSES_A_WALK', 'begins(DTLB_STORE_WALK)', 'Page walks begun for stores.')
 event('DTLB_STORE_MISSES.WALK_COMPLETED', 'ends(DTLB_STORE_WALK)', 'Page walks completed for stores.')
-event('DTLB_STORE_MISSES.WALK_DURATION', 'sig(DTLB_STORE_WALK)', 'Cycles in which a page walk for a store is under way.')
+event('DTLB_STORE_MISSES.WALK_DURATION', 'sig(DTLB_STORE_WALK)',
+      'Cycles in which a page walk for a store is under way.')
 event('DTLB_STORE_MISSES.WALK_PENDING', 'pending(DTLB_STORE_WALK)', 'Page walks under way for stores, each cycle.')
 event('DTLB_STORE_MISSES.WALK_ACTIVE', '=', 'Cycles in which a page walk for a store is under way.')
-event('DTLB_STORE_MISSES.STLB_HIT', 'uop(STORE_ADDR & STLB_HIT)@complete', 'First-level TLB misses of stores that the second-level TLB served.')
+event('DTLB_STORE_MISSES.STLB_HIT', 'uop(STORE_ADDR & STLB_HIT)@complete',
+      'First-level TLB misses of stores that the second-level TLB served.')
 event('DTLB_MISSES.ANY', 'begins(DTLB_LOAD_WALK)+begins(DTLB_STORE_WALK)', 'Page walks begun for loads and stores.')
-event('DTLB_MISSES.WALK_COMPLETED', 'ends(DTLB_LOAD_WALK)+ends(DTLB_STORE_WALK)', 'Page walks completed for loads and stores.')
-event('DTLB_MISSES.STLB_HIT', 'uop((LOAD|STORE_ADDR) & STLB_HIT)@complete', 'First-level TLB misses of loads and stores that the second-level TLB served.')
+event('DTLB_MISSES.WALK_COMPLETED', 'ends(DTLB_LOAD_WALK)+ends(DTLB_STORE_WALK)',
+      'Page walks completed for loads and stores.')
+event('DTLB_MISSES.STLB_HIT', 'uop((LOAD|STORE_ADDR) & STLB_HIT)@complete',
+      'First-level TLB misses of loads and stores that the second-level TLB served.')
 
 section('L1D, L2, L3 and beyond')
 event('L1D.REPLACEMENT L1D.REPL', 'sig(L1D_REPLACEMENT)', 'Lines brought into L1D.')
 event('L1D.M_EVICT', 'sig(L1D_EVICT_MODIFIED)', 'Modified lines evicted from L1D to make room.')
 event('L1D_PEND_MISS.PENDING', 'sig(L1D_PENDING)', 'Fill buffers waiting for demand loads, each cycle.')
 event('L1D_PEND_MISS.PENDING_CYCLES', '=', 'Cycles in which some fill buffer waits for a demand load.')
-event('L1D_PEND_MISS.PENDING_CYCLES_ANY', '=', 'Cycles in which some fill buffer waits for a demand load of any thread of the core (there is one).')
-event('L1D_PEND_MISS.OCCURRENCES L1D_PEND_MISS.EDGE', '=', 'Stretches in which some fill buffer waits for a demand load.')
-event('L1D_PEND_MISS.FB_FULL L1D_PEND_MISS.REQUEST_FB_FULL', 'sig(L1D_FB_FULL)', 'Cycles in which a demand miss waits for a free fill buffer.')
+event('L1D_PEND_MISS.PENDING_CYCLES_ANY', '=',
+      'Cycles in which some fill buffer waits for a demand load of any thread of the core (there is one).')
+event('L1D_PEND_MISS.OCCURRENCES L1D_PEND_MISS.EDGE', '=',
+      'Stretches in which some fill buffer waits for a demand load.')
+event('L1D_PEND_MISS.FB_FULL L1D_PEND_MISS.REQUEST_FB_FULL', 'sig(L1D_FB_FULL)',
+      'Cycles in which a demand miss waits for a free fill buffer.')
 event('L1D_PEND_MISS.FB_FULL_PERIODS', '=', 'Stretches in which a demand miss waits for a free fill buffer.')
 RD, RFO, CODE, PF = (f'sig(L2_{k}_HIT)+sig(L2_{k}_MISS)' for k in ('DEMAND_RD', 'RFO', 'CODE_RD', 'PF'))
 AS_PREFETCH = ' (prefetches of L1D are counted as prefetches here)'
-event('L2_RQSTS.DEMAND_DATA_RD_HIT L2_RQSTS.ALL_DEMAND_RD_HIT L2_RQSTS.LD_HIT', 'sig(L2_DEMAND_RD_HIT)', f'Demand data reads that hit L2{AS_PREFETCH}.')
-event('L2_RQSTS.DEMAND_DATA_RD_MISS L2_RQSTS.LD_MISS L2_DATA_RQSTS.DEMAND_I_STATE', 'sig(L2_DEMAND_RD_MISS)', f'Demand data reads that missed L2{AS_PREFETCH}.')
-event('L2_RQSTS.ALL_DEMAND_DATA_RD L2_RQSTS.LOADS L2_DATA_RQSTS.DEMAND_MESI', RD, f'Demand data reads that reached L2{AS_PREFETCH}.')
-event('L2_RQSTS.RFO_HIT L2_RQSTS.RFO_HITS L2_RQSTS.DEMAND_RFO_HIT', 'sig(L2_RFO_HIT)', 'Reads for ownership that hit L2.')
-event('L2_RQSTS.RFO_MISS L2_RQSTS.DEMAND_RFO_MISS L2_STORE_LOCK_RQSTS.MISS', 'sig(L2_RFO_MISS)', 'Reads for ownership that missed L2.')
-event('L2_RQSTS.ALL_RFO L2_RQSTS.RFO_ANY L2_RQSTS.RFOS L2_STORE_LOCK_RQSTS.ALL', RFO, 'Reads for ownership that reached L2.')
+event('L2_RQSTS.DEMAND_DATA_RD_HIT L2_RQSTS.ALL_DEMAND_RD_HIT L2_RQSTS.LD_HIT', 'sig(L2_DEMAND_RD_HIT)',
+      f'Demand data reads that hit L2{AS_PREFETCH}.')
+event('L2_RQSTS.DEMAND_DATA_RD_MISS L2_RQSTS.LD_MISS L2_DATA_RQSTS.DEMAND_I_STATE', 'sig(L2_DEMAND_RD_MISS)',
+      f'Demand data reads that missed L2{AS_PREFETCH}.')
+event('L2_RQSTS.ALL_DEMAND_DATA_RD L2_RQSTS.LOADS L2_DATA_RQSTS.DEMAND_MESI', RD,
+      f'Demand data reads that reached L2{AS_PREFETCH}.')
+event('L2_RQSTS.RFO_HIT L2_RQSTS.RFO_HITS L2_RQSTS.DEMAND_RFO_HIT', 'sig(L2_RFO_HIT)',
+      'Reads for ownership that hit L2.')
+event('L2_RQSTS.RFO_MISS L2_RQSTS.DEMAND_RFO_MISS L2_STORE_LOCK_RQSTS.MISS', 'sig(L2_RFO_MISS)',
+      'Reads for ownership that missed L2.')
+event('L2_RQSTS.ALL_RFO L2_RQSTS.RFO_ANY L2_RQSTS.RFOS L2_STORE_LOCK_RQSTS.ALL', RFO,
+      'Reads for ownership that reached L2.')
 event('L2_RQSTS.CODE_RD_HIT L2_RQSTS.IFETCH_HIT', 'sig(L2_CODE_RD_HIT)', 'Code reads that hit L2.')
 event('L2_RQSTS.CODE_RD_MISS L2_RQSTS.IFETCH_MISS', 'sig(L2_CODE_RD_MISS)', 'Code reads that missed L2.')
 event('L2_RQSTS.ALL_CODE_RD L2_RQSTS.IFETCHES', CODE, 'Code reads that reached L2.')
-event('L2_RQSTS.ALL_DEMAND_MISS', 'sig(L2_DEMAND_RD_MISS)+sig(L2_RFO_MISS)+sig(L2_CODE_RD_MISS)', 'Demand requests, data, ownership and code, that missed L2.')
-event('L2_RQSTS.ALL_DEMAND_REFERENCES', f'{RD}+{RFO}+{CODE}', 'Demand requests, data, ownership and code, that reached L2.')
+event('L2_RQSTS.ALL_DEMAND_MISS', 'sig(L2_DEMAND_RD_MISS)+sig(L2_RFO_MISS)+sig(L2_CODE_RD_MISS)',
+      'Demand requests, data, ownership and code, that missed L2.')
+event('L2_RQSTS.ALL_DEMAND_REFERENCES', f'{RD}+{RFO}+{CODE}',
+      'Demand requests, data, ownership and code, that reached L2.')
 event('L2_RQSTS.PF_HIT L2_RQSTS.PREFETCH_HIT', 'sig(L2_PF_HIT)', 'Hardware prefetches that hit L2.')
-event('L2_RQSTS.PF_MISS L2_RQSTS.PREFETCH_MISS L2_DATA_RQSTS.PREFETCH_I_STATE', 'sig(L2_PF_MISS)', 'Hardware prefetches that missed L2.')
+event('L2_RQSTS.PF_MISS L2_RQSTS.PREFETCH_MISS L2_DATA_RQSTS.PREFETCH_I_STATE', 'sig(L2_PF_MISS)',
+      'Hardware prefetches that missed L2.')
 event('L2_RQSTS.ALL_PF L2_RQSTS.PREFETCHES L2_DATA_RQSTS.PREFETCH_MESI', PF, 'Hardware prefetches that looked into L2.')
 event('L2_DATA_RQSTS.ANY', f'{RD}+{PF}', 'Data reads and hardware prefetches that looked into L2.')
-event('L2_RQSTS.MISS', 'sig(L2_DEMAND_RD_MISS)+sig(L2_RFO_MISS)+sig(L2_CODE_RD_MISS)+sig(L2_PF_MISS)', 'Requests that missed L2, prefetches included.')
+event('L2_RQSTS.MISS', 'sig(L2_DEMAND_RD_MISS)+sig(L2_RFO_MISS)+sig(L2_CODE_RD_MISS)+sig(L2_PF_MISS)',
+      'Requests that missed L2, prefetches included.')
 event('L2_RQSTS.REFERENCES', f'{RD}+{RFO}+{CODE}+{PF}', 'Requests that looked into L2, prefetches included.')
 event('L2_LINES_IN.ALL L2_LINES_IN.ANY', 'sig(L2_LINES_IN)', 'Lines filled into L2.')
 event('L2_LINES_OUT.ANY', 'sig(L2_LINES_OUT_SILENT)+sig(L2_LINES_OUT_DIRTY)', 'Lines evicted from L2.')
-event('L2_LINES_OUT.DIRTY_ANY L2_LINES_OUT.DIRTY_ALL L2_LINES_OUT.NON_SILENT', 'sig(L2_LINES_OUT_DIRTY)', 'Modified lines evicted from L2.')
+event('L2_LINES_OUT.DIRTY_ANY L2_LINES_OUT.DIRTY_ALL L2_LINES_OUT.NON_SILENT', 'sig(L2_LINES_OUT_DIRTY)',
+      'Modified lines evicted from L2.')
 event('L2_LINES_OUT.SILENT', 'sig(L2_LINES_OUT_SILENT)', 'Clean lines evicted from L2.')
-event('L2_TRANS.LOAD L2_TRANS.DMND_DATA_RD L2_TRANS.DEMAND_DATA_RD L2_TRANSACTIONS.LOAD', RD, f'Demand data reads that reached L2{AS_PREFETCH}.')
+event('L2_TRANS.LOAD L2_TRANS.DMND_DATA_RD L2_TRANS.DEMAND_DATA_RD L2_TRANSACTIONS.LOAD', RD,
+      f'Demand data reads that reached L2{AS_PREFETCH}.')
 event('L2_TRANS.RFO L2_TRANSACTIONS.RFO', RFO, 'Reads for ownership that reached L2.')
 event('L2_TRANS.CODE_RD L2_TRANSACTIONS.IFETCH', CODE, 'Code reads that reached L2.')
 event('L2_TRANS.ALL_PF L2_TRANS.ALL_PREFETCH L2_TRANSACTIONS.PREFETCH', PF, 'Hardware prefetches that looked into L2.')
@@ -369,126 +512,195 @@ event('L2_TRANS.L1D_WB L2_TRANSACTIONS.L1D_WB', 'sig(L2_WB)', 'Lines that L1D wr
 event('L2_L1D_WB_RQSTS.ALL L1D_WB_L2.MESI', 'sig(L2_WB)', 'Lines that L1D wrote back into L2.')
 event('L2_TRANS.L2_FILL L2_TRANSACTIONS.FILL', 'sig(L2_LINES_IN)', 'Lines filled into L2.')
 event('L2_TRANS.L2_WB L2_TRANSACTIONS.WB', 'sig(L2_LINES_OUT_DIRTY)', 'Lines that L2 wrote back.')
-event('LONGEST_LAT_CACHE.REFERENCE LONGEST_LAT_CACHE.REFERENCES L3_LAT_CACHE.REFERENCE LAST_LEVEL_CACHE_REFERENCES LLC_REFERENCES', 'sig(L3_REFERENCE)',
-      'Requests of the core to L3, prefetches included.')
-event('LONGEST_LAT_CACHE.MISS L3_LAT_CACHE.MISS LAST_LEVEL_CACHE_MISSES LLC_MISSES', 'sig(L3_MISS_ANY)', 'Requests of the core that missed L3, prefetches included.')
-event('OFFCORE_REQUESTS.DEMAND_DATA_RD OFFCORE_REQUESTS.DEMAND_READ_DATA', 'sig(L2_DEMAND_RD_MISS)', 'Demand data reads sent beyond L2.')
-event('OFFCORE_REQUESTS.DEMAND_CODE_RD OFFCORE_REQUESTS.DEMAND_READ_CODE', 'sig(L2_CODE_RD_MISS)', 'Code reads sent beyond L2.')
+event('LONGEST_LAT_CACHE.REFERENCE LONGEST_LAT_CACHE.REFERENCES L3_LAT_CACHE.REFERENCE LAST_LEVEL_CACHE_REFERENCES '
+      'LLC_REFERENCES', 'sig(L3_REFERENCE)', 'Requests of the core to L3, prefetches included.')
+event('LONGEST_LAT_CACHE.MISS L3_LAT_CACHE.MISS LAST_LEVEL_CACHE_MISSES LLC_MISSES', 'sig(L3_MISS_ANY)',
+      'Requests of the core that missed L3, prefetches included.')
+event('OFFCORE_REQUESTS.DEMAND_DATA_RD OFFCORE_REQUESTS.DEMAND_READ_DATA', 'sig(L2_DEMAND_RD_MISS)',
+      'Demand data reads sent beyond L2.')
+event('OFFCORE_REQUESTS.DEMAND_CODE_RD OFFCORE_REQUESTS.DEMAND_READ_CODE', 'sig(L2_CODE_RD_MISS)',
+      'Code reads sent beyond L2.')
 event('OFFCORE_REQUESTS.DEMAND_RFO', 'sig(L2_RFO_MISS)', 'Reads for ownership sent beyond L2.')
-event('OFFCORE_REQUESTS.ANY_RFO', 'sig(L2_RFO_MISS)', 'Reads for ownership sent beyond L2: the modelled prefetchers send none.')
-event('OFFCORE_REQUESTS.ALL_DATA_RD', 'sig(L2_DEMAND_RD_MISS)+sig(L2_PF_MISS)', 'Data reads sent beyond L2, prefetches included.')
-event('OFFCORE_REQUESTS.ANY_READ', 'sig(L2_DEMAND_RD_MISS)+sig(L2_CODE_RD_MISS)+sig(L2_PF_MISS)', 'Data and code reads sent beyond L2, prefetches included.')
-for name, signal, text in (('DEMAND_DATA_RD', 'OFFCORE_DATA_RD', 'Demand data reads'), ('DEMAND_RFO', 'OFFCORE_RFO', 'Reads for ownership'),
-                           ('DEMAND_CODE_RD', 'OFFCORE_CODE_RD', 'Code reads'), ('ALL_DATA_RD', 'OFFCORE_ALL_RD', 'Data reads, prefetches included,')):
+event('OFFCORE_REQUESTS.ANY_RFO', 'sig(L2_RFO_MISS)',
+      'Reads for ownership sent beyond L2: the modelled prefetchers send none.')
+event('OFFCORE_REQUESTS.ALL_DATA_RD', 'sig(L2_DEMAND_RD_MISS)+sig(L2_PF_MISS)',
+      'Data reads sent beyond L2, prefetches included.')
+event('OFFCORE_REQUESTS.ANY_READ', 'sig(L2_DEMAND_RD_MISS)+sig(L2_CODE_RD_MISS)+sig(L2_PF_MISS)',
+      'Data and code reads sent beyond L2, prefetches included.')
+for name, signal, text in (
+        ('DEMAND_DATA_RD', 'OFFCORE_DATA_RD', 'Demand data reads'), ('DEMAND_RFO', 'OFFCORE_RFO', 'Reads for ownership'),
+        ('DEMAND_CODE_RD', 'OFFCORE_CODE_RD', 'Code reads'),
+        ('ALL_DATA_RD', 'OFFCORE_ALL_RD', 'Data reads, prefetches included,')):
     group = 'OFFCORE_REQUESTS_OUTSTANDING'
     event(f'{group}.{name}', f'sig({signal})', f'{text} outstanding beyond L2, each cycle.')
     # Ice Lake has CYCLES_WITH_DEMAND_RFO without the event that it is made of.
     event(f'{group}.{name}_CYCLES {group}.CYCLES_WITH_{name.replace("ALL_DATA", "DATA")}', f'sig({signal})',
           f'Cycles with {text[0].lower()}{text[1:]} outstanding beyond L2.')
-event('OFFCORE_REQUESTS_OUTSTANDING.DEMAND_DATA_RD_GE_6', '=', 'Cycles with at least 6 demand data reads outstanding beyond L2.')
-event('OFFCORE_REQUESTS_OUTSTANDING.L3_MISS_DEMAND_DATA_RD', 'sig(L3_PENDING)', 'Demand loads waiting for an L3 miss, each cycle.')
-event('OFFCORE_REQUESTS_OUTSTANDING.CYCLES_WITH_L3_MISS_DEMAND_DATA_RD', '=', 'Cycles in which a demand load waits for an L3 miss.')
-event('OFFCORE_REQUESTS_OUTSTANDING.L3_MISS_DEMAND_DATA_RD_GE_6', '=', 'Cycles in which at least 6 demand loads wait for an L3 miss.')
+event('OFFCORE_REQUESTS_OUTSTANDING.DEMAND_DATA_RD_GE_6', '=',
+      'Cycles with at least 6 demand data reads outstanding beyond L2.')
+event('OFFCORE_REQUESTS_OUTSTANDING.L3_MISS_DEMAND_DATA_RD', 'sig(L3_PENDING)',
+      'Demand loads waiting for an L3 miss, each cycle.')
+event('OFFCORE_REQUESTS_OUTSTANDING.CYCLES_WITH_L3_MISS_DEMAND_DATA_RD', '=',
+      'Cycles in which a demand load waits for an L3 miss.')
+event('OFFCORE_REQUESTS_OUTSTANDING.L3_MISS_DEMAND_DATA_RD_GE_6', '=',
+      'Cycles in which at least 6 demand loads wait for an L3 miss.')
 event('SW_PREFETCH_ACCESS.ANY', 'sig(SW_PREFETCH)', 'Software prefetches executed, of any kind.')
 
 section('not modelled: what this machine has and the model cannot produce')
-refuse('MEM_TRANS_RETIRED.LOAD_LATENCY MEM_TRANS_RETIRED.LATENCY_ABOVE_THRESHOLD MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD', 'Loads above a latency threshold.',
+refuse('MEM_TRANS_RETIRED.LOAD_LATENCY MEM_TRANS_RETIRED.LATENCY_ABOVE_THRESHOLD '
+       'MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD', 'Loads above a latency threshold.',
        'needs PEBS and MSR_PEBS_LD_LAT_THRESHOLD, which this PMU lacks')
 refuse('MEM_TRANS_RETIRED.PRECISE_STORE', 'Stores sampled with their address.', 'needs PEBS, which this PMU lacks')
 refuse('OFFCORE_RESPONSE_* OCR.*', 'Requests beyond L2 by kind and answer.',
        'needs MSR_OFFCORE_RSP, which this PMU lacks; see %OFFCORE%, LONGEST_LAT_CACHE.MISS')
-refuse('FRONTEND_RETIRED.*', 'Instructions retired behind a front-end event.', 'needs MSR_PEBS_FRONTEND (3F7H), which this PMU lacks')
+refuse('FRONTEND_RETIRED.*', 'Instructions retired behind a front-end event.',
+       'needs MSR_PEBS_FRONTEND (3F7H), which this PMU lacks')
 for name in ('RETIRING', 'BAD_SPECULATION', 'FRONTEND_BOUND', 'BACKEND_BOUND'):
-    refuse(f'PERF_METRICS.{name}', 'A field of MSR_PERF_METRICS.', 'PERF_METRICS is not modelled: the manual does not say how slots are split; '
-           'TOPDOWN.SLOTS, UOPS_RETIRED.SLOTS and IDQ_UOPS_NOT_DELIVERED.CORE are')
+    refuse(f'PERF_METRICS.{name}', 'A field of MSR_PERF_METRICS.',
+           'PERF_METRICS is not modelled: the manual does not say how slots are split; TOPDOWN.SLOTS, '
+           'UOPS_RETIRED.SLOTS and IDQ_UOPS_NOT_DELIVERED.CORE are')
 refuse('TOPDOWN.BACKEND_BOUND_SLOTS TOPDOWN.BR_MISPREDICT_SLOTS', 'Issue slots by what they were lost to.',
-       'the manual does not say how slots are split; TOPDOWN.SLOTS, UOPS_RETIRED.SLOTS and IDQ_UOPS_NOT_DELIVERED.CORE are modelled')
+       'the manual does not say how slots are split; TOPDOWN.SLOTS, UOPS_RETIRED.SLOTS and IDQ_UOPS_NOT_DELIVERED.CORE '
+       'are modelled')
 refuse('HLE_RETIRED.*', 'Hardware lock elision.', TSX)
 refuse('RTM_RETIRED.*', 'Restricted transactional memory.', TSX)
 refuse('TX_MEM.* TX_EXEC.*', 'Transactional aborts.', TSX)
-refuse('FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE FP_ARITH_INST_RETIRED.512B_PACKED_SINGLE', '512-bit packed arithmetic.', 'programs run without AVX-512 under the tracer')
-refuse('FP_ARITH_INST_RETIRED.8_FLOPS', 'Arithmetic instructions on eight elements.', 'includes 512-bit instructions, which do not run under the tracer')
-refuse('MEM_LOAD_UOPS_LLC_HIT_RETIRED.* MEM_LOAD_UOPS_L3_HIT_RETIRED.* MEM_LOAD_L3_HIT_RETIRED.*', 'L3 hits by the answer of other cores.', SNOOPS)
-refuse('MEM_LOAD_RETIRED.L3_UNSHARED_HIT MEM_LOAD_RETIRED.OTHER_CORE_L2_HIT_HITM MEM_UNCORE_RETIRED.OTHER_CORE_L2_HITM', 'L3 hits by the answer of other cores.', SNOOPS)
+refuse('FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE FP_ARITH_INST_RETIRED.512B_PACKED_SINGLE',
+       '512-bit packed arithmetic.', 'programs run without AVX-512 under the tracer')
+refuse('FP_ARITH_INST_RETIRED.8_FLOPS', 'Arithmetic instructions on eight elements.',
+       'includes 512-bit instructions, which do not run under the tracer')
+refuse('MEM_LOAD_UOPS_LLC_HIT_RETIRED.* MEM_LOAD_UOPS_L3_HIT_RETIRED.* MEM_LOAD_L3_HIT_RETIRED.*',
+       'L3 hits by the answer of other cores.', SNOOPS)
+refuse('MEM_LOAD_RETIRED.L3_UNSHARED_HIT MEM_LOAD_RETIRED.OTHER_CORE_L2_HIT_HITM MEM_UNCORE_RETIRED.OTHER_CORE_L2_HITM',
+       'L3 hits by the answer of other cores.', SNOOPS)
 refuse('MEM_UNCORE_RETIRED.REMOTE_*', 'Loads served by another socket.', 'the modelled machine has one socket')
 refuse('SNOOP_RESPONSE.*', 'Answers to snoops.', SNOOPS)
 refuse('MEM_LOAD_MISC_RETIRED.UC', 'Uncacheable loads.', 'user programs reach no uncacheable memory')
 refuse('OFFCORE_REQUESTS.UNCACHED_MEM', 'Uncacheable requests.', 'user programs reach no uncacheable memory')
-refuse('MACHINE_CLEARS.SMC', 'Machine clears for self-modifying code.', 'the core raises no clear for self-modifying code')
-refuse('MACHINE_CLEARS.MASKMOV', 'Machine clears for masked moves to illegal addresses.', 'a masked-off fault is not modelled')
-refuse('MACHINE_CLEARS.CYCLES', 'Cycles in which a machine clear is asserted.', 'a clear is recorded as a point in time; see MACHINE_CLEARS.MEMORY_ORDERING')
-refuse('MACHINE_CLEARS.CYCLES', 'Cycles in which a machine clear is asserted.', 'a clear is recorded as a point in time; see MACHINE_CLEARS.MEM_ORDER', 'nhm')
+refuse('MACHINE_CLEARS.SMC', 'Machine clears for self-modifying code.',
+       'the core raises no clear for self-modifying code')
+refuse('MACHINE_CLEARS.MASKMOV', 'Machine clears for masked moves to illegal addresses.',
+       'a masked-off fault is not modelled')
+refuse('MACHINE_CLEARS.CYCLES', 'Cycles in which a machine clear is asserted.',
+       'a clear is recorded as a point in time; see MACHINE_CLEARS.MEMORY_ORDERING')
+refuse('MACHINE_CLEARS.CYCLES', 'Cycles in which a machine clear is asserted.',
+       'a clear is recorded as a point in time; see MACHINE_CLEARS.MEM_ORDER', 'nhm')
 refuse('MACHINE_CLEARS.FUSION_ASSIST', 'Machine clears that undo a macro-fusion.', 'the model undoes no fusion')
 refuse('CPL_CYCLES.RING0', 'Unhalted cycles in ring 0.', RING0)
 refuse('CPL_CYCLES.RING0_TRANS', 'Transitions from ring 3 to ring 0.', RING0)
 refuse('EPT.*', 'Walks of extended page tables.', 'the modelled machine runs no virtual machine')
-refuse('ITLB.ITLB_FLUSH ITLB_FLUSH TLB_FLUSH.*', 'TLB flushes.', 'flushes are ring 0 work, which the stream does not hold')
+refuse('ITLB.ITLB_FLUSH ITLB_FLUSH TLB_FLUSH.*', 'TLB flushes.',
+       'flushes are ring 0 work, which the stream does not hold')
 refuse('IO_TRANSACTIONS', 'Accesses to I/O ports.', 'I/O is ring 0 work, which the stream does not hold')
 refuse('PIC_ACCESSES.*', 'Accesses to the interrupt controller.', 'it is ring 0 work, which the stream does not hold')
 refuse('CORE_POWER.*', 'Cycles by turbo licence.', 'power and frequency are not modelled')
-refuse('*.WALK_COMPLETED_4K *.WALK_COMPLETED_2M_4M *.WALK_COMPLETED_1G *.LARGE_WALK_COMPLETED *.LARGE_PAGE_WALK_COMPLETED', 'Page walks by page size.', PAGE_SIZE)
+refuse('*.WALK_COMPLETED_4K *.WALK_COMPLETED_2M_4M *.WALK_COMPLETED_1G *.LARGE_WALK_COMPLETED '
+       '*.LARGE_PAGE_WALK_COMPLETED', 'Page walks by page size.', PAGE_SIZE)
 refuse('*.STLB_HIT_4K *.STLB_HIT_2M LARGE_ITLB.HIT', 'TLB hits by page size.', 'TLB hits are not recorded by page size')
-refuse('*.PDE_MISS *.PDP_MISS *.PDE_CACHE_MISS', 'Misses of the paging-structure caches.', 'which paging-structure cache missed is not recorded')
-refuse('PAGE_WALKER_LOADS.* PAGE_WALKS.LLC_MISS', 'Reads of page walks by who served them.', 'reads of page walks are not recorded by level')
+refuse('*.PDE_MISS *.PDP_MISS *.PDE_CACHE_MISS', 'Misses of the paging-structure caches.',
+       'which paging-structure cache missed is not recorded')
+refuse('PAGE_WALKER_LOADS.* PAGE_WALKS.LLC_MISS', 'Reads of page walks by who served them.',
+       'reads of page walks are not recorded by level')
 refuse('BR_MISP_EXEC.*', 'Mispredicted branches executed, wrong path included.', WRONG_PATH)
 refuse('BR_INST_EXEC.TAKEN* BR_INST_EXEC.NONTAKEN*', 'Branches executed by direction, wrong path included.', WRONG_PATH)
-refuse('BOGUS_BR', 'Predicted branches that were none.', 'the modelled predictor never takes another instruction for a branch')
-refuse('BPU_CLEARS.*', 'Predictions that the branch predictor itself corrected.', 'the modelled predictor predicts in one step')
-refuse('BACLEAR.BAD_TARGET', 'Re-steers for a wrong target.', 'branches whose target decode corrects are not told apart; see BACLEAR.CLEAR')
-refuse('BACLEAR_FORCE_IQ', 'Re-steers that the instruction queue asked for.', 'the modelled instruction queue asks for none')
+refuse('BOGUS_BR', 'Predicted branches that were none.',
+       'the modelled predictor never takes another instruction for a branch')
+refuse('BPU_CLEARS.*', 'Predictions that the branch predictor itself corrected.',
+       'the modelled predictor predicts in one step')
+refuse('BACLEAR.BAD_TARGET', 'Re-steers for a wrong target.',
+       'branches whose target decode corrects are not told apart; see BACLEAR.CLEAR')
+refuse('BACLEAR_FORCE_IQ', 'Re-steers that the instruction queue asked for.',
+       'the modelled instruction queue asks for none')
 refuse('FP_ASSIST.* OTHER_ASSISTS.* ASSISTS.*', 'Microcode assists.', ASSISTS)
 refuse('FP_MMX_TRANS.*', 'Transitions between x87 and MMX.', 'transitions between x87 and MMX raise no signal')
-refuse('FP_COMP_OPS_EXE.MMX FP_COMP_OPS_EXE.SSE2_INTEGER', 'Integer SIMD uops by register file.', 'integer SIMD uops are not recorded by operand width')
+refuse('FP_COMP_OPS_EXE.MMX FP_COMP_OPS_EXE.SSE2_INTEGER', 'Integer SIMD uops by register file.',
+       'integer SIMD uops are not recorded by operand width')
 refuse('SIMD_INT_64.* SIMD_INT_128.*', 'Integer SIMD uops by kind.', 'integer SIMD uops are not recorded by kind')
-refuse('SSEX_UOPS_RETIRED.*', 'SIMD uops retired by type, moves included.', 'only arithmetic is recorded by type; see FP_COMP_OPS_EXE.SSE_FP_PACKED, FP_COMP_OPS_EXE.SSE_FP_SCALAR')
-refuse('MOVE_ELIMINATION.*', 'Register moves by what rename did with them.', 'eliminated moves and zero idioms are not told apart')
-refuse('SW_PREFETCH_ACCESS.*', 'Software prefetches by kind.', 'prefetches are not recorded by kind; see SW_PREFETCH_ACCESS.ANY')
+refuse('SSEX_UOPS_RETIRED.*', 'SIMD uops retired by type, moves included.',
+       'only arithmetic is recorded by type; see FP_COMP_OPS_EXE.SSE_FP_PACKED, FP_COMP_OPS_EXE.SSE_FP_SCALAR')
+refuse('MOVE_ELIMINATION.*', 'Register moves by what rename did with them.',
+       'eliminated moves and zero idioms are not told apart')
+refuse('SW_PREFETCH_ACCESS.*', 'Software prefetches by kind.',
+       'prefetches are not recorded by kind; see SW_PREFETCH_ACCESS.ANY')
 refuse('SSE_MEM_EXEC.NTA', 'Non-temporal software prefetches that missed L1D.', 'prefetches are not recorded by kind')
 refuse('LOAD_HIT_PRE LOAD_HIT_PRE.* LOAD_HIT_PREFETCH.*', 'Loads that hit a line on its way for a prefetch.', ORIGIN)
 refuse('L1D_CACHE_PREFETCH_LOCK_FB_HIT', 'Locked loads that hit a line on its way for a prefetch.', ORIGIN)
 refuse('L1D_PREFETCH.* HW_PRE_REQ.L1D_MISS', 'Hardware prefetches into L1D.', PREFETCHERS)
-refuse('L2_HW_PREFETCH.*', 'What the hardware prefetchers of L2 do inside.', 'the insides of prefetchers raise no signals; see L2_RQSTS.PREFETCHES')
-refuse('L2_RQSTS.SWPF_HIT L2_RQSTS.SWPF_MISS', 'Software prefetches that looked into L2.', 'software prefetches look into L2 as loads do')
+refuse('L2_HW_PREFETCH.*', 'What the hardware prefetchers of L2 do inside.',
+       'the insides of prefetchers raise no signals; see L2_RQSTS.PREFETCHES')
+refuse('L2_RQSTS.SWPF_HIT L2_RQSTS.SWPF_MISS', 'Software prefetches that looked into L2.',
+       'software prefetches look into L2 as loads do')
 refuse('L2_LINES_OUT.USELESS_HWPF', 'Prefetched lines evicted unused.', 'L2 does not remember who brought a line')
-refuse('L2_LINES_OUT.DEMAND_* L2_LINES_OUT.PREFETCH_* L2_LINES_OUT.PF_*', 'Lines evicted from L2 by who asked for the room.', 'evictions from L2 are not recorded by who asked for the room')
-refuse('L2_LINES_IN.E L2_LINES_IN.S L2_LINES_IN.I L2_LINES_IN.E_STATE L2_LINES_IN.S_STATE', 'Lines filled into L2 by state.', 'lines filled into L2 are not recorded by state; see %L2_LINES_IN%')
-refuse('*.E_STATE *.S_STATE *.M_STATE *_E_STATE *_S_STATE *_M_STATE', 'Accesses to a cache by the state of the line.', STATES)
-refuse('L1D_WB_L2.I_STATE L2_L1D_WB_RQSTS.* L2_DEMAND_RQSTS.WB_HIT', 'Write-backs of L1D by what they found in L2.', 'write-backs of L1D are not recorded by what they find in L2')
+refuse('L2_LINES_OUT.DEMAND_* L2_LINES_OUT.PREFETCH_* L2_LINES_OUT.PF_*',
+       'Lines evicted from L2 by who asked for the room.',
+       'evictions from L2 are not recorded by who asked for the room')
+refuse('L2_LINES_IN.E L2_LINES_IN.S L2_LINES_IN.I L2_LINES_IN.E_STATE L2_LINES_IN.S_STATE',
+       'Lines filled into L2 by state.', 'lines filled into L2 are not recorded by state; see %L2_LINES_IN%')
+refuse('*.E_STATE *.S_STATE *.M_STATE *_E_STATE *_S_STATE *_M_STATE', 'Accesses to a cache by the state of the line.',
+       STATES)
+refuse('L1D_WB_L2.I_STATE L2_L1D_WB_RQSTS.* L2_DEMAND_RQSTS.WB_HIT', 'Write-backs of L1D by what they found in L2.',
+       'write-backs of L1D are not recorded by what they find in L2')
 refuse('L2_STORE_LOCK_RQSTS.HIT_*', 'Reads for ownership that hit L2, by state.', STATES)
-refuse('L2_WRITE.*', 'Reads for ownership of stores and of locked accesses apart.', 'stores and locked accesses are not told apart in L2; see L2_RQSTS.RFO_HIT, L2_RQSTS.RFO_MISS')
-refuse('L2_TRANS.ALL L2_TRANS.ALL_REQUESTS L2_TRANSACTIONS.ANY', 'All transactions of L2.', 'what else enters the pipeline of L2 is not recorded; the events of this group are')
-refuse('L1D.ALLOCATED_IN_M L1D.M_REPL', 'Lines brought into L1D for writing.', 'lines brought into L1D are not recorded by state; see %L1D_REPL%')
-refuse('L1D.M_SNOOP_EVICT L1D.ALL_M_REPLACEMENT', 'Modified lines that left L1D for a snoop.', 'lines that leave L1D for a snoop raise no signal')
+refuse('L2_WRITE.*', 'Reads for ownership of stores and of locked accesses apart.',
+       'stores and locked accesses are not told apart in L2; see L2_RQSTS.RFO_HIT, L2_RQSTS.RFO_MISS')
+refuse('L2_TRANS.ALL L2_TRANS.ALL_REQUESTS L2_TRANSACTIONS.ANY', 'All transactions of L2.',
+       'what else enters the pipeline of L2 is not recorded; the events of this group are')
+refuse('L1D.ALLOCATED_IN_M L1D.M_REPL', 'Lines brought into L1D for writing.',
+       'lines brought into L1D are not recorded by state; see %L1D_REPL%')
+refuse('L1D.M_SNOOP_EVICT L1D.ALL_M_REPLACEMENT', 'Modified lines that left L1D for a snoop.',
+       'lines that leave L1D for a snoop raise no signal')
 refuse('L1D_BLOCKS.*', 'Loads held up by bank conflicts.', 'L1D has no banks in the model')
-refuse('L1D_PEND_MISS.L2_STALL', 'Cycles in which L1D misses wait for room in L2.', 'waits for the super queue raise no signal')
-refuse('L1I.HITS L1I.READS ICACHE.HIT', 'Instruction fetches of 16 bytes that found L1I ready.', 'fetches are recorded by line, not by 16 bytes')
+refuse('L1D_PEND_MISS.L2_STALL', 'Cycles in which L1D misses wait for room in L2.',
+       'waits for the super queue raise no signal')
+refuse('L1I.HITS L1I.READS ICACHE.HIT', 'Instruction fetches of 16 bytes that found L1I ready.',
+       'fetches are recorded by line, not by 16 bytes')
 refuse('L1I_OPPORTUNISTIC_HITS', 'Instruction fetches served on the way.', 'streaming buffers are not modelled')
 refuse('IFU_IVC.*', 'The victim cache of instruction fetch.', 'the victim cache of instruction fetch is not modelled')
 refuse('LD_BLOCKS.NO_SR', 'Split loads that found no split register.', 'split registers are not modelled')
-refuse('LD_BLOCKS.* LD_BLOCKS_PARTIAL.ALL_STA_BLOCK STORE_BLOCKS.*', 'Loads held up by older stores, by cause.', 'loads that wait for an unknown address or datum of a store are not told apart')
-refuse('LOAD_DISPATCH.*', 'Loads by the way they took to L1D.', 'the way that a load takes to L1D is not recorded; see LOAD_DISPATCH.ANY')
-refuse('MEMORY_DISAMBIGUATION.*', 'What the memory disambiguation predictor does inside.', 'the insides of memory disambiguation raise no signal')
-refuse('MISALIGN_MEM_REF.*', 'Speculative accesses that cross a line.', 'whether a store on the wrong path crosses a line is not recorded')
-refuse('AGU_BYPASS_CANCEL.*', 'Early address generation that was taken back.', 'the early bypass of address generation is not modelled')
-refuse('SQ_MISC.SPLIT_LOCK SQ_MISC.BUS_LOCK LOCK_CYCLES.SPLIT_LOCK_UC_LOCK_DURATION CACHE_LOCK_CYCLES.L1D_L2', 'Locked accesses that cross a line or reach uncacheable memory.', 'bus locks are not modelled')
-refuse('OFFCORE_REQUESTS_BUFFER.* OFFCORE_REQUESTS_SQ_FULL SQ_FULL_STALL_CYCLES SQ_MISC.SQ_FULL', 'Cycles in which the super queue is full.', 'the super queue raises no signal when it is full')
+refuse('LD_BLOCKS.* LD_BLOCKS_PARTIAL.ALL_STA_BLOCK STORE_BLOCKS.*', 'Loads held up by older stores, by cause.',
+       'loads that wait for an unknown address or datum of a store are not told apart')
+refuse('LOAD_DISPATCH.*', 'Loads by the way they took to L1D.',
+       'the way that a load takes to L1D is not recorded; see LOAD_DISPATCH.ANY')
+refuse('MEMORY_DISAMBIGUATION.*', 'What the memory disambiguation predictor does inside.',
+       'the insides of memory disambiguation raise no signal')
+refuse('MISALIGN_MEM_REF.*', 'Speculative accesses that cross a line.',
+       'whether a store on the wrong path crosses a line is not recorded')
+refuse('AGU_BYPASS_CANCEL.*', 'Early address generation that was taken back.',
+       'the early bypass of address generation is not modelled')
+refuse('SQ_MISC.SPLIT_LOCK SQ_MISC.BUS_LOCK LOCK_CYCLES.SPLIT_LOCK_UC_LOCK_DURATION CACHE_LOCK_CYCLES.L1D_L2',
+       'Locked accesses that cross a line or reach uncacheable memory.', 'bus locks are not modelled')
+refuse('OFFCORE_REQUESTS_BUFFER.* OFFCORE_REQUESTS_SQ_FULL SQ_FULL_STALL_CYCLES SQ_MISC.SQ_FULL',
+       'Cycles in which the super queue is full.', 'the super queue raises no signal when it is full')
 refuse('SQ_MISC.*', 'What the super queue does inside.', 'the insides of the super queue raise no signal')
-refuse('OFFCORE_REQUESTS.ALL_REQUESTS OFFCORE_REQUESTS.ANY OFFCORE_REQUESTS.L1D_WRITEBACK', 'All transactions of the super queue.', 'evictions and writes in the super queue are not recorded')
-refuse('OFFCORE_REQUESTS.L3_MISS_DEMAND_DATA_RD', 'Demand data reads that missed L3.', 'L3 misses are not recorded by kind of request; see LONGEST_LAT_CACHE.MISS')
-refuse('RAT_STALLS.* PARTIAL_RAT_STALLS.CYCLES_* INT_MISC.RAT_STALL_CYCLES', 'Cycles in which rename stalls by itself.', 'stalls of the renamer by itself raise no signal')
-refuse('UOPS_ISSUED.VECTOR_WIDTH_MISMATCH UOPS_ISSUED.FLAGS_MERGE UOPS_ISSUED.SINGLE_MUL PARTIAL_RAT_STALLS.*', 'Special uops issued.', 'the model issues no such uops')
+refuse('OFFCORE_REQUESTS.ALL_REQUESTS OFFCORE_REQUESTS.ANY OFFCORE_REQUESTS.L1D_WRITEBACK',
+       'All transactions of the super queue.', 'evictions and writes in the super queue are not recorded')
+refuse('OFFCORE_REQUESTS.L3_MISS_DEMAND_DATA_RD', 'Demand data reads that missed L3.',
+       'L3 misses are not recorded by kind of request; see LONGEST_LAT_CACHE.MISS')
+refuse('RAT_STALLS.* PARTIAL_RAT_STALLS.CYCLES_* INT_MISC.RAT_STALL_CYCLES', 'Cycles in which rename stalls by itself.',
+       'stalls of the renamer by itself raise no signal')
+refuse('UOPS_ISSUED.VECTOR_WIDTH_MISMATCH UOPS_ISSUED.FLAGS_MERGE UOPS_ISSUED.SINGLE_MUL PARTIAL_RAT_STALLS.*',
+       'Special uops issued.', 'the model issues no such uops')
 refuse('UOPS_ISSUED.FUSED', 'Micro-fused uops issued.', 'micro-fused pairs are not marked')
 refuse('UOP_UNFUSION', 'Micro-fused uops taken apart.', 'the model takes no micro-fused pair apart')
-refuse('UOPS_DISPATCHES_CANCELLED.*', 'Uops called back for lack of register-file ports.', 'ports of the register file are not modelled')
-refuse('RESOURCE_STALLS.SCOREBOARD', 'Cycles in which serialisation stalls issue.', 'stalls of serialising instructions raise no signal')
-refuse('RESOURCE_STALLS.* RESOURCE_STALLS2.*', 'Cycles in which issue waits for a resource of this kind.', 'the model does not run out of this resource, or it raises no signal')
-refuse('SEG_RENAME_STALLS ES_REG_RENAMES SEGMENT_REG_LOADS', 'Renaming of segment registers.', 'segment registers raise no signal')
-refuse('IDQ.ALL_DSB_* IDQ.ALL_MITE_* IDQ.MS_DSB_* IDQ.MS_MITE_*', 'Uops delivered, microcode told apart by who called it.', MS_CALLER)
+refuse('UOPS_DISPATCHES_CANCELLED.*', 'Uops called back for lack of register-file ports.',
+       'ports of the register file are not modelled')
+refuse('RESOURCE_STALLS.SCOREBOARD', 'Cycles in which serialisation stalls issue.',
+       'stalls of serialising instructions raise no signal')
+refuse('RESOURCE_STALLS.* RESOURCE_STALLS2.*', 'Cycles in which issue waits for a resource of this kind.',
+       'the model does not run out of this resource, or it raises no signal')
+refuse('SEG_RENAME_STALLS ES_REG_RENAMES SEGMENT_REG_LOADS', 'Renaming of segment registers.',
+       'segment registers raise no signal')
+refuse('IDQ.ALL_DSB_* IDQ.ALL_MITE_* IDQ.MS_DSB_* IDQ.MS_MITE_*',
+       'Uops delivered, microcode told apart by who called it.', MS_CALLER)
 refuse('INSTS_WRITTEN_TO_IQ.*', 'Instructions written to the instruction queue.', MS_CALLER)
-refuse('INST_QUEUE_WRITE_CYCLES', 'Cycles in which instructions are written to the instruction queue.', 'the cycle in which an instruction is predecoded is not recorded')
-refuse('ILD_STALL.*', 'Cycles in which the predecoder stalls.', 'only stalls for length-changing prefixes raise a signal; see ILD_STALL.LCP')
-refuse('INST_DECODED.* UOPS_DECODED_DEC0 UOPS_DECODED.DEC0 TWO_UOP_INSTS_DECODED', 'Instructions and uops by the decoder that took them.', 'which decoder took an instruction is not recorded')
+refuse('INST_QUEUE_WRITE_CYCLES', 'Cycles in which instructions are written to the instruction queue.',
+       'the cycle in which an instruction is predecoded is not recorded')
+refuse('ILD_STALL.*', 'Cycles in which the predecoder stalls.',
+       'only stalls for length-changing prefixes raise a signal; see ILD_STALL.LCP')
+refuse('INST_DECODED.* UOPS_DECODED_DEC0 UOPS_DECODED.DEC0 TWO_UOP_INSTS_DECODED',
+       'Instructions and uops by the decoder that took them.', 'which decoder took an instruction is not recorded')
 refuse('UOPS_DECODED.ESP_*', 'What the stack engine does at decode.', 'additions of the stack engine raise no signal')
 refuse('DSB_FILL.*', 'Fills of the uop cache that were given up.', 'fills of the uop cache raise no signal')
-refuse('INT_MISC.CLEAR_RESTEER_CYCLES INT_MISC.UOP_DROPPING', 'Front-end recovery by cause.', 'resteers and dropped uops raise no signal')
+refuse('INT_MISC.CLEAR_RESTEER_CYCLES INT_MISC.UOP_DROPPING', 'Front-end recovery by cause.',
+       'resteers and dropped uops raise no signal')
 refuse('ROB_MISC_EVENTS.LBR_INSERTS MISC_RETIRED.LBR_INSERTS', 'Branch records made.', 'this PMU has no LBR')

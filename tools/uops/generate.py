@@ -13,6 +13,7 @@
 #      addressing modes apart), rows of four and more uops that may all go to any port (placeholders), register copies that rename
 #      eliminates.  PUSH, POP, CALL and RET: the stack engine does the addition.
 #  R2  Everything else takes LLVM's uops without those on memory ports: loads and stores are added by the decoder.
+#      CVTDQ2PD from memory: as CVTPS2PD from memory, whose elements go to the same places (see spread).
 #  R3  If the class' row has uops on the same ports, its flow of data is kept, and uops that LLVM has beyond stand beside it (`side`);
 #      else if it has as many uops, its flow with LLVM's ports; else a chain whose working uop carries the latency, and those for
 #      which no cycle is left stand beside it.
@@ -20,14 +21,23 @@
 #      the same class and ports; else LLVM's.  A form with a memory operand: its register form's uops and latency if LLVM has these
 #      ports too, what it has beyond stands beside them; LLVM's latencies of read-modify-write contain the access and are not used.
 #      Rows whose flow names results (out1, out2, flags), forms that depend on themselves by flags or hidden registers, and
-#      classes that cross register files (only round trips can be measured) keep the class' latencies.
+#      classes that cross register files (only round trips can be measured) keep the class' latencies; but a chain of plain uops through
+#      the flags (RCL) has IL's latency if its throughput is the same path (15 %, else 35 % and the latency itself), and so have its
+#      mnemonic's forms on the same ports that are not measured.
 #  R5  Throughput: where IL contradicts what a row means by more than 15 %, and the form does not depend on itself by flags or hidden
 #      registers: the class' row if it agrees with IL; else, for one uop that runs faster than its ports allow, the machine's wider port
 #      set that gives IL's figure to 5 %.  Otherwise the row stays: IL's loops repeat few registers and meet the decoders and
-#      length-changing prefixes (what has several issue slots passes one a clock: OM, one complex decoder), so a slower figure need not be the ports', and older versions print T below what any
-#      distribution over ports could give for instructions of several uops (PMULLD 0.4 on Skylake).
-#      What IL decides for most of the measured forms of a class' row holds for its other register forms too.
-#  R6  Dividers: cycles from IL (of the form, its sibling or its register form), else the class' row, else the model's divider.
+#      length-changing prefixes (what has several issue slots passes one a clock: OM, one complex decoder), so a slower figure need
+#      not be the ports', and older versions print T below what any distribution over ports could give for instructions of several
+#      uops (PMULLD 0.4 on Skylake).
+#      A form that depends on itself takes the class' row too, if LLVM's ports alone were slower than what IL has (SHL r,cl).
+#      A vector operation of one uop and one cycle that IL has at one clock in both encodings, where its two ports would do two:
+#      one of them (PADDQ, PMAXSD on Ivy Bridge; the first one, a GUESS).  Microcode (more than four slots) that IL has slower than its
+#      ports: its longest uop is busy that long.  Register copies have LLVM's ports (Ivy Bridge: MOVAPS on port 5), unless IL
+#      contradicts.  What IL decides for most of the measured forms of a class' row holds for its other register forms too; the same
+#      for wider ports, of those on the same ports.
+#  R6  Dividers: cycles from IL (of the form, its sibling or its register form), else the class' row, else the model's divider; the
+#      latency, if IL has none, from the class' row.
 #  R7  What is newer than the core (AVX-512 apart) has its class' row, as a substitute that runs count and name.
 import os
 import re
@@ -181,6 +191,12 @@ class Generator:
             return False
         main = max(chain, key=lambda x: x.latency)
         new = main.latency + latency - rows.path(uops)
+        for x in chain:  # those for which no cycle is left stand beside it
+            if new >= 1:
+                break
+            if x is not main and x.latency == 1 and not x.attrs:
+                x.attrs.append('side')
+                new += 1
         if new < 1 or new > 255:
             return False
         main.latency = new
@@ -232,7 +248,12 @@ class Generator:
         """R5."""
         def agrees(r):
             return abs(self.bound(r, form) - measured) <= 0.15 * measured
-        if agrees(uops) or form.chain or not uops or self.bound(uops, form) > 20:
+        if agrees(uops) or not uops or self.bound(uops, form) > 20:
+            return uops, None
+        if self.one_a_clock(form, uops, measured):
+            uops[0].ports = uops[0].ports[0]
+            return uops, 'ports'
+        if form.chain and not (template and agrees(template) and self.bound(uops, form) > measured):
             return uops, None
         if len(uops) + form.stores > 1 and self.bound(uops, form) < measured <= 1.1:
             return uops, None
@@ -242,9 +263,39 @@ class Generator:
         if one and measured < self.bound(uops, form) and not form.loads and not form.stores:
             for p in sets:
                 if set(one.ports) < set(p) and abs(1 / len(p) - measured) <= 0.05 * measured:
+                    self.wider.setdefault((form.row, one.ports), {}).setdefault(p, []).append(form.name)
                     one.ports = p
                     return uops, 'ports'
         return uops, 'open'
+
+    def spread(self, form, ports):
+        """32-bit integers and floats in memory go to the same places of a wider register: if the model and the class' row have the load
+        port do that for CVTPS2PD, it does so for CVTDQ2PD (LLVM has it on Golden Cove, not on Skylake)."""
+        sister = self.models.get(form.name.replace('DQ2PD', 'PS2PD')) if form.kind == 'm' and 'DQ2PD' in form.name else None
+        return sister and len(self.model_uops(sister)[0]) == len(self.class_uops(form)) < len(ports)
+
+    def one_a_clock(self, form, uops, measured):
+        """A vector operation of one cycle that IL has at one a clock, in both encodings, though its port set would take two: not few
+        registers (8 of them, latency 1), not the decoders (its sisters of the same length pass).  One encoding is enough if others of its
+        class have both.  Which of the ports: GUESS."""
+        other = self.il.get(self.sibling(form.name) or '', (None, None))[1]
+        if not (len(uops) == 1 and uops[0].kind == 'p' and len(uops[0].ports) == 2 and uops[0].latency == 1 and 'xmm' in form.name and
+                form.kind == '-' and not form.chain):
+            return False
+        measured = [t for t in (measured, other) if t]
+        if not measured or any(abs(t - 1) > 0.1 for t in measured):
+            return False
+        if len(measured) == 2:
+            self.singles.setdefault(form.row, []).append(form.name)
+        return len(measured) == 2 or form.row in self.others_single
+
+    def one_path(self, form, key, lat, tp):
+        """The latency of a form that depends on itself by flags, if IL's latency and throughput are the same path (of its class' and
+        ports' other forms if it has not been measured)."""
+        if lat and tp:
+            return None if lat < 0.85 else round(tp) if abs(lat - tp) <= 0.15 * tp else round(lat) if abs(lat - tp) <= 0.35 * tp else None
+        votes = self.others.get((form.name.split()[0],) + key) or {}
+        return max(votes, key=lambda l: len(votes[l])) if votes else None
 
     def vote(self, form, for_class):
         class_, model_ = self.votes.get(form.row, (0, 0))
@@ -283,7 +334,9 @@ class Generator:
         elif m is None or (m.latency >= 100 and m.uops <= 1) or (m.uops == 0 and 'elim' not in ctext):
             keep = 'not modelled'
         elif 'elim' in cflags.split(',') and form.kind == '-' and ctext != '-':
-            keep = 'class'
+            uops = [Uop(p, m.latency) for p in self.model_uops(m)[0]]
+            if len(uops) != 1 or (tp and abs(self.bound(uops, form) - tp) > 0.15 * tp):
+                keep = 'class'
         elif form.cls in ('default', 'substitute') and m is None:
             return None
         if keep:
@@ -305,6 +358,8 @@ class Generator:
             size = int(size.group(1)) if size else 64
             latency -= self.u['load_latency'][2 if size >= 256 or form.width in ('256', '512') else 1 if size == 128 else 0]
         source = 'LLVM'
+        if self.spread(form, ports):
+            return ctext, cflags, 'class %s' % form.row
         if not ports:
             return '-', 'nofuse' if 'nofuse' in cflags else '-', source
         if template and len(ports) >= 4 and set(ports) == {max(sets, key=len)}:
@@ -334,6 +389,11 @@ class Generator:
                 uops = self.within(ports, base)
             elif not special:
                 self.set_latency(uops, min(rows.path(base), max(latency, 1)) if form.kind == 'm' else rows.path(base))
+        elif form.chain and form.kind == '-' and not special and self.one_path(form, key, lat, tp):
+            if self.set_latency(uops, self.one_path(form, key, lat, tp)):
+                source += ', IL L %g, IL T %g' % (lat, tp) if lat and tp else ', IL L on its other forms'
+                if lat and tp:
+                    self.latencies.setdefault((form.name.split()[0],) + key, {}).setdefault(round(tp), []).append(form.name)
         elif how == 'flow' and (form.kind != '-' or form.chain):
             pass
         elif form.kind in ('s', 'rmw'):
@@ -361,6 +421,8 @@ class Generator:
             cycles = round(measured) if measured else max([x.busy for x in base or []] or [0]) or divider
             if not measured and not base:
                 cycles = max([x.busy for x in template or []] or [0]) or divider
+            if lat is None and not base and template and form.kind == '-':
+                self.set_latency(uops, rows.path(template))
             carrier = max(uops, key=lambda x: x.latency)
             carrier.attrs = [a for a in carrier.attrs if not a.startswith(('busy', 'unit'))]
             if cycles > 1:
@@ -369,17 +431,32 @@ class Generator:
                 source += ', IL T %g' % tp
         elif tp:
             uops, fitted = self.fit_throughput(uops, form, tp, sets, template)
-            if form.kind == '-' and fitted in (None, 'class') and not form.chain:
+            if form.kind == '-' and (fitted == 'class' or (fitted is None and not form.chain)):
                 self.vote(form, fitted == 'class')
             if fitted == 'class':
                 source = 'class %s, IL T %g' % (form.row, tp)
                 self.by_class.add(form.name)
             elif fitted == 'ports':
                 source += ', IL T %g' % tp
+            if form.kind == '-' and fitted is None and len(uops) == 1 and not form.chain:
+                self.wider.setdefault((form.row, uops[0].ports), {}).setdefault(uops[0].ports, []).append(form.name)
             if fitted:
                 self.log.append('%s\t%s\t%s: IL %g' % (form.name, fitted, rows.format_uops(uops), tp))
+        elif form.kind == '-' and len(uops) == 1 and uops[0].kind == 'p' and not form.chain:
+            if self.one_a_clock(form, uops, None):
+                uops[0].ports = uops[0].ports[0]
+                source += ', IL T %g of its other encoding' % il[self.sibling(form.name)][1]
+            votes = self.others_wider.get((form.row, uops[0].ports), {})
+            best = max(sorted(votes), key=lambda p: len(votes[p])) if votes else uops[0].ports
+            if best != uops[0].ports:
+                uops[0].ports = best
+                source += ', IL T on its other forms'
         flags = [f for f in cflags.split(',') if f in ('nofuse', 'falsedep', 'elim')]
         slots = len(uops) + form.stores + (form.loads - 1 if form.loads else 0)
+        if tp and slots > 4 and not form.chain and tp > 1.15 * self.bound(uops, form) and not any(x.busy for x in uops):
+            carrier = max((x for x in uops if not x.side), key=lambda x: x.latency)
+            carrier.attrs += ['busy=%d' % round(tp), 'unit=other']
+            source += ', IL T %g' % tp
         if slots > 4 or 'ms' in cflags.split(','):
             flags.append('ms')
         return rows.format_uops(uops), ','.join(flags) or '-', source
@@ -423,9 +500,10 @@ def generate(uarch, top, tool, data, work, insns, names):
     models = {known[i]: m for i, m in found.items()}
     used, held = rows.instlat(g.instlat_file, forms)
     sets = g.known_sets(models)
-    g.votes, g.outvoted, g.others = {}, set(), {}
+    g.il, g.models = used, models
+    g.votes, g.outvoted, g.others, g.others_wider, g.others_single = {}, set(), {}, {}, {}
     for _ in range(2):  # the second time with the votes of the first
-        made, g.log, g.latencies = {}, [], {}
+        made, g.log, g.latencies, g.wider, g.singles = {}, [], {}, {}, {}
         g.register_rows, g.by_class = {}, set()
         for n in sorted(listed, key=lambda n: (forms[n].kind != '-', n)):
             r = g.row(forms[n], models.get(n), sets, used)
@@ -435,7 +513,7 @@ def generate(uarch, top, tool, data, work, insns, names):
             uops = rows.parse_uops(r[0])
             if forms[n].kind == '-' and uops:
                 g.register_rows[n] = uops
-        g.others = g.latencies
+        g.others, g.others_wider, g.others_single = g.latencies, g.wider, g.singles
         g.outvoted = {row for row, (class_, model_) in g.votes.items() if class_ > model_}
     lines = []
     for n in sorted(made):

@@ -11,9 +11,16 @@
 #   throughput  what the row's uops could do at best on their ports is compared with the measured clocks.  The first of these
 #               variants within 5 %, else the nearest, is taken: the row as it is; without its side uops; its main uop on another port set
 #               of the same kind of unit; up to five uops more beside it on the same ports; a unit that is blocked for that many cycles.
-#               A form that depends on itself by flags or hidden registers is as slow as its chain and is only ever made faster.
+#               A form that depends on itself by flags or hidden registers is as slow as its chain and is only ever made faster; RCL and
+#               CMPXCHG whose chain is shorter than their result have a last uop of the result's own.  A row by hand (KEPT) that is
+#               measured slower blocks a unit so long.  Figures of two registers (r1, r2) of Core 2 and P6 are not taken where the
+#               file has the form with one: registers that nobody writes meet the ports that read the retired file.
+# Forms that were not measured: figures of forms that were, by the rules of kin.py (its first two), else what the vendor published
+# (published.py), else the other rules of kin.py, else the class' row; then as above.  The order was chosen by holding out another fifth of the lines.
 import re
 
+import kin
+import published
 import rows
 from rows import Uop
 
@@ -23,6 +30,7 @@ SUITE_P4 = SUITE_P3 + 'SSE2 SSE2MMX CLFSH PAUSE'.split()
 SUITE_PRESCOTT = SUITE_P4 + 'SSE3 SSE3X87 MONITOR LONGMODE FXSAVE64 CMPXCHG16B LAHF'.split()
 SUITE_CORE2 = SUITE_PRESCOTT + 'SSSE3 SSSE3MMX VTX SMX'.split()
 
+# store: clocks a store is written in (store.commit_cycles of the core's file).
 # Port sets by kind of unit: alu (any integer ALU), fast (double speed), shift, lea, imul, branch, move (general fallback of one uop), valu (integer SIMD),
 # vshift, vmul, shuffle, vlogic, fadd, fmul, fdiv, fmove (SIMD and x87 copies), x87.
 NETBURST = dict(alu='0145', other='1', shift='1', lea='0145', imul='1', branch='04', logic='04', valu='1', vshift='1', vmul='1', shuffle='1', vlogic='1',
@@ -39,11 +47,11 @@ LAYOUT = {
         unit=dict(alu='01', other='01', shift='0', lea='0', imul='0', branch='1', logic='01', valu='01', vshift='1', vmul='0', shuffle='1', vlogic='01',
                   fadd='1', fmul='0', fdiv='0', fmove='01', x87='0', load='2', sta='3', std='4')),
     'willamette': dict(
-        title='Pentium 4 (180 nm)', instlat='0000F13_P4_Willamette_InstLatX86.txt', sets=SUITE_P4, width=3, ports='012345', fast=True,
+        title='Pentium 4 (180 nm)', instlat='0000F13_P4_Willamette_InstLatX86.txt', sets=SUITE_P4, width=3, ports='012345', fast=True, store=1.75,
         source='Hinton et al., "The Microarchitecture of the Pentium 4 Processor", Intel Technology Journal Q1 2001, dispatch ports; 0, 1: '
         'first half of a cycle of its ports 0 and 1, 4, 5: the second half', unlaminate='none', fuse='no', macro='none', idioms='integer', unit=NETBURST),
     'prescott': dict(
-        title='Pentium 4 (90 nm)', instlat='0000F43_P4_Prescott_InstLatX64.txt', sets=SUITE_PRESCOTT, width=3, ports='012345', fast=True,
+        title='Pentium 4 (90 nm)', instlat='0000F43_P4_Prescott_InstLatX64.txt', sets=SUITE_PRESCOTT, width=3, ports='012345', fast=True, store=1.67,
         source='as Willamette (Hinton et al., Intel Technology Journal Q1 2001), with the shifter and multiplier of the 90 nm part',
         unlaminate='none', fuse='no', macro='none', idioms='integer', unit=NETBURST),
     'pentium': dict(
@@ -100,6 +108,10 @@ for name in OVERRIDE:
     for row in ('zero_idiom',):
         alu = LAYOUT[name]['unit']['alu']
         OVERRIDE[name][row] = ('p%s/%d' % (alu, 0 if '4' in alu else 1), '-', 'the chain is broken, the uop is executed: none of these cores removes it at rename')
+for name in ('pentium3', 'willamette', 'prescott'):  # Pentium M was the first with a stack pointer tracker (OM)
+    pointer = 'p%s/%d:side' % (LAYOUT[name]['unit']['alu'], 0 if 'fast' in LAYOUT[name] else 1)
+    for row in ('push', 'pop'):
+        OVERRIDE[name][row] = (pointer, '-', 'beside the load or the store a uop moves ESP (245127, Appendix D: PUSH r32 3 uops, POP r32 2); that ESP is waited for is left out')
 for name in ('core2', 'pentium3'):
     OVERRIDE[name]['nop'] = ('p%s/1' % LAYOUT[name]['unit']['alu'], '-', 'XCHG eax,eax that depends on nothing: a uop of the ALUs; IL NOP')
 FITTED = ('shift_cl', 'rotate_cl', 'shld_cl')  # overridden, and measured all the same
@@ -229,6 +241,8 @@ class Older:
             b = max(b, 1.0)  # one decoder takes more than one uop
         if self.uarch == 'core2' and slots > 1:
             b = max(b, 1.0)
+        if form.stores:
+            b = max(b, self.u.get('store', 1))
         return b
 
     def bound_in_order(self, live, form):
@@ -263,7 +277,7 @@ class Older:
             if form.width == '128' and self.uarch == 'pentium3' and T > 1.5:  # 128 bits are two uops each way
                 sides = ([self.u['unit']['load']] if form.loads else []) + ([self.u['unit']['sta'], self.u['unit']['std']] if form.stores else [])
                 yield [Uop(p, 1, ['side']) for p in sides] + [x.copy() for x in uops]
-            elif T >= 2 and not (form.stores and form.cls in ('mov', 'vmov', 'fst', 'push', 'mov_half')):
+            if T >= 2 and T > 1.15 * self.bound(uops, form):
                 for b in (int(T), int(T) + 1):
                     yield [Uop(self.u['unit']['other'][:1], 1, ['side', 'busy=%d' % b, 'unit=other'])] + [x.copy() for x in uops]
             return
@@ -298,10 +312,22 @@ class Older:
             if 1 <= b <= 240:
                 yield changed(None, 0, b)
 
+    def blocked(self, uops, form, T):
+        """The same with a unit that is blocked for T cycles, if it is faster than that."""
+        if T < 1.5 or round(T) > 240 or T <= 1.15 * self.bound(uops, form):
+            return None
+        if any(x.busy for x in uops):
+            return None
+        return [Uop(self.u['unit']['other'][:1], 1 if not self.fast else 0, ['side', 'busy=%d' % round(T), 'unit=other'])] + uops
+
+    def chained(self, form):
+        """A loop of it depends on itself by flags or hidden registers: what reads and writes them."""
+        return form.chain and not re.match(r'setcc|cmov|cwd', form.cls)
+
     def fit(self, uops, form, T, L):
         """The first variant within 5 %, else the nearest."""
         best = None
-        if form.chain and 'nomerge' not in self.rows[form.row][1] and L and T >= 0.9 * L and T >= self.bound(uops, form) * 0.95:
+        if self.chained(form) and 'nomerge' not in self.rows[form.row][1] and L and T >= 0.9 * L and T >= self.bound(uops, form) * 0.95:
             return uops  # a chain of its own
 
         for v in self.variants(uops, form, T):
@@ -313,6 +339,22 @@ class Older:
                 best = (error, v)
         return best[1]
 
+    def two_latencies(self, uops, L, T):
+        """The chain by flags or hidden registers takes T, the result L: the last cycles are a uop of the first result's own."""
+        if round(L) <= round(T) or not self.set_latency(uops, T):
+            return False
+        chain = [x for x in uops if not x.side and x.kind == 'p']
+        if any(a in ('out1', 'out2', 'flags') for x in chain for a in x.attrs):
+            return False
+        last = chain[-1].copy()
+        chain[-1].attrs += ['out2', 'flags']
+        last.latency, last.attrs, last.ports = round(L) - round(T), ['out1'], self.u['unit']['alu'] if not self.fast else '01'
+        side = [x for x in uops if x.side]
+        uops.append(last)
+        if side:
+            uops.remove(side[0])  # it is one of them
+        return True
+
     def set_latency(self, uops, L):
         half = self.fast and L <= 0.75
         want = 0 if half else round(L)
@@ -322,6 +364,10 @@ class Older:
         if not chain:
             return False
         main = max(chain, key=lambda x: (x.busy, x.latency))
+        if any('out2' in x.attrs for x in chain) and 'par' not in ' '.join(a for x in chain for a in x.attrs):  # both results at once: their lines differ by less than a cycle
+            for x in chain:
+                x.attrs = [a for a in x.attrs if a not in ('out1', 'out2')] + ([] if x is main else ['side'])
+            chain = [main]
         if half:
             if len(chain) > 1 or not set(main.ports) & set('04'):
                 return False
@@ -351,9 +397,12 @@ IMPLICIT = re.compile(r'^(I?MUL)\s+r(\d+)\s+\((\w+)\)$')
 DIVIDE = re.compile(r'^(I?DIV)\s+r(\d+)l?\s+\S+\s*\S*\s*\(full\)$')
 
 
-def measured(path, forms, idioms):
+def measured(path, forms, idioms, reads=False):
     """As rows.instlat, and what the older files need beyond: MUL and DIV by their operand, x87 at full precision."""
     used, held, locked = {}, {}, []
+    lone = {n.split(' ')[0]: '%s [%s]' % tuple(n.split(' ')) for n in sorted(forms) if re.match(r'^\w+ m\d+$', n)}
+    numbered = re.compile(r'(?<=r)[12]_(?=\d)|(?<=mm)_?[12](?=,|$)')
+    plain = {text.replace(' ', '') for _, text, _, _ in rows.measurements(path)}
     for out, text, lat, tp in rows.measurements(path):
         if tp is not None and not out and re.match(r'LOCK ADD|XCHG r\d+, \[', text):
             locked.append(tp)
@@ -366,18 +415,24 @@ def measured(path, forms, idioms):
         else:
             text = re.sub(r'^(F\w+)80 (st\(i\), st)$', r'\1 \2', re.sub(r'^FSQRT80 st$', 'FSQRT', text))
             text = re.sub(r'(xmm|mm)_([12])', r'\1\2', text)
+            text = re.sub(r'^SETC ', 'SETB ', text)
+            text = re.sub(r'^(\w+) \[mem\]$', lambda m: lone.get(m.group(1), text), text)
             form, same = rows.instlat_form(text, forms)
         if not form or form not in forms:
             continue
         if same and rows.IDIOM.match(form.split()[0]) and not re.match(r'SBB|CMP|SH', form):  # a broken chain, where the core knows the idiom
             lat = None if idioms in ('all', 'narrow') or (idioms == 'integer' and re.match(r'^(XOR|SUB) ', form)) else lat
+        bare = text.replace(' ', '')
+        if reads and numbered.search(bare) and numbered.sub('', bare) in plain:
+            tp = None  # of registers that nobody writes: the ports that read these limit it, not the units
         if re.match(r'^LOCK |^XCHG \w+,m|^XCHG m', form):
             continue
-        if implicit and 'a' not in implicit.group(3)[:-1]:
-            lat = lat if used.get(form, held.get(form, (None,)))[0] is None else None  # the other half of the product: the accumulator's goes before it
         into = held if out else used
-        had = into.get(form, (None, None))  # of several lines (one register, two registers) the machine can do the faster
-        into[form] = (had[0] or lat, min(had[1], tp) if had[1] and tp else had[1] or tp)
+        had = into.get(form, (None, None))
+        if implicit and re.match(r'[er]?ax|al', implicit.group(3)):
+            had = (None, had[1])  # the accumulator's goes before the other half's
+        # Of several lines (one register, two registers) the machine can do the faster.
+        into[form] = (had[0] or lat or into.get(form, (None,))[0], min(had[1], tp) if had[1] and tp else had[1] or tp)
     return used, held, locked
 
 
@@ -397,75 +452,88 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns):
         if '?' not in f.name and (f.name not in forms or rank < forms[f.name][0]):
             forms[f.name] = (rank, f)
     forms = {n: f for n, (_, f) in forms.items()}
-    used, _, locked = measured(os.path.join(data, 'instlat', o.u['instlat']), forms, o.u['idioms'])
+    used, _, locked = measured(os.path.join(data, 'instlat', o.u['instlat']), forms, o.u['idioms'], uarch in ('core2', 'pentium3'))
     if locked:
         cycles = sorted(locked)[len(locked) // 2]
         o.rows['lock'] = ('p%s/1:busy=%d:unit=other:side' % (o.u['unit']['alu'][:1], min(240, round(cycles))), '-', 'IL: LOCK ADD [m],r and XCHG, the median of %d' % len(locked))
     made = {}
-    # Register forms first: the forms with memory operands build on them.
-    votes = {}
-    for n in sorted(used, key=lambda n: (forms[n].kind != '-', n)):
-        f, (L, T) = forms[n], used[n]
-        text, flags, _ = o.rows[f.row]
-        if KEPT.match(f.row) or '|' in text or f.cls in ('default', 'substitute') or f.newer:
-            continue
+
+    def build(n, L, T, text, of):
+        """The row of form n with latency L and throughput T (or None), from the uops in `text`; of: whose figures these are."""
+        f, source = forms[n], []
         uops = rows.parse_uops(text)
         if f.kind != '-' and uops:
             reg = made.get(f.register_form())
             if reg:
                 uops = rows.parse_uops(reg[0])
-        source = []
         if f.cls in ('movs', 'stos', 'lods', 'scas', 'cmps') and L and T and uops:  # the chain is the pointer's
             ptr = [x for x in uops if 'ptr' in x.attrs]
             if ptr:
                 ptr[0].latency = max(1, round(min(L, T)) - (1 if o.inorder else 0))
-                source.append('IL L %g' % L)
+                source.append('IL L %g%s' % (L, of))
         elif L and f.kind == '-' and not CROSS.match(f.cls) and L > 0.4 and uops and o.set_latency(uops, L):
-            source.append('IL L %g' % L)
+            source.append('IL L %g%s' % (L, of))
+        split = f.kind == '-' and L and T and o.chained(f) and re.match(r'rotate_carry|cmpxchg', f.cls) and T < 0.95 * L and not o.inorder
         if o.inorder and '16' in f.name.split(' ')[-1].split(',')[0]:  # the prefix is the decoder's cycle
             L, T = L - 1 if L and L <= 2 else L, None if T and T <= 2 else T
         if o.uarch in ('core2', 'pentium3') and re.match(r'(CMP|TEST) r', n):
             T = None  # the register-read ports limit these, not the units
+        if T and not L and o.chained(f) and uops and round(T) < rows.path(uops):
+            o.set_latency(uops, T)  # its chain is no longer than that
         if T and not (',i16' in n and o.uarch == 'core2'):
             uops = o.fit(uops, f, T, L)
-            source.append('IL T %g' % T)
+            source.append('IL T %g%s' % (T, of))
+            if split:
+                o.two_latencies(uops, L, T)
             if o.inorder and L and f.kind == '-' and uops and not CROSS.match(f.cls):
                 o.set_latency(uops, L)
-        words = [w for w in flags.split(',') if w in ('nofuse', 'falsedep', 'nomerge')]
-        made[n] = [rows.format_uops(uops), ','.join(words) or '-', ', '.join(source) if source else 'class %s' % f.row]
-        if f.kind == '-' or f.row.endswith(('.m', '.s', '.rmw')):
-            votes.setdefault(f.row, []).append(made[n][0])
+        words = [w for w in o.rows[f.row][1].split(',') if w in ('nofuse', 'falsedep', 'nomerge')]
+        return [rows.format_uops(uops), ','.join(words) or '-', ', '.join(source) if source else 'class %s' % f.row]
+
+    def fixed(n):
+        f = forms[n]
+        return KEPT.match(f.row) or '|' in o.rows[f.row][0] or f.cls in ('default', 'substitute') or f.newer
+
+    # Register forms first: the forms with memory operands build on them.
+    votes = {}
+    order = sorted(forms, key=lambda n: (forms[n].kind != '-', n))
+    for n in order:
+        if n in used and not fixed(n):
+            row = forms[n].row
+            made[n] = build(n, *used[n], o.rows[row][0], '')
+            if forms[n].kind == '-' or row.endswith(('.m', '.s', '.rmw')):
+                votes.setdefault(row, []).append(made[n][0])
+        elif n in used and KEPT.match(forms[n].row) and not o.inorder and not forms[n].newer and used[n][1] and '|' not in o.rows[forms[n].row][0]:
+            slower = o.blocked(rows.parse_uops(o.rows[forms[n].row][0]), forms[n], used[n][1])  # the row is kept, and blocks a unit
+            if slower:
+                made[n] = [rows.format_uops(slower), o.rows[forms[n].row][1], 'class %s, IL T %g' % (forms[n].row, used[n][1])]
     # A class' row becomes what most of its measured forms are (of one width if the row has one).
     for row, texts in votes.items():
         best = max(sorted(set(texts)), key=texts.count)
         if (row not in OVERRIDE[uarch] or row in FITTED) and ':kind=' not in o.rows[row][0]:
             o.rows[row] = (best, o.rows[row][1], 'IL: %d of %d measured forms' % (texts.count(best), len(texts)))
-    # Forms that were not measured: as the same instruction of another width, else as most forms of their row with operands of the same kinds.
-    def kinds(n):
-        mnemonic, _, ops = n.partition(' ')
-        return mnemonic, re.sub(r'(?<=[rmi])(8|16|32|64)\b', '', ops)
-    by_mnemonic, by_operands = {}, {}
-    for n in sorted(made):
-        mnemonic, ops = kinds(n)
-        if made[n][2].startswith('IL'):
-            by_mnemonic.setdefault((forms[n].row.split('.')[0], mnemonic, ops), []).append(n)
-            by_operands.setdefault((forms[n].row, n.partition(' ')[2]), []).append(made[n][0])
-            by_operands.setdefault((forms[n].row, ops), []).append(made[n][0])
-    for n in sorted(forms):
-        f = forms[n]
-        if n in made or f.newer or KEPT.match(f.row) or f.cls in ('default', 'substitute') or n.startswith(('LOCK', 'REP')):
+    # Forms that were not measured: as those that were (kin.py).
+    near = [kin.Kin({n: v[i] for n, v in used.items() if v[i] and not fixed(n)}, forms, kind_of) for i in (0, 1)]
+    source, vendor = published.figures(uarch)
+    for n in order:
+        if n in made or fixed(n) or n.startswith(('LOCK', 'REP')):
             continue
-        mnemonic, ops = kinds(n)
-        near = by_mnemonic.get((f.row.split('.')[0], mnemonic, ops))
-        votes = by_operands.get((f.row, n.partition(' ')[2])) or by_operands.get((f.row, ops))
-        if near:
-            width = lambda x: [int(w) for w in re.findall(r'\d+', x.partition(' ')[2])] or [0]
-            best = min(near, key=lambda x: (abs(width(x)[0] - width(n)[0]), x))
-            made[n] = [made[best][0], made[best][1], 'IL as %s' % best.replace(',', ' ')]
-        elif votes and o.rows[f.row][0] != '-':
-            best = max(sorted(set(votes)), key=votes.count)
-            words = [w for w in o.rows[f.row][1].split(',') if w in ('nofuse', 'falsedep', 'nomerge')]
-            made[n] = [best, ','.join(words) or '-', 'IL of %d of %d measured forms of its kind' % (votes.count(best), len(votes))]
+        L = T = None
+        printed = dict(zip((0, 1), vendor(n)))
+        found = []
+        for i in (0, 1):
+            it = None
+            if i or forms[n].kind == '-':
+                it = near[i].figure(n, True)
+                if not it and printed[i]:
+                    it = (printed[i], None, source)
+                it = it or near[i].figure(n, False)
+            found.append(it)
+        L, T = found
+        if (L or T) and o.rows[forms[n].row][0] != '-':
+            donor = T and T[1] or L and L[1]
+            whole = lambda x: x[0] if x[0] < 1 or not x[1] or x[0] == near[0].measured[x[1]] else round(x[0])
+            made[n] = build(n, L and whole(L), T and T[0], made[donor][0] if donor else o.rows[forms[n].row][0], ' as %s' % (donor or source).replace(',', ' '))
     for n, f in forms.items():
         if n not in made:
             text, flags, _ = o.rows[f.row]

@@ -87,7 +87,8 @@ def path(uops):
 
 LOGIC = re.compile(r'^V?(P(AND|OR|XOR|ANDN)[DQ]?|(AND|OR|XOR|ANDN)P[SD])$')
 IDIOM = re.compile(r'^(V?PXOR[DQ]?|V?XORP[SD]|V?PSUB(US|S)?[BWDQ]|V?PCMPGT[BWDQ]|V?PCMPEQ[BWDQ]|XOR|SUB|SBB|CMP|V?ANDNP[SD]|V?PANDN|SH[LR]D)$')
-SAME = {'JE': 'JZ', 'JNE': 'JNZ', 'CMOVE': 'CMOVZ', 'SETE': 'SETZ', 'SAL': 'SHL'}
+# Short names of the files: VEX forms that leave the first source out, or name the destination twice.
+SAME = {'AESKEYGEN': 'AESKEYGENASSIST', 'VAESKEYGEN': 'VAESKEYGENASSIST', 'JE': 'JZ', 'JNE': 'JNZ', 'CMOVE': 'CMOVZ', 'SETE': 'SETZ', 'SAL': 'SHL'}
 
 
 def measurements(path_):
@@ -142,6 +143,9 @@ def instlat_form(text, forms):
         o = re.sub(r'^\[m(\d+)\]$', r'm\1', o)
         ops.append(o)
     form = mnemonic + (' ' + ','.join(ops) if ops else '')
+    if form not in forms and mnemonic.startswith('V') and len(ops) > 1:
+        longer, shorter = mnemonic + ' ' + ','.join([ops[0]] + ops), mnemonic + ' ' + ','.join(ops[1:])
+        form = longer if longer in forms and ops[0] == 'xmm' else shorter if shorter in forms and ops[0] == ops[1] else form
     if mnemonic == 'LEA':
         a = re.sub(r'\s', '', ','.join(words[1].split(',')[1:]))
         parts = {'[r+r]': '[b+i]', '[r64+r64]': '[b+i]', '[r32+r32]': '[b+i]', '[r+r+disp8]': '[b+i+d]', '[r64+r64+disp8]': '[b+i+d]',

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The program's own PMU and its regions, on hand-made batches: one instruction a cycle (session_fixture.h). */
+#include "session_fixture.h"
+#include "softpmu/client.h"
+
+static struct session *start(struct session_events *events, const char *list, const char *region)
+{
+	struct session *s = NULL;
+	struct err err = { 0 };
+	assert_int_equal(session_parse_core(events, model, &core, list, &err), 0);
+	struct session_options o = { .core = &core, .model = model, .events = events, .region = region };
+	int rc = session_create(&s, &o, &err);
+	if (rc)
+		print_error("%s\n", err.text);
+	assert_int_equal(rc, 0);
+	return s;
+}
+
+static void thread(struct session *s, struct run_thread *t, uint32_t tid)
+{
+	*t = (struct run_thread){ .pid = 10, .tid = tid };
+	assert_int_equal(session_thread_start(s, t, NULL), 0);
+}
+
+static bool ask(struct session *s, struct run_thread *t, uint32_t code, uint64_t index, uint64_t value, struct st_answer *a)
+{
+	const struct st_client c = { .code = code, .index = index, .value = value };
+	*a = (struct st_answer){ .status = SPMU_CLIENT_ABSENT };
+	return session_client(s, t, &c, "", a);
+}
+
+static void wrmsr(struct session *s, struct run_thread *t, uint32_t msr, uint64_t value)
+{
+	struct st_answer a;
+	assert_true(ask(s, t, SPMU_CLIENT_WRMSR, msr, value, &a));
+	assert_int_equal(a.status, SPMU_CLIENT_OK);
+}
+
+static uint64_t rdmsr(struct session *s, struct run_thread *t, uint32_t msr)
+{
+	struct st_answer a;
+	assert_true(ask(s, t, SPMU_CLIENT_RDMSR, msr, 0, &a));
+	assert_int_equal(a.status, SPMU_CLIENT_OK);
+	return a.value[0];
+}
+
+static void mark(struct session *s, struct run_thread *t, uint32_t code, const char *name)
+{
+	const struct st_client c = { .code = code };
+	struct st_answer a = { 0 };
+	session_client(s, t, &c, name, &a);
+}
+#define BEGIN(name) mark(s, &t, SPMU_CLIENT_REGION_BEGIN, name)
+#define END(name)   mark(s, &t, SPMU_CLIENT_REGION_END, name)
+
+static void what_lies_between_two_writes_is_counted_and_nothing_else(void **state)
+{
+	(void)state;
+	struct session_events e = { 0 };
+	struct session *s = start(&e, "instructions,cycles", NULL);
+	struct run_thread t;
+	thread(s, &t, 1);
+	uint64_t at = fixture_run(s, &t, 0x1000, 0, 700, false);
+	wrmsr(s, &t, MSR_IA32_PERFEVTSEL0, 0x4100c0);
+	wrmsr(s, &t, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	at = fixture_run(s, &t, 0x1000, at, 1234, false);
+	assert_int_equal(rdmsr(s, &t, MSR_IA32_PMC0), 1234);
+	wrmsr(s, &t, MSR_IA32_PERF_GLOBAL_CTRL, 0);
+	at = fixture_run(s, &t, 0x1000, at, 55, false);
+	assert_int_equal(rdmsr(s, &t, MSR_IA32_PMC0), 1234);
+	struct st_answer a;
+	assert_true(ask(s, &t, SPMU_CLIENT_RDPMC, 0, 0, &a));
+	assert_int_equal(a.value[0], 1234);
+	/* the session's own counts know nothing of it */
+	assert_int_equal(session_count(s, 0), 700 + 1234 + 55);
+	assert_int_equal(session_count(s, 1), 700 + 1234 + 55);
+	session_thread_end(s, &t);
+	session_destroy(s);
+	session_events_free(&e);
+}
+
+static void each_thread_has_a_pmu_of_its_own(void **state)
+{
+	(void)state;
+	struct session_events e = { 0 };
+	struct session *s = start(&e, "instructions", NULL);
+	struct run_thread one, two;
+	thread(s, &one, 1);
+	thread(s, &two, 2);
+	wrmsr(s, &one, MSR_IA32_PERFEVTSEL0, 0x4100c0);
+	wrmsr(s, &one, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	assert_int_equal(rdmsr(s, &two, MSR_IA32_PERFEVTSEL0), 0);
+	fixture_run(s, &one, 0, 0, 10, false);
+	fixture_run(s, &two, 0, 0, 20, false);
+	assert_int_equal(rdmsr(s, &one, MSR_IA32_PMC0), 10);
+	assert_int_equal(rdmsr(s, &two, MSR_IA32_PMC0), 0);
+	session_thread_end(s, &one);
+	session_thread_end(s, &two);
+	session_destroy(s);
+	session_events_free(&e);
+}
+
+static void only_requests_for_the_pmu_make_one(void **state)
+{
+	(void)state;
+	struct session_events e = { 0 };
+	struct session *s = start(&e, "instructions", NULL);
+	struct run_thread t;
+	struct st_answer a;
+	thread(s, &t, 1);
+	assert_false(ask(s, &t, SPMU_CLIENT_PRESENT, 0, 0, &a));	/* false: the core need not pass on every record */
+	assert_int_equal(a.status, SPMU_CLIENT_OK);
+	BEGIN("r");
+	assert_true(ask(s, &t, SPMU_CLIENT_RDMSR, MSR_IA32_PMC0, 0, &a));
+	assert_true(ask(s, &t, SPMU_CLIENT_PRESENT, 0, 0, &a));
+	session_thread_end(s, &t);
+	session_destroy(s);
+	session_events_free(&e);
+}
+
+static void what_the_registers_refuse_the_program_learns(void **state)
+{
+	(void)state;
+	static const struct { uint32_t code; uint64_t index, value; int status; } row[] = {
+		{ SPMU_CLIENT_RDMSR, 0x10, 0, SPMU_CLIENT_NO_MSR },
+		{ SPMU_CLIENT_WRMSR, 0x10, 0, SPMU_CLIENT_NO_MSR },
+		{ SPMU_CLIENT_WRMSR, MSR_IA32_FIXED_CTR_CTRL, ~UINT64_C(0), SPMU_CLIENT_GP },
+		{ SPMU_CLIENT_RDPMC, 1000, 0, SPMU_CLIENT_GP },
+		{ SPMU_CLIENT_APIC_READ, 0x330, 0, SPMU_CLIENT_NO_MSR },
+		{ SPMU_CLIENT_APIC_WRITE, 0x350, 0, SPMU_CLIENT_NO_MSR },
+		{ SPMU_CLIENT_CODES, 0, 0, SPMU_CLIENT_BAD },
+		{ 0, 0, 0, SPMU_CLIENT_BAD },
+		{ SPMU_CLIENT_CPUID_0A, 0, 0, SPMU_CLIENT_OK },
+	};
+	struct session_events e = { 0 };
+	struct session *s = start(&e, "instructions", NULL);
+	struct run_thread t;
+	struct st_answer a;
+	thread(s, &t, 1);
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		ask(s, &t, row[i].code, row[i].index, row[i].value, &a);
+		if (a.status != row[i].status)
+			fail_msg("row %zu: status %d, expected %d", i, a.status, row[i].status);
+	}
+	assert_int_equal(a.value[0], 0x08300805);
+	assert_int_equal(a.value[3], 0x8604);
+	session_thread_end(s, &t);
+	session_destroy(s);
+	session_events_free(&e);
+}
+
+/* One overflow every 100 instructions, the LVT entry unmasked each time. */
+static uint64_t overflow(struct session *s, struct run_thread *t, uint64_t at)
+{
+	struct st_answer a;
+	ask(s, t, SPMU_CLIENT_APIC_WRITE, SPMU_APIC_LVT_PC, 0x400, &a);
+	wrmsr(s, t, MSR_IA32_PERF_GLOBAL_STATUS_RESET, 1);
+	wrmsr(s, t, MSR_IA32_A_PMC0, -UINT64_C(10) & 0xffffffffffff);
+	return fixture_run(s, t, 0x1000, at, 100, false);
+}
+
+static void interrupts_wait_in_order_and_the_queue_is_bounded(void **state)
+{
+	(void)state;
+	struct session_events e = { 0 };
+	struct session *s = start(&e, "instructions", NULL);
+	struct run_thread t;
+	struct st_answer a;
+	uint64_t at = 0, before = 0;
+	thread(s, &t, 1);
+	ask(s, &t, SPMU_CLIENT_PMI, 0, 0, &a);
+	assert_int_equal(a.value[3], 0);
+	wrmsr(s, &t, MSR_IA32_PERFEVTSEL0, 0x5100c0);
+	wrmsr(s, &t, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	for (int i = 0; i < 100; i++)
+		at = overflow(s, &t, at);
+	for (unsigned left = 64; left; left--) {
+		ask(s, &t, SPMU_CLIENT_PMI, 0, 0, &a);
+		assert_int_equal(a.value[3], left);
+		assert_int_equal(a.value[1], 1);
+		assert_true(a.value[2] > before);
+		assert_true(a.value[0] >= 0x1000 + 10 && a.value[0] < 0x1000 + 100);	/* in the run, behind the overflow */
+		assert_int_equal(a.value[0] - 0x1000, a.value[2] % 100 + 1);	/* instruction n retires in cycle n; that of the arrival still does */
+		before = a.value[2];
+	}
+	ask(s, &t, SPMU_CLIENT_PMI, 0, 0, &a);
+	assert_int_equal(a.value[3], 0);
+	at = overflow(s, &t, at);		/* and then goes on */
+	ask(s, &t, SPMU_CLIENT_PMI, 0, 0, &a);
+	assert_int_equal(a.value[3], 1);
+	fixture_run(s, &t, 0x1000, at, 1000, false);
+	session_thread_end(s, &t);
+	session_destroy(s);
+	session_events_free(&e);
+}
+
+static void regions_nest_and_only_the_outermost_marker_of_each_matters(void **state)
+{
+	(void)state;
+	struct session_events e = { 0 };
+	struct session *s = start(&e, "instructions,task-clock", NULL);
+	struct run_thread t;
+	struct session_region r;
+	thread(s, &t, 1);
+	uint64_t at = fixture_run(s, &t, 0, 0, 1, false);
+	END("a");				/* never begun */
+	BEGIN("a");
+	at = fixture_run(s, &t, 0, at, 10, false);
+	BEGIN("b");
+	at = fixture_run(s, &t, 0, at, 100, false);
+	BEGIN("a");
+	at = fixture_run(s, &t, 0, at, 1000, false);
+	END("a");
+	at = fixture_run(s, &t, 0, at, 2000, false);
+	END("a");				/* before the inner one: regions need not be brackets */
+	at = fixture_run(s, &t, 0, at, 5, false);
+	END("b");
+	BEGIN("a");
+	at = fixture_run(s, &t, 0, at, 3, false);
+	assert_int_equal(session_region_count(s, 0, 0), 3110);	/* of those that were left */
+	fixture_run(s, &t, 0, at, 3, true);
+	session_thread_end(s, &t);		/* leaves what is open */
+	assert_int_equal(session_regions(s), 2);
+	session_region_info(s, 0, &r);
+	assert_string_equal(r.name, "a");
+	assert_int_equal(r.entries, 2);
+	assert_int_equal(r.running_ns, 3116);
+	assert_int_equal(session_region_count(s, 0, 0), 3116);
+	assert_int_equal(session_region_count(s, 0, 1), 3116);
+	session_region_info(s, 1, &r);
+	assert_string_equal(r.name, "b");
+	assert_int_equal(r.entries, 1);
+	assert_int_equal(session_region_count(s, 1, 0), 3105);
+	session_destroy(s);
+	session_events_free(&e);
+}
+
+static void regions_of_threads_add_up(void **state)
+{
+	(void)state;
+	struct session_events e = { 0 };
+	struct session *s = start(&e, "instructions", NULL);
+	struct run_thread one, two;
+	struct session_region r;
+	thread(s, &one, 1);
+	thread(s, &two, 2);
+	mark(s, &one, SPMU_CLIENT_REGION_BEGIN, "r");
+	fixture_run(s, &one, 0, 0, 10, false);
+	mark(s, &two, SPMU_CLIENT_REGION_END, "r");	/* not this thread's */
+	mark(s, &two, SPMU_CLIENT_REGION_BEGIN, "r");
+	fixture_run(s, &two, 0, 0, 200, false);
+	mark(s, &two, SPMU_CLIENT_REGION_END, "r");
+	fixture_run(s, &one, 0, 10, 10, false);
+	mark(s, &one, SPMU_CLIENT_REGION_END, "r");
+	session_region_info(s, 0, &r);
+	assert_int_equal(r.entries, 2);
+	assert_int_equal(session_region_count(s, 0, 0), 220);
+	session_thread_end(s, &one);
+	session_thread_end(s, &two);
+	session_destroy(s);
+	session_events_free(&e);
+}
+
+static void a_session_kept_to_a_region_counts_only_inside(void **state)
+{
+	(void)state;
+	struct session_events e = { 0 };
+	struct session *s = start(&e, "instructions,cycles,task-clock", "r");
+	struct run_thread t;
+	thread(s, &t, 1);
+	uint64_t at = fixture_run(s, &t, 0, 0, 700, false);
+	BEGIN("other");
+	at = fixture_run(s, &t, 0, at, 70, false);
+	BEGIN("r");
+	at = fixture_run(s, &t, 0, at, 1000, false);
+	END("r");
+	at = fixture_run(s, &t, 0, at, 70, false);
+	BEGIN("r");
+	BEGIN("r");
+	at = fixture_run(s, &t, 0, at, 20, false);
+	END("r");
+	at = fixture_run(s, &t, 0, at, 3, false);
+	END("r");
+	fixture_run(s, &t, 0, at, 600, true);
+	session_thread_end(s, &t);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(session_count(s, i), 1023);
+	assert_true(session_has_region(s, "r"));
+	assert_false(session_has_region(s, "q"));
+	session_destroy(s);
+	session_events_free(&e);
+}
+
+static void names_without_end_are_bounded(void **state)
+{
+	(void)state;
+	struct session_events e = { 0 };
+	struct session *s = start(&e, "instructions", NULL);
+	struct run_thread t;
+	thread(s, &t, 1);
+	for (int i = 0; i < 5000; i++) {
+		char name[16];
+		snprintf(name, sizeof name, "%d", i);
+		BEGIN(name);
+		END(name);
+	}
+	assert_int_equal(session_regions(s), 4096);
+	session_thread_end(s, &t);
+	session_destroy(s);
+	session_events_free(&e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_lies_between_two_writes_is_counted_and_nothing_else),
+		cmocka_unit_test(each_thread_has_a_pmu_of_its_own),
+		cmocka_unit_test(only_requests_for_the_pmu_make_one),
+		cmocka_unit_test(what_the_registers_refuse_the_program_learns),
+		cmocka_unit_test(interrupts_wait_in_order_and_the_queue_is_bounded),
+		cmocka_unit_test(regions_nest_and_only_the_outermost_marker_of_each_matters),
+		cmocka_unit_test(regions_of_threads_add_up),
+		cmocka_unit_test(a_session_kept_to_a_region_counts_only_inside),
+		cmocka_unit_test(names_without_end_are_bounded),
+	};
+	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}

@@ -29,6 +29,7 @@ $O/libsoftpmu.a: $(call obj,$(LIB_SRC))
 $O/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+$O/obj/src/core/steps_sse4.o: CFLAGS += -msse4.1
 $O/tests/%: tests/unit/%.c $O/libsoftpmu.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $O/libsoftpmu.a -lcmocka $(LDLIBS)

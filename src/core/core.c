@@ -7,7 +7,7 @@
  * x87 stack's rotation from one block to the next (its registers are named relative to each block's entry).
  */
 #if defined __GNUC__ && !defined __clang__
-#pragma GCC optimize ("no-tree-slp-vectorize")	/* it packs a record's fields in vector registers first: 10 % slower */
+#pragma GCC optimize ("no-tree-slp-vectorize", "no-tree-pre")	/* the first packs a record's fields in vector registers: 10 % slower */
 #endif
 #include "core/bypass.h"
 #include "core/eliminate.h"
@@ -27,42 +27,22 @@ void core_redirect(struct core *c, uint64_t resolve)
 	emit_signal(&c->e, SPMU_SIG_RECOVERY, resolve, resolve + c->config.recovery_stall, 1);
 }
 
-/* A branch uop was executed: asks the predictor, steers the front end.  Returns the record's bits. */
-uint64_t core_branch(struct core *c, const struct insn *br, uint64_t next, uint64_t complete, uint64_t *went)
+uint64_t core_branch_unusual(struct core *c, uint64_t word, uint64_t complete)
 {
-	uint64_t fallthrough = br->addr + br->len;
-	bool taken = !(br->flags & INSN_COND) || (next && next != fallthrough);
-	uint64_t target = br->target ? br->target : next ? next : fallthrough;
-	uint64_t did = 0;
-	struct bpred_outcome o = { 0 };
-
-	*went = taken ? target : fallthrough;
-	if (br->flags & INSN_FAR)	/* not predicted; it serialises */
+	struct frontend *fe = &c->fe;
+	if (script_says(word, SCRIPT_FAR))	/* not predicted; it serialises */
 		return SPMU_DID(TAKEN);
-	if (LIKELY(c->predicted)) {
-		if (LIKELY(c->predicted < c->predicted_end))
-			memcpy(&o, c->predicted++, sizeof o);
-	} else {
-		bpred_branch(c->bp, br->addr, br->flags, fallthrough, taken, target, &o);
-	}
-	if (taken) {
-		did = SPMU_DID(TAKEN);
-		frontend_taken(c, br->addr, target);
-	}
-	if (UNLIKELY(o.mispredicted)) {
-		did |= SPMU_DID(MISPREDICTED) | (o.wrong_target ? SPMU_DID(MISP_TARGET) : 0);
+	if (script_says(word, SCRIPT_MISPREDICTED)) {
 		emit_signal(&c->e, SPMU_SIG_WRONG_PATH, c->rn.cycle + 1, max64(c->rn.cycle + 1, complete), 1);
 		core_redirect(c, complete);
-		return did;
+		return SPMU_DID(MISPREDICTED) | (script_says(word, SCRIPT_WRONG_TARGET) ? SPMU_DID(MISP_TARGET) : 0);
 	}
-	c->fe.cycle += o.bubble;
-	if (UNLIKELY(o.resteer)) {
-		struct frontend *fe = &c->fe;
-		did |= SPMU_DID(BTB_MISS);
-		emit_signal(&c->e, SPMU_SIG_BACLEAR, fe->cycle, fe->cycle, 1);
-		fe->cycle += c->config.frontend_resteer;
-	}
-	return did;
+	fe->cycle += word >> SCRIPT_BUBBLE;
+	if (!script_says(word, SCRIPT_RESTEER))
+		return 0;
+	emit_signal(&c->e, SPMU_SIG_BACLEAR, fe->cycle, fe->cycle, 1);
+	fe->cycle += c->config.frontend_resteer;
+	return SPMU_DID(BTB_MISS);
 }
 
 struct slot {			/* one that is on its way */
@@ -100,7 +80,7 @@ struct where {			/* of an instruction in its block */
 	unsigned nslots;
 	const uint64_t *at;	/* or an address for each uop */
 	const struct insn *branch;	/* the branch it is or is fused with */
-	uint64_t next;		/* address of the instruction executed behind that; 0: unknown */
+	uint64_t way, went;	/* of that: script.h's word, where it went */
 	bool stays;		/* more rounds of this REP instruction follow */
 };
 
@@ -279,8 +259,10 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				dispatch = UNLIKELY(u->busy > 1 && u->unit && ports) ? run_unit(c, u, port, ready) :
 				           dispatch_at(sc, port, ready);
 				complete = dispatch + u->latency + !u->latency + bypass;
-				if (kind == UOP_BRANCH && LIKELY(w.branch != NULL))
-					did |= core_branch(c, w.branch, w.next, complete, &addr);
+				if (kind == UOP_BRANCH && LIKELY(w.branch != NULL)) {
+					addr = w.went;
+					did |= step_branched(c, w.branch, w.way, addr, complete);
+				}
 				break;
 			case UOP_LOAD:
 				ready = max64(ready, q->load_floor);
@@ -395,29 +377,12 @@ static void run_half(struct core *c, const struct iblock *b, const struct insn *
 	run_insn(c, in, uop, n, w);
 }
 
-/* How many slot values there are, and how many instructions completed. */
-static inline unsigned executed(const struct iblock *b, unsigned exit, unsigned *insns)
+/* An instruction goes the general way. */
+void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end)
 {
-	if (LIKELY(exit < b->exits && b->exit[exit].insns == *insns && b->exit[exit].jump != ST_JUMP_REPEAT && *insns <= b->insns && *insns))
-		return b->exit[exit].slots;
-	const struct st_exit_def *x = exit < b->exits ? &b->exit[exit] : NULL;
-	if (*insns > b->insns)
-		*insns = b->insns;
-	if (!*insns)
-		return 0;
-	const struct insn *last = &b->insn[*insns - 1];
-	if (!x || x->insns != *insns)		/* cut: whole instructions */
-		return last->first_slot + last->slots;
-	unsigned slots = x->slots;
-	if (x->jump == ST_JUMP_REPEAT && !(last->flags & INSN_REP))
-		--*insns;	/* tried again: it will come back and retire then */
-	return slots;
-}
-
-/* Instruction i goes the general way. */
-static __attribute__((noinline)) void
-general(struct core *c, const struct iblock *b, unsigned i, unsigned insns, const uint64_t *slots, unsigned nslots, uint64_t next_ip)
-{
+	const struct iblock *b = (const struct iblock *)end[0];
+	const uint64_t next_ip = end[1], *slots = end + 3;
+	const unsigned i = (uint32_t)*word >> SCRIPT_INDEX, nslots = (uint32_t)end[2], insns = (unsigned)(end[2] >> 32);
 	const struct insn *in = &b->insn[i];
 	if (UNLIKELY(in->flags & INSN_REP)) {
 		c->instructions--;
@@ -434,161 +399,41 @@ general(struct core *c, const struct iblock *b, unsigned i, unsigned insns, cons
 			return;
 		}
 		w.branch = &b->insn[last];
-		w.next = last + 1 < insns ? b->insn[last + 1].addr : next_ip;
+		w.way = *word;
+		w.went = script_went(w.branch, last + 1 < insns ? w.branch[1].addr : next_ip);
 	}
 	run_insn(c, in, b->uop + in->first_uop, in->uops, w);
 }
 
-/* All accesses of an instruction were made, and the branch that it is fused with was executed. */
-static bool all_done(const struct step *s, unsigned insns, const uint64_t *slots, unsigned nslots)
+/* The script begins with the REP instruction that is in flight. */
+bool core_rep_goes_on(const struct core *c, const uint64_t *script)
 {
-	for (unsigned i = 0; i < s->steps; i++)
-		if (s[i].slot != UOP_NO_SLOT && (s[i].slot >= nslots || slots[s[i].slot] == ST_NOT_DONE))
-			return false;
-	return s->branch < insns;
+	const uint64_t first = script[1];
+	switch (first & SCRIPT_KIND) {
+	case SCRIPT_END:
+		return false;
+	case STEP_GENERAL:
+		return c->rep.addr == ((const struct iblock *)script_end(script)[0])->insn[(uint32_t)first >> SCRIPT_INDEX].addr;
+	default:
+		return c->rep.addr == script_step(first)->ip;
+	}
 }
 
-/* The short way for each kind of slot: a function each, so that the compiler has registers enough. */
-#define STEP(name, KIND) \
-static __attribute__((noinline)) void name(struct core *c, const struct step *s, uint64_t addr) \
-{ step_run(c, s, KIND, addr, NULL, 0); }
-#define STEP_WITH_BRANCH(name, KIND) \
-static __attribute__((noinline)) void name(struct core *c, const struct step *s, uint64_t addr, const struct insn *br, uint64_t next) \
-{ step_run(c, s, KIND, addr, br, next); }
-STEP(step_eliminated, STEP_ELIMINATED)
-STEP(step_compute, STEP_COMPUTE)
-STEP(step_rename, STEP_RENAME)
-STEP(step_compute_more, STEP_COMPUTE_MORE)
-STEP(step_load, STEP_LOAD)
-STEP(step_load_more, STEP_LOAD_MORE)
-STEP(step_load_compute_more, STEP_LOAD_COMPUTE_MORE)
-STEP(step_load_compute, STEP_LOAD_COMPUTE)
-STEP(step_store, STEP_STORE)
-STEP_WITH_BRANCH(step_branch, STEP_BRANCH)
-STEP_WITH_BRANCH(step_load_branch, STEP_LOAD_BRANCH)
-STEP_WITH_BRANCH(step_load_branch_more, STEP_LOAD_BRANCH_MORE)
-
-/* The steps of the first `insns` instructions. */
-static inline __attribute__((always_inline)) void
-run_plan(struct core *c, const struct iblock *b, const struct step *s, unsigned insns, const uint64_t *slots, unsigned nslots,
-         uint64_t next_ip)
+void core_run_script(struct core *c, const uint64_t *w)
 {
-	for (; s->insn < insns; s++) {
-		uint64_t addr = 0, next;
-		const struct insn *br;
-		if (UNLIKELY(s->flags & STEP_CHECK && !all_done(s, insns, slots, nslots)))
-			goto general;
-		if (s->kind == STEP_COMPUTE) {
-			step_compute(c, s, 0);
-			continue;
-		}
-		if (s->kind >= STEP_LOAD) {
-			addr = s->slot < nslots ? slots[s->slot] : ST_NOT_DONE;
-			if (UNLIKELY(addr == ST_NOT_DONE))
-				goto general;
-		}
-		switch (s->kind) {
-		case STEP_LOAD:
-			step_load(c, s, addr);
-			continue;
-		case STEP_LOAD_COMPUTE:
-			step_load_compute(c, s, addr);
-			continue;
-		case STEP_RENAME:
-			step_rename(c, s, 0);
-			continue;
-		case STEP_COMPUTE_MORE:
-			step_compute_more(c, s, 0);
-			continue;
-		case STEP_LOAD_MORE:
-			step_load_more(c, s, addr);
-			continue;
-		case STEP_LOAD_COMPUTE_MORE:
-			step_load_compute_more(c, s, addr);
-			continue;
-		case STEP_STORE:
-			step_store(c, s, addr);
-			continue;
-		case STEP_BRANCH:
-		case STEP_LOAD_BRANCH:
-		case STEP_LOAD_BRANCH_MORE:
-			if (UNLIKELY(s->branch >= insns))
-				goto general;
-			br = &b->insn[s->branch];
-			next = s->branch + 1u < insns ? br[1].addr : next_ip;
-			if (s->kind == STEP_BRANCH)
-				step_branch(c, s, 0, br, next);
-			else if (s->kind == STEP_LOAD_BRANCH_MORE)
-				step_load_branch_more(c, s, addr, br, next);
-			else
-				step_load_branch(c, s, addr, br, next);
-			continue;
-		case STEP_ELIMINATED:
-			step_eliminated(c, s, 0);
-			continue;
-		case STEP_NOTHING:
-			continue;
-		}
-general:
-		general(c, b, s->insn, insns, slots, nslots, next_ip);
-		s += s->steps - 1;
-	}
+	c->steps(c, w);
 }
 
 void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
 {
-	unsigned nslots = executed(b, exit, &insns);
-	const struct plan *plan = b->core_plan;
-
-	c->e.watermark = min64(min64(max64(c->fe.cycle, c->fe.pd_lead) - c->fe.pd_lead, c->rn.cycle), c->q.advanced);
-	if (UNLIKELY(c->e.now - c->e.base > c->e.span))
-		emit_flush(&c->e, false);
-	if (UNLIKELY(c->rep.active && insns && b->insn[0].addr != c->rep.addr))
-		rep_end(c, false);	/* it was left without a word: a signal */
-	c->instructions += insns;
-	if (UNLIKELY(c->old.any) ||
-	    (UNLIKELY(!plan) && !(plan = core_plan_make(b)))) {	/* no memory for it: slower, with the same results */
-		for (unsigned i = 0; i < insns; i++)
-			general(c, b, i, insns, slots, nslots, next_ip);
-		return;
-	}
-	run_plan(c, b, plan->step, insns, slots, nslots, next_ip);
-}
-
-void core_run_predicted(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip,
-                        const uint64_t *predicted, unsigned predictions)
-{
-	c->predicted = predicted;
-	c->predicted_end = predicted + predictions;
-	core_run_block(c, b, exit, insns, slots, next_ip);
-	c->predicted = NULL;
-}
-
-_Static_assert(sizeof(struct bpred_outcome) <= sizeof(uint64_t), "an outcome is a word");
-
-unsigned core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip, uint64_t *out)
-{
-	unsigned n = 0;
-	executed(b, exit, &insns);
-	const struct plan *plan = LIKELY(b->core_plan != NULL) ? b->core_plan : core_plan_make(b);
-	for (uint64_t branches = plan ? plan->branches : 0; branches; branches &= branches - 1) {
-		unsigned i = (unsigned)__builtin_ctzll(branches);
-		if (i >= insns)
-			break;
-		const struct insn *in = &b->insn[i];
-		uint64_t next = i + 1 < insns ? b->insn[i + 1].addr : next_ip, fallthrough = in->addr + in->len;
-		bool taken = !(in->flags & INSN_COND) || (next && next != fallthrough);
-		struct bpred_outcome o = { 0 };
-		bpred_branch(c->bp, in->addr, in->flags, fallthrough, taken, in->target ? in->target : next ? next : fallthrough, &o);
-		out[n] = 0;
-		memcpy(&out[n++], &o, sizeof o);
-	}
-	return n;
+	uint64_t script[core_script_room(b)];
+	core_script(c, b, exit, insns, slots, next_ip, script);
+	core_run_script(c, script);
 }
 
 void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots)
 {
-	unsigned nslots = executed(b, exit, &insns);
+	unsigned nslots = core_executed(b, exit, &insns);
 	uint64_t line = FE_NOWHERE;
 
 	if (c->rep.active)
@@ -610,8 +455,7 @@ void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned 
 
 void core_warm_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
 {
-	uint64_t unused[CORE_PREDICTIONS];
-	core_predict(c, b, exit, insns, next_ip, unused);
+	core_predict(c, b, exit, insns, next_ip);
 	core_warm_memory(c, b, exit, insns, slots);
 }
 
@@ -641,12 +485,24 @@ uint64_t core_instructions(const struct core *c)
 	return c->instructions;
 }
 
+/* No other records. */
+static bool wants_branches(uint64_t is, uint64_t did)
+{
+	return !(is & ~STEP_BRANCH_IS) && !(did & ~STEP_BRANCH_DID);
+}
+
 void core_want(struct core *c, const struct core_wanted *w)
 {
+	if (wants_branches(c->e.wanted_is, c->e.wanted_did))
+		c->fe.did = 0;	/* nobody took these bits along */
 	c->e.wanted[0] = w->signal[0];
 	c->e.wanted[1] = w->signal[1];
 	c->e.wanted_is = w->is;
 	c->e.wanted_did = w->did;
+	bool only_branches = wants_branches(w->is, w->did);
+	c->steps = __builtin_cpu_supports("sse4.1") ? core_steps_sse4(only_branches) : NULL;
+	if (!c->steps)
+		c->steps = core_steps(only_branches);
 	c->e.span = w->is == ~UINT64_C(0) ? EMIT_SPAN : EMIT_SPAN_SPARSE;
 }
 

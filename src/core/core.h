@@ -35,13 +35,18 @@ void core_reset(struct core *c, uint64_t cycle);
  * next_ip: address of the instruction that the thread executes next (decides taken and target);
  *          0 if unknown (end of thread, signal): treated as fall-through. */
 void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip);
-/* The two halves of it, for two threads: predictions are made in program order whatever the time, so one thread may
- * run ahead with core_predict (it alone touches the predictors then) while another runs the blocks.
- * out: one word for each branch, room for CORE_PREDICTIONS (branches beyond that are taken as predicted). */
-enum { CORE_PREDICTIONS = 64 };
-unsigned core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip, uint64_t *out);
-void core_run_predicted(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip,
-                        const uint64_t *predicted, unsigned predictions);
+/* The two halves of it, for two threads: what does not depend on time, predictions included, is settled in program order, so one
+ * thread may run ahead and write scripts (it alone touches the predictors then) while another runs them.
+ * script: room for core_script_room(b) words.  Returns how many it has. */
+size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip,
+                   uint64_t *script);
+static inline size_t core_script_room(const struct iblock *b)
+{
+	return 8 + 3 * (size_t)b->uops + b->insns + b->slots;
+}
+void core_run_script(struct core *c, const uint64_t *script);
+/* The predictors' half of core_warm_block. */
+void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip);
 /* The memory's half of core_warm_block. */
 void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots);
 /* The same, functionally only: caches, TLBs and predictors are warmed, no time passes, no records. */

@@ -15,6 +15,7 @@
 #include "core/memsys.h"
 #include "core/older.h"
 #include "isa/isa.h"
+#include <stddef.h>
 
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define LIKELY(x) __builtin_expect(!!(x), 1)
@@ -93,18 +94,21 @@ struct unit {			/* a non-pipelined unit: when it is taken; in order, apart */
 	struct { uint64_t begin, end; } taken[UNIT_RESERVATIONS];
 };
 
-struct port_choice {		/* ports of a mask */
-	uint8_t port[14];	/* at least four entries, filled up with PORT_NONE */
-	uint8_t count, shift;	/* shift: of the pool's lane in `free` */
+struct port_choice {		/* ports of a mask; 64 bytes */
+	/* for the first eight of them: what a byte shuffle makes 16-bit lanes of port counts with, and the lanes' low bytes */
+	_Alignas(64) uint8_t shuffle[16];
+	uint8_t low[16];
+	uint8_t port[14];
+	uint8_t count, pad;
+	uint64_t lane, entry;	/* in `free`: the pool's bits, one entry of it */
 };
-#define PORT_NONE 15
+_Static_assert(sizeof(struct port_choice) == 64, "a cache line");
 
 struct scheduler {
 	uint64_t walk;		/* dispatches before this cycle are done with */
-	uint64_t pending[2];	/* uops allocated and not dispatched by the cycle before last, a byte a port */
-	uint64_t late[2];	/* of them, those that were dispatched in the last cycle */
-	_Alignas(16) uint16_t key[SCHED_PORTS];	/* the same when this cycle began: pending << 4 | 15 - port; the least is chosen */
-	_Alignas(16) uint16_t key_base[SCHED_PORTS];	/* 15 - port; PORT_NONE: beyond all others */
+	_Alignas(16) uint8_t pending[SCHED_PORTS];	/* uops allocated and not dispatched by the cycle before last, of each port */
+	_Alignas(16) uint8_t late[SCHED_PORTS];	/* of them, those that were dispatched in the last cycle */
+	_Alignas(16) uint8_t counts[SCHED_PORTS];	/* pending when this cycle began */
 	struct { uint64_t from, to; } run[SCHED_PORTS];	/* a stretch of cycles in which the port is known to be taken */
 	uint64_t free;			/* entries: 16 bits a pool, never below 0; of the common one group_room / 2 more than there are,
 				 * because slots of two uops may take more than their group asked for */
@@ -114,7 +118,7 @@ struct scheduler {
 	uint16_t pool_ports[SCHED_POOLS];
 	struct port_choice *choice;	/* by mask of ports */
 	struct { uint64_t bytes, entries; } spread[2][256];	/* mask of ports 0 to 7, 8 to 15: 8 bytes of 0 and 1; the same as lanes of `free` */
-	uint64_t one[SCHED_PORTS];	/* ports 0 to 7: 1 in the port's byte; 0 for the others */
+	_Alignas(16) uint8_t one[SCHED_PORTS][SCHED_PORTS];	/* 1 in the port's byte */
 	uint16_t used[SCHED_WINDOW];	/* ports taken in a cycle */
 	struct unit unit[UNITS];
 	struct { uint64_t cycle; uint32_t port; } far[SCHED_FAR];	/* dispatches beyond the window */
@@ -197,26 +201,35 @@ struct rep {
 	uint32_t bytes;		/* it moves */
 };
 
+/* Runs the steps of a script: steps.c.  only_branches: no other records are wanted. */
+typedef void core_steps_way(struct core *c, const uint64_t *script);
+core_steps_way *core_steps(bool only_branches);
+core_steps_way *core_steps_sse4(bool only_branches);	/* NULL: not built */
+
+/* What every step reads and writes comes first, as near together as can be: two of them a multiple of 4 KB apart would make the host
+ * take a load of the one for a load of what was just stored in the other.  rename, scheduler and lsq begin with theirs. */
 struct core {
 	struct frontend fe;
-	struct rename rn;
-	struct scheduler sc;
-	struct lsq q;
-	uint64_t reg[REG_COUNT];	/* cycle at which each register is ready */
+	uint64_t reg[REG_COUNT + 1];	/* cycle at which each register is ready; one more to write to (plan.h) */
 	uint64_t retire_next;	/* cycle in which the last slot retired, and above RETIRE_SHIFT bits of how many did in it; e.now: the cycle */
 	uint32_t retire_width, retire_latency;
 	uint64_t instructions;
-	const uint64_t *predicted, *predicted_end;	/* outcomes for the branches of this block; NULL: ask the predictor */
+	core_steps_way *steps;	/* of this host, for what is wanted */
 	struct memsys *mem;
 	struct bpred *bp;
+	struct emitter e;
+	struct rename rn;
+	struct scheduler sc;
+	struct lsq q;
 	struct rep rep;
 	struct older old;
 	struct eliminate el;
 	struct bypass by;
 	struct core_config config;
 	struct machine *machine;
-	struct emitter e;
 };
+_Static_assert((offsetof(struct core, sc) & 4095) - (offsetof(struct core, rn) & 4095) < 256 &&
+               (offsetof(struct core, q) & 4095) + 256 < 4096, "what is hot does not meet modulo 4 KB");
 
 struct machine {
 	struct core_config config;
@@ -229,11 +242,15 @@ enum { RUN_BUBBLE, RUN_ROB, RUN_RS, RUN_LB, RUN_SB };
 /* A branch or clear at `resolve` restarts fetch. */
 void core_redirect(struct core *c, uint64_t resolve);
 
-/* A branch uop was executed: asks the predictor, steers the front end.  Returns the record's bits; *went: where it went. */
-uint64_t core_branch(struct core *c, const struct insn *br, uint64_t next, uint64_t complete, uint64_t *went);
+/* A branch uop was executed of which script.h's word says more than the way it went: steers the front end.  Returns the record's bits. */
+uint64_t core_branch_unusual(struct core *c, uint64_t word, uint64_t complete);
 /* The scheduler has no entry: allocation waits for one.  Returns the new cycle of allocation. */
 uint64_t core_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did);
 
+/* An instruction of a script goes the general way.  end: what lies behind the script's end. */
+void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end);
+/* The script begins with the REP instruction that is in flight. */
+bool core_rep_goes_on(const struct core *c, const uint64_t *script);
 int  older_init(struct core *c, struct err *err);
 void older_release(struct core *c);
 void older_reset(struct core *c);

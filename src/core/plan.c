@@ -26,7 +26,7 @@ static enum step_kind shape(const struct uop *u, unsigned n)
 			return STEP_GENERAL;
 	if (n == 1) {
 		if (u->kind == UOP_ELIMINATED || u->kind == UOP_NOP)
-			return u->size ? STEP_GENERAL : !u->ports ? STEP_ELIMINATED : u->kind == UOP_NOP ? STEP_GENERAL : STEP_RENAME;
+			return u->size ? STEP_GENERAL : !u->ports ? STEP_ELIMINATED : u->kind == UOP_NOP || !u->dst[0] ? STEP_GENERAL : STEP_RENAME;
 		return computes(u) ? (u->domain ? STEP_COMPUTE_MORE : STEP_COMPUTE) : branches(u) ? STEP_BRANCH :
 		       u->kind == UOP_LOAD && u->size && u->ports ? (u->load ? STEP_LOAD_MORE : STEP_LOAD) : STEP_GENERAL;
 	}
@@ -49,7 +49,8 @@ static void fill(struct step *s, const struct uop *u, unsigned n)
 		s->ports[i] = u[i].ports;
 		s->latency[i] = u[i].kind == UOP_LOAD ? u[i].latency : (uint8_t)(u[i].latency + !u[i].latency);
 		memcpy(s->src[i], u[i].src, sizeof s->src[i]);
-		memcpy(s->dst[i], u[i].dst, sizeof s->dst[i]);
+		for (unsigned k = 0; k < 3; k++)
+			s->dst[i][k] = u[i].dst[k] ? u[i].dst[k] : STEP_NO_RESULT;
 		s->ends = (uint8_t)(s->ends + !!(u[i].is & SPMU_IS(INST_END)) + !!(u[i].is & SPMU_IS(INST_END2)));
 	}
 	if (u->kind == UOP_LOAD || u->kind == UOP_STORE_ADDR) {
@@ -124,13 +125,9 @@ struct plan *core_plan_make(struct iblock *b)
 	struct plan *p = aligned_alloc(64, sizeof *p + most * sizeof *p->step);
 	if (!p)
 		return NULL;
-	memset(p, 0, sizeof *p);
 	unsigned n = 0;
-	for (unsigned i = 0; i < b->insns; i++) {
+	for (unsigned i = 0; i < b->insns; i++)
 		n += plan_insn(b, i, &p->step[n]);
-		if (i < 64 && b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR))
-			p->branches |= UINT64_C(1) << i;
-	}
 	memset(&p->step[n], 0, sizeof p->step[n]);
 	p->step[n].insn = UINT16_MAX;
 	b->core_plan = p;

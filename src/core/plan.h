@@ -3,7 +3,7 @@
  *
  * Slots have few shapes: a computation, a load, a store, a branch, a load with a computation or a branch on what it
  * brought, something that rename does.  core.c's run_insn does the same for every shape and one uop at a time; what the
- * short way (step.h) saves is its questions and its walk from instruction to uop to table.
+ * short way (script.h, step.h) saves is its questions and its walk from instruction to uop to table.
  *
  * Made once a block (core_plan_make), kept in iblock.core_plan; it follows from the block alone, so that cores of any machine
  * may share it.
@@ -32,6 +32,8 @@ enum step_flags {
 	STEP_CHECK = 32,	/* of several slots: may go only if all of its accesses were made and it was not cut in the middle */
 };
 
+enum { STEP_NO_RESULT = REG_COUNT };	/* for dst: nobody reads it, and REG_NONE stays what it is */
+
 struct step {			/* a slot */
 	uint64_t is[2];		/* of its uops */
 	uint64_t ip;
@@ -53,8 +55,7 @@ struct step {			/* a slot */
 _Static_assert(sizeof(struct step) == 64, "a step is a cache line");
 
 struct plan {
-	uint64_t branches;	/* bit i: instruction i is a branch that is predicted; the first 64 */
-	struct step step[];
+	struct step step[1];	/* as many as there are */
 };
 
 /* NULL: out of memory, now and later. */

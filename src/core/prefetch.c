@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Hardware prefetchers; see prefetch.h. */
 #include "core/prefetch.h"
+#include <emmintrin.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,24 +84,33 @@ void streamer_init(struct streamer *s, uint32_t streams, uint32_t degree, uint32
 	s->count = streams < STREAMS_MAX ? streams : STREAMS_MAX;
 	s->degree = degree < STREAM_OUT_MAX ? degree : STREAM_OUT_MAX;
 	s->distance = distance;
-	for (unsigned i = 0; i < STREAMS_MAX; i++)
-		s->stream[i].page = UINT32_MAX;
+	memset(s->page, 0xff, sizeof(s->page));
+}
+
+/* NULL: none.  No two streams have the same page. */
+static struct stream_entry *stream_of(struct streamer *s, uint32_t page)
+{
+	const __m128i want = _mm_set1_epi32((int)page);
+	for (unsigned i = 0; i < s->count; i += 4) {
+		__m128i same = _mm_cmpeq_epi32(_mm_load_si128((const __m128i *)&s->page[i]), want);
+		int mask = _mm_movemask_ps(_mm_castsi128_ps(same));
+		if (mask)
+			return &s->stream[i + (unsigned)__builtin_ctz((unsigned)mask)];
+	}
+	return NULL;
 }
 
 unsigned streamer_train(struct streamer *s, uint32_t line, uint32_t out[STREAM_OUT_MAX])
 {
 	uint32_t page = line / PAGE_LINES;
-	struct stream_entry *e = NULL, *oldest = &s->stream[0];
-	for (unsigned i = 0; i < s->count; i++) {
-		if (s->stream[i].page == page) {
-			e = &s->stream[i];
-			break;
-		}
-		if (s->stream[i].stamp < oldest->stamp)
-			oldest = &s->stream[i];
-	}
+	struct stream_entry *e = stream_of(s, page);
 	if (!e) {
-		*oldest = (struct stream_entry){ .page = page, .last = line, .stamp = ++s->clock };
+		unsigned oldest = 0;
+		for (unsigned i = 1; i < s->count; i++)
+			if (s->stream[i].stamp < s->stream[oldest].stamp)
+				oldest = i;
+		s->page[oldest] = page;
+		s->stream[oldest] = (struct stream_entry){ .last = line, .stamp = ++s->clock };
 		return 0;
 	}
 	e->stamp = ++s->clock;

@@ -38,11 +38,12 @@ void ip_stride_clear(struct ip_stride *p);
 /* True: ask for *target. */
 bool ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64_t *target);
 
-struct stream_entry { uint32_t page, last, next, confidence; int32_t direction; uint64_t stamp; };
+struct stream_entry { uint32_t last, next, confidence; int32_t direction; uint64_t stamp; };
 struct streamer {
 	uint32_t count, degree, distance;
 	uint32_t current;	/* stream of the last request */
 	uint64_t clock;
+	_Alignas(16) uint32_t page[STREAMS_MAX];	/* of each stream; all ones: none */
 	struct stream_entry stream[STREAMS_MAX];
 };
 void streamer_init(struct streamer *s, uint32_t streams, uint32_t degree, uint32_t distance);

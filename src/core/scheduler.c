@@ -7,7 +7,7 @@
 int scheduler_init(struct core *c, struct err *err)
 {
 	unsigned masks = 1u << c->config.ports_count;
-	c->sc.choice = calloc(masks, sizeof *c->sc.choice);
+	c->sc.choice = aligned_alloc(64, masks * sizeof *c->sc.choice);
 	if (!c->sc.choice)
 		return err_set(err, ERR_NOMEM, "out of memory for the scheduler");
 	return 0;
@@ -49,21 +49,26 @@ void scheduler_reset(struct core *c, uint64_t cycle)
 	for (unsigned i = 1; i < s->pools; i++)
 		s->pool_ports[0] &= (uint16_t)~s->pool_ports[i];
 	for (unsigned m = 0; m <= s->port_mask; m++) {	/* ports of one scheduler only: that of the lowest */
-		memset(choice[m].port, PORT_NONE, sizeof choice->port);
+		memset(choice[m].shuffle, 0x80, sizeof choice->shuffle);
+		memset(choice[m].low, 0xff, sizeof choice->low);
 		unsigned pool = 0;
 		choice[m].count = 0;
 		for (unsigned i = 1; i < s->pools; i++)
 			if (m & (0u - m) & s->pool_ports[i])
 				pool = i;
-		choice[m].shift = (uint8_t)(16 * pool);
+		choice[m].lane = UINT64_C(0xffff) << 16 * pool;
+		choice[m].entry = UINT64_C(1) << 16 * pool;
 		for (unsigned own = m & s->pool_ports[pool]; own; own &= own - 1)
 			if (f->ports_binding != BIND_FIRST || !choice[m].count)
 				choice[m].port[choice[m].count++] = (uint8_t)__builtin_ctz(own);
+		for (unsigned i = 0; i < choice[m].count && i < 8; i++) {
+			choice[m].shuffle[2 * i + 1] = choice[m].port[i];
+			choice[m].low[2 * i] = (uint8_t)(15 - choice[m].port[i]);
+			choice[m].low[2 * i + 1] = 0;
+		}
 	}
 	for (unsigned p = 0; p < SCHED_PORTS; p++)
-		s->key_base[p] = p == PORT_NONE ? UINT16_MAX : (uint16_t)(15 - p);
-	for (unsigned p = 0; p < 8; p++)
-		s->one[p] = UINT64_C(1) << 8 * p;
+		s->one[p][p] = 1;
 	for (unsigned h = 0; h < 2; h++)
 		for (unsigned m = 0; m < 256; m++)
 			for (unsigned p = 0; p < 8; p++)

@@ -16,7 +16,11 @@
 #ifndef CORE_SCHEDULER_H
 #define CORE_SCHEDULER_H
 #include "core/pipeline.h"
+#ifdef __SSE4_1__
+#include <smmintrin.h>
+#else
 #include <emmintrin.h>
+#endif
 
 enum { BIND_COUNTS, BIND_LEAST, BIND_FIRST };	/* ports.binding */
 void scheduler_advance_far(struct scheduler *s, uint64_t to);
@@ -26,25 +30,32 @@ uint64_t scheduler_take_far(struct scheduler *s, unsigned port, uint64_t cycle);
 uint64_t scheduler_port_free(struct scheduler *s, unsigned port, uint64_t cycle);
 uint64_t scheduler_take_unit(struct scheduler *s, unsigned port, uint64_t ready, unsigned unit, unsigned busy);
 
-static inline unsigned scheduler_least(unsigned a, unsigned b) { return a < b ? a : b; }
-static inline unsigned scheduler_most(unsigned a, unsigned b) { return a > b ? a : b; }
-
 /* Port for a uop that is being allocated as slot `slot` of its cycle.  Without branches, which would be among the host's
  * least predictable ones, and from counts that stand still within a cycle: a chain from uop to uop took twice as long. */
 static inline unsigned scheduler_port(const struct scheduler *s, const struct port_choice *choice, unsigned slot)
 {
-	unsigned a = s->key[choice->port[0]], b = s->key[choice->port[1]];
-	unsigned c = s->key[choice->port[2]], d = s->key[choice->port[3]];
-	unsigned ab = scheduler_least(a, b), cd = scheduler_least(c, d);
-	unsigned first = scheduler_least(ab, cd);
-	unsigned second = scheduler_least(scheduler_most(ab, cd), ab < cd ? scheduler_most(a, b) : scheduler_most(c, d));
-	for (unsigned i = 4; i < choice->count; i++) {
-		a = s->key[choice->port[i]];
-		second = scheduler_least(second, scheduler_most(first, a));
-		first = scheduler_least(first, a);
+	unsigned first = UINT16_MAX, second = UINT16_MAX;	/* the least: count << 8 | 15 - port */
+#ifdef __SSE4_1__
+	if (LIKELY(choice->count <= 8)) {
+		static const _Alignas(16) uint16_t out[8][8] = {
+			{ 0xffff }, { 0, 0xffff }, { 0, 0, 0xffff }, { 0, 0, 0, 0xffff }, { 0, 0, 0, 0, 0xffff },
+			{ 0, 0, 0, 0, 0, 0xffff }, { 0, 0, 0, 0, 0, 0, 0xffff }, { 0, 0, 0, 0, 0, 0, 0, 0xffff },
+		};
+		__m128i key = _mm_shuffle_epi8(*(const __m128i *)s->counts, *(const __m128i *)choice->shuffle);
+		key = _mm_or_si128(key, *(const __m128i *)choice->low);
+		unsigned least = (unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(key));	/* above 16 bits: its lane */
+		key = _mm_or_si128(key, *(const __m128i *)out[least >> 16]);
+		second = (unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(key)) & UINT16_MAX;
+		first = least & UINT16_MAX;
+	} else
+#endif
+	for (unsigned i = 0; i < choice->count; i++) {
+		unsigned key = (unsigned)s->counts[choice->port[i]] << 8 | (15 - choice->port[i]), more = key > first ? key : first;
+		first = key < first ? key : first;
+		second = more < second ? more : second;
 	}
-	second = (second >> 4) - (first >> 4) >= 3 ? first : second;
-	return 15 - ((slot & 1 ? second : first) & 15);
+	unsigned margin = second - (first & 0xff00);
+	return ~(margin >= (slot & 1 ? 3u << 8 : 0) ? first : second) & 15;
 }
 
 static inline unsigned scheduler_load_port(struct scheduler *s, const struct port_choice *choice)
@@ -56,35 +67,31 @@ static inline unsigned scheduler_load_port(struct scheduler *s, const struct por
 
 static inline bool scheduler_full(const struct scheduler *s, const struct port_choice *choice)
 {
-	return !(uint16_t)(s->free >> choice->shift);
+	return !(s->free & choice->lane);
 }
 
 /* A uop takes an entry, bound to the port. */
 static inline void scheduler_enter(struct scheduler *s, const struct port_choice *choice, unsigned port)
 {
-	s->pending[0] += s->one[port];
-	s->pending[1] += s->one[port ^ 8];
-	s->free -= UINT64_C(1) << choice->shift;
+	__m128i *pending = (__m128i *)s->pending;
+	*pending = _mm_add_epi8(*pending, *(const __m128i *)s->one[port]);
+	s->free -= choice->entry;
 }
 
 /* Those that dispatch in a cycle give theirs back; the counts learn of it a cycle later. */
 static inline void scheduler_give_back(struct scheduler *s, unsigned ports)
 {
-	s->pending[0] -= s->late[0];
-	s->pending[1] -= s->late[1];
-	s->late[0] = s->spread[0][ports & 255].bytes;
-	s->late[1] = s->spread[1][ports >> 8].bytes;
+	__m128i *pending = (__m128i *)s->pending, *late = (__m128i *)s->late;
+	*pending = _mm_sub_epi8(*pending, *late);
+	*late = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)&s->spread[0][ports & 255].bytes),
+	                           _mm_loadl_epi64((const __m128i *)&s->spread[1][ports >> 8].bytes));
 	s->free += s->spread[0][ports & 255].entries + s->spread[1][ports >> 8].entries;
 }
 
-/* A cycle begins: counts become keys. */
+/* A cycle begins. */
 static inline void scheduler_count(struct scheduler *s)
 {
-	const __m128i pending = _mm_set_epi64x((long long)s->pending[1], (long long)s->pending[0]), zero = _mm_setzero_si128();
-	const __m128i *base = (const __m128i *)s->key_base;
-	__m128i *key = (__m128i *)s->key;
-	key[0] = _mm_or_si128(_mm_slli_epi16(_mm_unpacklo_epi8(pending, zero), 4), base[0]);
-	key[1] = _mm_or_si128(_mm_slli_epi16(_mm_unpackhi_epi8(pending, zero), 4), base[1]);
+	*(__m128i *)s->counts = *(const __m128i *)s->pending;
 }
 
 /* Nothing searches further than a scheduler's worth of uops on one port beyond its ready cycle. */
@@ -110,12 +117,12 @@ static inline uint64_t scheduler_take(struct scheduler *s, unsigned port, uint64
 {
 	if (UNLIKELY(ready - s->walk >= SCHED_REACH))
 		return scheduler_take_far(s, port, ready);
-	uint16_t *used = &s->used[ready & (SCHED_WINDOW - 1)], bit = (uint16_t)(1u << port);
-	if (*used & bit) {
+	unsigned used = s->used[ready & (SCHED_WINDOW - 1)];
+	if (used >> port & 1) {
 		ready = scheduler_behind(s, port, ready);
-		used = &s->used[ready & (SCHED_WINDOW - 1)];
+		used = s->used[ready & (SCHED_WINDOW - 1)];
 	}
-	*used |= bit;
+	s->used[ready & (SCHED_WINDOW - 1)] = (uint16_t)(used | 1u << port);
 	return ready;
 }
 

@@ -8,12 +8,13 @@
 #include "core/lsq.h"
 #include "core/plan.h"
 #include "core/rename.h"
+#include "core/script.h"
 #include <string.h>
 
 static inline __attribute__((always_inline)) void write_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr,
                                 uint64_t fetch, uint64_t alloc, uint64_t ready, uint64_t dispatch, uint64_t complete, uint64_t retire)
 {
-	if (!(is & c->e.wanted_is) && !(did & c->e.wanted_did))
+	if (!((is & c->e.wanted_is) | (did & c->e.wanted_did)))
 		return;
 	struct spmu_record *r = emit_uop(&c->e);
 	const uint32_t base = (uint32_t)c->e.base;
@@ -69,14 +70,30 @@ static inline uint64_t step_sources(const struct core *c, const struct step *s, 
 static inline void step_result(struct core *c, const struct step *s, unsigned i, uint64_t cycle)
 {
 	c->reg[s->dst[i][0]] = c->reg[s->dst[i][1]] = c->reg[s->dst[i][2]] = cycle;
-	c->reg[REG_NONE] = 0;
 }
 
-/* addr: of the access.  br, next: the branch that the slot is or is fused with, and what is executed behind it. */
-static inline __attribute__((always_inline)) void
-step_run(struct core *c, const struct step *s, const enum step_kind kind, uint64_t addr,
-         const struct insn *br, uint64_t next)
+/* A branch uop was executed: steers the front end.  word: script.h's.  Returns the record's bits. */
+static inline uint64_t step_branched(struct core *c, const struct insn *br, uint64_t word, uint64_t went, uint64_t complete)
 {
+	uint64_t did = 0;
+	if (script_says(word, SCRIPT_TAKEN)) {
+		did = SPMU_DID(TAKEN);
+		frontend_taken(c, br->addr, went);
+	}
+	if (UNLIKELY(word & SCRIPT_UNUSUAL))
+		did |= core_branch_unusual(c, word, complete);
+	return did;
+}
+
+/* Bits that only branches' records have. */
+#define STEP_BRANCH_IS (SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) | SPMU_IS(FAR))
+#define STEP_BRANCH_DID (SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED) | SPMU_DID(MISP_TARGET) | SPMU_DID(BTB_MISS))
+
+/* w: the step in its script.  quiet: no record is wanted but of branches. */
+static inline __attribute__((always_inline)) void
+step_run(struct core *c, const enum step_kind kind, const bool quiet, const uint64_t *w)
+{
+	const struct step *s = script_step(*w);
 	const bool store = kind == STEP_STORE, load = kind >= STEP_LOAD && !store, more = kind == STEP_COMPUTE_MORE || kind >= STEP_LOAD_MORE;
 	const bool load_branch = kind == STEP_LOAD_BRANCH || kind == STEP_LOAD_BRANCH_MORE;
 	const bool two = kind == STEP_LOAD_COMPUTE || kind == STEP_LOAD_COMPUTE_MORE || load_branch || store;
@@ -84,14 +101,19 @@ step_run(struct core *c, const struct step *s, const enum step_kind kind, uint64
 	uint64_t is = s->is[0], renamed = 0;
 	struct scheduler *sc = &c->sc;
 	struct rename *rn = &c->rn;
+	const uint64_t addr = load || store ? w[1] : 0;
 
 	if (LIKELY(s->flags & STEP_FIRST)) {
 		frontend_insn(c, s->in, s->ip);
 		emit_room(&c->e);
 	}
 	uint64_t fetch = frontend_slot(c);
-	uint64_t did = c->fe.did_path | c->fe.did | SPMU_DID(RETIRED), did2 = c->fe.did_path | SPMU_DID(RETIRED);
-	c->fe.did = 0;
+	uint64_t did = SPMU_DID(RETIRED), did2 = SPMU_DID(RETIRED);
+	if (!quiet) {
+		did2 |= c->fe.did_path;
+		did = did2 | c->fe.did;
+		c->fe.did = 0;
+	}
 	uint64_t alloc = rename_slot(c, fetch, &did);
 	uint64_t *lb = NULL;
 	if (load) {
@@ -155,11 +177,11 @@ step_run(struct core *c, const struct step *s, const enum step_kind kind, uint64
 		else
 			step_result(c, s, 1, complete2);
 	}
-	uint64_t addr2 = store ? addr : 0;
+	const uint64_t went = kind == STEP_BRANCH ? w[1] : load_branch ? w[2] : 0;
 	if (kind == STEP_BRANCH)
-		did |= core_branch(c, br, next, complete, &addr);
+		did |= step_branched(c, s->in + (s->branch - s->insn), *w, went, complete);
 	if (load_branch)
-		did2 |= core_branch(c, br, next, complete2, &addr2);
+		did2 |= step_branched(c, s->in + (s->branch - s->insn), *w, went, complete2);
 
 	uint64_t retire = retire_at(c, max64(complete, complete2));
 	if (load)
@@ -168,10 +190,11 @@ step_run(struct core *c, const struct step *s, const enum step_kind kind, uint64
 		st->data_ready = max64(st->data_ready, complete2);
 		st->retire = retire;
 	}
-	write_record(c, s->ip, is, port, load || store ? s->size : 0, did, load || store || kind == STEP_BRANCH ? addr : 0,
+	if (!quiet || kind == STEP_BRANCH)
+		write_record(c, s->ip, is, port, load || store ? s->size : 0, did, kind == STEP_BRANCH ? went : addr,
 	             fetch, alloc, ready, dispatch, complete, retire);
-	if (two)
-		write_record(c, s->ip, s->is[1], port2, store ? s->size : 0, did2, addr2,
+	if (two && (!quiet || load_branch))
+		write_record(c, s->ip, s->is[1], port2, store ? s->size : 0, did2, store ? addr : went,
 		             fetch, alloc2, ready2, dispatch2, complete2, retire);
 	c->e.instructions += s->ends;
 }

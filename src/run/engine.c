@@ -8,21 +8,9 @@
 #include <string.h>
 
 enum op { OP_RUN = 1, OP_WARM, OP_SWITCH, OP_RESUME, OP_SIDE };
-enum { RUN_WORDS = 5, SIDE_WORDS = 4 };	/* ahead of what varies */
+enum { RUN_WORDS = 2, WARM_WORDS = 4, SIDE_WORDS = 4 };	/* ahead of what varies */
 
 /* ---- the thread ---- */
-
-static void run(const uint64_t *w, bool warm)
-{
-	struct rthread *t = (struct rthread *)w[1];
-	struct iblock *b = (struct iblock *)w[2];
-	unsigned exit = (unsigned)w[3] & 0xffff, insns = (unsigned)(w[3] >> 16) & 0xffff, predictions = (unsigned)(w[3] >> 32);
-	const uint64_t *predicted = w + RUN_WORDS, *slots = predicted + predictions;
-	if (warm)
-		core_warm_memory(t->core, b, exit, insns, slots);
-	else
-		core_run_predicted(t->core, b, exit, insns, slots, w[4], predicted, predictions);
-}
 
 static void side(struct engine *e, struct rthread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
 {
@@ -41,10 +29,10 @@ static void execute(struct engine *e, const uint64_t *w, const uint64_t *end)
 		t = (struct rthread *)w[1];
 		switch (w[0] >> 56) {
 		case OP_RUN:
-			run(w, false);
+			core_run_script(t->core, w + RUN_WORDS);
 			break;
 		case OP_WARM:
-			run(w, true);
+			core_warm_memory(t->core, (struct iblock *)w[2], (uint32_t)w[3], (unsigned)(w[3] >> 32), w + WARM_WORDS);
 			break;
 		case OP_SWITCH:
 			t->process->clock = core_now(t->core);
@@ -165,44 +153,37 @@ static uint64_t *reserve(struct engine *e, size_t words)
 	return e->chunk[e->tail % ENGINE_CHUNKS] + e->fill;
 }
 
-/* A block with more slots than a chunk has words is not queued: it runs here, behind all that was. */
-static void run_here(struct engine *e, struct rthread *t, const struct pending *p, bool warm)
+void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 {
-	engine_drain(e);
-	if (warm)
-		core_warm_block(t->core, p->block, p->exit, p->insns, p->slots, p->next_ip);
-	else
+	size_t most = RUN_WORDS + core_script_room(p->block);
+	if (__builtin_expect(most > ENGINE_CHUNK, 0)) {	/* is not queued: it runs here, behind all that was */
+		engine_drain(e);
 		core_run_block(t->core, p->block, p->exit, p->insns, p->slots, p->next_ip);
-}
-
-static inline void queue(struct engine *e, struct rthread *t, const struct pending *p, bool warm)
-{
-	size_t most = RUN_WORDS + CORE_PREDICTIONS + p->slot_count;
-	if (__builtin_expect(most > ENGINE_CHUNK, 0)) {
-		run_here(e, t, p, warm);
 		return;
 	}
 	uint64_t *w = reserve(e, most);
-	unsigned n = core_predict(t->core, p->block, p->exit, p->insns, p->next_ip, w + RUN_WORDS);
-	size_t words = RUN_WORDS + n + p->slot_count;
-	w[0] = (uint64_t)(warm ? OP_WARM : OP_RUN) << 56 | words;
+	size_t words = RUN_WORDS + core_script(t->core, p->block, p->exit, p->insns, p->slots, p->next_ip, w + RUN_WORDS);
+	w[0] = (uint64_t)OP_RUN << 56 | words;
 	w[1] = (uint64_t)t;
-	w[2] = (uint64_t)p->block;
-	w[3] = p->exit | (uint64_t)p->insns << 16 | (uint64_t)n << 32;
-	w[4] = p->next_ip;
-	for (uint32_t i = 0; i < p->slot_count; i++)
-		w[RUN_WORDS + n + i] = p->slots[i];
 	e->fill += words;
-}
-
-void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
-{
-	queue(e, t, p, false);
 }
 
 void engine_warm(struct engine *e, struct rthread *t, const struct pending *p)
 {
-	queue(e, t, p, true);
+	size_t words = WARM_WORDS + p->slot_count;
+	if (__builtin_expect(words > ENGINE_CHUNK, 0)) {
+		engine_drain(e);
+		core_warm_block(t->core, p->block, p->exit, p->insns, p->slots, p->next_ip);
+		return;
+	}
+	uint64_t *w = reserve(e, words);
+	core_predict(t->core, p->block, p->exit, p->insns, p->next_ip);
+	w[0] = (uint64_t)OP_WARM << 56 | words;
+	w[1] = (uint64_t)t;
+	w[2] = (uint64_t)p->block;
+	w[3] = p->exit | (uint64_t)p->insns << 32;
+	memcpy(w + WARM_WORDS, p->slots, p->slot_count * sizeof *w);
+	e->fill += words;
 }
 
 static void simple(struct engine *e, enum op op, struct rthread *t)

@@ -31,7 +31,7 @@ int  engine_start(struct engine *e, const struct run_sink *sink, struct err *err
 void engine_stop(struct engine *e);		/* drained first */
 /* Waits until the cores have done all. */
 void engine_drain(struct engine *e);
-/* A block on t's core; predicts it here and now. */
+/* A block on t's core; predicted, and its script written, here and now. */
 void engine_run(struct engine *e, struct rthread *t, const struct pending *p);
 void engine_warm(struct engine *e, struct rthread *t, const struct pending *p);
 /* Another thread of the process runs: t's clock becomes the process's. */

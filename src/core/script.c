@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Makes scripts (script.h), and asks the predictors on the way: they see the branches in program order, whatever the time.
+ */
+#include "core/pipeline.h"
+#include "core/script.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { BRANCHES = 64 };		/* instructions of a block whose branches are predicted; those beyond are taken as predicted */
+
+unsigned core_executed(const struct iblock *b, unsigned exit, unsigned *insns)
+{
+	if (LIKELY(exit < b->exits && b->exit[exit].insns == *insns && b->exit[exit].jump != ST_JUMP_REPEAT && *insns <= b->insns && *insns))
+		return b->exit[exit].slots;
+	const struct st_exit_def *x = exit < b->exits ? &b->exit[exit] : NULL;
+	if (*insns > b->insns)
+		*insns = b->insns;
+	if (!*insns)
+		return 0;
+	const struct insn *last = &b->insn[*insns - 1];
+	if (!x || x->insns != *insns)		/* cut: whole instructions */
+		return last->first_slot + last->slots;
+	unsigned slots = x->slots;
+	if (x->jump == ST_JUMP_REPEAT && !(last->flags & INSN_REP))
+		--*insns;	/* tried again: it will come back and retire then */
+	return slots;
+}
+
+/* Which way branch i went, and what was predicted. */
+static inline __attribute__((always_inline)) uint64_t
+branch(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip, uint64_t *went)
+{
+	const struct insn *in = &b->insn[i];
+	uint64_t next = i + 1 < insns ? b->insn[i + 1].addr : next_ip, fallthrough = in->addr + in->len;
+	bool taken = script_taken(in, next);
+	uint64_t target = script_target(in, next), way = taken ? SCRIPT_TAKEN : 0;
+	struct bpred_outcome o;
+
+	*went = taken ? target : fallthrough;
+	if (UNLIKELY(in->flags & INSN_FAR))
+		return (uint64_t)SCRIPT_FAR << SCRIPT_FLAGS;
+	if (LIKELY(i < BRANCHES)) {
+		bpred_branch(c->bp, in->addr, in->flags, fallthrough, taken, target, &o);
+		way |= (o.mispredicted ? SCRIPT_MISPREDICTED : 0) | (o.wrong_target ? SCRIPT_WRONG_TARGET : 0) |
+		       (o.resteer ? SCRIPT_RESTEER : 0) | (uint64_t)o.bubble << (SCRIPT_BUBBLE - SCRIPT_FLAGS);
+	}
+	return way << SCRIPT_FLAGS;
+}
+
+/* The word of instruction i, which goes the general way. */
+static uint64_t general(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip)
+{
+	const struct insn *in = &b->insn[i];
+	uint64_t way = 0, went;
+	unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
+	if (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT) && in->uops && last < insns && b->insn[last].flags & INSN_BRANCH)
+		way = branch(c, b, last, insns, next_ip, &went);
+	return way | (uint64_t)i << SCRIPT_INDEX | STEP_GENERAL;
+}
+
+/* All accesses of an instruction were made, and the branch that it is fused with was executed. */
+static bool all_done(const struct step *s, unsigned insns, const uint64_t *slots, unsigned nslots)
+{
+	for (unsigned i = 0; i < s->steps; i++)
+		if (s[i].slot != UOP_NO_SLOT && (s[i].slot >= nslots || slots[s[i].slot] == ST_NOT_DONE))
+			return false;
+	return s->branch < insns;
+}
+
+size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip,
+                   uint64_t *out)
+{
+	unsigned nslots = core_executed(b, exit, &insns);
+	const struct plan *plan = LIKELY(b->core_plan != NULL) ? b->core_plan : core_plan_make(b);
+	uint64_t *w = out + 1;
+	bool any_general = false;
+
+	if (UNLIKELY(c->old.any || !plan)) {	/* no memory for it: slower, with the same results */
+		for (unsigned i = 0; i < insns; i++)
+			*w++ = general(c, b, i, insns, next_ip);
+		any_general = insns;
+	} else {
+		for (const struct step *s = plan->step; s->insn < insns; s++) {
+			if (UNLIKELY(s->flags & STEP_CHECK && !all_done(s, insns, slots, nslots)))
+				goto general;
+			*w = (uint64_t)s | s->kind;
+			switch (s->kind) {
+			case STEP_COMPUTE:
+			case STEP_COMPUTE_MORE:
+			case STEP_RENAME:
+			case STEP_ELIMINATED:
+				w++;
+				continue;
+			case STEP_LOAD:
+			case STEP_LOAD_MORE:
+			case STEP_LOAD_COMPUTE:
+			case STEP_LOAD_COMPUTE_MORE:
+			case STEP_STORE:
+				if (UNLIKELY(s->slot >= nslots || slots[s->slot] == ST_NOT_DONE))
+					goto general;
+				w[1] = slots[s->slot];
+				w += 2;
+				continue;
+			case STEP_BRANCH:
+				if (UNLIKELY(s->branch >= insns))
+					goto general;
+				*w |= branch(c, b, s->branch, insns, next_ip, &w[1]);
+				w += 2;
+				continue;
+			case STEP_LOAD_BRANCH:
+			case STEP_LOAD_BRANCH_MORE:
+				if (UNLIKELY(s->branch >= insns || s->slot >= nslots || slots[s->slot] == ST_NOT_DONE))
+					goto general;
+				w[1] = slots[s->slot];
+				*w |= branch(c, b, s->branch, insns, next_ip, &w[2]);
+				w += 3;
+				continue;
+			case STEP_NOTHING:
+				continue;
+			}
+general:
+			*w++ = general(c, b, s->insn, insns, next_ip);
+			any_general = true;
+			s += s->steps - 1;
+		}
+	}
+	out[0] = insns | (uint64_t)(w - out) << SCRIPT_WORDS;
+	*w++ = SCRIPT_END;
+	if (UNLIKELY(any_general)) {
+		*w++ = (uint64_t)b;
+		*w++ = next_ip;
+		*w++ = nslots | (uint64_t)insns << 32;
+		memcpy(w, slots, nslots * sizeof *w);
+		w += nslots;
+	}
+	return (size_t)(w - out);
+}
+
+void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip)
+{
+	uint64_t went;
+	core_executed(b, exit, &insns);
+	for (unsigned i = 0; i < insns && i < BRANCHES; i++)
+		if (b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR))
+			branch(c, b, i, insns, next_ip, &went);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * A script: what one execution of a block asks of the core, in words, made ahead of the core's time and maybe in another thread.
+ *
+ * All that does not depend on time is settled when it is made (core_script): which instructions were executed, which slots go
+ * the short way, the addresses of their accesses, where branches went and what the predictors said.
+ *
+ *   word 0      instructions executed, and above SCRIPT_WORDS how far the end is
+ *   a step      its address, its kind in the low bits; then the address of its access, if its kind has one, and where its
+ *               branch went, if its kind has one; of the branch's way enum script_branch, in the upper 16 bits
+ *   an instruction that goes the general way: its index above SCRIPT_INDEX, STEP_GENERAL in the low bits, its branch likewise
+ *   the end     SCRIPT_END; behind it, if there is such an instruction: the block, next_ip, the number of slot values and above bit 32 of
+ *   instructions, the slot values
+ */
+#ifndef CORE_SCRIPT_H
+#define CORE_SCRIPT_H
+#include "core/plan.h"
+
+enum { SCRIPT_END = STEP_NOTHING /* which is no step */, SCRIPT_KIND = 15, SCRIPT_INDEX = 6, SCRIPT_WORDS = 32, SCRIPT_FLAGS = 48, SCRIPT_BUBBLE = 56 };
+
+enum script_branch {		/* from bit SCRIPT_FLAGS on; from SCRIPT_BUBBLE on: fetch cycles lost */
+	SCRIPT_TAKEN = 1, SCRIPT_MISPREDICTED = 2, SCRIPT_WRONG_TARGET = 4, SCRIPT_RESTEER = 8, SCRIPT_FAR = 16 /* alone */,
+};
+/* A branch of which more is to be said than which way it went. */
+#define SCRIPT_UNUSUAL (~UINT64_C(0) << SCRIPT_FLAGS & ~((uint64_t)SCRIPT_TAKEN << SCRIPT_FLAGS))
+
+static inline const struct step *script_step(uint64_t word)	/* a user's address has 47 bits; a step's is a multiple of 64 */
+{
+	return (const struct step *)(word & ((UINT64_C(1) << SCRIPT_FLAGS) - 1) & ~UINT64_C(63));
+}
+
+static inline const uint64_t *script_end(const uint64_t *script)	/* what lies behind SCRIPT_END */
+{
+	return script + (*script >> SCRIPT_WORDS) + 1;
+}
+
+static inline bool script_says(uint64_t word, enum script_branch flag)
+{
+	return word >> SCRIPT_FLAGS & flag;
+}
+
+/* `next` is executed behind the branch, 0: unknown. */
+static inline bool script_taken(const struct insn *br, uint64_t next)
+{
+	return !(br->flags & INSN_COND) || (next && next != br->addr + br->len);
+}
+static inline uint64_t script_target(const struct insn *br, uint64_t next)
+{
+	return br->target ? br->target : next ? next : br->addr + br->len;
+}
+static inline uint64_t script_went(const struct insn *br, uint64_t next)
+{
+	return script_taken(br, next) ? script_target(br, next) : br->addr + br->len;
+}
+
+/* How many slot values an execution has, and how many instructions completed. */
+unsigned core_executed(const struct iblock *b, unsigned exit, unsigned *insns);
+#endif

@@ -3,7 +3,7 @@
 # Installs the Debian packages that building, running and testing softpmu needs, if any is missing.
 set -eu
 packages="gcc make libc6-dev libc6-dev-i386 gcc-multilib g++ valgrind libzydis-dev libpfm4-dev libdw-dev libelf-dev
-  libzstd-dev libiberty-dev libcmocka-dev linux-perf binutils bzip2 xz-utils gzip sqlite3 python3 perl clang-14 libclang-rt-14-dev mandoc zstd"
+  libzstd-dev libiberty-dev libcmocka-dev linux-perf binutils bzip2 xz-utils gzip sqlite3 python3 perl clang-14 libclang-rt-14-dev mandoc zstd pkg-config"
 
 missing=
 for p in $packages; do

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char help[] =
 "usage: softpmu msr [options]                        the registers of the PMU\n"
@@ -125,6 +126,15 @@ static void range_text(char *text, size_t bytes, unsigned high, unsigned low)
 	snprintf(text, bytes, high == low ? "[%u]" : "[%u:%u]", high, low);
 }
 
+/* The longest name's length, at least 18. */
+static int name_width(const struct spmu_field *f, size_t n)
+{
+	size_t width = 18;
+	for (size_t i = 0; i < n; i++)
+		width = strlen(f[i].name) > width ? strlen(f[i].name) : width;
+	return (int)width;
+}
+
 static void print_values(const struct spmu_field *f)
 {
 	for (size_t i = 0; i < f->values; i++)
@@ -183,7 +193,7 @@ static int layout(const struct spmu_model *m, const struct spmu *p, const struct
 		if (next > f[i].high && o.write == MSR_TAKEN)
 			status = print_reserved(m, r, (unsigned)next, f[i].high + 1u);
 		range_text(text, sizeof text, f[i].high, f[i].low);
-		printf("  %-9s  %-18s  %s\n", text, f[i].name, f[i].help);
+		printf("  %-9s  %-*s  %s\n", text, name_width(f, n), f[i].name, f[i].help);
 		print_values(&f[i]);
 		next = f[i].low - 1;
 	}
@@ -264,7 +274,7 @@ static int explain(const struct spmu_model *m, const struct spmu_msr *r, uint64_
 		}
 		range_text(text, sizeof text, f[i].high, f[i].low);
 		snprintf(number, sizeof number, width > 3 ? "%" PRIX64 "H" : "%" PRIu64, v);
-		printf("  %-9s  %-18s  %-8s  %s%s%s\n", text, f[i].name, number, f[i].help, meaning ? ": " : "", meaning ? meaning : "");
+		printf("  %-9s  %-*s  %-8s  %s%s%s\n", text, name_width(f, n), f[i].name, number, f[i].help, meaning ? ": " : "", meaning ? meaning : "");
 	}
 	if (json) {
 		fputs("], \"events\": [", stdout);
@@ -343,6 +353,7 @@ static void print_writes(const struct driver_writes *w, bool netburst, bool json
 	}
 }
 
+/* One group: 0, or an err_code after one printed line. */
 static int print_copy(const struct spmu_model *m, const struct request *q, const struct session_events *events, const struct driver_event *job, size_t n,
 	unsigned pmu, unsigned pmus, const uint64_t *period)
 {
@@ -359,7 +370,7 @@ static int print_copy(const struct spmu_model *m, const struct request *q, const
 	spmu_destroy(p);
 	if (rc) {
 		cli_error("%s", err.text);
-		return 1;
+		return rc;
 	}
 	if (q->json)
 		printf("%s\n{\"pmu\": %u, \"events\": [", pmu ? "," : "", pmu);
@@ -468,18 +479,23 @@ static bool number(const char *text, uint64_t *out)
 	return !errno && end != text && (h ? end == text + digits : !*end);
 }
 
+static const char *bare(const char *name)
+{
+	name += !strncasecmp(name, "MSR_", 4) ? 4 : 0;
+	return name + (!strncasecmp(name, "IA32_", 5) ? 5 : 0);
+}
+
 static int unknown(const struct core_config *core, const struct spmu_model *m, const char *name)
 {
 	static struct spmu_msr r[REGISTERS];
 	struct near near;
 	char text[256];
 	size_t n = spmu_msr_list(m, r, REGISTERS);
+	bool prefixed = bare(name) != name;
 	near_start(&near, name);
 	for (size_t i = 0; i < n && i < REGISTERS; i++) {
-		near_offer(&near, r[i].name, strlen(r[i].name));
-		const char *bare = strchr(r[i].name, '_');
-		if (bare && (!strncmp(r[i].name, "IA32", 4) || !strncmp(r[i].name, "MSR", 3)))
-			near_offer(&near, bare + 1, strlen(bare + 1));
+		const char *offer = prefixed ? r[i].name : bare(r[i].name);
+		near_offer(&near, offer, strlen(offer));
 	}
 	near_text(&near, "; nearest: ", text, sizeof text);
 	cli_error("the PMU %s has no register '%s'%s (softpmu msr --pmu %s)", core->pmu, name, text, core->pmu);

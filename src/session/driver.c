@@ -221,7 +221,7 @@ static const char *const p6_evtsel_names[] = { "PerfEvtSel0", "PerfEvtSel1" }, *
 static int p6_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out, struct err *err)
 {
 	uint64_t sel[2] = { 0 };
-	const char *name[2] = { "no event; enables both counters", "no event" };
+	char what[2][100] = { "no event", "no event" };
 	(void)m;
 	for (size_t i = 0; i < n; i++) {
 		if (e[i].pmu != pmu)
@@ -230,13 +230,13 @@ static int p6_setup(const struct spmu_model *m, const struct driver_event *e, si
 			return err_set(err, ERR_UNSUPPORTED, "'%s': a P6 has no AnyThread", e[i].event->name);
 		sel[e[i].counter] = e[i].evtsel | (e[i].user ? SPMU_EVTSEL_USR : 0) | (e[i].kernel ? SPMU_EVTSEL_OS : 0) |
 			(e[i].sampled ? SPMU_EVTSEL_INT : 0);
-		name[e[i].counter] = e[i].event->name;
+		snprintf(what[e[i].counter], sizeof what[0], "%.60s, %s%s", e[i].event->name, rings(&e[i]), e[i].sampled ? ", PMI on overflow" : "");
 	}
 	int rc = driver_write(out, err, p6_evtsel_names[0], MSR_P6_PERFEVTSEL0, 0, "EN is clear: no counter counts");
 	if (!rc)
-		rc = driver_write(out, err, p6_evtsel_names[1], MSR_P6_PERFEVTSEL1, sel[1], "%.60s", name[1]);
+		rc = driver_write(out, err, p6_evtsel_names[1], MSR_P6_PERFEVTSEL1, sel[1], "%s", what[1]);
 	if (!rc)
-		rc = driver_write(out, err, p6_evtsel_names[0], MSR_P6_PERFEVTSEL0, sel[0] | SPMU_EVTSEL_EN, "%.60s; EN starts both counters", name[0]);
+		rc = driver_write(out, err, p6_evtsel_names[0], MSR_P6_PERFEVTSEL0, sel[0] | SPMU_EVTSEL_EN, "%s; EN starts both", what[0]);
 	return rc;
 }
 

@@ -34,7 +34,28 @@ struct naive_msr {
 	uint64_t value;
 };
 
-struct naive_counter { uint64_t value, rest; bool previous, armed; };
+/* What a counter is set up to do. */
+struct naive_setup {
+	const struct pmu_expr *expr[16];	/* their sum */
+	unsigned exprs;
+	bool on;
+	unsigned who;		/* bits 0, 1: this thread's user and kernel; 2, 3: the other's */
+	unsigned threshold;	/* 0: plain */
+	bool below, edge;	/* count cycles in which the sum is below it, not at or above it; in which that begins */
+	bool gated;		/* `below` only while the thread runs */
+	unsigned clip;		/* largest amount a cycle, 0: any */
+	unsigned active;	/* NetBurst: bit k: count while k threads run */
+	unsigned while_in;	/* NetBurst: only in cycles in which such a thread runs */
+	bool interrupts;	/* an overflow asks for a PMI */
+	bool unsettled;
+};
+
+struct naive_counter {
+	uint64_t value;
+	bool previous;			/* edge detector */
+	bool changed;			/* set up anew since the last stretch, */
+	struct naive_setup last;	/* in which it was this */
+};
 
 struct naive {
 	const struct spmu_model *m;
@@ -53,23 +74,8 @@ struct naive {
 /* A record with absolute cycles: a uop's six stages, PMU_NEVER where it did not get; a signal's begin and end. */
 struct naive_record { struct spmu_record r; uint64_t at[6]; };
 
-/* What a counter is set up to do. */
-struct naive_setup {
-	const struct pmu_expr *expr[16];	/* their sum */
-	unsigned exprs;
-	bool on;
-	unsigned who;		/* bits 0, 1: this thread's user and kernel; 2, 3: the other's */
-	unsigned threshold;	/* 0: plain */
-	bool below, edge;	/* count cycles in which the sum is below it, not at or above it; in which that begins */
-	bool gated;		/* `below` only while the thread runs */
-	unsigned clip;		/* largest amount a cycle, 0: any */
-	unsigned active;	/* NetBurst: bit k: count while k threads run */
-	unsigned while_in;	/* NetBurst: only in cycles in which such a thread runs */
-	bool interrupts;	/* an overflow asks for a PMI */
-	bool unsettled;
-};
-
 void naive_setup(const struct naive *n, unsigned counter, struct naive_setup *s);
+void naive_changes(struct naive *n);	/* registers have changed */
 /* The first counter that is on and means nothing settled; -1: none. */
 int  naive_unsettled(const struct naive *n);
 bool naive_interrupts(const struct naive *n);	/* some counter may ask for a PMI */

@@ -167,7 +167,7 @@ static bool elsewhere(const struct naive *n, uint32_t a)
 	return false;
 }
 
-int naive_wrmsr(struct naive *n, uint32_t address, uint64_t value)
+static int write(struct naive *n, uint32_t address, uint64_t value)
 {
 	struct naive_msr *r = naive_find(n, address);
 	if (!r)
@@ -180,17 +180,22 @@ int naive_wrmsr(struct naive *n, uint32_t address, uint64_t value)
 	switch (r->kind) {
 	case NAIVE_NARROW:
 		c->value = (uint64_t)(int64_t)(int32_t)(uint32_t)value & naive_width(n, r->counter);
-		c->armed = false;
 		break;
 	case NAIVE_WIDE:
 		c->value = value;
-		c->armed = false;
 		break;
 	case NAIVE_CLEAR: n->status &= ~value; break;
 	case NAIVE_SET: n->status |= value; break;
 	default: r->value = value; break;
 	}
 	return SPMU_OK;
+}
+
+int naive_wrmsr(struct naive *n, uint32_t address, uint64_t value)
+{
+	int outcome = write(n, address, value);
+	naive_changes(n);
+	return outcome;
 }
 
 static uint64_t inuse(const struct naive *n)
@@ -234,6 +239,7 @@ void naive_adopt(struct naive *n, uint32_t address, uint64_t value)
 		r->value = value;
 	else if (r->kind == NAIVE_STATUS)
 		n->status = value;
+	naive_changes(n);
 }
 
 int naive_rdpmc(const struct naive *n, uint32_t index, unsigned cpl, uint64_t *value)

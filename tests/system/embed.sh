@@ -39,6 +39,15 @@ done
 ok "refused in one line" "$(./emulator-gcc "$events/p5.tsv" 2>&1 | grep -c "no event cycles on counter 0")" 1
 ok "no table, one line" "$(./emulator-gcc /dev/null 2>&1 | grep -c "^emulator: ")" 1
 
+# the page shows this very output, and every function of the header is in the library
+shown=$(./emulator-gcc "$events/skylake.tsv" | while read -r line; do grep -qF "    $line" "$TOP/docs/embedding.md" || grep -qF "  $line" "$TOP/docs/embedding.md" || echo "$line"; done)
+ok "docs/embedding.md shows what the example prints" "$shown" ""
+nm --defined-only "$prefix/lib/libsoftpmu.a" 2>/dev/null | sed -n 's/.* T //p' | sort -u >symbols
+missing=$(sed 's|/\*.*||' "$TOP/include/softpmu/pmu.h" | grep -oE '\bspmu_[a-z0-9_]+\(' | tr -d '(' | sort -u | comm -23 - symbols)
+ok "every function of pmu.h is in the library" "$missing" ""
+undocumented=$(sed -n 's/^\.F[nt] *"*\([a-z ]*\**" *\)*\(spmu_[a-z0-9_]*\).*/\2/p' "$TOP/docs/softpmu-pmu.3" | sort -u | comm -23 - symbols)
+ok "every function of the manual page is in the library" "$undocumented" ""
+
 # of the archive: members of src/pmu only; undefined symbols: the C library's
 drawn=$(sed -n 's/.*libsoftpmu\.a(\([a-z0-9_]*\)\.o).*/\1/p' map-gcc | sort -u)
 other=$(for o in $drawn; do [ -f "$TOP/src/pmu/$o.c" ] || echo "$o"; done)

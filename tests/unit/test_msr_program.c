@@ -5,6 +5,7 @@
 #include "pmu_fixture.h"
 #include "session/driver.h"
 #include "session/names.h"
+#include "session/session.h"
 
 static const char *const tables[] = { "p5", "p6", "netburst", "netburst-prescott", "yonah", "core2", "bonnell", "nehalem", "sandy-bridge", "ivy-bridge",
 	"haswell", "broadwell", "skylake", "ice-lake", "golden-cove" };
@@ -257,6 +258,128 @@ static void periods_that_no_counter_holds_are_refused(void **state)
 	spmu_model_free(m);
 }
 
+static void note_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, const struct spmu_batch *b)
+{
+	uint64_t *first = context;
+	(void)p, (void)b;
+	*first = *first ? *first : pmi->overflow_cycle;
+}
+
+static void the_nth_event_interrupts_on_every_family(void **state)
+{
+	static struct driver_writes w;
+	static struct stream s;
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		stream_inst(&s, 0x1000 + i, SPMU_IS(LOAD), SPMU_DID(L1D_MISS), 20 + i);
+	stream_signal(&s, SPMU_SIG_CYCLES, 0, 130, 1);
+	for (unsigned t = 0; t < TABLES; t++) {
+		struct spmu_model *m = fixture_model(tables[t]);
+		uint64_t first = 0;
+		const struct spmu_host host = { .context = &first, .pmi = note_pmi };
+		struct driver_event e = job_of(fixture_event(m, "instructions"));
+		e.sampled = true;
+		if (driver_for(m)->interrupts) {
+			struct spmu *p = set_up(m, &host, &e, 10, &w);
+			stream_send_all(&s, p);
+			if (first != 20 + 9)
+				fail_msg("%s: PMI for cycle %llu", tables[t], (unsigned long long)first);
+			spmu_destroy(p);
+		}
+		spmu_model_free(m);
+	}
+	stream_free(&s);
+}
+
+static uint8_t guest[0x4000];
+static int guest_read(void *context, uint64_t address, void *to, size_t bytes)
+{
+	(void)context;
+	if (address >= sizeof guest || bytes > sizeof guest - address)
+		return 1;
+	memcpy(to, guest + address, bytes);
+	return 0;
+}
+static int guest_write(void *context, uint64_t address, const void *from, size_t bytes)
+{
+	(void)context;
+	if (address >= sizeof guest || bytes > sizeof guest - address)
+		return 1;
+	memcpy(guest + address, from, bytes);
+	return 0;
+}
+
+/* With PEBS the writes make records, in a DS area that the driver has set up in memory, and no interrupt before its threshold. */
+static void precise_events_make_records(void **state)
+{
+	static const struct { const char *table, *event; uint64_t record; } table[] = {
+		{ "core2", "INST_RETIRED.ANY_P", 144 }, { "nehalem", "INST_RETIRED.ANY_P", 176 }, { "skylake", "MEM_LOAD_RETIRED.L1_MISS", 200 },
+		{ "golden-cove", "MEM_LOAD_RETIRED.L1_MISS", 32 }, { "netburst", "L1-dcache-load-misses", 144 },
+	};
+	static struct driver_writes w;
+	static struct stream s;
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		stream_inst(&s, 0x1000 + i, SPMU_IS(LOAD), SPMU_DID(L1D_MISS), 20 + i);
+	stream_signal(&s, SPMU_SIG_CYCLES, 0, 130, 1);
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct spmu_model *m = fixture_model(table[i].table);
+		const uint64_t area[8] = { 0, 0, 0, 0, 0x2000, 0x2000, 0x3000, 0x3000 };
+		uint64_t first = 0, index;
+		const struct spmu_host host = { .context = &first, .pmi = note_pmi, .read_memory = guest_read, .write_memory = guest_write, .mode64 = true };
+		struct driver_event e = job_of(fixture_event(m, table[i].event));
+		e.sampled = e.precise = true;
+		e.ds_area = 0x1000;
+		memset(guest, 0, sizeof guest);
+		memcpy(guest + 0x1000, area, sizeof area);
+		struct spmu *p = set_up(m, &host, &e, 10, &w);
+		stream_send_all(&s, p);
+		memcpy(&index, guest + 0x1028, sizeof index);
+		assert_int_equal(first, 0);
+		if (index <= 0x2000 || (index - 0x2000) % table[i].record)
+			fail_msg("%s: index %llx", table[i].table, (unsigned long long)index);
+		spmu_destroy(p);
+		spmu_model_free(m);
+	}
+	stream_free(&s);
+}
+
+/* What no session can count, but registers can be set up for. */
+static void registers_take_rings_pebs_and_events_that_are_not_modelled(void **state)
+{
+	static const struct { const char *text; bool user, kernel, precise; } table[] = {
+		{ "INST_RETIRED.ANY_P", true, false, false }, { "INST_RETIRED.ANY_P:k", false, true, false }, { "INST_RETIRED.ANY_P:uk", true, true, false },
+		{ "INST_RETIRED.ANY_P:kpp", false, true, true }, { "MACHINE_CLEARS.SMC:p", true, false, true },
+	};
+	struct spmu_model *m = fixture_model("skylake");
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct session_events e = { 0 };
+		struct err err = { 0 };
+		if (session_parse_registers(&e, m, NULL, table[i].text, &err))
+			fail_msg("%s: %s", table[i].text, err.text);
+		assert_int_equal(e.count, 1);
+		assert_int_equal(!e.event->exclude_user, table[i].user);
+		assert_int_equal(!e.event->exclude_kernel, table[i].kernel);
+		assert_int_equal(e.event->precise != 0, table[i].precise);
+		session_events_free(&e);
+		bool plain = table[i].user && !table[i].kernel && !table[i].precise;
+		assert_int_equal(!session_parse(&e, m, table[i].text, &err), plain);
+		session_events_free(&e);
+	}
+	for (size_t i = 0; i < spmu_model_events(m); i++) {
+		const struct spmu_event *row = spmu_model_event(m, i);
+		struct session_events e = { 0 };
+		if (!(row->flags & SPMU_EVENT_NOT_MODELLED))
+			continue;
+		assert_int_equal(session_parse_registers(&e, m, NULL, row->name, NULL), 0);
+		assert_ptr_equal(e.event->event, row);
+		session_events_free(&e);
+		assert_int_equal(session_parse(&e, m, row->name, NULL), ERR_UNSUPPORTED);
+	}
+	spmu_model_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,6 +389,9 @@ int main(void)
 		cmocka_unit_test(counters_are_preset_before_they_count),
 		cmocka_unit_test(pebs_is_set_up_where_it_exists_and_refused_where_not),
 		cmocka_unit_test(periods_that_no_counter_holds_are_refused),
+		cmocka_unit_test(the_nth_event_interrupts_on_every_family),
+		cmocka_unit_test(precise_events_make_records),
+		cmocka_unit_test(registers_take_rings_pebs_and_events_that_are_not_modelled),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,8 @@ build/fuzz/obj/%.o: %.c
 build/fuzz/lib.a: $(LIB_SRC:%.c=build/fuzz/obj/%.o)
 	rm -f $@ && ar rcs $@ $^
 build/fuzz/%: tests/fuzz/%.c build/fuzz/lib.a
-	$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $< build/fuzz/lib.a $(LDLIBS)
+	$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(CPPFLAGS) -o $@ $(filter %.c,$^) build/fuzz/lib.a $(LDLIBS)
+build/fuzz/fuzz_pmu_model: $(wildcard tests/fuzz/naive_*.c tests/fuzz/naive_*.h)
 bench: deps
 	@$(MAKE) --no-print-directory all programs
 	@bench/run.sh

@@ -75,7 +75,8 @@ static void explain_evtsel(const struct spmu_model *m, unsigned counter, uint64_
 	if (e->flags & SPMU_EVENT_NOT_MODELLED)
 		note(n, "this model cannot produce it, so it stays 0: %s", e->not_modelled);
 	if (!(e->pmc_mask >> counter & 1))
-		note(n, "counter %u cannot count it, so it stays 0; counters that can: %s", counter, e->pmc_mask ? numbers(e->pmc_mask, text, sizeof text) : "a fixed one only");
+		note(n, "counter %u cannot count it, so it stays 0; counters that can: %s", counter,
+			e->pmc_mask ? numbers(e->pmc_mask, text, sizeof text) : "a fixed one only");
 	if (!(value & (SPMU_EVTSEL_USR | SPMU_EVTSEL_OS)))
 		note(n, "neither USR nor OS: counts nothing");
 	if (p6 && counter == 1)

@@ -64,7 +64,8 @@ LAYOUT(msr_cesr,
 
 static const value rings[] = { { 0, "does not count" }, { 1, "ring 0" }, { 2, "rings 1 to 3" }, { 3, "all rings" } };
 LAYOUT(msr_fixed_ctrl,
-	F(32, 32, "FIXED_CTR%u_ADAPTIVE", "PEBS records of fixed counter %u hold the groups of MSR_PEBS_DATA_CFG", .each = EACH_FIXED, .step = 4, .when = ADAPTIVE),
+	F(32, 32, "FIXED_CTR%u_ADAPTIVE", "PEBS records of fixed counter %u hold the groups of MSR_PEBS_DATA_CFG",
+		.each = EACH_FIXED, .step = 4, .when = ADAPTIVE),
 	F(3, 3, "PMI%u", "interrupt when fixed counter %u overflows", .each = EACH_FIXED, .step = 4),
 	F(2, 2, "ANY%u", "AnyThread: fixed counter %u counts the core's other hardware threads, too", .each = EACH_FIXED, .step = 4, .when = ANY_THREAD),
 	F(1, 0, "ENABLE%u", "where fixed counter %u counts", VALUES(rings), .each = EACH_FIXED, .step = 4));
@@ -210,8 +211,8 @@ LAYOUT(msr_from,
 LAYOUT(msr_pair,
 	F(63, 32, "TO", "where the branch went"),
 	F(31, 0, "FROM", "address of the branch instruction"));
-static const value branch_types[] = { { 0, "JCC" }, { 1, "NEAR_IND_JMP" }, { 2, "NEAR_REL_JMP" }, { 3, "NEAR_IND_CALL" }, { 4, "NEAR_REL_CALL" }, { 5, "NEAR_RET" },
-	{ 8, "OTHER_BRANCH" } };
+static const value branch_types[] = { { 0, "JCC" }, { 1, "NEAR_IND_JMP" }, { 2, "NEAR_REL_JMP" }, { 3, "NEAR_IND_CALL" },
+	{ 4, "NEAR_REL_CALL" }, { 5, "NEAR_RET" }, { 8, "OTHER_BRANCH" } };
 LAYOUT(msr_info,
 	F(63, 63, "MISPRED", "the branch had been mispredicted"),
 	F(62, 62, "IN_TX", "in a transaction; there are none"),

@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct input { const uint8_t *at, *end; };
 
-enum { SCRIPTS = 4, LOG = 64 };
+enum { SCRIPTS = 4, OPS = 4, LOG = 64, CLEAR_STATUS = 1, UNMASK = 2 };
+struct script { struct { uint32_t msr; uint64_t value; } op[OPS]; unsigned ops, flags; };
 struct taken { uint64_t cycle, overflow_cycle, status; unsigned record; };
 struct log { struct taken at[LOG]; unsigned n; };
 
@@ -27,7 +28,7 @@ struct pair {
 	struct naive_record r[NAIVE_RECORDS];
 	unsigned records, cut[NAIVE_RECORDS], cuts;	/* batches begin at cut[] */
 	unsigned sent;			/* records before the batch in hand */
-	uint8_t script[SCRIPTS][8];	/* what the handler does */
+	struct script script[SCRIPTS];	/* what the handler does */
 	struct log log, naive_log;
 	const struct spmu_model *m;
 	struct spmu *p;
@@ -142,7 +143,7 @@ static void program(struct pair *q)
 	if (more & 64) {
 		for (unsigned i = 0; i < q->n.msrs; i++)
 			if (q->n.msr[i].counter == pmc && (q->n.msr[i].kind == NAIVE_NARROW || (q->n.msr[i].kind == NAIVE_WIDE && !q->n.version))) {
-				both_wrmsr(q, q->n.msr[i].address, (UINT64_C(0) - 1 - (take(&q->in, 1) & 31)) & naive_width(&q->n, pmc));
+				both_wrmsr(q, q->n.msr[i].address, (UINT64_C(0) - 1 - (take(&q->in, 1) & 15)) & naive_width(&q->n, pmc));
 				break;
 			}
 	}
@@ -216,6 +217,93 @@ static void send(struct pair *q, unsigned from, unsigned to, uint64_t base, uint
 	spmu_consume(q->p, &b);
 }
 
+/* ---- interrupts --------------------------------------------------------------------------------------------------------- */
+
+static void note(struct log *l, uint64_t cycle, uint64_t overflow_cycle, uint64_t status, unsigned record)
+{
+	if (l->n < LOG)
+		l->at[l->n] = (struct taken){ cycle, overflow_cycle, status, record };
+	l->n++;
+}
+
+static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, const struct spmu_batch *b)
+{
+	struct pair *q = context;
+	const struct script *s = &q->script[q->log.n % SCRIPTS];
+	(void)b;
+	TRACE("  PMU: interrupt at %llu (%llu) record %u behind %u status %llx\n", (unsigned long long)pmi->cycle,
+		(unsigned long long)pmi->overflow_cycle, q->sent + pmi->record, pmi->behind, (unsigned long long)pmi->status);
+	note(&q->log, pmi->cycle, pmi->overflow_cycle, pmi->status, q->sent + pmi->record);
+	if (s->flags & UNMASK)
+		spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x400);
+	if (s->flags & CLEAR_STATUS)
+		spmu_wrmsr(p, 0x390, pmi->status);
+	for (unsigned i = 0; i < s->ops; i++)
+		if (spmu_wrmsr(p, s->op[i].msr, s->op[i].value) != SPMU_OK)
+			differ(q, "WRMSR in the handler", s->op[i].msr, s->op[i].value, 0);
+}
+
+static void on_naive_pmi(void *context, struct naive *n, uint64_t cycle, uint64_t overflow_cycle, unsigned record)
+{
+	struct pair *q = context;
+	const struct script *s = &q->script[q->naive_log.n % SCRIPTS];
+	uint64_t status = n->version >= 2 ? n->status : 0;
+	TRACE("  naive: interrupt at %llu (%llu) record %u status %llx\n", (unsigned long long)cycle, (unsigned long long)overflow_cycle, record,
+		(unsigned long long)status);
+	note(&q->naive_log, cycle, overflow_cycle, status, record);
+	if (s->flags & UNMASK)
+		naive_apic_write(n, SPMU_APIC_LVT_PC, 0x400);
+	if (s->flags & CLEAR_STATUS)
+		naive_wrmsr(n, 0x390, status);
+	for (unsigned i = 0; i < s->ops; i++)
+		naive_wrmsr(n, s->op[i].msr, s->op[i].value);
+}
+
+/* What the handler will do in this stretch: reload counters, stop and start them, count something else. */
+static void write_scripts(struct pair *q)
+{
+	static struct naive try;
+	bool edges = naive_edges(&q->n);
+	for (unsigned k = 0; k < SCRIPTS; k++) {
+		struct script *s = &q->script[k];
+		unsigned what = (unsigned)take(&q->in, 1);
+		s->flags = (what & 7 ? UNMASK : 0) | (what & 8 ? 0 : CLEAR_STATUS);
+		s->ops = 0;
+		for (unsigned j = 0; j < what >> 5 && s->ops < OPS; j++) {
+			unsigned kind = (unsigned)take(&q->in, 1), arg = (unsigned)take(&q->in, 1), pmc = (kind >> 3) % q->n.gp;
+			uint32_t msr = q->n.msr[0].address;
+			uint64_t value;
+			if (edges || (kind & 3) < 2) {
+				msr = q->n.version || msr == 0x186 ? 0xc1 + pmc : 0x300 + pmc;
+				value = UINT64_C(0) - 1 - (arg & 63);
+				value &= naive_width(&q->n, pmc);
+			} else if ((kind & 3) == 2 && q->n.version >= 2) {
+				msr = 0x38f;
+				value = naive_reg(&q->n, msr) ^ UINT64_C(1) << arg % q->n.gp;
+			} else if (q->n.version || msr == 0x186) {
+				const struct pmu_row *row = &q->m->row[(arg << 4 | kind >> 4) % q->m->rows];
+				struct naive_setup setup;
+				msr = 0x186 + pmc;
+				value = row->public.event | (uint64_t)row->public.umask << 8 | SPMU_EVTSEL_CMASK(row->public.cmask) | SPMU_EVTSEL_USR |
+					SPMU_EVTSEL_OS | (row->public.inv ? SPMU_EVTSEL_INV : 0) | (q->n.version || !pmc ? SPMU_EVTSEL_EN : 0) |
+					(arg & 1 ? SPMU_EVTSEL_INT : 0);
+				try = q->n;
+				if (naive_wrmsr(&try, msr, value) != SPMU_OK || naive_unsettled(&try) >= 0)
+					continue;
+				naive_wrmsr(&try, 0x38f, ~UINT64_C(0));
+				naive_setup(&try, pmc, &setup);
+				if (setup.unsettled || setup.threshold)
+					continue;
+			} else {
+				continue;
+			}
+			s->op[s->ops].msr = msr;
+			s->op[s->ops++].value = value;
+			TRACE("  script %u: %X <- %llX\n", k, msr, (unsigned long long)value);
+		}
+	}
+}
+
 /* A stretch of running: uops in program order, signals among them, cut into batches; then all is known. */
 static void stretch(struct pair *q)
 {
@@ -223,7 +311,7 @@ static void stretch(struct pair *q)
 		{ SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(TAKEN) }, { SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(MISPREDICTED) }, { SPMU_IS(STORE_ADDR), 0 },
 		{ SPMU_IS(BRANCH) | SPMU_IS(RET), SPMU_DID(TAKEN) }, { SPMU_IS(DIVIDE) | SPMU_IS(MULTIPLY), 0 } };
 	enum spmu_pmu_family family = spmu_model_family(q->m);
-	bool single = naive_interrupts(&q->n), alone = naive_freezes(&q->n), inside[2] = { 0 };
+	bool single = naive_interrupts(&q->n), whole = naive_interrupts_late(&q->n), alone = naive_freezes(&q->n), inside[2] = { 0 };
 	unsigned head = (unsigned)take(&q->in, 1), items = (unsigned)take(&q->in, 1) & 63, cpl[2] = { head & 1 ? 0 : 3, head & 2 ? 0 : 3 };
 	bool two = head & 4 && !single && (family == SPMU_FAMILY_ARCH || family == SPMU_FAMILY_NETBURST);
 	uint64_t from = q->now, fetch = from + 2, retired[2] = { from + 2, from + 2 }, counted[2] = { from + 2, from + 2 }, top = from + 2, ip = 0x1000;
@@ -274,7 +362,7 @@ static void stretch(struct pair *q)
 			for (unsigned k = 0; k < 6; k++)
 				top = at[k] != PMU_NEVER && at[k] > top ? at[k] : top;
 		}
-		if (kind & 64 && (kind & 3) != 2 && !(kind & 12)) {	/* the batch ends here, with cycles up to its last retirement */
+		if (kind & 64 && (kind & 3) != 2 && !(kind & 12) && !whole) {	/* the batch ends here, with cycles up to its last retirement */
 			for (unsigned t = 0; t < 1u + two; t++)
 				if (retired[t] > counted[t]) {
 					add_signal(q, SPMU_SIG_CYCLES, cpl[t], t ^ q->n.hw_thread, counted[t], retired[t], 1);
@@ -290,9 +378,8 @@ static void stretch(struct pair *q)
 			add_signal(q, SPMU_SIG_CYCLES, cpl[t], t ^ q->n.hw_thread, counted[t], end, 1);
 	}
 	uint64_t to = top + 3, base = from;
-	for (unsigned k = 0; k < SCRIPTS; k++)
-		for (unsigned b = 0; single && b < 8; b++)
-			q->script[k][b] = (uint8_t)take(&q->in, 1);
+	if (single)
+		write_scripts(q);
 	q->log.n = q->naive_log.n = 0;
 	TRACE("stretch: %u records, %u batches, cycles %llu to %llu%s\n", q->records, q->cuts, (unsigned long long)from, (unsigned long long)to,
 		two ? ", two threads" : "");
@@ -412,11 +499,18 @@ static void run(const struct spmu_model *m, const uint8_t *data, size_t size)
 	q->m = m;
 	unsigned shape = (unsigned)take(&q->in, 1);
 	q->host = (struct spmu_host){ .context = q, .hw_thread = shape & 1, .siblings = shape & 6 ? 1 : 2 };
+	q->host.pmi = shape & 128 ? NULL : on_pmi;
 	q->now = 1000;
 	if (spmu_create(&q->p, m, &q->host))
 		abort();
 	q->saved = malloc(spmu_state_bytes(q->p));
 	naive_init(&q->n, m, &q->host);
+	q->n.pmi = q->host.pmi ? on_naive_pmi : NULL;
+	q->n.context = q;
+	if (!(shape & 64)) {	/* an NMI, not masked */
+		spmu_apic_write(q->p, SPMU_APIC_LVT_PC, 0x400);
+		naive_apic_write(&q->n, SPMU_APIC_LVT_PC, 0x400);
+	}
 	compare_all(q);
 	while (q->in.at < q->in.end) {
 		unsigned op = (unsigned)take(&q->in, 1) % 32;

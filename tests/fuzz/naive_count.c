@@ -225,18 +225,6 @@ int naive_unsettled(const struct naive *n)
 	return -1;
 }
 
-bool naive_interrupts(const struct naive *n)
-{
-	struct naive_setup s;
-	for (unsigned i = 0; i < NAIVE_COUNTERS; i++)
-		if (exists(n, i)) {
-			naive_setup(n, i, &s);
-			if (s.interrupts)
-				return true;
-		}
-	return false;
-}
-
 bool naive_freezes(const struct naive *n)
 {
 	return n->version >= 2 && naive_reg(n, 0x1d9) & BIT(12);
@@ -327,6 +315,33 @@ static bool at_retirement(const struct naive *n, const struct naive_setup *s)
 				return false;
 		}
 	return s->exprs && !s->threshold && !s->edge && !s->while_in && (!s->active || s->active == 7);
+}
+
+static bool some(const struct naive *n, bool interrupts, bool late, bool edge)
+{
+	struct naive_setup s;
+	for (unsigned i = 0; i < NAIVE_COUNTERS; i++)
+		if (exists(n, i)) {
+			naive_setup(n, i, &s);
+			if ((!interrupts || s.interrupts) && (!late || !at_retirement(n, &s)) && (!edge || s.edge))
+				return true;
+		}
+	return false;
+}
+
+bool naive_interrupts(const struct naive *n)
+{
+	return some(n, true, false, false);
+}
+
+bool naive_interrupts_late(const struct naive *n)
+{
+	return some(n, true, true, false);
+}
+
+bool naive_edges(const struct naive *n)
+{
+	return some(n, false, false, true);
 }
 
 /* The counter's increment in cycle c. */

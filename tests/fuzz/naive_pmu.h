@@ -79,6 +79,8 @@ void naive_changes(struct naive *n);	/* registers have changed */
 /* The first counter that is on and means nothing settled; -1: none. */
 int  naive_unsettled(const struct naive *n);
 bool naive_interrupts(const struct naive *n);	/* some counter may ask for a PMI */
+bool naive_interrupts_late(const struct naive *n);	/* and that one is not counted at retirement */
+bool naive_edges(const struct naive *n);		/* some counter detects edges */
 bool naive_freezes(const struct naive *n);
 /* All that happens in cycles [from, to); records end below `to`, own thread's uops in order of retirement. */
 void naive_run(struct naive *n, const struct naive_record *r, unsigned records, uint64_t from, uint64_t to);

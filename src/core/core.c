@@ -14,6 +14,7 @@
 #include "core/inorder.h"
 #include "core/netburst.h"
 #include "core/p6.h"
+#include "core/partial.h"
 #include "core/step.h"
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,8 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 
 	if (LIKELY(c->fe.path != FE_MS))	/* else a REP instruction that goes on */
 		frontend_insn(c, in, in->addr);
+	if (UNLIKELY(c->pa.on))
+		partial_insn(c, in, first, uops);
 	emit_room(&c->e);
 	do {				/* a slot */
 		const struct uop *u = next, *slot_begin = next;
@@ -347,6 +350,8 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 		if (UNLIKELY(u->kind == UOP_SERIALIZE))
 			rn->barrier = max64(rn->barrier, c->e.now + 1);
 	} while (next < end);
+	if (UNLIKELY(c->pa.stall))
+		partial_done(c);
 	if (LIKELY(!w.stays))
 		c->e.instructions += 1 + (uint32_t)(next[-1].is >> SPMU_IS_INST_END2 & 1);
 	if (UNLIKELY(first->is & SPMU_IS(PAUSE)))
@@ -551,6 +556,7 @@ static void reset(struct core *c, uint64_t cycle)
 	lsq_reset(c, cycle);
 	older_reset(c);
 	eliminate_reset(c);
+	partial_reset(c);
 	c->by = (struct bypass){ .delay = c->config.bypass_delay, .ports = c->config.bypass_ports, .fp_add = c->config.bypass_fp_add };
 	c->retire_next = cycle << RETIRE_SHIFT;
 	c->rep.active = c->rep.pending = false;

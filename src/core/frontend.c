@@ -157,6 +157,12 @@ static inline void dsb_line(struct core *c, bool wide)
 	}
 }
 
+/* Its places in a line of the uop cache and in the decoders: before rename takes slots apart. */
+static unsigned places(const struct insn *in)
+{
+	return !(in->flags & INSN_REP) && in->decode_slots ? in->decode_slots : in->issue_slots ? in->issue_slots : 1u;
+}
+
 /* The decoders' output of one instruction goes into the uop cache. */
 static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 {
@@ -173,7 +179,7 @@ static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 		return;
 	}
 	const bool wide = in->flags & c->fe.wide;
-	unsigned slots = (in->issue_slots ? in->issue_slots : 1u) + wide;
+	unsigned slots = places(in) + wide;
 	bool alone = in->flags & INSN_MS || slots > f->dsb_line_uops;
 	unsigned line = !e || !e->lines || alone || e->last + slots > f->dsb_line_uops;
 	if (e && e->lines + line > f->dsb_window_lines) {	/* more than a window may hold: starts over */
@@ -232,6 +238,13 @@ static void fetch_lines(struct core *c, const struct insn *in)
 	}
 }
 
+/* Its opcode ends a fetch block: predecode stalls as if an immediate changed its length. */
+static bool late_length(const struct core *c, const struct insn *in)
+{
+	uint64_t end = (UINT64_C(1) << c->fe.fetch_log2) - 1;
+	return !(in->flags & INSN_REP) && in->late_length && c->config.mite_false_lcp && ((in->addr + in->prefixes) & end) == end;
+}
+
 static void decode(struct core *c, const struct insn *in)
 {
 	const struct core_config *f = &c->config;
@@ -259,7 +272,7 @@ static void decode(struct core *c, const struct insn *in)
 		fe->pd++;
 		fe->pd_count = 1;
 	}
-	if (in->flags & INSN_LCP) {
+	if (in->flags & INSN_LCP || late_length(c, in)) {
 		emit_signal(&c->e, SPMU_SIG_LCP_STALL, fe->pd, fe->pd + f->mite_lcp_penalty, 1);
 		fe->pd += f->mite_lcp_penalty;
 	}
@@ -267,7 +280,7 @@ static void decode(struct core *c, const struct insn *in)
 	unsigned slots;
 	bool complex;
 group:
-	slots = in->issue_slots ? in->issue_slots : 1;
+	slots = places(in);
 	complex = slots > 1 || in->flags & (INSN_COMPLEX | INSN_MS);
 	if (fe->pd > fe->cycle) {
 		fe->cycle = fe->pd;

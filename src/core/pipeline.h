@@ -148,6 +148,17 @@ struct bypass {
 	uint64_t made[32];	/* of each vector register: ready cycle << 2 | enum uop_domain */
 };
 
+/* --- pieces of registers (partial.h) --- */
+struct partial {		/* sets of RAX, RCX, RDX, RBX, a bit each */
+	bool on, apart, general;	/* general: no script goes the short way */
+	uint8_t ahead;		/* high bytes apart, as of the last script made */
+	uint8_t dirty;		/* likewise of the last instruction run; partial.stall: bytes */
+	uint8_t byte, zeroed;	/* bytes that the instruction under way writes; registers cleared */
+	uint8_t latency, stall;
+	uint16_t ports;
+	uint64_t below[4], retired[4];	/* when the rest of the register was ready; when the byte's writer retired */
+};
+
 /* --- load and store queues --- */
 enum { SQ_BUCKETS = 512, MDP_ENTRIES = 256, PAIRS = 1024, BANK_RING = 64, SQ_INDEXED = 64 /* bytes of a store that the buckets follow */ };
 
@@ -223,6 +234,7 @@ struct core {
 	struct lsq q;
 	struct rep rep;
 	struct older old;
+	struct partial pa;
 	struct eliminate el;
 	struct bypass by;
 	struct core_config config;

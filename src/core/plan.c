@@ -17,12 +17,22 @@ static bool branches(const struct uop *u)
 	return u->kind == UOP_BRANCH && u->ports && !(u->busy > 1 && u->unit) && !u->size;
 }
 
+/* Names AH, CH, DH or BH as a register of its own (partial.h). */
+static bool names_high(const struct uop *u)
+{
+	const uint8_t reg[] = { u->src[0], u->src[1], u->src[2], u->dst[0], u->dst[1], u->dst[2] };
+	for (unsigned i = 0; i < sizeof reg; i++)
+		if (reg[i] >= REG_HIGH)
+			return true;
+	return false;
+}
+
 /* Shape of the slot that uops u[0..n-1] are. */
 static enum step_kind shape(const struct uop *u, unsigned n)
 {
 	const uint64_t special = SPMU_IS(LOCK) | SPMU_IS(PREFETCH_SW) | SPMU_IS(PAUSE);
 	for (unsigned i = 0; i < n; i++)
-		if (u[i].flags & (UOP_MS | UOP_GROUP) || u[i].is & special || u[i].src[3])
+		if (u[i].flags & (UOP_MS | UOP_GROUP) || u[i].is & special || u[i].src[3] || names_high(&u[i]))
 			return STEP_GENERAL;
 	if (n == 1) {
 		if (u->kind == UOP_ELIMINATED || u->kind == UOP_NOP)

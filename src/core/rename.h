@@ -7,7 +7,7 @@
  * IDQ_BUBBLE counts the slots that stay empty while the front end has nothing and nothing else stops allocation;
  * each RESOURCE_STALL_* covers the cycles in which a slot that has been delivered waits for that resource.
  * Between a mispredicted branch and its recovery no slot is accounted for: on the machine the wrong path is there.
- * What rename does itself: eliminate.h.  Leaves out: physical register files, partial-register merges.
+ * What rename does itself: eliminate.h, partial.h.  Leaves out: physical register files.
  */
 #ifndef CORE_RENAME_H
 #define CORE_RENAME_H

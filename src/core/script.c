@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Makes scripts (script.h), and asks the predictors on the way: they see the branches in program order, whatever the time.
  */
-#include "core/pipeline.h"
+#include "core/partial.h"
 #include "core/script.h"
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +55,8 @@ static uint64_t general(struct core *c, const struct iblock *b, unsigned i, unsi
 	unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
 	if (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT) && in->uops && last < insns && b->insn[last].flags & INSN_BRANCH)
 		way = branch(c, b, last, insns, next_ip, &went);
+	if (c->pa.apart)
+		partial_ahead(c, in, b->uop + in->first_uop);
 	return way | (uint64_t)i << SCRIPT_INDEX | STEP_GENERAL;
 }
 
@@ -75,7 +77,7 @@ size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned ins
 	uint64_t *w = out + 1;
 	bool any_general = false;
 
-	if (UNLIKELY(c->old.any || !plan)) {	/* no memory for it: slower, with the same results */
+	if (UNLIKELY(c->pa.general || !plan)) {	/* no memory for it: slower, with the same results */
 		for (unsigned i = 0; i < insns; i++)
 			*w++ = general(c, b, i, insns, next_ip);
 		any_general = insns;
@@ -121,6 +123,11 @@ size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned ins
 general:
 			*w++ = general(c, b, s->insn, insns, next_ip);
 			any_general = true;
+			if (UNLIKELY(c->pa.ahead)) {	/* and so does what follows */
+				for (unsigned i = s->insn + 1; i < insns; i++)
+					*w++ = general(c, b, i, insns, next_ip);
+				break;
+			}
 			s += s->steps - 1;
 		}
 	}

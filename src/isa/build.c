@@ -6,7 +6,7 @@
  * load and the computing uop are taken apart at issue where the core does so (@unlaminate; Optimization Manual,
  * "Micro-op Queue and the Loop Stream Detector": un-lamination).  Inside an instruction values travel in temporaries.
  *
- * Left out: stack-pointer synchronisation uops, assists, merging of high-byte registers as uops of their own.
+ * Left out: stack-pointer synchronisation uops, assists.  Merging of high-byte registers: core/partial.h.
  */
 #include "isa/build.h"
 #include <string.h>
@@ -255,16 +255,25 @@ static void build_string(struct build *c, bool rep, unsigned size)
 	unsigned i = 0;
 	for (; i < c->row->startup; i++)
 		emit_spec(c, &s[i], true);
-	c->in->rep_first = (uint8_t)(c->b->n - c->first);
-	c->in->rep_chunk = c->row->chunk;
+	if (rep) {
+		c->in->rep_first = (uint8_t)(c->b->n - c->first);
+		c->in->rep_chunk = c->row->chunk;
+	}
 	uint8_t loaded = REG_NONE;
 	for (int m = 0; m < 2; m++) {
 		struct mem mem = { .plain = 1, .base = shape[which][m].base, .size = (uint16_t)size };
 		if (shape[which][m].read) {
-			uint8_t dest = which == 3 ? rax : build_new_temp(c);
+			const struct row *merge = isa_row(c->isa, CLASS_mov, size == 1 ? WIDTH_8 : WIDTH_16, FORM_LOAD);
+			bool merges = which == 3 && size < 4 && merge->count == 1;
+			uint8_t dest = which == 3 && !merges ? rax : build_new_temp(c);
 			struct uop *u = build_load(c, &mem, dest, true);
-			if (u && which == 3 && size < 4)
+			if (merges && (u = emit_spec(c, &c->isa->specs[merge->first], false))) {	/* as MOV al, m */
+				build_add_source(u, dest);
 				build_add_source(u, rax);
+				build_add_dest(u, rax);
+			} else if (u && which == 3 && size < 4) {
+				build_add_source(u, rax);
+			}
 			if (which != 3 && c->n_loaded < sizeof c->loaded)
 				c->loaded[c->n_loaded++] = loaded = dest;
 		}
@@ -372,7 +381,7 @@ static bool is_eliminated_copy(const struct build *c)
 {
 	const struct isa_options *o = &c->isa->o;
 	return (c->row->flags & ROW_ELIM) && (o->moves || (o->vector_moves && c->o.src[0] >= REG_VEC)) && c->o.form == FORM_REG && c->o.n_src == 1 && c->o.n_dst == 1 &&
-	       !c->o.n_merge && c->o.src[0] != c->o.dst[0];
+	       !c->o.n_merge && !c->o.high && c->o.src[0] != c->o.dst[0];
 }
 
 /* ADD, SUB, INC, DEC and LEA that only add a constant to a 64-bit register, where the table says that rename does it: the constant. */
@@ -556,8 +565,19 @@ static void finish(struct build *c, bool microcode)
 	in->first_uop = (uint16_t)c->first;
 	in->uops = (uint8_t)n;
 	in->issue_slots = (uint8_t)slots;
+	slots -= c->apart;
+	if (!(in->flags & INSN_REP)) {
+		in->decode_slots = (uint8_t)slots;
+		in->whole = c->o.whole;
+	}
 	in->row = (uint16_t)((c->form ? c->form : c->row) - c->isa->rows);
 	in->flags |= (uint16_t)((microcode ? INSN_MS : 0) | (slots > 1 ? INSN_COMPLEX : 0));
+}
+
+static bool zeroes(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
+{
+	return (zi->mnemonic == ZYDIS_MNEMONIC_XOR || zi->mnemonic == ZYDIS_MNEMONIC_SUB) && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       op[1].type == ZYDIS_OPERAND_TYPE_REGISTER && op[0].reg.value == op[1].reg.value && zi->operand_width >= 32;
 }
 
 static bool has_serialize(const struct build *c)
@@ -601,6 +621,7 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 		c.o.flags_read = 0;
 	if (b->isa->o.zero_idioms && is_idiom(b->isa, zi, op, &ones)) {
 		c.o.n_src = c.o.n_merge = 0;
+		c.o.whole &= 0xf0;
 		if (!ones && b->isa->idioms == IDIOMS_ALL && ZydisRegisterGetClass(op[0].reg.value) != ZYDIS_REGCLASS_MMX)
 			c.row = isa_row(b->isa, CLASS_zero_idiom, c.o.width, FORM_REG);
 	}
@@ -634,8 +655,10 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 	} else {
 		build_generic(&c, locked);
 		bool apart = keeps_apart(&c, zi, op);
-		if ((apart || unlaminates(&c, op)) && b->n - c.first >= 2 && b->uop[c.first].kind == UOP_LOAD)
+		if ((apart || unlaminates(&c, op)) && b->n - c.first >= 2 && b->uop[c.first].kind == UOP_LOAD) {
+			c.apart = b->isa->o.laminated && !apart && !(b->uop[c.first + 1].flags & UOP_SLOT) && !b->isa->no_microfusion;
 			b->uop[c.first + 1].flags |= UOP_SLOT;
+		}
 		else if (apart && b->n - c.first == 2 && b->uop[c.first].kind == UOP_STORE_ADDR) {
 			b->uop[c.first].ports = build_memory_spec(&c, CLASS_store_address_index, CLASS_store_address_index, false)->ports;
 			b->uop[c.first + 1].flags |= UOP_SLOT;
@@ -647,10 +670,13 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 		set_domain(&c);
 	if (b->isa->o.renamed_loads || b->isa->o.banked_loads)
 		set_loads(&c, op, zi->operand_count_visible);
+	in->flags |= (uint16_t)(is & SPMU_IS(STRING_REP) ? INSN_REP : 0);
 	finish(&c, (c.row->flags & ROW_MS) || (is & SPMU_IS(STRING_REP)));
+	if (b->n > c.first && zeroes(zi, op))
+		b->uop[c.first].flags |= UOP_ZEROES;
 	if (is_branch && b->n > c.first)
 		b->uop[b->n - 1].is |= is_branch;
-	in->flags |= (uint16_t)((is & SPMU_IS(STRING_REP) ? INSN_REP : 0) | (has_serialize(&c) ? INSN_SERIALIZE : 0));
+	in->flags |= (uint16_t)(has_serialize(&c) ? INSN_SERIALIZE : 0);
 }
 
 void isa_build_unknown(struct builder *b, struct slot_cursor *slots, struct insn *in)

@@ -29,6 +29,7 @@ struct build {			/* one instruction */
 	uint8_t late[12], n_late;	/* sources that found no room yet */
 	uint8_t result;		/* what a store stores */
 	bool sources_read, fusable;
+	bool apart;		/* rename takes one of its slots apart */
 	unsigned elements;	/* of a gather */
 };
 

@@ -178,6 +178,13 @@ static bool is_lcp(const ZydisDecodedInstruction *zi)
 	       zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
 }
 
+/* Group F7H with 66H: only the byte behind the opcode says whether a 16-bit immediate follows (TEST) or none. */
+static bool has_late_length(const ZydisDecodedInstruction *zi)
+{
+	return zi->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && zi->opcode == 0xf7 && zi->operand_width == 16 && !zi->raw.imm[0].size &&
+	       zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
+}
+
 /* A line of the uop cache has 32 bits a uop for constants, and shares them: a 64-bit immediate takes two places, and so does a
  * memory operand with an immediate that does not fit 16 bits (A. Fog, "The microarchitecture of Intel, AMD and VIA CPUs", uop
  * cache of Sandy Bridge). */
@@ -322,7 +329,8 @@ static void decode_block(struct builder *b, int word_bytes, const struct st_bloc
 			enum isa_class cls = isa_classify(&zi, op, &substitute);
 			bool adjacent = i && insn[i - 1].addr + insn[i - 1].len == in->addr && in->addr % 64;
 			branch_flags(in, cls, &zi, op, mask);
-			in->prefixes = prefixes(&zi);
+			in->prefixes = prefixes(&zi) & 15;
+			in->late_length = has_late_length(&zi);
 			if (is_lcp(&zi))
 				in->flags |= INSN_LCP;
 			if (is_wide(&zi, op))

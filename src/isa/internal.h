@@ -113,6 +113,8 @@ struct operands {
 	uint8_t n_src, n_merge, n_late, n_dst, n_mem;
 	uint8_t flags_read, flags_written;	/* 1 REG_FLAGS, 2 REG_CARRY */
 	uint8_t partial;	/* writes a piece of a general-purpose register */
+	uint8_t high;		/* reads or writes AH, CH, DH or BH */
+	uint8_t whole;		/* insn.whole */
 	struct mem mem[3];
 	uint8_t width, form;
 };

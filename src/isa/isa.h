@@ -32,7 +32,8 @@ enum isa_reg {
 	REG_MXCSR = 59, REG_X87_STATUS = 60,
 	REG_SEGMENT = 61, REG_MASK = 62 /* 8 */,
 	REG_TEMP = 70,		/* 8 temporaries within an instruction */
-	REG_COUNT = 80
+	REG_HIGH = 80,		/* 4: AH, CH, DH, BH, if they are renamed apart (isa_options.high_bytes; core/partial.h) */
+	REG_COUNT = 84
 };
 
 enum uop_kind {
@@ -54,7 +55,7 @@ enum uop_flags {
 	UOP_END = 4,		/* last uop of its instruction */
 	UOP_MS = 8,		/* comes from the microcode sequencer */
 	UOP_FUSED_BRANCH = 16,	/* macro-fused: this uop ends this instruction and the branch after it */
-	UOP_NO_DEP_BREAK = 32,
+	UOP_ZEROES = 32,	/* two equal operands: its result is zero */
 	UOP_GROUP = 64,		/* its slot begins an issue group: nothing is allocated before it in its cycle */
 	UOP_ADDS = 128,		/* UOP_ELIMINATED: adds its constant, is no copy */
 };
@@ -115,14 +116,23 @@ struct insn {
 	uint8_t  issue_slots;	/* slots among them */
 	union {
 		uint8_t rep_first;	/* INSN_REP: index of its first uop that runs every iteration; those before run once */
-		uint8_t prefixes;	/* others: legacy prefixes that are no part of the opcode */
+		struct {		/* others */
+			uint8_t prefixes : 4;	/* legacy prefixes that are no part of the opcode */
+			uint8_t late_length : 1;	/* 66 F7 /2 to /7: its length is not known before the byte behind its opcode is there */
+		};
 	};
 	uint16_t first_uop;
 	uint16_t first_slot;	/* memory and register slots of this instruction in the block's record */
 	uint16_t slots;
 	uint16_t flags;		/* enum insn_flags */
 	uint16_t row;		/* row of the uop table, for coverage */
-	uint16_t rep_chunk;	/* INSN_REP: bytes that one set of iteration uops moves (fast strings); 0: one element */
+	union {
+		uint16_t rep_chunk;	/* INSN_REP: bytes that one set of iteration uops moves (fast strings); 0: one element */
+		struct {		/* others */
+			uint8_t decode_slots;	/* before rename takes some apart */
+			uint8_t whole;	/* more than 8 bits of RAX, RCX, RDX, RBX are read (bits 0 to 3), written (bits 4 to 7) */
+		};
+	};
 };
 
 /* A decoded block.  Immutable but for `core_plan`.  Freed with isa_block_free. */
@@ -154,6 +164,9 @@ struct isa_options {
 	uint32_t constants;	/* rename adds constants of less than this; 0: none */
 	bool domains, fp_adder;	/* uops say where their vector operands are at home; FP additions by themselves */
 	bool renamed_loads, banked_loads;	/* loads say LOAD_RENAMES, LOAD_BANKS */
+	bool high_bytes;	/* AH to DH are registers of their own, REG_HIGH */
+	bool bytes;		/* a write of 8 bits does not read what it leaves (core/partial.h) */
+	bool laminated;		/* what rename takes apart is one in the decoders and the uop cache */
 };
 /* Once, before the first isa_decode. */
 void isa_configure(struct isa *isa, const struct isa_options *o);

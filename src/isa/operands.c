@@ -3,7 +3,8 @@
  *
  * Flags are two registers, CF and the rest, as the core renames them: INC and DEC leave CF alone, rotates and BT write
  * CF only (their OF is not followed).  Narrow writes (8 and 16 bits of a general-purpose register, SSE's scalar forms)
- * merge: the old value is a source, 32-bit ones do not (SDM 1, "General-Purpose Registers in 64-Bit Mode").
+ * merge: the old value is a source, 32-bit ones do not (SDM 1, "General-Purpose Registers in 64-Bit Mode"), unless the core renames
+ * the byte apart.
  * x87 registers are numbered from the top of stack at the block's entry; MMX registers share the numbers.
  * Left out: MXCSR and the x87 control word as sources of arithmetic, segment bases, DF, AVX-512 masks of merging forms.
  */
@@ -75,6 +76,13 @@ static bool is_legacy(const ZydisDecodedInstruction *zi)
 	return zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
 }
 
+/* Of a register of which more than 8 bits are used: struct insn's `whole`. */
+static uint8_t whole_bits(uint8_t reg, bool read, bool write)
+{
+	unsigned k = reg - (unsigned)REG_GPR;
+	return k < 4 ? (uint8_t)((unsigned)read << k | (unsigned)write << (k + 4)) : 0;
+}
+
 static void register_operand(const struct isa *isa, enum isa_class cls, const ZydisDecodedInstruction *zi,
                              const ZydisDecodedOperand *op, uint8_t bit, uint8_t top_before, uint8_t top_after,
                              struct operands *o)
@@ -87,6 +95,12 @@ static void register_operand(const struct isa *isa, enum isa_class cls, const Zy
 	if ((traits & T_STACK) && reg == REG_GPR + 4 && op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN)
 		return;
 	ZydisRegisterClass c = ZydisRegisterGetClass(r);
+	const bool high = r >= ZYDIS_REGISTER_AH && r <= ZYDIS_REGISTER_BH, apart = high && isa->o.high_bytes;
+	o->high |= high;
+	if (is_gpr_class(c) && op->size > 8)
+		o->whole |= whole_bits(reg, op->actions & ACT_READ, op->actions & ACT_WRITE);
+	if (apart)
+		reg = (uint8_t)(REG_HIGH + (reg - REG_GPR));
 	uint8_t in = reg, out = reg;
 	if (c == ZYDIS_REGCLASS_X87) {
 		in = x87_register(top_before, reg - REG_X87);
@@ -104,7 +118,8 @@ static void register_operand(const struct isa *isa, enum isa_class cls, const Zy
 	add(o->dst, &o->n_dst, sizeof o->dst, out);
 	if (is_gpr_class(c) && op->size <= 16) {
 		o->partial = 1;
-		add(o->merge, &o->n_merge, sizeof o->merge, out);
+		if (!apart && !(isa->o.bytes && op->size == 8))
+			add(o->merge, &o->n_merge, sizeof o->merge, out);
 	}
 	if (is_vec_class(c) && is_legacy(zi) && op->size < 128 && !(traits & T_VEC_ZERO))
 		add(o->merge, &o->n_merge, sizeof o->merge, out);
@@ -123,6 +138,7 @@ static void memory_operand(const struct isa *isa, enum isa_class cls, const Zydi
 		.operand = bit,
 		.read = (op->actions & ACT_READ) != 0, .write = (op->actions & ACT_WRITE) != 0,
 	};
+	o->whole |= whole_bits(m.base, true, false) | whole_bits(m.index, true, false);
 	if (zm->type == ZYDIS_MEMOP_TYPE_AGEN || (isa_classes[cls].traits & T_NO_MEM)) {
 		add_source(o, m.base, bit);
 		add_source(o, m.index, bit);

@@ -55,7 +55,7 @@ static uint64_t general(struct core *c, const struct iblock *b, unsigned i, unsi
 	unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
 	if (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT) && in->uops && last < insns && b->insn[last].flags & INSN_BRANCH)
 		way = branch(c, b, last, insns, next_ip, &went);
-	if (c->pa.apart)
+	if (UNLIKELY(c->pa.ahead || in->high))
 		partial_ahead(c, in, b->uop + in->first_uop);
 	return way | (uint64_t)i << SCRIPT_INDEX | STEP_GENERAL;
 }

@@ -381,7 +381,7 @@ static bool is_eliminated_copy(const struct build *c)
 {
 	const struct isa_options *o = &c->isa->o;
 	return (c->row->flags & ROW_ELIM) && (o->moves || (o->vector_moves && c->o.src[0] >= REG_VEC)) && c->o.form == FORM_REG && c->o.n_src == 1 && c->o.n_dst == 1 &&
-	       !c->o.n_merge && !c->o.high && c->o.src[0] != c->o.dst[0];
+	       !c->o.n_merge && c->o.src[0] != c->o.dst[0];
 }
 
 /* ADD, SUB, INC, DEC and LEA that only add a constant to a 64-bit register, where the table says that rename does it: the constant. */
@@ -569,6 +569,8 @@ static void finish(struct build *c, bool microcode)
 	if (!(in->flags & INSN_REP)) {
 		in->decode_slots = (uint8_t)slots;
 		in->whole = c->o.whole;
+		for (unsigned i = 0; i < c->o.n_dst; i++)
+			in->high |= c->o.dst[i] >= REG_HIGH;
 	}
 	in->row = (uint16_t)((c->form ? c->form : c->row) - c->isa->rows);
 	in->flags |= (uint16_t)((microcode ? INSN_MS : 0) | (slots > 1 ? INSN_COMPLEX : 0));
@@ -619,6 +621,9 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 			c.o.src[c.o.n_src++] = c.o.dst[i];
 	if (c.row->flags & ROW_NO_MERGE)
 		c.o.flags_read = 0;
+	const struct row *shld = isa_row(b->isa, CLASS_shld, WIDTH_NONE, FORM_REG);
+	if (cls == CLASS_shld && shld->flags & ROW_ROTATES && c.o.form == FORM_REG && op[0].reg.value == op[1].reg.value)
+		c.row = isa_row(b->isa, CLASS_rotate, c.o.width, FORM_REG);
 	if (b->isa->o.zero_idioms && is_idiom(b->isa, zi, op, &ones)) {
 		c.o.n_src = c.o.n_merge = 0;
 		c.o.whole &= 0xf0;

@@ -60,7 +60,7 @@ struct spec {			/* one uop of a row */
 };
 
 enum row_flags { ROW_MS = 1, ROW_ELIM = 2, ROW_FALSE_DEP = 4, ROW_SUBSTITUTE = 8, ROW_NO_FUSE = 16,
-	ROW_FORM = 32 /* of one instruction form */, ROW_NO_MERGE = 64 };
+	ROW_FORM = 32 /* of one instruction form */, ROW_NO_MERGE = 64, ROW_ROTATES = 128 /* of one register twice it is a rotate */ };
 enum { ISA_FORM_NAME = 48 };
 struct row {
 	char name[ISA_FORM_NAME];
@@ -113,7 +113,6 @@ struct operands {
 	uint8_t n_src, n_merge, n_late, n_dst, n_mem;
 	uint8_t flags_read, flags_written;	/* 1 REG_FLAGS, 2 REG_CARRY */
 	uint8_t partial;	/* writes a piece of a general-purpose register */
-	uint8_t high;		/* reads or writes AH, CH, DH or BH */
 	uint8_t whole;		/* insn.whole */
 	struct mem mem[3];
 	uint8_t width, form;

@@ -118,6 +118,7 @@ struct insn {
 		uint8_t rep_first;	/* INSN_REP: index of its first uop that runs every iteration; those before run once */
 		struct {		/* others */
 			uint8_t prefixes : 4;	/* legacy prefixes that are no part of the opcode */
+			uint8_t high : 1;	/* writes one of REG_HIGH */
 			uint8_t late_length : 1;	/* 66 F7 /2 to /7: its length is not known before the byte behind its opcode is there */
 		};
 	};

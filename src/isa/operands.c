@@ -95,8 +95,7 @@ static void register_operand(const struct isa *isa, enum isa_class cls, const Zy
 	if ((traits & T_STACK) && reg == REG_GPR + 4 && op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN)
 		return;
 	ZydisRegisterClass c = ZydisRegisterGetClass(r);
-	const bool high = r >= ZYDIS_REGISTER_AH && r <= ZYDIS_REGISTER_BH, apart = high && isa->o.high_bytes;
-	o->high |= high;
+	const bool apart = isa->o.high_bytes && r >= ZYDIS_REGISTER_AH && r <= ZYDIS_REGISTER_BH;
 	if (is_gpr_class(c) && op->size > 8)
 		o->whole |= whole_bits(reg, op->actions & ACT_READ, op->actions & ACT_WRITE);
 	if (apart)

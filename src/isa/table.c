@@ -31,6 +31,7 @@
  *          ptr    string instructions: moves pointers and count
  * flags: comma-separated or `-`: ms (microcode sequencer), elim (register copies are eliminated), falsedep (waits for
  *        its destination), substitute (the core lacks the instruction), nofuse (the load has a slot of its own),
+ *        rotates (class shld: SHLD and SHRD of one register twice have the row of class rotate),
  *        nomerge (does not wait for the flags that it may leave alone: who reads them stalls),
  *        chunk=N (REP strings: bytes that a set of uops moves)
  */
@@ -237,6 +238,8 @@ static int parse_flags(struct parser *p, const char *s, struct row *r)
 			r->flags |= ROW_NO_FUSE;
 		else if (take(&s, "nomerge"))
 			r->flags |= ROW_NO_MERGE;
+		else if (take(&s, "rotates"))
+			r->flags |= ROW_ROTATES;
 		else if (take(&s, "chunk=") && (v = number(&s, 4096)) > 0)
 			r->chunk = (uint16_t)v;
 		else

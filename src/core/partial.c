@@ -114,6 +114,8 @@ void partial_ahead(struct core *c, const struct insn *in, const struct uop *u)
 {
 	struct partial *p = &c->pa;
 	const unsigned w = whole(in);
+	if (!p->apart)
+		return;
 	p->ahead = (uint8_t)((p->ahead & ~(w | w >> 4)) | written(u, in->uops, REG_HIGH));
 	p->general = p->ahead || c->old.any;
 }

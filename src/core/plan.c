@@ -97,6 +97,7 @@ static unsigned plan_insn(const struct iblock *b, unsigned i, struct step *s)
 
 	s[0] = blank;
 	s[0].steps = 1;
+	s[0].flags = in->flags & INSN_REP || !in->high ? 0 : STEP_APART;
 	s[0].kind = in->uops || in->flags & INSN_REP ? STEP_GENERAL : STEP_NOTHING;
 	if (!in->uops || in->flags & (INSN_REP | INSN_MS | INSN_SERIALIZE | INSN_FAR))
 		return 1;

@@ -25,6 +25,7 @@ enum step_kind {
 
 enum step_flags {
 	STEP_FIRST = 1,		/* slot of its instruction */
+	STEP_APART = 2,		/* of an instruction that goes the general way: writes AH, CH, DH or BH, renamed apart (partial.h) */
 	STEP_VECTOR = 4,	/* a load into a vector register, or wider than 8 bytes */
 	STEP_WEAK = 8,		/* a non-temporal store */
 	STEP_COPY = 16,		/* eliminated: the result is the source's, not new */

@@ -48,16 +48,26 @@ branch(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint6
 }
 
 /* The word of instruction i, which goes the general way. */
-static uint64_t general(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip)
+static inline __attribute__((always_inline)) uint64_t
+general(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip)
 {
 	const struct insn *in = &b->insn[i];
 	uint64_t way = 0, went;
 	unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
 	if (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT) && in->uops && last < insns && b->insn[last].flags & INSN_BRANCH)
 		way = branch(c, b, last, insns, next_ip, &went);
-	if (UNLIKELY(c->pa.ahead || in->high))
-		partial_ahead(c, in, b->uop + in->first_uop);
 	return way | (uint64_t)i << SCRIPT_INDEX | STEP_GENERAL;
+}
+
+/* Likewise of all instructions from i on.  Returns the end. */
+static __attribute__((noinline)) uint64_t *
+rest_general(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip, uint64_t *w)
+{
+	for (; i < insns; i++) {
+		*w++ = general(c, b, i, insns, next_ip);
+		partial_ahead(c, &b->insn[i], b->uop + b->insn[i].first_uop);
+	}
+	return w;
 }
 
 /* All accesses of an instruction were made, and the branch that it is fused with was executed. */
@@ -78,8 +88,7 @@ size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned ins
 	bool any_general = false;
 
 	if (UNLIKELY(c->pa.general || !plan)) {	/* no memory for it: slower, with the same results */
-		for (unsigned i = 0; i < insns; i++)
-			*w++ = general(c, b, i, insns, next_ip);
+		w = rest_general(c, b, 0, insns, next_ip, w);
 		any_general = insns;
 	} else {
 		for (const struct step *s = plan->step; s->insn < insns; s++) {
@@ -123,9 +132,9 @@ size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned ins
 general:
 			*w++ = general(c, b, s->insn, insns, next_ip);
 			any_general = true;
-			if (UNLIKELY(c->pa.ahead)) {	/* and so does what follows */
-				for (unsigned i = s->insn + 1; i < insns; i++)
-					*w++ = general(c, b, i, insns, next_ip);
+			if (UNLIKELY(s->flags & STEP_APART)) {	/* and so does what follows */
+				partial_ahead(c, s->in, b->uop + s->in->first_uop);
+				w = rest_general(c, b, s->insn + 1u, insns, next_ip, w);
 				break;
 			}
 			s += s->steps - 1;

@@ -48,6 +48,7 @@ END
 	row 'its exceptions: memory and immediate' fusion.immediate=1
 	row 'its exceptions: widening moves' fusion.widening=1
 	row 'un-lamination' fusion.unlaminate=0
+	row 'un-laminated: two places in the decoders' dsb.laminated=0
 	row 'macro-fusion' fusion.macro=0
 	row 'VBLENDV begins an issue group' issue.blend_first=0
 	row 'move elimination' eliminate.moves=none
@@ -71,6 +72,8 @@ END
 	single skylake 'move elimination' eliminate.moves=none
 	single skylake 'its limit' eliminate.slots=0
 	single skylake 'bypass delays' bypass.delay=0
+	single skylake 'high bytes renamed apart' partial.high_ports=0
+	single skylake 'their later reads' partial.high_latency=0
 	single golden-cove 'nothing'
 	single golden-cove 'constants added at rename' eliminate.constants=0
 	single golden-cove 'loads that become the stored register' forward.renamed=0
@@ -80,6 +83,13 @@ END
 	single ivy-bridge 'the limit of move elimination' eliminate.slots=0
 	single ivy-bridge 'bypass delays' bypass.delay=0
 	single ivy-bridge 'banks of L1D' l1d.banks=0
+	single ivy-bridge 'high bytes renamed apart' partial.high_ports=0
+	single ivy-bridge 'un-laminated: two places in the decoders' dsb.laminated=0
+	single core2 'nothing'
+	single core2 'partial-register stalls' partial.stall=none
+	single core2 'false length-changing prefixes' mite.false_lcp=0
+	single pentium3 'nothing'
+	single pentium3 'partial-register stalls' partial.stall=none
 } | tee "$work.md"
 if [ -f docs/accuracy.md ]; then
 	sed "/^$begin\$/,\$d" docs/accuracy.md | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$work"

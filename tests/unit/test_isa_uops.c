@@ -275,8 +275,8 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	  "*sta p237/1 rdi> s0:1; std p4/1 rax> s0:1; *op p0156/1 rdi>rdi",
 	  "*sta p78/1 rdi> s0:1; std p49/1 rax> s0:1; *op p0156a/2 rdi>rdi" },
 	{ 8, "ac", "L1",	/* lodsb */
-	  "*load p23/0 rsi,rax>rax s0:1; *op p0156/1 rsi>rsi",
-	  "*load p23b/0 rsi,rax>rax s0:1; *op p0156a/2 rsi>rsi" },
+	  "*load p23/0 rsi>t0 s0:1; op p0156/1 t0,rax>rax; *op p0156/1 rsi>rsi",
+	  "*load p23b/0 rsi>t0 s0:1; op p0156a/1 t0,rax>rax; *op p0156a/2 rsi>rsi" },
 	{ 8, "0f c1 d8", "",	/* xadd eax, ebx */
 	  "*op p0156/1 rax,rbx>t0; *op p0156/1 rax,rbx>t1,rbx; *op p0156/1 t0,t1>rax,flags,cf",
 	  "*op p0156a/1 rax,rbx>t0; *op p0156a/1 rax,rbx>t1,rbx; *op p0156a/1 t0,t1>rax,flags,cf" },

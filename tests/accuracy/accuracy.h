@@ -58,6 +58,7 @@ enum instlat_kind { INSTLAT_LATENCY, INSTLAT_THROUGHPUT };
 struct instlat {			/* what one file holds */
 	int word_bytes;			/* set before: of its code, 8 or 4; and whether it took many registers in turn */
 	bool wide;
+	unsigned general;		/* general registers it took in turn; 0: as usual */
 	struct rows latency, throughput;
 	size_t lines;			/* with a measurement */
 	size_t not_understood;		/* measurements without a translation */

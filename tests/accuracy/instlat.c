@@ -22,20 +22,21 @@
 enum { OPERANDS = 5, TOKEN = 40, PARTS = 2 };
 
 struct form { char mnemonic[TOKEN], operand[OPERANDS][TOKEN]; unsigned operands; };
-struct line { struct form part[PARTS]; unsigned parts; int word_bytes; bool latency, wide, bytes; };
+struct line { struct form part[PARTS]; unsigned parts, general; int word_bytes; bool latency, wide, bytes; };
 
 /* ---- registers ---- */
 
 /* How many registers a throughput test takes in turn.  Older files: eight vector registers (PMULLW on Skylake: latency 5,
- * throughput 0.63), general ones without REX prefix, four of a byte.  wide, the newest: more than ten (PMULLW 0.50, ADD r8, r8 0.20 on
+ * throughput 0.63), general ones without REX prefix, four of a byte; `general` says where
+ * it took more of these (Prescott: IMUL r32, r32 latency 10, throughput 1.00).  wide, the newest: more than ten (PMULLW 0.50, ADD r8, r8 0.20 on
  * Golden Cove).  The last one of each kind is the source that nobody writes, "r2_32", "xmm2". */
-static const char *const names[] = { "ax", "dx", "bx", "bp", "si", "di" }, *const wide_names[] = { "ax", "dx", "bx", "bp", "si", "di", "8", "9",
+static const char *const names[] = { "ax", "dx", "bx", "bp", "si", "di", "8", "9", "10", "11", "12", "13", "15", "cx" }, *const wide_names[] = { "ax", "dx", "bx", "bp", "si", "di", "8", "9",
 	"10", "11" };
 
 static unsigned registers_of(const struct line *l, const char *class, unsigned bits, unsigned which)
 {
 	if (*class == 'r')
-		return l->wide ? 10 : bits == 8 ? 3 + !which : l->word_bytes == 8 ? 6 : 4;
+		return l->wide ? 10 : bits == 8 ? 3 + !which : l->general ? l->general - !!which : l->word_bytes == 8 ? 6 : 4;
 	if (!strcmp(class, "st"))
 		return 7;
 	return (l->wide && strcmp(class, "mm") ? 14 : 8) - (which && !l->wide);
@@ -169,6 +170,14 @@ static bool address(FILE *to, const struct line *l, const char *t, unsigned idx)
 
 struct instance { unsigned idx, at; };
 
+/* "r2_32", "mm_2" where the first is read too (or exchanged) is another one in each instance: allocation of P6 and Core 2 reads two registers a
+ * cycle that nobody writes, and there AND r1, r2 takes 0.53 where AND r, r takes 0.32 (Core 2), PADDB mm_1, mm_2 0.60 and PADDB mm, mm 0.50
+ * (Pentium III).  Where the first is only written it is one and the same: MOV r1, r2 0.33 on Core 2. */
+static bool in_pairs(const struct line *l, const struct form *f, const char *token)
+{
+	return !l->wide && !l->latency && strchr(token, '_') && strncmp(f->mnemonic, "MOV", 3) && strncmp(f->mnemonic, "BS", 2);
+}
+
 /* Registers before idx that the row does not take: XCHG AX, AX is a NOP; MULX reads DX, and 1.00 a clock at latency 4 says
  * that it never writes it. */
 static unsigned skipped(const struct line *l, const char *mnemonic, unsigned idx)
@@ -182,6 +191,9 @@ static bool operand(FILE *to, const struct line *l, const struct form *f, unsign
 	char class[8], of[8];
 	unsigned bits, which, plus, other_bits, other_which;
 	if (register_token(t, class, &bits, &which)) {
+		if (which == 2 && in_pairs(l, f, t) && (*class == 'r' ? l->word_bytes == 8 && bits > 8 : !strcmp(class, "mm")))
+			return *class == 'r' ? fprintf(to, "r%u%s", 8 + in->idx % 6, bits == 64 ? "" : bits == 32 ? "d" : "w") > 0 :
+			                       fprintf(to, "mm%u", 4 + in->idx % 4) > 0;
 		if (*class == 'r')
 			return general(to, l, bits, in->idx + skipped(l, f->mnemonic, in->idx), which);
 		unsigned first = l->latency;	/* xmm0 is an implicit operand of some */
@@ -420,7 +432,7 @@ static bool prefixed_nop(FILE *to, const char *text)
 /* Writes the assembly; *unit: how many of the row it holds.  False: not understood. */
 static bool translate(FILE *to, const char *text, bool latency, const struct instlat *file, unsigned *unit)
 {
-	struct line l = { .word_bytes = file->word_bytes, .latency = latency, .wide = file->wide };
+	struct line l = { .word_bytes = file->word_bytes, .latency = latency, .wide = file->wide, .general = file->general };
 	unsigned instances = latency ? 1 : 0, least = 0;
 	bool memory = false;
 	*unit = 1;
@@ -438,6 +450,8 @@ static bool translate(FILE *to, const char *text, bool latency, const struct ins
 			if (register_token(t, class, &bits, &which)) {
 				l.bytes |= *class == 'r' && bits == 8 && !which;
 				have = registers_of(&l, class, bits, which) - skipped(&l, l.part[p].mnemonic, 1);
+				if (which && in_pairs(&l, &l.part[p], t) && (*class == 'r' ? l.word_bytes == 8 && bits > 8 : !strcmp(class, "mm")))
+					have = *class == 'r' ? 6 - skipped(&l, l.part[p].mnemonic, 1) : 4;
 			} else if (!strcmp(t, "st(i)")) {
 				have = 7;
 			} else {
@@ -448,6 +462,8 @@ static bool translate(FILE *to, const char *text, bool latency, const struct ins
 		}
 	if (!latency)
 		instances = least && least < 1000 ? least : memory ? 8 : 1;
+	if (!latency && !l.wide && l.parts == 1 && l.part[0].operands > 1 && *l.part[0].operand[0] == '[' && instances < 8)
+		instances = 8;	/* ADD [m32], r32: latency 8.9, 1.75 a clock on Willamette's four registers */
 	for (unsigned i = 0; i < instances; i++) {
 		const struct instance in = { .idx = latency ? 0 : i, .at = i };
 		for (unsigned p = 0; p < l.parts; p++) {

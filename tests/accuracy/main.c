@@ -14,18 +14,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WORST = 10, CAUSES = 32, INSTLAT_INSNS = 3000 };
+enum { WORST = 10, CAUSES = 32, INSTLAT_INSNS = 3000, INSTLAT_TRACE_INSNS = 1000 /* that a trace cache holds at four uops each */ };
 
 /* The machines of the data. */
-static const struct source { const char *preset, *file; int word_bytes; bool wide; } instlat_of[] = {
-	{ "golden-cove", "0090672_AlderLake_01_BC_InstLatX64.txt", 8, true },
-	{ "skylake", "00506E3_Skylake_InstLatX64.txt", 8, false },
-	{ "ivy-bridge", "00306A9_IvyBridge_InstLatX64.txt", 8, false },
-	{ "core2", "00006F6_Conroe_InstLatX64.txt", 8, false },
-	{ "pentium3", "0000683_P3_Coppermine_InstLatX86.txt", 4, false },
-	{ "willamette", "0000F13_P4_Willamette_InstLatX86.txt", 4, false },
-	{ "prescott", "0000F43_P4_Prescott_InstLatX64.txt", 8, false },
-	{ "pentium", "0000525_P54C_InstLatX86.txt", 4, false },
+static const struct source { const char *preset, *file; int word_bytes; bool wide; unsigned general; } instlat_of[] = {
+	{ "golden-cove", "0090672_AlderLake_01_BC_InstLatX64.txt", 8, true, 0 },
+	{ "skylake", "00506E3_Skylake_InstLatX64.txt", 8, false, 0 },
+	{ "ivy-bridge", "00306A9_IvyBridge_InstLatX64.txt", 8, false, 0 },
+	{ "core2", "00006F6_Conroe_InstLatX64.txt", 8, false, 0 },
+	{ "pentium3", "0000683_P3_Coppermine_InstLatX86.txt", 4, false, 0 },
+	{ "willamette", "0000F13_P4_Willamette_InstLatX86.txt", 4, false, 0 },
+	{ "prescott", "0000F43_P4_Prescott_InstLatX64.txt", 8, false, 14 },
+	{ "pentium", "0000525_P54C_InstLatX86.txt", 4, false, 0 },
 };
 
 static int fail(const struct err *err)
@@ -233,14 +233,14 @@ static void explain(const struct instlat *in)
 	explain_rows(&in->throughput, "throughput", good_throughput);
 }
 
-static int instlat(const char *path, const struct source *of, struct block_engine *engine, unsigned l1i_bytes, struct err *err)
+static int instlat(const char *path, const struct source *of, struct block_engine *engine, const struct core_config *core, struct err *err)
 {
-	struct instlat in = { .word_bytes = of->word_bytes, .wide = of->wide };
+	struct instlat in = { .word_bytes = of->word_bytes, .wide = of->wide, .general = of->general };
 	int rc = instlat_read(&in, path, err);
 	if (!rc)
 		rc = rows_run(&in.latency, engine, of->word_bytes, false, 0, 0, err);
 	if (!rc)
-		rc = rows_run(&in.throughput, engine, of->word_bytes, false, INSTLAT_INSNS, l1i_bytes / 4 * 3, err);
+		rc = rows_run(&in.throughput, engine, of->word_bytes, false, core->trace_sets ? INSTLAT_TRACE_INSNS : INSTLAT_INSNS, core->l1i_size / 4 * 3, err);
 	if (!rc) {
 		printf("\n### Latency and throughput of single instructions\n\nMeasured by InstLatx64 (%s): %zu lines with a measurement, %zu of their\n"
 		       "measurements without a translation to assembly. Good: latency within 1 cycle or 10 %%, throughput within 15 %%.\n\n"
@@ -327,7 +327,7 @@ static int preset(const char *name, const char *data, const char *own, struct er
 		snprintf(path, sizeof path, "%s/instlat/%s", data, instlat_of[i].file);
 		if (strcmp(name, instlat_of[i].preset) || access(path, R_OK))
 			continue;
-		rc = instlat(path, &instlat_of[i], engine, core.l1i_size, err);
+		rc = instlat(path, &instlat_of[i], engine, &core, err);
 		any = true;
 	}
 	if (!any)

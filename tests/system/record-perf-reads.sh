@@ -44,19 +44,32 @@ both() {	# NAME: every reader
 	same_instructions "$1: same share of each instruction"
 }
 record() { "$SOFTPMU" record -o perf.data "$@" >program.out 2>record.err </dev/null || { bad "record $*"; cat record.err; }; }
+# In a program without PIE perf 6.1 stretches _init, which has no size, over the PLT behind it and then finds _init at some of the PLT's
+# addresses (of `work`: at those of strtol@plt, not of all; objdump says what they are).  Samples that fall there are not to be compared:
+# they are taken again with another period.
+objdump -d --no-show-raw-insn -j .plt "$PROGRAMS/work" | sed -n 's/^ *\([0-9a-f]*\):.*/\1/p' | sort >plt
+perf_errs() { perf script -F ip,sym -i perf.data 2>/dev/null | sed -n 's/^ *\([0-9a-f]\{1,\}\) _init$/\1/p' | sort -u | comm -12 - plt | grep -q .; }
+record_work() {	# PERIOD options: of `work 20000`
+	period=$1; shift
+	for more in 0 2 4 6 8; do
+		record -c $((period + more)) "$@" -- "$PROGRAMS/work" 20000
+		perf_errs || return
+	done
+	bad "perf misnames PLT entries with five periods"
+}
 
-record -c 997 -- "$PROGRAMS/work" 20000
+record_work 997
 grep -q '^\[ softpmu record: Wrote [0-9.]* MB perf.data ([0-9]* samples) \]$' record.err && ok "closing line" || { bad "closing line"; cat record.err; }
 both "cycles"
 perf evlist -i perf.data | grep -qx 'cycles:u' && ok "event's name" || bad "event's name"
 
-record -g -c 997 -- "$PROGRAMS/work" 20000
+record_work 997 -g
 both "call chains"
 same_table "call chains: callers" --no-children
 same_table "call chains: by symbol" --sort sym
 perf script -F ip,sym -i perf.data | tr '\n' ' ' | tr -s '\t ' ' ' | grep -q 'mix [0-9a-f]* hot [0-9a-f]* main' && ok "chain mix, hot, main" || bad "chain mix, hot, main"
 
-record -g -c 2003 -e cycles:u,instructions:u -- "$PROGRAMS/work" 20000
+record_work 2003 -g -e cycles:u,instructions:u
 both "two events"
 [ "$(perf evlist -i perf.data | wc -l)" = 2 ] && ok "both events" || bad "both events"
 

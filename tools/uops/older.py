@@ -15,6 +15,7 @@
 #               CMPXCHG whose chain is shorter than their result have a last uop of the result's own.  A row by hand (KEPT) that is
 #               measured slower blocks a unit so long.  Figures of two registers (r1, r2) of Core 2 and P6 are not taken where the
 #               file has the form with one: registers that nobody writes meet the ports that read the retired file.
+# A vector form of which only the latency is known has its throughput as a form that was not measured, by the first two rules of kin.py.
 # Forms that were not measured: figures of forms that were, by the rules of kin.py (its first two), else what the vendor published
 # (published.py), else the other rules of kin.py, else the class' row; then as above.  The order was chosen by holding out another fifth of the lines.
 import re
@@ -115,6 +116,9 @@ for name in ('pentium3', 'willamette', 'prescott'):  # Pentium M was the first w
 for name in ('core2', 'pentium3'):
     OVERRIDE[name]['nop'] = ('p%s/1' % LAYOUT[name]['unit']['alu'], '-', 'XCHG eax,eax that depends on nothing: a uop of the ALUs; IL NOP')
 FITTED = ('shift_cl', 'rotate_cl', 'shld_cl')  # overridden, and measured all the same
+
+
+LINE = 6  # uops of a line of NetBurst's trace cache (Hinton et al.)
 
 
 class Older:
@@ -234,9 +238,11 @@ class Older:
         fused = self.u['fuse'] == 'yes'
         slots = len(uops) - (1 if fused and form.loads and uops else 0) + form.loads + form.stores * (1 if fused else 2)
         slots = max(1, slots)
-        if slots > 4:  # microcode: the sequencer's switch
-            slots += 2 * self.u['width']
+        if slots > 4:  # microcode: whole cycles, and the sequencer's switch
+            slots = (-(-slots // self.u['width']) + 2) * self.u['width']
         b = rows.port_bound(ports, self.u['width'], slots, max([x.busy for x in uops] or [0]))
+        if self.fast and slots <= LINE:  # an instruction does not cross the lines of the trace cache, which come three uops a cycle
+            b = max(b, LINE / self.u['width'] / (LINE // slots))
         if self.uarch == 'pentium3' and slots > 1:
             b = max(b, 1.0)  # one decoder takes more than one uop
         if self.uarch == 'core2' and slots > 1:
@@ -417,7 +423,8 @@ def measured(path, forms, idioms, reads=False):
             text = re.sub(r'(xmm|mm)_([12])', r'\1\2', text)
             text = re.sub(r'^SETC ', 'SETB ', text)
             text = re.sub(r'^(\w+) \[mem\]$', lambda m: lone.get(m.group(1), text), text)
-            form, same = rows.instlat_form(text, forms)
+            lea = re.match(r'LEA (r\d+), \[disp32\]$', text)
+            form, same = ('LEA %s,[d]' % lea.group(1), True) if lea else rows.instlat_form(text.replace('disp32', 'disp8'), forms)
         if not form or form not in forms:
             continue
         if same and rows.IDIOM.match(form.split()[0]) and not re.match(r'SBB|CMP|SH', form):  # a broken chain, where the core knows the idiom
@@ -494,13 +501,19 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns):
         f = forms[n]
         return KEPT.match(f.row) or '|' in o.rows[f.row][0] or f.cls in ('default', 'substitute') or f.newer
 
+    near = [kin.Kin({n: v[i] for n, v in used.items() if v[i] and not fixed(n)}, forms, kind_of) for i in (0, 1)]
     # Register forms first: the forms with memory operands build on them.
     votes = {}
     order = sorted(forms, key=lambda n: (forms[n].kind != '-', n))
     for n in order:
         if n in used and not fixed(n):
             row = forms[n].row
-            made[n] = build(n, *used[n], o.rows[row][0], '')
+            L, T = used[n]
+            if not T and 'mm' in n:  # its line is of two registers, or has no figure
+                T, donor = (near[1].figure(n, True) or (None, None))[:2]
+            made[n] = build(n, L, T, o.rows[row][0], '')
+            if T and not used[n][1]:
+                made[n][2] = re.sub(r'(IL T [^,]*)', r'\1 as ' + donor.replace(',', ' '), made[n][2])
             if forms[n].kind == '-' or row.endswith(('.m', '.s', '.rmw')):
                 votes.setdefault(row, []).append(made[n][0])
         elif n in used and KEPT.match(forms[n].row) and not o.inorder and not forms[n].newer and used[n][1] and '|' not in o.rows[forms[n].row][0]:
@@ -513,7 +526,6 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns):
         if (row not in OVERRIDE[uarch] or row in FITTED) and ':kind=' not in o.rows[row][0]:
             o.rows[row] = (best, o.rows[row][1], 'IL: %d of %d measured forms' % (texts.count(best), len(texts)))
     # Forms that were not measured: as those that were (kin.py).
-    near = [kin.Kin({n: v[i] for n, v in used.items() if v[i] and not fixed(n)}, forms, kind_of) for i in (0, 1)]
     source, vendor = published.figures(uarch)
     for n in order:
         if n in made or fixed(n) or n.startswith(('LOCK', 'REP')):

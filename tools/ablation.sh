@@ -72,6 +72,7 @@ END
 	single skylake 'move elimination' eliminate.moves=none
 	single skylake 'its limit' eliminate.slots=0
 	single skylake 'bypass delays' bypass.delay=0
+	single skylake 'uop cache keeps length-changing prefixes out' dsb.lcp=0
 	single skylake 'high bytes renamed apart' partial.high_ports=0
 	single skylake 'their later reads' partial.high_latency=0
 	single golden-cove 'nothing'

@@ -80,6 +80,7 @@ void frontend_reset(struct core *c, uint64_t cycle)
 	for (size_t i = 0; i < n; i++)
 		fe->dsb[i] = (struct dsb_entry){ .window = FE_NOWHERE };
 	fe->dsb_stamp = 0;
+	fe->lcp_last = fe->lcp_first = fe->lcp_second = 0;
 	memset(fe->dsb_hint, 0, sizeof fe->dsb_hint);
 }
 
@@ -163,6 +164,21 @@ static unsigned places(const struct insn *in)
 	return !(in->flags & INSN_REP) && in->decode_slots ? in->decode_slots : in->issue_slots ? in->issue_slots : 1u;
 }
 
+/* Too many instructions with length-changing prefixes in the 32 bytes that it begins in (field dsb.lcp). */
+static bool lcp_keeps_out(struct frontend *fe, const struct insn *in)
+{
+	const bool counts = !(in->flags & INSN_REP) && in->fusible_lcp;
+	const bool second = in->addr & 16 || (in->addr & 15) + (in->flags & INSN_REP ? 0 : in->prefixes) > 15;	/* where its opcode is */
+	if (fe->lcp_last >> 5 != in->addr >> 5 || in->addr <= fe->lcp_last)
+		fe->lcp_first = fe->lcp_second = 0;
+	fe->lcp_last = in->addr;
+	if (second)
+		fe->lcp_second += counts;
+	else
+		fe->lcp_first = counts;
+	return fe->lcp_first && fe->lcp_second >= 2;
+}
+
 /* The decoders' output of one instruction goes into the uop cache. */
 static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 {
@@ -171,9 +187,10 @@ static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 		return;
 	uint64_t bit = UINT64_C(1) << (in->addr & c->fe.window_mask);
 	struct dsb_entry *e = dsb_find(c, window);
-	if (e && e->mask & bit)
+	bool out = f->dsb_lcp && lcp_keeps_out(&c->fe, in);
+	if (!out && e && e->mask & bit)
 		return;
-	if (f->dsb_jcc_erratum && ends_window(c, in)) {
+	if (out || (f->dsb_jcc_erratum && ends_window(c, in))) {
 		if (e)
 			*e = (struct dsb_entry){ .window = FE_NOWHERE };
 		return;

@@ -58,6 +58,8 @@ struct frontend {
 	uint64_t line_cycle;
 	struct dsb_entry *entry;	/* being delivered from; NULL: none */
 	uint16_t dsb_hint[256];	/* entry in which a window was last found, by its low bits */
+	uint64_t lcp_last;	/* address of the instruction decoded last; of its 32 bytes: */
+	uint32_t lcp_first, lcp_second;	/* the last in the first half is a fusible_lcp; so many in the second are */
 	/* loop buffer */
 	uint64_t loop_branch, loop_hash, loop_hash_now;
 	uint64_t loop_first, loop_last;	/* its windows */

@@ -342,6 +342,8 @@ static void decode_block(struct builder *b, int word_bytes, const struct st_bloc
 			}
 			isa_build(b, cls, substitute, &zi, op, &slots, in);
 			previous = fuse_on(b->isa, word_bytes, zi.mnemonic, fuse_first(&zi, op));
+			if (!(in->flags & INSN_REP))	/* else rep_first is there */
+				in->fusible_lcp = in->flags & INSN_LCP && previous != FUSE_NONE;
 			/* A zero idiom is gone at rename: nothing is left to fuse. */
 			if (b->n && b->uop[b->n - 1].kind != UOP_COMPUTE && cls != CLASS_add_imm)
 				previous = FUSE_NONE;

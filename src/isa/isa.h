@@ -119,6 +119,7 @@ struct insn {
 		struct {		/* others */
 			uint8_t prefixes : 4;	/* legacy prefixes that are no part of the opcode */
 			uint8_t high : 1;	/* writes one of REG_HIGH */
+			uint8_t fusible_lcp : 1;	/* has a length-changing prefix, and macro-fuses with a branch if one follows */
 			uint8_t late_length : 1;	/* 66 F7 /2 to /7: its length is not known before the byte behind its opcode is there */
 		};
 	};

@@ -149,6 +149,7 @@ static void test_core2_merges_in_some_cycles(void **state)
 
 /* ---- decoding ---- */
 
+#define NOP7 "0f 1f 80 00 00 00 00 "
 #define NOPS7 "90 90 90 90 90 90 90 "
 
 static void test_late_length_stalls_predecode(void **state)
@@ -158,6 +159,17 @@ static void test_late_length_stalls_predecode(void **state)
 	is_near("skylake", "dsb.sets=0", NOPS7 NOPS7 "66 f7 d8 " NOPS7 "90 90 90 90 90 90 90 90", 9, 0);
 	is_near("skylake", "dsb.sets=0 mite.false_lcp=0", NOPS7 NOPS7 "66 f7 d8 " NOPS7 "90 90 90 90 90 90 90 90", 7.5, 0);
 	is_near("skylake", "dsb.sets=0", NOPS7 "90 90 90 90 90 90 66 f7 d8 " NOPS7 "90 90 90 90 90 90 90 90 90", 7.5, 0);	/* a byte earlier */
+}
+
+static void test_fusible_instructions_with_16_bit_constants_are_not_cached(void **state)
+{
+	(void)state;
+	/* add ax, 1000: four bytes; each stalls predecode */
+	check("skylake", "66 05 e8 03", 3.25, "dsb.lcp=0", 1);
+	check("golden-cove", "66 05 e8 03", 3.125, "dsb.lcp=0", 1);
+	is_near("skylake", NULL, "66 35 e8 03", 1, 0);				/* xor ax, 1000: fuses with no branch */
+	/* one such and four NOPs of seven bytes: none in the second half */
+	is_near("skylake", NULL, "66 05 e8 03 " NOP7 NOP7 NOP7 NOP7, 1.25, 0.005);
 }
 
 static void test_what_rename_takes_apart_is_one_instruction_to_simple_decoders(void **state)
@@ -201,6 +213,7 @@ int main(void)
 		cmocka_unit_test(test_p6_knows_registers_that_were_cleared),
 		cmocka_unit_test(test_core2_merges_in_some_cycles),
 		cmocka_unit_test(test_late_length_stalls_predecode),
+		cmocka_unit_test(test_fusible_instructions_with_16_bit_constants_are_not_cached),
 		cmocka_unit_test(test_what_rename_takes_apart_is_one_instruction_to_simple_decoders),
 		cmocka_unit_test(test_double_shift_of_one_register_is_a_rotate),
 		cmocka_unit_test(test_narrow_string_load_merges_behind_the_load),

@@ -22,7 +22,7 @@
 enum { OPERANDS = 5, TOKEN = 40, PARTS = 2 };
 
 struct form { char mnemonic[TOKEN], operand[OPERANDS][TOKEN]; unsigned operands; };
-struct line { struct form part[PARTS]; unsigned parts, general; int word_bytes; bool latency, wide; };
+struct line { struct form part[PARTS]; unsigned parts, general; int word_bytes; bool latency, wide, bytes; };
 
 /* ---- registers ---- */
 
@@ -448,6 +448,7 @@ static bool translate(FILE *to, const char *text, bool latency, const struct ins
 			char class[8];
 			unsigned bits, which, plus, have = 0;
 			if (register_token(t, class, &bits, &which)) {
+				l.bytes |= *class == 'r' && bits == 8 && !which;
 				have = registers_of(&l, class, bits, which) - skipped(&l, l.part[p].mnemonic, 1);
 				if (which && in_pairs(&l, &l.part[p], t) && (*class == 'r' ? l.word_bytes == 8 && bits > 8 : !strcmp(class, "mm")))
 					have = *class == 'r' ? 6 - skipped(&l, l.part[p].mnemonic, 1) : 4;

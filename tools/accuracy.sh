@@ -50,7 +50,7 @@ if [ "${NATIVE:-1}" != 0 ]; then
 	printf '\n%s\n' "$native" | tee -a "$work"
 fi
 if [ -f docs/accuracy.md ]; then	# the table of make ablation stays
-	sed -n '/^## What each mechanism is worth$/{x;p;x;:a;p;n;ba}' docs/accuracy.md >>"$work"
+	awk '/^## / { on = /^## What each mechanism is worth$/; if (on) print "" } on' docs/accuracy.md >>"$work"
 fi
 mv "$work" docs/accuracy.md
 chmod 644 docs/accuracy.md

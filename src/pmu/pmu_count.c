@@ -541,9 +541,9 @@ static size_t history_behind(const struct spmu *p, uint64_t cycle, unsigned thre
 
 struct due { uint64_t cycle; uint32_t set, record, next; bool bts; };	/* record, next: as in struct pmu_moment; bts: a BTS interrupt */
 
-/* The next place in the rest of the batch, up to cycle `last`, at which counters act; .cycle PMU_NEVER: none.  Ring cycles up to it
- * are counted. */
-static struct due next_due(struct spmu *p, const struct spmu_batch *b, const struct bounds *g, uint64_t last)
+/* The next place in the rest of the batch, up to cycle `last` and before the record `end` (where an interrupt is about to be taken), at which
+ * counters act; .cycle PMU_NEVER: none.  Ring cycles up to it are counted. */
+static struct due next_due(struct spmu *p, const struct spmu_batch *b, const struct bounds *g, uint64_t last, uint32_t end)
 {
 	struct due d = { .cycle = PMU_NEVER, .record = b->count };
 	uint32_t by_record_set, by_cycle_set;
@@ -553,6 +553,8 @@ static struct due next_due(struct spmu *p, const struct spmu_batch *b, const str
 		i = bts;
 		by_record_set = 0;
 	}
+	if (i >= end)		/* may retire in cycle `last`, too, but behind the interrupt */
+		i = b->count;
 	uint64_t by_record = i < b->count ? b->base_cycle + b->records[i].retire : PMU_NEVER;
 	uint64_t by_cycle = first_cycle_due(p, g->cycle0, &by_cycle_set);
 	uint64_t in_order = by_record < by_cycle ? by_record : by_cycle;
@@ -576,6 +578,8 @@ static struct due next_due(struct spmu *p, const struct spmu_batch *b, const str
 		d.next = i + 1;
 	} else {
 		d.next = first_behind(b, g->record0, d.cycle);
+		if (d.next > end)
+			d.next = end;
 	}
 	return d;
 }
@@ -704,7 +708,8 @@ static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
 			act(p, b, &g, &d);
 		}
 		bool due = p->pending && pmi_place(p, b, &g, &pmi);
-		struct due d = next_due(p, b, &g, due && pmi.record < b->count ? pmi.cycle : PMU_NEVER);
+		struct due d = next_due(p, b, &g, due && pmi.record < b->count ? pmi.cycle : PMU_NEVER,
+			due && !pmi.behind ? pmi.record : b->count);
 		if (d.cycle != PMU_NEVER) {
 			advance(p, b, &g, d.next, d.cycle + 1);
 			act(p, b, &g, &d);

@@ -119,11 +119,17 @@ static void program(struct pair *q)
 		both_wrmsr(q, 0x11, (naive_reg(&q->n, 0x11) & ~(UINT64_C(0x3ff) << shift)) | (e->event | (uint64_t)(more & 7) << 6) << shift);
 	} else if (spmu_model_family(q->m) == SPMU_FAMILY_NETBURST) {
 		uint32_t escr = e->escr[pmc < 12 ? pmc >> 1 & 1 : pmc == 14 || pmc == 15 || pmc == 17];
-		uint64_t field = mods << 4 | (more & 8 ? 8 : 0);
+		uint64_t field = mods << 4 | (more & 8 ? 8 : 0), flow = 0;
 		if (!naive_find(&q->n, escr))
 			return;
 		both_wrmsr(q, escr, SPMU_ESCR_EVENT(e->event) | SPMU_ESCR_MASK(e->umask) | (more & 15));
-		both_wrmsr(q, 0x360 + pmc, SPMU_CCCR_ENABLE | SPMU_CCCR_SELECT(e->escr_select) | SPMU_CCCR_ACTIVE(more & 32 ? more >> 6 : 3) |
+		if (more & 64) {	/* overflows */
+			unsigned f = (unsigned)take(&q->in, 1);
+			flow |= (f & 1 ? SPMU_CCCR_OVF_PMI_T0 : 0) | ((f & 6) == 6 ? SPMU_CCCR_FORCE_OVF : 0);
+			flow |= f & 8 ? SPMU_CCCR_CASCADE : f & 16 ? SPMU_CCCR_EXTENDED_CASCADE & naive_find(&q->n, 0x360 + pmc)->valid : 0;
+		}
+		flow |= flow & (SPMU_CCCR_CASCADE | SPMU_CCCR_EXTENDED_CASCADE) ? 0 : SPMU_CCCR_ENABLE;
+		both_wrmsr(q, 0x360 + pmc, flow | SPMU_CCCR_SELECT(e->escr_select) | SPMU_CCCR_ACTIVE(more & 32 ? more >> 6 : 3) |
 			(more & 16 ? (field << 16 & (SPMU_CCCR_THRESHOLD(15) | SPMU_CCCR_EDGE)) | (mods & 1 ? SPMU_CCCR_COMPLEMENT : 0) | SPMU_CCCR_COMPARE : 0));
 	} else {
 		uint64_t v = e->event | (uint64_t)e->umask << 8 | SPMU_EVTSEL_EN | (more & 1 ? SPMU_EVTSEL_USR : 0) | (more & 2 ? SPMU_EVTSEL_OS : 0) |
@@ -226,6 +232,13 @@ static void note(struct log *l, uint64_t cycle, uint64_t overflow_cycle, uint64_
 	l->n++;
 }
 
+/* Bits of which both models know what a 1 does. */
+static uint64_t settled(const struct naive *n, uint32_t msr)
+{
+	const struct naive_msr *r = naive_find(n, msr);
+	return r ? r->valid : 0;
+}
+
 static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, const struct spmu_batch *b)
 {
 	struct pair *q = context;
@@ -237,7 +250,7 @@ static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, co
 	if (s->flags & UNMASK)
 		spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x400);
 	if (s->flags & CLEAR_STATUS)
-		spmu_wrmsr(p, 0x390, pmi->status);
+		spmu_wrmsr(p, 0x390, pmi->status & settled(&q->n, 0x390));
 	for (unsigned i = 0; i < s->ops; i++)
 		if (spmu_wrmsr(p, s->op[i].msr, s->op[i].value) != SPMU_OK)
 			differ(q, "WRMSR in the handler", s->op[i].msr, s->op[i].value, 0);
@@ -248,13 +261,15 @@ static void on_naive_pmi(void *context, struct naive *n, uint64_t cycle, uint64_
 	struct pair *q = context;
 	const struct script *s = &q->script[q->naive_log.n % SCRIPTS];
 	uint64_t status = n->version >= 2 ? n->status : 0;
+	for (unsigned i = 0; i < 18 && n->msr[0].address == 0x300; i++)
+		status |= naive_reg(n, 0x360 + i) >> 31 << i;
 	TRACE("  naive: interrupt at %llu (%llu) record %u status %llx\n", (unsigned long long)cycle, (unsigned long long)overflow_cycle, record,
 		(unsigned long long)status);
 	note(&q->naive_log, cycle, overflow_cycle, status, record);
 	if (s->flags & UNMASK)
 		naive_apic_write(n, SPMU_APIC_LVT_PC, 0x400);
 	if (s->flags & CLEAR_STATUS)
-		naive_wrmsr(n, 0x390, status);
+		naive_wrmsr(n, 0x390, status & settled(n, 0x390));
 	for (unsigned i = 0; i < s->ops; i++)
 		naive_wrmsr(n, s->op[i].msr, s->op[i].value);
 }
@@ -294,6 +309,9 @@ static void write_scripts(struct pair *q)
 				naive_setup(&try, pmc, &setup);
 				if (setup.unsettled || setup.threshold)
 					continue;
+			} else if (q->n.msr[0].address == 0x300) {
+				msr = 0x360 + pmc;
+				value = naive_reg(&q->n, msr) & ~(uint64_t)SPMU_CCCR_OVF;
 			} else {
 				continue;
 			}
@@ -311,7 +329,7 @@ static void stretch(struct pair *q)
 		{ SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(TAKEN) }, { SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(MISPREDICTED) }, { SPMU_IS(STORE_ADDR), 0 },
 		{ SPMU_IS(BRANCH) | SPMU_IS(RET), SPMU_DID(TAKEN) }, { SPMU_IS(DIVIDE) | SPMU_IS(MULTIPLY), 0 } };
 	enum spmu_pmu_family family = spmu_model_family(q->m);
-	bool single = naive_interrupts(&q->n), whole = naive_interrupts_late(&q->n), alone = naive_freezes(&q->n), inside[2] = { 0 };
+	bool single = naive_interrupts(&q->n), whole = naive_interrupts_late(&q->n), alone = naive_freezes(&q->n) || naive_cascades(&q->n), inside[2] = { 0 };
 	unsigned head = (unsigned)take(&q->in, 1), items = (unsigned)take(&q->in, 1) & 63, cpl[2] = { head & 1 ? 0 : 3, head & 2 ? 0 : 3 };
 	bool two = head & 4 && !single && (family == SPMU_FAMILY_ARCH || family == SPMU_FAMILY_NETBURST);
 	uint64_t from = q->now, fetch = from + 2, retired[2] = { from + 2, from + 2 }, counted[2] = { from + 2, from + 2 }, top = from + 2, ip = 0x1000;
@@ -337,7 +355,7 @@ static void stretch(struct pair *q)
 			x->r.did = kinds[shape & 7][1] | UINT64_C(1) << (bits >> 6 & 63) % SPMU_DID_COUNT;
 			x->r.is &= ~(SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END) | SPMU_IS(INST_END2) | SPMU_IS(STRING_REP));
 			x->r.did &= ~SPMU_DID(RETIRED);
-			fetch += kind >> 2 & 3;
+			fetch += (kind >> 2 & 3) + (family == SPMU_FAMILY_NETBURST);	/* whose counters may lose what exceeds 15 a clock */
 			at[0] = fetch;
 			at[1] = at[0] + (shape >> 4 & 3);
 			at[2] = at[1] + (shape >> 6 & 3);
@@ -372,12 +390,20 @@ static void stretch(struct pair *q)
 				q->cut[q->cuts++] = q->records;
 		}
 	}
+	if (single) {	/* an instruction behind all the rest, on which the last interrupt can fall */
+		struct naive_record *x = add_record(q);
+		x->r = (struct spmu_record){ .kind = SPMU_REC_UOP, .cpl = (uint8_t)cpl[0], .hw_thread = (uint8_t)q->n.hw_thread, .ip = 2 * ip + 2,
+			.is = SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END), .did = SPMU_DID(RETIRED) };
+		retired[0] = ++top;
+		for (unsigned k = 0; k < 6; k++)
+			x->at[k] = top;
+	}
 	for (unsigned t = 0; t < 1u + two; t++) {
-		uint64_t end = head & 8 << t ? top + 1 : retired[t];
+		uint64_t end = head & 8 << t && !single ? top + 1 : retired[t];
 		if (end > counted[t])
 			add_signal(q, SPMU_SIG_CYCLES, cpl[t], t ^ q->n.hw_thread, counted[t], end, 1);
 	}
-	uint64_t to = top + 3, base = from;
+	uint64_t to = top + (single ? 1 : 3), base = from;
 	if (single)
 		write_scripts(q);
 	q->log.n = q->naive_log.n = 0;

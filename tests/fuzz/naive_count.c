@@ -9,6 +9,7 @@
  * Don't care, because the sources do not settle it:
  *   - an event's code on a counter that the manual does not list for it
  *   - weighted conditions and the four that need MSRs of PEBS (load latency, precise store, front-end events) under another CMASK, INV or EDGE than theirs
+ *   - a row of the table that is not modelled, where another row of the same event and unit mask is, under other modifiers than that one's
  *   - fractions of cycles kept from one set-up to the next
  *   - NetBurst: an edge seen together with a filter of active threads (which comes first?); complement of an event that the table does not know
  *   - an edge detector that stands at 1 when its counter is set up anew
@@ -33,7 +34,7 @@ static bool arch(const struct naive *n)
 /* Adds the expression of the event with this code, if counter `pmc` has it. */
 static void event(const struct naive *n, struct naive_setup *s, unsigned code, unsigned umask, unsigned pmc)
 {
-	bool known = false, here = false, weighted = false, bare = false;
+	bool known = false, here = false, refused = false, exact = false, weighted = false, bare = false;
 	for (size_t i = 0; i < n->m->rows; i++) {
 		const struct pmu_row *row = &n->m->row[i];
 		const struct spmu_event *e = &row->public;
@@ -45,6 +46,8 @@ static void event(const struct naive *n, struct naive_setup *s, unsigned code, u
 		if (!here && row->expr.terms)
 			s->expr[s->exprs++] = &row->expr;
 		here = true;
+		refused |= !row->expr.terms;
+		exact |= row->expr.terms && s->threshold == e->cmask && s->edge == e->edge && s->inverted == e->inv;
 		weighted |= row->weighted;
 		bare |= row->weighted && s->threshold == e->cmask && s->below == (e->inv && e->cmask) && s->edge == e->edge;
 		if (!strncmp(e->name, "FRONTEND_RETIRED", 16) || !strncmp(e->name, "MEM_TRANS_RETIRED", 17) || !strncmp(e->name, "MEM_INST_RETIRED.LATENCY", 24))
@@ -52,7 +55,7 @@ static void event(const struct naive *n, struct naive_setup *s, unsigned code, u
 		if (row->expr.terms && row->expr.term[0].den > 1)
 			s->unsettled = true;
 	}
-	s->unsettled |= (known && !here) || (weighted && !bare);
+	s->unsettled |= (known && !here) || (weighted && !bare) || (refused && s->exprs && !exact);
 }
 
 /* The fields that P6 and the architectural PMUs share. */
@@ -60,7 +63,8 @@ static void evtsel(const struct naive *n, struct naive_setup *s, uint64_t e, uns
 {
 	s->who = (e & BIT(16) ? 1u : 0) | (e & BIT(17) ? 2u : 0);
 	s->threshold = e >> 24 & 255;
-	s->below = s->threshold && e & BIT(23);
+	s->inverted = e & BIT(23);
+	s->below = s->threshold && s->inverted;
 	s->edge = e & BIT(18);
 	s->gated = true;
 	s->interrupts = e & BIT(20);
@@ -130,10 +134,18 @@ static uint32_t escr_of(unsigned counter, unsigned select)
 	return block[select] + odd;
 }
 
+/* Has the counter overflowed that this one's CASCADE, or extended cascade bit, waits for? */
+static bool cascaded(const struct naive *n, unsigned i, uint64_t cccr)
+{
+	static const uint8_t partner[18] = { 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13, 14, 15 },
+		extended[18] = { [12] = 16, [15] = 17, [16] = 17, [17] = 16 };
+	return (cccr & BIT(30) && naive_reg(n, 0x360 + partner[i]) & BIT(31)) || (cccr & BIT(11) && naive_reg(n, 0x360 + extended[i]) & BIT(31));
+}
+
 static void setup_netburst(const struct naive *n, unsigned i, struct naive_setup *s)
 {
 	uint64_t cccr = naive_reg(n, 0x360 + i);
-	if (!(cccr & BIT(12)))
+	if (!(cccr & BIT(12)) && !cascaded(n, i, cccr))
 		return;
 	uint32_t at = escr_of(i, cccr >> 13 & 7);
 	if (!at || !naive_find(n, at))
@@ -177,8 +189,9 @@ static void setup_netburst(const struct naive *n, unsigned i, struct naive_setup
 		s->below = cccr & BIT(19);
 		s->edge = cccr & BIT(24);
 	}
-	s->interrupts = cccr & (BIT(26) | BIT(27));
-	if (cccr & (BIT(25) | BIT(26) | BIT(27)))
+	s->interrupts = cccr & BIT(26);
+	s->forced = cccr & BIT(25);
+	if (cccr & BIT(27) || (s->edge && cccr & (BIT(30) | BIT(11))))
 		s->unsettled = true;
 	if ((!known && s->below) || (s->edge && s->active != 7))
 		s->unsettled = true;
@@ -228,6 +241,16 @@ int naive_unsettled(const struct naive *n)
 bool naive_freezes(const struct naive *n)
 {
 	return n->version >= 2 && naive_reg(n, 0x1d9) & BIT(12);
+}
+
+bool naive_cascades(const struct naive *n)
+{
+	for (uint32_t i = 0; i < 18 && spmu_model_family(n->m) == SPMU_FAMILY_NETBURST; i++) {
+		uint64_t cccr = naive_reg(n, 0x360 + i);
+		if (!(cccr & BIT(12)) && cccr & (BIT(30) | BIT(11)))
+			return true;
+	}
+	return false;
 }
 
 /* ---- what happens in a cycle -------------------------------------------------------------------------------------- */
@@ -319,6 +342,8 @@ static bool at_retirement(const struct naive *n, const struct naive_setup *s)
 
 static bool some(const struct naive *n, bool interrupts, bool late, bool edge)
 {
+	if (interrupts && naive_cascades(n))
+		return true;
 	struct naive_setup s;
 	for (unsigned i = 0; i < NAIVE_COUNTERS; i++)
 		if (exists(n, i)) {
@@ -384,17 +409,29 @@ static uint64_t increment(struct naive *n, unsigned i, const struct naive_setup 
 /* ---- a stretch ------------------------------------------------------------------------------------------------------ */
 
 /* Adds; true if that asks for a PMI. */
-static bool add(struct naive *n, unsigned i, const struct naive_setup *s, uint64_t amount_)
+static bool add(struct naive *n, unsigned i, const struct naive_setup *s, uint64_t amount_, uint64_t c)
 {
 	uint64_t width = naive_width(n, i);
+	struct naive_counter *x = &n->counter[i];
+	if (spmu_model_family(n->m) == SPMU_FAMILY_NETBURST) {	/* the interrupt comes with the next event */
+		bool fires = amount_ && s->interrupts && x->armed && c >= x->armed_from;
+		x->armed &= !fires;
+		x->value += amount_;
+		if (x->value > width || (amount_ && s->forced)) {
+			naive_find(n, 0x360 + i)->value |= BIT(31);
+			if (!x->armed)
+				x->armed_from = c + 1;
+			x->armed = true;
+		}
+		x->value &= width;
+		return fires;
+	}
 	n->counter[i].value += amount_;
 	if (n->counter[i].value <= width)
 		return false;
 	n->counter[i].value &= width;
 	if (arch(n) && n->version >= 2)
 		n->status |= BIT(i < FIXED ? i : 32 + i - FIXED);
-	if (spmu_model_family(n->m) == SPMU_FAMILY_NETBURST)
-		naive_find(n, 0x360 + i)->value |= BIT(31);
 	return s->interrupts;
 }
 
@@ -431,17 +468,18 @@ void naive_run(struct naive *n, const struct naive_record *r, unsigned records, 
 					continue;
 				if (!at_retirement(n, &s[i])) {
 					if (by_cycle)
-						asks |= add(n, i, &s[i], increment(n, i, &s[i], r, records, c));
+						asks |= add(n, i, &s[i], increment(n, i, &s[i], r, records, c), c);
 					continue;
 				}
 				/* what retires in this cycle, or (behind an interrupt) did already */
 				for (unsigned k = first; k < records && (!pending || k < border); k++)
 					if (r[k].r.kind == SPMU_REC_UOP && r[k].r.did & SPMU_DID(RETIRED) && r[k].at[STAGE_RETIRE] == c)
-						asks |= add(n, i, &s[i], increment(n, i, &s[i], &r[k], 1, c));
+						asks |= add(n, i, &s[i], increment(n, i, &s[i], &r[k], 1, c), c);
 			}
 			by_cycle = false;
-			if (asks) {
+			if (asks)
 				condition(n);
+			if (asks || naive_cascades(n)) {
 				for (unsigned i = 0; i < NAIVE_COUNTERS; i++)
 					if (exists(n, i))
 						naive_setup(n, i, &s[i]);

@@ -42,17 +42,21 @@ struct naive_setup {
 	unsigned who;		/* bits 0, 1: this thread's user and kernel; 2, 3: the other's */
 	unsigned threshold;	/* 0: plain */
 	bool below, edge;	/* count cycles in which the sum is below it, not at or above it; in which that begins */
+	bool inverted;		/* INV is set, whether it matters or not */
 	bool gated;		/* `below` only while the thread runs */
 	unsigned clip;		/* largest amount a cycle, 0: any */
 	unsigned active;	/* NetBurst: bit k: count while k threads run */
 	unsigned while_in;	/* NetBurst: only in cycles in which such a thread runs */
 	bool interrupts;	/* an overflow asks for a PMI */
+	bool forced;		/* NetBurst: every increment overflows */
 	bool unsettled;
 };
 
 struct naive_counter {
 	uint64_t value;
 	bool previous;			/* edge detector */
+	bool armed;			/* NetBurst: overflowed; an increment from the cycle `armed_from` on interrupts */
+	uint64_t armed_from;
 	bool changed;			/* set up anew since the last stretch, */
 	struct naive_setup last;	/* in which it was this */
 };
@@ -82,6 +86,7 @@ bool naive_interrupts(const struct naive *n);	/* some counter may ask for a PMI 
 bool naive_interrupts_late(const struct naive *n);	/* and that one is not counted at retirement */
 bool naive_edges(const struct naive *n);		/* some counter detects edges */
 bool naive_freezes(const struct naive *n);
+bool naive_cascades(const struct naive *n);		/* some counter waits for another's overflow */
 /* All that happens in cycles [from, to); records end below `to`, own thread's uops in order of retirement. */
 void naive_run(struct naive *n, const struct naive_record *r, unsigned records, uint64_t from, uint64_t to);
 

@@ -186,7 +186,10 @@ static int write(struct naive *n, uint32_t address, uint64_t value)
 		break;
 	case NAIVE_CLEAR: n->status &= ~value; break;
 	case NAIVE_SET: n->status |= value; break;
-	default: r->value = value; break;
+	default:
+		r->value = value;
+		if (spmu_model_family(n->m) == SPMU_FAMILY_NETBURST && address >= 0x360 && address < 0x372 && !(value & BIT(31)))
+			n->counter[address - 0x360].armed = false;
 	}
 	return SPMU_OK;
 }

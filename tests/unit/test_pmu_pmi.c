@@ -129,6 +129,35 @@ static void an_instruction_in_mid_retirement_completes_first(void **state)
 	stream_free(&s);
 }
 
+/* ... and stays there, though another counter overflows in the very cycle in which that instruction completes and the next one retires. */
+static void another_overflow_does_not_move_a_pending_interrupt(void **state)
+{
+	(void)state;
+	for (unsigned retired = 0; retired < 2; retired++) {
+		struct stream s = { 0 };
+		struct log l = { 0 };
+		struct spmu *p = sampler(&l, 5, "INST_RETIRED.ANY_P", 1);
+		l.reload = 0;
+		fixture_program(p, 1, retired ? "INST_RETIRED.ANY_P" : "CPU_CLK_UNHALTED.THREAD_P", SPMU_EVTSEL_INT);
+		assert_int_equal(spmu_wrmsr(p, MSR_IA32_PMC0 + 1, retired ? (uint64_t)-3 : (uint64_t)-19), SPMU_OK);
+		stream_inst(&s, 0x10, 0, 0, 10);
+		for (unsigned k = 0; k < 4; k++) {
+			struct spmu_record *r = stream_inst(&s, 0x20, 0, 0, 12 + 2 * k);
+			r->is &= ~((k ? SPMU_IS(INST_BEGIN) : 0) | (k < 3 ? SPMU_IS(INST_END) : 0));
+		}
+		stream_inst(&s, 0x30, 0, 0, 18);
+		stream_inst(&s, 0x40, 0, 0, 30);
+		stream_signal(&s, SPMU_SIG_CYCLES, 0, 31, 1);
+		stream_send_all(&s, p);
+		assert_int_equal(l.pmi[0].ip, 0x30);
+		assert_int_equal(l.pmi[0].cycle, 18);
+		assert_int_equal(l.pmi[0].status, retired ? 1 : 3);	/* 0x30 retires behind the interrupt */
+		assert_int_equal(l.n, retired ? 2 : 1);
+		spmu_destroy(p);
+		stream_free(&s);
+	}
+}
+
 static void a_pending_interrupt_is_taken_at_the_end_of_the_stream(void **state)
 {
 	(void)state;
@@ -506,6 +535,7 @@ int main(void)
 		cmocka_unit_test(the_interrupt_falls_on_the_first_instruction_that_has_not_retired),
 		cmocka_unit_test(an_interrupt_may_fall_into_a_later_batch),
 		cmocka_unit_test(an_instruction_in_mid_retirement_completes_first),
+		cmocka_unit_test(another_overflow_does_not_move_a_pending_interrupt),
 		cmocka_unit_test(a_pending_interrupt_is_taken_at_the_end_of_the_stream),
 		cmocka_unit_test(an_overflow_without_int_sets_the_status_bit_only),
 		cmocka_unit_test(a_fixed_counter_interrupts_too),

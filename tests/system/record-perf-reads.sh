@@ -48,7 +48,7 @@ record() { "$SOFTPMU" record -o perf.data "$@" >program.out 2>record.err </dev/n
 # addresses (of `work`: at those of strtol@plt, not of all; objdump says what they are).  Samples that fall there are not to be compared:
 # they are taken again with another period.
 objdump -d --no-show-raw-insn -j .plt "$PROGRAMS/work" | sed -n 's/^ *\([0-9a-f]*\):.*/\1/p' | sort >plt
-perf_errs() { perf script -F ip,sym -i perf.data 2>/dev/null | sed -n 's/^ *\([0-9a-f]\{1,\}\) _init$/\1/p' | sort -u | comm -12 - plt | grep -q .; }
+perf_errs() { perf script -F ip,sym -i perf.data 2>/dev/null | sed -n 's/^[[:space:]]*\([0-9a-f]\{1,\}\) _init[[:space:]]*$/\1/p' | sort -u | comm -12 - plt | grep -q .; }
 record_work() {	# PERIOD options: of `work 20000`
 	period=$1; shift
 	for more in 0 2 4 6 8; do

@@ -47,7 +47,7 @@ record() { "$SOFTPMU" record -o perf.data "$@" >program.out 2>record.err </dev/n
 # In a program without PIE perf 6.1 stretches _init, which has no size, over the PLT behind it and then finds _init at some of the PLT's
 # addresses (of `work`: at those of strtol@plt, not of all; objdump says what they are).  Samples that fall there are not to be compared:
 # they are taken again with another period.
-objdump -d --no-show-raw-insn -j .plt "$PROGRAMS/work" | sed -n 's/^ *\([0-9a-f]*\):.*/\1/p' | sort >plt
+objdump -d --no-show-raw-insn -j .plt "$PROGRAMS/work" | sed -n 's/^ *\([0-9a-f]*\):.*/\1/p' | sed 'p; s/^40//' | sort >plt	# in call chains perf prints them without the base
 perf_errs() { perf script -F ip,sym -i perf.data 2>/dev/null | sed -n 's/^[[:space:]]*\([0-9a-f]\{1,\}\) _init[[:space:]]*$/\1/p' | sort -u | comm -12 - plt | grep -q .; }
 record_work() {	# PERIOD options: of `work 20000`
 	period=$1; shift

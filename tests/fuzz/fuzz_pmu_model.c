@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * libFuzzer harness: the PMU against a second, naive model of it (naive_pmu.h), operation by operation: WRMSR, RDMSR, RDPMC, CR4.PCE, the local
- * APIC's entry, save and restore.
+ * APIC's entry, save and restore, events of the table, and stretches of records as a core sends them (one or two threads, user and kernel,
+ * squashed uops, every signal, cut into batches), with interrupts whose handler writes registers.
  *
- *   make fuzz; TOP=. build/fuzz/fuzz_pmu_model -max_total_time=600 /tmp/new tests/fuzz/corpus/fuzz_pmu_model
+ *   make fuzz; TOP=. build/fuzz/fuzz_pmu_model -max_total_time=600 -len_control=0 -max_len=900 /tmp/new tests/fuzz/corpus/fuzz_pmu_model
  *
- * Checked: the same outcome of every operation, and the same value of every register and counter after it.  FUZZ_TRACE in the environment tells
- * each operation.
+ * Checked: the same outcome of every operation, the same value of every register and counter after it, and the same interrupts: cycle,
+ * instruction, status.  FUZZ_TRACE in the environment tells each operation and record, to stderr.
+ *
+ * Kept apart: registers change only while nothing is under way (between stretches, of which all is known) or in a handler; PMIs come without latency,
+ * and then with one thread's records; an interrupting event that does not count at retirement has its stretch in one batch (else the
+ * instruction to interrupt may lie in a batch that is gone); nothing is counted behind the instruction that ends such a stretch.
  */
 #include "naive_pmu.h"
 #include <stdio.h>
@@ -184,7 +189,8 @@ static struct naive_record *add_record(struct pair *q)
 static void add_signal(struct pair *q, unsigned signal, unsigned cpl, unsigned thread, uint64_t begin, uint64_t end, uint64_t count)
 {
 	struct naive_record *x = add_record(q);
-	x->r = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = (uint8_t)cpl, .hw_thread = (uint8_t)thread, .port = 255, .signal = signal, .did = count };
+	x->r = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = (uint8_t)cpl, .hw_thread = (uint8_t)thread, .port = 255, .signal = signal,
+		.did = count };
 	x->at[0] = begin;
 	x->at[1] = end;
 }
@@ -274,11 +280,20 @@ static void on_naive_pmi(void *context, struct naive *n, uint64_t cycle, uint64_
 		naive_wrmsr(n, s->op[i].msr, s->op[i].value);
 }
 
+/* With everything switched on that a handler might switch on: is each counter's meaning settled? */
+static bool settled_when_on(struct naive *try)
+{
+	uint32_t gate = try->version >= 2 ? 0x38f : 0x186;
+	naive_wrmsr(try, gate, try->version >= 2 ? settled(try, gate) : naive_reg(try, gate) | (try->version ? 0 : SPMU_EVTSEL_EN));
+	return naive_unsettled(try) < 0 && !naive_edges(try);
+}
+
 /* What the handler will do in this stretch: reload counters, stop and start them, count something else. */
 static void write_scripts(struct pair *q)
 {
 	static struct naive try;
-	bool edges = naive_edges(&q->n);
+	try = q->n;
+	bool counters_only = !settled_when_on(&try);
 	for (unsigned k = 0; k < SCRIPTS; k++) {
 		struct script *s = &q->script[k];
 		unsigned what = (unsigned)take(&q->in, 1);
@@ -288,7 +303,7 @@ static void write_scripts(struct pair *q)
 			unsigned kind = (unsigned)take(&q->in, 1), arg = (unsigned)take(&q->in, 1), pmc = (kind >> 3) % q->n.gp;
 			uint32_t msr = q->n.msr[0].address;
 			uint64_t value;
-			if (edges || (kind & 3) < 2) {
+			if (counters_only || (kind & 3) < 2) {
 				msr = q->n.version || msr == 0x186 ? 0xc1 + pmc : 0x300 + pmc;
 				value = UINT64_C(0) - 1 - (arg & 63);
 				value &= naive_width(&q->n, pmc);
@@ -303,11 +318,10 @@ static void write_scripts(struct pair *q)
 					SPMU_EVTSEL_OS | (row->public.inv ? SPMU_EVTSEL_INV : 0) | (q->n.version || !pmc ? SPMU_EVTSEL_EN : 0) |
 					(arg & 1 ? SPMU_EVTSEL_INT : 0);
 				try = q->n;
-				if (naive_wrmsr(&try, msr, value) != SPMU_OK || naive_unsettled(&try) >= 0)
+				if (naive_wrmsr(&try, msr, value) != SPMU_OK || !settled_when_on(&try))
 					continue;
-				naive_wrmsr(&try, 0x38f, ~UINT64_C(0));
 				naive_setup(&try, pmc, &setup);
-				if (setup.unsettled || setup.threshold)
+				if (setup.threshold)
 					continue;
 			} else if (q->n.msr[0].address == 0x300) {
 				msr = 0x360 + pmc;
@@ -322,6 +336,21 @@ static void write_scripts(struct pair *q)
 	}
 }
 
+static void trace_records(const struct pair *q)
+{
+	for (unsigned i = 0; tracing && i < q->records; i++) {
+		const struct spmu_record *r = &q->r[i].r;
+		fprintf(stderr, "  %3u t%u cpl%u ", i, r->hw_thread, r->cpl);
+		if (r->kind == SPMU_REC_SIGNAL)
+			fprintf(stderr, "sig %u count %llu at", r->signal, (unsigned long long)r->did);
+		else
+			fprintf(stderr, "uop is %llx did %llx port %u at", (unsigned long long)r->is, (unsigned long long)r->did, r->port);
+		for (unsigned k = 0; k < (r->kind == SPMU_REC_SIGNAL ? 2u : 6u); k++)
+			fprintf(stderr, " %lld", (long long)q->r[i].at[k]);
+		fprintf(stderr, "\n");
+	}
+}
+
 /* A stretch of running: uops in program order, signals among them, cut into batches; then all is known. */
 static void stretch(struct pair *q)
 {
@@ -329,7 +358,8 @@ static void stretch(struct pair *q)
 		{ SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(TAKEN) }, { SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(MISPREDICTED) }, { SPMU_IS(STORE_ADDR), 0 },
 		{ SPMU_IS(BRANCH) | SPMU_IS(RET), SPMU_DID(TAKEN) }, { SPMU_IS(DIVIDE) | SPMU_IS(MULTIPLY), 0 } };
 	enum spmu_pmu_family family = spmu_model_family(q->m);
-	bool single = naive_interrupts(&q->n), whole = naive_interrupts_late(&q->n), alone = naive_freezes(&q->n) || naive_cascades(&q->n), inside[2] = { 0 };
+	bool single = naive_interrupts(&q->n), whole = naive_interrupts_late(&q->n), inside[2] = { 0 };
+	bool alone = naive_freezes(&q->n) || naive_cascades(&q->n);	/* no two uops retire in one cycle */
 	unsigned head = (unsigned)take(&q->in, 1), items = (unsigned)take(&q->in, 1) & 63, cpl[2] = { head & 1 ? 0 : 3, head & 2 ? 0 : 3 };
 	bool two = head & 4 && !single && (family == SPMU_FAMILY_ARCH || family == SPMU_FAMILY_NETBURST);
 	uint64_t from = q->now, fetch = from + 2, retired[2] = { from + 2, from + 2 }, counted[2] = { from + 2, from + 2 }, top = from + 2, ip = 0x1000;
@@ -409,15 +439,7 @@ static void stretch(struct pair *q)
 	q->log.n = q->naive_log.n = 0;
 	TRACE("stretch: %u records, %u batches, cycles %llu to %llu%s\n", q->records, q->cuts, (unsigned long long)from, (unsigned long long)to,
 		two ? ", two threads" : "");
-	if (tracing)
-		for (unsigned i = 0; i < q->records; i++) {
-			const struct naive_record *x = &q->r[i];
-			fprintf(stderr, "  %3u t%u cpl%u %s %u is %llx did %llx port %u at", i, x->r.hw_thread, x->r.cpl, x->r.kind ? "sig" : "uop", x->r.kind ? x->r.signal : 0,
-				(unsigned long long)x->r.is, (unsigned long long)x->r.did, x->r.port);
-			for (unsigned k = 0; k < (x->r.kind ? 2u : 6u); k++)
-				fprintf(stderr, " %lld", (long long)x->at[k]);
-			fprintf(stderr, "\n");
-		}
+	trace_records(q);
 	for (unsigned k = 0; k < q->cuts; k++) {
 		unsigned end = k + 1 < q->cuts ? q->cut[k + 1] : q->records;
 		bool last = k + 1 == q->cuts;
@@ -446,8 +468,10 @@ static void stretch(struct pair *q)
 static uint32_t some_msr(struct pair *q)
 {
 	unsigned which = (unsigned)take(&q->in, 1);
-	if (which >= 250)
-		return (uint32_t)take(&q->in, 2);
+	if (which >= 250) {
+		uint32_t any = (uint32_t)take(&q->in, 2);
+		return any >= 0x3f0 && any < 0x3f8 ? 0 : any;	/* PEBS and tagging stay off */
+	}
 	if (which >= 245)
 		return q->n.msr[take(&q->in, 1) % q->n.msrs].address + 1;
 	return q->n.msr[which % q->n.msrs].address;

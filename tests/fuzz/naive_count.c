@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Counting of the second model (naive_pmu.h): a stretch of records lies there whole; each cycle, each counter that the registers switch on adds what its
- * definition says of that cycle.
+ * Counting of the second model (naive_pmu.h): a stretch of records lies there whole; each cycle, each counter that the registers switch on adds
+ * what its definition says of that cycle.
  *
  * An interrupt is taken at the first instruction of this thread that has not begun to retire in the cycle of the overflow; what retires
  * before it, and whatever else happens up to the cycle in which the instruction before it is done, belongs to the registers as
@@ -8,10 +8,14 @@
  *
  * Don't care, because the sources do not settle it:
  *   - an event's code on a counter that the manual does not list for it
- *   - weighted conditions and the four that need MSRs of PEBS (load latency, precise store, front-end events) under another CMASK, INV or EDGE than theirs
- *   - a row of the table that is not modelled, where another row of the same event and unit mask is, under other modifiers than that one's
+ *   - weighted conditions under another CMASK, INV or EDGE than theirs; events that need MSRs of PEBS (load latency, precise store, front-end events)
+ *   - a row of the table that is not modelled, where another row of the same event and unit mask is, under other modifiers than
+ *     that one's; likewise a row that other counters have
  *   - fractions of cycles kept from one set-up to the next
  *   - NetBurst: an edge seen together with a filter of active threads (which comes first?); complement of an event that the table does not know
+ *   - NetBurst: tags and replay (MSR_PEBS_ENABLE stays 0), OVF_PMI_T1, several mask bits that overlap, edges of cascaded counters, a PMI bit set behind
+ *     the overflow (taken as: asks for later ones), quirks
+ *   - MSR_PERF_METRICS
  *   - an edge detector that stands at 1 when its counter is set up anew
  *   - IN_TX, IN_TXCP: nothing here is transactional
  *   - overflow interrupts while records of two threads come (which one's instruction is next?)
@@ -41,8 +45,10 @@ static void event(const struct naive *n, struct naive_setup *s, unsigned code, u
 		if (e->event != code || e->umask != umask || e->flags & SPMU_EVENT_FIXED_ONLY)
 			continue;
 		known = true;
-		if (!(e->pmc_mask >> pmc & 1))
+		if (!(e->pmc_mask >> pmc & 1)) {
+			refused = true;
 			continue;
+		}
 		if (!here && row->expr.terms)
 			s->expr[s->exprs++] = &row->expr;
 		here = true;
@@ -142,10 +148,11 @@ static bool cascaded(const struct naive *n, unsigned i, uint64_t cccr)
 	return (cccr & BIT(30) && naive_reg(n, 0x360 + partner[i]) & BIT(31)) || (cccr & BIT(11) && naive_reg(n, 0x360 + extended[i]) & BIT(31));
 }
 
-static void setup_netburst(const struct naive *n, unsigned i, struct naive_setup *s)
+/* started: as when the counter that this one waits for has overflowed */
+static void setup_netburst(const struct naive *n, unsigned i, struct naive_setup *s, bool started)
 {
 	uint64_t cccr = naive_reg(n, 0x360 + i);
-	if (!(cccr & BIT(12)) && !cascaded(n, i, cccr))
+	if (!(cccr & BIT(12)) && !cascaded(n, i, cccr) && !(started && cccr & (BIT(30) | BIT(11))))
 		return;
 	uint32_t at = escr_of(i, cccr >> 13 & 7);
 	if (!at || !naive_find(n, at))
@@ -195,8 +202,8 @@ static void setup_netburst(const struct naive *n, unsigned i, struct naive_setup
 		s->unsettled = true;
 	if ((!known && s->below) || (s->edge && s->active != 7))
 		s->unsettled = true;
-	if (escr & BIT(4) && (code == 2 || code == 8 || code == 12))
-		s->unsettled = true;
+	for (unsigned k = 0; k < n->msrs; k++)		/* somebody tags */
+		s->unsettled |= i >= 12 && n->msr[k].address >= 0x3a0 && n->msr[k].value & BIT(4);
 }
 
 void naive_setup(const struct naive *n, unsigned i, struct naive_setup *s)
@@ -205,7 +212,7 @@ void naive_setup(const struct naive *n, unsigned i, struct naive_setup *s)
 	switch (spmu_model_family(n->m)) {
 	case SPMU_FAMILY_P5: setup_p5(n, i, s); break;
 	case SPMU_FAMILY_P6: setup_p6(n, i, s); break;
-	case SPMU_FAMILY_NETBURST: setup_netburst(n, i, s); break;
+	case SPMU_FAMILY_NETBURST: setup_netburst(n, i, s, false); break;
 	default: setup_arch(n, i, s); break;
 	}
 	s->on |= s->exprs != 0;
@@ -232,6 +239,10 @@ int naive_unsettled(const struct naive *n)
 	for (unsigned i = 0; i < NAIVE_COUNTERS; i++)
 		if (exists(n, i)) {
 			naive_setup(n, i, &s);
+			if (spmu_model_family(n->m) == SPMU_FAMILY_NETBURST && !s.on) {
+				memset(&s, 0, sizeof s);
+				setup_netburst(n, i, &s, true);
+			}
 			if (s.unsettled || (s.edge && n->counter[i].previous && n->counter[i].changed))
 				return (int)i;
 		}
@@ -421,7 +432,7 @@ static bool add(struct naive *n, unsigned i, const struct naive_setup *s, uint64
 			naive_find(n, 0x360 + i)->value |= BIT(31);
 			if (!x->armed)
 				x->armed_from = c + 1;
-			x->armed = true;
+			x->armed |= s->interrupts;	/* whoever asks for interrupts later, does so for later overflows */
 		}
 		x->value &= width;
 		return fires;
@@ -438,6 +449,12 @@ static bool add(struct naive *n, unsigned i, const struct naive_setup *s, uint64
 /* A PMI's condition arises. */
 static void condition(struct naive *n)
 {
+	if (n->version >= 2 && naive_reg(n, 0x1d9) & BIT(11)) {
+		if (n->version >= 4)
+			n->status |= BIT(58);
+		else
+			naive_find(n, 0x1d9)->value &= ~BIT(0);
+	}
 	if (!naive_freezes(n))
 		return;
 	if (n->version >= 4)

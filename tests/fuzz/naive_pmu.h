@@ -14,7 +14,7 @@
 #include "pmu/pmu_internal.h"
 
 enum { NAIVE_ANY = 1 };		/* beside enum spmu_status: either outcome is right */
-enum { NAIVE_MSRS = 192, NAIVE_COUNTERS = 24, NAIVE_RECORDS = 512, NAIVE_SPAN = 1 << 13 };
+enum { NAIVE_MSRS = 192, NAIVE_COUNTERS = 24, NAIVE_RECORDS = 512 };
 
 enum naive_kind {
 	NAIVE_PLAIN,		/* holds what was written */

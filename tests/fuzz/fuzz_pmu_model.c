@@ -10,7 +10,8 @@
  *
  * Kept apart: registers change only while nothing is under way (between stretches, of which all is known) or in a handler; PMIs come without latency,
  * and then with one thread's records; an interrupting event that does not count at retirement has its stretch in one batch (else the
- * instruction to interrupt may lie in a batch that is gone); nothing is counted behind the instruction that ends such a stretch.
+ * instruction to interrupt may lie in a batch that is gone), and so has a stretch in which counters may freeze or start each other (a core tells of the
+ * cycle of a batch's last retirement in the next batch: it comes too late for a freeze in that cycle, and is one cycle short); nothing is counted behind the instruction that ends such a stretch.
  */
 #include "naive_pmu.h"
 #include <stdio.h>
@@ -359,7 +360,8 @@ static void stretch(struct pair *q)
 		{ SPMU_IS(BRANCH) | SPMU_IS(RET), SPMU_DID(TAKEN) }, { SPMU_IS(DIVIDE) | SPMU_IS(MULTIPLY), 0 } };
 	enum spmu_pmu_family family = spmu_model_family(q->m);
 	bool single = naive_interrupts(&q->n), whole = naive_interrupts_late(&q->n), inside[2] = { 0 };
-	bool alone = naive_freezes(&q->n) || naive_cascades(&q->n);	/* no two uops retire in one cycle */
+	bool alone = naive_freezes(&q->n) || naive_cascades(&q->n);	/* no two uops retire in one cycle; all in one batch */
+	whole |= alone && single;
 	unsigned head = (unsigned)take(&q->in, 1), items = (unsigned)take(&q->in, 1) & 63, cpl[2] = { head & 1 ? 0 : 3, head & 2 ? 0 : 3 };
 	bool two = head & 4 && !single && (family == SPMU_FAMILY_ARCH || family == SPMU_FAMILY_NETBURST);
 	uint64_t from = q->now, fetch = from + 2, retired[2] = { from + 2, from + 2 }, counted[2] = { from + 2, from + 2 }, top = from + 2, ip = 0x1000;

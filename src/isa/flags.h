@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * RFLAGS from the tracer's condition-code thunk (stream/format.h: ST_SLOT_REG, registers 16 to 19).
+ */
+#ifndef ISA_FLAGS_H
+#define ISA_FLAGS_H
+#include <stdint.h>
+
+enum isa_flag { FLAG_CF = 1, FLAG_PF = 4, FLAG_AF = 16, FLAG_ZF = 64, FLAG_SF = 128, FLAG_OF = 2048,
+	FLAGS_ARITHMETIC = FLAG_CF | FLAG_PF | FLAG_AF | FLAG_ZF | FLAG_SF | FLAG_OF };
+
+/* The six arithmetic flags.  thunk: CC_OP, CC_DEP1, CC_DEP2, CC_NDEP; word_bytes 8 or 4: whose numbers of operations.  An unknown operation has none
+ * set.  Flags that the manual calls undefined are as VEX has them. */
+uint64_t isa_flags(int word_bytes, const uint64_t thunk[4]);
+#endif

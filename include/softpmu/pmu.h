@@ -64,7 +64,8 @@ enum spmu_quirks {
 struct spmu_host {
 	void *context;
 	/* A PMI is taken.  The handler may use every register function of this PMU (reload a counter, clear
-	 * status); counting goes on behind `pmi->record`.  NULL: PMIs are lost. */
+	 * status); counting goes on behind `pmi->record`.  What a later batch tells of cycles below the PMI's (a load that was still on its
+	 * way) is counted as the handler left the registers, a counter that it wrote apart.  NULL: PMIs are lost. */
 	void (*pmi)(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, const struct spmu_batch *batch);
 	uint32_t pmi_latency;	/* cycles from overflow to the interrupt's arrival at the core */
 	uint8_t hw_thread;	/* the hardware thread this PMU belongs to (records' hw_thread); other threads' records count only for AnyThread and

@@ -12,6 +12,8 @@
  * and then with one thread's records; an interrupting event that does not count at retirement has its stretch in one batch (else the
  * instruction to interrupt may lie in a batch that is gone), and so has a stretch in which counters may freeze or start each other (a core tells of the
  * cycle of a batch's last retirement in the next batch: it comes too late for a freeze in that cycle, and is one cycle short); nothing is counted behind the instruction that ends such a stretch.
+ * A handler that changes more than counters' values has its stretch in one batch, too: what later batches tell of cycles below the change
+ * is counted as the handler left the registers (pmu.h, spmu_host.pmi).
  */
 #include "naive_pmu.h"
 #include <stdio.h>
@@ -290,11 +292,11 @@ static bool settled_when_on(struct naive *try)
 }
 
 /* What the handler will do in this stretch: reload counters, stop and start them, count something else. */
-static void write_scripts(struct pair *q)
+static void write_scripts(struct pair *q, bool counters_only)
 {
 	static struct naive try;
 	try = q->n;
-	bool counters_only = !settled_when_on(&try);
+	counters_only |= !settled_when_on(&try);
 	for (unsigned k = 0; k < SCRIPTS; k++) {
 		struct script *s = &q->script[k];
 		unsigned what = (unsigned)take(&q->in, 1);
@@ -363,6 +365,8 @@ static void stretch(struct pair *q)
 	bool alone = naive_freezes(&q->n) || naive_cascades(&q->n);	/* no two uops retire in one cycle; all in one batch */
 	whole |= alone && single;
 	unsigned head = (unsigned)take(&q->in, 1), items = (unsigned)take(&q->in, 1) & 63, cpl[2] = { head & 1 ? 0 : 3, head & 2 ? 0 : 3 };
+	bool reload_only = !(head & 64);
+	whole |= single && !reload_only;
 	bool two = head & 4 && !single && (family == SPMU_FAMILY_ARCH || family == SPMU_FAMILY_NETBURST);
 	uint64_t from = q->now, fetch = from + 2, retired[2] = { from + 2, from + 2 }, counted[2] = { from + 2, from + 2 }, top = from + 2, ip = 0x1000;
 	q->records = q->cuts = 0;
@@ -437,7 +441,7 @@ static void stretch(struct pair *q)
 	}
 	uint64_t to = top + (single ? 1 : 3), base = from;
 	if (single)
-		write_scripts(q);
+		write_scripts(q, reload_only);
 	q->log.n = q->naive_log.n = 0;
 	TRACE("stretch: %u records, %u batches, cycles %llu to %llu%s\n", q->records, q->cuts, (unsigned long long)from, (unsigned long long)to,
 		two ? ", two threads" : "");

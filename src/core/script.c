@@ -146,7 +146,8 @@ general:
 		*w++ = (uint64_t)b;
 		*w++ = next_ip;
 		*w++ = nslots | (uint64_t)insns << 32;
-		memcpy(w, slots, nslots * sizeof *w);
+		if (nslots)	/* else there may be none */
+			memcpy(w, slots, nslots * sizeof *w);
 		w += nslots;
 	}
 	return (size_t)(w - out);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * softpmu record: runs a program on the modelled core and keeps its samples in a perf.data file.
  *
- * Left out of perf's options: what needs a kernel (-a, -C, -p, ring buffers), branch stacks, register and stack dumps. */
+ * Left out of perf's options: what needs a kernel (-a, -C, -p, ring buffers), stack dumps. */
 #include "cli/cli.h"
 #include "output/recorder.h"
+#include "session/data_source.h"
+#include "session/precise.h"
 #include "session/session.h"
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char help[] =
 "usage: softpmu record [options] [--] PROGRAM [arguments]\n"
@@ -25,6 +28,9 @@ static const char help[] =
 "                          without frame pointers\n"
 "      --call-graph MODE   as -g; perf's fp, dwarf and lbr are accepted and all mean that\n"
 "      --region NAME       sample only inside of the regions of this name, which the program marks (softpmu/client.h)\n"
+"  -d, --data              keep data addresses and sources, of precise events (:p)\n"
+"  -W, --weight            keep the latency of precise events' accesses, and by how much their instructions retired late\n"
+"  -I, --intr-regs[=LIST]  keep the registers of precise events' samples\n"
 "  -o, --output FILE       default perf.data; an existing file becomes FILE.old\n"
 "  -B, --no-buildid        do not keep the build-ids of mapped files\n"
 "  -N, --no-buildid-cache  accepted: the build-id cache is never filled\n"
@@ -43,6 +49,8 @@ struct record {
 	uint64_t count, frequency;
 	const char *output, *region;
 	bool chains, no_build_ids, quiet, verbose;
+	unsigned fields;		/* set of PERFDATA_ */
+	uint64_t regs;
 	/* while it runs */
 	struct session *session;
 	struct perfdata_writer *writer;
@@ -77,14 +85,37 @@ static const struct { const char *name, *why; } refused[] = {
 	{ "--tid", "the tracer cannot attach to a thread that runs already" },
 	{ "-b", "branch stacks are not supported" }, { "-j", "branch stacks are not supported" },
 	{ "--branch-any", "branch stacks are not supported" }, { "--branch-filter", "branch stacks are not supported" },
-	{ "-d", "data addresses of samples are not supported" }, { "--data", "data addresses of samples are not supported" },
-	{ "-W", "weights of samples are not supported" }, { "--weight", "weights of samples are not supported" },
+	{ "--phys-data", "physical addresses of samples are not supported" }, { "--user-regs", "there is no kernel: --intr-regs are the user's" },
 	{ "-z", "the file is never compressed" },
 };
 
 static bool is(const char *word, const char *a, const char *b)
 {
 	return !strcmp(word, a) || (b && !strcmp(word, b));
+}
+
+/* perf's names, in perf's order: <asm/perf_regs.h>. */
+static const char *const register_names[PERFDATA_REG_COUNT] = { "AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP", "IP", "FLAGS", "CS", "SS",
+	[16] = "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15" };
+
+/* -I's list; empty: all there are. */
+static int choose_registers(struct record *o, const char *list)
+{
+	o->fields |= PERFDATA_REGS;
+	for (unsigned i = 0; !*list && i < PERFDATA_REG_COUNT; i++)
+		o->regs |= register_names[i] ? UINT64_C(1) << i : 0;
+	while (*list) {
+		size_t n = strcspn(list, ","), i = 0;
+		while (i < PERFDATA_REG_COUNT && (!register_names[i] || strlen(register_names[i]) != n || strncasecmp(list, register_names[i], n)))
+			i++;
+		if (i == PERFDATA_REG_COUNT) {
+			cli_error("-I '%.*s': there are AX, BX, CX, DX, SI, DI, BP, SP, IP, FLAGS, CS, SS, R8 to R15", (int)n, list);
+			return -1;
+		}
+		o->regs |= UINT64_C(1) << i;
+		list += n + (list[n] == ',');
+	}
+	return 0;
 }
 
 /* 1: go on; 0: help was printed; -1: bad, one line was printed. */
@@ -104,6 +135,14 @@ static int parse(struct record *o, int argc, char **argv, int *next)
 		}
 		if (is(word, "-g", NULL)) {
 			o->chains = true;
+		} else if (is(word, "-d", "--data")) {
+			o->fields |= PERFDATA_ADDR | PERFDATA_DATA_SRC;
+		} else if (is(word, "-W", "--weight")) {
+			o->fields |= PERFDATA_WEIGHT;
+		} else if (is(word, "-I", "--intr-regs") || !strncmp(word, "--intr-regs=", 12) || (!strncmp(word, "-I", 2) && word[1] == 'I')) {
+			const char *list = word[1] == 'I' ? word + 2 : word[11] ? word + 12 : "";
+			if (choose_registers(o, list))
+				return -1;
 		} else if (is(word, "-q", "--quiet")) {
 			o->quiet = true;
 		} else if (is(word, "-v", "--verbose")) {
@@ -177,7 +216,7 @@ static int choose_events(struct record *o, const struct spmu_model *model, struc
 		fputs("cycles:u", f);
 	int code = fclose(f) ? err_set(err, ERR_NOMEM, "out of memory") : 0;
 	if (!code)
-		code = session_parse_core(events, model, &o->run.core, list, err);
+		code = session_parse_sampling(events, model, &o->run.core, list, err);
 	free(list);
 	for (size_t i = 0; !code && i < events->count; i++) {
 		struct session_event *e = &events->event[i];
@@ -253,15 +292,45 @@ static void on_side(void *context, struct run_thread *t, uint32_t pid, const uin
 		o->failed = recorder_side(o->recorder, t, pid, record, cycle);
 }
 
+static void add_precise(const struct run_thread *t, const struct precise_record *p, struct perfdata_sample *out, uint64_t reg[PERFDATA_REG_COUNT])
+{
+	/* selectors of user code: Linux, arch/x86/include/asm/segment.h */
+	static const uint8_t order[16] = { 0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
+	bool wide = t->word_bytes == 8;
+	if (p->has_address)
+		out->addr = p->address;
+	out->data_src = p->has_source && p->address ? data_source(p->source, p->store) : data_source_unknown(p->store);
+	out->weight = p->latency > UINT32_MAX ? UINT32_MAX : (uint32_t)p->latency;
+	out->instruction_latency = p->instruction_latency > UINT16_MAX ? UINT16_MAX : (uint16_t)p->instruction_latency;
+	out->retire_latency = p->retire_latency > UINT16_MAX ? UINT16_MAX : (uint16_t)p->retire_latency;
+	if (!p->has_registers)
+		return;
+	memset(reg, 0, PERFDATA_REG_COUNT * sizeof *reg);
+	for (unsigned i = 0; i < 8; i++)
+		reg[i] = p->registers.gpr[order[i]];
+	for (unsigned i = 8; i < 16; i++)
+		reg[8 + i] = p->registers.gpr[i];
+	reg[8] = p->registers.rip;
+	reg[9] = p->registers.rflags;
+	reg[10] = wide ? 0x33 : 0x23;
+	reg[11] = 0x2b;
+	out->reg = reg;
+	out->reg_32 = !wide;
+}
+
 static void on_sample(void *context, struct run_thread *t, const struct session_sample *s)
 {
 	struct record *o = context;
 	recorder_clock(o->recorder, t, s->cycle);
+	struct perfdata_sample out = {
+		.event = s->event, .ip = s->ip, .time = s->time_ns, .period = s->period, .pid = s->pid, .tid = s->tid,
+		.cpu = s->cpu, .chain = s->chain, .chain_length = s->chain_length, .exact = s->exact,
+	};
+	uint64_t reg[PERFDATA_REG_COUNT];
+	if (s->precise)
+		add_precise(t, s->precise, &out, reg);
 	if (!o->failed)
-		o->failed = perfdata_sample(o->writer, &(struct perfdata_sample){
-			.event = s->event, .ip = s->ip, .time = s->time_ns, .period = s->period, .pid = s->pid, .tid = s->tid,
-			.cpu = s->cpu, .chain = s->chain, .chain_length = s->chain_length,
-		});
+		o->failed = perfdata_sample(o->writer, &out);
 }
 
 static int on_tick(void *context, uint64_t instructions, uint64_t cycles)
@@ -301,13 +370,14 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		describe(&events->event[i], &described[i]);
 	cpuid_text(o->run.core.cpuid_signature, cpuid, sizeof cpuid);
 	struct perfdata_options file = {
-		.path = o->output, .events = described, .event_count = events->count, .call_chains = o->chains,
+		.path = o->output, .events = described, .event_count = events->count, .call_chains = o->chains, .fields = o->fields, .regs = o->regs,
 		.build_ids = !o->no_build_ids, .argc = argc + 1, .argv = words, .version = "softpmu",
 		.cpu_title = o->run.core.title, .cpuid = cpuid,
 	};
 	struct session_options session = {
 		.core = &o->run.core, .model = model, .events = events, .call_chains = o->chains, .context = o, .sample = on_sample,
 		.region = o->region,
+		.data = (o->fields & (PERFDATA_ADDR | PERFDATA_WEIGHT) ? PRECISE_MEMORY : 0) | (o->fields & PERFDATA_REGS ? PRECISE_REGISTERS : 0),
 	};
 	int code = session_create(&o->session, &session, err);
 	if (!code)
@@ -323,6 +393,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		struct core_wanted wanted;
 		session_wanted(o->session, &wanted);
 		o->run.run.wanted = &wanted;
+		if (session_needs_registers(o->session))
+			o->run.run.history = o->run.run.regs = true;
 		code = cli_run_program(&o->run, &sink, &result, err);
 		cli_progress_clear(&o->run);
 		*status = cli_exit_status(result.wait_status);

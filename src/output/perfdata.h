@@ -5,8 +5,8 @@
  * Source: Linux tools/perf/Documentation/perf.data-file-format.txt; records as in perf_event_open(2), section
  * "MMAP layout"; attributes from <linux/perf_event.h>.
  *
- * Left out: pipe mode (its stream of HEADER_* records), AUX area, compressed records, branch stacks, registers and
- * stacks of samples are skipped over where a file of perf's holds them.
+ * Left out: pipe mode (its stream of HEADER_* records), AUX area, compressed records; on reading, branch stacks, registers and
+ * stacks of samples are skipped over.
  */
 #ifndef OUTPUT_PERFDATA_H
 #define OUTPUT_PERFDATA_H
@@ -47,11 +47,20 @@ struct perfdata_event {
 	unsigned precise;		/* precise_ip: 0 to 3 */
 	bool exclude_user, exclude_kernel;
 };
+enum perfdata_field {		/* set: what samples hold beyond their address, time and period */
+	PERFDATA_ADDR = 1, PERFDATA_WEIGHT = 2, PERFDATA_DATA_SRC = 4, PERFDATA_REGS = 8, PERFDATA_BRANCHES = 16,
+};
+enum { PERFDATA_REG_COUNT = 24 };	/* numbered as in <asm/perf_regs.h>: AX, BX, CX, DX, SI, DI, BP, SP, IP, FLAGS, CS, SS, DS, ES, FS, GS, R8 to R15 */
+struct perfdata_branch { uint64_t from, to, flags; };	/* flags: as struct perf_branch_entry has them */
+
 struct perfdata_options {
 	const char *path;		/* an existing file is renamed to PATH.old, as perf does */
 	const struct perfdata_event *events;
 	size_t event_count;
 	bool call_chains;
+	unsigned fields;		/* set of PERFDATA_ */
+	uint64_t regs;			/* PERFDATA_REGS: set of registers by number */
+	uint64_t branch_type;		/* PERFDATA_BRANCHES: set of PERF_SAMPLE_BRANCH_ */
 	bool build_ids;			/* write the BUILD_ID feature */
 	int  argc;			/* command line to keep */
 	char *const *argv;
@@ -75,6 +84,15 @@ struct perfdata_sample {
 	uint32_t pid, tid, cpu;
 	const uint64_t *chain;		/* innermost first, the ip included; NULL if none */
 	size_t chain_length;
+	bool exact;			/* the address is that of the instruction that did it */
+	/* By options.fields: */
+	uint64_t addr, data_src;	/* data_src: union perf_mem_data_src */
+	uint32_t weight;
+	uint16_t instruction_latency, retire_latency;
+	const uint64_t *reg;		/* [PERFDATA_REG_COUNT]; NULL: none */
+	bool reg_32;			/* of 32-bit code */
+	const struct perfdata_branch *branch;
+	size_t branches;
 };
 struct perfdata_writer;
 

@@ -26,7 +26,7 @@
 /* Source: perf.data-file-format.txt, "HEADER_BUILD_ID": the size byte in the entry is valid. */
 #define MISC_BUILD_ID_SIZE (1u << 15)
 
-enum { CHUNK = 64 * 1024, MARKS = 8, NAME_ALIGN = 64, PATH_LIMIT = 4096 };
+enum { CHUNK = 64 * 1024, MARKS = 8, NAME_ALIGN = 64, PATH_LIMIT = 4096, BRANCHES_LIMIT = 256 };
 
 struct known_file { char *path; uint8_t build_id[PERFDATA_BUILD_ID_BYTES]; uint8_t build_id_bytes; };
 
@@ -36,7 +36,7 @@ struct perfdata_writer {
 	char *path;
 	bool call_chains, build_ids;
 	bool renamed, regular;		/* there is a PATH.old; PATH is a file of ours, not a device */
-	uint64_t sample_type;
+	uint64_t sample_type, regs, branch_type;
 	struct perf_event_attr *attr;
 	char **name;
 	size_t events;
@@ -234,15 +234,42 @@ int perfdata_exit(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, 
 	return task(w, PERF_RECORD_EXIT, pid, parent_pid, tid, parent_tid, time);
 }
 
+struct sample_body {
+	uint64_t id, ip;
+	uint32_t pid, tid;
+	uint64_t time;		/* an address comes behind it */
+	uint32_t cpu, zero;
+	uint64_t period;
+};
+
+/* What lies behind the call chain, in the order of <linux/perf_event.h>, comment at PERF_RECORD_SAMPLE.  Returns words. */
+static size_t put_more(const struct perfdata_writer *w, const struct perfdata_sample *s, size_t branches, uint64_t *out)
+{
+	size_t n = 0;
+	if (w->sample_type & PERF_SAMPLE_BRANCH_STACK) {
+		out[n++] = branches;
+		for (size_t i = 0; i < branches; i++) {
+			out[n++] = s->branch[i].from;
+			out[n++] = s->branch[i].to;
+			out[n++] = s->branch[i].flags;
+		}
+	}
+	if (w->sample_type & PERF_SAMPLE_WEIGHT_STRUCT)
+		out[n++] = s->weight | (uint64_t)s->instruction_latency << 32 | (uint64_t)s->retire_latency << 48;
+	if (w->sample_type & PERF_SAMPLE_DATA_SRC)
+		out[n++] = s->data_src;
+	if (w->sample_type & PERF_SAMPLE_REGS_INTR) {
+		out[n++] = !s->reg ? PERF_SAMPLE_REGS_ABI_NONE : s->reg_32 ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64;
+		for (unsigned i = 0; s->reg && i < PERFDATA_REG_COUNT; i++)
+			if (w->regs >> i & 1)
+				out[n++] = s->reg[i];
+	}
+	return n;
+}
+
 int perfdata_sample(struct perfdata_writer *w, const struct perfdata_sample *s)
 {
-	struct {
-		uint64_t id, ip;
-		uint32_t pid, tid;
-		uint64_t time;
-		uint32_t cpu, zero;
-		uint64_t period;
-	} body = { s->event + 1, s->ip, s->pid, s->tid, s->time, s->cpu, 0, s->period };
+	struct sample_body body = { s->event + 1, s->ip, s->pid, s->tid, s->time, s->cpu, 0, s->period };
 	size_t frames = s->chain ? s->chain_length : 0;
 	if (frames > PERFDATA_CHAIN_MAX)
 		frames = PERFDATA_CHAIN_MAX;
@@ -250,15 +277,28 @@ int perfdata_sample(struct perfdata_writer *w, const struct perfdata_sample *s)
 		return err_set(&w->error, ERR_INPUT, "%s: sample of an event that the file does not have", w->path);
 	/* A sample without frames still says what it is: the context marker and its own address. */
 	size_t words = w->call_chains ? 2 + (frames ? frames : 1) : 0;
-	uint8_t *p = record(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 8 + sizeof body + 8 * words);
+	size_t branches = s->branch ? s->branches < BRANCHES_LIMIT ? s->branches : BRANCHES_LIMIT : 0;
+	uint64_t more[2 + 3 * BRANCHES_LIMIT + 2 + 1 + PERFDATA_REG_COUNT], addr = s->addr;
+	size_t after = put_more(w, s, branches, more), at = offsetof(struct sample_body, cpu);
+	bool has_addr = w->sample_type & PERF_SAMPLE_ADDR;
+	uint8_t *p = record(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER | (s->exact ? PERF_RECORD_MISC_EXACT_IP : 0),
+			    8 + sizeof body + 8 * (words + after + has_addr));
 	if (!p)
 		return w->error.code;
-	memcpy(p, &body, sizeof body);
+	memcpy(p, &body, at);
+	if (has_addr) {
+		memcpy(p + at, &addr, 8);
+		p += 8;
+	}
+	memcpy(p + at, (const uint8_t *)&body + at, sizeof body - at);
+	p += sizeof body;
 	if (words) {
 		uint64_t head[2] = { words - 1, PERF_CONTEXT_USER };
-		memcpy(p + sizeof body, head, 16);
-		memcpy(p + sizeof body + 16, frames ? s->chain : &s->ip, 8 * (words - 2));
+		memcpy(p, head, 16);
+		memcpy(p + 16, frames ? s->chain : &s->ip, 8 * (words - 2));
+		p += 8 * words;
 	}
+	memcpy(p, more, 8 * after);
 	if (!w->samples || s->time < w->first_time)
 		w->first_time = s->time;
 	if (s->time > w->last_time)
@@ -270,13 +310,15 @@ int perfdata_sample(struct perfdata_writer *w, const struct perfdata_sample *s)
 }
 uint64_t perfdata_samples(const struct perfdata_writer *w) { return w->samples; }
 
-static void fill_attr(struct perf_event_attr *a, const struct perfdata_event *e, uint64_t sample_type, bool first)
+static void fill_attr(struct perf_event_attr *a, const struct perfdata_event *e, const struct perfdata_writer *w, bool first)
 {
 	memset(a, 0, sizeof *a);
 	a->type = e->type;
 	a->size = PERFDATA_ATTR_BYTES;
 	a->config = e->config;
-	a->sample_type = sample_type;
+	a->sample_type = w->sample_type;
+	a->sample_regs_intr = w->sample_type & PERF_SAMPLE_REGS_INTR ? w->regs : 0;
+	a->branch_sample_type = w->sample_type & PERF_SAMPLE_BRANCH_STACK ? w->branch_type : 0;
 	a->read_format = PERF_FORMAT_ID;
 	a->freq = e->frequency != 0;
 	if (a->freq)
@@ -346,7 +388,7 @@ static int keep_options(struct perfdata_writer *w, const struct perfdata_options
 	w->events = o->event_count;
 	w->argc = o->argc;
 	for (size_t i = 0; i < w->events; i++) {
-		fill_attr(&w->attr[i], &o->events[i], w->sample_type, i == 0);
+		fill_attr(&w->attr[i], &o->events[i], w, i == 0);
 		if (!(w->name[i] = copy(o->events[i].name)))
 			return -1;
 	}
@@ -393,7 +435,12 @@ int perfdata_create(struct perfdata_writer **out, const struct perfdata_options 
 	w->call_chains = o->call_chains;
 	w->build_ids = o->build_ids;
 	w->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-			 PERF_SAMPLE_PERIOD | (o->call_chains ? PERF_SAMPLE_CALLCHAIN : 0);
+			 PERF_SAMPLE_PERIOD | (o->call_chains ? PERF_SAMPLE_CALLCHAIN : 0) |
+			 (o->fields & PERFDATA_ADDR ? PERF_SAMPLE_ADDR : 0) | (o->fields & PERFDATA_WEIGHT ? PERF_SAMPLE_WEIGHT_STRUCT : 0) |
+			 (o->fields & PERFDATA_DATA_SRC ? PERF_SAMPLE_DATA_SRC : 0) | (o->fields & PERFDATA_REGS ? PERF_SAMPLE_REGS_INTR : 0) |
+			 (o->fields & PERFDATA_BRANCHES ? PERF_SAMPLE_BRANCH_STACK : 0);
+	w->regs = o->regs & ((UINT64_C(1) << PERFDATA_REG_COUNT) - 1);
+	w->branch_type = o->branch_type;
 	int code = keep_options(w, o) ? err_set(err, ERR_NOMEM, "out of memory") : open_file(w, err);
 	if (code) {
 		release(w);

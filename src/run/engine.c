@@ -4,11 +4,12 @@
  * An operation: a word with its kind (63:56) and length in words (31:0), the rthread, then what the kind needs.
  */
 #include "run/engine.h"
+#include "run/history.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum op { OP_RUN = 1, OP_WARM, OP_SWITCH, OP_RESUME, OP_SIDE };
-enum { RUN_WORDS = 2, WARM_WORDS = 4, SIDE_WORDS = 4 };	/* ahead of what varies */
+enum op { OP_RUN = 1, OP_WARM, OP_SWITCH, OP_RESUME, OP_SIDE, OP_REGISTERS };
+enum { RUN_WORDS = 2, WARM_WORDS = 4, SIDE_WORDS = 4, REGISTERS_WORDS = 4 };	/* ahead of what varies */
 
 /* ---- the thread ---- */
 
@@ -18,6 +19,8 @@ static void side(struct engine *e, struct rthread *t, uint32_t pid, const uint64
 		memcpy(t->pub.comm, ((const struct st_name *)record)->name, sizeof t->pub.comm);
 		t->pub.comm[sizeof t->pub.comm - 1] = 0;
 	}
+	if (t && t->pub.registers && ST_HEADER_KIND(record[0]) == ST_REGS)
+		history_file(t->pub.registers, ((const struct st_regs *)record)->gpr, ((const struct st_regs *)record)->flags);
 	if (e->sink->side)
 		e->sink->side(e->sink->context, t ? &t->pub : NULL, pid, record, t ? core_now(t->core) : cycle);
 }
@@ -39,6 +42,10 @@ static void execute(struct engine *e, const uint64_t *w, const uint64_t *end)
 			break;
 		case OP_RESUME:
 			core_halt_until(t->core, t->process->clock);
+			break;
+		case OP_REGISTERS:
+			history_block(t->pub.registers, (struct iblock *)w[2], (uint16_t)w[3], (uint16_t)(w[3] >> 16), w + REGISTERS_WORDS, (unsigned)(w[3] >> 33),
+				w[3] >> 32 & 1);
 			break;
 		case OP_SIDE:
 			side(e, t, (uint32_t)w[2], w + SIDE_WORDS, w[3]);
@@ -153,8 +160,30 @@ static uint64_t *reserve(struct engine *e, size_t words)
 	return e->chunk[e->tail % ENGINE_CHUNKS] + e->fill;
 }
 
+/* What the block that is about to run writes to registers. */
+static void registers(struct engine *e, struct rthread *t, const struct pending *p, bool counts)
+{
+	size_t words = REGISTERS_WORDS + p->slot_count;
+	unsigned completed = run_completed(p->block, p->exit, p->insns);
+	if (__builtin_expect(words > ENGINE_CHUNK, 0)) {
+		engine_drain(e);
+		history_block(t->pub.registers, p->block, p->insns, completed, p->slots, p->slot_count, counts);
+		return;
+	}
+	uint64_t *w = reserve(e, words);
+	w[0] = (uint64_t)OP_REGISTERS << 56 | words;
+	w[1] = (uint64_t)t;
+	w[2] = (uint64_t)p->block;
+	w[3] = p->insns | (uint64_t)completed << 16 | (uint64_t)counts << 32 | (uint64_t)p->slot_count << 33;
+	if (p->slot_count)
+		memcpy(w + REGISTERS_WORDS, p->slots, p->slot_count * sizeof *w);
+	e->fill += words;
+}
+
 void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 {
+	if (__builtin_expect(t->pub.registers != NULL, 0))
+		registers(e, t, p, true);
 	size_t most = RUN_WORDS + core_script_room(p->block);
 	if (__builtin_expect(most > ENGINE_CHUNK, 0)) {	/* is not queued: it runs here, behind all that was */
 		engine_drain(e);
@@ -170,6 +199,8 @@ void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 
 void engine_warm(struct engine *e, struct rthread *t, const struct pending *p)
 {
+	if (t->pub.registers)
+		registers(e, t, p, false);
 	size_t words = WARM_WORDS + p->slot_count;
 	if (__builtin_expect(words > ENGINE_CHUNK, 0)) {
 		engine_drain(e);
@@ -182,7 +213,8 @@ void engine_warm(struct engine *e, struct rthread *t, const struct pending *p)
 	w[1] = (uint64_t)t;
 	w[2] = (uint64_t)p->block;
 	w[3] = p->exit | (uint64_t)p->insns << 32;
-	memcpy(w + WARM_WORDS, p->slots, p->slot_count * sizeof *w);
+	if (p->slot_count)
+		memcpy(w + WARM_WORDS, p->slots, p->slot_count * sizeof *w);
 	e->fill += words;
 }
 

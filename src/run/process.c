@@ -2,6 +2,7 @@
  * Guest processes: block tables, threads, orderings between processes (process.h).
  */
 #include "run/process.h"
+#include "run/history.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +114,9 @@ void process_discard(struct process *p, uint64_t addr, uint64_t bytes)
 			for (size_t g = 0; g < free_now; g++)
 				if (p->grave[g] == p->thread[i]->pending.block)
 					free_now = 0;
+	for (size_t i = 0; i < p->threads; i++)
+		if (p->thread[i]->pub.registers)
+			history_discard(p->thread[i]->pub.registers);
 	free_graves(p, free_now);
 	p->graves_old = p->graves;
 
@@ -172,7 +176,8 @@ int process_thread_start(struct rthread **out, struct process_table *table, stru
 	core_reset(t->core, cycle);
 	t->guest_tid = guest_tid;
 	t->alive = true;
-	t->pub = (struct run_thread){ .process = p->index, .pid = p->pid, .tid = os_tid ? os_tid : p->pid, .cpu = table->cpus++ };
+	t->pub = (struct run_thread){ .process = p->index, .pid = p->pid, .tid = os_tid ? os_tid : p->pid, .cpu = table->cpus++,
+		.word_bytes = p->word_bytes };
 	p->thread[p->threads++] = t;
 	if (!p->current)
 		p->current = t;
@@ -186,6 +191,8 @@ void process_thread_end(struct rthread *t)
 	core_destroy(t->core);
 	t->core = NULL;
 	t->alive = false;
+	history_destroy(t->pub.registers);
+	t->pub.registers = NULL;
 	t->pending.block = NULL;
 	free(t->kept);
 	t->kept = NULL;
@@ -227,6 +234,7 @@ int process_image(struct process *p, const struct st_process *s, const struct co
 	uint64_t latest = p->end_cycle > p->start_cycle ? p->end_cycle : p->start_cycle;
 	drop_blocks(p);
 	p->word_bytes = s->word_bytes;
+	p->has_regs = s->has_regs;
 	p->parent_pid = s->parent_pid;
 	p->pid = s->pid;
 	p->current = NULL;

@@ -38,6 +38,7 @@ struct process {
 	struct runner *runner;
 	uint32_t index, pid, parent_pid;
 	int word_bytes;
+	bool has_regs;			/* its stream holds registers */
 	char comm[16];
 	struct machine *machine;
 	struct iblock **block;		/* by id; NULL: not defined or gone */
@@ -71,6 +72,8 @@ struct process_table {
 
 /* run.c's: waits until the cores have done all that was asked of them. */
 void runner_drain(struct runner *r);
+/* Instructions that an execution completes. */
+unsigned run_completed(const struct iblock *b, unsigned exit, unsigned insns);
 
 /* The process of that index, made when it is new. */
 int  process_get(struct process **out, struct process_table *t, uint32_t index, uint32_t pid, struct runner *r, struct err *err);

@@ -12,6 +12,7 @@
  */
 #include "run/run.h"
 #include "run/engine.h"
+#include "run/history.h"
 #include "run/process.h"
 #include "run/window.h"
 #include "core/core.h"
@@ -78,7 +79,7 @@ static void count_odd(struct runner *r, const struct iblock *b, unsigned insns)
 }
 
 /* Instructions that this execution completes: one that repeats itself is not done yet. */
-static unsigned completed(const struct iblock *b, unsigned exit, unsigned insns)
+unsigned run_completed(const struct iblock *b, unsigned exit, unsigned insns)
 {
 	bool repeats = insns && exit < b->exits && b->exit[exit].jump == ST_JUMP_REPEAT && insns == b->exit[exit].insns;
 	return insns - repeats;
@@ -89,7 +90,7 @@ static void close_window(struct runner *r);
 /* A block that the start or stop condition may concern. Returns false if it must not run. */
 static bool window_step(struct runner *r, struct rthread *t, struct pending *p)
 {
-	unsigned done = completed(p->block, p->exit, p->insns);
+	unsigned done = run_completed(p->block, p->exit, p->insns);
 	switch (window_block(&r->window, p->block_flags, done)) {
 	case WINDOW_WARM:
 		engine_warm(&r->engine, t, p);
@@ -183,6 +184,11 @@ static int start_thread(struct runner *r, struct process *p, const struct st_thr
 		return rc;
 	if (r->o->wanted)
 		core_want(t->core, r->o->wanted);
+	if (r->o->history && p->has_regs) {
+		rc = history_create(&t->pub.registers, p->word_bytes, err);
+		if (rc < 0)
+			return rc;
+	}
 	if (parent)
 		memcpy(t->pub.comm, parent->pub.comm, sizeof t->pub.comm);
 	else
@@ -343,6 +349,10 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 	case ST_SYSCALL:
 		if (t)
 			run_pending(r, t, 0);
+		break;
+	case ST_REGS:
+		if (t)
+			run_pending(r, t, ((const struct st_regs *)w)->ip);
 		break;
 	case ST_SYSCALL_RET: {
 		const struct st_syscall *s = (const struct st_syscall *)w;

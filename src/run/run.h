@@ -20,7 +20,9 @@ struct run_thread {		/* one guest thread; valid until thread_end returns */
 	uint32_t pid, tid;	/* of the host's kernel */
 	uint32_t cpu;		/* modelled core it runs on, dense from 0 over the whole run */
 	char comm[16];
+	int word_bytes;		/* of its process's code: 8 or 4 */
 	void *sink_private;	/* the sink's own */
+	struct history *registers;	/* run_options.history: what its registers held lately (run/history.h); NULL: not known */
 };
 
 struct run_sink {
@@ -46,6 +48,7 @@ struct run_options {
 	const char *replay;	/* recorded stream, or NULL */
 	const char *save;	/* also record the stream there */
 	bool follow, regs;
+	bool history;		/* keep the threads' registers for the sink; with regs, or a stream that holds them */
 	const struct core_wanted *wanted;	/* what the sink looks at; the rest is dropped in the cores. NULL: all */
 	const char *start, *stop;	/* NULL, decimal instruction count, or a function name: timing is on from start to stop */
 };

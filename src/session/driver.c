@@ -114,16 +114,26 @@ static uint64_t pebs_bits(const struct spmu_model *m, const struct driver_event 
 	return latency && pebs_format(m) >= 1 && pebs_format(m) < 4 ? bit | bit << 32 : bit;
 }
 
+/* Adaptive_Record: IA32_PERFEVTSELx[34], and a bit of each fixed counter.  SDM vol. 3B, "Adaptive PEBS". */
+#define EVTSEL_ADAPTIVE (UINT64_C(1) << 34)
+static bool adaptive(const struct spmu_model *m, const struct driver_event *e)
+{
+	return e->precise && e->pebs_data && pebs_format(m) >= 4;
+}
+
 static int arch_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out,
 	struct err *err)
 {
-	uint64_t fixed_ctrl = 0, global = 0, pebs = 0;
+	uint64_t fixed_ctrl = 0, global = 0, pebs = 0, data = 0;
+	uint32_t latency = 0;
 	const struct driver_event *precise = NULL;
 	bool version2 = spmu_model_version(m) >= 2;
 	int rc = 0;
 	for (size_t i = 0; i < n; i++)
 		if (e[i].pmu == pmu && e[i].precise) {
 			precise = &e[i];
+			data |= e[i].pebs_data;
+			latency = e[i].latency ? e[i].latency : latency;
 			pebs |= e[i].counter < 0 ? UINT64_C(1) << (32 + e[i].fixed) : pebs_bits(m, &e[i]);
 		}
 	if (version2)
@@ -135,11 +145,12 @@ static int arch_setup(const struct spmu_model *m, const struct driver_event *e, 
 			continue;
 		if (e[i].counter < 0) {
 			fixed_ctrl |= ((e[i].kernel ? 1u : 0) | (e[i].user ? 2u : 0) | (e[i].sampled && !e[i].precise ? UINT64_C(8) : 0)) << 4 * e[i].fixed;
+			fixed_ctrl |= adaptive(m, &e[i]) ? UINT64_C(1) << (32 + 4 * e[i].fixed) : 0;
 			global |= UINT64_C(1) << (32 + e[i].fixed);
 			continue;
 		}
 		uint64_t v = e[i].evtsel | (e[i].user ? SPMU_EVTSEL_USR : 0) | (e[i].kernel ? SPMU_EVTSEL_OS : 0) |
-			(e[i].sampled && !e[i].precise ? SPMU_EVTSEL_INT : 0) | SPMU_EVTSEL_EN;
+			(e[i].sampled && !e[i].precise ? SPMU_EVTSEL_INT : 0) | (adaptive(m, &e[i]) ? EVTSEL_ADAPTIVE : 0) | SPMU_EVTSEL_EN;
 		rc = driver_write(out, err, NAME(evtsel_names, e[i].counter), MSR_IA32_PERFEVTSEL0 + (uint32_t)e[i].counter, v,
 			"%.60s, %s%s", e[i].event->name, rings(&e[i]), e[i].precise ? ", no PMI: PEBS" : e[i].sampled ? ", PMI on overflow" : "");
 		global |= UINT64_C(1) << e[i].counter;
@@ -147,7 +158,10 @@ static int arch_setup(const struct spmu_model *m, const struct driver_event *e, 
 	if (!rc && fixed_ctrl)
 		rc = driver_write(out, err, "IA32_FIXED_CTR_CTRL", MSR_IA32_FIXED_CTR_CTRL, fixed_ctrl, "rings and PMI of the fixed counters");
 	if (!rc && precise && pebs_format(m) >= 4)
-		rc = driver_write(out, err, "MSR_PEBS_DATA_CFG", MSR_PEBS_DATA_CFG, 0, "records hold the basic group");
+		rc = driver_write(out, err, "MSR_PEBS_DATA_CFG", MSR_PEBS_DATA_CFG, data, data ? "groups that records hold beyond the basic one" :
+			"records hold the basic group");
+	if (!rc && latency)
+		rc = driver_write(out, err, "MSR_PEBS_LD_LAT_THRESHOLD", MSR_PEBS_LD_LAT_THRESHOLD, latency, "loads that take more cycles count");
 	if (!rc && precise)
 		rc = driver_write(out, err, "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, pebs, "overflow of these counters arms PEBS");
 	if (!rc && version2)

@@ -34,6 +34,8 @@ struct driver_event {
 	bool sampled;		/* its overflow interrupts */
 	bool precise;		/* its overflow makes PEBS records instead, in the DS area at ds_area, which the caller has set up */
 	uint64_t ds_area;
+	uint64_t pebs_data;	/* precise, adaptive records: what IA32_PEBS_DATA_CFG asks for beyond the basic group */
+	uint32_t latency;	/* precise, load latency: the threshold; 0: the least there is */
 	/* out, by assign */
 	unsigned pmu;		/* which copy of the PMU */
 	int  counter;		/* general-purpose counter, -1: the fixed one */

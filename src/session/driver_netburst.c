@@ -345,14 +345,15 @@ static uint32_t netburst_counter_msr(const struct spmu_model *m, const struct dr
 	return MSR_BPU_COUNTER0 + (uint32_t)e->counter;
 }
 
-/* The interrupt and PEBS come with the event behind the overflow: one less to count.  All ones cannot be less: the interrupt of a period of 1
- * comes with the second event (the manual's FORCE_OVF would make every event one). */
+/* The interrupt comes with the event behind the overflow: one less to count.  All ones cannot be less: the interrupt of a period of 1
+ * comes with the second event (the manual's FORCE_OVF would make every event one).  So does a PEBS record, but there drivers write the period as it
+ * is (Sprunt's measurements show it: samples of eight addresses in turn at a period that eight divides). */
 static uint64_t netburst_counter_value(const struct spmu_model *m, const struct driver_event *e, uint64_t value)
 {
 	const uint64_t mask = (UINT64_C(1) << 40) - 1;
 	(void)m;
 	value &= mask;
-	return (e->sampled || e->precise) && value >> 39 && value != mask ? value + 1 : value;
+	return e->sampled && !e->precise && value >> 39 && value != mask ? value + 1 : value;
 }
 
 static unsigned netburst_counter_bits(const struct spmu_model *m, const struct driver_event *e)

@@ -5,7 +5,7 @@
  *   event := NAME (':' modifiers)? | 'r' HEX (':' modifiers)? | 'cpu/' term (',' term)* '/' modifiers?
  *          | PMU '::' EVENT (':' UMASK | ':' attribute)*                                (libpfm4's)
  *
- * Left out, each refused by name: ring 0 (:k, :h), guests (:G), precise sampling (:p), leader sampling (:S), metrics,
+ * Left out, each refused by name: ring 0 (:k, :h), guests (:G), precise counting (:p), leader sampling (:S), metrics,
  * tracepoints, breakpoints, PMUs other than the core's.
  */
 #include "session/names.h"
@@ -23,6 +23,7 @@ struct parser {
 	struct session_events *out;
 	struct err *err;
 	int group, groups;
+	bool sampling;	/* :p, ldlat= */
 	bool registers;	/* for a look at registers only: any ring, precise or not, modelled or not */
 };
 
@@ -30,6 +31,7 @@ struct parser {
 struct wish {
 	bool user, kernel;
 	unsigned precise;
+	uint64_t latency;	/* of ldlat= */
 	uint64_t set, mask;	/* PERFEVTSEL bits that qualify the event, and which of them were given */
 	uint64_t period, frequency;
 	const char *name;	/* of name=, not terminated */
@@ -111,11 +113,9 @@ static int modifiers(struct parser *p, struct wish *w, const char *s, size_t n, 
 		}
 	if (w->precise > 3)
 		return bad(p, ERR_INPUT, "'%s': at most three 'p'", where);
-	if (w->precise && !p->registers)
-		return bad(p, ERR_UNSUPPORTED,
-			"'%s': ':%.*s' asks for PEBS, which the modelled PMU does not have; without it "
-			"samples are taken by the PMI",
-			where, (int)w->precise, "ppp");
+	if (w->precise && !p->registers && !p->sampling)
+		return bad(p, ERR_UNSUPPORTED, "'%s': ':%.*s' says how precise samples are: for record, not for counting", where, (int)w->precise,
+			"ppp");
 	return 0;
 }
 
@@ -196,17 +196,24 @@ static char *shown(const char *spelled, size_t n, const struct wish *w, bool lib
 	return s;
 }
 
+/* Counted by PEBS alone: loads above a latency. */
+static bool by_latency(const struct spmu_event *row)
+{
+	return strstr(row->name, "LATENCY") && !strncmp(row->name, "MEM_", 4) && row->flags & SPMU_EVENT_PRECISE;
+}
+
 /* row NULL: a software event of kind `source`.  base: PERFEVTSEL image before the wish's own bits. */
 static int add(struct parser *p, const char *spelled, size_t n, const struct spmu_event *row, uint64_t base, int source,
 	       const struct wish *w, bool libpfm)
 {
 	struct session_event e = { .event = row, .fixed = -1, .group = p->group, .precise = (uint8_t)w->precise,
-		.exclude_kernel = !w->kernel, .exclude_user = w->kernel && !w->user, .source = source, .period = w->period, .frequency = w->frequency };
+		.exclude_kernel = !w->kernel, .exclude_user = w->kernel && !w->user, .source = source, .period = w->period, .frequency = w->frequency,
+		.latency = (uint32_t)w->latency };
 	if (row) {
 		uint64_t own = names_evtsel(row);
 		uint64_t evtsel = (base & ~w->mask) | w->set;
 		bool qualified = (evtsel ^ own) & (NAMES_EVENT_BITS & ~UINT64_C(0xffff));
-		if (row->flags & SPMU_EVENT_NOT_MODELLED && !p->registers)
+		if (row->flags & SPMU_EVENT_NOT_MODELLED && !p->registers && !(p->sampling && w->precise && by_latency(row)))
 			return bad(p, ERR_UNSUPPORTED, "event '%.*s' (%s) exists on %s but is not modelled: %s",
 				(int)(n > 100 ? 100 : n), spelled, row->name, core_name(p),
 				row->not_modelled[0] ? row->not_modelled : "no signal stands for it");
@@ -316,6 +323,8 @@ static int term(struct parser *p, struct wish *w, uint64_t *code, bool *coded, c
 		return number(p, eq + 1, vn, 1000000000, &w->frequency, "freq");
 	if (key == 2 && !memcmp(s, "pc", 2))
 		return 0;	/* pin control: there is no pin */
+	if (key == 5 && !memcmp(s, "ldlat", 5) && eq && (p->sampling || p->registers))
+		return number(p, eq + 1, vn, 0xffff, &w->latency, "ldlat");
 	static const char *const refused[] = { "ldlat", "frontend", "offcore_rsp", "config1", "config2", "in_tx",
 		"in_tx_cp", "call-graph", "stack-size", "max-stack", "branch_type", "aux-output", "aux-sample-size",
 		"percore", "metric-id" };
@@ -559,11 +568,11 @@ static int group(struct parser *p, const char **at)
 	return p->out->count == before ? bad(p, ERR_INPUT, "an empty group") : 0;
 }
 
-static int parse(struct session_events *out, const struct spmu_model *m, const struct core_config *core, bool registers, const char *list,
+static int parse(struct session_events *out, const struct spmu_model *m, const struct core_config *core, bool sampling, bool registers, const char *list,
 	struct err *err)
 {
 	struct err own = { 0 };
-	struct parser p = { .model = m, .core = core, .out = out, .err = err ? err : &own, .group = -1, .registers = registers };
+	struct parser p = { .model = m, .core = core, .out = out, .err = err ? err : &own, .group = -1, .sampling = sampling, .registers = registers };
 	size_t before = out->count;
 	for (size_t i = 0; i < before; i++)
 		if (out->event[i].group >= p.groups)
@@ -608,13 +617,19 @@ static int parse(struct session_events *out, const struct spmu_model *m, const s
 int session_parse_core(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
 	const char *list, struct err *err)
 {
-	return parse(out, m, core, false, list, err);
+	return parse(out, m, core, false, false, list, err);
+}
+
+int session_parse_sampling(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
+	const char *list, struct err *err)
+{
+	return parse(out, m, core, true, false, list, err);
 }
 
 int session_parse_registers(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
 	const char *list, struct err *err)
 {
-	return parse(out, m, core, true, list, err);
+	return parse(out, m, core, false, true, list, err);
 }
 
 int session_parse(struct session_events *out, const struct spmu_model *m, const char *list, struct err *err)

@@ -7,12 +7,13 @@
  * no counter wraps unseen.  Source of the arithmetic: Linux, arch/x86/events/core.c, x86_perf_event_update and
  * x86_perf_event_set_period; of the frequency mode: kernel/events/core.c, perf_adjust_period.
  *
- * Left out: multiplexing, PEBS, freezing on PMI, inheritance of a stopped state, ring 0.
+ * Precise events sample through the DS area (precise.h).  Left out: multiplexing, freezing on PMI, inheritance of a stopped state, ring 0.
  */
 #include "session/callstack.h"
 #include "session/client.h"
 #include "session/names.h"
 #include "session/driver.h"
+#include "session/precise.h"
 #include "session/region.h"
 #include "session/session.h"
 #include "softpmu/client.h"
@@ -36,7 +37,7 @@ struct item {			/* a counter's job; the same in every thread */
 };
 #define NO_EVENT ((size_t)-1)
 
-struct pending { uint64_t ip, cycle, period; uint32_t record, order; size_t item; };
+struct pending { uint64_t ip, cycle, period; uint32_t record, order; size_t item, extra; /* 1 + index of its struct precise_record; 0: none */ };
 
 struct counter {
 	uint64_t count, prev;	/* total; raw value at the last update */
@@ -45,10 +46,11 @@ struct counter {
 	uint64_t loaded;	/* of the interval that is running: what its sample stands for */
 	uint64_t stamp;		/* cycle of the last overflow */
 	uint64_t tick_count;	/* count at the last tick */
+	uint64_t base;		/* precise: count when it was last reloaded */
 };
 
 struct thread;
-struct attached { struct thread *thread; unsigned pmu; };
+struct attached { struct thread *thread; unsigned pmu; struct precise *precise; /* NULL: no event of this copy is */ };
 
 struct thread {
 	struct session *s;
@@ -58,6 +60,10 @@ struct thread {
 	struct counter *counter;
 	struct pending *pending;
 	size_t pendings, pending_room;
+	struct precise_record *extra;	/* of pending samples */
+	size_t extras, extra_room;
+	uint64_t instructions;	/* retired before the batch in hand */
+	int word_bytes;
 	struct callstack *stack;
 	uint64_t *chain;
 	uint64_t next_tick;	/* cycle; 0: before the first batch */
@@ -127,12 +133,20 @@ static void update(const struct session *s, struct thread *t, size_t i)
 	c->prev = (c->prev + delta) & mask_of(s, i);
 }
 
-/* Writes the counter. */
+static int preset_counter(const struct session *s, struct thread *t, size_t i, uint64_t value)
+{
+	const char *name;
+	const struct driver_event *e = s->job + i;
+	return spmu_wrmsr(t->pmu[e->pmu], s->driver->counter_msr(s->o.model, e, &name), s->driver->counter_value(s->o.model, e, value));
+}
+
+/* Writes the counter, and what PEBS reloads it with. */
 static int preset(const struct session *s, struct thread *t, size_t i, uint64_t value)
 {
 	const struct driver_event *e = s->job + i;
-	const char *name;
-	int rc = spmu_wrmsr(t->pmu[e->pmu], s->driver->counter_msr(s->o.model, e, &name), s->driver->counter_value(s->o.model, e, value));
+	int rc = preset_counter(s, t, i, value);
+	if (e->precise)
+		precise_reload(t->attached[e->pmu].precise, e, value);
 	t->counter[i].prev = counter_read(s, t, i);	/* NetBurst's preset is one less: the interrupt comes with the event behind the overflow */
 	return rc;
 }
@@ -202,6 +216,9 @@ void session_wanted(const struct session *s, struct core_wanted *w)
 static int program(struct session *s, struct thread *t, struct err *err)
 {
 	struct driver_writes *w = malloc(sizeof *w);
+	for (size_t i = 0; i < s->items; i++)
+		if (s->job[i].precise)
+			s->job[i].ds_area = precise_area(t->attached[s->job[i].pmu].precise);
 	int rc = w ? 0 : err_set(err, ERR_NOMEM, "out of memory");
 	for (unsigned k = 0; k < s->pmus && !rc; k++) {
 		w->count = 0;
@@ -236,6 +253,20 @@ static void adjust_period(struct session *s, struct thread *t, size_t i, uint64_
 	s->adapted[i] = c->period;
 }
 
+static void pend(struct thread *t, const struct pending *p)
+{
+	if (t->pendings == t->pending_room) {
+		struct pending *grown = realloc(t->pending, 2 * t->pending_room * sizeof *grown);
+		if (!grown)
+			return;	/* a lost sample, as when the kernel's buffer is full */
+		t->pending = grown;
+		t->pending_room *= 2;
+	}
+	t->pending[t->pendings] = *p;
+	t->pending[t->pendings].order = (uint32_t)t->pendings;
+	t->pendings++;
+}
+
 static void on_overflow(struct session *s, struct thread *t, size_t i, const struct spmu_pmi *pmi)
 {
 	struct counter *c = t->counter + i;
@@ -244,20 +275,7 @@ static void on_overflow(struct session *s, struct thread *t, size_t i, const str
 	bool over = set_period(s, t, i);
 	if (!over || !(s->item[i].period | s->item[i].frequency))
 		return;
-	if (t->pendings == t->pending_room) {
-		struct pending *grown = realloc(t->pending, 2 * t->pending_room * sizeof *grown);
-		if (!grown)
-			return;	/* a lost sample, as when the kernel's buffer is full */
-		t->pending = grown;
-		t->pending_room *= 2;
-	}
-	t->pending[t->pendings] = (struct pending){ .ip = pmi->ip,
-		.cycle = pmi->cycle,
-		.period = stands_for,
-		.record = pmi->record,
-		.order = (uint32_t)t->pendings,
-		.item = i };
-	t->pendings++;
+	pend(t, &(struct pending){ .ip = pmi->ip, .cycle = pmi->cycle, .period = stands_for, .record = pmi->record, .item = i });
 	if (s->item[i].frequency && !s->item[i].clock) {
 		uint64_t since = pmi->cycle - c->stamp;
 		c->stamp = pmi->cycle;
@@ -266,17 +284,107 @@ static void on_overflow(struct session *s, struct thread *t, size_t i, const str
 	}
 }
 
+/* The item that a PEBS record belongs to; s->items: none. */
+static size_t item_of(const struct session *s, unsigned pmu, const struct precise_record *r)
+{
+	size_t i = 0;
+	for (; i < s->items; i++) {
+		const struct driver_event *e = s->job + i;
+		if (e->pmu == pmu && e->precise && (!r->counters || r->counters >> (e->counter >= 0 ? e->counter : 32 + e->fixed) & 1))
+			break;
+	}
+	return i;
+}
+
+/* A PEBS record: its counter has been reloaded. */
+static void on_record(struct session *s, struct thread *t, size_t i, const struct precise_record *r)
+{
+	struct counter *c = t->counter + i;
+	uint64_t stands_for = c->loaded;
+	if (t->extras == t->extra_room) {
+		size_t room = t->extra_room ? 2 * t->extra_room : 16;
+		struct precise_record *grown = realloc(t->extra, room * sizeof *grown);
+		if (!grown)
+			return;
+		t->extra = grown;
+		t->extra_room = room;
+	}
+	t->extra[t->extras++] = *r;
+	pend(t, &(struct pending){ .ip = r->ip, .cycle = r->cycle, .period = stands_for, .record = r->record == UINT32_MAX ? 0 : r->record, .item = i,
+		.extra = t->extras });
+	c->count = c->base += stands_for;
+	c->left = (int64_t)c->loaded;
+	c->prev = -c->loaded & mask_of(s, i);
+	if (!s->item[i].frequency)
+		return;
+	uint64_t since = r->cycle - c->stamp, period = c->period;
+	c->stamp = r->cycle;
+	if (since && since < 2 * s->hz / TICK_HZ)
+		adjust_period(s, t, i, since, stands_for);
+	if (c->period != period || c->period != c->loaded) {
+		uint64_t done = counted_since(s, t, i);
+		c->loaded = c->period;
+		c->left = (int64_t)c->loaded;
+		preset(s, t, i, -c->loaded & mask_of(s, i));
+		preset_counter(s, t, i, (done < c->loaded ? done - c->loaded : UINT64_MAX) & mask_of(s, i));
+		c->prev = -c->loaded & mask_of(s, i);
+	}
+}
+
+static void take_records(struct session *s, struct attached *a, const struct spmu_batch *batch)
+{
+	struct precise_record r;
+	while (precise_take(a->precise, batch, &r)) {
+		size_t i = item_of(s, a->pmu, &r);
+		if (i < s->items)
+			on_record(s, a->thread, i, &r);
+	}
+	spmu_wrmsr(a->thread->pmu[a->pmu], MSR_IA32_PERF_GLOBAL_STATUS_RESET, UINT64_C(1) << 62);	/* OvfDSBuffer; NetBurst has none */
+}
+
 static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, const struct spmu_batch *batch)
 {
 	struct attached *a = context;
 	struct thread *t = a->thread;
 	struct session *s = t->s;
-	(void)batch;
+	if (a->precise && precise_any(a->precise))
+		take_records(s, a, batch);
 	spmu_apic_write(pmu, SPMU_APIC_LVT_PC, LVT_NMI);	/* the PMI has masked it */
 	s->driver->acknowledge(pmu, pmi, s->job, s->items, a->pmu, s->hit);
 	for (size_t i = 0; i < s->items; i++)
-		if (s->hit[i])
+		if (s->hit[i] && !s->job[i].precise)
 			on_overflow(s, t, i, pmi);
+}
+
+static int on_read(void *context, uint64_t address, void *to, size_t bytes)
+{
+	return precise_read(((struct attached *)context)->precise, address, to, bytes);
+}
+
+static int on_write(void *context, uint64_t address, const void *from, size_t bytes)
+{
+	return precise_write(((struct attached *)context)->precise, address, from, bytes);
+}
+
+static int on_registers(void *context, const struct spmu_batch *batch, uint32_t record, bool before, struct spmu_registers *out)
+{
+	return precise_registers(((struct attached *)context)->precise, batch, record, before, out);
+}
+
+/* The thread's registers around the instruction of a uop: which of its instructions it is, the records tell. */
+static bool moment(void *context, const struct spmu_batch *batch, uint32_t record, bool before, struct history_moment *out)
+{
+	const struct thread *t = ((struct attached *)context)->thread;
+	const struct spmu_record *r = &batch->records[record];
+	uint64_t number = t->instructions;
+	if (!t->run->registers)
+		return false;
+	for (uint32_t i = 0; i < record; i++) {
+		const struct spmu_record *x = &batch->records[i];
+		if (x->kind == SPMU_REC_UOP && x->did & SPMU_DID(RETIRED))
+			number += !!(x->is & SPMU_IS(INST_END)) + !!(x->is & SPMU_IS(INST_END2));
+	}
+	return history_at(t->run->registers, number, r->ip, before ? 0 : r->is & SPMU_IS(INST_END2) ? 2 : 1, out);
 }
 
 static uint64_t item_count(const struct session *s, const struct thread *t, size_t i)
@@ -338,6 +446,10 @@ static void deliver(struct session *s, struct thread *t, const struct spmu_batch
 			.cpu = t->run->cpu };
 		if (s->item[p->item].clock)
 			out.period = session_ns(s, p->period);
+		if (p->extra) {
+			out.precise = t->extra + p->extra - 1;
+			out.exact = true;
+		}
 		if (t->stack) {
 			uint32_t to = p->record < b->count ? p->record : b->count;
 			if (to > at) {
@@ -350,7 +462,7 @@ static void deliver(struct session *s, struct thread *t, const struct spmu_batch
 		if (s->o.sample)
 			s->o.sample(s->o.context, t->run, &out);
 	}
-	t->pendings = 0;
+	t->pendings = t->extras = 0;
 	if (t->stack && at < b->count)
 		callstack_walk(t->stack, b, at, b->count);
 }
@@ -361,6 +473,10 @@ static void thread_detach(struct session *s, struct thread *t)
 {
 	for (unsigned k = 0; t->pmu && k < s->pmus; k++)
 		spmu_destroy(t->pmu[k]);
+	for (unsigned k = 0; t->attached && k < s->pmus; k++)
+		precise_destroy(t->attached[k].precise);
+	free(t->extra);
+	t->extra = NULL;
 	client_release(&t->client);
 	free(t->pmu);
 	free(t->attached);
@@ -384,12 +500,29 @@ static void thread_free(struct session *s, struct thread *t)
 	free(t);
 }
 
-static int thread_new(struct thread **out, struct session *s, struct err *err)
+static bool has_precise(const struct session *s, unsigned pmu)
+{
+	for (size_t i = 0; i < s->items; i++)
+		if (s->job[i].pmu == pmu && s->job[i].precise)
+			return true;
+	return false;
+}
+
+bool session_needs_registers(const struct session *s)
+{
+	for (unsigned k = 0; k < s->pmus; k++)
+		if (has_precise(s, k))
+			return true;
+	return false;
+}
+
+static int thread_new(struct thread **out, struct session *s, int word_bytes, struct err *err)
 {
 	struct thread *t = calloc(1, sizeof *t);
 	if (!t)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	t->s = s;
+	t->word_bytes = word_bytes;
 	t->pending_room = 64;
 	t->pmu = calloc(s->pmus, sizeof *t->pmu);
 	t->attached = calloc(s->pmus, sizeof *t->attached);
@@ -406,7 +539,15 @@ static int thread_new(struct thread **out, struct session *s, struct err *err)
 		rc = err_set(err, ERR_NOMEM, "out of memory");
 	for (unsigned k = 0; !rc && k < s->pmus; k++) {
 		t->attached[k] = (struct attached){ .thread = t, .pmu = k };
-		struct spmu_host host = { .context = t->attached + k, .pmi = on_pmi, .pmi_latency = PMI_LATENCY };
+		struct spmu_host host = { .context = t->attached + k, .pmi = on_pmi, .pmi_latency = PMI_LATENCY, .mode64 = word_bytes == 8 };
+		if (has_precise(s, k)) {
+			rc = precise_create(&t->attached[k].precise, s->o.model, word_bytes, s->o.data, s->o.pebs_records, moment, t->attached + k, err);
+			if (rc)
+				break;
+			host.read_memory = on_read;
+			host.write_memory = on_write;
+			host.registers = on_registers;
+		}
 		if (spmu_create(t->pmu + k, s->o.model, &host) != SPMU_OK)
 			rc = err_set(err, ERR_NOMEM, "out of memory for a PMU");
 		else
@@ -440,7 +581,7 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 		s->thread = grown;
 		s->thread_room = room;
 	}
-	int rc = thread_new(&t, s, err);
+	int rc = thread_new(&t, s, run->word_bytes, err);
 	if (rc)
 		return rc;
 	t->run = run;
@@ -514,6 +655,7 @@ void session_batch(struct session *s, struct run_thread *run, const struct spmu_
 		spmu_consume(t->pmu[k], b);
 	if (t->pendings || t->stack)
 		deliver(s, t, b);
+	t->instructions += b->instructions;
 	if (s->adapts && !t->next_tick)
 		t->next_tick = b->base_cycle + s->hz / TICK_HZ;
 	if (s->adapts && b->watermark >= t->next_tick)
@@ -613,6 +755,34 @@ uint64_t session_region_count(const struct session *s, size_t region, size_t eve
 
 /* ---- creation ------------------------------------------------------------------------------------------- */
 
+/* A precise event.  Cycles have none before Ice Lake: drivers count those in which fewer than 16 (or 10) uops or instructions retire, which are all.
+ * Source: Linux, arch/x86/events/intel/core.c, intel_pebs_aliases_core2, _snb, _precdist. */
+static int make_precise(struct session *s, const struct session_event *ev, struct driver_event *p, struct err *err)
+{
+	int format = spmu_model_family(s->o.model) == SPMU_FAMILY_ARCH ? (int)(spmu_model_capabilities(s->o.model) >> 8 & 15) : -1;
+	p->precise = true;
+	p->pebs_data = precise_data_config(s->o.data);
+	p->latency = ev->latency;
+	if (format >= 0 && format < 4 && ev->fixed == 1) {
+		const uint64_t codes[] = { ev->precise > 2 ? 0x01c0 : 0x01c2, 0x01c2, 0x00c0 };
+		static const uint8_t fewer[] = { 16, 10 };	/* the driver's, Intel's event lists' */
+		for (unsigned i = 0; i < 2 * sizeof codes / sizeof *codes; i++) {
+			uint64_t code = codes[i / 2] | SPMU_EVTSEL_CMASK(fewer[i % 2]) | SPMU_EVTSEL_INV;
+			const struct spmu_event *e = spmu_model_find_code(s->o.model, code);
+			if (!e || !(e->flags & SPMU_EVENT_PRECISE) || e->flags & SPMU_EVENT_NOT_MODELLED || e->cmask != fewer[i % 2] || !e->inv)
+				continue;
+			p->event = e;
+			p->evtsel = code;
+			p->fixed = -1;
+			return 0;
+		}
+		return err_set(err, ERR_UNSUPPORTED, "'%s': no precise event of %s counts cycles", ev->spelled, s->o.core->name);
+	}
+	if (format >= 0 && format < 4)
+		p->fixed = -1;
+	return 0;
+}
+
 /* Rows of the plan for the events, and one more for the clock unless an event counts plain cycles already. */
 static int make_items(struct session *s, struct err *err)
 {
@@ -628,6 +798,7 @@ static int make_items(struct session *s, struct err *err)
 	if (!cycles || (cycles->flags & SPMU_EVENT_NOT_MODELLED))
 		return err_set(err, ERR_UNSUPPORTED, "the event table of %s has no event that counts cycles: no clock",
 			s->o.core->name);
+	int rc;
 	s->clock = NO_EVENT;
 	for (size_t e = 0; e < s->o.events->count; e++) {
 		const struct session_event *ev = s->o.events->event + e;
@@ -658,6 +829,11 @@ static int make_items(struct session *s, struct err *err)
 				"'%s': a period of %llu is more than a counter of this PMU holds (%llu)", ev->spelled,
 				(unsigned long long)it.period, (unsigned long long)s->max_period);
 		p.sampled = sampled;
+		if (sampled && ev->precise && ev->source == SESSION_HARDWARE) {
+			rc = make_precise(s, ev, &p, err);
+			if (rc)
+				return rc;
+		}
 		if (sampled && !s->driver->interrupts)
 			return err_set(err, ERR_UNSUPPORTED, "'%s': the PMU of %s has no interrupt: its events can be counted, not sampled", ev->spelled,
 				s->o.core->name);
@@ -712,7 +888,7 @@ int session_create(struct session **out, const struct session_options *o, struct
 	s->regions.items = s->items;
 	if (!rc) {	/* a thread that is never run: what the registers refuse is refused before the program starts */
 		struct thread *trial = NULL;
-		rc = thread_new(&trial, s, err);
+		rc = thread_new(&trial, s, 8, err);
 		thread_free(s, trial);
 	}
 	if (rc) {

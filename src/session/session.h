@@ -21,6 +21,7 @@ struct session_event {
 	int fixed;		/* fixed counter to use, -1: general-purpose */
 	int group;		/* events of one {group} share a number; -1: none */
 	uint8_t precise;	/* number of p modifiers */
+	uint32_t latency;	/* of ldlat=: loads above this many cycles; 0: not given */
 	bool exclude_user, exclude_kernel;
 	enum { SESSION_HARDWARE, SESSION_TASK_CLOCK, SESSION_DURATION } source;
 	/* sampling: 0 = counting only */
@@ -39,6 +40,9 @@ struct session_events { struct session_event *event; size_t count; };
 int session_parse(struct session_events *out, const struct spmu_model *m, const char *list, struct err *err);
 int session_parse_core(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
 	const char *list, struct err *err);
+/* As session_parse_core, for events to sample: takes :p and ldlat=, too. */
+int session_parse_sampling(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
+	const char *list, struct err *err);
 /* As session_parse_core, for a look at registers: takes :k, :h and :p, too, and events that are not modelled (event->not_modelled says why). */
 int session_parse_registers(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
 	const char *list, struct err *err);
@@ -54,6 +58,8 @@ struct session_sample {
 	uint32_t pid, tid, cpu;
 	const uint64_t *chain;	/* NULL without call chains */
 	size_t chain_length;
+	bool exact;		/* ip is that of the instruction that did it */
+	const struct precise_record *precise;	/* what the PEBS record holds beyond; NULL: none (session/precise.h) */
 };
 
 struct session;
@@ -63,6 +69,8 @@ struct session_options {
 	const struct session_events *events;
 	const char *region;	/* count only inside of regions of this name (softpmu/client.h); NULL: everywhere */
 	bool call_chains;	/* keep a shadow call stack from the stream's calls and returns */
+	unsigned data;		/* set of enum precise_data: what samples of precise events hold */
+	unsigned pebs_records;	/* in the DS buffer before it interrupts; 0: 1 */
 	/* 0, or call `interval` once for each multiple of it that a core's clock passes (seen where two batches meet) */
 	uint64_t interval_cycles;
 	void *context;
@@ -72,6 +80,8 @@ struct session_options {
 
 int  session_create(struct session **out, const struct session_options *o, struct err *err);
 void session_destroy(struct session *s);
+/* Samples need the threads' registers: run_options.history and regs. */
+bool session_needs_registers(const struct session *s);
 /* What of the cores' records this session looks at: run_options.wanted. */
 void session_wanted(const struct session *s, struct core_wanted *wanted);
 /* The sink's calls, to be passed on by whoever owns the sink.  The session keeps its state in run_thread.sink_private. */

@@ -3,7 +3,7 @@
 P := build/tests/programs
 PROGRAM_FLAGS := -O1 -g -fno-pie -no-pie
 
-PROGRAMS := $(addprefix $P/,work work-static work32 threads throws dies reps norep jit forks)
+PROGRAMS := $(addprefix $P/,work work-static work32 threads throws dies reps norep jit forks l1_miss)
 programs: $(PROGRAMS)
 
 $P/%: tests/programs/%.c
@@ -21,6 +21,9 @@ $P/throws: tests/programs/throws.cc
 $P/reps $P/norep: $P/%: tests/programs/%.S
 	@mkdir -p $(@D)
 	gcc -nostdlib -static -no-pie -o $@ $<
+$P/l1_miss: tests/programs/l1_miss.S
+	@mkdir -p $(@D)
+	gcc -m32 -nostdlib -static -no-pie -o $@ $<
 programs: $P/disassemble
 $P/disassemble: tests/programs/disassemble.c build/libsoftpmu.a
 	@mkdir -p $(@D)

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Misses of an 8 KB, 4-way first-level cache by one load, among many that hit: eight locations 8 KB apart share a set.
+ *
+ * The experiment of B. Sprunt, "Pentium 4 Performance-Monitoring Features", IEEE Micro 22(4), 2002 (l1_miss).  32-bit, no library.
+ * ROUNDS (-DROUNDS=N): times round the eight locations; a miss at each.  Each location holds its own address, so the loads of a round depend
+ * on nothing but its pointer.
+ */
+#ifndef ROUNDS
+#define ROUNDS 10000
+#endif
+	.text
+	.globl _start, the_load
+_start:
+	mov $location, %ebx		/* each location points to itself */
+	mov $8, %ecx
+1:	mov %ebx, (%ebx)
+	add $8192, %ebx
+	dec %ecx
+	jnz 1b
+	mov $ROUNDS, %edi
+round:	mov $location, %ebx
+	mov $8, %ecx
+walk:	mov %ebx, %eax
+the_load:
+	mov (%eax), %eax
+	.rept 100			/* loads that hit */
+	mov near, %edx
+	.endr
+	add $8192, %ebx
+	dec %ecx
+	jnz walk
+	dec %edi
+	jnz round
+	mov $1, %eax
+	xor %ebx, %ebx
+	int $0x80
+
+	.bss
+	.balign 4096
+near:	.skip 4096
+	.balign 8192
+	.skip 1024
+location:
+	.skip 8 * 8192
+	.section .note.GNU-stack, "", @progbits

@@ -114,7 +114,7 @@ static int modifiers(struct parser *p, struct wish *w, const char *s, size_t n, 
 	if (w->precise > 3)
 		return bad(p, ERR_INPUT, "'%s': at most three 'p'", where);
 	if (w->precise && !p->registers && !p->sampling)
-		return bad(p, ERR_UNSUPPORTED, "'%s': ':%.*s' says how precise samples are: for record, not for counting", where, (int)w->precise,
+		return bad(p, ERR_UNSUPPORTED, "'%s': ':%.*s' asks for PEBS, which makes samples: for record, not for counting", where, (int)w->precise,
 			"ppp");
 	return 0;
 }

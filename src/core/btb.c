@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int level_init(struct btb_level *l, const char *what, uint32_t entries, uint32_t ways, struct err *err)
+int btb_level_init(struct btb_level *l, const char *what, uint32_t entries, uint32_t ways, struct err *err)
 {
 	memset(l, 0, sizeof(*l));
 	if (!entries)
@@ -28,9 +28,9 @@ static int level_init(struct btb_level *l, const char *what, uint32_t entries, u
 int btb_init(struct btb *b, const struct core_config *c, struct err *err)
 {
 	memset(b, 0, sizeof(*b));
-	int rc = level_init(&b->level[0], "btb.l1", c->btb_l1_entries, c->btb_l1_ways, err);
+	int rc = btb_level_init(&b->level[0], "btb.l1", c->btb_l1_entries, c->btb_l1_ways, err);
 	if (!rc)
-		rc = level_init(&b->level[1], "btb.l2", c->btb_l2_entries, c->btb_l2_ways, err);
+		rc = btb_level_init(&b->level[1], "btb.l2", c->btb_l2_entries, c->btb_l2_ways, err);
 	if (!rc && !b->level[0].sets)
 		rc = err_set(err, ERR_INPUT, "btb.l1_entries: there must be at least one");
 	if (rc)
@@ -40,25 +40,32 @@ int btb_init(struct btb *b, const struct core_config *c, struct err *err)
 	return rc;
 }
 
+void btb_level_release(struct btb_level *l)
+{
+	free(l->tag);
+	free(l->target);
+	free(l->word);
+	memset(l, 0, sizeof(*l));
+}
+
+void btb_level_clear(struct btb_level *l)
+{
+	if (!l->sets)
+		return;
+	memset(l->tag, 0, (size_t)l->sets * l->stride * sizeof(*l->tag));
+	memset(l->word, 0, l->sets * sizeof(*l->word));
+}
+
 void btb_release(struct btb *b)
 {
-	for (int i = 0; i < BTB_LEVELS; i++) {
-		free(b->level[i].tag);
-		free(b->level[i].target);
-		free(b->level[i].word);
-	}
-	memset(b, 0, sizeof(*b));
+	for (int i = 0; i < BTB_LEVELS; i++)
+		btb_level_release(&b->level[i]);
 }
 
 void btb_clear(struct btb *b)
 {
-	for (int i = 0; i < BTB_LEVELS; i++) {
-		struct btb_level *l = &b->level[i];
-		if (!l->sets)
-			continue;
-		memset(l->tag, 0, (size_t)l->sets * l->stride * sizeof(*l->tag));
-		memset(l->word, 0, l->sets * sizeof(*l->word));
-	}
+	for (int i = 0; i < BTB_LEVELS; i++)
+		btb_level_clear(&b->level[i]);
 }
 
 struct btb_place btb_find(const struct btb *b, uint64_t ip, uint64_t *target)
@@ -80,19 +87,24 @@ struct btb_place btb_find(const struct btb *b, uint64_t ip, uint64_t *target)
 	return (struct btb_place){ -1, 0 };
 }
 
-/* Puts a branch into a level; returns what it displaced there (tag 0: nothing). */
-static uint32_t level_insert(struct btb_level *l, uint32_t set, uint32_t tag, uint64_t target, uint64_t *displaced)
+uint32_t btb_level_room(struct btb_level *l, uint32_t set)
 {
 	uint32_t way = 0;
 	while (way < l->ways && l->tag[set * l->stride + way])
 		way++;
 	if (way == l->ways)
 		way = repl_victim(&l->repl, &l->word[set]);
-	uint32_t at = set * l->stride + way, old = l->tag[at];
+	repl_insert(&l->repl, &l->word[set], way);
+	return set * l->stride + way;
+}
+
+/* Puts a branch into a level; returns what it displaced there (tag 0: nothing). */
+static uint32_t level_insert(struct btb_level *l, uint32_t set, uint32_t tag, uint64_t target, uint64_t *displaced)
+{
+	uint32_t at = btb_level_room(l, set), old = l->tag[at];
 	*displaced = l->target[at];
 	l->tag[at] = tag;
 	l->target[at] = target;
-	repl_insert(&l->repl, &l->word[set], way);
 	return old;
 }
 
@@ -151,15 +163,37 @@ void indirect_clear(struct indirect *p)
 	p->lfsr = 0xace1u;
 }
 
+/* Where a table looks, and under which tag. */
+static inline struct indirect_entry *place(const struct indirect *p, const uint64_t path[3], uint32_t i, uint64_t ip, uint16_t *tag)
+{
+	uint64_t h = ((path[p->which[i]] & p->mask[i]) + ip * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);
+	*tag = (uint16_t)(h >> 20) | 1;
+	return &p->entry[(size_t)i << p->entries_log2 | h >> (64 - p->entries_log2)];
+}
+
+uint64_t indirect_look(const struct indirect *p, const uint64_t path[3], uint64_t ip, uint64_t fallback)
+{
+	const struct indirect_entry *provider = NULL, *second = NULL;
+	for (uint32_t i = 0; i < p->tables; i++) {
+		uint16_t tag;
+		const struct indirect_entry *e = place(p, path, i, ip, &tag);
+		if (e->tag == tag) {
+			second = provider;
+			provider = e;
+		}
+	}
+	if (provider && (provider->confidence || !second))
+		return provider->target;
+	return provider ? second->target : fallback;
+}
+
 uint64_t indirect_branch(struct indirect *p, uint64_t ip, uint64_t target, uint64_t fallback)
 {
 	struct indirect_entry *e[INDIRECT_TABLES], *provider = NULL, *second = NULL;
 	uint16_t tag[INDIRECT_TABLES];
 	int longest = -1;
 	for (uint32_t i = 0; i < p->tables; i++) {
-		uint64_t h = ((p->path[p->which[i]] & p->mask[i]) + ip * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);
-		e[i] = &p->entry[(size_t)i << p->entries_log2 | h >> (64 - p->entries_log2)];
-		tag[i] = (uint16_t)(h >> 20) | 1;
+		e[i] = place(p, p->path, i, ip, &tag[i]);
 		if (e[i]->tag == tag[i]) {
 			second = provider;
 			provider = e[i];

@@ -2,7 +2,8 @@
  * Where branches go: branch target buffer of one or two levels, return stack, indirect predictor.
  *
  * The BTB holds taken branches, replaced by tree-PLRU; with two levels what the first evicts goes to the second, and what
- * hits there comes back.  The return stack is a ring: an overflow overwrites the oldest, an underflow reads what is there.
+ * hits there comes back.  The return stack is a ring: an overflow overwrites the oldest; an underflow reads what is there, or
+ * is known for one and left to the indirect predictor (Skylake: Intel, "Retpoline: A Branch Target Injection Mitigation").
  * The indirect predictor is tagged tables over the path of the last L taken branches (address and target), the longest match
  * provides: A. Seznec, "A 64-Kbytes ITTAGE indirect branch predictor", CBP-3, 2011.  That Intel's cores have one is
  * what published reverse engineering says of Haswell and later; its sizes are GUESSes of the preset.
@@ -48,6 +49,12 @@ static inline int32_t btb_level_find(const struct btb_level *l, uint32_t set, ui
 	return -1;
 }
 
+int  btb_level_init(struct btb_level *l, const char *what, uint32_t entries, uint32_t ways, struct err *err);
+void btb_level_release(struct btb_level *l);
+void btb_level_clear(struct btb_level *l);
+/* The entry of the set that a new branch takes: an empty one, or the least recently used; it is the most recent now. */
+uint32_t btb_level_room(struct btb_level *l, uint32_t set);
+
 int  btb_init(struct btb *b, const struct core_config *c, struct err *err);
 void btb_release(struct btb *b);
 void btb_clear(struct btb *b);
@@ -68,16 +75,18 @@ struct btb_place btb_find(const struct btb *b, uint64_t ip, uint64_t *target);
 /* The branch was taken.  place: what btb_find said. */
 void btb_train(struct btb *b, uint64_t ip, uint64_t target, struct btb_place place);
 
-struct ras { uint32_t depth, top; uint64_t address[RAS_MAX]; };
-static inline void ras_push(struct ras *r, uint64_t address)
+struct ras { uint32_t depth, top, filled; uint64_t address[RAS_MAX]; };	/* filled: pushed and not popped, depth at most */
+static inline void ras_push(struct ras *r, uint64_t address)	/* depth 0: there is none */
 {
-	r->top = r->top + 1 == r->depth ? 0 : r->top + 1;
+	r->top = r->top + 1 >= r->depth ? 0 : r->top + 1;
 	r->address[r->top] = address;
+	r->filled += r->filled < r->depth;
 }
 static inline uint64_t ras_pop(struct ras *r)
 {
 	uint64_t address = r->address[r->top];
 	r->top = r->top ? r->top - 1 : r->depth - 1;
+	r->filled -= r->filled > 0;
 	return address;
 }
 
@@ -97,12 +106,18 @@ void indirect_release(struct indirect *p);
 void indirect_clear(struct indirect *p);
 /* Predicts the target of the branch at `ip`, learns the real one.  `fallback`: what to say if no table knows. */
 uint64_t indirect_branch(struct indirect *p, uint64_t ip, uint64_t target, uint64_t fallback);
+/* Predicts as if `path` were the history, and learns nothing. */
+uint64_t indirect_look(const struct indirect *p, const uint64_t path[3], uint64_t ip, uint64_t fallback);
 /* Any taken branch. */
-static inline void indirect_push(struct indirect *p, uint64_t ip, uint64_t target)
+static inline void indirect_path_push(uint64_t path[3], uint64_t ip, uint64_t target)
 {
 	uint64_t in = (ip ^ target << 3) * UINT64_C(0x9e3779b97f4a7c15) >> 60;
-	p->path[0] = p->path[0] << 4 | in;
-	p->path[1] = p->path[1] << 2 | (in & 3);
-	p->path[2] = p->path[2] << 1 | in >> 3;
+	path[0] = path[0] << 4 | in;
+	path[1] = path[1] << 2 | (in & 3);
+	path[2] = path[2] << 1 | in >> 3;
+}
+static inline void indirect_push(struct indirect *p, uint64_t ip, uint64_t target)
+{
+	indirect_path_push(p->path, ip, target);
 }
 #endif

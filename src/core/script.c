@@ -26,6 +26,18 @@ unsigned core_executed(const struct iblock *b, unsigned exit, unsigned *insns)
 	return slots;
 }
 
+/* The hint that a prefix of branch i gives, as the predictor's flag. */
+static __attribute__((noinline)) uint32_t hint(const struct iblock *b, unsigned i)
+{
+	for (unsigned k = 0; k < b->insn[i].prefixes; k++) {
+		if (b->code[i][k] == 0x2e)
+			return BPRED_HINT_NOT_TAKEN;
+		if (b->code[i][k] == 0x3e)
+			return BPRED_HINT_TAKEN;
+	}
+	return 0;
+}
+
 /* Which way branch i went, and what was predicted. */
 static inline __attribute__((always_inline)) uint64_t
 branch(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip, uint64_t *went)
@@ -40,7 +52,10 @@ branch(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint6
 	if (UNLIKELY(in->flags & INSN_FAR))
 		return (uint64_t)SCRIPT_FAR << SCRIPT_FLAGS;
 	if (LIKELY(i < BRANCHES)) {
-		bpred_branch(c->bp, in->addr, in->flags, fallthrough, taken, target, &o);
+		uint32_t flags = in->flags;
+		if (UNLIKELY(in->prefixes) && c->config.bpred_hints && in->flags & INSN_COND)
+			flags |= hint(b, i);
+		bpred_branch(c->bp, in->addr, flags, fallthrough, taken, target, &o);
 		way |= (o.mispredicted ? SCRIPT_MISPREDICTED : 0) | (o.wrong_target ? SCRIPT_WRONG_TARGET : 0) |
 		       (o.resteer ? SCRIPT_RESTEER : 0) | (uint64_t)o.bubble << (SCRIPT_BUBBLE - SCRIPT_FLAGS);
 	}

@@ -226,20 +226,22 @@ static void loop_train(struct tage *t, uint32_t tag, struct loop_entry *e, bool 
 }
 
 /* Entry and tag in every table; returns the set of tables whose tag matches. */
-static inline __attribute__((always_inline)) uint32_t look_up(struct tage *t, uint32_t index_pc, uint32_t tag_pc, const unsigned groups)
+static inline __attribute__((always_inline)) uint32_t
+look_up(const struct tage *t, const uint16_t *fold, const uint16_t *fold2, uint16_t *at, uint16_t *tags, uint32_t index_pc, uint32_t tag_pc,
+        const unsigned groups)
 {
 	__m128i pc = _mm_set1_epi16((short)index_pc), mask = _mm_set1_epi16((short)((1u << t->entries_log2) - 1));
 	__m128i tag = _mm_set1_epi16((short)tag_pc), log2 = _mm_cvtsi32_si128((int)t->entries_log2);
 	uint32_t match = 0;
-	for (unsigned g = 0; g < groups; g++) {
-		uint16_t *at = t->at + 8 * g, **e = t->table + 8 * g;
-		__m128i f = _mm_load_si128((const __m128i *)(t->fold + 8 * g)), f2 = _mm_load_si128((const __m128i *)(t->fold2 + 8 * g));
+	for (unsigned g = 0; g < groups; g++, at += 8) {
+		uint16_t *const *e = t->table + 8 * g;
+		__m128i f = _mm_load_si128((const __m128i *)(fold + 8 * g)), f2 = _mm_load_si128((const __m128i *)(fold2 + 8 * g));
 		__m128i index = _mm_xor_si128(_mm_xor_si128(f, _mm_srl_epi16(f, log2)), pc);
 		_mm_store_si128((__m128i *)at, _mm_and_si128(index, mask));
 		__m128i want = _mm_xor_si128(_mm_xor_si128(f2, _mm_srli_epi16(f2, TAGE_TAG_BITS)), _mm_srli_epi16(f, 4));
 		want = _mm_xor_si128(want, tag);
 		want = _mm_and_si128(want, _mm_load_si128((const __m128i *)(t->tag_mask + 8 * g)));
-		_mm_store_si128((__m128i *)(t->tag + 8 * g), want);
+		_mm_store_si128((__m128i *)(tags + 8 * g), want);
 		__m128i have = _mm_cvtsi32_si128(e[0][at[0]]);
 		have = _mm_insert_epi16(have, e[1][at[1]], 1);
 		have = _mm_insert_epi16(have, e[2][at[2]], 2);
@@ -254,11 +256,77 @@ static inline __attribute__((always_inline)) uint32_t look_up(struct tage *t, ui
 	return match & t->all;
 }
 
+/* --- the wrong path --- */
+void tage_path_begin(const struct tage *t, struct tage_path *path, unsigned count, unsigned bits)
+{
+	memcpy(path->fold, t->fold, sizeof(path->fold));
+	memcpy(path->fold2, t->fold2, sizeof(path->fold2));
+	path->before = t->position + count;
+	path->pushed = count;
+	for (unsigned age = 0; age < count; age++) {
+		unsigned bit = bits >> age & 1;
+		path->own[count - 1 - age] = (uint8_t)bit;
+		if (bit == t->history[t->position + age])
+			continue;
+		for (uint32_t i = 0; i < t->tables; i++) {
+			if (t->length[i] <= age)
+				continue;
+			path->fold[i] ^= (uint16_t)(1u << age);
+			path->fold2[i] ^= (uint16_t)(1u << age);
+		}
+	}
+}
+
+void tage_path_push(const struct tage *t, struct tage_path *path, bool bit)
+{
+	if (path->pushed == TAGE_PATH_MAX)
+		return;
+	const uint8_t *before = t->history + path->before - path->pushed;
+	__m128i in = _mm_set1_epi16(bit);
+	for (unsigned g = 0; g < t->groups; g++) {
+		uint16_t old[8] __attribute__((aligned(16)));
+		for (unsigned i = 0; i < 8; i++) {
+			uint32_t length = t->length[8 * g + i], age = length ? length - 1 : 0;	/* of the outcome that leaves */
+			old[i] = age < path->pushed ? path->own[path->pushed - 1 - age] : before[age];
+		}
+		__m128i out = _mm_sub_epi16(_mm_setzero_si128(), _mm_load_si128((const __m128i *)old));
+		fold(path->fold + 8 * g, t->leaves + 8 * g, TAGE_FOLD_BITS, in, out);
+		fold(path->fold2 + 8 * g, t->leaves2 + 8 * g, TAGE_FOLD2_BITS, in, out);
+	}
+	path->own[path->pushed++] = bit;
+}
+
+bool tage_path_look(const struct tage *t, const struct tage_path *path, uint64_t ip)
+{
+	uint16_t at[TAGE_TABLES] __attribute__((aligned(16))), tags[TAGE_TABLES] __attribute__((aligned(16)));
+	uint32_t pc = (uint32_t)(ip ^ ip >> 32), hash = pc * UINT32_C(0x9e3779b1);
+	if (t->loop) {
+		int opinion = t->trust_loop >= 0 ? loop_predict(hash | 1, &t->loop[(hash >> 12) & t->loop_mask]) : -1;
+		if (opinion >= 0)
+			return opinion;
+	}
+	uint32_t match = look_up(t, path->fold, path->fold2, at, tags, pc ^ pc >> t->entries_log2, hash >> 20, t->groups);
+	bool says = t->base[(pc ^ pc >> 13) & t->base_mask] >= 2;
+	if (!match)
+		return says;
+	int provider = 31 - __builtin_clz(match);
+	uint16_t entry = t->table[provider][at[provider]];
+	unsigned counter = COUNTER(entry);
+	if (USEFUL(entry) || (counter != 3 && counter != 4) || t->use_alternate < 0)
+		return counter >= 4;
+	match &= ~(UINT32_C(1) << provider);
+	if (!match)
+		return says;
+	provider = 31 - __builtin_clz(match);
+	return COUNTER(t->table[provider][at[provider]]) >= 4;
+}
+
 bool tage_branch(struct tage *t, uint64_t ip, bool taken)
 {
 	uint32_t pc = (uint32_t)(ip ^ ip >> 32), hash = pc * UINT32_C(0x9e3779b1);
 	uint32_t index_pc = pc ^ pc >> t->entries_log2, tag_pc = hash >> 20;
-	uint32_t match = t->groups == 1 ? look_up(t, index_pc, tag_pc, 1) : look_up(t, index_pc, tag_pc, 2);
+	uint32_t match = t->groups == 1 ? look_up(t, t->fold, t->fold2, t->at, t->tag, index_pc, tag_pc, 1)
+	                                : look_up(t, t->fold, t->fold2, t->at, t->tag, index_pc, tag_pc, 2);
 
 	uint8_t *base = &t->base[(pc ^ pc >> 13) & t->base_mask];
 	bool base_says = *base >= 2, alternate = base_says, predicted = base_says;

@@ -9,8 +9,8 @@
  * Each history is kept folded twice, to 15 and to 13 bits, whatever the sizes, and moves by one step a branch.
  * (Folds as wide as index and tag, as usual, lose a pattern whose period is a multiple of the width: its outcomes cancel.)
  * An entry is 16 bits: tag 11, counter 3, usefulness 2.  Choices that hardware leaves to chance come from a shift
- * register with a fixed seed.  Left out: the statistical corrector, local histories, delayed update, wrong-path
- * history.
+ * register with a fixed seed.  A wrong path has folds of its own (tage_path).  Left out: the statistical corrector, local
+ * histories, delayed update, the loop predictor's count on a wrong path.
  */
 #ifndef CORE_TAGE_H
 #define CORE_TAGE_H
@@ -42,6 +42,15 @@ struct tage {
 	uint8_t  history[TAGE_HISTORY_BYTES + 16];
 };
 
+/* The histories on a wrong path. */
+enum { TAGE_PATH_MAX = 1024 };	/* branches of it that move them */
+struct tage_path {
+	uint16_t fold[TAGE_TABLES] __attribute__((aligned(16))), fold2[TAGE_TABLES];
+	uint32_t before;		/* in history[]: the newest outcome before those of own[] */
+	uint32_t pushed;
+	uint8_t  own[TAGE_PATH_MAX];	/* in order */
+};
+
 int  tage_init(struct tage *t, const struct core_config *c, struct err *err);
 void tage_release(struct tage *t);
 void tage_clear(struct tage *t);
@@ -49,4 +58,9 @@ void tage_clear(struct tage *t);
 bool tage_branch(struct tage *t, uint64_t ip, bool taken);
 /* Moves the history by one bit that is no conditional's outcome. */
 void tage_push(struct tage *t, bool bit);
+/* The state in which the last `count` (0 to 2) bits that were pushed are those of `bits`, the newest in bit 0. */
+void tage_path_begin(const struct tage *t, struct tage_path *path, unsigned count, unsigned bits);
+/* Predicts there, without learning and without moving the history. */
+bool tage_path_look(const struct tage *t, const struct tage_path *path, uint64_t ip);
+void tage_path_push(const struct tage *t, struct tage_path *path, bool bit);
 #endif

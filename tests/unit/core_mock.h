@@ -117,7 +117,7 @@ void bpred_reset(struct bpred *p) { (void)p; }
 void bpred_branch(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough, bool taken, uint64_t target,
                   struct bpred_outcome *out)
 {
-	(void)p, (void)flags, (void)fallthrough;
+	(void)p, (void)flags;
 	memset(out, 0, sizeof *out);
 	mock.branches++;
 	mock.taken += taken;
@@ -125,8 +125,21 @@ void bpred_branch(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthr
 	if (ip == mock.bad_branch && mock.bad_times) {
 		mock.bad_times--;
 		out->mispredicted = true;
+		out->predicted = taken ? fallthrough : target;
 	}
 	out->resteer = ip == mock.resteer_branch && taken;
+}
+void bpred_path_begin(const struct bpred *p, struct bpred_path *path)
+{
+	(void)p;
+	path->resteer = false;
+	path->bubble = 0;
+}
+uint64_t bpred_path_branch(const struct bpred *p, struct bpred_path *path, uint64_t ip, uint32_t flags, uint64_t fallthrough,
+                           uint64_t target)	/* conditional branches fall through */
+{
+	(void)p, (void)path, (void)ip;
+	return flags & INSN_COND ? fallthrough : target;
 }
 
 /* --- blocks --- */

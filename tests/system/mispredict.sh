@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The mispredict experiment on each preset: random branches against the same branches predicted, beside what is published.
+set -u
+export MICRO="${MICRO:-$TOP/build/native/micro}"
+[ -x "$MICRO" ] || { echo "the microbenchmarks are not built (make programs)"; exit 77; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+case $SOFTPMU in */san/*) echo "a sanitized model is slow: native-check.sh runs the benchmarks there"; exit 77 ;; esac
+failed=0
+while IFS='	' read -r core published source; do
+	case $core in '#'*|'') continue ;; esac
+	"$TOP/tools/native.sh" --model "$core" branch_random branch_predicted >"$work/model" 2>"$work/err" || { echo "FAILED $core"; cat "$work/err"; failed=1; continue; }
+	awk -F'\t' -v core="$core" -v published="$published" -v source="$source" '
+	$1 == "mispredict" {
+		n = split(published, limit, /\.\./)
+		good = $2 >= limit[1] * 0.88 && $2 <= limit[n] * 1.12
+		printf "%s %s: a mispredict costs %.1f cycles, published %s (%s)\n", good ? "ok" : "FAILED", core, $2, published, source
+		seen = 1
+	}
+	END { exit !(seen && good) }' "$work/model" || failed=1
+done <"$TOP/tests/native/mispredict.tsv"
+exit $failed

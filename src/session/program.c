@@ -48,7 +48,7 @@ int driver_program(const struct spmu_model *m, const struct driver_event *e, siz
 		one.value = d->counter_value(m, &e[i], samples ? -period[i] : 0);
 		if (samples && spmu_model_family(m) == SPMU_FAMILY_NETBURST)
 			snprintf(one.why, sizeof one.why, "%.50s: event %llu acts, the one behind the overflow", e[i].event->name,
-				(unsigned long long)(period[i] > 1 ? period[i] : 2));
+				(unsigned long long)(e[i].precise ? period[i] + 1 : period[i] > 1 ? period[i] : 2));
 		else if (samples)
 			snprintf(one.why, sizeof one.why, "%.60s overflows at event %llu", e[i].event->name, (unsigned long long)period[i]);
 		else

@@ -21,7 +21,8 @@ golden() {	# NAME: its standard input is what NAME holds
 	elif cmp -s "$TOP/tests/golden/$1" "$work/$1"; then
 		echo "ok $1"
 	else
-		echo "FAILED $1"; diff "$TOP/tests/golden/$1" "$work/$1" | head -n 20; failed=1
+		echo "FAILED $1"; diff "$TOP/tests/golden/$1" "$work/$1" | head -n 20
+		: >"$work/failed"	# it runs in a pipe's own shell
 	fi
 }
 
@@ -128,7 +129,9 @@ if perl -MJSON::PP -e 1 2>/dev/null; then
 	P
 	for table in "$TOP"/data/events/*.tsv; do
 		pmu=$(basename "$table" .tsv)
+		case $pmu in uncore-*) continue ;; esac
 		ok "JSON of $pmu" "$(perl "$work/check.pl" "$pmu" "$SOFTPMU" 2>&1)" ok
 	done
 fi
+[ -e "$work/failed" ] && failed=1
 exit $failed

@@ -9,7 +9,7 @@ program=$1 data=$2
 if [ ! -d "$data/instlat" ] && [ ! -d "$data/skylake-throughput" ]; then
 	cat >&2 <<END
 accuracy: $data has neither instlat/ nor skylake-throughput/. The measurements are public; put them into a folder and say DATA=FOLDER:
-  instlat/             the files *_InstLatX64.txt and *_InstLatX86.txt of https://github.com/InstLatx64/InstLatx64 (folders by vendor)
+  instlat/             the files *_InstLatX64.txt, *_InstLatX86.txt and *MemLat*.txt of https://github.com/InstLatx64/InstLatx64 (folders by vendor)
   skylake-throughput/  single.csv, pairs.csv, fives.csv: lines 'cycles;templates joined by |', from the measured sequences of
                        https://github.com/cdl-saarland/pmevo-artifact (vm_setup/data/SKL)
 END
@@ -45,6 +45,10 @@ group: rules of whole classes, marked unverified or GUESS in the code, each with
 honest test is sequences of the same kind that are not in the set.
 END
 "$program" "$data" data | tee -a "$work"
+set -- "$data"/instlat/*MemLat*.txt
+if [ -f "$1" ]; then
+	"$program" memlat data "$@" | tee -a "$work"
+fi
 if [ "${NATIVE:-1}" != 0 ]; then
 	native=$(tools/native.sh ${CORE:+"$CORE"})
 	printf '\n%s\n' "$native" | tee -a "$work"

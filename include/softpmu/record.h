@@ -33,6 +33,10 @@ enum spmu_signal_kind { SPMU_POINT, SPMU_INTERVAL, SPMU_OCCUPANCY };
 
 enum spmu_record_kind { SPMU_REC_UOP, SPMU_REC_SIGNAL };
 
+/* What an uncore signal came upon: a line in the L3 (or in the cores that a snoop went to), a row of a bank of memory. */
+enum spmu_found { SPMU_FOUND_NOTHING, SPMU_FOUND_CLEAN, SPMU_FOUND_MODIFIED, SPMU_FOUND_ELSEWHERE /* not in L3, but in a core's cache */,
+	SPMU_FOUND_ROW_OPEN, SPMU_FOUND_ROW_EMPTY, SPMU_FOUND_ROW_OTHER };
+
 /* 64 bytes.  Cycles: offsets from spmu_batch.base_cycle. */
 struct spmu_record {
 	uint8_t  kind;		/* enum spmu_record_kind */
@@ -54,6 +58,8 @@ struct spmu_record {
 		};
 		struct {	/* signal */
 			uint32_t begin, end;
+			uint32_t unit;	/* of an uncore signal: L3 slice or memory channel, from 0 */
+			uint32_t found;	/* of an uncore signal: enum spmu_found */
 		};
 	};
 };

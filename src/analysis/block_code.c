@@ -86,9 +86,9 @@ static int add_access(struct reader *r, struct step *st, struct access a, struct
 	return 0;
 }
 
-/* kinds: of the slots that the operand takes, in order; 0 ends. */
+/* kinds: of the slots that the operand takes, in order; 0 ends.  most: bytes an access. */
 static int memory_operand(struct reader *r, struct step *st, const ZydisDecodedOperand *op, unsigned kind, unsigned elements,
-                          int64_t stack, struct err *err)
+                          unsigned most, int64_t stack, struct err *err)
 {
 	const ZydisDecodedOperandMem *m = &op->mem;
 	unsigned base = general(m->base), group = 0, bytes = op->size / 8u;
@@ -107,8 +107,8 @@ static int memory_operand(struct reader *r, struct step *st, const ZydisDecodedO
 	else if (op->element_size)	/* the operand is one element, or all of them, as the decoder sees it */
 		bytes = op->element_size / 8u;
 	for (unsigned i = 0; i < elements && !rc; i++) {
-		for (unsigned from = 0; from < bytes && !rc; from += 64)
-			rc = add_access(r, st, (struct access){ .kind = (uint8_t)kind, .size = (uint16_t)(bytes - from < 64 ? bytes - from : 64),
+		for (unsigned from = 0; from < bytes && !rc; from += most)
+			rc = add_access(r, st, (struct access){ .kind = (uint8_t)kind, .size = (uint16_t)(bytes - from < most ? bytes - from : most),
 				.group = group, .disp = disp + (int64_t)(i * bytes + from), .stack = is_stack }, err);
 	}
 	return rc;
@@ -125,6 +125,10 @@ static int64_t stack_move(const ZydisDecodedInstruction *zi, const ZydisDecodedO
 		return -size;
 	case ZYDIS_MNEMONIC_POP: case ZYDIS_MNEMONIC_POPF: case ZYDIS_MNEMONIC_POPFD: case ZYDIS_MNEMONIC_POPFQ:
 		return size;
+	case ZYDIS_MNEMONIC_PUSHA: case ZYDIS_MNEMONIC_PUSHAD:
+		return -8 * size;
+	case ZYDIS_MNEMONIC_POPA: case ZYDIS_MNEMONIC_POPAD:
+		return 8 * size;
 	case ZYDIS_MNEMONIC_CALL:
 		return -word_bytes;
 	case ZYDIS_MNEMONIC_RET:
@@ -146,6 +150,9 @@ static int accesses(struct reader *r, struct step *st, const ZydisDecodedInstruc
 	bool prefetch = zi->meta.category == ZYDIS_CATEGORY_PREFETCH || zi->meta.category == ZYDIS_CATEGORY_PREFETCHWT1;
 	bool nop = zi->meta.category == ZYDIS_CATEGORY_NOP || zi->meta.category == ZYDIS_CATEGORY_WIDENOP;
 	unsigned elements = op[0].element_size ? op[0].size / op[0].element_size : 1;
+	const bool all = zi->mnemonic == ZYDIS_MNEMONIC_PUSHA || zi->mnemonic == ZYDIS_MNEMONIC_PUSHAD ||
+	                 zi->mnemonic == ZYDIS_MNEMONIC_POPA || zi->mnemonic == ZYDIS_MNEMONIC_POPAD;
+	const unsigned most = all ? (unsigned)(move < 0 ? -move : move) / 8 : 64;	/* a register each */
 	int rc = 0;
 	st->first_access = r->p->n_access;
 	for (int write = 0; write < 2 && !nop; write++) {	/* loads, then stores: an instruction's order */
@@ -155,7 +162,7 @@ static int accesses(struct reader *r, struct step *st, const ZydisDecodedInstruc
 				continue;
 			if (prefetch) {
 				if (!write)
-					rc = memory_operand(r, st, &op[i], ST_SLOT_PREFETCH, 1, stack, err);
+					rc = memory_operand(r, st, &op[i], ST_SLOT_PREFETCH, 1, most, stack, err);
 				continue;
 			}
 			if (!(op[i].actions & wanted))
@@ -164,7 +171,7 @@ static int accesses(struct reader *r, struct step *st, const ZydisDecodedInstruc
 			int64_t at = stack + (hidden && write && move < 0 ? move : 0);
 			if (op[i].mem.type == ZYDIS_MEMOP_TYPE_VSIB && op[i].element_count > 1)
 				elements = op[i].element_count;
-			rc = memory_operand(r, st, &op[i], write ? ST_SLOT_STORE : ST_SLOT_LOAD, elements, at, err);
+			rc = memory_operand(r, st, &op[i], write ? ST_SLOT_STORE : ST_SLOT_LOAD, elements, most, at, err);
 		}
 	}
 	r->p->stack_net += move;

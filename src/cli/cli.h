@@ -82,4 +82,7 @@ const char *cli_tracer_dir(void);	/* holds softpmu-tracer-* */
 const char *cli_pmu_note(const struct cli_run *r, char *text);
 /* "data_dir/events/<core.pmu>.tsv" loaded; prints the error and returns NULL on failure. */
 struct spmu_model *cli_model(const struct core_config *core);
+/* Likewise "data_dir/events/uncore-<core.uncore>.tsv" into *out, NULL for a core whose uncore has no PMU.  0, or -1 after one printed line. */
+struct spmu_uncore_model;
+int  cli_uncore(struct spmu_uncore_model **out, const struct core_config *core);
 #endif

@@ -2,6 +2,7 @@
  * Where softpmu's own files lie: beside the running binary in the build tree (build/softpmu, build/san/softpmu), or
  * under PREFIX after `make install`.  The working directory never matters. */
 #include "cli/cli.h"
+#include "softpmu/uncore.h"
 #include "softpmu/pmu.h"
 #include <limits.h>
 #include <stdio.h>
@@ -68,4 +69,18 @@ struct spmu_model *cli_model(const struct core_config *core)
 		return NULL;
 	}
 	return m;
+}
+
+int cli_uncore(struct spmu_uncore_model **out, const struct core_config *core)
+{
+	char path[PATH_MAX], text[512] = "";
+	*out = NULL;
+	if (!core->uncore[0] || !strcmp(core->uncore, "none"))
+		return 0;
+	int n = snprintf(path, sizeof path, "%s/events/uncore-%s.tsv", cli_data_dir(), core->uncore);
+	if (n < 0 || (size_t)n >= sizeof path || spmu_uncore_load(out, path, text, sizeof text) != SPMU_OK) {
+		cli_error("uncore event table of %s: %s", core->name, text[0] ? text : path);
+		return -1;
+	}
+	return 0;
 }

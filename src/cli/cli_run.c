@@ -134,7 +134,7 @@ int cli_run_option(struct cli_run *r, int argc, char **argv, int *i)
 static int is_table(const struct dirent *d)
 {
 	size_t n = strlen(d->d_name);
-	return n > 4 && !strcmp(d->d_name + n - 4, ".tsv");
+	return n > 4 && !strcmp(d->d_name + n - 4, ".tsv") && strncmp(d->d_name, "uncore-", 7);
 }
 
 static void unknown_pmu(const char *name)
@@ -158,7 +158,7 @@ static int choose_pmu(struct cli_run *r, char core[64])
 	struct core_config c = { .name = "--pmu" };
 	char path[4096];
 	snprintf(path, sizeof path, "%s/events/%s.tsv", cli_data_dir(), r->pmu_name);
-	if (strlen(r->pmu_name) >= sizeof c.pmu || strchr(r->pmu_name, '/') || access(path, R_OK)) {
+	if (strlen(r->pmu_name) >= sizeof c.pmu || strchr(r->pmu_name, '/') || !strncmp(r->pmu_name, "uncore-", 7) || access(path, R_OK)) {
 		unknown_pmu(r->pmu_name);
 		return -1;
 	}

@@ -2,6 +2,7 @@
  * softpmu list: the events of a core's PMU, with what each counts; runs nothing. */
 #include "cli/cli.h"
 #include "softpmu/pmu.h"
+#include "softpmu/uncore.h"
 #include "util/json.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -139,7 +140,48 @@ static void print_table(const struct spmu_model *m, int words, char **word, bool
 	}
 }
 
-static void print_json(const struct spmu_model *m, int words, char **word)
+static bool uncore_wanted(const struct spmu_uncore_event *e, int words, char **word)
+{
+	for (int i = 0; i < words; i++)
+		if (!holds(e->name, word[i]) && !holds(e->help, word[i]) && !holds(e->alias, word[i]))
+			return false;
+	return true;
+}
+
+/* Returns how many. */
+static size_t print_uncore(const struct spmu_uncore_model *m, int words, char **word, bool details, bool after)
+{
+	size_t shown = 0;
+	for (size_t i = 0; m && i < spmu_uncore_events(m); i++) {
+		const struct spmu_uncore_event *e = spmu_uncore_event(m, i);
+		const char *unit = spmu_uncore_unit(m, e->unit)->name;
+		if (!uncore_wanted(e, words, word))
+			continue;
+		if (!shown++)
+			printf("%suncore events, counted for the whole machine:\n\n", after ? "\n" : "");
+		printf("  %s%s\n", e->name, e->not_modelled[0] ? "  [not modelled]" : "");
+		wrap(e->help, 7, 100);
+		if (e->not_modelled[0]) {
+			printf("%7snot modelled: ", "");
+			wrap(e->not_modelled, 0, 100);
+		}
+		if (details && spmu_uncore_unit(m, e->unit)->programmable) {
+			printf("%7suncore_%s/event=%#04x,umask=%#04x", "", unit, e->event, e->umask);
+			if (e->cmask)
+				printf(",%s=%u", spmu_uncore_server(m) ? "thresh" : "cmask", e->cmask);
+			printf("/  counters");
+			for (unsigned k = 0; k < 8; k++)
+				if (e->counters >> k & 1)
+					printf(" %u", k);
+			putchar('\n');
+		}
+		if (e->alias[0])
+			printf("%7suncore_%s/%s/%s%s\n", "", unit, e->alias, e->scale_unit[0] ? "  in " : "", e->scale_unit);
+	}
+	return shown;
+}
+
+static void print_json(const struct spmu_model *m, const struct spmu_uncore_model *uncore, int words, char **word)
 {
 	bool first = true;
 	puts("[");
@@ -166,6 +208,22 @@ static void print_json(const struct spmu_model *m, int words, char **word)
 		json_string(stdout, e->help);
 		fputs(", ", stdout);
 		fputs("\"why_not_modelled\": ", stdout);
+		json_string(stdout, e->not_modelled);
+		putchar('}');
+	}
+	for (size_t i = 0; uncore && i < spmu_uncore_events(uncore); i++) {
+		const struct spmu_uncore_event *e = spmu_uncore_event(uncore, i);
+		if (!uncore_wanted(e, words, word))
+			continue;
+		printf("%s{\"name\": ", first ? "" : ",\n");
+		first = false;
+		json_string(stdout, e->name);
+		printf(", \"pmu\": \"uncore_%s\", \"alias\": ", spmu_uncore_unit(uncore, e->unit)->name);
+		json_string(stdout, e->alias);
+		printf(", \"event\": %u, \"umask\": %u, \"cmask\": %u, \"counters\": %u, \"modelled\": %s, \"help\": ", e->event, e->umask,
+			e->cmask, e->counters, e->not_modelled[0] ? "false" : "true");
+		json_string(stdout, e->help);
+		fputs(", \"why_not_modelled\": ", stdout);
 		json_string(stdout, e->not_modelled);
 		putchar('}');
 	}
@@ -209,11 +267,19 @@ static int run(int argc, char **argv)
 	size_t shown = 0;
 	for (size_t k = 0; k < spmu_model_events(m); k++)
 		shown += wanted(spmu_model_event(m, k), words, argv + 1);
-	if (json)
-		print_json(m, words, argv + 1);
-	else
+	struct spmu_uncore_model *uncore = NULL;
+	if (!r.pmu_name && cli_uncore(&uncore, &r.core)) {
+		spmu_model_free(m);
+		return 1;
+	}
+	if (json) {
+		print_json(m, uncore, words, argv + 1);
+	} else {
 		print_table(m, words, argv + 1, details);
+		shown += print_uncore(uncore, words, argv + 1, details, shown);
+	}
 	spmu_model_free(m);
+	spmu_uncore_free(uncore);
 	/* nothing found: say so, and let a script notice */
 	if (!shown && words && !json && !holds("task-clock cpu-clock duration_time", argv[1])) {
 		cli_error("no event of %s holds '%s'%s", r.core.name, argv[1], words > 1 ? " and the other words" : "");

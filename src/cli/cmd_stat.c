@@ -46,6 +46,7 @@ struct options {
 struct counting {			/* one invocation */
 	struct options o;
 	struct spmu_model *model;
+	struct spmu_uncore_model *uncore;	/* NULL: the core has none */
 	struct session_events events;
 	struct stat_table table;
 	size_t *event_of_line;	/* NOT_THERE: not supported */
@@ -229,7 +230,7 @@ static bool choose_events(struct counting *s)
 	struct err err = { 0 };
 	for (unsigned i = 0; i < s->o.lists; i++) {
 		size_t before = s->events.count;
-		if (session_parse_core(&s->events, s->model, &s->o.run.core, s->o.list[i], &err)) {
+		if (session_parse_uncore(&s->events, s->model, s->uncore, &s->o.run.core, s->o.list[i], &err)) {
 			cli_error("%s", err.text);
 			return false;
 		}
@@ -267,6 +268,16 @@ static bool choose_events(struct counting *s)
 			continue;
 		const struct session_event *e = s->events.event + s->event_of_line[i];
 		l->name = e->name;
+		if (e->source == SESSION_UNCORE) {
+			l->unit = e->uncore.scale_unit;
+			l->scale = e->uncore.scale;
+			if (s->o.per_thread || s->o.per_region) {
+				cli_error("'%s': uncore counters belong to the whole machine: not with --per-%s", e->spelled,
+					s->o.per_thread ? "thread" : "region");
+				return false;
+			}
+			continue;
+		}
 		/* an event narrowed by cmask, inv or edge no longer is what its generic name says */
 		bool plain = !e->event || e->fixed >= 0 || (e->evtsel & 0xffff) == e->evtsel;
 		l->role = e->source == SESSION_TASK_CLOCK ? ROLE_TASK_CLOCK : e->source == SESSION_DURATION ? ROLE_DURATION :
@@ -575,7 +586,7 @@ static int run(int argc, char **argv)
 	if (cli_run_finish(&s.o.run, argc, argv, next))
 		return 2;
 	s.model = cli_model(&s.o.run.core);
-	if (s.model && choose_events(&s) && open_output(&s)) {
+	if (s.model && !cli_uncore(&s.uncore, &s.o.run.core) && choose_events(&s) && open_output(&s)) {
 		status = count(&s);
 		if (!close_output(&s) && status == 0)
 			status = 1;
@@ -583,6 +594,7 @@ static int run(int argc, char **argv)
 	session_destroy(s.session);
 	session_events_free(&s.events);
 	spmu_model_free(s.model);
+	spmu_uncore_free(s.uncore);
 	free(s.table.line);
 	free(s.event_of_line);
 	free(s.last);

@@ -129,7 +129,7 @@ static bool remark(struct remark *r, const struct stat_table *t, const struct st
 		return share(r, t, v, part[l->role].base, part[l->role].unit);
 	if (clock == 0)
 		return false;
-	double rate = v / clock * 1e9;
+	double rate = (l->unit && l->unit[0] ? v * l->scale : v) / clock * 1e9;
 	char unit = rate >= 1e9 ? 'G' : rate >= 1e6 ? 'M' : rate >= 1e3 ? 'K' : 0;
 	double scale = unit == 'G' ? 1e9 : unit == 'M' ? 1e6 : unit == 'K' ? 1e3 : 1;
 	*r = (struct remark){ "%8.3f", r->buffer, rate / scale, "" };
@@ -155,12 +155,17 @@ static void grouped(char *out, size_t bytes, const char *digits)
 
 static const char *unit_of(const struct stat_line *l)
 {
-	return l->role == ROLE_TASK_CLOCK ? "msec" : l->role == ROLE_DURATION ? "ns" : "";
+	return l->unit ? l->unit : l->role == ROLE_TASK_CLOCK ? "msec" : l->role == ROLE_DURATION ? "ns" : "";
 }
 
 static double scaled(const struct stat_line *l)
 {
-	return l->role == ROLE_TASK_CLOCK ? l->value.mean * 1e-6 : l->value.mean;
+	return l->role == ROLE_TASK_CLOCK ? l->value.mean * 1e-6 : l->unit && l->unit[0] ? l->value.mean * l->scale : l->value.mean;
+}
+
+static bool with_point(const struct stat_line *l)
+{
+	return l->role == ROLE_TASK_CLOCK || (l->unit && l->unit[0]);
 }
 
 /* The remark's number as -x prints it: digits only. */
@@ -218,7 +223,7 @@ static void print_csv(const struct stat_style *s, const struct stat_table *t, co
 	if (s->region)
 		fprintf(s->out, "%s%s%llu%s", s->region, x, (unsigned long long)s->entries, x);
 	if (l->supported)
-		fprintf(s->out, l->role == ROLE_TASK_CLOCK ? "%.2f" : "%.0f", scaled(l));
+		fprintf(s->out, with_point(l) ? "%.2f" : "%.0f", scaled(l));
 	else
 		fputs("<not supported>", s->out);
 	fprintf(s->out, "%s%s%s%s", x, unit_of(l), x, l->name);
@@ -246,7 +251,7 @@ static void print_table(const struct stat_style *s, const struct stat_table *t, 
 	if (s->region)
 		PUT("%16.64s %8llu ", s->region, (unsigned long long)s->entries);
 	if (l->supported) {
-		snprintf(digits, sizeof digits, l->role == ROLE_TASK_CLOCK ? "%.2f" : "%.0f", scaled(l));
+		snprintf(digits, sizeof digits, with_point(l) ? "%.2f" : "%.0f", scaled(l));
 		grouped(shown, sizeof shown, digits);
 		PUT("%18s ", s->group_digits ? shown : digits);
 	} else {

@@ -27,6 +27,8 @@ struct stat_line {
 	const char *name;
 	enum stat_role role;
 	bool supported;		/* false: "<not supported>" */
+	const char *unit;	/* of a count that is printed times `scale`, with two digits behind the point; NULL or "": none */
+	double scale;
 	struct stats value;	/* clocks: ns */
 	struct stats running_ns;
 };

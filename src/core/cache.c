@@ -25,6 +25,7 @@ void repl_init(struct repl *r, unsigned policy, unsigned ways)
 	memset(r, 0, sizeof(*r));
 	r->policy = policy;
 	r->ways = ways;
+	r->duel = DUEL_MAX / 2;
 	for (unsigned i = 0; i < WAYS_MAX; i++)
 		r->keep[i] = ~UINT64_C(0);
 	unsigned nodes = 0;
@@ -38,7 +39,7 @@ uint64_t repl_first(const struct repl *r)
 {
 	if (r->policy == REPL_LRU)
 		return UINT64_C(0x0123456789abcdef) >> 4 * (WAYS_MAX - r->ways);	/* way 0 is the oldest */
-	if (r->policy == REPL_PLRU)
+	if (r->policy == REPL_PLRU || r->policy == REPL_RANDOM)
 		return 0;
 	return (UINT64_C(1) << 2 * r->ways) - 1;	/* all of age 3 */
 }
@@ -70,6 +71,10 @@ unsigned repl_victim(const struct repl *r, uint64_t *word)
 		while (node < WAYS_MAX);
 		return node - WAYS_MAX;
 	}
+	if (r->policy == REPL_RANDOM) {
+		*word = *word * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		return (unsigned)((*word >> 32) * r->ways >> 32);
+	}
 	/* both bits of a way set: age 3.  Adding 1 to all is safe while none is 3. */
 	uint64_t low = UINT64_C(0x5555555555555555) & ((UINT64_C(1) << 2 * r->ways) - 1);
 	uint64_t oldest;
@@ -86,13 +91,21 @@ static void *array(size_t count, size_t bytes)
 
 int cache_init(struct cache *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, struct err *err)
 {
+	return cache_init_sectors(c, what, bytes, ways, policy, LINE_LOG2, 0, err);
+}
+
+int cache_init_sectors(struct cache *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, unsigned line_log2,
+                       unsigned sector_log2, struct err *err)
+{
+	unsigned log2 = line_log2 + sector_log2;
 	memset(c, 0, sizeof(*c));
-	if (!ways || ways > WAYS_MAX || bytes % (ways * LINE_BYTES) || !bytes)
-		return err_set(err, ERR_INPUT, "%s.size: %u bytes are not a whole number of sets of %u lines of 64 bytes",
-		               what, bytes, ways);
-	c->sets = bytes / LINE_BYTES / ways;
+	if (!ways || ways > WAYS_MAX || bytes % (ways << log2) || !bytes)
+		return err_set(err, ERR_INPUT, "%s.size: %u bytes are not a whole number of sets of %u lines of %u bytes",
+		               what, bytes, ways, 1u << log2);
+	c->sets = (bytes >> log2) / ways;
 	c->ways = ways;
-	c->stride = (ways + 3) & ~3u;
+	c->sector_log2 = sector_log2;
+	c->stride = ((ways << sector_log2) + 3) & ~3u;
 	c->mask = c->sets & (c->sets - 1) ? 0 : c->sets - 1;
 	c->tag = array((size_t)c->sets * c->stride, sizeof(*c->tag));
 	c->state = array((size_t)c->sets * c->stride, sizeof(*c->state));
@@ -117,14 +130,74 @@ void cache_release(struct cache *c)
 void cache_clear(struct cache *c)
 {
 	memset(c->tag, 0xff, (size_t)c->sets * c->stride * sizeof(*c->tag));
+	c->repl.duel = DUEL_MAX / 2;
+	c->repl.nth = 0;
 	memset(c->state, 0, (size_t)c->sets * c->stride);
 	uint64_t first = repl_first(&c->repl);
 	for (uint32_t i = 0; i < c->sets; i++)
 		c->word[i] = first;
 }
 
+/* A new line, put in at age 1, may be better put in at 3. */
+static void repl_duel(struct repl *r, uint64_t *word, uint32_t set, unsigned way)
+{
+	bool old = r->duel > DUEL_MAX / 2;
+	uint32_t kind = (set ^ set / DUEL_SETS ^ set / DUEL_SETS / DUEL_SETS) % DUEL_SETS;	/* strides meet all kinds */
+	if (kind == 0) {
+		r->duel += r->duel < DUEL_MAX;
+		old = false;
+	} else if (kind == DUEL_SETS / 2) {
+		r->duel -= r->duel > 0;
+		old = true;
+	}
+	if (old && r->nth++ % DUEL_RARE)
+		*word |= UINT64_C(3) << 2 * way;
+}
+
+/* Way whose tag is that of `line`, or an empty one; c->ways: none. */
+static uint32_t sector_way(const struct cache *c, uint32_t line, uint32_t at)
+{
+	uint32_t empty = c->ways;
+	for (uint32_t way = 0; way < c->ways; way++) {
+		uint32_t other = c->tag[at + 2 * way + (~line & 1)], same = c->tag[at + 2 * way + (line & 1)];
+		if (other == (line ^ 1))
+			return way;
+		if (other == LINE_NONE && same == LINE_NONE && empty == c->ways)
+			empty = way;
+	}
+	return empty;
+}
+
+bool cache_room(struct cache *c, uint32_t line, struct cache_victim *other)
+{
+	uint32_t set = cache_set(c, line), at = set * c->stride;
+	if (!c->sector_log2 || sector_way(c, line, at) < c->ways)
+		return false;
+	uint32_t slot = at + 2 * repl_victim(&c->repl, &c->word[set]) + (~line & 1);
+	other->line = c->tag[slot];
+	other->state = c->state[slot];
+	cache_drop(c, (int32_t)slot);
+	return true;
+}
+
+static int32_t fill_sector(struct cache *c, uint32_t line, uint8_t state, struct cache_victim *victim)
+{
+	uint32_t set = cache_set(c, line), at = set * c->stride, way = sector_way(c, line, at);
+	if (way == c->ways)
+		way = repl_victim(&c->repl, &c->word[set]);
+	uint32_t slot = at + 2 * way + (line & 1);
+	victim->line = c->tag[slot];
+	victim->state = c->state[slot];
+	c->tag[slot] = line;
+	c->state[slot] = state;
+	repl_insert(&c->repl, &c->word[set], way);
+	return (int32_t)slot;
+}
+
 int32_t cache_fill(struct cache *c, uint32_t line, uint8_t state, struct cache_victim *victim)
 {
+	if (c->sector_log2)
+		return fill_sector(c, line, state, victim);
 	uint32_t set = cache_set(c, line), at = set * c->stride, way = 0;
 	while (way < c->ways && c->tag[at + way] != LINE_NONE)
 		way++;
@@ -135,16 +208,23 @@ int32_t cache_fill(struct cache *c, uint32_t line, uint8_t state, struct cache_v
 	c->tag[at + way] = line;
 	c->state[at + way] = state;
 	repl_insert(&c->repl, &c->word[set], way);
+	if (c->repl.policy == REPL_ADAPTIVE)
+		repl_duel(&c->repl, &c->word[set], set, way);
 	return (int32_t)(at + way);
 }
 
 int l1_init(struct l1 *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, struct err *err)
 {
+	return l1_init_lines(c, what, bytes, ways, policy, LINE_LOG2, err);
+}
+
+int l1_init_lines(struct l1 *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, unsigned line_log2, struct err *err)
+{
 	memset(c, 0, sizeof(*c));
-	uint32_t sets = ways ? bytes / LINE_BYTES / ways : 0;
-	if (!sets || ways > WAYS_MAX || bytes != sets * ways * LINE_BYTES || sets & (sets - 1) || sets * WAYS_MAX > UINT16_MAX)
-		return err_set(err, ERR_INPUT, "%s.size: %u bytes in %u ways of 64-byte lines are not a power of two of sets",
-		               what, bytes, ways);
+	uint32_t sets = ways ? (bytes >> line_log2) / ways : 0;
+	if (!sets || ways > WAYS_MAX || bytes != sets * ways << line_log2 || sets & (sets - 1) || sets * WAYS_MAX > UINT16_MAX)
+		return err_set(err, ERR_INPUT, "%s.size: %u bytes in %u ways of %u-byte lines are not a power of two of sets",
+		               what, bytes, ways, 1u << line_log2);
 	c->sets = sets;
 	c->ways = ways;
 	c->mask = sets - 1;

@@ -5,7 +5,8 @@
  * first touch, so 2^32 lines (256 GB touched) are enough.  `struct l1` (L1I, L1D) is tagged by linear line number,
  * which says the same as a physical tag, because the model maps no frame twice; its sets are
  * chosen by linear address, which beyond 64 sets differs from a physical index.
- * Data are not held.  Left out: parity, way prediction's cost, sectors.
+ * Lines are of 64 or 32 bytes; L2 may have two of them under one tag (sectors).
+ * Data are not held.  Left out: parity, way prediction's cost.
  */
 #ifndef CORE_CACHE_H
 #define CORE_CACHE_H
@@ -20,16 +21,22 @@ enum { LINE_LOG2 = 6, LINE_BYTES = 64, WAYS_MAX = 16, INFLIGHT_MAX = 64 };
 #define VLINE_NONE UINT64_MAX
 
 /* order as in the enums of fields_memory.def */
-enum repl_policy { REPL_LRU, REPL_PLRU, REPL_SRRIP, REPL_QUAD };
+enum repl_policy { REPL_LRU, REPL_PLRU, REPL_SRRIP, REPL_QUAD, REPL_RANDOM, REPL_ADAPTIVE };
 
 /* One 64-bit word of state a set, whatever the policy:
  *   LRU    a list of ways, 4 bits each, the most recent lowest
  *   PLRU   a bit a node of a binary tree over the ways, as even as their number allows; it points to the older side
  *   SRRIP  two bits of age a way; a hit makes it 0, a new line is 2 (Jaleel et al., ISCA 2010)
  *   QUAD   the same with new lines at 1 (quad-age LRU of Intel's L2s; Abel and Reineke, ISPASS 2020)
- * Both age policies evict the lowest way of the greatest age after all were aged until one is 3. */
+ *   RANDOM a state of a linear congruential generator: any way, whatever was used
+ *   ADAPTIVE  as QUAD, but sets duel: some always put new lines at 1, some at 3 but for one in 16; the others do as those
+ *          of the two that miss less (Qureshi et al., ISCA 2007; Ivy Bridge's L3: Abel and Reineke, ISPASS 2020)
+ * The age policies evict the lowest way of the greatest age after all were aged until one is 3. */
+enum { DUEL_SETS = 64, DUEL_MAX = 1023, DUEL_RARE = 16 };
 struct repl {
 	uint32_t policy, ways;
+	uint32_t duel;			/* ADAPTIVE: rises with misses of the sets that put new lines at 1 */
+	uint32_t nth;			/* ADAPTIVE: lines put in at 3 */
 	uint64_t keep[WAYS_MAX], point[WAYS_MAX];	/* PLRU: touch = (word & keep) | point */
 	uint8_t  child[WAYS_MAX][2];			/* PLRU: next node, or WAYS_MAX + way */
 };
@@ -48,13 +55,13 @@ static inline void repl_touch(const struct repl *r, uint64_t *word, unsigned way
 		repl_touch_plru(r, word, way);
 	else if (r->policy == REPL_LRU)
 		repl_touch_slow(r, word, way);
-	else
+	else if (r->policy != REPL_RANDOM)
 		*word &= ~(UINT64_C(3) << 2 * way);
 }
 static inline void repl_insert(const struct repl *r, uint64_t *word, unsigned way)
 {
 	repl_touch(r, word, way);
-	if (r->policy >= REPL_SRRIP)
+	if (r->policy >= REPL_SRRIP && r->policy != REPL_RANDOM)
 		*word |= (uint64_t)(r->policy == REPL_SRRIP ? 2 : 1) << 2 * way;
 }
 
@@ -66,20 +73,25 @@ enum line_state {
 };
 
 struct cache {
-	uint32_t sets, ways, stride;	/* stride: ways rounded up to 4, so that a set is whole vectors */
+	uint32_t sets, ways, stride;	/* stride: lines of a set rounded up to 4, so that a set is whole vectors */
 	uint32_t mask;			/* sets - 1 if a power of two, else 0 */
+	uint32_t sector_log2;		/* lines under one tag: line 2k and 2k + 1 of a set lie side by side */
 	uint32_t *tag;
 	uint8_t  *state;
 	uint64_t *word;
 	struct repl repl;
 };
-/* bytes / ways / 64 sets; any number of sets.  what: for the message. */
+/* lines / ways sets; any number of sets.  what: for the message. */
 int  cache_init(struct cache *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, struct err *err);
+/* The same with lines of 1 << line_log2 bytes, 1 << sector_log2 (0 or 1) of them under one tag. */
+int  cache_init_sectors(struct cache *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, unsigned line_log2,
+                        unsigned sector_log2, struct err *err);
 void cache_release(struct cache *c);
 void cache_clear(struct cache *c);
 
 static inline uint32_t cache_set(const struct cache *c, uint32_t line)
 {
+	line >>= c->sector_log2;
 	if (c->mask || c->sets == 1)
 		return line & c->mask;
 	/* a multiplicative hash scaled to the number of sets: no division, and strides spread as on hashed slices */
@@ -101,10 +113,12 @@ static inline int32_t cache_find(const struct cache *c, uint32_t line)
 static inline void cache_touch(struct cache *c, int32_t slot)
 {
 	uint32_t set = (uint32_t)slot / c->stride;
-	repl_touch(&c->repl, &c->word[set], (uint32_t)slot - set * c->stride);
+	repl_touch(&c->repl, &c->word[set], ((uint32_t)slot - set * c->stride) >> c->sector_log2);
 }
 struct cache_victim { uint32_t line; uint8_t state; };	/* line LINE_NONE: the way was empty */
-/* Puts `line`, which is not there, in; returns its slot. */
+/* Puts `line`, which is not there, in; returns its slot.  With sectors the other line of a way that must go is dropped by
+ * cache_room, which the caller asks first: true if a way must be emptied for `line`, and what its other line was. */
+bool cache_room(struct cache *c, uint32_t line, struct cache_victim *other);
 int32_t cache_fill(struct cache *c, uint32_t line, uint8_t state, struct cache_victim *victim);
 static inline void cache_drop(struct cache *c, int32_t slot)
 {
@@ -126,6 +140,7 @@ enum { L1_GUESSES = 2048 };
 #define VLINE_TABLE(line) (UINT64_C(1) << 63 | (line))
 
 int  l1_init(struct l1 *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, struct err *err);
+int  l1_init_lines(struct l1 *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, unsigned line_log2, struct err *err);
 void l1_release(struct l1 *c);
 void l1_clear(struct l1 *c);
 
@@ -172,6 +187,7 @@ struct inflight {
 	uint64_t ready[INFLIGHT_MAX];
 	uint8_t  source[INFLIGHT_MAX];	/* enum inflight_source */
 	uint8_t  demand[INFLIGHT_MAX];	/* a demand load waits for it */
+	uint64_t origin[INFLIGHT_MAX];	/* fill buffers of L1D: bits for the record of a load that finds it under way */
 };
 void inflight_init(struct inflight *q, uint32_t count);
 static inline int inflight_find(const struct inflight *q, uint32_t line)

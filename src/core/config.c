@@ -27,6 +27,8 @@ static const struct field fields[] = {
 	STRING_FIELD(uops, "uop table: data/uops/<uops>.tsv")
 	STRING_FIELD(pmu, "event table: data/events/<pmu>.tsv")
 	STRING_FIELD(libpfm, "libpfm4's name of the PMU")
+	STRING_FIELD(uncore, "event table of the uncore: data/events/uncore-<uncore>.tsv; none")
+	STRING_FIELD(cpuid_vendor, "CPUID vendor")
 	STRING_FIELD(cpuid_signature, "CPUID signature: family, model, stepping")
 	STRING_FIELD(cpuid_models, "FAMILY_MODEL of each processor it stands for (--core host)")
 #define FIELD_INT(id, key, min, max, unit, help) { key, INT, offsetof(struct core_config, id), 0, min, max, unit, "", help },
@@ -454,7 +456,7 @@ int core_config_check(const struct core_config *c, struct err *err)
 	}
 	const struct { const char *key; uint32_t value; bool zero; } powers[] = {
 		{ "dsb.sets", c->dsb_sets, true }, { "dsb.window_bytes", c->dsb_window_bytes, false },
-		{ "mite.fetch_bytes", c->mite_fetch_bytes, false },
+		{ "mite.fetch_bytes", c->mite_fetch_bytes, false }, { "clear.smc_bytes", c->clear_smc_bytes, false },
 	};
 	for (size_t i = 0; i < sizeof powers / sizeof *powers; i++)
 		if (!power_of_two(powers[i].value) && !(powers[i].zero && !powers[i].value))

@@ -16,6 +16,8 @@ struct core_config {
 	char uops[64];		/* uop table: data/uops/<uops>.tsv */
 	char pmu[64];		/* PMU and event table: data/events/<pmu>.tsv */
 	char libpfm[64];	/* libpfm4's name of that PMU (skl, spr) */
+	char uncore[64];	/* PMU and event table of the uncore: data/events/uncore-<uncore>.tsv; "none" */
+	char cpuid_vendor[16];	/* GenuineIntel, if not set */
 	char cpuid_signature[16]; /* e.g. 506E3H: family, model, stepping */
 	char cpuid_models[96];	/* FAMILY_MODEL in hexadecimal of all processors that it stands for (--core host); if not set, the signature's */
 #define FIELD_INT(id, key, min, max, unit, help) uint32_t id;

@@ -2,20 +2,22 @@
  * The core: takes blocks, sends each slot through the pipeline once, retires, writes records.
  *
  * Models: the way of a slot through front end, allocation, scheduler, memory and in-order retirement; branches;
- * serialising instructions and fences; machine clears.  Leaves out: the wrong path (a mispredicted branch costs its time;
- * nothing is fetched or executed behind it), the second hardware thread, interrupts, assists, the
+ * serialising instructions and fences; machine clears and assists (clears.h); the wrong path (wrongpath.h, walk.h), if there is a walker.  Leaves out: the
+ * second hardware thread, interrupts, the
  * x87 stack's rotation from one block to the next (its registers are named relative to each block's entry).
  */
 #if defined __GNUC__ && !defined __clang__
 #pragma GCC optimize ("no-tree-slp-vectorize", "no-tree-pre")	/* the first packs a record's fields in vector registers: 10 % slower */
 #endif
 #include "core/bypass.h"
+#include "core/clears.h"
 #include "core/eliminate.h"
 #include "core/inorder.h"
 #include "core/netburst.h"
 #include "core/p6.h"
 #include "core/partial.h"
 #include "core/step.h"
+#include "core/wrongpath.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,22 +30,31 @@ void core_redirect(struct core *c, uint64_t resolve)
 	emit_signal(&c->e, SPMU_SIG_RECOVERY, resolve, resolve + c->config.recovery_stall, 1);
 }
 
-uint64_t core_branch_unusual(struct core *c, uint64_t word, uint64_t complete)
+uint64_t core_branch_unusual(struct core *c, const struct insn *br, uint64_t word, uint64_t went, uint64_t complete)
 {
 	struct frontend *fe = &c->fe;
+	const uint64_t taken = script_says(word, SCRIPT_TAKEN) ? SPMU_DID(TAKEN) : 0;
 	if (script_says(word, SCRIPT_FAR))	/* not predicted; it serialises */
 		return SPMU_DID(TAKEN);
+	if (script_says(word, SCRIPT_WRONG)) {
+		c->wrong.resolve = complete;
+		if (script_says(word, SCRIPT_PREDICTED))
+			frontend_taken(c, br->addr, went);
+		return taken | SPMU_DID(MISPREDICTED) | (script_says(word, SCRIPT_WRONG_TARGET) ? SPMU_DID(MISP_TARGET) : 0);
+	}
+	if (taken)
+		frontend_taken(c, br->addr, went);
 	if (script_says(word, SCRIPT_MISPREDICTED)) {
 		emit_signal(&c->e, SPMU_SIG_WRONG_PATH, c->rn.cycle + 1, max64(c->rn.cycle + 1, complete), 1);
 		core_redirect(c, complete);
-		return SPMU_DID(MISPREDICTED) | (script_says(word, SCRIPT_WRONG_TARGET) ? SPMU_DID(MISP_TARGET) : 0);
+		return taken | SPMU_DID(MISPREDICTED) | (script_says(word, SCRIPT_WRONG_TARGET) ? SPMU_DID(MISP_TARGET) : 0);
 	}
 	fe->cycle += word >> SCRIPT_BUBBLE;
 	if (!script_says(word, SCRIPT_RESTEER))
-		return 0;
+		return taken;
 	emit_signal(&c->e, SPMU_SIG_BACLEAR, fe->cycle, fe->cycle, 1);
 	fe->cycle += c->config.frontend_resteer;
-	return SPMU_DID(BTB_MISS);
+	return taken | SPMU_DID(BTB_MISS);
 }
 
 struct slot {			/* one that is on its way */
@@ -85,9 +96,12 @@ struct where {			/* of an instruction in its block */
 	bool stays;		/* more rounds of this REP instruction follow */
 };
 
-static inline uint64_t dispatch_at(struct scheduler *sc, unsigned port, uint64_t ready)
+static inline __attribute__((always_inline)) uint64_t
+dispatch_at(struct core *c, unsigned ports, unsigned port, uint64_t ready, bool wrong)
 {
-	return LIKELY(port < SCHED_PORTS) ? scheduler_take(sc, port, ready) : ready;
+	if (wrong)
+		return wrong_take(c, &c->sc.choice[ports], port, ready);
+	return LIKELY(port < SCHED_PORTS) ? scheduler_take(&c->sc, port, ready) : ready;
 }
 
 /* The slot needs more than the usual before it can be allocated. */
@@ -122,17 +136,18 @@ static uint64_t run_fence(struct core *c, const struct uop *u, uint64_t complete
 	return complete;
 }
 
-static uint64_t run_unit(struct core *c, const struct uop *u, unsigned port, uint64_t ready)
+static uint64_t run_unit(struct core *c, const struct uop *u, unsigned ports, unsigned port, uint64_t ready, bool wrong)
 {
-	uint64_t dispatch = scheduler_take_unit(&c->sc, port, ready, u->unit, u->busy);
-	if (u->unit <= 2)
+	uint64_t dispatch = wrong ? wrong_take_unit(c, &c->sc.choice[ports], port, ready, u->unit, u->busy) :
+	                    scheduler_take_unit(&c->sc, port, ready, u->unit, u->busy);
+	if (u->unit <= 2 && dispatch != WRONG_NEVER)
 		emit_signal(&c->e, SPMU_SIG_DIVIDER_ACTIVE, dispatch, dispatch + u->busy, 1);
 	return dispatch;
 }
 
 /* Older cores: when the uop goes, and where.  Returns 1 if its result is there half a cycle before the cycle that it completes with. */
 static __attribute__((noinline)) uint8_t
-older_ready(struct core *c, const struct uop *u, uint64_t floor, unsigned *port, uint64_t *ready)
+older_ready(struct core *c, const struct uop *u, uint64_t floor, unsigned *port, uint64_t *ready, uint64_t *did)
 {
 	const struct older *o = &c->old;
 	if (o->inorder) {
@@ -142,7 +157,7 @@ older_ready(struct core *c, const struct uop *u, uint64_t floor, unsigned *port,
 	if (*port >= SCHED_PORTS)
 		return 0;
 	if (o->replay && u->kind != UOP_LOAD)
-		*ready = netburst_replay(c, u, *port, floor, *ready);
+		*ready = netburst_replay(c, u, *port, floor, *ready, did);
 	if (!o->double_speed || u->latency || !(u->kind == UOP_COMPUTE || u->kind == UOP_BRANCH) || u->unit)
 		return 0;
 	*port = netburst_half(c, u, floor, ready);
@@ -171,8 +186,9 @@ older_done(struct core *c, const struct uop *u, unsigned *port, uint8_t early, u
 	o->hoped[REG_NONE] = 0;
 }
 
-static inline __attribute__((always_inline)) void
-run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigned uops, const struct where w)
+/* wrong: on the wrong path (wrongpath.h); false: it ends here. */
+static inline __attribute__((always_inline)) bool
+run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigned uops, const struct where w, const bool wrong)
 {
 	struct scheduler *sc = &c->sc;
 	struct rename *rn = &c->rn;
@@ -181,7 +197,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 
 	if (LIKELY(c->fe.path != FE_MS))	/* else a REP instruction that goes on */
 		frontend_insn(c, in, in->addr);
-	if (UNLIKELY(c->pa.on))
+	if (UNLIKELY(c->pa.on && !wrong))
 		partial_insn(c, in, first, uops);
 	emit_room(&c->e);
 	do {				/* a slot */
@@ -191,11 +207,16 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 		if (UNLIKELY(u->flags & (UOP_MS | UOP_GROUP) || u->kind == UOP_SERIALIZE))
 			slot_special(c, u);
 		uint64_t fetch = frontend_slot(c);
-		uint64_t did = c->fe.did_path | c->fe.did | SPMU_DID(RETIRED);
+		uint64_t did = c->fe.did_path | c->fe.did | (wrong ? 0 : SPMU_DID(RETIRED));
 		c->fe.did = 0;
-		uint64_t alloc = rename_slot(c, fetch, &did);
-		if (UNLIKELY(c->old.reads))
+		uint64_t alloc = wrong ? wrong_slot(c, fetch, &did) : rename_slot(c, fetch, &did);
+		if (wrong && alloc == WRONG_NEVER)
+			return false;
+		if (UNLIKELY(c->old.reads)) {
 			alloc = p6_register_reads(c, u, end, alloc);
+			if (wrong && alloc >= c->wrong.resolve)
+				return false;
+		}
 		if (UNLIKELY(c->old.inorder) && u == first)
 			inorder_issue(c, in, first, uops, alloc + rn->dispatch_delay);
 		struct slot slot = { .done = alloc, .loads = rn->loads };
@@ -222,13 +243,17 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				uint64_t free = *rename_load(c);
 				slot.memory = true;
 				if (UNLIKELY(free > alloc)) {
+					if (wrong && !wrong_may_wait(c, RUN_LB, SPMU_SIG_RESOURCE_STALL_LB, alloc, free))
+						return false;
 					alloc = rename_stall(c, SPMU_SIG_RESOURCE_STALL_LB, alloc, free);
 					did |= SPMU_DID(STALL_LB);
 				}
 			} else if (u->kind == UOP_STORE_ADDR) {
-				uint64_t free = lsq_room(c);
+				uint64_t free = wrong ? wrong_store_room(c) : lsq_room(c);
 				slot.memory = true;
 				if (UNLIKELY(free > alloc)) {
+					if (wrong && !wrong_may_wait(c, RUN_SB, SPMU_SIG_RESOURCE_STALL_SB, alloc, free))
+						return false;
 					alloc = rename_stall(c, SPMU_SIG_RESOURCE_STALL_SB, alloc, free);
 					did |= SPMU_DID(STALL_SB);
 				}
@@ -243,14 +268,17 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			}
 			if (LIKELY(ports)) {
 				const struct port_choice *choice = &sc->choice[ports];
-				if (UNLIKELY(scheduler_full(sc, choice)))
-					alloc = core_wait_entry(c, choice, alloc, &did);
+				if (UNLIKELY(scheduler_full(sc, choice))) {
+					alloc = wrong ? wrong_wait_entry(c, choice, alloc, &did) : core_wait_entry(c, choice, alloc, &did);
+					if (wrong && alloc == WRONG_NEVER)
+						return false;
+				}
 				port = u->kind == UOP_LOAD ? scheduler_load_port(sc, choice) : scheduler_port(sc, choice, rn->slot);
 			}
 			ready = max64(max64(max64(c->reg[u->src[0]], c->reg[u->src[1]]), max64(c->reg[u->src[2]], c->reg[u->src[3]])),
 			              alloc + rn->dispatch_delay);
-			if (UNLIKELY(c->old.any))
-				early = older_ready(c, u, alloc + rn->dispatch_delay, &port, &ready);
+			if (UNLIKELY(c->old.any) && !(wrong && ready >= c->wrong.resolve))
+				early = older_ready(c, u, alloc + rn->dispatch_delay, &port, &ready, &did);
 			if (UNLIKELY(kind == UOP_COMPUTE && u->domain))
 				bypass = bypass_delay(c, u->src, u->domain, port, &ready);
 			if (LIKELY(ports))
@@ -259,8 +287,8 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			switch (kind) {
 			case UOP_COMPUTE:
 			case UOP_BRANCH:
-				dispatch = UNLIKELY(u->busy > 1 && u->unit && ports) ? run_unit(c, u, port, ready) :
-				           dispatch_at(sc, port, ready);
+				dispatch = UNLIKELY(u->busy > 1 && u->unit && ports) ? run_unit(c, u, ports, port, ready, wrong) :
+				           dispatch_at(c, ports, port, ready, wrong);
 				complete = dispatch + u->latency + !u->latency + bypass;
 				if (kind == UOP_BRANCH && LIKELY(w.branch != NULL)) {
 					addr = w.went;
@@ -269,36 +297,43 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				break;
 			case UOP_LOAD:
 				ready = max64(ready, q->load_floor);
-				if (UNLIKELY(u->is & SPMU_IS(LOCK)))
+				if (UNLIKELY(u->is & SPMU_IS(LOCK)) && !wrong)
 					ready = max64(ready, lsq_drain(c));
 				if (LIKELY(access && !(u->is & SPMU_IS(PREFETCH_SW)))) {
 					bool vector = (uint8_t)(u->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC || size > 8;
-					complete = lsq_load_more(c, in->addr, addr, size, port, ready, vector, u->load, &did, &dispatch, &renamed) + u->latency;
+					complete = (wrong ? wrong_load(c, &sc->choice[ports], in->addr, addr, size, port, ready, vector, &did, &dispatch) :
+					            lsq_load_more(c, in->addr, addr, size, port, ready, vector, u->load, &did, &dispatch, &renamed)) + u->latency;
+					if (UNLIKELY(c->cl.watching) && !wrong)
+						clears_watch(c, rn->loads - 1, in->addr, addr, complete);
 					if (UNLIKELY(u->is & SPMU_IS(LOCK)))
 						q->lock_begin = dispatch;
 					break;
 				}
-				dispatch = dispatch_at(sc, port, ready);
+				dispatch = dispatch_at(c, ports, port, ready, wrong);
 				complete = dispatch + (u->is & SPMU_IS(PREFETCH_SW) ? 1 : q->l1d_latency);
-				if (access) {
+				if (access && !(wrong && dispatch == WRONG_NEVER)) {
 					memsys_prefetch(c->mem, addr, dispatch);
 					emit_signal(&c->e, SPMU_SIG_SW_PREFETCH, dispatch, dispatch, 1);
 				}
 				break;
 			case UOP_STORE_ADDR:
-				dispatch = dispatch_at(sc, port, ready);
+				dispatch = dispatch_at(c, ports, port, ready, wrong);
 				complete = dispatch + 1;
-				if (LIKELY(access)) {
+				if (LIKELY(access) && !(wrong && dispatch == WRONG_NEVER)) {
 					struct mem_result r = { 0, 0 };
 					memsys_store_translate(c->mem, addr, size, dispatch, &r);
 					complete = max64(complete, r.ready);
 					did |= r.did;
 				}
+				if (wrong)
+					wrong_log_store(c, addr, size);
 				lsq_store(c, in->addr, addr, size, access, u->is & SPMU_IS(NON_TEMPORAL), complete - 1);
+				if (wrong)
+					q->store[(q->tail - 1) & q->mask].retire = WRONG_NEVER;
 				q->lock_slot |= (u->is & SPMU_IS(LOCK)) != 0;
 				break;
 			case UOP_STORE_DATA:
-				dispatch = dispatch_at(sc, port, ready);
+				dispatch = dispatch_at(c, ports, port, ready, wrong);
 				complete = dispatch + u->latency + !u->latency;
 				if (LIKELY(q->wants_data)) {
 					struct store *s = &q->store[(q->tail - 1) & q->mask];
@@ -316,7 +351,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				complete = dispatch = ready = UNLIKELY(c->old.inorder) ? ready : alloc;
 				break;
 			default:
-				dispatch = dispatch_at(sc, port, ready);
+				dispatch = dispatch_at(c, ports, port, ready, wrong);
 				complete = run_fence(c, u, dispatch + u->latency + !u->latency);
 				break;
 			}
@@ -330,6 +365,16 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			slot.done = max64(slot.done, complete);
 
 			bool last = ++next == end || next->flags & UOP_SLOT;
+			if (wrong) {
+				wrong_record(c, in->addr, is, port, size, did, addr, fetch, alloc, ready, dispatch, complete);
+				if (last) {
+					wrong_slot_done(c, slot.loads);
+					break;
+				}
+				did &= SPMU_DID(FROM_DSB) | SPMU_DID(FROM_MITE) | SPMU_DID(FROM_MS) | SPMU_DID(FROM_LSD);
+				u = next;
+				continue;
+			}
 			uint64_t retire = last ? retire_slot(c, &slot) : complete;
 			uint32_t count = c->e.count;
 			write_record(c, in->addr, is, port, size, did, addr, fetch, alloc, ready, dispatch, complete, retire);
@@ -350,21 +395,32 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 		if (UNLIKELY(u->kind == UOP_SERIALIZE))
 			rn->barrier = max64(rn->barrier, c->e.now + 1);
 	} while (next < end);
-	if (UNLIKELY(c->pa.stall))
+	if (UNLIKELY(c->pa.done && !wrong))
 		partial_done(c);
-	if (LIKELY(!w.stays))
+	if (LIKELY(!w.stays) && !wrong)
 		c->e.instructions += 1 + (uint32_t)(next[-1].is >> SPMU_IS_INST_END2 & 1);
 	if (UNLIKELY(first->is & SPMU_IS(PAUSE)))
 		rn->barrier = max64(rn->barrier, rn->cycle + c->config.pause_cycles);
 	if (UNLIKELY(c->fe.path == FE_MS && !w.stays))
 		frontend_ms_leave(c);
+	return true;
 }
 
 void core_run_insn(struct core *c, const struct insn *in, const struct uop *u, unsigned uops, const uint64_t *at, bool stays)
 {
 	const struct where w = { .at = at, .stays = stays };
 	if (uops)
-		run_insn(c, in, u, uops, w);
+		run_insn(c, in, u, uops, w, false);
+}
+
+const uint64_t *core_wrong_general(struct core *c, const uint64_t *word)
+{
+	const struct iblock *b = (const struct iblock *)word[1];
+	const struct insn *in = &b->insn[(uint32_t)*word >> SCRIPT_INDEX];
+	struct where w = { .at = word + 3, .way = *word, .went = word[2] };
+	if (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT))
+		w.branch = in + !!(in->flags & INSN_FUSES_NEXT);
+	return run_insn(c, in, b->uop + in->first_uop, in->uops, w, true) ? word + 3 + in->uops : NULL;
 }
 
 /* A macro-fused pair of which only the first half was executed: its uops without the branch. */
@@ -379,7 +435,7 @@ static void run_half(struct core *c, const struct iblock *b, const struct insn *
 			uop[i].kind = UOP_COMPUTE;
 	}
 	const struct where w = { .slots = slots, .nslots = nslots };
-	run_insn(c, in, uop, n, w);
+	run_insn(c, in, uop, n, w, false);
 }
 
 /* An instruction goes the general way. */
@@ -389,6 +445,8 @@ void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end
 	const uint64_t next_ip = end[1], *slots = end + 3;
 	const unsigned i = (uint32_t)*word >> SCRIPT_INDEX, nslots = (uint32_t)end[2], insns = (unsigned)(end[2] >> 32);
 	const struct insn *in = &b->insn[i];
+	if (UNLIKELY(*word >> SCRIPT_ASSIST & SCRIPT_ASSISTS))
+		clears_assist(c, *word >> SCRIPT_ASSIST & SCRIPT_AVX_TO_SSE ? SPMU_DID_ASSIST_AVX_TO_SSE : SPMU_DID_ASSIST_SSE_TO_AVX, in->addr);
 	if (UNLIKELY(in->flags & INSN_REP)) {
 		c->instructions--;
 		rep_run(c, b, i, slots, nslots, i + 1 < insns ? b->insn[i + 1].addr : next_ip);
@@ -407,7 +465,7 @@ void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end
 		w.way = *word;
 		w.went = script_went(w.branch, last + 1 < insns ? w.branch[1].addr : next_ip);
 	}
-	run_insn(c, in, b->uop + in->first_uop, in->uops, w);
+	run_insn(c, in, b->uop + in->first_uop, in->uops, w, false);
 }
 
 /* The script begins with the REP instruction that is in flight. */
@@ -431,9 +489,14 @@ void core_run_script(struct core *c, const uint64_t *w)
 
 void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
 {
-	uint64_t script[core_script_room(b)];
+	uint64_t script[core_script_room(b) + (c->walker ? CORE_SCRIPT_WALK : 0)];
 	core_script(c, b, exit, insns, slots, next_ip, script);
 	core_run_script(c, script);
+}
+
+void core_set_walker(struct core *c, struct walker *w)
+{
+	c->walker = w;
 }
 
 void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots)
@@ -445,8 +508,8 @@ void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned 
 		rep_end(c, false);
 	for (unsigned i = 0; i < insns; i++) {
 		const struct insn *in = &b->insn[i];
-		if (in->addr >> 6 != line) {
-			line = in->addr >> 6;
+		if (in->addr >> c->fe.line_log2 != line) {
+			line = in->addr >> c->fe.line_log2;
 			memsys_warm_fetch(c->mem, in->addr);
 		}
 		for (unsigned s = in->first_slot, n = s + in->slots; s < n && s < nslots; s++) {
@@ -496,6 +559,18 @@ static bool wants_branches(uint64_t is, uint64_t did)
 	return !(is & ~STEP_BRANCH_IS) && !(did & ~STEP_BRANCH_DID);
 }
 
+void core_choose_steps(struct core *c)
+{
+	const enum steps_for what = wants_branches(c->e.wanted_is, c->e.wanted_did) ? STEPS_QUIET : STEPS_ALL;
+	const bool sse4 = __builtin_cpu_supports("sse4.1");
+	c->steps = c->cl.watching ? core_steps_watched(what) : sse4 ? core_steps_sse4(what) : NULL;
+	c->wrong_steps = sse4 ? core_steps_sse4(STEPS_WRONG) : NULL;
+	if (!c->steps)
+		c->steps = core_steps(what);
+	if (!c->wrong_steps)
+		c->wrong_steps = core_steps(STEPS_WRONG);
+}
+
 void core_want(struct core *c, const struct core_wanted *w)
 {
 	if (wants_branches(c->e.wanted_is, c->e.wanted_did))
@@ -504,10 +579,7 @@ void core_want(struct core *c, const struct core_wanted *w)
 	c->e.wanted[1] = w->signal[1];
 	c->e.wanted_is = w->is;
 	c->e.wanted_did = w->did;
-	bool only_branches = wants_branches(w->is, w->did);
-	c->steps = __builtin_cpu_supports("sse4.1") ? core_steps_sse4(only_branches) : NULL;
-	if (!c->steps)
-		c->steps = core_steps(only_branches);
+	core_choose_steps(c);
 	c->e.span = w->is == ~UINT64_C(0) ? EMIT_SPAN : EMIT_SPAN_SPARSE;
 }
 
@@ -523,6 +595,40 @@ static void restart(struct core *c, uint64_t cycle)
 	c->e.now = max64(c->e.now, cycle);
 	c->retire_next = c->e.now << RETIRE_SHIFT;
 	c->e.watermark = c->e.cycles_from = cycle;
+}
+
+uint64_t core_clock(const struct core *c)
+{
+	return max64(c->rn.cycle, c->rn.barrier);
+}
+
+void core_hold(struct core *c, uint64_t cycle)
+{
+	c->rn.barrier = max64(c->rn.barrier, cycle);
+}
+
+void core_settle(struct core *c)
+{
+	while (c->q.head != c->q.tail && !(c->q.wants_data && c->q.head + 1 == c->q.tail))
+		lsq_commit(c);
+}
+
+void core_leave(struct core *c)
+{
+	if (c->rep.active)
+		rep_end(c, false);
+	lsq_drain(c);
+	c->e.watermark = max64(c->e.watermark, c->e.now);
+	emit_flush(&c->e, false);
+}
+
+void core_switch_to(struct core *c, void *context, uint64_t cycle)
+{
+	core_leave(c);
+	c->e.context = context;
+	memset(c->reg, 0, sizeof c->reg);
+	restart(c, max64(cycle, c->e.now));
+	c->e.base = c->e.watermark;
 }
 
 void core_halt_until(struct core *c, uint64_t cycle)
@@ -557,6 +663,7 @@ static void reset(struct core *c, uint64_t cycle)
 	older_reset(c);
 	eliminate_reset(c);
 	partial_reset(c);
+	clears_reset(c);
 	c->by = (struct bypass){ .delay = c->config.bypass_delay, .ports = c->config.bypass_ports, .fp_add = c->config.bypass_fp_add };
 	c->retire_next = cycle << RETIRE_SHIFT;
 	c->rep.active = c->rep.pending = false;
@@ -584,6 +691,7 @@ int core_create(struct core **out, struct machine *m, core_emit *emit, void *con
 	c->retire_latency = m->config.retire_latency;
 	c->e.emit = emit;
 	c->e.context = context;
+	clears_init(c);
 	c->e.record = malloc(SPMU_BATCH_MAX * sizeof *c->e.record);
 	core_want(c, &(struct core_wanted){ { ~UINT64_C(0), ~UINT64_C(0) }, ~UINT64_C(0), ~UINT64_C(0) });
 	int code = c->e.record ? older_init(c, err) : err_set(err, ERR_NOMEM, "out of memory for a core's records");

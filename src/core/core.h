@@ -44,6 +44,11 @@ static inline size_t core_script_room(const struct iblock *b)
 {
 	return 8 + 3 * (size_t)b->uops + b->insns + b->slots;
 }
+/* Scripts hold the wrong paths of mispredicted branches from now on, walked by w (walk.h; the caller's, NULL: no more): CORE_SCRIPT_WALK words
+ * more.  The caller tells w of each execution before core_script. */
+struct walker;
+enum { CORE_SCRIPT_WALK = 2048 + 8 };
+void core_set_walker(struct core *c, struct walker *w);
 void core_run_script(struct core *c, const uint64_t *script);
 /* The predictors' half of core_warm_block. */
 void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip);
@@ -58,6 +63,15 @@ void core_flush(struct core *c, bool last);
 void core_discard_code(struct core *c, uint64_t addr, uint64_t bytes);
 /* Retire cycle of the last retired uop: the core's now.  Monotonic. */
 uint64_t core_now(const struct core *c);
+/* Where the next slot would be allocated: what orders threads by time. */
+uint64_t core_clock(const struct core *c);
+/* Nothing is allocated before `cycle`: the thread spins, unhalted. */
+void core_hold(struct core *c, uint64_t cycle);
+/* Stores that have retired are written. */
+void core_settle(struct core *c);
+/* The thread leaves the core, or another one comes and begins at `cycle`; batches then go to `context`. */
+void core_leave(struct core *c);
+void core_switch_to(struct core *c, void *context, uint64_t cycle);
 /* Halt until `cycle` (no-op if past): the pipeline drains, cycles in between are not CYCLES. */
 void core_halt_until(struct core *c, uint64_t cycle);
 /* As an instruction that serialises, behind the last one run: everything is done and passed to `emit`, stores are written, and the next

@@ -49,29 +49,40 @@ int dram_init(struct dram *d, const struct core_config *c, double frequency_ghz,
 	d->bank_mask = banks - 1;
 	d->channel_log2 = log2_of(channels);
 	d->bank_log2 = log2_of(banks);
-	d->row_log2 = log2_of(row / 64);
+	d->row_log2 = log2_of(row / (64 >> c->cache_line));
 	d->latency = (uint32_t)lround(c->dram_latency_ns * frequency_ghz);
 	d->empty = (uint32_t)lround(c->dram_row_empty_ns * frequency_ghz);
 	d->conflict = (uint32_t)lround(c->dram_row_conflict_ns * frequency_ghz);
 	for (unsigned i = 0; i < channels; i++)
-		rate_init(&d->channel[i], 64 / (c->dram_bandwidth / channels) * frequency_ghz);
+		rate_init(&d->channel[i], (64 >> c->cache_line) / (c->dram_bandwidth / channels) * frequency_ghz);
 	return 0;
 }
 
 /* Lines interleave over channels, then fill a row, then go to the next bank. */
+struct place { uint32_t channel, bank, row; };
+static struct place place_of(const struct dram *d, uint32_t line)
+{
+	uint32_t rest = line >> d->channel_log2 >> d->row_log2;
+	return (struct place){ dram_channel(d, line), (rest ^ rest >> d->bank_log2) & d->bank_mask,	/* the usual XOR of row bits into the bank */
+		(rest >> d->bank_log2) + 1 };
+}
+
 uint64_t dram_read(struct dram *d, uint32_t line, uint64_t cycle)
 {
-	uint32_t channel = line & d->channel_mask;
-	uint32_t rest = line >> d->channel_log2 >> d->row_log2;
-	uint32_t bank = (rest ^ rest >> d->bank_log2) & d->bank_mask;	/* the usual XOR of row bits into the bank */
-	uint32_t row = (rest >> d->bank_log2) + 1;
-	uint64_t start = rate_book(&d->channel[channel], cycle);
-	uint32_t open = d->row[channel][bank];
-	d->row[channel][bank] = row;
+	struct place p = place_of(d, line);
+	uint32_t row = p.row;
+	uint64_t start = rate_book(&d->channel[p.channel], cycle);
+	uint32_t open = d->row[p.channel][p.bank];
+	d->row[p.channel][p.bank] = row;
+	d->found = open == row ? SPMU_FOUND_ROW_OPEN : open ? SPMU_FOUND_ROW_OTHER : SPMU_FOUND_ROW_EMPTY;
 	return start + d->latency + (open == row ? 0 : open ? d->conflict : d->empty);
 }
 
 uint64_t dram_write(struct dram *d, uint32_t line, uint64_t cycle)
 {
-	return rate_book(&d->channel[line & d->channel_mask], cycle);
+	struct place p = place_of(d, line);
+	uint32_t *written = &d->written[p.channel][p.bank], open = d->row[p.channel][p.bank];
+	d->found = p.row == open || p.row == *written ? SPMU_FOUND_ROW_OPEN : open || *written ? SPMU_FOUND_ROW_OTHER : SPMU_FOUND_ROW_EMPTY;
+	*written = p.row;
+	return rate_book(&d->channel[p.channel], cycle);
 }

@@ -2,6 +2,8 @@
  * Memory behind the L3: channels with a bandwidth, banks with an open row.
  *
  * A request waits for a free place on its channel, then takes the latency of an open, empty or conflicting row.
+ * Writes are kept back and drained a row at a time: they cost their place on the channel, and count as opening a row when it is neither the
+ * open one nor that of the write before (for the uncore PMU; reads find the row open that they left open).
  * Left out: refresh, bank busy times (tRC, tFAW), read/write turnaround, scheduling by row hits.
  *
  * Requests come in program order while their cycles jump by what the reorder buffer spans, so a plain
@@ -11,6 +13,7 @@
 #ifndef CORE_DRAM_H
 #define CORE_DRAM_H
 #include "core/config.h"
+#include "softpmu/record.h"
 
 enum { RATE_SPANS = 256, RATE_LINES = 4, DRAM_CHANNELS_MAX = 16, DRAM_BANKS_MAX = 64 };
 struct rate {
@@ -26,6 +29,8 @@ uint64_t rate_book(struct rate *r, uint64_t cycle);
 struct dram {
 	struct rate channel[DRAM_CHANNELS_MAX];
 	uint32_t row[DRAM_CHANNELS_MAX][DRAM_BANKS_MAX];	/* open row + 1; 0: none */
+	uint32_t written[DRAM_CHANNELS_MAX][DRAM_BANKS_MAX];	/* row + 1 of the last write; 0: none */
+	enum spmu_found found;				/* what the last read or write came upon in its bank */
 	uint32_t channel_mask, bank_mask;
 	uint32_t channel_log2, bank_log2, row_log2;	/* row_log2: lines of a row */
 	uint32_t latency, empty, conflict;		/* cycles */
@@ -35,4 +40,8 @@ int  dram_init(struct dram *d, const struct core_config *c, double frequency_ghz
 uint64_t dram_read(struct dram *d, uint32_t line, uint64_t cycle);
 /* A line is written; returns the cycle at which its channel takes it. */
 uint64_t dram_write(struct dram *d, uint32_t line, uint64_t cycle);
+static inline uint32_t dram_channel(const struct dram *d, uint32_t line)
+{
+	return line & d->channel_mask;
+}
 #endif

@@ -43,6 +43,10 @@ struct emitter {
 	uint64_t now;		/* retire cycle of the last retired uop */
 	uint32_t hold;		/* 1 + index of the first record of a slot being built; 0: none */
 	struct emit_run run[EMIT_RUNS];
+	/* The other way, from memory to the pipeline (clears.h); NULL: nobody listens. */
+	void *owner;
+	void (*code_written)(void *owner, uint64_t addr, uint32_t size);	/* a store's address is known, and L1I held its line, which it has given up */
+	void (*snooped)(void *owner, uint64_t vline, uint64_t cycle);	/* another core took the line (linear address / 64) from L1D */
 };
 
 /* Sends what is there, but for records that have to wait, and opens a new batch at the watermark.  last: the
@@ -94,8 +98,17 @@ static inline void emit_signal(struct emitter *e, enum spmu_signal s, uint64_t b
 {
 	emit_signal_at(e, s, begin, end, count, 0, 0);
 }
+/* An uncore signal: of which slice or channel, and what was found there. */
+static inline void emit_uncore(struct emitter *e, enum spmu_signal s, uint64_t begin, uint64_t end, uint64_t count, uint32_t unit, enum spmu_found found)
+{
+	if (!emit_wanted(e, s))
+		return;
+	emit_signal(e, s, begin, end, count);
+	e->record[e->count - 1].unit = unit;
+	e->record[e->count - 1].found = found;
+}
 
-/* The same for a signal that comes in neighbouring pieces of equal count, in order: they leave as one. */
+/* emit_signal for a signal that comes in neighbouring pieces of equal count, in order: they leave as one. */
 static inline void emit_grow(struct emitter *e, unsigned run, enum spmu_signal s, uint64_t begin, uint64_t end, uint64_t count)
 {
 	struct emit_run *r = &e->run[run];

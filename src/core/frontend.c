@@ -4,6 +4,7 @@
  * Sources: Intel Optimization Manual, "The Front End" of Sandy Bridge and of Skylake Client (decoded ICache: lines,
  * ways, microcoded instructions take a line of their own; switch penalties; LCP), "Golden Cove Microarchitecture".
  */
+#include "core/clears.h"
 #include "core/frontend.h"
 #include "core/netburst.h"
 #include "core/p6.h"
@@ -38,6 +39,7 @@ int frontend_init(struct core *c, struct err *err)
 {
 	const struct core_config *f = &c->config;
 	struct frontend *fe = &c->fe;
+	fe->line_log2 = 6 - f->cache_line;
 	fe->window_log2 = log2_of(f->dsb_window_bytes);
 	fe->window_mask = f->dsb_window_bytes - 1;
 	fe->fetch_log2 = log2_of(f->mite_fetch_bytes);
@@ -123,7 +125,7 @@ static struct dsb_entry *dsb_room(struct core *c, uint64_t window, struct dsb_en
 			if (&set[i] != mine && (!oldest || set[i].stamp < oldest->stamp))
 				oldest = &set[i];
 		}
-		if (lines <= ways || !oldest)
+		if (!oldest || (lines <= ways && (mine || empty)))
 			return mine ? mine : empty;
 		*oldest = (struct dsb_entry){ .window = FE_NOWHERE };
 	}
@@ -188,6 +190,11 @@ static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 	uint64_t bit = UINT64_C(1) << (in->addr & c->fe.window_mask);
 	struct dsb_entry *e = dsb_find(c, window);
 	bool out = f->dsb_lcp && lcp_keeps_out(&c->fe, in);
+	if (f->dsb_halves) {
+		const struct dsb_entry *other = dsb_find(c, window ^ 1);
+		if ((e && e->over) || (other && other->over))
+			return;
+	}
 	if (!out && e && e->mask & bit)
 		return;
 	if (out || (f->dsb_jcc_erratum && ends_window(c, in))) {
@@ -199,9 +206,17 @@ static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 	unsigned slots = places(in) + wide;
 	bool alone = in->flags & INSN_MS || slots > f->dsb_line_uops;
 	unsigned line = !e || !e->lines || alone || e->last + slots > f->dsb_line_uops;
+	c->fe.fill_lines += line;
 	if (e && e->lines + line > f->dsb_window_lines) {	/* more than a window may hold: starts over */
 		e->mask = e->look = e->lines = 0;
 		line = 1;
+		if (f->dsb_halves && c->fe.fill_lines > f->dsb_window_lines) {	/* straight through: never fits */
+			struct dsb_entry *other = dsb_find(c, window ^ 1);
+			if (other)
+				*other = (struct dsb_entry){ .window = FE_NOWHERE };
+			e->over = true;
+			return;
+		}
 	}
 	/* a line ends that leaves room for two more in its cycle */
 	bool look = wide || (line && e && e->lines && e->last + 1u < f->dsb_width);
@@ -241,11 +256,12 @@ void frontend_discard(struct core *c, uint64_t addr, uint64_t bytes)
 static void fetch_lines(struct core *c, const struct insn *in)
 {
 	struct frontend *fe = &c->fe;
-	uint64_t last = (in->addr + (in->len ? in->len - 1u : 0)) >> 6;
-	for (uint64_t line = in->addr >> 6;; line = last) {
+	const unsigned log2 = fe->line_log2;
+	uint64_t last = (in->addr + (in->len ? in->len - 1u : 0)) >> log2;
+	for (uint64_t line = in->addr >> log2;; line = last) {
 		if (line != fe->pd_line) {
 			struct mem_result r = { 0, 0 };
-			memsys_fetch(c->mem, line == in->addr >> 6 ? in->addr : line << 6, fe->pd, &r);
+			memsys_fetch(c->mem, line == in->addr >> log2 ? in->addr : line << log2, fe->pd, &r);
 			fe->pd = max64(fe->pd, r.ready);
 			fe->did |= r.did;
 			fe->pd_line = line;
@@ -327,6 +343,8 @@ void frontend_enter(struct core *c, const struct insn *in)
 	const struct core_config *f = &c->config;
 	struct frontend *fe = &c->fe;
 	uint64_t window = in->addr >> fe->window_log2;
+	if (UNLIKELY(c->cl.pending) && !c->wrong.on)
+		clears_take(c);
 	bool elsewhere = fe->window == FE_NOWHERE;	/* behind a taken branch or a redirect */
 
 	if (UNLIKELY(c->old.trace != NULL) && netburst_trace(c, in)) {
@@ -400,6 +418,8 @@ void frontend_enter(struct core *c, const struct insn *in)
 		fe->pd_block = FE_NOWHERE;
 		fe->group = f->mite_decoders;
 	}
+	if (fe->window != window)
+		fe->fill_lines = 0;
 	fe->window = window;
 	fe->mask = 0;
 	decode(c, in);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The preset for the processor that softpmu itself runs on.  A preset says in cpuid_models for which it stands; nothing is guessed: a
  * processor that no preset names is refused, with the presets that come nearest.  Near is, of Intel's: the same family, then the
- * smallest distance of model numbers, which rise with the years but for a few; of others: near to an Intel processor with the same
- * vector extensions.
+ * smallest distance of model numbers, which rise with the years but for a few; of others: the same of that maker's presets, and near to an
+ * Intel processor with the same vector extensions.
  * Left out: the two kinds of cores of a hybrid processor (leaf 1AH); the preset is that of its performance cores.
  * Source: SDM vol. 2A, "CPUID", leaves 0, 1, 7 and 80000002H to 80000004H; DisplayFamily and DisplayModel as in its pseudocode. */
 #include "core/host.h"
@@ -77,14 +77,17 @@ static bool stands_for(const char *models, const struct core_host *h)
 	return false;
 }
 
-/* How far a core is from the host. */
-static unsigned distance(const struct core_config *c, const struct core_host *h, bool intel)
+/* How far a core is from the host: of the same maker by family and model, of others by an Intel processor that is like it. */
+static unsigned distance(const struct core_config *c, const struct core_host *h)
 {
 	unsigned long s = strtoul(c->cpuid_signature, NULL, 16);
 	unsigned family = s >> 8 & 15, model = (s >> 4 & 15) | (s >> 16 & 15) << 4;
-	unsigned wanted_family = intel ? h->family : h->like_family, wanted = intel ? h->model : h->like_model;
+	bool same = !strcmp(c->cpuid_vendor, h->vendor);
+	unsigned wanted_family = same ? h->family : h->like_family, wanted = same ? h->model : h->like_model;
 	unsigned apart = model > wanted ? model - wanted : wanted - model;
-	return apart + (family == wanted_family ? 0 : 1000 + 1000 * (family > wanted_family ? family - wanted_family : wanted_family - family));
+	if (family == 15)
+		family += s >> 20 & 255;
+	return !same && strcmp(c->cpuid_vendor, "GenuineIntel") ? ~0u : apart + (family == wanted_family ? 0 : 1000 + 1000 * (family > wanted_family ? family - wanted_family : wanted_family - family));
 }
 
 int core_host_preset(char *name, size_t bytes, const char *data_dir, const struct core_host *h, struct err *err)
@@ -92,15 +95,15 @@ int core_host_preset(char *name, size_t bytes, const char *data_dir, const struc
 	enum { NEAREST = 2 };
 	char *names[CONFIG_PRESETS], nearest[NEAREST][64] = { "" };
 	unsigned far[NEAREST] = { ~0u, ~0u };
-	bool intel = !strcmp(h->vendor, "GenuineIntel"), found = false;
+	bool found = false;
 	int count = core_config_presets(names, data_dir, err);
 	if (count < 0)
 		return count;
 	for (int i = 0; i < count; i++) {
 		struct core_config c;
 		if (!found && !core_config_load(&c, data_dir, names[i], NULL)) {
-			unsigned d = distance(&c, h, intel);
-			if (intel && stands_for(c.cpuid_models, h)) {
+			unsigned d = distance(&c, h);
+			if (!strcmp(c.cpuid_vendor, h->vendor) && stands_for(c.cpuid_models, h)) {
 				found = true;
 				snprintf(name, bytes, "%s", names[i]);
 			} else if (d < far[0]) {

@@ -3,22 +3,30 @@
  *
  * Lines are put in when they are asked for and marked pending; the super queue knows until when.  A request to
  * a pending line waits for the rest and counts as an L2 miss, served by whoever serves the first.
+ * With sectors (l2.sectors; NetBurst: "a read miss fetches a sector of two lines", facts, section 7) the line's other half comes with it.
  * Left out: bank conflicts, the write-back queue, demand requests that overtake prefetches.
  */
 #include "core/memsys_state.h"
 
-static void l2_insert(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed)
+static void l2_evicted(struct memsys *m, const struct cache_victim *v, uint64_t cycle, bool timed)
 {
-	struct cache_victim v;
-	cache_fill(&m->l2, line, state, &v);
-	SIGNAL_AT(m, L2_LINES_IN, cycle, cycle, 1);
-	if (v.line == LINE_NONE)
+	if (v->line == LINE_NONE)
 		return;
-	if (v.state & LINE_DIRTY)
+	if (v->state & LINE_DIRTY)
 		SIGNAL_AT(m, L2_LINES_OUT_DIRTY, cycle, cycle, 1);
 	else
 		SIGNAL_AT(m, L2_LINES_OUT_SILENT, cycle, cycle, 1);
-	uncore_victim(m, v.line, v.state, cycle, timed);
+	uncore_victim(m, v->line, v->state, cycle, timed);
+}
+
+static void l2_insert(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed)
+{
+	struct cache_victim v;
+	if (m->l2.sector_log2 && cache_room(&m->l2, line, &v))
+		l2_evicted(m, &v, cycle, timed);
+	cache_fill(&m->l2, line, state, &v);
+	SIGNAL_AT(m, L2_LINES_IN, cycle, cycle, 1);
+	l2_evicted(m, &v, cycle, timed);
 }
 
 void l2_write_back(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
@@ -31,17 +39,58 @@ void l2_write_back(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 		l2_insert(m, line, LINE_DIRTY, cycle, timed);
 }
 
+/* Its time is the bus'; what memory does with a write that L2 has no line for is not signalled. */
+uint64_t l2_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+{
+	int32_t slot = cache_find(&m->l2, line);
+	uncore_invalidate_others(m, line, cycle, timed);
+	if (slot >= 0) {
+		cache_touch(&m->l2, (uint32_t)slot);
+		m->l2.state[slot] = (uint8_t)((m->l2.state[slot] | LINE_DIRTY) & ~(LINE_SHARED | LINE_PREFETCHED));
+	}
+	if (!timed)
+		return cycle;
+	m->around_free = (cycle > m->around_free ? cycle : m->around_free) + m->write_around;
+	return m->around_free;
+}
+
 uint64_t l2_upgrade(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 {
 	int32_t slot = cache_find(&m->l2, line);
 	if (slot >= 0)
 		m->l2.state[slot] &= (uint8_t)~LINE_SHARED;
-	bool held = uncore_invalidate_others(m, line);
+	bool held = uncore_invalidate_others(m, line, cycle, timed);
 	SIGNAL_AT(m, L2_RFO_MISS, cycle, cycle, 1);
 	SIGNAL_AT(m, L3_REFERENCE, cycle, cycle, 1);
 	uint64_t owned = cycle + m->shared->l3_latency + (held ? m->shared->snoop : 0);
 	SIGNAL_AT(m, OFFCORE_RFO, cycle, owned, 1);
 	return owned;
+}
+
+uint64_t l2_store(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+{
+	enum inflight_source source;
+	uint8_t state;
+	uint64_t ready = l2_access(m, line, cycle, ACCESS_RFO, timed, &source, &state);
+	int32_t slot = cache_find(&m->l2, line);
+	if (slot >= 0)
+		m->l2.state[slot] |= LINE_DIRTY;
+	return ready;
+}
+
+/* The other sector of a line that was just asked for: the same request to the bus brings it behind the first. */
+static void l2_other_sector(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+{
+	if (cache_find(&m->l2, line ^ 1) >= 0)
+		return;
+	enum inflight_source source;
+	uint8_t state;
+	uint64_t ready = uncore_read(m, line ^ 1, cycle, ACCESS_PREFETCH, timed, &source, &state);
+	if (timed) {
+		inflight_set(&m->l2_fill, inflight_soonest(&m->l2_fill), line ^ 1, ready, source, false);
+		state |= LINE_PENDING;
+	}
+	l2_insert(m, line ^ 1, state, ready, timed);
 }
 
 /* A prefetch by L2's own prefetchers; false if the super queue has no room for it. */
@@ -67,6 +116,8 @@ static bool l2_prefetch(struct memsys *m, uint32_t line, uint64_t cycle, bool ti
 		state |= LINE_PENDING;
 	}
 	l2_insert(m, line, state | LINE_PREFETCHED, ready, timed);
+	if (m->l2.sector_log2)
+		l2_other_sector(m, line, cycle, timed);
 	return true;
 }
 
@@ -102,6 +153,7 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 	uint64_t use = cycle + (kind == ACCESS_CODE ? m->l2_code_latency : m->l2_latency);
 	int32_t slot = cache_find(&m->l2, line);
 	*source = FROM_L2;
+	m->snooped = 0;
 	if (slot >= 0) {
 		uint8_t *s = &m->l2.state[slot];
 		bool hit = true;
@@ -149,6 +201,7 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 		l2_signal(m, kind, false, looked);
 	}
 	use = uncore_read(m, line, start, kind, timed, source, state);
+	const uint64_t snooped = m->snooped;
 	if (timed) {
 		if (kind == ACCESS_CODE)
 			use += m->l2_code_latency - m->l2_latency;
@@ -173,7 +226,10 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 	}
 	l2_insert(m, line, *state | (timed ? LINE_PENDING : 0), use, timed);
 	*state &= LINE_SHARED;
+	if (m->l2.sector_log2)
+		l2_other_sector(m, line, start, timed);
 	if (kind != ACCESS_WALK)
 		l2_train(m, line, looked, kind != ACCESS_PREFETCH, timed);
+	m->snooped = snooped;	/* not what a prefetch found */
 	return use;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Load and store queues; what they model and leave out: lsq.h. */
+#include "core/clears.h"
 #include "core/lsq.h"
 #include <string.h>
 
@@ -19,7 +20,9 @@ void lsq_reset(struct core *c, uint64_t cycle)
 	q->forward_blocked = f->forward_blocked;
 	q->alias_penalty = f->alias_penalty;
 	q->l1d_latency = f->l1d_latency;
-	q->mdp_limit = f->disambiguation_limit;
+	q->mdp_limit = f->disambiguation_limit == 255 ? 256 : f->disambiguation_limit;	/* 255: a count never comes that far */
+	q->alias_mask = (UINT64_C(1) << f->alias_bits) - 1;
+	q->same_start = f->forward_same_start;
 	q->rename_limit = f->forward_renamed;
 	q->lock_penalty = f->lock_penalty;
 	q->last_commit = q->advanced = cycle;
@@ -104,9 +107,10 @@ static bool overlaps(const struct store *s, uint64_t addr, uint32_t size)
 	return addr - s->addr < s->size || s->addr - addr < size;
 }
 
-static bool overlaps_4k(const struct store *s, uint64_t addr, uint32_t size)
+/* In the low bits that are compared first (alias.bits). */
+static bool overlaps_low(const struct lsq *q, const struct store *s, uint64_t addr, uint32_t size)
 {
-	return ((addr - s->addr) & 4095) < s->size || ((s->addr - addr) & 4095) < size;
+	return ((addr - s->addr) & q->alias_mask) < s->size || ((s->addr - addr) & q->alias_mask) < size;
 }
 
 /* Not written to L1D at `cycle`, as far as is known. */
@@ -115,7 +119,7 @@ static bool in_flight(const struct lsq *q, uint32_t number, uint64_t cycle)
 	return (int32_t)(number - q->head) >= 0 || q->store[number & q->mask].commit > cycle;
 }
 
-/* Number + 1 of the youngest store in flight at `cycle` that overlaps; 0: none.  *alias: one matches in the low 12 bits only. */
+/* Number + 1 of the youngest store in flight at `cycle` that overlaps; 0: none.  *alias: one matches in the low bits only. */
 static uint32_t search(const struct lsq *q, uint32_t from, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias)
 {
 	uint32_t oldest = q->tail - q->sb_size;
@@ -123,7 +127,7 @@ static uint32_t search(const struct lsq *q, uint32_t from, uint64_t addr, uint32
 		const struct store *s = &q->store[n & q->mask];
 		if (overlaps(s, addr, size))
 			return n + 1;
-		if (overlaps_4k(s, addr, size))
+		if (overlaps_low(q, s, addr, size))
 			*alias = true;
 	}
 	return 0;
@@ -140,7 +144,7 @@ static uint32_t search_bucket(const struct lsq *q, uint32_t from, uint64_t addr,
 			break;
 		if (overlaps(s, addr, size))
 			return n + 1;
-		*alias |= overlaps_4k(s, addr, size);
+		*alias |= overlaps_low(q, s, addr, size);
 		if (s->many)
 			return search(q, n - 1, addr, size, cycle, alias);
 		before = age;
@@ -162,13 +166,18 @@ static inline uint32_t find(const struct lsq *q, uint64_t addr, uint32_t size, u
 	return search(q, q->tail - 1 - age, addr, size, cycle, alias);
 }
 
+uint32_t lsq_find(const struct lsq *q, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias)
+{
+	return find(q, addr, size, cycle, alias);
+}
+
 /* The counter of the load's instruction after a load that met stores of unknown address. */
 static void disambiguation_learn(struct lsq *q, uint64_t ip, bool conflict)
 {
 	uint8_t *counter = &q->mdp[ip & (MDP_ENTRIES - 1)];
 	if (conflict)
 		*counter = 0;
-	else if (*counter < q->mdp_limit)
+	else if (*counter < q->mdp_limit && *counter < UINT8_MAX)
 		++*counter;
 }
 
@@ -180,8 +189,10 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 	struct scheduler *sc = &c->sc;
 	bool unknown = UNLIKELY(q->addr_known > ready);
 	uint64_t alone = ready;		/* when it could have gone */
-	if (unknown && q->mdp[ip & (MDP_ENTRIES - 1)] < q->mdp_limit)
+	if (unknown && q->mdp[ip & (MDP_ENTRIES - 1)] < q->mdp_limit) {
 		ready = q->addr_known;
+		*did |= SPMU_DID(WAIT_STORE_ADDR);
+	}
 	uint64_t at = port < SCHED_PORTS ? scheduler_take(sc, port, ready) : ready;
 	*dispatch = at;
 
@@ -191,25 +202,26 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 	if (unknown)
 		disambiguation_learn(q, ip, s && s->addr_ready > alone);
 	if (UNLIKELY(s && s->addr_ready > at)) {
-		/* it read past the store: all from the load on is thrown away when the store's address comes */
+		/* it read past the store: all from the load on is thrown away */
 		*did |= SPMU_DID(CLEAR_MEMORY_ORDER);
-		uint64_t clear = s->addr_ready + 1;
-		emit_signal(&c->e, SPMU_SIG_CLEAR_MEMORY_ORDER, clear, clear, 1);
-		core_redirect(c, clear);
-		at = clear + c->config.recovery_redirect + c->rn.frontend_latency + c->rn.dispatch_delay;
+		at = clears_passed_store(c, ip, addr, s->addr_ready);
 		*dispatch = at;		/* the second time, which stands; its port is taken for granted */
+		while ((int32_t)(found - 1 - q->head) >= 0 && !(q->wants_data && q->head + 1 == q->tail))
+			lsq_commit(c);	/* it has retired */
+		if (s->commit <= at)
+			s = NULL;
 	}
 	if (s) {
 		uint64_t offset = addr - s->addr;
-		if (offset < s->size && size <= s->size - offset) {
-			*did |= SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT);
+		if (offset < s->size && size <= s->size - offset && !(q->same_start && offset)) {
+			*did |= SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT) | (s->data_ready > at ? SPMU_DID(WAIT_STORE_DATA) : 0);
 			q->forwarded = found;
 			return max64(at, s->data_ready) + q->forward_latency;
 		}
 		while ((int32_t)(found - 1 - q->head) >= 0)
 			lsq_commit(c);
 		if (s->commit > at) {
-			*did |= SPMU_DID(FORWARD_BLOCKED);
+			*did |= SPMU_DID(FORWARD_BLOCKED) | (offset & 15 ? SPMU_DID(FORWARD_UNALIGNED) : 0);
 			at = s->commit + q->forward_blocked;
 		}
 	} else if (UNLIKELY(alias)) {
@@ -230,10 +242,10 @@ static uint32_t banks(uint64_t addr, uint32_t size)
 	return (mask | mask >> 16) & 0xffff;
 }
 
-uint64_t lsq_bank_free(struct core *c, uint64_t addr, uint32_t size, unsigned port, uint64_t ready)
+uint64_t lsq_bank_free(struct core *c, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, uint64_t *did)
 {
 	const struct lsq *q = &c->q;
-	for (;; ready++) {
+	for (;; ready++, *did |= SPMU_DID(BANK_CONFLICT)) {
 		ready = scheduler_port_free(&c->sc, port, ready);
 		uint64_t other = q->bank[ready % BANK_RING].addr;
 		if (q->bank[ready % BANK_RING].cycle != ready || !((other ^ addr) >> 6 & 127) ||

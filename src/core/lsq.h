@@ -4,7 +4,9 @@
  * Models: stores leave in order after retirement, `store.commit_width` a cycle, each asking for its line when it has
  * retired (so that misses of neighbouring stores overlap) and written only behind the store before it.  A load takes its
  * data from the youngest older store that overlaps it, if that holds all of it; otherwise it waits until that
- * store is written.  A store whose low 12 address bits overlap the load's delays it (4K aliasing).
+ * store is written.  A store whose low 12 address bits (NetBurst: 16, 22; alias.bits) overlap the load's delays it (4K aliasing).
+ * With forward.same_start it gives its data only to loads that begin where it does (Optimization Manual, "Store-to-Load-Forwarding
+ * Restriction on Size and Alignment", for Pentium M, NetBurst and before).
  * Loads wait for older stores of unknown address until their instruction has shown often enough that it need not:
  * a saturating counter chosen by the low 8 bits of the instruction's address, 15 and no conflict lets it pass, a conflict clears
  * it (H. Ragab et al., "Rage Against the Machine Clear", USENIX Security 2021, memory disambiguation).  A load that passed a
@@ -30,10 +32,12 @@ uint64_t lsq_drain(struct core *c);		/* all; the cycle at which the last was wri
 uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, bool vector,
                   uint64_t *did, uint64_t *dispatch);
 /* First cycle from `ready` on in which the port is free and no load that was dispatched meets this one in a bank. */
-uint64_t lsq_bank_free(struct core *c, uint64_t addr, uint32_t size, unsigned port, uint64_t ready);
+uint64_t lsq_bank_free(struct core *c, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, uint64_t *did);
 /* Behind a load that was forwarded to: cycle of the stored register if it becomes that, else 0. */
 uint64_t lsq_renamed(struct lsq *q, uint64_t ip, uint64_t addr, uint32_t size);
 void lsq_lock_done(struct core *c);
+/* Number + 1 of the youngest store in flight at `cycle` that overlaps; 0: none.  *alias: one matches in the low 12 bits only. */
+uint32_t lsq_find(const struct lsq *q, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias);
 struct store *lsq_store(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, bool done, bool non_temporal, uint64_t addr_ready);
 
 /* Stores that have retired by `cycle` go on to L1D. */
@@ -101,7 +105,7 @@ lsq_load_more(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsigne
 	struct lsq *q = &c->q;
 	q->forwarded = 0;
 	if (UNLIKELY(more & LOAD_BANKS && port < SCHED_PORTS))
-		ready = lsq_bank_free(c, addr, size, port, ready);
+		ready = lsq_bank_free(c, addr, size, port, ready, did);
 	uint64_t result = lsq_load_quick(c, ip, addr, size, port, ready, vector, did, dispatch);
 	if (UNLIKELY(more & LOAD_BANKS)) {
 		q->bank[*dispatch % BANK_RING].cycle = *dispatch;

@@ -42,6 +42,6 @@ void core_isa_options(const struct core_config *config, struct isa_options *out)
 		.moves_limited = config->eliminate_slots, .constants = config->eliminate_constants,
 		.domains = config->bypass_delay || config->bypass_fp_add, .fp_adder = config->bypass_fp_add,
 		.renamed_loads = config->forward_renamed, .banked_loads = config->l1d_banks,
-		.high_bytes = config->partial_high_ports, .bytes = config->partial_stall, .laminated = config->dsb_laminated,
+		.high_bytes = config->partial_high_ports, .flags_ports = (uint16_t)config->partial_flags_ports, .bytes = config->partial_stall, .laminated = config->dsb_laminated,
 	};
 }

@@ -24,11 +24,12 @@ enum { LINES_MAX = 1024 };	/* lines of one access that are looked at: 64 KB, mor
 static int memsys_init(struct memsys *m, const struct core_config *c, struct err *err)
 {
 	double ghz = c->frequency_ghz;
-	int rc = l1_init(&m->l1d, "l1d", c->l1d_size, c->l1d_ways, c->l1d_replacement, err);
+	unsigned line_log2 = LINE_LOG2 - c->cache_line;
+	int rc = l1_init_lines(&m->l1d, "l1d", c->l1d_size, c->l1d_ways, c->l1d_replacement, line_log2, err);
 	if (!rc)
-		rc = l1_init(&m->l1i, "l1i", c->l1i_size, c->l1i_ways, c->l1i_replacement, err);
+		rc = l1_init_lines(&m->l1i, "l1i", c->l1i_size, c->l1i_ways, c->l1i_replacement, line_log2, err);
 	if (!rc)
-		rc = cache_init(&m->l2, "l2", c->l2_size, c->l2_ways, c->l2_replacement, err);
+		rc = cache_init_sectors(&m->l2, "l2", c->l2_size, c->l2_ways, c->l2_replacement, line_log2, c->l2_sectors, err);
 	bool large = c->memory_page == 1;
 	if (!rc && large)
 		rc = tlb_init(&m->dtlb, "dtlb.large", c->dtlb_large_entries, c->dtlb_large_ways, err);
@@ -41,7 +42,8 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 	m->has_dtlb_store = c->dtlb_store_entries > 0;
 	if (!rc && m->has_dtlb_store)
 		rc = tlb_init(&m->dtlb_store, "dtlb_store", c->dtlb_store_entries, c->dtlb_store_ways, err);
-	if (!rc)
+	m->has_stlb = c->stlb_entries > 0;
+	if (!rc && m->has_stlb)
 		rc = tlb_init(&m->stlb, "stlb", c->stlb_entries, c->stlb_ways, err);
 	if (!rc)
 		rc = ip_stride_init(&m->ip_stride, c->prefetch_l1d_ip_entries, c->prefetch_l1d_ip_max_stride, err);
@@ -53,6 +55,11 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 		return rc;
 	m->l1d_plru = c->l1d_replacement == REPL_PLRU;
 	m->page_shift = large ? 21 : 12;
+	m->smc_bytes = c->clear_smc_bytes > LINE_BYTES ? c->clear_smc_bytes : LINE_BYTES;
+	m->line_log2 = line_log2;
+	m->line_tag = line_log2 == LINE_LOG2 ? 0 : UINT64_C(1) << 62;
+	m->write_through = c->l1d_write == 1;
+	m->store_fast = m->l1d_plru && !m->write_through;
 	m->load_latency[0] = c->l1d_latency;
 	m->load_latency[1] = c->l1d_latency + c->l1d_vector_extra;
 	m->stlb_latency = c->stlb_latency;
@@ -70,6 +77,8 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 	m->l2_lookup = c->l2_latency - c->l1d_latency;
 	m->walk.count = c->walk_walkers < WALKERS_MAX ? c->walk_walkers : WALKERS_MAX;
 	m->walk.overhead = c->walk_overhead;
+	m->walk.two_levels = c->walk_levels == 1;
+	m->walk.past_l1 = c->walk_reads == 1;
 	rate_init(&m->l2_rate, c->l2_bandwidth_cycles);
 	rate_init(&m->l3_rate, c->l3_line_ns * ghz);
 	return 0;
@@ -95,17 +104,21 @@ void memsys_reset(struct memsys *m)
 	cache_clear(&m->l2);
 	tlb_clear(&m->dtlb);
 	tlb_clear(&m->itlb);
-	tlb_clear(&m->stlb);
+	if (m->has_stlb)
+		tlb_clear(&m->stlb);
 	if (m->has_dtlb_store)
 		tlb_clear(&m->dtlb_store);
 	ip_stride_clear(&m->ip_stride);
 	next_line_init(&m->next_line);
 	streamer_init(&m->streamer, c->prefetch_l2_streams, c->prefetch_l2_degree, c->prefetch_l2_distance);
+	m->streamer.window = c->prefetch_l2_window;
 	inflight_init(&m->l1d_fill, c->l1d_fill_buffers);
 	inflight_init(&m->l1i_fill, c->l1i_fill_buffers);
 	inflight_init(&m->l2_fill, c->l2_queue);
 	rate_init(&m->l2_rate, c->l2_bandwidth_cycles);
 	rate_init(&m->l3_rate, c->l3_line_ns * c->frequency_ghz);
+	m->write_around = c->l1d_write_around;
+	m->around_free = 0;
 	m->walk.latest = 0;
 	for (unsigned i = 0; i < WALKERS_MAX; i++) {
 		m->walk.page[i] = VLINE_NONE;
@@ -115,6 +128,7 @@ void memsys_reset(struct memsys *m)
 	walk_cache_init(&m->walk.cache[2], c->walk_pdpte_entries);
 	walk_cache_init(&m->walk.cache[3], c->walk_pml4e_entries);
 	m->last_page = m->last_store_page = m->last_code_page = VLINE_NONE;
+	memset(m->code_page, 0, sizeof m->code_page);
 	m->wc_clock = 0;
 	memset(m->wc, 0, sizeof(m->wc));
 	for (unsigned i = 0; i < INFLIGHT_MAX; i++)
@@ -178,6 +192,8 @@ ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line
 	unsigned entry = 0;
 	uint64_t start = cycle;
 	if (timed) {
+		if (m->around_free > cycle)	/* a read that misses is not made ahead of writes under way */
+			cycle = start = m->around_free;
 		entry = inflight_soonest(&m->l1d_fill);
 		uint64_t free_at = m->l1d_fill.ready[entry];
 		if (free_at > cycle) {
@@ -192,6 +208,7 @@ ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line
 	uint64_t ready = l2_access(m, line, start, kind, timed, source, &state);
 	if (timed) {
 		inflight_set(&m->l1d_fill, entry, line, ready, *source, kind == ACCESS_LOAD);
+		m->l1d_fill.origin[entry] = kind != ACCESS_PREFETCH ? 0 : flags & LINE_PREFETCHED ? SPMU_DID(LFB_HW_PF) : SPMU_DID(LFB_SW_PF);
 		state |= LINE_PENDING;
 		if (kind == ACCESS_LOAD)
 			SIGNAL_AT(m, L1D_PENDING, start, ready, 1);
@@ -212,18 +229,26 @@ static void l1d_prefetch(struct memsys *m, uint64_t vline, uint32_t line, uint64
 
 static void l1d_train(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t line, uint64_t cycle, bool timed)
 {
-	uint64_t vline = addr >> LINE_LOG2, target;
-	if (m->use_next_line && next_line_train(&m->next_line, vline))
-		l1d_prefetch(m, vline + 1, line + 1, cycle, LINE_PREFETCHED, false, timed);
+	uint64_t vline = linear_line(m, addr), target;
 	if (m->use_ip_stride && ip_stride_train(&m->ip_stride, ip, addr, &target))
-		l1d_prefetch(m, target >> LINE_LOG2, line + (uint32_t)((target >> LINE_LOG2) - vline), cycle,
+		l1d_prefetch(m, linear_line(m, target), line + (uint32_t)(linear_line(m, target) - vline), cycle,
 		             LINE_PREFETCHED, false, timed);
+}
+
+static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, bool timed);
+
+/* A load wants a line of which stores are still on their way to L2: they go ahead of it. */
+SLOW void wc_give(struct memsys *m, uint64_t vline, uint64_t cycle, bool timed)
+{
+	for (unsigned i = 0; i < m->wc_count; i++)
+		if (m->wc[i].vline == vline && m->wc[i].to_l2)
+			wc_send(m, &m->wc[i], cycle, timed);
 }
 
 /* One line of a load. */
 ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, uint64_t cycle, uint32_t latency, uint64_t *did, bool timed)
 {
-	uint64_t vline = addr >> LINE_LOG2;
+	uint64_t vline = linear_line(m, addr);
 	uint32_t frame = translate(m, TRANSLATE_LOAD, addr, &cycle, did, timed);
 	uint32_t line = physical_line(m, frame, vline);
 	int32_t slot = l1_find(&m->l1d, vline);
@@ -237,7 +262,7 @@ ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, u
 		if (timed && was & LINE_PENDING) {
 			int entry = inflight_find(&m->l1d_fill, line);
 			if (entry >= 0 && m->l1d_fill.ready[entry] > cycle) {
-				*did ^= SPMU_DID(L1D_HIT) | SPMU_DID(LFB_HIT);
+				*did ^= SPMU_DID(L1D_HIT) | SPMU_DID(LFB_HIT) | m->l1d_fill.origin[entry];
 				uint64_t filled = m->l1d_fill.ready[entry];
 				if (filled + extra > ready)
 					ready = filled + extra;
@@ -245,6 +270,8 @@ ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, u
 					m->l1d_fill.demand[entry] = 1;
 					SIGNAL_AT(m, L1D_PENDING, cycle, filled, 1);
 				}
+				if (m->use_next_line && next_line_train(&m->next_line, addr, m->line_log2))
+					l1d_prefetch(m, vline + 1, line + 1, cycle, LINE_PREFETCHED, false, timed);
 			} else {
 				*state &= (uint8_t)~LINE_PENDING;
 			}
@@ -257,18 +284,22 @@ ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, u
 		return ready;
 	}
 	enum inflight_source source;
+	if (m->write_through)
+		wc_give(m, vline, cycle, timed);
 	uint64_t ready = l1d_bring(m, vline, line, cycle, ACCESS_LOAD, 0, true, timed, &source);
 	*did |= SPMU_DID(L1D_MISS);
 	if (source == FROM_L2)
 		*did |= SPMU_DID(L2_HIT);
 	else
-		*did |= SPMU_DID(L2_MISS) | (source == FROM_L3 ? SPMU_DID(L3_HIT) : SPMU_DID(L3_MISS));
+		*did |= SPMU_DID(L2_MISS) | m->snooped | (source == FROM_L3 ? SPMU_DID(L3_HIT) : SPMU_DID(L3_MISS));
+	if (m->use_next_line)
+		next_line_train(&m->next_line, addr, m->line_log2);
 	l1d_train(m, ip, addr, line, cycle, timed);
 	return ready + extra;
 }
 
 #define LOAD_CLASS (SPMU_DID(L1D_HIT) | SPMU_DID(LFB_HIT) | SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT) | SPMU_DID(L2_MISS) | \
-                    SPMU_DID(L3_HIT) | SPMU_DID(L3_MISS))
+                    SPMU_DID(L3_HIT) | SPMU_DID(L3_MISS) | SPMU_DID(LFB_HW_PF) | SPMU_DID(LFB_SW_PF) | SPMU_DID(SNOOP_HIT) | SPMU_DID(SNOOP_HITM))
 
 /* How far away the data of a load were. */
 static int load_distance(uint64_t did)
@@ -285,7 +316,7 @@ ALWAYS_INLINE void load_general(struct memsys *m, uint64_t ip, uint64_t addr, ui
 		last = UINT64_MAX;
 	r->did = 0;
 	r->ready = load_line(m, ip, addr, cycle, latency, &r->did, timed);
-	uint64_t lines = (last >> LINE_LOG2) - (addr >> LINE_LOG2);
+	uint64_t lines = (last >> m->line_log2) - (addr >> m->line_log2);
 	if (!lines)
 		return;
 	r->did |= SPMU_DID(SPLIT_LINE);
@@ -296,7 +327,7 @@ ALWAYS_INLINE void load_general(struct memsys *m, uint64_t ip, uint64_t addr, ui
 	}
 	for (uint64_t i = 1; i <= lines && i < LINES_MAX; i++) {
 		uint64_t did = 0;
-		uint64_t ready = load_line(m, ip, ((addr >> LINE_LOG2) + i) << LINE_LOG2, cycle, latency, &did, timed);
+		uint64_t ready = load_line(m, ip, ((addr >> m->line_log2) + i) << m->line_log2, cycle, latency, &did, timed);
 		if (ready > r->ready)
 			r->ready = ready;
 		/* one class a load: that of the farther line */
@@ -345,6 +376,10 @@ void memsys_load(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, ui
 
 uint64_t table_read(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 {
+	enum inflight_source source;
+	uint8_t shared;
+	if (m->walk.past_l1)
+		return l2_access(m, line, cycle, ACCESS_WALK, timed, &source, &shared);
 	uint64_t vline = VLINE_TABLE(line);
 	int32_t slot = l1_find(&m->l1d, vline);
 	if (slot >= 0) {
@@ -359,8 +394,27 @@ uint64_t table_read(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 		}
 		return ready;
 	}
-	enum inflight_source source;
 	return l1d_bring(m, vline, line, cycle, ACCESS_WALK, 0, true, timed, &source);
+}
+
+/* A store to a page with code: lines of L1I in the bytes around it go, and the pipeline is told (clears.h). */
+static __attribute__((noinline)) void code_written(struct memsys *m, uint64_t addr, uint64_t last, uint64_t *did)
+{
+	uint64_t first = addr & ~(uint64_t)(m->smc_bytes - 1), end = last | (m->smc_bytes - 1);
+	bool found = false;
+	for (uint64_t vline = linear_line(m, first), i = 0; vline <= linear_line(m, end) && i < LINES_MAX; vline++, i++) {
+		int32_t slot = l1_find(&m->l1i, vline);
+		if (slot >= 0) {
+			l1_drop(&m->l1i, slot);
+			found = true;
+		}
+	}
+	if (!found)
+		return;
+	if (m->config.clear_smc)
+		*did |= SPMU_DID(CLEAR_SMC);
+	if (m->emitter->code_written)
+		m->emitter->code_written(m->emitter->owner, addr, (uint32_t)(last - addr) + 1);
 }
 
 void memsys_store_translate(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, struct mem_result *r)
@@ -378,7 +432,9 @@ void memsys_store_translate(struct memsys *m, uint64_t addr, uint32_t size, uint
 	r->did = 0;
 	r->ready = cycle;
 	translate(m, TRANSLATE_STORE, addr, &r->ready, &r->did, true);
-	if (addr >> LINE_LOG2 == last >> LINE_LOG2)
+	if (__builtin_expect(has_code(m, page) || has_code(m, last >> m->page_shift), 0))
+		code_written(m, addr, last, &r->did);
+	if (addr >> m->line_log2 == last >> m->line_log2)
 		return;
 	r->did |= SPMU_DID(SPLIT_LINE);
 	if (addr >> 12 == last >> 12)
@@ -392,10 +448,33 @@ void memsys_store_translate(struct memsys *m, uint64_t addr, uint32_t size, uint
 	}
 }
 
-/* One line of a store that leaves the store buffer: L1D must own it. */
-ALWAYS_INLINE uint64_t store_line(struct memsys *m, uint64_t addr, uint64_t cycle, uint64_t *did, bool timed)
+static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, bool to_l2, uint64_t cycle, bool timed);
+
+/* One line of a store into a write-through L1D: written there if it is there, and on its way to L2 in any case.
+ * Source: facts, section 7 (write-through); ITJ Q1 2001, Hinton et al., "Store-to-Load Forwarding" and the cache table; that a
+ * miss brings no line into L1D and waits in a write-combining buffer: Optimization Manual, "Write Combining". */
+static __attribute__((noinline)) uint64_t store_through(struct memsys *m, uint64_t addr, uint32_t bytes, uint64_t cycle, uint64_t *did, bool timed)
 {
-	uint64_t vline = addr >> LINE_LOG2;
+	uint64_t vline = linear_line(m, addr);
+	int32_t slot = l1_find(&m->l1d, vline);
+	if (slot >= 0) {
+		uint8_t *state = &m->l1d.state[slot];
+		l1_touch(&m->l1d, vline, (uint32_t)slot);
+		if (*state & LINE_PREFETCHED)
+			*did |= SPMU_DID(PF_L1_USED);
+		*state &= (uint8_t)~(LINE_PREFETCHED | LINE_SHARED);
+	} else {
+		*did |= SPMU_DID(STORE_L1D_MISS);
+	}
+	return store_combine(m, addr, bytes, true, cycle, timed);
+}
+
+/* One line of a store that leaves the store buffer: L1D must own it. */
+ALWAYS_INLINE uint64_t store_line(struct memsys *m, uint64_t addr, uint32_t bytes, uint64_t cycle, uint64_t *did, bool timed)
+{
+	if (m->write_through)
+		return store_through(m, addr, bytes, cycle, did, timed);
+	uint64_t vline = linear_line(m, addr);
 	int32_t slot = l1_find(&m->l1d, vline);
 	if (slot >= 0) {
 		uint64_t ready = cycle + 1;
@@ -423,28 +502,34 @@ ALWAYS_INLINE uint64_t store_line(struct memsys *m, uint64_t addr, uint64_t cycl
 	}
 	*did |= SPMU_DID(STORE_L1D_MISS);
 	uint32_t line = physical_line(m, translate_known(m, addr), vline);
+	if (m->write_around)
+		return l2_write_around(m, line, cycle, timed);
 	enum inflight_source source;
 	return l1d_bring(m, vline, line, cycle, ACCESS_RFO, LINE_DIRTY, true, timed, &source) + 1;
 }
 
-/* A write-combining buffer is sent to memory; it is free again when memory has taken the line. */
+/* A write-combining buffer is sent to memory or L2; it is free again when that has taken the line. */
 static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, bool timed)
 {
-	uint64_t taken = uncore_write_around(m, w->line, cycle, timed);
 	w->vline = VLINE_NONE;
 	w->bytes = 0;
+	if (w->to_l2) {
+		w->free = l2_store(m, w->line, cycle, timed);
+		return;
+	}
+	uint64_t taken = uncore_write_around(m, w->line, cycle, timed);
 	w->free = cycle + m->shared->l3_latency;
 	if (taken > w->free)
 		w->free = taken;
 }
 
-/* Non-temporal store to one line: combined in a buffer, sent when it is full or its buffer is wanted. */
-static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, uint64_t cycle, bool timed)
+/* Store to one line, non-temporal or through L1D: combined in a buffer, sent when it is full or its buffer is wanted. */
+static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, bool to_l2, uint64_t cycle, bool timed)
 {
-	uint64_t vline = addr >> LINE_LOG2, ready = cycle + 1;
+	uint64_t vline = linear_line(m, addr), ready = cycle + 1;
 	struct wc_line *w = NULL, *oldest = &m->wc[0];
 	for (unsigned i = 0; i < m->wc_count; i++) {
-		if (m->wc[i].vline == vline) {
+		if (m->wc[i].vline == vline && m->wc[i].to_l2 == to_l2) {
 			w = &m->wc[i];
 			break;
 		}
@@ -462,14 +547,15 @@ static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, u
 			ready = w->free + 1;
 		}
 		w->vline = vline;
+		w->to_l2 = to_l2;
 		w->line = physical_line(m, translate_known(m, addr), vline);
 		w->stamp = ++m->wc_clock;
 		w->bytes = 0;
 	}
-	uint32_t from = addr & (LINE_BYTES - 1);
+	uint32_t from = addr & ((1u << m->line_log2) - 1);
 	uint64_t set = bytes >= 64 ? ~UINT64_C(0) : ((UINT64_C(1) << bytes) - 1) << from;
 	w->bytes |= set;
-	if (w->bytes == ~UINT64_C(0))
+	if (w->bytes == ~UINT64_C(0) >> (64 - (1u << m->line_log2)))
 		wc_send(m, w, ready, timed);
 	return ready;
 }
@@ -483,9 +569,9 @@ ALWAYS_INLINE void store_general(struct memsys *m, uint64_t addr, uint32_t size,
 	r->did = 0;
 	r->ready = cycle + 1;
 	for (uint64_t i = 0, at = addr; i < LINES_MAX; i++) {
-		uint64_t end = at | (LINE_BYTES - 1);
+		uint64_t end = at | ((1u << m->line_log2) - 1);
 		uint32_t bytes = (uint32_t)((end < last ? end : last) - at + 1);
-		uint64_t ready = non_temporal ? store_combine(m, at, bytes, cycle, timed) : store_line(m, at, cycle, &r->did, timed);
+		uint64_t ready = non_temporal ? store_combine(m, at, bytes, false, cycle, timed) : store_line(m, at, bytes, cycle, &r->did, timed);
 		if (ready > r->ready)
 			r->ready = ready;
 		if (end >= last)
@@ -505,7 +591,7 @@ void memsys_store_commit(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t 
 	(void)ip;	/* no prefetcher of these cores follows stores by instruction */
 	uint64_t vline = addr >> LINE_LOG2;
 	uint32_t slot;
-	if (__builtin_expect((addr & (LINE_BYTES - 1)) + size <= LINE_BYTES && !non_temporal && m->l1d_plru && l1_guess(&m->l1d, vline, &slot) &&
+	if (__builtin_expect((addr & (LINE_BYTES - 1)) + size <= LINE_BYTES && !non_temporal && m->store_fast && l1_guess(&m->l1d, vline, &slot) &&
 	                     !(m->l1d.state[slot] & (LINE_PENDING | LINE_PREFETCHED | LINE_SHARED)), 1)) {
 		repl_touch_plru(&m->l1d.repl, &m->l1d.word[vline & m->l1d.mask], slot & ((1u << m->l1d.log2) - 1));
 		m->l1d.state[slot] |= LINE_DIRTY;
@@ -521,7 +607,7 @@ void memsys_prefetch(struct memsys *m, uint64_t addr, uint64_t cycle)
 	uint64_t did = 0;
 	emit_signal(m->emitter, SPMU_SIG_SW_PREFETCH, cycle, cycle, 1);
 	uint32_t frame = translate(m, TRANSLATE_LOAD, addr, &cycle, &did, true);
-	l1d_prefetch(m, addr >> LINE_LOG2, physical_line(m, frame, addr >> LINE_LOG2), cycle, 0, true, true);
+	l1d_prefetch(m, linear_line(m, addr), physical_line(m, frame, linear_line(m, addr)), cycle, 0, true, true);
 }
 
 /* --- instruction side --- */
@@ -564,12 +650,18 @@ ALWAYS_INLINE uint64_t l1i_bring(struct memsys *m, uint64_t vline, uint32_t line
 	}
 	struct cache_victim victim;
 	l1_fill(&m->l1i, vline, line, state | (prefetch ? LINE_PREFETCHED : 0), &victim);
+	uint64_t page = (vline & ~m->line_tag) >> (m->page_shift - m->line_log2);
+	if (!has_code(m, page)) {
+		m->code_page[page % CODE_PAGES / 64] |= UINT64_C(1) << (page & 63);
+		m->last_page = m->last_store_page = VLINE_NONE;
+		tlb_unguess(&m->dtlb, page);
+	}
 	return ready;
 }
 
 ALWAYS_INLINE void fetch_general(struct memsys *m, uint64_t addr, uint64_t cycle, bool timed, struct mem_result *r)
 {
-	uint64_t vline = addr >> LINE_LOG2, did = 0;
+	uint64_t vline = linear_line(m, addr), did = 0;
 	r->did = 0;
 	r->ready = cycle;
 	uint32_t frame = translate(m, TRANSLATE_CODE, addr, &r->ready, &did, timed);
@@ -605,7 +697,7 @@ ALWAYS_INLINE void fetch_general(struct memsys *m, uint64_t addr, uint64_t cycle
 		icache_hit(m, cycle);
 	}
 	/* after a miss, or when a line fetched ahead is used, the lines behind it are asked for; not over a page */
-	for (unsigned i = 1; ahead && i <= m->l1i_next_line && (vline + i) >> 6 == vline >> 6; i++)
+	for (unsigned i = 1; ahead && i <= m->l1i_next_line && ((vline + i) ^ vline) >> (12 - m->line_log2) == 0; i++)
 		if (l1_find(&m->l1i, vline + i) < 0)
 			l1i_bring(m, vline + i, line + i, translated, true, timed);
 }
@@ -642,7 +734,7 @@ SLOW void warm_slow(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size,
 void memsys_warm_data(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, bool store)
 {
 	uint32_t slot;
-	if (__builtin_expect((!store || !m->has_dtlb_store) &&
+	if (__builtin_expect((!store || (m->store_fast && !m->has_dtlb_store)) &&
 	                     hits(m, addr, size, LINE_PREFETCHED | (store ? LINE_SHARED : 0), &slot), 1)) {
 		m->l1d.state[slot] |= store ? LINE_DIRTY : 0;
 		return;

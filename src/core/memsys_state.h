@@ -16,13 +16,16 @@
 #include "core/prefetch.h"
 #include "core/tlb.h"
 
-enum { CORES_MAX = 1024 };
+enum { CORES_MAX = 1024, CODE_PAGES = 1 << 15 };
 
 struct memsys_shared {
 	struct cache l3;
 	struct dram dram;
 	struct frames frames;
-	bool victim;			/* L3 is non-inclusive and filled by L2's victims */
+	uint32_t slices;
+	bool has_l3;
+	bool victim;			/* L3 is non-inclusive and filled by L2's victims, or there is none */
+	uint32_t line_log2;
 	uint32_t l3_latency;		/* cycles, load to use */
 	uint32_t snoop;			/* cycles added */
 	uint32_t cores;
@@ -30,15 +33,19 @@ struct memsys_shared {
 };
 
 /* A line of the write-combining buffers for non-temporal stores. */
-struct wc_line { uint64_t vline; uint64_t bytes; uint64_t stamp; uint32_t line; uint64_t free; };
+struct wc_line { uint64_t vline; uint64_t bytes; uint64_t stamp; uint32_t line; bool to_l2; uint64_t free; };
 
 enum access_kind { ACCESS_LOAD, ACCESS_RFO, ACCESS_CODE, ACCESS_PREFETCH, ACCESS_WALK };
 
 struct memsys {
 	/* what an L1D hit touches comes first */
 	struct l1 l1d;
-	uint32_t page_shift;
+	uint32_t page_shift, line_log2;
+	uint64_t line_tag;		/* bit in linear line and page numbers if lines have 32 bytes: the fast paths, which are made for
+					 * 64, then find nothing and leave every access to the general ones */
 	bool l1d_plru;
+	bool write_through, has_stlb;
+	bool store_fast;		/* the short way of committed stores: tree-PLRU and write-back */
 	uint32_t load_latency[2];	/* integer, vector */
 	uint64_t last_page;		/* page of the last lookup in the DTLB: there, and the youngest of its set */
 	uint64_t last_store_page, last_code_page;	/* the same for dtlb_store and itlb */
@@ -70,11 +77,29 @@ struct memsys {
 	uint32_t prefetch_reserve;
 	bool use_adjacent, use_streamer;
 	struct streamer streamer;
+	uint32_t smc_bytes;		/* clear.smc_bytes */
+	uint64_t snooped;		/* what the last request beyond L2 found in other cores: bits for the load's record */
+	uint64_t code_page[CODE_PAGES / 64];	/* set of pages that lines of L1I came from, by their low bits */
+	uint32_t write_around;		/* stores that miss L1D go past it (field l1d.write_around); 0: they allocate */
+	uint64_t around_free;		/* the bus has taken the last of these */
 	struct core_config config;	/* the fields it was made from, for memsys_reset */
 };
 
 #define SIGNAL_AT(m, name, begin, end, n) \
 	do { if (timed) emit_signal((m)->emitter, SPMU_SIG_##name, begin, end, n); } while (0)
+/* Uncore signals.  Slice and channel are worked out only if somebody counts the signal. */
+uint32_t uncore_slice(const struct memsys_shared *s, uint32_t line);
+#define SLICE_AT(m, name, line, found, cycle, n) \
+	do { if (timed && (m)->shared->has_l3 && emit_wanted((m)->emitter, SPMU_SIG_##name)) \
+		emit_uncore((m)->emitter, SPMU_SIG_##name, cycle, cycle, n, uncore_slice((m)->shared, line), found); } while (0)
+#define CHANNEL_AT(m, name, line, found, begin, end) \
+	do { if (timed) emit_uncore((m)->emitter, SPMU_SIG_##name, begin, end, 1, dram_channel(&(m)->shared->dram, line), found); } while (0)
+
+/* Linear line number of an address, as the L1s and what follows them know it. */
+static inline uint64_t linear_line(const struct memsys *m, uint64_t addr)
+{
+	return addr >> m->line_log2 | m->line_tag;
+}
 
 /* translate.c.  Which TLB: */
 enum translate_kind { TRANSLATE_LOAD, TRANSLATE_STORE, TRANSLATE_CODE };
@@ -84,8 +109,15 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 uint32_t translate_known(struct memsys *m, uint64_t addr);
 static inline uint32_t physical_line(const struct memsys *m, uint32_t frame, uint64_t vline)
 {
-	unsigned log2 = m->page_shift - LINE_LOG2;
+	unsigned log2 = m->page_shift - m->line_log2;
 	return frame << log2 | ((uint32_t)vline & ((1u << log2) - 1));
+}
+
+/* Code was fetched from the page (or from another one with equal low bits): no short way for accesses to it, so that stores
+ * are held against L1I. */
+static inline bool has_code(const struct memsys *m, uint64_t page)
+{
+	return m->code_page[page % CODE_PAGES / 64] >> (page & 63) & 1;
 }
 
 /* memsys.c: a page walk's read of a table entry. */
@@ -95,10 +127,15 @@ uint64_t table_read(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
  * it; *state is what the L1 line starts with (LINE_SHARED or 0). */
 uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed,
                    enum inflight_source *source, uint8_t *state);
+/* Stores to a line come in that were combined on their way from a write-through L1D.  Returns when L2 has it. */
+uint64_t l2_store(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
 /* A modified line leaves L1D. */
 void l2_write_back(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
 /* Other cores give up their copies of a line that a store found shared. Returns when it is owned. */
 uint64_t l2_upgrade(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
+
+/* A store that missed an L1D without write allocation.  Returns when it is written: to L2 if the line is there, else to memory. */
+uint64_t l2_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
 
 /* uncore.c.  A request that missed L2 and has its super-queue entry since `cycle`. */
 uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed,
@@ -108,5 +145,5 @@ void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycl
 /* A line is written past the caches (non-temporal): every copy goes.  Returns when memory takes it. */
 uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
 /* Other cores' copies are invalidated; true if there was one. */
-bool uncore_invalidate_others(struct memsys *m, uint32_t line);
+bool uncore_invalidate_others(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
 #endif

@@ -30,7 +30,7 @@ unsigned netburst_half(const struct core *c, const struct uop *u, uint64_t floor
 }
 
 /* --- replay --- */
-uint64_t netburst_replay(struct core *c, const struct uop *u, unsigned port, uint64_t floor, uint64_t ready)
+uint64_t netburst_replay(struct core *c, const struct uop *u, unsigned port, uint64_t floor, uint64_t ready, uint64_t *did)
 {
 	const struct older *o = &c->old;
 	struct scheduler *s = &c->sc;
@@ -44,6 +44,8 @@ uint64_t netburst_replay(struct core *c, const struct uop *u, unsigned port, uin
 	if (!hopes || hoped >= ready)
 		return ready;
 	uint64_t rounds = (ready - hoped + o->replay - 1) / o->replay;
+	emit_signal(&c->e, SPMU_SIG_REPLAY, hoped + o->replay, hoped + o->replay, rounds);
+	*did |= SPMU_DID(REPLAYED);
 	const struct port_choice *choice = &s->choice[1u << port];
 	for (uint64_t i = 0; i < rounds && i < REPLAYS_MAX; i++) {
 		uint64_t at = hoped + i * o->replay;

@@ -20,7 +20,7 @@
 /* A double-speed uop that may go from `ready` on: its port; *ready becomes its cycle. */
 unsigned netburst_half(const struct core *c, const struct uop *u, uint64_t floor, uint64_t *ready);
 /* When a uop is executed with its operands at last there, ready at `ready`: replays take the port. */
-uint64_t netburst_replay(struct core *c, const struct uop *u, unsigned port, uint64_t floor, uint64_t ready);
+uint64_t netburst_replay(struct core *c, const struct uop *u, unsigned port, uint64_t floor, uint64_t ready, uint64_t *did);
 /* The next instruction's uops come from a line (and the front end stands there), or it must be decoded: false. */
 bool netburst_trace(struct core *c, const struct insn *in);
 /* It was decoded. */

@@ -11,11 +11,12 @@ void partial_reset(struct core *c)
 	const struct core_config *f = &c->config;
 	c->pa = (struct partial){
 		.ports = (uint16_t)(f->partial_high_ports & c->sc.port_mask), .latency = (uint8_t)f->partial_high_latency,
-		.stall = (uint8_t)f->partial_stall,
+		.stall = (uint8_t)f->partial_stall, .flags = f->partial_flags_stall,
 	};
 	c->pa.apart = f->partial_high_ports != 0;
-	c->pa.on = c->pa.apart || c->pa.stall;
-	c->pa.general = c->old.any || c->pa.stall;
+	c->pa.on = c->pa.apart || c->pa.stall || c->pa.flags;
+	c->pa.done = c->pa.stall || c->pa.flags;
+	c->pa.general = c->old.any || c->pa.stall || c->pa.flags;
 }
 
 /* As struct insn's. */
@@ -86,13 +87,43 @@ static void stall(struct core *c, const struct insn *in, const struct uop *u, un
 	p->dirty |= (uint8_t)(byte & ~p->zeroed);
 }
 
+static unsigned flag_group(uint8_t reg)
+{
+	return reg == REG_FLAGS ? 1 : reg == REG_CARRY ? 2 : 0;
+}
+
+/* P6, Core 2: flags of two instructions. */
+static void flags_stall(struct core *c, const struct insn *in, const struct uop *u, unsigned uops)
+{
+	struct partial *p = &c->pa;
+	unsigned reads = 0, writes = 0;
+	for (; uops--; u++) {
+		for (unsigned k = 0; k < 4; k++)
+			reads |= flag_group(u->src[k]) & ~writes;
+		for (unsigned k = 0; k < 3; k++)
+			writes |= flag_group(u->dst[k]);
+	}
+	if (reads & p->flags_kept) {
+		rename_new_group(c);
+		c->rn.barrier = max64(c->rn.barrier, max64(max64(c->rn.cycle, c->fe.cycle + c->rn.frontend_latency), p->flags_retired + 1));
+		p->flags_kept = 0;
+	}
+	p->flags_write = writes;
+	if (writes)
+		p->flags_kept = !(in->flags & INSN_REP) && in->flags_late ? 3 : (uint8_t)(3 & ~writes);
+}
+
 void partial_insn(struct core *c, const struct insn *in, const struct uop *u, unsigned uops)
 {
 	struct partial *p = &c->pa;
+	if (p->flags)
+		flags_stall(c, in, u, uops);
 	if (p->stall) {
 		stall(c, in, u, uops);
 		return;
 	}
+	if (!p->apart)
+		return;
 	const unsigned w = whole(in);
 	for (unsigned k = 0; k < 4; k++) {
 		if (p->dirty & w & 1u << k)
@@ -105,6 +136,8 @@ void partial_insn(struct core *c, const struct insn *in, const struct uop *u, un
 
 void partial_done(struct core *c)
 {
+	if (c->pa.flags_write)
+		c->pa.flags_retired = c->e.now;
 	for (unsigned k = 0; k < 4; k++)
 		if (c->pa.byte >> k & 1)
 			c->pa.retired[k] = c->e.now;

@@ -9,8 +9,11 @@
  * partial.stall, for P6 and Core 2: a byte written does not wait for the rest of its register.  When more than 8 bits of it are read,
  * allocation waits: until the write has retired, or for some cycles in which the two are merged (same chapter: large on P6 and the
  * first Pentium M, small on Core).  Not if the register was cleared by XOR or SUB of itself before.
+ * partial.flags_stall, for both: who reads flags that the last instruction to write some did not write (INC, then JBE or ADC), or may have
+ * left as they were (shifts by CL, whose count is not known), waits in allocation until that has retired (same manual, "Partial Flag
+ * Register Stalls"; its cost on Core is not told there apart from that).  Since Sandy Bridge a uop merges them: partial.flags_ports, isa/build.c.
  * Leaves out, of partial.stall: writes of 16 bits before reads of more, low bytes of RSP to R15, low and high byte as registers of
- * their own; the partial-flags stall.
+ * their own; of partial.flags_stall: flags left by shifts by a constant other than 1.
  *
  * The short way (plan.h) knows nothing of it: instructions that name AH to DH go the general way, and so does all code that is
  * executed while one of them is apart.

@@ -33,6 +33,7 @@ struct dsb_entry {		/* what the uop cache holds of one window */
 	uint32_t stamp;		/* of its last use */
 	uint8_t  lines;		/* lines it takes */
 	uint8_t  last;		/* slots in the last of them */
+	bool     over;		/* nothing of it is held: more lines than a window may have (field dsb.halves) */
 };
 
 struct frontend {
@@ -45,15 +46,16 @@ struct frontend {
 	uint64_t did;		/* bits for the next uop record: icache and ITLB misses */
 	uint64_t did_path;	/* FROM_* bit of the path */
 	uint32_t path, base_path;	/* enum fe_path; base_path: where MS returns to */
-	uint32_t window_log2, window_mask;
+	uint32_t window_log2, window_mask, line_log2;
 	/* legacy decode */
 	uint64_t pd;		/* predecode is at this cycle */
-	uint64_t pd_block, pd_line;	/* fetch block and 64-byte line it is at; all ones: none */
+	uint64_t pd_block, pd_line;	/* fetch block and line it is at; all ones: none */
 	uint64_t group_cycle;	/* decode group: its cycle, and decoders used in it */
 	uint32_t group, pd_count, pd_lead, fetch_log2;
 	/* uop cache */
 	struct dsb_entry *dsb;	/* sets x ways */
 	uint32_t dsb_stamp;
+	uint32_t fill_lines;		/* lines begun in the window being decoded, straight on */
 	uint32_t lines, wide;		/* lines: read in line_cycle; wide: INSN_WIDE, or 0 */
 	uint64_t line_cycle;
 	struct dsb_entry *entry;	/* being delivered from; NULL: none */
@@ -152,12 +154,16 @@ struct bypass {
 
 /* --- pieces of registers (partial.h) --- */
 struct partial {		/* sets of RAX, RCX, RDX, RBX, a bit each */
-	bool on, apart, general;	/* general: no script goes the short way */
+	bool on, apart, general, done;	/* general: no script goes the short way; done: partial_done wants to know */
 	uint8_t ahead;		/* high bytes apart, as of the last script made */
 	uint8_t dirty;		/* likewise of the last instruction run; partial.stall: bytes */
 	uint8_t byte, zeroed;	/* bytes that the instruction under way writes; registers cleared */
 	uint8_t latency, stall;
 	uint16_t ports;
+	bool flags;		/* partial.flags_stall */
+	uint8_t flags_kept;	/* flags (1 REG_FLAGS, 2 REG_CARRY) that the last instruction to write some has, or may have, left as they were */
+	bool flags_write;	/* the instruction under way writes some */
+	uint64_t flags_retired;	/* when the last that did had retired */
 	uint64_t below[4], retired[4];	/* when the rest of the register was ready; when the byte's writer retired */
 };
 
@@ -193,6 +199,8 @@ struct lsq {
 	uint32_t commit_delay, forward_latency, forward_blocked, alias_penalty, l1d_latency, mdp_limit, lock_penalty;
 	uint8_t mdp[MDP_ENTRIES];
 	/* loads that may take the stored register, and banks; see lsq_load_more */
+	uint64_t alias_mask;
+	bool same_start;
 	uint64_t given[256];	/* of each store: when its data uop had its operand */
 	uint32_t forwarded;	/* 1 + number of the store that the last load took its data from; 0: of none */
 	uint32_t rename_limit;
@@ -214,10 +222,50 @@ struct rep {
 	uint32_t bytes;		/* it moves */
 };
 
+/* --- machine clears, assists (clears.h) --- */
+struct watched { uint64_t ip, addr, complete; };
+enum uppers { UPPERS_CLEAN, UPPERS_USED, UPPERS_SAVED };	/* halves of the vector registers */
+struct clears {
+	bool saves_uppers;	/* assist.sse_avx; as of the last script made: */
+	uint8_t uppers;
+	bool watching;		/* loads are remembered: other cores have taken lines */
+	bool pending;		/* a clear waits for the next instruction */
+	enum spmu_signal signal;	/* which; whose access it was: */
+	uint64_t ip, addr;
+	struct watched load[LOAD_RING];	/* as rename.lb */
+};
+
 /* Runs the steps of a script: steps.c.  only_branches: no other records are wanted. */
 typedef void core_steps_way(struct core *c, const uint64_t *script);
-core_steps_way *core_steps(bool only_branches);
-core_steps_way *core_steps_sse4(bool only_branches);	/* NULL: not built */
+enum steps_for { STEPS_ALL, STEPS_QUIET, STEPS_WRONG /* of the wrong path: from its first word on */ };
+core_steps_way *core_steps(enum steps_for what);
+core_steps_way *core_steps_sse4(enum steps_for what);	/* NULL: not built */
+core_steps_way *core_steps_watched(enum steps_for what);	/* loads are remembered (clears.h) */
+void core_choose_steps(struct core *c);
+
+/* --- the wrong path (wrongpath.h) --- */
+enum { WRONG_LOG = 2048 };
+struct wrong {
+	uint64_t resolve;	/* cycle in which its branch is found mispredicted */
+	uint64_t entries;	/* scheduler entries of uops that wait to be dispatched */
+	uint32_t stores;	/* number of its first store */
+	uint32_t logged;
+	uint8_t waiting[SCHED_PORTS];	/* uops that wait, by port */
+	bool on;
+	bool full;		/* the log is */
+	/* as it was before */
+	uint64_t reg[REG_COUNT + 1];
+	struct frontend fe;
+	struct { uint64_t cycle, barrier, bubble_floor; uint32_t used, slot, pos, loads; } rn;
+	struct { uint64_t addr_known, load_floor; uint32_t big, slot_tail, forwarded; bool wants_data; } q;
+	struct eliminate el;
+	struct bypass by;
+	struct older old;
+	uint32_t most_slots, most_loads;
+	struct { uint32_t bucket, was; } log[WRONG_LOG];	/* of the store queue */
+	struct store store[256];	/* those that the wrong path's have taken the place of */
+	uint64_t given[256];
+};
 
 /* What every step reads and writes comes first, as near together as can be: two of them a multiple of 4 KB apart would make the host
  * take a load of the one for a load of what was just stored in the other.  rename, scheduler and lsq begin with theirs. */
@@ -227,7 +275,7 @@ struct core {
 	uint64_t retire_next;	/* cycle in which the last slot retired, and above RETIRE_SHIFT bits of how many did in it; e.now: the cycle */
 	uint32_t retire_width, retire_latency;
 	uint64_t instructions;
-	core_steps_way *steps;	/* of this host, for what is wanted */
+	core_steps_way *steps, *wrong_steps;	/* of this host, for what is wanted */
 	struct memsys *mem;
 	struct bpred *bp;
 	struct emitter e;
@@ -239,8 +287,12 @@ struct core {
 	struct partial pa;
 	struct eliminate el;
 	struct bypass by;
+	struct clears cl;
 	struct core_config config;
 	struct machine *machine;
+	struct walker *walker;	/* of the thread that makes scripts; NULL: no wrong path */
+	uint64_t predicted;	/* likewise: where the last mispredicted branch was predicted to go */
+	struct wrong wrong;
 };
 _Static_assert((offsetof(struct core, sc) & 4095) - (offsetof(struct core, rn) & 4095) < 256 &&
                (offsetof(struct core, q) & 4095) + 256 < 4096, "what is hot does not meet modulo 4 KB");
@@ -257,7 +309,11 @@ enum { RUN_BUBBLE, RUN_ROB, RUN_RS, RUN_LB, RUN_SB };
 void core_redirect(struct core *c, uint64_t resolve);
 
 /* A branch uop was executed of which script.h's word says more than the way it went: steers the front end.  Returns the record's bits. */
-uint64_t core_branch_unusual(struct core *c, uint64_t word, uint64_t complete);
+uint64_t core_branch_unusual(struct core *c, const struct insn *br, uint64_t word, uint64_t went, uint64_t complete);
+/* The wrong path behind the branch that was just executed.  w: its word. */
+void core_wrong_path(struct core *c, const uint64_t *w);
+/* An instruction of it that goes the general way.  Returns the word behind it; NULL: the wrong path ends here. */
+const uint64_t *core_wrong_general(struct core *c, const uint64_t *w);
 /* The scheduler has no entry: allocation waits for one.  Returns the new cycle of allocation. */
 uint64_t core_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did);
 

@@ -13,16 +13,17 @@ void next_line_init(struct next_line *p)
 	p->at = 0;
 }
 
-bool next_line_train(struct next_line *p, uint64_t line)
+bool next_line_train(struct next_line *p, uint64_t addr, unsigned line_log2)
 {
-	bool ascending = false;
 	for (unsigned i = 0; i < RECENT_LINES; i++) {
-		if (p->recent[i] == line)
-			return false;
-		ascending |= p->recent[i] + 1 == line;
+		if (p->recent[i] >> line_log2 != addr >> line_log2)
+			continue;
+		bool ascending = addr > p->recent[i];
+		p->recent[i] = addr;
+		return ascending && ((addr >> line_log2) + 1) << line_log2 & 4095;
 	}
-	p->recent[p->at++ % RECENT_LINES] = line;
-	return ascending && (line + 1) % PAGE_LINES;
+	p->recent[p->at++ % RECENT_LINES] = addr;
+	return false;
 }
 
 int ip_stride_init(struct ip_stride *p, uint32_t entries, uint32_t max_stride, struct err *err)
@@ -118,8 +119,9 @@ unsigned streamer_train(struct streamer *s, uint32_t line, uint32_t out[STREAM_O
 	if (line == e->last)
 		return 0;
 	int32_t direction = line > e->last ? 1 : -1;
+	uint32_t apart = line > e->last ? line - e->last : e->last - line;
 	e->last = line;
-	if (direction != e->direction) {
+	if (direction != e->direction || (s->window && apart > s->window)) {
 		e->direction = direction;
 		e->confidence = 1;
 		e->next = line + (uint32_t)direction;

@@ -2,14 +2,16 @@
  * The four hardware prefetchers of Intel's Optimization Manual, "Data Prefetching": what they look at
  * and which line they ask for.  Whether there is room for the request is the caller's matter.
  *
- *   DCU next line     ascending accesses to lines just brought into L1D: the line after
+ *   DCU next line     ascending loads from a line that is still on its way to L1D: the line after.  GUESS for "an ascending access to very
+ *                     recently loaded data": in the MemLat files of InstLatx64 a chain of loads in order, two to a line, is not helped
+ *                     (Core 2: 9 cycles at a stride of 32 in L2, Ivy Bridge 8), so lines that have arrived do not count
  *   DCU IP stride     an instruction whose accesses are a constant stride apart: the next address
  *   L2 spatial        the other line of an aligned pair of 128 bytes (a line above needs no state: line ^ 1)
  *   L2 streamer       ascending or descending requests to L2 within a 4 KB page: up to `degree` lines a request,
  *                     up to `distance` lines ahead
  * None crosses a 4 KB page.  How fast they become confident is a GUESS (third access in one direction or of one stride);
  * to settle, count L2_RQSTS.ALL_PF over the first n lines of fresh pages.
- * Left out: training of the DCU prefetchers by plain L1D hits (they see misses and first uses of prefetched lines, so a hit
+ * Left out: training of the DCU prefetchers by plain L1D hits (they see misses, waits and first uses of prefetched lines, so a hit
  * costs the model nothing), throttling by bandwidth, the L3-only mode of the streamer, the next-page prefetcher.
  */
 #ifndef CORE_PREFETCH_H
@@ -19,12 +21,12 @@
 enum { RECENT_LINES = 8, STREAMS_MAX = 64, STREAM_OUT_MAX = 8, PREFETCH_CONFIDENT = 2 };
 
 struct next_line {
-	uint64_t recent[RECENT_LINES];
+	uint64_t recent[RECENT_LINES];	/* address of the last load from each of the lines asked for last */
 	uint32_t at;
 };
 void next_line_init(struct next_line *p);
-/* Line (any numbering) brought in or first used.  True: ask for line + 1. */
-bool next_line_train(struct next_line *p, uint64_t line);
+/* A load that missed L1D or found its line on the way.  True: ask for the next line. */
+bool next_line_train(struct next_line *p, uint64_t addr, unsigned line_log2);
 
 struct ip_entry { uint32_t ip, confidence; uint64_t addr; int64_t stride, lines; };
 struct ip_stride {
@@ -41,6 +43,7 @@ bool ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64_t *
 struct stream_entry { uint32_t last, next, confidence; int32_t direction; uint64_t stamp; };
 struct streamer {
 	uint32_t count, degree, distance;
+	uint32_t window;	/* requests of one stream are no further apart than so many lines; 0: no limit */
 	uint32_t current;	/* stream of the last request */
 	uint64_t clock;
 	_Alignas(16) uint32_t page[STREAMS_MAX];	/* of each stream; all ones: none */

@@ -3,6 +3,7 @@
  */
 #include "core/partial.h"
 #include "core/script.h"
+#include "core/walk.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,10 @@ branch(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint6
 		if (UNLIKELY(in->prefixes) && c->config.bpred_hints && in->flags & INSN_COND)
 			flags |= hint(b, i);
 		bpred_branch(c->bp, in->addr, flags, fallthrough, taken, target, &o);
+		if (UNLIKELY(o.mispredicted)) {
+			way |= o.predicted_taken ? SCRIPT_PREDICTED : 0;
+			c->predicted = o.predicted;
+		}
 		way |= (o.mispredicted ? SCRIPT_MISPREDICTED : 0) | (o.wrong_target ? SCRIPT_WRONG_TARGET : 0) |
 		       (o.resteer ? SCRIPT_RESTEER : 0) | (uint64_t)o.bubble << (SCRIPT_BUBBLE - SCRIPT_FLAGS);
 	}
@@ -74,13 +79,67 @@ general(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint
 	return way | (uint64_t)i << SCRIPT_INDEX | STEP_GENERAL;
 }
 
-/* Likewise of all instructions from i on.  Returns the end. */
+/* Behind a mispredicted branch, which is the last of what was executed: its wrong path.  word: the branch's. */
+static __attribute__((noinline)) uint64_t *wrong_path(struct core *c, uint64_t *word, bool last, uint64_t *w)
+{
+	if (!c->walker || !last || !c->predicted)
+		return w;
+	size_t n = walker_walk(c->walker, c->bp, c->predicted, c->pa.general, w + 1);
+	if (!n)
+		return w;
+	*word |= (uint64_t)SCRIPT_WRONG << SCRIPT_FLAGS;
+	*w = (n + 1) << SCRIPT_INDEX | SCRIPT_WRONG_PATH;
+	return w + n + 1;
+}
+
+/* The upper halves of the vector registers behind an instruction that is executed, and what microcode does before it: on cores that keep them
+ * apart while legacy SSE runs (Optimization Manual, "Mixing AVX Code with SSE Code": states A, B and C). */
+static inline enum script_assist uppers_step(struct core *c, enum insn_vector what)
+{
+	const uint8_t before = c->cl.uppers;
+	switch (what) {
+	case VECTOR_LEGACY:
+		if (before != UPPERS_USED)
+			return 0;
+		c->cl.uppers = UPPERS_SAVED;
+		return SCRIPT_AVX_TO_SSE;
+	case VECTOR_VEX_128:
+	case VECTOR_VEX_256:
+		if (what == VECTOR_VEX_256 || before == UPPERS_SAVED)
+			c->cl.uppers = UPPERS_USED;
+		return before == UPPERS_SAVED ? SCRIPT_SSE_TO_AVX : 0;
+	case VECTOR_ZERO:
+		c->cl.uppers = UPPERS_CLEAN;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* The same of a whole block: it holds an instruction that needs an assist.  If so, the state is as before. */
+static __attribute__((noinline)) bool uppers_assist(struct core *c, const struct iblock *b, unsigned insns)
+{
+	const uint8_t before = c->cl.uppers;
+	for (unsigned i = 0; i < insns; i++)
+		if (uppers_step(c, b->vector[i])) {
+			c->cl.uppers = before;
+			return true;
+		}
+	return false;
+}
+
+/* Likewise of all instructions from i on.  Returns the end.  uppers: those with vector registers are followed. */
 static __attribute__((noinline)) uint64_t *
-rest_general(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip, uint64_t *w)
+rest_general(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip, bool uppers, uint64_t *w)
 {
 	for (; i < insns; i++) {
-		*w++ = general(c, b, i, insns, next_ip);
+		uint64_t *word = w++;
+		*word = general(c, b, i, insns, next_ip);
+		if (uppers)
+			*word |= (uint64_t)uppers_step(c, b->vector[i]) << SCRIPT_ASSIST;
 		partial_ahead(c, &b->insn[i], b->uop + b->insn[i].first_uop);
+		if (UNLIKELY(script_says(*word, SCRIPT_MISPREDICTED)))
+			w = wrong_path(c, word, i + 1 + !!(b->insn[i].flags & INSN_FUSES_NEXT) == insns, w);
 	}
 	return w;
 }
@@ -102,8 +161,11 @@ size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned ins
 	uint64_t *w = out + 1;
 	bool any_general = false;
 
-	if (UNLIKELY(c->pa.general || !plan)) {	/* no memory for it: slower, with the same results */
-		w = rest_general(c, b, 0, insns, next_ip, w);
+	const bool uppers = UNLIKELY(c->cl.saves_uppers && b->vector);
+	const bool assisted = UNLIKELY(uppers) && uppers_assist(c, b, insns);
+
+	if (UNLIKELY(c->pa.general || !plan || assisted)) {	/* no memory for it: slower, with the same results */
+		w = rest_general(c, b, 0, insns, next_ip, assisted, w);
 		any_general = insns;
 	} else {
 		for (const struct step *s = plan->step; s->insn < insns; s++) {
@@ -132,6 +194,8 @@ size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned ins
 					goto general;
 				*w |= branch(c, b, s->branch, insns, next_ip, &w[1]);
 				w += 2;
+				if (UNLIKELY(script_says(w[-2], SCRIPT_MISPREDICTED)))
+					w = wrong_path(c, &w[-2], s->branch + 1u == insns, w);
 				continue;
 			case STEP_LOAD_BRANCH:
 			case STEP_LOAD_BRANCH_MORE:
@@ -140,6 +204,8 @@ size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned ins
 				w[1] = slots[s->slot];
 				*w |= branch(c, b, s->branch, insns, next_ip, &w[2]);
 				w += 3;
+				if (UNLIKELY(script_says(w[-3], SCRIPT_MISPREDICTED)))
+					w = wrong_path(c, &w[-3], s->branch + 1u == insns, w);
 				continue;
 			case STEP_NOTHING:
 				continue;
@@ -147,9 +213,11 @@ size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned ins
 general:
 			*w++ = general(c, b, s->insn, insns, next_ip);
 			any_general = true;
+			if (UNLIKELY(script_says(w[-1], SCRIPT_MISPREDICTED)))
+				w = wrong_path(c, &w[-1], s->insn + 1u + !!(s->in->flags & INSN_FUSES_NEXT) == insns, w);
 			if (UNLIKELY(s->flags & STEP_APART)) {	/* and so does what follows */
 				partial_ahead(c, s->in, b->uop + s->in->first_uop);
-				w = rest_general(c, b, s->insn + 1u, insns, next_ip, w);
+				w = rest_general(c, b, s->insn + 1u, insns, next_ip, false, w);
 				break;
 			}
 			s += s->steps - 1;
@@ -172,6 +240,8 @@ void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insn
 {
 	uint64_t went;
 	core_executed(b, exit, &insns);
+	for (unsigned i = 0; c->cl.saves_uppers && b->vector && i < insns; i++)
+		uppers_step(c, b->vector[i]);
 	for (unsigned i = 0; i < insns && i < BRANCHES; i++)
 		if (b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR))
 			branch(c, b, i, insns, next_ip, &went);

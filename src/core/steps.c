@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Runs a script (script.h): the short way of each kind of slot, in one function, so that nothing is saved and restored between them.
- * Compiled twice, the second time for hosts with SSE4.1 (steps_sse4.c): the same results.
+ * Compiled three times: also for hosts with SSE4.1 (steps_sse4.c), and with loads remembered (steps_watched.c): the same results.
  */
 #if defined __GNUC__ && !defined __clang__
 /* the first packs a record's fields in vector registers: 10 % slower */
@@ -10,6 +10,9 @@
 
 #ifndef STEPS
 #define STEPS core_steps
+#endif
+#ifndef WATCH
+#define WATCH false
 #endif
 
 static inline __attribute__((always_inline)) void run(struct core *c, const uint64_t *script, const bool quiet)
@@ -24,10 +27,11 @@ static inline __attribute__((always_inline)) void run(struct core *c, const uint
 		rep_end(c, false);	/* it was left without a word: a signal */
 	c->instructions += insns;
 	for (;;) {
-#define STEP(KIND, words) case KIND: step_run(c, KIND, quiet, w); w += words; break;
+#define STEP(KIND, words) case KIND: step_run(c, KIND, quiet, WATCH, false, w); w += words; break;
 		switch (*w & SCRIPT_KIND) {
 		case SCRIPT_END: return;
 		case STEP_GENERAL: core_step_general(c, w, script_end(script)); w++; break;
+		case SCRIPT_WRONG_PATH: core_wrong_path(c, w); w += *w >> SCRIPT_INDEX; break;
 		STEP(STEP_ELIMINATED, 1)
 		STEP(STEP_COMPUTE, 1)
 		STEP(STEP_LOAD, 2)
@@ -56,7 +60,36 @@ static __attribute__((noinline)) void quiet(struct core *c, const uint64_t *w)
 	run(c, w, true);
 }
 
-core_steps_way *STEPS(bool only_branches)
+/* The wrong path: w is its first word. */
+static __attribute__((noinline)) void wrong(struct core *c, const uint64_t *w)
 {
-	return only_branches ? quiet : all;
+	for (;;) {
+#define STEP(KIND, words) case KIND: if (!step_run(c, KIND, false, false, true, w)) return; w += words; break;
+		switch (*w & SCRIPT_KIND) {
+		case SCRIPT_END: return;
+		case STEP_GENERAL:
+			if (!(w = core_wrong_general(c, w)))
+				return;
+			break;
+		STEP(STEP_ELIMINATED, 1)
+		STEP(STEP_COMPUTE, 1)
+		STEP(STEP_LOAD, 2)
+		STEP(STEP_LOAD_COMPUTE, 2)
+		STEP(STEP_STORE, 2)
+		STEP(STEP_BRANCH, 2)
+		STEP(STEP_LOAD_BRANCH, 3)
+		STEP(STEP_RENAME, 1)
+		STEP(STEP_COMPUTE_MORE, 1)
+		STEP(STEP_LOAD_MORE, 2)
+		STEP(STEP_LOAD_COMPUTE_MORE, 2)
+		STEP(STEP_LOAD_BRANCH_MORE, 3)
+		default: __builtin_unreachable();
+		}
+#undef STEP
+	}
+}
+
+core_steps_way *STEPS(enum steps_for what)
+{
+	return what == STEPS_WRONG ? wrong : what == STEPS_QUIET ? quiet : all;
 }

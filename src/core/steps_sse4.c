@@ -7,9 +7,9 @@
 #include "core/steps.c"
 #else
 #include "core/pipeline.h"
-core_steps_way *core_steps_sse4(bool only_branches)
+core_steps_way *core_steps_sse4(enum steps_for what)
 {
-	(void)only_branches;
+	(void)what;
 	return NULL;
 }
 #endif

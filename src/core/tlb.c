@@ -57,7 +57,6 @@ void tlb_fill(struct tlb *t, uint64_t page, uint32_t frame)
 }
 
 enum { FRAMES_FIRST = 4096 };
-enum { TABLE_FRAMES = 1u << 25 };	/* page tables lie in the upper half of the 2^26 frames that 32-bit lines reach */
 
 static uint64_t mix(uint64_t x)
 {
@@ -66,10 +65,11 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 32;
 }
 
-int frames_init(struct frames *f, uint32_t data_end, struct err *err)
+int frames_init(struct frames *f, uint32_t data_end, uint32_t table_first, struct err *err)
 {
 	memset(f, 0, sizeof(*f));
 	f->data_end = data_end;
+	f->table_first = table_first;
 	f->mask = FRAMES_FIRST - 1;
 	f->key = malloc(FRAMES_FIRST * sizeof(*f->key));
 	f->frame = malloc(FRAMES_FIRST * sizeof(*f->frame));
@@ -94,7 +94,7 @@ void frames_clear(struct frames *f)
 	memset(f->key, 0xff, (f->mask + 1) * sizeof(*f->key));
 	f->used = 0;
 	f->next_data = 0;
-	f->next_table = TABLE_FRAMES;
+	f->next_table = f->table_first;
 }
 
 static bool frames_grow(struct frames *f)
@@ -136,12 +136,12 @@ uint32_t frames_get(struct frames *f, unsigned level, uint64_t page)
 	}
 	uint32_t hash = (uint32_t)(mix(key) >> 16);
 	uint32_t *next = level ? &f->next_table : &f->next_data;
-	uint32_t end = level ? 2 * TABLE_FRAMES - 2 : f->data_end;	/* the last frames hold LINE_NONE */
+	uint32_t end = level ? 2 * f->table_first - 2 : f->data_end;	/* the last frames hold LINE_NONE */
 	if (*next >= end)
-		return level ? TABLE_FRAMES | hash % (TABLE_FRAMES - 2) : hash % f->data_end;
+		return level ? f->table_first | hash % (f->table_first - 2) : hash % f->data_end;
 	if (f->used * 3 > f->mask * 2) {
 		if (!frames_grow(f))
-			return level ? TABLE_FRAMES | hash % (TABLE_FRAMES - 2) : hash % f->data_end;
+			return level ? f->table_first | hash % (f->table_first - 2) : hash % f->data_end;
 		at = mix(key) & f->mask;
 		while (f->key[at] != UINT64_MAX)
 			at = (at + 1) & f->mask;

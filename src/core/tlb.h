@@ -5,6 +5,7 @@
  * best case of a real kernel's allocator; compare L2 hit rates of a 256 KB array on a machine.  Page tables have
  * frames of their own, given the same way, so a walk's accesses go to real lines and compete for the caches.
  * A machine has one page size (memory.page): all pages are 4 KB, or all are 2 MB, with the TLBs for that size.
+ * Tables have four levels, or the two of 32-bit paging, whose upper one stands for all above where a program has 64-bit addresses.
  * Left out: 1 GB pages, five-level paging, accessed and dirty bits, PCIDs, invalidation, next-page prefetch.
  */
 #ifndef CORE_TLB_H
@@ -46,15 +47,24 @@ static inline int32_t tlb_find(struct tlb *t, uint64_t page)
 	return -1;
 }
 
+/* The short look does not find the page: only tlb_find does. */
+static inline void tlb_unguess(struct tlb *t, uint64_t page)
+{
+	uint16_t *guess = &t->guess[page % TLB_GUESSES];
+	if (t->page[*guess] == page)
+		*guess = (uint16_t)(*guess ? 0 : 1 % (t->sets << t->log2));
+}
+
 /* Page number and level -> frame.  Grows with the pages touched (12 bytes an entry, at least a third of them used); if memory runs
  * out, a hash of the page stands in for its frame, so that results stay defined. */
 struct frames {
 	uint64_t *key;
 	uint32_t *frame;
 	size_t mask, used;
-	uint32_t next_data, next_table, data_end;
+	uint32_t next_data, next_table, data_end, table_first;
 };
-int  frames_init(struct frames *f, uint32_t data_end, struct err *err);
+/* data_end: frames for data, in their unit; table_first: the first one for page tables, in 4 KB, of which there are as many. */
+int  frames_init(struct frames *f, uint32_t data_end, uint32_t table_first, struct err *err);
 void frames_release(struct frames *f);
 void frames_clear(struct frames *f);
 /* level 0: the page itself; 1 to 4: the page table of that level that maps it, `page` being its own number. */
@@ -74,6 +84,7 @@ bool walk_cache_use(struct walk_cache *w, uint64_t key);
 bool walk_cache_has(struct walk_cache *w, uint64_t key);
 
 struct walkers {
+	bool two_levels, past_l1;		/* 32-bit paging; entries are looked for in L2 first */
 	uint32_t count;
 	uint32_t overhead;
 	uint64_t latest;			/* no walk ends after this cycle */

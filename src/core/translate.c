@@ -12,22 +12,26 @@ uint32_t translate_known(struct memsys *m, uint64_t addr)
 {
 	uint64_t page = addr >> m->page_shift;
 	int32_t slot = tlb_find(&m->dtlb, page);
+	if (__builtin_expect(has_code(m, page), 0))
+		tlb_unguess(&m->dtlb, page);
 	return slot >= 0 ? m->dtlb.frame[slot] : frames_get(&m->shared->frames, 0, page);
 }
 
 /* Reads the entries from the first unknown level down to the page's; returns the cycle at which the frame is known. */
 static uint64_t walk_tables(struct memsys *m, uint64_t addr, uint64_t cycle, bool timed)
 {
+	/* bits of the address that one level resolves, and bytes of an entry */
+	const unsigned bits = m->walk.two_levels ? 10 : 9, entry = m->walk.two_levels ? 4 : 8, top = m->walk.two_levels ? 2 : WALK_LEVELS;
 	unsigned leaf = m->page_shift == 12 ? 1 : 2, level = leaf;
 	/* cache[l] holds entries of level l + 1, which point to tables of level l */
-	while (level < WALK_LEVELS && !walk_cache_has(&m->walk.cache[level], addr >> (12 + 9 * level)))
+	while (level < top && !walk_cache_has(&m->walk.cache[level], addr >> (12 + bits * level)))
 		level++;
-	for (unsigned l = leaf; l < WALK_LEVELS && l <= level; l++)
-		walk_cache_use(&m->walk.cache[l], addr >> (12 + 9 * l));
+	for (unsigned l = leaf; l < top && l <= level; l++)
+		walk_cache_use(&m->walk.cache[l], addr >> (12 + bits * l));
 	for (; level >= leaf; level--) {
-		uint32_t table = frames_get(&m->shared->frames, level, addr >> (12 + 9 * level));
-		uint32_t index = addr >> (12 + 9 * (level - 1)) & 511;
-		cycle = table_read(m, table << 6 | index / 8, cycle, timed);
+		uint32_t table = frames_get(&m->shared->frames, level, addr >> (12 + bits * level));
+		uint32_t index = addr >> (12 + bits * (level - 1)) & ((1u << bits) - 1);
+		cycle = table_read(m, table << (12 - m->line_log2) | index * entry >> m->line_log2, cycle, timed);
 	}
 	return cycle;
 }
@@ -55,6 +59,16 @@ static void walk(struct memsys *m, enum translate_kind kind, uint64_t addr, uint
 	*cycle = end;
 }
 
+/* The next access to the page may go the short way, unless it is one of data to a page with code. */
+static inline void seen(struct memsys *m, enum translate_kind kind, struct tlb *t, uint64_t page, uint64_t *youngest)
+{
+	*youngest = page | m->line_tag;
+	if (kind != TRANSLATE_CODE && __builtin_expect(has_code(m, page), 0)) {
+		*youngest = VLINE_NONE;
+		tlb_unguess(t, page);
+	}
+}
+
 uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t *cycle, uint64_t *did, bool timed)
 {
 	struct tlb *t = kind == TRANSLATE_CODE ? &m->itlb :
@@ -64,7 +78,7 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 	int32_t slot = tlb_find(t, page);
 	if (slot >= 0) {
 		tlb_touch(t, page, (uint32_t)slot);
-		*youngest = page;
+		seen(m, kind, t, page, youngest);
 		if (timed && *cycle < m->walk.latest)
 			for (unsigned i = 0; i < m->walk.count; i++)
 				if (m->walk.page[i] == page && m->walk.ready[i] > *cycle)
@@ -75,7 +89,7 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 	if (kind == TRANSLATE_CODE)
 		SIGNAL_AT(m, ITLB_MISS, *cycle, *cycle, 1);
 	*cycle += m->stlb_latency;
-	int32_t second = tlb_find(&m->stlb, page);
+	int32_t second = m->has_stlb ? tlb_find(&m->stlb, page) : -1;
 	uint32_t frame;
 	if (second >= 0) {
 		*did |= SPMU_DID(STLB_HIT);
@@ -91,9 +105,10 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 		*did |= SPMU_DID(STLB_MISS);
 		frame = frames_get(&m->shared->frames, 0, page);
 		walk(m, kind, addr, cycle, timed);
-		tlb_fill(&m->stlb, page, frame);
+		if (m->has_stlb)
+			tlb_fill(&m->stlb, page, frame);
 	}
 	tlb_fill(t, page, frame);
-	*youngest = page;
+	seen(m, kind, t, page, youngest);
 	return frame;
 }

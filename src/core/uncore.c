@@ -2,11 +2,12 @@
  * L3, snoops between the cores of a machine, and the way to memory.
  *
  * Inclusive L3 (client parts up to Comet Lake): every line of a core is in L3; what L3 evicts leaves the cores too.
+ * No L3 (l3.size = 0; Core 2 and older): what L2 misses goes to memory, what it evicts modified is written there.
  * Victim L3 (servers from Skylake on): memory fills L2; L3 takes what L2 evicts, and gives a line back to the one
  * core that asks for it, unless another core holds it or it is code.
  * Coherence: other cores are searched at every request that misses L2, and nothing is said to cost
- * unless one holds the line modified or must give it up (l3.snoop_ns).  States beyond modified, shared and exclusive,
- * slices, the mesh's distances, a second socket and a snoop filter's own evictions are left out.
+ * unless one holds the line modified or must give it up (l3.snoop_ns).  A line has a slice for the uncore PMU's sake; slices cost the same.
+ * States beyond modified, shared and exclusive, the mesh's distances, a second socket and a snoop filter's own evictions are left out.
  */
 #include "core/memsys_state.h"
 #include <math.h>
@@ -19,15 +20,20 @@ int memsys_shared_create(struct memsys_shared **out, const struct core_config *c
 	if (!s)
 		return err_set(err, ERR_NOMEM, "out of memory for the shared caches");
 	double ghz = c->frequency_ghz;
-	s->victim = c->l3_inclusion == 1;
+	s->slices = c->l3_slices;
+	s->has_l3 = c->l3_size > 0;
+	s->victim = c->l3_inclusion == 1 || !s->has_l3;
+	s->line_log2 = LINE_LOG2 - c->cache_line;
 	s->l3_latency = (uint32_t)lround(c->l3_latency + c->l3_latency_ns * ghz);
 	s->snoop = (uint32_t)lround(c->l3_snoop_ns * ghz);
-	uint32_t unit = c->memory_page == 1 ? 512 : 1;	/* frames lie in the lower half of 2^26; see tlb.c */
-	int rc = cache_init(&s->l3, "l3", c->l3_size, c->l3_ways, c->l3_replacement, err);
+	uint32_t unit = c->memory_page == 1 ? 512 : 1;
+	/* 2^32 lines: the lower half of the frames they reach is for data, the upper one for page tables */
+	uint32_t half = 1u << (32 - 12 + s->line_log2 - 1);
+	int rc = s->has_l3 ? cache_init_sectors(&s->l3, "l3", c->l3_size, c->l3_ways, c->l3_replacement, s->line_log2, 0, err) : 0;
 	if (!rc)
 		rc = dram_init(&s->dram, c, ghz, err);
 	if (!rc)
-		rc = frames_init(&s->frames, (1u << 25) / unit, err);
+		rc = frames_init(&s->frames, half / unit, half, err);
 	if (!rc && s->l3_latency <= c->l2_latency)
 		rc = err_set(err, ERR_INPUT, "l3.latency: %u cycles in all are not more than l2.latency", s->l3_latency);
 	if (rc) {
@@ -47,12 +53,39 @@ void memsys_shared_destroy(struct memsys_shared *s)
 	free(s);
 }
 
-struct snoop { bool held, modified; };
-
-/* Searches the other cores.  invalidate: their copies go; else they become shared and clean. */
-static struct snoop snoop_others(struct memsys *m, uint32_t line, bool invalidate)
+/* The slice of a line.  For 2, 4 and 8 slices the hash of client parts: each bit of the number is the parity of some address bits (Maurice,
+ * Le Scouarnec, Neumann, Heen and Francillon, "Reverse Engineering Intel Last-Level Cache Complex Addressing Using Performance Counters", RAID
+ * 2015; the single bits are unverified).  For other numbers GUESS: evenly spread; counters of each box on the machine, over a walk through one huge page, would settle it. */
+uint32_t uncore_slice(const struct memsys_shared *s, uint32_t line)
 {
-	struct snoop found = { false, false };
+	static const uint64_t hash[3] = { UINT64_C(0x1b5f575440), UINT64_C(0x2eb5faa880), UINT64_C(0x3cccc93100) };
+	uint64_t address = (uint64_t)line << s->line_log2;
+	uint32_t slice = 0;
+	if (s->slices & (s->slices - 1) || s->slices > 8) {
+		uint32_t mixed = (line ^ line >> 15) * UINT32_C(0x9e3779b1);
+		return (uint32_t)((uint64_t)(mixed ^ mixed >> 16) * s->slices >> 32);
+	}
+	for (unsigned i = 0; 2u << i <= s->slices; i++)
+		slice |= (uint32_t)__builtin_parityll(address & hash[i]) << i;
+	return slice;
+}
+
+static int32_t l3_find(const struct memsys_shared *s, uint32_t line)
+{
+	return s->has_l3 ? cache_find(&s->l3, line) : -1;
+}
+
+static enum spmu_found found_in(const struct cache *c, int32_t slot)
+{
+	return slot < 0 ? SPMU_FOUND_NOTHING : c->state[slot] & LINE_DIRTY ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN;
+}
+
+struct snoop { bool held, modified; uint32_t asked; };	/* asked: cores that must hear of it: they have it alone, or must give it up */
+
+/* Searches the other cores.  invalidate: their copies go, and their pipelines are told; else they become shared and clean. */
+static struct snoop snoop_others(struct memsys *m, uint32_t line, bool invalidate, uint64_t cycle, bool timed)
+{
+	struct snoop found = { 0 };
 	for (uint32_t i = 0; i < m->shared->cores; i++) {
 		struct memsys *other = m->shared->core[i];
 		if (other == m)
@@ -60,69 +93,120 @@ static struct snoop snoop_others(struct memsys *m, uint32_t line, bool invalidat
 		int32_t slot[3] = { cache_find(&other->l2, line), l1_find_physical(&other->l1d, line),
 		                    l1_find_physical(&other->l1i, line) };
 		uint8_t *state[3] = { other->l2.state, other->l1d.state, other->l1i.state };
+		bool asked = false;
 		for (int k = 0; k < 3; k++) {
 			if (slot[k] < 0)
 				continue;
 			found.held = true;
 			found.modified |= state[k][slot[k]] & LINE_DIRTY;
+			asked |= invalidate || !(state[k][slot[k]] & LINE_SHARED);
 			state[k][slot[k]] = (uint8_t)((state[k][slot[k]] & ~LINE_DIRTY) | LINE_SHARED);
 		}
+		found.asked += asked;
 		if (!invalidate)
 			continue;
 		if (slot[0] >= 0)
 			cache_drop(&other->l2, slot[0]);
-		if (slot[1] >= 0)
+		if (slot[1] >= 0) {
+			if (timed && other->emitter->snooped)
+				other->emitter->snooped(other->emitter->owner, other->l1d.vline[slot[1]], cycle);
 			l1_drop(&other->l1d, slot[1]);
+		}
 		if (slot[2] >= 0)
 			l1_drop(&other->l1i, slot[2]);
 	}
 	return found;
 }
 
-bool uncore_invalidate_others(struct memsys *m, uint32_t line)
-{
-	return m->shared->cores > 1 && snoop_others(m, line, true).held;
-}
 
-/* Takes a line from one core; true if it was modified there. */
-static bool drop_from(struct memsys *m, uint32_t line)
+/* Takes a line from one core. */
+static struct snoop drop_from(struct memsys *m, uint32_t line)
 {
-	bool modified = false;
+	struct snoop had = { 0 };
 	int32_t slot = cache_find(&m->l2, line);
 	if (slot >= 0) {
-		modified |= m->l2.state[slot] & LINE_DIRTY;
+		had.held = true;
+		had.modified |= m->l2.state[slot] & LINE_DIRTY;
 		cache_drop(&m->l2, slot);
 	}
 	slot = l1_find_physical(&m->l1d, line);
 	if (slot >= 0) {
-		modified |= m->l1d.state[slot] & LINE_DIRTY;
+		had.held = true;
+		had.modified |= m->l1d.state[slot] & LINE_DIRTY;
 		l1_drop(&m->l1d, slot);
 	}
 	slot = l1_find_physical(&m->l1i, line);
-	if (slot >= 0)
+	if (slot >= 0) {
+		had.held = true;
 		l1_drop(&m->l1i, slot);
-	return modified;
+	}
+	return had;
 }
 
 static uint64_t memory_write(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 {
 	if (!timed)
 		return cycle;
-	SIGNAL_AT(m, DRAM_WRITE, cycle, cycle, 1);
-	return dram_write(&m->shared->dram, line, cycle);
+	uint64_t taken = dram_write(&m->shared->dram, line, cycle);
+	CHANNEL_AT(m, DRAM_WRITE, line, m->shared->dram.found, cycle, cycle);
+	return taken;
+}
+
+static uint64_t memory_read(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+{
+	if (!timed)
+		return 0;
+	uint64_t there = dram_read(&m->shared->dram, line, cycle);
+	CHANNEL_AT(m, DRAM_READ, line, m->shared->dram.found, cycle, cycle);
+	CHANNEL_AT(m, UNC_PENDING, line, m->shared->dram.found, cycle, there);
+	return there;
+}
+
+/* What a request for a line, or for its ownership, looks like to the L3's slice. */
+static void lookup_signal(struct memsys *m, enum access_kind kind, uint32_t line, enum spmu_found found, uint64_t cycle)
+{
+	static const uint8_t signal[] = { [ACCESS_LOAD] = SPMU_SIG_UNC_READ, [ACCESS_WALK] = SPMU_SIG_UNC_READ, [ACCESS_RFO] = SPMU_SIG_UNC_RFO,
+		[ACCESS_CODE] = SPMU_SIG_UNC_CODE, [ACCESS_PREFETCH] = SPMU_SIG_UNC_PREFETCH };
+	if (m->shared->has_l3 && emit_wanted(m->emitter, signal[kind]))
+		emit_uncore(m->emitter, signal[kind], cycle, cycle, 1, uncore_slice(m->shared, line), found);
+}
+
+bool uncore_invalidate_others(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+{
+	struct snoop others = { 0 };
+	if (m->shared->cores > 1)
+		others = snoop_others(m, line, true, cycle, timed);
+	if (timed)
+		lookup_signal(m, ACCESS_RFO, line, found_in(&m->shared->l3, l3_find(m->shared, line)), cycle);
+	if (others.asked)
+		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, others.asked);
+	return others.held;
 }
 
 static void l3_insert(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed)
 {
 	struct memsys_shared *s = m->shared;
 	struct cache_victim v;
+	if (!s->has_l3) {
+		if (state & LINE_DIRTY)
+			memory_write(m, line, cycle, timed);
+		return;
+	}
 	cache_fill(&s->l3, line, state, &v);
 	if (v.line == LINE_NONE)
 		return;
-	bool modified = v.state & LINE_DIRTY;
+	bool modified = v.state & LINE_DIRTY, in_core = false;
+	uint32_t asked = 0;
 	if (!s->victim)
-		for (uint32_t i = 0; i < s->cores; i++)
-			modified |= drop_from(s->core[i], v.line);
+		for (uint32_t i = 0; i < s->cores; i++) {
+			struct snoop had = drop_from(s->core[i], v.line);
+			asked += had.held;
+			in_core |= had.modified;
+		}
+	if (asked)
+		SLICE_AT(m, UNC_EVICT, v.line, in_core ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, asked);
+	modified |= in_core;
+	SLICE_AT(m, UNC_VICTIM, v.line, modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, 1);
 	if (modified)
 		memory_write(m, v.line, cycle, timed);
 }
@@ -131,7 +215,9 @@ void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycl
 {
 	struct memsys_shared *s = m->shared;
 	uint8_t dirty = state & LINE_DIRTY;
-	int32_t slot = cache_find(&s->l3, line);
+	int32_t slot = l3_find(s, line);
+	if (dirty || s->victim)
+		SLICE_AT(m, UNC_WRITE, line, found_in(&s->l3, slot), cycle, 1);
 	if (slot >= 0) {
 		s->l3.state[slot] |= dirty;
 		if (dirty || s->victim)
@@ -148,7 +234,8 @@ uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bo
 	struct memsys_shared *s = m->shared;
 	for (uint32_t i = 0; i < s->cores; i++)
 		drop_from(s->core[i], line);
-	int32_t slot = cache_find(&s->l3, line);
+	int32_t slot = l3_find(s, line);
+	SLICE_AT(m, UNC_WRITE, line, found_in(&s->l3, slot), cycle, 1);
 	if (slot >= 0)
 		cache_drop(&s->l3, slot);
 	return memory_write(m, line, cycle, timed);
@@ -158,18 +245,25 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
                      enum inflight_source *source, uint8_t *state)
 {
 	struct memsys_shared *s = m->shared;
-	struct snoop others = { false, false };
+	struct snoop others = { 0 };
 	bool own = kind == ACCESS_RFO;
 	if (s->cores > 1)
-		others = snoop_others(m, line, own);
+		others = snoop_others(m, line, own, cycle, timed);
 	*state = others.held && !own ? LINE_SHARED : 0;
+	m->snooped = others.modified ? SPMU_DID(SNOOP_HITM) : others.asked ? SPMU_DID(SNOOP_HIT) : 0;
 
 	uint64_t known = cycle;
 	if (timed)	/* to the cycle at which an L3 hit can be used, or a miss is known */
 		known = rate_book(&m->l3_rate, cycle) + s->l3_latency - m->l2_lookup;
 	SIGNAL_AT(m, L3_REFERENCE, cycle, cycle, 1);
-	int32_t slot = cache_find(&s->l3, line);
+	int32_t slot = l3_find(s, line);
 	*source = FROM_L3;
+	if (timed)
+		lookup_signal(m, kind, line, slot < 0 && others.held ? SPMU_FOUND_ELSEWHERE : found_in(&s->l3, slot), cycle);
+	if (others.asked && own)
+		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, others.asked);
+	else if (others.asked)
+		SLICE_AT(m, UNC_SNOOP, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, others.asked);
 	if (slot >= 0) {
 		if (others.modified)
 			s->l3.state[slot] |= LINE_DIRTY;
@@ -180,6 +274,7 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 			cache_touch(&s->l3, slot);
 		}
 	} else if (others.held) {	/* victim L3: another core has it */
+		m->snooped = SPMU_DID(SNOOP_HITM);
 		if (others.modified) {
 			if (own)
 				*state |= LINE_DIRTY;
@@ -189,10 +284,9 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 	} else {
 		*source = FROM_MEMORY;
 		SIGNAL_AT(m, L3_MISS_ANY, known, known, 1);
-		SIGNAL_AT(m, DRAM_READ, known, known, 1);
 		if (!s->victim)
 			l3_insert(m, line, 0, known, timed);
-		return timed ? dram_read(&s->dram, line, known) : 0;
+		return memory_read(m, line, known, timed);
 	}
 	if (others.modified || (others.held && own))
 		known += s->snoop;

@@ -472,6 +472,24 @@ static void set_loads(struct build *c, const ZydisDecodedOperand *op, unsigned o
 	}
 }
 
+/* Ahead of an instruction that reads CF and other flags which two instructions wrote (Optimization Manual, "Partial Flag Register
+ * Stalls": since Sandy Bridge by a uop, not a stall).  Leaves out: who wrote them before the block began. */
+static void merge_flags(struct build *c)
+{
+	struct builder *b = c->b;
+	if (c->o.flags_read == 3 && b->flags_split) {
+		struct uop *u = build_emit(c, UOP_COMPUTE, c->isa->o.flags_ports, 1, true);
+		if (u) {
+			u->src[0] = u->dst[0] = REG_FLAGS;
+			u->src[1] = u->dst[1] = REG_CARRY;
+			c->apart++;
+		}
+		b->flags_split = false;
+	}
+	if (c->o.flags_written)
+		b->flags_split = c->o.flags_written != 3;
+}
+
 static bool unlaminates(const struct build *c, const ZydisDecodedOperand *op)
 {
 	bool indexed = false;
@@ -619,8 +637,12 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 	if (c.row->flags & ROW_FALSE_DEP)
 		for (unsigned i = 0; i < c.o.n_dst && c.o.n_src < sizeof c.o.src; i++)
 			c.o.src[c.o.n_src++] = c.o.dst[i];
-	if (c.row->flags & ROW_NO_MERGE)
+	if (c.row->flags & ROW_NO_MERGE) {
 		c.o.flags_read = 0;
+		in->flags_late = !(is & SPMU_IS(STRING_REP)) && c.o.flags_written;
+	}
+	if (b->isa->o.flags_ports)
+		merge_flags(&c);
 	const struct row *shld = isa_row(b->isa, CLASS_shld, WIDTH_NONE, FORM_REG);
 	if (cls == CLASS_shld && shld->flags & ROW_ROTATES && c.o.form == FORM_REG && op[0].reg.value == op[1].reg.value)
 		c.row = isa_row(b->isa, CLASS_rotate, c.o.width, FORM_REG);
@@ -661,7 +683,7 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 		build_generic(&c, locked);
 		bool apart = keeps_apart(&c, zi, op);
 		if ((apart || unlaminates(&c, op)) && b->n - c.first >= 2 && b->uop[c.first].kind == UOP_LOAD) {
-			c.apart = b->isa->o.laminated && !apart && !(b->uop[c.first + 1].flags & UOP_SLOT) && !b->isa->no_microfusion;
+			c.apart += b->isa->o.laminated && !apart && !(b->uop[c.first + 1].flags & UOP_SLOT) && !b->isa->no_microfusion;
 			b->uop[c.first + 1].flags |= UOP_SLOT;
 		}
 		else if (apart && b->n - c.first == 2 && b->uop[c.first].kind == UOP_STORE_ADDR) {

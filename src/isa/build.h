@@ -29,7 +29,7 @@ struct build {			/* one instruction */
 	uint8_t late[12], n_late;	/* sources that found no room yet */
 	uint8_t result;		/* what a store stores */
 	bool sources_read, fusable;
-	bool apart;		/* rename takes one of its slots apart */
+	uint8_t apart;		/* slots more than the decoders make: rename takes one apart, or merges flags ahead of it */
 	unsigned elements;	/* of a gather */
 };
 

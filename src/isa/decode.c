@@ -291,6 +291,24 @@ static uint8_t prefixes(const ZydisDecodedInstruction *zi)
 	return (uint8_t)n;
 }
 
+/* What it does with the upper halves of the vector registers. */
+static enum insn_vector vector_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
+{
+	bool any = false, wide = false;
+	if (zi->mnemonic == ZYDIS_MNEMONIC_VZEROUPPER || zi->mnemonic == ZYDIS_MNEMONIC_VZEROALL)
+		return VECTOR_ZERO;
+	for (unsigned i = 0; i < zi->operand_count; i++) {
+		ZydisRegisterClass c = op[i].type == ZYDIS_OPERAND_TYPE_REGISTER ? ZydisRegisterGetClass(op[i].reg.value) : ZYDIS_REGCLASS_INVALID;
+		if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
+			c = ZydisRegisterGetClass(op[i].mem.index);
+		wide |= c == ZYDIS_REGCLASS_YMM || c == ZYDIS_REGCLASS_ZMM;
+		any |= c == ZYDIS_REGCLASS_XMM || c == ZYDIS_REGCLASS_YMM || c == ZYDIS_REGCLASS_ZMM;
+	}
+	if (!any)
+		return VECTOR_NONE;
+	return zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY ? VECTOR_LEGACY : wide ? VECTOR_VEX_256 : VECTOR_VEX_128;
+}
+
 /* ---- the block ---- */
 
 static void slots_of(const struct def *d, unsigned n_slots, unsigned i, unsigned *next, struct slot_cursor *c)
@@ -305,7 +323,7 @@ static void slots_of(const struct def *d, unsigned n_slots, unsigned i, unsigned
 }
 
 static void decode_block(struct builder *b, int word_bytes, const struct st_block_def *def, const struct def *d,
-                         struct insn *insn)
+                         struct insn *insn, uint8_t *vector)
 {
 	const ZydisDecoder *decoder = &b->isa->decoder[word_bytes == 4];
 	uint64_t mask = word_bytes == 4 ? UINT32_MAX : UINT64_MAX;
@@ -329,6 +347,7 @@ static void decode_block(struct builder *b, int word_bytes, const struct st_bloc
 			enum isa_class cls = isa_classify(&zi, op, &substitute);
 			bool adjacent = i && insn[i - 1].addr + insn[i - 1].len == in->addr && in->addr % 64;
 			branch_flags(in, cls, &zi, op, mask);
+			vector[i] = (uint8_t)vector_of(&zi, op);
 			in->prefixes = prefixes(&zi) & 15;
 			in->late_length = has_late_length(&zi);
 			if (is_lcp(&zi))
@@ -353,13 +372,13 @@ static void decode_block(struct builder *b, int word_bytes, const struct st_bloc
 	}
 }
 
-/* One allocation: header, instructions, uops, slots, exits, code bytes. */
+/* One allocation: header, instructions, uops, slots, exits, code bytes, vector kinds. */
 static struct iblock *pack(const struct builder *b, const struct st_block_def *def, const struct def *d,
-                           const struct insn *insn)
+                           const struct insn *insn, const uint8_t *vector)
 {
 	size_t insn_bytes = def->insns * sizeof *insn, uop_bytes = b->n * sizeof *b->uop;
 	size_t slot_bytes = def->slots * sizeof *d->slot, exit_bytes = def->exits * sizeof *d->exit;
-	struct iblock *ib = malloc(sizeof *ib + insn_bytes + uop_bytes + exit_bytes + slot_bytes + def->insns * 15u);
+	struct iblock *ib = malloc(sizeof *ib + insn_bytes + uop_bytes + exit_bytes + slot_bytes + def->insns * 16u);
 	if (!ib)
 		return NULL;
 	memset(ib, 0, sizeof *ib);
@@ -376,6 +395,8 @@ static struct iblock *pack(const struct builder *b, const struct st_block_def *d
 		memcpy(ps, d->slot, slot_bytes);
 	for (unsigned i = 0; i < def->insns; i++)
 		memcpy(pc[i], d->insn[i].bytes, 15);
+	uint8_t *pv = (uint8_t *)(pc + def->insns);
+	memcpy(pv, vector, def->insns);
 	ib->addr = insn[0].addr;
 	ib->id = def->id;
 	ib->insns = def->insns;
@@ -387,6 +408,9 @@ static struct iblock *pack(const struct builder *b, const struct st_block_def *d
 	ib->slot = ps;
 	ib->exit = pe;
 	ib->code = (const uint8_t (*)[15])pc;
+	for (unsigned i = 0; i < def->insns; i++)
+		if (vector[i])
+			ib->vector = pv;
 	return ib;
 }
 
@@ -401,17 +425,20 @@ int isa_decode(const struct isa *isa, int word_bytes, const struct st_block_def 
 	if (rc)
 		return rc;
 	struct insn insn[256];
+	uint8_t vector[256] = { 0 };
 	struct builder b = { .isa = isa };
-	decode_block(&b, word_bytes, def, &d, insn);
+	decode_block(&b, word_bytes, def, &d, insn, vector);
 	if (!b.no_memory)
-		*out = pack(&b, def, &d, insn);
+		*out = pack(&b, def, &d, insn, vector);
 	free(b.uop);
 	return *out ? 0 : err_set(err, ERR_NOMEM, "out of memory for block %u", def->id);
 }
 
 void isa_block_free(struct iblock *b)
 {
-	if (b)
+	if (b) {
 		free(b->core_plan);
+		free(b->core_walk);
+	}
 	free(b);
 }

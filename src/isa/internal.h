@@ -129,6 +129,7 @@ struct builder {
 	struct uop *uop;	/* of the whole block */
 	unsigned n, capacity;
 	bool no_memory;		/* allocation failed */
+	bool flags_split;	/* CF and the other flags were last written by two instructions of this block */
 	uint8_t top;		/* x87 top of stack, relative to the block's entry */
 	unsigned dropped;	/* operands that found no place in a uop: tests want 0 */
 };

@@ -120,6 +120,7 @@ struct insn {
 			uint8_t prefixes : 4;	/* legacy prefixes that are no part of the opcode */
 			uint8_t high : 1;	/* writes one of REG_HIGH */
 			uint8_t fusible_lcp : 1;	/* has a length-changing prefix, and macro-fuses with a branch if one follows */
+			uint8_t flags_late : 1;	/* may leave the flags alone that it writes, and does not read them for that (shift by CL of P6) */
 			uint8_t late_length : 1;	/* 66 F7 /2 to /7: its length is not known before the byte behind its opcode is there */
 		};
 	};
@@ -137,7 +138,15 @@ struct insn {
 	};
 };
 
-/* A decoded block.  Immutable but for `core_plan`.  Freed with isa_block_free. */
+enum insn_vector {		/* what an instruction is to the upper halves of the vector registers */
+	VECTOR_NONE,		/* touches no vector register, or MMX only */
+	VECTOR_LEGACY,		/* legacy encoding: leaves them alone */
+	VECTOR_VEX_128,		/* clears its destination's */
+	VECTOR_VEX_256,		/* uses them */
+	VECTOR_ZERO,		/* VZEROUPPER, VZEROALL */
+};
+
+/* A decoded block.  Immutable but for `core_plan` and `core_walk`.  Freed with isa_block_free. */
 struct iblock {
 	uint64_t addr;		/* of its first instruction */
 	uint32_t id;
@@ -147,7 +156,8 @@ struct iblock {
 	const struct st_slot *slot;
 	const struct st_exit_def *exit;
 	const uint8_t (*code)[15];	/* bytes of each instruction */
-	void *core_plan;	/* the core's own, from malloc, freed with the block; NULL at first */
+	const uint8_t *vector;	/* enum insn_vector of each instruction; NULL: all VECTOR_NONE */
+	void *core_plan, *core_walk;	/* the core's own, from malloc, freed with the block; NULL at first */
 };
 
 struct isa;			/* tables of one microarchitecture; immutable after creation, shareable */
@@ -167,6 +177,7 @@ struct isa_options {
 	bool domains, fp_adder;	/* uops say where their vector operands are at home; FP additions by themselves */
 	bool renamed_loads, banked_loads;	/* loads say LOAD_RENAMES, LOAD_BANKS */
 	bool high_bytes;	/* AH to DH are registers of their own, REG_HIGH */
+	uint16_t flags_ports;	/* a uop on these merges CF and the other flags for whoever reads both, if two instructions wrote them; 0: none */
 	bool bytes;		/* a write of 8 bits does not read what it leaves (core/partial.h) */
 	bool laminated;		/* what rename takes apart is one in the decoders and the uop cache */
 };

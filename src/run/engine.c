@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The cores' own thread (engine.h).
- *
- * An operation: a word with its kind (63:56) and length in words (31:0), the rthread, then what the kind needs.
+ * The cores' own thread (engine.h).  A process of one thread is done in the stream's order, without a queue.
  */
 #include "run/engine.h"
 #include "run/history.h"
+#include "core/walk.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum op { OP_RUN = 1, OP_WARM, OP_SWITCH, OP_RESUME, OP_SIDE, OP_REGISTERS };
-enum { RUN_WORDS = 2, WARM_WORDS = 4, SIDE_WORDS = 4, REGISTERS_WORDS = 4 };	/* ahead of what varies */
+enum { RUN_WORDS = 2, WARM_WORDS = 4, SIDE_WORDS = 4, NEED_WORDS = 4, REGISTERS_WORDS = 4 };	/* ahead of what varies */
 
 /* ---- the thread ---- */
 
@@ -22,39 +20,85 @@ static void side(struct engine *e, struct rthread *t, uint32_t pid, const uint64
 	if (t && t->pub.registers && ST_HEADER_KIND(record[0]) == ST_REGS)
 		history_file(t->pub.registers, ((const struct st_regs *)record)->gpr, ((const struct st_regs *)record)->flags);
 	if (e->sink->side)
-		e->sink->side(e->sink->context, t ? &t->pub : NULL, pid, record, t ? core_now(t->core) : cycle);
+		e->sink->side(e->sink->context, t ? &t->pub : NULL, pid, record, t ? rthread_now(t) : cycle);
+}
+
+static void operation(void *context, const uint64_t *w)
+{
+	struct engine *e = context;
+	struct rthread *t = (struct rthread *)w[1];
+	switch ((enum op)(w[0] >> 56)) {
+	case OP_RUN:
+		core_run_script(t->on, w + RUN_WORDS);
+		if (t->queue.when)
+			order_ran(t);
+		break;
+	case OP_WARM:
+		core_warm_memory(t->on, (struct iblock *)w[2], (uint32_t)w[3], (unsigned)(w[3] >> 32), w + WARM_WORDS);
+		if (t->queue.when)
+			order_ran(t);
+		break;
+	case OP_NEED: {
+		struct rthread *of = (struct rthread *)w[2];
+		uint64_t when = order_when(of, w[3]);
+		if (of->on)
+			core_settle(of->on);
+		if (when)
+			core_hold(t->on, when);
+		break;
+	}
+	case OP_WAIT:
+		core_halt_until(t->on, order_when((struct rthread *)w[2], w[3]));
+		break;
+	case OP_REGISTERS:
+		history_block(t->pub.registers, (struct iblock *)w[2], (uint16_t)w[3], (uint16_t)(w[3] >> 16), w + REGISTERS_WORDS, (unsigned)(w[3] >> 33),
+			w[3] >> 32 & 1);
+		break;
+	case OP_SIDE:
+		side(e, t, (uint32_t)w[2], w + SIDE_WORDS, w[3]);
+		break;
+	case OP_SETTLE:
+		break;
+	}
+}
+
+/* What all threads of a process must see in one order. */
+static enum order_turn turn_of(const uint64_t *w)
+{
+	if (w[0] >> 56 == OP_WARM)
+		return ORDER_OLDEST;	/* no clock says when */
+	if (w[0] >> 56 != OP_SIDE)
+		return ORDER_FREE;
+	switch (ST_HEADER_KIND(w[SIDE_WORDS])) {
+	case ST_SYSCALL:
+	case ST_SYSCALL_RET:
+	case ST_SIGNAL:
+	case ST_REGS:
+	case ST_NOTE:
+		return ORDER_FREE;
+	default:
+		return ORDER_SIDE;
+	}
 }
 
 static void execute(struct engine *e, const uint64_t *w, const uint64_t *end)
 {
 	struct rthread *t = NULL;
 	for (; w < end; w += (uint32_t)w[0]) {
-		t = (struct rthread *)w[1];
-		switch (w[0] >> 56) {
-		case OP_RUN:
-			core_run_script(t->core, w + RUN_WORDS);
-			break;
-		case OP_WARM:
-			core_warm_memory(t->core, (struct iblock *)w[2], (uint32_t)w[3], (unsigned)(w[3] >> 32), w + WARM_WORDS);
-			break;
-		case OP_SWITCH:
-			t->process->clock = core_now(t->core);
-			break;
-		case OP_RESUME:
-			core_halt_until(t->core, t->process->clock);
-			break;
-		case OP_REGISTERS:
-			history_block(t->pub.registers, (struct iblock *)w[2], (uint16_t)w[3], (uint16_t)(w[3] >> 16), w + REGISTERS_WORDS, (unsigned)(w[3] >> 33),
-				w[3] >> 32 & 1);
-			break;
-		case OP_SIDE:
-			side(e, t, (uint32_t)w[2], w + SIDE_WORDS, w[3]);
-			break;
+		if (__builtin_expect(w[0] >> 56 == OP_SETTLE, 0)) {
+			for (struct process *p = e->ordered; p; p = p->ordered_next)
+				order_settle(&p->order);
+			continue;
 		}
+		t = (struct rthread *)w[1];
+		if (t && __builtin_expect(t->process->ordered, 0))
+			order_push(&t->process->order, t, turn_of(w), w);
+		else
+			operation(e, w);
 	}
-	if (t) {
-		__atomic_store_n(&e->instructions, core_instructions(t->core), __ATOMIC_RELAXED);
-		__atomic_store_n(&e->cycle, core_now(t->core), __ATOMIC_RELAXED);
+	if (t && t->on) {
+		__atomic_store_n(&e->instructions, core_instructions(t->on), __ATOMIC_RELAXED);
+		__atomic_store_n(&e->cycle, core_now(t->on), __ATOMIC_RELAXED);
 	}
 }
 
@@ -123,10 +167,24 @@ static void send(struct engine *e)
 	pthread_mutex_unlock(&e->lock);
 }
 
+/* Room for an operation of up to `words`. */
+static uint64_t *reserve(struct engine *e, size_t words)
+{
+	if (e->fill + words > ENGINE_CHUNK)
+		send(e);
+	return e->chunk[e->tail % ENGINE_CHUNKS] + e->fill;
+}
+
 void engine_drain(struct engine *e)
 {
 	if (!e->running)
 		return;
+	if (e->ordered) {
+		uint64_t *w = reserve(e, 2);
+		w[0] = (uint64_t)OP_SETTLE << 56 | 2;
+		w[1] = 0;
+		e->fill += 2;
+	}
 	send(e);
 	pthread_mutex_lock(&e->lock);
 	while (e->head != e->tail)
@@ -152,12 +210,25 @@ void engine_stop(struct engine *e)
 	pthread_mutex_destroy(&e->lock);
 }
 
-/* Room for an operation of up to `words`. */
-static uint64_t *reserve(struct engine *e, size_t words)
+static void need(struct engine *e, enum op op, struct rthread *t, struct rthread *of, uint64_t number)
 {
-	if (e->fill + words > ENGINE_CHUNK)
-		send(e);
-	return e->chunk[e->tail % ENGINE_CHUNKS] + e->fill;
+	uint64_t *w = reserve(e, NEED_WORDS);
+	w[0] = (uint64_t)op << 56 | NEED_WORDS;
+	w[1] = (uint64_t)t;
+	w[2] = (uint64_t)of;
+	w[3] = number;
+	e->fill += NEED_WORDS;
+}
+
+/* The next block of a thread that is not alone: what must have been done before. */
+static void block_needs(struct engine *e, struct rthread *t, const struct pending *p, bool timed)
+{
+	struct process *own = t->process;
+	struct depend_need needs[DEPEND_NEEDS];
+	unsigned n = own->depend ? depend_block(own->depend, &t->depend, t->index, p->block, p->slot_count, p->slots, needs) : 0;
+	for (unsigned i = 0; i < n && timed; i++)
+		need(e, OP_NEED, t, own->thread[needs[i].thread], needs[i].number);
+	t->depend.issued++;
 }
 
 /* What the block that is about to run writes to registers. */
@@ -185,9 +256,21 @@ void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 	if (__builtin_expect(t->pub.registers != NULL, 0))
 		registers(e, t, p, true);
 	size_t most = RUN_WORDS + core_script_room(p->block);
+	if (t->walker) {
+		walker_track(t->walker, p->block, p->slots, p->slot_count);
+		most += CORE_SCRIPT_WALK;
+	}
+	if (__builtin_expect(t->process->ordered, 0))
+		block_needs(e, t, p, true);
 	if (__builtin_expect(most > ENGINE_CHUNK, 0)) {	/* is not queued: it runs here, behind all that was */
 		engine_drain(e);
-		core_run_block(t->core, p->block, p->exit, p->insns, p->slots, p->next_ip);
+		if (!t->on)
+			order_seat(&t->process->order, t);
+		uint64_t script[core_script_room(p->block)];
+		core_script(t->core, p->block, p->exit, p->insns, p->slots, p->next_ip, script);
+		core_run_script(t->on, script);
+		if (t->queue.when)
+			order_ran(t);
 		return;
 	}
 	uint64_t *w = reserve(e, most);
@@ -201,10 +284,19 @@ void engine_warm(struct engine *e, struct rthread *t, const struct pending *p)
 {
 	if (t->pub.registers)
 		registers(e, t, p, false);
+	if (t->walker)
+		walker_track(t->walker, p->block, p->slots, p->slot_count);
 	size_t words = WARM_WORDS + p->slot_count;
+	if (__builtin_expect(t->process->ordered, 0))
+		block_needs(e, t, p, false);
 	if (__builtin_expect(words > ENGINE_CHUNK, 0)) {
 		engine_drain(e);
-		core_warm_block(t->core, p->block, p->exit, p->insns, p->slots, p->next_ip);
+		if (!t->on)
+			order_seat(&t->process->order, t);
+		core_predict(t->core, p->block, p->exit, p->insns, p->next_ip);
+		core_warm_memory(t->on, p->block, p->exit, p->insns, p->slots);
+		if (t->queue.when)
+			order_ran(t);
 		return;
 	}
 	uint64_t *w = reserve(e, words);
@@ -218,22 +310,29 @@ void engine_warm(struct engine *e, struct rthread *t, const struct pending *p)
 	e->fill += words;
 }
 
-static void simple(struct engine *e, enum op op, struct rthread *t)
+void engine_wait(struct engine *e, struct rthread *t, struct rthread *by, uint64_t number)
 {
-	uint64_t *w = reserve(e, 2);
-	w[0] = (uint64_t)op << 56 | 2;
-	w[1] = (uint64_t)t;
-	e->fill += 2;
+	need(e, OP_WAIT, t, by, number);
 }
 
-void engine_switch(struct engine *e, struct rthread *t)
+void engine_order(struct engine *e, struct process *p)
 {
-	simple(e, OP_SWITCH, t);
+	p->order.execute = operation;
+	p->order.context = e;
+	p->ordered = true;
+	p->ordered_next = e->ordered;
+	e->ordered = p;
 }
 
-void engine_resume(struct engine *e, struct rthread *t)
+void engine_disorder(struct engine *e, struct process *p)
 {
-	simple(e, OP_RESUME, t);
+	for (struct process **link = &e->ordered; *link; link = &(*link)->ordered_next)
+		if (*link == p) {
+			*link = p->ordered_next;
+			break;
+		}
+	p->ordered = false;
+	p->ordered_next = NULL;
 }
 
 void engine_side(struct engine *e, struct rthread *t, uint32_t pid, const uint64_t *record, size_t words, uint64_t cycle)

@@ -14,6 +14,14 @@
 
 enum { ENGINE_CHUNK = 8192 /* words */, ENGINE_CHUNKS = 8 };
 
+/* An operation: a word with its kind (63:56) and length in words (31:0), the rthread, then what the kind needs. */
+enum op {
+	OP_RUN = 1, OP_WARM, OP_SIDE, OP_REGISTERS,
+	OP_NEED,	/* the thread, spinning, goes on no earlier than block w[3] of thread w[2] was done */
+	OP_WAIT,	/* likewise one that was halted: blocked in a system call */
+	OP_SETTLE,	/* all that is queued by order.h is done */
+};
+
 struct engine {
 	const struct run_sink *sink;
 	pthread_t thread;
@@ -25,6 +33,7 @@ struct engine {
 	unsigned head, tail;		/* chunks head..tail-1 were sent and are not done; tail is being filled */
 	size_t fill;			/* words in chunk tail */
 	uint64_t instructions, cycle;	/* for progress only: of the core that ran last */
+	struct process *ordered;	/* those whose threads run by modelled time; changed when drained */
 };
 
 int  engine_start(struct engine *e, const struct run_sink *sink, struct err *err);
@@ -34,10 +43,11 @@ void engine_drain(struct engine *e);
 /* A block on t's core; predicted, and its script written, here and now. */
 void engine_run(struct engine *e, struct rthread *t, const struct pending *p);
 void engine_warm(struct engine *e, struct rthread *t, const struct pending *p);
-/* Another thread of the process runs: t's clock becomes the process's. */
-void engine_switch(struct engine *e, struct rthread *t);
-/* t was blocked: it goes on no earlier than the process's clock. */
-void engine_resume(struct engine *e, struct rthread *t);
+/* t was blocked, until `by` had done its block `number`. */
+void engine_wait(struct engine *e, struct rthread *t, struct rthread *by, uint64_t number);
+/* From now on, and until the second, the threads of the process run by modelled time (order.h).  Drained before. */
+void engine_order(struct engine *e, struct process *p);
+void engine_disorder(struct engine *e, struct process *p);
 /* A side record for the sink, at t's now (at `cycle` if t is NULL). */
 void engine_side(struct engine *e, struct rthread *t, uint32_t pid, const uint64_t *record, size_t words, uint64_t cycle);
 #endif

@@ -3,6 +3,7 @@
  */
 #include "run/process.h"
 #include "run/history.h"
+#include "core/walk.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,8 @@ static bool bury(struct process *p, uint32_t id)
 			return false;	/* keep it: only memory is lost */
 		p->graves_room = room;
 	}
+	if (p->space)
+		walk_space_forget(p->space, p->block[id]);
 	p->grave[p->graves++] = p->block[id];
 	p->block[id] = NULL;
 	return true;
@@ -120,6 +123,8 @@ void process_discard(struct process *p, uint64_t addr, uint64_t bytes)
 	free_graves(p, free_now);
 	p->graves_old = p->graves;
 
+	if (p->space)
+		walk_space_cut(p->space, addr, bytes);
 	/* Blocks are short: one that reaches into the range starts on its first page, on a page in it, or on the page before. */
 	uint64_t first = (addr >> PAGE_SHIFT) ? (addr >> PAGE_SHIFT) - 1 : 0, last = (addr + bytes - 1) >> PAGE_SHIFT;
 	if (bytes == 0)
@@ -173,7 +178,17 @@ int process_thread_start(struct rthread **out, struct process_table *table, stru
 		return rc;
 	}
 	t->process = p;
+	t->on = t->core;
+	t->index = (uint32_t)p->threads;
 	core_reset(t->core, cycle);
+	if (p->ordered) {
+		rc = order_add(&p->order, t, cycle, err);
+		if (rc < 0) {
+			core_destroy(t->core);
+			free(t);
+			return rc;
+		}
+	}
 	t->guest_tid = guest_tid;
 	t->alive = true;
 	t->pub = (struct run_thread){ .process = p->index, .pid = p->pid, .tid = os_tid ? os_tid : p->pid, .cpu = table->cpus++,
@@ -185,11 +200,69 @@ int process_thread_start(struct rthread **out, struct process_table *table, stru
 	return 0;
 }
 
+uint64_t rthread_now(const struct rthread *t)
+{
+	return t->on ? core_now(t->on) : t->alive ? t->queue.ready_at : t->queue.last;
+}
+
+uint64_t rthread_instructions(const struct rthread *t)
+{
+	return t->instructions + (t->on ? core_instructions(t->on) : 0);
+}
+
+void rthread_want(struct rthread *t, const struct core_wanted *w)
+{
+	core_want(t->core, w);
+}
+
+static void halt_until(struct rthread *t, uint64_t cycle)
+{
+	if (t->on)
+		core_halt_until(t->on, cycle);
+	else if (t->queue.ready_at < cycle)
+		t->queue.ready_at = cycle;
+}
+
+bool process_alone(const struct process *p)
+{
+	unsigned alive = 0;
+	for (size_t i = 0; i < p->threads; i++)
+		alive += p->thread[i]->alive;
+	return alive < 2;
+}
+
+int process_order(struct process *p, struct err *err)
+{
+	int rc = 0;
+	p->depend = calloc(1, sizeof *p->depend);
+	for (size_t i = 0; i < p->threads && !rc; i++)
+		if (p->thread[i]->alive)
+			rc = order_add(&p->order, p->thread[i], rthread_now(p->thread[i]), err);
+	return rc;
+}
+
+void process_disorder(struct process *p)
+{
+	for (size_t i = 0; i < p->threads; i++)
+		if (p->thread[i]->alive)
+			order_remove(&p->order, p->thread[i]);
+	free(p->depend);
+	p->depend = NULL;
+}
+
 void process_thread_end(struct rthread *t)
 {
 	runner_drain(t->process->runner);
+	t->queue.last = rthread_now(t);
+	if (t->queue.when)
+		order_remove(&t->process->order, t);
 	core_destroy(t->core);
-	t->core = NULL;
+	t->core = t->on = NULL;
+	free(t->depend.seen);
+	t->depend.seen = NULL;
+	t->depend.room = 0;
+	walker_destroy(t->walker);
+	t->walker = NULL;
 	t->alive = false;
 	history_destroy(t->pub.registers);
 	t->pub.registers = NULL;
@@ -240,6 +313,8 @@ int process_image(struct process *p, const struct st_process *s, const struct co
 	p->current = NULL;
 	p->start_cycle = latest;
 	p->ended = false;
+	walk_space_destroy(p->space);
+	p->space = NULL;
 	machine_destroy(p->machine);
 	p->machine = NULL;
 	return machine_create(&p->machine, core, err);
@@ -259,6 +334,9 @@ static void process_free(struct process *p)
 		free(s->words);
 		free(s);
 	}
+	order_release(&p->order);
+	free(p->depend);
+	walk_space_destroy(p->space);
 	machine_destroy(p->machine);
 	free(p->thread);
 	free(p->block);
@@ -316,8 +394,8 @@ bool process_wait_for(struct process_table *t, struct process *parent, uint32_t 
 	struct process *child = newest_with_pid(t, child_pid);
 	if (!(child && !child->ended) && !fork_open(t, child_pid, &at)) {
 		runner_drain(parent->runner);
-		if (child && child->ended && parent->current && parent->current->core)
-			core_halt_until(parent->current->core, child->end_cycle);
+		if (child && child->ended && parent->current)
+			halt_until(parent->current, child->end_cycle);
 		return false;
 	}
 	parent->wait_pid = child_pid;
@@ -339,8 +417,8 @@ bool process_waits(struct process_table *t, struct process *p)
 		if (fork_open(t, p->wait_pid, &at) || (child && !child->ended))
 			return true;
 		runner_drain(p->runner);
-		if (child && p->current && p->current->core)
-			core_halt_until(p->current->core, child->end_cycle);
+		if (child && p->current)
+			halt_until(p->current, child->end_cycle);
 		p->wait_pid = 0;
 	}
 	return false;

@@ -5,6 +5,8 @@
 #define RUN_PROCESS_H
 #include "core/core.h"
 #include "isa/isa.h"
+#include "run/depend.h"
+#include "run/order.h"
 #include "run/run.h"
 
 struct runner;
@@ -21,10 +23,19 @@ struct pending {		/* a block whose successor is not known yet */
 	uint8_t  block_flags;
 };
 
+struct walk_space;
+struct walker;
+
 struct rthread {
 	struct run_thread pub;
 	struct process *process;
-	struct core *core;
+	struct core *core;	/* its own: predicts and makes its scripts */
+	struct walker *walker;	/* NULL: no wrong path */
+	struct core *on;	/* which runs them: the same, or the processor of --cpus that it is on now; NULL: on none */
+	uint32_t index;		/* in process.thread */
+	struct order_queue queue;	/* the cores' thread's */
+	struct depend_thread depend;	/* the front's */
+	uint64_t instructions;	/* on processors that it was on before */
 	struct pending pending;
 	uint64_t *kept;		/* slots of a pending block whose span is gone */
 	size_t kept_size;
@@ -41,6 +52,7 @@ struct process {
 	bool has_regs;			/* its stream holds registers */
 	char comm[16];
 	struct machine *machine;
+	struct walk_space *space;	/* what the wrong path knows of it; NULL: there is none */
 	struct iblock **block;		/* by id; NULL: not defined or gone */
 	uint8_t *block_flags;
 	uint32_t *page_next;		/* next block whose first instruction lies on the same page; chains below */
@@ -52,7 +64,12 @@ struct process {
 	struct rthread **thread;
 	size_t threads;
 	struct rthread *current;
-	uint64_t clock;			/* of the thread that ran last before a switch */
+	struct rthread *ran_before;	/* ran in the stream before the current one */
+	struct order order;
+	struct depend *depend;		/* NULL: no memory for it, or one thread */
+	bool ordered;			/* several threads, by modelled time */
+	struct process *ordered_next;	/* engine.c's */
+	uint32_t first_cpu;		/* --cpus: number of the first of its processors */
 	uint64_t start_cycle, end_cycle;
 	bool started;			/* its start cycle is known */
 	bool ended;
@@ -83,6 +100,16 @@ int  process_add_block(struct process *p, struct iblock *b, unsigned flags, stru
 void process_discard(struct process *p, uint64_t addr, uint64_t bytes);
 int  process_thread_start(struct rthread **out, struct process_table *table, struct process *p, uint32_t guest_tid, uint32_t os_tid,
                           uint64_t cycle, core_emit *emit, struct err *err);
+/* A thread's clock, and the instructions it retired. */
+uint64_t rthread_now(const struct rthread *t);
+uint64_t rthread_instructions(const struct rthread *t);
+/* core_want wherever it may run. */
+void rthread_want(struct rthread *t, const struct core_wanted *w);
+/* At most one thread is alive. */
+bool process_alone(const struct process *p);
+/* Its threads go by modelled time from now on, until the second. */
+int  process_order(struct process *p, struct err *err);
+void process_disorder(struct process *p);
 /* Frees its core; the rthread stays until the table is released. */
 void process_thread_end(struct rthread *t);
 struct rthread *process_find_thread(const struct process *p, uint32_t guest_tid);	/* alive ones only */

@@ -16,6 +16,7 @@
 #include "run/process.h"
 #include "run/window.h"
 #include "core/core.h"
+#include "core/walk.h"
 #include "softpmu/client.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ void runner_drain(struct runner *r)
 
 static void thread_account(struct runner *r, struct rthread *t)
 {
-	uint64_t now = core_now(t->core);
+	uint64_t now = rthread_now(t);
 	if (now > r->max_cycle)
 		r->max_cycle = now;
 }
@@ -153,14 +154,21 @@ static void end_thread(struct runner *r, struct rthread *t)
 		return;
 	run_pending(r, t, 0);
 	runner_drain(r);
-	core_flush(t->core, true);
+	if (!t->on)
+		order_seat(&t->process->order, t);
+	core_flush(t->on, true);
 	thread_account(r, t);
-	if (core_now(t->core) > t->process->end_cycle)
-		t->process->end_cycle = core_now(t->core);
-	r->instructions_done += core_instructions(t->core);
+	if (rthread_now(t) > t->process->end_cycle)
+		t->process->end_cycle = rthread_now(t);
+	r->instructions_done += rthread_instructions(t);
 	if (r->sink->thread_end)
 		r->sink->thread_end(r->sink->context, &t->pub);
+	t->process->ran_before = t;
 	process_thread_end(t);
+	if (t->process->ordered && process_alone(t->process)) {
+		engine_disorder(&r->engine, t->process);
+		process_disorder(t->process);
+	}
 }
 
 static void end_threads(struct runner *r, struct process *p)
@@ -178,12 +186,24 @@ static int start_thread(struct runner *r, struct process *p, const struct st_thr
 {
 	struct rthread *parent = process_find_thread(p, s->parent_tid), *t = NULL;
 	runner_drain(r);
-	uint64_t cycle = parent ? core_now(parent->core) : p->start_cycle;
+	uint64_t cycle = parent ? rthread_now(parent) : p->start_cycle;
 	int rc = process_thread_start(&t, &r->procs, p, s->tid, s->os_tid, cycle, on_batch, err);
 	if (rc < 0)
 		return rc;
+	if (!p->ordered && !process_alone(p)) {
+		rc = process_order(p, err);
+		if (rc < 0)
+			return rc;
+		engine_order(&r->engine, p);
+	}
 	if (r->o->wanted)
-		core_want(t->core, r->o->wanted);
+		rthread_want(t, r->o->wanted);
+	if (p->space) {
+		rc = walker_create(&t->walker, p->space, r->o->core, err);
+		if (rc < 0)
+			return rc;
+		core_set_walker(t->core, t->walker);
+	}
 	if (r->o->history && p->has_regs) {
 		rc = history_create(&t->pub.registers, p->word_bytes, err);
 		if (rc < 0)
@@ -200,12 +220,19 @@ static int start_thread(struct runner *r, struct process *p, const struct st_thr
 
 static int image_start(struct runner *r, struct process *p, const struct st_process *s, struct err *err)
 {
-	if (s->magic != ST_MAGIC || s->version != ST_VERSION)
+	if (s->magic != ST_MAGIC || s->version < ST_VERSION_OLDEST || s->version > ST_VERSION)
 		return err_set(err, ERR_INPUT, "the stream has version %u, this softpmu reads %u", s->version, ST_VERSION);
 	if (s->word_bytes != 8 && s->word_bytes != 4)
 		return err_set(err, ERR_INPUT, "the stream's process %u has an impossible word size of %u bytes", s->pid, s->word_bytes);
 	end_threads(r, p);	/* exec: the new image starts when the old one ended */
-	return process_image(p, s, r->o->core, err);
+	int rc = process_image(p, s, r->o->core, err);
+	if (rc < 0 || !r->o->core->wrong_path)
+		return rc;
+	if (s->has_regs)
+		return walk_space_create(&p->space, r->isa, s->word_bytes, err);
+	if (!r->result->note[0])
+		snprintf(r->result->note, sizeof r->result->note, "the stream holds no registers: it runs without the wrong path");
+	return 0;
 }
 
 static bool fits(const uint64_t *words, size_t left, size_t *length)
@@ -228,6 +255,8 @@ static int define_block(struct runner *r, struct process *p, const uint64_t *wor
 	rc = process_add_block(p, b, flags, err);
 	if (rc < 0)
 		isa_block_free(b);
+	else if (p->space)
+		rc = walk_space_block(p->space, b, err);
 	return rc;
 }
 
@@ -251,7 +280,7 @@ static int on_fork(struct runner *r, struct process *p, struct rthread *t, const
 {
 	if (f->followed) {
 		runner_drain(r);
-		process_forked(&r->procs, p, f->child_pid, t ? core_now(t->core) : p->start_cycle);
+		process_forked(&r->procs, p, f->child_pid, t ? rthread_now(t) : p->start_cycle);
 	}
 	return 0;
 }
@@ -280,14 +309,24 @@ static int on_client(struct runner *r, struct process *p, struct rthread *t, con
 		run_pending(r, t, 0);
 	if (t && r->sink->client && !r->stopped) {
 		runner_drain(r);
-		if (r->window.open && c->code != ST_CLIENT_MORE)	/* else no time passes */
-			core_serialize(t->core);
+		if (r->window.open && c->code != ST_CLIENT_MORE && t->on)	/* else no time passes */
+			core_serialize(t->on);
 		if (r->sink->client(r->sink->context, &t->pub, c, name, &answer))
-			core_want(t->core, &all);
+			rthread_want(t, &all);
 	}
 	if (c->number)
 		stream_answer(r->stream, p->index, &answer);
 	return 0;
+}
+
+/* A system call has come back in which the thread was blocked: by whom it was woken, or else who ran last. */
+static void wait_for_waker(struct runner *r, struct process *p, struct rthread *t, const struct st_syscall *s)
+{
+	struct depend_need by;
+	if (p->depend && depend_woken(p->depend, t->index, p->word_bytes == 8, s, &by))
+		engine_wait(&r->engine, t, p->thread[by.thread], by.number);
+	else if (p->ran_before && p->ran_before != t)
+		engine_wait(&r->engine, t, p->ran_before, p->ran_before->depend.issued);
 }
 
 /* Records other than blocks. Sets *stop when the process must wait for another's stream. */
@@ -301,6 +340,7 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 		[ST_SYSCALL] = sizeof(struct st_syscall), [ST_SYSCALL_RET] = sizeof(struct st_syscall),
 		[ST_COMM] = sizeof(struct st_name), [ST_REGS] = sizeof(struct st_regs), [ST_FORK] = sizeof(struct st_fork),
 		[ST_EXIT] = sizeof(struct st_exit), [ST_NOTE] = sizeof(struct st_note), [ST_CLIENT] = sizeof(struct st_client),
+		[ST_CODE] = sizeof(struct st_code),
 	};
 	unsigned kind = ST_HEADER_KIND(w[0]);
 	if (kind >= ST_KINDS || least[kind] == 0 || length * 8 < least[kind])
@@ -329,7 +369,7 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 			return err_set(err, ERR_INPUT, "the stream of process %u switches to unknown thread %u", p->pid, ((const struct st_thread *)w)->tid);
 		if (t && t != next) {
 			rc = keep_pending(t, err);
-			engine_switch(&r->engine, t);
+			p->ran_before = t;
 		}
 		p->current = next;
 		return rc;
@@ -349,15 +389,29 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 	case ST_SYSCALL:
 		if (t)
 			run_pending(r, t, 0);
+		if (t && p->depend)
+			depend_syscall(p->depend, &t->depend, t->index, p->word_bytes == 8, (const struct st_syscall *)w);
 		break;
 	case ST_REGS:
 		if (t)
 			run_pending(r, t, ((const struct st_regs *)w)->ip);
+		if (t && t->walker)
+			walker_regs(t->walker, (const struct st_regs *)w);
+		break;
+	case ST_CODE: {
+		const struct st_code *c = (const struct st_code *)w;
+		if (c->bytes > length * 8 - sizeof *c)
+			return err_set(err, ERR_INPUT, "the stream of process %u holds code beyond its record", p->pid);
+		return p->space ? walk_space_code(p->space, c->addr, c + 1, c->bytes, err) : 0;
+	}
+	case ST_UNMAP:
+		if (p->space)
+			walk_space_cut(p->space, ((const struct st_range *)w)->addr, ((const struct st_range *)w)->bytes);
 		break;
 	case ST_SYSCALL_RET: {
 		const struct st_syscall *s = (const struct st_syscall *)w;
 		if (t && s->blocked)
-			engine_resume(&r->engine, t);
+			wait_for_waker(r, p, t, s);
 		*stop = reaps_child(r, p, s);
 		break;
 	}
@@ -369,6 +423,8 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 		const struct st_map *m = (const struct st_map *)w;
 		if (sizeof *m + (size_t)m->path_bytes > length * 8 || (m->path_bytes && ((const char *)(m + 1))[m->path_bytes - 1]))
 			return err_set(err, ERR_INPUT, "the stream of process %u holds a mapping without a proper path", p->pid);
+		if (p->space)
+			walk_space_cut(p->space, m->addr, m->bytes);
 		if (r->window.active)
 			window_map(&r->window, p->index, m, m->path_bytes ? (const char *)(m + 1) : "");
 		break;
@@ -593,7 +649,7 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 			rc = stream_open(&r.stream, o->replay, err);
 		else
 			rc = stream_launch(&r.stream, &(struct stream_launch){ .argv = o->argv, .tracer_dir = o->tracer_dir,
-				.follow = o->follow, .regs = o->regs, .save = o->save }, err);
+				.follow = o->follow, .regs = o->regs || o->core->wrong_path, .save = o->save }, err);
 	}
 	if (rc == 0) {
 		rc = loop(&r, r.stream, err);

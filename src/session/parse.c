@@ -6,7 +6,7 @@
  *          | PMU '::' EVENT (':' UMASK | ':' attribute)*                                (libpfm4's)
  *
  * Left out, each refused by name: ring 0 (:k, :h), guests (:G), precise counting (:p), leader sampling (:S), metrics,
- * tracepoints, breakpoints, PMUs other than the core's.
+ * tracepoints, breakpoints, PMUs other than the core's and the uncore's (uncore_parse.c).
  */
 #include "session/names.h"
 #include "session/session.h"
@@ -20,6 +20,8 @@
 struct parser {
 	const struct spmu_model *model;
 	const struct core_config *core;	/* NULL: no libpfm4 spelling */
+	const struct spmu_uncore_model *uncore;	/* NULL: none, or none is wanted */
+	bool counts_uncore;
 	struct session_events *out;
 	struct err *err;
 	int group, groups;
@@ -515,6 +517,30 @@ static const char *event_end(const char *s)
 	return s;
 }
 
+/* The machine's, not the core's. */
+static int add_uncore(struct parser *p, const char *s, size_t n, const struct wish *w)
+{
+	struct session_event e = { .fixed = -1, .group = p->group, .source = SESSION_UNCORE, .exclude_kernel = true };
+	const char *name;
+	size_t bytes = 0;
+	if (!p->counts_uncore)
+		return bad(p, ERR_UNSUPPORTED, "'%.*s': uncore counters can be counted for the machine (stat), not sampled or programmed by a core",
+			(int)(n > 100 ? 100 : n), s);
+	if (w->user || w->kernel || w->precise)
+		return bad(p, ERR_UNSUPPORTED, "'%.*s': uncore counters belong to the whole machine: they take no modifier", (int)(n > 100 ? 100 : n), s);
+	int rc = uncore_parse(&e.uncore, p->uncore, p->core, s, n, &name, &bytes, p->err);
+	if (rc)
+		return rc;
+	e.spelled = copy(s, n);
+	e.name = name ? copy(name, bytes) : copy(s, n);
+	rc = e.spelled && e.name ? push(p, &e) : bad(p, ERR_NOMEM, "out of memory");
+	if (rc) {
+		free(e.spelled);
+		free(e.name);
+	}
+	return rc;
+}
+
 static int one(struct parser *p, const char *s, size_t n, const struct wish *w)
 {
 	while (n && isspace((unsigned char)*s))
@@ -523,6 +549,8 @@ static int one(struct parser *p, const char *s, size_t n, const struct wish *w)
 		n--;
 	if (!n)
 		return bad(p, ERR_INPUT, "empty event name in the list");
+	if (uncore_meant(p->uncore, s, n))
+		return add_uncore(p, s, n, w);
 	if (memchr(s, '/', n)) {
 		char *text = copy(s, n);
 		int rc = text ? braced(p, text, n, *w) : bad(p, ERR_NOMEM, "out of memory");
@@ -568,11 +596,14 @@ static int group(struct parser *p, const char **at)
 	return p->out->count == before ? bad(p, ERR_INPUT, "an empty group") : 0;
 }
 
-static int parse(struct session_events *out, const struct spmu_model *m, const struct core_config *core, bool sampling, bool registers, const char *list,
-	struct err *err)
+enum parse_for { FOR_COUNTING, FOR_UNCORE, FOR_SAMPLING, FOR_REGISTERS };
+
+static int parse(struct session_events *out, const struct spmu_model *m, const struct spmu_uncore_model *uncore, const struct core_config *core,
+	enum parse_for what, const char *list, struct err *err)
 {
 	struct err own = { 0 };
-	struct parser p = { .model = m, .core = core, .out = out, .err = err ? err : &own, .group = -1, .sampling = sampling, .registers = registers };
+	struct parser p = { .model = m, .core = core, .out = out, .err = err ? err : &own, .group = -1, .uncore = uncore, .counts_uncore = what == FOR_UNCORE,
+		.sampling = what == FOR_SAMPLING, .registers = what == FOR_REGISTERS };
 	size_t before = out->count;
 	for (size_t i = 0; i < before; i++)
 		if (out->event[i].group >= p.groups)
@@ -617,19 +648,25 @@ static int parse(struct session_events *out, const struct spmu_model *m, const s
 int session_parse_core(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
 	const char *list, struct err *err)
 {
-	return parse(out, m, core, false, false, list, err);
+	return parse(out, m, NULL, core, FOR_COUNTING, list, err);
+}
+
+int session_parse_uncore(struct session_events *out, const struct spmu_model *m, const struct spmu_uncore_model *uncore,
+	const struct core_config *core, const char *list, struct err *err)
+{
+	return parse(out, m, uncore, core, FOR_UNCORE, list, err);
 }
 
 int session_parse_sampling(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
 	const char *list, struct err *err)
 {
-	return parse(out, m, core, true, false, list, err);
+	return parse(out, m, NULL, core, FOR_SAMPLING, list, err);
 }
 
 int session_parse_registers(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
 	const char *list, struct err *err)
 {
-	return parse(out, m, core, false, true, list, err);
+	return parse(out, m, NULL, core, FOR_REGISTERS, list, err);
 }
 
 int session_parse(struct session_events *out, const struct spmu_model *m, const char *list, struct err *err)

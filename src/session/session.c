@@ -91,6 +91,7 @@ struct session {
 	size_t threads, thread_room;
 	uint64_t *adapted;	/* by item: the last period found in frequency mode, with which a new thread starts */
 	uint64_t now, next_interval;
+	struct uncore_session *uncore;	/* NULL: no event is the uncore's */
 	struct regions regions;
 	uint64_t *mark;		/* scratch: a thread's counts at a marker */
 };
@@ -193,6 +194,8 @@ void session_wanted(const struct session *s, struct core_wanted *w)
 	const uint64_t shaped = SPMU_EVTSEL_CMASK(255) | SPMU_EVTSEL_INV | SPMU_EVTSEL_EDGE;
 	*w = (struct core_wanted){ .signal = { UINT64_C(1) << SPMU_SIG_CYCLES } };	/* the clock */
 	_Static_assert(SPMU_SIG_CYCLES < 64, "first word");
+	if (s->uncore)
+		uncore_session_wanted(s->uncore, w->signal);
 	for (size_t i = 0; i < s->o.events->count; i++)
 		if (s->o.events->event[i].event) {
 			uint64_t one[2] = { 0, 0 };
@@ -584,6 +587,10 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 	int rc = thread_new(&t, s, run->word_bytes, err);
 	if (rc)
 		return rc;
+	if (s->uncore && (rc = uncore_session_start(s->uncore, run, err))) {
+		thread_free(s, t);
+		return rc;
+	}
 	t->run = run;
 	t->outside = s->o.region;
 	t->pid = run->pid;
@@ -639,6 +646,8 @@ void session_thread_end(struct session *s, struct run_thread *run)
 	region_thread_end(&s->regions, &t->regions, mark(s, t));
 	memcpy(t->comm, run->comm, sizeof t->comm);
 	t->comm[sizeof t->comm - 1] = 0;
+	if (s->uncore)
+		uncore_session_end(s->uncore, run);
 	t->run = NULL;
 	run->sink_private = NULL;
 	thread_detach(s, t);
@@ -649,6 +658,8 @@ void session_batch(struct session *s, struct run_thread *run, const struct spmu_
 	struct thread *t = run->sink_private;
 	if (!t || !t->run)
 		return;
+	if (s->uncore)
+		uncore_session_batch(s->uncore, run, b);
 	if (t->client.pmu)
 		spmu_consume(t->client.pmu, b);
 	for (unsigned k = 0; k < s->pmus && !t->outside; k++)
@@ -678,6 +689,7 @@ uint64_t session_thread_count(const struct session *s, size_t thread, size_t eve
 	switch (s->o.events->event[event].source) {
 	case SESSION_TASK_CLOCK: return session_ns(s, item_count(s, t, s->clock));
 	case SESSION_DURATION: return session_ns(s, s->now);
+	case SESSION_UNCORE: return 0;	/* no thread's */
 	default: return item_count(s, t, (size_t)i);
 	}
 }
@@ -696,13 +708,14 @@ uint64_t session_count(const struct session *s, size_t event)
 	switch (s->o.events->event[event].source) {
 	case SESSION_TASK_CLOCK: return session_ns(s, sum(s, s->clock));
 	case SESSION_DURATION: return session_ns(s, s->now);
+	case SESSION_UNCORE: return uncore_session_count(s->uncore, event);
 	default: return sum(s, (size_t)s->item_of_event[event]);
 	}
 }
 
 uint64_t session_running_ns(const struct session *s, size_t event)
 {
-	if (s->o.events->event[event].source == SESSION_DURATION)
+	if (s->o.events->event[event].source == SESSION_DURATION || s->o.events->event[event].source == SESSION_UNCORE)
 		return session_ns(s, s->now);
 	return session_ns(s, sum(s, s->clock));
 }
@@ -749,6 +762,7 @@ uint64_t session_region_count(const struct session *s, size_t region, size_t eve
 	switch (s->o.events->event[event].source) {
 	case SESSION_TASK_CLOCK:
 	case SESSION_DURATION: return session_ns(s, r->count[s->clock]);
+	case SESSION_UNCORE: return 0;
 	default: return r->count[s->item_of_event[event]];
 	}
 }
@@ -819,6 +833,8 @@ static int make_items(struct session *s, struct err *err)
 			p.event = cycles;
 			p.evtsel = names_evtsel(cycles);
 			p.fixed = cycles->fixed;
+		} else if (sampled && ev->source == SESSION_UNCORE) {
+			return err_set(err, ERR_UNSUPPORTED, "'%s': uncore counters cannot be sampled", ev->spelled);
 		} else if (sampled) {
 			return err_set(err, ERR_UNSUPPORTED, "'%s' cannot be sampled; task-clock can", ev->spelled);
 		} else {
@@ -849,6 +865,26 @@ static int make_items(struct session *s, struct err *err)
 		s->item[s->items++] = (struct item){ .event = NO_EVENT };
 	}
 	return 0;
+}
+
+static int make_uncore(struct session *s, struct err *err)
+{
+	const struct uncore_event **e = calloc(s->o.events->count + 1, sizeof *e);
+	bool any = false;
+	if (!e)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	for (size_t i = 0; i < s->o.events->count; i++)
+		if (s->o.events->event[i].source == SESSION_UNCORE) {
+			e[i] = &s->o.events->event[i].uncore;
+			any = true;
+		}
+	int rc = 0;
+	if (any && s->o.region)
+		rc = err_set(err, ERR_UNSUPPORTED, "uncore counters belong to the whole machine, a region to a thread: --region cannot keep them to it");
+	else if (any)
+		rc = uncore_session_create(&s->uncore, s->o.core, e, s->o.events->count, err);
+	free(e);
+	return rc;
 }
 
 int session_create(struct session **out, const struct session_options *o, struct err *err)
@@ -885,6 +921,8 @@ int session_create(struct session **out, const struct session_options *o, struct
 			rc = err_set(err, rc, "event '%s': %s", spelled(s, which), why);
 		}
 	}
+	if (!rc)
+		rc = make_uncore(s, err);
 	s->regions.items = s->items;
 	if (!rc) {	/* a thread that is never run: what the registers refuse is refused before the program starts */
 		struct thread *trial = NULL;
@@ -912,6 +950,7 @@ void session_destroy(struct session *s)
 	free(s->adapted);
 	free(s->item_of_event);
 	free(s->mark);
+	uncore_session_destroy(s->uncore);
 	regions_release(&s->regions);
 	free(s);
 }

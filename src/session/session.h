@@ -8,6 +8,7 @@
 #define SESSION_SESSION_H
 #include "core/config.h"
 #include "run/run.h"
+#include "session/uncore.h"
 #include "softpmu/pmu.h"
 #include "util/err.h"
 #include <stdbool.h>
@@ -23,7 +24,8 @@ struct session_event {
 	uint8_t precise;	/* number of p modifiers */
 	uint32_t latency;	/* of ldlat=: loads above this many cycles; 0: not given */
 	bool exclude_user, exclude_kernel;
-	enum { SESSION_HARDWARE, SESSION_TASK_CLOCK, SESSION_DURATION } source;
+	enum { SESSION_HARDWARE, SESSION_TASK_CLOCK, SESSION_DURATION, SESSION_UNCORE } source;
+	struct uncore_event uncore;	/* of SESSION_UNCORE: counted for the machine, not for a thread */
 	/* sampling: 0 = counting only */
 	uint64_t period;	/* events a sample */
 	uint64_t frequency;	/* samples a modelled second (adapts the period); 0 = fixed period */
@@ -40,6 +42,9 @@ struct session_events { struct session_event *event; size_t count; };
 int session_parse(struct session_events *out, const struct spmu_model *m, const char *list, struct err *err);
 int session_parse_core(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
 	const char *list, struct err *err);
+/* As session_parse_core, and takes uncore events of this model (NULL: refuses them because the core has none), which must live as long. */
+int session_parse_uncore(struct session_events *out, const struct spmu_model *m, const struct spmu_uncore_model *uncore,
+	const struct core_config *core, const char *list, struct err *err);
 /* As session_parse_core, for events to sample: takes :p and ldlat=, too. */
 int session_parse_sampling(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
 	const char *list, struct err *err);

@@ -27,7 +27,8 @@
 #endif
 
 #define ST_MAGIC        0x554d5053u	/* "SPMU" */
-#define ST_VERSION      1u
+#define ST_VERSION      2u
+#define ST_VERSION_OLDEST 1u		/* that can be read: without ST_CODE */
 #define ST_CHUNK_BYTES  (128u * 1024)
 #define ST_CHUNKS       16u
 #define ST_CONTROL_BYTES 4096u
@@ -51,6 +52,7 @@ enum st_kind {
 	ST_EXIT,		/* struct st_exit: the process ends */
 	ST_NOTE,		/* struct st_note: something the tracer has to tell the user */
 	ST_CLIENT,		/* struct st_client: a request of the program (softpmu/client.h), behind the block that ends with it */
+	ST_CODE,		/* struct st_code: bytes of an executable mapping, behind its ST_MAP, if registers are in the blocks */
 	ST_KINDS
 };
 
@@ -132,6 +134,7 @@ struct st_map {
 	uint8_t  build_id[24];
 	uint32_t path_bytes, pad2;		/* path follows, NUL-terminated, padded to 8; "" for anonymous */
 };
+struct st_code    { uint64_t header, addr, bytes; /* which follow, padded to 8 */ };
 struct st_signal  { uint64_t header, ip, handler; int32_t signo, si_code; uint64_t si_addr; uint8_t code[16]; /* bytes at ip, zero if unreadable */ };
 struct st_syscall { uint64_t header; uint64_t number; uint64_t arg[6]; uint64_t result; uint32_t is_error, blocked /* other threads may have run meanwhile */; };
 struct st_name    { uint64_t header; char name[16]; };

@@ -4,7 +4,8 @@
  * Taken from the core's own list of segments after each change (mmap, mprotect, mremap, brk, shmat, munmap), so that file,
  * offset and protection are what is really mapped; Valgrind's own segments are never shown.  A build-id is read from
  * the file itself, once a file, and put on every mapping of it.  Huge pages: only those the program asked for
- * (MAP_HUGETLB, MADV_HUGEPAGE).  Left out: shared-memory file names, growth of other stacks than the first thread's
+ * (MAP_HUGETLB, MADV_HUGEPAGE).  With registers, the bytes of executable file mappings follow (ST_CODE), read from the file, up to
+ * CODE_BYTES a program.  Left out: shared-memory file names, growth of other stacks than the first thread's
  * (those are ordinary mappings).
  */
 #include "tracer.h"
@@ -100,6 +101,45 @@ static const struct build_id *build_id_of(const NSegment *seg, const HChar *name
 	return b;
 }
 
+#define CODE_BYTES (64u << 20)	/* of all mappings; after that a note says that there is more */
+#define CODE_PIECE 65536u
+static UInt code_sent;
+
+/* The file's bytes of [start, last], as far as it has them. */
+static void code_part(const NSegment *seg, const HChar *name, Addr start, Addr last)
+{
+	static UChar piece[CODE_PIECE];
+	ULong offset = (ULong)seg->offset + (start - seg->start), left = (ULong)(last - start) + 1;
+	struct vg_stat st;
+
+	if (name[0] != '/' || code_sent >= CODE_BYTES || sr_isError(VG_(stat)(name, &st)) || !VKI_S_ISREG(st.mode))
+		return;
+	SysRes res = VG_(open)(name, VKI_O_RDONLY | O_CLOEXEC_, 0);
+	if (sr_isError(res))
+		return;
+	Int fd = (Int)sr_Res(res);
+	if (VG_(fstat)(fd, &st) == 0 && st.dev == seg->dev && st.ino == seg->ino &&
+	    VG_(lseek)(fd, (Off64T)offset, VKI_SEEK_SET) == (Off64T)offset)
+		while (left) {
+			UInt n = left < CODE_PIECE ? (UInt)left : CODE_PIECE;
+			Int got = VG_(read)(fd, piece, (Int)n);
+			if (got <= 0)
+				break;
+			struct st_code *c = ring_record(ST_CODE, sizeof *c + (UInt)got);
+			c->addr = start;
+			c->bytes = (UInt)got;
+			VG_(memcpy)(c + 1, piece, (UInt)got);
+			start += (UInt)got;
+			left -= (UInt)got;
+			code_sent += (UInt)got;
+			if (code_sent >= CODE_BYTES) {
+				events_note(0, "the program maps more than 64 MB of code: of the rest, wrong paths know what is executed");
+				break;
+			}
+		}
+	VG_(close)(fd);
+}
+
 static void map_part(const NSegment *seg, Addr start, Addr last, Bool huge)
 {
 	const HChar *name = seg->kind == SkFileC ? VG_(am_get_filename)(seg) : NULL;
@@ -130,6 +170,8 @@ static void map_part(const NSegment *seg, Addr start, Addr last, Bool huge)
 	VG_(memcpy)(m + 1, name, path_bytes);
 	if (m->is_stack)
 		stack_low = seg->start;
+	if (settings.regs && seg->kind == SkFileC && m->prot & ST_PROT_X)
+		code_part(seg, name, start, last);
 }
 
 static void map_range(Addr a, SizeT len, Bool huge)
@@ -165,6 +207,7 @@ void maps_all(void)
 	Addr *starts = NULL;
 
 	begun = True;
+	code_sent = 0;		/* a forked child's stream is its own */
 	if (!stack_at)
 		stack_at = VG_(get_SP)(1);
 	if (!heap_end)

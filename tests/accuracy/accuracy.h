@@ -5,6 +5,7 @@
  * templates.c   skylake-throughput: templates to assembly
  * instlat.c     instruction latencies and throughputs: the files' lines to assembly
  * mca.c         the same blocks through llvm-mca, for comparison
+ * memlat.c      memory latency by size and stride
  * main.c        runs it all and writes the report
  */
 #ifndef TESTS_ACCURACY_H
@@ -69,6 +70,9 @@ void instlat_free(struct instlat *i);
 
 /* Cycles of each row's template by llvm-mca, four copies a block, into row.other.  ERR_UNSUPPORTED: not installed. */
 int  mca_run(struct rows *r, const char *cpu, struct err *err);
+
+/* `accuracy memlat ...`: argv[0] is "memlat". */
+int  memlat_main(int argc, char **argv);
 
 /* Runs every row's text on the preset: as a loop, or unrolled to `insns` instructions and `bytes` bytes at most (0: as softpmu block). */
 int  rows_run(struct rows *r, struct block_engine *engine, int word_bytes, bool loop, unsigned insns, unsigned bytes, struct err *err);

@@ -344,6 +344,9 @@ static void complete(struct form *f)
 	};
 	if (!strcmp(f->mnemonic, "AESKEYGEN") || !strcmp(f->mnemonic, "VAESKEYGEN"))
 		strcat(f->mnemonic, "ASSIST");
+	size_t n = strlen(f->mnemonic);
+	if (!f->operands && (!strncmp(f->mnemonic, "PUSH", 4) || !strncmp(f->mnemonic, "POP", 3)) && strchr("AF", f->mnemonic[n - 1]))
+		strcat(f->mnemonic, "W");	/* PUSHA is of 16 bits in the files, PUSHAD of 32; the assembler's is of the code's width */
 	if (!strncmp(f->mnemonic, "VPTESTP", 7))
 		memmove(f->mnemonic + 1, f->mnemonic + 2, strlen(f->mnemonic + 1));
 	for (size_t i = 0; i < sizeof change / sizeof *change; i++) {

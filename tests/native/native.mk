@@ -4,3 +4,8 @@ programs: build/native/micro
 build/native/micro: tests/native/micro.c tests/native/kernels.S
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -g -O2 $(WARN) -D_GNU_SOURCE -static -o $@ $^
+# build/native/timed: user-level cycles of a program on the host, for tests/accuracy/real.sh.
+programs: build/native/timed
+build/native/timed: tests/native/timed.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -g -O2 $(WARN) -D_GNU_SOURCE -static -o $@ $^

@@ -16,6 +16,7 @@
 static struct {
 	uint32_t load_latency, miss_latency, store_latency, store_miss_latency, fetch_miss;
 	uint64_t miss_from, miss_to;	/* loads and stores of [miss_from, miss_to) miss */
+	uint64_t code_line;		/* the next store to this line finds it in L1I */
 	uint64_t fetch_miss_line;	/* this line's first fetch takes fetch_miss cycles */
 	uint64_t bad_branch;		/* address of the branch that is mispredicted, */
 	unsigned bad_times;		/* so often */
@@ -31,7 +32,7 @@ static void mock_reset(void)
 	mock.load_latency = 4;
 	mock.miss_latency = 200;
 	mock.store_miss_latency = 200;
-	mock.fetch_miss_line = mock.bad_branch = mock.resteer_branch = ~UINT64_C(0);
+	mock.code_line = mock.fetch_miss_line = mock.bad_branch = mock.resteer_branch = ~UINT64_C(0);
 }
 
 struct memsys_shared { int unused; };
@@ -69,10 +70,14 @@ void memsys_load(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, ui
 }
 void memsys_store_translate(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, struct mem_result *r)
 {
-	(void)m, (void)addr, (void)size;
 	mock.translations++;
 	r->ready = cycle;
 	r->did = 0;
+	if (addr >> 6 == mock.code_line) {
+		mock.code_line = ~UINT64_C(0);
+		r->did = SPMU_DID(CLEAR_SMC);
+		m->e->code_written(m->e->owner, addr, size);
+	}
 }
 void memsys_store_commit(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool nt, struct mem_result *r)
 {

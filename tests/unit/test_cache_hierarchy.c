@@ -222,7 +222,7 @@ static void a_software_prefetch_brings_the_line(void **state)
 	mf_map(f);
 	memsys_prefetch(f->m, LINE_AT(0, 0), 1000);
 	assert_int_equal(mf_count(f, SPMU_SIG_SW_PREFETCH), 1);
-	assert_load(f, LINE_AT(0, 0), 1100, MEMORY - 100, BITS_LFB);
+	assert_load(f, LINE_AT(0, 0), 1100, MEMORY - 100, BITS_LFB | DID(LFB_SW_PF));
 	assert_load(f, LINE_AT(0, 0), 2000, L1, BITS_L1);
 }
 
@@ -239,7 +239,7 @@ static void a_store_takes_the_line_from_the_other_core(void **state)
 	mf_store(f, LINE_AT(0, 0), 1000);
 	memsys_load(second, 1, LINE_AT(0, 0), 8, 2000, false, &r);	/* modified in the first */
 	assert_int_equal(r.ready, 2000 + L3 + 30);
-	assert_int_equal(r.did, BITS_L3);
+	assert_int_equal(r.did, BITS_L3 | DID(SNOOP_HITM));
 	assert_load(f, LINE_AT(0, 0), 3000, L1, BITS_L1);		/* shared now */
 	r = mf_store(f, LINE_AT(0, 0), 4000);				/* must ask, the second gives it up */
 	assert_int_equal(r.ready, 4000 + L3 + 30);

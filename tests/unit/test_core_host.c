@@ -81,7 +81,10 @@ static void test_signature_of_each_preset_is_among_its_models(void **state)
 		struct core_config c;
 		assert_int_equal(core_config_load(&c, data(), names[i], &err), 0);
 		unsigned long s = strtoul(c.cpuid_signature, NULL, 16);
-		assert_int_equal(preset(host("GenuineIntel", s >> 8 & 15, (s >> 4 & 15) | (s >> 16 & 15) << 4, 6, 0x5e)), 0);
+		unsigned family = s >> 8 & 15;
+		if (family == 15)
+			family += s >> 20 & 255;
+		assert_int_equal(preset(host(c.cpuid_vendor, family, (s >> 4 & 15) | (s >> 16 & 15) << 4, 6, 0x5e)), 0);
 		assert_string_equal(name, names[i]);
 		free(names[i]);
 	}
@@ -99,11 +102,21 @@ static void test_unknown_intel_processor_names_itself_and_the_nearest(void **sta
 	assert_non_null(strstr(err.text, "nearest presets: skylake"));
 }
 
+static void test_another_makers_preset_is_found_by_its_own_numbers(void **state)
+{
+	(void)state;
+	assert_int_equal(preset(host("AuthenticAMD", 0x19, 0x11, 6, 0x8f)), 0);
+	assert_string_equal(name, "zen4");
+	assert_int_equal(preset(host("GenuineIntel", 0x19, 0x11, 6, 0x8f)), ERR_UNSUPPORTED);
+	assert_int_equal(preset(host("AuthenticAMD", 0x19, 0x10, 6, 0x5e)), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "nearest presets: skylake, zen4"));
+}
+
 static void test_other_maker_is_refused_whatever_its_numbers(void **state)
 {
 	(void)state;
-	assert_int_equal(preset(host("AuthenticAMD", 0x19, 0x11, 6, 0x5e)), ERR_UNSUPPORTED);
-	assert_non_null(strstr(err.text, "AuthenticAMD family 19H, model 11H"));
+	assert_int_equal(preset(host("AuthenticAMD", 0x17, 0x01, 6, 0x5e)), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "AuthenticAMD family 17H, model 01H"));
 	assert_non_null(strstr(err.text, "nearest presets: skylake, "));
 	assert_int_equal(preset(host("AuthenticAMD", 0x1a, 0x02, 6, 0x8f)), ERR_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "nearest presets: golden-cove"));
@@ -146,6 +159,7 @@ int main(void)
 		cmocka_unit_test(test_no_two_presets_stand_for_the_same_processor),
 		cmocka_unit_test(test_signature_of_each_preset_is_among_its_models),
 		cmocka_unit_test(test_unknown_intel_processor_names_itself_and_the_nearest),
+		cmocka_unit_test(test_another_makers_preset_is_found_by_its_own_numbers),
 		cmocka_unit_test(test_other_maker_is_refused_whatever_its_numbers),
 		cmocka_unit_test(test_host_is_read_as_the_kernel_reads_it),
 		cmocka_unit_test(test_missing_data_directory_is_an_error),

@@ -191,7 +191,7 @@ static void test_load_that_passed_its_store_clears_the_machine_once(void **state
 	(void)state;
 	struct bench b;
 	const uint64_t slots[] = { 0x8000, 0x8000 };
-	fixture_start(&b, NULL, NULL);
+	fixture_start(&b, NULL, "clear.cycles=10");
 	late_store();
 	bench_run(&b, &k, slots, 0x1000);
 	bench_run(&b, &k, slots, 0x1000);
@@ -199,10 +199,11 @@ static void test_load_that_passed_its_store_clears_the_machine_once(void **state
 	struct seen *load = &out.uop[3], *next = &out.uop[4];
 	assert_true(load->did & SPMU_DID(CLEAR_MEMORY_ORDER));
 	assert_int_equal(heard_count(SPMU_SIG_CLEAR_MEMORY_ORDER), 1);
-	assert_int_equal(heard_sum(SPMU_SIG_RECOVERY), 4);
-	/* fetched again when the store's address is known */
-	assert_int_equal(load->dispatch, out.uop[1].complete + 6 + 2 + 3);
-	assert_true(next->fetch >= out.uop[1].complete + 6);
+	assert_int_equal(heard_sum(SPMU_SIG_RECOVERY), 10 + 4);
+	/* fetched again when the store's address is known and the store has retired, clear.cycles 10 later */
+	assert_int_equal(load->dispatch, out.uop[1].retire + 1 + 10 + 6 + 2 + 3);
+	assert_int_equal(load->dispatch, mock.last_load_cycle);	/* from L1D: the store is written by then */
+	assert_true(next->fetch >= out.uop[1].retire + 1 + 10 + 6);
 	/* the second time it waits */
 	struct seen *again = &out.uop[5 + 3];
 	assert_false(again->did & SPMU_DID(CLEAR_MEMORY_ORDER));

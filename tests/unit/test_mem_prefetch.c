@@ -10,10 +10,10 @@ static void a_line_prefetched_in_time_is_an_l1d_hit_marked_so(void **state)
 	mf_start(f);
 	mf_map(f);
 	assert_load(f, LINE_AT(0, 0), 1000, MEMORY, BITS_MEMORY);
-	assert_load(f, LINE_AT(1, 0), 2000, MEMORY, BITS_MEMORY);	/* ascending: asks for the third */
-	assert_load(f, LINE_AT(2, 0), 3000, L1, BITS_L1 | DID(PF_L1_USED));
-	assert_load(f, LINE_AT(2, 0), 4000, L1, BITS_L1);
-	assert_int_equal(mf_count(f, SPMU_SIG_L2_PF_MISS), 2);		/* the third, and the fourth when the third was used */
+	assert_load(f, LINE_AT(0, 0) + 8, 1050, MEMORY - 50, BITS_LFB);	/* ascending, on its way: asks for the next */
+	assert_load(f, LINE_AT(1, 0), 3000, L1, BITS_L1 | DID(PF_L1_USED));
+	assert_load(f, LINE_AT(1, 0), 4000, L1, BITS_L1);
+	assert_int_equal(mf_count(f, SPMU_SIG_L2_PF_MISS), 1);
 }
 
 static void a_late_prefetch_is_a_fill_buffer_hit(void **state)
@@ -23,8 +23,21 @@ static void a_late_prefetch_is_a_fill_buffer_hit(void **state)
 	mf_start(f);
 	mf_map(f);
 	mf_load(f, LINE_AT(0, 0), 1000);
-	mf_load(f, LINE_AT(1, 0), 2000);
-	assert_load(f, LINE_AT(2, 0), 2100, MEMORY - 100, BITS_LFB | DID(PF_L1_USED));
+	mf_load(f, LINE_AT(0, 0) + 8, 1010);
+	assert_load(f, LINE_AT(1, 0), 1110, MEMORY - 100, BITS_LFB | DID(LFB_HW_PF) | DID(PF_L1_USED));
+}
+
+static void a_line_that_has_arrived_asks_for_no_next_line(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.prefetch_l1d_next_line = 1;
+	mf_start(f);
+	mf_map(f);
+	uint64_t cycle = 1000;
+	for (unsigned i = 0; i < 8; i++)	/* a chain: each load waits for the one before */
+		cycle = mf_load(f, LINE_AT(0, 0) + 8 * i, cycle).ready;
+	assert_load(f, LINE_AT(1, 0), 3000, MEMORY, BITS_MEMORY);
+	assert_int_equal(mf_count(f, SPMU_SIG_L2_PF_MISS), 0);
 }
 
 static void switched_off_the_next_line_is_not_fetched(void **state)
@@ -32,8 +45,10 @@ static void switched_off_the_next_line_is_not_fetched(void **state)
 	struct machine_fixture *f = *state;
 	mf_start(f);
 	mf_map(f);
-	for (unsigned i = 0; i < 3; i++)
+	for (unsigned i = 0; i < 3; i++) {
 		assert_load(f, LINE_AT(i, 0), 1000 * (i + 1), MEMORY, BITS_MEMORY);
+		assert_load(f, LINE_AT(i, 0) + 8, 1000 * (i + 1) + 50, MEMORY - 50, BITS_LFB);
+	}
 	assert_int_equal(mf_count(f, SPMU_SIG_L2_PF_MISS) + f->count[SPMU_SIG_L2_PF_HIT], 0);
 }
 
@@ -42,11 +57,12 @@ static void the_next_line_prefetcher_stays_in_the_page(void **state)
 	(void)state;
 	struct next_line p;
 	next_line_init(&p);
-	assert_false(next_line_train(&p, 62));
-	assert_false(next_line_train(&p, 63));
-	assert_false(next_line_train(&p, 200));
-	assert_false(next_line_train(&p, 198));
-	assert_true(next_line_train(&p, 199));
+	assert_false(next_line_train(&p, 62 * 64, 6));
+	assert_false(next_line_train(&p, 63 * 64, 6));
+	assert_false(next_line_train(&p, 63 * 64 + 8, 6));	/* the next one is in another page */
+	assert_true(next_line_train(&p, 62 * 64 + 8, 6));
+	assert_false(next_line_train(&p, 62 * 64, 6));		/* descending */
+	assert_true(next_line_train(&p, 62 * 64 + 1, 6));
 }
 
 static void a_constant_stride_is_followed_from_the_third_access_on(void **state)
@@ -144,6 +160,23 @@ static void the_streamer_follows_descending_accesses_within_the_page(void **stat
 	assert_int_equal(streamer_train(&s, 642, out), 0);	/* 639 is in another page */
 }
 
+static void the_streamer_loses_a_stream_whose_requests_lie_too_far_apart(void **state)
+{
+	(void)state;
+	struct streamer s;
+	uint32_t out[STREAM_OUT_MAX];
+	streamer_init(&s, 4, 2, 20);
+	s.window = 1;
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(streamer_train(&s, 640 + 2 * i, out), 0);
+	streamer_train(&s, 655, out);
+	assert_int_equal(streamer_train(&s, 656, out), 2);
+	s.window = 2;
+	streamer_train(&s, 704, out);
+	streamer_train(&s, 706, out);
+	assert_int_equal(streamer_train(&s, 708, out), 2);
+}
+
 static void the_streamer_hides_memory_s_latency(void **state)
 {
 	struct machine_fixture *f = *state;
@@ -181,6 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		MF_TEST(a_line_prefetched_in_time_is_an_l1d_hit_marked_so),
 		MF_TEST(a_late_prefetch_is_a_fill_buffer_hit),
+		MF_TEST(a_line_that_has_arrived_asks_for_no_next_line),
 		MF_TEST(switched_off_the_next_line_is_not_fetched),
 		MF_TEST(a_constant_stride_is_followed_from_the_third_access_on),
 		MF_TEST(the_spatial_prefetcher_completes_the_pair_of_lines),
@@ -190,6 +224,7 @@ int main(void)
 		cmocka_unit_test(strides_below_a_line_are_followed_by_lines),
 		cmocka_unit_test(a_stride_prefetch_never_leaves_the_page),
 		cmocka_unit_test(the_streamer_runs_ahead_by_degree_up_to_its_distance),
+		cmocka_unit_test(the_streamer_loses_a_stream_whose_requests_lie_too_far_apart),
 		cmocka_unit_test(the_streamer_follows_descending_accesses_within_the_page),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@ static unsigned for_each_table(void (*check)(const char *name, const struct spmu
 	assert_non_null(d);
 	for (struct dirent *f; (f = readdir(d));) {
 		size_t n = strlen(f->d_name);
-		if (n < 5 || strcmp(f->d_name + n - 4, ".tsv"))
+		if (n < 5 || strcmp(f->d_name + n - 4, ".tsv") || !strncmp(f->d_name, "uncore-", 7))
 			continue;
 		f->d_name[n - 4] = 0;
 		struct spmu_model *m = fixture_model(f->d_name);

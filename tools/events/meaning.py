@@ -52,7 +52,7 @@ PAGE_SIZE = 'page walks are not recorded by page size'
 RING0 = 'the stream holds user mode only'
 ORIGIN = 'fill buffers do not remember who asked'
 SNOOPS = 'the model does not record which other core answered'
-ASSISTS = 'the tracer does not see denormals or SSE/AVX transitions'
+ASSISTS = 'the tracer does not see denormals, nor what else makes microcode assist by value'
 TSX = 'no transactional memory in the modelled core'
 X87_MARK = 'x87 arithmetic and moves carry the same mark'
 PREFETCHERS = 'what prefetchers of L1D and of L2 ask for shares its signals'
@@ -373,9 +373,12 @@ event('INT_MISC.RECOVERY_CYCLES_ANY', '=',
 event('INT_MISC.RECOVERY_STALLS_COUNT INT_MISC.CLEARS_COUNT', 'sig(RECOVERY)',
       'Recoveries from mispredicts and machine clears.')
 event('MACHINE_CLEARS.COUNT', 'sig(CLEAR_MEMORY_ORDER)+sig(CLEAR_SMC)',
-      'Machine clears: for memory ordering; the core has none for self-modifying code yet.')
+      'Machine clears: for memory ordering and for self-modifying code.')
 event('MACHINE_CLEARS.MEMORY_ORDERING MACHINE_CLEARS.MEM_ORDER', 'sig(CLEAR_MEMORY_ORDER)',
       'Machine clears for memory ordering.')
+event('MACHINE_CLEARS.SMC', 'sig(CLEAR_SMC)', 'Machine clears for self-modifying code: a store into a line that L1I holds.')
+event('OTHER_ASSISTS.AVX_TO_SSE', 'uop(ASSIST_AVX_TO_SSE)', 'Times microcode saved the upper halves of the vector registers: legacy SSE behind 256-bit code.')
+event('OTHER_ASSISTS.SSE_TO_AVX', 'uop(ASSIST_SSE_TO_AVX)', 'Times microcode restored the upper halves of the vector registers: VEX code behind that.')
 event('MISC_RETIRED.PAUSE_INST', 'uop(PAUSE & INST_END)', 'PAUSE instructions retired.')
 
 section('loads and stores: uops, where the machine counts instructions with at least one such uop')
@@ -431,6 +434,19 @@ event('LD_BLOCKS.STORE_FORWARD', 'uop(LOAD & FORWARD_BLOCKED)@complete',
       'Loads that overlap an older store which cannot forward to them.')
 event('LD_BLOCKS_PARTIAL.ADDRESS_ALIAS PARTIAL_ADDRESS_ALIAS', 'uop(LOAD & ALIAS_4K)@complete',
       'Loads delayed by an older store with equal low 12 address bits.')
+event('LD_BLOCKS.DATA_UNKNOWN', 'uop(LOAD & WAIT_STORE_DATA)@complete', 'Loads that waited for the data of the store that they were forwarded from.')
+event('LD_BLOCKS_PARTIAL.ALL_STA_BLOCK', 'uop(LOAD & WAIT_STORE_ADDR)@complete', 'Loads that waited for the addresses of older stores; each counts once.')
+event('L1D_BLOCKS.BANK_CONFLICT', 'uop(LOAD & BANK_CONFLICT)@ready', 'Loads that waited for a bank of L1D which another load of the cycle had; each counts once.')
+event('L1D_BLOCKS.BANK_CONFLICT_CYCLES', '=', 'Cycles in which loads were ready that had to wait for a bank of L1D.')
+event('LOAD_HIT_PRE LOAD_HIT_PRE.SW_PF LOAD_HIT_PREFETCH.SWPF LOAD_HIT_PRE.SWPF', 'uop(LOAD & LFB_SW_PF)@complete',
+      'Loads that hit a line on its way for a software prefetch.')
+event('LOAD_HIT_PRE.HW_PF', 'uop(LOAD & LFB_HW_PF)@complete', 'Loads that hit a line on its way for a prefetcher of L1D.')
+event('MEM_LOAD_RETIRED.L3_UNSHARED_HIT', 'uop(LOAD & L3_HIT & !SNOOP_HIT & !SNOOP_HITM)', 'Loads that hit L3 on a line for which no other core had to be asked.')
+event('MEM_LOAD_RETIRED.OTHER_CORE_L2_HIT_HITM', 'uop(LOAD & L3_HIT & (SNOOP_HIT|SNOOP_HITM))', 'Loads that hit L3 on a line that another core had to be asked for, and had.')
+event('MEM_UNCORE_RETIRED.OTHER_CORE_L2_HITM', 'uop(LOAD & L3_HIT & SNOOP_HITM)', 'Loads that hit L3 on a line that another core had modified.')
+event('*_HIT_RETIRED.XSNP_HIT', 'uop(LOAD & L3_HIT & SNOOP_HIT)', 'Loads that hit L3 on a line that another core had to be asked for, and had clean.')
+event('*_HIT_RETIRED.XSNP_HITM', 'uop(LOAD & L3_HIT & SNOOP_HITM)', 'Loads that hit L3 on a line that another core had modified.')
+event('*_HIT_RETIRED.XSNP_NONE', 'uop(LOAD & L3_HIT & !SNOOP_HIT & !SNOOP_HITM)', 'Loads that hit L3 on a line for which no other core had to be asked.')
 event('LOCK_CYCLES.CACHE_LOCK_DURATION CACHE_LOCK_CYCLES.L1D', 'sig(LOCK_DURATION)',
       'Cycles in which an atomic operation holds L1D.')
 
@@ -569,16 +585,12 @@ refuse('FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE FP_ARITH_INST_RETIRED.512B_PACK
        '512-bit packed arithmetic.', 'programs run without AVX-512 under the tracer')
 refuse('FP_ARITH_INST_RETIRED.8_FLOPS', 'Arithmetic instructions on eight elements.',
        'includes 512-bit instructions, which do not run under the tracer')
-refuse('MEM_LOAD_UOPS_LLC_HIT_RETIRED.* MEM_LOAD_UOPS_L3_HIT_RETIRED.* MEM_LOAD_L3_HIT_RETIRED.*',
-       'L3 hits by the answer of other cores.', SNOOPS)
-refuse('MEM_LOAD_RETIRED.L3_UNSHARED_HIT MEM_LOAD_RETIRED.OTHER_CORE_L2_HIT_HITM MEM_UNCORE_RETIRED.OTHER_CORE_L2_HITM',
-       'L3 hits by the answer of other cores.', SNOOPS)
+refuse('*_HIT_RETIRED.XSNP_MISS', 'Loads that hit L3 on a line for which another core was asked in vain.',
+       'what other cores hold is always known in the model: no snoop is sent in vain')
 refuse('MEM_UNCORE_RETIRED.REMOTE_*', 'Loads served by another socket.', 'the modelled machine has one socket')
 refuse('SNOOP_RESPONSE.*', 'Answers to snoops.', SNOOPS)
 refuse('MEM_LOAD_MISC_RETIRED.UC', 'Uncacheable loads.', 'user programs reach no uncacheable memory')
 refuse('OFFCORE_REQUESTS.UNCACHED_MEM', 'Uncacheable requests.', 'user programs reach no uncacheable memory')
-refuse('MACHINE_CLEARS.SMC', 'Machine clears for self-modifying code.',
-       'the core raises no clear for self-modifying code')
 refuse('MACHINE_CLEARS.MASKMOV', 'Machine clears for masked moves to illegal addresses.',
        'a masked-off fault is not modelled')
 refuse('MACHINE_CLEARS.CYCLES', 'Cycles in which a machine clear is asserted.',
@@ -623,7 +635,6 @@ refuse('MOVE_ELIMINATION.*', 'Register moves by what rename did with them.',
 refuse('SW_PREFETCH_ACCESS.*', 'Software prefetches by kind.',
        'prefetches are not recorded by kind; see SW_PREFETCH_ACCESS.ANY')
 refuse('SSE_MEM_EXEC.NTA', 'Non-temporal software prefetches that missed L1D.', 'prefetches are not recorded by kind')
-refuse('LOAD_HIT_PRE LOAD_HIT_PRE.* LOAD_HIT_PREFETCH.*', 'Loads that hit a line on its way for a prefetch.', ORIGIN)
 refuse('L1D_CACHE_PREFETCH_LOCK_FB_HIT', 'Locked loads that hit a line on its way for a prefetch.', ORIGIN)
 refuse('L1D_PREFETCH.* HW_PRE_REQ.L1D_MISS', 'Hardware prefetches into L1D.', PREFETCHERS)
 refuse('L2_HW_PREFETCH.*', 'What the hardware prefetchers of L2 do inside.',
@@ -649,7 +660,6 @@ refuse('L1D.ALLOCATED_IN_M L1D.M_REPL', 'Lines brought into L1D for writing.',
        'lines brought into L1D are not recorded by state; see %L1D_REPL%')
 refuse('L1D.M_SNOOP_EVICT L1D.ALL_M_REPLACEMENT', 'Modified lines that left L1D for a snoop.',
        'lines that leave L1D for a snoop raise no signal')
-refuse('L1D_BLOCKS.*', 'Loads held up by bank conflicts.', 'L1D has no banks in the model')
 refuse('L1D_PEND_MISS.L2_STALL', 'Cycles in which L1D misses wait for room in L2.',
        'waits for the super queue raise no signal')
 refuse('L1I.HITS L1I.READS ICACHE.HIT', 'Instruction fetches of 16 bytes that found L1I ready.',
@@ -657,8 +667,8 @@ refuse('L1I.HITS L1I.READS ICACHE.HIT', 'Instruction fetches of 16 bytes that fo
 refuse('L1I_OPPORTUNISTIC_HITS', 'Instruction fetches served on the way.', 'streaming buffers are not modelled')
 refuse('IFU_IVC.*', 'The victim cache of instruction fetch.', 'the victim cache of instruction fetch is not modelled')
 refuse('LD_BLOCKS.NO_SR', 'Split loads that found no split register.', 'split registers are not modelled')
-refuse('LD_BLOCKS.* LD_BLOCKS_PARTIAL.ALL_STA_BLOCK STORE_BLOCKS.*', 'Loads held up by older stores, by cause.',
-       'loads that wait for an unknown address or datum of a store are not told apart')
+refuse('LD_BLOCKS.* STORE_BLOCKS.*', 'Loads held up by older stores, by cause.',
+       'the event mixes causes of which the model records some')
 refuse('LOAD_DISPATCH.*', 'Loads by the way they took to L1D.',
        'the way that a load takes to L1D is not recorded; see LOAD_DISPATCH.ANY')
 refuse('MEMORY_DISAMBIGUATION.*', 'What the memory disambiguation predictor does inside.',

@@ -31,7 +31,8 @@ SUITE_P4 = SUITE_P3 + 'SSE2 SSE2MMX CLFSH PAUSE'.split()
 SUITE_PRESCOTT = SUITE_P4 + 'SSE3 SSE3X87 MONITOR LONGMODE FXSAVE64 CMPXCHG16B LAHF'.split()
 SUITE_CORE2 = SUITE_PRESCOTT + 'SSSE3 SSSE3MMX VTX SMX'.split()
 
-# store: clocks a store is written in (store.commit_cycles of the core's file).
+# store: clocks a store is written in (store.commit_cycles of the core's file).  bus: clocks of a write that misses an L1D that does not
+# allocate then (l1d.write_around): a form measured at so many for each of its stores says nothing of the core.
 # Port sets by kind of unit: alu (any integer ALU), fast (double speed), shift, lea, imul, branch, move (general fallback of one uop), valu (integer SIMD),
 # vshift, vmul, shuffle, vlogic, fadd, fmul, fdiv, fmove (SIMD and x87 copies), x87.
 NETBURST = dict(alu='0145', other='1', shift='1', lea='0145', imul='1', branch='04', logic='04', valu='1', vshift='1', vmul='1', shuffle='1', vlogic='1',
@@ -56,7 +57,7 @@ LAYOUT = {
         source='as Willamette (Hinton et al., Intel Technology Journal Q1 2001), with the shifter and multiplier of the 90 nm part',
         unlaminate='none', fuse='no', macro='none', idioms='integer', unit=NETBURST),
     'pentium': dict(
-        title='Pentium (P54C)', instlat='0000525_P54C_InstLatX86.txt', sets=SUITE_P5, width=2, ports='012', inorder=True,
+        title='Pentium (P54C)', instlat='0000525_P54C_InstLatX86.txt', sets=SUITE_P5, width=2, ports='012', inorder=True, bus=7.67,
         source='AP-500, "Optimizations for Intel\'s 32-Bit Processors", pairing rules: 01 UV, 0 PU, 1 PV, 2 floating point, 12 FXCH; '
         'unit=other: not pairable', unlaminate='none', fuse='yes', macro='none', idioms='none',
         unit=dict(alu='01', other='01', shift='0', lea='01', imul='0', branch='1', logic='01', valu='0', vshift='0', vmul='0', shuffle='0', vlogic='0',
@@ -93,7 +94,12 @@ P5_PAIRS = re.compile(r'^(mov|mov\.8|mov_imm|alu|add_imm|lea|lea_scaled|lea_slow
 OVERRIDE = {
     'core2': {},
     'pentium3': {}, 'willamette': {}, 'prescott': {},
-    'pentium': {'fxch': ('p12/1', '-', 'AP-500: FXCH pairs in V behind a floating-point instruction, else it takes a cycle alone')},
+    'pentium': {
+        'fxch': ('p12/1', '-', 'AP-500: FXCH pairs in V behind a floating-point instruction, else it takes a cycle alone'),
+        'pusha': ('p0/1:side:busy=5:unit=other', 'ms', 'half of IL PUSHAD + POPAD 10; alone it waits for the bus'),
+        'popa': ('p0/1:side:busy=5:unit=other', 'ms', 'half of IL PUSHAD + POPAD 10; alone it reads a new line each time'),
+        'pushf': ('p0/2:busy=2:unit=other', '-', 'and the store: IL PUSHFD + POPFD 7, POPFD 4; alone it waits for the bus'),
+        'popf': ('p0/3:busy=3:unit=other', '-', 'and the load: IL POPFD 4')},
 }
 for name in ('willamette', 'prescott'):
     OVERRIDE[name]['fxch'] = ('p0/1', '-', 'one uop: IL')
@@ -187,7 +193,7 @@ class Older:
     def class_table(self):
         for row in self.order:
             text, flags, _ = self.base.class_rows[row]
-            words = [f for f in flags.split(',') if f not in ('-', 'elim', 'falsedep')]
+            words = [f for f in flags.split(',') if f not in ('-', 'elim', 'falsedep', 'rotates')]
             if row in OVERRIDE[self.uarch]:
                 text, flags, source = OVERRIDE[self.uarch][row]
                 self.rows[row] = (text, flags, source)
@@ -252,8 +258,8 @@ class Older:
         return b
 
     def bound_in_order(self, live, form):
-        if any('unit=other' in x.attrs for x in live):
-            return max([x.busy for x in live])
+        if any('unit=other' in x.attrs for x in live):  # between the load and the store, if it is not beside them
+            return max([x.busy if x.side else x.busy + min(form.loads, 1) + min(form.stores, 1) for x in live])
         if any('unit=fpdiv' in x.attrs for x in live):
             return max([x.busy for x in live])
         time = (1 if form.loads and live else 0) + (1 if form.stores and live else 0) + 1
@@ -460,6 +466,9 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns):
             forms[f.name] = (rank, f)
     forms = {n: f for n, (_, f) in forms.items()}
     used, _, locked = measured(os.path.join(data, 'instlat', o.u['instlat']), forms, o.u['idioms'], uarch in ('core2', 'pentium3'))
+    if 'bus' in o.u:
+        for n in [n for n in used if forms[n].cls == 'popa' or (forms[n].stores and used[n][1] and abs(used[n][1] / forms[n].stores / o.u['bus'] - 1) < 0.02)]:
+            del used[n]
     if locked:
         cycles = sorted(locked)[len(locked) // 2]
         o.rows['lock'] = ('p%s/1:busy=%d:unit=other:side' % (o.u['unit']['alu'][:1], min(240, round(cycles))), '-', 'IL: LOCK ADD [m],r and XCHG, the median of %d' % len(locked))
@@ -499,7 +508,7 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns):
 
     def fixed(n):
         f = forms[n]
-        return KEPT.match(f.row) or '|' in o.rows[f.row][0] or f.cls in ('default', 'substitute') or f.newer
+        return (KEPT.match(f.row) and not (o.inorder and f.cls == 'pop' and f.stores)) or '|' in o.rows[f.row][0] or f.cls in ('default', 'substitute') or f.newer
 
     near = [kin.Kin({n: v[i] for n, v in used.items() if v[i] and not fixed(n)}, forms, kind_of) for i in (0, 1)]
     # Register forms first: the forms with memory operands build on them.

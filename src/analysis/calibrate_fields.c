@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Fields from microbenchmarks (calibrate_fields.h).
+ * Left out: what has no microbenchmark of its own (predictors' sizes, replacement, associativity but where a size forces it), and what is in the
+ * uop table (latencies and ports of instructions; the page shows them beside the host's). */
+#include "analysis/calibrate_fields.h"
+#include "analysis/calibrate_fit.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct curve { double x[CAL_CURVE], y[CAL_CURVE]; size_t n; };
+
+static struct curve curve_of(const struct cal_probe *p, size_t count, const struct cal_native *host, enum cal_family f)
+{
+	struct curve c = { .n = 0 };
+	size_t params, first = cal_first(p, count, f, &params);
+	for (size_t i = 0; i < params && c.n < CAL_CURVE; i++)
+		if (host->value[first + i].cycles > 0) {
+			c.x[c.n] = p[first + i].param;
+			c.y[c.n++] = host->value[first + i].cycles;
+		}
+	return c;
+}
+
+static double value_of(const struct cal_probe *p, size_t count, const struct cal_native *host, const char *name)
+{
+	size_t i = cal_find(p, count, name);
+	return i < count ? host->value[i].cycles : -1;
+}
+
+static struct cal_field *field(struct cal_fields *out, const char *key)
+{
+	for (size_t i = 0; i < out->fields; i++)
+		if (!strcmp(out->field[i].key, key))
+			return out->field + i;
+	if (out->fields == CAL_FIELDS)
+		return out->field + CAL_FIELDS - 1;
+	out->field[out->fields] = (struct cal_field){ .key = key };
+	return out->field + out->fields++;
+}
+
+static void size_text(char *text, size_t bytes, double v)
+{
+	uint64_t n = (uint64_t)v;
+	if (v != (double)n)
+		snprintf(text, bytes, "%.4g", v);
+	else if (n >= 65536 && !(n & 1048575))
+		snprintf(text, bytes, "%lluM", (unsigned long long)(n >> 20));
+	else if (n >= 4096 && !(n & 1023))
+		snprintf(text, bytes, "%lluK", (unsigned long long)(n >> 10));
+	else
+		snprintf(text, bytes, "%llu", (unsigned long long)n);
+}
+
+__attribute__((format(printf, 5, 6)))
+static void tell(struct cal_fields *out, const char *key, double was, double is, const char *format, ...)
+{
+	struct cal_field *f = field(out, key);
+	va_list ap;
+	va_start(ap, format);
+	vsnprintf(f->why, sizeof f->why, format, ap);
+	va_end(ap);
+	size_text(f->was, sizeof f->was, was);
+	size_text(f->is, sizeof f->is, is);
+	f->verdict = strcmp(f->was, f->is) ? CAL_FITTED : CAL_AGREES;
+}
+
+static void refuse(struct cal_fields *out, const char *key, double was, const char *why)
+{
+	struct cal_field *f = field(out, key);
+	size_text(f->was, sizeof f->was, was);
+	memcpy(f->is, f->was, sizeof f->is);
+	snprintf(f->why, sizeof f->why, "%s", why);
+	f->verdict = CAL_REFUSED;
+}
+
+/* A capacity: extra: entries taken beside the parameter's number. */
+static void capacity(struct cal_fields *out, const char *key, uint32_t *to, const struct curve *c, double high, uint32_t extra, uint32_t unit,
+	const char *what)
+{
+	struct cal_knee k;
+	struct err why = { 0, "" };
+	uint32_t was = *to;
+	if (cal_fit_knee(&k, c->x, c->y, c->n, high, &why)) {
+		char text[240];
+		snprintf(text, sizeof text, "%s: %.150s", what, why.text);
+		refuse(out, key, was, text);
+		return;
+	}
+	uint64_t least = (uint64_t)k.fits + extra, most = (uint64_t)k.fails + extra - 1;
+	*to = (uint32_t)(cal_round_between(least / unit, most / unit, was / unit) * unit);
+	char a[24], b[24];
+	size_text(a, sizeof a, k.fits);
+	size_text(b, sizeof b, k.fails);
+	tell(out, key, was, *to, "%s: %s still fit (%.1f cycles), %s do not (%.1f)", what, a, k.low, b, k.high);
+}
+
+/* Ways for a cache of this size whose sets are a power of two: as before if that works, else the most up to 16. */
+static uint32_t ways_for(uint32_t size, uint32_t line, uint32_t was)
+{
+	for (uint32_t pass = 0, ways = was; pass < 2; pass++, ways = 16)
+		for (; ways > 0; ways--) {
+			uint32_t sets = size / line / ways;
+			if (sets * ways * line == size && sets && !(sets & (sets - 1)))
+				return ways;
+			if (!pass)
+				break;
+		}
+	return 1;
+}
+
+static void ways(struct cal_fields *out, const char *key, uint32_t *to, uint32_t size, uint32_t line)
+{
+	uint32_t was = *to;
+	*to = ways_for(size, line, was);
+	if (*to != was)
+		tell(out, key, was, *to, "so that the sets of the new size are a power of two");
+}
+
+static void uop_cache(struct core_config *c, struct cal_fields *out, const struct curve *code)
+{
+	struct cal_knee k;
+	struct err why = { 0, "" };
+	uint32_t was = c->dsb_ways;
+	if (!c->dsb_sets)
+		return;
+	if (cal_fit_knee(&k, code->x, code->y, code->n, 0, &why)) {
+		char text[240];
+		snprintf(text, sizeof text, "code.N: %.150s", why.text);
+		refuse(out, "dsb.ways", was, text);
+		return;
+	}
+	/* lines that so many instructions of 3 bytes take */
+	double in_window = c->dsb_window_bytes / 3., lines = ceil(in_window / c->dsb_line_uops) / in_window;
+	uint64_t least = (uint64_t)ceil(k.fits * lines / c->dsb_sets), most = (uint64_t)(k.fails * lines / c->dsb_sets);
+	uint64_t fit = cal_round_between(least, most, was);
+	if (fit > 16) {
+		refuse(out, "dsb.ways", was, "code.N: more than 16 ways of these sets would hold it");
+		return;
+	}
+	c->dsb_ways = (uint32_t)fit;
+	tell(out, "dsb.ways", was, c->dsb_ways, "code.N: %.0f instructions of 3 bytes still fit (%.3f cycles), %.0f do not (%.3f)", k.fits, k.low,
+		k.fails, k.high);
+}
+
+void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host)
+{
+	struct curve huge = curve_of(p, count, host, CAL_HUGE), part = { .n = 0 };
+	double was, env[CAL_CURVE];
+	uint32_t old;
+
+	was = c->frequency_ghz;
+	if (host->ghz > 0) {
+		c->frequency_ghz = round(host->ghz * 1000) / 1000;
+		tell(out, "core.frequency_ghz", was, c->frequency_ghz, "add: %.3f to %.3f GHz", host->ghz_low, host->ghz_high);
+	}
+	/* widths */
+	double zeros = value_of(p, count, host, "zeros");
+	unsigned width = cal_width(zeros);
+	old = c->alloc_width;
+	if (width >= 1 && width <= 16) {
+		c->alloc_width = width;
+		if (c->retire_width < width)
+			c->retire_width = width;
+		tell(out, "alloc.width", old, c->alloc_width, "zeros: %.3f cycles", zeros);
+	} else {
+		refuse(out, "alloc.width", old, "zeros: not near one over a whole number of cycles");
+	}
+	double stores = value_of(p, count, host, "stores");
+	width = cal_width(stores);
+	old = c->store_commit_width;
+	if (width >= 1 && width <= 4) {
+		c->store_commit_width = width;
+		tell(out, "store.commit_width", old, width, "stores: %.3f cycles", stores);
+	} else {
+		refuse(out, "store.commit_width", old, "stores: not near one over a whole number of cycles");
+	}
+	/* additions of constants done at rename: a chain of them takes less than a cycle each */
+	double constants = value_of(p, count, host, "addimm");
+	old = c->eliminate_constants;
+	if (constants > 0.9 && constants < 1.1) {
+		c->eliminate_constants = 0;
+		tell(out, "eliminate.constants", old, 0, "addimm: %.3f cycles", constants);
+	} else if (constants > 0 && constants < 0.6 && old) {
+		tell(out, "eliminate.constants", old, old, "addimm: %.3f cycles", constants);
+	} else {
+		refuse(out, "eliminate.constants", old, "addimm: neither a cycle nor well below it, or the base does not say up to where");
+	}
+	/* L1D: latency and size, from what lies below 1/8 and below 4 times the base's */
+	struct err why = { 0, "" };
+	double level;
+	old = c->l1d_latency;
+	if (!cal_fit_level(&level, huge.x, huge.y, huge.n, 0, 8192, 0.15, &why)) {
+		c->l1d_latency = (uint32_t)lround(level);
+		tell(out, "l1d.latency", old, c->l1d_latency, "huge.4K, huge.8K: %.2f cycles", level);
+	} else {
+		refuse(out, "l1d.latency", old, why.text);
+	}
+	cal_envelope(env, huge.y, huge.n);
+	double l2 = 0, l3 = 0, memory = huge.n ? env[huge.n - 1] : 0;
+	cal_fit_level(&l2, huge.x, huge.y, huge.n, 96 << 10, 192 << 10, 0.3, &why);
+	for (size_t i = 0; i < huge.n; i++)
+		if (huge.x[i] <= 256 << 10) {
+			part.x[part.n] = huge.x[i];
+			part.y[part.n++] = huge.y[i];
+		}
+	old = c->l1d_size;
+	capacity(out, "l1d.size", &c->l1d_size, &part, l2, 0, 1024, "huge.N");
+	if (c->l1d_size != old)
+		ways(out, "l1d.ways", &c->l1d_ways, c->l1d_size, 64);
+	/* L2: up to where memory's share is still small; L3's latency is a GUESS of the level at 3 times the base's L2 */
+	part.n = 0;
+	for (size_t i = 0; i < huge.n; i++)
+		if (huge.x[i] >= 3 * c->l1d_size && huge.x[i] <= 8 << 20) {
+			part.x[part.n] = huge.x[i];
+			part.y[part.n++] = huge.y[i];
+		}
+	cal_envelope(env, part.y, part.n);
+	for (size_t i = 0; i < part.n; i++)
+		if (!l3 && env[i] > 3 * l2)
+			l3 = env[i];
+	old = c->l2_size;
+	if (l2 > 0 && l3 > 0 && l3 < memory)
+		capacity(out, "l2.size", &c->l2_size, &part, l3, 0, 65536, "huge.N");
+	else
+		refuse(out, "l2.size", old, "huge.N: no levels of L2, L3 and memory to tell apart");
+	if (c->l2_size != old)
+		ways(out, "l2.ways", &c->l2_ways, c->l2_size, 64);
+	part.n = 0;
+	for (size_t i = 0; i < huge.n; i++)
+		if (huge.x[i] >= 2. * c->l2_size) {
+			part.x[part.n] = huge.x[i];
+			part.y[part.n++] = huge.y[i];
+		}
+	old = c->l3_size;
+	capacity(out, "l3.size", &c->l3_size, &part, memory, 0, 1 << 20, "huge.N");
+	if (c->l3_size != old && c->l3_size % (64 * c->l3_ways))
+		ways(out, "l3.ways", &c->l3_ways, c->l3_size, 64);
+	/* TLBs: first level before the lines leave L1D, second level between that and four times 4096 */
+	struct curve pages = curve_of(p, count, host, CAL_PAGES);
+	part.n = 0;
+	for (size_t i = 0; i < pages.n; i++)
+		if (pages.x[i] <= c->l1d_size / 128) {
+			part.x[part.n] = pages.x[i];
+			part.y[part.n++] = pages.y[i];
+		}
+	old = c->dtlb_entries;
+	capacity(out, "dtlb.entries", &c->dtlb_entries, &part, 0, 0, 1, "pages.N");
+	if (c->dtlb_entries != old) {	/* few entries: fully associative if that can be, else as many ways as leave sets a power of two */
+		uint32_t sets = 1, before = c->dtlb_ways;
+		while (c->dtlb_entries % sets == 0 && c->dtlb_entries / sets > 16)
+			sets *= 2;
+		if (c->dtlb_entries % sets) {
+			c->dtlb_entries = old;
+			refuse(out, "dtlb.entries", old, "pages.N: no sets of up to 16 ways hold what was seen");
+		} else {
+			c->dtlb_ways = c->dtlb_entries / sets;
+			tell(out, "dtlb.ways", before, c->dtlb_ways, "so that the sets of the new size are a power of two");
+		}
+	}
+	part.n = 0;
+	for (size_t i = 0; i < pages.n; i++)
+		if (pages.x[i] >= c->l1d_size / 32 && pages.x[i] <= 8192) {
+			part.x[part.n] = pages.x[i];
+			part.y[part.n++] = pages.y[i];
+		}
+	old = c->stlb_entries;
+	capacity(out, "stlb.entries", &c->stlb_entries, &part, 0, 0, 128, "pages.N");
+	if (c->stlb_entries != old)
+		ways(out, "stlb.ways", &c->stlb_ways, c->stlb_entries, 1);
+	/* windows: the load in front and the one behind take a place too */
+	const struct { const char *key; uint32_t *to; enum cal_family family; uint32_t extra; const char *what; } window[] = {
+		{ "rob.size", &c->rob_size, CAL_WINDOW, 2, "window.N" },
+		{ "load_buffer.size", &c->load_buffer_size, CAL_LOADQUEUE, 2, "loadqueue.N" },
+		{ "store_buffer.size", &c->store_buffer_size, CAL_STOREQUEUE, 0, "storequeue.N" },
+		{ "rs.size", &c->rs_size, CAL_WAITING, 1, "waiting.N" },
+	};
+	for (size_t i = 0; i < sizeof window / sizeof *window; i++) {
+		struct curve w = curve_of(p, count, host, window[i].family);
+		capacity(out, window[i].key, window[i].to, &w, 0, window[i].extra, 1, window[i].what);
+	}
+	struct curve code = curve_of(p, count, host, CAL_CODE);
+	uop_cache(c, out, &code);
+}
+
+/* --- what the model finds --- */
+enum how { ADD_CYCLES, ADD_NS, SCALE };
+struct target {
+	const char *key;
+	size_t offset;
+	bool real;
+	enum how how;
+	double per, least, most;	/* the field changes by the difference × per */
+	const char *probe, *minus;	/* value: probe, or 2 × (probe - minus) */
+};
+#define AT(id) offsetof(struct core_config, id)
+static const struct target target[] = {
+	{ "l2.latency", AT(l2_latency), false, ADD_CYCLES, 1, 1, 1000, "huge.128K", NULL },
+	{ "l3.latency_ns", AT(l3_latency_ns), true, ADD_NS, 1, 0, 1000, "chase.L3", NULL },
+	{ "dram.latency_ns", AT(dram_latency_ns), true, ADD_NS, 1, 1, 10000, "chase.64M", NULL },
+	{ "stlb.latency", AT(stlb_latency), false, ADD_CYCLES, 1, 0, 1000, "pages.256", NULL },
+	{ "walk.overhead", AT(walk_overhead), false, ADD_CYCLES, 1, 0, 1000, "pages.8192", NULL },
+	{ "l2.bandwidth_cycles", AT(l2_bandwidth_cycles), false, ADD_CYCLES, 1, 0, 64, "read.256K", NULL },
+	{ "l3.line_ns", AT(l3_line_ns), true, ADD_NS, 1, 0, 1000, "read.6M", NULL },
+	{ "dram.bandwidth", AT(dram_bandwidth), true, SCALE, 1, 0.1, 10000, "read.96M", NULL },
+	{ "recovery.redirect", AT(recovery_redirect), false, ADD_CYCLES, 1, 0, 64, "random", "predicted" },
+	{ "forward.latency", AT(forward_latency), false, ADD_CYCLES, 1, 1, 100, "forward", NULL },
+	{ "forward.blocked", AT(forward_blocked), false, ADD_CYCLES, 1, 0, 100, "blocked", NULL },
+};
+enum { TARGETS = sizeof target / sizeof *target };
+
+/* The probe's name; of L3: beyond 2.5 times L2's size.  Pages of 4 KB: a guest's 2 MB pages may be small ones of the hypervisor, with the TLB misses of
+ * these, and that the model's then have not. */
+static size_t probe_of(const struct core_config *c, const struct cal_probe *p, size_t count, const char *name)
+{
+	if (strcmp(name, "chase.L3"))
+		return cal_find(p, count, name);
+	size_t params, first = cal_first(p, count, CAL_CHASE, &params);
+	for (size_t i = 0; i < params; i++)
+		if (p[first + i].param >= 2.5 * c->l2_size)
+			return first + i;
+	return count;
+}
+
+void cal_refine_wants(const struct core_config *c, const struct cal_probe *p, size_t count, bool *wanted)
+{
+	for (size_t t = 0; t < TARGETS; t++) {
+		size_t i = probe_of(c, p, count, target[t].probe), k = target[t].minus ? cal_find(p, count, target[t].minus) : count;
+		if (i < count)
+			wanted[i] = true;
+		if (k < count)
+			wanted[k] = true;
+	}
+}
+
+static double get(const struct core_config *c, const struct target *t)
+{
+	uint32_t whole;
+	double v;
+	if (t->real) {
+		memcpy(&v, (const char *)c + t->offset, sizeof v);
+		return v;
+	}
+	memcpy(&whole, (const char *)c + t->offset, sizeof whole);
+	return whole;
+}
+
+static void set(struct core_config *c, const struct target *t, double v)
+{
+	if (t->real)
+		memcpy((char *)c + t->offset, &v, sizeof v);
+	else
+		memcpy((char *)c + t->offset, &(uint32_t){ (uint32_t)v }, sizeof(uint32_t));
+}
+
+/* Of curves the envelope: what is disturbed is not asked of the model.  at: where its value is. */
+static double host_of(const struct cal_probe *p, size_t count, const struct cal_native *host, size_t i, size_t *at)
+{
+	bool curve = p[i].family == CAL_CHASE || p[i].family == CAL_PAGES;
+	*at = i;
+	for (size_t k = i + 1; curve && k < count && p[k].family == p[i].family; k++)
+		if (host->value[k].cycles > 0 && host->value[k].cycles < host->value[*at].cycles)
+			*at = k;
+	return host->value[*at].cycles;
+}
+
+unsigned cal_refine(struct core_config *c, struct cal_fields *out, const struct core_config *base, const struct cal_probe *p, size_t count,
+	const struct cal_native *host, const double *model, const double *first, bool last)
+{
+	unsigned changed = 0;
+	for (size_t n = 0; n < TARGETS; n++) {
+		const struct target *t = target + n;
+		size_t i = probe_of(c, p, count, t->probe), k = t->minus ? cal_find(p, count, t->minus) : count;
+		double was = get(base, t), is = get(c, t), next = is;
+		if (i >= count || host->value[i].cycles <= 0 || model[i] <= 0 || (k < count && (host->value[k].cycles <= 0 || model[k] <= 0))) {
+			refuse(out, t->key, was, "its microbenchmark did not run");
+			continue;
+		}
+		size_t at;
+		double native = host_of(p, count, host, i, &at), ours = model[i], before = first ? first[i] : -1;
+		struct cal_value spread = host->value[at];
+		if (k < count) {
+			native = 2 * (native - host->value[k].cycles);
+			ours = 2 * (ours - model[k]);
+			before = first && first[k] > 0 ? 2 * (before - first[k]) : -1;
+		}
+		if (native <= 0 || ours <= 0 || spread.cycles > 1.5 * spread.low) {
+			char text[120];
+			snprintf(text, sizeof text, "%s: too noisy, %.1f to %.1f cycles", p[i].name, spread.low, spread.high);
+			set(c, t, was);
+			refuse(out, t->key, was, text);
+			continue;
+		}
+		double off = native - ours;
+		if (last) {
+			bool near = fabs(off) <= 0.12 * native, helped = before > 0 && fabs(off) < 0.8 * fabs(native - before);
+			char text[160];
+			snprintf(text, sizeof text, "%s%s%s: host %.2f, model %.2f cycles%s", p[i].name, k < count ? " - " : "", k < count ? p[k].name : "",
+				native, ours, near ? "" : helped ? "; as near as this field brings it" : "; this field does not bring it nearer");
+			if (!near && !helped) {
+				set(c, t, was);
+				refuse(out, t->key, was, text);
+			} else {
+				tell(out, t->key, was, is, "%s", text);
+			}
+			continue;
+		}
+		switch (t->how) {
+		case ADD_CYCLES:
+			next = round(is + off * t->per);
+			break;
+		case ADD_NS:
+			next = round((is + off * t->per / c->frequency_ghz) * 100) / 100;
+			break;
+		case SCALE:
+			next = round(is * ours / native * 10) / 10;
+			if (fabs(off) < 0.05 * native)
+				next = is;
+			break;
+		}
+		next = next < t->least ? t->least : next > t->most ? t->most : next;
+		if (next != is) {
+			set(c, t, next);
+			changed++;
+		}
+	}
+	return changed;
+}

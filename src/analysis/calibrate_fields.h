@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * From what the microbenchmarks show to the fields of a core's file.
+ *
+ * Sizes and widths are read off the host's curves.  Latencies and bandwidths are found by the model: a field is changed by what its
+ * microbenchmark differs, until model and host agree or a change does not help.  A field that the curves do not show stays as in the base.
+ */
+#ifndef ANALYSIS_CALIBRATE_FIELDS_H
+#define ANALYSIS_CALIBRATE_FIELDS_H
+#include "analysis/calibrate.h"
+#include "core/config.h"
+
+enum cal_verdict { CAL_FITTED, CAL_AGREES, CAL_REFUSED };
+struct cal_field {
+	const char *key;
+	enum cal_verdict verdict;
+	char was[32], is[32];		/* as in a core's file */
+	char why[240];			/* what it was read from, or why not */
+};
+enum { CAL_FIELDS = 48 };
+struct cal_fields { struct cal_field field[CAL_FIELDS]; size_t fields; };
+
+/* Sizes, widths, windows, frequency: changes *config. */
+void cal_fit_sizes(struct core_config *config, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host);
+/* Which microbenchmarks cal_refine looks at with this config: sets wanted[i]. */
+void cal_refine_wants(const struct core_config *config, const struct cal_probe *p, size_t count, bool *wanted);
+/* One step: model[i] are the cycles of *config, below 0 where not run.  Changes *config; the number of fields changed. last: say of each
+ * field how near it came, and take back what did not bring its microbenchmark nearer than the base was (first[i]: the base's cycles). */
+unsigned cal_refine(struct core_config *config, struct cal_fields *out, const struct core_config *base, const struct cal_probe *p, size_t count,
+	const struct cal_native *host, const double *model, const double *first, bool last);
+#endif

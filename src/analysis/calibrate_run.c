@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Runs the microbenchmarks: their buffers, and the clock.  calibrate.h says what is measured. */
+#include "analysis/calibrate_code.h"
+#include <cpuid.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define KB << 10
+#define MB << 20
+static const struct family {
+	const char *name, *text;
+	uint32_t far;
+	uint32_t param[CAL_PARAMS];
+	unsigned params;
+	const char *unit;
+} family[] = {
+#define CAL_FAMILY(id, unit, far, what, ...) { #id, what, far, { __VA_ARGS__ }, sizeof (uint32_t[]){ __VA_ARGS__ } / sizeof(uint32_t), unit },
+#include "analysis/calibrate_probes.def"
+};
+#undef KB
+#undef MB
+
+enum { LINE = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, BUFFER = 256 << 20, HUGE_BUFFER = 128 << 20 };
+enum { REPEATS = 4, SAMPLE_NS = 250000, CLOCK_ROUNDS = 800 };
+
+struct cal_runner {
+	uint8_t *code;
+	char *small, *huge;		/* buffers of 4 KB and of 2 MB pages */
+	struct cal_shape shape;
+	struct cal_probe linked;	/* whose ring is in its buffer */
+	bool is_linked;
+	char *start, *at;		/* of the ring */
+	char state[64];			/* of two rings: where the last run stopped */
+};
+
+const char *cal_family_name(enum cal_family f)
+{
+	static const char *const name[] = {
+#define CAL_FAMILY(id, unit, far, what, ...) #id,
+#include "analysis/calibrate_probes.def"
+	};
+	return name[f];
+}
+
+const char *cal_family_text(enum cal_family f)
+{
+	return family[f].text;
+}
+
+bool cal_is_long(const struct cal_probe *p)
+{
+	return family[p->family].far && p->param >= family[p->family].far;
+}
+
+static void name_of(struct cal_probe *p)
+{
+	char low[16];
+	size_t n = 0;
+	for (const char *s = family[p->family].name; *s && n + 1 < sizeof low; s++)
+		low[n++] = (char)(*s >= 'A' && *s <= 'Z' ? *s + 32 : *s);
+	low[n] = 0;
+	uint32_t v = p->param;
+	bool bytes = !strcmp(family[p->family].unit, "bytes");
+	if (!v)
+		snprintf(p->name, sizeof p->name, "%s", low);
+	else if (bytes && !(v & ((1u << 20) - 1)))
+		snprintf(p->name, sizeof p->name, "%s.%uM", low, v >> 20);
+	else if (bytes)
+		snprintf(p->name, sizeof p->name, "%s.%uK", low, v >> 10);
+	else
+		snprintf(p->name, sizeof p->name, "%s.%u", low, v);
+}
+
+size_t cal_probes(struct cal_probe **out)
+{
+	size_t n = 0, at = 0;
+	for (unsigned f = 0; f < CAL_FAMILIES; f++)
+		n += family[f].params;
+	*out = calloc(n, sizeof **out);
+	if (!*out)
+		return 0;
+	for (unsigned f = 0; f < CAL_FAMILIES; f++)
+		for (unsigned i = 0; i < family[f].params; i++) {
+			struct cal_probe *p = *out + at++;
+			p->family = (enum cal_family)f;
+			p->param = family[f].param[i];
+			name_of(p);
+		}
+	return n;
+}
+
+size_t cal_find(const struct cal_probe *p, size_t count, const char *name)
+{
+	size_t i = 0;
+	while (i < count && strcmp(p[i].name, name))
+		i++;
+	return i;
+}
+
+size_t cal_first(const struct cal_probe *p, size_t count, enum cal_family f, size_t *params)
+{
+	size_t i = 0;
+	while (i < count && p[i].family != f)
+		i++;
+	for (*params = 0; i + *params < count && p[i + *params].family == f; ++*params)
+		;
+	return i;
+}
+
+/* --- buffers --- */
+static char *map(size_t bytes, bool huge)
+{
+	size_t more = huge ? HUGE_PAGE : 0;
+	char *m = mmap(NULL, bytes + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (m == MAP_FAILED)
+		return NULL;
+	if (huge)	/* never given back: lives as long as the runner, which unmaps both ends with the process */
+		m = (char *)(((uintptr_t)m + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+	madvise(m, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+	return m;
+}
+
+int cal_runner_create(struct cal_runner **out, struct err *err)
+{
+	struct cal_runner *r = calloc(1, sizeof *r);
+	if (!r)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	r->code = mmap(NULL, CAL_CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (r->code == MAP_FAILED)
+		r->code = NULL;
+	r->small = map(BUFFER, false);
+	r->huge = map(HUGE_BUFFER, true);
+	if (!r->code || !r->small || !r->huge) {
+		cal_runner_destroy(r);
+		return err_system(err, "no memory for the microbenchmarks");
+	}
+	*out = r;
+	return 0;
+}
+
+void cal_runner_destroy(struct cal_runner *r)
+{
+	if (!r)
+		return;
+	if (r->code)
+		munmap(r->code, CAL_CODE_BYTES);
+	if (r->small)
+		munmap(r->small, BUFFER);
+	if (r->huge)
+		munmap(r->huge, HUGE_BUFFER);
+	free(r);
+}
+
+/* A permutation of 0 to 2^bits - 1 that looks random: shifts and odd factors, each of which can be undone. */
+static uint64_t scramble(uint64_t i, unsigned bits)
+{
+	uint64_t mask = (1ull << bits) - 1;
+	i ^= i >> (bits / 2 + 1);
+	i = i * 0x9e3779b97f4a7c15ull & mask;
+	i ^= i >> (bits / 2 + 1);
+	i = i * 0xbf58476d1ce4e5b9ull & mask;
+	return i ^ i >> (bits / 2 + 1);
+}
+
+/* Places 0 to n-1 in an order that looks random, in a ring, each place holding the address of the next. */
+static char *link_ring(char *memory, uint64_t n, enum cal_memory kind)
+{
+	unsigned bits = 2;
+	char *first = NULL, *from = NULL;
+	while (1ull << bits < n)
+		bits++;
+	for (uint64_t i = 0; i < 1ull << bits; i++) {
+		uint64_t at = kind == CAL_RING_STRIDE ? i : scramble(i, bits);
+		if (at >= n)
+			continue;
+		/* pages: the line moves on from page to page, so that they share the L1's sets out */
+		char *to = memory + (kind == CAL_RING_PAGES ? at * PAGE + (at * 7 + at / 64) % 64 * LINE : at * (kind == CAL_RING_STRIDE ? 256 : LINE));
+		if (from)
+			memcpy(from, &to, sizeof to);
+		else
+			first = to;
+		from = to;
+	}
+	memcpy(from, &first, sizeof first);
+	return first;
+}
+
+int cal_prepare(struct cal_runner *r, const struct cal_probe *p, struct err *err)
+{
+	cal_make(r->code, p, &r->shape);
+	__builtin___clear_cache((char *)r->code, (char *)r->code + CAL_CODE_BYTES);
+	const struct cal_shape *s = &r->shape;
+	char *memory = s->huge ? r->huge : r->small;
+	uint64_t bytes = s->memory == CAL_RING_PAGES ? s->bytes * PAGE : s->bytes;
+	if (bytes > (s->huge ? HUGE_BUFFER : BUFFER))
+		return err_set(err, ERR_INPUT, "%s: the buffer is too small", p->name);
+	r->start = memory;
+	if (s->memory == CAL_NO_MEMORY)
+		return 0;
+	if (s->memory == CAL_LINES) {
+		for (uint64_t at = 0; at < bytes; at += PAGE)	/* a page of its own each, not the zero page */
+			memory[at] = 1;
+		r->is_linked = false;
+	} else if (s->memory == CAL_TWO_RINGS) {
+		/* the families of windows share two rings, and go on where the one before stopped */
+		if (!r->is_linked || r->linked.family < CAL_WINDOW) {
+			char *one = link_ring(memory, bytes / 2 / LINE, CAL_RING), *two = link_ring(memory + bytes / 2, bytes / 2 / LINE, CAL_RING);
+			memcpy(r->state, &one, sizeof one);
+			memcpy(r->state + 8, &two, sizeof two);
+		}
+		r->linked = *p;
+		r->is_linked = true;
+		r->start = r->state;
+	} else {
+		uint64_t places = s->memory == CAL_RING_PAGES ? s->bytes : s->bytes / (s->memory == CAL_RING_STRIDE ? 256 : LINE);
+		r->start = link_ring(memory, places, s->memory);
+		r->is_linked = false;
+	}
+	r->at = r->start;
+	return 0;
+}
+
+uint32_t cal_ops(const struct cal_runner *r)
+{
+	return r->shape.ops;
+}
+
+void cal_run(struct cal_runner *r, uint64_t rounds)
+{
+	const struct cal_shape *s = &r->shape;
+	bool ring = s->memory == CAL_RING || s->memory == CAL_RING_STRIDE || s->memory == CAL_RING_PAGES;
+	void *(*run)(uint64_t, void *, uint64_t);
+	void *code = r->code;
+	memcpy(&run, &code, sizeof run);
+	char *end = run(rounds, ring ? r->at : r->start, s->argument);
+	if (ring)
+		r->at = end;	/* a chase goes on where it stopped */
+}
+
+static void model_rounds(const struct cal_shape *s, uint64_t *warm, uint64_t *counted)
+{
+	uint64_t places = s->memory == CAL_RING_PAGES ? s->bytes : s->bytes / (s->memory == CAL_RING_STRIDE ? 256 : LINE);
+	*warm = 4000 / s->ops + 2;
+	*counted = 12000 / s->ops + 2;
+	switch (s->memory) {
+	case CAL_RING: case CAL_RING_STRIDE: case CAL_RING_PAGES:	/* the linking has been a lap already */
+		*warm = (places < 16384 ? 2 * places : 4096) / s->ops + 2;
+		*counted = (places < 8192 ? 8192 : 16384) / s->ops;
+		break;
+	case CAL_TWO_RINGS:
+		*warm = 60;
+		*counted = 250;
+		break;
+	case CAL_LINES:
+		if (s->bytes > 16384) {
+			/* a run begins at the buffer's start: what is counted must have been left long ago, or never touched */
+			*warm = s->bytes <= 8 << 20 ? 2 * places / s->ops : 2;
+			*counted = 16384 / s->ops;
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+void cal_model_rounds(const struct cal_runner *r, uint64_t *warm, uint64_t *counted)
+{
+	model_rounds(&r->shape, warm, counted);
+}
+
+uint64_t cal_model_ops(const struct cal_probe *p)
+{
+	struct cal_shape s;
+	uint64_t warm, counted;
+	uint8_t *code = malloc(CAL_CODE_BYTES);
+	if (!code)
+		return 0;
+	cal_make(code, p, &s);
+	free(code);
+	model_rounds(&s, &warm, &counted);
+	return counted * s.ops;
+}
+
+/* AnonHugePages of the buffer, as the kernel tells it. */
+bool cal_has_huge_pages(const struct cal_runner *r)
+{
+	char line[256];
+	bool here = false, has = false;
+	r->huge[0] = 1;
+	FILE *f = fopen("/proc/self/smaps", "re");
+	if (!f)
+		return false;
+	while (fgets(line, sizeof line, f)) {
+		unsigned long long a, b, kb;
+		if (sscanf(line, "%llx-%llx ", &a, &b) == 2 && strchr(line, '-') < line + 17)
+			here = a <= (uintptr_t)r->huge && (uintptr_t)r->huge < b;
+		else if (here && sscanf(line, "AnonHugePages: %llu", &kb) == 1)
+			has = kb > 0;
+	}
+	fclose(f);
+	return has;
+}
+
+/* --- natively --- */
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+static double timed(struct cal_runner *r, uint64_t rounds)
+{
+	double start = now();
+	cal_run(r, rounds);
+	return now() - start;
+}
+
+/* ns of a round of the chain of additions, which has code of its own. */
+static double clock_ns(struct cal_runner *clock)
+{
+	double one = timed(clock, CLOCK_ROUNDS), two = timed(clock, CLOCK_ROUNDS);
+	return (one < two ? one : two) / CLOCK_ROUNDS;
+}
+
+/* Rounds of a sample: SAMPLE_NS, and a lap of the buffer where the caches would else hold a part. */
+static uint64_t sample_rounds(struct cal_runner *r)
+{
+	const struct cal_shape *s = &r->shape;
+	uint64_t rounds = 1;
+	while (timed(r, rounds) < SAMPLE_NS && rounds < 1ull << 30)
+		rounds *= 2;
+	if (s->memory == CAL_LINES && s->argument && s->bytes / LINE / s->ops > rounds)
+		rounds = s->bytes / LINE / s->ops;
+	return rounds;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* Median of the groups, and what encloses it: 1 - 2 P(so many fair coins all show heads). */
+static void summarize(double v[CAL_GROUPS], struct cal_value *out, double *confidence)
+{
+	qsort(v, CAL_GROUPS, sizeof *v, by_value);
+	out->cycles = v[CAL_GROUPS / 2];
+	out->low = v[0];
+	out->high = v[CAL_GROUPS - 1];
+	*confidence = 1 - ldexp(2, -CAL_GROUPS);
+}
+
+/* One pass over all; cycles[i]: the group's least so far, 0: none. */
+static int pass(struct cal_runner *r, struct cal_runner *clock, const struct cal_probe *p, size_t count, const bool *wanted,
+	double (*cycles)[CAL_GROUPS], double *ghz, unsigned group, struct err *err)
+{
+	double fastest = 1e300;
+	for (size_t i = 0; i < count; i++) {
+		if (wanted && !wanted[i])
+			continue;
+		int code = cal_prepare(r, p + i, err);
+		if (code)
+			return code;
+		uint64_t rounds = sample_rounds(r);
+		double least = 1e300, round = clock_ns(clock);
+		for (unsigned k = 0; k < REPEATS; k++) {
+			double took = timed(r, rounds), after = clock_ns(clock);
+			least = took < least ? took : least;
+			round = after < round ? after : round;
+		}
+		/* the additions may have been disturbed at each repeat: of a pass the fastest counts, unless the frequency changed */
+		if (round > fastest && round < fastest * 1.02)
+			round = fastest;
+		fastest = round;
+		double c = least / (double)rounds / r->shape.ops * 128 / round;
+		if (!cycles[i][group] || c < cycles[i][group])
+			cycles[i][group] = c;
+		if (128 / round > ghz[group])
+			ghz[group] = 128 / round;
+	}
+	return 0;
+}
+
+int cal_measure(struct cal_native *out, const struct cal_probe *p, size_t count, unsigned rounds, const bool *wanted,
+	int (*tick)(void *context, double done), void *context, struct err *err)
+{
+	struct cal_runner *r = NULL, *clock = NULL;
+	struct cal_probe add = { .family = CAL_ADD };
+	double (*cycles)[CAL_GROUPS] = calloc(count, sizeof *cycles), ghz[CAL_GROUPS] = { 0 };
+	int code = 0;
+	*out = (struct cal_native){ .rounds = rounds, .value = calloc(count, sizeof *out->value) };
+	if (!out->value || !cycles || rounds < 1 || rounds > CAL_ROUNDS)
+		code = err_set(err, cycles && out->value ? ERR_INPUT : ERR_NOMEM, "microbenchmarks: %u rounds", rounds);
+	else if (!(code = cal_runner_create(&r, err)) && !(code = cal_runner_create(&clock, err)))
+		code = cal_prepare(clock, &add, err);
+	for (unsigned n = 0; n < rounds * CAL_GROUPS && !code; n++) {
+		code = pass(r, clock, p, count, wanted, cycles, ghz, n % CAL_GROUPS, err);
+		if (!code && tick && tick(context, (n + 1.) / (rounds * CAL_GROUPS)))
+			code = err_set(err, ERR_SYSTEM, "interrupted");
+	}
+	for (size_t i = 0; i < count && !code; i++) {
+		out->value[i].cycles = -1;
+		if (!wanted || wanted[i])
+			summarize(cycles[i], out->value + i, &out->confidence);
+	}
+	if (!code) {
+		struct cal_value g;
+		summarize(ghz, &g, &out->confidence);
+		out->ghz = g.high;	/* the shortest again */
+		out->ghz_low = g.low;
+		out->ghz_high = g.high;
+	}
+	free(cycles);
+	cal_runner_destroy(r);
+	cal_runner_destroy(clock);
+	return code;
+}
+
+void cal_native_release(struct cal_native *n)
+{
+	free(n->value);
+	n->value = NULL;
+}

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * softpmu calibrate: a core's file for the processor at hand, from microbenchmarks (analysis/calibrate.h).
+ * The model runs the same machine code: softpmu itself is the traced program (--run), with a region around each microbenchmark. */
+#include "analysis/calibrate_fields.h"
+#include "cli/cli.h"
+#include "core/host.h"
+#include "session/session.h"
+#include "softpmu/client.h"
+#include "softpmu/pmu.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char help[] =
+"usage: softpmu calibrate [options] [NAME...]\n\n"
+"Fits a core's file to the processor it runs on: runs microbenchmarks natively, reads sizes, widths and windows off their\n"
+"curves, and changes latencies and bandwidths of the base until the model shows what the host shows.  What the curves do not\n"
+"show stays as in the base, and is said to.  Writes the file, which includes the base: use it with --core ./FILE.\n"
+"With NAMEs (all microbenchmarks that begin so) only compares these with the core, and fits nothing.\n\n"
+"  -o, --output FILE       the core's file; default host.conf\n"
+"      --page FILE         a page (Markdown) with host and model before and after, a row a microbenchmark\n"
+"      --rounds N          native passes over all, in fives; more where others use the host's cores; default 4 (1 to 20)\n"
+"      --list              the names of the microbenchmarks and what an operation of each is\n"
+"      --run NAMES         only run these (comma-separated) once, as the model does; prints nothing\n"
+"  -q, --quiet             do not say how far it is\n"
+"      --core NAME         the base: a preset, `host' or a file; default host, if there is a preset for it, else the nearest\n"
+"      --set FIELD=VALUE   change one field of it first (again for more)\n";
+
+enum { STEPS = 4, NAMES = 64 };
+
+struct calibration {
+	struct cli_run run;
+	const char *output, *page, *only, *name[NAMES];
+	unsigned names, rounds;
+	bool quiet, list, has_core;
+	struct cal_probe *probe;
+	size_t probes;
+	struct cal_native host;
+	struct spmu_model *model;
+	struct session_events events;
+	struct session *session;
+	double *before, *after;
+	struct core_config base, core;
+	struct cal_fields fields;
+};
+
+/* ---- the traced side ------------------------------------------------------------------------------------- */
+
+static int run_them(const char *names)
+{
+	struct cal_probe *probe;
+	struct cal_runner *r = NULL;
+	struct err err = { 0, "" };
+	size_t count = cal_probes(&probe);
+	int code = count ? cal_runner_create(&r, &err) : err_set(&err, ERR_NOMEM, "out of memory");
+	while (*names && !code) {
+		char name[32];
+		size_t n = strcspn(names, ","), i;
+		uint64_t warm, counted;
+		snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), names);
+		names += n + (names[n] == ',');
+		if ((i = cal_find(probe, count, name)) == count)
+			code = err_set(&err, ERR_INPUT, "no microbenchmark '%s' (softpmu calibrate --list)", name);
+		else if (!(code = cal_prepare(r, probe + i, &err))) {
+			cal_model_rounds(r, &warm, &counted);
+			cal_run(r, warm);
+			spmu_client_region_begin(probe[i].name);
+			cal_run(r, counted);
+			spmu_client_region_end(probe[i].name);
+		}
+	}
+	if (code)
+		cli_error("%s", err.text);
+	cal_runner_destroy(r);
+	free(probe);
+	return code ? 1 : 0;
+}
+
+/* ---- the model ------------------------------------------------------------------------------------------- */
+
+static int on_start(void *context, struct run_thread *t, struct err *err)
+{
+	return session_thread_start(((struct calibration *)context)->session, t, err);
+}
+
+static void on_end(void *context, struct run_thread *t)
+{
+	session_thread_end(((struct calibration *)context)->session, t);
+}
+
+static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
+{
+	session_batch(((struct calibration *)context)->session, t, b);
+}
+
+static bool on_client(void *context, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer)
+{
+	return session_client(((struct calibration *)context)->session, t, request, name, answer);
+}
+
+/* cycles[i] of each wanted one on this core; the others: -1. 0, or -1 after one printed line. */
+static int model_runs(struct calibration *c, const struct core_config *core, const bool *wanted, double *cycles)
+{
+	size_t bytes = 1;
+	struct err err = { 0, "" };
+	struct run_result res = { 0 };
+	struct core_wanted looks;
+	for (size_t i = 0; i < c->probes; i++) {
+		cycles[i] = -1;
+		bytes += strlen(c->probe[i].name) + 1;
+	}
+	char *names = calloc(1, bytes);
+	if (!names) {
+		cli_error("out of memory");
+		return -1;
+	}
+	for (size_t i = 0; i < c->probes; i++)
+		if (wanted[i])
+			strcat(strcat(names, *names ? "," : ""), c->probe[i].name);
+	char *argv[] = { "/proc/self/exe", "calibrate", "--run", names, NULL };
+	char self[4096];
+	ssize_t n = readlink(argv[0], self, sizeof self - 1);
+	if (n > 0) {
+		self[n] = 0;
+		argv[0] = self;
+	}
+	struct session_options so = { .core = core, .model = c->model, .events = &c->events };
+	struct run_sink sink = { .context = c, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .client = on_client };
+	int code = session_create(&c->session, &so, &err);
+	if (!code) {
+		session_wanted(c->session, &looks);
+		c->run.core = *core;
+		c->run.run.core = &c->run.core;
+		c->run.run.wanted = &looks;
+		c->run.run.tracer_dir = cli_tracer_dir();
+		c->run.run.argv = argv;
+		code = cli_run_program(&c->run, &sink, &res, &err);
+		for (size_t k = 0; !code && k < session_regions(c->session); k++) {
+			struct session_region region;
+			session_region_info(c->session, k, &region);
+			size_t i = cal_find(c->probe, c->probes, region.name);
+			uint64_t ops = i < c->probes ? cal_model_ops(c->probe + i) : 0;
+			if (ops)
+				cycles[i] = (double)session_region_count(c->session, k, 0) / (double)ops;
+		}
+		if (!code && cli_exit_status(res.wait_status))
+			code = err_set(&err, ERR_SYSTEM, "the microbenchmarks ended with status %d under the model", cli_exit_status(res.wait_status));
+		else if (!code && cli_interrupted())
+			code = err_set(&err, ERR_SYSTEM, "interrupted");
+	}
+	session_destroy(c->session);
+	c->session = NULL;
+	free(names);
+	if (code)
+		cli_error("%s", err.text);
+	return code ? -1 : 0;
+}
+
+/* ---- what is written ------------------------------------------------------------------------------------- */
+
+static bool finish_file(FILE *f, const char *path)
+{
+	bool bad = ferror(f) != 0;
+	int why = errno;
+	if (fclose(f) && !bad) {
+		bad = true;
+		why = errno;
+	}
+	if (bad)
+		cli_error("cannot write %s: %s", path, strerror(why));
+	return !bad;
+}
+
+static FILE *open_file(const char *path)
+{
+	FILE *f = fopen(path, "we");
+	if (!f)
+		cli_error("cannot write %s: %s", path, strerror(errno));
+	return f;
+}
+
+static void day(char text[16])
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	if (!gmtime_r(&now, &tm) || !strftime(text, 16, "%Y-%m-%d", &tm))
+		strcpy(text, "?");
+}
+
+static bool write_core(const struct calibration *c, const char *base)
+{
+	struct core_host h;
+	char date[16];
+	FILE *f = open_file(c->output);
+	if (!f)
+		return false;
+	core_host_read(&h);
+	day(date);
+	fprintf(f, "# Fitted by softpmu calibrate on %s: %s, family %02XH, model %02XH.\n", date, *h.brand ? h.brand : "unknown", h.family, h.model);
+	fprintf(f, "# Use: softpmu stat --core ./FILE PROGRAM.  Each line says which microbenchmark it was read from (softpmu calibrate --list).\n");
+	fprintf(f, "include %s\ntitle = %.100s (calibrated)\n", base, c->base.title);
+	for (size_t i = 0; i < c->fields.fields; i++) {
+		const struct cal_field *d = c->fields.field + i;
+		if (d->verdict == CAL_FITTED) {
+			char line[96];
+			snprintf(line, sizeof line, "%s = %s", d->key, d->is);
+			fprintf(f, "%-28s# %s\n", line, d->why);
+		}
+	}
+	fputs("# As the base has it, which the host confirms:\n", f);
+	for (size_t i = 0; i < c->fields.fields; i++)
+		if (c->fields.field[i].verdict == CAL_AGREES)
+			fprintf(f, "#   %s = %s: %s\n", c->fields.field[i].key, c->fields.field[i].is, c->fields.field[i].why);
+	fputs("# As the base has it, because the host does not show it:\n", f);
+	for (size_t i = 0; i < c->fields.fields; i++)
+		if (c->fields.field[i].verdict == CAL_REFUSED)
+			fprintf(f, "#   %s = %s: %s\n", c->fields.field[i].key, c->fields.field[i].is, c->fields.field[i].why);
+	return finish_file(f, c->output);
+}
+
+/* Which part of the machine a microbenchmark shows. */
+enum part { CORE, NEAR, FAR, PARTS };
+static enum part part_of(const struct core_config *core, const struct cal_probe *p)
+{
+	switch (p->family) {
+	case CAL_CHASE: case CAL_STRIDE: case CAL_HUGE: case CAL_GATHER: case CAL_READ: case CAL_WRITE:
+		return p->param <= core->l2_size ? NEAR : FAR;
+	case CAL_PAGES:
+		return p->param <= core->stlb_entries ? NEAR : FAR;
+	case CAL_WINDOW: case CAL_LOADQUEUE: case CAL_STOREQUEUE: case CAL_WAITING:
+		return FAR;
+	default:
+		return CORE;
+	}
+}
+
+static void write_ratio(FILE *f, double model, double host)
+{
+	if (model > 0)
+		fprintf(f, " %.2f | %.2f |", model, model / host);
+	else
+		fputs(" | |", f);
+}
+
+static void write_means(FILE *f, const struct calibration *c, const double *cycles, const char *when)
+{
+	static const char *const name[] = { "core", "L1, L2 and TLBs", "beyond" };
+	bool begun = false;
+	for (int part = 0; part < PARTS; part++) {
+		double sum = 0;
+		unsigned n = 0;
+		for (size_t i = 0; i < c->probes; i++)
+			if (c->host.value[i].cycles > 0 && cycles[i] > 0 && (c->before[i] > 0 || c->names) && (int)part_of(&c->core, c->probe + i) == part) {
+				sum += fabs(cycles[i] / c->host.value[i].cycles - 1);
+				n++;
+			}
+		if (n)
+			fprintf(f, "%s%s %.1f %% (%u)", begun ? "; " : when, name[part], 100 * sum / n, n);
+		begun |= n > 0;
+	}
+	fputs(".\n", f);
+}
+
+static bool write_page(const struct calibration *c, FILE *f)
+{
+	static const char *const verdict[] = { "fitted", "confirmed", "as in the base" };
+	struct core_host h;
+	char date[16];
+	bool fitted = c->fields.fields;
+	core_host_read(&h);
+	day(date);
+	fprintf(f, "# %s\n\nHost: %s, family %02XH, model %02XH, %s. Base: %s.\n\n", fitted ? "Calibration" : "Comparison",
+		*h.brand ? h.brand : "unknown", h.family, h.model, date, c->base.title);
+	fprintf(f, "Cycles an operation: natively the median of %d groups' shortest times × frequency (%.3f GHz), between the least and the most of the\n"
+		"groups, which enclose it with a confidence of %.0f %%; the model's are exact. \"Ratio\" is model ÷ host.\n\n",
+		CAL_GROUPS, c->host.ghz, 100 * c->host.confidence);
+	if (fitted) {
+		fputs("## Fields\n\n| field | base | fitted | verdict | from |\n|---|---:|---:|---|---|\n", f);
+		for (size_t i = 0; i < c->fields.fields; i++) {
+			const struct cal_field *d = c->fields.field + i;
+			fprintf(f, "| %s | %s | %s | %s | %s |\n", d->key, d->was, d->is, verdict[d->verdict], d->why);
+		}
+		fputs("\n", f);
+	}
+	fputs("## Microbenchmarks\n\nMean absolute difference of model and host. ", f);
+	if (fitted) {
+		write_means(f, c, c->before, "Before: ");
+		fputs("\n", f);
+		write_means(f, c, c->after, "After: ");
+		fputs("\n| microbenchmark | host | least to most | before | ratio | after | ratio | what |\n|---|---:|---:|---:|---:|---:|---:|---|\n", f);
+	} else {
+		write_means(f, c, c->after, "");
+		fputs("\n| microbenchmark | host | least to most | model | ratio | what |\n|---|---:|---:|---:|---:|---|\n", f);
+	}
+	for (size_t i = 0; i < c->probes; i++) {
+		const struct cal_value *v = c->host.value + i;
+		if (v->cycles <= 0 || (c->after[i] <= 0 && c->before[i] <= 0))
+			continue;
+		fprintf(f, "| %s | %.2f | %.2f to %.2f |", c->probe[i].name, v->cycles, v->low, v->high);
+		if (fitted)
+			write_ratio(f, c->before[i], v->cycles);
+		write_ratio(f, c->after[i], v->cycles);
+		fprintf(f, " %s |\n", cal_family_text(c->probe[i].family));
+	}
+	return !ferror(f);
+}
+
+/* ---- the command ----------------------------------------------------------------------------------------- */
+
+static void say(const struct calibration *c, const char *what)
+{
+	if (!c->quiet)
+		fprintf(stderr, "softpmu: %s\n", what);
+}
+
+static int on_tick(void *context, double done)
+{
+	const struct calibration *c = context;
+	if (!c->quiet && isatty(STDERR_FILENO))
+		fprintf(stderr, "\rnatively: %3.0f %%%s", 100 * done, done >= 1 ? "\r               \r" : "");
+	return 0;
+}
+
+/* The base's name: what was asked for; the host's preset; the nearest by its vector extensions. */
+static const char *base_name(struct calibration *c, char name[64])
+{
+	struct core_host h;
+	struct err err = { 0, "" };
+	if (c->run.core_name && strcmp(c->run.core_name, "host"))
+		return c->run.core_name;
+	core_host_read(&h);
+	if (!core_host_preset(name, 64, cli_data_dir(), &h, &err))
+		return name;
+	if (c->run.core_name) {
+		cli_error("%s", err.text);
+		return NULL;
+	}
+	const char *near = strstr(err.text, "nearest presets: ");
+	if (near)
+		snprintf(name, 64, "%.*s", (int)strcspn(near + 17, ", "), near + 17);
+	if (!near || !strcmp(name, "none"))
+		strcpy(name, "golden-cove");
+	return name;
+}
+
+static int calibrate(struct calibration *c, const char *base)
+{
+	struct err err = { 0, "" };
+	bool *wanted = calloc(c->probes, sizeof *wanted);
+	c->before = calloc(c->probes, sizeof *c->before);
+	c->after = calloc(c->probes, sizeof *c->after);
+	if (!wanted || !c->before || !c->after) {
+		cli_error("out of memory");
+		free(wanted);
+		return 1;
+	}
+	int status = 1;
+	for (size_t i = 0; i < c->probes; i++) {
+		wanted[i] = !c->names;
+		c->before[i] = -1;
+		for (unsigned k = 0; k < c->names; k++)
+			wanted[i] |= !strncmp(c->probe[i].name, c->name[k], strlen(c->name[k]));
+	}
+	say(c, "microbenchmarks natively");
+	if (cal_measure(&c->host, c->probe, c->probes, c->rounds, wanted, on_tick, c, &err)) {
+		cli_error("%s", err.text);
+		goto done;
+	}
+	if (!c->names) {
+		say(c, "under the model: base");
+		for (size_t i = 0; i < c->probes; i++)
+			wanted[i] = !cal_is_long(c->probe + i);
+		cal_refine_wants(&c->base, c->probe, c->probes, wanted);
+		if (model_runs(c, &c->base, wanted, c->before))
+			goto done;
+		cal_fit_sizes(&c->core, &c->fields, c->probe, c->probes, &c->host);
+		bool stop = false;
+		for (unsigned step = 0; !stop; step++) {
+			char text[64];
+			memset(wanted, 0, c->probes * sizeof *wanted);
+			cal_refine_wants(&c->core, c->probe, c->probes, wanted);
+			snprintf(text, sizeof text, "under the model: step %u", step + 1);
+			say(c, text);
+			if (core_config_check(&c->core, &err)) {
+				cli_error("the fitted fields do not go together: %s", err.text);
+				goto done;
+			}
+			if (model_runs(c, &c->core, wanted, c->after))
+				goto done;
+			stop = step + 1 == STEPS || !cal_refine(&c->core, &c->fields, &c->base, c->probe, c->probes, &c->host, c->after, c->before, false);
+		}
+		for (size_t i = 0; i < c->probes; i++)
+			wanted[i] = true;
+	}
+	say(c, c->names ? "under the model" : "under the model: fitted");
+	if (model_runs(c, &c->core, wanted, c->after))
+		goto done;
+	if (!c->names) {
+		cal_refine(&c->core, &c->fields, &c->base, c->probe, c->probes, &c->host, c->after, c->before, true);
+		if (!write_core(c, base))
+			goto done;
+	}
+	if (c->page) {
+		FILE *f = open_file(c->page);
+		if (!f)
+			goto done;
+		write_page(c, f);
+		if (!finish_file(f, c->page))
+			goto done;
+	} else if (c->names) {
+		write_page(c, stdout);
+	}
+	status = 0;
+	if (!c->names) {
+		unsigned n[3] = { 0 };
+		for (size_t i = 0; i < c->fields.fields; i++)
+			n[c->fields.field[i].verdict]++;
+		printf("%s: %u fields fitted, %u confirmed, %u as in the base, %s\n", c->output, n[CAL_FITTED], n[CAL_AGREES], n[CAL_REFUSED], c->base.name);
+		write_means(stdout, c, c->before, "mean absolute difference from the host before: ");
+		write_means(stdout, c, c->after, "mean absolute difference from the host after: ");
+	}
+done:
+	free(wanted);
+	return status;
+}
+
+static bool number(const char *text, unsigned *out)
+{
+	char *end;
+	unsigned long v = strtoul(text, &end, 10);
+	*out = (unsigned)v;
+	return *text && !*end && v >= 1 && v <= CAL_ROUNDS;
+}
+
+/* 1: go on; 0: help was printed; -1: bad, one line was printed. */
+static int parse(struct calibration *c, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i], *v;
+		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+			fputs(help, stdout);
+			return 0;
+		} else if (!strcmp(word, "--quiet") || !strcmp(word, "-q")) {
+			c->quiet = true;
+		} else if (!strcmp(word, "--list")) {
+			c->list = true;
+		} else if ((v = cli_value(argc, argv, &i, 'o', "output"))) {
+			c->output = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "page"))) {
+			c->page = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "run"))) {
+			c->only = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "core"))) {
+			c->run.core_name = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "set"))) {
+			if (c->run.sets == sizeof c->run.set / sizeof *c->run.set) {
+				cli_error("more than %u --set options; put the fields into a core's file", c->run.sets);
+				return -1;
+			}
+			c->run.set[c->run.sets++] = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "rounds"))) {
+			if (!number(v, &c->rounds)) {
+				cli_error("--rounds '%s': a number from 1 to %d was expected", v, CAL_ROUNDS);
+				return -1;
+			}
+		} else if (i < 0) {
+			return -1;
+		} else if (*word == '-') {
+			cli_unknown_option("calibrate", help, word);
+			return -1;
+		} else if (c->names == NAMES) {
+			cli_error("more than %d names", NAMES);
+			return -1;
+		} else {
+			c->name[c->names++] = word;
+		}
+	}
+	return 1;
+}
+
+static int run(int argc, char **argv)
+{
+	struct calibration c = { .output = "host.conf", .rounds = 4 };
+	struct err err = { 0, "" };
+	char name[64];
+	int status = 1;
+	cli_run_init(&c.run);
+	int go = parse(&c, argc, argv);
+	if (go <= 0)
+		return go ? 2 : 0;
+	if (c.only)
+		return run_them(c.only);
+	c.probes = cal_probes(&c.probe);
+	if (!c.probes) {
+		cli_error("out of memory");
+		return 1;
+	}
+	if (c.list) {
+		for (size_t i = 0; i < c.probes; i++)
+			printf("%-16s %s\n", c.probe[i].name, cal_family_text(c.probe[i].family));
+		free(c.probe);
+		return 0;
+	}
+	for (unsigned k = 0; k < c.names; k++) {
+		size_t i = 0;
+		while (i < c.probes && strncmp(c.probe[i].name, c.name[k], strlen(c.name[k])))
+			i++;
+		if (i == c.probes) {
+			cli_error("no microbenchmark '%s' (softpmu calibrate --list)", c.name[k]);
+			free(c.probe);
+			return 2;
+		}
+	}
+	const char *base = base_name(&c, name);
+	if (base) {
+		c.run.core_name = base;
+		if (!cli_core(&c.run)) {
+			c.base = c.core = c.run.core;
+			c.model = cli_model(&c.base);
+			if (c.model && session_parse_core(&c.events, c.model, &c.base, "cycles:u", &err))
+				cli_error("%s", err.text);
+			else if (c.model)
+				status = calibrate(&c, base);
+		} else {
+			status = 2;
+		}
+	} else {
+		status = 2;
+	}
+	session_events_free(&c.events);
+	spmu_model_free(c.model);
+	cal_native_release(&c.host);
+	free(c.before);
+	free(c.after);
+	free(c.probe);
+	return status;
+}
+
+const struct cli_command cmd_calibrate = {
+	.name = "calibrate", .summary = "fit a core's file to this host by microbenchmarks", .help = help, .run = run,
+};

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * steps.c with loads remembered (clears.h): what a core runs once others have taken lines from it.
+ */
+#define STEPS core_steps_watched
+#define WATCH true
+#include "core/steps.c"

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Walks the wrong path (walk.h) and writes it as steps.
+ */
+#include "core/script.h"
+#include "core/walk_private.h"
+#include "isa/flags.h"
+#include <string.h>
+
+/* --- values --- */
+
+enum flags_of { FLAGS_UNKNOWN, FLAGS_BITS /* a: the register */, FLAGS_ADD, FLAGS_SUB, FLAGS_LOGIC, FLAGS_INC, FLAGS_DEC, FLAGS_SHIFT };
+
+struct state {			/* of the copy that the wrong path works on */
+	struct walker *w;
+	uint64_t reg[16];
+	uint32_t known;		/* set of registers */
+	uint8_t flags, flags_size;	/* enum flags_of: the operation that made them, and its operands */
+	uint64_t a, b, r;
+	bool word4;		/* 32-bit code */
+};
+
+static uint64_t mask_of(unsigned bytes)
+{
+	return bytes >= 8 ? ~UINT64_C(0) : (UINT64_C(1) << 8 * bytes) - 1;
+}
+
+static int64_t widen(uint64_t v, unsigned bytes)
+{
+	unsigned shift = bytes >= 8 ? 0 : 64 - 8 * bytes;
+	return (int64_t)(v << shift) >> shift;
+}
+
+static void flags_begin(struct state *x, const struct walker *w)
+{
+	const uint32_t thunk = 15u << THUNK_OP;
+	x->flags = (w->known & thunk) == thunk ? FLAGS_BITS : FLAGS_UNKNOWN;
+	x->a = x->flags ? isa_flags(x->word4 ? 4 : 8, &w->reg[THUNK_OP]) : 0;
+}
+
+static void flags_set(struct state *x, enum flags_of kind, unsigned bytes, uint64_t a, uint64_t b, uint64_t r)
+{
+	x->flags = (uint8_t)kind;
+	x->flags_size = (uint8_t)bytes;
+	x->a = a;
+	x->b = b;
+	x->r = r;
+}
+
+/* One flag: by the condition's number / 2, of those that are one flag.  -1: unknown. */
+static int flag(const struct state *x, unsigned which)
+{
+	static const uint8_t bit[] = { [0] = 11, [1] = 0, [2] = 6, [4] = 7, [5] = 2 };
+	const uint64_t top = UINT64_C(1) << (8 * x->flags_size - 1);
+	if (x->flags == FLAGS_BITS)
+		return x->a >> bit[which] & 1;
+	if (x->flags == FLAGS_UNKNOWN)
+		return -1;
+	switch (which) {
+	case 2: return x->r == 0;
+	case 4: return (x->r & top) != 0;
+	case 5: return !(__builtin_popcount((unsigned)x->r & 255) & 1);
+	case 1:
+		return x->flags == FLAGS_ADD ? x->r < x->a : x->flags == FLAGS_SUB ? x->a < x->b : x->flags == FLAGS_LOGIC ? 0 : -1;
+	default:
+		switch (x->flags) {
+		case FLAGS_ADD: return (~(x->a ^ x->b) & (x->a ^ x->r) & top) != 0;
+		case FLAGS_SUB: return ((x->a ^ x->b) & (x->a ^ x->r) & top) != 0;
+		case FLAGS_LOGIC: return 0;
+		case FLAGS_INC: return x->r == top;
+		case FLAGS_DEC: return x->r == top - 1;
+		default: return -1;
+		}
+	}
+}
+
+static int condition(const struct state *x, unsigned cc)
+{
+	int a, b;
+	switch (cc >> 1) {
+	case 3:			/* CF or ZF */
+		a = flag(x, 1), b = flag(x, 2);
+		a = a > 0 || b > 0 ? 1 : a < 0 || b < 0 ? -1 : 0;
+		break;
+	case 6: case 7:		/* SF is not OF; or ZF */
+		a = flag(x, 4), b = flag(x, 0);
+		a = a < 0 || b < 0 ? -1 : a != b;
+		if (cc >> 1 == 7) {
+			b = flag(x, 2);
+			a = a > 0 || b > 0 ? 1 : a < 0 || b < 0 ? -1 : 0;
+		}
+		break;
+	default:
+		a = flag(x, cc >> 1);
+	}
+	return a < 0 ? -1 : a ^ (int)(cc & 1);
+}
+
+static bool get(const struct state *x, unsigned reg, unsigned bytes, uint64_t *v)
+{
+	const unsigned r = reg & 15;	/* a high byte is in one of the first four */
+	*v = reg >= SEM_HIGH ? x->reg[reg - SEM_HIGH] >> 8 & 255 : x->reg[r] & mask_of(bytes);
+	return x->known >> (reg >= SEM_HIGH ? reg - SEM_HIGH : r) & 1;
+}
+
+static void set(struct state *x, unsigned reg, unsigned bytes, uint64_t v, bool known)
+{
+	if (reg >= SEM_HIGH + 4u)
+		return;
+	const unsigned r = reg >= SEM_HIGH ? reg - SEM_HIGH : reg, shift = reg >= SEM_HIGH ? 8 : 0;
+	const uint64_t m = mask_of(bytes) << shift;
+	if (!known)
+		x->known &= ~(1u << r);
+	else if (bytes >= 4)
+		x->known |= 1u << r;
+	x->reg[r] = bytes >= 4 ? v & mask_of(bytes) : (x->reg[r] & ~m) | (v << shift & m);
+}
+
+/* --- the wrong path's own stores --- */
+
+static struct overlay *overlay_of(struct walker *w, uint64_t word)
+{
+	unsigned i = (unsigned)(word ^ word >> 8) & (OVERLAY - 1);
+	while (w->overlay[i].walk == w->walks && w->overlay[i].word != word)
+		i = (i + 1) & (OVERLAY - 1);
+	return &w->overlay[i];
+}
+
+static void store(struct state *x, uint64_t addr, unsigned bytes, uint64_t v, bool known)
+{
+	struct walker *w = x->w;
+	while (bytes) {
+		const unsigned offset = addr & 7, n = bytes < 8 - offset ? bytes : 8 - offset;
+		struct overlay *o = overlay_of(w, addr >> 3);
+		const uint8_t set = (uint8_t)(((1u << n) - 1) << offset);
+		const uint64_t m = mask_of(n) << 8 * offset;
+		if (o->walk != w->walks) {
+			*o = (struct overlay){ .word = addr >> 3, .walk = w->walks };
+			w->stores++;
+		}
+		o->written |= set;
+		o->known = (uint8_t)(known ? o->known | set : o->known & ~set);
+		o->value = (o->value & ~m) | (v << 8 * offset & m);
+		v = n < 8 ? v >> 8 * n : 0;
+		addr += n;
+		bytes -= n;
+	}
+}
+
+static bool load(const struct state *x, uint64_t addr, unsigned bytes, uint64_t *v)
+{
+	struct walker *w = x->w;
+	const struct overlay *o = w->stores ? overlay_of(w, addr >> 3) : NULL;
+	if (!w->stores)
+		return walk_memory_read(w->space, addr, bytes, v);
+	uint64_t value = 0;
+	for (unsigned done = 0; done < bytes;) {
+		const unsigned offset = (addr + done) & 7, n = bytes - done < 8 - offset ? bytes - done : 8 - offset;
+		const uint8_t set = (uint8_t)(((1u << n) - 1) << offset);
+		uint64_t part;
+		o = overlay_of(w, (addr + done) >> 3);
+		if (o->walk == w->walks && o->written & set) {
+			if ((o->known & set) != set)	/* of both an old and a new value: not known */
+				return false;
+			part = o->value >> 8 * offset & mask_of(n);
+		} else if (!walk_memory_read(w->space, addr + done, n, &part)) {
+			return false;
+		}
+		value |= part << 8 * done;
+		done += n;
+	}
+	*v = value;
+	return true;
+}
+
+/* --- instructions --- */
+
+static void forget(struct state *x, const struct sem *s, uint64_t mem)
+{
+	x->known &= ~(uint32_t)s->spoils;
+	if (s->flags & SEM_FLAGS)
+		x->flags = FLAGS_UNKNOWN;
+	if (s->flags & SEM_STORES && mem != ST_NOT_DONE)
+		store(x, mem, s->bytes, 0, false);
+}
+
+/* mem: address of the memory operand, stack: of what is pushed or popped; ST_NOT_DONE: unknown. */
+static void execute(struct state *x, const struct sem *s, uint64_t next_ip, uint64_t mem, uint64_t stack)
+{
+	const unsigned n = s->size;
+	const uint64_t m = mask_of(n);
+	uint64_t a = 0, b = 0, r = 0;
+	bool a_known = true, b_known = true;
+	enum flags_of flags = FLAGS_UNKNOWN;
+
+	switch (s->op) {
+	case SEM_NOP: case SEM_JMP: case SEM_JCC:
+		return;
+	case SEM_OTHER: case SEM_STOP:
+		forget(x, s, mem);
+		return;
+	case SEM_CALL: case SEM_PUSH:
+		if (s->op == SEM_CALL)
+			a = next_ip;
+		else if (s->flags & SEM_SRC_IMM)
+			a = (uint64_t)s->imm;
+		else
+			a_known = s->flags & SEM_SRC_MEM ? mem != ST_NOT_DONE && load(x, mem, n, &a) : get(x, s->src, n, &a);
+		if (stack != ST_NOT_DONE)
+			store(x, stack, n, a, a_known);
+		set(x, 4, x->word4 ? 4 : 8, stack, stack != ST_NOT_DONE);
+		return;
+	case SEM_RET: case SEM_POP: case SEM_LEAVE:
+		a_known = stack != ST_NOT_DONE && load(x, stack, n, &a);
+		set(x, 4, x->word4 ? 4 : 8, stack + n + (s->op == SEM_RET ? (uint64_t)s->imm : 0), stack != ST_NOT_DONE);
+		if (s->op == SEM_LEAVE)
+			set(x, 5, n, a, a_known);
+		else if (s->op == SEM_POP && !(s->flags & SEM_DST_MEM))
+			set(x, s->dst, n, a, a_known);
+		else if (s->op == SEM_POP && mem != ST_NOT_DONE)
+			store(x, mem, n, a, a_known);
+		return;
+	case SEM_LEA:
+		set(x, s->dst, n, mem, mem != ST_NOT_DONE);
+		return;
+	case SEM_CDQ:
+		a_known = get(x, 0, n, &a);
+		set(x, 2, n, widen(a, n) < 0 ? ~UINT64_C(0) : 0, a_known && (n >= 4 || x->known >> 2 & 1));
+		return;
+	case SEM_CDQE:
+		a_known = get(x, 0, n / 2, &a);
+		set(x, 0, n, (uint64_t)widen(a, n / 2), a_known);
+		return;
+	case SEM_XCHG:
+		if (s->flags & (SEM_DST_MEM | SEM_SRC_MEM)) {
+			forget(x, s, mem);
+			return;
+		}
+		a_known = get(x, s->dst, n, &a);
+		b_known = get(x, s->src, n, &b);
+		set(x, s->dst, n, b, b_known);
+		set(x, s->src, n, a, a_known);
+		return;
+	case SEM_BSWAP:
+		a_known = get(x, s->dst, n, &a);
+		set(x, s->dst, n, n == 8 ? __builtin_bswap64(a) : __builtin_bswap32((uint32_t)a), a_known);
+		return;
+	default:
+		break;
+	}
+
+	/* two operands: a is the destination, b the source */
+	if (s->flags & SEM_SRC_IMM)
+		b = (uint64_t)s->imm & m;
+	else if (s->flags & SEM_SRC_MEM)
+		b_known = mem != ST_NOT_DONE && load(x, mem, s->from < 8 ? s->from : 8, &b);
+	else if (s->src != SEM_NONE)
+		b_known = get(x, s->src, s->from, &b);
+	const bool reads_dst = s->op != SEM_MOV && s->op != SEM_MOVZX && s->op != SEM_MOVSX && s->op != SEM_SETCC && !(s->flags & SEM_THIRD);
+	if (reads_dst)
+		a_known = s->flags & SEM_DST_MEM ? mem != ST_NOT_DONE && load(x, mem, n, &a) : get(x, s->dst, n, &a);
+	bool known = a_known && b_known, writes = true;
+	const bool same = s->src != SEM_NONE && s->src == s->dst && !(s->flags & (SEM_SRC_MEM | SEM_DST_MEM | SEM_SRC_IMM));
+	int carry;
+
+	switch (s->op) {
+	case SEM_MOV: case SEM_MOVZX: r = b; break;
+	case SEM_MOVSX: r = (uint64_t)widen(b, s->from); break;
+	case SEM_ADD: r = a + b; flags = FLAGS_ADD; break;
+	case SEM_CMP: writes = false; /* fallthrough */
+	case SEM_SUB: r = a - b; flags = FLAGS_SUB; known |= same; break;
+	case SEM_TEST: writes = false; /* fallthrough */
+	case SEM_AND: r = a & b; flags = FLAGS_LOGIC; break;
+	case SEM_OR: r = a | b; flags = FLAGS_LOGIC; break;
+	case SEM_XOR: r = a ^ b; flags = FLAGS_LOGIC; known |= same; break;
+	case SEM_INC: r = a + 1; flags = FLAGS_INC; break;
+	case SEM_DEC: r = a - 1; flags = FLAGS_DEC; break;
+	case SEM_NEG: r = 0 - a; b = a; a = 0; flags = FLAGS_SUB; break;
+	case SEM_NOT: r = ~a; break;
+	case SEM_ADC: case SEM_SBB:
+		carry = flag(x, 1);
+		r = s->op == SEM_ADC ? a + b + (uint64_t)carry : a - b - (uint64_t)carry;
+		if (s->op == SEM_SBB && same)
+			r = 0 - (uint64_t)carry, known = true;
+		known = known && carry >= 0;
+		break;
+	case SEM_SHL: case SEM_SHR: case SEM_SAR: {
+		const unsigned count = (unsigned)b & (n == 8 ? 63 : 31);
+		if (b_known && !count)
+			return;
+		r = s->op == SEM_SHL ? (count < 8 * n ? a << count : 0) : s->op == SEM_SHR ? a >> count :
+		    (uint64_t)(widen(a, n) >> count);
+		flags = b_known ? FLAGS_SHIFT : FLAGS_UNKNOWN;
+		break;
+	}
+	case SEM_IMUL:
+		r = s->flags & SEM_THIRD ? b * (uint64_t)s->imm : (uint64_t)widen(a, n) * (uint64_t)widen(b, n);
+		break;
+	case SEM_SETCC:
+		carry = condition(x, s->cc);
+		r = carry > 0;
+		known = carry >= 0;
+		break;
+	case SEM_CMOV:
+		carry = condition(x, s->cc);
+		r = carry > 0 ? b : a;
+		known = carry > 0 ? b_known : carry == 0 ? a_known : a_known && b_known && a == b;
+		break;
+	default:
+		forget(x, s, mem);
+		return;
+	}
+	r &= m;
+	if (s->flags & SEM_FLAGS) {
+		if (known && flags != FLAGS_UNKNOWN)
+			flags_set(x, flags, n, a, b, r);
+		else
+			x->flags = FLAGS_UNKNOWN;
+	}
+	if (!writes)
+		return;
+	if (!(s->flags & SEM_DST_MEM))
+		set(x, s->dst, n, r, known);
+	else if (mem != ST_NOT_DONE)
+		store(x, mem, n, r, known);
+}
+
+/* --- addresses --- */
+
+static uint64_t operand(const struct state *x, const struct sem *s)
+{
+	uint64_t a = (uint64_t)s->disp, v;
+	if (s->flags & SEM_NO_ADDRESS)
+		return ST_NOT_DONE;
+	if (s->base != SEM_NONE) {
+		if (!get(x, s->base, 8, &v))
+			return ST_NOT_DONE;
+		a += v;
+	}
+	if (s->index != SEM_NONE) {
+		if (!get(x, s->index, 8, &v))
+			return ST_NOT_DONE;
+		a += v * s->scale;
+	}
+	return s->flags & SEM_ADDRESS_32 ? (uint32_t)a : a;
+}
+
+static uint64_t stack(const struct state *x, const struct sem *s)
+{
+	uint64_t sp;
+	if (!(s->flags & (SEM_POPS | SEM_PUSHES)) || !get(x, s->op == SEM_LEAVE ? 5 : 4, 8, &sp))
+		return ST_NOT_DONE;
+	sp -= s->flags & SEM_PUSHES ? s->size : 0;
+	return x->word4 ? (uint32_t)sp : sp;
+}
+
+enum { SLOTS_MOST = 24 };
+/* The addresses of an instruction's slots. */
+static void slot_addresses(const struct iblock *b, const struct insn *in, const struct sem *s, uint64_t mem, uint64_t stack_at,
+                           uint64_t at[SLOTS_MOST])
+{
+	uint64_t load_at = s->flags & SEM_LOADS ? mem : s->flags & SEM_POPS ? stack_at : ST_NOT_DONE;
+	uint64_t store_at = s->flags & SEM_STORES ? mem : s->flags & SEM_PUSHES ? stack_at : ST_NOT_DONE;
+	for (unsigned k = 0; k < in->slots && k < SLOTS_MOST; k++) {
+		const struct st_slot *slot = &b->slot[in->first_slot + k];
+		uint64_t *from = slot->kind == ST_SLOT_STORE ? &store_at : &load_at;
+		at[k] = slot->kind == ST_SLOT_REG ? ST_NOT_DONE : slot->kind == ST_SLOT_PREFETCH || slot->kind == ST_SLOT_LOADSTORE ? mem : *from;
+		if (slot->kind != ST_SLOT_REG && *from != ST_NOT_DONE)
+			*from += slot->size;
+	}
+}
+
+static uint64_t address_of(const struct insn *in, unsigned slot, const uint64_t at[SLOTS_MOST])
+{
+	const unsigned k = slot - in->first_slot;
+	return slot != UOP_NO_SLOT && k < in->slots && k < SLOTS_MOST ? at[k] : ST_NOT_DONE;
+}
+
+/* --- words --- */
+
+/* The instruction's steps, if all of them go the short way and their addresses are known. */
+static uint64_t *short_way(const struct walk_block *k, const struct insn *in, unsigned i, const uint64_t at[SLOTS_MOST], uint64_t way,
+                           uint64_t went, uint64_t *w)
+{
+	const struct step *s = &k->plan->step[k->step[i]];
+	uint64_t *const begin = w;
+	for (; s->insn == i; s++) {
+		if (s->kind == STEP_GENERAL)
+			return NULL;
+		if (s->kind == STEP_NOTHING)
+			continue;
+		*w = (uint64_t)s | s->kind;
+		const bool branch = s->kind == STEP_BRANCH || s->kind == STEP_LOAD_BRANCH || s->kind == STEP_LOAD_BRANCH_MORE;
+		if (branch)
+			*w |= way;
+		w++;
+		if (s->kind >= STEP_LOAD) {
+			*w = address_of(in, s->slot, at);
+			if (*w++ == ST_NOT_DONE)
+				return NULL;
+		}
+		if (branch)
+			*w++ = went;
+	}
+	return w == begin ? NULL : w;
+}
+
+static uint64_t *general_way(const struct iblock *b, const struct insn *in, const uint64_t at[SLOTS_MOST], uint64_t way, uint64_t went,
+                             uint64_t *w)
+{
+	*w++ = way | (uint64_t)(in - b->insn) << SCRIPT_INDEX | STEP_GENERAL;
+	*w++ = (uint64_t)b;
+	*w++ = went;
+	for (unsigned u = 0; u < in->uops; u++)
+		*w++ = address_of(in, b->uop[in->first_uop + u].slot, at);
+	return w;
+}
+
+size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool general, uint64_t *out)
+{
+	struct state x = { .w = w, .known = w->known, .word4 = walk_space_word_bytes(w->space) == 4 };
+	uint64_t *o = out, *const end = out + WALK_ROOM - 1;
+	memcpy(x.reg, w->reg, sizeof x.reg);
+	flags_begin(&x, w);
+	if (!++w->walks) {	/* came round: what is in the table may look new */
+		memset(w->overlay, 0, sizeof w->overlay);
+		w->walks = 1;
+	}
+	w->stores = 0;
+	bpred_path_begin(bp, &w->path);
+
+	for (uint32_t count = 0; count < w->most && w->stores < OVERLAY_MOST;) {
+		unsigned i;
+		struct iblock *b = walk_space_find(w->space, from, &i);
+		const struct walk_block *k = b ? walk_block_of(w->space, b) : NULL;
+		if (!k)
+			break;
+		for (; i < b->insns; i++) {
+			const struct insn *in = &b->insn[i];
+			const struct sem *s = &k->sem[i];
+			unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
+			if (s->op == SEM_STOP || last >= b->insns || count++ >= w->most || w->stores >= OVERLAY_MOST ||
+			    end - o < in->uops * 3 + 3)
+				goto done;
+			const struct insn *br = &b->insn[last];
+			uint64_t mem = operand(&x, s), sp = stack(&x, s), at[SLOTS_MOST], way = 0, next = br->addr + br->len;
+			const uint64_t behind = next;
+			bool branch = br->flags & INSN_BRANCH;
+			slot_addresses(b, in, s, mem, sp, at);
+			execute(&x, s, in->addr + in->len, mem, sp);
+			if (branch) {
+				next = bpred_path_branch(bp, &w->path, br->addr, br->flags, behind, br->target);
+				way = (next && next != behind ? SCRIPT_TAKEN : 0) | (w->path.resteer ? SCRIPT_RESTEER : 0) |
+				      (uint64_t)w->path.bubble << (SCRIPT_BUBBLE - SCRIPT_FLAGS);
+				way <<= SCRIPT_FLAGS;
+			}
+			if (in->uops) {
+				const uint64_t went = next ? next : behind;
+				uint64_t *more = general ? NULL : short_way(k, in, i, at, way, went, o);
+				o = more ? more : general_way(b, in, at, way, went, o);
+				general |= k->plan->step[k->step[i]].flags & STEP_APART;
+			}
+			i = last;
+			if (branch && next != behind) {
+				if (!next)
+					goto done;
+				from = next;
+				goto elsewhere;
+			}
+		}
+		from = b->insn[b->insns - 1].addr + b->insn[b->insns - 1].len;
+elsewhere:;
+	}
+done:
+	if (o == out)
+		return 0;
+	*o++ = SCRIPT_END;
+	return (size_t)(o - out);
+}

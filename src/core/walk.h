@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The wrong path, first half: what the machine would have fetched behind a mispredicted branch, instruction by instruction, with the
+ * addresses of its accesses.  It is walked functionally when the branch's script is made, in the thread that makes scripts; the core runs
+ * as much of it as there is time for (wrongpath.h).  Nothing comes back from there: the same stream gives the same walks.
+ *
+ * Models: code from blocks that were executed, else from the bytes of executable mappings; registers and flags as they were at that
+ * branch, each known or not; memory as loads brought it into registers and stores took it out of them, in a bounded table, the wrong
+ * path's own stores in one that is forgotten with it; branches as the predictors say (bpred_path).  An instruction whose result is not
+ * followed (isa/semantic.h) makes it unknown.
+ * An access of unknown address is left out: the uop goes as a load that hits L1D, with no trace in caches and TLB.
+ * The walk ends: at wrong_path.instructions; at REP, locked and serialising instructions, fences, PAUSE, far transfers, system calls;
+ * where fetch waits for a target that is not predicted; where code is unknown.
+ * Leaves out: branches of the wrong path that are found mispredicted while it runs; addresses by convergence with the right path; what
+ * system calls wrote into memory; vector registers.
+ */
+#ifndef CORE_WALK_H
+#define CORE_WALK_H
+#include "core/bpred.h"
+#include "core/plan.h"
+#include "isa/semantic.h"
+#include "stream/format.h"
+
+enum {
+	WALK_ROOM = 2048,	/* most words of a walk in a script */
+	WALK_REGS = 20,		/* general-purpose registers, then VEX's thunk of the flags (format.h) */
+};
+
+/* --- of a process: its code, and the last known words of its memory --- */
+struct walk_space;
+int  walk_space_create(struct walk_space **out, const struct isa *isa, int word_bytes, struct err *err);
+void walk_space_destroy(struct walk_space *s);	/* NULL: nothing.  When no script of it is still to be run */
+/* A block that was defined; one that goes away. */
+int  walk_space_block(struct walk_space *s, struct iblock *b, struct err *err);
+void walk_space_forget(struct walk_space *s, const struct iblock *b);
+/* Bytes of an executable mapping; code that is not there any more. */
+int  walk_space_code(struct walk_space *s, uint64_t addr, const void *bytes, size_t n, struct err *err);
+void walk_space_cut(struct walk_space *s, uint64_t addr, uint64_t bytes);
+/* The instruction at an address, decoded if need be; NULL: unknown. */
+struct iblock *walk_space_find(struct walk_space *s, uint64_t addr, unsigned *index);
+
+/* --- of a thread: its registers --- */
+struct walker;
+int  walker_create(struct walker **out, struct walk_space *s, const struct core_config *config, struct err *err);
+void walker_destroy(struct walker *w);
+void walker_regs(struct walker *w, const struct st_regs *r);
+/* An execution of a block, before its script is made. */
+void walker_track(struct walker *w, struct iblock *b, const uint64_t *slots, unsigned nslots);
+/* The last bpred_branch was mispredicted, fetch went on at `from`.  general: no instruction may go the short way.  Writes at most
+ * WALK_ROOM words for core_wrong_path; returns how many, 0: nothing is known. */
+size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool general, uint64_t *out);
+
+/* --- private to walk*.c --- */
+enum track_kind { TRACK_REG, TRACK_KNOWN /* memory holds a slot's value */, TRACK_STORE_REG, TRACK_STORE_IMM, TRACK_FORGET };
+struct track {			/* what an execution of the block tells, in order */
+	uint8_t kind, reg, bytes, offset;
+	uint16_t slot, value;	/* index of the slot that holds the register's value or the address; of the memory's value */
+	uint64_t imm;
+};
+struct walk_block {		/* of a block, at iblock.core_walk */
+	const struct sem *sem;		/* of each instruction */
+	const uint16_t *step;		/* its first step in the plan */
+	const struct plan *plan;
+	const struct track *track;
+	unsigned tracks;
+};
+struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b);	/* NULL: no memory for it */
+
+/* Bytes of memory that are known. */
+bool walk_memory_read(const struct walk_space *s, uint64_t addr, unsigned bytes, uint64_t *value);
+void walk_memory_write(struct walk_space *s, uint64_t addr, unsigned bytes, uint64_t value);
+void walk_memory_forget(struct walk_space *s, uint64_t addr, unsigned bytes);
+int walk_space_word_bytes(const struct walk_space *s);
+#endif

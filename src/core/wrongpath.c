@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Execution of the wrong path, and how it is undone; what is modelled and left out: wrongpath.h.
+ *
+ * How: what the right path must find as it was is saved and put back; of the store queue, the buckets that stores changed; of the scheduler
+ * the uops are counted that took an entry and have not gone.  Everything that could move the core's time to the resolve cycle or beyond
+ * is asked first.
+ */
+#include "core/wrongpath.h"
+#include "core/eliminate.h"
+#include "core/script.h"
+#include <string.h>
+
+bool wrong_may_wait(struct core *c, unsigned run, enum spmu_signal signal, uint64_t from, uint64_t until)
+{
+	if (until < c->wrong.resolve)
+		return true;
+	emit_grow(&c->e, run, signal, from, c->wrong.resolve, 1);
+	return false;
+}
+
+/* The scheduler goes on to the cycle behind its next dispatch; false: that is not before the branch resolves. */
+static bool next_dispatch(struct core *c)
+{
+	struct scheduler *s = &c->sc;
+	uint64_t cycle = s->walk, end = min64(c->wrong.resolve, s->walk + SCHED_WINDOW - 64);
+	while (cycle < end && !s->used[cycle & (SCHED_WINDOW - 1)])
+		cycle++;
+	if (cycle + 1 >= end)
+		return false;
+	scheduler_advance(s, cycle + 1);
+	return true;
+}
+
+uint64_t wrong_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did)
+{
+	while (scheduler_full(&c->sc, choice))
+		if (!next_dispatch(c)) {
+			emit_grow(&c->e, RUN_RS, SPMU_SIG_RESOURCE_STALL_RS, alloc, c->wrong.resolve, 1);
+			return WRONG_NEVER;
+		}
+	if (c->sc.walk <= alloc)
+		return alloc;
+	*did |= SPMU_DID(STALL_RS);
+	return rename_stall(c, SPMU_SIG_RESOURCE_STALL_RS, alloc, c->sc.walk);
+}
+
+uint64_t wrong_slot(struct core *c, uint64_t fetch, uint64_t *did)
+{
+	struct rename *rn = &c->rn;
+	struct scheduler *s = &c->sc;
+	const uint64_t resolve = c->wrong.resolve, delivered = fetch + rn->frontend_latency, open = rn->cycle;
+	if (rn->pos - c->wrong.rn.pos >= c->wrong.most_slots * SLOT_STEP || rn->loads - c->wrong.rn.loads >= c->wrong.most_loads)
+		return WRONG_NEVER;	/* the rings' older entries are the right path's */
+	const uint32_t pos = rn->pos += SLOT_STEP;
+	const uint64_t rob = slot_entry(rn, pos - rn->rob_back)->free;
+	uint64_t cycle = max64(max64(open, delivered), max64(rob, rn->barrier));
+	if (cycle >= resolve) {
+		uint64_t from = max64(max64(open, rn->barrier), rn->bubble_floor);
+		if (max64(rob, from) < delivered)
+			emit_grow(&c->e, RUN_BUBBLE, SPMU_SIG_IDQ_BUBBLE, max64(rob, from), max64(max64(rob, from), min64(delivered, resolve)), rn->width);
+		from = max64(max64(open, delivered), rn->barrier);
+		if (rob > from)
+			emit_grow(&c->e, RUN_ROB, SPMU_SIG_RESOURCE_STALL_ROB, from, resolve, 1);
+		return WRONG_NEVER;
+	}
+	if (cycle > open)
+		cycle = rename_wait(c, delivered, rob, did);
+	if (cycle != s->walk) {
+		scheduler_advance(s, cycle);
+		lsq_advance(c, cycle);
+	}
+	if (UNLIKELY((uint16_t)s->free < s->group_room)) {
+		if (c->config.ports_binding == BIND_LEAST) {
+			scheduler_count(s);
+		} else if (!rn->used) {
+			while ((uint16_t)s->free < s->group_room)
+				if (!next_dispatch(c)) {
+					emit_grow(&c->e, RUN_RS, SPMU_SIG_RESOURCE_STALL_RS, cycle, resolve, 1);
+					return WRONG_NEVER;
+				}
+			if (s->walk > cycle) {
+				emit_grow(&c->e, RUN_RS, SPMU_SIG_RESOURCE_STALL_RS, cycle, s->walk, 1);
+				*did |= SPMU_DID(STALL_RS);
+				cycle = rn->cycle = s->walk;
+				lsq_advance(c, cycle);
+			}
+		}
+	}
+	rn->slot = rn->used;
+	if (++rn->used >= rn->width) {
+		rn->used = 0;
+		rn->cycle = cycle + 1;
+	} else {
+		rn->cycle = cycle;
+	}
+	slot_entry(rn, pos)->alloc = cycle;
+	return cycle;
+}
+
+uint64_t wrong_take_unit(struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready, unsigned unit, unsigned busy)
+{
+	struct scheduler *s = &c->sc;
+	if (ready >= c->wrong.resolve || ready - s->walk >= SCHED_REACH)
+		return wrong_waits(c, choice, port);
+	uint64_t at = scheduler_take_unit(s, port, ready, unit, busy);
+	if (at < c->wrong.resolve)
+		return at;
+	struct unit *u = &s->unit[unit & (UNITS - 1)];
+	for (uint32_t i = 0; i < u->count; i++)
+		if (u->taken[i].begin == at) {
+			memmove(u->taken + i, u->taken + i + 1, (--u->count - i) * sizeof *u->taken);
+			break;
+		}
+	if (at - s->walk < SCHED_WINDOW - 64) {
+		s->used[at & (SCHED_WINDOW - 1)] &= (uint16_t)~(1u << port);
+		return wrong_waits(c, choice, port);
+	}
+	return at;	/* in the list of those far ahead: it goes, late */
+}
+
+/* --- stores --- */
+
+uint64_t wrong_store_room(struct core *c)
+{
+	struct lsq *q = &c->q;
+	if (c->wrong.full)
+		return WRONG_NEVER;
+	while (q->tail - q->head >= q->sb_size) {
+		if (q->head == c->wrong.stores)		/* all of them are the wrong path's */
+			return WRONG_NEVER;
+		lsq_commit(c);
+	}
+	const uint32_t before = q->tail - q->sb_size;
+	return (int32_t)(before - c->wrong.stores) >= 0 ? WRONG_NEVER : q->store[before & q->mask].commit;
+}
+
+void wrong_log_store(struct core *c, uint64_t addr, uint32_t size)
+{
+	struct wrong *x = &c->wrong;
+	const uint32_t at = c->q.tail & c->q.mask;
+	x->store[c->q.tail - x->stores] = c->q.store[at];
+	x->given[c->q.tail - x->stores] = c->q.given[at];
+	if (!size || size > SQ_INDEXED)
+		return;
+	uint64_t g = addr >> 3, last = (addr + (size - 1)) >> 3;
+	for (;; g = (g + 1) & UINT64_MAX >> 3) {
+		uint32_t bucket = g & (SQ_BUCKETS - 1);
+		x->log[x->logged].bucket = bucket;
+		x->log[x->logged++].was = c->q.bucket[bucket];
+		if (g == last)
+			break;
+	}
+	x->full = x->logged > WRONG_LOG - SQ_INDEXED / 8 - 1;
+}
+
+/* --- loads --- */
+
+uint64_t wrong_load(struct core *c, const struct port_choice *choice, uint64_t ip, uint64_t addr, uint32_t size, unsigned port,
+                    uint64_t ready, bool vector, uint64_t *did, uint64_t *dispatch)
+{
+	struct lsq *q = &c->q;
+	if (UNLIKELY(q->addr_known > ready && q->mdp[ip & (MDP_ENTRIES - 1)] < q->mdp_limit))
+		ready = q->addr_known;
+	const uint64_t at = *dispatch = wrong_take(c, choice, port, ready);
+	if (at == WRONG_NEVER)
+		return at;
+	bool alias = false, clear = size <= SQ_INDEXED && q->tail - q->big >= q->sb_size && lsq_clear(q, addr, size, at);
+	const uint32_t found = clear ? 0 : lsq_find(q, addr, size, at, &alias);
+	uint64_t go = at;
+	if (found) {
+		const struct store *s = &q->store[(found - 1) & q->mask];
+		const uint64_t offset = addr - s->addr;
+		if (offset < s->size && size <= s->size - offset) {
+			*did |= SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT);
+			return max64(at, s->data_ready) + q->forward_latency;
+		}
+		if ((int32_t)(found - 1 - c->wrong.stores) >= 0) {	/* waits for what will never be written */
+			*did |= SPMU_DID(FORWARD_BLOCKED);
+			return WRONG_NEVER;
+		}
+		while ((int32_t)(found - 1 - q->head) >= 0)
+			lsq_commit(c);
+		if (s->commit > at) {
+			*did |= SPMU_DID(FORWARD_BLOCKED);
+			go = s->commit + q->forward_blocked;
+		}
+	} else if (UNLIKELY(alias)) {
+		*did |= SPMU_DID(ALIAS_4K);
+		go += q->alias_penalty;
+	}
+	if (go >= c->wrong.resolve)
+		return WRONG_NEVER;
+	struct mem_result r = { 0, 0 };
+	memsys_load(c->mem, ip, addr, size, go, vector, &r);
+	*did |= r.did;
+	return max64(r.ready, at + 1);
+}
+
+/* --- records --- */
+
+static uint32_t reached(const struct core *c, uint64_t cycle)
+{
+	return cycle < c->wrong.resolve ? (uint32_t)cycle - (uint32_t)c->e.base : UINT32_MAX;
+}
+
+void wrong_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr, uint64_t fetch,
+                  uint64_t alloc, uint64_t ready, uint64_t dispatch, uint64_t complete)
+{
+	if (!((is & c->e.wanted_is) | (did & c->e.wanted_did)))
+		return;
+	const uint32_t base = (uint32_t)c->e.base;
+	struct spmu_record *r = emit_uop(&c->e);
+	*r = (struct spmu_record){ .kind = SPMU_REC_UOP, .cpl = 3, .port = (uint8_t)port, .size = size, .ip = ip, .is = is, .did = did, .addr = addr,
+		.fetch = (uint32_t)fetch - base, .alloc = (uint32_t)alloc - base, .ready = reached(c, ready), .dispatch = reached(c, dispatch),
+		.complete = reached(c, complete), .retire = (uint32_t)c->wrong.resolve - base };
+}
+
+/* --- there and back --- */
+
+static void begin(struct core *c)
+{
+	struct wrong *x = &c->wrong;
+	const struct rename *rn = &c->rn;
+	const struct lsq *q = &c->q;
+	memcpy(x->reg, c->reg, sizeof x->reg);
+	x->fe = c->fe;
+	x->rn.cycle = rn->cycle;
+	x->rn.barrier = rn->barrier;
+	x->rn.bubble_floor = rn->bubble_floor;
+	x->rn.used = rn->used;
+	x->rn.slot = rn->slot;
+	x->rn.pos = rn->pos;
+	x->rn.loads = rn->loads;
+	x->q.addr_known = q->addr_known;
+	x->q.load_floor = q->load_floor;
+	x->q.big = q->big;
+	x->q.slot_tail = q->slot_tail;
+	x->q.forwarded = q->forwarded;
+	x->q.wants_data = q->wants_data;
+	x->el = c->el;
+	x->by = c->by;
+	if (c->old.any)
+		x->old = c->old;
+	x->most_slots = SLOT_RING - (c->config.rob_size > c->config.idq_size ? c->config.rob_size : c->config.idq_size);
+	x->most_loads = LOAD_RING - c->config.load_buffer_size - (LOAD_RING - c->config.load_buffer_size) / 8;
+	x->stores = q->tail;
+	x->logged = 0;
+	x->full = false;
+	x->entries = 0;
+	memset(x->waiting, 0, sizeof x->waiting);
+}
+
+static void undo(struct core *c)
+{
+	struct wrong *x = &c->wrong;
+	struct rename *rn = &c->rn;
+	struct lsq *q = &c->q;
+	const uint32_t dsb_stamp = c->fe.dsb_stamp;
+	memcpy(c->reg, x->reg, sizeof x->reg);
+	c->fe = x->fe;
+	c->fe.dsb_stamp = dsb_stamp;
+	rn->cycle = max64(x->rn.cycle, x->resolve);
+	rn->used = rn->cycle == x->rn.cycle ? x->rn.used : 0;
+	rn->slot = x->rn.slot;
+	rn->barrier = x->rn.barrier;
+	rn->bubble_floor = x->rn.bubble_floor;
+	rn->pos = x->rn.pos;
+	rn->loads = x->rn.loads;
+	while (x->logged) {
+		x->logged--;
+		q->bucket[x->log[x->logged].bucket] = x->log[x->logged].was;
+	}
+	while (q->tail != x->stores) {
+		q->tail--;
+		q->store[q->tail & q->mask] = x->store[q->tail - x->stores];
+		q->given[q->tail & q->mask] = x->given[q->tail - x->stores];
+	}
+	q->addr_known = x->q.addr_known;
+	q->load_floor = x->q.load_floor;
+	q->big = x->q.big;
+	q->slot_tail = x->q.slot_tail;
+	q->forwarded = x->q.forwarded;
+	q->wants_data = x->q.wants_data;
+	q->lock_slot = false;
+	for (unsigned p = 0; p < SCHED_PORTS; p++)
+		c->sc.pending[p] = (uint8_t)(c->sc.pending[p] - x->waiting[p]);
+	c->sc.free += x->entries;
+	c->el = x->el;
+	c->by = x->by;
+	if (c->old.any) {
+		x->old.stamp = c->old.stamp;
+		c->old = x->old;
+	}
+}
+
+void core_wrong_path(struct core *c, const uint64_t *w)
+{
+	begin(c);
+	c->wrong.on = true;	/* machine clears wait until it is over */
+	c->wrong_steps(c, w + 1);
+	c->wrong.on = false;
+	undo(c);
+	core_redirect(c, c->wrong.resolve);
+}

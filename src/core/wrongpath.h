@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The wrong path, second half: the core executes what was walked (walk.h) until the branch resolves, then forgets it.
+ *
+ * Models: its slots go the very way of others (step.h, core.c's run_insn, with `wrong`): front end, allocation, ports, caches, TLB, prefetchers,
+ * with their stalls; it ends with the slot that would be allocated at the branch's resolve cycle or later.  A uop that would be
+ * dispatched then or later takes no port and makes no access; it keeps its scheduler entry until then.  Stores enter the store queue
+ * and forward, and are never written.  At the resolve cycle all entries are free, registers are ready as they were behind the branch,
+ * and fetch is redirected.  Caches, TLB, prefetchers, uop cache, trace cache, and ports up to that cycle keep what happened.
+ * Records say squashed: no RETIRED, `retire` the resolve cycle, stages that were not reached UINT32_MAX.
+ * Leaves out: what is fetched and not allocated until then leaves no trace, nor is it waited for; memory-order clears and the training of
+ * the disambiguation, L1D banks, loads that become the stored register, pieces of registers (partial.h), of the wrong path.
+ */
+#ifndef CORE_WRONGPATH_H
+#define CORE_WRONGPATH_H
+#include "core/lsq.h"
+#include "core/rename.h"
+
+#define WRONG_NEVER (UINT64_C(1) << 62)	/* a cycle; added to, it stays one */
+
+/* Allocates a slot that was delivered at `fetch`; WRONG_NEVER: not before the branch resolves. */
+uint64_t wrong_slot(struct core *c, uint64_t fetch, uint64_t *did);
+/* A uop of a slot allocated at `from` has to wait until `until`; false: that is too late. */
+bool wrong_may_wait(struct core *c, unsigned run, enum spmu_signal signal, uint64_t from, uint64_t until);
+uint64_t wrong_store_room(struct core *c);
+uint64_t wrong_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did);
+/* Before lsq_store. */
+void wrong_log_store(struct core *c, uint64_t addr, uint32_t size);
+/* As lsq_load; *dispatch WRONG_NEVER: it does not go. */
+uint64_t wrong_load(struct core *c, const struct port_choice *choice, uint64_t ip, uint64_t addr, uint32_t size, unsigned port,
+                    uint64_t ready, bool vector, uint64_t *did, uint64_t *dispatch);
+uint64_t wrong_take_unit(struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready, unsigned unit, unsigned busy);
+void wrong_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr, uint64_t fetch,
+                  uint64_t alloc, uint64_t ready, uint64_t dispatch, uint64_t complete);
+
+/* The uop waits in the scheduler until it is thrown away. */
+static inline uint64_t wrong_waits(struct core *c, const struct port_choice *choice, unsigned port)
+{
+	if (port < SCHED_PORTS) {
+		c->wrong.waiting[port]++;
+		c->wrong.entries += choice->entry;
+	}
+	return WRONG_NEVER;
+}
+
+/* Dispatch of a uop that was entered. */
+static inline uint64_t wrong_take(struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready)
+{
+	struct scheduler *s = &c->sc;
+	if (ready >= c->wrong.resolve)
+		return wrong_waits(c, choice, port);
+	if (port >= SCHED_PORTS)
+		return ready;
+	if (UNLIKELY(ready - s->walk >= SCHED_REACH))
+		return wrong_waits(c, choice, port);
+	uint64_t at = scheduler_take(s, port, ready);
+	if (LIKELY(at < c->wrong.resolve))
+		return at;
+	s->used[at & (SCHED_WINDOW - 1)] &= (uint16_t)~(1u << port);
+	return wrong_waits(c, choice, port);
+}
+
+/* The slot being allocated holds its entries until the branch resolves.  first: number of its first load. */
+static inline void wrong_slot_done(struct core *c, uint32_t first)
+{
+	struct rename *rn = &c->rn;
+	slot_entry(rn, rn->pos)->free = c->wrong.resolve;
+	for (uint32_t i = first; i != rn->loads; i++)
+		rn->lb[i & (LOAD_RING - 1)] = c->wrong.resolve;
+}
+#endif

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Threads by modelled time (order.h). */
+#include "run/order.h"
+#include "core/core.h"
+#include "run/engine.h"
+#include "run/process.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { AHEAD = 2 };			/* words ahead of an operation in the queue */
+#define NOWHERE UINT32_MAX
+
+static bool empty(const struct order_queue *q)
+{
+	return q->head == q->tail;
+}
+
+static const uint64_t *head(const struct order_queue *q)
+{
+	return q->word + q->head + AHEAD;
+}
+
+static enum op head_kind(const struct order_queue *q)
+{
+	return (enum op)(*head(q) >> 56);
+}
+
+bool order_done(const struct rthread *of, uint64_t number)
+{
+	return !of->queue.when || of->queue.done >= number;
+}
+
+uint64_t order_when(const struct rthread *of, uint64_t number)
+{
+	const struct order_queue *q = &of->queue;
+	if (!number || number > q->done)
+		return 0;
+	if (!q->when)
+		return q->last;
+	return q->done - number < ORDER_WHEN ? q->when[number % ORDER_WHEN] : 0;
+}
+
+void order_ran(struct rthread *t)
+{
+	t->queue.done++;
+	t->queue.last = t->queue.when[t->queue.done % ORDER_WHEN] = core_now(t->on);
+}
+
+int order_add(struct order *o, struct rthread *t, uint64_t cycle, struct err *err)
+{
+	if (o->threads == o->room) {
+		size_t room = o->room ? 2 * o->room : 8;
+		struct rthread **list = realloc(o->thread, room * sizeof *list);
+		if (!list)
+			return err_set(err, ERR_NOMEM, "out of memory for the order of threads");
+		o->thread = list;
+		o->room = room;
+	}
+	t->queue.when = calloc(ORDER_WHEN, sizeof *t->queue.when);
+	if (!t->queue.when)
+		return err_set(err, ERR_NOMEM, "out of memory for the order of threads");
+	o->thread[o->threads++] = t;
+	t->queue.ready_at = cycle;
+	t->queue.last_cpu = NOWHERE;
+	return 0;
+}
+
+void order_release(struct order *o)
+{
+	free(o->thread);
+	o->thread = NULL;
+	o->threads = o->room = 0;
+}
+
+/* ---- processors that are shared ---- */
+
+static void put_on(struct order *o, struct rthread *t, uint32_t at)
+{
+	struct order_cpu *cpu = &o->cpu[at];
+	uint64_t cycle = core_now(cpu->core);
+	if (t->queue.ready_at > cycle)
+		cycle = t->queue.ready_at;
+	if (t->queue.last_cpu != at || cpu->instructions != core_instructions(cpu->core))
+		cycle += o->switch_cost;	/* another was here, or it was elsewhere */
+	core_switch_to(cpu->core, t, cycle);
+	cpu->running = t;
+	cpu->since = cycle;
+	cpu->instructions = core_instructions(cpu->core);
+	t->on = cpu->core;
+	t->pub.cpu = t->process->first_cpu + at;
+	t->queue.last_cpu = at;
+}
+
+static void take_off(struct order *o, struct rthread *t)
+{
+	struct order_cpu *cpu = &o->cpu[t->queue.last_cpu];
+	core_leave(cpu->core);
+	t->queue.ready_at = core_now(cpu->core);
+	t->instructions += core_instructions(cpu->core) - cpu->instructions;
+	cpu->instructions = core_instructions(cpu->core);
+	cpu->running = NULL;
+	t->on = NULL;
+}
+
+void order_remove(struct order *o, struct rthread *t)
+{
+	for (size_t i = 0; i < o->threads; i++)
+		if (o->thread[i] == t) {
+			memmove(o->thread + i, o->thread + i + 1, (o->threads - i - 1) * sizeof *o->thread);
+			o->threads--;
+			break;
+		}
+	if (t->on)
+		t->queue.last = core_now(t->on);
+	if (o->cpus && t->on)
+		take_off(o, t);
+	free(t->queue.word);
+	free(t->queue.when);
+	t->queue.word = t->queue.when = NULL;
+	t->queue.head = t->queue.tail = t->queue.room = 0;
+}
+
+void order_seat(struct order *o, struct rthread *t)
+{
+	uint32_t at = 0;
+	for (uint32_t i = 1; i < o->cpus; i++)
+		if (!o->cpu[i].running && (o->cpu[at].running || core_now(o->cpu[i].core) < core_now(o->cpu[at].core)))
+			at = i;
+	if (!o->cpus)
+		return;
+	if (o->cpu[at].running)
+		take_off(o, o->cpu[at].running);
+	put_on(o, t, at);
+}
+
+/* From when a thread without a processor could have one; false: it is blocked, or there is nothing for it to do. */
+static bool ready(const struct rthread *t, uint64_t *at)
+{
+	const struct order_queue *q = &t->queue;
+	if (t->on || empty(q))
+		return false;
+	*at = q->ready_at;
+	if (head_kind(q) == OP_WAIT) {
+		const struct rthread *of = (const struct rthread *)head(q)[2];
+		if (!order_done(of, head(q)[3]))
+			return false;
+		uint64_t when = order_when(of, head(q)[3]);
+		if (when > *at)
+			*at = when;
+	}
+	return true;
+}
+
+/* The one that has waited longest. */
+static struct rthread *next_ready(const struct order *o, uint64_t *at)
+{
+	struct rthread *best = NULL;
+	uint64_t cycle;
+	for (size_t i = 0; i < o->threads; i++)
+		if (ready(o->thread[i], &cycle) && (!best || cycle < *at)) {
+			best = o->thread[i];
+			*at = cycle;
+		}
+	return best;
+}
+
+/* A processor for t: idle, or held by a thread of which the stream has nothing to do yet. */
+static uint32_t find_cpu(const struct order *o, const struct rthread *t)
+{
+	uint32_t best = NOWHERE;
+	for (uint32_t i = 0; i < o->cpus; i++) {
+		const struct order_cpu *cpu = &o->cpu[i];
+		if (cpu->running && !empty(&cpu->running->queue))
+			continue;
+		if (i == t->queue.last_cpu)
+			return i;
+		if (best == NOWHERE || core_now(cpu->core) < core_now(o->cpu[best].core))
+			best = i;
+	}
+	return best;
+}
+
+static void place(struct order *o)
+{
+	for (;;) {
+		uint64_t at;
+		struct rthread *t = next_ready(o, &at);
+		uint32_t cpu = t ? find_cpu(o, t) : NOWHERE;
+		if (cpu == NOWHERE)
+			return;
+		if (o->cpu[cpu].running)
+			take_off(o, o->cpu[cpu].running);
+		t->queue.ready_at = at;
+		put_on(o, t, cpu);
+	}
+}
+
+/* Its quantum is over and another is ready: that one goes on here. */
+static void preempt(struct order *o, struct rthread *t)
+{
+	struct order_cpu *cpu = &o->cpu[t->queue.last_cpu];
+	uint64_t at, now = core_clock(cpu->core);
+	if (now < cpu->since + o->quantum)
+		return;
+	struct rthread *next = next_ready(o, &at);
+	if (!next || at > now)
+		return;
+	take_off(o, t);
+	next->queue.ready_at = at;
+	put_on(o, next, t->queue.last_cpu);
+}
+
+/* Nobody who has a processor can go on: somebody spins for a thread without one, to the end of the quantum. */
+static void spin_out(struct order *o)
+{
+	struct order_cpu *first = NULL;
+	for (uint32_t i = 0; i < o->cpus; i++)
+		if (o->cpu[i].running && (!first || o->cpu[i].since < first->since))
+			first = &o->cpu[i];
+	if (!first)
+		return;
+	struct rthread *t = first->running;
+	core_hold(first->core, first->since + o->quantum);
+	core_serialize(first->core);
+	take_off(o, t);
+	uint64_t at;
+	struct rthread *next = next_ready(o, &at);
+	if (next == t)
+		for (size_t i = 0; i < o->threads; i++)	/* by its clock it is first again: anybody else */
+			if (o->thread[i] != t && ready(o->thread[i], &at)) {
+				next = o->thread[i];
+				break;
+			}
+	if (next) {
+		next->queue.ready_at = at;
+		put_on(o, next, (uint32_t)(first - o->cpu));
+	}
+}
+
+/* ---- whose turn it is ---- */
+
+static bool oldest(const struct order *o, uint64_t number)
+{
+	for (size_t i = 0; i < o->threads; i++)
+		if (!empty(&o->thread[i]->queue) && o->thread[i]->queue.word[o->thread[i]->queue.head] < number)
+			return false;
+	return true;
+}
+
+static bool may_run(struct order *o, struct rthread *t)
+{
+	const struct order_queue *q = &t->queue;
+	const uint64_t *op = head(q), number = q->word[q->head], turn = q->word[q->head + 1];
+	switch ((enum op)(*op >> 56)) {
+	case OP_NEED:
+		return order_done((const struct rthread *)op[2], op[3]);
+	case OP_WAIT: {
+		const struct rthread *of = (const struct rthread *)op[2];
+		bool done = order_done(of, op[3]);
+		if (!o->cpus)
+			return done;
+		if (done && order_when(of, op[3]) <= core_now(t->on))
+			return true;
+		take_off(o, t);
+		return false;
+	}
+	default:
+		if ((turn & 3) == ORDER_SIDE)
+			return turn >> 2 == o->sides_done;
+		return (turn & 3) == ORDER_FREE || oldest(o, number);
+	}
+}
+
+static void run_head(struct order *o, struct rthread *t)
+{
+	struct order_queue *q = &t->queue;
+	const uint64_t *op = head(q);
+	size_t words = AHEAD + (uint32_t)*op;
+	if ((q->word[q->head + 1] & 3) == ORDER_SIDE)
+		o->sides_done++;
+	o->execute(o->context, op);
+	q->head += words;
+	o->words -= words;
+	if (empty(q))
+		q->head = q->tail = 0;
+}
+
+/* The thread whose turn it is, and up to which clock. */
+static struct rthread *pick(struct order *o, uint64_t *limit)
+{
+	struct rthread *best = NULL;
+	uint64_t clock = UINT64_MAX;
+	*limit = UINT64_MAX;
+	for (size_t i = 0; i < o->threads; i++) {
+		struct rthread *t = o->thread[i];
+		if (empty(&t->queue) || !t->on || !may_run(o, t))
+			continue;
+		uint64_t at = core_clock(t->on);
+		bool sooner = !best || at < clock || (at == clock && t->queue.word[t->queue.head] < best->queue.word[best->queue.head]);
+		if (sooner) {
+			*limit = best ? clock : UINT64_MAX;
+			best = t;
+			clock = at;
+		} else if (at < *limit) {
+			*limit = at;
+		}
+	}
+	return best;
+}
+
+static bool somebody_waits_for(const struct order *o, const struct rthread *t)
+{
+	for (size_t i = 0; i < o->threads; i++) {
+		const struct order_queue *q = &o->thread[i]->queue;
+		if (empty(q) || o->thread[i] == t)
+			continue;
+		const uint64_t *op = head(q);
+		enum op kind = (enum op)(*op >> 56);
+		if (((kind == OP_NEED || kind == OP_WAIT) && op[2] == (uint64_t)t && order_done(t, op[3])) ||
+		    (q->word[q->head + 1] & 3) != ORDER_FREE)
+			return true;
+	}
+	return false;
+}
+
+/* Runs until no more than `most` words are queued. */
+static void run_down(struct order *o, size_t most)
+{
+	while (o->words > most) {
+		uint64_t limit;
+		if (o->cpus)
+			place(o);
+		struct rthread *t = pick(o, &limit);
+		if (!t) {
+			if (o->cpus) {
+				uint64_t at;
+				struct rthread *next = next_ready(o, &at);
+				if (next && find_cpu(o, next) != NOWHERE)
+					continue;	/* one was given up for a wait just now */
+				spin_out(o);
+				continue;
+			}
+			return;		/* cannot be: the oldest in the stream waits for nobody */
+		}
+		do {
+			run_head(o, t);
+			if (o->cpus) {
+				if (!empty(&t->queue))
+					preempt(o, t);
+				break;
+			}
+		} while (o->words > most && !empty(&t->queue) && core_clock(t->on) < limit && may_run(o, t) && !somebody_waits_for(o, t));
+	}
+}
+
+void order_settle(struct order *o)
+{
+	run_down(o, 0);
+}
+
+static bool room_for(struct order_queue *q, size_t words)
+{
+	if (q->tail + words <= q->room)
+		return true;
+	if (q->head > q->room / 2 && q->tail - q->head + words <= q->room) {
+		memmove(q->word, q->word + q->head, (q->tail - q->head) * sizeof *q->word);
+	} else {
+		size_t room = 2 * (q->tail - q->head + words) + 4096;
+		uint64_t *bigger = malloc(room * sizeof *bigger);
+		if (!bigger)
+			return false;
+		if (q->word)
+			memcpy(bigger, q->word + q->head, (q->tail - q->head) * sizeof *q->word);
+		free(q->word);
+		q->word = bigger;
+		q->room = room;
+	}
+	q->tail -= q->head;
+	q->head = 0;
+	return true;
+}
+
+void order_push(struct order *o, struct rthread *t, enum order_turn turn, const uint64_t *op)
+{
+	struct order_queue *q = &t->queue;
+	size_t length = (uint32_t)*op;
+	if (!room_for(q, AHEAD + length)) {	/* no memory: in the stream's order, then */
+		order_settle(o);
+		if (!room_for(q, AHEAD + length)) {
+			o->execute(o->context, op);
+			return;
+		}
+	}
+	uint64_t *w = q->word + q->tail;
+	w[0] = o->number++;
+	w[1] = turn | (turn == ORDER_SIDE ? o->sides++ << 2 : 0);
+	memcpy(w + AHEAD, op, length * sizeof *w);
+	q->tail += AHEAD + length;
+	o->words += AHEAD + length;
+	run_down(o, (size_t)ORDER_WINDOW * (o->threads < ORDER_THREADS ? o->threads : ORDER_THREADS));
+}

@@ -1,0 +1,217 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Real programs on this host and under the model of a core: user-level cycles, in Markdown.
+#   real.sh CORE [PROGRAM...]		CORE: a file that softpmu calibrate wrote; programs: all that are installed
+# Environment: SOFTPMU, TIMED (build/softpmu, build/native/timed); RUNS: native runs of each size (40); TRACES=DIR keeps or takes the streams, which
+# makes the model's part rerunnable without the tracer; MISSED=1 prints also what the model counted (misses an instruction).
+#
+# Each program runs with a small and a large input; the difference counts, so start-up falls out.  Natively the least of RUNS runs of each, small and
+# large in turn (timed.c); the frequency is measured beside each run.  Both sides see the same processor features: what the tracer's
+# CPUID lacks is taken away natively by GLIBC_TUNABLES and OPENSSL_ia32cap, and the thresholds of its string functions are set alike.
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+softpmu=${SOFTPMU:-$top/build/softpmu} timed=${TIMED:-$top/build/native/timed}
+[ $# -ge 1 ] || { echo "usage: real.sh CORE [PROGRAM...]" >&2; exit 2; }
+core=$1; shift
+wanted=" $* "
+for program in "$softpmu" "$timed"; do
+	[ -x "$program" ] || { echo "real.sh: $program is not built: make all programs" >&2; exit 1; }
+done
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export LC_ALL=C PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1 PERL_HASH_SEED=0 HOME="$work"
+runs=${RUNS:-40}
+
+# --- the same processor for both ---
+loader=/lib64/ld-linux-x86-64.so.2
+$loader --list-diagnostics >"$work/here" 2>/dev/null || true
+"$softpmu" stat -x, -e cycles -o "$work/stat" --core "$core" $loader --list-diagnostics >"$work/there" || { echo "real.sh: $core does not run" >&2; exit 1; }
+# The bits of CPUID as glibc's list of active features has them, by the names its tunable knows: index, word, bit
+hwcaps=$(awk -F= '
+function hex(s, v, i) { s = tolower(substr(s, 3)); for (v = i = 0; i++ < length(s);) v = v * 16 + index("123456789abcdef", substr(s, i, 1)); return v }
+function bit(v, n) { return int(v / 2 ^ n) % 2 }
+BEGIN {
+	split("1,1,3 BMI1 1,1,5 AVX2 1,1,8 BMI2 1,1,9 ERMS 1,1,16 AVX512F 1,1,17 AVX512DQ 1,1,28 AVX512CD 1,1,30 AVX512BW 1,1,31 AVX512VL 1,3,4 FSRM " \
+	      "0,2,0 SSE3 0,2,9 SSSE3 0,2,12 FMA 0,2,19 SSE4_1 0,2,20 SSE4_2 0,2,22 MOVBE 0,2,23 POPCNT 0,2,28 AVX 2,2,5 LZCNT", w, " ")
+	for (i = 1; w[i] != ""; i += 2)
+		name[w[i]] = w[i + 1]
+}
+{ sub(/^x86\.cpu_features\./, "", $1) }
+FNR == NR { here[$1] = $2; next }
+$1 ~ /^features.*active/ {
+	split($1, p, /[][]/)
+	for (n = 0; n < 32; n++) {
+		key = hex(p[2]) "," hex(p[4]) "," n
+		if (key in name && bit(hex(here[$1]), n) && !bit(hex($2), n))
+			out = out ",-" name[key]
+	}
+}
+$1 ~ /^preferred/ && here[$1] != $2 { out = out "," ($2 == "0x0" ? "-" : "") substr($1, 11) }
+END { print substr(out, 2) }' "$work/here" "$work/there")
+tunable() { sed -n "s/^x86.cpu_features.$1=//p" "$work/there"; }
+GLIBC_TUNABLES="glibc.cpu.x86_non_temporal_threshold=$(tunable non_temporal_threshold):glibc.cpu.x86_rep_movsb_threshold=$(tunable rep_movsb_threshold):glibc.cpu.hwcaps=$hwcaps"
+word() { sed -n "s/^x86.cpu_features.features\[$1\].$3\[$2\]=0x//p" "$work/there"; }
+OPENSSL_ia32cap="0x$(word 0x0 0x2 cpuid)$(printf %08x "$((0x$(word 0x0 0x3 cpuid) | 0x40000000))"):0x$(word 0x1 0x1 cpuid)"
+export GLIBC_TUNABLES OPENSSL_ia32cap
+
+# --- inputs: the project's own texts, the same for both sides ---
+cd "$work"
+cat "$top"/src/*/*.c "$top"/src/*/*.h "$top"/docs/*.md >text
+cat "$top"/data/uops/*.tsv >table
+head -c 1500000 text >text.large
+head -c 200000 text >text.small
+head -c 4000000 table >table.large
+head -c 400000 table >table.small
+head -c 1500000 "$softpmu" >binary.large
+head -c 150000 "$softpmu" >binary.small
+cat >sum.py <<'PY'
+import sys
+class Node:
+    def __init__(self, key): self.key, self.left, self.right = key, None, None
+def insert(root, key):
+    while True:
+        if key < root.key:
+            if root.left is None: root.left = Node(key); return
+            root = root.left
+        else:
+            if root.right is None: root.right = Node(key); return
+            root = root.right
+n, x, root, words = int(sys.argv[1]), 12345, Node(1 << 30), {}
+for i in range(n):
+    x = (x * 1103515245 + 12345) % (1 << 31)
+    insert(root, x)
+    w = "k%d" % (x % 997)
+    words[w] = words.get(w, 0) + 1
+print(sorted(words.items(), key=lambda e: (-e[1], e[0]))[:5])
+PY
+cat >words.pl <<'PL'
+my (%n, $lines); while (<>) { $lines++; for my $w (split /\W+/) { next unless length $w; $n{lc $w}++; } s/(\d+)/<$1>/g; $n{"<"} += tr/<//; }
+print "$lines ", join(",", map { "$_=$n{$_}" } (sort { $n{$b} <=> $n{$a} || $a cmp $b } keys %n)[0 .. 9]), "\n";
+PL
+cat >count.awk <<'AWK'
+{ for (i = 1; i <= NF; i++) { n[$i]++; len += length($i) } if ($0 ~ /[a-z]+\(.*\)/) calls++ }
+END { for (w in n) if (n[w] > most) { most = n[w]; best = w } print best, most, len, calls }
+AWK
+query() { echo "CREATE TABLE t(a INTEGER PRIMARY KEY, b INTEGER, c TEXT); WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<$1)
+	INSERT INTO t SELECT x, x*7919%10007, 'row ' || (x*31%1009) FROM n; CREATE INDEX i ON t(c, b);
+	SELECT count(*), sum(b) FROM t WHERE c LIKE 'row 1%'; SELECT c, count(*), max(b) FROM t GROUP BY c ORDER BY 2 DESC, 1 LIMIT 5;
+	SELECT count(*) FROM t x JOIN t y ON y.a = x.b WHERE x.c < 'row 5';"; }
+query 30000 >query.large
+query 3000 >query.small
+cc1=$(gcc -print-prog-name=cc1 2>/dev/null || true)
+python=/usr/bin/python3
+gcc -E -P -I"$top/include" -I"$top/src" -D_GNU_SOURCE "$top/src/pmu/regs_arch.c" >code.large.c 2>/dev/null || true
+gcc -E -P -I"$top/include" -I"$top/src" -D_GNU_SOURCE "$top/src/util/near.c" >code.small.c 2>/dev/null || true
+
+# NAME; standard input; command.  @ is the size's name, % its number
+list() {
+	cat <<END
+bzip2;/dev/null;bzip2 -c text.@
+gzip;/dev/null;gzip -nc table.@
+sqlite3;query.@;sqlite3 :memory:
+python3;/dev/null;$python -S sum.py %
+perl;/dev/null;perl words.pl text.@
+awk;/dev/null;awk -f count.awk table.@
+cc1;/dev/null;$cc1 -quiet -O2 -o out.s code.@.c
+sort;/dev/null;sort -S 64M table.@
+grep;/dev/null;grep -cE (add|sub)[a-z]*.*p0[0-9]+.*[0-9]$ table.@
+openssl;/dev/null;openssl dgst -sha256 table.@
+xz;/dev/null;xz -T1 -2 -c text.@
+zstd;/dev/null;zstd --single-thread -q -9 -c text.@
+objdump;/dev/null;objdump -d binary.@.elf
+sed;/dev/null;sed -E s/([a-z]+)_([a-z]+)/\\2-\\1/g;s/  +/\\t/g table.@
+END
+}
+objcopy --only-section=.text --set-section-flags .text=code "$softpmu" code.elf 2>/dev/null || true
+for size in small large; do	# so many bytes of code as an object of its own
+	dd if="$softpmu" of=code.bin bs=4096 skip=200 count=$([ $size = small ] && echo 5 || echo 60) 2>/dev/null
+	objcopy -I binary -O elf64-x86-64 -B i386:x86-64 --rename-section .data=.text,alloc,code code.bin binary.$size.elf 2>/dev/null || true
+done
+
+run_model() {	# FILE INPUT COMMAND...: cycles,instructions,... into FILE
+	file=$1 input=$2; shift 2
+	"$softpmu" stat -x, -e cycles,instructions,branch-misses,mem_load_retired.l1_miss,mem_load_retired.l2_miss,mem_load_retired.l3_miss -o "$file" --core "$core" ${OPTIONS:-} \
+		-- "$@" <"$input" >/dev/null 2>"$work/err" || [ $? = 1 ] || true
+	grep -q cycles "$file" 2>/dev/null || { echo "real.sh: $1 under the model: $(cat "$work/err")" >&2; return 1; }
+}
+
+: >"$work/rows"
+list >"$work/list"
+while IFS=';' read -r name input command; do
+	case $wanted in '  ' | *" $name "*) ;; *) continue ;; esac
+	set -f
+	# shellcheck disable=SC2086
+	set -- $command
+	set +f
+	command -v "$1" >/dev/null 2>&1 || { echo "real.sh: $name is not installed: left out" >&2; continue; }
+	for size in small large; do
+		number=$([ $size = small ] && echo 2000 || echo 20000)
+		n=$#
+		while [ "$n" -gt 0 ]; do	# the words with the size put in
+			one=$1; shift
+			case $one in *@*) one=${one%@*}$size${one##*@} ;; %) one=$number ;; esac
+			set -- "$@" "$one"
+			n=$((n - 1))
+		done
+		in=$input
+		case $in in *@*) in=${in%@*}$size ;; esac
+		if [ $size = small ]; then small_in=$in; else large_in=$in; fi
+		printf '%s\n' "$@" >"$work/args.$size"
+		set -f
+		# shellcheck disable=SC2086
+		set -- $command
+		set +f
+		eval "set -- $(sed "s/'/'\\\\''/g; s/^/'/; s/\$/'/" "$work/args.$size" | tr '\n' ' ')"
+		run_model "$work/$name.$size" "$in" "$@" || continue 2
+		set -f
+		# shellcheck disable=SC2086
+		set -- $command
+		set +f
+	done
+	: >"$work/native.small"
+	: >"$work/native.large"
+	for _ in 1 2 3 4; do	# in turn: the machine's other work comes and goes
+		for size in small large; do
+			eval "set -- $(sed "s/'/'\\\\''/g; s/^/'/; s/\$/'/" "$work/args.$size" | tr '\n' ' ')"
+			[ $size = small ] && in=$small_in || in=$large_in
+			"$timed" -n $((runs / 4)) -i "$in" -- "$@" >>"$work/native.$size" || continue 3
+		done
+	done
+	awk -F'[\t,]' -v name="$name" -v OFS='\t' '
+	FILENAME ~ /native\.small$/ { if (!s || $1 * 1 < s) s = $1; next }
+	FILENAME ~ /native\.large$/ { if (!l || $1 * 1 < l) l = $1; if ($1 > most) most = $1; share += $3; n++; if ($2 > ghz) ghz = $2; next }
+	FILENAME ~ /small$/ { split($3, e, ":"); a[e[1]] = $1; next }
+	{ split($3, e, ":"); b[e[1]] = $1 }
+	function d(e) { return b[e] - a[e] }
+	END {
+		i = d("instructions")
+		print name, i, l - s, d("cycles"), (l - s > 0 ? d("cycles") / (l - s) : 0), ghz, share / n, l ? most / l : 0, \
+			1000 * d("branch-misses") / i, 1000 * d("mem_load_retired.l1_miss") / i, 1000 * d("mem_load_retired.l2_miss") / i, 1000 * d("mem_load_retired.l3_miss") / i
+	}' "$work/native.small" "$work/native.large" "$work/$name.small" "$work/$name.large" >>"$work/rows"
+	[ -z "${MISSED:-}" ] || tail -n 1 "$work/rows" >&2
+done <"$work/list"
+
+title=$("$softpmu" cores "$core" | sed -n 's/^title = \(.*[^ ]\) *# .*/\1/p')
+cat <<END
+## Real programs on this host
+
+User-level cycles of real programs, natively and under the model of \`softpmu calibrate\`'s core: $title.
+Each runs with a small and a large input and the difference counts. Native cycles are time × frequency, the least of $runs runs of each size, with the
+frequency measured right before and after each run; the share of user level is what the kernel's tick sampled over all runs. Both sides have the
+features of the tracer's CPUID: GLIBC_TUNABLES=glibc.cpu.hwcaps=$hwcaps and OPENSSL_ia32cap natively.
+Misses are the model's, for 1000 instructions.
+
+Host: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), CPU family $(sed -n 's/^cpu family[^:]*: //p' /proc/cpuinfo | head -n 1), model $(sed -n 's/^model\t[^:]*: //p' /proc/cpuinfo | head -n 1).
+
+| program | M instructions | native M cycles | model M cycles | model ÷ native | native IPC | mispredicts | L1D misses | L2 misses | L3 misses |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+END
+awk -F'\t' '$3 > 0 {
+	printf "| %s | %.0f | %.1f | %.1f | %.2f | %.2f | %.1f | %.1f | %.1f | %.2f |\n", $1, $2 / 1e6, $3 / 1e6, $4 / 1e6, $5, $2 / $3, $9, $10, $11, $12
+	e = $5 - 1
+	sum += e < 0 ? -e : e
+	signed += e
+	if ((e < 0 ? -e : e) > worst) { worst = e < 0 ? -e : e; which = $1 }
+	n++
+}
+END { if (n) printf "\nMean absolute error of %d programs: %.1f %% (bound: 20 %%); mean signed %+.1f %%, largest %.1f %% (%s).\n", n, 100 * sum / n, 100 * signed / n, 100 * worst, which }' "$work/rows"

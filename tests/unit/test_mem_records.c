@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * What memory says in a load's record of other cores and of prefetches, and what it tells the pipelines: stores into code, lines
+ * taken away by other cores. */
+#include "mem_fixture.h"
+
+#define PF_BITS (DID(LFB_HW_PF) | DID(LFB_SW_PF))
+
+static struct memsys *second_core(struct machine_fixture *f)
+{
+	struct memsys *second;
+	assert_int_equal(memsys_create(&second, f->shared, &f->config, f->e, NULL), 0);
+	return second;
+}
+
+static uint64_t load_on(struct memsys *m, uint64_t addr, uint64_t cycle)
+{
+	struct mem_result r = { 0, 0 };
+	memsys_load(m, 0x400000, addr, 8, cycle, false, &r);
+	return r.did;
+}
+
+static void an_l3_hit_says_what_other_cores_had(void **state)
+{
+	struct machine_fixture *f = *state;
+	struct mem_result r;
+	mf_start(f);
+	mf_map(f);
+	struct memsys *second = second_core(f);
+	const uint64_t snoops = DID(SNOOP_HIT) | DID(SNOOP_HITM), clean = LINE_AT(0, 0), modified = LINE_AT(1, 0), shared = LINE_AT(2, 0);
+	load_on(second, BASE + 63 * 64, 1000);
+	load_on(second, clean, 2000);
+	memsys_store_commit(second, 0x400000, modified, 8, 3000, false, &r);
+	assert_int_equal(load_on(f->m, clean, 10000) & (snoops | DID(L3_HIT)), DID(SNOOP_HIT) | DID(L3_HIT));
+	assert_int_equal(load_on(f->m, modified, 11000) & (snoops | DID(L3_HIT)), DID(SNOOP_HITM) | DID(L3_HIT));
+	/* a third core: both have it shared, and L3 answers alone */
+	struct memsys *third = second_core(f);
+	load_on(third, BASE + 63 * 64, 12000);
+	assert_int_equal(load_on(third, clean, 13000) & (snoops | DID(L3_HIT)), DID(L3_HIT));
+	/* nobody has it */
+	assert_int_equal(load_on(f->m, shared, 14000) & snoops, 0);
+	memsys_destroy(third);
+	memsys_destroy(second);
+}
+
+static void a_fill_buffer_hit_says_whether_a_prefetch_asked(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.prefetch_l1d_next_line = 1;
+	mf_start(f);
+	mf_map(f);
+	load_on(f->m, LINE_AT(0, 0), 1000);
+	load_on(f->m, LINE_AT(0, 0) + 8, 1010);	/* ascending: the next line is asked for */
+	assert_int_equal(load_on(f->m, LINE_AT(0, 0) + 64, 1020) & (PF_BITS | DID(LFB_HIT)), DID(LFB_HW_PF) | DID(LFB_HIT));
+	assert_int_equal(load_on(f->m, LINE_AT(0, 0) + 64, 1030) & (PF_BITS | DID(LFB_HIT)), DID(LFB_HW_PF) | DID(LFB_HIT));
+	memsys_prefetch(f->m, LINE_AT(1, 9), 5000);
+	assert_int_equal(load_on(f->m, LINE_AT(1, 9), 5001) & (PF_BITS | DID(LFB_HIT)), DID(LFB_SW_PF) | DID(LFB_HIT));
+	load_on(f->m, LINE_AT(1, 20), 9000);
+	assert_int_equal(load_on(f->m, LINE_AT(1, 20), 9001) & (PF_BITS | DID(LFB_HIT)), DID(LFB_HIT));	/* a load asked */
+}
+
+/* --- what the pipelines are told --- */
+static struct { unsigned written, snooped; uint64_t addr, vline, cycle; } told;
+
+static void on_written(void *owner, uint64_t addr, uint32_t size)
+{
+	(void)owner, (void)size;
+	told.written++;
+	told.addr = addr;
+}
+
+static void on_snooped(void *owner, uint64_t vline, uint64_t cycle)
+{
+	(void)owner;
+	told.snooped++;
+	told.vline = vline;
+	told.cycle = cycle;
+}
+
+static void start_told(struct machine_fixture *f)
+{
+	mf_start(f);
+	mf_map(f);
+	f->e->code_written = on_written;
+	f->e->snooped = on_snooped;
+	memset(&told, 0, sizeof told);
+}
+
+static uint64_t store_address(struct machine_fixture *f, uint64_t addr, uint32_t size, uint64_t cycle)
+{
+	struct mem_result r = { 0, 0 };
+	memsys_store_translate(f->m, addr, size, cycle, &r);
+	return r.did & DID(CLEAR_SMC);
+}
+
+static void a_store_into_a_line_of_l1i_is_told_once(void **state)
+{
+	struct machine_fixture *f = *state;
+	struct mem_result r;
+	f->config.clear_smc = 1;
+	start_told(f);
+	const uint64_t code = LINE_AT(0, 0), data = LINE_AT(1, 0);
+	load_on(f->m, data, 1000);
+	assert_int_equal(store_address(f, data, 8, 2000), 0);
+	memsys_fetch(f->m, code, 3000, &r);
+	assert_int_equal(store_address(f, data, 8, 4000), 0);	/* of the same page */
+	load_on(f->m, code, 4500);				/* whatever was done to the page before */
+	assert_int_equal(store_address(f, code + 60, 8, 5000), DID(CLEAR_SMC));
+	assert_int_equal(told.written, 1);
+	assert_int_equal(told.addr, code + 60);
+	assert_int_equal(store_address(f, code, 8, 6000), 0);	/* L1I has lost the line */
+	memsys_fetch(f->m, code, 7000, &r);
+	assert_true(r.did & DID(ICACHE_MISS));
+	load_on(f->m, code, 7500);
+	load_on(f->m, code, 7600);
+	assert_int_equal(store_address(f, code, 8, 8000), DID(CLEAR_SMC));
+	assert_int_equal(told.written, 2);
+}
+
+static void stores_near_code_count_where_the_core_looks_at_more_than_a_line(void **state)
+{
+	struct machine_fixture *f = *state;
+	struct mem_result r;
+	f->config.clear_smc = 1;
+	f->config.clear_smc_bytes = 1024;
+	start_told(f);
+	const uint64_t code = BASE + 4096 + 512;
+	memsys_fetch(f->m, code, 3000, &r);
+	assert_int_equal(store_address(f, BASE + 4096 + 1024, 8, 4000), 0);
+	assert_int_equal(store_address(f, BASE + 4096 + 8, 8, 5000), DID(CLEAR_SMC));
+}
+
+static void a_line_that_another_core_takes_is_told_and_one_that_it_reads_is_not(void **state)
+{
+	struct machine_fixture *f = *state;
+	struct mem_result r;
+	start_told(f);
+	struct memsys *second = second_core(f);
+	load_on(f->m, LINE_AT(0, 0), 2000);
+	load_on(second, LINE_AT(0, 0), 3000);
+	assert_int_equal(told.snooped, 0);
+	memsys_store_commit(second, 0x400000, LINE_AT(0, 0), 8, 4000, false, &r);
+	assert_int_equal(told.snooped, 1);
+	assert_int_equal(told.vline, LINE_AT(0, 0) / 64);
+	assert_true(told.cycle >= 4000);
+	memsys_destroy(second);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MF_TEST(an_l3_hit_says_what_other_cores_had),
+		MF_TEST(a_fill_buffer_hit_says_whether_a_prefetch_asked),
+		MF_TEST(a_store_into_a_line_of_l1i_is_told_once),
+		MF_TEST(stores_near_code_count_where_the_core_looks_at_more_than_a_line),
+		MF_TEST(a_line_that_another_core_takes_is_told_and_one_that_it_reads_is_not),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -15,7 +15,7 @@ struct cli_command {
 	int (*run)(int argc, char **argv);	/* argv[0] is the command's name; returns the exit status */
 };
 
-/* Options that every command which runs a program takes: --core NAME, --set FIELD=VALUE, --follow,
+/* Options that every command which runs a program takes: --core NAME, --set FIELD=VALUE, --follow, --no-wrong-path,
  * --start FUNC|COUNT, --stop FUNC|COUNT, --replay FILE, --save-stream FILE, -p PID (refused). */
 struct cli_run {
 	struct core_config core;
@@ -27,6 +27,7 @@ struct cli_run {
 	char own_pmu[64], pmu_libpfm[64];
 	const char *set[64];
 	unsigned sets;
+	bool no_wrong_path;
 	double started, shown;
 	bool on_terminal;
 };
@@ -37,6 +38,7 @@ struct cli_run {
 "      --pmu NAME          carry this PMU instead of the core's own (data/events: p5, p6, netburst, yonah, nehalem, haswell ...);\n" \
 "                          without --core on the core nearest to the machines that have it\n" \
 "      --set FIELD=VALUE   change one field of it, e.g. --set l1d.size=32K (again for more)\n" \
+"      --no-wrong-path     execute nothing behind mispredicted branches: faster, and the stream needs no registers\n" \
 "      --follow            count and sample forked and executed processes too\n" \
 "      --start FUNC|COUNT  time from the first entry of FUNC, or after COUNT instructions;\n" \
 "                          before that caches and predictors are only warmed\n" \

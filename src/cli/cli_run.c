@@ -102,6 +102,10 @@ int cli_run_option(struct cli_run *r, int argc, char **argv, int *i)
 		r->run.follow = true;
 		return 1;
 	}
+	if (is(word, "--no-wrong-path")) {
+		r->no_wrong_path = true;
+		return 1;
+	}
 	for (size_t k = 0; k < sizeof valued / sizeof *valued; k++)
 		if ((v = cli_value(argc, argv, i, 0, valued[k].name))) {
 			if (!*v) {
@@ -205,6 +209,8 @@ int cli_core(struct cli_run *r)
 		cli_error("%s", err.text);
 		return -1;
 	}
+	if (r->no_wrong_path)
+		r->core.wrong_path = 0;
 	if (r->pmu_name) {
 		snprintf(r->own_pmu, sizeof r->own_pmu, "%s", r->core.pmu);
 		snprintf(r->core.pmu, sizeof r->core.pmu, "%s", r->pmu_name);

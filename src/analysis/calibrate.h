@@ -36,6 +36,8 @@ const char *cal_family_name(enum cal_family f);	/* "chase" */
 const char *cal_family_text(enum cal_family f);	/* what an operation is */
 /* A microbenchmark that takes long under the model: setting up its buffer does. */
 bool cal_is_long(const struct cal_probe *p);
+/* It does without memory: L3 may still be in it. */
+bool cal_is_near(const struct cal_probe *p);
 /* All of them, a family's in ascending order of the parameter, into a malloc'd array. Their number, or 0 without memory. */
 size_t cal_probes(struct cal_probe **out);
 /* Index of a name, or `count`. */

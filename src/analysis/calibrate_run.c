@@ -56,6 +56,11 @@ bool cal_is_long(const struct cal_probe *p)
 	return family[p->family].far && p->param >= family[p->family].far;
 }
 
+bool cal_is_near(const struct cal_probe *p)
+{
+	return p->family < CAL_WINDOW && (strcmp(family[p->family].unit, "bytes") || p->param <= 8 << 20) && !cal_is_long(p);
+}
+
 static void name_of(struct cal_probe *p)
 {
 	char low[16];
@@ -257,8 +262,8 @@ static void model_rounds(const struct cal_shape *s, uint64_t *warm, uint64_t *co
 		break;
 	case CAL_LINES:
 		if (s->bytes > 16384) {
-			/* a run begins at the buffer's start: what is counted must have been left long ago, or never touched */
-			*warm = s->bytes <= 8 << 20 ? 2 * places / s->ops : 2;
+			/* a run begins at the buffer's start, where the families before this one have been: a lap of it all first, or two */
+			*warm = (s->bytes <= 8 << 20 ? 2 : 1) * places / s->ops;
 			*counted = 16384 / s->ops;
 		}
 		break;

@@ -24,6 +24,7 @@ static const char help[] =
 "  -o, --output FILE       the core's file; default host.conf\n"
 "      --page FILE         a page (Markdown) with host and model before and after, a row a microbenchmark\n"
 "      --rounds N          native passes over all, in fives; more where others use the host's cores; default 4 (1 to 20)\n"
+"      --near              leave out what needs memory: its fields, L3's and the windows stay as in the base\n"
 "      --list              the names of the microbenchmarks and what an operation of each is\n"
 "      --run NAMES         only run these (comma-separated) once, as the model does; prints nothing\n"
 "  -q, --quiet             do not say how far it is\n"
@@ -36,7 +37,7 @@ struct calibration {
 	struct cli_run run;
 	const char *output, *page, *only, *name[NAMES];
 	unsigned names, rounds;
-	bool quiet, list, has_core;
+	bool quiet, list, near;
 	struct cal_probe *probe;
 	size_t probes;
 	struct cal_native host;
@@ -347,6 +348,14 @@ static const char *base_name(struct calibration *c, char name[64])
 	return name;
 }
 
+/* With what the fields need of it, where the host ran that. */
+static void refine_wants(const struct calibration *c, const struct core_config *core, bool *wanted)
+{
+	cal_refine_wants(core, c->probe, c->probes, wanted);
+	for (size_t i = 0; i < c->probes; i++)
+		wanted[i] &= c->host.value[i].cycles > 0;
+}
+
 static int calibrate(struct calibration *c, const char *base)
 {
 	struct err err = { 0, "" };
@@ -360,7 +369,7 @@ static int calibrate(struct calibration *c, const char *base)
 	}
 	int status = 1;
 	for (size_t i = 0; i < c->probes; i++) {
-		wanted[i] = !c->names;
+		wanted[i] = !c->names && (!c->near || cal_is_near(c->probe + i));
 		c->before[i] = -1;
 		for (unsigned k = 0; k < c->names; k++)
 			wanted[i] |= !strncmp(c->probe[i].name, c->name[k], strlen(c->name[k]));
@@ -374,7 +383,7 @@ static int calibrate(struct calibration *c, const char *base)
 		say(c, "under the model: base");
 		for (size_t i = 0; i < c->probes; i++)
 			wanted[i] = !cal_is_long(c->probe + i);
-		cal_refine_wants(&c->base, c->probe, c->probes, wanted);
+		refine_wants(c, &c->base, wanted);
 		if (model_runs(c, &c->base, wanted, c->before))
 			goto done;
 		cal_fit_sizes(&c->core, &c->fields, c->probe, c->probes, &c->host);
@@ -382,7 +391,7 @@ static int calibrate(struct calibration *c, const char *base)
 		for (unsigned step = 0; !stop; step++) {
 			char text[64];
 			memset(wanted, 0, c->probes * sizeof *wanted);
-			cal_refine_wants(&c->core, c->probe, c->probes, wanted);
+			refine_wants(c, &c->core, wanted);
 			snprintf(text, sizeof text, "under the model: step %u", step + 1);
 			say(c, text);
 			if (core_config_check(&c->core, &err)) {
@@ -394,7 +403,7 @@ static int calibrate(struct calibration *c, const char *base)
 			stop = step + 1 == STEPS || !cal_refine(&c->core, &c->fields, &c->base, c->probe, c->probes, &c->host, c->after, c->before, false);
 		}
 		for (size_t i = 0; i < c->probes; i++)
-			wanted[i] = true;
+			wanted[i] = c->host.value[i].cycles > 0;
 	}
 	say(c, c->names ? "under the model" : "under the model: fitted");
 	if (model_runs(c, &c->core, wanted, c->after))
@@ -446,6 +455,8 @@ static int parse(struct calibration *c, int argc, char **argv)
 			return 0;
 		} else if (!strcmp(word, "--quiet") || !strcmp(word, "-q")) {
 			c->quiet = true;
+		} else if (!strcmp(word, "--near")) {
+			c->near = true;
 		} else if (!strcmp(word, "--list")) {
 			c->list = true;
 		} else if ((v = cli_value(argc, argv, &i, 'o', "output"))) {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Real programs on this host and under the model of a core: user-level cycles, in Markdown.
 #   real.sh CORE [PROGRAM...]		CORE: a file that softpmu calibrate wrote; programs: all that are installed
-# Environment: SOFTPMU, TIMED (build/softpmu, build/native/timed); RUNS: native runs of each size (40); TRACES=DIR keeps or takes the streams, which
-# makes the model's part rerunnable without the tracer; MISSED=1 prints also what the model counted (misses an instruction).
+# Environment: SOFTPMU, TIMED (build/softpmu, build/native/timed); RUNS: native runs of each size (40); KEEP=DIR keeps the streams and the native
+# times there, or takes what is there already; OPTIONS: of softpmu stat, as --set FIELD=VALUE; MISSED=1 prints a row as soon as it is known.
 #
 # Each program runs with a small and a large input; the difference counts, so start-up falls out.  Natively the least of RUNS runs of each, small and
 # large in turn (timed.c); the frequency is measured beside each run.  Both sides see the same processor features: what the tracer's
@@ -60,6 +60,8 @@ cat "$top"/src/*/*.c "$top"/src/*/*.h "$top"/docs/*.md >text
 cat "$top"/data/uops/*.tsv >table
 head -c 1500000 text >text.large
 head -c 200000 text >text.small
+head -c 500000 text >page.large
+head -c 100000 text >page.small
 head -c 4000000 table >table.large
 head -c 400000 table >table.small
 head -c 1500000 "$softpmu" >binary.large
@@ -110,7 +112,7 @@ bzip2;/dev/null;bzip2 -c text.@
 gzip;/dev/null;gzip -nc table.@
 sqlite3;query.@;sqlite3 :memory:
 python3;/dev/null;$python -S sum.py %
-perl;/dev/null;perl words.pl text.@
+perl;/dev/null;perl words.pl page.@
 awk;/dev/null;awk -f count.awk table.@
 cc1;/dev/null;$cc1 -quiet -O2 -o out.s code.@.c
 sort;/dev/null;sort -S 64M table.@
@@ -128,12 +130,23 @@ for size in small large; do	# so many bytes of code as an object of its own
 	objcopy -I binary -O elf64-x86-64 -B i386:x86-64 --rename-section .data=.text,alloc,code code.bin binary.$size.elf 2>/dev/null || true
 done
 
-run_model() {	# FILE INPUT COMMAND...: cycles,instructions,... into FILE
-	file=$1 input=$2; shift 2
-	"$softpmu" stat -x, -e cycles,instructions,branch-misses,mem_load_retired.l1_miss,mem_load_retired.l2_miss,mem_load_retired.l3_miss -o "$file" --core "$core" ${OPTIONS:-} \
-		-- "$@" <"$input" >/dev/null 2>"$work/err" || [ $? = 1 ] || true
-	grep -q cycles "$file" 2>/dev/null || { echo "real.sh: $1 under the model: $(cat "$work/err")" >&2; return 1; }
+# NAME.SIZE INPUT COMMAND...: cycles,instructions,... into work/NAME.SIZE
+run_model() {
+	to=$work/$1 stream=${KEEP:+$KEEP/$1.stream} from=$2
+	shift 2
+	if [ -z "$stream" ]; then
+		set -- -- "$@"
+	else
+		if [ ! -s "$stream" ]; then
+			"$softpmu" stat -e instructions -o "$work/stat" --core "$core" --save-stream "$stream" -- "$@" <"$from" >/dev/null 2>"$work/err" || true
+		fi
+		set -- --replay "$stream"
+	fi
+	# shellcheck disable=SC2086
+	"$softpmu" stat -x, -e $events -o "$to" --core "$core" ${OPTIONS:-} "$@" <"$from" >/dev/null 2>"$work/err" || true	# grep says 1
+	grep -q cycles "$to" 2>/dev/null || { echo "real.sh: ${to##*/} under the model: $(cat "$work/err")" >&2; return 1; }
 }
+events=cycles,instructions,branch-misses,mem_load_retired.l1_miss,mem_load_retired.l2_miss,mem_load_retired.l3_miss
 
 : >"$work/rows"
 list >"$work/list"
@@ -162,30 +175,42 @@ while IFS=';' read -r name input command; do
 		set -- $command
 		set +f
 		eval "set -- $(sed "s/'/'\\\\''/g; s/^/'/; s/\$/'/" "$work/args.$size" | tr '\n' ' ')"
-		run_model "$work/$name.$size" "$in" "$@" || continue 2
+		run_model "$name.$size" "$in" "$@" || continue 2
 		set -f
 		# shellcheck disable=SC2086
 		set -- $command
 		set +f
 	done
-	: >"$work/native.small"
-	: >"$work/native.large"
-	for _ in 1 2 3 4; do	# in turn: the machine's other work comes and goes
-		for size in small large; do
-			eval "set -- $(sed "s/'/'\\\\''/g; s/^/'/; s/\$/'/" "$work/args.$size" | tr '\n' ' ')"
-			[ $size = small ] && in=$small_in || in=$large_in
-			"$timed" -n $((runs / 4)) -i "$in" -- "$@" >>"$work/native.$size" || continue 3
+	if [ -n "${KEEP:-}" ] && [ -s "$KEEP/$name.native.large" ]; then
+		cp "$KEEP/$name.native.small" "$work/native.small"
+		cp "$KEEP/$name.native.large" "$work/native.large"
+	else
+		: >"$work/native.small"
+		: >"$work/native.large"
+		for _ in 1 2 3 4; do	# in turn: the machine's other work comes and goes
+			for size in small large; do
+				eval "set -- $(sed "s/'/'\\\\''/g; s/^/'/; s/\$/'/" "$work/args.$size" | tr '\n' ' ')"
+				[ $size = small ] && in=$small_in || in=$large_in
+				"$timed" -n $((runs / 4)) -i "$in" -- "$@" >>"$work/native.$size" || continue 3
+			done
 		done
-	done
+		[ -z "${KEEP:-}" ] || cp "$work/native.small" "$KEEP/$name.native.small"
+		[ -z "${KEEP:-}" ] || cp "$work/native.large" "$KEEP/$name.native.large"
+	fi
 	awk -F'[\t,]' -v name="$name" -v OFS='\t' '
-	FILENAME ~ /native\.small$/ { if (!s || $1 * 1 < s) s = $1; next }
-	FILENAME ~ /native\.large$/ { if (!l || $1 * 1 < l) l = $1; if ($1 > most) most = $1; share += $3; n++; if ($2 > ghz) ghz = $2; next }
+	FILENAME ~ /native\.small$/ { if (!s || $1 * 1 < s) s = $1; su += $3; sk += $4; next }
+	FILENAME ~ /native\.large$/ { if (!l || $1 * 1 < l) l = $1; if ($1 > most) most = $1; lu += $3; lk += $4; if ($2 > ghz) ghz = $2; next }
 	FILENAME ~ /small$/ { split($3, e, ":"); a[e[1]] = $1; next }
 	{ split($3, e, ":"); b[e[1]] = $1 }
 	function d(e) { return b[e] - a[e] }
 	END {
 		i = d("instructions")
-		print name, i, l - s, d("cycles"), (l - s > 0 ? d("cycles") / (l - s) : 0), ghz, share / n, l ? most / l : 0, \
+		if (!i) {
+			print "real.sh: " name ": both sizes are the same to the model" >"/dev/stderr"
+			exit
+		}
+		n = l * lu / (lu + lk) - s * su / (su + sk)	# user level
+		print name, i, n, d("cycles"), (n > 0 ? d("cycles") / n : 0), ghz, lu / (lu + lk), most / l, \
 			1000 * d("branch-misses") / i, 1000 * d("mem_load_retired.l1_miss") / i, 1000 * d("mem_load_retired.l2_miss") / i, 1000 * d("mem_load_retired.l3_miss") / i
 	}' "$work/native.small" "$work/native.large" "$work/$name.small" "$work/$name.large" >>"$work/rows"
 	[ -z "${MISSED:-}" ] || tail -n 1 "$work/rows" >&2

@@ -3,12 +3,12 @@
  *
  *   timed [-n RUNS] [-i FILE] -- PROGRAM [ARGUMENTS]	standard input from FILE or /dev/null, output to /dev/null
  *
- * Prints: cycles of user level; GHz; share of user level; least and median ms of a run.
+ * Prints: least cycles of a run, user and kernel; GHz; ms of user level, of the kernel, both of all runs; least and median ms of a run.
  *
  * A run's time is what the scheduler charged the process (user and system together, exact to the ns); its cycles are that times
  * the frequency, which a chain of ADD r64, r64 tells in this process right before and right after, on the same CPU.  The least of all runs
- * counts: who shares the core only adds.  How much of it is user level the kernel samples at its tick: taken over all runs, so that
- * there are enough ticks.  Left out: children of the program's that it does not wait for. */
+ * counts: who shares the core only adds.  How much of it is user level the kernel samples at its tick: who calls this several times
+ * adds that up, so that there are enough ticks.  Left out: children of the program's that it does not wait for. */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdint.h>
@@ -104,7 +104,6 @@ int main(int argc, char **argv)
 		least = all * ghz < least ? all * ghz : least;
 	}
 	qsort(took, (size_t)runs, sizeof *took, by_value);
-	double share = user / (user + kernel);
-	printf("%.0f\t%.3f\t%.3f\t%.2f\t%.2f\n", least * 1e6 * share, fastest, share, took[0], took[runs / 2]);
+	printf("%.0f\t%.3f\t%.2f\t%.2f\t%.2f\t%.2f\n", least * 1e6, fastest, user, kernel, took[0], took[runs / 2]);
 	return 0;
 }

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * What calibrate reads off measured curves, and what it refuses to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "analysis/calibrate_fit.h"
+#include <math.h>
+#include <string.h>
+
+enum { N = 24 };
+static double x[N], y[N];
+
+/* Sizes from 16 on, a factor sqrt(2) apart; a step from `low` to `high` behind `knee`. */
+static void step(double knee, double low, double high)
+{
+	for (int i = 0; i < N; i++) {
+		x[i] = 16 * pow(2, i / 2.);
+		y[i] = x[i] <= knee ? low : high;
+	}
+}
+
+/* A disturbance only adds: up to `most` times the value, a fixed sequence. */
+static void noise(double most, uint32_t seed)
+{
+	for (int i = 0; i < N; i++) {
+		seed = seed * 1103515245 + 12345;
+		y[i] *= 1 + most * (seed >> 16 & 1023) / 1023.;
+	}
+}
+
+static void a_step_is_found_between_its_neighbours(void **state)
+{
+	(void)state;
+	struct cal_knee k;
+	step(512, 4, 14);
+	assert_int_equal(cal_fit_knee(&k, x, y, N, 0, NULL), 0);
+	assert_true(k.fits <= 512 && k.fits > 500 && k.fails > 512 && k.fails < 730);
+	assert_true(fabs(k.low - 4) < 1e-9 && fabs(k.high - 14) < 1e-9);
+}
+
+static void noise_that_only_adds_moves_no_knee(void **state)
+{
+	(void)state;
+	struct cal_knee k;
+	for (uint32_t seed = 1; seed <= 200; seed++) {
+		step(512, 4, 14);
+		noise(0.3, seed);
+		assert_int_equal(cal_fit_knee(&k, x, y, N, 0, NULL), 0);
+		assert_true(k.fits > 500 && k.fits <= 512 && k.fails > 512 && k.fails < 730);
+	}
+}
+
+static void single_disturbed_points_move_no_knee(void **state)
+{
+	(void)state;
+	struct cal_knee k;
+	for (int at = 1; at < N; at++) {
+		step(512, 4, 14);
+		y[at] *= 20;
+		if (at == N - 1)	/* nothing behind it says that it is disturbed */
+			continue;
+		assert_int_equal(cal_fit_knee(&k, x, y, N, 0, NULL), 0);
+		assert_true(k.fits > (x[at] > 500 && x[at] <= 512 ? 360 : 500) && k.fits <= 512);	/* the last that fits: one lost */
+	}
+}
+
+static void of_two_steps_the_first_is_found_if_its_upper_level_is_told(void **state)
+{
+	(void)state;
+	struct cal_knee k;
+	step(512, 14, 50);
+	for (int i = 0; i < N; i++)
+		if (x[i] > 9000)
+			y[i] = 400;
+	assert_int_equal(cal_fit_knee(&k, x, y, N, 50, NULL), 0);
+	assert_true(k.fits > 500 && k.fits <= 512);
+	assert_int_equal(cal_fit_knee(&k, x, y, N, 0, NULL), 0);
+	assert_true(k.fits > 8000 && k.fits < 9300);
+}
+
+static void a_curve_that_does_not_rise_is_refused(void **state)
+{
+	(void)state;
+	struct cal_knee k;
+	struct err err = { 0, "" };
+	step(1e9, 4, 14);
+	assert_int_equal(cal_fit_knee(&k, x, y, N, 0, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "does not rise"));
+	noise(0.2, 7);
+	assert_int_equal(cal_fit_knee(&k, x, y, N, 0, &err), ERR_UNSUPPORTED);
+}
+
+static void a_curve_that_rises_all_the_way_is_refused(void **state)
+{
+	(void)state;
+	struct cal_knee k;
+	struct err err = { 0, "" };
+	for (int i = 0; i < N; i++) {
+		x[i] = 16 * pow(2, i / 2.);
+		y[i] = 10 * (i + 1);
+	}
+	assert_int_equal(cal_fit_knee(&k, x, y, N, 0, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "rises all the way"));
+}
+
+static void more_noise_than_rise_is_refused(void **state)
+{
+	(void)state;
+	struct cal_knee k;
+	struct err err = { 0, "" };
+	step(512, 4, 14);
+	for (int i = 1; i < N; i += 2)
+		y[i] = 14;
+	y[9] = 4;
+	assert_int_equal(cal_fit_knee(&k, x, y, N, 0, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "too noisy"));
+}
+
+static void few_points_and_no_points_are_refused(void **state)
+{
+	(void)state;
+	struct cal_knee k;
+	double level;
+	struct err err = { 0, "" };
+	step(512, 4, 14);
+	for (size_t n = 0; n < 4; n++)
+		assert_int_equal(cal_fit_knee(&k, x, y, n, 0, &err), ERR_UNSUPPORTED);
+	assert_int_equal(cal_fit_knee(&k, x, y, CAL_CURVE + 1, 0, &err), ERR_UNSUPPORTED);
+	assert_int_equal(cal_fit_level(&level, x, y, 0, 0, 1e9, 0.2, &err), ERR_UNSUPPORTED);
+	assert_int_equal(cal_fit_level(&level, x, y, N, 17, 18, 0.2, &err), ERR_UNSUPPORTED);
+}
+
+static void an_upper_level_that_is_never_reached_is_refused(void **state)
+{
+	(void)state;
+	struct cal_knee k;
+	step(512, 4, 14);
+	assert_int_equal(cal_fit_knee(&k, x, y, N, 100, NULL), ERR_UNSUPPORTED);
+}
+
+static void a_level_is_the_median_of_its_points(void **state)
+{
+	(void)state;
+	double level;
+	step(512, 4, 14);
+	assert_int_equal(cal_fit_level(&level, x, y, N, 0, 512, 0.2, NULL), 0);
+	assert_true(fabs(level - 4) < 1e-9);
+	y[3] = 40;	/* disturbed: what lies behind is nearer to the truth */
+	assert_int_equal(cal_fit_level(&level, x, y, N, 0, 512, 0.2, NULL), 0);
+	assert_true(fabs(level - 4) < 1e-9);
+	assert_int_equal(cal_fit_level(&level, x, y, N, 0, 2048, 0.2, NULL), ERR_UNSUPPORTED);
+}
+
+static void a_capacity_is_the_base_or_the_roundest_number(void **state)
+{
+	(void)state;
+	assert_int_equal(cal_round_between(500, 700, 640), 640);
+	assert_int_equal(cal_round_between(500, 700, 1000), 512);
+	assert_int_equal(cal_round_between(33, 35, 0), 34);
+	assert_int_equal(cal_round_between(49, 49, 0), 49);
+	assert_int_equal(cal_round_between(80, 70, 0), 80);
+	assert_int_equal(cal_round_between(0, 0, 5), 0);
+}
+
+static void a_width_is_whole_or_not_seen(void **state)
+{
+	(void)state;
+	assert_int_equal(cal_width(1), 1);
+	assert_int_equal(cal_width(0.167), 6);
+	assert_int_equal(cal_width(0.26), 4);
+	assert_int_equal(cal_width(0.40), 0);	/* 2.5 a cycle */
+	assert_int_equal(cal_width(0.71), 0);
+	assert_int_equal(cal_width(1.3), 0);
+	assert_int_equal(cal_width(0), 0);
+	assert_int_equal(cal_width(-1), 0);
+	assert_int_equal(cal_width(NAN), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_step_is_found_between_its_neighbours),
+		cmocka_unit_test(noise_that_only_adds_moves_no_knee),
+		cmocka_unit_test(single_disturbed_points_move_no_knee),
+		cmocka_unit_test(of_two_steps_the_first_is_found_if_its_upper_level_is_told),
+		cmocka_unit_test(a_curve_that_does_not_rise_is_refused),
+		cmocka_unit_test(a_curve_that_rises_all_the_way_is_refused),
+		cmocka_unit_test(more_noise_than_rise_is_refused),
+		cmocka_unit_test(few_points_and_no_points_are_refused),
+		cmocka_unit_test(an_upper_level_that_is_never_reached_is_refused),
+		cmocka_unit_test(a_level_is_the_median_of_its_points),
+		cmocka_unit_test(a_capacity_is_the_base_or_the_roundest_number),
+		cmocka_unit_test(a_width_is_whole_or_not_seen),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -351,11 +351,29 @@ static void cpuid_text(const char *signature, char *text, size_t room)
 	snprintf(text, room, "GenuineIntel,%u,%u,%u", family, model, (unsigned)(s & 15));
 }
 
+/* The caches that hold data; their number. */
+static size_t describe_caches(const struct core_config *c, struct perfdata_cache out[3])
+{
+	const unsigned line = 64u >> c->cache_line;
+	const struct { unsigned level, ways, line; uint64_t size; const char *type; } all[3] = {
+		{ 1, (unsigned)c->l1d_ways, line, (uint64_t)c->l1d_size, "Data" },
+		{ 2, (unsigned)c->l2_ways, line << c->l2_sectors, (uint64_t)c->l2_size, "Unified" },	/* of lines under one tag */
+		{ 3, (unsigned)c->l3_ways, 64, (uint64_t)c->l3_size, "Unified" },
+	};
+	size_t n = 0;
+	for (size_t i = 0; i < 3; i++)
+		if (all[i].size && all[i].ways)
+			out[n++] = (struct perfdata_cache){ all[i].level, all[i].line, (unsigned)(all[i].size / all[i].line / all[i].ways), all[i].ways,
+				all[i].type };
+	return n;
+}
+
 /* The whole run; *status: the program's. */
 static int record(struct record *o, const struct spmu_model *model, const struct session_events *events, int argc, char **argv,
 		  int *status, struct err *err)
 {
 	char cpuid[64];
+	struct perfdata_cache cache[3];
 	struct run_result result = { 0 };
 	struct perfdata_event *described = calloc(events->count, sizeof *described);
 	char **words = calloc((size_t)argc + 1, sizeof *words);
@@ -372,7 +390,7 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	struct perfdata_options file = {
 		.path = o->output, .events = described, .event_count = events->count, .call_chains = o->chains, .fields = o->fields, .regs = o->regs,
 		.build_ids = !o->no_build_ids, .argc = argc + 1, .argv = words, .version = "softpmu",
-		.cpu_title = o->run.core.title, .cpuid = cpuid,
+		.cpu_title = o->run.core.title, .cpuid = cpuid, .cache = cache, .caches = describe_caches(&o->run.core, cache),
 	};
 	struct session_options session = {
 		.core = &o->run.core, .model = model, .events = events, .call_chains = o->chains, .context = o, .sample = on_sample,

@@ -24,7 +24,7 @@ enum {
 enum perfdata_feature {		/* bit numbers of the header's feature map that we write or read */
 	PERFDATA_BUILD_ID = 2, PERFDATA_HOSTNAME, PERFDATA_OSRELEASE, PERFDATA_VERSION, PERFDATA_ARCH, PERFDATA_NRCPUS,
 	PERFDATA_CPUDESC, PERFDATA_CPUID, PERFDATA_TOTAL_MEM, PERFDATA_CMDLINE, PERFDATA_EVENT_DESC,
-	PERFDATA_SAMPLE_TIME = 21, PERFDATA_COMPRESSED = 27, PERFDATA_FEATURES = 256,
+	PERFDATA_NUMA_TOPOLOGY = 14, PERFDATA_CACHE = 20, PERFDATA_SAMPLE_TIME = 21, PERFDATA_COMPRESSED = 27, PERFDATA_FEATURES = 256,
 };
 
 struct perfdata_section { uint64_t offset, size; };
@@ -53,6 +53,8 @@ enum perfdata_field {		/* set: what samples hold beyond their address, time and 
 enum { PERFDATA_REG_COUNT = 24 };	/* numbered as in <asm/perf_regs.h>: AX, BX, CX, DX, SI, DI, BP, SP, IP, FLAGS, CS, SS, DS, ES, FS, GS, R8 to R15 */
 struct perfdata_branch { uint64_t from, to, flags; };	/* flags: as struct perf_branch_entry has them */
 
+struct perfdata_cache { unsigned level, line, sets, ways; const char *type; /* "Data", "Instruction", "Unified" */ };
+
 struct perfdata_options {
 	const char *path;		/* an existing file is renamed to PATH.old, as perf does */
 	const struct perfdata_event *events;
@@ -67,6 +69,8 @@ struct perfdata_options {
 	const char *version;		/* of this program */
 	const char *cpu_title;		/* of the modelled machine */
 	const char *cpuid;		/* "GenuineIntel,6,94,3" */
+	const struct perfdata_cache *cache;	/* of the modelled machine */
+	size_t caches;
 };
 struct perfdata_map {			/* a mapping of a process */
 	uint32_t pid, tid;
@@ -131,6 +135,9 @@ struct perfdata_record {		/* pointers lie in the file and live as long as it */
 	uint64_t time;
 	size_t   event;			/* SAMPLE */
 	uint64_t ip, period, data_addr;
+	uint64_t data_src;		/* SAMPLE: union perf_mem_data_src; 0: the file does not say */
+	uint64_t weight;		/* SAMPLE: latency of the access in cycles; 0: the file does not say */
+	uint16_t instruction_latency, retire_latency;	/* SAMPLE: with PERF_SAMPLE_WEIGHT_STRUCT */
 	const void *chain;		/* SAMPLE: chain_length 64-bit words, unaligned; context markers included */
 	size_t   chain_length;
 	const char *text;		/* COMM: name; MMAP: path; NUL-terminated */
@@ -154,6 +161,8 @@ void perfdata_rewind(struct perfdata_file *f);
 uint64_t perfdata_chain_ip(const struct perfdata_record *r, size_t i);
 /* The string of a feature (HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID), NULL if the file has none. */
 const char *perfdata_feature_text(const struct perfdata_file *f, enum perfdata_feature feature);
+/* The cache of that level that holds data, as the CACHE feature has it; false: the file does not say.  type is not filled in. */
+bool perfdata_data_cache(const struct perfdata_file *f, unsigned level, struct perfdata_cache *out);
 /* Build-id that the file's BUILD_ID feature gives for a path: its length, 0 if none. */
 unsigned perfdata_build_id(const struct perfdata_file *f, const char *path, uint8_t id[PERFDATA_BUILD_ID_BYTES]);
 /* What a reader should be told ("the data section was never closed"); "" if nothing. */

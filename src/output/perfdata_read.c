@@ -27,7 +27,8 @@ enum {
 
 struct event {
 	struct perfdata_event_info info;
-	bool sample_id_all;
+	bool sample_id_all, branch_index;	/* branch_index: PERF_SAMPLE_BRANCH_HW_INDEX */
+	uint64_t regs_user;
 	char *name;
 };
 struct id_entry { uint64_t id; size_t event; };
@@ -172,6 +173,8 @@ static int read_attrs(struct perfdata_file *f, struct err *err)
 			.has_chain = a.sample_type & PERF_SAMPLE_CALLCHAIN,
 		};
 		e->sample_id_all = a.sample_id_all;
+		e->branch_index = a.branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX;
+		e->regs_user = a.sample_regs_user;
 		if (!(e->name = strdup(generic_name(a.type, a.config, text, sizeof text))))
 			return err_set(err, ERR_NOMEM, "out of memory");
 		int code = add_ids(f, &ids, i, err);
@@ -251,6 +254,26 @@ const char *perfdata_feature_text(const struct perfdata_file *f, enum perfdata_f
 	}
 }
 
+bool perfdata_data_cache(const struct perfdata_file *f, unsigned level, struct perfdata_cache *out)
+{
+	struct cursor c = at(f, &f->feature[PERFDATA_CACHE]);
+	uint32_t version = take_u32(&c), count = take_u32(&c);
+	for (uint32_t i = 0; i < count && !c.bad && version == 1; i++) {
+		struct perfdata_cache one = { .level = take_u32(&c) };
+		one.line = take_u32(&c);
+		one.sets = take_u32(&c);
+		one.ways = take_u32(&c);
+		const char *type = take_string(&c);
+		take_string(&c);
+		take_string(&c);
+		if (!c.bad && one.level == level && one.line && one.sets && one.ways && (!strcmp(type, "Data") || !strcmp(type, "Unified"))) {
+			*out = one;
+			return true;
+		}
+	}
+	return false;
+}
+
 unsigned perfdata_build_id(const struct perfdata_file *f, const char *path, uint8_t id[PERFDATA_BUILD_ID_BYTES])
 {
 	struct cursor c = at(f, &f->feature[PERFDATA_BUILD_ID]);
@@ -285,6 +308,42 @@ unsigned perfdata_build_id(const struct perfdata_file *f, const char *path, uint
 static bool walkable(uint64_t type)
 {
 	return !(type & PERF_SAMPLE_READ) || !(type & PERF_SAMPLE_CALLCHAIN);
+}
+
+/* What lies behind the call chain, as far as data accesses go; a sample in which it does not fit is kept without. */
+static void decode_access(struct cursor c, const struct event *e, struct perfdata_record *r)
+{
+	uint64_t type = e->info.sample_type, weight = 0, source = 0;
+	if (!(type & (PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_DATA_SRC)))
+		return;
+	if (type & PERF_SAMPLE_RAW)
+		take(&c, take_u32(&c));
+	if (type & PERF_SAMPLE_BRANCH_STACK) {
+		uint64_t n = take_u64(&c);
+		if (e->branch_index)
+			take_u64(&c);
+		take(&c, n > c.left / 24 ? SIZE_MAX : n * 24);
+	}
+	if (type & PERF_SAMPLE_REGS_USER && take_u64(&c))
+		take(&c, 8 * (size_t)__builtin_popcountll(e->regs_user));
+	if (type & PERF_SAMPLE_STACK_USER) {
+		uint64_t n = take_u64(&c);
+		take(&c, n > c.left ? SIZE_MAX : n);
+		if (n)
+			take(&c, 8);
+	}
+	if (type & PERF_SAMPLE_WEIGHT_TYPE)
+		weight = take_u64(&c);
+	if (type & PERF_SAMPLE_DATA_SRC)
+		source = take_u64(&c);
+	if (c.bad)
+		return;
+	r->data_src = source;
+	r->weight = type & PERF_SAMPLE_WEIGHT_STRUCT ? weight & 0xffffffff : weight;
+	if (type & PERF_SAMPLE_WEIGHT_STRUCT) {
+		r->instruction_latency = (uint16_t)(weight >> 32);
+		r->retire_latency = (uint16_t)(weight >> 48);
+	}
 }
 
 static bool decode_sample(const struct perfdata_file *f, struct cursor c, struct perfdata_record *r)
@@ -337,6 +396,8 @@ static bool decode_sample(const struct perfdata_file *f, struct cursor c, struct
 		r->chain_length = n;
 		r->chain = take(&c, n * 8);
 	}
+	if (walkable(type) && !(type & PERF_SAMPLE_READ))
+		decode_access(c, e, r);
 	return !c.bad;
 }
 

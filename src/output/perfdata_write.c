@@ -26,7 +26,7 @@
 /* Source: perf.data-file-format.txt, "HEADER_BUILD_ID": the size byte in the entry is valid. */
 #define MISC_BUILD_ID_SIZE (1u << 15)
 
-enum { CHUNK = 64 * 1024, MARKS = 8, NAME_ALIGN = 64, PATH_LIMIT = 4096, BRANCHES_LIMIT = 256 };
+enum { CHUNK = 64 * 1024, MARKS = 8, NAME_ALIGN = 64, PATH_LIMIT = 4096, BRANCHES_LIMIT = 256, CACHES = 8 };
 
 struct known_file { char *path; uint8_t build_id[PERFDATA_BUILD_ID_BYTES]; uint8_t build_id_bytes; };
 
@@ -50,6 +50,8 @@ struct perfdata_writer {
 	struct known_file *file;
 	size_t files;
 	char *version, *cpu_title, *cpuid;
+	struct perfdata_cache cache[CACHES];
+	size_t caches;
 	char **argv;
 	int argc;
 };
@@ -395,6 +397,8 @@ static int keep_options(struct perfdata_writer *w, const struct perfdata_options
 	for (int i = 0; i < w->argc; i++)
 		if (!(w->argv[i] = copy(o->argv[i])))
 			return -1;
+	for (w->caches = 0; w->caches < o->caches && w->caches < CACHES; w->caches++)
+		w->cache[w->caches] = o->cache[w->caches];
 	return 0;
 }
 
@@ -475,6 +479,12 @@ int perfdata_create(struct perfdata_writer **out, const struct perfdata_options 
 
 /* ---- features ---- */
 
+static const char *cpu_list(const struct perfdata_writer *w, char *text, size_t room)
+{
+	snprintf(text, room, w->cpus > 1 ? "0-%u" : "0", w->cpus - 1);
+	return text;
+}
+
 static void put_build_ids(struct bytes *b, const struct perfdata_writer *w)
 {
 	for (size_t i = 0; i < w->files; i++) {
@@ -504,6 +514,38 @@ static void put_event_desc(struct bytes *b, const struct perfdata_writer *w)
 		put_string(b, w->name[i]);
 		put_u64(b, i + 1);
 	}
+}
+
+/* Version 1.  Source: perf.data-file-format.txt, "HEADER_CACHE"; texts as sysfs has them. */
+static void put_caches(struct bytes *b, const struct perfdata_writer *w)
+{
+	char size[32], cpus[32];
+	put_u32(b, 1);
+	put_u32(b, (uint32_t)w->caches);
+	for (size_t i = 0; i < w->caches; i++) {
+		const struct perfdata_cache *c = &w->cache[i];
+		put_u32(b, c->level);
+		put_u32(b, c->line);
+		put_u32(b, c->sets);
+		put_u32(b, c->ways);
+		put_string(b, c->type);
+		snprintf(size, sizeof size, "%lluK", (unsigned long long)c->line * c->sets * c->ways / 1024);
+		put_string(b, size);
+		put_string(b, cpu_list(w, cpus, sizeof cpus));
+	}
+}
+
+/* One node with all modelled cores: perf c2c goes by it.  Memory in kilobytes, the host's. */
+static void put_numa(struct bytes *b, const struct perfdata_writer *w)
+{
+	struct sysinfo memory;
+	char cpus[32];
+	uint64_t total = sysinfo(&memory) ? 0 : (uint64_t)memory.totalram * memory.mem_unit / 1024;
+	put_u32(b, 1);
+	put_u32(b, 0);
+	put_u64(b, total);
+	put_u64(b, total);
+	put_string(b, cpu_list(w, cpus, sizeof cpus));
 }
 
 static bool put_feature(struct bytes *b, const struct perfdata_writer *w, unsigned feature)
@@ -550,6 +592,12 @@ static bool put_feature(struct bytes *b, const struct perfdata_writer *w, unsign
 	case PERFDATA_EVENT_DESC:
 		put_event_desc(b, w);
 		return true;
+	case PERFDATA_NUMA_TOPOLOGY:
+		put_numa(b, w);
+		return w->sample_type & PERF_SAMPLE_DATA_SRC;
+	case PERFDATA_CACHE:
+		put_caches(b, w);
+		return w->caches;
 	case PERFDATA_SAMPLE_TIME:
 		put_u64(b, w->first_time);
 		put_u64(b, w->last_time);

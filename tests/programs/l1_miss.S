@@ -36,6 +36,10 @@ the_load:
 	int $0x80
 
 	.bss
+	.type near, @object
+	.size near, 4096
+	.type location, @object
+	.size location, 8 * 8192
 	.balign 4096
 near:	.skip 4096
 	.balign 8192

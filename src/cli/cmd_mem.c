@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * softpmu mem record, softpmu mem report: samples of loads and stores with their data addresses, and what they add up to.
+ *
+ * `mem record` is `record` with the events that this machine has for it.  Left out of perf's options: physical addresses (-p, --phys-data: frames are
+ * the model's own), --cpu, kernel samples (-K: the tracer sees user mode only), -D. */
+#include "cli/cli.h"
+#include "output/memprofile.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+"usage: softpmu mem report [options]\n\n"
+"report: prints a perf.data file by load instruction, data object, page, and set of the first-level data cache.\n\n"
+"  -i, --input FILE        the file; default perf.data\n"
+"  -t, --type LIST         only these samples: load, store; default both\n"
+"  -s, --sort KEYS         the tables, joined by commas: insn, object, page, set; default all\n"
+"      --map, --no-map     the map of addresses against sets, or not; default with all tables\n"
+"  -U, --hide-unresolved   leave out samples whose instruction or data has no name\n"
+"      --l1d LINE,SETS,WAYS  the cache, if the file does not say\n"
+"      --percent-limit P   leave out entries below P percent; default 0.5, with --csv and --json 0\n"
+"      --rows N            at most N entries a table; default 20, 0: all\n"
+"      --stdio             accepted, as perf's\n"
+"      --csv               one table as comma-separated values\n"
+"      --json              all tables as JSON\n";
+
+/* ---- report ---- */
+
+struct report {
+	const char *input;
+	struct memprofile_options load;
+	struct memreport_options print;
+	bool json, csv, map_set, limit_set;
+};
+
+static int choose_tables(struct report *o, const char *list)
+{
+	static const struct { const char *name; enum memprofile_key key; } keys[] = {
+		{ "insn", MEM_BY_INSTRUCTION }, { "symbol", MEM_BY_INSTRUCTION }, { "object", MEM_BY_OBJECT }, { "symbol_daddr", MEM_BY_OBJECT },
+		{ "page", MEM_BY_PAGE }, { "set", MEM_BY_SET },
+	};
+	o->print.keys = 0;
+	for (const char *word = list; ; word++) {
+		size_t n = strcspn(word, ","), k = 0;
+		while (k < sizeof keys / sizeof *keys && (strlen(keys[k].name) != n || strncmp(keys[k].name, word, n)))
+			k++;
+		if (k == sizeof keys / sizeof *keys) {
+			cli_error("unknown sort key '%.*s'; there are insn, object, page, set", (int)n, word);
+			return -1;
+		}
+		o->print.keys |= 1u << keys[k].key;
+		word += n;
+		if (!*word)
+			return 0;
+	}
+}
+
+static int choose_types(bool *loads, bool *stores, const char *list)
+{
+	*loads = *stores = false;
+	for (const char *word = list; ; word++) {
+		size_t n = strcspn(word, ",");
+		if (n == 4 && !strncmp(word, "load", 4)) {
+			*loads = true;
+		} else if (n == 5 && !strncmp(word, "store", 5)) {
+			*stores = true;
+		} else {
+			cli_error("-t '%.*s': there are load and store", (int)n, word);
+			return -1;
+		}
+		word += n;
+		if (!*word)
+			return 0;
+	}
+}
+
+static int cache_option(struct memprofile_cache *c, const char *text)
+{
+	char end;
+	if (sscanf(text, "%u,%u,%u%c", &c->line, &c->sets, &c->ways, &end) == 3 && c->line && c->sets && c->ways)
+		return 0;
+	cli_error("--l1d '%s': LINE,SETS,WAYS was expected, as 64,64,8", text);
+	return -1;
+}
+
+static int percent_option(double *out, const char *text)
+{
+	char *end;
+	errno = 0;
+	double v = strtod(text, &end);
+	if (!errno && end != text && !*end && v >= 0 && v <= 100) {
+		*out = v;
+		return 0;
+	}
+	cli_error("'%s': a percentage from 0 to 100 was expected", text);
+	return -1;
+}
+
+static int rows_option(size_t *out, const char *text)
+{
+	char *end;
+	errno = 0;
+	unsigned long v = *text == '-' ? 0 : strtoul(text, &end, 10);
+	if (*text != '-' && !errno && end != text && !*end) {
+		*out = v;
+		return 0;
+	}
+	cli_error("--rows '%s': a number was expected", text);
+	return -1;
+}
+
+/* 1: go on; 0: help was printed; -1: bad, one line was printed. */
+static int parse_report(struct report *o, int argc, char **argv)
+{
+	bool named = false;
+	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i], *v;
+		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+			fputs(help, stdout);
+			return 0;
+		}
+		if (!strcmp(word, "--stdio"))
+			continue;
+		if (!strcmp(word, "--json")) {
+			o->json = true;
+		} else if (!strcmp(word, "--csv")) {
+			o->csv = true;
+		} else if (!strcmp(word, "-U") || !strcmp(word, "--hide-unresolved")) {
+			o->load.hide_unresolved = true;
+		} else if (!strcmp(word, "--map") || !strcmp(word, "--no-map")) {
+			o->print.map = word[2] == 'm';
+			o->map_set = true;
+		} else if ((v = cli_value(argc, argv, &i, 'i', "input"))) {
+			o->input = v;
+			named = true;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 't', "type"))) {
+			if (choose_types(&o->load.loads, &o->load.stores, v))
+				return -1;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 's', "sort"))) {
+			if (choose_tables(o, v))
+				return -1;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "l1d"))) {
+			if (cache_option(&o->load.l1d, v))
+				return -1;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "percent-limit"))) {
+			if (percent_option(&o->print.percent_limit, v))
+				return -1;
+			o->limit_set = true;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "rows"))) {
+			if (rows_option(&o->print.rows, v))
+				return -1;
+		} else if (i < 0) {
+			return -1;
+		} else if (*word != '-' && !named) {
+			o->input = word;
+			named = true;
+		} else {
+			if (*word == '-')
+				cli_unknown_option("mem report", help, word);
+			else
+				cli_error("'%s' is one word too many (softpmu mem report --help)", word);
+			return -1;
+		}
+	}
+	if (o->json && o->csv) {
+		cli_error("--json and --csv exclude each other");
+		return -1;
+	}
+	if (o->csv && !o->print.keys)
+		o->print.keys = 1u << MEM_BY_INSTRUCTION;
+	if (o->csv && (o->print.keys & (o->print.keys - 1))) {
+		cli_error("--csv prints one table: one of insn, object, page, set with -s");
+		return -1;
+	}
+	if (!o->map_set)
+		o->print.map = !o->print.keys || o->print.keys == 1u << MEM_BY_SET;
+	if (!o->print.keys)
+		o->print.keys = (1u << MEM_KEYS) - 1;
+	if (!o->limit_set)
+		o->print.percent_limit = o->json || o->csv ? 0 : 0.5;
+	return 1;
+}
+
+static int report(int argc, char **argv)
+{
+	struct report o = { .input = "perf.data", .print = { .rows = 20 } };
+	struct err err = { 0 };
+	struct perfdata_file *file;
+	struct memprofile *profile;
+	int parsed = parse_report(&o, argc, argv);
+	if (parsed <= 0)
+		return parsed ? 2 : 0;
+	if (perfdata_open(&file, o.input, &err)) {
+		cli_error("%s", err.text);
+		return 1;
+	}
+	if (*perfdata_note(file))
+		cli_warn("%s: %s", o.input, perfdata_note(file));
+	if (memprofile_load(&profile, file, &o.load, &err)) {
+		cli_error("%s", err.text);
+		perfdata_close(file);
+		return 1;
+	}
+	o.print.file_name = o.input;
+	uint64_t samples = profile->samples;
+	bool wants_addresses = o.print.keys & ~(1u << MEM_BY_INSTRUCTION);
+	if (!samples && !o.json && !o.csv)
+		cli_error("%s has no such samples", o.input);
+	else if (o.json)
+		memreport_json(stdout, profile, &o.print);
+	else if (o.csv)
+		memreport_csv(stdout, profile, &o.print);
+	else
+		memreport_text(stdout, profile, &o.print);
+	if (samples && !profile->with_address && wants_addresses)
+		cli_warn("%s holds no data addresses: record them with `softpmu mem record', or `record -d' and a precise event", o.input);
+	memprofile_free(profile);
+	perfdata_close(file);
+	return samples || o.json || o.csv ? 0 : 1;
+}
+
+static int run(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "report"))
+		return report(argc - 1, argv + 1);
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+		fputs(help, stdout);
+		return 0;
+	}
+	cli_error(argc > 1 ? "mem: there is report, not '%s'" : "mem: report was expected%s", argc > 1 ? argv[1] : "");
+	return 2;
+}
+
+const struct cli_command cmd_mem = {
+	.name = "mem", .summary = "loads and stores by instruction, data object, page and cache set", .help = help, .run = run,
+};

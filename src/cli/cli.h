@@ -16,7 +16,7 @@ struct cli_command {
 };
 
 /* Options that every command which runs a program takes: --core NAME, --set FIELD=VALUE, --follow, --no-wrong-path,
- * --start FUNC|COUNT, --stop FUNC|COUNT, --replay FILE, --save-stream FILE, -p PID (refused). */
+ * --cpus N, --quantum CYCLES|TIME, --start FUNC|COUNT, --stop FUNC|COUNT, --replay FILE, --save-stream FILE, -p PID (refused). */
 struct cli_run {
 	struct core_config core;
 	struct run_options run;
@@ -25,6 +25,7 @@ struct cli_run {
 	const char *core_name;	/* NULL: not asked for */
 	const char *pmu_name;	/* --pmu, or NULL */
 	char own_pmu[64], pmu_libpfm[64];
+	const char *cpus, *quantum;	/* --cpus, --quantum, or NULL */
 	const char *set[64];
 	unsigned sets;
 	bool no_wrong_path;
@@ -40,6 +41,8 @@ struct cli_run {
 "      --set FIELD=VALUE   change one field of it, e.g. --set l1d.size=32K (again for more)\n" \
 "      --no-wrong-path     execute nothing behind mispredicted branches: faster, and the stream needs no registers\n" \
 "      --follow            count and sample forked and executed processes too\n" \
+"      --cpus N            each process has N processors, which its threads share; without it every thread has a core\n" \
+"      --quantum Q         a thread runs so long while others wait for its processor: cycles, or a time (500us, 3ms); default 3ms\n" \
 "      --start FUNC|COUNT  time from the first entry of FUNC, or after COUNT instructions;\n" \
 "                          before that caches and predictors are only warmed\n" \
 "      --stop FUNC|COUNT   until FUNC is entered, or COUNT timed instructions have retired\n" \

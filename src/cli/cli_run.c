@@ -96,7 +96,7 @@ int cli_run_option(struct cli_run *r, int argc, char **argv, int *i)
 	const char *word = argv[*i], *v;
 	const struct { const char *name; const char **to; } valued[] = {
 		{ "core", &r->core_name }, { "pmu", &r->pmu_name }, { "start", &r->run.start }, { "stop", &r->run.stop },
-		{ "save-stream", &r->run.save }, { "replay", &r->run.replay },
+		{ "cpus", &r->cpus }, { "quantum", &r->quantum }, { "save-stream", &r->run.save }, { "replay", &r->run.replay },
 	};
 	if (is(word, "--follow")) {
 		r->run.follow = true;
@@ -221,6 +221,41 @@ int cli_core(struct cli_run *r)
 	return 0;
 }
 
+/* --cpus and --quantum, which may be a time of the core that is known now.  0, or -1 after one printed line. */
+static int share_processors(struct cli_run *r)
+{
+	enum { CPUS_MOST = 512 };
+	static const struct { const char *name; double ns; } unit[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	char *end;
+	if (r->cpus) {
+		unsigned long n = strtoul(r->cpus, &end, 10);
+		if (r->cpus[0] < '0' || r->cpus[0] > '9' || *end || n < 1 || n > CPUS_MOST) {
+			cli_error("option --cpus: '%s' is not a number of processors from 1 to %d", r->cpus, CPUS_MOST);
+			return -1;
+		}
+		r->run.cpus = (uint32_t)n;
+	}
+	if (!r->quantum)
+		return 0;
+	if (!r->cpus) {
+		cli_error("option --quantum needs --cpus: without it no thread waits for a processor");
+		return -1;
+	}
+	double cycles = r->quantum[0] >= '0' && r->quantum[0] <= '9' ? strtod(r->quantum, &end) : 0;
+	bool known = cycles > 0 && !*end;
+	for (size_t k = 0; cycles > 0 && k < sizeof unit / sizeof *unit; k++)
+		if (is(end, unit[k].name)) {
+			cycles *= unit[k].ns * r->core.frequency_ghz;
+			known = true;
+		}
+	if (!known || cycles < 1 || cycles > 1e15) {
+		cli_error("option --quantum: '%s' is neither a number of cycles nor a time such as 500us or 3ms", r->quantum);
+		return -1;
+	}
+	r->run.quantum = (uint64_t)cycles;
+	return 0;
+}
+
 int cli_run_finish(struct cli_run *r, int argc, char **argv, int i)
 {
 	if (i < argc && is(argv[i], "--"))
@@ -243,7 +278,7 @@ int cli_run_finish(struct cli_run *r, int argc, char **argv, int i)
 		cli_error("the program's name is empty");
 		return -1;
 	}
-	if (cli_core(r))
+	if (cli_core(r) || share_processors(r))
 		return -1;
 	r->run.tracer_dir = cli_tracer_dir();
 	r->argv = r->run.replay ? NULL : argv + i;

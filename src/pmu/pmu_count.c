@@ -263,8 +263,9 @@ static void tally_all(struct spmu *p, const struct spmu_batch *b, bool collectin
 {
 	unsigned k = 0, n = p->tally_masks;
 	bool signals = true;
-	if (p->tally_instructions && b->user_only && b->count) {	/* the core has counted them */
-		p->tally[pmu_class(p, b->records)][0] += b->instructions;
+	if (p->tally_instructions && b->user_only) {	/* the core has counted them; perhaps without a record */
+		bool own = b->hw_threads ? b->hw_threads >> (p->host.hw_thread & 63) & 1 : !p->host.hw_thread;
+		p->tally[b->count ? pmu_class(p, b->records) : own ? 0u : 2u][0] += b->instructions;
 		k = 2;
 	}
 	do {	/* four at a time fit the registers; the first pass takes the signals along */

@@ -62,6 +62,8 @@ int order_add(struct order *o, struct rthread *t, uint64_t cycle, struct err *er
 	o->thread[o->threads++] = t;
 	t->queue.ready_at = cycle;
 	t->queue.last_cpu = NOWHERE;
+	if (o->cpus)
+		t->on = NULL;
 	return 0;
 }
 
@@ -80,12 +82,13 @@ static void put_on(struct order *o, struct rthread *t, uint32_t at)
 	uint64_t cycle = core_now(cpu->core);
 	if (t->queue.ready_at > cycle)
 		cycle = t->queue.ready_at;
-	if (t->queue.last_cpu != at || cpu->instructions != core_instructions(cpu->core))
+	if (cpu->last ? cpu->last != t || t->queue.last_cpu != at : t->queue.last_cpu != NOWHERE)
 		cycle += o->switch_cost;	/* another was here, or it was elsewhere */
 	core_switch_to(cpu->core, t, cycle);
 	cpu->running = t;
+	cpu->last = t;
 	cpu->since = cycle;
-	cpu->instructions = core_instructions(cpu->core);
+	t->instructions -= core_instructions(cpu->core);	/* what it adds here is the difference */
 	t->on = cpu->core;
 	t->pub.cpu = t->process->first_cpu + at;
 	t->queue.last_cpu = at;
@@ -96,8 +99,7 @@ static void take_off(struct order *o, struct rthread *t)
 	struct order_cpu *cpu = &o->cpu[t->queue.last_cpu];
 	core_leave(cpu->core);
 	t->queue.ready_at = core_now(cpu->core);
-	t->instructions += core_instructions(cpu->core) - cpu->instructions;
-	cpu->instructions = core_instructions(cpu->core);
+	t->instructions += core_instructions(cpu->core);
 	cpu->running = NULL;
 	t->on = NULL;
 }
@@ -140,10 +142,12 @@ static bool ready(const struct rthread *t, uint64_t *at)
 	if (t->on || empty(q))
 		return false;
 	*at = q->ready_at;
-	if (head_kind(q) == OP_WAIT) {
+	if (head_kind(q) == OP_WAIT || head_kind(q) == OP_NEED) {
 		const struct rthread *of = (const struct rthread *)head(q)[2];
 		if (!order_done(of, head(q)[3]))
 			return false;
+		if (head_kind(q) == OP_NEED)
+			return true;
 		uint64_t when = order_when(of, head(q)[3]);
 		if (when > *at)
 			*at = when;
@@ -210,7 +214,8 @@ static void preempt(struct order *o, struct rthread *t)
 	put_on(o, next, t->queue.last_cpu);
 }
 
-/* Nobody who has a processor can go on: somebody spins for a thread without one, to the end of the quantum. */
+/* Nobody who has a processor can go on: somebody waits for a thread without one.  Its spins are in the stream already, or it
+ * does not spin at all but comes first here and came second there: it makes room at once. */
 static void spin_out(struct order *o)
 {
 	struct order_cpu *first = NULL;
@@ -220,17 +225,9 @@ static void spin_out(struct order *o)
 	if (!first)
 		return;
 	struct rthread *t = first->running;
-	core_hold(first->core, first->since + o->quantum);
-	core_serialize(first->core);
 	take_off(o, t);
 	uint64_t at;
 	struct rthread *next = next_ready(o, &at);
-	if (next == t)
-		for (size_t i = 0; i < o->threads; i++)	/* by its clock it is first again: anybody else */
-			if (o->thread[i] != t && ready(o->thread[i], &at)) {
-				next = o->thread[i];
-				break;
-			}
 	if (next) {
 		next->queue.ready_at = at;
 		put_on(o, next, (uint32_t)(first - o->cpu));

@@ -5,12 +5,15 @@
  * at most ORDER_WINDOW words of it, and taken out by modelled time.  What one thread must not do before another has done something
  * (a load of what the other stored, a lock, a wake-up: depend.h) is an operation of its own in the queue and
  * points back in the stream: whoever is oldest in the stream can always go on.
- * Decisions depend on modelled clocks and on the stream alone.
+ * Decisions depend on modelled clocks and on the stream alone.  A thread that spins for another does so as many times as in the stream,
+ * then is held back, unhalted, until what it waits for is done: its wait is as long as modelled time says, its spins are as many as traced.
  *
  * With fewer modelled processors than threads (--cpus) a round-robin scheduler in here puts threads on them: a thread that blocks
  * gives its processor up; one that has used its quantum too, if another is ready; a ready one takes the processor that it ran on
- * last if that is idle, else the one that is idle longest; caches stay with the processor.  A switch costs ORDER_SWITCH_NS, in which the
- * program does not run.  Left out: priorities, load balancing, preemption by a thread that wakes up, the kernel's own cache footprint.
+ * last if that is idle, else the one that is idle longest.  Caches, TLBs and prefetchers stay with the processor, branch predictors with the
+ * thread (they work ahead of modelled time, where it is not known yet who runs where).  A switch costs ORDER_SWITCH_NS, in which the
+ * program does not run; the first thread on a processor that was never used pays none.
+ * Left out: priorities, load balancing, preemption by a thread that wakes up, the kernel's own cache footprint.
  *
  * Owned by the cores' thread (engine.h); the front touches it only when that is drained.  Private to src/run.
  */
@@ -31,6 +34,8 @@ enum {
 	/* GUESS: 2 microseconds a context switch without its cache misses (C. Li, C. Ding, K. Shen, "Quantifying the cost of context
 	 * switch", ExpCS 2007: 1.2 to 1.5 on the machines then).  Settle with two processes that pass a byte through pipes on one processor. */
 	ORDER_SWITCH_NS = 2000,
+	/* Linux 6.6, kernel/sched/fair.c: base_slice, 0.75 ms times 1 + log2 of the processors, eight at most */
+	ORDER_QUANTUM_NS = 3000000,
 };
 
 enum order_turn { ORDER_FREE, ORDER_SIDE /* behind all of this kind before it in the stream */, ORDER_OLDEST /* behind all */ };
@@ -48,7 +53,8 @@ struct order_queue {			/* of a thread */
 struct order_cpu {			/* --cpus */
 	struct core *core;
 	struct rthread *running;
-	uint64_t since, instructions;	/* of `running`: when it was put here; instructions of the core then */
+	const struct rthread *last;	/* who ran here last, `running` included; NULL: nobody yet */
+	uint64_t since;			/* of `running`: when it was put here */
 };
 
 struct order {				/* of a process */

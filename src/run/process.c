@@ -146,6 +146,8 @@ void process_discard(struct process *p, uint64_t addr, uint64_t bytes)
 	for (size_t i = 0; i < p->threads; i++)
 		if (p->thread[i]->alive)
 			core_discard_code(p->thread[i]->core, addr, bytes);
+	for (uint32_t i = 0; i < p->order.cpus; i++)
+		core_discard_code(p->order.cpu[i].core, addr, bytes);
 }
 
 /* ---- threads ---- */
@@ -156,6 +158,37 @@ struct rthread *process_find_thread(const struct process *p, uint32_t guest_tid)
 		if (p->thread[i]->alive && p->thread[i]->guest_tid == guest_tid)
 			return p->thread[i];
 	return NULL;
+}
+
+static void drop_processors(struct process *p)
+{
+	for (uint32_t i = 0; i < p->order.cpus; i++)
+		core_destroy(p->order.cpu[i].core);
+	free(p->order.cpu);
+	p->order.cpu = NULL;
+	p->order.cpus = 0;
+}
+
+/* --cpus: the processors of a process, made for its first thread. */
+static int make_processors(struct process_table *table, struct process *p, core_emit *emit, struct rthread *first, struct err *err)
+{
+	struct order *o = &p->order;
+	const struct core_config *c = table->core;
+	o->cpu = calloc(table->processors, sizeof *o->cpu);
+	if (!o->cpu)
+		return err_set(err, ERR_NOMEM, "out of memory for %u processors", table->processors);
+	for (; o->cpus < table->processors; o->cpus++) {
+		int rc = core_create(&o->cpu[o->cpus].core, p->machine, emit, first, err);
+		if (rc < 0) {
+			drop_processors(p);
+			return rc;
+		}
+	}
+	o->quantum = table->quantum ? table->quantum : (uint64_t)(ORDER_QUANTUM_NS * c->frequency_ghz);
+	o->switch_cost = (uint64_t)(ORDER_SWITCH_NS * c->frequency_ghz);
+	p->first_cpu = table->cpus;
+	table->cpus += o->cpus;
+	return 0;
 }
 
 int process_thread_start(struct rthread **out, struct process_table *table, struct process *p, uint32_t guest_tid, uint32_t os_tid,
@@ -181,18 +214,19 @@ int process_thread_start(struct rthread **out, struct process_table *table, stru
 	t->on = t->core;
 	t->index = (uint32_t)p->threads;
 	core_reset(t->core, cycle);
-	if (p->ordered) {
+	if (table->processors && !p->order.cpus)
+		rc = make_processors(table, p, emit, t, err);
+	if (!rc && p->ordered)
 		rc = order_add(&p->order, t, cycle, err);
-		if (rc < 0) {
-			core_destroy(t->core);
-			free(t);
-			return rc;
-		}
+	if (rc < 0) {
+		core_destroy(t->core);
+		free(t);
+		return rc;
 	}
 	t->guest_tid = guest_tid;
 	t->alive = true;
-	t->pub = (struct run_thread){ .process = p->index, .pid = p->pid, .tid = os_tid ? os_tid : p->pid, .cpu = table->cpus++,
-		.word_bytes = p->word_bytes };
+	t->pub = (struct run_thread){ .process = p->index, .pid = p->pid, .tid = os_tid ? os_tid : p->pid,
+		.cpu = p->order.cpus ? p->first_cpu : table->cpus++, .word_bytes = p->word_bytes };
 	p->thread[p->threads++] = t;
 	if (!p->current)
 		p->current = t;
@@ -213,6 +247,8 @@ uint64_t rthread_instructions(const struct rthread *t)
 void rthread_want(struct rthread *t, const struct core_wanted *w)
 {
 	core_want(t->core, w);
+	for (uint32_t i = 0; i < t->process->order.cpus; i++)
+		core_want(t->process->order.cpu[i].core, w);
 }
 
 static void halt_until(struct rthread *t, uint64_t cycle)
@@ -223,12 +259,12 @@ static void halt_until(struct rthread *t, uint64_t cycle)
 		t->queue.ready_at = cycle;
 }
 
-bool process_alone(const struct process *p)
+bool process_needs_order(const struct process *p)
 {
 	unsigned alive = 0;
 	for (size_t i = 0; i < p->threads; i++)
 		alive += p->thread[i]->alive;
-	return alive < 2;
+	return alive > (p->order.cpus ? 0 : 1);
 }
 
 int process_order(struct process *p, struct err *err)
@@ -315,6 +351,7 @@ int process_image(struct process *p, const struct st_process *s, const struct co
 	p->ended = false;
 	walk_space_destroy(p->space);
 	p->space = NULL;
+	drop_processors(p);
 	machine_destroy(p->machine);
 	p->machine = NULL;
 	return machine_create(&p->machine, core, err);
@@ -334,6 +371,7 @@ static void process_free(struct process *p)
 		free(s->words);
 		free(s);
 	}
+	drop_processors(p);
 	order_release(&p->order);
 	free(p->depend);
 	walk_space_destroy(p->space);

@@ -35,7 +35,7 @@ struct rthread {
 	uint32_t index;		/* in process.thread */
 	struct order_queue queue;	/* the cores' thread's */
 	struct depend_thread depend;	/* the front's */
-	uint64_t instructions;	/* on processors that it was on before */
+	uint64_t instructions;	/* retired, less those of the core that it is on now */
 	struct pending pending;
 	uint64_t *kept;		/* slots of a pending block whose span is gone */
 	size_t kept_size;
@@ -85,6 +85,9 @@ struct process_table {
 	struct { uint32_t pid; uint64_t cycle; bool used; } *fork;	/* children that a parent's ST_FORK announced */
 	size_t forks;
 	uint32_t cpus;			/* modelled cores given out so far */
+	uint32_t processors;		/* --cpus: of each process; 0: every thread has a core of its own */
+	uint64_t quantum;		/* cycles; 0: as usual */
+	const struct core_config *core;
 };
 
 /* run.c's: waits until the cores have done all that was asked of them. */
@@ -105,8 +108,8 @@ uint64_t rthread_now(const struct rthread *t);
 uint64_t rthread_instructions(const struct rthread *t);
 /* core_want wherever it may run. */
 void rthread_want(struct rthread *t, const struct core_wanted *w);
-/* At most one thread is alive. */
-bool process_alone(const struct process *p);
+/* Its threads have to go by modelled time. */
+bool process_needs_order(const struct process *p);
 /* Its threads go by modelled time from now on, until the second. */
 int  process_order(struct process *p, struct err *err);
 void process_disorder(struct process *p);

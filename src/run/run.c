@@ -154,9 +154,10 @@ static void end_thread(struct runner *r, struct rthread *t)
 		return;
 	run_pending(r, t, 0);
 	runner_drain(r);
-	if (!t->on)
-		order_seat(&t->process->order, t);
-	core_flush(t->on, true);
+	if (t->on)
+		core_flush(t->on, true);
+	else	/* all of it was passed on when it left its processor */
+		on_batch(t, &(struct spmu_batch){ .base_cycle = rthread_now(t), .watermark = rthread_now(t), .is_last = 1, .user_only = 1 });
 	thread_account(r, t);
 	if (rthread_now(t) > t->process->end_cycle)
 		t->process->end_cycle = rthread_now(t);
@@ -165,7 +166,7 @@ static void end_thread(struct runner *r, struct rthread *t)
 		r->sink->thread_end(r->sink->context, &t->pub);
 	t->process->ran_before = t;
 	process_thread_end(t);
-	if (t->process->ordered && process_alone(t->process)) {
+	if (t->process->ordered && !process_needs_order(t->process)) {
 		engine_disorder(&r->engine, t->process);
 		process_disorder(t->process);
 	}
@@ -190,7 +191,7 @@ static int start_thread(struct runner *r, struct process *p, const struct st_thr
 	int rc = process_thread_start(&t, &r->procs, p, s->tid, s->os_tid, cycle, on_batch, err);
 	if (rc < 0)
 		return rc;
-	if (!p->ordered && !process_alone(p)) {
+	if (!p->ordered && process_needs_order(p)) {
 		rc = process_order(p, err);
 		if (rc < 0)
 			return rc;
@@ -632,6 +633,9 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	char uops[4096];
 	memset(result, 0, sizeof *result);
 	r.last_tick = r.started;
+	r.procs.processors = o->cpus;
+	r.procs.quantum = o->quantum;
+	r.procs.core = o->core;
 
 	snprintf(uops, sizeof uops, "%s/uops/%s.tsv", o->data_dir, o->core->uops);
 	int rc = window_init(&r.window, o->start, o->stop, err);

@@ -50,6 +50,8 @@ struct run_options {
 	bool follow, regs;
 	bool history;		/* keep the threads' registers for the sink; with regs, or a stream that holds them */
 	const struct core_wanted *wanted;	/* what the sink looks at; the rest is dropped in the cores. NULL: all */
+	uint32_t cpus;		/* processors that the threads of each process share; 0: every thread has a core of its own */
+	uint64_t quantum;	/* of them: cycles that a thread runs while others wait; 0: order.h's */
 	const char *start, *stop;	/* NULL, decimal instruction count, or a function name: timing is on from start to stop */
 };
 

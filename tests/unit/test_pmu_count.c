@@ -320,6 +320,15 @@ static void any_thread_counts_the_only_thread(void **state)
 }
 
 /* An interval of a thousand million cycles and entries far apart: no walk cycle by cycle, no memory for it. */
+static void a_batch_without_records_still_counts_its_instructions(void **state)
+{
+	struct bench *t = *state;
+	fixture_program(t->p, 0, "INST_RETIRED.ANY_P", 0);
+	spmu_consume(t->p, &(struct spmu_batch){ .base_cycle = 10, .watermark = 20, .instructions = 31, .user_only = 1 });
+	spmu_consume(t->p, &(struct spmu_batch){ .base_cycle = 20, .watermark = 30, .instructions = 1000, .user_only = 1, .hw_threads = 2, .is_last = 1 });
+	assert_int_equal(pmc(t, 0), 31);	/* the other hardware thread's are its own */
+}
+
 static void long_spans_are_counted_in_a_step(void **state)
 {
 	struct bench *t = *state;
@@ -355,6 +364,7 @@ int main(void)
 		TEST(the_nth_event_after_a_preset_of_minus_n_overflows),
 		TEST(a_counter_that_cannot_count_the_event_stays_still),
 		TEST(any_thread_counts_the_only_thread),
+		TEST(a_batch_without_records_still_counts_its_instructions),
 		TEST(long_spans_are_counted_in_a_step),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Threads by modelled time: which operation comes next, who waits, who has a processor.  The core is a clock here.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "run/engine.h"
+#include "run/order.h"
+#include "run/process.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* All of the core that order.c wants, so that the library's is not linked in. */
+struct core { uint64_t now, instructions; void *context; unsigned came; };
+uint64_t core_now(const struct core *c) { return c->now; }
+uint64_t core_clock(const struct core *c) { return c->now; }
+uint64_t core_instructions(const struct core *c) { return c->instructions; }
+void core_leave(struct core *c) { (void)c; }
+void core_switch_to(struct core *c, void *context, uint64_t cycle)
+{
+	c->context = context;
+	c->now = cycle > c->now ? cycle : c->now;
+	c->came++;
+}
+
+enum { MOST = 8, LOG = 4096, QUANTUM = 1000, SWITCH = 10 };
+static struct process process;
+static struct rthread thread[MOST];
+static struct core core[MOST], cpu_core[MOST];
+static struct order_cpu cpu[MOST];
+static struct order *o;
+static struct { struct rthread *t; struct core *on; uint64_t tag, end; } done[LOG];
+static size_t dones;
+
+static void execute(void *context, const uint64_t *w)
+{
+	struct rthread *t = (struct rthread *)w[1];
+	(void)context;
+	assert_non_null(t->on);
+	switch ((enum op)(w[0] >> 56)) {
+	case OP_RUN:
+		t->on->now += w[2];
+		t->on->instructions += w[2];
+		assert_true(dones < LOG);
+		done[dones].t = t;
+		done[dones].on = t->on;
+		done[dones].tag = w[3];
+		done[dones++].end = t->on->now;
+		order_ran(t);
+		break;
+	default:
+		if (order_when((struct rthread *)w[2], w[3]) > t->on->now)
+			t->on->now = order_when((struct rthread *)w[2], w[3]);
+	}
+}
+
+/* threads, on cpus processors or (0) cores of their own */
+static void start(unsigned threads, unsigned cpus)
+{
+	struct err err = { 0 };
+	memset(thread, 0, sizeof thread);
+	memset(core, 0, sizeof core);
+	memset(cpu_core, 0, sizeof cpu_core);
+	memset(cpu, 0, sizeof cpu);
+	dones = 0;
+	process = (struct process){ .order = { .execute = execute, .cpu = cpu, .cpus = cpus, .quantum = QUANTUM, .switch_cost = SWITCH } };
+	o = &process.order;
+	for (unsigned i = 0; i < cpus; i++)
+		cpu[i].core = &cpu_core[i];
+	for (unsigned i = 0; i < threads; i++) {
+		thread[i] = (struct rthread){ .process = &process, .core = &core[i], .on = &core[i], .index = i, .alive = true };
+		assert_int_equal(order_add(o, &thread[i], 0, &err), 0);
+	}
+}
+
+static void stop(void)
+{
+	while (o->threads)
+		order_remove(o, o->thread[0]);
+	order_release(o);
+}
+
+static void run(unsigned who, uint64_t cycles, uint64_t tag)
+{
+	const uint64_t w[] = { (uint64_t)OP_RUN << 56 | 4, (uint64_t)&thread[who], cycles, tag };
+	order_push(o, &thread[who], ORDER_FREE, w);
+}
+
+static void after(enum op kind, unsigned who, unsigned of, uint64_t number)
+{
+	const uint64_t w[] = { (uint64_t)kind << 56 | 4, (uint64_t)&thread[who], (uint64_t)&thread[of], number };
+	order_push(o, &thread[who], ORDER_FREE, w);
+}
+
+static uint64_t end_of(uint64_t tag)
+{
+	for (size_t i = 0; i < dones; i++)
+		if (done[i].tag == tag)
+			return done[i].end;
+	fail_msg("block %d did not run", (int)tag);
+	return 0;
+}
+
+static void the_least_clock_goes_first_whatever_the_stream_says(void **state)
+{
+	(void)state;
+	start(2, 0);
+	for (int i = 0; i < 4; i++)
+		run(0, 100, 10 + (unsigned)i);
+	for (int i = 0; i < 8; i++)
+		run(1, 50, 20 + (unsigned)i);
+	order_settle(o);
+	assert_int_equal(dones, 12);
+	for (size_t i = 1; i < dones; i++)	/* begins rise */
+		assert_true(done[i].end - (done[i].t == &thread[0] ? 100 : 50) >= done[i - 1].end - (done[i - 1].t == &thread[0] ? 100 : 50));
+	assert_int_equal(core[0].now, 400);
+	assert_int_equal(core[1].now, 400);
+	stop();
+}
+
+static void a_thread_that_needs_anothers_block_goes_on_when_it_was_done(void **state)
+{
+	(void)state;
+	start(2, 0);
+	run(1, 500, 1);
+	after(OP_NEED, 0, 1, 1);
+	run(0, 10, 2);
+	order_settle(o);
+	assert_int_equal(end_of(2), 510);
+	stop();
+}
+
+static void a_need_that_is_long_met_costs_nothing(void **state)
+{
+	(void)state;
+	start(2, 0);
+	run(1, 5, 1);
+	run(0, 100, 2);
+	after(OP_NEED, 0, 1, 1);
+	run(0, 10, 3);
+	order_settle(o);
+	assert_int_equal(end_of(3), 110);
+	stop();
+}
+
+static void what_all_must_see_in_one_order_keeps_the_streams(void **state)
+{
+	(void)state;
+	start(2, 0);
+	const uint64_t first[] = { (uint64_t)OP_RUN << 56 | 4, (uint64_t)&thread[0], 100, 2 }, second[] = { (uint64_t)OP_RUN << 56 | 4, (uint64_t)&thread[1], 1, 3 };
+	run(0, 1000, 1);
+	order_push(o, &thread[0], ORDER_SIDE, first);
+	order_push(o, &thread[1], ORDER_SIDE, second);	/* by its clock it would be first of all */
+	order_settle(o);
+	assert_int_equal(done[0].tag, 1);
+	assert_int_equal(done[1].tag, 2);
+	assert_int_equal(done[2].tag, 3);
+	stop();
+}
+
+static void one_processor_runs_two_threads_one_after_the_other(void **state)
+{
+	(void)state;
+	start(2, 1);
+	for (unsigned i = 0; i < 30; i++) {
+		run(0, 100, 100 + i);
+		run(1, 100, 200 + i);
+	}
+	order_settle(o);
+	assert_int_equal(dones, 60);
+	/* 6000 cycles of work in quanta of 1000, and switches: the first on the processor costs nothing */
+	assert_int_equal(cpu_core[0].came, 6);
+	assert_int_equal(cpu_core[0].now, 6000 + 5 * SWITCH);
+	for (size_t i = 1; i < dones; i++)
+		assert_true(done[i].end > done[i - 1].end);
+	assert_int_equal(thread[0].instructions + thread[1].instructions + cpu_core[0].instructions, 6000);
+	stop();
+	assert_int_equal(thread[0].instructions, 3000);
+	assert_int_equal(thread[1].instructions, 3000);
+}
+
+static void two_processors_run_three_threads_and_all_come_to_their_end(void **state)
+{
+	(void)state;
+	start(3, 2);
+	for (unsigned i = 0; i < 40; i++)
+		for (unsigned t = 0; t < 3; t++)
+			run(t, 100, 100 * t + i);
+	order_settle(o);
+	assert_int_equal(dones, 120);
+	uint64_t last = cpu_core[0].now > cpu_core[1].now ? cpu_core[0].now : cpu_core[1].now;
+	assert_in_range(last, 6000, 8200);	/* 12000 cycles of work on two */
+	stop();
+}
+
+static void a_blocked_thread_gives_its_processor_up(void **state)
+{
+	(void)state;
+	start(2, 1);
+	run(0, 10, 1);
+	run(1, 400, 2);
+	after(OP_WAIT, 0, 1, 1);
+	run(0, 10, 3);
+	order_settle(o);
+	assert_int_equal(end_of(2), 10 + SWITCH + 400);
+	assert_int_equal(end_of(3), 10 + SWITCH + 400 + SWITCH + 10);
+	stop();
+}
+
+static void a_spinner_makes_room_for_the_one_it_waits_for(void **state)
+{
+	(void)state;
+	start(2, 1);
+	run(0, 10, 1);
+	run(1, 400, 2);
+	after(OP_NEED, 0, 1, 1);
+	run(0, 10, 3);
+	order_settle(o);
+	assert_int_equal(end_of(2), 10 + SWITCH + 400);
+	assert_true(end_of(3) > end_of(2));
+	stop();
+}
+
+static void a_ready_thread_goes_back_to_its_own_processor(void **state)
+{
+	(void)state;
+	start(2, 2);
+	run(0, 10, 1);
+	run(1, 20, 2);
+	after(OP_WAIT, 0, 1, 1);
+	run(0, 10, 3);
+	run(1, 20, 4);
+	order_settle(o);
+	assert_ptr_equal(done[0].on, &cpu_core[0]);
+	for (size_t i = 0; i < dones; i++)
+		if (done[i].tag == 3)
+			assert_ptr_equal(done[i].on, &cpu_core[0]);
+	assert_int_equal(end_of(3), 30);	/* and pays no switch: nobody else was there */
+	stop();
+}
+
+static void the_same_operations_give_the_same_order(void **state)
+{
+	(void)state;
+	uint64_t tags[2][300];
+	for (int round = 0; round < 2; round++) {
+		uint32_t random = 1;
+		start(5, 2);
+		for (unsigned i = 0; i < 300; i++) {
+			random = random * 1103515245 + 12345;
+			unsigned t = (random >> 16) % 5, of = (t + 1 + (random >> 20) % 4) % 5;
+			if (random >> 28 == 0 && thread[of].depend.issued)
+				after(random >> 27 & 1 ? OP_NEED : OP_WAIT, t, of, thread[of].depend.issued);
+			run(t, 1 + (random >> 8 & 255), i);
+			thread[t].depend.issued++;
+		}
+		order_settle(o);
+		assert_int_equal(dones, 300);
+		for (unsigned i = 0; i < 300; i++)
+			tags[round][i] = done[i].tag;
+		stop();
+	}
+	assert_memory_equal(tags[0], tags[1], sizeof tags[0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_least_clock_goes_first_whatever_the_stream_says),
+		cmocka_unit_test(a_thread_that_needs_anothers_block_goes_on_when_it_was_done),
+		cmocka_unit_test(a_need_that_is_long_met_costs_nothing),
+		cmocka_unit_test(what_all_must_see_in_one_order_keeps_the_streams),
+		cmocka_unit_test(one_processor_runs_two_threads_one_after_the_other),
+		cmocka_unit_test(two_processors_run_three_threads_and_all_come_to_their_end),
+		cmocka_unit_test(a_blocked_thread_gives_its_processor_up),
+		cmocka_unit_test(a_spinner_makes_room_for_the_one_it_waits_for),
+		cmocka_unit_test(a_ready_thread_goes_back_to_its_own_processor),
+		cmocka_unit_test(the_same_operations_give_the_same_order),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -24,6 +24,8 @@ typedef struct spmu_record *core_emit(void *context, const struct spmu_batch *ba
 /* Machines and cores are independent of each other but for the shared L3: two machines in one process. */
 int  machine_create(struct machine **out, const struct core_config *config, struct err *err);
 void machine_destroy(struct machine *m);
+/* The program's mapping of these addresses: new or changed, with huge pages (2 MB) or without, or gone. */
+void machine_map(struct machine *m, uint64_t addr, uint64_t bytes, bool huge);
 
 int  core_create(struct core **out, struct machine *m, core_emit *emit, void *context, struct err *err);
 void core_destroy(struct core *c);

@@ -30,6 +30,11 @@ void machine_destroy(struct machine *m)
 	free(m);
 }
 
+void machine_map(struct machine *m, uint64_t addr, uint64_t bytes, bool huge)
+{
+	memsys_shared_map(m->shared, addr, bytes, huge);
+}
+
 void core_isa_options(const struct core_config *config, struct isa_options *out)
 {
 	enum { MOVES_NONE, MOVES_VECTOR, MOVES_ALL };

@@ -39,6 +39,11 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 		rc = tlb_init(&m->itlb, "itlb.large", c->itlb_large_entries, c->itlb_large_ways, err);
 	else if (!rc)
 		rc = tlb_init(&m->itlb, "itlb", c->itlb_entries, c->itlb_ways, err);
+	if (!rc)
+		rc = tlb_init(&m->dtlb_huge, "dtlb.large", c->dtlb_large_entries, c->dtlb_large_ways, err);
+	if (!rc)
+		rc = tlb_init(&m->itlb_huge, "itlb.large", c->itlb_large_entries, c->itlb_large_ways, err);
+	m->stlb_huge = c->stlb_large;
 	m->has_dtlb_store = c->dtlb_store_entries > 0;
 	if (!rc && m->has_dtlb_store)
 		rc = tlb_init(&m->dtlb_store, "dtlb_store", c->dtlb_store_entries, c->dtlb_store_ways, err);
@@ -93,6 +98,8 @@ static void memsys_release(struct memsys *m)
 	tlb_release(&m->dtlb_store);
 	tlb_release(&m->itlb);
 	tlb_release(&m->stlb);
+	tlb_release(&m->dtlb_huge);
+	tlb_release(&m->itlb_huge);
 	ip_stride_release(&m->ip_stride);
 }
 
@@ -104,6 +111,8 @@ void memsys_reset(struct memsys *m)
 	cache_clear(&m->l2);
 	tlb_clear(&m->dtlb);
 	tlb_clear(&m->itlb);
+	tlb_clear(&m->dtlb_huge);
+	tlb_clear(&m->itlb_huge);
 	if (m->has_stlb)
 		tlb_clear(&m->stlb);
 	if (m->has_dtlb_store)

@@ -17,6 +17,8 @@ int  memsys_shared_create(struct memsys_shared **out, const struct core_config *
 void memsys_shared_destroy(struct memsys_shared *s);
 int  memsys_create(struct memsys **out, struct memsys_shared *s, const struct core_config *c, struct emitter *e, struct err *err);
 void memsys_destroy(struct memsys *m);
+/* The program's mapping of these addresses: new or changed, with huge pages or without, or gone. */
+void memsys_shared_map(struct memsys_shared *s, uint64_t addr, uint64_t bytes, bool huge);
 void memsys_reset(struct memsys *m);	/* empty, as after power-up */
 
 struct mem_result {

@@ -55,6 +55,8 @@ struct memsys {
 	struct memsys_shared *shared;
 
 	struct tlb dtlb_store, itlb, stlb;
+	struct tlb dtlb_huge, itlb_huge;	/* for the huge pages among small ones */
+	bool stlb_huge;			/* the second level holds them, too */
 	bool has_dtlb_store;
 	uint32_t stlb_latency;
 	struct l1 l1i;

@@ -85,12 +85,16 @@ void frames_release(struct frames *f)
 {
 	free(f->key);
 	free(f->frame);
+	free(f->huge);
 	f->key = NULL;
 	f->frame = NULL;
+	f->huge = NULL;
+	f->huges = f->huge_room = 0;
 }
 
 void frames_clear(struct frames *f)
 {
+	f->huges = 0;
 	memset(f->key, 0xff, (f->mask + 1) * sizeof(*f->key));
 	f->used = 0;
 	f->next_data = 0;
@@ -125,9 +129,14 @@ static bool frames_grow(struct frames *f)
 	return true;
 }
 
+static uint64_t key_of(unsigned level, uint64_t page)
+{
+	return (uint64_t)level << 58 | (page & ((UINT64_C(1) << 58) - 1));
+}
+
 uint32_t frames_get(struct frames *f, unsigned level, uint64_t page)
 {
-	uint64_t key = (uint64_t)level << 58 | (page & ((UINT64_C(1) << 58) - 1));
+	uint64_t key = key_of(level, page);
 	size_t at = mix(key) & f->mask;
 	while (f->key[at] != UINT64_MAX) {
 		if (f->key[at] == key)
@@ -150,6 +159,122 @@ uint32_t frames_get(struct frames *f, unsigned level, uint64_t page)
 	f->frame[at] = (*next)++;
 	f->used++;
 	return f->frame[at];
+}
+
+/* --- huge pages --- */
+
+enum { LEVEL_HUGE = 8 };		/* key of a piece of 2 MB: its first frame, or one of these */
+#define PIECE_SMALL (NO_FRAME - 1)	/* its pages are small */
+#define PIECE_OPEN (NO_FRAME - 2)	/* not known: it was unmapped */
+
+static uint32_t *piece_of(struct frames *f, uint64_t key)
+{
+	for (size_t at = mix(key) & f->mask; f->key[at] != UINT64_MAX; at = (at + 1) & f->mask)
+		if (f->key[at] == key)
+			return &f->frame[at];
+	return NULL;
+}
+
+/* What is decided of a piece at its first touch. */
+static uint32_t piece_decide(struct frames *f, uint64_t piece)
+{
+	uint32_t first = (f->next_data + HUGE_PAGES - 1) / HUGE_PAGES * HUGE_PAGES;
+	for (unsigned i = 0; i < HUGE_PAGES; i++)
+		if (piece_of(f, key_of(0, piece * HUGE_PAGES + i)))
+			return PIECE_SMALL;
+	if (first > f->data_end || f->data_end - first < HUGE_PAGES)
+		return PIECE_SMALL;
+	f->next_data = first + HUGE_PAGES;
+	return first;
+}
+
+uint32_t frames_huge(struct frames *f, uint64_t addr)
+{
+	uint64_t piece = addr >> HUGE_SHIFT, key = key_of(LEVEL_HUGE, piece);
+	size_t low = 0, high = f->huges;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (f->huge[middle].end <= piece)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == f->huges || piece < f->huge[low].first)
+		return NO_FRAME;
+	uint32_t *known = piece_of(f, key);
+	if (!known) {
+		if (f->used * 3 > f->mask * 2 && !frames_grow(f))
+			return NO_FRAME;
+		size_t at = mix(key) & f->mask;
+		while (f->key[at] != UINT64_MAX)
+			at = (at + 1) & f->mask;
+		f->key[at] = key;
+		f->used++;
+		known = &f->frame[at];
+		*known = PIECE_OPEN;
+	}
+	if (*known == PIECE_OPEN)
+		*known = piece_decide(f, piece);
+	return *known == PIECE_SMALL ? NO_FRAME : *known;
+}
+
+/* Room for `more` ranges. */
+static bool ranges_room(struct frames *f, size_t more)
+{
+	if (f->huges + more <= f->huge_room)
+		return true;
+	size_t room = f->huge_room * 2 + 16;
+	struct huge_range *r = realloc(f->huge, room * sizeof *r);
+	if (!r)
+		return false;
+	f->huge = r;
+	f->huge_room = room;
+	return true;
+}
+
+bool frames_mark(struct frames *f, uint64_t addr, uint64_t bytes, bool huge)
+{
+	uint64_t last = bytes && addr + (bytes - 1) < addr ? UINT64_MAX : addr + bytes - 1;
+	if (!bytes || (!huge && !f->huges))
+		return false;
+	/* pieces of which any byte loses its mark lose it; those that lie whole in a marked range get it */
+	uint64_t first = addr >> HUGE_SHIFT, end = (last >> HUGE_SHIFT) + 1;
+	if (huge) {
+		first += (addr & ((1 << HUGE_SHIFT) - 1)) != 0;
+		end -= (last & ((1 << HUGE_SHIFT) - 1)) != (1 << HUGE_SHIFT) - 1;
+		if (first >= end)
+			return false;
+	}
+	if (!ranges_room(f, 2))
+		return false;
+	size_t at = 0, n = 0;
+	while (at < f->huges && f->huge[at].end <= first)
+		at++;
+	while (at + n < f->huges && f->huge[at + n].first < end)
+		n++;
+	if (!huge && !n)
+		return false;
+	struct huge_range new[3];
+	size_t news = 0;
+	bool before = n && f->huge[at].first < first, after = n && f->huge[at + n - 1].end > end;
+	uint64_t from = before ? f->huge[at].first : first, to = after ? f->huge[at + n - 1].end : end;
+	if (huge) {
+		new[news++] = (struct huge_range){ from, to };
+	} else {
+		if (before)
+			new[news++] = (struct huge_range){ from, first };
+		if (after)
+			new[news++] = (struct huge_range){ end, to };
+	}
+	memmove(&f->huge[at + news], &f->huge[at + n], (f->huges - at - n) * sizeof *f->huge);
+	memcpy(&f->huge[at], new, news * sizeof *new);
+	f->huges += news - n;
+	if (huge)
+		return false;	/* what was touched keeps its small pages */
+	for (size_t i = 0; i <= f->mask; i++)
+		if (f->key[i] != UINT64_MAX && f->key[i] >> 58 == LEVEL_HUGE && f->key[i] - key_of(LEVEL_HUGE, first) < end - first)
+			f->frame[i] = PIECE_OPEN;
+	return true;
 }
 
 void walk_cache_init(struct walk_cache *w, uint32_t count)

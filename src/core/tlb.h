@@ -4,7 +4,10 @@
  * Frames are given by first touch, in order, so a run of pages touched in turn is a run of frames: GUESS, the
  * best case of a real kernel's allocator; compare L2 hit rates of a 256 KB array on a machine.  Page tables have
  * frames of their own, given the same way, so a walk's accesses go to real lines and compete for the caches.
- * A machine has one page size (memory.page): all pages are 4 KB, or all are 2 MB, with the TLBs for that size.
+ * Pages are of 4 KB (or all of 2 MB: memory.page), but where the program asked for huge ones (frames_mark): there an aligned piece of 2 MB
+ * has one page, unless one of its 4 KB pages was touched before, as the kernel gives them at the first fault; that it makes one of many
+ * later (khugepaged, every ten seconds) is left out, as is that a piece touched in an earlier mapping is free again.  With the two
+ * levels of 32-bit paging such a page stands for half of one of 4 MB.
  * Tables have four levels, or the two of 32-bit paging, whose upper one stands for all above where a program has 64-bit addresses.
  * Left out: 1 GB pages, five-level paging, accessed and dirty bits, PCIDs, invalidation, next-page prefetch.
  */
@@ -47,6 +50,12 @@ static inline int32_t tlb_find(struct tlb *t, uint64_t page)
 	return -1;
 }
 
+/* The entry goes. */
+static inline void tlb_drop(struct tlb *t, uint32_t slot)
+{
+	t->page[slot] = VLINE_NONE;
+}
+
 /* The short look does not find the page: only tlb_find does. */
 static inline void tlb_unguess(struct tlb *t, uint64_t page)
 {
@@ -62,13 +71,23 @@ struct frames {
 	uint32_t *frame;
 	size_t mask, used;
 	uint32_t next_data, next_table, data_end, table_first;
+	struct huge_range { uint64_t first, end; } *huge;	/* in pieces of 2 MB; in order, apart */
+	size_t huges, huge_room;
 };
+enum { HUGE_SHIFT = 21, HUGE_PAGES = 512 };
+#define NO_FRAME UINT32_MAX
+#define HUGE_KEY(addr) (UINT64_C(1) << 61 | (addr) >> HUGE_SHIFT)	/* of a huge page among the numbers of small ones */
 /* data_end: frames for data, in their unit; table_first: the first one for page tables, in 4 KB, of which there are as many. */
 int  frames_init(struct frames *f, uint32_t data_end, uint32_t table_first, struct err *err);
 void frames_release(struct frames *f);
 void frames_clear(struct frames *f);
 /* level 0: the page itself; 1 to 4: the page table of that level that maps it, `page` being its own number. */
 uint32_t frames_get(struct frames *f, unsigned level, uint64_t page);
+/* The program asked for huge pages in [addr, addr + bytes), or no longer does (the mapping is gone, or is another); true if any
+ * page may have become another one.  If memory runs out, its pages are small. */
+bool frames_mark(struct frames *f, uint64_t addr, uint64_t bytes, bool huge);
+/* First 4 KB frame of the huge page that holds the address; NO_FRAME: its page is small. */
+uint32_t frames_huge(struct frames *f, uint64_t addr);
 
 /* Caches of paging-structure entries, fully associative, least recently used out.
  * Source: SDM vol. 3A, "Caching Paging-Related Information about Memory Typing / Paging-Structure Caches". */

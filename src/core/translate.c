@@ -8,21 +8,30 @@
  */
 #include "core/memsys_state.h"
 
+/* First 4 KB frame of the huge page there, or NO_FRAME. */
+static inline uint32_t huge_at(struct memsys *m, uint64_t addr)
+{
+	return __builtin_expect(m->shared->frames.huges != 0, 0) && m->page_shift == 12 ? frames_huge(&m->shared->frames, addr) : NO_FRAME;
+}
+
 uint32_t translate_known(struct memsys *m, uint64_t addr)
 {
 	uint64_t page = addr >> m->page_shift;
 	int32_t slot = tlb_find(&m->dtlb, page);
 	if (__builtin_expect(has_code(m, page), 0))
 		tlb_unguess(&m->dtlb, page);
-	return slot >= 0 ? m->dtlb.frame[slot] : frames_get(&m->shared->frames, 0, page);
+	if (slot >= 0)
+		return m->dtlb.frame[slot];
+	uint32_t huge = huge_at(m, addr);
+	return huge != NO_FRAME ? huge + (uint32_t)(page % HUGE_PAGES) : frames_get(&m->shared->frames, 0, page);
 }
 
 /* Reads the entries from the first unknown level down to the page's; returns the cycle at which the frame is known. */
-static uint64_t walk_tables(struct memsys *m, uint64_t addr, uint64_t cycle, bool timed)
+static uint64_t walk_tables(struct memsys *m, uint64_t addr, unsigned leaf, uint64_t cycle, bool timed)
 {
 	/* bits of the address that one level resolves, and bytes of an entry */
 	const unsigned bits = m->walk.two_levels ? 10 : 9, entry = m->walk.two_levels ? 4 : 8, top = m->walk.two_levels ? 2 : WALK_LEVELS;
-	unsigned leaf = m->page_shift == 12 ? 1 : 2, level = leaf;
+	unsigned level = leaf;
 	/* cache[l] holds entries of level l + 1, which point to tables of level l */
 	while (level < top && !walk_cache_has(&m->walk.cache[level], addr >> (12 + bits * level)))
 		level++;
@@ -36,10 +45,10 @@ static uint64_t walk_tables(struct memsys *m, uint64_t addr, uint64_t cycle, boo
 	return cycle;
 }
 
-static void walk(struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t *cycle, bool timed)
+static void walk(struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t page, unsigned leaf, uint64_t *cycle, bool timed)
 {
 	if (!timed) {
-		walk_tables(m, addr, 0, false);
+		walk_tables(m, addr, leaf, 0, false);
 		return;
 	}
 	struct walkers *w = &m->walk;
@@ -48,8 +57,8 @@ static void walk(struct memsys *m, enum translate_kind kind, uint64_t addr, uint
 		if (w->ready[i] < w->ready[at])
 			at = i;
 	uint64_t start = w->ready[at] > *cycle ? w->ready[at] : *cycle;
-	uint64_t end = walk_tables(m, addr, start, true) + w->overhead;
-	w->page[at] = addr >> m->page_shift;
+	uint64_t end = walk_tables(m, addr, leaf, start, true) + w->overhead;
+	w->page[at] = page;
 	w->ready[at] = end;
 	if (end > w->latest)
 		w->latest = end;
@@ -69,27 +78,40 @@ static inline void seen(struct memsys *m, enum translate_kind kind, struct tlb *
 	}
 }
 
+/* A walk for the page that is not over yet is waited for. */
+static inline void await_walk(const struct memsys *m, uint64_t page, uint64_t *cycle)
+{
+	if (*cycle >= m->walk.latest)
+		return;
+	for (unsigned i = 0; i < m->walk.count; i++)
+		if (m->walk.page[i] == page && m->walk.ready[i] > *cycle)
+			*cycle = m->walk.ready[i];
+}
+
 uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t *cycle, uint64_t *did, bool timed)
 {
-	struct tlb *t = kind == TRANSLATE_CODE ? &m->itlb :
-	                kind == TRANSLATE_STORE && m->has_dtlb_store ? &m->dtlb_store : &m->dtlb;
-	uint64_t page = addr >> m->page_shift;
-	uint64_t *youngest = t == &m->dtlb ? &m->last_page : t == &m->itlb ? &m->last_code_page : &m->last_store_page;
+	const uint64_t small = addr >> m->page_shift;
+	const uint32_t huge = huge_at(m, addr);		/* its frame is known here; what it costs to know it is what follows */
+	const uint64_t page = huge != NO_FRAME ? HUGE_KEY(addr) : small;
+	const uint32_t within = huge != NO_FRAME ? (uint32_t)(small % HUGE_PAGES) : 0;
+	const bool store_tlb = kind == TRANSLATE_STORE && m->has_dtlb_store;
+	struct tlb *t = store_tlb ? &m->dtlb_store : huge != NO_FRAME ? kind == TRANSLATE_CODE ? &m->itlb_huge : &m->dtlb_huge :
+	                kind == TRANSLATE_CODE ? &m->itlb : &m->dtlb;
+	uint64_t *youngest = kind == TRANSLATE_CODE ? &m->last_code_page : store_tlb ? &m->last_store_page : &m->last_page;
 	int32_t slot = tlb_find(t, page);
 	if (slot >= 0) {
 		tlb_touch(t, page, (uint32_t)slot);
-		seen(m, kind, t, page, youngest);
-		if (timed && *cycle < m->walk.latest)
-			for (unsigned i = 0; i < m->walk.count; i++)
-				if (m->walk.page[i] == page && m->walk.ready[i] > *cycle)
-					*cycle = m->walk.ready[i];
-		return t->frame[slot];
+		seen(m, kind, t, small, youngest);
+		if (timed)
+			await_walk(m, page, cycle);
+		return t->frame[slot] + within;
 	}
 	*did |= SPMU_DID(DTLB_MISS);
 	if (kind == TRANSLATE_CODE)
 		SIGNAL_AT(m, ITLB_MISS, *cycle, *cycle, 1);
-	*cycle += m->stlb_latency;
-	int32_t second = m->has_stlb ? tlb_find(&m->stlb, page) : -1;
+	const bool has_stlb = m->has_stlb && ((huge == NO_FRAME && m->page_shift == 12) || m->stlb_huge);
+	*cycle += m->stlb_latency;	/* that it has no entry is known when it was looked up */
+	int32_t second = has_stlb ? tlb_find(&m->stlb, page) : -1;
 	uint32_t frame;
 	if (second >= 0) {
 		*did |= SPMU_DID(STLB_HIT);
@@ -97,18 +119,46 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 			SIGNAL_AT(m, ITLB_STLB_HIT, *cycle, *cycle, 1);
 		tlb_touch(&m->stlb, page, (uint32_t)second);
 		frame = m->stlb.frame[second];
-		if (timed && *cycle < m->walk.latest)
-			for (unsigned i = 0; i < m->walk.count; i++)
-				if (m->walk.page[i] == page && m->walk.ready[i] > *cycle)
-					*cycle = m->walk.ready[i];
+		if (timed)
+			await_walk(m, page, cycle);
 	} else {
 		*did |= SPMU_DID(STLB_MISS);
-		frame = frames_get(&m->shared->frames, 0, page);
-		walk(m, kind, addr, cycle, timed);
-		if (m->has_stlb)
+		frame = huge != NO_FRAME ? huge : frames_get(&m->shared->frames, 0, small);
+		walk(m, kind, addr, page, huge != NO_FRAME || m->page_shift != 12 ? 2 : 1, cycle, timed);
+		if (has_stlb)
 			tlb_fill(&m->stlb, page, frame);
 	}
 	tlb_fill(t, page, frame);
-	seen(m, kind, t, page, youngest);
-	return frame;
+	seen(m, kind, t, small, youngest);
+	return frame + within;
+}
+
+static void forget(struct tlb *t, uint64_t first, uint64_t pieces)
+{
+	for (uint32_t i = 0; i < t->sets << t->log2; i++)
+		if (t->page[i] != VLINE_NONE && t->page[i] - (UINT64_C(1) << 61 | first) < pieces)
+			tlb_drop(t, i);
+}
+
+void memsys_shared_map(struct memsys_shared *s, uint64_t addr, uint64_t bytes, bool huge)
+{
+	if (!frames_mark(&s->frames, addr, bytes, huge))
+		return;
+	uint64_t last = addr + (bytes - 1) < addr ? UINT64_MAX : addr + bytes - 1;
+	uint64_t first = addr >> HUGE_SHIFT, pieces = (last >> HUGE_SHIFT) - first + 1;
+	for (uint32_t i = 0; i < s->cores; i++) {
+		struct memsys *m = s->core[i];
+		struct tlb *tlbs[] = { &m->itlb_huge, &m->dtlb_huge, &m->dtlb_store, &m->stlb };
+		for (unsigned k = 0; k < sizeof tlbs / sizeof *tlbs; k++)
+			forget(tlbs[k], first, pieces);
+		m->last_page = m->last_store_page = m->last_code_page = VLINE_NONE;
+		/* and L1's lines, which are known by linear addresses */
+		struct l1 *l1[] = { &m->l1d, &m->l1i };
+		unsigned shift = HUGE_SHIFT - m->line_log2;
+		for (unsigned k = 0; k < 2; k++)
+			for (uint32_t at = 0; at < l1[k]->sets << l1[k]->log2; at++)
+				if (l1[k]->vline[at] != VLINE_NONE && !(l1[k]->vline[at] >> 63) &&
+				    ((l1[k]->vline[at] & ~m->line_tag) >> shift) - first < pieces)
+					l1_drop(l1[k], (int32_t)at);
+	}
 }

@@ -19,6 +19,12 @@ static void side(struct engine *e, struct rthread *t, uint32_t pid, const uint64
 	}
 	if (t && t->pub.registers && ST_HEADER_KIND(record[0]) == ST_REGS)
 		history_file(t->pub.registers, ((const struct st_regs *)record)->gpr, ((const struct st_regs *)record)->flags);
+	if (t && ST_HEADER_KIND(record[0]) == ST_MAP) {
+		const struct st_map *m = (const struct st_map *)record;
+		machine_map(t->process->machine, m->addr, m->bytes, m->is_huge);
+	} else if (t && ST_HEADER_KIND(record[0]) == ST_UNMAP) {
+		machine_map(t->process->machine, ((const struct st_range *)record)->addr, ((const struct st_range *)record)->bytes, false);
+	}
 	if (e->sink->side)
 		e->sink->side(e->sink->context, t ? &t->pub : NULL, pid, record, t ? rthread_now(t) : cycle);
 }

@@ -451,7 +451,7 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 	}
 	if (rc < 0)
 		return rc;
-	if (r->sink->side && !r->stopped)
+	if ((r->sink->side || kind == ST_MAP || kind == ST_UNMAP) && !r->stopped)
 		engine_side(&r->engine, t, p->pid, w, length, p->start_cycle);
 	if (kind == ST_THREAD_EXIT) {
 		struct rthread *gone = process_find_thread(p, ((const struct st_thread *)w)->tid);

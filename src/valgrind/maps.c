@@ -4,7 +4,7 @@
  * Taken from the core's own list of segments after each change (mmap, mprotect, mremap, brk, shmat, munmap), so that file,
  * offset and protection are what is really mapped; Valgrind's own segments are never shown.  A build-id is read from
  * the file itself, once a file, and put on every mapping of it.  Huge pages: only those the program asked for
- * (MAP_HUGETLB, MADV_HUGEPAGE).  With registers, the bytes of executable file mappings follow (ST_CODE), read from the file, up to
+ * (MAP_HUGETLB, MADV_HUGEPAGE), which keep that over mprotect and mremap.  With registers, the bytes of executable file mappings follow (ST_CODE), read from the file, up to
  * CODE_BYTES a program.  Left out: shared-memory file names, growth of other stacks than the first thread's
  * (those are ordinary mappings).
  */
@@ -31,6 +31,8 @@ struct build_id {
 static struct build_id *known;
 static Addr stack_at, stack_low;	/* an address in the main stack; lowest one told of */
 static Addr heap_end;			/* of what brk gave out */
+static struct huge { Addr start, last; } *huges;	/* where it asked for them; apart, in no order */
+static UInt n_huges, room_huges;
 static Bool next_is_huge, begun;	/* begun: ST_PROCESS is written; maps_all follows it */
 
 static Bool read_at(Int fd, ULong offset, void *buf, UInt bytes)
@@ -174,7 +176,51 @@ static void map_part(const NSegment *seg, Addr start, Addr last, Bool huge)
 		code_part(seg, name, start, last);
 }
 
-static void map_range(Addr a, SizeT len, Bool huge)
+static void huge_add(Addr start, Addr last)
+{
+	if (n_huges == room_huges) {
+		room_huges = 2 * room_huges + 8;
+		huges = VG_(realloc)("softpmu.huge", huges, room_huges * sizeof *huges);
+	}
+	huges[n_huges++] = (struct huge){ start, last };
+}
+
+/* The range is as asked for now; what was said of it before is forgotten. */
+static void huge_mark(Addr start, Addr last, Bool huge)
+{
+	for (UInt i = 0, n = n_huges; i < n; i++) {
+		struct huge h = huges[i];
+		if (h.last < start || h.start > last)
+			continue;
+		huges[i] = huges[--n_huges];
+		if (n_huges < n)	/* the one put here is looked at, too, unless it is a rest of one */
+			n = n_huges, i--;
+		if (h.start < start)
+			huge_add(h.start, start - 1);
+		if (h.last > last)
+			huge_add(last + 1, h.last);
+	}
+	if (huge)
+		huge_add(start, last);
+}
+
+/* Is `at` in a huge range?  *last moves down to where that ends to be so. */
+static Bool huge_at(Addr at, Addr *last)
+{
+	Bool huge = False;
+
+	for (UInt i = 0; i < n_huges; i++)
+		if (huges[i].start <= at && huges[i].last >= at) {
+			huge = True;
+			if (huges[i].last < *last)
+				*last = huges[i].last;
+		} else if (huges[i].start > at && huges[i].start <= *last) {
+			*last = huges[i].start - 1;
+		}
+	return huge;
+}
+
+static void map_range(Addr a, SizeT len)
 {
 	Addr end = a + len;
 
@@ -183,6 +229,7 @@ static void map_range(Addr a, SizeT len, Bool huge)
 		if (!seg)
 			return;
 		Addr last = seg->end < end - 1 ? seg->end : end - 1;
+		Bool huge = huge_at(a, &last);
 		if (seg->kind == SkFileC || seg->kind == SkAnonC || seg->kind == SkShmC)
 			map_part(seg, a, last, huge);
 		if (last == ~(Addr)0)
@@ -193,6 +240,8 @@ static void map_range(Addr a, SizeT len, Bool huge)
 
 static void unmap(Addr a, SizeT len)
 {
+	if (len)
+		huge_mark(a, a + len - 1, False);
 	if (!begun)
 		return;
 	struct st_range *r = ring_record(ST_UNMAP, sizeof *r);
@@ -219,7 +268,7 @@ void maps_all(void)
 	} while (got < 0);
 	for (Int i = 0; i < got; i++) {
 		const NSegment *seg = VG_(am_find_nsegment)(starts[i]);
-		map_part(seg, seg->start, seg->end, False);
+		map_range(seg->start, seg->end - seg->start + 1);
 	}
 	VG_(free)(starts);
 }
@@ -236,26 +285,31 @@ void maps_check_stack(void)
 static void mapped(Addr a, SizeT len, Bool rr, Bool ww, Bool xx, ULong di_handle)
 {
 	(void)rr, (void)ww, (void)xx, (void)di_handle;
-	map_range(a, len, next_is_huge);
+	if (len)
+		huge_mark(a, a + len - 1, next_is_huge);
+	map_range(a, len);
 }
 
 static void protection_changed(Addr a, SizeT len, Bool rr, Bool ww, Bool xx)
 {
 	(void)rr, (void)ww, (void)xx;
-	map_range(a, len, False);
+	map_range(a, len);
 }
 
 static void moved(Addr from, Addr to, SizeT len)
 {
-	(void)from;
-	map_range(to, len, False);
+	Addr last = from + len - 1;
+
+	if (len)
+		huge_mark(to, to + len - 1, huge_at(from, &last));
+	map_range(to, len);
 }
 
 static void heap_grew(Addr a, SizeT len, ThreadId tid)
 {
 	(void)tid;
 	heap_end = a + len;
-	map_range(VG_(brk_base), heap_end - VG_(brk_base), False);
+	map_range(VG_(brk_base), heap_end - VG_(brk_base));
 }
 
 static void heap_shrank(Addr a, SizeT len)
@@ -278,8 +332,12 @@ void maps_before_syscall(UInt number, const UWord *args)
 void maps_after_syscall(UInt number, const UWord *args, SysRes res)
 {
 	next_is_huge = False;
-	if (number == __NR_madvise && args[2] == MADV_HUGEPAGE_ && !sr_isError(res))
-		map_range(args[0], args[1], True);
+	if (number != __NR_madvise || sr_isError(res) || !args[1] || args[0] + args[1] < args[0])
+		return;
+	if (args[2] == MADV_HUGEPAGE_ || args[2] == MADV_NOHUGEPAGE_) {
+		huge_mark(args[0], args[0] + args[1] - 1, args[2] == MADV_HUGEPAGE_);
+		map_range(args[0], args[1]);
+	}
 }
 
 void maps_init(void)

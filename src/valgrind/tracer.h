@@ -44,6 +44,7 @@
 #define EOPNOTSUPP_ 95
 #define MAP_HUGETLB_ 0x40000
 #define MADV_HUGEPAGE_ 14
+#define MADV_NOHUGEPAGE_ 15
 
 #define ROUND8(n) (((n) + 7u) & ~(SizeT)7)
 

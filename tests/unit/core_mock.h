@@ -45,6 +45,7 @@ int memsys_shared_create(struct memsys_shared **out, const struct core_config *c
 	return *out ? 0 : err_set(err, ERR_NOMEM, "out of memory");
 }
 void memsys_shared_destroy(struct memsys_shared *s) { free(s); }
+void memsys_shared_map(struct memsys_shared *s, uint64_t addr, uint64_t bytes, bool huge) { (void)s, (void)addr, (void)bytes, (void)huge; }
 int memsys_create(struct memsys **out, struct memsys_shared *s, const struct core_config *c, struct emitter *e, struct err *err)
 {
 	(void)s, (void)c;

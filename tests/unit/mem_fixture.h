@@ -60,7 +60,7 @@ static inline void mf_config(struct core_config *c)
 		.dram_latency_ns = MEMORY - L3, .dram_bandwidth = 6400, .dram_channels = 1, .dram_banks = 1, .dram_row = 64,
 		.itlb_entries = 4, .itlb_ways = 2, .itlb_large_entries = 4, .itlb_large_ways = 2,
 		.dtlb_entries = 4, .dtlb_ways = 2, .dtlb_large_entries = 4, .dtlb_large_ways = 2, .dtlb_store_ways = 1,
-		.stlb_entries = 16, .stlb_ways = 4, .stlb_latency = STLB,
+		.stlb_entries = 16, .stlb_ways = 4, .stlb_latency = STLB, .stlb_large = 1,
 		.walk_walkers = 1, .walk_pde_entries = 4, .walk_pdpte_entries = 2, .walk_pml4e_entries = 1,
 		.memory_page = 1,
 		.prefetch_l1d_ip_entries = 16, .prefetch_l1d_ip_max_stride = 2048,

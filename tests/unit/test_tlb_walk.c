@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Address translation: levels, exact latencies, walks counted, walkers limited; 4 KB pages. */
+ * Address translation: levels, exact latencies, walks counted, walkers limited; 4 KB pages, and huge ones among them. */
 #include "mem_fixture.h"
 
 enum { PAGE = 4096 };
@@ -141,6 +141,103 @@ static void large_pages_walk_three_levels_and_cover_2_mb(void **state)
 	assert_load(f, BASE + (2 << 20) - 128, 5000, MEMORY, BITS_MEMORY);
 }
 
+#define MISSED (BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS))
+#define MB2 (UINT64_C(2) << 20)
+#define HUGE (BASE & ~(MB2 - 1))
+
+static void where_the_program_asked_for_huge_pages_a_walk_ends_a_level_earlier(void **state)
+{
+	struct machine_fixture *f = *state;
+	start(f);
+	memsys_shared_map(f->shared, HUGE, 2 * MB2, true);
+	assert_load(f, HUGE, 1000, STLB + WALK(3) + MEMORY, MISSED);
+	assert_load(f, HUGE + MB2 - 64, 5000, MEMORY, BITS_MEMORY);	/* one entry for all of it */
+	assert_load(f, HUGE + MB2 + 128, 9000, STLB + L1 + MEMORY, MISSED);
+	assert_load(f, HUGE + 2 * MB2 + 192, 13000, STLB + L1 + MEMORY + MEMORY, MISSED);	/* behind it pages are small: PDE from L1D, PTE */
+	assert_load(f, HUGE + 2 * MB2 + PAGE + 256, 17000, STLB + L1 + MEMORY, MISSED);
+}
+
+static void a_piece_that_is_not_whole_or_was_touched_before_has_small_pages(void **state)
+{
+	struct machine_fixture *f = *state;
+	start(f);
+	mf_load(f, HUGE + 5 * PAGE, 1000);
+	memsys_shared_map(f->shared, HUGE, MB2, true);
+	assert_load(f, HUGE + 6 * PAGE + 64, 5000, STLB + L1 + MEMORY, MISSED);		/* a page of its own */
+	memsys_shared_map(f->shared, HUGE + MB2, MB2 - PAGE, true);
+	mf_load(f, HUGE + MB2, 9000);
+	assert_load(f, HUGE + MB2 + PAGE + 128, 13000, STLB + L1 + MEMORY, MISSED);
+}
+
+static void unmapping_takes_the_huge_pages_back(void **state)
+{
+	struct machine_fixture *f = *state;
+	start(f);
+	memsys_shared_map(f->shared, HUGE, 4 * MB2, true);
+	mf_load(f, HUGE, 1000);
+	mf_load(f, HUGE + 3 * MB2 + 64, 1000);
+	memsys_shared_map(f->shared, HUGE, MB2, false);
+	assert_load(f, HUGE, 5000, STLB + L1 + MEMORY + MEMORY, MISSED);	/* neither the entry nor the line is kept: PDE from L1D, then the PTE */
+	assert_load(f, HUGE + PAGE, 9000, STLB + L1 + MEMORY, MISSED);
+	assert_load(f, HUGE + 3 * MB2 + 64, 13000, L1, BITS_L1);
+	memsys_shared_map(f->shared, HUGE, MB2, true);	/* mapped anew: its small pages were touched */
+	assert_load(f, HUGE + 2 * PAGE, 17000, STLB + L1 + MEMORY, MISSED);
+}
+
+static void stlb_large_decides_whether_the_second_level_holds_huge_pages(void **state)
+{
+	struct machine_fixture *f = *state;
+	for (unsigned large = 0; large < 2; large++) {
+		f->config.stlb_large = large;
+		start(f);
+		memsys_shared_map(f->shared, HUGE, 8 * MB2, true);
+		for (unsigned i = 0; i < 6; i += 2)	/* of one set of two ways */
+			mf_load(f, HUGE + i * MB2, 1000 + i * 1000);
+		struct mem_result r = mf_load(f, HUGE, 9000);
+		assert_int_equal(r.did, BITS_L1 | DID(DTLB_MISS) | (large ? DID(STLB_HIT) : DID(STLB_MISS)));
+		mf_end(f);
+	}
+	f->m = NULL;
+}
+
+static void stores_and_fetches_use_huge_pages_too(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.dtlb_store_entries = 4;
+	f->config.dtlb_store_ways = 4;
+	start(f);
+	memsys_shared_map(f->shared, HUGE, MB2, true);
+	struct mem_result r;
+	memsys_store_translate(f->m, HUGE, 8, 1000, &r);
+	assert_int_equal(r.did, DID(DTLB_MISS) | DID(STLB_MISS));
+	memsys_store_translate(f->m, HUGE + 300 * PAGE, 8, 5000, &r);
+	assert_int_equal(r.did, 0);
+	assert_int_equal(r.ready, 5000);
+	mf_store(f, HUGE + 300 * PAGE, 5000);
+	assert_load(f, HUGE + 300 * PAGE, 9000, STLB + L1, BITS_L1 | DID(DTLB_MISS) | DID(STLB_HIT));
+	memsys_fetch(f->m, HUGE + 7 * PAGE, 13000, &r);
+	assert_int_equal(mf_count(f, SPMU_SIG_ITLB_STLB_HIT), 1);
+	memsys_fetch(f->m, HUGE + 90 * PAGE, 17000, &r);
+	assert_int_equal(mf_count(f, SPMU_SIG_ITLB_MISS), 1);
+}
+
+static void marks_of_any_order_and_size_are_taken(void **state)
+{
+	struct machine_fixture *f = *state;
+	start(f);
+	uint64_t x = 1;
+	for (unsigned i = 0; i < 3000; i++) {
+		x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
+		uint64_t addr = x >> 60 ? BASE + (x >> 20) % (64 * MB2) : x, bytes = (x >> 32) % 7 ? (x >> 13) % (16 * MB2) : ~x;
+		memsys_shared_map(f->shared, addr, bytes, x >> 40 & 1);
+		mf_load(f, BASE + (x >> 7) % (64 * MB2), i * 1000);
+		memsys_warm_data(f->m, 0, addr, 8, x >> 41 & 1);
+	}
+	memsys_shared_map(f->shared, 0, UINT64_MAX, false);
+	mf_load(f, HUGE, 9000000);
+	assert_int_equal(mf_load(f, HUGE + 8, 9100000).did, BITS_L1);
+}
+
 static void a_fetch_misses_the_itlb_then_hits_the_stlb(void **state)
 {
 	struct machine_fixture *f = *state;
@@ -174,6 +271,10 @@ int main(void)
 		MF_TEST(stores_are_translated_when_their_address_is_known),
 		MF_TEST(a_store_tlb_of_its_own_does_not_help_loads),
 		MF_TEST(large_pages_walk_three_levels_and_cover_2_mb),
+		MF_TEST(where_the_program_asked_for_huge_pages_a_walk_ends_a_level_earlier),
+		MF_TEST(a_piece_that_is_not_whole_or_was_touched_before_has_small_pages),
+		MF_TEST(unmapping_takes_the_huge_pages_back), MF_TEST(stlb_large_decides_whether_the_second_level_holds_huge_pages),
+		MF_TEST(stores_and_fetches_use_huge_pages_too), MF_TEST(marks_of_any_order_and_size_are_taken),
 		MF_TEST(a_fetch_misses_the_itlb_then_hits_the_stlb),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

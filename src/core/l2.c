@@ -43,7 +43,7 @@ void l2_write_back(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 uint64_t l2_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 {
 	int32_t slot = cache_find(&m->l2, line);
-	uncore_invalidate_others(m, line, cycle, timed);
+	coherence_own(m, line, cycle, timed);
 	if (slot >= 0) {
 		cache_touch(&m->l2, (uint32_t)slot);
 		m->l2.state[slot] = (uint8_t)((m->l2.state[slot] | LINE_DIRTY) & ~(LINE_SHARED | LINE_PREFETCHED));
@@ -59,10 +59,13 @@ uint64_t l2_upgrade(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 	int32_t slot = cache_find(&m->l2, line);
 	if (slot >= 0)
 		m->l2.state[slot] &= (uint8_t)~LINE_SHARED;
-	bool held = uncore_invalidate_others(m, line, cycle, timed);
+	struct snoop others = coherence_own(m, line, cycle, timed);
 	SIGNAL_AT(m, L2_RFO_MISS, cycle, cycle, 1);
 	SIGNAL_AT(m, L3_REFERENCE, cycle, cycle, 1);
-	uint64_t owned = cycle + m->shared->l3_latency + (held ? m->shared->snoop : 0);
+	uint64_t owned = cycle + m->shared->l3_latency;
+	if (owned < others.until)
+		owned = others.until;
+	owned += others.held ? m->shared->snoop : 0;
 	SIGNAL_AT(m, OFFCORE_RFO, cycle, owned, 1);
 	return owned;
 }

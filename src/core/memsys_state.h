@@ -4,7 +4,8 @@
  *   memsys.c     loads, stores, prefetches, fetches: L1D, L1I, fill buffers, write combining
  *   translate.c  TLB lookups and page walks
  *   l2.c         L2, super queue, the L2 prefetchers
- *   uncore.c     L3, snoops between cores, memory
+ *   uncore.c     L3, memory
+ *   coherence.c  what other cores hold: snoops, invalidations
  *
  * Every function that changes state takes `timed`, a constant where it is inlined: false warms the state only.
  */
@@ -146,6 +147,18 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed);
 /* A line is written past the caches (non-temporal): every copy goes.  Returns when memory takes it. */
 uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
-/* Other cores' copies are invalidated; true if there was one. */
-bool uncore_invalidate_others(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
+/* For coherence.c: L3's slot of a line, or -1; what is there; what a request looks like to the line's slice. */
+int32_t uncore_l3_find(const struct memsys_shared *s, uint32_t line);
+enum spmu_found uncore_found_in(const struct cache *c, int32_t slot);
+void uncore_lookup_signal(struct memsys *m, enum access_kind kind, uint32_t line, enum spmu_found found, uint64_t cycle);
+
+/* coherence.c.  What other cores held; asked: so many must hear of it, having it alone or having to give it up; until: it is on its way
+ * to one of them so long (0: to none). */
+struct snoop { bool held, modified; uint32_t asked; uint64_t until; };
+/* Searches the other cores.  invalidate: their copies go, and their pipelines are told; else they become shared and clean. */
+struct snoop coherence_snoop(struct memsys *m, uint32_t line, bool invalidate, uint64_t cycle, bool timed);
+/* A store found the line shared: the others give it up. */
+struct snoop coherence_own(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
+/* Takes a line from one core. */
+struct snoop coherence_drop(struct memsys *m, uint32_t line);
 #endif

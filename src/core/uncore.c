@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * L3, snoops between the cores of a machine, and the way to memory.
+ * L3 and the way to memory.
  *
  * Inclusive L3 (client parts up to Comet Lake): every line of a core is in L3; what L3 evicts leaves the cores too.
  * No L3 (l3.size = 0; Core 2 and older): what L2 misses goes to memory, what it evicts modified is written there.
  * Victim L3 (servers from Skylake on): memory fills L2; L3 takes what L2 evicts, and gives a line back to the one
  * core that asks for it, unless another core holds it or it is code.
- * Coherence: other cores are searched at every request that misses L2, and nothing is said to cost
- * unless one holds the line modified or must give it up (l3.snoop_ns).  A line has a slice for the uncore PMU's sake; slices cost the same.
- * States beyond modified, shared and exclusive, the mesh's distances, a second socket and a snoop filter's own evictions are left out.
+ * What other cores hold: coherence.c.  A line has a slice for the uncore PMU's sake; slices cost the same.
+ * The mesh's distances, a second socket and a snoop filter's own evictions are left out.
  */
 #include "core/memsys_state.h"
 #include <math.h>
@@ -70,77 +69,14 @@ uint32_t uncore_slice(const struct memsys_shared *s, uint32_t line)
 	return slice;
 }
 
-static int32_t l3_find(const struct memsys_shared *s, uint32_t line)
+int32_t uncore_l3_find(const struct memsys_shared *s, uint32_t line)
 {
 	return s->has_l3 ? cache_find(&s->l3, line) : -1;
 }
 
-static enum spmu_found found_in(const struct cache *c, int32_t slot)
+enum spmu_found uncore_found_in(const struct cache *c, int32_t slot)
 {
 	return slot < 0 ? SPMU_FOUND_NOTHING : c->state[slot] & LINE_DIRTY ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN;
-}
-
-struct snoop { bool held, modified; uint32_t asked; };	/* asked: cores that must hear of it: they have it alone, or must give it up */
-
-/* Searches the other cores.  invalidate: their copies go, and their pipelines are told; else they become shared and clean. */
-static struct snoop snoop_others(struct memsys *m, uint32_t line, bool invalidate, uint64_t cycle, bool timed)
-{
-	struct snoop found = { 0 };
-	for (uint32_t i = 0; i < m->shared->cores; i++) {
-		struct memsys *other = m->shared->core[i];
-		if (other == m)
-			continue;
-		int32_t slot[3] = { cache_find(&other->l2, line), l1_find_physical(&other->l1d, line),
-		                    l1_find_physical(&other->l1i, line) };
-		uint8_t *state[3] = { other->l2.state, other->l1d.state, other->l1i.state };
-		bool asked = false;
-		for (int k = 0; k < 3; k++) {
-			if (slot[k] < 0)
-				continue;
-			found.held = true;
-			found.modified |= state[k][slot[k]] & LINE_DIRTY;
-			asked |= invalidate || !(state[k][slot[k]] & LINE_SHARED);
-			state[k][slot[k]] = (uint8_t)((state[k][slot[k]] & ~LINE_DIRTY) | LINE_SHARED);
-		}
-		found.asked += asked;
-		if (!invalidate)
-			continue;
-		if (slot[0] >= 0)
-			cache_drop(&other->l2, slot[0]);
-		if (slot[1] >= 0) {
-			if (timed && other->emitter->snooped)
-				other->emitter->snooped(other->emitter->owner, other->l1d.vline[slot[1]], cycle);
-			l1_drop(&other->l1d, slot[1]);
-		}
-		if (slot[2] >= 0)
-			l1_drop(&other->l1i, slot[2]);
-	}
-	return found;
-}
-
-
-/* Takes a line from one core. */
-static struct snoop drop_from(struct memsys *m, uint32_t line)
-{
-	struct snoop had = { 0 };
-	int32_t slot = cache_find(&m->l2, line);
-	if (slot >= 0) {
-		had.held = true;
-		had.modified |= m->l2.state[slot] & LINE_DIRTY;
-		cache_drop(&m->l2, slot);
-	}
-	slot = l1_find_physical(&m->l1d, line);
-	if (slot >= 0) {
-		had.held = true;
-		had.modified |= m->l1d.state[slot] & LINE_DIRTY;
-		l1_drop(&m->l1d, slot);
-	}
-	slot = l1_find_physical(&m->l1i, line);
-	if (slot >= 0) {
-		had.held = true;
-		l1_drop(&m->l1i, slot);
-	}
-	return had;
 }
 
 static uint64_t memory_write(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
@@ -163,24 +99,12 @@ static uint64_t memory_read(struct memsys *m, uint32_t line, uint64_t cycle, boo
 }
 
 /* What a request for a line, or for its ownership, looks like to the L3's slice. */
-static void lookup_signal(struct memsys *m, enum access_kind kind, uint32_t line, enum spmu_found found, uint64_t cycle)
+void uncore_lookup_signal(struct memsys *m, enum access_kind kind, uint32_t line, enum spmu_found found, uint64_t cycle)
 {
 	static const uint8_t signal[] = { [ACCESS_LOAD] = SPMU_SIG_UNC_READ, [ACCESS_WALK] = SPMU_SIG_UNC_READ, [ACCESS_RFO] = SPMU_SIG_UNC_RFO,
 		[ACCESS_CODE] = SPMU_SIG_UNC_CODE, [ACCESS_PREFETCH] = SPMU_SIG_UNC_PREFETCH };
 	if (m->shared->has_l3 && emit_wanted(m->emitter, signal[kind]))
 		emit_uncore(m->emitter, signal[kind], cycle, cycle, 1, uncore_slice(m->shared, line), found);
-}
-
-bool uncore_invalidate_others(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
-{
-	struct snoop others = { 0 };
-	if (m->shared->cores > 1)
-		others = snoop_others(m, line, true, cycle, timed);
-	if (timed)
-		lookup_signal(m, ACCESS_RFO, line, found_in(&m->shared->l3, l3_find(m->shared, line)), cycle);
-	if (others.asked)
-		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, others.asked);
-	return others.held;
 }
 
 static void l3_insert(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed)
@@ -199,7 +123,7 @@ static void l3_insert(struct memsys *m, uint32_t line, uint8_t state, uint64_t c
 	uint32_t asked = 0;
 	if (!s->victim)
 		for (uint32_t i = 0; i < s->cores; i++) {
-			struct snoop had = drop_from(s->core[i], v.line);
+			struct snoop had = coherence_drop(s->core[i], v.line);
 			asked += had.held;
 			in_core |= had.modified;
 		}
@@ -215,9 +139,9 @@ void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycl
 {
 	struct memsys_shared *s = m->shared;
 	uint8_t dirty = state & LINE_DIRTY;
-	int32_t slot = l3_find(s, line);
+	int32_t slot = uncore_l3_find(s, line);
 	if (dirty || s->victim)
-		SLICE_AT(m, UNC_WRITE, line, found_in(&s->l3, slot), cycle, 1);
+		SLICE_AT(m, UNC_WRITE, line, uncore_found_in(&s->l3, slot), cycle, 1);
 	if (slot >= 0) {
 		s->l3.state[slot] |= dirty;
 		if (dirty || s->victim)
@@ -233,9 +157,9 @@ uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bo
 {
 	struct memsys_shared *s = m->shared;
 	for (uint32_t i = 0; i < s->cores; i++)
-		drop_from(s->core[i], line);
-	int32_t slot = l3_find(s, line);
-	SLICE_AT(m, UNC_WRITE, line, found_in(&s->l3, slot), cycle, 1);
+		coherence_drop(s->core[i], line);
+	int32_t slot = uncore_l3_find(s, line);
+	SLICE_AT(m, UNC_WRITE, line, uncore_found_in(&s->l3, slot), cycle, 1);
 	if (slot >= 0)
 		cache_drop(&s->l3, slot);
 	return memory_write(m, line, cycle, timed);
@@ -248,7 +172,7 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 	struct snoop others = { 0 };
 	bool own = kind == ACCESS_RFO;
 	if (s->cores > 1)
-		others = snoop_others(m, line, own, cycle, timed);
+		others = coherence_snoop(m, line, own, cycle, timed);
 	*state = others.held && !own ? LINE_SHARED : 0;
 	m->snooped = others.modified ? SPMU_DID(SNOOP_HITM) : others.asked ? SPMU_DID(SNOOP_HIT) : 0;
 
@@ -256,10 +180,10 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 	if (timed)	/* to the cycle at which an L3 hit can be used, or a miss is known */
 		known = rate_book(&m->l3_rate, cycle) + s->l3_latency - m->l2_lookup;
 	SIGNAL_AT(m, L3_REFERENCE, cycle, cycle, 1);
-	int32_t slot = l3_find(s, line);
+	int32_t slot = uncore_l3_find(s, line);
 	*source = FROM_L3;
 	if (timed)
-		lookup_signal(m, kind, line, slot < 0 && others.held ? SPMU_FOUND_ELSEWHERE : found_in(&s->l3, slot), cycle);
+		uncore_lookup_signal(m, kind, line, slot < 0 && others.held ? SPMU_FOUND_ELSEWHERE : uncore_found_in(&s->l3, slot), cycle);
 	if (others.asked && own)
 		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, others.asked);
 	else if (others.asked)
@@ -288,6 +212,8 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 			l3_insert(m, line, 0, known, timed);
 		return memory_read(m, line, known, timed);
 	}
+	if (others.until > known)	/* on its way to another core: it goes there first */
+		known = others.until;
 	if (others.modified || (others.held && own))
 		known += s->snoop;
 	return known;

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Lines that two cores want: states, what a snoop finds and costs, invalidation, one line under way to two.
+ */
+#include "mem_fixture.h"
+
+enum { SNOOP = 30 };
+static struct memsys *second;
+
+static int setup(void **state)
+{
+	struct err err = { 0 };
+	if (mf_setup(state))
+		return -1;
+	struct machine_fixture *f = *state;
+	f->config.l3_snoop_ns = SNOOP;
+	mf_start(f);
+	if (memsys_create(&second, f->shared, &f->config, f->e, &err))
+		return -1;
+	struct mem_result r;
+	mf_map(f);
+	memsys_load(second, 0x400000, BASE + 63 * 64, 8, 0, false, &r);
+	mf_forget(f);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	memsys_destroy(second);
+	return mf_teardown(state);
+}
+
+static struct mem_result load(struct memsys *m, uint64_t addr, uint64_t cycle)
+{
+	struct mem_result r = { 0, 0 };
+	memsys_load(m, 0x400000, addr, 8, cycle, false, &r);
+	return r;
+}
+
+static struct mem_result store(struct memsys *m, uint64_t addr, uint64_t cycle)
+{
+	struct mem_result r = { 0, 0 };
+	memsys_store_translate(m, addr, 8, cycle, &r);
+	memsys_store_commit(m, 0x400000, addr, 8, cycle, false, &r);
+	return r;
+}
+
+#define assert_result(result, cycle, latency, bits) do { \
+	struct mem_result r_ = result; \
+	assert_int_equal(r_.ready, (cycle) + (latency)); \
+	assert_int_equal(r_.did, bits); } while (0)
+
+static const uint64_t X = LINE_AT(0, 0);
+
+static void a_modified_line_of_another_core_is_read_from_there_and_shared(void **state)
+{
+	struct machine_fixture *f = *state;
+	store(f->m, X, 1000);
+	mf_forget(f);
+	assert_result(load(second, X, 2000), 2000, L3 + SNOOP, BITS_L3 | DID(SNOOP_HITM));
+	assert_int_equal(mf_count(f, SPMU_SIG_UNC_SNOOP), 1);
+	assert_result(load(f->m, X, 3000), 3000, L1, BITS_L1);		/* it may still read its copy */
+	assert_result(load(second, X, 3000), 3000, L1, BITS_L1);
+}
+
+static void a_clean_line_that_another_core_has_alone_is_asked_for_but_costs_nothing(void **state)
+{
+	struct machine_fixture *f = *state;
+	load(f->m, X, 1000);
+	assert_result(load(second, X, 2000), 2000, L3, BITS_L3 | DID(SNOOP_HIT));
+}
+
+static void a_store_to_a_shared_line_takes_it_from_the_others_first(void **state)
+{
+	struct machine_fixture *f = *state;
+	load(f->m, X, 1000);
+	load(second, X, 2000);
+	mf_forget(f);
+	struct mem_result r = store(second, X, 3000);
+	assert_true(r.ready >= 3000 + L3 + SNOOP);
+	assert_int_equal(mf_count(f, SPMU_SIG_UNC_INVALIDATE), 1);
+	assert_int_equal(mf_count(f, SPMU_SIG_L2_RFO_MISS), 1);
+	assert_result(load(f->m, X, 4000), 4000, L3 + SNOOP, BITS_L3 | DID(SNOOP_HITM));
+}
+
+static void a_store_to_a_line_held_alone_asks_nobody(void **state)
+{
+	struct machine_fixture *f = *state;
+	load(f->m, X, 1000);			/* exclusive */
+	mf_forget(f);
+	assert_int_equal(store(f->m, X, 2000).ready, 2001);
+	assert_int_equal(mf_count(f, SPMU_SIG_L2_RFO_MISS), 0);
+	assert_int_equal(mf_count(f, SPMU_SIG_L3_REFERENCE), 0);
+}
+
+static void a_store_that_misses_takes_the_line_away(void **state)
+{
+	struct machine_fixture *f = *state;
+	store(f->m, X, 1000);
+	mf_forget(f);
+	struct mem_result r = store(second, X, 2000);
+	assert_int_equal(r.ready, 2000 + L3 + SNOOP + 1);
+	assert_int_equal(mf_count(f, SPMU_SIG_UNC_INVALIDATE), 1);
+	assert_int_equal(load(f->m, X, 3000).did, BITS_L3 | DID(SNOOP_HITM));
+}
+
+static void stores_of_two_cores_to_one_line_have_it_in_turn(void **state)
+{
+	struct machine_fixture *f = *state;
+	store(f->m, X, 1000);
+	uint64_t at = 2000, last = 0;
+	for (int i = 0; i < 10; i++, at += 2) {		/* both ask at once: eight bytes apart, which is all the same */
+		uint64_t ready = store(i & 1 ? f->m : second, X + 8 * (i & 1), at).ready;
+		assert_true(ready >= last + SNOOP);	/* it was with the other core until `last` */
+		last = ready;
+	}
+	assert_true(last >= 2000 + L3 + 10 * SNOOP);
+}
+
+static void stores_of_two_cores_to_lines_of_their_own_are_free(void **state)
+{
+	struct machine_fixture *f = *state;
+	store(f->m, X, 1000);
+	store(second, X + 64, 1000);
+	for (uint64_t at = 2000; at < 2020; at += 2)
+		assert_int_equal(store(at & 2 ? f->m : second, X + 64 * !(at & 2), at).ready, at + 1);
+}
+
+static void a_line_on_its_way_from_memory_comes_to_the_second_behind_the_first(void **state)
+{
+	struct machine_fixture *f = *state;
+	uint64_t there = load(f->m, X, 1000).ready;
+	assert_int_equal(there, 1000 + MEMORY);
+	assert_int_equal(load(second, X, 1010).ready, there);
+}
+
+static void a_line_of_three_readers_is_taken_from_both_others(void **state)
+{
+	struct machine_fixture *f = *state;
+	struct err err = { 0 };
+	struct memsys *third;
+	assert_int_equal(memsys_create(&third, f->shared, &f->config, f->e, &err), 0);
+	load(f->m, X, 1000);
+	load(second, X, 2000);
+	load(third, BASE + 63 * 64, 2500);
+	assert_int_equal(load(third, X, 3000).did, BITS_L3);		/* shared already: L3 answers alone */
+	mf_forget(f);
+	store(third, X, 4000);
+	assert_int_equal(mf_count(f, SPMU_SIG_UNC_INVALIDATE), 2);
+	assert_int_equal(load(f->m, X, 5000).did, BITS_L3 | DID(SNOOP_HITM));
+	memsys_destroy(third);
+}
+
+static void a_core_that_is_gone_holds_nothing(void **state)
+{
+	struct machine_fixture *f = *state;
+	struct err err = { 0 };
+	struct memsys *third;
+	assert_int_equal(memsys_create(&third, f->shared, &f->config, f->e, &err), 0);
+	load(third, BASE + 63 * 64, 500);
+	load(third, X, 1000);
+	memsys_destroy(third);
+	assert_result(load(second, X, 2000), 2000, L3, BITS_L3);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_modified_line_of_another_core_is_read_from_there_and_shared),
+		TEST(a_clean_line_that_another_core_has_alone_is_asked_for_but_costs_nothing),
+		TEST(a_store_to_a_shared_line_takes_it_from_the_others_first),
+		TEST(a_store_to_a_line_held_alone_asks_nobody),
+		TEST(a_store_that_misses_takes_the_line_away),
+		TEST(stores_of_two_cores_to_one_line_have_it_in_turn),
+		TEST(stores_of_two_cores_to_lines_of_their_own_are_free),
+		TEST(a_line_on_its_way_from_memory_comes_to_the_second_behind_the_first),
+		TEST(a_line_of_three_readers_is_taken_from_both_others),
+		TEST(a_core_that_is_gone_holds_nothing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

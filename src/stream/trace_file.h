@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The trace file: spans of a stream, as they were delivered, compressed with zstd.
+ * The trace file: spans of a stream, as they were delivered, packed by prediction (trace_pack.h), then compressed with zstd.
  *
  *   header   a zstd skippable frame (so `zstd -d` reads the rest): struct trace_header, then the producer's text
  *   frames   zstd frames with content size and content checksum, at most TRACE_FRAME_BYTES decompressed; each:
- *            struct trace_frame, then chunks: struct trace_chunk and its words, whole chunks only
+ *            struct trace_frame, then chunks: struct trace_chunk and what it holds, whole chunks only:
+ *            TRACE_CHUNK_PACKED: the number of bytes in 64 bits, then what trace_unpack makes `words` words of, padded with NUL to 8;
+ *            TRACE_CHUNK_SPAN: the words as they are (which teach the predictor nothing; files of version 1 have only these)
  *   end      the last frame's last chunk is a TRACE_CHUNK_END: struct trace_end_words, then text padded with NUL
  *
  * A frame is delivered only when it was read whole and its checksum is right; so a damaged or truncated file gives
@@ -16,8 +18,9 @@
 
 #define TRACE_SKIPPABLE  0x184d2a5eu	/* one of the sixteen magic numbers of skippable frames */
 #define TRACE_MAGIC      "SPMUTRC"	/* 8 bytes with its NUL */
-#define TRACE_VERSION    1u
-#define TRACE_FRAME_BYTES (1u << 20)
+#define TRACE_VERSION    2u
+#define TRACE_VERSION_OLDEST 1u
+#define TRACE_FRAME_BYTES (5u << 20)
 #define TRACE_TEXT_BYTES 4096u		/* limit of the header's and the end's text */
 #define TRACE_WINDOW_LOG 20		/* of 1 MB: what a reader must be ready to allocate */
 
@@ -30,7 +33,7 @@ struct trace_header {
 
 struct trace_frame { uint64_t words_before; };	/* span words in all frames before this one */
 
-enum { TRACE_CHUNK_SPAN = 1, TRACE_CHUNK_END = 2 };
+enum { TRACE_CHUNK_SPAN = 1, TRACE_CHUNK_END = 2, TRACE_CHUNK_PACKED = 3 };
 struct trace_chunk { uint32_t kind, process, pid, words; };
 
 struct trace_end_words {

@@ -7,6 +7,7 @@
  */
 #include "stream/internal.h"
 #include "stream/trace_file.h"
+#include "stream/trace_pack.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@ struct trace_reader {
 	char path[512];
 	ZSTD_DCtx *zstd;
 	uint8_t *in, *frame;
+	struct trace_pack *pack;
+	uint64_t *unpacked;		/* the words of a packed span */
 	size_t in_at, in_end;		/* compressed bytes not yet used */
 	uint64_t consumed;		/* bytes of the file before in_at */
 	size_t at, end;			/* in the frame */
@@ -127,6 +130,35 @@ static int read_end(struct trace_reader *r, const struct trace_chunk *c, struct 
 	}
 }
 
+static bool fits(const struct trace_reader *r, const struct trace_chunk *c)
+{
+	return c->words && c->words <= ST_CHUNK_BYTES / 8 && c->process <= r->processes && c->pid && c->pid <= INT_MAX;
+}
+
+static int deliver(struct trace_reader *r, const struct trace_chunk *c, const uint64_t *words, struct stream_span *span)
+{
+	if (c->process == r->processes)
+		r->processes++;
+	*span = (struct stream_span){ .process = c->process, .pid = c->pid, .words = words, .count = c->words };
+	r->frame_words += c->words;
+	return STREAM_SPAN;
+}
+
+static int packed_span(struct trace_reader *r, const struct trace_chunk *c, struct stream_span *span, struct err *err)
+{
+	uint64_t bytes;
+	if (r->end - r->at < sizeof bytes || !fits(r, c))
+		return damaged(r, "bad chunk", err);
+	memcpy(&bytes, r->frame + r->at, sizeof bytes);
+	r->at += sizeof bytes;
+	if (bytes > r->end - r->at)	/* a multiple of 8: so is `bytes` rounded up */
+		return damaged(r, "a chunk is longer than its frame", err);
+	if (!trace_unpack(r->pack, c->process, r->frame + r->at, bytes, r->unpacked, c->words))
+		return damaged(r, "a packed chunk does not make the words it promises", err);
+	r->at += (bytes + 7) & ~UINT64_C(7);
+	return deliver(r, c, r->unpacked, span);
+}
+
 int trace_reader_next(struct trace_reader *r, struct stream_span *span, struct err *err)
 {
 	struct trace_chunk c;
@@ -143,22 +175,17 @@ int trace_reader_next(struct trace_reader *r, struct stream_span *span, struct e
 		return damaged(r, "bad chunk", err);
 	memcpy(&c, r->frame + r->at, sizeof c);
 	r->at += sizeof c;
+	if (c.kind == TRACE_CHUNK_PACKED)
+		return packed_span(r, &c, span, err);
 	if (c.words > (r->end - r->at) / 8)
 		return damaged(r, "a chunk is longer than its frame", err);
 	if (c.kind == TRACE_CHUNK_END)
 		return read_end(r, &c, err);
-	if (c.kind != TRACE_CHUNK_SPAN || !c.words || c.words > ST_CHUNK_BYTES / 8 || c.process > r->processes ||
-	    !c.pid || c.pid > INT_MAX)
+	if (c.kind != TRACE_CHUNK_SPAN || !fits(r, &c))
 		return damaged(r, "bad chunk", err);
-	if (c.process == r->processes)
-		r->processes++;
-	span->process = c.process;
-	span->pid = c.pid;
-	span->words = (const uint64_t *)(const void *)(r->frame + r->at);
-	span->count = c.words;
+	const uint64_t *words = (const uint64_t *)(const void *)(r->frame + r->at);
 	r->at += c.words * 8;
-	r->frame_words += c.words;
-	return STREAM_SPAN;
+	return deliver(r, &c, words, span);
 }
 
 static int read_header(struct trace_reader *r, struct err *err)
@@ -182,7 +209,7 @@ static int read_header(struct trace_reader *r, struct err *err)
 		return err_set(err, ERR_INPUT, "%s: is not a softpmu trace", r->path);
 	if (have < sizeof h)
 		return truncated(r, err);
-	if (h.version != TRACE_VERSION || h.stream_version < ST_VERSION_OLDEST || h.stream_version > ST_VERSION)
+	if (h.version < TRACE_VERSION_OLDEST || h.version > TRACE_VERSION || h.stream_version < ST_VERSION_OLDEST || h.stream_version > ST_VERSION)
 		return err_set(err, ERR_UNSUPPORTED, "%s: is a trace of version %u.%u, this softpmu reads %u.%u", r->path,
 			       h.version, h.stream_version, TRACE_VERSION, ST_VERSION);
 	if (h.text_bytes > TRACE_TEXT_BYTES || h.bytes != sizeof h - 8 + h.text_bytes)
@@ -211,6 +238,7 @@ int trace_reader_open(struct trace_reader **out, const char *path, struct err *e
 	else if (!fstat(r->fd, &st) && S_ISDIR(st.st_mode))
 		failed = err_set(err, ERR_INPUT, "%s: is a directory, not a trace", path);
 	else if (!(r->in = malloc(IN_BYTES)) || !(r->frame = malloc(TRACE_FRAME_BYTES)) || !(r->zstd = ZSTD_createDCtx()) ||
+		 !(r->pack = trace_pack_create()) || !(r->unpacked = malloc(ST_CHUNK_BYTES)) ||
 		 ZSTD_isError(ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_windowLogMax, TRACE_WINDOW_LOG)))
 		failed = err_set(err, ERR_NOMEM, "out of memory");
 	else
@@ -237,5 +265,7 @@ void trace_reader_close(struct trace_reader *r)
 	ZSTD_freeDCtx(r->zstd);
 	free(r->in);
 	free(r->frame);
+	free(r->unpacked);
+	trace_pack_destroy(r->pack);
 	free(r);
 }

@@ -47,6 +47,14 @@ static int pebs_check(const struct spmu_model *m, const struct driver_event *e, 
 	return 0;
 }
 
+/* Counters for the sake of precision.  PDist: SDM vol. 3B, "Precise Distribution (PDist)"; :ppp for it: Linux, core.c, spr_get_event_constraints. */
+static uint32_t precise_counters(const struct spmu_model *m, const struct driver_event *e)
+{
+	if (!e->precise)
+		return UINT32_MAX;
+	return e->pdist && pebs_format(m) >= 4 && e->event->pmc_mask & 1 ? 1 : pebs_counters(m);
+}
+
 /* First fit over copies of the PMU, for families whose counters are all alike but for the events' masks. */
 static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, unsigned room, unsigned *pmus, size_t *which, struct err *err)
 {
@@ -55,7 +63,7 @@ static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, 
 		return err_set(err, ERR_NOMEM, "out of memory");
 	for (size_t i = 0; i < n; i++)
 		item[i] = (struct plan_item){ .evtsel = e[i].evtsel, .fixed = e[i].precise && pebs_format(m) < 4 ? -1 : e[i].fixed,
-			.pmc_mask = e[i].event->flags & SPMU_EVENT_FIXED_ONLY ? 0 : e[i].event->pmc_mask & (e[i].precise ? pebs_counters(m) : UINT32_MAX) };
+			.pmc_mask = e[i].event->flags & SPMU_EVENT_FIXED_ONLY ? 0 : e[i].event->pmc_mask & precise_counters(m, &e[i]) };
 	int rc = 0;
 	for (size_t i = 0; i < n && !rc; i++)
 		if (e[i].precise) {

@@ -33,6 +33,7 @@ struct driver_event {
 	bool user, kernel;
 	bool sampled;		/* its overflow interrupts */
 	bool precise;		/* its overflow makes PEBS records instead, in the DS area at ds_area, which the caller has set up */
+	bool pdist;		/* precise, as :ppp: on counter 0, if that can count it, whose records are of the very event that overflows */
 	uint64_t ds_area;
 	uint64_t pebs_data;	/* precise, adaptive records: what IA32_PEBS_DATA_CFG asks for beyond the basic group */
 	uint32_t latency;	/* precise, load latency: the threshold; 0: the least there is */

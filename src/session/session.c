@@ -775,6 +775,7 @@ static int make_precise(struct session *s, const struct session_event *ev, struc
 {
 	int format = spmu_model_family(s->o.model) == SPMU_FAMILY_ARCH ? (int)(spmu_model_capabilities(s->o.model) >> 8 & 15) : -1;
 	p->precise = true;
+	p->pdist = ev->precise > 2;
 	p->pebs_data = precise_data_config(s->o.data);
 	p->latency = ev->latency;
 	if (format >= 0 && format < 4 && ev->fixed == 1) {

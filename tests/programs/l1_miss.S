@@ -8,18 +8,21 @@
 #ifndef ROUNDS
 #define ROUNDS 10000
 #endif
+#ifndef LOCATIONS
+#define LOCATIONS 8
+#endif
 	.text
 	.globl _start, the_load
 _start:
 	mov $location, %ebx		/* each location points to itself */
-	mov $8, %ecx
+	mov $LOCATIONS, %ecx
 1:	mov %ebx, (%ebx)
 	add $8192, %ebx
 	dec %ecx
 	jnz 1b
 	mov $ROUNDS, %edi
 round:	mov $location, %ebx
-	mov $8, %ecx
+	mov $LOCATIONS, %ecx
 walk:	mov %ebx, %eax
 the_load:
 	mov (%eax), %eax
@@ -39,11 +42,11 @@ the_load:
 	.type near, @object
 	.size near, 4096
 	.type location, @object
-	.size location, 8 * 8192
+	.size location, LOCATIONS * 8192
 	.balign 4096
 near:	.skip 4096
 	.balign 8192
 	.skip 1024
 location:
-	.skip 8 * 8192
+	.skip LOCATIONS * 8192
 	.section .note.GNU-stack, "", @progbits

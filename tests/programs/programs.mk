@@ -24,6 +24,13 @@ $P/reps $P/norep: $P/%: tests/programs/%.S
 $P/l1_miss: tests/programs/l1_miss.S
 	@mkdir -p $(@D)
 	gcc -m32 -nostdlib -static -no-pie -o $@ $<
+# tools/p4.sh: as many misses as make 800 samples; for caches of up to 23 ways; the whole experiment.
+$P/l1_miss-p4: L1_MISS := -DROUNDS=10100
+$P/l1_miss-p4-wide: L1_MISS := -DROUNDS=3367 -DLOCATIONS=24
+$P/l1_miss-p4-full: L1_MISS := -DROUNDS=10000000
+$P/l1_miss-p4 $P/l1_miss-p4-wide $P/l1_miss-p4-full: tests/programs/l1_miss.S
+	@mkdir -p $(@D)
+	gcc -m32 -nostdlib -static -no-pie $(L1_MISS) -o $@ $<
 programs: $P/disassemble
 $P/disassemble: tests/programs/disassemble.c build/libsoftpmu.a
 	@mkdir -p $(@D)

@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make p4: the Pentium 4 experiment (B. Sprunt, IEEE Micro 22(4), 2002), on the modelled Willamette: which instruction do samples of L1 misses
+# name, by PEBS and by PMI?  Then the same on other cores, side by side.
+#
+# Environment: SOFTPMU, PROGRAMS (set by make); OUT: where the files go, default build/p4; FULL=1: all 80 million misses on the Pentium 4, one sample
+# every 100,000 (half an hour or more), else 80,800 misses and one sample every 100.
+set -u
+SOFTPMU=${SOFTPMU:-build/softpmu} PROGRAMS=${PROGRAMS:-build/tests/programs} OUT=${OUT:-build/p4}
+program=$PROGRAMS/l1_miss-p4 wide=$PROGRAMS/l1_miss-p4-wide period=100 misses=80800
+[ "${FULL:-}" ] && program=$PROGRAMS/l1_miss-p4-full period=100000 misses=80000000
+mkdir -p "$OUT" || exit 1
+
+record() {	# FILE CORE EVENT PERIOD PROGRAM [options]
+	file=$1 core=$2 event=$3 c=$4 prog=$5; shift 5
+	"$SOFTPMU" record -q --core "$core" -e "$event" -c "$c" "$@" -o "$OUT/$file" "$prog"
+}
+# Places of a file's samples, as "samples address"; the most frequent first.
+places() { "$SOFTPMU" mem report -i "$OUT/$1" -s insn --csv | awk -F, 'NR > 1 { print $6, $4 }'; }
+show() { echo; echo "\$ $*"; }
+
+echo "The program walks 8 locations 8 KB apart with one load, mov (%eax),%eax, and 100 loads that hit behind each: $misses misses of an L1D"
+echo "of 8 KB in 4 ways, 32 sets of lines of 64 bytes."
+
+echo
+echo "1. By PEBS: one sample every $period misses."
+show softpmu record --core willamette -e replay_event.L1_LD_MISS:p -c $period -d -I -o pebs.data l1_miss
+record pebs.data willamette replay_event.L1_LD_MISS:p $period "$program" -d -I || exit 1
+show softpmu mem report -i pebs.data -s insn,object,set
+"$SOFTPMU" mem report -i "$OUT/pebs.data" -s insn,object,set --map | sed "s|$OUT/||"
+load=$(places pebs.data | awk 'NR == 1 { print $2 }')
+echo
+echo "Each data address, and its samples:"
+"$SOFTPMU" mem report -i "$OUT/pebs.data" -s page --csv | awk -F, 'NR > 1 { print "    " $18, $3 }'
+if command -v perf >/dev/null 2>&1; then
+	perf script -i "$OUT/pebs.data" -F addr,iregs 2>/dev/null |
+		sed -n 's/^ *\([0-9a-f]*\) .*AX:0x\([0-9a-f]*\) .*/\1 \2/p' |
+		awk '{ n++; same += $1 == $2 } END { print "By perf script: EAX of the PEBS record is that address in " same " of " n " samples." }'
+fi
+
+echo
+echo "2. By PMI: the same event, imprecise."
+show softpmu record --core willamette -e replay_event.L1_LD_MISS -c $period -o pmi.data l1_miss
+record pmi.data willamette replay_event.L1_LD_MISS $period "$program" || exit 1
+# Behind the load (2 bytes) lie 100 loads of 6 bytes each: the k-th of them is k instructions, all of them loads, behind.
+distances() {	# FILE: "samples distance" (in instructions, of a turn of 105)
+	places "$1" | awk -v load="$load" '
+	function hex(s,  i, v) { v = 0; for (i = 3; i <= length(s); i++) v = v * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1; return v }
+	{ o = hex($2) - hex(load)
+	  d = o == 0 ? 0 : o == -2 ? 104 : o < 602 ? 1 + (o - 2) / 6 : o == 602 ? 101 : o == 608 ? 102 : o == 609 ? 103 : 104
+	  n[d] += $1 } END { for (d in n) print n[d], d }' | sort -k2n
+}
+distances pmi.data >"$OUT/pmi.txt"
+echo
+echo "Where the samples lie, in instructions behind the load that missed (a turn of the loop is 105):"
+awk '{ n[$2] = $1; all += $1; if ($1 > most) most = $1; if (NR == 1) first = $2; last = $2 }
+	END { from = first < 6 ? 0 : first - 5; to = last + 5
+	      for (d = from; d <= to; d++) { bar = ""; for (i = 0; i < 50 * n[d] / most; i++) bar = bar "#"
+		printf "    %3d %6d %5.1f%% %s\n", d, n[d], 100 * n[d] / all, bar } }' "$OUT/pmi.txt"
+awk '{ all += $1; if ($2 == 0) at += $1; if ($2 >= 65) far += $1; if ($1 > most) { most = $1; where = $2 } }
+	END { printf "\nAt the load: %d of %d.  65 or more behind: %.1f %%.  Most at one distance: %.1f %%, %d loads behind.\n", at, all, 100 * far / all,
+		100 * most / all, where
+	      print "Published for the machine: none at the load, 65 or more behind, 46.5 % of them 69 loads behind." }' "$OUT/pmi.txt"
+if command -v gnuplot >/dev/null 2>&1; then
+	gnuplot <<-END
+		set terminal svg size 900,400
+		set output "$OUT/p4.svg"
+		set title "L1 misses by PMI on a modelled Willamette: where samples lie"
+		set xlabel "instructions behind the load that missed"
+		set ylabel "samples"
+		set xrange [-1:105]
+		set style fill solid
+		plot "$OUT/pmi.txt" using 2:1 with boxes notitle
+	END
+	[ -s "$OUT/p4.svg" ] && echo "The histogram as a picture: $OUT/p4.svg"
+fi
+
+echo
+echo "3. Other cores.  Eight lines overflow 4 ways; for the 8 and 12 ways of Skylake and Golden Cove the loop has 24 locations."
+echo "   Misses: the event counts the load's misses; a sample should name the load.  Loads: all 101 loads of a turn are as frequent, 0.99 % each."
+echo
+printf '%-12s %-34s %-7s %7s %9s %9s  %s\n' core event method samples 'events a' 'at the' 'most at one place'
+printf '%-12s %-34s %-7s %7s %9s %9s  %s\n' '' '' '' '' sample load ''
+row() {	# CORE EVENT METHOD PERIOD PROGRAM EVENTS
+	record row.data "$1" "$2" "$4" "$5" || { echo "FAILED: $1 $2"; return 1; }
+	distances row.data | awk -v core="$1" -v event="$2" -v method="$3" -v events="$6" '
+		{ all += $1; if ($2 == 0) at += $1; if ($1 > most) { most = $1; where = $2 } }
+		END { printf "%-12s %-34s %-7s %7d %9.1f %8.1f%%  %.1f%%, %s\n", core, event, method, all, events / all, 100 * at / all, 100 * most / all,
+			where == 0 ? "the load" : where " behind" }'
+}
+rows() {
+	row willamette replay_event.L1_LD_MISS PMI 100 "$PROGRAMS/l1_miss-p4" 80800 &&
+	row willamette replay_event.L1_LD_MISS:p PEBS 100 "$PROGRAMS/l1_miss-p4" 80800 &&
+	row pentium3 DCU_LINES_IN PMI 100 "$PROGRAMS/l1_miss-p4" 80800 &&
+	row skylake MEM_LOAD_RETIRED.L1_MISS PMI 100 "$wide" 80808 &&
+	row skylake MEM_LOAD_RETIRED.L1_MISS:pp PEBS 100 "$wide" 80808 &&
+	row golden-cove MEM_LOAD_RETIRED.L1_MISS PMI 100 "$wide" 80808 &&
+	row golden-cove MEM_LOAD_RETIRED.L1_MISS:pp PEBS 100 "$wide" 80808 &&
+	row golden-cove MEM_LOAD_RETIRED.L1_MISS:ppp PDist 100 "$wide" 80808 &&
+	row willamette memory_loads PMI 9973 "$PROGRAMS/l1_miss-p4" 8160800 &&
+	row willamette memory_loads:p PEBS 9973 "$PROGRAMS/l1_miss-p4" 8160800 &&
+	row skylake MEM_INST_RETIRED.ALL_LOADS PMI 9973 "$wide" 8161608 &&
+	row skylake MEM_INST_RETIRED.ALL_LOADS:pp PEBS 9973 "$wide" 8161608 &&
+	row golden-cove MEM_INST_RETIRED.ALL_LOADS PMI 9973 "$wide" 8161608 &&
+	row golden-cove MEM_INST_RETIRED.ALL_LOADS:pp PEBS 9973 "$wide" 8161608 &&
+	row golden-cove MEM_INST_RETIRED.ALL_LOADS:ppp PDist 9973 "$wide" 8161608
+}
+rows || exit 1
+echo
+echo "PMI: the address is that of the instruction at which the interrupt was taken.  PEBS: the counter's overflow arms it, the event behind that makes"
+echo "the record: a sample every period + 1 events.  PDist (Golden Cove, :ppp): the event that overflows makes it.  The Pentium III has no PEBS."

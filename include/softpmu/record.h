@@ -30,6 +30,9 @@ enum spmu_signal_kind { SPMU_POINT, SPMU_INTERVAL, SPMU_OCCUPANCY };
 
 #define SPMU_IS(name)  (UINT64_C(1) << SPMU_IS_##name)
 #define SPMU_DID(name) (UINT64_C(1) << SPMU_DID_##name)
+/* Bits 63:60 of `is` of a macro-fused branch: bytes of the instruction that it is fused with, which lies at `ip`; the branch's own address. */
+#define SPMU_IS_FUSED_SHIFT 60
+#define SPMU_BRANCH_IP(r) ((r)->ip + ((r)->is & SPMU_IS(MACRO_FUSED) ? (r)->is >> SPMU_IS_FUSED_SHIFT : 0))
 
 enum spmu_record_kind { SPMU_REC_UOP, SPMU_REC_SIGNAL };
 

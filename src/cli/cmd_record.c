@@ -31,6 +31,9 @@ static const char help[] =
 "  -d, --data              keep data addresses and sources, of precise events (:p)\n"
 "  -W, --weight            keep the latency of precise events' accesses, and by how much their instructions retired late\n"
 "  -I, --intr-regs[=LIST]  keep the registers of precise events' samples\n"
+"  -b, --branch-any        keep the branch stack: what the core's last branch records hold (32 on golden-cove and skylake)\n"
+"  -j, --branch-filter LIST  likewise, of these alone: any, any_call, any_ret, ind_call, ind_jmp, call, cond, stack; with u,\n"
+"                          save_type, no_flags, no_cycles\n"
 "  -o, --output FILE       default perf.data; an existing file becomes FILE.old\n"
 "  -B, --no-buildid        do not keep the build-ids of mapped files\n"
 "  -N, --no-buildid-cache  accepted: the build-id cache is never filled\n"
@@ -50,7 +53,7 @@ struct record {
 	const char *output, *region;
 	bool chains, no_build_ids, quiet, verbose;
 	unsigned fields;		/* set of PERFDATA_ */
-	uint64_t regs;
+	uint64_t regs, branches;	/* branches: set of PERF_SAMPLE_BRANCH_ */
 	/* while it runs */
 	struct session *session;
 	struct perfdata_writer *writer;
@@ -83,8 +86,6 @@ static const struct { const char *name, *why; } refused[] = {
 	{ "--cpu", "the program's threads have modelled cores of their own" },
 	{ "-t", "the tracer cannot attach to a thread that runs already" },
 	{ "--tid", "the tracer cannot attach to a thread that runs already" },
-	{ "-b", "branch stacks are not supported" }, { "-j", "branch stacks are not supported" },
-	{ "--branch-any", "branch stacks are not supported" }, { "--branch-filter", "branch stacks are not supported" },
 	{ "--phys-data", "physical addresses of samples are not supported" }, { "--user-regs", "there is no kernel: --intr-regs are the user's" },
 	{ "-z", "the file is never compressed" },
 };
@@ -143,6 +144,8 @@ static int parse(struct record *o, int argc, char **argv, int *next)
 			const char *list = word[1] == 'I' ? word + 2 : word[11] ? word + 12 : "";
 			if (choose_registers(o, list))
 				return -1;
+		} else if (is(word, "-b", "--branch-any")) {
+			o->branches |= PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
 		} else if (is(word, "-q", "--quiet")) {
 			o->quiet = true;
 		} else if (is(word, "-v", "--verbose")) {
@@ -160,6 +163,13 @@ static int parse(struct record *o, int argc, char **argv, int *next)
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'c', "count"))) {
 			if (number("-c", v, &o->count))
 				return -1;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'j', "branch-filter"))) {
+			struct err err = { 0 };
+			if (session_parse_branches(v, &o->branches, &err)) {
+				cli_error("-j: %s", err.text);
+				return -1;
+			}
+			o->branches |= PERF_SAMPLE_BRANCH_USER;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'F', "freq"))) {
 			if (number("-F", v, &o->frequency))
 				return -1;
@@ -329,6 +339,10 @@ static void on_sample(void *context, struct run_thread *t, const struct session_
 	uint64_t reg[PERFDATA_REG_COUNT];
 	if (s->precise)
 		add_precise(t, s->precise, &out, reg);
+	struct perfdata_branch branch[PRECISE_BRANCHES_MAX];
+	for (size_t i = 0; s->branch && i < s->branches && i < PRECISE_BRANCHES_MAX; i++)
+		branch[out.branches++] = (struct perfdata_branch){ s->branch[i].from, s->branch[i].to, s->branch[i].flags };
+	out.branch = branch;
 	if (!o->failed)
 		o->failed = perfdata_sample(o->writer, &out);
 }
@@ -388,13 +402,14 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		describe(&events->event[i], &described[i]);
 	cpuid_text(o->run.core.cpuid_signature, cpuid, sizeof cpuid);
 	struct perfdata_options file = {
-		.path = o->output, .events = described, .event_count = events->count, .call_chains = o->chains, .fields = o->fields, .regs = o->regs,
+		.path = o->output, .events = described, .event_count = events->count, .call_chains = o->chains,
+		.fields = o->fields | (o->branches ? PERFDATA_BRANCHES : 0), .regs = o->regs, .branch_type = o->branches,
 		.build_ids = !o->no_build_ids, .argc = argc + 1, .argv = words, .version = "softpmu",
 		.cpu_title = o->run.core.title, .cpuid = cpuid, .cache = cache, .caches = describe_caches(&o->run.core, cache),
 	};
 	struct session_options session = {
 		.core = &o->run.core, .model = model, .events = events, .call_chains = o->chains, .context = o, .sample = on_sample,
-		.region = o->region,
+		.region = o->region, .branches = o->branches,
 		.data = (o->fields & (PERFDATA_ADDR | PERFDATA_WEIGHT) ? PRECISE_MEMORY : 0) | (o->fields & PERFDATA_REGS ? PRECISE_REGISTERS : 0),
 	};
 	int code = session_create(&o->session, &session, err);

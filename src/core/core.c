@@ -430,7 +430,7 @@ static void run_half(struct core *c, const struct iblock *b, const struct insn *
 	unsigned n = in->uops < REP_UOPS ? in->uops : REP_UOPS;
 	memcpy(uop, b->uop + in->first_uop, n * sizeof *uop);
 	for (unsigned i = 0; i < n; i++) {
-		uop[i].is &= ~(SPMU_IS(INST_END2) | SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(MACRO_FUSED));
+		uop[i].is &= ~(SPMU_IS(INST_END2) | SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(MACRO_FUSED) | UINT64_C(15) << SPMU_IS_FUSED_SHIFT);
 		if (uop[i].kind == UOP_BRANCH)
 			uop[i].kind = UOP_COMPUTE;
 	}

@@ -275,7 +275,8 @@ static void fuse(struct builder *b, struct insn *first, struct insn *jcc, const 
 	u->constant = 0;
 	u->flags = (uint8_t)((u->flags & ~UOP_ADDS) | UOP_FUSED_BRANCH);
 	u->is &= ~SPMU_IS(ELIMINATED);	/* ADD r64, imm that rename would have done: a pair executes */
-	u->is |= SPMU_IS(EXEC) | SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(MACRO_FUSED) | SPMU_IS(INST_END2);
+	u->is |= SPMU_IS(EXEC) | SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(MACRO_FUSED) | SPMU_IS(INST_END2) |
+		(uint64_t)first->len << SPMU_IS_FUSED_SHIFT;
 	first->flags |= INSN_FUSES_NEXT;
 	jcc->flags |= INSN_FUSED_INTO_PREV;
 	jcc->first_uop = (uint16_t)b->n;

@@ -360,8 +360,9 @@ void pmu_bts_segment(struct spmu *p, const struct spmu_batch *b, uint32_t from, 
 			buffer.index = buffer.base;
 		if (!pmu_ds_room(&buffer, 3 * n))
 			continue;
+		uint64_t from = SPMU_BRANCH_IP(r);
 		for (unsigned k = 0; k < n; k++) {
-			bytes[k] = (uint8_t)(r->ip >> 8 * k);
+			bytes[k] = (uint8_t)(from >> 8 * k);
 			bytes[n + k] = (uint8_t)(r->addr >> 8 * k);
 		}
 		if (p->model->family == &pmu_netburst && !(r->did & SPMU_DID(MISPREDICTED)))

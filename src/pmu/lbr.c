@@ -5,7 +5,7 @@
  * Exception Recording" of each processor, "Last Exception Records"; chapter "Last Branch Records" (architectural); vol. 4.
  *
  * What is recorded is a branch that was taken, at its retirement, in program order.  `from` is the address of the branch
- * instruction (of a macro-fused pair: of its first half, which is all the record says), `to` where it went.  Interrupts and exceptions
+ * instruction itself, also of a macro-fused pair, `to` where it went.  Interrupts and exceptions
  * leave no entry of their own: a record stream does not say where a handler begins.  The last-exception registers (P6:
  * LASTINTFROMIP and LASTINTTOIP) take the newest entry when a PMI is taken, the one interrupt that the PMU knows of.
  * No transaction ever runs: TSX flags are 0.
@@ -148,7 +148,7 @@ void pmu_lbr_branch(struct spmu *p, const struct spmu_batch *b, uint32_t record)
 	const struct spmu_record *r = &b->records[record];
 	enum kind kind = kind_of(r);
 	bool mispredicted = r->did & SPMU_DID(MISPREDICTED);
-	uint64_t from = r->ip, to = r->addr, info = 0, cycle = b->base_cycle + r->retire;
+	uint64_t from = SPMU_BRANCH_IP(r), to = r->addr, info = 0, cycle = b->base_cycle + r->retire;
 	if (p->model->family == &pmu_arch && p->model->version >= 4 && p->arch.status & STATUS_LBR_FRZ)
 		return;
 	if (!passes(p, kind, level_behind(b, record)))

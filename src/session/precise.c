@@ -16,7 +16,14 @@
 #define AREA_32 UINT64_C(0xff800000)
 enum { MANAGEMENT = 512, BASIC = 32, MEMINFO = 32, GPRS = 144, BRANCH = 24 };
 
-struct noted { uint64_t ip, cycle, batch_base; uint32_t record, retire_latency; struct history_moment moment; bool known, store; };
+struct noted {
+	uint64_t ip, cycle, batch_base;
+	uint32_t record, retire_latency;
+	struct history_moment moment;
+	bool known, store;
+	unsigned branches;
+	struct precise_branch branch[PRECISE_BRANCHES_MAX];
+};
 
 struct precise {
 	const struct spmu_model *model;
@@ -24,6 +31,7 @@ struct precise {
 	bool wide;			/* 64-bit area */
 	unsigned data, records;
 	precise_moment *moment;
+	precise_stack *stack;		/* NULL: not wanted, or records have it */
 	void *context;
 	uint64_t area, bytes;
 	size_t record_bytes;
@@ -55,7 +63,7 @@ static uint64_t field(const struct precise *p, unsigned offset64)
 enum { PEBS_BASE = 0x20, PEBS_INDEX = 0x28, PEBS_MAXIMUM = 0x30, PEBS_THRESHOLD = 0x38, PEBS_RESET = 0x40 };
 
 int precise_create(struct precise **out, const struct spmu_model *m, int word_bytes, unsigned data, unsigned records, precise_moment *moment,
-	void *context, struct err *err)
+	precise_stack *stack, void *context, struct err *err)
 {
 	struct precise *p = calloc(1, sizeof *p);
 	if (!p)
@@ -67,6 +75,7 @@ int precise_create(struct precise **out, const struct spmu_model *m, int word_by
 	p->data = data;
 	p->records = records ? records : 1;
 	p->moment = moment;
+	p->stack = data & PRECISE_BRANCHES && p->format < 4 ? stack : NULL;
 	p->context = context;
 	p->area = p->wide ? AREA_64 : AREA_32;
 	p->record_bytes = p->format < 0 ? (p->wide ? 144 : 40) : p->format < 4 ? record_size[p->format] :
@@ -135,6 +144,8 @@ int precise_write(struct precise *p, uint64_t address, const void *from, size_t 
 		return -1;
 	memcpy(p->memory + (address - p->area), from, bytes);
 	if (address >= p->area + MANAGEMENT && bytes > 8 && p->notes <= p->records) {	/* a record; 8 bytes: its RIP, told later */
+		if (p->stack)
+			p->now.branches = p->stack(p->context, p->now.branch);
 		p->noted[p->notes++] = p->now;
 		p->now = (struct noted){ 0 };
 	}
@@ -258,6 +269,8 @@ bool precise_take(struct precise *p, const struct spmu_batch *batch, struct prec
 		}
 		if (p->format >= 2)
 			out->ip = get(at + 176, 8);
+		out->branches = n->branches;
+		memcpy(out->branch, n->branch, n->branches * sizeof *n->branch);
 	}
 	if (p->format < 0 && p->data & PRECISE_MEMORY && n->known)	/* state before the instruction: it tells the address */
 		out->has_address = isa_address(p->word_bytes, n->moment.code, n->moment.length, out->ip, out->registers.gpr, &out->address);

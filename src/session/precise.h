@@ -35,16 +35,19 @@ struct precise_record {
 	uint64_t source, latency;	/* as in the record; latency: cycles from dispatch to data */
 	uint32_t instruction_latency;	/* cycles to retirement; 0: not told */
 	unsigned branches;
-	struct precise_branch branch[PRECISE_BRANCHES_MAX];	/* newest first */
+	struct precise_branch branch[PRECISE_BRANCHES_MAX];	/* newest first, as the registers have it */
 };
 
 struct precise;
+/* Asks for the branch stack as it is: branches, at most PRECISE_BRANCHES_MAX. */
+typedef unsigned precise_stack(void *context, struct precise_branch *out);
 /* Asks what the registers were before or behind the instruction that uop `record` is part of; false: not known. */
 typedef bool precise_moment(void *context, const struct spmu_batch *batch, uint32_t record, bool before, struct history_moment *out);
 
-/* The area for PMUs of model m, with room for `records` records before it interrupts.  word_bytes: the guest's.  data: set of PRECISE_. */
+/* The area for PMUs of model m, with room for `records` records before it interrupts.  word_bytes: the guest's.  data: set of PRECISE_; with
+ * PRECISE_BRANCHES records that do not hold the branch stack are given that of the moment in which they are written. */
 int  precise_create(struct precise **out, const struct spmu_model *m, int word_bytes, unsigned data, unsigned records, precise_moment *moment,
-	void *context, struct err *err);
+	precise_stack *stack, void *context, struct err *err);
 void precise_destroy(struct precise *p);
 uint64_t precise_area(const struct precise *p);
 /* Bits of MSR_PEBS_DATA_CFG for the data wanted. */

@@ -13,6 +13,7 @@
 #include "session/client.h"
 #include "session/names.h"
 #include "session/driver.h"
+#include "session/lbr.h"
 #include "session/precise.h"
 #include "session/region.h"
 #include "session/session.h"
@@ -37,7 +38,10 @@ struct item {			/* a counter's job; the same in every thread */
 };
 #define NO_EVENT ((size_t)-1)
 
-struct pending { uint64_t ip, cycle, period; uint32_t record, order; size_t item, extra; /* 1 + index of its struct precise_record; 0: none */ };
+struct pending {
+	uint64_t ip, cycle, period; uint32_t record, order; size_t item, extra; /* 1 + index of its struct precise_record; 0: none */
+	size_t branch, branches;	/* its stack: in thread.branch */
+};
 
 struct counter {
 	uint64_t count, prev;	/* total; raw value at the last update */
@@ -62,6 +66,9 @@ struct thread {
 	size_t pendings, pending_room;
 	struct precise_record *extra;	/* of pending samples */
 	size_t extras, extra_room;
+	struct session_branch *branch;	/* stacks of pending samples */
+	size_t branches, branch_room;
+	struct lbr_kinds kinds;
 	uint64_t instructions;	/* retired before the batch in hand */
 	int word_bytes;
 	struct callstack *stack;
@@ -94,6 +101,7 @@ struct session {
 	struct uncore_session *uncore;	/* NULL: no event is the uncore's */
 	struct regions regions;
 	uint64_t *mark;		/* scratch: a thread's counts at a marker */
+	struct lbr *lbr;	/* NULL: no branch stacks */
 };
 
 uint64_t session_ns(const struct session *s, uint64_t cycles)
@@ -215,6 +223,14 @@ void session_wanted(const struct session *s, struct core_wanted *w)
 	}
 }
 
+static bool has_sampled(const struct session *s, unsigned pmu)
+{
+	for (size_t i = 0; i < s->items; i++)
+		if (s->job[i].pmu == pmu && s->job[i].sampled)
+			return true;
+	return false;
+}
+
 /* Programs all PMUs of a thread; counting starts. */
 static int program(struct session *s, struct thread *t, struct err *err)
 {
@@ -226,6 +242,8 @@ static int program(struct session *s, struct thread *t, struct err *err)
 	for (unsigned k = 0; k < s->pmus && !rc; k++) {
 		w->count = 0;
 		rc = s->driver->setup(s->o.model, s->job, s->items, k, w, err);
+		if (!rc && s->lbr && has_sampled(s, k))
+			rc = lbr_setup(s->lbr, w, err);
 		for (size_t i = 0; i < w->count && !rc; i++) {
 			int no = spmu_wrmsr(t->pmu[k], w->write[i].msr, w->write[i].value);
 			if (no)
@@ -270,6 +288,22 @@ static void pend(struct thread *t, const struct pending *p)
 	t->pendings++;
 }
 
+/* Keeps a sample's branch stack; without memory it has none. */
+static void keep_branches(const struct session *s, struct thread *t, const struct precise_branch *raw, unsigned n, struct pending *p)
+{
+	if (t->branch_room - t->branches < n) {
+		size_t room = 2 * t->branch_room + PRECISE_BRANCHES_MAX;
+		struct session_branch *grown = realloc(t->branch, room * sizeof *grown);
+		if (!grown)
+			return;
+		t->branch = grown;
+		t->branch_room = room;
+	}
+	p->branch = t->branches;
+	p->branches = lbr_entries(s->lbr, &t->kinds, raw, n, t->branch + t->branches);
+	t->branches += p->branches;
+}
+
 static void on_overflow(struct session *s, struct thread *t, size_t i, const struct spmu_pmi *pmi)
 {
 	struct counter *c = t->counter + i;
@@ -278,7 +312,12 @@ static void on_overflow(struct session *s, struct thread *t, size_t i, const str
 	bool over = set_period(s, t, i);
 	if (!over || !(s->item[i].period | s->item[i].frequency))
 		return;
-	pend(t, &(struct pending){ .ip = pmi->ip, .cycle = pmi->cycle, .period = stands_for, .record = pmi->record, .item = i });
+	struct pending p = { .ip = pmi->ip, .cycle = pmi->cycle, .period = stands_for, .record = pmi->record, .item = i };
+	if (s->lbr) {
+		struct precise_branch raw[PRECISE_BRANCHES_MAX];
+		keep_branches(s, t, raw, lbr_read(s->lbr, t->pmu[s->job[i].pmu], raw), &p);
+	}
+	pend(t, &p);
 	if (s->item[i].frequency && !s->item[i].clock) {
 		uint64_t since = pmi->cycle - c->stamp;
 		c->stamp = pmi->cycle;
@@ -313,8 +352,11 @@ static void on_record(struct session *s, struct thread *t, size_t i, const struc
 		t->extra_room = room;
 	}
 	t->extra[t->extras++] = *r;
-	pend(t, &(struct pending){ .ip = r->ip, .cycle = r->cycle, .period = stands_for, .record = r->record == UINT32_MAX ? 0 : r->record, .item = i,
-		.extra = t->extras });
+	struct pending p = { .ip = r->ip, .cycle = r->cycle, .period = stands_for, .record = r->record == UINT32_MAX ? 0 : r->record, .item = i,
+		.extra = t->extras };
+	if (s->lbr)
+		keep_branches(s, t, r->branch, r->branches, &p);
+	pend(t, &p);
 	c->count = c->base += stands_for;
 	c->left = (int64_t)c->loaded;
 	c->prev = -c->loaded & mask_of(s, i);
@@ -367,6 +409,12 @@ static int on_read(void *context, uint64_t address, void *to, size_t bytes)
 static int on_write(void *context, uint64_t address, const void *from, size_t bytes)
 {
 	return precise_write(((struct attached *)context)->precise, address, from, bytes);
+}
+
+static unsigned on_stack(void *context, struct precise_branch *out)
+{
+	const struct attached *a = context;
+	return lbr_read(a->thread->s->lbr, a->thread->pmu[a->pmu], out);
 }
 
 static int on_registers(void *context, const struct spmu_batch *batch, uint32_t record, bool before, struct spmu_registers *out)
@@ -453,6 +501,10 @@ static void deliver(struct session *s, struct thread *t, const struct spmu_batch
 			out.precise = t->extra + p->extra - 1;
 			out.exact = true;
 		}
+		if (s->lbr) {
+			out.branch = t->branch ? t->branch + p->branch : &(const struct session_branch){ 0 };
+			out.branches = p->branches;
+		}
 		if (t->stack) {
 			uint32_t to = p->record < b->count ? p->record : b->count;
 			if (to > at) {
@@ -465,7 +517,7 @@ static void deliver(struct session *s, struct thread *t, const struct spmu_batch
 		if (s->o.sample)
 			s->o.sample(s->o.context, t->run, &out);
 	}
-	t->pendings = t->extras = 0;
+	t->pendings = t->extras = t->branches = 0;
 	if (t->stack && at < b->count)
 		callstack_walk(t->stack, b, at, b->count);
 }
@@ -479,7 +531,10 @@ static void thread_detach(struct session *s, struct thread *t)
 	for (unsigned k = 0; t->attached && k < s->pmus; k++)
 		precise_destroy(t->attached[k].precise);
 	free(t->extra);
+	free(t->branch);
+	lbr_kinds_release(&t->kinds);
 	t->extra = NULL;
+	t->branch = NULL;
 	client_release(&t->client);
 	free(t->pmu);
 	free(t->attached);
@@ -544,7 +599,8 @@ static int thread_new(struct thread **out, struct session *s, int word_bytes, st
 		t->attached[k] = (struct attached){ .thread = t, .pmu = k };
 		struct spmu_host host = { .context = t->attached + k, .pmi = on_pmi, .pmi_latency = PMI_LATENCY, .mode64 = word_bytes == 8 };
 		if (has_precise(s, k)) {
-			rc = precise_create(&t->attached[k].precise, s->o.model, word_bytes, s->o.data, s->o.pebs_records, moment, t->attached + k, err);
+			rc = precise_create(&t->attached[k].precise, s->o.model, word_bytes, s->o.data, s->o.pebs_records, moment, on_stack,
+				t->attached + k, err);
 			if (rc)
 				break;
 			host.read_memory = on_read;
@@ -622,8 +678,11 @@ bool session_client(struct session *s, struct run_thread *run, const struct st_c
 		break;
 	case SPMU_CLIENT_REGION_BEGIN:
 		region = region_begin(&s->regions, &t->regions, name, mark(s, t));
-		if (region && s->o.region && !strcmp(region->name, s->o.region))
+		if (region && s->o.region && !strcmp(region->name, s->o.region)) {
+			for (unsigned k = 0; k < s->pmus && s->lbr && t->outside; k++)
+				lbr_clear(s->lbr, t->pmu[k]);
 			t->outside = false;
+		}
 		break;
 	case SPMU_CLIENT_REGION_END:
 		region = region_end(&s->regions, &t->regions, name, mark(s, t));
@@ -662,6 +721,8 @@ void session_batch(struct session *s, struct run_thread *run, const struct spmu_
 		uncore_session_batch(s->uncore, run, b);
 	if (t->client.pmu)
 		spmu_consume(t->client.pmu, b);
+	if (s->lbr)
+		lbr_batch(s->lbr, &t->kinds, b);
 	for (unsigned k = 0; k < s->pmus && !t->outside; k++)
 		spmu_consume(t->pmu[k], b);
 	if (t->pendings || t->stack)
@@ -910,6 +971,10 @@ int session_create(struct session **out, const struct session_options *o, struct
 		rc = err_set(err, ERR_NOMEM, "out of memory");
 	else if (!s->hz)
 		rc = err_set(err, ERR_INPUT, "core %s has no clock frequency", o->core->name);
+	if (!rc && o->branches) {
+		s->o.data |= PRECISE_BRANCHES;
+		rc = lbr_create(&s->lbr, o->model, o->core->name, o->branches, err);
+	}
 	if (!rc) {
 		s->max_period = s->driver->max_period(o->model);
 		rc = make_items(s, err);
@@ -952,6 +1017,7 @@ void session_destroy(struct session *s)
 	free(s->item_of_event);
 	free(s->mark);
 	uncore_session_destroy(s->uncore);
+	lbr_destroy(s->lbr);
 	regions_release(&s->regions);
 	free(s);
 }

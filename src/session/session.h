@@ -53,6 +53,11 @@ int session_parse_registers(struct session_events *out, const struct spmu_model 
 	const char *list, struct err *err);
 void session_events_free(struct session_events *e);
 
+/* An entry of a branch stack.  flags: as struct perf_branch_entry has them behind its addresses. */
+struct session_branch { uint64_t from, to, flags; };
+/* perf's words for -j ("any_call,u,save_type") to a set of PERF_SAMPLE_BRANCH_. */
+int session_parse_branches(const char *list, uint64_t *type, struct err *err);
+
 /* A call chain entry list of a sample: innermost first, ip included as entry 0. */
 struct session_sample {
 	size_t event;		/* index into the session's events */
@@ -64,6 +69,8 @@ struct session_sample {
 	const uint64_t *chain;	/* NULL without call chains */
 	size_t chain_length;
 	bool exact;		/* ip is that of the instruction that did it */
+	const struct session_branch *branch;	/* newest first; NULL without branch stacks */
+	size_t branches;
 	const struct precise_record *precise;	/* what the PEBS record holds beyond; NULL: none (session/precise.h) */
 };
 
@@ -74,6 +81,7 @@ struct session_options {
 	const struct session_events *events;
 	const char *region;	/* count only inside of regions of this name (softpmu/client.h); NULL: everywhere */
 	bool call_chains;	/* keep a shadow call stack from the stream's calls and returns */
+	uint64_t branches;	/* set of PERF_SAMPLE_BRANCH_: keep branch stacks; 0: none */
 	unsigned data;		/* set of enum precise_data: what samples of precise events hold */
 	unsigned pebs_records;	/* in the DS buffer before it interrupts; 0: 1 */
 	/* 0, or call `interval` once for each multiple of it that a core's clock passes (seen where two batches meet) */

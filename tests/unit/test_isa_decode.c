@@ -77,7 +77,7 @@ static void a_fused_pair_is_one_branch_uop_that_ends_two_instructions(void **sta
 	assert_int_equal(u->flags, UOP_END | UOP_FUSED_BRANCH);
 	assert_int_equal(b->uop[0].flags, UOP_SLOT | UOP_BEGIN);
 	uint64_t want = SPMU_IS(INST_END) | SPMU_IS(INST_END2) | SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(MACRO_FUSED) |
-	                SPMU_IS(EXEC);
+	                SPMU_IS(EXEC) | UINT64_C(3) << SPMU_IS_FUSED_SHIFT;	/* the branch lies 3 bytes behind its address */
 	assert_int_equal(u->is, want);
 	assert_int_equal(b->insn[0].issue_slots, 1);
 	assert_int_equal(b->insn[1].uops, 0);

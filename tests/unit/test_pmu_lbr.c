@@ -24,6 +24,21 @@ static struct spmu *create(const struct spmu_model *m, const struct spmu_host *h
 	return p;
 }
 
+static void a_fused_branch_is_where_the_jump_itself_lies(void **state)
+{
+	(void)state;
+	struct spmu_model *m = model_like("skylake", 0x23c5);
+	struct spmu *p = create(m, NULL);
+	struct stream s = { 0 };
+	put_msr(p, MSR_IA32_DEBUGCTL, 1);
+	stream_branch(&s, 0x1000, 0x2000, SPMU_IS(COND) | SPMU_IS(MACRO_FUSED) | UINT64_C(5) << SPMU_IS_FUSED_SHIFT, 0, 10);
+	stream_send_all(&s, p);
+	assert_int_equal(fixture_read(p, MSR_LBR_NHM_FROM + (uint32_t)fixture_read(p, MSR_LASTBRANCH_TOS)), 0x1005);
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+}
+
 static void a_stack_holds_the_newest_branches_taken(void **state)
 {
 	(void)state;
@@ -522,6 +537,7 @@ static void switched_in_a_handler_it_holds_from_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_fused_branch_is_where_the_jump_itself_lies),
 		cmocka_unit_test(a_stack_holds_the_newest_branches_taken),
 		cmocka_unit_test(older_stacks_pack_a_pair_into_a_register),
 		cmocka_unit_test(p6_has_the_last_branch_and_the_last_before_an_interrupt),

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Prints a top-down tree: bars for the terminal, CSV, JSON, SVG.  Formats only: takes numbers.
+ * CSV columns: time or thread (if any), level, name, value, exact, difference (the last three shares of 1), flagged (0 or 1).
+ * Values that a run has not (no division by zero) and exact shares that are not known are empty, null in JSON. */
+#ifndef CLI_TOPDOWN_PRINT_H
+#define CLI_TOPDOWN_PRINT_H
+#include "analysis/metrics.h"
+#include <stdio.h>
+
+enum topdown_form { TOPDOWN_TREE, TOPDOWN_CSV, TOPDOWN_JSON };
+struct topdown_style {
+	FILE *out;
+	enum topdown_form form;
+	const char *separator;
+	unsigned level;		/* deepest to print */
+	const char *what;	/* a thread, an interval, a function; NULL: the whole run */
+};
+
+/* value, exact: by metric; exact NULL or NaN: not known.  shown: by metric, NULL: all nodes. */
+void topdown_print(const struct topdown_style *s, const struct metrics *m, const double *value, const double *exact);
+/* Metrics beside the tree that have a value. */
+void topdown_print_others(const struct topdown_style *s, const struct metrics *m, const double *value);
+/* The node that is named: flagged, below flagged ones, the largest of its siblings; SIZE_MAX: none is. */
+size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned level);
+/* A bar chart of the whole tree. */
+void topdown_svg(FILE *out, const struct metrics *m, const double *value, const double *exact, unsigned level, const char *title);
+#endif

@@ -54,7 +54,7 @@ static void print_titles(FILE *to, const struct memprofile *p, enum memprofile_k
 
 static void print_pattern(FILE *to, const struct memprofile *p, const struct memprofile_entry *e)
 {
-	if (e->addresses < 3)
+	if (e->addresses < 3 || !(e->verdict || (e->even && e->stride) || e->stride >= 64))
 		return;
 	fprintf(to, "         %llu addresses from %#llx to %#llx", (unsigned long long)e->addresses, (unsigned long long)e->low, (unsigned long long)e->high);
 	if (e->even)

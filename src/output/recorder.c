@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 struct range { uint64_t start, end; };
+struct zeroed { uint64_t start, end, offset, inode; uint32_t dev_major, dev_minor; char *path; };	/* .bss of a mapped file */
 struct clock { uint32_t tid; uint64_t cycle; };
 struct traced {			/* a process */
 	uint32_t pid, parent;
@@ -22,6 +23,8 @@ struct traced {			/* a process */
 	uint64_t latest;	/* latest cycle any of its threads reached */
 	struct range *used;	/* merged, in order: where anything was ever mapped in this image */
 	size_t uses, use_room;
+	struct zeroed *bss;
+	size_t bsses;
 	struct clock *clock;	/* of its live threads */
 	size_t clocks, clock_room;
 };
@@ -45,11 +48,19 @@ int recorder_create(struct recorder **out, struct perfdata_writer *w, double hz,
 	return 0;
 }
 
+static void forget_bss(struct traced *p)
+{
+	while (p->bsses)
+		free(p->bss[--p->bsses].path);
+}
+
 void recorder_destroy(struct recorder *r)
 {
 	if (!r)
 		return;
 	for (size_t i = 0; i < r->processes; i++) {
+		forget_bss(&r->process[i]);
+		free(r->process[i].bss);
 		free(r->process[i].used);
 		free(r->process[i].clock);
 	}
@@ -150,6 +161,7 @@ static int on_process(struct recorder *r, const struct st_process *s, size_t byt
 		path = "";
 	if (s->is_exec || p->seen) {	/* a new image: nothing of the old one is left */
 		p->uses = p->clocks = 0;
+		forget_bss(p);
 	} else if (s->parent_pid && !p->forked) {
 		bool known = false;
 		for (size_t i = 0; i < r->processes; i++)
@@ -167,12 +179,50 @@ static int on_process(struct recorder *r, const struct st_process *s, size_t byt
 	return *comm && !fork_only ? perfdata_comm(r->w, s->pid, s->pid, comm, true, ns(r, cycle)) : 0;
 }
 
+static int note_bss(struct traced *p, const struct st_map *s, const char *path)
+{
+	struct symbols_bss b;
+	if (!symbols_find_bss(path, s->addr, s->offset, &b))
+		return 0;
+	struct zeroed *list = realloc(p->bss, (p->bsses + 1) * sizeof *list);
+	if (!list)
+		return ERR_NOMEM;
+	p->bss = list;
+	list[p->bsses] = (struct zeroed){ b.start, b.end, b.address, s->inode, s->dev_major, s->dev_minor, strdup(path) };
+	if (!list[p->bsses].path)
+		return ERR_NOMEM;
+	p->bsses++;
+	return 0;
+}
+
+/* Anonymous memory that is some file's .bss is mapped once more, under the file's name: readers then find its symbols, which those of the kernel's own
+ * records, where it is nameless, never do. */
+static int map_bss(struct recorder *r, const struct traced *p, const struct perfdata_map *anonymous, uint64_t time)
+{
+	uint64_t end = anonymous->addr + anonymous->bytes;
+	for (size_t i = p->bsses; i-- > 0; ) {
+		const struct zeroed *z = &p->bss[i];
+		struct perfdata_map m = *anonymous;
+		if (z->end <= anonymous->addr || z->start >= end)
+			continue;
+		m.addr = z->start > anonymous->addr ? z->start : anonymous->addr;
+		m.bytes = (z->end < end ? z->end : end) - m.addr;
+		m.offset = z->offset + (m.addr - z->start);
+		m.path = z->path;
+		m.inode = z->inode;
+		m.dev_major = z->dev_major;
+		m.dev_minor = z->dev_minor;
+		return perfdata_mmap(r->w, &m, time);
+	}
+	return 0;
+}
+
 static int on_map(struct recorder *r, const struct st_map *s, size_t bytes, uint32_t pid, uint32_t tid, uint64_t cycle)
 {
 	const char *path = (const char *)(s + 1);
 	uint8_t id[SYMBOLS_BUILD_ID_BYTES];
 	struct stat st;
-	bool fresh;
+	bool fresh, same_file = false;
 	struct traced *p = get_process(r, pid);
 	if (s->path_bytes > bytes - sizeof *s || (s->path_bytes && path[s->path_bytes - 1]))
 		return 0;
@@ -196,14 +246,19 @@ static int on_map(struct recorder *r, const struct st_map *s, size_t bytes, uint
 		.dev_minor = s->dev_minor, .inode = s->inode, .path = path,
 		.prot = (s->prot & ST_PROT_R ? PROT_READ : 0) | (s->prot & ST_PROT_W ? PROT_WRITE : 0) | (s->prot & ST_PROT_X ? PROT_EXEC : 0),
 	};
+	if ((s->prot & ST_PROT_X) && *path == '/')
+		same_file = stat(path, &st) == 0 && st.st_ino == s->inode;
+	if (same_file && note_bss(p, s, path))
+		return ERR_NOMEM;
 	if (s->build_id_bytes && s->build_id_bytes <= sizeof s->build_id) {
 		m.build_id = s->build_id;
 		m.build_id_bytes = s->build_id_bytes;
-	} else if (r->read_build_ids && (s->prot & ST_PROT_X) && *path == '/' && stat(path, &st) == 0 && st.st_ino == s->inode) {
+	} else if (r->read_build_ids && same_file) {
 		m.build_id_bytes = symbols_build_id(path, id);
 		m.build_id = m.build_id_bytes ? id : NULL;
 	}
-	return perfdata_mmap(r->w, &m, ns(r, cycle));
+	int code = perfdata_mmap(r->w, &m, ns(r, cycle));
+	return code || strcmp(path, "//anon") ? code : map_bss(r, p, &m, ns(r, cycle));
 }
 
 int recorder_side(struct recorder *r, const struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)

@@ -58,6 +58,11 @@ unsigned symbols_build_id(const char *path, uint8_t id[SYMBOLS_BUILD_ID_BYTES]);
  * A mapping [addr, addr + bytes) of the file at `offset` holds it at addr + *file_offset - offset. */
 bool symbols_find_function(const char *path, const char *name, uint64_t *file_offset);
 
+/* What an ELF file has beyond its bytes (.bss), if its executable part is mapped at `addr` from file offset `offset` on: run-time start and end, and at
+ * which address of the object (as in symbols_place) the start is.  False: it has none. */
+struct symbols_bss { uint64_t start, end, address; };
+bool symbols_find_bss(const char *path, uint64_t addr, uint64_t offset, struct symbols_bss *out);
+
 /* Names of ELF addresses for a disassembly (isa_style.symbol): "name", "name+0x12"; false: it has none.  The file outlives them. */
 struct symbols_names;
 int  symbols_names_open(struct symbols_names **out, const struct symfile *f, struct err *err);

@@ -616,3 +616,42 @@ bool symbols_find_function(const char *path, const char *name, uint64_t *file_of
 	symfile_close(f);
 	return found;
 }
+
+/* The last segment with more memory than bytes in the file: linkers make but one. */
+static bool bss_of(Elf *elf, uint64_t addr, uint64_t offset, struct symbols_bss *out)
+{
+	size_t count;
+	bool placed = false, found = false;
+	uint64_t bias = 0;
+	GElf_Phdr p, last = { 0 };
+	if (elf_getphdrnum(elf, &count) || count > 4096)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD)
+			continue;
+		if (p.p_flags & PF_X && offset + PAGE > p.p_offset && offset < p.p_offset + p.p_filesz) {
+			placed = true;
+			bias = addr - offset + p.p_offset - p.p_vaddr;
+		}
+		if (p.p_memsz > p.p_filesz && p.p_vaddr + p.p_memsz > p.p_vaddr && p.p_offset + p.p_memsz > p.p_offset) {
+			found = true;
+			last = p;
+		}
+	}
+	*out = (struct symbols_bss){ bias + last.p_vaddr + last.p_filesz, bias + last.p_vaddr + last.p_memsz, last.p_offset + last.p_filesz };
+	return placed && found && out->end > out->start;
+}
+
+bool symbols_find_bss(const char *path, uint64_t addr, uint64_t offset, struct symbols_bss *out)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	elf_version(EV_CURRENT);
+	Elf *elf = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+	bool found = elf && elf_kind(elf) == ELF_K_ELF && bss_of(elf, addr, offset, out);
+	elf_end(elf);
+	close(fd);
+	return found;
+}

@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Data-address profiles: mem record on the machines that can, mem report's tables against what programs do, perf's own mem and c2c on the same files.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT INT TERM
+cd "$work" || exit 1
+failed=0
+ok() {	# CLAIM CONDITION...
+	claim=$1; shift
+	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; fi
+}
+table() { "$SOFTPMU" mem report -i "$1" -s "$2" --csv; }	# columns: docs/softpmu.1, or the first line
+program=$PROGRAMS/l1_miss
+location=$(nm "$program" | awk '$3 == "location" { print $1 }')
+
+# the Pentium 4 experiment: what the report says it means
+"$SOFTPMU" record -q --core willamette -e replay_event.L1_LD_MISS:p -c 1000 -d -I -o p4.data "$program" || exit 1
+"$SOFTPMU" mem report -i p4.data >report || failed=1
+ok "eight lines for four ways are a set conflict" grep -q '=> set conflict: 8 lines in set 16, which has 4 ways' report
+ok "eight addresses, their distance and their equal bits" grep -q '8 addresses from .*, every 8192 bytes; their low 13 bits are equal' report
+ok "the map has eight rows, one column" [ "$(grep -cE '^ +0x[0-9a-f]+ \| {16}[.:=+*#%@-] {15}\|' report)" -eq 8 ]
+ok "the load" [ "$(table p4.data insn | awk -F, 'NR > 1 { print $1 }')" = '"the_load+0"' ]
+ok "the object in .bss has its name" [ "$(table p4.data object | awk -F, 'NR == 2 { print $1, $2 }')" = '"location" "l1_miss"' ]
+ok "its first address" [ "$(table p4.data object | awk -F, 'NR == 2 { print $(NF - 9) }')" = "0x$(echo "$location" | sed 's/^0*//')" ]
+ok "a page an address" [ "$(table p4.data page | wc -l)" -eq 9 ]
+if command -v perf >/dev/null 2>&1; then
+	perf mem -i p4.data report --stdio >perf.mem 2>/dev/null
+	ok "perf mem report finds the object, too" [ "$(grep -c 'location+0x' perf.mem)" -eq 8 ]
+fi
+
+# mem record: the machines that have data addresses, and those that have none
+for core in golden-cove skylake willamette; do
+	"$SOFTPMU" mem record -q -U --core $core -c 23 -o $core.data "$PROGRAMS/work" 1000 >/dev/null || { failed=1; continue; }
+	table $core.data insn >t
+	ok "$core: loads and stores" [ "$(awk -F, 'NR > 1 { l += $8; s += $9 } END { print (l > 0 && s > 0) }' t)" = 1 ]
+	ok "$core: all tables of addresses have the same samples" [ "$(for k in object page set; do table $core.data $k | awk -F, -v k=$k '
+		NR > 1 { n += $(k == "object" ? 6 : 3) } END { print n }'; done | sort -u | wc -l)" -eq 1 ]
+done
+"$SOFTPMU" mem -t load record -q --core skylake --ldlat 20 -c 3 -o lat.data "$PROGRAMS/work" 1000 >/dev/null || failed=1
+ok "latencies lie above the threshold" [ "$(table lat.data insn | awk -F, 'NR > 1 && $10 <= 20' | wc -l)" -eq 0 ]
+ok "levels add up to the samples" [ "$(table lat.data insn | awk -F, 'NR > 1 && $6 != $12 + $13 + $14 + $15 + $16 + $17 + $18' | wc -l)" -eq 0 ]
+ok "no stores then" [ "$(table lat.data insn | awk -F, 'NR > 1 { s += $9 } END { print s + 0 }')" = 0 ]
+"$SOFTPMU" mem report -i lat.data --json >json || failed=1
+if command -v jq >/dev/null 2>&1; then
+	ok "JSON: as many samples in every table" [ "$(jq -r '[.instructions, .objects, .pages, .sets | map(.samples) | add] | unique | length' json)" = 1 ]
+fi
+if command -v perf >/dev/null 2>&1; then
+	n=$("$SOFTPMU" mem report -i lat.data --json | sed -n 's/.*"samples": \([0-9]*\), "with_address".*/\1/p')
+	ok "perf mem report: the same samples" [ "$(perf mem -i lat.data report --stdio 2>/dev/null | awk '/^ +[0-9.]+%/ { n += $2 } END { print n }')" = "$n" ]
+	perf c2c report -i lat.data --stdio >c2c 2>/dev/null
+	ok "perf c2c report: the same samples" [ "$(awk -F: '/Total records/ { print $2 + 0 }' c2c)" = "$n" ]
+fi
+for core in core2 pentium3 pentium; do
+	"$SOFTPMU" mem record --core $core -o no.data true 2>err && failed=1
+	ok "$core is refused by name" grep -q "$core has no data addresses" err
+done
+"$SOFTPMU" mem record --core willamette --ldlat 30 -o no.data true 2>err && failed=1
+ok "no latencies on NetBurst" grep -q -- '--ldlat' err
+"$SOFTPMU" mem record --core ivy-bridge -t store -o no.data true 2>err && failed=1
+ok "no stores on ivy-bridge" grep -q 'PRECISE_STORE' err
+ok "nothing was written" [ ! -e no.data ]
+"$SOFTPMU" record -q -e cycles -o cycles.data "$PROGRAMS/work" 1000 >/dev/null || failed=1
+"$SOFTPMU" mem report -i cycles.data >/dev/null 2>err
+ok "a file without addresses is said to be one" grep -q 'no data addresses' err
+exit $failed

@@ -107,14 +107,10 @@ static inline short two_bytes(const uint8_t *h)
 	return v;
 }
 
-static inline __attribute__((always_inline)) void push(struct tage *t, bool bit, const unsigned groups)
+/* newest: in the history, this outcome is newest[0]; the one before newest[1]. */
+static inline __attribute__((always_inline)) void push_folds(const struct tage *t, uint16_t *folds, uint16_t *folds2, const uint8_t *newest,
+                                                             bool bit, const unsigned groups)
 {
-	if (__builtin_expect(!t->position, 0)) {
-		t->position = TAGE_HISTORY_BYTES - TAGE_HISTORY_MAX - 1;
-		memmove(t->history + t->position, t->history, TAGE_HISTORY_MAX + 1);
-	}
-	const uint8_t *newest = t->history + --t->position;	/* this outcome: newest[0]; the one before: newest[1] */
-	t->history[t->position] = bit;
 	__m128i in = _mm_set1_epi16(bit), one = _mm_set1_epi16(1);
 	for (unsigned g = 0; g < groups; g++) {
 		const uint32_t *l = t->length + 8 * g;
@@ -128,9 +124,19 @@ static inline __attribute__((always_inline)) void push(struct tage *t, bool bit,
 		old = _mm_insert_epi16(old, two_bytes(newest + l[6]), 6);
 		old = _mm_insert_epi16(old, two_bytes(newest + l[7]), 7);
 		__m128i out = _mm_cmpeq_epi16(_mm_and_si128(old, one), one);
-		fold(t->fold + 8 * g, t->leaves + 8 * g, TAGE_FOLD_BITS, in, out);
-		fold(t->fold2 + 8 * g, t->leaves2 + 8 * g, TAGE_FOLD2_BITS, in, out);
+		fold(folds + 8 * g, t->leaves + 8 * g, TAGE_FOLD_BITS, in, out);
+		fold(folds2 + 8 * g, t->leaves2 + 8 * g, TAGE_FOLD2_BITS, in, out);
 	}
+}
+
+static inline __attribute__((always_inline)) void push(struct tage *t, bool bit, const unsigned groups)
+{
+	if (__builtin_expect(!t->position, 0)) {
+		t->position = TAGE_HISTORY_BYTES - TAGE_HISTORY_MAX - 1;
+		memmove(t->history + t->position, t->history, TAGE_HISTORY_MAX + 1);
+	}
+	t->history[--t->position] = bit;
+	push_folds(t, t->fold, t->fold2, t->history + t->position, bit, groups);
 }
 
 void tage_push(struct tage *t, bool bit)
@@ -261,11 +267,12 @@ void tage_path_begin(const struct tage *t, struct tage_path *path, unsigned coun
 {
 	memcpy(path->fold, t->fold, sizeof(path->fold));
 	memcpy(path->fold2, t->fold2, sizeof(path->fold2));
-	path->before = t->position + count;
-	path->pushed = count;
+	path->position = TAGE_PATH_MAX;
+	path->pushed = 0;
+	memcpy(path->history + TAGE_PATH_MAX, t->history + t->position, TAGE_HISTORY_MAX + 1);
 	for (unsigned age = 0; age < count; age++) {
 		unsigned bit = bits >> age & 1;
-		path->own[count - 1 - age] = (uint8_t)bit;
+		path->history[TAGE_PATH_MAX + age] = (uint8_t)bit;
 		if (bit == t->history[t->position + age])
 			continue;
 		for (uint32_t i = 0; i < t->tables; i++) {
@@ -281,19 +288,12 @@ void tage_path_push(const struct tage *t, struct tage_path *path, bool bit)
 {
 	if (path->pushed == TAGE_PATH_MAX)
 		return;
-	const uint8_t *before = t->history + path->before - path->pushed;
-	__m128i in = _mm_set1_epi16(bit);
-	for (unsigned g = 0; g < t->groups; g++) {
-		uint16_t old[8] __attribute__((aligned(16)));
-		for (unsigned i = 0; i < 8; i++) {
-			uint32_t length = t->length[8 * g + i], age = length ? length - 1 : 0;	/* of the outcome that leaves */
-			old[i] = age < path->pushed ? path->own[path->pushed - 1 - age] : before[age];
-		}
-		__m128i out = _mm_sub_epi16(_mm_setzero_si128(), _mm_load_si128((const __m128i *)old));
-		fold(path->fold + 8 * g, t->leaves + 8 * g, TAGE_FOLD_BITS, in, out);
-		fold(path->fold2 + 8 * g, t->leaves2 + 8 * g, TAGE_FOLD2_BITS, in, out);
-	}
-	path->own[path->pushed++] = bit;
+	path->pushed++;
+	path->history[--path->position] = bit;
+	if (t->groups == 1)
+		push_folds(t, path->fold, path->fold2, path->history + path->position, bit, 1);
+	else
+		push_folds(t, path->fold, path->fold2, path->history + path->position, bit, 2);
 }
 
 bool tage_path_look(const struct tage *t, const struct tage_path *path, uint64_t ip)
@@ -305,7 +305,9 @@ bool tage_path_look(const struct tage *t, const struct tage_path *path, uint64_t
 		if (opinion >= 0)
 			return opinion;
 	}
-	uint32_t match = look_up(t, path->fold, path->fold2, at, tags, pc ^ pc >> t->entries_log2, hash >> 20, t->groups);
+	uint32_t index_pc = pc ^ pc >> t->entries_log2, tag_pc = hash >> 20;
+	uint32_t match = t->groups == 1 ? look_up(t, path->fold, path->fold2, at, tags, index_pc, tag_pc, 1)
+	                                : look_up(t, path->fold, path->fold2, at, tags, index_pc, tag_pc, 2);
 	bool says = t->base[(pc ^ pc >> 13) & t->base_mask] >= 2;
 	if (!match)
 		return says;

@@ -46,9 +46,8 @@ struct tage {
 enum { TAGE_PATH_MAX = 1024 };	/* branches of it that move them */
 struct tage_path {
 	uint16_t fold[TAGE_TABLES] __attribute__((aligned(16))), fold2[TAGE_TABLES];
-	uint32_t before;		/* in history[]: the newest outcome before those of own[] */
-	uint32_t pushed;
-	uint8_t  own[TAGE_PATH_MAX];	/* in order */
+	uint32_t position, pushed;	/* of the newest outcome in history[], which is filled downward; since it began */
+	uint8_t  history[TAGE_PATH_MAX + TAGE_HISTORY_MAX + 16];
 };
 
 int  tage_init(struct tage *t, const struct core_config *c, struct err *err);

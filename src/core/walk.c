@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Walks the wrong path (walk.h) and writes it as steps.
  */
+#include "core/pipeline.h"
 #include "core/script.h"
 #include "core/walk_private.h"
 #include "isa/flags.h"
@@ -12,7 +13,7 @@ enum flags_of { FLAGS_UNKNOWN, FLAGS_BITS /* a: the register */, FLAGS_ADD, FLAG
 
 struct state {			/* of the copy that the wrong path works on */
 	struct walker *w;
-	uint64_t reg[16];
+	uint64_t reg[WALK_ZERO_REG + 1];
 	uint32_t known;		/* set of registers */
 	uint8_t flags, flags_size;	/* enum flags_of: the operation that made them, and its operands */
 	uint64_t a, b, r;
@@ -136,6 +137,7 @@ static void store(struct state *x, uint64_t addr, unsigned bytes, uint64_t v, bo
 		if (o->walk != w->walks) {
 			*o = (struct overlay){ .word = addr >> 3, .walk = w->walks };
 			w->stores++;
+			w->stored |= UINT64_C(1) << (addr >> 3 & 63);
 		}
 		o->written |= set;
 		o->known = (uint8_t)(known ? o->known | set : o->known & ~set);
@@ -146,20 +148,18 @@ static void store(struct state *x, uint64_t addr, unsigned bytes, uint64_t v, bo
 	}
 }
 
-static bool load(const struct state *x, uint64_t addr, unsigned bytes, uint64_t *v)
+static __attribute__((noinline)) bool load_parts(const struct state *x, uint64_t addr, unsigned bytes, uint64_t *v)
 {
 	struct walker *w = x->w;
-	const struct overlay *o = w->stores ? overlay_of(w, addr >> 3) : NULL;
-	if (!w->stores)
-		return walk_memory_read(w->space, addr, bytes, v);
 	uint64_t value = 0;
 	for (unsigned done = 0; done < bytes;) {
 		const unsigned offset = (addr + done) & 7, n = bytes - done < 8 - offset ? bytes - done : 8 - offset;
 		const uint8_t set = (uint8_t)(((1u << n) - 1) << offset);
+		const struct overlay *o = overlay_of(w, (addr + done) >> 3);
 		uint64_t part;
-		o = overlay_of(w, (addr + done) >> 3);
 		if (o->walk == w->walks && o->written & set) {
-			if ((o->known & set) != set)	/* of both an old and a new value: not known */
+			/* of both an old and a new value: not known */
+			if ((o->known & set) != set)
 				return false;
 			part = o->value >> 8 * offset & mask_of(n);
 		} else if (!walk_memory_read(w->space, addr + done, n, &part)) {
@@ -169,6 +169,19 @@ static bool load(const struct state *x, uint64_t addr, unsigned bytes, uint64_t 
 		done += n;
 	}
 	*v = value;
+	return true;
+}
+
+static inline bool load(const struct state *x, uint64_t addr, unsigned bytes, uint64_t *v)
+{
+	const struct walker *w = x->w;
+	const unsigned offset = addr & 7;
+	if (UNLIKELY(offset + bytes > 8 || w->stored >> (addr >> 3 & 63) & 1))
+		return load_parts(x, addr, bytes, v);
+	const struct word *m = word_of(w->space, addr >> 3);
+	if (m->tag >> 8 != addr >> 3 || ((1u << bytes) - 1) << offset & ~(uint32_t)m->tag & 255)
+		return false;
+	*v = m->value >> 8 * offset & mask_of(bytes);
 	return true;
 }
 
@@ -326,24 +339,6 @@ static void execute(struct state *x, const struct sem *s, uint64_t next_ip, uint
 
 /* --- addresses --- */
 
-static uint64_t operand(const struct state *x, const struct sem *s)
-{
-	uint64_t a = (uint64_t)s->disp, v;
-	if (s->flags & SEM_NO_ADDRESS)
-		return ST_NOT_DONE;
-	if (s->base != SEM_NONE) {
-		if (!get(x, s->base, 8, &v))
-			return ST_NOT_DONE;
-		a += v;
-	}
-	if (s->index != SEM_NONE) {
-		if (!get(x, s->index, 8, &v))
-			return ST_NOT_DONE;
-		a += v * s->scale;
-	}
-	return s->flags & SEM_ADDRESS_32 ? (uint32_t)a : a;
-}
-
 static uint64_t stack(const struct state *x, const struct sem *s)
 {
 	uint64_t sp;
@@ -415,57 +410,138 @@ static uint64_t *general_way(const struct iblock *b, const struct insn *in, cons
 	return w;
 }
 
+/* Of several steps, or the general way. */
+static __attribute__((noinline)) uint64_t *several(const struct iblock *b, unsigned i, const struct walk_block *k, uint64_t mem, uint64_t sp,
+                                                   bool *general, uint64_t way, uint64_t went, uint64_t *w)
+{
+	const struct insn *in = &b->insn[i];
+	uint64_t at[SLOTS_MOST], *more;
+	slot_addresses(b, in, &k->sem[i], mem, sp, at);
+	more = *general ? NULL : short_way(k, in, i, at, way, went, w);
+	*general |= (k->insn[i].flags & WALK_APART) != 0;
+	return more ? more : general_way(b, in, at, way, went, w);
+}
+
+/* What walk_do says.  mem: address of the operand. */
+static inline void quick(struct state *x, const struct walk_insn *i, uint64_t mem)
+{
+	const unsigned dst = i->dst, cut = i->cut;
+	uint64_t a = x->reg[dst] << cut >> cut, b, r;
+	uint32_t known;
+	enum flags_of flags;
+
+	if (i->flags & WALK_LOADS) {
+		b = 0;
+		known = mem != ST_NOT_DONE && load(x, mem, i->from, &b);
+	} else {
+		b = (x->reg[i->src] + i->imm) << i->from_cut >> i->from_cut;
+		known = x->known >> i->src & 1;
+	}
+	switch (i->what) {
+	case WALK_MOV: r = b; goto result;
+	case WALK_MOVSX: r = (uint64_t)((int64_t)(b << i->from_cut) >> i->from_cut) << cut >> cut; goto result;
+	case WALK_LEA: r = mem << cut >> cut; known = mem != ST_NOT_DONE; goto result;
+	case WALK_STORE:
+		if (mem != ST_NOT_DONE)
+			store(x, mem, i->bytes, b, known);
+		return;
+	case WALK_ADD: r = a + b; flags = FLAGS_ADD; break;
+	case WALK_SUB: case WALK_CMP: r = a - b; flags = FLAGS_SUB; break;
+	case WALK_AND: case WALK_TEST: r = a & b; flags = FLAGS_LOGIC; break;
+	case WALK_OR: r = a | b; flags = FLAGS_LOGIC; break;
+	case WALK_XOR: r = a ^ b; flags = FLAGS_LOGIC; break;
+	case WALK_ZERO: x->known |= 1u << dst; known = 1; r = 0; flags = FLAGS_LOGIC; break;
+	case WALK_INC: r = a + 1; flags = FLAGS_INC; break;
+	case WALK_DEC: r = a - 1; flags = FLAGS_DEC; break;
+	case WALK_SHL: r = a << (b & 63); flags = FLAGS_SHIFT; break;
+	case WALK_SHR: r = a >> (b & 63); flags = FLAGS_SHIFT; break;
+	case WALK_SAR: r = (uint64_t)((int64_t)(a << cut) >> cut >> (b & 63)); flags = FLAGS_SHIFT; break;
+	default: return;
+	}
+	known &= x->known >> dst;
+	r = r << cut >> cut;
+	if (known)
+		flags_set(x, flags, i->bytes, a, b, r);
+	else
+		x->flags = FLAGS_UNKNOWN;
+	if (i->what == WALK_CMP || i->what == WALK_TEST)
+		return;
+result:
+	x->reg[dst] = r;
+	x->known = (x->known & ~(1u << dst)) | (known & 1) << dst;
+}
+
+/* Where fetch goes on, 0: nowhere; *way: as script.h says. */
+static uint64_t branch(struct walker *w, const struct bpred *bp, const struct insn *br, uint64_t *way)
+{
+	const uint64_t behind = br->addr + br->len, next = bpred_path_branch(bp, &w->path, br->addr, br->flags, behind, br->target);
+	*way = ((next && next != behind ? SCRIPT_TAKEN : 0) | (w->path.resteer ? SCRIPT_RESTEER : 0) |
+		(uint64_t)w->path.bubble << (SCRIPT_BUBBLE - SCRIPT_FLAGS)) << SCRIPT_FLAGS;
+	return next;
+}
+
 size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool general, uint64_t *out)
 {
-	struct state x = { .w = w, .known = w->known, .word4 = walk_space_word_bytes(w->space) == 4 };
+	struct state x = { .w = w, .known = w->known & 0xffff, .word4 = w->space->word_bytes == 4 };
 	uint64_t *o = out, *const end = out + WALK_ROOM - 1;
-	memcpy(x.reg, w->reg, sizeof x.reg);
+	uint32_t left = w->most;
+	memcpy(x.reg, w->reg, 16 * sizeof *x.reg);
 	flags_begin(&x, w);
+	x.known |= 1u << WALK_ZERO_REG;
 	if (!++w->walks) {	/* came round: what is in the table may look new */
 		memset(w->overlay, 0, sizeof w->overlay);
 		w->walks = 1;
 	}
 	w->stores = 0;
+	w->stored = 0;
 	bpred_path_begin(bp, &w->path);
 
-	for (uint32_t count = 0; count < w->most && w->stores < OVERLAY_MOST;) {
-		unsigned i;
-		struct iblock *b = walk_space_find(w->space, from, &i);
-		const struct walk_block *k = b ? walk_block_of(w->space, b) : NULL;
+	for (;;) {
+		const struct place *p = place_of(w->space, from);
+		unsigned i = (unsigned)(p->block >> PLACE_INDEX);
+		struct iblock *b = LIKELY(p->block && from) ? block_at(p->block) : walk_space_find(w->space, from, &i);
+		const struct walk_block *k = !b ? NULL : LIKELY(b->core_walk != NULL) ? b->core_walk : walk_block_of(w->space, b);
 		if (!k)
 			break;
 		for (; i < b->insns; i++) {
-			const struct insn *in = &b->insn[i];
-			const struct sem *s = &k->sem[i];
-			unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
-			if (s->op == SEM_STOP || last >= b->insns || count++ >= w->most || w->stores >= OVERLAY_MOST ||
-			    end - o < in->uops * 3 + 3)
+			const struct walk_insn *h = &k->insn[i];
+			if (UNLIKELY(h->flags & WALK_STOP || !left-- || w->stores >= OVERLAY_MOST))
 				goto done;
-			const struct insn *br = &b->insn[last];
-			uint64_t mem = operand(&x, s), sp = stack(&x, s), at[SLOTS_MOST], way = 0, next = br->addr + br->len;
-			const uint64_t behind = next;
-			bool branch = br->flags & INSN_BRANCH;
-			slot_addresses(b, in, s, mem, sp, at);
-			execute(&x, s, in->addr + in->len, mem, sp);
-			if (branch) {
-				next = bpred_path_branch(bp, &w->path, br->addr, br->flags, behind, br->target);
-				way = (next && next != behind ? SCRIPT_TAKEN : 0) | (w->path.resteer ? SCRIPT_RESTEER : 0) |
-				      (uint64_t)w->path.bubble << (SCRIPT_BUBBLE - SCRIPT_FLAGS);
-				way <<= SCRIPT_FLAGS;
+			uint64_t mem = (x.reg[h->base] + x.reg[h->index] * h->scale + h->disp) << h->address_cut >> h->address_cut, sp = ST_NOT_DONE;
+			uint64_t way = 0, next = 0, went = 0;
+			if (h->needs & ~x.known)
+				mem = ST_NOT_DONE;
+			if (h->flags & WALK_USES_STACK)
+				sp = stack(&x, &k->sem[i]);
+			if (LIKELY(h->what != WALK_EXECUTE))
+				quick(&x, h, mem);
+			else
+				execute(&x, &k->sem[i], b->insn[i].addr + b->insn[i].len, mem, sp);
+			const struct insn *br = &b->insn[i + h->last];
+			if (h->flags & WALK_BRANCH) {
+				next = branch(w, bp, br, &way);
+				went = next ? next : br->addr + br->len;
 			}
-			if (in->uops) {
-				const uint64_t went = next ? next : behind;
-				uint64_t *more = general ? NULL : short_way(k, in, i, at, way, went, o);
-				o = more ? more : general_way(b, in, at, way, went, o);
-				general |= k->plan->step[k->step[i]].flags & STEP_APART;
-			}
-			i = last;
-			if (branch && next != behind) {
-				if (!next)
+			const uint64_t at = h->access == WALK_AT_STACK ? sp : mem;
+			if (LIKELY(h->word && !general && !(h->access && at == ST_NOT_DONE))) {
+				*o++ = h->word | way;
+				if (h->access)
+					*o++ = at;
+				if (h->flags & WALK_BRANCH)
+					*o++ = went;
+			} else if (b->insn[i].uops) {
+				/* what is left has at most three words each, or does not go this way either */
+				if (end - o < b->insn[i].uops * 3 + 3 + 3 * (ptrdiff_t)left)
 					goto done;
+				o = several(b, i, k, mem, sp, &general, way, went, o);
+			}
+			i += h->last;
+			if (way >> SCRIPT_FLAGS & SCRIPT_TAKEN) {
 				from = next;
 				goto elsewhere;
 			}
+			if (h->flags & WALK_BRANCH && !next)
+				goto done;
 		}
 		from = b->insn[b->insns - 1].addr + b->insn[b->insns - 1].len;
 elsewhere:;

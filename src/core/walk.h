@@ -56,8 +56,37 @@ struct track {			/* what an execution of the block tells, in order */
 	uint16_t slot, value;	/* index of the slot that holds the register's value or the address; of the memory's value */
 	uint64_t imm;
 };
+enum walk_do {			/* what an instruction does to registers and memory, if that is quickly done */
+	WALK_EXECUTE,		/* it is not: see its struct sem */
+	WALK_NOTHING, WALK_MOV, WALK_MOVSX, WALK_ADD, WALK_SUB, WALK_CMP, WALK_AND, WALK_TEST, WALK_OR, WALK_XOR, WALK_ZERO, WALK_INC, WALK_DEC,
+	WALK_SHL, WALK_SHR, WALK_SAR, WALK_LEA, WALK_STORE,
+};
+enum walk_access { WALK_NO_ACCESS, WALK_AT_OPERAND, WALK_AT_STACK };
+enum walk_insn_flags {
+	WALK_STOP = 1,		/* the walk ends before it */
+	WALK_BRANCH = 2,	/* it is one, or is fused with one */
+	WALK_LOADS = 4,		/* walk_do's source is memory */
+	WALK_USES_STACK = 8,
+	WALK_APART = 16,	/* STEP_APART */
+};
+enum { WALK_ZERO_REG = 16, WALK_NEVER_KNOWN = 31 };	/* numbers of registers beside the 16: one that is 0; a bit of what is known, never set */
+
+struct walk_insn {		/* of an instruction */
+	uint64_t word;		/* its step in a script, if it has one and no other; 0: more than one */
+	uint64_t imm;		/* the source is src + imm */
+	uint64_t disp;		/* the operand's address: base + index * scale + disp */
+	uint32_t needs;		/* registers that this takes */
+	uint8_t what, flags;	/* enum walk_do, walk_insn_flags */
+	uint8_t access;		/* of the step: enum walk_access */
+	uint8_t last;		/* instructions fused into it */
+	uint8_t dst, src, base, index, scale;
+	uint8_t bytes, from;	/* of the operation, of the source in memory */
+	uint8_t cut, from_cut;	/* bits of a word that these leave out */
+	uint8_t address_cut;
+};
 struct walk_block {		/* of a block, at iblock.core_walk */
-	const struct sem *sem;		/* of each instruction */
+	const struct walk_insn *insn;	/* for each instruction */
+	const struct sem *sem;		/* likewise */
 	const uint16_t *step;		/* its first step in the plan */
 	const struct plan *plan;
 	const struct track *track;
@@ -69,5 +98,4 @@ struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b);	/* NUL
 bool walk_memory_read(const struct walk_space *s, uint64_t addr, unsigned bytes, uint64_t *value);
 void walk_memory_write(struct walk_space *s, uint64_t addr, unsigned bytes, uint64_t value);
 void walk_memory_forget(struct walk_space *s, uint64_t addr, unsigned bytes);
-int walk_space_word_bytes(const struct walk_space *s);
 #endif

@@ -6,25 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_LOG2 = 16 /* 512 KB of the program's memory; GUESS: what a wrong path reads was mostly touched not long before */,
-	LAZY_INSNS = 24, INDEX_SHIFT = 56 };
-
-struct place { uint64_t addr, block; /* and above INDEX_SHIFT the index in it; 0: none */ };
-struct range { uint64_t addr, bytes; uint8_t *data; };
-struct word { uint64_t tag /* address / 8, and in the low 8 bits which bytes are known */, value; };
-
-struct walk_space {
-	const struct isa *isa;
-	int word_bytes;
-	struct place *place;
-	size_t places, used;	/* a power of two; entries that have an address */
-	struct range *range;
-	size_t ranges, ranges_room;
-	struct iblock **lazy;	/* blocks decoded from bytes */
-	size_t lazies, lazies_room;
-	size_t lazy_live;	/* of them, those before are cut */
-	struct word *word;
-};
+enum { LAZY_INSNS = 24 };
 
 int walk_space_create(struct walk_space **out, const struct isa *isa, int word_bytes, struct err *err)
 {
@@ -59,20 +41,7 @@ void walk_space_destroy(struct walk_space *s)
 	free(s);
 }
 
-int walk_space_word_bytes(const struct walk_space *s)
-{
-	return s->word_bytes;
-}
-
 /* --- instructions --- */
-
-static struct place *place_of(const struct walk_space *s, uint64_t addr)
-{
-	size_t i = (addr * UINT64_C(0x9e3779b97f4a7c15)) >> 20 & (s->places - 1);
-	while (s->place[i].addr != addr && s->place[i].addr)
-		i = (i + 1) & (s->places - 1);
-	return &s->place[i];
-}
 
 static bool put(struct walk_space *s, uint64_t addr, const struct iblock *b, unsigned index)
 {
@@ -94,13 +63,8 @@ static bool put(struct walk_space *s, uint64_t addr, const struct iblock *b, uns
 	struct place *p = place_of(s, addr);
 	s->used += !p->addr;
 	p->addr = addr;
-	p->block = (uint64_t)b | (uint64_t)index << INDEX_SHIFT;
+	p->block = (uint64_t)b | (uint64_t)index << PLACE_INDEX;
 	return true;
-}
-
-static struct iblock *block_at(uint64_t word)
-{
-	return (struct iblock *)(word & ((UINT64_C(1) << INDEX_SHIFT) - 1));
 }
 
 int walk_space_block(struct walk_space *s, struct iblock *b, struct err *err)
@@ -255,16 +219,11 @@ static struct iblock *decode(struct walk_space *s, uint64_t addr)
 struct iblock *walk_space_find(struct walk_space *s, uint64_t addr, unsigned *index)
 {
 	const struct place *p = place_of(s, addr);
-	*index = (unsigned)(p->block >> INDEX_SHIFT);
+	*index = (unsigned)(p->block >> PLACE_INDEX);
 	return !addr ? NULL : p->block ? block_at(p->block) : decode(s, addr);
 }
 
 /* --- memory --- */
-
-static struct word *word_of(const struct walk_space *s, uint64_t number)
-{
-	return &s->word[(number ^ number >> WORDS_LOG2) & ((1u << WORDS_LOG2) - 1)];
-}
 
 static uint64_t bytes_mask(unsigned bytes)
 {
@@ -311,9 +270,4 @@ void walk_memory_forget(struct walk_space *s, uint64_t addr, unsigned bytes)
 		addr += first;
 		bytes -= first;
 	}
-}
-
-const struct isa *walk_space_isa(const struct walk_space *s)
-{
-	return s->isa;
 }

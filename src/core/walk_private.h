@@ -10,15 +10,51 @@ enum { OVERLAY = 256 /* a power of two */, OVERLAY_MOST = 192 };
 /* The wrong path's own stores; those of another walk are void. */
 struct overlay { uint64_t word, value; uint32_t walk; uint8_t written, known; /* sets of bytes */ };
 
+struct place { uint64_t addr, block; /* and above PLACE_INDEX the index in it; 0: none */ };
+struct range { uint64_t addr, bytes; uint8_t *data; };
+struct word { uint64_t tag /* address / 8, and in the low 8 bits which bytes are known */, value; };
+enum { WORDS_LOG2 = 16 /* 512 KB of the program's memory; GUESS: what a wrong path reads was mostly touched not long before */,
+	PLACE_INDEX = 56 };
+
+struct walk_space {
+	const struct isa *isa;
+	int word_bytes;
+	struct place *place;
+	size_t places, used;	/* a power of two; entries that have an address */
+	struct range *range;
+	size_t ranges, ranges_room;
+	struct iblock **lazy;	/* blocks decoded from bytes */
+	size_t lazies, lazies_room;
+	size_t lazy_live;	/* of them, those before are cut */
+	struct word *word;
+};
+
+static inline struct place *place_of(const struct walk_space *s, uint64_t addr)
+{
+	size_t i = (addr * UINT64_C(0x9e3779b97f4a7c15)) >> 20 & (s->places - 1);
+	while (s->place[i].addr != addr && s->place[i].addr)
+		i = (i + 1) & (s->places - 1);
+	return &s->place[i];
+}
+
+static inline struct iblock *block_at(uint64_t word)
+{
+	return (struct iblock *)(word & ((UINT64_C(1) << PLACE_INDEX) - 1));
+}
+
+static inline struct word *word_of(const struct walk_space *s, uint64_t number)
+{
+	return &s->word[(number ^ number >> WORDS_LOG2) & ((1u << WORDS_LOG2) - 1)];
+}
+
 struct walker {
 	struct walk_space *space;
 	uint64_t reg[WALK_REGS];
 	uint32_t known;		/* set of registers */
 	uint32_t most;		/* instructions of a walk */
 	uint32_t walks, stores;
+	uint64_t stored;	/* of the words in the overlay, a set of their low 6 bits */
 	struct overlay overlay[OVERLAY];
 	struct bpred_path path;
 };
-
-const struct isa *walk_space_isa(const struct walk_space *s);
 #endif

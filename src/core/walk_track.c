@@ -109,28 +109,131 @@ static unsigned track_list(const struct iblock *b, const struct sem *sem, int wo
 	return b->exits == 1 ? without_overwritten(t, n) : n;
 }
 
+/* --- for the walk --- */
+
+/* What is quickly done: on whole registers of 4 or 8 bytes, of which the source may be a part, or memory. */
+static enum walk_do quick(const struct sem *s)
+{
+	static const uint8_t what[] = { [SEM_MOV] = WALK_MOV, [SEM_MOVZX] = WALK_MOV, [SEM_MOVSX] = WALK_MOVSX, [SEM_ADD] = WALK_ADD,
+		[SEM_SUB] = WALK_SUB, [SEM_CMP] = WALK_CMP, [SEM_AND] = WALK_AND, [SEM_TEST] = WALK_TEST, [SEM_OR] = WALK_OR, [SEM_XOR] = WALK_XOR,
+		[SEM_INC] = WALK_INC, [SEM_DEC] = WALK_DEC, [SEM_SHL] = WALK_SHL, [SEM_SHR] = WALK_SHR, [SEM_SAR] = WALK_SAR, [SEM_LEA] = WALK_LEA,
+		[SEM_JMP] = WALK_NOTHING, [SEM_JCC] = WALK_NOTHING, [SEM_NOP] = WALK_NOTHING };
+	const enum walk_do w = s->op < sizeof what ? what[s->op] : WALK_EXECUTE;
+	const bool imm = s->flags & SEM_SRC_IMM, from_memory = s->flags & SEM_SRC_MEM;
+	const bool alone = w == WALK_INC || w == WALK_DEC, no_result = w == WALK_CMP || w == WALK_TEST;
+	if (w == WALK_NOTHING)
+		return w;
+	if (w == WALK_EXECUTE || s->flags & SEM_THIRD || s->size > 8 || !s->size)
+		return WALK_EXECUTE;
+	if (w == WALK_LEA)
+		return s->size >= 4 && s->dst < 16 ? w : WALK_EXECUTE;
+	if (!imm && !from_memory && !alone && s->src >= 16)
+		return WALK_EXECUTE;
+	if (w >= WALK_SHL && w <= WALK_SAR && !(imm && s->imm & (s->size == 8 ? 63 : 31)))
+		return WALK_EXECUTE;
+	if (s->flags & SEM_DST_MEM)
+		return s->op == SEM_MOV && !from_memory ? WALK_STORE : WALK_EXECUTE;
+	if (s->dst >= 16 || (s->size < 4 && !no_result) || s->from > 8)
+		return WALK_EXECUTE;
+	if ((w == WALK_XOR || w == WALK_SUB) && !imm && !from_memory && s->src == s->dst)
+		return WALK_ZERO;
+	return w;
+}
+
+static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, const struct step *step, int word_bytes, struct walk_insn *out)
+{
+	const struct insn *in = &b->insn[i];
+	const struct sem *s = &sem[i];
+	const unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
+	struct walk_insn w = { .base = WALK_ZERO_REG, .index = WALK_ZERO_REG, .src = WALK_ZERO_REG, .what = quick(s), .disp = (uint64_t)s->disp,
+		.bytes = s->size, .from = s->from, .last = (uint8_t)(last - i) };
+
+	if (s->op == SEM_STOP || last >= b->insns)
+		w.flags |= WALK_STOP;
+	else if (b->insn[last].flags & INSN_BRANCH)
+		w.flags |= WALK_BRANCH;
+	if (s->flags & (SEM_POPS | SEM_PUSHES))
+		w.flags |= WALK_USES_STACK;
+	if (step->insn == i && step->flags & STEP_APART)
+		w.flags |= WALK_APART;
+
+	/* the operand's address */
+	if (s->base != SEM_NONE)
+		w.base = s->base & 15;
+	if (s->index != SEM_NONE)
+		w.index = s->index & 15;
+	w.scale = s->scale;
+	w.needs = 1u << w.base | 1u << w.index;
+	if (s->flags & SEM_NO_ADDRESS || !(s->op == SEM_LEA || s->flags & (SEM_LOADS | SEM_STORES | SEM_PREFETCH)))
+		w.needs |= 1u << WALK_NEVER_KNOWN;
+	w.address_cut = s->flags & SEM_ADDRESS_32 || word_bytes == 4 ? 32 : 0;
+
+	/* the operation */
+	if (w.what != WALK_EXECUTE && w.what != WALK_NOTHING) {
+		w.dst = s->dst & 15;
+		w.cut = (uint8_t)(64 - 8 * s->size);
+		w.from_cut = (uint8_t)(64 - 8 * (s->from && s->from <= 8 ? s->from : 8));
+		if (s->flags & SEM_SRC_IMM) {
+			w.imm = (uint64_t)s->imm;
+			w.from_cut = w.cut;
+			if (w.what >= WALK_SHL && w.what <= WALK_SAR)
+				w.imm &= s->size == 8 ? 63 : 31;
+		} else if (s->flags & SEM_SRC_MEM && w.what != WALK_LEA) {
+			w.flags |= WALK_LOADS;
+		} else if (s->src < 16) {
+			w.src = s->src;
+		}
+	}
+
+	/* its step, if it has one alone */
+	if (step->insn == i && step->kind != STEP_GENERAL && step->kind != STEP_NOTHING && step[1].insn != i) {
+		w.word = (uint64_t)step | step->kind;
+		if (step->kind >= STEP_LOAD) {
+			const unsigned k = (unsigned)step->slot - in->first_slot;
+			const struct st_slot *slot = &b->slot[step->slot];
+			unsigned same = 0;
+			if (step->slot == UOP_NO_SLOT || k >= in->slots)
+				w.word = 0;
+			for (unsigned j = 0; w.word && j < k; j++)	/* several: the general way says where each is */
+				same += slot[(int)j - (int)k].kind != ST_SLOT_REG;
+			const bool store = w.word && slot->kind == ST_SLOT_STORE;
+			if (w.word && (same || slot->kind == ST_SLOT_REG))
+				w.word = 0;
+			w.access = store ? s->flags & SEM_STORES ? WALK_AT_OPERAND : s->flags & SEM_PUSHES ? WALK_AT_STACK : WALK_NO_ACCESS :
+				   s->flags & (SEM_LOADS | SEM_PREFETCH) ? WALK_AT_OPERAND : s->flags & SEM_POPS ? WALK_AT_STACK : WALK_NO_ACCESS;
+			if (w.access == WALK_NO_ACCESS)
+				w.word = 0;
+		}
+	}
+	*out = w;
+}
+
 struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b)
 {
 	if (b->core_walk)
 		return b->core_walk;
 	const struct plan *plan = b->core_plan ? b->core_plan : core_plan_make(b);
-	struct walk_block *w = plan ? malloc(sizeof *w + b->slots * sizeof(struct track) + b->insns * (sizeof(struct sem) + sizeof(uint16_t))) : NULL;
+	struct walk_block *w = plan ? malloc(sizeof *w + b->slots * sizeof(struct track) +
+	                                     b->insns * (sizeof(struct walk_insn) + sizeof(struct sem) + sizeof(uint16_t))) : NULL;
 	if (!w)
 		return NULL;
-	struct track *track = (struct track *)(w + 1);
+	struct walk_insn *insn = (struct walk_insn *)(w + 1);
+	struct track *track = (struct track *)(insn + b->insns);
 	struct sem *sem = (struct sem *)(track + b->slots);
 	uint16_t *step = (uint16_t *)(sem + b->insns);
 	const struct step *at = plan->step;
 	for (unsigned i = 0; i < b->insns; i++) {
-		if (!isa_semantic(walk_space_isa(s), walk_space_word_bytes(s), b->code[i], b->insn[i].len, b->insn[i].addr, &sem[i]) ||
+		if (!isa_semantic(s->isa, s->word_bytes, b->code[i], b->insn[i].len, b->insn[i].addr, &sem[i]) ||
 		    ends_walk(b, &b->insn[i]))
 			sem[i].op = SEM_STOP;
 		while (at->insn < i)
 			at++;
 		step[i] = (uint16_t)(at - plan->step);
 	}
-	*w = (struct walk_block){ .sem = sem, .step = step, .plan = plan, .track = track };
-	w->tracks = track_list(b, sem, walk_space_word_bytes(s), track);
+	for (unsigned i = 0; i < b->insns; i++)
+		prepare(b, i, sem, plan->step + step[i], s->word_bytes, &insn[i]);
+	*w = (struct walk_block){ .insn = insn, .sem = sem, .step = step, .plan = plan, .track = track };
+	w->tracks = track_list(b, sem, s->word_bytes, track);
 	b->core_walk = w;
 	return w;
 }

@@ -4,6 +4,7 @@
  * Left out of perf's options: the full-screen interface, --objdump and other disassemblers, branch counters. */
 #include "cli/cli.h"
 #include "output/annotate.h"
+#include "output/exact_report.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ static const char help[] =
 "      --stdio             print text (the only form there is; accepted as perf's)\n"
 "  -l, --print-line        file and line before every source line\n"
 "      --no-source         disassembly only;  --source: with source (default)\n"
+"      --cycles exact      the exact profile, which record has to be asked for, with cycles and their causes at each instruction\n"
 "  -M, --disassembler-style STYLE\n"
 "                          att (default) or intel\n";
 
@@ -28,6 +30,7 @@ static bool matches(const struct symbol *s, const char *name)
 struct options {
 	const char *input, *symbol;
 	struct annotate_options print;
+	bool exact;
 };
 
 /* 1: go on; 0: help was printed; -1: bad, one line was printed. */
@@ -55,6 +58,12 @@ static int parse(struct options *o, int argc, char **argv)
 				return -1;
 			}
 			o->print.intel = *v == 'i';
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "cycles"))) {
+			if (strcmp(v, "exact")) {
+				cli_error("--cycles '%s': there is exact", v);
+				return -1;
+			}
+			o->exact = true;
 		} else if (i < 0) {
 			return -1;
 		} else if (*word != '-' && !o->symbol) {
@@ -75,12 +84,30 @@ static unsigned print_all(const struct options *o, const struct annotate *a, str
 {
 	unsigned printed = 0;
 	for (size_t i = 0; i < a->events; i++)
-		for (size_t k = 0; k < a->event[i].symbols; k++) {
+		for (size_t k = 0; k < a->event[i].symbols && exact_record_event(a->event[i].info->name) == EXACT_EVENTS; k++) {
 			const struct annotate_symbol *s = &a->event[i].symbol[k];
 			if ((!o->symbol || matches(s->symbol, o->symbol)) && annotate_print(stdout, &a->event[i], s, &o->print, last) == 0)
 				printed++;
 		}
 	return printed;
+}
+
+static int run_exact(const struct options *o, struct perfdata_file *file)
+{
+	struct exact_report *r;
+	struct err err = { 0 };
+	unsigned printed = 0;
+	if (!exact_report_load(&r, file, false, &err)) {
+		printed = exact_report_annotate(stdout, r, o->symbol, &o->print, &err);
+		exact_report_free(r);
+	}
+	if (!printed && err.code)
+		cli_error("%s: %s", o->input, err.text);
+	else if (!printed && o->symbol)
+		cli_error("%s: no cycle was spent in a function %s (softpmu report --cycles exact lists them)", o->input, o->symbol);
+	else if (!printed)
+		cli_error("%s: no cycle was spent in a function that has a symbol", o->input);
+	return printed ? 0 : 1;
 }
 
 static int run(int argc, char **argv)
@@ -98,6 +125,11 @@ static int run(int argc, char **argv)
 	}
 	if (*perfdata_note(file))
 		cli_warn("%s: %s", o.input, perfdata_note(file));
+	if (o.exact) {
+		int status = run_exact(&o, file);
+		perfdata_close(file);
+		return status;
+	}
 	if (annotate_load(&a, file, &err)) {
 		cli_error("%s", err.text);
 		perfdata_close(file);

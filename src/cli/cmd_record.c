@@ -3,6 +3,7 @@
  *
  * Left out of perf's options: what needs a kernel (-a, -C, -p, ring buffers), stack dumps. */
 #include "cli/cli.h"
+#include "output/exact_record.h"
 #include "output/recorder.h"
 #include "session/data_source.h"
 #include "session/precise.h"
@@ -51,13 +52,15 @@ struct record {
 	unsigned lists;
 	uint64_t count, frequency;
 	const char *output, *region;
-	bool chains, no_build_ids, quiet, verbose;
+	bool chains, no_build_ids, quiet, verbose, exact;
+	uint64_t exact_sample;		/* cycles; 0: none */
 	unsigned fields;		/* set of PERFDATA_ */
 	uint64_t regs, branches;	/* branches: set of PERF_SAMPLE_BRANCH_ */
 	/* while it runs */
 	struct session *session;
 	struct perfdata_writer *writer;
 	struct recorder *recorder;
+	struct exact_record *exact_record;	/* NULL: not asked for */
 	_Atomic int failed;		/* set where samples are taken, seen by on_tick in another thread */
 	bool started;
 };
@@ -146,6 +149,10 @@ static int parse(struct record *o, int argc, char **argv, int *next)
 				return -1;
 		} else if (is(word, "-b", "--branch-any")) {
 			o->branches |= PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
+		} else if (is(word, "--exact", NULL) || !strncmp(word, "--exact=", 8)) {
+			o->exact = true;
+			if (word[7] && number("--exact", word + 8, &o->exact_sample))
+				return -1;
 		} else if (is(word, "-q", "--quiet")) {
 			o->quiet = true;
 		} else if (is(word, "-v", "--verbose")) {
@@ -222,10 +229,10 @@ static int choose_events(struct record *o, const struct spmu_model *model, struc
 		return err_set(err, ERR_NOMEM, "out of memory");
 	for (unsigned i = 0; i < o->lists; i++)
 		fprintf(f, "%s%s", i ? "," : "", o->list[i]);
-	if (!o->lists)
+	if (!o->lists && !o->exact)
 		fputs("cycles:u", f);
 	int code = fclose(f) ? err_set(err, ERR_NOMEM, "out of memory") : 0;
-	if (!code)
+	if (!code && *list)
 		code = session_parse_sampling(events, model, &o->run.core, list, err);
 	free(list);
 	for (size_t i = 0; !code && i < events->count; i++) {
@@ -286,11 +293,20 @@ static bool on_client(void *context, struct run_thread *t, const struct st_clien
 {
 	return session_client(((struct record *)context)->session, t, request, name, answer);
 }
-static void on_end(void *context, struct run_thread *t) { session_thread_end(((struct record *)context)->session, t); }
+
+static void on_end(void *context, struct run_thread *t)
+{
+	struct record *o = context;
+	if (o->exact_record && !o->failed)
+		o->failed = exact_record_end(o->exact_record, t);
+	session_thread_end(o->session, t);
+}
 
 static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
 {
 	struct record *o = context;
+	if (o->exact_record && !o->failed)
+		o->failed = exact_record_batch(o->exact_record, t, b, session_outside(t));
 	session_batch(o->session, t, b);
 	recorder_clock(o->recorder, t, b->watermark);
 }
@@ -298,6 +314,8 @@ static void on_batch(void *context, struct run_thread *t, const struct spmu_batc
 static void on_side(void *context, struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
 {
 	struct record *o = context;
+	if (o->exact_record && !o->failed)
+		o->failed = exact_record_side(o->exact_record, t, pid, record);
 	if (!o->failed)
 		o->failed = recorder_side(o->recorder, t, pid, record, cycle);
 }
@@ -389,7 +407,7 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	char cpuid[64];
 	struct perfdata_cache cache[3];
 	struct run_result result = { 0 };
-	struct perfdata_event *described = calloc(events->count, sizeof *described);
+	struct perfdata_event *described = calloc(events->count + EXACT_EVENTS, sizeof *described);
 	char **words = calloc((size_t)argc + 1, sizeof *words);
 	if (!described || !words) {
 		free(described);
@@ -400,10 +418,12 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	memcpy(words + 1, argv, (size_t)argc * sizeof *words);
 	for (size_t i = 0; i < events->count; i++)
 		describe(&events->event[i], &described[i]);
+	if (o->exact)
+		exact_record_events(described + events->count, o->exact_sample);
 	cpuid_text(o->run.core.cpuid_signature, cpuid, sizeof cpuid);
 	struct perfdata_options file = {
-		.path = o->output, .events = described, .event_count = events->count, .call_chains = o->chains,
-		.fields = o->fields | (o->branches ? PERFDATA_BRANCHES : 0), .regs = o->regs, .branch_type = o->branches,
+		.path = o->output, .events = described, .event_count = events->count + (o->exact ? (size_t)EXACT_EVENTS : 0),
+		.call_chains = o->chains, .fields = o->fields | (o->branches ? PERFDATA_BRANCHES : 0), .regs = o->regs, .branch_type = o->branches,
 		.build_ids = !o->no_build_ids, .argc = argc + 1, .argv = words, .version = "softpmu",
 		.cpu_title = o->run.core.title, .cpuid = cpuid, .cache = cache, .caches = describe_caches(&o->run.core, cache),
 	};
@@ -421,10 +441,14 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		return code;
 	double hz = o->run.core.frequency_ghz * 1e9;
 	code = recorder_create(&o->recorder, o->writer, hz, !o->no_build_ids && !o->run.run.replay, err);
+	if (!code && o->exact)
+		code = exact_record_create(&o->exact_record, o->writer, events->count, o->exact_sample, hz, err);
 	if (!code) {
 		struct run_sink sink = { o, on_start, on_end, on_batch, on_side, on_tick, on_client };
 		struct core_wanted wanted;
 		session_wanted(o->session, &wanted);
+		if (o->exact)
+			exact_record_wanted(&wanted);
 		o->run.run.wanted = &wanted;
 		if (session_needs_registers(o->session))
 			o->run.run.history = o->run.run.regs = true;
@@ -435,6 +459,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	struct err why = { 0 };
 	uint64_t bytes = 0, samples = 0;
 	int closed = 0;
+	if (o->exact_record && !o->failed)
+		o->failed = exact_record_finish(o->exact_record);
 	if (o->started)
 		closed = perfdata_finish(o->writer, &bytes, &samples, &why);
 	else
@@ -446,6 +472,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		cli_warn("--region %s: the program never entered a region of this name: nothing was sampled", o->region);
 	if (!code && closed)
 		code = err_set(err, closed, "%s", why.text);
+	if (!code && o->failed)
+		code = err_set(err, ERR_NOMEM, "out of memory");
 	if (o->started && !o->quiet)
 		fprintf(stderr, "[ softpmu record: Wrote %.3f MB %s (%llu samples) ]\n", (double)bytes / (1024 * 1024), o->output,
 			(unsigned long long)samples);
@@ -480,6 +508,7 @@ static int run(int argc, char **argv)
 		status = status ? status : 1;
 	}
 	recorder_destroy(o.recorder);
+	exact_record_destroy(o.exact_record);
 	session_destroy(o.session);
 	session_events_free(&events);
 	spmu_model_free(model);

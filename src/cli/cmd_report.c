@@ -3,6 +3,7 @@
  *
  * Left out of perf's options: filters (--comms, --dsos), hierarchy and branch modes, the full-screen interface. */
 #include "cli/cli.h"
+#include "output/exact_report.h"
 #include "output/profile.h"
 #include <errno.h>
 #include <stdio.h>
@@ -27,13 +28,17 @@ static const char help[] =
 "                          with call chains: percentages include what a function called (default), or not\n"
 "      --percent-limit P   leave out entries below P percent\n"
 "      --no-inline         accepted: call trees show functions as they were called, never inlined ones\n"
+"      --cycles exact      the exact profile, which record has to be asked for: every cycle at what retirement waited for, with the causes;\n"
+"                          -s symbol (default) or -s instruction.  A file that holds nothing else is printed so without asking\n"
+"      --sampling-error    how far the sampled events' profiles are from the exact one: share of samples at the wrong instruction\n"
 "  -v, --verbose           also say which files' symbols could not be read\n";
 
 struct options {
 	const char *input;
 	struct profile_options profile;
 	struct report_options report;
-	bool json, children, no_chains, order_set, verbose;
+	const char *sort;
+	bool json, children, no_chains, order_set, verbose, exact, errors;
 };
 
 static const struct { const char *name; enum profile_key key; } keys[] = {
@@ -154,11 +159,20 @@ static int parse(struct options *o, int argc, char **argv)
 		} else if ((v = cli_value(argc, argv, &i, 'i', "input"))) {
 			o->input = v;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 's', "sort"))) {
-			if (parse_keys(o, v, false))
+			o->sort = v;
+			if (strcmp(v, "instruction") && parse_keys(o, v, false))
 				return -1;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'F', "fields"))) {
 			if (parse_keys(o, v, true))
 				return -1;
+		} else if (!strcmp(word, "--sampling-error")) {
+			o->errors = true;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "cycles"))) {
+			if (strcmp(v, "exact")) {
+				cli_error("--cycles '%s': there is exact", v);
+				return -1;
+			}
+			o->exact = true;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "percent-limit"))) {
 			if (parse_percent(v, &o->report.percent_limit))
 				return -1;
@@ -183,6 +197,50 @@ static int parse(struct options *o, int argc, char **argv)
 	return 1;
 }
 
+/* The exact profile. */
+static int run_exact(const struct options *o, struct perfdata_file *file)
+{
+	struct exact_report *in = NULL, *fn = NULL;
+	struct err err = { 0 };
+	bool by_instruction = o->sort && !strcmp(o->sort, "instruction");
+	if (o->sort && !by_instruction && strcmp(o->sort, "symbol") && strcmp(o->sort, "sym")) {
+		cli_error("-s '%s': the exact profile is by symbol or by instruction", o->sort);
+		return 2;
+	}
+	int rc = 0;
+	if (o->errors || !by_instruction)
+		rc = exact_report_load(&fn, file, true, &err);
+	if (!rc && (o->errors || by_instruction))
+		rc = exact_report_load(&in, file, false, &err);
+	struct exact_report_options print = { .file_name = o->input, .by_function = !by_instruction, .json = o->json,
+		.percent_limit = o->report.percent_limit };
+	if (rc)
+		cli_error("%s: %s", o->input, err.text);
+	else if (o->errors)
+		exact_report_errors(stdout, in, fn, o->json);
+	else
+		exact_report_print(stdout, by_instruction ? in : fn, &print);
+	exact_report_free(in);
+	exact_report_free(fn);
+	return rc ? 1 : 0;
+}
+
+/* The events that were sampled, without the exact profile's. */
+static void only_sampled(struct profile *p)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < p->events; i++) {
+		struct profile_event *e = &p->event[i];
+		if (exact_record_event(e->info->name) == EXACT_EVENTS) {
+			p->event[kept++] = *e;
+		} else {
+			free(e->entry);
+			free(e->slot);
+		}
+	}
+	p->events = kept;
+}
+
 static int run(int argc, char **argv)
 {
 	struct options o = {
@@ -204,11 +262,25 @@ static int run(int argc, char **argv)
 	}
 	if (*perfdata_note(file))
 		cli_warn("%s: %s", o.input, perfdata_note(file));
+	bool sampled = false;
+	for (size_t i = 0; i < perfdata_event_count(file); i++)
+		sampled |= exact_record_event(perfdata_event_info(file, i)->name) == EXACT_EVENTS;
+	if (o.exact || o.errors || !sampled) {
+		int status = run_exact(&o, file);
+		perfdata_close(file);
+		return status;
+	}
+	if (o.sort && !strcmp(o.sort, "instruction")) {
+		cli_error("-s instruction is the exact profile's (--cycles exact)");
+		perfdata_close(file);
+		return 2;
+	}
 	if (profile_load(&profile, file, &o.profile, &err)) {
 		cli_error("%s", err.text);
 		perfdata_close(file);
 		return 1;
 	}
+	only_sampled(profile);
 	uint64_t samples = 0;
 	for (size_t i = 0; i < profile->events; i++)
 		samples += profile->event[i].samples;

@@ -245,8 +245,8 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 		free(code);
 		return ERR_NOMEM;
 	}
-	int n = fprintf(to, " Percent |      Source code & Disassembly of %s for %s (%llu samples, percent: local period)\n", s->dso,
-			e->info->name, (unsigned long long)s->samples);
+	int n = fprintf(to, " Percent |      Source code & Disassembly of %s for %s (%llu %s, percent: local period)\n", s->dso,
+			e->info->name, (unsigned long long)s->samples, o->what ? o->what : "samples");
 	for (int i = 1; i < n; i++)
 		fputc('-', to);
 	fprintf(to, "\n         :\n         :      %016llx <%s>:\n", (unsigned long long)vaddr, s->symbol->name);
@@ -270,7 +270,10 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 			period += s->hit[hit].period;
 		if (!o->no_source)
 			print_source(&p, s->symbol->start + at);
-		fprintf(to, " %7.2f : %6llx:   %s\n", percent(period, s->period), (unsigned long long)(vaddr + at), text);
+		char note[512] = "";
+		if (o->note)
+			o->note(o->note_context, s->symbol->start + at, s->symbol->start + at + length, note, sizeof note);
+		fprintf(to, " %7.2f : %6llx:   %s%s%s\n", percent(period, s->period), (unsigned long long)(vaddr + at), text, *note ? "    ; " : "", note);
 		at += length;
 	}
 	fputc('\n', to);

@@ -33,6 +33,10 @@ struct annotate_options {
 	bool line_numbers;	/* file:line before every source line */
 	bool no_source;
 	bool intel;		/* Intel's syntax instead of AT&T's */
+	/* What to say behind the instruction in [from, to): nothing if it leaves the text empty.  NULL: never anything. */
+	void (*note)(void *context, uint64_t from, uint64_t to, char *text, size_t bytes);
+	void *note_context;
+	const char *what;	/* is counted: NULL: samples */
 };
 
 int  annotate_load(struct annotate **out, struct perfdata_file *file, struct err *err);

@@ -14,7 +14,8 @@
 /* The kernel's cpu entry area, roughly; only its being canonical, and no address of the program's, matters. */
 #define AREA_64 UINT64_C(0xfffffe0000100000)
 #define AREA_32 UINT64_C(0xff800000)
-enum { MANAGEMENT = 512, BASIC = 32, MEMINFO = 32, GPRS = 144, BRANCH = 24 };
+enum { MANAGEMENT = 512, BASIC = 32, MEMINFO = 32, GPRS = 144, BRANCH = 24,
+	BEYOND = 128 /* records that there is room for behind the threshold: those made while the interrupt is on its way */ };
 
 struct noted {
 	uint64_t ip, cycle, batch_base;
@@ -80,10 +81,10 @@ int precise_create(struct precise **out, const struct spmu_model *m, int word_by
 	p->area = p->wide ? AREA_64 : AREA_32;
 	p->record_bytes = p->format < 0 ? (p->wide ? 144 : 40) : p->format < 4 ? record_size[p->format] :
 		(size_t)(BASIC + GPRS + (data & PRECISE_MEMORY ? MEMINFO : 0) + (data & PRECISE_BRANCHES ? PRECISE_BRANCHES_MAX * BRANCH : 0));
-	size_t one = p->record_bytes, room = one * (p->records + 1);
+	size_t one = p->record_bytes, room = one * (p->records + BEYOND);
 	p->bytes = MANAGEMENT + room;
 	p->memory = calloc(1, p->bytes);
-	p->noted = calloc(p->records + 1, sizeof *p->noted);
+	p->noted = calloc(p->records + BEYOND, sizeof *p->noted);
 	if (!p->memory || !p->noted) {
 		precise_destroy(p);
 		return err_set(err, ERR_NOMEM, "out of memory");
@@ -143,7 +144,7 @@ int precise_write(struct precise *p, uint64_t address, const void *from, size_t 
 	if (!inside(p, address, bytes))
 		return -1;
 	memcpy(p->memory + (address - p->area), from, bytes);
-	if (address >= p->area + MANAGEMENT && bytes > 8 && p->notes <= p->records) {	/* a record; 8 bytes: its RIP, told later */
+	if (address >= p->area + MANAGEMENT && bytes > 8 && p->notes < p->records + BEYOND) {	/* a record; 8 bytes: its RIP, told later */
 		if (p->stack)
 			p->now.branches = p->stack(p->context, p->now.branch);
 		p->noted[p->notes++] = p->now;

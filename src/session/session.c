@@ -741,6 +741,12 @@ void session_batch(struct session *s, struct run_thread *run, const struct spmu_
 		}
 }
 
+bool session_outside(const struct run_thread *run)
+{
+	const struct thread *t = run->sink_private;
+	return t && t->outside;
+}
+
 /* ---- counts --------------------------------------------------------------------------------------------- */
 
 uint64_t session_thread_count(const struct session *s, size_t thread, size_t event)

@@ -101,6 +101,8 @@ void session_wanted(const struct session *s, struct core_wanted *wanted);
 int  session_thread_start(struct session *s, struct run_thread *t, struct err *err);
 void session_thread_end(struct session *s, struct run_thread *t);
 void session_batch(struct session *s, struct run_thread *t, const struct spmu_batch *b);
+/* The thread is outside of the region to which the session is kept. */
+bool session_outside(const struct run_thread *t);
 bool session_client(struct session *s, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer);
 /* Counts so far, summed over all threads of the run; index into the events.  Clocks count modelled ns. */
 uint64_t session_count(const struct session *s, size_t event);

@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The exact profile: its sum is the cycles counted, on every family of cores; functions wait for what they were written to wait for; the error of
+# sampling against it; annotate; what is refused.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT INT TERM
+cd "$work" || exit 1
+failed=0
+ok() {	# CLAIM CONDITION...
+	claim=$1; shift
+	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; fi
+}
+has() { if grep -q -- "$2" "$3"; then echo "ok $1"; else echo "FAILED $1: no '$2' in"; head -n 30 "$3"; failed=1; fi; }
+refuse() {	# NAME WORD command...
+	name=$1 word=$2; shift 2
+	"$SOFTPMU" "$@" >out 2>err </dev/null; code=$?
+	if [ "$code" != 0 ] && [ "$(grep -c . err)" = 1 ] && grep -q -- "$word" err; then echo "ok $name"
+	else echo "FAILED $name: exit $code, wanted one line with '$word'"; cat err; failed=1; fi
+}
+charged() { "$SOFTPMU" report -i "$1" --cycles exact --json | sed -n 's/.*"cycles": \([0-9]*\), "causes".*\[$/\1/p'; }
+summed() { perf script -i "$1" -F event,period 2>/dev/null | awk '/exact\./ && !/exact.instructions|exact.sampled/ { n += $1 } END { print n }'; }
+counted() { "$SOFTPMU" stat -x, -e cycles "$@" 2>&1 >/dev/null | sed -n 's/^\([0-9]*\),,cycles.*/\1/p'; }
+
+"$SOFTPMU" stat -e cycles --save-stream stream "$PROGRAMS/causes" 20000 >out 2>&1 || { cat out; exit 1; }
+for core in golden-cove skylake willamette core2; do
+	case $core in willamette) stream=stream32 ;; *) stream=stream ;; esac
+	[ $stream = stream32 ] && [ ! -f stream32 ] && { "$SOFTPMU" stat --core pentium3 -e cycles --save-stream stream32 "$PROGRAMS/work32" 20000 >out 2>&1 || exit 1; }
+	"$SOFTPMU" record -q --core $core --exact -o $core.data --replay $stream || { failed=1; continue; }
+	want=$(counted --core $core --replay $stream)
+	ok "$core: charged are the $want cycles counted (got $(charged $core.data))" [ "$(charged $core.data)" = "$want" ]
+	ok "$core: and perf adds up the same" [ "$(summed $core.data)" = "$want" ]
+done
+
+"$SOFTPMU" report -i golden-cove.data --cycles exact >out
+cat out | head -n 14
+has "a file with nothing else is reported so" 'Exact profile' out
+has "chase waits for caches and memory" ' chase: \(l2\|l3\|memory\|memory+walk\|l3+walk\) ' out
+has "toss for its branch" ' toss: mispredict ' out
+has "divide for the divider" ' divide: divider ' out
+"$SOFTPMU" report -i golden-cove.data --cycles exact -s instruction >out
+has "by instruction" ' toss+0x[0-9a-f]*: mispredict [0-9.]*%' out
+"$SOFTPMU" annotate -i golden-cove.data --cycles exact --no-source divide >out
+has "annotate" '^ *[0-9.]* : *[0-9a-f]*: *idiv.*; [0-9.]* each: divider' out
+"$SOFTPMU" annotate -i golden-cove.data --cycles exact >out
+has "annotate without a name: hottest first" 'Disassembly of causes for exact cycles' out
+
+# beside samples: error of each method; perf and softpmu report the samples as ever
+"$SOFTPMU" record -q --core golden-cove --exact=101 -e cycles,cycles:pp,instructions:ppp -c 101 -o all.data --replay stream || failed=1
+"$SOFTPMU" report -i all.data >out
+has "samples are still reported" "event 'cycles:u'" out
+ok "without the exact profile's events" [ "$(grep -c 'exact\.' out)" = 0 ]
+"$SOFTPMU" report -i all.data --sampling-error >out
+cat out
+error() { awk -v m="$1" -v a="$2" '$0 ~ m && $6 == a { print int(10 * $2) }' out; }
+ok "time-proportional samples are nearly right" [ "$(error 'time-proportional' cycles)" -lt 60 ]
+ok "imprecise ones are not" [ "$(error imprecise cycles)" -gt 200 ]
+# (period and loop keep step here: a pair of two instructions restarts the period)
+ok "PDist is nearer to instructions than to cycles" [ "$(error "precise, instructions:ppp" instructions)" -lt "$(error "precise, instructions:ppp" cycles)" ]
+"$SOFTPMU" report -i all.data --sampling-error --json >out
+has "as JSON" '"method": "time-proportional", "against": "cycles"' out
+
+# threads and replays
+"$SOFTPMU" stat -x, -e cycles --save-stream stream.t "$PROGRAMS/threads" >out 2>err </dev/null
+"$SOFTPMU" record -q --exact -o one.data --replay stream.t
+"$SOFTPMU" record -q --exact -o two.data --replay stream.t
+ok "threads: the sum of theirs" [ "$(charged one.data)" = "$(counted --replay stream.t)" ]
+ok "replays repeat" [ "$("$SOFTPMU" report -i one.data --cycles exact | tail -n +2 | cksum)" = "$("$SOFTPMU" report -i two.data --cycles exact | tail -n +2 | cksum)" ]
+
+refuse "no file" "regular" report -i /dev/null --cycles exact
+"$SOFTPMU" record -q -o plain.data --replay stream
+refuse "not without one" 'no exact profile' report -i plain.data --sampling-error
+refuse "other views" 'exact' report -i golden-cove.data --cycles rough
+refuse "other keys" 'symbol or by instruction' report -i golden-cove.data --cycles exact -s comm
+refuse "no cycles between samples" 'number of 1 or more' record --exact=0 true
+exit $failed

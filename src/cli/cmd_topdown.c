@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * softpmu topdown: where the issue slots of a program went, by the published formulas over a core's events, all of them
- * counted in one run.  Names the bottleneck and the command that samples it. */
+ * counted in one run, and beside them exactly, slot by slot, from the records of the same run (analysis/slots.h).  Names the bottleneck and the command that samples it. */
+#include "analysis/slots.h"
 #include "cli/cli.h"
 #include "cli/cli_metrics.h"
 #include "cli/topdown_print.h"
@@ -16,6 +17,7 @@ static const char help[] =
 "Says where the issue slots of the modelled core went while PROGRAM ran: retiring, bad speculation, front-end and back-end\n"
 "bound, and what is below them, by the formulas in data/metrics/ over the core's events.  All events are counted in the one\n"
 "run.  A node is marked when it and those above it lie above their thresholds; the largest that is marked is the bottleneck.\n"
+"Beside each formula stands what the records say slot by slot (exact), and how far the formula is from it.\n"
 "The tree goes to stderr, the program's own output stays its own.\n\n"
 "  -l, --level N           down to this level of the tree, 1 to 4; default 4\n"
 "      --per WHAT          thread: a tree for each (--per-thread is the same)\n"
@@ -24,7 +26,8 @@ static const char help[] =
 "  -j, --json              print one JSON object a line\n"
 "      --svg FILE          draw the tree into FILE\n"
 "  -o, --output FILE       print to FILE\n"
-"      --no-metrics        do not print the metrics beside the tree\n\n"
+"      --no-metrics        do not print the metrics beside the tree\n"
+"      --no-exact          the formulas alone: the model runs faster\n\n"
 CLI_RUN_HELP;
 
 struct topdown {
@@ -32,7 +35,7 @@ struct topdown {
 	struct topdown_style style;
 	const char *output, *svg;
 	double interval_ms;
-	bool per_thread, no_metrics;
+	bool per_thread, no_metrics, no_exact;
 	struct spmu_model *model;
 	struct session_events events;
 	struct session *session;
@@ -41,6 +44,11 @@ struct topdown {
 	double *last;
 	uint64_t last_cycle;
 	size_t thread;		/* whose counts are read */
+	/* of each thread in the order of their start */
+	struct thread_slots { struct run_thread *thread; /* NULL: ended */ struct slots *slots; } *threads;
+	size_t threads_count;
+	uint64_t slots[SLOTS_CAUSE_COUNT], last_slots[SLOTS_CAUSE_COUNT];	/* to be printed; at the end of the interval before */
+	double *exact;		/* by metric; NULL: --no-exact */
 };
 
 /* ---- options ---------------------------------------------------------------------------------------------- */
@@ -79,6 +87,8 @@ static int parse(struct topdown *t, int argc, char **argv, int *next)
 			t->style.form = TOPDOWN_JSON;
 		} else if (!strcmp(word, "--per-thread")) {
 			t->per_thread = true;
+		} else if (!strcmp(word, "--no-exact")) {
+			t->no_exact = true;
 		} else if (!strcmp(word, "--no-metrics")) {
 			t->no_metrics = true;
 		} else if ((v = cli_value(argc, argv, &i, 'l', "level"))) {
@@ -170,9 +180,50 @@ static double interval_count(void *context, size_t event)
 	return since;
 }
 
+/* ---- slots ------------------------------------------------------------------------------------------------ */
+
+/* Adds what thread k's slots were charged to; 0, or -1 after one line. */
+static int add_slots(struct topdown *t, size_t k)
+{
+	uint64_t slots[SLOTS_CAUSE_COUNT], cycles;
+	struct err err = { 0 };
+	if (!t->threads[k].slots)
+		return 0;
+	if (slots_read(t->threads[k].slots, slots, &cycles, &err)) {
+		cli_error("%s", err.text);
+		return -1;
+	}
+	for (unsigned c = 0; c < SLOTS_CAUSE_COUNT; c++)
+		t->slots[c] += slots[c];
+	return 0;
+}
+
+static void all_slots(struct topdown *t)
+{
+	memset(t->slots, 0, sizeof t->slots);
+	for (size_t k = 0; k < t->threads_count; k++)
+		if (add_slots(t, k))
+			return;
+}
+
+/* Shares of the causes that each node names, of all slots in t->slots. */
+static void exact_values(struct topdown *t)
+{
+	uint64_t all = 0, part;
+	if (!t->exact)
+		return;
+	for (unsigned c = 0; c < SLOTS_CAUSE_COUNT; c++)
+		all += t->slots[c];
+	for (size_t k = 0; k < t->metrics.m.metrics; k++) {
+		const char *path = t->metrics.m.metric[k].exact;
+		t->exact[k] = path && all && slots_sum(t->slots, path, &part) ? (double)part / (double)all : (double)NAN;
+	}
+}
+
 static void print_all(struct topdown *t)
 {
-	topdown_print(&t->style, &t->metrics.m, t->metrics.value, NULL);
+	exact_values(t);
+	topdown_print(&t->style, &t->metrics.m, t->metrics.value, t->exact);
 	if (!t->no_metrics)
 		topdown_print_others(&t->style, &t->metrics.m, t->metrics.value);
 }
@@ -184,6 +235,12 @@ static void on_interval(void *context, uint64_t end_cycle)
 	double from = 1e-9 * (double)session_ns(t->session, t->last_cycle), to = 1e-9 * (double)session_ns(t->session, end_cycle);
 	cli_metrics_values(&t->metrics, interval_count, t, to - from);
 	t->last_cycle = end_cycle;
+	all_slots(t);
+	for (unsigned c = 0; c < SLOTS_CAUSE_COUNT; c++) {
+		uint64_t now = t->slots[c];
+		t->slots[c] -= t->last_slots[c];
+		t->last_slots[c] = now;
+	}
 	snprintf(what, sizeof what, "%.9f", to);
 	t->style.what = what;
 	print_all(t);
@@ -191,19 +248,52 @@ static void on_interval(void *context, uint64_t end_cycle)
 	fflush(t->style.out);
 }
 
-static int on_start(void *context, struct run_thread *t, struct err *err)
+static struct thread_slots *slots_of(struct topdown *t, const struct run_thread *run)
 {
-	return session_thread_start(((struct topdown *)context)->session, t, err);
+	for (size_t k = t->threads_count; k-- > 0;)
+		if (t->threads[k].thread == run)
+			return t->threads + k;
+	return NULL;
 }
 
-static void on_end(void *context, struct run_thread *t)
+static int on_start(void *context, struct run_thread *run, struct err *err)
 {
-	session_thread_end(((struct topdown *)context)->session, t);
+	struct topdown *t = context;
+	const struct core_config *c = &t->run.core;
+	const struct slots_core core = { .width = c->alloc_width, .frontend_latency = c->frontend_latency, .l2_latency = c->l2_latency,
+		.l3_latency = c->l3_latency + (unsigned)(c->l3_latency_ns * c->frequency_ghz) };
+	if (t->exact) {
+		struct thread_slots *more = realloc(t->threads, (t->threads_count + 1) * sizeof *more);
+		if (!more)
+			return err_set(err, ERR_NOMEM, "out of memory");
+		t->threads = more;
+		more[t->threads_count] = (struct thread_slots){ .thread = run };
+		int rc = slots_create(&more[t->threads_count].slots, &core, err);
+		if (rc)
+			return rc;
+		t->threads_count++;
+	}
+	return session_thread_start(t->session, run, err);
 }
 
-static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
+static void on_end(void *context, struct run_thread *run)
 {
-	session_batch(((struct topdown *)context)->session, t, b);
+	struct topdown *t = context;
+	struct thread_slots *s = slots_of(t, run);
+	if (s) {
+		slots_end(s->slots);
+		s->thread = NULL;
+	}
+	session_thread_end(t->session, run);
+}
+
+static void on_batch(void *context, struct run_thread *run, const struct spmu_batch *b)
+{
+	struct topdown *t = context;
+	struct thread_slots *s = slots_of(t, run);
+	if (s)
+		slots_batch(s->slots, b);
+	session_batch(t->session, run, b);
 }
 
 static bool on_client(void *context, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer)
@@ -279,7 +369,7 @@ static bool draw(struct topdown *t)
 	}
 	FILE *out = fopen(t->svg, "we");
 	if (out)
-		topdown_svg(out, &t->metrics.m, t->metrics.value, NULL, t->style.level, title);
+		topdown_svg(out, &t->metrics.m, t->metrics.value, t->exact, t->style.level, title);
 	bool bad = !out || ferror(out);
 	if ((out && fclose(out)) || bad) {
 		cli_error("cannot write %s: %s", t->svg, strerror(errno));
@@ -296,6 +386,9 @@ static void print_threads(struct topdown *t)
 		char name[48];
 		session_thread_info(t->session, k, &who);
 		t->thread = k;
+		memset(t->slots, 0, sizeof t->slots);
+		if (k < t->threads_count && add_slots(t, k))
+			return;
 		cli_metrics_values(&t->metrics, thread_count, t, 1e-9 * (double)who.running_ns);
 		snprintf(name, sizeof name, "%.16s-%u", who.comm, who.tid);
 		t->style.what = name;
@@ -323,6 +416,10 @@ static int measure(struct topdown *t)
 		return 1;
 	}
 	session_wanted(t->session, &wanted);
+	if (t->exact) {
+		slots_wanted(wanted.signal);
+		wanted.is = wanted.did = ~UINT64_C(0);
+	}
 	t->run.run.wanted = &wanted;
 	rc = cli_run_program(&t->run, &sink, &res, &err);
 	t->run.run.wanted = NULL;
@@ -343,6 +440,8 @@ static int measure(struct topdown *t)
 		if (t->per_thread)
 			print_threads(t);
 		cli_metrics_values(&t->metrics, whole_count, t, 1e-9 * (double)session_ns(t->session, res.cycles));
+		all_slots(t);
+		exact_values(t);
 		if (!t->per_thread)
 			print_all(t);
 		if (tree && !t->per_thread)
@@ -370,9 +469,10 @@ static int run(int argc, char **argv)
 	t.model = cli_model(&t.run.core);
 	if (t.model && !cli_metrics_load(&t.metrics, &t.run.core, t.model) && choose_events(&t)) {
 		t.last = calloc(t.events.count + 1, sizeof *t.last);
+		t.exact = t.no_exact ? NULL : calloc(t.metrics.m.metrics + 1, sizeof *t.exact);
 		if (t.output)
 			t.style.out = fopen(t.output, "we");
-		if (!t.last)
+		if (!t.last || (!t.exact && !t.no_exact))
 			cli_error("out of memory");
 		else if (!t.style.out)
 			cli_error("cannot write %s: %s", t.output, strerror(errno));
@@ -390,6 +490,10 @@ static int run(int argc, char **argv)
 	session_events_free(&t.events);
 	cli_metrics_free(&t.metrics);
 	spmu_model_free(t.model);
+	for (size_t k = 0; k < t.threads_count; k++)
+		slots_destroy(t.threads[k].slots);
+	free(t.threads);
+	free(t.exact);
 	free(t.last);
 	return status;
 }

@@ -124,15 +124,26 @@ static bool l2_prefetch(struct memsys *m, uint32_t line, uint64_t cycle, bool ti
 	return true;
 }
 
+/* What L2's prefetchers make of a request. */
 static void l2_train(struct memsys *m, uint32_t line, uint64_t cycle, bool missed, bool timed)
 {
 	uint32_t want[STREAM_OUT_MAX];
-	if (m->use_streamer)
-		for (unsigned i = 0, n = streamer_train(&m->streamer, line, want); i < n; i++)
-			if (!l2_prefetch(m, want[i], cycle, timed)) {
-				streamer_refused(&m->streamer, want[i]);
-				break;
+	if (m->use_streamer) {
+		unsigned n = streamer_train(&m->streamer, line, want), issued = 0, i = 0;
+		for (; i < n && issued < m->streamer.degree; i++) {
+			if (cache_find(&m->l2, want[i]) >= 0) {	/* is there, or on its way: the next one */
+				SIGNAL_AT(m, L2_PF_HIT, cycle, cycle, 1);
+				continue;
 			}
+			if (!l2_prefetch(m, want[i], cycle, timed))
+				break;
+			issued++;
+			if (m->use_adjacent && cache_find(&m->l2, want[i] ^ 1) < 0)
+				l2_prefetch(m, want[i] ^ 1, cycle, timed);
+		}
+		if (i < n)
+			streamer_refused(&m->streamer, want[i]);
+	}
 	if (missed && m->use_adjacent && cache_find(&m->l2, line ^ 1) < 0)
 		l2_prefetch(m, line ^ 1, cycle, timed);
 }

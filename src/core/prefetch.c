@@ -134,7 +134,7 @@ unsigned streamer_train(struct streamer *s, uint32_t line, uint32_t out[STREAM_O
 	if ((int32_t)(e->next - line) * direction <= 0)	/* the program overtook the stream */
 		e->next = line + (uint32_t)direction;
 	unsigned n = 0;
-	while (n < s->degree && e->next / PAGE_LINES == page && (int32_t)(e->next - line) * direction <= (int32_t)s->distance) {
+	while (n < STREAM_OUT_MAX && e->next / PAGE_LINES == page && (int32_t)(e->next - line) * direction <= (int32_t)s->distance) {
 		out[n++] = e->next;
 		e->next += (uint32_t)direction;
 	}

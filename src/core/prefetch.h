@@ -6,8 +6,10 @@
  *                     recently loaded data": in the MemLat files of InstLatx64 a chain of loads in order, two to a line, is not helped
  *                     (Core 2: 9 cycles at a stride of 32 in L2, Ivy Bridge 8), so lines that have arrived do not count
  *   DCU IP stride     an instruction whose accesses are a constant stride apart: the next address
- *   L2 spatial        the other line of an aligned pair of 128 bytes (a line above needs no state: line ^ 1)
- *   L2 streamer       ascending or descending requests to L2 within a 4 KB page: up to `degree` lines a request,
+ *   L2 spatial        the other line of an aligned pair of 128 bytes, of "every cache line fetched to the L2 cache", the streamer's
+ *                     included (needs no state: line ^ 1)
+ *   L2 streamer       ascending or descending requests to L2 within a 4 KB page: up to `degree` lines a request that
+ *                     are not there yet,
  *                     up to `distance` lines ahead
  * None crosses a 4 KB page.  How fast they become confident is a GUESS (third access in one direction or of one stride);
  * to settle, count L2_RQSTS.ALL_PF over the first n lines of fresh pages.
@@ -50,8 +52,9 @@ struct streamer {
 	struct stream_entry stream[STREAMS_MAX];
 };
 void streamer_init(struct streamer *s, uint32_t streams, uint32_t degree, uint32_t distance);
-/* A request to L2 for a physical line; returns how many lines to ask for. */
+/* A request to L2 for a physical line; returns how many lines it may ask for, in order; it asks for `degree` that are not there
+ * and gives the rest back (streamer_refused). */
 unsigned streamer_train(struct streamer *s, uint32_t line, uint32_t out[STREAM_OUT_MAX]);
-/* There was no room for one of those lines: the stream asks again from there. */
+/* One of those lines was not asked for: the stream goes on from there next time. */
 void streamer_refused(struct streamer *s, uint32_t line);
 #endif

@@ -13,8 +13,10 @@
  * and a page walk never shows).  BlockRandom: random within blocks of so many lines (its smallest size holds 8 lines), block
  * after block.  CacheLine and the 1CL/2CL tables, which load twice an element, are left out.
  * Frames are given in order of first touch, elements in rising order, once a table cell, as a process gets them that
- * allocates anew: in these files strides of 4 KB, 8 KB and 16 KB leave L2 at the same number of pages, so only pages
- * that are touched have frames and these spread evenly over L2.
+ * allocates anew.  Which pages were touched the file itself tells: where the largest stride leaves L2 at L2's size, all of them had
+ * frames, side by side; where it stays, as do as many pages as fit, only those with an element (contiguous() below).
+ * A chain that is longer than what is timed is timed in WINDOWS stretches all over it: a cache that keeps a part of it would else be
+ * looked at in that part, or outside of it.
  */
 #include "accuracy.h"
 #include "core/core.h"
@@ -24,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNROLLED = 64, COLUMNS = 24, CODE = 0x400000, RUN_IN = 4096, TIMED = 16384, DRAWN = 4 << 20, SMALLEST = 4096, LARGEST = 256 << 20 };
+enum { UNROLLED = 64, COLUMNS = 24, CODE = 0x400000, RUN_IN = 4096, TIMED = 16384, WINDOWS = 16, BETWEEN = 1 << 14, DRAWN = 4 << 20, SMALLEST = 4096, LARGEST = 256 << 20 };
 #define DATA_BASE UINT64_C(0x40000000)
 
 enum order { LINEAR, BACKWARD, RANDOM, PAGE_RANDOM, BLOCK_RANDOM, ORDERS };
@@ -49,6 +51,7 @@ struct file {
 	int word_bytes;
 	char set[512];			/* assignments, a blank behind each */
 	unsigned data_tlbs;
+	bool all_pages;			/* had frames, not only those with an element */
 	uint32_t tlb[2], tlb_ways[2];
 };
 
@@ -229,6 +232,30 @@ static int set(struct core_config *c, const char *assignment, struct err *err)
 	return core_config_set(c, one, err);
 }
 
+static const struct cell *find(const struct file *f, enum order order, uint32_t size, uint32_t stride)
+{
+	for (size_t i = 0; i < f->cells; i++)
+		if (f->cell[i].order == order && f->cell[i].size == size && f->cell[i].stride == stride)
+			return &f->cell[i];
+	return NULL;
+}
+
+/* In the first size above L2's a chain of the largest stride misses L2: the array's frames lie side by side. */
+static bool contiguous(const struct file *f, uint32_t l2_size)
+{
+	const struct cell *fits = NULL, *above = NULL;
+	for (size_t i = 0; i < f->cells; i++) {
+		const struct cell *c = &f->cell[i];
+		if (c->order != LINEAR || c->stride <= 4096)
+			continue;
+		if (c->size == l2_size && (!fits || c->stride > fits->stride))
+			fits = c;
+		if (c->size > l2_size && (!above || c->size < above->size || (c->size == above->size && c->stride > above->stride)))
+			above = c;
+	}
+	return fits && above && above->measured > 1.3 * fits->measured;
+}
+
 static int configure(struct core_config *c, struct file *f, struct err *err)
 {
 	char value[64];
@@ -248,6 +275,7 @@ static int configure(struct core_config *c, struct file *f, struct err *err)
 			snprintf(f->set + strlen(f->set), sizeof f->set - strlen(f->set), "%s ", known[i].set);
 	for (const char *s = f->set; *s && !rc; s += strcspn(s, " "), s += *s == ' ')
 		rc = set(c, s, err);
+	f->all_pages = contiguous(f, c->l2_size);
 	return rc;
 }
 
@@ -329,6 +357,20 @@ static struct iblock *chain_block(const struct isa *isa, int word_bytes, struct 
 
 struct lab { const struct core_config *config; struct isa *isa; struct iblock *block; const struct file *file; };
 
+/* `n` loads from the i-th of the chain on; cold: not timed. */
+static void follow(struct core *core, const struct lab *lab, const struct walk *w, uint32_t step, uint64_t i, uint64_t n, bool cold)
+{
+	uint64_t slots[UNROLLED];
+	for (uint64_t end = i + n; i < end; i += UNROLLED) {
+		for (unsigned k = 0; k < UNROLLED; k++)
+			slots[k] = DATA_BASE + walk_at(w, i + k) * step;
+		if (cold)
+			core_warm_memory(core, lab->block, 0, UNROLLED, slots);
+		else
+			core_run_block(core, lab->block, 0, UNROLLED, slots, CODE);
+	}
+}
+
 static int run_cell(const struct lab *lab, struct cell *c, struct err *err)
 {
 	static const struct core_wanted none;
@@ -342,35 +384,34 @@ static int run_cell(const struct lab *lab, struct cell *c, struct err *err)
 	if (!rc)
 		rc = core_create(&core, machine, nothing, NULL, err);
 	if (!rc) {
-		uint64_t slots[UNROLLED];
 		core_want(core, &none);
-		/* the chain is written: every page that has an element, in rising order */
-		uint32_t apart = step < 4096 ? 4096 / step : 1;
-		for (uint64_t i = 0; i < w.elements; i += (uint64_t)apart * UNROLLED) {
-			for (uint64_t k = 0, at; k < UNROLLED; k++)
-				slots[k] = DATA_BASE + ((at = i + k * apart) < w.elements ? at : w.elements - 1) * step;
-			core_warm_memory(core, lab->block, 0, UNROLLED, slots);
-		}
+		/* the chain is written: every page that has an element, or every page, in rising order */
+		struct walk pages = { .order = LINEAR, .elements = lab->file->all_pages || step < 4096 ? (c->size + 4095) / 4096 : w.elements };
+		follow(core, lab, &pages, lab->file->all_pages || step < 4096 ? 4096 : step, 0, pages.elements, true);
 		/* then followed, untimed, until the caches hold what they hold in the long run */
+		const bool in_order = w.order == LINEAR || w.order == BACKWARD;
 		uint64_t lines = (lab->config->l1d_size + lab->config->l2_size + lab->config->l3_size) / (64 >> lab->config->cache_line);
-		uint64_t warm = 3 * lines * (w.order == LINEAR || w.order == BACKWARD ? (step < 64 ? 64 / step : 1) : 1) + RUN_IN;
+		uint64_t warm = 3 * lines * (in_order ? (step < 64 ? 64 / step : 1) : 1) + RUN_IN;
 		if (warm > 2ull * w.elements)
 			warm = 2ull * w.elements;
-		uint64_t i = 0, rounds = TIMED / w.elements + 1, timed = w.elements <= TIMED ? rounds * w.elements : TIMED, done = 0, from = 0;
-		for (; i < warm; i += UNROLLED) {
-			for (unsigned k = 0; k < UNROLLED; k++)
-				slots[k] = DATA_BASE + walk_at(&w, i + k) * step;
-			core_warm_memory(core, lab->block, 0, UNROLLED, slots);
+		follow(core, lab, &w, step, 0, warm, true);
+		/* and timed: whole rounds, or stretches of one */
+		const bool whole = w.elements <= TIMED;
+		const unsigned windows = whole ? 1 : WINDOWS;
+		uint64_t run_in = whole ? RUN_IN : RUN_IN / WINDOWS, timed = whole ? (TIMED / w.elements + 1) * w.elements : TIMED / WINDOWS;
+		uint64_t between = whole ? 0 : w.elements / WINDOWS, cycles = 0, i = warm, stretch = run_in + timed;
+		between = between > stretch ? between - stretch : 0;
+		uint64_t jump = between > BETWEEN ? between - BETWEEN : 0;	/* what is left out of very long ones */
+		for (unsigned n = 0; n < windows; n++) {
+			follow(core, lab, &w, step, i, run_in, false);
+			uint64_t from = core_now(core);
+			follow(core, lab, &w, step, i + run_in, timed, false);
+			cycles += core_now(core) - from;
+			i += stretch + jump;
+			follow(core, lab, &w, step, i, between - jump, true);
+			i += between - jump;
 		}
-		for (uint64_t n = 0; done < timed; n += UNROLLED, i += UNROLLED) {
-			for (unsigned k = 0; k < UNROLLED; k++)
-				slots[k] = DATA_BASE + walk_at(&w, i + k) * step;
-			if (n == RUN_IN)
-				from = core_now(core);
-			core_run_block(core, lab->block, 0, UNROLLED, slots, CODE);
-			done += n >= RUN_IN ? UNROLLED : 0;
-		}
-		c->model = (double)(core_now(core) - from) / (double)done;
+		c->model = (double)cycles / (double)(((timed + UNROLLED - 1) & ~(uint64_t)(UNROLLED - 1)) * windows);
 	}
 	core_destroy(core);
 	machine_destroy(machine);
@@ -390,14 +431,6 @@ static const char *size_text(uint32_t bytes, char text[16])
 {
 	snprintf(text, 16, bytes >= 1 << 20 && !(bytes & 0xfffff) ? "%u MB" : "%u KB", bytes >= 1 << 20 && !(bytes & 0xfffff) ? bytes >> 20 : bytes >> 10);
 	return text;
-}
-
-static const struct cell *find(const struct file *f, enum order order, uint32_t size, uint32_t stride)
-{
-	for (size_t i = 0; i < f->cells; i++)
-		if (f->cell[i].order == order && f->cell[i].size == size && f->cell[i].stride == stride)
-			return &f->cell[i];
-	return NULL;
 }
 
 static void print_errors(const struct file *f)

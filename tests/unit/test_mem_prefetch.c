@@ -124,23 +124,32 @@ static void the_spatial_prefetcher_completes_the_pair_of_lines(void **state)
 	assert_int_equal(f->count[SPMU_SIG_DRAM_READ], 4);
 }
 
+/* As L2 does where it has none of the lines: `degree` are asked for, the rest given back. */
+static unsigned take(struct streamer *s, uint32_t line, uint32_t out[STREAM_OUT_MAX])
+{
+	unsigned n = streamer_train(s, line, out);
+	if (n > s->degree)
+		streamer_refused(s, out[n = s->degree]);
+	return n;
+}
+
 static void the_streamer_runs_ahead_by_degree_up_to_its_distance(void **state)
 {
 	(void)state;
 	struct streamer s;
 	uint32_t out[STREAM_OUT_MAX];
 	streamer_init(&s, 4, 2, 4);
-	assert_int_equal(streamer_train(&s, 640, out), 0);
-	assert_int_equal(streamer_train(&s, 641, out), 0);
-	assert_int_equal(streamer_train(&s, 642, out), 2);	/* third in one direction */
+	assert_int_equal(take(&s, 640, out), 0);
+	assert_int_equal(take(&s, 641, out), 0);
+	assert_int_equal(take(&s, 642, out), 2);	/* third in one direction */
 	assert_int_equal(out[0], 643);
 	assert_int_equal(out[1], 644);
-	assert_int_equal(streamer_train(&s, 643, out), 2);
+	assert_int_equal(take(&s, 643, out), 2);
 	assert_int_equal(out[0], 645);
 	assert_int_equal(out[1], 646);
-	assert_int_equal(streamer_train(&s, 644, out), 2);
+	assert_int_equal(take(&s, 644, out), 2);
 	assert_int_equal(out[1], 648);				/* four ahead: the limit */
-	assert_int_equal(streamer_train(&s, 645, out), 1);
+	assert_int_equal(take(&s, 645, out), 1);
 	assert_int_equal(out[0], 649);
 }
 
@@ -150,14 +159,14 @@ static void the_streamer_follows_descending_accesses_within_the_page(void **stat
 	struct streamer s;
 	uint32_t out[STREAM_OUT_MAX];
 	streamer_init(&s, 4, 2, 20);
-	streamer_train(&s, 646, out);
-	streamer_train(&s, 645, out);
-	assert_int_equal(streamer_train(&s, 644, out), 2);
+	take(&s, 646, out);
+	take(&s, 645, out);
+	assert_int_equal(take(&s, 644, out), 2);
 	assert_int_equal(out[0], 643);
 	assert_int_equal(out[1], 642);
-	assert_int_equal(streamer_train(&s, 643, out), 2);
+	assert_int_equal(take(&s, 643, out), 2);
 	assert_int_equal(out[1], 640);
-	assert_int_equal(streamer_train(&s, 642, out), 0);	/* 639 is in another page */
+	assert_int_equal(take(&s, 642, out), 0);	/* 639 is in another page */
 }
 
 static void the_streamer_loses_a_stream_whose_requests_lie_too_far_apart(void **state)
@@ -168,13 +177,43 @@ static void the_streamer_loses_a_stream_whose_requests_lie_too_far_apart(void **
 	streamer_init(&s, 4, 2, 20);
 	s.window = 1;
 	for (unsigned i = 0; i < 8; i++)
-		assert_int_equal(streamer_train(&s, 640 + 2 * i, out), 0);
-	streamer_train(&s, 655, out);
-	assert_int_equal(streamer_train(&s, 656, out), 2);
+		assert_int_equal(take(&s, 640 + 2 * i, out), 0);
+	take(&s, 655, out);
+	assert_int_equal(take(&s, 656, out), 2);
 	s.window = 2;
-	streamer_train(&s, 704, out);
-	streamer_train(&s, 706, out);
-	assert_int_equal(streamer_train(&s, 708, out), 2);
+	take(&s, 704, out);
+	take(&s, 706, out);
+	assert_int_equal(take(&s, 708, out), 2);
+}
+
+static void a_stream_of_every_second_line_is_kept_ahead_of(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.prefetch_l2_streamer = 1;
+	mf_start(f);
+	mf_map(f);
+	for (unsigned i = 0; i < 24; i += 2)	/* with time for what was asked for: all is there from the fourth on */
+		assert_load(f, BASE + 64 * i, 1000 * (i + 1), i < 6 ? MEMORY : L2, i < 6 ? BITS_MEMORY : BITS_L2);
+	/* the lines between were fetched, too */
+	assert_in_range(mf_count(f, SPMU_SIG_DRAM_READ), 22, 44);
+}
+
+static void the_spatial_prefetcher_completes_the_streamer_s_pairs(void **state)
+{
+	struct machine_fixture *f = *state;
+	for (unsigned adjacent = 0; adjacent < 2; adjacent++) {
+		f->config.prefetch_l2_streamer = 1;
+		f->config.prefetch_l2_degree = 1;
+		f->config.prefetch_l2_adjacent = adjacent;
+		mf_start(f);
+		mf_map(f);
+		for (unsigned i = 0; i < 3; i++)
+			mf_load(f, BASE + 64 * (4 * i), 1000 * (i + 1));	/* the third asks for line 9 */
+		mf_load(f, BASE + 64 * 9, 9000);				/* this one for 10, whose pair 11 is */
+		assert_load(f, BASE + 64 * 11, 10000, adjacent ? L2 : MEMORY, adjacent ? BITS_L2 : BITS_MEMORY);
+		mf_end(f);
+	}
+	f->m = NULL;
 }
 
 static void the_streamer_hides_memory_s_latency(void **state)
@@ -223,6 +262,7 @@ int main(void)
 		cmocka_unit_test(the_next_line_prefetcher_stays_in_the_page),
 		cmocka_unit_test(strides_below_a_line_are_followed_by_lines),
 		cmocka_unit_test(a_stride_prefetch_never_leaves_the_page),
+		MF_TEST(a_stream_of_every_second_line_is_kept_ahead_of), MF_TEST(the_spatial_prefetcher_completes_the_streamer_s_pairs),
 		cmocka_unit_test(the_streamer_runs_ahead_by_degree_up_to_its_distance),
 		cmocka_unit_test(the_streamer_loses_a_stream_whose_requests_lie_too_far_apart),
 		cmocka_unit_test(the_streamer_follows_descending_accesses_within_the_page),

@@ -14,6 +14,7 @@
 #include "run/engine.h"
 #include "run/history.h"
 #include "run/process.h"
+#include "run/tally.h"
 #include "run/window.h"
 #include "core/core.h"
 #include "core/walk.h"
@@ -330,6 +331,17 @@ static void wait_for_waker(struct runner *r, struct process *p, struct rthread *
 		engine_wait(&r->engine, t, p->ran_before, p->ran_before->depend.issued);
 }
 
+/* What the tracer has to tell the user; the first is kept. */
+static void take_note(struct run_result *result, const uint64_t *w, size_t length)
+{
+	const struct st_note *n = (const struct st_note *)w;
+	if (length * 8 < sizeof *n)
+		return;
+	size_t room = length * 8 - sizeof *n, text = n->text_bytes < room ? n->text_bytes : room;
+	if (n->severity && !result->note[0])
+		snprintf(result->note, sizeof result->note, "%.*s", (int)(text < 900 ? text : 900), (const char *)(n + 1));
+}
+
 /* Records other than blocks. Sets *stop when the process must wait for another's stream. */
 static int side_record(struct runner *r, struct process *p, const uint64_t *w, size_t length, bool *stop, struct err *err)
 {
@@ -441,13 +453,9 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 				run_pending(r, p->thread[i], 0);
 		p->ended = true;
 		break;
-	case ST_NOTE: {
-		const struct st_note *n = (const struct st_note *)w;
-		size_t room = length * 8 - sizeof *n, text = n->text_bytes < room ? n->text_bytes : room;
-		if (n->severity && !r->result->note[0])
-			snprintf(r->result->note, sizeof r->result->note, "%.*s", (int)(text < 900 ? text : 900), (const char *)(n + 1));
+	case ST_NOTE:
+		take_note(r->result, w, length);
 		break;
-	}
 	}
 	if (rc < 0)
 		return rc;
@@ -627,11 +635,77 @@ static int loop(struct runner *r, struct stream *s, struct err *err)
 	}
 }
 
+struct recording {
+	struct stream *stream;
+	struct run_result *result;
+};
+
+static void recorded(void *context, uint32_t process, const uint64_t *w, size_t words)
+{
+	struct recording *r = context;
+	const struct st_client *c = (const struct st_client *)w;
+	if (ST_HEADER_KIND(w[0]) == ST_NOTE)
+		take_note(r->result, w, words);
+	if (ST_HEADER_KIND(w[0]) == ST_CLIENT && words * 8 >= sizeof *c && c->number)
+		stream_answer(r->stream, process, &(struct st_answer){ .number = c->number, .status = SPMU_CLIENT_ABSENT });
+}
+
+/* Without a model: `softpmu trace`. */
+static int record_only(const struct run_options *o, const struct run_sink *sink, struct run_result *result, struct err *err)
+{
+	const double started = wall_now();
+	struct tally *tally = NULL;
+	struct stream *s = NULL;
+	struct run_thread first = { 0 };
+	struct recording r = { NULL, result };
+	double last = started;
+	bool detached = false;
+	int failed = 0, rc = tally_create(&tally, err);
+	if (!rc)
+		rc = stream_launch(&s, &(struct stream_launch){ .argv = o->argv, .tracer_dir = o->tracer_dir, .follow = o->follow, .regs = o->regs,
+			.save = o->save }, err);
+	r.stream = s;
+	while (!rc) {
+		struct stream_span span;
+		int got = stream_next(s, &span, failed ? NULL : err);
+		if (got == STREAM_END)
+			break;
+		if (got < 0 && failed == got)
+			rc = got;
+		else if (got < 0)
+			failed = got;
+		else if (got == STREAM_SPAN && !detached)
+			rc = tally_span(tally, &span, recorded, &r, failed ? NULL : err);
+		if (got == STREAM_SPAN && !first.pid) {
+			first = (struct run_thread){ .process = span.process, .pid = span.pid, .tid = span.pid };
+			if (!rc && sink->thread_start)
+				rc = sink->thread_start(sink->context, &first, err);
+		}
+		if (wall_now() - last >= 0.1) {
+			last = wall_now();
+			if (sink->tick && sink->tick(sink->context, tally_instructions(tally), 0) && !detached) {
+				stream_detach(s);
+				detached = true;
+			}
+		}
+	}
+	if (s) {
+		result->wait_status = stream_wait_status(s);
+		stream_close(s);
+	}
+	result->instructions = tally ? tally_instructions(tally) : 0;
+	result->wall_seconds = wall_now() - started;
+	tally_destroy(tally);
+	return rc ? rc : failed;
+}
+
 int run_program(const struct run_options *o, const struct run_sink *sink, struct run_result *result, struct err *err)
 {
 	struct runner r = { .o = o, .sink = sink, .result = result, .started = wall_now() };
 	char uops[4096];
 	memset(result, 0, sizeof *result);
+	if (o->record_only)
+		return record_only(o, sink, result, err);
 	r.last_tick = r.started;
 	r.procs.processors = o->cpus;
 	r.procs.quantum = o->quantum;

@@ -48,6 +48,7 @@ struct run_options {
 	const char *replay;	/* recorded stream, or NULL */
 	const char *save;	/* also record the stream there */
 	bool follow, regs;
+	bool record_only;	/* no model and no sink but its tick: the stream is only saved, and its instructions are counted */
 	bool history;		/* keep the threads' registers for the sink; with regs, or a stream that holds them */
 	const struct core_wanted *wanted;	/* what the sink looks at; the rest is dropped in the cores. NULL: all */
 	uint32_t cpus;		/* processors that the threads of each process share; 0: every thread has a core of its own */

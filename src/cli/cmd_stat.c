@@ -26,6 +26,8 @@ static const char help[] =
 "  -r, --repeat N          run N times: mean and deviation\n"
 "  -I, --interval-print MS print the counts of every MS modelled milliseconds\n"
 "      --per-thread        the counts of each thread\n"
+"      --one-pmu           one PMU, as the machine has: events that do not fit on it take turns and are scaled, as the kernel does\n"
+"      --rotate MS         length of a turn in modelled milliseconds (default 4, the kernel's)\n"
 "      --region NAME       count only inside of the regions of this name, which the program marks (softpmu/client.h)\n"
 "      --per-region        the counts of each region that it marks\n"
 "  -B, --big-num           group digits in threes (default; --no-big-num: do not)\n"
@@ -39,8 +41,8 @@ struct options {
 	int detailed, repeat, log_fd;
 	enum stat_form form;
 	const char *separator, *output, *region;
-	double interval_ms;
-	bool append, per_thread, per_region, big, verbose;
+	double interval_ms, rotate_ms;
+	bool append, per_thread, per_region, big, verbose, one_pmu;
 };
 
 struct counting {			/* one invocation */
@@ -53,7 +55,7 @@ struct counting {			/* one invocation */
 	struct stat_style style;
 	struct session *session;
 	/* -I: counts at the end of the interval before */
-	uint64_t *last, *last_running, last_cycle;
+	uint64_t *last, *last_running, *last_enabled, last_cycle;
 };
 #define NOT_THERE ((size_t)-1)
 
@@ -110,6 +112,8 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 			o->append = true;
 		} else if (!strcmp(word, "--per-thread")) {
 			o->per_thread = true;
+		} else if (!strcmp(word, "--one-pmu")) {
+			o->one_pmu = true;
 		} else if (!strcmp(word, "--per-region")) {
 			o->per_region = true;
 		} else if (!strcmp(word, "-B") || !strcmp(word, "--big-num")) {
@@ -139,6 +143,12 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 				return -1;
 			}
 			o->region = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "rotate"))) {
+			if (!number(v, 1e-4, 1e9, &o->rotate_ms)) {
+				cli_error("--rotate '%s': modelled milliseconds, at least 0.0001, were expected", v);
+				return -1;
+			}
+			o->one_pmu = true;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "log-fd"))) {
 			if (!number(v, 0, 1 << 20, &n) || n != floor(n)) {
 				cli_error("--log-fd '%s': a file descriptor's number was expected", v);
@@ -177,6 +187,10 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 	}
 	if ((o->per_thread || o->per_region) && (o->repeat > 1 || o->interval_ms > 0)) {
 		cli_error("--per-%s goes neither with -r nor with -I", o->per_thread ? "thread" : "region");
+		return -1;
+	}
+	if (o->one_pmu && o->per_region) {
+		cli_error("--one-pmu and --per-region exclude each other: a region may be over before its event has its turn");
 		return -1;
 	}
 	if (o->per_thread && o->per_region) {
@@ -308,6 +322,15 @@ static bool on_client(void *context, struct run_thread *t, const struct st_clien
 	return session_client(((struct counting *)context)->session, t, request, name, answer);
 }
 
+/* A count, of `running` ns of `enabled`, as if it had counted all the time: Linux, tools/perf/util/counts.c, perf_counts_values__scale. */
+static void add_reading(struct stat_line *l, uint64_t count, uint64_t enabled, uint64_t running)
+{
+	double scaled = running == enabled ? (double)count : running ? (double)count * (double)enabled / (double)running : 0;
+	stats_add(&l->value, scaled);
+	stats_add(&l->running_ns, (double)running);
+	stats_add(&l->enabled_ns, (double)enabled);
+}
+
 /* Counts since the last interval as a table of one run. */
 static void on_interval(void *context, uint64_t end_cycle)
 {
@@ -318,12 +341,12 @@ static void on_interval(void *context, uint64_t end_cycle)
 		struct stat_line *l = s->table.line + i;
 		if (e == NOT_THERE)
 			continue;
-		uint64_t now = session_count(s->session, e), running = session_running_ns(s->session, e);
-		l->value = l->running_ns = (struct stats){ 0 };
+		uint64_t now = session_count(s->session, e), running = session_running_ns(s->session, e), enabled = session_enabled_ns(s->session, e);
+		l->value = l->running_ns = l->enabled_ns = (struct stats){ 0 };
 		if (l->role == ROLE_DURATION)
-			now = running = session_ns(s->session, end_cycle);
-		stats_add(&l->value, (double)(now - s->last[i]));
-		stats_add(&l->running_ns, (double)(running - s->last_running[i]));
+			now = running = enabled = session_ns(s->session, end_cycle);
+		add_reading(l, now - s->last[i], enabled - s->last_enabled[i], running - s->last_running[i]);
+		s->last_enabled[i] = enabled;
 		s->last[i] = now;
 		s->last_running[i] = running;
 	}
@@ -349,8 +372,10 @@ static void collect(struct counting *s, const struct run_result *res)
 		if (e == NOT_THERE)
 			continue;
 		bool duration = l->role == ROLE_DURATION;
-		stats_add(&l->value, duration ? elapsed : (double)session_count(s->session, e));
-		stats_add(&l->running_ns, duration ? elapsed : (double)session_running_ns(s->session, e));
+		if (duration)
+			add_reading(l, (uint64_t)elapsed, (uint64_t)elapsed, (uint64_t)elapsed);
+		else
+			add_reading(l, session_count(s->session, e), session_enabled_ns(s->session, e), session_running_ns(s->session, e));
 	}
 	stats_add(&s->table.elapsed_ns, elapsed);
 	stats_add(&s->table.user_ns, user);
@@ -368,9 +393,8 @@ static void print_threads(struct counting *s)
 			struct stat_line *l = s->table.line + i;
 			if (e == NOT_THERE)
 				continue;
-			l->value = l->running_ns = (struct stats){ 0 };
-			stats_add(&l->value, (double)session_thread_count(s->session, k, e));
-			stats_add(&l->running_ns, (double)t.running_ns);
+			l->value = l->running_ns = l->enabled_ns = (struct stats){ 0 };
+			add_reading(l, session_thread_count(s->session, k, e), t.running_ns, session_thread_running_ns(s->session, k, e));
 		}
 		s->style.thread = who;
 		stat_print_lines(&s->style, &s->table);
@@ -491,7 +515,8 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 static int run_once(struct counting *s, struct run_result *res, bool *started, struct err *err)
 {
 	struct session_options so = { .core = &s->o.run.core, .model = s->model, .events = &s->events, .context = s,
-		.interval = on_interval, .region = s->o.region };
+		.interval = on_interval, .region = s->o.region, .one_pmu = s->o.one_pmu,
+		.rotate_cycles = 1 + (uint64_t)(s->o.rotate_ms * 1e6 * s->o.run.core.frequency_ghz) };
 	struct run_sink sink = { .context = s, .thread_start = on_start, .thread_end = on_end, .batch = on_batch,
 		.client = on_client };
 	if (s->o.interval_ms > 0) {
@@ -539,7 +564,8 @@ static int count(struct counting *s)
 	s->table.runs = 1;
 	s->last = calloc(s->table.lines, sizeof *s->last);
 	s->last_running = calloc(s->table.lines, sizeof *s->last_running);
-	if (!what || !s->last || !s->last_running) {
+	s->last_enabled = calloc(s->table.lines, sizeof *s->last_enabled);
+	if (!what || !s->last || !s->last_running || !s->last_enabled) {
 		cli_error("out of memory");
 		free(what);
 		return 1;
@@ -577,7 +603,7 @@ static int count(struct counting *s)
 
 static int run(int argc, char **argv)
 {
-	struct counting s = { .o = { .repeat = 1, .log_fd = -1, .separator = ",", .big = true } };
+	struct counting s = { .o = { .repeat = 1, .log_fd = -1, .separator = ",", .big = true, .rotate_ms = 4 } };
 	int next = 0, status = 1;
 	cli_run_init(&s.o.run);
 	int go = parse(&s.o, argc, argv, &next);
@@ -599,6 +625,7 @@ static int run(int argc, char **argv)
 	free(s.event_of_line);
 	free(s.last);
 	free(s.last_running);
+	free(s.last_enabled);
 	return status;
 }
 

@@ -158,6 +158,22 @@ static const char *unit_of(const struct stat_line *l)
 	return l->unit ? l->unit : l->role == ROLE_TASK_CLOCK ? "msec" : l->role == ROLE_DURATION ? "ns" : "";
 }
 
+/* Of the time that it was enabled, what it counted for. */
+static double percent_running(const struct stat_line *l)
+{
+	return l->enabled_ns.mean > 0 ? 100 * l->running_ns.mean / l->enabled_ns.mean : 100;
+}
+
+/* It had no turn. */
+static bool not_counted(const struct stat_line *l)
+{
+	return l->supported && l->enabled_ns.mean > 0 && l->running_ns.mean == 0;
+}
+
+static bool counted(const struct stat_line *l) { return l->supported && !not_counted(l); }
+
+static const char *no_number(const struct stat_line *l) { return l->supported ? "<not counted>" : "<not supported>"; }
+
 static double scaled(const struct stat_line *l)
 {
 	return l->role == ROLE_TASK_CLOCK ? l->value.mean * 1e-6 : l->unit && l->unit[0] ? l->value.mean * l->scale : l->value.mean;
@@ -183,7 +199,7 @@ static void bare(char *out, size_t bytes, const struct remark *r)
 static void print_json(const struct stat_style *s, const struct stat_table *t, const struct stat_line *l)
 {
 	struct remark r = { 0 };
-	bool has = l->supported && remark(&r, t, l);
+	bool has = counted(l) && remark(&r, t, l);
 	fputc('{', s->out);
 	if (s->interval_end >= 0)
 		fprintf(s->out, "\"interval\" : %.9f, ", s->interval_end);
@@ -197,17 +213,17 @@ static void print_json(const struct stat_style *s, const struct stat_table *t, c
 		json_string(s->out, s->region);
 		fprintf(s->out, ", \"entries\" : %llu, ", (unsigned long long)s->entries);
 	}
-	if (l->supported)
+	if (counted(l))
 		fprintf(s->out, "\"counter-value\" : \"%f\", ", scaled(l));
 	else
-		fputs("\"counter-value\" : \"<not supported>\", ", s->out);
+		fprintf(s->out, "\"counter-value\" : \"%s\", ", no_number(l));
 	fprintf(s->out, "\"unit\" : \"%s\", \"event\" : ", unit_of(l));
 	json_string(s->out, l->name);
 	if (t->runs > 1)
 		fprintf(s->out, ", \"variance\" : %.2f", percent_sd(&l->value));
 	fprintf(s->out,
 		", \"event-runtime\" : %.0f, \"pcnt-running\" : %.2f, \"metric-value\" : %f, \"metric-unit\" : \"%s\"}\n",
-		l->running_ns.mean, 100.0, has ? r.value : 0.0, has ? r.unit : "");
+		l->running_ns.mean, percent_running(l), has ? r.value : 0.0, has ? r.unit : "");
 }
 
 static void print_csv(const struct stat_style *s, const struct stat_table *t, const struct stat_line *l)
@@ -215,23 +231,23 @@ static void print_csv(const struct stat_style *s, const struct stat_table *t, co
 	struct remark r = { 0 };
 	const char *x = s->separator;
 	char number[48] = "";
-	bool has = l->supported && remark(&r, t, l);
+	bool has = counted(l) && remark(&r, t, l);
 	if (s->interval_end >= 0)
 		fprintf(s->out, "%16.9f%s", s->interval_end, x);
 	if (s->thread)
 		fprintf(s->out, "%s%s", s->thread, x);
 	if (s->region)
 		fprintf(s->out, "%s%s%llu%s", s->region, x, (unsigned long long)s->entries, x);
-	if (l->supported)
+	if (counted(l))
 		fprintf(s->out, with_point(l) ? "%.2f" : "%.0f", scaled(l));
 	else
-		fputs("<not supported>", s->out);
+		fputs(no_number(l), s->out);
 	fprintf(s->out, "%s%s%s%s", x, unit_of(l), x, l->name);
 	if (t->runs > 1)
 		fprintf(s->out, "%s%.2f%%", x, percent_sd(&l->value));
 	if (has)
 		bare(number, sizeof number, &r);
-	fprintf(s->out, "%s%.0f%s%.2f%s%s%s%s\n", x, l->running_ns.mean, x, 100.0, x, number, x, has ? r.unit : "");
+	fprintf(s->out, "%s%.0f%s%.2f%s%s%s%s\n", x, l->running_ns.mean, x, percent_running(l), x, number, x, has ? r.unit : "");
 }
 
 static void print_table(const struct stat_style *s, const struct stat_table *t, const struct stat_line *l)
@@ -250,23 +266,26 @@ static void print_table(const struct stat_style *s, const struct stat_table *t, 
 	}
 	if (s->region)
 		PUT("%16.64s %8llu ", s->region, (unsigned long long)s->entries);
-	if (l->supported) {
+	if (counted(l)) {
 		snprintf(digits, sizeof digits, with_point(l) ? "%.2f" : "%.0f", scaled(l));
 		grouped(shown, sizeof shown, digits);
 		PUT("%18s ", s->group_digits ? shown : digits);
 	} else {
-		PUT("%18s ", "<not supported>");
+		PUT("%18s ", no_number(l));
 	}
 	PUT("%-4s %-32s", unit_of(l), l->name);
-	if (l->supported && remark(&r, t, l)) {
+	const bool turns = l->supported && percent_running(l) < 99.995;	/* perf: enabled and running differ */
+	if (counted(l) && remark(&r, t, l)) {
 		char number[48];
 		snprintf(number, sizeof number, r.format, r.value);
 		PUT(" # %s %-*s", number, 31 - (int)strlen(number) > 0 ? 31 - (int)strlen(number) : 0, r.unit);
-	} else if (t->runs > 1) {
+	} else if (t->runs > 1 || turns) {
 		PUT("%-35s", "");
 	}
 	if (t->runs > 1 && l->supported && percent_sd(&l->value) != 0)
 		PUT("  ( +-%6.2f%% )", percent_sd(&l->value));
+	if (turns)
+		PUT("  (%.2f%%)", percent_running(l));
 #undef PUT
 	while (n && line[n - 1] == ' ')
 		n--;

@@ -30,7 +30,7 @@ struct stat_line {
 	const char *unit;	/* of a count that is printed times `scale`, with two digits behind the point; NULL or "": none */
 	double scale;
 	struct stats value;	/* clocks: ns */
-	struct stats running_ns;
+	struct stats running_ns, enabled_ns;	/* enabled_ns empty: all the time */
 };
 
 struct stat_table {

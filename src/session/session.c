@@ -7,7 +7,8 @@
  * no counter wraps unseen.  Source of the arithmetic: Linux, arch/x86/events/core.c, x86_perf_event_update and
  * x86_perf_event_set_period; of the frequency mode: kernel/events/core.c, perf_adjust_period.
  *
- * Precise events sample through the DS area (precise.h).  Left out: multiplexing, freezing on PMI, inheritance of a stopped state, ring 0.
+ * Precise events sample through the DS area (precise.h).  With one PMU for events that do not fit on it, they take turns as the kernel has it: kernel/events/core.c, rotate_ctx, ctx_sched_in.
+ * Left out: freezing on PMI, inheritance of a stopped state, ring 0.
  */
 #include "session/callstack.h"
 #include "session/client.h"
@@ -80,6 +81,7 @@ struct thread {
 	struct client client;	/* the program's own PMU */
 	struct region_thread regions;
 	bool outside;		/* of the region to which the session is kept: nothing counts */
+	uint64_t *ran;		/* by turn: cycles for which its copy of the PMU counted; NULL: all count always */
 };
 
 struct session {
@@ -91,6 +93,7 @@ struct session {
 	bool *hit;			/* by item: overflowed, in a PMI handler */
 	size_t items, clock;
 	int *item_of_event;	/* -1: a clock that is not sampled */
+	unsigned turns;		/* copies that stand for one PMU, of which one counts at a time; 0: all count always */
 	unsigned pmus;
 	bool adapts;
 	uint64_t max_period;
@@ -554,6 +557,7 @@ static void thread_free(struct session *s, struct thread *t)
 		return;
 	thread_detach(s, t);
 	region_thread_release(&t->regions);
+	free(t->ran);
 	free(t->counter);
 	free(t);
 }
@@ -592,8 +596,10 @@ static int thread_new(struct thread **out, struct session *s, int word_bytes, st
 		if (t->stack)
 			callstack_init(t->stack);
 	}
+	if (s->turns)
+		t->ran = calloc(s->turns, sizeof *t->ran);
 	int rc = 0;
-	if (!t->pmu || !t->attached || !t->counter || !t->pending || (s->o.call_chains && (!t->stack || !t->chain)))
+	if (!t->pmu || !t->attached || !t->counter || !t->pending || (s->turns && !t->ran) || (s->o.call_chains && (!t->stack || !t->chain)))
 		rc = err_set(err, ERR_NOMEM, "out of memory");
 	for (unsigned k = 0; !rc && k < s->pmus; k++) {
 		t->attached[k] = (struct attached){ .thread = t, .pmu = k };
@@ -712,6 +718,16 @@ void session_thread_end(struct session *s, struct run_thread *run)
 	thread_detach(s, t);
 }
 
+/* Whose turn it is, the time says that the thread has run for, as the kernel's timer does. */
+static void consume_in_turn(struct session *s, struct thread *t, const struct spmu_batch *b)
+{
+	uint64_t before = item_count(s, t, s->clock);
+	unsigned turn = (unsigned)(before / s->o.rotate_cycles % s->turns);
+	spmu_consume(t->pmu[turn], b);
+	spmu_consume(t->pmu[s->turns], b);	/* the clock */
+	t->ran[turn] += item_count(s, t, s->clock) - before;
+}
+
 void session_batch(struct session *s, struct run_thread *run, const struct spmu_batch *b)
 {
 	struct thread *t = run->sink_private;
@@ -723,7 +739,9 @@ void session_batch(struct session *s, struct run_thread *run, const struct spmu_
 		spmu_consume(t->client.pmu, b);
 	if (s->lbr)
 		lbr_batch(s->lbr, &t->kinds, b);
-	for (unsigned k = 0; k < s->pmus && !t->outside; k++)
+	if (s->turns && !t->outside)
+		consume_in_turn(s, t, b);
+	for (unsigned k = 0; k < s->pmus && !t->outside && !s->turns; k++)
 		spmu_consume(t->pmu[k], b);
 	if (t->pendings || t->stack)
 		deliver(s, t, b);
@@ -752,12 +770,15 @@ bool session_outside(const struct run_thread *run)
 uint64_t session_thread_count(const struct session *s, size_t thread, size_t event)
 {
 	const struct thread *t = s->thread[thread];
-	int i = s->item_of_event[event];
+	uint64_t n = 0;
 	switch (s->o.events->event[event].source) {
 	case SESSION_TASK_CLOCK: return session_ns(s, item_count(s, t, s->clock));
 	case SESSION_DURATION: return session_ns(s, s->now);
 	case SESSION_UNCORE: return 0;	/* no thread's */
-	default: return item_count(s, t, (size_t)i);
+	default:
+		for (size_t i = 0; i < s->items; i++)	/* in each turn an item of its own */
+			n += s->item[i].event == event ? item_count(s, t, i) : 0;
+		return n;
 	}
 }
 
@@ -776,11 +797,40 @@ uint64_t session_count(const struct session *s, size_t event)
 	case SESSION_TASK_CLOCK: return session_ns(s, sum(s, s->clock));
 	case SESSION_DURATION: return session_ns(s, s->now);
 	case SESSION_UNCORE: return uncore_session_count(s->uncore, event);
-	default: return sum(s, (size_t)s->item_of_event[event]);
+	default: break;
 	}
+	uint64_t n = 0;
+	for (size_t k = 0; k < s->threads; k++)
+		n += session_thread_count(s, k, event);
+	return n;
+}
+
+static uint64_t ran(const struct session *s, const struct thread *t, size_t event)
+{
+	uint64_t n = 0;
+	if (!s->turns || s->o.events->event[event].source != SESSION_HARDWARE)
+		return item_count(s, t, s->clock);
+	for (size_t i = 0; i < s->items; i++)
+		n += s->item[i].event == event ? t->ran[s->job[i].pmu] : 0;
+	return n;
+}
+
+uint64_t session_thread_running_ns(const struct session *s, size_t thread, size_t event)
+{
+	return session_ns(s, ran(s, s->thread[thread], event));
 }
 
 uint64_t session_running_ns(const struct session *s, size_t event)
+{
+	uint64_t n = 0;
+	if (s->o.events->event[event].source == SESSION_DURATION || s->o.events->event[event].source == SESSION_UNCORE)
+		return session_ns(s, s->now);
+	for (size_t k = 0; k < s->threads; k++)
+		n += ran(s, s->thread[k], event);
+	return session_ns(s, n);
+}
+
+uint64_t session_enabled_ns(const struct session *s, size_t event)
 {
 	if (s->o.events->event[event].source == SESSION_DURATION || s->o.events->event[event].source == SESSION_UNCORE)
 		return session_ns(s, s->now);
@@ -889,7 +939,7 @@ static int make_items(struct session *s, struct err *err)
 		bool sampled = it.period || it.frequency;
 		s->item_of_event[e] = -1;
 		if (ev->source == SESSION_HARDWARE) {
-			if (ev->fixed == 1 && s->clock == NO_EVENT)
+			if (ev->fixed == 1 && s->clock == NO_EVENT && !s->o.one_pmu)
 				s->clock = s->items;
 		} else if (sampled && ev->source == SESSION_TASK_CLOCK) {
 			/* the kernel's timer, made from cycles: a fixed period in ns */
@@ -933,6 +983,101 @@ static int make_items(struct session *s, struct err *err)
 		s->item[s->items++] = (struct item){ .event = NO_EVENT };
 	}
 	return 0;
+}
+
+/* Events from unit `first` on, round the list, as many as fit on one PMU: the kernel takes them in order and stops at the first that does not.
+ * Units are groups, or events without one.  Their jobs are appended as turn `turn`. */
+static int make_turn(struct session *s, const struct driver_event *job, const struct item *item, const size_t *unit, size_t n, size_t units,
+	size_t first, unsigned turn, struct err *err)
+{
+	size_t begin = s->items, end = begin, which = 0;
+	struct driver_event *trial = calloc(n, sizeof *trial);
+	int rc = trial ? 0 : err_set(err, ERR_NOMEM, "out of memory");
+	for (size_t u = 0; u < units && !rc; u++) {
+		size_t at = (first + u) % units, room = end - begin;
+		unsigned pmus;
+		memcpy(trial, s->job + begin, room * sizeof *trial);
+		for (size_t i = 0; i < n; i++)
+			if (unit[i] == at)
+				trial[room++] = job[i];
+		for (size_t k = 0, i = 0; k < room - (end - begin); i++)
+			if (unit[i] == at)
+				s->item[end + k++] = item[i];
+		rc = s->driver->assign(s->o.model, trial, room, 1, &pmus, &which, err);
+		if (rc == ERR_UNSUPPORTED && end > begin) {
+			rc = 0;
+			break;
+		}
+		if (rc == ERR_UNSUPPORTED) {
+			char why[400];
+			snprintf(why, sizeof why, "%.399s", err ? err->text : "");
+			rc = err_set(err, rc, "event '%s': does not fit on one PMU: %s", s->o.events->event[s->item[begin].event].spelled, why);
+		}
+		if (rc)
+			break;
+		memcpy(s->job + begin, trial, room * sizeof *trial);
+		end = begin + room;
+	}
+	for (size_t i = begin; i < end; i++)
+		s->job[i].pmu = turn;
+	s->items = end;
+	free(trial);
+	return rc;
+}
+
+/* One PMU: if the events do not all fit on it, turns, each of which begins with another of them.  The clock, which is the kernel's, has a copy of its own. */
+static int make_turns(struct session *s, struct err *err)
+{
+	size_t n = s->items - 1, units = 0, which = 0;
+	struct driver_event *job = calloc(n + 1, sizeof *job);
+	struct item *item = calloc(n + 1, sizeof *item);
+	size_t *unit = calloc(n + 1, sizeof *unit);
+	int rc = job && item && unit ? 0 : err_set(err, ERR_NOMEM, "out of memory");
+	for (size_t i = 0; !rc && i < n; i++) {
+		int group = s->o.events->event[s->item[i].event].group;
+		size_t k = 0;
+		while (k < i && (group < 0 || s->o.events->event[s->item[k].event].group != group))
+			k++;
+		unit[i] = k < i ? unit[k] : units++;
+	}
+	if (!rc) {
+		memcpy(job, s->job, (n + 1) * sizeof *job);
+		memcpy(item, s->item, (n + 1) * sizeof *item);
+		unsigned pmus;
+		struct driver_event *trial = s->job;
+		int fits = n ? s->driver->assign(s->o.model, trial, n, 1, &pmus, &which, NULL) : 0;
+		size_t turns = fits ? units : 1, room = n * turns + 1;
+		struct driver_event *grown_job = realloc(s->job, room * sizeof *grown_job);
+		s->job = grown_job ? grown_job : s->job;
+		struct item *grown_item = realloc(s->item, room * sizeof *grown_item);
+		s->item = grown_item ? grown_item : s->item;
+		bool *hit = realloc(s->hit, room * sizeof *hit);
+		s->hit = hit ? hit : s->hit;
+		uint64_t *adapted = realloc(s->adapted, room * sizeof *adapted), *mark = realloc(s->mark, room * sizeof *mark);
+		s->adapted = adapted ? adapted : s->adapted;
+		s->mark = mark ? mark : s->mark;
+		if (!grown_job || !grown_item || !hit || !adapted || !mark)
+			rc = err_set(err, ERR_NOMEM, "out of memory");
+		s->items = 0;
+		for (size_t t = 0; t < turns && !rc; t++)
+			rc = make_turn(s, job, item, unit, n, units, t, (unsigned)t, err);
+		if (!rc) {
+			s->clock = s->items;
+			s->job[s->items] = job[n];
+			s->item[s->items] = item[n];
+			rc = s->driver->assign(s->o.model, s->job + s->items, 1, 1, &pmus, &which, err);
+			s->job[s->items].pmu = (unsigned)turns;
+			for (size_t i = 0; i <= s->items; i++)
+				s->adapted[i] = 1;
+			s->items++;
+			s->turns = (unsigned)turns;
+			s->pmus = (unsigned)turns + 1;
+		}
+	}
+	free(job);
+	free(item);
+	free(unit);
+	return rc;
 }
 
 static int make_uncore(struct session *s, struct err *err)
@@ -985,7 +1130,15 @@ int session_create(struct session **out, const struct session_options *o, struct
 		s->max_period = s->driver->max_period(o->model);
 		rc = make_items(s, err);
 	}
-	if (!rc) {
+	if (!rc && o->one_pmu) {
+		for (size_t i = 0; i < s->items && !rc; i++)
+			if (s->job[i].sampled)
+				rc = err_set(err, ERR_UNSUPPORTED, "one PMU with turns is for counting, not for sampling");
+		if (!rc && !o->rotate_cycles)
+			rc = err_set(err, ERR_INPUT, "turns of no length");
+		if (!rc)
+			rc = make_turns(s, err);
+	} else if (!rc) {
 		rc = s->driver->assign(o->model, s->job, s->items, 0, &s->pmus, &which, err);
 		if (rc == ERR_UNSUPPORTED) {
 			char why[400];

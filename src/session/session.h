@@ -84,6 +84,8 @@ struct session_options {
 	uint64_t branches;	/* set of PERF_SAMPLE_BRANCH_: keep branch stacks; 0: none */
 	unsigned data;		/* set of enum precise_data: what samples of precise events hold */
 	unsigned pebs_records;	/* in the DS buffer before it interrupts; 0: 1 */
+	bool one_pmu;		/* one PMU a core, as the machine has: events that do not fit on it take turns (counting only) */
+	uint64_t rotate_cycles;	/* length of a turn */
 	/* 0, or call `interval` once for each multiple of it that a core's clock passes (seen where two batches meet) */
 	uint64_t interval_cycles;
 	void *context;
@@ -106,7 +108,8 @@ bool session_outside(const struct run_thread *t);
 bool session_client(struct session *s, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer);
 /* Counts so far, summed over all threads of the run; index into the events.  Clocks count modelled ns. */
 uint64_t session_count(const struct session *s, size_t event);
-/* Time the event was enabled and running, in modelled ns (equal unless multiplexed). */
+/* Time the event was enabled, and of that counted, in modelled ns; equal unless events take turns (one_pmu).  Counts are not scaled by it. */
+uint64_t session_enabled_ns(const struct session *s, size_t event);
 uint64_t session_running_ns(const struct session *s, size_t event);
 /* Modelled time in ns for a number of core cycles (of any thread's clock). */
 uint64_t session_ns(const struct session *s, uint64_t cycles);
@@ -118,6 +121,7 @@ struct session_thread { uint32_t pid, tid; const char *comm; /* until session_de
 size_t session_threads(const struct session *s);
 void session_thread_info(const struct session *s, size_t thread, struct session_thread *out);
 uint64_t session_thread_count(const struct session *s, size_t thread, size_t event);
+uint64_t session_thread_running_ns(const struct session *s, size_t thread, size_t event);
 
 /* Regions that the program marked, in order of their first beginning; their counts so far, of those left again, summed over all threads. */
 struct session_region { const char *name; /* until session_destroy */ uint64_t entries, running_ns; };

@@ -217,6 +217,62 @@ static void intervals_come_once_each_even_over_a_halt(void **state)
 	end(&c);
 }
 
+static struct session_options one_pmu(uint64_t rotate)
+{
+	return (struct session_options){ .one_pmu = true, .rotate_cycles = rotate };
+}
+
+static void one_pmu_for_few_events_takes_no_turns(void **state)
+{
+	(void)state;
+	struct counted c = start("instructions,cycles,ONE.COUNTER", one_pmu(100));
+	struct run_thread t = thread(1);
+	session_thread_start(c.s, &t, NULL);
+	fixture_run(c.s, &t, 0, 0, 5000, true);
+	session_thread_end(c.s, &t);
+	assert_int_equal(session_count(c.s, 0), 5000);
+	assert_int_equal(session_count(c.s, 1), 5000);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(session_running_ns(c.s, i), session_enabled_ns(c.s, i));
+	end(&c);
+}
+
+static void one_pmu_gives_events_turns_and_tells_how_long(void **state)
+{
+	(void)state;
+	struct counted c = start("ONE.COUNTER,ONE.COUNTER,instructions", one_pmu(500));	/* the first two want the same counter */
+	struct run_thread t = thread(1);
+	session_thread_start(c.s, &t, NULL);
+	fixture_run(c.s, &t, 0, 0, 1500, false);	/* a turn that begins with each of them */
+	assert_int_equal(session_enabled_ns(c.s, 2), 1500);
+	assert_int_equal(session_running_ns(c.s, 0), 1000);	/* its own, and that of the instructions, which go before it */
+	assert_int_equal(session_running_ns(c.s, 1), 500);
+	assert_int_equal(session_running_ns(c.s, 2), 1000);
+	assert_int_equal(session_count(c.s, 2), 1000);
+	assert_int_equal(session_thread_running_ns(c.s, 0, 1), 500);
+	fixture_run(c.s, &t, 0, 1500, 1500, true);
+	session_thread_end(c.s, &t);
+	assert_int_equal(session_count(c.s, 2), 2000);
+	assert_int_equal(session_enabled_ns(c.s, 0), 3000);
+	end(&c);
+}
+
+static void a_group_that_one_pmu_cannot_hold_is_refused(void **state)
+{
+	(void)state;
+	struct session_events events = { 0 };
+	struct err err = { 0 };
+	struct session *s = NULL;
+	assert_int_equal(session_parse_core(&events, model, &core, "{ONE.COUNTER,ONE.COUNTER}", &err), 0);
+	struct session_options o = one_pmu(500);
+	o.core = &core;
+	o.model = model;
+	o.events = &events;
+	assert_int_equal(session_create(&s, &o, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "one PMU"));
+	session_events_free(&events);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +286,9 @@ int main(void)
 		cmocka_unit_test(time_follows_the_cores_clock),
 		cmocka_unit_test(what_the_registers_refuse_is_refused_before_the_run),
 		cmocka_unit_test(intervals_come_once_each_even_over_a_halt),
+		cmocka_unit_test(one_pmu_for_few_events_takes_no_turns),
+		cmocka_unit_test(one_pmu_gives_events_turns_and_tells_how_long),
+		cmocka_unit_test(a_group_that_one_pmu_cannot_hold_is_refused),
 	};
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# How far each way of sampling is from the exact profile, on three programs that are everywhere: sampling-error.sh [CORE [PERIOD]].
+# Cycles imprecisely and by PEBS (where the core has it), instructions by PDist or PDIR, and time-proportionally, a sample each PERIOD cycles
+# (or instructions).  Its output is in docs/sampling-error.md.
+set -u
+core=${1:-golden-cove} period=${2:-1009}
+softpmu=${SOFTPMU:-build/softpmu}
+case $softpmu in /*) ;; *) softpmu=$PWD/$softpmu ;; esac
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT INT TERM
+cd "$work" || exit 1
+case $core in
+golden-cove) events=cycles,cycles:pp,instructions:ppp ;;
+pentium3 | pentium) events=cycles ;;
+*) events=cycles,cycles:pp ;;
+esac
+awk 'BEGIN { for (i = 0; i < 1500; i++) { x = (x * 1103515245 + 12345) % 2147483648; print x % 1000, "line", i, x % 77, "the quick brown fox" } }' >text
+echo "core $core, a sample each $period"
+for program in bzip2 sort awk; do
+	case $program in
+	bzip2) set -- bzip2 -k -c text ;;
+	sort) set -- sort -n text ;;
+	awk) set -- awk '{ n[$4] += $1 } END { for (k in n) s += n[k]; print s }' text ;;
+	esac
+	command -v "$1" >/dev/null 2>&1 || { echo "$1: not installed"; continue; }
+	LC_ALL=C "$softpmu" record -q --core "$core" --exact="$period" -e "$events" -c "$period" -o data "$@" >out || exit 1
+	echo
+	echo "$1:"
+	"$softpmu" report -i data --sampling-error
+done

@@ -56,8 +56,8 @@ static int on_sample(void *context, const struct perfdata_record *s, const struc
 	struct exact_report *r = l->r;
 	(void)comm;
 	struct exact_row key = { .dso = place->dso, .path = place->path, .symbol = place->symbol, .address = place->address };
-	if (l->by_function && place->symbol)
-		key.address = place->symbol->start;
+	if (l->by_function)	/* what has no symbol of an object is one */
+		key.address = place->symbol ? place->symbol->start : 0;
 	if (!r->rows || !l->bucket[place_of(l, &key)]) {
 		if (r->rows == l->room && !grow(l))
 			return ERR_NOMEM;
@@ -191,6 +191,10 @@ static void causes(const struct exact_report *r, const struct exact_row *row, ch
 /* Names come out of files: what would move a terminal's cursor is not passed on. */
 static void print_name(FILE *to, const struct exact_row *row, bool by_function)
 {
+	if (!row->symbol && by_function) {
+		fputs("[unknown]", to);
+		return;
+	}
 	if (!row->symbol) {
 		fprintf(to, "%#.16llx", (unsigned long long)row->address);
 		return;

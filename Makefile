@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu: make | make demo | make check [SAN=1] | make bench | make accuracy [DATA=DIR] | make ablation [DATA=DIR] | make p4 [FULL=1] | make install PREFIX=/usr/local
+# softpmu: make | make demo | make check [SAN=1] | make bench | make accuracy [DATA=DIR] | make ablation [DATA=DIR] | make p4 [FULL=1] | make pgo | make install PREFIX=/usr/local
 CC      ?= gcc
 PREFIX  ?= /usr/local
 O       := $(if $(SAN),build/san,build)
@@ -17,7 +17,7 @@ CLI_SRC := $(wildcard src/cli/*.c)
 TESTS   := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/test_*.c))
 obj      = $(1:%.c=$O/obj/%.o)
 
-.PHONY: all demo check tests fuzz bench accuracy ablation p4 install clean deps programs
+.PHONY: all demo check tests fuzz bench accuracy ablation p4 pgo install clean deps programs
 all: $O/softpmu $(if $(SAN),build/san/libexec,tracer)
 build/san/libexec:		# the tracer itself is never sanitized
 	@mkdir -p build/san && ln -sfn ../libexec $@
@@ -43,6 +43,7 @@ deps:
 demo: deps
 	@$(MAKE) --no-print-directory all && tools/demo.sh
 check: deps
+	@tools/install-deps.sh readers
 	@$(MAKE) --no-print-directory all tracer programs tests SAN=$(SAN) && tests/run.sh $O
 tests: $(TESTS) $(if $(SAN),,fuzz $O/accuracy)
 
@@ -72,6 +73,8 @@ $O/accuracy: $(wildcard tests/accuracy/*.c) tests/accuracy/accuracy.h $O/libsoft
 	$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $O/libsoftpmu.a $(LDLIBS)
 p4: all $(P)/l1_miss-p4 $(P)/l1_miss-p4-wide $(if $(FULL),$(P)/l1_miss-p4-full)
 	@SOFTPMU=build/softpmu PROGRAMS=$(P) FULL=$(FULL) tools/p4.sh
+pgo: all
+	@SOFTPMU=$(CURDIR)/build/softpmu tools/pgo.sh
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/softpmu $(DESTDIR)$(PREFIX)/share/man/man1 \
 	  $(DESTDIR)$(PREFIX)/share/man/man3 $(DESTDIR)$(PREFIX)/include/softpmu $(DESTDIR)$(PREFIX)/lib/pkgconfig \

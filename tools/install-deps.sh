@@ -1,25 +1,35 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Installs the Debian packages that building, running and testing softpmu needs, if any is missing.
+#   tools/install-deps.sh [readers]      readers: also the tools that tests open softpmu's files with; without them those tests are skipped
 set -eu
 packages="gcc make libc6-dev libc6-dev-i386 gcc-multilib g++ valgrind libzydis-dev libpfm4-dev libdw-dev libelf-dev
   libzstd-dev libiberty-dev libcmocka-dev linux-perf binutils bzip2 xz-utils gzip sqlite3 python3 perl clang-14 libclang-rt-14-dev mandoc zstd pkg-config"
 
-missing=
-for p in $packages; do
-	dpkg-query -W -f '${Status}\n' "$p" 2>/dev/null | grep -q '^install ok installed' || missing="$missing $p"
-done
-[ -z "$missing" ] && exit 0
+readers="autofdo bolt-16 golang-go"	# golang-go: go tool pprof
 
+absent() {
+	for p in "$@"; do
+		dpkg-query -W -f '${Status}\n' "$p" 2>/dev/null | grep -q '^install ok installed' || echo "$p"
+	done
+}
+missing=$(absent $packages) wanted=
+[ "${1:-}" = readers ] && wanted=$(absent $readers)
+missing=$(echo $missing) wanted=$(echo $wanted)
+[ -z "$missing$wanted" ] && exit 0
+
+[ -z "$missing" ] && ! command -v apt-get >/dev/null 2>&1 && exit 0
 if ! command -v apt-get >/dev/null 2>&1 || ! command -v dpkg-query >/dev/null 2>&1; then
-	echo "softpmu: no apt-get on this system. It needs what Debian 12 calls:$missing" >&2
+	echo "softpmu: no apt-get on this system. It needs what Debian 12 calls: $missing" >&2
 	exit 1
 fi
 sudo=
 if [ "$(id -u)" != 0 ]; then
-	command -v sudo >/dev/null 2>&1 || { echo "softpmu: install these packages as root:$missing" >&2; exit 1; }
+	command -v sudo >/dev/null 2>&1 || { echo "softpmu: install these packages as root: $missing $wanted" >&2; exit 1; }
 	sudo=sudo
 fi
-echo "softpmu: installing$missing" >&2
+echo "softpmu: installing $missing $wanted" >&2
 $sudo apt-get update -qq
-DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null
+[ -z "$missing" ] || DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null
+[ -z "$wanted" ] || DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $wanted >/dev/null ||
+	echo "softpmu: could not install $wanted: the tests that need them are skipped" >&2

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A program is faster, natively, for the profile that was taken in the model: AutoFDO (create_gcov, create_llvm_prof) and BOLT read the branch stacks.
+set -u
+for tool in perf create_gcov create_llvm_prof dump_gcov; do
+	command -v $tool >/dev/null 2>&1 || { echo "$tool is not installed (package autofdo, linux-perf)"; exit 77; }
+done
+command -v perf2bolt >/dev/null 2>&1 || ls /usr/lib/llvm-*/bin/perf2bolt >/dev/null 2>&1 || { echo "perf2bolt is not installed (package bolt-16)"; exit 77; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT INT TERM
+failed=0
+ok() {	# CLAIM CONDITION...
+	claim=$1; shift
+	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; fi
+}
+OUT=$work RUNS=5 ROUNDS=60000 HOME=$work sh "$TOP/tools/pgo.sh" >"$work/out" 2>&1; ok "pgo.sh runs" [ $? = 0 ]
+sed -n '/^Natively/,$p' "$work/out"
+ok "AutoFDO's profile for GCC names the functions" [ "$(sed -n 's/.*names \([0-9]*\) functions/\1/p' "$work/out")" -ge 200 ]
+ok "every branch stack fits the binary" grep -q 'mismatching disassembled function contents: 0 ' "$work/out"
+ok "BOLT has a profile of nearly all functions" [ "$(sed -n 's/.*binary (\([0-9]*\)[.0-9]*%) have.*/\1/p' "$work/out")" -ge 90 ]
+gain() { awk -v name="$1" '$1 == name { print ($4 > 2) }' "$work/out"; }	# percent
+ok "faster by BOLT" [ "$(gain gcc-bolt)" = 1 ]
+ok "faster by AutoFDO" [ "$(gain clang-autofdo)" = 1 ]
+[ $failed = 0 ] || cat "$work/out"
+exit $failed

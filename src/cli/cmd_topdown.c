@@ -315,14 +315,17 @@ static void print_advice(const struct topdown *t)
 {
 	const struct metrics *m = &t->metrics.m;
 	FILE *out = t->style.out;
-	size_t k = topdown_bottleneck(m, t->metrics.value, t->style.level);
+	const double *value = t->exact ? t->exact : t->metrics.value;
+	size_t by_formula = topdown_bottleneck(m, t->metrics.value, t->style.level), k = topdown_bottleneck(m, value, t->style.level);
 	fputc('\n', out);
+	if (t->exact && by_formula != k && by_formula != SIZE_MAX && (k == SIZE_MAX || m->metric[by_formula].parent != (int)k))
+		fprintf(out, " By the formulas alone: %s, %.1f%%\n", m->metric[by_formula].name, 100 * t->metrics.value[by_formula]);
 	if (k == SIZE_MAX) {
-		fputs(" No node is above its threshold.\n", out);
+		fputs(" Bottleneck: none, no node is above its threshold\n", out);
 		return;
 	}
 	const struct metric *n = m->metric + k;
-	fprintf(out, " Bottleneck: %s, %.1f%% (threshold %.0f%%)%s%s\n", n->name, 100 * t->metrics.value[k], 100 * n->threshold, n->description ? ": " : "",
+	fprintf(out, " Bottleneck: %s, %.1f%% (threshold %.0f%%)%s%s\n", n->name, 100 * value[k], 100 * n->threshold, n->description ? ": " : "",
 		n->description ? n->description : "");
 	if (n->next)
 		fprintf(out, " To do: %s\n", n->next);

@@ -137,7 +137,7 @@ static void print_node(void *context, size_t k)
 
 void topdown_print(const struct topdown_style *s, const struct metrics *m, const double *value, const double *exact)
 {
-	struct printing p = { .s = s, .m = m, .value = value, .exact = exact, .named = topdown_bottleneck(m, value, s->level) };
+	struct printing p = { .s = s, .m = m, .value = value, .exact = exact, .named = topdown_bottleneck(m, exact ? exact : value, s->level) };
 	const struct walk w = { m, s->level, print_node, &p };
 	if (s->form == TOPDOWN_TREE) {
 		if (s->what)

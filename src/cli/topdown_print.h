@@ -16,11 +16,11 @@ struct topdown_style {
 	const char *what;	/* a thread, an interval, a function; NULL: the whole run */
 };
 
-/* value, exact: by metric; exact NULL or NaN: not known.  shown: by metric, NULL: all nodes. */
+/* value, exact: by metric; exact NULL or NaN: not known.  The bottleneck is marked: by the exact values where they are known. */
 void topdown_print(const struct topdown_style *s, const struct metrics *m, const double *value, const double *exact);
 /* Metrics beside the tree that have a value. */
 void topdown_print_others(const struct topdown_style *s, const struct metrics *m, const double *value);
-/* The node that is named: flagged, below flagged ones, the largest of its siblings; SIZE_MAX: none is. */
+/* The node that is named by these values: flagged, below flagged ones, the largest of its siblings; SIZE_MAX: none is. */
 size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned level);
 /* A bar chart of the whole tree. */
 void topdown_svg(FILE *out, const struct metrics *m, const double *value, const double *exact, unsigned level, const char *title);

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #define LOOP(n, body) do { uint64_t left_ = (n); begin(); __asm__ volatile("1:\n" body "\tdec %0\n\tjnz 1b" : "+b"(left_) :: \
-	"rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc", "memory"); end(); } while (0)
+	"rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "cc", "memory"); end(); } while (0)
 #define LOOP_WITH(n, body, p, x, y) do { uint64_t left_ = (n); begin(); __asm__ volatile("1:\n" body "\tdec %0\n\tjnz 1b" : "+&r"(left_), "+&r"(p) : \
 	"r"(x), "r"(y) : "cc", "memory"); end(); } while (0)
 
@@ -38,7 +38,7 @@ static void ports(void)
 
 static void divider(void)
 {
-	LOOP(rounds, ".rept 4\n\tmov $7, %%edi\n\txor %%edx, %%edx\n\tmov $1000003, %%eax\n\tdivl %%edi\n.endr\n");
+	LOOP(rounds, ".rept 4\n\tdivpd %%xmm1, %%xmm0\n.endr\n");
 }
 
 /* More code than L1I holds, a new line every instruction or two, without branches but the loop's. */
@@ -54,16 +54,16 @@ static void icache(void)
 	end();
 }
 
-/* Jumps to places in pages far apart, in an order that is the same every round: fetch waits for L1I and the ITLB. */
-#define PAGES 1536
+/* Jumps to places in pages far apart, in an order that is the same every round.  Their lines fit L1I, their pages no ITLB. */
+#define PAGES 400
 static void *make_jumps(void)
 {
 	uint8_t *code = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (code == MAP_FAILED)
 		exit(1);
 	for (unsigned i = 0; i < PAGES; i++) {
-		/* page i * 769 mod PAGES next; lines differ, so that sets do */
-		unsigned from = i * 769 % PAGES, to = (i + 1) * 769 % PAGES;
+		/* page i * 171 mod PAGES next; lines differ, so that sets do */
+		unsigned from = i * 171 % PAGES, to = (i + 1) * 171 % PAGES;
 		uint8_t *at = code + from * 4096 + from % 61 * 64, *next = code + to * 4096 + to % 61 * 64;
 		int32_t distance = (int32_t)(next - (at + 5));
 		if (i + 1 == PAGES) {
@@ -81,21 +81,21 @@ static void itlb(void)
 	void *at = make_jumps();
 	memcpy(&code, &at, sizeof code);
 	begin();
-	for (uint64_t i = 0; i < rounds / 400 + 8; i++)
+	for (uint64_t i = 0; i < rounds / 40 + 8; i++)
 		code();
 	end();
 }
 
-/* Fits L1I, not the uop cache: many short instructions from legacy decode. */
+/* Fits L1I, not the uop cache: long instructions that legacy decode gets few of in a fetch block. */
 static void mite(void)
 {
-	LOOP(rounds / 40 + 50, ".rept 800\n\tadd $1, %%r8d\n\tadd $1, %%r9d\n\tadd $1, %%r10d\n\tadd $1, %%r11d\n\tmov $0x1234567, %%ecx\n\tmov $0x1234567, %%edx\n.endr\n");
+	LOOP(rounds / 40 + 50, ".rept 1200\n\tmovabs $0x123456789abcdef, %%r8\n\tmovabs $0x123456789abcdef, %%r9\n.endr\n");
 }
 
 /* 16-bit immediates. */
 static void lcp(void)
 {
-	LOOP(rounds / 40 + 50, ".rept 500\n\tmovw $0x1234, %%r8w\n\tmovw $0x1235, %%r9w\n\tmovw $0x1236, %%r10w\n\tmovw $0x1237, %%r11w\n.endr\n");
+	LOOP(rounds / 40 + 50, ".rept 500\n\taddw $0x1234, %%r8w\n\taddw $0x1235, %%r9w\n\taddw $0x1236, %%r10w\n\taddw $0x1237, %%r11w\n.endr\n");
 }
 
 /* Half of the branches go where they did not the last times: a linear congruential generator decides. */
@@ -147,8 +147,19 @@ static void chase(size_t bytes, uint64_t loads)
 }
 static void l1(void) { chase(8 << 10, rounds * 8); }
 static void l2(void) { chase(128 << 10, rounds * 16); }
-static void l3(void) { chase(3 << 20, rounds * 40); }
-static void dram(void) { chase(64 << 20, rounds * 4); }
+static void l3(void) { chase(3 << 20, rounds * 10); }
+/* Loads, each of which says where the next one goes, all over 256 MB that nothing else has touched. */
+static void dram(void)
+{
+	char *mem = mmap(NULL, 1 << 28, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint64_t left = rounds, x = 1;
+	if (mem == MAP_FAILED)
+		exit(1);
+	begin();
+	__asm__ volatile("1:\timul %3, %1\n\tadd $12345, %1\n\tmov %1, %%rax\n\tshr $30, %%rax\n\tand $0xfffffc0, %%eax\n"
+		"\tadd (%2,%%rax), %1\n\tdec %0\n\tjnz 1b" : "+&r"(left), "+&r"(x) : "r"(mem), "r"(6364136223846793005) : "rax", "cc", "memory");
+	end();
+}
 
 /* More stores, each to a line of its own, than L1D and L2 can take. */
 static void store(void)

@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# softpmu topdown: programs that each push one leaf have it named, on every preset with formulas; level 1 sums to 100 % by formula and exactly;
+# no share is negative; the formulas' values are those that awk makes of stat's counts; what it cannot count it refuses by name.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+ok() { echo "ok $1"; }
+bad() { echo "FAILED $1"; failed=1; }
+topdown="$PROGRAMS/topdown"
+
+# LEAF NODE rounds: the node that is to be named.  itlb: not on golden-cove, whose uop cache holds the jumps, so that nothing is fetched.
+cat >"$work/leaves" <<'EOF'
+retiring Base 2000
+latency Ports_Utilization 1000
+ports Ports_Utilization 2000
+divider Divider 1000
+icache ICache_Misses 400
+itlb ITLB_Misses 1000
+mite MITE 1000
+lcp LCP 400
+mispredict Branch_Mispredicts 1000
+clear Machine_Clears 1000
+l1 L1_Bound 2000
+l2 L2_Bound 1000
+l3 L3_Bound 1000
+dram DRAM_Bound 1000
+store Store_Bound 2000
+EOF
+while read -r leaf node rounds; do
+	"$SOFTPMU" stat -e instructions --save-stream "$work/$leaf" -- "$topdown" "$leaf" "$rounds" >/dev/null 2>"$work/err" || { bad "stream of $leaf"; cat "$work/err"; }
+done <"$work/leaves"
+for core in skylake ivy-bridge golden-cove; do
+	named=0
+	while read -r leaf node rounds; do
+		[ $core-$leaf = golden-cove-itlb ] && continue
+		"$SOFTPMU" topdown --core $core --start begin --stop end --replay "$work/$leaf" 2>"$work/tree" || { bad "$core $leaf"; cat "$work/tree"; continue; }
+		if grep -q "^ Bottleneck: $node," "$work/tree"; then
+			named=$((named + 1))
+		else
+			bad "$core $leaf: $(grep 'Bottleneck:' "$work/tree") instead of $node"
+		fi
+		"$SOFTPMU" topdown --core $core --no-metrics --start begin --stop end -x, --replay "$work/$leaf" 2>"$work/csv"
+		awk -F, -v what="$core $leaf" '
+			$1 == 1 { formula += $3; exact += $4; n++ }
+			($3 != "" && $3 < -1e-6) || ($4 != "" && $4 < 0) { print "FAILED " what ": negative: " $0; wrong = 1 }
+			END { if (n != 4 || (formula - 1) ^ 2 > 1e-10 || (exact - 1) ^ 2 > 1e-10) { print "FAILED " what ": level 1 sums to " formula ", " exact; wrong = 1 }
+				exit wrong }' "$work/csv" || failed=1
+	done <"$work/leaves"
+	[ $named -ge 12 ] && ok "$core: $named leaves named" || bad "$core: only $named leaves named"
+done
+
+# Children of a node split it exactly.
+awk -F, '{ level[NR] = $1; value[NR] = $4; name[NR] = $2 } END {
+	for (i = 1; i <= NR; i++) {
+		sum = 0; n = 0
+		for (j = i + 1; j <= NR && level[j] > level[i]; j++)
+			if (level[j] == level[i] + 1 && value[j] != "") { sum += value[j]; n++ }
+		if (n && (sum - value[i]) ^ 2 > 1e-10) { print "FAILED exact: " name[i] " is " value[i] ", its parts " sum; wrong = 1 }
+	}
+	exit wrong }' "$work/csv" && ok "exact: parts sum to their node" || failed=1
+
+# The same arithmetic on stat's counts of the same stream.
+"$SOFTPMU" stat --core skylake -x, -e CPU_CLK_UNHALTED.THREAD,UOPS_ISSUED.ANY,UOPS_RETIRED.RETIRE_SLOTS,INT_MISC.RECOVERY_CYCLES \
+	-e IDQ_UOPS_NOT_DELIVERED.CORE,CYCLE_ACTIVITY.STALLS_L1D_MISS,CYCLE_ACTIVITY.STALLS_L2_MISS,INST_RETIRED.ANY --replay "$work/mispredict" 2>"$work/counts"
+"$SOFTPMU" topdown --core skylake -x, --replay "$work/mispredict" 2>"$work/csv"
+awk -F, 'NR == FNR { n = $3; sub(/:u$/, "", n); c[n] = $1; next }
+	{ got[$2] = $3 }
+	function same(name, want) { if (got[name] == "" || (got[name] - want) ^ 2 > 1e-11) { print "FAILED " name ": " got[name] ", stat says " want; wrong = 1 } }
+	END { slots = 4 * c["CPU_CLK_UNHALTED.THREAD"]; fe = c["IDQ_UOPS_NOT_DELIVERED.CORE"] / slots; ret = c["UOPS_RETIRED.RETIRE_SLOTS"] / slots
+		bad = (c["UOPS_ISSUED.ANY"] - c["UOPS_RETIRED.RETIRE_SLOTS"] + 4 * c["INT_MISC.RECOVERY_CYCLES"]) / slots
+		same("Frontend_Bound", fe); same("Retiring", ret); same("Bad_Speculation", bad); same("Backend_Bound", 1 - fe - ret - bad)
+		same("L2_Bound", (c["CYCLE_ACTIVITY.STALLS_L1D_MISS"] - c["CYCLE_ACTIVITY.STALLS_L2_MISS"]) / c["CPU_CLK_UNHALTED.THREAD"])
+		same("IPC", c["INST_RETIRED.ANY"] / c["CPU_CLK_UNHALTED.THREAD"]); exit wrong }' "$work/counts" "$work/csv" && ok "formulas equal awk on stat's counts" || failed=1
+
+# Refusals, intervals, forms.
+"$SOFTPMU" topdown --core ivy-bridge --replay "$work/l1" 2>&1 | grep -q '^ Stalls_BOB: RESOURCE_STALLS2.BOB_FULL is no event of this PMU$' && ok "a missing event refuses its metric by name" || bad "refusal"
+"$SOFTPMU" topdown --core pentium --replay "$work/l1" >"$work/out" 2>&1 && bad "pentium has no formulas"
+grep -q "there are no metrics for the PMU 'p5'" "$work/out" && ok "a PMU without metrics is refused by name" || { bad "pentium"; cat "$work/out"; }
+"$SOFTPMU" topdown -l 1 --no-metrics --interval 0.01ms -x, --replay "$work/retiring" 2>"$work/out"
+awk -F, '{ sum[$1] += $4; exact[$1] += $5; n[$1]++ } END { for (t in n) { k++; if (n[t] != 4 || (sum[t] - 1) ^ 2 > 1e-8) wrong = 1 } exit wrong || k < 3 }' "$work/out" \
+	&& ok "intervals: each sums to 100 %" || { bad "intervals"; head "$work/out"; }
+"$SOFTPMU" topdown -l 1 --no-metrics --per thread -j --svg "$work/svg" --replay "$work/retiring" 2>"$work/out"
+[ "$(grep -c '^{"of": "topdown-[0-9]*", "level": 1, "name": "[A-Za-z_]*", "parent": null, "value": ' "$work/out")" = 4 ] && ok "JSON, by thread" || { bad "JSON"; cat "$work/out"; }
+grep -q '<svg xmlns' "$work/svg" && grep -q 'Frontend_Bound' "$work/svg" && ok "SVG" || bad "SVG"
+exit $failed

@@ -16,7 +16,7 @@ struct cli_command {
 };
 
 /* Options that every command which runs a program takes: --core NAME, --set FIELD=VALUE, --follow, --no-wrong-path,
- * --cpus N, --quantum CYCLES|TIME, --start FUNC|COUNT, --stop FUNC|COUNT, --replay FILE, --save-stream FILE, -p PID (refused). */
+ * --cpus N, --quantum CYCLES|TIME, --smt, --start FUNC|COUNT, --stop FUNC|COUNT, --replay FILE, --save-stream FILE, -p PID (refused). */
 struct cli_run {
 	struct core_config core;
 	struct run_options run;
@@ -43,6 +43,7 @@ struct cli_run {
 "      --follow            count and sample forked and executed processes too\n" \
 "      --cpus N            each process has N processors, which its threads share; without it every thread has a core\n" \
 "      --quantum Q         a thread runs so long while others wait for its processor: cycles, or a time (500us, 3ms); default 3ms\n" \
+"      --smt               several threads on each core, as many as it has hardware threads (field smt.threads)\n" \
 "      --start FUNC|COUNT  time from the first entry of FUNC, or after COUNT instructions;\n" \
 "                          before that caches and predictors are only warmed\n" \
 "      --stop FUNC|COUNT   until FUNC is entered, or COUNT timed instructions have retired\n" \

@@ -98,6 +98,10 @@ int cli_run_option(struct cli_run *r, int argc, char **argv, int *i)
 		{ "core", &r->core_name }, { "pmu", &r->pmu_name }, { "start", &r->run.start }, { "stop", &r->run.stop },
 		{ "cpus", &r->cpus }, { "quantum", &r->quantum }, { "save-stream", &r->run.save }, { "replay", &r->run.replay },
 	};
+	if (is(word, "--smt")) {
+		r->run.smt = true;
+		return 1;
+	}
 	if (is(word, "--follow")) {
 		r->run.follow = true;
 		return 1;
@@ -227,6 +231,14 @@ static int share_processors(struct cli_run *r)
 	enum { CPUS_MOST = 512 };
 	static const struct { const char *name; double ns; } unit[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
 	char *end;
+	if (r->run.smt && r->core.smt_threads < 2) {
+		cli_error("option --smt: core '%s' has one hardware thread (smt.threads = %u)", r->core_name, r->core.smt_threads);
+		return -1;
+	}
+	if (r->run.smt && r->cpus) {
+		cli_error("options --smt and --cpus do not go together: hardware threads are not shared out by time");
+		return -1;
+	}
 	if (r->cpus) {
 		unsigned long n = strtoul(r->cpus, &end, 10);
 		if (r->cpus[0] < '0' || r->cpus[0] > '9' || *end || n < 1 || n > CPUS_MOST) {

@@ -92,6 +92,11 @@ void bpred_destroy(struct bpred *p)
 	free(p);
 }
 
+struct ras *bpred_stack(struct bpred *p)
+{
+	return &p->ras;
+}
+
 void bpred_reset(struct bpred *p)
 {
 	if (p->class == CLASS_TAGE)

@@ -2,6 +2,7 @@
  * Machine clears and assists; what is modelled: clears.h. */
 #include "core/clears.h"
 #include "core/frontend.h"
+#include "core/smt.h"
 #include <string.h>
 
 void clears_init(struct core *c)
@@ -56,9 +57,8 @@ void clears_code_written(void *core, uint64_t addr, uint32_t size)
 		wait(c, SPMU_SIG_CLEAR_SMC, 0, addr);
 }
 
-void clears_snooped(void *core, uint64_t vline, uint64_t cycle)
+static void snooped(struct core *c, uint64_t vline, uint64_t cycle)
 {
-	struct core *c = core;
 	struct clears *cl = &c->cl;
 	const struct watched *hit = NULL;
 	if (!c->config.clear_snoop)
@@ -78,6 +78,16 @@ void clears_snooped(void *core, uint64_t vline, uint64_t cycle)
 	}
 	if (hit)
 		wait(c, SPMU_SIG_CLEAR_MEMORY_ORDER, hit->ip, hit->addr);
+}
+
+void clears_snooped(void *core, uint64_t vline, uint64_t cycle)
+{
+	struct core *c = core;
+	if (LIKELY(!c->st))
+		snooped(c, vline, cycle);
+	for (unsigned i = 0; c->st && i < SMT_MOST; i++)	/* all hardware threads had the line */
+		if (c->st->smt->thread[i])
+			snooped(c->st->smt->thread[i], vline, cycle);
 }
 
 void clears_take(struct core *c)

@@ -2,13 +2,13 @@
  * The core: takes blocks, sends each slot through the pipeline once, retires, writes records.
  *
  * Models: the way of a slot through front end, allocation, scheduler, memory and in-order retirement; branches;
- * serialising instructions and fences; machine clears and assists (clears.h); the wrong path (wrongpath.h, walk.h), if there is a walker.  Leaves out: the
- * second hardware thread, interrupts, the
+ * serialising instructions and fences; machine clears and assists (clears.h); the wrong path (wrongpath.h, walk.h), if there is a walker; several hardware threads (smt.h).  Leaves out: interrupts, the
  * x87 stack's rotation from one block to the next (its registers are named relative to each block's entry).
  */
 #if defined __GNUC__ && !defined __clang__
 #pragma GCC optimize ("no-tree-slp-vectorize", "no-tree-pre")	/* the first packs a record's fields in vector registers: 10 % slower */
 #endif
+#define CORE_SMT 1	/* the general way is the same for all */
 #include "core/bypass.h"
 #include "core/clears.h"
 #include "core/eliminate.h"
@@ -16,6 +16,7 @@
 #include "core/netburst.h"
 #include "core/p6.h"
 #include "core/partial.h"
+#include "core/smt.h"
 #include "core/step.h"
 #include "core/wrongpath.h"
 #include <stdlib.h>
@@ -499,11 +500,19 @@ void core_set_walker(struct core *c, struct walker *w)
 	c->walker = w;
 }
 
+/* Before whatever may reach memory, but for scripts: those enter by themselves. */
+static inline void enter(struct core *c)
+{
+	if (UNLIKELY(c->st != NULL))
+		smt_enter(c);
+}
+
 void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots)
 {
 	unsigned nslots = core_executed(b, exit, &insns);
 	uint64_t line = FE_NOWHERE;
 
+	enter(c);
 	if (c->rep.active)
 		rep_end(c, false);
 	for (unsigned i = 0; i < insns; i++) {
@@ -530,6 +539,7 @@ void core_warm_block(struct core *c, struct iblock *b, unsigned exit, unsigned i
 void core_flush(struct core *c, bool last)
 {
 	if (last) {
+		enter(c);
 		if (c->rep.active)
 			rep_end(c, false);
 		lsq_drain(c);
@@ -569,6 +579,11 @@ void core_choose_steps(struct core *c)
 		c->steps = core_steps(what);
 	if (!c->wrong_steps)
 		c->wrong_steps = core_steps(STEPS_WRONG);
+	if (c->st) {
+		c->cl.watching = true;
+		c->smt_steps = core_steps_smt(what);
+		c->steps = smt_steps;
+	}
 }
 
 void core_want(struct core *c, const struct core_wanted *w)
@@ -609,12 +624,14 @@ void core_hold(struct core *c, uint64_t cycle)
 
 void core_settle(struct core *c)
 {
+	enter(c);
 	while (c->q.head != c->q.tail && !(c->q.wants_data && c->q.head + 1 == c->q.tail))
 		lsq_commit(c);
 }
 
 void core_leave(struct core *c)
 {
+	enter(c);
 	if (c->rep.active)
 		rep_end(c, false);
 	lsq_drain(c);
@@ -635,6 +652,7 @@ void core_halt_until(struct core *c, uint64_t cycle)
 {
 	if (cycle <= c->e.now)
 		return;
+	enter(c);
 	if (c->rep.active)
 		rep_end(c, false);
 	lsq_drain(c);
@@ -645,6 +663,7 @@ void core_halt_until(struct core *c, uint64_t cycle)
 
 void core_serialize(struct core *c)
 {
+	enter(c);
 	if (c->rep.active)
 		rep_end(c, false);
 	c->e.now = max64(c->e.now + 1, lsq_drain(c));
@@ -675,12 +694,19 @@ static void reset(struct core *c, uint64_t cycle)
 void core_reset(struct core *c, uint64_t cycle)
 {
 	core_flush(c, true);
-	memsys_reset(c->mem);
-	bpred_reset(c->bp);
+	if (!c->st || c->st->smt->members == 1) {
+		memsys_reset(c->mem);
+		bpred_reset(c->bp);
+	}
 	reset(c, cycle);
 }
 
-int core_create(struct core **out, struct machine *m, core_emit *emit, void *context, struct err *err)
+unsigned core_hw_thread(const struct core *c)
+{
+	return c->e.hw_thread;
+}
+
+static int create(struct core **out, struct machine *m, struct core *of, core_emit *emit, void *context, struct err *err)
 {
 	struct core *c = calloc(1, sizeof *c);
 	if (!c)
@@ -699,26 +725,44 @@ int core_create(struct core **out, struct machine *m, core_emit *emit, void *con
 		code = frontend_init(c, err);
 	if (!code)
 		code = scheduler_init(c, err);
-	if (!code)
+	if (!code && of)
+		code = smt_join(of, c, err);
+	if (!code && of) {
+		c->mem = of->mem;
+		c->bp = of->bp;
+	}
+	if (!code && !of)
 		code = memsys_create(&c->mem, m->shared, &m->config, &c->e, err);
-	if (!code)
+	if (!code && !of)
 		code = bpred_create(&c->bp, &m->config, err);
 	if (code) {
 		core_destroy(c);
 		return code;
 	}
+	core_choose_steps(c);
 	reset(c, 0);
 	*out = c;
 	return 0;
+}
+
+int core_create(struct core **out, struct machine *m, core_emit *emit, void *context, struct err *err)
+{
+	return create(out, m, NULL, emit, context, err);
+}
+
+int core_create_thread(struct core **out, struct core *of, core_emit *emit, void *context, struct err *err)
+{
+	return create(out, of->machine, of, emit, context, err);
 }
 
 void core_destroy(struct core *c)
 {
 	if (!c)
 		return;
-	if (c->bp)
+	bool last = !c->st || smt_leave(c);
+	if (c->bp && last)
 		bpred_destroy(c->bp);
-	if (c->mem)
+	if (c->mem && last)
 		memsys_destroy(c->mem);
 	scheduler_release(c);
 	frontend_release(c);

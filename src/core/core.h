@@ -28,6 +28,14 @@ void machine_destroy(struct machine *m);
 void machine_map(struct machine *m, uint64_t addr, uint64_t bytes, bool huge);
 
 int  core_create(struct core **out, struct machine *m, core_emit *emit, void *context, struct err *err);
+/* The next hardware thread of the core that `of` is one of: caches, TLBs, predictors, ports and bandwidth are theirs together (smt.h).
+ * Refused beyond smt.threads. */
+int  core_create_thread(struct core **out, struct core *of, core_emit *emit, void *context, struct err *err);
+unsigned core_hw_thread(const struct core *c);
+/* So many of its core's hardware threads run; the others are halted. */
+void core_smt_share(struct core *c, unsigned active);
+/* Of the scripts of a core's hardware threads those that are made next are this one's. */
+void core_predicts(struct core *c);
 void core_destroy(struct core *c);
 /* Empty caches, predictors, queues; the clock goes to `cycle`. For reuse by another thread. */
 void core_reset(struct core *c, uint64_t cycle);

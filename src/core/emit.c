@@ -50,8 +50,11 @@ void emit_flush(struct emitter *e, bool last)
 		next = e->base;
 	if (n && next > e->base + kept[0].fetch)
 		next = e->base + kept[0].fetch;
+	if (__builtin_expect(e->hw_thread, 0))
+		for (uint32_t i = 0; i < e->count; i++)
+			e->record[i].hw_thread = e->hw_thread;
 	const struct spmu_batch batch = {
-		.base_cycle = e->base, .watermark = next, .count = e->count,
+		.base_cycle = e->base, .watermark = next, .count = e->count, .hw_threads = UINT64_C(1) << e->hw_thread,
 		.instructions = e->instructions, .is_last = last, .user_only = 1, .records = e->record,
 	};
 	if (e->emit && (batch.count || batch.instructions || last)) {

@@ -42,6 +42,7 @@ struct emitter {
 	uint64_t cycles_from;	/* CYCLES were passed on up to here */
 	uint64_t now;		/* retire cycle of the last retired uop */
 	uint32_t hold;		/* 1 + index of the first record of a slot being built; 0: none */
+	uint8_t  hw_thread;	/* whose records these are */
 	struct emit_run run[EMIT_RUNS];
 	/* The other way, from memory to the pipeline (clears.h); NULL: nobody listens. */
 	void *owner;

@@ -10,6 +10,9 @@
 #ifndef CORE_FRONTEND_H
 #define CORE_FRONTEND_H
 #include "core/pipeline.h"
+#if CORE_SMT
+#include "core/smt.h"
+#endif
 
 #define FE_NOWHERE (~UINT64_C(0))
 
@@ -42,6 +45,13 @@ static inline uint64_t frontend_slot(struct core *c)
 	room = room ? room : width;
 	room = free > cycle ? width : room;
 	cycle = max64(cycle, free);
+#if CORE_SMT
+	if (UNLIKELY(c->st != NULL)) {
+		uint64_t own = smt_delivers(c, cycle);
+		room = own != cycle ? width : room;
+		cycle = own;
+	}
+#endif
 	fe->room = room - 1;
 	fe->cycle = cycle;
 	return cycle;

@@ -167,6 +167,12 @@ int memsys_create(struct memsys **out, struct memsys_shared *s, const struct cor
 	return 0;
 }
 
+void memsys_emitter(struct memsys *m, struct emitter *e)
+{
+	m->emitter = e;
+	m->icache_hit_record = UINT32_MAX;
+}
+
 void memsys_destroy(struct memsys *m)
 {
 	if (!m)

@@ -20,6 +20,7 @@ void memsys_destroy(struct memsys *m);
 /* The program's mapping of these addresses: new or changed, with huge pages or without, or gone. */
 void memsys_shared_map(struct memsys_shared *s, uint64_t addr, uint64_t bytes, bool huge);
 void memsys_reset(struct memsys *m);	/* empty, as after power-up */
+void memsys_emitter(struct memsys *m, struct emitter *e);	/* signals go there from now on, and what is heard of other cores (emit.h) */
 
 struct mem_result {
 	uint64_t ready;		/* cycle at which the value can be used (load), the line is owned (store), the bytes are there (fetch) */

@@ -17,6 +17,10 @@
 #include "isa/isa.h"
 #include <stddef.h>
 
+#ifndef CORE_SMT
+#define CORE_SMT 0	/* 1: compiled for cores with several hardware threads, too (smt.h) */
+#endif
+
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
@@ -241,6 +245,7 @@ enum steps_for { STEPS_ALL, STEPS_QUIET, STEPS_WRONG /* of the wrong path: from 
 core_steps_way *core_steps(enum steps_for what);
 core_steps_way *core_steps_sse4(enum steps_for what);	/* NULL: not built */
 core_steps_way *core_steps_watched(enum steps_for what);	/* loads are remembered (clears.h) */
+core_steps_way *core_steps_smt(enum steps_for what);	/* the same, cycles are shared (smt.h) */
 void core_choose_steps(struct core *c);
 
 /* --- the wrong path (wrongpath.h) --- */
@@ -290,6 +295,8 @@ struct core {
 	struct clears cl;
 	struct core_config config;
 	struct machine *machine;
+	struct smt_thread *st;	/* smt.h; NULL: the core has one hardware thread */
+	core_steps_way *smt_steps;	/* of it */
 	struct walker *walker;	/* of the thread that makes scripts; NULL: no wrong path */
 	uint64_t predicted;	/* likewise: where the last mispredicted branch was predicted to go */
 	struct wrong wrong;

@@ -28,6 +28,13 @@ static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c
 	rob = slot_entry(rn, pos - rn->rob_back)->free;
 	if (max64(max64(delivered, rob), rn->barrier) > cycle)
 		cycle = rename_wait(c, delivered, rob, did);
+#if CORE_SMT
+	if (UNLIKELY(c->st != NULL)) {
+		uint64_t own = smt_allocates(c, cycle);
+		rn->used = own != cycle ? 0 : rn->used;
+		cycle = rn->cycle = own;
+	}
+#endif
 	if (cycle != c->sc.walk) {
 		scheduler_advance(&c->sc, cycle);
 		lsq_advance(c, cycle);

@@ -138,6 +138,34 @@ void depend_syscall(struct depend *d, const struct depend_thread *t, uint32_t in
 	}
 }
 
+bool depend_blocks(bool wide, const struct st_syscall *s)
+{
+	enum { AGAIN = 11 };
+	/* Linux, syscall_64.tbl: mmap mprotect munmap brk rt_sigaction rt_sigprocmask mremap madvise sched_yield getpid clone exit prctl arch_prctl gettid
+	 * sched_setaffinity sched_getaffinity set_tid_address clock_gettime set_robust_list rseq clone3 */
+	static const uint16_t own64[] = { 9, 10, 11, 12, 13, 14, 25, 28, 24, 39, 56, 60, 157, 158, 186, 203, 204, 218, 228, 273, 334, 435 };
+	/* syscall_32.tbl: exit getpid brk mmap munmap clone mprotect sched_yield mremap prctl rt_sigaction rt_sigprocmask mmap2 madvise gettid
+	 * sched_setaffinity sched_getaffinity set_tid_address clock_gettime set_robust_list rseq clock_gettime64 clone3 */
+	static const uint16_t own32[] = { 1, 20, 45, 90, 91, 120, 125, 158, 163, 172, 174, 175, 192, 219, 224, 241, 242, 258, 265, 311, 386, 403, 435 };
+	const uint16_t *own = wide ? own64 : own32;
+	const size_t count = wide ? sizeof own64 / sizeof *own64 : sizeof own32 / sizeof *own32;
+	for (size_t i = 0; i < count; i++)
+		if (s->number == own[i])
+			return false;
+	if (!is_futex(wide, s) && !(!wide && s->number == 422))
+		return true;
+	switch (s->arg[1] & FUTEX_COMMAND) {
+	case FUTEX_WAKE:
+	case FUTEX_WAKE_OP:
+	case FUTEX_WAKE_BITSET:
+	case FUTEX_REQUEUE:
+	case FUTEX_CMP_REQUEUE:
+		return false;
+	default:
+		return !(s->is_error && (s->result == AGAIN || s->result == (uint64_t)-AGAIN));
+	}
+}
+
 bool depend_woken(const struct depend *d, uint32_t index, bool wide, const struct st_syscall *s, struct depend_need *by)
 {
 	uint64_t command = s->arg[1] & FUTEX_COMMAND;

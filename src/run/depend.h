@@ -47,6 +47,9 @@ unsigned depend_block(struct depend *d, struct depend_thread *t, uint32_t index,
                       const uint64_t *slots, struct depend_need need[DEPEND_NEEDS]);
 /* Thread `index` makes this system call: futex calls that wake. */
 void depend_syscall(struct depend *d, const struct depend_thread *t, uint32_t index, bool wide, const struct st_syscall *s);
+/* Another thread may have run during the call (st_syscall.blocked): false if that is the tracer's doing alone, because it cannot have waited
+ * for another thread: calls about the own memory, signals and threads, futex calls that wake, waits that found the value changed. */
+bool depend_blocks(bool wide, const struct st_syscall *s);
 /* It came back, having been blocked: true if it was woken by a futex call that is known. */
 bool depend_woken(const struct depend *d, uint32_t index, bool wide, const struct st_syscall *s, struct depend_need *by);
 #endif

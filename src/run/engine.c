@@ -266,8 +266,10 @@ void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 		walker_track(t->walker, p->block, p->slots, p->slot_count);
 		most += CORE_SCRIPT_WALK;
 	}
-	if (__builtin_expect(t->process->ordered, 0))
+	if (__builtin_expect(t->process->ordered, 0)) {
 		block_needs(e, t, p, true);
+		core_predicts(t->core);
+	}
 	if (__builtin_expect(most > ENGINE_CHUNK, 0)) {	/* is not queued: it runs here, behind all that was */
 		engine_drain(e);
 		if (!t->on)
@@ -293,8 +295,10 @@ void engine_warm(struct engine *e, struct rthread *t, const struct pending *p)
 	if (t->walker)
 		walker_track(t->walker, p->block, p->slots, p->slot_count);
 	size_t words = WARM_WORDS + p->slot_count;
-	if (__builtin_expect(t->process->ordered, 0))
+	if (__builtin_expect(t->process->ordered, 0)) {
 		block_needs(e, t, p, false);
+		core_predicts(t->core);
+	}
 	if (__builtin_expect(words > ENGINE_CHUNK, 0)) {
 		engine_drain(e);
 		if (!t->on)

@@ -268,6 +268,20 @@ static bool may_run(struct order *o, struct rthread *t)
 	}
 }
 
+/* How many threads run on t's core, t included: the others are halted. */
+static unsigned running_beside(const struct order *o, const struct rthread *t)
+{
+	unsigned n = 1;
+	for (size_t i = 0; i < o->threads; i++) {
+		const struct rthread *other = o->thread[i];
+		if (other == t || other->seat / o->smt != t->seat / o->smt || empty(&other->queue))
+			continue;
+		const uint64_t *op = head(&other->queue);
+		n += head_kind(&other->queue) != OP_WAIT || order_done((const struct rthread *)op[2], op[3]);
+	}
+	return n;
+}
+
 static void run_head(struct order *o, struct rthread *t)
 {
 	struct order_queue *q = &t->queue;
@@ -275,6 +289,8 @@ static void run_head(struct order *o, struct rthread *t)
 	size_t words = AHEAD + (uint32_t)*op;
 	if ((q->word[q->head + 1] & 3) == ORDER_SIDE)
 		o->sides_done++;
+	if (o->smt)
+		core_smt_share(t->on, running_beside(o, t));
 	o->execute(o->context, op);
 	q->head += words;
 	o->words -= words;

@@ -66,6 +66,7 @@ struct order {				/* of a process */
 	struct order_cpu *cpu;
 	uint32_t cpus;			/* 0: every thread has a core of its own */
 	uint64_t quantum, switch_cost;	/* cycles */
+	uint32_t smt;			/* hardware threads of a core; 0: one */
 	/* does an operation, of the words that order_push got */
 	void (*execute)(void *context, const uint64_t *op);
 	void *context;

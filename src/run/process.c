@@ -169,6 +169,22 @@ static void drop_processors(struct process *p)
 	p->order.cpus = 0;
 }
 
+/* A core of its own, or (--smt) the first hardware thread that is free. */
+static int take_seat(struct process_table *table, struct process *p, struct rthread *t, core_emit *emit, struct err *err)
+{
+	struct core *beside = NULL;
+	for (bool taken = table->smt > 0; taken; t->seat += taken) {
+		taken = false;
+		for (size_t i = 0; i < p->threads; i++)
+			taken |= p->thread[i]->alive && p->thread[i]->seat == t->seat;
+	}
+	p->order.smt = table->smt;
+	for (size_t i = 0; table->smt && i < p->threads; i++)
+		if (p->thread[i]->alive && p->thread[i]->seat / table->smt == t->seat / table->smt)
+			beside = p->thread[i]->core;
+	return beside ? core_create_thread(&t->core, beside, emit, t, err) : core_create(&t->core, p->machine, emit, t, err);
+}
+
 /* --cpus: the processors of a process, made for its first thread. */
 static int make_processors(struct process_table *table, struct process *p, core_emit *emit, struct rthread *first, struct err *err)
 {
@@ -205,7 +221,7 @@ int process_thread_start(struct rthread **out, struct process_table *table, stru
 	struct rthread *t = calloc(1, sizeof *t);
 	if (!t)
 		return err_set(err, ERR_NOMEM, "out of memory for thread %u", guest_tid);
-	int rc = core_create(&t->core, p->machine, emit, t, err);
+	int rc = take_seat(table, p, t, emit, err);
 	if (rc < 0) {
 		free(t);
 		return rc;
@@ -226,7 +242,8 @@ int process_thread_start(struct rthread **out, struct process_table *table, stru
 	t->guest_tid = guest_tid;
 	t->alive = true;
 	t->pub = (struct run_thread){ .process = p->index, .pid = p->pid, .tid = os_tid ? os_tid : p->pid,
-		.cpu = p->order.cpus ? p->first_cpu : table->cpus++, .word_bytes = p->word_bytes };
+		.cpu = p->order.cpus ? p->first_cpu : table->cpus++, .hw_thread = (uint8_t)core_hw_thread(t->core),
+		.word_bytes = p->word_bytes };
 	p->thread[p->threads++] = t;
 	if (!p->current)
 		p->current = t;

@@ -33,6 +33,7 @@ struct rthread {
 	struct walker *walker;	/* NULL: no wrong path */
 	struct core *on;	/* which runs them: the same, or the processor of --cpus that it is on now; NULL: on none */
 	uint32_t index;		/* in process.thread */
+	uint32_t seat;		/* --smt: its hardware thread, among those of all cores */
 	struct order_queue queue;	/* the cores' thread's */
 	struct depend_thread depend;	/* the front's */
 	uint64_t instructions;	/* retired, less those of the core that it is on now */
@@ -87,6 +88,7 @@ struct process_table {
 	uint32_t cpus;			/* modelled cores given out so far */
 	uint32_t processors;		/* --cpus: of each process; 0: every thread has a core of its own */
 	uint64_t quantum;		/* cycles; 0: as usual */
+	uint32_t smt;			/* --smt: hardware threads of a core; 0: one, and nothing is shared */
 	const struct core_config *core;
 };
 

@@ -423,7 +423,7 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 		break;
 	case ST_SYSCALL_RET: {
 		const struct st_syscall *s = (const struct st_syscall *)w;
-		if (t && s->blocked)
+		if (t && s->blocked && depend_blocks(p->word_bytes == 8, s))
 			wait_for_waker(r, p, t, s);
 		*stop = reaps_child(r, p, s);
 		break;
@@ -709,6 +709,7 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	r.last_tick = r.started;
 	r.procs.processors = o->cpus;
 	r.procs.quantum = o->quantum;
+	r.procs.smt = o->smt ? o->core->smt_threads : 0;
 	r.procs.core = o->core;
 
 	snprintf(uops, sizeof uops, "%s/uops/%s.tsv", o->data_dir, o->core->uops);

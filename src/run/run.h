@@ -18,7 +18,8 @@
 struct run_thread {		/* one guest thread; valid until thread_end returns */
 	uint32_t process;	/* dense index of its process */
 	uint32_t pid, tid;	/* of the host's kernel */
-	uint32_t cpu;		/* modelled core it runs on, dense from 0 over the whole run */
+	uint32_t cpu;		/* modelled processor it runs on, dense from 0 over the whole run */
+	uint8_t  hw_thread;	/* of its core: records say so */
 	char comm[16];
 	int word_bytes;		/* of its process's code: 8 or 4 */
 	void *sink_private;	/* the sink's own */
@@ -53,6 +54,7 @@ struct run_options {
 	const struct core_wanted *wanted;	/* what the sink looks at; the rest is dropped in the cores. NULL: all */
 	uint32_t cpus;		/* processors that the threads of each process share; 0: every thread has a core of its own */
 	uint64_t quantum;	/* of them: cycles that a thread runs while others wait; 0: order.h's */
+	bool smt;		/* as many threads of a process on each core as it has hardware threads (smt.threads); not with cpus */
 	const char *start, *stop;	/* NULL, decimal instruction count, or a function name: timing is on from start to stop */
 };
 

@@ -20,6 +20,7 @@ struct client {
 	struct spmu *pmu;	/* NULL until it is asked for */
 	struct client_pmi pmi[CLIENT_PMIS];
 	unsigned first, pmis;
+	uint8_t hw_thread;	/* that it runs on */
 	struct client_memory memory;	/* where its DS area lies */
 };
 

@@ -578,7 +578,7 @@ bool session_needs_registers(const struct session *s)
 	return false;
 }
 
-static int thread_new(struct thread **out, struct session *s, int word_bytes, struct err *err)
+static int thread_new(struct thread **out, struct session *s, int word_bytes, uint8_t hw_thread, struct err *err)
 {
 	struct thread *t = calloc(1, sizeof *t);
 	if (!t)
@@ -603,7 +603,8 @@ static int thread_new(struct thread **out, struct session *s, int word_bytes, st
 		rc = err_set(err, ERR_NOMEM, "out of memory");
 	for (unsigned k = 0; !rc && k < s->pmus; k++) {
 		t->attached[k] = (struct attached){ .thread = t, .pmu = k };
-		struct spmu_host host = { .context = t->attached + k, .pmi = on_pmi, .pmi_latency = PMI_LATENCY, .mode64 = word_bytes == 8 };
+		struct spmu_host host = { .context = t->attached + k, .pmi = on_pmi, .pmi_latency = PMI_LATENCY, .hw_thread = hw_thread,
+			.mode64 = word_bytes == 8 };
 		if (has_precise(s, k)) {
 			rc = precise_create(&t->attached[k].precise, s->o.model, word_bytes, s->o.data, s->o.pebs_records, moment, on_stack,
 				t->attached + k, err);
@@ -646,7 +647,7 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 		s->thread = grown;
 		s->thread_room = room;
 	}
-	int rc = thread_new(&t, s, run->word_bytes, err);
+	int rc = thread_new(&t, s, run->word_bytes, run->hw_thread, err);
 	if (rc)
 		return rc;
 	if (s->uncore && (rc = uncore_session_start(s->uncore, run, err))) {
@@ -658,6 +659,7 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 	t->pid = run->pid;
 	t->tid = run->tid;
 	s->thread[s->threads++] = t;
+	t->client.hw_thread = run->hw_thread;
 	run->sink_private = t;
 	return 0;
 }
@@ -1151,7 +1153,7 @@ int session_create(struct session **out, const struct session_options *o, struct
 	s->regions.items = s->items;
 	if (!rc) {	/* a thread that is never run: what the registers refuse is refused before the program starts */
 		struct thread *trial = NULL;
-		rc = thread_new(&trial, s, 8, err);
+		rc = thread_new(&trial, s, 8, 0, err);
 		thread_free(s, trial);
 	}
 	if (rc) {

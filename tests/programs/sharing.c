@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What threads share: `sharing MODE N THREADS`.  All threads do N rounds together, N / THREADS each:
+ * What threads share: `sharing MODE N THREADS`.  All threads, the first of them main's, meet at a barrier, then do N rounds together, N / THREADS
+ * each:
  *   padded  add to a counter of their own, in lines of their own     false   the same, counters side by side in one line
  *   atomic  add to one counter, locked                               lock    add to it under a spin lock with PAUSE
  *   mutex   add to it under a pthread mutex                          queue   odd threads take from a ring what even ones put in
@@ -23,6 +24,7 @@ static _Alignas(128) pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct ring { _Alignas(128) volatile long put; _Alignas(128) volatile long taken; _Alignas(128) long at[RING]; } ring[MOST];
 static struct node { struct node *next; char pad[56]; } *nodes[MOST];
 static long sum[MOST];
+static pthread_barrier_t barrier;
 
 static long chase(long id, long n)
 {
@@ -53,6 +55,7 @@ static long alu(long n)
 static void *worker(void *arg)
 {
 	const long id = (long)arg, n = rounds / threads;
+	pthread_barrier_wait(&barrier);
 	if (!strcmp(mode, "alu"))
 		sum[id] = alu(n);
 	else if (!strcmp(mode, "wide") || (!strcmp(mode, "mixed") && id & 1))
@@ -130,10 +133,12 @@ int main(int argc, char **argv)
 		for (uint32_t i = 0; i < NODES; i++)
 			nodes[k][order[i]].next = &nodes[k][order[(i + 1) % NODES]];
 	}
-	for (long i = 0; i < threads; i++)
+	pthread_barrier_init(&barrier, NULL, (unsigned)threads);
+	for (long i = 1; i < threads; i++)
 		if (pthread_create(&t[i], NULL, worker, (void *)i))
 			return 1;
-	for (long i = 0; i < threads; i++)
+	worker(NULL);
+	for (long i = 1; i < threads; i++)
 		pthread_join(t[i], NULL);
 	for (long i = 0; i < threads; i++)
 		all += sum[i] + padded[i].n + side[i];

@@ -57,6 +57,7 @@ int memsys_create(struct memsys **out, struct memsys_shared *s, const struct cor
 }
 void memsys_destroy(struct memsys *m) { free(m); }
 void memsys_reset(struct memsys *m) { (void)m; }
+void memsys_emitter(struct memsys *m, struct emitter *e) { m->e = e; }
 static bool mock_misses(uint64_t addr) { return addr >= mock.miss_from && addr < mock.miss_to; }
 void memsys_load(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
 {
@@ -119,6 +120,7 @@ int bpred_create(struct bpred **out, const struct core_config *c, struct err *er
 	return *out ? 0 : err_set(err, ERR_NOMEM, "out of memory");
 }
 void bpred_destroy(struct bpred *p) { free(p); }
+struct ras *bpred_stack(struct bpred *p) { static struct ras none; (void)p; return &none; }
 void bpred_reset(struct bpred *p) { (void)p; }
 void bpred_branch(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough, bool taken, uint64_t target,
                   struct bpred_outcome *out)

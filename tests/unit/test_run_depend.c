@@ -153,6 +153,25 @@ static void a_requeue_wakes_both_addresses_and_32_bit_calls_have_their_numbers(v
 	assert_int_equal(by.number, 3);
 }
 
+static void only_calls_that_can_wait_for_another_block(void **state)
+{
+	(void)state;
+	struct st_syscall wake = futex(202, 0x5000, 1 | 128), wait = futex(202, 0x5000, 0 | 128), join = futex(202, 0x5000, 9 | 256);
+	struct st_syscall advise = { .number = 28 }, read = { .number = 0 }, mmap32 = { .number = 192 };
+	assert_false(depend_blocks(true, &wake));
+	assert_false(depend_blocks(true, &advise));
+	assert_false(depend_blocks(false, &mmap32));
+	assert_true(depend_blocks(true, &mmap32));	/* another call there */
+	assert_true(depend_blocks(true, &read));
+	assert_true(depend_blocks(true, &wait));
+	assert_true(depend_blocks(true, &join));
+	wait.is_error = 1;
+	wait.result = (uint64_t)-11;			/* EAGAIN: it did not wait */
+	assert_false(depend_blocks(true, &wait));
+	wait.result = (uint64_t)-110;			/* ETIMEDOUT */
+	assert_true(depend_blocks(true, &wait));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -166,6 +185,7 @@ int main(void)
 		TEST(accesses_that_were_not_made_or_wrap_are_none),
 		TEST(who_wakes_a_futex_is_known_by_its_block),
 		TEST(a_requeue_wakes_both_addresses_and_32_bit_calls_have_their_numbers),
+		TEST(only_calls_that_can_wait_for_another_block),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

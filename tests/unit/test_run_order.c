@@ -18,6 +18,8 @@ uint64_t core_now(const struct core *c) { return c->now; }
 uint64_t core_clock(const struct core *c) { return c->now; }
 uint64_t core_instructions(const struct core *c) { return c->instructions; }
 void core_leave(struct core *c) { (void)c; }
+static unsigned beside[1000], turns;	/* of each turn: threads that run on the core */
+void core_smt_share(struct core *c, unsigned active) { (void)c; beside[turns++ % 1000] = active; }
 void core_switch_to(struct core *c, void *context, uint64_t cycle)
 {
 	c->context = context;
@@ -241,6 +243,30 @@ static void a_ready_thread_goes_back_to_its_own_processor(void **state)
 	stop();
 }
 
+static void a_blocked_thread_leaves_its_core_to_the_other_hardware_thread(void **state)
+{
+	(void)state;
+	start(3, 0);
+	o->smt = 2;
+	turns = 0;
+	for (unsigned i = 0; i < 3; i++)
+		thread[i].seat = i;	/* the third has a core of its own */
+	run(0, 100, 1);
+	run(1, 300, 2);
+	run(2, 150, 3);
+	after(OP_WAIT, 0, 1, 1);
+	run(0, 10, 4);
+	run(1, 10, 5);
+	order_settle(o);
+	assert_int_equal(beside[0], 2);		/* block 1, before the first thread is blocked */
+	assert_int_equal(beside[1], 1);		/* 2, while it is */
+	assert_int_equal(beside[2], 1);		/* 3, elsewhere */
+	assert_int_equal(beside[3], 2);		/* behind block 2 */
+	assert_int_equal(beside[turns - 1], 1);	/* the other has nothing left */
+	assert_int_equal(end_of(4), 310);
+	stop();
+}
+
 static void the_same_operations_give_the_same_order(void **state)
 {
 	(void)state;
@@ -277,6 +303,7 @@ int main(void)
 		cmocka_unit_test(a_blocked_thread_gives_its_processor_up),
 		cmocka_unit_test(a_spinner_makes_room_for_the_one_it_waits_for),
 		cmocka_unit_test(a_ready_thread_goes_back_to_its_own_processor),
+		cmocka_unit_test(a_blocked_thread_leaves_its_core_to_the_other_hardware_thread),
 		cmocka_unit_test(the_same_operations_give_the_same_order),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

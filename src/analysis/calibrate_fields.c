@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct curve { double x[CAL_CURVE], y[CAL_CURVE]; size_t n; };
@@ -88,7 +89,8 @@ static void capacity(struct cal_fields *out, const char *key, uint32_t *to, cons
 		refuse(out, key, was, text);
 		return;
 	}
-	uint64_t least = (uint64_t)k.fits + extra, most = (uint64_t)k.fails + extra - 1;
+	/* a cache of which pages all over memory fill some sets only misses half at its very size */
+	uint64_t least = (uint64_t)k.fits + extra, most = (uint64_t)k.fails + extra - (unit < 4096);
 	*to = (uint32_t)(cal_round_between(least / unit, most / unit, was / unit) * unit);
 	char a[24], b[24];
 	size_text(a, sizeof a, k.fits);
@@ -142,6 +144,111 @@ static void uop_cache(struct core_config *c, struct cal_fields *out, const struc
 	c->dsb_ways = (uint32_t)fit;
 	tell(out, "dsb.ways", was, c->dsb_ways, "code.N: %.0f instructions of 3 bytes still fit (%.3f cycles), %.0f do not (%.3f)", k.fits, k.low,
 		k.fails, k.high);
+}
+
+/* The field's word as in a core's file; empty without memory. */
+static void word_of(const struct core_config *c, const char *key, char word[32])
+{
+	char *all = core_config_print(c, false);
+	size_t n = strlen(key);
+	*word = 0;
+	for (const char *s = all; s && *s && !*word; s += strcspn(s, "\n"), s += *s == '\n')
+		if (!strncmp(s, key, n) && s[n] == ' ')
+			sscanf(s + n, " = %31[^ \n]", word);
+	free(all);
+}
+
+/* One of the words of a field. */
+__attribute__((format(printf, 5, 6)))
+static void choose(struct core_config *c, struct cal_fields *out, const char *key, const char *word, const char *format, ...)
+{
+	char assignment[96];
+	struct cal_field *f = field(out, key);
+	va_list ap;
+	word_of(c, key, f->was);
+	snprintf(assignment, sizeof assignment, "%s=%s", key, word);
+	core_config_set(c, assignment, NULL);
+	word_of(c, key, f->is);
+	va_start(ap, format);
+	vsnprintf(f->why, sizeof f->why, format, ap);
+	va_end(ap);
+	f->verdict = strcmp(f->was, f->is) ? CAL_FITTED : CAL_AGREES;
+}
+
+/* L3: where the curve leaves it.  If it rises slowly long before, others push lines out: how fast, and the size stays. */
+static void shared_cache(struct core_config *c, struct cal_fields *out, const struct curve *far, double l3, double memory)
+{
+	const double was = c->l3_others_ms;
+	struct cal_knee k;
+	struct err why = { 0, "" };
+	double others;
+	capacity(out, "l3.size", &c->l3_size, far, memory, 0, 1 << 20, "huge.N");
+	if (!cal_fit_knee(&k, far->x, far->y, far->n, memory, &why)) {
+		if (k.fails > 0.5 * c->l3_size)
+			c->l3_others_ms = 0;
+		tell(out, "l3.others_ms", was, c->l3_others_ms, "huge.N: a knee, as for a cache of one's own");
+	} else if (!cal_fit_others(&others, far->x, far->y, far->n, l3, memory, &why)) {
+		c->l3_others_ms = round(others / c->frequency_ghz / 1e5) / 10;
+		tell(out, "l3.others_ms", was, c->l3_others_ms, "huge.N: from %.0f to %.0f cycles in laps of some %.0f million", l3, memory, others / 1e6);
+	} else {
+		refuse(out, "l3.others_ms", was, why.text);
+	}
+}
+
+/* A prefetcher that asks for the rest of a page at the page's first access leaves one wait for memory a page; one that asks for the next access
+ * only, nearly as many as there are accesses. */
+static void stride_distance(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host)
+{
+	static const char *const sizes[] = { "64M", "4M", "2M" };
+	const double accesses = 4096 / 256., was = c->prefetch_l1d_ip_distance;
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		char one[32], other[32];
+		snprintf(one, sizeof one, "stride.%s", sizes[i]);
+		snprintf(other, sizeof other, "chase.%s", sizes[i]);
+		double stride = value_of(p, count, host, one), chase = value_of(p, count, host, other);
+		if (stride <= 0 || chase <= 0)
+			continue;
+		double waits = accesses * (stride - c->l1d_latency) / (chase - c->l1d_latency);
+		if (!(waits > 0.3 && waits < 1.3 * accesses))
+			break;
+		c->prefetch_l1d_ip_distance = (uint32_t)ceil(accesses / fmax(1, round(waits)));
+		tell(out, "prefetch.l1d_ip_distance", was, c->prefetch_l1d_ip_distance, "%s: %.1f cycles, against %.0f of %s: %.1f waits a page of %.0f accesses",
+			one, stride, chase, other, waits, accesses);
+		return;
+	}
+	refuse(out, "prefetch.l1d_ip_distance", was, "stride.N: not measured, or not between one wait a page and one an access");
+}
+
+/* Pages all over memory leave some of L2's sets without room long before it is full: a lap of as much as L2 holds misses. */
+static void frames(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host)
+{
+	size_t params, first = cal_first(p, count, CAL_CHASE, &params), at = count;
+	double l2 = value_of(p, count, host, "chase.192K"), beyond = -1;
+	for (size_t i = first; i < first + params; i++) {
+		if (p[i].param == c->l2_size)
+			at = i;
+		if (p[i].param >= 2 * c->l2_size && host->value[i].cycles > 0 && (beyond < 0 || host->value[i].cycles < beyond))
+			beyond = host->value[i].cycles;
+	}
+	const double full = at < count ? host->value[at].cycles : -1, pages = c->l2_size / 4096., ways = c->l2_ways;
+	if (pages > c->dtlb_entries)
+		l2 += c->stlb_latency * (1 - c->dtlb_entries / pages);
+	if (full <= 0 || l2 <= 0 || beyond <= 1.5 * l2 || pages / ways < 4 || c->memory_page) {
+		struct cal_field *f = field(out, "memory.frames");
+		refuse(out, "memory.frames", 0, "chase.N: none of L2's size, or no levels around it");
+		word_of(c, "memory.frames", f->was);
+		memcpy(f->is, f->was, sizeof f->is);
+		return;
+	}
+	/* share of the pages beside which there are `ways` and more of the same sets, if these are drawn (Poisson's distribution) */
+	double term = exp(-ways), few = 0;
+	for (uint32_t k = 0; k < c->l2_ways; k++) {
+		few += term;
+		term *= ways / (k + 1);
+	}
+	double drawn = l2 + (1 - few) * (beyond - l2);
+	choose(c, out, "memory.frames", full > (l2 + drawn) / 2 ? "scattered" : "in_order", "%s: %.1f cycles; scattered %.1f, in order %.1f", p[at].name,
+		full, drawn, l2);
 }
 
 void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host)
@@ -234,9 +341,12 @@ void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct c
 			part.y[part.n++] = huge.y[i];
 		}
 	old = c->l3_size;
-	capacity(out, "l3.size", &c->l3_size, &part, memory, 0, 1 << 20, "huge.N");
+	if (old)
+		shared_cache(c, out, &part, part.n ? part.y[0] : l3, memory);
 	if (c->l3_size != old && c->l3_size % (64 * c->l3_ways))
 		ways(out, "l3.ways", &c->l3_ways, c->l3_size, 64);
+	stride_distance(c, out, p, count, host);
+	frames(c, out, p, count, host);
 	/* TLBs: first level before the lines leave L1D, second level between that and four times 4096 */
 	struct curve pages = curve_of(p, count, host, CAL_PAGES);
 	part.n = 0;

@@ -63,6 +63,26 @@ int cal_fit_level(double *out, const double *x, const double *y, size_t n, doubl
 	return 0;
 }
 
+int cal_fit_others(double *out, const double *x, const double *y, size_t n, double low, double high, struct err *err)
+{
+	double in[CAL_CURVE];
+	size_t k = 0;
+	if (n > CAL_CURVE)
+		return err_set(err, ERR_UNSUPPORTED, "%zu points are too many", n);
+	for (size_t i = 0; i < n; i++) {
+		double p = (high - y[i]) / (high - low);
+		if (p > 0.1 && p < 0.9)
+			in[k++] = x[i] / 64 * y[i] / -log(p);
+	}
+	if (k < 3)
+		return err_set(err, ERR_UNSUPPORTED, "%zu points between %.0f and %.0f cycles are too few", k, low, high);
+	qsort(in, k, sizeof *in, by_value);
+	if (in[k - 1] > 8 * in[0])
+		return err_set(err, ERR_UNSUPPORTED, "they speak for anything from %.0f to %.0f million cycles", in[0] / 1e6, in[k - 1] / 1e6);
+	*out = k & 1 ? in[k / 2] : (in[k / 2 - 1] + in[k / 2]) / 2;
+	return 0;
+}
+
 uint64_t cal_round_between(uint64_t least, uint64_t most, uint64_t base)
 {
 	if (most < least)

@@ -25,6 +25,10 @@ void cal_envelope(double *env, const double *y, size_t n);
 int  cal_fit_knee(struct cal_knee *out, const double *x, const double *y, size_t n, double high, struct err *err);
 /* The level of y between two parameters: the median.  ERR_UNSUPPORTED: no point there, or they differ by more than `most` (0.2: 20 %). */
 int  cal_fit_level(double *out, const double *x, const double *y, size_t n, double from, double to, double most, struct err *err);
+/* Cycles in which others push a line out of a cache with probability 1 - 1/e: of a chase through x bytes, whose lap takes x / 64 × y cycles, the
+ * share exp(-lap / that) is found again.  The median over the points between the levels.  ERR_UNSUPPORTED: fewer than 3 are there, or
+ * they differ by more than a factor 8. */
+int  cal_fit_others(double *out, const double *x, const double *y, size_t n, double low, double high, struct err *err);
 /* A capacity between `fits` and what `fails` by more than it: `base` if that lies there, else the multiple of the largest power of two. */
 uint64_t cal_round_between(uint64_t least, uint64_t most, uint64_t base);
 /* Operations a cycle if `cycles` an operation is one over a whole number to 8 %, else 0. */

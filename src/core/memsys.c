@@ -51,7 +51,7 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 	if (!rc && m->has_stlb)
 		rc = tlb_init(&m->stlb, "stlb", c->stlb_entries, c->stlb_ways, err);
 	if (!rc)
-		rc = ip_stride_init(&m->ip_stride, c->prefetch_l1d_ip_entries, c->prefetch_l1d_ip_max_stride, err);
+		rc = ip_stride_init(&m->ip_stride, c->prefetch_l1d_ip_entries, c->prefetch_l1d_ip_max_stride, c->prefetch_l1d_ip_distance, err);
 	if (!rc && c->l2_latency <= c->l1d_latency)
 		rc = err_set(err, ERR_INPUT, "l2.latency: %u cycles are not more than l1d.latency", c->l2_latency);
 	if (!rc && c->l2_code_latency < c->l2_latency)
@@ -245,7 +245,10 @@ static void l1d_prefetch(struct memsys *m, uint64_t vline, uint32_t line, uint64
 static void l1d_train(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t line, uint64_t cycle, bool timed)
 {
 	uint64_t vline = linear_line(m, addr), target;
-	if (m->use_ip_stride && ip_stride_train(&m->ip_stride, ip, addr, &target))
+	int64_t step;
+	if (!m->use_ip_stride)
+		return;
+	for (unsigned n = ip_stride_train(&m->ip_stride, ip, addr, &target, &step); n; n--, target += (uint64_t)step)
 		l1d_prefetch(m, linear_line(m, target), line + (uint32_t)(linear_line(m, target) - vline), cycle,
 		             LINE_PREFETCHED, false, timed);
 }

@@ -17,12 +17,16 @@
 #include "core/prefetch.h"
 #include "core/tlb.h"
 
-enum { CORES_MAX = 1024, CODE_PAGES = 1 << 15 };
+enum { CORES_MAX = 1024, CODE_PAGES = 1 << 15, LIFE_LOG2 = 10 };
 
 struct memsys_shared {
 	struct cache l3;
 	struct dram dram;
 	struct frames frames;
+	/* others push lines out (l3.others_ms), else NULL: when each line was used last, in 2^LIFE_LOG2 cycles; how long lines stay, one in 256 each */
+	uint32_t *used;
+	uint32_t life[256];
+	uint64_t latest;		/* cycle of the last timed access */
 	uint32_t slices;
 	bool has_l3;
 	bool victim;			/* L3 is non-inclusive and filled by L2's victims, or there is none */

@@ -26,13 +26,14 @@ bool next_line_train(struct next_line *p, uint64_t addr, unsigned line_log2)
 	return false;
 }
 
-int ip_stride_init(struct ip_stride *p, uint32_t entries, uint32_t max_stride, struct err *err)
+int ip_stride_init(struct ip_stride *p, uint32_t entries, uint32_t max_stride, uint32_t distance, struct err *err)
 {
 	memset(p, 0, sizeof(*p));
 	if (!entries || entries & (entries - 1))
 		return err_set(err, ERR_INPUT, "prefetch.l1d_ip_entries: %u is not a power of two", entries);
 	p->mask = entries - 1;
 	p->max_stride = max_stride;
+	p->distance = distance;
 	p->entry = malloc(entries * sizeof(*p->entry));
 	if (!p->entry)
 		return err_set(err, ERR_NOMEM, "out of memory for the stride prefetcher");
@@ -51,32 +52,38 @@ void ip_stride_clear(struct ip_stride *p)
 	memset(p->entry, 0, (p->mask + 1) * sizeof(*p->entry));
 }
 
-bool ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64_t *target)
+unsigned ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64_t *target, int64_t *step)
 {
 	struct ip_entry *e = &p->entry[(ip ^ ip >> 8) & p->mask];
 	if (e->ip != (uint32_t)ip) {
 		*e = (struct ip_entry){ .ip = (uint32_t)ip, .addr = addr };
-		return false;
+		return 0;
 	}
 	/* Strides below a line are seen as lines, since only the first access to a line comes here. */
 	int64_t stride = (int64_t)(addr - e->addr), lines = (int64_t)(addr >> 6) - (int64_t)(e->addr >> 6);
 	if (!lines)
-		return false;
+		return 0;
 	bool same = stride == e->stride, same_lines = lines == e->lines;
+	if (!same || (addr ^ e->addr) >> 12)
+		e->ahead = 0;
 	e->addr = addr;
 	e->stride = stride;
 	e->lines = lines;
 	if (!same && !same_lines) {
 		e->confidence = 1;
-		return false;
+		return 0;
 	}
 	if (e->confidence < PREFETCH_CONFIDENT)
 		e->confidence++;
-	int64_t step = same ? stride : lines * 64;
-	if (e->confidence < PREFETCH_CONFIDENT || step > (int64_t)p->max_stride || -step > (int64_t)p->max_stride)
-		return false;
-	*target = addr + (uint64_t)step;
-	return *target >> 12 == addr >> 12 && *target >> 6 != addr >> 6;
+	*step = same ? stride : lines * 64;
+	if (e->confidence < PREFETCH_CONFIDENT || *step > (int64_t)p->max_stride || -*step > (int64_t)p->max_stride)
+		return 0;
+	unsigned n = 0, first = e->ahead ? e->ahead : 1;	/* this access is one stride on: what was asked for is one less ahead */
+	uint64_t to = addr + (uint64_t)*step * first;
+	for (*target = to; first + n <= p->distance && to >> 12 == addr >> 12 && to >> 6 != addr >> 6; to += (uint64_t)*step)
+		n++;
+	e->ahead = first + n - 1;
+	return n;
 }
 
 void streamer_init(struct streamer *s, uint32_t streams, uint32_t degree, uint32_t distance)

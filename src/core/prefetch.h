@@ -5,7 +5,7 @@
  *   DCU next line     ascending loads from a line that is still on its way to L1D: the line after.  GUESS for "an ascending access to very
  *                     recently loaded data": in the MemLat files of InstLatx64 a chain of loads in order, two to a line, is not helped
  *                     (Core 2: 9 cycles at a stride of 32 in L2, Ivy Bridge 8), so lines that have arrived do not count
- *   DCU IP stride     an instruction whose accesses are a constant stride apart: the next address
+ *   DCU IP stride     an instruction whose accesses are a constant stride apart: the next address, or the next `distance` ones
  *   L2 spatial        the other line of an aligned pair of 128 bytes, of "every cache line fetched to the L2 cache", the streamer's
  *                     included (needs no state: line ^ 1)
  *   L2 streamer       ascending or descending requests to L2 within a 4 KB page: up to `degree` lines a request that
@@ -30,17 +30,17 @@ void next_line_init(struct next_line *p);
 /* A load that missed L1D or found its line on the way.  True: ask for the next line. */
 bool next_line_train(struct next_line *p, uint64_t addr, unsigned line_log2);
 
-struct ip_entry { uint32_t ip, confidence; uint64_t addr; int64_t stride, lines; };
+struct ip_entry { uint32_t ip, confidence; uint64_t addr; int64_t stride, lines; uint32_t ahead; };	/* ahead: strides asked for beyond addr */
 struct ip_stride {
 	struct ip_entry *entry;
 	uint32_t mask;
-	uint32_t max_stride;
+	uint32_t max_stride, distance;
 };
-int  ip_stride_init(struct ip_stride *p, uint32_t entries, uint32_t max_stride, struct err *err);
+int  ip_stride_init(struct ip_stride *p, uint32_t entries, uint32_t max_stride, uint32_t distance, struct err *err);
 void ip_stride_release(struct ip_stride *p);
 void ip_stride_clear(struct ip_stride *p);
-/* True: ask for *target. */
-bool ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64_t *target);
+/* How many to ask for: *target, and those *step further on. */
+unsigned ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64_t *target, int64_t *step);
 
 struct stream_entry { uint32_t last, next, confidence; int32_t direction; uint64_t stamp; };
 struct streamer {

@@ -65,9 +65,25 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 32;
 }
 
-int frames_init(struct frames *f, uint32_t data_end, uint32_t table_first, struct err *err)
+/* A permutation of 0 to end - 1: one of the next power of two, again until it hits below end.  Every step can be undone. */
+static uint32_t scattered(uint32_t n, uint32_t end)
+{
+	unsigned bits = end > 2 ? 32 - (unsigned)__builtin_clz(end - 1) : 2;
+	const uint32_t mask = (uint32_t)((UINT64_C(1) << bits) - 1);
+	do {
+		n ^= n >> (bits / 2);
+		n = n * UINT32_C(0x9e3779b1) & mask;
+		n ^= n >> (bits / 2);
+		n = n * UINT32_C(0x85ebca6b) & mask;
+		n ^= n >> (bits / 2);
+	} while (n >= end);
+	return n;
+}
+
+int frames_init(struct frames *f, uint32_t data_end, uint32_t table_first, bool scattered, struct err *err)
 {
 	memset(f, 0, sizeof(*f));
+	f->scattered = scattered;
 	f->data_end = data_end;
 	f->table_first = table_first;
 	f->mask = FRAMES_FIRST - 1;
@@ -98,6 +114,7 @@ void frames_clear(struct frames *f)
 	memset(f->key, 0xff, (f->mask + 1) * sizeof(*f->key));
 	f->used = 0;
 	f->next_data = 0;
+	f->next_huge = f->data_end / 2;
 	f->next_table = f->table_first;
 }
 
@@ -145,7 +162,7 @@ uint32_t frames_get(struct frames *f, unsigned level, uint64_t page)
 	}
 	uint32_t hash = (uint32_t)(mix(key) >> 16);
 	uint32_t *next = level ? &f->next_table : &f->next_data;
-	uint32_t end = level ? 2 * f->table_first - 2 : f->data_end;	/* the last frames hold LINE_NONE */
+	uint32_t end = level ? 2 * f->table_first - 2 : f->scattered ? f->data_end / 2 : f->data_end;	/* the last frames hold LINE_NONE */
 	if (*next >= end)
 		return level ? f->table_first | hash % (f->table_first - 2) : hash % f->data_end;
 	if (f->used * 3 > f->mask * 2) {
@@ -156,7 +173,8 @@ uint32_t frames_get(struct frames *f, unsigned level, uint64_t page)
 			at = (at + 1) & f->mask;
 	}
 	f->key[at] = key;
-	f->frame[at] = (*next)++;
+	f->frame[at] = !level && f->scattered ? scattered(*next, end) : *next;
+	++*next;
 	f->used++;
 	return f->frame[at];
 }
@@ -178,13 +196,13 @@ static uint32_t *piece_of(struct frames *f, uint64_t key)
 /* What is decided of a piece at its first touch. */
 static uint32_t piece_decide(struct frames *f, uint64_t piece)
 {
-	uint32_t first = (f->next_data + HUGE_PAGES - 1) / HUGE_PAGES * HUGE_PAGES;
+	uint32_t *next = f->scattered ? &f->next_huge : &f->next_data, first = (*next + HUGE_PAGES - 1) / HUGE_PAGES * HUGE_PAGES;
 	for (unsigned i = 0; i < HUGE_PAGES; i++)
 		if (piece_of(f, key_of(0, piece * HUGE_PAGES + i)))
 			return PIECE_SMALL;
 	if (first > f->data_end || f->data_end - first < HUGE_PAGES)
 		return PIECE_SMALL;
-	f->next_data = first + HUGE_PAGES;
+	*next = first + HUGE_PAGES;
 	return first;
 }
 

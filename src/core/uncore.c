@@ -6,6 +6,8 @@
  * Victim L3 (servers from Skylake on): memory fills L2; L3 takes what L2 evicts, and gives a line back to the one
  * core that asks for it, unless another core holds it or it is code.
  * What other cores hold: coherence.c.  A line has a slice for the uncore PMU's sake; slices cost the same.
+ * Others on a machine of which one program is modelled push its lines out of L3 (l3.others_ms): a line that is not used for t cycles is gone
+ * with the probability 1 - exp(-t / that time), drawn by a hash of line and time, so always the same.  Its sets are not narrowed by theirs.
  * The mesh's distances, a second socket and a snoop filter's own evictions are left out.
  */
 #include "core/memsys_state.h"
@@ -29,10 +31,18 @@ int memsys_shared_create(struct memsys_shared **out, const struct core_config *c
 	/* 2^32 lines: the lower half of the frames they reach is for data, the upper one for page tables */
 	uint32_t half = 1u << (32 - 12 + s->line_log2 - 1);
 	int rc = s->has_l3 ? cache_init_sectors(&s->l3, "l3", c->l3_size, c->l3_ways, c->l3_replacement, s->line_log2, 0, err) : 0;
+	if (!rc && s->has_l3 && c->l3_others_ms > 0) {
+		double life = c->l3_others_ms * 1e6 * ghz / (1 << LIFE_LOG2);
+		s->used = calloc((size_t)s->l3.sets * s->l3.stride, sizeof *s->used);
+		if (!s->used)
+			rc = err_set(err, ERR_NOMEM, "out of memory for the shared caches");
+		for (unsigned i = 0; i < 256; i++)
+			s->life[i] = (uint32_t)fmin(-log((i + 0.5) / 256) * life, 1u << 31);
+	}
 	if (!rc)
 		rc = dram_init(&s->dram, c, ghz, err);
 	if (!rc)
-		rc = frames_init(&s->frames, half / unit, half, err);
+		rc = frames_init(&s->frames, half / unit, half, c->memory_frames == 1, err);
 	if (!rc && s->l3_latency <= c->l2_latency)
 		rc = err_set(err, ERR_INPUT, "l3.latency: %u cycles in all are not more than l2.latency", s->l3_latency);
 	if (rc) {
@@ -48,6 +58,7 @@ void memsys_shared_destroy(struct memsys_shared *s)
 	if (!s)
 		return;
 	cache_release(&s->l3);
+	free(s->used);
 	frames_release(&s->frames);
 	free(s);
 }
@@ -116,7 +127,9 @@ static void l3_insert(struct memsys *m, uint32_t line, uint8_t state, uint64_t c
 			memory_write(m, line, cycle, timed);
 		return;
 	}
-	cache_fill(&s->l3, line, state, &v);
+	int32_t slot = cache_fill(&s->l3, line, state, &v);
+	if (s->used)
+		s->used[slot] = (uint32_t)(s->latest >> LIFE_LOG2);
 	if (v.line == LINE_NONE)
 		return;
 	bool modified = v.state & LINE_DIRTY, in_core = false;
@@ -135,11 +148,36 @@ static void l3_insert(struct memsys *m, uint32_t line, uint8_t state, uint64_t c
 		memory_write(m, v.line, cycle, timed);
 }
 
+/* uncore_l3_find, for an access that uses the line: it may be gone meanwhile. */
+static int32_t l3_use(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+{
+	struct memsys_shared *s = m->shared;
+	int32_t slot = uncore_l3_find(s, line);
+	if (!s->used)
+		return slot;
+	if (timed && cycle > s->latest)
+		s->latest = cycle;
+	if (slot < 0)
+		return slot;
+	uint32_t now = (uint32_t)(s->latest >> LIFE_LOG2), unused = now - s->used[slot];
+	uint32_t draw = (line ^ s->used[slot] * UINT32_C(0x85ebca6b)) * UINT32_C(0x9e3779b1) >> 24;
+	s->used[slot] = now;
+	if (unused <= s->life[draw])
+		return slot;
+	bool modified = s->l3.state[slot] & LINE_DIRTY;
+	cache_drop(&s->l3, slot);
+	for (uint32_t i = 0; !s->victim && i < s->cores; i++)	/* inclusive */
+		modified |= coherence_drop(s->core[i], line).modified;
+	if (modified)
+		memory_write(m, line, cycle, timed);
+	return -1;
+}
+
 void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed)
 {
 	struct memsys_shared *s = m->shared;
 	uint8_t dirty = state & LINE_DIRTY;
-	int32_t slot = uncore_l3_find(s, line);
+	int32_t slot = l3_use(m, line, cycle, timed);
 	if (dirty || s->victim)
 		SLICE_AT(m, UNC_WRITE, line, uncore_found_in(&s->l3, slot), cycle, 1);
 	if (slot >= 0) {
@@ -169,6 +207,7 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
                      enum inflight_source *source, uint8_t *state)
 {
 	struct memsys_shared *s = m->shared;
+	const int32_t slot = l3_use(m, line, cycle, timed);
 	struct snoop others = { 0 };
 	bool own = kind == ACCESS_RFO;
 	if (s->cores > 1)
@@ -180,7 +219,6 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 	if (timed)	/* to the cycle at which an L3 hit can be used, or a miss is known */
 		known = rate_book(&m->l3_rate, cycle) + s->l3_latency - m->l2_lookup;
 	SIGNAL_AT(m, L3_REFERENCE, cycle, cycle, 1);
-	int32_t slot = uncore_l3_find(s, line);
 	*source = FROM_L3;
 	if (timed)
 		uncore_lookup_signal(m, kind, line, slot < 0 && others.held ? SPMU_FOUND_ELSEWHERE : uncore_found_in(&s->l3, slot), cycle);

@@ -17,6 +17,42 @@ static void each_level_has_its_latency_and_bits(void **state)
 	assert_load(f, LINE_AT(0, 4), 8000, L3, BITS_L3);
 }
 
+/* Eight lines of one set of L2, one after the other: the second has left its four ways for L3. */
+static bool served_by_l3_after(struct machine_fixture *f, uint64_t cycles)
+{
+	struct mem_result r;
+	for (unsigned i = 0; i < 6; i++)
+		mf_load(f, LINE_AT(0, 4 * i), 1000 + 1000 * i);
+	memsys_load(f->m, 1, LINE_AT(0, 4), 8, 10000 + cycles, false, &r);
+	return r.ready - 10000 - cycles == L3;
+}
+
+static void others_push_lines_out_of_l3_with_time(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.l3_others_ms = 1;
+	mf_start(f);
+	mf_map(f);
+	assert_false(served_by_l3_after(f, (uint64_t)(100 * f->config.frequency_ghz * 1e6)));	/* exp(-100) */
+}
+
+static void others_leave_lines_in_l3_for_a_while(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.l3_others_ms = 1;
+	mf_start(f);
+	mf_map(f);
+	assert_true(served_by_l3_after(f, 1000));
+}
+
+static void alone_a_line_stays_in_l3(void **state)
+{
+	struct machine_fixture *f = *state;
+	mf_start(f);
+	mf_map(f);
+	assert_true(served_by_l3_after(f, UINT64_C(1) << 40));
+}
+
 static void a_vector_load_takes_longer(void **state)
 {
 	struct machine_fixture *f = *state;
@@ -255,6 +291,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		MF_TEST(each_level_has_its_latency_and_bits),
 		MF_TEST(a_vector_load_takes_longer),
+		MF_TEST(others_push_lines_out_of_l3_with_time),
+		MF_TEST(others_leave_lines_in_l3_for_a_while),
+		MF_TEST(alone_a_line_stays_in_l3),
 		MF_TEST(a_second_load_to_a_line_in_flight_waits_for_the_rest),
 		MF_TEST(a_miss_waits_when_all_fill_buffers_are_busy),
 		MF_TEST(an_l2_miss_waits_when_the_super_queue_is_full),

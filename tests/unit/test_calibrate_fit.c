@@ -153,6 +153,27 @@ static void a_level_is_the_median_of_its_points(void **state)
 	assert_int_equal(cal_fit_level(&level, x, y, N, 0, 2048, 0.2, NULL), ERR_UNSUPPORTED);
 }
 
+/* A chase in a cache of 50 cycles from which others push lines out within 60 million cycles, memory 450. */
+static void what_others_push_out_is_told_from_the_slow_rise(void **state)
+{
+	(void)state;
+	double others;
+	struct err err = { 0, "" };
+	for (int i = 0; i < N; i++) {
+		x[i] = 65536 * pow(2, i / 2.);
+		y[i] = 50;
+		for (int k = 0; k < 200; k++)	/* the lap's time depends on the share found, and that on the time */
+			y[i] = 450 - 400 * exp(-x[i] / 64 * y[i] / 60e6);
+	}
+	assert_int_equal(cal_fit_others(&others, x, y, N, 50, 450, &err), 0);
+	assert_true(others > 57e6 && others < 63e6);
+	noise(0.1, 3);
+	assert_int_equal(cal_fit_others(&others, x, y, N, 50, 450, &err), 0);
+	assert_true(others > 30e6 && others < 120e6);
+	step(512, 50, 450);
+	assert_int_equal(cal_fit_others(&others, x, y, N, 50, 450, &err), ERR_UNSUPPORTED);
+}
+
 static void a_capacity_is_the_base_or_the_roundest_number(void **state)
 {
 	(void)state;
@@ -191,6 +212,7 @@ int main(void)
 		cmocka_unit_test(few_points_and_no_points_are_refused),
 		cmocka_unit_test(an_upper_level_that_is_never_reached_is_refused),
 		cmocka_unit_test(a_level_is_the_median_of_its_points),
+		cmocka_unit_test(what_others_push_out_is_told_from_the_slow_rise),
 		cmocka_unit_test(a_capacity_is_the_base_or_the_roundest_number),
 		cmocka_unit_test(a_width_is_whole_or_not_seen),
 	};

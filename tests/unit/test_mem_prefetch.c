@@ -2,6 +2,7 @@
  * The four prefetchers: when they ask, for what, and that each can be switched off. */
 #include "mem_fixture.h"
 #include "core/prefetch.h"
+#include "core/tlb.h"
 
 static void a_line_prefetched_in_time_is_an_l1d_hit_marked_so(void **state)
 {
@@ -84,13 +85,14 @@ static void strides_below_a_line_are_followed_by_lines(void **state)
 	(void)state;
 	struct ip_stride p;
 	uint64_t target, at = 0x10000;
-	assert_int_equal(ip_stride_init(&p, 16, 2048, NULL), 0);
+	int64_t step;
+	assert_int_equal(ip_stride_init(&p, 16, 2048, 1, NULL), 0);
 	/* a stride of 24 bytes, of which only first touches of a line are seen: 0 72 144 192 264 */
-	assert_false(ip_stride_train(&p, 1, at, &target));
-	assert_false(ip_stride_train(&p, 1, at + 72, &target));
-	assert_true(ip_stride_train(&p, 1, at + 144, &target));
+	assert_false(ip_stride_train(&p, 1, at, &target, &step));
+	assert_false(ip_stride_train(&p, 1, at + 72, &target, &step));
+	assert_true(ip_stride_train(&p, 1, at + 144, &target, &step));
 	assert_int_equal(target, at + 216);
-	assert_true(ip_stride_train(&p, 1, at + 192, &target));
+	assert_true(ip_stride_train(&p, 1, at + 192, &target, &step));
 	assert_int_equal(target >> 6, (at + 256) >> 6);
 	ip_stride_release(&p);
 }
@@ -100,15 +102,54 @@ static void a_stride_prefetch_never_leaves_the_page(void **state)
 	(void)state;
 	struct ip_stride p;
 	uint64_t target;
+	int64_t step;
 	unsigned asked = 0;
-	assert_int_equal(ip_stride_init(&p, 16, 2048, NULL), 0);
+	assert_int_equal(ip_stride_init(&p, 16, 2048, 1, NULL), 0);
 	for (uint64_t a = 0x10000; a < 0x14000; a += 1024)
-		if (ip_stride_train(&p, 1, a, &target)) {
+		if (ip_stride_train(&p, 1, a, &target, &step)) {
 			asked++;
 			assert_int_equal(target >> 12, a >> 12);
 		}
 	assert_int_equal(asked, 10);	/* 16 accesses, the first two learn, 4 are the last of their page */
 	ip_stride_release(&p);
+}
+
+static void a_stride_prefetcher_asks_so_far_ahead_and_nothing_twice(void **state)
+{
+	(void)state;
+	struct ip_stride p;
+	uint64_t target;
+	int64_t step;
+	unsigned asked[64] = { 0 };
+	assert_int_equal(ip_stride_init(&p, 16, 2048, 5, NULL), 0);
+	for (unsigned i = 0; i < 32; i++) {	/* two pages of 16 accesses */
+		unsigned n = ip_stride_train(&p, 1, 0x10000 + 256 * i, &target, &step);
+		assert_int_equal(n, i < 2 ? 0 : i == 2 || i == 16 ? 5 : i % 16 > 10 ? 0 : 1);
+		for (unsigned k = 0; k < n; k++)
+			asked[(target - 0x10000 + k * (uint64_t)step) / 256]++;
+	}
+	for (unsigned i = 0; i < 64; i++)	/* 0 to 2: while it learned; 16: the first of a page */
+		assert_int_equal(asked[i], i > 2 && i < 32 && i != 16);
+	ip_stride_release(&p);
+}
+
+static void scattered_frames_are_each_given_once(void **state)
+{
+	(void)state;
+	enum { PAGES = 1000 };	/* half of the frames */
+	struct frames f;
+	bool seen[PAGES] = { false };
+	unsigned next = 0;
+	assert_int_equal(frames_init(&f, 2 * PAGES, 1 << 20, true, NULL), 0);
+	for (uint64_t page = 0; page < PAGES; page++) {
+		uint32_t frame = frames_get(&f, 0, 77 * page);
+		assert_true(frame < PAGES && !seen[frame]);
+		seen[frame] = true;
+		assert_int_equal(frames_get(&f, 0, 77 * page), frame);
+		next += page && frame == frames_get(&f, 0, 77 * (page - 1)) + 1;
+	}
+	assert_true(next < PAGES / 50);
+	frames_release(&f);
 }
 
 static void the_spatial_prefetcher_completes_the_pair_of_lines(void **state)
@@ -263,6 +304,8 @@ int main(void)
 		cmocka_unit_test(strides_below_a_line_are_followed_by_lines),
 		cmocka_unit_test(a_stride_prefetch_never_leaves_the_page),
 		MF_TEST(a_stream_of_every_second_line_is_kept_ahead_of), MF_TEST(the_spatial_prefetcher_completes_the_streamer_s_pairs),
+		cmocka_unit_test(a_stride_prefetcher_asks_so_far_ahead_and_nothing_twice),
+		cmocka_unit_test(scattered_frames_are_each_given_once),
 		cmocka_unit_test(the_streamer_runs_ahead_by_degree_up_to_its_distance),
 		cmocka_unit_test(the_streamer_loses_a_stream_whose_requests_lie_too_far_apart),
 		cmocka_unit_test(the_streamer_follows_descending_accesses_within_the_page),

@@ -9,7 +9,7 @@ OPT     := $(if $(SAN),-O1 -fsanitize=address$(,)undefined -fno-sanitize-recover
 CFLAGS  += -std=gnu17 -g $(WARN) $(OPT) -pthread
 CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE
 VERSION  = $(shell sed -n 's/^\#define SOFTPMU_VERSION "\(.*\)"/\1/p' src/cli/main.c)
-LDLIBS  := -lZydis -lpfm -ldw -lelf -lzstd -liberty -lm -pthread
+LDLIBS  := -lZydis -lpfm -ldw -lelf -lzstd -lz -liberty -lm -pthread
 
 ROOMS   := util stream isa core pmu run session analysis output
 LIB_SRC := $(wildcard $(ROOMS:%=src/%/*.c))

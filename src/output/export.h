@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * A perf.data file as other tools' formats: every sample with its call chain, added up.
+ *
+ *   callgrind    callgrind.out: a cost for each event, by instruction and source line; calls with what was spent below them
+ *   folded       one line a stack, "comm;outermost;...;innermost VALUE", of one event: flamegraph.pl, inferno
+ *   pprof        profile.proto, gzipped: go tool pprof
+ *   speedscope   JSON: https://www.speedscope.app, samples in order of time
+ *
+ * Values are periods: what the samples stand for.  Each format's total of an event is softpmu report's.
+ */
+#ifndef OUTPUT_EXPORT_H
+#define OUTPUT_EXPORT_H
+#include "output/profile.h"
+#include <stdio.h>
+
+struct export_place {		/* an instruction */
+	struct symbols_place at;
+	uint64_t ip;		/* of the first sample there */
+	const char *name;	/* of its function; "0x401136" where it has none */
+	const char *file;	/* source, of what was inlined last; "" if unknown */
+	unsigned line;
+	const char *own_file;	/* of the function itself */
+	size_t function;	/* index in function[] */
+};
+struct export_function { const struct symbol *symbol; const struct symbols_object *object; const char *name, *dso, *path, *file; size_t place; };
+struct export_stack {
+	const char *comm;
+	size_t first, depth;	/* of frame[]: indices of places, innermost first */
+	uint64_t samples;
+};
+struct export_sample { size_t stack, event; uint64_t value; };
+
+struct export {
+	size_t events;
+	const char **event_name;
+	uint64_t *total;	/* by event */
+	struct export_place *place;	size_t places;
+	struct export_function *function; size_t functions;
+	struct export_stack *stack;	size_t stacks;
+	uint64_t *value;	/* [stack * events + event] */
+	size_t *frame;		size_t frames;
+	struct export_sample *sample;	size_t samples;		/* in order of time */
+	/* private */
+	struct profile *profile;
+	char **text;		size_t texts;
+	size_t *place_slot, place_slots, *stack_slot, stack_slots, place_room, function_room, stack_room, frame_room, sample_room;
+};
+
+int  export_load(struct export **out, struct perfdata_file *file, struct err *err);
+void export_free(struct export *x);
+/* What a stream did not take, ferror tells.  event: which one. */
+void export_folded(FILE *to, const struct export *x, size_t event);
+void export_speedscope(FILE *to, const struct export *x, const char *title);
+int  export_callgrind(FILE *to, const struct export *x, const char *command, struct err *err);
+int  export_pprof(FILE *to, const struct export *x, struct err *err);
+#endif

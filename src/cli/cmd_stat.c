@@ -3,6 +3,7 @@
  *
  * What depends on the wall clock (MIPS) is printed with -v only, so that two runs print the same text. */
 #include "cli/cli.h"
+#include "cli/stat_metrics.h"
 #include "cli/stat_print.h"
 #include "session/session.h"
 #include <errno.h>
@@ -20,6 +21,8 @@ static const char help[] =
 "  -e, --event LIST        events, as perf spells them: names (softpmu list), rUUEE, cpu/event=0x..,umask=0x../,\n"
 "                          {a,b} groups, libpfm4's pmu::EVENT:UMASK; user mode (:u) always; again for more\n"
 "  -d, --detailed          more events: L1D and LLC; twice: L1I and TLBs; three times: prefetches\n"
+"  -M, --metrics LIST      metrics (data/metrics) and the events they are made of: IPC, L1_MPKI, Frontend_Bound, TopdownL1 ...\n"
+"      --topdown           level 1 of the top-down tree alone; softpmu topdown has all of it\n"
 "  -x, --field-separator S print fields separated by S: value,unit,event,[variance,]run time,percent,remark,its unit\n"
 "  -j, --json              print one JSON object a line\n"
 "  -o, --output FILE       print to FILE;  --append: at its end;  --log-fd N: to descriptor N\n"
@@ -37,12 +40,13 @@ CLI_RUN_HELP;
 struct options {
 	struct cli_run run;
 	const char *list[64];
-	unsigned lists;
+	const char *metrics[16];
+	unsigned lists, metric_lists;
 	int detailed, repeat, log_fd;
 	enum stat_form form;
 	const char *separator, *output, *region;
 	double interval_ms, rotate_ms;
-	bool append, per_thread, per_region, big, verbose, one_pmu;
+	bool append, per_thread, per_region, big, verbose, one_pmu, topdown;
 };
 
 struct counting {			/* one invocation */
@@ -54,6 +58,7 @@ struct counting {			/* one invocation */
 	size_t *event_of_line;	/* NOT_THERE: not supported */
 	struct stat_style style;
 	struct session *session;
+	struct stat_metrics metrics;
 	/* -I: counts at the end of the interval before */
 	uint64_t *last, *last_running, *last_enabled, last_cycle;
 };
@@ -68,9 +73,6 @@ static const struct { const char *name, *why; } refused[] = {
 	{ "--cpu", "the program's threads have modelled cores of their own" },
 	{ "-t", "the tracer cannot attach to a thread that runs already" },
 	{ "--tid", "the tracer cannot attach to a thread that runs already" },
-	{ "-M", "metrics are not supported; count their events with -e" },
-	{ "--metrics", "metrics are not supported; count their events with -e" },
-	{ "--topdown", "top-down analysis is not supported yet; count its events with -e" },
 	{ "-A", "nothing is aggregated over CPUs; --per-thread shows the threads" },
 	{ "--timeout", "a run ends with its program; --stop COUNT ends the timing" },
 };
@@ -108,6 +110,8 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 			o->detailed += word[1] == 'd' ? (int)strlen(word + 1) : 1;
 		} else if (!strcmp(word, "-j") || !strcmp(word, "--json") || !strcmp(word, "--json-output")) {
 			o->form = STAT_JSON;
+		} else if (!strcmp(word, "--topdown")) {
+			o->topdown = true;
 		} else if (!strcmp(word, "--append")) {
 			o->append = true;
 		} else if (!strcmp(word, "--per-thread")) {
@@ -122,7 +126,13 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 			o->big = false;
 		} else if (!strcmp(word, "-v") || !strcmp(word, "--verbose")) {
 			o->verbose = true;
-		} else if ((v = cli_value(argc, argv, &i, 'e', "event"))) {
+		} else if ((v = cli_value(argc, argv, &i, 'M', "metrics"))) {
+			if (o->metric_lists == sizeof o->metrics / sizeof *o->metrics) {
+				cli_error("more than %u -M options; one -M takes a whole list", o->metric_lists);
+				return -1;
+			}
+			o->metrics[o->metric_lists++] = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'e', "event"))) {
 			if (o->lists == sizeof o->list / sizeof *o->list) {
 				cli_error("more than %u -e options; one -e takes a whole list", o->lists);
 				return -1;
@@ -201,6 +211,10 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 		cli_error("-o and --log-fd exclude each other");
 		return -1;
 	}
+	if (o->topdown && (o->lists || o->metric_lists || o->detailed || o->per_region || o->form == STAT_JSON)) {
+		cli_error("--topdown prints its four shares alone: not with -e, -M, -d, -j or --per-region");
+		return -1;
+	}
 	if (o->append && !o->output) {
 		cli_error("--append needs -o FILE");
 		return -1;
@@ -229,6 +243,11 @@ static bool add_line(struct counting *s, const char *name, size_t event)
 	return true;
 }
 
+static bool metric_line(void *context, size_t event)
+{
+	return add_line(context, NULL, event);
+}
+
 static bool choose_events(struct counting *s)
 {
 	/* perf's sets: without -d, and what each -d adds.  Source: perf-stat(1), "-d".  A|B: B where the core cannot
@@ -252,8 +271,11 @@ static bool choose_events(struct counting *s)
 			if (!add_line(s, NULL, e))
 				return false;
 	}
+	for (unsigned i = 0; i < s->o.metric_lists + s->o.topdown; i++)
+		if (stat_metrics_add(&s->metrics, s->o.topdown ? "TopdownL1" : s->o.metrics[i], &s->o.run.core, s->model, &s->events, &s->table, metric_line, s))
+			return false;
 	/* -d goes with -e as well; without either there is the first set */
-	for (int level = s->o.lists ? 1 : 0; level <= (s->o.detailed < 3 ? s->o.detailed : 3); level++) {
+	for (int level = s->o.lists || s->metrics.uses ? 1 : 0; level <= (s->o.detailed < 3 ? s->o.detailed : 3); level++) {
 		const char *at = set[level];
 		while (*at) {
 			char one[48], *other;
@@ -331,6 +353,23 @@ static void add_reading(struct stat_line *l, uint64_t count, uint64_t enabled, u
 	stats_add(&l->enabled_ns, (double)enabled);
 }
 
+static void print_lines(struct counting *s)
+{
+	stat_metrics_fill(&s->metrics, &s->table);
+	if (s->o.topdown)
+		stat_metrics_row(&s->metrics, &s->style, &s->table, false);
+	else
+		stat_print_lines(&s->style, &s->table);
+}
+
+static void print_header(struct counting *s, const char *what)
+{
+	if (!s->o.topdown || s->style.interval_end < 0)
+		stat_print_header(&s->style, &s->table, what);
+	if (s->o.topdown)
+		stat_metrics_row(&s->metrics, &s->style, &s->table, true);
+}
+
 /* Counts since the last interval as a table of one run. */
 static void on_interval(void *context, uint64_t end_cycle)
 {
@@ -354,7 +393,7 @@ static void on_interval(void *context, uint64_t end_cycle)
 	stats_add(&s->table.elapsed_ns, elapsed);
 	s->last_cycle = end_cycle;
 	s->style.interval_end = 1e-9 * (double)session_ns(s->session, end_cycle);
-	stat_print_lines(&s->style, &s->table);
+	print_lines(s);
 	fflush(s->style.out);
 }
 
@@ -397,7 +436,7 @@ static void print_threads(struct counting *s)
 			add_reading(l, session_thread_count(s->session, k, e), t.running_ns, session_thread_running_ns(s->session, k, e));
 		}
 		s->style.thread = who;
-		stat_print_lines(&s->style, &s->table);
+		print_lines(s);
 		s->style.thread = NULL;
 	}
 }
@@ -431,7 +470,7 @@ static void print_regions(struct counting *s)
 		plain_name(s, name, sizeof name, r.name);
 		s->style.region = name;
 		s->style.entries = r.entries;
-		stat_print_lines(&s->style, &s->table);
+		print_lines(s);
 		s->style.region = NULL;
 	}
 	if (!session_regions(s->session))
@@ -571,7 +610,7 @@ static int count(struct counting *s)
 		return 1;
 	}
 	if (s->o.interval_ms > 0)
-		stat_print_header(&s->style, &s->table, what);
+		print_header(s, what);
 	for (; !rc && (int)done < s->o.repeat && !cli_interrupted(); done += started) {
 		rc = run_once(s, &res, &started, &err);
 		status = cli_exit_status(res.wait_status);
@@ -580,13 +619,13 @@ static int count(struct counting *s)
 	}
 	if (started && s->o.interval_ms <= 0) {
 		s->table.runs = done;
-		stat_print_header(&s->style, &s->table, what);
+		print_header(s, what);
 		if (s->o.per_thread)
 			print_threads(s);
 		else if (s->o.per_region)
 			print_regions(s);
 		else
-			stat_print_lines(&s->style, &s->table);
+			print_lines(s);
 		stat_print_footer(&s->style, &s->table);
 		if (s->style.form == STAT_TABLE)
 			print_notes(s, &res);
@@ -626,6 +665,7 @@ static int run(int argc, char **argv)
 	free(s.last);
 	free(s.last_running);
 	free(s.last_enabled);
+	stat_metrics_free(&s.metrics);
 	return status;
 }
 

@@ -104,6 +104,10 @@ static bool remark(struct remark *r, const struct stat_table *t, const struct st
 		[ROLE_STALLED_BACK] = { ROLE_CYCLES, "backend cycles idle" },
 	};
 	double v = l->value.mean, clock = of_role(t, ROLE_TASK_CLOCK), cycles = of_role(t, ROLE_CYCLES);
+	if (l->metric) {
+		*r = (struct remark){ l->metric_format, l->metric, l->metric_value, "" };
+		return !isnan(l->metric_value);
+	}
 	switch (l->role) {
 	case ROLE_TASK_CLOCK:
 		if (t->elapsed_ns.mean == 0)

@@ -29,6 +29,9 @@ struct stat_line {
 	bool supported;		/* false: "<not supported>" */
 	const char *unit;	/* of a count that is printed times `scale`, with two digits behind the point; NULL or "": none */
 	double scale;
+	const char *metric;	/* -M: what stands behind '#' instead of the remark of its role, with its value; NULL: none */
+	const char *metric_format;
+	double metric_value;	/* NaN: it has none */
 	struct stats value;	/* clocks: ns */
 	struct stats running_ns, enabled_ns;	/* enabled_ns empty: all the time */
 };

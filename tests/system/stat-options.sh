@@ -27,8 +27,9 @@ refuse "all CPUs" "traced" -a
 refuse "a thread" "attach" -t 1
 refuse "a process" "attach" -p 1
 refuse "a process, long" "attach" --pid=1
-refuse "metrics" "-M" -M IPC
-refuse "top-down" "topdown" --topdown
+refuse "an unknown metric" "nearest: IPC" -M IPCC
+refuse "top-down of a core without metrics" "no metrics" --topdown --core pentium
+refuse "top-down and events" "alone" --topdown -e cycles
 refuse "an event list that ends early" "empty" -e cycles,
 refuse "precise events" "PEBS" -e cycles:pp
 refuse "a kernel's event" "kernel" -e page-faults

@@ -74,12 +74,22 @@ awk -F, 'NR == FNR { n = $3; sub(/:u$/, "", n); c[n] = $1; next }
 		same("L2_Bound", (c["CYCLE_ACTIVITY.STALLS_L1D_MISS"] - c["CYCLE_ACTIVITY.STALLS_L2_MISS"]) / c["CPU_CLK_UNHALTED.THREAD"])
 		same("IPC", c["INST_RETIRED.ANY"] / c["CPU_CLK_UNHALTED.THREAD"]); exit wrong }' "$work/counts" "$work/csv" && ok "formulas equal awk on stat's counts" || failed=1
 
+
+# stat -M and --topdown say the same.
+"$SOFTPMU" stat --core skylake -M tma_frontend_bound,IPC -x, --replay "$work/mispredict" 2>"$work/stat"
+awk -F, 'NR == FNR { got[$2] = $3; next } $7 == "%  Frontend_Bound" { fe = $6; n++ } $7 == "IPC" { ipc = $6; n++ }
+	END { exit n != 2 || (fe - 100 * got["Frontend_Bound"]) ^ 2 > 0.0026 || (ipc - got["IPC"]) ^ 2 > 0.000026 }' "$work/csv" "$work/stat" && ok "stat -M" || { bad "stat -M"; cat "$work/stat"; }
+"$SOFTPMU" stat --core skylake --topdown -x, --replay "$work/mispredict" 2>"$work/stat"
+awk -F, 'NR == FNR { got[$2] = 100 * $3; next } FNR == 1 { if ($0 != "frontend bound,bad speculation,retiring,backend bound") exit 1 }
+	FNR == 2 { exit ($1 - got["Frontend_Bound"]) ^ 2 + ($2 - got["Bad_Speculation"]) ^ 2 + ($3 - got["Retiring"]) ^ 2 + ($4 - got["Backend_Bound"]) ^ 2 > 0.0105 }' \
+	"$work/csv" "$work/stat" && ok "stat --topdown" || { bad "stat --topdown"; cat "$work/stat"; }
 # Refusals, intervals, forms.
 "$SOFTPMU" topdown --core ivy-bridge --replay "$work/l1" 2>&1 | grep -q '^ Stalls_BOB: RESOURCE_STALLS2.BOB_FULL is no event of this PMU$' && ok "a missing event refuses its metric by name" || bad "refusal"
 "$SOFTPMU" topdown --core pentium --replay "$work/l1" >"$work/out" 2>&1 && bad "pentium has no formulas"
 grep -q "there are no metrics for the PMU 'p5'" "$work/out" && ok "a PMU without metrics is refused by name" || { bad "pentium"; cat "$work/out"; }
 "$SOFTPMU" topdown -l 1 --no-metrics --interval 0.01ms -x, --replay "$work/retiring" 2>"$work/out"
-awk -F, '{ sum[$1] += $4; exact[$1] += $5; n[$1]++ } END { for (t in n) { k++; if (n[t] != 4 || (sum[t] - 1) ^ 2 > 1e-8) wrong = 1 } exit wrong || k < 3 }' "$work/out" \
+# (an interval in which no cycle was counted has no shares)
+awk -F, '$4 == "" { next } { sum[$1] += $4; exact[$1] += $5; n[$1]++ } END { for (t in n) { k++; if (n[t] != 4 || (sum[t] - 1) ^ 2 > 1e-8) wrong = 1 } exit wrong || k < 3 }' "$work/out" \
 	&& ok "intervals: each sums to 100 %" || { bad "intervals"; head "$work/out"; }
 "$SOFTPMU" topdown -l 1 --no-metrics --per thread -j --svg "$work/svg" --replay "$work/retiring" 2>"$work/out"
 [ "$(grep -c '^{"of": "topdown-[0-9]*", "level": 1, "name": "[A-Za-z_]*", "parent": null, "value": ' "$work/out")" = 4 ] && ok "JSON, by thread" || { bad "JSON"; cat "$work/out"; }

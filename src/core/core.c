@@ -166,7 +166,7 @@ older_ready(struct core *c, const struct uop *u, uint64_t floor, unsigned *port,
 }
 
 static __attribute__((noinline)) void
-older_done(struct core *c, const struct uop *u, unsigned *port, uint8_t early, uint64_t dispatch, uint64_t complete, uint64_t did)
+older_done(struct core *c, const struct uop *u, unsigned *port, uint8_t early, uint64_t dispatch, uint64_t complete, uint64_t *did)
 {
 	struct older *o = &c->old;
 	if (o->inorder) {
@@ -174,14 +174,14 @@ older_done(struct core *c, const struct uop *u, unsigned *port, uint8_t early, u
 		*port = o->pipe;
 	}
 	uint64_t hoped = 0;
-	if (o->replay && u->kind == UOP_LOAD && did & SPMU_DID(L1D_MISS)) {
+	if (o->replay) {
 		bool vector = (uint8_t)(u->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC;
-		hoped = dispatch + c->config.l1d_latency + (vector ? c->config.l1d_vector_extra : 0) + u->latency;
-		hoped = hoped < complete ? hoped : 0;
+		hoped = netburst_hoped(c, u, dispatch, dispatch + c->config.l1d_latency + (vector ? c->config.l1d_vector_extra : 0) + u->latency, complete, did);
 	}
 	for (unsigned k = 0; k < 3; k++) {
 		o->early[u->dst[k]] = early;
 		o->hoped[u->dst[k]] = hoped;
+		o->why[u->dst[k]] = *did & REPLAY_CAUSES;
 	}
 	o->early[REG_NONE] = 0;
 	o->hoped[REG_NONE] = 0;
@@ -357,7 +357,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				break;
 			}
 			if (UNLIKELY(c->old.any))
-				older_done(c, u, &port, early, dispatch, complete, did);
+				older_done(c, u, &port, early, dispatch, complete, &did);
 			uint64_t result = kind == UOP_ELIMINATED ? c->reg[u->src[0]] : UNLIKELY(renamed) ? renamed : complete;
 			if (UNLIKELY(kind == UOP_COMPUTE && u->domain))
 				bypass_result(c, u->dst, u->domain, port, complete);

@@ -167,7 +167,7 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 	uint64_t use = cycle + (kind == ACCESS_CODE ? m->l2_code_latency : m->l2_latency);
 	int32_t slot = cache_find(&m->l2, line);
 	*source = FROM_L2;
-	m->snooped = 0;
+	m->found = 0;
 	if (slot >= 0) {
 		uint8_t *s = &m->l2.state[slot];
 		bool hit = true;
@@ -188,6 +188,7 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 				*s &= (uint8_t)~LINE_PENDING;
 			}
 		}
+		const uint64_t used = *s & LINE_PREFETCHED ? SPMU_DID(PF_L2_USED) : 0;
 		*s &= (uint8_t)~LINE_PREFETCHED;
 		if (timed) {
 			if (hit)
@@ -203,6 +204,7 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 		}
 		if (kind != ACCESS_WALK)
 			l2_train(m, line, looked, false, timed);
+		m->found = used;
 		return use;
 	}
 
@@ -215,7 +217,7 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 		l2_signal(m, kind, false, looked);
 	}
 	use = uncore_read(m, line, start, kind, timed, source, state);
-	const uint64_t snooped = m->snooped;
+	const uint64_t found = m->found;
 	if (timed) {
 		if (kind == ACCESS_CODE)
 			use += m->l2_code_latency - m->l2_latency;
@@ -244,6 +246,6 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 		l2_other_sector(m, line, start, timed);
 	if (kind != ACCESS_WALK)
 		l2_train(m, line, looked, kind != ACCESS_PREFETCH, timed);
-	m->snooped = snooped;	/* not what a prefetch found */
+	m->found = found;	/* not what a prefetch found */
 	return use;
 }

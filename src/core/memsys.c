@@ -306,10 +306,11 @@ ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, u
 		wc_give(m, vline, cycle, timed);
 	uint64_t ready = l1d_bring(m, vline, line, cycle, ACCESS_LOAD, 0, true, timed, &source);
 	*did |= SPMU_DID(L1D_MISS);
+	*did |= m->found;
 	if (source == FROM_L2)
 		*did |= SPMU_DID(L2_HIT);
 	else
-		*did |= SPMU_DID(L2_MISS) | m->snooped | (source == FROM_L3 ? SPMU_DID(L3_HIT) : SPMU_DID(L3_MISS));
+		*did |= SPMU_DID(L2_MISS) | (source == FROM_L3 ? SPMU_DID(L3_HIT) : SPMU_DID(L3_MISS));
 	if (m->use_next_line)
 		next_line_train(&m->next_line, addr, m->line_log2);
 	l1d_train(m, ip, addr, line, cycle, timed);

@@ -30,9 +30,43 @@ unsigned netburst_half(const struct core *c, const struct uop *u, uint64_t floor
 }
 
 /* --- replay --- */
+uint64_t netburst_hoped(struct core *c, const struct uop *u, uint64_t dispatch, uint64_t hit, uint64_t complete, uint64_t *did)
+{
+	struct older *o = &c->old;
+	const bool load = u->kind == UOP_LOAD;
+	const uint64_t again = o->again ? o->again + u->latency + !u->latency : 0;
+	o->again = 0;
+	if (!load && u->kind != UOP_STORE_ADDR)		/* what depends on one that was dispatched in vain was, too */
+		return again < complete ? again : 0;
+	uint64_t why = 0;
+	if (*did & (SPMU_DID(WAIT_STORE_ADDR) | SPMU_DID(WAIT_STORE_DATA) | SPMU_DID(FORWARD_BLOCKED) | SPMU_DID(ALIAS_4K)))
+		why |= SPMU_DID(REPLAY_STORE);
+	if (*did & SPMU_DID(SPLIT_LINE))
+		why |= SPMU_DID(REPLAY_SPLIT);
+	if (*did & SPMU_DID(DTLB_MISS))
+		why |= SPMU_DID(REPLAY_TLB);
+	if (why) {		/* goes round itself; its time has that in it */
+		emit_signal(&c->e, SPMU_SIG_REPLAY, dispatch, dispatch, 1);
+		*did |= why | SPMU_DID(REPLAYED);
+	}
+	if (!load || !(*did & (SPMU_DID(L1D_MISS) | SPMU_DID(LFB_HIT) | SPMU_DID(DTLB_MISS) | SPMU_DID(SPLIT_LINE))) || hit >= complete)
+		return 0;
+	return hit;
+}
+
+/* What of a load's bits its dependents are replayed for. */
+static uint64_t causes(const struct core *c, const struct uop *u)
+{
+	uint64_t why = 0;
+	for (unsigned k = 0; k < 4; k++)
+		if (u->src[k] && c->old.hoped[u->src[k]])
+			why |= c->old.why[u->src[k]] ? c->old.why[u->src[k]] : SPMU_DID(REPLAY_MISS);
+	return why;
+}
+
 uint64_t netburst_replay(struct core *c, const struct uop *u, unsigned port, uint64_t floor, uint64_t ready, uint64_t *did)
 {
-	const struct older *o = &c->old;
+	struct older *o = &c->old;
 	struct scheduler *s = &c->sc;
 	uint64_t hoped = floor;
 	bool hopes = false;
@@ -41,11 +75,13 @@ uint64_t netburst_replay(struct core *c, const struct uop *u, unsigned port, uin
 		hopes |= reg && o->hoped[reg] != 0;
 		hoped = max64(hoped, o->hoped[reg] ? o->hoped[reg] : c->reg[reg]);
 	}
+	o->again = 0;
 	if (!hopes || hoped >= ready)
 		return ready;
+	o->again = hoped;
 	uint64_t rounds = (ready - hoped + o->replay - 1) / o->replay;
 	emit_signal(&c->e, SPMU_SIG_REPLAY, hoped + o->replay, hoped + o->replay, rounds);
-	*did |= SPMU_DID(REPLAYED);
+	*did |= SPMU_DID(REPLAYED) | causes(c, u);
 	const struct port_choice *choice = &s->choice[1u << port];
 	for (uint64_t i = 0; i < rounds && i < REPLAYS_MAX; i++) {
 		uint64_t at = hoped + i * o->replay;

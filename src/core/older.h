@@ -33,7 +33,9 @@ struct older {
 	bool streaming;		/* the loop comes from the instruction queue */
 	/* NetBurst */
 	uint8_t early[REG_COUNT];	/* 1: ready half a cycle ahead of core.reg */
-	uint64_t hoped[REG_COUNT];	/* when the register would be ready if the load it came from had hit L1D; 0: no such load */
+	uint64_t hoped[REG_COUNT];	/* when the register was assumed to be ready, as if the load behind it had hit L1D; 0: as it was */
+	uint64_t why[REG_COUNT];	/* and why it was not: REPLAY_* of enum spmu_did */
+	uint64_t again;			/* when the uop at hand was first dispatched in vain; 0: it was not */
 	struct trace_line *trace;	/* sets x ways; NULL: no trace cache */
 	int32_t line;		/* delivered from; TRACE_NONE: none */
 	int32_t building;

@@ -213,7 +213,7 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 	if (s->cores > 1)
 		others = coherence_snoop(m, line, own, cycle, timed);
 	*state = others.held && !own ? LINE_SHARED : 0;
-	m->snooped = others.modified ? SPMU_DID(SNOOP_HITM) : others.asked ? SPMU_DID(SNOOP_HIT) : 0;
+	m->found = others.modified ? SPMU_DID(SNOOP_HITM) : others.asked ? SPMU_DID(SNOOP_HIT) : 0;
 
 	uint64_t known = cycle;
 	if (timed)	/* to the cycle at which an L3 hit can be used, or a miss is known */
@@ -236,7 +236,7 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 			cache_touch(&s->l3, slot);
 		}
 	} else if (others.held) {	/* victim L3: another core has it */
-		m->snooped = SPMU_DID(SNOOP_HITM);
+		m->found = SPMU_DID(SNOOP_HITM);
 		if (others.modified) {
 			if (own)
 				*state |= LINE_DIRTY;

@@ -16,6 +16,7 @@
 static struct {
 	uint32_t load_latency, miss_latency, store_latency, store_miss_latency, fetch_miss;
 	uint64_t miss_from, miss_to;	/* loads and stores of [miss_from, miss_to) miss */
+	uint64_t miss_did;		/* what else such loads did */
 	uint64_t code_line;		/* the next store to this line finds it in L1I */
 	uint64_t fetch_miss_line;	/* this line's first fetch takes fetch_miss cycles */
 	uint64_t bad_branch;		/* address of the branch that is mispredicted, */
@@ -66,7 +67,7 @@ void memsys_load(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, ui
 	mock.loads++;
 	mock.last_load_cycle = cycle;
 	r->ready = cycle + (miss ? mock.miss_latency : mock.load_latency);
-	r->did = miss ? SPMU_DID(L1D_MISS) : SPMU_DID(L1D_HIT);
+	r->did = miss ? SPMU_DID(L1D_MISS) | mock.miss_did : SPMU_DID(L1D_HIT);
 	if (miss)
 		emit_signal(m->e, SPMU_SIG_L1D_PENDING, cycle, r->ready, 1);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Machine clears, assists and replays in the pipeline, at exact cycles (core/clears.h). */
 #include "core_fixture.h"
-#include "core/pipeline.h"
+#include "core/netburst.h"
 
 static struct code k;
 
@@ -252,6 +252,58 @@ static void test_dependents_of_missed_loads_are_replayed(void **state)
 	}
 }
 
+/* A load, an addition that needs it, another that needs that. */
+static void chain(struct bench *b, uint64_t did)
+{
+	fixture_start(b, &k, "replay.cycles=7");
+	mock.miss_from = 0x8000;
+	mock.miss_to = 0x8040;
+	mock.miss_latency = 20;
+	mock.miss_did = did;
+	code_load(&k, REG_GPR, 0, 8);
+	code_op(&k, ALU, 1, REG_GPR + 1, REG_GPR);
+	code_op(&k, ALU, 1, REG_GPR + 2, REG_GPR + 1);
+	bench_run(b, &k, (const uint64_t[]){ 0x8000 }, 0x1000);
+	core_flush(b->c, true);
+}
+
+static void test_replays_name_their_cause(void **state)
+{
+	(void)state;
+	struct bench b;
+	static const struct { uint64_t did, load, dependent; } cases[] = {
+		{ SPMU_DID(L1D_MISS), 0, SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_MISS) },
+		{ SPMU_DID(L1D_MISS) | SPMU_DID(DTLB_MISS), SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_TLB), SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_TLB) },
+		{ SPMU_DID(L1D_MISS) | SPMU_DID(SPLIT_LINE), SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_SPLIT), SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_SPLIT) },
+	};
+	for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const uint64_t bits = SPMU_DID(REPLAYED) | REPLAY_CAUSES;
+		chain(&b, cases[i].did);
+		assert_int_equal(out.uop[0].did & bits, cases[i].load);
+		assert_int_equal(out.uop[1].did & bits, cases[i].dependent);
+		assert_int_equal(out.uop[2].did & bits, cases[i].dependent);	/* what depends on it goes round with it, */
+		assert_int_equal(out.uop[2].dispatch, out.uop[1].dispatch + 1);	/* at no further cost */
+		bench_end(&b);
+	}
+}
+
+static void test_a_load_that_waits_for_a_store_is_replayed_itself(void **state)
+{
+	(void)state;
+	struct bench b;
+	for (unsigned replay = 0; replay < 2; replay++) {
+		fixture_start(&b, &k, replay ? "replay.cycles=7" : "replay.cycles=0");
+		code_store(&k, REG_GPR + 1, 0, 4);
+		code_load(&k, REG_GPR, 0, 8);	/* half of it is in the store buffer */
+		bench_run(&b, &k, (const uint64_t[]){ 0x8000, 0x8000 }, 0x1000);
+		core_flush(b.c, true);
+		const struct seen *load = &out.uop[out.uops - 1];
+		assert_true(load->did & SPMU_DID(FORWARD_BLOCKED));
+		assert_int_equal(load->did & (SPMU_DID(REPLAYED) | REPLAY_CAUSES), replay ? SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_STORE) : 0);
+		bench_end(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +317,8 @@ int main(void)
 		cmocka_unit_test(test_upper_halves_are_followed_from_block_to_block),
 		cmocka_unit_test(test_cores_without_such_states_take_no_assist),
 		cmocka_unit_test(test_dependents_of_missed_loads_are_replayed),
+		cmocka_unit_test(test_replays_name_their_cause),
+		cmocka_unit_test(test_a_load_that_waits_for_a_store_is_replayed_itself),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

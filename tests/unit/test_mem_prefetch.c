@@ -159,7 +159,7 @@ static void the_spatial_prefetcher_completes_the_pair_of_lines(void **state)
 	mf_start(f);
 	mf_map(f);
 	assert_load(f, LINE_AT(1, 0), 1000, MEMORY, BITS_MEMORY);
-	assert_load(f, LINE_AT(0, 0), 2000, L2, BITS_L2);	/* line ^ 1 */
+	assert_load(f, LINE_AT(0, 0), 2000, L2, BITS_L2 | DID(PF_L2_USED));	/* line ^ 1 */
 	assert_load(f, LINE_AT(2, 0), 3000, MEMORY, BITS_MEMORY);
 	assert_int_equal(mf_count(f, SPMU_SIG_L2_PF_MISS), 2);
 	assert_int_equal(f->count[SPMU_SIG_DRAM_READ], 4);
@@ -234,7 +234,7 @@ static void a_stream_of_every_second_line_is_kept_ahead_of(void **state)
 	mf_start(f);
 	mf_map(f);
 	for (unsigned i = 0; i < 24; i += 2)	/* with time for what was asked for: all is there from the fourth on */
-		assert_load(f, BASE + 64 * i, 1000 * (i + 1), i < 6 ? MEMORY : L2, i < 6 ? BITS_MEMORY : BITS_L2);
+		assert_load(f, BASE + 64 * i, 1000 * (i + 1), i < 6 ? MEMORY : L2, i < 6 ? BITS_MEMORY : BITS_L2 | DID(PF_L2_USED));
 	/* the lines between were fetched, too */
 	assert_in_range(mf_count(f, SPMU_SIG_DRAM_READ), 22, 44);
 }
@@ -251,7 +251,7 @@ static void the_spatial_prefetcher_completes_the_streamer_s_pairs(void **state)
 		for (unsigned i = 0; i < 3; i++)
 			mf_load(f, BASE + 64 * (4 * i), 1000 * (i + 1));	/* the third asks for line 9 */
 		mf_load(f, BASE + 64 * 9, 9000);				/* this one for 10, whose pair 11 is */
-		assert_load(f, BASE + 64 * 11, 10000, adjacent ? L2 : MEMORY, adjacent ? BITS_L2 : BITS_MEMORY);
+		assert_load(f, BASE + 64 * 11, 10000, adjacent ? L2 : MEMORY, adjacent ? BITS_L2 | DID(PF_L2_USED) : BITS_MEMORY);
 		mf_end(f);
 	}
 	f->m = NULL;

@@ -61,6 +61,21 @@ static void a_fill_buffer_hit_says_whether_a_prefetch_asked(void **state)
 /* --- what the pipelines are told --- */
 static struct { unsigned written, snooped; uint64_t addr, vline, cycle; } told;
 
+static void the_first_load_of_a_line_that_l2_prefetched_says_so(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.prefetch_l2_adjacent = 1;
+	mf_start(f);
+	mf_map(f);
+	assert_load(f, LINE_AT(0, 0), 1000, MEMORY, BITS_MEMORY);
+	assert_load(f, LINE_AT(1, 0), 1100, MEMORY - 100, BITS_MEMORY | DID(PF_L2_USED));	/* on its way */
+	assert_load(f, LINE_AT(2, 0), 3000, MEMORY, BITS_MEMORY);
+	assert_load(f, LINE_AT(3, 0), 5000, L2, BITS_L2 | DID(PF_L2_USED));
+	mf_load(f, LINE_AT(3, 1), 6000);	/* two more of the set: it leaves L1D */
+	mf_load(f, LINE_AT(3, 2), 7000);
+	assert_load(f, LINE_AT(3, 0), 8000, L2, BITS_L2);	/* once */
+}
+
 static void on_written(void *owner, uint64_t addr, uint32_t size)
 {
 	(void)owner, (void)size;
@@ -150,6 +165,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		MF_TEST(an_l3_hit_says_what_other_cores_had),
 		MF_TEST(a_fill_buffer_hit_says_whether_a_prefetch_asked),
+		MF_TEST(the_first_load_of_a_line_that_l2_prefetched_says_so),
 		MF_TEST(a_store_into_a_line_of_l1i_is_told_once),
 		MF_TEST(stores_near_code_count_where_the_core_looks_at_more_than_a_line),
 		MF_TEST(a_line_that_another_core_takes_is_told_and_one_that_it_reads_is_not),

@@ -14,7 +14,7 @@
 static const char help[] =
 "usage: softpmu mem record [options] [--] PROGRAM [arguments]\n"
 "       softpmu mem report [options]\n\n"
-"record: samples loads and stores with their data addresses by PEBS, as record -d -W with the events of the machine.\n"
+"record: samples loads and stores with their data addresses by PEBS, as record -d -W --heap with the events of the machine.\n"
 "Takes every option of record but -e, and\n\n"
 "  -t, --type LIST         what to sample: load, store; default both, as far as the machine can\n"
 "      --ldlat N           loads of more than N cycles; default 30\n"
@@ -359,7 +359,8 @@ static int do_record(int argc, char **argv)
 	o.word[2] = list;
 	o.word[3] = "-d";
 	o.word[4] = "-W";
-	o.words = 5;
+	o.word[5] = "--heap";
+	o.words = 6;
 	int status = 2, parsed = parse_record(&o, argc, argv);
 	if (!parsed)
 		status = 0;

@@ -30,6 +30,7 @@ static const char help[] =
 "      --call-graph MODE   as -g; perf's fp, dwarf and lbr are accepted and all mean that\n"
 "      --region NAME       sample only inside of the regions of this name, which the program marks (softpmu/client.h)\n"
 "  -d, --data              keep data addresses and sources, of precise events (:p)\n"
+"      --heap              with -d: name the heap blocks that samples hit by who allocated them, and threads' stacks\n"
 "  -W, --weight            keep the latency of precise events' accesses, and by how much their instructions retired late\n"
 "  -I, --intr-regs[=LIST]  keep the registers of precise events' samples\n"
 "  -b, --branch-any        keep the branch stack: what the core's last branch records hold (32 on golden-cove and skylake)\n"
@@ -52,7 +53,7 @@ struct record {
 	unsigned lists;
 	uint64_t count, frequency;
 	const char *output, *region;
-	bool chains, no_build_ids, quiet, verbose, exact;
+	bool chains, no_build_ids, quiet, verbose, exact, heap;
 	uint64_t exact_sample;		/* cycles; 0: none */
 	unsigned fields;		/* set of PERFDATA_ */
 	uint64_t regs, branches;	/* branches: set of PERF_SAMPLE_BRANCH_ */
@@ -141,6 +142,8 @@ static int parse(struct record *o, int argc, char **argv, int *next)
 			o->chains = true;
 		} else if (is(word, "-d", "--data")) {
 			o->fields |= PERFDATA_ADDR | PERFDATA_DATA_SRC;
+		} else if (is(word, "--heap", NULL)) {
+			o->heap = true;
 		} else if (is(word, "-W", "--weight")) {
 			o->fields |= PERFDATA_WEIGHT;
 		} else if (is(word, "-I", "--intr-regs") || !strncmp(word, "--intr-regs=", 12) || (!strncmp(word, "-I", 2) && word[1] == 'I')) {
@@ -203,6 +206,10 @@ static int parse(struct record *o, int argc, char **argv, int *next)
 				cli_unknown_option("record", help, word);
 			return -1;
 		}
+	}
+	if (o->heap && !(o->fields & PERFDATA_ADDR)) {
+		cli_error("--heap names what data addresses hit: it goes with -d");
+		return -1;
 	}
 	if (o->count && o->frequency) {
 		cli_error("-c and -F exclude each other: a fixed period or a frequency");
@@ -357,6 +364,8 @@ static void on_sample(void *context, struct run_thread *t, const struct session_
 	uint64_t reg[PERFDATA_REG_COUNT];
 	if (s->precise)
 		add_precise(t, s->precise, &out, reg);
+	if (o->heap && out.addr && !o->failed)
+		o->failed = recorder_data(o->recorder, t, out.addr, s->precise->cycle, s->time_ns);
 	struct perfdata_branch branch[PRECISE_BRANCHES_MAX];
 	for (size_t i = 0; s->branch && i < s->branches && i < PRECISE_BRANCHES_MAX; i++)
 		branch[out.branches++] = (struct perfdata_branch){ s->branch[i].from, s->branch[i].to, s->branch[i].flags };
@@ -441,6 +450,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		return code;
 	double hz = o->run.core.frequency_ghz * 1e9;
 	code = recorder_create(&o->recorder, o->writer, hz, !o->no_build_ids && !o->run.run.replay, err);
+	if (!code && o->heap)
+		code = recorder_heap(o->recorder, err);
 	if (!code && o->exact)
 		code = exact_record_create(&o->exact_record, o->writer, events->count, o->exact_sample, hz, err);
 	if (!code) {
@@ -450,6 +461,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		if (o->exact)
 			exact_record_wanted(&wanted);
 		o->run.run.wanted = &wanted;
+		if (o->heap)
+			o->run.run.heap = o->run.run.regs = true;
 		if (session_needs_registers(o->session))
 			o->run.run.history = o->run.run.regs = true;
 		code = cli_run_program(&o->run, &sink, &result, err);

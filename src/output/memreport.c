@@ -54,7 +54,8 @@ static void print_titles(FILE *to, const struct memprofile *p, enum memprofile_k
 
 static void print_pattern(FILE *to, const struct memprofile *p, const struct memprofile_entry *e)
 {
-	if (e->addresses < 3 || !(e->verdict || (e->even && e->stride) || e->stride >= 64))
+	/* Addresses that come once each are as far apart as the sampling period makes them. */
+	if (e->addresses < 3 || (e->with_address < 2 * e->addresses && !e->verdict) || !(e->verdict || (e->even && e->stride) || e->stride >= 64))
 		return;
 	fprintf(to, "         %llu addresses from %#llx to %#llx", (unsigned long long)e->addresses, (unsigned long long)e->low, (unsigned long long)e->high);
 	if (e->even)

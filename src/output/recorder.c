@@ -4,9 +4,14 @@
  * Threads have clocks of their own, but readers of perf.data replay in order of time: a mapping that one thread makes is dated back
  * to the slowest clock of its process, so that no sample in it comes before it; unless something else lay there before,
  * whose samples would then be misread.  munmap has no record in perf.data, as with perf itself.
+ *
+ * Heap blocks become mappings, too, of data under the name "[heap] FUNCTION SITE NAME": each only when a sample is about to hit it, so there are no more of
+ * them than samples, and every reader of perf.data shows who allocated what was hit.  Stacks of threads are called "[stack:TID]", as kernels once did.
  */
 #include "output/recorder.h"
+#include "output/heapmap.h"
 #include "output/symbols.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,13 +30,20 @@ struct traced {			/* a process */
 	size_t uses, use_room;
 	struct zeroed *bss;
 	size_t bsses;
+	struct heapmap *heap;	/* NULL: not wanted */
+	struct range *anonymous;	/* mappings, the latest last */
+	size_t anonymouses, anonymous_room;
+	uint32_t stack_of[16];	/* threads whose stacks are told of, the latest ones */
+	unsigned stacks;
 	struct clock *clock;	/* of its live threads */
 	size_t clocks, clock_room;
 };
 struct recorder {
 	struct perfdata_writer *w;
 	double hz;
-	bool read_build_ids;
+	bool read_build_ids, heap;
+	uint32_t round;		/* of mappings: a block that was told of before the latest one may have been covered by it */
+	struct symbols *symbols;	/* heap: for the names of who allocates */
 	struct traced *process;
 	size_t processes, room;
 };
@@ -43,6 +55,7 @@ int recorder_create(struct recorder **out, struct perfdata_writer *w, double hz,
 		return err_set(err, ERR_NOMEM, "out of memory");
 	r->w = w;
 	r->hz = hz;
+	r->round = 1;
 	r->read_build_ids = read_build_ids;
 	*out = r;
 	return 0;
@@ -61,10 +74,13 @@ void recorder_destroy(struct recorder *r)
 	for (size_t i = 0; i < r->processes; i++) {
 		forget_bss(&r->process[i]);
 		free(r->process[i].bss);
+		free(r->process[i].anonymous);
+		heapmap_destroy(r->process[i].heap);
 		free(r->process[i].used);
 		free(r->process[i].clock);
 	}
 	free(r->process);
+	symbols_destroy(r->symbols);
 	free(r);
 }
 
@@ -162,6 +178,11 @@ static int on_process(struct recorder *r, const struct st_process *s, size_t byt
 	if (s->is_exec || p->seen) {	/* a new image: nothing of the old one is left */
 		p->uses = p->clocks = 0;
 		forget_bss(p);
+		p->anonymouses = 0;
+		heapmap_destroy(p->heap);
+		p->heap = NULL;
+		if (r->heap && symbols_exec(r->symbols, s->pid, ns(r, cycle)))
+			return ERR_NOMEM;
 	} else if (s->parent_pid && !p->forked) {
 		bool known = false;
 		for (size_t i = 0; i < r->processes; i++)
@@ -171,6 +192,8 @@ static int on_process(struct recorder *r, const struct st_process *s, size_t byt
 		p->forked = known;
 	}
 	bool fork_only = !s->is_exec && p->forked && !p->seen;
+	if (r->heap && !p->heap && !(p->heap = heapmap_create()))
+		return ERR_NOMEM;
 	p->parent = s->parent_pid;
 	p->since = cycle;
 	p->seen = true;
@@ -195,9 +218,11 @@ static int note_bss(struct traced *p, const struct st_map *s, const char *path)
 	return 0;
 }
 
+static int note_map(struct recorder *r, struct traced *p, const struct perfdata_map *m);
+
 /* Anonymous memory that is some file's .bss is mapped once more, under the file's name: readers then find its symbols, which those of the kernel's own
  * records, where it is nameless, never do. */
-static int map_bss(struct recorder *r, const struct traced *p, const struct perfdata_map *anonymous, uint64_t time)
+static int map_bss(struct recorder *r, struct traced *p, const struct perfdata_map *anonymous, uint64_t time)
 {
 	uint64_t end = anonymous->addr + anonymous->bytes;
 	for (size_t i = p->bsses; i-- > 0; ) {
@@ -212,9 +237,87 @@ static int map_bss(struct recorder *r, const struct traced *p, const struct perf
 		m.inode = z->inode;
 		m.dev_major = z->dev_major;
 		m.dev_minor = z->dev_minor;
+		if (r->heap && note_map(r, p, &m))
+			return ERR_NOMEM;
 		return perfdata_mmap(r->w, &m, time);
 	}
 	return 0;
+}
+
+/* ---- data: heap blocks and stacks ---- */
+
+int recorder_heap(struct recorder *r, struct err *err)
+{
+	r->heap = true;
+	return symbols_create(&r->symbols, err);
+}
+
+static int note_map(struct recorder *r, struct traced *p, const struct perfdata_map *m)
+{
+	r->round++;
+	if (!strcmp(m->path, "//anon") && m->prot & PROT_WRITE) {
+		if (p->anonymouses == p->anonymous_room) {
+			size_t room = p->anonymous_room ? p->anonymous_room * 2 : 64;
+			struct range *grown = realloc(p->anonymous, room * sizeof *grown);
+			if (!grown)
+				return ERR_NOMEM;
+			p->anonymous = grown;
+			p->anonymous_room = room;
+		}
+		p->anonymous[p->anonymouses++] = (struct range){ m->addr, m->addr + m->bytes };
+	}
+	return symbols_map(r->symbols, m->pid, &(struct symbols_map){ .addr = m->addr, .bytes = m->bytes, .offset = m->offset,
+		.executable = m->prot & PROT_EXEC, .path = m->path, .build_id = m->build_id, .build_id_bytes = m->build_id_bytes }, 0);
+}
+
+/* A thread begins: its stack is the memory that its stack pointer is in. */
+static int on_stack(struct recorder *r, struct traced *p, uint32_t tid, uint64_t sp, uint64_t time)
+{
+	char name[32];
+	for (unsigned i = 0; i < sizeof p->stack_of / sizeof *p->stack_of; i++)
+		if (p->stack_of[i] == tid)
+			return 0;
+	p->stack_of[p->stacks++ % (sizeof p->stack_of / sizeof *p->stack_of)] = tid;
+	for (size_t i = p->anonymouses; i-- > 0; ) {
+		if (sp < p->anonymous[i].start || sp >= p->anonymous[i].end)
+			continue;
+		snprintf(name, sizeof name, "[stack:%u]", tid);
+		r->round++;
+		if (p->heap)		/* not a block that pthread_create got by mmap */
+			heapmap_remove(p->heap, sp);
+		return perfdata_mmap(r->w, &(struct perfdata_map){ .pid = p->pid, .tid = tid, .addr = p->anonymous[i].start,
+			.bytes = p->anonymous[i].end - p->anonymous[i].start, .path = name, .prot = PROT_READ | PROT_WRITE }, time);
+	}
+	return 0;
+}
+
+static int on_heap(struct traced *p, const struct run_heap *h, uint64_t cycle)
+{
+	if (p->heap && h->old && !strcmp(run_heap_function(h->function), "munmap"))
+		heapmap_remove(p->heap, h->old);	/* what is freed stays (heapmap.h); what is unmapped may be anything next */
+	return p->heap && h->addr ? heapmap_add(p->heap, h->addr, h->bytes, h->site, h->function, cycle) : 0;
+}
+
+int recorder_data(struct recorder *r, const struct run_thread *t, uint64_t addr, uint64_t cycle, uint64_t time_ns)
+{
+	char name[512];
+	struct symbols_place at;
+	struct traced *p = get_process(r, t->pid);
+	struct heapmap_block *b = p && p->heap ? heapmap_find(p->heap, addr, cycle) : NULL;
+	if (!b || b->told == r->round)
+		return 0;
+	symbols_resolve(r->symbols, t->pid, addr, UINT64_MAX, &at);
+	if (at.path[0] == '/' && at.path[1] != '/')	/* a file that somebody mapped: that is its name */
+		return 0;
+	b->told = r->round;
+	symbols_resolve(r->symbols, t->pid, b->site - 1, UINT64_MAX, &at);
+	if (at.symbol)
+		snprintf(name, sizeof name, "[heap] %s %#llx %.400s+%#llx", run_heap_function(b->function), (unsigned long long)b->site, at.symbol->name,
+			(unsigned long long)(at.address + 1 - at.symbol->start));
+	else
+		snprintf(name, sizeof name, "[heap] %s %#llx", run_heap_function(b->function), (unsigned long long)b->site);
+	return perfdata_mmap(r->w, &(struct perfdata_map){ .pid = t->pid, .tid = t->tid, .addr = b->start, .bytes = b->end - b->start, .path = name,
+		.prot = PROT_READ | PROT_WRITE }, time_ns);
 }
 
 static int on_map(struct recorder *r, const struct st_map *s, size_t bytes, uint32_t pid, uint32_t tid, uint64_t cycle)
@@ -257,6 +360,8 @@ static int on_map(struct recorder *r, const struct st_map *s, size_t bytes, uint
 		m.build_id_bytes = symbols_build_id(path, id);
 		m.build_id = m.build_id_bytes ? id : NULL;
 	}
+	if (r->heap && note_map(r, p, &m))
+		return ERR_NOMEM;
 	int code = perfdata_mmap(r->w, &m, ns(r, cycle));
 	return code || strcmp(path, "//anon") ? code : map_bss(r, p, &m, ns(r, cycle));
 }
@@ -297,6 +402,12 @@ int recorder_side(struct recorder *r, const struct run_thread *t, uint32_t pid, 
 		p->forked = true;
 		return perfdata_fork(r->w, s->child_pid, pid, s->child_pid, tid, ns(r, cycle));
 	}
+	case RUN_HEAP:
+		p = get_process(r, pid);
+		return !p ? ERR_NOMEM : bytes < sizeof(struct run_heap) ? 0 : on_heap(p, (const struct run_heap *)record, cycle);
+	case ST_REGS:
+		p = r->heap && t && tid != pid ? get_process(r, pid) : NULL;
+		return p && bytes >= sizeof(struct st_regs) ? on_stack(r, p, tid, ((const struct st_regs *)record)->gpr[4], ns(r, cycle)) : 0;
 	case ST_THREAD_EXIT: {
 		const struct st_thread *s = (const struct st_thread *)record;
 		p = get_process(r, pid);

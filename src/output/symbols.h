@@ -58,6 +58,8 @@ unsigned symbols_build_id(const char *path, uint8_t id[SYMBOLS_BUILD_ID_BYTES]);
  * A mapping [addr, addr + bytes) of the file at `offset` holds it at addr + *file_offset - offset. */
 bool symbols_find_function(const char *path, const char *name, uint64_t *file_offset);
 
+/* The same for several at once: file_offset[i] is UINT64_MAX where there is none.  Returns how many were found. */
+size_t symbols_find_functions(const char *path, const char *const *name, uint64_t *file_offset, size_t count);
 /* What an ELF file has beyond its bytes (.bss), if its executable part is mapped at `addr` from file offset `offset` on: run-time start and end, and at
  * which address of the object (as in symbols_place) the start is.  False: it has none. */
 struct symbols_bss { uint64_t start, end, address; };

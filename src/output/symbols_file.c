@@ -598,11 +598,8 @@ size_t symfile_lines(struct symfile *f, uint64_t address, struct symbols_line *l
 	return f->lines && symfile_vaddr(f, address, &vaddr) ? lines_find(f->lines, vaddr, lines, max) : 0;
 }
 
-bool symbols_find_function(const char *path, const char *name, uint64_t *file_offset)
+static const struct symbol *find_function(const struct symfile *f, const char *name)
 {
-	struct symfile *f;
-	if (symfile_open(&f, path, NULL, 0, NULL))
-		return false;
 	const struct symbol *found = NULL;
 	for (size_t i = 0; i < f->symbols; i++) {
 		const struct symbol *s = &f->symbol[i];
@@ -611,10 +608,34 @@ bool symbols_find_function(const char *path, const char *name, uint64_t *file_of
 		if (matches && s->is_code && (!found || (found->binding == STB_LOCAL && s->binding != STB_LOCAL)))
 			found = s;
 	}
-	if (found)
-		*file_offset = found->start;
+	return found;
+}
+
+size_t symbols_find_functions(const char *path, const char *const *name, uint64_t *file_offset, size_t count)
+{
+	struct symfile *f;
+	size_t found = 0;
+	for (size_t i = 0; i < count; i++)
+		file_offset[i] = UINT64_MAX;
+	if (symfile_open(&f, path, NULL, 0, NULL))
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct symbol *s = find_function(f, name[i]);
+		if (s)
+			file_offset[i] = s->start;
+		found += s != NULL;
+	}
 	symfile_close(f);
 	return found;
+}
+
+bool symbols_find_function(const char *path, const char *name, uint64_t *file_offset)
+{
+	uint64_t offset;
+	if (!symbols_find_functions(path, &name, &offset, 1))
+		return false;
+	*file_offset = offset;
+	return true;
 }
 
 /* The last segment with more memory than bytes in the file: linkers make but one. */

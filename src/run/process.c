@@ -319,6 +319,8 @@ void process_thread_end(struct rthread *t)
 	t->alive = false;
 	history_destroy(t->pub.registers);
 	t->pub.registers = NULL;
+	free(t->heap);
+	t->heap = NULL;
 	t->pending.block = NULL;
 	free(t->kept);
 	t->kept = NULL;

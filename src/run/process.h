@@ -12,7 +12,7 @@
 struct runner;
 struct process;
 
-enum block_flags { BLOCK_ODD = 1 /* holds unknown or substituted instructions */, BLOCK_START = 2, BLOCK_STOP = 4 };
+enum block_flags { BLOCK_ODD = 1 /* holds unknown or substituted instructions */, BLOCK_START = 2, BLOCK_STOP = 4, BLOCK_HEAP = 8 /* enters the allocator */ };
 
 struct pending {		/* a block whose successor is not known yet */
 	struct iblock *block;	/* NULL: none */
@@ -40,6 +40,7 @@ struct rthread {
 	struct pending pending;
 	uint64_t *kept;		/* slots of a pending block whose span is gone */
 	size_t kept_size;
+	struct heap_thread *heap;	/* run_options.heap; else NULL */
 	uint32_t guest_tid;	/* the tracer's number */
 	bool alive;
 };

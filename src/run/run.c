@@ -12,6 +12,7 @@
  */
 #include "run/run.h"
 #include "run/engine.h"
+#include "run/heap.h"
 #include "run/history.h"
 #include "run/process.h"
 #include "run/tally.h"
@@ -32,6 +33,7 @@ struct runner {
 	struct stream *stream;
 	struct process_table procs;
 	struct window window;
+	struct heap_watch heap;
 	struct engine engine;
 	uint64_t instructions_done;	/* of threads that ended */
 	uint64_t max_cycle;
@@ -111,6 +113,15 @@ static bool window_step(struct runner *r, struct rthread *t, struct pending *p)
 	}
 }
 
+/* A call of the allocator may be over behind this block. */
+static void watch_heap(struct runner *r, struct rthread *t, const struct pending *p)
+{
+	struct run_heap call;
+	if (heap_block(&r->heap, t->heap, t->process->index, t->process->word_bytes, p->block, p->block_flags & BLOCK_HEAP, p->slots, p->slot_count,
+		       p->next_ip, &call) && r->sink->side)
+		engine_side(&r->engine, t, t->process->pid, (const uint64_t *)&call, sizeof call / 8, 0);
+}
+
 static inline void run_pending(struct runner *r, struct rthread *t, uint64_t next_ip)
 {
 	struct pending *p = &t->pending;
@@ -125,6 +136,8 @@ static inline void run_pending(struct runner *r, struct rthread *t, uint64_t nex
 		count_odd(r, p->block, p->insns);
 	if (__builtin_expect(!r->window.active, 1) || window_step(r, t, p))
 		engine_run(&r->engine, t, p);
+	if (__builtin_expect(t->heap != NULL, 0))
+		watch_heap(r, t, p);
 	p->block = NULL;
 }
 
@@ -211,6 +224,8 @@ static int start_thread(struct runner *r, struct process *p, const struct st_thr
 		if (rc < 0)
 			return rc;
 	}
+	if (r->o->heap && p->has_regs && !(t->heap = calloc(1, sizeof *t->heap)))
+		return err_set(err, ERR_NOMEM, "out of memory for a thread's registers");
 	if (parent)
 		memcpy(t->pub.comm, parent->pub.comm, sizeof t->pub.comm);
 	else
@@ -227,6 +242,7 @@ static int image_start(struct runner *r, struct process *p, const struct st_proc
 	if (s->word_bytes != 8 && s->word_bytes != 4)
 		return err_set(err, ERR_INPUT, "the stream's process %u has an impossible word size of %u bytes", s->pid, s->word_bytes);
 	end_threads(r, p);	/* exec: the new image starts when the old one ended */
+	heap_forget(&r->heap, p->index);
 	int rc = process_image(p, s, r->o->core, err);
 	if (rc < 0 || !r->o->core->wrong_path)
 		return rc;
@@ -251,6 +267,8 @@ static int define_block(struct runner *r, struct process *p, const uint64_t *wor
 	if (rc < 0)
 		return rc;
 	unsigned flags = window_flags(&r->window, p->index, b);
+	if (r->o->heap && heap_enters(&r->heap, p->index, b))
+		flags |= BLOCK_HEAP;
 	for (unsigned i = 0; i < b->insns; i++)
 		if (b->insn[i].flags & (INSN_UNKNOWN | INSN_SUBSTITUTE))
 			flags |= BLOCK_ODD;
@@ -408,6 +426,8 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 	case ST_REGS:
 		if (t)
 			run_pending(r, t, ((const struct st_regs *)w)->ip);
+		if (t && t->heap)
+			heap_file(t->heap, ((const struct st_regs *)w)->gpr, p->word_bytes);
 		if (t && t->walker)
 			walker_regs(t->walker, (const struct st_regs *)w);
 		break;
@@ -440,6 +460,8 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 			walk_space_cut(p->space, m->addr, m->bytes);
 		if (r->window.active)
 			window_map(&r->window, p->index, m, m->path_bytes ? (const char *)(m + 1) : "");
+		if (r->o->heap && heap_map(&r->heap, p->index, m, m->path_bytes ? (const char *)(m + 1) : ""))
+			return err_set(err, ERR_NOMEM, "out of memory for the allocator's functions");
 		break;
 	}
 	case ST_CLIENT:
@@ -747,6 +769,7 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	engine_stop(&r.engine);
 	process_table_release(&r.procs);
 	window_release(&r.window);
+	heap_release(&r.heap);
 	if (r.stream)
 		stream_close(r.stream);
 	isa_destroy(r.isa);

@@ -26,6 +26,17 @@ struct run_thread {		/* one guest thread; valid until thread_end returns */
 	struct history *registers;	/* run_options.history: what its registers held lately (run/history.h); NULL: not known */
 };
 
+/* run_options.heap: a call of the allocator came back (run/heap.h says which are seen).  A side record like those of the stream. */
+enum { RUN_HEAP = 128 };	/* its kind */
+struct run_heap {
+	uint64_t header;
+	uint64_t addr, bytes;	/* the new block; 0: none */
+	uint64_t old;		/* start of the block that was given back; 0: none */
+	uint64_t site;		/* behind the call */
+	uint32_t function, pad;
+};
+const char *run_heap_function(uint32_t number);	/* "malloc", "new" */
+
 struct run_sink {
 	void *context;
 	/* any of them may be NULL; a negative return of the int ones ends the run with that error */
@@ -50,6 +61,7 @@ struct run_options {
 	const char *save;	/* also record the stream there */
 	bool follow, regs;
 	bool record_only;	/* no model and no sink but its tick: the stream is only saved, and its instructions are counted */
+	bool heap;		/* tell the sink's `side` of the heap's blocks, too: struct run_heap; with regs, or a stream that holds them */
 	bool history;		/* keep the threads' registers for the sink; with regs, or a stream that holds them */
 	const struct core_wanted *wanted;	/* what the sink looks at; the rest is dropped in the cores. NULL: all */
 	uint32_t cpus;		/* processors that the threads of each process share; 0: every thread has a core of its own */

@@ -51,6 +51,20 @@ if command -v perf >/dev/null 2>&1; then
 	perf c2c report -i lat.data --stdio >c2c 2>/dev/null
 	ok "perf c2c report: the same samples" [ "$(awk -F: '/Total records/ { print $2 + 0 }' c2c)" = "$n" ]
 fi
+# data objects: heap blocks by who allocated them, data by symbol, stacks by thread
+"$SOFTPMU" mem record -q --core skylake -t load --ldlat 3 -c 31 -o heap.data "$PROGRAMS/heap" >/dev/null || failed=1
+table heap.data object | awk -F, '{ gsub(/"/, ""); print $1 ";" $3 ";" $6 }' >objects
+for object in 'malloc by make+.*;heap.c:1[67]' 'calloc by main+.*;heap.c:5' 'realloc by main+.*;heap.c:5' 'zeroed;' 'initialized;' 'stack of thread [0-9]*;'; do
+	ok "data object: $object" [ "$(grep "^$object" objects | awk -F';' '{ n += $3 } END { print (n >= 50) }')" = 1 ]
+done
+# in the proportions of the walks: 8 of 5,000 loads in calloc's block, one of 12,500 in realloc's
+ok "as often as the program loads from them" [ "$(awk -F';' '/^calloc by main/ { c = $3 } /^realloc by main/ { r = $3 } END {
+	print (c > 3.1 * r && c < 3.3 * r) }' objects)" = 1 ]
+if command -v perf >/dev/null 2>&1; then
+	perf report -i heap.data --mem-mode -s dso_daddr --stdio >perf.objects 2>/dev/null
+	ok "perf shows the allocation sites" [ "$(grep -cE '\[heap\] (malloc|calloc|realloc) 0x' perf.objects)" -eq 3 ]
+fi
+
 for core in core2 pentium3 pentium; do
 	"$SOFTPMU" mem record --core $core -o no.data true 2>err && failed=1
 	ok "$core is refused by name" grep -q "$core has no data addresses" err

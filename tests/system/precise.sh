@@ -55,6 +55,13 @@ perf script -i lat.data -F weight >list 2>/dev/null
 ok "load latency: all above the threshold" [ -s list -a "$(awk '$1 <= 30' list | wc -l)" -eq 0 ]
 "$SOFTPMU" record -q --core skylake -e cycles:pp -c 10007 -o cycles.data sort /dev/null || failed=1
 ok "cycles:pp" [ "$(perf script -i cycles.data -F ip 2>/dev/null | wc -l)" -gt 5 ]
+# PDist: 8,080,000 loads; :pp records the one behind the overflow, :ppp the very one, on counter 0
+for p in pp ppp; do
+	"$SOFTPMU" record -q --core golden-cove -e MEM_INST_RETIRED.ALL_LOADS:$p -c 1000 -o pdist.data "$program" || failed=1
+	perf script -i pdist.data -F ip 2>/dev/null | wc -l >$p.samples
+done
+ok "a sample every 1,001 loads with :pp" [ "$(cat pp.samples)" -eq 8071 ]
+ok "a sample every 1,000 loads with :ppp" [ "$(cat ppp.samples)" -eq 8080 ]
 # what is not there is refused by name
 "$SOFTPMU" record --core pentium3 -e cycles:p -o no.data true 2>err && failed=1
 ok "P6 has no PEBS" grep -q PEBS err

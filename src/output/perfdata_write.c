@@ -598,6 +598,13 @@ static bool put_feature(struct bytes *b, const struct perfdata_writer *w, unsign
 	case PERFDATA_CACHE:
 		put_caches(b, w);
 		return w->caches;
+	case PERFDATA_BRANCH_STACK:	/* nothing in it */
+		return w->sample_type & PERF_SAMPLE_BRANCH_STACK;
+	case PERFDATA_MEM_TOPOLOGY: {	/* version, bytes of a block, nodes; of each: number, blocks, a bitmap of them.  The modelled machine has one. */
+		const uint64_t words[] = { 1, UINT64_C(1) << 40, 1, 0, 1, 1, 1 };
+		put(b, words, sizeof words);
+		return w->sample_type & PERF_SAMPLE_DATA_SRC;
+	}
 	case PERFDATA_SAMPLE_TIME:
 		put_u64(b, w->first_time);
 		put_u64(b, w->last_time);

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The wrong path at work: what is executed and not retired, what that changes for the right path either way, and what it must not change.
+set -u
+failed=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT INT TERM
+cd "$work" || exit 1
+
+# counts NAME OPTIONS.. : to NAME, a line each: event count
+counts() {
+	file=$1; shift
+	timeout 200 "$SOFTPMU" stat --set wrong_path=1 -x, -o "$file.csv" "$@" >"$file.out" 2>"$file.err" || { echo "FAILED softpmu stat $*"; cat "$file.err"; failed=1; }
+	cut -d, -f1,3 "$file.csv" | sed 's/:u$//' | tr , ' ' | awk '{ print $2, $1 }' >"$file"
+}
+of() {	# NAME EVENT
+	awk -v e="$2" '$1 == e { print $2 }' "$1"
+}
+check() {	# TEXT CONDITION in awk
+	if awk "BEGIN { exit !($2) }"; then echo "ok $1"; else echo "FAILED $1: $2"; failed=1; fi
+}
+
+EVENTS=cycles,instructions,branches,branch-misses,uops_issued.any,uops_retired.slots,mem_inst_retired.all_loads,mem_inst_retired.all_stores
+EVENTS=$EVENTS,mem_load_retired.l1_miss,mem_load_retired.l2_miss,mem_load_completed.l1_miss_any,l2_rqsts.all_demand_miss
+for m in hard helps hurts; do
+	counts $m.with --start $m -e "$EVENTS" --save-stream $m.stream -- "$PROGRAMS/wrongpath" $m 3000
+	counts $m.without --start $m -e "$EVENTS" --no-wrong-path -- "$PROGRAMS/wrongpath" $m 3000
+	is_same=$(cmp -s $m.with.out $m.without.out && echo 1 || echo 0)
+	check "$m: the program prints the same" "$is_same"
+	for e in instructions branches branch-misses uops_retired.slots mem_inst_retired.all_loads mem_inst_retired.all_stores; do
+		check "$m: $e is the same" "$(of $m.with $e) == $(of $m.without $e) && $(of $m.with $e) > 0"
+	done
+	check "$m: without, all that is issued retires" "$(of $m.without uops_issued.any) == $(of $m.without uops_retired.slots)"
+	check "$m: with, more is issued" "$(of $m.with uops_issued.any) > 1.2 * $(of $m.with uops_retired.slots)"
+	counts $m.again --start $m -e "$EVENTS" --replay $m.stream
+	check "$m: the same stream, the same counts" "$(cmp -s $m.with $m.again && echo 1 || echo 0)"
+done
+
+# Hard branches over a large working set: misses executed against retired.
+check "hard: without, loads that miss L1 are those that retire" "$(of hard.without mem_load_completed.l1_miss_any) <= 1.05 * $(of hard.without mem_load_retired.l1_miss)"
+check "hard: with, many more miss L1 than retire" "$(of hard.with mem_load_completed.l1_miss_any) > 1.25 * $(of hard.with mem_load_retired.l1_miss)"
+check "hard: L2 has more misses than retired loads saw" "$(of hard.with l2_rqsts.all_demand_miss) > 1.25 * $(of hard.with mem_load_retired.l2_miss)"
+
+# It prefetches for the right path; it takes away from it.
+check "helps: the right path is faster for it" "$(of helps.with cycles) < 0.7 * $(of helps.without cycles)"
+check "helps: its loads find what was fetched" "$(of helps.with mem_load_retired.l2_miss) < 0.5 * $(of helps.without mem_load_retired.l2_miss)"
+check "hurts: the right path is slower for it" "$(of hurts.with cycles) > 1.05 * $(of hurts.without cycles)"
+check "hurts: its loads miss what was evicted" "$(of hurts.with mem_load_retired.l1_miss) > 5 * $(of hurts.without mem_load_retired.l1_miss)"
+
+# NetBurst tells apart what retires and what is bogus.
+for c in willamette prescott; do
+	counts $c --core $c --start hard -e uops_retired:nbogus,uops_retired:bogus,instr_retired:nbogusntag,instr_retired:bogusntag --replay hard.stream
+	counts $c.without --core $c --no-wrong-path --start hard -e uops_retired:nbogus,uops_retired:bogus,instr_retired:nbogusntag,instr_retired:bogusntag --replay hard.stream
+	check "$c: bogus uops" "$(of $c uops_retired:bogus) > 0.1 * $(of $c uops_retired:nbogus)"
+	check "$c: bogus instructions" "$(of $c instr_retired:bogusntag) > 0.1 * $(of $c instr_retired:nbogusntag)"
+	check "$c: as many are not" "$(of $c instr_retired:nbogusntag) == $(of hard.with instructions) && $(of $c uops_retired:nbogus) == $(of $c.without uops_retired:nbogus)"
+	check "$c: none without" "$(of $c.without uops_retired:bogus) == 0"
+done
+
+# A stream without registers, and a core that executes nothing there.
+counts short.kept --start hard -e uops_issued.any,uops_retired.slots --no-wrong-path --save-stream bare.stream -- "$PROGRAMS/wrongpath" hard 300
+counts short --start hard -e uops_issued.any,uops_retired.slots --replay bare.stream
+check "a stream without registers is run without it, and that is said" "$(of short uops_issued.any) == $(of short uops_retired.slots) && $(grep -c "holds no registers: it runs without the wrong path" short.err)"
+exit $failed

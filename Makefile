@@ -64,7 +64,7 @@ bench: deps
 	@bench/run.sh
 # The model beside measured machines; DATA: where the measurements are.
 DATA ?= ../shared/data
-accuracy: $O/accuracy all build/native/micro
+accuracy: $O/accuracy all build/native/micro build/native/timed
 	@tools/accuracy.sh $O/accuracy $(DATA)
 # What each mechanism of the core is worth there.
 ablation: $O/accuracy

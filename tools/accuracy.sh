@@ -3,6 +3,8 @@
 # make accuracy [DATA=DIR]: prints how far the model is from measured machines and writes it to docs/accuracy.md.
 # accuracy.sh PROGRAM DATA.  MCA=0 in the environment leaves llvm-mca out, NATIVE=0 the microbenchmarks on this host, CORE=NAME sets the core that
 # those are compared with, PRESET=NAME takes one machine of the measured ones only (and writes nothing).
+# REAL=0 leaves the calibrated core and the real programs out; REAL=DIR takes host.conf, host.md, streams and native times from there as far as they
+# are there, and leaves them there: so that what wants a quiet machine can be measured before (see tests/accuracy/real.sh).
 set -eu
 cd "$(dirname "$0")/.."
 program=$1 data=$2
@@ -31,7 +33,8 @@ which takes some minutes; `MCA=0 make accuracy` leaves llvm-mca out, `PRESET=sky
 nothing. The measurements are not part of the project: without them the command says where they are published. They are used here for
 comparison; of the latencies and throughputs of single instructions (instlat) four rows of five may also have been used to build the tables
 of uops, every fifth was kept out and is reported apart. At the end microbenchmarks run natively on the host at hand and under the model of its
-preset, or of `CORE=NAME`; `NATIVE=0 make accuracy` leaves them out.
+preset, or of `CORE=NAME`; then `softpmu calibrate` fits a core to the host, on which its memory's latencies and real programs
+are compared. `REAL=0 make accuracy` leaves the latter out, `NATIVE=0 make accuracy` both.
 
 Errors are model ÷ measured − 1. "Mean abs. error" is the mean of their absolute values, "mean signed" the mean with sign;
 Kendall's tau (tau-b, ties corrected) tells whether the model puts rows into the measured order. Measured values carry noise in their last
@@ -52,6 +55,17 @@ fi
 if [ "${NATIVE:-1}" != 0 ]; then
 	native=$(tools/native.sh ${CORE:+"$CORE"})
 	printf '\n%s\n' "$native" | tee -a "$work"
+fi
+if [ "${NATIVE:-1}" != 0 ] && [ "${REAL:-1}" != 0 ]; then
+	case ${REAL:-1} in 1) real=$(mktemp -d); trap 'rm -rf "$work" "$real"' EXIT ;; *) real=$REAL ;; esac
+	mkdir -p "$real"
+	[ -s "$real/host.conf" ] && [ -s "$real/host.md" ] || build/softpmu calibrate -q ${CORE:+--core "$CORE"} -o "$real/host.conf" --page "$real/host.md" >&2
+	{
+		printf '\n'
+		tests/accuracy/curves.sh "$real/host.md"
+		printf '\n'
+		KEEP=$real tests/accuracy/real.sh "$real/host.conf"
+	} | tee -a "$work"
 fi
 if [ -f docs/accuracy.md ]; then	# the table of make ablation stays
 	awk '/^## / { on = /^## What each mechanism is worth$/; if (on) print "" } on' docs/accuracy.md >>"$work"

@@ -3,7 +3,8 @@
 # Real programs on this host and under the model of a core: user-level cycles, in Markdown.
 #   real.sh CORE [PROGRAM...]		CORE: a file that softpmu calibrate wrote; programs: all that are installed
 # Environment: SOFTPMU, TIMED (build/softpmu, build/native/timed); RUNS: native runs of each size (40); KEEP=DIR keeps the streams and the native
-# times there, or takes what is there already; OPTIONS: of softpmu stat, as --set FIELD=VALUE; MISSED=1 prints a row as soon as it is known.
+# times there, or takes what is there already; ONLY=native measures these only (on a quiet machine) and prints nothing; OPTIONS: of softpmu stat,
+# as --set FIELD=VALUE; MISSED=1 prints a row as soon as it is known.
 #
 # Each program runs with a small and a large input; the difference counts, so start-up falls out.  Natively the least of RUNS runs of each, small and
 # large in turn (timed.c); the frequency is measured beside each run.  Both sides see the same processor features: what the tracer's
@@ -13,6 +14,8 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 softpmu=${SOFTPMU:-$top/build/softpmu} timed=${TIMED:-$top/build/native/timed}
 [ $# -ge 1 ] || { echo "usage: real.sh CORE [PROGRAM...]" >&2; exit 2; }
 core=$1; shift
+case $core in [!/]*/*) core=$PWD/$core ;; esac
+case ${KEEP:-/} in /*) ;; *) KEEP=$PWD/$KEEP ;; esac
 wanted=" $* "
 for program in "$softpmu" "$timed"; do
 	[ -x "$program" ] || { echo "real.sh: $program is not built: make all programs" >&2; exit 1; }
@@ -130,22 +133,21 @@ for size in small large; do	# so many bytes of code as an object of its own
 	objcopy -I binary -O elf64-x86-64 -B i386:x86-64 --rename-section .data=.text,alloc,code code.bin binary.$size.elf 2>/dev/null || true
 done
 
-# NAME.SIZE INPUT COMMAND...: cycles,instructions,... into work/NAME.SIZE
+# NAME.SIZE INPUT COMMAND...: cycles,instructions,... into work/NAME.SIZE; without the wrong path into work/NAME.SIZE.right
 run_model() {
-	to=$work/$1 stream=${KEEP:+$KEEP/$1.stream} from=$2
+	to=$work/$1 stream=$keep/$1.stream from=$2
 	shift 2
-	if [ -z "$stream" ]; then
-		set -- -- "$@"
-	else
-		if [ ! -s "$stream" ]; then
-			"$softpmu" stat -e instructions -o "$work/stat" --core "$core" --save-stream "$stream" -- "$@" <"$from" >/dev/null 2>"$work/err" || true
-		fi
-		set -- --replay "$stream"
+	if [ ! -s "$stream" ]; then
+		"$softpmu" stat -e instructions -o "$work/stat" --core "$core" --set wrong_path=1 --save-stream "$stream" -- "$@" <"$from" >/dev/null 2>"$work/err" || true	# grep says 1
 	fi
 	# shellcheck disable=SC2086
-	"$softpmu" stat -x, -e $events -o "$to" --core "$core" ${OPTIONS:-} "$@" <"$from" >/dev/null 2>"$work/err" || true	# grep says 1
-	grep -q cycles "$to" 2>/dev/null || { echo "real.sh: ${to##*/} under the model: $(cat "$work/err")" >&2; return 1; }
+	for variant in '' .right; do
+		"$softpmu" stat -x, -e $events -o "$to$variant" --core "$core" ${OPTIONS:-} --set wrong_path=$([ "$variant" ] && echo 0 || echo 1) --replay "$stream" >/dev/null 2>"$work/err" || true
+		grep -q cycles "$to$variant" 2>/dev/null || { echo "real.sh: ${to##*/} under the model: $(cat "$work/err")" >&2; return 1; }
+	done
+	[ -n "${KEEP:-}" ] || rm -f "$stream"
 }
+keep=${KEEP:-$work}
 events=cycles,instructions,branch-misses,mem_load_retired.l1_miss,mem_load_retired.l2_miss,mem_load_retired.l3_miss
 
 : >"$work/rows"
@@ -175,7 +177,7 @@ while IFS=';' read -r name input command; do
 		set -- $command
 		set +f
 		eval "set -- $(sed "s/'/'\\\\''/g; s/^/'/; s/\$/'/" "$work/args.$size" | tr '\n' ' ')"
-		run_model "$name.$size" "$in" "$@" || continue 2
+		[ "${ONLY:-}" = native ] || run_model "$name.$size" "$in" "$@" || continue 2
 		set -f
 		# shellcheck disable=SC2086
 		set -- $command
@@ -197,9 +199,11 @@ while IFS=';' read -r name input command; do
 		[ -z "${KEEP:-}" ] || cp "$work/native.small" "$KEEP/$name.native.small"
 		[ -z "${KEEP:-}" ] || cp "$work/native.large" "$KEEP/$name.native.large"
 	fi
+	[ "${ONLY:-}" != native ] || continue
 	awk -F'[\t,]' -v name="$name" -v OFS='\t' '
 	FILENAME ~ /native\.small$/ { if (!s || $1 * 1 < s) s = $1; su += $3; sk += $4; next }
 	FILENAME ~ /native\.large$/ { if (!l || $1 * 1 < l) l = $1; if ($1 > most) most = $1; lu += $3; lk += $4; if ($2 > ghz) ghz = $2; next }
+	FILENAME ~ /right$/ { split($3, e, ":"); if (e[1] == "cycles") right += FILENAME ~ /small/ ? -$1 : $1; next }
 	FILENAME ~ /small$/ { split($3, e, ":"); a[e[1]] = $1; next }
 	{ split($3, e, ":"); b[e[1]] = $1 }
 	function d(e) { return b[e] - a[e] }
@@ -211,11 +215,13 @@ while IFS=';' read -r name input command; do
 		}
 		n = l * lu / (lu + lk) - s * su / (su + sk)	# user level
 		print name, i, n, d("cycles"), (n > 0 ? d("cycles") / n : 0), ghz, lu / (lu + lk), most / l, \
-			1000 * d("branch-misses") / i, 1000 * d("mem_load_retired.l1_miss") / i, 1000 * d("mem_load_retired.l2_miss") / i, 1000 * d("mem_load_retired.l3_miss") / i
-	}' "$work/native.small" "$work/native.large" "$work/$name.small" "$work/$name.large" >>"$work/rows"
+			1000 * d("branch-misses") / i, 1000 * d("mem_load_retired.l1_miss") / i, 1000 * d("mem_load_retired.l2_miss") / i, 1000 * d("mem_load_retired.l3_miss") / i, right
+	}' "$work/native.small" "$work/native.large" "$work/$name.small" "$work/$name.large" "$work/$name.small.right" \
+		"$work/$name.large.right" >>"$work/rows"
 	[ -z "${MISSED:-}" ] || tail -n 1 "$work/rows" >&2
 done <"$work/list"
 
+[ "${ONLY:-}" != native ] || exit 0
 title=$("$softpmu" cores "$core" | sed -n 's/^title = \(.*[^ ]\) *# .*/\1/p')
 cat <<END
 ## Real programs on this host
@@ -224,19 +230,25 @@ User-level cycles of real programs, natively and under the model of \`softpmu ca
 Each runs with a small and a large input and the difference counts. Native cycles are time × frequency, the least of $runs runs of each size, with the
 frequency measured right before and after each run; the share of user level is what the kernel's tick sampled over all runs. Both sides have the
 features of the tracer's CPUID: GLIBC_TUNABLES=glibc.cpu.hwcaps=$hwcaps and OPENSSL_ia32cap natively.
-Misses are the model's, for 1000 instructions.
+The model executes the wrong path behind mispredicted branches; the last column is with \`--no-wrong-path\`. Misses are the model's, for 1000 instructions.
 
 Host: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), CPU family $(sed -n 's/^cpu family[^:]*: //p' /proc/cpuinfo | head -n 1), model $(sed -n 's/^model\t[^:]*: //p' /proc/cpuinfo | head -n 1).
 
-| program | M instructions | native M cycles | model M cycles | model ÷ native | native IPC | mispredicts | L1D misses | L2 misses | L3 misses |
-|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+| program | M instructions | native M cycles | model M cycles | model ÷ native | native IPC | mispredicts | L1D misses | L2 misses | L3 misses | right path only ÷ native |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 END
 awk -F'\t' '$3 > 0 {
-	printf "| %s | %.0f | %.1f | %.1f | %.2f | %.2f | %.1f | %.1f | %.1f | %.2f |\n", $1, $2 / 1e6, $3 / 1e6, $4 / 1e6, $5, $2 / $3, $9, $10, $11, $12
+	printf "| %s | %.0f | %.1f | %.1f | %.2f | %.2f | %.1f | %.1f | %.1f | %.2f | %.2f |\n", $1, $2 / 1e6, $3 / 1e6, $4 / 1e6, $5, $2 / $3, $9, $10, $11, $12, $13 / $3
 	e = $5 - 1
 	sum += e < 0 ? -e : e
 	signed += e
 	if ((e < 0 ? -e : e) > worst) { worst = e < 0 ? -e : e; which = $1 }
+	e = $13 / $3 - 1
+	right += e < 0 ? -e : e
 	n++
 }
-END { if (n) printf "\nMean absolute error of %d programs: %.1f %% (bound: 20 %%); mean signed %+.1f %%, largest %.1f %% (%s).\n", n, 100 * sum / n, 100 * signed / n, 100 * worst, which }' "$work/rows"
+END {
+	if (n)
+		printf "\nMean absolute error of %d programs: %.1f %% (bound: 20 %%); mean signed %+.1f %%, largest %.1f %% (%s). Without the wrong path: %.1f %%.\n",
+			n, 100 * sum / n, 100 * signed / n, 100 * worst, which, 100 * right / n
+}' "$work/rows"

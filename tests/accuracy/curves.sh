@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# curves.sh PAGE: of the page of softpmu calibrate, latencies of chains of loads and the cost of a mispredicted branch against their bounds, in Markdown.
+set -eu
+[ $# = 1 ] && [ -r "$1" ] || { echo "usage: curves.sh PAGE" >&2; exit 2; }
+cat <<END
+## Memory and prediction of this host after calibrate
+
+$(sed -n 's/^Host: //p' "$1")
+Chains of loads through so many bytes, at random (chase) and 256 bytes on (stride), and a mispredicted branch: twice the difference of random and
+predicted ones. Native cycles are the median of five groups' shortest, beside it the groups' least and most. Good: within 12 % of the host up to
+L2; within 25 % beyond.
+
+| | native | least to most | base | after calibrate | after ÷ native | |
+|---|---:|---:|---:|---:|---:|---|
+END
+awk -F' *[|] *' '
+/^\| l2.size / { size = $4; l2 = size * (size ~ /M/ ? 1048576 : size ~ /K/ ? 1024 : 1) }
+$2 ~ /^(chase|stride)\./ || $2 == "random" || $2 == "predicted" {
+	name = $2; split($4, range, " to ")
+	host[name] = $3; low[name] = range[1]; high[name] = range[2]; before[name] = $5; after[name] = $7
+	if (name ~ /\./)
+		order[++n] = name
+}
+function row(name, h, l, u, b, a, bound,    ratio, good) {
+	if (h <= 0 || a <= 0)
+		return
+	ratio = a / h
+	good = ratio >= 1 - bound && ratio <= 1 + bound
+	near[bound] += good; of[bound]++
+	printf "| %s | %.1f | %.1f to %.1f | %s | %.1f | %.2f | %s |\n", name, h, l, u, (b > 0 ? sprintf("%.1f", b) : ""), a, ratio, good ? "good" : "off"
+}
+END {
+	row("mispredicted branch", 2 * (host["random"] - host["predicted"]), 2 * (low["random"] - low["predicted"]), 2 * (high["random"] - low["predicted"]),
+		2 * (before["random"] - before["predicted"]), 2 * (after["random"] - after["predicted"]), 0.12)
+	for (i = 1; i <= n; i++) {
+		bytes = order[i]; sub(/.*\./, "", bytes)
+		bytes = bytes * (bytes ~ /M/ ? 1048576 : 1024)
+		row(order[i], host[order[i]], low[order[i]], high[order[i]], before[order[i]], after[order[i]], bytes <= l2 ? 0.12 : 0.25)
+	}
+	printf "\n%d of %d up to L2 are good, %d of %d beyond.\n", near[0.12], of[0.12], near[0.25], of[0.25]
+}' "$1"

@@ -184,9 +184,12 @@ static int row(struct reader *r, char *line)
 	struct err inner = { 0 };
 	struct formula_unit unit;
 	int rc = place(r, k, column[1]);
-	if (!rc && (formula_unit_parse(&unit, column[2], &inner) || formula_compile(&k->formula, column[3], resolve, r, &inner)))
+	const bool said = strcmp(column[3], "-");
+	if (!said && !(k->refused = strdup("this PMU has no events that say it")))
+		rc = err_set(r->err, ERR_NOMEM, "out of memory");
+	if (!rc && (formula_unit_parse(&unit, column[2], &inner) || formula_compile(&k->formula, said ? column[3] : "0", resolve, r, &inner)))
 		rc = err_set(r->err, inner.code, "%s:%u: %s: %s", r->path, r->line, column[0], inner.text);
-	if (!rc && !formula_unit_equal(unit, formula_unit_of(k->formula))) {
+	if (!rc && said && !formula_unit_equal(unit, formula_unit_of(k->formula))) {
 		char is[128], says[128];
 		rc = err_set(r->err, ERR_INPUT, "%s:%u: %s: the formula's unit is %s, the row says %s", r->path, r->line, column[0],
 			formula_unit_text(formula_unit_of(k->formula), is), formula_unit_text(unit, says));

@@ -8,6 +8,7 @@
  * parent: "-" a root of the top-down tree, the name of a node above it, or ":group" for a metric beside the tree; a metric comes
  * behind those that it uses.  unit: formula.h; it must be the formula's own.  threshold: the node is flagged above it (and if its parent is),
  * "-" never.  exact: the causes of slots.h it stands for, or "-".  sample: precise event to sample next, or "-".
+ * formula "-": the PMU has no events to say it with; the metric is refused, only its exact share is known.
  * A metric with an event that the PMU model lacks or does not model is refused: `refused` says which and why.
  */
 #ifndef ANALYSIS_METRICS_H
@@ -18,7 +19,7 @@
 
 struct metric {
 	char *name, *group;	/* group: NULL for a node of the tree */
-	char *unit_text, *text;	/* the formula */
+	char *unit_text, *text;	/* text: the formula, NULL: "-" */
 	char *exact, *sample, *description, *next;	/* NULL: none */
 	int parent;		/* index; -1: a root, or no node */
 	unsigned level;		/* of a node, from 1; 0: no node */

@@ -134,6 +134,10 @@ static int parse(struct topdown *t, int argc, char **argv, int *next)
 		cli_error("--per-thread and --interval exclude each other");
 		return -1;
 	}
+	if (t->run.run.smt && !t->no_exact) {
+		cli_error("--smt: whose issue slots are whose is not told apart for threads that share a core: only with --no-exact");
+		return -1;
+	}
 	if (t->svg && t->interval_ms > 0) {
 		cli_error("--svg draws one tree: not with --interval");
 		return -1;
@@ -146,7 +150,7 @@ static int parse(struct topdown *t, int argc, char **argv, int *next)
 static bool choose_events(struct topdown *t)
 {
 	const struct metrics *m = &t->metrics.m;
-	bool any = false;
+	bool any = !t->no_exact;
 	for (size_t k = 0; k < m->metrics; k++) {
 		const struct metric *n = m->metric + k;
 		if (n->refused || (n->level ? n->level > t->style.level : t->no_metrics || !strcmp(n->group, "info")))
@@ -344,12 +348,19 @@ static void print_notes(const struct topdown *t, const struct run_result *res)
 	const struct core_config *c = &t->run.core;
 	FILE *out = t->style.out;
 	char note[128];
-	bool any = false;
+	bool any = false, unsaid = false;
 	fprintf(out, "\n Core: %s (%s) at %g GHz%s, user mode only; %llu instructions, %llu cycles, %u PMUs a core\n%s", c->name, c->title, c->frequency_ghz,
 		t->run.sets ? ", changed by --set" : "", (unsigned long long)res->instructions, (unsigned long long)res->cycles, session_pmus(t->session),
 		cli_pmu_note(&t->run, note));
 	for (size_t k = 0; k < m->metrics; k++)
-		if (m->metric[k].refused && (m->metric[k].group == NULL || strcmp(m->metric[k].group, "info"))) {
+		if (m->metric[k].level && m->metric[k].level <= t->style.level && !m->metric[k].text) {
+			fprintf(out, "%s%s", unsaid ? ", " : " No formula, since this PMU has no events for it: ", m->metric[k].name);
+			unsaid = true;
+		}
+	fputs(unsaid ? "\n" : "", out);
+	for (size_t k = 0; k < m->metrics; k++)
+		if (m->metric[k].refused && m->metric[k].text && (m->metric[k].group == NULL || strcmp(m->metric[k].group, "info")) &&
+			(!m->metric[k].level || m->metric[k].level <= t->style.level)) {
 			fprintf(out, "%s %s: %s\n", any ? "" : " Refused:\n", m->metric[k].name, m->metric[k].refused);
 			any = true;
 		}

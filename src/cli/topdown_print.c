@@ -102,7 +102,7 @@ static void print_node(void *context, size_t k)
 	struct printing *p = context;
 	const struct metric *n = p->m->metric + k;
 	double exact = p->exact ? p->exact[k] : (double)NAN;
-	bool flagged = metrics_flagged(p->m, p->value, k);
+	bool flagged = metrics_flagged(p->m, p->exact ? p->exact : p->value, k);
 	FILE *out = p->s->out;
 	if (n->refused && isnan(exact))
 		return;
@@ -230,7 +230,7 @@ static void svg_node(void *context, size_t k)
 	FILE *out = p->s->out;
 	if (n->refused && isnan(exact))
 		return;
-	bool flagged = metrics_flagged(p->m, p->value, k);
+	bool flagged = metrics_flagged(p->m, p->exact ? p->exact : p->value, k);
 	unsigned x = 10 + 14 * (n->level - 1);
 	fprintf(out, "<g><title>");
 	svg_text(out, n->description ? n->description : n->name);

@@ -94,4 +94,11 @@ awk -F, '$4 == "" { next } { sum[$1] += $4; exact[$1] += $5; n[$1]++ } END { for
 "$SOFTPMU" topdown -l 1 --no-metrics --per thread -j --svg "$work/svg" --replay "$work/retiring" 2>"$work/out"
 [ "$(grep -c '^{"of": "topdown-[0-9]*", "level": 1, "name": "[A-Za-z_]*", "parent": null, "value": ' "$work/out")" = 4 ] && ok "JSON, by thread" || { bad "JSON"; cat "$work/out"; }
 grep -q '<svg xmlns' "$work/svg" && grep -q 'Frontend_Bound' "$work/svg" && ok "SVG" || bad "SVG"
+
+# What old PMUs cannot say has no formula but its exact share.
+for core in pentium3 prescott; do
+	"$SOFTPMU" topdown --core $core --no-metrics -x, -l 1 -- "$PROGRAMS/work32" >/dev/null 2>"$work/csv"
+	awk -F, '{ exact += $4; n++; if ($2 == "Retiring") ret = $3 - $4; if ($2 == "Backend_Bound" && $3 != "") wrong = 1 }
+		END { exit wrong || n != 4 || (exact - 1) ^ 2 > 1e-10 || ret ^ 2 > 1e-4 }' "$work/csv" && ok "$core: exact shares, and retiring by formula" || { bad "$core"; cat "$work/csv"; }
+done
 exit $failed

@@ -209,8 +209,8 @@ static void a_node_is_flagged_only_below_flagged_ones(void **state)
 static void the_tables_parse_and_level_1_sums_to_1(void **state)
 {
 	(void)state;
-	static const char *const name[] = { "skylake", "golden-cove", "ivy-bridge" };
-	for (unsigned i = 0; i < 3; i++) {
+	static const char *const name[] = { "skylake", "golden-cove", "ivy-bridge", "p6", "netburst", "netburst-prescott" };
+	for (unsigned i = 0; i < 6; i++) {
 		char path[200];
 		struct metrics m;
 		struct err err = { 0 };
@@ -229,7 +229,8 @@ static void the_tables_parse_and_level_1_sums_to_1(void **state)
 				roots++;
 			}
 		assert_int_equal(roots, 4);
-		assert_true(fabs(sum - 1) < 1e-9);
+		if (i < 3)	/* the others cannot say all of it */
+			assert_true(fabs(sum - 1) < 1e-9);
 		/* a precise event to sample is one of the PMU, and has PEBS where :pp is said */
 		for (size_t k = 0; k < m.metrics; k++) {
 			if (!m.metric[k].sample)

@@ -20,8 +20,9 @@
  * precise store only), 2 and 3 (source and latency for load latency only; of other stores the L1D bit), 4 and 5 (loads and stores).
  * The L1D bit of a store: whether the signal STORE_L1D_MISS for it lies in the batch; a store's miss is known when it is committed.
  *
- * Load data source: 1 L1D, 2 fill buffer, 3 L2, 4 L3, local DRAM 0CH (from Skylake on 0AH: 0CH has another meaning there), 0 unknown; bit 4
+ * Load data source: 1 L1D, 2 fill buffer, 3 L2, 4 L3 (5 and 7: another core had it clean, modified), local DRAM 0CH (from Skylake on 0AH: 0CH has another meaning there), 0 unknown; bit 4
  * STLB miss, 5 locked (from Sandy Bridge on), 6 and 7 blocked on a store's data or address (format 5).
+ * GUESS: 7 for a modified line of another core, as Linux reads it; older texts have 6 for that (two threads on a counter settle it).
  * GUESS: of loads that say nothing of a cache level, forwarded ones are 1 (L1D), the rest 0.
  * GUESS: instruction latency (format 5, [15:0]) runs from dispatch to retirement, cache latency ([47:32]) to completion; both saturate.
  */
@@ -61,7 +62,7 @@ static uint64_t load_source(const struct spmu *p, const struct spmu_record *r)
 	if (r->did & SPMU_DID(L3_MISS))
 		v = format >= 3 ? 0xa : 0xc;
 	else if (r->did & SPMU_DID(L3_HIT))
-		v = 4;
+		v = r->did & SPMU_DID(SNOOP_HITM) ? 7 : r->did & SPMU_DID(SNOOP_HIT) ? 5 : 4;
 	else if (r->did & SPMU_DID(L2_HIT))
 		v = 3;
 	else if (r->did & SPMU_DID(LFB_HIT))

@@ -65,6 +65,14 @@ if command -v perf >/dev/null 2>&1; then
 	ok "perf shows the allocation sites" [ "$(grep -cE '\[heap\] (malloc|calloc|realloc) 0x' perf.objects)" -eq 3 ]
 fi
 
+# lines that two threads hand to each other
+if command -v perf >/dev/null 2>&1; then
+	"$SOFTPMU" mem record -q --core skylake -t load --ldlat 3 -c 13 -o shared.data "$PROGRAMS/sharing" queue 20000 2 >/dev/null || failed=1
+	perf c2c report -i shared.data --stdio >c2c 2>/dev/null
+	ok "perf c2c report finds the shared lines, and who has them modified" \
+		[ "$(awk -F: '/Load Local HITM/ { h = $2 } /Total Shared Cache Lines/ { l = $2 } END { print (h > 0 && l > 0) }' c2c)" = 1 ]
+fi
+
 for core in core2 pentium3 pentium; do
 	"$SOFTPMU" mem record --core $core -o no.data true 2>err && failed=1
 	ok "$core is refused by name" grep -q "$core has no data addresses" err

@@ -457,6 +457,8 @@ static void data_source_is_where_the_load_was_served(void **state)
 	static const struct { uint64_t did; unsigned source; } rows[] = {
 		{ SPMU_DID(L1D_HIT), 1 }, { SPMU_DID(LFB_HIT), 2 }, { SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT), 3 },
 		{ SPMU_DID(L1D_MISS) | SPMU_DID(L2_MISS) | SPMU_DID(L3_HIT), 4 },
+		{ SPMU_DID(L1D_MISS) | SPMU_DID(L2_MISS) | SPMU_DID(L3_HIT) | SPMU_DID(SNOOP_HIT), 5 },
+		{ SPMU_DID(L1D_MISS) | SPMU_DID(L2_MISS) | SPMU_DID(L3_HIT) | SPMU_DID(SNOOP_HITM), 7 },
 		{ SPMU_DID(L1D_MISS) | SPMU_DID(L2_MISS) | SPMU_DID(L3_MISS), 0xa },
 		{ SPMU_DID(FORWARDED), 1 }, { 0, 0 }, { SPMU_DID(L1D_HIT) | SPMU_DID(STLB_MISS), 0x11 },
 		{ SPMU_DID(L1D_HIT) | SPMU_DID(FORWARD_BLOCKED), 0x41 }, { SPMU_DID(L1D_HIT) | SPMU_DID(ALIAS_4K), 0x81 },

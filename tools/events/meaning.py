@@ -6,8 +6,9 @@
 # The order here is the order of the rows.  A count of '=' stands for that of the row with the same event and umask and no modifiers.
 # Reasons that recur are those of data/events/skylake.tsv.
 #
-# Principle: the core runs no wrong path (src/core/core.c).  A speculative event whose predicate is known of every uop (UOPS_ISSUED, ports,
-# BR_INST_EXEC by kind) is counted over what runs; one that needs to know what a branch or store on the wrong path would have done is refused.
+# Principle: on the wrong path, where the core runs one (src/core/wrongpath.h), branches go as predicted and are not resolved.  A speculative event
+# whose predicate is known of every uop (UOPS_ISSUED, ports, BR_INST_EXEC by kind) is counted over what runs, right path and wrong; one that
+# needs to know what a branch or store on the wrong path would have done is refused.
 from fnmatch import fnmatchcase
 
 SECTIONS = []			# titles in order

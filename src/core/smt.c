@@ -6,9 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void smt_free(struct smt *s)
+{
+	for (unsigned i = 0; s && i < SMT_MOST; i++) {
+		free(s->delivers[i]);
+		free(s->allocates[i]);
+	}
+	free(s);
+}
+
 static struct smt_thread *thread_new(struct smt *s, struct core *c, unsigned number)
 {
 	struct smt_thread *t = calloc(1, sizeof *t);
+	for (unsigned k = 0; t && k < 2; k++) {
+		uint32_t **given = k ? &s->allocates[number] : &s->delivers[number];
+		if (*given)
+			continue;
+		*given = malloc(SMT_RING * sizeof **given);
+		if (*given) {
+			memset(*given, 0xff, SMT_RING * sizeof **given);
+		} else {
+			free(t);
+			t = NULL;
+		}
+	}
 	if (!t)
 		return NULL;
 	t->smt = s;
@@ -27,13 +48,11 @@ int smt_join(struct core *of, struct core *c, struct err *err)
 	if (!s) {
 		s = calloc(1, sizeof *s);
 		if (s) {
-			memset(s->delivers, 0xff, sizeof s->delivers);
-			memset(s->allocates, 0xff, sizeof s->allocates);
 			s->in = s->predicts = of;
 			of->st = thread_new(s, of, 0);
 		}
 		if (!s || !of->st) {
-			free(s);
+			smt_free(s);
 			return err_set(err, ERR_NOMEM, "out of memory for the hardware threads of a core");
 		}
 		core_choose_steps(of);
@@ -68,7 +87,7 @@ bool smt_leave(struct core *c)
 	c->st = NULL;
 	if (other)
 		return false;
-	free(s);
+	smt_free(s);
 	return true;
 }
 

@@ -24,14 +24,15 @@
 #define CORE_SMT_H
 #include "core/pipeline.h"
 
-enum { SMT_MOST = 8, SMT_RING = 8192, SMT_REACH = 256 };
+/* SMT_RING: a thread that has ended was run to its end; what it took is still known when the others come to those cycles */
+enum { SMT_MOST = 8, SMT_RING = 1 << 20, SMT_REACH = 256 };
 
 struct smt {			/* a core of several hardware threads */
 	const struct core *in;	/* which of them the caches write their signals for */
 	const struct core *predicts;	/* whose return stack the predictor has */
 	uint32_t members, active;
 	struct core *thread[SMT_MOST];	/* by number; NULL: none */
-	uint32_t delivers[SMT_MOST][SMT_RING], allocates[SMT_MOST][SMT_RING];	/* low half of the cycle last given to the thread there */
+	uint32_t *delivers[SMT_MOST], *allocates[SMT_MOST];	/* SMT_RING each: low half of the cycle last given to the thread there; NULL: never was one */
 };
 
 struct smt_thread {		/* of a thread */
@@ -52,15 +53,15 @@ void smt_enter(struct core *c);
 void smt_steps(struct core *c, const uint64_t *script);
 
 /* First cycle from `cycle` on that is this thread's, in the calendar; it is from now on. */
-static inline uint64_t smt_claim(const struct smt *s, uint32_t (*given)[SMT_RING], unsigned me, uint64_t cycle)
+static inline uint64_t smt_claim(uint32_t *const given[SMT_MOST], unsigned me, uint64_t cycle)
 {
 	for (;; cycle++) {
 		unsigned at = cycle & (SMT_RING - 1);
 		bool taken = false;
 		if (given[me][at] == (uint32_t)cycle)
 			return cycle;
-		for (unsigned i = 0; i < SMT_MOST; i++)
-			taken |= s->thread[i] && i != me && given[i][at] == (uint32_t)cycle;
+		for (unsigned i = 0; i < SMT_MOST && given[i]; i++)
+			taken |= i != me && given[i][at] == (uint32_t)cycle;
 		if (!taken) {
 			given[me][at] = (uint32_t)cycle;
 			return cycle;
@@ -70,11 +71,11 @@ static inline uint64_t smt_claim(const struct smt *s, uint32_t (*given)[SMT_RING
 
 static inline uint64_t smt_delivers(struct core *c, uint64_t cycle)
 {
-	return smt_claim(c->st->smt, c->st->smt->delivers, c->e.hw_thread, cycle);
+	return smt_claim(c->st->smt->delivers, c->e.hw_thread, cycle);
 }
 
 static inline uint64_t smt_allocates(struct core *c, uint64_t cycle)
 {
-	return smt_claim(c->st->smt, c->st->smt->allocates, c->e.hw_thread, cycle);
+	return smt_claim(c->st->smt->allocates, c->e.hw_thread, cycle);
 }
 #endif

@@ -168,7 +168,15 @@ static struct rthread *next_ready(const struct order *o, uint64_t *at)
 	return best;
 }
 
-/* A processor for t: idle, or held by a thread of which the stream has nothing to do yet. */
+/* When t could go on there. */
+static uint64_t could_start(const struct order_cpu *cpu, const struct rthread *t)
+{
+	uint64_t now = core_now(cpu->core);
+	return now > t->queue.ready_at ? now : t->queue.ready_at;
+}
+
+/* A processor for t, idle or held by a thread of which the stream has nothing to do yet: the one on which it goes on soonest, its last
+ * one if that is one of them. */
 static uint32_t find_cpu(const struct order *o, const struct rthread *t)
 {
 	uint32_t best = NOWHERE;
@@ -176,9 +184,9 @@ static uint32_t find_cpu(const struct order *o, const struct rthread *t)
 		const struct order_cpu *cpu = &o->cpu[i];
 		if (cpu->running && !empty(&cpu->running->queue))
 			continue;
-		if (i == t->queue.last_cpu)
-			return i;
-		if (best == NOWHERE || core_now(cpu->core) < core_now(o->cpu[best].core))
+		uint64_t start = could_start(cpu, t), least = best == NOWHERE ? UINT64_MAX : could_start(&o->cpu[best], t);
+		if (start < least || (start == least && (i == t->queue.last_cpu ||
+		    (best != t->queue.last_cpu && core_now(cpu->core) < core_now(o->cpu[best].core)))))
 			best = i;
 	}
 	return best;

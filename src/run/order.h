@@ -9,8 +9,8 @@
  * then is held back, unhalted, until what it waits for is done: its wait is as long as modelled time says, its spins are as many as traced.
  *
  * With fewer modelled processors than threads (--cpus) a round-robin scheduler in here puts threads on them: a thread that blocks
- * gives its processor up; one that has used its quantum too, if another is ready; a ready one takes the processor that it ran on
- * last if that is idle, else the one that is idle longest.  Caches, TLBs and prefetchers stay with the processor, branch predictors with the
+ * gives its processor up; one that has used its quantum too, if another is ready; a ready one takes the processor on which it
+ * goes on soonest: of several its last one, else the one that is idle longest.  Caches, TLBs and prefetchers stay with the processor, branch predictors with the
  * thread (they work ahead of modelled time, where it is not known yet who runs where).  A switch costs ORDER_SWITCH_NS, in which the
  * program does not run; the first thread on a processor that was never used pays none.
  * Left out: priorities, load balancing, preemption by a thread that wakes up, the kernel's own cache footprint.
@@ -28,9 +28,11 @@ struct rthread;
 struct core;
 
 enum {
-	ORDER_WHEN = 4096,		/* blocks of a thread of which it is known when they were done */
-	ORDER_WINDOW = 1 << 18,		/* words queued for each thread before the oldest must go, for ... */
-	ORDER_THREADS = 16,		/* at most so many */
+	/* The tracer lets a thread run for 100,000 blocks at a time (Valgrind's scheduling quantum); what others did meanwhile in modelled time
+	 * comes behind that.  A loop's block has some 20 words. */
+	ORDER_WHEN = 1 << 17,		/* blocks of a thread of which it is known when they were done */
+	ORDER_WINDOW = 1 << 21,		/* words queued for each thread before the oldest must go, for ... */
+	ORDER_THREADS = 8,		/* at most so many: 128 MB */
 	/* GUESS: 2 microseconds a context switch without its cache misses (C. Li, C. Ding, K. Shen, "Quantifying the cost of context
 	 * switch", ExpCS 2007: 1.2 to 1.5 on the machines then).  Settle with two processes that pass a byte through pipes on one processor. */
 	ORDER_SWITCH_NS = 2000,

@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Threads by modelled time: what sharing costs, scaling over cores, hardware threads of one core, processors shared by time; and that a stream
+# always gives the same numbers.  tests/programs/sharing.c is what runs.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+cd "$work" || exit 1
+ok() {	# CLAIM CONDITION (awk)
+	awk "BEGIN { exit !($2) }" && echo "ok $1" || { echo "FAILED $1 ($2)"; failed=1; }
+}
+stream() { "$SOFTPMU" stat -x, -e cycles --no-wrong-path --save-stream "$1" "$PROGRAMS/sharing" "$2" "$3" "$4" >/dev/null 2>&1; }
+# EVENT STREAM OPTIONS...: its count
+count() {
+	event=$1 file=$2
+	shift 2
+	"$SOFTPMU" stat --core skylake --no-wrong-path -x, -e "$event" "$@" --replay "$file" 2>&1 | cut -d, -f1
+}
+time_of() { count duration_time "$@"; }
+
+# what sharing costs: 100,000 rounds a thread
+stream padded4 padded 400000 4
+stream false4 false 400000 4
+padded=$(time_of padded4) false=$(time_of false4)
+ok "counters side by side in a line: $false ns, in lines of their own $padded" "$false > 1.5 * $padded"
+taken=$(count l2_rqsts.rfo_miss false4) alone=$(count l2_rqsts.rfo_miss padded4)
+ok "the line is taken $taken times, else $alone" "$taken > 20 * $alone && $taken > 10000"
+clears=$(count machine_clears.memory_ordering false4)
+ok "loads of a line that is taken clear the machine: $clears times" "$clears > 0"
+stream queue2 queue 20000 2
+hitm=$(count mem_load_l3_hit_retired.xsnp_hitm queue2)
+ok "a queue between two threads: $hitm loads find the line modified in the other core" "$hitm > 500"
+none=$(count mem_load_l3_hit_retired.xsnp_hitm padded4)
+ok "without sharing: $none" "$none * 5 < $hitm"
+
+# contention: the same 20,000 increments of one counter
+for n in 1 2 4; do stream lock$n lock 20000 $n; done
+one=$(time_of lock1) two=$(time_of lock2) four=$(time_of lock4)
+ok "a lock does not scale: $one, $two, $four ns with 1, 2, 4 threads" "$two > 0.8 * $one && $four > 0.8 * $one"
+unhalted=$(count cycles lock4)
+ok "who waits for it spins: $unhalted cycles of four threads in $four ns" "$unhalted > 2 * 3.4 * $four"
+for mode in atomic mutex; do
+	stream ${mode}4 $mode 20000 4
+	t=$(time_of ${mode}4)
+	ok "$mode, four threads: $t ns" "$t > $padded / 10"
+done
+
+# scaling: the same work on 1, 2 and 4 cores; what precedes it is in the first
+stream alu0 alu 4 4
+stream alu1 alu 400000 1
+stream alu2 alu 400000 2
+stream alu4 alu 400000 4
+start=$(time_of alu0) one=$(time_of alu1) two=$(time_of alu2) four=$(time_of alu4)
+ok "two cores: $two ns for $one" "($one - $start) / ($two - $start) > 1.8 && ($one - $start) / ($two - $start) < 2.2"
+ok "four cores: $four ns" "($one - $start) / ($four - $start) > 3.4 && ($one - $start) / ($four - $start) < 4.4"
+
+# processors shared by time
+shared=$(time_of alu4 --cpus 1) half=$(time_of alu4 --cpus 2) all=$(time_of alu4 --cpus 4)
+ok "one processor does four threads' work in $shared ns, as one thread does" "$shared > 0.9 * $one && $shared < 1.25 * $one"
+ok "two in $half ns" "$half > 0.9 * $two && $half < 1.25 * $two"
+ok "four in $all ns" "$all < 1.2 * $four && $all > 0.8 * $four"
+short=$(time_of alu4 --cpus 1 --quantum 10us)
+ok "a quantum of 10 us costs switches: $short ns" "$short > 1.05 * $shared && $short < 1.5 * $shared"
+stream chase4 chase 400000 4
+cold=$(count mem_load_retired.l2_miss chase4 --cpus 1 --quantum 100us) warm=$(count mem_load_retired.l2_miss chase4)
+ok "caches are cold behind a switch: $cold misses of L2, $warm on cores of their own" "$cold > 1.2 * $warm"
+stream pingpong mutex 4000 2
+switches=$(time_of pingpong --cpus 1)
+ok "two threads at one mutex on one processor: $switches ns" "$switches > 0"
+
+# hardware threads: two threads, each 200,000 rounds; wide fills every slot by itself, alu waits for its multiplications
+for mode in wide alu; do
+	stream ${mode}_0 $mode 2 2
+	stream ${mode}_1 $mode 200000 1
+	stream ${mode}_2 $mode 400000 2
+	start=$(time_of ${mode}_0) one=$(time_of ${mode}_1) apart=$(time_of ${mode}_2) smt=$(time_of ${mode}_2 --smt)
+	gain=$(awk -v o="$one" -v s="$smt" -v b="$start" 'BEGIN { printf "%.2f", 2 * (o - b) / (s - b) }')
+	ok "two hardware threads of $mode: $gain times the throughput of one ($smt ns; $apart on two cores)" "$gain > 0.95 && $gain < 2.05"
+	eval "gain_$mode=$gain"
+done
+ok "whose instructions depend on each other gain more: $gain_alu, $gain_wide" "$gain_alu > $gain_wide + 0.5"
+issued=$(count uops_issued.any wide_2 --smt) alone=$(count uops_issued.any wide_2)
+ok "the work is the same: $issued uops, $alone on two cores" "$issued < 1.001 * $alone && $issued > 0.999 * $alone"
+
+# the same stream, the same numbers; instructions, whoever shares what
+events=cycles,instructions,uops_issued.any,mem_load_retired.l1_miss,l2_rqsts.rfo_miss,mem_load_l3_hit_retired.xsnp_hitm
+for options in "" "--smt" "--cpus 3 --quantum 20us" "--cpus 1"; do
+	for n in 1 2; do
+		# shellcheck disable=SC2086
+		"$SOFTPMU" stat --core skylake -x, -e $events --no-wrong-path $options --replay false4 >s$n 2>&1
+	done
+	ok "twice the same${options:+ with $options}" "$(cmp -s s1 s2 && echo 1 || echo 0)"
+	ok "and all instructions: $(sed -n 's/,.*instructions.*//p' s1)" "$(sed -n 's/,.*instructions.*//p' s1) == $(count instructions false4)"
+done
+
+# one thread alone: nothing changes
+stream single padded 20000 1
+for event in cycles l2_rqsts.rfo_miss; do
+	plain=$(count $event single)
+	for options in "--smt" "--cpus 1" "--cpus 4"; do
+		# shellcheck disable=SC2086
+		ok "a thread alone with $options: $plain $event" "$(count $event single $options) == $plain"
+	done
+done
+
+# what is refused
+refuse() {	# WORD OPTIONS...
+	word=$1
+	shift
+	"$SOFTPMU" stat "$@" true >/dev/null 2>e
+	[ $? != 0 ] && [ "$(wc -l <e)" = 1 ] && grep -q "$word" e && echo "ok refused: $(cat e)" || { echo "FAILED $* is not refused: $(cat e)"; failed=1; }
+}
+refuse "one hardware thread" --core core2 --smt
+refuse "do not go together" --smt --cpus 2
+refuse "needs --cpus" --quantum 5us
+refuse "neither a number" --cpus 2 --quantum 5kg
+refuse "from 1 to" --cpus 0
+exit $failed

@@ -65,8 +65,10 @@ head -c 1500000 text >text.large
 head -c 200000 text >text.small
 head -c 500000 text >page.large
 head -c 100000 text >page.small
-head -c 4000000 table >table.large
-head -c 400000 table >table.small
+head -c 2000000 table >table.large
+head -c 200000 table >table.small
+cat table table table table | head -c 7000000 >tables.large	# for what is quick
+cp table.small tables.small
 head -c 1500000 "$softpmu" >binary.large
 head -c 150000 "$softpmu" >binary.small
 cat >sum.py <<'PY'
@@ -105,8 +107,8 @@ query 30000 >query.large
 query 3000 >query.small
 cc1=$(gcc -print-prog-name=cc1 2>/dev/null || true)
 python=/usr/bin/python3
-gcc -E -P -I"$top/include" -I"$top/src" -D_GNU_SOURCE "$top/src/pmu/regs_arch.c" >code.large.c 2>/dev/null || true
-gcc -E -P -I"$top/include" -I"$top/src" -D_GNU_SOURCE "$top/src/util/near.c" >code.small.c 2>/dev/null || true
+gcc -E -P -I"$top/include" -I"$top/src" -D_GNU_SOURCE "$top/src/util/near.c" >code.large.c 2>/dev/null || true
+gcc -E -P -I"$top/include" -I"$top/src" -D_GNU_SOURCE -include stddef.h -x c /dev/null >code.small.c 2>/dev/null || true
 
 # NAME; standard input; command.  @ is the size's name, % its number
 list() {
@@ -119,9 +121,9 @@ perl;/dev/null;perl words.pl page.@
 awk;/dev/null;awk -f count.awk table.@
 cc1;/dev/null;$cc1 -quiet -O2 -o out.s code.@.c
 sort;/dev/null;sort -S 64M table.@
-grep;/dev/null;grep -cE (add|sub)[a-z]*.*p0[0-9]+.*[0-9]$ table.@
-openssl;/dev/null;openssl dgst -sha256 table.@
-xz;/dev/null;xz -T1 -2 -c text.@
+grep;/dev/null;grep -cE (add|sub)[a-z]*.*p0[0-9]+.*[0-9]$ tables.@
+openssl;/dev/null;openssl dgst -sha256 tables.@
+xz;/dev/null;xz -T1 -2 -c page.@
 zstd;/dev/null;zstd --single-thread -q -9 -c text.@
 objdump;/dev/null;objdump -d binary.@.elf
 sed;/dev/null;sed -E s/([a-z]+)_([a-z]+)/\\2-\\1/g;s/  +/\\t/g table.@

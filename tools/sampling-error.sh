@@ -4,7 +4,7 @@
 # Cycles imprecisely and by PEBS (where the core has it), instructions by PDist or PDIR, and time-proportionally, a sample each PERIOD cycles
 # (or instructions).  Its output is in docs/sampling-error.md.
 set -u
-core=${1:-golden-cove} period=${2:-1009}
+core=${1:-golden-cove} period=${2:-211}
 softpmu=${SOFTPMU:-build/softpmu}
 case $softpmu in /*) ;; *) softpmu=$PWD/$softpmu ;; esac
 work=$(mktemp -d) || exit 1
@@ -15,11 +15,12 @@ golden-cove) events=cycles,cycles:pp,instructions:ppp ;;
 pentium3 | pentium) events=cycles ;;
 *) events=cycles,cycles:pp ;;
 esac
-awk 'BEGIN { for (i = 0; i < 1500; i++) { x = (x * 1103515245 + 12345) % 2147483648; print x % 1000, "line", i, x % 77, "the quick brown fox" } }' >text
+awk 'BEGIN { for (i = 0; i < 10000; i++) { x = (x * 1103515245 + 12345) % 2147483648; print x % 1000, "line", i, x % 77, "the quick brown fox" } }' >text
+head -n 1500 text >short
 echo "core $core, a sample each $period"
 for program in bzip2 sort awk; do
 	case $program in
-	bzip2) set -- bzip2 -k -c text ;;
+	bzip2) set -- bzip2 -k -c short ;;
 	sort) set -- sort -n text ;;
 	awk) set -- awk '{ n[$4] += $1 } END { for (k in n) s += n[k]; print s }' text ;;
 	esac

@@ -36,6 +36,9 @@ static const char help[] =
 "  -b, --branch-any        keep the branch stack: what the core's last branch records hold (32 on golden-cove and skylake)\n"
 "  -j, --branch-filter LIST  likewise, of these alone: any, any_call, any_ret, ind_call, ind_jmp, call, cond, stack; with u,\n"
 "                          save_type, no_flags, no_cycles\n"
+"      --pebs-records N    records of precise events that fill the buffer before it interrupts; default 1\n"
+"      --pmi-cost CYCLES[,LINES]  what an interrupt costs: its handler runs so long (as the kernel, not counted), and brings LINES lines of\n"
+"                          code, and as many of data, into the caches; default 0\n"
 "  -o, --output FILE       default perf.data; an existing file becomes FILE.old\n"
 "  -B, --no-buildid        do not keep the build-ids of mapped files\n"
 "  -N, --no-buildid-cache  accepted: the build-id cache is never filled\n"
@@ -46,6 +49,7 @@ CLI_RUN_HELP;
 /* Cycles a sample, if the user does not say: a hundred samples in 10^7 cycles, 6 MB of file in 10^10.  A prime, so that no loop's
  * length divides it. */
 enum { DEFAULT_PERIOD = 100003 };
+enum { PEBS_RECORDS_MAX = 4096, PMI_CYCLES_MAX = 1000000000, PMI_LINES_MAX = 1 << 20 };
 
 struct record {
 	struct cli_run run;
@@ -55,6 +59,7 @@ struct record {
 	const char *output, *region;
 	bool chains, no_build_ids, quiet, verbose, exact, heap;
 	uint64_t exact_sample;		/* cycles; 0: none */
+	uint64_t pebs_records, pmi_cycles, pmi_lines;
 	unsigned fields;		/* set of PERFDATA_ */
 	uint64_t regs, branches;	/* branches: set of PERF_SAMPLE_BRANCH_ */
 	/* while it runs */
@@ -123,6 +128,21 @@ static int choose_registers(struct record *o, const char *list)
 	return 0;
 }
 
+/* CYCLES[,LINES] */
+static int parse_cost(struct record *o, const char *text)
+{
+	char cycles[32];
+	size_t n = strcspn(text, ",");
+	snprintf(cycles, sizeof cycles, "%.*s", (int)n, text);
+	if (number("--pmi-cost", cycles, &o->pmi_cycles) || (text[n] && number("--pmi-cost", text + n + 1, &o->pmi_lines)))
+		return -1;
+	if (n >= sizeof cycles || o->pmi_cycles > PMI_CYCLES_MAX || o->pmi_lines > PMI_LINES_MAX) {
+		cli_error("--pmi-cost %s: at most %d cycles and %d lines", text, PMI_CYCLES_MAX, PMI_LINES_MAX);
+		return -1;
+	}
+	return 0;
+}
+
 /* 1: go on; 0: help was printed; -1: bad, one line was printed. */
 static int parse(struct record *o, int argc, char **argv, int *next)
 {
@@ -180,6 +200,16 @@ static int parse(struct record *o, int argc, char **argv, int *next)
 				return -1;
 			}
 			o->branches |= PERF_SAMPLE_BRANCH_USER;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "pebs-records"))) {
+			if (number("--pebs-records", v, &o->pebs_records))
+				return -1;
+			if (o->pebs_records > PEBS_RECORDS_MAX) {
+				cli_error("--pebs-records %s: the buffer has room for %d", v, PEBS_RECORDS_MAX);
+				return -1;
+			}
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "pmi-cost"))) {
+			if (parse_cost(o, v))
+				return -1;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'F', "freq"))) {
 			if (number("-F", v, &o->frequency))
 				return -1;
@@ -438,7 +468,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	};
 	struct session_options session = {
 		.core = &o->run.core, .model = model, .events = events, .call_chains = o->chains, .context = o, .sample = on_sample,
-		.region = o->region, .branches = o->branches,
+		.region = o->region, .pebs_records = (unsigned)o->pebs_records, .pmi_cycles = o->pmi_cycles, .pmi_lines = (unsigned)o->pmi_lines,
+		.branches = o->branches,
 		.data = (o->fields & (PERFDATA_ADDR | PERFDATA_WEIGHT) ? PRECISE_MEMORY : 0) | (o->fields & PERFDATA_REGS ? PRECISE_REGISTERS : 0),
 	};
 	int code = session_create(&o->session, &session, err);
@@ -490,6 +521,10 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	if (o->started && !o->quiet)
 		fprintf(stderr, "[ softpmu record: Wrote %.3f MB %s (%llu samples) ]\n", (double)bytes / (1024 * 1024), o->output,
 			(unsigned long long)samples);
+	if (o->started && !o->quiet && o->pmi_cycles)
+		fprintf(stderr, "[ softpmu record: %llu interrupts took %llu of %llu cycles (%.2f%%) ]\n", (unsigned long long)session_interrupts(o->session),
+			(unsigned long long)(session_interrupts(o->session) * o->pmi_cycles), (unsigned long long)result.cycles,
+			result.cycles ? 100.0 * (double)(session_interrupts(o->session) * o->pmi_cycles) / (double)result.cycles : 0);
 	if (o->verbose)
 		fprintf(stderr, "softpmu: %llu instructions timed, %llu warmed, %llu cycles, %.2f s, %.2f MIPS\n",
 			(unsigned long long)result.instructions, (unsigned long long)result.warmed, (unsigned long long)result.cycles,

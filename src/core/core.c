@@ -661,6 +661,17 @@ void core_halt_until(struct core *c, uint64_t cycle)
 	restart(c, cycle);
 }
 
+/* The same lines each time: a handler has its own.  They are where Linux has its text and its direct map. */
+void core_interrupt(struct core *c, uint64_t cycles, unsigned lines)
+{
+	core_halt_until(c, c->e.now + cycles);
+	frontend_elsewhere(c);
+	for (unsigned i = 0; i < lines; i++) {
+		memsys_warm_fetch(c->mem, UINT64_C(0xffffffff81000000) + 64 * i);
+		memsys_warm_data(c->mem, 0, UINT64_C(0xffff888000000000) + 64 * i, 8, true);
+	}
+}
+
 void core_serialize(struct core *c)
 {
 	enter(c);

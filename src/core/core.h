@@ -84,6 +84,9 @@ void core_leave(struct core *c);
 void core_switch_to(struct core *c, void *context, uint64_t cycle);
 /* Halt until `cycle` (no-op if past): the pipeline drains, cycles in between are not CYCLES. */
 void core_halt_until(struct core *c, uint64_t cycle);
+/* An interrupt behind the last instruction: the pipeline drains, the handler takes `cycles` (of the kernel: no CYCLES) and brings `lines` lines of
+ * code, and as many of data that it writes, into the caches and TLBs. */
+void core_interrupt(struct core *c, uint64_t cycles, unsigned lines);
 /* As an instruction that serialises, behind the last one run: everything is done and passed to `emit`, stores are written, and the next
  * instruction is fetched behind that.  Its cycles are CYCLES. */
 void core_serialize(struct core *c);

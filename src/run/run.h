@@ -23,6 +23,8 @@ struct run_thread {		/* one guest thread; valid until thread_end returns */
 	char comm[16];
 	int word_bytes;		/* of its process's code: 8 or 4 */
 	void *sink_private;	/* the sink's own */
+	uint64_t interrupt_cycles;	/* set by the sink in `batch`: the core takes an interrupt that lasts so long before it goes on; 0: none */
+	unsigned interrupt_lines;	/* of code, and of data, that its handler touches */
 	struct history *registers;	/* run_options.history: what its registers held lately (run/history.h); NULL: not known */
 };
 

@@ -101,6 +101,7 @@ struct session {
 	size_t threads, thread_room;
 	uint64_t *adapted;	/* by item: the last period found in frequency mode, with which a new thread starts */
 	uint64_t now, next_interval;
+	uint64_t interrupts;
 	struct uncore_session *uncore;	/* NULL: no event is the uncore's */
 	struct regions regions;
 	uint64_t *mark;		/* scratch: a thread's counts at a marker */
@@ -395,6 +396,11 @@ static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, 
 	struct attached *a = context;
 	struct thread *t = a->thread;
 	struct session *s = t->s;
+	s->interrupts++;
+	if (s->o.pmi_cycles) {
+		t->run->interrupt_cycles += s->o.pmi_cycles;
+		t->run->interrupt_lines = s->o.pmi_lines;
+	}
 	if (a->precise && precise_any(a->precise))
 		take_records(s, a, batch);
 	spmu_apic_write(pmu, SPMU_APIC_LVT_PC, LVT_NMI);	/* the PMI has masked it */
@@ -523,6 +529,16 @@ static void deliver(struct session *s, struct thread *t, const struct spmu_batch
 	t->pendings = t->extras = t->branches = 0;
 	if (t->stack && at < b->count)
 		callstack_walk(t->stack, b, at, b->count);
+}
+
+/* What is in the DS buffers, before the thread goes. */
+static void drain(struct session *s, struct thread *t)
+{
+	for (unsigned k = 0; k < s->pmus; k++)
+		if (t->attached[k].precise && precise_any(t->attached[k].precise))
+			take_records(s, t->attached + k, NULL);
+	if (t->pendings)
+		deliver(s, t, &(struct spmu_batch){ .count = 0 });
 }
 
 /* ---- threads -------------------------------------------------------------------------------------------- */
@@ -708,6 +724,7 @@ void session_thread_end(struct session *s, struct run_thread *run)
 	struct thread *t = run->sink_private;
 	if (!t || !t->run)
 		return;
+	drain(s, t);
 	for (size_t i = 0; i < s->items; i++)
 		update(s, t, i);
 	region_thread_end(&s->regions, &t->regions, mark(s, t));
@@ -837,6 +854,11 @@ uint64_t session_enabled_ns(const struct session *s, size_t event)
 	if (s->o.events->event[event].source == SESSION_DURATION || s->o.events->event[event].source == SESSION_UNCORE)
 		return session_ns(s, s->now);
 	return session_ns(s, sum(s, s->clock));
+}
+
+uint64_t session_interrupts(const struct session *s)
+{
+	return s->interrupts;
 }
 
 unsigned session_pmus(const struct session *s)

@@ -84,6 +84,8 @@ struct session_options {
 	uint64_t branches;	/* set of PERF_SAMPLE_BRANCH_: keep branch stacks; 0: none */
 	unsigned data;		/* set of enum precise_data: what samples of precise events hold */
 	unsigned pebs_records;	/* in the DS buffer before it interrupts; 0: 1 */
+	uint64_t pmi_cycles;	/* that an interrupt costs the program; 0: none */
+	unsigned pmi_lines;	/* of code, and of data, that its handler brings into the caches */
 	bool one_pmu;		/* one PMU a core, as the machine has: events that do not fit on it take turns (counting only) */
 	uint64_t rotate_cycles;	/* length of a turn */
 	/* 0, or call `interval` once for each multiple of it that a core's clock passes (seen where two batches meet) */
@@ -113,6 +115,8 @@ uint64_t session_enabled_ns(const struct session *s, size_t event);
 uint64_t session_running_ns(const struct session *s, size_t event);
 /* Modelled time in ns for a number of core cycles (of any thread's clock). */
 uint64_t session_ns(const struct session *s, uint64_t cycles);
+/* Interrupts taken so far. */
+uint64_t session_interrupts(const struct session *s);
 /* Copies of the PMU attached to each core. */
 unsigned session_pmus(const struct session *s);
 

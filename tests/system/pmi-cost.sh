@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What interrupts cost: one a sample against one a PEBS buffer; the program's own cycles grow by what the handler drives out of the caches, not
+# by the handler's; by default they cost nothing.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT INT TERM
+cd "$work" || exit 1
+failed=0
+ok() {	# CLAIM CONDITION...
+	claim=$1; shift
+	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; fi
+}
+"$SOFTPMU" stat -e cycles --save-stream stream "$PROGRAMS/causes" 5000 >out 2>&1 || { cat out; exit 1; }
+run() { "$SOFTPMU" record --core skylake --exact -e cycles:pp -c 5003 "$@" -o data --replay stream 2>err || failed=1; cat err; }
+cycles() { "$SOFTPMU" report -i data --cycles exact | sed -n 's/^# Cycles: //p'; }
+took() { sed -n 's/.*: \([0-9]*\) interrupts took \([0-9]*\) of \([0-9]*\) cycles.*/\1 \2 \3/p' err; }
+samples() { sed -n 's/.*(\([0-9]*\) samples).*/\1/p' err; }
+run; free=$(cycles) all=$(samples)
+ok "free: nothing is said of interrupts" [ -z "$(took)" ]
+run --pmi-cost 4000
+set -- $(took); one=$1
+ok "each takes what was said" [ "$2" -eq $(($1 * 4000)) ]
+alone=$(cycles)
+ok "elapsed time has it, the program's own cycles have not" [ "$3" -eq $((alone + $2)) ]
+run --pmi-cost 4000,512
+polluted=$(cycles)
+ok "the handler's lines drive the program's out: $free, $alone without lines, $polluted with" [ "$polluted" -gt "$alone" ]
+run --pmi-cost 4000,512 --pebs-records 32
+set -- $(took)
+ok "one a buffer: $1 interrupts for $one" [ $(($1 * 20)) -lt "$one" ]
+ok "and less is driven out" [ "$(cycles)" -lt "$polluted" ]
+ok "no sample is lost in the buffer (got $(samples), one a record: $all)" [ $(($(samples) - all)) -lt 100 -a $((all - $(samples))) -lt 100 ]
+for bad in 0 x 1,0 99999999999 1,9999999999; do
+	"$SOFTPMU" record --pmi-cost $bad true 2>err && failed=1
+	ok "--pmi-cost $bad is refused" [ "$(grep -c pmi-cost err)" -eq 1 ]
+done
+exit $failed

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNROLLED = 64, COLUMNS = 24, CODE = 0x400000, RUN_IN = 4096, TIMED = 16384, WINDOWS = 16, BETWEEN = 1 << 14, DRAWN = 4 << 20, SMALLEST = 4096, LARGEST = 256 << 20 };
+enum { UNROLLED = 64, COLUMNS = 24, CODE = 0x400000, RUN_IN = 4096, TIMED = 16384, WINDOWS = 16, BETWEEN = 1 << 15, DRAWN = 4 << 20, SMALLEST = 4096, LARGEST = 256 << 20 };
 #define DATA_BASE UINT64_C(0x40000000)
 
 enum order { LINEAR, BACKWARD, RANDOM, PAGE_RANDOM, BLOCK_RANDOM, ORDERS };
@@ -240,20 +240,18 @@ static const struct cell *find(const struct file *f, enum order order, uint32_t 
 	return NULL;
 }
 
-/* In the first size above L2's a chain of the largest stride misses L2: the array's frames lie side by side. */
+/* In the first size above L2's a chain of the largest stride misses L2 as one of 4 KB does: the array's frames lie side by side. */
 static bool contiguous(const struct file *f, uint32_t l2_size)
 {
-	const struct cell *fits = NULL, *above = NULL;
+	const struct cell *above = NULL;
 	for (size_t i = 0; i < f->cells; i++) {
 		const struct cell *c = &f->cell[i];
-		if (c->order != LINEAR || c->stride <= 4096)
-			continue;
-		if (c->size == l2_size && (!fits || c->stride > fits->stride))
-			fits = c;
-		if (c->size > l2_size && (!above || c->size < above->size || (c->size == above->size && c->stride > above->stride)))
+		if (c->order == LINEAR && c->stride > 4096 && c->size > l2_size &&
+		    (!above || c->size < above->size || (c->size == above->size && c->stride > above->stride)))
 			above = c;
 	}
-	return fits && above && above->measured > 1.3 * fits->measured;
+	const struct cell *pages = above ? find(f, LINEAR, above->size, 4096) : NULL;
+	return pages && above->measured > 0.7 * pages->measured;
 }
 
 static int configure(struct core_config *c, struct file *f, struct err *err)
@@ -400,6 +398,8 @@ static int run_cell(const struct lab *lab, struct cell *c, struct err *err)
 		const unsigned windows = whole ? 1 : WINDOWS;
 		uint64_t run_in = whole ? RUN_IN : RUN_IN / WINDOWS, timed = whole ? (TIMED / w.elements + 1) * w.elements : TIMED / WINDOWS;
 		uint64_t between = whole ? 0 : w.elements / WINDOWS, cycles = 0, i = warm, stretch = run_in + timed;
+		if (!whole && w.block < w.elements)
+			between += w.block / WINDOWS;	/* at all places within a block, too */
 		between = between > stretch ? between - stretch : 0;
 		uint64_t jump = between > BETWEEN ? between - BETWEEN : 0;	/* what is left out of very long ones */
 		for (unsigned n = 0; n < windows; n++) {

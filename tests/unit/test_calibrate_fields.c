@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Fields of a core's file from the curves of a host that is made up: found, confirmed, or left alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "analysis/calibrate_fields.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct made_up { double l1, l2, l3, others; uint32_t window; bool flat; };	/* bytes; cycles in which others push a line out of L3; instructions */
+
+static double level(const struct made_up *m, double bytes)
+{
+	double y = bytes <= m->l1 ? 4 : bytes <= m->l2 ? 14 : bytes <= m->l3 ? 50 : 450;
+	if (y == 50 && m->others > 0)	/* a lap's time depends on what it finds, and that on the time */
+		for (int k = 0; k < 200; k++)
+			y = 450 - 400 * exp(-bytes / 64 * y / m->others);
+	return m->flat ? 20 : y;
+}
+
+/* What the fits say of such a host, on golden-cove. */
+static void fit(const struct made_up *m, struct core_config *c, struct cal_fields *out)
+{
+	struct cal_probe *p;
+	size_t count = cal_probes(&p);
+	struct cal_native host = { .ghz = 3.5, .ghz_low = 3.5, .ghz_high = 3.5, .value = calloc(count, sizeof *host.value) };
+	assert_int_equal(core_config_load(c, "data", "golden-cove", NULL), 0);
+	for (size_t i = 0; i < count; i++) {
+		double y = p[i].family == CAL_HUGE || p[i].family == CAL_CHASE ? level(m, p[i].param) :
+			p[i].family == CAL_WINDOW ? (p[i].param < m->window ? 200 : 400) : p[i].family == CAL_ZEROS ? 1 / 6. : -1;
+		host.value[i] = (struct cal_value){ y, y, y };
+	}
+	memset(out, 0, sizeof *out);
+	cal_fit_sizes(c, out, p, count, &host);
+	free(host.value);
+	free(p);
+}
+
+static enum cal_verdict verdict(const struct cal_fields *f, const char *key)
+{
+	for (size_t i = 0; i < f->fields; i++)
+		if (!strcmp(f->field[i].key, key))
+			return f->field[i].verdict;
+	fail_msg("nothing is said of %s", key);
+	return CAL_REFUSED;
+}
+
+static void sizes_are_read_off_the_curves(void **state)
+{
+	(void)state;
+	struct core_config c;
+	struct cal_fields f;
+	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250 }, &c, &f);
+	assert_int_equal(c.l1d_size, 32 << 10);
+	assert_int_equal(c.l2_size, 1 << 20);
+	assert_true(c.l3_size >= 16 << 20 && c.l3_size < 24 << 20);
+	assert_true(c.rob_size > 240 && c.rob_size <= 258);
+	assert_int_equal(c.l1d_latency, 4);
+	assert_true(fabs(c.frequency_ghz - 3.5) < 1e-9);
+	assert_int_equal(verdict(&f, "l2.size"), CAL_FITTED);
+	assert_int_equal(verdict(&f, "alloc.width"), CAL_AGREES);
+	assert_int_equal(core_config_check(&c, NULL), 0);
+}
+
+static void what_others_take_of_l3_leaves_its_size(void **state)
+{
+	(void)state;
+	struct core_config c;
+	struct cal_fields f;
+	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 1e12, .others = 60e6, .window = 250 }, &c, &f);
+	assert_int_equal(verdict(&f, "l3.size"), CAL_REFUSED);
+	assert_int_equal(verdict(&f, "l3.others_ms"), CAL_FITTED);
+	assert_true(c.l3_others_ms > 60e6 / 3.5e6 / 2 && c.l3_others_ms < 2 * 60e6 / 3.5e6);
+}
+
+static void a_flat_host_changes_no_size(void **state)
+{
+	(void)state;
+	struct core_config c, base;
+	struct cal_fields f;
+	assert_int_equal(core_config_load(&base, "data", "golden-cove", NULL), 0);
+	fit(&(struct made_up){ .flat = true, .window = 100000 }, &c, &f);
+	assert_int_equal(c.l1d_size, base.l1d_size);
+	assert_int_equal(c.l2_size, base.l2_size);
+	assert_int_equal(c.l3_size, base.l3_size);
+	assert_int_equal(c.rob_size, base.rob_size);
+	assert_int_equal(c.dtlb_entries, base.dtlb_entries);
+	assert_int_equal(verdict(&f, "l1d.size"), CAL_REFUSED);
+	assert_int_equal(verdict(&f, "l2.size"), CAL_REFUSED);
+	assert_int_equal(verdict(&f, "rob.size"), CAL_REFUSED);
+	assert_int_equal(verdict(&f, "dtlb.entries"), CAL_REFUSED);	/* not measured */
+	assert_int_equal(verdict(&f, "memory.frames"), CAL_REFUSED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_are_read_off_the_curves),
+		cmocka_unit_test(what_others_take_of_l3_leaves_its_size),
+		cmocka_unit_test(a_flat_host_changes_no_size),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

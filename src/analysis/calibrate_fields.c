@@ -182,14 +182,18 @@ static void shared_cache(struct core_config *c, struct cal_fields *out, const st
 	struct cal_knee k;
 	struct err why = { 0, "" };
 	double others;
-	capacity(out, "l3.size", &c->l3_size, far, memory, 0, 1 << 20, "huge.N");
-	if (!cal_fit_knee(&k, far->x, far->y, far->n, memory, &why)) {
-		if (k.fails > 0.5 * c->l3_size)
-			c->l3_others_ms = 0;
-		tell(out, "l3.others_ms", was, c->l3_others_ms, "huge.N: a knee, as for a cache of one's own");
-	} else if (!cal_fit_others(&others, far->x, far->y, far->n, l3, memory, &why)) {
+	const bool knee = !cal_fit_knee(&k, far->x, far->y, far->n, memory, &why);
+	/* points on the way, at less than half of what the base's L3 holds */
+	if ((!knee || k.fails < c->l3_size / 2.) && !cal_fit_others(&others, far->x, far->y, far->n, l3, memory, &why)) {
+		refuse(out, "l3.size", c->l3_size, "huge.N: others push lines out before it is full");
 		c->l3_others_ms = round(others / c->frequency_ghz / 1e5) / 10;
 		tell(out, "l3.others_ms", was, c->l3_others_ms, "huge.N: from %.0f to %.0f cycles in laps of some %.0f million", l3, memory, others / 1e6);
+		return;
+	}
+	capacity(out, "l3.size", &c->l3_size, far, memory, 0, 1 << 20, "huge.N");
+	if (knee) {
+		c->l3_others_ms = 0;
+		tell(out, "l3.others_ms", was, 0, "huge.N: a knee, as for a cache of one's own");
 	} else {
 		refuse(out, "l3.others_ms", was, why.text);
 	}

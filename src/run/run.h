@@ -20,6 +20,7 @@ struct run_thread {		/* one guest thread; valid until thread_end returns */
 	uint32_t pid, tid;	/* of the host's kernel */
 	uint32_t cpu;		/* modelled processor it runs on, dense from 0 over the whole run */
 	uint8_t  hw_thread;	/* of its core: records say so */
+	uint8_t  siblings;	/* hardware threads of its core under run_options.smt; else 0 */
 	char comm[16];
 	int word_bytes;		/* of its process's code: 8 or 4 */
 	void *sink_private;	/* the sink's own */

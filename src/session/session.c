@@ -655,6 +655,10 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 {
 	struct thread *t = NULL;
 	run->sink_private = NULL;
+	for (size_t i = 0; run->siblings > 1 && i < s->items; i++)
+		if (s->job[i].evtsel & SPMU_EVTSEL_ANY)	/* a PMU here sees the records of its own thread only */
+			return err_set(err, ERR_UNSUPPORTED, "event %s counts all hardware threads of a core (AnyThread), and with --smt each thread's "
+				"own are counted", s->job[i].event ? s->job[i].event->name : "with any=1");
 	if (s->threads == s->thread_room) {
 		size_t room = s->thread_room ? 2 * s->thread_room : 8;
 		struct thread **grown = realloc(s->thread, room * sizeof *grown);

@@ -112,6 +112,7 @@ refuse() {	# WORD OPTIONS...
 	[ $? != 0 ] && [ "$(wc -l <e)" = 1 ] && grep -q "$word" e && echo "ok refused: $(cat e)" || { echo "FAILED $* is not refused: $(cat e)"; failed=1; }
 }
 refuse "one hardware thread" --core core2 --smt
+refuse "AnyThread" --core skylake --smt -e cpu/event=0xc0,any=1/
 refuse "do not go together" --smt --cpus 2
 refuse "needs --cpus" --quantum 5us
 refuse "neither a number" --cpus 2 --quantum 5kg

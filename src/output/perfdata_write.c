@@ -191,6 +191,7 @@ static int know_file(struct perfdata_writer *w, const struct perfdata_map *m)
 	return 0;
 }
 
+/* To the end of the page, as the kernel's: create_gcov and create_llvm_prof refuse a file with a part of one. */
 int perfdata_mmap(struct perfdata_writer *w, const struct perfdata_map *m, uint64_t time)
 {
 	struct {
@@ -200,7 +201,7 @@ int perfdata_mmap(struct perfdata_writer *w, const struct perfdata_map *m, uint6
 		uint64_t inode, generation;
 		uint32_t prot, flags;
 	} body = {
-		m->pid, m->tid, m->addr, m->bytes, m->offset, m->dev_major, m->dev_minor, m->inode, 0, m->prot, MAP_PRIVATE,
+		m->pid, m->tid, m->addr, m->bytes + (-(m->addr + m->bytes) & 0xfff), m->offset, m->dev_major, m->dev_minor, m->inode, 0, m->prot, MAP_PRIVATE,
 	};
 	size_t length = strnlen(m->path, PATH_LIMIT - 1), padded = length / 8 * 8 + 8;
 	uint8_t *p = record(w, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (m->prot & PROT_EXEC ? 0 : PERF_RECORD_MISC_MMAP_DATA),

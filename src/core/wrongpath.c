@@ -55,9 +55,13 @@ uint64_t wrong_slot(struct core *c, uint64_t fetch, uint64_t *did)
 	const uint64_t rob = slot_entry(rn, pos - rn->rob_back)->free;
 	uint64_t cycle = max64(max64(open, delivered), max64(rob, rn->barrier));
 	if (cycle >= resolve) {
-		uint64_t from = max64(max64(open, rn->barrier), rn->bubble_floor);
-		if (max64(rob, from) < delivered)
-			emit_grow(&c->e, RUN_BUBBLE, SPMU_SIG_IDQ_BUBBLE, max64(rob, from), max64(max64(rob, from), min64(delivered, resolve)), rn->width);
+		uint64_t from = max64(max64(max64(open, rn->barrier), rn->bubble_floor), rob), end = min64(delivered, resolve);
+		if (from < end && from == open && rn->used) {	/* its first slots are taken */
+			emit_grow(&c->e, RUN_BUBBLE, SPMU_SIG_IDQ_BUBBLE, from, from + 1, rn->width - rn->used);
+			from++;
+		}
+		if (from < end)
+			emit_grow(&c->e, RUN_BUBBLE, SPMU_SIG_IDQ_BUBBLE, from, end, rn->width);
 		from = max64(max64(open, delivered), rn->barrier);
 		if (rob > from)
 			emit_grow(&c->e, RUN_ROB, SPMU_SIG_RESOURCE_STALL_ROB, from, resolve, 1);

@@ -101,4 +101,10 @@ for core in pentium3 prescott; do
 	awk -F, '{ exact += $4; n++; if ($2 == "Retiring") ret = $3 - $4; if ($2 == "Backend_Bound" && $3 != "") wrong = 1 }
 		END { exit wrong || n != 4 || (exact - 1) ^ 2 > 1e-10 || ret ^ 2 > 1e-4 }' "$work/csv" && ok "$core: exact shares, and retiring by formula" || { bad "$core"; cat "$work/csv"; }
 done
+
+# With the wrong path executed, the formula for bad speculation sees it: the formulas of level 1 are the exact shares.
+for core in skylake ivy-bridge golden-cove; do
+	"$SOFTPMU" topdown --core $core --set wrong_path=1 --start begin --stop end --no-metrics -x, -l 1 -- "$topdown" mispredict 1000 2>"$work/csv"
+	awk -F, '{ n++; if ($3 < 0 || ($3 - $4) ^ 2 > 1e-6) wrong = 1 } END { exit wrong || n != 4 }' "$work/csv" && ok "$core: the wrong path, by formula and exactly" || { bad "$core: wrong path"; cat "$work/csv"; }
+done
 exit $failed

@@ -125,6 +125,36 @@ static void prefetchers_hide_what_a_walk_in_order_would_wait_for(void **state)
 	assert_true(took[1] < took[0] / 4);
 }
 
+/* Reads of 4 MB behind each other, as fast as the buffers let them, with all prefetchers: no preset reads faster than its memory. */
+static void no_preset_reads_faster_than_its_memory(void **state)
+{
+	(void)state;
+	static const char *const preset[] = { "pentium", "pentium3", "willamette", "prescott", "core2", "ivy-bridge", "skylake", "golden-cove", "golden-cove-client" };
+	for (unsigned k = 0; k < sizeof preset / sizeof *preset; k++) {
+		struct core_config c;
+		struct err err = { 0 };
+		struct memsys_shared *shared;
+		struct memsys *m;
+		struct emitter *e = calloc(1, sizeof(*e));
+		assert_non_null(e);
+		if (core_config_load(&c, "data", preset[k], &err) || memsys_shared_create(&shared, &c, &err) || memsys_create(&m, shared, &c, e, &err))
+			fail_msg("%s", err.text);
+		uint64_t last = 0;
+		const uint32_t line = 64 >> c.cache_line, lines = (4 << 20) / line;
+		for (uint32_t i = 0; i < lines; i++) {
+			struct mem_result r;
+			memsys_load(m, 1, BASE + (uint64_t)line * i, 4, i, false, &r);
+			last = r.ready > last ? r.ready : last;
+		}
+		double gb_s = (4 << 20) / (last / c.frequency_ghz);
+		if (gb_s > c.dram_bandwidth || gb_s < c.dram_bandwidth / 100)
+			fail_msg("%s: %.2f GB/s of %.2f", preset[k], gb_s, c.dram_bandwidth);
+		memsys_destroy(m);
+		memsys_shared_destroy(shared);
+		free(e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +162,7 @@ int main(void)
 		cmocka_unit_test(golden_cove_has_the_latencies_it_states),
 		cmocka_unit_test(small_pages_cost_what_the_stlb_adds),
 		cmocka_unit_test(prefetchers_hide_what_a_walk_in_order_would_wait_for),
+		cmocka_unit_test(no_preset_reads_faster_than_its_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

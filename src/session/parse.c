@@ -5,7 +5,7 @@
  *   event := NAME (':' modifiers)? | 'r' HEX (':' modifiers)? | 'cpu/' term (',' term)* '/' modifiers?
  *          | PMU '::' EVENT (':' UMASK | ':' attribute)*                                (libpfm4's)
  *
- * Left out, each refused by name: ring 0 (:k, :h), guests (:G), precise counting (:p), leader sampling (:S), metrics,
+ * Left out, each refused by name: ring 0 (:k, :h), guests (:G), counting with :p, leader sampling (:S), metrics,
  * tracepoints, breakpoints, PMUs other than the core's and the uncore's (uncore_parse.c).
  */
 #include "session/names.h"
@@ -33,6 +33,7 @@ struct parser {
 struct wish {
 	bool user, kernel;
 	unsigned precise;
+	bool most_precise;	/* P */
 	uint64_t latency;	/* of ldlat= */
 	uint64_t set, mask;	/* PERFEVTSEL bits that qualify the event, and which of them were given */
 	uint64_t period, frequency;
@@ -107,9 +108,9 @@ static int modifiers(struct parser *p, struct wish *w, const char *s, size_t n, 
 			return bad(p, ERR_UNSUPPORTED, "'%s': sampling the leader only (':S') is not supported", where);
 		case 'b':
 			return bad(p, ERR_UNSUPPORTED, "'%s': there is no BPF in the model (':b')", where);
-		/* Nothing is multiplexed, nobody else uses the counters, nothing idles, there is no guest; and the
-		 * most precise this PMU can do is the PMI. */
-		case 'D': case 'W': case 'e': case 'I': case 'H': case 'P': break;
+		case 'P': w->most_precise = true; break;
+		/* Nothing is multiplexed, nobody else uses the counters, nothing idles, there is no guest. */
+		case 'D': case 'W': case 'e': case 'I': case 'H': break;
 		default:
 			return bad(p, ERR_INPUT, "'%s': unknown modifier '%c'; known: u, p, P, D, W, I, H", where, s[i]);
 		}
@@ -208,7 +209,7 @@ static bool by_latency(const struct spmu_event *row)
 static int add(struct parser *p, const char *spelled, size_t n, const struct spmu_event *row, uint64_t base, int source,
 	       const struct wish *w, bool libpfm)
 {
-	struct session_event e = { .event = row, .fixed = -1, .group = p->group, .precise = (uint8_t)w->precise,
+	struct session_event e = { .event = row, .fixed = -1, .group = p->group, .precise = (uint8_t)w->precise, .most_precise = w->most_precise,
 		.exclude_kernel = !w->kernel, .exclude_user = w->kernel && !w->user, .source = source, .period = w->period, .frequency = w->frequency,
 		.latency = (uint32_t)w->latency };
 	if (row) {

@@ -943,6 +943,20 @@ static int make_precise(struct session *s, const struct session_event *ev, struc
 	return 0;
 }
 
+/* As precise as it can be: `p` stays as it is if the PMU has nothing. */
+static void make_most_precise(struct session *s, const struct session_event *ev, struct driver_event *p)
+{
+	struct session_event most = *ev;
+	struct driver_event q = *p;
+	struct err none;
+	most.precise = 3;
+	if (make_precise(s, &most, &q, &none))
+		return;
+	bool any = spmu_model_family(s->o.model) == SPMU_FAMILY_ARCH && (spmu_model_capabilities(s->o.model) >> 8 & 15) >= 4;	/* Ice Lake on */
+	if (any || q.event->flags & SPMU_EVENT_PRECISE)
+		*p = q;
+}
+
 /* Rows of the plan for the events, and one more for the clock unless an event counts plain cycles already. */
 static int make_items(struct session *s, struct err *err)
 {
@@ -995,6 +1009,8 @@ static int make_items(struct session *s, struct err *err)
 			rc = make_precise(s, ev, &p, err);
 			if (rc)
 				return rc;
+		} else if (sampled && ev->most_precise && ev->source == SESSION_HARDWARE) {
+			make_most_precise(s, ev, &p);
 		}
 		if (sampled && !s->driver->interrupts)
 			return err_set(err, ERR_UNSUPPORTED, "'%s': the PMU of %s has no interrupt: its events can be counted, not sampled", ev->spelled,

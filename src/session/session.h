@@ -22,6 +22,7 @@ struct session_event {
 	int fixed;		/* fixed counter to use, -1: general-purpose */
 	int group;		/* events of one {group} share a number; -1: none */
 	uint8_t precise;	/* number of p modifiers */
+	bool most_precise;	/* P: sampled as precisely as the PMU can, imprecisely if it cannot */
 	uint32_t latency;	/* of ldlat=: loads above this many cycles; 0: not given */
 	bool exclude_user, exclude_kernel;
 	enum { SESSION_HARDWARE, SESSION_TASK_CLOCK, SESSION_DURATION, SESSION_UNCORE } source;

@@ -17,7 +17,7 @@ enum {
 	EDIT = 64,		/* score of one letter's difference; what follows decides between equal spellings */
 	CUT_OFF = 16,		/* the name goes on with another part, ... */
 	WITHIN_WORD = 24,	/* ... or in the middle of a word; to both the number of letters left is added */
-	NOT_FIRST = 8,		/* the likeness begins at a later part */
+	NOT_FIRST = 24,		/* the likeness begins at a later part */
 	GUESSED = 1000,
 	NONE = 100000,
 };

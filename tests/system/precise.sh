@@ -62,6 +62,13 @@ for p in pp ppp; do
 done
 ok "a sample every 1,001 loads with :pp" [ "$(cat pp.samples)" -eq 8071 ]
 ok "a sample every 1,000 loads with :ppp" [ "$(cat ppp.samples)" -eq 8080 ]
+# :P is the most that there is
+ips() { "$SOFTPMU" record -q --core "$1" -e "$2" -c 20011 -o most.data "$program" && perf script -i most.data -F ip 2>/dev/null; }
+ips golden-cove cycles:P >P; ips golden-cove cycles:ppp >ppp; ips golden-cove cycles >none
+ok ":P is :ppp on golden-cove" cmp -s P ppp
+ok ":P is not imprecise there" [ "$(cmp -s P none; echo $?)" = 1 ]
+ips pentium3 cycles:P >P; ips pentium3 cycles >none
+ok ":P is the interrupt where there is no PEBS" cmp -s P none
 # what is not there is refused by name
 "$SOFTPMU" record --core pentium3 -e cycles:p -o no.data true 2>err && failed=1
 ok "P6 has no PEBS" grep -q PEBS err

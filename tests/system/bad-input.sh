@@ -31,7 +31,7 @@ refuse "unknown core" "nearest: golden-cove, golden-cove-client$" "$SOFTPMU" sta
 refuse "unknown core" "nearest: skylake$" "$SOFTPMU" stat --core sky-lake -- true
 refuse "a core like none" "golden-cove, golden-cove-client.* skylake" "$SOFTPMU" stat --core zzzz -- true
 refuse "unknown field" "nearest: rob[.]size, smt[.]rob$" "$SOFTPMU" stat --set robb=3 -- true
-refuse "unknown field" "nearest: rob[.]size, smt[.]rob$" "$SOFTPMU" stat --set rob.entries=3 -- true
+refuse "unknown field" "nearest: rob[.]size$" "$SOFTPMU" stat --set rob.entries=3 -- true
 refuse "a field like none" "softpmu cores" "$SOFTPMU" stat --set xyzzy=3 -- true
 refuse "event of ring 0" "user" "$SOFTPMU" stat -e cycles:k -- true
 refuse "attach" "attach" "$SOFTPMU" stat -p 1

@@ -13,7 +13,7 @@
  * goes on soonest: of several its last one, else the one that is idle longest.  Caches, TLBs and prefetchers stay with the processor, branch predictors with the
  * thread (they work ahead of modelled time, where it is not known yet who runs where).  A switch costs ORDER_SWITCH_NS, in which the
  * program does not run; the first thread on a processor that was never used pays none.
- * Left out: priorities, load balancing, preemption by a thread that wakes up, the kernel's own cache footprint.
+ * Left out: priorities, load balancing (of four threads on two processors three may share one), preemption by a thread that wakes up, the kernel's own cache footprint.
  *
  * Owned by the cores' thread (engine.h); the front touches it only when that is drained.  Private to src/run.
  */

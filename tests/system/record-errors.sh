@@ -16,7 +16,7 @@ refuse() {	# NAME WORD arguments: one line with the word, status not 0, the prog
 check() { if [ "$2" = "$3" ]; then echo "ok $1"; else echo "FAILED $1: '$2', expected '$3'"; failed=1; fi; }
 
 refuse "unknown option" "--frobnicate" --frobnicate
-refuse "branch stacks" "branch stacks" -b
+refuse "branch stacks" "branch" --core pentium -b
 refuse "all CPUs" "traced" -a
 refuse "a thread" "attach" -t 1
 refuse "a process" "attach" -p 1

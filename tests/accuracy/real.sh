@@ -61,13 +61,13 @@ export GLIBC_TUNABLES OPENSSL_ia32cap
 cd "$work"
 cat "$top"/src/*/*.c "$top"/src/*/*.h "$top"/docs/*.md >text
 cat "$top"/data/uops/*.tsv >table
-head -c 1500000 text >text.large
-head -c 200000 text >text.small
-head -c 500000 text >page.large
-head -c 100000 text >page.small
+head -c 700000 text >text.large
+head -c 100000 text >text.small
+head -c 250000 text >page.large
+head -c 50000 text >page.small
 head -c 2000000 table >table.large
 head -c 200000 table >table.small
-cat table table table table | head -c 7000000 >tables.large	# for what is quick
+cat table table table table | head -c 4000000 >tables.large	# for what is quick
 cp table.small tables.small
 head -c 1500000 "$softpmu" >binary.large
 head -c 150000 "$softpmu" >binary.small
@@ -99,12 +99,13 @@ cat >count.awk <<'AWK'
 { for (i = 1; i <= NF; i++) { n[$i]++; len += length($i) } if ($0 ~ /[a-z]+\(.*\)/) calls++ }
 END { for (w in n) if (n[w] > most) { most = n[w]; best = w } print best, most, len, calls }
 AWK
+echo 's/([a-z]+)_([a-z]+)/\2-\1/g' >swap.sed
 query() { echo "CREATE TABLE t(a INTEGER PRIMARY KEY, b INTEGER, c TEXT); WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<$1)
 	INSERT INTO t SELECT x, x*7919%10007, 'row ' || (x*31%1009) FROM n; CREATE INDEX i ON t(c, b);
 	SELECT count(*), sum(b) FROM t WHERE c LIKE 'row 1%'; SELECT c, count(*), max(b) FROM t GROUP BY c ORDER BY 2 DESC, 1 LIMIT 5;
 	SELECT count(*) FROM t x JOIN t y ON y.a = x.b WHERE x.c < 'row 5';"; }
-query 30000 >query.large
-query 3000 >query.small
+query 15000 >query.large
+query 1500 >query.small
 cc1=$(gcc -print-prog-name=cc1 2>/dev/null || true)
 python=/usr/bin/python3
 gcc -E -P -I"$top/include" -I"$top/src" -D_GNU_SOURCE "$top/src/util/near.c" >code.large.c 2>/dev/null || true
@@ -118,33 +119,35 @@ gzip;/dev/null;gzip -nc table.@
 sqlite3;query.@;sqlite3 :memory:
 python3;/dev/null;$python -S sum.py %
 perl;/dev/null;perl words.pl page.@
-awk;/dev/null;awk -f count.awk table.@
-cc1;/dev/null;$cc1 -quiet -O2 -o out.s code.@.c
+awk;/dev/null;awk -f count.awk text.@
+cc1;/dev/null;$cc1 -quiet -O1 -o out.s code.@.c
 sort;/dev/null;sort -S 64M table.@
 grep;/dev/null;grep -cE [a-z]+[0-9]+.*(IL|LLVM).*[0-9]{7}$ tables.@
 openssl;/dev/null;openssl dgst -sha256 tables.@
 xz;/dev/null;xz -T1 -2 -c page.@
 zstd;/dev/null;zstd --single-thread -q -9 -c text.@
 objdump;/dev/null;objdump -d binary.@.elf
-sed;/dev/null;sed -E s/([a-z]+)_([a-z]+)/\\2-\\1/g;s/  +/\\t/g table.@
+sed;/dev/null;sed -E -f swap.sed page.@
 END
 }
-objcopy --only-section=.text --set-section-flags .text=code "$softpmu" code.elf 2>/dev/null || true
 for size in small large; do	# so many bytes of code as an object of its own
 	dd if="$softpmu" of=code.bin bs=4096 skip=200 count=$([ $size = small ] && echo 5 || echo 60) 2>/dev/null
-	objcopy -I binary -O elf64-x86-64 -B i386:x86-64 --rename-section .data=.text,alloc,code code.bin binary.$size.elf 2>/dev/null || true
+	objcopy -I binary -O elf64-x86-64 -B i386:x86-64 --rename-section .data=.text,alloc,load,readonly,code,contents code.bin binary.$size.elf 2>/dev/null || true
 done
 
 # NAME.SIZE INPUT COMMAND...: cycles,instructions,... into work/NAME.SIZE; without the wrong path into work/NAME.SIZE.right
 run_model() {
 	to=$work/$1 stream=$keep/$1.stream from=$2
 	shift 2
-	if [ ! -s "$stream" ]; then
-		"$softpmu" stat -e instructions -o "$work/stat" --core "$core" --set wrong_path=1 --save-stream "$stream" -- "$@" <"$from" >/dev/null 2>"$work/err" || true	# grep says 1
-	fi
-	# shellcheck disable=SC2086
 	for variant in '' .right; do
-		"$softpmu" stat -x, -e $events -o "$to$variant" --core "$core" ${OPTIONS:-} --set wrong_path=$([ "$variant" ] && echo 0 || echo 1) --replay "$stream" >/dev/null 2>"$work/err" || true
+		if [ -s "$stream" ]; then
+			set -- --replay "$stream"
+		else
+			set -- --save-stream "$stream" -- "$@"
+		fi
+		# shellcheck disable=SC2086
+		"$softpmu" stat -x, -e $events -o "$to$variant" --core "$core" ${OPTIONS:-} --set wrong_path=$([ "$variant" ] && echo 0 || echo 1) "$@" \
+			<"$from" >/dev/null 2>"$work/err" || true	# grep says 1
 		grep -q cycles "$to$variant" 2>/dev/null || { echo "real.sh: ${to##*/} under the model: $(cat "$work/err")" >&2; return 1; }
 	done
 	[ -n "${KEEP:-}" ] || rm -f "$stream"
@@ -162,7 +165,7 @@ while IFS=';' read -r name input command; do
 	set +f
 	command -v "$1" >/dev/null 2>&1 || { echo "real.sh: $name is not installed: left out" >&2; continue; }
 	for size in small large; do
-		number=$([ $size = small ] && echo 2000 || echo 20000)
+		number=$([ $size = small ] && echo 1000 || echo 10000)
 		n=$#
 		while [ "$n" -gt 0 ]; do	# the words with the size put in
 			one=$1; shift

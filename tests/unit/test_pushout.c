@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Pushouts, tags and their counters (analysis/pushout.h, tag.h). */
+#include "analysis/pushout.h"
+#include "session_fixture.h"
+
+enum { A = 0x1000, B = 0x1004, C = 0x1008, D = 0x100c };
+static struct fixture_batch f;
+
+/* An instruction of one slot that is dispatched, done and retires in these cycles. */
+static struct spmu_record *insn(uint64_t ip, uint64_t is, uint64_t did, uint32_t dispatch, uint32_t retire)
+{
+	struct spmu_record *r = fixture_uop(&f, ip, is | SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END), did, 0, retire);
+	r->fetch = r->alloc = r->ready = r->dispatch = dispatch;
+	return r;
+}
+
+struct seen { unsigned n; uint64_t ip[64]; uint32_t cycles[64]; };
+static void on_each(void *context, unsigned measure, uint64_t ip, uint32_t cycles)
+{
+	struct seen *s = context;
+	(void)measure;
+	assert_true(s->n < 64);
+	s->ip[s->n] = ip;
+	s->cycles[s->n++] = cycles;
+}
+
+/* What is in the batch, measured; tag NULL: sequential. */
+static struct pushout_sums measure(const char *text, enum pushout_from from, struct seen *seen)
+{
+	struct tag tag;
+	struct err err;
+	struct pushout_measure m = { .from = from, .each = on_each, .context = seen };
+	if (text) {
+		assert_int_equal(tag_parse(&tag, text, &err), 0);
+		m.tag = &tag;
+	}
+	*seen = (struct seen){ 0 };
+	struct pushout *p = pushout_create(2, &m, 1);
+	assert_non_null(p);
+	assert_int_equal(pushout_batch(p, &f.b), 0);
+	struct pushout_sums sums = pushout_sums(p);
+	pushout_destroy(p);
+	return sums;
+}
+
+static void test_sequential_pushout_is_what_retirement_was_late(void **state)
+{
+	struct seen s;
+	(void)state;
+	fixture_begin(&f, 100);
+	insn(A, 0, 0, 0, 10);		/* the stretch begins at 0 */
+	insn(B, 0, 0, 0, 10);		/* two a cycle */
+	insn(C, 0, 0, 0, 11);		/* the cycle was full: not late */
+	insn(D, 0, 0, 0, 16);
+	fixture_end(&f, 0, 16, true);
+	struct pushout_sums sums = measure(NULL, PUSHOUT_FROM_DUE, &s);
+	assert_int_equal(s.n, 4);
+	assert_int_equal(s.cycles[0], 10);
+	assert_int_equal(s.cycles[1], 0);
+	assert_int_equal(s.cycles[2], 0);
+	assert_int_equal(s.cycles[3], 5);
+	assert_int_equal(sums.pushed + sums.full, 16);	/* all cycles */
+	assert_int_equal(sums.slots, 4);
+}
+
+static void test_of_two_stalls_that_overlap_the_second_pushes_out_by_one_at_most(void **state)
+{
+	struct seen s;
+	(void)state;
+	fixture_begin(&f, 0);
+	insn(A, 0, 0, 0, 0);
+	insn(B, SPMU_IS(LOAD), SPMU_DID(L2_MISS), 0, 50);
+	insn(C, SPMU_IS(LOAD), SPMU_DID(L2_MISS), 1, 51);
+	fixture_end(&f, 0, 51, true);
+	measure("l2_miss", PUSHOUT_FROM_DUE, &s);
+	assert_int_equal(s.n, 2);
+	assert_int_equal(s.cycles[0], 50);
+	assert_true(s.cycles[1] <= 1);
+	measure("l2_miss", PUSHOUT_FROM_EVENT, &s);	/* each alone took as long */
+	assert_int_equal(s.cycles[0], 50);
+	assert_int_equal(s.cycles[1], 50);
+}
+
+static void test_a_mispredicted_branch_pushes_out_what_comes_behind_it_and_is_charged(void **state)
+{
+	struct seen s;
+	(void)state;
+	fixture_begin(&f, 0);
+	insn(A, 0, 0, 0, 2);
+	struct spmu_record *branch = insn(B, SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(MISPREDICTED), 3, 20);
+	branch->complete = 12;
+	insn(C, 0, 0, 30, 44);
+	insn(D, 0, 0, 30, 44);
+	fixture_end(&f, 0, 44, true);
+	measure("mispredict", PUSHOUT_FROM_DUE, &s);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.ip[0], B);
+	assert_int_equal(s.cycles[0], 24);
+	measure("mispredict & cond", PUSHOUT_FROM_EVENT, &s);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.cycles[0], 32);	/* from its completion */
+	measure("mispredict & indirect", PUSHOUT_FROM_DUE, &s);
+	assert_int_equal(s.n, 0);
+	measure("branch", PUSHOUT_FROM_DUE, &s);	/* its own */
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.cycles[0], 18);
+}
+
+static void test_a_machine_clear_without_a_uop_pushes_out_the_next_slot(void **state)
+{
+	struct seen s;
+	(void)state;
+	fixture_begin(&f, 0);
+	insn(A, 0, 0, 0, 2);
+	f.r[f.b.count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .signal = SPMU_SIG_CLEAR_SMC, .did = 1, .begin = 3, .end = 3 };
+	insn(B, 0, 0, 30, 44);
+	insn(C, SPMU_IS(LOAD), SPMU_DID(CLEAR_MEMORY_ORDER), 30, 60);
+	fixture_end(&f, 0, 60, true);
+	measure("clear", PUSHOUT_FROM_DUE, &s);
+	assert_int_equal(s.n, 2);
+	assert_int_equal(s.ip[0], A);
+	assert_int_equal(s.cycles[0], 42);
+	assert_int_equal(s.ip[1], C);
+	assert_int_equal(s.cycles[1], 16);
+}
+
+static void test_halted_cycles_push_nothing_out(void **state)
+{
+	struct seen s;
+	struct pushout_measure m = { .each = on_each, .context = &s };
+	struct pushout *p = pushout_create(2, &m, 1);
+	(void)state;
+	s = (struct seen){ 0 };
+	fixture_begin(&f, 0);
+	insn(A, 0, 0, 0, 4);
+	fixture_end(&f, 0, 4, false);
+	assert_int_equal(pushout_batch(p, &f.b), 0);
+	fixture_begin(&f, 1000);
+	insn(B, 0, 0, 0, 7);
+	fixture_end(&f, 0, 7, true);
+	assert_int_equal(pushout_batch(p, &f.b), 0);
+	assert_int_equal(s.cycles[1], 7);
+	pushout_destroy(p);
+}
+
+static void test_three_ways_to_count_by_threshold_give_the_same_count(void **state)
+{
+	(void)state;
+	for (uint32_t threshold = 1; threshold < 60; threshold++) {
+		struct pushout_counter c[PUSHOUT_WAYS_COUNT];
+		uint64_t at_least = 0;
+		for (unsigned w = 0; w < PUSHOUT_WAYS_COUNT; w++)
+			assert_int_equal(pushout_counter_set(&c[w], (enum pushout_way)w, threshold, NULL), 0);
+		for (uint32_t x = 1, i = 0; i < 1000; i++, x = x * 1103515245 + 12345) {
+			at_least += (x >> 16) % 64 >= threshold;
+			for (unsigned w = 0; w < PUSHOUT_WAYS_COUNT; w++)
+				pushout_counter_run(&c[w], (x >> 16) % 64);
+		}
+		for (unsigned w = 0; w < PUSHOUT_WAYS_COUNT; w++)
+			assert_int_equal(c[w].count, at_least);
+		assert_true(at_least > 0);
+	}
+}
+
+static void test_the_exact_value_stays_until_it_is_read(void **state)
+{
+	struct pushout_counter c;
+	uint32_t value;
+	(void)state;
+	assert_int_equal(pushout_counter_set(&c, PUSHOUT_DOWN, 25, NULL), 0);
+	assert_false(pushout_counter_read(&c, &value));
+	pushout_counter_run(&c, 24);
+	assert_false(pushout_counter_read(&c, &value));
+	pushout_counter_run(&c, 25);
+	pushout_counter_run(&c, 31);
+	assert_int_equal(c.count, 2);
+	assert_true(pushout_counter_read(&c, &value));
+	assert_int_equal(value, 25);
+	assert_false(pushout_counter_read(&c, &value));
+	pushout_counter_run(&c, 31);
+	assert_true(pushout_counter_read(&c, &value));
+	assert_int_equal(value, 31);
+}
+
+static void test_a_threshold_of_nothing_is_refused(void **state)
+{
+	struct pushout_counter c;
+	struct err err;
+	(void)state;
+	assert_int_equal(pushout_counter_set(&c, PUSHOUT_UP_TO, 0, &err), ERR_INPUT);
+	assert_int_equal(pushout_counter_set(&c, PUSHOUT_UP_TO, UINT64_C(1) << 31, &err), ERR_INPUT);
+}
+
+static void test_the_histogram_by_thresholds_is_the_direct_one(void **state)
+{
+	enum { THRESHOLDS = 300 };
+	static struct pushout_counter counter[THRESHOLDS + 2];
+	struct spread spread;
+	struct pushout_measure m = { .counter = counter, .counters = THRESHOLDS + 1, .spread = &spread };
+	(void)state;
+	spread_init(&spread, 8);
+	for (unsigned k = 0; k <= THRESHOLDS; k++)
+		pushout_counter_set(&counter[k], (enum pushout_way)(k % PUSHOUT_WAYS_COUNT), k + 1, NULL);
+	struct pushout *p = pushout_create(1, &m, 1);
+	uint64_t slots = 0;
+	for (uint32_t x = 7, batch = 0, base = 0; batch < 20; batch++) {
+		fixture_begin(&f, base);
+		uint32_t cycle = 0;
+		for (unsigned i = 0; i < 500; i++, slots++) {
+			x = x * 1103515245 + 12345;
+			cycle += 1 + (x >> 16) % 17 * ((x >> 24) % 17);
+			insn(A, 0, 0, 0, cycle);
+		}
+		fixture_end(&f, 0, cycle, false);
+		assert_int_equal(pushout_batch(p, &f.b), 0);
+		base += cycle;
+	}
+	assert_int_equal(spread.count, slots);
+	uint64_t direct = spread.count - spread.bucket[0];
+	for (unsigned k = 0; k < THRESHOLDS; k++) {
+		uint64_t here = k + 1 < spread.buckets ? spread.bucket[k + 1] : 0;
+		assert_int_equal(counter[k].count, direct);
+		assert_int_equal(counter[k].count - counter[k + 1].count, here);
+		direct -= here;
+	}
+	assert_int_equal(direct, 0);
+	pushout_destroy(p);
+	spread_release(&spread);
+}
+
+static void test_tags_bind_not_then_and_then_or(void **state)
+{
+	struct tag t;
+	const uint64_t l2 = SPMU_DID(L2_MISS), l3 = SPMU_DID(L3_MISS), lock = SPMU_IS(LOCK);
+	(void)state;
+	assert_int_equal(tag_parse(&t, "l2_miss & !l3_miss", NULL), 0);
+	assert_true(tag_holds(&t, 0, l2));
+	assert_false(tag_holds(&t, 0, l2 | l3));
+	assert_false(t.without);
+	assert_int_equal(tag_parse(&t, " lock|L2_MISS&!(l3_miss || lock) ", NULL), 0);
+	assert_true(tag_holds(&t, lock, l3));
+	assert_true(tag_holds(&t, 0, l2));
+	assert_false(tag_holds(&t, 0, l2 | l3));
+	assert_int_equal(tag_parse(&t, "!!l2_miss", NULL), 0);
+	assert_true(tag_holds(&t, 0, l2));
+	assert_int_equal(tag_parse(&t, "!l2_miss", NULL), 0);
+	assert_true(t.without && tag_holds(&t, 0, 0));
+}
+
+static void test_bad_tags_are_refused_with_the_place_and_near_names(void **state)
+{
+	static const struct { const char *text, *says; } bad[] = {
+		{ "", "at its end" }, { "l2_miss &", "at its end" }, { "l2_miss l3_miss", "& or |" }, { "(l2_miss", ") is missing" }, { "&", "a name" },
+		{ "l2_mis", "l2_miss" }, { "l1d_evict_modified", "belongs to no uop" }, { "retired", "no event of a uop" }, { "l2_miss)", "& or |" },
+	};
+	struct tag t;
+	struct err err;
+	char deep[400];
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		assert_int_equal(tag_parse(&t, bad[i].text, &err), ERR_INPUT);
+		if (!strstr(err.text, bad[i].says))
+			print_error("'%s': %s\n", bad[i].text, err.text);
+		assert_non_null(strstr(err.text, bad[i].says));
+	}
+	memset(deep, '(', sizeof deep - 1);
+	deep[sizeof deep - 1] = 0;
+	assert_int_equal(tag_parse(&t, deep, &err), ERR_INPUT);
+	for (size_t i = 0; i + 2 < sizeof deep; i += 2)
+		memcpy(deep + i, "!x", 3);
+	assert_int_equal(tag_parse(&t, deep, &err), ERR_INPUT);
+}
+
+static void test_every_name_that_is_listed_is_a_tag(void **state)
+{
+	char name[64];
+	const char *help;
+	struct tag t;
+	unsigned n = 0;
+	(void)state;
+	for (; tag_name(n, name, &help); n++)
+		assert_int_equal(tag_parse(&t, name, NULL), 0);
+	assert_true(n > 60);
+}
+
+static void test_quantiles_are_exact_below_the_first_octave(void **state)
+{
+	struct spread s, more;
+	(void)state;
+	spread_init(&s, 8);
+	spread_init(&more, 8);
+	assert_int_equal(spread_quantile(&s, 0.5), 0);
+	for (uint32_t v = 1; v <= 400; v++)
+		assert_true(spread_add(v & 1 ? &s : &more, v));
+	assert_true(spread_merge(&s, &more));
+	assert_int_equal(spread_quantile(&s, 0.25), 100);
+	assert_int_equal(spread_quantile(&s, 0.5), 200);
+	assert_int_equal(spread_quantile(&s, 1), 400);
+	assert_int_equal(spread_at_least(&s, 399), 2);
+	assert_int_equal(s.max, 400);
+	for (uint64_t v = 1; v <= UINT32_MAX; v = v * 3 + 1) {	/* a bucket's low end is within 1 / 256 */
+		struct spread one;
+		spread_init(&one, 8);
+		assert_true(spread_add(&one, (uint32_t)v));
+		uint32_t low = spread_quantile(&one, 0.5);
+		assert_true(low <= v && v - low <= v >> 8);
+		spread_release(&one);
+	}
+	spread_release(&s);
+	spread_release(&more);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sequential_pushout_is_what_retirement_was_late),
+		cmocka_unit_test(test_of_two_stalls_that_overlap_the_second_pushes_out_by_one_at_most),
+		cmocka_unit_test(test_a_mispredicted_branch_pushes_out_what_comes_behind_it_and_is_charged),
+		cmocka_unit_test(test_a_machine_clear_without_a_uop_pushes_out_the_next_slot),
+		cmocka_unit_test(test_halted_cycles_push_nothing_out),
+		cmocka_unit_test(test_three_ways_to_count_by_threshold_give_the_same_count),
+		cmocka_unit_test(test_the_exact_value_stays_until_it_is_read),
+		cmocka_unit_test(test_a_threshold_of_nothing_is_refused),
+		cmocka_unit_test(test_the_histogram_by_thresholds_is_the_direct_one),
+		cmocka_unit_test(test_tags_bind_not_then_and_then_or),
+		cmocka_unit_test(test_bad_tags_are_refused_with_the_place_and_near_names),
+		cmocka_unit_test(test_every_name_that_is_listed_is_a_tag),
+		cmocka_unit_test(test_quantiles_are_exact_below_the_first_octave),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -10,6 +10,7 @@
  * An indirect branch that no BTB knows: fetch falls through (Optimization Manual, "Static Prediction"), with `tage` it waits (GUESS;
  * to settle: cold indirect branches before a line that nothing else touches).
  * Far transfers are not predicted: the pipeline drains for them anyway.
+ * bpred.perfect: nothing is looked up, and nothing is wrong.
  * What a wrong path does lives in struct bpred_path and dies with it: histories and return stack recover in one go.
  */
 #include "core/bpred.h"
@@ -22,6 +23,7 @@ enum { CLASS_TAGE, CLASS_HYBRID, CLASS_BTB };	/* bpred.class */
 
 struct bpred {
 	uint32_t class, underflow;	/* underflow: of the return stack is known for one */
+	bool perfect;			/* bpred.perfect */
 	uint32_t unusual;		/* flags of branches that do not go the usual way of bpred_branch */
 	struct tage tage;
 	struct hybrid hybrid;
@@ -57,7 +59,8 @@ int bpred_create(struct bpred **out, const struct core_config *c, struct err *er
 		return err_set(err, ERR_NOMEM, "out of memory for the branch predictor");
 	memset(p, 0, sizeof(*p));
 	p->class = c->bpred_class;
-	p->unusual = p->class == CLASS_BTB ? UINT32_MAX : INSN_FAR;
+	p->perfect = c->bpred_perfect;
+	p->unusual = p->class == CLASS_BTB || p->perfect ? UINT32_MAX : INSN_FAR;
 	int rc = c->ras_depth > RAS_MAX ? err_set(err, ERR_INPUT, "ras.depth: %u is more than %d", c->ras_depth, RAS_MAX) : 0;
 	if (!rc && !c->ras_depth && p->class != CLASS_BTB)
 		rc = err_set(err, ERR_INPUT, "ras.depth: none only with bpred.class = btb");
@@ -162,7 +165,9 @@ void bpred_branch(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthr
 {
 	*out = (struct bpred_outcome){ .predicted_taken = true };
 	if (__builtin_expect(flags & p->unusual, 0)) {
-		if (!(flags & INSN_FAR))
+		if (p->perfect)
+			out->predicted_taken = taken;
+		else if (!(flags & INSN_FAR))
 			branch_by_btb(p, ip, flags, fallthrough, taken, target, out);
 		return;
 	}

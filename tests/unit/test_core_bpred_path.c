@@ -276,6 +276,29 @@ static void an_unknown_indirect_branch_falls_through_or_waits(void **state)
 	}
 }
 
+static void a_perfect_predictor_is_never_wrong(void **state)
+{
+	static const char *const name[] = { "golden-cove", "core2", "prescott", "pentium" };
+	static const uint32_t kind[] = { INSN_COND, INSN_INDIRECT, INSN_RET, INSN_CALL | INSN_INDIRECT, 0, INSN_FAR };
+	(void)state;
+	for (size_t k = 0; k < sizeof name / sizeof *name; k++) {
+		struct core_config c = preset(name[k]);
+		struct bpred_outcome o;
+		c.bpred_perfect = 1;
+		struct bpred *p = predictor(&c);
+		for (uint32_t x = 5, i = 0; i < 3000; i++) {
+			x = x * 1103515245 + 12345;
+			const uint32_t flags = INSN_BRANCH | kind[i % 6];
+			const bool taken = !(flags & INSN_COND) || x >> 31;
+			const uint64_t ip = 0x401000 + x % 4096;
+			bpred_branch(p, ip, flags, ip + 5, taken, 0x500000 + (x >> 12), &o);
+			assert_false(o.mispredicted || o.resteer || o.wrong_target || o.bubble);
+			assert_int_equal(o.predicted_taken, taken);
+		}
+		bpred_destroy(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +314,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_path_has_a_return_stack_of_its_own),
 		cmocka_unit_test(long_wrong_paths_end_well),
 		cmocka_unit_test(an_unknown_indirect_branch_falls_through_or_waits),
+		cmocka_unit_test(a_perfect_predictor_is_never_wrong),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The session's counters.  Every one, sampling or not, is preset to minus what is left of its period and interrupts when it
+ * overflows; the handler adds what was counted and presets it again.  A counting event has the longest period the counter
+ * allows, so that no counter wraps unseen.
+ * Source of the arithmetic: Linux, arch/x86/events/core.c, x86_perf_event_update and x86_perf_event_set_period.
+ */
+#include "session/session_internal.h"
+#include <stdlib.h>
+
+uint64_t counter_mask(const struct session *s, size_t i)
+{
+	return (UINT64_C(1) << s->driver->counter_bits(s->o.model, s->job + i)) - 1;
+}
+
+static uint64_t counter_read(const struct session *s, const struct thread *t, size_t i)
+{
+	const struct driver_event *e = s->job + i;
+	uint64_t v = 0;
+	/* CPL 0: CR4.PCE does not matter.  The index was accepted when the counter was programmed. */
+	if (spmu_rdpmc(t->pmu[e->pmu], s->driver->rdpmc(s->o.model, e), 0, &v) == SPMU_UD) {	/* a Pentium without MMX */
+		const char *name;
+		spmu_rdmsr(t->pmu[e->pmu], s->driver->counter_msr(s->o.model, e, &name), &v);
+	}
+	return v;
+}
+
+uint64_t counter_since(const struct session *s, const struct thread *t, size_t i)
+{
+	return (counter_read(s, t, i) - t->counter[i].prev) & counter_mask(s, i);
+}
+
+uint64_t counter_total(const struct session *s, const struct thread *t, size_t i)
+{
+	return t->counter[i].count + (t->run ? counter_since(s, t, i) : 0);
+}
+
+void counter_update(const struct session *s, struct thread *t, size_t i)
+{
+	struct counter *c = t->counter + i;
+	uint64_t delta = counter_since(s, t, i);
+	c->count += delta;
+	c->left -= (int64_t)delta;
+	c->prev = (c->prev + delta) & counter_mask(s, i);
+}
+
+int counter_write(const struct session *s, struct thread *t, size_t i, uint64_t value)
+{
+	const char *name;
+	const struct driver_event *e = s->job + i;
+	return spmu_wrmsr(t->pmu[e->pmu], s->driver->counter_msr(s->o.model, e, &name), s->driver->counter_value(s->o.model, e, value));
+}
+
+/* Writes the counter, and what PEBS reloads it with. */
+int counter_preset(const struct session *s, struct thread *t, size_t i, uint64_t value)
+{
+	const struct driver_event *e = s->job + i;
+	int rc = counter_write(s, t, i, value);
+	if (e->precise)
+		precise_reload(t->attached[e->pmu].precise, e, value);
+	t->counter[i].prev = counter_read(s, t, i);	/* NetBurst's preset is one less: the interrupt comes with the event behind the overflow */
+	return rc;
+}
+
+/* Presets the counter to what is left; true if a period was over. */
+bool counter_set_period(const struct session *s, struct thread *t, size_t i)
+{
+	struct counter *c = t->counter + i;
+	int64_t period = (int64_t)c->period, left = c->left;
+	bool over = false;
+	if (left <= -period) {
+		left = period;	/* more than a period passed before the interrupt: those samples are lost */
+		c->loaded = c->period;
+		over = true;
+	} else if (left <= 0) {
+		left += period;
+		c->loaded = c->period;
+		over = true;
+	}
+	c->left = left;
+	uint64_t limited = (uint64_t)left > s->max_period ? s->max_period : (uint64_t)left;
+	counter_preset(s, t, i, -limited & counter_mask(s, i));
+	return over;
+}
+
+const char *session_spelled(const struct session *s, size_t i)
+{
+	return s->item[i].event == NO_EVENT ? "cycles" : s->o.events->event[s->item[i].event].spelled;
+}
+
+static int refuse(struct session *s, unsigned pmu, int rc, uint32_t msr, uint64_t value, struct err *err)
+{
+	size_t i = 0;
+	while (i + 1 < s->items && s->job[i].pmu != pmu)
+		i++;
+	if (rc == SPMU_ENOMEM)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	return err_set(err, ERR_UNSUPPORTED, "event '%s': the PMU of %s refuses MSR %XH = %#llx (%s)", session_spelled(s, i),
+		s->o.core->name, msr, (unsigned long long)value, rc == SPMU_GP ? "#GP" : "no such MSR");
+}
+
+void session_wanted(const struct session *s, struct core_wanted *w)
+{
+	const uint64_t shaped = SPMU_EVTSEL_CMASK(255) | SPMU_EVTSEL_INV | SPMU_EVTSEL_EDGE;
+	*w = (struct core_wanted){ .signal = { UINT64_C(1) << SPMU_SIG_CYCLES } };	/* the clock */
+	_Static_assert(SPMU_SIG_CYCLES < 64, "first word");
+	if (s->uncore)
+		uncore_session_wanted(s->uncore, w->signal);
+	for (size_t i = 0; i < s->o.events->count; i++)
+		if (s->o.events->event[i].event) {
+			uint64_t one[2] = { 0, 0 };
+			spmu_event_signals(s->o.model, s->o.events->event[i].event, one);
+			w->signal[0] |= one[0];
+			w->signal[1] |= one[1];
+		}
+	for (size_t i = 0; i < s->items; i++) {
+		bool sampled = s->item[i].period || s->item[i].frequency;
+		const struct spmu_event *event = s->item[i].event == NO_EVENT ? NULL : s->o.events->event[s->item[i].event].event;
+		if (s->item[i].event == NO_EVENT && !sampled)
+			continue;	/* the clock: a signal */
+		if (sampled || !event)
+			w->is = w->did = ~UINT64_C(0);
+		else
+			spmu_event_uops(s->o.model, event, !(s->job[i].evtsel & shaped), &w->is, &w->did);
+	}
+}
+
+static bool has_sampled(const struct session *s, unsigned pmu)
+{
+	for (size_t i = 0; i < s->items; i++)
+		if (s->job[i].pmu == pmu && s->job[i].sampled)
+			return true;
+	return false;
+}
+
+/* Programs all PMUs of a thread; counting starts. */
+int session_program(struct session *s, struct thread *t, struct err *err)
+{
+	struct driver_writes *w = malloc(sizeof *w);
+	for (size_t i = 0; i < s->items; i++)
+		if (s->job[i].precise)
+			s->job[i].ds_area = precise_area(t->attached[s->job[i].pmu].precise);
+	int rc = w ? 0 : err_set(err, ERR_NOMEM, "out of memory");
+	for (unsigned k = 0; k < s->pmus && !rc; k++) {
+		w->count = 0;
+		rc = s->driver->setup(s->o.model, s->job, s->items, k, w, err);
+		if (!rc && s->lbr && has_sampled(s, k))
+			rc = lbr_setup(s->lbr, w, err);
+		for (size_t i = 0; i < w->count && !rc; i++) {
+			int no = spmu_wrmsr(t->pmu[k], w->write[i].msr, w->write[i].value);
+			if (no)
+				rc = refuse(s, k, no, w->write[i].msr, w->write[i].value, err);
+		}
+	}
+	free(w);
+	for (size_t i = 0; i < s->items && !rc; i++) {	/* no record has been counted yet */
+		if (counter_preset(s, t, i, 0))
+			return refuse(s, s->job[i].pmu, SPMU_GP, 0, 0, err);
+		counter_set_period(s, t, i);
+	}
+	return rc;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The session's counts, for those who print them.
+ */
+#include "session/session_internal.h"
+#include <string.h>
+
+uint64_t session_ns(const struct session *s, uint64_t cycles)
+{
+	return (uint64_t)((unsigned __int128)cycles * 1000000000 / s->hz);
+}
+
+uint64_t session_thread_count(const struct session *s, size_t thread, size_t event)
+{
+	const struct thread *t = s->thread[thread];
+	uint64_t n = 0;
+	switch (s->o.events->event[event].source) {
+	case SESSION_TASK_CLOCK: return session_ns(s, counter_total(s, t, s->clock));
+	case SESSION_DURATION: return session_ns(s, s->now);
+	case SESSION_UNCORE: return 0;	/* no thread's */
+	default:
+		for (size_t i = 0; i < s->items; i++)	/* in each turn an item of its own */
+			n += s->item[i].event == event ? counter_total(s, t, i) : 0;
+		return n;
+	}
+}
+
+/* Cycles are summed before they become ns: rounded once. */
+static uint64_t sum(const struct session *s, size_t item)
+{
+	uint64_t n = 0;
+	for (size_t k = 0; k < s->threads; k++)
+		n += counter_total(s, s->thread[k], item);
+	return n;
+}
+
+uint64_t session_count(const struct session *s, size_t event)
+{
+	switch (s->o.events->event[event].source) {
+	case SESSION_TASK_CLOCK: return session_ns(s, sum(s, s->clock));
+	case SESSION_DURATION: return session_ns(s, s->now);
+	case SESSION_UNCORE: return uncore_session_count(s->uncore, event);
+	default: break;
+	}
+	uint64_t n = 0;
+	for (size_t k = 0; k < s->threads; k++)
+		n += session_thread_count(s, k, event);
+	return n;
+}
+
+static uint64_t ran(const struct session *s, const struct thread *t, size_t event)
+{
+	uint64_t n = 0;
+	if (!s->turns || s->o.events->event[event].source != SESSION_HARDWARE)
+		return counter_total(s, t, s->clock);
+	for (size_t i = 0; i < s->items; i++)
+		n += s->item[i].event == event ? t->ran[s->job[i].pmu] : 0;
+	return n;
+}
+
+uint64_t session_thread_running_ns(const struct session *s, size_t thread, size_t event)
+{
+	return session_ns(s, ran(s, s->thread[thread], event));
+}
+
+uint64_t session_running_ns(const struct session *s, size_t event)
+{
+	uint64_t n = 0;
+	if (s->o.events->event[event].source == SESSION_DURATION || s->o.events->event[event].source == SESSION_UNCORE)
+		return session_ns(s, s->now);
+	for (size_t k = 0; k < s->threads; k++)
+		n += ran(s, s->thread[k], event);
+	return session_ns(s, n);
+}
+
+uint64_t session_enabled_ns(const struct session *s, size_t event)
+{
+	if (s->o.events->event[event].source == SESSION_DURATION || s->o.events->event[event].source == SESSION_UNCORE)
+		return session_ns(s, s->now);
+	return session_ns(s, sum(s, s->clock));
+}
+
+uint64_t session_interrupts(const struct session *s)
+{
+	return s->interrupts;
+}
+
+unsigned session_pmus(const struct session *s)
+{
+	return s->pmus;
+}
+
+size_t session_threads(const struct session *s)
+{
+	return s->threads;
+}
+
+void session_thread_info(const struct session *s, size_t thread, struct session_thread *out)
+{
+	const struct thread *t = s->thread[thread];
+	*out = (struct session_thread){ .pid = t->pid, .tid = t->tid, .comm = t->run ? t->run->comm : t->comm,
+		.running_ns = session_ns(s, counter_total(s, t, s->clock)) };
+}
+
+size_t session_regions(const struct session *s)
+{
+	return s->regions.regions;
+}
+
+bool session_has_region(const struct session *s, const char *name)
+{
+	for (size_t i = 0; i < s->regions.regions; i++)
+		if (!strcmp(s->regions.region[i].name, name))
+			return true;
+	return false;
+}
+
+void session_region_info(const struct session *s, size_t region, struct session_region *out)
+{
+	const struct region *r = s->regions.region + region;
+	*out = (struct session_region){ .name = r->name, .entries = r->entries, .running_ns = session_ns(s, r->count[s->clock]) };
+}
+
+uint64_t session_region_count(const struct session *s, size_t region, size_t event)
+{
+	const struct region *r = s->regions.region + region;
+	switch (s->o.events->event[event].source) {
+	case SESSION_TASK_CLOCK:
+	case SESSION_DURATION: return session_ns(s, r->count[s->clock]);
+	case SESSION_UNCORE: return 0;
+	default: return r->count[s->item_of_event[event]];
+	}
+}

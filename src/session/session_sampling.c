@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Samples: what the handler of a PMI does, PEBS records, the frequency mode, and their delivery in the order of the records.
+ * Source of the frequency mode's arithmetic: Linux, kernel/events/core.c, perf_adjust_period.
+ * Precise events sample through the DS area (precise.h).  Left out: freezing on PMI.
+ */
+#include "session/session_internal.h"
+#include <stdlib.h>
+
+/* Moves the period an eighth of the way to the one that `count` events in `cycles` ask for; all the way if it is more than
+ * eight times too long.  (The kernel creeps there too, over a second of ticks; a modelled run is over by then.) */
+static void adjust_period(struct session *s, struct thread *t, size_t i, uint64_t cycles, uint64_t count)
+{
+	struct counter *c = t->counter + i;
+	unsigned __int128 wanted = (unsigned __int128)count * s->hz / cycles / s->item[i].frequency;
+	int64_t period = wanted > s->max_period ? (int64_t)s->max_period : (int64_t)wanted;
+	int64_t delta = (period - (int64_t)c->period + 7) / 8;
+	int64_t next = (int64_t)c->period / 8 > period ? period : (int64_t)c->period + delta;
+	c->period = next > 0 ? (uint64_t)next : 1;
+	s->adapted[i] = c->period;
+}
+
+static void pend(struct thread *t, const struct pending *p)
+{
+	if (t->pendings == t->pending_room) {
+		struct pending *grown = realloc(t->pending, 2 * t->pending_room * sizeof *grown);
+		if (!grown)
+			return;	/* a lost sample, as when the kernel's buffer is full */
+		t->pending = grown;
+		t->pending_room *= 2;
+	}
+	t->pending[t->pendings] = *p;
+	t->pending[t->pendings].order = (uint32_t)t->pendings;
+	t->pendings++;
+}
+
+/* Keeps a sample's branch stack; without memory it has none. */
+static void keep_branches(const struct session *s, struct thread *t, const struct precise_branch *raw, unsigned n, struct pending *p)
+{
+	if (t->branch_room - t->branches < n) {
+		size_t room = 2 * t->branch_room + PRECISE_BRANCHES_MAX;
+		struct session_branch *grown = realloc(t->branch, room * sizeof *grown);
+		if (!grown)
+			return;
+		t->branch = grown;
+		t->branch_room = room;
+	}
+	p->branch = t->branches;
+	p->branches = lbr_entries(s->lbr, &t->kinds, raw, n, t->branch + t->branches);
+	t->branches += p->branches;
+}
+
+static void on_overflow(struct session *s, struct thread *t, size_t i, const struct spmu_pmi *pmi)
+{
+	struct counter *c = t->counter + i;
+	uint64_t stands_for = c->loaded;
+	counter_update(s, t, i);
+	bool over = counter_set_period(s, t, i);
+	if (!over || !(s->item[i].period | s->item[i].frequency))
+		return;
+	struct pending p = { .ip = pmi->ip, .cycle = pmi->cycle, .period = stands_for, .record = pmi->record, .item = i };
+	if (s->lbr) {
+		struct precise_branch raw[PRECISE_BRANCHES_MAX];
+		keep_branches(s, t, raw, lbr_read(s->lbr, t->pmu[s->job[i].pmu], raw), &p);
+	}
+	pend(t, &p);
+	if (s->item[i].frequency && !s->item[i].clock) {
+		uint64_t since = pmi->cycle - c->stamp;
+		c->stamp = pmi->cycle;
+		if (since && since < 2 * s->hz / TICK_HZ)
+			adjust_period(s, t, i, since, stands_for);
+	}
+}
+
+/* The item that a PEBS record belongs to; s->items: none. */
+static size_t item_of(const struct session *s, unsigned pmu, const struct precise_record *r)
+{
+	size_t i = 0;
+	for (; i < s->items; i++) {
+		const struct driver_event *e = s->job + i;
+		if (e->pmu == pmu && e->precise && (!r->counters || r->counters >> (e->counter >= 0 ? e->counter : 32 + e->fixed) & 1))
+			break;
+	}
+	return i;
+}
+
+/* A PEBS record: its counter has been reloaded. */
+static void on_record(struct session *s, struct thread *t, size_t i, const struct precise_record *r)
+{
+	struct counter *c = t->counter + i;
+	uint64_t stands_for = c->loaded;
+	if (t->extras == t->extra_room) {
+		size_t room = t->extra_room ? 2 * t->extra_room : 16;
+		struct precise_record *grown = realloc(t->extra, room * sizeof *grown);
+		if (!grown)
+			return;
+		t->extra = grown;
+		t->extra_room = room;
+	}
+	t->extra[t->extras++] = *r;
+	struct pending p = { .ip = r->ip, .cycle = r->cycle, .period = stands_for, .record = r->record == UINT32_MAX ? 0 : r->record, .item = i,
+		.extra = t->extras };
+	if (s->lbr)
+		keep_branches(s, t, r->branch, r->branches, &p);
+	pend(t, &p);
+	c->count = c->base += stands_for;
+	c->left = (int64_t)c->loaded;
+	c->prev = -c->loaded & counter_mask(s, i);
+	if (!s->item[i].frequency)
+		return;
+	uint64_t since = r->cycle - c->stamp, period = c->period;
+	c->stamp = r->cycle;
+	if (since && since < 2 * s->hz / TICK_HZ)
+		adjust_period(s, t, i, since, stands_for);
+	if (c->period != period || c->period != c->loaded) {
+		uint64_t done = counter_since(s, t, i);
+		c->loaded = c->period;
+		c->left = (int64_t)c->loaded;
+		counter_preset(s, t, i, -c->loaded & counter_mask(s, i));
+		counter_write(s, t, i, (done < c->loaded ? done - c->loaded : UINT64_MAX) & counter_mask(s, i));
+		c->prev = -c->loaded & counter_mask(s, i);
+	}
+}
+
+static void take_records(struct session *s, struct attached *a, const struct spmu_batch *batch)
+{
+	struct precise_record r;
+	while (precise_take(a->precise, batch, &r)) {
+		size_t i = item_of(s, a->pmu, &r);
+		if (i < s->items)
+			on_record(s, a->thread, i, &r);
+	}
+	spmu_wrmsr(a->thread->pmu[a->pmu], MSR_IA32_PERF_GLOBAL_STATUS_RESET, UINT64_C(1) << 62);	/* OvfDSBuffer; NetBurst has none */
+}
+
+static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, const struct spmu_batch *batch)
+{
+	struct attached *a = context;
+	struct thread *t = a->thread;
+	struct session *s = t->s;
+	s->interrupts++;
+	if (s->o.pmi_cycles) {
+		t->run->interrupt_cycles += s->o.pmi_cycles;
+		t->run->interrupt_lines = s->o.pmi_lines;
+	}
+	if (a->precise && precise_any(a->precise))
+		take_records(s, a, batch);
+	spmu_apic_write(pmu, SPMU_APIC_LVT_PC, LVT_NMI);	/* the PMI has masked it */
+	s->driver->acknowledge(pmu, pmi, s->job, s->items, a->pmu, s->hit);
+	for (size_t i = 0; i < s->items; i++)
+		if (s->hit[i] && !s->job[i].precise)
+			on_overflow(s, t, i, pmi);
+}
+
+static int on_read(void *context, uint64_t address, void *to, size_t bytes)
+{
+	return precise_read(((struct attached *)context)->precise, address, to, bytes);
+}
+
+static int on_write(void *context, uint64_t address, const void *from, size_t bytes)
+{
+	return precise_write(((struct attached *)context)->precise, address, from, bytes);
+}
+
+static unsigned on_stack(void *context, struct precise_branch *out)
+{
+	const struct attached *a = context;
+	return lbr_read(a->thread->s->lbr, a->thread->pmu[a->pmu], out);
+}
+
+static int on_registers(void *context, const struct spmu_batch *batch, uint32_t record, bool before, struct spmu_registers *out)
+{
+	return precise_registers(((struct attached *)context)->precise, batch, record, before, out);
+}
+
+/* The thread's registers around the instruction of a uop: which of its instructions it is, the records tell. */
+static bool moment(void *context, const struct spmu_batch *batch, uint32_t record, bool before, struct history_moment *out)
+{
+	const struct thread *t = ((struct attached *)context)->thread;
+	const struct spmu_record *r = &batch->records[record];
+	uint64_t number = t->instructions;
+	if (!t->run->registers)
+		return false;
+	for (uint32_t i = 0; i < record; i++) {
+		const struct spmu_record *x = &batch->records[i];
+		if (x->kind == SPMU_REC_UOP && x->did & SPMU_DID(RETIRED))
+			number += !!(x->is & SPMU_IS(INST_END)) + !!(x->is & SPMU_IS(INST_END2));
+	}
+	return history_at(t->run->registers, number, r->ip, before ? 0 : r->is & SPMU_IS(INST_END2) ? 2 : 1, out);
+}
+
+/* Rare events may not overflow for long: at each tick the period follows what was counted in it. */
+void sampling_tick(struct session *s, struct thread *t, uint64_t now)
+{
+	uint64_t clock = counter_total(s, t, s->clock), elapsed = clock - t->tick_clock;
+	t->tick_clock = clock;
+	t->next_tick = now + s->hz / TICK_HZ;
+	if (!elapsed)
+		return;		/* halted all the time */
+	for (size_t i = 0; i < s->items; i++) {
+		struct counter *c = t->counter + i;
+		if (!s->item[i].frequency || s->item[i].clock)
+			continue;
+		counter_update(s, t, i);
+		uint64_t counted = c->count - c->tick_count;
+		c->tick_count = c->count;
+		if (counted) {
+			adjust_period(s, t, i, elapsed, counted);
+			if (c->left > 0 && (uint64_t)c->left > 8 * c->period) {
+				/* what was counted of the long interval belongs to the sample that ends the short one */
+				uint64_t done = c->loaded - (uint64_t)c->left;
+				c->left = 0;
+				counter_set_period(s, t, i);
+				c->loaded += done;
+			}
+		}
+	}
+}
+
+static int by_record(const void *a, const void *b)
+{
+	const struct pending *x = a, *y = b;
+	if (x->record != y->record)
+		return x->record < y->record ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* The PMUs read the batch one after the other; the samples go out in the order of the records. */
+void sampling_deliver(struct session *s, struct thread *t, const struct spmu_batch *b)
+{
+	uint32_t at = 0;
+	if (t->pendings > 1)
+		qsort(t->pending, t->pendings, sizeof *t->pending, by_record);
+	for (size_t k = 0; k < t->pendings; k++) {
+		const struct pending *p = t->pending + k;
+		struct session_sample out = { .event = s->item[p->item].event,
+			.ip = p->ip,
+			.cycle = p->cycle,
+			.time_ns = session_ns(s, p->cycle),
+			.period = p->period,
+			.pid = t->run->pid,
+			.tid = t->run->tid,
+			.cpu = t->run->cpu };
+		if (s->item[p->item].clock)
+			out.period = session_ns(s, p->period);
+		if (p->extra) {
+			out.precise = t->extra + p->extra - 1;
+			out.exact = true;
+		}
+		if (s->lbr) {
+			out.branch = t->branch ? t->branch + p->branch : &(const struct session_branch){ 0 };
+			out.branches = p->branches;
+		}
+		if (t->stack) {
+			uint32_t to = p->record < b->count ? p->record : b->count;
+			if (to > at) {
+				callstack_walk(t->stack, b, at, to);
+				at = to;
+			}
+			out.chain = t->chain;
+			out.chain_length = callstack_chain(t->stack, p->ip, t->chain);
+		}
+		if (s->o.sample)
+			s->o.sample(s->o.context, t->run, &out);
+	}
+	t->pendings = t->extras = t->branches = 0;
+	if (t->stack && at < b->count)
+		callstack_walk(t->stack, b, at, b->count);
+}
+
+/* What is in the DS buffers, before the thread goes. */
+void sampling_drain(struct session *s, struct thread *t)
+{
+	for (unsigned k = 0; k < s->pmus; k++)
+		if (t->attached[k].precise && precise_any(t->attached[k].precise))
+			take_records(s, t->attached + k, NULL);
+	if (t->pendings)
+		sampling_deliver(s, t, &(struct spmu_batch){ .count = 0 });
+}
+
+bool sampling_precise(const struct session *s, unsigned pmu)
+{
+	for (size_t i = 0; i < s->items; i++)
+		if (s->job[i].pmu == pmu && s->job[i].precise)
+			return true;
+	return false;
+}
+
+bool session_needs_registers(const struct session *s)
+{
+	for (unsigned k = 0; k < s->pmus; k++)
+		if (sampling_precise(s, k))
+			return true;
+	return false;
+}
+
+int sampling_attach(struct session *s, struct thread *t, uint8_t hw_thread, struct err *err)
+{
+	int rc = 0;
+	for (unsigned k = 0; !rc && k < s->pmus; k++) {
+		t->attached[k] = (struct attached){ .thread = t, .pmu = k };
+		struct spmu_host host = { .context = t->attached + k, .pmi = on_pmi, .pmi_latency = PMI_LATENCY, .hw_thread = hw_thread,
+			.mode64 = t->word_bytes == 8 };
+		if (sampling_precise(s, k)) {
+			rc = precise_create(&t->attached[k].precise, s->o.model, t->word_bytes, s->o.data, s->o.pebs_records, moment, on_stack,
+				t->attached + k, err);
+			if (rc)
+				break;
+			host.read_memory = on_read;
+			host.write_memory = on_write;
+			host.registers = on_registers;
+		}
+		if (spmu_create(t->pmu + k, s->o.model, &host) != SPMU_OK)
+			rc = err_set(err, ERR_NOMEM, "out of memory for a PMU");
+		else
+			spmu_apic_write(t->pmu[k], SPMU_APIC_LVT_PC, LVT_NMI);
+	}
+	return rc;
+}

@@ -664,6 +664,9 @@ void core_halt_until(struct core *c, uint64_t cycle)
 /* The same lines each time: a handler has its own.  They are where Linux has its text and its direct map. */
 void core_interrupt(struct core *c, uint64_t cycles, unsigned lines)
 {
+	enter(c);
+	if (c->rep.active)	/* its last cycles are the program's */
+		rep_end(c, false);
 	core_halt_until(c, c->e.now + cycles);
 	frontend_elsewhere(c);
 	for (unsigned i = 0; i < lines; i++) {

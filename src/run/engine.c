@@ -29,12 +29,14 @@ static void side(struct engine *e, struct rthread *t, uint32_t pid, const uint64
 		e->sink->side(e->sink->context, t ? &t->pub : NULL, pid, record, t ? rthread_now(t) : cycle);
 }
 
-/* What the sink wants the core to do between two blocks. */
-static __attribute__((noinline)) void interrupt(struct rthread *t)
+__attribute__((noinline)) void engine_interrupt(struct rthread *t)
 {
 	uint64_t cycles = t->pub.interrupt_cycles;
 	t->pub.interrupt_cycles = 0;
-	core_interrupt(t->on, cycles, t->pub.interrupt_lines);
+	if (t->on)
+		core_interrupt(t->on, cycles, t->pub.interrupt_lines);
+	else
+		t->queue.ready_at += cycles;	/* it has left its processor: time passes, no line is touched */
 }
 
 static void operation(void *context, const uint64_t *w)
@@ -44,7 +46,7 @@ static void operation(void *context, const uint64_t *w)
 	switch ((enum op)(w[0] >> 56)) {
 	case OP_RUN:
 		if (__builtin_expect(t->pub.interrupt_cycles != 0, 0))
-			interrupt(t);
+			engine_interrupt(t);
 		core_run_script(t->on, w + RUN_WORDS);
 		if (t->queue.when)
 			order_ran(t);

@@ -45,6 +45,8 @@ void engine_run(struct engine *e, struct rthread *t, const struct pending *p);
 void engine_warm(struct engine *e, struct rthread *t, const struct pending *p);
 /* t was blocked, until `by` had done its block `number`. */
 void engine_wait(struct engine *e, struct rthread *t, struct rthread *by, uint64_t number);
+/* What the sink wants t's core to do between two blocks, or behind the last (run.h, interrupt_cycles).  The engine is drained, or it is its own thread. */
+void engine_interrupt(struct rthread *t);
 /* From now on, and until the second, the threads of the process run by modelled time (order.h).  Drained before. */
 void engine_order(struct engine *e, struct process *p);
 void engine_disorder(struct engine *e, struct process *p);

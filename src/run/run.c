@@ -172,6 +172,8 @@ static void end_thread(struct runner *r, struct rthread *t)
 		core_flush(t->on, true);
 	else	/* all of it was passed on when it left its processor */
 		on_batch(t, &(struct spmu_batch){ .base_cycle = rthread_now(t), .watermark = rthread_now(t), .is_last = 1, .user_only = 1 });
+	if (t->pub.interrupt_cycles)	/* of the last batch: no block is left to take it in front of */
+		engine_interrupt(t);
 	thread_account(r, t);
 	if (rthread_now(t) > t->process->end_cycle)
 		t->process->end_cycle = rthread_now(t);

@@ -70,7 +70,26 @@ static char *event_refused(const struct spmu_model *model, const char *name, boo
 	return copy;
 }
 
-/* "@event NAME UNIT", "@const NAME VALUE UNIT" */
+/* "@joins NODE OTHER" */
+static int join(struct reader *r, const char *node, const char *other)
+{
+	struct metrics *m = &r->m;
+	size_t k = metrics_find(m, node), with = metrics_find(m, other);
+	if (k == SIZE_MAX || !m->metric[k].level || with == SIZE_MAX || !m->metric[with].level)
+		return problem(r, "no node of the tree above this line:", k == SIZE_MAX || !m->metric[k].level ? node : other);
+	for (int i = (int)k; i >= 0; i = m->metric[i].parent)
+		if ((size_t)i == with)
+			return problem(r, "a node cannot join one that it is part of:", node);
+	for (int i = (int)with; i >= 0; i = m->metric[i].parent)
+		if ((size_t)i == k)
+			return problem(r, "a node cannot join a part of itself:", node);
+	if (m->joins == METRICS_MOST_JOINS)
+		return problem(r, "too many @joins, at", node);
+	m->join[m->joins++] = (struct metric_join){ k, with };
+	return 0;
+}
+
+/* "@event NAME UNIT", "@const NAME VALUE UNIT", "@joins NODE OTHER" */
 static int directive(struct reader *r, char *line)
 {
 	char *save = NULL, *word[5] = { 0 };
@@ -80,8 +99,10 @@ static int directive(struct reader *r, char *line)
 	bool event = !strcmp(word[0], "@event") && n == 3, constant = !strcmp(word[0], "@const") && n == 4;
 	struct formula_unit unit;
 	struct err inner = { 0 };
+	if (!strcmp(word[0], "@joins") && n == 3)
+		return join(r, word[1], word[2]);
 	if (!event && !constant)
-		return problem(r, "'@event NAME UNIT' or '@const NAME VALUE UNIT' was expected, at", word[0]);
+		return problem(r, "'@event NAME UNIT', '@const NAME VALUE UNIT' or '@joins NODE OTHER' was expected, at", word[0]);
 	if (strlen(word[1]) > 90 || known(r, word[1]))
 		return problem(r, "a name for the second time, or too long:", word[1]);
 	if (r->m.events + r->m.constants >= MOST_ROWS)
@@ -324,6 +345,43 @@ void metrics_values(const struct metrics *m, const double *count, double *value)
 	struct values v = { m, count, value };
 	for (size_t i = 0; i < m->metrics; i++)
 		value[i] = m->metric[i].refused ? (double)NAN : formula_value(m->metric[i].formula, value_of, &v);
+}
+
+/* A node's part of all slots: below level 2 its part of what its siblings say together, since formulas there may count a cycle twice. */
+static double share(const struct metrics *m, const double *value, size_t k)
+{
+	const struct metric *n = m->metric + k;
+	double sum = 0;
+	if (n->level <= 2)
+		return value[k];
+	for (size_t i = 0; i < m->metrics; i++)
+		if (m->metric[i].level && m->metric[i].parent == n->parent && value[i] > 0)
+			sum += value[i];
+	return sum > 0 ? share(m, value, (size_t)n->parent) * fmax(value[k], 0) / sum : value[k];
+}
+
+bool metrics_joins(const struct metrics *m, size_t k)
+{
+	for (size_t j = 0; j < m->joins; j++)
+		for (int i = (int)m->join[j].node; i >= 0; i = m->metric[i].parent)
+			if (m->metric[k].level && m->metric[k].parent == m->metric[i].parent)
+				return true;
+	return false;
+}
+
+void metrics_joined(const struct metrics *m, const double *value, double *view)
+{
+	memcpy(view, value, m->metrics * sizeof *view);
+	for (size_t j = 0; j < m->joins; j++) {
+		const size_t node = m->join[j].node, with = m->join[j].with;
+		const double part = share(m, value, node);
+		if (isnan(part) || isnan(value[with]))
+			continue;
+		for (int i = (int)node; i >= 0; i = m->metric[i].parent)
+			view[i] = fmax(view[i] - (m->metric[i].level > 2 ? value[node] : part), 0);
+		for (int i = (int)with; i >= 0; i = m->metric[i].parent)
+			view[i] += part;
+	}
 }
 
 bool metrics_flagged(const struct metrics *m, const double *value, size_t k)

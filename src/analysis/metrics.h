@@ -2,7 +2,7 @@
  * Metrics: formulas over a PMU's events, read from data/metrics/NAME.tsv, one file a microarchitecture.
  *
  * A file has directives
- *   @const NAME VALUE UNIT    @event NAME UNIT    (# comments)
+ *   @const NAME VALUE UNIT    @event NAME UNIT    @joins NODE OTHER    (# comments)
  * and rows of tab-separated columns
  *   name parent unit formula threshold exact sample description next
  * parent: "-" a root of the top-down tree, the name of a node above it, or ":group" for a metric beside the tree; a metric comes
@@ -10,6 +10,9 @@
  * "-" never.  exact: the causes of slots.h it stands for, or "-".  sample: precise event to sample next, or "-".
  * formula "-": the PMU has no events to say it with; the metric is refused, only its exact share is known.
  * A metric with an event that the PMU model lacks or does not model is refused: `refused` says which and why.
+ * @joins: two nodes above it have one cause; when the largest is sought, NODE's share counts with OTHER's.  So refilling the front end behind a
+ * mispredicted branch, which the tree has below the front end, counts with the mispredicts: Yasin's "Mispredictions" among the bottlenecks that
+ * Top-Down's later versions (from 4.2 on) list beside the tree.
  */
 #ifndef ANALYSIS_METRICS_H
 #define ANALYSIS_METRICS_H
@@ -32,8 +35,13 @@ struct metric {
 struct metric_event { char *name; struct formula_unit unit; char *refused; /* NULL: can be counted */ };
 struct metric_const { char *name; struct formula_unit unit; double value; };
 
+struct metric_join { size_t node, with; };	/* indices of metrics */
+
+enum { METRICS_MOST_JOINS = 8 };
 struct metrics {
 	struct metric *metric;
+	struct metric_join join[METRICS_MOST_JOINS];
+	size_t joins;
 	struct metric_event *event;
 	struct metric_const *constant;
 	size_t metrics, events, constants;
@@ -50,6 +58,11 @@ size_t metrics_find(const struct metrics *m, const char *name);
 void metrics_needs(const struct metrics *m, size_t metric, bool *needed);
 /* count[m->events]: of each event, in its unit.  value[m->metrics]: all metrics; NaN where refused or without a value. */
 void metrics_values(const struct metrics *m, const double *count, double *value);
+/* Node k is needed to name the bottleneck, at whatever level: it joins another, or is a sibling or parent of one that does. */
+bool metrics_joins(const struct metrics *m, size_t k);
+/* view[m->metrics]: value with every join done.  The share of a node below level 2 is what it has of the slots: formulas of siblings there may
+ * overlap and are taken as parts of their sum.  A join without a value is left out. */
+void metrics_joined(const struct metrics *m, const double *value, double *view);
 /* Node k is above its threshold, and so are all above it that have one. */
 bool metrics_flagged(const struct metrics *m, const double *value, size_t k);
 #endif

@@ -194,8 +194,12 @@ static uint8_t held_by(const struct slots *s, const struct spmu_record *r, uint8
 static uint8_t late_by(const struct slots *s, const struct spmu_record *r)
 {
 	const uint64_t quick = SPMU_DID(FROM_DSB) | SPMU_DID(FROM_LSD);
-	if (s->mispredicted || s->cleared || s->last_did & SPMU_DID(BTB_MISS))
-		return SLOTS_FE_RESTEER;
+	if (s->mispredicted && r->did & SPMU_DID(RETIRED))
+		return SLOTS_FE_RESTEER_MISPREDICT;
+	if (s->cleared && r->did & SPMU_DID(RETIRED))
+		return SLOTS_FE_RESTEER_CLEAR;
+	if (s->last_did & SPMU_DID(BTB_MISS))
+		return SLOTS_FE_RESTEER_UNKNOWN;
 	if (r->did & SPMU_DID(ICACHE_MISS))
 		return SLOTS_FE_ICACHE;
 	if (r->did & SPMU_DID(ITLB_MISS_F))

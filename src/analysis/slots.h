@@ -3,7 +3,8 @@
  *
  * A slot that a uop was allocated in is retiring, or bad speculation if the uop was squashed.  Of the slots that stayed empty in a cycle,
  * those that the front end left empty while the back end was ready (IDQ_BUBBLE) are front-end bound: charged to what held up the next
- * uop; where a fetch stall covers the cycle (so many cycles later, the front end's depth), to that.  Others are bad speculation while the core
+ * uop; where a fetch stall covers the cycle (so many cycles later, the front end's depth), to that.  Bubbles between uops of the wrong path have the
+ * causes of any others; those before the first uop behind it are its branch's re-steer.  Others are bad speculation while the core
  * recovers (RECOVERY), or, on a core that does not execute the wrong path, while there is none to allocate (WRONG_PATH).  The rest is
  * back-end bound: a full store buffer, or else what the oldest uop in flight waits for: the level of memory that serves its load, a divider,
  * ports (it waited longer for one than it executed), its latency.  The same division as Yasin's (ISPASS 2014), by cause instead of by counts.
@@ -21,7 +22,9 @@
 #define SLOTS_CAUSES(X) \
 	X(RET_BASE, "ret.base") X(RET_MS, "ret.ms") \
 	X(BAD_MISPREDICT, "bad.mispredict") X(BAD_CLEAR, "bad.clear") \
-	X(FE_ICACHE, "fe.latency.icache") X(FE_ITLB, "fe.latency.itlb") X(FE_RESTEER, "fe.latency.resteer") \
+	X(FE_ICACHE, "fe.latency.icache") X(FE_ITLB, "fe.latency.itlb") \
+	X(FE_RESTEER_MISPREDICT, "fe.latency.resteer.mispredict") X(FE_RESTEER_CLEAR, "fe.latency.resteer.clear") \
+	X(FE_RESTEER_UNKNOWN, "fe.latency.resteer.unknown") \
 	X(FE_DSB_SWITCH, "fe.latency.dsb_switch") X(FE_LCP, "fe.latency.lcp") X(FE_MS_SWITCH, "fe.latency.ms_switch") \
 	X(FE_DSB, "fe.bandwidth.dsb") X(FE_MITE, "fe.bandwidth.mite") X(FE_MS, "fe.bandwidth.ms") X(FE_LSD, "fe.bandwidth.lsd") \
 	X(BE_L1, "be.memory.l1") X(BE_L2, "be.memory.l2") X(BE_L3, "be.memory.l3") X(BE_DRAM, "be.memory.dram") \

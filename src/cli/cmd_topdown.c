@@ -153,7 +153,7 @@ static bool choose_events(struct topdown *t)
 	bool any = !t->no_exact;
 	for (size_t k = 0; k < m->metrics; k++) {
 		const struct metric *n = m->metric + k;
-		if (n->refused || (n->level ? n->level > t->style.level : t->no_metrics || !strcmp(n->group, "info")))
+		if (n->refused || (n->level ? n->level > t->style.level && !metrics_joins(m, k) : t->no_metrics || !strcmp(n->group, "info")))
 			continue;
 		if (!cli_metrics_want(&t->metrics, k, &t->events, &t->run.core, t->model, true))
 			return false;
@@ -315,12 +315,26 @@ static void print_program(FILE *out, const struct topdown *t)
 		fprintf(out, "%s%s", a == t->run.argv ? "" : " ", *a);
 }
 
+/* What counts with node k when the bottleneck is named, though the tree has it elsewhere. */
+static void print_joins(FILE *out, const struct metrics *m, size_t k, double joined)
+{
+	bool any = false;
+	for (size_t j = 0; j < m->joins; j++)
+		for (int i = (int)m->join[j].with; i >= 0; i = m->metric[i].parent)
+			if ((size_t)i == k) {
+				fprintf(out, "%s%s", any ? ", " : " With it counts what it causes elsewhere: ", m->metric[m->join[j].node].name);
+				any = true;
+			}
+	fprintf(out, ", %.1f%% of the slots\n", 100 * joined);
+}
+
 static void print_advice(const struct topdown *t)
 {
 	const struct metrics *m = &t->metrics.m;
 	FILE *out = t->style.out;
 	const double *value = t->exact ? t->exact : t->metrics.value;
-	size_t by_formula = topdown_bottleneck(m, t->metrics.value, t->style.level), k = topdown_bottleneck(m, value, t->style.level);
+	double joined;
+	size_t by_formula = topdown_bottleneck(m, t->metrics.value, t->style.level, NULL), k = topdown_bottleneck(m, value, t->style.level, &joined);
 	fputc('\n', out);
 	if (t->exact && by_formula != k && by_formula != SIZE_MAX && (k == SIZE_MAX || m->metric[by_formula].parent != (int)k))
 		fprintf(out, " By the formulas alone: %s, %.1f%%\n", m->metric[by_formula].name, 100 * t->metrics.value[by_formula]);
@@ -331,6 +345,8 @@ static void print_advice(const struct topdown *t)
 	const struct metric *n = m->metric + k;
 	fprintf(out, " Bottleneck: %s, %.1f%% (threshold %.0f%%)%s%s\n", n->name, 100 * value[k], 100 * n->threshold, n->description ? ": " : "",
 		n->description ? n->description : "");
+	if (joined > 0)
+		print_joins(out, m, k, joined);
 	if (n->next)
 		fprintf(out, " To do: %s\n", n->next);
 	if (n->sample) {

@@ -3,6 +3,7 @@
 #include "cli/topdown_print.h"
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BAR = 24 };
@@ -45,7 +46,7 @@ static void print_csv(const struct printing *p, size_t k, double exact, bool fla
 	print_number(p->s->out, exact);
 	fputs(sep, p->s->out);
 	print_number(p->s->out, p->value[k] - exact);
-	fprintf(p->s->out, "%s%d\n", sep, flagged);
+	fprintf(p->s->out, "%s%d\n", sep, k == p->named ? 2 : flagged);
 }
 
 static void json_number(FILE *out, const char *name, double v)
@@ -87,7 +88,7 @@ static void print_json(const struct printing *p, size_t k, double exact, bool fl
 	json_number(out, "value", p->value[k]);
 	json_number(out, "exact", exact);
 	json_number(out, "difference", p->value[k] - exact);
-	fprintf(out, ", \"flagged\": %s}\n", flagged ? "true" : "false");
+	fprintf(out, ", \"flagged\": %s%s}\n", flagged ? "true" : "false", k == p->named ? ", \"bottleneck\": true" : "");
 }
 
 static void print_bar(FILE *out, double v)
@@ -137,7 +138,7 @@ static void print_node(void *context, size_t k)
 
 void topdown_print(const struct topdown_style *s, const struct metrics *m, const double *value, const double *exact)
 {
-	struct printing p = { .s = s, .m = m, .value = value, .exact = exact, .named = topdown_bottleneck(m, exact ? exact : value, s->level) };
+	struct printing p = { .s = s, .m = m, .value = value, .exact = exact, .named = topdown_bottleneck(m, exact ? exact : value, s->level, NULL) };
 	const struct walk w = { m, s->level, print_node, &p };
 	if (s->form == TOPDOWN_TREE) {
 		if (s->what)
@@ -183,22 +184,30 @@ void topdown_print_others(const struct topdown_style *s, const struct metrics *m
 	}
 }
 
-size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned level)
+size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned level, double *joined)
 {
 	size_t at = SIZE_MAX;
+	double *view = malloc((m->metrics + 1) * sizeof *view);
+	if (!view)
+		return at;
+	metrics_joined(m, value, view);
 	for (;;) {
 		size_t best = SIZE_MAX;
 		for (size_t k = 0; k < m->metrics; k++) {
 			const struct metric *n = m->metric + k;
-			if (!n->level || n->level > level || n->parent != (at == SIZE_MAX ? -1 : (int)at) || !metrics_flagged(m, value, k))
+			if (!n->level || n->level > level || n->parent != (at == SIZE_MAX ? -1 : (int)at) || !metrics_flagged(m, view, k))
 				continue;
-			if (best == SIZE_MAX || value[k] > value[best])
+			if (best == SIZE_MAX || view[k] > view[best])
 				best = k;
 		}
 		if (best == SIZE_MAX)
-			return at;
+			break;
 		at = best;
 	}
+	if (joined)
+		*joined = at == SIZE_MAX ? 0 : fmax(view[at] - value[at], 0);
+	free(view);
+	return at;
 }
 
 /* ---- SVG -------------------------------------------------------------------------------------------------- */

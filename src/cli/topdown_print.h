@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Prints a top-down tree: bars for the terminal, CSV, JSON, SVG.  Formats only: takes numbers.
- * CSV columns: time or thread (if any), level, name, value, exact, difference (the last three shares of 1), flagged (0 or 1).
+ * CSV columns: time or thread (if any), level, name, value, exact, difference (the last three shares of 1), flagged (0 or 1; 2: the bottleneck).
  * Values that a run has not (no division by zero) and exact shares that are not known are empty, null in JSON. */
 #ifndef CLI_TOPDOWN_PRINT_H
 #define CLI_TOPDOWN_PRINT_H
@@ -20,8 +20,9 @@ struct topdown_style {
 void topdown_print(const struct topdown_style *s, const struct metrics *m, const double *value, const double *exact);
 /* Metrics beside the tree that have a value. */
 void topdown_print_others(const struct topdown_style *s, const struct metrics *m, const double *value);
-/* The node that is named by these values: flagged, below flagged ones, the largest of its siblings; SIZE_MAX: none is. */
-size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned level);
+/* The node that is named by these values: flagged, below flagged ones, the largest of its siblings; SIZE_MAX: none is.  Joins are done
+ * (metrics.h); *joined, if not NULL: the share that came to it by them. */
+size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned level, double *joined);
 /* A bar chart of the whole tree. */
 void topdown_svg(FILE *out, const struct metrics *m, const double *value, const double *exact, unsigned level, const char *title);
 #endif

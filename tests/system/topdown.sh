@@ -29,26 +29,29 @@ dram DRAM_Bound 1000
 store Store_Bound 2000
 EOF
 while read -r leaf node rounds; do
-	"$SOFTPMU" stat -e instructions --save-stream "$work/$leaf" -- "$topdown" "$leaf" "$rounds" >/dev/null 2>"$work/err" || { bad "stream of $leaf"; cat "$work/err"; }
+	"$SOFTPMU" stat -e instructions --set wrong_path=1 --save-stream "$work/$leaf" -- "$topdown" "$leaf" "$rounds" >/dev/null 2>"$work/err" || { bad "stream of $leaf"; cat "$work/err"; }
 done <"$work/leaves"
+# Whether mispredicted branches execute a wrong path or only wait changes where their slots are, not what is named.
 for core in skylake ivy-bridge golden-cove; do
+	for wrong_path in 0 1; do
 	named=0
 	while read -r leaf node rounds; do
 		[ $core-$leaf = golden-cove-itlb ] && continue
-		"$SOFTPMU" topdown --core $core --start begin --stop end --replay "$work/$leaf" 2>"$work/tree" || { bad "$core $leaf"; cat "$work/tree"; continue; }
-		if grep -q "^ Bottleneck: $node," "$work/tree"; then
+		"$SOFTPMU" topdown --core $core --set wrong_path=$wrong_path --no-metrics --start begin --stop end -x, --replay "$work/$leaf" 2>"$work/csv" ||
+			{ bad "$core $leaf"; cat "$work/csv"; continue; }
+		if grep -q "^[1-4],$node,.*,2\$" "$work/csv"; then
 			named=$((named + 1))
 		else
-			bad "$core $leaf: $(grep 'Bottleneck:' "$work/tree") instead of $node"
+			bad "$core $leaf, wrong_path=$wrong_path: $(grep ',2$' "$work/csv") instead of $node"
 		fi
-		"$SOFTPMU" topdown --core $core --no-metrics --start begin --stop end -x, --replay "$work/$leaf" 2>"$work/csv"
-		awk -F, -v what="$core $leaf" '
+		awk -F, -v what="$core $leaf, wrong_path=$wrong_path" '
 			$1 == 1 { formula += $3; exact += $4; n++ }
 			($3 != "" && $3 < -1e-6) || ($4 != "" && $4 < 0) { print "FAILED " what ": negative: " $0; wrong = 1 }
 			END { if (n != 4 || (formula - 1) ^ 2 > 1e-10 || (exact - 1) ^ 2 > 1e-10) { print "FAILED " what ": level 1 sums to " formula ", " exact; wrong = 1 }
 				exit wrong }' "$work/csv" || failed=1
 	done <"$work/leaves"
-	[ $named -ge 12 ] && ok "$core: $named leaves named" || bad "$core: only $named leaves named"
+	[ $named -ge 14 ] && ok "$core, wrong_path=$wrong_path: $named leaves named" || bad "$core, wrong_path=$wrong_path: only $named leaves named"
+	done
 done
 
 # Children of a node split it exactly.

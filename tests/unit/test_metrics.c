@@ -205,6 +205,34 @@ static void a_node_is_flagged_only_below_flagged_ones(void **state)
 	spmu_model_free(s);
 }
 
+static void what_joins_another_node_counts_with_it_and_no_longer_where_it_is(void **state)
+{
+	(void)state;
+	/* below level 2 formulas overlap: R and S say 0.6 of the cycles, F has 0.3 of the slots */
+	const char text[] = "FE\t-\t%\t0.4\t0.3\t-\t-\t-\t-\nBAD\t-\t%\t0.35\t0.1\t-\t-\t-\t-\nF\tFE\t%\t0.3\t0.1\t-\t-\t-\t-\nM\tBAD\t%\t0.35\t0.1\t-\t-\t-\t-\n"
+		"R\tF\t%\t0.4\t0.1\t-\t-\t-\t-\nS\tF\t%\t0.2\t0.1\t-\t-\t-\t-\n@joins R M\n";
+	struct spmu_model *s = model("skylake");
+	struct metrics m;
+	double v[6], view[6];
+	static const double want[] = { 0.2, 0.55, 0.1, 0.55, 0, 0.2 };
+	assert_int_equal(metrics_parse(&m, "t", text, strlen(text), s, NULL), 0);
+	metrics_values(&m, NULL, v);
+	metrics_joined(&m, v, view);
+	for (unsigned k = 0; k < 6; k++)
+		assert_true(fabs(view[k] - want[k]) < 1e-12);
+	/* to say so, R's siblings and those of its parents must be counted */
+	assert_true(metrics_joins(&m, 4) && metrics_joins(&m, 5) && metrics_joins(&m, 2) && metrics_joins(&m, 0));
+	assert_false(metrics_joins(&m, 3));
+	v[4] = (double)NAN;
+	metrics_joined(&m, v, view);
+	for (unsigned k = 0; k < 4; k++)
+		assert_true(view[k] == v[k]);
+	metrics_free(&m);
+	spmu_model_free(s);
+	assert_string_equal(bad_table("A\t-\t%\t1\t-\t-\t-\t-\t-\n@joins A B\n"), "t:2: no node of the tree above this line: 'B'");
+	assert_string_equal(bad_table("A\t-\t%\t1\t-\t-\t-\t-\t-\nB\tA\t%\t1\t-\t-\t-\t-\t-\n@joins B A\n"), "t:3: a node cannot join one that it is part of: 'B'");
+}
+
 /* Every file of data/metrics parses, and its level 1 is an identity: it sums to 1 whatever the counts are. */
 static void the_tables_parse_and_level_1_sums_to_1(void **state)
 {
@@ -261,6 +289,7 @@ int main(void)
 		cmocka_unit_test(a_metric_without_its_event_is_refused_by_name_and_so_is_what_uses_it),
 		cmocka_unit_test(what_a_metric_needs_includes_what_its_parts_need),
 		cmocka_unit_test(a_node_is_flagged_only_below_flagged_ones),
+		cmocka_unit_test(what_joins_another_node_counts_with_it_and_no_longer_where_it_is),
 		cmocka_unit_test(the_tables_parse_and_level_1_sums_to_1),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

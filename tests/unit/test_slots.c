@@ -85,7 +85,22 @@ static void behind_a_mispredict_come_wrong_path_recovery_and_resteer(void **stat
 	sig(SPMU_SIG_CYCLES, 0, 15, 1);
 	account(15);
 	assert_int_equal(charged[SLOTS_BAD_MISPREDICT], (4 + 3) * WIDTH);
-	assert_int_equal(charged[SLOTS_FE_RESTEER], 4 * WIDTH);
+	assert_int_equal(charged[SLOTS_FE_RESTEER_MISPREDICT], 4 * WIDTH);
+}
+
+static void bubbles_on_the_wrong_path_are_no_resteer(void **state)
+{
+	(void)state;
+	uop(0, 1, 1, 5, 6, SPMU_IS(BRANCH), SPMU_DID(FROM_DSB) | SPMU_DID(MISPREDICTED));
+	sig(SPMU_SIG_IDQ_BUBBLE, 1, 4, 4);
+	uop(4, 5, 5, 6, 7, 0, SPMU_DID(FROM_DSB));
+	record[records - 1].did &= ~SPMU_DID(RETIRED);
+	sig(SPMU_SIG_IDQ_BUBBLE, 5, 7, 4);
+	uop(7, 8, 8, 9, 10, 0, SPMU_DID(FROM_DSB));
+	sig(SPMU_SIG_CYCLES, 0, 10, 1);
+	account(10);
+	assert_int_equal(charged[SLOTS_FE_DSB], 3 * WIDTH);
+	assert_int_equal(charged[SLOTS_FE_RESTEER_MISPREDICT], 2 * WIDTH);
 }
 
 static void a_clears_recovery_is_the_clears(void **state)
@@ -164,6 +179,7 @@ int main(void)
 		cmocka_unit_test(a_slot_with_a_retired_uop_is_retiring_and_what_is_unhalted_counts),
 		cmocka_unit_test(bubbles_are_the_front_ends_and_fetch_stalls_say_whose),
 		cmocka_unit_test(behind_a_mispredict_come_wrong_path_recovery_and_resteer),
+		cmocka_unit_test(bubbles_on_the_wrong_path_are_no_resteer),
 		cmocka_unit_test(a_clears_recovery_is_the_clears),
 		cmocka_unit_test(the_back_end_is_charged_to_what_the_oldest_uop_waits_for),
 		cmocka_unit_test(a_full_store_buffer_comes_before_the_oldest_uop),

@@ -18,6 +18,7 @@
 #include "core/partial.h"
 #include "core/smt.h"
 #include "core/step.h"
+#include "core/walk.h"
 #include "core/wrongpath.h"
 #include <stdlib.h>
 #include <string.h>
@@ -498,6 +499,7 @@ void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned in
 void core_set_walker(struct core *c, struct walker *w)
 {
 	c->walker = w;
+	c->walked = w ? walker_ran(w) : NULL;
 }
 
 /* Before whatever may reach memory, but for scripts: those enter by themselves. */

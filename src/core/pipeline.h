@@ -258,6 +258,7 @@ struct wrong {
 	uint8_t waiting[SCHED_PORTS];	/* uops that wait, by port */
 	bool on;
 	bool full;		/* the log is */
+	const uint64_t *at;	/* where it ended */
 	/* as it was before */
 	uint64_t reg[REG_COUNT + 1];
 	struct frontend fe;
@@ -298,6 +299,7 @@ struct core {
 	struct smt_thread *st;	/* smt.h; NULL: the core has one hardware thread */
 	core_steps_way *smt_steps;	/* of it */
 	struct walker *walker;	/* of the thread that makes scripts; NULL: no wrong path */
+	uint16_t *walked;	/* walker_ran */
 	uint64_t predicted;	/* likewise: where the last mispredicted branch was predicted to go */
 	struct wrong wrong;
 };

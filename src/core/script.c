@@ -84,12 +84,9 @@ static __attribute__((noinline)) uint64_t *wrong_path(struct core *c, uint64_t *
 {
 	if (!c->walker || !last || !c->predicted)
 		return w;
-	size_t n = walker_walk(c->walker, c->bp, c->predicted, c->pa.general, w + 1);
-	if (!n)
-		return w;
-	*word |= (uint64_t)SCRIPT_WRONG << SCRIPT_FLAGS;
-	*w = (n + 1) << SCRIPT_INDEX | SCRIPT_WRONG_PATH;
-	return w + n + 1;
+	size_t n = walker_walk(c->walker, c->bp, c->predicted, c->pa.general, w);
+	*word |= n ? (uint64_t)SCRIPT_WRONG << SCRIPT_FLAGS : 0;
+	return w + n;
 }
 
 /* The upper halves of the vector registers behind an instruction that is executed, and what microcode does before it: on cores that keep them

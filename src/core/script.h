@@ -9,7 +9,7 @@
  *               branch went, if its kind has one; of the branch's way enum script_branch, in the upper 16 bits
  *   an instruction that goes the general way: its index above SCRIPT_INDEX, STEP_GENERAL in the low bits, its branch likewise, from bit SCRIPT_ASSIST
  *   on enum script_assist
- *   a wrong path    SCRIPT_WRONG_PATH, its words above SCRIPT_INDEX; behind the branch whose word says SCRIPT_WRONG.  Its steps are as above, and
+ *   a wrong path    SCRIPT_WRONG_PATH, its words above SCRIPT_INDEX, its number above SCRIPT_WALK (walker_ran); behind the branch whose word says SCRIPT_WRONG.  Its steps are as above, and
  *               a SCRIPT_END; an instruction that goes the general way has behind its word its block, where its branch went, and an address
  *               for each of its uops
  *   the end     SCRIPT_END; behind it, if there is such an instruction: the block, next_ip, the number of slot values and above bit 32 of
@@ -19,7 +19,7 @@
 #define CORE_SCRIPT_H
 #include "core/plan.h"
 
-enum { SCRIPT_END = STEP_NOTHING /* which is no step */, SCRIPT_WRONG_PATH = 15 /* likewise */, SCRIPT_KIND = 15, SCRIPT_INDEX = 6, SCRIPT_ASSIST = 32, SCRIPT_WORDS = 32, SCRIPT_FLAGS = 48, SCRIPT_BUBBLE = 56 };
+enum { SCRIPT_END = STEP_NOTHING /* which is no step */, SCRIPT_WRONG_PATH = 15 /* likewise */, SCRIPT_KIND = 15, SCRIPT_INDEX = 6, SCRIPT_ASSIST = 32, SCRIPT_WORDS = 32, SCRIPT_WALK = 32, SCRIPT_FLAGS = 48, SCRIPT_BUBBLE = 56 };
 
 enum script_branch {		/* from bit SCRIPT_FLAGS on; from SCRIPT_BUBBLE on: fetch cycles lost */
 	SCRIPT_TAKEN = 1, SCRIPT_MISPREDICTED = 2, SCRIPT_WRONG_TARGET = 4, SCRIPT_RESTEER = 8, SCRIPT_FAR = 16 /* alone */,

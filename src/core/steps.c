@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) void run(struct core *c, const uint
 		switch (*w & SCRIPT_KIND) {
 		case SCRIPT_END: return;
 		case STEP_GENERAL: core_step_general(c, w, script_end(script)); w++; break;
-		case SCRIPT_WRONG_PATH: core_wrong_path(c, w); w += *w >> SCRIPT_INDEX; break;
+		case SCRIPT_WRONG_PATH: core_wrong_path(c, w); w += (uint32_t)*w >> SCRIPT_INDEX; break;
 		STEP(STEP_ELIMINATED, 1)
 		STEP(STEP_COMPUTE, 1)
 		STEP(STEP_LOAD, 2)
@@ -63,13 +63,15 @@ static __attribute__((noinline)) void quiet(struct core *c, const uint64_t *w)
 /* The wrong path: w is its first word. */
 static __attribute__((noinline)) void wrong(struct core *c, const uint64_t *w)
 {
+	const uint64_t *next;
 	for (;;) {
-#define STEP(KIND, words) case KIND: if (!step_run(c, KIND, false, false, true, w)) return; w += words; break;
+#define STEP(KIND, words) case KIND: if (!step_run(c, KIND, false, false, true, w)) goto end; w += words; break;
 		switch (*w & SCRIPT_KIND) {
-		case SCRIPT_END: return;
+		case SCRIPT_END: goto end;
 		case STEP_GENERAL:
-			if (!(w = core_wrong_general(c, w)))
-				return;
+			if (!(next = core_wrong_general(c, w)))
+				goto end;
+			w = next;
 			break;
 		STEP(STEP_ELIMINATED, 1)
 		STEP(STEP_COMPUTE, 1)
@@ -87,6 +89,8 @@ static __attribute__((noinline)) void wrong(struct core *c, const uint64_t *w)
 		}
 #undef STEP
 	}
+end:
+	c->wrong.at = w;
 }
 
 core_steps_way *STEPS(enum steps_for what)

@@ -480,10 +480,56 @@ static uint64_t branch(struct walker *w, const struct bpred *bp, const struct in
 	return next;
 }
 
+/* --- how far --- */
+
+void walker_follow(struct walker *w, uint64_t behind)
+{
+	w->behind = behind;
+	w->oldest = w->newest;
+}
+
+void walker_made(struct walker *w, size_t words)
+{
+	w->made += words;
+}
+
+uint16_t *walker_ran(struct walker *w)
+{
+	return w->ran;
+}
+
+/* Most words of a walk. */
+static unsigned pace_ahead(struct walker *w, unsigned pace)
+{
+	while (w->oldest != w->newest) {	/* the core is done with these */
+		const uint32_t i = w->oldest & (WALKS_UNDER_WAY - 1);
+		const struct walk_under_way *u = &w->under_way[i];
+		if (w->made - u->made < w->behind)
+			break;
+		uint16_t *p = &w->pace[u->pace];
+		const unsigned ran = w->ran[i] < u->words ? w->ran[i] : 2 * u->words;
+		*p = (uint16_t)(ran >= *p ? ran < WALK_ROOM ? ran : WALK_ROOM : *p - ((*p - ran) >> 4));
+		w->oldest++;
+	}
+	unsigned most = w->pace[pace] + w->pace[pace] / 4 + 32;
+	return !w->behind || !w->pace[pace] || most > WALK_ROOM ? WALK_ROOM : most < PACE_FLOOR ? PACE_FLOOR : most;
+}
+
+/* Its number, if it will be known how far the core got; 0: it will not.  words: of what was cut off, else UINT16_MAX. */
+static uint64_t pace_note(struct walker *w, unsigned pace, unsigned words)
+{
+	if (!w->behind || w->newest - w->oldest >= WALKS_UNDER_WAY)
+		return 0;
+	const uint32_t i = w->newest++ & (WALKS_UNDER_WAY - 1);
+	w->under_way[i] = (struct walk_under_way){ w->made, (uint16_t)pace, (uint16_t)words };
+	return i + 1;
+}
+
 size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool general, uint64_t *out)
 {
 	struct state x = { .w = w, .known = w->known & 0xffff, .word4 = w->space->word_bytes == 4 };
-	uint64_t *o = out, *const end = out + WALK_ROOM - 1;
+	const unsigned pace = (unsigned)(from * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (PACES - 1);
+	uint64_t *const begin = out++, *const end = out + WALK_ROOM - 1, *const stop = out + pace_ahead(w, pace), *o = out;
 	uint32_t left = w->most;
 	memcpy(x.reg, w->reg, 16 * sizeof *x.reg);
 	flags_begin(&x, w);
@@ -505,7 +551,7 @@ size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool
 			break;
 		for (; i < b->insns; i++) {
 			const struct walk_insn *h = &k->insn[i];
-			if (UNLIKELY(h->flags & WALK_STOP || !left-- || w->stores >= OVERLAY_MOST))
+			if (UNLIKELY(h->flags & WALK_STOP || !left-- || w->stores >= OVERLAY_MOST || o >= stop))
 				goto done;
 			uint64_t mem = (x.reg[h->base] + x.reg[h->index] * h->scale + h->disp) << h->address_cut >> h->address_cut, sp = ST_NOT_DONE;
 			uint64_t way = 0, next = 0, went = 0;
@@ -549,6 +595,8 @@ elsewhere:;
 done:
 	if (o == out)
 		return 0;
+	const uint64_t number = pace_note(w, pace, o >= stop ? (unsigned)(o - out) : UINT16_MAX);
 	*o++ = SCRIPT_END;
-	return (size_t)(o - out);
+	*begin = number << SCRIPT_WALK | (uint64_t)(o - begin) << SCRIPT_INDEX | SCRIPT_WRONG_PATH;
+	return (size_t)(o - begin);
 }

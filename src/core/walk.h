@@ -8,8 +8,11 @@
  * path's own stores in one that is forgotten with it; branches as the predictors say (bpred_path).  An instruction whose result is not
  * followed (isa/semantic.h) makes it unknown.
  * An access of unknown address is left out: the uop goes as a load that hits L1D, with no trace in caches and TLB.
- * The walk ends: at wrong_path.instructions; at REP, locked and serialising instructions, fences, PAUSE, far transfers, system calls;
+ * The walk ends: at wrong_path.instructions; where the core will not have got (below); at REP, locked and serialising instructions, fences, PAUSE, far transfers, system calls;
  * where fetch waits for a target that is not predicted; where code is unknown.
+ * How far the core gets depends on its time, and that is behind the walk's.  So a walk goes as far, and half as far again, as the core lately got
+ * behind the same branch: as it says of walks that are so many words of scripts old that it must be done with them, whatever the threads' speed
+ * (walker_follow).  A walk that proves too short ends early, and the next one there goes twice as far.
  * Leaves out: branches of the wrong path that are found mispredicted while it runs; addresses by convergence with the right path; what
  * system calls wrote into memory; vector registers.
  */
@@ -21,7 +24,7 @@
 #include "stream/format.h"
 
 enum {
-	WALK_ROOM = 2048,	/* most words of a walk in a script */
+	WALK_ROOM = 2048,	/* most words of a walk in a script, but for that which begins it */
 	WALK_REGS = 20,		/* general-purpose registers, then VEX's thunk of the flags (format.h) */
 };
 
@@ -45,8 +48,14 @@ void walker_destroy(struct walker *w);
 void walker_regs(struct walker *w, const struct st_regs *r);
 /* An execution of a block, before its script is made. */
 void walker_track(struct walker *w, struct iblock *b, const uint64_t *slots, unsigned nslots);
+/* The core runs scripts of this thread in their order, and is done with one when `behind` more words of them were made; 0: it is not known when. */
+void walker_follow(struct walker *w, uint64_t behind);
+/* So many words of script were made. */
+void walker_made(struct walker *w, size_t words);
+/* Where the core writes how many words of a walk it ran: at what its first word has above SCRIPT_WALK, less 1, if that is not 0. */
+uint16_t *walker_ran(struct walker *w);
 /* The last bpred_branch was mispredicted, fetch went on at `from`.  general: no instruction may go the short way.  Writes at most
- * WALK_ROOM words for core_wrong_path; returns how many, 0: nothing is known. */
+ * WALK_ROOM words for core_wrong_path behind one that begins it (script.h); returns how many with it, 0: nothing is known. */
 size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool general, uint64_t *out);
 
 /* --- private to walk*.c --- */

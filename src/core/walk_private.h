@@ -47,6 +47,9 @@ static inline struct word *word_of(const struct walk_space *s, uint64_t number)
 	return &s->word[(number ^ number >> WORDS_LOG2) & ((1u << WORDS_LOG2) - 1)];
 }
 
+enum { PACES = 1024, PACE_FLOOR = 192 /* words */, WALKS_UNDER_WAY = 2048 };
+struct walk_under_way { uint64_t made; uint16_t pace, words; };	/* words of scripts made before; index of pace; its words */
+
 struct walker {
 	struct walk_space *space;
 	uint64_t reg[WALK_REGS];
@@ -56,5 +59,11 @@ struct walker {
 	uint64_t stored;	/* of the words in the overlay, a set of their low 6 bits */
 	struct overlay overlay[OVERLAY];
 	struct bpred_path path;
+	/* how far the core gets */
+	uint64_t behind, made;	/* walker_follow, walker_made */
+	uint32_t oldest, newest;	/* of those under way: a ring */
+	uint16_t pace[PACES];	/* words it lately got, by where the walk began; 0: none yet */
+	uint16_t ran[WALKS_UNDER_WAY];	/* written in the core's thread */
+	struct walk_under_way under_way[WALKS_UNDER_WAY];
 };
 #endif

@@ -303,6 +303,8 @@ void core_wrong_path(struct core *c, const uint64_t *w)
 	c->wrong.on = true;	/* machine clears wait until it is over */
 	c->wrong_steps(c, w + 1);
 	c->wrong.on = false;
+	if (*w >> SCRIPT_WALK)
+		c->walked[(*w >> SCRIPT_WALK) - 1] = (uint16_t)(c->wrong.at - (w + 1));
 	undo(c);
 	core_redirect(c, c->wrong.resolve);
 }

@@ -286,7 +286,7 @@ void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 		engine_drain(e);
 		if (!t->on)
 			order_seat(&t->process->order, t);
-		uint64_t script[core_script_room(p->block)];
+		uint64_t script[core_script_room(p->block) + (t->walker ? CORE_SCRIPT_WALK : 0)];
 		core_script(t->core, p->block, p->exit, p->insns, p->slots, p->next_ip, script);
 		core_run_script(t->on, script);
 		if (t->queue.when)
@@ -298,6 +298,14 @@ void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 	w[0] = (uint64_t)OP_RUN << 56 | words;
 	w[1] = (uint64_t)t;
 	e->fill += words;
+	if (t->walker)
+		walker_made(t->walker, words);
+}
+
+void engine_follow(struct rthread *t)
+{
+	/* a chunk is filled when that before it in its place is done; the script is in the next chunk at most */
+	walker_follow(t->walker, t->process->ordered ? 0 : (ENGINE_CHUNKS + 1) * ENGINE_CHUNK);
 }
 
 void engine_warm(struct engine *e, struct rthread *t, const struct pending *p)
@@ -342,6 +350,9 @@ void engine_order(struct engine *e, struct process *p)
 	p->order.execute = operation;
 	p->order.context = e;
 	p->ordered = true;
+	for (size_t i = 0; i < p->threads; i++)
+		if (p->thread[i] && p->thread[i]->walker)
+			engine_follow(p->thread[i]);
 	p->ordered_next = e->ordered;
 	e->ordered = p;
 }

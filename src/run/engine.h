@@ -43,6 +43,8 @@ void engine_drain(struct engine *e);
 /* A block on t's core; predicted, and its script written, here and now. */
 void engine_run(struct engine *e, struct rthread *t, const struct pending *p);
 void engine_warm(struct engine *e, struct rthread *t, const struct pending *p);
+/* t has a walker: whether and when it may know of what the core did with its walks. */
+void engine_follow(struct rthread *t);
 /* t was blocked, until `by` had done its block `number`. */
 void engine_wait(struct engine *e, struct rthread *t, struct rthread *by, uint64_t number);
 /* What the sink wants t's core to do between two blocks, or behind the last (run.h, interrupt_cycles).  The engine is drained, or it is its own thread. */

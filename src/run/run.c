@@ -220,6 +220,7 @@ static int start_thread(struct runner *r, struct process *p, const struct st_thr
 		if (rc < 0)
 			return rc;
 		core_set_walker(t->core, t->walker);
+		engine_follow(t);
 	}
 	if (r->o->history && p->has_regs) {
 		rc = history_create(&t->pub.registers, p->word_bytes, err);

@@ -20,7 +20,7 @@ static struct st_regs regs;
 
 static struct walked { uint64_t ip, addr, went; bool general; } walked[1024];
 static unsigned walked_count;
-static uint64_t words[WALK_ROOM];
+static uint64_t words[WALK_ROOM + 1];
 
 static void begin(const char *setting)
 {
@@ -89,8 +89,9 @@ static size_t walk(uint64_t from, bool general)
 	walker_regs(walker, &regs);
 	size_t n = walker_walk(walker, predicts, from, general, words);
 	walked_count = 0;
-	assert_true(n <= WALK_ROOM);
-	for (const uint64_t *w = words; n && (*w & SCRIPT_KIND) != SCRIPT_END;) {
+	assert_true(n <= WALK_ROOM + 1);
+	assert_true(!n || (uint32_t)*words == (n << SCRIPT_INDEX | SCRIPT_WRONG_PATH));
+	for (const uint64_t *w = words + 1; n && (*w & SCRIPT_KIND) != SCRIPT_END;) {
 		struct walked *x = &walked[walked_count++];
 		const unsigned kind = *w & SCRIPT_KIND;
 		*x = (struct walked){ .addr = ST_NOT_DONE };
@@ -458,6 +459,61 @@ static void a_walk_has_as_many_instructions_as_the_core_file_says(void **state)
 	end();
 }
 
+/* The words of a walk of which the core runs `ran` (0: all of what it got), and is done with it. */
+static unsigned paced(uint64_t from, unsigned ran)
+{
+	assert_true(walk(from, false) > 0);
+	const uint64_t number = *words >> SCRIPT_WALK;
+	const unsigned n = ((uint32_t)*words >> SCRIPT_INDEX) - 2;	/* less the first and the last */
+	assert_int_not_equal(number, 0);
+	walker_ran(walker)[number - 1] = (uint16_t)(ran && ran < n ? ran : n);
+	walker_made(walker, 1000);
+	return n;
+}
+
+static void a_walk_goes_as_far_as_the_core_lately_got_there(void **state)
+{
+	(void)state;
+	begin("wrong_path.instructions=512");
+	bytes(CODE, "48 8b 43 08 | 48 89 43 10 | eb f6");	/* 512 instructions: 1024 words */
+	bytes(CODE + 0x100, "48 8b 43 08 | 48 89 43 10 | eb f6");
+	walker_follow(walker, 1000);
+	const unsigned whole = paced(CODE, 100);
+	assert_true(whole > 1000);
+	const unsigned floor = paced(CODE, 20);
+	assert_true(floor >= 100 && floor < 300);
+	unsigned n = paced(CODE, 0), before;				/* it proves too short */
+	assert_in_range(n, floor, floor + 3);
+	for (unsigned i = 0; i < 3 && n < whole; i++) {
+		before = n;
+		n = paced(CODE, 0);
+		assert_true(n > 3 * before / 2 || n == whole);
+	}
+	assert_int_equal(n, whole);
+	for (unsigned i = 0; i < 100; i++)			/* one that was long is forgotten by and by */
+		n = paced(CODE, 150);
+	assert_in_range(n, 150, 300);
+	assert_int_equal(paced(CODE + 0x100, 10), whole);	/* of another place nothing is known */
+	end();
+}
+
+static void what_the_core_did_is_known_when_it_must_be_done(void **state)
+{
+	(void)state;
+	begin("wrong_path.instructions=512");
+	bytes(CODE, "48 8b 43 08 | 48 89 43 10 | eb f6");
+	walker_follow(walker, 5000);
+	const unsigned whole = paced(CODE, 20);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(paced(CODE, 20), whole);	/* it was told, but 1000 to 4000 words behind the core may not have got there */
+	assert_true(paced(CODE, 20) < 300);
+	walker_follow(walker, 0);				/* it is not known when */
+	assert_true(walk(CODE, false) > 0);
+	assert_int_equal(*words >> SCRIPT_WALK, 0);
+	assert_int_equal(((uint32_t)*words >> SCRIPT_INDEX) - 2, whole);
+	end();
+}
+
 static void many_stores_end_a_walk_and_nothing_more(void **state)
 {
 	(void)state;
@@ -471,7 +527,7 @@ static void many_stores_end_a_walk_and_nothing_more(void **state)
 
 static void the_same_walk_twice_is_the_same(void **state)
 {
-	static uint64_t first[WALK_ROOM];
+	static uint64_t first[WALK_ROOM + 1];
 	(void)state;
 	begin(NULL);
 	bytes(CODE, "48 89 1b | 48 8b 0b | 48 83 c3 08 | 75 f4 | 48 8b 01");
@@ -504,6 +560,8 @@ int main(void)
 		cmocka_unit_test(a_jump_leads_into_a_block_that_was_executed),
 		cmocka_unit_test(a_call_comes_back_by_the_return_stack),
 		cmocka_unit_test(a_walk_has_as_many_instructions_as_the_core_file_says),
+		cmocka_unit_test(a_walk_goes_as_far_as_the_core_lately_got_there),
+		cmocka_unit_test(what_the_core_did_is_known_when_it_must_be_done),
 		cmocka_unit_test(many_stores_end_a_walk_and_nothing_more),
 		cmocka_unit_test(the_same_walk_twice_is_the_same),
 	};

@@ -37,6 +37,8 @@ static const char help[] =
 "  -j, --branch-filter LIST  likewise, of these alone: any, any_call, any_ret, ind_call, ind_jmp, call, cond, stack; with u,\n"
 "                          save_type, no_flags, no_cycles\n"
 "      --pebs-records N    records of precise events that fill the buffer before it interrupts; default 1\n"
+"      --pebs-shared drain|mixed  with --cpus: threads share the PEBS buffer of their processor, which is drained when it switches, or is not:\n"
+"                          records are then taken for the thread's that the next interrupt finds; default: each has a buffer of its own\n"
 "      --pmi-cost CYCLES[,LINES]  what an interrupt costs: its handler runs so long (as the kernel, not counted), and brings LINES lines of\n"
 "                          code, and as many of data, into the caches; default 0\n"
 "  -o, --output FILE       default perf.data; an existing file becomes FILE.old\n"
@@ -60,6 +62,7 @@ struct record {
 	bool chains, no_build_ids, quiet, verbose, exact, heap;
 	uint64_t exact_sample;		/* cycles; 0: none */
 	uint64_t pebs_records, pmi_cycles, pmi_lines;
+	enum session_pebs pebs_shared;
 	unsigned fields;		/* set of PERFDATA_ */
 	uint64_t regs, branches;	/* branches: set of PERF_SAMPLE_BRANCH_ */
 	/* while it runs */
@@ -207,6 +210,12 @@ static int parse(struct record *o, int argc, char **argv, int *next)
 				cli_error("--pebs-records %s: the buffer has room for %d", v, PEBS_RECORDS_MAX);
 				return -1;
 			}
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "pebs-shared"))) {
+			if (strcmp(v, "drain") && strcmp(v, "mixed")) {
+				cli_error("--pebs-shared '%s': there are drain and mixed", v);
+				return -1;
+			}
+			o->pebs_shared = *v == 'd' ? SESSION_PEBS_DRAINED : SESSION_PEBS_MIXED;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "pmi-cost"))) {
 			if (parse_cost(o, v))
 				return -1;
@@ -469,10 +478,17 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	struct session_options session = {
 		.core = &o->run.core, .model = model, .events = events, .call_chains = o->chains, .context = o, .sample = on_sample,
 		.region = o->region, .pebs_records = (unsigned)o->pebs_records, .pmi_cycles = o->pmi_cycles, .pmi_lines = (unsigned)o->pmi_lines,
+		.pebs_shared = o->pebs_shared, .cpus = o->run.run.cpus,
 		.branches = o->branches,
 		.data = (o->fields & (PERFDATA_ADDR | PERFDATA_WEIGHT) ? PRECISE_MEMORY : 0) | (o->fields & PERFDATA_REGS ? PRECISE_REGISTERS : 0),
 	};
-	int code = session_create(&o->session, &session, err);
+	int code = 0;
+	if (o->pebs_shared && !o->run.run.cpus)
+		code = err_set(err, ERR_INPUT, "--pebs-shared needs --cpus: without it every thread has a processor, and its buffer, of its own");
+	if (!code)
+		code = session_create(&o->session, &session, err);
+	if (!code && o->pebs_shared && !session_needs_registers(o->session))
+		code = err_set(err, ERR_INPUT, "--pebs-shared: no event is precise (:p), so nothing goes into the buffer");
 	if (!code)
 		code = perfdata_create(&o->writer, &file, err);
 	free(described);
@@ -521,6 +537,9 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	if (o->started && !o->quiet)
 		fprintf(stderr, "[ softpmu record: Wrote %.3f MB %s (%llu samples) ]\n", (double)bytes / (1024 * 1024), o->output,
 			(unsigned long long)samples);
+	if (o->started && !o->quiet && o->pebs_shared)
+		fprintf(stderr, "[ softpmu record: %llu of %llu samples were taken for those of another thread ]\n",
+			(unsigned long long)session_mistaken(o->session), (unsigned long long)samples);
 	if (o->started && !o->quiet && o->pmi_cycles)
 		fprintf(stderr, "[ softpmu record: %llu interrupts took %llu of %llu cycles (%.2f%%) ]\n", (unsigned long long)session_interrupts(o->session),
 			(unsigned long long)(session_interrupts(o->session) * o->pmi_cycles), (unsigned long long)result.cycles,

@@ -22,6 +22,7 @@ struct noted {
 	uint32_t record, retire_latency;
 	struct history_moment moment;
 	bool known, store;
+	uint32_t writer;
 	unsigned branches;
 	struct precise_branch branch[PRECISE_BRANCHES_MAX];
 };
@@ -34,6 +35,7 @@ struct precise {
 	precise_moment *moment;
 	precise_stack *stack;		/* NULL: not wanted, or records have it */
 	void *context;
+	uint32_t thread;		/* that `context` stands for */
 	uint64_t area, bytes;
 	size_t record_bytes;
 	struct noted now;		/* of the record under way */
@@ -107,6 +109,12 @@ void precise_destroy(struct precise *p)
 	free(p);
 }
 
+void precise_lend(struct precise *p, uint32_t thread, void *context)
+{
+	p->thread = thread;
+	p->context = context;
+}
+
 uint64_t precise_area(const struct precise *p)
 {
 	return p->area;
@@ -173,7 +181,7 @@ int precise_registers(struct precise *p, const struct spmu_batch *batch, uint32_
 {
 	const struct spmu_record *r = &batch->records[record];
 	p->now = (struct noted){ .ip = r->ip, .cycle = batch->base_cycle + r->retire, .record = record, .batch_base = batch->base_cycle,
-		.retire_latency = retire_latency(batch, record), .store = r->is & SPMU_IS(STORE_ADDR) };
+		.writer = p->thread, .retire_latency = retire_latency(batch, record), .store = r->is & SPMU_IS(STORE_ADDR) };
 	p->now.known = p->moment(p->context, batch, record, before, &p->now.moment);
 	if (!p->now.known)
 		return -1;
@@ -250,7 +258,8 @@ bool precise_take(struct precise *p, const struct spmu_batch *batch, struct prec
 	at += p->taken * p->record_bytes;
 	const struct noted *n = &p->noted[p->taken];
 	out->cycle = n->cycle;
-	out->record = batch && n->batch_base == batch->base_cycle ? n->record : UINT32_MAX;
+	out->writer = n->writer;
+	out->record = batch && n->writer == p->thread && n->batch_base == batch->base_cycle ? n->record : UINT32_MAX;
 	out->retire_latency = n->retire_latency;
 	out->store = n->store;
 	out->ip = n->ip;	/* the driver's fixup */

@@ -26,6 +26,7 @@ struct precise_record {
 	uint64_t cycle;		/* when it retired */
 	uint64_t counters;	/* set: bit i general-purpose counter i, bit 32 + i fixed counter i; 0: the record does not say */
 	uint32_t record;	/* index in the batch in hand; UINT32_MAX: of an earlier one */
+	uint32_t writer;	/* thread that the area was lent to when it was written (precise_lend) */
 	uint32_t retire_latency;	/* cycles by which it retired behind the instruction before it */
 	bool has_registers;	/* known, and wanted */
 	bool store;		/* it writes memory; else, if it accesses memory, it loads */
@@ -50,6 +51,8 @@ int  precise_create(struct precise **out, const struct spmu_model *m, int word_b
 	precise_stack *stack, void *context, struct err *err);
 void precise_destroy(struct precise *p);
 uint64_t precise_area(const struct precise *p);
+/* The area is a processor's, which has switched: from now on records are of this thread, for which `context` stands. */
+void precise_lend(struct precise *p, uint32_t thread, void *context);
 /* Bits of MSR_PEBS_DATA_CFG for the data wanted. */
 uint64_t precise_data_config(unsigned data);
 /* What the event's counter is reloaded with. */

@@ -15,7 +15,7 @@ static void thread_detach(struct session *s, struct thread *t)
 	for (unsigned k = 0; t->pmu && k < s->pmus; k++)
 		spmu_destroy(t->pmu[k]);
 	for (unsigned k = 0; t->attached && k < s->pmus; k++)
-		precise_destroy(t->attached[k].precise);
+		precise_destroy(t->attached[k].own);
 	free(t->extra);
 	free(t->branch);
 	lbr_kinds_release(&t->kinds);
@@ -105,7 +105,11 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 	int rc = session_thread_new(&t, s, run->word_bytes, run->hw_thread, err);
 	if (rc)
 		return rc;
-	if (s->uncore && (rc = uncore_session_start(s->uncore, run, err))) {
+	if (s->o.pebs_shared)
+		rc = shared_start(s, t, run, err);
+	if (!rc && s->uncore)
+		rc = uncore_session_start(s->uncore, run, err);
+	if (rc) {
 		session_thread_free(s, t);
 		return rc;
 	}
@@ -163,7 +167,10 @@ void session_thread_end(struct session *s, struct run_thread *run)
 	struct thread *t = run->sink_private;
 	if (!t || !t->run)
 		return;
-	sampling_drain(s, t);
+	if (s->o.pebs_shared)
+		shared_leave(s, t);
+	else
+		sampling_drain(s, t);
 	for (size_t i = 0; i < s->items; i++)
 		counter_update(s, t, i);
 	region_thread_end(&s->regions, &t->regions, mark(s, t));
@@ -191,6 +198,8 @@ void session_batch(struct session *s, struct run_thread *run, const struct spmu_
 	struct thread *t = run->sink_private;
 	if (!t || !t->run)
 		return;
+	if (s->o.pebs_shared)
+		shared_arrive(s, t);
 	if (s->uncore)
 		uncore_session_batch(s->uncore, run, b);
 	if (t->client.pmu)

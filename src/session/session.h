@@ -85,6 +85,11 @@ struct session_options {
 	uint64_t branches;	/* set of PERF_SAMPLE_BRANCH_: keep branch stacks; 0: none */
 	unsigned data;		/* set of enum precise_data: what samples of precise events hold */
 	unsigned pebs_records;	/* in the DS buffer before it interrupts; 0: 1 */
+	/* Threads that take turns on a processor (run_options.cpus) and its DS buffer: each has one of its own, as if the kernel kept it with the task;
+	 * or they share the processor's, which is drained when it switches, or at interrupts only: records are then taken for those of the thread
+	 * that the interrupt finds. */
+	enum session_pebs { SESSION_PEBS_OWN, SESSION_PEBS_DRAINED, SESSION_PEBS_MIXED } pebs_shared;
+	unsigned cpus;		/* of each process; with a shared buffer */
 	uint64_t pmi_cycles;	/* that an interrupt costs the program; 0: none */
 	unsigned pmi_lines;	/* of code, and of data, that its handler brings into the caches */
 	bool one_pmu;		/* one PMU a core, as the machine has: events that do not fit on it take turns (counting only) */
@@ -118,6 +123,8 @@ uint64_t session_running_ns(const struct session *s, size_t event);
 uint64_t session_ns(const struct session *s, uint64_t cycles);
 /* Interrupts taken so far. */
 uint64_t session_interrupts(const struct session *s);
+/* PEBS records so far that were taken for those of another thread (SESSION_PEBS_MIXED). */
+uint64_t session_mistaken(const struct session *s);
 /* Copies of the PMU attached to each core. */
 unsigned session_pmus(const struct session *s);
 

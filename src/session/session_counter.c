@@ -56,7 +56,7 @@ int counter_preset(const struct session *s, struct thread *t, size_t i, uint64_t
 	const struct driver_event *e = s->job + i;
 	int rc = counter_write(s, t, i, value);
 	if (e->precise)
-		precise_reload(t->attached[e->pmu].precise, e, value);
+		precise_reload(t->attached[e->pmu].precise, e, t->counter[i].reload = value);
 	t->counter[i].prev = counter_read(s, t, i);	/* NetBurst's preset is one less: the interrupt comes with the event behind the overflow */
 	return rc;
 }

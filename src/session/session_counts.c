@@ -84,6 +84,11 @@ uint64_t session_interrupts(const struct session *s)
 	return s->interrupts;
 }
 
+uint64_t session_mistaken(const struct session *s)
+{
+	return s->mistaken;
+}
+
 unsigned session_pmus(const struct session *s)
 {
 	return s->pmus;

@@ -315,6 +315,7 @@ void session_destroy(struct session *s)
 	free(s->mark);
 	uncore_session_destroy(s->uncore);
 	lbr_destroy(s->lbr);
+	shared_release(s);
 	regions_release(&s->regions);
 	free(s);
 }

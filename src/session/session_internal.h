@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What the units of the session share (session.c, session_counter.c, session_sampling.c, session_counts.c, session_create.c); nobody else includes it.
+ * What the units of the session share (session.c, session_counter.c, session_sampling.c, session_shared.c, session_counts.c, session_create.c); nobody else includes it.
  */
 #ifndef SESSION_SESSION_INTERNAL_H
 #define SESSION_SESSION_INTERNAL_H
@@ -40,10 +40,12 @@ struct counter {
 	uint64_t stamp;		/* cycle of the last overflow */
 	uint64_t tick_count;	/* count at the last tick */
 	uint64_t base;		/* precise: count when it was last reloaded */
+	uint64_t reload;	/* precise: what PEBS reloads it with */
 };
 
 struct thread;
-struct attached { struct thread *thread; unsigned pmu; struct precise *precise; /* NULL: no event of this copy is */ };
+struct attached { struct thread *thread; unsigned pmu; struct precise *precise /* NULL: no event of this copy is */, *own /* of no processor */; };
+struct processor { struct precise **buffer; /* by copy of the PMU */ struct thread *last; /* of whom its records are; NULL: of nobody now */ };
 
 struct thread {
 	struct session *s;
@@ -64,7 +66,7 @@ struct thread {
 	uint64_t *chain;
 	uint64_t next_tick;	/* cycle; 0: before the first batch */
 	uint64_t tick_clock;	/* cycles counted at the last tick */
-	uint32_t pid, tid;
+	uint32_t pid, tid, first_cpu;
 	char comm[16];
 	struct client client;	/* the program's own PMU */
 	struct region_thread regions;
@@ -94,6 +96,9 @@ struct session {
 	struct regions regions;
 	uint64_t *mark;		/* scratch: a thread's counts at a marker */
 	struct lbr *lbr;	/* NULL: no branch stacks */
+	struct processor *processor;	/* pebs_shared */
+	uint32_t processors;
+	uint64_t mistaken;	/* records taken for those of another thread */
 };
 
 /* session_counter.c: counters through their registers.  `i` is an item. */
@@ -113,6 +118,14 @@ int sampling_attach(struct session *s, struct thread *t, uint8_t hw_thread, stru
 void sampling_tick(struct session *s, struct thread *t, uint64_t now);	/* frequency mode: looks after the periods of rare events */
 void sampling_deliver(struct session *s, struct thread *t, const struct spmu_batch *b);	/* what is pending, in the order of the records */
 void sampling_drain(struct session *s, struct thread *t);	/* what is in the DS buffers, before the thread goes */
+
+int sampling_buffer(struct session *s, struct precise **out, int word_bytes, struct attached *context, struct err *err);
+
+/* session_shared.c: with pebs_shared, what becomes of the buffers when a thread starts, goes on and ends */
+int shared_start(struct session *s, struct thread *t, const struct run_thread *run, struct err *err);
+void shared_arrive(struct session *s, struct thread *t);
+void shared_leave(struct session *s, struct thread *t);
+void shared_release(struct session *s);
 
 /* session.c */
 int session_thread_new(struct thread **out, struct session *s, int word_bytes, uint8_t hw_thread, struct err *err);

@@ -126,6 +126,7 @@ static void take_records(struct session *s, struct attached *a, const struct spm
 	struct precise_record r;
 	while (precise_take(a->precise, batch, &r)) {
 		size_t i = item_of(s, a->pmu, &r);
+		s->mistaken += s->o.pebs_shared && r.writer != a->thread->tid;
 		if (i < s->items)
 			on_record(s, a->thread, i, &r);
 	}
@@ -293,6 +294,11 @@ bool session_needs_registers(const struct session *s)
 	return false;
 }
 
+int sampling_buffer(struct session *s, struct precise **out, int word_bytes, struct attached *context, struct err *err)
+{
+	return precise_create(out, s->o.model, word_bytes, s->o.data, s->o.pebs_records, moment, on_stack, context, err);
+}
+
 int sampling_attach(struct session *s, struct thread *t, uint8_t hw_thread, struct err *err)
 {
 	int rc = 0;
@@ -301,10 +307,10 @@ int sampling_attach(struct session *s, struct thread *t, uint8_t hw_thread, stru
 		struct spmu_host host = { .context = t->attached + k, .pmi = on_pmi, .pmi_latency = PMI_LATENCY, .hw_thread = hw_thread,
 			.mode64 = t->word_bytes == 8 };
 		if (sampling_precise(s, k)) {
-			rc = precise_create(&t->attached[k].precise, s->o.model, t->word_bytes, s->o.data, s->o.pebs_records, moment, on_stack,
-				t->attached + k, err);
+			rc = sampling_buffer(s, &t->attached[k].own, t->word_bytes, t->attached + k, err);
 			if (rc)
 				break;
+			t->attached[k].precise = t->attached[k].own;
 			host.read_memory = on_read;
 			host.write_memory = on_write;
 			host.registers = on_registers;

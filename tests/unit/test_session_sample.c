@@ -158,6 +158,73 @@ static void a_sampled_clock_has_its_period_in_ns(void **state)
 	core.frequency_ghz = 1.0;
 }
 
+/* Two threads in turn on one processor, at ip 0 and at 1000000; every 7th instruction of each is a load. */
+static void take_turns(struct kept *k, enum session_pebs shared, uint64_t frequency, size_t wrong[2], uint64_t *mistaken)
+{
+	struct session_events e = { 0 };
+	struct session *s = NULL;
+	struct err err = { 0 };
+	struct run_thread t[2] = { { .pid = 7, .tid = 8, .word_bytes = 8 }, { .pid = 7, .tid = 9, .word_bytes = 8 } };
+	static struct fixture_batch f;
+	uint64_t at = 0;
+	assert_int_equal(session_parse_sampling(&e, model, NULL, "MEM_INST_RETIRED.ALL_LOADS:p", &err), 0);
+	e.event[0].period = frequency ? 0 : 10;
+	e.event[0].frequency = frequency;
+	struct session_options o = { .core = &core, .model = model, .events = &e, .sample = keep, .context = k, .pebs_records = 32,
+		.pebs_shared = shared, .cpus = 1 };
+	k->n = 0;
+	int rc = session_create(&s, &o, &err);
+	if (rc)
+		print_error("%s\n", err.text);
+	assert_int_equal(rc, 0);
+	assert_int_equal(session_thread_start(s, &t[0], &err), 0);
+	assert_int_equal(session_thread_start(s, &t[1], &err), 0);
+	for (uint64_t turn = 0; turn < 200; turn++, at += 500) {
+		fixture_begin(&f, at);
+		for (uint32_t i = 0; i < 500; i++)
+			fixture_insn(&f, 1000000 * (turn & 1) + i, i % 7 ? 0 : SPMU_IS(LOAD), 0, 64, i);
+		fixture_end(&f, 0, 500, turn > 197);
+		session_batch(s, &t[turn & 1], &f.b);
+	}
+	session_thread_end(s, &t[0]);
+	session_thread_end(s, &t[1]);
+	wrong[0] = wrong[1] = 0;
+	for (size_t i = 0; i < k->n; i++)
+		wrong[k->s[i].tid - 8] += (k->s[i].ip >= 1000000) != (k->s[i].tid == 9);
+	*mistaken = session_mistaken(s);
+	session_destroy(s);
+	session_events_free(&e);
+}
+
+static void a_shared_buffer_that_is_drained_at_the_switch_is_as_good_as_ones_own(void **state)
+{
+	(void)state;
+	size_t wrong[2];
+	uint64_t mistaken;
+	take_turns(&first, SESSION_PEBS_OWN, 0, wrong, &mistaken);
+	assert_true(first.n > 1000);
+	assert_true(wrong[0] + wrong[1] + mistaken == 0);
+	take_turns(&second, SESSION_PEBS_DRAINED, 0, wrong, &mistaken);
+	assert_int_equal(second.n, first.n);
+	assert_true(wrong[0] + wrong[1] + mistaken == 0);
+}
+
+static void a_shared_buffer_that_nobody_drains_charges_one_thread_with_anothers_records(void **state)
+{
+	(void)state;
+	size_t wrong[2];
+	uint64_t mistaken;
+	take_turns(&first, SESSION_PEBS_OWN, 0, wrong, &mistaken);
+	size_t all = first.n;
+	take_turns(&first, SESSION_PEBS_MIXED, 0, wrong, &mistaken);
+	assert_int_equal(first.n, all);		/* none is lost, those of the last buffer are the last thread's */
+	assert_int_equal(wrong[0] + wrong[1], mistaken);
+	assert_true(wrong[0] > all / 10 && wrong[1] > all / 10);
+	take_turns(&first, SESSION_PEBS_MIXED, 1000000, wrong, &mistaken);	/* periods of the wrong thread: it goes on all the same */
+	assert_true(first.n > 20);
+	assert_int_equal(wrong[0] + wrong[1], mistaken);
+}
+
 static void what_cannot_be_sampled_is_refused(void **state)
 {
 	(void)state;
@@ -186,6 +253,8 @@ int main(void)
 		cmocka_unit_test(a_rare_events_period_follows_it_down_at_the_tick),
 		cmocka_unit_test(a_period_shorter_than_the_interrupt_loses_samples_but_no_counts),
 		cmocka_unit_test(a_sampled_clock_has_its_period_in_ns),
+		cmocka_unit_test(a_shared_buffer_that_is_drained_at_the_switch_is_as_good_as_ones_own),
+		cmocka_unit_test(a_shared_buffer_that_nobody_drains_charges_one_thread_with_anothers_records),
 		cmocka_unit_test(what_cannot_be_sampled_is_refused),
 	};
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The PEBS buffer that two threads on one processor share: drained at the switch it is as good as one each; mixed, the addresses remain, and samples of
+# one thread are taken for the other's, as many as record says.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT INT TERM
+cd "$work" || exit 1
+export HOME="$work" PERF_CONFIG=/dev/null LC_ALL=C
+failed=0
+ok() {	# CLAIM CONDITION...
+	claim=$1; shift
+	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; fi
+}
+command -v perf >/dev/null 2>&1 || { echo "perf is not installed"; exit 77; }
+# of its two threads one chases pointers, the other adds
+"$SOFTPMU" trace -o stream "$PROGRAMS/sharing" mixed 60000 2 >/dev/null 2>err || { cat err; exit 1; }
+for core in core2 skylake golden-cove; do
+	event=BR_INST_RETIRED.ALL_BRANCHES:pp
+	[ $core = core2 ] && event=INST_RETIRED.ANY_P:p
+	for mode in own drain mixed; do
+		shared="--pebs-shared $mode"; [ $mode = own ] && shared=
+		"$SOFTPMU" record --core $core --cpus 1 --quantum 5us -e $event -c 101 --pebs-records 16 $shared -o data --replay stream 2>err || { cat err; failed=1; }
+		perf script --ns -i data -F tid,time,ip 2>/dev/null | awk '{ print $2, $3, $1 }' | sort >$mode
+	done
+	ok "$core: drained, every sample is as with buffers of their own" cmp -s own drain
+	cut -d' ' -f1,2 own >a; cut -d' ' -f1,2 mixed >b
+	ok "$core: mixed, the places and times are the same" cmp -s a b
+	said=$(sed -n 's/.*: \([0-9]*\) of [0-9]* samples were taken for those of another thread.*/\1/p' err)
+	ok "$core: but some are the other thread's" [ "${said:-0}" -gt 0 ]
+	comm -23 own mixed >moved
+	ok "$core: as many as record says ($said of $(wc -l <mixed))" [ "$(wc -l <moved)" = "$said" ]
+done
+refuse() {	# TEXT OPTIONS...
+	text=$1; shift
+	"$SOFTPMU" record -o no.data "$@" true 2>err && failed=1
+	ok "refused: $*" [ "$(grep -c "$text" err)" = 1 -a ! -e no.data ]
+}
+refuse 'needs --cpus' --core skylake -e cycles:pp --pebs-shared mixed
+refuse 'no event is precise' --core skylake -e cycles --pebs-shared mixed --cpus 1
+refuse 'there are drain and mixed' --core skylake -e cycles:pp --pebs-shared shaken --cpus 1
+exit $failed

@@ -146,8 +146,6 @@ static bool ready(const struct rthread *t, uint64_t *at)
 		const struct rthread *of = (const struct rthread *)head(q)[2];
 		if (!order_done(of, head(q)[3]))
 			return false;
-		if (head_kind(q) == OP_NEED)
-			return true;
 		uint64_t when = order_when(of, head(q)[3]);
 		if (when > *at)
 			*at = when;
@@ -329,6 +327,26 @@ static struct rthread *pick(struct order *o, uint64_t *limit)
 	return best;
 }
 
+/* A thread that has spun for as long as a switch takes, when all who run have come to `clock`, makes room if another is ready.  It may
+ * wait for who has no processor; or it only came second in the traced order to what is free by now, and would not wait at all. */
+static bool spun_enough(struct order *o, uint64_t clock)
+{
+	for (uint32_t i = 0; i < o->cpus; i++) {
+		struct rthread *t = o->cpu[i].running;
+		uint64_t at;
+		if (!t || empty(&t->queue) || head_kind(&t->queue) != OP_NEED || clock < core_clock(t->on) + o->switch_cost || may_run(o, t))
+			continue;
+		if (!next_ready(o, &at) || at > clock)
+			return false;
+		const uint64_t until = core_clock(t->on) + o->switch_cost;
+		core_hold(t->on, until);
+		take_off(o, t);
+		t->queue.ready_at = until;
+		return true;
+	}
+	return false;
+}
+
 static bool somebody_waits_for(const struct order *o, const struct rthread *t)
 {
 	for (size_t i = 0; i < o->threads; i++) {
@@ -363,6 +381,8 @@ static void run_down(struct order *o, size_t most)
 			}
 			return;		/* cannot be: the oldest in the stream waits for nobody */
 		}
+		if (o->cpus && spun_enough(o, core_clock(t->on)))
+			continue;
 		do {
 			run_head(o, t);
 			if (o->cpus) {

@@ -11,9 +11,10 @@
  * With fewer modelled processors than threads (--cpus) a round-robin scheduler in here puts threads on them: a thread that blocks
  * gives its processor up; one that has used its quantum too, if another is ready; a ready one takes the processor on which it
  * goes on soonest: of several its last one, else the one that is idle longest.  Caches, TLBs and prefetchers stay with the processor, branch predictors with the
- * thread (they work ahead of modelled time, where it is not known yet who runs where).  A switch costs ORDER_SWITCH_NS, in which the
+ * thread (they work ahead of modelled time, where it is not known yet who runs where).  Who spins gives its processor up, too, when it
+ * has spun for as long as a switch takes and another is ready.  A switch costs ORDER_SWITCH_NS, in which the
  * program does not run; the first thread on a processor that was never used pays none.
- * Left out: priorities, load balancing (of four threads on two processors three may share one), preemption by a thread that wakes up, the kernel's own cache footprint.
+ * Left out: priorities, preemption by a thread that wakes up, the kernel's own cache footprint.
  *
  * Owned by the cores' thread (engine.h); the front touches it only when that is drained.  Private to src/run.
  */
@@ -28,8 +29,8 @@ struct rthread;
 struct core;
 
 enum {
-	/* The tracer lets a thread run for 100,000 blocks at a time (Valgrind's scheduling quantum); what others did meanwhile in modelled time
-	 * comes behind that.  A loop's block has some 20 words. */
+	/* The tracer lets a thread run for some hundred blocks at a time (valgrind/turns.c), but one of which others wait in system calls runs
+	 * alone, and streams of before had turns of 2,000.  A loop's block has some 20 words. */
 	ORDER_WHEN = 1 << 17,		/* blocks of a thread of which it is known when they were done */
 	ORDER_WINDOW = 1 << 21,		/* words queued for each thread before the oldest must go, for ... */
 	ORDER_THREADS = 8,		/* at most so many: 128 MB */

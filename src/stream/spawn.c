@@ -77,7 +77,6 @@ int tracer_spawn(pid_t *pid, const struct stream_launch *how, const struct progr
 	list[n++] = ring_dir;
 	list[n++] = how->regs ? "--regs=yes" : "--regs=no";
 	list[n++] = how->follow ? "--trace-children=yes" : "--trace-children=no";
-	list[n++] = "--fair-sched=yes";
 	list[n++] = "-q";
 	list[n++] = log_file;
 	for (size_t i = 0; i < args; i++)

@@ -31,7 +31,6 @@ extern Int VG_(cl_exec_fd);
 extern Addr VG_(brk_base);
 /* Defaults that a user of the tracer must not need to spell out. */
 extern Int VG_(clo_vgdb);		/* enum VgVgdb, 0: no gdb server, no pipes in /tmp */
-extern Int VG_(clo_fair_sched);		/* enum FairSchedType, 1: yes */
 extern Bool VG_(clo_trace_children);
 /* A child that nobody listens to must not try to open a log file: it exits if it cannot. */
 extern Bool VG_(clo_child_silent_after_fork);
@@ -59,4 +58,13 @@ void __real_vgPlain_discard_translations(Addr start, ULong range, const HChar *w
 void __wrap_vgPlain_discard_translations(Addr start, ULong range, const HChar *who);
 void __real_vgPlain_nuke_all_threads_except(ThreadId me, Int src);
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, Int src);
+/* The big lock (turns.c): the core takes whatever lock these make. */
+struct sched_lock;
+struct sched_lock *__wrap_vgModuleLocal_create_sched_lock(void);
+void __wrap_vgModuleLocal_destroy_sched_lock(struct sched_lock *lock);
+Int  __wrap_vgModuleLocal_get_sched_lock_owner(struct sched_lock *lock);
+void __wrap_vgModuleLocal_acquire_sched_lock(struct sched_lock *lock);
+void __wrap_vgModuleLocal_release_sched_lock(struct sched_lock *lock);
+void __real_vgPlain_release_BigLock(ThreadId tid, Int state, const HChar *who);
+void __wrap_vgPlain_release_BigLock(ThreadId tid, Int state, const HChar *who);
 #endif

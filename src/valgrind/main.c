@@ -111,7 +111,6 @@ static void pre_clo_init(void)
 	VG_(clo_vex_control).guest_chase = False;
 	VG_(clo_vex_control).iropt_unroll_thresh = 0;
 	VG_(clo_vgdb) = 0;
-	VG_(clo_fair_sched) = 1;
 }
 
 VG_DETERMINE_INTERFACE_VERSION(pre_clo_init)

@@ -17,7 +17,6 @@
 struct ring ring;
 struct settings settings;
 UInt live_threads;
-UInt slice_blocks = 2000;
 SizeT largest_block_bytes = 512;
 
 #if defined(VGA_amd64)
@@ -280,17 +279,18 @@ void ring_enter(ThreadId tid)
 	if ((SizeT)(ring.end - ring.ptr) >= PUBLISH_BYTES + largest_block_bytes)
 		l.end = (HWord)(ring.end - PUBLISH_BYTES);	/* leave generated code half-way, to publish */
 	VG_(set_shadow_regs_area)(tid, 1, 0, sizeof l, (const UChar *)&l);
+	ring.given = 0;
 	if (live_threads > 1) {
 		/* Valgrind's own slice of 100,000 blocks makes a spin loop or a hand-off between threads last for
 		 * minutes.  The count is the guest state's own, set just before by the scheduler; lowering it only
 		 * ends the slice earlier. */
-		UInt left;
-		VG_(get_shadow_regs_area)(tid, (UChar *)&left, 0, EVC_COUNTER, sizeof left);
-		UInt limit = ring.paused == tid ? 0 : slice_blocks;
-		if (left > limit)
+		UInt limit = turns_blocks();
+		VG_(get_shadow_regs_area)(tid, (UChar *)&ring.given, 0, EVC_COUNTER, sizeof ring.given);
+		if (ring.given > limit) {
+			ring.given = limit;
 			VG_(set_shadow_regs_area)(tid, 0, EVC_COUNTER, sizeof limit, (const UChar *)&limit);
+		}
 	}
-	ring.paused = VG_INVALID_THREADID;
 	ring.running = tid;
 }
 
@@ -303,8 +303,13 @@ static void leave(ThreadId tid, Bool fault)
 	VG_(get_shadow_regs_area)(tid, (UChar *)&l, 1, 0, sizeof l);
 	ring.running = VG_INVALID_THREADID;
 	ring.ptr = (UChar *)l.ptr;
+	if (ring.given) {
+		Int left;
+		VG_(get_shadow_regs_area)(tid, (UChar *)&left, 0, EVC_COUNTER, sizeof left);
+		turns_ran(ring.given - (left > 0 ? (UInt)left : 0));
+	}
 	if (l.after == AFTER_PAUSE)
-		ring.paused = tid;
+		turns_pause();
 	else if (l.after == AFTER_REQUEST)
 		events_request_regs(tid);
 	tl_assert(ring.ptr >= ring.chunk && ring.ptr <= ring.end);

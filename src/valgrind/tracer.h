@@ -7,6 +7,7 @@
  * prefetch.c    software prefetches, which VEX drops
  * events.c      process, threads, system calls, signals, exit
  * client.c      the program's own requests
+ * turns.c       which thread runs
  * maps.c        mappings and build-ids
  * main.c        options and start
  *
@@ -64,7 +65,7 @@ struct ring {
 	ULong chunk_pos;	/* absolute position of its first byte */
 	ULong published;
 	ThreadId stream_tid;	/* thread that the last ST_SWITCH named */
-	ThreadId paused;	/* has just executed PAUSE: another's turn */
+	UInt given;		/* blocks that it may run before it has to ask again */
 	ThreadId running;	/* thread whose shadow state holds ptr; VG_INVALID_THREADID: ring.ptr is right */
 };
 extern struct ring ring;
@@ -94,7 +95,6 @@ const struct st_answer *ring_answer(UInt number);	/* waits for the answer to tha
 void ring_fault(ThreadId tid);		/* a signal is being handled; if code runs, it was its own and left a block open */
 extern UInt live_threads;
 extern SizeT largest_block_bytes;	/* no block's record is longer; ring_enter leaves room for it */
-extern UInt slice_blocks;		/* blocks a thread may run before another gets its turn, once there is one */
 
 /* blocks.c */
 void blocks_init(void);
@@ -119,6 +119,16 @@ void events_regs(ThreadId tid);		/* ST_REGS */
 void events_request_regs(ThreadId tid);	/* ST_REGS before the thread runs on */
 void events_before_run(ThreadId tid);
 void events_note(UInt severity, const HChar *text);
+
+/* turns.c */
+UInt turns_blocks(void);		/* blocks that the thread that runs may execute before another's turn */
+void turns_ran(UInt blocks);		/* it executed so many, */
+void turns_pause(void);			/* a PAUSE, */
+void turns_meet(void);			/* an access at which threads meet */
+void turns_before_syscall(UInt number, Bool wakes_only);	/* wakes_only: it wakes others, and cannot block */
+void turns_after_syscall(UInt woken);	/* how many others it may have woken */
+void turns_created(ThreadId child);
+void turns_exit(ThreadId tid);		/* it ends, or could not be created */
 
 /* client.c */
 void client_needs(void);

@@ -482,7 +482,6 @@ static int launch(char **argv, const char *tracer_dir, int word, pid_t *pid)
 	args[n++] = ring_dir;
 	args[n++] = want_regs ? "--regs=yes" : "--regs=no";
 	args[n++] = follow ? "--trace-children=yes" : "--trace-children=no";
-	args[n++] = "--fair-sched=yes";
 	args[n++] = "-q";
 	args[n++] = log;
 	for (char *extra = getenv("TRACE_OPTIONS"); extra && (extra = strtok(n == 8 ? extra : NULL, " ")) && n < 30;)

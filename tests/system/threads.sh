@@ -19,16 +19,6 @@ count() {
 }
 time_of() { count duration_time "$@"; }
 
-# The fastest of three: how the tracer lets threads run on a busy machine decides which of them block, and are waited for.
-best_stream() {
-	least=
-	for try in 1 2 3; do
-		stream "$1.$try" "$2" "$3" "$4"
-		t=$(time_of "$1.$try")
-		if [ -z "$least" ] || [ "$t" -lt "$least" ]; then least=$t; mv "$1.$try" "$1"; fi
-	done
-}
-
 # what sharing costs: 100,000 rounds a thread
 stream padded4 padded 400000 4
 stream false4 false 400000 4
@@ -40,16 +30,16 @@ clears=$(count machine_clears.memory_ordering false4)
 ok "loads of a line that is taken clear the machine: $clears times" "$clears > 0"
 stream queue2 queue 20000 2
 hitm=$(count mem_load_l3_hit_retired.xsnp_hitm queue2)
-ok "a queue between two threads: $hitm loads find the line modified in the other core" "$hitm > 300"	# as the trace has it
+ok "a queue between two threads: $hitm loads find the line modified in the other core" "$hitm > 500"
 none=$(count mem_load_l3_hit_retired.xsnp_hitm padded4)
 ok "without sharing: $none" "$none * 5 < $hitm"
 
 # contention: the same 20,000 increments of one counter
 for n in 1 2 4; do stream lock$n lock 20000 $n; done
 one=$(time_of lock1) two=$(time_of lock2) four=$(time_of lock4)
-ok "a lock does not scale: $one, $two, $four ns with 1, 2, 4 threads" "$two > 0.55 * $one && $four > 0.8 * $one"	# two may take long turns in the trace
+ok "a lock does not scale: $one, $two, $four ns with 1, 2, 4 threads" "$two > 0.8 * $one && $four > 0.8 * $one"
 unhalted=$(count cycles lock4)
-ok "who waits for it spins: $unhalted cycles of four threads in $four ns" "$unhalted > 1.1 * 3.4 * $four"
+ok "who waits for it spins: $unhalted cycles of four threads in $four ns" "$unhalted > 2 * 3.4 * $four"
 for mode in atomic mutex; do
 	stream ${mode}4 $mode 20000 4
 	t=$(time_of ${mode}4)
@@ -59,8 +49,8 @@ done
 # scaling: the same work on 1, 2 and 4 cores; what precedes it is in the first
 stream alu0 alu 4 4
 stream alu1 alu 400000 1
-best_stream alu2 alu 400000 2
-best_stream alu4 alu 400000 4
+stream alu2 alu 400000 2
+stream alu4 alu 400000 4
 start=$(time_of alu0) one=$(time_of alu1) two=$(time_of alu2) four=$(time_of alu4)
 ok "two cores: $two ns for $one" "($one - $start) / ($two - $start) > 1.8 && ($one - $start) / ($two - $start) < 2.2"
 ok "four cores: $four ns" "($one - $start) / ($four - $start) > 3.4 && ($one - $start) / ($four - $start) < 4.4"
@@ -68,8 +58,7 @@ ok "four cores: $four ns" "($one - $start) / ($four - $start) > 3.4 && ($one - $
 # processors shared by time
 shared=$(time_of alu4 --cpus 1) half=$(time_of alu4 --cpus 2) all=$(time_of alu4 --cpus 4)
 ok "one processor does four threads' work in $shared ns, as one thread does" "$shared > 0.9 * $one && $shared < 1.25 * $one"
-# which threads share a processor depends on the trace; three may have one and the fourth the other: better balance is missing (run/order.h)
-ok "two in $half ns" "$half > 0.9 * $two && $half < 0.85 * $shared"
+ok "two in $half ns" "$half > 0.9 * $two && $half < 1.25 * $two"
 ok "four in $all ns" "$all < 1.2 * $four && $all > 0.8 * $four"
 short=$(time_of alu4 --cpus 1 --quantum 10us)
 ok "a quantum of 10 us costs switches: $short ns" "$short > 1.05 * $shared && $short < 1.5 * $shared"
@@ -93,6 +82,19 @@ done
 ok "whose instructions depend on each other gain more: $gain_alu, $gain_wide" "$gain_alu > $gain_wide + 0.5"
 issued=$(count uops_issued.any wide_2 --smt) alone=$(count uops_issued.any wide_2)
 ok "the work is the same: $issued uops, $alone on two cores" "$issued < 1.001 * $alone && $issued > 0.999 * $alone"
+
+# the same program, the same numbers, however busy the host: one processor of it, with another busy thread there
+cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')
+for mode in queue lock mutex alu; do
+	taskset -c "$cpu" sh -c 'while :; do :; done' &
+	busy=$!
+	taskset -c "$cpu" "$SOFTPMU" stat -x, -e cycles --no-wrong-path --save-stream busy "$PROGRAMS/sharing" $mode 4000 4 >/dev/null 2>&1
+	kill $busy
+	wait $busy 2>/dev/null
+	stream idle $mode 4000 4
+	a=$(time_of idle) b=$(time_of busy)
+	ok "$mode is the same on a busy host: $a and $b ns" "$a == $b"
+done
 
 # the same stream, the same numbers; instructions, whoever shares what
 events=cycles,instructions,uops_issued.any,mem_load_retired.l1_miss,l2_rqsts.rfo_miss,mem_load_l3_hit_retired.xsnp_hitm

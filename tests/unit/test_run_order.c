@@ -17,6 +17,7 @@ struct core { uint64_t now, instructions; void *context; unsigned came; };
 uint64_t core_now(const struct core *c) { return c->now; }
 uint64_t core_clock(const struct core *c) { return c->now; }
 uint64_t core_instructions(const struct core *c) { return c->instructions; }
+void core_hold(struct core *c, uint64_t cycle) { c->now = cycle > c->now ? cycle : c->now; }
 void core_leave(struct core *c) { (void)c; }
 static unsigned beside[1000], turns;	/* of each turn: threads that run on the core */
 void core_smt_share(struct core *c, unsigned active) { (void)c; beside[turns++ % 1000] = active; }
@@ -225,6 +226,39 @@ static void a_spinner_makes_room_for_the_one_it_waits_for(void **state)
 	stop();
 }
 
+/* As when three leave a barrier, and the traced order of what they do there is another than that in which they got processors. */
+static void a_spinner_does_not_keep_its_processor_from_who_is_ready(void **state)
+{
+	(void)state;
+	start(3, 2);
+	for (unsigned i = 0; i < 10; i++)
+		run(0, 50, 100 + i);
+	run(1, 10, 3);
+	after(OP_NEED, 1, 0, 10);	/* which runs on the other processor */
+	run(1, 10, 1);
+	run(2, 100, 2);
+	order_settle(o);
+	assert_int_equal(end_of(2), 10 + SWITCH + SWITCH + 100);	/* the spins last as long as a switch */
+	assert_true(end_of(1) >= end_of(109));
+	assert_in_range(end_of(1), 510, 510 + SWITCH);
+	stop();
+}
+
+static void a_spinner_stays_where_nobody_else_wants_to_go(void **state)
+{
+	(void)state;
+	start(2, 2);
+	for (unsigned i = 0; i < 10; i++)
+		run(0, 50, 100 + i);
+	run(1, 10, 3);
+	after(OP_NEED, 1, 0, 10);
+	run(1, 10, 1);
+	order_settle(o);
+	assert_int_equal(end_of(1), 510);
+	assert_int_equal(cpu_core[0].came + cpu_core[1].came, 2);
+	stop();
+}
+
 static void a_ready_thread_goes_back_to_its_own_processor(void **state)
 {
 	(void)state;
@@ -302,6 +336,8 @@ int main(void)
 		cmocka_unit_test(two_processors_run_three_threads_and_all_come_to_their_end),
 		cmocka_unit_test(a_blocked_thread_gives_its_processor_up),
 		cmocka_unit_test(a_spinner_makes_room_for_the_one_it_waits_for),
+		cmocka_unit_test(a_spinner_does_not_keep_its_processor_from_who_is_ready),
+		cmocka_unit_test(a_spinner_stays_where_nobody_else_wants_to_go),
 		cmocka_unit_test(a_ready_thread_goes_back_to_its_own_processor),
 		cmocka_unit_test(a_blocked_thread_leaves_its_core_to_the_other_hardware_thread),
 		cmocka_unit_test(the_same_operations_give_the_same_order),

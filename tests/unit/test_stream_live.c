@@ -299,7 +299,7 @@ static void the_tracer_gets_its_arguments_and_the_program_its_own(void **state)
 	char group[32];
 	snprintf(group, sizeof group, "PGRP=%d\n", (int)getpgrp());
 	assert_non_null(strstr(t, "\n--ring-dir=/"));
-	assert_non_null(strstr(t, "\n--regs=yes\n--trace-children=no\n--fair-sched=yes\n-q\n--log-file=/"));
+	assert_non_null(strstr(t, "\n--regs=yes\n--trace-children=no\n-q\n--log-file=/"));
 	assert_non_null(strstr(t, "/log.%p\ntrue\nargs\na b\n"));
 	assert_non_null(strstr(t, "/softpmu-exec\n"));
 	assert_non_null(strstr(t, "LIB=/"));

@@ -36,6 +36,8 @@ static const char help[] =
 "  -b, --branch-any        keep the branch stack: what the core's last branch records hold (32 on golden-cove and skylake)\n"
 "  -j, --branch-filter LIST  likewise, of these alone: any, any_call, any_ret, ind_call, ind_jmp, call, cond, stack; with u,\n"
 "                          save_type, no_flags, no_cycles\n"
+"      --after EVENT=N         NetBurst: count the events to sample only when N of EVENT have passed, after each sample anew (cascaded counters)\n"
+"      --force-ovf             NetBurst: a sample at every event (FORCE_OVF)\n"
 "      --pebs-records N    records of precise events that fill the buffer before it interrupts; default 1\n"
 "      --pebs-shared drain|mixed  with --cpus: threads share the PEBS buffer of their processor, which is drained when it switches, or is not:\n"
 "                          records are then taken for the thread's that the next interrupt finds; default: each has a buffer of its own\n"
@@ -63,6 +65,10 @@ struct record {
 	uint64_t exact_sample;		/* cycles; 0: none */
 	uint64_t pebs_records, pmi_cycles, pmi_lines;
 	enum session_pebs pebs_shared;
+	const char *after;		/* EVENT=N */
+	uint64_t after_count;
+	bool forced;
+	size_t sampled;			/* events that are, the first ones */
 	unsigned fields;		/* set of PERFDATA_ */
 	uint64_t regs, branches;	/* branches: set of PERF_SAMPLE_BRANCH_ */
 	/* while it runs */
@@ -179,6 +185,8 @@ static int parse(struct record *o, int argc, char **argv, int *next)
 			o->exact = true;
 			if (word[7] && number("--exact", word + 8, &o->exact_sample))
 				return -1;
+		} else if (is(word, "--force-ovf", NULL)) {
+			o->forced = true;
 		} else if (is(word, "-q", "--quiet")) {
 			o->quiet = true;
 		} else if (is(word, "-v", "--verbose")) {
@@ -216,6 +224,15 @@ static int parse(struct record *o, int argc, char **argv, int *next)
 				return -1;
 			}
 			o->pebs_shared = *v == 'd' ? SESSION_PEBS_DRAINED : SESSION_PEBS_MIXED;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "after"))) {
+			const char *equals = strrchr(v, '=');
+			if (!equals || equals == v) {
+				cli_error("--after '%s': EVENT=N was expected, such as branch_retired.MMTP=1000", v);
+				return -1;
+			}
+			if (number("--after", equals + 1, &o->after_count))
+				return -1;
+			o->after = v;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "pmi-cost"))) {
 			if (parse_cost(o, v))
 				return -1;
@@ -254,11 +271,37 @@ static int parse(struct record *o, int argc, char **argv, int *next)
 		cli_error("-c and -F exclude each other: a fixed period or a frequency");
 		return -1;
 	}
+	if (o->forced && ((o->count && o->count != 1) || o->frequency || o->after)) {
+		cli_error("--force-ovf is a sample at every event: it goes with -c 1 only, and with neither -F nor --after");
+		return -1;
+	}
 	*next = i;
 	return 1;
 }
 
 /* ---- events ---- */
+
+/* --after: a counter of its own for each event to sample. */
+static int choose_first(const struct record *o, const struct spmu_model *model, struct session_events *events, struct err *err)
+{
+	int code = 0;
+	char *name = strndup(o->after, (size_t)(strrchr(o->after, '=') - o->after));
+	if (!name)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	for (size_t i = 0; i < o->sampled && !code; i++) {
+		size_t first = events->count;
+		code = session_parse_sampling(events, model, &o->run.core, name, err);
+		if (!code && (events->count != first + 1 || events->event[first].precise || events->event[first].period || events->event[first].frequency))
+			code = err_set(err, ERR_INPUT, "--after '%s': one plain event was expected", name);
+		if (code)
+			break;
+		events->event[first].period = o->after_count;
+		events->event[first].starts = true;
+		events->event[i].after = first + 1;
+	}
+	free(name);
+	return code;
+}
 
 /* Core cycles, unqualified.  Source: SDM vol. 3B, "Architectural Performance Monitoring Version 2": fixed counter 1. */
 static bool is_cycles(const struct session_event *e)
@@ -281,9 +324,15 @@ static int choose_events(struct record *o, const struct spmu_model *model, struc
 	if (!code && *list)
 		code = session_parse_sampling(events, model, &o->run.core, list, err);
 	free(list);
+	o->sampled = events->count;
 	for (size_t i = 0; !code && i < events->count; i++) {
 		struct session_event *e = &events->event[i];
-		if (e->source == SESSION_DURATION)
+		e->forced = o->forced;
+		if (o->forced && ((e->period && e->period != 1) || e->frequency))
+			code = err_set(err, ERR_INPUT, "%s: --force-ovf is a sample at every event", e->spelled);
+		else if (o->forced)
+			e->period = 1;
+		else if (e->source == SESSION_DURATION)
 			code = err_set(err, ERR_UNSUPPORTED, "%s: elapsed time cannot be sampled; cycles or task-clock can", e->spelled);
 		else if (o->count && !e->period)
 			e->period = o->count;
@@ -294,7 +343,7 @@ static int choose_events(struct record *o, const struct spmu_model *model, struc
 		else if (!e->period && !e->frequency)	/* a period that suits loads is far too long for misses */
 			e->frequency = (uint64_t)(o->run.core.frequency_ghz * 1e9 / DEFAULT_PERIOD) + 1;
 	}
-	return code;
+	return !code && o->after ? choose_first(o, model, events, err) : code;
 }
 
 /* perf's generic number where the event is one of its generic ones, so that tools which look for "cycles" find it. */
@@ -455,7 +504,7 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	char cpuid[64];
 	struct perfdata_cache cache[3];
 	struct run_result result = { 0 };
-	struct perfdata_event *described = calloc(events->count + EXACT_EVENTS, sizeof *described);
+	struct perfdata_event *described = calloc(o->sampled + EXACT_EVENTS, sizeof *described);
 	char **words = calloc((size_t)argc + 1, sizeof *words);
 	if (!described || !words) {
 		free(described);
@@ -464,13 +513,13 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	}
 	words[0] = "softpmu";
 	memcpy(words + 1, argv, (size_t)argc * sizeof *words);
-	for (size_t i = 0; i < events->count; i++)
+	for (size_t i = 0; i < o->sampled; i++)
 		describe(&events->event[i], &described[i]);
 	if (o->exact)
-		exact_record_events(described + events->count, o->exact_sample);
+		exact_record_events(described + o->sampled, o->exact_sample);
 	cpuid_text(o->run.core.cpuid_signature, cpuid, sizeof cpuid);
 	struct perfdata_options file = {
-		.path = o->output, .events = described, .event_count = events->count + (o->exact ? (size_t)EXACT_EVENTS : 0),
+		.path = o->output, .events = described, .event_count = o->sampled + (o->exact ? (size_t)EXACT_EVENTS : 0),
 		.call_chains = o->chains, .fields = o->fields | (o->branches ? PERFDATA_BRANCHES : 0), .regs = o->regs, .branch_type = o->branches,
 		.build_ids = !o->no_build_ids, .argc = argc + 1, .argv = words, .version = "softpmu",
 		.cpu_title = o->run.core.title, .cpuid = cpuid, .cache = cache, .caches = describe_caches(&o->run.core, cache),
@@ -500,7 +549,7 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	if (!code && o->heap)
 		code = recorder_heap(o->recorder, err);
 	if (!code && o->exact)
-		code = exact_record_create(&o->exact_record, o->writer, events->count, o->exact_sample, hz, err);
+		code = exact_record_create(&o->exact_record, o->writer, o->sampled, o->exact_sample, hz, err);
 	if (!code) {
 		struct run_sink sink = { o, on_start, on_end, on_batch, on_side, on_tick, on_client };
 		struct core_wanted wanted;

@@ -32,6 +32,8 @@ struct driver_event {
 	int  fixed;		/* fixed counter wanted, -1: none; in/out: assign may drop it */
 	bool user, kernel;
 	bool sampled;		/* its overflow interrupts */
+	bool forced;		/* NetBurst: sampled, and every event overflows the counter (FORCE_OVF) */
+	size_t after;		/* NetBurst: 1 + index of the event whose overflow lets it count (CASCADE), both sampled alone; 0: it counts at once */
 	bool precise;		/* its overflow makes PEBS records instead, in the DS area at ds_area, which the caller has set up */
 	bool pdist;		/* precise, as :ppp: on counter 0, if that can count it, whose records are of the very event that overflows */
 	uint64_t ds_area;

@@ -11,7 +11,10 @@
  * Events share a copy of the PMU as long as counters, ESCRs (two events may have the same value in one) and tags last: one tagging mechanism a
  * copy, one kind of front-end tag, one replay metric, as many execution tags as FIRM ESCRs.  instr_retired without its tagged half, which is perf's
  * instructions, goes where nobody tags.  Counter 1 comes last (the erratum of CCCR1).
- * One thread's bits: T0's.  Cascading: no event asks for it, so step 6 writes nothing.
+ * One thread's bits: T0's.
+ * Cascading: the counter of the later event has CASCADE set instead of its enable bit, and counts while OVF of its partner is set; the handler of its
+ * interrupt clears both OVF flags, which stops it until the partner overflows again.  Source: SDM vol. 3B, "Cascading Counters".
+ * FORCE_OVF: every event overflows the counter, and so interrupts with the next one; its OVF is left set, as clearing it would take that wait back.
  */
 #include "session/driver.h"
 #include <stdlib.h>
@@ -135,24 +138,32 @@ static bool take_upstream(struct copy *c, struct driver_event *e, const struct s
 	return false;
 }
 
-static bool place(const struct spmu_model *m, struct copy *into, struct driver_event *e)
+static bool place_at(const struct spmu_model *m, struct copy *into, struct driver_event *e, unsigned n)
 {
 	const struct spmu_event *up = *e->event->upstream ? spmu_model_find(m, e->event->upstream) : NULL;
-	if (*e->event->upstream && !up)
+	struct copy c = *into;
+	uint32_t msr = escr_of(e->event, n);
+	if ((*e->event->upstream && !up) || !msr || c.counters >> n & 1 || (e->precise && n != PEBS_COUNTER))
 		return false;
+	e->up_escr = e->tag = 0;
+	e->up_counter = -1;
+	c.counters |= 1u << n;
+	if (!take_tag(&c, e, up) || !take_escr(&c, msr, escr_value(e)) || (up && !take_upstream(&c, e, up)))
+		return false;
+	e->counter = (int)n;
+	e->escr = msr;
+	*into = c;
+	return true;
+}
+
+/* first: the event whose counter starts e's; NULL: none. */
+static bool place(const struct spmu_model *m, struct copy *into, struct driver_event *e, struct driver_event *first)
+{
 	for (unsigned k = 0; k < COUNTERS; k++) {
-		unsigned n = preference[k];
+		unsigned n = preference[k], from = n < 16 ? n ^ 2 : n - 2;	/* the counter that cascades into n: SDM, "Cascading Counters" */
 		struct copy c = *into;
-		uint32_t msr = escr_of(e->event, n);
-		if (!msr || c.counters >> n & 1 || (e->precise && n != PEBS_COUNTER))
+		if ((first && !place_at(m, &c, first, from)) || !place_at(m, &c, e, n))
 			continue;
-		e->up_escr = e->tag = 0;
-		e->up_counter = -1;
-		c.counters |= 1u << n;
-		if (!take_tag(&c, e, up) || !take_escr(&c, msr, escr_value(e)) || (up && !take_upstream(&c, e, up)))
-			continue;
-		e->counter = (int)n;
-		e->escr = msr;
 		*into = c;
 		return true;
 	}
@@ -170,6 +181,8 @@ static int check(const struct driver_event *e, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED, "'%s': INV needs a CMASK", name);
 	if (e->evtsel & SPMU_EVTSEL_ANY)
 		return err_set(err, ERR_UNSUPPORTED, "'%s': NetBurst has no AnyThread", name);
+	if (e->precise && (e->forced || e->after))
+		return err_set(err, ERR_UNSUPPORTED, "'%s': a precise event makes records, and cascading and FORCE_OVF are for those that interrupt", name);
 	if (e->precise && !(e->event->flags & SPMU_EVENT_PRECISE))
 		return err_set(err, ERR_UNSUPPORTED, "'%s': only front_end_event, execution_event and replay_event can be precise", name);
 	return 0;
@@ -179,30 +192,40 @@ static int netburst_assign(const struct spmu_model *m, struct driver_event *e, s
 	struct err *err)
 {
 	struct copy *copies = calloc(n ? n : 1, sizeof *copies);	/* never more copies than events */
+	bool *starts = calloc(n ? n : 1, sizeof *starts);		/* others: goes where they go */
 	unsigned used = 0;
-	int rc = copies ? 0 : err_set(err, ERR_NOMEM, "out of memory");
+	int rc = copies && starts ? 0 : err_set(err, ERR_NOMEM, "out of memory");
 	for (size_t i = 0; i < n && !rc; i++) {
 		rc = check(&e[i], err);
 		*which = i;
 		e[i].pmu = UINT32_MAX;
 		e[i].fixed = -1;
+		if (!rc && e[i].after)
+			starts[e[i].after - 1] = true;
 	}
 	/* those with one counter first, then the tagged ones, which take more than one; the rest in the order asked for */
 	for (unsigned pass = 0; pass < 3; pass++)
 		for (size_t i = 0; i < n && !rc; i++) {
-			unsigned own = e[i].precise ? 0 : mechanism_of(e[i].event) != TAG_NONE ? 1 : 2, k = 0;
-			if (own != pass)
+			struct driver_event *first = e[i].after ? &e[e[i].after - 1] : NULL;
+			unsigned own = e[i].precise ? 0 : mechanism_of(e[i].event) != TAG_NONE || first ? 1 : 2, k = 0;
+			if (own != pass || starts[i])
 				continue;
-			while (k < used && !place(m, &copies[k], &e[i]))
+			while (k < used && !place(m, &copies[k], &e[i], first))
 				k++;
 			*which = i;
 			if (k == used && (!room || used < room))
-				used += place(m, &copies[k], &e[i]);
-			if (k >= used)
+				used += place(m, &copies[k], &e[i], first);
+			if (k >= used && first)
+				rc = err_set(err, ERR_UNSUPPORTED, "no two counters of which one cascades into the other (of one block, on its two sides) can count it "
+					"and '%s' with one kind of tags", first->event->name);
+			else if (k >= used)
 				rc = err_set(err, ERR_UNSUPPORTED, room ? "no counter is left for it" : "no counter of this PMU can count it");
 			e[i].pmu = k;
+			if (first)
+				first->pmu = k;
 		}
 	free(copies);
+	free(starts);
 	*pmus = used;
 	return rc;
 }
@@ -304,9 +327,12 @@ static int write_event(const struct driver_event *e, struct driver_writes *out, 
 	if (!rc)
 		rc = driver_write(out, err, cccr_names[n], MSR_BPU_CCCR0 + (uint32_t)n, v, "5: counter %d sees that ESCR as number %u%s", n,
 			e->event->escr_select, v & SPMU_CCCR_COMPARE ? ", filtered by threshold" : "");
+	if (!rc && e->after)
+		rc = write_cccr(out, err, n, v |= SPMU_CCCR_CASCADE, "6: it counts while its partner's OVF is set");
 	if (!rc && e->sampled && !e->precise)
-		rc = write_cccr(out, err, n, v |= SPMU_CCCR_OVF_PMI_T0, "7: interrupt on the event behind the overflow");
-	if (!rc)
+		rc = write_cccr(out, err, n, v |= SPMU_CCCR_OVF_PMI_T0 | (e->forced ? SPMU_CCCR_FORCE_OVF : 0), e->forced ?
+			"7: every event overflows it; interrupt on the one behind" : "7: interrupt on the event behind the overflow");
+	if (!rc && !e->after)
 		rc = write_cccr(out, err, n, v | SPMU_CCCR_ENABLE, e->precise ? "8 (PEBS 3): it counts; no OVF_PMI, the DS area's threshold interrupts"
 			: "8: it counts");
 	return rc;
@@ -353,7 +379,7 @@ static uint64_t netburst_counter_value(const struct spmu_model *m, const struct 
 	const uint64_t mask = (UINT64_C(1) << 40) - 1;
 	(void)m;
 	value &= mask;
-	return e->sampled && !e->precise && value >> 39 && value != mask ? value + 1 : value;
+	return e->sampled && !e->precise && !e->forced && value >> 39 && value != mask ? value + 1 : value;
 }
 
 static unsigned netburst_counter_bits(const struct spmu_model *m, const struct driver_event *e)
@@ -368,15 +394,24 @@ static uint64_t netburst_max_period(const struct spmu_model *m)
 	return (UINT64_C(1) << 39) - 1;
 }
 
+static void clear_overflow(struct spmu *p, const struct driver_event *e)
+{
+	uint64_t cccr;
+	if (!spmu_rdmsr(p, MSR_BPU_CCCR0 + (uint32_t)e->counter, &cccr))
+		spmu_wrmsr(p, MSR_BPU_CCCR0 + (uint32_t)e->counter, cccr & ~(uint64_t)SPMU_CCCR_OVF);
+}
+
 static void netburst_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const struct driver_event *e, size_t n, unsigned pmu, bool *hit)
 {
 	for (size_t i = 0; i < n; i++) {
-		uint64_t cccr, value = 0;
+		uint64_t value = 0;
 		/* 0: overflowed, but the event that ends the period is still to come, with an interrupt of its own */
 		hit[i] = e[i].pmu == pmu && e[i].sampled && pmi->status >> e[i].counter & 1 &&
-			!spmu_rdpmc(p, (uint32_t)e[i].counter, 0, &value) && value;
-		if (hit[i] && !spmu_rdmsr(p, MSR_BPU_CCCR0 + (uint32_t)e[i].counter, &cccr))
-			spmu_wrmsr(p, MSR_BPU_CCCR0 + (uint32_t)e[i].counter, cccr & ~(uint64_t)SPMU_CCCR_OVF);
+			!spmu_rdpmc(p, (uint32_t)e[i].counter, 0, &value) && (value || e[i].forced);
+		if (hit[i] && e[i].after)
+			clear_overflow(p, &e[e[i].after - 1]);
+		if (hit[i] && !e[i].forced)
+			clear_overflow(p, &e[i]);
 	}
 }
 

@@ -30,6 +30,10 @@ struct session_event {
 	/* sampling: 0 = counting only */
 	uint64_t period;	/* events a sample */
 	uint64_t frequency;	/* samples a modelled second (adapts the period); 0 = fixed period */
+	/* NetBurst alone.  after: 1 + index of the event that has to be counted `period` times first, each time anew, which `starts` and is not sampled
+	 * itself; 0: none.  forced: a sample at every event, of period 1. */
+	size_t after;
+	bool starts, forced;
 };
 
 struct session_events { struct session_event *event; size_t count; };

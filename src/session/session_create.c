@@ -72,8 +72,13 @@ static int make_items(struct session *s, struct err *err)
 		const struct session_event *ev = s->o.events->event + e;
 		struct item it = { .event = e, .period = ev->period, .frequency = ev->period ? 0 : ev->frequency };
 		struct driver_event p = { .event = ev->event, .evtsel = ev->evtsel, .fixed = ev->fixed, .user = true };
-		bool sampled = it.period || it.frequency;
+		bool sampled = (it.period || it.frequency) && !ev->starts;
 		s->item_of_event[e] = -1;
+		if ((ev->forced || ev->after) && spmu_model_family(s->o.model) != SPMU_FAMILY_NETBURST)
+			return err_set(err, ERR_UNSUPPORTED, "'%s': %s NetBurst's; the PMU of %s has none", ev->spelled,
+				ev->forced ? "FORCE_OVF is" : "cascaded counters are", s->o.core->name);
+		if ((ev->forced || ev->after || ev->starts) && ev->source != SESSION_HARDWARE)
+			return err_set(err, ERR_UNSUPPORTED, "'%s' is no event of a counter: it can neither cascade nor be forced to overflow", ev->spelled);
 		if (ev->source == SESSION_HARDWARE) {
 			if (ev->fixed == 1 && s->clock == NO_EVENT && !s->o.one_pmu)
 				s->clock = s->items;
@@ -99,6 +104,7 @@ static int make_items(struct session *s, struct err *err)
 				"'%s': a period of %llu is more than a counter of this PMU holds (%llu)", ev->spelled,
 				(unsigned long long)it.period, (unsigned long long)s->max_period);
 		p.sampled = sampled;
+		p.forced = ev->forced;
 		if (sampled && ev->precise && ev->source == SESSION_HARDWARE) {
 			rc = make_precise(s, ev, &p, err);
 			if (rc)
@@ -115,6 +121,9 @@ static int make_items(struct session *s, struct err *err)
 		s->job[s->items] = p;
 		s->item[s->items++] = it;
 	}
+	for (size_t e = 0; e < s->o.events->count; e++)
+		if (s->o.events->event[e].after)
+			s->job[s->item_of_event[e]].after = 1 + (size_t)s->item_of_event[s->o.events->event[e].after - 1];
 	if (s->clock == NO_EVENT) {
 		s->clock = s->items;
 		s->job[s->items] = (struct driver_event){ .event = cycles, .evtsel = names_evtsel(cycles), .fixed = cycles->fixed, .user = true };

@@ -49,12 +49,27 @@ static void keep_branches(const struct session *s, struct thread *t, const struc
 	t->branches += p->branches;
 }
 
+/* Cascaded counters: first so many of the one event again, then of the other. */
+static void start_over(struct session *s, struct thread *t, size_t i)
+{
+	size_t first = s->job[i].after - 1;
+	counter_update(s, t, first);
+	t->counter[first].left = (int64_t)t->counter[first].period;
+	counter_set_period(s, t, first);
+	t->counter[i].left = (int64_t)t->counter[i].period;
+	counter_set_period(s, t, i);
+}
+
 static void on_overflow(struct session *s, struct thread *t, size_t i, const struct spmu_pmi *pmi)
 {
 	struct counter *c = t->counter + i;
-	uint64_t stands_for = c->loaded;
+	uint64_t stands_for = c->loaded, before = c->count;
 	counter_update(s, t, i);
 	bool over = counter_set_period(s, t, i);
+	if (s->job[i].forced)
+		stands_for = c->count - before;	/* with those that came before the interrupt did */
+	if (over && s->job[i].after)
+		start_over(s, t, i);
 	if (!over || !(s->item[i].period | s->item[i].frequency))
 		return;
 	struct pending p = { .ip = pmi->ip, .cycle = pmi->cycle, .period = stands_for, .record = pmi->record, .item = i };

@@ -329,9 +329,69 @@ static void every_event_can_be_set_up(void **state)
 	}
 }
 
+static uint64_t cccr_of(struct driver_event *e)
+{
+	static struct driver_writes w;
+	struct err err;
+	uint64_t last = 0;
+	w.count = 0;
+	assert_int_equal(driver_netburst.setup(model, e, 2, 0, &w, &err), 0);
+	for (size_t i = 0; i < w.count; i++)
+		if (w.write[i].msr == MSR_BPU_CCCR0 + (uint32_t)e->counter)
+			last = w.write[i].value;
+	return last;
+}
+
+static void a_cascaded_event_counts_from_the_overflow_of_its_partner_on(void **state)
+{
+	(void)state;
+	struct driver_event e[2] = { ask("instr_retired.NBOGUSNTAG"), ask("branch_retired.MMTP") };
+	e[0].sampled = true;
+	e[0].after = 2;
+	assert_int_equal(assign(e, 2), 1);
+	assert_int_equal(e[0].counter ^ 2, e[1].counter);
+	assert_int_equal(e[0].pmu, e[1].pmu);
+	uint64_t v = cccr_of(e);
+	assert_true(v & SPMU_CCCR_CASCADE && v & SPMU_CCCR_OVF_PMI_T0);
+	assert_false(v & SPMU_CCCR_ENABLE);
+	struct driver_event swap[2] = { e[1], e[0] };
+	v = cccr_of(swap);
+	assert_true(v & SPMU_CCCR_ENABLE);
+	assert_false(v & (SPMU_CCCR_OVF_PMI_T0 | SPMU_CCCR_CASCADE));
+}
+
+static void events_of_two_blocks_cannot_cascade(void **state)
+{
+	(void)state;
+	unsigned pmus;
+	size_t which = 9;
+	struct err err;
+	struct driver_event e[2] = { ask("instr_retired.NBOGUSNTAG"), ask("ITLB_reference.MISS") };
+	e[0].sampled = true;
+	e[0].after = 2;
+	assert_int_equal(driver_netburst.assign(model, e, 2, 0, &pmus, &which, &err), ERR_UNSUPPORTED);
+	assert_int_equal(which, 0);
+	assert_non_null(strstr(err.text, "cascades"));
+	e[0].precise = true;
+	assert_int_equal(driver_netburst.assign(model, e, 2, 0, &pmus, &which, &err), ERR_UNSUPPORTED);
+}
+
+static void a_forced_counter_overflows_at_every_event(void **state)
+{
+	(void)state;
+	struct driver_event e[2] = { ask("branch_retired.MMTP"), ask("instr_retired.NBOGUSNTAG") };
+	e[0].sampled = e[0].forced = true;
+	assert_int_equal(assign(e, 2), 1);
+	assert_true(cccr_of(e) & SPMU_CCCR_FORCE_OVF);
+	assert_int_equal(driver_netburst.counter_value(model, &e[0], -UINT64_C(5)), (UINT64_C(1) << 40) - 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_cascaded_event_counts_from_the_overflow_of_its_partner_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(events_of_two_blocks_cannot_cascade, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_forced_counter_overflows_at_every_event, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_family_s_driver_is_chosen, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_eight_steps_come_in_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(modifiers_become_the_threshold_filter, setup, teardown),

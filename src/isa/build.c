@@ -308,8 +308,8 @@ static void build_string(struct build *c, bool rep, unsigned size)
 	build_left_over(c);
 }
 
-/* FXCH: two registers change names; three renames in two slots, or two uops on ports. */
-static void build_fxch(struct build *c)
+/* FXCH and XCHG: two registers change names; three renames in two slots, or (FXCH) two uops on ports. */
+static void build_names(struct build *c)
 {
 	if (c->row->count < 2 || c->o.n_dst < 2) {
 		build_generic(c, false);
@@ -664,8 +664,8 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 		build_prefetch(&c);
 	} else if (cls == CLASS_leave) {
 		build_leave(&c);
-	} else if (cls == CLASS_fxch) {
-		build_fxch(&c);
+	} else if (cls == CLASS_fxch || (cls == CLASS_xchg && c.row->count == 2 && specs(&c)->kind == UOP_ELIMINATED)) {
+		build_names(&c);
 	} else if (early) {
 		emit_eliminated(&c, cls == CLASS_add_imm ? CLASS_alu : cls, constant);
 	} else if (copy) {

@@ -3,12 +3,14 @@
  * Rows of instruction forms: test_uop_tables.c. */
 #include "test_isa_util.h"
 
-static const char *const uarchs[] = { "skylake", "golden-cove", "ivy-bridge" };
-enum { UARCHS = sizeof uarchs / sizeof *uarchs };
+static const char *const uarchs[] = { "skylake", "golden-cove", "ivy-bridge", "zen4" };
+enum { UARCHS = sizeof uarchs / sizeof *uarchs, INTELS = UARCHS - 1 };
 
 /* Ports that only memory uops may use: a computing row that names one is a slip. */
 static uint16_t memory_ports(const char *uarch)
 {
+	if (!strcmp(uarch, "zen4"))	/* stores of vectors share theirs with moves to general registers */
+		return 1 << 4 | 1 << 5 | 1 << 6 | 1 << 12;
 	if (!strcmp(uarch, "ivy-bridge"))
 		return 1 << 2 | 1 << 3 | 1 << 4;
 	return strcmp(uarch, "skylake") ? 1 << 2 | 1 << 3 | 1 << 4 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 11
@@ -84,7 +86,7 @@ static void the_tables_have_the_same_class_rows(void **state)
 {
 	(void)state;
 	struct isa *a = open_isa(uarchs[0]);
-	for (size_t k = 1; k < UARCHS; k++) {
+	for (size_t k = 1; k < INTELS; k++) {
 		struct isa *b = open_isa(uarchs[k]);
 		unsigned i = 0;		/* the rows of forms follow those of classes */
 		for (; i < a->n_rows && !isa_row_is_form(a, i); i++)

@@ -50,6 +50,7 @@ import candidates
 import model
 import older
 import rows
+import zen
 from rows import Uop
 
 MARK = '# --- instruction forms: made by tools/uops/generate.sh, do not edit below'
@@ -66,6 +67,8 @@ AVX512DQ_128 AVX512DQ_256 AVX512DQ_512 AVX512DQ_SCALAR AVX512DQ_128N AVX512DQ_KO
 AVX512_VNNI_256 AVX512_VNNI_512 AVX512_VBMI_128 AVX512_VBMI_256 AVX512_VBMI_512 AVX512_IFMA_128 AVX512_IFMA_256 AVX512_IFMA_512
 AVX512_VBMI2_128 AVX512_VBMI2_256 AVX512_VBMI2_512 AVX512_BITALG_128 AVX512_BITALG_256 AVX512_BITALG_512 AVX512_VPOPCNTDQ_128
 AVX512_VPOPCNTDQ_256 AVX512_VPOPCNTDQ_512 AVX512_GFNI_512 AVX512_VAES_512 AVX512_VPCLMULQDQ_512'''.split()
+ZEN4 = [s for s in GOLDEN if s not in 'RTM SGX MPX CET MOVDIR SERIALIZE WAITPKG ENQCMD AVX_VNNI HRESET UINTR TSX_LDTRK SMX VTX CLDEMOTE'.split()] + [
+    'SSE4A', 'CLZERO', 'MONITORX', 'AVX512_BF16_128', 'AVX512_BF16_256', 'AVX512_BF16_512']
 SUBSTITUTES = [s for s in GOLDEN if not s.startswith('AVX512')]
 
 UARCH = {
@@ -75,6 +78,8 @@ UARCH = {
                         sets=GOLDEN, instlat='0090672_AlderLake_01_BC_InstLatX64.txt', load_latency=(5, 7, 8)),
     'ivy-bridge': dict(cpu='ivybridge', prefix='SBPort', width=4, load='23', sta='23', std='4', memory=set('234'), sets=COMMON,
                        instlat='00306A9_IvyBridge_InstLatX64.txt', load_latency=(5, 6, 7)),
+    # measured on the machine itself: tools/uops/measure.sh
+    'zen4': dict(cpu='znver4', sets=ZEN4, measured='zen4-host.tsv'),
 }
 # R1
 KEEP = '''load load_index store_address store_address_index store_data zero_idiom jcc_fused lock xchg_mem lea lea_scaled lea_slow lea_slow_scaled
@@ -134,7 +139,8 @@ class Generator:
     def __init__(self, uarch, top, forms_tool, data, work):
         self.u, self.uarch, self.top, self.tool, self.work = UARCH[uarch], uarch, top, forms_tool, work
         self.tsv = os.path.join(top, 'data/uops/%s.tsv' % uarch)
-        self.instlat_file = os.path.join(data, 'instlat', self.u['instlat'])
+        self.instlat_file = os.path.join(data, 'instlat', self.u['instlat']) if 'instlat' in self.u else None
+        self.keep, self.keep_memory, self.cross = KEEP, KEEP_MEMORY, CROSS
         self.hand, self.class_rows = [], {}
         self.log = []
 
@@ -498,6 +504,13 @@ def generate(uarch, top, tool, data, work, insns, names):
     known = [n for n in listed if insns[forms[n].code][1]]
     found = model.classes(EXEGESIS, g.u['cpu'], [insns[forms[n].code][:3] for n in known], names, work)
     models = {known[i]: m for i, m in found.items()}
+    if 'measured' in g.u:
+        used, held = zen.measured(os.path.join(HERE, g.u['measured']))
+        z = zen.Zen(g, models, used)
+        made = z.all(forms)
+        g.log = z.log + ['judged by what was left out: latencies %d of %d, clocks %d of %d' % z.judge(forms, made, held)]
+        finish(g, uarch, work, forms, models, used, made)
+        return
     used, held = rows.instlat(g.instlat_file, forms)
     sets = g.known_sets(models)
     g.il, g.models = used, models
@@ -515,6 +528,10 @@ def generate(uarch, top, tool, data, work, insns, names):
                 g.register_rows[n] = uops
         g.others, g.others_wider, g.others_single = g.latencies, g.wider, g.singles
         g.outvoted = {row for row, (class_, model_) in g.votes.items() if class_ > model_}
+    finish(g, uarch, work, forms, models, used, made)
+
+
+def finish(g, uarch, work, forms, models, used, made):
     lines = []
     for n in sorted(made):
         tp = used.get(n, (None, None))[1] or (models[n].rthroughput if n in models else None)

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Part of tools/uops/generate.py: rows of instruction forms of AMD's cores, from LLVM's scheduling model and from what
+# tools/uops/measure.sh measured on the machine itself.  LLVM's model of znver4 tells a throughput by how long a group of pipes is held, not by
+# uops, and many of its figures are not the machine's (ADC one a cycle by holding all ALUs, PABSD xmm 2 cycles, ymm 1); so the rules
+# differ from those of generate.py.  Every fifth measured form is left out: it has what the rules make of LLVM's model, and serves to judge.
+#
+#  Z1  What R1 of generate.py keeps has its class' row, written by hand with its own source; what is newer than the core, too (R7).
+#  Z2  A form without memory has its class' row if this agrees with what was measured: latency the same when rounded, clocks an instruction
+#      within 15 % (and never below the dispatch width's); or, if it was not measured, if its class' other forms agreed.
+#  Z3  Else: as many uops as LLVM has macro-ops, one on each group of pipes that LLVM names, the others beside it on the first group; the last
+#      carries the latency, measured, else of most measured forms on the same pipes, else LLVM's.
+#  Z4  Clocks that this contradicts by more than 15 %: of one uop, the machine's set of pipes whose number gives them to 12 %, the class', else one that contains
+#      LLVM's or lies within it before others; else, slower ones of about 1, the first pipe alone; of 1.5 and more, its uop is busy so long; faster ones, as many fewer uops
+#      beside as it takes.
+#  Z5  A memory operand: the uops of the register form, loads and stores are added by the decoder; if there is no register form, the class' row.
+#      What was measured of forms that load decides as in Z4.  Not of forms that store: two stores a cycle are of one line only, and the
+#      measured loop walks over lines.
+#  Z6  Forms that depend on themselves by flags or hidden registers, and such as cross register files, have the class' latencies; the
+#      former's clocks only say that they are not slower.
+import rows
+from rows import Uop
+
+PIPES = {'Zn4ALU0': '0', 'Zn4ALU1': '1', 'Zn4ALU2': '2', 'Zn4ALU3': '3', 'Zn4ALU0123': '0123', 'Zn4ALU03': '03', 'Zn4ALU12': '12', 'Zn4BRU01': '0d',
+         'Zn4FP0': '7', 'Zn4FP1': '8', 'Zn4FP2': '9', 'Zn4FP3': 'a', 'Zn4FPAES01': '78', 'Zn4FPFMul01': '78', 'Zn4FPFAdd01': '9a', 'Zn4FPVMul01': '7a',
+         'Zn4FPFMisc0123': '789a', 'Zn4FPFMisc12': '89', 'Zn4FPFMisc123': '89a', 'Zn4FPOpMask4': 'b', 'Zn4FP45': 'b'}
+SETS = ['0123', '12', '03', '1', '0', '789a', '89a', '78', '9a', '89', '7a', '7', '8', '9', 'a', 'b']
+WIDTH = 6
+DIVIDE = ('fp_div_s', 'fp_div_d', 'fp_sqrt_s', 'fp_sqrt_d')
+
+
+def measured(path):
+    """{form: (latency or None, clocks or None)} that are used, and those left out."""
+    used, held, n = {}, {}, 0
+    for line in open(path):
+        if line[0] == '#':
+            continue
+        name, lat, tp = line.rstrip('\n').split('\t')
+        n += 1
+        (held if n % 5 == 0 else used)[name] = tuple(None if x == '-' else float(x) for x in (lat, tp))
+    return used, held
+
+
+def bound(uops, form):
+    """Clocks an instruction of a row, its loads and stores included."""
+    ports = [u.ports for u in uops if u.kind == 'p']
+    vector = 'mm' in form.name
+    ports += ['45' if vector else '456'] * form.loads + ['456'] * form.stores + ['b' if vector else 'bc'] * form.stores
+    slots = max(1, len([u for u in uops if u.kind != 'nop']), len(uops)) + (1 if form.kind == 'rmw' else 0)
+    if form.kind == 's' and uops:
+        slots += 1
+    return rows.port_bound(ports, WIDTH, slots, max([u.busy for u in uops] or [0]))
+
+
+def near(a, b):
+    return abs(a - b) <= 0.15 * b
+
+
+def whole(lat):
+    return round(lat) if lat is not None and lat >= 0.85 and abs(lat - round(lat)) <= 0.15 else None
+
+
+class Zen:
+    def __init__(self, g, models, il):
+        self.g, self.models, self.il = g, models, il
+        self.made, self.agree, self.pipes_latency = {}, {}, {}
+        self.log = []
+
+    def special(self, form, uops):
+        return form.chain or form.cls in self.g.cross or any(a in ('out1', 'out2', 'flags', 'par') for u in uops for a in u.attrs)
+
+    def model_uops(self, m, latency):
+        sets = []
+        for name, cycles in sorted(m.resources.items()):
+            p = PIPES.get(name)
+            if p and not (name == 'Zn4FP45' and 'Zn4Load' in m.resources):
+                sets.append((p, cycles))
+        if not sets:
+            return []
+        sets.sort(key=lambda s: (-len(s[0]), s[0]))
+        uops = [Uop(p, 1, ['side']) for p, _ in sets[:-1]]
+        uops = [Uop(sets[0][0], 1, ['side']) for _ in range(max(0, min(m.uops, 16) - len(sets)))] + uops
+        return uops + [Uop(sets[-1][0], max(1, latency))]
+
+    def fit(self, uops, form, tp, hint=''):
+        """Z4"""
+        now = bound(uops, form)
+        if near(now, tp) or not uops:
+            return True
+        live = [u for u in uops if u.kind == 'p']
+        if len(uops) == 1 and live:
+            u = live[0]
+            best = [s for s in SETS if abs(1 / len(s) - tp) <= 0.12 * tp and (s[0] in '0123') == (u.ports[0] in '0123')]
+            best.sort(key=lambda s: (s != hint, not (set(s) <= set(u.ports) or set(u.ports) <= set(s)), SETS.index(s)))
+            if best:
+                u.ports = best[0]
+                return True
+        if tp > now:
+            if len(uops) == 1 and live and near(1, tp):
+                live[0].ports = live[0].ports[0]
+                return near(bound(uops, form), tp)
+            if tp >= 1.5 and live:
+                u = max(live, key=lambda x: x.latency)
+                u.attrs = [a for a in u.attrs if not a.startswith(('busy', 'unit'))] + ['busy=%d' % round(tp), 'unit=other']
+                return True
+            return False
+        for u in live:
+            u.attrs = [a for a in u.attrs if not a.startswith(('busy', 'unit'))]
+        while not near(bound(uops, form), tp) and bound(uops, form) > tp and any(u.side for u in uops):
+            uops.remove(next(u for u in uops if u.side))
+        return self.fit(uops, form, tp, hint) if len(live) > 1 and len(uops) == 1 else near(bound(uops, form), tp)
+
+    def row(self, form, m):
+        g = self.g
+        ctext, cflags, _ = g.class_rows[form.row]
+        default = form.cls in ('default', 'substitute')
+        locked = form.name.startswith('LOCK ') or form.cls == 'xchg_mem'
+        if form.newer and not default:
+            return ctext, ','.join([x for x in cflags.split(',') if x not in ('-', 'substitute')] + ['substitute']), 'class %s' % form.row
+        lat, tp = self.il.get(form.name, (None, None))
+        kept = form.cls in g.keep or locked or (form.cls in g.keep_memory and form.kind != '-')
+        if kept and default:
+            return None
+        if kept:
+            text = ctext
+            if locked:
+                extra = g.class_rows['lock'][0]
+                text = extra if text == '-' else text + '+' + extra
+            return text, cflags, 'class %s' % form.row
+        template = None if default else rows.parse_uops(ctext)
+        flags = [f for f in cflags.split(',') if f in ('nofuse', 'falsedep', 'elim', 'rotates')]
+        figures = ''.join([', HOST L %g' % lat if lat is not None else '', ', HOST T %g' % tp if tp is not None else ''])
+        if template is not None and any(u.kind == 'elim' for u in template) or 'elim' in flags and form.kind == '-':
+            return ctext, cflags, 'class %s%s' % (form.row, figures)
+        if form.kind == '-':
+            special = self.special(form, template or [])
+            latency = None if special else whole(lat)
+            if template is not None:
+                agrees = (tp is None or near(bound(template, form), tp) or (form.chain and bound(template, form) < tp)) and (latency is None or rows.path(template) == latency)
+                if tp is not None:
+                    votes = self.agree.setdefault(form.row, [0, 0])
+                    votes[not agrees] += 1
+                if (agrees and tp is not None) or m is None or (tp is None and self.others.get(form.row, [1, 0])[0] >= self.others.get(form.row, [1, 0])[1]):
+                    return ctext, cflags, 'class %s%s' % (form.row, figures)
+            if m is None:
+                return None
+            uops = self.model_uops(m, latency or m.latency)
+            if not uops or len(uops) > 14:
+                return (ctext, cflags, 'class %s%s' % (form.row, figures)) if template is not None else None
+            if template is not None and (form.cls in DIVIDE or special):
+                uops = [u.copy() for u in template]
+                if latency and not special:
+                    g.set_latency(uops, latency)
+            elif latency is None:
+                votes = self.others_latency.get((form.row, uops[-1].ports))
+                g.set_latency(uops, max(votes, key=lambda k: (len(votes[k]), -k)) if votes else m.latency)
+            else:
+                self.pipes_latency.setdefault((form.row, uops[-1].ports), {}).setdefault(latency, []).append(form.name)
+            if form.cls in DIVIDE and tp:
+                uops[-1].attrs = ['busy=%d' % max(2, round(tp)), 'unit=fpdiv']
+            elif tp and not (form.chain and bound(uops, form) < tp) and not self.fit(uops, form, tp, template[-1].ports if template else ''):
+                self.log.append('%s\topen\t%s\t%g, not %g' % (form.name, rows.format_uops(uops), bound(uops, form), tp))
+            return self.finish(form, uops, flags, 'LLVM' + figures)
+        base = self.made.get(form.register_form())
+        if base is not None and form.kind != 's':
+            uops = [u.copy() for u in base if u.kind == 'p']
+        elif template is not None:
+            uops = template
+        else:
+            return None
+        if form.kind == 'm' and tp:
+            if base is not None and not near(bound(uops, form), tp) and template is not None and near(bound(template, form), tp):
+                uops = template
+            elif not self.fit(uops, form, tp):
+                self.log.append('%s\topen\t%s\t%g, not %g' % (form.name, rows.format_uops(uops), bound(uops, form), tp))
+        if uops is template:
+            return ctext, cflags, 'class %s%s' % (form.row, figures)
+        return self.finish(form, uops, flags, 'register form' + figures)
+
+    def finish(self, form, uops, flags, source):
+        slots = len(uops) + (1 if form.kind in ('s', 'rmw') else 0)
+        if slots > 2 and 'ms' not in flags:
+            flags = flags + ['ms']
+        return rows.format_uops(uops), ','.join(flags) or '-', source
+
+    def all(self, forms):
+        self.others, self.others_latency = {}, {}
+        for _ in range(2):
+            self.made, self.agree, self.pipes_latency, out, self.log = {}, {}, {}, {}, []
+            for n in sorted(forms, key=lambda n: (forms[n].kind != '-', n)):
+                r = self.row(forms[n], self.models.get(n))
+                if r is None:
+                    continue
+                out[n] = r
+                uops = rows.parse_uops(r[0])
+                if forms[n].kind == '-' and uops is not None:
+                    self.made[n] = uops
+            self.others, self.others_latency = self.agree, self.pipes_latency
+        return out
+
+    def judge(self, forms, made, held):
+        """(forms, latencies within a cycle or 10 %, those compared, clocks within 15 %, those compared) of the forms left out."""
+        lat_ok = lat_n = tp_ok = tp_n = 0
+        for n, (lat, tp) in held.items():
+            if n not in made or made[n][0] == '-' or '|' in made[n][0]:
+                continue
+            uops, f = rows.parse_uops(made[n][0]), forms[n]
+            if whole(lat) and f.kind == '-' and not self.special(f, uops) and not any(u.kind == 'elim' for u in uops):
+                lat_n += 1
+                lat_ok += abs(rows.path(uops) - lat) <= max(1, 0.1 * lat)
+            if tp and not f.stores and not f.chain and 'elim' not in made[n][1]:
+                tp_n += 1
+                tp_ok += near(bound(uops, f), tp)
+        return lat_ok, lat_n, tp_ok, tp_n

@@ -242,6 +242,8 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 					addr = size = 0;
 			}
 			if (u->kind == UOP_LOAD) {
+				if (wrong && UNLIKELY(!wrong_load_room(c)))
+					return false;
 				uint64_t free = *rename_load(c);
 				slot.memory = true;
 				if (UNLIKELY(free > alloc)) {
@@ -368,7 +370,8 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 
 			bool last = ++next == end || next->flags & UOP_SLOT;
 			if (wrong) {
-				wrong_record(c, in->addr, is, port, size, did, addr, fetch, alloc, ready, dispatch, complete);
+				if (wrong_wanted(c, is, did))
+					wrong_record(c, in->addr, is, port, size, did, addr, fetch, alloc, ready, dispatch, complete);
 				if (last) {
 					wrong_slot_done(c, slot.loads);
 					break;

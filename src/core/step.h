@@ -131,6 +131,8 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 		return false;
 	uint64_t *lb = NULL;
 	if (load) {
+		if (wrong && UNLIKELY(!wrong_load_room(c)))
+			return false;
 		lb = rename_load(c);
 		if (UNLIKELY(*lb > alloc)) {
 			if (wrong && !wrong_may_wait(c, RUN_LB, SPMU_SIG_RESOURCE_STALL_LB, alloc, *lb))
@@ -197,7 +199,8 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 		if (wrong && alloc2 == WRONG_NEVER) {	/* half a slot */
 			if (store)
 				st->data_ready = WRONG_NEVER;
-			wrong_record(c, s->ip, is, port, s->size, did, addr, fetch, alloc, ready, dispatch, complete);
+			if (wrong_wanted(c, is, did))
+				wrong_record(c, s->ip, is, port, s->size, did, addr, fetch, alloc, ready, dispatch, complete);
 			return false;
 		}
 		ready2 = max64(step_sources(c, s, 1), alloc2 + rn->dispatch_delay);
@@ -223,9 +226,10 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 		slot_entry(rn, rn->pos)->free = c->wrong.resolve;
 		if (load)
 			*lb = c->wrong.resolve;
-		wrong_record(c, s->ip, is, port, load || store ? s->size : 0, did, kind == STEP_BRANCH ? went : addr,
-		             fetch, alloc, ready, dispatch, complete);
-		if (two)
+		if (wrong_wanted(c, is, did))
+			wrong_record(c, s->ip, is, port, load || store ? s->size : 0, did, kind == STEP_BRANCH ? went : addr,
+			             fetch, alloc, ready, dispatch, complete);
+		if (two && wrong_wanted(c, s->is[1], did2))
 			wrong_record(c, s->ip, s->is[1], port2, store ? s->size : 0, did2, store ? addr : went,
 			             fetch, alloc2, ready2, dispatch2, complete2);
 		return true;

@@ -511,7 +511,7 @@ static unsigned pace_ahead(struct walker *w, unsigned pace)
 		*p = (uint16_t)(ran >= *p ? ran < WALK_ROOM ? ran : WALK_ROOM : *p - ((*p - ran) >> 4));
 		w->oldest++;
 	}
-	unsigned most = w->pace[pace] + w->pace[pace] / 4 + 32;
+	unsigned most = w->pace[pace] + 32;
 	return !w->behind || !w->pace[pace] || most > WALK_ROOM ? WALK_ROOM : most < PACE_FLOOR ? PACE_FLOOR : most;
 }
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The wrong path, first half: what the machine would have fetched behind a mispredicted branch, instruction by instruction, with the
  * addresses of its accesses.  It is walked functionally when the branch's script is made, in the thread that makes scripts; the core runs
- * as much of it as there is time for (wrongpath.h).  Nothing comes back from there: the same stream gives the same walks.
+ * as much of it as there is time for (wrongpath.h).  All that comes back from there is how far it got, and when it must be known: the same
+ * stream gives the same walks.
  *
  * Models: code from blocks that were executed, else from the bytes of executable mappings; registers and flags as they were at that
  * branch, each known or not; memory as loads brought it into registers and stores took it out of them, in a bounded table, the wrong
  * path's own stores in one that is forgotten with it; branches as the predictors say (bpred_path).  An instruction whose result is not
  * followed (isa/semantic.h) makes it unknown.
  * An access of unknown address is left out: the uop goes as a load that hits L1D, with no trace in caches and TLB.
- * The walk ends: at wrong_path.instructions; where the core will not have got (below); at REP, locked and serialising instructions, fences, PAUSE, far transfers, system calls;
- * where fetch waits for a target that is not predicted; where code is unknown.
- * How far the core gets depends on its time, and that is behind the walk's.  So a walk goes as far, and half as far again, as the core lately got
+ * The walk ends: at wrong_path.instructions; where the core will hardly get (below); at REP, locked and serialising instructions,
+ * fences, PAUSE, far transfers, system calls; where fetch waits for a target that is not predicted; where code is unknown.
+ * How far the core gets depends on its time, and that is behind the walk's.  So a walk goes a little further than the core lately got
  * behind the same branch: as it says of walks that are so many words of scripts old that it must be done with them, whatever the threads' speed
  * (walker_follow).  A walk that proves too short ends early, and the next one there goes twice as far.
  * Leaves out: branches of the wrong path that are found mispredicted while it runs; addresses by convergence with the right path; what

@@ -47,7 +47,7 @@ static inline struct word *word_of(const struct walk_space *s, uint64_t number)
 	return &s->word[(number ^ number >> WORDS_LOG2) & ((1u << WORDS_LOG2) - 1)];
 }
 
-enum { PACES = 1024, PACE_FLOOR = 192 /* words */, WALKS_UNDER_WAY = 2048 };
+enum { PACES = 1024, PACE_FLOOR = 160 /* words */, WALKS_UNDER_WAY = 2048 };
 struct walk_under_way { uint64_t made; uint16_t pace, words; };	/* words of scripts made before; index of pace; its words */
 
 struct walker {

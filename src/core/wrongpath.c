@@ -44,14 +44,14 @@ uint64_t wrong_wait_entry(struct core *c, const struct port_choice *choice, uint
 	return rename_stall(c, SPMU_SIG_RESOURCE_STALL_RS, alloc, c->sc.walk);
 }
 
-uint64_t wrong_slot(struct core *c, uint64_t fetch, uint64_t *did)
+uint64_t wrong_slot_waits(struct core *c, uint64_t fetch, uint64_t *did)
 {
 	struct rename *rn = &c->rn;
 	struct scheduler *s = &c->sc;
 	const uint64_t resolve = c->wrong.resolve, delivered = fetch + rn->frontend_latency, open = rn->cycle;
-	if (rn->pos - c->wrong.rn.pos >= c->wrong.most_slots * SLOT_STEP || rn->loads - c->wrong.rn.loads >= c->wrong.most_loads)
-		return WRONG_NEVER;	/* the rings' older entries are the right path's */
 	const uint32_t pos = rn->pos += SLOT_STEP;
+	if (pos - c->wrong.rn.pos > c->wrong.most_slots)
+		return WRONG_NEVER;	/* the rings' older entries are the right path's */
 	const uint64_t rob = slot_entry(rn, pos - rn->rob_back)->free;
 	uint64_t cycle = max64(max64(open, delivered), max64(rob, rn->barrier));
 	if (cycle >= resolve) {
@@ -210,8 +210,6 @@ static uint32_t reached(const struct core *c, uint64_t cycle)
 void wrong_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr, uint64_t fetch,
                   uint64_t alloc, uint64_t ready, uint64_t dispatch, uint64_t complete)
 {
-	if (!((is & c->e.wanted_is) | (did & c->e.wanted_did)))
-		return;
 	const uint32_t base = (uint32_t)c->e.base;
 	struct spmu_record *r = emit_uop(&c->e);
 	*r = (struct spmu_record){ .kind = SPMU_REC_UOP, .cpl = 3, .port = (uint8_t)port, .size = size, .ip = ip, .is = is, .did = did, .addr = addr,
@@ -245,7 +243,7 @@ static void begin(struct core *c)
 	x->by = c->by;
 	if (c->old.any)
 		x->old = c->old;
-	x->most_slots = SLOT_RING - (c->config.rob_size > c->config.idq_size ? c->config.rob_size : c->config.idq_size);
+	x->most_slots = (SLOT_RING - (c->config.rob_size > c->config.idq_size ? c->config.rob_size : c->config.idq_size)) * SLOT_STEP;
 	x->most_loads = LOAD_RING - c->config.load_buffer_size - (LOAD_RING - c->config.load_buffer_size) / 8;
 	x->stores = q->tail;
 	x->logged = 0;

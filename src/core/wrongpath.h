@@ -17,8 +17,8 @@
 
 #define WRONG_NEVER (UINT64_C(1) << 62)	/* a cycle; added to, it stays one */
 
-/* Allocates a slot that was delivered at `fetch`; WRONG_NEVER: not before the branch resolves. */
-uint64_t wrong_slot(struct core *c, uint64_t fetch, uint64_t *did);
+/* As wrong_slot, where something is to be waited for. */
+uint64_t wrong_slot_waits(struct core *c, uint64_t fetch, uint64_t *did);
 /* A uop of a slot allocated at `from` has to wait until `until`; false: that is too late. */
 bool wrong_may_wait(struct core *c, unsigned run, enum spmu_signal signal, uint64_t from, uint64_t until);
 uint64_t wrong_store_room(struct core *c);
@@ -29,8 +29,46 @@ void wrong_log_store(struct core *c, uint64_t addr, uint32_t size);
 uint64_t wrong_load(struct core *c, const struct port_choice *choice, uint64_t ip, uint64_t addr, uint32_t size, unsigned port,
                     uint64_t ready, bool vector, uint64_t *did, uint64_t *dispatch);
 uint64_t wrong_take_unit(struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready, unsigned unit, unsigned busy);
+/* If wrong_wanted. */
 void wrong_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr, uint64_t fetch,
                   uint64_t alloc, uint64_t ready, uint64_t dispatch, uint64_t complete);
+
+static inline bool wrong_wanted(const struct core *c, uint64_t is, uint64_t did)
+{
+	return (is & c->e.wanted_is) | (did & c->e.wanted_did);
+}
+
+/* Allocates a slot that was delivered at `fetch`; WRONG_NEVER: not before the branch resolves. */
+static inline __attribute__((always_inline)) uint64_t wrong_slot(struct core *c, uint64_t fetch, uint64_t *did)
+{
+	struct rename *rn = &c->rn;
+	const uint64_t cycle = rn->cycle;
+	const uint32_t pos = rn->pos + SLOT_STEP;
+	const uint64_t rob = slot_entry(rn, pos - rn->rob_back)->free;
+	if (UNLIKELY(max64(max64(fetch + rn->frontend_latency, rob), rn->barrier) > cycle || cycle >= c->wrong.resolve ||
+	             (uint16_t)c->sc.free < c->sc.group_room || pos - c->wrong.rn.pos > c->wrong.most_slots))
+		return wrong_slot_waits(c, fetch, did);
+	if (cycle != c->sc.walk) {
+		scheduler_advance(&c->sc, cycle);
+		lsq_advance(c, cycle);
+		if (UNLIKELY((uint16_t)c->sc.free < c->sc.group_room))
+			return wrong_slot_waits(c, fetch, did);
+	}
+	const uint32_t used = rn->used + 1;
+	const bool full = used >= rn->width;
+	rn->pos = pos;
+	rn->slot = rn->used;
+	rn->used = full ? 0 : used;
+	rn->cycle = cycle + full;
+	slot_entry(rn, pos)->alloc = cycle;
+	return cycle;
+}
+
+/* A load can be told apart from those of the right path; else it does not come any more. */
+static inline bool wrong_load_room(const struct core *c)
+{
+	return c->rn.loads - c->wrong.rn.loads < c->wrong.most_loads;
+}
 
 /* The uop waits in the scheduler until it is thrown away. */
 static inline uint64_t wrong_waits(struct core *c, const struct port_choice *choice, unsigned port)

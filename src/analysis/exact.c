@@ -130,7 +130,8 @@ static void charge(struct exact *x, uint64_t ip, enum exact_cause cause, uint64_
 {
 	if (!cycles)
 		return;
-	struct exact_entry *e = x->entry + find(x, ip);
+	uint32_t at = find(x, ip);	/* may move the entries */
+	struct exact_entry *e = x->entry + at;
 	e->part[cause] += cycles * EXACT_CYCLE;
 	x->clock += cycles;
 	if (x->period && x->clock >= x->next_sample) {
@@ -279,8 +280,10 @@ static void slot(struct exact *x, const struct spmu_batch *b, const struct spmu_
 		x->last_is |= uop[i]->is;
 		ends += !!(uop[i]->is & SPMU_IS(INST_END)) + !!(uop[i]->is & SPMU_IS(INST_END2));
 	}
-	if (ends)
-		x->entry[find(x, u->ip)].instructions += ends;
+	if (ends) {
+		uint32_t at = find(x, u->ip);
+		x->entry[at].instructions += ends;
+	}
 }
 
 /* The stretch of CYCLES in the batch; false: it has none. */

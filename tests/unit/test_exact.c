@@ -230,6 +230,33 @@ static void test_many_instructions_come_in_order_of_address(void **state)
 	exact_destroy(x);
 }
 
+static int add_entry(void *context, const struct exact_entry *e)
+{
+	for (unsigned c = 0; c < EXACT_CAUSES; c++)
+		*(uint64_t *)context += e->part[c];
+	return 0;
+}
+
+static void test_the_table_of_instructions_grows_while_cycles_are_charged(void **state)
+{
+	uint64_t sum = 0;
+	uint32_t cycle = 0;
+	(void)state;
+	x = exact_create(0);
+	for (unsigned batch = 0; batch < 20; batch++) {
+		fixture_begin(&f, 0);
+		const uint32_t from = cycle;
+		for (unsigned i = 0; i < 500; i++, cycle += 7)	/* each waited for: it is found first when it is charged */
+			insn(0x10000 + 4 * (500 * batch + i), 0, 0, cycle, cycle, cycle, cycle + 5, cycle + 7);
+		fixture_end(&f, from, cycle, false);
+		exact_batch(x, &f.b);
+	}
+	assert_int_equal(exact_cycles(x), cycle);
+	assert_int_equal(exact_take(x, add_entry, &sum), 0);
+	assert_int_equal(sum, (uint64_t)cycle * EXACT_CYCLE);
+	exact_destroy(x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_samples_fall_on_every_nth_cycle),
 		cmocka_unit_test(test_it_knows_where_it_has_instructions),
 		cmocka_unit_test(test_many_instructions_come_in_order_of_address),
+		cmocka_unit_test(test_the_table_of_instructions_grows_while_cycles_are_charged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
  * An indirect branch that no BTB knows: fetch falls through (Optimization Manual, "Static Prediction"), with `tage` it waits (GUESS;
  * to settle: cold indirect branches before a line that nothing else touches).
  * Far transfers are not predicted: the pipeline drains for them anyway.
- * bpred.perfect: nothing is looked up, and nothing is wrong.
+ * bpred.perfect: nothing is looked up, and nothing is wrong; or mispredicts alone are put right, behind the usual way.
  * What a wrong path does lives in struct bpred_path and dies with it: histories and return stack recover in one go.
  */
 #include "core/bpred.h"
@@ -23,7 +23,7 @@ enum { CLASS_TAGE, CLASS_HYBRID, CLASS_BTB };	/* bpred.class */
 
 struct bpred {
 	uint32_t class, underflow;	/* underflow: of the return stack is known for one */
-	bool perfect;			/* bpred.perfect */
+	enum { PERFECT_NOT, PERFECT_ALL, PERFECT_MISPREDICTS } perfect;	/* bpred.perfect */
 	uint32_t unusual;		/* flags of branches that do not go the usual way of bpred_branch */
 	struct tage tage;
 	struct hybrid hybrid;
@@ -160,17 +160,10 @@ static __attribute__((noinline)) uint64_t return_beyond(struct bpred *p, uint64_
 	return says;
 }
 
-void bpred_branch(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough, bool taken, uint64_t target,
-                  struct bpred_outcome *out)
+/* With direction tables of its own. */
+static inline __attribute__((always_inline)) void
+branch_by_tables(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough, bool taken, uint64_t target, struct bpred_outcome *out)
 {
-	*out = (struct bpred_outcome){ .predicted_taken = true };
-	if (__builtin_expect(flags & p->unusual, 0)) {
-		if (p->perfect)
-			out->predicted_taken = taken;
-		else if (!(flags & INSN_FAR))
-			branch_by_btb(p, ip, flags, fallthrough, taken, target, out);
-		return;
-	}
 	if (flags & INSN_COND) {
 		out->predicted_taken = p->class == CLASS_TAGE ? tage_branch(&p->tage, ip, taken) : hybrid_branch(&p->hybrid, ip, taken);
 		if (out->predicted_taken != taken)
@@ -214,6 +207,33 @@ void bpred_branch(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthr
 		out->bubble = p->l2_bubble;
 	btb_train(&p->btb, ip, target, place);
 	indirect_push(&p->indirect, ip, target);
+}
+
+/* bpred.perfect. */
+static __attribute__((noinline)) void
+put_right(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough, bool taken, uint64_t target, struct bpred_outcome *out)
+{
+	if (p->perfect == PERFECT_MISPREDICTS && p->class == CLASS_BTB)
+		branch_by_btb(p, ip, flags, fallthrough, taken, target, out);
+	else if (p->perfect == PERFECT_MISPREDICTS)
+		branch_by_tables(p, ip, flags, fallthrough, taken, target, out);
+	out->predicted_taken = taken;
+	out->mispredicted = out->wrong_target = false;
+	out->predicted = 0;
+}
+
+void bpred_branch(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough, bool taken, uint64_t target,
+                  struct bpred_outcome *out)
+{
+	*out = (struct bpred_outcome){ .predicted_taken = true };
+	if (__builtin_expect(!(flags & p->unusual), 1))
+		branch_by_tables(p, ip, flags, fallthrough, taken, target, out);
+	else if (flags & INSN_FAR)
+		return;
+	else if (p->perfect)
+		put_right(p, ip, flags, fallthrough, taken, target, out);
+	else
+		branch_by_btb(p, ip, flags, fallthrough, taken, target, out);
 }
 
 /* --- the wrong path --- */

@@ -299,6 +299,36 @@ static void a_perfect_predictor_is_never_wrong(void **state)
 	}
 }
 
+static void a_predictor_put_right_learns_and_resteers_as_it_would(void **state)
+{
+	static const char *const name[] = { "golden-cove", "core2", "prescott" };
+	(void)state;
+	for (size_t k = 0; k < sizeof name / sizeof *name; k++) {
+		struct core_config c = preset(name[k]);
+		struct bpred_outcome o, usual;
+		struct bpred *as_it_is = predictor(&c);
+		c.bpred_perfect = 2;
+		struct bpred *p = predictor(&c);
+		unsigned wrong = 0, resteers = 0;
+		for (uint32_t x = 5, i = 0; i < 3000; i++) {
+			x = x * 1103515245 + 12345;
+			const uint32_t flags = i % 3 ? COND : JUMP;
+			const bool taken = flags == JUMP || x >> 31;
+			const uint64_t ip = (flags == JUMP ? 0x402000 : 0x401000) + (x >> 8) % 512;
+			bpred_branch(p, ip, flags, ip + 5, taken, ip + 100, &o);
+			bpred_branch(as_it_is, ip, flags, ip + 5, taken, ip + 100, &usual);
+			assert_false(o.mispredicted || o.wrong_target);
+			assert_int_equal(o.predicted_taken, taken);
+			assert_int_equal(o.resteer, usual.resteer);
+			wrong += usual.mispredicted;
+			resteers += o.resteer;
+		}
+		assert_true(wrong > 500 && resteers > 50);
+		bpred_destroy(p);
+		bpred_destroy(as_it_is);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +345,7 @@ int main(void)
 		cmocka_unit_test(long_wrong_paths_end_well),
 		cmocka_unit_test(an_unknown_indirect_branch_falls_through_or_waits),
 		cmocka_unit_test(a_perfect_predictor_is_never_wrong),
+		cmocka_unit_test(a_predictor_put_right_learns_and_resteers_as_it_would),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,3 +50,12 @@ $P/client-cxx: tests/programs/client.c include/softpmu/client.h
 	g++ -x c++ $(CLIENT_FLAGS) -o $@ $<
 
 -include tests/programs/trace.mk
+# Loops for softpmu cost: of one kind of event each.
+COST_mispredict := -DMISPREDICT
+COST_l1 := -DBYTES=65536 -DSTRIDE=64
+COST_l2 := -DBYTES=8388608 -DSTRIDE=256
+COST_stall := -DSTALL
+programs: $P/cost-mispredict $P/cost-l1 $P/cost-l2 $P/cost-stall
+$P/cost-%: tests/programs/cost.S
+	@mkdir -p $(@D)
+	gcc -nostdlib -static -no-pie $(COST_$*) -o $@ $<

@@ -1,0 +1,686 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * softpmu cost: what events cost a program, four ways side by side (analysis/cost.h), and what its cycles are made of.
+ *
+ * The program runs once; its stream is kept, and replayed on a machine with one feature changed for each event.  Same trace, so that what differs
+ * is the machine alone. */
+#include "cli/cli.h"
+#include "cli/cost_places.h"
+#include "cli/cost_print.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+"usage: softpmu cost [options] [--] PROGRAM [arguments]\n"
+"       softpmu cost [options] --replay FILE\n\n"
+"Says what events cost PROGRAM on the modelled core, in four ways side by side:\n"
+"  analytic    what one takes by the description of the machine, alone and with nothing to hide it\n"
+"  duration    cycles in which something was under way for them, divided by the events\n"
+"  pushout     how much later than possible the uops retired that had them: mean and quartiles\n"
+"  total time  replays of the same trace with the feature changed (a perfect predictor, a larger cache, no prefetcher ...): cycles\n"
+"              saved for each event that is gone\n"
+"each also as a share of all cycles, and the scale by which pushouts would have to be multiplied to be total time; then the\n"
+"decomposition of the CPI.  A method that does not apply says why.\n\n"
+"  -e, --event NAME,...    these events; again for more.  all: every one.  default: those marked * in --list\n"
+"      --tag EXPR          uops by what happened to them: names joined by ! & | ( ), e.g. 'l2_miss & !l3_miss'; again for more\n"
+"      --change FIELD=VALUE,...  of the --tag before it: what its replay changes\n"
+"      --from due|event    pushouts from when the uop could have retired (default), or from when the event happened\n"
+"      --worse             one replay more an event, with the feature made worse: a smaller cache, a last-target predictor\n"
+"      --no-total          no replays: without total time\n"
+"      --by function|instruction  the same for each, largest pushout first\n"
+"      --rows N            so many of them; default 10, 0: all\n"
+"      --histogram         the pushouts of each event as a histogram\n"
+"      --svg FILE          draw the four methods and the histograms into FILE\n"
+"  -x, --field-separator S print fields separated by S (softpmu(1) has the columns)\n"
+"  -j, --json              print one JSON object a line\n"
+"  -o, --output FILE       print to FILE; default standard error\n"
+"      --list              list events, and names for --tag\n\n"
+CLI_RUN_HELP;
+
+struct look {			/* an event that is looked at */
+	const struct cost_event *event;	/* NULL: --tag */
+	const char *name, *tag, *why;	/* why: this core has no such event */
+	unsigned measure;
+	char *fields;		/* --change */
+	struct replayed { struct core_config core; enum cost_change what; char text[256]; const char *why; struct cost_run *run; bool shared; } replay[COST_TRIES];
+};
+enum { LOOKS = COST_MEASURES };
+
+struct cost {
+	struct cli_run run;
+	struct cost_style style;
+	const char *output, *svg;
+	enum pushout_from from;
+	enum { BY_NOTHING, BY_FUNCTION, BY_INSTRUCTION } by;
+	size_t rows;
+	bool worse, no_total, histogram;
+	struct look look[LOOKS];
+	unsigned looks, measures;
+	struct cost_measure measure[LOOKS];
+	struct cost_run *base, *now;	/* now: the one that the sink fills */
+	struct cost_places *places;
+};
+
+/* ---- options ---------------------------------------------------------------------------------------------- */
+
+static int list(void)
+{
+	char name[64];
+	const char *text;
+	puts("Events (* unless others are asked for):");
+	for (unsigned i = 0; i < cost_events_count; i++)
+		printf("  %c %-13s %s\n    %-13s tag: %s\n", cost_events[i].by_default ? '*' : ' ', cost_events[i].name, cost_events[i].help, "", cost_events[i].tag);
+	puts("\nNames for --tag:");
+	for (unsigned i = 0; tag_name(i, name, &text); i++)
+		printf("    %-18s %s\n", name, *text ? text : "(several of those below)");
+	return 0;
+}
+
+static int add_look(struct cost *c, const struct look *l)
+{
+	if (c->looks == LOOKS) {
+		cli_error("more than %d events", LOOKS);
+		return -1;
+	}
+	c->look[c->looks++] = *l;
+	return 0;
+}
+
+static int add_event(struct cost *c, const struct cost_event *e)
+{
+	for (unsigned i = 0; i < c->looks; i++)
+		if (c->look[i].event == e)
+			return 0;
+	return add_look(c, &(struct look){ .event = e, .name = e->name });
+}
+
+static int add_events(struct cost *c, const char *names)
+{
+	for (const char *word = names; ; word++) {
+		char name[64];
+		size_t n = strcspn(word, ",");
+		snprintf(name, sizeof name, "%.*s", (int)(n < 60 ? n : 60), word);
+		const struct cost_event *e = cost_event_find(name);
+		if (!strcmp(name, "all")) {
+			for (unsigned i = 0; i < cost_events_count; i++)
+				if (add_event(c, &cost_events[i]))
+					return -1;
+		} else if (e) {
+			if (add_event(c, e))
+				return -1;
+		} else {
+			char all[512] = "";
+			for (unsigned i = 0; i < cost_events_count; i++)
+				snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", cost_events[i].name);
+			cli_error("-e '%s': there are %s; others by --tag", name, all);
+			return -1;
+		}
+		word += n;
+		if (!*word)
+			return 0;
+	}
+}
+
+static int set_rows(struct cost *c, const char *text)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || n > 1000000000) {
+		cli_error("--rows '%s': a number was expected", text);
+		return -1;
+	}
+	c->rows = n ? n : SIZE_MAX;
+	return 0;
+}
+
+/* One of ours with a value: 1; not ours: 0; bad: -1. */
+static int valued(struct cost *c, int argc, char **argv, int *i)
+{
+	const char *v;
+	if ((v = cli_value(argc, argv, i, 'e', "event")))
+		return add_events(c, v) ? -1 : 1;
+	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "tag")))
+		return add_look(c, &(struct look){ .name = v, .tag = v }) ? -1 : 1;
+	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "change"))) {
+		if (!c->looks || c->look[c->looks - 1].event) {
+			cli_error("--change %s: belongs behind the --tag whose replay it changes", v);
+			return -1;
+		}
+		c->look[c->looks - 1].fields = (char *)v;
+		return 1;
+	}
+	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "from"))) {
+		if (strcmp(v, "due") && strcmp(v, "event")) {
+			cli_error("--from '%s': there are due and event", v);
+			return -1;
+		}
+		c->from = *v == 'e' ? PUSHOUT_FROM_EVENT : PUSHOUT_FROM_DUE;
+		return 1;
+	}
+	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "by"))) {
+		c->by = !strcmp(v, "function") ? BY_FUNCTION : !strcmp(v, "instruction") ? BY_INSTRUCTION : BY_NOTHING;
+		if (!c->by)
+			cli_error("--by '%s': there are function and instruction", v);
+		return c->by ? 1 : -1;
+	}
+	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "rows")))
+		return set_rows(c, v) ? -1 : 1;
+	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "svg"))) {
+		c->svg = v;
+		return 1;
+	}
+	if (*i > 0 && (v = cli_value(argc, argv, i, 'o', "output"))) {
+		c->output = v;
+		return 1;
+	}
+	if (*i > 0 && (v = cli_value(argc, argv, i, 'x', "field-separator"))) {
+		c->style.form = COST_CSV;
+		c->style.separator = v;
+		if (!*v)
+			cli_error("-x: the separator is empty");
+		return *v ? 1 : -1;
+	}
+	return *i < 0 ? -1 : 0;
+}
+
+/* 1: goes on; 0: done; -1: bad, one line was printed. */
+static int parse(struct cost *c, int argc, char **argv, int *next)
+{
+	int i;
+	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+		const char *word = argv[i];
+		if (!strcmp(word, "--"))
+			break;
+		int ours = cli_run_option(&c->run, argc, argv, &i);
+		ours = ours ? ours : valued(c, argc, argv, &i);
+		if (ours < 0)
+			return -1;
+		if (ours)
+			continue;
+		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+			fputs(help, stdout);
+			return 0;
+		}
+		if (!strcmp(word, "--list")) {
+			return list();
+		} else if (!strcmp(word, "--worse")) {
+			c->worse = true;
+		} else if (!strcmp(word, "--no-total")) {
+			c->no_total = true;
+		} else if (!strcmp(word, "--histogram")) {
+			c->histogram = true;
+		} else if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
+			c->style.form = COST_JSON;
+		} else {
+			cli_unknown_option("cost", help, word);
+			return -1;
+		}
+	}
+	*next = i;
+	const bool chosen = c->looks;
+	for (unsigned k = 0; !chosen && k < cost_events_count; k++)
+		if (cost_events[k].by_default && add_event(c, &cost_events[k]))
+			return -1;
+	return 1;
+}
+
+/* ---- what is measured ------------------------------------------------------------------------------------- */
+
+/* The changed machines of one event. */
+static int prepare_change(struct cost *c, struct look *l, enum cost_try how)
+{
+	struct replayed *p = &l->replay[how];
+	struct err err = { 0 };
+	p->core = c->run.core;
+	if (l->event) {
+		p->what = l->event->change(&p->core, how, p->text, sizeof p->text, &p->why);
+	} else if (!l->fields || how) {
+		p->why = how ? "--change has one" : "no --change says what its replay would change";
+	} else {
+		char *copy = strdup(l->fields), *save = NULL;
+		for (char *field = copy ? strtok_r(copy, ",", &save) : NULL; field; field = strtok_r(NULL, ",", &save))
+			if (core_config_set(&p->core, field, &err))
+				break;
+		snprintf(p->text, sizeof p->text, "%s", l->fields);
+		p->what = COST_REMOVES;
+		free(copy);
+	}
+	if (!err.code && p->what && core_config_check(&p->core, &err))
+		p->what = COST_NO_CHANGE;
+	if (err.code)
+		cli_error("--change %s: %s", p->text, err.text);
+	return err.code ? -1 : 0;
+}
+
+static int prepare(struct cost *c)
+{
+	struct err err = { 0 };
+	for (unsigned i = 0; i < c->looks; i++) {
+		struct look *l = &c->look[i];
+		if (l->event && !(l->tag = cost_event_tag(l->event, &c->run.core, &l->why)))
+			continue;
+		struct cost_measure *m = &c->measure[l->measure = c->measures];
+		if (tag_parse(&m->tag, l->tag, &err)) {
+			cli_error("%s", err.text);
+			return -1;
+		}
+		m->from = c->from;
+		if (l->event) {
+			m->busy[0] = l->event->busy[0];
+			m->busy[1] = l->event->busy[1];
+			m->less = c->run.core.l3_size || strcmp(l->name, "l2_miss") ? l->event->less : 0;	/* without L3 all of them are its own */
+		}
+		c->measures++;
+		for (unsigned how = 0; how < COST_TRIES; how++)
+			if (prepare_change(c, l, (enum cost_try)how))
+				return -1;
+	}
+	return 0;
+}
+
+static int on_start(void *context, struct run_thread *t, struct err *err)
+{
+	struct cost *c = context;
+	struct cost_thread *thread;
+	int rc = cost_thread_start(c->now, &thread, t->pid, err);
+	t->sink_private = rc ? NULL : thread;
+	return rc;
+}
+
+static void on_end(void *context, struct run_thread *t)
+{
+	(void)context;
+	if (t->sink_private)
+		cost_thread_end(t->sink_private);
+	t->sink_private = NULL;
+}
+
+static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
+{
+	(void)context;
+	if (t->sink_private)
+		cost_thread_batch(t->sink_private, b);
+}
+
+static void on_side(void *context, struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
+{
+	struct cost *c = context;
+	(void)t, (void)cycle;
+	if (c->now == c->base)
+		cost_places_side(c->places, pid, record);
+}
+
+/* One run into *out, which is created.  0, or an error after one printed line; what was measured is kept. */
+static int measure(struct cost *c, struct cost_run **out, const struct core_config *core, bool detail, struct run_result *res)
+{
+	const struct run_sink sink = { .context = c, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side };
+	struct core_wanted wanted;
+	struct err err = { 0 };
+	int rc = cost_run_create(out, core->retire_width, c->measure, c->measures, detail, &err);
+	if (!rc) {
+		cost_run_wanted(*out, &wanted);
+		c->now = *out;
+		c->run.run.wanted = &wanted;
+		c->run.run.core = core;
+		struct run_sink own = sink;
+		rc = cli_run_program(&c->run, &own, res, &err);
+		c->run.run.wanted = NULL;
+		c->run.run.core = &c->run.core;
+		struct err memory = { 0 };
+		if (cost_run_finish(*out, &memory) && !rc) {
+			rc = memory.code;
+			err = memory;
+		}
+	}
+	if (rc)
+		cli_error("%s", err.text);
+	return rc;
+}
+
+/* Replays the stream for one event; a machine that another event changed likewise is not run again. */
+static int replay(struct cost *c, unsigned at, struct replayed *p)
+{
+	struct run_result res = { 0 };
+	if (!p->what)
+		return 0;
+	for (unsigned i = 0; i <= at; i++)
+		for (unsigned how = 0; how < COST_TRIES; how++) {
+			struct replayed *other = &c->look[i].replay[how];
+			if (other != p && other->run && !strcmp(other->text, p->text)) {
+				p->run = other->run;
+				p->shared = true;
+				return 0;
+			}
+		}
+	return measure(c, &p->run, &p->core, c->by != BY_NOTHING, &res);
+}
+
+/* ---- what is printed -------------------------------------------------------------------------------------- */
+
+static void fill_replay(struct cost_replay *out, const struct cost *c, const struct look *l, const struct replayed *p)
+{
+	out->each = (double)NAN;
+	if (!p->run)
+		return;
+	out->change = p->text;
+	out->cycles = (double)cost_run_cycles(p->run);
+	out->events = (double)cost_run_result(p->run, l->measure)->count;
+	out->each = cost_marginal(p->what, (double)cost_run_cycles(c->base), (double)cost_run_result(c->base, l->measure)->count, out->cycles,
+		out->events, &out->why);
+}
+
+/* The replay whose total time stands in the table. */
+static const struct replayed *chosen(const struct cost *c, const struct look *l, struct cost_replay *out)
+{
+	const struct replayed *p = &l->replay[COST_BETTER];
+	fill_replay(out, c, l, p);
+	if (isnan(out->each) && l->replay[COST_WITHOUT].run) {
+		p = &l->replay[COST_WITHOUT];
+		fill_replay(out, c, l, p);
+	}
+	return p;
+}
+
+static void fill_pushout(struct cost_row *r, const struct spread *s)
+{
+	r->spread = s;
+	r->pushed = s->sum;
+	r->each[COST_PUSHOUT] = s->count ? (double)s->sum / (double)s->count : (double)NAN;
+	for (unsigned q = 0; q < 3; q++)
+		r->quartile[q] = spread_quantile(s, 0.25 * (q + 1));
+	r->how[COST_PUSHOUT] = "no uop that retired had it";
+}
+
+static void fill(struct cost_row *r, const struct cost *c, const struct look *l)
+{
+	*r = (struct cost_row){ .name = l->name, .tag = l->tag ? l->tag : "", .help = l->event ? l->event->help : "" };
+	for (unsigned m = 0; m < COST_METHODS; m++) {
+		r->each[m] = (double)NAN;
+		r->how[m] = l->why;
+	}
+	r->better.each = r->worse.each = (double)NAN;
+	if (l->why)
+		return;
+	const struct cost_result *result = cost_run_result(c->base, l->measure);
+	r->count = result->count;
+	fill_pushout(r, &result->pushout);
+	if (l->event) {
+		r->each[COST_ANALYTIC] = l->event->analytic(&c->run.core, &r->how[COST_ANALYTIC]);
+		r->busy = result->busy;
+		r->how[COST_DURATION] = l->event->busy_how;
+		if (l->event->busy[0] && r->count)
+			r->each[COST_DURATION] = (double)r->busy / (double)r->count;
+		else if (l->event->busy[0])
+			r->how[COST_DURATION] = "there were none";
+	} else {
+		r->how[COST_ANALYTIC] = "a tag has no formula";
+		r->how[COST_DURATION] = "a tag has no state machine";
+	}
+	const struct replayed *p = chosen(c, l, &r->better);
+	fill_replay(&r->worse, c, l, &l->replay[COST_WORSE]);
+	r->each[COST_TOTAL] = r->better.each;
+	r->how[COST_TOTAL] = p->run ? r->better.why : p->why ? p->why : c->no_total ? "--no-total" : "it was not replayed";
+}
+
+/* Which measure says how long what a group of the decomposition is charged for was under way. */
+static const char *const under_way[COST_GROUPS_COUNT] = { [COST_L2] = "l1_miss", [COST_L3] = "l2_miss", [COST_MEMORY] = "l3_miss", [COST_TLB] = "page_walk",
+	[COST_MISPREDICT] = "mispredict", [COST_LOCK] = "lock", [COST_RESOURCE] = "store_buffer", [COST_ICACHE] = "icache_miss", [COST_ITLB] = "itlb_miss",
+	[COST_DIVIDER] = "divide" };
+
+static void print_groups(const struct cost *c, const struct cost_view *v)
+{
+	uint64_t group[COST_GROUPS_COUNT];
+	struct cost_hidden hidden;
+	cost_run_groups(c->base, group);
+	for (unsigned g = 0; g < COST_GROUPS_COUNT; g++) {
+		const char *name = g == COST_MEMORY && !c->run.core.l3_size ? "l2_miss" : under_way[g];
+		hidden.busy[g] = (double)NAN;
+		for (unsigned i = 0; name && i < c->looks; i++)
+			if (c->look[i].event && !c->look[i].why && !strcmp(c->look[i].name, name) && !(g == COST_L3 && !c->run.core.l3_size))
+				hidden.busy[g] = (double)cost_run_result(c->base, c->look[i].measure)->busy;
+	}
+	cost_print_groups(&c->style, v, group, &hidden);
+}
+
+static void print_program(FILE *out, const struct cost *c)
+{
+	if (!c->run.argv)
+		fprintf(out, "--replay %s", c->run.run.replay);
+	for (char *const *a = c->run.argv; a && *a; a++)
+		fprintf(out, "%s%s", a == c->run.argv ? "" : " ", *a);
+}
+
+/* The rows of one place.  `own`: its looks' rows, which are filled. */
+static void fill_place(const struct cost *c, const struct cost_place *p, struct cost_row *own)
+{
+	for (unsigned i = 0; i < c->looks; i++) {
+		const struct look *l = &c->look[i];
+		struct cost_row *r = &own[i];
+		fill(r, c, l);
+		if (l->why)
+			continue;
+		const struct cost_site_result *s = &p->of[l->measure];
+		r->count = s->count;
+		fill_pushout(r, &s->pushout);
+		r->each[COST_DURATION] = (double)NAN;
+		r->how[COST_DURATION] = "what is under way belongs to no place";
+		r->better.change = r->worse.change = NULL;
+		r->each[COST_TOTAL] = (double)NAN;
+		struct cost_replay whole;
+		const struct replayed *changed = chosen(c, l, &whole);
+		for (unsigned k = 0; changed->run && k < p->runs; k++)
+			if (p->changed[k].run == changed->run)
+				r->each[COST_TOTAL] = cost_marginal(changed->what, p->cycles, (double)s->count, p->changed[k].cycles,
+					(double)p->changed[k].count[l->measure], &r->how[COST_TOTAL]);
+	}
+}
+
+static int print_places(struct cost *c, const struct cost_view *whole)
+{
+	struct cost_row *own = calloc(c->looks, sizeof *own);
+	struct cost_run *changed[2 * LOOKS];
+	unsigned runs = 0;
+	struct err err = { 0 };
+	for (unsigned i = 0; i < c->looks; i++)
+		for (unsigned how = 0; how < COST_WORSE; how++)
+			if (c->look[i].replay[how].run && !c->look[i].replay[how].shared)
+				changed[runs++] = c->look[i].replay[how].run;
+	int rc = own ? cost_places_add(c->places, c->base, changed, runs, c->measures, c->by == BY_INSTRUCTION, &err) :
+		err_set(&err, ERR_NOMEM, "out of memory");
+	const struct cost_place *p;
+	for (size_t k = 0; !rc && k < c->rows && (p = cost_places_get(c->places, k)); k++) {
+		struct cost_view v = { .place = p->name, .place_cycles = p->cycles, .cycles = whole->cycles, .instructions = whole->instructions, .row = own };
+		fill_place(c, p, own);
+		for (unsigned i = 0; i < c->looks; i++)	/* those that it has */
+			if (own[i].count)
+				own[v.rows++] = own[i];
+		if (c->style.form == COST_TABLE)
+			fprintf(c->style.out, "\n %s: %.2f%% of all cycles\n", p->name, 100 * p->cycles / whole->cycles);
+		cost_print(&c->style, &v);
+	}
+	free(own);
+	if (rc)
+		cli_error("%s", err.text);
+	return rc;
+}
+
+static int draw(const struct cost *c, const struct cost_view *v)
+{
+	char *title = NULL;
+	size_t bytes = 0;
+	FILE *f = open_memstream(&title, &bytes), *out = NULL;
+	if (f) {
+		fputs("Cost of events of ", f);
+		print_program(f, c);
+		fprintf(f, " on %s, cycles an event", c->run.core.name);
+	}
+	bool bad = !f || fclose(f);
+	if (!bad && (out = fopen(c->svg, "we")))
+		cost_svg(out, v, title);
+	bad |= !out || ferror(out);
+	if ((out && fclose(out)) || bad) {
+		cli_error("cannot write %s: %s", c->svg, strerror(errno));
+		bad = true;
+	}
+	free(title);
+	return bad ? -1 : 0;
+}
+
+static int print(struct cost *c)
+{
+	struct cost_row *row = calloc(c->looks, sizeof *row);
+	struct cost_view v = { .cycles = (double)cost_run_cycles(c->base), .instructions = (double)cost_run_instructions(c->base), .row = row, .rows = c->looks };
+	int rc = 0;
+	if (!row) {
+		cli_error("out of memory");
+		return -1;
+	}
+	for (unsigned i = 0; i < c->looks; i++)
+		fill(&row[i], c, &c->look[i]);
+	if (c->style.form == COST_TABLE) {
+		char note[128];
+		FILE *out = c->style.out;
+		fputs("\n Cost of events of ", out);
+		print_program(out, c);
+		fprintf(out, "\n Core: %s (%s) at %g GHz%s, user mode only; %.0f instructions, %.0f cycles, CPI %.4f\n%s", c->run.core.name, c->run.core.title,
+			c->run.core.frequency_ghz, c->run.sets ? ", changed by --set" : "", v.instructions, v.cycles,
+			v.instructions > 0 ? v.cycles / v.instructions : 0, cli_pmu_note(&c->run, note));
+		if (c->from == PUSHOUT_FROM_EVENT)
+			fputs(" Pushouts from when the event happened, not from when the uop could have retired\n", out);
+		fputc('\n', out);
+	}
+	cost_print(&c->style, &v);
+	cost_print_methods(&c->style, &v);
+	for (size_t i = 0; i < v.rows && c->histogram; i++)
+		if (row[i].spread)
+			cost_print_histogram(&c->style, &row[i]);
+	print_groups(c, &v);
+	if (c->by)
+		rc = print_places(c, &v);
+	if (c->style.form == COST_TABLE)
+		fputc('\n', c->style.out);
+	if (c->svg && draw(c, &v))
+		rc = -1;
+	free(row);
+	return rc;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------ */
+
+/* A file for the stream, unless there is one.  Its name, to be freed and removed, or NULL (after one line if *bad). */
+static char *stream_file(struct cost *c, bool *bad)
+{
+	const char *dir = getenv("TMPDIR");
+	char *name = NULL;
+	*bad = false;
+	if (c->no_total || c->run.run.replay || c->run.run.save)
+		return NULL;
+	if (asprintf(&name, "%s/softpmu-cost-XXXXXX", dir && *dir ? dir : "/tmp") < 0)
+		name = NULL;
+	int fd = name ? mkstemp(name) : -1;
+	if (fd < 0) {
+		cli_error("no room for the program's stream: %s: %s (TMPDIR says where; --no-total needs none)", name ? name : "out of memory", strerror(errno));
+		free(name);
+		*bad = true;
+		return NULL;
+	}
+	close(fd);
+	c->run.run.save = name;
+	return name;
+}
+
+static int measure_all(struct cost *c)
+{
+	struct run_result res = { 0 };
+	bool bad;
+	char *file = stream_file(c, &bad);
+	if (bad)
+		return 1;
+	int rc = measure(c, &c->base, &c->run.core, true, &res), status = cli_exit_status(res.wait_status);
+	if (res.note[0])
+		cli_warn("%s", res.note);
+	if (!c->base || !cost_run_cycles(c->base)) {
+		if (!rc && !status)
+			cli_error("nothing was measured: no instruction lies between --start and --stop");
+		rc = rc ? rc : !status;
+	} else {
+		const char *const replayed = c->run.run.replay ? c->run.run.replay : c->run.run.save;
+		char *const *const argv = c->run.argv;
+		c->run.run.replay = c->no_total ? NULL : replayed;
+		c->run.run.save = NULL;
+		c->run.run.argv = NULL;
+		for (unsigned i = 0; i < c->looks && !rc && c->run.run.replay && !cli_interrupted(); i++) {
+			if (c->look[i].why)
+				continue;
+			struct replayed *p = c->look[i].replay;
+			struct cost_replay first;
+			rc = replay(c, i, &p[COST_BETTER]);
+			fill_replay(&first, c, &c->look[i], &p[COST_BETTER]);
+			if (!rc && isnan(first.each) && cost_run_result(c->base, c->look[i].measure)->count)
+				rc = replay(c, i, &p[COST_WITHOUT]);
+			if (!rc && c->worse)
+				rc = replay(c, i, &p[COST_WORSE]);
+		}
+		c->run.run.replay = replayed;
+		c->run.run.argv = argv;
+		if (print(c))
+			rc = rc ? rc : -1;
+	}
+	if (file) {
+		unlink(file);
+		c->run.run.save = NULL;
+		free(file);
+	}
+	return status ? status : rc != 0;
+}
+
+static void release(struct cost *c)
+{
+	for (unsigned i = 0; i < c->looks; i++) {
+		for (unsigned how = 0; how < COST_TRIES; how++)
+			if (!c->look[i].replay[how].shared)
+				cost_run_destroy(c->look[i].replay[how].run);
+	}
+	cost_run_destroy(c->base);
+	cost_places_destroy(c->places);
+	free(c);
+}
+
+static int run(int argc, char **argv)
+{
+	struct cost *c = calloc(1, sizeof *c);
+	struct err err = { 0 };
+	int next = 0, status = 2;
+	if (!c) {
+		cli_error("out of memory");
+		return 1;
+	}
+	c->style = (struct cost_style){ .out = stderr, .separator = "," };
+	c->rows = 10;
+	cli_run_init(&c->run);
+	int go = parse(c, argc, argv, &next);
+	if (go > 0 && !cli_run_finish(&c->run, argc, argv, next) && !prepare(c)) {
+		status = 1;
+		if (cost_places_create(&c->places, &err))
+			cli_error("%s", err.text);
+		else if (c->output && !(c->style.out = fopen(c->output, "we")))
+			cli_error("cannot write %s: %s", c->output, strerror(errno));
+		else
+			status = measure_all(c);
+		if (c->output && c->style.out) {
+			bool bad = ferror(c->style.out);
+			if (fclose(c->style.out) || bad) {
+				cli_error("cannot write %s: %s", c->output, strerror(errno));
+				status = status ? status : 1;
+			}
+		}
+	}
+	release(c);
+	return go ? status : 0;
+}
+
+const struct cli_command cmd_cost = {
+	.name = "cost", .summary = "what events cost a program, four ways side by side, and what its cycles are made of", .help = help, .run = run,
+};

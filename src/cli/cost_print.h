@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Prints what events cost: tables for people, CSV, JSON, plots for the terminal and as SVG.  Formats only: takes numbers.
+ *
+ * CSV, a line an event: event,count,analytic,duration,pushout,first quartile,median,third quartile,total time,share by duration,share by pushout,
+ * share by total time,scale,total time of the worse machine.  With --by two columns first: the place and its share of the cycles.  Then a line a
+ * group of the decomposition: cpi,group,cycles,CPI,share,busy.  What a method does not give is empty, null in JSON.
+ */
+#ifndef CLI_COST_PRINT_H
+#define CLI_COST_PRINT_H
+#include "analysis/cost.h"
+#include <stdio.h>
+
+enum cost_form { COST_TABLE, COST_CSV, COST_JSON };
+struct cost_style { FILE *out; enum cost_form form; const char *separator; };
+
+enum cost_method { COST_ANALYTIC, COST_DURATION, COST_PUSHOUT, COST_TOTAL, COST_METHODS };
+extern const char *const cost_method_name[COST_METHODS];
+
+struct cost_replay {		/* of a changed machine */
+	const char *change;	/* its fields; NULL: none was run */
+	double cycles, events, each;	/* each: cycles an event; NaN */
+	const char *why;	/* there is no `each` */
+};
+struct cost_row {
+	const char *name, *help, *tag;
+	uint64_t count;
+	double each[COST_METHODS];	/* cycles an event; NaN: does not apply */
+	const char *how[COST_METHODS];	/* the formula, or why it does not apply; may be NULL */
+	uint32_t quartile[3];
+	uint64_t busy, pushed;		/* cycles, of all events */
+	struct cost_replay better, worse;
+	const struct spread *spread;
+};
+struct cost_view {
+	const char *place;		/* of these rows: a function, an instruction; NULL: the whole program */
+	double place_cycles;
+	double cycles, instructions;	/* of the whole */
+	const struct cost_row *row;
+	size_t rows;
+};
+
+/* Share of all cycles by a method; NaN. */
+double cost_share(const struct cost_view *v, const struct cost_row *r, enum cost_method m);
+/* What a hardware user would multiply a pushout count by: total time / pushout; NaN. */
+double cost_scale(const struct cost_row *r);
+void cost_print(const struct cost_style *s, const struct cost_view *v);
+/* The methods of each row, what they say, and why some say nothing. */
+void cost_print_methods(const struct cost_style *s, const struct cost_view *v);
+struct cost_hidden { double busy[COST_GROUPS_COUNT]; };	/* cycles with the group's events under way; NaN: not known */
+void cost_print_groups(const struct cost_style *s, const struct cost_view *v, const uint64_t group[COST_GROUPS_COUNT], const struct cost_hidden *h);
+void cost_print_histogram(const struct cost_style *s, const struct cost_row *r);
+/* Bars of the four methods side by side, and a histogram of pushouts of each row. */
+void cost_svg(FILE *out, const struct cost_view *v, const char *title);
+#endif

@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# softpmu cost: the loops of known cost have it by each method on the machine of US 2005/0273310; the decomposition sums to the cycles that stat
+# counts on the same stream, and events are as many as its events; a stall that improves the schedule costs less than nothing; the same twice, live
+# and replayed; what makes no sense is refused.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+ok() { echo "ok $1"; }
+bad() { echo "FAILED $1"; failed=1; }
+export TMPDIR="$work"
+near() { # WHAT VALUE LEAST MOST
+	if awk -v v="$2" -v a="$3" -v b="$4" 'BEGIN { exit !(v != "" && v + 0 >= a && v + 0 <= b) }'; then ok "$1: $2"; else bad "$1: '$2', not from $3 to $4"; fi
+}
+field() { awk -F, -v e="$2" -v n="$3" '$1 == e { print $n }' "$1"; }
+
+# The machine of the patent's tables: see docs/cost.md.
+machine="--core prescott --set core.frequency_ghz=3.4 --set l2.size=1M --set l2.latency=22 --set l3.latency=23 --set dram.latency_ns=89.706 --start again"
+large="--set memory.page=2M --set prefetch.l2_streamer=0"
+cost() { # NAME program options...: CSV into NAME
+	name=$1 program=$2; shift 2
+	"$SOFTPMU" cost -x, -o "$work/$name" "$@" -- "$program" >"$work/out" 2>"$work/err" || { bad "$name"; cat "$work/err"; }
+}
+# shellcheck disable=SC2086
+{
+cost mispredict "$PROGRAMS/cost-mispredict" $machine -e mispredict --histogram
+cost l1 "$PROGRAMS/cost-l1" $machine -e l1_miss
+cost l2 "$PROGRAMS/cost-l2" $machine $large -e l2_miss
+}
+near "mispredict, analytic" "$(field "$work/mispredict" mispredict 3)" 31 31
+near "mispredict, median pushout" "$(field "$work/mispredict" mispredict 7)" 30 49
+near "mispredict, total time" "$(field "$work/mispredict" mispredict 9)" 30 40
+modes=$(awk -F, '$1 == "histogram" { n[$3] = $4; all += $4 } END { for (v = 26; v < 50; v++) m += n[v] >= 0.05 * all && n[v] > n[v - 1] + 0; print m }' "$work/mispredict")
+near "mispredict, modes of the pushouts" "$modes" 3 12
+for m in 3 9; do near "L1 miss, column $m" "$(field "$work/l1" l1_miss $m)" 17.9 18.1; done
+near "L1 miss, median pushout" "$(field "$work/l1" l1_miss 7)" 18 22
+near "L2 miss, analytic" "$(field "$work/l2" l2_miss 3)" 305.9 306.1
+near "L2 miss, total time" "$(field "$work/l2" l2_miss 9)" 303 312
+
+# A load that crosses a line delays a multiplication that nobody waits for past the moment at which the chain wants the multiplier.
+cost stall "$PROGRAMS/cost-stall" --core golden-cove --set l1d.split_penalty=7 -e split
+near "a stall that improves the schedule" "$(field "$work/stall" split 9)" -0.5 -0.2
+near "its pushout" "$(field "$work/stall" split 5)" 0 50
+
+# Real programs: the decomposition is the CPI; events are those that the PMU counts.
+head -c 60000 "$SOFTPMU" >"$work/data"
+real() { # NAME command...
+	name=$1; shift
+	"$SOFTPMU" stat -x, -o "$work/$name.stat" -e cycles,instructions,branch-misses,mem_load_retired.l2_hit,mem_load_retired.l3_miss \
+		--save-stream "$work/$name.stream" -- "$@" >/dev/null 2>"$work/err" || { bad "$name: stat"; cat "$work/err"; return; }
+	"$SOFTPMU" cost -x, -o "$work/$name" --no-total -e mispredict,l1_miss,l3_miss --replay "$work/$name.stream" 2>"$work/err" || { bad "$name"; cat "$work/err"; return; }
+	awk -F, -v name="$name" '
+		FNR == NR { count[$3] = $1; next }
+		$1 == "cpi" { sum += $3; cpi += $4 }
+		$1 == "mispredict" { misp = $2 } $1 == "l1_miss" { l2 = $2 } $1 == "l3_miss" { l3 = $2 }
+		END {
+			for (e in count) {
+				short = e; sub(/:u$/, "", short); n[tolower(short)] = count[e]
+			}
+			wrong = (sum - n["cycles"]) ^ 2 > (0.005 * n["cycles"]) ^ 2 || (cpi - n["cycles"] / n["instructions"]) ^ 2 > 1e-6 ||
+				misp != n["branch-misses"] || l2 != n["mem_load_retired.l2_hit"] || l3 != n["mem_load_retired.l3_miss"]
+			printf "%s %s: cycles %d of %d, mispredicts %d of %d, L2 hits %d of %d, L3 misses %d of %d\n", wrong ? "FAILED" : "ok", name, sum, n["cycles"],
+				misp, n["branch-misses"], l2, n["mem_load_retired.l2_hit"], l3, n["mem_load_retired.l3_miss"]
+			exit wrong
+		}' "$work/$name.stat" "$work/$name" || failed=1
+}
+real gzip gzip -c "$work/data"
+real sort sort "$work/data"
+real sed sed -n '/main/p' "$work/data"
+real sha256sum sha256sum "$work/data"
+
+# Live, replayed, twice: the same; by function too; and the stream is gone.
+cost live "$PROGRAMS/cost-l1" --core skylake -e all --by function --histogram
+"$SOFTPMU" trace -q -o "$work/l1.stream" -- "$PROGRAMS/cost-l1" 2>"$work/err" || bad "trace"
+for n in 1 2; do "$SOFTPMU" cost -x, -o "$work/replay$n" --core skylake -e all --by function --histogram --replay "$work/l1.stream" 2>"$work/err" || bad "replay"; done
+cmp -s "$work/replay1" "$work/replay2" && cmp -s "$work/live" "$work/replay1" && ok "live and replayed, the same" || { bad "live and replayed differ"; diff "$work/live" "$work/replay1" | head -n 5; }
+ls "$work" | grep -q softpmu-cost && bad "the stream is still there" || ok "the stream is removed"
+
+# The tag of an event is the event; --by finds the function; SVG and JSON are made.
+"$SOFTPMU" cost -j -o "$work/json" --core skylake --no-total -e l1_miss --tag 'l1d_miss & l2_hit' --by function --svg "$work/svg" --replay "$work/l1.stream" 2>"$work/err" || bad "json"
+two=$(grep -v '"place"' "$work/json" | sed -n 's/.*"event": .*"count": \([0-9]*\).*/\1/p' | uniq | wc -l)
+[ "$two" = 1 ] && ok "a tag counts as the event does" || { bad "a tag and its event"; cat "$work/json"; }
+grep -q '"place": "again \[cost-l1\]"' "$work/json" && ok "by function" || bad "by function: $(grep place "$work/json")"
+grep -q '</svg>' "$work/svg" && grep -q l1_miss "$work/svg" && ok "svg" || bad "svg"
+if command -v jq >/dev/null 2>&1; then jq -e . "$work/json" >/dev/null && ok "json is JSON" || bad "json is no JSON"; fi
+
+refuse() { # WORD options...
+	word=$1; shift
+	"$SOFTPMU" cost "$@" >"$work/out" 2>"$work/err"; code=$?
+	if [ $code != 0 ] && [ "$(grep -c . "$work/err")" = 1 ] && grep -q -e "$word" "$work/err"; then ok "refused: $(cat "$work/err")"
+	else bad "$*: exit $code, wanted one line with '$word'"; cat "$work/err"; fi
+}
+refuse "there are mispredict" -e mispredcit -- true
+refuse "near: .*l2_miss" --tag 'l2_mis' -- true
+refuse "belongs to no uop" --tag l1d_evict_modified -- true
+refuse "behind the --tag" --change l2.size=4M -- true
+refuse "unknown field" --tag l2_miss --change l2.sizes=4M -- true
+refuse "due and event" --from now -- true
+refuse "function and instruction" --by line -- true
+refuse "cannot write" --no-total -o /nowhere/x -- true
+exit $failed

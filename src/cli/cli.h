@@ -80,6 +80,9 @@ int  cli_exit_status(int wait_status);
 /* One line on stderr: "softpmu: ..." */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* perfdata_open that says what is wrong, or odd, with the file. */
+struct perfdata_file;
+int cli_open_data(struct perfdata_file **out, const char *path);
 
 /* Directories, found from the place of the running binary: in the build tree or installed. */
 const char *cli_data_dir(void);		/* holds cores/ uops/ events/ */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What every command that runs a program shares: its options, and the run itself under Ctrl-C. */
 #include "cli/cli.h"
+#include "output/perfdata.h"
 #include "core/host.h"
 #include "softpmu/pmu.h"
 #include "util/near.h"
@@ -36,6 +37,17 @@ void cli_warn(const char *format, ...)
 	va_start(ap, format);
 	line("warning: ", format, ap);
 	va_end(ap);
+}
+
+int cli_open_data(struct perfdata_file **out, const char *path)
+{
+	struct err err = { 0 };
+	int code = perfdata_open(out, path, &err);
+	if (code)
+		cli_error("%s", err.text);
+	else if (*perfdata_note(*out))
+		cli_warn("%s: %s", path, perfdata_note(*out));
+	return code;
 }
 
 const char *cli_value(int argc, char **argv, int *i, char short_name, const char *long_name)

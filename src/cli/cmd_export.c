@@ -60,11 +60,9 @@ static int run(int argc, char **argv)
 	struct perfdata_file *file = NULL;
 	struct export *x = NULL;
 	size_t which = 0;
-	int code = perfdata_open(&file, input, &err);
-	if (!code && *perfdata_note(file))
-		cli_warn("%s: %s", input, perfdata_note(file));
-	if (!code)
-		code = export_load(&x, file, &err);
+	if (cli_open_data(&file, input))
+		return 1;
+	int code = export_load(&x, file, &err);
 	if (!code && !x->samples)
 		code = err_set(&err, ERR_INPUT, "%s has no samples", input);
 	while (!code && event && which < x->events && strcmp(x->event_name[which], event))

@@ -200,12 +200,8 @@ static int report(int argc, char **argv)
 	int parsed = parse_report(&o, argc, argv);
 	if (parsed <= 0)
 		return parsed ? 2 : 0;
-	if (perfdata_open(&file, o.input, &err)) {
-		cli_error("%s", err.text);
+	if (cli_open_data(&file, o.input))
 		return 1;
-	}
-	if (*perfdata_note(file))
-		cli_warn("%s: %s", o.input, perfdata_note(file));
 	if (memprofile_load(&profile, file, &o.load, &err)) {
 		cli_error("%s", err.text);
 		perfdata_close(file);

@@ -214,6 +214,8 @@ static int run_exact(const struct options *o, struct perfdata_file *file)
 		rc = exact_report_load(&in, file, false, &err);
 	struct exact_report_options print = { .file_name = o->input, .by_function = !by_instruction, .json = o->json,
 		.percent_limit = o->report.percent_limit };
+	if (!rc && o->errors && !exact_report_has_methods(in))
+		rc = err_set(&err, ERR_INPUT, "nothing was sampled beside the exact profile: softpmu record --exact -e EVENT[,EVENT...]");
 	if (rc)
 		cli_error("%s: %s", o->input, err.text);
 	else if (o->errors)
@@ -256,12 +258,8 @@ static int run(int argc, char **argv)
 	struct err err = { 0 };
 	struct perfdata_file *file;
 	struct profile *profile;
-	if (perfdata_open(&file, o.input, &err)) {
-		cli_error("%s", err.text);
+	if (cli_open_data(&file, o.input))
 		return 1;
-	}
-	if (*perfdata_note(file))
-		cli_warn("%s: %s", o.input, perfdata_note(file));
 	bool sampled = false;
 	for (size_t i = 0; i < perfdata_event_count(file); i++)
 		sampled |= exact_record_event(perfdata_event_info(file, i)->name) == EXACT_EVENTS;

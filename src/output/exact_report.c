@@ -301,6 +301,19 @@ static bool counts_instructions(const char *name)
 	return !strncmp(name, "instructions", 12) || !strncasecmp(name, "INST_RETIRED", 12) || !strncasecmp(name, "instr_retired", 13);
 }
 
+static bool is_method(const struct exact_report *r, size_t event)
+{
+	return (r->kind[event] == EXACT_EVENTS || r->kind[event] == EXACT_SAMPLED) && r->samples[event];
+}
+
+bool exact_report_has_methods(const struct exact_report *r)
+{
+	size_t e = 0;
+	while (e < r->events && !is_method(r, e))
+		e++;
+	return e < r->events;
+}
+
 void exact_report_errors(FILE *to, const struct exact_report *in, const struct exact_report *fn, bool json)
 {
 	bool first = true;
@@ -317,7 +330,7 @@ void exact_report_errors(FILE *to, const struct exact_report *in, const struct e
 			"functions\n#\n# Samples  instruction  function  against       method, event\n# .......  ...........  ........  ............  "
 			"........................\n#\n", (unsigned long long)in->cycles, instructions, functions);
 	for (size_t e = 0; e < in->events; e++) {
-		if ((in->kind[e] != EXACT_EVENTS && in->kind[e] != EXACT_SAMPLED) || !in->samples[e])
+		if (!is_method(in, e))
 			continue;
 		const struct perfdata_event_info *info = perfdata_event_info(in->file, e);
 		bool timed = in->kind[e] == EXACT_SAMPLED;

@@ -46,6 +46,7 @@ void exact_report_free(struct exact_report *r);
 
 struct exact_report_options { const char *file_name; bool by_function, json; double percent_limit; };
 void exact_report_print(FILE *to, const struct exact_report *r, const struct exact_report_options *o);
+bool exact_report_has_methods(const struct exact_report *r);	/* something was sampled beside it */
 /* The table of sampling errors.  Instructions, functions: of the same file. */
 void exact_report_errors(FILE *to, const struct exact_report *instructions, const struct exact_report *functions, bool json);
 /* The functions called `symbol` (NULL: all, hottest first), annotated; how many were printed.  instructions: by instruction. */

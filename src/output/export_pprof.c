@@ -5,30 +5,10 @@
  * Values of a sample: the number of samples, then each event's.  Times are left out: nothing here knows the wall clock.
  */
 #include "output/export.h"
+#include "util/bytes.h"
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
-
-struct bytes { uint8_t *data; size_t size, room; bool failed; };
-
-static void put(struct bytes *b, const void *p, size_t n)
-{
-	if (b->failed)
-		return;
-	if (n > b->room - b->size) {
-		size_t room = (b->room + n) * 2 + 256;
-		uint8_t *data = realloc(b->data, room);
-		if (!data) {
-			b->failed = true;
-			return;
-		}
-		b->data = data;
-		b->room = room;
-	}
-	if (n)
-		memcpy(b->data + b->size, p, n);
-	b->size += n;
-}
 
 static void varint(struct bytes *b, uint64_t v)
 {
@@ -38,7 +18,7 @@ static void varint(struct bytes *b, uint64_t v)
 		byte[n++] = (uint8_t)((v & 127) | (v > 127 ? 128 : 0));
 		v >>= 7;
 	} while (v);
-	put(b, byte, n);
+	bytes_put(b, byte, n);
 }
 
 static void number(struct bytes *b, unsigned field, uint64_t v)
@@ -51,7 +31,7 @@ static void string(struct bytes *b, unsigned field, const void *p, size_t n)
 {
 	varint(b, field << 3 | 2);
 	varint(b, n);
-	put(b, p, n);
+	bytes_put(b, p, n);
 }
 
 /* A message within: what was put into `inner`, which is empty again. */
@@ -110,7 +90,7 @@ static void value_type(struct bytes *b, unsigned field, struct strings *s, const
 	number(&in, 1, text(s, type));
 	number(&in, 2, text(s, "count"));
 	message(b, field, &in);
-	free(in.data);
+	bytes_free(&in);
 }
 
 static void put_samples(struct bytes *b, struct strings *s, const struct export *x)
@@ -130,8 +110,8 @@ static void put_samples(struct bytes *b, struct strings *s, const struct export 
 		message(&in, 3, &list);
 		message(b, SAMPLE, &in);
 	}
-	free(in.data);
-	free(list.data);
+	bytes_free(&in);
+	bytes_free(&list);
 }
 
 /* A mapping an object, around all of its places; in the order in which objects were mapped: the program first. */
@@ -161,7 +141,7 @@ static void put_mappings(struct bytes *b, struct strings *s, const struct export
 			number(&in, has, 1);
 		message(b, MAPPING, &in);
 	}
-	free(in.data);
+	bytes_free(&in);
 }
 
 static void put_places(struct bytes *b, struct strings *s, const struct export *x, const uint64_t *mapping)
@@ -185,8 +165,8 @@ static void put_places(struct bytes *b, struct strings *s, const struct export *
 		number(&in, 4, text(s, x->function[f].file));
 		message(b, FUNCTION, &in);
 	}
-	free(in.data);
-	free(line.data);
+	bytes_free(&in);
+	bytes_free(&line);
 }
 
 static int write_gzip(FILE *to, const struct bytes *b, struct err *err)
@@ -237,7 +217,7 @@ int export_pprof(FILE *to, const struct export *x, struct err *err)
 	else
 		code = write_gzip(to, &b, err);
 	free(mapping);
-	free(b.data);
+	bytes_free(&b);
 	free(s.at);
 	free(s.slot);
 	return code;

@@ -18,45 +18,17 @@ enum { TEXT = 4096 };
 #define NO_ENTRY UINT32_MAX
 
 struct hit { uint64_t address; uint32_t entry[MEM_KEYS]; };
-struct text { struct text *next; unsigned hash; char bytes[]; };
 struct memprofile_work {
 	struct memprofile *out;
 	const struct memprofile_options *o;
 	struct profile *walk;
-	struct text *texts[1024];
+	struct texts texts;
 	size_t *slot[MEM_KEYS], slots[MEM_KEYS], room[MEM_KEYS];
 	struct { const void *name, *dso; uint64_t where; } *key[MEM_KEYS];
 	struct hit *hit;
 	size_t hits, hit_room;
 	bool *event_used;
 };
-
-static unsigned hash_bytes(const void *p, size_t n)
-{
-	const uint8_t *b = p;
-	uint64_t h = 14695981039346656037u;	/* FNV-1a */
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ b[i]) * 1099511628211u;
-	return (unsigned)(h ^ h >> 32);
-}
-
-static const char *intern(struct memprofile_work *w, const char *s)
-{
-	size_t n = strlen(s) + 1;
-	unsigned hash = hash_bytes(s, n);
-	struct text **head = &w->texts[hash % 1024];
-	for (struct text *t = *head; t; t = t->next)
-		if (t->hash == hash && !strcmp(t->bytes, s))
-			return t->bytes;
-	struct text *t = malloc(sizeof *t + n);
-	if (!t)
-		return NULL;
-	t->next = *head;
-	t->hash = hash;
-	memcpy(t->bytes, s, n);
-	*head = t;
-	return t->bytes;
-}
 
 /* ---- entries ---- */
 
@@ -79,7 +51,7 @@ static int grow(struct memprofile_work *w, enum memprofile_key k)
 	w->slot[k] = slot;
 	w->slots[k] = slots;
 	for (size_t i = 0; i < p->entries[k]; i++) {
-		size_t at = hash_bytes(&w->key[k][i], sizeof w->key[k][i]) & (slots - 1);
+		size_t at = texts_hash(&w->key[k][i], sizeof w->key[k][i]) & (slots - 1);
 		while (slot[at])
 			at = (at + 1) & (slots - 1);
 		slot[at] = i + 1;
@@ -95,7 +67,7 @@ static uint32_t get_entry(struct memprofile_work *w, enum memprofile_key k, cons
 	*fresh = false;
 	if (p->entries[k] == w->room[k] && grow(w, k))
 		return NO_ENTRY;
-	size_t at = hash_bytes(&key, sizeof key) & (w->slots[k] - 1);
+	size_t at = texts_hash(&key, sizeof key) & (w->slots[k] - 1);
 	for (; w->slot[k][at]; at = (at + 1) & (w->slots[k] - 1))
 		if (!memcmp(&w->key[k][w->slot[k][at] - 1], &key, sizeof key))
 			return (uint32_t)(w->slot[k][at] - 1);
@@ -120,7 +92,7 @@ static const char *place_name(struct memprofile_work *w, const struct symbols_pl
 		snprintf(text, sizeof text, "%.3900s+%#llx", at->symbol->name, (unsigned long long)(at->address - at->symbol->start));
 	else
 		snprintf(text, sizeof text, "%.4000s", at->symbol->name);
-	return intern(w, text);
+	return texts_keep(&w->texts, text);
 }
 
 static const char *place_source(struct memprofile_work *w, const struct symbols_place *at)
@@ -131,7 +103,7 @@ static const char *place_source(struct memprofile_work *w, const struct symbols_
 		return "";
 	const char *slash = strrchr(line.file, '/');
 	snprintf(text, sizeof text, "%.4000s:%u", slash ? slash + 1 : line.file, line.line);
-	return intern(w, text);
+	return texts_keep(&w->texts, text);
 }
 
 /* "[heap] malloc 0x401136 ...": who called it.  The address is that behind the call. */
@@ -140,7 +112,7 @@ static const char *heap_name(struct memprofile_work *w, const struct perfdata_re
 	char function[64], text[TEXT];
 	unsigned long long site;
 	if (sscanf(path, "[heap] %63s 0x%llx", function, &site) != 2)
-		return intern(w, path);
+		return texts_keep(&w->texts, path);
 	struct symbols_place at;
 	symbols_resolve(w->walk->symbols, r->pid, site - 1, UINT64_MAX, &at);
 	*source = place_source(w, &at);
@@ -148,7 +120,7 @@ static const char *heap_name(struct memprofile_work *w, const struct perfdata_re
 		snprintf(text, sizeof text, "%s by %.3800s+%#llx", function, at.symbol->name, (unsigned long long)(at.address + 1 - at.symbol->start));
 	else
 		snprintf(text, sizeof text, "%s by %#llx", function, site);
-	return intern(w, text);
+	return texts_keep(&w->texts, text);
 }
 
 /* The data object at an address.  *named: it has a name of its own, not just its mapping's. */
@@ -160,26 +132,26 @@ static const char *object_name(struct memprofile_work *w, const struct perfdata_
 	*dso = *source = "";
 	*named = true;
 	if (at.symbol) {
-		*dso = intern(w, at.dso);
+		*dso = texts_keep(&w->texts, at.dso);
 		return place_name(w, &at, false);
 	}
 	if (!strncmp(at.path, "[heap] ", 7))
 		return heap_name(w, r, at.path, source);
 	if (!strncmp(at.path, "[stack:", 7)) {
 		snprintf(text, sizeof text, "stack of thread %.*s", (int)strcspn(at.path + 7, "]"), at.path + 7);
-		return intern(w, text);
+		return texts_keep(&w->texts, text);
 	}
 	if (!strcmp(at.path, "[stack]"))
-		return intern(w, "stack");
+		return texts_keep(&w->texts, "stack");
 	*named = false;
 	if (!*at.path)
-		return intern(w, "[unknown]");
+		return texts_keep(&w->texts, "[unknown]");
 	if (!strcmp(at.path, "[heap]"))
-		return intern(w, "heap, allocation not known");
+		return texts_keep(&w->texts, "heap, allocation not known");
 	if (!strcmp(at.path, "//anon"))
-		return intern(w, "anonymous memory");
-	*dso = intern(w, at.dso);
-	return intern(w, "no symbol");
+		return texts_keep(&w->texts, "anonymous memory");
+	*dso = texts_keep(&w->texts, at.dso);
+	return texts_keep(&w->texts, "no symbol");
 }
 
 /* ---- samples ---- */
@@ -267,7 +239,7 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 		}
 	}
 	name = place->symbol ? place_name(w, place, true) : "[unknown]";
-	dso = intern(w, place->dso);
+	dso = texts_keep(&w->texts, place->dso);
 	uint32_t at = name && dso ? get_entry(w, MEM_BY_INSTRUCTION, name, dso, r->ip, &fresh) : NO_ENTRY;
 	if (at == NO_ENTRY)
 		return ERR_NOMEM;
@@ -449,12 +421,7 @@ static void free_work(struct memprofile_work *w)
 {
 	if (!w)
 		return;
-	for (size_t i = 0; i < 1024; i++)
-		while (w->texts[i]) {
-			struct text *next = w->texts[i]->next;
-			free(w->texts[i]);
-			w->texts[i] = next;
-		}
+	texts_free(&w->texts);
 	for (unsigned k = 0; k < MEM_KEYS; k++) {
 		free(w->slot[k]);
 		free(w->key[k]);

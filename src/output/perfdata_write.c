@@ -9,6 +9,7 @@
  * GROUP_DESC is left out on purpose: with it perf report shows a group's events in one table instead of a section each.
  */
 #include "output/perfdata.h"
+#include "util/bytes.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -58,38 +59,19 @@ struct perfdata_writer {
 
 /* ---- growing memory, for the features ---- */
 
-struct bytes { uint8_t *data; size_t size, room; bool failed; };
-
-static void put(struct bytes *b, const void *p, size_t n)
-{
-	if (b->failed)
-		return;
-	if (n > b->room - b->size) {
-		size_t room = (b->room + n) * 2;
-		uint8_t *data = realloc(b->data, room);
-		if (!data) {
-			b->failed = true;
-			return;
-		}
-		b->data = data;
-		b->room = room;
-	}
-	memcpy(b->data + b->size, p, n);
-	b->size += n;
-}
 static void put_zeros(struct bytes *b, size_t n)
 {
 	static const uint8_t zero[NAME_ALIGN];
 	for (; n; n -= n < sizeof zero ? n : sizeof zero)
-		put(b, zero, n < sizeof zero ? n : sizeof zero);
+		bytes_put(b, zero, n < sizeof zero ? n : sizeof zero);
 }
-static void put_u32(struct bytes *b, uint32_t v) { put(b, &v, 4); }
-static void put_u64(struct bytes *b, uint64_t v) { put(b, &v, 8); }
+static void put_u32(struct bytes *b, uint32_t v) { bytes_put(b, &v, 4); }
+static void put_u64(struct bytes *b, uint64_t v) { bytes_put(b, &v, 8); }
 static void put_string(struct bytes *b, const char *s)	/* length (padded), bytes, NUL, padding */
 {
 	size_t length = strlen(s) + 1, padded = (length + NAME_ALIGN - 1) / NAME_ALIGN * NAME_ALIGN;
 	put_u32(b, (uint32_t)padded);
-	put(b, s, length);
+	bytes_put(b, s, length);
 	put_zeros(b, padded - length);
 }
 
@@ -457,18 +439,18 @@ int perfdata_create(struct perfdata_writer **out, const struct perfdata_options 
 	struct perfdata_header h;
 	header(w, &h);
 	struct bytes b = { 0 };
-	put(&b, &h, sizeof h);
+	bytes_put(&b, &h, sizeof h);
 	for (size_t i = 0; i < w->events; i++)
 		put_u64(&b, i + 1);
 	for (size_t i = 0; i < w->events; i++) {
-		put(&b, &w->attr[i], PERFDATA_ATTR_BYTES);
-		put(&b, &(struct perfdata_section){ sizeof h + 8 * i, 8 }, sizeof(struct perfdata_section));
+		bytes_put(&b, &w->attr[i], PERFDATA_ATTR_BYTES);
+		bytes_put(&b, &(struct perfdata_section){ sizeof h + 8 * i, 8 }, sizeof(struct perfdata_section));
 	}
 	if (b.failed)
 		code = err_set(err, ERR_NOMEM, "out of memory");
 	else if (write_at(w->fd, b.data, b.size, 0))
 		code = err_system(err, "cannot write %s", w->path);
-	free(b.data);
+	bytes_free(&b);
 	if (code) {
 		release(w);
 		return code;
@@ -497,10 +479,10 @@ static void put_build_ids(struct bytes *b, const struct perfdata_writer *w)
 		uint8_t id[24] = { 0 };
 		memcpy(id, file->build_id, file->build_id_bytes);
 		id[20] = file->build_id_bytes;
-		put(b, &h, sizeof h);
+		bytes_put(b, &h, sizeof h);
 		put_u32(b, (uint32_t)-1);	/* any process */
-		put(b, id, sizeof id);
-		put(b, file->path, length);
+		bytes_put(b, id, sizeof id);
+		bytes_put(b, file->path, length);
 		put_zeros(b, padded - length);
 	}
 }
@@ -510,7 +492,7 @@ static void put_event_desc(struct bytes *b, const struct perfdata_writer *w)
 	put_u32(b, (uint32_t)w->events);
 	put_u32(b, PERFDATA_ATTR_BYTES);
 	for (size_t i = 0; i < w->events; i++) {
-		put(b, &w->attr[i], PERFDATA_ATTR_BYTES);
+		bytes_put(b, &w->attr[i], PERFDATA_ATTR_BYTES);
 		put_u32(b, 1);
 		put_string(b, w->name[i]);
 		put_u64(b, i + 1);
@@ -603,7 +585,7 @@ static bool put_feature(struct bytes *b, const struct perfdata_writer *w, unsign
 		return w->sample_type & PERF_SAMPLE_BRANCH_STACK;
 	case PERFDATA_MEM_TOPOLOGY: {	/* version, bytes of a block, nodes; of each: number, blocks, a bitmap of them.  The modelled machine has one. */
 		const uint64_t words[] = { 1, UINT64_C(1) << 40, 1, 0, 1, 1, 1 };
-		put(b, words, sizeof words);
+		bytes_put(b, words, sizeof words);
 		return w->sample_type & PERF_SAMPLE_DATA_SRC;
 	}
 	case PERFDATA_SAMPLE_TIME:
@@ -631,10 +613,10 @@ static void build_features(struct bytes *all, const struct perfdata_writer *w, u
 	}
 	for (size_t i = 0; i < count; i++)
 		table[i].offset += count * sizeof table[0];
-	put(all, table, count * sizeof table[0]);
-	put(all, body.data, body.size);
+	bytes_put(all, table, count * sizeof table[0]);
+	bytes_put(all, body.data, body.size);
 	all->failed |= body.failed;
-	free(body.data);
+	bytes_free(&body);
 }
 
 /* Features behind the data at w->written, then the header. */
@@ -706,7 +688,7 @@ int perfdata_finish(struct perfdata_writer *w, uint64_t *bytes, uint64_t *sample
 	int code = w->error.code;
 	if (err && code)
 		*err = w->error;
-	free(features.data);
+	bytes_free(&features);
 	release(w);
 	return code;
 }

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-struct profile_text { struct profile_text *next[2]; unsigned hash; char text[]; };	/* unbalanced tree over hashes */
 struct profile_thread { uint32_t tid, pid; const char *comm; };
 struct profile_chunk { struct profile_chunk *next; size_t used; struct profile_node node[1024]; };
 
@@ -20,45 +19,6 @@ struct profile_chunk { struct profile_chunk *next; size_t used; struct profile_n
 struct key { const void *comm, *dso, *symbol, *srcline; uint64_t address; uint32_t pid, tid, cpu, zero; };
 
 struct frame { struct symbols_place place; uint64_t ip; char level; };
-
-/* ---- strings that live as long as the profile ---- */
-
-static unsigned hash_bytes(const void *p, size_t n)
-{
-	const uint8_t *b = p;
-	uint64_t h = 14695981039346656037u;	/* FNV-1a */
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ b[i]) * 1099511628211u;
-	return (unsigned)(h ^ h >> 32);
-}
-
-static const char *intern(struct profile *p, const char *s)
-{
-	size_t n = strlen(s) + 1;
-	unsigned hash = hash_bytes(s, n);
-	struct profile_text **at = &p->texts;
-	while (*at) {
-		if ((*at)->hash == hash && !strcmp((*at)->text, s))
-			return (*at)->text;
-		at = &(*at)->next[hash > (*at)->hash];
-	}
-	*at = calloc(1, sizeof **at + n);
-	if (!*at)
-		return NULL;
-	(*at)->hash = hash;
-	memcpy((*at)->text, s, n);
-	return (*at)->text;
-}
-
-static void free_texts(struct profile_text *t)
-{
-	while (t) {
-		struct profile_text *other = t->next[1];
-		free_texts(t->next[0]);
-		free(t);
-		t = other;
-	}
-}
 
 /* ---- threads ---- */
 
@@ -76,7 +36,7 @@ static struct profile_thread *get_thread(struct profile *p, uint32_t pid, uint32
 		return &p->thread[low];
 	char name[16];
 	snprintf(name, sizeof name, ":%d", (int)tid);
-	const char *comm = intern(p, name);
+	const char *comm = texts_keep(&p->texts, name);
 	if (comm && (p->threads & (p->threads - 1)) == 0) {
 		struct profile_thread *grown = realloc(p->thread, (p->threads ? p->threads * 2 : 1) * sizeof *grown);
 		if (!grown)
@@ -115,7 +75,7 @@ static int on_record(struct profile *p, const struct perfdata_record *r)
 	case PERFDATA_MMAP:
 		return on_map(p, r);
 	case PERFDATA_COMM: {
-		const char *comm = intern(p, r->text);
+		const char *comm = texts_keep(&p->texts, r->text);
 		if (!comm || !(t = get_thread(p, r->pid, r->tid)))
 			return ERR_NOMEM;
 		t->comm = comm;
@@ -255,7 +215,7 @@ static const char *source_line(struct profile *p, const struct symbols_place *at
 	} else {
 		snprintf(text, sizeof text, "%.4000s[%llx]", at->dso, (unsigned long long)at->address);
 	}
-	return intern(p, text);
+	return texts_keep(&p->texts, text);
 }
 
 static int grow_slots(struct profile_event *e, const struct key *keys);
@@ -266,7 +226,7 @@ static size_t get_entry(struct profile *p, struct profile_event *e, struct key *
 {
 	struct key key;
 	memset(&key, 0, sizeof key);
-	const char *dso = intern(p, f->place.dso), *srcline = NULL;
+	const char *dso = texts_keep(&p->texts, f->place.dso), *srcline = NULL;
 	if (!dso)
 		return SIZE_MAX;
 	for (size_t i = 0; i < p->options.keys; i++)
@@ -289,7 +249,7 @@ static size_t get_entry(struct profile *p, struct profile_event *e, struct key *
 		}
 	if (e->entries * 2 >= e->slots && grow_slots(e, *keys))
 		return SIZE_MAX;
-	size_t at = hash_bytes(&key, sizeof key) & (e->slots - 1);
+	size_t at = texts_hash(&key, sizeof key) & (e->slots - 1);
 	while (e->slot[at]) {
 		if (!memcmp(&(*keys)[e->slot[at] - 1], &key, sizeof key))
 			return e->slot[at] - 1;
@@ -321,7 +281,7 @@ static int grow_slots(struct profile_event *e, const struct key *keys)
 	if (!slot)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < e->entries; i++) {
-		size_t at = hash_bytes(&keys[i], sizeof keys[i]) & (slots - 1);
+		size_t at = texts_hash(&keys[i], sizeof keys[i]) & (slots - 1);
 		while (slot[at])
 			at = (at + 1) & (slots - 1);
 		slot[at] = i + 1;
@@ -545,7 +505,7 @@ void profile_free(struct profile *p)
 		free(p->chunks);
 		p->chunks = next;
 	}
-	free_texts(p->texts);
+	texts_free(&p->texts);
 	symbols_destroy(p->symbols);
 	free(p->thread);
 	free(p->event);

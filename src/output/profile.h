@@ -7,6 +7,7 @@
 #define OUTPUT_PROFILE_H
 #include "output/perfdata.h"
 #include "output/symbols.h"
+#include "util/texts.h"
 
 enum profile_key {
 	PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL, PROFILE_SRCLINE, PROFILE_PID, PROFILE_TID, PROFILE_CPU, PROFILE_KEYS
@@ -58,7 +59,7 @@ struct profile {
 	/* private */
 	struct profile_options options;
 	struct perfdata_file *file;
-	struct profile_text *texts;
+	struct texts texts;
 	struct profile_thread *thread;
 	size_t threads;
 	struct profile_chunk *chunks;

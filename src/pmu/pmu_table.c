@@ -28,9 +28,9 @@
  * EDGE are applied to it by the counter.
  */
 #include "pmu_internal.h"
+#include "pmu_text.h"
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,31 +38,6 @@
 enum { TABLE_BYTES_MAX = 4 << 20, ROWS_MAX = 4096 };
 enum { SEEN_CPUID = 1, SEEN_CAPABILITIES = 2, SEEN_SLOTS = 4, SEEN_TSC = 8, SEEN_FAMILY = 16, SEEN_FEATURES = 32, SEEN_CORE = 256, SEEN_LIBPFM = 512, SEEN_MODEL = 64, SEEN_THREADS = 128,
 	SEEN_ARCH = 15, SEEN_OLDER = 12 };
-
-static int problem(char *text, size_t bytes, int error, const char *format, ...) __attribute__((format(printf, 4, 5)));
-static int problem(char *text, size_t bytes, int error, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	if (bytes)
-		vsnprintf(text, bytes, format, args);
-	va_end(args);
-	return error;
-}
-
-/* [first, last] of hexadecimal or decimal digits only. */
-static bool number(const char *s, int base, uint64_t limit, uint64_t *out)
-{
-	char *end;
-	if (!isxdigit((unsigned char)*s))
-		return false;
-	errno = 0;
-	unsigned long long v = strtoull(s, &end, base);
-	if (*end || errno || v > limit)
-		return false;
-	*out = v;
-	return true;
-}
 
 /* @metric NAME EXPR */
 static int metric_line(struct spmu_model *m, char *s, char *text, size_t bytes)
@@ -75,9 +50,9 @@ static int metric_line(struct spmu_model *m, char *s, char *text, size_t bytes)
 		s[n] = 0;
 	enum pmu_metric which = pmu_metric_find(s);
 	if (m->family != &pmu_arch || which == PMU_METRICS || m->metric[which].terms)
-		return problem(text, bytes, SPMU_EINPUT, "@metric '%.40s': unknown, or twice", s);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@metric '%.40s': unknown, or twice", s);
 	int error = pmu_expr_parse(m, &m->metric[which], expr, why, sizeof why);
-	return error ? problem(text, bytes, error, "@metric %s: %s", s, why) : SPMU_OK;
+	return error ? pmu_text_problem(text, bytes, error, "@metric %s: %s", s, why) : SPMU_OK;
 }
 
 static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, size_t bytes)
@@ -93,17 +68,17 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 		static const struct pmu_family *const all[] = { &pmu_arch, &pmu_p5, &pmu_p6, &pmu_netburst };
 		bit = SEEN_FAMILY;
 		if (*seen & ~bit)
-			return problem(text, bytes, SPMU_EINPUT, "@family comes first");
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@family comes first");
 		for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
 			if (!strcmp(v[0], all[i]->name))
 				m->family = all[i];
 		if (!(*seen & bit) && m->family == &pmu_arch && strcmp(v[0], "arch"))
-			return problem(text, bytes, SPMU_EINPUT, "@family '%.40s': arch, p5, p6 or netburst", v[0]);
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@family '%.40s': arch, p5, p6 or netburst", v[0]);
 	} else if (!strcmp(key, "@cpuid_0a") && n == 4 && m->family == &pmu_arch) {
 		bit = SEEN_CPUID;
 		for (unsigned i = 0; i < 4; i++) {
-			if (!number(v[i], 16, UINT32_MAX, &x[i]))
-				return problem(text, bytes, SPMU_EINPUT, "bad value '%s' in @cpuid_0a", v[i]);
+			if (!pmu_text_number(v[i], 16, UINT32_MAX, &x[i]))
+				return pmu_text_problem(text, bytes, SPMU_EINPUT, "bad value '%s' in @cpuid_0a", v[i]);
 			m->cpuid[i] = (uint32_t)x[i];
 		}
 		m->version = x[0] & 0xff;
@@ -111,18 +86,18 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 		m->fixed = x[3] & 0x1f;
 		m->any_thread = m->version >= 3 && !(m->version >= 5 && x[3] >> 15 & 1);
 		if (!m->version || m->version > 5)
-			return problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: version %u; 1 to 5 are modelled", m->version);
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: version %u; 1 to 5 are modelled", m->version);
 		if (m->version < 2)
 			m->fixed = 0;
 		if (!m->gp || m->gp > PMU_MAX_GP || !m->fixed != (m->version < 2) || m->fixed > PMU_MAX_FIXED)
-			return problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: 1 to %d general-purpose and (from version 2 on) 1 to %d fixed counters",
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: 1 to %d general-purpose and (from version 2 on) 1 to %d fixed counters",
 				PMU_MAX_GP, PMU_MAX_FIXED);
 		if (m->version == 5 && x[2] & ~((UINT64_C(1) << m->fixed) - 1))
-			return problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: ECX names fixed counters beyond EDX[4:0]");
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: ECX names fixed counters beyond EDX[4:0]");
 	} else if (!strcmp(key, "@perf_capabilities") && n == 1 && m->family == &pmu_arch) {
 		bit = SEEN_CAPABILITIES;
-		if (!number(v[0], 16, UINT64_MAX, &m->capabilities) || !pmu_ds_capable(m->capabilities))
-			return problem(text, bytes, SPMU_EINPUT, "@perf_capabilities '%s': modelled are LBR_FMT 0 to 5 and 3F, PEBS_TRAP, PEBS_ARCH_REGS, "
+		if (!pmu_text_number(v[0], 16, UINT64_MAX, &m->capabilities) || !pmu_ds_capable(m->capabilities))
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@perf_capabilities '%s': modelled are LBR_FMT 0 to 5 and 3F, PEBS_TRAP, PEBS_ARCH_REGS, "
 				"PEBS_REC_FMT 0 to 5, FW_WRITE, PEBS_BASELINE (with PEBS_REC_FMT 4 and 5), PERF_METRICS, PEBS_OUTPUT_PT", v[0]);
 	} else if (!strcmp(key, "@features") && n && n < 5) {
 		bit = SEEN_FEATURES;
@@ -136,14 +111,14 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 				if (!strcmp(v[i], known[k].name) && known[k].family == m->family)
 					one = known[k].bit;
 			if (!one || m->features & one)
-				return problem(text, bytes, SPMU_EINPUT, "@features '%.40s': this family has no such, or twice", v[i]);
+				return pmu_text_problem(text, bytes, SPMU_EINPUT, "@features '%.40s': this family has no such, or twice", v[i]);
 			m->features |= one;
 		}
 	} else if ((!strcmp(key, "@model") || !strcmp(key, "@threads")) && n == 1 && m->family == &pmu_netburst) {
 		bool threads = key[1] == 't';
 		bit = threads ? SEEN_THREADS : SEEN_MODEL;
-		if (!number(v[0], 10, threads ? 2 : 6, &x[0]) || (threads && !x[0]))
-			return problem(text, bytes, SPMU_EINPUT, threads ? "@threads '%.40s': 1 or 2" : "@model '%.40s': 0 to 6", v[0]);
+		if (!pmu_text_number(v[0], 10, threads ? 2 : 6, &x[0]) || (threads && !x[0]))
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, threads ? "@threads '%.40s': 1 or 2" : "@model '%.40s': 0 to 6", v[0]);
 		*(threads ? &m->threads : &m->model) = (unsigned)x[0];
 	} else if (!strcmp(key, "@core") && n == 1) {
 		bit = SEEN_CORE;
@@ -153,23 +128,23 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 		m->libpfm = v[0];
 	} else if (!strcmp(key, "@slots") && n == 1) {
 		bit = SEEN_SLOTS;
-		if (!number(v[0], 10, 64, &x[0]) || !x[0])
-			return problem(text, bytes, SPMU_EINPUT, "@slots '%s': 1 to 64", v[0]);
+		if (!pmu_text_number(v[0], 10, 64, &x[0]) || !x[0])
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@slots '%s': 1 to 64", v[0]);
 		m->slots = (unsigned)x[0];
 	} else if (!strcmp(key, "@tsc") && n == 1) {
 		bit = SEEN_TSC;
 		char *den = strchr(v[0], '/');
 		if (den)
 			*den++ = 0;
-		if (!den || !number(v[0], 10, 100000, &x[0]) || !number(den, 10, 100000, &x[1]) || !x[0] || !x[1])
-			return problem(text, bytes, SPMU_EINPUT, "@tsc: NUM/DEN, each 1 to 100000");
+		if (!den || !pmu_text_number(v[0], 10, 100000, &x[0]) || !pmu_text_number(den, 10, 100000, &x[1]) || !x[0] || !x[1])
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@tsc: NUM/DEN, each 1 to 100000");
 		m->tsc_num = (unsigned)x[0];
 		m->tsc_den = (unsigned)x[1];
 	} else {
-		return problem(text, bytes, SPMU_EINPUT, "unknown shape line '%.40s', or the wrong number of values", key);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "unknown shape line '%.40s', or the wrong number of values", key);
 	}
 	if (*seen & bit)
-		return problem(text, bytes, SPMU_EINPUT, "%.40s twice", key);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%.40s twice", key);
 	*seen |= bit;
 	return SPMU_OK;
 }
@@ -185,16 +160,16 @@ static bool row_mods(struct spmu_event *e, char *s, bool netburst)
 				*second++ = 0;
 			if (!strcmp(t, "ti"))
 				e->thread_independent = true;
-			else if (!strncmp(t, "sel=", 4) && number(t + 4, 10, 7, &v))
+			else if (!strncmp(t, "sel=", 4) && pmu_text_number(t + 4, 10, 7, &v))
 				e->escr_select = (uint8_t)v;
-			else if (!strncmp(t, "escr=", 5) && number(t + 5, 16, 0xffff, &v)) {
+			else if (!strncmp(t, "escr=", 5) && pmu_text_number(t + 5, 16, 0xffff, &v)) {
 				e->escr[0] = (uint16_t)v;
-				if (second && !number(second, 16, 0xffff, &v))
+				if (second && !pmu_text_number(second, 16, 0xffff, &v))
 					return false;
 				e->escr[1] = second ? (uint16_t)v : 0;
-			} else if (!strncmp(t, "replay=", 7) && second && number(t + 7, 16, UINT32_MAX, &v)) {
+			} else if (!strncmp(t, "replay=", 7) && second && pmu_text_number(t + 7, 16, UINT32_MAX, &v)) {
 				e->replay_enable = (uint32_t)v;
-				if (!number(second, 16, UINT32_MAX, &v))
+				if (!pmu_text_number(second, 16, UINT32_MAX, &v))
 					return false;
 				e->replay_matrix = (uint32_t)v;
 			} else if (!strncmp(t, "up=", 3) && t[3] && !second) {
@@ -210,7 +185,7 @@ static bool row_mods(struct spmu_event *e, char *s, bool netburst)
 			e->edge = 1;
 		else if (!strcmp(t, "t"))
 			e->any = 1;
-		else if (!strncmp(t, "c=", 2) && number(t + 2, 10, 255, &v) && v)
+		else if (!strncmp(t, "c=", 2) && pmu_text_number(t + 2, 10, 255, &v) && v)
 			e->cmask = (uint8_t)v;
 		else
 			return false;
@@ -227,7 +202,7 @@ static bool row_counters(const struct spmu_model *m, struct spmu_event *e, char 
 		char *dash = strchr(t, '-');
 		if (dash)
 			*dash++ = 0;
-		if (!number(t, 10, last_pmc, &first) || !number(dash ? dash : t, 10, last_pmc, &last) || first > last)
+		if (!pmu_text_number(t, 10, last_pmc, &first) || !pmu_text_number(dash ? dash : t, 10, last_pmc, &last) || first > last)
 			return false;
 		for (; first <= last; first++)
 			e->pmc_mask |= 1u << first;
@@ -250,7 +225,7 @@ static bool row_flags(const struct spmu_model *m, struct spmu_event *e, char *s)
 			e->flags |= SPMU_EVENT_DURATION;
 		else if (!strcmp(t, "fixed-only"))
 			e->flags |= SPMU_EVENT_FIXED_ONLY;
-		else if (!strncmp(t, "fixed=", 6) && number(t + 6, 10, m->fixed - 1, &v)) {
+		else if (!strncmp(t, "fixed=", 6) && pmu_text_number(t + 6, 10, m->fixed - 1, &v)) {
 			e->flags |= SPMU_EVENT_FIXED;
 			e->fixed = (int8_t)v;
 		} else
@@ -270,7 +245,7 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 		col[i] = line;
 		char *tab = line ? strchr(line, '\t') : NULL;
 		if (!line || (i + 1 < COLUMNS && !tab) || (i + 1 == COLUMNS && tab))
-			return problem(text, bytes, SPMU_EINPUT, "an event line has %d columns", COLUMNS);
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "an event line has %d columns", COLUMNS);
 		if (tab)
 			*tab++ = 0;
 		line = tab;
@@ -279,36 +254,36 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 	}
 	for (const char *c = col[NAME]; *c; c++)
 		if (!isalnum((unsigned char)*c) && !strchr("._:", *c))
-			return problem(text, bytes, SPMU_EINPUT, "bad character in name '%s'", col[NAME]);
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "bad character in name '%s'", col[NAME]);
 	if (!*col[NAME] || spmu_model_find(m, col[NAME]))
-		return problem(text, bytes, SPMU_EINPUT, *col[NAME] ? "event %s twice" : "event without a name%s", col[NAME]);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, *col[NAME] ? "event %s twice" : "event without a name%s", col[NAME]);
 	e->name = col[NAME];
 	e->fixed = -1;
 	e->upstream = nothing;
 	bool netburst = m->family == &pmu_netburst;
-	if (!number(col[EVENT], 16, netburst || m->family == &pmu_p5 ? 63 : 255, &v))
-		return problem(text, bytes, SPMU_EINPUT, "%s: bad event select '%s'", e->name, col[EVENT]);
+	if (!pmu_text_number(col[EVENT], 16, netburst || m->family == &pmu_p5 ? 63 : 255, &v))
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: bad event select '%s'", e->name, col[EVENT]);
 	e->event = (uint8_t)v;
-	if (!number(col[UMASK], 16, netburst ? 0xffff : 255, &v))
-		return problem(text, bytes, SPMU_EINPUT, "%s: bad umask '%s'", e->name, col[UMASK]);
+	if (!pmu_text_number(col[UMASK], 16, netburst ? 0xffff : 255, &v))
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: bad umask '%s'", e->name, col[UMASK]);
 	e->umask = (uint16_t)v;
 	if (!row_mods(e, col[MODS], netburst))
-		return problem(text, bytes, SPMU_EINPUT, "%s: mods are %s", e->name, netburst ? "escr=, sel=, ti, replay=, up=" : "c=N, i, e, t");
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: mods are %s", e->name, netburst ? "escr=, sel=, ti, replay=, up=" : "c=N, i, e, t");
 	if (e->any && !m->any_thread)
-		return problem(text, bytes, SPMU_EINPUT, "%s: this PMU has no AnyThread", e->name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: this PMU has no AnyThread", e->name);
 	if (!row_flags(m, e, col[FLAGS]))
-		return problem(text, bytes, SPMU_EINPUT, "%s: bad flags", e->name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: bad flags", e->name);
 	if (*col[COUNTERS] && !row_counters(m, e, col[COUNTERS]))
-		return problem(text, bytes, SPMU_EINPUT, "%s: bad counters", e->name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: bad counters", e->name);
 	if (!e->pmc_mask != !!(e->flags & SPMU_EVENT_FIXED_ONLY))
-		return problem(text, bytes, SPMU_EINPUT, "%s: counters and fixed-only contradict each other", e->name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: counters and fixed-only contradict each other", e->name);
 	e->perf_alias = col[ALIAS];
 	e->help = col[HELP];
 	e->not_modelled = col[WHY];
 	if (!*e->help)
-		return problem(text, bytes, SPMU_EINPUT, "%s: no help", e->name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: no help", e->name);
 	if (!*col[COUNT] == !*e->not_modelled)
-		return problem(text, bytes, SPMU_EINPUT, "%s: either `count` or `not_modelled`", e->name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: either `count` or `not_modelled`", e->name);
 	if (*e->not_modelled) {
 		e->flags |= SPMU_EVENT_NOT_MODELLED;
 		return SPMU_OK;
@@ -316,18 +291,18 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 	char why[160];
 	int error = pmu_expr_parse(m, &row->expr, col[COUNT], why, sizeof why);
 	if (error)
-		return problem(text, bytes, error, "%s: %s", e->name, why);
+		return pmu_text_problem(text, bytes, error, "%s: %s", e->name, why);
 	for (unsigned i = 0; i < row->expr.terms; i++)
 		row->weighted |= row->expr.term[i].conds && row->expr.term[i].num != 1;
 	if (row->weighted && !e->cmask)
-		return problem(text, bytes, SPMU_EINPUT, "%s: weighted cycles() need a CMASK", e->name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: weighted cycles() need a CMASK", e->name);
 	for (size_t i = 0; i < m->rows; i++) {
 		const struct pmu_row *o = &m->row[i];
 		if (m->family == &pmu_p5 && !(o->public.pmc_mask & e->pmc_mask))
 			continue;	/* the MMX parts' counters differ in what a select means */
 		if (o->expr.terms && o->public.event == e->event && o->public.umask == e->umask && o->public.escr[0] == e->escr[0] &&
 		    memcmp(&o->expr, &row->expr, sizeof row->expr))
-			return problem(text, bytes, SPMU_EINPUT, "%s: another `count` than %s of the same event and umask",
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: another `count` than %s of the same event and umask",
 				e->name, o->public.name);
 	}
 	return SPMU_OK;
@@ -342,14 +317,14 @@ static bool shape_known(const struct spmu_model *m, unsigned seen)
 static int finish(struct spmu_model *m, unsigned seen, char *text, size_t bytes)
 {
 	if (!shape_known(m, seen))
-		return problem(text, bytes, SPMU_EINPUT, "shape lines missing: %s@slots, @tsc",
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "shape lines missing: %s@slots, @tsc",
 			m->family == &pmu_arch ? "@cpuid_0a, @perf_capabilities, " : m->family == &pmu_netburst ? "@model, @threads, " : "");
 	for (size_t i = 0; i < m->rows; i++) {
 		const struct pmu_row *r = &m->row[i];
 		if (r->public.flags & SPMU_EVENT_FIXED && r->expr.terms) {
 			const struct pmu_row **f = &m->fixed_row[r->public.fixed];
 			if (*f && memcmp(&(*f)->expr, &r->expr, sizeof r->expr))
-				return problem(text, bytes, SPMU_EINPUT, "%s and %s: one fixed counter, two counts", r->public.name,
+				return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s and %s: one fixed counter, two counts", r->public.name,
 					(*f)->public.name);
 			*f = r;
 		}
@@ -358,10 +333,10 @@ static int finish(struct spmu_model *m, unsigned seen, char *text, size_t bytes)
 	for (size_t i = 0; i < m->sources; i++)
 		cycles |= m->source[i].is_signal && m->source[i].signal == SPMU_SIG_CYCLES && m->source[i].form == FORM_VALUE;
 	if (!cycles)
-		return problem(text, bytes, SPMU_EINPUT, "no event counts sig(CYCLES)");
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "no event counts sig(CYCLES)");
 	for (unsigned i = 0; i < m->fixed; i++)
 		if (!m->fixed_row[i])
-			return problem(text, bytes, SPMU_EINPUT, "no event for fixed counter %u", i);
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "no event for fixed counter %u", i);
 	return SPMU_OK;
 }
 
@@ -379,30 +354,30 @@ static int parse(struct spmu_model *m, const char *path, char *text, size_t byte
 		if (*line == 0 || *line == '#')
 			continue;
 		if (*line == '@')
-			error = m->rows ? problem(why, sizeof why, SPMU_EINPUT, "shape lines come before events")
+			error = m->rows ? pmu_text_problem(why, sizeof why, SPMU_EINPUT, "shape lines come before events")
 				: shape(m, line, &seen, why, sizeof why);
 		else if (!shape_known(m, seen))
 			error = finish(m, seen, why, sizeof why);
 		else if (!m->counters && (error = m->family->shape(m, why, sizeof why)))
 			;
 		else if (m->rows == ROWS_MAX)
-			error = problem(why, sizeof why, SPMU_EINPUT, "more than %d events", ROWS_MAX);
+			error = pmu_text_problem(why, sizeof why, SPMU_EINPUT, "more than %d events", ROWS_MAX);
 		else {
 			error = event_line(m, &m->row[m->rows], line, why, sizeof why);
 			m->rows += !error;
 		}
 		if (error)
-			return problem(text, bytes, error, "%s:%u: %s", path, line_number, why);
+			return pmu_text_problem(text, bytes, error, "%s:%u: %s", path, line_number, why);
 	}
 	int error = finish(m, seen, why, sizeof why);
-	return error ? problem(text, bytes, error, "%s: %s", path, why) : SPMU_OK;
+	return error ? pmu_text_problem(text, bytes, error, "%s: %s", path, why) : SPMU_OK;
 }
 
 static int read_file(struct spmu_model *m, const char *path, char *text, size_t bytes)
 {
 	FILE *f = fopen(path, "r");
 	if (!f)
-		return problem(text, bytes, SPMU_EINPUT, "%s: %s", path, strerror(errno));
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: %s", path, strerror(errno));
 	size_t room = 1 << 16, n = 0, got;
 	int error = SPMU_OK;
 	m->text = malloc(room + 1);
@@ -412,29 +387,29 @@ static int read_file(struct spmu_model *m, const char *path, char *text, size_t 
 			continue;
 		char *larger = room < TABLE_BYTES_MAX ? realloc(m->text, 2 * room + 1) : NULL;
 		if (!larger) {
-			error = problem(text, bytes, SPMU_EINPUT, "%s: larger than an event table can be", path);
+			error = pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: larger than an event table can be", path);
 			break;
 		}
 		m->text = larger;
 		room *= 2;
 	}
 	if (!m->text)
-		error = problem(text, bytes, SPMU_ENOMEM, "out of memory");
+		error = pmu_text_problem(text, bytes, SPMU_ENOMEM, "out of memory");
 	else if (ferror(f) && !error)
-		error = problem(text, bytes, SPMU_EINPUT, "%s: cannot be read", path);
+		error = pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: cannot be read", path);
 	fclose(f);
 	if (error)
 		return error;
 	m->text[n] = 0;
 	if (strlen(m->text) != n)
-		return problem(text, bytes, SPMU_EINPUT, "%s: not text", path);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: not text", path);
 	return SPMU_OK;
 }
 
 int spmu_model_load(struct spmu_model **out, const char *path, char *text, size_t text_bytes)
 {
 	struct spmu_model *m = calloc(1, sizeof *m);
-	int error = m ? read_file(m, path, text, text_bytes) : problem(text, text_bytes, SPMU_ENOMEM, "out of memory");
+	int error = m ? read_file(m, path, text, text_bytes) : pmu_text_problem(text, text_bytes, SPMU_ENOMEM, "out of memory");
 	if (!error) {
 		size_t lines = 1;
 		for (const char *s = m->text; *s; s++)
@@ -442,7 +417,7 @@ int spmu_model_load(struct spmu_model **out, const char *path, char *text, size_
 		m->row = calloc(lines < ROWS_MAX ? lines : ROWS_MAX, sizeof *m->row);
 		m->source = calloc(PMU_MAX_SOURCES, sizeof *m->source);
 		error = m->row && m->source ? parse(m, path, text, text_bytes)
-			: problem(text, text_bytes, SPMU_ENOMEM, "out of memory");
+			: pmu_text_problem(text, text_bytes, SPMU_ENOMEM, "out of memory");
 	}
 	if (error)
 		spmu_model_free(m);

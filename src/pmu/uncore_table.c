@@ -22,11 +22,11 @@
  *     counters      0-3,5
  *     mods          c=N (threshold), x=FACTOR:UNIT (what a count is worth), alias=NAME (below perf's PMU), joined by commas
  */
-#include "uncore_internal.h"
+#include "pmu_text.h"
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
+#include "uncore_internal.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -43,30 +43,6 @@ static const struct { uint64_t set; uint8_t word; uint64_t more; uint8_t more_wo
 	{ SIG(UNC_SNOOP), SIG(UNC_INVALIDATE) }, { SIG(UNC_EVICT), 0, 0 }, { SIG(UNC_EVICT), 0, 0 } };
 static const char *const found_names[] = { "nothing", "clean", "modified", "elsewhere", "open", "empty", "other" };
 static const char *const box_names[] = { "slice", "package", "channel", "controller" };
-
-static int problem(char *text, size_t bytes, int error, const char *format, ...) __attribute__((format(printf, 4, 5)));
-static int problem(char *text, size_t bytes, int error, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	if (bytes)
-		vsnprintf(text, bytes, format, args);
-	va_end(args);
-	return error;
-}
-
-static bool number(const char *s, int base, uint64_t limit, uint64_t *out)
-{
-	char *end;
-	if (!isxdigit((unsigned char)*s))
-		return false;
-	errno = 0;
-	unsigned long long v = strtoull(s, &end, base);
-	if (*end || errno || v > limit)
-		return false;
-	*out = v;
-	return true;
-}
 
 static int find(const char *const *names, size_t count, const char *name)
 {
@@ -101,11 +77,11 @@ static int unit_line(struct spmu_uncore_model *m, char **w, unsigned n, char *te
 {
 	uint64_t counters, bits;
 	int boxes = n >= 4 ? FIND(box_names, w[1]) : -1;
-	if (boxes < 0 || n > 5 || (n == 5 && strcmp(w[4], "free")) || !number(w[2], 10, SPMU_UNCORE_COUNTERS, &counters) || !counters ||
-		!number(w[3], 10, 48, &bits) || bits < 32)
-		return problem(text, bytes, SPMU_EINPUT, "@unit NAME slice|package|channel|controller COUNTERS BITS [free]");
+	if (boxes < 0 || n > 5 || (n == 5 && strcmp(w[4], "free")) || !pmu_text_number(w[2], 10, SPMU_UNCORE_COUNTERS, &counters) || !counters ||
+		!pmu_text_number(w[3], 10, 48, &bits) || bits < 32)
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@unit NAME slice|package|channel|controller COUNTERS BITS [free]");
 	if (m->units == UNITS_MAX || uncore_unit_find(m, w[0]) >= 0)
-		return problem(text, bytes, SPMU_EINPUT, "@unit %.40s: twice, or too many units", w[0]);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@unit %.40s: twice, or too many units", w[0]);
 	m->unit[m->units++] = (struct spmu_uncore_unit){ w[0], (enum spmu_uncore_boxes)boxes, (uint8_t)counters, (uint8_t)bits, n == 4 };
 	return SPMU_OK;
 }
@@ -137,13 +113,13 @@ static int select_line(struct spmu_uncore_model *m, char **w, unsigned n, char *
 	uint64_t event, bits;
 	int unit = n >= 4 ? uncore_unit_find(m, w[0]) : -1;
 	bool exact = n >= 4 && !strcmp(w[2], "exact");
-	if (unit < 0 || !(exact || !strcmp(w[2], "bits")) || !number(w[1], 16, 255, &event))
-		return problem(text, bytes, SPMU_EINPUT, "@select UNIT EVENT bits|exact BITS=WORD...");
+	if (unit < 0 || !(exact || !strcmp(w[2], "bits")) || !pmu_text_number(w[1], 16, 255, &event))
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@select UNIT EVENT bits|exact BITS=WORD...");
 	struct selector *s = m->selector;
 	while (s < m->selector + m->selectors && !(s->unit == unit && s->event == event))
 		s++;
 	if (s == m->selector + SELECTORS_MAX || (s < m->selector + m->selectors && s->groups == GROUPS_MAX) || n - 3 > ENTRIES_MAX)
-		return problem(text, bytes, SPMU_EINPUT, "@select: too many of them");
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@select: too many of them");
 	if (s == m->selector + m->selectors) {
 		*s = (struct selector){ .unit = (uint8_t)unit, .event = (uint8_t)event };
 		m->selectors++;
@@ -156,8 +132,8 @@ static int select_line(struct spmu_uncore_model *m, char **w, unsigned n, char *
 		*e = (struct entry){ 0 };
 		if (eq)
 			*eq = 0;
-		if (!eq || !number(w[i], 16, UINT32_MAX, &bits) || !value(eq + 1, e))
-			return problem(text, bytes, SPMU_EINPUT, "@select: '%.40s' is not BITS=WORD[+WORD...]", w[i]);
+		if (!eq || !pmu_text_number(w[i], 16, UINT32_MAX, &bits) || !value(eq + 1, e))
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@select: '%.40s' is not BITS=WORD[+WORD...]", w[i]);
 		e->bits = (uint32_t)bits;
 	}
 	return SPMU_OK;
@@ -169,30 +145,30 @@ static int shape_line(struct spmu_uncore_model *m, bool first, char *s, char *te
 	uint64_t a, b;
 	unsigned n = words(s, w, sizeof w / sizeof *w);
 	if (n < 2)
-		return problem(text, bytes, SPMU_EINPUT, "a shape line without values");
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "a shape line without values");
 	if (first != !strcmp(w[0], "@family"))
-		return problem(text, bytes, SPMU_EINPUT, "@family comes once, ahead of all");
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@family comes once, ahead of all");
 	if (first) {
 		m->server = !strcmp(w[1], "server");
 		if (n == 2 && (m->server || !strcmp(w[1], "client")))
 			return SPMU_OK;
-		return problem(text, bytes, SPMU_EINPUT, "@family '%.40s': client or server", w[1]);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@family '%.40s': client or server", w[1]);
 	}
 	if (!strcmp(w[0], "@unit"))
 		return unit_line(m, w + 1, n - 1, text, bytes);
 	if (!strcmp(w[0], "@select"))
 		return select_line(m, w + 1, n - 1, text, bytes);
-	if (!strcmp(w[0], "@global") && n == 3 && !m->server && number(w[1], 16, UINT32_MAX, &a) && a && number(w[2], 10, 8, &b) && b) {
+	if (!strcmp(w[0], "@global") && n == 3 && !m->server && pmu_text_number(w[1], 16, UINT32_MAX, &a) && a && pmu_text_number(w[2], 10, 8, &b) && b) {
 		m->global = (uint32_t)a;
 		m->cores = (uint32_t)b;
 		return SPMU_OK;
 	}
 	bool uclk = !strcmp(w[0], "@uclk_mhz");
-	if (n == 2 && (uclk || !strcmp(w[0], "@dclk_mhz")) && (!strcmp(w[1], "core") || (number(w[1], 10, 100000, &a) && a))) {
+	if (n == 2 && (uclk || !strcmp(w[0], "@dclk_mhz")) && (!strcmp(w[1], "core") || (pmu_text_number(w[1], 10, 100000, &a) && a))) {
 		*(uclk ? &m->uclk_hz : &m->dclk_hz) = strcmp(w[1], "core") ? a * 1000000 : 0;
 		return SPMU_OK;
 	}
-	return problem(text, bytes, SPMU_EINPUT, "shape line '%.40s': unknown, or bad values", w[0]);
+	return pmu_text_problem(text, bytes, SPMU_EINPUT, "shape line '%.40s': unknown, or bad values", w[0]);
 }
 
 /* ---- events --------------------------------------------------------------------------------------------- */
@@ -205,7 +181,7 @@ static bool counter_set(char *s, unsigned counters, uint8_t *out)
 		char *dash = strchr(w, '-');
 		if (dash)
 			*dash = 0;
-		if (!number(w, 10, counters - 1, &from) || !number(dash ? dash + 1 : w, 10, counters - 1, &to) || to < from)
+		if (!pmu_text_number(w, 10, counters - 1, &from) || !pmu_text_number(dash ? dash + 1 : w, 10, counters - 1, &to) || to < from)
 			return false;
 		for (uint64_t i = from; i <= to; i++)
 			*out |= (uint8_t)(1u << i);
@@ -224,7 +200,7 @@ static bool modifiers(struct spmu_uncore_event *e, char *s)
 		char *colon = strchr(w, ':');
 		if (!strncmp(w, "alias=", 6) && w[6])
 			e->alias = w + 6;
-		else if (!strncmp(w, "c=", 2) && number(w + 2, 10, 255, &v))
+		else if (!strncmp(w, "c=", 2) && pmu_text_number(w + 2, 10, 255, &v))
 			e->cmask = (uint8_t)v;
 		else if (!strncmp(w, "x=", 2) && colon && (e->scale = strtod(w + 2, &end), end == colon) && e->scale > 0)
 			e->scale_unit = colon + 1;
@@ -247,31 +223,31 @@ static int event_line(struct spmu_uncore_model *m, char *line, char *text, size_
 			n = COLUMNS;	/* one too many */
 	}
 	if (n != COLUMNS)
-		return problem(text, bytes, SPMU_EINPUT, "not %d columns", COLUMNS);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "not %d columns", COLUMNS);
 	struct spmu_uncore_event e = { .name = column[0], .alias = "", .scale_unit = "", .help = column[6],
 		.not_modelled = strcmp(column[7], "-") ? column[7] : "" };
 	uint64_t event, umask;
 	int unit = uncore_unit_find(m, column[1]);
 	if (!e.name[0] || unit < 0)
-		return problem(text, bytes, SPMU_EINPUT, "event '%.60s': no such unit '%.40s'", e.name, column[1]);
-	if (!number(column[2], 16, 255, &event) || !number(column[3], 16, m->server ? UINT32_MAX : 255, &umask))
-		return problem(text, bytes, SPMU_EINPUT, "event '%.60s': event or umask", e.name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s': no such unit '%.40s'", e.name, column[1]);
+	if (!pmu_text_number(column[2], 16, 255, &event) || !pmu_text_number(column[3], 16, m->server ? UINT32_MAX : 255, &umask))
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s': event or umask", e.name);
 	e.unit = (uint8_t)unit;
 	e.event = (uint8_t)event;
 	e.umask = (uint32_t)umask;
 	if (!counter_set(column[4], m->unit[unit].counters, &e.counters))
-		return problem(text, bytes, SPMU_EINPUT, "event '%.60s': its counters", e.name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s': its counters", e.name);
 	if (!modifiers(&e, column[5]))
-		return problem(text, bytes, SPMU_EINPUT, "event '%.60s': its modifiers", e.name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s': its modifiers", e.name);
 	if (spmu_uncore_find(m, e.name))
-		return problem(text, bytes, SPMU_EINPUT, "event '%.60s' is there twice", e.name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s' is there twice", e.name);
 	bool modelled = false;
 	uint64_t set[2];
 	bool known = spmu_uncore_detects(m, e.unit, e.event, e.umask, &modelled, set);
 	if (!e.not_modelled[0] && !(known && modelled))
-		return problem(text, bytes, SPMU_EINPUT, "event '%.60s': @select says nothing of what it counts", e.name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s': @select says nothing of what it counts", e.name);
 	if (m->events == ROWS_MAX)
-		return problem(text, bytes, SPMU_EINPUT, "more than %d events", ROWS_MAX);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "more than %d events", ROWS_MAX);
 	m->event[m->events++] = e;
 	return SPMU_OK;
 }
@@ -289,13 +265,13 @@ static int parse(struct spmu_uncore_model *m, char *text, size_t bytes)
 			continue;
 		why[0] = 0;
 		int error = *s == '@' ? shape_line(m, first, s, why, sizeof why) :
-			first ? problem(why, sizeof why, SPMU_EINPUT, "@family comes ahead of all") : event_line(m, s, why, sizeof why);
+			first ? pmu_text_problem(why, sizeof why, SPMU_EINPUT, "@family comes ahead of all") : event_line(m, s, why, sizeof why);
 		if (error)
-			return problem(text, bytes, error, "line %u: %s", line, why);
+			return pmu_text_problem(text, bytes, error, "line %u: %s", line, why);
 		first = false;
 	}
 	if (first || !m->events || (!m->server && !m->global))
-		return problem(text, bytes, SPMU_EINPUT, "no events, or no @global");
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "no events, or no @global");
 	return SPMU_OK;
 }
 
@@ -303,7 +279,7 @@ int spmu_uncore_load(struct spmu_uncore_model **out, const char *path, char *tex
 {
 	FILE *f = fopen(path, "re");
 	if (!f)
-		return problem(text, text_bytes, SPMU_EINPUT, "cannot read %s: %s", path, strerror(errno));
+		return pmu_text_problem(text, text_bytes, SPMU_EINPUT, "cannot read %s: %s", path, strerror(errno));
 	struct spmu_uncore_model *m = calloc(1, sizeof *m);
 	int error = SPMU_ENOMEM;
 	char why[300] = "out of memory";
@@ -314,7 +290,7 @@ int spmu_uncore_load(struct spmu_uncore_model **out, const char *path, char *tex
 	if (m && m->text && m->event) {
 		size_t n = fread(m->text, 1, TABLE_BYTES_MAX + 1, f);
 		if (ferror(f) || n > TABLE_BYTES_MAX || memchr(m->text, 0, n)) {
-			error = problem(why, sizeof why, SPMU_EINPUT, "cannot be read, is too long, or holds a NUL");
+			error = pmu_text_problem(why, sizeof why, SPMU_EINPUT, "cannot be read, is too long, or holds a NUL");
 		} else {
 			char *fits = realloc(m->text, n + 1);
 			m->text = fits ? fits : m->text;
@@ -325,7 +301,7 @@ int spmu_uncore_load(struct spmu_uncore_model **out, const char *path, char *tex
 	fclose(f);
 	if (error) {
 		spmu_uncore_free(m);
-		return problem(text, text_bytes, error, "%s: %s", path, why);
+		return pmu_text_problem(text, text_bytes, error, "%s: %s", path, why);
 	}
 	*out = m;
 	return SPMU_OK;

@@ -70,6 +70,7 @@ ok "replays repeat" [ "$("$SOFTPMU" report -i one.data --cycles exact | tail -n 
 refuse "no file" "regular" report -i /dev/null --cycles exact
 "$SOFTPMU" record -q -o plain.data --replay stream
 refuse "not without one" 'no exact profile' report -i plain.data --sampling-error
+refuse "nor with nothing beside it" 'nothing was sampled beside' report -i golden-cove.data --sampling-error
 refuse "other views" 'exact' report -i golden-cove.data --cycles rough
 refuse "other keys" 'symbol or by instruction' report -i golden-cove.data --cycles exact -s comm
 refuse "no cycles between samples" 'number of 1 or more' record --exact=0 true

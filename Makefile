@@ -17,7 +17,7 @@ CLI_SRC := $(wildcard src/cli/*.c)
 TESTS   := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/test_*.c))
 obj      = $(1:%.c=$O/obj/%.o)
 
-.PHONY: all demo check tests fuzz bench accuracy ablation p4 pgo install clean deps programs
+.PHONY: all demo check tests fuzz bench topdown accuracy ablation p4 pgo install clean deps programs
 all: $O/softpmu $(if $(SAN),build/san/libexec,tracer)
 build/san/libexec:		# the tracer itself is never sanitized
 	@mkdir -p build/san && ln -sfn ../libexec $@
@@ -62,6 +62,8 @@ build/fuzz/fuzz_pmu_model: $(wildcard tests/fuzz/naive_*.c tests/fuzz/naive_*.h)
 bench: deps
 	@$(MAKE) --no-print-directory all programs
 	@bench/run.sh
+topdown: all
+	@tools/topdown.sh
 # The model beside measured machines; DATA: where the measurements are.
 DATA ?= ../shared/data
 accuracy: $O/accuracy all build/native/micro build/native/timed

@@ -16,40 +16,8 @@ programs=${PROGRAMS:-"bzip2 xz sqlite3 python3"}
 core=${CORE:-golden-cove}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
-export LC_ALL=C PYTHONHASHSEED=0
+. bench/programs.sh
 
-awk 'BEGIN { s = 42; for (i = 0; i < 25000; i++) { s = (s * 69069 + 1) % 4294967296; printf "%d line %d of text, value %x\n", s % 1000, i, s } }' >"$work/text"
-cat >"$work/query.sql" <<'SQL'
-CREATE TABLE t(a INTEGER, b TEXT);
-WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<20000) INSERT INTO t SELECT x*7919%20000, 'row '||x FROM n;
-CREATE INDEX i ON t(a);
-SELECT count(*), sum(length(b)) FROM t WHERE a BETWEEN 1000 AND 15000;
-SELECT a%97, count(*), max(b) FROM t GROUP BY a%97 ORDER BY 2 DESC LIMIT 3;
-SQL
-cat >"$work/script.py" <<'PY'
-def primes(n):
-    sieve = bytearray([1]) * n
-    for i in range(2, n):
-        if sieve[i]:
-            for j in range(i * i, n, i):
-                sieve[j] = 0
-    return sum(sieve) - 2
-words = {}
-for i in range(30000):
-    words.setdefault(str(i * 7919 % 5003), []).append(i)
-print(primes(150000), len(words), sorted(words)[:3])
-PY
-run() {	# PROGRAM PREFIX...: runs the program behind a prefix, output away
-	name=$1; shift
-	case $name in
-	bzip2)   "$@" bzip2 -c "$work/text" ;;
-	xz)      "$@" xz -2 -T1 -c "$work/text" ;;
-	gzip)    "$@" gzip -c "$work/text" ;;
-	sqlite3) "$@" sqlite3 :memory: ".read $work/query.sql" ;;
-	python3) "$@" /usr/bin/python3 -S "$work/script.py" ;;
-	*) echo "bench: unknown program $name" >&2; exit 1 ;;
-	esac >/dev/null 2>"$work/err"
-}
 now() { date +%s.%N; }
 seconds() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.3f", b - a }'; }
 median() { sort -g "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }

@@ -119,9 +119,11 @@ static inline void emit_grow(struct emitter *e, unsigned run, enum spmu_signal s
 		r->end = end;
 		return;
 	}
-	struct emit_run old = *r;
+	if (r->begin != r->end) {
+		emit_room(e);	/* a batch that leaves now takes the piece with it: the next one's base may lie behind its begin */
+		if (r->begin != r->end)
+			emit_signal(e, r->signal, r->begin, r->end, r->count);
+	}
 	*r = (struct emit_run){ begin, end, count, s };
-	if (old.begin != old.end)
-		emit_signal(e, old.signal, old.begin, old.end, old.count);
 }
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * softpmu report: the profile in a perf.data file, as a table like perf report's or as JSON.
  *
- * Left out of perf's options: filters (--comms, --dsos), hierarchy and branch modes, the full-screen interface. */
+ * Left out of perf's options: filters (--comms, --dsos), hierarchy mode, the full-screen interface. */
 #include "cli/cli.h"
 #include "output/exact_report.h"
 #include "output/profile.h"
@@ -17,7 +17,9 @@ static const char help[] =
 "      --stdio             print a table (the only form there is; accepted as perf's)\n"
 "      --json              print JSON: events, entries, call trees\n"
 "  -s, --sort KEYS         what makes an entry, joined by commas: comm, dso, symbol, srcline, pid, tid, cpu;\n"
-"                          default comm,dso,symbol\n"
+"                          default comm,dso,symbol.  Of branch stacks, every branch counting 1: dso_from, symbol_from, dso_to,\n"
+"                          symbol_to, mispredict, cycles\n"
+"  -b, --branch-stack      as -s comm,dso_from,symbol_from,symbol_to,cycles\n"
 "  -F, --fields LIST       the columns: overhead (or overhead_children), sample, and sort keys\n"
 "  -n, --show-nr-samples   a column with the number of samples\n"
 "  -g, --call-graph [graph,MIN,ORDER | none]\n"
@@ -38,12 +40,14 @@ struct options {
 	struct profile_options profile;
 	struct report_options report;
 	const char *sort;
-	bool json, children, no_chains, order_set, verbose, exact, errors;
+	bool json, children, no_chains, order_set, verbose, exact, errors, branches;
 };
 
 static const struct { const char *name; enum profile_key key; } keys[] = {
 	{ "comm", PROFILE_COMM }, { "dso", PROFILE_DSO }, { "symbol", PROFILE_SYMBOL }, { "sym", PROFILE_SYMBOL },
 	{ "srcline", PROFILE_SRCLINE }, { "pid", PROFILE_PID }, { "tid", PROFILE_TID }, { "cpu", PROFILE_CPU },
+	{ "dso_from", PROFILE_DSO_FROM }, { "symbol_from", PROFILE_SYMBOL_FROM }, { "dso_to", PROFILE_DSO_TO }, { "symbol_to", PROFILE_SYMBOL_TO },
+	{ "mispredict", PROFILE_MISPREDICT }, { "cycles", PROFILE_CYCLES },
 };
 
 /* fields: overhead and sample may be among them. */
@@ -51,6 +55,7 @@ static int parse_keys(struct options *o, const char *list, bool fields)
 {
 	struct profile_options *p = &o->profile;
 	p->keys = 0;
+	p->branches = false;
 	/* -F without overhead_children: one column, as in perf, and still trees of what each function called */
 	o->report.only_self = p->by_self = fields && !strstr(list, "overhead_children");
 	o->report.sort_starts_with_symbol = !fields && !strncmp(list, "sym", 3);
@@ -64,12 +69,14 @@ static int parse_keys(struct options *o, const char *list, bool fields)
 		if (k < sizeof keys / sizeof *keys) {
 			if (!repeated)
 				p->key[p->keys++] = keys[k].key;
+			p->branches |= keys[k].key >= PROFILE_DSO_FROM;
 		} else if (fields && ((n == 8 && !strncmp(word, "overhead", 8)) || (n == 17 && !strncmp(word, "overhead_children", 17)))) {
 			/* always there */
 		} else if (fields && n == 6 && !strncmp(word, "sample", 6)) {
 			o->report.counts = true;
 		} else {
-			cli_error("unknown %s key '%.*s'; there are comm, dso, symbol, srcline, pid, tid, cpu%s", fields ? "field" : "sort",
+			cli_error("unknown %s key '%.*s'; there are comm, dso, symbol, srcline, pid, tid, cpu; "
+				  "dso_from, symbol_from, dso_to, symbol_to, mispredict, cycles%s", fields ? "field" : "sort",
 				  (int)n, word, fields ? ", overhead, sample" : "");
 			return -1;
 		}
@@ -140,7 +147,9 @@ static int parse(struct options *o, int argc, char **argv)
 		}
 		if (!strcmp(word, "--stdio") || !strcmp(word, "--no-inline"))
 			continue;
-		if (!strcmp(word, "--json")) {
+		if (!strcmp(word, "-b") || !strcmp(word, "--branch-stack")) {
+			o->branches = true;
+		} else if (!strcmp(word, "--json")) {
 			o->json = true;
 		} else if (!strcmp(word, "--children") || !strcmp(word, "--no-children")) {
 			o->children = word[2] == 'c';
@@ -189,6 +198,9 @@ static int parse(struct options *o, int argc, char **argv)
 			return -1;
 		}
 	}
+	if (o->branches && !o->sort && !o->profile.branches && parse_keys(o, "comm,dso_from,symbol_from,symbol_to,cycles", false))
+		return -1;
+	o->profile.branches |= o->branches;
 	if (!o->order_set)
 		o->profile.caller_first = o->children;
 	o->profile.children = o->children;
@@ -272,6 +284,14 @@ static int run(int argc, char **argv)
 		cli_error("-s instruction is the exact profile's (--cycles exact)");
 		perfdata_close(file);
 		return 2;
+	}
+	bool stacks = false;
+	for (size_t i = 0; i < perfdata_event_count(file); i++)
+		stacks |= perfdata_event_info(file, i)->has_branches;
+	if (o.profile.branches && !stacks) {
+		cli_error("%s has no branch stacks: record -b keeps them", o.input);
+		perfdata_close(file);
+		return 1;
 	}
 	if (profile_load(&profile, file, &o.profile, &err)) {
 		cli_error("%s", err.text);

@@ -5,8 +5,8 @@
  * Source: Linux tools/perf/Documentation/perf.data-file-format.txt; records as in perf_event_open(2), section
  * "MMAP layout"; attributes from <linux/perf_event.h>.
  *
- * Left out: pipe mode (its stream of HEADER_* records), AUX area, compressed records; on reading, branch stacks, registers and
- * stacks of samples are skipped over.
+ * Left out: pipe mode (its stream of HEADER_* records), AUX area, compressed records; on reading, registers and stacks of
+ * samples are skipped over.
  */
 #ifndef OUTPUT_PERFDATA_H
 #define OUTPUT_PERFDATA_H
@@ -126,7 +126,7 @@ struct perfdata_event_info {
 	uint32_t type;
 	uint64_t config, sample_type;
 	uint64_t period, frequency;
-	bool has_chain;
+	bool has_chain, has_branches;
 };
 enum perfdata_kind { PERFDATA_SAMPLE, PERFDATA_COMM, PERFDATA_MMAP, PERFDATA_FORK, PERFDATA_EXIT, PERFDATA_LOST };
 struct perfdata_record {		/* pointers lie in the file and live as long as it */
@@ -141,6 +141,8 @@ struct perfdata_record {		/* pointers lie in the file and live as long as it */
 	uint16_t instruction_latency, retire_latency;	/* SAMPLE: with PERF_SAMPLE_WEIGHT_STRUCT */
 	const void *chain;		/* SAMPLE: chain_length 64-bit words, unaligned; context markers included */
 	size_t   chain_length;
+	const void *branch;		/* SAMPLE: `branches` entries of a branch stack, newest first, unaligned; perfdata_branch_at */
+	size_t   branches;
 	const char *text;		/* COMM: name; MMAP: path; NUL-terminated */
 	uint64_t addr, bytes, offset, inode;	/* MMAP */
 	uint32_t prot;			/* MMAP; PROT_EXEC assumed from misc where the record has no protection */
@@ -160,6 +162,8 @@ int perfdata_next(struct perfdata_file *f, struct perfdata_record *r);
 void perfdata_rewind(struct perfdata_file *f);
 /* A word of a record's chain. */
 uint64_t perfdata_chain_ip(const struct perfdata_record *r, size_t i);
+/* An entry of a record's branch stack. */
+struct perfdata_branch perfdata_branch_at(const struct perfdata_record *r, size_t i);
 /* The string of a feature (HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID), NULL if the file has none. */
 const char *perfdata_feature_text(const struct perfdata_file *f, enum perfdata_feature feature);
 /* The cache of that level that holds data, as the CACHE feature has it; false: the file does not say.  type is not filled in. */

@@ -170,7 +170,7 @@ static int read_attrs(struct perfdata_file *f, struct err *err)
 		e->info = (struct perfdata_event_info){
 			.type = a.type, .config = a.config, .sample_type = a.sample_type,
 			.period = a.freq ? 0 : a.sample_period, .frequency = a.freq ? a.sample_freq : 0,
-			.has_chain = a.sample_type & PERF_SAMPLE_CALLCHAIN,
+			.has_chain = a.sample_type & PERF_SAMPLE_CALLCHAIN, .has_branches = a.sample_type & PERF_SAMPLE_BRANCH_STACK,
 		};
 		e->sample_id_all = a.sample_id_all;
 		e->branch_index = a.branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX;
@@ -310,11 +310,18 @@ static bool walkable(uint64_t type)
 	return !(type & PERF_SAMPLE_READ) || !(type & PERF_SAMPLE_CALLCHAIN);
 }
 
-/* What lies behind the call chain, as far as data accesses go; a sample in which it does not fit is kept without. */
+struct perfdata_branch perfdata_branch_at(const struct perfdata_record *r, size_t i)
+{
+	struct perfdata_branch b;
+	memcpy(&b, (const char *)r->branch + i * sizeof b, sizeof b);
+	return b;
+}
+
+/* What lies behind the call chain, as far as branches and data accesses go; a sample in which it does not fit is kept without. */
 static void decode_access(struct cursor c, const struct event *e, struct perfdata_record *r)
 {
 	uint64_t type = e->info.sample_type, weight = 0, source = 0;
-	if (!(type & (PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_DATA_SRC)))
+	if (!(type & (PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_BRANCH_STACK)))
 		return;
 	if (type & PERF_SAMPLE_RAW)
 		take(&c, take_u32(&c));
@@ -322,7 +329,11 @@ static void decode_access(struct cursor c, const struct event *e, struct perfdat
 		uint64_t n = take_u64(&c);
 		if (e->branch_index)
 			take_u64(&c);
-		take(&c, n > c.left / 24 ? SIZE_MAX : n * 24);
+		const void *branch = take(&c, n > c.left / 24 ? SIZE_MAX : n * 24);
+		if (!c.bad) {
+			r->branch = branch;
+			r->branches = n;
+		}
 	}
 	if (type & PERF_SAMPLE_REGS_USER && take_u64(&c))
 		take(&c, 8 * (size_t)__builtin_popcountll(e->regs_user));

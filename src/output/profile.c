@@ -16,9 +16,11 @@ struct profile_thread { uint32_t tid, pid; const char *comm; };
 struct profile_chunk { struct profile_chunk *next; size_t used; struct profile_node node[1024]; };
 
 /* What makes two samples one entry; unused keys are zero. */
-struct key { const void *comm, *dso, *symbol, *srcline; uint64_t address; uint32_t pid, tid, cpu, zero; };
+struct key { const void *comm, *dso, *symbol, *srcline; uint64_t address; uint32_t pid, tid, cpu, prediction;
+	struct { const void *dso, *symbol; uint64_t address; } from, to; uint64_t cycles; };
 
 struct frame { struct symbols_place place; uint64_t ip; char level; };
+struct taken { struct profile_end from, to; unsigned prediction, cycles; };	/* a branch */
 
 /* ---- threads ---- */
 
@@ -222,7 +224,7 @@ static int grow_slots(struct profile_event *e, const struct key *keys);
 
 /* The entry of a frame; index, or SIZE_MAX without memory. keys: parallel to e->entry. */
 static size_t get_entry(struct profile *p, struct profile_event *e, struct key **keys, const struct perfdata_record *r,
-			const struct profile_thread *t, const struct frame *f)
+			const struct profile_thread *t, const struct frame *f, const struct taken *b)
 {
 	struct key key;
 	memset(&key, 0, sizeof key);
@@ -245,6 +247,18 @@ static size_t get_entry(struct profile *p, struct profile_event *e, struct key *
 		case PROFILE_PID: key.pid = r->pid; break;
 		case PROFILE_TID: key.tid = r->tid; break;
 		case PROFILE_CPU: key.cpu = r->cpu; break;
+		case PROFILE_DSO_FROM: key.from.dso = b->from.dso; break;
+		case PROFILE_DSO_TO: key.to.dso = b->to.dso; break;
+		case PROFILE_SYMBOL_FROM:
+			key.from.symbol = b->from.symbol;
+			key.from.address = b->from.symbol ? 0 : b->from.address;
+			break;
+		case PROFILE_SYMBOL_TO:
+			key.to.symbol = b->to.symbol;
+			key.to.address = b->to.symbol ? 0 : b->to.address;
+			break;
+		case PROFILE_MISPREDICT: key.prediction = b->prediction; break;
+		case PROFILE_CYCLES: key.cycles = b->cycles; break;
 		case PROFILE_KEYS: break;
 		}
 	if (e->entries * 2 >= e->slots && grow_slots(e, *keys))
@@ -270,6 +284,7 @@ static size_t get_entry(struct profile *p, struct profile_event *e, struct key *
 	e->entry[e->entries] = (struct profile_entry){
 		.comm = t->comm, .dso = dso, .path = f->place.path, .srcline = srcline, .symbol = f->place.symbol,
 		.address = f->place.address, .pid = r->pid, .tid = r->tid, .cpu = r->cpu, .level = f->level,
+		.from = b->from, .to = b->to, .prediction = b->prediction, .cycles = b->cycles,
 	};
 	e->slot[at] = ++e->entries;
 	return e->entries - 1;
@@ -332,6 +347,37 @@ static size_t read_chain(struct profile *p, const struct perfdata_record *r, str
 
 struct load { struct profile *p; struct key **keys; };
 
+static int branch_end(struct profile *p, const struct perfdata_record *r, uint64_t ip, struct frame *f, struct profile_end *out)
+{
+	resolve(p, r, ip, ip >> 63, f);
+	*out = (struct profile_end){ intern(p, f->place.dso), f->place.symbol, f->place.address, f->level };
+	return out->dso ? 0 : ERR_NOMEM;
+}
+
+static int on_branches(struct load *l, const struct perfdata_record *r, const struct profile_thread *t)
+{
+	struct profile *p = l->p;
+	struct profile_event *e = &p->event[r->event];
+	for (size_t i = 0; i < r->branches; i++) {
+		struct perfdata_branch b = perfdata_branch_at(r, i);
+		struct frame from, to;
+		/* struct perf_branch_entry: mispred, predicted, in_tx, abort, 16 bits of cycles */
+		struct taken taken = { .prediction = b.flags & 2 ? PROFILE_PREDICTED : b.flags & 1 ? PROFILE_MISPREDICTED : PROFILE_PREDICTION_UNKNOWN,
+			.cycles = b.flags >> 4 & 0xffff };
+		if (branch_end(p, r, b.from, &from, &taken.from) || branch_end(p, r, b.to, &to, &taken.to))
+			return ERR_NOMEM;
+		size_t at = get_entry(p, e, &l->keys[r->event], r, t, &to, &taken);
+		if (at == SIZE_MAX)
+			return ERR_NOMEM;
+		e->samples++;
+		e->period++;
+		e->entry[at].self++;
+		e->entry[at].total++;
+		e->entry[at].samples++;
+	}
+	return 0;
+}
+
 static int on_sample(void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
 {
 	struct load *l = context;
@@ -339,10 +385,13 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 	struct profile_event *e = &p->event[r->event];
 	struct profile_thread thread = { r->tid, r->pid, comm };
 	struct frame leaf = { *place, r->ip, is_kernel(r) ? 'k' : '.' }, frame[PERFDATA_CHAIN_MAX];
+	static const struct taken none;
+	if (p->options.branches)
+		return on_branches(l, r, &thread);
 	size_t count = e->chains ? read_chain(p, r, frame) : 0, seen[PERFDATA_CHAIN_MAX + 1], seen_count = 0;
 	e->samples++;
 	e->period += r->period;
-	size_t at = get_entry(p, e, &l->keys[r->event], r, &thread, &leaf);
+	size_t at = get_entry(p, e, &l->keys[r->event], r, &thread, &leaf, &none);
 	if (at == SIZE_MAX)
 		return ERR_NOMEM;
 	e->entry[at].self += r->period;
@@ -355,7 +404,7 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 		struct frame caller = frame[i];
 		if (!caller.place.symbol)
 			caller.place.address = caller.ip;
-		at = get_entry(p, e, &l->keys[r->event], r, &thread, &caller);
+		at = get_entry(p, e, &l->keys[r->event], r, &thread, &caller, &none);
 		if (at == SIZE_MAX)
 			return ERR_NOMEM;
 		bool again = false;	/* recursion is charged once */
@@ -377,6 +426,13 @@ static int by_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
+static int by_symbol(const struct symbol *a, uint64_t address_a, const struct symbol *b, uint64_t address_b)
+{
+	if (!a != !b)
+		return a ? -1 : 1;
+	return a ? strcmp(a->name, b->name) : address_a < address_b ? -1 : address_a > address_b;
+}
+
 struct sorting { const struct profile *p; bool children; };
 
 static int entry_order(const void *x, const void *y, void *context)
@@ -395,18 +451,17 @@ static int entry_order(const void *x, const void *y, void *context)
 		switch (s->p->options.key[i]) {
 		case PROFILE_COMM: c = by_text(a->comm, b->comm); break;
 		case PROFILE_DSO: c = !*a->path != !*b->path ? (*a->path ? -1 : 1) : by_text(a->dso, b->dso); break;
-		case PROFILE_SYMBOL:
-			if (!a->symbol != !b->symbol)
-				c = a->symbol ? -1 : 1;
-			else if (a->symbol)
-				c = strcmp(a->symbol->name, b->symbol->name);
-			else
-				c = a->address < b->address ? -1 : a->address > b->address;
-			break;
+		case PROFILE_SYMBOL: c = by_symbol(a->symbol, a->address, b->symbol, b->address); break;
 		case PROFILE_SRCLINE: c = by_text(a->srcline, b->srcline); break;
 		case PROFILE_PID: c = a->pid < b->pid ? -1 : a->pid > b->pid; break;
 		case PROFILE_TID: c = a->tid < b->tid ? -1 : a->tid > b->tid; break;
 		case PROFILE_CPU: c = a->cpu < b->cpu ? -1 : a->cpu > b->cpu; break;
+		case PROFILE_DSO_FROM: c = by_text(a->from.dso, b->from.dso); break;
+		case PROFILE_DSO_TO: c = by_text(a->to.dso, b->to.dso); break;
+		case PROFILE_SYMBOL_FROM: c = by_symbol(a->from.symbol, a->from.address, b->from.symbol, b->from.address); break;
+		case PROFILE_SYMBOL_TO: c = by_symbol(a->to.symbol, a->to.address, b->to.symbol, b->to.address); break;
+		case PROFILE_MISPREDICT: c = a->prediction < b->prediction ? -1 : a->prediction > b->prediction; break;
+		case PROFILE_CYCLES: c = a->cycles < b->cycles ? -1 : a->cycles > b->cycles; break;
 		case PROFILE_KEYS: break;
 		}
 		if (c)
@@ -433,7 +488,7 @@ int profile_open(struct profile **out, struct perfdata_file *file, const struct 
 	}
 	for (size_t i = 0; i < p->events; i++) {
 		p->event[i].info = perfdata_event_info(file, i);
-		p->event[i].chains = o->chains && p->event[i].info->has_chain;
+		p->event[i].chains = o->chains && !o->branches && p->event[i].info->has_chain;
 		p->event[i].children = o->children && p->event[i].chains;
 	}
 	*out = p;

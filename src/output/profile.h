@@ -10,12 +10,17 @@
 #include "util/texts.h"
 
 enum profile_key {
-	PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL, PROFILE_SRCLINE, PROFILE_PID, PROFILE_TID, PROFILE_CPU, PROFILE_KEYS
+	PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL, PROFILE_SRCLINE, PROFILE_PID, PROFILE_TID, PROFILE_CPU,
+	/* of branch stacks (profile_options.branches) */
+	PROFILE_DSO_FROM, PROFILE_SYMBOL_FROM, PROFILE_DSO_TO, PROFILE_SYMBOL_TO, PROFILE_MISPREDICT, PROFILE_CYCLES,
+	PROFILE_KEYS
 };
 
 struct profile_options {
 	enum profile_key key[PROFILE_KEYS];
 	size_t keys;
+	/* Of every branch of the samples' branch stacks, each of period 1 as in perf, instead of the samples; the other keys are then those of the target. */
+	bool branches;
 	bool chains;		/* collect call chains where the file has them */
 	bool trees;		/* and make call trees of them */
 	bool children;		/* a function's total includes what it called (needs chains) */
@@ -32,7 +37,11 @@ struct profile_node {		/* of a call tree */
 	struct profile_node *child, *next;	/* sorted as printed, after profile_load */
 	unsigned children;	/* before any was left out */
 };
+struct profile_end { const char *dso; const struct symbol *symbol; uint64_t address; char level; };	/* of a branch */
 struct profile_entry {
+	struct profile_end from, to;
+	enum { PROFILE_PREDICTION_UNKNOWN, PROFILE_PREDICTED, PROFILE_MISPREDICTED } prediction;
+	unsigned cycles;	/* since the branch before; 0: not told */
 	const char *comm, *dso, *path, *srcline;
 	const struct symbol *symbol;
 	uint64_t address;	/* of the first sample */

@@ -17,8 +17,10 @@ static double percent(uint64_t part, uint64_t whole)
 
 static const char *const title[PROFILE_KEYS] = {
 	"Command", "Shared Object", "Symbol", "Source:Line", "    Pid:Command", "    Tid:Command", "CPU",
+	"Source Shared Object", "Source Symbol", "Target Shared Object", "Target Symbol", "Branch Mispredicted", "Basic Block Cycles",
 };
-static const char *const json_name[PROFILE_KEYS] = { "comm", "dso", "symbol", "srcline", "pid", "tid", "cpu" };
+static const char *const json_name[PROFILE_KEYS] = { "comm", "dso", "symbol", "srcline", "pid", "tid", "cpu",
+	"dso_from", "symbol_from", "dso_to", "symbol_to", "mispredict", "cycles" };
 
 enum { UNRESOLVED_WIDTH = 16, TEXT = 8192 };
 
@@ -30,21 +32,35 @@ static void plain(char *text)
 			*text = '?';
 }
 
+static void symbol_cell(const struct symbol *symbol, char level, uint64_t address, char text[TEXT])
+{
+	if (symbol)
+		snprintf(text, TEXT, "[%c] %s", level, symbol->name);
+	else
+		snprintf(text, TEXT, "[%c] %#.16llx", level, (unsigned long long)address);
+}
+
+static const char *prediction(const struct profile_entry *e)
+{
+	return e->prediction == PROFILE_PREDICTED ? "N" : e->prediction == PROFILE_MISPREDICTED ? "Y" : "N/A";
+}
+
 static void cell(const struct profile_entry *e, enum profile_key key, char text[TEXT])
 {
 	switch (key) {
 	case PROFILE_COMM: snprintf(text, TEXT, "%s", e->comm); break;
 	case PROFILE_DSO: snprintf(text, TEXT, "%s", e->dso); break;
-	case PROFILE_SYMBOL:
-		if (e->symbol)
-			snprintf(text, TEXT, "[%c] %s", e->level, e->symbol->name);
-		else
-			snprintf(text, TEXT, "[%c] %#.16llx", e->level, (unsigned long long)e->address);
-		break;
+	case PROFILE_SYMBOL: symbol_cell(e->symbol, e->level, e->address, text); break;
 	case PROFILE_SRCLINE: snprintf(text, TEXT, "%s", e->srcline); break;
 	case PROFILE_PID: snprintf(text, TEXT, "%7d:%s", (int)e->pid, e->comm); break;
 	case PROFILE_TID: snprintf(text, TEXT, "%7d:%s", (int)e->tid, e->comm); break;
 	case PROFILE_CPU: snprintf(text, TEXT, "%03u", e->cpu); break;
+	case PROFILE_DSO_FROM: snprintf(text, TEXT, "%s", e->from.dso); break;
+	case PROFILE_DSO_TO: snprintf(text, TEXT, "%s", e->to.dso); break;
+	case PROFILE_SYMBOL_FROM: symbol_cell(e->from.symbol, e->from.level, e->from.address, text); break;
+	case PROFILE_SYMBOL_TO: symbol_cell(e->to.symbol, e->to.level, e->to.address, text); break;
+	case PROFILE_MISPREDICT: snprintf(text, TEXT, "%s", prediction(e)); break;
+	case PROFILE_CYCLES: e->cycles ? snprintf(text, TEXT, "%u", e->cycles) : snprintf(text, TEXT, "-"); break;
 	case PROFILE_KEYS: *text = 0; break;
 	}
 	plain(text);
@@ -248,21 +264,30 @@ static void json_calls(FILE *to, const struct profile_node *n)
 	fputs("]", to);
 }
 
-static void json_key(FILE *to, const struct profile_entry *e, enum profile_key key)
+static void json_symbol(FILE *to, const struct symbol *symbol, uint64_t address)
 {
 	char text[24];
+	snprintf(text, sizeof text, "0x%llx", (unsigned long long)address);
+	json_string(to, symbol ? symbol->name : text);
+}
+
+static void json_key(FILE *to, const struct profile_entry *e, enum profile_key key)
+{
 	fprintf(to, ", \"%s\": ", json_name[key]);
 	switch (key) {
 	case PROFILE_COMM: json_string(to, e->comm); break;
 	case PROFILE_DSO: json_string(to, e->dso); break;
-	case PROFILE_SYMBOL:
-		snprintf(text, sizeof text, "0x%llx", (unsigned long long)e->address);
-		json_string(to, e->symbol ? e->symbol->name : text);
-		break;
+	case PROFILE_SYMBOL: json_symbol(to, e->symbol, e->address); break;
 	case PROFILE_SRCLINE: json_string(to, e->srcline); break;
 	case PROFILE_PID: fprintf(to, "%u", e->pid); break;
 	case PROFILE_TID: fprintf(to, "%u", e->tid); break;
 	case PROFILE_CPU: fprintf(to, "%u", e->cpu); break;
+	case PROFILE_DSO_FROM: json_string(to, e->from.dso); break;
+	case PROFILE_DSO_TO: json_string(to, e->to.dso); break;
+	case PROFILE_SYMBOL_FROM: json_symbol(to, e->from.symbol, e->from.address); break;
+	case PROFILE_SYMBOL_TO: json_symbol(to, e->to.symbol, e->to.address); break;
+	case PROFILE_MISPREDICT: json_string(to, prediction(e)); break;
+	case PROFILE_CYCLES: fprintf(to, "%u", e->cycles); break;
 	case PROFILE_KEYS: break;
 	}
 }

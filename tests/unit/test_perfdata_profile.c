@@ -121,6 +121,39 @@ static void callers_are_charged_once_for_what_they_call(void **state)
 	unload(p);
 }
 
+static void every_branch_of_a_stack_counts_one(void **state)
+{
+	struct fixture *f = *state;
+	struct perfdata_options o = options(f->path, 1, false);
+	struct perfdata_writer *w;
+	uint64_t m = ip_of(place_main), k = ip_of(place_work), l = ip_of(place_leaf);
+	/* flags: 1 mispredicted, 2 predicted, cycles from bit 4 on */
+	const struct perfdata_branch branch[] = { { m, k, 2 | 7 << 4 }, { m + 1, k + 1, 2 | 7 << 4 }, { m, k, 1 | 7 << 4 }, { k, l, 2 } };
+	o.fields = PERFDATA_BRANCHES;
+	o.branch_type = PERF_SAMPLE_BRANCH_ANY;
+	assert_int_equal(perfdata_create(&w, &o, NULL), 0);
+	write_maps(w);
+	for (unsigned i = 0; i < 3; i++)	/* stacks of 4, 1 and none */
+		assert_int_equal(perfdata_sample(w, &(struct perfdata_sample){ .ip = l, .time = 50 + i, .period = 1000, .pid = 5, .tid = 5,
+			.branch = branch, .branches = (size_t[]){ 4, 1, 0 }[i] }), 0);
+	assert_int_equal(perfdata_finish(w, NULL, NULL, NULL), 0);
+	struct profile *p = load(f->path, &(struct profile_options){ .key = { PROFILE_SYMBOL_FROM, PROFILE_SYMBOL_TO }, .keys = 2, .branches = true });
+	assert_int_equal(p->event[0].samples, 5);
+	assert_int_equal(p->event[0].period, 5);
+	assert_int_equal(p->event[0].entries, 2);
+	assert_string_equal(p->event[0].entry[0].from.symbol->name, "place_main");
+	assert_string_equal(p->event[0].entry[0].to.symbol->name, "place_work");
+	assert_int_equal(p->event[0].entry[0].self, 4);
+	assert_string_equal(p->event[0].entry[1].to.symbol->name, "place_leaf");
+	unload(p);
+	p = load(f->path, &(struct profile_options){ .key = { PROFILE_MISPREDICT, PROFILE_CYCLES }, .keys = 2, .branches = true });
+	assert_int_equal(p->event[0].entries, 3);
+	assert_int_equal(p->event[0].entry[0].prediction, PROFILE_PREDICTED);
+	assert_int_equal(p->event[0].entry[0].cycles, 7);
+	assert_int_equal(p->event[0].entry[0].self, 3);
+	unload(p);
+}
+
 static char *print(const char *path, const struct profile_options *o, const struct report_options *r,
 		   void (*how)(FILE *, const struct profile *, const struct report_options *))
 {
@@ -244,6 +277,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 		T(a_function_is_charged_what_hit_it), T(callers_are_charged_once_for_what_they_call), T(the_table_is_perfs),
+		T(every_branch_of_a_stack_counts_one),
 		T(the_call_trees_are_perfs), T(json_holds_the_same_numbers), T(an_instruction_gets_its_share_of_the_function),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -350,7 +350,7 @@ struct load { struct profile *p; struct key **keys; };
 static int branch_end(struct profile *p, const struct perfdata_record *r, uint64_t ip, struct frame *f, struct profile_end *out)
 {
 	resolve(p, r, ip, ip >> 63, f);
-	*out = (struct profile_end){ intern(p, f->place.dso), f->place.symbol, f->place.address, f->level };
+	*out = (struct profile_end){ texts_keep(&p->texts, f->place.dso), f->place.symbol, f->place.address, f->level };
 	return out->dso ? 0 : ERR_NOMEM;
 }
 

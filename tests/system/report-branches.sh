@@ -24,12 +24,13 @@ same() {	# CLAIM OURS PERFS: report's options
 }
 for program in work-static work; do
 	"$SOFTPMU" record -q --core skylake -b -c 5003 -o b.data "$PROGRAMS/$program" 500 >/dev/null || exit 1
-	same "$program, default keys" -b ''
 	same "$program, prediction and objects" '-s dso_from,dso_to,mispredict' '-s dso_from,dso_to,mispredict'
 	same "$program, threads" '-s comm,pid,mispredict' '-s comm,pid,mispredict'
 	entries=$(perf script -i b.data -F brstack 2>/dev/null | wc -w)
 	ok "$program: every branch of every stack ($entries)" \
 		[ "$("$SOFTPMU" report -i b.data -s symbol_from,symbol_to --json | jq '.events[0] | .period, .samples, ([.entries[].samples] | add)' | sort -u)" = "$entries" ]
+	[ $program = work ] && continue		# perf calls some PLT entries _init (record-perf-reads.sh)
+	same "$program, default keys" -b ''
 	"$SOFTPMU" record -q --core skylake -j any,u,no_cycles -c 5003 -o b.data "$PROGRAMS/$program" 500 >/dev/null || exit 1
 	same "$program, from and to" '-s symbol_from,symbol_to' '-s symbol_from,symbol_to'
 	same "$program, to" '-s symbol_to' '-s symbol_to'

@@ -4,15 +4,8 @@
 # at one place, as often as it happens; every event can be a sample; other PMUs refuse both by name.
 set -u
 command -v perf >/dev/null 2>&1 || { echo "perf is not installed"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT INT TERM
-cd "$work" || exit 1
+. "$TOP/tests/claims.sh"
 export HOME="$work" PERF_CONFIG=/dev/null LC_ALL=C
-failed=0
-ok() {	# CLAIM CONDITION...
-	claim=$1; shift
-	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; fi
-}
 program=$PROGRAMS/l1_miss
 load=0x$(nm "$program" | awk '$3 == "the_load" { print $1 }')
 "$SOFTPMU" stat --core willamette -x, -e branch_retired.MMTP,replay_event.L1_LD_MISS,branch_retired.MMNP --save-stream stream "$program" 2>counts || { cat counts; exit 1; }

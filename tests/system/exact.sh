@@ -3,14 +3,7 @@
 # The exact profile: its sum is the cycles counted, on every family of cores; functions wait for what they were written to wait for; the error of
 # sampling against it; annotate; what is refused.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT INT TERM
-cd "$work" || exit 1
-failed=0
-ok() {	# CLAIM CONDITION...
-	claim=$1; shift
-	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; fi
-}
+. "$TOP/tests/claims.sh"
 has() { if grep -q -- "$2" "$3"; then echo "ok $1"; else echo "FAILED $1: no '$2' in"; head -n 30 "$3"; failed=1; fi; }
 refuse() {	# NAME WORD command...
 	name=$1 word=$2; shift 2

@@ -2,15 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # softpmu export: each format opened by its own reader, with the totals that softpmu report gives.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT INT TERM
-cd "$work" || exit 1
+. "$TOP/tests/claims.sh"
 export HOME="$work" LC_ALL=C
-failed=0
-ok() {	# CLAIM CONDITION...
-	claim=$1; shift
-	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; fi
-}
 "$SOFTPMU" record -q -g -e cycles,instructions -c 2003 "$PROGRAMS/work" 3000 >/dev/null || exit 1
 "$SOFTPMU" report --json >report.json || exit 1
 total() { jq ".events[] | select(.event == \"$1\") | .period" report.json; }

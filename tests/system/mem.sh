@@ -2,14 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Data-address profiles: mem record on the machines that can, mem report's tables against what programs do, perf's own mem and c2c on the same files.
 set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT INT TERM
-cd "$work" || exit 1
-failed=0
-ok() {	# CLAIM CONDITION...
-	claim=$1; shift
-	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; fi
-}
+. "$TOP/tests/claims.sh"
 table() { "$SOFTPMU" mem report -i "$1" -s "$2" --csv; }	# columns: docs/softpmu.1, or the first line
 program=$PROGRAMS/l1_miss
 location=$(nm "$program" | awk '$3 == "location" { print $1 }')

@@ -3,14 +3,7 @@
 # One PMU, as the machine has: events that do not fit take turns, and stat prints scaled counts and shares as perf does; against as many PMUs
 # as the events need.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT INT TERM
-cd "$work" || exit 1
-failed=0
-ok() {	# CLAIM CONDITION...
-	claim=$1; shift
-	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; fi
-}
+. "$TOP/tests/claims.sh"
 E=cycles,instructions,branches,branch-misses,L1-dcache-loads,L1-dcache-load-misses
 "$SOFTPMU" stat --core core2 -x, -e $E --save-stream stream "$PROGRAMS/work" 40000 >out 2>all </dev/null || { cat all; exit 1; }
 ok "by default nothing takes turns" [ "$(awk -F, '$5 != "100.00"' all | wc -l)" -eq 0 ]

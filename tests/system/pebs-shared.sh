@@ -3,15 +3,8 @@
 # The PEBS buffer that two threads on one processor share: drained at the switch it is as good as one each; mixed, the addresses remain, and samples of
 # one thread are taken for the other's, as many as record says.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT INT TERM
-cd "$work" || exit 1
+. "$TOP/tests/claims.sh"
 export HOME="$work" PERF_CONFIG=/dev/null LC_ALL=C
-failed=0
-ok() {	# CLAIM CONDITION...
-	claim=$1; shift
-	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; fi
-}
 command -v perf >/dev/null 2>&1 || { echo "perf is not installed"; exit 77; }
 # of its two threads one chases pointers, the other adds
 "$SOFTPMU" trace -o stream "$PROGRAMS/sharing" mixed 60000 2 >/dev/null 2>err || { cat err; exit 1; }

@@ -4,15 +4,8 @@
 # names of threads, mappings of data; and softpmu's own reports read the same file.
 set -u
 command -v perf >/dev/null 2>&1 || { echo "perf is not installed"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT INT TERM
-cd "$work" || exit 1
+. "$TOP/tests/claims.sh"
 export HOME="$work" PERF_CONFIG=/dev/null PAGER=cat LC_ALL=C
-failed=0
-ok() {	# CLAIM CONDITION...
-	claim=$1; shift
-	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; return 1; fi
-}
 silent() {	# perf arguments: status 0, nothing on stderr, something on stdout
 	perf "$@" >out 2>err </dev/null
 	ok "perf $*" [ $? = 0 -a -s out -a ! -s err ] || head -n 3 err

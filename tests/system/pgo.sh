@@ -6,13 +6,7 @@ for tool in perf create_gcov create_llvm_prof dump_gcov; do
 	command -v $tool >/dev/null 2>&1 || { echo "$tool is not installed (package autofdo, linux-perf)"; exit 77; }
 done
 command -v perf2bolt >/dev/null 2>&1 || ls /usr/lib/llvm-*/bin/perf2bolt >/dev/null 2>&1 || { echo "perf2bolt is not installed (package bolt-16)"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT INT TERM
-failed=0
-ok() {	# CLAIM CONDITION...
-	claim=$1; shift
-	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; fi
-}
+. "$TOP/tests/claims.sh"
 OUT=$work RUNS=5 ROUNDS=60000 HOME=$work sh "$TOP/tools/pgo.sh" >"$work/out" 2>&1; ok "pgo.sh runs" [ $? = 0 ]
 sed -n '/^Natively/,$p' "$work/out"
 ok "AutoFDO's profile for GCC names the functions" [ "$(sed -n 's/.*names \([0-9]*\) functions/\1/p' "$work/out")" -ge 200 ]

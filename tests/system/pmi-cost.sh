@@ -3,14 +3,7 @@
 # What interrupts cost: one a sample against one a PEBS buffer; the program's own cycles grow by what the handler drives out of the caches, not
 # by the handler's; by default they cost nothing.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT INT TERM
-cd "$work" || exit 1
-failed=0
-ok() {	# CLAIM CONDITION...
-	claim=$1; shift
-	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; fi
-}
+. "$TOP/tests/claims.sh"
 "$SOFTPMU" stat -e cycles --save-stream stream "$PROGRAMS/causes" 5000 >out 2>&1 || { cat out; exit 1; }
 run() { "$SOFTPMU" record --core skylake --exact -e cycles:pp -c 5003 "$@" -o data --replay stream 2>err || failed=1; cat err; }
 cycles() { "$SOFTPMU" report -i data --cycles exact | sed -n 's/^# Cycles: //p'; }

@@ -2,14 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Precise sampling: Sprunt's Pentium 4 experiment (tests/programs/l1_miss.S), data addresses against what the program does, registers.
 set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT INT TERM
-cd "$work" || exit 1
-failed=0
-ok() {	# CLAIM CONDITION...
-	claim=$1; shift
-	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; fi
-}
+. "$TOP/tests/claims.sh"
 samples() {	# FILE FIELDS: each distinct line with its number
 	perf script -i "$1" -F "$2" 2>/dev/null | awk '{ $1 = $1; n[$0]++ } END { for (k in n) print n[k], k }' | sort -rn
 }

@@ -4,15 +4,8 @@
 # let pass what they name, depth and flags are those of the machine; perf reads them.
 set -u
 command -v perf >/dev/null 2>&1 || { echo "perf is not installed"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT INT TERM
-cd "$work" || exit 1
+. "$TOP/tests/claims.sh"
 export HOME="$work" PERF_CONFIG=/dev/null PAGER=cat LC_ALL=C
-failed=0
-ok() {	# CLAIM CONDITION...
-	claim=$1; shift
-	if "$@"; then echo "ok $claim"; else echo "FAILED $claim"; failed=1; return 1; fi
-}
 program=$PROGRAMS/work-static
 objdump -d --no-show-raw-insn "$program" | awk '/^ *[0-9a-f]+:/ { sub(":", "", $1); print $1, ($2 == "bnd" || $2 == "notrack" || $2 == "addr32" || $2 ~ /^rep/) ? $3 " " $4 : $2 " " $3 }' >insns
 record() {	# CORE options: of the program

@@ -4,6 +4,7 @@
 #include "output/exact_report.h"
 #include "util/json.h"
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -296,6 +297,29 @@ static double error_of(const struct exact_report *r, size_t event, bool against_
 	return 100 - right > 0 ? 100 - right : 0;
 }
 
+/* Mean of |X - np| for X of the binomial distribution B(n, p): 2 m C(n, m) p^m (1 - p)^(n - m + 1) with m the integer above np (de Moivre). */
+static double mean_deviation(double n, double p)
+{
+	double m = floor(n * p) + 1;
+	int sign;
+	if (p <= 0 || p >= 1 || m > n)
+		return 0;
+	return 2 * m * exp(lgamma_r(n + 1, &sign) - lgamma_r(m + 1, &sign) - lgamma_r(n - m + 1, &sign) + m * log(p) + (n - m + 1) * log1p(-p));
+}
+
+/* The error that as many samples drawn at random from the exact profile itself have on average, in percent. */
+static double floor_of(const struct exact_report *r, uint64_t samples, bool against_instructions)
+{
+	uint64_t whole = against_instructions ? of_kind(r, r->total, EXACT_INSTRUCTIONS) : r->cycles;
+	double sum = 0, n = (double)samples;
+	for (size_t i = 0; i < r->rows && samples && whole; i++) {
+		const struct exact_row *row = &r->row[i];
+		double p = (double)(against_instructions ? of_kind(r, row->period, EXACT_INSTRUCTIONS) : row->cycles) / (double)whole;
+		sum += mean_deviation(n, p) / n;
+	}
+	return 50 * sum;
+}
+
 static bool counts_instructions(const char *name)
 {
 	return !strncmp(name, "instructions", 12) || !strncasecmp(name, "INST_RETIRED", 12) || !strncasecmp(name, "instr_retired", 13);
@@ -327,8 +351,9 @@ void exact_report_errors(FILE *to, const struct exact_report *in, const struct e
 			functions);
 	else
 		fprintf(to, "# Sampling error: the share of samples that the exact profile has elsewhere\n# Exact: %llu cycles, at %zu instructions of %zu "
-			"functions\n#\n# Samples  instruction  function  against       method, event\n# .......  ...........  ........  ............  "
-			"........................\n#\n", (unsigned long long)in->cycles, instructions, functions);
+			"functions\n# (chance): what as many samples drawn at random from the exact profile would have on average\n#\n"
+			"# Samples  instruction  (chance)  function  (chance)  against       method, event\n"
+			"# .......  ...........  ........  ........  ........  ............  ........................\n#\n", (unsigned long long)in->cycles, instructions, functions);
 	for (size_t e = 0; e < in->events; e++) {
 		if (!is_method(in, e))
 			continue;
@@ -338,16 +363,18 @@ void exact_report_errors(FILE *to, const struct exact_report *in, const struct e
 		const char *method = timed ? "time-proportional" : !in->precise[e] ? "imprecise" : in->precise[e] == in->samples[e] ? "precise" : "mixed";
 		for (unsigned own = 0; own < (!timed && counts_instructions(info->name) ? 2u : 1u); own++) {
 			double at = error_of(in, e, own), in_function = error_of(fn, e, own);
+			double at_chance = floor_of(in, samples, own), function_chance = floor_of(fn, samples, own);
 			const char *against = own ? "instructions" : "cycles";
 			if (json) {
 				fprintf(to, "%s\n  {\"event\": ", first ? "" : ",");
 				json_string(to, info->name);
-				fprintf(to, ", \"method\": \"%s\", \"against\": \"%s\", \"samples\": %llu, \"instruction\": %.4f, \"function\": %.4f}", method,
-					against, (unsigned long long)samples, at, in_function);
+				fprintf(to, ", \"method\": \"%s\", \"against\": \"%s\", \"samples\": %llu, \"instruction\": %.4f, \"function\": %.4f, "
+					"\"instruction_chance\": %.4f, \"function_chance\": %.4f}", method, against, (unsigned long long)samples, at, in_function,
+					at_chance, function_chance);
 				first = false;
 			} else {
-				fprintf(to, "  %7llu  %9.1f %%  %6.1f %%  %-12s  %s%s%s\n", (unsigned long long)samples, at, in_function, against, method,
-					timed ? "" : ", ", timed ? "" : info->name);
+				fprintf(to, "  %7llu  %9.1f %%  %6.1f %%  %6.1f %%  %6.1f %%  %-12s  %s%s%s\n", (unsigned long long)samples, at, at_chance,
+					in_function, function_chance, against, method, timed ? "" : ", ", timed ? "" : info->name);
 			}
 		}
 	}

@@ -45,13 +45,24 @@ has "samples are still reported" "event 'cycles:u'" out
 ok "without the exact profile's events" [ "$(grep -c 'exact\.' out)" = 0 ]
 "$SOFTPMU" report -i all.data --sampling-error >out
 cat out
-error() { awk -v m="$1" -v a="$2" '$0 ~ m && $6 == a { print int(10 * $2) }' out; }
+error() { awk -v m="$1" -v a="$2" '$0 ~ m && $10 == a { print int(10 * $2) }' out; }
 ok "time-proportional samples are nearly right" [ "$(error 'time-proportional' cycles)" -lt 60 ]
 ok "imprecise ones are not" [ "$(error imprecise cycles)" -gt 200 ]
 # (period and loop keep step here: a pair of two instructions restarts the period)
 ok "PDist is nearer to instructions than to cycles" [ "$(error "precise, instructions:ppp" instructions)" -lt "$(error "precise, instructions:ppp" cycles)" ]
 "$SOFTPMU" report -i all.data --sampling-error --json >out
 has "as JSON" '"method": "time-proportional", "against": "cycles"' out
+# the error of chance, against 6 draws from the profile by a generator of our own
+samples=$(jq '.methods[0].samples' out)
+"$SOFTPMU" report -i all.data --cycles exact --json | jq -r '.entries[].cycles' | awk -v n="$samples" -v want="$(jq '.methods[0].function_chance' out)" '
+	{ c[NR] = $1; all += $1; upto[NR] = all }
+	function draw(  v, low, high, middle) { x = (x * 16807) % 2147483647; v = x / 2147483647 * all
+		low = 1; high = NR; while (low < high) { middle = int((low + high) / 2); if (upto[middle] < v) low = middle + 1; else high = middle }
+		return low }
+	END { x = 4711; for (k = 0; k < 6; k++) { delete got; for (i = 0; i < n; i++) got[draw()]++
+		for (i = 1; i <= NR; i++) { d = got[i] / n - c[i] / all; sum += d < 0 ? -d : d } }
+	      have = 50 * sum / 6; print have, want; exit !(have > 0.8 * want && have < 1.25 * want) }' >chance
+ok "chance: as much as 6 draws err on average ($(cat chance))" [ $? = 0 ]
 
 # threads and replays
 "$SOFTPMU" stat -x, -e cycles --save-stream stream.t "$PROGRAMS/threads" >out 2>err </dev/null

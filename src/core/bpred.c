@@ -31,7 +31,7 @@ struct bpred {
 	struct btb btb;
 	struct indirect indirect;
 	struct ras ras;
-	uint32_t l2_bubble;
+	uint32_t l2_bubble, call_bubble;
 	struct {			/* the branch mispredicted last */
 		uint64_t ip, predicted, path[3], history;
 		uint32_t flags;
@@ -79,6 +79,7 @@ int bpred_create(struct bpred **out, const struct core_config *c, struct err *er
 	p->ras.depth = c->ras_depth;
 	p->underflow = c->ras_underflow;
 	p->l2_bubble = c->btb_l2_bubble;
+	p->call_bubble = c->btb_call_bubble;
 	*out = p;
 	return 0;
 }
@@ -160,6 +161,12 @@ static __attribute__((noinline)) uint64_t return_beyond(struct bpred *p, uint64_
 	return says;
 }
 
+/* Of a taken branch that the level (-1: none) of the BTB knows. */
+static uint8_t bubble(const struct bpred *p, int level, uint32_t flags)
+{
+	return (uint8_t)(level == 1 ? p->l2_bubble : level == 0 && flags & (INSN_CALL | INSN_RET | INSN_INDIRECT) ? p->call_bubble : 0);
+}
+
 /* With direction tables of its own. */
 static inline __attribute__((always_inline)) void
 branch_by_tables(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough, bool taken, uint64_t target, struct bpred_outcome *out)
@@ -175,6 +182,7 @@ branch_by_tables(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthro
 		ras_push(&p->ras, fallthrough);
 	if (!(flags & (INSN_RET | INSN_INDIRECT)) && btb_use_direct(&p->btb, ip)) {
 		indirect_push(&p->indirect, ip, target);
+		out->bubble = bubble(p, 0, flags);
 		return;
 	}
 	uint64_t known_target;
@@ -203,8 +211,8 @@ branch_by_tables(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthro
 		}
 	}
 	out->resteer = place.level < 0 && !out->mispredicted;
-	if (place.level == 1 && !out->mispredicted)
-		out->bubble = p->l2_bubble;
+	if (!out->mispredicted)
+		out->bubble = bubble(p, place.level, flags);
 	btb_train(&p->btb, ip, target, place);
 	indirect_push(&p->indirect, ip, target);
 }
@@ -375,7 +383,7 @@ uint64_t bpred_path_branch(const struct bpred *p, struct bpred_path *path, uint6
 	if (!target)
 		return 0;
 	path->resteer = place.level < 0;
-	path->bubble = place.level == 1 ? (uint8_t)p->l2_bubble : 0;
+	path->bubble = bubble(p, place.level, flags);
 	indirect_path_push(path->path, ip, target);
 	return target;
 }

@@ -27,7 +27,7 @@ void core_redirect(struct core *c, uint64_t resolve)
 {
 	struct frontend *fe = &c->fe;
 	frontend_forget(c);
-	fe->cycle = max64(fe->cycle, resolve + c->config.recovery_redirect);
+	fe->cycle = fe->predicted = max64(fe->cycle, resolve + c->config.recovery_redirect);
 	c->rn.bubble_floor = max64(c->rn.bubble_floor, resolve + c->config.recovery_stall);
 	emit_signal(&c->e, SPMU_SIG_RECOVERY, resolve, resolve + c->config.recovery_stall, 1);
 }
@@ -51,7 +51,10 @@ uint64_t core_branch_unusual(struct core *c, const struct insn *br, uint64_t wor
 		core_redirect(c, complete);
 		return taken | SPMU_DID(MISPREDICTED) | (script_says(word, SCRIPT_WRONG_TARGET) ? SPMU_DID(MISP_TARGET) : 0);
 	}
-	fe->cycle += word >> SCRIPT_BUBBLE;
+	if (c->config.predict_ahead)
+		fe->predicted += word >> SCRIPT_BUBBLE;
+	else
+		fe->cycle += word >> SCRIPT_BUBBLE;
 	if (!script_says(word, SCRIPT_RESTEER))
 		return taken;
 	emit_signal(&c->e, SPMU_SIG_BACLEAR, fe->cycle, fe->cycle, 1);
@@ -188,6 +191,19 @@ older_done(struct core *c, const struct uop *u, unsigned *port, uint8_t early, u
 	o->hoped[REG_NONE] = 0;
 }
 
+/* An instruction without a slot, a NOP: it goes with the slot before it. */
+static __attribute__((noinline)) void run_beside(struct core *c, const struct insn *in, const struct uop *u, bool wrong)
+{
+	const uint64_t at = c->rn.cycle, did = c->fe.did_path;
+	emit_room(&c->e);
+	if (wrong) {
+		wrong_record(c, in->addr, u->is, 255, 0, did, 0, at, at, at, at, at);
+		return;
+	}
+	write_record(c, in->addr, u->is, 255, 0, did | SPMU_DID(RETIRED), 0, at, at, at, at, at, max64(c->e.now, at));
+	c->e.instructions++;
+}
+
 /* wrong: on the wrong path (wrongpath.h); false: it ends here. */
 static inline __attribute__((always_inline)) bool
 run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigned uops, const struct where w, const bool wrong)
@@ -199,6 +215,10 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 
 	if (LIKELY(c->fe.path != FE_MS))	/* else a REP instruction that goes on */
 		frontend_insn(c, in, in->addr);
+	if (UNLIKELY(!(first->flags & UOP_SLOT))) {
+		run_beside(c, in, first, wrong);
+		return true;
+	}
 	if (UNLIKELY(c->pa.on && !wrong))
 		partial_insn(c, in, first, uops);
 	emit_room(&c->e);
@@ -331,7 +351,9 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				}
 				if (wrong)
 					wrong_log_store(c, addr, size);
-				lsq_store(c, in->addr, addr, size, access, u->is & SPMU_IS(NON_TEMPORAL), complete - 1);
+				struct store *st = lsq_store(c, in->addr, addr, size, access, u->is & SPMU_IS(NON_TEMPORAL), complete - 1);
+				if (UNLIKELY(q->rename_stores))
+					lsq_store_address(c, st, u->load);
 				if (wrong)
 					q->store[(q->tail - 1) & q->mask].retire = WRONG_NEVER;
 				q->lock_slot |= (u->is & SPMU_IS(LOCK)) != 0;

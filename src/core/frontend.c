@@ -77,7 +77,7 @@ void frontend_reset(struct core *c, uint64_t cycle)
 {
 	struct frontend *fe = &c->fe;
 	frontend_forget(c);
-	fe->cycle = fe->pd = cycle;
+	fe->cycle = fe->pd = fe->predicted = cycle;
 	size_t n = (size_t)c->config.dsb_sets * c->config.dsb_ways;
 	for (size_t i = 0; i < n; i++)
 		fe->dsb[i] = (struct dsb_entry){ .window = FE_NOWHERE };
@@ -163,7 +163,7 @@ static inline void dsb_line(struct core *c, bool wide)
 /* Its places in a line of the uop cache and in the decoders: before rename takes slots apart. */
 static unsigned places(const struct insn *in)
 {
-	return !(in->flags & INSN_REP) && in->decode_slots ? in->decode_slots : in->issue_slots ? in->issue_slots : 1u;
+	return !(in->flags & INSN_REP) && in->decode_slots ? in->decode_slots : in->issue_slots ? in->issue_slots : in->uops ? 0 : 1u;
 }
 
 /* Too many instructions with length-changing prefixes in the 32 bytes that it begins in (field dsb.lcp). */
@@ -314,7 +314,7 @@ static void decode(struct core *c, const struct insn *in)
 	bool complex;
 group:
 	slots = places(in);
-	complex = slots > 1 || in->flags & (INSN_COMPLEX | INSN_MS);
+	complex = f->mite_double ? slots > 2 || in->flags & INSN_MS : slots > 1 || in->flags & (INSN_COMPLEX | INSN_MS);
 	if (fe->pd > fe->cycle) {
 		fe->cycle = fe->pd;
 		fe->room = fe->width;
@@ -347,6 +347,14 @@ void frontend_enter(struct core *c, const struct insn *in)
 		clears_take(c);
 	bool elsewhere = fe->window == FE_NOWHERE;	/* behind a taken branch or a redirect */
 
+	if (f->predict_ahead && (elsewhere || in->addr >> 6 != fe->predicted_line)) {
+		fe->predicted_line = in->addr >> 6;
+		fe->predicted = max64(fe->predicted + 1, fe->cycle - (f->predict_ahead < fe->cycle ? f->predict_ahead : fe->cycle));
+		if (fe->predicted > fe->cycle) {
+			fe->cycle = fe->predicted;
+			fe->room = fe->width;
+		}
+	}
 	if (UNLIKELY(c->old.trace != NULL) && netburst_trace(c, in)) {
 		if (fe->path != FE_DSB)
 			set_path(fe, FE_DSB, f->dsb_width);

@@ -24,6 +24,10 @@ void lsq_reset(struct core *c, uint64_t cycle)
 	q->alias_mask = (UINT64_C(1) << f->alias_bits) - 1;
 	q->same_start = f->forward_same_start;
 	q->rename_limit = f->forward_renamed;
+	q->rename_stores = f->forward_renamed_stores;
+	q->forward_vector_extra = f->forward_vector_extra;
+	q->forward_gap = f->forward_gap;
+	q->commit_line = f->store_commit_line;
 	q->lock_penalty = f->lock_penalty;
 	q->last_commit = q->advanced = cycle;
 	memset(q->mdp, (int)(f->disambiguation_initial < f->disambiguation_limit ? f->disambiguation_initial : f->disambiguation_limit),
@@ -47,10 +51,11 @@ void lsq_commit(struct core *c)
 	if (at > q->last_commit) {
 		q->last_commit = at;
 		q->commit_count = 1;
-	} else if (++q->commit_count > q->commit_width) {
+	} else if (++q->commit_count > q->commit_width || (q->commit_line && s->addr >> 6 != q->last_line)) {
 		q->last_commit++;
 		q->commit_count = 1;
 	}
+	q->last_line = s->addr >> 6;
 	s->commit = q->last_commit;
 }
 
@@ -216,7 +221,11 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 		if (offset < s->size && size <= s->size - offset && !(q->same_start && offset)) {
 			*did |= SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT) | (s->data_ready > at ? SPMU_DID(WAIT_STORE_DATA) : 0);
 			q->forwarded = found;
-			return max64(at, s->data_ready) + q->forward_latency;
+			if (UNLIKELY(q->forward_gap)) {
+				at = max64(at, q->next_forward);
+				q->next_forward = at + q->forward_gap;
+			}
+			return max64(at, s->data_ready) + q->forward_latency + (vector ? q->forward_vector_extra : 0);
 		}
 		while ((int32_t)(found - 1 - q->head) >= 0)
 			lsq_commit(c);
@@ -254,9 +263,22 @@ uint64_t lsq_bank_free(struct core *c, uint64_t addr, uint32_t size, unsigned po
 	}
 }
 
-uint64_t lsq_renamed(struct lsq *q, uint64_t ip, uint64_t addr, uint32_t size)
+void lsq_store_address(struct core *c, const struct store *s, uint32_t named)
 {
+	unsigned i = (unsigned)(s - c->q.store);
+	c->q.named[i] = (uint8_t)(named & ~(uint32_t)(LOAD_RENAMES | LOAD_BANKS));
+	c->q.base[i] = c->reg[named / LOAD_BASE % 32];
+}
+
+uint64_t lsq_renamed(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint32_t named)
+{
+	struct lsq *q = &c->q;
 	const struct store *s = &q->store[(q->forwarded - 1) & q->mask];
+	if (q->rename_stores) {
+		unsigned i = (unsigned)(s - q->store);
+		return s->addr == addr && s->size >= 4 && q->tail - q->forwarded < q->rename_stores &&
+		       q->named[i] == (named & ~(uint32_t)(LOAD_RENAMES | LOAD_BANKS)) && q->base[i] == c->reg[named / LOAD_BASE % 32] ? q->given[i] : 0;
+	}
 	uint32_t back = q->tail - q->forwarded, at = (ip ^ ip >> 10) % PAIRS;
 	if (s->addr != addr || s->size != size || q->pair[at].ip != (uint32_t)ip || q->pair[at].back != back) {
 		q->pair[at].ip = (uint32_t)ip;

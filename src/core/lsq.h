@@ -13,6 +13,7 @@
  * store it depends on: machine clear.
  * A load whose address is written as the store's (that it takes its data from the store that is as many stores back as the last times
  * stands for it) becomes the stored register at rename, forward.renamed, of 4 or 8 bytes in general registers; it is executed all the same.
+ * With forward.renamed_stores the address decides (Zen: SOG 57647, "Memory File", unverified; measured: data/uops/zen4.tsv).
  * Golden Cove: MOV r64,[m64]+MOV [m64],r64 0.5 cycles, of r16 13, PUSH r64+POP r64 0.5 (InstLatx64).
  * Banks, l1d.banks: of two loads in a cycle with equal address bits 5:2 and different bits 12:6 the younger waits (Optimization
  * Manual, "Handling L1D Cache Bank Conflict").
@@ -34,7 +35,9 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 /* First cycle from `ready` on in which the port is free and no load that was dispatched meets this one in a bank. */
 uint64_t lsq_bank_free(struct core *c, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, uint64_t *did);
 /* Behind a load that was forwarded to: cycle of the stored register if it becomes that, else 0. */
-uint64_t lsq_renamed(struct lsq *q, uint64_t ip, uint64_t addr, uint32_t size);
+uint64_t lsq_renamed(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint32_t named);
+/* With forward.renamed_stores: the registers of its address (enum uop_load). */
+void lsq_store_address(struct core *c, const struct store *s, uint32_t named);
 void lsq_lock_done(struct core *c);
 /* Number + 1 of the youngest store in flight at `cycle` that overlaps; 0: none.  *alias: one matches in the low 12 bits only. */
 uint32_t lsq_find(const struct lsq *q, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias);
@@ -113,7 +116,7 @@ lsq_load_more(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsigne
 		q->bank[*dispatch % BANK_RING].size = size;
 	}
 	if (UNLIKELY(q->forwarded) && more & LOAD_RENAMES)
-		*renamed = lsq_renamed(q, ip, addr, size);
+		*renamed = lsq_renamed(c, ip, addr, size, more);
 	return result;
 }
 #endif

@@ -46,7 +46,8 @@ void core_isa_options(const struct core_config *config, struct isa_options *out)
 		.apart_widening = !config->fusion_widening, .blend_first = config->issue_blend_first,
 		.moves_limited = config->eliminate_slots, .constants = config->eliminate_constants,
 		.domains = config->bypass_delay || config->bypass_fp_add, .fp_adder = config->bypass_fp_add,
-		.renamed_loads = config->forward_renamed, .banked_loads = config->l1d_banks,
+		.renamed_loads = config->forward_renamed || config->forward_renamed_stores, .renamed_by_address = config->forward_renamed_stores, .nops_share = config->fusion_nop,
+		.banked_loads = config->l1d_banks,
 		.high_bytes = config->partial_high_ports, .flags_ports = (uint16_t)config->partial_flags_ports, .bytes = config->partial_stall, .laminated = config->dsb_laminated,
 	};
 }

@@ -47,6 +47,7 @@ struct frontend {
 	uint64_t window;	/* being delivered from; all ones: look up the next instruction's */
 	uint64_t base;		/* its first byte */
 	uint64_t mask;		/* instructions of it that need no further look (bit per byte); 0 while decoding */
+	uint64_t predicted, predicted_line;	/* predict.ahead: cycle of the last line that branch prediction covered, its number */
 	uint64_t did;		/* bits for the next uop record: icache and ITLB misses */
 	uint64_t did_path;	/* FROM_* bit of the path */
 	uint32_t path, base_path;	/* enum fe_path; base_path: where MS returns to */
@@ -207,6 +208,11 @@ struct lsq {
 	bool same_start;
 	uint64_t given[256];	/* of each store: when its data uop had its operand */
 	uint32_t forwarded;	/* 1 + number of the store that the last load took its data from; 0: of none */
+	uint64_t base[256];	/* rename_stores: cycle of each store's base register, which tells whether it was written since */
+	uint8_t named[256];	/* and the registers of its address, as enum uop_load has them */
+	uint64_t next_forward;	/* forward.gap: cycle from which on a load may be forwarded to */
+	uint32_t rename_stores, forward_vector_extra, forward_gap, commit_line;
+	uint64_t last_line;	/* of the last commit */
 	uint32_t rename_limit;
 	struct { uint32_t ip, back; uint8_t count; } pair[PAIRS];	/* stores back to that store, and how often it was so in a row */
 	struct { uint64_t cycle, addr; uint32_t size; } bank[BANK_RING];

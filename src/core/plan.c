@@ -17,6 +17,12 @@ static bool branches(const struct uop *u)
 	return u->kind == UOP_BRANCH && u->ports && !(u->busy > 1 && u->unit) && !u->size;
 }
 
+/* A load that is more than its access. */
+static bool more(const struct uop *u)
+{
+	return u->load & (LOAD_RENAMES | LOAD_BANKS);
+}
+
 /* Names AH, CH, DH or BH as a register of its own (partial.h). */
 static bool names_high(const struct uop *u)
 {
@@ -38,13 +44,13 @@ static enum step_kind shape(const struct uop *u, unsigned n)
 		if (u->kind == UOP_ELIMINATED || u->kind == UOP_NOP)
 			return u->size ? STEP_GENERAL : !u->ports ? STEP_ELIMINATED : u->kind == UOP_NOP || !u->dst[0] ? STEP_GENERAL : STEP_RENAME;
 		return computes(u) ? (u->domain ? STEP_COMPUTE_MORE : STEP_COMPUTE) : branches(u) ? STEP_BRANCH :
-		       u->kind == UOP_LOAD && u->size && u->ports ? (u->load ? STEP_LOAD_MORE : STEP_LOAD) : STEP_GENERAL;
+		       u->kind == UOP_LOAD && u->size && u->ports ? (more(u) ? STEP_LOAD_MORE : STEP_LOAD) : STEP_GENERAL;
 	}
 	if (n != 2)
 		return STEP_GENERAL;
 	if (u->kind == UOP_LOAD && u->size && u->ports)
-		return computes(&u[1]) ? (u->load || u[1].domain ? STEP_LOAD_COMPUTE_MORE : STEP_LOAD_COMPUTE) :
-		       branches(&u[1]) ? (u->load ? STEP_LOAD_BRANCH_MORE : STEP_LOAD_BRANCH) : STEP_GENERAL;
+		return computes(&u[1]) ? (more(u) || u[1].domain ? STEP_LOAD_COMPUTE_MORE : STEP_LOAD_COMPUTE) :
+		       branches(&u[1]) ? (more(u) ? STEP_LOAD_BRANCH_MORE : STEP_LOAD_BRANCH) : STEP_GENERAL;
 	if (u->kind == UOP_STORE_ADDR && u->size && u->ports && !u->dst[0] && !u->dst[1] && !u->dst[2] &&
 	    u[1].kind == UOP_STORE_DATA && u[1].ports && u[1].slot == u->slot && u[1].size == u->size &&
 	    !u[1].dst[0] && !u[1].dst[1] && !u[1].dst[2])
@@ -75,7 +81,7 @@ static void fill(struct step *s, const struct uop *u, unsigned n)
 		s->flags |= u->flags & UOP_ADDS ? STEP_COPY | STEP_ADDS : STEP_COPY;
 		s->constant = u->constant;
 	} else {
-		s->load = u->kind == UOP_LOAD ? (uint8_t)u->load : 0;
+		s->load = u->kind == UOP_LOAD || u->kind == UOP_STORE_ADDR ? (uint8_t)u->load : 0;
 		s->domain = u[n - 1].kind == UOP_COMPUTE ? (uint8_t)u[n - 1].domain : 0;
 	}
 }

@@ -186,6 +186,8 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 		if (wrong)
 			wrong_log_store(c, addr, s->size);
 		st = lsq_store(c, s->ip, addr, s->size, true, s->flags & STEP_WEAK, complete - 1);
+		if (UNLIKELY(c->q.rename_stores))
+			lsq_store_address(c, st, s->load);
 		c->q.wants_data = false;
 		if (wrong)
 			st->retire = WRONG_NEVER;

@@ -454,6 +454,24 @@ static void set_domain(struct build *c)
 		only->domain = domain(c);
 }
 
+/* The same where the address decides: moves, POP and what is stored again become the stored register, operations on memory do not (HOST,
+ * as in data/uops/zen4.tsv: MOV [m64],r64 and MOV r64,[m64] or MOV r32,[m32] 1 cycle a pair, and ADD [m64],r64 1; with ADD r64,[m64], MOVZX, MOVSXD or
+ * 16 bits 6 to 8).  Two addresses with an index and the same base and place are taken for the same. */
+static void set_addresses(struct build *c)
+{
+	bool moves = c->o.form == FORM_RMW || (c->cls == CLASS_mov && c->o.form == FORM_LOAD) || c->cls == CLASS_pop;
+	moves &= (c->o.width == WIDTH_32 || c->o.width == WIDTH_64) && !(c->is_mem & SPMU_IS(LOCK));
+	for (unsigned i = c->first; i < c->b->n; i++) {
+		struct uop *u = &c->b->uop[i];
+		if ((u->kind != UOP_LOAD && u->kind != UOP_STORE_ADDR) || u->is & SPMU_IS(PREFETCH_SW))
+			continue;
+		bool renames = u->kind == UOP_LOAD && moves && (u->size == 4 || u->size == 8);
+		uint8_t base = c->o.n_mem ? c->o.mem[0].base : REG_NONE;
+		u->load = (uint16_t)((renames ? LOAD_RENAMES : 0) | (base < REG_VEC ? base : REG_NONE) * LOAD_BASE |
+		                     (c->o.n_mem && c->o.mem[0].index ? LOAD_INDEX : 0));
+	}
+}
+
 /* Loads whose register may become the stored one: whole general registers, from an address without an index (GUESS, as is that
  * computing instructions count: the measured ones are MOV and POP); a read-modify-write with a constant does, with a register
  * not (InstLatx64 on Golden Cove: ADD [m64],imm 1 cycle, ADD [m64],r64 7.3). */
@@ -462,6 +480,10 @@ static void set_loads(struct build *c, const ZydisDecodedOperand *op, unsigned o
 	const struct isa_options *o = &c->isa->o;
 	bool whole = (c->o.width == WIDTH_32 || c->o.width == WIDTH_64) && c->o.n_mem && c->o.mem[0].plain && !(c->is_mem & SPMU_IS(LOCK)) &&
 	             !(c->traits & (T_BRANCH | T_SPLIT | T_STRING)) && c->cls != CLASS_movsx && c->cls != CLASS_movzx;
+	if (o->renamed_by_address) {
+		set_addresses(c);
+		return;
+	}
 	if (c->o.form == FORM_RMW)
 		whole &= operands > 1 && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
 	for (unsigned i = c->first; i < c->b->n; i++) {

@@ -283,6 +283,24 @@ static void fuse(struct builder *b, struct insn *first, struct insn *jcc, const 
 	jcc->row = (uint16_t)((form ? form : r) - b->isa->rows);
 }
 
+/* A NOP takes no slot beside the instruction before it.  HOST, as in data/uops/zen4.tsv: NOPs of 1 to 4 bytes twelve a cycle, of 8 bytes six, XOR
+ * r32,r32 and NOP six pairs.  The limit of 15 bytes is a GUESS, from NOPs of 7 and 8 bytes; settle with NOPs behind longer instructions. */
+static bool shares(const struct insn *before, const struct insn *nop)
+{
+	return before->issue_slots == 1 && !(before->flags & (INSN_BRANCH | INSN_REP | INSN_MS | INSN_FUSES_NEXT | INSN_FAR | INSN_SERIALIZE)) &&
+	       before->addr + before->len == nop->addr && before->len + nop->len <= 15;
+}
+
+static void share(struct builder *b, struct insn *nop)
+{
+	struct uop *u = &b->uop[b->n - 1];
+	if (u->kind != UOP_NOP || u->size)
+		return;
+	u->flags &= (uint8_t)~UOP_SLOT;
+	u->is &= ~SPMU_IS(SLOT);
+	nop->issue_slots = nop->decode_slots = 0;
+}
+
 /* Prefixes that the decoders of older cores count. */
 static uint8_t prefixes(const ZydisDecodedInstruction *zi)
 {
@@ -361,6 +379,8 @@ static void decode_block(struct builder *b, int word_bytes, const struct st_bloc
 				continue;
 			}
 			isa_build(b, cls, substitute, &zi, op, &slots, in);
+			if (b->isa->o.nops_share && cls == CLASS_nop && i && shares(&insn[i - 1], in) && b->n == from + 1)
+				share(b, in);
 			previous = fuse_on(b->isa, word_bytes, zi.mnemonic, fuse_first(&zi, op));
 			if (!(in->flags & INSN_REP))	/* else rep_first is there */
 				in->fusible_lcp = in->flags & INSN_LCP && previous != FUSE_NONE;

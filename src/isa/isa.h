@@ -78,7 +78,7 @@ struct uop {			/* 40 bytes */
 	union {			/* more of it, by kind */
 		int16_t constant;	/* UOP_ELIMINATED: what is added to src[0] */
 		uint16_t domain;	/* UOP_COMPUTE: enum uop_domain, of the vector registers that it reads and writes */
-		uint16_t load;		/* UOP_LOAD: enum uop_load */
+		uint16_t load;		/* UOP_LOAD, UOP_STORE_ADDR: enum uop_load */
 	};
 };
 #define UOP_NO_SLOT 0xffffu
@@ -91,6 +91,8 @@ enum uop_domain {		/* where its vector operands are at home: what comes from els
 enum uop_load {
 	LOAD_RENAMES = 1,	/* its register may become the one that was stored (core/lsq.h) */
 	LOAD_BANKS = 2,		/* the first-level cache has banks */
+	LOAD_BASE = 4,		/* times REG_NONE or the general register that is its base (31 * LOAD_BASE: all of it) */
+	LOAD_INDEX = 128,	/* there is an index */
 };
 
 enum insn_flags {
@@ -176,6 +178,8 @@ struct isa_options {
 	uint32_t constants;	/* rename adds constants of less than this; 0: none */
 	bool domains, fp_adder;	/* uops say where their vector operands are at home; FP additions by themselves */
 	bool renamed_loads, banked_loads;	/* loads say LOAD_RENAMES, LOAD_BANKS */
+	bool renamed_by_address;	/* and loads and stores the registers of their address: LOAD_BASE, LOAD_INDEX */
+	bool nops_share;	/* a NOP takes no slot beside the instruction before it */
 	bool high_bytes;	/* AH to DH are registers of their own, REG_HIGH */
 	uint16_t flags_ports;	/* a uop on these merges CF and the other flags for whoever reads both, if two instructions wrote them; 0: none */
 	bool bytes;		/* a write of 8 bits does not read what it leaves (core/partial.h) */

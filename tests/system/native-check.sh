@@ -52,6 +52,27 @@ for core in skylake golden-cove; do
 	column=$((column + 1))
 done
 
+# Zen 4: what its own mechanisms decide, as measured on one (docs/accuracy.md, "Native check: zen4"), within 3 %.
+cat >"$work/zen4" <<'END'
+xchg	0.333	0.336
+forward	1	1
+forward_other	6	6.4
+forward_narrow	1	1
+forward_vector	9	9
+branch_predicted	0.812	0.812
+not_taken	0.5	0.504
+taken	1	1.016
+call_return	4	4.28
+nop4_loop	0.083	0.084
+nop8_straight	0.167	0.167
+write_l1	2	2
+END
+# shellcheck disable=SC2046
+"$TOP/tools/native.sh" --model zen4 $(cut -f1 "$work/zen4") >"$work/model" 2>"$work/err" || { bad "zen4: the model runs them"; cat "$work/err"; }
+awk -F'\t' 'NR == FNR { model[$1] = $2; next }
+!($1 in model) || model[$1] < $2 * 0.97 || model[$1] > $3 * 1.03 { print "off: zen4 " $1 " is " model[$1] ", measured " $2 " to " $3; off++ }
+END { exit off > 0 }' "$work/model" "$work/zen4" && ok "zen4 shows what was measured on one" || bad "zen4"
+
 # The native side: a multiplication takes three additions on every x86 processor since Nehalem and Zen. The machine may be busy: three tries.
 for _ in 1 2 3; do
 	"$MICRO" --native imul >"$work/native" && awk -F'\t' '{ exit !($2 > 2.8 && $2 < 4.2 && $4 > 0.3) }' "$work/native" && break

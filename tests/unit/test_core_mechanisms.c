@@ -178,6 +178,46 @@ static void test_loads_of_a_cycle_do_not_meet_in_a_bank(void **state)
 	is_near("skylake", NULL, "8b 06 8b 5e 40", 1, 0.005);
 }
 
+/* ---- Zen ---- */
+
+static void test_a_nop_shares_the_slot_of_the_instruction_before(void **state)
+{
+	(void)state;
+	check("zen4", "90", 1 / 12., "fusion.nop=0", 1 / 6.);
+	check("zen4", "31 c0 90", 1 / 6., "fusion.nop=0", 2 / 6.);			/* xor eax, eax; nop */
+	is_near("zen4", NULL, "0f 1f 84 00 00 00 00 00", 1 / 6., 0.005);		/* 16 bytes in all */
+}
+
+static void test_xchg_of_registers_is_a_change_of_names_on_zen(void **state)
+{
+	(void)state;
+	is_near("zen4", NULL, "48 93", 1 / 3., 0.005);
+}
+
+static void test_a_load_by_the_store_s_address_becomes_the_stored_register(void **state)
+{
+	(void)state;
+	const char *const pair = "48 89 46 40 48 8b 46 40";	/* mov [rsi+64], rax; mov rax, [rsi+64] */
+	check("zen4", pair, 1, "forward.renamed_stores=0", 6);
+	is_near("zen4", NULL, "48 89 46 40 8b 46 40", 1, 0.005);				/* its lower half */
+	is_near("zen4", NULL, "48 01 46 40", 1, 0.005);					/* add [rsi+64], rax */
+	is_near("zen4", NULL, "48 89 46 40 48 83 c6 08 48 83 ee 08 48 8b 46 40", 6, 0.5);	/* rsi is written in between */
+	is_near("zen4", NULL, "48 89 46 40 48 03 46 40", 7, 0.5);				/* add rax, [rsi+64] */
+}
+
+static void test_one_load_a_cycle_is_forwarded_to(void **state)
+{
+	(void)state;
+	check("zen4", "48 89 46 40 48 8b 5e 40", 1, "forward.gap=0", 2 / 3.);		/* mov [rsi+64], rax; mov rbx, [rsi+64] */
+}
+
+static void test_stores_of_one_cycle_are_to_one_line(void **state)
+{
+	(void)state;
+	check("zen4", "48 89 06 48 89 46 40", 2, "store.commit_line=0", 1);		/* mov [rsi], rax; mov [rsi+64], rax */
+	is_near("zen4", NULL, "48 89 06 48 89 46 08", 1, 0.005);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +233,11 @@ int main(void)
 		cmocka_unit_test(test_adders_pass_results_to_each_other_faster),
 		cmocka_unit_test(test_load_becomes_the_stored_register),
 		cmocka_unit_test(test_loads_of_a_cycle_do_not_meet_in_a_bank),
+		cmocka_unit_test(test_a_nop_shares_the_slot_of_the_instruction_before),
+		cmocka_unit_test(test_xchg_of_registers_is_a_change_of_names_on_zen),
+		cmocka_unit_test(test_a_load_by_the_store_s_address_becomes_the_stored_register),
+		cmocka_unit_test(test_one_load_a_cycle_is_forwarded_to),
+		cmocka_unit_test(test_stores_of_one_cycle_are_to_one_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

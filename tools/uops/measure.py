@@ -3,8 +3,8 @@
 # Measures every form of instruction that may stand in a straight line, on the machine at hand: its latency and its clocks an instruction, as
 # InstLatx64 has them for other machines.  Run by `tools/uops/measure.sh FILE`; the file is an input of generate.sh.
 #
-#   L  a chain of two instructions through registers of one kind: operands A,B then B,A, further operands another register; none where
-#      operands are of different kinds or in memory
+#   L  chains through registers of one kind, the slower one of two: operands A,B then B,A, further operands another register, and A,C
+#      (three operands: A,C,A) again and again; none where operands are of different kinds or in memory
 #   T  twelve copies with destinations in turn, sources that nobody writes, memory operands 64 bytes apart in 4 KB
 # What is left out: what generate.py's R1 keeps (KEEP), what faults, EVEX masks.
 import os
@@ -55,7 +55,7 @@ def operand(kind, n, spare, displacement):
 
 
 def variants(mnemonic, pattern):
-    """Texts of T, texts of L (or None)."""
+    """Texts of T, texts of L (or None), texts of the second chain (or None)."""
     one = []
     for n in range(12):
         ops, spare = [], 0
@@ -66,13 +66,13 @@ def variants(mnemonic, pattern):
                 ops.append(operand(kind, n, spare, 64 * n))
                 spare = min(spare + 1, 2)
         if None in ops:
-            return None, None
+            return None, None, None
         one.append(mnemonic + ' ' + ', '.join(ops))
-    chain = None
+    chain, second = None, None
     regs = [k for k in pattern if register(k, 0, None)]
     if mnemonic == 'lea':
         one, chain = lea(pattern, one)
-        return one, chain
+        return one, chain, None
     if regs and len(set(regs)) == 1 and not any(k not in regs and 'm' in k for k in pattern) and register(pattern[0], 0, None):
         chain = []
         if len(regs) == 1:
@@ -86,7 +86,16 @@ def variants(mnemonic, pattern):
                 ops.append(register(kind, (a, b)[seen] if seen < 2 else 0, None if seen < 2 else 0))
                 seen += 1
             chain.append(mnemonic + ' ' + ', '.join(ops))
-    return one, chain
+        if len(regs) > 1:
+            ops, seen = [], 0
+            for kind in pattern:
+                if kind in regs:
+                    ops.append(register(kind, 0, None if seen == 0 or seen == 2 else 0))
+                    seen += 1
+                else:
+                    ops.append(operand(kind, 0, None, 0))
+            second = [mnemonic + ' ' + ', '.join(ops)] * 2
+    return one, chain, second
 
 
 def lea(pattern, one):
@@ -152,8 +161,8 @@ def main():
         f = info.get(c)
         if not f or '?' in f.name or f.cls in generate.KEEP and f.cls not in MEASURED:
             continue
-        one, chain = variants(m, p)
-        for which, ts in (('T', one), ('L', chain)):
+        one, chain, second = variants(m, p)
+        for which, ts in (('T', one), ('L', chain), ('D', second)):
             if ts:
                 owner.append((f.name, which, len(texts), len(ts)))
                 texts += ts
@@ -176,7 +185,9 @@ def main():
     with open(result, 'w') as f:
         f.write('# form, latency, clocks an instruction: as tools/uops/measure.sh measured on %s\n' % host())
         for name in sorted(set(k.split('|')[0] for k in best)):
-            l, t = best.get(name + '|L'), best.get(name + '|T')
+            l, d, t = best.get(name + '|L'), best.get(name + '|D'), best.get(name + '|T')
+            if l is not None and d is not None and d >= 0.85:
+                l = max(l, d)
             f.write('%s\t%s\t%s\n' % (name, '%.2f' % l if l is not None else '-', '%.2f' % t if t is not None else '-'))
 
 

@@ -2,7 +2,8 @@
 # Part of tools/uops/generate.py: rows of instruction forms of AMD's cores, from LLVM's scheduling model and from what
 # tools/uops/measure.sh measured on the machine itself.  LLVM's model of znver4 tells a throughput by how long a group of pipes is held, not by
 # uops, and many of its figures are not the machine's (ADC one a cycle by holding all ALUs, PABSD xmm 2 cycles, ymm 1); so the rules
-# differ from those of generate.py.  Every fifth measured form is left out: it has what the rules make of LLVM's model, and serves to judge.
+# differ from those of generate.py.  The rules are judged by a table made without every
+# fifth measured form (printed); the table that stays is made from all.
 #
 #  Z1  What R1 of generate.py keeps has its class' row, written by hand with its own source; what is newer than the core, too (R7).
 #  Z2  A form without memory has its class' row if this agrees with what was measured: latency the same when rounded, clocks an instruction
@@ -29,7 +30,7 @@ DIVIDE = ('fp_div_s', 'fp_div_d', 'fp_sqrt_s', 'fp_sqrt_d')
 
 
 def measured(path):
-    """{form: (latency or None, clocks or None)} that are used, and those left out."""
+    """{form: (latency or None, clocks or None)}: four of five, and every fifth."""
     used, held, n = {}, {}, 0
     for line in open(path):
         if line[0] == '#':

@@ -190,7 +190,14 @@ static void tell(struct core *c, uint64_t cycle, unsigned ports)
 	for (ports &= ~(unsigned)sc->used[at]; ports; ports &= ports - 1) {
 		unsigned port = (unsigned)__builtin_ctz(ports);
 		uint64_t entry = sc->spread[port >> 3][1u << (port & 7)].entries;
-		if (!(sc->free & entry * 0xffff) || sc->pending[port] == UINT8_MAX)
+		const struct port_choice any = { .lane = entry * 0xffff };
+		if (scheduler_full(sc, &any)) {		/* the entry is taken, so c's next uop comes when there is another */
+			scheduler_wait(sc, &any);
+			c->rn.barrier = max64(c->rn.barrier, sc->walk);
+			if (cycle < sc->walk)
+				return;
+		}
+		if (sc->pending[port] == UINT8_MAX)
 			continue;
 		sc->free -= entry;
 		sc->pending[port]++;

@@ -8,7 +8,7 @@
  *   allocation  a cycle of rename allocates for one thread (Optimization Manual, "Intel Hyper-Threading Technology": the front end and
  *               allocation alternate; a thread that has nothing leaves the cycle to the other)
  *   ports       a port takes one uop a cycle, of whichever thread; what one thread's uops have taken holds a scheduler entry of the
- *               others', too, until it is dispatched: the scheduler is had by whoever comes first
+ *               others', too, until it is dispatched: the scheduler is had by whoever comes first, and who finds it full waits
  * Reorder buffer, load and store buffers and, where smt.idq says so, the uop queue are in equal parts while several threads run
  * (smt.rob, ...: split), or each may have what the others leave (shared).  A thread that is halted leaves all to the others.
  *

@@ -82,8 +82,9 @@ static void put_on(struct order *o, struct rthread *t, uint32_t at)
 	uint64_t cycle = core_now(cpu->core);
 	if (t->queue.ready_at > cycle)
 		cycle = t->queue.ready_at;
-	if (cpu->last ? cpu->last != t || t->queue.last_cpu != at : t->queue.last_cpu != NOWHERE)
+	if (!cpu->yielded && (cpu->last ? cpu->last != t || t->queue.last_cpu != at : t->queue.last_cpu != NOWHERE))
 		cycle += o->switch_cost;	/* another was here, or it was elsewhere */
+	cpu->yielded = false;
 	core_switch_to(cpu->core, t, cycle);
 	cpu->running = t;
 	cpu->last = t;
@@ -220,8 +221,14 @@ static void preempt(struct order *o, struct rthread *t)
 	put_on(o, next, t->queue.last_cpu);
 }
 
-/* Nobody who has a processor can go on: somebody waits for a thread without one.  Its spins are in the stream already, or it
- * does not spin at all but comes first here and came second there: it makes room at once. */
+/* t only came second in the traced order: on fewer processors than were traced it would not wait here, nor be switched. */
+static void make_room(struct order *o, struct rthread *t)
+{
+	take_off(o, t);
+	o->cpu[t->queue.last_cpu].yielded = true;
+}
+
+/* Nobody who has a processor can go on: somebody waits for a thread without one. */
 static void spin_out(struct order *o)
 {
 	struct order_cpu *first = NULL;
@@ -230,8 +237,7 @@ static void spin_out(struct order *o)
 			first = &o->cpu[i];
 	if (!first)
 		return;
-	struct rthread *t = first->running;
-	take_off(o, t);
+	make_room(o, first->running);
 	uint64_t at;
 	struct rthread *next = next_ready(o, &at);
 	if (next) {
@@ -327,20 +333,20 @@ static struct rthread *pick(struct order *o, uint64_t *limit)
 	return best;
 }
 
-/* A thread that has spun for as long as a switch takes, when all who run have come to `clock`, makes room if another is ready.  It may
- * wait for who has no processor; or it only came second in the traced order to what is free by now, and would not wait at all. */
-static bool spun_enough(struct order *o, uint64_t clock)
+/* When all who run have come to `clock`: somebody who waits for a thread without a processor, or for longer than a switch takes, makes room
+ * if another is ready. */
+static bool waits_too_long(struct order *o, uint64_t clock)
 {
 	for (uint32_t i = 0; i < o->cpus; i++) {
 		struct rthread *t = o->cpu[i].running;
 		uint64_t at;
-		if (!t || empty(&t->queue) || head_kind(&t->queue) != OP_NEED || clock < core_clock(t->on) + o->switch_cost || may_run(o, t))
+		if (!t || empty(&t->queue) || head_kind(&t->queue) != OP_NEED || may_run(o, t))
 			continue;
-		if (!next_ready(o, &at) || at > clock)
-			return false;
-		const uint64_t until = core_clock(t->on) + o->switch_cost;
+		uint64_t until = core_clock(t->on) + (((const struct rthread *)head(&t->queue)[2])->on ? o->switch_cost : 0);
+		if (clock < until || !next_ready(o, &at) || at > clock)
+			continue;
 		core_hold(t->on, until);
-		take_off(o, t);
+		make_room(o, t);
 		t->queue.ready_at = until;
 		return true;
 	}
@@ -381,7 +387,7 @@ static void run_down(struct order *o, size_t most)
 			}
 			return;		/* cannot be: the oldest in the stream waits for nobody */
 		}
-		if (o->cpus && spun_enough(o, core_clock(t->on)))
+		if (o->cpus && waits_too_long(o, core_clock(t->on)))
 			continue;
 		do {
 			run_head(o, t);

@@ -11,8 +11,9 @@
  * With fewer modelled processors than threads (--cpus) a round-robin scheduler in here puts threads on them: a thread that blocks
  * gives its processor up; one that has used its quantum too, if another is ready; a ready one takes the processor on which it
  * goes on soonest: of several its last one, else the one that is idle longest.  Caches, TLBs and prefetchers stay with the processor, branch predictors with the
- * thread (they work ahead of modelled time, where it is not known yet who runs where).  Who spins gives its processor up, too, when it
- * has spun for as long as a switch takes and another is ready.  A switch costs ORDER_SWITCH_NS, in which the
+ * thread (they work ahead of modelled time, where it is not known yet who runs where).  Who waits for a block of
+ * a thread without a processor, or for longer than a switch takes, makes room, too, if another is ready; that costs no switch: it came second
+ * in the traced order, in which every thread may have had a processor, and would go on here.  A switch costs ORDER_SWITCH_NS, in which the
  * program does not run; the first thread on a processor that was never used pays none.
  * Left out: priorities, preemption by a thread that wakes up, the kernel's own cache footprint.
  *
@@ -58,6 +59,7 @@ struct order_cpu {			/* --cpus */
 	struct rthread *running;
 	const struct rthread *last;	/* who ran here last, `running` included; NULL: nobody yet */
 	uint64_t since;			/* of `running`: when it was put here */
+	bool yielded;			/* who was here last waits for a block of another: the next comes without a switch */
 };
 
 struct order {				/* of a process */

@@ -6,6 +6,7 @@
  *   on entry        p = ptr;  if (p + largest record of this block > end) leave to the scheduler, come back here
  *                   *p = header with the number of the first exit
  *   an access       p[1 + k] = address                      k is fixed; a guarded access stores ST_NOT_DONE instead
+ *   a locked one    and ring_meet(address)                  the only call
  *   --regs          p[1 + k] = value                        after each write of a general-purpose register or the thunk
  *   before an exit  *p = header with the exit's number, if it is not there yet;  ptr = p + record length
  *   after an exit that was not taken, should the block go on: ptr = p
@@ -157,6 +158,12 @@ static void slot_access(struct build *b, enum st_slot_kind kind, IRExpr *addr, U
 			upper = temp(b, WORD, IRExpr_ITE(guard, word_const(0), word_const(ALL_ONES)));
 		store(b, at + 4, upper);
 	}
+}
+
+/* Threads meet at such accesses. */
+static void call_meet(struct build *b, IRExpr *addr)
+{
+	addStmtToIRSB(b->out, IRStmt_Dirty(unsafeIRDirty_0_N(0, "ring_meet", VG_(fnptr_to_fnentry)(&ring_meet), mkIRExprVec_1(addr))));
 }
 
 /* A register write of `type` at guest state offset `off`; not one of ours if it is no general-purpose register. */
@@ -417,7 +424,9 @@ static void statement(struct build *b, Int at)
 		UInt size = (UInt)sizeofIRType(typeOfIRExpr(types, c->dataLo));
 		reopen(b);
 		slot_access(b, ST_SLOT_LOADSTORE, c->addr, c->dataHi ? 2 * size : size, ST_SLOT_ATOMIC, NULL);
-		break;
+		addStmtToIRSB(b->out, s);
+		call_meet(b, c->addr);
+		return;
 	}
 	case Ist_LLSC:
 		VG_(tool_panic)("load-linked in x86 code");

@@ -266,10 +266,7 @@ void ring_enter(ThreadId tid)
 	tl_assert(ring.running == VG_INVALID_THREADID);
 	if (ring.control && ring.control->reader_gone)
 		ring_make_scratch();
-	if (ring.stream_tid != tid) {
-		ring_thread(tid);
-		ring_publish();
-	}
+	ring_thread(tid);
 	events_before_run(tid);
 	while ((SizeT)(ring.end - ring.ptr) < largest_block_bytes)
 		next_chunk();
@@ -294,6 +291,27 @@ void ring_enter(ThreadId tid)
 	ring.running = tid;
 }
 
+/* The block that is being executed is the last before others may have a turn, if another thread was the last to make a locked access of the line. */
+void ring_meet(HWord addr)
+{
+	static struct { HWord line; ThreadId tid; } last[1024];
+	const HWord line = addr >> 6, at = (line ^ line >> 10) % (sizeof last / sizeof *last);
+	const ThreadId tid = ring.running;
+	UInt left, none = 0;
+
+	if (live_threads < 2 || (last[at].line == line && last[at].tid == tid))
+		return;
+	Bool met = last[at].line == line && last[at].tid != VG_INVALID_THREADID;
+	last[at].line = line;
+	last[at].tid = tid;
+	if (!met || !ring.given)
+		return;
+	VG_(get_shadow_regs_area)(tid, (UChar *)&left, 0, EVC_COUNTER, sizeof left);
+	VG_(set_shadow_regs_area)(tid, 0, EVC_COUNTER, sizeof none, (const UChar *)&none);
+	ring.given -= left < ring.given ? left : ring.given;
+	ring.met = True;
+}
+
 static void leave(ThreadId tid, Bool fault)
 {
 	struct live l;
@@ -308,6 +326,9 @@ static void leave(ThreadId tid, Bool fault)
 		VG_(get_shadow_regs_area)(tid, (UChar *)&left, 0, EVC_COUNTER, sizeof left);
 		turns_ran(ring.given - (left > 0 ? (UInt)left : 0));
 	}
+	if (ring.met)
+		turns_meet();
+	ring.met = False;
 	if (l.after == AFTER_PAUSE)
 		turns_pause();
 	else if (l.after == AFTER_REQUEST)

@@ -66,6 +66,7 @@ struct ring {
 	ULong published;
 	ThreadId stream_tid;	/* thread that the last ST_SWITCH named */
 	UInt given;		/* blocks that it may run before it has to ask again */
+	Bool met;		/* ring_meet has ended its turn */
 	ThreadId running;	/* thread whose shadow state holds ptr; VG_INVALID_THREADID: ring.ptr is right */
 };
 extern struct ring ring;
@@ -93,6 +94,7 @@ void ring_enter(ThreadId tid);		/* generated code starts */
 void ring_leave(ThreadId tid);		/* it stopped */
 const struct st_answer *ring_answer(UInt number);	/* waits for the answer to that request; NULL: nobody reads any more */
 void ring_fault(ThreadId tid);		/* a signal is being handled; if code runs, it was its own and left a block open */
+void ring_meet(HWord addr);		/* called by generated code: a locked access */
 extern UInt live_threads;
 extern SizeT largest_block_bytes;	/* no block's record is longer; ring_enter leaves room for it */
 
@@ -124,7 +126,7 @@ void events_note(UInt severity, const HChar *text);
 UInt turns_blocks(void);		/* blocks that the thread that runs may execute before another's turn */
 void turns_ran(UInt blocks);		/* it executed so many, */
 void turns_pause(void);			/* a PAUSE, */
-void turns_meet(void);			/* an access at which threads meet */
+void turns_meet(void);			/* a locked access of what another locked last */
 void turns_before_syscall(UInt number, Bool wakes_only);	/* wakes_only: it wakes others, and cannot block */
 void turns_after_syscall(UInt woken);	/* how many others it may have woken */
 void turns_created(ThreadId child);

@@ -2,10 +2,11 @@
  * Whose turn it is among the threads of this process, in place of the core's big lock: the stream is to tell what the program does, not how
  * busy the host was.  One guest thread runs at a time; who it is follows from the program alone.
  *
- * Each thread has a clock of the blocks that it executed, on which PAUSE and sched_yield count, too.  The least clock goes on, for at most
- * TURN blocks past the next one's; where threads meet at a spin lock or a locked access, for NEAR (threads of about equal speed come to it
- * in such an order on a machine of several processors).  A thread that is created begins at its creator's clock, one that slept in a system
- * call goes on at that of whoever ran when it was woken.
+ * Each thread has a clock of the blocks that it executed, on which PAUSE, sched_yield and lines that come from another count, too, for about
+ * as many as others execute meanwhile.  The least clock goes on, for at most TURN blocks past the next one's; where threads have met at a
+ * spin lock or a locked access just now, for NEAR (threads of about equal speed come to it in such an order on a machine of several
+ * processors).  A thread that is created begins at its creator's clock, one that slept in a system
+ * call goes on at that of whoever ran when it was woken, and as much later as waking takes.
  *
  * A thread in a system call that may block has given its turn up.  Nobody runs before it has come back or sleeps (/proc/self/task says so),
  * nor before those it woke, or the end of a thread woke, are back: else the order depended on how soon the host lets them run.  Calls that
@@ -17,7 +18,13 @@
 #include "tracer.h"
 #include "core_private.h"
 
-enum { TURN = 400, NEAR = 8, NEAR_FOR = 64, PAUSED = 32, SETTLE_YIELDS = 64, SETTLE_TRIES = 20000, SETTLE_NS = 50000 };
+enum {
+	TURN = 400, NEAR = 8, NEAR_FOR = 64,
+	/* In blocks of some 4 cycles: PAUSE is 140 cycles on Skylake, a line comes from another core in 60 to 100; a thread that a futex call
+	 * wakes is there 1.2 us later at the soonest (run/order.h has the source): who woke it may have taken the lock again by then, many times. */
+	PAUSED = 32, MET = 16, WOKEN = 1000,
+	SETTLE_YIELDS = 64, SETTLE_TRIES = 20000, SETTLE_NS = 50000,
+};
 enum { FUTEX_WAIT = 0, FUTEX_WAKE = 1 };
 
 enum state {
@@ -209,8 +216,8 @@ void __wrap_vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 		leave();
 		return;
 	}
-	if (me->slept && me->clock < now)
-		me->clock = now;
+	if (me->slept && me->clock < now + WOKEN)
+		me->clock = now + WOKEN;
 	me->slept = False;
 	me->state = READY;
 	if (holder < 0) {
@@ -291,9 +298,15 @@ void turns_ran(UInt blocks)
 		me->pauses = 0;
 }
 
+static void follow_closely(struct turn *me)
+{
+	me->near = me->clock + NEAR_FOR;
+}
+
 void turns_meet(void)
 {
-	turn[holder].near = turn[holder].clock + NEAR_FOR;
+	turn[holder].clock += MET;
+	follow_closely(&turn[holder]);
 }
 
 void turns_pause(void)
@@ -303,7 +316,7 @@ void turns_pause(void)
 	/* who has waited for long looks again more rarely: each look costs the tracer two switches */
 	me->clock += (ULong)PAUSED << (me->pauses / 4 < 6 ? me->pauses / 4 : 6);
 	me->pauses++;
-	turns_meet();
+	follow_closely(me);
 }
 
 void turns_before_syscall(UInt number, Bool wakes_only)

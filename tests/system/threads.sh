@@ -83,6 +83,12 @@ ok "whose instructions depend on each other gain more: $gain_alu, $gain_wide" "$
 issued=$(count uops_issued.any wide_2 --smt) alone=$(count uops_issued.any wide_2)
 ok "the work is the same: $issued uops, $alone on two cores" "$issued < 1.001 * $alone && $issued > 0.999 * $alone"
 
+# more hardware threads than two, where the core is said to have them
+two=$(time_of alu4 --smt) four=$(time_of alu4 --smt --set smt.threads=4) apart=$(time_of alu4)
+ok "four threads on two cores take $two ns, on one core $four, on four $apart" "$four > 0.95 * $two && $two > 0.95 * $apart"
+two=$(count uops_issued.any alu4 --smt) four=$(count uops_issued.any alu4 --smt --set smt.threads=4)
+ok "the work is the same: $two and $four uops" "$four < 1.001 * $two && $four > 0.999 * $two"
+
 # the same program, the same numbers, however busy the host: one processor of it, with another busy thread there
 cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')
 for mode in queue lock mutex alu; do
@@ -125,6 +131,7 @@ refuse() {	# WORD OPTIONS...
 	[ $? != 0 ] && [ "$(wc -l <e)" = 1 ] && grep -q "$word" e && echo "ok refused: $(cat e)" || { echo "FAILED $* is not refused: $(cat e)"; failed=1; }
 }
 refuse "one hardware thread" --core core2 --smt
+refuse "smt.threads" --core skylake --smt --set smt.threads=9
 refuse "AnyThread" --core skylake --smt -e cpu/event=0xc0,any=1/
 refuse "do not go together" --smt --cpus 2
 refuse "needs --cpus" --quantum 5us

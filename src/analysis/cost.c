@@ -104,8 +104,6 @@ static void on_pushout(void *context, unsigned measure, uint64_t ip, uint32_t cy
 	struct cost_thread *t = context;
 	struct cost_run *r = t->run;
 	r->result[measure].count++;
-	if (!r->detail)
-		return;
 	struct cost_site *s = site_of(r, t->pid, ip);
 	if (s && !s->of) {
 		s->of = calloc(r->measures, sizeof *s->of);
@@ -201,7 +199,12 @@ void cost_run_destroy(struct cost_run *r)
 
 void cost_run_wanted(const struct cost_run *r, struct core_wanted *w)
 {
-	w->is = w->did = ~UINT64_C(0);
+	w->is = w->did = r->detail ? ~UINT64_C(0) : 0;
+	for (unsigned i = 0; i < r->measures; i++) {
+		const struct tag *t = &r->measure[i].tag;
+		w->is |= t->without ? ~UINT64_C(0) : t->is;
+		w->did |= t->did;
+	}
 	w->signal[0] = r->signal[0];
 	w->signal[1] = r->signal[1];
 }
@@ -213,13 +216,13 @@ int cost_thread_start(struct cost_run *r, struct cost_thread **out, uint32_t pid
 	if (!t)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	for (unsigned i = 0; i < r->measures; i++)
-		m[i] = (struct pushout_measure){ .tag = &r->measure[i].tag, .from = r->measure[i].from, .spread = r->detail ? &r->result[i].pushout : NULL,
+		m[i] = (struct pushout_measure){ .tag = &r->measure[i].tag, .from = r->measure[i].from, .spread = &r->result[i].pushout,
 			.each = on_pushout, .context = t };
 	t->run = r;
 	t->pid = pid;
-	t->pushout = pushout_create(r->width, m, r->measures);
+	t->pushout = r->detail ? pushout_create(r->width, m, r->measures) : NULL;
 	t->exact = r->detail ? exact_create(0) : NULL;
-	if (!t->pushout || (r->detail && !t->exact)) {
+	if (r->detail && (!t->pushout || !t->exact)) {
 		thread_release(t);
 		free(t);
 		return err_set(err, ERR_NOMEM, "out of memory");
@@ -258,6 +261,43 @@ static void busy_batch(struct cost_thread *t, const struct spmu_batch *b)
 	}
 }
 
+static void count(struct cost_run *r, uint64_t is, uint64_t did)
+{
+	for (unsigned i = 0; i < r->measures; i++)
+		r->result[i].count += tag_holds(&r->measure[i].tag, is, did);
+}
+
+/* The slots that pushouts would be measured of, from the uops that a tag may hold for alone: those of a slot share instruction and retirement, and
+ * its first one says SLOT.  (Slots of one instruction that retire in one cycle, and whose first uops are not among these, would count as one.) */
+static void count_batch(struct cost_run *r, const struct spmu_batch *b)
+{
+	const uint64_t clears = SPMU_DID(CLEAR_MEMORY_ORDER) | SPMU_DID(CLEAR_SMC);
+	const struct spmu_record *first = NULL;
+	uint64_t is = 0, did = 0;
+	for (uint32_t k = 0; k < b->count; k++) {
+		const struct spmu_record *u = &b->records[k];
+		if (u->kind == SPMU_REC_SIGNAL) {
+			if (u->signal == SPMU_SIG_CLEAR_MEMORY_ORDER || u->signal == SPMU_SIG_CLEAR_SMC)	/* each clear is one, whoever's fault */
+				count(r, 0, u->signal == SPMU_SIG_CLEAR_SMC ? SPMU_DID(CLEAR_SMC) : SPMU_DID(CLEAR_MEMORY_ORDER));
+			continue;
+		}
+		if (!(u->did & SPMU_DID(RETIRED)))
+			continue;
+		if (first && (u->is & SPMU_IS(SLOT) || u->ip != first->ip || u->retire != first->retire)) {
+			count(r, is, did);
+			first = NULL;
+		}
+		if (!first) {
+			first = u;
+			is = did = 0;
+		}
+		is |= u->is;
+		did |= u->did & ~clears;
+	}
+	if (first)
+		count(r, is, did);
+}
+
 void cost_thread_batch(struct cost_thread *t, const struct spmu_batch *b)
 {
 	struct cost_run *r = t->run;
@@ -267,10 +307,12 @@ void cost_thread_batch(struct cost_thread *t, const struct spmu_batch *b)
 			r->cycles += u->end - u->begin;
 	}
 	r->instructions += b->instructions;
+	if (!r->detail) {
+		count_batch(r, b);
+		return;
+	}
 	if (pushout_batch(t->pushout, b))
 		r->failed = true;
-	if (!r->detail)
-		return;
 	exact_batch(t->exact, b);
 	busy_batch(t, b);
 }
@@ -302,7 +344,7 @@ static int by_place(const void *a, const void *b)
 int cost_run_finish(struct cost_run *r, struct err *err)
 {
 	for (struct cost_thread *t = r->threads; t; t = t->next)
-		if (t->pushout)
+		if (t->pushout)		/* it has not ended */
 			cost_thread_end(t);
 	if (r->sites)
 		qsort(r->site, r->sites, sizeof *r->site, by_place);

@@ -28,6 +28,8 @@ static const char help[] =
 "      --change FIELD=VALUE,...  of the --tag before it: what its replay changes\n"
 "      --from due|event    pushouts from when the uop could have retired (default), or from when the event happened\n"
 "      --worse             one replay more an event, with the feature made worse: a smaller cache, a last-target predictor\n"
+"      --replay-from P     replay for events that push out, or are under way for, at least P percent of the cycles; default 1;\n"
+"                          0, or events that were asked for: all\n"
 "      --no-total          no replays: without total time\n"
 "      --by function|instruction  the same for each, largest pushout first\n"
 "      --rows N            so many of them; default 10, 0: all\n"
@@ -56,6 +58,7 @@ struct cost {
 	enum { BY_NOTHING, BY_FUNCTION, BY_INSTRUCTION } by;
 	size_t rows;
 	bool worse, no_total, histogram;
+	double replay_from;	/* percent */
 	struct look look[LOOKS];
 	unsigned looks, measures;
 	struct cost_measure measure[LOOKS];
@@ -135,6 +138,19 @@ static int set_rows(struct cost *c, const char *text)
 	return 0;
 }
 
+static int set_share(struct cost *c, const char *text)
+{
+	char *end;
+	errno = 0;
+	double v = strtod(text, &end);
+	if (errno || end == text || *end || !(v >= 0 && v <= 100)) {
+		cli_error("--replay-from '%s': a percentage from 0 to 100 was expected", text);
+		return -1;
+	}
+	c->replay_from = v;
+	return 0;
+}
+
 /* One of ours with a value: 1; not ours: 0; bad: -1. */
 static int valued(struct cost *c, int argc, char **argv, int *i)
 {
@@ -167,6 +183,8 @@ static int valued(struct cost *c, int argc, char **argv, int *i)
 	}
 	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "rows")))
 		return set_rows(c, v) ? -1 : 1;
+	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "replay-from")))
+		return set_share(c, v) ? -1 : 1;
 	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "svg"))) {
 		c->svg = v;
 		return 1;
@@ -220,6 +238,8 @@ static int parse(struct cost *c, int argc, char **argv, int *next)
 	}
 	*next = i;
 	const bool chosen = c->looks;
+	if (c->replay_from < 0)
+		c->replay_from = chosen ? 0 : 1;
 	for (unsigned k = 0; !chosen && k < cost_events_count; k++)
 		if (cost_events[k].by_default && add_event(c, &cost_events[k]))
 			return -1;
@@ -616,9 +636,16 @@ static int measure_all(struct cost *c)
 				continue;
 			struct replayed *p = c->look[i].replay;
 			struct cost_replay first;
+			const struct cost_result *result = cost_run_result(c->base, c->look[i].measure);
+			const uint64_t most = result->busy > result->pushout.sum ? result->busy : result->pushout.sum;
+			if (!result->count || 100.0 * (double)most < c->replay_from * (double)cost_run_cycles(c->base)) {
+				for (unsigned how = 0; how < COST_TRIES; how++)
+					p[how].why = result->count ? "of too few cycles to be replayed for (--replay-from)" : "there were none";
+				continue;
+			}
 			rc = replay(c, i, &p[COST_BETTER]);
 			fill_replay(&first, c, &c->look[i], &p[COST_BETTER]);
-			if (!rc && isnan(first.each) && cost_run_result(c->base, c->look[i].measure)->count)
+			if (!rc && isnan(first.each))
 				rc = replay(c, i, &p[COST_WITHOUT]);
 			if (!rc && c->worse)
 				rc = replay(c, i, &p[COST_WORSE]);
@@ -659,6 +686,7 @@ static int run(int argc, char **argv)
 	}
 	c->style = (struct cost_style){ .out = stderr, .separator = "," };
 	c->rows = 10;
+	c->replay_from = -1;
 	cli_run_init(&c->run);
 	int go = parse(c, argc, argv, &next);
 	if (go > 0 && !cli_run_finish(&c->run, argc, argv, next) && !prepare(c)) {

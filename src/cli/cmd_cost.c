@@ -458,7 +458,8 @@ static void print_groups(const struct cost *c, const struct cost_view *v)
 		const char *name = g == COST_MEMORY && !c->run.core.l3_size ? "l2_miss" : under_way[g];
 		hidden.busy[g] = (double)NAN;
 		for (unsigned i = 0; name && i < c->looks; i++)
-			if (c->look[i].event && !c->look[i].why && !strcmp(c->look[i].name, name) && !(g == COST_L3 && !c->run.core.l3_size))
+			if (c->look[i].event && !c->look[i].why && !strcmp(c->look[i].name, name) && !(g == COST_L3 && !c->run.core.l3_size) &&
+				cost_run_result(c->base, c->look[i].measure)->count)	/* the way of a miss past a cache is no hit's */
 				hidden.busy[g] = (double)cost_run_result(c->base, c->look[i].measure)->busy;
 	}
 	cost_print_groups(&c->style, v, group, &hidden);

@@ -89,6 +89,22 @@ static int join(struct reader *r, const char *node, const char *other)
 	return 0;
 }
 
+/* "@perf_metrics NODE 1-5" */
+static int field(struct reader *r, const char *node, const char *text)
+{
+	struct metrics *m = &r->m;
+	size_t k = metrics_find(m, node), n = strlen(text);
+	bool good = n == 1 || (n == 3 && text[1] == '-' && text[2] >= '0' && text[2] <= '7');
+	if (k == SIZE_MAX || !m->metric[k].level)
+		return problem(r, "no node of the tree above this line:", node);
+	if (!good || *text < '0' || *text > '7')
+		return problem(r, "a field from 0 to 7, or two as in 1-5, was expected, at", text);
+	if (m->fields == METRICS_MOST_FIELDS)
+		return problem(r, "too many @perf_metrics, at", node);
+	m->field[m->fields++] = (struct metric_field){ k, *text - '0', n == 3 ? text[2] - '0' : -1 };
+	return 0;
+}
+
 /* "@event NAME UNIT", "@const NAME VALUE UNIT", "@joins NODE OTHER" */
 static int directive(struct reader *r, char *line)
 {
@@ -101,8 +117,10 @@ static int directive(struct reader *r, char *line)
 	struct err inner = { 0 };
 	if (!strcmp(word[0], "@joins") && n == 3)
 		return join(r, word[1], word[2]);
+	if (!strcmp(word[0], "@perf_metrics") && n == 3)
+		return field(r, word[1], word[2]);
 	if (!event && !constant)
-		return problem(r, "'@event NAME UNIT', '@const NAME VALUE UNIT' or '@joins NODE OTHER' was expected, at", word[0]);
+		return problem(r, "'@event NAME UNIT', '@const NAME VALUE UNIT', '@joins NODE OTHER' or '@perf_metrics NODE FIELD' was expected, at", word[0]);
 	if (strlen(word[1]) > 90 || known(r, word[1]))
 		return problem(r, "a name for the second time, or too long:", word[1]);
 	if (r->m.events + r->m.constants >= MOST_ROWS)

@@ -2,7 +2,7 @@
  * Metrics: formulas over a PMU's events, read from data/metrics/NAME.tsv, one file a microarchitecture.
  *
  * A file has directives
- *   @const NAME VALUE UNIT    @event NAME UNIT    @joins NODE OTHER    (# comments)
+ *   @const NAME VALUE UNIT    @event NAME UNIT    @joins NODE OTHER    @perf_metrics NODE FIELD[-FIELD]    (# comments)
  * and rows of tab-separated columns
  *   name parent unit formula threshold exact sample description next
  * parent: "-" a root of the top-down tree, the name of a node above it, or ":group" for a metric beside the tree; a metric comes
@@ -13,6 +13,7 @@
  * @joins: two nodes above it have one cause; when the largest is sought, NODE's share counts with OTHER's.  So refilling the front end behind a
  * mispredicted branch, which the tree has below the front end, counts with the mispredicts: Yasin's "Mispredictions" among the bottlenecks that
  * Top-Down's later versions (from 4.2 on) list beside the tree.
+ * @perf_metrics: the node stands in MSR_PERF_METRICS, as that field (0: bits 7:0) or as the first less the second.
  */
 #ifndef ANALYSIS_METRICS_H
 #define ANALYSIS_METRICS_H
@@ -37,11 +38,15 @@ struct metric_const { char *name; struct formula_unit unit; double value; };
 
 struct metric_join { size_t node, with; };	/* indices of metrics */
 
-enum { METRICS_MOST_JOINS = 8 };
+struct metric_field { size_t node; int plus, minus; /* -1: none */ };
+
+enum { METRICS_MOST_JOINS = 8, METRICS_MOST_FIELDS = 16 };
 struct metrics {
 	struct metric *metric;
 	struct metric_join join[METRICS_MOST_JOINS];
 	size_t joins;
+	struct metric_field field[METRICS_MOST_FIELDS];
+	size_t fields;
 	struct metric_event *event;
 	struct metric_const *constant;
 	size_t metrics, events, constants;

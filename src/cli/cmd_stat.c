@@ -3,15 +3,12 @@
  *
  * What depends on the wall clock (MIPS) is printed with -v only, so that two runs print the same text. */
 #include "cli/cli.h"
+#include "cli/cli_count.h"
 #include "cli/stat_metrics.h"
 #include "cli/stat_print.h"
 #include "session/session.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help[] =
 "usage: softpmu stat [options] [--] PROGRAM [arguments]\n"
@@ -42,11 +39,13 @@ struct options {
 	const char *list[64];
 	const char *metrics[16];
 	unsigned lists, metric_lists;
-	int detailed, repeat, log_fd;
+	int detailed;
+	unsigned repeat;
+	struct cli_output output;
 	enum stat_form form;
-	const char *separator, *output, *region;
+	const char *separator, *region;
 	double interval_ms, rotate_ms;
-	bool append, per_thread, per_region, big, verbose, one_pmu, topdown;
+	bool per_thread, per_region, big, verbose, one_pmu, topdown;
 };
 
 struct counting {			/* one invocation */
@@ -77,24 +76,12 @@ static const struct { const char *name, *why; } refused[] = {
 	{ "--timeout", "a run ends with its program; --stop COUNT ends the timing" },
 };
 
-static bool number(const char *text, double min, double max, double *out)
-{
-	char *end;
-	errno = 0;
-	double v = strtod(text, &end);
-	if (errno || end == text || *end || !(v >= min && v <= max))
-		return false;
-	*out = v;
-	return true;
-}
-
 /* 1: goes on; 0: help was printed; -1: bad, one line was printed. */
 static int parse(struct options *o, int argc, char **argv, int *next)
 {
 	int i;
 	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
 		const char *word = argv[i], *v;
-		double n;
 		if (!strcmp(word, "--"))
 			break;
 		int ours = cli_run_option(&o->run, argc, argv, &i);
@@ -113,7 +100,7 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 		} else if (!strcmp(word, "--topdown")) {
 			o->topdown = true;
 		} else if (!strcmp(word, "--append")) {
-			o->append = true;
+			o->output.append = true;
 		} else if (!strcmp(word, "--per-thread")) {
 			o->per_thread = true;
 		} else if (!strcmp(word, "--one-pmu")) {
@@ -139,14 +126,11 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 			}
 			o->list[o->lists++] = v;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'x', "field-separator"))) {
-			if (!*v) {
-				cli_error("-x: the separator is empty");
-				return -1;
-			}
 			o->form = STAT_CSV;
-			o->separator = !strcmp(v, "\\t") ? "\t" : v;
+			if (!cli_separator(v, &o->separator))
+				return -1;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'o', "output"))) {
-			o->output = v;
+			o->output.path = v;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "region"))) {
 			if (!*v) {
 				cli_error("--region: the name is empty");
@@ -154,28 +138,20 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 			}
 			o->region = v;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "rotate"))) {
-			if (!number(v, 1e-4, 1e9, &o->rotate_ms)) {
-				cli_error("--rotate '%s': modelled milliseconds, at least 0.0001, were expected", v);
+			if (!cli_milliseconds("--rotate", v, &o->rotate_ms))
 				return -1;
-			}
 			o->one_pmu = true;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "log-fd"))) {
-			if (!number(v, 0, 1 << 20, &n) || n != floor(n)) {
-				cli_error("--log-fd '%s': a file descriptor's number was expected", v);
+			unsigned fd;
+			if (!cli_whole("--log-fd", v, 0, 1 << 20, "a file descriptor's number", &fd))
 				return -1;
-			}
-			o->log_fd = (int)n;
+			o->output.fd = (int)fd;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'r', "repeat"))) {
-			if (!number(v, 1, 100000, &n) || n != floor(n)) {
-				cli_error("-r '%s': a number from 1 to 100000 was expected", v);
+			if (!cli_whole("-r", v, 1, 100000, "a number from 1 to 100000", &o->repeat))
 				return -1;
-			}
-			o->repeat = (int)n;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'I', "interval-print"))) {
-			if (!number(v, 1e-4, 1e9, &o->interval_ms)) {
-				cli_error("-I '%s': modelled milliseconds, at least 0.0001, were expected", v);
+			if (!cli_milliseconds("-I", v, &o->interval_ms))
 				return -1;
-			}
 		} else if (i < 0) {
 			return -1;
 		} else {
@@ -207,7 +183,7 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 		cli_error("--per-thread and --per-region exclude each other");
 		return -1;
 	}
-	if (o->output && o->log_fd >= 0) {
+	if (o->output.path && o->output.fd >= 0) {
 		cli_error("-o and --log-fd exclude each other");
 		return -1;
 	}
@@ -215,7 +191,7 @@ static int parse(struct options *o, int argc, char **argv, int *next)
 		cli_error("--topdown prints its four shares alone: not with -e, -M, -d, -j or --per-region");
 		return -1;
 	}
-	if (o->append && !o->output) {
+	if (o->output.append && !o->output.path) {
 		cli_error("--append needs -o FILE");
 		return -1;
 	}
@@ -324,26 +300,6 @@ static bool choose_events(struct counting *s)
 
 /* ---- counts into lines ---------------------------------------------------------------------------------- */
 
-static int on_start(void *context, struct run_thread *t, struct err *err)
-{
-	return session_thread_start(((struct counting *)context)->session, t, err);
-}
-
-static void on_end(void *context, struct run_thread *t)
-{
-	session_thread_end(((struct counting *)context)->session, t);
-}
-
-static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
-{
-	session_batch(((struct counting *)context)->session, t, b);
-}
-
-static bool on_client(void *context, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer)
-{
-	return session_client(((struct counting *)context)->session, t, request, name, answer);
-}
-
 /* A count, of `running` ns of `enabled`, as if it had counted all the time: Linux, tools/perf/util/counts.c, perf_counts_values__scale. */
 static void add_reading(struct stat_line *l, uint64_t count, uint64_t enabled, uint64_t running)
 {
@@ -441,17 +397,6 @@ static void print_threads(struct counting *s)
 	}
 }
 
-/* A program's names may hold anything: one line, and one field, whatever it is. */
-static void plain_name(const struct counting *s, char *out, size_t bytes, const char *name)
-{
-	snprintf(out, bytes, "%s", name);
-	for (char *c = out; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 127)
-			*c = '?';
-		else if (s->style.form == STAT_CSV && strchr(s->style.separator, *c))
-			*c = '_';
-}
-
 static void print_regions(struct counting *s)
 {
 	char name[256];
@@ -467,7 +412,7 @@ static void print_regions(struct counting *s)
 			stats_add(&l->value, (double)session_region_count(s->session, k, e));
 			stats_add(&l->running_ns, (double)r.running_ns);
 		}
-		plain_name(s, name, sizeof name, r.name);
+		cli_plain_name(name, sizeof name, r.name, s->style.form == STAT_CSV ? s->style.separator : NULL);
 		s->style.region = name;
 		s->style.entries = r.entries;
 		print_lines(s);
@@ -479,38 +424,6 @@ static void print_regions(struct counting *s)
 
 /* ---- output --------------------------------------------------------------------------------------------- */
 
-static bool open_output(struct counting *s)
-{
-	s->style.out = stderr;
-	if (s->o.output)
-		s->style.out = fopen(s->o.output, s->o.append ? "ae" : "we");
-	else if (s->o.log_fd >= 0) {
-		/* a copy that the program does not inherit; the descriptor itself stays the caller's */
-		int fd = fcntl(s->o.log_fd, F_DUPFD_CLOEXEC, 3);
-		s->style.out = fd < 0 ? NULL : fdopen(fd, "w");
-		if (!s->style.out && fd >= 0)
-			close(fd);
-	}
-	if (!s->style.out && s->o.output)
-		cli_error("cannot write %s: %s", s->o.output, strerror(errno));
-	else if (!s->style.out)
-		cli_error("cannot write to descriptor %d: %s", s->o.log_fd, strerror(errno));
-	return s->style.out;
-}
-
-static bool close_output(struct counting *s)
-{
-	bool bad = fflush(s->style.out) || ferror(s->style.out);
-	int why = errno;
-	if (s->style.out != stderr && fclose(s->style.out) && !bad) {
-		why = errno;
-		bad = true;
-	}
-	if (bad)
-		cli_error("cannot write %s: %s", s->o.output ? s->o.output : "the counts", strerror(why));
-	return !bad;
-}
-
 /* 'ls -l', as perf prints it. */
 static char *quoted_program(const struct counting *s)
 {
@@ -520,10 +433,7 @@ static char *quoted_program(const struct counting *s)
 	if (!f)
 		return NULL;
 	fputc('\'', f);
-	if (s->o.run.run.replay)
-		fprintf(f, "%s", s->o.run.run.replay);
-	for (char *const *a = s->o.run.argv; a && *a; a++)
-		fprintf(f, "%s%s", a == s->o.run.argv ? "" : " ", *a);
+	cli_print_program(f, &s->o.run, "");
 	fputc('\'', f);
 	return fclose(f) ? NULL : text;
 }
@@ -556,12 +466,9 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 	struct session_options so = { .core = &s->o.run.core, .model = s->model, .events = &s->events, .context = s,
 		.interval = on_interval, .region = s->o.region, .one_pmu = s->o.one_pmu,
 		.rotate_cycles = 1 + (uint64_t)(s->o.rotate_ms * 1e6 * s->o.run.core.frequency_ghz) };
-	struct run_sink sink = { .context = s, .thread_start = on_start, .thread_end = on_end, .batch = on_batch,
-		.client = on_client };
-	if (s->o.interval_ms > 0) {
-		double cycles = s->o.interval_ms * 1e6 * s->o.run.core.frequency_ghz;
-		so.interval_cycles = cycles < 1 ? 1 : (uint64_t)llround(cycles);
-	}
+	struct run_sink sink = cli_session_sink(&s->session);
+	if (s->o.interval_ms > 0)
+		so.interval_cycles = cli_cycles(&s->o.run.core, s->o.interval_ms);
 	memset(res, 0, sizeof *res);
 	session_destroy(s->session);
 	s->session = NULL;
@@ -611,7 +518,7 @@ static int count(struct counting *s)
 	}
 	if (s->o.interval_ms > 0)
 		print_header(s, what);
-	for (; !rc && (int)done < s->o.repeat && !cli_interrupted(); done += started) {
+	for (; !rc && done < s->o.repeat && !cli_interrupted(); done += started) {
 		rc = run_once(s, &res, &started, &err);
 		status = cli_exit_status(res.wait_status);
 		if (res.note[0])
@@ -642,7 +549,7 @@ static int count(struct counting *s)
 
 static int run(int argc, char **argv)
 {
-	struct counting s = { .o = { .repeat = 1, .log_fd = -1, .separator = ",", .big = true, .rotate_ms = 4 } };
+	struct counting s = { .o = { .repeat = 1, .output = { .fd = -1 }, .separator = ",", .big = true, .rotate_ms = 4 } };
 	int next = 0, status = 1;
 	cli_run_init(&s.o.run);
 	int go = parse(&s.o, argc, argv, &next);
@@ -651,9 +558,10 @@ static int run(int argc, char **argv)
 	if (cli_run_finish(&s.o.run, argc, argv, next))
 		return 2;
 	s.model = cli_model(&s.o.run.core);
-	if (s.model && !cli_uncore(&s.uncore, &s.o.run.core) && choose_events(&s) && open_output(&s)) {
+	if (s.model && !cli_uncore(&s.uncore, &s.o.run.core) && choose_events(&s) && cli_output_open(&s.o.output)) {
+		s.style.out = s.o.output.out;
 		status = count(&s);
-		if (!close_output(&s) && status == 0)
+		if (!cli_output_close(&s.o.output) && status == 0)
 			status = 1;
 	}
 	session_destroy(s.session);

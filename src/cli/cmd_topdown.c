@@ -3,8 +3,12 @@
  * counted in one run, and beside them exactly, slot by slot, from the records of the same run (analysis/slots.h).  Names the bottleneck and the command that samples it. */
 #include "analysis/slots.h"
 #include "cli/cli.h"
+#include "cli/cli_count.h"
 #include "cli/cli_metrics.h"
+#include "cli/topdown_field.h"
+#include "cli/topdown_places.h"
 #include "cli/topdown_print.h"
+#include "cli/topdown_sample.h"
 #include "session/session.h"
 #include <errno.h>
 #include <math.h>
@@ -20,8 +24,15 @@ static const char help[] =
 "Beside each formula stands what the records say slot by slot (exact), and how far the formula is from it.\n"
 "The tree goes to stderr, the program's own output stays its own.\n\n"
 "  -l, --level N           down to this level of the tree, 1 to 4; default 4\n"
-"      --per WHAT          thread: a tree for each (--per-thread is the same)\n"
+"      --per WHAT          thread: a tree for each (--per-thread is the same); function, line, loop: level 1 and the bottleneck of each, exactly\n"
+"                          (with -x and -j all of its tree): what was lost at its instructions\n"
+"      --rows N            so many functions, lines or loops; default 20, 0: all\n"
 "  -I, --interval MS       a tree for every MS modelled milliseconds\n"
+"      --sample            go on to the instructions: sample the event that the bottleneck names, precisely if it can be, in the same run's\n"
+"                          stream, into perf.data, and print the hottest instructions\n"
+"      --one-pmu           beside it what one PMU says, as the machine has, on which the events take turns\n"
+"      --rotate MS         length of a turn in modelled milliseconds (default 4, the kernel's)\n"
+"      --perf-metrics      with -x, too, the column of MSR_PERF_METRICS, which the tree has on cores with that register\n"
 "  -x, --field-separator S print fields separated by S: [thread or time,]level,name,value,exact,difference,flagged\n"
 "  -j, --json              print one JSON object a line\n"
 "      --svg FILE          draw the tree into FILE\n"
@@ -33,52 +44,61 @@ CLI_RUN_HELP;
 struct topdown {
 	struct cli_run run;
 	struct topdown_style style;
-	const char *output, *svg;
-	double interval_ms;
-	bool per_thread, no_metrics, no_exact;
+	struct cli_output output;
+	const char *svg;
+	double interval_ms, rotate_ms;
+	unsigned rows;
+	enum topdown_per per;
+	bool per_thread, no_metrics, no_exact, sample, one_pmu, perf_metrics;
+	char **words;		/* options of the run, for --sample */
+	unsigned count_words;
 	struct spmu_model *model;
 	struct session_events events;
-	struct session *session;
-	struct cli_metrics metrics;
+	struct session *session, *one;	/* one: --one-pmu */
+	struct cli_metrics metrics, one_metrics;	/* (the same table: events and values are each one's own) */
+	struct topdown_places *places;
 	/* --interval: counts at the end of the one before */
 	double *last;
 	uint64_t last_cycle;
 	size_t thread;		/* whose counts are read */
 	/* of each thread in the order of their start */
-	struct thread_slots { struct run_thread *thread; /* NULL: ended */ struct slots *slots; } *threads;
+	struct thread_slots {
+		struct run_thread *thread;	/* NULL: ended */
+		struct slots *slots;
+		struct spmu *fields;		/* NULL: the PMU has no PERF_METRICS */
+		void *of_one;			/* run_thread.sink_private of `one` */
+		uint32_t pid;
+		bool added;			/* to the places */
+	} *threads;
 	size_t threads_count;
 	uint64_t slots[SLOTS_CAUSE_COUNT], last_slots[SLOTS_CAUSE_COUNT];	/* to be printed; at the end of the interval before */
 	double *exact;		/* by metric; NULL: --no-exact */
+	double *fields;		/* by metric: PERF_METRICS; NULL: not shown */
+	size_t *sampled;	/* --sample: of each metric the event to sample next, among those that are counted; SIZE_MAX: none */
+	int failed;		/* of a callback that cannot say so */
+	struct err why;
 };
 
 /* ---- options ---------------------------------------------------------------------------------------------- */
-
-static bool number(const char *text, double min, double max, double *out)
-{
-	char *end;
-	errno = 0;
-	double v = strtod(text, &end);
-	if (errno || end == text || *end || !(v >= min && v <= max))
-		return false;
-	*out = v;
-	return true;
-}
 
 /* 1: goes on; 0: help was printed; -1: bad, one line was printed. */
 static int parse(struct topdown *t, int argc, char **argv, int *next)
 {
 	int i;
-	double n;
 	t->style.level = 4;
 	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
 		const char *word = argv[i], *v;
 		if (!strcmp(word, "--"))
 			break;
-		int ours = cli_run_option(&t->run, argc, argv, &i);
+		const int first = i, ours = cli_run_option(&t->run, argc, argv, &i);
 		if (ours < 0)
 			return -1;
-		if (ours)
+		if (ours) {
+			/* where the stream comes from and goes to is --sample's own affair */
+			for (int k = first; k <= i && strncmp(word, "--replay", 8) && strncmp(word, "--save-stream", 13); k++)
+				t->words[t->count_words++] = argv[k];
 			continue;
+		}
 		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
 			fputs(help, stdout);
 			return 0;
@@ -87,41 +107,48 @@ static int parse(struct topdown *t, int argc, char **argv, int *next)
 			t->style.form = TOPDOWN_JSON;
 		} else if (!strcmp(word, "--per-thread")) {
 			t->per_thread = true;
+		} else if (!strcmp(word, "--sample")) {
+			t->sample = true;
+		} else if (!strcmp(word, "--one-pmu")) {
+			t->one_pmu = true;
+		} else if (!strcmp(word, "--perf-metrics")) {
+			t->perf_metrics = true;
 		} else if (!strcmp(word, "--no-exact")) {
 			t->no_exact = true;
 		} else if (!strcmp(word, "--no-metrics")) {
 			t->no_metrics = true;
 		} else if ((v = cli_value(argc, argv, &i, 'l', "level"))) {
-			if (!number(v, 1, 4, &n) || n != floor(n)) {
-				cli_error("-l '%s': a level from 1 to 4 was expected", v);
+			if (!cli_whole("-l", v, 1, 4, "a level from 1 to 4", &t->style.level))
 				return -1;
-			}
-			t->style.level = (unsigned)n;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "rows"))) {
+			if (!cli_whole("--rows", v, 0, 1000000, "a number up to 1000000", &t->rows))
+				return -1;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "rotate"))) {
+			if (!cli_milliseconds("--rotate", v, &t->rotate_ms))
+				return -1;
+			t->one_pmu = true;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "per"))) {
-			if (strcmp(v, "thread")) {
-				cli_error("--per '%s': thread was expected", v);
+			static const char *const what[] = { "thread", "function", "line", "loop" };
+			unsigned k = 0;
+			while (k < 4 && strcmp(v, what[k]))
+				k++;
+			if (k == 4) {
+				cli_error("--per '%s': function, line, loop or thread was expected", v);
 				return -1;
 			}
-			t->per_thread = true;
+			t->per_thread = !k;
+			t->per = (enum topdown_per)k;	/* 0: the whole */
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'I', "interval"))) {
-			char text[32];
-			size_t chars = strlen(v);
-			snprintf(text, sizeof text, "%.*s", (int)(chars > 2 && !strcmp(v + chars - 2, "ms") ? chars - 2 : chars), v);
-			if (!number(text, 1e-4, 1e9, &t->interval_ms)) {
-				cli_error("--interval '%s': modelled milliseconds, at least 0.0001, were expected", v);
+			if (!cli_milliseconds("--interval", v, &t->interval_ms))
 				return -1;
-			}
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'x', "field-separator"))) {
-			if (!*v) {
-				cli_error("-x: the separator is empty");
-				return -1;
-			}
 			t->style.form = TOPDOWN_CSV;
-			t->style.separator = !strcmp(v, "\\t") ? "\t" : v;
+			if (!cli_separator(v, &t->style.separator))
+				return -1;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "svg"))) {
 			t->svg = v;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'o', "output"))) {
-			t->output = v;
+			t->output.path = v;
 		} else if (i > 0) {
 			cli_unknown_option("topdown", help, word);
 			return -1;
@@ -132,6 +159,19 @@ static int parse(struct topdown *t, int argc, char **argv, int *next)
 	*next = i;
 	if (t->per_thread && t->interval_ms > 0) {
 		cli_error("--per-thread and --interval exclude each other");
+		return -1;
+	}
+	if (t->per && (t->no_exact || t->interval_ms > 0 || t->one_pmu || t->perf_metrics || t->svg)) {
+		cli_error("--per function, line and loop: known from the records alone: not with %s", t->no_exact ? "--no-exact" : t->interval_ms > 0 ? "--interval" :
+			t->one_pmu ? "--one-pmu" : t->perf_metrics ? "--perf-metrics" : "--svg");
+		return -1;
+	}
+	if (t->one_pmu && (t->per_thread || t->interval_ms > 0)) {
+		cli_error("--one-pmu is compared over the whole run: not with %s", t->per_thread ? "--per-thread" : "--interval");
+		return -1;
+	}
+	if (t->sample && (t->interval_ms > 0 || t->per_thread || t->per || t->style.form != TOPDOWN_TREE)) {
+		cli_error("--sample follows the one tree of the run: not with --interval, --per, -x or -j");
 		return -1;
 	}
 	if (t->run.run.smt && !t->no_exact) {
@@ -147,6 +187,21 @@ static int parse(struct topdown *t, int argc, char **argv, int *next)
 
 /* ---- counting --------------------------------------------------------------------------------------------- */
 
+/* --sample: how often the event to sample next comes.  One that cannot be counted has no period. */
+static bool want_sample(struct topdown *t, size_t k)
+{
+	char name[100];
+	struct err err = { 0 };
+	const char *sample = t->metrics.m.metric[k].sample;
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(sample, ":"), sample);
+	int rc = session_parse_core(&t->events, t->model, &t->run.core, name, &err);
+	if (!rc)
+		t->sampled[k] = t->events.count - 1;
+	if (rc == ERR_NOMEM)
+		cli_error("%s", err.text);
+	return rc != ERR_NOMEM;
+}
+
 static bool choose_events(struct topdown *t)
 {
 	const struct metrics *m = &t->metrics.m;
@@ -156,6 +211,8 @@ static bool choose_events(struct topdown *t)
 		if (n->refused || (n->level ? n->level > t->style.level && !metrics_joins(m, k) : t->no_metrics || !strcmp(n->group, "info")))
 			continue;
 		if (!cli_metrics_want(&t->metrics, k, &t->events, &t->run.core, t->model, true))
+			return false;
+		if (t->sample && n->sample && !want_sample(t, k))
 			return false;
 		any |= n->level > 0;
 	}
@@ -167,6 +224,14 @@ static bool choose_events(struct topdown *t)
 static double whole_count(void *context, size_t event)
 {
 	return (double)session_count(((struct topdown *)context)->session, event);
+}
+
+/* Scaled as the kernel's readers do it; an event that never had its turn has no count. */
+static double one_count(void *context, size_t event)
+{
+	const struct session *s = ((struct topdown *)context)->one;
+	const double enabled = (double)session_enabled_ns(s, event), running = (double)session_running_ns(s, event), count = (double)session_count(s, event);
+	return running == enabled ? count : running > 0 ? count * enabled / running : (double)NAN;
 }
 
 static double thread_count(void *context, size_t event)
@@ -224,6 +289,15 @@ static void exact_values(struct topdown *t)
 	}
 }
 
+static void all_fields(struct topdown *t)
+{
+	double field[TOPDOWN_FIELDS] = { 0 }, slots = 0;
+	for (size_t k = 0; k < t->threads_count; k++)
+		if (t->threads[k].fields)
+			topdown_fields_read(t->threads[k].fields, field, &slots);
+	topdown_fields_values(&t->metrics.m, field, slots, t->fields);
+}
+
 static void print_all(struct topdown *t)
 {
 	exact_values(t);
@@ -265,19 +339,52 @@ static int on_start(void *context, struct run_thread *run, struct err *err)
 	struct topdown *t = context;
 	const struct core_config *c = &t->run.core;
 	const struct slots_core core = { .width = c->alloc_width, .frontend_latency = c->frontend_latency, .l2_latency = c->l2_latency,
-		.l3_latency = c->l3_latency + (unsigned)(c->l3_latency_ns * c->frequency_ghz) };
-	if (t->exact) {
-		struct thread_slots *more = realloc(t->threads, (t->threads_count + 1) * sizeof *more);
-		if (!more)
-			return err_set(err, ERR_NOMEM, "out of memory");
-		t->threads = more;
-		more[t->threads_count] = (struct thread_slots){ .thread = run };
-		int rc = slots_create(&more[t->threads_count].slots, &core, err);
-		if (rc)
-			return rc;
-		t->threads_count++;
+		.l3_latency = c->l3_latency + (unsigned)(c->l3_latency_ns * c->frequency_ghz), .sites = t->per };
+	struct thread_slots *more = realloc(t->threads, (t->threads_count + 1) * sizeof *more);
+	if (!more)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	t->threads = more;
+	struct thread_slots *s = more + t->threads_count;
+	*s = (struct thread_slots){ .thread = run, .pid = run->pid };
+	int rc = t->exact ? slots_create(&s->slots, &core, err) : 0;
+	if (rc)
+		return rc;
+	t->threads_count++;
+	if (t->fields && !(s->fields = topdown_fields_start(t->model)))
+		return err_set(err, ERR_NOMEM, "out of memory");
+	if (t->one) {
+		rc = session_thread_start(t->one, run, err);
+		s->of_one = run->sink_private;
+		run->sink_private = NULL;
 	}
-	return session_thread_start(t->session, run, err);
+	return rc ? rc : session_thread_start(t->session, run, err);
+}
+
+/* The session with one PMU has a sink_private of its own. */
+static void to_one(struct topdown *t, struct thread_slots *s, const struct spmu_batch *b)
+{
+	struct run_thread *run = s->thread;
+	void *others = run->sink_private;
+	run->sink_private = s->of_one;
+	if (b)
+		session_batch(t->one, run, b);
+	else
+		session_thread_end(t->one, run);
+	s->of_one = run->sink_private;
+	run->sink_private = others;
+}
+
+static void fail(struct topdown *t, int rc)
+{
+	if (rc && !t->failed)
+		t->failed = rc;
+}
+
+static void place(struct topdown *t, struct thread_slots *s)
+{
+	if (t->places && s->slots && !s->added)
+		fail(t, topdown_places_add(t->places, s->pid, s->slots, &t->why));
+	s->added = true;
 }
 
 static void on_end(void *context, struct run_thread *run)
@@ -285,7 +392,11 @@ static void on_end(void *context, struct run_thread *run)
 	struct topdown *t = context;
 	struct thread_slots *s = slots_of(t, run);
 	if (s) {
-		slots_end(s->slots);
+		if (s->slots)
+			slots_end(s->slots);
+		place(t, s);
+		if (t->one)
+			to_one(t, s, NULL);
 		s->thread = NULL;
 	}
 	session_thread_end(t->session, run);
@@ -295,25 +406,29 @@ static void on_batch(void *context, struct run_thread *run, const struct spmu_ba
 {
 	struct topdown *t = context;
 	struct thread_slots *s = slots_of(t, run);
-	if (s)
+	if (s && s->slots)
 		slots_batch(s->slots, b);
+	if (s && s->fields)
+		spmu_consume(s->fields, b);
+	if (s && t->places)
+		fail(t, topdown_places_batch(t->places, run->pid, b, &t->why));
+	if (s && t->one)
+		to_one(t, s, b);
 	session_batch(t->session, run, b);
 }
 
-static bool on_client(void *context, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer)
+static void on_side(void *context, struct run_thread *run, uint32_t pid, const uint64_t *record, uint64_t cycle)
 {
-	return session_client(((struct topdown *)context)->session, t, request, name, answer);
+	(void)run, (void)cycle;
+	topdown_places_side(((struct topdown *)context)->places, pid, record);
+}
+
+static bool on_client(void *context, struct run_thread *run, const struct st_client *request, const char *name, struct st_answer *answer)
+{
+	return session_client(((struct topdown *)context)->session, run, request, name, answer);
 }
 
 /* ---- what it says ----------------------------------------------------------------------------------------- */
-
-static void print_program(FILE *out, const struct topdown *t)
-{
-	if (t->run.run.replay)
-		fprintf(out, "--replay %s", t->run.run.replay);
-	for (char *const *a = t->run.argv; a && *a; a++)
-		fprintf(out, "%s%s", a == t->run.argv ? "" : " ", *a);
-}
 
 /* What counts with node k when the bottleneck is named, though the tree has it elsewhere. */
 static void print_joins(FILE *out, const struct metrics *m, size_t k, double joined)
@@ -326,6 +441,21 @@ static void print_joins(FILE *out, const struct metrics *m, size_t k, double joi
 				any = true;
 			}
 	fprintf(out, ", %.1f%% of the slots\n", 100 * joined);
+}
+
+/* --sample */
+static bool sample(const struct topdown *t)
+{
+	const struct metrics *m = &t->metrics.m;
+	size_t k = topdown_bottleneck(m, t->exact ? t->exact : t->metrics.value, t->style.level, NULL);
+	if (k == SIZE_MAX || !m->metric[k].sample) {
+		cli_error("--sample: %s%s names no event to sample", k == SIZE_MAX ? "no node is above its threshold, so that the tree" : m->metric[k].name,
+			k != SIZE_MAX && t->style.level < 4 ? " (-l 4 goes further down)" : "");
+		return false;
+	}
+	return topdown_sample(t->style.out, &(struct topdown_sample){ .event = m->metric[k].sample,
+		.count = t->sampled[k] == SIZE_MAX ? 0 : session_count(t->session, t->sampled[k]), .words = t->words, .count_words = t->count_words,
+		.stream = t->run.run.replay ? t->run.run.replay : t->run.run.save, .file = "perf.data" }) == 0;
 }
 
 static void print_advice(const struct topdown *t)
@@ -351,7 +481,7 @@ static void print_advice(const struct topdown *t)
 		fprintf(out, " To do: %s\n", n->next);
 	if (n->sample) {
 		fprintf(out, " Next: softpmu record --core %s -e %s -- ", t->run.core_name, n->sample);
-		print_program(out, t);
+		cli_print_program(out, &t->run, "--replay ");
 		fputs(" && softpmu annotate\n", out);
 	} else if (n->level < 3 && t->style.level < 4) {
 		fprintf(out, " Next: the same with -l %u\n", t->style.level + 1);
@@ -390,7 +520,7 @@ static bool draw(struct topdown *t)
 	FILE *f = open_memstream(&title, &bytes);
 	if (f) {
 		fputs("Top-Down of ", f);
-		print_program(f, t);
+		cli_print_program(f, &t->run, "--replay ");
 		fprintf(f, " on %s", t->run.core.name);
 	}
 	if (!f || fclose(f)) {
@@ -407,6 +537,56 @@ static bool draw(struct topdown *t)
 	}
 	free(title);
 	return !bad;
+}
+
+/* Level 1 and the bottleneck of each function, line or loop. */
+static void print_places(struct topdown *t)
+{
+	const struct metrics *m = &t->metrics.m;
+	const struct topdown_place *p;
+	FILE *out = t->style.out;
+	uint64_t all = 0, left = 0;
+	size_t k;
+	for (k = 0; (p = topdown_places_get(t->places, k)); k++)
+		all += p->all;
+	for (k = 0; k < m->metrics; k++)
+		t->metrics.value[k] = (double)NAN;	/* no event is counted by place */
+	if (t->style.form == TOPDOWN_TREE) {
+		fprintf(out, " %7s", "slots");
+		for (k = 0; k < m->metrics; k++)
+			if (m->metric[k].level == 1)
+				fprintf(out, "  %s", m->metric[k].name);
+		fprintf(out, "  %-30s %s\n", "bottleneck", t->per == TOPDOWN_FUNCTION ? "function" : t->per == TOPDOWN_LINE ? "line" : "loop");
+	}
+	for (k = 0; (p = topdown_places_get(t->places, k)); k++) {
+		if (t->rows && k >= t->rows) {
+			left += p->all;
+			continue;
+		}
+		char name[512];
+		cli_plain_name(name, sizeof name, p->name, t->style.form == TOPDOWN_CSV ? t->style.separator : NULL);
+		memcpy(t->slots, p->slots, sizeof t->slots);
+		exact_values(t);
+		if (t->style.form != TOPDOWN_TREE) {
+			t->style.what = name;
+			topdown_print_share(&t->style, (double)p->all / (double)all);
+			topdown_print(&t->style, m, t->metrics.value, t->exact);
+			t->style.what = NULL;
+			continue;
+		}
+		double joined;
+		size_t named = topdown_bottleneck(m, t->exact, t->style.level, &joined);
+		char text[64] = "-";
+		fprintf(out, " %6.1f%%", 100 * (double)p->all / (double)all);
+		for (size_t i = 0; i < m->metrics; i++)
+			if (m->metric[i].level == 1)
+				fprintf(out, "  %*.1f%%", (int)strlen(m->metric[i].name) - 1, 100 * t->exact[i]);
+		if (named != SIZE_MAX)
+			snprintf(text, sizeof text, "%.40s %.1f%%", m->metric[named].name, 100 * (t->exact[named] + joined));
+		fprintf(out, "  %-30s %s\n", text, name);
+	}
+	if (left && t->style.form == TOPDOWN_TREE)
+		fprintf(out, " %6.1f%%  in %zu more (--rows 0: all)\n", 100 * (double)left / (double)all, k - t->rows);
 }
 
 static void print_threads(struct topdown *t)
@@ -432,15 +612,18 @@ static void print_threads(struct topdown *t)
 static int measure(struct topdown *t)
 {
 	struct session_options so = { .core = &t->run.core, .model = t->model, .events = &t->events, .context = t, .interval = on_interval };
-	struct run_sink sink = { .context = t, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .client = on_client };
+	struct session_options one = { .core = &t->run.core, .model = t->model, .events = &t->events, .one_pmu = true,
+		.rotate_cycles = cli_cycles(&t->run.core, t->rotate_ms) };
+	struct run_sink sink = { .context = t, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .client = on_client,
+		.side = t->places ? on_side : NULL };
 	struct run_result res = { 0 };
 	struct err err = { 0 };
 	struct core_wanted wanted;
-	if (t->interval_ms > 0) {
-		double cycles = t->interval_ms * 1e6 * t->run.core.frequency_ghz;
-		so.interval_cycles = cycles < 1 ? 1 : (uint64_t)llround(cycles);
-	}
+	if (t->interval_ms > 0)
+		so.interval_cycles = cli_cycles(&t->run.core, t->interval_ms);
 	int rc = session_create(&t->session, &so, &err);
+	if (!rc && t->one_pmu)
+		rc = session_create(&t->one, &one, &err);
 	if (rc) {
 		cli_error("%s", err.text);
 		return 1;
@@ -450,10 +633,18 @@ static int measure(struct topdown *t)
 		slots_wanted(wanted.signal);
 		wanted.is = wanted.did = ~UINT64_C(0);
 	}
+	if (t->fields)
+		topdown_fields_wanted(t->model, &wanted);
 	t->run.run.wanted = &wanted;
 	rc = cli_run_program(&t->run, &sink, &res, &err);
 	t->run.run.wanted = NULL;
+	for (size_t k = 0; k < t->threads_count; k++)
+		place(t, t->threads + k);
 	bool started = session_threads(t->session) > 0, good = true;
+	if (t->failed) {
+		cli_error("%s", t->why.text);
+		good = false;
+	}
 	int status = cli_exit_status(res.wait_status);
 	if (res.note[0])
 		cli_warn("%s", res.note);
@@ -464,67 +655,136 @@ static int measure(struct topdown *t)
 		bool tree = t->style.form == TOPDOWN_TREE;
 		if (tree) {
 			fputs("\n Top-Down of ", t->style.out);
-			print_program(t->style.out, t);
+			cli_print_program(t->style.out, &t->run, "--replay ");
 			fputs("\n\n", t->style.out);
 		}
+		const double seconds = 1e-9 * (double)session_ns(t->session, res.cycles);
 		if (t->per_thread)
 			print_threads(t);
-		cli_metrics_values(&t->metrics, whole_count, t, 1e-9 * (double)session_ns(t->session, res.cycles));
+		else if (t->per && good)
+			print_places(t);
+		cli_metrics_values(&t->metrics, whole_count, t, seconds);
 		all_slots(t);
 		exact_values(t);
-		if (!t->per_thread)
+		if (t->one) {
+			cli_metrics_values(&t->one_metrics, one_count, t, seconds);
+			t->style.column[t->style.columns++] = (struct topdown_column){ " one PMU", "one_pmu", t->one_metrics.value };
+		}
+		if (t->fields) {
+			all_fields(t);
+			t->style.column[t->style.columns++] = (struct topdown_column){ "PERF_METRICS", "perf_metrics", t->fields };
+		}
+		if (!t->per_thread && !t->per)
 			print_all(t);
-		if (tree && !t->per_thread)
+		if (tree && !t->per_thread && !t->per)
 			print_advice(t);
 		if (tree)
 			print_notes(t, &res);
 		if (t->svg)
-			good = draw(t);
+			good &= draw(t);
+		if (t->sample && !rc && good)
+			good = sample(t);
 	}
 	if (rc)
 		cli_error("%s%s", err.text, started ? " (the counts are those up to there)" : "");
 	return status ? status : rc || !good;
 }
 
+/* What is allocated by the number of metrics; false after one line. */
+static bool prepare(struct topdown *t)
+{
+	const size_t metrics = t->metrics.m.metrics + 1;
+	struct err err = { 0 };
+	const bool fields = topdown_fields_are_there(t->model, &t->metrics.m);
+	bool fields_missing = false;
+	t->exact = t->no_exact ? NULL : calloc(metrics, sizeof *t->exact);
+	t->sampled = malloc(metrics * sizeof *t->sampled);
+	if (t->perf_metrics && !fields) {
+		cli_error("--perf-metrics: the PMU '%s' has no MSR_PERF_METRICS", t->run.core.pmu);
+		return false;
+	}
+	if (fields && !t->run.run.smt && !t->per && !t->per_thread && !(t->interval_ms > 0) && (t->style.form != TOPDOWN_CSV || t->perf_metrics)) {
+		t->fields = calloc(metrics, sizeof *t->fields);
+		fields_missing = !t->fields;
+	}
+	if (!t->sampled || fields_missing || (!t->exact && !t->no_exact)) {
+		cli_error("out of memory");
+		return false;
+	}
+	for (size_t k = 0; k < metrics; k++)
+		t->sampled[k] = SIZE_MAX;
+	if (t->per && topdown_places_create(&t->places, t->per, &err)) {
+		cli_error("%s", err.text);
+		return false;
+	}
+	return true;
+}
+
+/* --one-pmu: the same metrics of the same events, read from another session. */
+static bool prepare_one(struct topdown *t)
+{
+	t->last = calloc(t->events.count + 1, sizeof *t->last);
+	if (!t->last) {
+		cli_error("out of memory");
+		return false;
+	}
+	if (!t->one_pmu)
+		return true;
+	if (cli_metrics_load(&t->one_metrics, &t->run.core, t->model))
+		return false;
+	memcpy(t->one_metrics.event, t->metrics.event, t->metrics.m.events * sizeof *t->metrics.event);
+	return true;
+}
+
 static int run(int argc, char **argv)
 {
-	struct topdown t = { .style = { .out = stderr, .separator = "," } };
+	struct topdown t = { .style = { .separator = "," }, .output = { .fd = -1 }, .rotate_ms = 4, .rows = 20, .words = calloc((size_t)argc + 1, sizeof(char *)) };
 	int next = 0, status = 1;
+	char folder[300] = "", stream[320];
+	if (!t.words) {
+		cli_error("out of memory");
+		return 1;
+	}
 	cli_run_init(&t.run);
 	int go = parse(&t, argc, argv, &next);
-	if (go <= 0)
+	if (go <= 0 || cli_run_finish(&t.run, argc, argv, next)) {
+		free(t.words);
 		return go ? 2 : 0;
-	if (cli_run_finish(&t.run, argc, argv, next))
-		return 2;
+	}
 	t.model = cli_model(&t.run.core);
-	if (t.model && !cli_metrics_load(&t.metrics, &t.run.core, t.model) && choose_events(&t)) {
-		t.last = calloc(t.events.count + 1, sizeof *t.last);
-		t.exact = t.no_exact ? NULL : calloc(t.metrics.m.metrics + 1, sizeof *t.exact);
-		if (t.output)
-			t.style.out = fopen(t.output, "we");
-		if (!t.last || (!t.exact && !t.no_exact))
-			cli_error("out of memory");
-		else if (!t.style.out)
-			cli_error("cannot write %s: %s", t.output, strerror(errno));
-		else
-			status = measure(&t);
-		if (t.output && t.style.out) {
-			bool bad = ferror(t.style.out);
-			if (fclose(t.style.out) || bad) {
-				cli_error("cannot write %s: %s", t.output, strerror(errno));
-				status = status ? status : 1;
-			}
+	bool good = t.model && !cli_metrics_load(&t.metrics, &t.run.core, t.model) && prepare(&t) && choose_events(&t) && prepare_one(&t);
+	if (good && t.sample && !t.run.run.replay) {	/* the very run is sampled: its stream is kept, with the registers that PEBS records hold */
+		t.run.run.regs = true;
+		if (!t.run.run.save) {
+			good = topdown_sample_folder(folder, sizeof folder);
+			snprintf(stream, sizeof stream, "%s/stream", folder);
+			t.run.run.save = stream;
 		}
 	}
+	if (good && cli_output_open(&t.output)) {
+		t.style.out = t.output.out;
+		status = measure(&t);
+		if (!cli_output_close(&t.output) && !status)
+			status = 1;
+	}
+	topdown_sample_remove(folder, stream);
 	session_destroy(t.session);
+	session_destroy(t.one);
 	session_events_free(&t.events);
 	cli_metrics_free(&t.metrics);
-	spmu_model_free(t.model);
-	for (size_t k = 0; k < t.threads_count; k++)
+	cli_metrics_free(&t.one_metrics);
+	for (size_t k = 0; k < t.threads_count; k++) {
 		slots_destroy(t.threads[k].slots);
+		spmu_destroy(t.threads[k].fields);
+	}
+	topdown_places_destroy(t.places);
+	spmu_model_free(t.model);
 	free(t.threads);
 	free(t.exact);
+	free(t.fields);
+	free(t.sampled);
 	free(t.last);
+	free(t.words);
 	return status;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Costs by function or instruction (cost_places.h). */
 #include "cli/cost_places.h"
-#include "output/symbols.h"
-#include "stream/format.h"
+#include "cli/cli_symbols.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,27 +53,7 @@ void cost_places_destroy(struct cost_places *p)
 
 void cost_places_side(struct cost_places *p, uint32_t pid, const uint64_t *record)
 {
-	const struct st_map *map = (const struct st_map *)record;
-	const struct st_process *process = (const struct st_process *)record;
-	const struct st_fork *fork = (const struct st_fork *)record;
-	switch (ST_HEADER_KIND(record[0])) {
-	case ST_MAP:
-		if (ST_HEADER_LOW(record[0]) < sizeof *map || !(map->prot & ST_PROT_X))
-			break;
-		symbols_map(p->symbols, pid, &(struct symbols_map){ .addr = map->addr, .bytes = map->bytes, .offset = map->offset, .executable = true,
-			.path = (const char *)(map + 1), .build_id = map->build_id_bytes ? map->build_id : NULL, .build_id_bytes = map->build_id_bytes }, ++p->time);
-		break;
-	case ST_PROCESS:
-		if (process->is_exec)
-			symbols_exec(p->symbols, pid, ++p->time);
-		break;
-	case ST_FORK:
-		if (fork->followed)
-			symbols_fork(p->symbols, pid, fork->child_pid, ++p->time);
-		break;
-	default:
-		break;
-	}
+	cli_symbols_side(p->symbols, pid, record, &p->time);
 }
 
 /* What a site is called; into malloc'd memory. */

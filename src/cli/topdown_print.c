@@ -46,7 +46,12 @@ static void print_csv(const struct printing *p, size_t k, double exact, bool fla
 	print_number(p->s->out, exact);
 	fputs(sep, p->s->out);
 	print_number(p->s->out, p->value[k] - exact);
-	fprintf(p->s->out, "%s%d\n", sep, k == p->named ? 2 : flagged);
+	fprintf(p->s->out, "%s%d", sep, k == p->named ? 2 : flagged);
+	for (unsigned c = 0; c < p->s->columns; c++) {
+		fputs(sep, p->s->out);
+		print_number(p->s->out, p->s->column[c].value[k]);
+	}
+	fputc('\n', p->s->out);
 }
 
 static void json_number(FILE *out, const char *name, double v)
@@ -88,6 +93,8 @@ static void print_json(const struct printing *p, size_t k, double exact, bool fl
 	json_number(out, "value", p->value[k]);
 	json_number(out, "exact", exact);
 	json_number(out, "difference", p->value[k] - exact);
+	for (unsigned c = 0; c < p->s->columns; c++)
+		json_number(out, p->s->column[c].name, p->s->column[c].value[k]);
 	fprintf(out, ", \"flagged\": %s%s}\n", flagged ? "true" : "false", k == p->named ? ", \"bottleneck\": true" : "");
 }
 
@@ -131,6 +138,11 @@ static void print_node(void *context, size_t k)
 		else if (!isnan(exact))
 			fprintf(out, " %7s", "");
 	}
+	for (unsigned c = 0; c < p->s->columns; c++)
+		if (isnan(p->s->column[c].value[k]))
+			fprintf(out, " %*s", (int)strlen(p->s->column[c].title), "-");
+		else
+			fprintf(out, " %*.1f%%", (int)strlen(p->s->column[c].title) - 1, 100 * p->s->column[c].value[k]);
 	fputs("  ", out);
 	print_bar(out, isnan(p->value[k]) ? exact : p->value[k]);
 	fprintf(out, "%s\n", k == p->named ? "  <== bottleneck" : flagged ? "  *" : "");
@@ -146,9 +158,25 @@ void topdown_print(const struct topdown_style *s, const struct metrics *m, const
 		fprintf(s->out, " %-26s %8s", "", "formula");
 		if (exact)
 			fprintf(s->out, "%9s %7s", "exact", "diff");
+		for (unsigned c = 0; c < s->columns; c++)
+			fprintf(s->out, " %s", s->column[c].title);
 		fputc('\n', s->out);
 	}
 	visit(&w, -1);
+}
+
+void topdown_print_share(const struct topdown_style *s, double share)
+{
+	const char *sep = s->separator;
+	if (s->form == TOPDOWN_CSV) {
+		fprintf(s->out, "%s%s0%sSlot_Share%s%s%.6f%s%s0\n", s->what, sep, sep, sep, sep, share, sep, sep);
+	} else if (s->form == TOPDOWN_JSON) {
+		fputs("{\"of\": ", s->out);
+		json_text(s->out, s->what);
+		fputs(", \"name\": \"Slot_Share\"", s->out);
+		json_number(s->out, "exact", share);
+		fputs("}\n", s->out);
+	}
 }
 
 void topdown_print_others(const struct topdown_style *s, const struct metrics *m, const double *value)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Prints a top-down tree: bars for the terminal, CSV, JSON, SVG.  Formats only: takes numbers.
- * CSV columns: time or thread (if any), level, name, value, exact, difference (the last three shares of 1), flagged (0 or 1; 2: the bottleneck).
+ * CSV columns: time or thread (if any), level, name, value, exact, difference (the last three shares of 1), flagged (0 or 1; 2: the bottleneck), further columns if any.
  * Values that a run has not (no division by zero) and exact shares that are not known are empty, null in JSON. */
 #ifndef CLI_TOPDOWN_PRINT_H
 #define CLI_TOPDOWN_PRINT_H
 #include "analysis/metrics.h"
 #include <stdio.h>
+
+/* Further values of the nodes beside the formulas', by metric: NaN: none. */
+struct topdown_column { const char *title, *name; /* of JSON */ const double *value; };
+enum { TOPDOWN_MOST_COLUMNS = 2 };
 
 enum topdown_form { TOPDOWN_TREE, TOPDOWN_CSV, TOPDOWN_JSON };
 struct topdown_style {
@@ -13,11 +17,15 @@ struct topdown_style {
 	enum topdown_form form;
 	const char *separator;
 	unsigned level;		/* deepest to print */
+	struct topdown_column column[TOPDOWN_MOST_COLUMNS];
+	unsigned columns;
 	const char *what;	/* a thread, an interval, a function; NULL: the whole run */
 };
 
 /* value, exact: by metric; exact NULL or NaN: not known.  The bottleneck is marked: by the exact values where they are known. */
 void topdown_print(const struct topdown_style *s, const struct metrics *m, const double *value, const double *exact);
+/* A place's part of all slots of the run, as a row of level 0. */
+void topdown_print_share(const struct topdown_style *s, double share);
 /* Metrics beside the tree that have a value. */
 void topdown_print_others(const struct topdown_style *s, const struct metrics *m, const double *value);
 /* The node that is named by these values: flagged, below flagged ones, the largest of its siblings; SIZE_MAX: none is.  Joins are done

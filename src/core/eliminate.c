@@ -18,9 +18,9 @@ void eliminate_reset(struct core *c)
 static inline uint64_t active_before(struct rename *rn, bool again)
 {
 	uint32_t pos = rn->pos - (rn->slot + 1) * SLOT_STEP;
-	uint64_t cycle = slot_entry(rn, pos)->alloc, same = cycle;
+	uint64_t cycle = *slot_alloc(rn, pos), same = cycle;
 	for (unsigned n = 0; UNLIKELY(again) && n < 16 && cycle == same; n++)
-		cycle = slot_entry(rn, pos -= SLOT_STEP)->alloc;
+		cycle = *slot_alloc(rn, pos -= SLOT_STEP);
 	return cycle;
 }
 

@@ -16,9 +16,13 @@
 
 #define FE_NOWHERE (~UINT64_C(0))
 
-static inline struct slot_entry *slot_entry(struct rename *rn, uint32_t pos)
+static inline uint64_t *slot_alloc(struct rename *rn, uint32_t pos)
 {
-	return (struct slot_entry *)((char *)rn->ring + (pos & (SLOT_RING - 1) * SLOT_STEP));
+	return (uint64_t *)((char *)rn->alloc + (pos & rn->alloc_mask));
+}
+static inline uint64_t *slot_free(struct rename *rn, uint32_t pos)
+{
+	return (uint64_t *)((char *)rn->free + (pos & rn->free_mask));
 }
 
 void frontend_enter(struct core *c, const struct insn *in);
@@ -39,7 +43,7 @@ static inline void frontend_insn(struct core *c, const struct insn *in, uint64_t
 static inline uint64_t frontend_slot(struct core *c)
 {
 	struct frontend *fe = &c->fe;
-	uint64_t free = slot_entry(&c->rn, c->rn.pos + SLOT_STEP - fe->idq_back)->alloc, cycle = fe->cycle;
+	uint64_t free = *slot_alloc(&c->rn, c->rn.pos + SLOT_STEP - fe->idq_back), cycle = fe->cycle;
 	uint32_t room = fe->room, width = fe->width;
 	cycle += room == 0;
 	room = room ? room : width;

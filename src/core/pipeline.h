@@ -76,11 +76,7 @@ struct frontend {
 };
 
 /* --- rename, reorder buffer, load buffer --- */
-enum { SLOT_RING = 1024, SLOT_STEP = 16 /* bytes of an entry */, LOAD_RING = 512, RETIRE_SHIFT = 5 };	/* at least rob.size and idq.size; load_buffer.size; log2 of more than retire.width */
-struct slot_entry {		/* when the slot left the uop queue, from when its reorder-buffer entry is free */
-	uint64_t alloc, free;
-};
-_Static_assert(sizeof(struct slot_entry) == SLOT_STEP, "no shift to find it");
+enum { SLOT_RING = 1024, SLOT_STEP = 8 /* bytes of an entry */, LOAD_RING = 512, RETIRE_SHIFT = 5 };	/* at least rob.size and idq.size; load_buffer.size; log2 of more than retire.width */
 struct rename {
 	uint64_t cycle;		/* earliest cycle with an issue slot left */
 	uint32_t used, width;	/* slots used in it */
@@ -91,7 +87,10 @@ struct rename {
 	uint32_t rob_back, lb_size;	/* rob_back: rob.size in steps of pos */
 	uint32_t pos;		/* of the slot being allocated: their number since the core was created, low bits, times SLOT_STEP */
 	uint32_t loads;		/* likewise, of the next load */
-	struct slot_entry ring[SLOT_RING];
+	/* rings of slots, of as many entries as the core needs (less of the host's L1D): bytes less SLOT_STEP */
+	uint32_t alloc_mask, free_mask;
+	uint64_t alloc[SLOT_RING];	/* when the slot left the uop queue */
+	uint64_t free[SLOT_RING];	/* from when its reorder-buffer entry is free */
 	uint64_t lb[LOAD_RING];	/* of each load: from when its entry is free */
 };
 
@@ -345,6 +344,7 @@ void frontend_reset(struct core *c, uint64_t cycle);
 void frontend_forget(struct core *c);	/* timing state only: the next instruction starts anew */
 void frontend_discard(struct core *c, uint64_t addr, uint64_t bytes);
 void rename_reset(struct core *c, uint64_t cycle);
+void rename_rings(struct core *c, bool wrong);	/* wrong: there may be wrong paths; before the first slot */
 int  scheduler_init(struct core *c, struct err *err);
 void scheduler_release(struct core *c);
 void scheduler_reset(struct core *c, uint64_t cycle);

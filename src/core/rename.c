@@ -3,6 +3,23 @@
 #include "core/rename.h"
 #include <string.h>
 
+/* Bytes of a ring for `slots` of them, less SLOT_STEP. */
+static uint32_t ring_mask(uint32_t slots)
+{
+	uint32_t n = 64;	/* and what looks back a cycle or two (eliminate.c) */
+	while (n < slots)
+		n *= 2;
+	return (n - 1) * SLOT_STEP;
+}
+
+/* A slot's entry is read, for the slot that much later, before it is written anew.  A wrong path's slots come on top: they are
+ * allocated and forgotten. */
+void rename_rings(struct core *c, bool wrong)
+{
+	c->rn.alloc_mask = ring_mask(wrong ? SLOT_RING : c->config.idq_size);
+	c->rn.free_mask = ring_mask(wrong ? SLOT_RING : c->config.rob_size);
+}
+
 void rename_reset(struct core *c, uint64_t cycle)
 {
 	const struct core_config *f = &c->config;
@@ -11,6 +28,7 @@ void rename_reset(struct core *c, uint64_t cycle)
 		.width = f->alloc_width, .frontend_latency = f->frontend_latency, .dispatch_delay = f->rs_dispatch_delay,
 		.rob_back = f->rob_size * SLOT_STEP, .lb_size = f->load_buffer_size,
 	};
+	rename_rings(c, f->wrong_path || c->walker);
 }
 
 /* The slot cannot go at rn->cycle: says when, and why. */

@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c
 	struct rename *rn = &c->rn;
 	uint64_t cycle = rn->cycle, delivered = fetch + rn->frontend_latency, rob;
 	uint32_t pos = rn->pos += SLOT_STEP;
-	rob = slot_entry(rn, pos - rn->rob_back)->free;
+	rob = *slot_free(rn, pos - rn->rob_back);
 	if (max64(max64(delivered, rob), rn->barrier) > cycle)
 		cycle = rename_wait(c, delivered, rob, did);
 #if CORE_SMT
@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c
 	bool full = used >= rn->width;
 	rn->used = full ? 0 : used;
 	rn->cycle = cycle + full;
-	slot_entry(rn, pos)->alloc = cycle;
+	*slot_alloc(rn, pos) = cycle;
 	return cycle;
 }
 

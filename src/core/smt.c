@@ -130,7 +130,7 @@ static uint32_t rob_used(const struct core *c, uint64_t cycle)
 {
 	uint32_t n = 0;
 	struct rename *rn = (struct rename *)&c->rn;
-	while (n < c->config.rob_size && slot_entry(rn, rn->pos - n * SLOT_STEP)->free > cycle)
+	while (n < c->config.rob_size && *slot_free(rn, rn->pos - n * SLOT_STEP) > cycle)
 		n++;
 	return n;
 }

@@ -46,7 +46,7 @@ static inline uint64_t retire_at(struct core *c, uint64_t done)
 	uint64_t retire = next >> RETIRE_SHIFT;
 	c->retire_next = next + 1;
 	c->e.now = retire;
-	slot_entry(&c->rn, c->rn.pos)->free = retire + 1;
+	*slot_free(&c->rn, c->rn.pos) = retire + 1;
 	return retire;
 }
 
@@ -225,7 +225,7 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 	if (wrong) {
 		if (store)
 			st->data_ready = max64(st->data_ready, complete2);
-		slot_entry(rn, rn->pos)->free = c->wrong.resolve;
+		*slot_free(rn, rn->pos) = c->wrong.resolve;
 		if (load)
 			*lb = c->wrong.resolve;
 		if (wrong_wanted(c, is, did))

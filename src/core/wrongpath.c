@@ -52,7 +52,7 @@ uint64_t wrong_slot_waits(struct core *c, uint64_t fetch, uint64_t *did)
 	const uint32_t pos = rn->pos += SLOT_STEP;
 	if (pos - c->wrong.rn.pos > c->wrong.most_slots)
 		return WRONG_NEVER;	/* the rings' older entries are the right path's */
-	const uint64_t rob = slot_entry(rn, pos - rn->rob_back)->free;
+	const uint64_t rob = *slot_free(rn, pos - rn->rob_back);
 	uint64_t cycle = max64(max64(open, delivered), max64(rob, rn->barrier));
 	if (cycle >= resolve) {
 		uint64_t from = max64(max64(max64(open, rn->barrier), rn->bubble_floor), rob), end = min64(delivered, resolve);
@@ -97,7 +97,7 @@ uint64_t wrong_slot_waits(struct core *c, uint64_t fetch, uint64_t *did)
 	} else {
 		rn->cycle = cycle;
 	}
-	slot_entry(rn, pos)->alloc = cycle;
+	*slot_alloc(rn, pos) = cycle;
 	return cycle;
 }
 

@@ -44,7 +44,7 @@ static inline __attribute__((always_inline)) uint64_t wrong_slot(struct core *c,
 	struct rename *rn = &c->rn;
 	const uint64_t cycle = rn->cycle;
 	const uint32_t pos = rn->pos + SLOT_STEP;
-	const uint64_t rob = slot_entry(rn, pos - rn->rob_back)->free;
+	const uint64_t rob = *slot_free(rn, pos - rn->rob_back);
 	if (UNLIKELY(max64(max64(fetch + rn->frontend_latency, rob), rn->barrier) > cycle || cycle >= c->wrong.resolve ||
 	             (uint16_t)c->sc.free < c->sc.group_room || pos - c->wrong.rn.pos > c->wrong.most_slots))
 		return wrong_slot_waits(c, fetch, did);
@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) uint64_t wrong_slot(struct core *c,
 	rn->slot = rn->used;
 	rn->used = full ? 0 : used;
 	rn->cycle = cycle + full;
-	slot_entry(rn, pos)->alloc = cycle;
+	*slot_alloc(rn, pos) = cycle;
 	return cycle;
 }
 
@@ -101,7 +101,7 @@ static inline uint64_t wrong_take(struct core *c, const struct port_choice *choi
 static inline void wrong_slot_done(struct core *c, uint32_t first)
 {
 	struct rename *rn = &c->rn;
-	slot_entry(rn, rn->pos)->free = c->wrong.resolve;
+	*slot_free(rn, rn->pos) = c->wrong.resolve;
 	for (uint32_t i = first; i != rn->loads; i++)
 		rn->lb[i & (LOAD_RING - 1)] = c->wrong.resolve;
 }

@@ -31,7 +31,8 @@ static const uint8_t group_of[EXACT_CAUSES] = {
 struct busy_pair { struct busy whole, less; uint64_t branch; /* 1 + cycle in which a mispredicted branch was allocated; 0: what follows it has come */ };
 
 struct cost_run {
-	unsigned width, measures;
+	struct pushout_widths width;
+	unsigned measures;
 	bool detail, failed;
 	struct cost_measure measure[COST_MEASURES];
 	struct cost_result result[COST_MEASURES];
@@ -138,14 +139,14 @@ static void want(uint64_t signal[2], unsigned s)
 		signal[s >> 6] |= UINT64_C(1) << (s & 63);
 }
 
-int cost_run_create(struct cost_run **out, unsigned retire_width, const struct cost_measure *m, unsigned measures, bool detail, struct err *err)
+int cost_run_create(struct cost_run **out, const struct pushout_widths *widths, const struct cost_measure *m, unsigned measures, bool detail, struct err *err)
 {
 	if (measures > COST_MEASURES)
 		return err_set(err, ERR_INPUT, "%u events at a time are more than %d", measures, COST_MEASURES);
 	struct cost_run *r = calloc(1, sizeof *r);
 	if (!r)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	r->width = retire_width;
+	r->width = *widths;
 	r->measures = measures;
 	r->detail = detail;
 	r->signal[SPMU_SIG_CYCLES >> 6] |= UINT64_C(1) << (SPMU_SIG_CYCLES & 63);
@@ -216,11 +217,11 @@ int cost_thread_start(struct cost_run *r, struct cost_thread **out, uint32_t pid
 	if (!t)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	for (unsigned i = 0; i < r->measures; i++)
-		m[i] = (struct pushout_measure){ .tag = &r->measure[i].tag, .from = r->measure[i].from, .spread = &r->result[i].pushout,
+		m[i] = (struct pushout_measure){ .tag = &r->measure[i].tag, .from = r->measure[i].from, .point = r->measure[i].point, .spread = &r->result[i].pushout,
 			.each = on_pushout, .context = t };
 	t->run = r;
 	t->pid = pid;
-	t->pushout = r->detail ? pushout_create(r->width, m, r->measures) : NULL;
+	t->pushout = r->detail ? pushout_create(&r->width, m, r->measures) : NULL;
 	t->exact = r->detail ? exact_create(0) : NULL;
 	if (r->detail && (!t->pushout || !t->exact)) {
 		thread_release(t);

@@ -95,6 +95,7 @@ enum { COST_MEASURES = 48, COST_SITE_FINE = 4 /* of the spreads of an instructio
 struct cost_measure {
 	struct tag tag;
 	enum pushout_from from;
+	enum pushout_point point;
 	uint8_t busy[2], less;	/* as in struct cost_event */
 };
 struct cost_result {		/* of one measure */
@@ -113,7 +114,7 @@ struct cost_site {		/* an instruction */
 
 struct cost_run;
 /* detail: busy cycles, pushouts and sites, too; else counts and cycles alone. */
-int  cost_run_create(struct cost_run **out, unsigned retire_width, const struct cost_measure *m, unsigned measures, bool detail, struct err *err);
+int  cost_run_create(struct cost_run **out, const struct pushout_widths *widths, const struct cost_measure *m, unsigned measures, bool detail, struct err *err);
 void cost_run_destroy(struct cost_run *r);
 /* What it looks at in the records. */
 void cost_run_wanted(const struct cost_run *r, struct core_wanted *w);

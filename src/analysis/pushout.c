@@ -52,14 +52,15 @@ bool pushout_counter_read(struct pushout_counter *c, uint32_t *cycles)
 /* ---- records ---- */
 
 struct pushout {
-	unsigned width, measures;
+	struct pushout_widths width;
+	unsigned measures;
 	struct pushout_measure measure[PUSHOUT_MEASURES];
 	struct tag tag[PUSHOUT_MEASURES];
 	uint64_t is, did;	/* what any tag names */
 	uint64_t all;		/* measures that look at every slot, or whose tags hold without what they name */
 	bool begun, failed;
-	uint64_t last;		/* cycle in which the last slot retired, */
-	unsigned in_cycle;	/* and how many did in it */
+	struct passed { uint64_t last; unsigned in_cycle; } at[PUSHOUT_POINTS];	/* cycle in which the last slot passed, and how many did in it */
+	unsigned points;	/* the first so many are looked at */
 	struct pushout_sums sums;
 	uint64_t last_ip;
 	/* measures that wait for the next slot: set; whom they charge, and from when they count */
@@ -69,14 +70,19 @@ struct pushout {
 	uint64_t clear, clear_ip, clear_cycle;
 };
 
-struct pushout *pushout_create(unsigned retire_width, const struct pushout_measure *m, unsigned measures)
+struct pushout *pushout_create(const struct pushout_widths *widths, const struct pushout_measure *m, unsigned measures)
 {
-	struct pushout *p = measures <= PUSHOUT_MEASURES && retire_width ? calloc(1, sizeof *p) : NULL;
+	bool good = measures <= PUSHOUT_MEASURES && widths->at[PUSHOUT_RETIRE];
+	for (unsigned i = 0; good && i < measures; i++)
+		good = widths->at[m[i].point];
+	struct pushout *p = good ? calloc(1, sizeof *p) : NULL;
 	if (!p)
 		return NULL;
-	p->width = retire_width;
+	p->width = *widths;
 	p->measures = measures;
+	p->points = 1;
 	for (unsigned i = 0; i < measures; i++) {
+		p->points = m[i].point >= p->points ? m[i].point + 1 : p->points;
 		p->measure[i] = m[i];
 		if (!m[i].tag || m[i].tag->without)
 			p->all |= UINT64_C(1) << i;
@@ -137,64 +143,75 @@ static uint64_t event_cycle(const struct tag *t, const struct spmu_batch *b, con
 	return first == UINT64_MAX ? b->base_cycle + uop[0]->dispatch : first;
 }
 
+/* A slot passes a point: by how much later than it was due. */
+static uint32_t pass(struct passed *at, unsigned width, uint64_t cycle, uint64_t *full)
+{
+	const uint32_t pushed = since(at->last + (at->in_cycle >= width), cycle);
+	if (cycle > at->last) {
+		*full += at->in_cycle >= width;
+		at->last = cycle;
+		at->in_cycle = 1;
+	} else {
+		at->in_cycle++;
+	}
+	return pushed;
+}
+
 static void slot(struct pushout *p, const struct spmu_batch *b, const struct spmu_record *const *uop, unsigned uops)
 {
-	const uint64_t ip = uop[0]->ip, retire = b->base_cycle + uop[uops - 1]->retire, due = p->last + (p->in_cycle >= p->width);
-	const uint32_t pushed = since(due, retire);
-	uint64_t is = 0, did = 0;
+	const uint64_t ip = uop[0]->ip;
+	const uint64_t cycle[PUSHOUT_POINTS] = { b->base_cycle + uop[uops - 1]->retire, b->base_cycle + uop[0]->alloc, b->base_cycle + uop[0]->fetch };
+	uint32_t pushed[PUSHOUT_POINTS];
+	uint64_t is = 0, did = 0, unused = 0;
 	for (unsigned i = 0; i < uops; i++) {
 		is |= uop[i]->is;
 		did |= uop[i]->did;
 	}
+	for (unsigned k = 0; k < p->points; k++)
+		pushed[k] = pass(&p->at[k], p->width.at[k], cycle[k], k == PUSHOUT_RETIRE ? &p->sums.full : &unused);
 	p->sums.slots++;
-	p->sums.pushed += pushed;
+	p->sums.pushed += pushed[PUSHOUT_RETIRE];
 	if (p->clear && did & SPMU_DID(CLEAR_MEMORY_ORDER))
 		p->clear = 0;		/* its own */
-	if (p->clear) {
-		for (unsigned i = 0; i < p->measures; i++)
-			if (p->measure[i].tag && p->tag[i].did & p->clear && tag_holds(&p->tag[i], 0, p->clear))
-				measured(p, i, p->clear_ip ? p->clear_ip : p->last_ip, p->measure[i].from == PUSHOUT_FROM_DUE ? pushed :
-					since(p->clear_cycle, retire));
-		p->clear = 0;
+	for (unsigned i = 0; p->clear && i < p->measures; i++) {
+		const struct pushout_measure *m = &p->measure[i];
+		if (m->tag && p->tag[i].did & p->clear && tag_holds(&p->tag[i], 0, p->clear))
+			measured(p, i, p->clear_ip ? p->clear_ip : p->last_ip, m->from == PUSHOUT_FROM_DUE ? pushed[m->point] :
+				since(p->clear_cycle, cycle[m->point]));
 	}
+	p->clear = 0;
 	did &= ~SPMU_DID(CLEAR_SMC);	/* the signal says it, once for each */
 	for (uint64_t left = p->waiting; left; left &= left - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(left);
-		measured(p, i, p->next_ip, p->measure[i].from == PUSHOUT_FROM_DUE ? pushed : since(p->next_event, retire));
+		const struct pushout_measure *m = &p->measure[i];
+		measured(p, i, p->next_ip, m->from == PUSHOUT_FROM_DUE ? pushed[m->point] : since(p->next_event, cycle[m->point]));
 	}
 	p->waiting = 0;
 	uint64_t ask = is & p->is || did & p->did ? (p->measures < 64 ? (UINT64_C(1) << p->measures) - 1 : ~UINT64_C(0)) : p->all;
 	for (; ask; ask &= ask - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(ask);
 		const struct pushout_measure *m = &p->measure[i];
-		if (!m->tag) {
-			measured(p, i, ip, m->from == PUSHOUT_FROM_DUE ? pushed : since(b->base_cycle + uop[0]->alloc, retire));
-		} else if (!tag_holds(m->tag, is, did)) {
+		if (m->tag && !tag_holds(m->tag, is, did))
 			continue;
-		} else if (did & m->tag->did & PUSHOUT_NEXT) {
+		const bool due = m->from == PUSHOUT_FROM_DUE;
+		const uint64_t event = due ? 0 : m->tag ? event_cycle(m->tag, b, uop, uops) : cycle[PUSHOUT_ALLOC];
+		if (m->tag && did & m->tag->did & PUSHOUT_NEXT) {
 			p->waiting |= UINT64_C(1) << i;
-			p->next_event = m->from == PUSHOUT_FROM_EVENT ? event_cycle(m->tag, b, uop, uops) : 0;
+			p->next_event = due ? p->next_event : event;
 		} else {
-			measured(p, i, ip, m->from == PUSHOUT_FROM_DUE ? pushed : since(event_cycle(m->tag, b, uop, uops), retire));
+			measured(p, i, ip, due ? pushed[m->point] : since(event, cycle[m->point]));
 		}
 	}
 	p->next_ip = p->last_ip = ip;
-	if (retire > p->last) {
-		p->sums.full += p->in_cycle >= p->width;
-		p->last = retire;
-		p->in_cycle = 1;
-	} else {
-		p->in_cycle++;
-	}
 }
 
 /* Before this the core was halted, or its clock had not begun. */
 static void runs_from(struct pushout *p, uint64_t cycle)
 {
-	if (p->begun && cycle <= p->last)
+	if (p->begun && cycle <= p->at[PUSHOUT_RETIRE].last)
 		return;
-	p->last = cycle;
-	p->in_cycle = 0;
+	for (unsigned k = 0; k < PUSHOUT_POINTS; k++)
+		p->at[k] = (struct passed){ .last = cycle };
 	p->begun = true;
 }
 

@@ -11,10 +11,14 @@
  * mispredict: its completion, when it is known to be one; for what happened on the way there: its fetch or its allocation; of every slot: its
  * allocation), to the retirement.
  *
+ * The same at the other points that slots pass in order (enum pushout_point): a slot is due at allocation, or in delivery by the front end, when the
+ * slot before it was, or a cycle later if that cycle was full.
+ *
  * Hardware would count by threshold: `struct pushout_counter` is such a counter, set up in one of three ways, all with the same count.
  *
  * After C. Newburn, US 2005/0273310 A1.  The first slot of a stretch in which the core runs is due when the stretch begins.
- * Leaves out: that hardware threads of a core retire in turn.
+ * Leaves out: that hardware threads of a core retire in turn; the points that records do not tell of: memory-order buffer allocation apart from that
+ * of the slot, and when stores become visible.
  */
 #ifndef ANALYSIS_PUSHOUT_H
 #define ANALYSIS_PUSHOUT_H
@@ -54,11 +58,14 @@ bool pushout_counter_read(struct pushout_counter *c, uint32_t *cycles);
 /* ---- measures over records ---- */
 
 enum pushout_from { PUSHOUT_FROM_DUE, PUSHOUT_FROM_EVENT };
+enum pushout_point { PUSHOUT_RETIRE, PUSHOUT_ALLOC, PUSHOUT_FETCH, PUSHOUT_POINTS };
+struct pushout_widths { unsigned at[PUSHOUT_POINTS]; };	/* slots a cycle; 0 where nothing is measured */
 enum { PUSHOUT_MEASURES = 64 };
 
 struct pushout_measure {
 	const struct tag *tag;		/* NULL: sequential, every slot */
 	enum pushout_from from;
+	enum pushout_point point;
 	struct pushout_counter *counter;/* of the caller's, each is run for every slot measured; NULL: none */
 	size_t counters;
 	struct spread *spread;		/* likewise; NULL: none */
@@ -68,12 +75,12 @@ struct pushout_measure {
 };
 
 struct pushout;				/* of one thread */
-/* retire_width: slots retired a cycle.  The measures are copied; what they point to has to last.  NULL: out of memory or too many. */
-struct pushout *pushout_create(unsigned retire_width, const struct pushout_measure *m, unsigned measures);
+/* The measures are copied; what they point to has to last.  NULL: out of memory, too many, or one at a point without a width. */
+struct pushout *pushout_create(const struct pushout_widths *widths, const struct pushout_measure *m, unsigned measures);
 void pushout_destroy(struct pushout *p);
 /* All uop records and the signals CYCLES, CLEAR_MEMORY_ORDER and CLEAR_SMC have to be in the batches.  ERR_NOMEM once a spread could not grow. */
 int  pushout_batch(struct pushout *p, const struct spmu_batch *b);
-/* Slots retired, their pushouts, and the cycles in which retirement moved on only because the cycle before was full: the two make up
+/* Slots retired, their pushouts at retirement, and the cycles in which retirement moved on only because the cycle before was full: the two make up
  * the time from the first stretch's begin to the last retirement, less what was halted. */
 struct pushout_sums { uint64_t slots, pushed, full; };
 struct pushout_sums pushout_sums(const struct pushout *p);

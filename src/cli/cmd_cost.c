@@ -27,6 +27,7 @@ static const char help[] =
 "      --tag EXPR          uops by what happened to them: names joined by ! & | ( ), e.g. 'l2_miss & !l3_miss'; again for more\n"
 "      --change FIELD=VALUE,...  of the --tag before it: what its replay changes\n"
 "      --from due|event    pushouts from when the uop could have retired (default), or from when the event happened\n"
+"      --at retire|alloc|fetch  pushouts at retirement (default), at allocation, or where the front end delivers\n"
 "      --worse             one replay more an event, with the feature made worse: a smaller cache, a last-target predictor\n"
 "      --replay-from P     replay for events that push out, or are under way for, at least P percent of the cycles; default 1;\n"
 "                          0, or events that were asked for: all\n"
@@ -55,6 +56,7 @@ struct cost {
 	struct cost_style style;
 	const char *output, *svg;
 	enum pushout_from from;
+	enum pushout_point point;
 	enum { BY_NOTHING, BY_FUNCTION, BY_INSTRUCTION } by;
 	size_t rows;
 	bool worse, no_total, histogram;
@@ -65,6 +67,8 @@ struct cost {
 	struct cost_run *base, *now;	/* now: the one that the sink fills */
 	struct cost_places *places;
 };
+
+static const char *const point_name[PUSHOUT_POINTS] = { "retire", "alloc", "fetch" };
 
 /* ---- options ---------------------------------------------------------------------------------------------- */
 
@@ -174,6 +178,15 @@ static int valued(struct cost *c, int argc, char **argv, int *i)
 		}
 		c->from = *v == 'e' ? PUSHOUT_FROM_EVENT : PUSHOUT_FROM_DUE;
 		return 1;
+	}
+	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "at"))) {
+		unsigned k = 0;
+		while (k < PUSHOUT_POINTS && strcmp(v, point_name[k]))
+			k++;
+		if (k == PUSHOUT_POINTS)
+			cli_error("--at '%s': there are retire, alloc and fetch", v);
+		c->point = (enum pushout_point)k;
+		return k < PUSHOUT_POINTS ? 1 : -1;
 	}
 	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "by"))) {
 		c->by = !strcmp(v, "function") ? BY_FUNCTION : !strcmp(v, "instruction") ? BY_INSTRUCTION : BY_NOTHING;
@@ -287,6 +300,7 @@ static int prepare(struct cost *c)
 			return -1;
 		}
 		m->from = c->from;
+		m->point = c->point;
 		if (l->event) {
 			m->busy[0] = l->event->busy[0];
 			m->busy[1] = l->event->busy[1];
@@ -338,7 +352,8 @@ static int measure(struct cost *c, struct cost_run **out, const struct core_conf
 	const struct run_sink sink = { .context = c, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side };
 	struct core_wanted wanted;
 	struct err err = { 0 };
-	int rc = cost_run_create(out, core->retire_width, c->measure, c->measures, detail, &err);
+	const struct pushout_widths widths = { { core->retire_width, core->alloc_width, core->dsb_width > core->mite_width ? core->dsb_width : core->mite_width } };
+	int rc = cost_run_create(out, &widths, c->measure, c->measures, detail, &err);
 	if (!rc) {
 		cost_run_wanted(*out, &wanted);
 		c->now = *out;
@@ -570,6 +585,8 @@ static int print(struct cost *c)
 			v.instructions > 0 ? v.cycles / v.instructions : 0, cli_pmu_note(&c->run, note));
 		if (c->from == PUSHOUT_FROM_EVENT)
 			fputs(" Pushouts from when the event happened, not from when the uop could have retired\n", out);
+		if (c->point)
+			fprintf(out, " Pushouts at %s\n", c->point == PUSHOUT_ALLOC ? "allocation" : "delivery by the front end");
 		fputc('\n', out);
 	}
 	cost_print(&c->style, &v);

@@ -148,7 +148,7 @@ static void test_a_run_counts_events_busy_cycles_and_where(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(tag_parse(&m[i].tag, tag[i], &err), 0);
-	assert_int_equal(cost_run_create(&r, 4, m, 3, true, &err), 0);
+	assert_int_equal(cost_run_create(&r, &(struct pushout_widths){ { 4, 4, 4 } }, m, 3, true, &err), 0);
 	run_one(r);
 	run_one(r);
 	assert_int_equal(cost_run_finish(r, &err), 0);
@@ -183,7 +183,7 @@ static void test_without_detail_counts_and_cycles_are_the_same(void **state)
 	size_t sites;
 	(void)state;
 	assert_int_equal(tag_parse(&m.tag, "l3_miss", &err), 0);
-	assert_int_equal(cost_run_create(&r, 4, &m, 1, false, &err), 0);
+	assert_int_equal(cost_run_create(&r, &(struct pushout_widths){ { 4, 4, 4 } }, &m, 1, false, &err), 0);
 	run_one(r);
 	assert_int_equal(cost_run_finish(r, &err), 0);
 	assert_int_equal(cost_run_cycles(r), 110);

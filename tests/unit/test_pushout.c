@@ -35,7 +35,7 @@ static struct pushout_sums measure(const char *text, enum pushout_from from, str
 		m.tag = &tag;
 	}
 	*seen = (struct seen){ 0 };
-	struct pushout *p = pushout_create(2, &m, 1);
+	struct pushout *p = pushout_create(&(struct pushout_widths){ { 2, 2, 2 } }, &m, 1);
 	assert_non_null(p);
 	assert_int_equal(pushout_batch(p, &f.b), 0);
 	struct pushout_sums sums = pushout_sums(p);
@@ -124,11 +124,36 @@ static void test_a_machine_clear_without_a_uop_pushes_out_the_next_slot(void **s
 	assert_int_equal(s.cycles[1], 16);
 }
 
+static void test_the_other_points_in_order_have_pushouts_of_their_own(void **state)
+{
+	static const uint32_t expect[PUSHOUT_POINTS][4] = { { 10, 0, 0, 29 }, { 3, 0, 4, 12 }, { 1, 0, 0, 15 } };
+	(void)state;
+	fixture_begin(&f, 0);
+	insn(A, 0, 0, 0, 10);
+	insn(B, 0, 0, 0, 10);
+	insn(C, 0, SPMU_DID(ICACHE_MISS), 0, 11);
+	insn(D, 0, 0, 0, 40);
+	f.r[0].fetch = 1, f.r[1].fetch = 1, f.r[2].fetch = 2, f.r[3].fetch = 17;
+	f.r[0].alloc = 3, f.r[1].alloc = 3, f.r[2].alloc = 8, f.r[3].alloc = 20;
+	fixture_end(&f, 0, 40, true);
+	for (unsigned k = 0; k < PUSHOUT_POINTS; k++) {
+		struct seen s = { 0 };
+		struct pushout_measure m = { .point = (enum pushout_point)k, .each = on_each, .context = &s };
+		struct pushout *p = pushout_create(&(struct pushout_widths){ { 2, 2, 2 } }, &m, 1);
+		assert_int_equal(pushout_batch(p, &f.b), 0);
+		assert_int_equal(s.n, 4);
+		for (unsigned i = 0; i < 4; i++)
+			assert_int_equal(s.cycles[i], expect[k][i]);
+		pushout_destroy(p);
+		assert_null(pushout_create(&(struct pushout_widths){ { k == PUSHOUT_RETIRE ? 0 : 2 } }, &m, 1));
+	}
+}
+
 static void test_halted_cycles_push_nothing_out(void **state)
 {
 	struct seen s;
 	struct pushout_measure m = { .each = on_each, .context = &s };
-	struct pushout *p = pushout_create(2, &m, 1);
+	struct pushout *p = pushout_create(&(struct pushout_widths){ { 2, 2, 2 } }, &m, 1);
 	(void)state;
 	s = (struct seen){ 0 };
 	fixture_begin(&f, 0);
@@ -201,7 +226,7 @@ static void test_the_histogram_by_thresholds_is_the_direct_one(void **state)
 	spread_init(&spread, 8);
 	for (unsigned k = 0; k <= THRESHOLDS; k++)
 		pushout_counter_set(&counter[k], (enum pushout_way)(k % PUSHOUT_WAYS_COUNT), k + 1, NULL);
-	struct pushout *p = pushout_create(1, &m, 1);
+	struct pushout *p = pushout_create(&(struct pushout_widths){ { 1 } }, &m, 1);
 	uint64_t slots = 0;
 	for (uint32_t x = 7, batch = 0, base = 0; batch < 20; batch++) {
 		fixture_begin(&f, base);
@@ -317,6 +342,7 @@ int main(void)
 		cmocka_unit_test(test_of_two_stalls_that_overlap_the_second_pushes_out_by_one_at_most),
 		cmocka_unit_test(test_a_mispredicted_branch_pushes_out_what_comes_behind_it_and_is_charged),
 		cmocka_unit_test(test_a_machine_clear_without_a_uop_pushes_out_the_next_slot),
+		cmocka_unit_test(test_the_other_points_in_order_have_pushouts_of_their_own),
 		cmocka_unit_test(test_halted_cycles_push_nothing_out),
 		cmocka_unit_test(test_three_ways_to_count_by_threshold_give_the_same_count),
 		cmocka_unit_test(test_the_exact_value_stays_until_it_is_read),

@@ -61,20 +61,6 @@ awk '{ all += $1; if ($2 == 0) at += $1; if ($2 >= 65) far += $1; if ($1 > most)
 	END { printf "\nAt the load: %d of %d.  65 or more behind: %.1f %%.  Most at one distance: %.1f %%, %d loads behind.\n", at, all, 100 * far / all,
 		100 * most / all, where
 	      print "Published for the machine: none at the load, 65 or more behind, 46.5 % of them 69 loads behind." }' "$OUT/pmi.txt"
-if command -v gnuplot >/dev/null 2>&1; then
-	gnuplot <<-END
-		set terminal svg size 900,400
-		set output "$OUT/p4.svg"
-		set title "L1 misses by PMI on a modelled Willamette: where samples lie"
-		set xlabel "instructions behind the load that missed"
-		set ylabel "samples"
-		set xrange [-1:105]
-		set style fill solid
-		plot "$OUT/pmi.txt" using 2:1 with boxes notitle
-	END
-	[ -s "$OUT/p4.svg" ] && echo "The histogram as a picture: $OUT/p4.svg"
-fi
-
 echo
 echo "3. Other cores.  Eight lines overflow 4 ways; for the 8 and 12 ways of Skylake and Golden Cove the loop has 24 locations."
 echo "   Misses: the event counts the load's misses; a sample should name the load.  Loads: all 101 loads of a turn are as frequent, 0.99 % each."
@@ -83,10 +69,12 @@ printf '%-12s %-34s %-7s %7s %9s %9s  %s\n' core event method samples 'events a'
 printf '%-12s %-34s %-7s %7s %9s %9s  %s\n' '' '' '' '' sample load ''
 row() {	# CORE EVENT METHOD PERIOD PROGRAM EVENTS
 	record row.data "$1" "$2" "$4" "$5" || { echo "FAILED: $1 $2"; return 1; }
-	distances row.data | awk -v core="$1" -v event="$2" -v method="$3" -v events="$6" '
+	distances row.data >"$OUT/row.txt"
+	awk -v core="$1" -v event="$2" -v method="$3" '{ print $1, $2, core, method, event }' "$OUT/row.txt" >>"$OUT/rows.txt"
+	awk -v core="$1" -v event="$2" -v method="$3" -v events="$6" '
 		{ all += $1; if ($2 == 0) at += $1; if ($1 > most) { most = $1; where = $2 } }
 		END { printf "%-12s %-34s %-7s %7d %9.1f %8.1f%%  %.1f%%, %s\n", core, event, method, all, events / all, 100 * at / all, 100 * most / all,
-			where == 0 ? "the load" : where " behind" }'
+			where == 0 ? "the load" : where " behind" }' "$OUT/row.txt"
 }
 rows() {
 	row willamette replay_event.L1_LD_MISS PMI 100 "$PROGRAMS/l1_miss-p4" 80800 &&
@@ -105,7 +93,23 @@ rows() {
 	row golden-cove MEM_INST_RETIRED.ALL_LOADS:pp PEBS 9973 "$wide" 8161608 &&
 	row golden-cove MEM_INST_RETIRED.ALL_LOADS:ppp PDist 9973 "$wide" 8161608
 }
+: >"$OUT/rows.txt"
 rows || exit 1
 echo
 echo "PMI: the address is that of the instruction at which the interrupt was taken.  PEBS: the counter's overflow arms it, the event behind that makes"
 echo "the record: a sample every period + 1 events.  PDist (Golden Cove, :ppp): the event that overflows makes it.  The Pentium III has no PEBS."
+
+# The histograms as a picture: a panel for each of these rows, a bar for each instruction of a turn, as high as its share of the samples.
+awk '
+	function panel(k, name,  y, d, h) { y = 30 + 70 * k
+		printf "<text x=\"10\" y=\"%d\">%s</text>\n<path d=\"M300 %dH930\" stroke=\"#999\"/>\n", y + 35, name, y + 60
+		for (d = 0; d < 105; d++) if (n[k, d]) { h = 55 * n[k, d] / all[k]; if (h < 0.5) h = 0.5
+			printf "<path d=\"M%d %dv-%.1f\" stroke=\"%s\" stroke-width=\"5\"/>\n", 303 + 6 * d, y + 60, h, d ? "#36c" : "#c33" } }
+	{ key = $3 " " $4 " " $5; if (!(key in at)) { name[panels] = $3 ", " $4 ": " $5; at[key] = panels++ } n[at[key], $2] += $1; all[at[key]] += $1 }
+	END { printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"960\" height=\"%d\" font-family=\"sans-serif\" font-size=\"11\">\n", 70 * panels + 70
+		print "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"300\" y=\"20\">Where samples lie: share of them at each of the 105 instructions of a turn (red: the load that misses)</text>"
+		for (k = 0; k < panels; k++) panel(k, name[k])
+		for (d = 0; d <= 100; d += 10) printf "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%d</text>\n", 303 + 6 * d, 70 * panels + 45, d
+		printf "<text x=\"615\" y=\"%d\" text-anchor=\"middle\">instructions behind the load</text>\n</svg>\n", 70 * panels + 62 }' "$OUT/rows.txt" >"$OUT/p4.svg"
+echo
+echo "The histograms as a picture: $OUT/p4.svg"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Everything that softpmu record can put into a sample, at once, read by perf: script -F with every field, mem report, c2c report, annotate, build-ids,
-# names of threads, mappings of data; and softpmu's own reports read the same file.
+# names of threads, mappings of data; softpmu's own reports read the same file, and their totals are perf's.
 set -u
 command -v perf >/dev/null 2>&1 || { echo "perf is not installed"; exit 77; }
 . "$TOP/tests/claims.sh"
@@ -16,12 +16,15 @@ record() {
 record -o plain.data	# perf's mem report wants no branch stacks beside data sources
 record -b -g -I
 
+all=$("$SOFTPMU" report -i perf.data --json | jq '[.events[].samples] | add')
 # every field, in every sample
 for field in comm tid pid time cpu event ip period addr data_src weight ins_lat iregs brstack brstacksym brstackoff; do
-	perf script -F "$field" >out 2>err
-	samples=$(grep -c . out)
-	ok "perf script -F $field ($samples lines)" [ "$samples" -gt 50 -a ! -s err ] || head -n 3 err
+	perf script -G -F "$field" >out 2>err
+	ok "perf script -F $field: in each of $all samples" [ "$all" -gt 50 -a "$(grep -c . out)" = "$all" -a ! -s err ] || head -n 3 err
 done
+perf script -G -F event,period >out 2>/dev/null
+ok "periods: each event's sum is report's" [ "$(awk '{ n[$2] += $1 } END { for (e in n) print e, n[e] }' out | sed 's/: / /' | sort)" = \
+	"$("$SOFTPMU" report -i perf.data --json | jq -r '.events[] | "\(.event) \(.period)"' | sort)" ]
 silent script -F comm,pid,tid,cpu,time,event,period,ip,sym,dso,symoff,srcline,addr,data_src,weight,ins_lat,iregs,brstack,misc
 perf script -F tid,ip,addr,data_src,weight,ins_lat -G >list 2>/dev/null
 perf script -F addr,iregs >registers 2>/dev/null
@@ -38,9 +41,26 @@ silent report --stdio --no-branch-stack --no-children -g none
 silent annotate --stdio
 silent mem report --stdio -i plain.data
 ok "mem report: data objects" grep -q '\[stack\]' out
+"$SOFTPMU" mem report -i plain.data --json >mem.json 2>/dev/null
+ours() { jq "[.instructions[] | $1] | add" mem.json; }
+ok "mem report: samples" [ "$(awk '/^ +[0-9.]+%/ { n += $2 } END { print n }' out)" = "$(ours .samples)" ]
+perf script -i plain.data -F weight >weights 2>/dev/null	# perf mem counts those without as 1
+ok "mem report: weights" [ "$(awk '/^# Total weight/ { n += $NF } END { print n }' out)" = "$(awk '{ n += $1 ? $1 : 1 } END { print n }' weights)" ]
+perf annotate --stdio -i plain.data -s spinner >annotated 2>/dev/null
+ok "annotate: as many samples of a function" [ "$(sed -n 's/.*ALL_LOADS:ppu (\([0-9]*\) samples.*/\1/p' annotated)" = \
+	"$("$SOFTPMU" report -i plain.data --json -s symbol | jq '.events[0].entries[] | select(.symbol == "spinner") | .samples')" ]
 perf c2c report --stdio >out 2>err
 ok "perf c2c report" [ -s out -a ! -s err ] || head -n 3 err
 ok "c2c: all records" [ "$(awk -F: '/Total records/ { print $2 + 0 }' out)" = "$(grep -c . list)" ]
+perf c2c report --stdio -i plain.data >out 2>/dev/null
+c2c() { awk -F: -v what="$1" 'index($1, what) { sub("^ *", "", $1); sub(" *$", "", $1); if ($1 == what) { print $2 + 0; exit } }' out; }
+ok "c2c: loads" [ "$(c2c 'Load Operations')" = "$(ours .loads)" ]
+ok "c2c: stores" [ "$(c2c 'Store Operations')" = "$(ours .stores)" ]
+ok "c2c: L1" [ $(($(c2c 'Load L1D hit') + $(c2c 'Store L1D Hit'))) = "$(ours .levels.l1)" ]
+ok "c2c: fill buffers" [ "$(c2c 'Load Fill Buffer Hit')" = "$(ours .levels.lfb)" ]
+ok "c2c: L2" [ "$(c2c 'Load L2D hit')" = "$(ours .levels.l2)" ]
+ok "c2c: L3" [ $(($(c2c 'Load LLC hit') + $(c2c 'Load Local HITM'))) = "$(ours .levels.l3)" ]
+ok "c2c: memory" [ $(($(c2c 'Load Local DRAM') + $(c2c 'Load Remote DRAM'))) = "$(ours .levels.ram)" ]
 ok "c2c: all parsed" [ "$(awk -F: '/Unable to parse data source/ { print $2 + 0 }' out)" = 0 ]
 silent buildid-list
 readelf -n "$PROGRAMS/threads" 2>/dev/null | sed -n 's/.*Build ID: //p' >id

@@ -15,5 +15,7 @@ ok "BOLT has a profile of nearly all functions" [ "$(sed -n 's/.*binary (\([0-9]
 gain() { awk -v name="$1" '$1 == name { print ($4 > 2) }' "$work/out"; }	# percent
 ok "faster by BOLT" [ "$(gain gcc-bolt)" = 1 ]
 ok "faster by AutoFDO" [ "$(gain clang-autofdo)" = 1 ]
+own=$(awk '$1 ~ /^gcc-1[01]-autofdo$/ { print $1 }' "$work/out")	# where Debian's gcc-11 or gcc-10 is installed
+[ -z "$own" ] || ok "faster by GCC's own AutoFDO ($own)" [ "$(gain "$own")" = 1 ]
 [ $failed = 0 ] || cat "$work/out"
 exit $failed

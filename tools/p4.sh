@@ -4,7 +4,7 @@
 # name, by PEBS and by PMI?  Then the same on other cores, side by side.
 #
 # Environment: SOFTPMU, PROGRAMS (set by make); OUT: where the files go, default build/p4; FULL=1: all 80 million misses on the Pentium 4, one sample
-# every 100,000 (half an hour or more), else 80,800 misses and one sample every 100.
+# every 100,000 (42 minutes of processor time), else 80,800 misses and one sample every 100.
 set -u
 SOFTPMU=${SOFTPMU:-build/softpmu} PROGRAMS=${PROGRAMS:-build/tests/programs} OUT=${OUT:-build/p4}
 program=$PROGRAMS/l1_miss-p4 wide=$PROGRAMS/l1_miss-p4-wide period=100 misses=80800
@@ -105,6 +105,7 @@ awk '
 		printf "<text x=\"10\" y=\"%d\">%s</text>\n<path d=\"M300 %dH930\" stroke=\"#999\"/>\n", y + 35, name, y + 60
 		for (d = 0; d < 105; d++) if (n[k, d]) { h = 55 * n[k, d] / all[k]; if (h < 0.5) h = 0.5
 			printf "<path d=\"M%d %dv-%.1f\" stroke=\"%s\" stroke-width=\"5\"/>\n", 303 + 6 * d, y + 60, h, d ? "#36c" : "#c33" } }
+	BEGIN { panels = 0 }
 	{ key = $3 " " $4 " " $5; if (!(key in at)) { name[panels] = $3 ", " $4 ": " $5; at[key] = panels++ } n[at[key], $2] += $1; all[at[key]] += $1 }
 	END { printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"960\" height=\"%d\" font-family=\"sans-serif\" font-size=\"11\">\n", 70 * panels + 70
 		print "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"300\" y=\"20\">Where samples lie: share of them at each of the 105 instructions of a turn (red: the load that misses)</text>"

@@ -71,7 +71,7 @@ static int unknown(struct parser *p, const char *name)
 {
 	char near[400];
 	static const char *const kernel[] = { "page-faults", "faults", "minor-faults", "major-faults", "context-switches",
-		"cs", "cpu-migrations", "migrations", "alignment-faults", "emulation-faults", "dummy", "bpf-output",
+		"cs", "cpu-migrations", "migrations", "alignment-faults", "bpf-output",
 		"cgroup-switches", "user_time", "system_time" };
 	for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
 		if (strcasecmp(name, kernel[i]) == 0)
@@ -247,7 +247,8 @@ static int add(struct parser *p, const char *spelled, size_t n, const struct spm
 static bool software(const char *name, int *source)
 {
 	static const struct { const char *name; int source; } known[] = { { "task-clock", SESSION_TASK_CLOCK },
-		{ "cpu-clock", SESSION_TASK_CLOCK }, { "duration_time", SESSION_DURATION } };
+		{ "cpu-clock", SESSION_TASK_CLOCK }, { "duration_time", SESSION_DURATION },
+		{ "dummy", SESSION_NOTHING }, { "emulation-faults", SESSION_NOTHING } };
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (strcasecmp(name, known[i].name) == 0) {
 			*source = known[i].source;

@@ -25,7 +25,8 @@ struct session_event {
 	bool most_precise;	/* P: sampled as precisely as the PMU can, imprecisely if it cannot */
 	uint32_t latency;	/* of ldlat=: loads above this many cycles; 0: not given */
 	bool exclude_user, exclude_kernel;
-	enum { SESSION_HARDWARE, SESSION_TASK_CLOCK, SESSION_DURATION, SESSION_UNCORE } source;
+	enum { SESSION_HARDWARE, SESSION_TASK_CLOCK, SESSION_DURATION, SESSION_UNCORE,
+		SESSION_NOTHING /* 0 by its meaning: perf's dummy; emulation-faults, which no kernel counts on x86 */ } source;
 	struct uncore_event uncore;	/* of SESSION_UNCORE: counted for the machine, not for a thread */
 	/* sampling: 0 = counting only */
 	uint64_t period;	/* events a sample */

@@ -31,6 +31,7 @@ static const char help[] =
 "      --worse             one replay more an event, with the feature made worse: a smaller cache, a last-target predictor\n"
 "      --replay-from P     replay for events that push out, or are under way for, at least P percent of the cycles; default 1;\n"
 "                          0, or events that were asked for: all\n"
+"      --pairs             replays with the features of two events changed at once: whether their costs overlap or wait for each other\n"
 "      --no-total          no replays: without total time\n"
 "      --by function|instruction  the same for each, largest pushout first\n"
 "      --rows N            so many of them; default 10, 0: all\n"
@@ -42,12 +43,13 @@ static const char help[] =
 "      --list              list events, and names for --tag\n\n"
 CLI_RUN_HELP;
 
+enum { CHANGE_BYTES = 256 };
 struct look {			/* an event that is looked at */
 	const struct cost_event *event;	/* NULL: --tag */
 	const char *name, *tag, *why;	/* why: this core has no such event */
 	unsigned measure;
 	char *fields;		/* --change */
-	struct replayed { struct core_config core; enum cost_change what; char text[256]; const char *why; struct cost_run *run; bool shared; } replay[COST_TRIES];
+	struct replayed { struct core_config core; enum cost_change what; char text[CHANGE_BYTES]; const char *why; struct cost_run *run; bool shared; } replay[COST_TRIES];
 };
 enum { LOOKS = COST_MEASURES };
 
@@ -59,7 +61,9 @@ struct cost {
 	enum pushout_point point;
 	enum { BY_NOTHING, BY_FUNCTION, BY_INSTRUCTION } by;
 	size_t rows;
-	bool worse, no_total, histogram;
+	bool worse, no_total, histogram, pairs;
+	struct cost_pair *pair;
+	size_t pairs_count;
 	double replay_from;	/* percent */
 	struct look look[LOOKS];
 	unsigned looks, measures;
@@ -238,6 +242,8 @@ static int parse(struct cost *c, int argc, char **argv, int *next)
 			return list();
 		} else if (!strcmp(word, "--worse")) {
 			c->worse = true;
+		} else if (!strcmp(word, "--pairs")) {
+			c->pairs = true;
 		} else if (!strcmp(word, "--no-total")) {
 			c->no_total = true;
 		} else if (!strcmp(word, "--histogram")) {
@@ -261,29 +267,44 @@ static int parse(struct cost *c, int argc, char **argv, int *next)
 
 /* ---- what is measured ------------------------------------------------------------------------------------- */
 
+/* Changes a machine for one event, and appends the fields to text. */
+static enum cost_change apply(const struct look *l, enum cost_try how, struct core_config *core, char text[CHANGE_BYTES], const char **why, struct err *err)
+{
+	enum cost_change what = COST_NO_CHANGE;
+	*text = 0;
+	if (l->event) {
+		what = l->event->change(core, how, text, CHANGE_BYTES, why);
+	} else if (!l->fields || how) {
+		*why = how ? "--change has one" : "no --change says what its replay would change";
+	} else {
+		char *save = NULL;
+		snprintf(text, CHANGE_BYTES, "%s", l->fields);
+		for (char *field = strtok_r(text, ",", &save); field; field = strtok_r(NULL, ",", &save))
+			if (core_config_set(core, field, err))
+				return COST_NO_CHANGE;
+		snprintf(text, CHANGE_BYTES, "%s", l->fields);
+		what = COST_REMOVES;
+	}
+	if (what && core_config_check(core, l->event ? NULL : err)) {
+		*why = "this machine cannot be changed so";
+		return COST_NO_CHANGE;
+	}
+	return what;
+}
+
 /* The changed machines of one event. */
 static int prepare_change(struct cost *c, struct look *l, enum cost_try how)
 {
 	struct replayed *p = &l->replay[how];
 	struct err err = { 0 };
-	p->core = c->run.core;
-	if (l->event) {
-		p->what = l->event->change(&p->core, how, p->text, sizeof p->text, &p->why);
-	} else if (!l->fields || how) {
-		p->why = how ? "--change has one" : "no --change says what its replay would change";
-	} else {
-		char *copy = strdup(l->fields), *save = NULL;
-		for (char *field = copy ? strtok_r(copy, ",", &save) : NULL; field; field = strtok_r(NULL, ",", &save))
-			if (core_config_set(&p->core, field, &err))
-				break;
-		snprintf(p->text, sizeof p->text, "%s", l->fields);
-		p->what = COST_REMOVES;
-		free(copy);
+	if (l->fields && strlen(l->fields) >= CHANGE_BYTES) {
+		cli_error("--change of %s: more than %d characters", l->tag, CHANGE_BYTES - 1);
+		return -1;
 	}
-	if (!err.code && p->what && core_config_check(&p->core, &err))
-		p->what = COST_NO_CHANGE;
+	p->core = c->run.core;
+	p->what = apply(l, how, &p->core, p->text, &p->why, &err);
 	if (err.code)
-		cli_error("--change %s: %s", p->text, err.text);
+		cli_error("--change %s: %s", l->fields, err.text);
 	return err.code ? -1 : 0;
 }
 
@@ -594,6 +615,8 @@ static int print(struct cost *c)
 	for (size_t i = 0; i < v.rows && c->histogram; i++)
 		if (row[i].spread)
 			cost_print_histogram(&c->style, &row[i]);
+	if (c->pairs)
+		cost_print_pairs(&c->style, &v, c->pair, c->pairs_count);
 	print_groups(c, &v);
 	if (c->by)
 		rc = print_places(c, &v);
@@ -629,6 +652,60 @@ static char *stream_file(struct cost *c, bool *bad)
 	return name;
 }
 
+/* The replays of each event by itself. */
+static int replay_each(struct cost *c)
+{
+	int rc = 0;
+	for (unsigned i = 0; i < c->looks && !rc && !cli_interrupted(); i++) {
+		struct replayed *p = c->look[i].replay;
+		struct cost_replay first;
+		if (c->look[i].why)
+			continue;
+		const struct cost_result *result = cost_run_result(c->base, c->look[i].measure);
+		const uint64_t most = result->busy > result->pushout.sum ? result->busy : result->pushout.sum;
+		if (!result->count || 100.0 * (double)most < c->replay_from * (double)cost_run_cycles(c->base)) {
+			for (unsigned how = 0; how < COST_TRIES; how++)
+				p[how].why = result->count ? "of too few cycles to be replayed for (--replay-from)" : "there were none";
+			continue;
+		}
+		rc = replay(c, i, &p[COST_BETTER]);
+		fill_replay(&first, c, &c->look[i], &p[COST_BETTER]);
+		if (!rc && isnan(first.each))
+			rc = replay(c, i, &p[COST_WITHOUT]);
+		if (!rc && c->worse)
+			rc = replay(c, i, &p[COST_WORSE]);
+	}
+	return rc;
+}
+
+/* Two events at once, of those that have a replay: on the machine changed for the one, then for the other. */
+static int replay_pair(struct cost *c, const struct look *a, const struct look *b)
+{
+	struct cost_replay of_a, of_b;
+	const struct replayed *ra = chosen(c, a, &of_a), *rb = chosen(c, b, &of_b);
+	if (!ra->run || !rb->run || isnan(of_a.each) || isnan(of_b.each) || !strcmp(ra->text, rb->text))
+		return 0;
+	struct cost_pair *more = realloc(c->pair, (c->pairs_count + 1) * sizeof *more);
+	if (!more) {
+		cli_error("out of memory");
+		return ERR_NOMEM;
+	}
+	c->pair = more;
+	struct core_config core = ra->core;
+	char text[CHANGE_BYTES];
+	const char *why;
+	struct err err = { 0 };
+	struct run_result res = { 0 };
+	struct cost_run *both = NULL;
+	if (!apply(b, (enum cost_try)(rb - b->replay), &core, text, &why, &err))	/* the first took what it would change */
+		return 0;
+	int rc = measure(c, &both, &core, false, &res);
+	if (!rc)
+		c->pair[c->pairs_count++] = (struct cost_pair){ a->name, b->name, of_a.cycles, of_b.cycles, (double)cost_run_cycles(both) };
+	cost_run_destroy(both);
+	return rc;
+}
+
 static int measure_all(struct cost *c)
 {
 	struct run_result res = { 0 };
@@ -649,25 +726,12 @@ static int measure_all(struct cost *c)
 		c->run.run.replay = c->no_total ? NULL : replayed;
 		c->run.run.save = NULL;
 		c->run.run.argv = NULL;
-		for (unsigned i = 0; i < c->looks && !rc && c->run.run.replay && !cli_interrupted(); i++) {
-			if (c->look[i].why)
-				continue;
-			struct replayed *p = c->look[i].replay;
-			struct cost_replay first;
-			const struct cost_result *result = cost_run_result(c->base, c->look[i].measure);
-			const uint64_t most = result->busy > result->pushout.sum ? result->busy : result->pushout.sum;
-			if (!result->count || 100.0 * (double)most < c->replay_from * (double)cost_run_cycles(c->base)) {
-				for (unsigned how = 0; how < COST_TRIES; how++)
-					p[how].why = result->count ? "of too few cycles to be replayed for (--replay-from)" : "there were none";
-				continue;
-			}
-			rc = replay(c, i, &p[COST_BETTER]);
-			fill_replay(&first, c, &c->look[i], &p[COST_BETTER]);
-			if (!rc && isnan(first.each))
-				rc = replay(c, i, &p[COST_WITHOUT]);
-			if (!rc && c->worse)
-				rc = replay(c, i, &p[COST_WORSE]);
-		}
+		if (!rc && c->run.run.replay)
+			rc = replay_each(c);
+		for (unsigned i = 0; c->pairs && c->run.run.replay && i < c->looks; i++)
+			for (unsigned k = i + 1; k < c->looks && !rc && !cli_interrupted(); k++)
+				if (!c->look[i].why && !c->look[k].why)
+					rc = replay_pair(c, &c->look[i], &c->look[k]);
 		c->run.run.replay = replayed;
 		c->run.run.argv = argv;
 		if (print(c))
@@ -690,6 +754,7 @@ static void release(struct cost *c)
 	}
 	cost_run_destroy(c->base);
 	cost_places_destroy(c->places);
+	free(c->pair);
 	free(c);
 }
 

@@ -262,6 +262,53 @@ void cost_print_groups(const struct cost_style *s, const struct cost_view *v, co
 			v->cycles > 0 ? 100 * sum / v->cycles : 0);
 }
 
+/* ---- pairs ---- */
+
+enum cost_interaction cost_interaction(double cycles, const struct cost_pair *p, double *interaction)
+{
+	*interaction = (cycles - p->cycles_both) - (cycles - p->cycles_first) - (cycles - p->cycles_second);
+	return fabs(*interaction) < 0.005 * cycles ? COST_INDEPENDENT : *interaction > 0 ? COST_PARALLEL : COST_SERIAL;
+}
+
+void cost_print_pairs(const struct cost_style *s, const struct cost_view *v, const struct cost_pair *p, size_t count)
+{
+	static const char *const kind[] = { "independent", "parallel", "serial" };
+	char n[48];
+	if (s->form == COST_TABLE)
+		fprintf(s->out, "\n Pairs, cycles saved without the events (independent: within 0.5 %% of the cycles):\n %-27s %15s %15s %15s %15s\n", "", "first", "second",
+			"both", "interaction");
+	for (size_t i = 0; i < count; i++) {
+		double more;
+		const enum cost_interaction what = cost_interaction(v->cycles, &p[i], &more);
+		const double saved[] = { v->cycles - p[i].cycles_first, v->cycles - p[i].cycles_second, v->cycles - p[i].cycles_both, more };
+		if (s->form == COST_JSON) {
+			fputs("{\"pair\": [", s->out);
+			json_string(s->out, p[i].first);
+			fputs(", ", s->out);
+			json_string(s->out, p[i].second);
+			fprintf(s->out, "], \"saved\": [%.0f, %.0f], \"both\": %.0f, \"interaction\": %.0f, \"kind\": \"%s\"}\n", saved[0], saved[1], saved[2], saved[3],
+				kind[what]);
+			continue;
+		}
+		if (s->form == COST_CSV) {
+			fprintf(s->out, "pair%s", s->separator);
+			csv_text(s->out, s->separator, p[i].first);
+			fputs(s->separator, s->out);
+			csv_text(s->out, s->separator, p[i].second);
+		} else {
+			fprintf(s->out, " %-13s %-13s", p[i].first, p[i].second);
+		}
+		for (unsigned k = 0; k < 4; k++)
+			if (s->form == COST_CSV)
+				csv_number(s->out, s->separator, saved[k], "%.0f");
+			else
+				fprintf(s->out, " %15s", grouped(saved[k], n));
+		fprintf(s->out, "%s%s\n", s->form == COST_CSV ? s->separator : "  ", kind[what]);
+	}
+	if (!count && s->form == COST_TABLE)
+		fputs("   no two events have a replay of their own\n", s->out);
+}
+
 /* ---- plots ---- */
 
 enum { BINS = 40 };

@@ -3,7 +3,7 @@
  *
  * CSV, a line an event: event,count,analytic,duration,pushout,first quartile,median,third quartile,total time,share by duration,share by pushout,
  * share by total time,scale,total time of the worse machine.  With --by two columns first: the place and its share of the cycles.  Then a line a
- * group of the decomposition: cpi,group,cycles,CPI,share,busy.  What a method does not give is empty, null in JSON.
+ * group of the decomposition: cpi,group,cycles,CPI,share,busy; a line a pair: pair,first,second,saved by the first,by the second,by both,interaction,kind.  What a method does not give is empty, null in JSON.
  */
 #ifndef CLI_COST_PRINT_H
 #define CLI_COST_PRINT_H
@@ -49,6 +49,13 @@ void cost_print_methods(const struct cost_style *s, const struct cost_view *v);
 struct cost_hidden { double busy[COST_GROUPS_COUNT]; };	/* cycles with the group's events under way; NaN: not known */
 void cost_print_groups(const struct cost_style *s, const struct cost_view *v, const uint64_t group[COST_GROUPS_COUNT], const struct cost_hidden *h);
 void cost_print_histogram(const struct cost_style *s, const struct cost_row *r);
+/* Two events whose features were changed, each alone and both at once: cycles of those runs.  The interaction is what both save beyond the sum of
+ * what each saves (B. Fields et al., "Using Interaction Costs for Microarchitectural Bottleneck Analysis", MICRO 2003): above nothing their costs
+ * are parallel, each hides the other's; below, serial: to be rid of one takes some of the other's along. */
+struct cost_pair { const char *first, *second; double cycles_first, cycles_second, cycles_both; };
+enum cost_interaction { COST_INDEPENDENT, COST_PARALLEL, COST_SERIAL };
+enum cost_interaction cost_interaction(double cycles, const struct cost_pair *p, double *interaction);
+void cost_print_pairs(const struct cost_style *s, const struct cost_view *v, const struct cost_pair *p, size_t count);
 /* Bars of the four methods side by side, and a histogram of pushouts of each row. */
 void cost_svg(FILE *out, const struct cost_view *v, const char *title);
 #endif

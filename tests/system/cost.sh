@@ -81,6 +81,22 @@ awk -v cycles="$(awk -F, '$3 == "cycles:u" || $3 == "cycles" { print $1 }' "$wor
 	END { if (NR != 14 || some < 8) { print "FAILED replays: " NR " of 14, " some " with events"; wrong = 1 } else if (!wrong) print "ok replays count as the run did: " NR " tags"
 		exit wrong }' "$work/counts" || failed=1
 
+# Pairs: what both save, less what each saves, is the interaction, and its sign says what it is.
+"$SOFTPMU" cost -x, -o "$work/pairs" --pairs -e mispredict,l1_miss,l3_miss --replay "$work/sort.stream" 2>"$work/err" || { bad "pairs"; cat "$work/err"; }
+awk -F, '$1 == "cpi" { cycles += $3 }
+	$1 == "pair" { n++; first[n] = $4; second[n] = $5; both[n] = $6; more[n] = $7; kind[n] = $8 }
+	END {
+		for (i = 1; i <= n; i++) {
+			is = more[i] ^ 2 < (0.005 * cycles) ^ 2 ? "independent" : more[i] > 0 ? "parallel" : "serial"
+			if (more[i] != both[i] - first[i] - second[i] || is != kind[i]) { print "FAILED pair " i ": " more[i] ", " kind[i]; wrong = 1 }
+		}
+		if (n < 1) { print "FAILED pairs: none"; wrong = 1 }
+		if (!wrong) print "ok pairs: " n
+		exit wrong }' "$work/pairs" || failed=1
+# A full store buffer stops allocation: there it pushes out by as much as it lasts.
+"$SOFTPMU" cost -x, -o "$work/at" --core skylake --no-total -e store_buffer --at alloc --start begin --stop end -- "$PROGRAMS/topdown" store 100 2>"$work/err" || { bad "--at"; cat "$work/err"; }
+near "store buffer at allocation, pushout by duration" "$(awk -F, '$1 == "store_buffer" { print $5 / $4 }' "$work/at")" 0.9 1.1
+
 # Live, replayed, twice: the same; by function too; and the stream is gone.
 cost live "$PROGRAMS/cost-l1" --core skylake -e all --by function --histogram
 "$SOFTPMU" trace -q -o "$work/l1.stream" -- "$PROGRAMS/cost-l1" 2>"$work/err" || bad "trace"
@@ -109,5 +125,8 @@ refuse "behind the --tag" --change l2.size=4M -- true
 refuse "unknown field" --tag l2_miss --change l2.sizes=4M -- true
 refuse "due and event" --from now -- true
 refuse "function and instruction" --by line -- true
+refuse "retire, alloc and fetch" --at dispatch -- true
+refuse "more than 255 characters" --tag l2_miss --change "l2.size=1M$(printf '%0260d' 0)" -- true
+refuse "from 0 to 100" --replay-from 101 -- true
 refuse "cannot write" --no-total -o /nowhere/x -- true
 exit $failed

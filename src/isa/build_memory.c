@@ -161,9 +161,14 @@ const struct spec *build_memory_spec(const struct build *c, enum isa_class cls, 
 	return &c->isa->specs[r->first];
 }
 
+static bool is_slow(const struct build *c, const struct mem *m, bool otherwise)
+{
+	return c->isa->slow_scaled ? m->scaled : !m->plain || otherwise;
+}
+
 struct uop *build_load(struct build *c, const struct mem *m, uint8_t dest, bool slot)
 {
-	const struct spec *s = build_memory_spec(c, CLASS_load, CLASS_load_index, !m->plain || m->far_disp);
+	const struct spec *s = build_memory_spec(c, CLASS_load, CLASS_load_index, is_slow(c, m, m->far_disp));
 	struct uop *u = build_emit(c, UOP_LOAD, s->ports, s->latency, slot);
 	if (!u)
 		return NULL;
@@ -180,7 +185,7 @@ struct uop *build_load(struct build *c, const struct mem *m, uint8_t dest, bool 
 
 void build_store(struct build *c, const struct mem *m, uint8_t data)
 {
-	const struct spec *s = build_memory_spec(c, CLASS_store_address, CLASS_store_address_index, !m->plain);
+	const struct spec *s = build_memory_spec(c, CLASS_store_address, CLASS_store_address_index, is_slow(c, m, false));
 	const struct spec *d = build_memory_spec(c, CLASS_store_data, CLASS_store_data, false);
 	struct uop *u = build_emit(c, UOP_STORE_ADDR, s->ports, s->latency, true);
 	if (!u)

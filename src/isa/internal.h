@@ -86,6 +86,7 @@ struct isa {
 	uint8_t unlaminate;
 	uint8_t macrofusion;	/* enum macrofusion */
 	uint8_t idioms;		/* enum idioms: of two equal operands, which rename knows not to depend on them */
+	bool slow_scaled;	/* slow addresses have a scaled index, or base, index and displacement; else any index or a far displacement */
 	bool no_microfusion;	/* every uop has a slot of its own: before Pentium M */
 	struct isa_options o;
 	struct row *rows;
@@ -102,6 +103,7 @@ struct mem {
 	uint8_t read, write;
 	uint8_t base, index;	/* enum isa_reg */
 	uint8_t plain;		/* base + displacement only */
+	uint8_t scaled;		/* index times 2 and more, or base, index and displacement */
 	uint8_t far_disp;	/* displacement of 2048 or more, or negative */
 	uint8_t operand;	/* bit of its visible operand, as src_operand */
 	uint16_t size;

@@ -133,6 +133,7 @@ static void memory_operand(const struct isa *isa, enum isa_class cls, const Zydi
 	struct mem m = {
 		.base = isa->reg[zm->base], .index = isa->reg[zm->index], .size = (uint16_t)(op->size / 8),
 		.plain = zm->index == ZYDIS_REGISTER_NONE,
+		.scaled = zm->index != ZYDIS_REGISTER_NONE && (zm->scale > 1 || (zm->base != ZYDIS_REGISTER_NONE && zm->disp.has_displacement && zm->disp.value)),
 		.far_disp = zm->disp.has_displacement && (zm->disp.value < 0 || zm->disp.value >= 2048),
 		.operand = bit,
 		.read = (op->actions & ACT_READ) != 0, .write = (op->actions & ACT_WRITE) != 0,

@@ -4,6 +4,7 @@
  *   # comment
  *   @key <tab> value            uarch NAME; ports HEX-DIGITS; unlaminate none | nondestructive | all;
  *                               microfusion yes | no; macrofusion all | none | cmp-test-32 (CMP and TEST, 32-bit code only);
+ *                               slow_address index (or a far displacement) | scaled (index, or index and displacement): classes load_index, ..;
  *                               idioms all | none | integer | narrow (all, and of 8 and 16 bits): XOR r,r and the like
  *   row <tab> uops <tab> flags <tab> source
  *   form <tab> uops <tab> flags <tab> fused/unfused <tab> throughput <tab> source
@@ -305,6 +306,10 @@ static int parse_setting(struct parser *p, const char *key, const char *value)
 	if (!strcmp(key, "@microfusion")) {
 		isa->no_microfusion = !strcmp(value, "no");
 		return isa->no_microfusion || !strcmp(value, "yes") ? 0 : FAIL(p, "@microfusion is yes or no");
+	}
+	if (!strcmp(key, "@slow_address")) {
+		isa->slow_scaled = !strcmp(value, "scaled");
+		return isa->slow_scaled || !strcmp(value, "index") ? 0 : FAIL(p, "@slow_address is index or scaled");
 	}
 	if (!strcmp(key, "@idioms")) {
 		static const char *const names[] = { "all", "none", "integer", "narrow" };

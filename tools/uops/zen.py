@@ -26,6 +26,7 @@ PIPES = {'Zn4ALU0': '0', 'Zn4ALU1': '1', 'Zn4ALU2': '2', 'Zn4ALU3': '3', 'Zn4ALU
          'Zn4FPFMisc0123': '789a', 'Zn4FPFMisc12': '89', 'Zn4FPFMisc123': '89a', 'Zn4FPOpMask4': 'b', 'Zn4FP45': 'b'}
 SETS = ['0123', '12', '03', '1', '0', '789a', '89a', '78', '9a', '89', '7a', '7', '8', '9', 'a', 'b']
 WIDTH = 6
+FLAGS_ONLY = ('fp_comis', 'vec_test', 'pcmpistri', 'pcmpestri')  # their two operands make no chain
 DIVIDE = ('fp_div_s', 'fp_div_d', 'fp_sqrt_s', 'fp_sqrt_d')
 
 
@@ -67,7 +68,7 @@ class Zen:
         self.log = []
 
     def special(self, form, uops):
-        return form.chain or form.cls in self.g.cross or any(a in ('out1', 'out2', 'flags', 'par') for u in uops for a in u.attrs)
+        return form.chain or form.cls in self.g.cross or form.cls in FLAGS_ONLY or any(a in ('out1', 'out2', 'flags', 'par') for u in uops for a in u.attrs)
 
     def model_uops(self, m, latency):
         sets = []

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# How far each way of sampling is from the exact profile, on three programs that are everywhere: sampling-error.sh [CORE [PERIOD]].
+# How far each way of sampling is from the exact profile, on three programs that are everywhere: sampling-error.sh [CORE [PERIOD [TIMES]]].
+# TIMES: as much input.
 # Cycles imprecisely and by PEBS (where the core has it), instructions by PDist or PDIR, and time-proportionally, a sample each PERIOD cycles
 # (or instructions).  Its output is in docs/sampling-error.md.
 set -u
-core=${1:-golden-cove} period=${2:-211}
+core=${1:-golden-cove} period=${2:-211} times=${3:-1}
 softpmu=${SOFTPMU:-build/softpmu}
 case $softpmu in /*) ;; *) softpmu=$PWD/$softpmu ;; esac
 work=$(mktemp -d) || exit 1
@@ -15,9 +16,9 @@ golden-cove) events=cycles,cycles:pp,instructions:ppp ;;
 pentium3 | pentium) events=cycles ;;
 *) events=cycles,cycles:pp ;;
 esac
-awk 'BEGIN { for (i = 0; i < 10000; i++) { x = (x * 1103515245 + 12345) % 2147483648; print x % 1000, "line", i, x % 77, "the quick brown fox" } }' >text
-head -n 1500 text >short
-echo "core $core, a sample each $period"
+awk -v n=$((10000 * times)) 'BEGIN { for (i = 0; i < n; i++) { x = (x * 1103515245 + 12345) % 2147483648; print x % 1000, "line", i, x % 77, "the quick brown fox" } }' >text
+head -n $((1500 * times)) text >short
+echo "core $core, a sample each $period$([ "$times" = 1 ] || echo ", inputs $times times as long")"
 for program in bzip2 sort awk; do
 	case $program in
 	bzip2) set -- bzip2 -k -c short ;;

@@ -24,6 +24,15 @@ for core in core2 skylake golden-cove; do
 	comm -23 own mixed >moved
 	ok "$core: as many as record says ($said of $(wc -l <mixed))" [ "$(wc -l <moved)" = "$said" ]
 done
+# threads that move between processors
+"$SOFTPMU" trace -o stream "$PROGRAMS/sharing" mixed 40000 4 >/dev/null 2>err || { cat err; exit 1; }
+for mode in own drain mixed; do
+	shared="--pebs-shared $mode"; [ $mode = own ] && shared=
+	"$SOFTPMU" record --core skylake --cpus 2 --quantum 5us -e BR_INST_RETIRED.ALL_BRANCHES:pp -c 101 --pebs-records 16 $shared -o data --replay stream 2>err || { cat err; failed=1; }
+	perf script --ns -i data -F tid,time,ip 2>/dev/null | awk '{ print $2, $3, $1 }' | sort >$mode
+done
+ok "four threads on two processors: drained, every sample is as with buffers of their own" cmp -s own drain
+ok "mixed, as many as record says are the others'" [ "$(comm -23 own mixed | wc -l)" = "$(sed -n 's/.*: \([0-9]*\) of [0-9]* samples were taken for those.*/\1/p' err)" ]
 refuse() {	# TEXT OPTIONS...
 	text=$1; shift
 	"$SOFTPMU" record -o no.data "$@" true 2>err && failed=1

@@ -3,6 +3,7 @@
  *
  *   hard    a random branch that resolves late, and in each of its arms a load from 8 MB: the wrong arm's load is executed, not retired
  *   helps   a random branch on a load that misses: behind it the next rounds' loads, which do not depend on it
+ *   stores  the same with a store to a line that nobody writes else: the wrong arm's is executed, and never written
  *   hurts   a random branch that resolves late: each arm, when it is the wrong one, loads lines that nobody needs, and the right path
  *           goes through 32 KB that fit L1D but for those
  */
@@ -42,6 +43,22 @@ static __attribute__((noinline)) uint64_t hard(uint64_t rounds)
 		} else {
 			HERE("other");
 			sum += other[at];
+		}
+	}
+	return sum;
+}
+
+static __attribute__((noinline)) uint64_t stores(uint64_t rounds)
+{
+	uint64_t sum = 0;
+	while (rounds--) {
+		uint64_t d = draw(), at = d >> 1 & (BIG - 1);
+		if (late(d)) {
+			HERE("one");
+			one[at] = 7;
+		} else {
+			HERE("other");
+			other[at] = 7;
 		}
 	}
 	return sum;
@@ -108,12 +125,17 @@ int main(int argc, char **argv)
 		ring[i].next = &ring[(i + 173) % NODES];
 	if (!strcmp(mode, "hard"))
 		sum = hard(rounds);
+	else if (!strcmp(mode, "stores"))
+		sum = stores(rounds);
 	else if (!strcmp(mode, "helps"))
 		sum = helps(rounds);
 	else if (!strcmp(mode, "hurts"))
 		sum = hurts(rounds);
 	else
 		return 2;
+	if (!strcmp(mode, "stores"))	/* what is in memory */
+		for (size_t i = 0; i < sizeof one; i += 16)
+			sum = sum * 31 + one[i] + other[i];
 	printf("%llu\n", (unsigned long long)sum);
 	return 0;
 }

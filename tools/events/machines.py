@@ -37,7 +37,7 @@ def places(text):
 NEAREST = {'nehalem': 'ivy-bridge', 'sandy-bridge': 'ivy-bridge', 'ivy-bridge': 'ivy-bridge', 'haswell': 'skylake', 'broadwell': 'skylake',
            'ice-lake': 'golden-cove'}
 # PERF_METRICS, level 1; as in golden-cove.tsv, with this machine's five slots a cycle.
-METRICS = {'ice-lake': ('@metric slots slots', '@metric retiring uop(SLOT)', '@metric bad_spec 5*sig(WRONG_PATH)+5*sig(RECOVERY)',
+METRICS = {'ice-lake': ('@metric slots slots', '@metric retiring uop(SLOT)', '@metric bad_spec uop(SLOT)@squash+5*sig(WRONG_PATH)+5*sig(RECOVERY)',
                         '@metric fe_bound sig(IDQ_BUBBLE)')}
 
 
@@ -57,7 +57,7 @@ class Machine:
         text = (f'Shape: {shape}.  Codes: SDM vol. 3B, tables of performance monitoring events of {long.split(",")[0]}, '
                 f'and Intel\'s perfmon lists; the test test_pmu_libpfm holds them against libpfm4\'s table `{libpfm}`.  '
                 f'Counters: arch/x86/events/intel/core.c of Linux, {constraints}.  Aliases: the same file, '
-                f'intel_perfmon_event_map, {cache_ids}.  What is marked spec counts the wrong path, too, where the core runs one (wrong_path=1).')
+                f'intel_perfmon_event_map, {cache_ids}.  What is marked spec counts the wrong path, too, where the core runs one.')
         self.head = [f'softpmu events: {name} ({long})', 'Columns and expressions: src/pmu/pmu_table.c, src/pmu/pmu_expr.c.  '
                      'Made by tools/events/generate.sh, do not edit.']
         for paragraph in (text,) + tuple(self.remarks):

@@ -396,6 +396,8 @@ event('MEM_INST_RETIRED.SPLIT_LOADS MEM_UOPS_RETIRED.SPLIT_LOADS', 'uop(LOAD & (
       'Loads retired that cross a line.')
 event('MEM_INST_RETIRED.SPLIT_STORES MEM_UOPS_RETIRED.SPLIT_STORES', 'uop(STORE_ADDR & (SPLIT_LINE|SPLIT_PAGE))',
       'Stores retired that cross a line.')
+event('MISALIGN_MEM_REF.LOADS', 'uop(LOAD & (SPLIT_LINE|SPLIT_PAGE))@dispatch', 'Loads that went to memory and crossed a line.')
+event('MISALIGN_MEM_REF.STORES', 'uop(STORE_ADDR & (SPLIT_LINE|SPLIT_PAGE))@dispatch', 'Store addresses that were computed and crossed a line.')
 event('MEM_INST_RETIRED.STLB_MISS_LOADS MEM_UOPS_RETIRED.STLB_MISS_LOADS', 'uop(LOAD & STLB_MISS)',
       'Loads retired that missed the second-level TLB.')
 event('MEM_INST_RETIRED.STLB_MISS_STORES MEM_UOPS_RETIRED.STLB_MISS_STORES', 'uop(STORE_ADDR & STLB_MISS)',
@@ -674,8 +676,6 @@ refuse('LOAD_DISPATCH.*', 'Loads by the way they took to L1D.',
        'the way that a load takes to L1D is not recorded; see LOAD_DISPATCH.ANY')
 refuse('MEMORY_DISAMBIGUATION.*', 'What the memory disambiguation predictor does inside.',
        'the insides of memory disambiguation raise no signal')
-refuse('MISALIGN_MEM_REF.*', 'Speculative accesses that cross a line.',
-       'whether a store on the wrong path crosses a line is not recorded')
 refuse('AGU_BYPASS_CANCEL.*', 'Early address generation that was taken back.',
        'the early bypass of address generation is not modelled')
 refuse('SQ_MISC.SPLIT_LOCK SQ_MISC.BUS_LOCK LOCK_CYCLES.SPLIT_LOCK_UC_LOCK_DURATION CACHE_LOCK_CYCLES.L1D_L2',

@@ -21,6 +21,7 @@ struct run_thread {		/* one guest thread; valid until thread_end returns */
 	uint32_t cpu;		/* modelled processor it runs on, dense from 0 over the whole run */
 	uint8_t  hw_thread;	/* of its core: records say so */
 	uint8_t  siblings;	/* hardware threads of its core under run_options.smt; else 0 */
+	uint32_t core;		/* of those of its process, under run_options.smt: threads of the same one are its hardware threads */
 	char comm[16];
 	int word_bytes;		/* of its process's code: 8 or 4 */
 	void *sink_private;	/* the sink's own */

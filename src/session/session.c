@@ -91,9 +91,12 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 	struct thread *t = NULL;
 	run->sink_private = NULL;
 	for (size_t i = 0; run->siblings > 1 && i < s->items; i++)
-		if (s->job[i].evtsel & SPMU_EVTSEL_ANY)	/* a PMU here sees the records of its own thread only */
-			return err_set(err, ERR_UNSUPPORTED, "event %s counts all hardware threads of a core (AnyThread), and with --smt each thread's "
-				"own are counted", s->job[i].event ? s->job[i].event->name : "with any=1");
+		if (s->job[i].evtsel & SPMU_EVTSEL_ANY) {
+			s->any_thread = true;
+			if (s->item[i].period || s->item[i].frequency)	/* its interrupt would come of the other's records */
+				return err_set(err, ERR_UNSUPPORTED, "event %s counts all hardware threads of a core (AnyThread): it is counted under "
+					"--smt, not sampled", s->job[i].event ? s->job[i].event->name : "with any=1");
+		}
 	if (s->threads == s->thread_room) {
 		size_t room = s->thread_room ? 2 * s->thread_room : 8;
 		struct thread **grown = realloc(s->thread, room * sizeof *grown);
@@ -193,6 +196,35 @@ static void consume_in_turn(struct session *s, struct thread *t, const struct sp
 	t->ran[turn] += counter_total(s, t, s->clock) - before;
 }
 
+static void consume(struct session *s, struct thread *t, const struct spmu_batch *b)
+{
+	if (s->turns && !t->outside)
+		consume_in_turn(s, t, b);
+	for (unsigned k = 0; k < s->pmus && !t->outside && !s->turns; k++)
+		spmu_consume(t->pmu[k], b);
+}
+
+/* t itself, and the other hardware threads of its core. */
+static bool beside(const struct thread *t, const struct thread *other)
+{
+	return other->run && (other == t || (other->run->process == t->run->process && other->run->core == t->run->core));
+}
+
+/* A PMU that counts AnyThread sees the records of all hardware threads of its core: each batch says which cycles none of them will come back to. */
+static void consume_with_siblings(struct session *s, struct thread *t, const struct spmu_batch *b)
+{
+	struct spmu_batch both = *b;
+	t->reached = both.watermark = b->watermark > t->reached ? b->watermark : t->reached;
+	for (size_t i = 0; i < s->threads; i++)
+		if (beside(t, s->thread[i]) && s->thread[i]->reached < both.watermark)
+			both.watermark = s->thread[i]->reached;
+	for (size_t i = 0; i < s->threads; i++) {
+		both.is_last = b->is_last && s->thread[i] == t;
+		if (beside(t, s->thread[i]))
+			consume(s, s->thread[i], &both);
+	}
+}
+
 void session_batch(struct session *s, struct run_thread *run, const struct spmu_batch *b)
 {
 	struct thread *t = run->sink_private;
@@ -206,10 +238,10 @@ void session_batch(struct session *s, struct run_thread *run, const struct spmu_
 		spmu_consume(t->client.pmu, b);
 	if (s->lbr)
 		lbr_batch(s->lbr, &t->kinds, b);
-	if (s->turns && !t->outside)
-		consume_in_turn(s, t, b);
-	for (unsigned k = 0; k < s->pmus && !t->outside && !s->turns; k++)
-		spmu_consume(t->pmu[k], b);
+	if (s->any_thread)
+		consume_with_siblings(s, t, b);
+	else
+		consume(s, t, b);
 	if (t->pendings || t->stack)
 		sampling_deliver(s, t, b);
 	t->instructions += b->instructions;

@@ -71,6 +71,7 @@ struct thread {
 	struct client client;	/* the program's own PMU */
 	struct region_thread regions;
 	bool outside;		/* of the region to which the session is kept: nothing counts */
+	uint64_t reached;	/* watermark of its last batch */
 	uint64_t *ran;		/* by turn: cycles for which its copy of the PMU counted; NULL: all count always */
 };
 
@@ -85,6 +86,7 @@ struct session {
 	int *item_of_event;	/* -1: a clock that is not sampled */
 	unsigned turns;		/* copies that stand for one PMU, of which one counts at a time; 0: all count always */
 	unsigned pmus;
+	bool any_thread;	/* some event is AnyThread's, and cores have several hardware threads */
 	bool adapts;
 	uint64_t max_period;
 	struct thread **thread;

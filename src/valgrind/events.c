@@ -307,15 +307,6 @@ static struct st_syscall *syscall_record(enum st_kind kind, UInt number, const U
 	return s;
 }
 
-/* Futex calls that wake and do not wait. */
-static Bool wakes_only(UInt number, const UWord *args)
-{
-	/* Linux, include/uapi/linux/futex.h: FUTEX_WAKE, REQUEUE, CMP_REQUEUE, WAKE_OP, WAKE_BITSET; 422 is futex with 64-bit times */
-	const UInt wake = 1u << 1 | 1u << 3 | 1u << 4 | 1u << 5 | 1u << 10, command = args[1] & 127;
-
-	return (number == __NR_futex || (sizeof(HWord) == 4 && number == 422)) && command < 32 && (wake >> command & 1);
-}
-
 static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args)
 {
 	ring_thread(tid);
@@ -327,7 +318,7 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args)
 		before_exec(args[1], args[2]);
 	maps_before_syscall(number, args);
 	ring_publish();
-	turns_before_syscall(number, wakes_only(number, args));
+	turns_before_syscall(number, args);
 }
 
 static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args, SysRes res)
@@ -352,7 +343,7 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args, S
 		comm(tid);
 	}
 	maps_after_syscall(number, args, res);
-	turns_after_syscall(!wakes_only(number, args) ? ~0u : sr_isError(res) ? 0 : (UInt)sr_Res(res));
+	turns_after_syscall(number, args, res);
 }
 
 /* ---- signals and exit ---- */

@@ -127,8 +127,8 @@ UInt turns_blocks(void);		/* blocks that the thread that runs may execute before
 void turns_ran(UInt blocks);		/* it executed so many, */
 void turns_pause(void);			/* a PAUSE, */
 void turns_meet(void);			/* a locked access of what another locked last */
-void turns_before_syscall(UInt number, Bool wakes_only);	/* wakes_only: it wakes others, and cannot block */
-void turns_after_syscall(UInt woken);	/* how many others it may have woken */
+void turns_before_syscall(UInt number, const UWord *args);
+void turns_after_syscall(UInt number, const UWord *args, SysRes res);
 void turns_created(ThreadId child);
 void turns_exit(ThreadId tid);		/* it ends, or could not be created */
 

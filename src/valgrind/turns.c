@@ -9,8 +9,8 @@
  * call goes on at that of whoever ran when it was woken, and as much later as waking takes.
  *
  * A thread in a system call that may block has given its turn up.  Nobody runs before it has come back or sleeps (/proc/self/task says so),
- * nor before those it woke, or the end of a thread woke, are back: else the order depended on how soon the host lets them run.  Calls that
- * wake and cannot block keep the turn.
+ * nor before those it woke, or the end of a thread woke, are back: else the order depended on how soon the host lets them run.  Futex calls
+ * that wake keep the turn; they look for threads in futex calls, other calls that may block for threads in others.
  *
  * Left out: what does depend on the host, time, other processes, files that are slow: who is woken by them comes back when he does.
  * Without /proc a thread in a system call counts as asleep at once.  After SETTLE_TRIES nobody is waited for.
@@ -38,6 +38,8 @@ struct turn {			/* of a thread */
 	Int lwp;
 	enum state state;
 	Bool slept, leaves;
+	Bool in_futex;		/* the system call is futex: others wake nobody there */
+	Bool gave;		/* the turn, for the system call */
 	UInt word;		/* futex: its turn has come */
 	UInt pauses;		/* one after the other */
 	ULong clock, came;	/* now; when its turn began */
@@ -145,11 +147,11 @@ static void set_state(Int i, enum state from, enum state to)
 	leave();
 }
 
-/* Who slept and was woken: up to `most` of them are on their way. */
-static void look_for_woken(UInt most)
+/* Who slept, in futex calls or in others, and was woken: up to `most` of them are on their way. */
+static void look_for_woken(UInt most, Bool in_futex)
 {
 	for (Int i = 0; i < used && most; i++)
-		if (turn[i].state == SLEEPS && !is_away(kernel_state(turn[i].lwp))) {
+		if (turn[i].state == SLEEPS && turn[i].in_futex == in_futex && !is_away(kernel_state(turn[i].lwp))) {
 			set_state(i, SLEEPS, CALLS);
 			most--;
 		}
@@ -170,7 +172,7 @@ static void settle(void)
 				set_state(i, CALLS, SLEEPS);
 			} else if (state == LEAVES && (over || seen == 0 || seen == 'Z' || seen == 'X')) {
 				set_state(i, LEAVES, NOBODY);
-				look_for_woken(~0u);
+				look_for_woken(~0u, True);
 				i = -1;		/* who was woken by its end may have been passed */
 				break;
 			} else {
@@ -254,6 +256,7 @@ void __wrap_vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 		return;
 	}
 	me->state = me->leaves ? LEAVES : calls ? CALLS : READY;
+	me->gave |= calls;
 	calls = False;
 	next = least(-1);
 	if (next == i && me->clock == me->came && least(i) >= 0) {	/* it had nothing to do: another's turn */
@@ -319,14 +322,30 @@ void turns_pause(void)
 	follow_closely(me);
 }
 
-void turns_before_syscall(UInt number, Bool wakes_only)
+static Bool is_futex(UInt number)
+{
+	return number == __NR_futex || (sizeof(HWord) == 4 && number == 422);	/* with 64-bit times: Linux, syscall_32.tbl */
+}
+
+/* Futex calls that wake and do not wait. */
+static Bool wakes_only(UInt number, const UWord *args)
+{
+	/* Linux, include/uapi/linux/futex.h: FUTEX_WAKE, REQUEUE, CMP_REQUEUE, WAKE_OP, WAKE_BITSET */
+	const UInt wake = 1u << 1 | 1u << 3 | 1u << 4 | 1u << 5 | 1u << 10, command = args[1] & 127;
+
+	return is_futex(number) && command < 32 && (wake >> command & 1);
+}
+
+void turns_before_syscall(UInt number, const UWord *args)
 {
 	if (number == __NR_sched_yield)
 		turns_pause();
-	quick = wakes_only;
+	quick = wakes_only(number, args);
+	turn[holder].gave = False;
+	turn[holder].in_futex = is_futex(number);
 }
 
-void turns_after_syscall(UInt woken)
+void turns_after_syscall(UInt number, const UWord *args, SysRes res)
 {
 	calls = quick = False;		/* it may not have given its turn up at all */
 	if (starting != VG_INVALID_THREADID)
@@ -334,8 +353,15 @@ void turns_after_syscall(UInt woken)
 			rest(tries);
 	starting = VG_INVALID_THREADID;
 	now = turn[holder].clock;
-	if (woken)
-		look_for_woken(woken);
+	if (wakes_only(number, args)) {
+		if (!sr_isError(res) && sr_Res(res))
+			look_for_woken((UInt)sr_Res(res), True);
+	} else if (number == __NR_kill || number == __NR_tkill || number == __NR_tgkill) {
+		look_for_woken(~0u, True);
+		look_for_woken(~0u, False);
+	} else if (turn[holder].gave || number == __NR_close) {	/* what cannot block wakes nobody, but the other end of a pipe that is closed */
+		look_for_woken(~0u, False);
+	}
 	settle();
 }
 

@@ -83,6 +83,16 @@ ok "whose instructions depend on each other gain more: $gain_alu, $gain_wide" "$
 issued=$(count uops_issued.any wide_2 --smt) alone=$(count uops_issued.any wide_2)
 ok "the work is the same: $issued uops, $alone on two cores" "$issued < 1.001 * $alone && $issued > 0.999 * $alone"
 
+# AnyThread: instructions of both hardware threads, for each of them; cycles in which one of them runs
+any=$(count cpu/event=0xc0,any=1/ alu_2 --smt) own=$(count cpu/event=0xc0/ alu_2 --smt)
+ok "AnyThread counts the other hardware thread's instructions, too: $any, $own its own" "$any > 1.8 * $own && $any < 2.01 * $own"
+any=$(count cpu/event=0x3c,any=1/ alu_2 --smt) own=$(count cpu/event=0x3c/ alu_2 --smt)
+ok "and cycles in which either runs: $any, $own in which it runs itself" "$any > 0.98 * $own && $any < 1.1 * $own"
+apart=$(count cpu/event=0xc0,any=1/ alu_2) own=$(count cpu/event=0xc0/ alu_2)
+ok "on a core of its own there is no other: $apart" "$apart == $own"
+"$SOFTPMU" record -q --core skylake --smt -e cpu/event=0xc0,any=1/ -o d true >/dev/null 2>e
+ok "it is not sampled: $(cat e)" "$(grep -c AnyThread e) == 1"
+
 # more hardware threads than two, where the core is said to have them
 two=$(time_of alu4 --smt) four=$(time_of alu4 --smt --set smt.threads=4) apart=$(time_of alu4)
 ok "four threads on two cores take $two ns, on one core $four, on four $apart" "$four > 0.95 * $two && $two > 0.95 * $apart"
@@ -132,7 +142,6 @@ refuse() {	# WORD OPTIONS...
 }
 refuse "one hardware thread" --core core2 --smt
 refuse "smt.threads" --core skylake --smt --set smt.threads=9
-refuse "AnyThread" --core skylake --smt -e cpu/event=0xc0,any=1/
 refuse "do not go together" --smt --cpus 2
 refuse "needs --cpus" --quantum 5us
 refuse "neither a number" --cpus 2 --quantum 5kg

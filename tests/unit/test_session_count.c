@@ -188,6 +188,54 @@ static void what_the_registers_refuse_is_refused_before_the_run(void **state)
 	session_events_free(&e);
 }
 
+/* An instruction a cycle from `at` to `end`, of the thread's number. */
+static void on_hardware_thread(struct session *s, struct run_thread *t, uint64_t at, uint64_t end, bool last)
+{
+	static struct fixture_batch f;
+	fixture_begin(&f, at);
+	for (uint32_t i = 0; i < end - at; i++)
+		fixture_insn(&f, 0x1000, 0, 0, 0, i);
+	if (end > at)
+		fixture_end(&f, 0, (uint32_t)(end - at), last);
+	f.b.is_last = last;
+	for (uint32_t i = 0; i < f.b.count; i++)
+		f.r[i].hw_thread = t->hw_thread;
+	f.b.hw_threads = 1u << t->hw_thread;
+	session_batch(s, t, &f.b);
+}
+
+static void anythread_counts_all_hardware_threads_of_the_core(void **state)
+{
+	(void)state;
+	struct spmu_model *other = model;
+	char path[4096], text[256];
+	const char *top = getenv("TOP");
+	snprintf(path, sizeof path, "%s/data/events/skylake.tsv", top ? top : ".");
+	assert_int_equal(spmu_model_load(&model, path, text, sizeof text), 0);	/* PMU version 4 */
+	struct counted c = start("instructions,cycles,cpu/event=0xc0,any=1/,cpu/event=0xc0,any=1,cmask=1/,cpu/event=0x3c,any=1/", (struct session_options){ 0 });
+	struct run_thread t[3] = { thread(1), thread(2), thread(3) };
+	for (unsigned i = 0; i < 3; i++) {
+		t[i].siblings = 2;
+		t[i].core = i / 2;
+		t[i].hw_thread = i % 2;
+		assert_int_equal(session_thread_start(c.s, &t[i], NULL), 0);
+	}
+	on_hardware_thread(c.s, &t[0], 0, 500, false);
+	on_hardware_thread(c.s, &t[1], 500, 1000, false);
+	on_hardware_thread(c.s, &t[2], 0, 300, true);		/* of a core of its own */
+	on_hardware_thread(c.s, &t[0], 500, 1000, false);
+	on_hardware_thread(c.s, &t[1], 1000, 1500, true);
+	on_hardware_thread(c.s, &t[0], 1500, 1500, true);	/* ends, having been halted */
+	for (unsigned i = 0; i < 3; i++)
+		session_thread_end(c.s, &t[i]);
+	const uint64_t want[] = { 1000 + 1000 + 300, 1000 + 1000 + 300, 2 * 2000 + 300, 2 * 1500 + 300, 2 * 1500 + 300 };
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(session_count(c.s, i), want[i]);
+	end(&c);
+	spmu_model_free(model);
+	model = other;
+}
+
 struct intervals { struct session *s; uint64_t cycle[64], count[64]; size_t n; };
 
 static void note_interval(void *context, uint64_t cycle)
@@ -285,6 +333,7 @@ int main(void)
 		cmocka_unit_test(a_halt_is_elapsed_time_but_not_task_clock),
 		cmocka_unit_test(time_follows_the_cores_clock),
 		cmocka_unit_test(what_the_registers_refuse_is_refused_before_the_run),
+		cmocka_unit_test(anythread_counts_all_hardware_threads_of_the_core),
 		cmocka_unit_test(intervals_come_once_each_even_over_a_halt),
 		cmocka_unit_test(one_pmu_for_few_events_takes_no_turns),
 		cmocka_unit_test(one_pmu_gives_events_turns_and_tells_how_long),

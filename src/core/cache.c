@@ -230,6 +230,7 @@ int l1_init_lines(struct l1 *c, const char *what, uint32_t bytes, uint32_t ways,
 	c->mask = sets - 1;
 	while (1u << c->log2 < ways)
 		c->log2++;
+	c->ways_mask = (1u << c->log2) - 1;
 	c->vline = array((size_t)sets << c->log2, sizeof(*c->vline));
 	c->line = array((size_t)sets << c->log2, sizeof(*c->line));
 	c->state = array((size_t)sets << c->log2, sizeof(*c->state));

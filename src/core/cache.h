@@ -129,6 +129,7 @@ static inline void cache_drop(struct cache *c, int32_t slot)
 struct l1 {
 	uint32_t sets, ways, mask;
 	uint32_t log2;		/* slot = set << log2 | way */
+	uint32_t ways_mask;	/* (1 << log2) - 1 */
 	uint64_t *vline;	/* linear line number; page-table lines: bit 63 and the physical line number */
 	uint32_t *line;		/* physical line number */
 	uint8_t  *state;
@@ -146,7 +147,7 @@ void l1_clear(struct l1 *c);
 
 static inline void l1_touch(struct l1 *c, uint64_t vline, uint32_t slot)
 {
-	repl_touch(&c->repl, &c->word[vline & c->mask], slot & ((1u << c->log2) - 1));
+	repl_touch(&c->repl, &c->word[vline & c->mask], slot & c->ways_mask);
 }
 /* The fast half of l1_find: the slot in which the line was last seen, proved by its tag. */
 static inline bool l1_guess(const struct l1 *c, uint64_t vline, uint32_t *slot)

@@ -59,6 +59,7 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 	if (rc)
 		return rc;
 	m->l1d_plru = c->l1d_replacement == REPL_PLRU;
+	m->quick_bytes = m->l1d_plru ? LINE_BYTES : 0;
 	m->page_shift = large ? 21 : 12;
 	m->smc_bytes = c->clear_smc_bytes > LINE_BYTES ? c->clear_smc_bytes : LINE_BYTES;
 	m->line_log2 = line_log2;
@@ -368,8 +369,7 @@ SLOW void load_slow(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size,
 ALWAYS_INLINE bool hits(struct memsys *m, uint64_t addr, uint32_t size, uint8_t bad_states, uint32_t *slot)
 {
 	uint64_t vline = addr >> LINE_LOG2, page = addr >> m->page_shift;
-	if ((addr & (LINE_BYTES - 1)) + size > LINE_BYTES || !l1_guess(&m->l1d, vline, slot) || m->l1d.state[*slot] & bad_states ||
-	    !m->l1d_plru)
+	if ((addr & (LINE_BYTES - 1)) + size - 1 >= m->quick_bytes || !l1_guess(&m->l1d, vline, slot) || m->l1d.state[*slot] & bad_states)
 		return false;
 	if (page != m->last_page) {
 		uint32_t at = m->dtlb.guess[page % TLB_GUESSES];
@@ -378,19 +378,38 @@ ALWAYS_INLINE bool hits(struct memsys *m, uint64_t addr, uint32_t size, uint8_t 
 		repl_touch_plru(&m->dtlb.repl, &m->dtlb.word[page & m->dtlb.mask], at & ((1u << m->dtlb.log2) - 1));
 		m->last_page = page;
 	}
-	repl_touch_plru(&m->l1d.repl, &m->l1d.word[vline & m->l1d.mask], *slot & ((1u << m->l1d.log2) - 1));
+	repl_touch_plru(&m->l1d.repl, &m->l1d.word[vline & m->l1d.mask], *slot & m->l1d.ways_mask);
 	return true;
 }
 
-void memsys_load(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
+/* Its page is not that of the load or store before. */
+SLOW void load_elsewhere(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
 {
 	uint32_t slot;
-	if (__builtin_expect(cycle >= m->walk.latest && hits(m, addr, size, LINE_PENDING | LINE_PREFETCHED, &slot), 1)) {
+	if (__builtin_expect(hits(m, addr, size, LINE_PENDING | LINE_PREFETCHED, &slot), 1)) {
 		r->ready = cycle + m->load_latency[vector];
 		r->did = SPMU_DID(L1D_HIT);
 		return;
 	}
 	load_slow(m, ip, addr, size, cycle, vector, r);
+}
+
+void memsys_load(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
+{
+	const uint64_t vline = addr >> LINE_LOG2;
+	uint32_t slot;
+	if (__builtin_expect(cycle < m->walk.latest || (addr & (LINE_BYTES - 1)) + size - 1 >= m->quick_bytes || !l1_guess(&m->l1d, vline, &slot) ||
+	                     m->l1d.state[slot] & (LINE_PENDING | LINE_PREFETCHED), 0)) {
+		load_slow(m, ip, addr, size, cycle, vector, r);
+		return;
+	}
+	if (addr >> m->page_shift != m->last_page) {
+		load_elsewhere(m, ip, addr, size, cycle, vector, r);
+		return;
+	}
+	repl_touch_plru(&m->l1d.repl, &m->l1d.word[vline & m->l1d.mask], slot & m->l1d.ways_mask);
+	r->ready = cycle + m->load_latency[vector];
+	r->did = SPMU_DID(L1D_HIT);
 }
 
 uint64_t table_read(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
@@ -612,7 +631,7 @@ void memsys_store_commit(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t 
 	uint32_t slot;
 	if (__builtin_expect((addr & (LINE_BYTES - 1)) + size <= LINE_BYTES && !non_temporal && m->store_fast && l1_guess(&m->l1d, vline, &slot) &&
 	                     !(m->l1d.state[slot] & (LINE_PENDING | LINE_PREFETCHED | LINE_SHARED)), 1)) {
-		repl_touch_plru(&m->l1d.repl, &m->l1d.word[vline & m->l1d.mask], slot & ((1u << m->l1d.log2) - 1));
+		repl_touch_plru(&m->l1d.repl, &m->l1d.word[vline & m->l1d.mask], slot & m->l1d.ways_mask);
 		m->l1d.state[slot] |= LINE_DIRTY;
 		r->ready = cycle + 1;
 		r->did = 0;

@@ -49,6 +49,7 @@ struct memsys {
 	uint64_t line_tag;		/* bit in linear line and page numbers if lines have 32 bytes: the fast paths, which are made for
 					 * 64, then find nothing and leave every access to the general ones */
 	bool l1d_plru;
+	uint32_t quick_bytes;		/* that an access in the short way may reach into its line: LINE_BYTES, 0 if there is none */
 	bool write_through, has_stlb;
 	bool store_fast;		/* the short way of committed stores: tree-PLRU and write-back */
 	uint32_t load_latency[2];	/* integer, vector */

@@ -160,6 +160,19 @@ static inline void dsb_line(struct core *c, bool wide)
 	}
 }
 
+/* Delivery goes on in a window that the uop cache holds. */
+static inline void use_window(struct core *c, const struct insn *in, struct dsb_entry *e, uint64_t window)
+{
+	struct frontend *fe = &c->fe;
+	e->stamp = ++fe->dsb_stamp;
+	fe->window = window;
+	fe->base = window << fe->window_log2;
+	fe->entry = e;
+	fe->mask = e->mask & ~e->look;
+	fe->pd_block = fe->pd_line = FE_NOWHERE;
+	dsb_line(c, in->flags & fe->wide);
+}
+
 /* Its places in a line of the uop cache and in the decoders: before rename takes slots apart. */
 static unsigned places(const struct insn *in)
 {
@@ -338,7 +351,7 @@ group:
 }
 
 /* --- paths --- */
-void frontend_enter(struct core *c, const struct insn *in)
+static __attribute__((noinline)) void enter_general(struct core *c, const struct insn *in)
 {
 	const struct core_config *f = &c->config;
 	struct frontend *fe = &c->fe;
@@ -384,13 +397,7 @@ void frontend_enter(struct core *c, const struct insn *in)
 					set_path(fe, FE_DSB, f->dsb_width);
 				fe->room = fe->width;
 			}
-			e->stamp = ++fe->dsb_stamp;
-			fe->window = window;
-			fe->base = window << fe->window_log2;
-			fe->entry = e;
-			fe->mask = e->mask & ~e->look;
-			fe->pd_block = fe->pd_line = FE_NOWHERE;
-			dsb_line(c, in->flags & fe->wide);
+			use_window(c, in, e, window);
 			return;
 		}
 	} else if (fe->entry && fe->entry->window == window && fe->entry->mask >> (in->addr & fe->window_mask) & 1) {
@@ -435,6 +442,24 @@ void frontend_enter(struct core *c, const struct insn *in)
 		netburst_build(c, in);
 	else
 		dsb_fill(c, in, window);
+}
+
+/* The way that most take: the uop cache goes on with a window that it holds, and nothing else is going on. */
+void frontend_enter(struct core *c, const struct insn *in)
+{
+	struct frontend *fe = &c->fe;
+	const uint64_t window = in->addr >> fe->window_log2;
+	struct dsb_entry *e = &fe->dsb[fe->dsb_hint[window & 255]];
+	if (UNLIKELY(e->window != window || window == fe->window || fe->path != FE_DSB || fe->loop_active || c->cl.pending || c->old.trace ||
+	             c->config.predict_ahead || !(e->mask >> (in->addr & fe->window_mask) & 1))) {
+		enter_general(c, in);
+		return;
+	}
+	if (fe->window == FE_NOWHERE) {
+		new_cycle(fe);
+		fe->room = fe->width;
+	}
+	use_window(c, in, e, window);
 }
 
 void frontend_ms_enter(struct core *c)

@@ -129,19 +129,25 @@ void scheduler_advance_far(struct scheduler *s, uint64_t to)
 		leap(s, to);
 		return;
 	}
-	uint64_t walk = s->walk;
+	uint64_t walk = s->walk, free = s->free;
+	__m128i pending = *(__m128i *)s->pending, late = *(__m128i *)s->late;	/* scheduler_give_back, kept in the host's registers */
 	while (walk < to) {
-		unsigned at = walk & (SCHED_WINDOW - 1);
+		unsigned at = walk & (SCHED_WINDOW - 1), ports = s->used[at];
 		uint64_t four;
+		pending = _mm_sub_epi8(pending, late);
 		if (!(at & 3) && walk + 4 <= to && (memcpy(&four, &s->used[at], sizeof four), !four)) {
-			scheduler_give_back(s, 0);
+			late = _mm_setzero_si128();
 			walk += 4;
 			continue;
 		}
-		scheduler_give_back(s, s->used[at]);
+		late = scheduler_dispatched(s, ports);
+		free += scheduler_entries(s, ports);
 		s->used[at] = 0;
 		walk++;
 	}
+	*(__m128i *)s->pending = pending;
+	*(__m128i *)s->late = late;
+	s->free = free;
 	s->walk = walk;
 	scheduler_count(s);
 	if (UNLIKELY(s->far_count && s->far_first - walk < SCHED_WINDOW - 64))

@@ -54,8 +54,9 @@ static inline unsigned scheduler_port(const struct scheduler *s, const struct po
 		first = key < first ? key : first;
 		second = more < second ? more : second;
 	}
-	unsigned margin = second - (first & 0xff00);
-	return ~(margin >= (slot & 1 ? 3u << 8 : 0) ? first : second) & 15;
+	unsigned margin = second - (first & 0xff00), least = (0u - (slot & 1)) & 3u << 8;
+	__asm__("" : "+r" (least));	/* else it becomes a branch on which slot it is */
+	return ~(margin >= least ? first : second) & 15;
 }
 
 static inline unsigned scheduler_load_port(struct scheduler *s, const struct port_choice *choice)
@@ -78,14 +79,24 @@ static inline void scheduler_enter(struct scheduler *s, const struct port_choice
 	s->free -= choice->entry;
 }
 
+/* Ports as bytes of 1, and as entries in `free`. */
+static inline __m128i scheduler_dispatched(const struct scheduler *s, unsigned ports)
+{
+	return _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)&s->spread[0][ports & 255].bytes),
+	                          _mm_loadl_epi64((const __m128i *)&s->spread[1][ports >> 8].bytes));
+}
+static inline uint64_t scheduler_entries(const struct scheduler *s, unsigned ports)
+{
+	return s->spread[0][ports & 255].entries + s->spread[1][ports >> 8].entries;
+}
+
 /* Those that dispatch in a cycle give theirs back; the counts learn of it a cycle later. */
 static inline void scheduler_give_back(struct scheduler *s, unsigned ports)
 {
 	__m128i *pending = (__m128i *)s->pending, *late = (__m128i *)s->late;
 	*pending = _mm_sub_epi8(*pending, *late);
-	*late = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)&s->spread[0][ports & 255].bytes),
-	                           _mm_loadl_epi64((const __m128i *)&s->spread[1][ports >> 8].bytes));
-	s->free += s->spread[0][ports & 255].entries + s->spread[1][ports >> 8].entries;
+	*late = scheduler_dispatched(s, ports);
+	s->free += scheduler_entries(s, ports);
 }
 
 /* A cycle begins. */

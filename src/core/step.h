@@ -106,7 +106,8 @@ step_take(struct core *c, const struct step *s, unsigned i, unsigned port, bool 
 static inline __attribute__((always_inline)) bool
 step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool watch, const bool wrong, const uint64_t *w)
 {
-	const struct step *s = script_step(*w);
+	const bool branch = kind == STEP_BRANCH || kind == STEP_LOAD_BRANCH || kind == STEP_LOAD_BRANCH_MORE;
+	const struct step *s = branch ? script_step(*w) : (const struct step *)(*w - kind);	/* others' words have nothing above the address */
 	const bool store = kind == STEP_STORE, load = kind >= STEP_LOAD && !store, more = kind == STEP_COMPUTE_MORE || kind >= STEP_LOAD_MORE;
 	const bool load_branch = kind == STEP_LOAD_BRANCH || kind == STEP_LOAD_BRANCH_MORE;
 	const bool two = kind == STEP_LOAD_COMPUTE || kind == STEP_LOAD_COMPUTE_MORE || load_branch || store;

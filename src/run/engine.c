@@ -39,17 +39,22 @@ __attribute__((noinline)) void engine_interrupt(struct rthread *t)
 		t->queue.ready_at += cycles;	/* it has left its processor: time passes, no line is touched */
 }
 
+static inline void run_script(struct rthread *t, const uint64_t *w)
+{
+	if (__builtin_expect(t->pub.interrupt_cycles != 0, 0))
+		engine_interrupt(t);
+	core_run_script(t->on, w + RUN_WORDS);
+	if (t->queue.when)
+		order_ran(t);
+}
+
 static void operation(void *context, const uint64_t *w)
 {
 	struct engine *e = context;
 	struct rthread *t = (struct rthread *)w[1];
 	switch ((enum op)(w[0] >> 56)) {
 	case OP_RUN:
-		if (__builtin_expect(t->pub.interrupt_cycles != 0, 0))
-			engine_interrupt(t);
-		core_run_script(t->on, w + RUN_WORDS);
-		if (t->queue.when)
-			order_ran(t);
+		run_script(t, w);
 		break;
 	case OP_WARM:
 		core_warm_memory(t->on, (struct iblock *)w[2], (uint32_t)w[3], (unsigned)(w[3] >> 32), w + WARM_WORDS);
@@ -111,6 +116,8 @@ static void execute(struct engine *e, const uint64_t *w, const uint64_t *end)
 		t = (struct rthread *)w[1];
 		if (t && __builtin_expect(t->process->ordered, 0))
 			order_push(&t->process->order, t, turn_of(w), w);
+		else if (__builtin_expect(w[0] >> 56 == OP_RUN, 1))
+			run_script(t, w);
 		else
 			operation(e, w);
 	}

@@ -425,8 +425,9 @@ static __attribute__((noinline)) uint64_t *several(const struct iblock *b, unsig
 /* What walk_do says.  mem: address of the operand. */
 static inline void quick(struct state *x, const struct walk_insn *i, uint64_t mem)
 {
-	const unsigned dst = i->dst, cut = i->cut;
-	uint64_t a = x->reg[dst] << cut >> cut, b, r;
+	const unsigned dst = i->dst;
+	const uint64_t mask = i->mask;
+	uint64_t a = x->reg[dst] & mask, b, r;
 	uint32_t known;
 	enum flags_of flags;
 
@@ -434,13 +435,13 @@ static inline void quick(struct state *x, const struct walk_insn *i, uint64_t me
 		b = 0;
 		known = mem != ST_NOT_DONE && load(x, mem, i->from, &b);
 	} else {
-		b = (x->reg[i->src] + i->imm) << i->from_cut >> i->from_cut;
+		b = (x->reg[i->src] + i->imm) & i->from_mask;
 		known = x->known >> i->src & 1;
 	}
 	switch (i->what) {
 	case WALK_MOV: r = b; goto result;
-	case WALK_MOVSX: r = (uint64_t)((int64_t)(b << i->from_cut) >> i->from_cut) << cut >> cut; goto result;
-	case WALK_LEA: r = mem << cut >> cut; known = mem != ST_NOT_DONE; goto result;
+	case WALK_MOVSX: r = (uint64_t)((int64_t)(b << i->from_cut) >> i->from_cut) & mask; goto result;
+	case WALK_LEA: r = mem & mask; known = mem != ST_NOT_DONE; goto result;
 	case WALK_STORE:
 		if (mem != ST_NOT_DONE)
 			store(x, mem, i->bytes, b, known);
@@ -455,15 +456,12 @@ static inline void quick(struct state *x, const struct walk_insn *i, uint64_t me
 	case WALK_DEC: r = a - 1; flags = FLAGS_DEC; break;
 	case WALK_SHL: r = a << (b & 63); flags = FLAGS_SHIFT; break;
 	case WALK_SHR: r = a >> (b & 63); flags = FLAGS_SHIFT; break;
-	case WALK_SAR: r = (uint64_t)((int64_t)(a << cut) >> cut >> (b & 63)); flags = FLAGS_SHIFT; break;
+	case WALK_SAR: r = (uint64_t)((int64_t)(a << i->cut) >> i->cut >> (b & 63)); flags = FLAGS_SHIFT; break;
 	default: return;
 	}
 	known &= x->known >> dst;
-	r = r << cut >> cut;
-	if (known)
-		flags_set(x, flags, i->bytes, a, b, r);
-	else
-		x->flags = FLAGS_UNKNOWN;
+	r &= mask;
+	flags_set(x, known & 1 ? flags : FLAGS_UNKNOWN, i->bytes, a, b, r);
 	if (i->what == WALK_CMP || i->what == WALK_TEST)
 		return;
 result:
@@ -529,7 +527,7 @@ size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool
 {
 	struct state x = { .w = w, .known = w->known & 0xffff, .word4 = w->space->word_bytes == 4 };
 	const unsigned pace = (unsigned)(from * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (PACES - 1);
-	uint64_t *const begin = out++, *const end = out + WALK_ROOM - 1, *const stop = out + pace_ahead(w, pace), *o = out;
+	uint64_t *const begin = out++, *const end = out + WALK_ROOM - 1, *const paced = out + pace_ahead(w, pace), *stop = paced, *o = out;
 	uint32_t left = w->most;
 	memcpy(x.reg, w->reg, 16 * sizeof *x.reg);
 	flags_begin(&x, w);
@@ -551,20 +549,26 @@ size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool
 			break;
 		for (; i < b->insns; i++) {
 			const struct walk_insn *h = &k->insn[i];
-			if (UNLIKELY(h->flags & WALK_STOP || !left-- || w->stores >= OVERLAY_MOST || o >= stop))
+			if (UNLIKELY(o >= stop || !left))
 				goto done;
-			uint64_t mem = (x.reg[h->base] + x.reg[h->index] * h->scale + h->disp) << h->address_cut >> h->address_cut, sp = ST_NOT_DONE;
+			uint64_t mem = (x.reg[h->base] + x.reg[h->index] * h->scale + h->disp) & h->address_mask, sp = ST_NOT_DONE;
 			uint64_t way = 0, next = 0, went = 0;
+			left--;
 			if (h->needs & ~x.known)
 				mem = ST_NOT_DONE;
 			if (h->flags & WALK_USES_STACK)
 				sp = stack(&x, &k->sem[i]);
-			if (LIKELY(h->what != WALK_EXECUTE))
+			if (LIKELY(h->what != WALK_EXECUTE)) {
+				if (UNLIKELY(h->what == WALK_END))
+					goto done;
 				quick(&x, h, mem);
-			else
+			} else {
 				execute(&x, &k->sem[i], b->insn[i].addr + b->insn[i].len, mem, sp);
-			const struct insn *br = &b->insn[i + h->last];
+			}
+			if (UNLIKELY(w->stores >= OVERLAY_MOST))
+				stop = o;	/* behind this one */
 			if (h->flags & WALK_BRANCH) {
+				const struct insn *br = &b->insn[i + h->last];
 				next = branch(w, bp, br, &way);
 				went = next ? next : br->addr + br->len;
 			}
@@ -595,7 +599,7 @@ elsewhere:;
 done:
 	if (o == out)
 		return 0;
-	const uint64_t number = pace_note(w, pace, o >= stop ? (unsigned)(o - out) : UINT16_MAX);
+	const uint64_t number = pace_note(w, pace, o >= paced ? (unsigned)(o - out) : UINT16_MAX);
 	*o++ = SCRIPT_END;
 	*begin = number << SCRIPT_WALK | (uint64_t)(o - begin) << SCRIPT_INDEX | SCRIPT_WRONG_PATH;
 	return (size_t)(o - begin);

@@ -70,10 +70,10 @@ enum walk_do {			/* what an instruction does to registers and memory, if that is
 	WALK_EXECUTE,		/* it is not: see its struct sem */
 	WALK_NOTHING, WALK_MOV, WALK_MOVSX, WALK_ADD, WALK_SUB, WALK_CMP, WALK_AND, WALK_TEST, WALK_OR, WALK_XOR, WALK_ZERO, WALK_INC, WALK_DEC,
 	WALK_SHL, WALK_SHR, WALK_SAR, WALK_LEA, WALK_STORE,
+	WALK_END,		/* the walk ends before it */
 };
 enum walk_access { WALK_NO_ACCESS, WALK_AT_OPERAND, WALK_AT_STACK };
 enum walk_insn_flags {
-	WALK_STOP = 1,		/* the walk ends before it */
 	WALK_BRANCH = 2,	/* it is one, or is fused with one */
 	WALK_LOADS = 4,		/* walk_do's source is memory */
 	WALK_USES_STACK = 8,
@@ -92,7 +92,8 @@ struct walk_insn {		/* of an instruction */
 	uint8_t dst, src, base, index, scale;
 	uint8_t bytes, from;	/* of the operation, of the source in memory */
 	uint8_t cut, from_cut;	/* bits of a word that these leave out */
-	uint8_t address_cut;
+	uint64_t mask, from_mask;	/* likewise: those that they have */
+	uint64_t address_mask;
 };
 struct walk_block {		/* of a block, at iblock.core_walk */
 	const struct walk_insn *insn;	/* for each instruction */

@@ -149,7 +149,7 @@ static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, c
 		.bytes = s->size, .from = s->from, .last = (uint8_t)(last - i) };
 
 	if (s->op == SEM_STOP || last >= b->insns)
-		w.flags |= WALK_STOP;
+		w.what = WALK_END;
 	else if (b->insn[last].flags & INSN_BRANCH)
 		w.flags |= WALK_BRANCH;
 	if (s->flags & (SEM_POPS | SEM_PUSHES))
@@ -166,10 +166,10 @@ static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, c
 	w.needs = 1u << w.base | 1u << w.index;
 	if (s->flags & SEM_NO_ADDRESS || !(s->op == SEM_LEA || s->flags & (SEM_LOADS | SEM_STORES | SEM_PREFETCH)))
 		w.needs |= 1u << WALK_NEVER_KNOWN;
-	w.address_cut = s->flags & SEM_ADDRESS_32 || word_bytes == 4 ? 32 : 0;
+	w.address_mask = s->flags & SEM_ADDRESS_32 || word_bytes == 4 ? UINT32_MAX : UINT64_MAX;
 
 	/* the operation */
-	if (w.what != WALK_EXECUTE && w.what != WALK_NOTHING) {
+	if (w.what != WALK_EXECUTE && w.what != WALK_NOTHING && w.what != WALK_END) {
 		w.dst = s->dst & 15;
 		w.cut = (uint8_t)(64 - 8 * s->size);
 		w.from_cut = (uint8_t)(64 - 8 * (s->from && s->from <= 8 ? s->from : 8));
@@ -184,6 +184,9 @@ static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, c
 			w.src = s->src;
 		}
 	}
+
+	w.mask = ~UINT64_C(0) >> w.cut;
+	w.from_mask = ~UINT64_C(0) >> w.from_cut;
 
 	/* its step, if it has one alone */
 	if (step->insn == i && step->kind != STEP_GENERAL && step->kind != STEP_NOTHING && step[1].insn != i) {

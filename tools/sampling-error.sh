@@ -3,7 +3,7 @@
 # How far each way of sampling is from the exact profile, on three programs that are everywhere: sampling-error.sh [CORE [PERIOD [TIMES]]].
 # TIMES: as much input.
 # Cycles imprecisely and by PEBS (where the core has it), instructions by PDist or PDIR, and time-proportionally, a sample each PERIOD cycles
-# (or instructions).  Its output is in docs/sampling-error.md.
+# (or instructions).  OPTIONS: more of softpmu record's.  Its output is in docs/sampling-error.md.
 set -u
 core=${1:-golden-cove} period=${2:-211} times=${3:-1}
 softpmu=${SOFTPMU:-build/softpmu}
@@ -26,7 +26,7 @@ for program in bzip2 sort awk; do
 	awk) set -- awk '{ n[$4] += $1 } END { for (k in n) s += n[k]; print s }' text ;;
 	esac
 	command -v "$1" >/dev/null 2>&1 || { echo "$1: not installed"; continue; }
-	LC_ALL=C "$softpmu" record -q --core "$core" --exact="$period" -e "$events" -c "$period" -o data "$@" >out || exit 1
+	LC_ALL=C "$softpmu" record -q ${OPTIONS:-} --core "$core" --exact="$period" -e "$events" -c "$period" -o data "$@" >out || exit 1
 	echo
 	echo "$1:"
 	"$softpmu" report -i data --sampling-error

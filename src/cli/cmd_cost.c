@@ -466,10 +466,10 @@ static void fill(struct cost_row *r, const struct cost *c, const struct look *l)
 		r->each[COST_ANALYTIC] = l->event->analytic(&c->run.core, &r->how[COST_ANALYTIC]);
 		r->busy = result->busy;
 		r->how[COST_DURATION] = l->event->busy_how;
-		if (l->event->busy[0] && r->count)
+		if (l->event->busy[0] && r->count && r->busy)
 			r->each[COST_DURATION] = (double)r->busy / (double)r->count;
 		else if (l->event->busy[0])
-			r->how[COST_DURATION] = "there were none";
+			r->how[COST_DURATION] = r->count ? "nothing that this core tells of was under way" : "there were none";
 	} else {
 		r->how[COST_ANALYTIC] = "a tag has no formula";
 		r->how[COST_DURATION] = "a tag has no state machine";
@@ -495,7 +495,7 @@ static void print_groups(const struct cost *c, const struct cost_view *v)
 		hidden.busy[g] = (double)NAN;
 		for (unsigned i = 0; name && i < c->looks; i++)
 			if (c->look[i].event && !c->look[i].why && !strcmp(c->look[i].name, name) && !(g == COST_L3 && !c->run.core.l3_size) &&
-				cost_run_result(c->base, c->look[i].measure)->count)	/* the way of a miss past a cache is no hit's */
+				cost_run_result(c->base, c->look[i].measure)->count && cost_run_result(c->base, c->look[i].measure)->busy)	/* the way of a miss past a cache is no hit's */
 				hidden.busy[g] = (double)cost_run_result(c->base, c->look[i].measure)->busy;
 	}
 	cost_print_groups(&c->style, v, group, &hidden);

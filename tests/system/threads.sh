@@ -40,6 +40,11 @@ one=$(time_of lock1) two=$(time_of lock2) four=$(time_of lock4)
 ok "a lock does not scale: $one, $two, $four ns with 1, 2, 4 threads" "$two > 0.8 * $one && $four > 0.8 * $one"
 unhalted=$(count cycles lock4)
 ok "who waits for it spins: $unhalted cycles of four threads in $four ns" "$unhalted > 2 * 3.4 * $four"
+moved=$(count mem_load_l3_hit_retired.xsnp_hitm lock2)
+ok "its line goes from core to core: $moved times for 20,000 increments of two threads" "$moved > 5000 && $moved < 50000"
+shared=$(time_of lock4 --cpus 1) half=$(time_of lock4 --cpus 2)
+ok "on one processor it stays there: $shared ns" "$shared > 0.9 * $one && $shared < 1.5 * $one"
+ok "on two it costs as much as on four: $half ns" "$half > 0.7 * $four && $half < 1.5 * $four"
 for mode in atomic mutex; do
 	stream ${mode}4 $mode 20000 4
 	t=$(time_of ${mode}4)

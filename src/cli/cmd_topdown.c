@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * softpmu topdown: where the issue slots of a program went, by the published formulas over a core's events, all of them
  * counted in one run, and beside them exactly, slot by slot, from the records of the same run (analysis/slots.h).  Names the bottleneck and the command that samples it. */
-#include "analysis/slots.h"
-#include "cli/cli.h"
-#include "cli/cli_count.h"
-#include "cli/cli_metrics.h"
-#include "cli/topdown_field.h"
-#include "cli/topdown_places.h"
-#include "cli/topdown_print.h"
+#include "cli/topdown_run.h"
 #include "cli/topdown_sample.h"
-#include "session/session.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -40,44 +33,6 @@ static const char help[] =
 "      --no-metrics        do not print the metrics beside the tree\n"
 "      --no-exact          the formulas alone: the model runs faster\n\n"
 CLI_RUN_HELP;
-
-struct topdown {
-	struct cli_run run;
-	struct topdown_style style;
-	struct cli_output output;
-	const char *svg;
-	double interval_ms, rotate_ms;
-	unsigned rows;
-	enum topdown_per per;
-	bool per_thread, no_metrics, no_exact, sample, one_pmu, perf_metrics;
-	char **words;		/* options of the run, for --sample */
-	unsigned count_words;
-	struct spmu_model *model;
-	struct session_events events;
-	struct session *session, *one;	/* one: --one-pmu */
-	struct cli_metrics metrics, one_metrics;	/* (the same table: events and values are each one's own) */
-	struct topdown_places *places;
-	/* --interval: counts at the end of the one before */
-	double *last;
-	uint64_t last_cycle;
-	size_t thread;		/* whose counts are read */
-	/* of each thread in the order of their start */
-	struct thread_slots {
-		struct run_thread *thread;	/* NULL: ended */
-		struct slots *slots;
-		struct spmu *fields;		/* NULL: the PMU has no PERF_METRICS */
-		void *of_one;			/* run_thread.sink_private of `one` */
-		uint32_t pid;
-		bool added;			/* to the places */
-	} *threads;
-	size_t threads_count;
-	uint64_t slots[SLOTS_CAUSE_COUNT], last_slots[SLOTS_CAUSE_COUNT];	/* to be printed; at the end of the interval before */
-	double *exact;		/* by metric; NULL: --no-exact */
-	double *fields;		/* by metric: PERF_METRICS; NULL: not shown */
-	size_t *sampled;	/* --sample: of each metric the event to sample next, among those that are counted; SIZE_MAX: none */
-	int failed;		/* of a callback that cannot say so */
-	struct err why;
-};
 
 /* ---- options ---------------------------------------------------------------------------------------------- */
 
@@ -185,122 +140,11 @@ static int parse(struct topdown *t, int argc, char **argv, int *next)
 	return 1;
 }
 
-/* ---- counting --------------------------------------------------------------------------------------------- */
-
-/* --sample: how often the event to sample next comes.  One that cannot be counted has no period. */
-static bool want_sample(struct topdown *t, size_t k)
-{
-	char name[100];
-	struct err err = { 0 };
-	const char *sample = t->metrics.m.metric[k].sample;
-	snprintf(name, sizeof name, "%.*s", (int)strcspn(sample, ":"), sample);
-	int rc = session_parse_core(&t->events, t->model, &t->run.core, name, &err);
-	if (!rc)
-		t->sampled[k] = t->events.count - 1;
-	if (rc == ERR_NOMEM)
-		cli_error("%s", err.text);
-	return rc != ERR_NOMEM;
-}
-
-static bool choose_events(struct topdown *t)
-{
-	const struct metrics *m = &t->metrics.m;
-	bool any = !t->no_exact;
-	for (size_t k = 0; k < m->metrics; k++) {
-		const struct metric *n = m->metric + k;
-		if (n->refused || (n->level ? n->level > t->style.level && !metrics_joins(m, k) : t->no_metrics || !strcmp(n->group, "info")))
-			continue;
-		if (!cli_metrics_want(&t->metrics, k, &t->events, &t->run.core, t->model, true))
-			return false;
-		if (t->sample && n->sample && !want_sample(t, k))
-			return false;
-		any |= n->level > 0;
-	}
-	if (!any)
-		cli_error("the PMU '%s' can count no node of the tree", t->run.core.pmu);
-	return any;
-}
-
-static double whole_count(void *context, size_t event)
-{
-	return (double)session_count(((struct topdown *)context)->session, event);
-}
-
-/* Scaled as the kernel's readers do it; an event that never had its turn has no count. */
-static double one_count(void *context, size_t event)
-{
-	const struct session *s = ((struct topdown *)context)->one;
-	const double enabled = (double)session_enabled_ns(s, event), running = (double)session_running_ns(s, event), count = (double)session_count(s, event);
-	return running == enabled ? count : running > 0 ? count * enabled / running : (double)NAN;
-}
-
-static double thread_count(void *context, size_t event)
-{
-	const struct topdown *t = context;
-	return (double)session_thread_count(t->session, t->thread, event);
-}
-
-/* Since the interval before. */
-static double interval_count(void *context, size_t event)
-{
-	struct topdown *t = context;
-	double now = (double)session_count(t->session, event), since = now - t->last[event];
-	t->last[event] = now;
-	return since;
-}
-
-/* ---- slots ------------------------------------------------------------------------------------------------ */
-
-/* Adds what thread k's slots were charged to; 0, or -1 after one line. */
-static int add_slots(struct topdown *t, size_t k)
-{
-	uint64_t slots[SLOTS_CAUSE_COUNT], cycles;
-	struct err err = { 0 };
-	if (!t->threads[k].slots)
-		return 0;
-	if (slots_read(t->threads[k].slots, slots, &cycles, &err)) {
-		cli_error("%s", err.text);
-		return -1;
-	}
-	for (unsigned c = 0; c < SLOTS_CAUSE_COUNT; c++)
-		t->slots[c] += slots[c];
-	return 0;
-}
-
-static void all_slots(struct topdown *t)
-{
-	memset(t->slots, 0, sizeof t->slots);
-	for (size_t k = 0; k < t->threads_count; k++)
-		if (add_slots(t, k))
-			return;
-}
-
-/* Shares of the causes that each node names, of all slots in t->slots. */
-static void exact_values(struct topdown *t)
-{
-	uint64_t all = 0, part;
-	if (!t->exact)
-		return;
-	for (unsigned c = 0; c < SLOTS_CAUSE_COUNT; c++)
-		all += t->slots[c];
-	for (size_t k = 0; k < t->metrics.m.metrics; k++) {
-		const char *path = t->metrics.m.metric[k].exact;
-		t->exact[k] = path && all && slots_sum(t->slots, path, &part) ? (double)part / (double)all : (double)NAN;
-	}
-}
-
-static void all_fields(struct topdown *t)
-{
-	double field[TOPDOWN_FIELDS] = { 0 }, slots = 0;
-	for (size_t k = 0; k < t->threads_count; k++)
-		if (t->threads[k].fields)
-			topdown_fields_read(t->threads[k].fields, field, &slots);
-	topdown_fields_values(&t->metrics.m, field, slots, t->fields);
-}
+/* ---- what it says ----------------------------------------------------------------------------------------- */
 
 static void print_all(struct topdown *t)
 {
-	exact_values(t);
+	topdown_exact_values(t);
 	topdown_print(&t->style, &t->metrics.m, t->metrics.value, t->exact);
 	if (!t->no_metrics)
 		topdown_print_others(&t->style, &t->metrics.m, t->metrics.value);
@@ -311,9 +155,9 @@ static void on_interval(void *context, uint64_t end_cycle)
 	struct topdown *t = context;
 	char what[48];
 	double from = 1e-9 * (double)session_ns(t->session, t->last_cycle), to = 1e-9 * (double)session_ns(t->session, end_cycle);
-	cli_metrics_values(&t->metrics, interval_count, t, to - from);
+	cli_metrics_values(&t->metrics, topdown_interval_count, t, to - from);
 	t->last_cycle = end_cycle;
-	all_slots(t);
+	topdown_all_slots(t);
 	for (unsigned c = 0; c < SLOTS_CAUSE_COUNT; c++) {
 		uint64_t now = t->slots[c];
 		t->slots[c] -= t->last_slots[c];
@@ -325,110 +169,6 @@ static void on_interval(void *context, uint64_t end_cycle)
 	t->style.what = NULL;
 	fflush(t->style.out);
 }
-
-static struct thread_slots *slots_of(struct topdown *t, const struct run_thread *run)
-{
-	for (size_t k = t->threads_count; k-- > 0;)
-		if (t->threads[k].thread == run)
-			return t->threads + k;
-	return NULL;
-}
-
-static int on_start(void *context, struct run_thread *run, struct err *err)
-{
-	struct topdown *t = context;
-	const struct core_config *c = &t->run.core;
-	const struct slots_core core = { .width = c->alloc_width, .frontend_latency = c->frontend_latency, .l2_latency = c->l2_latency,
-		.l3_latency = c->l3_latency + (unsigned)(c->l3_latency_ns * c->frequency_ghz), .sites = t->per };
-	struct thread_slots *more = realloc(t->threads, (t->threads_count + 1) * sizeof *more);
-	if (!more)
-		return err_set(err, ERR_NOMEM, "out of memory");
-	t->threads = more;
-	struct thread_slots *s = more + t->threads_count;
-	*s = (struct thread_slots){ .thread = run, .pid = run->pid };
-	int rc = t->exact ? slots_create(&s->slots, &core, err) : 0;
-	if (rc)
-		return rc;
-	t->threads_count++;
-	if (t->fields && !(s->fields = topdown_fields_start(t->model)))
-		return err_set(err, ERR_NOMEM, "out of memory");
-	if (t->one) {
-		rc = session_thread_start(t->one, run, err);
-		s->of_one = run->sink_private;
-		run->sink_private = NULL;
-	}
-	return rc ? rc : session_thread_start(t->session, run, err);
-}
-
-/* The session with one PMU has a sink_private of its own. */
-static void to_one(struct topdown *t, struct thread_slots *s, const struct spmu_batch *b)
-{
-	struct run_thread *run = s->thread;
-	void *others = run->sink_private;
-	run->sink_private = s->of_one;
-	if (b)
-		session_batch(t->one, run, b);
-	else
-		session_thread_end(t->one, run);
-	s->of_one = run->sink_private;
-	run->sink_private = others;
-}
-
-static void fail(struct topdown *t, int rc)
-{
-	if (rc && !t->failed)
-		t->failed = rc;
-}
-
-static void place(struct topdown *t, struct thread_slots *s)
-{
-	if (t->places && s->slots && !s->added)
-		fail(t, topdown_places_add(t->places, s->pid, s->slots, &t->why));
-	s->added = true;
-}
-
-static void on_end(void *context, struct run_thread *run)
-{
-	struct topdown *t = context;
-	struct thread_slots *s = slots_of(t, run);
-	if (s) {
-		if (s->slots)
-			slots_end(s->slots);
-		place(t, s);
-		if (t->one)
-			to_one(t, s, NULL);
-		s->thread = NULL;
-	}
-	session_thread_end(t->session, run);
-}
-
-static void on_batch(void *context, struct run_thread *run, const struct spmu_batch *b)
-{
-	struct topdown *t = context;
-	struct thread_slots *s = slots_of(t, run);
-	if (s && s->slots)
-		slots_batch(s->slots, b);
-	if (s && s->fields)
-		spmu_consume(s->fields, b);
-	if (s && t->places)
-		fail(t, topdown_places_batch(t->places, run->pid, b, &t->why));
-	if (s && t->one)
-		to_one(t, s, b);
-	session_batch(t->session, run, b);
-}
-
-static void on_side(void *context, struct run_thread *run, uint32_t pid, const uint64_t *record, uint64_t cycle)
-{
-	(void)run, (void)cycle;
-	topdown_places_side(((struct topdown *)context)->places, pid, record);
-}
-
-static bool on_client(void *context, struct run_thread *run, const struct st_client *request, const char *name, struct st_answer *answer)
-{
-	return session_client(((struct topdown *)context)->session, run, request, name, answer);
-}
-
-/* ---- what it says ----------------------------------------------------------------------------------------- */
 
 /* What counts with node k when the bottleneck is named, though the tree has it elsewhere. */
 static void print_joins(FILE *out, const struct metrics *m, size_t k, double joined)
@@ -566,7 +306,7 @@ static void print_places(struct topdown *t)
 		char name[512];
 		cli_plain_name(name, sizeof name, p->name, t->style.form == TOPDOWN_CSV ? t->style.separator : NULL);
 		memcpy(t->slots, p->slots, sizeof t->slots);
-		exact_values(t);
+		topdown_exact_values(t);
 		if (t->style.form != TOPDOWN_TREE) {
 			t->style.what = name;
 			topdown_print_share(&t->style, (double)p->all / (double)all);
@@ -597,9 +337,9 @@ static void print_threads(struct topdown *t)
 		session_thread_info(t->session, k, &who);
 		t->thread = k;
 		memset(t->slots, 0, sizeof t->slots);
-		if (k < t->threads_count && add_slots(t, k))
+		if (k < t->threads_count && topdown_add_slots(t, k))
 			return;
-		cli_metrics_values(&t->metrics, thread_count, t, 1e-9 * (double)who.running_ns);
+		cli_metrics_values(&t->metrics, topdown_thread_count, t, 1e-9 * (double)who.running_ns);
 		snprintf(name, sizeof name, "%.16s-%u", who.comm, who.tid);
 		t->style.what = name;
 		print_all(t);
@@ -614,8 +354,7 @@ static int measure(struct topdown *t)
 	struct session_options so = { .core = &t->run.core, .model = t->model, .events = &t->events, .context = t, .interval = on_interval };
 	struct session_options one = { .core = &t->run.core, .model = t->model, .events = &t->events, .one_pmu = true,
 		.rotate_cycles = cli_cycles(&t->run.core, t->rotate_ms) };
-	struct run_sink sink = { .context = t, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .client = on_client,
-		.side = t->places ? on_side : NULL };
+	struct run_sink sink = topdown_sink(t);
 	struct run_result res = { 0 };
 	struct err err = { 0 };
 	struct core_wanted wanted;
@@ -638,8 +377,7 @@ static int measure(struct topdown *t)
 	t->run.run.wanted = &wanted;
 	rc = cli_run_program(&t->run, &sink, &res, &err);
 	t->run.run.wanted = NULL;
-	for (size_t k = 0; k < t->threads_count; k++)
-		place(t, t->threads + k);
+	topdown_place_all(t);
 	bool started = session_threads(t->session) > 0, good = true;
 	if (t->failed) {
 		cli_error("%s", t->why.text);
@@ -663,15 +401,15 @@ static int measure(struct topdown *t)
 			print_threads(t);
 		else if (t->per && good)
 			print_places(t);
-		cli_metrics_values(&t->metrics, whole_count, t, seconds);
-		all_slots(t);
-		exact_values(t);
+		cli_metrics_values(&t->metrics, topdown_whole_count, t, seconds);
+		topdown_all_slots(t);
+		topdown_exact_values(t);
 		if (t->one) {
-			cli_metrics_values(&t->one_metrics, one_count, t, seconds);
+			cli_metrics_values(&t->one_metrics, topdown_one_count, t, seconds);
 			t->style.column[t->style.columns++] = (struct topdown_column){ " one PMU", "one_pmu", t->one_metrics.value };
 		}
 		if (t->fields) {
-			all_fields(t);
+			topdown_all_fields(t);
 			t->style.column[t->style.columns++] = (struct topdown_column){ "PERF_METRICS", "perf_metrics", t->fields };
 		}
 		if (!t->per_thread && !t->per)
@@ -752,7 +490,7 @@ static int run(int argc, char **argv)
 		return go ? 2 : 0;
 	}
 	t.model = cli_model(&t.run.core);
-	bool good = t.model && !cli_metrics_load(&t.metrics, &t.run.core, t.model) && prepare(&t) && choose_events(&t) && prepare_one(&t);
+	bool good = t.model && !cli_metrics_load(&t.metrics, &t.run.core, t.model) && prepare(&t) && topdown_choose_events(&t) && prepare_one(&t);
 	if (good && t.sample && !t.run.run.replay) {	/* the very run is sampled: its stream is kept, with the registers that PEBS records hold */
 		t.run.run.regs = true;
 		if (!t.run.run.save) {

@@ -233,6 +233,23 @@ static void what_joins_another_node_counts_with_it_and_no_longer_where_it_is(voi
 	assert_string_equal(bad_table("A\t-\t%\t1\t-\t-\t-\t-\t-\nB\tA\t%\t1\t-\t-\t-\t-\t-\n@joins B A\n"), "t:3: a node cannot join one that it is part of: 'B'");
 }
 
+static void a_field_of_perf_metrics_belongs_to_a_node_above_it(void **state)
+{
+	(void)state;
+	const char text[] = "A\t-\t%\t0.2\t0.3\t-\t-\t-\t-\nB\tA\t%\t0.2\t0.1\t-\t-\t-\t-\n@perf_metrics A 2\n@perf_metrics B 2-6\n";
+	struct spmu_model *s = model("golden-cove");
+	struct metrics m;
+	assert_int_equal(metrics_parse(&m, "t", text, strlen(text), s, NULL), 0);
+	assert_int_equal(m.fields, 2);
+	assert_true(m.field[0].node == 0 && m.field[0].plus == 2 && m.field[0].minus < 0);
+	assert_true(m.field[1].node == 1 && m.field[1].plus == 2 && m.field[1].minus == 6);
+	metrics_free(&m);
+	spmu_model_free(s);
+	assert_string_equal(bad_table("@perf_metrics A 2\n"), "t:1: no node of the tree above this line: 'A'");
+	assert_string_equal(bad_table("A\t-\t%\t1\t-\t-\t-\t-\t-\n@perf_metrics A 8\n"), "t:2: a field from 0 to 7, or two as in 1-5, was expected, at '8'");
+	assert_string_equal(bad_table("A\t-\t%\t1\t-\t-\t-\t-\t-\n@perf_metrics A 2-9\n"), "t:2: a field from 0 to 7, or two as in 1-5, was expected, at '2-9'");
+}
+
 /* Every file of data/metrics parses, and its level 1 is an identity: it sums to 1 whatever the counts are. */
 static void the_tables_parse_and_level_1_sums_to_1(void **state)
 {
@@ -290,6 +307,7 @@ int main(void)
 		cmocka_unit_test(what_a_metric_needs_includes_what_its_parts_need),
 		cmocka_unit_test(a_node_is_flagged_only_below_flagged_ones),
 		cmocka_unit_test(what_joins_another_node_counts_with_it_and_no_longer_where_it_is),
+		cmocka_unit_test(a_field_of_perf_metrics_belongs_to_a_node_above_it),
 		cmocka_unit_test(the_tables_parse_and_level_1_sums_to_1),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

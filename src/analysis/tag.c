@@ -27,12 +27,21 @@ static bool usable(unsigned k)
 	return bits[k].is ? bits[k].bit != SPMU_IS_SLOT : bits[k].bit != SPMU_DID_RETIRED && bits[k].bit != SPMU_DID_STORE_L1D_MISS;
 }
 
-struct parser { const char *text, *at; struct tag *tag; struct err *err; unsigned depth; };
+struct parser { const char *at; struct tag *tag; struct err *err; unsigned depth; char shown[96] /* in messages: one line of it */; };
+
+static const char *one_line(char *out, size_t bytes, const char *text)
+{
+	size_t n = 0;
+	for (; text[n] && n + 1 < bytes; n++)
+		out[n] = iscntrl((unsigned char)text[n]) ? ' ' : text[n];
+	out[n] = 0;
+	return out;
+}
 
 static int step(struct parser *p, struct tag_step s)
 {
 	if (p->tag->steps == TAG_STEPS)
-		return err_set(p->err, ERR_INPUT, "tag '%s': more than %d names and signs", p->text, TAG_STEPS);
+		return err_set(p->err, ERR_INPUT, "tag '%s': more than %d names and signs", p->shown, TAG_STEPS);
 	p->tag->step[p->tag->steps++] = s;
 	return 0;
 }
@@ -60,7 +69,7 @@ static int unknown(struct parser *p, const char *word, size_t n)
 	wanted[shown] = 0;
 	for (unsigned i = 0; i < SIGNALS; i++)
 		if (same(signals[i], word, n))
-			return err_set(p->err, ERR_INPUT, "tag '%s': %s belongs to no uop: nothing that retires can be tagged by it", p->text, wanted);
+			return err_set(p->err, ERR_INPUT, "tag '%s': %s belongs to no uop: nothing that retires can be tagged by it", p->shown, wanted);
 	near_start(&near_names, wanted);
 	for (unsigned k = 0; k < WORDS; k++)
 		near_offer(&near_names, words[k].name, strlen(words[k].name));
@@ -70,7 +79,7 @@ static int unknown(struct parser *p, const char *word, size_t n)
 	near_text(&near_names, "; near: ", near, sizeof near);
 	for (char *c = near; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	return err_set(p->err, ERR_INPUT, "tag '%s': no event of a uop is called '%s'%s", p->text, wanted, near);
+	return err_set(p->err, ERR_INPUT, "tag '%s': no event of a uop is called '%s'%s", p->shown, wanted, near);
 }
 
 static int any(struct parser *p);
@@ -81,9 +90,11 @@ static int name(struct parser *p)
 	size_t n = 0;
 	while (isalnum((unsigned char)word[n]) || word[n] == '_')
 		n++;
-	if (!n)
-		return *word ? err_set(p->err, ERR_INPUT, "tag '%s': a name was expected where '%.8s' stands", p->text, word) :
-			err_set(p->err, ERR_INPUT, "tag '%s': a name was expected at its end", p->text);
+	if (!n) {
+		char rest[9];
+		return *word ? err_set(p->err, ERR_INPUT, "tag '%s': a name was expected where '%s' stands", p->shown, one_line(rest, sizeof rest, word)) :
+			err_set(p->err, ERR_INPUT, "tag '%s': a name was expected at its end", p->shown);
+	}
 	p->at += n;
 	struct tag_step s = { .what = TAG_HAS };
 	for (unsigned k = 0; k < WORDS && !(s.is | s.did); k++)
@@ -108,7 +119,7 @@ static int one(struct parser *p)
 	if (*p->at != '!' && *p->at != '(')
 		return name(p);
 	if (++p->depth > TAG_STEPS)
-		return err_set(p->err, ERR_INPUT, "tag '%s': nested too deeply", p->text);
+		return err_set(p->err, ERR_INPUT, "tag '%s': nested too deeply", p->shown);
 	if (*p->at++ == '!') {
 		rc = one(p);
 		rc = rc ? rc : step(p, (struct tag_step){ .what = TAG_NOT });
@@ -116,7 +127,7 @@ static int one(struct parser *p)
 		rc = any(p);
 		if (!rc && *p->at++ != ')') {
 			p->at--;
-			rc = err_set(p->err, ERR_INPUT, "tag '%s': a ) is missing", p->text);
+			rc = err_set(p->err, ERR_INPUT, "tag '%s': a ) is missing", p->shown);
 		}
 	}
 	p->depth--;
@@ -148,10 +159,12 @@ static int any(struct parser *p)
 int tag_parse(struct tag *out, const char *text, struct err *err)
 {
 	struct tag tag = { 0 };
-	struct parser p = { .text = text, .at = text, .tag = &tag, .err = err };
+	struct parser p = { .at = text, .tag = &tag, .err = err };
+	char rest[9];
+	one_line(p.shown, sizeof p.shown, text);
 	int rc = any(&p);
 	if (!rc && *p.at)
-		rc = err_set(err, ERR_INPUT, "tag '%s': & or | was expected where '%.8s' stands", text, p.at);
+		rc = err_set(err, ERR_INPUT, "tag '%s': & or | was expected where '%s' stands", p.shown, one_line(rest, sizeof rest, p.at));
 	if (rc)
 		return rc;
 	tag.without = tag_holds(&tag, 0, 0);

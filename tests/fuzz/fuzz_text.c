@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * libFuzzer harness for what a user types: event strings (session_parse), --set assignments, and cores' files.
+ * libFuzzer harness for what a user types: event strings (session_parse), --set assignments, tags of softpmu cost, and cores' files.
  * First byte: which of them.  Checked: no finding of the sanitizers, errors carry a line, what was accepted is in range.
  */
+#include "analysis/tag.h"
 #include "core/config.h"
 #include "session/session.h"
 #include <stdio.h>
@@ -75,6 +76,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct err err = { 0 };
 		if (core_config_set(&c, text, &err) < 0)
 			MUST(err.text[0] && !strchr(err.text, '\n'));
+		struct tag tag;
+		if (tag_parse(&tag, text, &err) < 0)
+			MUST(err.text[0] && !strchr(err.text, '\n'));
+		else
+			MUST(tag.steps && tag.steps <= TAG_STEPS && tag_holds(&tag, 0, 0) == tag.without);
 	}
 	return 0;
 }

@@ -276,7 +276,7 @@ static void test_bad_tags_are_refused_with_the_place_and_near_names(void **state
 {
 	static const struct { const char *text, *says; } bad[] = {
 		{ "", "at its end" }, { "l2_miss &", "at its end" }, { "l2_miss l3_miss", "& or |" }, { "(l2_miss", ") is missing" }, { "&", "a name" },
-		{ "l2_mis", "l2_miss" }, { "l1d_evict_modified", "belongs to no uop" }, { "retired", "no event of a uop" }, { "l2_miss)", "& or |" },
+		{ "l2_mis", "l2_miss" }, { "l1d_evict_modified", "belongs to no uop" }, { "retired", "no event of a uop" }, { "l2_miss\n\nlock", "& or" }, { "l2_miss)", "& or |" },
 	};
 	struct tag t;
 	struct err err;
@@ -287,6 +287,7 @@ static void test_bad_tags_are_refused_with_the_place_and_near_names(void **state
 		if (!strstr(err.text, bad[i].says))
 			print_error("'%s': %s\n", bad[i].text, err.text);
 		assert_non_null(strstr(err.text, bad[i].says));
+		assert_null(strchr(err.text, '\n'));
 	}
 	memset(deep, '(', sizeof deep - 1);
 	deep[sizeof deep - 1] = 0;

@@ -514,6 +514,16 @@ void core_run_script(struct core *c, const uint64_t *w)
 	c->steps(c, w);
 }
 
+const uint64_t *core_run_scripts(struct core *c, const uint64_t *op, const uint64_t *end, const uint64_t *stop)
+{
+	c->follow.end = c->st ? op + 1 : end;	/* a hardware thread of several takes turns */
+	c->follow.stop = stop;
+	c->follow.steps = c->steps;
+	c->steps(c, op + SCRIPT_OP_WORDS);
+	c->follow.end = NULL;
+	return c->follow.next;
+}
+
 void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
 {
 	uint64_t script[core_script_room(b) + (c->walker ? CORE_SCRIPT_WALK : 0)];
@@ -525,6 +535,7 @@ void core_set_walker(struct core *c, struct walker *w)
 {
 	c->walker = w;
 	c->walked = w ? walker_ran(w) : NULL;
+	rename_rings(c, w || c->config.wrong_path);
 }
 
 /* Before whatever may reach memory, but for scripts: those enter by themselves. */

@@ -60,6 +60,11 @@ struct walker;
 enum { CORE_SCRIPT_WALK = 2048 + 8 };
 void core_set_walker(struct core *c, struct walker *w);
 void core_run_script(struct core *c, const uint64_t *script);
+/* Scripts in a queue of operations: an operation's first word has its length in words in the low half and its kind above, the second says
+ * whose it is; what it asks for lies behind these.  Runs the script of `op`, and those of the operations of the same kind and owner that follow
+ * it, up to `end`, or until *stop is not 0.  Returns the operation behind them. */
+enum { SCRIPT_OP_WORDS = 2 };
+const uint64_t *core_run_scripts(struct core *c, const uint64_t *op, const uint64_t *end, const uint64_t *stop);
 /* The predictors' half of core_warm_block. */
 void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip);
 /* The memory's half of core_warm_block. */

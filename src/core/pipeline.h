@@ -287,6 +287,10 @@ struct core {
 	uint32_t retire_width, retire_latency;
 	uint64_t instructions;
 	core_steps_way *steps, *wrong_steps;	/* of this host, for what is wanted */
+	struct {		/* core_run_scripts; end NULL: it is not that which runs */
+		const uint64_t *end, *stop, *next;
+		core_steps_way *steps;
+	} follow;
 	struct memsys *mem;
 	struct bpred *bp;
 	struct emitter e;

@@ -15,11 +15,25 @@
 #define WATCH false
 #endif
 
+/* The script of the next operation, if that is one of the kind, too (core_run_scripts). */
+static inline const uint64_t *following(struct core *c, const uint64_t *script)
+{
+	const uint64_t *op = script - SCRIPT_OP_WORDS, *next;
+	if (!c->follow.end)
+		return NULL;
+	c->follow.next = next = op + (uint32_t)*op;
+	if (next >= c->follow.end || (next[0] ^ op[0]) >> 32 || next[1] != op[1] || *c->follow.stop || c->steps != c->follow.steps)
+		return NULL;
+	return next + SCRIPT_OP_WORDS;
+}
+
 static inline __attribute__((always_inline)) void run(struct core *c, const uint64_t *script, const bool quiet)
 {
-	const uint32_t insns = (uint32_t)*script;
-	const uint64_t *w = script + 1;
-
+	const uint64_t *w;
+	uint32_t insns;
+next:
+	insns = (uint32_t)*script;
+	w = script + 1;
 	c->e.watermark = min64(min64(max64(c->fe.cycle, c->fe.pd_lead) - c->fe.pd_lead, c->rn.cycle), c->q.advanced);
 	if (UNLIKELY(c->e.now - c->e.base > c->e.span))
 		emit_flush(&c->e, false);
@@ -29,7 +43,10 @@ static inline __attribute__((always_inline)) void run(struct core *c, const uint
 	for (;;) {
 #define STEP(KIND, words) case KIND: step_run(c, KIND, quiet, WATCH, false, w); w += words; break;
 		switch (*w & SCRIPT_KIND) {
-		case SCRIPT_END: return;
+		case SCRIPT_END:
+			if (!(script = following(c, script)))
+				return;
+			goto next;
 		case STEP_GENERAL: core_step_general(c, w, script_end(script)); w++; break;
 		case SCRIPT_WRONG_PATH: core_wrong_path(c, w); w += (uint32_t)*w >> SCRIPT_INDEX; break;
 		STEP(STEP_ELIMINATED, 1)

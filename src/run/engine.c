@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUN_WORDS = 2, WARM_WORDS = 4, SIDE_WORDS = 4, NEED_WORDS = 4, REGISTERS_WORDS = 4 };	/* ahead of what varies */
+enum { RUN_WORDS = SCRIPT_OP_WORDS, WARM_WORDS = 4, SIDE_WORDS = 4, NEED_WORDS = 4, REGISTERS_WORDS = 4 };	/* ahead of what varies */
 
 /* ---- the thread ---- */
 
@@ -39,22 +39,17 @@ __attribute__((noinline)) void engine_interrupt(struct rthread *t)
 		t->queue.ready_at += cycles;	/* it has left its processor: time passes, no line is touched */
 }
 
-static inline void run_script(struct rthread *t, const uint64_t *w)
-{
-	if (__builtin_expect(t->pub.interrupt_cycles != 0, 0))
-		engine_interrupt(t);
-	core_run_script(t->on, w + RUN_WORDS);
-	if (t->queue.when)
-		order_ran(t);
-}
-
 static void operation(void *context, const uint64_t *w)
 {
 	struct engine *e = context;
 	struct rthread *t = (struct rthread *)w[1];
 	switch ((enum op)(w[0] >> 56)) {
 	case OP_RUN:
-		run_script(t, w);
+		if (t->pub.interrupt_cycles)
+			engine_interrupt(t);
+		core_run_script(t->on, w + RUN_WORDS);
+		if (t->queue.when)
+			order_ran(t);
 		break;
 	case OP_WARM:
 		core_warm_memory(t->on, (struct iblock *)w[2], (uint32_t)w[3], (unsigned)(w[3] >> 32), w + WARM_WORDS);
@@ -107,19 +102,24 @@ static enum order_turn turn_of(const uint64_t *w)
 static void execute(struct engine *e, const uint64_t *w, const uint64_t *end)
 {
 	struct rthread *t = NULL;
-	for (; w < end; w += (uint32_t)w[0]) {
-		if (__builtin_expect(w[0] >> 56 == OP_SETTLE, 0)) {
-			for (struct process *p = e->ordered; p; p = p->ordered_next)
-				order_settle(&p->order);
+	while (w < end) {
+		t = (struct rthread *)w[1];
+		if (__builtin_expect(w[0] >> 56 == OP_RUN && !t->process->ordered && !t->queue.when, 1)) {
+			if (__builtin_expect(t->pub.interrupt_cycles != 0, 0))
+				engine_interrupt(t);
+			w = core_run_scripts(t->on, w, end, &t->pub.interrupt_cycles);
 			continue;
 		}
-		t = (struct rthread *)w[1];
-		if (t && __builtin_expect(t->process->ordered, 0))
+		if (w[0] >> 56 == OP_SETTLE) {
+			for (struct process *p = e->ordered; p; p = p->ordered_next)
+				order_settle(&p->order);
+			t = NULL;
+		} else if (t && t->process->ordered) {
 			order_push(&t->process->order, t, turn_of(w), w);
-		else if (__builtin_expect(w[0] >> 56 == OP_RUN, 1))
-			run_script(t, w);
-		else
+		} else {
 			operation(e, w);
+		}
+		w += (uint32_t)w[0];
 	}
 	if (t && t->on) {
 		__atomic_store_n(&e->instructions, core_instructions(t->on), __ATOMIC_RELAXED);

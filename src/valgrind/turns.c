@@ -46,7 +46,8 @@ struct turn {			/* of a thread */
 	ULong near;		/* until then others are followed closely */
 };
 
-static struct turn *turn;	/* VG_N_THREADS of them */
+static struct turn *turn;	/* MOST of them: threads that exit are kept until they are gone */
+#define MOST (2 * (Int)VG_N_THREADS)
 static Int used;		/* those that ever were somebody */
 static Int holder = -1;		/* whose turn it is; -1: nobody's */
 static UInt guard;		/* of all this */
@@ -97,7 +98,7 @@ static Int find(Int lwp)
 	}
 	if (free < 0)
 		free = used++;
-	tl_assert(free < (Int)VG_N_THREADS);
+	tl_assert(free < MOST);
 	VG_(memset)(&turn[free], 0, sizeof turn[free]);
 	turn[free].lwp = lwp;
 	turn[free].clock = now;
@@ -186,7 +187,7 @@ static void settle(void)
 struct sched_lock *__wrap_vgModuleLocal_create_sched_lock(void)
 {
 	if (!turn)
-		turn = VG_(calloc)("softpmu.turns", VG_N_THREADS, sizeof *turn);
+		turn = VG_(calloc)("softpmu.turns", (SizeT)MOST, sizeof *turn);
 	for (Int i = 0; i < used; i++)		/* a forked child has one thread */
 		turn[i].state = NOBODY;
 	used = 0;

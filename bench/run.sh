@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make bench: speed of `softpmu stat` on real programs, in the same run beside callgrind and cachegrind.
 #
-#   MIPS       modelled instructions a second of wall time, program start included
+#   MIPS       modelled instructions a second of wall time, program start included; right: with --no-wrong-path
 #   / callgrind, / cachegrind   wall time of softpmu over theirs (callgrind --cache-sim=yes --branch-sim=yes,
 #              cachegrind --branch-sim=yes): below 1 is faster than they are
 #   tracer     the tracer alone, a reader that only counts: MIPS without and with register writes
@@ -30,18 +30,19 @@ timed() {	# FILE PROGRAM PREFIX...
 for round in $(seq "$rounds"); do
 	for p in $programs; do
 		timed "$work/$p.soft" "$p" build/softpmu stat --core "$core" -x, -e instructions,cycles -o "$work/$p.stat"
+		timed "$work/$p.right" "$p" build/softpmu stat --core "$core" --no-wrong-path -x, -e instructions,cycles -o /dev/null
 		timed "$work/$p.call" "$p" valgrind --tool=callgrind --cache-sim=yes --branch-sim=yes --callgrind-out-file=/dev/null
 		timed "$work/$p.cach" "$p" valgrind --tool=cachegrind --branch-sim=yes --cachegrind-out-file=/dev/null
 		timed "$work/$p.nati" "$p"
 	done
 done
 printf 'core %s, %s rounds, medians\n' "$core" "$rounds"
-printf '%-10s %14s %8s %8s %8s %12s %13s\n' program instructions seconds MIPS IPC '/callgrind' '/cachegrind'
+printf '%-10s %14s %8s %8s %8s %8s %12s %13s\n' program instructions seconds MIPS right IPC '/callgrind' '/cachegrind'
 for p in $programs; do
 	insns=$(awk -F, '/instructions/ { print $1 }' "$work/$p.stat")
 	cycles=$(awk -F, '/cycles/ { print $1 }' "$work/$p.stat")
-	awk -v p="$p" -v i="$insns" -v c="$cycles" -v s="$(median "$work/$p.soft")" -v cg="$(median "$work/$p.call")" -v ca="$(median "$work/$p.cach")" \
-		'BEGIN { printf "%-10s %14d %8.2f %8.1f %8.2f %12.2f %13.2f\n", p, i, s, i / s / 1e6, i / c, s / cg, s / ca }'
+	awk -v p="$p" -v i="$insns" -v c="$cycles" -v s="$(median "$work/$p.soft")" -v cg="$(median "$work/$p.call")" -v ca="$(median "$work/$p.cach")" -v r="$(median "$work/$p.right")" \
+		'BEGIN { printf "%-10s %14d %8.2f %8.1f %8.1f %8.2f %12.2f %13.2f\n", p, i, s, i / s / 1e6, i / r / 1e6, i / c, s / cg, s / ca }'
 done
 for regs in without with; do
 	: >"$work/tracer"

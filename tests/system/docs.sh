@@ -41,6 +41,10 @@ for c in $commands; do
 	echo --help >>"$work/$c.options"
 done
 
+# These take another command's options too, as their --help says.
+cat "$work/record.options" >>"$work/mem.options"
+cat "$work/stat.options" >>"$work/replay.options"
+
 # "$ softpmu COMMAND ..." of the texts, up to the program's own words: these begin at the first word that is neither an
 # option nor the value of one, or behind a pipe.
 for text in README.md docs/examples.md docs/topdown.md; do

@@ -36,7 +36,7 @@ static const char help[] =
 "  -b, --branch-any        keep the branch stack: what the core's last branch records hold (32 on golden-cove and skylake)\n"
 "  -j, --branch-filter LIST  likewise, of these alone: any, any_call, any_ret, ind_call, ind_jmp, call, cond, stack; with u,\n"
 "                          save_type, no_flags, no_cycles\n"
-"      --exact[=N]         keep the exact profile too: every cycle charged to the instruction that retirement waited for (report --cycles exact);\n"
+"      --exact[=N]         keep the exact profile too: every cycle charged to the instruction that retirement waited for;\n"
 "                          N: and a time-proportional sample of it every N cycles\n"
 "      --after EVENT=N     NetBurst: count the events to sample only when N of EVENT have passed, after each sample anew (cascaded counters)\n"
 "      --force-ovf         NetBurst: a sample at every event (FORCE_OVF)\n"

@@ -24,10 +24,13 @@ done
 run --pmi-cost 4000,512
 polluted=$(cycles)
 ok "the handler's lines drive the program's out: $free, $alone without lines, $polluted with" [ "$polluted" -gt "$alone" ]
+run --pmi-cost 4000 --pebs-records 32
+rare=$(cycles)
 run --pmi-cost 4000,512 --pebs-records 32
 set -- $(took)
 ok "one a buffer: $1 interrupts for $one" [ $(($1 * 20)) -lt "$one" ]
-ok "and less is driven out" [ "$(cycles)" -lt "$polluted" ]
+# Beside the same interrupts without lines: what is under way goes on while a handler runs, so that many of them make the program's own cycles fewer
+ok "and less is driven out: $(($(cycles) - rare)) cycles for $((polluted - alone))" [ $(($(cycles) - rare)) -lt $((polluted - alone)) ]
 ok "no sample is lost in the buffer (got $(samples), one a record: $all)" [ $(($(samples) - all)) -lt 100 -a $((all - $(samples))) -lt 100 ]
 for bad in 0 x 1,0 99999999999 1,9999999999; do
 	"$SOFTPMU" record --pmi-cost $bad true 2>err && failed=1

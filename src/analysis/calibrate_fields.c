@@ -144,6 +144,10 @@ static void uop_cache(struct core_config *c, struct cal_fields *out, const struc
 	c->dsb_ways = (uint32_t)fit;
 	tell(out, "dsb.ways", was, c->dsb_ways, "code.N: %.0f instructions of 3 bytes still fit (%.3f cycles), %.0f do not (%.3f)", k.fits, k.low,
 		k.fails, k.high);
+	if (c->dsb_window_lines > c->dsb_ways) {
+		tell(out, "dsb.window_lines", c->dsb_window_lines, c->dsb_ways, "a window has no more lines than a set");
+		c->dsb_window_lines = c->dsb_ways;
+	}
 }
 
 /* The field's word as in a core's file; empty without memory. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct made_up { double l1, l2, l3, others; uint32_t window; bool flat; };	/* bytes; cycles in which others push a line out of L3; instructions */
+struct made_up { double l1, l2, l3, others; uint32_t window; bool flat; const char *core; double code; };	/* bytes; cycles in which others push a line out of L3; instructions */
 
 static double level(const struct made_up *m, double bytes)
 {
@@ -21,16 +21,17 @@ static double level(const struct made_up *m, double bytes)
 	return m->flat ? 20 : y;
 }
 
-/* What the fits say of such a host, on golden-cove. */
+/* What the fits say of such a host, on `core`, golden-cove if it is NULL. */
 static void fit(const struct made_up *m, struct core_config *c, struct cal_fields *out)
 {
 	struct cal_probe *p;
 	size_t count = cal_probes(&p);
 	struct cal_native host = { .ghz = 3.5, .ghz_low = 3.5, .ghz_high = 3.5, .value = calloc(count, sizeof *host.value) };
-	assert_int_equal(core_config_load(c, "data", "golden-cove", NULL), 0);
+	assert_int_equal(core_config_load(c, "data", m->core ? m->core : "golden-cove", NULL), 0);
 	for (size_t i = 0; i < count; i++) {
 		double y = p[i].family == CAL_HUGE || p[i].family == CAL_CHASE ? level(m, p[i].param) :
-			p[i].family == CAL_WINDOW ? (p[i].param < m->window ? 200 : 400) : p[i].family == CAL_ZEROS ? 1 / 6. : -1;
+			p[i].family == CAL_WINDOW ? (p[i].param < m->window ? 200 : 400) :
+			p[i].family == CAL_CODE && m->code ? (p[i].param <= m->code ? 0.17 : 0.5) : p[i].family == CAL_ZEROS ? 1 / 6. : -1;
 		host.value[i] = (struct cal_value){ y, y, y };
 	}
 	memset(out, 0, sizeof *out);
@@ -76,6 +77,18 @@ static void what_others_take_of_l3_leaves_its_size(void **state)
 	assert_true(c.l3_others_ms > 60e6 / 3.5e6 / 2 && c.l3_others_ms < 2 * 60e6 / 3.5e6);
 }
 
+static void what_is_fitted_goes_together(void **state)
+{
+	(void)state;
+	struct core_config c;
+	struct cal_fields f;
+	struct err err = { 0 };
+	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen4", .code = 2048 }, &c, &f);
+	assert_true(c.dsb_ways < 12);	/* fewer than the lines that a window of the base may have */
+	assert_int_equal(c.dsb_window_lines, c.dsb_ways);
+	assert_int_equal(core_config_check(&c, &err), 0);
+}
+
 static void a_flat_host_changes_no_size(void **state)
 {
 	(void)state;
@@ -100,7 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_are_read_off_the_curves),
 		cmocka_unit_test(what_others_take_of_l3_leaves_its_size),
-		cmocka_unit_test(a_flat_host_changes_no_size),
+		cmocka_unit_test(what_is_fitted_goes_together), cmocka_unit_test(a_flat_host_changes_no_size),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

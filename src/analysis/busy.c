@@ -45,7 +45,8 @@ void busy_close(struct busy *b, uint64_t watermark)
 			b->covered = b->open[n].end;
 		}
 	}
-	memmove(b->open, b->open + n, (b->count - n) * sizeof *b->open);
+	if (n)
+		memmove(b->open, b->open + n, (b->count - n) * sizeof *b->open);
 	b->count -= n;
 }
 

@@ -51,11 +51,11 @@ static void flags_set(struct state *x, enum flags_of kind, unsigned bytes, uint6
 static int flag(const struct state *x, unsigned which)
 {
 	static const uint8_t bit[] = { [0] = 11, [1] = 0, [2] = 6, [4] = 7, [5] = 2 };
-	const uint64_t top = UINT64_C(1) << (8 * x->flags_size - 1);
 	if (x->flags == FLAGS_BITS)
 		return x->a >> bit[which] & 1;
 	if (x->flags == FLAGS_UNKNOWN)
 		return -1;
+	const uint64_t top = UINT64_C(1) << (8 * x->flags_size - 1);	/* only the others have a size */
 	switch (which) {
 	case 2: return x->r == 0;
 	case 4: return (x->r & top) != 0;

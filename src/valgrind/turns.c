@@ -13,8 +13,7 @@
  * that wake keep the turn; they look for threads in futex calls, other calls that may block for threads in others.
  *
  * Left out: what does depend on the host, time, other processes, files that are slow: who is woken by them comes back when he does.
- * Without /proc a thread in a system call counts as asleep at once.  After SETTLE_TRIES nobody is waited for.  About two runs of a hundred of a
- * program of four threads have still another order, and 0.3 to 2 % other times: the cause is not known (tests/system/threads.sh).
+ * Without /proc a thread in a system call counts as asleep at once.  After SETTLE_TRIES nobody is waited for.
  */
 #include "tracer.h"
 #include "core_private.h"
@@ -170,8 +169,13 @@ static void settle(void)
 			HChar seen = kernel_state(turn[i].lwp);
 			Bool over = tries == SETTLE_TRIES;
 			if (state == CALLS && (over || is_away(seen))) {
-				turn[i].slept = True;
-				set_state(i, CALLS, SLEEPS);
+				/* it may have come back since, and be what looks asleep: waiting for its turn */
+				enter();
+				if (turn[i].state == CALLS) {
+					turn[i].state = SLEEPS;
+					turn[i].slept = True;
+				}
+				leave();
 			} else if (state == LEAVES && (over || seen == 0 || seen == 'Z' || seen == 'X')) {
 				set_state(i, LEAVES, NOBODY);
 				look_for_woken(~0u, True);

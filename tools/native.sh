@@ -48,7 +48,8 @@ model() {
 	"$micro" --list $size >"$work/list"
 	while IFS='	' read -r name ops few many _; do
 		case $wanted in '  ' | *" $name "*) ;; *) continue ;; esac
-		short=$(cycles "$core" "$name" "$few") && long=$(cycles "$core" "$name" "$many") || exit 1
+		# Leading zeros: command lines of one length, so that both runs begin with the same instructions at the same addresses.
+		short=$(cycles "$core" "$name" "$(printf %06d "$few")") && long=$(cycles "$core" "$name" "$(printf %06d "$many")") || exit 1
 		awk -v name="$name" -v c="$((long - short))" -v n="$(((many - few) * ops))" 'BEGIN { printf "%s\t%.4f\n", name, c / n }'
 	done <"$work/list"
 }

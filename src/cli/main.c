@@ -9,11 +9,11 @@
 
 #define SOFTPMU_VERSION "0.1.0"
 
-extern const struct cli_command cmd_stat, cmd_record, cmd_report, cmd_annotate, cmd_export, cmd_mem, cmd_topdown, cmd_cost, cmd_trace, cmd_replay, cmd_list, cmd_block, cmd_cores,
+extern const struct cli_command cmd_stat, cmd_record, cmd_report, cmd_annotate, cmd_export, cmd_mem, cmd_topdown, cmd_cost, cmd_tune, cmd_trace, cmd_replay, cmd_list, cmd_block, cmd_cores,
 	cmd_cpuid, cmd_msr, cmd_calibrate;
 
 static const struct cli_command *const command[] = {
-	&cmd_stat, &cmd_record, &cmd_report, &cmd_annotate, &cmd_export, &cmd_mem, &cmd_topdown, &cmd_cost, &cmd_trace, &cmd_replay, &cmd_list, &cmd_block, &cmd_cores, &cmd_cpuid, &cmd_msr,
+	&cmd_stat, &cmd_record, &cmd_report, &cmd_annotate, &cmd_export, &cmd_mem, &cmd_topdown, &cmd_cost, &cmd_tune, &cmd_trace, &cmd_replay, &cmd_list, &cmd_block, &cmd_cores, &cmd_cpuid, &cmd_msr,
 	&cmd_calibrate,
 };
 enum { COMMANDS = sizeof command / sizeof *command };

@@ -11,7 +11,7 @@ CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE
 VERSION  = $(shell sed -n 's/^\#define SOFTPMU_VERSION "\(.*\)"/\1/p' src/cli/main.c)
 LDLIBS  := -lZydis -lpfm -ldw -lelf -lzstd -lz -liberty -lm -pthread
 
-ROOMS   := util stream isa core pmu run session analysis output
+ROOMS   := util stream isa core pmu run session analysis output native
 LIB_SRC := $(wildcard $(ROOMS:%=src/%/*.c))
 CLI_SRC := $(wildcard src/cli/*.c)
 TESTS   := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/test_*.c))

@@ -62,8 +62,8 @@ int bpred_create(struct bpred **out, const struct core_config *c, struct err *er
 	p->perfect = c->bpred_perfect;
 	p->unusual = p->class == CLASS_BTB || p->perfect ? UINT32_MAX : INSN_FAR;
 	int rc = c->ras_depth > RAS_MAX ? err_set(err, ERR_INPUT, "ras.depth: %u is more than %d", c->ras_depth, RAS_MAX) : 0;
-	if (!rc && !c->ras_depth && p->class != CLASS_BTB)
-		rc = err_set(err, ERR_INPUT, "ras.depth: none only with bpred.class = btb");
+	if (!rc && !c->ras_depth && p->class != CLASS_BTB && !c->ras_underflow)
+		rc = err_set(err, ERR_INPUT, "ras.depth: none only with bpred.class = btb or ras.underflow = 1");
 	if (!rc && p->class == CLASS_TAGE)
 		rc = tage_init(&p->tage, c, err);
 	if (!rc && p->class == CLASS_HYBRID)

@@ -85,7 +85,7 @@ static inline void ras_push(struct ras *r, uint64_t address)	/* depth 0: there i
 static inline uint64_t ras_pop(struct ras *r)
 {
 	uint64_t address = r->address[r->top];
-	r->top = r->top ? r->top - 1 : r->depth - 1;
+	r->top = r->top ? r->top - 1 : r->depth - (r->depth > 0);
 	r->filled -= r->filled > 0;
 	return address;
 }

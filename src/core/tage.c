@@ -21,17 +21,17 @@ int tage_init(struct tage *t, const struct core_config *c, struct err *err)
 {
 	memset(t, 0, sizeof(*t));
 	uint32_t n = c->tage_tables, min = c->tage_history_min, max = c->tage_history_max;
-	if (!n || n >= TAGE_TABLES || min >= max || max > TAGE_HISTORY_MAX)
+	if (n >= TAGE_TABLES || min >= max || max > TAGE_HISTORY_MAX)
 		return err_set(err, ERR_INPUT, "tage: %u tables of histories %u to %u cannot be built", n, min, max);
 	if (c->tage_loop_entries & (c->tage_loop_entries - 1))
 		return err_set(err, ERR_INPUT, "tage.loop_entries: %u is not a power of two", c->tage_loop_entries);
 	t->tables = n;
-	t->groups = (n + 7) / 8;
+	t->groups = n > 8 ? 2 : 1;
 	t->all = (1u << n) - 1;
 	t->entries_log2 = c->tage_entries_log2;
 	t->base_mask = (UINT32_C(1) << c->tage_base_log2) - 1;
 	t->loop_mask = c->tage_loop_entries ? c->tage_loop_entries - 1 : 0;
-	t->entry = malloc(((size_t)n << t->entries_log2) * sizeof(*t->entry));
+	t->entry = malloc(((size_t)(n ? n : 1) << t->entries_log2) * sizeof(*t->entry));
 	t->base = malloc((size_t)t->base_mask + 1);
 	t->loop = c->tage_loop_entries ? malloc(c->tage_loop_entries * sizeof(*t->loop)) : NULL;
 	if (!t->entry || !t->base || (c->tage_loop_entries && !t->loop)) {
@@ -65,7 +65,7 @@ void tage_release(struct tage *t)
 
 void tage_clear(struct tage *t)
 {
-	size_t entries = (size_t)t->tables << t->entries_log2;
+	size_t entries = (size_t)(t->tables ? t->tables : 1) << t->entries_log2;
 	for (size_t i = 0; i < entries; i++)
 		t->entry[i] = ENTRY(0, 3, 0);
 	memset(t->base, 1, (size_t)t->base_mask + 1);	/* weakly not taken: an unknown branch falls through */

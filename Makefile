@@ -9,9 +9,9 @@ OPT     := $(if $(SAN),-O1 -fsanitize=address$(,)undefined -fno-sanitize-recover
 CFLAGS  += -std=gnu17 -g $(WARN) $(OPT) -pthread
 CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE
 VERSION  = $(shell sed -n 's/^\#define SOFTPMU_VERSION "\(.*\)"/\1/p' src/cli/main.c)
-LDLIBS  := -lZydis -lpfm -ldw -lelf -lzstd -lz -liberty -lm -pthread
+LDLIBS  := -lZydis -lpfm -ldw -lelf -lsqlite3 -lzstd -lz -liberty -lm -pthread
 
-ROOMS   := util stream isa core pmu run session analysis output native
+ROOMS   := util stream isa core pmu run session analysis output native store
 LIB_SRC := $(wildcard $(ROOMS:%=src/%/*.c))
 CLI_SRC := $(wildcard src/cli/*.c)
 TESTS   := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/test_*.c))

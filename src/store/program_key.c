@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Names of programs in the store (program_key.h). */
+#include "store/program_key.h"
+#include "output/symbols.h"
+#include "stream/stream.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char by_id[] = "build-id:", by_hash[] = "fnv1a:";
+
+void program_key_build_id(const uint8_t *id, unsigned bytes, char key[PROGRAM_KEY_CHARS])
+{
+	int at = snprintf(key, PROGRAM_KEY_CHARS, "%s", by_id);
+	for (unsigned i = 0; i < bytes && i < SYMBOLS_BUILD_ID_BYTES; i++)
+		at += snprintf(key + at, (size_t)(PROGRAM_KEY_CHARS - at), "%02x", id[i]);
+}
+
+bool program_key_hashed(const char *key)
+{
+	return !strncmp(key, by_hash, sizeof by_hash - 1);
+}
+
+/* Source: draft-eastlake-fnv, "FNV Constants": prime 2^88 + 2^8 + 0x3b, offset basis 144066263297769815596495629667062367629. */
+static int hash_file(const char *path, char key[PROGRAM_KEY_CHARS], struct err *err)
+{
+	const unsigned __int128 prime = (unsigned __int128)1 << 88 | 0x13b;
+	unsigned __int128 hash = (unsigned __int128)0x6c62272e07bb0142 << 64 | 0x62b821756295c58d;
+	uint8_t buffer[65536];
+	struct stat st;
+	ssize_t n;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return err_system(err, "%s: cannot be opened", path);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return err_set(err, ERR_INPUT, "%s: is not a file", path);
+	}
+	while ((n = read(fd, buffer, sizeof buffer)) > 0)
+		for (ssize_t i = 0; i < n; i++)
+			hash = (hash ^ buffer[i]) * prime;
+	close(fd);
+	if (n < 0)
+		return err_system(err, "%s: cannot be read", path);
+	snprintf(key, PROGRAM_KEY_CHARS, "%s%016llx%016llx", by_hash, (unsigned long long)(hash >> 64), (unsigned long long)hash);
+	return 0;
+}
+
+int program_key(const char *path, char key[PROGRAM_KEY_CHARS], struct err *err)
+{
+	uint8_t id[SYMBOLS_BUILD_ID_BYTES];
+	unsigned n = symbols_build_id(path, id);
+	if (!n)
+		return hash_file(path, key, err);
+	program_key_build_id(id, n, key);
+	return 0;
+}
+
+/* The side records ahead of the first block: the process, and what it has mapped.  True: found, or nothing more will come. */
+static bool look(const struct stream_span *span, char *key, char *path, size_t bytes, struct err *err, int *code)
+{
+	for (size_t at = 0; at < span->count;) {
+		const uint64_t *w = span->words + at;
+		unsigned kind = ST_HEADER_KIND(*w);
+		size_t left = (span->count - at) * 8, size = ST_HEADER_LOW(*w);
+		if (kind == ST_CHUNK_END)
+			return false;
+		if (kind == ST_BLOCK || kind == ST_BLOCK_CUT)
+			return true;
+		if (size < 8 || size % 8 || size > left) {
+			*code = err_set(err, ERR_INPUT, "the stream begins with a malformed record");
+			return true;
+		}
+		const struct st_process *p = (const struct st_process *)w;
+		const struct st_map *m = (const struct st_map *)w;
+		if (kind == ST_PROCESS && size > sizeof *p)
+			snprintf(path, bytes, "%.*s", (int)(size - sizeof *p), (const char *)(p + 1));
+		if (kind == ST_MAP && size > sizeof *m && m->build_id_bytes && *path &&
+		    strlen(path) < size - sizeof *m && !strncmp(path, (const char *)(m + 1), size - sizeof *m)) {
+			program_key_build_id(m->build_id, m->build_id_bytes, key);
+			return true;
+		}
+		at += size / 8;
+	}
+	return false;
+}
+
+int program_key_stream(const char *stream, char key[PROGRAM_KEY_CHARS], char *path, size_t bytes, struct err *err)
+{
+	struct stream *s = NULL;
+	struct stream_span span;
+	int code = stream_open(&s, stream, err), got;
+	*key = *path = 0;
+	while (!code && (got = stream_next(s, &span, err)) != STREAM_END) {
+		if (got < 0)
+			code = got;
+		else if (got == STREAM_SPAN && !span.process && look(&span, key, path, bytes, err, &code))
+			break;
+	}
+	if (s)
+		stream_close(s);
+	if (code || *key)
+		return code;
+	return *path ? hash_file(path, key, err) : err_set(err, ERR_INPUT, "%s: the stream does not say which program it is of", stream);
+}

@@ -6,12 +6,8 @@ set -u
 program=$(dirname "$SOFTPMU")/accuracy
 [ -x "$program" ] || { echo "the accuracy program is not built"; exit 77; }
 command -v as >/dev/null 2>&1 || { echo "the system assembler is not installed"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$TOP/tests/verdicts.sh"
 mkdir "$work/instlat" "$work/skylake-throughput"
-failed=0
-ok() { echo "ok $1"; }
-bad() { echo "FAILED $1"; failed=1; }
 
 cat >"$work/instlat/00506E3_Skylake_InstLatX64.txt" <<'END'
 CPU Type          : a header without a measurement

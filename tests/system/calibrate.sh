@@ -3,12 +3,8 @@
 # softpmu calibrate: its options and refusals, that the same code runs natively and under the model, and that what it writes is a core.
 # How near it comes to a machine is not tested here: that is the host's matter (make accuracy).
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$TOP/tests/verdicts.sh"
 cd "$work" || exit 1
-failed=0
-ok() { echo "ok $1"; }
-bad() { echo "FAILED $1"; failed=1; }
 [ "$(uname -m)" = x86_64 ] || { echo "microbenchmarks are for x86-64"; exit 77; }
 
 # refused TEXT ARGUMENTS...: exit status 2, one line that has TEXT, nothing written

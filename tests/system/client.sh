@@ -3,12 +3,8 @@
 # Programs that look at themselves (softpmu/client.h): counts are exact at the instruction on each family of PMUs, for both word sizes;
 # regions; and where nobody listens nothing happens.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$TOP/tests/verdicts.sh"
 cd "$work" || exit 1
-failed=0
-ok() { echo "ok $1"; }
-bad() { echo "FAILED $1"; failed=1; }
 is() { if [ "$2" = "$3" ]; then ok "$1"; else bad "$1: got '$2', expected '$3'"; fi; }
 # on CORE PROGRAM argument...: what the program prints, on one line
 on() {

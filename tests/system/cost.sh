@@ -4,11 +4,7 @@
 # counts on the same stream, and events are as many as its events; a stall that improves the schedule costs less than nothing; the same twice, live
 # and replayed; what makes no sense is refused.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-ok() { echo "ok $1"; }
-bad() { echo "FAILED $1"; failed=1; }
+. "$TOP/tests/verdicts.sh"
 export TMPDIR="$work"
 near() { # WHAT VALUE LEAST MOST
 	if awk -v v="$2" -v a="$3" -v b="$4" 'BEGIN { exit !(v != "" && v + 0 >= a && v + 0 <= b) }'; then ok "$1: $2"; else bad "$1: '$2', not from $3 to $4"; fi

@@ -4,11 +4,7 @@
 # `softpmu COMMAND --help` prints, and the commands that README and examples show use options that exist.
 set -u
 man="$TOP/docs/softpmu.1"
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-ok() { echo "ok $1"; }
-bad() { echo "FAILED $1"; failed=1; }
+. "$TOP/tests/verdicts.sh"
 
 command -v mandoc >/dev/null 2>&1 || { echo "mandoc is not installed"; exit 77; }
 for page in "$man" "$TOP/docs/softpmu-pmu.3"; do

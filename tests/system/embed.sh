@@ -5,20 +5,17 @@
 set -u
 command -v pkg-config >/dev/null 2>&1 || { echo "pkg-config is not installed"; exit 77; }
 case $SOFTPMU in */build/san/*) echo "the installation has no sanitizers"; exit 77 ;; esac
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-ok() { [ "$2" = "$3" ] && echo "ok $1" || { echo "FAILED $1: '$2', expected '$3'"; failed=1; }; }
+. "$TOP/tests/verdicts.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS
 prefix=$work/prefix
 make -C "$TOP" --no-print-directory install PREFIX="$prefix" >"$work/log" 2>&1 || { tail -n 20 "$work/log"; echo "FAILED make install"; exit 1; }
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
-ok "version" "softpmu $(pkg-config --modversion softpmu)" "$("$SOFTPMU" --version)"
-ok "headers" "$(cd "$prefix/include/softpmu" && ls)" "$(cd "$TOP/include/softpmu" && ls)"
-ok "man page" "$(ls "$prefix/share/man/man3")" softpmu-pmu.3
+same "version" "softpmu $(pkg-config --modversion softpmu)" "$("$SOFTPMU" --version)"
+same "headers" "$(cd "$prefix/include/softpmu" && ls)" "$(cd "$TOP/include/softpmu" && ls)"
+same "man page" "$(ls "$prefix/share/man/man3")" softpmu-pmu.3
 events=$(pkg-config --variable=eventsdir softpmu)
-ok "event tables" "$(cd "$events" && ls)" "$(cd "$TOP/data/events" && ls -- *.tsv)"
-ok "the installed command" "$("$prefix/bin/softpmu" msr --pmu p5 -j | grep -c CESR)" 1
+same "event tables" "$(cd "$events" && ls)" "$(cd "$TOP/data/events" && ls -- *.tsv)"
+same "the installed command" "$("$prefix/bin/softpmu" msr --pmu p5 -j | grep -c CESR)" 1
 cd "$work" || exit 1
 cp "$TOP/examples/embed/emulator.c" . || exit 1
 built=0
@@ -28,38 +25,38 @@ for cc in gcc clang-14; do
 	$cc -std=c11 -Wall -Wextra -Werror -O2 emulator.c $(pkg-config --cflags --libs softpmu) -Wl,-Map="map-$cc" -o "emulator-$cc" || { failed=1; continue; }
 	built=$((built + 1))
 	"./emulator-$cc" "$events/skylake.tsv" >"out-$cc" 2>&1
-	ok "$cc: counts are exact" "$(head -n 1 "out-$cc")" "820402 instructions, 1303021 cycles"
-	ok "$cc: as many samples as periods in the count" "$(sed -n 2p "out-$cc")" "1291 samples, one every 1009 cycles"
-	ok "$cc: most samples at the load that misses" "$(sed -n 3p "out-$cc" | tr -s ' ')" " 52.4% 1014 load"
+	same "$cc: counts are exact" "$(head -n 1 "out-$cc")" "820402 instructions, 1303021 cycles"
+	same "$cc: as many samples as periods in the count" "$(sed -n 2p "out-$cc")" "1291 samples, one every 1009 cycles"
+	same "$cc: most samples at the load that misses" "$(sed -n 3p "out-$cc" | tr -s ' ')" " 52.4% 1014 load"
 	"./emulator-$cc" "$events/golden-cove.tsv" MEM_LOAD_RETIRED.L1_MISS >"out-$cc" 2>&1
-	ok "$cc: another PMU, another event: behind the load" "$(sed -n '2p;$p' "out-$cc" | tr -s ' \n' ' ')" \
+	same "$cc: another PMU, another event: behind the load" "$(sed -n '2p;$p' "out-$cc" | tr -s ' \n' ' ')" \
 		"25 samples, one every 1009 MEM_LOAD_RETIRED.L1_MISS 100.0% 1018 add "
 done
 [ $built -gt 0 ] || { echo "FAILED no compiler"; failed=1; }
-ok "refused in one line" "$(./emulator-gcc "$events/p5.tsv" 2>&1 | grep -c "no event cycles on counter 0")" 1
-ok "no table, one line" "$(./emulator-gcc /dev/null 2>&1 | grep -c "^emulator: ")" 1
+same "refused in one line" "$(./emulator-gcc "$events/p5.tsv" 2>&1 | grep -c "no event cycles on counter 0")" 1
+same "no table, one line" "$(./emulator-gcc /dev/null 2>&1 | grep -c "^emulator: ")" 1
 
 # the page shows this very output, and every function of the header is in the library
 shown=$(./emulator-gcc "$events/skylake.tsv" | while read -r line; do grep -qF "    $line" "$TOP/docs/embedding.md" || grep -qF "  $line" "$TOP/docs/embedding.md" || echo "$line"; done)
-ok "docs/embedding.md shows what the example prints" "$shown" ""
+same "docs/embedding.md shows what the example prints" "$shown" ""
 nm --defined-only "$prefix/lib/libsoftpmu.a" 2>/dev/null | sed -n 's/.* T //p' | sort -u >symbols
 missing=$(sed 's|/\*.*||' "$TOP/include/softpmu/pmu.h" | grep -oE '\bspmu_[a-z0-9_]+\(' | tr -d '(' | sort -u | comm -23 - symbols)
-ok "every function of pmu.h is in the library" "$missing" ""
+same "every function of pmu.h is in the library" "$missing" ""
 undocumented=$(sed -n 's/^\.F[nt] *"*\([a-z ]*\**" *\)*\(spmu_[a-z0-9_]*\).*/\2/p' "$TOP/docs/softpmu-pmu.3" | sort -u | comm -23 - symbols)
-ok "every function of the manual page is in the library" "$undocumented" ""
+same "every function of the manual page is in the library" "$undocumented" ""
 
 # of the archive: members of src/pmu only; undefined symbols: the C library's
 drawn=$(sed -n 's/.*libsoftpmu\.a(\([a-z0-9_]*\)\.o).*/\1/p' map-gcc | sort -u)
 other=$(for o in $drawn; do [ -f "$TOP/src/pmu/$o.c" ] || echo "$o"; done)
-ok "of the library only the PMU is drawn in" "$(echo "$drawn" | grep -cx pmu) $other" "1 "
-ok "it needs the C library alone" "$(readelf -d emulator-gcc | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v '^libc\.so')" ""
+same "of the library only the PMU is drawn in" "$(echo "$drawn" | grep -cx pmu) $other" "1 "
+same "it needs the C library alone" "$(readelf -d emulator-gcc | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v '^libc\.so')" ""
 
 for header in pmu record; do
 	if command -v g++ >/dev/null 2>&1; then
 		echo "#include <softpmu/$header.h>" >"$header.cc"
 		for std in c++11 c++20; do
 			# shellcheck disable=SC2046
-			ok "$header.h is $std" "$(g++ -std=$std -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags softpmu) $header.cc 2>&1)" ""
+			same "$header.h is $std" "$(g++ -std=$std -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags softpmu) $header.cc 2>&1)" ""
 		done
 	fi
 done
@@ -78,6 +75,6 @@ if command -v g++ >/dev/null 2>&1; then	# and C linkage
 	C
 	# shellcheck disable=SC2046
 	g++ -Wall -Wextra -Werror link.cc $(pkg-config --cflags --libs softpmu) -o link && ./link "$events/p6.tsv"
-	ok "a C++ program links and runs" $? 0
+	same "a C++ program links and runs" $? 0
 fi
 exit $failed

@@ -3,10 +3,7 @@
 # `softpmu msr`: what it prints for every family, to the character (tests/golden/msr-*.txt; UPDATE=1 writes them anew); what it refuses, and how;
 # and that the commands of the manual page hold for every PMU.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-ok() { [ "$2" = "$3" ] && echo "ok $1" || { echo "FAILED $1: '$2', expected '$3'"; failed=1; }; }
+. "$TOP/tests/verdicts.sh"
 say() {	# words of softpmu msr: the command, what it prints, its exit status
 	echo "\$ softpmu msr $*"
 	"$SOFTPMU" msr "$@" 2>&1 </dev/null
@@ -81,7 +78,7 @@ golden() {	# NAME: its standard input is what NAME holds
 refuse() {	# STATUS WORDS of msr...: pattern is $pattern
 	status=$1; shift
 	"$SOFTPMU" msr "$@" >"$work/out" 2>"$work/err" </dev/null
-	ok "refused: $*" "$? $(grep -c . "$work/err") $(grep -c "$pattern" "$work/err") $(grep -c . "$work/out")" "$status 1 1 0"
+	same "refused: $*" "$? $(grep -c . "$work/err") $(grep -c "$pattern" "$work/err") $(grep -c . "$work/out")" "$status 1 1 0"
 }
 pattern="no register 'PERFEVTSEL9'; nearest: PERFEVTSEL0" refuse 2 --pmu skylake PERFEVTSEL9
 pattern="no register '0x10'" refuse 2 --pmu skylake 0x10
@@ -130,7 +127,7 @@ if perl -MJSON::PP -e 1 2>/dev/null; then
 	for table in "$TOP"/data/events/*.tsv; do
 		pmu=$(basename "$table" .tsv)
 		case $pmu in uncore-*) continue ;; esac
-		ok "JSON of $pmu" "$(perl "$work/check.pl" "$pmu" "$SOFTPMU" 2>&1)" ok
+		same "JSON of $pmu" "$(perl "$work/check.pl" "$pmu" "$SOFTPMU" 2>&1)" ok
 	done
 fi
 [ -e "$work/failed" ] && failed=1

@@ -5,11 +5,7 @@
 set -u
 export MICRO="${MICRO:-$TOP/build/native/micro}"
 [ -x "$MICRO" ] || { echo "the microbenchmarks are not built (make programs)"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-ok() { echo "ok $1"; }
-bad() { echo "FAILED $1"; failed=1; }
+. "$TOP/tests/verdicts.sh"
 expected="$TOP/tests/native/expected.tsv"
 
 # Every row names a microbenchmark.

@@ -3,13 +3,9 @@
 # What `softpmu record` writes, perf reads without a word on stderr, and softpmu report and annotate print perf's very numbers.
 set -u
 command -v perf >/dev/null 2>&1 || { echo "perf is not installed"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$TOP/tests/verdicts.sh"
 cd "$work" || exit 1
 export HOME="$work" PERF_CONFIG=/dev/null PAGER=cat LC_ALL=C
-failed=0
-ok() { echo "ok $1"; }
-bad() { echo "FAILED $1"; failed=1; }
 
 silent() {	# WHAT perf arguments: status 0, nothing on stderr
 	what=$1; shift

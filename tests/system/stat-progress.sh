@@ -3,17 +3,14 @@
 # The progress line: on a terminal only, for runs over two seconds only, gone at the end.
 set -u
 command -v script >/dev/null || { echo "script (util-linux) is not installed"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
+. "$TOP/tests/verdicts.sh"
 cd "$work" || exit 1
-ok() { [ "$2" = "$3" ] && echo "ok $1" || { echo "FAILED $1: '$2', expected '$3'"; failed=1; }; }
 script -qec "'$SOFTPMU' stat -e instructions -o counts -- sleep 3.5" long </dev/null >/dev/null
-ok "a long run shows instructions, cycles, modelled time and MIPS" \
+same "a long run shows instructions, cycles, modelled time and MIPS" \
 	"$(tr '\r' '\n' <long | grep -c 'M instructions, .* M cycles, .* s modelled, .* MIPS' | sed 's/^[1-9][0-9]*$/some/')" some
-ok "the line is cleared at the end" "$(tr '\r' '\n' <long | grep -v '^Script' | tr -d '\000' | awk 'NF { last = $0 } END { print last }')" "$(printf '\033[K')"
+same "the line is cleared at the end" "$(tr '\r' '\n' <long | grep -v '^Script' | tr -d '\000' | awk 'NF { last = $0 } END { print last }')" "$(printf '\033[K')"
 script -qec "'$SOFTPMU' stat -e instructions -o counts -- true" short </dev/null >/dev/null
-ok "a short run shows none" "$(grep -c MIPS short)" 0
+same "a short run shows none" "$(grep -c MIPS short)" 0
 "$SOFTPMU" stat -e instructions -o counts -- sleep 2.5 >out 2>err
-ok "nothing is shown where there is no terminal" "$(cat out err)" ""
+same "nothing is shown where there is no terminal" "$(cat out err)" ""
 exit $failed

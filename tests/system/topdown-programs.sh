@@ -4,11 +4,8 @@
 # the tree level 1 sums to 100 %, by formula and exactly, no share is negative, and each node that has a formula stands beside its exact share.
 # Every formula's value is what python3 makes of the same formula and of stat's counts of the same stream.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0 programs=
-ok() { echo "ok $1"; }
-bad() { echo "FAILED $1"; failed=1; }
+. "$TOP/tests/verdicts.sh"
+programs=
 export LC_ALL=C PYTHONHASHSEED=0 SOFTPMU TOP
 awk 'BEGIN { s = 42; for (i = 0; i < 100; i++) { s = (s * 69069 + 1) % 4294967296; printf "%d line %d of text, value %x\n", s % 1000, i, s } }' >"$work/text"
 cat >"$work/query.sql" <<'SQL'

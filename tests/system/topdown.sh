@@ -3,11 +3,7 @@
 # softpmu topdown: programs that each push one leaf have it named, on every preset with formulas; level 1 sums to 100 % by formula and exactly;
 # no share is negative; the formulas' values are those that awk makes of stat's counts; what it cannot count it refuses by name.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-ok() { echo "ok $1"; }
-bad() { echo "FAILED $1"; failed=1; }
+. "$TOP/tests/verdicts.sh"
 topdown="$PROGRAMS/topdown"
 
 # LEAF NODE rounds: the node that is to be named.  itlb: not on golden-cove, whose uop cache holds the jumps, so that nothing is fetched.

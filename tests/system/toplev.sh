@@ -4,11 +4,7 @@
 # terminal as its descriptor, and its way to read what comes back.  What it may ask for and is not served is refused by name.
 # Source of the command lines: pmu-tools, toplev.py, PerfFeatures, perf_args, do_execute.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-ok() { echo "ok $1"; }
-bad() { echo "FAILED $1"; failed=1; }
+. "$TOP/tests/verdicts.sh"
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 export SOFTPMU
 reps="$PROGRAMS/reps"

@@ -1,12 +1,8 @@
 #!/bin/sh
 # softpmu trace and replay: the same counts as live, small files, damage is told.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$TOP/tests/verdicts.sh"
 cd "$work" || exit 1
-failed=0
-ok() { echo "ok $1"; }
-bad() { echo "FAILED $1"; failed=1; }
 same() { if [ "$2" = "$3" ]; then ok "$1"; else bad "$1: '$2', expected '$3'"; fi; }
 events=cycles,instructions,branch-misses,L1-dcache-load-misses,uops_issued.any
 counts() { "$SOFTPMU" stat -x, -o counts -e $events "$@" >/dev/null 2>err; code=$?; cut -d, -f1,3 counts 2>/dev/null | paste -sd' '; return $code; }

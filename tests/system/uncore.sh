@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Uncore events of `softpmu stat`: what a streaming program reads and writes at memory, what fits in L3 hits there; names, and what is refused.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
+. "$TOP/tests/verdicts.sh"
 cd "$work" || exit 1
-ok() { [ "$2" ] && [ "$2" != 0 ] && echo "ok $1" || { echo "FAILED $1"; failed=1; }; }
 near() {	# NAME VALUE EXPECTED PERCENT
 	awk -v v="$2" -v e="$3" -v p="$4" 'BEGIN { exit !(v >= e * (1 - p / 100) && v <= e * (1 + p / 100)) }' && echo "ok $1: $2" ||
 		{ echo "FAILED $1: $2, expected $3 within $4 %"; failed=1; }
@@ -35,26 +32,26 @@ for box in 0 1 2 3; do
 	near "box $box has a quarter" "$n" "$(($(of unc_cbo_cache_lookup.read_i r2) / 4))" 5
 	sum=$((sum + n))
 done
-ok "the boxes add up" "$([ $sum = "$(of all r2)" ] && [ $sum = "$(of unc_cbo_cache_lookup.read_i r2)" ] && echo 1)"
+yes "the boxes add up" "$([ $sum = "$(of all r2)" ] && [ $sum = "$(of unc_cbo_cache_lookup.read_i r2)" ] && echo 1)"
 near "3 MB stay in L3: lookups" "$(diff_of unc_cbo_cache_lookup.read_mesi h)" 49152 2
-ok "and hit there: $(diff_of unc_cbo_cache_lookup.read_i h) misses" "$([ "$(diff_of unc_cbo_cache_lookup.read_i h)" -lt 500 ] && echo 1)"
+yes "and hit there: $(diff_of unc_cbo_cache_lookup.read_i h) misses" "$([ "$(diff_of unc_cbo_cache_lookup.read_i h)" -lt 500 ] && echo 1)"
 near "64 MB on the server" "$(diff_of unc_m_cas_count.rd g)" 1048576 1
-ok "rows are opened, but seldom: $(diff_of unc_m_act_count.all g)" "$([ "$(diff_of unc_m_act_count.all g)" -gt 8191 ] && [ "$(diff_of unc_m_act_count.all g)" -lt 300000 ] && echo 1)"
+yes "rows are opened, but seldom: $(diff_of unc_m_act_count.all g)" "$([ "$(diff_of unc_m_act_count.all g)" -gt 8191 ] && [ "$(diff_of unc_m_act_count.all g)" -lt 300000 ] && echo 1)"
 
 # time
 count --core skylake -e unc_clock.socket,cycles:u,uncore_cbox_0/clockticks/ "$PROGRAMS/stream" read 64 1 >c
-ok "the uncore's clock runs with one thread's" "$([ "$(of unc_clock.socket c)" = "$(of cycles:u c)" ] && echo 1)"
-ok "clockticks is the same" "$([ "$(of unc_clock.socket c)" = "$(of uncore_cbox_0/clockticks/ c)" ] && echo 1)"
+yes "the uncore's clock runs with one thread's" "$([ "$(of unc_clock.socket c)" = "$(of cycles:u c)" ] && echo 1)"
+yes "clockticks is the same" "$([ "$(of unc_clock.socket c)" = "$(of uncore_cbox_0/clockticks/ c)" ] && echo 1)"
 count --core golden-cove -e unc_m_clockticks,duration_time "$PROGRAMS/stream" read 64 1 >c
 near "eight channels at 2400 MHz" "$(of unc_m_clockticks c)" "$(awk -v d="$(of duration_time:u c)" 'BEGIN { print d * 19.2 }')" 0.1
 
 # determinism, threads, intervals
 for n in 1 2; do count --core golden-cove -e unc_cha_llc_lookup.all,unc_cha_core_snp.core_one,unc_m_cas_count.all "$PROGRAMS/threads" pingpong 300 >t$n; done
-ok "two runs count the same" "$(cmp t1 t2 && echo 1)"
-ok "threads of one machine snoop each other: $(of unc_cha_core_snp.core_one t1)" "$(of unc_cha_core_snp.core_one t1)"
+yes "two runs count the same" "$(cmp t1 t2 && echo 1)"
+yes "threads of one machine snoop each other: $(of unc_cha_core_snp.core_one t1)" "$(of unc_cha_core_snp.core_one t1)"
 "$SOFTPMU" stat --core skylake -x, -I 0.05 -e unc_arb_trk_requests.all -o i "$PROGRAMS/stream" read 2048 1 >/dev/null
 total=$(count --core skylake -e unc_arb_trk_requests.all "$PROGRAMS/stream" read 2048 1 | cut -d, -f1)
-ok "intervals add up" "$([ "$(awk -F, '!/^#/ { s += $2 } END { print s }' i)" = "$total" ] && [ "$(wc -l <i)" -gt 3 ] && echo 1)"
+yes "intervals add up" "$([ "$(awk -F, '!/^#/ { s += $2 } END { print s }' i)" = "$total" ] && [ "$(wc -l <i)" -gt 3 ] && echo 1)"
 
 # what is refused, in one line
 refuse() {	# NAME WORD command...

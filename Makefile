@@ -82,13 +82,14 @@ pgo: all
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/softpmu $(DESTDIR)$(PREFIX)/share/man/man1 \
 	  $(DESTDIR)$(PREFIX)/share/man/man3 $(DESTDIR)$(PREFIX)/include/softpmu $(DESTDIR)$(PREFIX)/lib/pkgconfig \
-	  $(DESTDIR)$(PREFIX)/share/softpmu/cores $(DESTDIR)$(PREFIX)/share/softpmu/uops $(DESTDIR)$(PREFIX)/share/softpmu/events $(DESTDIR)$(PREFIX)/share/softpmu/metrics
+	  $(DESTDIR)$(PREFIX)/share/softpmu/cores $(DESTDIR)$(PREFIX)/share/softpmu/uops $(DESTDIR)$(PREFIX)/share/softpmu/events $(DESTDIR)$(PREFIX)/share/softpmu/metrics $(DESTDIR)$(PREFIX)/share/softpmu/energy
 	install build/softpmu $(DESTDIR)$(PREFIX)/bin
 	install build/libexec/* $(DESTDIR)$(PREFIX)/libexec/softpmu
 	install -m 644 data/cores/*.conf $(DESTDIR)$(PREFIX)/share/softpmu/cores
 	install -m 644 data/uops/*.tsv $(DESTDIR)$(PREFIX)/share/softpmu/uops
 	install -m 644 data/events/*.tsv $(DESTDIR)$(PREFIX)/share/softpmu/events
 	install -m 644 data/metrics/*.tsv $(DESTDIR)$(PREFIX)/share/softpmu/metrics
+	install -m 644 data/energy/*.tsv $(DESTDIR)$(PREFIX)/share/softpmu/energy
 	install -m 644 docs/softpmu.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 docs/softpmu-pmu.3 $(DESTDIR)$(PREFIX)/share/man/man3
 	install -m 644 include/softpmu/* $(DESTDIR)$(PREFIX)/include/softpmu

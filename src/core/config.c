@@ -28,6 +28,7 @@ static const struct field fields[] = {
 	STRING_FIELD(pmu, "event table: data/events/<pmu>.tsv")
 	STRING_FIELD(libpfm, "libpfm4's name of the PMU")
 	STRING_FIELD(uncore, "event table of the uncore: data/events/uncore-<uncore>.tsv; none")
+	STRING_FIELD(energy, "energy table: data/energy/<energy>.tsv, or a path")
 	STRING_FIELD(cpuid_vendor, "CPUID vendor")
 	STRING_FIELD(cpuid_signature, "CPUID signature: family, model, stepping")
 	STRING_FIELD(cpuid_models, "FAMILY_MODEL of each processor it stands for (--core host)")

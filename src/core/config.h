@@ -17,6 +17,7 @@ struct core_config {
 	char pmu[64];		/* PMU and event table: data/events/<pmu>.tsv */
 	char libpfm[64];	/* libpfm4's name of that PMU (skl, spr) */
 	char uncore[64];	/* PMU and event table of the uncore: data/events/uncore-<uncore>.tsv; "none" */
+	char energy[64];	/* what its parts take: data/energy/<energy>.tsv */
 	char cpuid_vendor[16];	/* GenuineIntel, if not set */
 	char cpuid_signature[16]; /* e.g. 506E3H: family, model, stepping */
 	char cpuid_models[96];	/* FAMILY_MODEL in hexadecimal of all processors that it stands for (--core host); if not set, the signature's */

@@ -15,12 +15,20 @@ struct cli_command {
 	int (*run)(int argc, char **argv);	/* argv[0] is the command's name; returns the exit status */
 };
 
-/* Options that every command which runs a program takes: --core NAME, --set FIELD=VALUE, --follow, --no-wrong-path,
+struct store_profile;
+
+/* Whether a run looks for the profile that softpmu tune kept of its program: only when asked for, by itself, with --profile, not with --no-profile. */
+enum cli_profile { CLI_PROFILE_NONE, CLI_PROFILE_STORED, CLI_PROFILE_ASKED, CLI_PROFILE_REFUSED };
+
+/* Options that every command which runs a program takes: --core NAME, --set FIELD=VALUE, --profile, --follow, --no-wrong-path,
  * --cpus N, --quantum CYCLES|TIME, --smt, --start FUNC|COUNT, --stop FUNC|COUNT, --replay FILE, --save-stream FILE, -p PID (refused). */
 struct cli_run {
 	struct core_config core;
 	struct run_options run;
 	char *const *argv;	/* the program and its arguments */
+	enum cli_profile profile;	/* set to CLI_PROFILE_STORED before the options by commands that apply it by themselves */
+	const char *profile_name;	/* --profile=NAME, or NULL: the active one */
+	const struct store_profile *applied;	/* NULL: none */
 	/* private */
 	const char *core_name;	/* NULL: not asked for */
 	const char *pmu_name;	/* --pmu, or NULL */
@@ -39,6 +47,8 @@ struct cli_run {
 "      --pmu NAME          carry this PMU instead of the core's own (data/events: p5, p6, netburst, yonah, nehalem, haswell ...);\n" \
 "                          without --core on the core nearest to the machines that have it\n" \
 "      --set FIELD=VALUE   change one field of it, e.g. --set l1d.size=32K (again for more)\n" \
+"      --profile[=NAME]    with the settings that softpmu tune kept for this program and core; stat, record and run\n" \
+"                          apply the active ones by themselves, and say so; --no-profile: they do not\n" \
 "      --no-wrong-path     execute nothing behind mispredicted branches: faster, and the stream needs no registers\n" \
 "      --follow            count and sample forked and executed processes too\n" \
 "      --cpus N            each process has N processors, which its threads share; without it every thread has a core\n" \
@@ -84,6 +94,8 @@ void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 struct perfdata_file;
 int cli_open_data(struct perfdata_file **out, const char *path);
 
+/* "0.1.0" */
+const char *cli_version(void);
 /* Directories, found from the place of the running binary: in the build tree or installed. */
 const char *cli_data_dir(void);		/* holds cores/ uops/ events/ */
 const char *cli_tracer_dir(void);	/* holds softpmu-tracer-* */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What every command that runs a program shares: its options, and the run itself under Ctrl-C. */
 #include "cli/cli.h"
+#include "cli/cli_profile.h"
 #include "output/perfdata.h"
 #include "core/host.h"
 #include "softpmu/pmu.h"
@@ -116,6 +117,15 @@ int cli_run_option(struct cli_run *r, int argc, char **argv, int *i)
 	}
 	if (is(word, "--follow")) {
 		r->run.follow = true;
+		return 1;
+	}
+	if (is(word, "--no-profile")) {
+		r->profile = CLI_PROFILE_REFUSED;
+		return 1;
+	}
+	if (is(word, "--profile") || !strncmp(word, "--profile=", 10)) {
+		r->profile = CLI_PROFILE_ASKED;
+		r->profile_name = word[9] ? word + 10 : NULL;
 		return 1;
 	}
 	if (is(word, "--no-wrong-path")) {
@@ -307,7 +317,7 @@ int cli_run_finish(struct cli_run *r, int argc, char **argv, int i)
 	r->run.tracer_dir = cli_tracer_dir();
 	r->argv = r->run.replay ? NULL : argv + i;
 	r->run.argv = r->argv;
-	return 0;
+	return cli_profile_apply(r);
 }
 
 int cli_exit_status(int wait_status)

@@ -610,6 +610,7 @@ static int run(int argc, char **argv)
 	struct err err = { 0 };
 	int next, status = 0;
 	cli_run_init(&o.run);
+	o.run.profile = CLI_PROFILE_STORED;
 	int parsed = parse(&o, argc, argv, &next);
 	if (parsed <= 0)
 		return parsed ? 2 : 0;

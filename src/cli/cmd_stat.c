@@ -553,6 +553,7 @@ static int run(int argc, char **argv)
 	struct counting s = { .o = { .repeat = 1, .output = { .fd = -1 }, .separator = ",", .big = true, .rotate_ms = 4 } };
 	int next = 0, status = 1;
 	cli_run_init(&s.o.run);
+	s.o.run.profile = CLI_PROFILE_STORED;
 	int go = parse(&s.o, argc, argv, &next);
 	if (go <= 0)
 		return go ? 2 : 0;

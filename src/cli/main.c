@@ -10,10 +10,10 @@
 #define SOFTPMU_VERSION "0.1.0"
 
 extern const struct cli_command cmd_stat, cmd_record, cmd_report, cmd_annotate, cmd_export, cmd_mem, cmd_topdown, cmd_cost, cmd_tune, cmd_trace, cmd_replay, cmd_list, cmd_block, cmd_cores,
-	cmd_cpuid, cmd_msr, cmd_calibrate;
+	cmd_cpuid, cmd_msr, cmd_calibrate, cmd_run;
 
 static const struct cli_command *const command[] = {
-	&cmd_stat, &cmd_record, &cmd_report, &cmd_annotate, &cmd_export, &cmd_mem, &cmd_topdown, &cmd_cost, &cmd_tune, &cmd_trace, &cmd_replay, &cmd_list, &cmd_block, &cmd_cores, &cmd_cpuid, &cmd_msr,
+	&cmd_stat, &cmd_record, &cmd_run, &cmd_report, &cmd_annotate, &cmd_export, &cmd_mem, &cmd_topdown, &cmd_cost, &cmd_tune, &cmd_trace, &cmd_replay, &cmd_list, &cmd_block, &cmd_cores, &cmd_cpuid, &cmd_msr,
 	&cmd_calibrate,
 };
 enum { COMMANDS = sizeof command / sizeof *command };
@@ -52,6 +52,11 @@ static int unknown(const char *name)
 	near_text(&near, "; nearest: ", text, sizeof text);
 	cli_error("unknown command '%s'%s (softpmu --help)", name, text);
 	return 2;
+}
+
+const char *cli_version(void)
+{
+	return SOFTPMU_VERSION;
 }
 
 static int finish(int status)

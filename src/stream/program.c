@@ -233,3 +233,12 @@ int program_find(struct program *p, const char *name, struct err *err)
 		strcpy(file, next);
 	}
 }
+
+int stream_find_program(const char *name, char *path, size_t bytes, struct err *err)
+{
+	struct program p;
+	int code = program_find(&p, name, err);
+	if (!code && (size_t)snprintf(path, bytes, "%s", p.path) >= bytes)
+		code = err_set(err, ERR_INPUT, "%.60s...: name too long", name);
+	return code;
+}

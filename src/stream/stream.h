@@ -35,6 +35,8 @@ struct stream_span {
 
 enum stream_state { STREAM_END = 0, STREAM_SPAN = 1, STREAM_IDLE = 2 };
 
+/* The file that a command name stands for, with the checks below.  path: room for PATH_MAX. */
+int stream_find_program(const char *name, char *path, size_t bytes, struct err *err);
 /* Nothing of softpmu's own reaches the program: same standard files, signal mask, process group.
  * Checks the program (exists, executable, word size, not setuid, not a format the tracer cannot run), then
  * starts it under the tracer.  stdin, stdout, stderr are the program's own. */

@@ -20,7 +20,7 @@ struct store_profile;
 /* Whether a run looks for the profile that softpmu tune kept of its program: only when asked for, by itself, with --profile, not with --no-profile. */
 enum cli_profile { CLI_PROFILE_NONE, CLI_PROFILE_STORED, CLI_PROFILE_ASKED, CLI_PROFILE_REFUSED };
 
-/* Options that every command which runs a program takes: --core NAME, --set FIELD=VALUE, --profile, --follow, --no-wrong-path,
+/* Options that every command which runs a program takes: --core NAME, --set FIELD=VALUE, --feature NAME=LEVEL, --wrmsr REGISTER=VALUE, --profile, --follow, --no-wrong-path,
  * --cpus N, --quantum CYCLES|TIME, --smt, --start FUNC|COUNT, --stop FUNC|COUNT, --replay FILE, --save-stream FILE, -p PID (refused). */
 struct cli_run {
 	struct core_config core;
@@ -36,6 +36,10 @@ struct cli_run {
 	const char *cpus, *quantum;	/* --cpus, --quantum, or NULL */
 	const char *set[64];
 	unsigned sets;
+	struct { const char *text; bool wrmsr; } feature[64];	/* --feature and --wrmsr */
+	unsigned features;
+	struct core_features registers;
+	char changed[256];	/* cli_changed */
 	bool no_wrong_path;
 	double started, shown;
 	bool on_terminal;
@@ -47,6 +51,9 @@ struct cli_run {
 "      --pmu NAME          carry this PMU instead of the core's own (data/events: p5, p6, netburst, yonah, nehalem, haswell ...);\n" \
 "                          without --core on the core nearest to the machines that have it\n" \
 "      --set FIELD=VALUE   change one field of it, e.g. --set l1d.size=32K (again for more)\n" \
+"      --feature F=LEVEL   change a feature by its register, e.g. --feature l1d.size=1/2,prefetch.l2_streamer=off\n" \
+"                          (softpmu cores NAME --features lists them; again for more)\n" \
+"      --wrmsr REG=VALUE   the same as a write of the register, e.g. --wrmsr MISC_FEATURE_CONTROL=0xf\n" \
 "      --profile[=NAME]    with the settings that softpmu tune kept for this program and core; stat, record and run\n" \
 "                          apply the active ones by themselves, and say so; --no-profile: they do not\n" \
 "      --no-wrong-path     execute nothing behind mispredicted branches: faster, and the stream needs no registers\n" \
@@ -78,6 +85,8 @@ void cli_progress_clear(struct cli_run *r);
 /* Loads the core and its --set fields without a program, for commands that only look at it; called by cli_run_finish. 0, or -1 after one
  * printed line. */
 int  cli_core(struct cli_run *r);
+/* ", changed by --set" and which features are not as the preset has them, behind the core's name; "" if nothing was changed. */
+const char *cli_changed(const struct cli_run *r);
 /* Runs with Ctrl-C handling: the program gets the SIGINT, we live on to write what was measured.
  * A second SIGINT within three seconds stops the measurement and lets the program run on, a third kills it; SIGTERM and SIGHUP likewise.
  * A signal sent to softpmu alone (kill) is passed on to the program. */

@@ -98,15 +98,17 @@ int cli_profile_apply(struct cli_run *r)
 			r->core.name);
 	if (!code)
 		return asked ? -1 : 0;
-	if (code > 0 && !asked && r->sets) {
-		cli_warn("the profile of this program is for %s without --set: not applied (--profile applies it all the same)", r->core.name);
+	if (code > 0 && !asked && (r->sets || r->features)) {
+		cli_warn("the profile of this program is for %s without --set and --feature: not applied (--profile applies it all the same)", r->core.name);
 		store_profile_free(&p);
 		return 0;
 	}
 	if (code > 0) {
 		code = !p.set.settings ? 0 : !cli_profile_settings(&p.set, settings, sizeof settings) ?
 			err_set(&err, ERR_INPUT, "the profile of this program has more settings than there are features") :
-			core_features_apply(&r->core, settings, &err);
+			core_features_set_all(&r->registers, settings, &err);
+		if (!code)
+			core_features_config(&r->registers, &r->core);
 		if (!code) {
 			store_profile_free(&applied);
 			applied = p;

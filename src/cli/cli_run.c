@@ -143,7 +143,17 @@ int cli_run_option(struct cli_run *r, int argc, char **argv, int *i)
 		} else if (*i < 0) {
 			return -1;
 		}
-	if ((v = cli_value(argc, argv, i, 0, "set"))) {
+	for (int wrmsr = 0; wrmsr < 2; wrmsr++)
+		if (*i >= 0 && (v = cli_value(argc, argv, i, 0, wrmsr ? "wrmsr" : "feature"))) {
+			if (r->features == sizeof r->feature / sizeof *r->feature) {
+				cli_error("more than %u --feature and --wrmsr options", r->features);
+				return -1;
+			}
+			r->feature[r->features].wrmsr = wrmsr;
+			r->feature[r->features++].text = v;
+			return 1;
+		}
+	if (*i >= 0 && (v = cli_value(argc, argv, i, 0, "set"))) {
 		if (r->sets == sizeof r->set / sizeof *r->set) {
 			cli_error("more than %u --set options; put the fields into a core's file", r->sets);
 			return -1;
@@ -210,6 +220,22 @@ const char *cli_pmu_note(const struct cli_run *r, char *text)
 	return text;
 }
 
+/* --feature and --wrmsr, in their order, over the core as --set left it. */
+static int set_features(struct cli_run *r, struct err *err)
+{
+	int rc = 0;
+	char text[200];
+	core_features_init(&r->registers, &r->core);
+	for (unsigned k = 0; !rc && k < r->features; k++)
+		rc = (r->feature[k].wrmsr ? core_features_wrmsr : core_features_set_all)(&r->registers, r->feature[k].text, err);
+	if (rc)
+		return rc;
+	core_features_config(&r->registers, &r->core);
+	bool all = core_features_text(&r->registers, text, sizeof text);
+	snprintf(r->changed, sizeof r->changed, "%s%s%s%s", r->sets ? ", changed by --set" : "", *text ? ", features " : "", text, all ? "" : "...");
+	return 0;
+}
+
 int cli_core(struct cli_run *r)
 {
 	struct err err = { 0 };
@@ -231,20 +257,30 @@ int cli_core(struct cli_run *r)
 		rc = core_config_set(&r->core, r->set[k], &err);
 	if (!rc && r->sets)
 		rc = core_config_check(&r->core, &err);
+	if (!rc && r->no_wrong_path)
+		r->core.wrong_path = 0;
+	if (!rc)
+		rc = set_features(r, &err);
 	if (rc) {
 		cli_error("%s", err.text);
 		return -1;
 	}
-	if (r->no_wrong_path)
-		r->core.wrong_path = 0;
 	if (r->pmu_name) {
 		snprintf(r->own_pmu, sizeof r->own_pmu, "%s", r->core.pmu);
 		snprintf(r->core.pmu, sizeof r->core.pmu, "%s", r->pmu_name);
 		snprintf(r->core.libpfm, sizeof r->core.libpfm, "%s", r->pmu_libpfm);
+		memcpy(r->registers.preset.pmu, r->core.pmu, sizeof r->core.pmu);
+		memcpy(r->registers.preset.libpfm, r->core.libpfm, sizeof r->core.libpfm);
 	}
 	r->core_name = r->core.name;
 	r->run.core = &r->core;
+	r->run.features = &r->registers;
 	return 0;
+}
+
+const char *cli_changed(const struct cli_run *r)
+{
+	return r->changed;
 }
 
 /* --cpus and --quantum, which may be a time of the core that is known now.  0, or -1 after one printed line. */

@@ -2,6 +2,7 @@
  * softpmu cores: the machines that can be modelled, every field of one, and what its uop table lacks of a program. */
 #include "cli/cli.h"
 #include "cli/coverage.h"
+#include "cli/features_print.h"
 #include "util/json.h"
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +16,7 @@ static const char help[] =
 "Lists the preset cores; with NAME (a preset, or a file with a '/' in its name) every field of that core with its\n"
 "meaning, in the form of a core's file: save it, change it, use it with --core ./FILE, or change one field with --set.\n\n"
 "      --set FIELD=VALUE   change a field first (again for more)\n"
+"      --features          what of NAME can be changed by writes of its registers, and to which levels\n"
 "      --coverage FILE     the instruction forms of FILE that have no row of their own in the core's uop table (in all\n"
 "                          cores' tables, without NAME), by count: of an ELF file its code, each instruction once; of a saved\n"
 "                          stream (--save-stream) as often as each was executed\n"
@@ -141,7 +143,7 @@ static int run(int argc, char **argv)
 {
 	struct cli_run r;
 	const char *name = NULL, *covered = NULL;
-	bool json = false;
+	bool json = false, features = false;
 	cli_run_init(&r);
 	for (int i = 1; i < argc; i++) {
 		const char *word = argv[i], *v;
@@ -150,6 +152,8 @@ static int run(int argc, char **argv)
 			return 0;
 		} else if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
 			json = true;
+		} else if (!strcmp(word, "--features")) {
+			features = true;
 		} else if ((v = cli_value(argc, argv, &i, 0, "set"))) {
 			if (r.sets == sizeof r.set / sizeof *r.set) {
 				cli_error("more than %u --set options", r.sets);
@@ -170,8 +174,8 @@ static int run(int argc, char **argv)
 			name = word;
 		}
 	}
-	if (!name && r.sets) {
-		cli_error("--set needs the name of the core");
+	if (!name && (r.sets || features)) {
+		cli_error("%s needs the name of the core", r.sets ? "--set" : "--features");
 		return 2;
 	}
 	if (!name)
@@ -181,6 +185,10 @@ static int run(int argc, char **argv)
 		return 2;
 	if (covered)
 		return coverage(covered, &r.core, 1, json);
+	if (features) {
+		features_print(&r.core, json);
+		return 0;
+	}
 	char *text = core_config_print(&r.core, !json);
 	if (!text) {
 		cli_error("out of memory");

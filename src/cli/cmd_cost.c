@@ -602,7 +602,7 @@ static int print(struct cost *c)
 		fputs("\n Cost of events of ", out);
 		print_program(out, c);
 		fprintf(out, "\n Core: %s (%s) at %g GHz%s, user mode only; %.0f instructions, %.0f cycles, CPI %.4f\n%s", c->run.core.name, c->run.core.title,
-			c->run.core.frequency_ghz, c->run.sets ? ", changed by --set" : "", v.instructions, v.cycles,
+			c->run.core.frequency_ghz, cli_changed(&c->run), v.instructions, v.cycles,
 			v.instructions > 0 ? v.cycles / v.instructions : 0, cli_pmu_note(&c->run, note));
 		if (c->from == PUSHOUT_FROM_EVENT)
 			fputs(" Pushouts from when the event happened, not from when the uop could have retired\n", out);

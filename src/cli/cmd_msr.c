@@ -5,6 +5,7 @@
  * The writes are those of the driver that sessions use (src/session/driver.h), and have been executed on a PMU before they are printed.
  */
 #include "cli/cli.h"
+#include "cli/features_print.h"
 #include "cli/msr_explain.h"
 #include "session/driver.h"
 #include "session/session.h"
@@ -112,6 +113,7 @@ static int list(const struct core_config *core, const struct spmu_model *m, cons
 		snprintf(value, sizeof value, there ? "%" PRIX64 "H" : "absent", v);
 		printf("  %-13s %-34s %-13s %s\n", address, name, value, r[i].help);
 	}
+	features_print_registers(core, json);
 	if (json)
 		puts("\n]}");
 	else
@@ -509,12 +511,23 @@ static int show(const struct cli_run *r, const struct spmu_model *m, const struc
 	uint64_t value = 0;
 	if (q->events)
 		return program(&r->core, m, q);
-	if (words && !spmu_msr_find(m, word[0], &msr))
+	struct core_features registers;
+	uint32_t address = 0;
+	const char *name = NULL;
+	core_features_init(&registers, &r->core);
+	if (words && !spmu_msr_find(m, word[0], &msr) && (!(name = core_features_register_find(word[0], &address)) ||
+	    core_features_read(&registers, address, &value) != FEATURE_OK))
 		return unknown(&r->core, m, word[0]);
 	if (words == 2 && !number(word[1], &value)) {
 		cli_error("'%s' is not a value: 0x3c000, 3C000H or 245760", word[1]);
 		return 2;
 	}
+	if (name && words == 2)
+		features_print_value(&r->core, name, address, value, q->json);
+	else if (name)
+		features_print_layout(&r->core, name, address, q->json);
+	if (name)
+		return 0;
 	int status = spmu_create(&p, m, &host);
 	if (!status)
 		status = !words ? list(&r->core, m, p, q->json) : words == 1 ? layout(m, p, &msr, q->json) : explain(m, &msr, value, q->json);

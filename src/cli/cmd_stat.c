@@ -446,7 +446,7 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 	double all = res->instructions ? (double)res->instructions : 1;
 	char note[128];
 	fprintf(out, " Core: %s (%s) at %g GHz%s, user mode only\n%s", c->name, c->title, c->frequency_ghz,
-		s->o.run.sets ? ", changed by --set" : "", cli_pmu_note(&s->o.run, note));
+		cli_changed(&s->o.run), cli_pmu_note(&s->o.run, note));
 	if (res->warmed)
 		fprintf(out, " %llu instructions outside of --start and --stop only warmed caches and predictors\n",
 			(unsigned long long)res->warmed);

@@ -236,7 +236,7 @@ static void print_notes(const struct topdown *t, const struct run_result *res)
 	char note[128];
 	bool any = false, unsaid = false;
 	fprintf(out, "\n Core: %s (%s) at %g GHz%s, user mode only; %llu instructions, %llu cycles, %u PMUs a core\n%s", c->name, c->title, c->frequency_ghz,
-		t->run.sets ? ", changed by --set" : "", (unsigned long long)res->instructions, (unsigned long long)res->cycles, session_pmus(t->session),
+		cli_changed(&t->run), (unsigned long long)res->instructions, (unsigned long long)res->cycles, session_pmus(t->session),
 		cli_pmu_note(&t->run, note));
 	for (size_t k = 0; k < m->metrics; k++)
 		if (m->metric[k].level && m->metric[k].level <= t->style.level && !m->metric[k].text) {

@@ -5,8 +5,12 @@
  */
 #include "core/features.h"
 #include "util/near.h"
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum reg { PREFETCH, FRONT_END, PREDICTION, EXECUTION, MEMORY, POLICY };
 static const struct { uint32_t msr; const char *name; } registers[FEATURE_REGISTERS] = {
@@ -491,4 +495,65 @@ const char *core_features_register(unsigned index, uint32_t *msr)
 		return NULL;
 	*msr = registers[index].msr;
 	return registers[index].name;
+}
+
+/* 0x3c000, 3C000H, 245760. */
+static bool number(const char *text, uint64_t *out)
+{
+	char *end;
+	size_t digits = strspn(text, "0123456789abcdefABCDEF");
+	bool h = digits && (text[digits] == 'h' || text[digits] == 'H') && !text[digits + 1];
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, h ? 16 : strncasecmp(text, "0x", 2) ? 10 : 16);
+	return !errno && (h ? end == text + digits : !*end);
+}
+
+static const char *bare(const char *name)
+{
+	name += !strncasecmp(name, "MSR_", 4) ? 4 : 0;
+	return name + (!strncasecmp(name, "SOFTPMU_", 8) ? 8 : 0);
+}
+
+const char *core_features_register_find(const char *text, uint32_t *msr)
+{
+	uint64_t address = 0;
+	bool addressed = number(text, &address);
+	for (size_t i = 0; i < FEATURE_REGISTERS; i++)
+		if (addressed ? registers[i].msr == address : !strcasecmp(bare(registers[i].name), bare(text))) {
+			*msr = registers[i].msr;
+			return registers[i].name;
+		}
+	return NULL;
+}
+
+int core_features_wrmsr(struct core_features *f, const char *assignment, struct err *err)
+{
+	const char *equals = strchr(assignment, '=');
+	char name[64];
+	uint32_t msr;
+	uint64_t value, alone = 0;
+	if (!equals || (size_t)(equals - assignment) >= sizeof name)
+		return err_set(err, ERR_INPUT, "'%.64s' is not of the form register=value", assignment);
+	snprintf(name, sizeof name, "%.*s", (int)(equals - assignment), assignment);
+	if (!core_features_register_find(name, &msr))
+		return err_set(err, ERR_INPUT, "'%s' is no register of features (softpmu cores %s --features)", name, f->preset.name);
+	if (!number(equals + 1, &value))
+		return err_set(err, ERR_INPUT, "'%.64s' is not a value: 0x5, 5H or 5", equals + 1);
+	struct core_features empty;
+	core_features_init(&empty, &f->preset);
+	switch (core_features_write(f, msr, value)) {
+	case FEATURE_OK:
+		return 0;
+	case FEATURE_NO_MSR:
+		return err_set(err, ERR_UNSUPPORTED, "%s: core '%s' has nothing that this register changes", name, f->preset.name);
+	default:
+		for (unsigned bit = 0; bit < 64; bit++)
+			if (value >> bit & 1 && core_features_write(&empty, msr, UINT64_C(1) << bit) != FEATURE_OK)
+				alone |= UINT64_C(1) << bit;
+		return err_set(err, ERR_INPUT, alone ? "WRMSR %s, %llXH: #GP(0): core '%s' has nothing in %llXH of it" :
+		               "WRMSR %s, %llXH: #GP(0): core '%s' has no such level in a field of it", name, (unsigned long long)value,
+		               f->preset.name, (unsigned long long)alone);
+	}
 }

@@ -63,4 +63,8 @@ enum feature_access core_features_read(const struct core_features *f, uint32_t m
 enum feature_access core_features_write(struct core_features *f, uint32_t msr, uint64_t value);
 /* Address and name of each register; NULL behind the last. */
 const char *core_features_register(unsigned index, uint32_t *msr);
+/* One by name, with or without MSR_ and SOFTPMU_, upper or lower case, or by address: 0x1a4, 1A4H, 420.  NULL: none; else its name. */
+const char *core_features_register_find(const char *text, uint32_t *msr);
+/* `REGISTER=VALUE` of --wrmsr.  ERR_INPUT if WRMSR would fault. */
+int core_features_wrmsr(struct core_features *f, const char *assignment, struct err *err);
 #endif

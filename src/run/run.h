@@ -9,6 +9,7 @@
 #define RUN_RUN_H
 #include "core/config.h"
 #include "core/core.h"
+#include "core/features.h"
 #include "softpmu/record.h"
 #include "stream/format.h"
 #include "stream/stream.h"
@@ -60,6 +61,7 @@ struct run_sink {
 struct run_options {
 	const char *data_dir, *tracer_dir;
 	const struct core_config *core;
+	const struct core_features *features;	/* registers as they are at first; core is what they make of their preset.  NULL: core is the preset */
 	char *const *argv;	/* live run, or NULL */
 	const char *replay;	/* recorded stream, or NULL */
 	const char *save;	/* also record the stream there */

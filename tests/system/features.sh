@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Features on the command line: listed with their registers, set by name or by WRMSR, refused by name.
+. "$TOP/tests/claims.sh"
+"$SOFTPMU" trace -q -o s.trace "$PROGRAMS/stream" read 24 200 >/dev/null || exit 1
+
+count() {	# EVENT OPTION...: on one trace, so that nothing differs but the options
+	event=$1; shift
+	"$SOFTPMU" stat -x, -e "$event:u" --core skylake --replay s.trace "$@" 2>&1 >/dev/null | cut -d, -f1
+}
+# What is refused: its one line.
+refuses() {	# TEXT OPTION...
+	text=$1; shift
+	if "$SOFTPMU" stat -e cycles "$@" --replay s.trace >out 2>&1; then echo "accepted: $*"; return 1; fi
+	[ "$(wc -l <out)" = 1 ] && grep -qF -- "$text" out || { cat out; return 1; }
+}
+says() {	# TEXT COMMAND...
+	text=$1; shift
+	"$@" >out 2>&1 && grep -qF -- "$text" out || { cat out; return 1; }
+}
+same() { [ -n "$1" ] && [ "$1" = "$2" ] || { echo "$1 and $2"; return 1; }; }
+more() { [ "$1" -gt "$2" ] || { echo "$1, not more than $2"; return 1; }; }
+
+full=$(count L1D.REPLACEMENT)
+ok "a smaller L1D replaces more lines" more "$(count L1D.REPLACEMENT --feature l1d.size=1/8)" "$full"
+ok "a feature and the write of its register are the same" same "$(count cycles --feature l1d.size=1/8)" "$(count cycles --wrmsr SOFTPMU_FEATURES_MEMORY=3)"
+ok "a feature and its field are the same" same "$(count cycles --feature rob.size=1/4)" "$(count cycles --set rob.size=56)"
+ok "full is as if nothing was said" same "$(count cycles)" "$(count cycles --feature l1d.size=full,prefetch.l2_streamer=on)"
+ok "MISC_FEATURE_CONTROL has the prefetchers" same "$(count cycles --wrmsr 1a4h=0xf)" \
+	"$(count cycles --feature prefetch.l2_streamer=off,prefetch.l2_adjacent=off --feature prefetch.l1d_next_line=off,prefetch.l1d_ip=off)"
+ok "the output says what was changed" says "features l1d.size=1/8" "$SOFTPMU" stat -e cycles --feature l1d.size=1/8 --replay s.trace
+
+ok "a feature that the core lacks" refuses "softpmu: feature trace.size: core 'skylake' has no trace cache" --core skylake --feature trace.size=off
+ok "a misspelt feature" refuses "nearest: l1d.size" --feature l1d.szie=off
+ok "a level that is none" refuses "there are: full, 1/2" --feature l1d.size=3/4
+ok "a reserved bit" refuses "#GP(0)" --wrmsr 1a4h=0x10
+ok "a register that is none" refuses "is no register of features" --wrmsr 186h=0
+
+for core in $("$SOFTPMU" cores -j | sed -n 's/.*"name": "\([^"]*\)".*/\1/p'); do
+	ok "$core: features as text" says "l1d.size" "$SOFTPMU" cores "$core" --features
+	ok "$core: features as JSON" sh -c '"$1" cores "$2" --features -j | python3 -c "import json, sys; f = json.load(sys.stdin)[\"features\"]; sys.exit(len(f) < 10)"' - "$SOFTPMU" "$core"
+done
+ok "msr has the fields" says "l1d.size = 16K" "$SOFTPMU" msr --core skylake SOFTPMU_FEATURES_MEMORY
+ok "msr explains a value" says "WRMSR takes it: --feature l1d.size=1/2,l2.size=1/2" "$SOFTPMU" msr --core skylake FEATURES_MEMORY 9
+ok "msr says what faults" says "WRMSR: #GP(0): 10H of it is reserved" "$SOFTPMU" msr --core skylake 0x1a4 0x11
+ok "msr's list has them" says "MSR_MISC_FEATURE_CONTROL" "$SOFTPMU" msr --core skylake
+exit $failed

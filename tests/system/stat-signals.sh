@@ -9,6 +9,7 @@ failed=0
 cd "$work" || exit 1
 # Shells start background jobs with SIGINT ignored; env undoes that.  setsid: a group of its own, as a terminal's foreground job.
 start() {
+	rm -f out counts	# else the last program's "ready" may be seen before the shell empties the file
 	setsid env --default-signal=INT "$SOFTPMU" stat -x, -e instructions -o counts -- "$@" >out 2>err </dev/null &
 	pid=$!
 	i=0

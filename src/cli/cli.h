@@ -82,6 +82,10 @@ void cli_unknown_option(const char *command, const char *help, const char *word)
  * sink has no tick of its own; a tick of your own should return what this one returns. */
 int  cli_tick(void *context, uint64_t instructions, uint64_t cycles);
 void cli_progress_clear(struct cli_run *r);
+/* The same line for what is not a run of a program: `text` for a while, on a terminal and not too often. */
+void cli_progress_text(struct cli_run *r, const char *text);
+/* Signals are taken note of (cli_interrupted) from now on, or no more: for what runs no program meanwhile. */
+void cli_catch(bool on);
 /* Loads the core and its --set fields without a program, for commands that only look at it; called by cli_run_finish. 0, or -1 after one
  * printed line. */
 int  cli_core(struct cli_run *r);

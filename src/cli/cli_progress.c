@@ -69,6 +69,16 @@ void cli_progress_clear(struct cli_run *r)
 	}
 }
 
+void cli_progress_text(struct cli_run *r, const char *text)
+{
+	const double t = now();
+	if (!r->on_terminal || t - r->started < SHOW_AFTER || t - r->shown < SHOW_EVERY)
+		return;
+	fprintf(stderr, "\r  %s\033[K", text);
+	fflush(stderr);
+	r->shown = t;
+}
+
 /* 0: go on; 1: stop the measurement. */
 static int interrupted(struct guarded *g)
 {
@@ -146,16 +156,9 @@ static bool guard_client(void *context, struct run_thread *t, const struct st_cl
 	return g->sink->client && g->sink->client(g->sink->context, t, request, name, answer);
 }
 
-int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_result *result, struct err *err)
+static void catch(struct sigaction before[CAUGHT])
 {
-	struct guarded g = { .r = r, .sink = sink };
-	struct run_sink guard = { .context = &g, .thread_start = guard_start, .thread_end = guard_end, .batch = guard_batch, .client = guard_client,
-		.side = guard_side, .tick = guard_tick };
-	struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART }, before[CAUGHT];
-
-	r->on_terminal = isatty(STDERR_FILENO);
-	r->started = now();
-	r->shown = 0;
+	struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
 	taken = passed_on = 0;
 	sigemptyset(&act.sa_mask);
 	for (int i = 0; i < CAUGHT; i++) {
@@ -164,6 +167,32 @@ int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_r
 		if (before[i].sa_handler != SIG_IGN)
 			sigaction(caught[i], &act, NULL);
 	}
+}
+
+void cli_catch(bool on)
+{
+	static struct sigaction before[CAUGHT];
+	static bool caught_now;
+	if (on == caught_now)
+		return;
+	caught_now = on;
+	if (on)
+		catch(before);
+	for (int i = 0; i < CAUGHT && !on; i++)
+		sigaction(caught[i], before + i, NULL);
+}
+
+int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_result *result, struct err *err)
+{
+	struct guarded g = { .r = r, .sink = sink };
+	struct run_sink guard = { .context = &g, .thread_start = guard_start, .thread_end = guard_end, .batch = guard_batch, .client = guard_client,
+		.side = guard_side, .tick = guard_tick };
+	struct sigaction before[CAUGHT];
+
+	r->on_terminal = isatty(STDERR_FILENO);
+	r->started = now();
+	r->shown = 0;
+	catch(before);
 	int rc = run_program(&r->run, &guard, result, err);
 	cli_progress_clear(r);
 	for (int i = 0; i < CAUGHT; i++)

@@ -149,7 +149,7 @@ static int registers_of(struct store_set *set, const struct core_config *preset,
 	return code;
 }
 
-static void today(char text[16])
+void cli_profile_date(char text[16])
 {
 	const char *fixed = getenv("SOURCE_DATE_EPOCH");	/* reproducible-builds.org */
 	char *end;
@@ -183,7 +183,7 @@ int cli_profile_keep(struct cli_run *r, struct store_profile *p)
 	}
 	if (!r->run.replay && cli_profile_key(r->argv[0], key, path, sizeof path))
 		return -1;
-	today(date);
+	cli_profile_date(date);
 	p->program = key, p->path = path, p->core = r->core.name, p->name = r->profile_name, p->date = date, p->version = cli_version();
 	code = registers_of(&p->set, &preset, &err);
 	for (size_t i = 0; !code && i < p->phases; i++)

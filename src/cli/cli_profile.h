@@ -18,4 +18,6 @@ int cli_profile_key(const char *program, char key[PROGRAM_KEY_CHARS], char *path
 int cli_profile_keep(struct cli_run *r, struct store_profile *p);
 /* "prefetch.l2_streamer=off,l1d.size=1/2", or "as the preset has it"; false: cut. */
 bool cli_profile_settings(const struct store_set *set, char *text, size_t bytes);
+/* Today as a profile has it, or the day of $SOURCE_DATE_EPOCH. */
+void cli_profile_date(char text[16]);
 #endif

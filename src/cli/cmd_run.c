@@ -4,16 +4,19 @@
  * It has no PMU: cycles and instructions are the run's own. */
 #include "cli/cli.h"
 #include "cli/cli_profile.h"
+#include "cli/native.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char help[] =
 "usage: softpmu run [options] [--] PROGRAM [arguments]\n"
-"       softpmu run [options] --replay FILE\n\n"
+"       softpmu run [options] --replay FILE\n"
+"       softpmu run --native [options] [--] PROGRAM [arguments]\n\n"
 "Runs PROGRAM on a modelled core with the settings that softpmu tune kept for it, says which these are, and how many\n"
 "cycles it took beside those that were promised.  Exit status: the program's, 128+n if signal n ended it.\n\n"
-"  -q, --quiet             no closing line\n\n"
+"  -q, --quiet             no closing line\n"
+"      --native            first of the options: on this machine, with what tune --native kept; it has its own options\n\n"
 CLI_RUN_HELP;
 
 /* What the profile promised, if the run is the one that it was made from: as many instructions. */
@@ -37,6 +40,8 @@ static int run(int argc, char **argv)
 	const struct core_wanted nothing = { { 0, 0 }, 0, 0 };
 	bool quiet = false;
 	int i;
+	if (argc > 1 && !strcmp(argv[1], "--native"))
+		return cmd_run_native(argc - 1, argv + 1);
 	cli_run_init(&r);
 	r.profile = CLI_PROFILE_STORED;
 	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--"); i++) {

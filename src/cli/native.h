@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * softpmu tune --native and run --native: what they share. */
+#ifndef CLI_NATIVE_H
+#define CLI_NATIVE_H
+#include "native/machine.h"
+#include "native/start.h"
+#include <signal.h>
+#include <stdbool.h>
+
+#define NATIVE_CORE "native"	/* the profile store's word for the machine that softpmu runs on */
+
+/* Where /dev/cpu, /sys, /proc and /run are: "", or $SOFTPMU_NATIVE_ROOT. */
+const char *native_root(void);
+/* Puts back what a softpmu that was killed has left, and says so.  0, or -1 after one printed line. */
+int native_tidy(void);
+/* Takes note of SIGINT, SIGTERM and SIGHUP from now on instead of dying of them; where the last of them is kept. */
+const volatile sig_atomic_t *native_signals(void);
+
+/* softpmu run --native, argv[0] "--native".  Returns the exit status. */
+int cmd_run_native(int argc, char **argv);
+#endif

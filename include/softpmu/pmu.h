@@ -87,6 +87,10 @@ struct spmu_host {
 	bool pebs_reload_msrs;	/* counters are reloaded from MSR_RELOAD_x, never from the DS area: the virtualised PEBS of US20200242003A1, adaptive
 				 * formats only.  Otherwise those MSRs exist where IA32_PERF_CAPABILITIES[16] is set, and serve output into the trace */
 	uint32_t quirks;	/* set of SPMU_QUIRK_: published errata that the part has; 0: it behaves as its manual says */
+	/* Slots a cycle at each point that slots pass in order (SPMU_PUSHOUT_RETIRE...), for the pushout counters (MSR_PUSHOUT_CAPABILITIES and up):
+	 * how wide the core is.  0: this point is not measured; 0 at retirement, or several hardware threads, whose retirement takes turns: the PMU
+	 * has none of these registers. */
+	uint8_t pushout_width[4];
 	bool mode64;		/* the guest is in IA-32e mode at first: 64-bit DS area on processors that go by the mode (Yonah, NetBurst) */
 };
 
@@ -193,11 +197,11 @@ struct spmu_field_value { uint64_t value; const char *meaning; };
 struct spmu_field {
 	uint8_t high, low;	/* bit numbers */
 	char name[40];		/* "CMASK" */
-	char help[136];		/* one line */
+	char help[160];		/* one line */
 	const struct spmu_field_value *value;	/* what single values mean, of those that have a meaning of their own; static */
 	size_t values;
 };
-enum { SPMU_FIELDS_MAX = 40 };	/* of one register */
+enum { SPMU_FIELDS_MAX = 64 };	/* of one register */
 /* All named registers of PMUs of this model, by address, the local APIC's entry last: writes the first `room` of them to out (NULL with
  * room 0), returns how many there are. */
 size_t spmu_msr_list(const struct spmu_model *m, struct spmu_msr *out, size_t room);
@@ -250,6 +254,38 @@ enum {
 	MSR_IX_ESCR0 = 0x3C8, MSR_IX_ESCR1, MSR_ALF_ESCR0, MSR_ALF_ESCR1, MSR_CRU_ESCR2, MSR_CRU_ESCR3, MSR_CRU_ESCR4 = 0x3E0, MSR_CRU_ESCR5,
 	MSR_TC_PRECISE_EVENT = 0x3F0, MSR_PEBS_ENABLE = 0x3F1, MSR_PEBS_MATRIX_VERT = 0x3F2, MSR_DEBUGCTLA = 0x1D9,
 };
+/* Pushout counters: registers of this model, which no processor has (40000000H to 400000FFH: SDM vol. 4, "Reserved MSR Address Space").  There are
+ * four units; unit n has the registers at 40000010H + 16 n.
+ *
+ * A slot's pushout is by how many cycles it retired, or passed another point, later than the slot before it allowed (src/pmu/pushout.h).  For each
+ * slot that its tag holds for a unit runs a register of 32 bits through so many cycles; where that fires, COUNT goes up by 1.
+ *
+ *   CAPABILITIES  read-only: 7:0 units; 15:8, 23:16, 31:24, 39:32 slots a cycle at retirement, allocation, delivery, the memory-order buffer
+ *   STATUS        bit n: COUNT of unit n overflowed; writing 1 clears.  Bit 16 + n, read-only: STORED of unit n holds a pushout
+ *   CONTROL       SPMU_PUSHOUT_* below
+ *   LOAD          what the register is loaded with: the threshold (WAY down, up-to), or 2^32 less the threshold (up).  0: no threshold
+ *   COUNT         48 bits
+ *   STORED        31:0 a pushout that fired, the first one since this was last read; 63: there is one.  Reading it frees the register: until then
+ *                 the value stays, whatever fires.  With STORE_OVF only the pushout with which COUNT overflows is stored
+ *   STORED_IP     address of the instruction whose slot that was (of a mispredicted branch: the branch, which pushed out what came behind)
+ *   ALL_IS, ALL_DID, ANY_IS, ANY_DID, NONE_IS, NONE_DID
+ *                 the tag: sets of enum spmu_is and enum spmu_did (record.h).  It holds for a slot that has all of ALL, at least one of ANY
+ *                 (unless that is empty) and nothing of NONE.  All empty: every slot
+ *
+ * A unit whose COUNT overflows with INT set asks for a PMI as the other counters do.  GLOBAL_CTRL and freezing on PMI do not reach them. */
+enum {
+	MSR_PUSHOUT_CAPABILITIES = 0x40000000, MSR_PUSHOUT_STATUS = 0x40000001, MSR_PUSHOUT_0 = 0x40000010, SPMU_PUSHOUT_UNITS = 4, SPMU_PUSHOUT_STRIDE = 16,
+	SPMU_PUSHOUT_BLOCK = SPMU_PUSHOUT_STRIDE * (SPMU_PUSHOUT_UNITS + 1),	/* addresses */
+	SPMU_PUSHOUT_CONTROL = 0, SPMU_PUSHOUT_LOAD, SPMU_PUSHOUT_COUNT, SPMU_PUSHOUT_STORED, SPMU_PUSHOUT_STORED_IP, SPMU_PUSHOUT_ALL_IS, SPMU_PUSHOUT_ALL_DID,
+	SPMU_PUSHOUT_ANY_IS, SPMU_PUSHOUT_ANY_DID, SPMU_PUSHOUT_NONE_IS, SPMU_PUSHOUT_NONE_DID, SPMU_PUSHOUT_REGISTERS,
+};
+#define MSR_PUSHOUT(n, reg) (MSR_PUSHOUT_0 + SPMU_PUSHOUT_STRIDE * (uint32_t)(n) + SPMU_PUSHOUT_##reg)
+/* Fields of CONTROL; USR, OS, INT and EN as in IA32_PERFEVTSELx (INT 20, EN 22) */
+enum { SPMU_PUSHOUT_RETIRE, SPMU_PUSHOUT_ALLOC, SPMU_PUSHOUT_FETCH, SPMU_PUSHOUT_MEMORY };
+#define SPMU_PUSHOUT_WAY(v)   ((uint64_t)((v) & 3))	/* 0 down from LOAD, 1 up from LOAD, 2 up to LOAD */
+#define SPMU_PUSHOUT_POINT(v) ((uint64_t)((v) & 7) << 4)
+#define SPMU_PUSHOUT_EVENT    (UINT64_C(1) << 7)	/* from when the event happened, not from when the slot was due */
+#define SPMU_PUSHOUT_STORE_OVF (UINT64_C(1) << 24)
 /* Fields of an ESCR */
 #define SPMU_ESCR_T1_USR UINT32_C(1)
 #define SPMU_ESCR_T1_OS  UINT32_C(2)

@@ -100,23 +100,23 @@ static struct cost_site *site_of(struct cost_run *r, uint32_t pid, uint64_t ip)
 	return &r->site[r->sites - 1];
 }
 
-static void on_pushout(void *context, unsigned measure, uint64_t ip, uint32_t cycles)
+static void on_pushout(void *context, unsigned measure, const struct pushout_one *one)
 {
 	struct cost_thread *t = context;
 	struct cost_run *r = t->run;
 	r->result[measure].count++;
-	struct cost_site *s = site_of(r, t->pid, ip);
+	struct cost_site *s = site_of(r, t->pid, one->ip);
 	if (s && !s->of) {
 		s->of = calloc(r->measures, sizeof *s->of);
 		for (unsigned i = 0; s->of && i < r->measures; i++)
 			spread_init(&s->of[i].pushout, COST_SITE_FINE);
 	}
-	if (!s || !s->of || !spread_add(&s->of[measure].pushout, cycles)) {
+	if (!spread_add(&r->result[measure].pushout, one->cycles) || !s || !s->of || !spread_add(&s->of[measure].pushout, one->cycles)) {
 		r->failed = true;
 		return;
 	}
 	s->of[measure].count++;
-	s->of[measure].pushed += cycles;
+	s->of[measure].pushed += one->cycles;
 }
 
 static int on_exact(void *context, const struct exact_entry *e)
@@ -217,7 +217,7 @@ int cost_thread_start(struct cost_run *r, struct cost_thread **out, uint32_t pid
 	if (!t)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	for (unsigned i = 0; i < r->measures; i++)
-		m[i] = (struct pushout_measure){ .tag = &r->measure[i].tag, .from = r->measure[i].from, .point = r->measure[i].point, .spread = &r->result[i].pushout,
+		m[i] = (struct pushout_measure){ .tag = &r->measure[i].tag, .from = r->measure[i].from, .point = r->measure[i].point,
 			.each = on_pushout, .context = t };
 	t->run = r;
 	t->pid = pid;
@@ -312,8 +312,7 @@ void cost_thread_batch(struct cost_thread *t, const struct spmu_batch *b)
 		count_batch(r, b);
 		return;
 	}
-	if (pushout_batch(t->pushout, b))
-		r->failed = true;
+	pushout_batch(t->pushout, b);
 	exact_batch(t->exact, b);
 	busy_batch(t, b);
 }

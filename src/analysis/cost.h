@@ -3,7 +3,7 @@
  *
  *   analytic    from the machine description: what one event alone, with nothing to hide it, adds
  *   duration    cycles in which something was under way for it (a queue held entries, a state machine ran), divided by the events
- *   pushout     by how much the slots that had it retired later than the slot before allowed (pushout.h)
+ *   pushout     by how much the slots that had it retired later than the slot before allowed (pmu/pushout.h)
  *   total time  two runs of one trace, the second with the feature changed: (cycles - cycles') / (events - events').  Where the change leaves
  *               the events and takes their penalty away, it is (cycles - cycles') / events
  *
@@ -18,9 +18,11 @@
 #ifndef ANALYSIS_COST_H
 #define ANALYSIS_COST_H
 #include "analysis/exact.h"
-#include "analysis/pushout.h"
+#include "analysis/spread.h"
+#include "analysis/tag.h"
 #include "core/config.h"
 #include "core/core.h"
+#include "pmu/pushout.h"
 #include "util/err.h"
 #include <stdbool.h>
 #include <stddef.h>

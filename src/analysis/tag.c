@@ -172,32 +172,6 @@ int tag_parse(struct tag *out, const char *text, struct err *err)
 	return 0;
 }
 
-bool tag_holds(const struct tag *t, uint64_t is, uint64_t did)
-{
-	bool stack[TAG_STEPS];
-	unsigned n = 0;
-	for (unsigned i = 0; i < t->steps; i++) {
-		const struct tag_step *s = &t->step[i];
-		switch (s->what) {
-		case TAG_HAS:
-			stack[n++] = (is & s->is) || (did & s->did);
-			break;
-		case TAG_NOT:
-			stack[n - 1] = !stack[n - 1];
-			break;
-		case TAG_AND:
-			n--;
-			stack[n - 1] = stack[n - 1] && stack[n];
-			break;
-		case TAG_OR:
-			n--;
-			stack[n - 1] = stack[n - 1] || stack[n];
-			break;
-		}
-	}
-	return n && stack[0];
-}
-
 const char *tag_name(unsigned n, char out[64], const char **help)
 {
 	if (n < WORDS) {

@@ -9,6 +9,7 @@
  */
 #ifndef ANALYSIS_TAG_H
 #define ANALYSIS_TAG_H
+#include "pmu/tag.h"
 #include "softpmu/record.h"
 #include "util/err.h"
 #include <stdbool.h>
@@ -29,17 +30,8 @@
 	X("itlb_miss", 0, SPMU_DID(ITLB_MISS_F)) \
 	X("assist", 0, SPMU_DID(ASSIST_AVX_TO_SSE) | SPMU_DID(ASSIST_SSE_TO_AVX))
 
-enum { TAG_STEPS = 64 };
-struct tag {			/* a program for a stack of truth values; no pointers, may be copied */
-	unsigned steps;
-	struct tag_step { enum { TAG_HAS, TAG_NOT, TAG_AND, TAG_OR } what; uint64_t is, did; } step[TAG_STEPS];
-	uint64_t is, did;	/* all bits that it names */
-	bool without;		/* it may hold for a slot that has none of them */
-};
-
 /* ERR_INPUT, with the place and the nearest names. */
 int  tag_parse(struct tag *out, const char *text, struct err *err);
-bool tag_holds(const struct tag *t, uint64_t is, uint64_t did);
 /* Name number n in the order of the list, NULL: there are no more; *help: what it means. */
 const char *tag_name(unsigned n, char name[64], const char **help);
 #endif

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/cost_places.h"
 #include "cli/cost_print.h"
+#include "session/pushout.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +28,8 @@ static const char help[] =
 "      --tag EXPR          uops by what happened to them: names joined by ! & | ( ), e.g. 'l2_miss & !l3_miss'; again for more\n"
 "      --change FIELD=VALUE,...  of the --tag before it: what its replay changes\n"
 "      --from due|event    pushouts from when the uop could have retired (default), or from when the event happened\n"
-"      --at retire|alloc|fetch  pushouts at retirement (default), at allocation, or where the front end delivers\n"
+"      --at retire|alloc|fetch|memory  pushouts at retirement (default), at allocation, where the front end delivers, or where\n"
+"                          slots that access memory enter the memory-order buffer\n"
 "      --worse             one replay more an event, with the feature made worse: a smaller cache, a last-target predictor\n"
 "      --replay-from P     replay for events that push out, or are under way for, at least P percent of the cycles; default 1;\n"
 "                          0, or events that were asked for: all\n"
@@ -72,7 +74,7 @@ struct cost {
 	struct cost_places *places;
 };
 
-static const char *const point_name[PUSHOUT_POINTS] = { "retire", "alloc", "fetch" };
+static const char *const point_name[PUSHOUT_POINTS] = { "retire", "alloc", "fetch", "memory" };
 
 /* ---- options ---------------------------------------------------------------------------------------------- */
 
@@ -188,7 +190,7 @@ static int valued(struct cost *c, int argc, char **argv, int *i)
 		while (k < PUSHOUT_POINTS && strcmp(v, point_name[k]))
 			k++;
 		if (k == PUSHOUT_POINTS)
-			cli_error("--at '%s': there are retire, alloc and fetch", v);
+			cli_error("--at '%s': there are retire, alloc, fetch and memory", v);
 		c->point = (enum pushout_point)k;
 		return k < PUSHOUT_POINTS ? 1 : -1;
 	}
@@ -373,7 +375,7 @@ static int measure(struct cost *c, struct cost_run **out, const struct core_conf
 	const struct run_sink sink = { .context = c, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side };
 	struct core_wanted wanted;
 	struct err err = { 0 };
-	const struct pushout_widths widths = { { core->retire_width, core->alloc_width, core->dsb_width > core->mite_width ? core->dsb_width : core->mite_width } };
+	const struct pushout_widths widths = session_pushout_widths(core);
 	int rc = cost_run_create(out, &widths, c->measure, c->measures, detail, &err);
 	if (!rc) {
 		cost_run_wanted(*out, &wanted);
@@ -607,7 +609,7 @@ static int print(struct cost *c)
 		if (c->from == PUSHOUT_FROM_EVENT)
 			fputs(" Pushouts from when the event happened, not from when the uop could have retired\n", out);
 		if (c->point)
-			fprintf(out, " Pushouts at %s\n", c->point == PUSHOUT_ALLOC ? "allocation" : "delivery by the front end");
+			fprintf(out, " Pushouts at %s\n", c->point == PUSHOUT_ALLOC ? "allocation" : c->point == PUSHOUT_FETCH ? "delivery by the front end" : "allocation in the memory-order buffer");
 		fputc('\n', out);
 	}
 	cost_print(&c->style, &v);

@@ -96,6 +96,18 @@ static void print_event(const struct spmu_event *e, bool details)
 	}
 }
 
+static const char pushout_help[] = "slots that retired N cycles later than the slot before them allowed (1 unless given), of those that TAG holds for "
+	"('l2_miss & !l3_miss'; softpmu cost --list has the names); also from=due|event, at=retire|alloc|fetch|memory, way=down|up|up-to; "
+	"in samples the weight is the pushout";
+
+static bool pushout_wanted(int words, char **word)
+{
+	bool all = true;
+	for (int i = 0; i < words; i++)
+		all &= holds("pushout", word[i]) || holds(pushout_help, word[i]);
+	return all;
+}
+
 static void print_table(const struct spmu_model *m, int words, char **word, bool details)
 {
 	bool any = false;
@@ -127,6 +139,11 @@ static void print_table(const struct spmu_model *m, int words, char **word, bool
 			printf("%sclocks:\n\n", any ? "\n" : "");
 		clocks = true;
 		printf("  %-28s %s\n", clock[i][0], clock[i][1]);
+	}
+	if (pushout_wanted(words, word)) {
+		printf("%spushout counters, which every PMU of this model has:\n\n  pushout/threshold=N,tag=TAG,.../\n", any || clocks ? "\n" : "");
+		wrap(pushout_help, 7, 100);
+		clocks = true;
 	}
 	bool head = false;
 	for (size_t i = 0; i < spmu_model_events(m); i++) {
@@ -281,6 +298,7 @@ static int run(int argc, char **argv)
 	spmu_model_free(m);
 	spmu_uncore_free(uncore);
 	/* nothing found: say so, and let a script notice */
+	shown += pushout_wanted(words, argv + 1);
 	if (!shown && words && !json && !holds("task-clock cpu-clock duration_time", argv[1])) {
 		cli_error("no event of %s holds '%s'%s", r.core.name, argv[1], words > 1 ? " and the other words" : "");
 		return 1;

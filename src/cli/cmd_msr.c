@@ -46,7 +46,7 @@ static int no_write(void *context, uint64_t address, const void *from, size_t by
 	(void)context, (void)address, (void)from, (void)bytes;
 	return 1;
 }
-static const struct spmu_host host = { .read_memory = no_read, .write_memory = no_write };
+static struct spmu_host host = { .read_memory = no_read, .write_memory = no_write };	/* and as wide as the core (show) */
 
 static void json_pair(const char *key, const char *text, const char *end)
 {
@@ -301,6 +301,7 @@ static int explain(const struct spmu_model *m, const struct spmu_msr *r, uint64_
 
 /* ---- events --------------------------------------------------------------------------------------------------- */
 
+static const char *const counts[SPMU_PUSHOUT_UNITS] = { "PUSHOUT0_COUNT", "PUSHOUT1_COUNT", "PUSHOUT2_COUNT", "PUSHOUT3_COUNT" };
 struct request { const char *events; uint64_t period, ds_area; bool kernel, json; };
 
 /* What NetBurst's steps 1 to 3 and 6 chose; they write nothing. */
@@ -419,6 +420,80 @@ static int print_copy(const struct spmu_model *m, const struct request *q, const
 	return 0;
 }
 
+/* Pushout counters, from event `from` on: four a PMU, beside the others. */
+static int print_pushouts(const struct spmu_model *m, const struct request *q, const struct session_events *events, size_t from, bool first)
+{
+	static struct driver_writes w;
+	struct err err = { 0 };
+	for (size_t k = from; k < events->count; k += SPMU_PUSHOUT_UNITS) {
+		struct spmu *p = NULL;
+		int rc = 0;
+		bool interrupts = false;
+		const size_t n = events->count - k < SPMU_PUSHOUT_UNITS ? events->count - k : SPMU_PUSHOUT_UNITS;
+		w.count = 0;
+		for (unsigned i = 0; i < n && !rc; i++) {
+			const uint64_t period = events->event[k + i].period ? events->event[k + i].period : q->period;
+			interrupts |= period;
+			rc = driver_write(&w, &err, counts[i], MSR_PUSHOUT(i, COUNT), -period & ((UINT64_C(1) << 48) - 1), period ? "overflows at pushout %llu" : "from 0",
+					(unsigned long long)period);
+			if (!rc)
+				rc = pushout_setup(&events->event[k + i].pushout, i, period, &w, &err);
+		}
+		if (!rc && interrupts && !driver_for(m)->interrupts)
+			rc = err_set(&err, ERR_UNSUPPORTED, "'%s': this PMU has no interrupt: its pushouts can be counted, not sampled", events->event[k].spelled);
+		if (!rc && interrupts) {
+			rc = driver_write(&w, &err, "LVT_PC", SPMU_APIC_LVT_PC, 0x400, "local APIC: a PMI is an NMI, and not masked");
+			w.write[w.count - 1].apic = true;
+		}
+		if (!rc && spmu_create(&p, m, &host))
+			rc = err_set(&err, ERR_NOMEM, "out of memory");
+		if (!rc)
+			rc = driver_execute(p, &w, &err);
+		spmu_destroy(p);
+		if (rc) {
+			cli_error("%s", err.text);
+			return rc;
+		}
+		if (q->json)
+			printf("%s\n{\"pmu\": %zu, \"events\": [", first ? "" : ",", (k - from) / SPMU_PUSHOUT_UNITS);
+		else
+			printf("%spushout counters, which this model adds to every PMU\n\n", first ? "" : "\n");
+		first = false;
+		for (unsigned i = 0; i < n; i++) {
+			if (!q->json) {
+				printf("%s: read from %s\n", events->event[k + i].spelled, counts[i]);
+				continue;
+			}
+			fputs(i ? ", {" : "{", stdout);
+			json_pair("name", events->event[k + i].spelled, ", ");
+			json_pair("event", "pushout", ", ");
+			json_pair("counter", counts[i], "}");
+		}
+		if (q->json)
+			fputs("], \"writes\": [", stdout);
+		else
+			printf("\n  %-9s %-28s %18s  %s\n", "address", "register", "value", "why");
+		print_writes(&w, false, q->json);
+		if (q->json)
+			fputs("]}", stdout);
+	}
+	return 0;
+}
+
+/* Pushouts behind the others, in order; how many others there are. */
+static size_t pushouts_last(struct session_events *events)
+{
+	size_t others = 0;
+	for (size_t i = 0; i < events->count; i++) {
+		const struct session_event e = events->event[i];
+		if (e.source == SESSION_PUSHOUT)
+			continue;
+		memmove(&events->event[others + 1], &events->event[others], (i - others) * sizeof e);
+		events->event[others++] = e;
+	}
+	return others;
+}
+
 static int program(const struct core_config *core, const struct spmu_model *m, const struct request *q)
 {
 	struct session_events events = { 0 };
@@ -434,7 +509,8 @@ static int program(const struct core_config *core, const struct spmu_model *m, c
 		period = calloc(events.count + 1, sizeof *period);
 		rc = job && period ? 0 : err_set(&err, ERR_NOMEM, "out of memory");
 	}
-	for (; n < events.count && !rc; n++) {
+	const size_t others = rc ? 0 : pushouts_last(&events);
+	for (; n < others && !rc; n++) {
 		const struct session_event *e = &events.event[n];
 		if (e->source != SESSION_HARDWARE) {
 			rc = err_set(&err, ERR_INPUT, "'%s' is a clock: no register counts it", e->spelled);
@@ -450,7 +526,7 @@ static int program(const struct core_config *core, const struct spmu_model *m, c
 		else if (e->precise && (spmu_model_family(m) == SPMU_FAMILY_P6 || spmu_model_family(m) == SPMU_FAMILY_P5))
 			rc = err_set(&err, ERR_UNSUPPORTED, "'%s': the PMU %s has no PEBS", e->spelled, core->pmu);
 	}
-	if (!rc)
+	if (!rc && n)
 		rc = d->assign(m, job, n, 0, &pmus, &which, &err);
 	if (rc)
 		cli_error("%s", err.text);
@@ -458,6 +534,8 @@ static int program(const struct core_config *core, const struct spmu_model *m, c
 		printf("{\"core\": \"%s\", \"pmu\": \"%s\", \"groups\": [", core->name, core->pmu);
 	for (unsigned k = 0; k < pmus && !rc; k++)
 		rc = print_copy(m, q, &events, job, n, k, pmus, period);
+	if (!rc)
+		rc = print_pushouts(m, q, &events, others, !others);
 	if (!rc && q->json)
 		puts("\n]}");
 	free(job);
@@ -509,6 +587,9 @@ static int show(const struct cli_run *r, const struct spmu_model *m, const struc
 	struct spmu_msr msr;
 	struct spmu *p = NULL;
 	uint64_t value = 0;
+	const struct pushout_widths widths = session_pushout_widths(&r->core);
+	for (unsigned k = 0; k < PUSHOUT_POINTS; k++)
+		host.pushout_width[k] = (uint8_t)widths.at[k];
 	if (q->events)
 		return program(&r->core, m, q);
 	struct core_features registers;

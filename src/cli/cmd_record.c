@@ -330,6 +330,8 @@ static int choose_events(struct record *o, const struct spmu_model *model, struc
 	for (size_t i = 0; !code && i < events->count; i++) {
 		struct session_event *e = &events->event[i];
 		e->forced = o->forced;
+		if (e->source == SESSION_PUSHOUT)
+			o->fields |= PERFDATA_WEIGHT;	/* the pushout */
 		if (o->forced && ((e->period && e->period != 1) || e->frequency))
 			code = err_set(err, ERR_INPUT, "%s: --force-ovf is a sample at every event", e->spelled);
 		else if (o->forced)
@@ -363,6 +365,8 @@ static void describe(const struct session_event *e, struct perfdata_event *out)
 		.period = e->period, .frequency = e->period ? 0 : e->frequency, .precise = e->precise,
 		.exclude_user = e->exclude_user, .exclude_kernel = true,
 	};
+	if (e->source == SESSION_PUSHOUT)
+		out->config = MSR_PUSHOUT_CAPABILITIES | (e->pushout.control & 0xff);	/* no event select has such a code */
 	if (e->source == SESSION_TASK_CLOCK) {
 		out->type = PERF_TYPE_SOFTWARE;
 		out->config = PERF_COUNT_SW_TASK_CLOCK;
@@ -452,6 +456,10 @@ static void on_sample(void *context, struct run_thread *t, const struct session_
 		.cpu = s->cpu, .chain = s->chain, .chain_length = s->chain_length, .exact = s->exact,
 	};
 	uint64_t reg[PERFDATA_REG_COUNT];
+	if (s->has_pushout) {
+		out.weight = s->pushout;
+		out.retire_latency = s->pushout > UINT16_MAX ? UINT16_MAX : (uint16_t)s->pushout;
+	}
 	if (s->precise)
 		add_precise(t, s->precise, &out, reg);
 	if (o->heap && out.addr && !o->failed)

@@ -289,6 +289,44 @@ LAYOUT(msr_p4_matrix,
 	F(0, 0, "LOADS", "tag loads"));
 LAYOUT(msr_precise, F(31, 0, "TAGGING", "front-end tagging by the trace cache; no documented event uses it"));
 
+/* ---- pushout counters ----------------------------------------------------------------------------------------- */
+
+static const value pushout_ways[] = { { 0, "from LOAD down, fires when it reaches or passes 0" }, { 1, "from LOAD up, fires when it passes 2^32" },
+	{ 2, "from 0 up, fires when it reaches LOAD" } };
+static const value pushout_points[] = { { 0, "retirement" }, { 1, "allocation" }, { 2, "delivery by the front end" }, { 3, "memory-order buffer" } };
+LAYOUT(msr_pushout_capabilities,
+	F(39, 32, "MEMORY SLOTS", "slots that may enter the memory-order buffer in a cycle; 0: not measured"),
+	F(31, 24, "FETCH SLOTS", "slots that the front end may deliver in a cycle; 0: not measured"),
+	F(23, 16, "ALLOC SLOTS", "slots that may be allocated in a cycle; 0: not measured"),
+	F(15, 8, "RETIRE SLOTS", "slots that may retire in a cycle"),
+	F(7, 0, "UNITS", "pushout counters"));
+LAYOUT(msr_pushout_status,
+	F(19, 16, "STORED", "bit n, read-only: counter n's STORED holds a pushout"),
+	F(3, 0, "OVF", "bit n: counter n's COUNT overflowed; writing 1 clears"));
+LAYOUT(msr_pushout_control,
+	F(24, 24, "STORE_OVF", "store the pushout with which COUNT overflows, no other"),
+	F(22, 22, "EN", "the counter counts"),
+	F(20, 20, "INT", "interrupt through the local APIC's performance entry on overflow"),
+	F(17, 17, "OS", "count slots at privilege level 0"),
+	F(16, 16, "USR", "count slots at privilege levels 1, 2 and 3"),
+	F(7, 7, "FROM_EVENT", "measure from when the event happened to the slot, not from when it was due"),
+	F(6, 4, "POINT", "which of the points that slots pass in order", VALUES(pushout_points)),
+	F(1, 0, "WAY", "how the register is run through a slot's pushout", VALUES(pushout_ways)));
+LAYOUT(msr_pushout_load, F(31, 0, "LOAD", "the threshold in cycles; with WAY 1: 2^32 less the threshold"));
+LAYOUT(msr_pushout_count, F(47, 0, "COUNT", "slots so far whose pushouts reached the threshold"));
+LAYOUT(msr_pushout_stored,
+	F(63, 63, "VALID", "there is one; reading this register frees it for the next"),
+	F(31, 0, "CYCLES", "the pushout"));
+#define STATIC(name, text) F(SPMU_IS_##name, SPMU_IS_##name, #name, text),
+static const struct msr_bits is_bits[] = {
+#include "softpmu/signals.def"
+};
+#define DYNAMIC(name, text) F(SPMU_DID_##name, SPMU_DID_##name, #name, text),
+static const struct msr_bits did_bits[] = {
+#include "softpmu/signals.def"
+};
+const struct msr_layout msr_pushout_is = { is_bits, SPMU_IS_COUNT }, msr_pushout_did = { did_bits, SPMU_DID_COUNT };
+
 /* ---- local APIC ----------------------------------------------------------------------------------------------- */
 
 static const value delivery[] = { { 0, "fixed: VECTOR" }, { 2, "SMI" }, { 4, "NMI" }, { 5, "INIT" }, { 7, "ExtINT" } };

@@ -15,7 +15,7 @@
 #include <strings.h>
 
 struct row {
-	uint16_t first, count;		/* addresses; count 0: as many as there are counters (each) */
+	uint32_t first, count;		/* addresses; count 0: as many as there are counters (each) */
 	const char *name, *alias;	/* with %u where there are several */
 	const char *help;
 	const struct msr_layout *layout;
@@ -219,12 +219,34 @@ static const struct row arch[] = {
 
 static const struct row lvt = { SPMU_APIC_LVT_PC, 1, "LVT_PC", "LVT_PMI", "local APIC: how a PMI is delivered", &msr_lvt, ALWAYS, 0 };
 
-struct table { const struct row *row; size_t rows; };
+#define UNIT(n) \
+	{ MSR_PUSHOUT(n, CONTROL), 1, "PUSHOUT" #n "_CONTROL", NULL, "pushout counter " #n ": what is measured, and whether it counts", &msr_pushout_control, ALWAYS, 0 }, \
+	{ MSR_PUSHOUT(n, LOAD), 1, "PUSHOUT" #n "_LOAD", NULL, "pushout counter " #n ": the threshold, as its register is loaded", &msr_pushout_load, ALWAYS, 0 }, \
+	{ MSR_PUSHOUT(n, COUNT), 1, "PUSHOUT" #n "_COUNT", NULL, "pushout counter " #n ": slots that reached the threshold", &msr_pushout_count, ALWAYS, 0 }, \
+	{ MSR_PUSHOUT(n, STORED), 1, "PUSHOUT" #n "_STORED", NULL, "pushout counter " #n ": an exact pushout, frozen until it is read; read-only", &msr_pushout_stored, ALWAYS, 0 }, \
+	{ MSR_PUSHOUT(n, STORED_IP), 1, "PUSHOUT" #n "_STORED_IP", NULL, "pushout counter " #n ": whose pushout that is; read-only", &msr_address, ALWAYS, 0 }, \
+	{ MSR_PUSHOUT(n, ALL_IS), 1, "PUSHOUT" #n "_ALL_IS", NULL, "pushout counter " #n ": what all tagged slots are", &msr_pushout_is, ALWAYS, 0 }, \
+	{ MSR_PUSHOUT(n, ALL_DID), 1, "PUSHOUT" #n "_ALL_DID", NULL, "pushout counter " #n ": events that tagged slots have all of", &msr_pushout_did, ALWAYS, 0 }, \
+	{ MSR_PUSHOUT(n, ANY_IS), 1, "PUSHOUT" #n "_ANY_IS", NULL, "pushout counter " #n ": with ANY_DID: tagged slots have one of these", &msr_pushout_is, ALWAYS, 0 }, \
+	{ MSR_PUSHOUT(n, ANY_DID), 1, "PUSHOUT" #n "_ANY_DID", NULL, "pushout counter " #n ": with ANY_IS: tagged slots have one of these", &msr_pushout_did, ALWAYS, 0 }, \
+	{ MSR_PUSHOUT(n, NONE_IS), 1, "PUSHOUT" #n "_NONE_IS", NULL, "pushout counter " #n ": what no tagged slot is", &msr_pushout_is, ALWAYS, 0 }, \
+	{ MSR_PUSHOUT(n, NONE_DID), 1, "PUSHOUT" #n "_NONE_DID", NULL, "pushout counter " #n ": events that no tagged slot has", &msr_pushout_did, ALWAYS, 0 }
+/* Of every family, where the host has them. */
+static const struct row pushout[] = {
+	{ MSR_PUSHOUT_CAPABILITIES, 1, "PUSHOUT_CAPABILITIES", NULL, "pushout counters: how many, and how wide the core is; read-only", &msr_pushout_capabilities, ALWAYS, 0 },
+	{ MSR_PUSHOUT_STATUS, 1, "PUSHOUT_STATUS", NULL, "pushout counters: which overflowed", &msr_pushout_status, ALWAYS, 0 },
+	UNIT(0), UNIT(1), UNIT(2), UNIT(3),
+};
+_Static_assert(SPMU_PUSHOUT_UNITS == 4, "a row for each register of each unit");
 
-static struct table table_of(const struct spmu_model *m)
+struct table { const struct row *row; size_t rows; };
+enum { TABLES = 2 };
+
+/* The family's, and the one that all have. */
+static struct table table_of(const struct spmu_model *m, unsigned which)
 {
 #define TABLE(t) (struct table){ t, sizeof t / sizeof *t }
-	return m->family == &pmu_p5 ? TABLE(p5) : m->family == &pmu_p6 ? TABLE(p6) : m->family == &pmu_netburst ? TABLE(netburst) : TABLE(arch);
+	return which ? TABLE(pushout) : m->family == &pmu_p5 ? TABLE(p5) : m->family == &pmu_p6 ? TABLE(p6) : m->family == &pmu_netburst ? TABLE(netburst) : TABLE(arch);
 #undef TABLE
 }
 
@@ -254,12 +276,14 @@ static void fill(struct spmu_msr *out, const struct row *r, unsigned n)
 
 size_t spmu_msr_list(const struct spmu_model *m, struct spmu_msr *out, size_t room)
 {
-	struct table t = table_of(m);
 	size_t n = 0;
-	for (size_t i = 0; i < t.rows; i++)
-		for (unsigned k = 0; k < length(m, &t.row[i]); k++, n++)
-			if (n < room)
-				fill(&out[n], &t.row[i], k);
+	for (unsigned which = 0; which < TABLES; which++) {
+		struct table t = table_of(m, which);
+		for (size_t i = 0; i < t.rows; i++)
+			for (unsigned k = 0; k < length(m, &t.row[i]); k++, n++)
+				if (n < room)
+					fill(&out[n], &t.row[i], k);
+	}
 	if (m->family->lvt) {
 		if (n < room)
 			fill(&out[n], &lvt, 0);
@@ -270,10 +294,12 @@ size_t spmu_msr_list(const struct spmu_model *m, struct spmu_msr *out, size_t ro
 
 static const struct row *row_at(const struct spmu_model *m, uint32_t msr)
 {
-	struct table t = table_of(m);
-	for (size_t i = 0; i < t.rows; i++)
-		if (msr - t.row[i].first < length(m, &t.row[i]))
-			return &t.row[i];
+	for (unsigned which = 0; which < TABLES; which++) {
+		struct table t = table_of(m, which);
+		for (size_t i = 0; i < t.rows; i++)
+			if (msr - t.row[i].first < length(m, &t.row[i]))
+				return &t.row[i];
+	}
 	return NULL;
 }
 
@@ -326,16 +352,18 @@ static bool address_of(const char *text, uint32_t *out)
 
 bool spmu_msr_find(const struct spmu_model *m, const char *text, struct spmu_msr *out)
 {
-	struct table t = table_of(m);
 	uint32_t msr;
 	if (address_of(text, &msr))
 		return spmu_msr_at(m, msr, out);
-	for (size_t i = 0; i < t.rows; i++)
-		for (unsigned n = 0; n < length(m, &t.row[i]); n++)
-			if (is_called(&t.row[i], n, text)) {
-				fill(out, &t.row[i], n);
-				return true;
-			}
+	for (unsigned which = 0; which < TABLES; which++) {
+		struct table t = table_of(m, which);
+		for (size_t i = 0; i < t.rows; i++)
+			for (unsigned n = 0; n < length(m, &t.row[i]); n++)
+				if (is_called(&t.row[i], n, text)) {
+					fill(out, &t.row[i], n);
+					return true;
+				}
+	}
 	if (m->family->lvt && is_called(&lvt, 0, text)) {
 		fill(out, &lvt, 0);
 		return true;

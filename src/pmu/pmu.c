@@ -26,7 +26,9 @@ int spmu_create(struct spmu **out, const struct spmu_model *m, const struct spmu
 	p->lvt = PMU_LVT_MASKED;
 	p->late = PMU_NEVER;
 	m->family->reset(p);
-	int error = pmu_plan(p);
+	int error = pmu_pushout_create(p);
+	if (!error)
+		error = pmu_plan(p);
 	if (error) {
 		spmu_destroy(p);
 		return error;
@@ -40,6 +42,7 @@ void spmu_destroy(struct spmu *p)
 	if (!p)
 		return;
 	pmu_plan_release(p);
+	pmu_pushout_destroy(p->pushout);
 	free(p);
 }
 
@@ -100,9 +103,10 @@ struct saved {
 	uint8_t cr4_pce, siblings;
 	union pmu_registers registers;
 	struct pmu_ds_state ds;
+	struct pmu_pushout_state pushout;
 	struct saved_counter counter[PMU_MAX_COUNTERS];
 };
-static const char saved_magic[8] = "SPMUsav1";
+static const char saved_magic[8] = "SPMUsav2";
 
 size_t spmu_state_bytes(const struct spmu *p)
 {
@@ -127,6 +131,7 @@ void spmu_save(struct spmu *p, void *out)
 	s->siblings = p->host.siblings;
 	s->registers = p->registers;
 	s->ds = p->ds;
+	pmu_pushout_save(p, &s->pushout);
 	for (unsigned i = 0; i < p->model->counters; i++) {
 		const struct pmu_counter *c = &p->counter[i];
 		s->counter[i] = (struct saved_counter){ c->value, c->remainder, c->armed_from, c->armed, c->previous };
@@ -154,6 +159,8 @@ int spmu_restore(struct spmu *p, const void *in)
 		if (memcmp(s->magic, saved_magic, sizeof s->magic) || s->bytes != sizeof *s || s->family != f->public ||
 		    s->counters != p->model->counters || s->siblings != p->host.siblings || s->ds.lbr.style != p->ds.lbr.style || memcmp(s->cpuid, p->model->cpuid, sizeof s->cpuid))
 			error = SPMU_EINPUT;
+		else if (!pmu_pushout_valid(p, &s->pushout))
+			error = SPMU_EINPUT;
 	}
 	if (!error) {
 		spmu_save(p, old);
@@ -162,11 +169,14 @@ int spmu_restore(struct spmu *p, const void *in)
 		if (!error)
 			error = pmu_ds_restored(p);
 		if (!error)
+			error = pmu_pushout_restore(p, &s->pushout);
+		if (!error)
 			error = pmu_plan(p);
 		if (error) {
 			put_state(p, old);
 			f->restored(p);
 			pmu_ds_restored(p);
+			pmu_pushout_restore(p, &old->pushout);
 			pmu_plan(p);	/* as it was: what it needs is there */
 		}
 	}
@@ -187,12 +197,12 @@ int spmu_restore(struct spmu *p, const void *in)
 
 int spmu_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 {
-	return p->model->family->wrmsr(p, msr, value);
+	return p->pushout && msr - MSR_PUSHOUT_CAPABILITIES < SPMU_PUSHOUT_BLOCK ? pmu_pushout_wrmsr(p, msr, value) : p->model->family->wrmsr(p, msr, value);
 }
 
 int spmu_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value)
 {
-	return p->model->family->rdmsr(p, msr, value);
+	return p->pushout && msr - MSR_PUSHOUT_CAPABILITIES < SPMU_PUSHOUT_BLOCK ? pmu_pushout_rdmsr(p, msr, value) : p->model->family->rdmsr(p, msr, value);
 }
 
 int spmu_rdpmc(const struct spmu *p, uint32_t rdpmc_idx, unsigned cpl, uint64_t *value)

@@ -488,6 +488,8 @@ static void advance(struct spmu *p, const struct spmu_batch *b, struct bounds *g
 	pmu_ring_settle(p, g->cycle1 < limit ? g->cycle1 : limit);
 	if (p->ds.watch)
 		pmu_ds_segment(p, b, g->record0, g->record1);
+	if (p->pushout)
+		pmu_pushout_segment(p, b, g->record1);
 	g->record0 = g->record1;
 	g->cycle0 = g->cycle1;
 }
@@ -554,6 +556,11 @@ static struct due next_due(struct spmu *p, const struct spmu_batch *b, const str
 		i = bts;
 		by_record_set = 0;
 	}
+	uint32_t pushout = p->pushout ? pmu_pushout_due(p, b) : b->count;
+	if (pushout < i) {
+		i = pushout;
+		by_record_set = 0;
+	}
 	if (i >= end)		/* may retire in cycle `last`, too, but behind the interrupt */
 		i = b->count;
 	uint64_t by_record = i < b->count ? b->base_cycle + b->records[i].retire : PMU_NEVER;
@@ -574,7 +581,7 @@ static struct due next_due(struct spmu *p, const struct spmu_batch *b, const str
 	d.set = (by_ring == d.cycle ? p->ring_due : 0) | (by_cycle == d.cycle ? by_cycle_set : 0);
 	if (by_record == d.cycle) {
 		d.set |= by_record_set;
-		d.bts = i == bts;
+		d.bts = i == bts;	/* a pushout counter that overflows there asks for its interrupt itself */
 		d.record = i;
 		d.next = i + 1;
 	} else {
@@ -620,6 +627,8 @@ static void change_end(struct spmu *p, const struct spmu_batch *b, const struct 
 		p->model->family->tag(p, b, p->tag);
 	uint64_t added[2] = { p->intervals[0] & ~c->had[0], p->intervals[1] & ~c->had[1] };
 	collect(p, b, added);
+	if (p->pushout)
+		pmu_pushout_again(p, b, g->record0);
 	for (unsigned k = 0; k < p->ring.channels; k++)
 		fresh |= p->ring.channel[k].fresh;
 	if (fresh)
@@ -803,9 +812,10 @@ void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 		p->model->family->tag(p, b, p->tag);
 	if (p->ds.rip_at | p->ds.waiting)
 		pmu_ds_begin(p, b);
+	bool pushout = p->pushout && pmu_pushout_begin(p, b);
 	bool rings = p->ring.channels > 0, bts = p->ds.watch && pmu_bts_due(p, b, 0) < b->count, segmented = false;
-	if (p->live || rings || p->pending || p->late != PMU_NEVER || bts) {
-		if (!rings && !p->pending && p->late == PMU_NEVER && !bts && !may_act(p, b)) {
+	if (p->live || rings || p->pending || p->late != PMU_NEVER || bts || pushout) {
+		if (!rings && !p->pending && p->late == PMU_NEVER && !bts && !pushout && !may_act(p, b)) {
 			clear_tallies(p);
 			tally_all(p, b, true);
 			apply(p, 0, PMU_NEVER);
@@ -817,6 +827,8 @@ void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 	}
 	if (p->ds.watch && !segmented)
 		pmu_ds_segment(p, b, 0, b->count);
+	if (p->pushout && !segmented)
+		pmu_pushout_segment(p, b, b->count);
 	if (p->keep_history)
 		remember(p, b);
 	else

@@ -4,6 +4,7 @@
  *   pmu_table.c  event table file -> struct spmu_model        pmu_expr.c  its `count` expressions
  *   pmu.c        what all families share: creation, CR4.PCE, the local APIC's entry
  *   regs_*.c     a family's registers (WRMSR, RDMSR, RDPMC, CPUID) and what they ask of each counter
+ *   regs_pushout.c  the pushout counters, beside every family's: pushout.h measures, tag.h says of which slots
  *   pmu_plan.c   what the counters ask for -> what to count and how
  *   pmu_count.c  batches: sums, overflow, PMI                 pmu_ring.c  per-cycle increments
  *   ds.h         debug store, PEBS, BTS, LBR: ds.c, pebs.c, pebs_format.c, lbr.c
@@ -221,6 +222,10 @@ struct pmu_netburst_state {
 	uint16_t open[2], closing[2];	/* by thread: tags of the instruction that the batch before left open, and of this batch's last */
 };
 
+/* Of the pushout counters (regs_pushout.c). */
+struct pmu_pushout_state { uint64_t unit[SPMU_PUSHOUT_UNITS][SPMU_PUSHOUT_REGISTERS], status; };
+struct pmu_pushout;
+
 /* Made from the registers. */
 struct pmu_netburst_detected {
 	struct pmu_expr expr[PMU_NETBURST_COUNTERS + 1];	/* what each counter's ESCR detects; the last: what never happens */
@@ -247,6 +252,7 @@ struct spmu {
 		struct pmu_netburst_state netburst;
 	};
 	struct pmu_ds_state ds;		/* DS area, PEBS, BTS, LBR */
+	struct pmu_pushout *pushout;	/* NULL: the host has none */
 	struct pmu_expr pebs_expr[3];	/* over own sources 0 to 2: load latency, front-end events, stores; family arch */
 	struct pmu_netburst_detected detected;	/* family netburst */
 	struct pmu_counter counter[PMU_MAX_COUNTERS];
@@ -320,6 +326,23 @@ void pmu_write_counter(struct spmu *p, unsigned i, uint64_t value);
 /* Asks for an interrupt because of what happened at `cycle`; merges with one under way. */
 void pmu_request(struct spmu *p, uint64_t cycle);
 void pmu_request_to(struct spmu *p, uint64_t cycle, unsigned threads);	/* set of PMI_ */
+
+/* regs_pushout.c; all but create, destroy, save, valid and restore: with p->pushout */
+int  pmu_pushout_create(struct spmu *p);
+void pmu_pushout_destroy(struct pmu_pushout *q);
+int  pmu_pushout_wrmsr(struct spmu *p, uint32_t msr, uint64_t value);
+int  pmu_pushout_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value);
+void pmu_pushout_save(const struct spmu *p, struct pmu_pushout_state *out);
+bool pmu_pushout_valid(const struct spmu *p, const struct pmu_pushout_state *in);	/* could WRMSRs have made it? */
+int  pmu_pushout_restore(struct spmu *p, const struct pmu_pushout_state *in);
+/* A batch begins.  True: a unit will interrupt within it. */
+bool pmu_pushout_begin(struct spmu *p, const struct spmu_batch *b);
+/* First record at which a unit interrupts, of those that have not retired yet; count: none. */
+uint32_t pmu_pushout_due(const struct spmu *p, const struct spmu_batch *b);
+/* Records below `to` have retired. */
+void pmu_pushout_segment(struct spmu *p, const struct spmu_batch *b, uint32_t to);
+/* Registers may have changed: they hold from this record on. */
+void pmu_pushout_again(struct spmu *p, const struct spmu_batch *b, uint32_t from);
 
 /* pmu_ring.c */
 void pmu_ring_release(struct pmu_ring *g);

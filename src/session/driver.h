@@ -21,7 +21,8 @@ struct driver_write {
 	bool apic;		/* not an MSR: the local APIC's register at offset `msr` */
 	char why[120];		/* one line */
 };
-struct driver_writes { struct driver_write write[96]; size_t count; };
+struct pushout_event;
+struct driver_writes { struct driver_write write[128]; size_t count; };
 
 /* One event's job. */
 struct driver_event {
@@ -39,6 +40,7 @@ struct driver_event {
 	uint64_t ds_area;
 	uint64_t pebs_data;	/* precise, adaptive records: what IA32_PEBS_DATA_CFG asks for beyond the basic group */
 	uint32_t latency;	/* precise, load latency: the threshold; 0: the least there is */
+	const struct pushout_event *pushout;	/* a pushout counter's, which is no driver's (session/pushout.h); `counter` is then its unit; else NULL */
 	/* out, by assign */
 	unsigned pmu;		/* which copy of the PMU */
 	int  counter;		/* general-purpose counter, -1: the fixed one */

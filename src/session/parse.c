@@ -3,6 +3,7 @@
  *
  *   list  := (event | group) (',' (event | group))*        group := '{' event (',' event)* '}' (':' modifiers)?
  *   event := NAME (':' modifiers)? | 'r' HEX (':' modifiers)? | 'cpu/' term (',' term)* '/' modifiers?
+ *          | 'pushout/' term (',' term)* '/' modifiers?                                  (session/pushout.h)
  *          | PMU '::' EVENT (':' UMASK | ':' attribute)*                                (libpfm4's)
  *
  * Left out, each refused by name: ring 0 (:k, :h), guests (:G), counting with :p, leader sampling (:S), metrics,
@@ -543,6 +544,30 @@ static int add_uncore(struct parser *p, const char *s, size_t n, const struct wi
 	return rc;
 }
 
+static int add_pushout(struct parser *p, const char *s, size_t n, const struct wish *outer)
+{
+	struct session_event e = { .fixed = -1, .group = p->group, .source = SESSION_PUSHOUT, .exclude_kernel = true };
+	struct pushout_terms terms;
+	struct wish w = *outer;
+	int rc = pushout_parse(&e.pushout, &terms, p->core, s, n, p->err);
+	if (!rc)
+		rc = modifiers(p, &w, terms.modifiers, terms.modifier_bytes, s);
+	if (rc)
+		return rc;
+	e.period = terms.period;
+	e.frequency = terms.frequency;
+	w.name = terms.name;
+	w.name_bytes = terms.name_bytes;
+	e.spelled = copy(s, n);
+	e.name = shown(s, n, &w, false);
+	rc = e.spelled && e.name ? push(p, &e) : bad(p, ERR_NOMEM, "out of memory");
+	if (rc) {
+		free(e.spelled);
+		free(e.name);
+	}
+	return rc;
+}
+
 static int one(struct parser *p, const char *s, size_t n, const struct wish *w)
 {
 	while (n && isspace((unsigned char)*s))
@@ -553,6 +578,8 @@ static int one(struct parser *p, const char *s, size_t n, const struct wish *w)
 		return bad(p, ERR_INPUT, "empty event name in the list");
 	if (uncore_meant(p->uncore, s, n))
 		return add_uncore(p, s, n, w);
+	if (pushout_meant(s, n))
+		return add_pushout(p, s, n, w);
 	if (memchr(s, '/', n)) {
 		char *text = copy(s, n);
 		int rc = text ? braced(p, text, n, *w) : bad(p, ERR_NOMEM, "out of memory");

@@ -97,6 +97,9 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 				return err_set(err, ERR_UNSUPPORTED, "event %s counts all hardware threads of a core (AnyThread): it is counted under "
 					"--smt, not sampled", s->job[i].event ? s->job[i].event->name : "with any=1");
 		}
+	if (run->siblings > 1 && s->items > s->plain)
+		return err_set(err, ERR_UNSUPPORTED, "event %s: no pushout counters where hardware threads share a core (--smt): their slots retire in turn",
+			session_spelled(s, s->plain));
 	if (s->threads == s->thread_room) {
 		size_t room = s->thread_room ? 2 * s->thread_room : 8;
 		struct thread **grown = realloc(s->thread, room * sizeof *grown);

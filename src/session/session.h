@@ -8,6 +8,7 @@
 #define SESSION_SESSION_H
 #include "core/config.h"
 #include "run/run.h"
+#include "session/pushout.h"
 #include "session/uncore.h"
 #include "softpmu/pmu.h"
 #include "util/err.h"
@@ -25,9 +26,10 @@ struct session_event {
 	bool most_precise;	/* P: sampled as precisely as the PMU can, imprecisely if it cannot */
 	uint32_t latency;	/* of ldlat=: loads above this many cycles; 0: not given */
 	bool exclude_user, exclude_kernel;
-	enum { SESSION_HARDWARE, SESSION_TASK_CLOCK, SESSION_DURATION, SESSION_UNCORE,
+	enum { SESSION_HARDWARE, SESSION_TASK_CLOCK, SESSION_DURATION, SESSION_UNCORE, SESSION_PUSHOUT,
 		SESSION_NOTHING /* 0 by its meaning: perf's dummy; emulation-faults, which no kernel counts on x86 */ } source;
 	struct uncore_event uncore;	/* of SESSION_UNCORE: counted for the machine, not for a thread */
+	struct pushout_event pushout;	/* of SESSION_PUSHOUT */
 	/* sampling: 0 = counting only */
 	uint64_t period;	/* events a sample */
 	uint64_t frequency;	/* samples a modelled second (adapts the period); 0 = fixed period */
@@ -75,6 +77,8 @@ struct session_sample {
 	const uint64_t *chain;	/* NULL without call chains */
 	size_t chain_length;
 	bool exact;		/* ip is that of the instruction that did it */
+	bool has_pushout;	/* of a pushout counter: that of the very slot */
+	uint32_t pushout;
 	const struct session_branch *branch;	/* newest first; NULL without branch stacks */
 	size_t branches;
 	const struct precise_record *precise;	/* what the PEBS record holds beyond; NULL: none (session/precise.h) */

@@ -9,13 +9,17 @@
 
 uint64_t counter_mask(const struct session *s, size_t i)
 {
-	return (UINT64_C(1) << s->driver->counter_bits(s->o.model, s->job + i)) - 1;
+	return (UINT64_C(1) << (s->job[i].pushout ? 48 : s->driver->counter_bits(s->o.model, s->job + i))) - 1;
 }
 
 static uint64_t counter_read(const struct session *s, const struct thread *t, size_t i)
 {
 	const struct driver_event *e = s->job + i;
 	uint64_t v = 0;
+	if (e->pushout) {
+		spmu_rdmsr(t->pmu[e->pmu], MSR_PUSHOUT(e->counter, COUNT), &v);
+		return v;
+	}
 	/* CPL 0: CR4.PCE does not matter.  The index was accepted when the counter was programmed. */
 	if (spmu_rdpmc(t->pmu[e->pmu], s->driver->rdpmc(s->o.model, e), 0, &v) == SPMU_UD) {	/* a Pentium without MMX */
 		const char *name;
@@ -47,6 +51,8 @@ int counter_write(const struct session *s, struct thread *t, size_t i, uint64_t 
 {
 	const char *name;
 	const struct driver_event *e = s->job + i;
+	if (e->pushout)
+		return spmu_wrmsr(t->pmu[e->pmu], MSR_PUSHOUT(e->counter, COUNT), value);
 	return spmu_wrmsr(t->pmu[e->pmu], s->driver->counter_msr(s->o.model, e, &name), s->driver->counter_value(s->o.model, e, value));
 }
 
@@ -112,6 +118,10 @@ void session_wanted(const struct session *s, struct core_wanted *w)
 			w->signal[0] |= one[0];
 			w->signal[1] |= one[1];
 		}
+	if (s->items > s->plain)	/* all slots, and the clears that no uop has */
+		w->signal[SPMU_SIG_CLEAR_MEMORY_ORDER >> 6] |= UINT64_C(1) << (SPMU_SIG_CLEAR_MEMORY_ORDER & 63) |
+			UINT64_C(1) << (SPMU_SIG_CLEAR_SMC & 63);
+	_Static_assert(SPMU_SIG_CLEAR_MEMORY_ORDER >> 6 == SPMU_SIG_CLEAR_SMC >> 6, "one word");
 	for (size_t i = 0; i < s->items; i++) {
 		bool sampled = s->item[i].period || s->item[i].frequency;
 		const struct spmu_event *event = s->item[i].event == NO_EVENT ? NULL : s->o.events->event[s->item[i].event].event;
@@ -142,7 +152,10 @@ int session_program(struct session *s, struct thread *t, struct err *err)
 	int rc = w ? 0 : err_set(err, ERR_NOMEM, "out of memory");
 	for (unsigned k = 0; k < s->pmus && !rc; k++) {
 		w->count = 0;
-		rc = s->driver->setup(s->o.model, s->job, s->items, k, w, err);
+		rc = s->driver->setup(s->o.model, s->job, s->plain, k, w, err);
+		for (size_t i = s->plain; i < s->items && !rc; i++)
+			if (s->job[i].pmu == k)
+				rc = pushout_setup(s->job[i].pushout, (unsigned)s->job[i].counter, s->job[i].sampled, w, err);
 		if (!rc && s->lbr && has_sampled(s, k))
 			rc = lbr_setup(s->lbr, w, err);
 		for (size_t i = 0; i < w->count && !rc; i++) {

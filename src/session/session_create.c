@@ -92,6 +92,8 @@ static int make_items(struct session *s, struct err *err)
 			p.event = cycles;
 			p.evtsel = names_evtsel(cycles);
 			p.fixed = cycles->fixed;
+		} else if (ev->source == SESSION_PUSHOUT) {
+			continue;	/* behind the others */
 		} else if (sampled && ev->source == SESSION_UNCORE) {
 			return err_set(err, ERR_UNSUPPORTED, "'%s': uncore counters cannot be sampled", ev->spelled);
 		} else if (sampled) {
@@ -128,6 +130,36 @@ static int make_items(struct session *s, struct err *err)
 		s->clock = s->items;
 		s->job[s->items] = (struct driver_event){ .event = cycles, .evtsel = names_evtsel(cycles), .fixed = cycles->fixed, .user = true };
 		s->item[s->items++] = (struct item){ .event = NO_EVENT };
+	}
+	return 0;
+}
+
+/* The pushout counters': their units, four a copy of the PMU, and items, behind the family's. */
+static int make_pushout_items(struct session *s, struct err *err)
+{
+	s->plain = s->items;
+	for (size_t e = 0; e < s->o.events->count; e++) {
+		const struct session_event *ev = s->o.events->event + e;
+		const unsigned k = (unsigned)(s->items - s->plain);
+		struct item it = { .event = e, .period = ev->period, .frequency = ev->period ? 0 : ev->frequency };
+		if (ev->source != SESSION_PUSHOUT)
+			continue;
+		if (s->o.one_pmu)
+			return err_set(err, ERR_UNSUPPORTED, "'%s': pushout counters do not take turns: without one PMU for all events (--one-pmu)", ev->spelled);
+		if ((it.period || it.frequency) && !s->driver->interrupts)
+			return err_set(err, ERR_UNSUPPORTED, "'%s': the PMU of %s has no interrupt: pushouts can be counted, not sampled", ev->spelled,
+				s->o.core->name);
+		if (it.period > s->max_period)
+			return err_set(err, ERR_INPUT, "'%s': a period of %llu is more than %llu", ev->spelled, (unsigned long long)it.period,
+				(unsigned long long)s->max_period);
+		s->job[s->items] = (struct driver_event){ .pushout = &ev->pushout, .fixed = -1, .user = true, .sampled = it.period || it.frequency,
+			.pmu = k / SPMU_PUSHOUT_UNITS, .counter = (int)(k % SPMU_PUSHOUT_UNITS) };
+		s->adapts |= it.frequency != 0;
+		s->adapted[s->items] = 1;
+		s->item_of_event[e] = (int)s->items;
+		s->item[s->items++] = it;
+		if (s->pmus <= k / SPMU_PUSHOUT_UNITS)
+			s->pmus = k / SPMU_PUSHOUT_UNITS + 1;
 	}
 	return 0;
 }
@@ -293,6 +325,8 @@ int session_create(struct session **out, const struct session_options *o, struct
 			rc = err_set(err, rc, "event '%s': %s", session_spelled(s, which), why);
 		}
 	}
+	if (!rc)
+		rc = make_pushout_items(s, err);
 	if (!rc)
 		rc = make_uncore(s, err);
 	s->regions.items = s->items;

@@ -29,6 +29,7 @@ struct item {			/* a counter's job; the same in every thread */
 
 struct pending {
 	uint64_t ip, cycle, period; uint32_t record, order; size_t item, extra; /* 1 + index of its struct precise_record; 0: none */
+	bool exact, has_pushout; uint32_t pushout;
 	size_t branch, branches;	/* its stack: in thread.branch */
 };
 
@@ -83,6 +84,7 @@ struct session {
 	struct driver_event *job;	/* by item */
 	bool *hit;			/* by item: overflowed, in a PMI handler */
 	size_t items, clock;
+	size_t plain;		/* items of the family's counters; those behind are pushout counters */
 	int *item_of_event;	/* -1: a clock that is not sampled */
 	unsigned turns;		/* copies that stand for one PMU, of which one counts at a time; 0: all count always */
 	unsigned pmus;

@@ -60,7 +60,9 @@ static void start_over(struct session *s, struct thread *t, size_t i)
 	counter_set_period(s, t, i);
 }
 
-static void on_overflow(struct session *s, struct thread *t, size_t i, const struct spmu_pmi *pmi)
+/* slot: what a pushout counter has stored; NULL: none. */
+struct slot { uint64_t ip; uint32_t cycles; };
+static void on_overflow(struct session *s, struct thread *t, size_t i, const struct spmu_pmi *pmi, const struct slot *slot)
 {
 	struct counter *c = t->counter + i;
 	uint64_t stands_for = c->loaded, before = c->count;
@@ -73,6 +75,11 @@ static void on_overflow(struct session *s, struct thread *t, size_t i, const str
 	if (!over || !(s->item[i].period | s->item[i].frequency))
 		return;
 	struct pending p = { .ip = pmi->ip, .cycle = pmi->cycle, .period = stands_for, .record = pmi->record, .item = i };
+	if (slot) {
+		p.ip = slot->ip;
+		p.exact = p.has_pushout = true;
+		p.pushout = slot->cycles;
+	}
 	if (s->lbr) {
 		struct precise_branch raw[PRECISE_BRANCHES_MAX];
 		keep_branches(s, t, raw, lbr_read(s->lbr, t->pmu[s->job[i].pmu], raw), &p);
@@ -161,10 +168,16 @@ static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, 
 	if (a->precise && precise_any(a->precise))
 		take_records(s, a, batch);
 	spmu_apic_write(pmu, SPMU_APIC_LVT_PC, LVT_NMI);	/* the PMI has masked it */
-	s->driver->acknowledge(pmu, pmi, s->job, s->items, a->pmu, s->hit);
-	for (size_t i = 0; i < s->items; i++)
+	s->driver->acknowledge(pmu, pmi, s->job, s->plain, a->pmu, s->hit);
+	for (size_t i = 0; i < s->plain; i++)
 		if (s->hit[i] && !s->job[i].precise)
-			on_overflow(s, t, i, pmi);
+			on_overflow(s, t, i, pmi, NULL);
+	for (size_t i = s->plain; i < s->items; i++) {
+		struct slot slot;
+		bool known;
+		if (s->job[i].pmu == a->pmu && pushout_overflowed(pmu, (unsigned)s->job[i].counter, &known, &slot.cycles, &slot.ip))
+			on_overflow(s, t, i, pmi, known ? &slot : NULL);
+	}
 }
 
 static int on_read(void *context, uint64_t address, void *to, size_t bytes)
@@ -258,6 +271,9 @@ void sampling_deliver(struct session *s, struct thread *t, const struct spmu_bat
 			.cpu = t->run->cpu };
 		if (s->item[p->item].clock)
 			out.period = session_ns(s, p->period);
+		out.exact = p->exact;
+		out.has_pushout = p->has_pushout;
+		out.pushout = p->pushout;
 		if (p->extra) {
 			out.precise = t->extra + p->extra - 1;
 			out.exact = true;
@@ -321,6 +337,9 @@ int sampling_attach(struct session *s, struct thread *t, uint8_t hw_thread, stru
 		t->attached[k] = (struct attached){ .thread = t, .pmu = k };
 		struct spmu_host host = { .context = t->attached + k, .pmi = on_pmi, .pmi_latency = PMI_LATENCY, .hw_thread = hw_thread,
 			.mode64 = t->word_bytes == 8 };
+		const struct pushout_widths widths = session_pushout_widths(s->o.core);
+		for (unsigned point = 0; point < PUSHOUT_POINTS && s->items > s->plain; point++)
+			host.pushout_width[point] = (uint8_t)widths.at[point];
 		if (sampling_precise(s, k)) {
 			rc = sampling_buffer(s, &t->attached[k].own, t->word_bytes, t->attached + k, err);
 			if (rc)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Pushouts, tags and their counters (analysis/pushout.h, tag.h). */
-#include "analysis/pushout.h"
+ * Pushouts, tags and thresholds (pmu/pushout.h, analysis/tag.h); the counters' registers: test_pmu_pushout.c. */
+#include "analysis/spread.h"
+#include "analysis/tag.h"
+#include "pmu/pushout.h"
 #include "session_fixture.h"
 
 enum { A = 0x1000, B = 0x1004, C = 0x1008, D = 0x100c };
@@ -15,13 +17,13 @@ static struct spmu_record *insn(uint64_t ip, uint64_t is, uint64_t did, uint32_t
 }
 
 struct seen { unsigned n; uint64_t ip[64]; uint32_t cycles[64]; };
-static void on_each(void *context, unsigned measure, uint64_t ip, uint32_t cycles)
+static void on_each(void *context, unsigned measure, const struct pushout_one *one)
 {
 	struct seen *s = context;
 	(void)measure;
 	assert_true(s->n < 64);
-	s->ip[s->n] = ip;
-	s->cycles[s->n++] = cycles;
+	s->ip[s->n] = one->ip;
+	s->cycles[s->n++] = one->cycles;
 }
 
 /* What is in the batch, measured; tag NULL: sequential. */
@@ -35,9 +37,9 @@ static struct pushout_sums measure(const char *text, enum pushout_from from, str
 		m.tag = &tag;
 	}
 	*seen = (struct seen){ 0 };
-	struct pushout *p = pushout_create(&(struct pushout_widths){ { 2, 2, 2 } }, &m, 1);
+	struct pushout *p = pushout_create(&(struct pushout_widths){ { 2, 2, 2, 2 } }, &m, 1);
 	assert_non_null(p);
-	assert_int_equal(pushout_batch(p, &f.b), 0);
+	pushout_batch(p, &f.b);
 	struct pushout_sums sums = pushout_sums(p);
 	pushout_destroy(p);
 	return sums;
@@ -126,7 +128,7 @@ static void test_a_machine_clear_without_a_uop_pushes_out_the_next_slot(void **s
 
 static void test_the_other_points_in_order_have_pushouts_of_their_own(void **state)
 {
-	static const uint32_t expect[PUSHOUT_POINTS][4] = { { 10, 0, 0, 29 }, { 3, 0, 4, 12 }, { 1, 0, 0, 15 } };
+	static const uint32_t expect[PUSHOUT_MEMORY][4] = { { 10, 0, 0, 29 }, { 3, 0, 4, 12 }, { 1, 0, 0, 15 } };
 	(void)state;
 	fixture_begin(&f, 0);
 	insn(A, 0, 0, 0, 10);
@@ -136,11 +138,11 @@ static void test_the_other_points_in_order_have_pushouts_of_their_own(void **sta
 	f.r[0].fetch = 1, f.r[1].fetch = 1, f.r[2].fetch = 2, f.r[3].fetch = 17;
 	f.r[0].alloc = 3, f.r[1].alloc = 3, f.r[2].alloc = 8, f.r[3].alloc = 20;
 	fixture_end(&f, 0, 40, true);
-	for (unsigned k = 0; k < PUSHOUT_POINTS; k++) {
+	for (unsigned k = 0; k < PUSHOUT_MEMORY; k++) {
 		struct seen s = { 0 };
 		struct pushout_measure m = { .point = (enum pushout_point)k, .each = on_each, .context = &s };
-		struct pushout *p = pushout_create(&(struct pushout_widths){ { 2, 2, 2 } }, &m, 1);
-		assert_int_equal(pushout_batch(p, &f.b), 0);
+		struct pushout *p = pushout_create(&(struct pushout_widths){ { 2, 2, 2, 2 } }, &m, 1);
+		pushout_batch(p, &f.b);
 		assert_int_equal(s.n, 4);
 		for (unsigned i = 0; i < 4; i++)
 			assert_int_equal(s.cycles[i], expect[k][i]);
@@ -153,104 +155,52 @@ static void test_halted_cycles_push_nothing_out(void **state)
 {
 	struct seen s;
 	struct pushout_measure m = { .each = on_each, .context = &s };
-	struct pushout *p = pushout_create(&(struct pushout_widths){ { 2, 2, 2 } }, &m, 1);
+	struct pushout *p = pushout_create(&(struct pushout_widths){ { 2, 2, 2, 2 } }, &m, 1);
 	(void)state;
 	s = (struct seen){ 0 };
 	fixture_begin(&f, 0);
 	insn(A, 0, 0, 0, 4);
 	fixture_end(&f, 0, 4, false);
-	assert_int_equal(pushout_batch(p, &f.b), 0);
+	pushout_batch(p, &f.b);
 	fixture_begin(&f, 1000);
 	insn(B, 0, 0, 0, 7);
 	fixture_end(&f, 0, 7, true);
-	assert_int_equal(pushout_batch(p, &f.b), 0);
+	pushout_batch(p, &f.b);
 	assert_int_equal(s.cycles[1], 7);
 	pushout_destroy(p);
 }
 
-static void test_three_ways_to_count_by_threshold_give_the_same_count(void **state)
+static void test_the_memory_order_buffer_is_passed_by_slots_that_access_memory(void **state)
 {
+	struct seen s = { 0 };
+	struct pushout_measure m = { .point = PUSHOUT_MEMORY, .each = on_each, .context = &s };
+	struct pushout *p = pushout_create(&(struct pushout_widths){ { 2, 2, 2, 1 } }, &m, 1);
 	(void)state;
-	for (uint32_t threshold = 1; threshold < 60; threshold++) {
-		struct pushout_counter c[PUSHOUT_WAYS_COUNT];
-		uint64_t at_least = 0;
-		for (unsigned w = 0; w < PUSHOUT_WAYS_COUNT; w++)
-			assert_int_equal(pushout_counter_set(&c[w], (enum pushout_way)w, threshold, NULL), 0);
-		for (uint32_t x = 1, i = 0; i < 1000; i++, x = x * 1103515245 + 12345) {
-			at_least += (x >> 16) % 64 >= threshold;
-			for (unsigned w = 0; w < PUSHOUT_WAYS_COUNT; w++)
-				pushout_counter_run(&c[w], (x >> 16) % 64);
-		}
-		for (unsigned w = 0; w < PUSHOUT_WAYS_COUNT; w++)
-			assert_int_equal(c[w].count, at_least);
-		assert_true(at_least > 0);
-	}
-}
-
-static void test_the_exact_value_stays_until_it_is_read(void **state)
-{
-	struct pushout_counter c;
-	uint32_t value;
-	(void)state;
-	assert_int_equal(pushout_counter_set(&c, PUSHOUT_DOWN, 25, NULL), 0);
-	assert_false(pushout_counter_read(&c, &value));
-	pushout_counter_run(&c, 24);
-	assert_false(pushout_counter_read(&c, &value));
-	pushout_counter_run(&c, 25);
-	pushout_counter_run(&c, 31);
-	assert_int_equal(c.count, 2);
-	assert_true(pushout_counter_read(&c, &value));
-	assert_int_equal(value, 25);
-	assert_false(pushout_counter_read(&c, &value));
-	pushout_counter_run(&c, 31);
-	assert_true(pushout_counter_read(&c, &value));
-	assert_int_equal(value, 31);
-}
-
-static void test_a_threshold_of_nothing_is_refused(void **state)
-{
-	struct pushout_counter c;
-	struct err err;
-	(void)state;
-	assert_int_equal(pushout_counter_set(&c, PUSHOUT_UP_TO, 0, &err), ERR_INPUT);
-	assert_int_equal(pushout_counter_set(&c, PUSHOUT_UP_TO, UINT64_C(1) << 31, &err), ERR_INPUT);
-}
-
-static void test_the_histogram_by_thresholds_is_the_direct_one(void **state)
-{
-	enum { THRESHOLDS = 300 };
-	static struct pushout_counter counter[THRESHOLDS + 2];
-	struct spread spread;
-	struct pushout_measure m = { .counter = counter, .counters = THRESHOLDS + 1, .spread = &spread };
-	(void)state;
-	spread_init(&spread, 8);
-	for (unsigned k = 0; k <= THRESHOLDS; k++)
-		pushout_counter_set(&counter[k], (enum pushout_way)(k % PUSHOUT_WAYS_COUNT), k + 1, NULL);
-	struct pushout *p = pushout_create(&(struct pushout_widths){ { 1 } }, &m, 1);
-	uint64_t slots = 0;
-	for (uint32_t x = 7, batch = 0, base = 0; batch < 20; batch++) {
-		fixture_begin(&f, base);
-		uint32_t cycle = 0;
-		for (unsigned i = 0; i < 500; i++, slots++) {
-			x = x * 1103515245 + 12345;
-			cycle += 1 + (x >> 16) % 17 * ((x >> 24) % 17);
-			insn(A, 0, 0, 0, cycle);
-		}
-		fixture_end(&f, 0, cycle, false);
-		assert_int_equal(pushout_batch(p, &f.b), 0);
-		base += cycle;
-	}
-	assert_int_equal(spread.count, slots);
-	uint64_t direct = spread.count - spread.bucket[0];
-	for (unsigned k = 0; k < THRESHOLDS; k++) {
-		uint64_t here = k + 1 < spread.buckets ? spread.bucket[k + 1] : 0;
-		assert_int_equal(counter[k].count, direct);
-		assert_int_equal(counter[k].count - counter[k + 1].count, here);
-		direct -= here;
-	}
-	assert_int_equal(direct, 0);
+	fixture_begin(&f, 0);
+	insn(A, SPMU_IS(LOAD), 0, 5, 10);
+	insn(B, SPMU_IS(STORE_ADDR), 0, 5, 11);
+	insn(C, 0, 0, 9, 12);
+	insn(D, SPMU_IS(LOAD), 0, 9, 13);
+	fixture_end(&f, 0, 13, true);
+	pushout_batch(p, &f.b);
+	assert_int_equal(s.n, 3);
+	assert_int_equal(s.cycles[0], 5);
+	assert_int_equal(s.cycles[1], 0);	/* due a cycle later than it came: one a cycle */
+	assert_int_equal(s.ip[2], D);
+	assert_int_equal(s.cycles[2], 3);
 	pushout_destroy(p);
-	spread_release(&spread);
+}
+
+static void test_three_ways_to_count_by_threshold_fire_alike(void **state)
+{
+	(void)state;
+	for (uint32_t threshold = 1; threshold < 60; threshold++)
+		for (uint32_t x = 1, i = 0; i < 1000; i++, x = x * 1103515245 + 12345) {
+			const uint32_t cycles = (x >> 16) % 64;
+			assert_int_equal(pushout_fires(PUSHOUT_DOWN, threshold, cycles), cycles >= threshold);
+			assert_int_equal(pushout_fires(PUSHOUT_UP_FROM, 0u - threshold, cycles), cycles >= threshold);
+			assert_int_equal(pushout_fires(PUSHOUT_UP_TO, threshold, cycles), cycles >= threshold);
+		}
 }
 
 static void test_tags_bind_not_then_and_then_or(void **state)
@@ -345,10 +295,8 @@ int main(void)
 		cmocka_unit_test(test_a_machine_clear_without_a_uop_pushes_out_the_next_slot),
 		cmocka_unit_test(test_the_other_points_in_order_have_pushouts_of_their_own),
 		cmocka_unit_test(test_halted_cycles_push_nothing_out),
-		cmocka_unit_test(test_three_ways_to_count_by_threshold_give_the_same_count),
-		cmocka_unit_test(test_the_exact_value_stays_until_it_is_read),
-		cmocka_unit_test(test_a_threshold_of_nothing_is_refused),
-		cmocka_unit_test(test_the_histogram_by_thresholds_is_the_direct_one),
+		cmocka_unit_test(test_the_memory_order_buffer_is_passed_by_slots_that_access_memory),
+		cmocka_unit_test(test_three_ways_to_count_by_threshold_fire_alike),
 		cmocka_unit_test(test_tags_bind_not_then_and_then_or),
 		cmocka_unit_test(test_bad_tags_are_refused_with_the_place_and_near_names),
 		cmocka_unit_test(test_every_name_that_is_listed_is_a_tag),

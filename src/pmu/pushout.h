@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later
+/* SPDX-License-Identifier: BSD-2-Clause
  * Pushout: by how many cycles a slot retired later than the slot before it allowed.
  *
  * Retirement is in order and so many slots wide.  A slot is *due* in the cycle in which the slot before it retired, or in the next if that one
@@ -12,21 +12,22 @@
  * allocation), to the retirement.
  *
  * The same at the other points that slots pass in order (enum pushout_point): a slot is due at allocation, or in delivery by the front end, when the
- * slot before it was, or a cycle later if that cycle was full.
+ * slot before it was, or a cycle later if that cycle was full.  The memory-order buffer is passed by slots that access memory alone, when they are
+ * allocated: they are due when the one before of them was.
  *
- * Hardware would count by threshold: `struct pushout_counter` is such a counter, set up in one of three ways, all with the same count.
+ * Hardware counts by threshold, in one of three ways, all with the same count: pushout_fires.  regs_pushout.c has such counters as registers, and
+ * analysis/cost.c keeps all values.
  *
  * After C. Newburn, US 2005/0273310 A1.  The first slot of a stretch in which the core runs is due when the stretch begins.
- * Leaves out: that hardware threads of a core retire in turn; the points that records do not tell of: memory-order buffer allocation apart from that
- * of the slot, and when stores become visible.
+ * Leaves out: that hardware threads of a core retire in turn; when stores become visible, which records do not tell; decoding apart from delivery,
+ * which the core has no time of its own for.
  */
-#ifndef ANALYSIS_PUSHOUT_H
-#define ANALYSIS_PUSHOUT_H
-#include "analysis/spread.h"
-#include "analysis/tag.h"
+#ifndef PMU_PUSHOUT_H
+#define PMU_PUSHOUT_H
+#include "pmu/tag.h"
 #include "softpmu/record.h"
-#include "util/err.h"
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* ---- a counter of pushouts that are at least a threshold ---- */
@@ -41,36 +42,39 @@ enum pushout_way {
 #undef X
 	PUSHOUT_WAYS_COUNT
 };
-struct pushout_counter {
-	enum pushout_way way;
-	uint32_t threshold;
-	uint64_t count;		/* times that it fired */
-	bool frozen;		/* `stored` holds a pushout, until it is read */
-	uint32_t stored;	/* the first that made it fire since */
-};
-/* ERR_INPUT: a threshold of 0, which every slot would reach, or one beyond 31 bits. */
-int  pushout_counter_set(struct pushout_counter *c, enum pushout_way way, uint64_t threshold, struct err *err);
-/* A slot that retired `cycles` after the counter was started for it. */
-void pushout_counter_run(struct pushout_counter *c, uint32_t cycles);
-/* What is stored; false: nothing.  The register is free again. */
-bool pushout_counter_read(struct pushout_counter *c, uint32_t *cycles);
+/* Does a register of 32 bits, loaded with this, fire on the way when so many cycles pass?  A threshold of 0 is none: DOWN and UP_TO fire at once,
+ * UP_FROM never. */
+static inline bool pushout_fires(enum pushout_way way, uint32_t loaded, uint32_t cycles)
+{
+	switch (way) {
+	case PUSHOUT_DOWN:	/* zero is passed when the register borrows, or reached */
+		return loaded == cycles || (uint64_t)loaded - cycles > UINT32_MAX;
+	case PUSHOUT_UP_FROM:
+		return loaded + (uint64_t)cycles > UINT32_MAX;
+	default:
+		return cycles >= loaded;
+	}
+}
 
 /* ---- measures over records ---- */
 
 enum pushout_from { PUSHOUT_FROM_DUE, PUSHOUT_FROM_EVENT };
-enum pushout_point { PUSHOUT_RETIRE, PUSHOUT_ALLOC, PUSHOUT_FETCH, PUSHOUT_POINTS };
+enum pushout_point { PUSHOUT_RETIRE, PUSHOUT_ALLOC, PUSHOUT_FETCH, PUSHOUT_MEMORY, PUSHOUT_POINTS };
 struct pushout_widths { unsigned at[PUSHOUT_POINTS]; };	/* slots a cycle; 0 where nothing is measured */
 enum { PUSHOUT_MEASURES = 64 };
 
+struct pushout_one {
+	uint64_t ip;		/* of the instruction that the tagged slot belongs to */
+	uint32_t cycles;
+	uint32_t record;	/* the last uop of the slot that retired so late: index in the batch */
+	uint8_t  cpl;		/* of the tagged slot */
+};
 struct pushout_measure {
 	const struct tag *tag;		/* NULL: sequential, every slot */
 	enum pushout_from from;
 	enum pushout_point point;
-	struct pushout_counter *counter;/* of the caller's, each is run for every slot measured; NULL: none */
-	size_t counters;
-	struct spread *spread;		/* likewise; NULL: none */
-	/* told of each slot measured: the address of the tagged one's instruction, and its cycles; NULL: nobody */
-	void (*each)(void *context, unsigned measure, uint64_t ip, uint32_t cycles);
+	/* told of each slot measured */
+	void (*each)(void *context, unsigned measure, const struct pushout_one *one);
 	void *context;
 };
 
@@ -78,8 +82,14 @@ struct pushout;				/* of one thread */
 /* The measures are copied; what they point to has to last.  NULL: out of memory, too many, or one at a point without a width. */
 struct pushout *pushout_create(const struct pushout_widths *widths, const struct pushout_measure *m, unsigned measures);
 void pushout_destroy(struct pushout *p);
-/* All uop records and the signals CYCLES, CLEAR_MEMORY_ORDER and CLEAR_SMC have to be in the batches.  ERR_NOMEM once a spread could not grow. */
-int  pushout_batch(struct pushout *p, const struct spmu_batch *b);
+/* Other measures from here on, where slots stand stays; changed: set of those whose slots that wait for the next one are forgotten.  False, nothing
+ * changed: too many, or one at a point without a width. */
+bool pushout_set(struct pushout *p, const struct pushout_measure *m, unsigned measures, uint64_t changed);
+/* As at first, with the measures it has: nobody has looked meanwhile. */
+void pushout_restart(struct pushout *p);
+void pushout_copy(struct pushout *to, const struct pushout *from);
+/* All uop records and the signals CYCLES, CLEAR_MEMORY_ORDER and CLEAR_SMC have to be in the batches. */
+void pushout_batch(struct pushout *p, const struct spmu_batch *b);
 /* Slots retired, their pushouts at retirement, and the cycles in which retirement moved on only because the cycle before was full: the two make up
  * the time from the first stretch's begin to the last retirement, less what was halted. */
 struct pushout_sums { uint64_t slots, pushed, full; };

@@ -1,52 +1,37 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later
+/* SPDX-License-Identifier: BSD-2-Clause
  * Pushouts from records; what they are: pushout.h.  One pass over the slots in program order, which is the order of retirement. */
-#include "analysis/pushout.h"
+#include "pushout.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { SLOT_UOPS = 8 };
 
-/* ---- counters ---- */
+/* ---- tags ---- */
 
-int pushout_counter_set(struct pushout_counter *c, enum pushout_way way, uint64_t threshold, struct err *err)
+bool tag_holds(const struct tag *t, uint64_t is, uint64_t did)
 {
-	if (!threshold || threshold > INT32_MAX)
-		return err_set(err, ERR_INPUT, "a pushout threshold of %llu cycles: from 1 to %d", (unsigned long long)threshold, INT32_MAX);
-	*c = (struct pushout_counter){ .way = way, .threshold = (uint32_t)threshold };
-	return 0;
-}
-
-/* The register of 32 bits after so many cycles, and whether it fired on the way. */
-static bool fires(const struct pushout_counter *c, uint32_t cycles)
-{
-	switch (c->way) {
-	case PUSHOUT_DOWN:	/* zero is passed when the register borrows, or reached */
-		return c->threshold == cycles || __builtin_usub_overflow(c->threshold, cycles, &(uint32_t){ 0 });
-	case PUSHOUT_UP_FROM:
-		return __builtin_uadd_overflow(0u - c->threshold, cycles, &(uint32_t){ 0 });
-	default:
-		return cycles >= c->threshold;
+	bool stack[TAG_STEPS];
+	unsigned n = 0;
+	for (unsigned i = 0; i < t->steps; i++) {
+		const struct tag_step *s = &t->step[i];
+		switch (s->what) {
+		case TAG_HAS:
+			stack[n++] = (is & s->is) || (did & s->did);
+			break;
+		case TAG_NOT:
+			stack[n - 1] = !stack[n - 1];
+			break;
+		case TAG_AND:
+			n--;
+			stack[n - 1] = stack[n - 1] && stack[n];
+			break;
+		case TAG_OR:
+			n--;
+			stack[n - 1] = stack[n - 1] || stack[n];
+			break;
+		}
 	}
-}
-
-void pushout_counter_run(struct pushout_counter *c, uint32_t cycles)
-{
-	if (!fires(c, cycles))
-		return;
-	c->count++;
-	if (!c->frozen) {
-		c->frozen = true;
-		c->stored = cycles;
-	}
-}
-
-bool pushout_counter_read(struct pushout_counter *c, uint32_t *cycles)
-{
-	if (!c->frozen)
-		return false;
-	*cycles = c->stored;
-	c->frozen = false;
-	return true;
+	return n && stack[0];
 }
 
 /* ---- records ---- */
@@ -58,7 +43,7 @@ struct pushout {
 	struct tag tag[PUSHOUT_MEASURES];
 	uint64_t is, did;	/* what any tag names */
 	uint64_t all;		/* measures that look at every slot, or whose tags hold without what they name */
-	bool begun, failed;
+	bool begun;
 	struct passed { uint64_t last; unsigned in_cycle; } at[PUSHOUT_POINTS];	/* cycle in which the last slot passed, and how many did in it */
 	unsigned points;	/* the first so many are looked at */
 	struct pushout_sums sums;
@@ -66,23 +51,27 @@ struct pushout {
 	/* measures that wait for the next slot: set; whom they charge, and from when they count */
 	uint64_t waiting;
 	uint64_t next_ip, next_event;
+	uint8_t next_cpl;
 	/* a machine clear that no slot has been measured for: bit of `did`, 0: none */
 	uint64_t clear, clear_ip, clear_cycle;
 };
 
-struct pushout *pushout_create(const struct pushout_widths *widths, const struct pushout_measure *m, unsigned measures)
+bool pushout_set(struct pushout *p, const struct pushout_measure *m, unsigned measures, uint64_t changed)
 {
-	bool good = measures <= PUSHOUT_MEASURES && widths->at[PUSHOUT_RETIRE];
+	bool good = measures <= PUSHOUT_MEASURES && p->width.at[PUSHOUT_RETIRE];
 	for (unsigned i = 0; good && i < measures; i++)
-		good = widths->at[m[i].point];
-	struct pushout *p = good ? calloc(1, sizeof *p) : NULL;
-	if (!p)
-		return NULL;
-	p->width = *widths;
+		good = m[i].point < PUSHOUT_POINTS && p->width.at[m[i].point];
+	if (!good)
+		return false;
 	p->measures = measures;
-	p->points = 1;
+	p->is = p->did = p->all = 0;
+	p->waiting &= ~changed;
 	for (unsigned i = 0; i < measures; i++) {
-		p->points = m[i].point >= p->points ? m[i].point + 1 : p->points;
+		if (m[i].point >= p->points) {
+			for (unsigned k = p->points; k <= m[i].point; k++)
+				p->at[k] = (struct passed){ .last = p->at[PUSHOUT_RETIRE].last };	/* nobody has looked yet */
+			p->points = m[i].point + 1;
+		}
 		p->measure[i] = m[i];
 		if (!m[i].tag || m[i].tag->without)
 			p->all |= UINT64_C(1) << i;
@@ -93,7 +82,35 @@ struct pushout *pushout_create(const struct pushout_widths *widths, const struct
 		p->is |= p->tag[i].is;
 		p->did |= p->tag[i].did;
 	}
+	return true;
+}
+
+struct pushout *pushout_create(const struct pushout_widths *widths, const struct pushout_measure *m, unsigned measures)
+{
+	struct pushout *p = calloc(1, sizeof *p);
+	if (!p)
+		return NULL;
+	p->width = *widths;
+	p->points = 1;
+	if (!pushout_set(p, m, measures, 0)) {
+		free(p);
+		return NULL;
+	}
 	return p;
+}
+
+void pushout_restart(struct pushout *p)
+{
+	p->begun = false;
+	p->waiting = p->clear = 0;
+}
+
+void pushout_copy(struct pushout *to, const struct pushout *from)
+{
+	*to = *from;
+	for (unsigned i = 0; i < to->measures; i++)
+		if (to->measure[i].tag)
+			to->measure[i].tag = &to->tag[i];
 }
 
 void pushout_destroy(struct pushout *p)
@@ -106,16 +123,8 @@ struct pushout_sums pushout_sums(const struct pushout *p)
 	return p->sums;
 }
 
-static void measured(struct pushout *p, unsigned i, uint64_t ip, uint32_t cycles)
-{
-	const struct pushout_measure *m = &p->measure[i];
-	for (size_t k = 0; k < m->counters; k++)
-		pushout_counter_run(&m->counter[k], cycles);
-	if (m->spread && !spread_add(m->spread, cycles))
-		p->failed = true;
-	if (m->each)
-		m->each(m->context, i, ip, cycles);
-}
+/* A slot in hand, where it passes. */
+struct passing { uint64_t cycle[PUSHOUT_POINTS]; uint32_t pushed[PUSHOUT_POINTS], record; bool memory; };
 
 static uint32_t since(uint64_t from, uint64_t to)
 {
@@ -157,36 +166,50 @@ static uint32_t pass(struct passed *at, unsigned width, uint64_t cycle, uint64_t
 	return pushed;
 }
 
+static void measured(struct pushout *p, unsigned i, uint64_t ip, uint8_t cpl, const struct passing *now, uint64_t event)
+{
+	const struct pushout_measure *m = &p->measure[i];
+	const struct pushout_one one = { .ip = ip, .cpl = cpl, .record = now->record,
+		.cycles = m->from == PUSHOUT_FROM_DUE ? now->pushed[m->point] : since(event, now->cycle[m->point]) };
+	m->each(m->context, i, &one);
+}
+
+/* The slot passes the point of this measure. */
+static bool passes(const struct pushout *p, unsigned i, const struct passing *now)
+{
+	return p->measure[i].point != PUSHOUT_MEMORY || now->memory;
+}
+
 static void slot(struct pushout *p, const struct spmu_batch *b, const struct spmu_record *const *uop, unsigned uops)
 {
-	const uint64_t ip = uop[0]->ip;
-	const uint64_t cycle[PUSHOUT_POINTS] = { b->base_cycle + uop[uops - 1]->retire, b->base_cycle + uop[0]->alloc, b->base_cycle + uop[0]->fetch };
-	uint32_t pushed[PUSHOUT_POINTS];
+	const uint64_t ip = uop[0]->ip, alloc = b->base_cycle + uop[0]->alloc;
+	struct passing now = { .cycle = { b->base_cycle + uop[uops - 1]->retire, alloc, b->base_cycle + uop[0]->fetch, alloc },
+		.record = (uint32_t)(uop[uops - 1] - b->records) };
 	uint64_t is = 0, did = 0, unused = 0;
 	for (unsigned i = 0; i < uops; i++) {
 		is |= uop[i]->is;
 		did |= uop[i]->did;
 	}
+	now.memory = is & (SPMU_IS(LOAD) | SPMU_IS(STORE_ADDR));
 	for (unsigned k = 0; k < p->points; k++)
-		pushed[k] = pass(&p->at[k], p->width.at[k], cycle[k], k == PUSHOUT_RETIRE ? &p->sums.full : &unused);
+		if (k != PUSHOUT_MEMORY || now.memory)
+			now.pushed[k] = pass(&p->at[k], p->width.at[k], now.cycle[k], k == PUSHOUT_RETIRE ? &p->sums.full : &unused);
 	p->sums.slots++;
-	p->sums.pushed += pushed[PUSHOUT_RETIRE];
+	p->sums.pushed += now.pushed[PUSHOUT_RETIRE];
 	if (p->clear && did & SPMU_DID(CLEAR_MEMORY_ORDER))
 		p->clear = 0;		/* its own */
-	for (unsigned i = 0; p->clear && i < p->measures; i++) {
-		const struct pushout_measure *m = &p->measure[i];
-		if (m->tag && p->tag[i].did & p->clear && tag_holds(&p->tag[i], 0, p->clear))
-			measured(p, i, p->clear_ip ? p->clear_ip : p->last_ip, m->from == PUSHOUT_FROM_DUE ? pushed[m->point] :
-				since(p->clear_cycle, cycle[m->point]));
-	}
+	for (unsigned i = 0; p->clear && i < p->measures; i++)
+		if (p->measure[i].tag && p->tag[i].did & p->clear && tag_holds(&p->tag[i], 0, p->clear) && passes(p, i, &now))
+			measured(p, i, p->clear_ip ? p->clear_ip : p->last_ip, uop[0]->cpl, &now, p->clear_cycle);
 	p->clear = 0;
 	did &= ~SPMU_DID(CLEAR_SMC);	/* the signal says it, once for each */
 	for (uint64_t left = p->waiting; left; left &= left - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(left);
-		const struct pushout_measure *m = &p->measure[i];
-		measured(p, i, p->next_ip, m->from == PUSHOUT_FROM_DUE ? pushed[m->point] : since(p->next_event, cycle[m->point]));
+		if (!passes(p, i, &now))
+			continue;
+		measured(p, i, p->next_ip, p->next_cpl, &now, p->next_event);
+		p->waiting &= ~(UINT64_C(1) << i);
 	}
-	p->waiting = 0;
 	uint64_t ask = is & p->is || did & p->did ? (p->measures < 64 ? (UINT64_C(1) << p->measures) - 1 : ~UINT64_C(0)) : p->all;
 	for (; ask; ask &= ask - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(ask);
@@ -194,15 +217,17 @@ static void slot(struct pushout *p, const struct spmu_batch *b, const struct spm
 		if (m->tag && !tag_holds(m->tag, is, did))
 			continue;
 		const bool due = m->from == PUSHOUT_FROM_DUE;
-		const uint64_t event = due ? 0 : m->tag ? event_cycle(m->tag, b, uop, uops) : cycle[PUSHOUT_ALLOC];
+		const uint64_t event = due ? 0 : m->tag ? event_cycle(m->tag, b, uop, uops) : alloc;
 		if (m->tag && did & m->tag->did & PUSHOUT_NEXT) {
 			p->waiting |= UINT64_C(1) << i;
+			p->next_ip = ip;
+			p->next_cpl = uop[0]->cpl;
 			p->next_event = due ? p->next_event : event;
-		} else {
-			measured(p, i, ip, due ? pushed[m->point] : since(event, cycle[m->point]));
+		} else if (passes(p, i, &now)) {
+			measured(p, i, ip, uop[0]->cpl, &now, event);
 		}
 	}
-	p->next_ip = p->last_ip = ip;
+	p->last_ip = ip;
 }
 
 /* Before this the core was halted, or its clock had not begun. */
@@ -215,7 +240,7 @@ static void runs_from(struct pushout *p, uint64_t cycle)
 	p->begun = true;
 }
 
-int pushout_batch(struct pushout *p, const struct spmu_batch *b)
+void pushout_batch(struct pushout *p, const struct spmu_batch *b)
 {
 	const struct spmu_record *uop[SLOT_UOPS], *clear = NULL;
 	unsigned uops = 0;
@@ -250,5 +275,4 @@ int pushout_batch(struct pushout *p, const struct spmu_batch *b)
 		if (r)
 			uop[uops++] = r;
 	}
-	return p->failed ? ERR_NOMEM : 0;
 }

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Pushout counters as events (pushout/.../), on saved streams: the three ways to load a threshold count the same on every preset; a tag's count is that of
+# `softpmu cost`; there are as many samples as periods in the count, at slots that the counter counts, with their pushouts as weights; what cannot be had
+# is refused by name.
+set -u
+. "$TOP/tests/claims.sh"
+stream=$work/stream
+"$SOFTPMU" stat --core golden-cove -e cycles --save-stream "$stream" -- gzip -c "$TOP/README.md" >/dev/null 2>&1 || { echo "FAILED no stream"; exit 1; }
+
+count() {	# CORE EVENTS: the counts, a line each
+	"$SOFTPMU" stat --core "$1" -x, -e "$2" --replay "$stream" 2>&1 >/dev/null | cut -d, -f1
+}
+
+for core in golden-cove skylake zen4 prescott pentium3 pentium core2; do
+	list=
+	for way in down up up-to; do
+		list=$list,pushout/threshold=1,way=$way/,pushout/threshold=7,way=$way/
+	done
+	set -- $(count $core "${list#,}")
+	ok "$core: down, up and up-to count the same: $*" [ $# = 6 -a "${1:-0}" -gt "${2:-0}" -a "$1,$2" = "$3,$4" -a "$1,$2" = "$5,$6" ]
+done
+
+# what `cost` measures directly
+for tag in mispredict 'load & !store' 'l1d_miss | dtlb_miss'; do
+	"$SOFTPMU" cost --core golden-cove --no-total -x, -o "$work/cost" --tag "$tag" --replay "$stream"
+	direct=$(awk -F, -v t="$tag" '$1 == t { print $2 }' "$work/cost")
+	counted=$(count golden-cove "pushout/tag=$tag,threshold=0/")
+	ok "$tag: $counted slots, and '$direct' as cost has them" [ "$direct" = "$counted" ]
+done
+
+total=$(count golden-cove pushout/tag=mispredict,threshold=8/)
+said=$("$SOFTPMU" record --core golden-cove -e pushout/tag=mispredict,threshold=8,period=100/ -o "$work/data" --replay "$stream" 2>&1 >/dev/null)
+samples=$(echo "$said" | sed -n 's/.*(\([0-9]*\) samples).*/\1/p')
+ok "'$samples' samples, one in 100 of $total" [ "$samples" = $((total / 100)) ]
+if command -v perf >/dev/null 2>&1; then
+	perf script -i "$work/data" -F ip,weight >"$work/script" 2>/dev/null
+	ok_lines=$(awk '$1 >= 8 && $1 < 1000 { n++ } END { print n + 0 }' "$work/script")
+	ok "weights are pushouts that count: $ok_lines samples" [ "$ok_lines" = "$samples" ]
+fi
+
+refuse() {	# TEXT ARGUMENTS...
+	wanted=$1
+	shift
+	"$SOFTPMU" "$@" >/dev/null 2>"$work/err"
+	rc=$?
+	ok "refused, exit $rc: $(cat "$work/err")" [ $rc -ne 0 -a $rc -lt 100 -a "$(grep -cF "$wanted" "$work/err") $(grep -c . "$work/err")" = "1 1" ]
+}
+refuse "no interrupt" record --core pentium -e pushout/period=10/ -o "$work/no" -- true
+refuse "registers hold" stat -e 'pushout/tag=(load|store) & (l2_miss|lock)/' -- true
+refuse "near: l2_miss" stat -e 'pushout/tag=l2_mis/' -- true
+refuse "never fires" stat -e 'pushout/threshold=0,way=up/' -- true
+refuse "there are retire" stat -e 'pushout/at=dispatch/' -- true
+refuse "there is no term" stat -e 'pushout/foo=1/' -- true
+refuse "do not take turns" stat --one-pmu -e pushout,cycles -- true
+exit "$failed"

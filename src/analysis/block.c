@@ -292,7 +292,7 @@ static unsigned settle(struct run *r, struct block_result *result)
 /* Some more passes, with records. */
 static int gather(struct run *r, unsigned over, struct err *err)
 {
-	const struct core_wanted all = { { ~UINT64_C(0), ~UINT64_C(0) }, ~UINT64_C(0), ~UINT64_C(0) };
+	const struct core_wanted all = { .signal = { ~UINT64_C(0), ~UINT64_C(0) }, .is = ~UINT64_C(0), .did = ~UINT64_C(0) };
 	unsigned uops = 0;
 	for (unsigned i = 0; i < r->chunks; i++)
 		uops += r->chunk[i].b->uops;

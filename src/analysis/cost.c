@@ -200,6 +200,7 @@ void cost_run_destroy(struct cost_run *r)
 
 void cost_run_wanted(const struct cost_run *r, struct core_wanted *w)
 {
+	w->detail = false;
 	w->is = w->did = r->detail ? ~UINT64_C(0) : 0;
 	for (unsigned i = 0; i < r->measures; i++) {
 		const struct tag *t = &r->measure[i].tag;

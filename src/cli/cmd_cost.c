@@ -4,6 +4,7 @@
  * The program runs once; its stream is kept, and replayed on a machine with one feature changed for each event.  Same trace, so that what differs
  * is the machine alone. */
 #include "cli/cli.h"
+#include "cli/cost_graph.h"
 #include "cli/cost_places.h"
 #include "cli/cost_print.h"
 #include "session/pushout.h"
@@ -35,6 +36,7 @@ static const char help[] =
 "                          0, or events that were asked for: all\n"
 "      --pairs             replays with the features of two events changed at once: whether their costs overlap or wait for each other\n"
 "      --no-total          no replays: without total time\n"
+"      --graph             the same from the dependence graph of the one run, beside the replays; with --pairs their interaction\n"
 "      --by function|instruction  the same for each, largest pushout first\n"
 "      --rows N            so many of them; default 10, 0: all\n"
 "      --histogram         the pushouts of each event as a histogram\n"
@@ -63,7 +65,8 @@ struct cost {
 	enum pushout_point point;
 	enum { BY_NOTHING, BY_FUNCTION, BY_INSTRUCTION } by;
 	size_t rows;
-	bool worse, no_total, histogram, pairs;
+	bool worse, no_total, histogram, pairs, by_graph;
+	struct cost_graph *graph;
 	struct cost_pair *pair;
 	size_t pairs_count;
 	double replay_from;	/* percent */
@@ -248,6 +251,8 @@ static int parse(struct cost *c, int argc, char **argv, int *next)
 			c->pairs = true;
 		} else if (!strcmp(word, "--no-total")) {
 			c->no_total = true;
+		} else if (!strcmp(word, "--graph")) {
+			c->by_graph = true;
 		} else if (!strcmp(word, "--histogram")) {
 			c->histogram = true;
 		} else if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
@@ -258,6 +263,10 @@ static int parse(struct cost *c, int argc, char **argv, int *next)
 		}
 	}
 	*next = i;
+	if (c->by_graph && c->run.run.smt) {
+		cli_error("options --graph and --smt: the graph of hardware threads that share a core is not known");
+		return -1;
+	}
 	const bool chosen = c->looks;
 	if (c->replay_from < 0)
 		c->replay_from = chosen ? 0 : 1;
@@ -337,12 +346,18 @@ static int prepare(struct cost *c)
 	return 0;
 }
 
+struct measured { struct cost_thread *cost; struct graph *graph; /* NULL: without */ };
+
 static int on_start(void *context, struct run_thread *t, struct err *err)
 {
 	struct cost *c = context;
-	struct cost_thread *thread;
-	int rc = cost_thread_start(c->now, &thread, t->pid, err);
-	t->sink_private = rc ? NULL : thread;
+	struct measured *m = calloc(1, sizeof *m);
+	int rc = m ? cost_thread_start(c->now, &m->cost, t->pid, err) : err_set(err, ERR_NOMEM, "out of memory");
+	if (!rc && c->graph && c->now == c->base)
+		rc = cost_graph_thread(c->graph, &m->graph, err);
+	if (rc)
+		free(m);
+	t->sink_private = rc ? NULL : m;
 	return rc;
 }
 
@@ -350,15 +365,19 @@ static void on_end(void *context, struct run_thread *t)
 {
 	(void)context;
 	if (t->sink_private)
-		cost_thread_end(t->sink_private);
+		cost_thread_end(((struct measured *)t->sink_private)->cost);
+	free(t->sink_private);
 	t->sink_private = NULL;
 }
 
 static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
 {
 	(void)context;
-	if (t->sink_private)
-		cost_thread_batch(t->sink_private, b);
+	const struct measured *m = t->sink_private;
+	if (m)
+		cost_thread_batch(m->cost, b);
+	if (m && m->graph)
+		graph_batch(m->graph, b);
 }
 
 static void on_side(void *context, struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
@@ -380,6 +399,7 @@ static int measure(struct cost *c, struct cost_run **out, const struct core_conf
 	if (!rc) {
 		cost_run_wanted(*out, &wanted);
 		c->now = *out;
+		wanted.detail = c->graph && c->now == c->base;
 		c->run.run.wanted = &wanted;
 		c->run.run.core = core;
 		struct run_sink own = sink;
@@ -619,6 +639,11 @@ static int print(struct cost *c)
 			cost_print_histogram(&c->style, &row[i]);
 	if (c->pairs)
 		cost_print_pairs(&c->style, &v, c->pair, c->pairs_count);
+	for (size_t i = 0; i < v.rows && c->graph; i++)
+		if (row[i].better.change && c->look[i].event)
+			cost_graph_replayed(c->graph, row[i].name, v.cycles - row[i].better.cycles);
+	if (c->graph)
+		cost_graph_print(&c->style, c->graph, v.cycles);
 	print_groups(c, &v);
 	if (c->by)
 		rc = print_places(c, &v);
@@ -756,6 +781,7 @@ static void release(struct cost *c)
 	}
 	cost_run_destroy(c->base);
 	cost_places_destroy(c->places);
+	cost_graph_destroy(c->graph);
 	free(c->pair);
 	free(c);
 }
@@ -777,6 +803,8 @@ static int run(int argc, char **argv)
 	if (go > 0 && !cli_run_finish(&c->run, argc, argv, next) && !prepare(c)) {
 		status = 1;
 		if (cost_places_create(&c->places, &err))
+			cli_error("%s", err.text);
+		else if (c->by_graph && cost_graph_create(&c->graph, &c->run.core, c->pairs, &err))
 			cli_error("%s", err.text);
 		else if (c->output && !(c->style.out = fopen(c->output, "we")))
 			cli_error("cannot write %s: %s", c->output, strerror(errno));

@@ -37,7 +37,7 @@ static int run(int argc, char **argv)
 	struct cli_run r;
 	struct run_result res = { 0 };
 	struct err err = { 0 };
-	const struct core_wanted nothing = { { 0, 0 }, 0, 0 };
+	const struct core_wanted nothing = { .is = 0 };
 	bool quiet = false;
 	int i;
 	if (argc > 1 && !strcmp(argv[1], "--native"))

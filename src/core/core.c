@@ -11,6 +11,7 @@
 #define CORE_SMT 1	/* the general way is the same for all */
 #include "core/bypass.h"
 #include "core/clears.h"
+#include "core/detail.h"
 #include "core/eliminate.h"
 #include "core/inorder.h"
 #include "core/netburst.h"
@@ -195,6 +196,8 @@ older_done(struct core *c, const struct uop *u, unsigned *port, uint8_t early, u
 static __attribute__((noinline)) void run_beside(struct core *c, const struct insn *in, const struct uop *u, bool wrong)
 {
 	const uint64_t at = c->rn.cycle, did = c->fe.did_path;
+	if (UNLIKELY(c->e.detail) && !wrong)
+		((struct core_detail *)detail_new(&c->e, DETAIL_UOP))->flags = DETAIL_BESIDE;
 	emit_room(&c->e);
 	if (wrong) {
 		wrong_record(c, in->addr, u->is, 255, 0, did, 0, at, at, at, at, at);
@@ -202,6 +205,56 @@ static __attribute__((noinline)) void run_beside(struct core *c, const struct in
 	}
 	write_record(c, in->addr, u->is, 255, 0, did | SPMU_DID(RETIRED), 0, at, at, at, at, at, max64(c->e.now, at));
 	c->e.instructions++;
+}
+
+/* What is remembered for the details of an instruction's uops (detail.h). */
+struct detail_of {
+	uint64_t fetch, barrier, waited, waited_memory, waited_tlb, memory, tlb, walk;
+	uint32_t room, width;
+	bool slot;
+};
+
+/* Before the slot is delivered: waited and its like are as before its instruction. */
+static __attribute__((noinline)) void detail_slot(const struct core *c, struct detail_of *d)
+{
+	d->fetch = c->fe.cycle;
+	d->room = c->fe.room;
+	d->width = c->fe.width;
+	d->barrier = c->rn.barrier;
+	d->slot = true;
+}
+
+static __attribute__((noinline)) void detail_uop(struct core *c, const struct uop *u, unsigned kind, uint64_t renamed, uint64_t result, bool last, struct detail_of *d)
+{
+	const struct frontend *fe = &c->fe;
+	struct core_detail *to = detail_new(&c->e, DETAIL_UOP);
+	memcpy(to->src, u->src, sizeof to->src);
+	memcpy(to->dst, u->dst, sizeof to->dst);
+	to->flags = (d->slot ? DETAIL_SLOT : 0) | (kind == UOP_ELIMINATED ? DETAIL_COPY : 0) | (renamed ? DETAIL_RENAMED : 0) | (kind == UOP_STORE_DATA ? DETAIL_STORED : 0) | (last ? DETAIL_LAST : 0);
+	to->store = kind == UOP_LOAD ? c->q.forwarded ? c->q.forwarded - 1 : 0 : kind == UOP_STORE_ADDR || kind == UOP_STORE_DATA ? c->q.tail - 1 : 0;
+	to->unit = u->busy > 1 ? u->unit : 0;
+	to->busy = u->busy;
+	to->ports = u->ports & (uint16_t)c->sc.port_mask;
+	for (unsigned i = 1; i < c->sc.pools; i++)
+		if (to->ports & (0u - to->ports) & c->sc.pool_ports[i])
+			to->pool = (uint8_t)i;
+	to->result = result;
+	to->tlb = detail_cycles(c->e.spent_tlb - d->tlb);
+	to->walk = detail_cycles(c->e.spent_walk - d->walk);
+	to->memory = detail_cycles(c->e.spent_memory - d->memory);
+	if (d->slot) {
+		to->fetch = d->fetch;
+		to->barrier = d->barrier;
+		to->room = (uint16_t)d->room;
+		to->width = (uint16_t)d->width;
+		to->code = detail_cycles(fe->waited - d->waited);
+		to->code_memory = detail_cycles(fe->waited_memory - d->waited_memory);
+		to->code_tlb = detail_cycles(fe->waited_tlb - d->waited_tlb);
+		d->waited = fe->waited;
+		d->waited_memory = fe->waited_memory;
+		d->waited_tlb = fe->waited_tlb;
+	}
+	d->slot = false;
 }
 
 /* wrong: on the wrong path (wrongpath.h); false: it ends here. */
@@ -212,7 +265,11 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 	struct rename *rn = &c->rn;
 	struct lsq *q = &c->q;
 	const struct uop *next = first, *end = first + uops;
+	const bool detail = !wrong && UNLIKELY(c->e.detail);
+	struct detail_of of;
 
+	if (UNLIKELY(detail))
+		of = (struct detail_of){ .waited = c->fe.waited, .waited_memory = c->fe.waited_memory, .waited_tlb = c->fe.waited_tlb };
 	if (LIKELY(c->fe.path != FE_MS))	/* else a REP instruction that goes on */
 		frontend_insn(c, in, in->addr);
 	if (UNLIKELY(!(first->flags & UOP_SLOT))) {
@@ -228,6 +285,8 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			emit_room(&c->e);
 		if (UNLIKELY(u->flags & (UOP_MS | UOP_GROUP) || u->kind == UOP_SERIALIZE))
 			slot_special(c, u);
+		if (UNLIKELY(detail))
+			detail_slot(c, &of);
 		uint64_t fetch = frontend_slot(c);
 		uint64_t did = c->fe.did_path | c->fe.did | (wrong ? 0 : SPMU_DID(RETIRED));
 		c->fe.did = 0;
@@ -260,6 +319,12 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				access = addr != ST_NOT_DONE;
 				if (UNLIKELY(!access))
 					addr = size = 0;
+			}
+			if (UNLIKELY(detail)) {
+				of.memory = c->e.spent_memory;
+				of.tlb = c->e.spent_tlb;
+				of.walk = c->e.spent_walk;
+				q->forwarded = 0;
 			}
 			if (u->kind == UOP_LOAD) {
 				if (wrong && UNLIKELY(!wrong_load_room(c)))
@@ -403,6 +468,8 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				continue;
 			}
 			uint64_t retire = last ? retire_slot(c, &slot) : complete;
+			if (UNLIKELY(detail))
+				detail_uop(c, u, kind, renamed, result, last, &of);
 			uint32_t count = c->e.count;
 			write_record(c, in->addr, is, port, size, did, addr, fetch, alloc, ready, dispatch, complete, retire);
 			if (last) {
@@ -632,6 +699,8 @@ void core_want(struct core *c, const struct core_wanted *w)
 	c->e.wanted[1] = w->signal[1];
 	c->e.wanted_is = w->is;
 	c->e.wanted_did = w->did;
+	c->e.detail = w->detail && !c->st && !c->old.any;
+	c->pa.general |= c->e.detail;
 	core_choose_steps(c);
 	c->e.span = w->is == ~UINT64_C(0) ? EMIT_SPAN : EMIT_SPAN_SPARSE;
 }
@@ -771,7 +840,7 @@ static int create(struct core **out, struct machine *m, struct core *of, core_em
 	c->e.context = context;
 	clears_init(c);
 	c->e.record = malloc(SPMU_BATCH_MAX * sizeof *c->e.record);
-	core_want(c, &(struct core_wanted){ { ~UINT64_C(0), ~UINT64_C(0) }, ~UINT64_C(0), ~UINT64_C(0) });
+	core_want(c, &(struct core_wanted){ .signal = { ~UINT64_C(0), ~UINT64_C(0) }, .is = ~UINT64_C(0), .did = ~UINT64_C(0) });
 	int code = c->e.record ? older_init(c, err) : err_set(err, ERR_NOMEM, "out of memory for a core's records");
 	if (!code)
 		code = frontend_init(c, err);

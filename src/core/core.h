@@ -99,6 +99,7 @@ void core_serialize(struct core *c);
 struct core_wanted {
 	uint64_t signal[2];	/* set of enum spmu_signal */
 	uint64_t is, did;	/* uops that have one of these bits */
+	bool detail;		/* and details of each (detail.h); not of cores with several hardware threads.  Before the first block */
 };
 void core_want(struct core *c, const struct core_wanted *w);
 /* Instructions retired so far (what INST_RETIRED.ANY would say, timed part only). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Load and store queues; what they model and leave out: lsq.h. */
 #include "core/clears.h"
+#include "core/detail.h"
 #include "core/lsq.h"
 #include <string.h>
 
@@ -39,6 +40,7 @@ void lsq_commit(struct core *c)
 	struct lsq *q = &c->q;
 	struct store *s = &q->store[q->head++ & q->mask];
 	uint64_t at = s->retire + q->commit_delay;
+	const uint64_t from = at, memory = c->e.spent_memory;
 	if (s->done) {
 		struct mem_result r = { 0, 0 };
 		memsys_store_commit(c->mem, s->ip, s->addr, s->size, at, s->non_temporal, &r);
@@ -57,6 +59,13 @@ void lsq_commit(struct core *c)
 	}
 	q->last_line = s->addr >> 6;
 	s->commit = q->last_commit;
+	if (UNLIKELY(c->e.detail)) {
+		struct core_written *w = detail_new(&c->e, DETAIL_WRITTEN);
+		w->store = q->head - 1;
+		w->from = from;
+		w->ready = at;
+		w->memory = (uint32_t)(c->e.spent_memory - memory);
+	}
 }
 
 uint64_t lsq_drain(struct core *c)

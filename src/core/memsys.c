@@ -11,6 +11,7 @@
  * last seen, and touches both replacement words (the DTLB's only when the page changes, as touching the youngest
  * entry twice changes nothing).  Its state is exactly that of the general path.
  */
+#include "core/detail.h"
 #include "core/memsys_state.h"
 #include <math.h>
 #include <stdlib.h>
@@ -200,6 +201,20 @@ static void l1d_evicted(struct memsys *m, const struct cache_victim *v, uint64_t
 	l2_write_back(m, v->line, cycle, timed);
 }
 
+/* Details: a line was asked for. */
+static __attribute__((noinline)) void detail_fill(struct memsys *m, uint64_t vline, uint64_t from, uint64_t ready, enum access_kind kind,
+                                                  enum inflight_source source, uint64_t memory)
+{
+	struct core_fill *f = detail_new(m->emitter, DETAIL_FILL);
+	f->level = 1;
+	f->line = vline;
+	f->from = from;
+	f->ready = ready;
+	f->memory = (uint32_t)memory;
+	f->source = (uint8_t)source;
+	f->prefetch = kind == ACCESS_PREFETCH;
+}
+
 /* Brings a line that is not there into L1D.  wait: take a fill buffer even if that means to wait.
  * Returns the cycle of use; 0 if a prefetch found no buffer. */
 ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, enum access_kind kind,
@@ -207,6 +222,7 @@ ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line
 {
 	unsigned entry = 0;
 	uint64_t start = cycle;
+	const uint64_t spent = m->emitter->spent_memory;
 	if (timed) {
 		if (m->around_free > cycle)	/* a read that misses is not made ahead of writes under way */
 			cycle = start = m->around_free;
@@ -232,6 +248,8 @@ ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line
 	struct cache_victim victim;
 	l1_fill(&m->l1d, vline, line, state | flags, &victim);
 	l1d_evicted(m, &victim, ready, timed);
+	if (__builtin_expect(m->emitter->detail, 0) && timed)
+		detail_fill(m, vline, cycle, ready, kind, *source, m->emitter->spent_memory - spent);
 	return ready;
 }
 

@@ -16,7 +16,7 @@ void partial_reset(struct core *c)
 	c->pa.apart = f->partial_high_ports != 0;
 	c->pa.on = c->pa.apart || c->pa.stall || c->pa.flags;
 	c->pa.done = c->pa.stall || c->pa.flags;
-	c->pa.general = c->old.any || c->pa.stall || c->pa.flags;
+	c->pa.general = c->old.any || c->pa.stall || c->pa.flags || c->e.detail;
 }
 
 /* As struct insn's. */
@@ -150,5 +150,5 @@ void partial_ahead(struct core *c, const struct insn *in, const struct uop *u)
 	if (!p->apart)
 		return;
 	p->ahead = (uint8_t)((p->ahead & ~(w | w >> 4)) | written(u, in->uops, REG_HIGH));
-	p->general = p->ahead || c->old.any;
+	p->general = p->ahead || c->old.any || c->e.detail;
 }

@@ -65,6 +65,7 @@ static void walk(struct memsys *m, enum translate_kind kind, uint64_t addr, uint
 	enum spmu_signal signal = kind == TRANSLATE_CODE ? SPMU_SIG_ITLB_WALK :
 	                          kind == TRANSLATE_STORE ? SPMU_SIG_DTLB_STORE_WALK : SPMU_SIG_DTLB_LOAD_WALK;
 	emit_signal(m->emitter, signal, start, end, 1);
+	m->emitter->spent_walk += end - *cycle;
 	*cycle = end;
 }
 
@@ -106,6 +107,7 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 			await_walk(m, page, cycle);
 		return t->frame[slot] + within;
 	}
+	const uint64_t asked = *cycle;
 	*did |= SPMU_DID(DTLB_MISS);
 	if (kind == TRANSLATE_CODE)
 		SIGNAL_AT(m, ITLB_MISS, *cycle, *cycle, 1);
@@ -130,6 +132,7 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 	}
 	tlb_fill(t, page, frame);
 	seen(m, kind, t, small, youngest);
+	m->emitter->spent_tlb += timed ? *cycle - asked : 0;
 	return frame + within;
 }
 

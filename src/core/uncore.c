@@ -248,7 +248,9 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 		SIGNAL_AT(m, L3_MISS_ANY, known, known, 1);
 		if (!s->victim)
 			l3_insert(m, line, 0, known, timed);
-		return memory_read(m, line, known, timed);
+		const uint64_t there = memory_read(m, line, known, timed);
+		m->emitter->spent_memory += kind != ACCESS_PREFETCH && timed ? there - known : 0;
+		return there;
 	}
 	if (others.until > known)	/* on its way to another core: it goes there first */
 		known = others.until;

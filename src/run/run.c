@@ -320,7 +320,7 @@ static bool reaps_child(struct runner *r, struct process *p, const struct st_sys
 /* The program asks the sink, or marks a region: a rendezvous behind the instruction that does. */
 static int on_client(struct runner *r, struct process *p, struct rthread *t, const struct st_client *c, size_t bytes, struct err *err)
 {
-	const struct core_wanted all = { { ~UINT64_C(0), ~UINT64_C(0) }, ~UINT64_C(0), ~UINT64_C(0) };
+	const struct core_wanted all = { .signal = { ~UINT64_C(0), ~UINT64_C(0) }, .is = ~UINT64_C(0), .did = ~UINT64_C(0) };
 	const char *name = (const char *)(c + 1);
 	struct st_answer answer = { .number = c->number, .status = SPMU_CLIENT_ABSENT };
 

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Costs by the dependence graph; what is printed: cost_graph.h. */
+#include "cli/cost_graph.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Classes whose pairs are looked at: those that replays know. */
+enum { PAIRED = GRAPH_STORE_BUFFER + 1, SINGLES = 1 + GRAPH_CLASSES_COUNT };
+
+struct cost_graph {
+	struct core_config c;
+	uint32_t free[GRAPH_RUNS];
+	struct { unsigned a, b; } pair[GRAPH_RUNS];
+	unsigned runs, pairs;
+	struct graph **thread;
+	size_t threads;
+	double replayed[GRAPH_CLASSES_COUNT];
+};
+_Static_assert(SINGLES + PAIRED * (PAIRED - 1) / 2 <= GRAPH_RUNS, "all pairs at a time");
+
+int cost_graph_create(struct cost_graph **out, const struct core_config *c, bool pairs, struct err *err)
+{
+	int rc = graph_supports(c, err);
+	if (rc)
+		return rc;
+	struct cost_graph *g = calloc(1, sizeof *g);
+	if (!g)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	g->c = *c;
+	g->runs = 1;
+	for (unsigned k = 0; k < GRAPH_CLASSES_COUNT; k++) {
+		g->free[g->runs++] = 1u << k;
+		g->replayed[k] = (double)NAN;
+	}
+	for (unsigned a = 0; pairs && a < PAIRED; a++)
+		for (unsigned b = a + 1; b < PAIRED; b++) {
+			g->pair[g->pairs].a = a;
+			g->pair[g->pairs++].b = b;
+			g->free[g->runs++] = 1u << a | 1u << b;
+		}
+	*out = g;
+	return 0;
+}
+
+void cost_graph_destroy(struct cost_graph *g)
+{
+	if (!g)
+		return;
+	for (size_t i = 0; i < g->threads; i++)
+		graph_destroy(g->thread[i]);
+	free(g->thread);
+	free(g);
+}
+
+int cost_graph_thread(struct cost_graph *g, struct graph **out, struct err *err)
+{
+	struct graph **more = realloc(g->thread, (g->threads + 1) * sizeof *more);
+	if (!more)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	g->thread = more;
+	int rc = graph_create(out, &g->c, g->free, g->runs, err);
+	if (!rc)
+		g->thread[g->threads++] = *out;
+	return rc;
+}
+
+void cost_graph_replayed(struct cost_graph *g, const char *event, double cycles_saved)
+{
+	for (unsigned k = 0; k < GRAPH_CLASSES_COUNT; k++)
+		if (!strcmp(graph_class_name[k], event))
+			g->replayed[k] = cycles_saved;
+}
+
+/* Cycles that graph `run` takes less than the whole one, all threads together. */
+static double saved(const struct cost_graph *g, unsigned run)
+{
+	double sum = 0;
+	for (size_t i = 0; i < g->threads; i++)
+		sum += (double)graph_cycles(g->thread[i], 0) - (double)graph_cycles(g->thread[i], run);
+	return sum;
+}
+
+void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, double cycles)
+{
+	FILE *out = s->out;
+	const char *sep = s->separator;
+	double whole = 0, measured = 0;
+	for (size_t i = 0; i < g->threads; i++) {
+		whole += (double)graph_cycles(g->thread[i], 0);
+		measured += (double)graph_measured(g->thread[i]);
+	}
+	if (s->form == COST_TABLE)
+		fprintf(out, "\n Dependence graph: its longest path is %+.2f%% off the run's %.0f cycles; without the edges of a class it is shorter by\n"
+			"                     cycles   share |     replay   share | graph/replay\n", 100 * (whole - measured) / cycles, cycles);
+	else if (s->form == COST_CSV)
+		fprintf(out, "graph%sall%s%.0f%s%.0f\n", sep, sep, cycles, sep, cycles + whole - measured);
+	else
+		fprintf(out, "{\"graph\": \"all\", \"cycles\": %.0f, \"path\": %.0f}\n", cycles, cycles + whole - measured);
+	for (unsigned k = 0; k < GRAPH_CLASSES_COUNT; k++) {
+		const double by = saved(g, 1 + k), replay = g->replayed[k];
+		const bool has = !isnan(replay);
+		if (s->form == COST_TABLE) {
+			fprintf(out, " %-14s %12.0f %6.2f%% |", graph_class_name[k], by, 100 * by / cycles);
+			if (has)
+				fprintf(out, " %10.0f %6.2f%% |", replay, 100 * replay / cycles);
+			else
+				fprintf(out, " %10s %7s |", "-", "");
+			if (has && replay != 0)
+				fprintf(out, " %12.3f", by / replay);
+			fprintf(out, "%*s %s\n", has && replay != 0 ? 2 : 15, "", graph_class_help[k]);
+		} else if (s->form == COST_CSV) {
+			fprintf(out, "graph%s%s%s%.0f%s%.6f%s", sep, graph_class_name[k], sep, by, sep, by / cycles, sep);
+			if (has)
+				fprintf(out, "%.0f", replay);
+			fputs(sep, out);
+			if (has && replay != 0)
+				fprintf(out, "%.4f", by / replay);
+			fputc('\n', out);
+		} else {
+			fprintf(out, "{\"graph\": \"%s\", \"saved\": %.0f, \"share\": %.6f, \"replay\": ", graph_class_name[k], by, by / cycles);
+			if (has)
+				fprintf(out, "%.0f}\n", replay);
+			else
+				fputs("null}\n", out);
+		}
+	}
+	static const char *const kind[] = { [COST_INDEPENDENT] = "independent", [COST_PARALLEL] = "parallel", [COST_SERIAL] = "serial" };
+	bool any = false;
+	for (unsigned i = 0; i < g->pairs; i++) {
+		const double a = saved(g, 1 + g->pair[i].a), b = saved(g, 1 + g->pair[i].b), both = saved(g, SINGLES + i);
+		const struct cost_pair p = { graph_class_name[g->pair[i].a], graph_class_name[g->pair[i].b], cycles - a, cycles - b, cycles - both };
+		double more;
+		const enum cost_interaction is = cost_interaction(cycles, &p, &more);
+		if (fabs(a) < 0.005 * cycles || fabs(b) < 0.005 * cycles)	/* nothing to interact with */
+			continue;
+		if (s->form == COST_TABLE) {
+			if (!any)
+				fputs("\n Pairs, by the graph: cycles saved without the one, the other, both; what both save beyond the sum\n", out);
+			fprintf(out, " %-14s %-14s %12.0f %12.0f %12.0f %+12.0f  %s\n", p.first, p.second, a, b, both, more, kind[is]);
+		} else if (s->form == COST_CSV) {
+			fprintf(out, "graph-pair%s%s%s%s%s%.0f%s%.0f%s%.0f%s%.0f%s%s\n", sep, p.first, sep, p.second, sep, a, sep, b, sep, both, sep, more, sep, kind[is]);
+		} else {
+			fprintf(out, "{\"graph-pair\": [\"%s\", \"%s\"], \"saved\": [%.0f, %.0f], \"both\": %.0f, \"interaction\": %.0f, \"kind\": \"%s\"}\n",
+				p.first, p.second, a, b, both, more, kind[is]);
+		}
+		any = true;
+	}
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * softpmu cost --graph: costs from the dependence graph (analysis/graph.h) beside those of replays, and how pairs of them interact.
+ *
+ * CSV: graph,all,measured cycles,cycles of the graph; then a line a class: graph,class,cycles saved,share of all cycles,saved by the replay,graph / replay;
+ * a line a pair: graph-pair,first,second,saved by the first,by the second,by both,interaction,kind.  What there is not is empty, null in JSON.
+ */
+#ifndef CLI_COST_GRAPH_H
+#define CLI_COST_GRAPH_H
+#include "analysis/graph.h"
+#include "cli/cost_print.h"
+
+struct cost_graph;		/* of a program */
+/* pairs: of the classes that cost something, their interaction. */
+int  cost_graph_create(struct cost_graph **out, const struct core_config *c, bool pairs, struct err *err);
+void cost_graph_destroy(struct cost_graph *g);
+int  cost_graph_thread(struct cost_graph *g, struct graph **out, struct err *err);	/* belongs to it */
+/* What the replay of the event of that name saved. */
+void cost_graph_replayed(struct cost_graph *g, const char *event, double cycles_saved);
+void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, double cycles);
+#endif

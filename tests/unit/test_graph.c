@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The dependence graph (analysis/graph.h): hand-made runs whose longest paths are known. */
+#include "analysis/graph.h"
+#include "core/detail.h"
+#include "isa/isa.h"
+#include "session_fixture.h"
+
+enum { PART = 64 };
+struct made {			/* a run, a uop a slot */
+	struct core_config c;
+	struct spmu_record record[2 * PART];
+	uint32_t count;
+	uint64_t retire;
+};
+
+static struct made *made(void)
+{
+	struct made *m = calloc(1, sizeof *m);
+	assert_non_null(m);
+	m->c = (struct core_config){ .idq_size = 64, .rob_size = 64, .load_buffer_size = 64, .store_buffer_size = 32, .alloc_width = 8, .retire_width = 8,
+		.rs_size = 64, .ports_count = 4, .l1d_latency = 4, .l2_latency = 14, .recovery_redirect = 5, .store_commit_delay = 1, .store_commit_width = 1,
+		.forward_blocked = 3 };
+	return m;
+}
+
+/* A uop that is delivered at `fetch`, waits for register src until `ready`, goes at `dispatch` and is complete at `complete`. */
+static struct core_detail *put(struct made *m, uint64_t is, uint64_t did, unsigned port, unsigned src, unsigned dst, uint32_t fetch, uint32_t ready,
+                               uint32_t dispatch, uint32_t complete)
+{
+	struct core_detail *d = (struct core_detail *)&m->record[m->count];
+	struct spmu_record *r = &m->record[m->count + 1];
+	m->count += 2;
+	assert_true(m->count <= 2 * PART);
+	m->retire = complete > m->retire ? complete : m->retire;
+	*d = (struct core_detail){ .kind = SPMU_REC_SIGNAL, .what = DETAIL_UOP, .src = { (uint8_t)src }, .dst = { (uint8_t)dst }, .flags = DETAIL_SLOT | DETAIL_LAST,
+		.ports = (uint16_t)(1u << port), .fetch = fetch, .result = complete, .room = 8, .width = 8 };
+	*r = (struct spmu_record){ .kind = SPMU_REC_UOP, .port = (uint8_t)port, .size = is & SPMU_IS(LOAD) ? 8 : 0, .ip = 0x1000 + m->count, .is = is | SPMU_IS(SLOT) | SPMU_IS(EXEC),
+		.did = did | SPMU_DID(RETIRED), .addr = 64 * m->count, .fetch = fetch, .alloc = fetch, .ready = ready, .dispatch = dispatch, .complete = complete,
+		.retire = (uint32_t)m->retire };
+	return d;
+}
+
+/* Cycles of the graph without the classes. */
+static uint64_t without(const struct made *m, uint32_t classes)
+{
+	struct graph *g;
+	struct err err = { 0 };
+	const uint32_t free_classes[] = { classes };
+	const struct spmu_batch b = { .count = m->count, .records = m->record };
+	assert_int_equal(graph_create(&g, &m->c, free_classes, 1, &err), 0);
+	graph_batch(g, &b);
+	assert_int_equal(graph_measured(g), m->retire);
+	uint64_t cycles = graph_cycles(g, 0);
+	graph_destroy(g);
+	return cycles;
+}
+#define CLASS(name) (1u << GRAPH_##name)
+
+static void test_a_chain_is_as_long_as_its_latencies(void **state)
+{
+	struct made *m = made();
+	(void)state;
+	put(m, 0, 0, 0, 0, 1, 0, 0, 0, 3);
+	put(m, 0, 0, 1, 1, 2, 0, 3, 3, 7);
+	put(m, 0, 0, 2, 0, 3, 0, 0, 0, 2);	/* beside it */
+	put(m, 0, 0, 0, 2, 4, 0, 7, 7, 12);
+	assert_int_equal(without(m, 0), 12);
+	assert_int_equal(without(m, CLASS(PORTS)), 12);
+	assert_int_equal(without(m, CLASS(MISPREDICT)), 12);
+	free(m);
+}
+
+static void test_a_mispredicted_branch_costs_what_comes_behind_it_later(void **state)
+{
+	struct made *m = made();
+	(void)state;
+	put(m, 0, 0, 0, 0, 1, 0, 0, 0, 10);
+	put(m, SPMU_IS(BRANCH), SPMU_DID(MISPREDICTED), 1, 1, 0, 0, 10, 10, 11);
+	put(m, 0, 0, 2, 0, 2, 16, 16, 16, 20);	/* 11 + the redirection */
+	assert_int_equal(without(m, 0), 20);
+	assert_int_equal(without(m, CLASS(MISPREDICT)), 11);	/* the branch itself is left */
+	free(m);
+}
+
+static struct made *two_misses(uint32_t other)
+{
+	struct made *m = made();
+	struct core_detail *d;
+	put(m, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT), 0, 0, 1, 0, 0, 0, 104);
+	d = put(m, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L3_MISS), 1, other, 2, 0, other ? 104 : 0, other ? 104 : 0, other ? 208 : 104);
+	d->memory = 100;
+	return m;
+}
+
+static void test_misses_beside_each_other_cost_nothing_alone_and_are_parallel(void **state)
+{
+	struct made *m = two_misses(0);
+	(void)state;
+	assert_int_equal(without(m, 0), 104);
+	assert_int_equal(without(m, CLASS(L1_MISS)), 104);
+	assert_int_equal(without(m, CLASS(L3_MISS)), 104);
+	assert_int_equal(without(m, CLASS(L1_MISS) | CLASS(L3_MISS)), 4);
+	free(m);
+}
+
+static void test_misses_behind_each_other_beside_other_work_are_serial(void **state)
+{
+	struct made *m = two_misses(1);
+	(void)state;
+	put(m, 0, 0, 2, 0, 3, 0, 0, 0, 108);	/* as long as one of them */
+	assert_int_equal(without(m, 0), 208);
+	assert_int_equal(without(m, CLASS(L1_MISS)), 108);
+	assert_int_equal(without(m, CLASS(L3_MISS)), 108);
+	assert_int_equal(without(m, CLASS(L1_MISS) | CLASS(L3_MISS)), 108);	/* 100 saved, not 200 */
+	free(m);
+}
+
+static void test_uops_of_a_port_go_one_a_cycle(void **state)
+{
+	struct made *m = made();
+	(void)state;
+	for (uint32_t i = 0; i < 6; i++)
+		put(m, 0, 0, 0, 0, 1, 0, 0, i, i + 1);
+	assert_int_equal(without(m, 0), 6);
+	assert_int_equal(without(m, CLASS(PORTS)), 1);
+	free(m);
+}
+
+static void test_a_full_reorder_buffer_holds_allocation_back(void **state)
+{
+	struct made *m = made();
+	(void)state;
+	m->c.rob_size = 2;
+	put(m, 0, 0, 0, 0, 1, 0, 0, 0, 50);
+	put(m, 0, 0, 1, 0, 2, 0, 0, 0, 50);
+	put(m, 0, 0, 2, 0, 3, 0, 51, 51, 61);
+	m->record[m->count - 1].alloc = 51;
+	assert_int_equal(without(m, 0), 61);
+	assert_int_equal(without(m, CLASS(WINDOW)), 50);
+	free(m);
+}
+
+static void test_a_load_waits_for_its_store_and_for_lines_on_their_way(void **state)
+{
+	struct made *m = made();
+	(void)state;
+	put(m, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT), 0, 0, 1, 0, 0, 0, 30);
+	put(m, SPMU_IS(STORE_ADDR), 0, 1, 0, 0, 0, 0, 0, 1)->store = 7;
+	struct core_detail *data = put(m, SPMU_IS(STORE_DATA), 0, 2, 1, 0, 0, 30, 30, 31);
+	data->store = 7;
+	data->flags |= DETAIL_STORED;
+	put(m, SPMU_IS(LOAD), SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT), 3, 0, 2, 0, 0, 0, 36)->store = 7;
+	assert_int_equal(without(m, 0), 36);
+	assert_int_equal(without(m, CLASS(L1_MISS)), 10);	/* 4, 1 for the data, 5 to forward */
+	free(m);
+}
+
+static void test_what_it_cannot_do_is_refused_by_name(void **state)
+{
+	struct made *m = made();
+	struct graph *g = NULL;
+	struct err err = { 0 };
+	const uint32_t none = 0;
+	(void)state;
+	m->c.partial_high_ports = 1;
+	snprintf(m->c.name, sizeof m->c.name, "odd");
+	assert_int_equal(graph_create(&g, &m->c, &none, 1, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "odd"));
+	m->c.partial_high_ports = 0;
+	assert_int_equal(graph_create(&g, &m->c, &none, 0, &err), ERR_INPUT);
+	free(m);
+}
+
+static void test_records_without_details_are_no_graph_and_no_crash(void **state)
+{
+	struct made *m = made();
+	struct graph *g;
+	struct err err = { 0 };
+	const uint32_t none = 0;
+	(void)state;
+	put(m, 0, 0, 0, 0, 1, 0, 0, 0, 3);
+	const struct spmu_batch alone = { .count = 1, .records = &m->record[1] };
+	assert_int_equal(graph_create(&g, &m->c, &none, 1, &err), 0);
+	graph_batch(g, &alone);
+	assert_int_equal(graph_cycles(g, 0), 0);
+	graph_destroy(g);
+	free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_chain_is_as_long_as_its_latencies),
+		cmocka_unit_test(test_a_mispredicted_branch_costs_what_comes_behind_it_later),
+		cmocka_unit_test(test_misses_beside_each_other_cost_nothing_alone_and_are_parallel),
+		cmocka_unit_test(test_misses_behind_each_other_beside_other_work_are_serial),
+		cmocka_unit_test(test_uops_of_a_port_go_one_a_cycle),
+		cmocka_unit_test(test_a_full_reorder_buffer_holds_allocation_back),
+		cmocka_unit_test(test_a_load_waits_for_its_store_and_for_lines_on_their_way),
+		cmocka_unit_test(test_what_it_cannot_do_is_refused_by_name),
+		cmocka_unit_test(test_records_without_details_are_no_graph_and_no_crash),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

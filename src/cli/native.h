@@ -13,8 +13,9 @@
 const char *native_root(void);
 /* Puts back what a softpmu that was killed has left, and says so.  0, or -1 after one printed line. */
 int native_tidy(void);
-/* Takes note of SIGINT, SIGTERM and SIGHUP from now on instead of dying of them; where the last of them is kept. */
-const volatile sig_atomic_t *native_signals(void);
+/* Takes note of SIGINT, SIGTERM and SIGHUP from now on instead of dying of them. */
+struct native_signals { volatile sig_atomic_t taken, sent; };	/* the last one; the last that somebody sent: those of the terminal reach the program too */
+const struct native_signals *native_signals(void);
 
 /* softpmu run --native, argv[0] "--native".  Returns the exit status. */
 int cmd_run_native(int argc, char **argv);

@@ -20,22 +20,25 @@ static const char help[] =
 "  -q, --quiet             do not say which settings\n";
 
 /* Signal handlers reach nothing but globals. */
-static volatile sig_atomic_t taken;
+static struct native_signals seen;
 
-static void on_signal(int signo)
+static void on_signal(int signo, siginfo_t *info, void *context)
 {
-	taken = signo;
+	(void)context;
+	seen.taken = signo;
+	if (info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL)
+		seen.sent = signo;
 }
 
-const volatile sig_atomic_t *native_signals(void)
+const struct native_signals *native_signals(void)
 {
 	const int caught[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction a = { .sa_handler = on_signal }, now;
+	struct sigaction a = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO }, now;
 	sigemptyset(&a.sa_mask);
 	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
 		if (!sigaction(caught[i], NULL, &now) && now.sa_handler != SIG_IGN)	/* nohup stays nohup */
 			sigaction(caught[i], &a, NULL);
-	return &taken;
+	return &seen;
 }
 
 const char *native_root(void)
@@ -94,7 +97,7 @@ static int run_and_restore(struct native_start *s, struct err *err)
 	int rc = native_machine_open(&m, native_root(), &left, err);
 	if (rc)
 		return -1;
-	s->stop = native_signals();
+	s->stop = &native_signals()->sent;
 	rc = native_machine_set(m, s->set, err);
 	s->tasks = native_machine_tasks(m);
 	if (!rc)

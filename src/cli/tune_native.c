@@ -50,7 +50,7 @@ struct tune {
 	char *const *argv;
 	char path[PATH_MAX];
 	struct native_machine *machine;
-	const volatile sig_atomic_t *stop;
+	const struct native_signals *signals;
 	struct trial_times usual;
 	int status;			/* the program's, as it is */
 	double started;
@@ -203,8 +203,10 @@ static const char *ending(int status, char text[64])
 /* The program once under a set. */
 static int once(struct tune *t, const struct native_set *set, uint64_t layout, int *status, struct trial_times *times, struct err *err)
 {
-	struct native_start s = { .argv = t->argv, .set = set, .input = t->input, .layout = layout, .stop = t->stop };
+	struct native_start s = { .argv = t->argv, .set = set, .input = t->input, .layout = layout, .stop = &t->signals->sent };
 	bool machine = set && native_set_machine(set);
+	if (t->signals->taken)
+		return err_set(err, ERR_SYSTEM, "interrupted");
 	if (machine && native_machine_set(t->machine, set, err))
 		return TRIAL_REFUSED;
 	s.tasks = machine ? native_machine_tasks(t->machine) : NULL;
@@ -218,7 +220,7 @@ static int once(struct tune *t, const struct native_set *set, uint64_t layout, i
 			return back;
 		}
 	}
-	if (*t->stop)
+	if (t->signals->taken)
 		return err_set(err, ERR_SYSTEM, "interrupted");
 	t->runs++;
 	progress(t);
@@ -523,7 +525,7 @@ int cmd_tune_native(int argc, char **argv)
 		return rc ? 2 : 0;
 	}
 	t->shows = isatty(2);
-	t->stop = native_signals();
+	t->signals = native_signals();
 	rc = native_tidy() ? ERR_SYSTEM : stream_find_program(t->argv[0], t->path, sizeof t->path, &err);
 	if (!rc)
 		rc = native_knobs(&t->knobs, native_root(), t->path, &err);
@@ -542,7 +544,7 @@ int cmd_tune_native(int argc, char **argv)
 		rc = ERR_SYSTEM;
 	if (!rc && !t->list)
 		t->json ? print_json(t) : print_choice(t, keeps);
-	status = *t->stop ? 128 + (int)*t->stop : rc ? 1 : 0;
+	status = t->signals->taken ? 128 + (int)t->signals->taken : rc ? 1 : 0;
 	free(t);
 	return status;
 }

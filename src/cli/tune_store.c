@@ -172,7 +172,8 @@ static void show_text(const struct store_profile *p)
 	putchar('\n');
 	show_set(&p->set, "    ");
 	if (p->after.cycles)
-		show_figures("promised", &p->before, &p->after);
+		if (p->before.cycles)	/* of a real machine the objective has the figure */
+			show_figures("promised", &p->before, &p->after);
 	for (size_t i = 0; i < p->phases; i++) {
 		const struct store_phase *f = p->phase + i;
 		printf("  phase %zu, from ", i + 1);

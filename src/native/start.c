@@ -244,6 +244,8 @@ static double seconds(struct timeval t)
 int native_wait(pid_t pid, const struct native_start *s, int *status, struct trial_times *t, struct err *err)
 {
 	struct rusage used;
+	if (s->stop && *s->stop)
+		kill(pid, (int)*s->stop);
 	while (wait4(pid, status, 0, &used) < 0) {
 		if (errno != EINTR)
 			return err_system(err, "wait4");

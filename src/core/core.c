@@ -679,11 +679,12 @@ void core_choose_steps(struct core *c)
 	const enum steps_for what = wants_branches(c->e.wanted_is, c->e.wanted_did) ? STEPS_QUIET : STEPS_ALL;
 	const bool sse4 = __builtin_cpu_supports("sse4.1");
 	c->steps = c->cl.watching ? core_steps_watched(what) : sse4 ? core_steps_sse4(what) : NULL;
-	c->wrong_steps = sse4 ? core_steps_sse4(STEPS_WRONG) : NULL;
+	const enum steps_for wrong = what == STEPS_QUIET ? STEPS_WRONG_QUIET : STEPS_WRONG;
+	c->wrong_steps = sse4 ? core_steps_sse4(wrong) : NULL;
 	if (!c->steps)
 		c->steps = core_steps(what);
 	if (!c->wrong_steps)
-		c->wrong_steps = core_steps(STEPS_WRONG);
+		c->wrong_steps = core_steps(wrong);
 	if (c->st) {
 		c->cl.watching = true;
 		c->smt_steps = core_steps_smt(what);

@@ -247,7 +247,7 @@ struct clears {
 
 /* Runs the steps of a script: steps.c.  only_branches: no other records are wanted. */
 typedef void core_steps_way(struct core *c, const uint64_t *script);
-enum steps_for { STEPS_ALL, STEPS_QUIET, STEPS_WRONG /* of the wrong path: from its first word on */ };
+enum steps_for { STEPS_ALL, STEPS_QUIET, STEPS_WRONG /* of the wrong path: from its first word on */, STEPS_WRONG_QUIET };
 core_steps_way *core_steps(enum steps_for what);
 core_steps_way *core_steps_sse4(enum steps_for what);	/* NULL: not built */
 core_steps_way *core_steps_watched(enum steps_for what);	/* loads are remembered (clears.h) */

@@ -118,8 +118,11 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 
 	if (LIKELY(s->flags & STEP_FIRST)) {
 		frontend_insn(c, s->in, s->ip);
-		emit_room(&c->e);
+		if (!quiet)
+			emit_room(&c->e);
 	}
+	if (quiet && branch)
+		emit_room(&c->e);
 	uint64_t fetch = frontend_slot(c);
 	uint64_t did = wrong ? 0 : SPMU_DID(RETIRED), did2 = did;
 	if (!quiet) {
@@ -202,7 +205,7 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 		if (wrong && alloc2 == WRONG_NEVER) {	/* half a slot */
 			if (store)
 				st->data_ready = WRONG_NEVER;
-			if (wrong_wanted(c, is, did))
+			if (!quiet && wrong_wanted(c, is, did))
 				wrong_record(c, s->ip, is, port, s->size, did, addr, fetch, alloc, ready, dispatch, complete);
 			return false;
 		}
@@ -229,10 +232,10 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 		*slot_free(rn, rn->pos) = c->wrong.resolve;
 		if (load)
 			*lb = c->wrong.resolve;
-		if (wrong_wanted(c, is, did))
+		if ((!quiet || kind == STEP_BRANCH) && wrong_wanted(c, is, did))
 			wrong_record(c, s->ip, is, port, load || store ? s->size : 0, did, kind == STEP_BRANCH ? went : addr,
 			             fetch, alloc, ready, dispatch, complete);
-		if (two && wrong_wanted(c, s->is[1], did2))
+		if (two && (!quiet || load_branch) && wrong_wanted(c, s->is[1], did2))
 			wrong_record(c, s->ip, s->is[1], port2, store ? s->size : 0, did2, store ? addr : went,
 			             fetch, alloc2, ready2, dispatch2, complete2);
 		return true;

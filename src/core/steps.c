@@ -78,11 +78,11 @@ static __attribute__((noinline)) void quiet(struct core *c, const uint64_t *w)
 }
 
 /* The wrong path: w is its first word. */
-static __attribute__((noinline)) void wrong(struct core *c, const uint64_t *w)
+static inline __attribute__((always_inline)) void run_wrong(struct core *c, const uint64_t *w, const bool quiet)
 {
 	const uint64_t *next;
 	for (;;) {
-#define STEP(KIND, words) case KIND: if (!step_run(c, KIND, false, false, true, w)) goto end; w += words; break;
+#define STEP(KIND, words) case KIND: if (!step_run(c, KIND, quiet, false, true, w)) goto end; w += words; break;
 		switch (*w & SCRIPT_KIND) {
 		case SCRIPT_END: goto end;
 		case STEP_GENERAL:
@@ -110,7 +110,17 @@ end:
 	c->wrong.at = w;
 }
 
+static __attribute__((noinline)) void wrong(struct core *c, const uint64_t *w)
+{
+	run_wrong(c, w, false);
+}
+
+static __attribute__((noinline)) void wrong_quiet(struct core *c, const uint64_t *w)
+{
+	run_wrong(c, w, true);
+}
+
 core_steps_way *STEPS(enum steps_for what)
 {
-	return what == STEPS_WRONG ? wrong : what == STEPS_QUIET ? quiet : all;
+	return what == STEPS_WRONG ? wrong : what == STEPS_WRONG_QUIET ? wrong_quiet : what == STEPS_QUIET ? quiet : all;
 }

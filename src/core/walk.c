@@ -13,8 +13,8 @@ enum flags_of { FLAGS_UNKNOWN, FLAGS_BITS /* a: the register */, FLAGS_ADD, FLAG
 
 struct state {			/* of the copy that the wrong path works on */
 	struct walker *w;
-	uint64_t reg[WALK_ZERO_REG + 1];
-	uint32_t known;		/* set of registers */
+	uint64_t reg[WALK_STATE_REGS];
+	uint8_t known[WALK_STATE_REGS];	/* 1 or 0, of each */
 	uint8_t flags, flags_size;	/* enum flags_of: the operation that made them, and its operands */
 	uint64_t a, b, r;
 	bool word4;		/* 32-bit code */
@@ -100,7 +100,7 @@ static bool get(const struct state *x, unsigned reg, unsigned bytes, uint64_t *v
 {
 	const unsigned r = reg & 15;	/* a high byte is in one of the first four */
 	*v = reg >= SEM_HIGH ? x->reg[reg - SEM_HIGH] >> 8 & 255 : x->reg[r] & mask_of(bytes);
-	return x->known >> (reg >= SEM_HIGH ? reg - SEM_HIGH : r) & 1;
+	return x->known[reg >= SEM_HIGH ? reg - SEM_HIGH : r];
 }
 
 static void set(struct state *x, unsigned reg, unsigned bytes, uint64_t v, bool known)
@@ -110,9 +110,9 @@ static void set(struct state *x, unsigned reg, unsigned bytes, uint64_t v, bool 
 	const unsigned r = reg >= SEM_HIGH ? reg - SEM_HIGH : reg, shift = reg >= SEM_HIGH ? 8 : 0;
 	const uint64_t m = mask_of(bytes) << shift;
 	if (!known)
-		x->known &= ~(1u << r);
+		x->known[r] = 0;
 	else if (bytes >= 4)
-		x->known |= 1u << r;
+		x->known[r] = 1;
 	x->reg[r] = bytes >= 4 ? v & mask_of(bytes) : (x->reg[r] & ~m) | (v << shift & m);
 }
 
@@ -172,24 +172,32 @@ static __attribute__((noinline)) bool load_parts(const struct state *x, uint64_t
 	return true;
 }
 
-static inline bool load(const struct state *x, uint64_t addr, unsigned bytes, uint64_t *v)
+/* set: its bytes, a bit each; mask: their bits. */
+static inline bool load_quick(const struct state *x, uint64_t addr, unsigned bytes, uint32_t set, uint64_t mask, uint64_t *v)
 {
 	const struct walker *w = x->w;
 	const unsigned offset = addr & 7;
-	if (UNLIKELY(offset + bytes > 8 || w->stored >> (addr >> 3 & 63) & 1))
+	const uint64_t number = addr >> 3;
+	if (UNLIKELY(offset + bytes > 8 || w->stored >> (number & 63) & 1))
 		return load_parts(x, addr, bytes, v);
-	const struct word *m = word_of(w->space, addr >> 3);
-	if (m->tag >> 8 != addr >> 3 || ((1u << bytes) - 1) << offset & ~(uint32_t)m->tag & 255)
+	const struct word *m = word_of(w->space, number);
+	if (m->tag >> 8 != number || set << offset & ~(uint32_t)m->tag & 255)
 		return false;
-	*v = m->value >> 8 * offset & mask_of(bytes);
+	*v = m->value >> 8 * offset & mask;
 	return true;
+}
+
+static inline bool load(const struct state *x, uint64_t addr, unsigned bytes, uint64_t *v)
+{
+	return load_quick(x, addr, bytes, (1u << bytes) - 1, mask_of(bytes), v);
 }
 
 /* --- instructions --- */
 
 static void forget(struct state *x, const struct sem *s, uint64_t mem)
 {
-	x->known &= ~(uint32_t)s->spoils;
+	for (uint32_t left = s->spoils; left; left &= left - 1)
+		x->known[__builtin_ctz(left)] = 0;
 	if (s->flags & SEM_FLAGS)
 		x->flags = FLAGS_UNKNOWN;
 	if (s->flags & SEM_STORES && mem != ST_NOT_DONE)
@@ -237,7 +245,7 @@ static void execute(struct state *x, const struct sem *s, uint64_t next_ip, uint
 		return;
 	case SEM_CDQ:
 		a_known = get(x, 0, n, &a);
-		set(x, 2, n, widen(a, n) < 0 ? ~UINT64_C(0) : 0, a_known && (n >= 4 || x->known >> 2 & 1));
+		set(x, 2, n, widen(a, n) < 0 ? ~UINT64_C(0) : 0, a_known && (n >= 4 || x->known[2]));
 		return;
 	case SEM_CDQE:
 		a_known = get(x, 0, n / 2, &a);
@@ -422,51 +430,11 @@ static __attribute__((noinline)) uint64_t *several(const struct iblock *b, unsig
 	return more ? more : general_way(b, in, at, way, went, w);
 }
 
-/* What walk_do says.  mem: address of the operand. */
-static inline void quick(struct state *x, const struct walk_insn *i, uint64_t mem)
+/* Where an instruction's operand lies; false: it has none, or that is not known. */
+static inline bool operand(const struct state *x, const struct walk_insn *h, uint64_t *mem)
 {
-	const unsigned dst = i->dst;
-	const uint64_t mask = i->mask;
-	uint64_t a = x->reg[dst] & mask, b, r;
-	uint32_t known;
-	enum flags_of flags;
-
-	if (i->flags & WALK_LOADS) {
-		b = 0;
-		known = mem != ST_NOT_DONE && load(x, mem, i->from, &b);
-	} else {
-		b = (x->reg[i->src] + i->imm) & i->from_mask;
-		known = x->known >> i->src & 1;
-	}
-	switch (i->what) {
-	case WALK_MOV: r = b; goto result;
-	case WALK_MOVSX: r = (uint64_t)((int64_t)(b << i->from_cut) >> i->from_cut) & mask; goto result;
-	case WALK_LEA: r = mem & mask; known = mem != ST_NOT_DONE; goto result;
-	case WALK_STORE:
-		if (mem != ST_NOT_DONE)
-			store(x, mem, i->bytes, b, known);
-		return;
-	case WALK_ADD: r = a + b; flags = FLAGS_ADD; break;
-	case WALK_SUB: case WALK_CMP: r = a - b; flags = FLAGS_SUB; break;
-	case WALK_AND: case WALK_TEST: r = a & b; flags = FLAGS_LOGIC; break;
-	case WALK_OR: r = a | b; flags = FLAGS_LOGIC; break;
-	case WALK_XOR: r = a ^ b; flags = FLAGS_LOGIC; break;
-	case WALK_ZERO: x->known |= 1u << dst; known = 1; r = 0; flags = FLAGS_LOGIC; break;
-	case WALK_INC: r = a + 1; flags = FLAGS_INC; break;
-	case WALK_DEC: r = a - 1; flags = FLAGS_DEC; break;
-	case WALK_SHL: r = a << (b & 63); flags = FLAGS_SHIFT; break;
-	case WALK_SHR: r = a >> (b & 63); flags = FLAGS_SHIFT; break;
-	case WALK_SAR: r = (uint64_t)((int64_t)(a << i->cut) >> i->cut >> (b & 63)); flags = FLAGS_SHIFT; break;
-	default: return;
-	}
-	known &= x->known >> dst;
-	r &= mask;
-	flags_set(x, known & 1 ? flags : FLAGS_UNKNOWN, i->bytes, a, b, r);
-	if (i->what == WALK_CMP || i->what == WALK_TEST)
-		return;
-result:
-	x->reg[dst] = r;
-	x->known = (x->known & ~(1u << dst)) | (known & 1) << dst;
+	*mem = (x->reg[h->base] + x->reg[h->index] * h->scale + h->disp) & h->address_mask;
+	return x->known[h->base] & x->known[h->index];
 }
 
 /* Where fetch goes on, 0: nowhere; *way: as script.h says. */
@@ -523,69 +491,195 @@ static uint64_t pace_note(struct walker *w, unsigned pace, unsigned words)
 	return i + 1;
 }
 
-size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool general, uint64_t *out)
+static void begin(struct walker *w, struct state *x)
 {
-	struct state x = { .w = w, .known = w->known & 0xffff, .word4 = w->space->word_bytes == 4 };
-	const unsigned pace = (unsigned)(from * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (PACES - 1);
-	uint64_t *const begin = out++, *const end = out + WALK_ROOM - 1, *const paced = out + pace_ahead(w, pace), *stop = paced, *o = out;
-	uint32_t left = w->most;
-	memcpy(x.reg, w->reg, 16 * sizeof *x.reg);
-	flags_begin(&x, w);
-	x.known |= 1u << WALK_ZERO_REG;
+	memcpy(x->reg, w->reg, 16 * sizeof *x->reg);
+	for (unsigned r = 0; r < 16; r++)
+		x->known[r] = w->known >> r & 1;
+	x->reg[WALK_ZERO_REG] = x->reg[WALK_NEVER_KNOWN] = 0;
+	x->known[WALK_ZERO_REG] = 1;
+	x->known[WALK_NEVER_KNOWN] = 0;
+	flags_begin(x, w);
 	if (!++w->walks) {	/* came round: what is in the table may look new */
 		memset(w->overlay, 0, sizeof w->overlay);
 		w->walks = 1;
 	}
 	w->stores = 0;
 	w->stored = 0;
+}
+
+size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool general, uint64_t *out)
+{
+	struct state x = { .w = w, .word4 = w->space->word_bytes == 4 };
+	const unsigned pace = (unsigned)(from * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (PACES - 1);
+	uint64_t *const begins = out++, *const end = out + WALK_ROOM - 1, *const paced = out + pace_ahead(w, pace), *stop = paced, *o = out;
+	uint32_t left = w->most;
+	unsigned unusual = general ? WALK_SEVERAL : 0;	/* with a walk_insn's flags: it does not go the short way below */
+	begin(w, &x);
 	bpred_path_begin(bp, &w->path);
 
-	for (;;) {
+	for (;;) {		/* a block */
 		const struct place *p = place_of(w->space, from);
-		unsigned i = (unsigned)(p->block >> PLACE_INDEX);
-		struct iblock *b = LIKELY(p->block && from) ? block_at(p->block) : walk_space_find(w->space, from, &i);
+		unsigned first = (unsigned)(p->block >> PLACE_INDEX);
+		struct iblock *b = LIKELY(p->block && from) ? block_at(p->block) : walk_space_find(w->space, from, &first);
 		const struct walk_block *k = !b ? NULL : LIKELY(b->core_walk != NULL) ? b->core_walk : walk_block_of(w->space, b);
 		if (!k)
 			break;
-		for (; i < b->insns; i++) {
-			const struct walk_insn *h = &k->insn[i];
+		for (const struct walk_insn *h = &k->insn[first];; h++) {
+			uint64_t mem, a, v, r;
+			uint8_t known;
+			enum flags_of flags;
 			if (UNLIKELY(o >= stop || !left))
 				goto done;
-			uint64_t mem = (x.reg[h->base] + x.reg[h->index] * h->scale + h->disp) & h->address_mask, sp = ST_NOT_DONE;
-			uint64_t way = 0, next = 0, went = 0;
 			left--;
-			if (h->needs & ~x.known)
+			/* v: what the source holds */
+			switch (h->what) {
+			case WALK_NOTHING:
+				goto no_operand;
+			case WALK_TOUCH:
+				if (!operand(&x, h, &mem))
+					mem = ST_NOT_DONE;
+				goto with_operand;
+			case WALK_MOV:
+				x.reg[h->dst] = (x.reg[h->src] + h->imm) & h->from_mask;
+				x.known[h->dst] = x.known[h->src];
+				goto no_operand;
+			case WALK_LEA:
+				x.known[h->dst] = operand(&x, h, &mem);
+				x.reg[h->dst] = mem & h->mask;
+				if (UNLIKELY(!x.known[h->dst]))
+					mem = ST_NOT_DONE;
+				goto no_access;
+			case WALK_LOAD:
+				v = 0;
+				known = 0;
+				if (!operand(&x, h, &mem))
+					mem = ST_NOT_DONE;
+				else
+					known = load_quick(&x, mem, h->from, h->set, h->from_mask, &v);
+				x.reg[h->dst] = v;
+				x.known[h->dst] = known;
+				goto with_operand;
+			case WALK_LOAD_SIGNED:
+			case WALK_LOAD_AND:
+				v = 0;
+				known = 0;
+				if (!operand(&x, h, &mem))
+					mem = ST_NOT_DONE;
+				else
+					known = load_quick(&x, mem, h->from, h->set, h->from_mask, &v);
+				if (h->what == WALK_LOAD_AND)
+					break;
+				x.reg[h->dst] = (uint64_t)((int64_t)(v << h->from_cut) >> h->from_cut) & h->mask;
+				x.known[h->dst] = known;
+				goto with_operand;
+			case WALK_STORE:
+				if (operand(&x, h, &mem)) {
+					store(&x, mem, h->bytes, (x.reg[h->src] + h->imm) & h->from_mask, x.known[h->src]);
+					if (UNLIKELY(w->stores >= OVERLAY_MOST))
+						stop = o;	/* behind this one */
+				} else {
+					mem = ST_NOT_DONE;
+				}
+				goto with_operand;
+			case WALK_EXECUTE:
+				goto tail;
+			case WALK_END:
+				goto done;
+			case WALK_BEHIND:
+				from = b->insn[b->insns - 1].addr + b->insn[b->insns - 1].len;
+				left++;
+				goto elsewhere;
+			default:
 				mem = ST_NOT_DONE;
+				v = (x.reg[h->src] + h->imm) & h->from_mask;
+				known = x.known[h->src];
+				break;
+			}
+
+			a = x.reg[h->dst] & h->mask;
+			switch (h->then) {
+			case WALK_MOVSX:
+				r = (uint64_t)((int64_t)(v << h->from_cut) >> h->from_cut) & h->mask;
+				x.reg[h->dst] = r;
+				x.known[h->dst] = known;
+				goto no_operand;
+			case WALK_ADD: r = a + v; flags = FLAGS_ADD; break;
+			case WALK_SUB: r = a - v; flags = FLAGS_SUB; break;
+			case WALK_CMP: case WALK_TEST:
+				if (known & x.known[h->dst])
+					flags_set(&x, h->then == WALK_CMP ? FLAGS_SUB : FLAGS_LOGIC, h->bytes, a, v, (h->then == WALK_CMP ? a - v : a & v) & h->mask);
+				else
+					x.flags = FLAGS_UNKNOWN;
+				if (h->what == WALK_LOAD_AND)
+					goto with_operand;
+				goto no_operand;
+			case WALK_AND: r = a & v; flags = FLAGS_LOGIC; break;
+			case WALK_OR: r = a | v; flags = FLAGS_LOGIC; break;
+			case WALK_XOR: r = a ^ v; flags = FLAGS_LOGIC; break;
+			case WALK_ZERO: x.known[h->dst] = known = 1; r = 0; flags = FLAGS_LOGIC; break;
+			case WALK_INC: r = a + 1; flags = FLAGS_INC; break;
+			case WALK_DEC: r = a - 1; flags = FLAGS_DEC; break;
+			case WALK_SHL: r = a << (v & 63); flags = FLAGS_SHIFT; break;
+			case WALK_SHR: r = a >> (v & 63); flags = FLAGS_SHIFT; break;
+			case WALK_SAR: r = (uint64_t)((int64_t)(a << h->cut) >> h->cut >> (v & 63)); flags = FLAGS_SHIFT; break;
+			default: __builtin_unreachable();	/* walk_track.c's quick() gives no other */
+			}
+			r &= h->mask;
+			known &= x.known[h->dst];
+			if (h->flags & WALK_FLAGS)
+				flags_set(&x, known ? flags : FLAGS_UNKNOWN, h->bytes, a, v, r);
+			x.reg[h->dst] = r;
+			x.known[h->dst] = known;
+			if (h->what == WALK_LOAD_AND)
+				goto with_operand;
+no_operand:
+			mem = ST_NOT_DONE;
+no_access:
+			if (UNLIKELY((h->flags | unusual) & (WALK_BRANCH | WALK_SEVERAL)))
+				goto tail;
+			*o++ = h->word;
+			continue;
+with_operand:
+			if (UNLIKELY((h->flags | unusual) & (WALK_BRANCH | WALK_SEVERAL) || mem == ST_NOT_DONE))
+				goto tail;
+			o[0] = h->word;
+			o[1] = mem;
+			o += 2;
+			continue;
+tail:;
+			const unsigned i = (unsigned)(h - k->insn);
+			const struct insn *in = &b->insn[i];
+			uint64_t sp = ST_NOT_DONE, way = 0, next = 0, went = 0;
 			if (h->flags & WALK_USES_STACK)
 				sp = stack(&x, &k->sem[i]);
-			if (LIKELY(h->what != WALK_EXECUTE)) {
-				if (UNLIKELY(h->what == WALK_END))
-					goto done;
-				quick(&x, h, mem);
-			} else {
-				execute(&x, &k->sem[i], b->insn[i].addr + b->insn[i].len, mem, sp);
+			if (h->what == WALK_EXECUTE) {
+				if (!operand(&x, h, &mem))
+					mem = ST_NOT_DONE;
+				execute(&x, &k->sem[i], in->addr + in->len, mem, sp);
+				if (UNLIKELY(w->stores >= OVERLAY_MOST))
+					stop = o;
 			}
-			if (UNLIKELY(w->stores >= OVERLAY_MOST))
-				stop = o;	/* behind this one */
 			if (h->flags & WALK_BRANCH) {
-				const struct insn *br = &b->insn[i + h->last];
-				next = branch(w, bp, br, &way);
-				went = next ? next : br->addr + br->len;
+				next = branch(w, bp, in + h->last, &way);
+				went = next ? next : in[h->last].addr + in[h->last].len;
 			}
 			const uint64_t at = h->access == WALK_AT_STACK ? sp : mem;
-			if (LIKELY(h->word && !general && !(h->access && at == ST_NOT_DONE))) {
+			if (LIKELY(h->word && !(unusual & WALK_SEVERAL) && !(h->access && at == ST_NOT_DONE))) {
 				*o++ = h->word | way;
 				if (h->access)
 					*o++ = at;
 				if (h->flags & WALK_BRANCH)
 					*o++ = went;
-			} else if (b->insn[i].uops) {
+			} else if (in->uops) {
 				/* what is left has at most three words each, or does not go this way either */
-				if (end - o < b->insn[i].uops * 3 + 3 + 3 * (ptrdiff_t)left)
+				if (end - o < in->uops * 3 + 3 + 3 * (ptrdiff_t)left)
 					goto done;
+				general = unusual;
 				o = several(b, i, k, mem, sp, &general, way, went, o);
+				unusual = general ? WALK_SEVERAL : 0;
 			}
-			i += h->last;
+			h += h->last;
 			if (way >> SCRIPT_FLAGS & SCRIPT_TAKEN) {
 				from = next;
 				goto elsewhere;
@@ -593,7 +687,6 @@ size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool
 			if (h->flags & WALK_BRANCH && !next)
 				goto done;
 		}
-		from = b->insn[b->insns - 1].addr + b->insn[b->insns - 1].len;
 elsewhere:;
 	}
 done:
@@ -601,6 +694,6 @@ done:
 		return 0;
 	const uint64_t number = pace_note(w, pace, o >= paced ? (unsigned)(o - out) : UINT16_MAX);
 	*o++ = SCRIPT_END;
-	*begin = number << SCRIPT_WALK | (uint64_t)(o - begin) << SCRIPT_INDEX | SCRIPT_WRONG_PATH;
-	return (size_t)(o - begin);
+	*begins = number << SCRIPT_WALK | (uint64_t)(o - begins) << SCRIPT_INDEX | SCRIPT_WRONG_PATH;
+	return (size_t)(o - begins);
 }

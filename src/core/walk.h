@@ -70,33 +70,42 @@ enum walk_do {			/* what an instruction does to registers and memory, if that is
 	WALK_EXECUTE,		/* it is not: see its struct sem */
 	WALK_NOTHING, WALK_MOV, WALK_MOVSX, WALK_ADD, WALK_SUB, WALK_CMP, WALK_AND, WALK_TEST, WALK_OR, WALK_XOR, WALK_ZERO, WALK_INC, WALK_DEC,
 	WALK_SHL, WALK_SHR, WALK_SAR, WALK_LEA, WALK_STORE,
+	WALK_TOUCH,		/* nothing, but has an operand in memory */
+	WALK_LOAD,		/* MOV, MOVZX from memory */
+	WALK_LOAD_SIGNED,	/* MOVSX */
+	WALK_LOAD_AND,		/* walk_insn.then, with memory as its source */
 	WALK_END,		/* the walk ends before it */
+	WALK_BEHIND,		/* behind the block's last instruction */
 };
 enum walk_access { WALK_NO_ACCESS, WALK_AT_OPERAND, WALK_AT_STACK };
 enum walk_insn_flags {
 	WALK_BRANCH = 2,	/* it is one, or is fused with one */
-	WALK_LOADS = 4,		/* walk_do's source is memory */
+	WALK_FLAGS = 4,		/* the flags that walk_do makes may be read */
 	WALK_USES_STACK = 8,
 	WALK_APART = 16,	/* STEP_APART */
+	WALK_SEVERAL = 32,	/* no word, or none that is its alone */
 };
-enum { WALK_ZERO_REG = 16, WALK_NEVER_KNOWN = 31 };	/* numbers of registers beside the 16: one that is 0; a bit of what is known, never set */
+/* numbers of registers beside the 16: one that is 0; one that is never known */
+enum { WALK_ZERO_REG = 16, WALK_NEVER_KNOWN, WALK_STATE_REGS };
 
-struct walk_insn {		/* of an instruction */
+struct walk_insn {		/* of an instruction; a cache line */
 	uint64_t word;		/* its step in a script, if it has one and no other; 0: more than one */
 	uint64_t imm;		/* the source is src + imm */
 	uint64_t disp;		/* the operand's address: base + index * scale + disp */
-	uint32_t needs;		/* registers that this takes */
+	uint64_t mask, from_mask;	/* bits of a word that the operation has; that its source has */
+	uint64_t address_mask;
 	uint8_t what, flags;	/* enum walk_do, walk_insn_flags */
+	uint8_t then;		/* enum walk_do */
 	uint8_t access;		/* of the step: enum walk_access */
 	uint8_t last;		/* instructions fused into it */
 	uint8_t dst, src, base, index, scale;
 	uint8_t bytes, from;	/* of the operation, of the source in memory */
 	uint8_t cut, from_cut;	/* bits of a word that these leave out */
-	uint64_t mask, from_mask;	/* likewise: those that they have */
-	uint64_t address_mask;
-};
+	uint8_t set;		/* of the source in memory: a bit a byte */
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct walk_insn) == 64, "a cache line");
 struct walk_block {		/* of a block, at iblock.core_walk */
-	const struct walk_insn *insn;	/* for each instruction */
+	const struct walk_insn *insn;	/* for each instruction, and behind the last */
 	const struct sem *sem;		/* likewise */
 	const uint16_t *step;		/* its first step in the plan */
 	const struct plan *plan;

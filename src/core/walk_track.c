@@ -140,13 +140,26 @@ static enum walk_do quick(const struct sem *s)
 	return w;
 }
 
-static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, const struct step *step, int word_bytes, struct walk_insn *out)
+/* An instruction makes flags anew, whatever they were. */
+static bool makes_flags(const struct sem *s)
+{
+	return s->flags & SEM_FLAGS && !(s->op >= SEM_SHL && s->op <= SEM_SAR);	/* a shift by 0 makes none */
+}
+
+static bool reads_flags(const struct sem *s)
+{
+	return s->op == SEM_SETCC || s->op == SEM_CMOV || s->op == SEM_ADC || s->op == SEM_SBB;
+}
+
+/* live: somebody may read the flags behind it. */
+static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, const struct step *step, int word_bytes, bool live, struct walk_insn *out)
 {
 	const struct insn *in = &b->insn[i];
 	const struct sem *s = &sem[i];
 	const unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
+	const bool operand = s->flags & (SEM_LOADS | SEM_STORES | SEM_PREFETCH), from_memory = s->flags & SEM_SRC_MEM && s->op != SEM_LEA;
 	struct walk_insn w = { .base = WALK_ZERO_REG, .index = WALK_ZERO_REG, .src = WALK_ZERO_REG, .what = quick(s), .disp = (uint64_t)s->disp,
-		.bytes = s->size, .from = s->from, .last = (uint8_t)(last - i) };
+		.bytes = s->size, .from = s->from, .last = (uint8_t)(last - i), .flags = live ? WALK_FLAGS : 0 };
 
 	if (s->op == SEM_STOP || last >= b->insns)
 		w.what = WALK_END;
@@ -163,9 +176,10 @@ static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, c
 	if (s->index != SEM_NONE)
 		w.index = s->index & 15;
 	w.scale = s->scale;
-	w.needs = 1u << w.base | 1u << w.index;
-	if (s->flags & SEM_NO_ADDRESS || !(s->op == SEM_LEA || s->flags & (SEM_LOADS | SEM_STORES | SEM_PREFETCH)))
-		w.needs |= 1u << WALK_NEVER_KNOWN;
+	if (s->flags & SEM_NO_ADDRESS || !(s->op == SEM_LEA || operand)) {
+		w.index = WALK_NEVER_KNOWN;
+		w.scale = 1;
+	}
 	w.address_mask = s->flags & SEM_ADDRESS_32 || word_bytes == 4 ? UINT32_MAX : UINT64_MAX;
 
 	/* the operation */
@@ -173,17 +187,25 @@ static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, c
 		w.dst = s->dst & 15;
 		w.cut = (uint8_t)(64 - 8 * s->size);
 		w.from_cut = (uint8_t)(64 - 8 * (s->from && s->from <= 8 ? s->from : 8));
+		w.set = (uint8_t)((1u << w.from) - 1);
+		w.then = w.what;
 		if (s->flags & SEM_SRC_IMM) {
 			w.imm = (uint64_t)s->imm;
 			w.from_cut = w.cut;
 			if (w.what >= WALK_SHL && w.what <= WALK_SAR)
 				w.imm &= s->size == 8 ? 63 : 31;
-		} else if (s->flags & SEM_SRC_MEM && w.what != WALK_LEA) {
-			w.flags |= WALK_LOADS;
+		} else if (from_memory) {
+			w.what = w.then == WALK_MOV ? WALK_LOAD : w.then == WALK_MOVSX ? WALK_LOAD_SIGNED : WALK_LOAD_AND;
 		} else if (s->src < 16) {
 			w.src = s->src;
 		}
+		if ((w.then == WALK_CMP || w.then == WALK_TEST) && !live)
+			w.what = WALK_NOTHING;
+	} else if (s->op == SEM_OTHER && w.what == WALK_EXECUTE && !s->spoils && !(s->flags & (SEM_FLAGS | SEM_STORES | SEM_POPS | SEM_PUSHES))) {
+		w.what = WALK_NOTHING;
 	}
+	if (w.what == WALK_NOTHING && operand)
+		w.what = WALK_TOUCH;
 
 	w.mask = ~UINT64_C(0) >> w.cut;
 	w.from_mask = ~UINT64_C(0) >> w.from_cut;
@@ -208,6 +230,9 @@ static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, c
 				w.word = 0;
 		}
 	}
+	/* an operand, or none, is what the walk counts on */
+	if (!w.word || w.last || w.access == WALK_AT_STACK || (w.access == WALK_AT_OPERAND) != operand)
+		w.flags |= WALK_SEVERAL;
 	*out = w;
 }
 
@@ -216,12 +241,13 @@ struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b)
 	if (b->core_walk)
 		return b->core_walk;
 	const struct plan *plan = b->core_plan ? b->core_plan : core_plan_make(b);
-	struct walk_block *w = plan ? malloc(sizeof *w + b->slots * sizeof(struct track) +
-	                                     b->insns * (sizeof(struct walk_insn) + sizeof(struct sem) + sizeof(uint16_t))) : NULL;
+	const size_t bytes = 64 + b->slots * sizeof(struct track) +
+	                     (b->insns + 1u) * (sizeof(struct walk_insn) + sizeof(struct sem) + sizeof(uint16_t));
+	struct walk_block *w = plan ? aligned_alloc(64, (bytes + 63) & ~(size_t)63) : NULL;
 	if (!w)
 		return NULL;
-	struct walk_insn *insn = (struct walk_insn *)(w + 1);
-	struct track *track = (struct track *)(insn + b->insns);
+	struct walk_insn *insn = (struct walk_insn *)((char *)w + 64);
+	struct track *track = (struct track *)(insn + b->insns + 1);
 	struct sem *sem = (struct sem *)(track + b->slots);
 	uint16_t *step = (uint16_t *)(sem + b->insns);
 	const struct step *at = plan->step;
@@ -233,8 +259,13 @@ struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b)
 			at++;
 		step[i] = (uint16_t)(at - plan->step);
 	}
-	for (unsigned i = 0; i < b->insns; i++)
-		prepare(b, i, sem, plan->step + step[i], s->word_bytes, &insn[i]);
+	bool live = true;
+	insn[b->insns] = (struct walk_insn){ .what = WALK_BEHIND };
+	for (unsigned i = b->insns; i-- > 0;) {
+		live |= (b->insn[i].flags & INSN_BRANCH) != 0;	/* who knows what is there */
+		prepare(b, i, sem, plan->step + step[i], s->word_bytes, live, &insn[i]);
+		live = reads_flags(&sem[i]) || (live && !makes_flags(&sem[i]));
+	}
 	*w = (struct walk_block){ .insn = insn, .sem = sem, .step = step, .plan = plan, .track = track };
 	w->tracks = track_list(b, sem, s->word_bytes, track);
 	b->core_walk = w;

@@ -150,35 +150,6 @@ static void uop_cache(struct core_config *c, struct cal_fields *out, const struc
 	}
 }
 
-/* The field's word as in a core's file; empty without memory. */
-static void word_of(const struct core_config *c, const char *key, char word[32])
-{
-	char *all = core_config_print(c, false);
-	size_t n = strlen(key);
-	*word = 0;
-	for (const char *s = all; s && *s && !*word; s += strcspn(s, "\n"), s += *s == '\n')
-		if (!strncmp(s, key, n) && s[n] == ' ')
-			sscanf(s + n, " = %31[^ \n]", word);
-	free(all);
-}
-
-/* One of the words of a field. */
-__attribute__((format(printf, 5, 6)))
-static void choose(struct core_config *c, struct cal_fields *out, const char *key, const char *word, const char *format, ...)
-{
-	char assignment[96];
-	struct cal_field *f = field(out, key);
-	va_list ap;
-	word_of(c, key, f->was);
-	snprintf(assignment, sizeof assignment, "%s=%s", key, word);
-	core_config_set(c, assignment, NULL);
-	word_of(c, key, f->is);
-	va_start(ap, format);
-	vsnprintf(f->why, sizeof f->why, format, ap);
-	va_end(ap);
-	f->verdict = strcmp(f->was, f->is) ? CAL_FITTED : CAL_AGREES;
-}
-
 /* L3: where the curve leaves it.  If it rises slowly long before, others push lines out: how fast, and the size stays. */
 static void shared_cache(struct core_config *c, struct cal_fields *out, const struct curve *far, double l3, double memory)
 {
@@ -227,36 +198,53 @@ static void stride_distance(struct core_config *c, struct cal_fields *out, const
 	refuse(out, "prefetch.l1d_ip_distance", was, "stride.N: not measured, or not between one wait a page and one an access");
 }
 
-/* Pages all over memory leave some of L2's sets without room long before it is full: a lap of as much as L2 holds misses. */
+/* Of `mean` pages beside which there is room for `ways` in the same sets of a cache: the share that is with more than that many.  `drawn` of the
+ * pages fall anywhere (Poisson's distribution), the others evenly. */
+static double crowded(double mean, uint32_t ways, double drawn)
+{
+	const double even = mean * (1 - drawn), part = even - floor(even);
+	double term = exp(-mean * drawn), kept = 0;
+	for (uint32_t k = 0; k <= ways; k++) {
+		double low = floor(even) + k, high = low + 1;
+		kept += term * ((low <= ways ? (1 - part) * low : 0) + (high <= ways ? part * high : 0));
+		term *= mean * drawn / (k + 1);
+	}
+	return fmax(0, 1 - kept / mean);
+}
+
+/* Pages all over memory leave some of L2's sets without room long before it is full: a lap of as much as L2 holds misses.  How many such pages there
+ * are: the number that comes nearest to the laps of half of it and more, all pages misses where they are crowded. */
 static void frames(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host)
 {
-	size_t params, first = cal_first(p, count, CAL_CHASE, &params), at = count;
-	double l2 = value_of(p, count, host, "chase.192K"), beyond = -1;
-	for (size_t i = first; i < first + params; i++) {
-		if (p[i].param == c->l2_size)
-			at = i;
+	size_t params, first = cal_first(p, count, CAL_CHASE, &params), points = 0;
+	double l2 = value_of(p, count, host, "chase.192K"), beyond = -1, least = HUGE_VAL, was = c->memory_scattered;
+	for (size_t i = first; i < first + params; i++)
 		if (p[i].param >= 2 * c->l2_size && host->value[i].cycles > 0 && (beyond < 0 || host->value[i].cycles < beyond))
 			beyond = host->value[i].cycles;
+	uint32_t best = 0;
+	for (uint32_t drawn = 0; drawn <= 100 && l2 > 0; drawn += 5) {
+		double off = 0;
+		points = 0;
+		for (size_t i = first; i < first + params; i++) {
+			const double pages = p[i].param / 4096., mean = c->l2_ways * (double)p[i].param / c->l2_size;
+			if (p[i].param < c->l2_size / 2 || p[i].param > c->l2_size || host->value[i].cycles <= 0 || pages / c->l2_ways < 4)
+				continue;
+			double hit = l2 + c->stlb_latency * fmax(0, 1 - c->dtlb_entries / pages);
+			double is = hit + crowded(mean, c->l2_ways, drawn / 100.) * (beyond - hit), ratio = is / host->value[i].cycles - 1;
+			off += ratio * ratio;
+			points++;
+		}
+		if (off < least) {
+			least = off;
+			best = drawn;
+		}
 	}
-	const double full = at < count ? host->value[at].cycles : -1, pages = c->l2_size / 4096., ways = c->l2_ways;
-	if (pages > c->dtlb_entries)
-		l2 += c->stlb_latency * (1 - c->dtlb_entries / pages);
-	if (full <= 0 || l2 <= 0 || beyond <= 1.5 * l2 || pages / ways < 4 || c->memory_page) {
-		struct cal_field *f = field(out, "memory.frames");
-		refuse(out, "memory.frames", 0, "chase.N: none of L2's size, or no levels around it");
-		word_of(c, "memory.frames", f->was);
-		memcpy(f->is, f->was, sizeof f->is);
+	if (points < 2 || l2 <= 0 || beyond <= 1.5 * l2 || c->memory_page) {
+		refuse(out, "memory.scattered", was, "chase.N: nothing of L2's size and its half, or no levels around it");
 		return;
 	}
-	/* share of the pages beside which there are `ways` and more of the same sets, if these are drawn (Poisson's distribution) */
-	double term = exp(-ways), few = 0;
-	for (uint32_t k = 0; k < c->l2_ways; k++) {
-		few += term;
-		term *= ways / (k + 1);
-	}
-	double drawn = l2 + (1 - few) * (beyond - l2);
-	choose(c, out, "memory.frames", full > (l2 + drawn) / 2 ? "scattered" : "in_order", "%s: %.1f cycles; scattered %.1f, in order %.1f", p[at].name,
-		full, drawn, l2);
+	c->memory_scattered = best;
+	tell(out, "memory.scattered", was, best, "chase.N: %zu points up to L2's size, off by %.0f %%", points, 100 * sqrt(least / (double)points));
 }
 
 void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host)

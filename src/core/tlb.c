@@ -80,7 +80,7 @@ static uint32_t scattered(uint32_t n, uint32_t end)
 	return n;
 }
 
-int frames_init(struct frames *f, uint32_t data_end, uint32_t table_first, bool scattered, struct err *err)
+int frames_init(struct frames *f, uint32_t data_end, uint32_t table_first, uint32_t scattered, struct err *err)
 {
 	memset(f, 0, sizeof(*f));
 	f->scattered = scattered;
@@ -113,7 +113,8 @@ void frames_clear(struct frames *f)
 	f->huges = 0;
 	memset(f->key, 0xff, (f->mask + 1) * sizeof(*f->key));
 	f->used = 0;
-	f->next_data = 0;
+	f->next_scattered = 0;
+	f->next_data = f->scattered && f->scattered < 100 ? f->data_end / 4 : 0;
 	f->next_huge = f->data_end / 2;
 	f->next_table = f->table_first;
 }
@@ -161,8 +162,10 @@ uint32_t frames_get(struct frames *f, unsigned level, uint64_t page)
 		at = (at + 1) & f->mask;
 	}
 	uint32_t hash = (uint32_t)(mix(key) >> 16);
-	uint32_t *next = level ? &f->next_table : &f->next_data;
-	uint32_t end = level ? 2 * f->table_first - 2 : f->scattered ? f->data_end / 2 : f->data_end;	/* the last frames hold LINE_NONE */
+	const bool all_over = !level && f->scattered && mix(f->used) % 100 < f->scattered;
+	uint32_t *next = level ? &f->next_table : all_over ? &f->next_scattered : &f->next_data;
+	uint32_t end = level ? 2 * f->table_first - 2 : !f->scattered ? f->data_end :	/* the last frames hold LINE_NONE */
+		       all_over && f->scattered < 100 ? f->data_end / 4 : f->data_end / 2;
 	if (*next >= end)
 		return level ? f->table_first | hash % (f->table_first - 2) : hash % f->data_end;
 	if (f->used * 3 > f->mask * 2) {
@@ -173,7 +176,7 @@ uint32_t frames_get(struct frames *f, unsigned level, uint64_t page)
 			at = (at + 1) & f->mask;
 	}
 	f->key[at] = key;
-	f->frame[at] = !level && f->scattered ? scattered(*next, end) : *next;
+	f->frame[at] = all_over ? scattered(*next, end) : *next;
 	++*next;
 	f->used++;
 	return f->frame[at];

@@ -2,7 +2,7 @@
  * Address translation: TLBs, paging-structure caches, page walks, and which frame a page has.
  *
  * Frames are given by first touch, in order, so a run of pages touched in turn is a run of frames: the best case of a real kernel's
- * allocator; or (memory.frames) by a permutation that looks random, the worst: `softpmu calibrate` tells which is nearer by a chase in as much
+ * allocator; or, of memory.scattered per cent of the pages, by a permutation that looks random: `softpmu calibrate` tells how many by a chase in as much
  * as L2 holds.  Page tables have
  * frames of their own, given the same way, so a walk's accesses go to real lines and compete for the caches.
  * Pages are of 4 KB (or all of 2 MB: memory.page), but where the program asked for huge ones (frames_mark): there an aligned piece of 2 MB
@@ -71,17 +71,18 @@ struct frames {
 	uint64_t *key;
 	uint32_t *frame;
 	size_t mask, used;
-	uint32_t next_data, next_table, data_end, table_first;
+	uint32_t next_data, next_scattered, next_table, data_end, table_first;
 	struct huge_range { uint64_t first, end; } *huge;	/* in pieces of 2 MB; in order, apart */
 	size_t huges, huge_room;
-	bool scattered;		/* small pages over the lower half of the data's frames, huge ones in the upper half */
+	uint32_t scattered;	/* per cent of the small pages: then these have the lower half of the data's frames, or if it is not all the lower quarter and
+				 * the others the next; huge ones the upper half */
 	uint32_t next_huge;
 };
 enum { HUGE_SHIFT = 21, HUGE_PAGES = 512 };
 #define NO_FRAME UINT32_MAX
 #define HUGE_KEY(addr) (UINT64_C(1) << 61 | (addr) >> HUGE_SHIFT)	/* of a huge page among the numbers of small ones */
 /* data_end: frames for data, in their unit; table_first: the first one for page tables, in 4 KB, of which there are as many. */
-int  frames_init(struct frames *f, uint32_t data_end, uint32_t table_first, bool scattered, struct err *err);
+int  frames_init(struct frames *f, uint32_t data_end, uint32_t table_first, uint32_t scattered, struct err *err);
 void frames_release(struct frames *f);
 void frames_clear(struct frames *f);
 /* level 0: the page itself; 1 to 4: the page table of that level that maps it, `page` being its own number. */

@@ -42,7 +42,7 @@ int memsys_shared_create(struct memsys_shared **out, const struct core_config *c
 	if (!rc)
 		rc = dram_init(&s->dram, c, ghz, err);
 	if (!rc)
-		rc = frames_init(&s->frames, half / unit, half, c->memory_frames == 1, err);
+		rc = frames_init(&s->frames, half / unit, half, c->memory_scattered, err);
 	if (!rc && s->l3_latency <= c->l2_latency)
 		rc = err_set(err, ERR_INPUT, "l3.latency: %u cycles in all are not more than l2.latency", s->l3_latency);
 	if (rc) {

@@ -10,7 +10,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct made_up { double l1, l2, l3, others; uint32_t window; bool flat; const char *core; double code; };	/* bytes; cycles in which others push a line out of L3; instructions */
+/* bytes; cycles in which others push a line out of L3; instructions; per cent of the pages that fall anywhere */
+struct made_up { double l1, l2, l3, others; uint32_t window; bool flat; const char *core; double code; unsigned drawn; };
+
+/* Of so many pages of a cache of 32 colours and 8 ways, the share that finds no room: the mean of a thousand draws. */
+static double without_room(unsigned pages, unsigned drawn)
+{
+	uint64_t seed = 1, out = 0;
+	for (unsigned lap = 0; lap < 1000; lap++) {
+		unsigned in[32] = { 0 }, even = 0;
+		for (unsigned i = 0; i < pages; i++) {
+			seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+			if ((seed >> 33) % 100 < drawn) {
+				seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+				in[seed >> 40 & 31]++;
+			} else {
+				in[even++ & 31]++;
+			}
+		}
+		for (unsigned i = 0; i < 32; i++)
+			out += in[i] > 8 ? in[i] : 0;
+	}
+	return (double)out / (1000. * pages);
+}
 
 static double level(const struct made_up *m, double bytes)
 {
@@ -32,6 +54,8 @@ static void fit(const struct made_up *m, struct core_config *c, struct cal_field
 		double y = p[i].family == CAL_HUGE || p[i].family == CAL_CHASE ? level(m, p[i].param) :
 			p[i].family == CAL_WINDOW ? (p[i].param < m->window ? 200 : 400) :
 			p[i].family == CAL_CODE && m->code ? (p[i].param <= m->code ? 0.17 : 0.5) : p[i].family == CAL_ZEROS ? 1 / 6. : -1;
+		if (m->drawn && p[i].family == CAL_CHASE && p[i].param <= m->l2)
+			y += without_room((unsigned)(p[i].param / 4096), m->drawn) * (50 - 14) + fmax(0, c->stlb_latency * (1 - c->dtlb_entries * 4096. / p[i].param));
 		host.value[i] = (struct cal_value){ y, y, y };
 	}
 	memset(out, 0, sizeof *out);
@@ -105,7 +129,20 @@ static void a_flat_host_changes_no_size(void **state)
 	assert_int_equal(verdict(&f, "l2.size"), CAL_REFUSED);
 	assert_int_equal(verdict(&f, "rob.size"), CAL_REFUSED);
 	assert_int_equal(verdict(&f, "dtlb.entries"), CAL_REFUSED);	/* not measured */
-	assert_int_equal(verdict(&f, "memory.frames"), CAL_REFUSED);
+	assert_int_equal(verdict(&f, "memory.scattered"), CAL_REFUSED);
+}
+
+static void how_many_pages_are_scattered_is_read_off_l2(void **state)
+{
+	(void)state;
+	static const unsigned shares[] = { 15, 30, 50, 100 };
+	for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+		struct core_config c;
+		struct cal_fields f;
+		fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen4", .drawn = shares[i] }, &c, &f);
+		assert_int_equal(verdict(&f, "memory.scattered"), CAL_FITTED);
+		assert_true(c.memory_scattered + 10 >= shares[i] && c.memory_scattered <= shares[i] + 10);
+	}
 }
 
 int main(void)
@@ -113,7 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_are_read_off_the_curves),
 		cmocka_unit_test(what_others_take_of_l3_leaves_its_size),
-		cmocka_unit_test(what_is_fitted_goes_together), cmocka_unit_test(a_flat_host_changes_no_size),
+		cmocka_unit_test(how_many_pages_are_scattered_is_read_off_l2), cmocka_unit_test(what_is_fitted_goes_together), cmocka_unit_test(a_flat_host_changes_no_size),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,7 +140,7 @@ static void scattered_frames_are_each_given_once(void **state)
 	struct frames f;
 	bool seen[PAGES] = { false };
 	unsigned next = 0;
-	assert_int_equal(frames_init(&f, 2 * PAGES, 1 << 20, true, NULL), 0);
+	assert_int_equal(frames_init(&f, 2 * PAGES, 1 << 20, 100, NULL), 0);
 	for (uint64_t page = 0; page < PAGES; page++) {
 		uint32_t frame = frames_get(&f, 0, 77 * page);
 		assert_true(frame < PAGES && !seen[frame]);

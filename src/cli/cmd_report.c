@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "output/exact_report.h"
 #include "output/profile.h"
+#include <linux/perf_event.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@ static const char help[] =
 "      --json              print JSON: events, entries, call trees\n"
 "  -s, --sort KEYS         what makes an entry, joined by commas: comm, dso, symbol, srcline, pid, tid, cpu;\n"
 "                          default comm,dso,symbol.  Of branch stacks, every branch counting 1: dso_from, symbol_from, dso_to,\n"
-"                          symbol_to, mispredict, cycles\n"
+"                          symbol_to, mispredict, cycles.  Columns, largest first: pushout, the cycles by which the samples' slots\n"
+"                          (of precise events with -W: instructions) were late, times their periods; pushout_median; pushout_share\n"
 "  -b, --branch-stack      as -s comm,dso_from,symbol_from,symbol_to,cycles\n"
 "  -F, --fields LIST       the columns: overhead (or overhead_children), sample, and sort keys\n"
 "  -n, --show-nr-samples   a column with the number of samples\n"
@@ -46,6 +48,7 @@ struct options {
 static const struct { const char *name; enum profile_key key; } keys[] = {
 	{ "comm", PROFILE_COMM }, { "dso", PROFILE_DSO }, { "symbol", PROFILE_SYMBOL }, { "sym", PROFILE_SYMBOL },
 	{ "srcline", PROFILE_SRCLINE }, { "pid", PROFILE_PID }, { "tid", PROFILE_TID }, { "cpu", PROFILE_CPU },
+	{ "pushout", PROFILE_PUSHOUT }, { "pushout_median", PROFILE_PUSHOUT_MEDIAN }, { "pushout_share", PROFILE_PUSHOUT_SHARE },
 	{ "dso_from", PROFILE_DSO_FROM }, { "symbol_from", PROFILE_SYMBOL_FROM }, { "dso_to", PROFILE_DSO_TO }, { "symbol_to", PROFILE_SYMBOL_TO },
 	{ "mispredict", PROFILE_MISPREDICT }, { "cycles", PROFILE_CYCLES },
 };
@@ -75,7 +78,7 @@ static int parse_keys(struct options *o, const char *list, bool fields)
 		} else if (fields && n == 6 && !strncmp(word, "sample", 6)) {
 			o->report.counts = true;
 		} else {
-			cli_error("unknown %s key '%.*s'; there are comm, dso, symbol, srcline, pid, tid, cpu; "
+			cli_error("unknown %s key '%.*s'; there are comm, dso, symbol, srcline, pid, tid, cpu; pushout, pushout_median, pushout_share; "
 				  "dso_from, symbol_from, dso_to, symbol_to, mispredict, cycles%s", fields ? "field" : "sort",
 				  (int)n, word, fields ? ", overhead, sample" : "");
 			return -1;
@@ -84,6 +87,11 @@ static int parse_keys(struct options *o, const char *list, bool fields)
 		if (!*word)
 			break;
 	}
+	bool entries = false;
+	for (size_t i = 0; i < p->keys; i++)
+		entries |= !profile_is_pushout(p->key[i]);
+	if (p->keys && !entries)	/* columns: of symbols */
+		p->key[p->keys++] = PROFILE_SYMBOL;
 	if (!p->keys) {
 		cli_error("no sort key in '%s'", list);
 		return -1;
@@ -248,8 +256,7 @@ static void only_sampled(struct profile *p)
 		if (exact_record_event(e->info->name) == EXACT_EVENTS) {
 			p->event[kept++] = *e;
 		} else {
-			free(e->entry);
-			free(e->slot);
+			profile_release_event(e);
 		}
 	}
 	p->events = kept;
@@ -288,6 +295,17 @@ static int run(int argc, char **argv)
 	bool stacks = false;
 	for (size_t i = 0; i < perfdata_event_count(file); i++)
 		stacks |= perfdata_event_info(file, i)->has_branches;
+	bool weights = false, pushouts = false;
+	for (size_t i = 0; i < perfdata_event_count(file); i++)
+		weights |= perfdata_event_info(file, i)->sample_type & PERF_SAMPLE_WEIGHT_STRUCT;
+	for (size_t i = 0; i < o.profile.keys; i++)
+		pushouts |= profile_is_pushout(o.profile.key[i]);
+	if (pushouts && (!weights || o.profile.branches)) {
+		cli_error(weights ? "pushouts are those of samples, not of branch stacks" :
+			"%s does not say by how much instructions were late: record -e pushout, or a precise event with -W", o.input);
+		perfdata_close(file);
+		return weights ? 2 : 1;
+	}
 	if (o.profile.branches && !stacks) {
 		cli_error("%s has no branch stacks: record -b keeps them", o.input);
 		perfdata_close(file);

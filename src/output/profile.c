@@ -6,6 +6,7 @@
  * it called.  Without, an entry has a tree of its callers.
  */
 #include "output/profile.h"
+#include "softpmu/pmu.h"
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,6 +248,7 @@ static size_t get_entry(struct profile *p, struct profile_event *e, struct key *
 		case PROFILE_PID: key.pid = r->pid; break;
 		case PROFILE_TID: key.tid = r->tid; break;
 		case PROFILE_CPU: key.cpu = r->cpu; break;
+		case PROFILE_PUSHOUT: case PROFILE_PUSHOUT_MEDIAN: case PROFILE_PUSHOUT_SHARE: break;
 		case PROFILE_DSO_FROM: key.from.dso = b->from.dso; break;
 		case PROFILE_DSO_TO: key.to.dso = b->to.dso; break;
 		case PROFILE_SYMBOL_FROM:
@@ -378,6 +380,36 @@ static int on_branches(struct load *l, const struct perfdata_record *r, const st
 	return 0;
 }
 
+static bool wants_pushouts(const struct profile_options *o)
+{
+	for (size_t i = 0; i < o->keys; i++)
+		if (profile_is_pushout(o->key[i]))
+			return true;
+	return false;
+}
+
+/* record's pushout counters: their weights are pushouts.  Source of the number: cmd_record.c, describe. */
+static bool counts_pushouts(const struct perfdata_event_info *e)
+{
+	return e->type == PERF_TYPE_RAW && (e->config & ~UINT64_C(0xff)) == MSR_PUSHOUT_CAPABILITIES;
+}
+
+static int add_pushout(struct profile_event *e, struct profile_entry *n, const struct perfdata_record *r)
+{
+	const uint64_t cycles = counts_pushouts(e->info) ? r->weight : r->retire_latency, most = UINT32_MAX;
+	if (!e->pushouts)
+		return 0;
+	if (!n->pushouts) {
+		n->pushouts = malloc(sizeof *n->pushouts);
+		if (!n->pushouts)
+			return ERR_NOMEM;
+		spread_init(n->pushouts, 8);
+	}
+	n->pushed += cycles * r->period;
+	e->pushed += cycles * r->period;
+	return spread_add(n->pushouts, (uint32_t)(cycles < most ? cycles : most)) ? 0 : ERR_NOMEM;
+}
+
 static int on_sample(void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
 {
 	struct load *l = context;
@@ -397,6 +429,8 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 	e->entry[at].self += r->period;
 	e->entry[at].total += r->period;
 	e->entry[at].samples++;
+	if (add_pushout(e, &e->entry[at], r))
+		return ERR_NOMEM;
 	if (count && p->options.trees && add_chain(p, &e->entry[at], frame, count, r->period))
 		return ERR_NOMEM;
 	seen[seen_count++] = at;
@@ -439,6 +473,8 @@ static int entry_order(const void *x, const void *y, void *context)
 {
 	const struct profile_entry *a = x, *b = y;
 	const struct sorting *s = context;
+	if (wants_pushouts(&s->p->options) && a->pushed != b->pushed)
+		return a->pushed > b->pushed ? -1 : 1;
 	if (s->children && a->total != b->total)
 		return a->total > b->total ? -1 : 1;
 	/* Of equal ones the caller stands above the callee. */
@@ -456,6 +492,7 @@ static int entry_order(const void *x, const void *y, void *context)
 		case PROFILE_PID: c = a->pid < b->pid ? -1 : a->pid > b->pid; break;
 		case PROFILE_TID: c = a->tid < b->tid ? -1 : a->tid > b->tid; break;
 		case PROFILE_CPU: c = a->cpu < b->cpu ? -1 : a->cpu > b->cpu; break;
+		case PROFILE_PUSHOUT: case PROFILE_PUSHOUT_MEDIAN: case PROFILE_PUSHOUT_SHARE: break;
 		case PROFILE_DSO_FROM: c = by_text(a->from.dso, b->from.dso); break;
 		case PROFILE_DSO_TO: c = by_text(a->to.dso, b->to.dso); break;
 		case PROFILE_SYMBOL_FROM: c = by_symbol(a->from.symbol, a->from.address, b->from.symbol, b->from.address); break;
@@ -490,6 +527,7 @@ int profile_open(struct profile **out, struct perfdata_file *file, const struct 
 		p->event[i].info = perfdata_event_info(file, i);
 		p->event[i].chains = o->chains && !o->branches && p->event[i].info->has_chain;
 		p->event[i].children = o->children && p->event[i].chains;
+		p->event[i].pushouts = wants_pushouts(o) && (p->event[i].info->sample_type & PERF_SAMPLE_WEIGHT_STRUCT);
 	}
 	*out = p;
 	return 0;
@@ -547,14 +585,23 @@ int profile_load(struct profile **out, struct perfdata_file *file, const struct 
 	return code;
 }
 
+void profile_release_event(struct profile_event *e)
+{
+	for (size_t i = 0; i < e->entries; i++)
+		if (e->entry[i].pushouts) {
+			spread_release(e->entry[i].pushouts);
+			free(e->entry[i].pushouts);
+		}
+	free(e->entry);
+	free(e->slot);
+}
+
 void profile_free(struct profile *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; p->event && i < p->events; i++) {
-		free(p->event[i].entry);
-		free(p->event[i].slot);
-	}
+	for (size_t i = 0; p->event && i < p->events; i++)
+		profile_release_event(&p->event[i]);
 	while (p->chunks) {
 		struct profile_chunk *next = p->chunks->next;
 		free(p->chunks);

@@ -5,12 +5,15 @@
  */
 #ifndef OUTPUT_PROFILE_H
 #define OUTPUT_PROFILE_H
+#include "analysis/spread.h"
 #include "output/perfdata.h"
 #include "output/symbols.h"
 #include "util/texts.h"
 
 enum profile_key {
 	PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL, PROFILE_SRCLINE, PROFILE_PID, PROFILE_TID, PROFILE_CPU,
+	/* what samples say of the delay of their instructions: columns, which make no entries */
+	PROFILE_PUSHOUT, PROFILE_PUSHOUT_MEDIAN, PROFILE_PUSHOUT_SHARE,
 	/* of branch stacks (profile_options.branches) */
 	PROFILE_DSO_FROM, PROFILE_SYMBOL_FROM, PROFILE_DSO_TO, PROFILE_SYMBOL_TO, PROFILE_MISPREDICT, PROFILE_CYCLES,
 	PROFILE_KEYS
@@ -48,13 +51,17 @@ struct profile_entry {
 	uint32_t pid, tid, cpu;
 	char level;		/* '.' user, 'k' kernel */
 	uint64_t self, total, samples;	/* periods; samples: count of those in `self` */
+	/* Of the samples in `self`: cycles that they stand for, each its pushout (of other events: retire latency) times its period; and the pushouts */
+	uint64_t pushed;
+	struct spread *pushouts;	/* NULL: none, or no such key was asked for */
 	size_t depth;		/* deepest call chain */
 	struct profile_node *tree;	/* its root; NULL without chains. Branches below chain_percent are cut off */
 };
 struct profile_event {
 	const struct perfdata_event_info *info;
 	bool chains, children;	/* what was asked for and the file can give */
-	uint64_t samples, period;
+	uint64_t samples, period, pushed;
+	bool pushouts;		/* samples tell them */
 	struct profile_entry *entry;	/* in order of print */
 	size_t entries;
 	/* private */
@@ -74,6 +81,10 @@ struct profile {
 	struct profile_chunk *chunks;
 };
 
+/* Is this a key that makes no entries, of struct profile_entry.pushouts? */
+static inline bool profile_is_pushout(enum profile_key k) { return k >= PROFILE_PUSHOUT && k <= PROFILE_PUSHOUT_SHARE; }
+/* What an event holds besides its info. */
+void profile_release_event(struct profile_event *e);
 /* Replays the file's records. The file must outlive the profile. */
 int  profile_load(struct profile **out, struct perfdata_file *file, const struct profile_options *o, struct err *err);
 void profile_free(struct profile *p);

@@ -16,10 +16,10 @@ static double percent(uint64_t part, uint64_t whole)
 /* ---- columns ---- */
 
 static const char *const title[PROFILE_KEYS] = {
-	"Command", "Shared Object", "Symbol", "Source:Line", "    Pid:Command", "    Tid:Command", "CPU",
+	"Command", "Shared Object", "Symbol", "Source:Line", "    Pid:Command", "    Tid:Command", "CPU", "Pushout Cycles", "Median Pushout", "Share",
 	"Source Shared Object", "Source Symbol", "Target Shared Object", "Target Symbol", "Branch Mispredicted", "Basic Block Cycles",
 };
-static const char *const json_name[PROFILE_KEYS] = { "comm", "dso", "symbol", "srcline", "pid", "tid", "cpu",
+static const char *const json_name[PROFILE_KEYS] = { "comm", "dso", "symbol", "srcline", "pid", "tid", "cpu", "pushout", "pushout_median", "pushout_share",
 	"dso_from", "symbol_from", "dso_to", "symbol_to", "mispredict", "cycles" };
 
 enum { UNRESOLVED_WIDTH = 16, TEXT = 8192 };
@@ -45,7 +45,7 @@ static const char *prediction(const struct profile_entry *e)
 	return e->prediction == PROFILE_PREDICTED ? "N" : e->prediction == PROFILE_MISPREDICTED ? "Y" : "N/A";
 }
 
-static void cell(const struct profile_entry *e, enum profile_key key, char text[TEXT])
+static void cell(const struct profile_event *event, const struct profile_entry *e, enum profile_key key, char text[TEXT])
 {
 	switch (key) {
 	case PROFILE_COMM: snprintf(text, TEXT, "%s", e->comm); break;
@@ -55,6 +55,11 @@ static void cell(const struct profile_entry *e, enum profile_key key, char text[
 	case PROFILE_PID: snprintf(text, TEXT, "%7d:%s", (int)e->pid, e->comm); break;
 	case PROFILE_TID: snprintf(text, TEXT, "%7d:%s", (int)e->tid, e->comm); break;
 	case PROFILE_CPU: snprintf(text, TEXT, "%03u", e->cpu); break;
+	case PROFILE_PUSHOUT: e->pushouts ? snprintf(text, TEXT, "%14llu", (unsigned long long)e->pushed) : snprintf(text, TEXT, "%14s", "-"); break;
+	case PROFILE_PUSHOUT_MEDIAN:
+		e->pushouts ? snprintf(text, TEXT, "%14u", spread_quantile(e->pushouts, 0.5)) : snprintf(text, TEXT, "%14s", "-");
+		break;
+	case PROFILE_PUSHOUT_SHARE: e->pushouts ? snprintf(text, TEXT, "%6.2f%%", percent(e->pushed, event->pushed)) : snprintf(text, TEXT, "%7s", "-"); break;
 	case PROFILE_DSO_FROM: snprintf(text, TEXT, "%s", e->from.dso); break;
 	case PROFILE_DSO_TO: snprintf(text, TEXT, "%s", e->to.dso); break;
 	case PROFILE_SYMBOL_FROM: symbol_cell(e->from.symbol, e->from.level, e->from.address, text); break;
@@ -72,7 +77,7 @@ static void measure(const struct profile_event *event, const struct profile *p, 
 	for (size_t k = 0; k < p->options.keys; k++) {
 		width[k] = strlen(title[p->options.key[k]]);
 		for (size_t i = 0; i < event->entries; i++) {
-			cell(&event->entry[i], p->options.key[k], text);
+			cell(event, &event->entry[i], p->options.key[k], text);
 			size_t n = strlen(text);
 			if (p->options.key[k] == PROFILE_DSO && !event->entry[i].symbol && n < UNRESOLVED_WIDTH)
 				n = UNRESOLVED_WIDTH;
@@ -229,7 +234,7 @@ void report_stdio(FILE *to, const struct profile *p, const struct report_options
 			if (o->counts)
 				fprintf(to, "  %12llu", (unsigned long long)e->samples);
 			for (size_t k = 0; k < p->options.keys; k++) {
-				cell(e, p->options.key[k], text);
+				cell(event, e, p->options.key[k], text);
 				enum profile_key key = p->options.key[k];	/* of variable length in perf: not padded at a line's end */
 				if (k + 1 < p->options.keys || (key != PROFILE_SYMBOL && key != PROFILE_SRCLINE))
 					fprintf(to, "  %-*s", (int)width[k], text);
@@ -271,8 +276,10 @@ static void json_symbol(FILE *to, const struct symbol *symbol, uint64_t address)
 	json_string(to, symbol ? symbol->name : text);
 }
 
-static void json_key(FILE *to, const struct profile_entry *e, enum profile_key key)
+static void json_key(FILE *to, const struct profile_event *event, const struct profile_entry *e, enum profile_key key)
 {
+	if (profile_is_pushout(key) && !e->pushouts)
+		return;		/* not told */
 	fprintf(to, ", \"%s\": ", json_name[key]);
 	switch (key) {
 	case PROFILE_COMM: json_string(to, e->comm); break;
@@ -282,6 +289,9 @@ static void json_key(FILE *to, const struct profile_entry *e, enum profile_key k
 	case PROFILE_PID: fprintf(to, "%u", e->pid); break;
 	case PROFILE_TID: fprintf(to, "%u", e->tid); break;
 	case PROFILE_CPU: fprintf(to, "%u", e->cpu); break;
+	case PROFILE_PUSHOUT: fprintf(to, "%llu", (unsigned long long)e->pushed); break;
+	case PROFILE_PUSHOUT_MEDIAN: fprintf(to, "%u", spread_quantile(e->pushouts, 0.5)); break;
+	case PROFILE_PUSHOUT_SHARE: fprintf(to, "%.4f", percent(e->pushed, event->pushed)); break;
 	case PROFILE_DSO_FROM: json_string(to, e->from.dso); break;
 	case PROFILE_DSO_TO: json_string(to, e->to.dso); break;
 	case PROFILE_SYMBOL_FROM: json_symbol(to, e->from.symbol, e->from.address); break;
@@ -315,7 +325,7 @@ void report_json(FILE *to, const struct profile *p, const struct report_options 
 			if (event->children)
 				fprintf(to, ", \"children\": %llu", (unsigned long long)e->total);
 			for (size_t k = 0; k < p->options.keys; k++)
-				json_key(to, e, p->options.key[k]);
+				json_key(to, event, e, p->options.key[k]);
 			if (o->print_chains && e->tree) {
 				fputs(", ", to);
 				json_calls(to, e->tree);

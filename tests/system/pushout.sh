@@ -39,6 +39,12 @@ if command -v perf >/dev/null 2>&1; then
 	ok "weights are pushouts that count: $ok_lines samples" [ "$ok_lines" = "$samples" ]
 fi
 
+# columns of the report
+"$SOFTPMU" report -i "$work/data" --json -s symbol,pushout,pushout_median,pushout_share >"$work/json"
+columns=$(sed -n 's/.*"samples": \([0-9]*\), "symbol".*"pushout": \([0-9]*\), "pushout_median": \([0-9]*\), "pushout_share": \([0-9.]*\).*/\1 \2 \3 \4/p' "$work/json" |
+	awk '{ n += $1; share += $4; low += $3 < 8; wrong += $2 < 100 * 8 * $1 || (NR > 1 && $2 > last); last = $2 } END { printf "%d %.1f %d %d", n, share, low, wrong }')
+ok "report's columns: samples, share, medians below the threshold, sums too small or out of order: $columns" [ "$columns" = "$samples 100.0 0 0" ]
+
 refuse() {	# TEXT ARGUMENTS...
 	wanted=$1
 	shift
@@ -52,5 +58,7 @@ refuse "near: l2_miss" stat -e 'pushout/tag=l2_mis/' -- true
 refuse "never fires" stat -e 'pushout/threshold=0,way=up/' -- true
 refuse "there are retire" stat -e 'pushout/at=dispatch/' -- true
 refuse "there is no term" stat -e 'pushout/foo=1/' -- true
+"$SOFTPMU" record -q -e cycles -o "$work/plain" --replay "$stream" 2>/dev/null >/dev/null
+refuse "does not say by how much" report -i "$work/plain" -s pushout
 refuse "do not take turns" stat --one-pmu -e pushout,cycles -- true
 exit "$failed"

@@ -661,7 +661,6 @@ void memsys_store_commit(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t 
 void memsys_prefetch(struct memsys *m, uint64_t addr, uint64_t cycle)
 {
 	uint64_t did = 0;
-	emit_signal(m->emitter, SPMU_SIG_SW_PREFETCH, cycle, cycle, 1);
 	uint32_t frame = translate(m, TRANSLATE_LOAD, addr, &cycle, &did, true);
 	l1d_prefetch(m, linear_line(m, addr), physical_line(m, frame, linear_line(m, addr)), cycle, 0, true, true);
 }

@@ -138,7 +138,8 @@ void build_assign_slot(struct build *c, struct uop *u, unsigned kind, unsigned w
 		if (!both)
 			take(s, (unsigned)j);
 	}
-	u->size = (uint16_t)size;
+	if (kind != ST_SLOT_PREFETCH)	/* the tracer gives that no size */
+		u->size = (uint16_t)size;
 }
 
 static unsigned count_slots(const struct slot_cursor *s, unsigned kind)

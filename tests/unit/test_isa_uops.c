@@ -255,7 +255,7 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	{ 8, "0f ae f0", "",	/* mfence */
 	  "*op p0156/1; *op p0156/1; *mfence p4/31",
 	  "*op p0156a/1; *op p0156a/1; *mfence p49/36" },
-	{ 8, "0f 18 0e", "P1",	/* prefetcht0 [rsi] */
+	{ 8, "0f 18 0e", "P0",	/* prefetcht0 [rsi]; as the tracer has it: without a size */
 	  "*load p23/0 rsi> s0:1",
 	  "*load p23b/0 rsi> s0:1" },
 	{ 8, "0f c3 06", "S4",	/* movnti [rsi], eax */

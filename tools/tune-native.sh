@@ -4,6 +4,7 @@
 # nothing is set (--null: none should be), and what these programs and two that should gain (tests/programs/pages, churn) gain from.
 # Nothing is kept.  SOFTPMU, PROGRAMS in the environment: where they are built; BLOCKS: of a setting, default 20.  Some ten minutes on an idle machine.
 set -eu
+export LC_ALL=C
 top=$(cd "$(dirname "$0")/.." && pwd)
 softpmu=${SOFTPMU:-$top/build/softpmu} programs=${PROGRAMS:-$top/build/tests/programs} blocks=${BLOCKS:-20}
 for program in "$softpmu" "$programs/pages" "$programs/churn"; do
@@ -23,8 +24,15 @@ END
 # one NAME OPTIONS -- COMMAND...: a row of the table
 one() {
 	name=$1; shift
-	command -v "$(echo "$name" | cut -d' ' -f1)" >/dev/null 2>&1 || [ -x "$(echo "$name" | cut -d' ' -f1)" ] || { echo "| $name | is not installed | | | |"; return; }
-	"$softpmu" tune --native --no-keep --blocks "$blocks" "$@" >report 2>&1 || { echo "| $name | $(tail -n 1 report) | | | |"; return; }
+	previous=''
+	for word; do
+		if [ "$previous" = -- ] && ! command -v "$word" >/dev/null 2>&1; then
+			echo "| $name | $word is not installed | | | | |"
+			return
+		fi
+		previous=$word
+	done
+	"$softpmu" tune --native --no-keep --blocks "$blocks" "$@" >report 2>&1 || { echo "| $name | $(tail -n 1 report) | | | | |"; return; }
 	awk -v name="$name" '
 	/^ program: / { for (i = 2; i <= NF; i++) if ($(i + 1) == "s" && !time) time = $i }
 	$2 == "%" && $4 == "to" { n++; blocks += $7; gains += $9 == "gain"; if (n == 1 || $1 > most) most = $1; if (n == 1 || $1 < least) least = $1 }
@@ -37,7 +45,7 @@ ten() { # OPTIONS...
 	one "gzip -c lines" "$@" -- gzip -c lines
 	one "bzip2 -c few" "$@" -- bzip2 -c few
 	one "xz -1 -c few" "$@" -- xz -1 -c few
-	one "sort lines" "$@" -- env LC_ALL=C sort lines
+	one "sort lines" "$@" -- sort lines
 	one "awk, sums of lines" "$@" -- awk '{ s[$1 % 1000] += $3 } END { for (k in s) t += s[k]; print t }' few
 	one "grep -c [0-9]*7 lines" "$@" -- grep -c '[0-9]*7 line' lines
 	one "sha256sum lines" "$@" -- sha256sum lines lines lines
@@ -50,7 +58,7 @@ head='| program | ms a run | settings, in runs | saved, least to most | gains | 
 
 echo "## Settings of this host"
 echo
-"$softpmu" tune --native --list -- "$programs/pages" | sed 's/^/    /'
+"$softpmu" tune --native --list -- "$programs/pages" | sed 's/^/   /'
 echo
 echo "## Nothing set: the program against itself"
 echo

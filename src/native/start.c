@@ -101,13 +101,15 @@ static char *padding(const char *name, size_t bytes)
 	return text;
 }
 
-static char *tunables_of(const struct native_set *set, const char *before)
+/* *to: the variable, or NULL if the set has no tunables.  False: no memory. */
+static bool tunables_of(char **to, const struct native_set *set, const char *before)
 {
 	size_t room = strlen(before) + strlen(tunables) + NATIVE_TEXT, used;
 	char *text = malloc(room);
 	unsigned n = 0;
+	*to = NULL;
 	if (!text)
-		return NULL;
+		return false;
 	used = (size_t)snprintf(text, room, "%s%s", tunables, before);	/* of a tunable named twice the last counts */
 	for (unsigned i = 0; set && i < set->n; i++)
 		if (set->at[i].kind == NATIVE_TUNABLE) {
@@ -115,26 +117,37 @@ static char *tunables_of(const struct native_set *set, const char *before)
 			n++;
 		}
 	if (n)
-		return text;
-	free(text);
-	return NULL;
+		*to = text;
+	else
+		free(text);
+	return true;
 }
 
-/* The environment with the tunables of the set; measured: with as many variables and bytes as any other of this layout.  It is never freed: the process
- * ends or becomes another. */
-static char **environment(const struct native_start *s, bool measured)
+struct environment { char **all, *made[3]; };	/* made: what of it is ours to free */
+
+static void drop(struct environment *e)
+{
+	free(e->all);
+	for (int i = 0; i < 3; i++)
+		free(e->made[i]);
+}
+
+/* The environment with the tunables of the set; measured: with as many variables and bytes as any other of this layout.  False: no memory. */
+static bool environment(struct environment *e, const struct native_start *s, bool measured)
 {
 	size_t n = 0, k = 0, added = 0;
 	const char *before = "";
 	while (environ[n])
 		n++;
-	char **to = malloc((n + 4) * sizeof *to);
+	char **to = e->all = malloc((n + 4) * sizeof *to);
 	if (!to)
-		return NULL;
+		return false;
 	for (size_t i = 0; i < n; i++)
 		if (!strncmp(environ[i], tunables, strlen(tunables)))
 			before = environ[i] + strlen(tunables);
-	char *own = tunables_of(s->set, before);
+	if (!tunables_of(&e->made[0], s->set, before))
+		return false;
+	char *own = e->made[0];
 	bool had = *before;
 	for (size_t i = 0; i < n; i++)
 		if (!own || strncmp(environ[i], tunables, strlen(tunables)))
@@ -145,15 +158,15 @@ static char **environment(const struct native_start *s, bool measured)
 	}
 	if (measured) {
 		if (!own || had) {
-			if (!(to[k] = padding(more, strlen(more) + 1)))
-				return NULL;
-			added += strlen(to[k++]) + 1;
+			e->made[1] = to[k++] = padding(more, strlen(more) + 1);
+			added += strlen(more) + 1;
 		}
-		if (!(to[k++] = padding(pad, PADDING + s->layout % LAYOUTS - added)))
-			return NULL;
+		e->made[2] = to[k++] = padding(pad, PADDING + s->layout % LAYOUTS - added);
+		if (!to[k - 1] || !to[k - 2])
+			return false;
 	}
 	to[k] = NULL;
-	return to;
+	return true;
 }
 
 enum { CANNOT_EXEC = -1, CANNOT_JOIN = -2, CANNOT_INPUT = -3, NO_MEMORY = -4 };
@@ -176,11 +189,14 @@ static struct refusal become(const struct native_start *s, bool measured)
 		if (out > 2)
 			close(out);
 	}
-	char **env = environment(s, measured);
-	if (!env)
-		return (struct refusal){ NO_MEMORY, ENOMEM };
-	execvpe(s->argv[0], s->argv, env);
-	return (struct refusal){ CANNOT_EXEC, errno };
+	struct environment e = { .all = NULL };
+	struct refusal r = { NO_MEMORY, ENOMEM };
+	if (environment(&e, s, measured)) {
+		execvpe(s->argv[0], s->argv, e.all);
+		r = (struct refusal){ CANNOT_EXEC, errno };
+	}
+	drop(&e);
+	return r;
 }
 
 static int explain(const struct native_start *s, struct refusal r, struct err *err)

@@ -95,6 +95,10 @@ const char *cli_changed(const struct cli_run *r);
  * A second SIGINT within three seconds stops the measurement and lets the program run on, a third kills it; SIGTERM and SIGHUP likewise.
  * A signal sent to softpmu alone (kill) is passed on to the program. */
 int  cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_result *result, struct err *err);
+/* For a command that replays what it runs: a file of its own in TMPDIR, into which the next run saves its stream.  Its name, or NULL after one printed
+ * line, which ends with `hint`.  And its end (NULL: there was none). */
+char *cli_keep_stream(struct cli_run *r, const char *command, const char *hint);
+void cli_forget_stream(struct cli_run *r, char *name);
 /* A SIGINT, SIGTERM or SIGHUP came during the last run (false before the first): do not start another. */
 bool cli_interrupted(void);
 /* Exit status as a shell would give it for a wait status. */

@@ -7,6 +7,7 @@
 #include "softpmu/pmu.h"
 #include "util/near.h"
 #include <dirent.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -363,4 +364,30 @@ int cli_exit_status(int wait_status)
 	if (WIFSIGNALED(wait_status))
 		return 128 + WTERMSIG(wait_status);
 	return 1;
+}
+
+char *cli_keep_stream(struct cli_run *r, const char *command, const char *hint)
+{
+	const char *dir = getenv("TMPDIR");
+	char *name = NULL;
+	if (asprintf(&name, "%s/softpmu-%s-XXXXXX", dir && *dir ? dir : "/tmp", command) < 0)
+		name = NULL;
+	int fd = name ? mkstemp(name) : -1;
+	if (fd < 0) {
+		cli_error("no room for the program's stream: %s: %s (TMPDIR says where%s)", name ? name : "out of memory", strerror(errno), hint);
+		free(name);
+		return NULL;
+	}
+	close(fd);
+	r->run.save = name;
+	return name;
+}
+
+void cli_forget_stream(struct cli_run *r, char *name)
+{
+	if (!name)
+		return;
+	unlink(name);
+	r->run.save = NULL;
+	free(name);
 }

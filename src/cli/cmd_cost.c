@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help[] =
 "usage: softpmu cost [options] [--] PROGRAM [arguments]\n"
@@ -657,28 +656,6 @@ static int print(struct cost *c)
 
 /* ---- the command ------------------------------------------------------------------------------------------ */
 
-/* A file for the stream, unless there is one.  Its name, to be freed and removed, or NULL (after one line if *bad). */
-static char *stream_file(struct cost *c, bool *bad)
-{
-	const char *dir = getenv("TMPDIR");
-	char *name = NULL;
-	*bad = false;
-	if (c->no_total || c->run.run.replay || c->run.run.save)
-		return NULL;
-	if (asprintf(&name, "%s/softpmu-cost-XXXXXX", dir && *dir ? dir : "/tmp") < 0)
-		name = NULL;
-	int fd = name ? mkstemp(name) : -1;
-	if (fd < 0) {
-		cli_error("no room for the program's stream: %s: %s (TMPDIR says where; --no-total needs none)", name ? name : "out of memory", strerror(errno));
-		free(name);
-		*bad = true;
-		return NULL;
-	}
-	close(fd);
-	c->run.run.save = name;
-	return name;
-}
-
 /* The replays of each event by itself. */
 static int replay_each(struct cost *c)
 {
@@ -736,9 +713,9 @@ static int replay_pair(struct cost *c, const struct look *a, const struct look *
 static int measure_all(struct cost *c)
 {
 	struct run_result res = { 0 };
-	bool bad;
-	char *file = stream_file(c, &bad);
-	if (bad)
+	const bool own = !c->no_total && !c->run.run.replay && !c->run.run.save;
+	char *file = own ? cli_keep_stream(&c->run, "cost", "; --no-total needs none") : NULL;
+	if (own && !file)
 		return 1;
 	int rc = measure(c, &c->base, &c->run.core, true, &res), status = cli_exit_status(res.wait_status);
 	if (res.note[0])
@@ -764,11 +741,7 @@ static int measure_all(struct cost *c)
 		if (print(c))
 			rc = rc ? rc : -1;
 	}
-	if (file) {
-		unlink(file);
-		c->run.run.save = NULL;
-		free(file);
-	}
+	cli_forget_stream(&c->run, file);
 	return status ? status : rc != 0;
 }
 

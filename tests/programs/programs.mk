@@ -3,7 +3,7 @@
 P := build/tests/programs
 PROGRAM_FLAGS := -O1 -g -fno-pie -no-pie
 
-PROGRAMS := $(addprefix $P/,work work-static work32 threads throws dies reps norep jit forks l1_miss heap stream chase sharing causes topdown pages churn)
+PROGRAMS := $(addprefix $P/,work work-static work32 threads throws dies reps norep jit forks l1_miss heap stream chase sharing causes topdown advice pages churn)
 programs: $(PROGRAMS)
 
 $P/%: tests/programs/%.c
@@ -59,3 +59,5 @@ programs: $P/cost-mispredict $P/cost-l1 $P/cost-l2 $P/cost-stall
 $P/cost-%: tests/programs/cost.S
 	@mkdir -p $(@D)
 	gcc -nostdlib -static -no-pie $(COST_$*) -o $@ $<
+# Static: of 32 runs none has to start the dynamic linker.
+$P/advice: PROGRAM_FLAGS += -static

@@ -191,7 +191,7 @@ static int singles(struct tune *t, struct err *err)
 			s.level[i] = (uint8_t)level;
 			const struct tune_try *r = on[i] && level < t->f[i].levels ? find(t, &s) : NULL;
 			const double v = r ? tune_value(t, r) : 2;
-			on[i] = t->f[i].ordered && v < last[i];
+			on[i] = r && t->f[i].ordered && v < last[i];
 			last[i] = v;
 		}
 	}
@@ -298,12 +298,14 @@ static int greedy(struct tune *t, struct err *err)
 	}
 }
 
-/* Without each of the features of the best, as long as that gains; then without those that gain next to nothing all in all. */
+/* Without each of the features of the best, as long as that gains or costs less than the threshold; then without those that gain next to nothing all
+ * in all. */
 static int without(struct tune *t, bool each, struct err *err)
 {
 	int rc = 0;
-	for (const struct tune_try *now = best_of(t), *last = NULL; each && !rc && now != last; ) {
-		const struct tune_set from = now->set;
+	struct tune_set from = best_of(t)->set, to = from;
+	for (bool first = true; each && !rc && (first || !same(t, &from, &to)); first = false) {
+		from = to;
 		for (unsigned i = 0; i < t->features && changes(t, &from) > 1; i++) {
 			struct tune_set s = from;
 			s.level[i] = 0;
@@ -311,8 +313,7 @@ static int without(struct tune *t, bool each, struct err *err)
 				ask(t, &s, TUNE_WITHOUT);
 		}
 		rc = go(t, err);
-		last = find(t, &from);
-		now = best_of(t);
+		to = tune_choice(t)->set;
 	}
 	if (rc)
 		return rc;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double TOO_SLOW = -900;	/* gain of what is slower than the objective allows (tune_value) */
+
 static double change(double before, double after)
 {
 	return before > 0 ? 100 * (after - before) / before : 0;
@@ -65,7 +67,11 @@ static void interactions(const struct tune_view *v)
 	for (size_t i = 0; i < n; i++) {
 		char text[64];
 		snprintf(text, sizeof text, "%s, %s", v->pool->features[p[i].a].name, v->pool->features[p[i].b].name);
-		fprintf(v->out, " %-49s %7.2f%% %7.2f%% %7.2f%% %+11.2f%%\n", text, 100 * p[i].gain_a, 100 * p[i].gain_b, 100 * p[i].gain_both, 100 * p[i].interaction);
+		fprintf(v->out, " %-49s %7.2f%% %7.2f%%", text, 100 * p[i].gain_a, 100 * p[i].gain_b);
+		if (p[i].gain_both < TOO_SLOW)
+			fprintf(v->out, " %8s %12s\n", "too slow", "-");
+		else
+			fprintf(v->out, " %7.2f%% %+11.2f%%\n", 100 * p[i].gain_both, 100 * p[i].interaction);
 	}
 	if (n)
 		fputc('\n', v->out);
@@ -216,9 +222,14 @@ void tune_print_json(const struct tune_view *v)
 		json_try(v, &r[i]);
 	}
 	const struct tune_pair *p = tune_pairs(v->search, &n);
-	for (size_t i = 0; i < n; i++)
-		fprintf(v->out, "{\"pair\": [\"%s\", \"%s\"], \"gain_first\": %.9f, \"gain_second\": %.9f, \"gain_both\": %.9f, \"interaction\": %.9f}\n",
-			v->pool->features[p[i].a].name, v->pool->features[p[i].b].name, p[i].gain_a, p[i].gain_b, p[i].gain_both, p[i].interaction);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(v->out, "{\"pair\": [\"%s\", \"%s\"], \"gain_first\": %.9f, \"gain_second\": %.9f", v->pool->features[p[i].a].name,
+			v->pool->features[p[i].b].name, p[i].gain_a, p[i].gain_b);
+		if (p[i].gain_both < TOO_SLOW)
+			fputs(", \"gain_both\": null, \"interaction\": null}\n", v->out);
+		else
+			fprintf(v->out, ", \"gain_both\": %.9f, \"interaction\": %.9f}\n", p[i].gain_both, p[i].interaction);
+	}
 	fputs("{\"choice\": ", v->out);
 	json_settings(v, &c->set);
 	fprintf(v->out, ", \"ran\": %zu, \"known\": %zu, ", v->pool->ran + 1, v->pool->known);

@@ -12,6 +12,10 @@ $P/%: tests/programs/%.c
 $P/work-static: tests/programs/work.c
 	@mkdir -p $(@D)
 	gcc $(PROGRAM_FLAGS) -static -o $@ $<
+programs: $P/tune
+$P/tune: tests/programs/tune.c
+	@mkdir -p $(@D)
+	gcc $(PROGRAM_FLAGS) -static -o $@ $<
 $P/work32: tests/programs/work.c
 	@mkdir -p $(@D)
 	gcc $(PROGRAM_FLAGS) -m32 -o $@ $<

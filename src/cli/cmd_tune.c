@@ -24,6 +24,7 @@ static const char help[] =
 "      --state FILE        what was measured; default a file of its own for each program and core beside the store of profiles\n"
 "      --fresh             forget what was measured before\n"
 "      --all               print every configuration that was tried\n"
+"      --profile=NAME      keep the choice under this name; --no-profile: do not keep it.  Of a machine changed by --set nothing is kept\n"
 "  -j, --json              print one JSON object a line, every configuration among them\n"
 "  -o, --output FILE       print to FILE; default standard error\n\n"
 "Other searches, and what was kept:\n"

@@ -51,16 +51,20 @@ static void on_batch(void *context, struct run_thread *t, const struct spmu_batc
 /* In the child: one replay. */
 static void replay(const struct tune_pool *p, const char *settings, struct answer *a)
 {
-	struct core_config core = *p->preset;
+	struct core_features features;
+	struct core_config core;
 	struct core_wanted wanted;
 	struct run_options o = p->run->run;
 	struct run_result result;
 	const struct run_sink sink = { .context = &a->activity, .batch = on_batch };
 	*a = (struct answer){ 0 };
-	if ((a->rc = *settings ? core_features_apply(&core, settings, &a->err) : 0))
+	core_features_init(&features, p->preset);
+	if ((a->rc = *settings ? core_features_set_all(&features, settings, &a->err) : 0))
 		return;
+	core_features_config(&features, &core);
 	energy_wanted(&wanted);
 	o.core = &core;
+	o.features = &features;
 	o.wanted = &wanted;
 	o.argv = NULL;
 	o.save = NULL;

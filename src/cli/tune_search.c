@@ -3,6 +3,7 @@
  * (analysis/tune.h), which replays the stream on machines that are changed.  Same trace, so that what differs is the machine alone. */
 #include "analysis/tune_limit.h"
 #include "cli/cli.h"
+#include "cli/cli_profile.h"
 #include "cli/tune.h"
 #include "cli/tune_pool.h"
 #include "cli/tune_print.h"
@@ -18,7 +19,7 @@ struct search {
 	struct cli_run run;
 	struct tune_goal goal;
 	const char *objective, *wanted, *state_path, *output;
-	bool fresh, json, all, no_prune;
+	bool fresh, json, all, no_prune, keep;
 	double exhaustive;		/* most configurations; 0: not asked for */
 	unsigned jobs;
 	FILE *out;
@@ -146,6 +147,12 @@ static int parse(struct search *s, int argc, char **argv, int *next, const char 
 		}
 	}
 	*next = i;
+	if (s->run.features) {
+		cli_error("--feature and --wrmsr: tune is who tries them; what it may choose from says --features");
+		return -1;
+	}
+	s->keep = s->run.profile != CLI_PROFILE_REFUSED && !s->run.sets;
+	s->run.profile = CLI_PROFILE_NONE;	/* its name is that under which the choice is kept */
 	return 1;
 }
 
@@ -307,6 +314,45 @@ static uint64_t key_of(const struct search *s)
 	return key;
 }
 
+/* ---- what is kept ---- */
+
+/* What was found, as the program's profile. */
+static int keep_profile(struct search *s, const struct tune *t)
+{
+	size_t n, settings = 0;
+	const struct tune_try *tries = tune_tries(t, &n), *choice = tune_choice(t);
+	const char *setting[TUNE_FEATURES];
+	char text[TUNE_FEATURES][80];
+	struct store_tried *tried = calloc(n, sizeof *tried);
+	struct store_profile p = { .objective = s->objective, .command = s->program, .tried = tried, .tries = n,
+		.before = { tries->activity.n[ENERGY_COUNT_instructions], tries->activity.n[ENERGY_COUNT_cycles], tries->energy },
+		.after = { choice->activity.n[ENERGY_COUNT_instructions], choice->activity.n[ENERGY_COUNT_cycles], choice->energy } };
+	int rc = tried ? 0 : -1;
+	for (unsigned i = 0; i < s->features; i++)
+		if (choice->set.level[i]) {
+			snprintf(text[settings], sizeof text[settings], "%s=%s", s->feature[i].name, s->feature[i].level[choice->set.level[i]]);
+			setting[settings] = text[settings];
+			settings++;
+		}
+	p.set.setting = setting;
+	p.set.settings = settings;
+	for (size_t i = 0; i < n && !rc; i++) {
+		char *words = tune_text(s->feature, s->features, &tries[i].set);
+		for (char *c = words ? strchr(words, ',') : NULL; c; c = strchr(c, ','))
+			*c = ' ';
+		tried[i] = (struct store_tried){ words, { tries[i].activity.n[ENERGY_COUNT_instructions], tries[i].activity.n[ENERGY_COUNT_cycles], tries[i].energy } };
+		rc = words ? 0 : -1;
+	}
+	if (rc)
+		cli_error("out of memory");
+	else
+		rc = cli_profile_keep(&s->run, &p);
+	for (size_t i = 0; tried && i < n; i++)
+		free((char *)tried[i].settings);
+	free(tried);
+	return rc;
+}
+
 /* ---- the search ---- */
 
 static int search(struct search *s)
@@ -335,6 +381,13 @@ static int search(struct search *s)
 			tune_print_json(&v);
 		else
 			tune_print(&v);
+	}
+	if (!rc && s->keep) {
+		if (s->file)
+			s->run.run.replay = NULL;	/* the program itself, not its stream */
+		rc = keep_profile(s, t);
+		if (!rc && !s->json)
+			fprintf(s->out, " Kept: softpmu run, stat and record apply it to this program on %s (softpmu tune show, forget)\n\n", s->run.core.name);
 	}
 	tune_destroy(t);
 	tune_state_close(pool.state);

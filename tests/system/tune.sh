@@ -23,11 +23,11 @@ features=prefetch.l2_streamer,prefetch.l2_adjacent,prefetch.l1d_ip,l3.size
 beside() { # NAME WANTED program... -- options...
 	name=$1 wanted=$2
 	shift 2
-	ok "$name: searched" search "$name" "$@" --state "$name.state" || return
+	ok "$name: searched" search "$name" "$@" --state "$name.state" --profile="$name" || return
 	runs=$(($(field "$name.json" ran) + $(field "$name.json" known)))
 	choice=$(field "$name.json" choice)
 	ok "$name: chooses '$choice'" [ "$choice" = "$wanted" ]
-	ok "$name: all configurations" search "$name-all" "$@" --state "$name.state" --exhaustive 48 || return
+	ok "$name: all configurations" search "$name-all" "$@" --state "$name.state" --exhaustive 48 --no-profile || return
 	all=$(($(field "$name-all.json" ran) + $(field "$name-all.json" known)))
 	ok "$name: all 48 were tried ($all)" [ "$all" = 48 ]
 	ok "$name: the best of all is the choice" [ "$(field "$name-all.json" choice)" = "$choice" ]
@@ -37,6 +37,18 @@ beside hurts prefetch.l2_adjacent=off hurts 2 -- --objective cycles
 beside helps "" helps 1 -- --objective cycles
 beside small l3.size=off small 60 -- --objective energy
 beside branches l3.size=off branches 20 -- --objective edp
+
+# Kept, and applied again with the figures promised: one program, another, the first again.
+promised() { # NAME program...
+	name=$1
+	shift
+	"$SOFTPMU" stat --core skylake --profile="$name" --start measured --stop finished -e cycles -x, -o now -- "$tune" "$@" 2>said
+	ok "$name: its profile is applied, and said so" grep -q "profile of tune for skylake, $name applied" said
+	ok "$name: $(field "$name.json" cycles) cycles, as promised" [ "$(cut -d, -f1 now)" = "$(field "$name.json" cycles)" ]
+}
+promised hurts hurts 2
+promised small small 60
+promised hurts hurts 2
 
 # What cannot gain is not run, and named: prefetchers where next to nothing misses, a size where only time counts.
 for f in prefetch.l2_streamer prefetch.l2_adjacent prefetch.l1d_ip; do

@@ -30,6 +30,9 @@
  * Accesses are made at CPL 0.  It counts what the thread does from its first request on; a thread that it creates has another.
  * Ring 0 is not modelled: set the USR bit.
  *
+ * The registers of the core's features (docs/features.md: MSR_MISC_FEATURE_CONTROL, 1A4H, and 400000C0H on) are reached by the same two calls, whether
+ * or not a PMU listens.  They belong to the process's machine: a write changes all of its cores from the next instruction on.
+ *
  * Its debug store (PEBS, BTS) lies in the program's memory, at IA32_DS_AREA.  What the program has changed in the management area the PMU
  * sees from the thread's next request on, and what the PMU has written is in the program's memory after it: up to 1 MB between two
  * requests, the rest is lost.  So change and read it while nothing counts, behind a request that stopped it.  Of the registers

@@ -54,14 +54,14 @@ struct spmu_record {
 	uint64_t is;		/* uop: set of enum spmu_is */
 	uint64_t did;		/* uop: set of enum spmu_did.  signal: `count` */
 	uint64_t addr;		/* uop: linear data address; of a branch uop: where it went; of a signal
-				 * that belongs to an access: its address; else 0 */
+				 * that belongs to an access: its address; of FEATURE_WRITE: the value; else 0 */
 	union {
 		struct {	/* uop */
 			uint32_t fetch, alloc, ready, dispatch, complete, retire;
 		};
 		struct {	/* signal */
 			uint32_t begin, end;
-			uint32_t unit;	/* of an uncore signal: L3 slice or memory channel, from 0 */
+			uint32_t unit;	/* of an uncore signal: L3 slice or memory channel, from 0; of FEATURE_WRITE: the MSR */
 			uint32_t found;	/* of an uncore signal: enum spmu_found */
 		};
 	};

@@ -39,6 +39,7 @@ struct cli_run {
 	struct { const char *text; bool wrmsr; } feature[64];	/* --feature and --wrmsr */
 	unsigned features;
 	struct core_features registers;
+	struct run_write write[64];	/* --wrmsr in mid-run */
 	char changed[256];	/* cli_changed */
 	bool no_wrong_path;
 	double started, shown;
@@ -53,7 +54,8 @@ struct cli_run {
 "      --set FIELD=VALUE   change one field of it, e.g. --set l1d.size=32K (again for more)\n" \
 "      --feature F=LEVEL   change a feature by its register, e.g. --feature l1d.size=1/2,prefetch.l2_streamer=off\n" \
 "                          (softpmu cores NAME --features lists them; again for more)\n" \
-"      --wrmsr REG=VALUE   the same as a write of the register, e.g. --wrmsr MISC_FEATURE_CONTROL=0xf\n" \
+"      --wrmsr REG=VALUE   the same as a write of the register, e.g. --wrmsr MISC_FEATURE_CONTROL=0xf;\n" \
+"                          REG=VALUE@FUNC: each time FUNC is entered\n" \
 "      --profile[=NAME]    with the settings that softpmu tune kept for this program and core; stat, record and run\n" \
 "                          apply the active ones by themselves, and say so; --no-profile: they do not\n" \
 "      --no-wrong-path     execute nothing behind mispredicted branches: faster, and the stream needs no registers\n" \

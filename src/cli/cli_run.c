@@ -221,14 +221,40 @@ const char *cli_pmu_note(const struct cli_run *r, char *text)
 	return text;
 }
 
+/* REG=VALUE@FUNC. */
+static int write_at(struct cli_run *r, const char *text, const char *at, struct err *err)
+{
+	struct run_write *w = &r->write[r->run.writes];
+	struct core_features f;
+	char write[128], name[128];
+	snprintf(write, sizeof write, "%.*s", (int)(at - text), text);
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(write, "="), write);
+	core_features_init(&f, &r->registers.preset);
+	if (!at[1])
+		return err_set(err, ERR_INPUT, "--wrmsr %s: no function behind '@'", text);
+	int rc = core_features_wrmsr(&f, write, err);
+	if (rc)
+		return rc;
+	*w = (struct run_write){ .function = at + 1 };
+	core_features_register_find(name, &w->msr);
+	core_features_read(&f, w->msr, &w->value);
+	r->run.writes++;
+	r->run.write = r->write;
+	return 0;
+}
+
 /* --feature and --wrmsr, in their order, over the core as --set left it. */
 static int set_features(struct cli_run *r, struct err *err)
 {
 	int rc = 0;
 	char text[200];
+	r->run.writes = 0;
 	core_features_init(&r->registers, &r->core);
 	for (unsigned k = 0; !rc && k < r->features; k++)
-		rc = (r->feature[k].wrmsr ? core_features_wrmsr : core_features_set_all)(&r->registers, r->feature[k].text, err);
+		if (r->feature[k].wrmsr && strchr(r->feature[k].text, '@'))
+			rc = write_at(r, r->feature[k].text, strchr(r->feature[k].text, '@'), err);
+		else
+			rc = (r->feature[k].wrmsr ? core_features_wrmsr : core_features_set_all)(&r->registers, r->feature[k].text, err);
 	if (rc)
 		return rc;
 	core_features_config(&r->registers, &r->core);

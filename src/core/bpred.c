@@ -96,6 +96,37 @@ void bpred_destroy(struct bpred *p)
 	free(p);
 }
 
+#define SAME(field) (was->field == c->field)
+#define EXCHANGE(a, b) do { __typeof__(a) was_ = (a); (a) = (b); (b) = was_; } while (0)
+
+int bpred_resize(struct bpred *p, const struct core_config *was, const struct core_config *c, struct err *err)
+{
+	struct bpred *n;
+	int rc = bpred_create(&n, c, err);
+	if (rc)
+		return rc;
+	const bool base = SAME(tage_base_log2) && SAME(tage_loop_entries), btb = SAME(btb_l1_entries) && SAME(btb_l1_ways);
+	const bool global = SAME(global_entries_log2);
+	if (base && SAME(tage_tables) && SAME(tage_entries_log2))
+		EXCHANGE(n->tage, p->tage);
+	if (base && global)
+		EXCHANGE(n->hybrid, p->hybrid);
+	if (btb && global && SAME(trace_btb_entries) && SAME(trace_btb_ways) && SAME(local_history))
+		EXCHANGE(n->two, p->two);
+	if (btb)
+		EXCHANGE(n->btb.level[0], p->btb.level[0]);
+	if (SAME(btb_l2_entries) && SAME(btb_l2_ways))
+		EXCHANGE(n->btb.level[1], p->btb.level[1]);
+	if (SAME(indirect_tables) && SAME(indirect_entries_log2))
+		EXCHANGE(n->indirect, p->indirect);
+	if (SAME(ras_depth))
+		n->ras = p->ras;
+	n->last = p->last;
+	EXCHANGE(*n, *p);	/* others know it by its address */
+	bpred_destroy(n);
+	return 0;
+}
+
 struct ras *bpred_stack(struct bpred *p)
 {
 	return &p->ras;

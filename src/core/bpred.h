@@ -29,6 +29,8 @@ enum bpred_flags {		/* beside enum insn_flags: hints by prefix (3EH, 2EH), for t
 int  bpred_create(struct bpred **out, const struct core_config *c, struct err *err);
 void bpred_destroy(struct bpred *p);
 void bpred_reset(struct bpred *p);
+/* The machine is another (features.h): tables of another size are made anew, and know nothing; the others stay.  Nothing changes after an error. */
+int  bpred_resize(struct bpred *p, const struct core_config *was, const struct core_config *c, struct err *err);
 struct ras *bpred_stack(struct bpred *p);	/* its return stack, for hardware threads that share the rest (smt.h) */
 /* flags: enum insn_flags and bpred_flags of the branch; fallthrough: address behind it; target: where it goes if taken. */
 void bpred_branch(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough, bool taken, uint64_t target,

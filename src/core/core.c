@@ -783,15 +783,25 @@ void core_interrupt(struct core *c, uint64_t cycles, unsigned lines)
 	}
 }
 
-void core_serialize(struct core *c)
+static void drain(struct core *c, uint64_t least)
 {
 	enter(c);
 	if (c->rep.active)
 		rep_end(c, false);
-	c->e.now = max64(c->e.now + 1, lsq_drain(c));
+	c->e.now = max64(c->e.now + least, lsq_drain(c));
 	c->e.watermark = c->e.now;
 	emit_flush(&c->e, false);
 	restart(c, c->e.now);
+}
+
+void core_serialize(struct core *c)
+{
+	drain(c, 1);
+}
+
+void core_drain(struct core *c)
+{
+	drain(c, 0);
 }
 
 static void reset(struct core *c, uint64_t cycle)

@@ -27,6 +27,10 @@ void machine_destroy(struct machine *m);
 /* The program's mapping of these addresses: new or changed, with huge pages (2 MB) or without, or gone. */
 void machine_map(struct machine *m, uint64_t addr, uint64_t bytes, bool huge);
 
+/* The machine is another from now on (features.h).  core: all of its cores, in an order of the caller's own; between two blocks, no script of
+ * theirs is left to be run.  After an error neither may be used. */
+int  machine_resize(struct machine *m, struct core *const *core, size_t cores, const struct core_config *to, struct err *err);
+
 int  core_create(struct core **out, struct machine *m, core_emit *emit, void *context, struct err *err);
 /* The next hardware thread of the core that `of` is one of: caches, TLBs, predictors, ports and bandwidth are theirs together (smt.h).
  * Refused beyond smt.threads. */
@@ -95,6 +99,8 @@ void core_interrupt(struct core *c, uint64_t cycles, unsigned lines);
 /* As an instruction that serialises, behind the last one run: everything is done and passed to `emit`, stores are written, and the next
  * instruction is fetched behind that.  Its cycles are CYCLES. */
 void core_serialize(struct core *c);
+/* A register of features was written here: for the records. */
+void core_note_write(struct core *c, uint32_t msr, uint64_t value);
 /* What goes into the batches; all at first.  Timing does not depend on it, nor do a batch's `instructions`. */
 struct core_wanted {
 	uint64_t signal[2];	/* set of enum spmu_signal */

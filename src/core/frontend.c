@@ -39,6 +39,11 @@ int frontend_init(struct core *c, struct err *err)
 {
 	const struct core_config *f = &c->config;
 	struct frontend *fe = &c->fe;
+	struct dsb_entry *dsb = calloc((size_t)f->dsb_sets * f->dsb_ways + 1, sizeof *dsb);
+	if (!dsb)
+		return err_set(err, ERR_NOMEM, "out of memory for the uop cache");
+	free(fe->dsb);		/* of the machine before */
+	fe->dsb = dsb;
 	fe->line_log2 = 6 - f->cache_line;
 	fe->window_log2 = log2_of(f->dsb_window_bytes);
 	fe->window_mask = f->dsb_window_bytes - 1;
@@ -47,9 +52,6 @@ int frontend_init(struct core *c, struct err *err)
 	fe->idq_back = f->idq_size * SLOT_STEP;
 	fe->loop_buffer = f->lsd_size || f->lsd_predecode;
 	fe->wide = f->dsb_wide ? INSN_WIDE : 0;
-	fe->dsb = calloc((size_t)f->dsb_sets * f->dsb_ways + 1, sizeof *fe->dsb);
-	if (!fe->dsb)
-		return err_set(err, ERR_NOMEM, "out of memory for the uop cache");
 	return 0;
 }
 

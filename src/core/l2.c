@@ -19,6 +19,17 @@ static void l2_evicted(struct memsys *m, const struct cache_victim *v, uint64_t 
 	uncore_victim(m, v->line, v->state, cycle, timed);
 }
 
+void l2_empty(struct memsys *m, uint64_t cycle)
+{
+	for (uint32_t at = 0; at < m->l2.sets * m->l2.stride; at++) {
+		struct cache_victim v = { m->l2.tag[at], m->l2.state[at] };
+		if (v.line == LINE_NONE)
+			continue;
+		cache_drop(&m->l2, (int32_t)at);
+		l2_evicted(m, &v, cycle, true);
+	}
+}
+
 static void l2_insert(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed)
 {
 	struct cache_victim v;

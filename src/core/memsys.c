@@ -146,26 +146,39 @@ void memsys_reset(struct memsys *m)
 		m->wc[i].vline = VLINE_NONE;
 }
 
-int memsys_create(struct memsys **out, struct memsys_shared *s, const struct core_config *c, struct emitter *e, struct err *err)
+int memsys_make(struct memsys **out, const struct core_config *c, struct err *err)
 {
-	if (s->cores == CORES_MAX)
-		return err_set(err, ERR_UNSUPPORTED, "more than %d cores on one machine", CORES_MAX);
 	struct memsys *m = aligned_alloc(64, (sizeof(*m) + 63) & ~(size_t)63);
 	if (!m)
 		return err_set(err, ERR_NOMEM, "out of memory for a core's caches");
 	memset(m, 0, sizeof(*m));
-	m->shared = s;
-	m->emitter = e;
 	m->config = *c;
 	int rc = memsys_init(m, c, err);
 	if (rc) {
-		memsys_release(m);
-		free(m);
+		memsys_unmake(m);
 		return rc;
 	}
 	memsys_reset(m);
-	s->core[s->cores++] = m;
 	*out = m;
+	return 0;
+}
+
+void memsys_unmake(struct memsys *m)
+{
+	memsys_release(m);
+	free(m);
+}
+
+int memsys_create(struct memsys **out, struct memsys_shared *s, const struct core_config *c, struct emitter *e, struct err *err)
+{
+	if (s->cores == CORES_MAX)
+		return err_set(err, ERR_UNSUPPORTED, "more than %d cores on one machine", CORES_MAX);
+	int rc = memsys_make(out, c, err);
+	if (rc)
+		return rc;
+	(*out)->shared = s;
+	(*out)->emitter = e;
+	s->core[s->cores++] = *out;
 	return 0;
 }
 
@@ -186,8 +199,7 @@ void memsys_destroy(struct memsys *m)
 			s->cores--;
 			break;
 		}
-	memsys_release(m);
-	free(m);
+	memsys_unmake(m);
 }
 
 /* --- data side --- */
@@ -213,6 +225,19 @@ static __attribute__((noinline)) void detail_fill(struct memsys *m, uint64_t vli
 	f->memory = (uint32_t)memory;
 	f->source = (uint8_t)source;
 	f->prefetch = kind == ACCESS_PREFETCH;
+}
+
+void l1d_empty(struct memsys *m, uint64_t cycle)
+{
+	for (uint32_t at = 0; at < m->l1d.sets << m->l1d.log2; at++) {
+		if (m->l1d.vline[at] == VLINE_NONE)
+			continue;
+		if (m->l1d.state[at] & LINE_DIRTY) {
+			emit_signal(m->emitter, SPMU_SIG_L1D_EVICT_MODIFIED, cycle, cycle, 1);
+			l2_write_back(m, m->l1d.line[at], cycle, true);
+		}
+		l1_drop(&m->l1d, (int32_t)at);
+	}
 }
 
 /* Brings a line that is not there into L1D.  wait: take a fill buffer even if that means to wait.
@@ -577,6 +602,13 @@ static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, bool ti
 	w->free = cycle + m->shared->l3_latency;
 	if (taken > w->free)
 		w->free = taken;
+}
+
+void wc_empty(struct memsys *m, uint64_t cycle)
+{
+	for (unsigned i = 0; i < m->wc_count; i++)
+		if (m->wc[i].vline != VLINE_NONE)
+			wc_send(m, &m->wc[i], cycle, true);
 }
 
 /* Store to one line, non-temporal or through L1D: combined in a buffer, sent when it is full or its buffer is wanted. */

@@ -22,6 +22,12 @@ void memsys_shared_map(struct memsys_shared *s, uint64_t addr, uint64_t bytes, b
 void memsys_reset(struct memsys *m);	/* empty, as after power-up */
 void memsys_emitter(struct memsys *m, struct emitter *e);	/* signals go there from now on, and what is heard of other cores (emit.h) */
 
+/* The machine is another from `cycle` on (features.h).  What has another size or policy is made anew, and is empty: what it held modified is
+ * written back, by the core's way.  All cores of a machine, then memsys_shared_resize with any of them.  After an error it may not be used. */
+int  memsys_resize(struct memsys *m, const struct core_config *c, uint64_t cycle, struct err *err);
+int  memsys_shared_resize(struct memsys_shared *s, struct memsys *by, const struct core_config *was, const struct core_config *c, uint64_t cycle,
+                          struct err *err);
+
 struct mem_result {
 	uint64_t ready;		/* cycle at which the value can be used (load), the line is owned (store), the bytes are there (fetch) */
 	uint64_t did;		/* set of enum spmu_did to OR into the uop's record */

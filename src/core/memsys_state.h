@@ -109,6 +109,17 @@ static inline uint64_t linear_line(const struct memsys *m, uint64_t addr)
 	return addr >> m->line_log2 | m->line_tag;
 }
 
+/* One core's part that hangs on no machine yet. */
+int  memsys_make(struct memsys **out, const struct core_config *c, struct err *err);
+void memsys_unmake(struct memsys *m);
+/* memsys.c, l2.c: everything goes out, what was modified is written back. */
+void l1d_empty(struct memsys *m, uint64_t cycle);
+void wc_empty(struct memsys *m, uint64_t cycle);
+void l2_empty(struct memsys *m, uint64_t cycle);
+/* uncore.c: lines go to memory by this core's way, and of an inclusive L3 leave the cores. */
+void l3_empty(struct memsys *m, uint64_t cycle);
+int  l3_make(struct memsys_shared *s, const struct core_config *c, struct err *err);
+
 /* translate.c.  Which TLB: */
 enum translate_kind { TRANSLATE_LOAD, TRANSLATE_STORE, TRANSLATE_CODE };
 /* Frame (in pages) of a linear address.  *cycle moves to when it is known; *did gathers bits. */

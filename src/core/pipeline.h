@@ -340,6 +340,7 @@ uint64_t core_wait_entry(struct core *c, const struct port_choice *choice, uint6
 void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end);
 /* The script begins with the REP instruction that is in flight. */
 bool core_rep_goes_on(const struct core *c, const uint64_t *script);
+void core_drain(struct core *c);	/* everything is done; no cycle passes for that */
 int  older_init(struct core *c, struct err *err);
 void older_release(struct core *c);
 void older_reset(struct core *c);

@@ -15,6 +15,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+int l3_make(struct memsys_shared *s, const struct core_config *c, struct err *err)
+{
+	s->has_l3 = c->l3_size > 0;
+	s->victim = c->l3_inclusion == 1 || !s->has_l3;
+	int rc = s->has_l3 ? cache_init_sectors(&s->l3, "l3", c->l3_size, c->l3_ways, c->l3_replacement, s->line_log2, 0, err) : 0;
+	if (rc || !s->has_l3 || c->l3_others_ms <= 0)
+		return rc;
+	double life = c->l3_others_ms * 1e6 * c->frequency_ghz / (1 << LIFE_LOG2);
+	s->used = calloc((size_t)s->l3.sets * s->l3.stride, sizeof *s->used);
+	if (!s->used)
+		return err_set(err, ERR_NOMEM, "out of memory for the shared caches");
+	for (unsigned i = 0; i < 256; i++)
+		s->life[i] = (uint32_t)fmin(-log((i + 0.5) / 256) * life, 1u << 31);
+	return 0;
+}
+
 int memsys_shared_create(struct memsys_shared **out, const struct core_config *c, struct err *err)
 {
 	struct memsys_shared *s = calloc(1, sizeof(*s));
@@ -22,23 +38,13 @@ int memsys_shared_create(struct memsys_shared **out, const struct core_config *c
 		return err_set(err, ERR_NOMEM, "out of memory for the shared caches");
 	double ghz = c->frequency_ghz;
 	s->slices = c->l3_slices;
-	s->has_l3 = c->l3_size > 0;
-	s->victim = c->l3_inclusion == 1 || !s->has_l3;
 	s->line_log2 = LINE_LOG2 - c->cache_line;
 	s->l3_latency = (uint32_t)lround(c->l3_latency + c->l3_latency_ns * ghz);
 	s->snoop = (uint32_t)lround(c->l3_snoop_ns * ghz);
 	uint32_t unit = c->memory_page == 1 ? 512 : 1;
 	/* 2^32 lines: the lower half of the frames they reach is for data, the upper one for page tables */
 	uint32_t half = 1u << (32 - 12 + s->line_log2 - 1);
-	int rc = s->has_l3 ? cache_init_sectors(&s->l3, "l3", c->l3_size, c->l3_ways, c->l3_replacement, s->line_log2, 0, err) : 0;
-	if (!rc && s->has_l3 && c->l3_others_ms > 0) {
-		double life = c->l3_others_ms * 1e6 * ghz / (1 << LIFE_LOG2);
-		s->used = calloc((size_t)s->l3.sets * s->l3.stride, sizeof *s->used);
-		if (!s->used)
-			rc = err_set(err, ERR_NOMEM, "out of memory for the shared caches");
-		for (unsigned i = 0; i < 256; i++)
-			s->life[i] = (uint32_t)fmin(-log((i + 0.5) / 256) * life, 1u << 31);
-	}
+	int rc = l3_make(s, c, err);
 	if (!rc)
 		rc = dram_init(&s->dram, c, ghz, err);
 	if (!rc)
@@ -118,6 +124,37 @@ void uncore_lookup_signal(struct memsys *m, enum access_kind kind, uint32_t line
 		emit_uncore(m->emitter, signal[kind], cycle, cycle, 1, uncore_slice(m->shared, line), found);
 }
 
+static void l3_evicted(struct memsys *m, const struct cache_victim *v, uint64_t cycle, bool timed)
+{
+	struct memsys_shared *s = m->shared;
+	bool modified = v->state & LINE_DIRTY, in_core = false;
+	uint32_t asked = 0;
+	if (!s->victim)
+		for (uint32_t i = 0; i < s->cores; i++) {
+			struct snoop had = coherence_drop(s->core[i], v->line);
+			asked += had.held;
+			in_core |= had.modified;
+		}
+	if (asked)
+		SLICE_AT(m, UNC_EVICT, v->line, in_core ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, asked);
+	modified |= in_core;
+	SLICE_AT(m, UNC_VICTIM, v->line, modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, 1);
+	if (modified)
+		memory_write(m, v->line, cycle, timed);
+}
+
+void l3_empty(struct memsys *m, uint64_t cycle)
+{
+	struct cache *l3 = &m->shared->l3;
+	for (uint32_t at = 0; m->shared->has_l3 && at < l3->sets * l3->stride; at++) {
+		struct cache_victim v = { l3->tag[at], l3->state[at] };
+		if (v.line == LINE_NONE)
+			continue;
+		cache_drop(l3, (int32_t)at);
+		l3_evicted(m, &v, cycle, true);
+	}
+}
+
 static void l3_insert(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed)
 {
 	struct memsys_shared *s = m->shared;
@@ -132,20 +169,7 @@ static void l3_insert(struct memsys *m, uint32_t line, uint8_t state, uint64_t c
 		s->used[slot] = (uint32_t)(s->latest >> LIFE_LOG2);
 	if (v.line == LINE_NONE)
 		return;
-	bool modified = v.state & LINE_DIRTY, in_core = false;
-	uint32_t asked = 0;
-	if (!s->victim)
-		for (uint32_t i = 0; i < s->cores; i++) {
-			struct snoop had = coherence_drop(s->core[i], v.line);
-			asked += had.held;
-			in_core |= had.modified;
-		}
-	if (asked)
-		SLICE_AT(m, UNC_EVICT, v.line, in_core ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, asked);
-	modified |= in_core;
-	SLICE_AT(m, UNC_VICTIM, v.line, modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, 1);
-	if (modified)
-		memory_write(m, v.line, cycle, timed);
+	l3_evicted(m, &v, cycle, timed);
 }
 
 /* uncore_l3_find, for an access that uses the line: it may be gone meanwhile. */

@@ -39,6 +39,8 @@ void walk_space_forget(struct walk_space *s, const struct iblock *b);
 /* Bytes of an executable mapping; code that is not there any more. */
 int  walk_space_code(struct walk_space *s, uint64_t addr, const void *bytes, size_t n, struct err *err);
 void walk_space_cut(struct walk_space *s, uint64_t addr, uint64_t bytes);
+/* isa decodes otherwise from now on: what was decoded from bytes is decoded anew when it is wanted. */
+void walk_space_again(struct walk_space *s);
 /* The instruction at an address, decoded if need be; NULL: unknown. */
 struct iblock *walk_space_find(struct walk_space *s, uint64_t addr, unsigned *index);
 

@@ -151,6 +151,12 @@ void walk_space_cut(struct walk_space *s, uint64_t addr, uint64_t bytes)
 	}
 }
 
+void walk_space_again(struct walk_space *s)
+{
+	for (; s->lazy_live < s->lazies; s->lazy_live++)
+		walk_space_forget(s, s->lazy[s->lazy_live]);
+}
+
 /* Memory slots as the tracer would describe them. */
 static unsigned slots_of(const struct sem *m, unsigned insn, int word_bytes, struct st_slot *out)
 {

@@ -73,6 +73,9 @@ int isa_create(struct isa **out, const char *tsv_path, struct err *err)
 	}
 	register_map(isa);
 	fp_kinds(isa);
+	isa->table.no_microfusion = isa->no_microfusion;
+	isa->table.macrofusion = isa->macrofusion;
+	isa->table.unlaminate = isa->unlaminate;
 	isa->o = (struct isa_options){ .micro_fusion = true, .macro_fusion = true, .unlaminate = true, .moves = true, .vector_moves = true,
 		.zero_idioms = true, .constants = 1024 };
 	*out = isa;
@@ -82,12 +85,9 @@ int isa_create(struct isa **out, const char *tsv_path, struct err *err)
 void isa_configure(struct isa *isa, const struct isa_options *o)
 {
 	isa->o = *o;
-	if (!o->micro_fusion)
-		isa->no_microfusion = true;
-	if (!o->macro_fusion)
-		isa->macrofusion = MACROFUSION_NONE;
-	if (!o->unlaminate)
-		isa->unlaminate = UNLAMINATE_NONE;
+	isa->no_microfusion = isa->table.no_microfusion || !o->micro_fusion;
+	isa->macrofusion = o->macro_fusion ? isa->table.macrofusion : MACROFUSION_NONE;
+	isa->unlaminate = o->unlaminate ? isa->table.unlaminate : UNLAMINATE_NONE;
 }
 
 void isa_destroy(struct isa *isa)
@@ -453,6 +453,34 @@ int isa_decode(const struct isa *isa, int word_bytes, const struct st_block_def 
 		*out = pack(&b, def, &d, insn, vector);
 	free(b.uop);
 	return *out ? 0 : err_set(err, ERR_NOMEM, "out of memory for block %u", def->id);
+}
+
+int isa_decode_again(const struct isa *isa, int word_bytes, const struct iblock *b, struct iblock **out, struct err *err)
+{
+	struct st_insn_def *insn;
+	const size_t slots = b->slots * sizeof *b->slot, exits = b->exits * sizeof *b->exit;
+	const size_t bytes = sizeof(struct st_block_def) + b->insns * sizeof *insn + slots + exits;
+	struct st_block_def *def = calloc(1, bytes);
+	*out = NULL;
+	if (!def)
+		return err_set(err, ERR_NOMEM, "out of memory for block %u", b->id);
+	def->id = b->id;
+	def->insns = b->insns;
+	def->slots = b->slots;
+	def->exits = b->exits;
+	insn = (struct st_insn_def *)(def + 1);
+	for (unsigned i = 0; i < b->insns; i++) {
+		insn[i].addr = b->insn[i].addr;
+		insn[i].len = b->insn[i].len;
+		memcpy(insn[i].bytes, b->code[i], sizeof insn[i].bytes);
+	}
+	if (slots)
+		memcpy(insn + b->insns, b->slot, slots);
+	if (exits)
+		memcpy((char *)(insn + b->insns) + slots, b->exit, exits);
+	int rc = isa_decode(isa, word_bytes, def, bytes, out, err);
+	free(def);
+	return rc;
 }
 
 void isa_block_free(struct iblock *b)

@@ -88,6 +88,7 @@ struct isa {
 	uint8_t idioms;		/* enum idioms: of two equal operands, which rename knows not to depend on them */
 	bool slow_scaled;	/* slow addresses have a scaled index, or base, index and displacement; else any index or a far displacement */
 	bool no_microfusion;	/* every uop has a slot of its own: before Pentium M */
+	struct { uint8_t unlaminate, macrofusion; bool no_microfusion; } table;	/* as it says; above: what isa_configure left of that */
 	struct isa_options o;
 	struct row *rows;
 	struct spec *specs;

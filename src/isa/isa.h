@@ -185,12 +185,14 @@ struct isa_options {
 	bool bytes;		/* a write of 8 bits does not read what it leaves (core/partial.h) */
 	bool laminated;		/* what rename takes apart is one in the decoders and the uop cache */
 };
-/* Once, before the first isa_decode. */
+/* Before an isa_decode; blocks stay as they were decoded. */
 void isa_configure(struct isa *isa, const struct isa_options *o);
 /* Decodes.  word_bytes 8 or 4.  `def` and its trailing arrays lie in `bytes` bytes of memory and are checked here
  * (hostile input): ERR_INPUT if they are malformed.  Never fails for an unknown instruction: INSN_UNKNOWN. */
 int isa_decode(const struct isa *isa, int word_bytes, const struct st_block_def *def, size_t bytes,
                struct iblock **out, struct err *err);
+/* The same block as it is decoded now. */
+int  isa_decode_again(const struct isa *isa, int word_bytes, const struct iblock *b, struct iblock **out, struct err *err);
 void isa_block_free(struct iblock *b);
 /* For reports: the name of a table row. */
 const char *isa_row_name(const struct isa *isa, unsigned row);

@@ -374,7 +374,77 @@ int process_image(struct process *p, const struct st_process *s, const struct co
 	drop_processors(p);
 	machine_destroy(p->machine);
 	p->machine = NULL;
+	const struct core_features *f = runner_processes(p->runner)->features;
+	if (f)
+		p->registers = *f;
+	else
+		core_features_init(&p->registers, core);
+	p->decoding = 0;
+	p->decoded_for = *core;
 	return machine_create(&p->machine, core, err);
+}
+
+/* ---- decoders that change ---- */
+
+void process_decode_for(struct process_table *t, struct process *p, struct isa *isa)
+{
+	struct core_config c;
+	struct isa_options o;
+	if (t->decoding == p->decoding)
+		return;
+	core_features_config(&p->registers, &c);
+	core_isa_options(p->decoding ? &c : t->core, &o);
+	isa_configure(isa, &o);
+	t->decoding = p->decoding;
+}
+
+/* All blocks; what was there is freed as what is discarded. */
+static int decode_again(struct process *p, struct isa *isa, struct err *err)
+{
+	process_discard(p, 0, 0);	/* a generation of graves; nobody keeps the ones before */
+	for (size_t id = 0; id < p->blocks; id++) {
+		struct iblock *was = p->block[id], *is = NULL;
+		if (!was)
+			continue;
+		int rc = isa_decode_again(isa, p->word_bytes, was, &is, err);
+		if (rc < 0)
+			return rc;
+		if (!bury(p, (uint32_t)id)) {
+			isa_block_free(is);
+			return err_set(err, ERR_NOMEM, "out of memory for blocks that are decoded anew");
+		}
+		p->block[id] = is;
+		for (size_t i = 0; i < p->threads; i++)
+			if (p->thread[i]->alive && p->thread[i]->pending.block == was)
+				p->thread[i]->pending.block = is;
+		rc = p->space ? walk_space_block(p->space, is, err) : 0;
+		if (rc < 0)
+			return rc;
+	}
+	if (p->space)
+		walk_space_again(p->space);
+	for (size_t i = 0; i < p->threads; i++)
+		if (p->thread[i]->alive)
+			core_discard_code(p->thread[i]->core, 0, UINT64_MAX);
+	for (uint32_t i = 0; i < p->order.cpus; i++)
+		core_discard_code(p->order.cpu[i].core, 0, UINT64_MAX);
+	return 0;
+}
+
+int process_decodes(struct process *p, struct isa *isa, const struct core_config *to, struct err *err)
+{
+	struct process_table *t = runner_processes(p->runner);
+	struct isa_options is, was;
+	memset(&was, 0, sizeof was);
+	memset(&is, 0, sizeof is);
+	core_isa_options(&p->decoded_for, &was);
+	core_isa_options(to, &is);
+	p->decoded_for = *to;
+	if (!memcmp(&was, &is, sizeof was))
+		return 0;
+	p->decoding = ++t->decodings;
+	process_decode_for(t, p, isa);
+	return decode_again(p, isa, err);
 }
 
 static void process_free(struct process *p)

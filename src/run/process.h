@@ -12,7 +12,8 @@
 struct runner;
 struct process;
 
-enum block_flags { BLOCK_ODD = 1 /* holds unknown or substituted instructions */, BLOCK_START = 2, BLOCK_STOP = 4, BLOCK_HEAP = 8 /* enters the allocator */ };
+enum block_flags { BLOCK_ODD = 1 /* holds unknown or substituted instructions */, BLOCK_START = 2, BLOCK_STOP = 4, BLOCK_HEAP = 8 /* enters the allocator */,
+	BLOCK_WRITE = 16 /* holds a place of run_options.write */ };
 
 struct pending {		/* a block whose successor is not known yet */
 	struct iblock *block;	/* NULL: none */
@@ -54,6 +55,9 @@ struct process {
 	bool has_regs;			/* its stream holds registers */
 	char comm[16];
 	struct machine *machine;
+	struct core_features registers;	/* and what they make of it */
+	struct core_config decoded_for;	/* the machine as its blocks were decoded */
+	uint32_t decoding;		/* number of the way its blocks are decoded, as isa was configured for it; 0: the run's */
 	struct walk_space *space;	/* what the wrong path knows of it; NULL: there is none */
 	struct iblock **block;		/* by id; NULL: not defined or gone */
 	uint8_t *block_flags;
@@ -91,8 +95,16 @@ struct process_table {
 	uint64_t quantum;		/* cycles; 0: as usual */
 	uint32_t smt;			/* --smt: hardware threads of a core; 0: one, and nothing is shared */
 	const struct core_config *core;
+	const struct core_features *features;	/* registers of a new image; NULL: all zero */
+	uint32_t decodings, decoding;	/* ways of decoding there have been; that for which isa is configured now */
 };
 
+/* isa decodes for this process from now on. */
+void process_decode_for(struct process_table *t, struct process *p, struct isa *isa);
+/* The machine is another: blocks are decoded anew if its decoders do otherwise than before.  Drained. */
+int  process_decodes(struct process *p, struct isa *isa, const struct core_config *to, struct err *err);
+/* run.c's: the table that the process is in. */
+struct process_table *runner_processes(struct runner *r);
 /* run.c's: waits until the cores have done all that was asked of them. */
 void runner_drain(struct runner *r);
 /* Instructions that an execution completes. */

@@ -15,6 +15,7 @@
 #include "run/heap.h"
 #include "run/history.h"
 #include "run/process.h"
+#include "run/switches.h"
 #include "run/tally.h"
 #include "run/window.h"
 #include "core/core.h"
@@ -33,8 +34,11 @@ struct runner {
 	struct stream *stream;
 	struct process_table procs;
 	struct window window;
+	struct switches switches;
 	struct heap_watch heap;
 	struct engine engine;
+	int failed;			/* a write in mid-run did, and why */
+	struct err failure;
 	uint64_t instructions_done;	/* of threads that ended */
 	uint64_t max_cycle;
 	double started, last_tick;
@@ -55,6 +59,11 @@ static struct spmu_record *on_batch(void *context, const struct spmu_batch *batc
 	if (t->alive && sink->batch)	/* a reset passes on an empty batch before the sink knows the thread */
 		sink->batch(sink->context, &t->pub, batch);
 	return NULL;
+}
+
+struct process_table *runner_processes(struct runner *r)
+{
+	return &r->procs;
 }
 
 /* process.h: before anybody touches a core, or takes a block away. */
@@ -122,6 +131,14 @@ static void watch_heap(struct runner *r, struct rthread *t, const struct pending
 		engine_side(&r->engine, t, t->process->pid, (const uint64_t *)&call, sizeof call / 8, 0);
 }
 
+static void odd_block(struct runner *r, struct rthread *t, const struct pending *p)
+{
+	if (p->block_flags & BLOCK_ODD)
+		count_odd(r, p->block, p->insns);
+	if (p->block_flags & BLOCK_WRITE && !r->failed)
+		r->failed = switches_block(&r->switches, t, p->block, r->isa, &r->failure);
+}
+
 static inline void run_pending(struct runner *r, struct rthread *t, uint64_t next_ip)
 {
 	struct pending *p = &t->pending;
@@ -132,8 +149,8 @@ static inline void run_pending(struct runner *r, struct rthread *t, uint64_t nex
 		return;
 	}
 	p->next_ip = next_ip;
-	if (__builtin_expect(p->block_flags & BLOCK_ODD, 0))
-		count_odd(r, p->block, p->insns);
+	if (__builtin_expect(p->block_flags & (BLOCK_ODD | BLOCK_WRITE), 0))
+		odd_block(r, t, p);
 	if (__builtin_expect(!r->window.active, 1) || window_step(r, t, p))
 		engine_run(&r->engine, t, p);
 	if (__builtin_expect(t->heap != NULL, 0))
@@ -269,7 +286,7 @@ static int define_block(struct runner *r, struct process *p, const uint64_t *wor
 	int rc = isa_decode(r->isa, p->word_bytes, (const struct st_block_def *)words, length * 8, &b, err);
 	if (rc < 0)
 		return rc;
-	unsigned flags = window_flags(&r->window, p->index, b);
+	unsigned flags = window_flags(&r->window, p->index, b) | switches_flags(&r->switches, p->index, b);
 	if (r->o->heap && heap_enters(&r->heap, p->index, b))
 		flags |= BLOCK_HEAP;
 	for (unsigned i = 0; i < b->insns; i++)
@@ -330,11 +347,15 @@ static int on_client(struct runner *r, struct process *p, struct rthread *t, con
 		name = "";
 	if (t)
 		run_pending(r, t, 0);
-	if (t && r->sink->client && !r->stopped) {
+	const bool features = switches_asked(p, c);
+	if (t && !r->stopped && (features || r->sink->client)) {
 		runner_drain(r);
 		if (r->window.open && c->code != ST_CLIENT_MORE && t->on)	/* else no time passes */
 			core_serialize(t->on);
-		if (r->sink->client(r->sink->context, &t->pub, c, name, &answer))
+		int rc = features ? switches_client(t, c, r->isa, &answer, err) : 0;
+		if (rc < 0)
+			return rc;
+		if (!features && r->sink->client(r->sink->context, &t->pub, c, name, &answer))
 			rthread_want(t, &all);
 	}
 	if (c->number)
@@ -463,6 +484,8 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 			walk_space_cut(p->space, m->addr, m->bytes);
 		if (r->window.active)
 			window_map(&r->window, p->index, m, m->path_bytes ? (const char *)(m + 1) : "");
+		if (r->switches.writes)
+			rc = switches_map(&r->switches, p->index, m, m->path_bytes ? (const char *)(m + 1) : "", err);
 		if (r->o->heap && heap_map(&r->heap, p->index, m, m->path_bytes ? (const char *)(m + 1) : ""))
 			return err_set(err, ERR_NOMEM, "out of memory for the allocator's functions");
 		break;
@@ -503,6 +526,8 @@ static int consume(struct runner *r, struct process *p, const uint64_t *w, size_
 {
 	size_t at = 0;
 	int rc = 0;
+	if (__builtin_expect(p->decoding != r->procs.decoding, 0))
+		process_decode_for(&r->procs, p, r->isa);
 	while (at < count && !r->stopped) {
 		uint64_t header = w[at];
 		unsigned kind = ST_HEADER_KIND(header);
@@ -558,6 +583,8 @@ static int consume(struct runner *r, struct process *p, const uint64_t *w, size_
 				break;
 		}
 	}
+	if (r->failed && rc == 0)
+		rc = err_set(err, r->failed, "%s", r->failure.text);
 	if (p->current && rc == 0)
 		rc = keep_pending(p->current, err);
 	*used = r->stopped ? count : at;
@@ -736,9 +763,12 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	r.procs.quantum = o->quantum;
 	r.procs.smt = o->smt ? o->core->smt_threads : 0;
 	r.procs.core = o->core;
+	r.procs.features = o->features;
 
 	snprintf(uops, sizeof uops, "%s/uops/%s.tsv", o->data_dir, o->core->uops);
 	int rc = window_init(&r.window, o->start, o->stop, err);
+	if (rc == 0)
+		rc = switches_init(&r.switches, o, err);
 	if (rc == 0)
 		rc = isa_create(&r.isa, uops, err);
 	if (rc == 0) {
@@ -763,6 +793,8 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 		result->wait_status = stream_wait_status(r.stream);
 		char why[512] = "";
 		window_note(&r.window, why, sizeof why);
+		if (!result->note[0])
+			switches_note(&r.switches, result->note, sizeof result->note);
 		if (rc == 0 && why[0])	/* nothing was measured: no zeros in silence */
 			rc = err_set(err, ERR_INPUT, "%s", why);
 	}
@@ -772,6 +804,7 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	engine_stop(&r.engine);
 	process_table_release(&r.procs);
 	window_release(&r.window);
+	switches_release(&r.switches);
 	heap_release(&r.heap);
 	if (r.stream)
 		stream_close(r.stream);

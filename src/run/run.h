@@ -58,6 +58,17 @@ struct run_sink {
 	bool (*client)(void *context, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer);
 };
 
+/* A register of features is written (core/features.h) whenever a thread comes to a place: behind all that it did before, and ahead of the block
+ * that holds the instruction. */
+struct run_write {
+	const char *function;	/* the entry of this function, in any file that is mapped; or NULL: */
+	const char *object;	/* in this file (the end of its path will do) ... */
+	uint64_t offset;	/* ... the instruction that lies here in it */
+	uint64_t nth;		/* the nth time that the process comes there, from 1; 0: each time */
+	uint32_t msr;
+	uint64_t value;		/* one at which WRMSR does not fault */
+};
+
 struct run_options {
 	const char *data_dir, *tracer_dir;
 	const struct core_config *core;
@@ -73,6 +84,8 @@ struct run_options {
 	uint32_t cpus;		/* processors that the threads of each process share; 0: every thread has a core of its own */
 	uint64_t quantum;	/* of them: cycles that a thread runs while others wait; 0: order.h's */
 	bool smt;		/* as many threads of a process on each core as it has hardware threads (smt.threads); not with cpus */
+	const struct run_write *write;	/* in mid-run; those of one place in this order */
+	size_t writes;
 	const char *start, *stop;	/* NULL, decimal instruction count, or a function name: timing is on from start to stop */
 };
 

@@ -41,9 +41,9 @@ $P/disassemble: tests/programs/disassemble.c build/libsoftpmu.a
 	gcc -std=gnu17 -g -O2 -Wall -Wextra -D_GNU_SOURCE -Iinclude -Isrc -o $@ $^ $(LDLIBS)
 
 # Programs with include/softpmu/client.h.
-programs: $P/client $P/client32 $P/client-cxx
+programs: $P/client $P/client32 $P/client-cxx $P/features
 CLIENT_FLAGS := $(PROGRAM_FLAGS) -Wall -Wextra -Iinclude -pthread
-$P/client: tests/programs/client.c include/softpmu/client.h
+$P/client $P/features: $P/%: tests/programs/%.c include/softpmu/client.h
 	@mkdir -p $(@D)
 	gcc $(CLIENT_FLAGS) -o $@ $<
 $P/client32: tests/programs/client.c include/softpmu/client.h

@@ -44,4 +44,34 @@ ok "msr has the fields" says "l1d.size = 16K" "$SOFTPMU" msr --core skylake SOFT
 ok "msr explains a value" says "WRMSR takes it: --feature l1d.size=1/2,l2.size=1/2" "$SOFTPMU" msr --core skylake FEATURES_MEMORY 9
 ok "msr says what faults" says "WRMSR: #GP(0): 10H of it is reserved" "$SOFTPMU" msr --core skylake 0x1a4 0x11
 ok "msr's list has them" says "MSR_MISC_FEATURE_CONTROL" "$SOFTPMU" msr --core skylake
+
+# By the program itself, in mid-run: l1d.size to an eighth, and back.
+"$SOFTPMU" trace -q -o p.trace "$PROGRAMS/features" 0x400000c3 3 >/dev/null || exit 1
+"$SOFTPMU" trace -q -o t.trace "$PROGRAMS/features" 0x400000c1 0x7000 >/dev/null || exit 1
+within() {	# TRACE REGION EVENT OPTION...
+	trace=$1 region=$2 event=$3; shift 3
+	"$SOFTPMU" stat -x, -e "$event:u" --region "$region" --replay "$trace" "$@" 2>&1 >/dev/null | cut -d, -f1
+}
+least() { [ "$1" -ge "$2" ] || { echo "$1, not at least $2"; return 1; }; }
+most() { [ "$1" -le "$2" ] || { echo "$1, more than $2"; return 1; }; }
+# 24 KB in turn, 40 times: 384 lines, none of which is still there with 4 KB, and all with 32 KB
+ok "before the write L1D holds the data" most "$(within p.trace before L1D.REPLACEMENT --core skylake)" 500
+ok "the next instruction has the smaller one" least "$(within p.trace changed L1D.REPLACEMENT --core skylake)" 15360
+ok "written back, it is as large as before" most "$(within p.trace after L1D.REPLACEMENT --core skylake)" 500
+# 4096 branches with a period of 21, of which 9 are taken: the bimodal table alone is wrong at a third of them or so
+ok "tagged tables learn a pattern" most "$(within t.trace before branch-misses --core golden-cove)" 300
+ok "without them it is not learnt" least "$(within t.trace changed branch-misses --core golden-cove)" 1000
+ok "they learn it anew" most "$(within t.trace after branch-misses --core golden-cove)" 300
+ok "it reads back what it wrote, and a reserved bit faults" says "was 0 0; written 0, read 0 0x3; all ones -1, read 0 0x3; zero 0" \
+	"$SOFTPMU" stat -e cycles --core skylake "$PROGRAMS/features" 0x400000c3 3
+ok "the program reads what --feature set" says "was 0 0x2; written 0, read 0 0x3" \
+	"$SOFTPMU" stat -e cycles --core skylake --feature l1d.size=1/4 "$PROGRAMS/features" 0x400000c3 3
+ok "what the core lacks is no register" says "was -2 0; written -2" "$SOFTPMU" stat -e cycles --core pentium3 "$PROGRAMS/features" 0x400000ff 3
+ok "on every analysis" says "was 0 0; written 0, read 0 0x3" "$SOFTPMU" topdown --core skylake "$PROGRAMS/features" 0x400000c3 3
+for core in core2 pentium3 prescott zen4; do
+	ok "$core: the smaller cache misses more" more "$(within p.trace changed "$(case $core in
+		core2) echo L1D_REPL ;; pentium3) echo DCU_LINES_IN ;; prescott) echo L1-dcache-load-misses ;; zen4) echo L1-dcache-load-misses ;; esac)" --core $core)" 3000
+done
+ok "a write at a function's entry" more "$(count cycles --wrmsr SOFTPMU_FEATURES_EXECUTION=4@main)" "$(count cycles)"
+ok "a function that is nowhere is said" says "register 1A4H was never written" "$SOFTPMU" stat -e cycles --core skylake --wrmsr 1a4h=1@nowhere_at_all --replay s.trace
 exit $failed

@@ -70,7 +70,7 @@ static double share_of(const struct tune_limits *l, const char *events)
 	for (unsigned g = 0; g < COST_GROUPS_COUNT; g++)
 		if (named(events, cost_group_name[g]) && !cost_event_find(cost_group_name[g]))
 			sum += (double)group[g] / EXACT_CYCLE;
-	return sum < all ? sum / all : 1;
+	return !(all > 0) ? 0 : sum < all ? sum / all : 1;
 }
 
 /* Energy of what prefetchers of data move: requests to L2, and lines from beyond it. */

@@ -67,17 +67,16 @@ ok "the same output" cmp one.json four.json
 
 # A search that is broken off, here one that would take long: what was measured is known to the next, whose choice is that of one that began anew.
 ok "whole" search whole hurts 2 -- --state whole.state --exhaustive 100
-features='prefetch.*,eliminate.*,fusion.*'
 : >broken.state
-search broken hurts 2 -- --state broken.state --exhaustive 1000 --jobs 1 >said &
+"$SOFTPMU" tune --core skylake --start measured --stop finished --features 'prefetch.*,eliminate.*,fusion.*' --state broken.state --exhaustive 1000 --jobs 1 \
+	-- "$tune" hurts 2 2>said &
 job=$!
 i=0
 while [ "$(wc -l <broken.state)" -lt 3 ] && [ $i -lt 1200 ]; do sleep 0.1; i=$((i + 1)); done
-kill -TERM "$(pgrep -P $job -x softpmu | head -n 1)"
+kill -TERM $job
 wait $job
 ok "an interrupted search says what is kept" grep -q 'interrupted; .* kept in broken.state' said
 ok "broken off after some" [ "$(wc -l <broken.state)" -ge 3 ]
-features='prefetch.*'
 printf 'half a li' >>broken.state
 ok "goes on" search resumed hurts 2 -- --state broken.state --exhaustive 100
 ok "what was known is not run again" [ "$(field resumed.json known)" -ge 3 ]

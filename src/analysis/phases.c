@@ -4,19 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 50, STRETCH_LEAST = 2 /* intervals */, NO_PHASE = 255 };
+enum { ROUNDS = 50, STRETCH_LEAST = 2 /* intervals */, SHARE_LEAST = 50 /* of so many intervals one */, EARLY = 4 /* of an interval */, NO_PHASE = 255 };
 /* As close as intervals have to be to their phases on average, in distance or as a share of what it is with one phase: GUESS.  To settle: the least
  * cycles of programs with phases by hand (tests/programs/phases.c among them) over these two. */
 static const double close_enough = 0.25, closer_than_one = 0.25;
 
-struct entry { uint32_t block, insns, first, pad; };	/* first: instructions of the interval before the block was first entered */
+struct entry { uint32_t block, insns, first, times; };	/* first: instructions of the interval before the block was first entered; times: that it was */
 struct interval {
 	struct entry *entry;		/* by block; NULL if there are no signatures */
 	size_t entries;
 	uint64_t insns, cycles;
 	uint8_t phase;
 };
-struct block { uint64_t ip; uint32_t insns, first; bool touched; };	/* insns, first: of the interval under way */
+struct block { uint64_t ip; uint32_t insns, first, times; bool touched; };	/* insns, first, times: of the interval under way */
 
 struct phases {
 	uint64_t length, done;		/* done: instructions of the interval under way */
@@ -139,6 +139,7 @@ static bool join(struct interval *a, struct interval *b)
 				e[n++].first += (uint32_t)a->insns;
 			} else {
 				e[n] = a->entry[i++];
+				e[n].times += b->entry[k].times;
 				e[n++].insns += b->entry[k++].insns;
 			}
 	}
@@ -160,7 +161,7 @@ static void close_interval(struct phases *p, uint64_t cycle)
 		for (size_t i = 0; i < p->touches; i++) {
 			struct block *b = p->block + p->touched[i];
 			if (v->entry)
-				v->entry[v->entries++] = (struct entry){ p->touched[i], b->insns, b->first, 0 };
+				v->entry[v->entries++] = (struct entry){ p->touched[i], b->insns, b->first, b->times };
 			b->touched = false;
 		}
 		p->touches = 0;
@@ -182,7 +183,8 @@ static void close_interval(struct phases *p, uint64_t cycle)
 
 static void instruction(struct phases *p, uint64_t ip, unsigned insns)
 {
-	if (p->starts) {
+	const bool enters = p->starts;
+	if (enters) {
 		p->current = block_at(p, ip);
 		p->starts = false;
 	}
@@ -191,11 +193,12 @@ static void instruction(struct phases *p, uint64_t ip, unsigned insns)
 	struct block *b = p->block + p->current;
 	if (!b->touched) {
 		b->touched = true;
-		b->insns = 0;
+		b->insns = b->times = 0;
 		b->first = (uint32_t)p->done;
 		p->touched[p->touches++] = p->current;
 	}
 	b->insns += insns;
+	b->times += enters;
 }
 
 void phases_batch(struct phases *p, const struct spmu_batch *batch)
@@ -391,6 +394,17 @@ static void smooth(struct phases *p)
 	}
 }
 
+/* The stretches of a phase go on as what was before them, the first of all as what is behind it. */
+static void dissolve(struct phases *p, uint8_t phase)
+{
+	size_t first = p->intervals ? stretch_end(p, 0) : 0;
+	if (first < p->intervals && p->interval[0].phase == phase)
+		paint(p, 0, first, p->interval[first].phase);
+	for (size_t i = 1; i < p->intervals; i++)
+		if (p->interval[i].phase == phase && p->interval[i - 1].phase != phase)
+			paint(p, i, stretch_end(p, i), p->interval[i - 1].phase);
+}
+
 /* Numbers the phases as they come, and counts. */
 static void number(struct phases *p)
 {
@@ -412,7 +426,7 @@ static void number(struct phases *p)
 	}
 }
 
-struct candidate { bool foreign; uint32_t seen; size_t last; uint64_t delay; };	/* last: the stretch that it was seen in, from 1 */
+struct candidate { bool foreign; uint32_t seen; size_t last; uint64_t delay, times; };	/* last: the stretch that it was seen in, from 1 */
 
 /* Marks what is executed in the middle of other phases: an interval whose neighbours are others' as well. */
 static void strangers(const struct phases *p, uint8_t phase, struct candidate *c)
@@ -438,6 +452,7 @@ static size_t natives(const struct phases *p, uint8_t phase, struct candidate *c
 		for (size_t i = at - 1; i < end; before += p->interval[i++].insns)
 			for (size_t k = 0; k < p->interval[i].entries; k++) {
 				const struct entry *e = p->interval[i].entry + k;
+				c[e->block].times += e->times;
 				if (c[e->block].last == stretches)
 					continue;
 				c[e->block].last = stretches;
@@ -455,8 +470,15 @@ static int find_marker(struct phases *p, uint8_t phase, bool (*usable)(void *con
 		return err_set(err, ERR_NOMEM, "out of memory for phases");
 	strangers(p, phase, c);
 	size_t stretches = natives(p, phase, c), best = SIZE_MAX;
-	for (size_t b = 0; b < p->blocks; b++)
-		if (!c[b].foreign && c[b].seen == stretches && (best == SIZE_MAX || c[b].delay < c[best].delay) && (!usable || usable(context, p->block[b].ip)))
+	uint64_t least = UINT64_MAX;
+	for (size_t b = 0; b < p->blocks; b++) {
+		c[b].foreign |= c[b].seen != stretches || (usable && !c[b].foreign && !usable(context, p->block[b].ip));
+		if (!c[b].foreign && c[b].delay < least)
+			least = c[b].delay;
+	}
+	for (size_t b = 0; b < p->blocks; b++)	/* of those as early as that, give or take, the one that is come to least often */
+		if (!c[b].foreign && c[b].delay <= least + stretches * (p->length / EARLY) && (best == SIZE_MAX || c[b].times < c[best].times ||
+			(c[b].times == c[best].times && c[b].delay < c[best].delay)))
 			best = b;
 	p->phase[phase].marker = stretches && best != SIZE_MAX ? p->block[best].ip : 0;
 	*marked = !stretches || best != SIZE_MAX;
@@ -479,6 +501,10 @@ int phases_find(struct phases *p, bool (*usable)(void *context, uint64_t ip), vo
 	if (code)
 		return code;
 	smooth(p);
+	number(p);
+	for (size_t f = 0; f < p->phases; f++)
+		if (p->phase[f].intervals * SHARE_LEAST < p->intervals)
+			dissolve(p, (uint8_t)f);
 	number(p);
 	for (bool again = true; again && !code;) {	/* what was joined changes what is a stranger to the others */
 		again = false;

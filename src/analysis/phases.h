@@ -10,7 +10,8 @@
  * E. Perelman, B. Calder, "Selecting Software Phase Markers with Code Structure Analysis", CGO 2006.  It is what a later run knows the phase by,
  * whatever its input and however long its phases.  A phase without one is joined to what comes before it.
  *
- * Takes the batches of one thread.  Leaves out: phases that differ in data alone; phases shorter than two intervals.
+ * Takes the batches of one thread.  Leaves out: phases that differ in data alone; stretches shorter than two intervals;
+ * phases of less than a fiftieth of the run.
  */
 #ifndef ANALYSIS_PHASES_H
 #define ANALYSIS_PHASES_H

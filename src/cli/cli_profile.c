@@ -74,13 +74,77 @@ static int look_up(struct cli_run *r, struct store_profile *out, struct err *err
 	return code;
 }
 
+/* The settings are in r->registers: what a profile's say, over those of the command line. */
+static int set_registers(struct core_features *f, const struct store_set *set, struct err *err)
+{
+	char settings[4096];
+	if (!set->settings)
+		return 0;
+	if (!cli_profile_settings(set, settings, sizeof settings))
+		return err_set(err, ERR_INPUT, "the profile of this program has more settings than there are features");
+	return core_features_set_all(f, settings, err);
+}
+
+struct run_write *cli_phase_writes(const struct cli_phase *phase, size_t phases, size_t *count)
+{
+	struct run_write *list = calloc(phases * FEATURE_REGISTERS + 1, sizeof *list);
+	uint32_t msr;
+	uint64_t first, value;
+	*count = 0;
+	for (unsigned i = 0; list && core_features_register(i, &msr); i++) {
+		bool differs = false;
+		for (size_t p = 0; p < phases; p++)
+			differs |= core_features_read(&phase[p].to, msr, &value) == FEATURE_OK && core_features_read(&phase[0].to, msr, &first) == FEATURE_OK &&
+				value != first;
+		for (size_t p = 0; p < phases && differs; p++)
+			if (phase[p].object && core_features_read(&phase[p].to, msr, &value) == FEATURE_OK)
+				list[(*count)++] = (struct run_write){ .object = phase[p].object, .offset = phase[p].offset, .msr = msr, .value = value };
+	}
+	return list;
+}
+
+/* The phases' settings, to be written where they begin. */
+static int set_phases(struct cli_run *r, const struct store_profile *p, const struct core_features *plain, struct err *err)
+{
+	static struct run_write *list;	/* for as long as softpmu runs */
+	struct cli_phase *phase = calloc(p->phases + 1, sizeof *phase);
+	int code = phase ? 0 : err_set(err, ERR_NOMEM, "out of memory for the phases of a profile");
+	for (size_t i = 0; i < p->phases && !code; i++) {
+		phase[i] = (struct cli_phase){ .object = p->phase[i].object, .offset = p->phase[i].offset, .to = *plain };
+		code = set_registers(&phase[i].to, &p->phase[i].set, err);
+	}
+	if (!code) {
+		free(list);
+		list = cli_phase_writes(phase, p->phases, &r->run.writes);
+		r->run.write = list;
+		if (!list)
+			code = err_set(err, ERR_NOMEM, "out of memory for the phases of a profile");
+	}
+	free(phase);
+	return code;
+}
+
+static int apply(struct cli_run *r, const struct store_profile *p, struct err *err)
+{
+	const struct core_features plain = r->registers;
+	int code = set_registers(&r->registers, &p->set, err);
+	if (!code)
+		code = set_phases(r, p, &plain, err);
+	if (code)
+		r->registers = plain;
+	core_features_config(&r->registers, &r->core);
+	return code;
+}
+
 static void say(const struct cli_run *r, const struct store_profile *p)
 {
-	char settings[512];
+	char settings[512], phases[64] = "";
 	const char *dots = cli_profile_settings(&p->set, settings, sizeof settings) ? "" : "...";
 	const char *base = strrchr(p->path, '/');
-	fprintf(stderr, "softpmu: profile of %s for %s%s%s applied (%s, %s): %s%s%s\n", base ? base + 1 : p->path, p->core, *p->name ? ", " : "", p->name,
-		*p->objective ? p->objective : "by hand", p->date, settings, dots, r->profile == CLI_PROFILE_STORED ? "; --no-profile runs without it" : "");
+	if (p->phases)
+		snprintf(phases, sizeof phases, " and others in %zu phases", p->phases);
+	fprintf(stderr, "softpmu: profile of %s for %s%s%s applied (%s, %s): %s%s%s%s\n", base ? base + 1 : p->path, p->core, *p->name ? ", " : "", p->name,
+		*p->objective ? p->objective : "by hand", p->date, settings, dots, phases, r->profile == CLI_PROFILE_STORED ? "; --no-profile runs without it" : "");
 }
 
 int cli_profile_apply(struct cli_run *r)
@@ -88,7 +152,6 @@ int cli_profile_apply(struct cli_run *r)
 	static struct store_profile applied;	/* for as long as softpmu runs */
 	struct err err = { 0 };
 	struct store_profile p;
-	char settings[4096];
 	bool asked = r->profile == CLI_PROFILE_ASKED;
 	if (r->profile != CLI_PROFILE_STORED && !asked)
 		return 0;
@@ -105,11 +168,7 @@ int cli_profile_apply(struct cli_run *r)
 		return 0;
 	}
 	if (code > 0) {
-		code = !p.set.settings ? 0 : !cli_profile_settings(&p.set, settings, sizeof settings) ?
-			err_set(&err, ERR_INPUT, "the profile of this program has more settings than there are features") :
-			core_features_set_all(&r->registers, settings, &err);
-		if (!code)
-			core_features_config(&r->registers, &r->core);
+		code = apply(r, &p, &err);
 		if (!code) {
 			store_profile_free(&applied);
 			applied = p;

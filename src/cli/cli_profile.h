@@ -16,6 +16,10 @@ int cli_profile_key(const char *program, char key[PROGRAM_KEY_CHARS], char *path
 /* Keeps what was found for r's program, core and profile name as the active profile.  Of p, the program, path, core, name, date, version, and the
  * registers of its sets are filled in here; --set makes another machine than the preset, of which nothing is kept.  0, or -1 after one printed line. */
 int cli_profile_keep(struct cli_run *r, struct store_profile *p);
+/* A phase: where it begins (NULL: nowhere), and the registers that then hold. */
+struct cli_phase { const char *object; uint64_t offset; struct core_features to; };
+/* For run_options.write: the registers in which the phases differ are written where each begins.  From malloc; NULL: no memory. */
+struct run_write *cli_phase_writes(const struct cli_phase *phase, size_t phases, size_t *count);
 /* "prefetch.l2_streamer=off,l1d.size=1/2", or "as the preset has it"; false: cut. */
 bool cli_profile_settings(const struct store_set *set, char *text, size_t bytes);
 /* Today as a profile has it, or the day of $SOURCE_DATE_EPOCH. */

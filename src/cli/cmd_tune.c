@@ -10,6 +10,7 @@ static const char help[] =
 "       softpmu tune [options] --replay FILE\n"
 "       softpmu tune --software [options] [--] PROGRAM [arguments]\n"
 "       softpmu tune --native [options] [--] PROGRAM [arguments]\n"
+"       softpmu tune --phases [options] [--] PROGRAM [arguments]\n"
 "       softpmu tune list|show|apply|forget [options]\n\n"
 "Looks for the settings of the machine's features (softpmu cores NAME --features) that a program runs best with: runs it once, and\n"
 "replays its stream on machines changed in one feature, then in several.  A feature that can save next to nothing, by what its events\n"
@@ -30,12 +31,13 @@ static const char help[] =
 "Other searches, and what was kept:\n"
 "  --software              the program instead of the machine; first of the options, it has its own\n"
 "  --native                the machine that this runs on instead of the model; first of the options, it has its own\n"
+"  --phases                settings for each phase of the program, switched where it begins; first of the options, it has its own\n"
 "  list, show, apply, forget  settings that were chosen and kept\n\n"
 CLI_RUN_HELP;
 
 static const struct part { const char *word; int (*run)(int argc, char **argv); } part[] = {
 	{ "list", cmd_tune_store }, { "show", cmd_tune_store }, { "apply", cmd_tune_store }, { "forget", cmd_tune_store },
-	{ "--software", cmd_tune_software }, { "--native", cmd_tune_native },
+	{ "--software", cmd_tune_software }, { "--native", cmd_tune_native }, { "--phases", cmd_tune_phases },
 };
 
 static int run(int argc, char **argv)

@@ -179,7 +179,7 @@ static void show_text(const struct store_profile *p)
 		printf("  phase %zu, from ", i + 1);
 		if (f->object) {
 			plain(stdout, f->object);
-			printf("+0x%" PRIx64 " on, entered %" PRIu64 " times\n", f->offset, f->count);
+			printf("+0x%" PRIx64 " on\n", f->offset);
 		} else {
 			puts("the start on");
 		}
@@ -210,7 +210,7 @@ static void show_json(const struct store_profile *p)
 		if (f->object) {
 			fputs(", \"object\": ", stdout);
 			json_string(stdout, f->object);
-			printf(", \"offset\": %" PRIu64 ", \"count\": %" PRIu64, f->offset, f->count);
+			printf(", \"offset\": %" PRIu64, f->offset);
 		}
 		json_figures("before", &f->before);
 		json_figures("after", &f->after);

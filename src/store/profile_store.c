@@ -30,7 +30,7 @@ static const char layout[] =
 	" instructions_before INTEGER, cycles_before INTEGER, energy_before REAL,"
 	" instructions_after INTEGER, cycles_after INTEGER, energy_after REAL, UNIQUE (program, core, name));"
 	"CREATE TABLE phase (profile INTEGER NOT NULL REFERENCES profile ON DELETE CASCADE, number INTEGER NOT NULL, object TEXT, offset INTEGER NOT NULL,"
-	" count INTEGER NOT NULL, instructions_before INTEGER, cycles_before INTEGER, energy_before REAL,"
+	" instructions_before INTEGER, cycles_before INTEGER, energy_before REAL,"
 	" instructions_after INTEGER, cycles_after INTEGER, energy_after REAL, PRIMARY KEY (profile, number));"
 	"CREATE TABLE setting (profile INTEGER NOT NULL REFERENCES profile ON DELETE CASCADE, phase INTEGER NOT NULL, number INTEGER NOT NULL,"
 	" text TEXT NOT NULL, PRIMARY KEY (profile, phase, number));"
@@ -273,7 +273,7 @@ static int put_set(struct profile_store *s, sqlite3_int64 id, int phase, const s
 static int put_phases(struct profile_store *s, sqlite3_int64 id, const struct store_profile *p, struct err *err)
 {
 	sqlite3_stmt *q = NULL;
-	int code = prepare(s, &q, "INSERT INTO phase VALUES (?,?,?,?,?,?,?,?,?,?,?)", err);
+	int code = prepare(s, &q, "INSERT INTO phase VALUES (?,?,?,?,?,?,?,?,?,?)", err);
 	for (size_t i = 0; !code && i < p->phases; i++) {
 		const struct store_phase *f = p->phase + i;
 		sqlite3_bind_int64(q, 1, id);
@@ -283,9 +283,8 @@ static int put_phases(struct profile_store *s, sqlite3_int64 id, const struct st
 		else
 			sqlite3_bind_null(q, 3);
 		sqlite3_bind_int64(q, 4, (sqlite3_int64)f->offset);
-		sqlite3_bind_int64(q, 5, (sqlite3_int64)f->count);
-		bind_figures(q, 6, &f->before);
-		bind_figures(q, 9, &f->after);
+		bind_figures(q, 5, &f->before);
+		bind_figures(q, 8, &f->after);
 		code = done(s, q, err);
 		if (!code)
 			code = put_set(s, id, (int)i, &f->set, err);
@@ -469,7 +468,7 @@ static bool take_phase(struct reading *r, sqlite3_stmt *q)
 	r->p->phase = list;
 	list[r->p->phases++] = (struct store_phase){
 		.object = sqlite3_column_type(q, 0) == SQLITE_NULL ? NULL : text(r, q, 0), .offset = (uint64_t)sqlite3_column_int64(q, 1),
-		.count = (uint64_t)sqlite3_column_int64(q, 2), .before = figures(q, 3), .after = figures(q, 6) };
+		.before = figures(q, 2), .after = figures(q, 5) };
 	return true;
 }
 
@@ -569,7 +568,7 @@ int profile_store_get(struct profile_store *s, const char *program, const char *
 	}
 	sqlite3_finalize(q);
 	if (!code && found)
-		code = read_list(&r, "SELECT object, offset, count, instructions_before, cycles_before, energy_before, instructions_after, cycles_after, energy_after"
+		code = read_list(&r, "SELECT object, offset, instructions_before, cycles_before, energy_before, instructions_after, cycles_after, energy_after"
 			" FROM phase WHERE profile=? ORDER BY number", id, take_phase, err);
 	if (!code && found)
 		code = read_set(&r, id, err);

@@ -30,12 +30,11 @@ struct store_figures {
 	uint64_t instructions, cycles;
 	double energy;			/* nJ; negative: nobody estimated it */
 };
-/* A stretch of the run that has settings of its own.  It begins when the block at this place of the object has been entered `count` times since the phase
- * before began; without a marker (object NULL) the run begins in it. */
+/* Stretches of the run that have settings of their own.  The run begins in the first; a phase begins when the instruction at this place of the object
+ * is come to.  object NULL: it never does (again). */
 struct store_phase {
 	const char *object;		/* file name without directories */
 	uint64_t offset;		/* in the file */
-	uint64_t count;
 	struct store_set set;
 	struct store_figures before, after;
 };

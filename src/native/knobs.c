@@ -232,26 +232,6 @@ static void find_aslr(struct native_knobs *k, const char *root)
 		offer(k, "aslr=off", "the same addresses in every run");
 }
 
-int native_find_program(char *path, const char *name, struct err *err)
-{
-	const char *dirs = getenv("PATH");
-	if (!*name)
-		return err_set(err, ERR_INPUT, "the program's name is empty");
-	if (strchr(name, '/')) {
-		snprintf(path, NATIVE_PATH, "%s", name);
-		return access(path, X_OK) ? err_system(err, "cannot execute %s", name) : 0;
-	}
-	for (const char *s = dirs ? dirs : "/bin:/usr/bin"; s; s = strchr(s, ':'), s += s != NULL) {
-		struct stat st;
-		int n = (int)strcspn(s, ":");
-		snprintf(path, NATIVE_PATH, "%.*s%s%s", n, s, n ? "/" : "./", name);
-		if (!access(path, X_OK) && !stat(path, &st) && S_ISREG(st.st_mode))
-			return 0;
-	}
-	errno = ENOENT;
-	return err_system(err, "cannot execute %s", name);
-}
-
 /* The interpreter of a script: "#!/bin/sh -e". */
 static bool script_of(char *path, const char *program)
 {

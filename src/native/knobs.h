@@ -27,6 +27,4 @@ struct native_knobs {
 
 /* root: as in machine.h; program: path of the file that is executed. */
 int native_knobs(struct native_knobs *k, const char *root, const char *program, struct err *err);
-/* The file that execvp would take for name; path: room for NATIVE_PATH (machine.h). */
-int native_find_program(char *path, const char *name, struct err *err);
 #endif

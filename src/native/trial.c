@@ -68,8 +68,7 @@ static enum trial_verdict gain_or(const struct trial_arm *a, const struct trial_
 
 static enum trial_verdict hopeless(const struct trial_arm *a, const struct trial_options *o)
 {
-	const struct trial_effect *e = &a->effect[o->measure];
-	return e->high < 0 ? TRIAL_LOSS : e->high < o->least ? TRIAL_NONE : TRIAL_UNDECIDED;
+	return a->effect[o->measure].high < o->least ? TRIAL_NONE : TRIAL_UNDECIDED;
 }
 
 /* deciding: a look that may find a gain, one of `looks` */
@@ -194,7 +193,7 @@ int trial_confirm(struct trial_arm *arm, const struct trial_options *o, struct e
 const char *trial_verdict_name(enum trial_verdict v)
 {
 	static const char *const name[] = {
-		[TRIAL_UNDECIDED] = "undecided", [TRIAL_GAIN] = "gain", [TRIAL_NONE] = "none", [TRIAL_LOSS] = "loss", [TRIAL_TRADE] = "trade", [TRIAL_FAILED] = "failed",
+		[TRIAL_UNDECIDED] = "undecided", [TRIAL_GAIN] = "gain", [TRIAL_NONE] = "none", [TRIAL_TRADE] = "trade", [TRIAL_FAILED] = "failed",
 	};
 	return name[v];
 }

@@ -29,7 +29,8 @@ struct trial_times { double cpu, wall; };		/* seconds; cpu: user and system of a
 enum trial_measure { TRIAL_CPU, TRIAL_WALL, TRIAL_MEASURES };
 enum trial_verdict {
 	TRIAL_UNDECIDED,	/* what it does is less than what the noise would hide */
-	TRIAL_GAIN, TRIAL_NONE, TRIAL_LOSS,
+	TRIAL_GAIN,
+	TRIAL_NONE,		/* less than the least gain, or a loss: what the interval says of losses is not corrected, and nothing depends on it */
 	TRIAL_TRADE,		/* gains in the time measured, and loses in the other */
 	TRIAL_FAILED,		/* the program did not run under it as it does without: why[] */
 };

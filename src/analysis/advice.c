@@ -311,9 +311,9 @@ static bool scalar(const struct advice_place *p, const struct advice_program *r,
 	X(random_target, "indirect-branch", "an indirect branch whose target is near random", \
 		"sort the work by target, test for the likely one first, or give each case a dispatch of its own (computed goto)", false, 0) \
 	X(code_alias, "code-alias", "code that displaces itself", \
-		"put the functions that run in turn next to each other: -ffunction-sections with an order for the linker, or relayout (--bolt)", true, 1) \
+		"put the functions that run in turn next to each other: -ffunction-sections with an order for the linker, or relayout (--build with --bolt)", true, 1) \
 	X(code_layout, "code-layout", "hot and cold code lie mixed", \
-		"separate hot from cold blocks and put hot ones together: relayout (--bolt), AutoFDO (--autofdo), __attribute__((cold)), __builtin_expect; fewer inlined copies", true, 1) \
+		"separate hot from cold blocks and put hot ones together: relayout (--build with --bolt), AutoFDO (--autofdo), __attribute__((cold)), __builtin_expect; fewer inlined copies", true, 1) \
 	X(data_alias, "4k-alias", "loads that only seem to overlap an older store", \
 		"move one of the arrays by a few lines, so that load and store differ in their low 12 address bits", false, 0) \
 	X(forwarding, "store-forward", "loads that cannot be forwarded to", \
@@ -323,7 +323,7 @@ static bool scalar(const struct advice_place *p, const struct advice_program *r,
 	X(false_sharing, "false-sharing", "threads that write different bytes of one line", \
 		"give each thread's data a line of its own: _Alignas(64), padding", false, 2) \
 	X(conflict_between, "thread-conflict", "threads displace each other's lines in a set", \
-		"stagger the start addresses of what each thread uses, stacks too, by a different number of lines each (--stagger does it for stacks)", false, 2) \
+		"stagger the start addresses of what each thread uses, stacks too, by a different number of lines each", false, 2) \
 	X(conflict_own, "set-conflict", "addresses that fall into few sets", \
 		"pad the leading dimension, or move arrays, so that they are not equal modulo the bytes of a way", false, 2) \
 	X(fields, "split-structure", "lines of which little is used", \

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 1024, LOADS = 512, STORES = 256, WINDOW = 4096, FAR = 1024, POOLS = 3, FILLS = 256, UNITS = 4, QUEUE = 256, PENDING = 64,
+enum { SLOTS = 1024, LOADS = 512, STORES = 256, WINDOW = 4096, FAR = 1024, POOLS = 3, FILLS = 1024, UNITS = 4, BUFFERS = 64, BUCKETS = 512, LEARNT = 256, QUEUE = 256, PENDING = 64,
 	FAR_AWAY = 16 /* cycles: an edge that the graph does not know is longer */ };
 
 const char *const graph_class_name[GRAPH_CLASSES_COUNT] = {
@@ -37,8 +37,9 @@ struct times {			/* of one graph */
 	uint64_t addr_known, last_written;
 	uint32_t written_count;
 	uint64_t resolved;	/* the last mispredicted branch */
-	uint64_t line[FILLS];	/* when it is there */
+	uint64_t line[FILLS], line2[FILLS];	/* when it is there, in L1D, in L2 */
 	uint64_t unit[UNITS];
+	uint64_t buffer[BUFFERS];	/* fill buffers of L1D: from when each is free */
 	/* schedulers: dispatches to come, a bit a port */
 	uint64_t walk;
 	int32_t room[POOLS];
@@ -54,10 +55,14 @@ struct graph {
 	int32_t group_room;
 	uint32_t slots, loads;	/* so far */
 	uint32_t last_room;	/* of the measured front end, behind the slot before */
-	uint64_t barrier, line_of[FILLS];
+	uint64_t barrier, line_of[FILLS], line2_of[FILLS];
+	unsigned buffers;
+	uint64_t l3_latency;	/* of L3, and of what lies beyond when memory takes no time */
 	bool redirected, taken, cleared, resteered;	/* by the slot before */
 	uint32_t stores;	/* number of the newest; that of `store` */
 	struct { uint64_t addr; uint32_t size, number; } store[STORES];
+	uint32_t bucket[BUCKETS];	/* number of the newest store to these 8 bytes */
+	bool waits[LEARNT];	/* loads of an instruction waited for unknown addresses when there were some, by its low bits */
 	/* details whose uops have not come */
 	struct core_detail queue[QUEUE];
 	uint32_t queue_first, queue_last;
@@ -272,23 +277,29 @@ static void slot_begins(struct graph *g, const struct core_detail *d, const stru
 /* ---- E and P ---- */
 
 struct access {			/* of a load, as measured */
-	uint64_t latency, hit, tlb, walk, memory;
+	uint64_t latency, hit, tlb, walk, memory, dispatch;
 	uint64_t rest;		/* beyond the latest of what it waited for */
 	int store;		/* index of the one that it waited for; -1: of none */
+	int older;		/* of one that had been written, and may not have been in a graph; -1 */
 	int line;		/* index of the line on its way; -1 */
+	const struct core_fill *fill;	/* that it asked for, of a line that was on its way to L2; NULL */
 };
 
 static int line_at(uint64_t line) { return (int)((line ^ line >> 8) % FILLS); }
 
-/* The youngest store older than this one that overlaps; -1. */
+/* The youngest store to the bytes at either end of the access that may still be in the buffer; -1. */
 static int store_found(const struct graph *g, uint64_t addr, uint32_t size)
 {
-	for (uint32_t back = 0; back < g->c.store_buffer_size && back < STORES; back++) {
-		unsigned i = (g->stores - back) % STORES;
-		if (g->store[i].number == g->stores - back && g->store[i].size && (addr - g->store[i].addr < g->store[i].size || g->store[i].addr - addr < size))
-			return (int)i;
+	int found = -1;
+	for (unsigned end = 0; end < 2; end++) {
+		const uint32_t number = g->bucket[(addr + (end ? size - 1 : 0)) >> 3 & (BUCKETS - 1)];
+		const unsigned i = number % STORES;
+		if (g->stores - number < g->c.store_buffer_size && g->store[i].number == number && g->store[i].size &&
+		    (addr - g->store[i].addr < g->store[i].size || g->store[i].addr - addr < size) &&
+		    (found < 0 || g->stores - number < g->stores - g->store[found].number))
+			found = (int)i;
 	}
-	return -1;
+	return found;
 }
 
 /* What an access takes in a graph. */
@@ -302,6 +313,8 @@ static uint64_t shortened(const struct graph *g, const struct times *t, const st
 	}
 	if (free_of(t, GRAPH_L3_MISS) && a->memory)
 		latency = less(latency, a->memory);
+	else if (free_of(t, GRAPH_L3_MISS) && did & SPMU_DID(L3_MISS))
+		latency = least(latency, g->l3_latency + tlb);
 	if (free_of(t, GRAPH_L2_MISS) && did & SPMU_DID(L3_HIT))
 		latency = least(latency, c->l2_latency + tlb);
 	if (free_of(t, GRAPH_L1_MISS) && did & SPMU_DID(L2_HIT))
@@ -310,23 +323,67 @@ static uint64_t shortened(const struct graph *g, const struct times *t, const st
 }
 
 
+/* When a request that is made at `cycle` has a fill buffer, and which. */
+static uint64_t buffer_free(const struct graph *g, const struct times *t, uint64_t cycle, unsigned *which)
+{
+	unsigned soonest = 0;
+	for (unsigned i = 1; i < g->buffers; i++)
+		if (t->buffer[i] < t->buffer[soonest])
+			soonest = i;
+	*which = soonest;
+	return most(cycle, t->buffer[soonest]);
+}
+
 /* The line of pending fill f, when whoever asked for it did at `cycle` in a graph and at `seen` in the run. */
 static uint64_t arrives(const struct graph *g, const struct times *t, const struct core_fill *f, uint64_t cycle, uint64_t seen)
 {
 	uint64_t takes = less(f->ready, seen);
+	if (f->level == 2)
+		return cycle + (free_of(t, GRAPH_L3_MISS) && f->source == FROM_MEMORY ? least(takes, g->l3_latency) : takes);
+	if (f->source != FROM_L2 && !f->memory && g->line2_of[line_at(f->physical)] == f->physical) {	/* it was on its way to L2 */
+		const uint64_t there = g->seen->line2[line_at(f->physical)], latest = most(seen + g->c.l2_latency, there);
+		return most(cycle + g->c.l2_latency, t->line2[line_at(f->physical)]) + less(f->ready, latest);
+	}
 	if (free_of(t, GRAPH_L3_MISS) && f->source == FROM_MEMORY)
-		takes = f->memory ? less(takes, f->memory) : least(takes, g->c.l2_latency);
+		takes = f->memory ? less(takes, f->memory) : least(takes, g->l3_latency);
 	if (free_of(t, GRAPH_L1_MISS) && f->source == FROM_L2)
 		takes = 0;
+	if (f->source == FROM_L2 && g->line2_of[line_at(f->physical)] == f->physical)	/* there in the run, and maybe not yet in a graph */
+		return most(cycle + takes, t->line2[line_at(f->physical)]);
 	return cycle + takes;
+}
+
+/* Asked for at `cycle`, there at `ready`. */
+static void line_asked(const struct graph *g, struct times *t, const struct core_fill *f, uint64_t ready, uint64_t cycle)
+{
+	unsigned which, other;
+	if (f->level == 2) {
+		t->line2[line_at(f->line)] = ready;
+		return;
+	}
+	if (ready > cycle) {	/* else it hits, without the misses of its class */
+		const uint64_t from = buffer_free(g, t, cycle, &which);
+		if (!f->prefetch)
+			ready += less(from - cycle, buffer_free(g, g->seen, f->from, &other) - f->from);	/* beyond what it waited in the run */
+		t->buffer[which] = ready;
+	}
+	t->line[line_at(f->line)] = ready;
 }
 
 static void lines_asked(struct graph *g)
 {
 	for (uint32_t k = 0; k < g->fills; k++) {
 		const int at = line_at(g->fill[k].line);
-		g->seen->line[at] = g->fill[k].ready;
-		g->line_of[at] = g->fill[k].line;
+		if (g->fill[k].level == 2) {
+			g->seen->line2[at] = g->fill[k].ready;
+			g->line2_of[at] = g->fill[k].line;
+		} else {
+			unsigned which;
+			buffer_free(g, g->seen, 0, &which);
+			g->seen->buffer[which] = g->fill[k].ready;
+			g->seen->line[at] = g->fill[k].ready;
+			g->line_of[at] = g->fill[k].line;
+		}
 	}
 	g->fills = 0;
 }
@@ -340,7 +397,7 @@ static void measure_load(const struct graph *g, const struct core_detail *d, con
 	const bool vector = (uint8_t)(d->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC || r->size > 8;
 	uint64_t latest = dispatch;
 	*a = (struct access){ .latency = complete - dispatch, .hit = c->l1d_latency + (vector ? c->l1d_vector_extra : 0), .tlb = d->tlb, .walk = d->walk,
-		.memory = d->memory, .store = -1, .line = -1 };
+		.memory = d->memory, .store = -1, .line = -1, .older = -1, .dispatch = dispatch };
 	if (r->did & SPMU_DID(FORWARDED)) {
 		a->store = (int)(d->store % STORES);
 		latest = most(latest, seen->data_ready[a->store]);
@@ -350,6 +407,15 @@ static void measure_load(const struct graph *g, const struct core_detail *d, con
 		a->line = line_at(line);
 		latest = most(latest + a->hit, seen->line[a->line]);
 	}
+	for (uint32_t k = 0; k < g->fills && r->did & SPMU_DID(L1D_MISS); k++) {
+		const struct core_fill *f = &g->fill[k];
+		if (f->level == 1 && f->line == line && !f->prefetch && !f->memory && g->line2_of[line_at(f->physical)] == f->physical) {
+			a->fill = f;
+			latest = f->ready;
+		}
+	}
+	if (a->store < 0)
+		a->older = store_found(g, r->addr, r->size);
 	a->rest = less(complete, latest);
 }
 
@@ -357,19 +423,29 @@ static void measure_load(const struct graph *g, const struct core_detail *d, con
 static uint64_t loaded(const struct graph *g, const struct times *t, const struct access *a, uint64_t did, uint64_t cycle)
 {
 	const struct core_config *c = &g->c;
+	if (a->older >= 0 && t->written[a->older] > cycle)
+		return most(cycle, t->data_ready[a->older]) + c->forward_latency;
 	if (did & SPMU_DID(FORWARDED))
 		return most(cycle, t->data_ready[a->store]) + a->rest;
 	if (a->store >= 0)
 		return most(cycle, t->written[a->store] + (free_of(t, GRAPH_NO_FORWARD) ? 0 : c->forward_blocked)) + a->rest;
+	unsigned which;
+	if (did & SPMU_DID(L1D_MISS))	/* beyond what it waited for a buffer in the run */
+		cycle += less(buffer_free(g, t, cycle, &which) - cycle, buffer_free(g, g->seen, a->dispatch, &which) - a->dispatch);
+	if (a->fill && a->fill->source == FROM_L2)
+		return most(cycle + shortened(g, t, a, did), t->line2[line_at(a->fill->physical)]);
+	if (a->fill)
+		return arrives(g, t, a->fill, cycle + (free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk) ? 0 : a->tlb), a->dispatch + a->tlb) + a->rest;
 	if (a->line >= 0) {
 		const bool no_tlb = free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk);
 		return most(cycle + a->hit, t->line[a->line]) + (no_tlb ? less(a->rest, a->tlb) : a->rest);
 	}
-	return cycle + shortened(g, t, a, did);
+	const uint64_t takes = shortened(g, t, a, did);
+	return cycle + (did & SPMU_DID(ALIAS_4K) && free_of(t, GRAPH_NO_FORWARD) ? less(takes, c->alias_penalty) : takes);
 }
 
 /* What its ready cycle waited for beyond what the graph knows. */
-struct waits { uint64_t more; bool far, alone /* it does not go through a scheduler */; };
+struct waits { uint64_t more; bool far, alone /* it does not go through a scheduler */, store_addresses; };
 
 static uint64_t dispatched(const struct graph *g, struct times *t, const struct core_detail *d, const struct spmu_record *r, const struct waits *w, uint64_t alloc,
                            uint64_t *ready)
@@ -379,7 +455,7 @@ static uint64_t dispatched(const struct graph *g, struct times *t, const struct 
 		from = most(from, t->reg[d->src[k]]);
 	from = w->far ? most(from, t->retire + w->more) : from + w->more;
 	*ready = from;
-	if (r->did & SPMU_DID(WAIT_STORE_ADDR))
+	if (r->is & SPMU_IS(LOAD) && w->store_addresses)
 		from = most(from, t->addr_known);
 	if (r->port >= 16 || free_of(t, GRAPH_PORTS)) {
 		if (r->port < 16)	/* its entry of the scheduler goes all the same, with nobody in its way */
@@ -429,9 +505,10 @@ static void uop_of(const struct graph *g, struct times *t, const struct core_det
 			complete = cycle + takes;
 	}
 	for (uint32_t k = 0; k < g->fills; k++)
-		t->line[line_at(g->fill[k].line)] = arrives(g, t, &g->fill[k], cycle, base + r->dispatch);
+		line_asked(g, t, &g->fill[k], arrives(g, t, &g->fill[k], cycle, base + r->dispatch), cycle);
 	if (address) {
 		t->addr_ready[st] = t->data_ready[st] = complete - 1;
+		t->written[st] = UINT64_MAX / 2;	/* not yet */
 		t->addr_known = most(t->addr_known, complete - 1);
 	}
 	if (d->flags & DETAIL_STORED) {
@@ -459,6 +536,9 @@ static void uop_seen(struct graph *g, const struct core_detail *d, const struct 
 		g->store[st].addr = r->addr;
 		g->store[st].size = r->size;
 		g->store[st].number = d->store;
+		for (uint64_t at = r->addr >> 3; r->size && r->size <= 64 && at <= (r->addr + r->size - 1) >> 3; at++)
+			g->bucket[at & (BUCKETS - 1)] = d->store;
+		seen->addr_known = most(seen->addr_known, complete - 1);
 	}
 	if (d->flags & DETAIL_STORED)
 		seen->data_ready[st] = most(seen->data_ready[st], complete);
@@ -516,7 +596,7 @@ static void written(struct graph *g, const struct core_written *w)
 		else if (near && free_of(t, GRAPH_L1_MISS))
 			at = from + 1;
 		for (uint32_t k = 0; k < g->fills; k++)
-			t->line[line_at(g->fill[k].line)] = arrives(g, t, &g->fill[k], from, w->from);
+			line_asked(g, t, &g->fill[k], arrives(g, t, &g->fill[k], from, w->from), from);
 		if (at > t->last_written) {
 			t->last_written = at;
 			t->written_count = 1;
@@ -543,7 +623,7 @@ static void written(struct graph *g, const struct core_written *w)
 static void uop(struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base)
 {
 	struct waits w = { .alone = r->port == 255 && r->ready == r->alloc && r->dispatch == r->alloc };
-	struct access a = { .store = -1, .line = -1 };
+	struct access a = { .store = -1, .line = -1, .older = -1 };
 	if (d->flags & DETAIL_BESIDE)
 		return;
 	if (d->flags & DETAIL_SLOT) {
@@ -559,10 +639,15 @@ static void uop(struct graph *g, const struct core_detail *d, const struct spmu_
 		w.far = true;
 		w.more = less(base + r->ready, g->seen->retire);
 	}
-	if (r->is & SPMU_IS(LOAD) && r->size)
+	if (r->is & SPMU_IS(LOAD) && r->size) {
+		bool *waits = &g->waits[r->ip % LEARNT];
+		if (g->seen->addr_known > base + r->ready)
+			*waits = r->did & SPMU_DID(WAIT_STORE_ADDR);
+		w.store_addresses = *waits;
 		measure_load(g, d, r, base, &a);
-	else if (r->is & SPMU_IS(STORE_ADDR))
-		a = (struct access){ .latency = r->complete - r->dispatch, .hit = 1, .tlb = d->tlb, .walk = d->walk, .memory = d->memory, .store = -1, .line = -1 };
+	}
+	if (r->is & SPMU_IS(STORE_ADDR))
+		a = (struct access){ .latency = r->complete - r->dispatch, .hit = 1, .tlb = d->tlb, .walk = d->walk, .memory = d->memory, .store = -1, .line = -1, .older = -1 };
 	for (unsigned i = 0; i < g->runs; i++)
 		uop_of(g, g->run[i], d, r, &w, &a, base);
 	uop_seen(g, d, r, base);
@@ -629,6 +714,8 @@ int graph_create(struct graph **out, const struct core_config *c, const uint32_t
 		return err_set(err, ERR_NOMEM, "out of memory for a dependence graph");
 	g->c = *c;
 	g->runs = runs;
+	g->buffers = c->l1d_fill_buffers < BUFFERS ? c->l1d_fill_buffers : BUFFERS;
+	g->l3_latency = (uint64_t)lround(c->l3_latency + c->l3_latency_ns * c->frequency_ghz);
 	const uint16_t all = (uint16_t)((1u << c->ports_count) - 1);
 	const uint32_t size[POOLS] = { c->rs_size, c->rs_load_size, c->rs_store_size }, ports[POOLS] = { all, c->ports_load, c->ports_store };
 	const uint32_t group = c->rs_group && c->ports_binding != 1 ? (uint32_t)least(c->alloc_width, c->rs_size) : 0;

@@ -251,7 +251,7 @@ static int parse(struct cost *c, int argc, char **argv, int *next)
 		} else if (!strcmp(word, "--no-total")) {
 			c->no_total = true;
 		} else if (!strcmp(word, "--graph")) {
-			c->by_graph = true;
+			c->by_graph = c->run.no_wrong_path = true;	/* wrong paths are no part of it, nor of the replays then */
 		} else if (!strcmp(word, "--histogram")) {
 			c->histogram = true;
 		} else if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
@@ -640,7 +640,7 @@ static int print(struct cost *c)
 		cost_print_pairs(&c->style, &v, c->pair, c->pairs_count);
 	for (size_t i = 0; i < v.rows && c->graph; i++)
 		if (row[i].better.change && c->look[i].event)
-			cost_graph_replayed(c->graph, row[i].name, v.cycles - row[i].better.cycles);
+			cost_graph_replayed(c->graph, row[i].name, row[i].each[COST_TOTAL] * (double)row[i].count);
 	if (c->graph)
 		cost_graph_print(&c->style, c->graph, v.cycles);
 	print_groups(c, &v);

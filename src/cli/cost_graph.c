@@ -91,7 +91,7 @@ void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, do
 		measured += (double)graph_measured(g->thread[i]);
 	}
 	if (s->form == COST_TABLE)
-		fprintf(out, "\n Dependence graph: its longest path is %+.2f%% off the run's %.0f cycles; without the edges of a class it is shorter by\n"
+		fprintf(out, "\n Dependence graph, no wrong paths: its longest path is %+.2f%% off the run's %.0f cycles; without the edges of a class it is shorter by\n"
 			"                     cycles   share |     replay   share | graph/replay\n", 100 * (whole - measured) / cycles, cycles);
 	else if (s->form == COST_CSV)
 		fprintf(out, "graph%sall%s%.0f%s%.0f\n", sep, sep, cycles, sep, cycles + whole - measured);

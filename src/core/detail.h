@@ -3,7 +3,7 @@
  * reads and writes, what its delivery waited for, which store it took its data from.
  *
  * Details lie among the records of a batch as signals of numbers behind those of signals.def, in program order, each ahead of its uop's record; they come
- * only if core_wanted.detail asks for them.  All instructions take the general way then, with the same timing; nothing is paid for it otherwise.
+ * only if core_wanted.detail asks for them.  All instructions take the general way then, with the same timing on the right path; nothing is paid for it otherwise.
  * Cycles are absolute.  Leaves out: the wrong path, whose uops have none; what older.h is about.
  */
 #ifndef CORE_DETAIL_H
@@ -47,11 +47,12 @@ struct core_detail {		/* laid over a record */
 struct core_fill {
 	uint8_t  kind, hw_thread, cpl, level;	/* 1: of L1D, 2: of L2 */
 	uint32_t what;
-	uint64_t line;		/* physical */
+	uint64_t line;		/* of L1D: linear; of L2: physical */
 	uint64_t from, ready;
 	uint32_t memory;	/* cycles of it that memory took */
 	uint8_t  source, prefetch, pad[2];	/* enum inflight_source */
-	uint64_t spare[3];
+	uint64_t physical;	/* of level 1: line of level 2, `line` there */
+	uint64_t spare[2];
 };
 struct core_written {
 	uint8_t  kind, hw_thread, cpl, pad;

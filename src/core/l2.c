@@ -6,6 +6,7 @@
  * With sectors (l2.sectors; NetBurst: "a read miss fetches a sector of two lines", facts, section 7) the line's other half comes with it.
  * Left out: bank conflicts, the write-back queue, demand requests that overtake prefetches.
  */
+#include "core/detail.h"
 #include "core/memsys_state.h"
 
 static void l2_evicted(struct memsys *m, const struct cache_victim *v, uint64_t cycle, bool timed)
@@ -130,6 +131,15 @@ static bool l2_prefetch(struct memsys *m, uint32_t line, uint64_t cycle, bool ti
 		state |= LINE_PENDING;
 	}
 	l2_insert(m, line, state | LINE_PREFETCHED, ready, timed);
+	if (__builtin_expect(m->emitter->detail, 0) && timed) {
+		struct core_fill *f = detail_new(m->emitter, DETAIL_FILL);
+		f->level = 2;
+		f->line = line;
+		f->from = cycle;
+		f->ready = ready;
+		f->source = (uint8_t)source;
+		f->prefetch = true;
+	}
 	if (m->l2.sector_log2)
 		l2_other_sector(m, line, cycle, timed);
 	return true;

@@ -214,12 +214,13 @@ static void l1d_evicted(struct memsys *m, const struct cache_victim *v, uint64_t
 }
 
 /* Details: a line was asked for. */
-static __attribute__((noinline)) void detail_fill(struct memsys *m, uint64_t vline, uint64_t from, uint64_t ready, enum access_kind kind,
+static __attribute__((noinline)) void detail_fill(struct memsys *m, uint64_t vline, uint32_t line, uint64_t from, uint64_t ready, enum access_kind kind,
                                                   enum inflight_source source, uint64_t memory)
 {
 	struct core_fill *f = detail_new(m->emitter, DETAIL_FILL);
 	f->level = 1;
 	f->line = vline;
+	f->physical = line;
 	f->from = from;
 	f->ready = ready;
 	f->memory = (uint32_t)memory;
@@ -274,7 +275,7 @@ ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line
 	l1_fill(&m->l1d, vline, line, state | flags, &victim);
 	l1d_evicted(m, &victim, ready, timed);
 	if (__builtin_expect(m->emitter->detail, 0) && timed)
-		detail_fill(m, vline, cycle, ready, kind, *source, m->emitter->spent_memory - spent);
+		detail_fill(m, vline, line, cycle, ready, kind, *source, m->emitter->spent_memory - spent);
 	return ready;
 }
 

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# softpmu cost --graph: on loops of one kind of costly event each, the dependence graph of the one run says within 10 % what a replay on a machine
+# without such events does; its longest path is as long as the run; a run with details takes the cycles of one without; pairs add up; what it cannot do
+# is refused by name.
+set -u
+. "$TOP/tests/verdicts.sh"
+export TMPDIR="$work"
+
+# Ratio of graph to replay for the class, from the CSV; and the path's length by the run's.
+compare() { # CLASS LEAST_SHARE options and program...
+	class=$1 share=$2; shift 2
+	"$SOFTPMU" cost --graph -x, -o "$work/out" -e "$class" "$@" >/dev/null 2>"$work/err" || { bad "$class"; cat "$work/err"; return; }
+	if awk -F, -v class="$class" -v share="$share" '
+		$1 == "graph" && $2 == "all" { cycles = $3; path = $4 }
+		$1 == "graph" && $2 == class { by = $3; part = $4; replay = $5 }
+		END {
+			printf "%s: %d of %d cycles by the graph, %d by replay; path %d", class, by, cycles, replay, path
+			exit !(cycles > 0 && (path - cycles) ^ 2 <= (0.01 * cycles) ^ 2 && part >= share && replay > 0 && (by - replay) ^ 2 <= (0.1 * replay) ^ 2)
+		}' "$work/out" >"$work/said"; then ok "$(cat "$work/said")"; else bad "$(cat "$work/said")"; fi
+}
+compare mispredict 0.3 --start again -- "$PROGRAMS/cost-mispredict"
+compare l1_miss 0.2 --start again -- "$PROGRAMS/cost-l1"
+compare l2_miss 0.5 --set memory.page=2M --set prefetch.l2_streamer=0 --start again -- "$PROGRAMS/cost-l2"
+compare l3_miss 0.4 --start begin --stop end -- "$PROGRAMS/topdown" dram 40
+compare icache_miss 0.4 --start begin --stop end -- "$PROGRAMS/topdown" icache 40
+
+# Details change no cycle, and pairs are what they are called.
+"$SOFTPMU" trace -q -o "$work/stream" -- sort "$TOP/src/analysis/graph.c" >/dev/null 2>"$work/err" || bad "trace"
+plain=$("$SOFTPMU" stat -x, --no-wrong-path -e cycles --replay "$work/stream" 2>&1 | awk -F, '/cycles/ { print $1; exit }')
+"$SOFTPMU" cost --graph --pairs --no-total -x, -o "$work/pairs" --replay "$work/stream" 2>"$work/err" || { bad "pairs"; cat "$work/err"; }
+with=$(awk -F, '$1 == "graph" && $2 == "all" { print $3 }' "$work/pairs")
+[ -n "$plain" ] && [ "$plain" = "$with" ] && ok "details change no cycle: $with" || bad "cycles: '$plain' without details, '$with' with them"
+awk -F, '$1 == "graph" && $2 == "all" { cycles = $3 }
+	$1 == "graph" { alone[$2] = $3 }
+	$1 == "graph-pair" { n++
+		is = $7 ^ 2 < (0.005 * cycles) ^ 2 ? "independent" : $7 > 0 ? "parallel" : "serial"
+		if ($7 != $6 - $4 - $5 || $4 != alone[$2] || $5 != alone[$3] || $8 != is) { print "FAILED pair " $2 ", " $3; wrong = 1 } }
+	END { if (n < 1) { print "FAILED pairs: none"; wrong = 1 } else if (!wrong) print "ok pairs: " n; exit wrong }' "$work/pairs" || failed=1
+"$SOFTPMU" cost --graph --pairs --no-total -x, -o "$work/again" --replay "$work/stream" 2>"$work/err" || bad "again"
+cmp -s "$work/pairs" "$work/again" && ok "the same twice" || bad "twice differs"
+
+refuse() { # WORD options...
+	word=$1; shift
+	"$SOFTPMU" cost --graph "$@" >"$work/out" 2>"$work/err"; code=$?
+	if [ $code != 0 ] && [ "$(grep -c . "$work/err")" = 1 ] && grep -q -e "$word" "$work/err"; then ok "refused: $(cat "$work/err")"
+	else bad "$*: exit $code, wanted one line with '$word'"; cat "$work/err"; fi
+}
+refuse "older cores" --core prescott -- true
+refuse "older cores" --core pentium -- true
+refuse "hardware threads" --smt -- true
+exit $failed

@@ -31,6 +31,7 @@ static const struct counted { uint8_t signal, count; bool per_record; } counted[
 	{ SPMU_SIG_L2_CODE_RD_HIT, N(l2_requests), false }, { SPMU_SIG_L2_CODE_RD_MISS, N(l2_requests), false },
 	{ SPMU_SIG_L2_PF_HIT, N(l2_prefetches), false }, { SPMU_SIG_L2_PF_MISS, N(l2_prefetch_misses), false },
 	{ SPMU_SIG_L2_LINES_IN, N(l2_fills), false }, { SPMU_SIG_L3_REFERENCE, N(l3_requests), false }, { SPMU_SIG_UNC_WRITE, N(l3_writes), false },
+	{ SPMU_SIG_L2_LINES_OUT_SILENT, N(l2_evicts), false }, { SPMU_SIG_L2_LINES_OUT_DIRTY, N(l2_evicts), false }, { SPMU_SIG_UNC_VICTIM, N(l3_evicts), false },
 	{ SPMU_SIG_DRAM_READ, N(dram_reads), false }, { SPMU_SIG_DRAM_WRITE, N(dram_writes), false },
 };
 enum { COUNTED = sizeof counted / sizeof *counted };

@@ -47,8 +47,10 @@
 	X(l2_prefetches,"of these, by prefetchers") \
 	X(l2_prefetch_misses, "of these, missed") \
 	X(l2_fills,     "lines brought into L2") \
+	X(l2_evicts,    "lines that L2 gave up") \
 	X(l3_requests,  "reads of L3 or, without one, of the bus") \
 	X(l3_writes,    "lines that L2 gave up to L3") \
+	X(l3_evicts,    "lines that L3 gave up") \
 	X(dram_reads,   "lines") \
 	X(dram_writes,  "lines")
 enum energy_count {

@@ -95,6 +95,9 @@ int tune_limit(double *limit, const struct tune_limits *l, const struct tune_fea
 			events = brings[i].events;
 	if (!strcmp(events, "*"))
 		events = l->smt ? events : "";	/* a thread that is alone on its core has it whole */
+	if (!l->warmed && ((!strcmp(f->name, "l2.replacement") && !l->activity->n[ENERGY_COUNT_l2_evicts]) ||
+	                   (!strcmp(f->name, "l3.replacement") && !l->activity->n[ENERGY_COUNT_l3_evicts])))
+		events = "";
 	const bool unknown = *events == '*';
 	const double time = unknown ? 1 : *events ? share_of(l, events) : 0;
 	struct energy_bill now, then;

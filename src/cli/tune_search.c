@@ -33,6 +33,7 @@ struct search {
 	struct cost_run *cost;
 	struct tune_try preset;
 	uint64_t trace;			/* what was executed, hashed */
+	bool warmed;
 };
 struct thread { struct cost_thread *cost; uint64_t hash; };
 
@@ -138,7 +139,7 @@ static int parse(struct search *s, int argc, char **argv, int *next, const char 
 			s->all = true;
 		} else if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
 			s->json = true;
-		} else if (!strcmp(word, "--software") || !strcmp(word, "--native")) {
+		} else if (!strcmp(word, "--software") || !strcmp(word, "--native") || !strcmp(word, "--phases")) {
 			cli_error("%s is a search of its own: softpmu tune %s [options] ...", word, word);
 			return -1;
 		} else {
@@ -286,7 +287,7 @@ static int run_preset(struct search *s, struct run_result *res)
 
 static int set_limits(struct search *s)
 {
-	const struct tune_limits l = { &s->run.core, s->cost, &s->model, &s->preset.activity, s->run.run.smt };
+	const struct tune_limits l = { &s->run.core, s->cost, &s->model, &s->preset.activity, s->run.run.smt, s->warmed };
 	struct energy_bill bill;
 	struct err err = { 0 };
 	energy_bill(&bill, &s->model, &s->run.core, &s->preset.activity);
@@ -460,6 +461,7 @@ static int measure_and_search(struct search *s)
 			s->run.run.replay = s->run.run.save;
 		s->run.run.save = NULL;
 		s->run.run.argv = NULL;
+		s->warmed = res.warmed;
 		rc = set_limits(s) || search(s);
 	}
 	return rc ? 1 : status;

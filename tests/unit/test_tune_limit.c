@@ -46,7 +46,7 @@ static void run(struct fixture *f, uint32_t pending, uint64_t prefetches)
 	energy_batch(&f->activity, &b);
 	cost_thread_end(thread);
 	assert_int_equal(cost_run_finish(f->run, &err), 0);
-	f->limits = (struct tune_limits){ &f->core, f->run, &f->model, &f->activity, false };
+	f->limits = (struct tune_limits){ &f->core, f->run, &f->model, &f->activity, false, false };
 }
 
 static double limit(const struct fixture *f, const struct tune_feature *feature, const struct tune_goal *goal)
@@ -110,11 +110,27 @@ static void hardware_threads_matter_where_they_share_a_core(void **state)
 	cost_run_destroy(f.run);
 }
 
+static void a_policy_of_a_cache_that_gave_nothing_up_saves_nothing(void **state)
+{
+	(void)state;
+	static const struct tune_feature policy = { .name = "l2.replacement", .level = { "quad", "lru" }, .levels = 2 };
+	struct fixture f;
+	run(&f, 300, 0);
+	assert_true(limit(&f, &policy, &cycles) < 1e-9);
+	f.activity.n[ENERGY_COUNT_l2_evicts] = 1;
+	assert_true(limit(&f, &policy, &cycles) > 0.2999);
+	f.activity.n[ENERGY_COUNT_l2_evicts] = 0;
+	f.limits.warmed = true;		/* it may have given up what is missed now */
+	assert_true(limit(&f, &policy, &cycles) > 0.2999);
+	cost_run_destroy(f.run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_prefetcher_can_save_what_misses_cost), cmocka_unit_test(a_smaller_cache_saves_energy_and_no_time),
 		cmocka_unit_test(what_prefetches_move_is_theirs_to_save), cmocka_unit_test(hardware_threads_matter_where_they_share_a_core),
+		cmocka_unit_test(a_policy_of_a_cache_that_gave_nothing_up_saves_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

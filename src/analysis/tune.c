@@ -46,6 +46,15 @@ double tune_value(const struct tune *t, const struct tune_try *r)
 	return r->cycles > t->fastest * (1 + t->goal.within) * (1 + 1e-12) ? 1000 + cycles : energy;
 }
 
+/* That of a change by itself, which is too slow if it makes the preset so: the fastest of all may be another change, to be made as well. */
+static double alone(const struct tune *t, const struct tune_try *r)
+{
+	const struct tune_try *p = t->try;
+	if (t->goal.what != TUNE_ENERGY_WITHIN)
+		return tune_value(t, r);
+	return r->cycles > p->cycles * (1 + t->goal.within) ? 1000 + r->cycles / p->cycles : p->energy > 0 ? r->energy / p->energy : 1;
+}
+
 static bool same(const struct tune *t, const struct tune_set *a, const struct tune_set *b)
 {
 	return !memcmp(a->level, b->level, t->features);
@@ -103,7 +112,7 @@ const struct tune_try *tune_single(const struct tune *t, unsigned feature)
 	const struct tune_try *best = NULL;
 	for (size_t i = 1; i < t->tries; i++) {
 		const struct tune_try *r = &t->try[i];
-		if (r->set.level[feature] && changes(t, &r->set) == 1 && (!best || tune_value(t, r) < tune_value(t, best)))
+		if (r->set.level[feature] && changes(t, &r->set) == 1 && (!best || alone(t, r) < alone(t, best)))
 			best = r;
 	}
 	return best;
@@ -159,7 +168,7 @@ static void rate(struct tune *t)
 {
 	for (unsigned i = 0; i < t->features; i++) {
 		const struct tune_try *r = tune_single(t, i);
-		const double gain = r ? 1 - tune_value(t, r) : 0;
+		const double gain = r ? 1 - alone(t, r) : 0;
 		t->best[i] = gain > NEAR * t->goal.threshold ? r->set.level[i] : 0;
 		t->gain[i] = t->best[i] ? gain : 0;
 	}
@@ -190,7 +199,7 @@ static int singles(struct tune *t, struct err *err)
 			struct tune_set s = { { 0 } };
 			s.level[i] = (uint8_t)level;
 			const struct tune_try *r = on[i] && level < t->f[i].levels ? find(t, &s) : NULL;
-			const double v = r ? tune_value(t, r) : 2;
+			const double v = r ? alone(t, r) : 2;
 			on[i] = r && t->f[i].ordered && v < last[i];
 			last[i] = v;
 		}
@@ -199,12 +208,31 @@ static int singles(struct tune *t, struct err *err)
 	return rc;
 }
 
+/* Where the best time is a bound, all that is faster than the preset: whatever it takes, who is to be chosen must be nearly as fast.  By itself, and with
+ * all that gained. */
+static void faster(struct tune *t, const struct tune_set *all)
+{
+	struct tune_set fast = { { 0 } }, both = *all;
+	for (unsigned i = 0; i < t->features; i++) {
+		double least = t->try->cycles * (1 - t->goal.threshold);
+		for (size_t k = 1; k < t->tries; k++)
+			if (t->try[k].set.level[i] && changes(t, &t->try[k].set) == 1 && t->try[k].cycles < least) {
+				least = t->try[k].cycles;
+				fast.level[i] = both.level[i] = t->try[k].set.level[i];
+			}
+	}
+	ask(t, &fast, TUNE_TOGETHER);
+	ask(t, &both, TUNE_TOGETHER);
+}
+
 /* All that gained; every group as a whole. */
 static int together(struct tune *t, struct err *err)
 {
 	struct tune_set all;
 	memcpy(all.level, t->best, sizeof all.level);
 	ask(t, &all, TUNE_TOGETHER);
+	if (t->goal.what == TUNE_ENERGY_WITHIN)
+		faster(t, &all);
 	for (unsigned i = 0; i < t->features; i++) {
 		struct tune_set s = { { 0 } };
 		bool first = t->f[i].group;
@@ -250,8 +278,8 @@ static int pairs(struct tune *t, struct err *err)
 				if (!pass)
 					ask(t, &s, TUNE_PAIR);
 				else if (r)
-					t->pair[t->pairs++] = (struct tune_pair){ x, y, t->gain[x], t->gain[y], 1 - tune_value(t, r),
-						(1 - t->gain[x]) * (1 - t->gain[y]) - tune_value(t, r) };
+					t->pair[t->pairs++] = (struct tune_pair){ x, y, t->gain[x], t->gain[y], 1 - alone(t, r),
+						(1 - t->gain[x]) * (1 - t->gain[y]) - alone(t, r) };
 			}
 		int rc = pass ? 0 : go(t, err);
 		if (rc)
@@ -338,7 +366,6 @@ int tune_search(struct tune *t, struct err *err)
 	int rc = singles(t, err);
 	if (!rc)
 		rc = together(t, err);
-	rate(t);	/* the fastest may be another now */
 	struct tune_set all;
 	memcpy(all.level, t->best, sizeof all.level);
 	const struct tune_try *sum = find(t, &all), *best = best_of(t);

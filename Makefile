@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu: make | make demo | make check [SAN=1] | make bench | make accuracy [DATA=DIR] | make ablation [DATA=DIR] | make p4 [FULL=1] | make cost-table | make tune-table | make cost-native | make tune-native | make pgo | make install PREFIX=/usr/local
+# softpmu: make | make demo | make check [SAN=1] | make bench | make accuracy [DATA=DIR] | make ablation [DATA=DIR] | make p4 [FULL=1] | make cost-table | make tune-table | make cost-native | make tune-native tune-software | make pgo | make install PREFIX=/usr/local
 CC      ?= gcc
 PREFIX  ?= /usr/local
 O       := $(if $(SAN),build/san,build)
@@ -17,7 +17,7 @@ CLI_SRC := $(wildcard src/cli/*.c)
 TESTS   := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/test_*.c))
 obj      = $(1:%.c=$O/obj/%.o)
 
-.PHONY: all demo check tests fuzz bench topdown accuracy ablation p4 cost-table tune-table cost-native tune-native pgo install clean deps programs
+.PHONY: all demo check tests fuzz bench topdown accuracy ablation p4 cost-table tune-table cost-native tune-native tune-software pgo install clean deps programs
 all: $O/softpmu $(if $(SAN),build/san/libexec,tracer)
 build/san/libexec:		# the tracer itself is never sanitized
 	@mkdir -p build/san && ln -sfn ../libexec $@
@@ -86,6 +86,8 @@ tune-table: all $P/tune
 	@SOFTPMU=build/softpmu PROGRAMS=$P tools/tune-table.sh
 pgo: all
 	@SOFTPMU=$(CURDIR)/build/softpmu tools/pgo.sh
+tune-software: all
+	@SOFTPMU=$(CURDIR)/build/softpmu OUT=$(CURDIR)/build/tune-software tools/tune-software.sh
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/softpmu $(DESTDIR)$(PREFIX)/share/man/man1 \
 	  $(DESTDIR)$(PREFIX)/share/man/man3 $(DESTDIR)$(PREFIX)/include/softpmu $(DESTDIR)$(PREFIX)/lib/pkgconfig \

@@ -204,11 +204,41 @@ static bool sample(struct builds *b, const struct variant *v, const char *data)
 	return !command(words, log);
 }
 
+/* create_llvm_prof 0.19 garbles the names of some inlined functions, and clang then refuses the whole profile: these, with what is indented below them,
+ * go.  The profile at `from` into `to`. */
+static bool clean_profile(const char *from, const char *to)
+{
+	FILE *in = fopen(from, "re"), *out = fopen(to, "we");
+	char *line = NULL;
+	size_t room = 0, dropped = SIZE_MAX;	/* indentation of what goes; SIZE_MAX: nothing does */
+	ssize_t n;
+	while (in && out && (n = getline(&line, &room, in)) > 0) {
+		size_t indent = strspn(line, " ");
+		bool good = memchr(line, 0, (size_t)n) == NULL;
+		for (ssize_t i = 0; i < n && good; i++)
+			good = line[i] == '\n' || (line[i] >= ' ' && line[i] <= '~');
+		if (dropped != SIZE_MAX && indent > dropped)
+			continue;
+		dropped = good ? SIZE_MAX : indent;
+		if (good)
+			fputs(line, out);
+	}
+	bool whole = in && out && !ferror(in) && !ferror(out);
+	free(line);
+	if (in)
+		fclose(in);
+	if (out && fclose(out))
+		whole = false;
+	return whole;
+}
+
 static void autofdo(struct builds *b, const struct variant *base, const char *data)
 {
 	struct variant *v = add(b, "");
-	char tool[TEXT], profile[TEXT + 8], log[TEXT + 8], flags[2 * TEXT + 64], binary[TEXT + 16], input[TEXT + 16], out[TEXT + 16];
+	char tool[TEXT], raw[TEXT + 8], profile[TEXT + 8], log[TEXT + 8], flags[2 * TEXT + 64], binary[TEXT + 16], input[TEXT + 16],
+		out[TEXT + 16];
 	snprintf(v->name, sizeof v->name, "%.120s + AutoFDO", base->name);
+	snprintf(raw, sizeof raw, "%s.raw", v->path);
 	snprintf(profile, sizeof profile, "%s.prof", v->path);
 	snprintf(log, sizeof log, "%s.log", v->path);
 	if (!strstr(b->o->build, "clang")) {
@@ -221,9 +251,9 @@ static void autofdo(struct builds *b, const struct variant *base, const char *da
 	}
 	snprintf(binary, sizeof binary, "--binary=%s", base->path);
 	snprintf(input, sizeof input, "--profile=%s", data);
-	snprintf(out, sizeof out, "--out=%s", profile);
+	snprintf(out, sizeof out, "--out=%s", raw);
 	char *words[] = { tool, binary, input, out, "--format=text", NULL };
-	if (command(words, log)) {
+	if (command(words, log) || !clean_profile(raw, profile)) {
 		v->why = "create_llvm_prof failed: its .log says why";
 		return;
 	}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu: make | make demo | make check [SAN=1] | make bench | make accuracy [DATA=DIR] | make ablation [DATA=DIR] | make p4 [FULL=1] | make cost-table | make tune-table | make cost-native | make tune-native tune-software | make pgo | make install PREFIX=/usr/local
+# softpmu: make | make demo | make check [SAN=1] | make bench | make accuracy [DATA=DIR] | make ablation [DATA=DIR] | make p4 [FULL=1] | make cost-table | make graph-table | make tune-table | make cost-native | make tune-native tune-software | make pgo | make install PREFIX=/usr/local
 CC      ?= gcc
 PREFIX  ?= /usr/local
 O       := $(if $(SAN),build/san,build)
@@ -17,7 +17,7 @@ CLI_SRC := $(wildcard src/cli/*.c)
 TESTS   := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/test_*.c))
 obj      = $(1:%.c=$O/obj/%.o)
 
-.PHONY: all demo check tests fuzz bench topdown accuracy ablation p4 cost-table tune-table cost-native tune-native tune-software pgo install clean deps programs
+.PHONY: all demo check tests fuzz bench topdown accuracy ablation p4 cost-table graph-table tune-table cost-native tune-native tune-software pgo install clean deps programs
 all: $O/softpmu $(if $(SAN),build/san/libexec,tracer)
 build/san/libexec:		# the tracer itself is never sanitized
 	@mkdir -p build/san && ln -sfn ../libexec $@
@@ -77,6 +77,9 @@ p4: all $(P)/l1_miss-p4 $(P)/l1_miss-p4-wide $(if $(FULL),$(P)/l1_miss-p4-full)
 	@SOFTPMU=build/softpmu PROGRAMS=$(P) FULL=$(FULL) tools/p4.sh
 cost-table: all $P/cost-mispredict $P/cost-l1 $P/cost-l2
 	@SOFTPMU=build/softpmu PROGRAMS=$P tools/cost-table.sh
+# Costs by the dependence graph beside those by replays.
+graph-table: all
+	@SOFTPMU=build/softpmu tools/graph-table.sh
 # What a mispredict and an L2 miss cost by total time, under the model of this host and on it.
 cost-native: all programs
 	@tools/cost-native.sh

@@ -29,6 +29,7 @@ const char *const graph_class_help[GRAPH_CLASSES_COUNT] = {
 struct times {			/* of one graph */
 	uint32_t free;		/* set of classes */
 	uint64_t fetch, alloc, retire, barrier;	/* the last of each */
+	uint64_t ready, dispatch, complete;	/* of the last uop */
 	uint32_t fetch_room, alloc_used, retire_used;
 	uint64_t slot_done;
 	uint64_t reg[REG_COUNT];
@@ -70,6 +71,7 @@ struct graph {
 	uint32_t fills;
 	uint32_t first_load, first_store;	/* of the slot */
 	struct times *seen, **run;
+	struct path *path;	/* of the first */
 };
 
 static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -429,6 +431,7 @@ static uint64_t loaded(const struct graph *g, const struct times *t, const struc
 		return most(cycle, t->data_ready[a->store]) + a->rest;
 	if (a->store >= 0)
 		return most(cycle, t->written[a->store] + (free_of(t, GRAPH_NO_FORWARD) ? 0 : c->forward_blocked)) + a->rest;
+	const uint64_t alias = did & SPMU_DID(ALIAS_4K) && free_of(t, GRAPH_NO_FORWARD) ? c->alias_penalty : 0;
 	unsigned which;
 	if (did & SPMU_DID(L1D_MISS))	/* beyond what it waited for a buffer in the run */
 		cycle += less(buffer_free(g, t, cycle, &which) - cycle, buffer_free(g, g->seen, a->dispatch, &which) - a->dispatch);
@@ -438,10 +441,9 @@ static uint64_t loaded(const struct graph *g, const struct times *t, const struc
 		return arrives(g, t, a->fill, cycle + (free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk) ? 0 : a->tlb), a->dispatch + a->tlb) + a->rest;
 	if (a->line >= 0) {
 		const bool no_tlb = free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk);
-		return most(cycle + a->hit, t->line[a->line]) + (no_tlb ? less(a->rest, a->tlb) : a->rest);
+		return most(cycle + a->hit, t->line[a->line]) + less(a->rest, (no_tlb ? a->tlb : 0) + alias);
 	}
-	const uint64_t takes = shortened(g, t, a, did);
-	return cycle + (did & SPMU_DID(ALIAS_4K) && free_of(t, GRAPH_NO_FORWARD) ? less(takes, c->alias_penalty) : takes);
+	return cycle + less(shortened(g, t, a, did), alias);
 }
 
 /* What its ready cycle waited for beyond what the graph knows. */
@@ -457,6 +459,7 @@ static uint64_t dispatched(const struct graph *g, struct times *t, const struct 
 	*ready = from;
 	if (r->is & SPMU_IS(LOAD) && w->store_addresses)
 		from = most(from, t->addr_known);
+	t->ready = from;
 	if (r->port >= 16 || free_of(t, GRAPH_PORTS)) {
 		if (r->port < 16)	/* its entry of the scheduler goes all the same, with nobody in its way */
 			take_port(t, r->port, from);
@@ -492,6 +495,7 @@ static void uop_of(const struct graph *g, struct times *t, const struct core_det
 	*allocated = alloc;
 	if (w->alone) {
 		cycle = complete = ready = alloc;
+		t->ready = alloc;
 	} else {
 		cycle = dispatched(g, t, d, r, w, alloc, &ready);
 		const uint64_t takes = r->complete - r->dispatch;
@@ -520,6 +524,8 @@ static void uop_of(const struct graph *g, struct times *t, const struct core_det
 		t->reg[d->dst[k]] = result;
 	t->reg[REG_NONE] = 0;
 	t->slot_done = most(t->slot_done, complete);
+	t->dispatch = cycle;
+	t->complete = complete;
 	if (r->did & SPMU_DID(MISPREDICTED))
 		t->resolved = complete;
 }
@@ -620,13 +626,69 @@ static void written(struct graph *g, const struct core_written *w)
 
 /* ---- records ---- */
 
+/* What the slot may wait for, in the whole graph. */
+static void path_before(const struct graph *g, const struct core_detail *d, struct path_uop *p)
+{
+	const struct times *t = g->run[0];
+	p->fetch_before = t->fetch;
+	p->alloc_before = t->alloc - !t->alloc_used;
+	p->resolved = t->resolved;
+	p->redirected = g->redirected;
+	p->still = g->cleared || (d->barrier > g->barrier && d->fetch >= d->barrier);
+	p->code = d->code || d->code_tlb;
+	p->queue = t->alloc_at[(g->slots - g->c.idq_size) % SLOTS];
+	p->rob = t->rob_free[(g->slots - g->c.rob_size) % SLOTS];
+}
+
+/* And the uop. */
+static void path_operands(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, struct path_uop *p)
+{
+	const struct core_config *c = &g->c;
+	const struct times *t = g->run[0];
+	p->ip = r->ip;
+	p->is = r->is;
+	p->did = r->did;
+	memcpy(p->src, d->src, sizeof p->src);
+	memcpy(p->dst, d->dst, sizeof p->dst);
+	for (unsigned k = 0; k < 4; k++)
+		p->reg[k] = t->reg[d->src[k]];
+	p->first = d->flags & DETAIL_SLOT;
+	p->last = d->flags & DETAIL_LAST;
+	p->stored = d->flags & DETAIL_STORED;
+	p->copied = d->flags & DETAIL_COPY;
+	p->store = r->did & SPMU_DID(FORWARDED) || d->flags & DETAIL_STORED ? (int)(d->store % STORES) : -1;
+	p->data = p->store >= 0 ? t->data_ready[p->store] : 0;
+	p->known = t->addr_known;
+	p->load_buffer = t->lb_free[(g->loads - c->load_buffer_size) % LOADS];
+	p->store_buffer = r->is & SPMU_IS(STORE_ADDR) ? t->written[(d->store - c->store_buffer_size) % STORES] : 0;
+	p->retire_before = t->retire;
+	p->idq_size = c->idq_size;
+	p->rob_size = c->rob_size;
+	p->frontend_latency = c->frontend_latency;
+	p->dispatch_delay = c->rs_dispatch_delay;
+	p->redirect = c->recovery_redirect;
+}
+
+static void path_times(const struct graph *g, const struct waits *w, struct path_uop *p)
+{
+	const struct times *t = g->run[0];
+	p->alone = w->alone;
+	p->fetch = t->fetch;
+	p->alloc = t->alloc_at[g->slots % SLOTS];
+	p->ready = t->ready;
+	p->dispatch = t->dispatch;
+	p->complete = t->complete;
+}
+
 static void uop(struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base)
 {
 	struct waits w = { .alone = r->port == 255 && r->ready == r->alloc && r->dispatch == r->alloc };
 	struct access a = { .store = -1, .line = -1, .older = -1 };
+	struct path_uop p = { .slots = g->slots };
 	if (d->flags & DETAIL_BESIDE)
 		return;
 	if (d->flags & DETAIL_SLOT) {
+		path_before(g, d, &p);
 		g->first_load = g->loads;
 		g->first_store = g->stores;
 		slot_begins(g, d, r, base);
@@ -648,13 +710,17 @@ static void uop(struct graph *g, const struct core_detail *d, const struct spmu_
 	}
 	if (r->is & SPMU_IS(STORE_ADDR))
 		a = (struct access){ .latency = r->complete - r->dispatch, .hit = 1, .tlb = d->tlb, .walk = d->walk, .memory = d->memory, .store = -1, .line = -1, .older = -1 };
+	path_operands(g, d, r, &p);
 	for (unsigned i = 0; i < g->runs; i++)
 		uop_of(g, g->run[i], d, r, &w, &a, base);
+	path_times(g, &w, &p);
 	uop_seen(g, d, r, base);
 	if (d->flags & DETAIL_STORED && g->first_store == d->store)	/* the address went in a slot of its own */
 		g->first_store = d->store - 1;
 	if (d->flags & DETAIL_LAST)
 		retired(g, r, base, g->first_load, g->first_store);
+	p.retire = g->run[0]->retire;
+	path_uop(g->path, &p);
 }
 
 void graph_batch(struct graph *g, const struct spmu_batch *b)
@@ -699,6 +765,7 @@ void graph_destroy(struct graph *g)
 		free(g->run[i]);
 	free(g->run);
 	free(g->seen);
+	path_destroy(g->path);
 	free(g);
 }
 
@@ -725,7 +792,8 @@ int graph_create(struct graph **out, const struct core_config *c, const uint32_t
 	g->pool_ports[0] &= (uint16_t)~(g->pool_ports[1] | g->pool_ports[2]);
 	g->run = calloc(runs, sizeof *g->run);
 	g->seen = calloc(1, sizeof *g->seen);
-	bool good = g->run && g->seen;
+	g->path = path_create();
+	bool good = g->run && g->seen && g->path;
 	for (unsigned i = 0; i < runs && good; i++) {
 		g->run[i] = calloc(1, sizeof **g->run);
 		good = g->run[i] != NULL;
@@ -745,3 +813,9 @@ int graph_create(struct graph **out, const struct core_config *c, const uint32_t
 
 uint64_t graph_cycles(const struct graph *g, unsigned run) { return run < g->runs ? g->run[run]->retire : 0; }
 uint64_t graph_measured(const struct graph *g) { return g->seen->retire; }
+
+struct path *graph_path(struct graph *g)
+{
+	path_end(g->path);
+	return g->path;
+}

@@ -27,6 +27,7 @@
  */
 #ifndef ANALYSIS_GRAPH_H
 #define ANALYSIS_GRAPH_H
+#include "analysis/graph_path.h"
 #include "core/config.h"
 #include "softpmu/record.h"
 #include "util/err.h"
@@ -68,4 +69,6 @@ void graph_batch(struct graph *g, const struct spmu_batch *b);
 /* Cycle of the last node of a graph; of the run itself. */
 uint64_t graph_cycles(const struct graph *g, unsigned run);
 uint64_t graph_measured(const struct graph *g);
+/* The critical path of the first, the whole one; ends it. */
+struct path *graph_path(struct graph *g);
 #endif

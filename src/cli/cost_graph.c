@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Costs by the dependence graph; what is printed: cost_graph.h. */
 #include "cli/cost_graph.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Classes whose pairs are looked at: those that replays know. */
-enum { PAIRED = GRAPH_STORE_BUFFER + 1, SINGLES = 1 + GRAPH_CLASSES_COUNT };
+enum { PAIRED = GRAPH_STORE_BUFFER + 1, SINGLES = 1 + GRAPH_CLASSES_COUNT, SHOWN = 10 /* instructions */ };
 
 struct cost_graph {
 	struct core_config c;
@@ -81,6 +82,47 @@ static double saved(const struct cost_graph *g, unsigned run)
 	return sum;
 }
 
+/* What the critical path consists of, and its instructions. */
+static void print_path(const struct cost_style *s, const struct cost_graph *g, double cycles)
+{
+	FILE *out = s->out;
+	const char *sep = s->separator;
+	double kind[PATH_KINDS_COUNT] = { 0 }, all = 0;
+	for (size_t i = 0; i < g->threads; i++)
+		for (unsigned k = 0; k < PATH_KINDS_COUNT; k++)
+			kind[k] += (double)path_cycles(graph_path(g->thread[i]), (enum path_kind)k);
+	for (unsigned k = 0; k < PATH_KINDS_COUNT; k++)
+		all += kind[k];
+	if (s->form == COST_TABLE)
+		fprintf(out, "\n Critical path, %.1f%% of the cycles followed:\n", 100 * all / cycles);
+	for (unsigned k = 0; k < PATH_KINDS_COUNT; k++) {
+		if (s->form == COST_TABLE && kind[k] > 0)
+			fprintf(out, " %-14s %12.0f %6.2f%%   %s\n", path_kind_name[k], kind[k], 100 * kind[k] / cycles, path_kind_help[k]);
+		else if (s->form == COST_CSV)
+			fprintf(out, "path%s%s%s%.0f%s%.6f\n", sep, path_kind_name[k], sep, kind[k], sep, kind[k] / cycles);
+		else if (s->form == COST_JSON)
+			fprintf(out, "{\"path\": \"%s\", \"cycles\": %.0f, \"share\": %.6f}\n", path_kind_name[k], kind[k], kind[k] / cycles);
+	}
+	for (size_t i = 0; i < g->threads; i++) {
+		size_t n;
+		const struct path_site *site = path_sites(graph_path(g->thread[i]), &n);
+		if (s->form == COST_TABLE && n)
+			fprintf(out, "   instructions with most of it%s:\n", g->threads > 1 ? ", of a thread" : "");
+		for (size_t k = 0; k < n && k < SHOWN; k++) {
+			unsigned most = 0;
+			for (unsigned e = 1; e < PATH_KINDS_COUNT; e++)
+				most = site[k].kind[e] > site[k].kind[most] ? e : most;
+			if (s->form == COST_TABLE)
+				fprintf(out, "   0x%-14" PRIx64 " %10" PRIu64 " %6.2f%%   %.0f%% %s\n", site[k].ip, site[k].cycles, 100 * (double)site[k].cycles / cycles,
+					100 * (double)site[k].kind[most] / (double)site[k].cycles, path_kind_name[most]);
+			else if (s->form == COST_CSV)
+				fprintf(out, "path-instruction%s0x%" PRIx64 "%s%" PRIu64 "%s%s\n", sep, site[k].ip, sep, site[k].cycles, sep, path_kind_name[most]);
+			else
+				fprintf(out, "{\"path-instruction\": \"0x%" PRIx64 "\", \"cycles\": %" PRIu64 ", \"most\": \"%s\"}\n", site[k].ip, site[k].cycles, path_kind_name[most]);
+		}
+	}
+}
+
 void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, double cycles)
 {
 	FILE *out = s->out;
@@ -125,6 +167,7 @@ void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, do
 				fputs("null}\n", out);
 		}
 	}
+	print_path(s, g, cycles);
 	static const char *const kind[] = { [COST_INDEPENDENT] = "independent", [COST_PARALLEL] = "parallel", [COST_SERIAL] = "serial" };
 	bool any = false;
 	for (unsigned i = 0; i < g->pairs; i++) {

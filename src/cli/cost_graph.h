@@ -2,7 +2,8 @@
  * softpmu cost --graph: costs from the dependence graph (analysis/graph.h) beside those of replays, and how pairs of them interact.
  *
  * CSV: graph,all,measured cycles,cycles of the graph; then a line a class: graph,class,cycles saved,share of all cycles,saved by the replay,graph / replay;
- * a line a pair: graph-pair,first,second,saved by the first,by the second,by both,interaction,kind.  What there is not is empty, null in JSON.
+ * a line a pair: graph-pair,first,second,saved by the first,by the second,by both,interaction,kind.  Of the critical path: path,kind,cycles,share; path-instruction,address,cycles,kind
+ * of most of them.  What there is not is empty, null in JSON.
  */
 #ifndef CLI_COST_GRAPH_H
 #define CLI_COST_GRAPH_H

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # softpmu cost --graph: on loops of one kind of costly event each, the dependence graph of the one run says within 10 % what a replay on a machine
-# without such events does; its longest path is as long as the run; a run with details takes the cycles of one without; pairs add up; what it cannot do
+# without such events does; its longest path is as long as the run; a run with details takes the cycles of one without; pairs add up; the critical path is what it
+# must be; what it cannot do
 # is refused by name.
 set -u
 . "$TOP/tests/verdicts.sh"
@@ -24,6 +25,15 @@ compare l1_miss 0.2 --start again -- "$PROGRAMS/cost-l1"
 compare l2_miss 0.5 --set memory.page=2M --set prefetch.l2_streamer=0 --start again -- "$PROGRAMS/cost-l2"
 compare l3_miss 0.4 --start begin --stop end -- "$PROGRAMS/topdown" dram 40
 compare icache_miss 0.4 --start begin --stop end -- "$PROGRAMS/topdown" icache 40
+
+# The critical path of a chain of loads that miss L1D is their latency.
+"$SOFTPMU" cost --graph --no-total -x, -o "$work/path" --start again -- "$PROGRAMS/cost-l1" 2>"$work/err" || { bad "path"; cat "$work/err"; }
+awk -F, '$1 == "graph" && $2 == "all" { cycles = $3 } $1 == "path" { all += $3; kind[$2] = $3 } $1 == "path-instruction" { n++ }
+	END {
+		good = cycles > 0 && all > 0.98 * cycles && all < 1.02 * cycles && kind["l1d"] + kind["l2"] > 0.9 * cycles && kind["l2"] > 0.25 * cycles && n > 7
+		printf "%s the critical path: %d of %d cycles, L1D %d, L2 %d\n", good ? "ok" : "FAILED", all, cycles, kind["l1d"], kind["l2"]
+		exit !good
+	}' "$work/path" || failed=1
 
 # Details change no cycle, and pairs are what they are called.
 "$SOFTPMU" trace -q -o "$work/stream" -- sort "$TOP/src/analysis/graph.c" >/dev/null 2>"$work/err" || bad "trace"

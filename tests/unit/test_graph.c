@@ -155,6 +155,69 @@ static void test_a_load_waits_for_its_store_and_for_lines_on_their_way(void **st
 	free(m);
 }
 
+static struct graph *of(const struct made *m)
+{
+	struct graph *g;
+	struct err err = { 0 };
+	const uint32_t none = 0;
+	const struct spmu_batch b = { .count = m->count, .records = m->record };
+	assert_int_equal(graph_create(&g, &m->c, &none, 1, &err), 0);
+	graph_batch(g, &b);
+	return g;
+}
+
+static void test_the_critical_path_goes_through_what_came_last(void **state)
+{
+	struct made *m = made();
+	size_t sites;
+	(void)state;
+	put(m, 0, 0, 3, 0, 9, 0, 0, 0, 40);	/* beside it all */
+	put(m, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT), 0, 0, 1, 0, 0, 0, 30);
+	put(m, 0, 0, 1, 1, 2, 0, 30, 33, 37);	/* three cycles for the port */
+	put(m, 0, 0, 1, 0, 4, 0, 0, 30, 31);
+	put(m, SPMU_IS(BRANCH), SPMU_DID(MISPREDICTED), 2, 2, 0, 0, 37, 37, 38);
+	put(m, 0, 0, 0, 0, 3, 43, 43, 43, 50);
+	struct graph *g = of(m);
+	struct path *p = graph_path(g);
+	assert_int_equal(graph_cycles(g, 0), 47);	/* the port is free: the uop before it in the program went there later */
+	assert_int_equal(path_cycles(p, PATH_L2), 30);
+	assert_int_equal(path_cycles(p, PATH_EXECUTE), 4 + 1 + 7);
+	assert_int_equal(path_cycles(p, PATH_MISPREDICT), 5);
+	assert_int_equal(path_cycles(p, PATH_PORT), 0);
+	const struct path_site *site = path_sites(p, &sites);
+	assert_int_equal(sites, 4);
+	assert_int_equal(site[0].ip, m->record[3].ip);	/* the load */
+	assert_int_equal(site[0].cycles, 30);
+	graph_destroy(g);
+	free(m);
+}
+
+static void test_a_long_run_s_path_is_followed_through_all_windows(void **state)
+{
+	struct made *m = made();
+	struct graph *g;
+	struct err err = { 0 };
+	const uint32_t none = 0;
+	(void)state;
+	put(m, 0, 0, 0, 1, 1, 0, 0, 0, 3);
+	assert_int_equal(graph_create(&g, &m->c, &none, 1, &err), 0);
+	for (uint64_t i = 0; i < 50000; i++) {	/* a chain */
+		const struct spmu_batch b = { .base_cycle = 3 * i, .count = 2, .records = m->record };
+		struct core_detail *d = (struct core_detail *)m->record;
+		d->fetch = 3 * i;
+		d->result = 3 * i + 3;
+		graph_batch(g, &b);
+	}
+	assert_int_equal(graph_measured(g), 150000);
+	uint64_t sum = 0;
+	for (unsigned k = 0; k < PATH_KINDS_COUNT; k++)
+		sum += path_cycles(graph_path(g), (enum path_kind)k);
+	assert_in_range(sum, 149000, 150000);
+	assert_in_range(path_cycles(graph_path(g), PATH_EXECUTE) + path_cycles(graph_path(g), PATH_FRONT_END), 149000, 150000);
+	graph_destroy(g);
+	free(m);
+}
+
 static void test_what_it_cannot_do_is_refused_by_name(void **state)
 {
 	struct made *m = made();
@@ -197,6 +260,8 @@ int main(void)
 		cmocka_unit_test(test_uops_of_a_port_go_one_a_cycle),
 		cmocka_unit_test(test_a_full_reorder_buffer_holds_allocation_back),
 		cmocka_unit_test(test_a_load_waits_for_its_store_and_for_lines_on_their_way),
+		cmocka_unit_test(test_the_critical_path_goes_through_what_came_last),
+		cmocka_unit_test(test_a_long_run_s_path_is_followed_through_all_windows),
 		cmocka_unit_test(test_what_it_cannot_do_is_refused_by_name),
 		cmocka_unit_test(test_records_without_details_are_no_graph_and_no_crash),
 	};

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make graph-table: what classes of events cost by the dependence graph of one run, and by replays, on real programs (those of bench/programs.sh with
+# a tenth of the input): two million instructions of each.  What it shows: docs/cost.md.
+#
+# Environment: SOFTPMU (set by make); START: instructions that are not timed; STOP: those that are then.
+set -u
+SOFTPMU=${SOFTPMU:-build/softpmu} START=${START:-8000000} STOP=${STOP:-2000000}
+cd "$(dirname "$0")/.." || exit 1
+case $SOFTPMU in /*) ;; *) SOFTPMU=$PWD/$SOFTPMU ;; esac
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT INT TERM
+export TMPDIR="$work"
+failed=0
+. bench/programs.sh
+head -n 2500 "$work/text" >"$work/less" && mv "$work/less" "$work/text"
+sed -i 's/20000/2500/g; s/15000/1500/' "$work/query.sql"
+sed -i 's/30000/4000/; s/150000/8000/' "$work/script.py"
+for p in ${PROGRAMS_SHOWN:-bzip2 xz gzip sqlite3 python3}; do
+	echo
+	echo "\$ softpmu cost --graph --replay-from 0.5 --start $START --stop $STOP -- $p ..."
+	run "$p" "$SOFTPMU" cost --graph --replay-from 0.5 --start "$START" --stop "$STOP" -o "$work/out" -- || { failed=1; cat "$work/err"; }
+	sed -n -e 's/^ Core: [^;]*; /   /p' -e '/^ Dependence graph/,/^ Decomposition/p' "$work/out" | sed '/^ Decomposition/d' | cat -s
+done
+exit $failed

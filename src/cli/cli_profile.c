@@ -98,27 +98,38 @@ struct run_write *cli_phase_writes(const struct cli_phase *phase, size_t phases,
 				value != first;
 		for (size_t p = 0; p < phases && differs; p++)
 			if (phase[p].object && core_features_read(&phase[p].to, msr, &value) == FEATURE_OK)
-				list[(*count)++] = (struct run_write){ .object = phase[p].object, .offset = phase[p].offset, .msr = msr, .value = value };
+				list[(*count)++] = (struct run_write){ .object = phase[p].object, .offset = phase[p].offset, .msr = msr, .value = value,
+					.may_miss = true };
 	}
 	return list;
 }
 
-/* The phases' settings, to be written where they begin. */
+/* The phases' settings, to be written where they begin; behind them what the command line writes in mid-run. */
 static int set_phases(struct cli_run *r, const struct store_profile *p, const struct core_features *plain, struct err *err)
 {
 	static struct run_write *list;	/* for as long as softpmu runs */
-	struct cli_phase *phase = calloc(p->phases + 1, sizeof *phase);
+	size_t count = 0;
+	if (!p->phases)
+		return 0;
+	struct cli_phase *phase = calloc(p->phases, sizeof *phase);
 	int code = phase ? 0 : err_set(err, ERR_NOMEM, "out of memory for the phases of a profile");
 	for (size_t i = 0; i < p->phases && !code; i++) {
 		phase[i] = (struct cli_phase){ .object = p->phase[i].object, .offset = p->phase[i].offset, .to = *plain };
 		code = set_registers(&phase[i].to, &p->phase[i].set, err);
 	}
 	if (!code) {
-		free(list);
-		list = cli_phase_writes(phase, p->phases, &r->run.writes);
-		r->run.write = list;
-		if (!list)
+		struct run_write *own = cli_phase_writes(phase, p->phases, &count);
+		struct run_write *all = own ? realloc(own, (count + r->run.writes + 1) * sizeof *all) : NULL;
+		if (all) {
+			if (r->run.writes)
+				memcpy(all + count, r->run.write, r->run.writes * sizeof *all);
+			free(list);
+			r->run.write = list = all;
+			r->run.writes += count;
+		} else {
+			free(own);
 			code = err_set(err, ERR_NOMEM, "out of memory for the phases of a profile");
+		}
 	}
 	free(phase);
 	return code;

@@ -67,6 +67,7 @@ struct run_write {
 	uint64_t nth;		/* the nth time that the process comes there, from 1; 0: each time */
 	uint32_t msr;
 	uint64_t value;		/* one at which WRMSR does not fault */
+	bool may_miss;		/* nothing is said if the program never comes there */
 };
 
 struct run_options {

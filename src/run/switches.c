@@ -173,7 +173,7 @@ void switches_note(const struct switches *s, char *text, size_t bytes)
 				found = true;
 				came |= s->at[k].times && s->at[k].times >= w->nth;
 			}
-		if (came)
+		if (came || w->may_miss)
 			continue;
 		snprintf(text, bytes, found ? "register %XH was never written: the program did not come to %s so often" :
 		         "register %XH was never written: no file that the program mapped has %s", w->msr, w->function ? w->function : w->object);

@@ -23,8 +23,13 @@ echo "cycles: $with by phase, $on with the prefetcher, $off without"
 ok "2 % fewer than with the prefetcher all along" less "$with" "$on" 0.02
 ok "and than without it" less "$with" "$off" 0.02
 ok "stat switches likewise" [ "$("$SOFTPMU" stat -x, -e cycles -o /dev/stdout --replay p.trace 2>/dev/null | cut -d, -f1)" = "$with" ]
+phased=$with
 with=$(cycles -- "$prog" 3)
 ok "the phases of another input are known, too" less "$with" "$(cycles --no-profile -- "$prog" 3)" 0.02
+cycles -- "$prog" 0 >/dev/null
+ok "a run that comes to no phase is no cause for a warning" [ "$(wc -l <said)" = 2 ]
+ok "what the command line writes in mid-run is written, too: the prefetcher is on" less "$phased" \
+	"$(cycles --profile --wrmsr MISC_FEATURE_CONTROL=0@collect --replay p.trace)" 0.02
 ok "tune show has the phases" [ "$("$SOFTPMU" tune show "$prog" | grep -c "  phase [1-4], from phases+0x")" = 2 ]
 ok "and what was tried" [ "$("$SOFTPMU" tune show -j "$prog" | grep -o '"settings": "' | wc -l)" -ge 3 ]
 

@@ -273,7 +273,8 @@ struct wrong {
 	struct eliminate el;
 	struct bypass by;
 	struct older old;
-	uint32_t most_slots, most_loads;
+	uint32_t most_slots, most_loads;	/* that can be told apart from the right path's, in the rings */
+	uint32_t most_quick;	/* slots, likewise, whose reorder-buffer entry was the right path's */
 	struct { uint32_t bucket, was; } log[WRONG_LOG];	/* of the store queue */
 	struct store store[256];	/* those that the wrong path's have taken the place of */
 	uint64_t given[256];

@@ -10,7 +10,6 @@
 #include "core/plan.h"
 #include "core/rename.h"
 #include "core/script.h"
-#include "core/wrongpath.h"
 #include <string.h>
 
 static inline __attribute__((always_inline)) void write_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr,
@@ -50,17 +49,14 @@ static inline uint64_t retire_at(struct core *c, uint64_t done)
 	return retire;
 }
 
-/* A scheduler entry and a port; *alloc moves if there is none free.  wrong: to WRONG_NEVER if that is too late. */
+/* A scheduler entry and a port; *alloc moves if there is none free. */
 static inline __attribute__((always_inline)) unsigned
-step_port(struct core *c, const struct step *s, unsigned i, bool load, bool one, bool wrong, uint64_t *alloc, uint64_t *did)
+step_port(struct core *c, const struct step *s, unsigned i, bool load, bool one, uint64_t *alloc, uint64_t *did)
 {
 	struct scheduler *sc = &c->sc;
 	const struct port_choice *choice = &sc->choice[s->ports[i] & sc->port_mask];
-	if (UNLIKELY(scheduler_full(sc, choice))) {
-		*alloc = wrong ? wrong_wait_entry(c, choice, *alloc, did) : core_wait_entry(c, choice, *alloc, did);
-		if (wrong && *alloc == WRONG_NEVER)
-			return 0;
-	}
+	if (UNLIKELY(scheduler_full(sc, choice)))
+		*alloc = core_wait_entry(c, choice, *alloc, did);
 	unsigned port = load ? scheduler_load_port(sc, choice) :
 	                one && choice->count == 1 ? choice->port[0] : scheduler_port(sc, choice, c->rn.slot);
 	scheduler_enter(sc, choice, port);
@@ -90,21 +86,13 @@ static inline uint64_t step_branched(struct core *c, const struct insn *br, uint
 	return did;
 }
 
-/* Dispatch of uop i of a step. */
-static inline __attribute__((always_inline)) uint64_t
-step_take(struct core *c, const struct step *s, unsigned i, unsigned port, bool wrong, uint64_t ready)
-{
-	return wrong ? wrong_take(c, &c->sc.choice[s->ports[i] & c->sc.port_mask], port, ready) : scheduler_take(&c->sc, port, ready);
-}
-
 /* Bits that only branches' records have. */
 #define STEP_BRANCH_IS (SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) | SPMU_IS(FAR))
 #define STEP_BRANCH_DID (SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED) | SPMU_DID(MISP_TARGET) | SPMU_DID(BTB_MISS))
 
-/* w: the step in its script.  quiet: no record is wanted but of branches.  watch: loads are remembered (clears.h).
- * wrong: on the wrong path (wrongpath.h); false: it ends here. */
-static inline __attribute__((always_inline)) bool
-step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool watch, const bool wrong, const uint64_t *w)
+/* w: the step in its script.  quiet: no record is wanted but of branches.  watch: loads are remembered (clears.h). */
+static inline __attribute__((always_inline)) void
+step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool watch, const uint64_t *w)
 {
 	const bool branch = kind == STEP_BRANCH || kind == STEP_LOAD_BRANCH || kind == STEP_LOAD_BRANCH_MORE;
 	const struct step *s = branch ? script_step(*w) : (const struct step *)(*w - kind);	/* others' words have nothing above the address */
@@ -124,32 +112,24 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 	if (quiet && branch)
 		emit_room(&c->e);
 	uint64_t fetch = frontend_slot(c);
-	uint64_t did = wrong ? 0 : SPMU_DID(RETIRED), did2 = did;
+	uint64_t did = SPMU_DID(RETIRED), did2 = did;
 	if (!quiet) {
 		did2 |= c->fe.did_path;
 		did = did2 | c->fe.did;
 		c->fe.did = 0;
 	}
-	uint64_t alloc = wrong ? wrong_slot(c, fetch, &did) : rename_slot(c, fetch, &did);
-	if (wrong && alloc == WRONG_NEVER)
-		return false;
+	uint64_t alloc = rename_slot(c, fetch, &did);
 	uint64_t *lb = NULL;
 	if (load) {
-		if (wrong && UNLIKELY(!wrong_load_room(c)))
-			return false;
 		lb = rename_load(c);
 		if (UNLIKELY(*lb > alloc)) {
-			if (wrong && !wrong_may_wait(c, RUN_LB, SPMU_SIG_RESOURCE_STALL_LB, alloc, *lb))
-				return false;
 			alloc = rename_stall(c, SPMU_SIG_RESOURCE_STALL_LB, alloc, *lb);
 			did |= SPMU_DID(STALL_LB);
 		}
 	}
 	if (store) {
-		uint64_t free = wrong ? wrong_store_room(c) : lsq_room(c);
+		uint64_t free = lsq_room(c);
 		if (UNLIKELY(free > alloc)) {
-			if (wrong && !wrong_may_wait(c, RUN_SB, SPMU_SIG_RESOURCE_STALL_SB, alloc, free))
-				return false;
 			alloc = rename_stall(c, SPMU_SIG_RESOURCE_STALL_SB, alloc, free);
 			did |= SPMU_DID(STALL_SB);
 		}
@@ -158,60 +138,45 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 		port_less = eliminate(c, s->src[0][0], s->dst[0][0], s->constant, !(s->flags & STEP_ADDS), alloc);
 		is = port_less ? is : (is & ~SPMU_IS(ELIMINATED)) | SPMU_IS(EXEC);
 	}
-	unsigned port = port_less ? 255 : step_port(c, s, 0, load, kind == STEP_BRANCH, wrong, &alloc, &did), port2 = 0;
-	if (wrong && alloc == WRONG_NEVER)
-		return false;
+	unsigned port = port_less ? 255 : step_port(c, s, 0, load, kind == STEP_BRANCH, &alloc, &did), port2 = 0;
 	uint64_t ready = alloc, dispatch = alloc, complete = alloc, alloc2 = alloc, ready2 = 0, dispatch2 = 0, complete2 = 0;
 	struct store *st = NULL;
 	if (!port_less)
 		ready = max64(step_sources(c, s, 0), alloc + rn->dispatch_delay);
 	if (load) {
 		ready = max64(ready, c->q.load_floor);
-		complete = (wrong ? wrong_load(c, &c->sc.choice[s->ports[0] & c->sc.port_mask], s->ip, addr, s->size, port, ready, s->flags & STEP_VECTOR, &did, &dispatch) :
-		            more ? lsq_load_more(c, s->ip, addr, s->size, port, ready, s->flags & STEP_VECTOR, s->load, &did, &dispatch, &renamed) :
+		complete = (more ? lsq_load_more(c, s->ip, addr, s->size, port, ready, s->flags & STEP_VECTOR, s->load, &did, &dispatch, &renamed) :
 		            lsq_load_quick(c, s->ip, addr, s->size, port, ready, s->flags & STEP_VECTOR, &did, &dispatch)) + s->latency[0];
-		if (watch && !wrong)
+		if (watch)
 			clears_watch(c, rn->loads - 1, s->ip, addr, complete);
 	} else if (kind == STEP_COMPUTE_MORE) {
 		unsigned later = bypass_delay(c, s->src[0], s->domain, port, &ready);
-		dispatch = step_take(c, s, 0, port, wrong, ready);
+		dispatch = scheduler_take(&c->sc, port, ready);
 		complete = dispatch + s->latency[0] + later;
 		bypass_result(c, s->dst[0], s->domain, port, complete);
 	} else if (!port_less) {
-		dispatch = step_take(c, s, 0, port, wrong, ready);
+		dispatch = scheduler_take(&c->sc, port, ready);
 		complete = dispatch + (store ? 1 : s->latency[0]);
 	}
 	if (store) {
 		struct mem_result r = { 0, 0 };
-		if (!wrong || dispatch != WRONG_NEVER)
-			memsys_store_translate(c->mem, addr, s->size, dispatch, &r);
+		memsys_store_translate(c->mem, addr, s->size, dispatch, &r);
 		complete = max64(complete, r.ready);
 		did |= r.did;
-		if (wrong)
-			wrong_log_store(c, addr, s->size);
 		st = lsq_store(c, s->ip, addr, s->size, true, s->flags & STEP_WEAK, complete - 1);
 		if (UNLIKELY(c->q.rename_stores))
 			lsq_store_address(c, st, s->load);
 		c->q.wants_data = false;
-		if (wrong)
-			st->retire = WRONG_NEVER;
 	} else if (!port_less) {
 		step_result(c, s, 0, more && renamed ? renamed : complete);
 	} else {
 		step_result(c, s, 0, s->flags & STEP_COPY ? c->reg[s->src[0][0]] : complete);
 	}
 	if (two) {
-		port2 = step_port(c, s, 1, false, store, wrong, &alloc2, &did2);
-		if (wrong && alloc2 == WRONG_NEVER) {	/* half a slot */
-			if (store)
-				st->data_ready = WRONG_NEVER;
-			if (!quiet && wrong_wanted(c, is, did))
-				wrong_record(c, s->ip, is, port, s->size, did, addr, fetch, alloc, ready, dispatch, complete);
-			return false;
-		}
+		port2 = step_port(c, s, 1, false, store, &alloc2, &did2);
 		ready2 = max64(step_sources(c, s, 1), alloc2 + rn->dispatch_delay);
 		unsigned later = more && s->domain ? bypass_delay(c, s->src[1], s->domain, port2, &ready2) : 0;
-		dispatch2 = step_take(c, s, 1, port2, wrong, ready2);
+		dispatch2 = scheduler_take(&c->sc, port2, ready2);
 		complete2 = dispatch2 + s->latency[1] + later;
 		if (more && s->domain)
 			bypass_result(c, s->dst[1], s->domain, port2, complete2);
@@ -226,20 +191,6 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 	if (load_branch)
 		did2 |= step_branched(c, s->in + (s->branch - s->insn), *w, went, complete2);
 
-	if (wrong) {
-		if (store)
-			st->data_ready = max64(st->data_ready, complete2);
-		*slot_free(rn, rn->pos) = c->wrong.resolve;
-		if (load)
-			*lb = c->wrong.resolve;
-		if ((!quiet || kind == STEP_BRANCH) && wrong_wanted(c, is, did))
-			wrong_record(c, s->ip, is, port, load || store ? s->size : 0, did, kind == STEP_BRANCH ? went : addr,
-			             fetch, alloc, ready, dispatch, complete);
-		if (two && (!quiet || load_branch) && wrong_wanted(c, s->is[1], did2))
-			wrong_record(c, s->ip, s->is[1], port2, store ? s->size : 0, did2, store ? addr : went,
-			             fetch, alloc2, ready2, dispatch2, complete2);
-		return true;
-	}
 	uint64_t retire = retire_at(c, max64(complete, complete2));
 	if (load)
 		*lb = retire + 1;
@@ -254,6 +205,5 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 		write_record(c, s->ip, s->is[1], port2, store ? s->size : 0, did2, store ? addr : went,
 		             fetch, alloc2, ready2, dispatch2, complete2, retire);
 	c->e.instructions += s->ends;
-	return true;
 }
 #endif

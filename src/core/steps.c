@@ -7,6 +7,7 @@
 #pragma GCC optimize ("no-tree-slp-vectorize", "no-tree-pre")
 #endif
 #include "core/step.h"
+#include "core/wrongstep.h"
 
 #ifndef STEPS
 #define STEPS core_steps
@@ -41,7 +42,7 @@ next:
 		rep_end(c, false);	/* it was left without a word: a signal */
 	c->instructions += insns;
 	for (;;) {
-#define STEP(KIND, words) case KIND: step_run(c, KIND, quiet, WATCH, false, w); w += words; break;
+#define STEP(KIND, words) case KIND: step_run(c, KIND, quiet, WATCH, w); w += words; break;
 		switch (*w & SCRIPT_KIND) {
 		case SCRIPT_END:
 			if (!(script = following(c, script)))
@@ -78,46 +79,14 @@ static __attribute__((noinline)) void quiet(struct core *c, const uint64_t *w)
 }
 
 /* The wrong path: w is its first word. */
-static inline __attribute__((always_inline)) void run_wrong(struct core *c, const uint64_t *w, const bool quiet)
-{
-	const uint64_t *next;
-	for (;;) {
-#define STEP(KIND, words) case KIND: if (!step_run(c, KIND, quiet, false, true, w)) goto end; w += words; break;
-		switch (*w & SCRIPT_KIND) {
-		case SCRIPT_END: goto end;
-		case STEP_GENERAL:
-			if (!(next = core_wrong_general(c, w)))
-				goto end;
-			w = next;
-			break;
-		STEP(STEP_ELIMINATED, 1)
-		STEP(STEP_COMPUTE, 1)
-		STEP(STEP_LOAD, 2)
-		STEP(STEP_LOAD_COMPUTE, 2)
-		STEP(STEP_STORE, 2)
-		STEP(STEP_BRANCH, 2)
-		STEP(STEP_LOAD_BRANCH, 3)
-		STEP(STEP_RENAME, 1)
-		STEP(STEP_COMPUTE_MORE, 1)
-		STEP(STEP_LOAD_MORE, 2)
-		STEP(STEP_LOAD_COMPUTE_MORE, 2)
-		STEP(STEP_LOAD_BRANCH_MORE, 3)
-		default: __builtin_unreachable();
-		}
-#undef STEP
-	}
-end:
-	c->wrong.at = w;
-}
-
 static __attribute__((noinline)) void wrong(struct core *c, const uint64_t *w)
 {
-	run_wrong(c, w, false);
+	c->wrong.at = wrong_run(c, w, false);
 }
 
 static __attribute__((noinline)) void wrong_quiet(struct core *c, const uint64_t *w)
 {
-	run_wrong(c, w, true);
+	c->wrong.at = wrong_run(c, w, true);
 }
 
 core_steps_way *STEPS(enum steps_for what)

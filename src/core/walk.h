@@ -62,7 +62,7 @@ uint16_t *walker_ran(struct walker *w);
 size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool general, uint64_t *out);
 
 /* --- private to walk*.c --- */
-enum track_kind { TRACK_REG, TRACK_KNOWN /* memory holds a slot's value */, TRACK_STORE_REG, TRACK_STORE_IMM, TRACK_FORGET };
+enum track_kind { TRACK_REG, TRACK_WORD /* a whole register */, TRACK_KNOWN /* memory holds a slot's value */, TRACK_STORE_REG, TRACK_STORE_IMM, TRACK_FORGET };
 struct track {			/* what an execution of the block tells, in order */
 	uint8_t kind, reg, bytes, offset;
 	uint16_t slot, value;	/* index of the slot that holds the register's value or the address; of the memory's value */
@@ -112,12 +112,13 @@ struct walk_block {		/* of a block, at iblock.core_walk */
 	const uint16_t *step;		/* its first step in the plan */
 	const struct plan *plan;
 	const struct track *track;
-	unsigned tracks;
+	unsigned tracks, track_slots;	/* track_slots: of an execution, that all of them need */
+	uint32_t track_regs;	/* set of registers that are known behind them */
 };
 struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b);	/* NULL: no memory for it */
 
 /* Bytes of memory that are known. */
 bool walk_memory_read(const struct walk_space *s, uint64_t addr, unsigned bytes, uint64_t *value);
-void walk_memory_write(struct walk_space *s, uint64_t addr, unsigned bytes, uint64_t value);
+void walk_memory_write(struct walk_space *s, uint64_t addr, unsigned bytes, uint64_t value);	/* bytes: at most 8 */
 void walk_memory_forget(struct walk_space *s, uint64_t addr, unsigned bytes);
 #endif

@@ -47,6 +47,21 @@ static inline struct word *word_of(const struct walk_space *s, uint64_t number)
 	return &s->word[(number ^ number >> WORDS_LOG2) & ((1u << WORDS_LOG2) - 1)];
 }
 
+/* As walk_memory_write. */
+static inline void memory_write(struct walk_space *s, uint64_t addr, unsigned bytes, uint64_t value)
+{
+	const unsigned offset = addr & 7;
+	const uint64_t number = addr >> 3;
+	if (__builtin_expect(offset + bytes > 8 || !bytes, 0)) {
+		walk_memory_write(s, addr, bytes, value);
+		return;
+	}
+	struct word *w = word_of(s, number);
+	const uint64_t mask = ~UINT64_C(0) >> (64 - 8 * bytes) << 8 * offset, known = w->tag >> 8 == number ? w->tag : number << 8;
+	w->tag = known | ((1u << bytes) - 1) << offset;
+	w->value = (w->value & ~mask) | (value << 8 * offset & mask);
+}
+
 enum { PACES = 1024, PACE_FLOOR = 160 /* words */, WALKS_UNDER_WAY = 2048 };
 struct walk_under_way { uint64_t made; uint16_t pace, words; };	/* words of scripts made before; index of pace; its words */
 

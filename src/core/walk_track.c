@@ -268,6 +268,14 @@ struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b)
 	}
 	*w = (struct walk_block){ .insn = insn, .sem = sem, .step = step, .plan = plan, .track = track };
 	w->tracks = track_list(b, sem, s->word_bytes, track);
+	for (unsigned i = 0; i < w->tracks; i++) {
+		const unsigned last = track[i].kind == TRACK_KNOWN && track[i].value > track[i].slot ? track[i].value : track[i].slot;
+		w->track_slots = last >= w->track_slots ? last + 1 : w->track_slots;
+		if (track[i].kind == TRACK_REG && track[i].bytes == 8) {
+			track[i].kind = TRACK_WORD;
+			w->track_regs |= 1u << track[i].reg;
+		}
+	}
 	b->core_walk = w;
 	return w;
 }
@@ -281,6 +289,42 @@ void walker_regs(struct walker *w, const struct st_regs *r)
 	w->known = (1u << WALK_REGS) - 1;
 }
 
+/* v: of the track's slot. */
+static void track_one(struct walker *w, const struct track *t, uint64_t v, const uint64_t *slots, unsigned nslots)
+{
+	switch (t->kind) {
+	case TRACK_WORD:
+		w->reg[t->reg] = v;
+		w->known |= 1u << t->reg;
+		break;
+	case TRACK_REG: {
+		const uint64_t mask = ((UINT64_C(1) << 8 * t->bytes) - 1) << 8 * t->offset;
+		w->reg[t->reg] = (w->reg[t->reg] & ~mask) | (v << 8 * t->offset & mask);
+		break;
+	}
+	case TRACK_KNOWN:
+		if (v != ST_NOT_DONE && t->value < nslots)
+			walk_memory_write(w->space, v, t->bytes, slots[t->value]);
+		break;
+	case TRACK_STORE_IMM:
+		if (v != ST_NOT_DONE)
+			walk_memory_write(w->space, v, t->bytes, t->imm);
+		break;
+	case TRACK_STORE_REG:
+		if (v == ST_NOT_DONE)
+			break;
+		if (w->known >> t->reg & 1) {
+			walk_memory_write(w->space, v, t->bytes, w->reg[t->reg]);
+			break;
+		}
+		/* fallthrough */
+	default:
+		if (v != ST_NOT_DONE)
+			walk_memory_forget(w->space, v, t->bytes);
+		break;
+	}
+}
+
 void walker_track(struct walker *w, struct iblock *b, const uint64_t *slots, unsigned nslots)
 {
 	const struct walk_block *k = b->core_walk ? b->core_walk : walk_block_of(w->space, b);
@@ -288,44 +332,27 @@ void walker_track(struct walker *w, struct iblock *b, const uint64_t *slots, uns
 		w->known = 0;
 		return;
 	}
-	for (const struct track *t = k->track, *end = t + k->tracks; t < end; t++) {
-		if (t->slot >= nslots)
-			continue;
-		const uint64_t v = slots[t->slot];
-		switch (t->kind) {
-		case TRACK_REG:
-			if (t->bytes == 8) {
+	const struct track *const end = k->track + k->tracks;
+	if (nslots >= k->track_slots && !(k->track_regs & ~w->known)) {	/* nothing is missing: nearly always */
+		for (const struct track *t = k->track; t < end; t++) {
+			const uint64_t v = slots[t->slot];
+			if (t->kind == TRACK_WORD)
 				w->reg[t->reg] = v;
-				w->known |= 1u << t->reg;
-			} else {
-				const uint64_t mask = ((UINT64_C(1) << 8 * t->bytes) - 1) << 8 * t->offset;
-				w->reg[t->reg] = (w->reg[t->reg] & ~mask) | (v << 8 * t->offset & mask);
-			}
-			break;
-		case TRACK_KNOWN:
-			if (v != ST_NOT_DONE && t->value < nslots)
-				walk_memory_write(w->space, v, t->bytes, slots[t->value]);
-			break;
-		case TRACK_STORE_IMM:
-			if (v != ST_NOT_DONE)
-				walk_memory_write(w->space, v, t->bytes, t->imm);
-			break;
-		case TRACK_STORE_REG:
-			if (v == ST_NOT_DONE)
-				break;
-			if (w->known >> t->reg & 1) {
-				walk_memory_write(w->space, v, t->bytes, w->reg[t->reg]);
-				break;
-			}
-			/* fallthrough */
-		default:
-			if (v != ST_NOT_DONE)
-				walk_memory_forget(w->space, v, t->bytes);
-			break;
+			else if (v == ST_NOT_DONE && t->kind != TRACK_REG)
+				;
+			else if (t->kind == TRACK_KNOWN)
+				memory_write(w->space, v, t->bytes, slots[t->value]);
+			else if (t->kind == TRACK_STORE_REG && w->known >> t->reg & 1)
+				memory_write(w->space, v, t->bytes, w->reg[t->reg]);
+			else
+				track_one(w, t, v, slots, nslots);
 		}
+		return;
 	}
+	for (const struct track *t = k->track; t < end; t++)
+		if (t->slot < nslots)
+			track_one(w, t, slots[t->slot], slots, nslots);
 }
-
 int walker_create(struct walker **out, struct walk_space *s, const struct core_config *config, struct err *err)
 {
 	struct walker *w = calloc(1, sizeof *w);

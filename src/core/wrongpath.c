@@ -52,7 +52,7 @@ uint64_t wrong_slot_waits(struct core *c, uint64_t fetch, uint64_t *did)
 	const uint32_t pos = rn->pos += SLOT_STEP;
 	if (pos - c->wrong.rn.pos > c->wrong.most_slots)
 		return WRONG_NEVER;	/* the rings' older entries are the right path's */
-	const uint64_t rob = *slot_free(rn, pos - rn->rob_back);
+	const uint64_t rob = pos - c->wrong.rn.pos > rn->rob_back ? resolve /* the wrong path's own */ : *slot_free(rn, pos - rn->rob_back);
 	uint64_t cycle = max64(max64(open, delivered), max64(rob, rn->barrier));
 	if (cycle >= resolve) {
 		uint64_t from = max64(max64(max64(open, rn->barrier), rn->bubble_floor), rob), end = min64(delivered, resolve);
@@ -165,9 +165,13 @@ uint64_t wrong_load(struct core *c, const struct port_choice *choice, uint64_t i
 	struct lsq *q = &c->q;
 	if (UNLIKELY(q->addr_known > ready && q->mdp[ip & (MDP_ENTRIES - 1)] < q->mdp_limit))
 		ready = q->addr_known;
-	const uint64_t at = *dispatch = wrong_take(c, choice, port, ready);
-	if (at == WRONG_NEVER)
-		return at;
+	*dispatch = wrong_take(c, choice, port, ready);
+	return *dispatch == WRONG_NEVER ? WRONG_NEVER : wrong_load_taken(c, ip, addr, size, *dispatch, vector, did);
+}
+
+uint64_t wrong_load_taken(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint64_t at, bool vector, uint64_t *did)
+{
+	struct lsq *q = &c->q;
 	bool alias = false, clear = size <= SQ_INDEXED && q->tail - q->big >= q->sb_size && lsq_clear(q, addr, size, at);
 	const uint32_t found = clear ? 0 : lsq_find(q, addr, size, at, &alias);
 	uint64_t go = at;
@@ -244,6 +248,7 @@ static void begin(struct core *c)
 	if (c->old.any)
 		x->old = c->old;
 	x->most_slots = (SLOT_RING - (c->config.rob_size > c->config.idq_size ? c->config.rob_size : c->config.idq_size)) * SLOT_STEP;
+	x->most_quick = x->most_slots < rn->rob_back ? x->most_slots : rn->rob_back;
 	x->most_loads = LOAD_RING - c->config.load_buffer_size - (LOAD_RING - c->config.load_buffer_size) / 8;
 	x->stores = q->tail;
 	x->logged = 0;

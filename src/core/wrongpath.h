@@ -28,6 +28,8 @@ void wrong_log_store(struct core *c, uint64_t addr, uint32_t size);
 /* As lsq_load; *dispatch WRONG_NEVER: it does not go. */
 uint64_t wrong_load(struct core *c, const struct port_choice *choice, uint64_t ip, uint64_t addr, uint32_t size, unsigned port,
                     uint64_t ready, bool vector, uint64_t *did, uint64_t *dispatch);
+/* The same, dispatched at `at`. */
+uint64_t wrong_load_taken(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint64_t at, bool vector, uint64_t *did);
 uint64_t wrong_take_unit(struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready, unsigned unit, unsigned busy);
 /* If wrong_wanted. */
 void wrong_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr, uint64_t fetch,
@@ -46,7 +48,7 @@ static inline __attribute__((always_inline)) uint64_t wrong_slot(struct core *c,
 	const uint32_t pos = rn->pos + SLOT_STEP;
 	const uint64_t rob = *slot_free(rn, pos - rn->rob_back);
 	if (UNLIKELY(max64(max64(fetch + rn->frontend_latency, rob), rn->barrier) > cycle || cycle >= c->wrong.resolve ||
-	             (uint16_t)c->sc.free < c->sc.group_room || pos - c->wrong.rn.pos > c->wrong.most_slots))
+	             (uint16_t)c->sc.free < c->sc.group_room || pos - c->wrong.rn.pos > c->wrong.most_quick))
 		return wrong_slot_waits(c, fetch, did);
 	if (cycle != c->sc.walk) {
 		scheduler_advance(&c->sc, cycle);
@@ -81,7 +83,7 @@ static inline uint64_t wrong_waits(struct core *c, const struct port_choice *cho
 }
 
 /* Dispatch of a uop that was entered. */
-static inline uint64_t wrong_take(struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready)
+static inline __attribute__((always_inline)) uint64_t wrong_take(struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready)
 {
 	struct scheduler *s = &c->sc;
 	if (ready >= c->wrong.resolve)
@@ -97,11 +99,30 @@ static inline uint64_t wrong_take(struct core *c, const struct port_choice *choi
 	return wrong_waits(c, choice, port);
 }
 
-/* The slot being allocated holds its entries until the branch resolves.  first: number of its first load. */
+/* As lsq_load_quick. */
+static inline __attribute__((always_inline)) uint64_t
+wrong_load_quick(struct core *c, const struct port_choice *choice, uint64_t ip, uint64_t addr, uint32_t size, unsigned port,
+                 uint64_t ready, bool vector, uint64_t *did, uint64_t *dispatch)
+{
+	struct lsq *q = &c->q;
+	if (UNLIKELY((q->addr_known > ready && q->mdp[ip & (MDP_ENTRIES - 1)] < q->mdp_limit) || size > SQ_INDEXED || q->tail - q->big < q->sb_size))
+		return wrong_load(c, choice, ip, addr, size, port, ready, vector, did, dispatch);
+	const uint64_t at = *dispatch = wrong_take(c, choice, port, ready);
+	if (at == WRONG_NEVER)
+		return at;
+	if (UNLIKELY(!lsq_clear(q, addr, size, at)))
+		return wrong_load_taken(c, ip, addr, size, at, vector, did);
+	struct mem_result r = { 0, 0 };
+	memsys_load(c->mem, ip, addr, size, at, vector, &r);
+	*did |= r.did;
+	return max64(r.ready, at + 1);
+}
+
+/* The slot being allocated holds its entries until the branch resolves; that of the reorder buffer nobody looks at (most_quick).
+ * first: number of its first load. */
 static inline void wrong_slot_done(struct core *c, uint32_t first)
 {
 	struct rename *rn = &c->rn;
-	*slot_free(rn, rn->pos) = c->wrong.resolve;
 	for (uint32_t i = first; i != rn->loads; i++)
 		rn->lb[i & (LOAD_RING - 1)] = c->wrong.resolve;
 }

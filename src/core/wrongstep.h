@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The short way of a slot of the wrong path (wrongpath.h): what step.h does for the right path, up to the resolve cycle and without
+ * retirement.
+ *
+ * How: where delivery and allocation are is kept in a struct of its own, which the compiler holds in registers from step to step, and is
+ * put back before whatever else may read or write it (wrong_leave).  A uop allocated so late that it cannot be dispatched before the resolve
+ * cycle takes a scheduler's entry and nothing else: which port it would wait for shows in its record alone.  All slots but the reorder buffer's first are free at the resolve cycle,
+ * and the wrong path has fewer than that, so that their entries of the ring are never asked for.
+ */
+#ifndef CORE_WRONGSTEP_H
+#define CORE_WRONGSTEP_H
+#include "core/step.h"
+#include "core/wrongpath.h"
+
+struct wrong_lead {		/* copies: of struct frontend, of struct rename */
+	uint64_t delivery, cycle;
+	uint32_t room, used, pos;
+};
+
+static inline __attribute__((always_inline)) void wrong_enter(const struct core *c, struct wrong_lead *l)
+{
+	l->delivery = c->fe.cycle;
+	l->room = c->fe.room;
+	l->cycle = c->rn.cycle;
+	l->used = c->rn.used;
+	l->pos = c->rn.pos;
+}
+
+static inline __attribute__((always_inline)) void wrong_leave(struct core *c, const struct wrong_lead *l)
+{
+	c->fe.cycle = l->delivery;
+	c->fe.room = l->room;
+	c->rn.cycle = l->cycle;
+	c->rn.used = l->used;
+	c->rn.pos = l->pos;
+}
+
+/* As rename_stall, if that is not too late. */
+static inline __attribute__((always_inline)) bool
+wrong_stall(struct core *c, struct wrong_lead *l, unsigned run, enum spmu_signal signal, uint64_t until, uint64_t *alloc)
+{
+	if (!wrong_may_wait(c, run, signal, *alloc, until))
+		return false;
+	wrong_leave(c, l);
+	*alloc = rename_stall(c, signal, *alloc, until);
+	wrong_enter(c, l);
+	return true;
+}
+
+/* A scheduler entry and a port; false: it is too late for one.  late: the port does not matter. */
+static inline __attribute__((always_inline)) bool
+wrong_port(struct core *c, struct wrong_lead *l, const struct port_choice *choice, uint32_t *slot, bool load, bool one, bool late,
+           uint64_t *alloc, uint64_t *did, unsigned *port)
+{
+	struct scheduler *sc = &c->sc;
+	if (UNLIKELY(scheduler_full(sc, choice))) {
+		wrong_leave(c, l);
+		*alloc = wrong_wait_entry(c, choice, *alloc, did);
+		*slot = c->rn.slot;
+		wrong_enter(c, l);
+		if (*alloc == WRONG_NEVER)
+			return false;
+	}
+	if (late) {
+		if (load)
+			scheduler_load_port(sc, choice);
+		sc->free -= choice->entry;
+		c->wrong.entries += choice->entry;
+		return true;
+	}
+	*port = load ? scheduler_load_port(sc, choice) : one && choice->count == 1 ? choice->port[0] : scheduler_port(sc, choice, *slot);
+	scheduler_enter(sc, choice, *port);
+	return true;
+}
+
+/* w: the step in its script.  quiet: no record is wanted but of branches.  False: the wrong path ends here. */
+static inline __attribute__((always_inline)) bool
+wrong_step(struct core *c, struct wrong_lead *l, const enum step_kind kind, const bool quiet, const uint64_t *w)
+{
+	const bool branch = kind == STEP_BRANCH || kind == STEP_LOAD_BRANCH || kind == STEP_LOAD_BRANCH_MORE;
+	const struct step *s = branch ? script_step(*w) : (const struct step *)(*w - kind);
+	const bool store = kind == STEP_STORE, load = kind >= STEP_LOAD && !store, more = kind == STEP_COMPUTE_MORE || kind >= STEP_LOAD_MORE;
+	const bool load_branch = kind == STEP_LOAD_BRANCH || kind == STEP_LOAD_BRANCH_MORE;
+	const bool two = kind == STEP_LOAD_COMPUTE || kind == STEP_LOAD_COMPUTE_MORE || load_branch || store;
+	const uint64_t addr = load || store ? w[1] : 0, resolve = c->wrong.resolve;
+	bool port_less = kind == STEP_ELIMINATED;
+	uint64_t is = s->is[0], did = 0, did2 = 0;
+	struct rename *rn = &c->rn;
+	struct scheduler *sc = &c->sc;
+
+	if (LIKELY(s->flags & STEP_FIRST)) {
+		const uint64_t offset = s->ip - c->fe.base;
+		if (UNLIKELY(offset > 63 || !(c->fe.mask >> offset & 1))) {
+			wrong_leave(c, l);
+			frontend_enter(c, s->in);
+			wrong_enter(c, l);
+		}
+		if (!quiet)
+			emit_room(&c->e);
+	}
+	if (quiet && branch)
+		emit_room(&c->e);
+
+	/* delivery */
+	const uint64_t taken = *slot_alloc(rn, l->pos + SLOT_STEP - c->fe.idq_back);
+	l->delivery += l->room == 0;
+	l->room = l->room ? l->room : c->fe.width;
+	l->room = taken > l->delivery ? c->fe.width : l->room;
+	l->delivery = max64(l->delivery, taken);
+	l->room--;
+	const uint64_t fetch = l->delivery;
+	if (!quiet) {
+		did2 = c->fe.did_path;
+		did = did2 | c->fe.did;
+		c->fe.did = 0;
+	}
+
+	/* allocation */
+	const uint32_t pos = l->pos + SLOT_STEP;
+	uint32_t slot = l->used;
+	uint64_t alloc = l->cycle;
+	bool waits = max64(max64(fetch + rn->frontend_latency, *slot_free(rn, pos - rn->rob_back)), rn->barrier) > alloc ||
+	             pos - c->wrong.rn.pos > c->wrong.most_quick;
+	if (LIKELY(!waits) && alloc != sc->walk) {
+		waits = alloc >= resolve || (uint16_t)sc->free < sc->group_room;
+		if (LIKELY(!waits)) {
+			scheduler_advance(sc, alloc);
+			lsq_advance(c, alloc);
+		}
+	}
+	if (UNLIKELY(waits || (uint16_t)sc->free < sc->group_room)) {
+		wrong_leave(c, l);
+		alloc = wrong_slot_waits(c, fetch, &did);
+		slot = rn->slot;
+		wrong_enter(c, l);
+		if (alloc == WRONG_NEVER)
+			return false;
+	} else {
+		const bool full = l->used + 1 >= rn->width;
+		l->pos = pos;
+		l->used = full ? 0 : l->used + 1;
+		l->cycle = alloc + full;
+		*slot_alloc(rn, pos) = alloc;
+	}
+	uint64_t *lb = NULL;
+	if (load) {
+		if (UNLIKELY(!wrong_load_room(c)))
+			return false;
+		lb = rename_load(c);
+		if (UNLIKELY(*lb > alloc)) {
+			if (!wrong_stall(c, l, RUN_LB, SPMU_SIG_RESOURCE_STALL_LB, *lb, &alloc))
+				return false;
+			did |= SPMU_DID(STALL_LB);
+			slot = 0;
+		}
+	}
+	if (store) {
+		const uint64_t free = wrong_store_room(c);
+		if (UNLIKELY(free > alloc)) {
+			if (!wrong_stall(c, l, RUN_SB, SPMU_SIG_RESOURCE_STALL_SB, free, &alloc))
+				return false;
+			did |= SPMU_DID(STALL_SB);
+			slot = 0;
+		}
+	}
+	if (kind == STEP_RENAME) {	/* which asks for slots before this one */
+		rn->pos = l->pos;
+		rn->slot = slot;
+		port_less = eliminate(c, s->src[0][0], s->dst[0][0], s->constant, !(s->flags & STEP_ADDS), alloc);
+		is = port_less ? is : (is & ~SPMU_IS(ELIMINATED)) | SPMU_IS(EXEC);
+	}
+
+	/* the first uop */
+	const struct port_choice *choice = &sc->choice[s->ports[0] & sc->port_mask];
+	unsigned port = 255, port2 = 0;
+	const bool late = quiet && !more && alloc + rn->dispatch_delay >= resolve;	/* others' results have domains */
+	if (!port_less && !wrong_port(c, l, choice, &slot, load, kind == STEP_BRANCH, late, &alloc, &did, &port))
+		return false;
+	uint64_t ready = alloc, dispatch = alloc, complete = alloc, alloc2 = alloc, ready2 = 0, dispatch2 = 0, complete2 = 0;
+	struct store *st = NULL;
+	if (!late && !port_less)
+		ready = max64(step_sources(c, s, 0), alloc + rn->dispatch_delay);
+	if (late) {
+		dispatch = port_less ? alloc : WRONG_NEVER;
+		complete = dispatch + (port_less ? 0 : store ? 1 : s->latency[0]);
+	} else if (load) {
+		ready = max64(ready, c->q.load_floor);
+		complete = wrong_load_quick(c, choice, s->ip, addr, s->size, port, ready, s->flags & STEP_VECTOR, &did, &dispatch) + s->latency[0];
+	} else if (kind == STEP_COMPUTE_MORE) {
+		const unsigned later = bypass_delay(c, s->src[0], s->domain, port, &ready);
+		dispatch = wrong_take(c, choice, port, ready);
+		complete = dispatch + s->latency[0] + later;
+		bypass_result(c, s->dst[0], s->domain, port, complete);
+	} else if (!port_less) {
+		dispatch = wrong_take(c, choice, port, ready);
+		complete = dispatch + (store ? 1 : s->latency[0]);
+	}
+	if (store) {
+		struct mem_result r = { 0, 0 };
+		if (dispatch != WRONG_NEVER)
+			memsys_store_translate(c->mem, addr, s->size, dispatch, &r);
+		complete = max64(complete, r.ready);
+		did |= r.did;
+		wrong_log_store(c, addr, s->size);
+		st = lsq_store(c, s->ip, addr, s->size, true, s->flags & STEP_WEAK, complete - 1);
+		if (UNLIKELY(c->q.rename_stores))
+			lsq_store_address(c, st, s->load);
+		c->q.wants_data = false;
+		st->retire = WRONG_NEVER;
+	} else {
+		step_result(c, s, 0, port_less && s->flags & STEP_COPY ? c->reg[s->src[0][0]] : complete);
+	}
+
+	/* the second */
+	if (two) {
+		const struct port_choice *second = &sc->choice[s->ports[1] & sc->port_mask];
+		if (!wrong_port(c, l, second, &slot, false, store, late, &alloc2, &did2, &port2)) {	/* half a slot */
+			if (store)
+				st->data_ready = WRONG_NEVER;
+			if (!quiet && wrong_wanted(c, is, did))
+				wrong_record(c, s->ip, is, port, s->size, did, addr, fetch, alloc, ready, dispatch, complete);
+			return false;
+		}
+		unsigned later = 0;
+		if (!late) {
+			ready2 = max64(step_sources(c, s, 1), alloc2 + rn->dispatch_delay);
+			later = more && s->domain ? bypass_delay(c, s->src[1], s->domain, port2, &ready2) : 0;
+			dispatch2 = wrong_take(c, second, port2, ready2);
+		} else {
+			dispatch2 = WRONG_NEVER;
+		}
+		complete2 = dispatch2 + s->latency[1] + later;
+		if (more && s->domain)
+			bypass_result(c, s->dst[1], s->domain, port2, complete2);
+		if (store) {
+			c->q.given[st - c->q.store] = ready2;
+			st->data_ready = max64(st->data_ready, complete2);
+		} else {
+			step_result(c, s, 1, complete2);
+		}
+	}
+	if (load)
+		*lb = resolve;
+	if (!branch && quiet)
+		return true;
+
+	const uint64_t went = kind == STEP_BRANCH ? w[1] : load_branch ? w[2] : 0;
+	if (branch && LIKELY(!(*w & SCRIPT_UNUSUAL) && !c->fe.loop_buffer)) {
+		if (script_says(*w, SCRIPT_TAKEN)) {
+			frontend_elsewhere(c);
+			*(kind == STEP_BRANCH ? &did : &did2) |= SPMU_DID(TAKEN);
+		}
+	} else if (branch) {
+		wrong_leave(c, l);
+		*(kind == STEP_BRANCH ? &did : &did2) |= step_branched(c, s->in + (s->branch - s->insn), *w, went, kind == STEP_BRANCH ? complete : complete2);
+		l->delivery = c->fe.cycle;
+		l->room = c->fe.room;
+	}
+	if ((!quiet || kind == STEP_BRANCH) && wrong_wanted(c, is, did))
+		wrong_record(c, s->ip, is, port, load || store ? s->size : 0, did, kind == STEP_BRANCH ? went : addr,
+		             fetch, alloc, ready, dispatch, complete);
+	if (two && (!quiet || load_branch) && wrong_wanted(c, s->is[1], did2))
+		wrong_record(c, s->ip, s->is[1], port2, store ? s->size : 0, did2, store ? addr : went,
+		             fetch, alloc2, ready2, dispatch2, complete2);
+	return true;
+}
+
+/* From its first word on.  Returns the word where it ended. */
+static inline __attribute__((always_inline)) const uint64_t *wrong_run(struct core *c, const uint64_t *w, const bool quiet)
+{
+	struct wrong_lead l;
+	wrong_enter(c, &l);
+	for (;;) {
+#define STEP(KIND, words) case KIND: if (!wrong_step(c, &l, KIND, quiet, w)) goto end; w += words; break;
+		switch (*w & SCRIPT_KIND) {
+		case SCRIPT_END: goto end;
+		case STEP_GENERAL:
+			wrong_leave(c, &l);
+			const uint64_t *next = core_wrong_general(c, w);
+			wrong_enter(c, &l);
+			if (!next)
+				goto end;
+			w = next;
+			break;
+		STEP(STEP_ELIMINATED, 1)
+		STEP(STEP_COMPUTE, 1)
+		STEP(STEP_LOAD, 2)
+		STEP(STEP_LOAD_COMPUTE, 2)
+		STEP(STEP_STORE, 2)
+		STEP(STEP_BRANCH, 2)
+		STEP(STEP_LOAD_BRANCH, 3)
+		STEP(STEP_RENAME, 1)
+		STEP(STEP_COMPUTE_MORE, 1)
+		STEP(STEP_LOAD_MORE, 2)
+		STEP(STEP_LOAD_COMPUTE_MORE, 2)
+		STEP(STEP_LOAD_BRANCH_MORE, 3)
+		default: __builtin_unreachable();
+		}
+#undef STEP
+	}
+end:
+	wrong_leave(c, &l);
+	return w;
+}
+#endif

@@ -214,9 +214,8 @@ static bool clean_profile(const char *from, const char *to)
 	ssize_t n;
 	while (in && out && (n = getline(&line, &room, in)) > 0) {
 		size_t indent = strspn(line, " ");
-		bool good = memchr(line, 0, (size_t)n) == NULL;
-		for (ssize_t i = 0; i < n && good; i++)
-			good = line[i] == '\n' || (line[i] >= ' ' && line[i] <= '~');
+		const size_t fine = strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$: \n");
+		const bool good = fine == (size_t)n && line[indent] != ':' && !strstr(line, "::") && !strstr(line, " :");
 		if (dropped != SIZE_MAX && indent > dropped)
 			continue;
 		dropped = good ? SIZE_MAX : indent;

@@ -59,6 +59,8 @@ void lsq_commit(struct core *c)
 	}
 	q->last_line = s->addr >> 6;
 	s->commit = q->last_commit;
+	if (UNLIKELY(emit_wanted(&c->e, SPMU_SIG_STORE_VISIBLE)))
+		emit_signal_at(&c->e, SPMU_SIG_STORE_VISIBLE, s->commit, s->commit, 1, s->ip, s->addr);
 	if (UNLIKELY(c->e.detail)) {
 		struct core_written *w = detail_new(&c->e, DETAIL_WRITTEN);
 		w->store = q->head - 1;

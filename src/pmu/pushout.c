@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOT_UOPS = 8 };
+enum { SLOT_UOPS = 8, STORES = 512 /* more than any store buffer holds; a power of two */ };
 
 /* ---- tags ---- */
 
@@ -36,6 +36,13 @@ bool tag_holds(const struct tag *t, uint64_t is, uint64_t did)
 
 /* ---- records ---- */
 
+/* Stores that have retired and those that were written, of which the records tell in no fixed order: numbers of the next to come and to go. */
+struct pushout_stores {
+	struct { uint64_t ip, is, did, retire; uint8_t cpl; } retired[STORES];
+	struct { uint64_t ip, cycle; } written[STORES];
+	uint32_t retired_in, retired_out, written_in, written_out;
+};
+
 struct pushout {
 	struct pushout_widths width;
 	unsigned measures;
@@ -54,6 +61,7 @@ struct pushout {
 	uint8_t next_cpl;
 	/* a machine clear that no slot has been measured for: bit of `did`, 0: none */
 	uint64_t clear, clear_ip, clear_cycle;
+	struct pushout_stores stores;	/* with PUSHOUT_VISIBLE alone; last: pushout_copy */
 };
 
 bool pushout_set(struct pushout *p, const struct pushout_measure *m, unsigned measures, uint64_t changed)
@@ -103,11 +111,13 @@ void pushout_restart(struct pushout *p)
 {
 	p->begun = false;
 	p->waiting = p->clear = 0;
+	p->stores.retired_out = p->stores.retired_in;
+	p->stores.written_out = p->stores.written_in;
 }
 
 void pushout_copy(struct pushout *to, const struct pushout *from)
 {
-	*to = *from;
+	memcpy(to, from, from->points > PUSHOUT_VISIBLE ? sizeof *to : offsetof(struct pushout, stores));
 	for (unsigned i = 0; i < to->measures; i++)
 		if (to->measure[i].tag)
 			to->measure[i].tag = &to->tag[i];
@@ -177,7 +187,55 @@ static void measured(struct pushout *p, unsigned i, uint64_t ip, uint8_t cpl, co
 /* The slot passes the point of this measure. */
 static bool passes(const struct pushout *p, unsigned i, const struct passing *now)
 {
-	return p->measure[i].point != PUSHOUT_MEMORY || now->memory;
+	return p->measure[i].point < PUSHOUT_MEMORY || (p->measure[i].point == PUSHOUT_MEMORY && now->memory);
+}
+
+/* A store that has retired is written. */
+static void visible(struct pushout *p, const struct passing *now)
+{
+	struct pushout_stores *s = &p->stores;
+	while (s->retired_in != s->retired_out && s->written_in != s->written_out) {
+		const uint64_t ip = s->written[s->written_out % STORES].ip, cycle = s->written[s->written_out % STORES].cycle;
+		uint32_t k = s->retired_out;
+		while (k != s->retired_in && s->retired[k % STORES].ip != ip)
+			k++;
+		s->written_out++;
+		if (k == s->retired_in)	/* of one that nobody has seen retire */
+			continue;
+		s->retired_out = k + 1;
+		uint64_t unused = 0;
+		struct passing at = { .record = now->record };
+		at.cycle[PUSHOUT_VISIBLE] = cycle;
+		at.pushed[PUSHOUT_VISIBLE] = pass(&p->at[PUSHOUT_VISIBLE], p->width.at[PUSHOUT_VISIBLE], cycle, &unused);
+		for (unsigned i = 0; i < p->measures; i++) {
+			const struct pushout_measure *m = &p->measure[i];
+			if (m->point == PUSHOUT_VISIBLE && (!m->tag || tag_holds(m->tag, s->retired[k % STORES].is, s->retired[k % STORES].did)))
+				measured(p, i, ip, s->retired[k % STORES].cpl, &at, s->retired[k % STORES].retire);
+		}
+	}
+}
+
+static void store_retires(struct pushout *p, uint64_t ip, uint64_t is, uint64_t did, uint64_t retire, uint8_t cpl)
+{
+	struct pushout_stores *s = &p->stores;
+	if (s->retired_in - s->retired_out == STORES)
+		s->retired_out++;
+	const uint32_t at = s->retired_in++ % STORES;
+	s->retired[at].ip = ip;
+	s->retired[at].is = is;
+	s->retired[at].did = did;
+	s->retired[at].retire = retire;
+	s->retired[at].cpl = cpl;
+}
+
+static void store_written(struct pushout *p, uint64_t ip, uint64_t cycle)
+{
+	struct pushout_stores *s = &p->stores;
+	if (s->written_in - s->written_out == STORES)
+		s->written_out++;
+	const uint32_t at = s->written_in++ % STORES;
+	s->written[at].ip = ip;
+	s->written[at].cycle = cycle;
 }
 
 static void slot(struct pushout *p, const struct spmu_batch *b, const struct spmu_record *const *uop, unsigned uops)
@@ -191,7 +249,7 @@ static void slot(struct pushout *p, const struct spmu_batch *b, const struct spm
 		did |= uop[i]->did;
 	}
 	now.memory = is & (SPMU_IS(LOAD) | SPMU_IS(STORE_ADDR));
-	for (unsigned k = 0; k < p->points; k++)
+	for (unsigned k = 0; k < p->points && k < PUSHOUT_VISIBLE; k++)
 		if (k != PUSHOUT_MEMORY || now.memory)
 			now.pushed[k] = pass(&p->at[k], p->width.at[k], now.cycle[k], k == PUSHOUT_RETIRE ? &p->sums.full : &unused);
 	p->sums.slots++;
@@ -214,7 +272,7 @@ static void slot(struct pushout *p, const struct spmu_batch *b, const struct spm
 	for (; ask; ask &= ask - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(ask);
 		const struct pushout_measure *m = &p->measure[i];
-		if (m->tag && !tag_holds(m->tag, is, did))
+		if (m->point == PUSHOUT_VISIBLE || (m->tag && !tag_holds(m->tag, is, did)))
 			continue;
 		const bool due = m->from == PUSHOUT_FROM_DUE;
 		const uint64_t event = due ? 0 : m->tag ? event_cycle(m->tag, b, uop, uops) : alloc;
@@ -228,6 +286,11 @@ static void slot(struct pushout *p, const struct spmu_batch *b, const struct spm
 		}
 	}
 	p->last_ip = ip;
+	if (p->points > PUSHOUT_VISIBLE) {
+		if (is & SPMU_IS(STORE_ADDR))
+			store_retires(p, ip, is, did, now.cycle[PUSHOUT_RETIRE], uop[0]->cpl);
+		visible(p, &now);
+	}
 }
 
 /* Before this the core was halted, or its clock had not begun. */
@@ -258,6 +321,8 @@ void pushout_batch(struct pushout *p, const struct spmu_batch *b)
 		if (r && r->kind != SPMU_REC_UOP) {
 			if (r->signal == SPMU_SIG_CLEAR_MEMORY_ORDER || r->signal == SPMU_SIG_CLEAR_SMC)
 				clear = r;	/* behind the slot that is being collected */
+			else if (r->signal == SPMU_SIG_STORE_VISIBLE && p->points > PUSHOUT_VISIBLE)
+				store_written(p, r->ip, b->base_cycle + r->begin);
 			continue;
 		}
 		if (r && !(r->did & SPMU_DID(RETIRED)))

@@ -13,14 +13,15 @@
  *
  * The same at the other points that slots pass in order (enum pushout_point): a slot is due at allocation, or in delivery by the front end, when the
  * slot before it was, or a cycle later if that cycle was full.  The memory-order buffer is passed by slots that access memory alone, when they are
- * allocated: they are due when the one before of them was.
+ * allocated: they are due when the one before of them was.  Stores become visible, after they have retired, in order, too: each is due when the one
+ * before it was written; from the event is then from its retirement; what is asked is what its own slot is and did.
  *
  * Hardware counts by threshold, in one of three ways, all with the same count: pushout_fires.  regs_pushout.c has such counters as registers, and
  * analysis/cost.c keeps all values.
  *
  * After C. Newburn, US 2005/0273310 A1.  The first slot of a stretch in which the core runs is due when the stretch begins.
- * Leaves out: that hardware threads of a core retire in turn; when stores become visible, which records do not tell; decoding apart from delivery,
- * which the core has no time of its own for.
+ * Leaves out: that hardware threads of a core retire in turn; decoding apart from delivery, which the core has no time of its own for; stores that have
+ * not been written when the last slot of the records retires.
  */
 #ifndef PMU_PUSHOUT_H
 #define PMU_PUSHOUT_H
@@ -59,7 +60,7 @@ static inline bool pushout_fires(enum pushout_way way, uint32_t loaded, uint32_t
 /* ---- measures over records ---- */
 
 enum pushout_from { PUSHOUT_FROM_DUE, PUSHOUT_FROM_EVENT };
-enum pushout_point { PUSHOUT_RETIRE, PUSHOUT_ALLOC, PUSHOUT_FETCH, PUSHOUT_MEMORY, PUSHOUT_POINTS };
+enum pushout_point { PUSHOUT_RETIRE, PUSHOUT_ALLOC, PUSHOUT_FETCH, PUSHOUT_MEMORY, PUSHOUT_VISIBLE, PUSHOUT_POINTS };
 struct pushout_widths { unsigned at[PUSHOUT_POINTS]; };	/* slots a cycle; 0 where nothing is measured */
 enum { PUSHOUT_MEASURES = 64 };
 
@@ -88,7 +89,7 @@ bool pushout_set(struct pushout *p, const struct pushout_measure *m, unsigned me
 /* As at first, with the measures it has: nobody has looked meanwhile. */
 void pushout_restart(struct pushout *p);
 void pushout_copy(struct pushout *to, const struct pushout *from);
-/* All uop records and the signals CYCLES, CLEAR_MEMORY_ORDER and CLEAR_SMC have to be in the batches. */
+/* All uop records and the signals CYCLES, CLEAR_MEMORY_ORDER and CLEAR_SMC have to be in the batches, for PUSHOUT_VISIBLE STORE_VISIBLE, too. */
 void pushout_batch(struct pushout *p, const struct spmu_batch *b);
 /* Slots retired, their pushouts at retirement, and the cycles in which retirement moved on only because the cycle before was full: the two make up
  * the time from the first stretch's begin to the last retirement, less what was halted. */

@@ -14,7 +14,7 @@
 
 enum {
 	UNITS = SPMU_PUSHOUT_UNITS,
-	PER_SLOT = 3,	/* a slot may be measured once for itself, once for the one before it, and once for a machine clear */
+	PER_SLOT = 3,	/* a slot may be measured once for itself (or as a store), once for the one before it, and once for a machine clear */
 	FIRED_MAX = SPMU_BATCH_MAX * PER_SLOT * UNITS,
 };
 #define COUNT_MASK ((UINT64_C(1) << 48) - 1)
@@ -33,7 +33,7 @@ struct pmu_pushout {
 	bool live;			/* a unit is switched on */
 };
 
-_Static_assert(PUSHOUT_MEMORY == (int)SPMU_PUSHOUT_MEMORY && PUSHOUT_POINTS == sizeof((struct spmu_host *)0)->pushout_width, "points are those of pmu.h");
+_Static_assert(PUSHOUT_VISIBLE == (int)SPMU_PUSHOUT_VISIBLE && PUSHOUT_POINTS == sizeof((struct spmu_host *)0)->pushout_width, "points are those of pmu.h");
 _Static_assert(SPMU_IS_COUNT <= 64 && SPMU_DID_COUNT <= 64, "tags hold every bit");
 
 static uint64_t set_of(unsigned count)

@@ -12,7 +12,7 @@
 struct pushout_widths session_pushout_widths(const struct core_config *core)
 {
 	const unsigned fetch = core->dsb_width > core->mite_width ? core->dsb_width : core->mite_width;
-	return (struct pushout_widths){ { core->retire_width, core->alloc_width, fetch, core->alloc_width } };
+	return (struct pushout_widths){ { core->retire_width, core->alloc_width, fetch, core->alloc_width, core->store_commit_width } };
 }
 
 bool pushout_meant(const char *text, size_t n)
@@ -136,7 +136,7 @@ static const char *const ways[] = {
 	PUSHOUT_WAYS(X)
 #undef X
 };
-static const char *const points[PUSHOUT_POINTS] = { "retire", "alloc", "fetch", "memory" }, *const froms[] = { "due", "event" };
+static const char *const points[PUSHOUT_POINTS] = { "retire", "alloc", "fetch", "memory", "visible" }, *const froms[] = { "due", "event" };
 
 static int set_tag(struct wish *w, const char *text, struct err *err)
 {

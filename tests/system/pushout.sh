@@ -29,6 +29,10 @@ for tag in mispredict 'load & !store' 'l1d_miss | dtlb_miss'; do
 	ok "$tag: $counted slots, and '$direct' as cost has them" [ "$direct" = "$counted" ]
 done
 
+# every store that retires is written, but for those that are on their way when the program ends
+set -- $(count golden-cove 'pushout/at=visible,threshold=0/,pushout/tag=store,threshold=0/')
+ok "stores that become visible, and that retire: $*" [ "${1:-1}" -le "${2:-0}" -a $((${1:-0} + 128)) -ge "${2:-1000}" ]
+
 total=$(count golden-cove pushout/tag=mispredict,threshold=8/)
 said=$("$SOFTPMU" record --core golden-cove -e pushout/tag=mispredict,threshold=8,period=100/ -o "$work/data" --replay "$stream" 2>&1 >/dev/null)
 samples=$(echo "$said" | sed -n 's/.*(\([0-9]*\) samples).*/\1/p')

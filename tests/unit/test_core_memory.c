@@ -307,6 +307,7 @@ static void test_store_misses_are_heard_over_batch_ends(void **state)
 	core_flush(b.c, true);
 	assert_int_equal(mock.stores, 4000);
 	assert_int_equal(heard_sum(SPMU_SIG_STORE_L1D_MISS), 4000);
+	assert_int_equal(heard_sum(SPMU_SIG_STORE_VISIBLE), 4000);
 	assert_int_equal(out.instructions, 4000);
 	assert_int_equal(out.violations, 0);
 	bench_end(&b);

@@ -19,7 +19,7 @@ static int no_write(void *context, uint64_t address, const void *from, size_t by
 	return 1;
 }
 /* With memory and the reload registers: a host that has all there is. */
-static const struct spmu_host everything = { .read_memory = no_memory, .write_memory = no_write, .pebs_reload_msrs = true, .pushout_width = { 8, 6, 8, 6 } };
+static const struct spmu_host everything = { .read_memory = no_memory, .write_memory = no_write, .pebs_reload_msrs = true, .pushout_width = { 8, 6, 8, 6, 2 } };
 
 static void what_exists_has_a_name_and_what_has_a_name_exists(void **state)
 {

@@ -191,6 +191,49 @@ static void test_the_memory_order_buffer_is_passed_by_slots_that_access_memory(v
 	pushout_destroy(p);
 }
 
+static void written(uint64_t ip, uint32_t cycle)
+{
+	f.r[f.b.count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .signal = SPMU_SIG_STORE_VISIBLE, .did = 1, .ip = ip, .begin = cycle, .end = cycle };
+}
+
+static void test_stores_become_visible_in_order_behind_retirement(void **state)
+{
+	struct seen due = { 0 }, event = { 0 };
+	struct tag tag;
+	assert_int_equal(tag_parse(&tag, "store & !lock", NULL), 0);
+	struct pushout_measure m[2] = { { .point = PUSHOUT_VISIBLE, .each = on_each, .context = &due },
+		{ .tag = &tag, .point = PUSHOUT_VISIBLE, .from = PUSHOUT_FROM_EVENT, .each = on_each, .context = &event } };
+	struct pushout *p = pushout_create(&(struct pushout_widths){ { 2, 2, 2, 2, 1 } }, m, 2);
+	(void)state;
+	fixture_begin(&f, 0);
+	insn(A, SPMU_IS(STORE_ADDR), 0, 0, 10);
+	written(0x99, 11);	/* of none of these */
+	written(A, 14);		/* told before the next slot is */
+	insn(B, 0, 0, 0, 10);
+	insn(C, SPMU_IS(STORE_ADDR) | SPMU_IS(LOCK), 0, 0, 11);
+	insn(D, SPMU_IS(STORE_ADDR), 0, 0, 12);
+	fixture_end(&f, 0, 12, false);
+	pushout_batch(p, &f.b);
+	assert_int_equal(due.n, 1);
+	fixture_begin(&f, 12);
+	written(C, 3);
+	written(D, 33);
+	insn(B, 0, 0, 0, 40);
+	fixture_end(&f, 0, 40, true);
+	pushout_batch(p, &f.b);
+	const uint64_t ip[] = { A, C, D };
+	const uint32_t cycles[] = { 14, 0, 29 };	/* one a cycle: C and D are due a cycle behind the store before */
+	assert_int_equal(due.n, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(due.ip[i], ip[i]);
+		assert_int_equal(due.cycles[i], cycles[i]);
+	}
+	assert_int_equal(event.n, 2);
+	assert_int_equal(event.cycles[0], 4);
+	assert_int_equal(event.cycles[1], 45 - 12);
+	pushout_destroy(p);
+}
+
 static void test_three_ways_to_count_by_threshold_fire_alike(void **state)
 {
 	(void)state;
@@ -296,6 +339,7 @@ int main(void)
 		cmocka_unit_test(test_the_other_points_in_order_have_pushouts_of_their_own),
 		cmocka_unit_test(test_halted_cycles_push_nothing_out),
 		cmocka_unit_test(test_the_memory_order_buffer_is_passed_by_slots_that_access_memory),
+		cmocka_unit_test(test_stores_become_visible_in_order_behind_retirement),
 		cmocka_unit_test(test_three_ways_to_count_by_threshold_fire_alike),
 		cmocka_unit_test(test_tags_bind_not_then_and_then_or),
 		cmocka_unit_test(test_bad_tags_are_refused_with_the_place_and_near_names),

@@ -94,7 +94,7 @@ static struct iblock *block(struct rig *r, uint64_t addr, const char *text, uint
 	memcpy(d.rest, insn, n * sizeof *insn);
 	memcpy(d.rest + n * sizeof *insn, slot, slots * sizeof *slot);
 	memcpy(d.rest + n * sizeof *insn + slots * sizeof *slot, &exit, sizeof exit);
-	struct iblock *b;
+	struct iblock *b = NULL;
 	if (r->blocks == BLOCKS || isa_decode(r->isa, 8, &d.def, sizeof d, &b, &err))
 		fail_msg("%s", err.text);
 	return r->block[r->blocks++] = b;

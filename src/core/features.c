@@ -23,7 +23,7 @@ static const struct { uint32_t msr; const char *name; } registers[FEATURE_REGIST
 };
 
 #define KEEP UINT32_MAX		/* off: there is no such level */
-enum rule { RULE_NONE, RULE_CACHE, RULE_ENTRIES, RULE_COUNT, RULE_LOG2, RULE_PUT, RULE_ENUM, RULE_EACH, RULE_SCALE };
+enum rule { RULE_NONE, RULE_CACHE, RULE_ENTRIES, RULE_COUNT, RULE_LOG2, RULE_PUT, RULE_ENUM, RULE_EACH, RULE_SCALE, RULE_BIT };
 enum { PARTS = 3, NAMED = 2, HALVINGS = 4 /* 1/16 at most */ };
 
 struct part {			/* a field of the configuration, and what becomes of it */
@@ -47,6 +47,7 @@ struct row {
 #define COUNT(count, off) { RULE_COUNT, AT(count), 0, off, { 0 } }
 #define LOG2(log2) { RULE_LOG2, AT(log2), 0, KEEP, { 0 } }
 #define PUT(id, value) { RULE_PUT, AT(id), 0, value, { 0 } }
+#define BIT(id, n) { RULE_BIT, AT(id), 0, n, { 0 } }
 #define ENUM(id) { RULE_ENUM, AT(id), 0, KEEP, { 0 } }
 #define EACH(id, ...) { RULE_EACH, AT(id), 0, KEEP, { __VA_ARGS__ } }
 #define SCALE(id, ...) { RULE_SCALE, AT(id), 0, KEEP, { __VA_ARGS__ } }
@@ -132,6 +133,10 @@ static void switch_off(struct core_config *c, const struct part *p)
 {
 	if (p->off == KEEP)
 		return;
+	if (p->rule == RULE_BIT) {
+		put(c, p->field, get(c, p->field) | 1u << p->off);
+		return;
+	}
 	put(c, p->field, p->off * unit_of(c, p));
 	if ((p->rule == RULE_CACHE || p->rule == RULE_ENTRIES) && p->off)
 		put(c, p->ways, p->off);
@@ -190,6 +195,8 @@ static bool has(const struct core_config *c, const struct row *r)
 	case AT(smt_load_buffer):
 	case AT(smt_store_buffer):
 		return c->smt_threads > 1;
+	case AT(ports_off):
+		return p->off < c->ports_count && !c->inorder && !c->alu_double_speed && !(c->ports_off >> p->off & 1);
 	case AT(rob_size):
 	case AT(rs_size):
 	case AT(load_buffer_size):

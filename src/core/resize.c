@@ -51,7 +51,7 @@ static int resize_core(struct core *c, const struct core_config *to, struct err 
 	int rc = resize_front(c, to, err);
 	if (!SAME(rob_size) || !SAME(load_buffer_size) || !SAME(idq_size))
 		rename_reset(c, now);
-	if (!SAME(rs_size) || !SAME(rs_load_size) || !SAME(rs_store_size))
+	if (!SAME(rs_size) || !SAME(rs_load_size) || !SAME(rs_store_size) || !SAME(ports_off))
 		scheduler_reset(c, now);
 	if (!SAME(store_buffer_size) || !SAME(disambiguation_limit) || !SAME(forward_renamed) || !SAME(forward_renamed_stores))
 		lsq_reset(c, now);

@@ -58,7 +58,8 @@ void scheduler_reset(struct core *c, uint64_t cycle)
 				pool = i;
 		choice[m].lane = UINT64_C(0xffff) << 16 * pool;
 		choice[m].entry = UINT64_C(1) << 16 * pool;
-		for (unsigned own = m & s->pool_ports[pool]; own; own &= own - 1)
+		const unsigned all = m & s->pool_ports[pool], on = all & ~f->ports_off;
+		for (unsigned own = on ? on : all; own; own &= own - 1)
 			if (f->ports_binding != BIND_FIRST || !choice[m].count)
 				choice[m].port[choice[m].count++] = (uint8_t)__builtin_ctz(own);
 		for (unsigned i = 0; i < choice[m].count && i < 8; i++) {

@@ -24,7 +24,7 @@ struct rig {
 	struct isa *isa;
 	struct iblock *block[BLOCKS];
 	unsigned blocks;
-	uint64_t did[64], is[64], signal[SPMU_SIG_COUNT], spent[SPMU_SIG_COUNT];
+	uint64_t did[64], is[64], port[256], signal[SPMU_SIG_COUNT], spent[SPMU_SIG_COUNT];
 	uint32_t random, msr;
 	uint64_t written;	/* of the last FEATURE_WRITE */
 };
@@ -43,6 +43,7 @@ static struct spmu_record *tally(void *context, const struct spmu_batch *b)
 			r->spent[e->signal] += e->end - e->begin;
 			continue;
 		}
+		r->port[e->port]++;
 		for (unsigned k = 0; k < 64; k++) {
 			r->did[k] += e->did >> k & 1;
 			r->is[k] += e->is >> k & 1;
@@ -319,6 +320,7 @@ static void repeat(struct rig *r, const char *text, unsigned n)
 	for (unsigned i = 0; i < n; i++)
 		go(r, b, NULL, CODE);
 }
+static void additions(struct rig *r) { repeat(r, "4801c8 4801ca 4801cb 4801ce 4801cf 4901c8 4901c9 4901ca 4901cb 4901cc 4901cd 4901ce J", 800); }
 static void copies(struct rig *r) { repeat(r, "4889c1 4889c8 4889c1 4889c8 4889c1 4889c8 J", 800); }
 /* Chains that begin anew: they overlap as far as they fit. */
 static void chains(struct rig *r) { repeat(r, "31c0 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 J", 1500); }
@@ -363,8 +365,8 @@ static void set_l1i(struct rig *r)
 
 /* ---- each feature ---- */
 
-enum of { CYCLES, DID, IS, SIGNAL, SPENT };
-enum then { MORE, LESS, NONE, OTHER };
+enum of { CYCLES, DID, IS, SIGNAL, SPENT, PORT };
+enum then { MORE, LESS, NONE, OTHER, SAME /* nobody else can do it */ };
 struct row {
 	const char *feature, *level;	/* NULL: the last */
 	const char *base;		/* fields set first, so that nothing else does the same */
@@ -372,65 +374,75 @@ struct row {
 	enum of of;
 	unsigned which;
 	enum then then;
+	const char *core;		/* of this one alone */
 };
 #define NO_DSB "dsb.sets=0 trace.sets=0"
 #define NO_PREFETCH "prefetch.l2_streamer=0 prefetch.l2_adjacent=0 prefetch.l1d_next_line=0 prefetch.l1d_ip=0"
 static const struct row rows[] = {
-	{ "prefetch.l2_streamer", NULL, "prefetch.l2_adjacent=0 prefetch.l1d_next_line=0 prefetch.l1d_ip=0", data_l3, SIGNAL, SPMU_SIG_L2_PF_MISS, NONE },
-	{ "prefetch.l2_adjacent", NULL, "prefetch.l2_streamer=0 prefetch.l1d_next_line=0 prefetch.l1d_ip=0", misses_near, SIGNAL, SPMU_SIG_L2_PF_MISS, NONE },
-	{ "prefetch.l1d_next_line", NULL, "prefetch.l2_streamer=0 prefetch.l2_adjacent=0 prefetch.l1d_ip=0", data_dense, SIGNAL, SPMU_SIG_L2_PF_HIT, NONE },
-	{ "prefetch.l1d_ip", NULL, "prefetch.l2_streamer=0 prefetch.l2_adjacent=0 prefetch.l1d_next_line=0", walked_l2, DID, SPMU_DID_PF_L1_USED, NONE },
-	{ "l1i.size", NULL, NO_DSB " l1i.next_line=0", code_l1i, SIGNAL, SPMU_SIG_ICACHE_MISS_LINE, MORE },
-	{ "l1i.size", "1/4", NO_DSB " l1i.next_line=0", code_l1i, SIGNAL, SPMU_SIG_ICACHE_MISS_LINE, MORE },
-	{ "itlb.size", NULL, NO_DSB, code_pages, SIGNAL, SPMU_SIG_ITLB_MISS, MORE },
-	{ "dsb.size", NULL, "lsd.size=0", code_cached, DID, SPMU_DID_FROM_DSB, NONE },
-	{ "dsb.size", "1/16", "lsd.size=0", code_cached, DID, SPMU_DID_FROM_MITE, MORE },
-	{ "trace.size", NULL, "", code_cached, DID, SPMU_DID_FROM_MITE, MORE },
-	{ "lsd.size", NULL, "", loop, DID, SPMU_DID_FROM_LSD, NONE },
-	{ "idq.size", NULL, NO_DSB " rob.size=16", code_late, CYCLES, 0, OTHER },
-	{ "l1i.fill_buffers", NULL, NO_DSB, code_straight, CYCLES, 0, OTHER },
-	{ "l1i.next_line", NULL, NO_DSB, code_straight, SIGNAL, SPMU_SIG_ICACHE_MISS_LINE, MORE },
-	{ "fusion.micro", NULL, "", loads_added, IS, SPMU_IS_SLOT, MORE },
-	{ "fusion.macro", NULL, "", compares, IS, SPMU_IS_MACRO_FUSED, NONE },
-	{ "btb.size", NULL, "btb.l2_entries=0", code_branches, DID, SPMU_DID_BTB_MISS, MORE },
-	{ "btb_l2.size", NULL, "", code_branches_l2, DID, SPMU_DID_BTB_MISS, MORE },
-	{ "trace_btb.size", NULL, "", pattern, DID, SPMU_DID_MISPREDICTED, MORE },
-	{ "base.size", NULL, "tage.tables=0", biased, DID, SPMU_DID_MISPREDICTED, MORE },
-	{ "tage.size", NULL, "", pattern, DID, SPMU_DID_MISPREDICTED, MORE },
-	{ "global.size", NULL, "global.entries_log2=8", pattern, DID, SPMU_DID_MISPREDICTED, MORE },
-	{ "loop.size", NULL, "tage.tables=0", counted, DID, SPMU_DID_MISPREDICTED, MORE },
-	{ "indirect.size", NULL, "", indirect, DID, SPMU_DID_MISP_TARGET, MORE },
-	{ "ras.size", NULL, "indirect.tables=0", calls, DID, SPMU_DID_MISPREDICTED, MORE },
-	{ "local.history", NULL, "", short_pattern, DID, SPMU_DID_MISPREDICTED, MORE },
-	{ "rob.size", NULL, NO_PREFETCH, misses_aside, CYCLES, 0, MORE },
-	{ "rs.size", NULL, "", chains, CYCLES, 0, MORE },
-	{ "load_buffer.size", NULL, "", misses, DID, SPMU_DID_STALL_LB, MORE },
-	{ "store_buffer.size", NULL, "", stores_missing, CYCLES, 0, OTHER },
-	{ "eliminate.moves", NULL, "", copies, IS, SPMU_IS_ELIMINATED, NONE },
-	{ "eliminate.zero_idioms", NULL, "", zeros, CYCLES, 0, MORE },
-	{ "eliminate.constants", NULL, "", sums, CYCLES, 0, MORE },
-	{ "forward.renamed", NULL, "", stacked, CYCLES, 0, MORE },
-	{ "l1d.size", NULL, NO_PREFETCH, data_l1, DID, SPMU_DID_L1D_MISS, MORE },
-	{ "l1d.size", "1/4", NO_PREFETCH, data_l1, DID, SPMU_DID_L1D_MISS, MORE },
-	{ "l2.size", NULL, NO_PREFETCH, data_l2, DID, SPMU_DID_L2_MISS, MORE },
-	{ "l2.size", "1/4", NO_PREFETCH, data_l2, DID, SPMU_DID_L2_MISS, MORE },
-	{ "l3.size", NULL, NO_PREFETCH, data_l3, DID, SPMU_DID_L3_MISS, MORE },
-	{ "dtlb.size", NULL, "dtlb_store.entries=0", pages_dtlb, DID, SPMU_DID_DTLB_MISS, MORE },
-	{ "dtlb_store.size", NULL, "dtlb.entries=4 dtlb.ways=4", store_pages, DID, SPMU_DID_DTLB_MISS, MORE },
-	{ "stlb.size", NULL, "", pages_stlb, SIGNAL, SPMU_SIG_DTLB_LOAD_WALK, MORE },
-	{ "walk_cache.size", NULL, NO_PREFETCH, pages_walked, SPENT, SPMU_SIG_DTLB_LOAD_WALK, MORE },
-	{ "walk.walkers", NULL, NO_PREFETCH, misses, CYCLES, 0, MORE },
-	{ "l1d.fill_buffers", NULL, NO_PREFETCH, misses_near, SPENT, SPMU_SIG_L1D_FB_FULL, MORE },
-	{ "l1d.wc_buffers", NULL, "", combined, SIGNAL, SPMU_SIG_DRAM_WRITE, MORE },
-	{ "l2.queue", NULL, NO_PREFETCH, misses_near, CYCLES, 0, MORE },
-	{ "l1i.replacement", NULL, NO_DSB " l1i.next_line=0", set_l1i, SIGNAL, SPMU_SIG_ICACHE_MISS_LINE, OTHER },
-	{ "l1d.replacement", NULL, NO_PREFETCH, set_l1d, DID, SPMU_DID_L1D_MISS, OTHER },
-	{ "l2.replacement", "lru", NO_PREFETCH, more_than_l2, DID, SPMU_DID_L2_MISS, OTHER },
-	{ "l3.replacement", "lru", NO_PREFETCH " l2.size=64K l2.ways=16 l3.size=960K l3.slices=1", more_than_l3, DID, SPMU_DID_L3_MISS, OTHER },
-	{ "prefetch.l2_depth", "low", "prefetch.l1d_next_line=0 prefetch.l1d_ip=0", short_streams, SIGNAL, SPMU_SIG_L2_PF_MISS, LESS },
-	{ "prefetch.l2_depth", "high", "prefetch.l1d_next_line=0 prefetch.l1d_ip=0", short_streams, SIGNAL, SPMU_SIG_L2_PF_MISS, OTHER },
-	{ "disambiguation", "wait", "", behind_unknown, DID, SPMU_DID_WAIT_STORE_ADDR, MORE },
-	{ "disambiguation", "pass", "", behind_known, DID, SPMU_DID_CLEAR_MEMORY_ORDER, MORE },
+	{ "prefetch.l2_streamer", NULL, "prefetch.l2_adjacent=0 prefetch.l1d_next_line=0 prefetch.l1d_ip=0", data_l3, SIGNAL, SPMU_SIG_L2_PF_MISS, NONE, NULL },
+	{ "prefetch.l2_adjacent", NULL, "prefetch.l2_streamer=0 prefetch.l1d_next_line=0 prefetch.l1d_ip=0", misses_near, SIGNAL, SPMU_SIG_L2_PF_MISS, NONE, NULL },
+	{ "prefetch.l1d_next_line", NULL, "prefetch.l2_streamer=0 prefetch.l2_adjacent=0 prefetch.l1d_ip=0", data_dense, SIGNAL, SPMU_SIG_L2_PF_HIT, NONE, NULL },
+	{ "prefetch.l1d_ip", NULL, "prefetch.l2_streamer=0 prefetch.l2_adjacent=0 prefetch.l1d_next_line=0", walked_l2, DID, SPMU_DID_PF_L1_USED, NONE, NULL },
+	{ "l1i.size", NULL, NO_DSB " l1i.next_line=0", code_l1i, SIGNAL, SPMU_SIG_ICACHE_MISS_LINE, MORE, NULL },
+	{ "l1i.size", "1/4", NO_DSB " l1i.next_line=0", code_l1i, SIGNAL, SPMU_SIG_ICACHE_MISS_LINE, MORE, NULL },
+	{ "itlb.size", NULL, NO_DSB, code_pages, SIGNAL, SPMU_SIG_ITLB_MISS, MORE, NULL },
+	{ "dsb.size", NULL, "lsd.size=0", code_cached, DID, SPMU_DID_FROM_DSB, NONE, NULL },
+	{ "dsb.size", "1/16", "lsd.size=0", code_cached, DID, SPMU_DID_FROM_MITE, MORE, NULL },
+	{ "trace.size", NULL, "", code_cached, DID, SPMU_DID_FROM_MITE, MORE, NULL },
+	{ "lsd.size", NULL, "", loop, DID, SPMU_DID_FROM_LSD, NONE, NULL },
+	{ "idq.size", NULL, NO_DSB " rob.size=16", code_late, CYCLES, 0, OTHER, NULL },
+	{ "l1i.fill_buffers", NULL, NO_DSB, code_straight, CYCLES, 0, OTHER, NULL },
+	{ "l1i.next_line", NULL, NO_DSB, code_straight, SIGNAL, SPMU_SIG_ICACHE_MISS_LINE, MORE, NULL },
+	{ "fusion.micro", NULL, "", loads_added, IS, SPMU_IS_SLOT, MORE, NULL },
+	{ "fusion.macro", NULL, "", compares, IS, SPMU_IS_MACRO_FUSED, NONE, NULL },
+	{ "btb.size", NULL, "btb.l2_entries=0", code_branches, DID, SPMU_DID_BTB_MISS, MORE, NULL },
+	{ "btb_l2.size", NULL, "", code_branches_l2, DID, SPMU_DID_BTB_MISS, MORE, NULL },
+	{ "trace_btb.size", NULL, "", pattern, DID, SPMU_DID_MISPREDICTED, MORE, NULL },
+	{ "base.size", NULL, "tage.tables=0", biased, DID, SPMU_DID_MISPREDICTED, MORE, NULL },
+	{ "tage.size", NULL, "", pattern, DID, SPMU_DID_MISPREDICTED, MORE, NULL },
+	{ "global.size", NULL, "global.entries_log2=8", pattern, DID, SPMU_DID_MISPREDICTED, MORE, NULL },
+	{ "loop.size", NULL, "tage.tables=0", counted, DID, SPMU_DID_MISPREDICTED, MORE, NULL },
+	{ "indirect.size", NULL, "", indirect, DID, SPMU_DID_MISP_TARGET, MORE, NULL },
+	{ "ras.size", NULL, "indirect.tables=0", calls, DID, SPMU_DID_MISPREDICTED, MORE, NULL },
+	{ "local.history", NULL, "", short_pattern, DID, SPMU_DID_MISPREDICTED, MORE, NULL },
+	{ "rob.size", NULL, NO_PREFETCH, misses_aside, CYCLES, 0, MORE, NULL },
+	{ "rs.size", NULL, "", chains, CYCLES, 0, MORE, NULL },
+	{ "load_buffer.size", NULL, "", misses, DID, SPMU_DID_STALL_LB, MORE, NULL },
+	{ "store_buffer.size", NULL, "", stores_missing, CYCLES, 0, OTHER, NULL },
+	{ "eliminate.moves", NULL, "", copies, IS, SPMU_IS_ELIMINATED, NONE, NULL },
+	{ "eliminate.zero_idioms", NULL, "", zeros, CYCLES, 0, MORE, NULL },
+	{ "eliminate.constants", NULL, "", sums, CYCLES, 0, MORE, NULL },
+	{ "forward.renamed", NULL, "", stacked, CYCLES, 0, MORE, NULL },
+	{ "l1d.size", NULL, NO_PREFETCH, data_l1, DID, SPMU_DID_L1D_MISS, MORE, NULL },
+	{ "l1d.size", "1/4", NO_PREFETCH, data_l1, DID, SPMU_DID_L1D_MISS, MORE, NULL },
+	{ "l2.size", NULL, NO_PREFETCH, data_l2, DID, SPMU_DID_L2_MISS, MORE, NULL },
+	{ "l2.size", "1/4", NO_PREFETCH, data_l2, DID, SPMU_DID_L2_MISS, MORE, NULL },
+	{ "l3.size", NULL, NO_PREFETCH, data_l3, DID, SPMU_DID_L3_MISS, MORE, NULL },
+	{ "dtlb.size", NULL, "dtlb_store.entries=0", pages_dtlb, DID, SPMU_DID_DTLB_MISS, MORE, NULL },
+	{ "dtlb_store.size", NULL, "dtlb.entries=4 dtlb.ways=4", store_pages, DID, SPMU_DID_DTLB_MISS, MORE, NULL },
+	{ "stlb.size", NULL, "", pages_stlb, SIGNAL, SPMU_SIG_DTLB_LOAD_WALK, MORE, NULL },
+	{ "walk_cache.size", NULL, NO_PREFETCH, pages_walked, SPENT, SPMU_SIG_DTLB_LOAD_WALK, MORE, NULL },
+	{ "walk.walkers", NULL, NO_PREFETCH, misses, CYCLES, 0, MORE, NULL },
+	{ "l1d.fill_buffers", NULL, NO_PREFETCH, misses_near, SPENT, SPMU_SIG_L1D_FB_FULL, MORE, NULL },
+	{ "l1d.wc_buffers", NULL, "", combined, SIGNAL, SPMU_SIG_DRAM_WRITE, MORE, NULL },
+	{ "l2.queue", NULL, NO_PREFETCH, misses_near, CYCLES, 0, MORE, NULL },
+	{ "l1i.replacement", NULL, NO_DSB " l1i.next_line=0", set_l1i, SIGNAL, SPMU_SIG_ICACHE_MISS_LINE, OTHER, NULL },
+	{ "l1d.replacement", NULL, NO_PREFETCH, set_l1d, DID, SPMU_DID_L1D_MISS, OTHER, NULL },
+	{ "l2.replacement", "lru", NO_PREFETCH, more_than_l2, DID, SPMU_DID_L2_MISS, OTHER, NULL },
+	{ "l3.replacement", "lru", NO_PREFETCH " l2.size=64K l2.ways=16 l3.size=960K l3.slices=1", more_than_l3, DID, SPMU_DID_L3_MISS, OTHER, NULL },
+	{ "prefetch.l2_depth", "low", "prefetch.l1d_next_line=0 prefetch.l1d_ip=0", short_streams, SIGNAL, SPMU_SIG_L2_PF_MISS, LESS, NULL },
+	{ "prefetch.l2_depth", "high", "prefetch.l1d_next_line=0 prefetch.l1d_ip=0", short_streams, SIGNAL, SPMU_SIG_L2_PF_MISS, OTHER, NULL },
+	{ "disambiguation", "wait", "", behind_unknown, DID, SPMU_DID_WAIT_STORE_ADDR, MORE, NULL },
+#define ALU(n) { "ports." #n, NULL, "", additions, PORT, n, NONE, NULL }
+	ALU(0), ALU(1), ALU(5), ALU(10),
+	{ "ports.6", NULL, "", additions, PORT, 6, LESS, NULL },	/* taken branches have no other */
+#define LOAD(n) { "ports." #n, NULL, NO_PREFETCH, data_l1, PORT, n, NONE, NULL }
+	LOAD(2), LOAD(3), LOAD(11),
+#define STORE(n) { "ports." #n, NULL, "", store_pages, PORT, n, NONE, NULL }
+	STORE(7), STORE(8), STORE(9),
+	{ "ports.4", NULL, "", store_pages, PORT, 4, NONE, "golden-cove" },
+	{ "ports.4", NULL, "", store_pages, PORT, 4, SAME, "skylake" },
+	{ "disambiguation", "pass", "", behind_known, DID, SPMU_DID_CLEAR_MEMORY_ORDER, MORE, NULL },
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 /* Of several hardware threads alone: tests/unit/test_core_smt.c has their fields. */
@@ -444,6 +456,7 @@ static uint64_t count(struct rig *r, const struct row *row)
 	core_flush(r->c, true);
 	memset(r->did, 0, sizeof r->did);
 	memset(r->is, 0, sizeof r->is);
+	memset(r->port, 0, sizeof r->port);
 	memset(r->signal, 0, sizeof r->signal);
 	memset(r->spent, 0, sizeof r->spent);
 	from = core_now(r->c);
@@ -452,7 +465,7 @@ static uint64_t count(struct rig *r, const struct row *row)
 	core_flush(r->c, true);
 	forget(r);
 	return row->of == CYCLES ? core_now(r->c) - from : row->of == DID ? r->did[row->which] : row->of == IS ? r->is[row->which] :
-	       row->of == SIGNAL ? r->signal[row->which] : r->spent[row->which];
+	       row->of == PORT ? r->port[row->which] : row->of == SIGNAL ? r->signal[row->which] : r->spent[row->which];
 }
 
 /* WRMSR of the one field. */
@@ -493,6 +506,7 @@ static bool moved(enum then then, uint64_t was, uint64_t is)
 	case MORE: return is > was + was / 50;
 	case LESS: return is + is / 50 < was;
 	case NONE: return was && !is;
+	case SAME: return was && is == was;
 	default: return is != was;
 	}
 }
@@ -554,7 +568,7 @@ static void all_features_of(const char *name)
 	for (size_t i = 0; i < n; i++) {
 		bool tried = false;
 		for (unsigned k = 0; k < ROWS; k++)
-			if (!strcmp(rows[k].feature, f[i].name))
+			if (!strcmp(rows[k].feature, f[i].name) && (!rows[k].core || !strcmp(rows[k].core, name)))
 				tried |= check(name, data, &rows[k], &wrong);
 		for (unsigned k = 0; k < sizeof elsewhere / sizeof *elsewhere; k++)
 			tried |= !strcmp(elsewhere[k], f[i].name);

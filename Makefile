@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu: make | make demo | make check [SAN=1] | make bench | make accuracy [DATA=DIR] | make ablation [DATA=DIR] | make p4 [FULL=1] | make cost-table | make graph-table | make tune-table | make cost-native | make tune-native tune-software | make pgo | make install PREFIX=/usr/local
+# softpmu: make | make demo | make check [SAN=1] | make bench | make accuracy [DATA=DIR] | make ablation [DATA=DIR] | make p4 [FULL=1] | make cost-table | make graph-table | make tune-table | make slow-to-tuned | make cost-native | make tune-native tune-software | make pgo | make install PREFIX=/usr/local
 CC      ?= gcc
 PREFIX  ?= /usr/local
 O       := $(if $(SAN),build/san,build)
@@ -17,7 +17,7 @@ CLI_SRC := $(wildcard src/cli/*.c)
 TESTS   := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/test_*.c))
 obj      = $(1:%.c=$O/obj/%.o)
 
-.PHONY: all demo check tests fuzz bench topdown accuracy ablation p4 cost-table graph-table tune-table cost-native tune-native tune-software pgo install clean deps programs
+.PHONY: all demo check tests fuzz bench topdown accuracy ablation p4 cost-table graph-table tune-table slow-to-tuned cost-native tune-native tune-software pgo install clean deps programs
 all: $O/softpmu $(if $(SAN),build/san/libexec,tracer)
 build/san/libexec:		# the tracer itself is never sanitized
 	@mkdir -p build/san && ln -sfn ../libexec $@
@@ -85,6 +85,8 @@ cost-native: all programs
 	@tools/cost-native.sh
 tune-native: all programs
 	@tools/tune-native.sh
+slow-to-tuned: all
+	@SOFTPMU=build/softpmu tools/slow-to-tuned.sh
 tune-table: all $P/tune
 	@SOFTPMU=build/softpmu PROGRAMS=$P tools/tune-table.sh
 pgo: all

@@ -243,11 +243,16 @@ static bool fields(const struct advice_place *p, const struct advice_program *r,
 {
 	const uint64_t most = p->sum.lines * 64;
 	const int64_t step = p->worst.stride < 0 ? -p->worst.stride : p->worst.stride;
-	/* neighbours on a regular way: elements of which a part is used */
-	if (!missing(p) || p->sum.lines < ENOUGH || p->sum.bytes * 2 >= most || step < 16 || step > 1024 || of(p->worst.regular, p->worst.steps) < 0.5)
+	const bool regular = step >= 16 && step <= 1024 && of(p->worst.regular, p->worst.steps) >= 0.5;
+	/* neighbours on a regular way: elements of which a part is used; or lines that come again and again in no order, of which the same part is used */
+	if (!missing(p) || p->sum.lines < ENOUGH || p->sum.bytes * 2 >= most || (!regular && missed(p->sum.n) < 3 * p->sum.lines))
 		return false;
-	SAY(a, "of each line that it brings in the program uses %.1f of 64 bytes; elements of %" PRId64 " bytes; %" PRIu64 " of %" PRIu64 " loads miss L1D",
-		(double)p->sum.bytes / (double)p->sum.lines, step, missed(p->sum.n), p->sum.n[EVIDENCE_LOADS]);
+	if (regular)
+		SAY(a, "of each line that it brings in the program uses %.1f of 64 bytes; elements of %" PRId64 " bytes; %" PRIu64 " of %" PRIu64 " loads miss L1D",
+			(double)p->sum.bytes / (double)p->sum.lines, step, missed(p->sum.n), p->sum.n[EVIDENCE_LOADS]);
+	else
+		SAY(a, "of each of %" PRIu64 " lines (%" PRIu64 " KB) the program uses %.1f of 64 bytes, %" PRIu64 " KB in all; %" PRIu64 " of %" PRIu64 " loads miss L1D", p->sum.lines,
+			most >> 10, (double)p->sum.bytes / (double)p->sum.lines, p->sum.bytes >> 10, missed(p->sum.n), p->sum.n[EVIDENCE_LOADS]);
 	misses(p, r, a);
 	a->share *= 1 - of(p->sum.bytes, most);
 	return true;

@@ -87,7 +87,8 @@ static void shadow_release(struct shadow *s)
 
 /* ---- the tables ---- */
 
-struct line { uint64_t key /* 1 + line's number; 0: free */, first, others; /* bytes that its first thread, and others, used */ uint32_t thread, site /* 1 + that of its first miss */; };
+struct line { uint64_t key /* 1 + line's number; 0: free */, first, others; /* bytes that its first thread, and others, used */
+	      uint32_t thread : 24, votes : 8, site; /* 1 + that of most of its misses (R. Boyer, J S. Moore, "MJRTY", 1981) */ };
 struct core_caches { uint64_t number; struct shadow data, code; struct core_caches *next; };
 
 struct evidence {
@@ -269,6 +270,18 @@ static struct line *line_of(struct evidence *e, uint64_t number, uint32_t thread
 	return &e->line[at];
 }
 
+static void line_missed(struct line *l, uint32_t site)
+{
+	if (l->site == site) {
+		l->votes += l->votes < 255;
+	} else if (!l->votes) {
+		l->site = site;
+		l->votes = 1;
+	} else {
+		l->votes--;
+	}
+}
+
 /* ---- records ---- */
 
 static void step(struct evidence_site *s, uint64_t addr)
@@ -309,8 +322,8 @@ static void on_access(struct evidence_thread *t, struct evidence_site *s, const 
 		*(l->thread == t->number ? &l->first : &l->others) |= used;
 		if (half)
 			continue;
-		if (missed && !l->site)
-			l->site = (uint32_t)(s - e->site) + 1;
+		if (missed)
+			line_missed(l, (uint32_t)(s - e->site) + 1);
 		if (u->is & SPMU_IS(LOAD) && u->did & SPMU_DID(SNOOP_HITM) && !(l->first & l->others))
 			s->apart++;
 	}

@@ -64,7 +64,7 @@ struct evidence_site {		/* an instruction of a thread */
 	uint64_t low, high;	/* least and largest address; low > high: none */
 	int64_t  stride;	/* the step that won a vote over all steps */
 	uint64_t steps, regular;	/* between accesses; those that were `stride`, from when it last became it */
-	uint64_t lines, bytes;	/* lines that it was the first to miss; bytes of these that the program used */
+	uint64_t lines, bytes;	/* lines of most of whose misses it was the place; bytes of these that the program used */
 	uint64_t last, votes;	/* private */
 };
 

@@ -34,6 +34,10 @@ struct mem_result {
 };
 
 /* A load that reaches the L1 pipeline at `cycle`; L1 hit: ready = cycle + load-to-use latency. Splits are handled here. */
+/* A TLB holds the page of data. */
+bool memsys_translated(struct memsys *m, uint64_t addr);
+/* From now on translations enter no TLB, or again do. */
+void memsys_keep_tlb(struct memsys *m, bool keep);
 void memsys_load(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r);
 /* Translation of a store when its address is known (DTLB; did bits for the store-address uop); ready: translated. */
 void memsys_store_translate(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, struct mem_result *r);

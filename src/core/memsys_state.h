@@ -51,6 +51,7 @@ struct memsys {
 	bool l1d_plru;
 	uint32_t quick_bytes;		/* that an access in the short way may reach into its line: LINE_BYTES, 0 if there is none */
 	bool write_through, has_stlb;
+	bool keeps_tlb;			/* translations are for the access alone */
 	bool store_fast;		/* the short way of committed stores: tree-PLRU and write-back */
 	uint32_t load_latency[2];	/* integer, vector */
 	uint64_t last_page;		/* page of the last lookup in the DTLB: there, and the youngest of its set */

@@ -264,6 +264,7 @@ struct wrong {
 	uint8_t waiting[SCHED_PORTS];	/* uops that wait, by port */
 	bool on;
 	bool full;		/* the log is */
+	bool walks, tlb;	/* fields wrong_path.walks, wrong_path.tlb */
 	const uint64_t *at;	/* where it ended */
 	/* as it was before */
 	uint64_t reg[REG_COUNT + 1];

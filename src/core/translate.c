@@ -26,6 +26,19 @@ uint32_t translate_known(struct memsys *m, uint64_t addr)
 	return huge != NO_FRAME ? huge + (uint32_t)(page % HUGE_PAGES) : frames_get(&m->shared->frames, 0, page);
 }
 
+bool memsys_translated(struct memsys *m, uint64_t addr)
+{
+	const bool huge = huge_at(m, addr) != NO_FRAME;
+	const uint64_t page = huge ? HUGE_KEY(addr) : addr >> m->page_shift;
+	return tlb_find(huge ? &m->dtlb_huge : &m->dtlb, page) >= 0 ||
+	       (m->has_stlb && ((!huge && m->page_shift == 12) || m->stlb_huge) && tlb_find(&m->stlb, page) >= 0);
+}
+
+void memsys_keep_tlb(struct memsys *m, bool keep)
+{
+	m->keeps_tlb = keep;
+}
+
 /* Reads the entries from the first unknown level down to the page's; returns the cycle at which the frame is known. */
 static uint64_t walk_tables(struct memsys *m, uint64_t addr, unsigned leaf, uint64_t cycle, bool timed)
 {
@@ -127,11 +140,13 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 		*did |= SPMU_DID(STLB_MISS);
 		frame = huge != NO_FRAME ? huge : frames_get(&m->shared->frames, 0, small);
 		walk(m, kind, addr, page, huge != NO_FRAME || m->page_shift != 12 ? 2 : 1, cycle, timed);
-		if (has_stlb)
+		if (has_stlb && !m->keeps_tlb)
 			tlb_fill(&m->stlb, page, frame);
 	}
-	tlb_fill(t, page, frame);
-	seen(m, kind, t, small, youngest);
+	if (!m->keeps_tlb) {
+		tlb_fill(t, page, frame);
+		seen(m, kind, t, small, youngest);
+	}
 	m->emitter->spent_tlb += timed ? *cycle - asked : 0;
 	return frame + within;
 }

@@ -196,7 +196,7 @@ uint64_t wrong_load_taken(struct core *c, uint64_t ip, uint64_t addr, uint32_t s
 		*did |= SPMU_DID(ALIAS_4K);
 		go += q->alias_penalty;
 	}
-	if (go >= c->wrong.resolve)
+	if (go >= c->wrong.resolve || !wrong_translated(c, addr, size))
 		return WRONG_NEVER;
 	struct mem_result r = { 0, 0 };
 	memsys_load(c->mem, ip, addr, size, go, vector, &r);
@@ -247,6 +247,8 @@ static void begin(struct core *c)
 	x->by = c->by;
 	if (c->old.any)
 		x->old = c->old;
+	x->walks = c->config.wrong_path_walks;
+	x->tlb = c->config.wrong_path_tlb;
 	x->most_slots = (SLOT_RING - (c->config.rob_size > c->config.idq_size ? c->config.rob_size : c->config.idq_size)) * SLOT_STEP;
 	x->most_quick = x->most_slots < rn->rob_back ? x->most_slots : rn->rob_back;
 	x->most_loads = LOAD_RING - c->config.load_buffer_size - (LOAD_RING - c->config.load_buffer_size) / 8;
@@ -304,7 +306,11 @@ void core_wrong_path(struct core *c, const uint64_t *w)
 {
 	begin(c);
 	c->wrong.on = true;	/* machine clears wait until it is over */
+	if (!c->wrong.tlb)
+		memsys_keep_tlb(c->mem, true);
 	c->wrong_steps(c, w + 1);
+	if (!c->wrong.tlb)
+		memsys_keep_tlb(c->mem, false);
 	c->wrong.on = false;
 	if (*w >> SCRIPT_WALK)
 		c->walked[(*w >> SCRIPT_WALK) - 1] = (uint16_t)(c->wrong.at - (w + 1));

@@ -99,6 +99,12 @@ static inline __attribute__((always_inline)) uint64_t wrong_take(struct core *c,
 	return wrong_waits(c, choice, port);
 }
 
+/* False: the load's page would have to be looked for in the page tables, and that waits until the branch resolves. */
+static inline bool wrong_translated(const struct core *c, uint64_t addr, uint32_t size)
+{
+	return LIKELY(c->wrong.walks) || (memsys_translated(c->mem, addr) && memsys_translated(c->mem, addr + size - (size > 0)));
+}
+
 /* As lsq_load_quick. */
 static inline __attribute__((always_inline)) uint64_t
 wrong_load_quick(struct core *c, const struct port_choice *choice, uint64_t ip, uint64_t addr, uint32_t size, unsigned port,
@@ -112,6 +118,8 @@ wrong_load_quick(struct core *c, const struct port_choice *choice, uint64_t ip, 
 		return at;
 	if (UNLIKELY(!lsq_clear(q, addr, size, at)))
 		return wrong_load_taken(c, ip, addr, size, at, vector, did);
+	if (!wrong_translated(c, addr, size))
+		return WRONG_NEVER;
 	struct mem_result r = { 0, 0 };
 	memsys_load(c->mem, ip, addr, size, at, vector, &r);
 	*did |= r.did;

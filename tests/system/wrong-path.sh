@@ -57,6 +57,17 @@ check "helps: its loads find what was fetched" "$(of helps.with mem_load_retired
 check "hurts: the right path is slower for it" "$(of hurts.with cycles) > 1.05 * $(of hurts.without cycles)"
 check "hurts: its loads miss what was evicted" "$(of hurts.with mem_load_retired.l1_miss) > 5 * $(of hurts.without mem_load_retired.l1_miss)"
 
+# Page walks and TLB entries of the wrong path, by their features.
+WALKS=dtlb_load_misses.walk_completed,dtlb_load_misses.stlb_hit
+counts walks.both --start hard -e $WALKS --replay hard.stream
+counts walks.right --start hard -e $WALKS --no-wrong-path --replay hard.stream
+counts walks.none --start hard --feature wrong_path.walks=off -e $WALKS --replay hard.stream
+counts walks.kept --start hard --feature wrong_path.tlb=off -e $WALKS --replay hard.stream
+walks=dtlb_load_misses.walk_completed
+check "walks: the wrong path makes them" "$(of walks.both $walks) > 1.2 * $(of walks.right $walks)"
+check "walks: off, there are those of the right path" "$(of walks.none $walks) <= 1.02 * $(of walks.right $walks) && $(of walks.none $walks) > 100"
+check "tlb: off, the same pages are walked for again" "$(of walks.kept $walks) > 1.2 * $(of walks.both $walks)"
+
 # NetBurst tells apart what retires and what is bogus.
 for c in willamette prescott; do
 	counts $c --core $c --start hard -e uops_retired:nbogus,uops_retired:bogus,instr_retired:nbogusntag,instr_retired:bogusntag --replay hard.stream

@@ -445,8 +445,8 @@ static const struct row rows[] = {
 	{ "disambiguation", "pass", "", behind_known, DID, SPMU_DID_CLEAR_MEMORY_ORDER, MORE, NULL },
 };
 enum { ROWS = sizeof rows / sizeof *rows };
-/* Of several hardware threads alone: tests/unit/test_core_smt.c has their fields. */
-static const char *const elsewhere[] = { "smt.idq", "smt.rob", "smt.load_buffer", "smt.store_buffer" };
+/* Of several hardware threads: tests/unit/test_core_smt.c has their fields; of the wrong path, which this stream has none of: tests/system/wrong-path.sh. */
+static const char *const elsewhere[] = { "smt.idq", "smt.rob", "smt.load_buffer", "smt.store_buffer", "wrong_path.walks", "wrong_path.tlb" };
 
 static uint64_t count(struct rig *r, const struct row *row)
 {

@@ -16,7 +16,7 @@ static const struct brings { const char *features, *events; } brings[] = {
 	{ "l1d.replacement", MISSES },
 	{ "l2.replacement", "icache_miss " MISSES },
 	{ "l3.replacement", "icache_miss " MISSES },
-	{ "wrong_path.*", "dtlb_miss page_walk " MISSES },
+	{ "wrong_path.*", MISSES },
 	{ "disambiguation", "clear no_forward forwarding" },
 	{ "forward.renamed*", "no_forward forwarding" },
 	{ "lsd*", "front-end" },

@@ -5,10 +5,10 @@
 cd "$(dirname "$0")/.." || exit 1
 O=${1:-build} pattern=${2:-}
 export SOFTPMU="$PWD/$O/softpmu" PROGRAMS="$PWD/build/tests/programs" TOP="$PWD"
-export SOFTPMU_STORE=/nonexistent/softpmu	# nobody's profiles; tests that want some have a store of their own
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
+export SOFTPMU_STORE="$log.store"	# nobody's profiles; tests that want some have a store of their own
+trap 'rm -rf "$log" "$SOFTPMU_STORE"' EXIT
 passed=0 failed=0 skipped=0
 one() {	# name command...
 	name=$1; shift

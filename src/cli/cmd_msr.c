@@ -356,25 +356,31 @@ static void print_writes(const struct driver_writes *w, bool netburst, bool json
 	}
 }
 
+/* What was written down, unless that failed (rc), on a PMU, which refuses what the manuals do: 0, or an err_code after one printed line. */
+static int carry_out(const struct spmu_model *m, struct driver_writes *w, int rc, struct err *err)
+{
+	struct spmu *p = NULL;
+	if (!rc && spmu_create(&p, m, &host))
+		rc = err_set(err, ERR_NOMEM, "out of memory");
+	if (!rc)
+		rc = driver_execute(p, w, err);
+	spmu_destroy(p);
+	if (rc)
+		cli_error("%s", err->text);
+	return rc;
+}
+
 /* One group: 0, or an err_code after one printed line. */
 static int print_copy(const struct spmu_model *m, const struct request *q, const struct session_events *events, const struct driver_event *job, size_t n,
 	unsigned pmu, unsigned pmus, const uint64_t *period)
 {
 	static struct driver_writes w;
 	struct err err = { 0 };
-	struct spmu *p = NULL;
 	bool netburst = spmu_model_family(m) == SPMU_FAMILY_NETBURST;
 	w.count = 0;
 	int rc = driver_program(m, job, n, pmu, period, &w, &err);
-	if (!rc && spmu_create(&p, m, &host))
-		rc = err_set(&err, ERR_NOMEM, "out of memory");
-	if (!rc)
-		rc = driver_execute(p, &w, &err);
-	spmu_destroy(p);
-	if (rc) {
-		cli_error("%s", err.text);
+	if ((rc = carry_out(m, &w, rc, &err)))
 		return rc;
-	}
 	if (q->json)
 		printf("%s\n{\"pmu\": %u, \"events\": [", pmu ? "," : "", pmu);
 	else if (pmus > 1)
@@ -426,7 +432,6 @@ static int print_pushouts(const struct spmu_model *m, const struct request *q, c
 	static struct driver_writes w;
 	struct err err = { 0 };
 	for (size_t k = from; k < events->count; k += SPMU_PUSHOUT_UNITS) {
-		struct spmu *p = NULL;
 		int rc = 0;
 		bool interrupts = false;
 		const size_t n = events->count - k < SPMU_PUSHOUT_UNITS ? events->count - k : SPMU_PUSHOUT_UNITS;
@@ -445,15 +450,8 @@ static int print_pushouts(const struct spmu_model *m, const struct request *q, c
 			rc = driver_write(&w, &err, "LVT_PC", SPMU_APIC_LVT_PC, 0x400, "local APIC: a PMI is an NMI, and not masked");
 			w.write[w.count - 1].apic = true;
 		}
-		if (!rc && spmu_create(&p, m, &host))
-			rc = err_set(&err, ERR_NOMEM, "out of memory");
-		if (!rc)
-			rc = driver_execute(p, &w, &err);
-		spmu_destroy(p);
-		if (rc) {
-			cli_error("%s", err.text);
+		if ((rc = carry_out(m, &w, rc, &err)))
 			return rc;
-		}
 		if (q->json)
 			printf("%s\n{\"pmu\": %zu, \"events\": [", first ? "" : ",", (k - from) / SPMU_PUSHOUT_UNITS);
 		else

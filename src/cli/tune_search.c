@@ -8,12 +8,12 @@
 #include "cli/tune_pool.h"
 #include "cli/tune_print.h"
 #include "core/features.h"
+#include "session/pushout.h"
 #include "util/near.h"
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct search {
 	struct cli_run run;
@@ -259,7 +259,7 @@ static int run_preset(struct search *s, struct run_result *res)
 {
 	const struct run_sink sink = { .context = s, .thread_start = on_start, .thread_end = on_end, .batch = on_batch };
 	const struct core_config *c = &s->run.core;
-	const struct pushout_widths widths = { { c->retire_width, c->alloc_width, c->dsb_width > c->mite_width ? c->dsb_width : c->mite_width } };
+	const struct pushout_widths widths = session_pushout_widths(c);
 	struct cost_measure measure[COST_MEASURES];
 	struct core_wanted wanted, of_cost;
 	struct err err = { 0 };
@@ -413,26 +413,6 @@ static char *program_text(const struct search *s)
 	return NULL;
 }
 
-/* A file for the stream, unless there is one. */
-static int stream_file(struct search *s)
-{
-	const char *dir = getenv("TMPDIR");
-	if (s->run.run.replay || s->run.run.save)
-		return 0;
-	if (asprintf(&s->file, "%s/softpmu-tune-XXXXXX", dir && *dir ? dir : "/tmp") < 0)
-		s->file = NULL;
-	const int fd = s->file ? mkstemp(s->file) : -1;
-	if (fd < 0) {
-		cli_error("no room for the program's stream: %s: %s (TMPDIR says where)", s->file ? s->file : "out of memory", strerror(errno));
-		free(s->file);
-		s->file = NULL;
-		return -1;
-	}
-	close(fd);
-	s->run.run.save = s->file;
-	return 0;
-}
-
 static int measure_and_search(struct search *s)
 {
 	struct run_result res = { 0 };
@@ -444,7 +424,7 @@ static int measure_and_search(struct search *s)
 	if (choose_features(s))
 		return 2;
 	s->program = program_text(s);
-	if (!s->program || stream_file(s))
+	if (!s->program || (!s->run.run.replay && !s->run.run.save && !(s->file = cli_keep_stream(&s->run, "tune", ""))))
 		return 1;
 	int rc = run_preset(s, &res), status = cli_exit_status(res.wait_status);
 	if (res.note[0])
@@ -494,9 +474,7 @@ int cmd_tune_search(int argc, char **argv, const char *help)
 			}
 		}
 	}
-	if (s->file)
-		unlink(s->file);
-	free(s->file);
+	cli_forget_stream(&s->run, s->file);
 	free(s->program);
 	cost_run_destroy(s->cost);
 	free(s);

@@ -50,18 +50,7 @@ next:
 			goto next;
 		case STEP_GENERAL: core_step_general(c, w, script_end(script)); w++; break;
 		case SCRIPT_WRONG_PATH: core_wrong_path(c, w); w += (uint32_t)*w >> SCRIPT_INDEX; break;
-		STEP(STEP_ELIMINATED, 1)
-		STEP(STEP_COMPUTE, 1)
-		STEP(STEP_LOAD, 2)
-		STEP(STEP_LOAD_COMPUTE, 2)
-		STEP(STEP_STORE, 2)
-		STEP(STEP_BRANCH, 2)
-		STEP(STEP_LOAD_BRANCH, 3)
-		STEP(STEP_RENAME, 1)
-		STEP(STEP_COMPUTE_MORE, 1)
-		STEP(STEP_LOAD_MORE, 2)
-		STEP(STEP_LOAD_COMPUTE_MORE, 2)
-		STEP(STEP_LOAD_BRANCH_MORE, 3)
+		SHORT_STEPS(STEP)
 		default: __builtin_unreachable();
 		}
 #undef STEP

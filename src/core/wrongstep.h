@@ -282,18 +282,7 @@ static inline __attribute__((always_inline)) const uint64_t *wrong_run(struct co
 				goto end;
 			w = next;
 			break;
-		STEP(STEP_ELIMINATED, 1)
-		STEP(STEP_COMPUTE, 1)
-		STEP(STEP_LOAD, 2)
-		STEP(STEP_LOAD_COMPUTE, 2)
-		STEP(STEP_STORE, 2)
-		STEP(STEP_BRANCH, 2)
-		STEP(STEP_LOAD_BRANCH, 3)
-		STEP(STEP_RENAME, 1)
-		STEP(STEP_COMPUTE_MORE, 1)
-		STEP(STEP_LOAD_MORE, 2)
-		STEP(STEP_LOAD_COMPUTE_MORE, 2)
-		STEP(STEP_LOAD_BRANCH_MORE, 3)
+		SHORT_STEPS(STEP)
 		default: __builtin_unreachable();
 		}
 #undef STEP

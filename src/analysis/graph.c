@@ -4,16 +4,12 @@
  * `seen` holds the same of the run itself, as its records say: the latency of an edge is the difference of the measured times at its ends, and so
  * whatever the machine did there is in it.
  */
-#include "analysis/graph.h"
-#include "core/cache.h"
-#include "core/detail.h"
-#include "isa/isa.h"
+#include "analysis/graph_private.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 1024, LOADS = 512, STORES = 256, WINDOW = 4096, FAR = 1024, POOLS = 3, FILLS = 1024, UNITS = 4, BUFFERS = 64, BUCKETS = 512, LEARNT = 256, QUEUE = 256, PENDING = 64,
-	FAR_AWAY = 16 /* cycles: an edge that the graph does not know is longer */ };
+enum { FAR_AWAY = 16 /* cycles: an edge that the graph does not know is longer */ };
 
 const char *const graph_class_name[GRAPH_CLASSES_COUNT] = {
 #define X(name, text, help) text,
@@ -25,426 +21,6 @@ const char *const graph_class_help[GRAPH_CLASSES_COUNT] = {
 	GRAPH_CLASSES(X)
 #undef X
 };
-
-struct times {			/* of one graph */
-	uint32_t free;		/* set of classes */
-	uint64_t fetch, alloc, retire, barrier;	/* the last of each */
-	uint64_t ready, dispatch, complete;	/* of the last uop */
-	uint32_t fetch_room, alloc_used, retire_used;
-	uint64_t slot_done;
-	uint64_t reg[REG_COUNT];
-	uint64_t alloc_at[SLOTS], rob_free[SLOTS], lb_free[LOADS];
-	uint64_t addr_ready[STORES], data_ready[STORES], given[STORES], retired[STORES], written[STORES];
-	uint64_t addr_known, last_written;
-	uint32_t written_count;
-	uint64_t resolved;	/* the last mispredicted branch */
-	uint64_t line[FILLS], line2[FILLS];	/* when it is there, in L1D, in L2 */
-	uint64_t unit[UNITS];
-	uint64_t buffer[BUFFERS];	/* fill buffers of L1D: from when each is free */
-	/* schedulers: dispatches to come, a bit a port */
-	uint64_t walk;
-	int32_t room[POOLS];
-	uint32_t far_count;
-	uint16_t used[WINDOW];
-	struct { uint64_t cycle; uint32_t port; } far[FAR];
-};
-
-struct graph {
-	struct core_config c;
-	unsigned runs;
-	uint16_t pool_ports[POOLS];
-	int32_t group_room;
-	uint32_t slots, loads;	/* so far */
-	uint32_t last_room;	/* of the measured front end, behind the slot before */
-	uint64_t barrier, line_of[FILLS], line2_of[FILLS];
-	unsigned buffers;
-	uint64_t l3_latency;	/* of L3, and of what lies beyond when memory takes no time */
-	bool redirected, taken, cleared, resteered;	/* by the slot before */
-	uint32_t stores;	/* number of the newest; that of `store` */
-	struct { uint64_t addr; uint32_t size, number; } store[STORES];
-	uint32_t bucket[BUCKETS];	/* number of the newest store to these 8 bytes */
-	bool waits[LEARNT];	/* loads of an instruction waited for unknown addresses when there were some, by its low bits */
-	/* details whose uops have not come */
-	struct core_detail queue[QUEUE];
-	uint32_t queue_first, queue_last;
-	struct core_fill fill[PENDING];
-	uint32_t fills;
-	uint32_t first_load, first_store;	/* of the slot */
-	struct times *seen, **run;
-	struct path *path;	/* of the first */
-};
-
-static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
-static uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
-static bool free_of(const struct times *t, enum graph_class c) { return t->free >> c & 1; }
-
-/* ---- schedulers and ports ---- */
-
-static void give_back(const struct graph *g, struct times *t, unsigned ports)
-{
-	for (unsigned p = 0; p < POOLS; p++)
-		t->room[p] += __builtin_popcount(ports & g->pool_ports[p]);
-}
-
-static void take_in(struct times *t)
-{
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < t->far_count; i++)
-		if (t->far[i].cycle - t->walk < WINDOW)
-			t->used[t->far[i].cycle % WINDOW] |= (uint16_t)(1u << t->far[i].port);
-		else
-			t->far[kept++] = t->far[i];
-	t->far_count = kept;
-}
-
-/* What dispatches before `to` has left. */
-static void advance(const struct graph *g, struct times *t, uint64_t to)
-{
-	uint64_t end = least(to, t->walk + WINDOW);
-	for (; t->walk < end; t->walk++) {
-		uint16_t *used = &t->used[t->walk % WINDOW];
-		if (*used) {
-			give_back(g, t, *used);
-			*used = 0;
-		}
-	}
-	if (t->walk < to) {
-		uint32_t kept = 0;
-		t->walk = to;
-		for (uint32_t i = 0; i < t->far_count; i++)
-			if (t->far[i].cycle < to)
-				give_back(g, t, 1u << t->far[i].port);
-			else
-				t->far[kept++] = t->far[i];
-		t->far_count = kept;
-	}
-	if (t->far_count)
-		take_in(t);
-}
-
-/* Waits until the scheduler has room for `more`; the cycle from which on it has. */
-static uint64_t wait_room(const struct graph *g, struct times *t, unsigned pool, int32_t more, uint64_t cycle)
-{
-	while (t->room[pool] < more) {
-		uint64_t at = t->walk, end = t->walk + WINDOW;
-		while (at < end && !t->used[at % WINDOW])
-			at++;
-		for (uint32_t i = 0; at == end && i < t->far_count; i++)
-			at = i ? least(at, t->far[i].cycle) : t->far[i].cycle;
-		if (at >= end && !t->far_count)
-			break;		/* nothing holds an entry */
-		advance(g, t, at + 1);
-	}
-	return most(cycle, t->walk);
-}
-
-static uint64_t take_port(struct times *t, unsigned port, uint64_t ready)
-{
-	const uint16_t bit = (uint16_t)(1u << port);
-	if (ready < t->walk)
-		ready = t->walk;
-	while (ready - t->walk < WINDOW && t->used[ready % WINDOW] & bit)
-		ready++;
-	if (ready - t->walk < WINDOW) {
-		t->used[ready % WINDOW] |= bit;
-	} else {
-		for (uint32_t i = 0; i < t->far_count; i++)
-			if (t->far[i].cycle == ready && t->far[i].port == port) {
-				ready++;
-				i = UINT32_MAX;
-			}
-		if (t->far_count < FAR) {
-			t->far[t->far_count].cycle = ready;
-			t->far[t->far_count++].port = port;
-		}
-	}
-	return ready;
-}
-
-/* ---- F and D: a slot begins ---- */
-
-struct fetched {		/* what its delivery waited for, as measured */
-	uint64_t goes_on;	/* cycles behind the slot before, or behind the branch that resolved */
-	uint64_t code, memory, tlb, resteer;	/* of it, at most */
-	uint32_t room, width;
-	bool anew;		/* the cycle's room is not what the slot before left of it */
-	bool still;		/* the machine had stopped: cycles are since the last retirement */
-};
-
-static void deliver(const struct graph *g, struct times *t, const struct fetched *f)
-{
-	const struct core_config *c = &g->c;
-	uint64_t goes_on = f->goes_on;
-	uint32_t room = t->fetch_room;
-	bool anew = f->anew;
-	if (free_of(t, GRAPH_FRONT_END))
-		goes_on = least(goes_on, f->code + f->tlb);
-	if (free_of(t, GRAPH_ICACHE_MISS))
-		goes_on = less(goes_on, f->memory ? 0 : f->code);
-	if (free_of(t, GRAPH_L3_MISS))
-		goes_on = less(goes_on, f->memory);
-	if (free_of(t, GRAPH_PAGE_WALK))
-		goes_on = less(goes_on, f->tlb);
-	if (free_of(t, GRAPH_BTB_MISS))
-		goes_on = less(goes_on, f->resteer);
-	if (f->still) {
-		t->fetch = most(t->fetch, t->retire + f->goes_on);
-	} else if (g->redirected && !free_of(t, GRAPH_MISPREDICT)) {
-		t->fetch = most(t->fetch, t->resolved + c->recovery_redirect) + goes_on;
-	} else {
-		if (g->redirected) {	/* as if it had gone on: a taken branch ends the cycle */
-			anew = goes_on || (g->taken && room != f->width);
-			goes_on += g->taken && room && room != f->width && !goes_on;
-			room = anew ? f->width : room;
-		}
-		t->fetch += goes_on;
-	}
-	if (anew && !(g->redirected && free_of(t, GRAPH_MISPREDICT)))
-		room = f->room;
-	t->fetch += !room && !free_of(t, GRAPH_FRONT_END);
-	room = room ? room : f->width;
-	const uint64_t queue = t->alloc_at[(g->slots - c->idq_size) % SLOTS];
-	if (queue > t->fetch) {
-		t->fetch = queue;
-		room = f->width;
-	}
-	t->fetch_room = free_of(t, GRAPH_FRONT_END) ? f->width : room - 1;
-}
-
-static void used_slot(const struct graph *g, struct times *t)
-{
-	if (++t->alloc_used >= g->c.alloc_width) {
-		t->alloc_used = 0;
-		t->alloc++;
-	}
-}
-
-/* The slot being allocated moves to `cycle`, as the first of it. */
-static uint64_t stalled(const struct graph *g, struct times *t, uint64_t cycle)
-{
-	t->alloc = cycle;
-	t->alloc_used = 0;
-	used_slot(g, t);
-	advance(g, t, cycle);
-	return cycle;
-}
-
-static uint64_t allocate(const struct graph *g, struct times *t)
-{
-	const struct core_config *c = &g->c;
-	uint64_t from = most(t->fetch + c->frontend_latency, t->barrier);
-	if (!free_of(t, GRAPH_WINDOW))
-		from = most(from, t->rob_free[(g->slots - c->rob_size) % SLOTS]);
-	if (from > t->alloc) {
-		t->alloc = from;
-		t->alloc_used = 0;
-	}
-	advance(g, t, t->alloc);
-	if (!t->alloc_used && g->group_room && !free_of(t, GRAPH_WINDOW))
-		t->alloc = wait_room(g, t, 0, g->group_room, t->alloc);
-	const uint64_t cycle = t->alloc;
-	used_slot(g, t);
-	return cycle;
-}
-
-static void slot_begins(struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base)
-{
-	const struct core_config *c = &g->c;
-	struct times *seen = g->seen;
-	struct fetched f = { .code = d->code, .memory = d->code_memory, .tlb = d->code_tlb, .room = d->room, .width = d->width ? d->width : 1 };
-	uint64_t from = seen->fetch;
-	const bool barrier = d->barrier > g->barrier;
-	if (g->redirected)
-		from = most(from, seen->resolved + c->recovery_redirect);
-	f.still = g->cleared || (barrier && d->fetch >= d->barrier);
-	f.goes_on = f.still ? less(d->fetch, seen->retire) : less(d->fetch, from);
-	f.anew = f.still || f.goes_on || g->redirected || d->room != g->last_room;
-	f.resteer = g->resteered ? c->frontend_resteer : 0;
-	for (unsigned i = 0; i < g->runs; i++) {
-		struct times *t = g->run[i];
-		if (barrier)
-			t->barrier = t->retire + less(d->barrier, seen->retire);
-		deliver(g, t, &f);
-		const uint64_t alloc = allocate(g, t);
-		t->alloc_at[g->slots % SLOTS] = alloc;
-		t->slot_done = alloc;
-	}
-	g->barrier = most(g->barrier, d->barrier);
-	seen->fetch = base + r->fetch;
-	g->last_room = seen->fetch > d->fetch + !d->room ? f.width - 1 : (d->room ? d->room : f.width) - 1u;
-	g->redirected = g->taken = g->cleared = g->resteered = false;
-}
-
-/* ---- E and P ---- */
-
-struct access {			/* of a load, as measured */
-	uint64_t latency, hit, tlb, walk, memory, dispatch;
-	uint64_t rest;		/* beyond the latest of what it waited for */
-	int store;		/* index of the one that it waited for; -1: of none */
-	int older;		/* of one that had been written, and may not have been in a graph; -1 */
-	int line;		/* index of the line on its way; -1 */
-	const struct core_fill *fill;	/* that it asked for, of a line that was on its way to L2; NULL */
-};
-
-static int line_at(uint64_t line) { return (int)((line ^ line >> 8) % FILLS); }
-
-/* The youngest store to the bytes at either end of the access that may still be in the buffer; -1. */
-static int store_found(const struct graph *g, uint64_t addr, uint32_t size)
-{
-	int found = -1;
-	for (unsigned end = 0; end < 2; end++) {
-		const uint32_t number = g->bucket[(addr + (end ? size - 1 : 0)) >> 3 & (BUCKETS - 1)];
-		const unsigned i = number % STORES;
-		if (g->stores - number < g->c.store_buffer_size && g->store[i].number == number && g->store[i].size &&
-		    (addr - g->store[i].addr < g->store[i].size || g->store[i].addr - addr < size) &&
-		    (found < 0 || g->stores - number < g->stores - g->store[found].number))
-			found = (int)i;
-	}
-	return found;
-}
-
-/* What an access takes in a graph. */
-static uint64_t shortened(const struct graph *g, const struct times *t, const struct access *a, uint64_t did)
-{
-	const struct core_config *c = &g->c;
-	uint64_t latency = a->latency, tlb = a->tlb;
-	if (free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk)) {
-		latency = less(latency, tlb);
-		tlb = 0;
-	}
-	if (free_of(t, GRAPH_L3_MISS) && a->memory)
-		latency = less(latency, a->memory);
-	else if (free_of(t, GRAPH_L3_MISS) && did & SPMU_DID(L3_MISS))
-		latency = least(latency, g->l3_latency + tlb);
-	if (free_of(t, GRAPH_L2_MISS) && did & SPMU_DID(L3_HIT))
-		latency = least(latency, c->l2_latency + tlb);
-	if (free_of(t, GRAPH_L1_MISS) && did & SPMU_DID(L2_HIT))
-		latency = least(latency, a->hit + tlb);
-	return most(latency, least(a->hit, a->latency));
-}
-
-
-/* When a request that is made at `cycle` has a fill buffer, and which. */
-static uint64_t buffer_free(const struct graph *g, const struct times *t, uint64_t cycle, unsigned *which)
-{
-	unsigned soonest = 0;
-	for (unsigned i = 1; i < g->buffers; i++)
-		if (t->buffer[i] < t->buffer[soonest])
-			soonest = i;
-	*which = soonest;
-	return most(cycle, t->buffer[soonest]);
-}
-
-/* The line of pending fill f, when whoever asked for it did at `cycle` in a graph and at `seen` in the run. */
-static uint64_t arrives(const struct graph *g, const struct times *t, const struct core_fill *f, uint64_t cycle, uint64_t seen)
-{
-	uint64_t takes = less(f->ready, seen);
-	if (f->level == 2)
-		return cycle + (free_of(t, GRAPH_L3_MISS) && f->source == FROM_MEMORY ? least(takes, g->l3_latency) : takes);
-	if (f->source != FROM_L2 && !f->memory && g->line2_of[line_at(f->physical)] == f->physical) {	/* it was on its way to L2 */
-		const uint64_t there = g->seen->line2[line_at(f->physical)], latest = most(seen + g->c.l2_latency, there);
-		return most(cycle + g->c.l2_latency, t->line2[line_at(f->physical)]) + less(f->ready, latest);
-	}
-	if (free_of(t, GRAPH_L3_MISS) && f->source == FROM_MEMORY)
-		takes = f->memory ? less(takes, f->memory) : least(takes, g->l3_latency);
-	if (free_of(t, GRAPH_L1_MISS) && f->source == FROM_L2)
-		takes = 0;
-	if (f->source == FROM_L2 && g->line2_of[line_at(f->physical)] == f->physical)	/* there in the run, and maybe not yet in a graph */
-		return most(cycle + takes, t->line2[line_at(f->physical)]);
-	return cycle + takes;
-}
-
-/* Asked for at `cycle`, there at `ready`. */
-static void line_asked(const struct graph *g, struct times *t, const struct core_fill *f, uint64_t ready, uint64_t cycle)
-{
-	unsigned which, other;
-	if (f->level == 2) {
-		t->line2[line_at(f->line)] = ready;
-		return;
-	}
-	if (ready > cycle) {	/* else it hits, without the misses of its class */
-		const uint64_t from = buffer_free(g, t, cycle, &which);
-		if (!f->prefetch)
-			ready += less(from - cycle, buffer_free(g, g->seen, f->from, &other) - f->from);	/* beyond what it waited in the run */
-		t->buffer[which] = ready;
-	}
-	t->line[line_at(f->line)] = ready;
-}
-
-static void lines_asked(struct graph *g)
-{
-	for (uint32_t k = 0; k < g->fills; k++) {
-		const int at = line_at(g->fill[k].line);
-		if (g->fill[k].level == 2) {
-			g->seen->line2[at] = g->fill[k].ready;
-			g->line2_of[at] = g->fill[k].line;
-		} else {
-			unsigned which;
-			buffer_free(g, g->seen, 0, &which);
-			g->seen->buffer[which] = g->fill[k].ready;
-			g->seen->line[at] = g->fill[k].ready;
-			g->line_of[at] = g->fill[k].line;
-		}
-	}
-	g->fills = 0;
-}
-
-/* What the load waited for, as measured. */
-static void measure_load(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base, struct access *a)
-{
-	const struct core_config *c = &g->c;
-	const struct times *seen = g->seen;
-	const uint64_t dispatch = base + r->dispatch, complete = base + r->complete, line = r->addr >> 6;
-	const bool vector = (uint8_t)(d->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC || r->size > 8;
-	uint64_t latest = dispatch;
-	*a = (struct access){ .latency = complete - dispatch, .hit = c->l1d_latency + (vector ? c->l1d_vector_extra : 0), .tlb = d->tlb, .walk = d->walk,
-		.memory = d->memory, .store = -1, .line = -1, .older = -1, .dispatch = dispatch };
-	if (r->did & SPMU_DID(FORWARDED)) {
-		a->store = (int)(d->store % STORES);
-		latest = most(latest, seen->data_ready[a->store]);
-	} else if (r->did & SPMU_DID(FORWARD_BLOCKED) && (a->store = store_found(g, r->addr, r->size)) >= 0) {
-		latest = most(latest, seen->written[a->store] + c->forward_blocked);
-	} else if (r->did & (SPMU_DID(LFB_HIT) | SPMU_DID(L1D_HIT)) && r->size && g->line_of[line_at(line)] == line) {
-		a->line = line_at(line);
-		latest = most(latest + a->hit, seen->line[a->line]);
-	}
-	for (uint32_t k = 0; k < g->fills && r->did & SPMU_DID(L1D_MISS); k++) {
-		const struct core_fill *f = &g->fill[k];
-		if (f->level == 1 && f->line == line && !f->prefetch && !f->memory && g->line2_of[line_at(f->physical)] == f->physical) {
-			a->fill = f;
-			latest = f->ready;
-		}
-	}
-	if (a->store < 0)
-		a->older = store_found(g, r->addr, r->size);
-	a->rest = less(complete, latest);
-}
-
-/* Dispatched at `cycle`: complete. */
-static uint64_t loaded(const struct graph *g, const struct times *t, const struct access *a, uint64_t did, uint64_t cycle)
-{
-	const struct core_config *c = &g->c;
-	if (a->older >= 0 && t->written[a->older] > cycle)
-		return most(cycle, t->data_ready[a->older]) + c->forward_latency;
-	if (did & SPMU_DID(FORWARDED))
-		return most(cycle, t->data_ready[a->store]) + a->rest;
-	if (a->store >= 0)
-		return most(cycle, t->written[a->store] + (free_of(t, GRAPH_NO_FORWARD) ? 0 : c->forward_blocked)) + a->rest;
-	const uint64_t alias = did & SPMU_DID(ALIAS_4K) && free_of(t, GRAPH_NO_FORWARD) ? c->alias_penalty : 0;
-	unsigned which;
-	if (did & SPMU_DID(L1D_MISS))	/* beyond what it waited for a buffer in the run */
-		cycle += less(buffer_free(g, t, cycle, &which) - cycle, buffer_free(g, g->seen, a->dispatch, &which) - a->dispatch);
-	if (a->fill && a->fill->source == FROM_L2)
-		return most(cycle + shortened(g, t, a, did), t->line2[line_at(a->fill->physical)]);
-	if (a->fill)
-		return arrives(g, t, a->fill, cycle + (free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk) ? 0 : a->tlb), a->dispatch + a->tlb) + a->rest;
-	if (a->line >= 0) {
-		const bool no_tlb = free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk);
-		return most(cycle + a->hit, t->line[a->line]) + less(a->rest, (no_tlb ? a->tlb : 0) + alias);
-	}
-	return cycle + less(shortened(g, t, a, did), alias);
-}
 
 /* What its ready cycle waited for beyond what the graph knows. */
 struct waits { uint64_t more; bool far, alone /* it does not go through a scheduler */, store_addresses; };
@@ -462,16 +38,16 @@ static uint64_t dispatched(const struct graph *g, struct times *t, const struct 
 	t->ready = from;
 	if (r->port >= 16 || free_of(t, GRAPH_PORTS)) {
 		if (r->port < 16)	/* its entry of the scheduler goes all the same, with nobody in its way */
-			take_port(t, r->port, from);
+			graph_take_port(t, r->port, from);
 		return from;
 	}
 	if (d->unit && d->unit < UNITS) {
 		from = most(from, t->unit[d->unit]);
-		from = take_port(t, r->port, from);
+		from = graph_take_port(t, r->port, from);
 		t->unit[d->unit] = from + d->busy;
 		return from;
 	}
-	return take_port(t, r->port, from);
+	return graph_take_port(t, r->port, from);
 }
 
 static void uop_of(const struct graph *g, struct times *t, const struct core_detail *d, const struct spmu_record *r, const struct waits *w, const struct access *a,
@@ -482,13 +58,13 @@ static void uop_of(const struct graph *g, struct times *t, const struct core_det
 	const unsigned st = d->store % STORES;
 	uint64_t *allocated = &t->alloc_at[g->slots % SLOTS], alloc = *allocated, ready, cycle, complete;
 	if (load && t->lb_free[(g->loads - c->load_buffer_size) % LOADS] > alloc && !free_of(t, GRAPH_WINDOW))
-		alloc = stalled(g, t, t->lb_free[(g->loads - c->load_buffer_size) % LOADS]);
+		alloc = graph_stalled(g, t, t->lb_free[(g->loads - c->load_buffer_size) % LOADS]);
 	if (address && t->written[(d->store - c->store_buffer_size) % STORES] > alloc && !free_of(t, GRAPH_STORE_BUFFER))
-		alloc = stalled(g, t, t->written[(d->store - c->store_buffer_size) % STORES]);
+		alloc = graph_stalled(g, t, t->written[(d->store - c->store_buffer_size) % STORES]);
 	if (r->port < 16 && d->ports) {
 		if (t->room[d->pool] < 1 && !free_of(t, GRAPH_WINDOW)) {
-			const uint64_t until = wait_room(g, t, d->pool, 1, alloc);
-			alloc = until > alloc ? stalled(g, t, until) : alloc;
+			const uint64_t until = graph_wait_room(g, t, d->pool, 1, alloc);
+			alloc = until > alloc ? graph_stalled(g, t, until) : alloc;
 		}
 		t->room[d->pool]--;
 	}
@@ -502,14 +78,14 @@ static void uop_of(const struct graph *g, struct times *t, const struct core_det
 		if (r->did & SPMU_DID(CLEAR_MEMORY_ORDER))	/* again, when what is older has retired */
 			cycle = most(cycle, t->retire + less(base + r->dispatch, g->seen->retire));
 		if (load && r->size)
-			complete = loaded(g, t, a, r->did, cycle);
+			complete = graph_loaded(g, t, a, r->did, cycle);
 		else if (address)
-			complete = cycle + shortened(g, t, a, r->did);
+			complete = cycle + graph_shortened(g, t, a, r->did);
 		else
 			complete = cycle + takes;
 	}
 	for (uint32_t k = 0; k < g->fills; k++)
-		line_asked(g, t, &g->fill[k], arrives(g, t, &g->fill[k], cycle, base + r->dispatch), cycle);
+		graph_line_asked(g, t, &g->fill[k], graph_arrives(g, t, &g->fill[k], cycle, base + r->dispatch), cycle);
 	if (address) {
 		t->addr_ready[st] = t->data_ready[st] = complete - 1;
 		t->written[st] = UINT64_MAX / 2;	/* not yet */
@@ -559,7 +135,7 @@ static void uop_seen(struct graph *g, const struct core_detail *d, const struct 
 	g->resteered |= (r->did & SPMU_DID(BTB_MISS)) != 0;
 	g->cleared |= (r->did & SPMU_DID(CLEAR_MEMORY_ORDER)) != 0;
 	g->loads += (r->is & SPMU_IS(LOAD)) != 0;
-	lines_asked(g);
+	graph_lines_asked(g);
 }
 
 /* ---- C ---- */
@@ -586,42 +162,6 @@ static void retired(struct graph *g, const struct spmu_record *r, uint64_t base,
 	}
 	g->seen->retire = base + r->retire;
 	g->slots++;
-}
-
-/* A store left the buffer. */
-static void written(struct graph *g, const struct core_written *w)
-{
-	const struct core_config *c = &g->c;
-	const uint64_t takes = less(w->ready, w->from);
-	const bool cold = w->memory, near = !cold && takes > 1;
-	for (unsigned i = 0; i < g->runs; i++) {
-		struct times *t = g->run[i];
-		uint64_t from = t->retired[w->store % STORES] + c->store_commit_delay, at = from + takes;
-		if (cold && free_of(t, GRAPH_L3_MISS))
-			at = from + less(takes, w->memory);
-		else if (near && free_of(t, GRAPH_L1_MISS))
-			at = from + 1;
-		for (uint32_t k = 0; k < g->fills; k++)
-			line_asked(g, t, &g->fill[k], arrives(g, t, &g->fill[k], from, w->from), from);
-		if (at > t->last_written) {
-			t->last_written = at;
-			t->written_count = 1;
-		} else if (++t->written_count > c->store_commit_width) {
-			t->last_written++;
-			t->written_count = 1;
-		}
-		t->written[w->store % STORES] = t->last_written;
-	}
-	lines_asked(g);
-	struct times *seen = g->seen;	/* as the machine did */
-	if (w->ready > seen->last_written) {
-		seen->last_written = w->ready;
-		seen->written_count = 1;
-	} else if (++seen->written_count > c->store_commit_width) {
-		seen->last_written++;
-		seen->written_count = 1;
-	}
-	seen->written[w->store % STORES] = seen->last_written;
 }
 
 /* ---- records ---- */
@@ -691,7 +231,7 @@ static void uop(struct graph *g, const struct core_detail *d, const struct spmu_
 		path_before(g, d, &p);
 		g->first_load = g->loads;
 		g->first_store = g->stores;
-		slot_begins(g, d, r, base);
+		graph_slot_begins(g, d, r, base);
 	}
 	uint64_t from = base + r->alloc + g->c.rs_dispatch_delay;
 	for (unsigned k = 0; k < 4; k++)
@@ -706,7 +246,7 @@ static void uop(struct graph *g, const struct core_detail *d, const struct spmu_
 		if (g->seen->addr_known > base + r->ready)
 			*waits = r->did & SPMU_DID(WAIT_STORE_ADDR);
 		w.store_addresses = *waits;
-		measure_load(g, d, r, base, &a);
+		graph_measure_load(g, d, r, base, &a);
 	}
 	if (r->is & SPMU_IS(STORE_ADDR))
 		a = (struct access){ .latency = r->complete - r->dispatch, .hit = 1, .tlb = d->tlb, .walk = d->walk, .memory = d->memory, .store = -1, .line = -1, .older = -1 };
@@ -739,7 +279,7 @@ void graph_batch(struct graph *g, const struct spmu_batch *b)
 		} else if (r->signal == DETAIL_WRITTEN) {
 			struct core_written w;
 			memcpy(&w, r, sizeof w);
-			written(g, &w);
+			graph_written(g, &w);
 		}
 	}
 }

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Dependence graphs (graph.h): what a load takes, lines and fill buffers, stores that are written.
+ *
+ * Leaves out: what the caches would hold otherwise.
+ */
+#include "analysis/graph_private.h"
+#include "core/cache.h"
+
+/* ---- E and P ---- */
+
+static int line_at(uint64_t line) { return (int)((line ^ line >> 8) % FILLS); }
+
+/* The youngest store to the bytes at either end of the access that may still be in the buffer; -1. */
+static int store_found(const struct graph *g, uint64_t addr, uint32_t size)
+{
+	int found = -1;
+	for (unsigned end = 0; end < 2; end++) {
+		const uint32_t number = g->bucket[(addr + (end ? size - 1 : 0)) >> 3 & (BUCKETS - 1)];
+		const unsigned i = number % STORES;
+		if (g->stores - number < g->c.store_buffer_size && g->store[i].number == number && g->store[i].size &&
+		    (addr - g->store[i].addr < g->store[i].size || g->store[i].addr - addr < size) &&
+		    (found < 0 || g->stores - number < g->stores - g->store[found].number))
+			found = (int)i;
+	}
+	return found;
+}
+
+uint64_t graph_shortened(const struct graph *g, const struct times *t, const struct access *a, uint64_t did)
+{
+	const struct core_config *c = &g->c;
+	uint64_t latency = a->latency, tlb = a->tlb;
+	if (free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk)) {
+		latency = less(latency, tlb);
+		tlb = 0;
+	}
+	if (free_of(t, GRAPH_L3_MISS) && a->memory)
+		latency = less(latency, a->memory);
+	else if (free_of(t, GRAPH_L3_MISS) && did & SPMU_DID(L3_MISS))
+		latency = least(latency, g->l3_latency + tlb);
+	if (free_of(t, GRAPH_L2_MISS) && did & SPMU_DID(L3_HIT))
+		latency = least(latency, c->l2_latency + tlb);
+	if (free_of(t, GRAPH_L1_MISS) && did & SPMU_DID(L2_HIT))
+		latency = least(latency, a->hit + tlb);
+	return most(latency, least(a->hit, a->latency));
+}
+
+/* When a request that is made at `cycle` has a fill buffer, and which. */
+static uint64_t buffer_free(const struct graph *g, const struct times *t, uint64_t cycle, unsigned *which)
+{
+	unsigned soonest = 0;
+	for (unsigned i = 1; i < g->buffers; i++)
+		if (t->buffer[i] < t->buffer[soonest])
+			soonest = i;
+	*which = soonest;
+	return most(cycle, t->buffer[soonest]);
+}
+
+uint64_t graph_arrives(const struct graph *g, const struct times *t, const struct core_fill *f, uint64_t cycle, uint64_t seen)
+{
+	uint64_t takes = less(f->ready, seen);
+	if (f->level == 2)
+		return cycle + (free_of(t, GRAPH_L3_MISS) && f->source == FROM_MEMORY ? least(takes, g->l3_latency) : takes);
+	if (f->source != FROM_L2 && !f->memory && g->line2_of[line_at(f->physical)] == f->physical) {	/* it was on its way to L2 */
+		const uint64_t there = g->seen->line2[line_at(f->physical)], latest = most(seen + g->c.l2_latency, there);
+		return most(cycle + g->c.l2_latency, t->line2[line_at(f->physical)]) + less(f->ready, latest);
+	}
+	if (free_of(t, GRAPH_L3_MISS) && f->source == FROM_MEMORY)
+		takes = f->memory ? less(takes, f->memory) : least(takes, g->l3_latency);
+	if (free_of(t, GRAPH_L1_MISS) && f->source == FROM_L2)
+		takes = 0;
+	if (f->source == FROM_L2 && g->line2_of[line_at(f->physical)] == f->physical)	/* there in the run, and maybe not yet in a graph */
+		return most(cycle + takes, t->line2[line_at(f->physical)]);
+	return cycle + takes;
+}
+
+void graph_line_asked(const struct graph *g, struct times *t, const struct core_fill *f, uint64_t ready, uint64_t cycle)
+{
+	unsigned which, other;
+	if (f->level == 2) {
+		t->line2[line_at(f->line)] = ready;
+		return;
+	}
+	if (ready > cycle) {	/* else it hits, without the misses of its class */
+		const uint64_t from = buffer_free(g, t, cycle, &which);
+		if (!f->prefetch)
+			ready += less(from - cycle, buffer_free(g, g->seen, f->from, &other) - f->from);	/* beyond what it waited in the run */
+		t->buffer[which] = ready;
+	}
+	t->line[line_at(f->line)] = ready;
+}
+
+void graph_lines_asked(struct graph *g)
+{
+	for (uint32_t k = 0; k < g->fills; k++) {
+		const int at = line_at(g->fill[k].line);
+		if (g->fill[k].level == 2) {
+			g->seen->line2[at] = g->fill[k].ready;
+			g->line2_of[at] = g->fill[k].line;
+		} else {
+			unsigned which;
+			buffer_free(g, g->seen, 0, &which);
+			g->seen->buffer[which] = g->fill[k].ready;
+			g->seen->line[at] = g->fill[k].ready;
+			g->line_of[at] = g->fill[k].line;
+		}
+	}
+	g->fills = 0;
+}
+
+void graph_measure_load(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base, struct access *a)
+{
+	const struct core_config *c = &g->c;
+	const struct times *seen = g->seen;
+	const uint64_t dispatch = base + r->dispatch, complete = base + r->complete, line = r->addr >> 6;
+	const bool vector = (uint8_t)(d->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC || r->size > 8;
+	uint64_t latest = dispatch;
+	*a = (struct access){ .latency = complete - dispatch, .hit = c->l1d_latency + (vector ? c->l1d_vector_extra : 0), .tlb = d->tlb, .walk = d->walk,
+		.memory = d->memory, .store = -1, .line = -1, .older = -1, .dispatch = dispatch };
+	if (r->did & SPMU_DID(FORWARDED)) {
+		a->store = (int)(d->store % STORES);
+		latest = most(latest, seen->data_ready[a->store]);
+	} else if (r->did & SPMU_DID(FORWARD_BLOCKED) && (a->store = store_found(g, r->addr, r->size)) >= 0) {
+		latest = most(latest, seen->written[a->store] + c->forward_blocked);
+	} else if (r->did & (SPMU_DID(LFB_HIT) | SPMU_DID(L1D_HIT)) && r->size && g->line_of[line_at(line)] == line) {
+		a->line = line_at(line);
+		latest = most(latest + a->hit, seen->line[a->line]);
+	}
+	for (uint32_t k = 0; k < g->fills && r->did & SPMU_DID(L1D_MISS); k++) {
+		const struct core_fill *f = &g->fill[k];
+		if (f->level == 1 && f->line == line && !f->prefetch && !f->memory && g->line2_of[line_at(f->physical)] == f->physical) {
+			a->fill = f;
+			latest = f->ready;
+		}
+	}
+	if (a->store < 0)
+		a->older = store_found(g, r->addr, r->size);
+	a->rest = less(complete, latest);
+}
+
+uint64_t graph_loaded(const struct graph *g, const struct times *t, const struct access *a, uint64_t did, uint64_t cycle)
+{
+	const struct core_config *c = &g->c;
+	if (a->older >= 0 && t->written[a->older] > cycle)
+		return most(cycle, t->data_ready[a->older]) + c->forward_latency;
+	if (did & SPMU_DID(FORWARDED))
+		return most(cycle, t->data_ready[a->store]) + a->rest;
+	if (a->store >= 0)
+		return most(cycle, t->written[a->store] + (free_of(t, GRAPH_NO_FORWARD) ? 0 : c->forward_blocked)) + a->rest;
+	const uint64_t alias = did & SPMU_DID(ALIAS_4K) && free_of(t, GRAPH_NO_FORWARD) ? c->alias_penalty : 0;
+	unsigned which;
+	if (did & SPMU_DID(L1D_MISS))	/* beyond what it waited for a buffer in the run */
+		cycle += less(buffer_free(g, t, cycle, &which) - cycle, buffer_free(g, g->seen, a->dispatch, &which) - a->dispatch);
+	if (a->fill && a->fill->source == FROM_L2)
+		return most(cycle + graph_shortened(g, t, a, did), t->line2[line_at(a->fill->physical)]);
+	if (a->fill)
+		return graph_arrives(g, t, a->fill, cycle + (free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk) ? 0 : a->tlb), a->dispatch + a->tlb) + a->rest;
+	if (a->line >= 0) {
+		const bool no_tlb = free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk);
+		return most(cycle + a->hit, t->line[a->line]) + less(a->rest, (no_tlb ? a->tlb : 0) + alias);
+	}
+	return cycle + less(graph_shortened(g, t, a, did), alias);
+}
+
+void graph_written(struct graph *g, const struct core_written *w)
+{
+	const struct core_config *c = &g->c;
+	const uint64_t takes = less(w->ready, w->from);
+	const bool cold = w->memory, near = !cold && takes > 1;
+	for (unsigned i = 0; i < g->runs; i++) {
+		struct times *t = g->run[i];
+		uint64_t from = t->retired[w->store % STORES] + c->store_commit_delay, at = from + takes;
+		if (cold && free_of(t, GRAPH_L3_MISS))
+			at = from + less(takes, w->memory);
+		else if (near && free_of(t, GRAPH_L1_MISS))
+			at = from + 1;
+		for (uint32_t k = 0; k < g->fills; k++)
+			graph_line_asked(g, t, &g->fill[k], graph_arrives(g, t, &g->fill[k], from, w->from), from);
+		if (at > t->last_written) {
+			t->last_written = at;
+			t->written_count = 1;
+		} else if (++t->written_count > c->store_commit_width) {
+			t->last_written++;
+			t->written_count = 1;
+		}
+		t->written[w->store % STORES] = t->last_written;
+	}
+	graph_lines_asked(g);
+	struct times *seen = g->seen;	/* as the machine did */
+	if (w->ready > seen->last_written) {
+		seen->last_written = w->ready;
+		seen->written_count = 1;
+	} else if (++seen->written_count > c->store_commit_width) {
+		seen->last_written++;
+		seen->written_count = 1;
+	}
+	seen->written[w->store % STORES] = seen->last_written;
+}

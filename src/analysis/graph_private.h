@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The state of dependence graphs (graph.h), for the units that work them out: graph.c takes records and does the nodes of a uop, graph_flow.c delivery,
+ * allocation, schedulers and ports, graph_memory.c loads, lines on their way and stores that are written.
+ */
+#ifndef ANALYSIS_GRAPH_PRIVATE_H
+#define ANALYSIS_GRAPH_PRIVATE_H
+#include "analysis/graph.h"
+#include "core/detail.h"
+#include "isa/isa.h"
+
+enum { SLOTS = 1024, LOADS = 512, STORES = 256, WINDOW = 4096, FAR = 1024, POOLS = 3, FILLS = 1024, UNITS = 4, BUFFERS = 64, BUCKETS = 512, LEARNT = 256, QUEUE = 256, PENDING = 64 };
+
+struct times {			/* of one graph */
+	uint32_t free;		/* set of classes */
+	uint64_t fetch, alloc, retire, barrier;	/* the last of each */
+	uint64_t ready, dispatch, complete;	/* of the last uop */
+	uint32_t fetch_room, alloc_used, retire_used;
+	uint64_t slot_done;
+	uint64_t reg[REG_COUNT];
+	uint64_t alloc_at[SLOTS], rob_free[SLOTS], lb_free[LOADS];
+	uint64_t addr_ready[STORES], data_ready[STORES], given[STORES], retired[STORES], written[STORES];
+	uint64_t addr_known, last_written;
+	uint32_t written_count;
+	uint64_t resolved;	/* the last mispredicted branch */
+	uint64_t line[FILLS], line2[FILLS];	/* when it is there, in L1D, in L2 */
+	uint64_t unit[UNITS];
+	uint64_t buffer[BUFFERS];	/* fill buffers of L1D: from when each is free */
+	/* schedulers: dispatches to come, a bit a port */
+	uint64_t walk;
+	int32_t room[POOLS];
+	uint32_t far_count;
+	uint16_t used[WINDOW];
+	struct { uint64_t cycle; uint32_t port; } far[FAR];
+};
+
+struct graph {
+	struct core_config c;
+	unsigned runs;
+	uint16_t pool_ports[POOLS];
+	int32_t group_room;
+	uint32_t slots, loads;	/* so far */
+	uint32_t last_room;	/* of the measured front end, behind the slot before */
+	uint64_t barrier, line_of[FILLS], line2_of[FILLS];
+	unsigned buffers;
+	uint64_t l3_latency;	/* of L3, and of what lies beyond when memory takes no time */
+	bool redirected, taken, cleared, resteered;	/* by the slot before */
+	uint32_t stores;	/* number of the newest; that of `store` */
+	struct { uint64_t addr; uint32_t size, number; } store[STORES];
+	uint32_t bucket[BUCKETS];	/* number of the newest store to these 8 bytes */
+	bool waits[LEARNT];	/* loads of an instruction waited for unknown addresses when there were some, by its low bits */
+	/* details whose uops have not come */
+	struct core_detail queue[QUEUE];
+	uint32_t queue_first, queue_last;
+	struct core_fill fill[PENDING];
+	uint32_t fills;
+	uint32_t first_load, first_store;	/* of the slot */
+	struct times *seen, **run;
+	struct path *path;	/* of the first */
+};
+
+static inline uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static inline uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
+static inline bool free_of(const struct times *t, enum graph_class c) { return t->free >> c & 1; }
+
+/* ---- graph_flow.c ---- */
+
+/* The first uop of a slot came: it is delivered and allocated. */
+void graph_slot_begins(struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base);
+/* The slot being allocated moves to `cycle`, as the first of it. */
+uint64_t graph_stalled(const struct graph *g, struct times *t, uint64_t cycle);
+/* Waits until the scheduler has room for `more`; the cycle from which on it has. */
+uint64_t graph_wait_room(const struct graph *g, struct times *t, unsigned pool, int32_t more, uint64_t cycle);
+/* The cycle from `ready` on in which the port is free; it is taken. */
+uint64_t graph_take_port(struct times *t, unsigned port, uint64_t ready);
+
+/* ---- graph_memory.c ---- */
+
+struct access {			/* of a load, as measured */
+	uint64_t latency, hit, tlb, walk, memory, dispatch;
+	uint64_t rest;		/* beyond the latest of what it waited for */
+	int store;		/* index of the one that it waited for; -1: of none */
+	int older;		/* of one that had been written, and may not have been in a graph; -1 */
+	int line;		/* index of the line on its way; -1 */
+	const struct core_fill *fill;	/* that it asked for, of a line that was on its way to L2; NULL */
+};
+
+/* What the load waited for, as measured. */
+void graph_measure_load(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base, struct access *a);
+/* What an access takes in a graph. */
+uint64_t graph_shortened(const struct graph *g, const struct times *t, const struct access *a, uint64_t did);
+/* A load dispatched at `cycle`: complete. */
+uint64_t graph_loaded(const struct graph *g, const struct times *t, const struct access *a, uint64_t did, uint64_t cycle);
+/* The line of pending fill f, when whoever asked for it did at `cycle` in a graph and at `seen` in the run. */
+uint64_t graph_arrives(const struct graph *g, const struct times *t, const struct core_fill *f, uint64_t cycle, uint64_t seen);
+/* Asked for at `cycle`, there at `ready`. */
+void graph_line_asked(const struct graph *g, struct times *t, const struct core_fill *f, uint64_t ready, uint64_t cycle);
+/* The same of the run, of all that are pending; they are so no longer. */
+void graph_lines_asked(struct graph *g);
+/* A store left the buffer. */
+void graph_written(struct graph *g, const struct core_written *w);
+#endif

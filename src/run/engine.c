@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUN_WORDS = SCRIPT_OP_WORDS, WARM_WORDS = 4, SIDE_WORDS = 4, NEED_WORDS = 4, REGISTERS_WORDS = 4 };	/* ahead of what varies */
+enum { RUN_WORDS = SCRIPT_OP_WORDS, WARM_WORDS = 4, SIDE_WORDS = 4, NEED_WORDS = 4, REGISTERS_WORDS = 4, SETTLE_WORDS = 3 };	/* ahead of what varies */
 
 /* ---- the thread ---- */
 
@@ -111,8 +111,7 @@ static void execute(struct engine *e, const uint64_t *w, const uint64_t *end)
 			continue;
 		}
 		if (w[0] >> 56 == OP_SETTLE) {
-			for (struct process *p = e->ordered; p; p = p->ordered_next)
-				order_settle(&p->order);
+			order_settle(&((struct process *)w[2])->order);
 			t = NULL;
 		} else if (t && t->process->ordered) {
 			order_push(&t->process->order, t, turn_of(w), w);
@@ -200,16 +199,9 @@ static uint64_t *reserve(struct engine *e, size_t words)
 	return e->chunk[e->tail % ENGINE_CHUNKS] + e->fill;
 }
 
-void engine_drain(struct engine *e)
+/* All that was sent is out of the chunks; what of it is in the threads' queues of order.h stays there. */
+static void wait_for_all(struct engine *e)
 {
-	if (!e->running)
-		return;
-	if (e->ordered) {
-		uint64_t *w = reserve(e, 2);
-		w[0] = (uint64_t)OP_SETTLE << 56 | 2;
-		w[1] = 0;
-		e->fill += 2;
-	}
 	send(e);
 	pthread_mutex_lock(&e->lock);
 	while (e->head != e->tail)
@@ -217,10 +209,24 @@ void engine_drain(struct engine *e)
 	pthread_mutex_unlock(&e->lock);
 }
 
+void engine_drain(struct engine *e, const struct process *p)
+{
+	if (!e->running)
+		return;
+	if (p->ordered) {
+		uint64_t *w = reserve(e, SETTLE_WORDS);
+		w[0] = (uint64_t)OP_SETTLE << 56 | SETTLE_WORDS;
+		w[1] = 0;
+		w[2] = (uint64_t)p;
+		e->fill += SETTLE_WORDS;
+	}
+	wait_for_all(e);
+}
+
 void engine_stop(struct engine *e)
 {
 	if (e->running) {
-		engine_drain(e);
+		wait_for_all(e);
 		pthread_mutex_lock(&e->lock);
 		e->stop = true;
 		pthread_cond_signal(&e->filled);
@@ -262,7 +268,7 @@ static void registers(struct engine *e, struct rthread *t, const struct pending 
 	size_t words = REGISTERS_WORDS + p->slot_count;
 	unsigned completed = run_completed(p->block, p->exit, p->insns);
 	if (__builtin_expect(words > ENGINE_CHUNK, 0)) {
-		engine_drain(e);
+		engine_drain(e, t->process);
 		history_block(t->pub.registers, p->block, p->insns, completed, p->slots, p->slot_count, counts);
 		return;
 	}
@@ -290,7 +296,7 @@ void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 		core_predicts(t->core);
 	}
 	if (__builtin_expect(most > ENGINE_CHUNK, 0)) {	/* is not queued: it runs here, behind all that was */
-		engine_drain(e);
+		engine_drain(e, t->process);
 		if (!t->on)
 			order_seat(&t->process->order, t);
 		uint64_t script[core_script_room(p->block) + (t->walker ? CORE_SCRIPT_WALK : 0)];
@@ -327,7 +333,7 @@ void engine_warm(struct engine *e, struct rthread *t, const struct pending *p)
 		core_predicts(t->core);
 	}
 	if (__builtin_expect(words > ENGINE_CHUNK, 0)) {
-		engine_drain(e);
+		engine_drain(e, t->process);
 		if (!t->on)
 			order_seat(&t->process->order, t);
 		core_predict(t->core, p->block, p->exit, p->insns, p->next_ip);
@@ -360,25 +366,20 @@ void engine_order(struct engine *e, struct process *p)
 	for (size_t i = 0; i < p->threads; i++)
 		if (p->thread[i] && p->thread[i]->walker)
 			engine_follow(p->thread[i]);
-	p->ordered_next = e->ordered;
-	e->ordered = p;
 }
 
-void engine_disorder(struct engine *e, struct process *p)
+void engine_disorder(struct process *p)
 {
-	for (struct process **link = &e->ordered; *link; link = &(*link)->ordered_next)
-		if (*link == p) {
-			*link = p->ordered_next;
-			break;
-		}
 	p->ordered = false;
-	p->ordered_next = NULL;
 }
 
 void engine_side(struct engine *e, struct rthread *t, uint32_t pid, const uint64_t *record, size_t words, uint64_t cycle)
 {
 	if (SIDE_WORDS + words > ENGINE_CHUNK) {	/* huge: an argument list */
-		engine_drain(e);
+		if (t)
+			engine_drain(e, t->process);
+		else
+			wait_for_all(e);
 		side(e, t, pid, record, cycle);
 		return;
 	}

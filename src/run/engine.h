@@ -2,7 +2,7 @@
  * The cores' own thread.  The front (run.c) reads the stream, follows processes and threads and predicts branches; what the
  * cores have to do goes through a queue of words to this thread, which does it in order.  Private to src/run.
  *
- * Whoever wants to look at a core, or take something away from it, drains the queue first.
+ * Whoever wants to look at a core, or take something away from it, drains the queue of its process first.
  *
  * What consumes the records (PMUs, session, output) is called in this thread: a record is 64 bytes, and handing each to another
  * core was no faster when tried (docs/performance.md).
@@ -19,7 +19,7 @@ enum op {
 	OP_RUN = 1, OP_WARM, OP_SIDE, OP_REGISTERS,
 	OP_NEED,	/* the thread, spinning, goes on no earlier than block w[3] of thread w[2] was done */
 	OP_WAIT,	/* likewise one that was halted: blocked in a system call */
-	OP_SETTLE,	/* all that is queued by order.h is done */
+	OP_SETTLE,	/* all that is queued by order.h of process w[2] is done */
 };
 
 struct engine {
@@ -33,13 +33,13 @@ struct engine {
 	unsigned head, tail;		/* chunks head..tail-1 were sent and are not done; tail is being filled */
 	size_t fill;			/* words in chunk tail */
 	uint64_t instructions, cycle;	/* for progress only: of the core that ran last */
-	struct process *ordered;	/* those whose threads run by modelled time; changed when drained */
 };
 
 int  engine_start(struct engine *e, const struct run_sink *sink, struct err *err);
 void engine_stop(struct engine *e);		/* drained first */
-/* Waits until the cores have done all. */
-void engine_drain(struct engine *e);
+/* Waits until the cores have done all of the process.  Others' threads that run by modelled time keep what is queued for them: where in their
+ * streams this one's drains come depends on when the streams arrived. */
+void engine_drain(struct engine *e, const struct process *p);
 /* A block on t's core; predicted, and its script written, here and now. */
 void engine_run(struct engine *e, struct rthread *t, const struct pending *p);
 void engine_warm(struct engine *e, struct rthread *t, const struct pending *p);
@@ -51,7 +51,7 @@ void engine_wait(struct engine *e, struct rthread *t, struct rthread *by, uint64
 void engine_interrupt(struct rthread *t);
 /* From now on, and until the second, the threads of the process run by modelled time (order.h).  Drained before. */
 void engine_order(struct engine *e, struct process *p);
-void engine_disorder(struct engine *e, struct process *p);
+void engine_disorder(struct process *p);
 /* A side record for the sink, at t's now (at `cycle` if t is NULL). */
 void engine_side(struct engine *e, struct rthread *t, uint32_t pid, const uint64_t *record, size_t words, uint64_t cycle);
 #endif

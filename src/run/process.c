@@ -45,7 +45,7 @@ static void free_graves(struct process *p, size_t n)
 
 static void drop_blocks(struct process *p)
 {
-	runner_drain(p->runner);
+	runner_drain(p);
 	for (size_t i = 0; i < p->blocks; i++)
 		isa_block_free(p->block[i]);
 	free_graves(p, p->graves);
@@ -111,7 +111,7 @@ void process_discard(struct process *p, uint64_t addr, uint64_t bytes)
 {
 	/* A thread may still hold a discarded block as its pending one: bury now, free at a later discard. */
 	size_t free_now = p->graves_old;
-	runner_drain(p->runner);
+	runner_drain(p);
 	for (size_t i = 0; i < p->threads && free_now; i++)
 		if (p->thread[i]->alive && p->thread[i]->pending.block)
 			for (size_t g = 0; g < free_now; g++)
@@ -306,7 +306,7 @@ void process_disorder(struct process *p)
 
 void process_thread_end(struct rthread *t)
 {
-	runner_drain(t->process->runner);
+	runner_drain(t->process);
 	t->queue.last = rthread_now(t);
 	if (t->queue.when)
 		order_remove(&t->process->order, t);
@@ -521,7 +521,7 @@ bool process_wait_for(struct process_table *t, struct process *parent, uint32_t 
 	size_t at;
 	struct process *child = newest_with_pid(t, child_pid);
 	if (!(child && !child->ended) && !fork_open(t, child_pid, &at)) {
-		runner_drain(parent->runner);
+		runner_drain(parent);
 		if (child && child->ended && parent->current)
 			halt_until(parent->current, child->end_cycle);
 		return false;
@@ -544,7 +544,7 @@ bool process_waits(struct process_table *t, struct process *p)
 		struct process *child = newest_with_pid(t, p->wait_pid);
 		if (fork_open(t, p->wait_pid, &at) || (child && !child->ended))
 			return true;
-		runner_drain(p->runner);
+		runner_drain(p);
 		if (child && p->current)
 			halt_until(p->current, child->end_cycle);
 		p->wait_pid = 0;

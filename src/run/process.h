@@ -74,7 +74,6 @@ struct process {
 	struct order order;
 	struct depend *depend;		/* NULL: no memory for it, or one thread */
 	bool ordered;			/* several threads, by modelled time */
-	struct process *ordered_next;	/* engine.c's */
 	uint32_t first_cpu;		/* --cpus: number of the first of its processors */
 	uint64_t start_cycle, end_cycle;
 	bool started;			/* its start cycle is known */
@@ -105,8 +104,8 @@ void process_decode_for(struct process_table *t, struct process *p, struct isa *
 int  process_decodes(struct process *p, struct isa *isa, const struct core_config *to, struct err *err);
 /* run.c's: the table that the process is in. */
 struct process_table *runner_processes(struct runner *r);
-/* run.c's: waits until the cores have done all that was asked of them. */
-void runner_drain(struct runner *r);
+/* run.c's: waits until the cores have done all that was asked of them for this process. */
+void runner_drain(struct process *p);
 /* Instructions that an execution completes. */
 unsigned run_completed(const struct iblock *b, unsigned exit, unsigned insns);
 

@@ -67,9 +67,9 @@ struct process_table *runner_processes(struct runner *r)
 }
 
 /* process.h: before anybody touches a core, or takes a block away. */
-void runner_drain(struct runner *r)
+void runner_drain(struct process *p)
 {
-	engine_drain(&r->engine);
+	engine_drain(&p->runner->engine, p);
 }
 
 static void thread_account(struct runner *r, struct rthread *t)
@@ -184,7 +184,7 @@ static void end_thread(struct runner *r, struct rthread *t)
 	if (!t->alive)
 		return;
 	run_pending(r, t, 0);
-	runner_drain(r);
+	runner_drain(t->process);
 	if (t->on)
 		core_flush(t->on, true);
 	else	/* all of it was passed on when it left its processor */
@@ -200,7 +200,7 @@ static void end_thread(struct runner *r, struct rthread *t)
 	t->process->ran_before = t;
 	process_thread_end(t);
 	if (t->process->ordered && !process_needs_order(t->process)) {
-		engine_disorder(&r->engine, t->process);
+		engine_disorder(t->process);
 		process_disorder(t->process);
 	}
 }
@@ -219,7 +219,7 @@ static void close_window(struct runner *r)
 static int start_thread(struct runner *r, struct process *p, const struct st_thread *s, struct err *err)
 {
 	struct rthread *parent = process_find_thread(p, s->parent_tid), *t = NULL;
-	runner_drain(r);
+	runner_drain(p);
 	uint64_t cycle = parent ? rthread_now(parent) : p->start_cycle;
 	int rc = process_thread_start(&t, &r->procs, p, s->tid, s->os_tid, cycle, on_batch, err);
 	if (rc < 0)
@@ -319,7 +319,7 @@ static void explain_sigill(struct runner *r, const struct process *p, const stru
 static int on_fork(struct runner *r, struct process *p, struct rthread *t, const struct st_fork *f)
 {
 	if (f->followed) {
-		runner_drain(r);
+		runner_drain(p);
 		process_forked(&r->procs, p, f->child_pid, t ? rthread_now(t) : p->start_cycle);
 	}
 	return 0;
@@ -349,7 +349,7 @@ static int on_client(struct runner *r, struct process *p, struct rthread *t, con
 		run_pending(r, t, 0);
 	const bool features = switches_asked(p, c);
 	if (t && !r->stopped && (features || r->sink->client)) {
-		runner_drain(r);
+		runner_drain(p);
 		if (r->window.open && c->code != ST_CLIENT_MORE && t->on)	/* else no time passes */
 			core_serialize(t->on);
 		int rc = features ? switches_client(t, c, r->isa, &answer, err) : 0;
@@ -787,7 +787,6 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	}
 	if (rc == 0) {
 		rc = loop(&r, r.stream, err);
-		engine_drain(&r.engine);
 		for (size_t i = 0; i < r.procs.count; i++)	/* what was measured stays */
 			end_threads(&r, r.procs.process[i]);
 		result->wait_status = stream_wait_status(r.stream);

@@ -136,7 +136,7 @@ int switches_block(struct switches *s, struct rthread *t, const struct iblock *b
 	}
 	if (!n)
 		return 0;
-	runner_drain(t->process->runner);
+	runner_drain(t->process);
 	return written(t, &to, now, n, isa, err);
 }
 

@@ -35,15 +35,15 @@ $P/l1_miss-p4-full: L1_MISS := -DROUNDS=10000000
 $P/l1_miss-p4 $P/l1_miss-p4-wide $P/l1_miss-p4-full: tests/programs/l1_miss.S
 	@mkdir -p $(@D)
 	gcc -m32 -nostdlib -static -no-pie $(L1_MISS) -o $@ $<
-programs: $P/wrongpath $P/disassemble
-$P/disassemble: tests/programs/disassemble.c build/libsoftpmu.a
+programs: $P/wrongpath $P/disassemble $P/rearrive
+$P/disassemble $P/rearrive: $P/%: tests/programs/%.c build/libsoftpmu.a
 	@mkdir -p $(@D)
 	gcc -std=gnu17 -g -O2 -Wall -Wextra -D_GNU_SOURCE -Iinclude -Isrc -o $@ $^ $(LDLIBS)
 
 # Programs with include/softpmu/client.h.
-programs: $P/client $P/client32 $P/client-cxx $P/features
+programs: $P/client $P/client32 $P/client-cxx $P/features $P/crowd
 CLIENT_FLAGS := $(PROGRAM_FLAGS) -Wall -Wextra -Iinclude -pthread
-$P/client $P/features: $P/%: tests/programs/%.c include/softpmu/client.h
+$P/client $P/features $P/crowd: $P/%: tests/programs/%.c include/softpmu/client.h
 	@mkdir -p $(@D)
 	gcc $(CLIENT_FLAGS) -o $@ $<
 $P/client32: tests/programs/client.c include/softpmu/client.h

@@ -30,4 +30,17 @@ same "perf.data of a replayed stream, byte by byte" d1/data d2/data
 "$SOFTPMU" stat -x, -e $events --save-stream bzip2.stream -o live -- bzip2 -c numbers >/dev/null || failed=1
 "$SOFTPMU" stat -x, -e $events -o replayed --replay bzip2.stream || failed=1
 same "live run and its replay" live replayed
+
+# Processes that are followed: what each takes does not depend on whose stream came when.
+"$SOFTPMU" stat --follow -e instructions --save-stream crowd.stream -o /dev/null -- "$PROGRAMS/crowd" 20000 2 ask >crowd.out || failed=1
+"$SOFTPMU" stat --follow --per-thread -x, -e cycles,instructions --replay crowd.stream -o crowd.as-it-was || failed=1
+for how in first last turns; do
+	"$PROGRAMS/rearrive" crowd.stream crowd.$how.stream $how || failed=1
+	"$SOFTPMU" stat --follow --per-thread -x, -e cycles,instructions --replay crowd.$how.stream -o crowd.$how || failed=1
+	sort crowd.as-it-was >crowd.a
+	sort crowd.$how >crowd.b
+	same "threads and processes whose streams come otherwise ($how)" crowd.a crowd.b
+done
+threads=$(grep -c instructions crowd.as-it-was)
+[ "$threads" = 6 ] && echo "ok six threads in three processes" || { echo "FAILED $threads threads, not 6"; failed=1; }
 exit $failed

@@ -276,7 +276,8 @@ static void execute(struct state *x, const struct sem *s, uint64_t next_ip, uint
 		b_known = mem != ST_NOT_DONE && load(x, mem, s->from < 8 ? s->from : 8, &b);
 	else if (s->src != SEM_NONE)
 		b_known = get(x, s->src, s->from, &b);
-	const bool reads_dst = s->op != SEM_MOV && s->op != SEM_MOVZX && s->op != SEM_MOVSX && s->op != SEM_SETCC && !(s->flags & SEM_THIRD);
+	const bool reads_dst = s->op != SEM_MOV && s->op != SEM_MOVZX && s->op != SEM_MOVSX && s->op != SEM_SETCC &&
+	                       !(s->op >= SEM_BSF && s->op <= SEM_POPCNT) && !(s->flags & SEM_THIRD);
 	if (reads_dst)
 		a_known = s->flags & SEM_DST_MEM ? mem != ST_NOT_DONE && load(x, mem, n, &a) : get(x, s->dst, n, &a);
 	bool known = a_known && b_known, writes = true;
@@ -316,6 +317,17 @@ static void execute(struct state *x, const struct sem *s, uint64_t next_ip, uint
 	case SEM_IMUL:
 		r = s->flags & SEM_THIRD ? b * (uint64_t)s->imm : (uint64_t)widen(a, n) * (uint64_t)widen(b, n);
 		break;
+	case SEM_BSF: case SEM_BSR:	/* of 0: BSF and BSR leave the register, TZCNT does not */
+		known = known && b;
+		r = !b ? 0 : s->op == SEM_BSF ? (uint64_t)__builtin_ctzll(b) : 63 - (uint64_t)__builtin_clzll(b);
+		break;
+	case SEM_LZCNT: r = b ? 8 * n - 64 + (uint64_t)__builtin_clzll(b) : 8 * n; break;
+	case SEM_POPCNT: r = (uint64_t)__builtin_popcountll(b); break;
+	case SEM_ROL: case SEM_ROR: {
+		const unsigned bits = 8 * n, count = (unsigned)b & (n == 8 ? 63 : 31) & (bits - 1), left = s->op == SEM_ROL ? count : bits - count;
+		r = count ? a << left | a >> (bits - left) : a;
+		break;
+	}
 	case SEM_SETCC:
 		carry = condition(x, s->cc);
 		r = carry > 0;

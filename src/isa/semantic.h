@@ -2,7 +2,7 @@
  * What an instruction does, for the wrong path (core/walk.h): its operation if it is one of the common ones on general-purpose
  * registers, else which of these registers it spoils; and where its memory operand lies.
  *
- * Leaves out, all as SEM_OTHER: rotates, double shifts, multiplication to two registers, division, bit scans and counts, strings,
+ * Leaves out, all as SEM_OTHER: rotates through carry, double shifts, multiplication to two registers, division, strings,
  * everything on vector and x87 registers.  Their memory operands are told all the same.
  */
 #ifndef ISA_SEMANTIC_H
@@ -15,7 +15,7 @@ enum sem_op {
 	SEM_NOP, SEM_MOV, SEM_MOVZX, SEM_MOVSX, SEM_LEA, SEM_ADD, SEM_SUB, SEM_AND, SEM_OR, SEM_XOR, SEM_CMP, SEM_TEST, SEM_INC, SEM_DEC,
 	SEM_NEG, SEM_NOT, SEM_ADC, SEM_SBB, SEM_SHL, SEM_SHR, SEM_SAR, SEM_IMUL /* dst = src * (third or dst) */, SEM_PUSH, SEM_POP, SEM_CALL,
 	SEM_RET, SEM_JMP, SEM_JCC, SEM_LEAVE, SEM_SETCC, SEM_CMOV, SEM_CDQ /* all of RDX is RAX's sign */, SEM_CDQE /* RAX's lower half, widened */,
-	SEM_XCHG, SEM_BSWAP,
+	SEM_XCHG, SEM_BSWAP, SEM_BSF /* TZCNT likewise */, SEM_BSR, SEM_LZCNT, SEM_POPCNT, SEM_ROL, SEM_ROR,
 };
 enum sem_flags {
 	SEM_DST_MEM = 1, SEM_SRC_MEM = 2, SEM_SRC_IMM = 4,	/* else registers */

@@ -265,6 +265,20 @@ static void operations_do_what_the_manual_says(void **state)
 	leaves_rax("48 6b c6 03", 0x3000);				/* imul rax, rsi, 3 */
 	leaves_rax("48 0f af c6", 0x8123000);				/* imul rax, rsi */
 	leaves_rax("48 98", 0x8123);					/* cdqe */
+	leaves_rax("48 d1 e0", 0x10246);				/* shl rax, 1 */
+	leaves_rax("48 d1 c0", 0x10246);				/* rol rax, 1 */
+	leaves_rax("d1 c8", 0x80004091);				/* ror eax, 1 */
+	leaves_rax("48 c1 c8 08", UINT64_C(0x2300000000000081));	/* ror rax, 8 */
+	leaves_rax("66 c1 c0 0c", 0x3812);				/* rol ax, 12 */
+	leaves_rax("48 c1 c0 40", 0x8123);				/* rol rax, 64: by 0 */
+	leaves_rax("f3 48 0f bc c1", 2);				/* tzcnt rax, rcx */
+	leaves_rax("0f bc c6", 12);					/* bsf eax, esi */
+	leaves_rax("48 0f bd c2", 63);					/* bsr rax, rdx */
+	leaves_rax("0f bd 03", 30);					/* bsr eax, [rbx] */
+	leaves_rax("f3 0f bd c6", 19);					/* lzcnt eax, esi */
+	leaves_rax("f3 48 0f b8 c1", 2);				/* popcnt rax, rcx */
+	leaves_rax("31 f6 | 48 0f bc c6", ST_NOT_DONE);			/* xor esi, esi; bsf rax, rsi: undefined */
+	leaves_rax("31 f6 | f3 0f bd c6", 32);				/* .. lzcnt eax, esi */
 	leaves_rax("0f c8", 0x23810000);				/* bswap eax */
 	leaves_rax("48 96", 0x1000);					/* xchg rax, rsi */
 	leaves_rax("48 8b 03", UINT64_C(0x1122334455667788));		/* mov rax, [rbx] */

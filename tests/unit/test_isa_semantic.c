@@ -89,7 +89,7 @@ static void what_is_not_followed_spoils_what_it_writes(void **state)
 	assert_int_equal(s.op, SEM_OTHER);
 	assert_int_equal(s.spoils, 1 << RAX | 1 << RDX);
 	assert_true(s.flags & SEM_FLAGS);
-	s = of("f3 0f b8 c3", 8);		/* popcnt eax, ebx */
+	s = of("c1 d0 03", 8);			/* rcl eax, 3 */
 	assert_int_equal(s.op, SEM_OTHER);
 	assert_int_equal(s.spoils, 1 << RAX);
 	s = of("66 48 0f 7e c0", 8);		/* movq rax, xmm0 */

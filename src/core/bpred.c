@@ -381,40 +381,45 @@ uint64_t bpred_path_branch(const struct bpred *p, struct bpred_path *path, uint6
 	if (p->class == CLASS_BTB)
 		return path_by_btb(p, path, ip, flags, fallthrough, target);
 	if (flags & INSN_COND) {
-		bool taken = p->class == CLASS_TAGE ? tage_path_look(&p->tage, &path->tage, ip)
-		                                    : hybrid_look(&p->hybrid, (uint32_t)path->history, ip);
-		if (p->class == CLASS_TAGE)
-			tage_path_push(&p->tage, &path->tage, taken);
-		else if (taken)
-			path->history = hybrid_path_push((uint32_t)path->history, ip, 0);
+		bool taken;
+		if (p->class == CLASS_TAGE) {
+			taken = tage_path_branch(&p->tage, &path->tage, ip);
+		} else {
+			taken = hybrid_look(&p->hybrid, (uint32_t)path->history, ip);
+			if (taken)
+				path->history = hybrid_path_push((uint32_t)path->history, ip, 0);
+		}
 		if (!taken)
 			return fallthrough;
 	}
-	uint64_t known_target;
-	struct btb_place place = btb_find(&p->btb, ip, &known_target);
 	if (flags & INSN_CALL)
 		ras_push(&path->ras, fallthrough);
-	if (flags & INSN_RET) {
-		bool beyond = p->underflow && !path->ras.filled;
-		target = ras_pop(&path->ras);
-		if (beyond)
+	if (!(flags & (INSN_RET | INSN_INDIRECT)) && btb_knows_direct(&p->btb, ip)) {
+		path->bubble = target ? bubble(p, 0, flags) : 0;
+	} else {
+		uint64_t known_target;
+		struct btb_place place = btb_find(&p->btb, ip, &known_target);
+		if (flags & INSN_RET) {
+			bool beyond = p->underflow && !path->ras.filled;
+			target = ras_pop(&path->ras);
+			if (beyond)
+				target = indirect_look(&p->indirect, path->path, ip, known_target);
+		} else if (flags & INSN_INDIRECT) {
 			target = indirect_look(&p->indirect, path->path, ip, known_target);
-	} else if (flags & INSN_INDIRECT) {
-		target = indirect_look(&p->indirect, path->path, ip, known_target);
-		if (place.level < 0)
-			target = p->class == CLASS_TAGE ? 0 : fallthrough;
-		if (p->class == CLASS_TAGE) {
-			unsigned bits = target_bits(target);
-			tage_path_push(&p->tage, &path->tage, bits >> 1);
-			tage_path_push(&p->tage, &path->tage, bits & 1);
-		} else {
-			path->history = hybrid_path_push((uint32_t)path->history, ip, target);
+			if (place.level < 0)
+				target = p->class == CLASS_TAGE ? 0 : fallthrough;
+			if (p->class == CLASS_TAGE) {
+				unsigned bits = target_bits(target);
+				tage_path_push(&p->tage, &path->tage, bits >> 1);
+				tage_path_push(&p->tage, &path->tage, bits & 1);
+			} else {
+				path->history = hybrid_path_push((uint32_t)path->history, ip, target);
+			}
 		}
+		path->resteer = target && place.level < 0;
+		path->bubble = target ? bubble(p, place.level, flags) : 0;
 	}
-	if (!target)
-		return 0;
-	path->resteer = place.level < 0;
-	path->bubble = bubble(p, place.level, flags);
-	indirect_path_push(path->path, ip, target);
+	if (target)
+		indirect_path_push(path->path, ip, target);
 	return target;
 }

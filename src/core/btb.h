@@ -70,6 +70,13 @@ static inline bool btb_use_direct(struct btb *b, uint64_t ip)
 	repl_touch_plru(&l->repl, &l->word[set], (uint32_t)way);
 	return true;
 }
+/* As btb_use_direct, without noting it. */
+static inline bool btb_knows_direct(const struct btb *b, uint64_t ip)
+{
+	const struct btb_level *l = &b->level[0];
+	const uint32_t tag = btb_tag(ip);
+	return btb_level_find(l, btb_set(l, tag), tag) >= 0;
+}
 /* *target gets the last target, 0 if unknown. */
 struct btb_place btb_find(const struct btb *b, uint64_t ip, uint64_t *target);
 /* The branch was taken.  place: what btb_find said. */

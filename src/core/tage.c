@@ -284,43 +284,57 @@ void tage_path_begin(const struct tage *t, struct tage_path *path, unsigned coun
 	}
 }
 
-void tage_path_push(const struct tage *t, struct tage_path *path, bool bit)
+static inline __attribute__((always_inline)) void path_push(const struct tage *t, struct tage_path *path, bool bit, const unsigned groups)
 {
-	if (path->pushed == TAGE_PATH_MAX)
+	if (__builtin_expect(path->pushed == TAGE_PATH_MAX, 0))
 		return;
 	path->pushed++;
 	path->history[--path->position] = bit;
-	if (t->groups == 1)
-		push_folds(t, path->fold, path->fold2, path->history + path->position, bit, 1);
-	else
-		push_folds(t, path->fold, path->fold2, path->history + path->position, bit, 2);
+	push_folds(t, path->fold, path->fold2, path->history + path->position, bit, groups);
 }
 
-bool tage_path_look(const struct tage *t, const struct tage_path *path, uint64_t ip)
+void tage_path_push(const struct tage *t, struct tage_path *path, bool bit)
+{
+	if (t->groups == 1)
+		path_push(t, path, bit, 1);
+	else
+		path_push(t, path, bit, 2);
+}
+
+/* Of the entry that provides, or the one behind it, or the base. */
+static inline __attribute__((always_inline)) bool
+path_says(const struct tage *t, const struct tage_path *path, uint32_t pc, uint32_t hash, const unsigned groups)
 {
 	uint16_t at[TAGE_TABLES] __attribute__((aligned(16))), tags[TAGE_TABLES] __attribute__((aligned(16)));
-	uint32_t pc = (uint32_t)(ip ^ ip >> 32), hash = pc * UINT32_C(0x9e3779b1);
-	if (t->loop) {
-		int opinion = t->trust_loop >= 0 ? loop_predict(hash | 1, &t->loop[(hash >> 12) & t->loop_mask]) : -1;
-		if (opinion >= 0)
-			return opinion;
-	}
-	uint32_t index_pc = pc ^ pc >> t->entries_log2, tag_pc = hash >> 20;
-	uint32_t match = t->groups == 1 ? look_up(t, path->fold, path->fold2, at, tags, index_pc, tag_pc, 1)
-	                                : look_up(t, path->fold, path->fold2, at, tags, index_pc, tag_pc, 2);
-	bool says = t->base[(pc ^ pc >> 13) & t->base_mask] >= 2;
+	const uint32_t index_pc = pc ^ pc >> t->entries_log2;
+	const uint32_t match = look_up(t, path->fold, path->fold2, at, tags, index_pc, hash >> 20, groups);
+	const bool base_says = t->base[(pc ^ pc >> 13) & t->base_mask] >= 2;
 	if (!match)
-		return says;
+		return base_says;
 	int provider = 31 - __builtin_clz(match);
-	uint16_t entry = t->table[provider][at[provider]];
-	unsigned counter = COUNTER(entry);
+	const uint16_t entry = t->table[provider][at[provider]];
+	const unsigned counter = COUNTER(entry);
 	if (USEFUL(entry) || (counter != 3 && counter != 4) || t->use_alternate < 0)
 		return counter >= 4;
-	match &= ~(UINT32_C(1) << provider);
-	if (!match)
-		return says;
-	provider = 31 - __builtin_clz(match);
+	const uint32_t rest = match & ~(UINT32_C(1) << provider);
+	if (!rest)
+		return base_says;
+	provider = 31 - __builtin_clz(rest);
 	return COUNTER(t->table[provider][at[provider]]) >= 4;
+}
+
+static inline __attribute__((always_inline)) bool path_branch(const struct tage *t, struct tage_path *path, uint64_t ip, const unsigned groups)
+{
+	const uint32_t pc = (uint32_t)(ip ^ ip >> 32), hash = pc * UINT32_C(0x9e3779b1);
+	const int opinion = t->loop && t->trust_loop >= 0 ? loop_predict(hash | 1, &t->loop[(hash >> 12) & t->loop_mask]) : -1;
+	const bool taken = opinion >= 0 ? opinion : path_says(t, path, pc, hash, groups);
+	path_push(t, path, taken, groups);
+	return taken;
+}
+
+bool tage_path_branch(const struct tage *t, struct tage_path *path, uint64_t ip)
+{
+	return t->groups == 1 ? path_branch(t, path, ip, 1) : path_branch(t, path, ip, 2);
 }
 
 bool tage_branch(struct tage *t, uint64_t ip, bool taken)

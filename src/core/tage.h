@@ -59,7 +59,7 @@ bool tage_branch(struct tage *t, uint64_t ip, bool taken);
 void tage_push(struct tage *t, bool bit);
 /* The state in which the last `count` (0 to 2) bits that were pushed are those of `bits`, the newest in bit 0. */
 void tage_path_begin(const struct tage *t, struct tage_path *path, unsigned count, unsigned bits);
-/* Predicts there, without learning and without moving the history. */
-bool tage_path_look(const struct tage *t, const struct tage_path *path, uint64_t ip);
+/* Predicts there, without learning, and moves that history. */
+bool tage_path_branch(const struct tage *t, struct tage_path *path, uint64_t ip);
 void tage_path_push(const struct tage *t, struct tage_path *path, bool bit);
 #endif

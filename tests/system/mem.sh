@@ -3,7 +3,8 @@
 # Data-address profiles: mem record on the machines that can, mem report's tables against what programs do, perf's own mem and c2c on the same files.
 set -u
 . "$TOP/tests/claims.sh"
-table() { "$SOFTPMU" mem report -i "$1" -s "$2" --csv; }	# columns: docs/softpmu.1, or the first line
+# columns: docs/softpmu.1, or the first line; commas in names (C++'s) become semicolons, as awk -F, knows no quotes
+table() { "$SOFTPMU" mem report -i "$1" -s "$2" --csv | awk -F'"' -v OFS='"' '{ for (i = 2; i <= NF; i += 2) gsub(/,/, ";", $i); print }'; }
 program=$PROGRAMS/l1_miss
 location=$(nm "$program" | awk '$3 == "location" { print $1 }')
 

@@ -118,7 +118,12 @@ static void set(struct state *x, unsigned reg, unsigned bytes, uint64_t v, bool 
 
 /* --- the wrong path's own stores --- */
 
-static struct overlay *overlay_of(struct walker *w, uint64_t word)
+static inline struct overlay *overlay_home(struct walker *w, uint64_t word)
+{
+	return &w->overlay[(word ^ word >> 8) & (OVERLAY - 1)];
+}
+
+static inline struct overlay *overlay_of(struct walker *w, uint64_t word)
 {
 	unsigned i = (unsigned)(word ^ word >> 8) & (OVERLAY - 1);
 	while (w->overlay[i].walk == w->walks && w->overlay[i].word != word)
@@ -126,7 +131,7 @@ static struct overlay *overlay_of(struct walker *w, uint64_t word)
 	return &w->overlay[i];
 }
 
-static void store(struct state *x, uint64_t addr, unsigned bytes, uint64_t v, bool known)
+static __attribute__((noinline)) void store_parts(struct state *x, uint64_t addr, unsigned bytes, uint64_t v, bool known)
 {
 	struct walker *w = x->w;
 	while (bytes) {
@@ -137,7 +142,6 @@ static void store(struct state *x, uint64_t addr, unsigned bytes, uint64_t v, bo
 		if (o->walk != w->walks) {
 			*o = (struct overlay){ .word = addr >> 3, .walk = w->walks };
 			w->stores++;
-			w->stored |= UINT64_C(1) << (addr >> 3 & 63);
 		}
 		o->written |= set;
 		o->known = (uint8_t)(known ? o->known | set : o->known & ~set);
@@ -146,6 +150,27 @@ static void store(struct state *x, uint64_t addr, unsigned bytes, uint64_t v, bo
 		addr += n;
 		bytes -= n;
 	}
+}
+
+static inline void store(struct state *x, uint64_t addr, unsigned bytes, uint64_t v, bool known)
+{
+	struct walker *w = x->w;
+	const unsigned offset = addr & 7;
+	const uint64_t number = addr >> 3;
+	struct overlay *o = overlay_home(w, number);
+	if (UNLIKELY(offset + bytes > 8 || !bytes || (o->walk == w->walks && o->word != number))) {
+		store_parts(x, addr, bytes, v, known);
+		return;
+	}
+	const uint8_t set = (uint8_t)(((1u << bytes) - 1) << offset);
+	const uint64_t m = ~UINT64_C(0) >> (64 - 8 * bytes) << 8 * offset;
+	const bool first = o->walk != w->walks;
+	w->stores += first;
+	o->word = number;
+	o->walk = w->walks;
+	o->written = (uint8_t)((first ? 0 : o->written) | set);
+	o->known = (uint8_t)(((first ? 0 : o->known) & ~set) | (known ? set : 0));
+	o->value = (o->value & ~m) | (v << 8 * offset & m);
 }
 
 static __attribute__((noinline)) bool load_parts(const struct state *x, uint64_t addr, unsigned bytes, uint64_t *v)
@@ -175,11 +200,18 @@ static __attribute__((noinline)) bool load_parts(const struct state *x, uint64_t
 /* set: its bytes, a bit each; mask: their bits. */
 static inline bool load_quick(const struct state *x, uint64_t addr, unsigned bytes, uint32_t set, uint64_t mask, uint64_t *v)
 {
-	const struct walker *w = x->w;
+	struct walker *w = x->w;
 	const unsigned offset = addr & 7;
 	const uint64_t number = addr >> 3;
-	if (UNLIKELY(offset + bytes > 8 || w->stored >> (number & 63) & 1))
+	const struct overlay *o = overlay_home(w, number);
+	if (UNLIKELY(offset + bytes > 8))
 		return load_parts(x, addr, bytes, v);
+	if (UNLIKELY(o->walk == w->walks)) {
+		if (o->word != number || !(o->written >> offset & set) || (o->known >> offset & set) != set)
+			return load_parts(x, addr, bytes, v);
+		*v = o->value >> 8 * offset & mask;
+		return true;
+	}
 	const struct word *m = word_of(w->space, number);
 	if (m->tag >> 8 != number || set << offset & ~(uint32_t)m->tag & 255)
 		return false;
@@ -450,10 +482,10 @@ static inline bool operand(const struct state *x, const struct walk_insn *h, uin
 }
 
 /* Where fetch goes on, 0: nowhere; *way: as script.h says. */
-static uint64_t branch(struct walker *w, const struct bpred *bp, const struct insn *br, uint64_t *way)
+static inline uint64_t branch(struct walker *w, const struct bpred *bp, const struct walk_branch *br, uint64_t *way)
 {
-	const uint64_t behind = br->addr + br->len, next = bpred_path_branch(bp, &w->path, br->addr, br->flags, behind, br->target);
-	*way = ((next && next != behind ? SCRIPT_TAKEN : 0) | (w->path.resteer ? SCRIPT_RESTEER : 0) |
+	const uint64_t next = bpred_path_branch(bp, &w->path, br->addr, br->flags, br->behind, br->target);
+	*way = ((next && next != br->behind ? SCRIPT_TAKEN : 0) | (w->path.resteer ? SCRIPT_RESTEER : 0) |
 		(uint64_t)w->path.bubble << (SCRIPT_BUBBLE - SCRIPT_FLAGS)) << SCRIPT_FLAGS;
 	return next;
 }
@@ -517,190 +549,230 @@ static void begin(struct walker *w, struct state *x)
 		w->walks = 1;
 	}
 	w->stores = 0;
-	w->stored = 0;
 }
 
+/* How: each kind of instruction has its own code, which goes on to the next one's by itself.  Whether there is room for a block, and the
+ * instructions that are left reach, is asked before it; where it is tight `careful` comes before each of them.  A block's next branch is
+ * predicted before the instructions that lead to it, so that the host need not wait for the tables at its end. */
 size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool general, uint64_t *out)
 {
+#define DO(what) [WALK_##what] = &&do_##what,
+	static const void *const code[] = { WALK_DO(DO) };
+#undef DO
+#define DO(what) [WALK_##what] = &&careful,
+	static const void *const ask[] = { WALK_DO(DO) };
+#undef DO
 	struct state x = { .w = w, .word4 = w->space->word_bytes == 4 };
 	const unsigned pace = (unsigned)(from * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (PACES - 1);
 	uint64_t *const begins = out++, *const end = out + WALK_ROOM - 1, *const paced = out + pace_ahead(w, pace), *stop = paced, *o = out;
-	uint32_t left = w->most;
+	int32_t left = (int32_t)w->most;
 	unsigned unusual = general ? WALK_SEVERAL : 0;	/* with a walk_insn's flags: it does not go the short way below */
+	const struct walk_insn *h;
+	const struct walk_block *k;
+	const struct walk_branch *br;
+	const void *const *via;
+	struct iblock *b;
+	uint64_t mem, a, v, r, way, next;
+	uint8_t known;
 	begin(w, &x);
 	bpred_path_begin(bp, &w->path);
 
-	for (;;) {		/* a block */
-		const struct place *p = place_of(w->space, from);
-		unsigned first = (unsigned)(p->block >> PLACE_INDEX);
-		struct iblock *b = LIKELY(p->block && from) ? block_at(p->block) : walk_space_find(w->space, from, &first);
-		const struct walk_block *k = !b ? NULL : LIKELY(b->core_walk != NULL) ? b->core_walk : walk_block_of(w->space, b);
-		if (!k)
-			break;
-		for (const struct walk_insn *h = &k->insn[first];; h++) {
-			uint64_t mem, a, v, r;
-			uint8_t known;
-			enum flags_of flags;
-			if (UNLIKELY(o >= stop || !left))
-				goto done;
-			left--;
-			/* v: what the source holds */
-			switch (h->what) {
-			case WALK_NOTHING:
-				goto no_operand;
-			case WALK_TOUCH:
-				if (!operand(&x, h, &mem))
-					mem = ST_NOT_DONE;
-				goto with_operand;
-			case WALK_MOV:
-				x.reg[h->dst] = (x.reg[h->src] + h->imm) & h->from_mask;
-				x.known[h->dst] = x.known[h->src];
-				goto no_operand;
-			case WALK_LEA:
-				x.known[h->dst] = operand(&x, h, &mem);
-				x.reg[h->dst] = mem & h->mask;
-				if (UNLIKELY(!x.known[h->dst]))
-					mem = ST_NOT_DONE;
-				goto no_access;
-			case WALK_LOAD:
-				v = 0;
-				known = 0;
-				if (!operand(&x, h, &mem))
-					mem = ST_NOT_DONE;
-				else
-					known = load_quick(&x, mem, h->from, h->set, h->from_mask, &v);
-				x.reg[h->dst] = v;
-				x.known[h->dst] = known;
-				goto with_operand;
-			case WALK_LOAD_SIGNED:
-			case WALK_LOAD_AND:
-				v = 0;
-				known = 0;
-				if (!operand(&x, h, &mem))
-					mem = ST_NOT_DONE;
-				else
-					known = load_quick(&x, mem, h->from, h->set, h->from_mask, &v);
-				if (h->what == WALK_LOAD_AND)
-					break;
-				x.reg[h->dst] = (uint64_t)((int64_t)(v << h->from_cut) >> h->from_cut) & h->mask;
-				x.known[h->dst] = known;
-				goto with_operand;
-			case WALK_STORE:
-				if (operand(&x, h, &mem)) {
-					store(&x, mem, h->bytes, (x.reg[h->src] + h->imm) & h->from_mask, x.known[h->src]);
-					if (UNLIKELY(w->stores >= OVERLAY_MOST))
-						stop = o;	/* behind this one */
-				} else {
-					mem = ST_NOT_DONE;
-				}
-				goto with_operand;
-			case WALK_EXECUTE:
-				goto tail;
-			case WALK_END:
-				goto done;
-			case WALK_BEHIND:
-				from = b->insn[b->insns - 1].addr + b->insn[b->insns - 1].len;
-				left++;
-				goto elsewhere;
-			default:
-				mem = ST_NOT_DONE;
-				v = (x.reg[h->src] + h->imm) & h->from_mask;
-				known = x.known[h->src];
-				break;
-			}
+#define NEXT do { left--; goto *via[h->what]; } while (0)
+#define ROOM(insns) (LIKELY(stop - o > 3 * (ptrdiff_t)(insns) && left > (int32_t)(insns)) ? code : ask)
+/* The ends of an instruction without an access, and of one with a known operand or none */
+#define PLAIN do { \
+		if (UNLIKELY((h->flags | unusual) & (WALK_BRANCH | WALK_SEVERAL))) { \
+			mem = ST_NOT_DONE; \
+			goto tail; \
+		} \
+		*o++ = h++->word; \
+		NEXT; \
+	} while (0)
+#define ACCESS do { \
+		if (UNLIKELY((h->flags | unusual) & (WALK_BRANCH | WALK_SEVERAL) || mem == ST_NOT_DONE)) \
+			goto tail; \
+		o[0] = h++->word; \
+		o[1] = mem; \
+		o += 2; \
+		NEXT; \
+	} while (0)
+/* What the source holds */
+#define SOURCE do { v = (x.reg[h->src] + h->imm) & h->from_mask; known = x.known[h->src]; } while (0)
+#define LOADED do { \
+		v = 0; \
+		known = 0; \
+		if (!operand(&x, h, &mem)) \
+			mem = ST_NOT_DONE; \
+		else \
+			known = load_quick(&x, mem, h->from, h->set, h->from_mask, &v); \
+	} while (0)
+#define SET(value, is_known) do { x.reg[h->dst] = (value); x.known[h->dst] = (is_known); } while (0)
+#define RESULT(value, kind) do { \
+		a = x.reg[h->dst] & h->mask; \
+		r = (value) & h->mask; \
+		known &= x.known[h->dst]; \
+		if (h->flags & WALK_FLAGS) \
+			flags_set(&x, known ? (kind) : FLAGS_UNKNOWN, h->bytes, a, v, r); \
+		SET(r, known); \
+	} while (0)
+#define COMPARED(value, kind) do { \
+		a = x.reg[h->dst] & h->mask; \
+		flags_set(&x, known & x.known[h->dst] ? (kind) : FLAGS_UNKNOWN, h->bytes, a, v, (value) & h->mask); \
+	} while (0)
+#define SIGNED(v, cut) ((uint64_t)((int64_t)((v) << (cut)) >> (cut)))
+#define LAST_STORE do { if (UNLIKELY(w->stores >= OVERLAY_MOST)) { stop = o; via = ask; } } while (0)	/* this one */
 
-			a = x.reg[h->dst] & h->mask;
-			switch (h->then) {
-			case WALK_MOVSX:
-				r = (uint64_t)((int64_t)(v << h->from_cut) >> h->from_cut) & h->mask;
-				x.reg[h->dst] = r;
-				x.known[h->dst] = known;
-				goto no_operand;
-			case WALK_ADD: r = a + v; flags = FLAGS_ADD; break;
-			case WALK_SUB: r = a - v; flags = FLAGS_SUB; break;
-			case WALK_CMP: case WALK_TEST:
-				if (known & x.known[h->dst])
-					flags_set(&x, h->then == WALK_CMP ? FLAGS_SUB : FLAGS_LOGIC, h->bytes, a, v, (h->then == WALK_CMP ? a - v : a & v) & h->mask);
-				else
-					x.flags = FLAGS_UNKNOWN;
-				if (h->what == WALK_LOAD_AND)
-					goto with_operand;
-				goto no_operand;
-			case WALK_AND: r = a & v; flags = FLAGS_LOGIC; break;
-			case WALK_OR: r = a | v; flags = FLAGS_LOGIC; break;
-			case WALK_XOR: r = a ^ v; flags = FLAGS_LOGIC; break;
-			case WALK_ZERO: x.known[h->dst] = known = 1; r = 0; flags = FLAGS_LOGIC; break;
-			case WALK_INC: r = a + 1; flags = FLAGS_INC; break;
-			case WALK_DEC: r = a - 1; flags = FLAGS_DEC; break;
-			case WALK_SHL: r = a << (v & 63); flags = FLAGS_SHIFT; break;
-			case WALK_SHR: r = a >> (v & 63); flags = FLAGS_SHIFT; break;
-			case WALK_SAR: r = (uint64_t)((int64_t)(a << h->cut) >> h->cut >> (v & 63)); flags = FLAGS_SHIFT; break;
-			default: __builtin_unreachable();	/* walk_track.c's quick() gives no other */
-			}
-			r &= h->mask;
-			known &= x.known[h->dst];
-			if (h->flags & WALK_FLAGS)
-				flags_set(&x, known ? flags : FLAGS_UNKNOWN, h->bytes, a, v, r);
-			x.reg[h->dst] = r;
-			x.known[h->dst] = known;
-			if (h->what == WALK_LOAD_AND)
-				goto with_operand;
-no_operand:
-			mem = ST_NOT_DONE;
-no_access:
-			if (UNLIKELY((h->flags | unusual) & (WALK_BRANCH | WALK_SEVERAL)))
-				goto tail;
-			*o++ = h->word;
-			continue;
-with_operand:
-			if (UNLIKELY((h->flags | unusual) & (WALK_BRANCH | WALK_SEVERAL) || mem == ST_NOT_DONE))
-				goto tail;
-			o[0] = h->word;
-			o[1] = mem;
-			o += 2;
-			continue;
-tail:;
-			const unsigned i = (unsigned)(h - k->insn);
-			const struct insn *in = &b->insn[i];
-			uint64_t sp = ST_NOT_DONE, way = 0, next = 0, went = 0;
-			if (h->flags & WALK_USES_STACK)
-				sp = stack(&x, &k->sem[i]);
-			if (h->what == WALK_EXECUTE) {
-				if (!operand(&x, h, &mem))
-					mem = ST_NOT_DONE;
-				execute(&x, &k->sem[i], in->addr + in->len, mem, sp);
-				if (UNLIKELY(w->stores >= OVERLAY_MOST))
-					stop = o;
-			}
-			if (h->flags & WALK_BRANCH) {
-				next = branch(w, bp, in + h->last, &way);
-				went = next ? next : in[h->last].addr + in[h->last].len;
-			}
-			const uint64_t at = h->access == WALK_AT_STACK ? sp : mem;
-			if (LIKELY(h->word && !(unusual & WALK_SEVERAL) && !(h->access && at == ST_NOT_DONE))) {
-				*o++ = h->word | way;
-				if (h->access)
-					*o++ = at;
-				if (h->flags & WALK_BRANCH)
-					*o++ = went;
-			} else if (in->uops) {
-				/* what is left has at most three words each, or does not go this way either */
-				if (end - o < in->uops * 3 + 3 + 3 * (ptrdiff_t)left)
-					goto done;
-				general = unusual;
-				o = several(b, i, k, mem, sp, &general, way, went, o);
-				unusual = general ? WALK_SEVERAL : 0;
-			}
-			h += h->last;
-			if (way >> SCRIPT_FLAGS & SCRIPT_TAKEN) {
-				from = next;
-				goto elsewhere;
-			}
-			if (h->flags & WALK_BRANCH && !next)
-				goto done;
-		}
 elsewhere:;
+	const struct place *p = place_of(w->space, from);
+	unsigned first = (unsigned)(p->block >> PLACE_INDEX);
+	b = LIKELY(p->block && from) ? block_at(p->block) : walk_space_find(w->space, from, &first);
+	k = !b ? NULL : LIKELY(b->core_walk != NULL) ? b->core_walk : walk_block_of(w->space, b);
+	if (!k)
+		goto done;
+	h = &k->insn[first];
+	br = &k->branch[h->branch];
+	via = ROOM(k->insns - first);
+	next = way = 0;
+	if (LIKELY(br->addr))
+		next = branch(w, bp, br, &way);
+	NEXT;
+careful:
+	if (UNLIKELY(o >= stop || left < 0))
+		goto done;
+	goto *code[h->what];
+
+do_NOTHING:	PLAIN;
+do_TOUCH:
+	if (!operand(&x, h, &mem))
+		mem = ST_NOT_DONE;
+	ACCESS;
+do_MOV:		SOURCE; SET(v, known); PLAIN;
+do_MOVSX:	SOURCE; SET(SIGNED(v, h->from_cut) & h->mask, known); PLAIN;
+do_ADD:		SOURCE; RESULT(a + v, FLAGS_ADD); PLAIN;
+do_SUB:		SOURCE; RESULT(a - v, FLAGS_SUB); PLAIN;
+do_AND:		SOURCE; RESULT(a & v, FLAGS_LOGIC); PLAIN;
+do_OR:		SOURCE; RESULT(a | v, FLAGS_LOGIC); PLAIN;
+do_XOR:		SOURCE; RESULT(a ^ v, FLAGS_LOGIC); PLAIN;
+do_ZERO:	v = 0; known = x.known[h->dst] = 1; RESULT(0, FLAGS_LOGIC); PLAIN;
+do_INC:		v = 0; known = 1; RESULT(a + 1, FLAGS_INC); PLAIN;
+do_DEC:		v = 0; known = 1; RESULT(a - 1, FLAGS_DEC); PLAIN;
+do_SHL:		SOURCE; RESULT(a << (v & 63), FLAGS_SHIFT); PLAIN;
+do_SHR:		SOURCE; RESULT(a >> (v & 63), FLAGS_SHIFT); PLAIN;
+do_SAR:		SOURCE; RESULT((uint64_t)((int64_t)(a << h->cut) >> h->cut >> (v & 63)), FLAGS_SHIFT); PLAIN;
+do_CMP:		SOURCE; COMPARED(a - v, FLAGS_SUB); PLAIN;
+do_TEST:	SOURCE; COMPARED(a & v, FLAGS_LOGIC); PLAIN;
+do_LEA:
+	known = operand(&x, h, &mem);
+	SET(mem & h->mask, known);
+	if (UNLIKELY((h->flags | unusual) & (WALK_BRANCH | WALK_SEVERAL))) {
+		mem = known ? mem : ST_NOT_DONE;
+		goto tail;
 	}
+	*o++ = h++->word;
+	NEXT;
+do_LOAD:	LOADED; SET(v, known); ACCESS;
+do_LOAD_MOVSX:	LOADED; SET(SIGNED(v, h->from_cut) & h->mask, known); ACCESS;
+do_LOAD_ADD:	LOADED; RESULT(a + v, FLAGS_ADD); ACCESS;
+do_LOAD_SUB:	LOADED; RESULT(a - v, FLAGS_SUB); ACCESS;
+do_LOAD_AND:	LOADED; RESULT(a & v, FLAGS_LOGIC); ACCESS;
+do_LOAD_OR:	LOADED; RESULT(a | v, FLAGS_LOGIC); ACCESS;
+do_LOAD_XOR:	LOADED; RESULT(a ^ v, FLAGS_LOGIC); ACCESS;
+do_LOAD_CMP:	LOADED; COMPARED(a - v, FLAGS_SUB); ACCESS;
+do_LOAD_TEST:	LOADED; COMPARED(a & v, FLAGS_LOGIC); ACCESS;
+do_STORE:
+	if (operand(&x, h, &mem)) {
+		SOURCE;
+		store(&x, mem, h->bytes, v, known);
+		LAST_STORE;
+	} else {
+		mem = ST_NOT_DONE;
+	}
+	ACCESS;
+do_PUSH:
+	if (UNLIKELY(!x.known[4] || unusual || !h->word))
+		goto do_EXECUTE;
+	SOURCE;
+	mem = x.reg[4] - h->bytes;
+	mem = x.word4 ? (uint32_t)mem : mem;
+	store(&x, mem, h->bytes, v, known);
+	x.reg[4] = mem;
+	LAST_STORE;
+	goto stacked;
+do_POP:
+	if (UNLIKELY(!x.known[4] || unusual || !h->word))
+		goto do_EXECUTE;
+	mem = x.word4 ? (uint32_t)x.reg[4] : x.reg[4];
+	v = 0;
+	known = load_quick(&x, mem, h->bytes, (1u << h->bytes) - 1, h->mask, &v);
+	x.reg[4] = x.word4 ? (uint32_t)(mem + h->bytes) : mem + h->bytes;
+	SET(v, known);
+stacked:
+	o[0] = h++->word;
+	o[1] = mem;
+	o += 2;
+	NEXT;
+do_BEHIND:
+	from = h->disp;
+	left++;
+	goto elsewhere;
+do_END:
+	goto done;
+
+tail:
+	if (LIKELY(h->flags & WALK_BRANCH_ALONE && !unusual)) {
+		o[0] = h->word | way;
+		o[1] = next ? next : br->behind;
+		o += 2;
+		goto branched;
+	}
+	goto at_length;
+do_EXECUTE:
+	if (!operand(&x, h, &mem))
+		mem = ST_NOT_DONE;
+at_length:;
+	const unsigned i = (unsigned)(h - k->insn);
+	const struct insn *in = &b->insn[i];
+	const uint64_t sp = h->flags & WALK_USES_STACK ? stack(&x, &k->sem[i]) : ST_NOT_DONE;
+	if (h->what == WALK_EXECUTE || h->what == WALK_PUSH || h->what == WALK_POP) {
+		execute(&x, &k->sem[i], in->addr + in->len, mem, sp);
+		LAST_STORE;
+	}
+	const uint64_t at = h->access == WALK_AT_STACK ? sp : mem, said = h->flags & WALK_BRANCH ? way : 0;
+	const uint64_t went = !(h->flags & WALK_BRANCH) ? 0 : next ? next : br->behind;
+	if (LIKELY(h->word && !(unusual & WALK_SEVERAL) && !(h->access && at == ST_NOT_DONE))) {
+		*o++ = h->word | said;
+		if (h->access)
+			*o++ = at;
+		if (h->flags & WALK_BRANCH)
+			*o++ = went;
+	} else if (in->uops) {
+		/* what is left has at most three words each, or does not go this way either */
+		if (end - o < in->uops * 3 + 3 + 3 * (ptrdiff_t)left)
+			goto done;
+		general = unusual;
+		o = several(b, i, k, mem, sp, &general, said, went, o);
+		unusual = general ? WALK_SEVERAL : 0;
+		if (via == code)
+			via = ROOM(k->insns - i);
+	}
+	if (h->flags & WALK_BRANCH)
+		goto branched;
+	h += h->last + 1;
+	NEXT;
+branched:
+	if (way >> SCRIPT_FLAGS & SCRIPT_TAKEN) {
+		from = next;
+		goto elsewhere;
+	}
+	if (!next)
+		goto done;
+	h += h->last + 1;
+	br++;
+	next = way = 0;
+	if (br->addr)
+		next = branch(w, bp, br, &way);
+	NEXT;
+
 done:
 	if (o == out)
 		return 0;

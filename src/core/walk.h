@@ -68,16 +68,21 @@ struct track {			/* what an execution of the block tells, in order */
 	uint16_t slot, value;	/* index of the slot that holds the register's value or the address; of the memory's value */
 	uint64_t imm;
 };
-enum walk_do {			/* what an instruction does to registers and memory, if that is quickly done */
-	WALK_EXECUTE,		/* it is not: see its struct sem */
-	WALK_NOTHING, WALK_MOV, WALK_MOVSX, WALK_ADD, WALK_SUB, WALK_CMP, WALK_AND, WALK_TEST, WALK_OR, WALK_XOR, WALK_ZERO, WALK_INC, WALK_DEC,
-	WALK_SHL, WALK_SHR, WALK_SAR, WALK_LEA, WALK_STORE,
-	WALK_TOUCH,		/* nothing, but has an operand in memory */
-	WALK_LOAD,		/* MOV, MOVZX from memory */
-	WALK_LOAD_SIGNED,	/* MOVSX */
-	WALK_LOAD_AND,		/* walk_insn.then, with memory as its source */
-	WALK_END,		/* the walk ends before it */
-	WALK_BEHIND,		/* behind the block's last instruction */
+/* What an instruction does to registers and memory, if that is quickly done; LOAD_: with memory as its source. */
+#define WALK_DO(DO) \
+	DO(EXECUTE)	/* it is not: see its struct sem */ \
+	DO(NOTHING) DO(MOV) DO(MOVSX) DO(ADD) DO(SUB) DO(CMP) DO(AND) DO(TEST) DO(OR) DO(XOR) DO(ZERO) DO(INC) DO(DEC) DO(SHL) DO(SHR) DO(SAR) \
+	DO(LEA) DO(STORE) DO(PUSH) DO(POP) \
+	DO(TOUCH)	/* nothing, but has an operand in memory */ \
+	DO(LOAD)	/* MOV, MOVZX */ \
+	DO(LOAD_MOVSX) DO(LOAD_ADD) DO(LOAD_SUB) DO(LOAD_CMP) DO(LOAD_AND) DO(LOAD_TEST) DO(LOAD_OR) DO(LOAD_XOR) \
+	DO(END)		/* the walk ends before it */ \
+	DO(BEHIND)	/* behind the block's last instruction */
+enum walk_do {
+#define DO(what) WALK_##what,
+	WALK_DO(DO)
+#undef DO
+	WALK_WHATS
 };
 enum walk_access { WALK_NO_ACCESS, WALK_AT_OPERAND, WALK_AT_STACK };
 enum walk_insn_flags {
@@ -86,6 +91,7 @@ enum walk_insn_flags {
 	WALK_USES_STACK = 8,
 	WALK_APART = 16,	/* STEP_APART */
 	WALK_SEVERAL = 32,	/* no word, or none that is its alone */
+	WALK_BRANCH_ALONE = 64,	/* WALK_BRANCH, with a word and no access */
 };
 /* numbers of registers beside the 16: one that is 0; one that is never known */
 enum { WALK_ZERO_REG = 16, WALK_NEVER_KNOWN, WALK_STATE_REGS };
@@ -93,11 +99,11 @@ enum { WALK_ZERO_REG = 16, WALK_NEVER_KNOWN, WALK_STATE_REGS };
 struct walk_insn {		/* of an instruction; a cache line */
 	uint64_t word;		/* its step in a script, if it has one and no other; 0: more than one */
 	uint64_t imm;		/* the source is src + imm */
-	uint64_t disp;		/* the operand's address: base + index * scale + disp */
+	uint64_t disp;		/* the operand's address: base + index * scale + disp; WALK_BEHIND: what comes next */
 	uint64_t mask, from_mask;	/* bits of a word that the operation has; that its source has */
 	uint64_t address_mask;
 	uint8_t what, flags;	/* enum walk_do, walk_insn_flags */
-	uint8_t then;		/* enum walk_do */
+	uint8_t branch;		/* in walk_block.branch: the first that is not before it */
 	uint8_t access;		/* of the step: enum walk_access */
 	uint8_t last;		/* instructions fused into it */
 	uint8_t dst, src, base, index, scale;
@@ -106,14 +112,16 @@ struct walk_insn {		/* of an instruction; a cache line */
 	uint8_t set;		/* of the source in memory: a bit a byte */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct walk_insn) == 64, "a cache line");
+struct walk_branch { uint64_t addr, behind, target; uint32_t flags; };	/* of a branch; behind the last one all 0 */
 struct walk_block {		/* of a block, at iblock.core_walk */
 	const struct walk_insn *insn;	/* for each instruction, and behind the last */
-	const struct sem *sem;		/* likewise */
+	const struct walk_branch *branch;
+	const struct sem *sem;		/* for each instruction */
 	const uint16_t *step;		/* its first step in the plan */
 	const struct plan *plan;
 	const struct track *track;
 	unsigned tracks, track_slots;	/* track_slots: of an execution, that all of them need */
-	uint32_t track_regs;	/* set of registers that are known behind them */
+	uint32_t insns, track_regs;	/* track_regs: set of registers that are known behind them */
 };
 struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b);	/* NULL: no memory for it */
 

@@ -71,7 +71,6 @@ struct walker {
 	uint32_t known;		/* set of registers */
 	uint32_t most;		/* instructions of a walk */
 	uint32_t walks, stores;
-	uint64_t stored;	/* of the words in the overlay, a set of their low 6 bits */
 	struct overlay overlay[OVERLAY];
 	struct bpred_path path;
 	/* how far the core gets */

@@ -112,7 +112,7 @@ static unsigned track_list(const struct iblock *b, const struct sem *sem, int wo
 /* --- for the walk --- */
 
 /* What is quickly done: on whole registers of 4 or 8 bytes, of which the source may be a part, or memory. */
-static enum walk_do quick(const struct sem *s)
+static enum walk_do quick(const struct sem *s, int word_bytes)
 {
 	static const uint8_t what[] = { [SEM_MOV] = WALK_MOV, [SEM_MOVZX] = WALK_MOV, [SEM_MOVSX] = WALK_MOVSX, [SEM_ADD] = WALK_ADD,
 		[SEM_SUB] = WALK_SUB, [SEM_CMP] = WALK_CMP, [SEM_AND] = WALK_AND, [SEM_TEST] = WALK_TEST, [SEM_OR] = WALK_OR, [SEM_XOR] = WALK_XOR,
@@ -123,6 +123,10 @@ static enum walk_do quick(const struct sem *s)
 	const bool alone = w == WALK_INC || w == WALK_DEC, no_result = w == WALK_CMP || w == WALK_TEST;
 	if (w == WALK_NOTHING)
 		return w;
+	if (s->op == SEM_PUSH)
+		return s->size == word_bytes && !from_memory && (imm || s->src < 16) ? WALK_PUSH : WALK_EXECUTE;
+	if (s->op == SEM_POP)
+		return s->size == word_bytes && !(s->flags & SEM_DST_MEM) && s->dst < 16 ? WALK_POP : WALK_EXECUTE;
 	if (w == WALK_EXECUTE || s->flags & SEM_THIRD || s->size > 8 || !s->size)
 		return WALK_EXECUTE;
 	if (w == WALK_LEA)
@@ -151,6 +155,15 @@ static bool reads_flags(const struct sem *s)
 	return s->op == SEM_SETCC || s->op == SEM_CMOV || s->op == SEM_ADC || s->op == SEM_SBB;
 }
 
+/* The same with memory as its source; quick() gives no other. */
+static enum walk_do from_operand(enum walk_do what)
+{
+	static const uint8_t load[WALK_WHATS] = { [WALK_MOV] = WALK_LOAD, [WALK_MOVSX] = WALK_LOAD_MOVSX, [WALK_ADD] = WALK_LOAD_ADD,
+		[WALK_SUB] = WALK_LOAD_SUB, [WALK_CMP] = WALK_LOAD_CMP, [WALK_AND] = WALK_LOAD_AND, [WALK_TEST] = WALK_LOAD_TEST,
+		[WALK_OR] = WALK_LOAD_OR, [WALK_XOR] = WALK_LOAD_XOR };
+	return load[what];
+}
+
 /* live: somebody may read the flags behind it. */
 static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, const struct step *step, int word_bytes, bool live, struct walk_insn *out)
 {
@@ -158,7 +171,7 @@ static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, c
 	const struct sem *s = &sem[i];
 	const unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
 	const bool operand = s->flags & (SEM_LOADS | SEM_STORES | SEM_PREFETCH), from_memory = s->flags & SEM_SRC_MEM && s->op != SEM_LEA;
-	struct walk_insn w = { .base = WALK_ZERO_REG, .index = WALK_ZERO_REG, .src = WALK_ZERO_REG, .what = quick(s), .disp = (uint64_t)s->disp,
+	struct walk_insn w = { .base = WALK_ZERO_REG, .index = WALK_ZERO_REG, .src = WALK_ZERO_REG, .what = quick(s, word_bytes), .disp = (uint64_t)s->disp,
 		.bytes = s->size, .from = s->from, .last = (uint8_t)(last - i), .flags = live ? WALK_FLAGS : 0 };
 
 	if (s->op == SEM_STOP || last >= b->insns)
@@ -188,18 +201,18 @@ static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, c
 		w.cut = (uint8_t)(64 - 8 * s->size);
 		w.from_cut = (uint8_t)(64 - 8 * (s->from && s->from <= 8 ? s->from : 8));
 		w.set = (uint8_t)((1u << w.from) - 1);
-		w.then = w.what;
+		const bool no_result = w.what == WALK_CMP || w.what == WALK_TEST;
 		if (s->flags & SEM_SRC_IMM) {
 			w.imm = (uint64_t)s->imm;
 			w.from_cut = w.cut;
 			if (w.what >= WALK_SHL && w.what <= WALK_SAR)
 				w.imm &= s->size == 8 ? 63 : 31;
 		} else if (from_memory) {
-			w.what = w.then == WALK_MOV ? WALK_LOAD : w.then == WALK_MOVSX ? WALK_LOAD_SIGNED : WALK_LOAD_AND;
+			w.what = from_operand(w.what);
 		} else if (s->src < 16) {
 			w.src = s->src;
 		}
-		if ((w.then == WALK_CMP || w.then == WALK_TEST) && !live)
+		if (no_result && !live)
 			w.what = WALK_NOTHING;
 	} else if (s->op == SEM_OTHER && w.what == WALK_EXECUTE && !s->spoils && !(s->flags & (SEM_FLAGS | SEM_STORES | SEM_POPS | SEM_PUSHES))) {
 		w.what = WALK_NOTHING;
@@ -233,6 +246,8 @@ static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, c
 	/* an operand, or none, is what the walk counts on */
 	if (!w.word || w.last || w.access == WALK_AT_STACK || (w.access == WALK_AT_OPERAND) != operand)
 		w.flags |= WALK_SEVERAL;
+	if (w.flags & WALK_BRANCH && w.word && w.access == WALK_NO_ACCESS && !operand && w.what != WALK_EXECUTE)
+		w.flags |= WALK_BRANCH_ALONE;
 	*out = w;
 }
 
@@ -241,13 +256,17 @@ struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b)
 	if (b->core_walk)
 		return b->core_walk;
 	const struct plan *plan = b->core_plan ? b->core_plan : core_plan_make(b);
-	const size_t bytes = 64 + b->slots * sizeof(struct track) +
+	unsigned branches = 1, at_branch = 0;
+	for (unsigned i = 0; i < b->insns; i++)
+		branches += !!(b->insn[i].flags & INSN_BRANCH);
+	const size_t bytes = sizeof(struct walk_block) + 64 + b->slots * sizeof(struct track) + branches * sizeof(struct walk_branch) +
 	                     (b->insns + 1u) * (sizeof(struct walk_insn) + sizeof(struct sem) + sizeof(uint16_t));
 	struct walk_block *w = plan ? aligned_alloc(64, (bytes + 63) & ~(size_t)63) : NULL;
 	if (!w)
 		return NULL;
-	struct walk_insn *insn = (struct walk_insn *)((char *)w + 64);
-	struct track *track = (struct track *)(insn + b->insns + 1);
+	struct walk_insn *insn = (struct walk_insn *)((char *)w + ((sizeof *w + 63) & ~(size_t)63));
+	struct walk_branch *branch = (struct walk_branch *)(insn + b->insns + 1);
+	struct track *track = (struct track *)(branch + branches);
 	struct sem *sem = (struct sem *)(track + b->slots);
 	uint16_t *step = (uint16_t *)(sem + b->insns);
 	const struct step *at = plan->step;
@@ -260,13 +279,21 @@ struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b)
 		step[i] = (uint16_t)(at - plan->step);
 	}
 	bool live = true;
-	insn[b->insns] = (struct walk_insn){ .what = WALK_BEHIND };
+	const struct insn *last = &b->insn[b->insns - 1];
+	insn[b->insns] = (struct walk_insn){ .what = WALK_BEHIND, .disp = last->addr + last->len };
 	for (unsigned i = b->insns; i-- > 0;) {
 		live |= (b->insn[i].flags & INSN_BRANCH) != 0;	/* who knows what is there */
 		prepare(b, i, sem, plan->step + step[i], s->word_bytes, live, &insn[i]);
 		live = reads_flags(&sem[i]) || (live && !makes_flags(&sem[i]));
 	}
-	*w = (struct walk_block){ .insn = insn, .sem = sem, .step = step, .plan = plan, .track = track };
+	for (unsigned i = 0; i < b->insns; i++) {
+		const struct insn *in = &b->insn[i];
+		insn[i].branch = (uint8_t)at_branch;
+		if (in->flags & INSN_BRANCH)
+			branch[at_branch++] = (struct walk_branch){ in->addr, in->addr + in->len, in->target, in->flags };
+	}
+	branch[at_branch] = (struct walk_branch){ 0 };
+	*w = (struct walk_block){ .insn = insn, .insns = b->insns, .branch = branch, .sem = sem, .step = step, .plan = plan, .track = track };
 	w->tracks = track_list(b, sem, s->word_bytes, track);
 	for (unsigned i = 0; i < w->tracks; i++) {
 		const unsigned last = track[i].kind == TRACK_KNOWN && track[i].value > track[i].slot ? track[i].value : track[i].slot;

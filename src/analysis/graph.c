@@ -23,7 +23,7 @@ const char *const graph_class_help[GRAPH_CLASSES_COUNT] = {
 };
 
 /* What its ready cycle waited for beyond what the graph knows. */
-struct waits { uint64_t more; bool far, alone /* it does not go through a scheduler */, store_addresses; };
+struct waits { uint64_t more, back /* before the last retirement */; bool far, alone /* it does not go through a scheduler */; };
 
 static uint64_t dispatched(const struct graph *g, struct times *t, const struct core_detail *d, const struct spmu_record *r, const struct waits *w, uint64_t alloc,
                            uint64_t *ready)
@@ -31,9 +31,9 @@ static uint64_t dispatched(const struct graph *g, struct times *t, const struct 
 	uint64_t from = alloc + g->c.rs_dispatch_delay;
 	for (unsigned k = 0; k < 4; k++)
 		from = most(from, t->reg[d->src[k]]);
-	from = w->far ? most(from, t->retire + w->more) : from + w->more;
+	from = w->far ? most(from, less(t->retire + w->more, w->back)) : from + w->more;
 	*ready = from;
-	if (r->is & SPMU_IS(LOAD) && w->store_addresses)
+	if (r->is & SPMU_IS(LOAD) && r->size && graph_load_waits(g, t, r->ip, from))
 		from = most(from, t->addr_known);
 	t->ready = from;
 	if (r->port >= 16 || free_of(t, GRAPH_PORTS)) {
@@ -75,10 +75,8 @@ static void uop_of(const struct graph *g, struct times *t, const struct core_det
 	} else {
 		cycle = dispatched(g, t, d, r, w, alloc, &ready);
 		const uint64_t takes = r->complete - r->dispatch;
-		if (r->did & SPMU_DID(CLEAR_MEMORY_ORDER))	/* again, when what is older has retired */
-			cycle = most(cycle, t->retire + less(base + r->dispatch, g->seen->retire));
 		if (load && r->size)
-			complete = graph_loaded(g, t, a, r->did, cycle);
+			complete = graph_loaded(g, t, a, r, ready, &cycle);
 		else if (address)
 			complete = cycle + graph_shortened(g, t, a, r->did);
 		else
@@ -120,6 +118,8 @@ static void uop_seen(struct graph *g, const struct core_detail *d, const struct 
 		g->store[st].number = d->store;
 		for (uint64_t at = r->addr >> 3; r->size && r->size <= 64 && at <= (r->addr + r->size - 1) >> 3; at++)
 			g->bucket[at & (BUCKETS - 1)] = d->store;
+		if (r->size > 64)
+			g->big = d->store;
 		seen->addr_known = most(seen->addr_known, complete - 1);
 	}
 	if (d->flags & DETAIL_STORED)
@@ -133,7 +133,8 @@ static void uop_seen(struct graph *g, const struct core_detail *d, const struct 
 	}
 	g->taken |= (r->did & SPMU_DID(TAKEN)) != 0;
 	g->resteered |= (r->did & SPMU_DID(BTB_MISS)) != 0;
-	g->cleared |= (r->did & SPMU_DID(CLEAR_MEMORY_ORDER)) != 0;
+	if (r->did & SPMU_DID(CLEAR_MEMORY_ORDER))
+		seen->cleared = less(base + r->dispatch, g->c.frontend_latency + g->c.rs_dispatch_delay);
 	g->loads += (r->is & SPMU_IS(LOAD)) != 0;
 	graph_lines_asked(g);
 }
@@ -174,7 +175,7 @@ static void path_before(const struct graph *g, const struct core_detail *d, stru
 	p->alloc_before = t->alloc - !t->alloc_used;
 	p->resolved = t->resolved;
 	p->redirected = g->redirected;
-	p->still = g->cleared || (d->barrier > g->barrier && d->fetch >= d->barrier);
+	p->still = t->cleared || (d->barrier > g->barrier && d->fetch >= d->barrier);
 	p->code = d->code || d->code_tlb;
 	p->queue = t->alloc_at[(g->slots - g->c.idq_size) % SLOTS];
 	p->rob = t->rob_free[(g->slots - g->c.rob_size) % SLOTS];
@@ -240,14 +241,10 @@ static void uop(struct graph *g, const struct core_detail *d, const struct spmu_
 	if (w.more > FAR_AWAY) {
 		w.far = true;
 		w.more = less(base + r->ready, g->seen->retire);
+		w.back = less(g->seen->retire, base + r->ready);
 	}
-	if (r->is & SPMU_IS(LOAD) && r->size) {
-		bool *waits = &g->waits[r->ip % LEARNT];
-		if (g->seen->addr_known > base + r->ready)
-			*waits = r->did & SPMU_DID(WAIT_STORE_ADDR);
-		w.store_addresses = *waits;
+	if (r->is & SPMU_IS(LOAD) && r->size)
 		graph_measure_load(g, d, r, base, &a);
-	}
 	if (r->is & SPMU_IS(STORE_ADDR))
 		a = (struct access){ .latency = r->complete - r->dispatch, .hit = 1, .tlb = d->tlb, .walk = d->walk, .memory = d->memory, .store = -1, .line = -1, .older = -1 };
 	path_operands(g, d, r, &p);
@@ -340,6 +337,7 @@ int graph_create(struct graph **out, const struct core_config *c, const uint32_t
 		if (!good)
 			break;
 		g->run[i]->free = free_classes[i];
+		memset(g->run[i]->passes, (int)least(c->disambiguation_initial, c->disambiguation_limit), sizeof g->run[i]->passes);
 		for (unsigned p = 0; p < POOLS; p++)
 			g->run[i]->room[p] = (int32_t)(size[p] + (p ? 0 : group));
 	}

@@ -13,6 +13,8 @@
  *   D -> E  the way to the scheduler; P -> E  operands, in registers and through memory
  *   E -> E  a port takes one uop a cycle, a divider one in several
  *   E -> P  latency of the operation or the access; P -> P  a line on its way is waited for, not asked for again
+ *   P -> E  addresses of older stores, if the load's counter of memory disambiguation has it wait; that counter is each graph's own.  A load that
+ *           passed a store which it depends on goes again, and what follows it is fetched anew: in graphs in which that happens, not where it did in the run
  *   P -> C  done; C -> C  in order, so many a cycle
  *
  * A node's time is the longest path to it.  That is worked out for the whole graph and, beside it, for graphs in which edges of some classes are free

@@ -112,20 +112,26 @@ static void deliver(const struct graph *g, struct times *t, const struct fetched
 		goes_on = less(goes_on, f->tlb);
 	if (free_of(t, GRAPH_BTB_MISS))
 		goes_on = less(goes_on, f->resteer);
+	const bool redirected = g->redirected && !free_of(t, GRAPH_MISPREDICT), begins = redirected || t->cleared;
 	if (f->still) {
 		t->fetch = most(t->fetch, t->retire + f->goes_on);
-	} else if (g->redirected && !free_of(t, GRAPH_MISPREDICT)) {
-		t->fetch = most(t->fetch, t->resolved + c->recovery_redirect) + goes_on;
+	} else if (begins) {
+		t->fetch = most(most(t->fetch, t->cleared), redirected ? t->resolved + c->recovery_redirect : 0) + goes_on;
+		if (!g->redirected && !g->seen->cleared) {	/* in the run it went on */
+			room = f->width;
+			anew = false;
+		}
 	} else {
-		if (g->redirected) {	/* as if it had gone on: a taken branch ends the cycle */
+		if (g->redirected || g->seen->cleared) {	/* as if it had gone on: a taken branch ends the cycle */
 			anew = goes_on || (g->taken && room != f->width);
 			goes_on += g->taken && room && room != f->width && !goes_on;
 			room = anew ? f->width : room;
 		}
 		t->fetch += goes_on;
 	}
-	if (anew && !(g->redirected && free_of(t, GRAPH_MISPREDICT)))
+	if (anew && (begins || f->still || !(g->redirected || g->seen->cleared)))
 		room = f->room;
+	t->cleared = 0;
 	t->fetch += !room && !free_of(t, GRAPH_FRONT_END);
 	room = room ? room : f->width;
 	const uint64_t queue = t->alloc_at[(g->slots - c->idq_size) % SLOTS];
@@ -180,9 +186,10 @@ void graph_slot_begins(struct graph *g, const struct core_detail *d, const struc
 	const bool barrier = d->barrier > g->barrier;
 	if (g->redirected)
 		from = most(from, seen->resolved + c->recovery_redirect);
-	f.still = g->cleared || (barrier && d->fetch >= d->barrier);
+	from = most(from, seen->cleared);
+	f.still = barrier && d->fetch >= d->barrier;
 	f.goes_on = f.still ? less(d->fetch, seen->retire) : less(d->fetch, from);
-	f.anew = f.still || f.goes_on || g->redirected || d->room != g->last_room;
+	f.anew = f.still || f.goes_on || g->redirected || seen->cleared || d->room != g->last_room;
 	f.resteer = g->resteered ? c->frontend_resteer : 0;
 	for (unsigned i = 0; i < g->runs; i++) {
 		struct times *t = g->run[i];
@@ -196,5 +203,6 @@ void graph_slot_begins(struct graph *g, const struct core_detail *d, const struc
 	g->barrier = most(g->barrier, d->barrier);
 	seen->fetch = base + r->fetch;
 	g->last_room = seen->fetch > d->fetch + !d->room ? f.width - 1 : (d->room ? d->room : f.width) - 1u;
-	g->redirected = g->taken = g->cleared = g->resteered = false;
+	seen->cleared = 0;
+	g->redirected = g->taken = g->resteered = false;
 }

@@ -10,19 +10,25 @@
 
 static int line_at(uint64_t line) { return (int)((line ^ line >> 8) % FILLS); }
 
-/* The youngest store to the bytes at either end of the access that may still be in the buffer; -1. */
+static bool overlaps(const struct graph *g, unsigned i, uint64_t addr, uint32_t size)
+{
+	return g->store[i].size && (addr - g->store[i].addr < g->store[i].size || g->store[i].addr - addr < size);
+}
+
+/* The youngest store to any of these bytes that may still be in the buffer; -1. */
 static int store_found(const struct graph *g, uint64_t addr, uint32_t size)
 {
-	int found = -1;
-	for (unsigned end = 0; end < 2; end++) {
-		const uint32_t number = g->bucket[(addr + (end ? size - 1 : 0)) >> 3 & (BUCKETS - 1)];
-		const unsigned i = number % STORES;
-		if (g->stores - number < g->c.store_buffer_size && g->store[i].number == number && g->store[i].size &&
-		    (addr - g->store[i].addr < g->store[i].size || g->store[i].addr - addr < size) &&
-		    (found < 0 || g->stores - number < g->stores - g->store[found].number))
-			found = (int)i;
+	uint32_t back = g->c.store_buffer_size;		/* nothing younger has to do with these bytes, mod 8 BUCKETS */
+	for (unsigned end = 0; end < 2 && size; end++)
+		back = (uint32_t)least(back, g->stores - g->bucket[(addr + (end ? size - 1 : 0)) >> 3 & (BUCKETS - 1)]);
+	if (size > 16 || g->stores - g->big < g->c.store_buffer_size)
+		back = 0;
+	for (; size && back < g->c.store_buffer_size; back++) {
+		const unsigned i = (g->stores - back) % STORES;
+		if (g->store[i].number == g->stores - back && overlaps(g, i, addr, size))
+			return (int)i;
 	}
-	return found;
+	return -1;
 }
 
 uint64_t graph_shortened(const struct graph *g, const struct times *t, const struct access *a, uint64_t did)
@@ -55,6 +61,13 @@ static uint64_t buffer_free(const struct graph *g, const struct times *t, uint64
 	return most(cycle, t->buffer[soonest]);
 }
 
+/* L2 had the line, which had been on its way before.  (One whose entry of the super queue another request took is had as well.) */
+static bool was_there(const struct graph *g, const struct core_fill *f)
+{
+	const int at = line_at(f->physical);
+	return g->line2_of[at] == f->physical && g->seen->line2[at] <= f->ready;
+}
+
 uint64_t graph_arrives(const struct graph *g, const struct times *t, const struct core_fill *f, uint64_t cycle, uint64_t seen)
 {
 	uint64_t takes = less(f->ready, seen);
@@ -68,7 +81,7 @@ uint64_t graph_arrives(const struct graph *g, const struct times *t, const struc
 		takes = f->memory ? less(takes, f->memory) : least(takes, g->l3_latency);
 	if (free_of(t, GRAPH_L1_MISS) && f->source == FROM_L2)
 		takes = 0;
-	if (f->source == FROM_L2 && g->line2_of[line_at(f->physical)] == f->physical)	/* there in the run, and maybe not yet in a graph */
+	if (f->source == FROM_L2 && was_there(g, f))	/* and maybe is not yet in a graph */
 		return most(cycle + takes, t->line2[line_at(f->physical)]);
 	return cycle + takes;
 }
@@ -121,7 +134,7 @@ void graph_measure_load(const struct graph *g, const struct core_detail *d, cons
 		latest = most(latest, seen->data_ready[a->store]);
 	} else if (r->did & SPMU_DID(FORWARD_BLOCKED) && (a->store = store_found(g, r->addr, r->size)) >= 0) {
 		latest = most(latest, seen->written[a->store] + c->forward_blocked);
-	} else if (r->did & (SPMU_DID(LFB_HIT) | SPMU_DID(L1D_HIT)) && r->size && g->line_of[line_at(line)] == line) {
+	} else if (r->did & (SPMU_DID(LFB_HIT) | SPMU_DID(L1D_HIT)) && r->size && g->line_of[line_at(line)] == line && seen->line[line_at(line)] <= complete) {
 		a->line = line_at(line);
 		latest = most(latest + a->hit, seen->line[a->line]);
 	}
@@ -132,18 +145,53 @@ void graph_measure_load(const struct graph *g, const struct core_detail *d, cons
 			latest = f->ready;
 		}
 	}
-	if (a->store < 0)
-		a->older = store_found(g, r->addr, r->size);
+	if ((a->older = a->store >= 0 ? a->store : store_found(g, r->addr, r->size)) >= 0) {
+		const uint64_t offset = r->addr - g->store[a->older].addr, size = g->store[a->older].size;
+		a->holds = offset < size && r->size <= size - offset;
+		a->forwards = c->forward_latency + (vector ? c->forward_vector_extra : 0);
+	}
 	a->rest = less(complete, latest);
 }
 
-uint64_t graph_loaded(const struct graph *g, const struct times *t, const struct access *a, uint64_t did, uint64_t cycle)
+bool graph_load_waits(const struct graph *g, const struct times *t, uint64_t ip, uint64_t ready)
+{
+	return t->addr_known > ready && (g->c.disambiguation_limit == 255 || t->passes[ip % LEARNT] < g->c.disambiguation_limit);
+}
+
+/* The load went past stores of unknown address, or waited for them: what its counter learns. */
+static void learns(const struct graph *g, struct times *t, uint64_t ip, bool conflict)
+{
+	uint8_t *counter = &t->passes[ip % LEARNT];
+	if (conflict)
+		*counter = 0;
+	else if (*counter < g->c.disambiguation_limit && *counter < UINT8_MAX)
+		++*counter;
+}
+
+/* It read past a store that it depends on: it goes again when what is older has retired, and so does what is fetched behind it. */
+static uint64_t goes_again(const struct graph *g, struct times *t, uint64_t known)
 {
 	const struct core_config *c = &g->c;
-	if (a->older >= 0 && t->written[a->older] > cycle)
-		return most(cycle, t->data_ready[a->older]) + c->forward_latency;
+	t->cleared = most(known, t->retire) + 1 + c->clear_cycles + c->recovery_redirect;
+	return t->cleared + c->frontend_latency + c->rs_dispatch_delay;
+}
+
+uint64_t graph_loaded(const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r, uint64_t alone, uint64_t *at)
+{
+	const struct core_config *c = &g->c;
+	const uint64_t did = r->did;
+	bool older = a->older >= 0 && t->written[a->older] > *at;
+	if (t->addr_known > alone)
+		learns(g, t, r->ip, older && t->addr_ready[a->older] > alone);
+	if (older && t->addr_ready[a->older] > *at) {
+		*at = goes_again(g, t, t->addr_ready[a->older]);
+		older = t->written[a->older] > *at;
+	}
+	uint64_t cycle = *at;
 	if (did & SPMU_DID(FORWARDED))
 		return most(cycle, t->data_ready[a->store]) + a->rest;
+	if (older && a->holds)
+		return most(cycle, t->data_ready[a->older]) + a->forwards;
 	if (a->store >= 0)
 		return most(cycle, t->written[a->store] + (free_of(t, GRAPH_NO_FORWARD) ? 0 : c->forward_blocked)) + a->rest;
 	const uint64_t alias = did & SPMU_DID(ALIAS_4K) && free_of(t, GRAPH_NO_FORWARD) ? c->alias_penalty : 0;
@@ -151,7 +199,7 @@ uint64_t graph_loaded(const struct graph *g, const struct times *t, const struct
 	if (did & SPMU_DID(L1D_MISS))	/* beyond what it waited for a buffer in the run */
 		cycle += less(buffer_free(g, t, cycle, &which) - cycle, buffer_free(g, g->seen, a->dispatch, &which) - a->dispatch);
 	if (a->fill && a->fill->source == FROM_L2)
-		return most(cycle + graph_shortened(g, t, a, did), t->line2[line_at(a->fill->physical)]);
+		return most(cycle + graph_shortened(g, t, a, did), was_there(g, a->fill) ? t->line2[line_at(a->fill->physical)] : 0);
 	if (a->fill)
 		return graph_arrives(g, t, a->fill, cycle + (free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk) ? 0 : a->tlb), a->dispatch + a->tlb) + a->rest;
 	if (a->line >= 0) {

@@ -20,6 +20,8 @@ struct times {			/* of one graph */
 	uint64_t alloc_at[SLOTS], rob_free[SLOTS], lb_free[LOADS];
 	uint64_t addr_ready[STORES], data_ready[STORES], given[STORES], retired[STORES], written[STORES];
 	uint64_t addr_known, last_written;
+	uint64_t cleared;	/* a load of the slot before passed a store that it depends on: fetch goes on at this cycle; 0 */
+	uint8_t passes[LEARNT];	/* counters of memory disambiguation (core/lsq.h), by the low bits of the load's address */
 	uint32_t written_count;
 	uint64_t resolved;	/* the last mispredicted branch */
 	uint64_t line[FILLS], line2[FILLS];	/* when it is there, in L1D, in L2 */
@@ -43,11 +45,11 @@ struct graph {
 	uint64_t barrier, line_of[FILLS], line2_of[FILLS];
 	unsigned buffers;
 	uint64_t l3_latency;	/* of L3, and of what lies beyond when memory takes no time */
-	bool redirected, taken, cleared, resteered;	/* by the slot before */
+	bool redirected, taken, resteered;	/* by the slot before */
 	uint32_t stores;	/* number of the newest; that of `store` */
 	struct { uint64_t addr; uint32_t size, number; } store[STORES];
-	uint32_t bucket[BUCKETS];	/* number of the newest store to these 8 bytes */
-	bool waits[LEARNT];	/* loads of an instruction waited for unknown addresses when there were some, by its low bits */
+	uint32_t bucket[BUCKETS];	/* number of the newest store to these 8 bytes; */
+	uint32_t big;		/* of the newest one too large to be there */
 	/* details whose uops have not come */
 	struct core_detail queue[QUEUE];
 	uint32_t queue_first, queue_last;
@@ -80,7 +82,9 @@ struct access {			/* of a load, as measured */
 	uint64_t latency, hit, tlb, walk, memory, dispatch;
 	uint64_t rest;		/* beyond the latest of what it waited for */
 	int store;		/* index of the one that it waited for; -1: of none */
-	int older;		/* of one that had been written, and may not have been in a graph; -1 */
+	int older;		/* of the youngest one to any of its bytes that may be in the buffer in a graph; -1 */
+	bool holds;		/* it has all of them */
+	uint64_t forwards;	/* what that takes */
 	int line;		/* index of the line on its way; -1 */
 	const struct core_fill *fill;	/* that it asked for, of a line that was on its way to L2; NULL */
 };
@@ -89,8 +93,10 @@ struct access {			/* of a load, as measured */
 void graph_measure_load(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base, struct access *a);
 /* What an access takes in a graph. */
 uint64_t graph_shortened(const struct graph *g, const struct times *t, const struct access *a, uint64_t did);
-/* A load dispatched at `cycle`: complete. */
-uint64_t graph_loaded(const struct graph *g, const struct times *t, const struct access *a, uint64_t did, uint64_t cycle);
+/* Whether a load whose operands are ready waits for older stores whose addresses are not known. */
+bool graph_load_waits(const struct graph *g, const struct times *t, uint64_t ip, uint64_t ready);
+/* A load whose operands were ready at `alone` and which was dispatched at *cycle, later if it has to go again: complete. */
+uint64_t graph_loaded(const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r, uint64_t alone, uint64_t *cycle);
 /* The line of pending fill f, when whoever asked for it did at `cycle` in a graph and at `seen` in the run. */
 uint64_t graph_arrives(const struct graph *g, const struct times *t, const struct core_fill *f, uint64_t cycle, uint64_t seen);
 /* Asked for at `cycle`, there at `ready`. */

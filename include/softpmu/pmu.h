@@ -90,7 +90,7 @@ struct spmu_host {
 	/* Slots a cycle at each point that slots pass in order (SPMU_PUSHOUT_RETIRE...), for the pushout counters (MSR_PUSHOUT_CAPABILITIES and up):
 	 * how wide the core is.  0: this point is not measured; 0 at retirement, or several hardware threads, whose retirement takes turns: the PMU
 	 * has none of these registers. */
-	uint8_t pushout_width[5];
+	uint8_t pushout_width[6];
 	bool mode64;		/* the guest is in IA-32e mode at first: 64-bit DS area on processors that go by the mode (Yonah, NetBurst) */
 };
 
@@ -260,7 +260,8 @@ enum {
  * A slot's pushout is by how many cycles it retired, or passed another point, later than the slot before it allowed (src/pmu/pushout.h).  For each
  * slot that its tag holds for a unit runs a register of 32 bits through so many cycles; where that fires, COUNT goes up by 1.
  *
- *   CAPABILITIES  read-only: 7:0 units; 15:8, 23:16, 31:24, 39:32, 47:40 slots a cycle at retirement, allocation, delivery, the memory-order buffer; stores that become visible
+ *   CAPABILITIES  read-only: 7:0 units; 15:8, 23:16, 31:24, 39:32, 47:40, 55:48 slots a cycle at retirement, allocation, decode, the memory-order buffer; stores that become visible;
+ *                 slots that are fetched for the decoders
  *   STATUS        bit n: COUNT of unit n overflowed; writing 1 clears.  Bit 16 + n, read-only: STORED of unit n holds a pushout
  *   CONTROL       SPMU_PUSHOUT_* below
  *   LOAD          what the register is loaded with: the threshold (WAY down, up-to), or 2^32 less the threshold (up).  0: no threshold
@@ -281,7 +282,7 @@ enum {
 };
 #define MSR_PUSHOUT(n, reg) (MSR_PUSHOUT_0 + SPMU_PUSHOUT_STRIDE * (uint32_t)(n) + SPMU_PUSHOUT_##reg)
 /* Fields of CONTROL; USR, OS, INT and EN as in IA32_PERFEVTSELx (INT 20, EN 22) */
-enum { SPMU_PUSHOUT_RETIRE, SPMU_PUSHOUT_ALLOC, SPMU_PUSHOUT_FETCH, SPMU_PUSHOUT_MEMORY, SPMU_PUSHOUT_VISIBLE };
+enum { SPMU_PUSHOUT_RETIRE, SPMU_PUSHOUT_ALLOC, SPMU_PUSHOUT_DECODE, SPMU_PUSHOUT_MEMORY, SPMU_PUSHOUT_VISIBLE, SPMU_PUSHOUT_FETCH };
 #define SPMU_PUSHOUT_WAY(v)   ((uint64_t)((v) & 3))	/* 0 down from LOAD, 1 up from LOAD, 2 up to LOAD */
 #define SPMU_PUSHOUT_POINT(v) ((uint64_t)((v) & 7) << 4)
 #define SPMU_PUSHOUT_EVENT    (UINT64_C(1) << 7)	/* from when the event happened, not from when the slot was due */

@@ -210,8 +210,8 @@ void cost_run_wanted(const struct cost_run *r, struct core_wanted *w)
 	w->signal[0] = r->signal[0];
 	w->signal[1] = r->signal[1];
 	for (unsigned i = 0; r->detail && i < r->measures; i++)
-		if (r->measure[i].point == PUSHOUT_VISIBLE)
-			want(w->signal, SPMU_SIG_STORE_VISIBLE);
+		if (pushout_signal(r->measure[i].point) != SPMU_SIG_COUNT)
+			want(w->signal, pushout_signal(r->measure[i].point));
 }
 
 int cost_thread_start(struct cost_run *r, struct cost_thread **out, uint32_t pid, struct err *err)

@@ -28,8 +28,9 @@ static const char help[] =
 "      --tag EXPR          uops by what happened to them: names joined by ! & | ( ), e.g. 'l2_miss & !l3_miss'; again for more\n"
 "      --change FIELD=VALUE,...  of the --tag before it: what its replay changes\n"
 "      --from due|event    pushouts from when the uop could have retired (default), or from when the event happened\n"
-"      --at retire|alloc|fetch|memory|visible  pushouts at retirement (default), at allocation, where the front end delivers,\n"
-"                          where slots that access memory enter the memory-order buffer, or where stores become visible\n"
+"      --at retire|alloc|decode|memory|visible|fetch  pushouts at retirement (default), at allocation, where the front end delivers,\n"
+"                          where slots that access memory enter the memory-order buffer, where stores become visible, or where\n"
+"                          instructions are fetched, ahead of the decoders\n"
 "      --worse             one replay more an event, with the feature made worse: a smaller cache, a last-target predictor\n"
 "      --replay-from P     replay for events that push out, or are under way for, at least P percent of the cycles; default 1;\n"
 "                          0, or events that were asked for: all\n"
@@ -75,8 +76,6 @@ struct cost {
 	struct cost_run *base, *now;	/* now: the one that the sink fills */
 	struct cost_places *places;
 };
-
-static const char *const point_name[PUSHOUT_POINTS] = { "retire", "alloc", "fetch", "memory", "visible" };
 
 /* ---- options ---------------------------------------------------------------------------------------------- */
 
@@ -189,10 +188,10 @@ static int valued(struct cost *c, int argc, char **argv, int *i)
 	}
 	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "at"))) {
 		unsigned k = 0;
-		while (k < PUSHOUT_POINTS && strcmp(v, point_name[k]))
+		while (k < PUSHOUT_POINTS && strcmp(v, pushout_point_name[k]))
 			k++;
 		if (k == PUSHOUT_POINTS)
-			cli_error("--at '%s': there are retire, alloc, fetch, memory and visible", v);
+			cli_error("--at '%s': there are retire, alloc, decode, memory, visible and fetch", v);
 		c->point = (enum pushout_point)k;
 		return k < PUSHOUT_POINTS ? 1 : -1;
 	}
@@ -606,6 +605,9 @@ static int draw(const struct cost *c, const struct cost_view *v)
 	return bad ? -1 : 0;
 }
 
+static const char *const point_text[PUSHOUT_POINTS] = { "retirement", "allocation", "decode: delivery by the front end", "allocation in the memory-order buffer",
+	"the moment at which stores become visible", "fetch, ahead of the decoders" };
+
 static int print(struct cost *c)
 {
 	struct cost_row *row = calloc(c->looks, sizeof *row);
@@ -628,8 +630,7 @@ static int print(struct cost *c)
 		if (c->from == PUSHOUT_FROM_EVENT)
 			fputs(" Pushouts from when the event happened, not from when the uop could have retired\n", out);
 		if (c->point)
-			fprintf(out, " Pushouts at %s\n", c->point == PUSHOUT_ALLOC ? "allocation" : c->point == PUSHOUT_FETCH ? "delivery by the front end" :
-				c->point == PUSHOUT_MEMORY ? "allocation in the memory-order buffer" : "the moment at which stores become visible");
+			fprintf(out, " Pushouts at %s\n", point_text[c->point]);
 		fputc('\n', out);
 	}
 	cost_print(&c->style, &v);

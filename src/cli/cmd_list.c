@@ -97,7 +97,7 @@ static void print_event(const struct spmu_event *e, bool details)
 }
 
 static const char pushout_help[] = "slots that retired N cycles later than the slot before them allowed (1 unless given), of those that TAG holds for "
-	"('l2_miss & !l3_miss'; softpmu cost --list has the names); also from=due|event, at=retire|alloc|fetch|memory|visible, way=down|up|up-to; "
+	"('l2_miss & !l3_miss'; softpmu cost --list has the names); also from=due|event, at=retire|alloc|decode|memory|visible|fetch, way=down|up|up-to; "
 	"in samples the weight is the pushout";
 
 static bool pushout_wanted(int words, char **word)

@@ -335,6 +335,8 @@ static void decode(struct core *c, const struct insn *in)
 	unsigned slots;
 	bool complex;
 group:
+	if (UNLIKELY(emit_wanted(&c->e, SPMU_SIG_INSN_FETCHED)) && !c->wrong.on)
+		emit_signal_at(&c->e, SPMU_SIG_INSN_FETCHED, fe->pd, fe->pd, 1, in->addr, 0);
 	slots = places(in);
 	complex = f->mite_double ? slots > 2 || in->flags & INSN_MS : slots > 1 || in->flags & (INSN_COMPLEX | INSN_MS);
 	if (fe->pd > fe->cycle) {

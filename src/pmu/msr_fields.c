@@ -293,12 +293,13 @@ LAYOUT(msr_precise, F(31, 0, "TAGGING", "front-end tagging by the trace cache; n
 
 static const value pushout_ways[] = { { 0, "from LOAD down, fires when it reaches or passes 0" }, { 1, "from LOAD up, fires when it passes 2^32" },
 	{ 2, "from 0 up, fires when it reaches LOAD" } };
-static const value pushout_points[] = { { 0, "retirement" }, { 1, "allocation" }, { 2, "delivery by the front end" }, { 3, "memory-order buffer" },
-	{ 4, "stores becoming visible" } };
+static const value pushout_points[] = { { 0, "retirement" }, { 1, "allocation" }, { 2, "decode: delivery by the front end" }, { 3, "memory-order buffer" },
+	{ 4, "stores becoming visible" }, { 5, "fetch" } };
 LAYOUT(msr_pushout_capabilities,
+	F(55, 48, "FETCH SLOTS", "instructions that may be fetched for the decoders in a cycle; 0: not measured"),
 	F(47, 40, "STORES", "stores that may become visible in a cycle; 0: not measured"),
 	F(39, 32, "MEMORY SLOTS", "slots that may enter the memory-order buffer in a cycle; 0: not measured"),
-	F(31, 24, "FETCH SLOTS", "slots that the front end may deliver in a cycle; 0: not measured"),
+	F(31, 24, "DECODE SLOTS", "slots that the front end may deliver in a cycle; 0: not measured"),
 	F(23, 16, "ALLOC SLOTS", "slots that may be allocated in a cycle; 0: not measured"),
 	F(15, 8, "RETIRE SLOTS", "slots that may retire in a cycle"),
 	F(7, 0, "UNITS", "pushout counters"));

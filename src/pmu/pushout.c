@@ -51,8 +51,8 @@ struct pushout {
 	uint64_t is, did;	/* what any tag names */
 	uint64_t all;		/* measures that look at every slot, or whose tags hold without what they name */
 	bool begun;
-	struct passed { uint64_t last; unsigned in_cycle; } at[PUSHOUT_POINTS];	/* cycle in which the last slot passed, and how many did in it */
-	unsigned points;	/* the first so many are looked at */
+	struct passed { uint64_t last; unsigned in_cycle; bool full; } at[PUSHOUT_POINTS];	/* the last slot's cycle, how many passed in it, no more can */
+	unsigned points;	/* those that are looked at: a set */
 	struct pushout_sums sums;
 	uint64_t last_ip;
 	/* measures that wait for the next slot: set; whom they charge, and from when they count */
@@ -61,8 +61,12 @@ struct pushout {
 	uint8_t next_cpl;
 	/* a machine clear that no slot has been measured for: bit of `did`, 0: none */
 	uint64_t clear, clear_ip, clear_cycle;
+	/* what the last signal says of fetch, and what it said when the slot in hand began; 0: nothing */
+	uint64_t fetching_ip, fetching_cycle, fetched_ip, fetched_cycle;
 	struct pushout_stores stores;	/* with PUSHOUT_VISIBLE alone; last: pushout_copy */
 };
+
+static bool looks_at(const struct pushout *p, enum pushout_point point) { return p->points >> point & 1; }
 
 bool pushout_set(struct pushout *p, const struct pushout_measure *m, unsigned measures, uint64_t changed)
 {
@@ -75,11 +79,9 @@ bool pushout_set(struct pushout *p, const struct pushout_measure *m, unsigned me
 	p->is = p->did = p->all = 0;
 	p->waiting &= ~changed;
 	for (unsigned i = 0; i < measures; i++) {
-		if (m[i].point >= p->points) {
-			for (unsigned k = p->points; k <= m[i].point; k++)
-				p->at[k] = (struct passed){ .last = p->at[PUSHOUT_RETIRE].last };	/* nobody has looked yet */
-			p->points = m[i].point + 1;
-		}
+		if (!looks_at(p, m[i].point))	/* nobody has looked yet */
+			p->at[m[i].point] = (struct passed){ .last = p->at[PUSHOUT_RETIRE].last };
+		p->points |= 1u << m[i].point;
 		p->measure[i] = m[i];
 		if (!m[i].tag || m[i].tag->without)
 			p->all |= UINT64_C(1) << i;
@@ -99,7 +101,7 @@ struct pushout *pushout_create(const struct pushout_widths *widths, const struct
 	if (!p)
 		return NULL;
 	p->width = *widths;
-	p->points = 1;
+	p->points = 1u << PUSHOUT_RETIRE;
 	if (!pushout_set(p, m, measures, 0)) {
 		free(p);
 		return NULL;
@@ -111,13 +113,14 @@ void pushout_restart(struct pushout *p)
 {
 	p->begun = false;
 	p->waiting = p->clear = 0;
+	p->fetched_ip = p->fetching_ip = 0;
 	p->stores.retired_out = p->stores.retired_in;
 	p->stores.written_out = p->stores.written_in;
 }
 
 void pushout_copy(struct pushout *to, const struct pushout *from)
 {
-	memcpy(to, from, from->points > PUSHOUT_VISIBLE ? sizeof *to : offsetof(struct pushout, stores));
+	memcpy(to, from, looks_at(from, PUSHOUT_VISIBLE) ? sizeof *to : offsetof(struct pushout, stores));
 	for (unsigned i = 0; i < to->measures; i++)
 		if (to->measure[i].tag)
 			to->measure[i].tag = &to->tag[i];
@@ -165,14 +168,15 @@ static uint64_t event_cycle(const struct tag *t, const struct spmu_batch *b, con
 /* A slot passes a point: by how much later than it was due. */
 static uint32_t pass(struct passed *at, unsigned width, uint64_t cycle, uint64_t *full)
 {
-	const uint32_t pushed = since(at->last + (at->in_cycle >= width), cycle);
+	const uint32_t pushed = since(at->last + at->full, cycle);
 	if (cycle > at->last) {
-		*full += at->in_cycle >= width;
+		*full += at->full;
 		at->last = cycle;
 		at->in_cycle = 1;
 	} else {
 		at->in_cycle++;
 	}
+	at->full = at->in_cycle >= width;
 	return pushed;
 }
 
@@ -187,7 +191,7 @@ static void measured(struct pushout *p, unsigned i, uint64_t ip, uint8_t cpl, co
 /* The slot passes the point of this measure. */
 static bool passes(const struct pushout *p, unsigned i, const struct passing *now)
 {
-	return p->measure[i].point < PUSHOUT_MEMORY || (p->measure[i].point == PUSHOUT_MEMORY && now->memory);
+	return p->measure[i].point != PUSHOUT_VISIBLE && (p->measure[i].point != PUSHOUT_MEMORY || now->memory);
 }
 
 /* A store that has retired is written. */
@@ -240,8 +244,10 @@ static void store_written(struct pushout *p, uint64_t ip, uint64_t cycle)
 
 static void slot(struct pushout *p, const struct spmu_batch *b, const struct spmu_record *const *uop, unsigned uops)
 {
-	const uint64_t ip = uop[0]->ip, alloc = b->base_cycle + uop[0]->alloc;
-	struct passing now = { .cycle = { b->base_cycle + uop[uops - 1]->retire, alloc, b->base_cycle + uop[0]->fetch, alloc },
+	const uint64_t ip = uop[0]->ip, alloc = b->base_cycle + uop[0]->alloc, decode = b->base_cycle + uop[0]->fetch;
+	const bool decoded = p->fetched_ip == ip && !(uop[0]->did & (SPMU_DID(FROM_DSB) | SPMU_DID(FROM_LSD)));
+	const uint64_t fetch = decoded && p->fetched_cycle < decode ? p->fetched_cycle : decode;
+	struct passing now = { .cycle = { b->base_cycle + uop[uops - 1]->retire, alloc, decode, alloc, 0, fetch },
 		.record = (uint32_t)(uop[uops - 1] - b->records) };
 	uint64_t is = 0, did = 0, unused = 0;
 	for (unsigned i = 0; i < uops; i++) {
@@ -249,9 +255,12 @@ static void slot(struct pushout *p, const struct spmu_batch *b, const struct spm
 		did |= uop[i]->did;
 	}
 	now.memory = is & (SPMU_IS(LOAD) | SPMU_IS(STORE_ADDR));
-	for (unsigned k = 0; k < p->points && k < PUSHOUT_VISIBLE; k++)
-		if (k != PUSHOUT_MEMORY || now.memory)
-			now.pushed[k] = pass(&p->at[k], p->width.at[k], now.cycle[k], k == PUSHOUT_RETIRE ? &p->sums.full : &unused);
+	for (unsigned k = 0; k < PUSHOUT_POINTS; k++) {
+		const unsigned width = p->width.at[k == PUSHOUT_FETCH && !decoded ? PUSHOUT_DECODE : k];
+		if (!looks_at(p, k) || k == PUSHOUT_VISIBLE || (k == PUSHOUT_MEMORY && !now.memory) || (k == PUSHOUT_FETCH && decoded && !(uop[0]->is & SPMU_IS(INST_BEGIN))))
+			continue;
+		now.pushed[k] = pass(&p->at[k], width, now.cycle[k], k == PUSHOUT_RETIRE ? &p->sums.full : &unused);
+	}
 	p->sums.slots++;
 	p->sums.pushed += now.pushed[PUSHOUT_RETIRE];
 	if (p->clear && did & SPMU_DID(CLEAR_MEMORY_ORDER))
@@ -286,7 +295,7 @@ static void slot(struct pushout *p, const struct spmu_batch *b, const struct spm
 		}
 	}
 	p->last_ip = ip;
-	if (p->points > PUSHOUT_VISIBLE) {
+	if (looks_at(p, PUSHOUT_VISIBLE)) {
 		if (is & SPMU_IS(STORE_ADDR))
 			store_retires(p, ip, is, did, now.cycle[PUSHOUT_RETIRE], uop[0]->cpl);
 		visible(p, &now);
@@ -319,10 +328,14 @@ void pushout_batch(struct pushout *p, const struct spmu_batch *b)
 	for (uint32_t i = 0; i <= b->count; i++) {
 		const struct spmu_record *r = i < b->count ? &b->records[i] : NULL;
 		if (r && r->kind != SPMU_REC_UOP) {
-			if (r->signal == SPMU_SIG_CLEAR_MEMORY_ORDER || r->signal == SPMU_SIG_CLEAR_SMC)
+			if (r->signal == SPMU_SIG_CLEAR_MEMORY_ORDER || r->signal == SPMU_SIG_CLEAR_SMC) {
 				clear = r;	/* behind the slot that is being collected */
-			else if (r->signal == SPMU_SIG_STORE_VISIBLE && p->points > PUSHOUT_VISIBLE)
+			} else if (r->signal == SPMU_SIG_STORE_VISIBLE && looks_at(p, PUSHOUT_VISIBLE)) {
 				store_written(p, r->ip, b->base_cycle + r->begin);
+			} else if (r->signal == SPMU_SIG_INSN_FETCHED) {
+				p->fetching_ip = r->ip;
+				p->fetching_cycle = b->base_cycle + r->begin;
+			}
 			continue;
 		}
 		if (r && !(r->did & SPMU_DID(RETIRED)))
@@ -336,6 +349,10 @@ void pushout_batch(struct pushout *p, const struct spmu_batch *b)
 			p->clear_ip = clear->ip;
 			p->clear_cycle = b->base_cycle + clear->begin;
 			clear = NULL;
+		}
+		if (r && !uops) {
+			p->fetched_ip = p->fetching_ip;
+			p->fetched_cycle = p->fetching_cycle;
 		}
 		if (r)
 			uop[uops++] = r;

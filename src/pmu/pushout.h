@@ -11,8 +11,11 @@
  * mispredict: its completion, when it is known to be one; for what happened on the way there: its fetch or its allocation; of every slot: its
  * allocation), to the retirement.
  *
- * The same at the other points that slots pass in order (enum pushout_point): a slot is due at allocation, or in delivery by the front end, when the
- * slot before it was, or a cycle later if that cycle was full.  The memory-order buffer is passed by slots that access memory alone, when they are
+ * The same at the other points that slots pass in order (enum pushout_point): a slot is due at allocation, or at decode, when the slot before it was,
+ * or a cycle later if that cycle was full.  Decode is delivery by the front end: from the decoders, the uop cache or the loop buffer into the uop queue.
+ * Fetch lies before the decoders: an instruction's bytes are in the instruction queue, their length known; what comes from the uop cache or the
+ * loop buffer is fetched when it is delivered.  Slots behind the first of an instruction that is decoded are fetched with it, and fill no cycle: its width is that of predecode, of
+ * those that are delivered at once that of decode.  The memory-order buffer is passed by slots that access memory alone, when they are
  * allocated: they are due when the one before of them was.  Stores become visible, after they have retired, in order, too: each is due when the one
  * before it was written; from the event is then from its retirement; what is asked is what its own slot is and did.
  *
@@ -20,8 +23,8 @@
  * analysis/cost.c keeps all values.
  *
  * After C. Newburn, US 2005/0273310 A1.  The first slot of a stretch in which the core runs is due when the stretch begins.
- * Leaves out: that hardware threads of a core retire in turn; decoding apart from delivery, which the core has no time of its own for; stores that have
- * not been written when the last slot of the records retires.
+ * Leaves out: that hardware threads of a core retire in turn; reads of the uop cache apart from delivery, which the core has no time of its own for;
+ * stores that have not been written when the last slot of the records retires.
  */
 #ifndef PMU_PUSHOUT_H
 #define PMU_PUSHOUT_H
@@ -60,7 +63,7 @@ static inline bool pushout_fires(enum pushout_way way, uint32_t loaded, uint32_t
 /* ---- measures over records ---- */
 
 enum pushout_from { PUSHOUT_FROM_DUE, PUSHOUT_FROM_EVENT };
-enum pushout_point { PUSHOUT_RETIRE, PUSHOUT_ALLOC, PUSHOUT_FETCH, PUSHOUT_MEMORY, PUSHOUT_VISIBLE, PUSHOUT_POINTS };
+enum pushout_point { PUSHOUT_RETIRE, PUSHOUT_ALLOC, PUSHOUT_DECODE, PUSHOUT_MEMORY, PUSHOUT_VISIBLE, PUSHOUT_FETCH, PUSHOUT_POINTS };
 struct pushout_widths { unsigned at[PUSHOUT_POINTS]; };	/* slots a cycle; 0 where nothing is measured */
 enum { PUSHOUT_MEASURES = 64 };
 
@@ -89,8 +92,13 @@ bool pushout_set(struct pushout *p, const struct pushout_measure *m, unsigned me
 /* As at first, with the measures it has: nobody has looked meanwhile. */
 void pushout_restart(struct pushout *p);
 void pushout_copy(struct pushout *to, const struct pushout *from);
-/* All uop records and the signals CYCLES, CLEAR_MEMORY_ORDER and CLEAR_SMC have to be in the batches, for PUSHOUT_VISIBLE STORE_VISIBLE, too. */
+/* All uop records and the signals CYCLES, CLEAR_MEMORY_ORDER and CLEAR_SMC have to be in the batches, and that of its point (pushout_signal). */
 void pushout_batch(struct pushout *p, const struct spmu_batch *b);
+/* The signal that a point is measured by; SPMU_SIG_COUNT: none. */
+static inline enum spmu_signal pushout_signal(enum pushout_point point)
+{
+	return point == PUSHOUT_VISIBLE ? SPMU_SIG_STORE_VISIBLE : point == PUSHOUT_FETCH ? SPMU_SIG_INSN_FETCHED : SPMU_SIG_COUNT;
+}
 /* Slots retired, their pushouts at retirement, and the cycles in which retirement moved on only because the cycle before was full: the two make up
  * the time from the first stretch's begin to the last retirement, less what was halted. */
 struct pushout_sums { uint64_t slots, pushed, full; };

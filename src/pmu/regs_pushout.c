@@ -33,7 +33,7 @@ struct pmu_pushout {
 	bool live;			/* a unit is switched on */
 };
 
-_Static_assert(PUSHOUT_VISIBLE == (int)SPMU_PUSHOUT_VISIBLE && PUSHOUT_POINTS == sizeof((struct spmu_host *)0)->pushout_width, "points are those of pmu.h");
+_Static_assert(PUSHOUT_FETCH == (int)SPMU_PUSHOUT_FETCH && PUSHOUT_POINTS == sizeof((struct spmu_host *)0)->pushout_width, "points are those of pmu.h");
 _Static_assert(SPMU_IS_COUNT <= 64 && SPMU_DID_COUNT <= 64, "tags hold every bit");
 
 static uint64_t set_of(unsigned count)

@@ -11,8 +11,8 @@
 
 struct pushout_widths session_pushout_widths(const struct core_config *core)
 {
-	const unsigned fetch = core->dsb_width > core->mite_width ? core->dsb_width : core->mite_width;
-	return (struct pushout_widths){ { core->retire_width, core->alloc_width, fetch, core->alloc_width, core->store_commit_width } };
+	const unsigned decode = core->dsb_width > core->mite_width ? core->dsb_width : core->mite_width;
+	return (struct pushout_widths){ { core->retire_width, core->alloc_width, decode, core->alloc_width, core->store_commit_width, core->mite_predecode } };
 }
 
 bool pushout_meant(const char *text, size_t n)
@@ -136,7 +136,8 @@ static const char *const ways[] = {
 	PUSHOUT_WAYS(X)
 #undef X
 };
-static const char *const points[PUSHOUT_POINTS] = { "retire", "alloc", "fetch", "memory", "visible" }, *const froms[] = { "due", "event" };
+const char *const pushout_point_name[PUSHOUT_POINTS] = { "retire", "alloc", "decode", "memory", "visible", "fetch" };
+static const char *const froms[] = { "due", "event" };
 
 static int set_tag(struct wish *w, const char *text, struct err *err)
 {
@@ -166,7 +167,7 @@ static int term(struct wish *w, struct pushout_terms *t, const char *at, size_t 
 	if (!strcmp(key, "way"))
 		return choose(key, text, ways, PUSHOUT_WAYS_COUNT, &w->way, err);
 	if (!strcmp(key, "at"))
-		return choose(key, text, points, PUSHOUT_POINTS, &w->point, err);
+		return choose(key, text, pushout_point_name, PUSHOUT_POINTS, &w->point, err);
 	if (!strcmp(key, "from"))
 		return choose(key, text, froms, 2, &w->from, err);
 	if (!strcmp(key, "period"))
@@ -206,7 +207,7 @@ int pushout_parse(struct pushout_event *out, struct pushout_terms *terms, const 
 	if (!w.threshold && w.way == PUSHOUT_UP_FROM)
 		return err_set(err, ERR_INPUT, "pushout: a register that is loaded with minus 0 and counts up never fires: threshold=0 goes with way=down and up-to");
 	if (core && !session_pushout_widths(core).at[w.point])
-		return err_set(err, ERR_UNSUPPORTED, "pushout: at=%s: %s does not say how many slots pass there in a cycle", points[w.point], core->name);
+		return err_set(err, ERR_UNSUPPORTED, "pushout: at=%s: %s does not say how many slots pass there in a cycle", pushout_point_name[w.point], core->name);
 	*out = (struct pushout_event){ .control = SPMU_PUSHOUT_WAY(w.way) | SPMU_PUSHOUT_POINT(w.point) | (w.from ? SPMU_PUSHOUT_EVENT : 0),
 		.load = w.way == PUSHOUT_UP_FROM ? (UINT64_C(1) << 32) - w.threshold : w.threshold };
 	for (unsigned k = 0; k < 3; k++) {
@@ -240,7 +241,7 @@ int pushout_setup(const struct pushout_event *e, unsigned n, bool sampled, struc
 			way == PUSHOUT_UP_FROM ? "minus the threshold: counts up, fires when it overflows" : "the threshold: counts up from 0, fires there");
 	if (!rc)
 		rc = driver_write(out, err, names[n][0], MSR_PUSHOUT(n, CONTROL), e->control | SPMU_EVTSEL_USR | SPMU_EVTSEL_EN |
-			(sampled ? SPMU_EVTSEL_INT | SPMU_PUSHOUT_STORE_OVF : 0), "pushouts at %s, from %s, user mode%s", points[e->control >> 4 & 7],
+			(sampled ? SPMU_EVTSEL_INT | SPMU_PUSHOUT_STORE_OVF : 0), "pushouts at %s, from %s, user mode%s", pushout_point_name[e->control >> 4 & 7],
 			froms[!!(e->control & SPMU_PUSHOUT_EVENT)], sampled ? "; interrupts, and stores the pushout that overflows" : "");
 	return rc;
 }

@@ -2,7 +2,7 @@
  * The session's part for pushout counters (softpmu/pmu.h, MSR_PUSHOUT_CAPABILITIES): pushout/.../ to registers, units given to events, what a handler
  * reads.
  *
- *   pushout/threshold=N,tag=TAG,from=due|event,at=retire|alloc|fetch|memory|visible,way=down|up|up-to,name=...,period=N,freq=N/
+ *   pushout/threshold=N,tag=TAG,from=due|event,at=retire|alloc|decode|memory|visible|fetch,way=down|up|up-to,name=...,period=N,freq=N/
  *
  * Counts slots whose pushouts reach N cycles, 1 unless given; with 0 all that are tagged.
  * Leaves out: tags that the registers cannot say (more than one group of alternatives): they are refused, where `softpmu cost` takes any.
@@ -19,6 +19,7 @@
 /* Register images; without EN, INT, USR and STORE_OVF. */
 struct pushout_event { uint64_t control, load, tag[6]; /* from ALL_IS on */ };
 
+extern const char *const pushout_point_name[PUSHOUT_POINTS];
 /* Slots a cycle of this core at each point. */
 struct pushout_widths session_pushout_widths(const struct core_config *core);
 

@@ -121,9 +121,11 @@ void session_wanted(const struct session *s, struct core_wanted *w)
 	if (s->items > s->plain)	/* all slots, and the clears that no uop has */
 		w->signal[SPMU_SIG_CLEAR_MEMORY_ORDER >> 6] |= UINT64_C(1) << (SPMU_SIG_CLEAR_MEMORY_ORDER & 63) |
 			UINT64_C(1) << (SPMU_SIG_CLEAR_SMC & 63);
-	for (size_t i = s->plain; i < s->items; i++)
-		if ((s->job[i].pushout->control >> 4 & 7) == PUSHOUT_VISIBLE)
-			w->signal[SPMU_SIG_STORE_VISIBLE >> 6] |= UINT64_C(1) << (SPMU_SIG_STORE_VISIBLE & 63);
+	for (size_t i = s->plain; i < s->items; i++) {
+		const enum spmu_signal signal = pushout_signal((enum pushout_point)(s->job[i].pushout->control >> 4 & 7));
+		if (signal != SPMU_SIG_COUNT)
+			w->signal[signal >> 6] |= UINT64_C(1) << (signal & 63);
+	}
 	_Static_assert(SPMU_SIG_CLEAR_MEMORY_ORDER >> 6 == SPMU_SIG_CLEAR_SMC >> 6, "one word");
 	for (size_t i = 0; i < s->items; i++) {
 		bool sampled = s->item[i].period || s->item[i].frequency;

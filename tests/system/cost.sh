@@ -121,7 +121,7 @@ refuse "behind the --tag" --change l2.size=4M -- true
 refuse "unknown field" --tag l2_miss --change l2.sizes=4M -- true
 refuse "due and event" --from now -- true
 refuse "function and instruction" --by line -- true
-refuse "retire, alloc, fetch, memory and visible" --at dispatch -- true
+refuse "retire, alloc, decode, memory, visible and fetch" --at dispatch -- true
 refuse "more than 255 characters" --tag l2_miss --change "l2.size=1M$(printf '%0260d' 0)" -- true
 refuse "from 0 to 100" --replay-from 101 -- true
 refuse "cannot write" --no-total -o /nowhere/x -- true

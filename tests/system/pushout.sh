@@ -33,6 +33,12 @@ done
 set -- $(count golden-cove 'pushout/at=visible,threshold=0/,pushout/tag=store,threshold=0/')
 ok "stores that become visible, and that retire: $*" [ "${1:-1}" -le "${2:-0}" -a $((${1:-0} + 128)) -ge "${2:-1000}" ]
 
+# every slot passes fetch and decode, too; the decoders are later than what waits ahead of them where they are what holds
+for core in golden-cove skylake prescott pentium core2; do
+	set -- $(count $core 'pushout/threshold=0/,pushout/at=decode,threshold=0/,pushout/at=fetch,threshold=0/')
+	ok "$core: slots that retire, are decoded, are fetched: $*" [ "$*" = "${1:-none} ${1:-none} ${1:-none}" ]
+done
+
 total=$(count golden-cove pushout/tag=mispredict,threshold=8/)
 said=$("$SOFTPMU" record --core golden-cove -e pushout/tag=mispredict,threshold=8,period=100/ -o "$work/data" --replay "$stream" 2>&1 >/dev/null)
 samples=$(echo "$said" | sed -n 's/.*(\([0-9]*\) samples).*/\1/p')

@@ -329,6 +329,26 @@ static void test_discarded_code_is_decoded_again(void **state)
 	bench_end(&b);
 }
 
+static void test_fetch_for_the_decoders_runs_ahead_of_them_by_the_instruction_queue(void **state)
+{
+	(void)state;
+	struct bench b;
+	fixture_start(&b, &k, "dsb.sets=0 mite.decoders=1 mite.queue=4 mite.predecode=4");
+	nops(30, 4);
+	bench_run(&b, &k, none, 0);
+	core_flush(b.c, true);
+	unsigned n = 0;
+	for (unsigned i = 0; i < out.signals; i++)
+		if (out.signal[i].signal == SPMU_SIG_INSN_FETCHED) {
+			assert_true(out.signal[i].begin <= out.uop[n].fetch);
+			if (n >= 8)	/* one a cycle is decoded, four wait behind it */
+				assert_in_range(out.uop[n].fetch - out.signal[i].begin, 4, 5);
+			n++;
+		}
+	assert_int_equal(n, 30);
+	bench_end(&b);
+}
+
 static void test_uop_queue_holds_back_the_front_end(void **state)
 {
 	(void)state;
@@ -427,6 +447,7 @@ int main(void)
 		cmocka_unit_test(test_instruction_cache_miss_delays_fetch_and_marks_the_uop),
 		cmocka_unit_test(test_uop_cache_hit_does_not_fetch),
 		cmocka_unit_test(test_discarded_code_is_decoded_again),
+		cmocka_unit_test(test_fetch_for_the_decoders_runs_ahead_of_them_by_the_instruction_queue),
 		cmocka_unit_test(test_uop_queue_holds_back_the_front_end),
 		cmocka_unit_test(test_loop_buffer_takes_over_a_short_loop),
 		cmocka_unit_test(test_loop_buffer_leaves_longer_loops_alone),

@@ -191,6 +191,43 @@ static void test_the_memory_order_buffer_is_passed_by_slots_that_access_memory(v
 	pushout_destroy(p);
 }
 
+static void fetched(uint64_t ip, uint32_t cycle)
+{
+	f.r[f.b.count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .signal = SPMU_SIG_INSN_FETCHED, .did = 1, .ip = ip, .begin = cycle, .end = cycle };
+}
+
+/* Two instructions a cycle are fetched for the decoders, four slots delivered. */
+static void test_fetch_is_passed_ahead_of_the_decoders(void **state)
+{
+	struct seen fetch = { 0 }, decode = { 0 };
+	struct pushout_measure m[2] = { { .point = PUSHOUT_FETCH, .each = on_each, .context = &fetch }, { .point = PUSHOUT_DECODE, .each = on_each, .context = &decode } };
+	struct pushout *p = pushout_create(&(struct pushout_widths){ { 4, 4, 4, 4, 1, 2 } }, m, 2);
+	(void)state;
+	fixture_begin(&f, 0);
+	fetched(A, 5);
+	insn(A, 0, SPMU_DID(FROM_MITE), 9, 20);
+	fetched(B, 5);
+	insn(B, 0, SPMU_DID(FROM_MITE), 12, 20)->is &= ~SPMU_IS(INST_END);
+	fixture_uop(&f, B, SPMU_IS(SLOT) | SPMU_IS(INST_END), SPMU_DID(FROM_MITE), 0, 20)->fetch = 12;
+	fetched(C, 6);
+	fixture_end(&f, 0, 20, false);
+	pushout_batch(p, &f.b);
+	fixture_begin(&f, 20);	/* the signal came with the batch before */
+	insn(C, 0, SPMU_DID(FROM_MITE), 2, 20);
+	insn(D, 0, SPMU_DID(FROM_DSB), 10, 20);
+	insn(C, 0, SPMU_DID(FROM_DSB), 10, 20);	/* from the uop cache: as it is delivered */
+	fixture_end(&f, 0, 20, true);
+	pushout_batch(p, &f.b);
+	const uint32_t at_fetch[] = { 5, 0, 0, 0, 24, 0 }, at_decode[] = { 9, 3, 0, 10, 8, 0 };
+	assert_int_equal(fetch.n, 6);
+	assert_int_equal(decode.n, 6);
+	for (unsigned i = 0; i < 6; i++) {
+		assert_int_equal(fetch.cycles[i], at_fetch[i]);
+		assert_int_equal(decode.cycles[i], at_decode[i]);
+	}
+	pushout_destroy(p);
+}
+
 static void written(uint64_t ip, uint32_t cycle)
 {
 	f.r[f.b.count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .signal = SPMU_SIG_STORE_VISIBLE, .did = 1, .ip = ip, .begin = cycle, .end = cycle };
@@ -340,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_halted_cycles_push_nothing_out),
 		cmocka_unit_test(test_the_memory_order_buffer_is_passed_by_slots_that_access_memory),
 		cmocka_unit_test(test_stores_become_visible_in_order_behind_retirement),
+		cmocka_unit_test(test_fetch_is_passed_ahead_of_the_decoders),
 		cmocka_unit_test(test_three_ways_to_count_by_threshold_fire_alike),
 		cmocka_unit_test(test_tags_bind_not_then_and_then_or),
 		cmocka_unit_test(test_bad_tags_are_refused_with_the_place_and_near_names),

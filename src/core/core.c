@@ -142,13 +142,22 @@ static uint64_t run_fence(struct core *c, const struct uop *u, uint64_t complete
 	return complete;
 }
 
-static uint64_t run_unit(struct core *c, const struct uop *u, unsigned ports, unsigned port, uint64_t ready, bool wrong)
+static uint64_t run_unit(struct core *c, const struct uop *u, unsigned busy, unsigned ports, unsigned port, uint64_t ready, bool wrong)
 {
-	uint64_t dispatch = wrong ? wrong_take_unit(c, &c->sc.choice[ports], port, ready, u->unit, u->busy) :
-	                    scheduler_take_unit(&c->sc, port, ready, u->unit, u->busy);
+	uint64_t dispatch = wrong ? wrong_take_unit(c, &c->sc.choice[ports], port, ready, u->unit, busy) :
+	                    scheduler_take_unit(&c->sc, port, ready, u->unit, busy);
 	if (u->unit <= 2 && dispatch != WRONG_NEVER)
-		emit_signal(&c->e, SPMU_SIG_DIVIDER_ACTIVE, dispatch, dispatch + u->busy, 1);
+		emit_signal(&c->e, SPMU_SIG_DIVIDER_ACTIVE, dispatch, dispatch + busy, 1);
 	return dispatch;
+}
+
+/* An integer divider that works until it has the quotient's bits.  did: format.h's ST_SLOT_DIVIDED.  busy: the least, of this width. */
+static __attribute__((noinline)) void divide_time(const struct core_config *f, uint64_t did, unsigned *latency, unsigned *busy)
+{
+	const uint64_t upper = did & ~ST_DIVIDED_WIDE;	/* the quotient but for its lowest bit */
+	*latency = f->divide_latency + (upper ? 64 - (unsigned)__builtin_clzll(upper) : 0) / f->divide_bits + (did & ST_DIVIDED_WIDE ? f->divide_wide : 0);
+	if (*latency > *busy + f->divide_overlap)
+		*busy = *latency - f->divide_overlap;
 }
 
 /* Older cores: when the uop goes, and where.  Returns 1 if its result is there half a cycle before the cycle that it completes with. */
@@ -254,7 +263,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 		q->slot_tail = q->tail;
 		for (;;) {		/* a uop */
 			unsigned port = 255, ports = UNLIKELY(c->old.inorder) ? 0 : u->ports & sc->port_mask;
-			unsigned bypass = 0;
+			unsigned bypass = 0, latency = u->latency, busy = u->busy;
 			uint8_t early = 0, kind = u->kind;
 			uint64_t addr = 0, ready, dispatch, complete, is = u->is, renamed = 0;
 			uint32_t size = 0;
@@ -326,9 +335,14 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			switch (kind) {
 			case UOP_COMPUTE:
 			case UOP_BRANCH:
-				dispatch = UNLIKELY(u->busy > 1 && u->unit && ports) ? run_unit(c, u, ports, port, ready, wrong) :
-				           dispatch_at(c, ports, port, ready, wrong);
-				complete = dispatch + u->latency + !u->latency + bypass;
+				if (UNLIKELY(busy > 1 && u->unit && ports)) {
+					if (c->config.divide_latency && u->slot < w.nslots)
+						divide_time(&c->config, w.slots[u->slot], &latency, &busy);
+					dispatch = run_unit(c, u, busy, ports, port, ready, wrong);
+				} else {
+					dispatch = dispatch_at(c, ports, port, ready, wrong);
+				}
+				complete = dispatch + latency + !latency + bypass;
 				if (kind == UOP_BRANCH && LIKELY(w.branch != NULL)) {
 					addr = w.went;
 					did |= step_branched(c, w.branch, w.way, addr, complete);
@@ -419,7 +433,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			}
 			uint64_t retire = last ? retire_slot(c, &slot) : complete;
 			if (UNLIKELY(detail))
-				detail_uop(c, u, kind, renamed, result, last, &of);
+				detail_uop(c, u, kind, busy, renamed, result, last, &of);
 			uint32_t count = c->e.count;
 			write_record(c, in->addr, is, port, size, did, addr, fetch, alloc, ready, dispatch, complete, retire);
 			if (last) {

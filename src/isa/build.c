@@ -93,6 +93,8 @@ static struct uop *emit_spec(struct build *c, const struct spec *s, bool slot)
 		return NULL;
 	u->busy = s->busy;
 	u->unit = s->unit;
+	if (u->unit == UNIT_INTDIV)
+		u->slot = build_divided_slot(c);
 	if (!(s->attr & SPEC_SIDE) || s->kind == UOP_NOP)
 		u->is |= c->is_all;
 	return u;

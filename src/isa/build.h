@@ -48,4 +48,5 @@ void build_store(struct build *c, const struct mem *m, uint8_t data);
 void build_loads(struct build *c);
 void build_stores(struct build *c);
 void build_left_over(struct build *c);
+uint16_t build_divided_slot(const struct build *c);
 #endif

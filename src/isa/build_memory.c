@@ -114,6 +114,16 @@ static int find_slot(const struct slot_cursor *s, unsigned kind)
 	return -1;
 }
 
+/* Of what a division did; UOP_NO_SLOT: the stream does not say it. */
+uint16_t build_divided_slot(const struct build *c)
+{
+	const struct slot_cursor *s = c->slots;
+	for (unsigned i = 0; i < s->count; i++)
+		if (s->slot[i].kind == ST_SLOT_REG && s->slot[i].reg == ST_SLOT_DIVIDED)
+			return (uint16_t)(s->first + i);
+	return UOP_NO_SLOT;
+}
+
 /* Gives the uop its slot; pieces of an operand of `want` bytes that follow are swallowed. */
 void build_assign_slot(struct build *c, struct uop *u, unsigned kind, unsigned want)
 {

@@ -71,7 +71,7 @@ struct uop {			/* 40 bytes */
 	uint8_t  busy;		/* cycles the unit is blocked for others of the same `unit`; 0 or 1: pipelined */
 	uint8_t  unit;		/* 0: none; else a non-pipelined unit (1 integer divider, 2 FP divider, 3 others) */
 	uint16_t insn;		/* index of its instruction in the block */
-	uint16_t slot;		/* index of its memory slot in the block's record; UOP_NO_SLOT if none */
+	uint16_t slot;		/* index of its memory slot in the block's record, of an integer divider's uop of ST_SLOT_DIVIDED; UOP_NO_SLOT if none */
 	uint16_t size;		/* bytes it accesses */
 	uint16_t pieces;	/* memory slots, from `slot` on (register slots among them do not count), that this one access was
 				 * seen as; of masked moves any of them may be ST_NOT_DONE.  0: no slot */
@@ -82,6 +82,7 @@ struct uop {			/* 40 bytes */
 	};
 };
 #define UOP_NO_SLOT 0xffffu
+enum { UNIT_INTDIV = 1 };	/* uop.unit */
 
 enum uop_domain {		/* where its vector operands are at home: what comes from elsewhere comes later (core/bypass.h) */
 	DOMAIN_ANY, DOMAIN_INTEGER, DOMAIN_FP,

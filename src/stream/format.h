@@ -72,13 +72,17 @@ enum st_slot_flags {
 	ST_SLOT_ATOMIC = 2,	/* compare-and-swap or other locked access */
 	ST_SLOT_HELPER = 4	/* made by a helper of the tracer, e.g. FXSAVE, x87 80-bit */
 };
+/* The register number of what is none: what DIV or IDIV did, whether or not the blocks have register slots.  Its value: the quotient without its
+ * sign, without its lowest bit; the topmost bit is set if the dividend takes more than 64 bits. */
+#define ST_SLOT_DIVIDED 20
+#define ST_DIVIDED_WIDE ((uint64_t)1 << 63)
 #define ST_NOT_DONE (~(uint64_t)0)
 
 struct st_slot {
 	uint8_t  kind;		/* enum st_slot_kind */
 	uint8_t  insn;		/* index of the instruction it belongs to */
 	uint8_t  flags;		/* enum st_slot_flags */
-	uint8_t  reg;		/* ST_SLOT_REG: register number as encoded (0 RAX .. 15 R15), 16 the thunk's CC_OP, 17 CC_DEP1, 18 CC_DEP2, 19 CC_NDEP */
+	uint8_t  reg;		/* ST_SLOT_REG: register number as encoded (0 RAX .. 15 R15), 16 the thunk's CC_OP, 17 CC_DEP1, 18 CC_DEP2, 19 CC_NDEP, ST_SLOT_DIVIDED */
 	uint16_t size;		/* bytes accessed; of a register write: bytes written (1, 2, 4, 8) */
 	uint16_t offset;	/* of a register write: byte offset in the register (1 for AH..DH) */
 };

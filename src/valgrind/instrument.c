@@ -209,6 +209,41 @@ static void slot_register(struct build *b, Int off, IRType type, IRExpr *value)
 		store(b, at + 4, word_const(0));
 }
 
+/* What a division did (format.h, ST_SLOT_DIVIDED).  op, dividend: of the division that made `result`; VEX has DIV and IDIV of 8 and 16 bits done
+ * as of 32. */
+static void slot_divided(struct build *b, IROp op, IRExpr *dividend, IRExpr *result)
+{
+	const Bool is_signed = op == Iop_DivModS64to32 || op == Iop_DivModS128to64;
+	const Bool wide = op == Iop_DivModU128to64 || op == Iop_DivModS128to64;
+	const IRType type = wide ? Ity_I64 : Ity_I32;
+	IRExpr *q = temp(b, type, IRExpr_Unop(wide ? Iop_128to64 : Iop_64to32, result));
+
+	if (is_signed) {
+		IRExpr *sign = temp(b, type, IRExpr_Binop(wide ? Iop_Sar64 : Iop_Sar32, q, IRExpr_Const(IRConst_U8(wide ? 63 : 31))));
+		q = temp(b, type, IRExpr_Binop(wide ? Iop_Xor64 : Iop_Xor32, q, sign));
+		q = temp(b, type, IRExpr_Binop(wide ? Iop_Sub64 : Iop_Sub32, q, sign));
+	}
+	q = temp(b, type, IRExpr_Binop(wide ? Iop_Shr64 : Iop_Shr32, q, IRExpr_Const(IRConst_U8(1))));
+	if (wide) {
+		IRExpr *upper = temp(b, Ity_I64, IRExpr_Unop(Iop_128HIto64, dividend)), *empty = IRExpr_Const(IRConst_U64(0));
+		if (is_signed) {
+			IRExpr *lower = temp(b, Ity_I64, IRExpr_Unop(Iop_128to64, dividend));
+			empty = temp(b, Ity_I64, IRExpr_Binop(Iop_Sar64, lower, IRExpr_Const(IRConst_U8(63))));
+		}
+		upper = temp(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, upper, empty));
+		upper = temp(b, Ity_I64, IRExpr_Unop(Iop_1Uto64, upper));
+		upper = temp(b, Ity_I64, IRExpr_Binop(Iop_Shl64, upper, IRExpr_Const(IRConst_U8(63))));
+		q = temp(b, Ity_I64, IRExpr_Binop(Iop_Or64, q, upper));
+	} else if (WORD == Ity_I64) {
+		q = temp(b, Ity_I64, IRExpr_Unop(Iop_32Uto64, q));
+	}
+	UInt at = 8 + 8 * b->slots;
+	new_slot(b, ST_SLOT_REG, (UInt)WORD_BYTES)->reg = ST_SLOT_DIVIDED;
+	store(b, at, q);
+	if (WORD == Ity_I32)
+		store(b, at + 4, word_const(0));
+}
+
 /* Registers that a helper wrote behind the IR's back, e.g. CPUID. */
 static void slots_of_helper_registers(struct build *b, const IRDirty *d)
 {
@@ -366,6 +401,18 @@ static Bool may_fault(const IRExpr *e)
 	}
 }
 
+/* What DIV and IDIV become. */
+static Bool divides(const IRExpr *e)
+{
+	if (e->tag != Iex_Binop)
+		return False;
+	switch (e->Iex.Binop.op) {
+	case Iop_DivModU64to32: case Iop_DivModS64to32: return True;
+	case Iop_DivModU128to64: case Iop_DivModS128to64: return WORD == Ity_I64;
+	default: return False;
+	}
+}
+
 static void statement(struct build *b, Int at)
 {
 	IRStmt *s = b->in->stmts[at];
@@ -385,6 +432,11 @@ static void statement(struct build *b, Int at)
 		b->def[s->Ist.WrTmp.tmp] = s->Ist.WrTmp.data;
 		if (may_fault(s->Ist.WrTmp.data))
 			reopen(b);
+		if (divides(s->Ist.WrTmp.data)) {
+			addStmtToIRSB(b->out, s);
+			slot_divided(b, s->Ist.WrTmp.data->Iex.Binop.op, s->Ist.WrTmp.data->Iex.Binop.arg1, IRExpr_RdTmp(s->Ist.WrTmp.tmp));
+			return;
+		}
 		if (s->Ist.WrTmp.data->tag == Iex_Load) {
 			addr = s->Ist.WrTmp.data->Iex.Load.addr;
 			guard = NULL;

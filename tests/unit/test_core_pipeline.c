@@ -148,6 +148,44 @@ static void test_divider_blocks_for_its_busy_cycles(void **state)
 	bench_end(&b);
 }
 
+/* Latency of a division of which the stream says `did`; *apart: cycles until the divider takes the next. */
+static unsigned divided(const char *set, uint64_t did, unsigned *apart)
+{
+	struct bench b;
+	fixture_start(&b, &k, set);
+	for (unsigned i = 0; i < 2; i++) {
+		struct uop *u = code_op(&k, 1, 20, REG_GPR + i, 0);
+		u->busy = 6;
+		u->unit = UNIT_INTDIV;
+		u->slot = (uint16_t)code_slot(&k, ST_SLOT_REG, 8);
+		k.slot[u->slot].reg = ST_SLOT_DIVIDED;
+	}
+	bench_run(&b, &k, (const uint64_t[]){ did, did }, 0);
+	core_flush(b.c, true);
+	const unsigned latency = out.uop[0].complete - out.uop[0].dispatch;
+	*apart = out.uop[1].dispatch - out.uop[0].dispatch;
+	assert_int_equal(heard_sum(SPMU_SIG_DIVIDER_ACTIVE), 2 * *apart);
+	bench_end(&b);
+	return latency;
+}
+
+static void test_division_takes_as_long_as_its_quotient_has_bits(void **state)
+{
+	(void)state;
+	const char *set = "divide.latency=10 divide.bits=9 divide.wide=2 divide.overlap=7";
+	unsigned apart;
+	assert_int_equal(divided(NULL, UINT64_MAX, &apart), 20);	/* the uop's own */
+	assert_int_equal(apart, 6);
+	assert_int_equal(divided(set, 0, &apart), 10);			/* a quotient of 0 or 1 */
+	assert_int_equal(apart, 6);
+	assert_int_equal(divided(set, 255, &apart), 10);		/* 9 bits: all but the lowest */
+	assert_int_equal(divided(set, 256, &apart), 11);		/* 10 bits */
+	assert_int_equal(divided(set, UINT64_MAX >> 1, &apart), 17);	/* 64 bits */
+	assert_int_equal(apart, 10);
+	assert_int_equal(divided(set, UINT64_MAX, &apart), 19);		/* and of a dividend of more than 64 */
+	assert_int_equal(apart, 12);
+}
+
 static void test_rob_full_stalls_allocation_until_retirement(void **state)
 {
 	(void)state;
@@ -595,6 +633,7 @@ int main(void)
 		cmocka_unit_test(test_younger_uop_fills_a_hole_on_the_port),
 		cmocka_unit_test(test_ports_are_chosen_by_least_pending),
 		cmocka_unit_test(test_divider_blocks_for_its_busy_cycles),
+		cmocka_unit_test(test_division_takes_as_long_as_its_quotient_has_bits),
 		cmocka_unit_test(test_rob_full_stalls_allocation_until_retirement),
 		cmocka_unit_test(test_scheduler_full_stalls_allocation_until_a_dispatch),
 		cmocka_unit_test(test_group_waits_for_a_scheduler_entry_for_each_of_its_slots),

@@ -284,6 +284,31 @@ static void slots_go_to_memory_uops_in_order_and_pieces_are_joined(void **state)
 	isa_block_free(b);
 }
 
+static void the_divider_has_the_slot_of_what_it_did(void **state)
+{
+	struct maker m;
+	(void)state;
+	maker_init(&m, 0x1000);
+	for (unsigned i = 0; i < 2; i++) {
+		maker_insn(&m, "48 f7 36");	/* div qword [rsi] */
+		maker_slot(&m, ST_SLOT_LOAD, 8);
+		maker_slot(&m, ST_SLOT_REG, 8);	/* RAX */
+		if (i)
+			continue;	/* a stream that does not say it */
+		maker_slot(&m, ST_SLOT_REG, 8);
+		m.slot[m.slots - 1].reg = ST_SLOT_DIVIDED;
+	}
+	struct iblock *b = maker_decode(&m, skl, 8);
+	unsigned dividers = 0;
+	for (unsigned i = 0; i < b->uops; i++)
+		if (b->uop[i].kind == UOP_COMPUTE) {
+			assert_int_equal(b->uop[i].slot, b->uop[i].unit == UNIT_INTDIV && !b->uop[i].insn ? 2 : UOP_NO_SLOT);
+			dividers += b->uop[i].unit == UNIT_INTDIV;
+		}
+	assert_int_equal(dividers, 2);
+	isa_block_free(b);
+}
+
 static void slots_that_no_operand_explains_become_uops(void **state)
 {
 	(void)state;
@@ -446,6 +471,7 @@ int main(void)
 		cmocka_unit_test(arithmetic_is_marked_on_one_uop),
 		cmocka_unit_test(a_rep_string_has_uops_that_run_once_and_uops_of_an_iteration),
 		cmocka_unit_test(slots_go_to_memory_uops_in_order_and_pieces_are_joined),
+		cmocka_unit_test(the_divider_has_the_slot_of_what_it_did),
 		cmocka_unit_test(slots_that_no_operand_explains_become_uops),
 		cmocka_unit_test(an_instruction_never_has_more_uops_than_its_count_holds),
 		cmocka_unit_test(x87_registers_follow_the_top_of_stack),

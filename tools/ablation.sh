@@ -47,6 +47,7 @@ END
 	row 'its exceptions: flags left alone' fusion.partial_flags=1
 	row 'its exceptions: memory and immediate' fusion.immediate=1
 	row 'its exceptions: widening moves' fusion.widening=1
+	row 'its exceptions: PSHUFB and PMULLD' fusion.pshufb=1
 	row 'un-lamination' fusion.unlaminate=0
 	row 'un-laminated: two places in the decoders' dsb.laminated=0
 	row 'macro-fusion' fusion.macro=0

@@ -43,7 +43,7 @@ void core_isa_options(const struct core_config *config, struct isa_options *out)
 		.moves = config->eliminate_moves == MOVES_ALL, .vector_moves = config->eliminate_moves != MOVES_NONE,
 		.zero_idioms = config->eliminate_zero_idioms,
 		.apart_partial_flags = !config->fusion_partial_flags, .apart_immediate = !config->fusion_immediate,
-		.apart_widening = !config->fusion_widening, .blend_first = config->issue_blend_first,
+		.apart_widening = !config->fusion_widening, .apart_pshufb = !config->fusion_pshufb, .blend_first = config->issue_blend_first,
 		.moves_limited = config->eliminate_slots, .constants = config->eliminate_constants,
 		.domains = config->bypass_delay || config->bypass_fp_add, .fp_adder = config->bypass_fp_add,
 		.renamed_loads = config->forward_renamed || config->forward_renamed_stores, .renamed_by_address = config->forward_renamed_stores, .nops_share = config->fusion_nop,

@@ -532,7 +532,7 @@ static bool unlaminates(const struct build *c, const ZydisDecodedOperand *op)
  * uops of Haswell and Skylake (remembered, not read again: unverified; settle by IDQ_UOPS_NOT_DELIVERED or
  * UOPS_RETIRED.RETIRE_SLOTS of an instruction repeated): of the read-modify-writes those that write all flags (ADD, AND, NEG) are
  * two slots, INC, NOT, SHL m,i and BTS m,i three, ROL m,i four; SHUFPS, PALIGNR, VPERMQ with memory two, ROUNDPS three,
- * VEXTRACTF128 to memory two, its address then not on the port for simple ones; PMOVZX y,m two. */
+ * VEXTRACTF128 to memory two, its address then not on the port for simple ones; PMOVZX y,m two; PSHUFB v,m two, PMULLD v,m three. */
 static bool keeps_apart(const struct build *c, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
 {
 	const struct isa_options *o = &c->isa->o;
@@ -542,6 +542,9 @@ static bool keeps_apart(const struct build *c, const ZydisDecodedInstruction *zi
 	if (!c->o.n_mem)
 		return false;
 	if (c->o.width >= WIDTH_128 && c->o.width <= WIDTH_512) {
+		if (o->apart_pshufb && (zi->mnemonic == ZYDIS_MNEMONIC_PSHUFB || zi->mnemonic == ZYDIS_MNEMONIC_VPSHUFB ||
+		                        zi->mnemonic == ZYDIS_MNEMONIC_PMULLD || zi->mnemonic == ZYDIS_MNEMONIC_VPMULLD))
+			return true;
 		for (unsigned i = 0; i < zi->operand_count_visible; i++)
 			immediate |= op[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE || op[i].encoding == ZYDIS_OPERAND_ENCODING_IS4;
 		return (immediate && o->apart_immediate) || (o->apart_widening && c->cls == CLASS_pmovx && c->o.width == WIDTH_256);

@@ -173,7 +173,7 @@ void isa_destroy(struct isa *isa);
 struct isa_options {
 	bool micro_fusion, macro_fusion, unlaminate, moves, vector_moves, zero_idioms;
 	/* exceptions of micro-fusion; see keeps_apart in build.c */
-	bool apart_partial_flags, apart_immediate, apart_widening;
+	bool apart_partial_flags, apart_immediate, apart_widening, apart_pshufb;
 	bool blend_first;	/* VBLENDV and VPBLENDVB begin an issue group */
 	bool moves_limited;	/* rename may be unable to eliminate a move: it has ports */
 	uint32_t constants;	/* rename adds constants of less than this; 0: none */

@@ -90,6 +90,14 @@ static void test_widening_move_to_a_whole_register_does_not_fuse_its_load(void *
 	check("c4 e2 79 30 06" NOP3, 1, "fusion.widening=1", 1);	/* vpmovzxbw xmm0, [rsi] */
 }
 
+static void test_pshufb_and_pmulld_do_not_fuse_their_load(void **state)
+{
+	(void)state;
+	check("c4 e2 75 00 06" NOP3, 1.25, "fusion.pshufb=1", 1);	/* vpshufb ymm0, ymm1, [rsi] */
+	check("c4 e2 75 40 06" NOP3, 1.5, "fusion.pshufb=1", 1.25);	/* vpmulld ymm0, ymm1, [rsi] */
+	check("c4 e2 75 3d 06" NOP3, 1, "fusion.pshufb=1", 1);		/* vpmaxsd ymm0, ymm1, [rsi] */
+}
+
 static void test_variable_blend_begins_an_issue_group(void **state)
 {
 	(void)state;
@@ -135,6 +143,7 @@ int main(void)
 		cmocka_unit_test(test_index_register_takes_a_fused_pair_apart),
 		cmocka_unit_test(test_operation_that_leaves_flags_alone_does_not_fuse_its_load),
 		cmocka_unit_test(test_memory_and_immediate_of_a_vector_instruction_do_not_fuse),
+		cmocka_unit_test(test_pshufb_and_pmulld_do_not_fuse_their_load),
 		cmocka_unit_test(test_widening_move_to_a_whole_register_does_not_fuse_its_load),
 		cmocka_unit_test(test_variable_blend_begins_an_issue_group),
 		cmocka_unit_test(test_eliminated_copies_take_no_time),

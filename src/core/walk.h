@@ -114,14 +114,20 @@ struct walk_insn {		/* of an instruction; a cache line */
 _Static_assert(sizeof(struct walk_insn) == 64, "a cache line");
 struct walk_branch { uint64_t addr, behind, target; uint32_t flags; };	/* of a branch; behind the last one all 0 */
 struct walk_block {		/* of a block, at iblock.core_walk */
+	const struct track *memory;	/* those of memory, if `apart` */
+	const uint32_t *set;		/* registers that are set behind them, 16 bits above the index of the slot */
+	uint16_t memories, sets;
+	uint32_t track_regs;	/* set of registers that are known behind the tracks */
+	unsigned track_slots;	/* of an execution, that all of them need */
+	unsigned tracks;
+	bool apart;		/* no part of a register is written */
+	const struct track *track;	/* all of them */
 	const struct walk_insn *insn;	/* for each instruction, and behind the last */
 	const struct walk_branch *branch;
 	const struct sem *sem;		/* for each instruction */
 	const uint16_t *step;		/* its first step in the plan */
 	const struct plan *plan;
-	const struct track *track;
-	unsigned tracks, track_slots;	/* track_slots: of an execution, that all of them need */
-	uint32_t insns, track_regs;	/* track_regs: set of registers that are known behind them */
+	uint32_t insns;
 };
 struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b);	/* NULL: no memory for it */
 

@@ -52,14 +52,17 @@ static inline void memory_write(struct walk_space *s, uint64_t addr, unsigned by
 {
 	const unsigned offset = addr & 7;
 	const uint64_t number = addr >> 3;
-	if (__builtin_expect(offset + bytes > 8 || !bytes, 0)) {
-		walk_memory_write(s, addr, bytes, value);
-		return;
-	}
 	struct word *w = word_of(s, number);
-	const uint64_t mask = ~UINT64_C(0) >> (64 - 8 * bytes) << 8 * offset, known = w->tag >> 8 == number ? w->tag : number << 8;
-	w->tag = known | ((1u << bytes) - 1) << offset;
-	w->value = (w->value & ~mask) | (value << 8 * offset & mask);
+	if (bytes == 8 && !offset) {
+		w->tag = number << 8 | 255;
+		w->value = value;
+	} else if (__builtin_expect(offset + bytes <= 8 && bytes, 1)) {
+		const uint64_t mask = ~UINT64_C(0) >> (64 - 8 * bytes) << 8 * offset, known = w->tag >> 8 == number ? w->tag : number << 8;
+		w->tag = known | ((1u << bytes) - 1) << offset;
+		w->value = (w->value & ~mask) | (value << 8 * offset & mask);
+	} else {
+		walk_memory_write(s, addr, bytes, value);
+	}
 }
 
 enum { PACES = 1024, PACE_FLOOR = 160 /* words */, WALKS_UNDER_WAY = 2048 };

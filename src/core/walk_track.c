@@ -109,6 +109,34 @@ static unsigned track_list(const struct iblock *b, const struct sem *sem, int wo
 	return b->exits == 1 ? without_overwritten(t, n) : n;
 }
 
+/* Of a list in which registers are written as a whole: what it does to memory, and then to registers.  False: it is not such a list. */
+static bool tracks_apart(struct walk_block *k, struct track *memory, uint32_t *set)
+{
+	int slot[WALK_REGS];	/* that holds the register's value; -1: it is as it was before */
+	k->memory = memory;
+	k->set = set;
+	for (unsigned r = 0; r < WALK_REGS; r++)
+		slot[r] = -1;
+	for (const struct track *t = k->track; t < k->track + k->tracks; t++) {
+		if (t->kind == TRACK_REG)
+			return false;
+		if (t->kind == TRACK_WORD) {
+			slot[t->reg] = t->slot;
+			continue;
+		}
+		struct track *m = &memory[k->memories++];
+		*m = *t;
+		if (t->kind == TRACK_STORE_REG && slot[t->reg] >= 0) {
+			m->kind = TRACK_KNOWN;
+			m->value = (uint16_t)slot[t->reg];
+		}
+	}
+	for (unsigned r = 0; r < WALK_REGS; r++)
+		if (slot[r] >= 0)
+			set[k->sets++] = (uint32_t)slot[r] | r << 16;
+	return true;
+}
+
 /* --- for the walk --- */
 
 /* What is quickly done: on whole registers of 4 or 8 bytes, of which the source may be a part, or memory. */
@@ -259,7 +287,7 @@ struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b)
 	unsigned branches = 1, at_branch = 0;
 	for (unsigned i = 0; i < b->insns; i++)
 		branches += !!(b->insn[i].flags & INSN_BRANCH);
-	const size_t bytes = sizeof(struct walk_block) + 64 + b->slots * sizeof(struct track) + branches * sizeof(struct walk_branch) +
+	const size_t bytes = sizeof(struct walk_block) + 64 + 2u * b->slots * sizeof(struct track) + WALK_REGS * sizeof(uint32_t) + branches * sizeof(struct walk_branch) +
 	                     (b->insns + 1u) * (sizeof(struct walk_insn) + sizeof(struct sem) + sizeof(uint16_t));
 	struct walk_block *w = plan ? aligned_alloc(64, (bytes + 63) & ~(size_t)63) : NULL;
 	if (!w)
@@ -267,8 +295,9 @@ struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b)
 	struct walk_insn *insn = (struct walk_insn *)((char *)w + ((sizeof *w + 63) & ~(size_t)63));
 	struct walk_branch *branch = (struct walk_branch *)(insn + b->insns + 1);
 	struct track *track = (struct track *)(branch + branches);
-	struct sem *sem = (struct sem *)(track + b->slots);
-	uint16_t *step = (uint16_t *)(sem + b->insns);
+	struct sem *sem = (struct sem *)(track + 2u * b->slots);
+	uint32_t *set = (uint32_t *)(sem + b->insns);
+	uint16_t *step = (uint16_t *)(set + WALK_REGS);
 	const struct step *at = plan->step;
 	for (unsigned i = 0; i < b->insns; i++) {
 		if (!isa_semantic(s->isa, s->word_bytes, b->code[i], b->insn[i].len, b->insn[i].addr, &sem[i]) ||
@@ -303,6 +332,7 @@ struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b)
 			w->track_regs |= 1u << track[i].reg;
 		}
 	}
+	w->apart = tracks_apart(w, track + b->slots, set);
 	b->core_walk = w;
 	return w;
 }
@@ -359,23 +389,23 @@ void walker_track(struct walker *w, struct iblock *b, const uint64_t *slots, uns
 		w->known = 0;
 		return;
 	}
-	const struct track *const end = k->track + k->tracks;
-	if (nslots >= k->track_slots && !(k->track_regs & ~w->known)) {	/* nothing is missing: nearly always */
-		for (const struct track *t = k->track; t < end; t++) {
-			const uint64_t v = slots[t->slot];
-			if (t->kind == TRACK_WORD)
-				w->reg[t->reg] = v;
-			else if (v == ST_NOT_DONE && t->kind != TRACK_REG)
-				;
-			else if (t->kind == TRACK_KNOWN)
-				memory_write(w->space, v, t->bytes, slots[t->value]);
+	if (__builtin_expect(nslots >= k->track_slots && !(k->track_regs & ~w->known) && k->apart, 1)) {	/* nothing is missing */
+		for (const struct track *t = k->memory, *end = t + k->memories; t < end; t++) {
+			const uint64_t at = slots[t->slot];
+			if (at == ST_NOT_DONE)
+				continue;
+			if (t->kind == TRACK_KNOWN)
+				memory_write(w->space, at, t->bytes, slots[t->value]);
 			else if (t->kind == TRACK_STORE_REG && w->known >> t->reg & 1)
-				memory_write(w->space, v, t->bytes, w->reg[t->reg]);
+				memory_write(w->space, at, t->bytes, w->reg[t->reg]);
 			else
-				track_one(w, t, v, slots, nslots);
+				track_one(w, t, at, slots, nslots);
 		}
+		for (const uint32_t *e = k->set, *end = e + k->sets; e < end; e++)
+			w->reg[*e >> 16] = slots[*e & 0xffff];
 		return;
 	}
+	const struct track *const end = k->track + k->tracks;
 	for (const struct track *t = k->track; t < end; t++)
 		if (t->slot < nslots)
 			track_one(w, t, slots[t->slot], slots, nslots);

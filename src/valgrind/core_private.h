@@ -21,8 +21,11 @@ Int VG_(safe_fd)(Int oldfd);
 extern struct { Int fd; } VG_(log_output_sink);
 /* --log-file, NULL without it. */
 extern const HChar *VG_(clo_log_fname_unexpanded);
-/* The handler that a signal is about to meet, to know whether it ends the process. */
+/* The handler that a signal is about to meet, to know whether it ends the process, or nothing comes of it. */
 SysRes VG_(do_sys_sigaction)(Int signo, const vki_sigaction_toK_t *new_act, vki_sigaction_fromK_t *old_act);
+/* The tool interface has only how to take a signal out of a set. */
+Int  VG_(sigaddset)(vki_sigset_t *set, Int signo);
+void VG_(sigaddset_from_set)(vki_sigset_t *to, vki_sigset_t *from);
 /* Dies by a signal as the program would have. */
 void VG_(kill_self)(Int signo);
 /* The program's file, open: its name in full is not kept. */
@@ -67,4 +70,7 @@ void __wrap_vgModuleLocal_acquire_sched_lock(struct sched_lock *lock);
 void __wrap_vgModuleLocal_release_sched_lock(struct sched_lock *lock);
 void __real_vgPlain_release_BigLock(ThreadId tid, Int state, const HChar *who);
 void __wrap_vgPlain_release_BigLock(ThreadId tid, Int state, const HChar *who);
+/* System calls that may block, and which signals are blocked meanwhile (turns.c). */
+UWord __real_vgModuleLocal_do_syscall_for_client_WRK(Word number, void *state, const vki_sigset_t *during, vki_sigset_t *after, Word bytes);
+UWord __wrap_vgModuleLocal_do_syscall_for_client_WRK(Word number, void *state, const vki_sigset_t *during, vki_sigset_t *after, Word bytes);
 #endif

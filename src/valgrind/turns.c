@@ -12,6 +12,10 @@
  * nor before those it woke, or the end of a thread woke, are back: else the order depended on how soon the host lets them run.  Futex calls
  * that wake keep the turn; they look for threads in futex calls, other calls that may block for threads in others.
  *
+ * A signal of which nothing comes (SIGCHLD, where the program left it alone) interrupts no system call: the kernel throws it away where it is not
+ * blocked, but under the core all are while a thread runs, so it is kept, and gets a thread that waits out of its futex call for as long as
+ * a busy host lets it wait for a processor; who would have woken it meanwhile finds nobody there.  It stays blocked in system calls, too.
+ *
  * Left out: what does depend on the host, time, other processes, files that are slow: who is woken by them comes back when he does.
  * Without /proc a thread in a system call counts as asleep at once.  After SETTLE_TRIES nobody is waited for.
  */
@@ -54,6 +58,7 @@ static UInt guard;		/* of all this */
 static ULong now;		/* clock of who runs, or ran last */
 static ThreadId starting;	/* was created and has not come yet */
 static Bool calls, quick;	/* why the turn is being given up */
+static vki_sigset_t nothing;	/* signals that the program has not asked for, and that are ignored then */
 
 /* No futex here: who waits must not look asleep. */
 static void enter(void)
@@ -342,8 +347,31 @@ static Bool wakes_only(UInt number, const UWord *args)
 	return is_futex(number) && command < 32 && (wake >> command & 1);
 }
 
+static void look_for_ignored(void)
+{
+	static const Int signo[] = { VKI_SIGCHLD, VKI_SIGURG, VKI_SIGWINCH };	/* signal(7): "Ign" */
+	vki_sigaction_fromK_t action;
+
+	for (UInt i = 0; i < sizeof signo / sizeof *signo; i++) {
+		if (!sr_isError(VG_(do_sys_sigaction)(signo[i], NULL, &action)) && action.ksa_handler == VKI_SIG_DFL)
+			VG_(sigaddset)(&nothing, signo[i]);
+		else
+			VG_(sigdelset)(&nothing, signo[i]);
+	}
+}
+
+/* The core polls for what stays blocked between two turns. */
+UWord __wrap_vgModuleLocal_do_syscall_for_client_WRK(Word number, void *state, const vki_sigset_t *during, vki_sigset_t *after, Word bytes)
+{
+	vki_sigset_t blocked = *during;
+
+	VG_(sigaddset_from_set)(&blocked, &nothing);
+	return __real_vgModuleLocal_do_syscall_for_client_WRK(number, state, &blocked, after, bytes);
+}
+
 void turns_before_syscall(UInt number, const UWord *args)
 {
+	look_for_ignored();
 	if (number == __NR_sched_yield)
 		turns_pause();
 	quick = wakes_only(number, args);

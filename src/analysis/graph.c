@@ -141,6 +141,18 @@ static void uop_seen(struct graph *g, const struct core_detail *d, const struct 
 
 /* ---- C ---- */
 
+/* Of what each class costs, the part that is at the slot which retires: by how much farther the graph without it is ahead than at the slot before. */
+static void place_costs(struct graph *g, uint64_t ip)
+{
+	struct path_site *site = path_site(g->path, ip);
+	for (unsigned i = 1; i < g->runs && i <= GRAPH_CLASSES_COUNT; i++) {
+		const int64_t ahead = (int64_t)(g->run[0]->retire - g->run[i]->retire);
+		if (site)
+			site->saved[i - 1] += ahead - g->ahead[i - 1];
+		g->ahead[i - 1] = ahead;
+	}
+}
+
 static void retired(struct graph *g, const struct spmu_record *r, uint64_t base, uint32_t loads, uint32_t store)
 {
 	const struct core_config *c = &g->c;
@@ -163,6 +175,8 @@ static void retired(struct graph *g, const struct spmu_record *r, uint64_t base,
 	}
 	g->seen->retire = base + r->retire;
 	g->slots++;
+	if (g->places)
+		place_costs(g, r->ip);
 }
 
 /* ---- records ---- */
@@ -177,12 +191,14 @@ static void path_before(const struct graph *g, const struct core_detail *d, stru
 	p->redirected = g->redirected;
 	p->still = t->cleared || (d->barrier > g->barrier && d->fetch >= d->barrier);
 	p->code = d->code || d->code_tlb;
+	p->alloc_last = t->alloc_at[(g->slots - 1) % SLOTS];
+	p->alloc_group = g->slots >= g->c.alloc_width ? t->alloc_at[(g->slots - g->c.alloc_width) % SLOTS] + 1 : 0;
 	p->queue = t->alloc_at[(g->slots - g->c.idq_size) % SLOTS];
 	p->rob = t->rob_free[(g->slots - g->c.rob_size) % SLOTS];
 }
 
 /* And the uop. */
-static void path_operands(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, struct path_uop *p)
+static void path_operands(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, const struct waits *w, const struct access *a, struct path_uop *p)
 {
 	const struct core_config *c = &g->c;
 	const struct times *t = g->run[0];
@@ -208,6 +224,26 @@ static void path_operands(const struct graph *g, const struct core_detail *d, co
 	p->frontend_latency = c->frontend_latency;
 	p->dispatch_delay = c->rs_dispatch_delay;
 	p->redirect = c->recovery_redirect;
+	p->number = d->store;
+	p->load_buffer_size = c->load_buffer_size;
+	p->store_buffer_size = c->store_buffer_size;
+	p->retire_latency = c->retire_latency;
+	p->alloc_width = c->alloc_width;
+	p->retire_width = c->retire_width;
+	p->retire_group = g->slots >= c->retire_width ? t->rob_free[(g->slots - c->retire_width) % SLOTS] : 0;
+	p->alloc_slot = t->alloc_at[g->slots % SLOTS];
+	p->fetch_due = t->fetch_due;
+	p->far = w->far;
+	p->waits = r->is & SPMU_IS(LOAD) && r->size && graph_load_waits(g, t, r->ip, 0);
+	p->blocked = r->is & SPMU_IS(LOAD) && !(r->did & SPMU_DID(FORWARDED)) ? a->store : -1;
+	p->written = p->blocked >= 0 ? t->written[p->blocked] : 0;
+	p->line_of = a->line >= 0 ? r->addr >> 6 : PATH_NO_LINE;
+	p->line = a->line >= 0 ? t->line[a->line] : 0;
+	p->hit = a->hit;
+	p->asks = 0;
+	for (uint32_t k = 0; k < g->fills && p->asks < PATH_ASKED; k++)
+		if (g->fill[k].level == 1)
+			p->asked[p->asks++] = g->fill[k].line;
 }
 
 static void path_times(const struct graph *g, const struct waits *w, struct path_uop *p)
@@ -247,7 +283,7 @@ static void uop(struct graph *g, const struct core_detail *d, const struct spmu_
 		graph_measure_load(g, d, r, base, &a);
 	if (r->is & SPMU_IS(STORE_ADDR))
 		a = (struct access){ .latency = r->complete - r->dispatch, .hit = 1, .tlb = d->tlb, .walk = d->walk, .memory = d->memory, .store = -1, .line = -1, .older = -1 };
-	path_operands(g, d, r, &p);
+	path_operands(g, d, r, &w, &a, &p);
 	for (unsigned i = 0; i < g->runs; i++)
 		uop_of(g, g->run[i], d, r, &w, &a, base);
 	path_times(g, &w, &p);
@@ -258,6 +294,8 @@ static void uop(struct graph *g, const struct core_detail *d, const struct spmu_
 		retired(g, r, base, g->first_load, g->first_store);
 	p.retire = g->run[0]->retire;
 	path_uop(g->path, &p);
+	if (g->slack)
+		slack_uop(g->slack, &p);
 }
 
 void graph_batch(struct graph *g, const struct spmu_batch *b)
@@ -303,6 +341,8 @@ void graph_destroy(struct graph *g)
 	free(g->run);
 	free(g->seen);
 	path_destroy(g->path);
+	slack_destroy(g->slack);
+	free(g->ahead);
 	free(g);
 }
 
@@ -351,6 +391,24 @@ int graph_create(struct graph **out, const struct core_config *c, const uint32_t
 
 uint64_t graph_cycles(const struct graph *g, unsigned run) { return run < g->runs ? g->run[run]->retire : 0; }
 uint64_t graph_measured(const struct graph *g) { return g->seen->retire; }
+
+_Static_assert((int)GRAPH_CLASSES_COUNT <= (int)PATH_CLASSES, "a place for each");
+int graph_keep(struct graph *g, bool places, bool slack, struct err *err)
+{
+	g->places = places;
+	if (places && !g->ahead)
+		g->ahead = calloc(GRAPH_CLASSES_COUNT, sizeof *g->ahead);
+	if (slack && !g->slack)
+		g->slack = slack_create(g->path);
+	return (places && !g->ahead) || (slack && !g->slack) ? err_set(err, ERR_NOMEM, "out of memory for a dependence graph") : 0;
+}
+
+const struct slack *graph_slack(struct graph *g)
+{
+	if (g->slack)
+		slack_end(g->slack);
+	return g->slack;
+}
 
 struct path *graph_path(struct graph *g)
 {

@@ -30,6 +30,7 @@
 #ifndef ANALYSIS_GRAPH_H
 #define ANALYSIS_GRAPH_H
 #include "analysis/graph_path.h"
+#include "analysis/graph_slack.h"
 #include "core/config.h"
 #include "softpmu/record.h"
 #include "util/err.h"
@@ -71,6 +72,11 @@ void graph_batch(struct graph *g, const struct spmu_batch *b);
 /* Cycle of the last node of a graph; of the run itself. */
 uint64_t graph_cycles(const struct graph *g, unsigned run);
 uint64_t graph_measured(const struct graph *g);
+/* Before the first batch, what else is kept.  places: which part of the cost of graph i > 0 is at which instruction: path_site.saved[i - 1], for as many
+ * graphs as there are classes; they sum up to the whole.  slack: of instructions, graph_slack.h. */
+int  graph_keep(struct graph *g, bool places, bool slack, struct err *err);
+/* Ends it; NULL: it was not kept. */
+const struct slack *graph_slack(struct graph *g);
 /* The critical path of the first, the whole one; ends it. */
 struct path *graph_path(struct graph *g);
 #endif

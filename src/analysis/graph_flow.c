@@ -135,6 +135,7 @@ static void deliver(const struct graph *g, struct times *t, const struct fetched
 	t->fetch += !room && !free_of(t, GRAPH_FRONT_END);
 	room = room ? room : f->width;
 	const uint64_t queue = t->alloc_at[(g->slots - c->idq_size) % SLOTS];
+	t->fetch_due = t->fetch;
 	if (queue > t->fetch) {
 		t->fetch = queue;
 		room = f->width;

@@ -74,7 +74,7 @@ static size_t place_of(const struct path *p, uint64_t ip)
 	return at;
 }
 
-static struct path_site *site_of(struct path *p, uint64_t ip)
+struct path_site *path_site(struct path *p, uint64_t ip)
 {
 	size_t at = place_of(p, ip);
 	if (p->bucket[at])
@@ -105,7 +105,7 @@ static void charge(struct path *p, uint64_t ip, enum path_kind kind, uint64_t cy
 {
 	if (!cycles)
 		return;
-	struct path_site *s = site_of(p, ip);
+	struct path_site *s = path_site(p, ip);
 	p->kind[kind] += cycles;
 	if (s) {
 		s->cycles += cycles;

@@ -5,6 +5,7 @@
 #ifndef ANALYSIS_GRAPH_PRIVATE_H
 #define ANALYSIS_GRAPH_PRIVATE_H
 #include "analysis/graph.h"
+#include "analysis/graph_slack.h"
 #include "core/detail.h"
 #include "isa/isa.h"
 
@@ -13,6 +14,7 @@ enum { SLOTS = 1024, LOADS = 512, STORES = 256, WINDOW = 4096, FAR = 1024, POOLS
 struct times {			/* of one graph */
 	uint32_t free;		/* set of classes */
 	uint64_t fetch, alloc, retire, barrier;	/* the last of each */
+	uint64_t fetch_due;	/* fetch, without a full queue */
 	uint64_t ready, dispatch, complete;	/* of the last uop */
 	uint32_t fetch_room, alloc_used, retire_used;
 	uint64_t slot_done;
@@ -58,6 +60,9 @@ struct graph {
 	uint32_t first_load, first_store;	/* of the slot */
 	struct times *seen, **run;
 	struct path *path;	/* of the first */
+	struct slack *slack;	/* NULL: nobody asks */
+	bool places;		/* the classes' costs are kept by instruction */
+	int64_t *ahead;		/* of each graph of a class: cycles that the last retirement is earlier than the first graph's */
 };
 
 static inline uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }

@@ -37,7 +37,8 @@ static const char help[] =
 "      --pairs             replays with the features of two events changed at once: whether their costs overlap or wait for each other\n"
 "      --no-total          no replays: without total time\n"
 "      --graph             the same from the dependence graph of the one run, beside the replays; with --pairs their interaction\n"
-"      --by function|instruction  the same for each, largest pushout first\n"
+"      --slack             with --graph: by how many cycles instructions could be done later\n"
+"      --by function|instruction  the same for each, largest pushout first; with --graph its path and costs, most of the path first\n"
 "      --rows N            so many of them; default 10, 0: all\n"
 "      --histogram         the pushouts of each event as a histogram\n"
 "      --svg FILE          draw the four methods and the histograms into FILE\n"
@@ -65,7 +66,7 @@ struct cost {
 	enum pushout_point point;
 	enum { BY_NOTHING, BY_FUNCTION, BY_INSTRUCTION } by;
 	size_t rows;
-	bool worse, no_total, histogram, pairs, by_graph;
+	bool worse, no_total, histogram, pairs, by_graph, slack;
 	struct cost_graph *graph;
 	struct cost_pair *pair;
 	size_t pairs_count;
@@ -251,6 +252,8 @@ static int parse(struct cost *c, int argc, char **argv, int *next)
 			c->no_total = true;
 		} else if (!strcmp(word, "--graph")) {
 			c->by_graph = c->run.no_wrong_path = true;	/* wrong paths are no part of it, nor of the replays then */
+		} else if (!strcmp(word, "--slack")) {
+			c->slack = true;
 		} else if (!strcmp(word, "--histogram")) {
 			c->histogram = true;
 		} else if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
@@ -263,6 +266,10 @@ static int parse(struct cost *c, int argc, char **argv, int *next)
 	*next = i;
 	if (c->by_graph && c->run.run.smt) {
 		cli_error("options --graph and --smt: the graph of hardware threads that share a core is not known");
+		return -1;
+	}
+	if (c->slack && !c->by_graph) {
+		cli_error("option --slack: slack is in the dependence graph: with --graph");
 		return -1;
 	}
 	const bool chosen = c->looks;
@@ -352,7 +359,7 @@ static int on_start(void *context, struct run_thread *t, struct err *err)
 	struct measured *m = calloc(1, sizeof *m);
 	int rc = m ? cost_thread_start(c->now, &m->cost, t->pid, err) : err_set(err, ERR_NOMEM, "out of memory");
 	if (!rc && c->graph && c->now == c->base)
-		rc = cost_graph_thread(c->graph, &m->graph, err);
+		rc = cost_graph_thread(c->graph, &m->graph, t->pid, err);
 	if (rc)
 		free(m);
 	t->sink_private = rc ? NULL : m;
@@ -612,6 +619,7 @@ static int print(struct cost *c)
 {
 	struct cost_row *row = calloc(c->looks, sizeof *row);
 	struct cost_view v = { .cycles = (double)cost_run_cycles(c->base), .instructions = (double)cost_run_instructions(c->base), .row = row, .rows = c->looks };
+	struct err err = { 0 };
 	int rc = 0;
 	if (!row) {
 		cli_error("out of memory");
@@ -648,6 +656,8 @@ static int print(struct cost *c)
 	print_groups(c, &v);
 	if (c->by)
 		rc = print_places(c, &v);
+	if (c->by && c->graph && !rc && (rc = cost_graph_print_places(&c->style, c->graph, c->places, c->by == BY_INSTRUCTION, c->rows, v.cycles, &err)))
+		cli_error("%s", err.text);
 	if (c->style.form == COST_TABLE)
 		fputc('\n', c->style.out);
 	if (c->svg && draw(c, &v))
@@ -779,7 +789,7 @@ static int run(int argc, char **argv)
 		status = 1;
 		if (cost_places_create(&c->places, &err))
 			cli_error("%s", err.text);
-		else if (c->by_graph && cost_graph_create(&c->graph, &c->run.core, c->pairs, &err))
+		else if (c->by_graph && cost_graph_create(&c->graph, &c->run.core, c->pairs, c->by != BY_NOTHING, c->slack, &err))
 			cli_error("%s", err.text);
 		else if (c->output && !(c->style.out = fopen(c->output, "we")))
 			cli_error("cannot write %s: %s", c->output, strerror(errno));

@@ -14,13 +14,14 @@ struct cost_graph {
 	uint32_t free[GRAPH_RUNS];
 	struct { unsigned a, b; } pair[GRAPH_RUNS];
 	unsigned runs, pairs;
-	struct graph **thread;
+	struct graph_thread *thread;
+	bool places, slack;
 	size_t threads;
 	double replayed[GRAPH_CLASSES_COUNT];
 };
 _Static_assert(SINGLES + PAIRED * (PAIRED - 1) / 2 <= GRAPH_RUNS, "all pairs at a time");
 
-int cost_graph_create(struct cost_graph **out, const struct core_config *c, bool pairs, struct err *err)
+int cost_graph_create(struct cost_graph **out, const struct core_config *c, bool pairs, bool places, bool slack, struct err *err)
 {
 	int rc = graph_supports(c, err);
 	if (rc)
@@ -30,6 +31,8 @@ int cost_graph_create(struct cost_graph **out, const struct core_config *c, bool
 		return err_set(err, ERR_NOMEM, "out of memory");
 	g->c = *c;
 	g->runs = 1;
+	g->places = places;
+	g->slack = slack;
 	for (unsigned k = 0; k < GRAPH_CLASSES_COUNT; k++) {
 		g->free[g->runs++] = 1u << k;
 		g->replayed[k] = (double)NAN;
@@ -49,20 +52,22 @@ void cost_graph_destroy(struct cost_graph *g)
 	if (!g)
 		return;
 	for (size_t i = 0; i < g->threads; i++)
-		graph_destroy(g->thread[i]);
+		graph_destroy(g->thread[i].graph);
 	free(g->thread);
 	free(g);
 }
 
-int cost_graph_thread(struct cost_graph *g, struct graph **out, struct err *err)
+int cost_graph_thread(struct cost_graph *g, struct graph **out, uint32_t pid, struct err *err)
 {
-	struct graph **more = realloc(g->thread, (g->threads + 1) * sizeof *more);
+	struct graph_thread *more = realloc(g->thread, (g->threads + 1) * sizeof *more);
 	if (!more)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	g->thread = more;
 	int rc = graph_create(out, &g->c, g->free, g->runs, err);
-	if (!rc)
-		g->thread[g->threads++] = *out;
+	if (!rc) {
+		g->thread[g->threads++] = (struct graph_thread){ *out, pid };
+		rc = graph_keep(*out, g->places, g->slack, err);
+	}
 	return rc;
 }
 
@@ -78,7 +83,7 @@ static double saved(const struct cost_graph *g, unsigned run)
 {
 	double sum = 0;
 	for (size_t i = 0; i < g->threads; i++)
-		sum += (double)graph_cycles(g->thread[i], 0) - (double)graph_cycles(g->thread[i], run);
+		sum += (double)graph_cycles(g->thread[i].graph, 0) - (double)graph_cycles(g->thread[i].graph, run);
 	return sum;
 }
 
@@ -90,7 +95,7 @@ static void print_path(const struct cost_style *s, const struct cost_graph *g, d
 	double kind[PATH_KINDS_COUNT] = { 0 }, all = 0;
 	for (size_t i = 0; i < g->threads; i++)
 		for (unsigned k = 0; k < PATH_KINDS_COUNT; k++)
-			kind[k] += (double)path_cycles(graph_path(g->thread[i]), (enum path_kind)k);
+			kind[k] += (double)path_cycles(graph_path(g->thread[i].graph), (enum path_kind)k);
 	for (unsigned k = 0; k < PATH_KINDS_COUNT; k++)
 		all += kind[k];
 	if (s->form == COST_TABLE)
@@ -105,7 +110,7 @@ static void print_path(const struct cost_style *s, const struct cost_graph *g, d
 	}
 	for (size_t i = 0; i < g->threads; i++) {
 		size_t n;
-		const struct path_site *site = path_sites(graph_path(g->thread[i]), &n);
+		const struct path_site *site = path_sites(graph_path(g->thread[i].graph), &n);
 		if (s->form == COST_TABLE && n)
 			fprintf(out, "   instructions with most of it%s:\n", g->threads > 1 ? ", of a thread" : "");
 		for (size_t k = 0; k < n && k < SHOWN; k++) {
@@ -129,8 +134,8 @@ void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, do
 	const char *sep = s->separator;
 	double whole = 0, measured = 0;
 	for (size_t i = 0; i < g->threads; i++) {
-		whole += (double)graph_cycles(g->thread[i], 0);
-		measured += (double)graph_measured(g->thread[i]);
+		whole += (double)graph_cycles(g->thread[i].graph, 0);
+		measured += (double)graph_measured(g->thread[i].graph);
 	}
 	if (s->form == COST_TABLE)
 		fprintf(out, "\n Dependence graph, no wrong paths: its longest path is %+.2f%% off the run's %.0f cycles; without the edges of a class it is shorter by\n"
@@ -168,6 +173,8 @@ void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, do
 		}
 	}
 	print_path(s, g, cycles);
+	if (g->slack)
+		graph_slack_print(s, g->thread, g->threads);
 	static const char *const kind[] = { [COST_INDEPENDENT] = "independent", [COST_PARALLEL] = "parallel", [COST_SERIAL] = "serial" };
 	bool any = false;
 	for (unsigned i = 0; i < g->pairs; i++) {
@@ -189,4 +196,9 @@ void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, do
 		}
 		any = true;
 	}
+}
+
+int cost_graph_print_places(const struct cost_style *s, const struct cost_graph *g, struct cost_places *names, bool instructions, size_t rows, double cycles, struct err *err)
+{
+	return graph_places_print(s, g->thread, g->threads, names, instructions, rows, cycles, err);
 }

@@ -9,13 +9,16 @@
 #define CLI_COST_GRAPH_H
 #include "analysis/graph.h"
 #include "cli/cost_print.h"
+#include "cli/graph_places.h"
 
 struct cost_graph;		/* of a program */
-/* pairs: of the classes that cost something, their interaction. */
-int  cost_graph_create(struct cost_graph **out, const struct core_config *c, bool pairs, struct err *err);
+/* pairs: of the classes that cost something, their interaction.  places: for cost_graph_print_places.  slack: of instructions, too. */
+int  cost_graph_create(struct cost_graph **out, const struct core_config *c, bool pairs, bool places, bool slack, struct err *err);
 void cost_graph_destroy(struct cost_graph *g);
-int  cost_graph_thread(struct cost_graph *g, struct graph **out, struct err *err);	/* belongs to it */
+int  cost_graph_thread(struct cost_graph *g, struct graph **out, uint32_t pid, struct err *err);	/* belongs to it */
 /* What the replay of the event of that name saved. */
 void cost_graph_replayed(struct cost_graph *g, const char *event, double cycles_saved);
+/* By function or instruction, and slack: graph_places.h. */
+int  cost_graph_print_places(const struct cost_style *s, const struct cost_graph *g, struct cost_places *names, bool instructions, size_t rows, double cycles, struct err *err);
 void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, double cycles);
 #endif

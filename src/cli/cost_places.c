@@ -2,6 +2,7 @@
  * Costs by function or instruction (cost_places.h). */
 #include "cli/cost_places.h"
 #include "cli/cli_symbols.h"
+#include "isa/isa.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,24 +57,36 @@ void cost_places_side(struct cost_places *p, uint32_t pid, const uint64_t *recor
 	cli_symbols_side(p->symbols, pid, record, &p->time);
 }
 
-/* What a site is called; into malloc'd memory. */
-static char *name_of(struct cost_places *p, const struct cost_site *s, bool instruction)
+char *cost_places_name(struct cost_places *p, uint32_t pid, uint64_t ip, bool instruction)
 {
 	struct symbols_place at;
 	struct symbols_line line;
 	char *name = NULL;
 	int n;
-	symbols_resolve(p->symbols, s->pid, s->ip, UINT64_MAX, &at);
+	symbols_resolve(p->symbols, pid, ip, UINT64_MAX, &at);
 	if (instruction && at.symbol && symbols_place_lines(&at, &line, 1) && *line.file)
 		n = asprintf(&name, "%s+0x%" PRIx64 " (%s:%u) [%s]", at.symbol->name, at.address - at.symbol->start,
 			strrchr(line.file, '/') ? strrchr(line.file, '/') + 1 : line.file, line.line, at.dso);
 	else if (instruction && at.symbol)
 		n = asprintf(&name, "%s+0x%" PRIx64 " [%s]", at.symbol->name, at.address - at.symbol->start, at.dso);
 	else if (instruction || (!at.symbol && !at.object))
-		n = asprintf(&name, "0x%" PRIx64 " [%s]", s->ip, at.dso);
+		n = asprintf(&name, "0x%" PRIx64 " [%s]", ip, at.dso);
 	else
 		n = asprintf(&name, "%s [%s]", at.symbol ? at.symbol->name : "(no symbol)", at.dso);
 	return n < 0 ? NULL : name;
+}
+
+void cost_places_text(struct cost_places *p, uint32_t pid, uint64_t ip, char *text, size_t bytes)
+{
+	const struct isa_style style = { 0 };
+	struct symbols_place at;
+	uint8_t code[16];
+	uint64_t vaddr;
+	symbols_resolve(p->symbols, pid, ip, UINT64_MAX, &at);
+	const struct symfile *f = symbols_place_file(&at);
+	const size_t n = f ? symfile_read(f, at.address, code, sizeof code) : 0;
+	if (!n || !symfile_vaddr(f, at.address, &vaddr) || !isa_text(code, n, vaddr, symfile_word_bytes(f), &style, text, bytes))
+		*text = 0;
 }
 
 static uint64_t hash(const char *name)
@@ -164,7 +177,7 @@ int cost_places_add(struct cost_places *p, const struct cost_run *base, struct c
 		size_t n;
 		const struct cost_site *s = cost_run_sites(k ? changed[k - 1] : base, &n);
 		for (size_t i = 0; i < n; i++) {
-			struct cost_place *a = find(p, name_of(p, &s[i], instructions), others, runs, measures);
+			struct cost_place *a = find(p, cost_places_name(p, s[i].pid, s[i].ip, instructions), others, runs, measures);
 			if (!a)
 				return err_set(err, ERR_NOMEM, "out of memory");
 			*(k ? &a->changed[k - 1].cycles : &a->cycles) += cycles_of(&s[i]);

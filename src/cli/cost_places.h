@@ -21,6 +21,10 @@ int  cost_places_create(struct cost_places **out, struct err *err);
 void cost_places_destroy(struct cost_places *p);
 /* A side record of the run: what is mapped where.  Out of memory: names are missing. */
 void cost_places_side(struct cost_places *p, uint32_t pid, const uint64_t *record);
+/* What is at an address: the function, or the instruction and its line; into malloc'd memory.  NULL: out of memory. */
+char *cost_places_name(struct cost_places *p, uint32_t pid, uint64_t ip, bool instruction);
+/* The instruction there, as objdump has it; empty if its file cannot be read. */
+void cost_places_text(struct cost_places *p, uint32_t pid, uint64_t ip, char *text, size_t bytes);
 /* Once. */
 int  cost_places_add(struct cost_places *p, const struct cost_run *base, struct cost_run *const *changed, unsigned runs, unsigned measures, bool instructions,
                      struct err *err);

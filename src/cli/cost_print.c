@@ -86,7 +86,7 @@ static void csv_number(FILE *out, const char *separator, double n, const char *f
 }
 
 /* In quotes where it must be: C++ names hold commas. */
-static void csv_text(FILE *out, const char *separator, const char *text)
+void cost_csv_text(FILE *out, const char *separator, const char *text)
 {
 	if (!strstr(text, separator) && !strpbrk(text, "\"\n")) {
 		fputs(text, out);
@@ -106,11 +106,11 @@ static void csv(FILE *out, const char *sep, const struct cost_view *v)
 	for (size_t i = 0; i < v->rows; i++) {
 		const struct cost_row *r = v->row + i;
 		if (v->place) {
-			csv_text(out, sep, v->place);
+			cost_csv_text(out, sep, v->place);
 			csv_number(out, sep, v->place_cycles / v->cycles, "%.6f");
 			fputs(sep, out);
 		}
-		csv_text(out, sep, r->name);
+		cost_csv_text(out, sep, r->name);
 		fprintf(out, "%s%llu", sep, (unsigned long long)r->count);
 		for (unsigned m = 0; m < COST_TOTAL; m++)
 			csv_number(out, sep, r->each[m], "%.4f");
@@ -292,9 +292,9 @@ void cost_print_pairs(const struct cost_style *s, const struct cost_view *v, con
 		}
 		if (s->form == COST_CSV) {
 			fprintf(s->out, "pair%s", s->separator);
-			csv_text(s->out, s->separator, p[i].first);
+			cost_csv_text(s->out, s->separator, p[i].first);
 			fputs(s->separator, s->out);
-			csv_text(s->out, s->separator, p[i].second);
+			cost_csv_text(s->out, s->separator, p[i].second);
 		} else {
 			fprintf(s->out, " %-13s %-13s", p[i].first, p[i].second);
 		}

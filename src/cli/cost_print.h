@@ -39,6 +39,8 @@ struct cost_view {
 	size_t rows;
 };
 
+/* A field of CSV, in quotes where it has to be. */
+void cost_csv_text(FILE *out, const char *separator, const char *text);
 /* Share of all cycles by a method; NaN. */
 double cost_share(const struct cost_view *v, const struct cost_row *r, enum cost_method m);
 /* What a hardware user would multiply a pushout count by: total time / pushout; NaN. */

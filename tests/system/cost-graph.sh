@@ -35,6 +35,24 @@ awk -F, '$1 == "graph" && $2 == "all" { cycles = $3 } $1 == "path" { all += $3; 
 		exit !good
 	}' "$work/path" || failed=1
 
+# What is at places adds up to the whole; no instruction on a chain that the run waits for could be later.
+"$SOFTPMU" cost --graph --slack --by instruction --rows 0 --no-total -x, -o "$work/slack" --start again -- "$PROGRAMS/cost-l1" 2>"$work/err" || { bad "slack"; cat "$work/err"; }
+awk -F, '
+	$1 == "graph" && $2 == "all" { cycles = $3 } $1 == "graph" && $2 != "all" { class[$2] = $3 } $1 == "path" { path += $3 }
+	$1 == "slack" { of[$2] = $3 " " $4 " " $5 " " $6; if ($2 == "global") { all = $3; none = $4 } }
+	$1 == "slack-histogram" { seen[$2] += $5 }
+	$1 == "graph-place" { paths += $3 } $1 == "graph-place-class" { classes[$3] += $4 }
+	$1 == "graph-place-slack" { n[$3] += $4; z[$3] += $5; five[$3] += $6; fifty[$3] += $7 }
+	$1 == "graph-place-slack" && $3 == "global" && $4 > 1000 && $5 > 0.9 * $4 { held++ }
+	END {
+		for (c in class) if (class[c] != classes[c] + 0) { print "FAILED " c ": " class[c] ", at places " classes[c]; wrong = 1 }
+		for (k in of) if (of[k] != n[k] " " z[k] " " five[k] " " fifty[k] || seen[k] != n[k]) { print "FAILED slack, " k ": " of[k] ", at places " n[k] " " z[k] " " five[k] " " fifty[k] ", histogram " seen[k]; wrong = 1 }
+		if (path != paths || !path) { print "FAILED path: " path ", at places " paths; wrong = 1 }
+		if (!held || !all) { print "FAILED slack: no instruction of " all " is one that all wait for"; wrong = 1 }
+		if (!wrong) print "ok places add up to the path, the classes and slack: " none " of " all " instructions have no slack, " held " addresses almost never have any"
+		exit wrong
+	}' "$work/slack" || failed=1
+
 # Details change no cycle, and pairs are what they are called.
 "$SOFTPMU" trace -q -o "$work/stream" -- sort "$TOP/src/analysis/graph.c" >/dev/null 2>"$work/err" || bad "trace"
 plain=$("$SOFTPMU" stat -x, --no-wrong-path -e cycles --replay "$work/stream" 2>&1 | awk -F, '/cycles/ { print $1; exit }')
@@ -59,4 +77,5 @@ refuse() { # WORD options...
 refuse "older cores" --core prescott -- true
 refuse "older cores" --core pentium -- true
 refuse "hardware threads" --smt -- true
+if "$SOFTPMU" cost --slack -- true >"$work/out" 2>"$work/err"; then bad "--slack without --graph"; else same "refused, one line" "$(grep -c "with --graph" "$work/err")/$(grep -c . "$work/err")" 1/1; fi
 exit $failed

@@ -42,6 +42,15 @@ int cli_profile_key(const char *program, char key[PROGRAM_KEY_CHARS], char *path
 	return -1;
 }
 
+int cli_profile_program(const struct cli_run *r, char key[PROGRAM_KEY_CHARS], struct err *err)
+{
+	char path[PATH_MAX];
+	if (r->run.replay)
+		return program_key_stream(r->run.replay, key, path, sizeof path, err);
+	int code = stream_find_program(r->argv[0], path, sizeof path, err);
+	return code ? code : program_key(path, key, err);
+}
+
 bool cli_profile_settings(const struct store_set *set, char *text, size_t bytes)
 {
 	size_t used = 0;
@@ -64,10 +73,7 @@ static int look_up(struct cli_run *r, struct store_profile *out, struct err *err
 		code = profile_store_open(&s, path, false, err);
 	if (code || !s)
 		return code;
-	if (r->run.replay)
-		code = program_key_stream(r->run.replay, key, path, sizeof path, err);
-	else if (!(code = stream_find_program(r->argv[0], path, sizeof path, err)))
-		code = program_key(path, key, err);
+	code = cli_profile_program(r, key, err);
 	if (!code)
 		code = profile_store_get(s, key, r->core.name, r->profile_name, out, err);
 	profile_store_close(s);

@@ -13,6 +13,8 @@ int cli_profile_apply(struct cli_run *r);
 int cli_profile_store(struct profile_store **out, bool create);
 /* What the store calls a program: a name in PATH, a path, or a key as `tune list` prints it; path: where it is.  0, or -1 after one printed line. */
 int cli_profile_key(const char *program, char key[PROGRAM_KEY_CHARS], char *path, size_t bytes);
+/* What the store calls r's program, or that of the stream it replays.  0, or an error. */
+int cli_profile_program(const struct cli_run *r, char key[PROGRAM_KEY_CHARS], struct err *err);
 /* Keeps what was found for r's program, core and profile name as the active profile.  Of p, the program, path, core, name, date, version, and the
  * registers of its sets are filled in here; --set makes another machine than the preset, of which nothing is kept.  0, or -1 after one printed line. */
 int cli_profile_keep(struct cli_run *r, struct store_profile *p);

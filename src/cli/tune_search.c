@@ -24,6 +24,7 @@ struct search {
 	unsigned jobs;
 	FILE *out;
 	char *file, *program;		/* the stream's, if it is temporary; the command line */
+	char key[PROGRAM_KEY_CHARS];	/* the program's */
 	struct energy_model model;
 	struct core_feature info[FEATURES_MAX];
 	struct tune_feature feature[TUNE_FEATURES];
@@ -361,7 +362,7 @@ static int search(struct search *s)
 	struct err err = { 0 };
 	struct tune_pool pool = { .run = &s->run, .preset = &s->run.core, .features = s->feature, .count = s->features, .model = &s->model, .jobs = s->jobs };
 	struct tune *t = NULL;
-	int rc = tune_state_open(&pool.state, s->state_path, key_of(s), s->fresh, &err);
+	int rc = tune_state_open(&pool.state, s->state_path, key_of(s), s->key, s->run.core.name, s->fresh, &err);
 	if (!rc)
 		rc = tune_create(&t, s->feature, s->features, &s->goal, &s->preset, tune_pool_measure, &pool, &err);
 	cli_catch(true);
@@ -424,6 +425,8 @@ static int measure_and_search(struct search *s)
 	if (choose_features(s))
 		return 2;
 	s->program = program_text(s);
+	if (cli_profile_program(&s->run, s->key, &err))	/* of a stream, its file gone since: what is measured is nobody's */
+		s->key[0] = 0;
 	if (!s->program || (!s->run.run.replay && !s->run.run.save && !(s->file = cli_keep_stream(&s->run, "tune", ""))))
 		return 1;
 	int rc = run_preset(s, &res), status = cli_exit_status(res.wait_status);

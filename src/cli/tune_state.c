@@ -2,6 +2,7 @@
  * The file of what a search has measured (tune_state.h). */
 #include "cli/tune_state.h"
 #include "store/profile_store.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -89,7 +90,63 @@ static int beside_store(char path[4096], uint64_t key, struct err *err)
 	return rc;
 }
 
-int tune_state_open(struct tune_state **out, const char *path, uint64_t key, bool fresh, struct err *err)
+static bool is_state_file(const char *name)
+{
+	return !strncmp(name, "tune-", 5) && strspn(name + 5, "0123456789abcdef") == 16 && !strcmp(name + 5 + 16, ".tsv");
+}
+
+/* By its first line. */
+static bool belongs_to(int folder, const char *name, const char *program, const char *core)
+{
+	char text[512] = "", *save = NULL;
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (f && !fgets(text, sizeof text, f))
+		text[0] = 0;
+	if (f)
+		fclose(f);
+	else if (fd >= 0)
+		close(fd);
+	const char *what = strtok_r(text, "\t\n", &save), *of = strtok_r(NULL, "\t\n", &save), *on = strtok_r(NULL, "\t\n", &save);
+	if (!what || strcmp(what, "program") || !of || !on)
+		return false;
+	return (!program || !strcmp(of, program)) && (!core || !strcmp(on, core));
+}
+
+int tune_state_forget(const char *program, const char *core, struct err *err)
+{
+	char path[4096];
+	int gone = 0, rc = profile_store_path(path, sizeof path, err);
+	char *slash = strrchr(path, '/');
+	if (rc)
+		return rc;
+	if (slash)
+		*slash = 0;
+	DIR *folder = opendir(slash ? path : ".");
+	if (!folder)
+		return errno == ENOENT ? 0 : err_system(err, "cannot read %s", path);
+	for (const struct dirent *e; !rc && (e = readdir(folder));) {
+		if (!is_state_file(e->d_name) || ((program || core) && !belongs_to(dirfd(folder), e->d_name, program, core)))
+			continue;
+		if (unlinkat(dirfd(folder), e->d_name, 0))
+			rc = err_system(err, "cannot remove %s/%s", path, e->d_name);
+		gone++;
+	}
+	closedir(folder);
+	return rc ? rc : gone;
+}
+
+/* Says in a new file whose it is. */
+static int begin(const struct tune_state *s, const char *program, const char *core, struct err *err)
+{
+	char text[512];
+	int n = snprintf(text, sizeof text, "program\t%s\t%s\n", *program ? program : "-", core);
+	if (lseek(s->fd, 0, SEEK_END) > 0 || n >= (int)sizeof text)
+		return 0;
+	return write(s->fd, text, (size_t)n) == n ? 0 : err_system(err, "cannot write %s", s->path);
+}
+
+int tune_state_open(struct tune_state **out, const char *path, uint64_t key, const char *program, const char *core, bool fresh, struct err *err)
 {
 	struct tune_state *s = calloc(1, sizeof *s);
 	char *text = NULL;
@@ -105,6 +162,8 @@ int tune_state_open(struct tune_state **out, const char *path, uint64_t key, boo
 		rc = beside_store(s->path, key, err);
 	if (!rc && (s->fd = open(s->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | (fresh ? O_TRUNC : 0), 0600)) < 0)
 		rc = err_system(err, "cannot write %s", s->path);
+	if (!rc && !path)
+		rc = begin(s, program, core, err);
 	FILE *f = rc ? NULL : fopen(s->path, "re");
 	if (!rc && !f)
 		rc = err_system(err, "cannot read %s", s->path);

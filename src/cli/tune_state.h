@@ -3,6 +3,8 @@
  *
  * A line a configuration, appended whole as soon as it is measured: the key, the settings, and the counts (energy.h) of the run.  The key stands for the
  * trace, the core with all its fields, and how the run of the preset came out, so that another program, machine or model finds nothing of its own here.
+ * A file beside the profile store begins with a line that says whose it is: "program", the program's key in the store, the core's name.
+ *
  * A line that is not whole (whoever wrote it was killed) or not of this key is passed over.
  */
 #ifndef CLI_TUNE_STATE_H
@@ -11,8 +13,10 @@
 #include <stdio.h>
 
 struct tune_state;
-/* path: NULL: tune-KEY.tsv beside the profile store.  fresh: what is there is forgotten. */
-int  tune_state_open(struct tune_state **out, const char *path, uint64_t key, bool fresh, struct err *err);
+/* path: NULL: tune-KEY.tsv beside the profile store, of this program ("": nobody knows) and core.  fresh: what is there is forgotten. */
+int  tune_state_open(struct tune_state **out, const char *path, uint64_t key, const char *program, const char *core, bool fresh, struct err *err);
+/* Removes the files beside the profile store that are of this program and core, NULL: any.  How many went, or an error. */
+int  tune_state_forget(const char *program, const char *core, struct err *err);
 void tune_state_close(struct tune_state *s);
 const char *tune_state_path(const struct tune_state *s);
 /* What was measured for these settings before; NULL: nothing. */

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/cli_profile.h"
 #include "cli/tune.h"
+#include "cli/tune_state.h"
 #include "core/features.h"
 #include "util/json.h"
 #include <inttypes.h>
@@ -312,6 +313,14 @@ static int forget(struct wanted *w)
 	w->seen = (size_t)code;
 	if (code)
 		printf("%d profile%s forgotten\n", code, code == 1 ? "" : "s");
+	if (w->name)	/* what was measured has none */
+		return 0;
+	code = tune_state_forget(w->program ? w->key : NULL, w->core, w->err);
+	if (code < 0)
+		return code;
+	w->seen += (size_t)code;
+	if (code)
+		printf("what %d search%s measured: forgotten\n", code, code == 1 ? "" : "es");
 	return 0;
 }
 

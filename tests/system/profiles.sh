@@ -69,6 +69,28 @@ ok "forget: those of a program" [ "$("$SOFTPMU" tune forget "$a")" = "2 profiles
 ok "they are gone" [ "$(cycles --replay a.trace) $("$SOFTPMU" tune show "$a" 2>&1)" = "$plain_a softpmu: no such profile (softpmu tune list)" ]
 ok "the others' are not" [ "$(cycles --replay b.trace)" = "$b1" ]
 
+# what searches have measured lies beside the store
+searched() { "$SOFTPMU" tune --features prefetch.l2_streamer --no-profile -o /dev/null "$@" >/dev/null; }
+files() { ls "$work/store" | grep -c '^tune-.*tsv$'; }
+searched -- "$a" 16 64 linear 1
+searched --core skylake -- "$a" 16 64 linear 1
+searched --replay c.trace
+ok "a file a search" [ "$(files)" = 3 ]
+"$SOFTPMU" tune forget --core skylake "$a" >out
+ok "forget: of a core" [ "$(cat out) $(files)" = "what 1 search measured: forgotten 2" ]
+"$SOFTPMU" tune forget --name small ./no-id >out
+ok "a name's profile has none" [ "$(cat out) $(files)" = "1 profile forgotten 2" ]
+"$SOFTPMU" tune forget "$a" >out
+ok "forget: of a program" [ "$(cat out) $(files)" = "what 1 search measured: forgotten 1" ]
+touch "$work/store/tune-0123456789abcdef.tsv" "$work/store/tune-mine.tsv"
+"$SOFTPMU" tune forget ./no-id >out
+ok "with its profile, and a stream's program is known" [ "$(tr '\n' ' ' <out)$(files)" = "1 profile forgotten what 1 search measured: forgotten 2" ]
+"$SOFTPMU" tune forget --all >out
+ok "--all: whose nobody knows, too, and no other file" [ "$(tr '\n' ' ' <out)$(ls "$work/store" | tr '\n' ' ')" = \
+	"1 profile forgotten what 1 search measured: forgotten profiles.db tune-mine.tsv " ]
+"$SOFTPMU" tune forget "$a" >out 2>said
+ok "nothing is left to forget" [ "$? $(cat out said)" = "1 softpmu: no such profile (softpmu tune list)" ]
+
 "$SOFTPMU" tune apply --feature l1d.size=1/4,l2.size=1/8,rob.size=1/4 "$a" >/dev/null
 i=0
 while [ $i -lt 8 ]; do	# a command each, at once

@@ -484,8 +484,8 @@ static inline bool operand(const struct state *x, const struct walk_insn *h, uin
 /* Where fetch goes on, 0: nowhere; *way: as script.h says. */
 static inline uint64_t branch(struct walker *w, const struct bpred *bp, const struct walk_branch *br, uint64_t *way)
 {
-	const uint64_t next = bpred_path_branch(bp, &w->path, br->addr, br->flags, br->behind, br->target);
-	*way = ((next && next != br->behind ? SCRIPT_TAKEN : 0) | (w->path.resteer ? SCRIPT_RESTEER : 0) |
+	const uint64_t behind = br->addr + br->len, next = bpred_path_branch(bp, &w->path, br->addr, br->flags, behind, br->target);
+	*way = ((next && next != behind ? SCRIPT_TAKEN : 0) | (w->path.resteer ? SCRIPT_RESTEER : 0) |
 		(uint64_t)w->path.bubble << (SCRIPT_BUBBLE - SCRIPT_FLAGS)) << SCRIPT_FLAGS;
 	return next;
 }
@@ -569,9 +569,8 @@ size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool
 	unsigned unusual = general ? WALK_SEVERAL : 0;	/* with a walk_insn's flags: it does not go the short way below */
 	const struct walk_insn *h;
 	const struct walk_block *k;
-	const struct walk_branch *br;
+	struct walk_branch *br = NULL;
 	const void *const *via;
-	struct iblock *b;
 	uint64_t mem, a, v, r, way, next;
 	uint8_t known;
 	begin(w, &x);
@@ -622,19 +621,36 @@ size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool
 #define SIGNED(v, cut) ((uint64_t)((int64_t)((v) << (cut)) >> (cut)))
 #define LAST_STORE do { if (UNLIKELY(w->stores >= OVERLAY_MOST)) { stop = o; via = ask; } } while (0)	/* this one */
 
-elsewhere:;
+lookup:;
 	const struct place *p = place_of(w->space, from);
 	unsigned first = (unsigned)(p->block >> PLACE_INDEX);
-	b = LIKELY(p->block && from) ? block_at(p->block) : walk_space_find(w->space, from, &first);
+	struct iblock *b = LIKELY(p->block && from) ? block_at(p->block) : walk_space_find(w->space, from, &first);
 	k = !b ? NULL : LIKELY(b->core_walk != NULL) ? b->core_walk : walk_block_of(w->space, b);
 	if (!k)
 		goto done;
 	h = &k->insn[first];
+	if (br) {
+		br->generation = w->space->generation;
+		br->to = from;
+		br->block = k;
+		br->insn = h;
+		br->branch = &k->branch[h->branch];
+	}
 	br = &k->branch[h->branch];
-	via = ROOM(k->insns - first);
+	goto block;
+elsewhere:
+	if (UNLIKELY(br->to != from || br->generation != w->space->generation))
+		goto lookup;
+	k = br->block;
+	h = br->insn;
+	br = br->branch;
+block:
+	via = ROOM(&k->insn[k->insns] - h);
 	next = way = 0;
 	if (LIKELY(br->addr))
 		next = branch(w, bp, br, &way);
+	__builtin_prefetch(br->insn);		/* likely the next */
+	__builtin_prefetch(br->branch);
 	NEXT;
 careful:
 	if (UNLIKELY(o >= stop || left < 0))
@@ -721,7 +737,7 @@ do_END:
 tail:
 	if (LIKELY(h->flags & WALK_BRANCH_ALONE && !unusual)) {
 		o[0] = h->word | way;
-		o[1] = next ? next : br->behind;
+		o[1] = next ? next : br->addr + br->len;
 		o += 2;
 		goto branched;
 	}
@@ -731,14 +747,14 @@ do_EXECUTE:
 		mem = ST_NOT_DONE;
 at_length:;
 	const unsigned i = (unsigned)(h - k->insn);
-	const struct insn *in = &b->insn[i];
+	const struct insn *in = &k->b->insn[i];
 	const uint64_t sp = h->flags & WALK_USES_STACK ? stack(&x, &k->sem[i]) : ST_NOT_DONE;
 	if (h->what == WALK_EXECUTE || h->what == WALK_PUSH || h->what == WALK_POP) {
 		execute(&x, &k->sem[i], in->addr + in->len, mem, sp);
 		LAST_STORE;
 	}
 	const uint64_t at = h->access == WALK_AT_STACK ? sp : mem, said = h->flags & WALK_BRANCH ? way : 0;
-	const uint64_t went = !(h->flags & WALK_BRANCH) ? 0 : next ? next : br->behind;
+	const uint64_t went = !(h->flags & WALK_BRANCH) ? 0 : next ? next : br->addr + br->len;
 	if (LIKELY(h->word && !(unusual & WALK_SEVERAL) && !(h->access && at == ST_NOT_DONE))) {
 		*o++ = h->word | said;
 		if (h->access)
@@ -750,10 +766,10 @@ at_length:;
 		if (end - o < in->uops * 3 + 3 + 3 * (ptrdiff_t)left)
 			goto done;
 		general = unusual;
-		o = several(b, i, k, mem, sp, &general, said, went, o);
+		o = several(k->b, i, k, mem, sp, &general, said, went, o);
 		unusual = general ? WALK_SEVERAL : 0;
 		if (via == code)
-			via = ROOM(k->insns - i);
+			via = ROOM(&k->insn[k->insns] - h);
 	}
 	if (h->flags & WALK_BRANCH)
 		goto branched;

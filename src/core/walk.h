@@ -112,7 +112,16 @@ struct walk_insn {		/* of an instruction; a cache line */
 	uint8_t set;		/* of the source in memory: a bit a byte */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct walk_insn) == 64, "a cache line");
-struct walk_branch { uint64_t addr, behind, target; uint32_t flags; };	/* of a branch; behind the last one all 0 */
+struct walk_branch {		/* of a branch; behind the last one there is none, addr 0; a cache line */
+	uint64_t addr, target;
+	uint32_t flags, len;
+	/* where a walk went on from here, or from the block's end, valid while walk_space.generation is the same */
+	uint64_t generation, to;
+	const struct walk_block *block;
+	const struct walk_insn *insn;
+	struct walk_branch *branch;	/* insn's */
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct walk_branch) == 64, "a cache line");
 struct walk_block {		/* of a block, at iblock.core_walk */
 	const struct track *memory;	/* those of memory, if `apart` */
 	const uint32_t *set;		/* registers that are set behind them, 16 bits above the index of the slot */
@@ -123,7 +132,8 @@ struct walk_block {		/* of a block, at iblock.core_walk */
 	bool apart;		/* no part of a register is written */
 	const struct track *track;	/* all of them */
 	const struct walk_insn *insn;	/* for each instruction, and behind the last */
-	const struct walk_branch *branch;
+	struct walk_branch *branch;
+	struct iblock *b;
 	const struct sem *sem;		/* for each instruction */
 	const uint16_t *step;		/* its first step in the plan */
 	const struct plan *plan;

@@ -15,6 +15,7 @@ int walk_space_create(struct walk_space **out, const struct isa *isa, int word_b
 		s->isa = isa;
 		s->word_bytes = word_bytes;
 		s->places = 1 << 12;
+		s->generation = 1;
 		s->place = calloc(s->places, sizeof *s->place);
 		s->word = calloc((size_t)1 << WORDS_LOG2, sizeof *s->word);
 	}
@@ -69,6 +70,7 @@ static bool put(struct walk_space *s, uint64_t addr, const struct iblock *b, uns
 
 int walk_space_block(struct walk_space *s, struct iblock *b, struct err *err)
 {
+	s->generation++;
 	for (unsigned i = 0; i < b->insns; i++)
 		if (b->insn[i].addr && !put(s, b->insn[i].addr, b, i))
 			return err_set(err, ERR_NOMEM, "out of memory for the wrong path's code");
@@ -77,6 +79,7 @@ int walk_space_block(struct walk_space *s, struct iblock *b, struct err *err)
 
 void walk_space_forget(struct walk_space *s, const struct iblock *b)
 {
+	s->generation++;
 	for (unsigned i = 0; i < b->insns; i++) {
 		struct place *p = place_of(s, b->insn[i].addr);
 		if (p->block && block_at(p->block) == b)

@@ -21,6 +21,7 @@ struct walk_space {
 	int word_bytes;
 	struct place *place;
 	size_t places, used;	/* a power of two; entries that have an address */
+	uint64_t generation;	/* so often places changed, and 1 */
 	struct range *range;
 	size_t ranges, ranges_room;
 	struct iblock **lazy;	/* blocks decoded from bytes */

@@ -319,10 +319,10 @@ struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b)
 		const struct insn *in = &b->insn[i];
 		insn[i].branch = (uint8_t)at_branch;
 		if (in->flags & INSN_BRANCH)
-			branch[at_branch++] = (struct walk_branch){ in->addr, in->addr + in->len, in->target, in->flags };
+			branch[at_branch++] = (struct walk_branch){ .addr = in->addr, .target = in->target, .flags = in->flags, .len = in->len };
 	}
 	branch[at_branch] = (struct walk_branch){ 0 };
-	*w = (struct walk_block){ .insn = insn, .insns = b->insns, .branch = branch, .sem = sem, .step = step, .plan = plan, .track = track };
+	*w = (struct walk_block){ .b = b, .insn = insn, .insns = b->insns, .branch = branch, .sem = sem, .step = step, .plan = plan, .track = track };
 	w->tracks = track_list(b, sem, s->word_bytes, track);
 	for (unsigned i = 0; i < w->tracks; i++) {
 		const unsigned last = track[i].kind == TRACK_KNOWN && track[i].value > track[i].slot ? track[i].value : track[i].slot;

@@ -40,6 +40,7 @@ static const char help[] =
 "      --slack             with --graph: by how many cycles instructions could be done later\n"
 "      --by function|instruction  the same for each, largest pushout first; with --graph its path and costs, most of the path first\n"
 "      --rows N            so many of them; default 10, 0: all\n"
+"      --bars              the four methods of each event as bars, side by side\n"
 "      --histogram         the pushouts of each event as a histogram\n"
 "      --svg FILE          draw the four methods and the histograms into FILE\n"
 "  -x, --field-separator S print fields separated by S (softpmu(1) has the columns)\n"
@@ -66,7 +67,7 @@ struct cost {
 	enum pushout_point point;
 	enum { BY_NOTHING, BY_FUNCTION, BY_INSTRUCTION } by;
 	size_t rows;
-	bool worse, no_total, histogram, pairs, by_graph, slack;
+	bool worse, no_total, histogram, pairs, by_graph, slack, bars;
 	struct cost_graph *graph;
 	struct cost_pair *pair;
 	size_t pairs_count;
@@ -254,6 +255,8 @@ static int parse(struct cost *c, int argc, char **argv, int *next)
 			c->by_graph = c->run.no_wrong_path = true;	/* wrong paths are no part of it, nor of the replays then */
 		} else if (!strcmp(word, "--slack")) {
 			c->slack = true;
+		} else if (!strcmp(word, "--bars")) {
+			c->bars = true;
 		} else if (!strcmp(word, "--histogram")) {
 			c->histogram = true;
 		} else if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
@@ -643,6 +646,8 @@ static int print(struct cost *c)
 	}
 	cost_print(&c->style, &v);
 	cost_print_methods(&c->style, &v);
+	if (c->bars)
+		cost_print_bars(&c->style, &v);
 	for (size_t i = 0; i < v.rows && c->histogram; i++)
 		if (row[i].spread)
 			cost_print_histogram(&c->style, &row[i]);

@@ -397,6 +397,37 @@ static void svg_text(FILE *out, const char *text)
 	}
 }
 
+/* Of all bars. */
+static double longest(const struct cost_view *v)
+{
+	double most = 0;
+	for (size_t i = 0; i < v->rows; i++)
+		for (unsigned m = 0; m < COST_METHODS && v->row[i].count; m++)
+			most = v->row[i].each[m] > most ? v->row[i].each[m] : most;
+	return most;
+}
+
+void cost_print_bars(const struct cost_style *s, const struct cost_view *v)
+{
+	const double most = longest(v);
+	if (s->form != COST_TABLE)
+		return;
+	fputs("\n Cycles an event, the methods side by side:\n", s->out);
+	for (size_t i = 0; i < v->rows; i++) {
+		const struct cost_row *r = v->row + i;
+		for (unsigned m = 0, any = 0; m < COST_METHODS && r->count; m++) {
+			if (isnan(r->each[m]))
+				continue;
+			fprintf(s->out, " %-13s %-10s", any++ ? "" : r->name, cost_method_name[m]);
+			cell(s->out, 9, r->each[m], "%.1f", "");
+			fputc(' ', s->out);
+			for (int width = r->each[m] > 0 ? (int)lround(50 * r->each[m] / most) : 0; width; width--)
+				fputc('#', s->out);
+			fputc('\n', s->out);
+		}
+	}
+}
+
 enum { SVG_LEFT = 110, SVG_BARS = 330, SVG_PLOT = 520, SVG_PLOT_WIDTH = 400, SVG_ROW = 84, SVG_WIDTH = 960, SVG_TOP = 58 };
 static const char *const colour[COST_METHODS] = { "#9aa5b1", "#e0a030", "#3070c0", "#b03060" };
 
@@ -429,13 +460,9 @@ static void svg_row(FILE *out, const struct cost_row *r, unsigned y, double most
 void cost_svg(FILE *out, const struct cost_view *v, const char *title)
 {
 	unsigned rows = 0;
-	double most = 0;
+	const double most = longest(v);
 	for (size_t i = 0; i < v->rows; i++)
-		if (v->row[i].count) {
-			rows++;
-			for (unsigned m = 0; m < COST_METHODS; m++)
-				most = v->row[i].each[m] > most ? v->row[i].each[m] : most;
-		}
+		rows += v->row[i].count != 0;
 	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" font-family=\"sans-serif\" font-size=\"12\">\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/><text x=\"10\" y=\"20\" font-size=\"14\">", SVG_WIDTH, SVG_TOP + rows * SVG_ROW + 10);
 	svg_text(out, title);

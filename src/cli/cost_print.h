@@ -58,6 +58,8 @@ struct cost_pair { const char *first, *second; double cycles_first, cycles_secon
 enum cost_interaction { COST_INDEPENDENT, COST_PARALLEL, COST_SERIAL };
 enum cost_interaction cost_interaction(double cycles, const struct cost_pair *p, double *interaction);
 void cost_print_pairs(const struct cost_style *s, const struct cost_view *v, const struct cost_pair *p, size_t count);
-/* Bars of the four methods side by side, and a histogram of pushouts of each row. */
+/* Bars of the four methods side by side, for the terminal; nothing in CSV and JSON, which have the numbers. */
+void cost_print_bars(const struct cost_style *s, const struct cost_view *v);
+/* The same as SVG, and a histogram of pushouts of each row. */
 void cost_svg(FILE *out, const struct cost_view *v, const char *title);
 #endif

@@ -100,6 +100,13 @@ for n in 1 2; do "$SOFTPMU" cost -x, -o "$work/replay$n" --core skylake -e all -
 cmp -s "$work/replay1" "$work/replay2" && cmp -s "$work/live" "$work/replay1" && ok "live and replayed, the same" || { bad "live and replayed differ"; diff "$work/live" "$work/replay1" | head -n 5; }
 ls "$work" | grep -q softpmu-cost && bad "the stream is still there" || ok "the stream is removed"
 
+# Bars for the terminal are as long as the numbers in front of them say.
+"$SOFTPMU" cost --bars -o "$work/bars" --core skylake --no-total -e l1_miss --replay "$work/l1.stream" 2>"$work/err" || bad "--bars"
+sed -n '/side by side/,/Decomposition/p' "$work/bars" | sed -n 's/.* \([0-9.]*\) \(##*\)$/\1 \2/p' >"$work/bar"
+awk '{ n = length($2); wrong += n > 50 || (n == 50 && $1 + 0 <= 0); value[NR] = $1; bar[NR] = n; most = $1 > most ? $1 + 0 : most }
+	END { for (i = 1; i <= NR; i++) wrong += (bar[i] - 50 * value[i] / most) ^ 2 > 2.25; exit !(NR == 3 && most > 0 && !wrong) }' "$work/bar" &&
+	ok "bars: $(wc -l <"$work/bar")" || { bad "bars"; cat "$work/bars"; }
+
 # The tag of an event is the event; --by finds the function; SVG and JSON are made.
 "$SOFTPMU" cost -j -o "$work/json" --core skylake --no-total -e l1_miss --tag 'l1d_miss & l2_hit' --by function --svg "$work/svg" --replay "$work/l1.stream" 2>"$work/err" || bad "json"
 two=$(grep -v '"place"' "$work/json" | sed -n 's/.*"event": .*"count": \([0-9]*\).*/\1/p' | uniq | wc -l)

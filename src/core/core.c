@@ -106,7 +106,7 @@ static inline __attribute__((always_inline)) uint64_t
 dispatch_at(struct core *c, unsigned ports, unsigned port, uint64_t ready, bool wrong)
 {
 	if (wrong)
-		return wrong_take(c, &c->sc.choice[ports], port, ready);
+		return wrong_take_any(c, &c->sc.choice[ports], port, ready);
 	return LIKELY(port < SCHED_PORTS) ? scheduler_take(&c->sc, port, ready) : ready;
 }
 

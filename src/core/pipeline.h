@@ -65,7 +65,6 @@ struct frontend {
 	uint32_t lines, wide;		/* lines: read in line_cycle; wide: INSN_WIDE, or 0 */
 	uint64_t line_cycle;
 	struct dsb_entry *entry;	/* being delivered from; NULL: none */
-	uint16_t dsb_hint[256];	/* entry in which a window was last found, by its low bits */
 	uint64_t lcp_last;	/* address of the instruction decoded last; of its 32 bytes: */
 	uint32_t lcp_first, lcp_second;	/* the last in the first half is a fusible_lcp; so many in the second are */
 	/* loop buffer */
@@ -74,6 +73,7 @@ struct frontend {
 	uint32_t loop_slots, loop_slots_now, loop_count;
 	bool loop_active, loop_buffer;	/* loop_buffer: the core has one */
 	uint32_t idq_back;		/* uop queue: idq.size in steps of rename's pos */
+	uint16_t dsb_hint[256];	/* uop cache: entry in which a window was last found, by its low bits; last (wrongpath.c) */
 };
 
 /* --- rename, reorder buffer, load buffer --- */
@@ -258,6 +258,7 @@ void core_choose_steps(struct core *c);
 enum { WRONG_LOG = 2048 };
 struct wrong {
 	uint64_t resolve;	/* cycle in which its branch is found mispredicted */
+	uint64_t reach;		/* the same, or the end of the scheduler's window if that comes first */
 	uint64_t entries;	/* scheduler entries of uops that wait to be dispatched */
 	uint32_t stores;	/* number of its first store */
 	uint32_t logged;

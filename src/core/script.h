@@ -20,10 +20,14 @@
 #include "core/plan.h"
 
 enum { SCRIPT_END = STEP_NOTHING /* which is no step */, SCRIPT_WRONG_PATH = 15 /* likewise */, SCRIPT_KIND = 15, SCRIPT_INDEX = 6, SCRIPT_ASSIST = 32, SCRIPT_WORDS = 32, SCRIPT_WALK = 32, SCRIPT_FLAGS = 48, SCRIPT_BUBBLE = 56 };
-/* The steps that go the short way, and how many words of a script each has. */
+/* The steps that go the short way: kinds, that which stands for all of them, and how many words of a script it has.  A load of nothing more
+ * goes as one of more: code of its own would cost more in the host's L1I than the questions do. */
 #define SHORT_STEPS(STEP) \
-	STEP(STEP_ELIMINATED, 1) STEP(STEP_COMPUTE, 1) STEP(STEP_LOAD, 2) STEP(STEP_LOAD_COMPUTE, 2) STEP(STEP_STORE, 2) STEP(STEP_BRANCH, 2) \
-	STEP(STEP_LOAD_BRANCH, 3) STEP(STEP_RENAME, 1) STEP(STEP_COMPUTE_MORE, 1) STEP(STEP_LOAD_MORE, 2) STEP(STEP_LOAD_COMPUTE_MORE, 2) STEP(STEP_LOAD_BRANCH_MORE, 3)
+	STEP(case STEP_ELIMINATED, STEP_ELIMINATED, 1) STEP(case STEP_COMPUTE, STEP_COMPUTE, 1) STEP(case STEP_COMPUTE_MORE, STEP_COMPUTE_MORE, 1) \
+	STEP(case STEP_RENAME, STEP_RENAME, 1) STEP(case STEP_BRANCH, STEP_BRANCH, 2) STEP(case STEP_STORE, STEP_STORE, 2) \
+	STEP(case STEP_LOAD: case STEP_LOAD_MORE, STEP_LOAD_MORE, 2) \
+	STEP(case STEP_LOAD_COMPUTE: case STEP_LOAD_COMPUTE_MORE, STEP_LOAD_COMPUTE_MORE, 2) \
+	STEP(case STEP_LOAD_BRANCH: case STEP_LOAD_BRANCH_MORE, STEP_LOAD_BRANCH_MORE, 3)
 
 enum script_branch {		/* from bit SCRIPT_FLAGS on; from SCRIPT_BUBBLE on: fetch cycles lost */
 	SCRIPT_TAKEN = 1, SCRIPT_MISPREDICTED = 2, SCRIPT_WRONG_TARGET = 4, SCRIPT_RESTEER = 8, SCRIPT_FAR = 16 /* alone */,

@@ -90,15 +90,15 @@ static inline uint64_t step_branched(struct core *c, const struct insn *br, uint
 #define STEP_BRANCH_IS (SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) | SPMU_IS(FAR))
 #define STEP_BRANCH_DID (SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED) | SPMU_DID(MISP_TARGET) | SPMU_DID(BTB_MISS))
 
-/* w: the step in its script.  quiet: no record is wanted but of branches.  watch: loads are remembered (clears.h). */
+/* w: the step in its script.  kind: of SHORT_STEPS, those that stand for others.  quiet: no record is wanted but of branches.  watch: loads are
+ * remembered (clears.h). */
 static inline __attribute__((always_inline)) void
 step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool watch, const uint64_t *w)
 {
-	const bool branch = kind == STEP_BRANCH || kind == STEP_LOAD_BRANCH || kind == STEP_LOAD_BRANCH_MORE;
-	const struct step *s = branch ? script_step(*w) : (const struct step *)(*w - kind);	/* others' words have nothing above the address */
-	const bool store = kind == STEP_STORE, load = kind >= STEP_LOAD && !store, more = kind == STEP_COMPUTE_MORE || kind >= STEP_LOAD_MORE;
-	const bool load_branch = kind == STEP_LOAD_BRANCH || kind == STEP_LOAD_BRANCH_MORE;
-	const bool two = kind == STEP_LOAD_COMPUTE || kind == STEP_LOAD_COMPUTE_MORE || load_branch || store;
+	const bool branch = kind == STEP_BRANCH || kind == STEP_LOAD_BRANCH_MORE;
+	const struct step *s = branch || kind >= STEP_LOAD_MORE ? script_step(*w) : (const struct step *)(*w - kind);	/* others' words have nothing above the address */
+	const bool store = kind == STEP_STORE, load = kind >= STEP_LOAD_MORE, load_branch = kind == STEP_LOAD_BRANCH_MORE;
+	const bool computes = kind == STEP_LOAD_COMPUTE_MORE, two = computes || load_branch || store;
 	bool port_less = kind == STEP_ELIMINATED;
 	uint64_t is = s->is[0], renamed = 0;
 	struct rename *rn = &c->rn;
@@ -145,8 +145,7 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 		ready = max64(step_sources(c, s, 0), alloc + rn->dispatch_delay);
 	if (load) {
 		ready = max64(ready, c->q.load_floor);
-		complete = (more ? lsq_load_more(c, s->ip, addr, s->size, port, ready, s->flags & STEP_VECTOR, s->load, &did, &dispatch, &renamed) :
-		            lsq_load_quick(c, s->ip, addr, s->size, port, ready, s->flags & STEP_VECTOR, &did, &dispatch)) + s->latency[0];
+		complete = lsq_load_more(c, s->ip, addr, s->size, port, ready, s->flags & STEP_VECTOR, s->load, &did, &dispatch, &renamed) + s->latency[0];
 		if (watch)
 			clears_watch(c, rn->loads - 1, s->ip, addr, complete);
 	} else if (kind == STEP_COMPUTE_MORE) {
@@ -168,17 +167,17 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 			lsq_store_address(c, st, s->load);
 		c->q.wants_data = false;
 	} else if (!port_less) {
-		step_result(c, s, 0, more && renamed ? renamed : complete);
+		step_result(c, s, 0, load && renamed ? renamed : complete);
 	} else {
 		step_result(c, s, 0, s->flags & STEP_COPY ? c->reg[s->src[0][0]] : complete);
 	}
 	if (two) {
 		port2 = step_port(c, s, 1, false, store, &alloc2, &did2);
 		ready2 = max64(step_sources(c, s, 1), alloc2 + rn->dispatch_delay);
-		unsigned later = more && s->domain ? bypass_delay(c, s->src[1], s->domain, port2, &ready2) : 0;
+		unsigned later = computes && s->domain ? bypass_delay(c, s->src[1], s->domain, port2, &ready2) : 0;
 		dispatch2 = scheduler_take(&c->sc, port2, ready2);
 		complete2 = dispatch2 + s->latency[1] + later;
-		if (more && s->domain)
+		if (computes && s->domain)
 			bypass_result(c, s->dst[1], s->domain, port2, complete2);
 		if (store)
 			c->q.given[st - c->q.store] = ready2;

@@ -42,7 +42,7 @@ next:
 		rep_end(c, false);	/* it was left without a word: a signal */
 	c->instructions += insns;
 	for (;;) {
-#define STEP(KIND, words) case KIND: step_run(c, KIND, quiet, WATCH, w); w += words; break;
+#define STEP(CASES, KIND, words) CASES: step_run(c, KIND, quiet, WATCH, w); w += words; break;
 		switch (*w & SCRIPT_KIND) {
 		case SCRIPT_END:
 			if (!(script = following(c, script)))

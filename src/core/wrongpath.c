@@ -6,8 +6,7 @@
  * is asked first.
  */
 #include "core/wrongpath.h"
-#include "core/eliminate.h"
-#include "core/script.h"
+#include "core/wrongstep.h"
 #include <string.h>
 
 bool wrong_may_wait(struct core *c, unsigned run, enum spmu_signal signal, uint64_t from, uint64_t until)
@@ -104,8 +103,8 @@ uint64_t wrong_slot_waits(struct core *c, uint64_t fetch, uint64_t *did)
 uint64_t wrong_take_unit(struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready, unsigned unit, unsigned busy)
 {
 	struct scheduler *s = &c->sc;
-	if (ready >= c->wrong.resolve || ready - s->walk >= SCHED_REACH)
-		return wrong_waits(c, choice, port);
+	if (ready >= c->wrong.reach)
+		return port < SCHED_PORTS ? wrong_waits(c, choice, port) : WRONG_NEVER;
 	uint64_t at = scheduler_take_unit(s, port, ready, unit, busy);
 	if (at < c->wrong.resolve)
 		return at;
@@ -165,7 +164,7 @@ uint64_t wrong_load(struct core *c, const struct port_choice *choice, uint64_t i
 	struct lsq *q = &c->q;
 	if (UNLIKELY(q->addr_known > ready && q->mdp[ip & (MDP_ENTRIES - 1)] < q->mdp_limit))
 		ready = q->addr_known;
-	*dispatch = wrong_take(c, choice, port, ready);
+	*dispatch = wrong_take_any(c, choice, port, ready);
 	return *dispatch == WRONG_NEVER ? WRONG_NEVER : wrong_load_taken(c, ip, addr, size, *dispatch, vector, did);
 }
 
@@ -221,15 +220,124 @@ void wrong_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint3
 		.complete = reached(c, complete), .retire = (uint32_t)c->wrong.resolve - base };
 }
 
+/* --- slots too late to be dispatched --- */
+
+enum { LATE_WORDS = 3, LATE_LOAD = 4, LATE_STORE = 8, LATE_BRANCH = 16, LATE_TWO = 32, LATE_ELIMINATED = 64, LATE_RENAME = 128 };
+
+/* what: these bits of its kind. */
+static inline __attribute__((always_inline)) bool late_step(struct core *c, struct wrong_lead *l, const unsigned what, const uint64_t *w)
+{
+	const struct step *s = script_step(*w);
+	const bool load = what & LATE_LOAD, store = what & LATE_STORE, branch = what & LATE_BRANCH, two = what & LATE_TWO;
+	bool port_less = what & LATE_ELIMINATED;
+	uint64_t did = 0, did2 = 0, alloc, alloc2, *lb = NULL;
+	uint32_t slot;
+
+	if (LIKELY(s->flags & STEP_FIRST))
+		wrong_fetch(c, l, s);
+	if (branch)
+		emit_room(&c->e);
+	const uint64_t fetch = wrong_deliver(c, l);
+	if (!wrong_allocate(c, l, fetch, &alloc, &slot, &did))
+		return false;
+	if (load && !(lb = wrong_load_entry(c, l, &alloc, &slot, &did)))
+		return false;
+	if (store && !wrong_store_entry(c, l, &alloc, &slot, &did))
+		return false;
+	if (what & LATE_RENAME) {	/* which asks for slots before this one */
+		c->rn.pos = l->pos;
+		c->rn.slot = slot;
+		port_less = eliminate(c, s->src[0][0], s->dst[0][0], s->constant, !(s->flags & STEP_ADDS), alloc);
+	}
+	if (!port_less) {
+		const struct port_choice *choice = &c->sc.choice[s->ports[0] & c->sc.port_mask];
+		if (!wrong_entry(c, l, choice, &alloc, &slot, &did))
+			return false;
+		if (load)
+			scheduler_load_port(&c->sc, choice);
+		c->sc.free -= choice->entry;
+		c->wrong.entries += choice->entry;
+	}
+	if (store) {
+		wrong_log_store(c, w[1], s->size);
+		lsq_store(c, s->ip, w[1], s->size, true, s->flags & STEP_WEAK, WRONG_NEVER)->retire = WRONG_NEVER;
+		c->q.wants_data = false;
+	} else {
+		step_result(c, s, 0, !port_less ? WRONG_NEVER + s->latency[0] : s->flags & STEP_COPY ? c->reg[s->src[0][0]] : alloc);
+	}
+	alloc2 = alloc;
+	if (two) {
+		const struct port_choice *second = &c->sc.choice[s->ports[1] & c->sc.port_mask];
+		if (!wrong_entry(c, l, second, &alloc2, &slot, &did2))
+			return false;
+		c->sc.free -= second->entry;
+		c->wrong.entries += second->entry;
+		if (!store)
+			step_result(c, s, 1, WRONG_NEVER + s->latency[1]);
+	}
+	if (load)
+		*lb = c->wrong.resolve;
+	if (!branch)
+		return true;
+	const uint64_t went = w[two ? 2 : 1];
+	*(two ? &did2 : &did) |= wrong_branched(c, l, s, *w, went, WRONG_NEVER);
+	if (!two && wrong_wanted(c, s->is[0], did))
+		wrong_record(c, s->ip, s->is[0], 255, 0, did, went, fetch, alloc, WRONG_NEVER, WRONG_NEVER, WRONG_NEVER);
+	if (two && wrong_wanted(c, s->is[1], did2))
+		wrong_record(c, s->ip, s->is[1], 255, 0, did2, went, fetch, alloc2, WRONG_NEVER, WRONG_NEVER, WRONG_NEVER);
+	return true;
+}
+
+const uint64_t *wrong_late(struct core *c, const uint64_t *w)
+{
+	static const uint8_t of[SCRIPT_KIND + 1] = {
+		[STEP_ELIMINATED] = 1 | LATE_ELIMINATED, [STEP_RENAME] = 1 | LATE_RENAME, [STEP_COMPUTE] = 1, [STEP_COMPUTE_MORE] = 1,
+		[STEP_BRANCH] = 2 | LATE_BRANCH, [STEP_STORE] = 2 | LATE_STORE | LATE_TWO, [STEP_LOAD] = 2 | LATE_LOAD, [STEP_LOAD_MORE] = 2 | LATE_LOAD,
+		[STEP_LOAD_COMPUTE] = 2 | LATE_LOAD | LATE_TWO, [STEP_LOAD_COMPUTE_MORE] = 2 | LATE_LOAD | LATE_TWO,
+		[STEP_LOAD_BRANCH] = 3 | LATE_LOAD | LATE_BRANCH | LATE_TWO, [STEP_LOAD_BRANCH_MORE] = 3 | LATE_LOAD | LATE_BRANCH | LATE_TWO,
+	};
+	struct wrong_lead l;
+	wrong_enter(c, &l);
+	for (;;) {
+		const unsigned what = of[*w & SCRIPT_KIND];
+		if (LIKELY(what)) {
+			if (!late_step(c, &l, what, w))
+				break;
+			w += what & LATE_WORDS;
+			continue;
+		}
+		if ((*w & SCRIPT_KIND) == SCRIPT_END)
+			break;
+		wrong_leave(c, &l);
+		const uint64_t *next = core_wrong_general(c, w);
+		wrong_enter(c, &l);
+		if (!next)
+			break;
+		w = next;
+	}
+	wrong_leave(c, &l);
+	return w;
+}
+
 /* --- there and back --- */
+
+/* Of unknown size to the compiler, which else copies some hundred bytes in the host's slow way for thousands. */
+static __attribute__((noinline)) void copy(void *to, const void *from, size_t bytes)
+{
+	memcpy(to, from, bytes);
+}
+
+/* What of these a wrong path changes and the right path must find again: hints where windows are in the uop cache are proved at each use; constants are
+ * added to general registers alone. */
+enum { FRONTEND_KEPT = offsetof(struct frontend, dsb_hint), ELIMINATE_KEPT = offsetof(struct eliminate, sum[REG_VEC]) };
 
 static void begin(struct core *c)
 {
 	struct wrong *x = &c->wrong;
 	const struct rename *rn = &c->rn;
 	const struct lsq *q = &c->q;
-	memcpy(x->reg, c->reg, sizeof x->reg);
-	x->fe = c->fe;
+	copy(x->reg, c->reg, sizeof x->reg);
+	copy(&x->fe, &c->fe, FRONTEND_KEPT);
 	x->rn.cycle = rn->cycle;
 	x->rn.barrier = rn->barrier;
 	x->rn.bubble_floor = rn->bubble_floor;
@@ -243,8 +351,8 @@ static void begin(struct core *c)
 	x->q.slot_tail = q->slot_tail;
 	x->q.forwarded = q->forwarded;
 	x->q.wants_data = q->wants_data;
-	x->el = c->el;
-	x->by = c->by;
+	copy(&x->el, &c->el, ELIMINATE_KEPT);
+	copy(&x->by, &c->by, sizeof x->by);
 	if (c->old.any)
 		x->old = c->old;
 	x->walks = c->config.wrong_path_walks;
@@ -252,6 +360,7 @@ static void begin(struct core *c)
 	x->most_slots = (SLOT_RING - (c->config.rob_size > c->config.idq_size ? c->config.rob_size : c->config.idq_size)) * SLOT_STEP;
 	x->most_quick = x->most_slots < rn->rob_back ? x->most_slots : rn->rob_back;
 	x->most_loads = LOAD_RING - c->config.load_buffer_size - (LOAD_RING - c->config.load_buffer_size) / 8;
+	x->reach = min64(x->resolve, c->sc.walk + SCHED_REACH);
 	x->stores = q->tail;
 	x->logged = 0;
 	x->full = false;
@@ -265,8 +374,8 @@ static void undo(struct core *c)
 	struct rename *rn = &c->rn;
 	struct lsq *q = &c->q;
 	const uint32_t dsb_stamp = c->fe.dsb_stamp;
-	memcpy(c->reg, x->reg, sizeof x->reg);
-	c->fe = x->fe;
+	copy(c->reg, x->reg, sizeof x->reg);
+	copy(&c->fe, &x->fe, FRONTEND_KEPT);
 	c->fe.dsb_stamp = dsb_stamp;
 	rn->cycle = max64(x->rn.cycle, x->resolve);
 	rn->used = rn->cycle == x->rn.cycle ? x->rn.used : 0;
@@ -294,8 +403,8 @@ static void undo(struct core *c)
 	for (unsigned p = 0; p < SCHED_PORTS; p++)
 		c->sc.pending[p] = (uint8_t)(c->sc.pending[p] - x->waiting[p]);
 	c->sc.free += x->entries;
-	c->el = x->el;
-	c->by = x->by;
+	copy(&c->el, &x->el, ELIMINATE_KEPT);
+	copy(&c->by, &x->by, sizeof x->by);
 	if (c->old.any) {
 		x->old.stamp = c->old.stamp;
 		c->old = x->old;

@@ -31,6 +31,9 @@ uint64_t wrong_load(struct core *c, const struct port_choice *choice, uint64_t i
 /* The same, dispatched at `at`. */
 uint64_t wrong_load_taken(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint64_t at, bool vector, uint64_t *did);
 uint64_t wrong_take_unit(struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready, unsigned unit, unsigned busy);
+/* The rest of a wrong path of which no records are wanted but of branches, from the step at w on: nothing of it is allocated early enough to be
+ * dispatched.  Returns the word where it ended. */
+const uint64_t *wrong_late(struct core *c, const uint64_t *w);
 /* If wrong_wanted. */
 void wrong_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr, uint64_t fetch,
                   uint64_t alloc, uint64_t ready, uint64_t dispatch, uint64_t complete);
@@ -72,31 +75,35 @@ static inline bool wrong_load_room(const struct core *c)
 	return c->rn.loads - c->wrong.rn.loads < c->wrong.most_loads;
 }
 
-/* The uop waits in the scheduler until it is thrown away. */
-static inline uint64_t wrong_waits(struct core *c, const struct port_choice *choice, unsigned port)
+/* The uop, which has a port, waits in the scheduler until it is thrown away. */
+static inline __attribute__((always_inline)) uint64_t wrong_waits(struct core *c, const struct port_choice *choice, unsigned port)
 {
-	if (port < SCHED_PORTS) {
-		c->wrong.waiting[port]++;
-		c->wrong.entries += choice->entry;
-	}
+	c->wrong.waiting[port]++;
+	c->wrong.entries += choice->entry;
 	return WRONG_NEVER;
 }
 
-/* Dispatch of a uop that was entered. */
+/* Dispatch of a uop that was entered at its port.  One that is ready beyond the scheduler's window waits. */
 static inline __attribute__((always_inline)) uint64_t wrong_take(struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready)
 {
 	struct scheduler *s = &c->sc;
-	if (ready >= c->wrong.resolve)
+	if (ready >= c->wrong.reach)
 		return wrong_waits(c, choice, port);
-	if (port >= SCHED_PORTS)
-		return ready;
-	if (UNLIKELY(ready - s->walk >= SCHED_REACH))
-		return wrong_waits(c, choice, port);
-	uint64_t at = scheduler_take(s, port, ready);
-	if (LIKELY(at < c->wrong.resolve))
-		return at;
-	s->used[at & (SCHED_WINDOW - 1)] &= (uint16_t)~(1u << port);
-	return wrong_waits(c, choice, port);
+	unsigned used = s->used[ready & (SCHED_WINDOW - 1)];
+	if (used >> port & 1) {
+		ready = scheduler_behind(s, port, ready);
+		if (UNLIKELY(ready >= c->wrong.resolve))
+			return wrong_waits(c, choice, port);
+		used = s->used[ready & (SCHED_WINDOW - 1)];
+	}
+	s->used[ready & (SCHED_WINDOW - 1)] = (uint16_t)(used | 1u << port);
+	return ready;
+}
+
+/* The same; it may have none. */
+static inline uint64_t wrong_take_any(struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready)
+{
+	return LIKELY(port < SCHED_PORTS) ? wrong_take(c, choice, port, ready) : ready < c->wrong.resolve ? ready : WRONG_NEVER;
 }
 
 /* False: the load's page would have to be looked for in the page tables, and that waits until the branch resolves. */

@@ -3,8 +3,8 @@
  * retirement.
  *
  * How: where delivery and allocation are is kept in a struct of its own, which the compiler holds in registers from step to step, and is
- * put back before whatever else may read or write it (wrong_leave).  A uop allocated so late that it cannot be dispatched before the resolve
- * cycle takes a scheduler's entry and nothing else: which port it would wait for shows in its record alone.  All slots but the reorder buffer's first are free at the resolve cycle,
+ * put back before whatever else may read or write it (wrong_leave).  From the cycle on in which a uop is allocated so late that it cannot be
+ * dispatched before the resolve cycle, slots take entries and nothing else (wrong_late): which port a uop would wait for shows in its record alone.  All slots but the reorder buffer's first are free at the resolve cycle,
  * and the wrong path has fewer than that, so that their entries of the ring are never asked for.
  */
 #ifndef CORE_WRONGSTEP_H
@@ -47,41 +47,144 @@ wrong_stall(struct core *c, struct wrong_lead *l, unsigned run, enum spmu_signal
 	return true;
 }
 
-/* A scheduler entry and a port; false: it is too late for one.  late: the port does not matter. */
-static inline __attribute__((always_inline)) bool
-wrong_port(struct core *c, struct wrong_lead *l, const struct port_choice *choice, uint32_t *slot, bool load, bool one, bool late,
-           uint64_t *alloc, uint64_t *did, unsigned *port)
+/* The step's instruction is the next to be fetched. */
+static inline __attribute__((always_inline)) void wrong_fetch(struct core *c, struct wrong_lead *l, const struct step *s)
 {
+	const uint64_t offset = s->ip - c->fe.base;
+	if (UNLIKELY(offset > 63 || !(c->fe.mask >> offset & 1))) {
+		wrong_leave(c, l);
+		frontend_enter(c, s->in);
+		wrong_enter(c, l);
+	}
+}
+
+/* As frontend_slot. */
+static inline __attribute__((always_inline)) uint64_t wrong_deliver(struct core *c, struct wrong_lead *l)
+{
+	const uint64_t taken = *slot_alloc(&c->rn, l->pos + SLOT_STEP - c->fe.idq_back);
+	l->delivery += l->room == 0;
+	l->room = l->room ? l->room : c->fe.width;
+	l->room = taken > l->delivery ? c->fe.width : l->room;
+	l->delivery = max64(l->delivery, taken);
+	l->room--;
+	return l->delivery;
+}
+
+/* As wrong_slot; false: not before the branch resolves. */
+static inline __attribute__((always_inline)) bool
+wrong_allocate(struct core *c, struct wrong_lead *l, uint64_t fetch, uint64_t *alloc, uint32_t *slot, uint64_t *did)
+{
+	struct rename *rn = &c->rn;
 	struct scheduler *sc = &c->sc;
-	if (UNLIKELY(scheduler_full(sc, choice))) {
+	const uint32_t pos = l->pos + SLOT_STEP;
+	*slot = l->used;
+	*alloc = l->cycle;
+	bool waits = max64(max64(fetch + rn->frontend_latency, *slot_free(rn, pos - rn->rob_back)), rn->barrier) > *alloc ||
+	             pos - c->wrong.rn.pos > c->wrong.most_quick;
+	if (LIKELY(!waits) && *alloc != sc->walk) {
+		waits = *alloc >= c->wrong.resolve || (uint16_t)sc->free < sc->group_room;
+		if (LIKELY(!waits)) {
+			scheduler_advance(sc, *alloc);
+			lsq_advance(c, *alloc);
+		}
+	}
+	if (UNLIKELY(waits || (uint16_t)sc->free < sc->group_room)) {
+		wrong_leave(c, l);
+		*alloc = wrong_slot_waits(c, fetch, did);
+		*slot = rn->slot;
+		wrong_enter(c, l);
+		return *alloc != WRONG_NEVER;
+	}
+	const bool full = l->used + 1 >= rn->width;
+	l->pos = pos;
+	l->used = full ? 0 : l->used + 1;
+	l->cycle = *alloc + full;
+	*slot_alloc(rn, pos) = *alloc;
+	return true;
+}
+
+/* The load-buffer entry of a load; NULL: not before the branch resolves. */
+static inline __attribute__((always_inline)) uint64_t *
+wrong_load_entry(struct core *c, struct wrong_lead *l, uint64_t *alloc, uint32_t *slot, uint64_t *did)
+{
+	if (UNLIKELY(!wrong_load_room(c)))
+		return NULL;
+	uint64_t *lb = rename_load(c);
+	if (UNLIKELY(*lb > *alloc)) {
+		if (!wrong_stall(c, l, RUN_LB, SPMU_SIG_RESOURCE_STALL_LB, *lb, alloc))
+			return NULL;
+		*did |= SPMU_DID(STALL_LB);
+		*slot = 0;
+	}
+	return lb;
+}
+
+/* Likewise the store buffer's; false: not before. */
+static inline __attribute__((always_inline)) bool
+wrong_store_entry(struct core *c, struct wrong_lead *l, uint64_t *alloc, uint32_t *slot, uint64_t *did)
+{
+	const uint64_t free = wrong_store_room(c);
+	if (UNLIKELY(free > *alloc)) {
+		if (!wrong_stall(c, l, RUN_SB, SPMU_SIG_RESOURCE_STALL_SB, free, alloc))
+			return false;
+		*did |= SPMU_DID(STALL_SB);
+		*slot = 0;
+	}
+	return true;
+}
+
+/* A scheduler has room for the uop; false: not before the branch resolves. */
+static inline __attribute__((always_inline)) bool
+wrong_entry(struct core *c, struct wrong_lead *l, const struct port_choice *choice, uint64_t *alloc, uint32_t *slot, uint64_t *did)
+{
+	if (UNLIKELY(scheduler_full(&c->sc, choice))) {
 		wrong_leave(c, l);
 		*alloc = wrong_wait_entry(c, choice, *alloc, did);
 		*slot = c->rn.slot;
 		wrong_enter(c, l);
-		if (*alloc == WRONG_NEVER)
-			return false;
+		return *alloc != WRONG_NEVER;
 	}
-	if (late) {
-		if (load)
-			scheduler_load_port(sc, choice);
-		sc->free -= choice->entry;
-		c->wrong.entries += choice->entry;
-		return true;
-	}
+	return true;
+}
+
+/* A scheduler entry and a port; false: it is too late for one. */
+static inline __attribute__((always_inline)) bool
+wrong_port(struct core *c, struct wrong_lead *l, const struct port_choice *choice, uint32_t *slot, bool load, bool one,
+           uint64_t *alloc, uint64_t *did, unsigned *port)
+{
+	struct scheduler *sc = &c->sc;
+	if (!wrong_entry(c, l, choice, alloc, slot, did))
+		return false;
 	*port = load ? scheduler_load_port(sc, choice) : one && choice->count == 1 ? choice->port[0] : scheduler_port(sc, choice, *slot);
 	scheduler_enter(sc, choice, *port);
 	return true;
 }
 
-/* w: the step in its script.  quiet: no record is wanted but of branches.  False: the wrong path ends here. */
+/* The branch that the step is, or ends with, was executed.  Returns its record's bits. */
+static inline __attribute__((always_inline)) uint64_t
+wrong_branched(struct core *c, struct wrong_lead *l, const struct step *s, uint64_t word, uint64_t went, uint64_t complete)
+{
+	if (LIKELY(!(word & SCRIPT_UNUSUAL) && !c->fe.loop_buffer)) {
+		if (!script_says(word, SCRIPT_TAKEN))
+			return 0;
+		frontend_elsewhere(c);
+		return SPMU_DID(TAKEN);
+	}
+	wrong_leave(c, l);
+	const uint64_t did = step_branched(c, s->in + (s->branch - s->insn), word, went, complete);
+	l->delivery = c->fe.cycle;
+	l->room = c->fe.room;
+	return did;
+}
+
+/* w: the step in its script.  kind: as for step_run; no load becomes a register here.  quiet: no record is wanted but of branches.
+ * False: the wrong path ends here. */
 static inline __attribute__((always_inline)) bool
 wrong_step(struct core *c, struct wrong_lead *l, const enum step_kind kind, const bool quiet, const uint64_t *w)
 {
-	const bool branch = kind == STEP_BRANCH || kind == STEP_LOAD_BRANCH || kind == STEP_LOAD_BRANCH_MORE;
-	const struct step *s = branch ? script_step(*w) : (const struct step *)(*w - kind);
-	const bool store = kind == STEP_STORE, load = kind >= STEP_LOAD && !store, more = kind == STEP_COMPUTE_MORE || kind >= STEP_LOAD_MORE;
-	const bool load_branch = kind == STEP_LOAD_BRANCH || kind == STEP_LOAD_BRANCH_MORE;
-	const bool two = kind == STEP_LOAD_COMPUTE || kind == STEP_LOAD_COMPUTE_MORE || load_branch || store;
+	const struct step *s = script_step(*w);
+	const bool store = kind == STEP_STORE, load = kind >= STEP_LOAD_MORE, load_branch = kind == STEP_LOAD_BRANCH_MORE;
+	const bool branch = kind == STEP_BRANCH || load_branch, computes = kind == STEP_LOAD_COMPUTE_MORE, two = computes || load_branch || store;
 	const uint64_t addr = load || store ? w[1] : 0, resolve = c->wrong.resolve;
 	bool port_less = kind == STEP_ELIMINATED;
 	uint64_t is = s->is[0], did = 0, did2 = 0;
@@ -89,80 +192,26 @@ wrong_step(struct core *c, struct wrong_lead *l, const enum step_kind kind, cons
 	struct scheduler *sc = &c->sc;
 
 	if (LIKELY(s->flags & STEP_FIRST)) {
-		const uint64_t offset = s->ip - c->fe.base;
-		if (UNLIKELY(offset > 63 || !(c->fe.mask >> offset & 1))) {
-			wrong_leave(c, l);
-			frontend_enter(c, s->in);
-			wrong_enter(c, l);
-		}
+		wrong_fetch(c, l, s);
 		if (!quiet)
 			emit_room(&c->e);
 	}
 	if (quiet && branch)
 		emit_room(&c->e);
-
-	/* delivery */
-	const uint64_t taken = *slot_alloc(rn, l->pos + SLOT_STEP - c->fe.idq_back);
-	l->delivery += l->room == 0;
-	l->room = l->room ? l->room : c->fe.width;
-	l->room = taken > l->delivery ? c->fe.width : l->room;
-	l->delivery = max64(l->delivery, taken);
-	l->room--;
-	const uint64_t fetch = l->delivery;
+	const uint64_t fetch = wrong_deliver(c, l);
 	if (!quiet) {
 		did2 = c->fe.did_path;
 		did = did2 | c->fe.did;
 		c->fe.did = 0;
 	}
-
-	/* allocation */
-	const uint32_t pos = l->pos + SLOT_STEP;
-	uint32_t slot = l->used;
-	uint64_t alloc = l->cycle;
-	bool waits = max64(max64(fetch + rn->frontend_latency, *slot_free(rn, pos - rn->rob_back)), rn->barrier) > alloc ||
-	             pos - c->wrong.rn.pos > c->wrong.most_quick;
-	if (LIKELY(!waits) && alloc != sc->walk) {
-		waits = alloc >= resolve || (uint16_t)sc->free < sc->group_room;
-		if (LIKELY(!waits)) {
-			scheduler_advance(sc, alloc);
-			lsq_advance(c, alloc);
-		}
-	}
-	if (UNLIKELY(waits || (uint16_t)sc->free < sc->group_room)) {
-		wrong_leave(c, l);
-		alloc = wrong_slot_waits(c, fetch, &did);
-		slot = rn->slot;
-		wrong_enter(c, l);
-		if (alloc == WRONG_NEVER)
-			return false;
-	} else {
-		const bool full = l->used + 1 >= rn->width;
-		l->pos = pos;
-		l->used = full ? 0 : l->used + 1;
-		l->cycle = alloc + full;
-		*slot_alloc(rn, pos) = alloc;
-	}
-	uint64_t *lb = NULL;
-	if (load) {
-		if (UNLIKELY(!wrong_load_room(c)))
-			return false;
-		lb = rename_load(c);
-		if (UNLIKELY(*lb > alloc)) {
-			if (!wrong_stall(c, l, RUN_LB, SPMU_SIG_RESOURCE_STALL_LB, *lb, &alloc))
-				return false;
-			did |= SPMU_DID(STALL_LB);
-			slot = 0;
-		}
-	}
-	if (store) {
-		const uint64_t free = wrong_store_room(c);
-		if (UNLIKELY(free > alloc)) {
-			if (!wrong_stall(c, l, RUN_SB, SPMU_SIG_RESOURCE_STALL_SB, free, &alloc))
-				return false;
-			did |= SPMU_DID(STALL_SB);
-			slot = 0;
-		}
-	}
+	uint64_t alloc, *lb = NULL;
+	uint32_t slot;
+	if (!wrong_allocate(c, l, fetch, &alloc, &slot, &did))
+		return false;
+	if (load && !(lb = wrong_load_entry(c, l, &alloc, &slot, &did)))
+		return false;
+	if (store && !wrong_store_entry(c, l, &alloc, &slot, &did))
+		return false;
 	if (kind == STEP_RENAME) {	/* which asks for slots before this one */
 		rn->pos = l->pos;
 		rn->slot = slot;
@@ -173,17 +222,13 @@ wrong_step(struct core *c, struct wrong_lead *l, const enum step_kind kind, cons
 	/* the first uop */
 	const struct port_choice *choice = &sc->choice[s->ports[0] & sc->port_mask];
 	unsigned port = 255, port2 = 0;
-	const bool late = quiet && !more && alloc + rn->dispatch_delay >= resolve;	/* others' results have domains */
-	if (!port_less && !wrong_port(c, l, choice, &slot, load, kind == STEP_BRANCH, late, &alloc, &did, &port))
+	if (!port_less && !wrong_port(c, l, choice, &slot, load, kind == STEP_BRANCH, &alloc, &did, &port))
 		return false;
 	uint64_t ready = alloc, dispatch = alloc, complete = alloc, alloc2 = alloc, ready2 = 0, dispatch2 = 0, complete2 = 0;
 	struct store *st = NULL;
-	if (!late && !port_less)
+	if (!port_less)
 		ready = max64(step_sources(c, s, 0), alloc + rn->dispatch_delay);
-	if (late) {
-		dispatch = port_less ? alloc : WRONG_NEVER;
-		complete = dispatch + (port_less ? 0 : store ? 1 : s->latency[0]);
-	} else if (load) {
+	if (load) {
 		ready = max64(ready, c->q.load_floor);
 		complete = wrong_load_quick(c, choice, s->ip, addr, s->size, port, ready, s->flags & STEP_VECTOR, &did, &dispatch) + s->latency[0];
 	} else if (kind == STEP_COMPUTE_MORE) {
@@ -214,23 +259,18 @@ wrong_step(struct core *c, struct wrong_lead *l, const enum step_kind kind, cons
 	/* the second */
 	if (two) {
 		const struct port_choice *second = &sc->choice[s->ports[1] & sc->port_mask];
-		if (!wrong_port(c, l, second, &slot, false, store, late, &alloc2, &did2, &port2)) {	/* half a slot */
+		if (!wrong_port(c, l, second, &slot, false, store, &alloc2, &did2, &port2)) {	/* half a slot */
 			if (store)
 				st->data_ready = WRONG_NEVER;
 			if (!quiet && wrong_wanted(c, is, did))
 				wrong_record(c, s->ip, is, port, s->size, did, addr, fetch, alloc, ready, dispatch, complete);
 			return false;
 		}
-		unsigned later = 0;
-		if (!late) {
-			ready2 = max64(step_sources(c, s, 1), alloc2 + rn->dispatch_delay);
-			later = more && s->domain ? bypass_delay(c, s->src[1], s->domain, port2, &ready2) : 0;
-			dispatch2 = wrong_take(c, second, port2, ready2);
-		} else {
-			dispatch2 = WRONG_NEVER;
-		}
+		ready2 = max64(step_sources(c, s, 1), alloc2 + rn->dispatch_delay);
+		const unsigned later = computes && s->domain ? bypass_delay(c, s->src[1], s->domain, port2, &ready2) : 0;
+		dispatch2 = wrong_take(c, second, port2, ready2);
 		complete2 = dispatch2 + s->latency[1] + later;
-		if (more && s->domain)
+		if (computes && s->domain)
 			bypass_result(c, s->dst[1], s->domain, port2, complete2);
 		if (store) {
 			c->q.given[st - c->q.store] = ready2;
@@ -245,17 +285,8 @@ wrong_step(struct core *c, struct wrong_lead *l, const enum step_kind kind, cons
 		return true;
 
 	const uint64_t went = kind == STEP_BRANCH ? w[1] : load_branch ? w[2] : 0;
-	if (branch && LIKELY(!(*w & SCRIPT_UNUSUAL) && !c->fe.loop_buffer)) {
-		if (script_says(*w, SCRIPT_TAKEN)) {
-			frontend_elsewhere(c);
-			*(kind == STEP_BRANCH ? &did : &did2) |= SPMU_DID(TAKEN);
-		}
-	} else if (branch) {
-		wrong_leave(c, l);
-		*(kind == STEP_BRANCH ? &did : &did2) |= step_branched(c, s->in + (s->branch - s->insn), *w, went, kind == STEP_BRANCH ? complete : complete2);
-		l->delivery = c->fe.cycle;
-		l->room = c->fe.room;
-	}
+	if (branch)
+		*(two ? &did2 : &did) |= wrong_branched(c, l, s, *w, went, two ? complete2 : complete);
 	if ((!quiet || kind == STEP_BRANCH) && wrong_wanted(c, is, did))
 		wrong_record(c, s->ip, is, port, load || store ? s->size : 0, did, kind == STEP_BRANCH ? went : addr,
 		             fetch, alloc, ready, dispatch, complete);
@@ -269,9 +300,14 @@ wrong_step(struct core *c, struct wrong_lead *l, const enum step_kind kind, cons
 static inline __attribute__((always_inline)) const uint64_t *wrong_run(struct core *c, const uint64_t *w, const bool quiet)
 {
 	struct wrong_lead l;
+	const uint64_t late = c->wrong.resolve - c->rn.dispatch_delay;
 	wrong_enter(c, &l);
 	for (;;) {
-#define STEP(KIND, words) case KIND: if (!wrong_step(c, &l, KIND, quiet, w)) goto end; w += words; break;
+		if (quiet && l.cycle >= late) {
+			wrong_leave(c, &l);
+			return wrong_late(c, w);
+		}
+#define STEP(CASES, KIND, words) CASES: if (!wrong_step(c, &l, KIND, quiet, w)) goto end; w += words; break;
 		switch (*w & SCRIPT_KIND) {
 		case SCRIPT_END: goto end;
 		case STEP_GENERAL:

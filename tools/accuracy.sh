@@ -45,8 +45,8 @@ Which rules came from where: the tables come from LLVM 19's scheduling models an
 comes from LLVM's model and from what tools/uops/measure.sh measured on this kind of host (tools/uops/zen4-host.tsv), so its native check shows how
 well the mechanisms fit together, not an independent measurement; tools/uops/generate.sh says how well forms are met that were left out. Looking at the rows of
 the throughput set itself found four classes of instructions that do not keep their load fused (INC, NOT, shifts and bit tests on memory;
-vector operations with memory and an immediate; VPMOVSX/VPMOVZX to ymm; VEXTRACT's store address off port 7) and that VBLENDV begins an issue
-group: rules of whole classes, marked unverified or GUESS in the code, each with a switch and its effect in the table of mechanisms. Their
+vector operations with memory and an immediate; VPMOVSX/VPMOVZX to ymm; VEXTRACT's store address off port 7), that PSHUFB and PMULLD do not
+either (found in the pairs and every second row of fives; the other rows agree) and that VBLENDV begins an issue group: rules of whole classes, marked unverified or GUESS in the code, each with a switch and its effect in the table of mechanisms. Their
 honest test is sequences of the same kind that are not in the set.
 END
 "$program" "$data" data | tee -a "$work"

@@ -12,6 +12,7 @@
 #include "core/rename.h"
 #include "core/scheduler.h"
 #include "core/smt.h"
+#include "core/walk.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,8 @@ static int resize_core(struct core *c, const struct core_config *to, struct err 
 	const struct core_config was = c->config;
 	const uint64_t now = c->e.now;
 	int rc = resize_front(c, to, err);
+	if (c->walker)
+		walker_converge(c->walker, to->wrong_path_converge);
 	if (!SAME(rob_size) || !SAME(load_buffer_size) || !SAME(idq_size))
 		rename_reset(c, now);
 	if (!SAME(rs_size) || !SAME(rs_load_size) || !SAME(rs_store_size) || !SAME(ports_off))

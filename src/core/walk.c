@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Walks the wrong path (walk.h) and writes it as steps.
  */
+#include "core/converge.h"
 #include "core/pipeline.h"
 #include "core/script.h"
 #include "core/walk_private.h"
@@ -13,6 +14,7 @@ enum flags_of { FLAGS_UNKNOWN, FLAGS_BITS /* a: the register */, FLAGS_ADD, FLAG
 
 struct state {			/* of the copy that the wrong path works on */
 	struct walker *w;
+	const struct walk_block *block;	/* it is in this one */
 	uint64_t reg[WALK_STATE_REGS];
 	uint8_t known[WALK_STATE_REGS];	/* 1 or 0, of each */
 	uint8_t flags, flags_size;	/* enum flags_of: the operation that made them, and its operands */
@@ -474,11 +476,20 @@ static __attribute__((noinline)) uint64_t *several(const struct iblock *b, unsig
 	return more ? more : general_way(b, in, at, way, went, w);
 }
 
+/* Where its operand will lie when the right path comes to it. */
+static __attribute__((noinline)) bool converged(const struct state *x, const struct walk_insn *h, uint64_t *mem)
+{
+	const unsigned i = (unsigned)(h - x->block->insn);
+	const uint16_t flags = x->block->sem[i].flags;
+	const bool store = flags & SEM_STORES && (!(flags & SEM_LOADS) || flags & SEM_POPS);
+	return x->w->converges && x->w->ahead && converge_address(x->w->ahead, x->block->b->insn[i].addr, store, x->w->walks, mem);
+}
+
 /* Where an instruction's operand lies; false: it has none, or that is not known. */
 static inline bool operand(const struct state *x, const struct walk_insn *h, uint64_t *mem)
 {
 	*mem = (x->reg[h->base] + x->reg[h->index] * h->scale + h->disp) & h->address_mask;
-	return x->known[h->base] & x->known[h->index];
+	return LIKELY(x->known[h->base] & x->known[h->index]) || (h->flags & WALK_OPERAND && converged(x, h, mem));
 }
 
 /* Where fetch goes on, 0: nowhere; *way: as script.h says. */
@@ -645,6 +656,7 @@ elsewhere:
 	h = br->insn;
 	br = br->branch;
 block:
+	x.block = k;
 	via = ROOM(&k->insn[k->insns] - h);
 	next = way = 0;
 	if (LIKELY(br->addr))

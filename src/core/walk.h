@@ -8,14 +8,14 @@
  * branch, each known or not; memory as loads brought it into registers and stores took it out of them, in a bounded table, the wrong
  * path's own stores in one that is forgotten with it; branches as the predictors say (bpred_path).  An instruction whose result is not
  * followed (isa/semantic.h) makes it unknown.
- * An access of unknown address is left out: the uop goes as a load that hits L1D, with no trace in caches and TLB.
+ * An access of unknown address takes that which the instruction has when the right path comes to it (converge.h); if it does not, it
+ * is left out: the uop goes as a load that hits L1D, with no trace in caches and TLB.
  * The walk ends: at wrong_path.instructions; where the core will hardly get (below); at REP, locked and serialising instructions,
  * fences, PAUSE, far transfers, system calls; where fetch waits for a target that is not predicted; where code is unknown.
  * How far the core gets depends on its time, and that is behind the walk's.  So a walk goes a little further than the core lately got
  * behind the same branch: as it says of walks that are so many words of scripts old that it must be done with them, whatever the threads' speed
  * (walker_follow).  A walk that proves too short ends early, and the next one there goes twice as far.
- * Leaves out: branches of the wrong path that are found mispredicted while it runs; addresses by convergence with the right path; what
- * system calls wrote into memory; vector registers.
+ * Leaves out: branches of the wrong path that are found mispredicted while it runs; what system calls wrote into memory; vector registers.
  */
 #ifndef CORE_WALK_H
 #define CORE_WALK_H
@@ -57,6 +57,10 @@ void walker_follow(struct walker *w, uint64_t behind);
 void walker_made(struct walker *w, size_t words);
 /* Where the core writes how many words of a walk it ran: at what its first word has above SCRIPT_WALK, less 1, if that is not 0. */
 uint16_t *walker_ran(struct walker *w);
+/* Blocks that were read ahead of those that are tracked; NULL, as in the beginning: none.  use: unknown addresses are looked for there. */
+struct converge;
+void walker_ahead(struct walker *w, struct converge *ahead);
+void walker_converge(struct walker *w, bool use);
 /* The last bpred_branch was mispredicted, fetch went on at `from`.  general: no instruction may go the short way.  Writes at most
  * WALK_ROOM words for core_wrong_path behind one that begins it (script.h); returns how many with it, 0: nothing is known. */
 size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool general, uint64_t *out);
@@ -92,6 +96,7 @@ enum walk_insn_flags {
 	WALK_APART = 16,	/* STEP_APART */
 	WALK_SEVERAL = 32,	/* no word, or none that is its alone */
 	WALK_BRANCH_ALONE = 64,	/* WALK_BRANCH, with a word and no access */
+	WALK_OPERAND = 128,	/* reads, writes or prefetches its operand in memory */
 };
 /* numbers of registers beside the 16: one that is 0; one that is never known */
 enum { WALK_ZERO_REG = 16, WALK_NEVER_KNOWN, WALK_STATE_REGS };
@@ -138,6 +143,7 @@ struct walk_block {		/* of a block, at iblock.core_walk */
 	const uint16_t *step;		/* its first step in the plan */
 	const struct plan *plan;
 	uint32_t insns;
+	uint64_t accesses;	/* of its instructions with an operand in memory the converge_bits (converge.h) */
 };
 struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b);	/* NULL: no memory for it */
 

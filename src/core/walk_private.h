@@ -77,6 +77,8 @@ struct walker {
 	uint32_t walks, stores;
 	struct overlay overlay[OVERLAY];
 	struct bpred_path path;
+	struct converge *ahead;	/* walker_ahead */
+	bool converges;
 	/* how far the core gets */
 	uint64_t behind, made;	/* walker_follow, walker_made */
 	uint32_t oldest, newest;	/* of those under way: a ring */

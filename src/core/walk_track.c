@@ -2,6 +2,7 @@
  * What executions tell of registers and memory, for the wrong path (walk.h): made into a list once a block, of those writes that
  * are not overwritten in it, and gone through at each execution.
  */
+#include "core/converge.h"
 #include "core/walk_private.h"
 #include <stdlib.h>
 #include <string.h>
@@ -202,6 +203,8 @@ static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, c
 	struct walk_insn w = { .base = WALK_ZERO_REG, .index = WALK_ZERO_REG, .src = WALK_ZERO_REG, .what = quick(s, word_bytes), .disp = (uint64_t)s->disp,
 		.bytes = s->size, .from = s->from, .last = (uint8_t)(last - i), .flags = live ? WALK_FLAGS : 0 };
 
+	if (operand)
+		w.flags |= WALK_OPERAND;
 	if (s->op == SEM_STOP || last >= b->insns)
 		w.what = WALK_END;
 	else if (b->insn[last].flags & INSN_BRANCH)
@@ -324,6 +327,8 @@ struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b)
 	branch[at_branch] = (struct walk_branch){ 0 };
 	*w = (struct walk_block){ .b = b, .insn = insn, .insns = b->insns, .branch = branch, .sem = sem, .step = step, .plan = plan, .track = track };
 	w->tracks = track_list(b, sem, s->word_bytes, track);
+	for (unsigned i = 0; i < b->insns; i++)
+		w->accesses |= sem[i].flags & (SEM_LOADS | SEM_STORES | SEM_PREFETCH) ? converge_bit(b->insn[i].addr) : 0;
 	for (unsigned i = 0; i < w->tracks; i++) {
 		const unsigned last = track[i].kind == TRACK_KNOWN && track[i].value > track[i].slot ? track[i].value : track[i].slot;
 		w->track_slots = last >= w->track_slots ? last + 1 : w->track_slots;
@@ -417,8 +422,19 @@ int walker_create(struct walker **out, struct walk_space *s, const struct core_c
 		return err_set(err, ERR_NOMEM, "out of memory for the wrong path");
 	w->space = s;
 	w->most = config->wrong_path_instructions;
+	w->converges = config->wrong_path_converge;
 	*out = w;
 	return 0;
+}
+
+void walker_ahead(struct walker *w, struct converge *ahead)
+{
+	w->ahead = ahead;
+}
+
+void walker_converge(struct walker *w, bool use)
+{
+	w->converges = use;
 }
 
 void walker_destroy(struct walker *w)

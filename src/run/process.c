@@ -2,6 +2,7 @@
  * Guest processes: block tables, threads, orderings between processes (process.h).
  */
 #include "run/process.h"
+#include "run/ahead.h"
 #include "run/history.h"
 #include "core/walk.h"
 #include <stdlib.h>
@@ -324,6 +325,8 @@ void process_thread_end(struct rthread *t)
 	t->heap = NULL;
 	t->pending.block = NULL;
 	free(t->kept);
+	ahead_destroy(t->ahead);
+	t->ahead = NULL;
 	t->kept = NULL;
 	t->kept_size = 0;
 	if (t->process->current == t)

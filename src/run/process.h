@@ -26,6 +26,7 @@ struct pending {		/* a block whose successor is not known yet */
 
 struct walk_space;
 struct walker;
+struct ahead;
 
 struct rthread {
 	struct run_thread pub;
@@ -41,6 +42,7 @@ struct rthread {
 	struct pending pending;
 	uint64_t *kept;		/* slots of a pending block whose span is gone */
 	size_t kept_size;
+	struct ahead *ahead;		/* blocks before the pending one that wait; NULL: none does (ahead.h) */
 	struct heap_thread *heap;	/* run_options.heap; else NULL */
 	uint32_t guest_tid;	/* the tracer's number */
 	bool alive;

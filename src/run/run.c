@@ -11,6 +11,7 @@
  * Left out: time spent in the kernel; a blocking call costs what the threads that ran meanwhile took.
  */
 #include "run/run.h"
+#include "run/ahead.h"
 #include "run/engine.h"
 #include "run/heap.h"
 #include "run/history.h"
@@ -139,31 +140,60 @@ static void odd_block(struct runner *r, struct rthread *t, const struct pending 
 		r->failed = switches_block(&r->switches, t, p->block, r->isa, &r->failure);
 }
 
-static inline void run_pending(struct runner *r, struct rthread *t, uint64_t next_ip)
+/* next_ip is known. */
+static inline void run_block(struct runner *r, struct rthread *t, struct pending *p)
 {
-	struct pending *p = &t->pending;
-	if (!p->block)
+	if (__builtin_expect(r->stopped, 0))	/* behind the window's end */
 		return;
-	if (__builtin_expect(r->stopped, 0)) {	/* behind the window's end */
-		p->block = NULL;
-		return;
-	}
-	p->next_ip = next_ip;
 	if (__builtin_expect(p->block_flags & (BLOCK_ODD | BLOCK_WRITE), 0))
 		odd_block(r, t, p);
 	if (__builtin_expect(!r->window.active, 1) || window_step(r, t, p))
 		engine_run(&r->engine, t, p);
 	if (__builtin_expect(t->heap != NULL, 0))
 		watch_heap(r, t, p);
+}
+
+/* All that wait but for the pending one: before anything but a block of the same thread is looked at. */
+static void run_ahead(struct runner *r, struct rthread *t)
+{
+	while (t->ahead && !ahead_is_empty(t->ahead))
+		run_block(r, t, ahead_take(t->ahead));
+}
+
+/* The pending block, or that which waits longest if it is to wait, too. */
+static inline void run_pending(struct runner *r, struct rthread *t, uint64_t next_ip)
+{
+	struct pending *p = &t->pending;
+	if (!p->block)
+		return;
+	p->next_ip = next_ip;
+	if (!t->ahead) {
+		run_block(r, t, p);
+	} else if (__builtin_expect(p->block_flags & BLOCK_WRITE, 0)) {	/* the blocks may be others behind it */
+		run_ahead(r, t);
+		run_block(r, t, p);
+	} else {
+		if (__builtin_expect(ahead_is_full(t->ahead), 1))
+			run_block(r, t, ahead_take(t->ahead));
+		ahead_put(t->ahead, p);
+	}
 	p->block = NULL;
+}
+
+/* And all that wait. */
+static void run_all(struct runner *r, struct rthread *t, uint64_t next_ip)
+{
+	run_pending(r, t, next_ip);
+	run_ahead(r, t);
 }
 
 /* The span goes away: a pending block takes its slots along. */
 static int keep_pending(struct rthread *t, struct err *err)
 {
 	struct pending *p = &t->pending;
-	if (!p->block || p->slots == t->kept)
-		return 0;
+	int rc = t->ahead ? ahead_keep(t->ahead, err) : 0;
+	if (rc < 0 || !p->block || p->slots == t->kept)
+		return rc;
 	if (p->slot_count > t->kept_size) {
 		uint64_t *bigger = realloc(t->kept, p->slot_count * sizeof *bigger);
 		if (!bigger)
@@ -183,7 +213,7 @@ static void end_thread(struct runner *r, struct rthread *t)
 {
 	if (!t->alive)
 		return;
-	run_pending(r, t, 0);
+	run_all(r, t, 0);
 	runner_drain(t->process);
 	if (t->on)
 		core_flush(t->on, true);
@@ -237,6 +267,11 @@ static int start_thread(struct runner *r, struct process *p, const struct st_thr
 		if (rc < 0)
 			return rc;
 		core_set_walker(t->core, t->walker);
+		if (r->o->core->wrong_path_converge) {
+			if (!(t->ahead = calloc(1, sizeof *t->ahead)))
+				return err_set(err, ERR_NOMEM, "out of memory for blocks ahead");
+			walker_ahead(t->walker, &t->ahead->converge);
+		}
 		engine_follow(t);
 	}
 	if (r->o->history && p->has_regs) {
@@ -346,7 +381,7 @@ static int on_client(struct runner *r, struct process *p, struct rthread *t, con
 	if (!c->bytes || c->memory)
 		name = "";
 	if (t)
-		run_pending(r, t, 0);
+		run_all(r, t, 0);
 	const bool features = switches_asked(p, c);
 	if (t && !r->stopped && (features || r->sink->client)) {
 		runner_drain(p);
@@ -403,6 +438,8 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 	struct rthread *t = p->current;
 	int rc = 0;
 
+	if (kind != ST_BLOCK_DEF && t)
+		run_ahead(r, t);
 	switch (kind) {
 	case ST_BLOCK_DEF:
 		return define_block(r, p, w, length, err);
@@ -432,24 +469,24 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 	case ST_THREAD_EXIT: {
 		struct rthread *gone = process_find_thread(p, ((const struct st_thread *)w)->tid);
 		if (gone)
-			run_pending(r, gone, 0);
+			run_all(r, gone, 0);
 		break;
 	}
 	case ST_SIGNAL:
 		if (t)
-			run_pending(r, t, ((const struct st_signal *)w)->ip);
+			run_all(r, t, ((const struct st_signal *)w)->ip);
 		if (((const struct st_signal *)w)->signo == 4)
 			explain_sigill(r, p, (const struct st_signal *)w);
 		break;
 	case ST_SYSCALL:
 		if (t)
-			run_pending(r, t, 0);
+			run_all(r, t, 0);
 		if (t && p->depend)
 			depend_syscall(p->depend, &t->depend, t->index, p->word_bytes == 8, (const struct st_syscall *)w);
 		break;
 	case ST_REGS:
 		if (t)
-			run_pending(r, t, ((const struct st_regs *)w)->ip);
+			run_all(r, t, ((const struct st_regs *)w)->ip);
 		if (t && t->heap)
 			heap_file(t->heap, ((const struct st_regs *)w)->gpr, p->word_bytes);
 		if (t && t->walker)
@@ -498,7 +535,7 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 	case ST_EXIT:
 		for (size_t i = 0; i < p->threads; i++)
 			if (p->thread[i]->alive)
-				run_pending(r, p->thread[i], 0);
+				run_all(r, p->thread[i], 0);
 		p->ended = true;
 		break;
 	case ST_NOTE:

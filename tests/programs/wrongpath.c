@@ -4,6 +4,8 @@
  *   hard    a random branch that resolves late, and in each of its arms a load from 8 MB: the wrong arm's load is executed, not retired
  *   helps   a random branch on a load that misses: behind it the next rounds' loads, which do not depend on it
  *   stores  the same with a store to a line that nobody writes else: the wrong arm's is executed, and never written
+ *   meets   a random branch that resolves late, and behind it, whichever way it goes, a load from 8 MB at a place that a division gives: the
+ *           wrong path does not know where that is, but the right path comes there, too
  *   hurts   a random branch that resolves late: each arm, when it is the wrong one, loads lines that nobody needs, and the right path
  *           goes through 32 KB that fit L1D but for those
  */
@@ -79,6 +81,26 @@ static __attribute__((noinline)) uint64_t helps(uint64_t rounds)
 	return sum;
 }
 
+static __attribute__((noinline)) uint64_t meets(uint64_t rounds)
+{
+	uint64_t sum = 0, nothing = 0;
+	while (rounds--) {
+		uint64_t d = draw(), at = d, rest = 0, by = 3;
+		if (late(late(late(late(d + nothing))) | d)) {
+			HERE("odd");
+			sum += 3;
+		} else {
+			HERE("even");
+			sum ^= 5;
+		}
+		__asm__ volatile("div %2" : "+a"(at), "+d"(rest) : "r"(by) : "cc");
+		nothing = one[at & (BIG - 1)];
+		sum += nothing;
+		__asm__ volatile("and $0, %0" : "+r"(nothing) : : "cc");	/* the next round waits for it */
+	}
+	return sum;
+}
+
 static __attribute__((noinline)) uint64_t hurts(uint64_t rounds)
 {
 	uint64_t sum = 0;
@@ -129,6 +151,8 @@ int main(int argc, char **argv)
 		sum = stores(rounds);
 	else if (!strcmp(mode, "helps"))
 		sum = helps(rounds);
+	else if (!strcmp(mode, "meets"))
+		sum = meets(rounds);
 	else if (!strcmp(mode, "hurts"))
 		sum = hurts(rounds);
 	else

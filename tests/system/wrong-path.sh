@@ -57,6 +57,18 @@ check "helps: its loads find what was fetched" "$(of helps.with mem_load_retired
 check "hurts: the right path is slower for it" "$(of hurts.with cycles) > 1.05 * $(of hurts.without cycles)"
 check "hurts: its loads miss what was evicted" "$(of hurts.with mem_load_retired.l1_miss) > 5 * $(of hurts.without mem_load_retired.l1_miss)"
 
+# Where a load lies is unknown there: it is fetched if the right path comes to it.
+MEETS=cycles,instructions,branch-misses,mem_load_retired.l2_miss,mem_load_completed.l1_miss_any
+counts meets.on --start meets -e $MEETS --save-stream meets.stream -- "$PROGRAMS/wrongpath" meets 3000
+counts meets.off --start meets -e $MEETS --feature wrong_path.converge=off --replay meets.stream
+counts meets.never --start meets -e $MEETS --set wrong_path.converge=0 --replay meets.stream
+counts meets.again --start meets -e $MEETS --replay meets.stream
+check "meets: half of the branches are mispredicted" "$(of meets.on branch-misses) > 1200 && $(of meets.on branch-misses) == $(of meets.off branch-misses)"
+check "meets: the right path's loads find what was fetched" "$(of meets.on mem_load_retired.l2_miss) < 0.6 * $(of meets.off mem_load_retired.l2_miss) && $(of meets.off mem_load_retired.l2_miss) > 2500"
+check "meets: the right path is faster for it" "$(of meets.on cycles) < 0.93 * $(of meets.off cycles)"
+check "meets: off is as if it was not there" "$(cmp -s meets.off meets.never && echo 1 || echo 0)"
+check "meets: the same stream, the same counts" "$(cmp -s meets.on meets.again && echo 1 || echo 0)"
+
 # Page walks and TLB entries of the wrong path, by their features.
 WALKS=dtlb_load_misses.walk_completed,dtlb_load_misses.stlb_hit
 counts walks.both --start hard -e $WALKS --replay hard.stream

@@ -2,6 +2,7 @@
  * What the wrong path knows and does not know, and where a walk of it ends (core/walk.h). */
 #include "test_isa_util.h"
 #include "bpred_fixture.h"
+#include "core/converge.h"
 #include "core/plan.h"
 #include "core/script.h"
 #include "core/walk.h"
@@ -554,6 +555,121 @@ static void the_same_walk_twice_is_the_same(void **state)
 	end();
 }
 
+/* --- convergence --- */
+
+static struct converge ahead;
+
+/* An execution of the block will come on the right path. */
+static void comes(const struct iblock *b, const uint64_t *slots, uint32_t n)
+{
+	converge_read(&ahead, b, slots, n);
+	walker_ahead(walker, &ahead);
+}
+
+static void begin_ahead(const char *setting)
+{
+	memset(&ahead, 0, sizeof ahead);
+	begin(setting);
+}
+
+static void an_unknown_address_is_that_of_the_right_path(void **state)
+{
+	(void)state;
+	begin_ahead(NULL);
+	bytes(CODE, "48 f7 f1");							/* div rcx */
+	struct iblock *b = block(CODE + 3, "48 8b 00", load_and_its_register);		/* mov rax, [rax] */
+	struct iblock *c = block(0x5000, "48 8b 03", load_and_its_register);
+	walk(CODE, false);
+	assert_int_equal(last_address(), ST_NOT_DONE);
+	comes(c, (const uint64_t[]){ 0x7770, 1 }, 2);
+	comes(b, (const uint64_t[]){ 0x4440, 1 }, 2);
+	walk(CODE, false);
+	assert_int_equal(last_address(), 0x4440);
+	walker_converge(walker, false);
+	walk(CODE, false);
+	assert_int_equal(last_address(), ST_NOT_DONE);
+	walker_converge(walker, true);
+	ahead.first = ahead.end;							/* they have run */
+	walk(CODE, false);
+	assert_int_equal(last_address(), ST_NOT_DONE);
+	end();
+}
+
+static void a_known_address_is_not_looked_for(void **state)
+{
+	(void)state;
+	begin_ahead(NULL);
+	struct iblock *b = block(CODE, "48 8b 03", load_and_its_register);		/* mov rax, [rbx] */
+	comes(b, (const uint64_t[]){ 0x4440, 1 }, 2);
+	walk(CODE, false);
+	assert_int_equal(last_address(), DATA);
+	end();
+}
+
+static void each_time_it_is_the_next_that_comes(void **state)
+{
+	(void)state;
+	begin_ahead(NULL);
+	bytes(CODE, "48 f7 f1 | 48 8b 10 | eb fb");					/* div rcx; mov rdx, [rax]; jmp back to it */
+	struct iblock *b = block(CODE + 3, "48 8b 10", load_and_its_register);
+	for (unsigned n = 0; n < 3; n++) {	/* its second access is not made */
+		static const uint64_t slots[3][2] = { { 0x4440 }, { ST_NOT_DONE }, { 0x6660 } };
+		comes(b, slots[n], 2);
+	}
+	walk(CODE, false);
+	unsigned seen = 0;
+	for (unsigned i = 0; i < walked_count; i++)
+		if (walked[i].ip == CODE + 3) {
+			static const uint64_t as[] = { 0x4440, 0x6660, ST_NOT_DONE };
+			assert_int_equal(walked[i].addr, as[seen < 2 ? seen : 2]);
+			seen++;
+		}
+	assert_true(seen > 3);
+	walk(CODE, false);								/* the next walk begins anew */
+	for (unsigned i = 0; walked[i].ip != CODE + 3; i++)
+		assert_true(walked[i + 1].addr == ST_NOT_DONE || walked[i + 1].addr == 0x4440);
+	end();
+}
+
+static void what_lies_at_such_an_address_is_known(void **state)
+{
+	(void)state;
+	begin_ahead(NULL);
+	known(0x4440, 0x5550);
+	bytes(CODE, "48 f7 f1 | 48 8b 00 | 48 8b 08");	/* div rcx; mov rax, [rax]; mov rcx, [rax] */
+	struct iblock *b = block(CODE + 3, "48 8b 00", load_and_its_register);
+	comes(b, (const uint64_t[]){ 0x4440, 1 }, 2);
+	walk(CODE, false);
+	assert_int_equal(last_address(), 0x5550);
+	end();
+}
+
+static void a_store_takes_the_address_of_a_store(void **state)
+{
+	(void)state;
+	begin_ahead(NULL);
+	bytes(CODE, "48 f7 f1 | 48 89 08 | 48 89 ca");	/* div rcx; mov [rax], rcx; mov rdx, rcx */
+	struct iblock *b = block(CODE + 3, "48 89 08", store_of_a_register);
+	comes(b, (const uint64_t[]){ 0x4440 }, 1);
+	walk(CODE, false);
+	assert_int_equal(walked[walked_count - 2].ip, CODE + 3);
+	assert_int_equal(walked[walked_count - 2].addr, 0x4440);
+	end();
+}
+
+static void an_operand_of_another_segment_is_found_there(void **state)
+{
+	(void)state;
+	begin_ahead(NULL);
+	struct iblock *b = block(CODE, "64 48 8b 04 25 10 00 00 00", load_and_its_register);	/* mov rax, fs:[16] */
+	walk(CODE, false);
+	assert_int_equal(last_address(), ST_NOT_DONE);
+	comes(b, (const uint64_t[]){ 0x4440, 1 }, 2);
+	walk(CODE, false);
+	assert_int_equal(last_address(), 0x4440);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -578,6 +694,12 @@ int main(void)
 		cmocka_unit_test(what_the_core_did_is_known_when_it_must_be_done),
 		cmocka_unit_test(many_stores_end_a_walk_and_nothing_more),
 		cmocka_unit_test(the_same_walk_twice_is_the_same),
+		cmocka_unit_test(an_unknown_address_is_that_of_the_right_path),
+		cmocka_unit_test(a_known_address_is_not_looked_for),
+		cmocka_unit_test(each_time_it_is_the_next_that_comes),
+		cmocka_unit_test(what_lies_at_such_an_address_is_known),
+		cmocka_unit_test(a_store_takes_the_address_of_a_store),
+		cmocka_unit_test(an_operand_of_another_segment_is_found_there),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

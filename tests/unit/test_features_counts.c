@@ -446,7 +446,8 @@ static const struct row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 /* Of several hardware threads: tests/unit/test_core_smt.c has their fields; of the wrong path, which this stream has none of: tests/system/wrong-path.sh. */
-static const char *const elsewhere[] = { "smt.idq", "smt.rob", "smt.load_buffer", "smt.store_buffer", "wrong_path.walks", "wrong_path.tlb" };
+static const char *const elsewhere[] = { "smt.idq", "smt.rob", "smt.load_buffer", "smt.store_buffer", "wrong_path.walks", "wrong_path.tlb",
+	"wrong_path.converge" };
 
 static uint64_t count(struct rig *r, const struct row *row)
 {

@@ -78,10 +78,12 @@ static void uop_of(const struct graph *g, struct times *t, const struct core_det
 		if (load && r->size)
 			complete = graph_loaded(g, t, a, r, ready, &cycle);
 		else if (address)
-			complete = cycle + graph_shortened(g, t, a, r->did);
+			complete = graph_addressed(g, t, a, r->did, cycle);
 		else
 			complete = cycle + takes;
 	}
+	if (a->walk && !w->alone)
+		graph_walks(g, t, a, r, cycle);
 	for (uint32_t k = 0; k < g->fills; k++)
 		graph_line_asked(g, t, &g->fill[k], graph_arrives(g, t, &g->fill[k], cycle, base + r->dispatch), cycle);
 	if (address) {
@@ -136,6 +138,8 @@ static void uop_seen(struct graph *g, const struct core_detail *d, const struct 
 	if (r->did & SPMU_DID(CLEAR_MEMORY_ORDER))
 		seen->cleared = less(base + r->dispatch, g->c.frontend_latency + g->c.rs_dispatch_delay);
 	g->loads += (r->is & SPMU_IS(LOAD)) != 0;
+	if (d->walk)
+		graph_walk_seen(g, d, r, base);
 	graph_lines_asked(g);
 }
 
@@ -260,7 +264,7 @@ static void path_times(const struct graph *g, const struct waits *w, struct path
 static void uop(struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base)
 {
 	struct waits w = { .alone = r->port == 255 && r->ready == r->alloc && r->dispatch == r->alloc };
-	struct access a = { .store = -1, .line = -1, .older = -1 };
+	struct access a = { .store = -1, .line = -1, .older = -1, .page = -1 };
 	struct path_uop p = { .slots = g->slots };
 	if (d->flags & DETAIL_BESIDE)
 		return;
@@ -282,7 +286,7 @@ static void uop(struct graph *g, const struct core_detail *d, const struct spmu_
 	if (r->is & SPMU_IS(LOAD) && r->size)
 		graph_measure_load(g, d, r, base, &a);
 	if (r->is & SPMU_IS(STORE_ADDR))
-		a = (struct access){ .latency = r->complete - r->dispatch, .hit = 1, .tlb = d->tlb, .walk = d->walk, .memory = d->memory, .store = -1, .line = -1, .older = -1 };
+		graph_measure_store(g, d, r, base, &a);
 	path_operands(g, d, r, &w, &a, &p);
 	for (unsigned i = 0; i < g->runs; i++)
 		uop_of(g, g->run[i], d, r, &w, &a, base);

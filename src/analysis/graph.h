@@ -41,7 +41,7 @@
 	X(MISPREDICT,   "mispredict",   "from a mispredicted branch to what follows it") \
 	X(BTB_MISS,     "btb_miss",     "decode re-steers at a branch unknown to the BTB") \
 	X(L1_MISS,      "l1_miss",      "loads and stores served by L2: what they take more than a hit") \
-	X(L2_MISS,      "l2_miss",      "loads served by L3: what they take more than from L2") \
+	X(L2_MISS,      "l2_miss",      "requests served by L3, of loads, stores and code: what they take more than from L2") \
 	X(L3_MISS,      "l3_miss",      "memory: reads of data, code and page tables") \
 	X(DTLB_MISS,    "dtlb_miss",    "data TLB misses served by the second level") \
 	X(PAGE_WALK,    "page_walk",    "all translations that took time, those of code too") \

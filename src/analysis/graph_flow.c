@@ -90,7 +90,7 @@ uint64_t graph_take_port(struct times *t, unsigned port, uint64_t ready)
 
 struct fetched {		/* what its delivery waited for, as measured */
 	uint64_t goes_on;	/* cycles behind the slot before, or behind the branch that resolved */
-	uint64_t code, memory, tlb, resteer;	/* of it, at most */
+	uint64_t code, memory, l3, tlb, resteer;	/* of it, at most */
 	uint32_t room, width;
 	bool anew;		/* the cycle's room is not what the slot before left of it */
 	bool still;		/* the machine had stopped: cycles are since the last retirement */
@@ -108,6 +108,8 @@ static void deliver(const struct graph *g, struct times *t, const struct fetched
 		goes_on = less(goes_on, f->memory ? 0 : f->code);
 	if (free_of(t, GRAPH_L3_MISS))
 		goes_on = less(goes_on, f->memory);
+	if (free_of(t, GRAPH_L2_MISS))
+		goes_on = less(goes_on, f->l3);
 	if (free_of(t, GRAPH_PAGE_WALK))
 		goes_on = less(goes_on, f->tlb);
 	if (free_of(t, GRAPH_BTB_MISS))
@@ -182,7 +184,7 @@ void graph_slot_begins(struct graph *g, const struct core_detail *d, const struc
 {
 	const struct core_config *c = &g->c;
 	struct times *seen = g->seen;
-	struct fetched f = { .code = d->code, .memory = d->code_memory, .tlb = d->code_tlb, .room = d->room, .width = d->width ? d->width : 1 };
+	struct fetched f = { .code = d->code, .memory = d->code_memory, .l3 = d->code_l3, .tlb = d->code_tlb, .room = d->room, .width = d->width ? d->width : 1 };
 	uint64_t from = seen->fetch;
 	const bool barrier = d->barrier > g->barrier;
 	if (g->redirected)

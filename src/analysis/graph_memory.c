@@ -31,7 +31,8 @@ static int store_found(const struct graph *g, uint64_t addr, uint32_t size)
 	return -1;
 }
 
-uint64_t graph_shortened(const struct graph *g, const struct times *t, const struct access *a, uint64_t did)
+/* What an access takes in a graph. */
+static uint64_t shortened(const struct graph *g, const struct times *t, const struct access *a, uint64_t did)
 {
 	const struct core_config *c = &g->c;
 	uint64_t latency = a->latency, tlb = a->tlb;
@@ -72,13 +73,16 @@ uint64_t graph_arrives(const struct graph *g, const struct times *t, const struc
 {
 	uint64_t takes = less(f->ready, seen);
 	if (f->level == 2)
-		return cycle + (free_of(t, GRAPH_L3_MISS) && f->source == FROM_MEMORY ? least(takes, g->l3_latency) : takes);
+		return cycle + (free_of(t, GRAPH_L3_MISS) && f->source == FROM_MEMORY ? least(takes, g->l3_latency) :
+		                free_of(t, GRAPH_L2_MISS) && f->source == FROM_L3 ? 0 : takes);
 	if (f->source != FROM_L2 && !f->memory && g->line2_of[line_at(f->physical)] == f->physical) {	/* it was on its way to L2 */
 		const uint64_t there = g->seen->line2[line_at(f->physical)], latest = most(seen + g->c.l2_latency, there);
 		return most(cycle + g->c.l2_latency, t->line2[line_at(f->physical)]) + less(f->ready, latest);
 	}
 	if (free_of(t, GRAPH_L3_MISS) && f->source == FROM_MEMORY)
 		takes = f->memory ? less(takes, f->memory) : least(takes, g->l3_latency);
+	if (free_of(t, GRAPH_L2_MISS) && f->source == FROM_L3)
+		takes = least(takes, g->c.l2_latency);
 	if (free_of(t, GRAPH_L1_MISS) && f->source == FROM_L2)
 		takes = 0;
 	if (f->source == FROM_L2 && was_there(g, f))	/* and maybe is not yet in a graph */
@@ -120,15 +124,58 @@ void graph_lines_asked(struct graph *g)
 	g->fills = 0;
 }
 
+static uint64_t page_number(const struct graph *g, uint64_t addr) { return addr >> (g->c.memory_page == 1 ? 21 : 12); }
+
+/* Whose walk was under way when the access came: its time begins when that is over. */
+static void await_walk(const struct graph *g, const struct spmu_record *r, struct access *a)
+{
+	const uint64_t page = page_number(g, r->addr), walked = g->seen->walked[page % PAGES];
+	a->page = -1;
+	if (!r->size || a->tlb || g->page_of[page % PAGES] != page || walked <= a->dispatch || walked > a->dispatch + a->latency)
+		return;
+	a->page = (int)(page % PAGES);
+	a->latency -= walked - a->dispatch;
+	a->dispatch = walked;
+}
+
+void graph_measure_store(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base, struct access *a)
+{
+	*a = (struct access){ .latency = r->complete - r->dispatch, .hit = 1, .tlb = d->tlb, .walk = d->walk, .memory = d->memory, .store = -1, .line = -1, .older = -1,
+		.dispatch = base + r->dispatch };
+	await_walk(g, r, a);
+}
+
+uint64_t graph_addressed(const struct graph *g, const struct times *t, const struct access *a, uint64_t did, uint64_t cycle)
+{
+	return most(cycle + 1, (a->page < 0 ? cycle : most(cycle, t->walked[a->page])) + shortened(g, t, a, did));
+}
+
+void graph_walks(const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r, uint64_t cycle)
+{
+	uint64_t takes = free_of(t, GRAPH_PAGE_WALK) ? 0 : a->tlb;
+	if (free_of(t, GRAPH_L3_MISS))		/* what memory took was for the walk, as far as it was in one; the access' own is the smaller part */
+		takes = less(takes, least(a->memory, a->walk));
+	t->walked[page_number(g, r->addr) % PAGES] = cycle + takes;
+}
+
+void graph_walk_seen(struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base)
+{
+	const uint64_t page = page_number(g, r->addr);
+	g->page_of[page % PAGES] = page;
+	g->seen->walked[page % PAGES] = base + r->dispatch + d->tlb;
+}
+
 void graph_measure_load(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base, struct access *a)
 {
 	const struct core_config *c = &g->c;
 	const struct times *seen = g->seen;
 	const uint64_t dispatch = base + r->dispatch, complete = base + r->complete, line = r->addr >> 6;
 	const bool vector = (uint8_t)(d->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC || r->size > 8;
-	uint64_t latest = dispatch;
 	*a = (struct access){ .latency = complete - dispatch, .hit = c->l1d_latency + (vector ? c->l1d_vector_extra : 0), .tlb = d->tlb, .walk = d->walk,
-		.memory = d->memory, .store = -1, .line = -1, .older = -1, .dispatch = dispatch };
+		.memory = d->memory, .store = -1, .line = -1, .older = -1, .page = -1, .dispatch = dispatch };
+	if (!(r->did & (SPMU_DID(FORWARDED) | SPMU_DID(FORWARD_BLOCKED))))
+		await_walk(g, r, a);
+	uint64_t latest = a->dispatch;
 	if (r->did & SPMU_DID(FORWARDED)) {
 		a->store = (int)(d->store % STORES);
 		latest = most(latest, seen->data_ready[a->store]);
@@ -194,19 +241,21 @@ uint64_t graph_loaded(const struct graph *g, struct times *t, const struct acces
 		return most(cycle, t->data_ready[a->older]) + a->forwards;
 	if (a->store >= 0)
 		return most(cycle, t->written[a->store] + (free_of(t, GRAPH_NO_FORWARD) ? 0 : c->forward_blocked)) + a->rest;
+	if (a->page >= 0)
+		cycle = most(cycle, t->walked[a->page]);
 	const uint64_t alias = did & SPMU_DID(ALIAS_4K) && free_of(t, GRAPH_NO_FORWARD) ? c->alias_penalty : 0;
 	unsigned which;
 	if (did & SPMU_DID(L1D_MISS))	/* beyond what it waited for a buffer in the run */
 		cycle += less(buffer_free(g, t, cycle, &which) - cycle, buffer_free(g, g->seen, a->dispatch, &which) - a->dispatch);
 	if (a->fill && a->fill->source == FROM_L2)
-		return most(cycle + graph_shortened(g, t, a, did), was_there(g, a->fill) ? t->line2[line_at(a->fill->physical)] : 0);
+		return most(cycle + shortened(g, t, a, did), was_there(g, a->fill) ? t->line2[line_at(a->fill->physical)] : 0);
 	if (a->fill)
 		return graph_arrives(g, t, a->fill, cycle + (free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk) ? 0 : a->tlb), a->dispatch + a->tlb) + a->rest;
 	if (a->line >= 0) {
 		const bool no_tlb = free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk);
 		return most(cycle + a->hit, t->line[a->line]) + less(a->rest, (no_tlb ? a->tlb : 0) + alias);
 	}
-	return cycle + less(graph_shortened(g, t, a, did), alias);
+	return cycle + less(shortened(g, t, a, did), alias);
 }
 
 void graph_written(struct graph *g, const struct core_written *w)
@@ -214,10 +263,21 @@ void graph_written(struct graph *g, const struct core_written *w)
 	const struct core_config *c = &g->c;
 	const uint64_t takes = less(w->ready, w->from);
 	const bool cold = w->memory, near = !cold && takes > 1;
+	const unsigned st = w->store % STORES;
+	const uint64_t line = g->store[st].number == w->store ? g->store[st].addr >> 6 : UINT64_MAX;
+	const bool waits = g->line_of[line_at(line)] == line && g->seen->line[line_at(line)] + 1 == w->ready;	/* another access had asked for it */
+	const struct core_fill *asked = NULL;
+	for (uint32_t k = 0; k < g->fills; k++)
+		if (g->fill[k].level == 1 && g->fill[k].line == line && !g->fill[k].prefetch && g->fill[k].ready + 1 == w->ready)
+			asked = &g->fill[k];
 	for (unsigned i = 0; i < g->runs; i++) {
 		struct times *t = g->run[i];
 		uint64_t from = t->retired[w->store % STORES] + c->store_commit_delay, at = from + takes;
-		if (cold && free_of(t, GRAPH_L3_MISS))
+		if (waits)
+			at = most(from, t->line[line_at(line)]) + 1;
+		else if (asked)
+			at = graph_arrives(g, t, asked, from, w->from) + 1;
+		else if (cold && free_of(t, GRAPH_L3_MISS))
 			at = from + less(takes, w->memory);
 		else if (near && free_of(t, GRAPH_L1_MISS))
 			at = from + 1;

@@ -9,7 +9,7 @@
 #include "core/detail.h"
 #include "isa/isa.h"
 
-enum { SLOTS = 1024, LOADS = 512, STORES = 256, WINDOW = 4096, FAR = 1024, POOLS = 3, FILLS = 1024, UNITS = 4, BUFFERS = 64, BUCKETS = 512, LEARNT = 256, QUEUE = 256, PENDING = 64 };
+enum { SLOTS = 1024, LOADS = 512, STORES = 256, WINDOW = 4096, FAR = 1024, POOLS = 3, FILLS = 1024, UNITS = 4, BUFFERS = 64, BUCKETS = 512, LEARNT = 256, PAGES = 64, QUEUE = 256, PENDING = 64 };
 
 struct times {			/* of one graph */
 	uint32_t free;		/* set of classes */
@@ -27,6 +27,7 @@ struct times {			/* of one graph */
 	uint32_t written_count;
 	uint64_t resolved;	/* the last mispredicted branch */
 	uint64_t line[FILLS], line2[FILLS];	/* when it is there, in L1D, in L2 */
+	uint64_t walked[PAGES];	/* when the walk for a page is over */
 	uint64_t unit[UNITS];
 	uint64_t buffer[BUFFERS];	/* fill buffers of L1D: from when each is free */
 	/* schedulers: dispatches to come, a bit a port */
@@ -44,7 +45,7 @@ struct graph {
 	int32_t group_room;
 	uint32_t slots, loads;	/* so far */
 	uint32_t last_room;	/* of the measured front end, behind the slot before */
-	uint64_t barrier, line_of[FILLS], line2_of[FILLS];
+	uint64_t barrier, line_of[FILLS], line2_of[FILLS], page_of[PAGES];
 	unsigned buffers;
 	uint64_t l3_latency;	/* of L3, and of what lies beyond when memory takes no time */
 	bool redirected, taken, resteered;	/* by the slot before */
@@ -83,7 +84,7 @@ uint64_t graph_take_port(struct times *t, unsigned port, uint64_t ready);
 
 /* ---- graph_memory.c ---- */
 
-struct access {			/* of a load, as measured */
+struct access {			/* as measured, from when a walk that another access had begun was over */
 	uint64_t latency, hit, tlb, walk, memory, dispatch;
 	uint64_t rest;		/* beyond the latest of what it waited for */
 	int store;		/* index of the one that it waited for; -1: of none */
@@ -91,13 +92,18 @@ struct access {			/* of a load, as measured */
 	bool holds;		/* it has all of them */
 	uint64_t forwards;	/* what that takes */
 	int line;		/* index of the line on its way; -1 */
+	int page;		/* of the page whose walk another access had begun; -1 */
 	const struct core_fill *fill;	/* that it asked for, of a line that was on its way to L2; NULL */
 };
 
-/* What the load waited for, as measured. */
+/* What a load, or a store's address, waited for, as measured. */
+void graph_measure_store(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base, struct access *a);
 void graph_measure_load(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base, struct access *a);
-/* What an access takes in a graph. */
-uint64_t graph_shortened(const struct graph *g, const struct times *t, const struct access *a, uint64_t did);
+/* A store's address, dispatched at `cycle`: complete. */
+uint64_t graph_addressed(const struct graph *g, const struct times *t, const struct access *a, uint64_t did, uint64_t cycle);
+/* An access that walked the page tables was dispatched at `cycle`, `seen` in the run: until when others wait for that. */
+void graph_walks(const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r, uint64_t cycle);
+void graph_walk_seen(struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base);
 /* Whether a load whose operands are ready waits for older stores whose addresses are not known. */
 bool graph_load_waits(const struct graph *g, const struct times *t, uint64_t ip, uint64_t ready);
 /* A load whose operands were ready at `alone` and which was dispatched at *cycle, later if it has to go again: complete. */

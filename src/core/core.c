@@ -228,7 +228,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 	struct detail_of of;
 
 	if (UNLIKELY(detail))
-		of = (struct detail_of){ .waited = c->fe.waited, .waited_memory = c->fe.waited_memory, .waited_tlb = c->fe.waited_tlb };
+		of = (struct detail_of){ .waited = c->fe.waited, .waited_memory = c->fe.waited_memory, .waited_l3 = c->fe.waited_l3, .waited_tlb = c->fe.waited_tlb };
 	if (LIKELY(c->fe.path != FE_MS))	/* else a REP instruction that goes on */
 		frontend_insn(c, in, in->addr);
 	if (UNLIKELY(!(first->flags & UOP_SLOT))) {

@@ -37,7 +37,8 @@ struct core_detail {		/* laid over a record */
 	uint64_t fetch;		/* the front end was at this cycle when it came to it, the uop queue aside */
 	uint64_t barrier;	/* nothing could be allocated before */
 	uint64_t result;	/* its registers are ready */
-	uint16_t room, width;	/* slots that could still be delivered in that cycle, and in a whole one */
+	uint8_t  room, width;	/* slots that could still be delivered in that cycle, and in a whole one */
+	uint16_t code_l3;	/* of `code`: cycles for L3, beyond what L2 takes */
 	uint16_t code;		/* cycles that the fetch of its instruction waited for L1I or the TLB; */
 	uint16_t code_memory;	/* those of them for lines from memory */
 	uint16_t memory, walk;	/* of an access: cycles that memory took; cycles of a page walk, in tlb */

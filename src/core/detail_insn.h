@@ -9,7 +9,7 @@
 
 /* What is remembered for the details of an instruction's uops (detail.h). */
 struct detail_of {
-	uint64_t fetch, barrier, waited, waited_memory, waited_tlb, memory, tlb, walk;
+	uint64_t fetch, barrier, waited, waited_memory, waited_l3, waited_tlb, memory, tlb, walk;
 	uint32_t room, width;
 	bool slot;
 };
@@ -45,13 +45,15 @@ static __attribute__((noinline)) void detail_uop(struct core *c, const struct uo
 	if (d->slot) {
 		to->fetch = d->fetch;
 		to->barrier = d->barrier;
-		to->room = (uint16_t)d->room;
-		to->width = (uint16_t)d->width;
+		to->room = (uint8_t)min64(d->room, UINT8_MAX);
+		to->width = (uint8_t)min64(d->width, UINT8_MAX);
 		to->code = detail_cycles(fe->waited - d->waited);
 		to->code_memory = detail_cycles(fe->waited_memory - d->waited_memory);
+		to->code_l3 = detail_cycles(fe->waited_l3 - d->waited_l3);
 		to->code_tlb = detail_cycles(fe->waited_tlb - d->waited_tlb);
 		d->waited = fe->waited;
 		d->waited_memory = fe->waited_memory;
+		d->waited_l3 = fe->waited_l3;
 		d->waited_tlb = fe->waited_tlb;
 	}
 	d->slot = false;

@@ -44,7 +44,8 @@ struct emitter {
 	uint32_t hold;		/* 1 + index of the first record of a slot being built; 0: none */
 	uint8_t  hw_thread;	/* whose records these are */
 	bool     detail;	/* details are wanted (detail.h) */
-	uint64_t spent_memory, spent_tlb, spent_walk;	/* cycles so far that requests waited for memory, prefetches apart, for translations, for page walks among these */
+	uint64_t spent_memory, spent_tlb, spent_walk;	/* cycles so far that requests waited for memory, prefetches apart, for translations, for page walks among these; */
+	uint64_t spent_code_l3;		/* with details: that fetch waited for L3 beyond what L2 takes */
 	struct emit_run run[EMIT_RUNS];
 	/* The other way, from memory to the pipeline (clears.h); NULL: nobody listens. */
 	void *owner;

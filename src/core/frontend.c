@@ -276,13 +276,14 @@ static void fetch_lines(struct core *c, const struct insn *in)
 	for (uint64_t line = in->addr >> log2;; line = last) {
 		if (line != fe->pd_line) {
 			struct mem_result r = { 0, 0 };
-			const uint64_t memory = c->e.spent_memory, tlb = c->e.spent_tlb;
+			const uint64_t memory = c->e.spent_memory, l3 = c->e.spent_code_l3, tlb = c->e.spent_tlb;
 			memsys_fetch(c->mem, line == in->addr >> log2 ? in->addr : line << log2, fe->pd, &r);
 			if (r.did) {
 				const uint64_t translated = c->e.spent_tlb - tlb, waited = r.ready > fe->pd ? r.ready - fe->pd : 0;
 				fe->waited_tlb += min64(translated, waited);
 				fe->waited += waited - min64(translated, waited);
 				fe->waited_memory += c->e.spent_memory - memory;
+				fe->waited_l3 += c->e.spent_code_l3 - l3;
 			}
 			fe->pd = max64(fe->pd, r.ready);
 			fe->did |= r.did;

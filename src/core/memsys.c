@@ -717,6 +717,14 @@ static void icache_hit(struct memsys *m, uint64_t cycle)
 	m->icache_hit_record = e->count - 1;
 }
 
+/* Details: fetch waits for a line so much longer than for one that L2 has.  Left out: for one that a prefetch had asked memory for. */
+static __attribute__((noinline)) void code_waited(struct memsys *m, uint64_t cycles, enum inflight_source source)
+{
+	const uint64_t of_l3 = m->shared->l3_latency - m->l2_latency;
+	if (source == FROM_L3)
+		m->emitter->spent_code_l3 += cycles < of_l3 ? cycles : of_l3;
+}
+
 ALWAYS_INLINE uint64_t l1i_bring(struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, bool prefetch, bool timed)
 {
 	unsigned entry = 0;
@@ -733,6 +741,8 @@ ALWAYS_INLINE uint64_t l1i_bring(struct memsys *m, uint64_t vline, uint32_t line
 	uint8_t state;
 	uint64_t ready = l2_access(m, line, start, prefetch ? ACCESS_PREFETCH : ACCESS_CODE, timed, &source, &state);
 	if (timed) {
+		if (__builtin_expect(m->emitter->detail, 0) && !prefetch && ready > start + m->l2_code_latency)
+			code_waited(m, ready - start - m->l2_code_latency, source);
 		inflight_set(&m->l1i_fill, entry, line, ready, source, !prefetch);
 		state |= LINE_PENDING;
 	}
@@ -768,10 +778,13 @@ ALWAYS_INLINE void fetch_general(struct memsys *m, uint64_t addr, uint64_t cycle
 		*state &= (uint8_t)~LINE_PREFETCHED;
 		if (timed && *state & LINE_PENDING) {
 			int entry = inflight_find(&m->l1i_fill, line);
-			if (entry >= 0 && m->l1i_fill.ready[entry] > r->ready)
+			if (entry >= 0 && m->l1i_fill.ready[entry] > r->ready) {
+				if (__builtin_expect(m->emitter->detail, 0))
+					code_waited(m, m->l1i_fill.ready[entry] - r->ready, m->l1i_fill.source[entry]);
 				r->ready = m->l1i_fill.ready[entry];
-			else
+			} else {
 				*state &= (uint8_t)~LINE_PENDING;
+			}
 		}
 	} else {
 		r->ready = l1i_bring(m, vline, line, r->ready, false, timed);

@@ -50,7 +50,7 @@ struct frontend {
 	uint64_t predicted, predicted_line;	/* predict.ahead: cycle of the last line that branch prediction covered, its number */
 	uint64_t did;		/* bits for the next uop record: icache and ITLB misses */
 	uint64_t did_path;	/* FROM_* bit of the path */
-	uint64_t waited, waited_memory, waited_tlb;	/* cycles so far that fetch waited for L1I; for lines from memory among these; for the TLB */
+	uint64_t waited, waited_memory, waited_l3, waited_tlb;	/* cycles so far that fetch waited for L1I; for memory, for L3 among these; for the TLB */
 	uint32_t path, base_path;	/* enum fe_path; base_path: where MS returns to */
 	uint32_t window_log2, window_mask, line_log2;
 	/* legacy decode */

@@ -280,6 +280,7 @@ static void check_against(const char *event, int which, bool may_be_behind)
 	static struct expected x;
 	static struct log l;
 	uint64_t rng = 31 + (uint64_t)which;
+	unsigned samples = 0;
 	for (unsigned round = 0; round < 24; round++) {
 		struct stream s = { 0 };
 		uint64_t cycles = stream_random(&s, 1000 + round, 2500), period = 5 + draw(&rng, 60);
@@ -300,7 +301,7 @@ static void check_against(const char *event, int which, bool may_be_behind)
 		}
 		struct spmu *p = sampler(&l, latency, event, period);
 		stream_send_cut(&s, p, rng, 1 + draw(&rng, 1000));
-		assert_true(x.n > 3);
+		samples += x.n;
 		for (unsigned i = 0; i < x.n; i++) {
 			if (i >= l.n || l.pmi[i].ip != x.ip[i] || l.pmi[i].cycle != x.cycle[i])
 				fail_msg("%s, period %llu, latency %u, round %u, sample %u of %u (%u taken): ip %llx cycle %llu, expected ip "
@@ -314,6 +315,7 @@ static void check_against(const char *event, int which, bool may_be_behind)
 		spmu_destroy(p);
 		stream_free(&s);
 	}
+	assert_true(samples > 24 * 10);	/* a round's random events may be too few for many */
 }
 
 static void samples_of_instructions_fall_where_a_naive_walk_puts_them(void **state)

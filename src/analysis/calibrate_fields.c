@@ -10,18 +10,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct curve { double x[CAL_CURVE], y[CAL_CURVE]; size_t n; };
-
-static struct curve curve_of(const struct cal_probe *p, size_t count, const struct cal_native *host, enum cal_family f)
+/* The points of `from` between two parameters. */
+static struct cal_curve between(const struct cal_curve *from, double least, double most)
 {
-	struct curve c = { .n = 0 };
-	size_t params, first = cal_first(p, count, f, &params);
-	for (size_t i = 0; i < params && c.n < CAL_CURVE; i++)
-		if (host->value[first + i].cycles > 0) {
-			c.x[c.n] = p[first + i].param;
-			c.y[c.n++] = host->value[first + i].cycles;
+	struct cal_curve c = { .n = 0 };
+	for (size_t i = 0; i < from->n; i++)
+		if (from->x[i] >= least && from->x[i] <= most) {
+			c.x[c.n] = from->x[i];
+			c.y[c.n] = from->y[i];
+			c.least[c.n] = from->least[i];
+			c.most[c.n++] = from->most[i];
 		}
 	return c;
+}
+
+static struct cal_curve curve_of(const struct cal_probe *p, size_t count, const struct cal_native *host, enum cal_family f)
+{
+	struct cal_curve c = { .n = 0 };
+	size_t params, first = cal_first(p, count, f, &params);
+	for (size_t i = 0; i < params && c.n < CAL_CURVE; i++) {
+		const struct cal_value *v = host->value + first + i;
+		if (v->cycles <= 0)
+			continue;
+		c.x[c.n] = p[first + i].param;
+		c.y[c.n] = v->cycles;
+		c.least[c.n] = v->low;
+		c.most[c.n++] = v->high;
+	}
+	return c;
+}
+
+/* A value that the fastest of its repeats does not bear out. */
+static bool is_noisy(double cycles, double least)
+{
+	return cycles > 1.5 * least;
 }
 
 static double value_of(const struct cal_probe *p, size_t count, const struct cal_native *host, const char *name)
@@ -77,13 +99,13 @@ static void refuse(struct cal_fields *out, const char *key, double was, const ch
 }
 
 /* A capacity: extra: entries taken beside the parameter's number. */
-static void capacity(struct cal_fields *out, const char *key, uint32_t *to, const struct curve *c, double high, uint32_t extra, uint32_t unit,
+static void capacity(struct cal_fields *out, const char *key, uint32_t *to, const struct cal_curve *c, double high, uint32_t extra, uint32_t unit,
 	const char *what)
 {
 	struct cal_knee k;
 	struct err why = { 0, "" };
 	uint32_t was = *to;
-	if (cal_fit_knee(&k, c->x, c->y, c->n, high, &why)) {
+	if (cal_fit_knee(&k, c, high, &why)) {
 		char text[240];
 		snprintf(text, sizeof text, "%s: %.150s", what, why.text);
 		refuse(out, key, was, text);
@@ -120,14 +142,14 @@ static void ways(struct cal_fields *out, const char *key, uint32_t *to, uint32_t
 		tell(out, key, was, *to, "so that the sets of the new size are a power of two");
 }
 
-static void uop_cache(struct core_config *c, struct cal_fields *out, const struct curve *code)
+static void uop_cache(struct core_config *c, struct cal_fields *out, const struct cal_curve *code)
 {
 	struct cal_knee k;
 	struct err why = { 0, "" };
 	uint32_t was = c->dsb_ways;
 	if (!c->dsb_sets)
 		return;
-	if (cal_fit_knee(&k, code->x, code->y, code->n, 0, &why)) {
+	if (cal_fit_knee(&k, code, 0, &why)) {
 		char text[240];
 		snprintf(text, sizeof text, "code.N: %.150s", why.text);
 		refuse(out, "dsb.ways", was, text);
@@ -151,15 +173,22 @@ static void uop_cache(struct core_config *c, struct cal_fields *out, const struc
 }
 
 /* L3: where the curve leaves it.  If it rises slowly long before, others push lines out: how fast, and the size stays. */
-static void shared_cache(struct core_config *c, struct cal_fields *out, const struct curve *far, double l3, double memory)
+static void shared_cache(struct core_config *c, struct cal_fields *out, const struct cal_curve *far, double l3, double memory)
 {
 	const double was = c->l3_others_ms;
 	struct cal_knee k;
 	struct err why = { 0, "" };
 	double others;
-	const bool knee = !cal_fit_knee(&k, far->x, far->y, far->n, memory, &why);
+	if (far->n && is_noisy(far->y[0], far->least[0])) {	/* L3's level: without it the rest says nothing */
+		char text[120];
+		snprintf(text, sizeof text, "huge.N: too noisy, %.1f to %.1f cycles where all is in L3", far->least[0], far->most[0]);
+		refuse(out, "l3.size", c->l3_size, text);
+		refuse(out, "l3.others_ms", was, text);
+		return;
+	}
+	const bool knee = !cal_fit_knee(&k, far, memory, &why);
 	/* points on the way, at less than half of what the base's L3 holds */
-	if ((!knee || k.fails < c->l3_size / 2.) && !cal_fit_others(&others, far->x, far->y, far->n, l3, memory, &why)) {
+	if ((!knee || k.fails < c->l3_size / 2.) && !cal_fit_others(&others, far, l3, memory, &why)) {
 		refuse(out, "l3.size", c->l3_size, "huge.N: others push lines out before it is full");
 		c->l3_others_ms = round(others / c->frequency_ghz / 1e5) / 10;
 		tell(out, "l3.others_ms", was, c->l3_others_ms, "huge.N: from %.0f to %.0f cycles in laps of some %.0f million", l3, memory, others / 1e6);
@@ -218,9 +247,12 @@ static void frames(struct core_config *c, struct cal_fields *out, const struct c
 {
 	size_t params, first = cal_first(p, count, CAL_CHASE, &params), points = 0;
 	double l2 = value_of(p, count, host, "chase.192K"), beyond = -1, least = HUGE_VAL, was = c->memory_scattered;
+	bool noisy = false;
 	for (size_t i = first; i < first + params; i++)
-		if (p[i].param >= 2 * c->l2_size && host->value[i].cycles > 0 && (beyond < 0 || host->value[i].cycles < beyond))
+		if (p[i].param >= 2 * c->l2_size && host->value[i].cycles > 0 && (beyond < 0 || host->value[i].cycles < beyond)) {
 			beyond = host->value[i].cycles;
+			noisy = is_noisy(beyond, host->value[i].low);
+		}
 	uint32_t best = 0;
 	for (uint32_t drawn = 0; drawn <= 100 && l2 > 0; drawn += 5) {
 		double off = 0;
@@ -233,6 +265,7 @@ static void frames(struct core_config *c, struct cal_fields *out, const struct c
 			double is = hit + crowded(mean, c->l2_ways, drawn / 100.) * (beyond - hit), ratio = is / host->value[i].cycles - 1;
 			off += ratio * ratio;
 			points++;
+			noisy |= is_noisy(host->value[i].cycles, host->value[i].low);
 		}
 		if (off < least) {
 			least = off;
@@ -243,13 +276,17 @@ static void frames(struct core_config *c, struct cal_fields *out, const struct c
 		refuse(out, "memory.scattered", was, "chase.N: nothing of L2's size and its half, or no levels around it");
 		return;
 	}
+	if (noisy) {
+		refuse(out, "memory.scattered", was, "chase.N: too noisy up to L2's size or beyond it");
+		return;
+	}
 	c->memory_scattered = best;
 	tell(out, "memory.scattered", was, best, "chase.N: %zu points up to L2's size, off by %.0f %%", points, 100 * sqrt(least / (double)points));
 }
 
 void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host)
 {
-	struct curve huge = curve_of(p, count, host, CAL_HUGE), part = { .n = 0 };
+	struct cal_curve huge = curve_of(p, count, host, CAL_HUGE), part;
 	double was, env[CAL_CURVE];
 	uint32_t old;
 
@@ -303,22 +340,13 @@ void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct c
 	cal_envelope(env, huge.y, huge.n);
 	double l2 = 0, l3 = 0, memory = huge.n ? env[huge.n - 1] : 0;
 	cal_fit_level(&l2, huge.x, huge.y, huge.n, 96 << 10, 192 << 10, 0.3, &why);
-	for (size_t i = 0; i < huge.n; i++)
-		if (huge.x[i] <= 256 << 10) {
-			part.x[part.n] = huge.x[i];
-			part.y[part.n++] = huge.y[i];
-		}
+	part = between(&huge, 0, 256 << 10);
 	old = c->l1d_size;
 	capacity(out, "l1d.size", &c->l1d_size, &part, l2, 0, 1024, "huge.N");
 	if (c->l1d_size != old)
 		ways(out, "l1d.ways", &c->l1d_ways, c->l1d_size, 64);
 	/* L2: up to where memory's share is still small; L3's latency is a GUESS of the level at 3 times the base's L2 */
-	part.n = 0;
-	for (size_t i = 0; i < huge.n; i++)
-		if (huge.x[i] >= 3 * c->l1d_size && huge.x[i] <= 8 << 20) {
-			part.x[part.n] = huge.x[i];
-			part.y[part.n++] = huge.y[i];
-		}
+	part = between(&huge, 3. * c->l1d_size, 8 << 20);
 	cal_envelope(env, part.y, part.n);
 	for (size_t i = 0; i < part.n; i++)
 		if (!l3 && env[i] > 3 * l2)
@@ -330,12 +358,7 @@ void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct c
 		refuse(out, "l2.size", old, "huge.N: no levels of L2, L3 and memory to tell apart");
 	if (c->l2_size != old)
 		ways(out, "l2.ways", &c->l2_ways, c->l2_size, 64);
-	part.n = 0;
-	for (size_t i = 0; i < huge.n; i++)
-		if (huge.x[i] >= 2. * c->l2_size) {
-			part.x[part.n] = huge.x[i];
-			part.y[part.n++] = huge.y[i];
-		}
+	part = between(&huge, 2. * c->l2_size, HUGE_VAL);
 	old = c->l3_size;
 	if (old)
 		shared_cache(c, out, &part, part.n ? part.y[0] : l3, memory);
@@ -344,13 +367,8 @@ void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct c
 	stride_distance(c, out, p, count, host);
 	frames(c, out, p, count, host);
 	/* TLBs: first level before the lines leave L1D, second level between that and four times 4096 */
-	struct curve pages = curve_of(p, count, host, CAL_PAGES);
-	part.n = 0;
-	for (size_t i = 0; i < pages.n; i++)
-		if (pages.x[i] <= c->l1d_size / 128) {
-			part.x[part.n] = pages.x[i];
-			part.y[part.n++] = pages.y[i];
-		}
+	struct cal_curve pages = curve_of(p, count, host, CAL_PAGES);
+	part = between(&pages, 0, c->l1d_size / 128);
 	old = c->dtlb_entries;
 	capacity(out, "dtlb.entries", &c->dtlb_entries, &part, 0, 0, 1, "pages.N");
 	if (c->dtlb_entries != old) {	/* few entries: fully associative if that can be, else as many ways as leave sets a power of two */
@@ -365,12 +383,7 @@ void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct c
 			tell(out, "dtlb.ways", before, c->dtlb_ways, "so that the sets of the new size are a power of two");
 		}
 	}
-	part.n = 0;
-	for (size_t i = 0; i < pages.n; i++)
-		if (pages.x[i] >= c->l1d_size / 32 && pages.x[i] <= 8192) {
-			part.x[part.n] = pages.x[i];
-			part.y[part.n++] = pages.y[i];
-		}
+	part = between(&pages, c->l1d_size / 32, 8192);
 	old = c->stlb_entries;
 	capacity(out, "stlb.entries", &c->stlb_entries, &part, 0, 0, 128, "pages.N");
 	if (c->stlb_entries != old)
@@ -383,10 +396,10 @@ void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct c
 		{ "rs.size", &c->rs_size, CAL_WAITING, 1, "waiting.N" },
 	};
 	for (size_t i = 0; i < sizeof window / sizeof *window; i++) {
-		struct curve w = curve_of(p, count, host, window[i].family);
+		struct cal_curve w = curve_of(p, count, host, window[i].family);
 		capacity(out, window[i].key, window[i].to, &w, 0, window[i].extra, 1, window[i].what);
 	}
-	struct curve code = curve_of(p, count, host, CAL_CODE);
+	struct cal_curve code = curve_of(p, count, host, CAL_CODE);
 	uop_cache(c, out, &code);
 }
 
@@ -491,7 +504,7 @@ unsigned cal_refine(struct core_config *c, struct cal_fields *out, const struct 
 			ours = 2 * (ours - model[k]);
 			before = first && first[k] > 0 ? 2 * (before - first[k]) : -1;
 		}
-		if (native <= 0 || ours <= 0 || spread.cycles > 1.5 * spread.low) {
+		if (native <= 0 || ours <= 0 || is_noisy(spread.cycles, spread.low)) {
 			char text[120];
 			snprintf(text, sizeof text, "%s: too noisy, %.1f to %.1f cycles", p[i].name, spread.low, spread.high);
 			set(c, t, was);

@@ -10,8 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* bytes; cycles in which others push a line out of L3; instructions; per cent of the pages that fall anywhere */
-struct made_up { double l1, l2, l3, others; uint32_t window; bool flat; const char *core; double code; unsigned drawn; };
+/* bytes; cycles in which others push a line out of L3; instructions; per cent of the pages that fall anywhere; per cent of the groups that others
+ * disturb, who make a value up to three times of it; one point's groups, if it has a name */
+struct made_up {
+	double l1, l2, l3, others;
+	uint32_t window;
+	bool flat;
+	const char *core;
+	double code;
+	unsigned drawn, load;
+	uint32_t seed;
+	const char *point;
+	struct cal_value groups;
+};
 
 /* Of so many pages of a cache of 32 colours and 8 ways, the share that finds no room: the mean of a thousand draws. */
 static double without_room(unsigned pages, unsigned drawn)
@@ -43,10 +54,33 @@ static double level(const struct made_up *m, double bytes)
 	return m->flat ? 20 : y;
 }
 
+static uint32_t draw(uint32_t *seed, uint32_t below)
+{
+	*seed = *seed * 1103515245 + 12345;
+	return (*seed >> 16) % below;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double v = *(const double *)a, w = *(const double *)b;
+	return (v > w) - (v < w);
+}
+
+/* What CAL_GROUPS groups say of a value. */
+static struct cal_value measured(const struct made_up *m, double y, uint32_t *seed)
+{
+	double v[CAL_GROUPS];
+	for (unsigned i = 0; i < CAL_GROUPS; i++)
+		v[i] = y > 0 && draw(seed, 100) < m->load ? y * (1 + draw(seed, 2000) / 1000.) : y;
+	qsort(v, CAL_GROUPS, sizeof *v, by_value);
+	return (struct cal_value){ v[CAL_GROUPS / 2], v[0], v[CAL_GROUPS - 1] };
+}
+
 /* What the fits say of such a host, on `core`, golden-cove if it is NULL. */
 static void fit(const struct made_up *m, struct core_config *c, struct cal_fields *out)
 {
 	struct cal_probe *p;
+	uint32_t seed = m->seed;
 	size_t count = cal_probes(&p);
 	struct cal_native host = { .ghz = 3.5, .ghz_low = 3.5, .ghz_high = 3.5, .value = calloc(count, sizeof *host.value) };
 	assert_int_equal(core_config_load(c, "data", m->core ? m->core : "golden-cove", NULL), 0);
@@ -56,7 +90,7 @@ static void fit(const struct made_up *m, struct core_config *c, struct cal_field
 			p[i].family == CAL_CODE && m->code ? (p[i].param <= m->code ? 0.17 : 0.5) : p[i].family == CAL_ZEROS ? 1 / 6. : -1;
 		if (m->drawn && p[i].family == CAL_CHASE && p[i].param <= m->l2)
 			y += without_room((unsigned)(p[i].param / 4096), m->drawn) * (50 - 14) + fmax(0, c->stlb_latency * (1 - c->dtlb_entries * 4096. / p[i].param));
-		host.value[i] = (struct cal_value){ y, y, y };
+		host.value[i] = m->point && !strcmp(m->point, p[i].name) ? m->groups : measured(m, y, &seed);
 	}
 	memset(out, 0, sizeof *out);
 	cal_fit_sizes(c, out, p, count, &host);
@@ -71,6 +105,14 @@ static enum cal_verdict verdict(const struct cal_fields *f, const char *key)
 			return f->field[i].verdict;
 	fail_msg("nothing is said of %s", key);
 	return CAL_REFUSED;
+}
+
+static const char *why(const struct cal_fields *f, const char *key)
+{
+	for (size_t i = 0; i < f->fields; i++)
+		if (!strcmp(f->field[i].key, key))
+			return f->field[i].why;
+	return "";
 }
 
 static void sizes_are_read_off_the_curves(void **state)
@@ -145,12 +187,84 @@ static void how_many_pages_are_scattered_is_read_off_l2(void **state)
 	}
 }
 
+static const struct made_up as_zen4 = { .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 32 << 20, .window = 310, .core = "zen4", .code = 5200 };
+
+static void same_sizes(const struct core_config *c, const struct core_config *base)
+{
+	assert_int_equal(c->l1d_size, base->l1d_size);
+	assert_int_equal(c->l1d_ways, base->l1d_ways);
+	assert_int_equal(c->l2_size, base->l2_size);
+	assert_int_equal(c->l3_size, base->l3_size);
+	assert_int_equal(c->rob_size, base->rob_size);
+	assert_int_equal(c->dsb_ways, base->dsb_ways);
+}
+
+static void one_noisy_point_changes_no_size(void **state)
+{
+	(void)state;
+	/* the like of what a virtual machine shows at a load of 15: the median of the groups is on the wrong level */
+	static const struct { const char *key, *point; struct cal_value groups; } noisy[] = {
+		{ "l1d.size", "huge.32K", { 10.59, 4.09, 12.08 } },
+		{ "dsb.ways", "code.5120", { 0.40, 0.17, 0.60 } },
+		{ "l2.size", "huge.1M", { 46.49, 14.17, 304.42 } },
+		{ "rob.size", "window.288", { 390, 210, 470 } },
+	};
+	struct core_config c, base;
+	struct cal_fields f;
+	assert_int_equal(core_config_load(&base, "data", "zen4", NULL), 0);
+	fit(&as_zen4, &c, &f);
+	same_sizes(&c, &base);
+	for (size_t i = 0; i < sizeof noisy / sizeof *noisy; i++)
+		assert_int_equal(verdict(&f, noisy[i].key), CAL_AGREES);
+	for (size_t i = 0; i < sizeof noisy / sizeof *noisy; i++) {
+		struct made_up m = as_zen4;
+		m.point = noisy[i].point;
+		m.groups = noisy[i].groups;
+		fit(&m, &c, &f);
+		assert_int_equal(verdict(&f, noisy[i].key), CAL_REFUSED);
+		assert_non_null(strstr(why(&f, noisy[i].key), "too noisy"));
+		same_sizes(&c, &base);
+	}
+}
+
+static void a_loaded_host_changes_no_size(void **state)
+{
+	(void)state;
+	struct core_config c, base;
+	struct cal_fields f;
+	assert_int_equal(core_config_load(&base, "data", "zen4", NULL), 0);
+	for (uint32_t seed = 1; seed <= 300; seed++) {
+		struct made_up m = as_zen4;
+		m.seed = seed;
+		m.load = seed % 3 * 20 + 10;
+		fit(&m, &c, &f);
+		same_sizes(&c, &base);
+		assert_int_equal(core_config_check(&c, NULL), 0);
+	}
+}
+
+static void a_level_that_was_not_seen_says_nothing_of_others(void **state)
+{
+	(void)state;
+	struct core_config c;
+	struct cal_fields f;
+	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 1e12, .others = 60e6, .window = 250, .point = "huge.2M",
+		.groups = { 313.9, 47.75, 385.38 } }, &c, &f);
+	assert_int_equal(verdict(&f, "l3.others_ms"), CAL_REFUSED);
+	assert_int_equal(verdict(&f, "l3.size"), CAL_REFUSED);
+	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen4", .drawn = 50, .point = "chase.1M",
+		.groups = { 60, 30, 70 } }, &c, &f);
+	assert_int_equal(verdict(&f, "memory.scattered"), CAL_REFUSED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_are_read_off_the_curves),
 		cmocka_unit_test(what_others_take_of_l3_leaves_its_size),
 		cmocka_unit_test(how_many_pages_are_scattered_is_read_off_l2), cmocka_unit_test(what_is_fitted_goes_together), cmocka_unit_test(a_flat_host_changes_no_size),
+		cmocka_unit_test(one_noisy_point_changes_no_size), cmocka_unit_test(a_loaded_host_changes_no_size),
+		cmocka_unit_test(a_level_that_was_not_seen_says_nothing_of_others),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,23 +11,73 @@
 
 enum { N = 24 };
 static double x[N], y[N];
+static double least[N], most[N];	/* of the repeats */
 
-/* Sizes from 16 on, a factor sqrt(2) apart; a step from `low` to `high` behind `knee`. */
-static void step(double knee, double low, double high)
+static struct cal_curve curve(size_t n)
+{
+	struct cal_curve c = { .n = n };
+	for (size_t i = 0; i < n && i < N; i++) {
+		c.x[i] = x[i];
+		c.y[i] = y[i];
+		c.least[i] = least[i];
+		c.most[i] = most[i];
+	}
+	return c;
+}
+
+static int knee_of_many(struct cal_knee *out, size_t n, double high, struct err *err)
+{
+	struct cal_curve c = curve(n);
+	return cal_fit_knee(out, &c, high, err);
+}
+
+static int knee(struct cal_knee *out, double high, struct err *err)
+{
+	return knee_of_many(out, N, high, err);
+}
+
+static int others_of(double *out, double low, double high, struct err *err)
+{
+	struct cal_curve c = curve(N);
+	return cal_fit_others(out, &c, low, high, err);
+}
+
+/* All repeats give y. */
+static void repeats_agree(void)
+{
+	memcpy(least, y, sizeof y);
+	memcpy(most, y, sizeof y);
+}
+
+/* Sizes from 16 on, a factor sqrt(2) apart; a step from `low` to `high` behind `last`. */
+static void step(double last, double low, double high)
 {
 	for (int i = 0; i < N; i++) {
 		x[i] = 16 * pow(2, i / 2.);
-		y[i] = x[i] <= knee ? low : high;
+		y[i] = x[i] <= last ? low : high;
 	}
+	repeats_agree();
 }
 
-/* A disturbance only adds: up to `most` times the value, a fixed sequence. */
-static void noise(double most, uint32_t seed)
+/* What repeats of the point of size `at` (the next beyond it) give: least, median and most. */
+static void repeats(double at, double a, double b, double c)
+{
+	int i = 0;
+	while (x[i] < at)
+		i++;
+	least[i] = a;
+	y[i] = b;
+	most[i] = c;
+}
+
+/* A disturbance only adds: up to `up_to` times the value, a fixed sequence. */
+static void noise(double up_to, uint32_t seed)
 {
 	for (int i = 0; i < N; i++) {
 		seed = seed * 1103515245 + 12345;
-		y[i] *= 1 + most * (seed >> 16 & 1023) / 1023.;
+		y[i] *= 1 + up_to * (seed >> 16 & 1023) / 1023.;
 	}
+	repeats_agree();
 }
 
 static void a_step_is_found_between_its_neighbours(void **state)
@@ -35,7 +85,7 @@ static void a_step_is_found_between_its_neighbours(void **state)
 	(void)state;
 	struct cal_knee k;
 	step(512, 4, 14);
-	assert_int_equal(cal_fit_knee(&k, x, y, N, 0, NULL), 0);
+	assert_int_equal(knee(&k, 0, NULL), 0);
 	assert_true(k.fits <= 512 && k.fits > 500 && k.fails > 512 && k.fails < 730);
 	assert_true(fabs(k.low - 4) < 1e-9 && fabs(k.high - 14) < 1e-9);
 }
@@ -47,7 +97,7 @@ static void noise_that_only_adds_moves_no_knee(void **state)
 	for (uint32_t seed = 1; seed <= 200; seed++) {
 		step(512, 4, 14);
 		noise(0.3, seed);
-		assert_int_equal(cal_fit_knee(&k, x, y, N, 0, NULL), 0);
+		assert_int_equal(knee(&k, 0, NULL), 0);
 		assert_true(k.fits > 500 && k.fits <= 512 && k.fails > 512 && k.fails < 730);
 	}
 }
@@ -56,14 +106,125 @@ static void single_disturbed_points_move_no_knee(void **state)
 {
 	(void)state;
 	struct cal_knee k;
-	for (int at = 1; at < N; at++) {
+	struct err err = { 0, "" };
+	for (int at = 1; at < N - 1; at++) {	/* nothing behind the last one says that it is disturbed */
 		step(512, 4, 14);
 		y[at] *= 20;
-		if (at == N - 1)	/* nothing behind it says that it is disturbed */
+		most[at] = y[at];
+		if (x[at] > 512 / 2.5 && x[at] <= 512) {	/* at the knee it would: the last that fits is not seen, or the curve falls there */
+			assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
+			assert_non_null(strstr(err.text, "too noisy"));
 			continue;
-		assert_int_equal(cal_fit_knee(&k, x, y, N, 0, NULL), 0);
-		assert_true(k.fits > (x[at] > 500 && x[at] <= 512 ? 360 : 500) && k.fits <= 512);	/* the last that fits: one lost */
+		}
+		assert_int_equal(knee(&k, 0, NULL), 0);
+		assert_true(k.fits > 500 && k.fits <= 512);
 	}
+}
+
+static void repeats_on_both_levels_at_the_knee_are_refused(void **state)
+{
+	(void)state;
+	struct cal_knee k;
+	struct err err = { 0, "" };
+	step(512, 4, 14);
+	repeats(500, 4.1, 10.6, 12.1);	/* read as the first that does not fit */
+	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "too noisy: at 512 "));
+	step(512, 4, 14);
+	repeats(500, 4, 4.2, 13);	/* as the last that fits */
+	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "too noisy: at 512 "));
+	step(512, 4, 14);
+	repeats(500, 5, 8, 11);		/* as neither */
+	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "too noisy: at 512 "));
+	step(512, 4, 14);
+	repeats(360, 4, 4.1, 13);	/* as the one below it: the next may be as disturbed, in all repeats */
+	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "too noisy: at 362 "));
+	step(512, 4, 14);
+	repeats(500, 4, 4.2, 9);	/* noise, but on the lower level for sure */
+	repeats(700, 7, 14, 30);	/* and this is not on it */
+	assert_int_equal(knee(&k, 0, NULL), 0);
+	assert_true(k.fits > 500 && k.fits <= 512);
+}
+
+static void one_fast_repeat_beyond_the_knee_is_refused(void **state)
+{
+	(void)state;
+	struct cal_knee k;
+	struct err err = { 0, "" };
+	for (double at = 700; at < 20000; at *= 2) {
+		step(512, 4, 14);
+		repeats(at, 4, 14, 14.5);
+		assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
+		assert_non_null(strstr(err.text, "too noisy"));
+	}
+}
+
+static void a_curve_that_falls_at_its_knee_is_refused(void **state)
+{
+	(void)state;
+	struct cal_knee k;
+	struct err err = { 0, "" };
+	step(1024, 4, 14);
+	repeats(500, 13, 14, 15);
+	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "too noisy: 14.00 cycles at 512, but 4.00 at 1024"));
+}
+
+static void a_level_of_one_point_is_refused(void **state)
+{
+	(void)state;
+	struct cal_knee k;
+	struct err err = { 0, "" };
+	step(17, 4, 14);
+	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "one point alone, 16, is on the lower level"));
+	step(23, 4, 14);
+	assert_int_equal(knee(&k, 0, NULL), 0);
+	step(x[N - 2], 4, 14);
+	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "on the upper level"));
+	step(x[N - 3], 4, 14);
+	assert_int_equal(knee(&k, 0, NULL), 0);
+}
+
+/* Whatever the load: it adds a level to so many of a hundred repeats, of which there are five a point. */
+static void a_knee_is_right_or_refused(void **state)
+{
+	(void)state;
+	unsigned found[3] = { 0 };
+	static const unsigned loads[] = { 2, 30, 60 };
+	uint32_t seed = 1;
+	for (unsigned l = 0; l < 3; l++)
+		for (unsigned lap = 0; lap < 2000; lap++) {
+			struct cal_knee k;
+			struct err err = { 0, "" };
+			step(512, 4, 14);
+			for (int i = 0; i < N; i++) {
+				double v[5];
+				for (int g = 0; g < 5; g++) {
+					seed = seed * 1103515245 + 12345;
+					v[g] = y[i] + ((seed >> 16) % 100 < loads[l] ? 10 : 0);
+					for (int j = g; j > 0 && v[j] < v[j - 1]; j--) {
+						double swap = v[j];
+						v[j] = v[j - 1];
+						v[j - 1] = swap;
+					}
+				}
+				least[i] = v[0];
+				y[i] = v[2];
+				most[i] = v[4];
+			}
+			if (knee(&k, 0, &err)) {
+				assert_int_equal(err.code, ERR_UNSUPPORTED);
+				continue;
+			}
+			assert_true(k.fits > 500 && k.fits <= 512 && k.fails > 512 && k.fails < 730);
+			found[l]++;
+		}
+	assert_true(found[0] > 1500);	/* a share of 0.98^10: two points decide that a repeat of may be on both levels */
 }
 
 static void of_two_steps_the_first_is_found_if_its_upper_level_is_told(void **state)
@@ -74,9 +235,10 @@ static void of_two_steps_the_first_is_found_if_its_upper_level_is_told(void **st
 	for (int i = 0; i < N; i++)
 		if (x[i] > 9000)
 			y[i] = 400;
-	assert_int_equal(cal_fit_knee(&k, x, y, N, 50, NULL), 0);
+	repeats_agree();
+	assert_int_equal(knee(&k, 50, NULL), 0);
 	assert_true(k.fits > 500 && k.fits <= 512);
-	assert_int_equal(cal_fit_knee(&k, x, y, N, 0, NULL), 0);
+	assert_int_equal(knee(&k, 0, NULL), 0);
 	assert_true(k.fits > 8000 && k.fits < 9300);
 }
 
@@ -86,10 +248,10 @@ static void a_curve_that_does_not_rise_is_refused(void **state)
 	struct cal_knee k;
 	struct err err = { 0, "" };
 	step(1e9, 4, 14);
-	assert_int_equal(cal_fit_knee(&k, x, y, N, 0, &err), ERR_UNSUPPORTED);
+	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "does not rise"));
 	noise(0.2, 7);
-	assert_int_equal(cal_fit_knee(&k, x, y, N, 0, &err), ERR_UNSUPPORTED);
+	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
 }
 
 static void a_curve_that_rises_all_the_way_is_refused(void **state)
@@ -101,7 +263,8 @@ static void a_curve_that_rises_all_the_way_is_refused(void **state)
 		x[i] = 16 * pow(2, i / 2.);
 		y[i] = 10 * (i + 1);
 	}
-	assert_int_equal(cal_fit_knee(&k, x, y, N, 0, &err), ERR_UNSUPPORTED);
+	repeats_agree();
+	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "rises all the way"));
 }
 
@@ -114,7 +277,8 @@ static void more_noise_than_rise_is_refused(void **state)
 	for (int i = 1; i < N; i += 2)
 		y[i] = 14;
 	y[9] = 4;
-	assert_int_equal(cal_fit_knee(&k, x, y, N, 0, &err), ERR_UNSUPPORTED);
+	repeats_agree();
+	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "too noisy"));
 }
 
@@ -126,8 +290,8 @@ static void few_points_and_no_points_are_refused(void **state)
 	struct err err = { 0, "" };
 	step(512, 4, 14);
 	for (size_t n = 0; n < 4; n++)
-		assert_int_equal(cal_fit_knee(&k, x, y, n, 0, &err), ERR_UNSUPPORTED);
-	assert_int_equal(cal_fit_knee(&k, x, y, CAL_CURVE + 1, 0, &err), ERR_UNSUPPORTED);
+		assert_int_equal(knee_of_many(&k, n, 0, &err), ERR_UNSUPPORTED);
+	assert_int_equal(knee_of_many(&k, CAL_CURVE + 1, 0, &err), ERR_UNSUPPORTED);
 	assert_int_equal(cal_fit_level(&level, x, y, 0, 0, 1e9, 0.2, &err), ERR_UNSUPPORTED);
 	assert_int_equal(cal_fit_level(&level, x, y, N, 17, 18, 0.2, &err), ERR_UNSUPPORTED);
 }
@@ -137,7 +301,7 @@ static void an_upper_level_that_is_never_reached_is_refused(void **state)
 	(void)state;
 	struct cal_knee k;
 	step(512, 4, 14);
-	assert_int_equal(cal_fit_knee(&k, x, y, N, 100, NULL), ERR_UNSUPPORTED);
+	assert_int_equal(knee(&k, 100, NULL), ERR_UNSUPPORTED);
 }
 
 static void a_level_is_the_median_of_its_points(void **state)
@@ -165,13 +329,21 @@ static void what_others_push_out_is_told_from_the_slow_rise(void **state)
 		for (int k = 0; k < 200; k++)	/* the lap's time depends on the share found, and that on the time */
 			y[i] = 450 - 400 * exp(-x[i] / 64 * y[i] / 60e6);
 	}
-	assert_int_equal(cal_fit_others(&others, x, y, N, 50, 450, &err), 0);
+	repeats_agree();
+	assert_int_equal(others_of(&others, 50, 450, &err), 0);
 	assert_true(others > 57e6 && others < 63e6);
 	noise(0.1, 3);
-	assert_int_equal(cal_fit_others(&others, x, y, N, 50, 450, &err), 0);
+	assert_int_equal(others_of(&others, 50, 450, &err), 0);
 	assert_true(others > 30e6 && others < 120e6);
+	for (int i = 0; i < N; i++)	/* a repeat that found all, one that found nothing */
+		if (y[i] > 100 && y[i] < 400) {
+			least[i] = 60;
+			most[i] = 450;
+		}
+	assert_int_equal(others_of(&others, 50, 450, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "too noisy"));
 	step(512, 50, 450);
-	assert_int_equal(cal_fit_others(&others, x, y, N, 50, 450, &err), ERR_UNSUPPORTED);
+	assert_int_equal(others_of(&others, 50, 450, &err), ERR_UNSUPPORTED);
 }
 
 static void a_capacity_is_the_base_or_the_roundest_number(void **state)
@@ -205,6 +377,11 @@ int main(void)
 		cmocka_unit_test(a_step_is_found_between_its_neighbours),
 		cmocka_unit_test(noise_that_only_adds_moves_no_knee),
 		cmocka_unit_test(single_disturbed_points_move_no_knee),
+		cmocka_unit_test(repeats_on_both_levels_at_the_knee_are_refused),
+		cmocka_unit_test(one_fast_repeat_beyond_the_knee_is_refused),
+		cmocka_unit_test(a_curve_that_falls_at_its_knee_is_refused),
+		cmocka_unit_test(a_level_of_one_point_is_refused),
+		cmocka_unit_test(a_knee_is_right_or_refused),
 		cmocka_unit_test(of_two_steps_the_first_is_found_if_its_upper_level_is_told),
 		cmocka_unit_test(a_curve_that_does_not_rise_is_refused),
 		cmocka_unit_test(a_curve_that_rises_all_the_way_is_refused),

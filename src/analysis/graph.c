@@ -50,8 +50,7 @@ static uint64_t dispatched(const struct graph *g, struct times *t, const struct 
 	return graph_take_port(t, r->port, from);
 }
 
-static void uop_of(const struct graph *g, struct times *t, const struct core_detail *d, const struct spmu_record *r, const struct waits *w, const struct access *a,
-                   uint64_t base)
+static void uop_of(const struct graph *g, struct times *t, const struct core_detail *d, const struct spmu_record *r, const struct waits *w, const struct access *a)
 {
 	const struct core_config *c = &g->c;
 	const bool load = r->is & SPMU_IS(LOAD), address = r->is & SPMU_IS(STORE_ADDR);
@@ -84,8 +83,7 @@ static void uop_of(const struct graph *g, struct times *t, const struct core_det
 	}
 	if (a->walk && !w->alone)
 		graph_walks(g, t, a, r, cycle);
-	for (uint32_t k = 0; k < g->fills; k++)
-		graph_line_asked(g, t, &g->fill[k], graph_arrives(g, t, &g->fill[k], cycle, base + r->dispatch), cycle);
+	graph_access_asks(g, t, a, cycle);
 	if (address) {
 		t->addr_ready[st] = t->data_ready[st] = complete - 1;
 		t->written[st] = UINT64_MAX / 2;	/* not yet */
@@ -264,7 +262,7 @@ static void path_times(const struct graph *g, const struct waits *w, struct path
 static void uop(struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base)
 {
 	struct waits w = { .alone = r->port == 255 && r->ready == r->alloc && r->dispatch == r->alloc };
-	struct access a = { .store = -1, .line = -1, .older = -1, .page = -1 };
+	struct access a = { .store = -1, .line = -1, .older = -1, .page = -1, .fill = -1, .dispatch = base + r->dispatch };
 	struct path_uop p = { .slots = g->slots };
 	if (d->flags & DETAIL_BESIDE)
 		return;
@@ -289,7 +287,7 @@ static void uop(struct graph *g, const struct core_detail *d, const struct spmu_
 		graph_measure_store(g, d, r, base, &a);
 	path_operands(g, d, r, &w, &a, &p);
 	for (unsigned i = 0; i < g->runs; i++)
-		uop_of(g, g->run[i], d, r, &w, &a, base);
+		uop_of(g, g->run[i], d, r, &w, &a);
 	path_times(g, &w, &p);
 	uop_seen(g, d, r, base);
 	if (d->flags & DETAIL_STORED && g->first_store == d->store)	/* the address went in a slot of its own */
@@ -313,8 +311,9 @@ void graph_batch(struct graph *g, const struct spmu_batch *b)
 			if (g->queue_last - g->queue_first < QUEUE)
 				memcpy(&g->queue[g->queue_last++ % QUEUE], r, sizeof *r);
 		} else if (r->signal == DETAIL_FILL) {
-			if (g->fills < PENDING)
-				memcpy(&g->fill[g->fills++], r, sizeof *r);
+			struct core_fill f;
+			memcpy(&f, r, sizeof f);
+			graph_line_seen(g, &f);
 		} else if (r->signal == DETAIL_WRITTEN) {
 			struct core_written w;
 			memcpy(&w, r, sizeof w);

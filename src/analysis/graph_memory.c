@@ -69,7 +69,8 @@ static bool was_there(const struct graph *g, const struct core_fill *f)
 	return g->line2_of[at] == f->physical && g->seen->line2[at] <= f->ready;
 }
 
-uint64_t graph_arrives(const struct graph *g, const struct times *t, const struct core_fill *f, uint64_t cycle, uint64_t seen)
+/* The line of pending fill f, when it had a buffer at `cycle` in a graph and at `seen` in the run. */
+static uint64_t arrives(const struct graph *g, const struct times *t, const struct core_fill *f, uint64_t cycle, uint64_t seen)
 {
 	uint64_t takes = less(f->ready, seen);
 	if (f->level == 2)
@@ -90,20 +91,41 @@ uint64_t graph_arrives(const struct graph *g, const struct times *t, const struc
 	return cycle + takes;
 }
 
-void graph_line_asked(const struct graph *g, struct times *t, const struct core_fill *f, uint64_t ready, uint64_t cycle)
+/* The line of pending fill k, asked for at `cycle`: it waits for a buffer, unless it hits, without the misses of its class.  A prefetch was made for there
+ * was one. */
+static uint64_t brought(const struct graph *g, const struct times *t, uint32_t k, uint64_t cycle, unsigned *which)
 {
-	unsigned which, other;
+	const struct core_fill *f = &g->fill[k];
+	const uint64_t ready = arrives(g, t, f, cycle, g->began[k]), begins = buffer_free(g, t, cycle, which);
+	return f->prefetch || ready <= cycle ? ready : arrives(g, t, f, begins, g->began[k]);
+}
+
+/* Whoever asked for pending fill k did other things before, which were done at `cycle` in a graph and at `seen` in the run. */
+static void line_asked(const struct graph *g, struct times *t, uint32_t k, uint64_t cycle, uint64_t seen)
+{
+	const struct core_fill *f = &g->fill[k];
+	unsigned which;
 	if (f->level == 2) {
-		t->line2[line_at(f->line)] = ready;
+		t->line2[line_at(f->line)] = arrives(g, t, f, cycle, seen);
 		return;
 	}
-	if (ready > cycle) {	/* else it hits, without the misses of its class */
-		const uint64_t from = buffer_free(g, t, cycle, &which);
-		if (!f->prefetch)
-			ready += less(from - cycle, buffer_free(g, g->seen, f->from, &other) - f->from);	/* beyond what it waited in the run */
+	const uint64_t from = cycle + less(f->from, seen), ready = brought(g, t, k, from, &which);
+	if (ready > from)
 		t->buffer[which] = ready;
-	}
 	t->line[line_at(f->line)] = ready;
+}
+
+void graph_line_seen(struct graph *g, const struct core_fill *f)
+{
+	unsigned which;
+	if (g->fills == PENDING)
+		return;
+	if (f->level == 1) {
+		const uint64_t begins = buffer_free(g, g->seen, f->from, &which);
+		g->began[g->fills] = f->prefetch ? f->from : least(begins, f->ready);
+		g->seen->buffer[which] = f->ready;
+	}
+	g->fill[g->fills++] = *f;
 }
 
 void graph_lines_asked(struct graph *g)
@@ -114,9 +136,6 @@ void graph_lines_asked(struct graph *g)
 			g->seen->line2[at] = g->fill[k].ready;
 			g->line2_of[at] = g->fill[k].line;
 		} else {
-			unsigned which;
-			buffer_free(g, g->seen, 0, &which);
-			g->seen->buffer[which] = g->fill[k].ready;
 			g->seen->line[at] = g->fill[k].ready;
 			g->line_of[at] = g->fill[k].line;
 		}
@@ -138,10 +157,27 @@ static void await_walk(const struct graph *g, const struct spmu_record *r, struc
 	a->dispatch = walked;
 }
 
+/* What the translation of an access takes in a graph. */
+static uint64_t translated(const struct times *t, const struct access *a)
+{
+	if (free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk))
+		return 0;
+	return free_of(t, GRAPH_L3_MISS) ? less(a->tlb, least(a->memory, a->walk)) : a->tlb;	/* what memory took was for the walk, as far as it was in one */
+}
+
+void graph_access_asks(const struct graph *g, struct times *t, const struct access *a, uint64_t cycle)
+{
+	const uint64_t walked = a->page < 0 ? cycle : most(cycle, t->walked[a->page]), tlb = translated(t, a);
+	for (uint32_t k = 0; k < g->fills; k++) {
+		const bool own = g->fill[k].from >= a->dispatch + a->tlb;	/* else of the walk */
+		line_asked(g, t, k, walked + (own ? tlb : 0), a->dispatch + (own ? a->tlb : 0));
+	}
+}
+
 void graph_measure_store(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base, struct access *a)
 {
 	*a = (struct access){ .latency = r->complete - r->dispatch, .hit = 1, .tlb = d->tlb, .walk = d->walk, .memory = d->memory, .store = -1, .line = -1, .older = -1,
-		.dispatch = base + r->dispatch };
+		.fill = -1, .dispatch = base + r->dispatch };
 	await_walk(g, r, a);
 }
 
@@ -152,10 +188,7 @@ uint64_t graph_addressed(const struct graph *g, const struct times *t, const str
 
 void graph_walks(const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r, uint64_t cycle)
 {
-	uint64_t takes = free_of(t, GRAPH_PAGE_WALK) ? 0 : a->tlb;
-	if (free_of(t, GRAPH_L3_MISS))		/* what memory took was for the walk, as far as it was in one; the access' own is the smaller part */
-		takes = less(takes, least(a->memory, a->walk));
-	t->walked[page_number(g, r->addr) % PAGES] = cycle + takes;
+	t->walked[page_number(g, r->addr) % PAGES] = cycle + translated(t, a);
 }
 
 void graph_walk_seen(struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base)
@@ -172,7 +205,7 @@ void graph_measure_load(const struct graph *g, const struct core_detail *d, cons
 	const uint64_t dispatch = base + r->dispatch, complete = base + r->complete, line = r->addr >> 6;
 	const bool vector = (uint8_t)(d->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC || r->size > 8;
 	*a = (struct access){ .latency = complete - dispatch, .hit = c->l1d_latency + (vector ? c->l1d_vector_extra : 0), .tlb = d->tlb, .walk = d->walk,
-		.memory = d->memory, .store = -1, .line = -1, .older = -1, .page = -1, .dispatch = dispatch };
+		.memory = d->memory, .store = -1, .line = -1, .older = -1, .page = -1, .fill = -1, .dispatch = dispatch };
 	if (!(r->did & (SPMU_DID(FORWARDED) | SPMU_DID(FORWARD_BLOCKED))))
 		await_walk(g, r, a);
 	uint64_t latest = a->dispatch;
@@ -183,15 +216,18 @@ void graph_measure_load(const struct graph *g, const struct core_detail *d, cons
 		latest = most(latest, seen->written[a->store] + c->forward_blocked);
 	} else if (r->did & (SPMU_DID(LFB_HIT) | SPMU_DID(L1D_HIT)) && r->size && g->line_of[line_at(line)] == line && seen->line[line_at(line)] <= complete) {
 		a->line = line_at(line);
-		latest = most(latest + a->hit, seen->line[a->line]);
+		latest = most(latest + a->tlb + a->hit, seen->line[a->line]);
 	}
 	for (uint32_t k = 0; k < g->fills && r->did & SPMU_DID(L1D_MISS); k++) {
 		const struct core_fill *f = &g->fill[k];
-		if (f->level == 1 && f->line == line && !f->prefetch && !f->memory && g->line2_of[line_at(f->physical)] == f->physical) {
-			a->fill = f;
-			latest = f->ready;
-		}
+		if (f->level != 1 || f->line != line || f->prefetch)
+			continue;
+		a->fill = (int)k;
+		a->follows = f->source != FROM_L2 && !f->memory && g->line2_of[line_at(f->physical)] == f->physical;
+		latest = f->ready;
 	}
+	if (a->fill >= 0)
+		a->latency = less(a->latency, less(g->began[a->fill], g->fill[a->fill].from));	/* what it waited for a buffer, each graph finds out anew */
 	if ((a->older = a->store >= 0 ? a->store : store_found(g, r->addr, r->size)) >= 0) {
 		const uint64_t offset = r->addr - g->store[a->older].addr, size = g->store[a->older].size;
 		a->holds = offset < size && r->size <= size - offset;
@@ -244,18 +280,22 @@ uint64_t graph_loaded(const struct graph *g, struct times *t, const struct acces
 	if (a->page >= 0)
 		cycle = most(cycle, t->walked[a->page]);
 	const uint64_t alias = did & SPMU_DID(ALIAS_4K) && free_of(t, GRAPH_NO_FORWARD) ? c->alias_penalty : 0;
-	unsigned which;
-	if (did & SPMU_DID(L1D_MISS))	/* beyond what it waited for a buffer in the run */
-		cycle += less(buffer_free(g, t, cycle, &which) - cycle, buffer_free(g, g->seen, a->dispatch, &which) - a->dispatch);
-	if (a->fill && a->fill->source == FROM_L2)
-		return most(cycle + shortened(g, t, a, did), was_there(g, a->fill) ? t->line2[line_at(a->fill->physical)] : 0);
-	if (a->fill)
-		return graph_arrives(g, t, a->fill, cycle + (free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk) ? 0 : a->tlb), a->dispatch + a->tlb) + a->rest;
-	if (a->line >= 0) {
-		const bool no_tlb = free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk);
-		return most(cycle + a->hit, t->line[a->line]) + less(a->rest, (no_tlb ? a->tlb : 0) + alias);
+	const uint64_t tlb = translated(t, a);
+	if (a->line >= 0)
+		return most(cycle + tlb + a->hit, t->line[a->line]) + less(a->rest, alias);
+	uint64_t takes = shortened(g, t, a, did);
+	if (a->fill >= 0) {
+		const struct core_fill *f = &g->fill[a->fill];
+		const uint64_t from = cycle + tlb + less(f->from, a->dispatch + a->tlb);
+		unsigned which;
+		if (a->follows)
+			return brought(g, t, (uint32_t)a->fill, from, &which) + a->rest;
+		if (takes > a->hit + tlb)	/* else it hits, without the misses of its class */
+			takes += buffer_free(g, t, from, &which) - from;
+		if (f->source == FROM_L2 && was_there(g, f))
+			return most(cycle + takes, t->line2[line_at(f->physical)]);
 	}
-	return cycle + less(shortened(g, t, a, did), alias);
+	return cycle + less(takes, alias);
 }
 
 void graph_written(struct graph *g, const struct core_written *w)
@@ -266,23 +306,24 @@ void graph_written(struct graph *g, const struct core_written *w)
 	const unsigned st = w->store % STORES;
 	const uint64_t line = g->store[st].number == w->store ? g->store[st].addr >> 6 : UINT64_MAX;
 	const bool waits = g->line_of[line_at(line)] == line && g->seen->line[line_at(line)] + 1 == w->ready;	/* another access had asked for it */
-	const struct core_fill *asked = NULL;
+	int asked = -1;
 	for (uint32_t k = 0; k < g->fills; k++)
 		if (g->fill[k].level == 1 && g->fill[k].line == line && !g->fill[k].prefetch && g->fill[k].ready + 1 == w->ready)
-			asked = &g->fill[k];
+			asked = (int)k;
 	for (unsigned i = 0; i < g->runs; i++) {
 		struct times *t = g->run[i];
+		unsigned which;
 		uint64_t from = t->retired[w->store % STORES] + c->store_commit_delay, at = from + takes;
 		if (waits)
 			at = most(from, t->line[line_at(line)]) + 1;
-		else if (asked)
-			at = graph_arrives(g, t, asked, from, w->from) + 1;
+		else if (asked >= 0)
+			at = brought(g, t, (uint32_t)asked, from + less(g->fill[asked].from, w->from), &which) + 1;
 		else if (cold && free_of(t, GRAPH_L3_MISS))
 			at = from + less(takes, w->memory);
 		else if (near && free_of(t, GRAPH_L1_MISS))
 			at = from + 1;
 		for (uint32_t k = 0; k < g->fills; k++)
-			graph_line_asked(g, t, &g->fill[k], graph_arrives(g, t, &g->fill[k], from, w->from), from);
+			line_asked(g, t, k, from, w->from);
 		if (at > t->last_written) {
 			t->last_written = at;
 			t->written_count = 1;

@@ -57,6 +57,7 @@ struct graph {
 	struct core_detail queue[QUEUE];
 	uint32_t queue_first, queue_last;
 	struct core_fill fill[PENDING];
+	uint64_t began[PENDING];	/* when each had its fill buffer */
 	uint32_t fills;
 	uint32_t first_load, first_store;	/* of the slot */
 	struct times *seen, **run;
@@ -91,9 +92,10 @@ struct access {			/* as measured, from when a walk that another access had begun
 	int older;		/* of the youngest one to any of its bytes that may be in the buffer in a graph; -1 */
 	bool holds;		/* it has all of them */
 	uint64_t forwards;	/* what that takes */
+	int fill;		/* number of the pending one that brings its line; -1 */
+	bool follows;		/* which was on its way to L2 */
 	int line;		/* index of the line on its way; -1 */
 	int page;		/* of the page whose walk another access had begun; -1 */
-	const struct core_fill *fill;	/* that it asked for, of a line that was on its way to L2; NULL */
 };
 
 /* What a load, or a store's address, waited for, as measured. */
@@ -108,11 +110,11 @@ void graph_walk_seen(struct graph *g, const struct core_detail *d, const struct 
 bool graph_load_waits(const struct graph *g, const struct times *t, uint64_t ip, uint64_t ready);
 /* A load whose operands were ready at `alone` and which was dispatched at *cycle, later if it has to go again: complete. */
 uint64_t graph_loaded(const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r, uint64_t alone, uint64_t *cycle);
-/* The line of pending fill f, when whoever asked for it did at `cycle` in a graph and at `seen` in the run. */
-uint64_t graph_arrives(const struct graph *g, const struct times *t, const struct core_fill *f, uint64_t cycle, uint64_t seen);
-/* Asked for at `cycle`, there at `ready`. */
-void graph_line_asked(const struct graph *g, struct times *t, const struct core_fill *f, uint64_t ready, uint64_t cycle);
-/* The same of the run, of all that are pending; they are so no longer. */
+/* A line was asked for in the run: it is pending. */
+void graph_line_seen(struct graph *g, const struct core_fill *f);
+/* An access dispatched at `cycle` asked for the pending lines. */
+void graph_access_asks(const struct graph *g, struct times *t, const struct access *a, uint64_t cycle);
+/* In the run all that are pending are asked for; they are so no longer. */
 void graph_lines_asked(struct graph *g);
 /* A store left the buffer. */
 void graph_written(struct graph *g, const struct core_written *w);

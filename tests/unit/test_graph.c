@@ -155,6 +155,50 @@ static void test_a_load_waits_for_its_store_and_for_lines_on_their_way(void **st
 	free(m);
 }
 
+/* The next load asks for its line, of L2, at `from`, which is there at `ready`. */
+static void asks(struct made *m, uint64_t from, uint64_t ready)
+{
+	struct core_fill *f = (struct core_fill *)&m->record[m->count++];
+	assert_true(m->count < 2 * PART);
+	*f = (struct core_fill){ .kind = SPMU_REC_SIGNAL, .what = DETAIL_FILL, .level = 1, .line = m->count + 2, .physical = m->count + 2, .from = from, .ready = ready };
+}
+
+static void test_a_miss_waits_for_a_fill_buffer_from_when_its_address_is_translated(void **state)
+{
+	struct made *m = made();
+	const uint64_t miss = SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT);
+	(void)state;
+	m->c.l1d_fill_buffers = 1;
+	asks(m, 0, 14);
+	put(m, SPMU_IS(LOAD), miss, 0, 0, 1, 0, 0, 0, 14);
+	asks(m, 7, 28);
+	put(m, SPMU_IS(LOAD), miss | SPMU_DID(DTLB_MISS) | SPMU_DID(STLB_HIT), 1, 0, 2, 0, 0, 0, 28)->tlb = 7;
+	asks(m, 1, 42);
+	put(m, SPMU_IS(LOAD), miss, 2, 0, 3, 0, 1, 1, 42);
+	assert_int_equal(without(m, 0), 42);
+	assert_int_equal(without(m, CLASS(DTLB_MISS)), 42);	/* the buffer is not free sooner for that */
+	assert_int_equal(without(m, CLASS(L1_MISS)), 11);	/* nobody takes it */
+	free(m);
+}
+
+static void test_a_line_whose_address_is_translated_sooner_is_there_sooner_for_all(void **state)
+{
+	struct made *m = made();
+	const uint64_t miss = SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT);
+	(void)state;
+	m->c.l1d_fill_buffers = 1;
+	asks(m, 7, 21);
+	put(m, SPMU_IS(LOAD), miss | SPMU_DID(DTLB_MISS) | SPMU_DID(STLB_HIT), 0, 0, 1, 0, 0, 0, 21)->tlb = 7;
+	put(m, SPMU_IS(LOAD), SPMU_DID(LFB_HIT), 1, 0, 2, 0, 0, 0, 21);
+	m->record[m->count - 1].addr = m->record[m->count - 3].addr;
+	asks(m, 1, 35);
+	put(m, SPMU_IS(LOAD), miss, 2, 0, 3, 0, 1, 1, 35);
+	assert_int_equal(without(m, 0), 35);
+	assert_int_equal(without(m, CLASS(DTLB_MISS)), 28);
+	assert_int_equal(without(m, CLASS(L1_MISS)), 11);
+	free(m);
+}
+
 static struct graph *of(const struct made *m)
 {
 	struct graph *g;
@@ -260,6 +304,8 @@ int main(void)
 		cmocka_unit_test(test_uops_of_a_port_go_one_a_cycle),
 		cmocka_unit_test(test_a_full_reorder_buffer_holds_allocation_back),
 		cmocka_unit_test(test_a_load_waits_for_its_store_and_for_lines_on_their_way),
+		cmocka_unit_test(test_a_miss_waits_for_a_fill_buffer_from_when_its_address_is_translated),
+		cmocka_unit_test(test_a_line_whose_address_is_translated_sooner_is_there_sooner_for_all),
 		cmocka_unit_test(test_the_critical_path_goes_through_what_came_last),
 		cmocka_unit_test(test_a_long_run_s_path_is_followed_through_all_windows),
 		cmocka_unit_test(test_what_it_cannot_do_is_refused_by_name),

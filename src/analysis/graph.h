@@ -25,7 +25,8 @@
  * for Microarchitectural Bottleneck Analysis", MICRO 2003.  There contention for ports is a latency as it was found; here uops compete for the port that each
  * was bound to, in every graph anew, for without its mispredicted branches a program has more of them at a time; likewise entries of the schedulers.
  *
- * Leaves out: that fewer misses leave more buffers and bandwidth to others; what is prefetched otherwise, what the caches hold otherwise; ports bound otherwise.
+ * Leaves out: that fewer misses leave more buffers and bandwidth to others; what is prefetched otherwise, what the caches hold otherwise; ports bound otherwise;
+ * loads renamed otherwise: which of them take a stored register as their result is as the run had it.
  */
 #ifndef ANALYSIS_GRAPH_H
 #define ANALYSIS_GRAPH_H

@@ -17,7 +17,7 @@ CLI_SRC := $(wildcard src/cli/*.c)
 TESTS   := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/test_*.c))
 obj      = $(1:%.c=$O/obj/%.o)
 
-.PHONY: all demo check tests fuzz bench topdown accuracy ablation p4 cost-table graph-table tune-table slow-to-tuned cost-native tune-native tune-software pgo install clean deps programs
+.PHONY: all demo check tests fuzz bench topdown accuracy ablation p4 cost-table graph-table tune-table slow-to-tuned cost-native tune-native tune-software pgo install clean deps programs FORCE
 all: $O/softpmu $(if $(SAN),build/san/libexec,tracer)
 build/san/libexec:		# the tracer itself is never sanitized
 	@mkdir -p build/san && ln -sfn ../libexec $@
@@ -26,6 +26,10 @@ $O/softpmu: $(call obj,$(CLI_SRC)) $O/libsoftpmu.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $O/libsoftpmu.a: $(call obj,$(LIB_SRC))
 	rm -f $@ && ar rcs $@ $^
+ifneq ($(SAN),)
+build/libsoftpmu.a: FORCE	# for programs of the system tests, which are never sanitized
+	@$(MAKE) --no-print-directory SAN= $@
+endif
 $O/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<

@@ -12,7 +12,7 @@ count() {	# CORE EVENTS: the counts, a line each
 	"$SOFTPMU" stat --core "$1" -x, -e "$2" --replay "$stream" 2>&1 >/dev/null | cut -d, -f1
 }
 
-for core in golden-cove skylake zen4 prescott pentium3 pentium core2; do
+for core in golden-cove skylake zen4 zen5 prescott pentium3 pentium core2; do
 	list=
 	for way in down up up-to; do
 		list=$list,pushout/threshold=1,way=$way/,pushout/threshold=7,way=$way/

@@ -107,6 +107,8 @@ static void test_another_makers_preset_is_found_by_its_own_numbers(void **state)
 	(void)state;
 	assert_int_equal(preset(host("AuthenticAMD", 0x19, 0x11, 6, 0x8f)), 0);
 	assert_string_equal(name, "zen4");
+	assert_int_equal(preset(host("AuthenticAMD", 0x1a, 0x02, 6, 0x8f)), 0);
+	assert_string_equal(name, "zen5");
 	assert_int_equal(preset(host("GenuineIntel", 0x19, 0x11, 6, 0x8f)), ERR_UNSUPPORTED);
 	assert_int_equal(preset(host("AuthenticAMD", 0x19, 0x10, 6, 0x5e)), ERR_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "nearest presets: skylake, zen4"));
@@ -118,7 +120,7 @@ static void test_other_maker_is_refused_whatever_its_numbers(void **state)
 	assert_int_equal(preset(host("AuthenticAMD", 0x17, 0x01, 6, 0x5e)), ERR_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "AuthenticAMD family 17H, model 01H"));
 	assert_non_null(strstr(err.text, "nearest presets: skylake, "));
-	assert_int_equal(preset(host("AuthenticAMD", 0x1a, 0x02, 6, 0x8f)), ERR_UNSUPPORTED);
+	assert_int_equal(preset(host("AuthenticAMD", 0x1a, 0xf2, 6, 0x8f)), ERR_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "nearest presets: golden-cove"));
 	assert_int_equal(preset(host("CentaurHauls", 6, 0x5e, 6, 0x5e)), ERR_UNSUPPORTED);
 }

@@ -212,7 +212,8 @@ static void test_trace_cache_delivers_across_taken_branches(void **state)
 static void test_every_preset_can_be_read(void **state)
 {
 	(void)state;
-	static const char *const name[] = { "golden-cove", "golden-cove-client", "skylake", "ivy-bridge", "core2", "pentium3", "willamette", "prescott", "pentium", "zen4" };
+	static const char *const name[] = { "golden-cove", "golden-cove-client", "skylake", "ivy-bridge", "core2", "pentium3", "willamette", "prescott", "pentium", "zen4",
+	                                    "zen5" };
 	const char *top = getenv("TOP");
 	char dir[4096];
 	snprintf(dir, sizeof dir, "%s/data", top ? top : ".");

@@ -421,6 +421,11 @@ static bool power_of_two(uint32_t n)
 	return n && !(n & (n - 1));
 }
 
+static bool too_many(uint32_t ports)
+{
+	return __builtin_popcount(ports) > CORE_SCHEDULER_PORTS;
+}
+
 int core_config_check(const struct core_config *c, struct err *err)
 {
 	for (size_t i = 0; i < FIELDS; i++) {
@@ -471,7 +476,10 @@ int core_config_check(const struct core_config *c, struct err *err)
 		return err_set(err, ERR_INPUT, "ports.load and ports.store_data share ports");
 	if ((c->rs_load_size && !c->ports_load) || (c->rs_store_size && !c->ports_store))
 		return err_set(err, ERR_INPUT, "a scheduler of its own without ports: rs.load_size needs ports.load, rs.store_size ports.store_data");
-	if (!(ports & ~(c->rs_load_size ? c->ports_load : 0) & ~(c->rs_store_size ? c->ports_store : 0)))
+	const uint32_t load = c->rs_load_size ? c->ports_load : 0, store = c->rs_store_size ? c->ports_store : 0, common = ports & ~load & ~store;
+	if (!common)
 		return err_set(err, ERR_INPUT, "no port is left to the common scheduler");
+	if (too_many(common) || too_many(load) || too_many(store))
+		return err_set(err, ERR_INPUT, "ports.count = %u: a scheduler has more than %d of them", c->ports_count, CORE_SCHEDULER_PORTS);
 	return 0;
 }

@@ -29,7 +29,7 @@ struct core_config {
 
 /* data_dir: holds cores/.  name: a preset or a path (contains '/').  Unknown field: ERR_INPUT with the nearest names. */
 int core_config_load(struct core_config *out, const char *data_dir, const char *name, struct err *err);
-enum { CONFIG_PRESETS = 64 };
+enum { CONFIG_PRESETS = 64, CORE_SCHEDULER_PORTS = 14 /* ports of one scheduler at most */ };
 /* Names of the presets in data_dir, sorted, into malloc'd strings; their number, or an error. */
 int core_config_presets(char *names[CONFIG_PRESETS], const char *data_dir, struct err *err);
 /* One `field=value` as of --set. */

@@ -107,7 +107,7 @@ struct port_choice {		/* ports of a mask; 64 bytes */
 	/* for the first eight of them: what a byte shuffle makes 16-bit lanes of port counts with, and the lanes' low bytes */
 	_Alignas(64) uint8_t shuffle[16];
 	uint8_t low[16];
-	uint8_t port[14];
+	uint8_t port[CORE_SCHEDULER_PORTS];
 	uint8_t count, pad;
 	uint64_t lane, entry;	/* in `free`: the pool's bits, one entry of it */
 };

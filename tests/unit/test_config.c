@@ -156,6 +156,20 @@ static void test_inconsistent_machines_are_refused(void **state)
 	}
 }
 
+static void test_a_scheduler_has_fourteen_ports_at_most(void **state)
+{
+	(void)state;
+	static const struct { const char *preset, *ports; bool good; } with[] = {
+		{ "skylake", "ports.count=14", true }, { "skylake", "ports.count=15", false }, { "skylake", "ports.count=16", false },
+		{ "golden-cove", "ports.count=16", true },	/* seven of them are other schedulers' */
+	};
+	for (unsigned i = 0; i < sizeof with / sizeof *with; i++) {
+		assert_int_equal(core_config_load(&c, data(), with[i].preset, &err), 0);
+		assert_int_equal(core_config_set(&c, with[i].ports, &err), 0);
+		assert_int_equal(core_config_check(&c, &err), with[i].good ? 0 : ERR_INPUT);
+	}
+}
+
 static void test_what_is_printed_can_be_read_again(void **state)
 {
 	(void)state;
@@ -234,6 +248,7 @@ int main(void)
 		cmocka_unit_test(test_missing_field_is_refused),
 		cmocka_unit_test(test_endless_include_is_refused),
 		cmocka_unit_test(test_inconsistent_machines_are_refused),
+		cmocka_unit_test(test_a_scheduler_has_fourteen_ports_at_most),
 		cmocka_unit_test(test_what_is_printed_can_be_read_again),
 		cmocka_unit_test(test_hostile_text_is_refused),
 		cmocka_unit_test(test_models_default_to_the_signature),

@@ -804,9 +804,10 @@ unsigned core_hw_thread(const struct core *c)
 
 static int create(struct core **out, struct machine *m, struct core *of, core_emit *emit, void *context, struct err *err)
 {
-	struct core *c = calloc(1, sizeof *c);
+	struct core *c = aligned_alloc(CORE_APART, sizeof *c);
 	if (!c)
 		return err_set(err, ERR_NOMEM, "out of memory for a core");
+	memset(c, 0, sizeof *c);
 	c->config = m->config;
 	c->machine = m;
 	c->retire_width = m->config.retire_width;

@@ -284,6 +284,7 @@ struct wrong {
 
 /* What every step reads and writes comes first, as near together as can be: two of them a multiple of 4 KB apart would make the host
  * take a load of the one for a load of what was just stored in the other.  rename, scheduler and lsq begin with theirs. */
+enum { CORE_APART = 64 };	/* bytes of a line of the host's caches */
 struct core {
 	struct frontend fe;
 	uint64_t reg[REG_COUNT + 1];	/* cycle at which each register is ready; one more to write to (plan.h) */
@@ -296,7 +297,6 @@ struct core {
 		core_steps_way *steps;
 	} follow;
 	struct memsys *mem;
-	struct bpred *bp;
 	struct emitter e;
 	struct rename rn;
 	struct scheduler sc;
@@ -311,10 +311,13 @@ struct core {
 	struct machine *machine;
 	struct smt_thread *st;	/* smt.h; NULL: the core has one hardware thread */
 	core_steps_way *smt_steps;	/* of it */
-	struct walker *walker;	/* of the thread that makes scripts; NULL: no wrong path */
 	uint16_t *walked;	/* walker_ran */
-	uint64_t predicted;	/* likewise: where the last mispredicted branch was predicted to go */
-	struct wrong wrong;
+	/* Of the thread that makes scripts, with a line of the host's caches of its own: beside what each script writes in the cores' thread, every branch
+	 * fetched the line from there, and took it away from there. */
+	_Alignas(CORE_APART) struct bpred *bp;
+	struct walker *walker;	/* NULL: no wrong path */
+	uint64_t predicted;	/* where the last mispredicted branch was predicted to go */
+	_Alignas(CORE_APART) struct wrong wrong;
 };
 _Static_assert((offsetof(struct core, sc) & 4095) - (offsetof(struct core, rn) & 4095) < 256 &&
                (offsetof(struct core, q) & 4095) + 256 < 4096, "what is hot does not meet modulo 4 KB");

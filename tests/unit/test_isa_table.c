@@ -3,14 +3,16 @@
  * Rows of instruction forms: test_uop_tables.c. */
 #include "test_isa_util.h"
 
-static const char *const uarchs[] = { "skylake", "golden-cove", "ivy-bridge", "zen4" };
-enum { UARCHS = sizeof uarchs / sizeof *uarchs, INTELS = UARCHS - 1 };
+static const char *const uarchs[] = { "skylake", "golden-cove", "ivy-bridge", "zen4", "zen5" };
+enum { UARCHS = sizeof uarchs / sizeof *uarchs, INTELS = UARCHS - 2 };
 
 /* Ports that only memory uops may use: a computing row that names one is a slip. */
 static uint16_t memory_ports(const char *uarch)
 {
 	if (!strcmp(uarch, "zen4"))	/* stores of vectors share theirs with moves to general registers */
 		return 1 << 4 | 1 << 5 | 1 << 6 | 1 << 12;
+	if (!strcmp(uarch, "zen5"))	/* likewise: all of them */
+		return 0xf << 6;
 	if (!strcmp(uarch, "ivy-bridge"))
 		return 1 << 2 | 1 << 3 | 1 << 4;
 	return strcmp(uarch, "skylake") ? 1 << 2 | 1 << 3 | 1 << 4 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 11

@@ -69,6 +69,7 @@ AVX512_VBMI2_128 AVX512_VBMI2_256 AVX512_VBMI2_512 AVX512_BITALG_128 AVX512_BITA
 AVX512_VPOPCNTDQ_256 AVX512_VPOPCNTDQ_512 AVX512_GFNI_512 AVX512_VAES_512 AVX512_VPCLMULQDQ_512'''.split()
 ZEN4 = [s for s in GOLDEN if s not in 'RTM SGX MPX CET MOVDIR SERIALIZE WAITPKG ENQCMD AVX_VNNI HRESET UINTR TSX_LDTRK SMX VTX CLDEMOTE'.split()] + [
     'SSE4A', 'CLZERO', 'MONITORX', 'AVX512_BF16_128', 'AVX512_BF16_256', 'AVX512_BF16_512']
+ZEN5 = ZEN4 + 'AVX_VNNI MOVDIR AVX512_VP2INTERSECT_128 AVX512_VP2INTERSECT_256 AVX512_VP2INTERSECT_512'.split()
 SUBSTITUTES = [s for s in GOLDEN if not s.startswith('AVX512')]
 
 UARCH = {
@@ -80,6 +81,7 @@ UARCH = {
                        instlat='00306A9_IvyBridge_InstLatX64.txt', load_latency=(5, 6, 7)),
     # measured on the machine itself: tools/uops/measure.sh
     'zen4': dict(cpu='znver4', sets=ZEN4, measured='zen4-host.tsv'),
+    'zen5': dict(cpu='znver4', sets=ZEN5, measured='zen5-host.tsv'),
 }
 # R1
 KEEP = '''load load_index store_address store_address_index store_data zero_idiom jcc_fused lock xchg_mem lea lea_scaled lea_slow lea_slow_scaled
@@ -505,7 +507,7 @@ def generate(uarch, top, tool, data, work, insns, names):
     found = model.classes(EXEGESIS, g.u['cpu'], [insns[forms[n].code][:3] for n in known], names, work)
     models = {known[i]: m for i, m in found.items()}
     if 'measured' in g.u:
-        used, held = zen.measured(os.path.join(HERE, g.u['measured']))
+        used, held = zen.measured(os.path.join(HERE, g.u['measured']), zen.MACHINES[uarch]['assist'])
         z = zen.Zen(g, models, used)
         judged = 'of every fifth form, left out: latencies %d of %d, clocks %d of %d' % z.judge(forms, z.all(forms), held)
         print('%s: %s' % (uarch, judged))

@@ -3,7 +3,7 @@
 # Makes the rows of instruction forms in data/uops/*.tsv anew from LLVM's scheduling models and the measurements in DATA, see
 # tools/uops/generate.py.  The rows above its mark are written by hand and stay.  Takes about two minutes.
 #
-#   DATA=../shared/data tools/uops/generate.sh [UARCH...]		(default: all; zen4: zen.py; core2, pentium3, willamette, prescott and pentium: older.py)
+#   DATA=../shared/data tools/uops/generate.sh [UARCH...]		(default: all; zen4, zen5: zen.py; core2, pentium3, willamette, prescott and pentium: older.py)
 #
 # Wants Debian's llvm-19 (apt-get install llvm-19), python3 and a built libsoftpmu.a (make).  The same inputs give the same files.
 set -eu

@@ -3,7 +3,8 @@
 # Measures instruction forms on this machine for generate.sh, see tools/uops/measure.py: latency and clocks of each.  Takes some minutes; the
 # machine should be quiet, though each figure is the least of three times 60 runs beside a chain of known cycles.
 #
-#   tools/uops/measure.sh tools/uops/zen4-host.tsv		(on a Zen 4)
+#   tools/uops/measure.sh tools/uops/zen4-host.tsv		(on a Zen 4; zen5-host.tsv on a Zen 5)
+#   RUN='flock LOCK chrt -f 50 taskset -c 0' tools/uops/measure.sh FILE	(RUN: what the measuring program is run by, 500 bodies at a time)
 #
 # Wants Debian's llvm-19 (apt-get install llvm-19), python3 and a built libsoftpmu.a (make).
 set -eu

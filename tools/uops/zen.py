@@ -21,16 +21,37 @@
 import rows
 from rows import Uop
 
-PIPES = {'Zn4ALU0': '0', 'Zn4ALU1': '1', 'Zn4ALU2': '2', 'Zn4ALU3': '3', 'Zn4ALU0123': '0123', 'Zn4ALU03': '03', 'Zn4ALU12': '12', 'Zn4BRU01': '0d',
-         'Zn4FP0': '7', 'Zn4FP1': '8', 'Zn4FP2': '9', 'Zn4FP3': 'a', 'Zn4FPAES01': '78', 'Zn4FPFMul01': '78', 'Zn4FPFAdd01': '9a', 'Zn4FPVMul01': '7a',
-         'Zn4FPFMisc0123': '789a', 'Zn4FPFMisc12': '89', 'Zn4FPFMisc123': '89a', 'Zn4FPOpMask4': 'b', 'Zn4FP45': 'b'}
-SETS = ['0123', '12', '03', '1', '0', '789a', '89a', '78', '9a', '89', '7a', '7', '8', '9', 'a', 'b']
-WIDTH = 6
+# What differs from machine to machine:
+#   pipes         LLVM's pipes as the table's ports
+#   sets          sets of ports that operations share, the likelier ones first
+#   alus          all integer ports that compute
+#   width         macro-ops dispatched a cycle
+#   load, vector_load, store_address, store_data, vector_store_data    ports of memory uops
+#   crowded       clocks up to which a measurement may be of all ALUs at once
+#   assist        clocks from which a figure is of microcode that the operands' values called (VMASKMOV of a mask that is not set) and not used
+MACHINES = {
+    'zen4': dict(
+        pipes={'Zn4ALU0': '0', 'Zn4ALU1': '1', 'Zn4ALU2': '2', 'Zn4ALU3': '3', 'Zn4ALU0123': '0123', 'Zn4ALU03': '03', 'Zn4ALU12': '12',
+               'Zn4BRU01': '0d', 'Zn4FP0': '7', 'Zn4FP1': '8', 'Zn4FP2': '9', 'Zn4FP3': 'a', 'Zn4FPAES01': '78', 'Zn4FPFMul01': '78',
+               'Zn4FPFAdd01': '9a', 'Zn4FPVMul01': '7a', 'Zn4FPFMisc0123': '789a', 'Zn4FPFMisc12': '89', 'Zn4FPFMisc123': '89a',
+               'Zn4FPOpMask4': 'b', 'Zn4FP45': 'b'},
+        sets=['0123', '12', '03', '1', '0', '789a', '89a', '78', '9a', '89', '7a', '7', '8', '9', 'a', 'b'],
+        alus='0123', width=6, load='456', vector_load='45', store_address='456', store_data='bc', vector_store_data='b', crowded=0, assist=1000),
+    # LLVM 19 has no model of Zen 5; Zen 4's says which operation is of which kind.  Where the kinds are, by pairs of operations on the machine
+    # (data/uops/zen5.tsv, "Ports").
+    'zen5': dict(
+        pipes={'Zn4ALU0': '0', 'Zn4ALU1': '012', 'Zn4ALU2': '345', 'Zn4ALU3': '5', 'Zn4ALU0123': '012345', 'Zn4ALU03': '012345',
+               'Zn4ALU12': '345', 'Zn4BRU01': '345', 'Zn4FP0': 'a', 'Zn4FP1': 'b', 'Zn4FP2': 'c', 'Zn4FP3': 'd', 'Zn4FPAES01': 'ab',
+               'Zn4FPFMul01': 'ab', 'Zn4FPFAdd01': 'cd', 'Zn4FPVMul01': 'ab', 'Zn4FPFMisc0123': 'abcd', 'Zn4FPFMisc12': 'bc',
+               'Zn4FPFMisc123': 'bcd', 'Zn4FPOpMask4': 'ef', 'Zn4FP45': 'ef'},
+        sets=['012345', '345', '012', '3', '0', 'abcd', 'ab', 'cd', 'bc', 'ef', 'a', 'b', 'c', 'd', 'e'],
+        alus='012345', width=8, load='6789', vector_load='67', store_address='6789', store_data='ef', vector_store_data='ef', crowded=0.205, assist=100),
+}
 FLAGS_ONLY = ('fp_comis', 'vec_test', 'pcmpistri', 'pcmpestri')  # their two operands make no chain
 DIVIDE = ('fp_div_s', 'fp_div_d', 'fp_sqrt_s', 'fp_sqrt_d')
 
 
-def measured(path):
+def measured(path, assist):
     """{form: (latency or None, clocks or None)}: four of five, and every fifth."""
     used, held, n = {}, {}, 0
     for line in open(path):
@@ -38,23 +59,9 @@ def measured(path):
             continue
         name, lat, tp = line.rstrip('\n').split('\t')
         n += 1
-        (held if n % 5 == 0 else used)[name] = tuple(None if x == '-' else float(x) for x in (lat, tp))
+        lat, tp = (None if x == '-' or float(x) >= assist else float(x) for x in (lat, tp))
+        (held if n % 5 == 0 else used)[name] = lat, tp
     return used, held
-
-
-def bound(uops, form):
-    """Clocks an instruction of a row, its loads and stores included."""
-    ports = [u.ports for u in uops if u.kind == 'p']
-    vector = 'mm' in form.name
-    ports += ['45' if vector else '456'] * form.loads + ['456'] * form.stores + ['b' if vector else 'bc'] * form.stores
-    slots = max(1, len([u for u in uops if u.kind != 'nop']), len(uops)) + (1 if form.kind == 'rmw' else 0)
-    if form.kind == 's' and uops:
-        slots += 1
-    return rows.port_bound(ports, WIDTH, slots, max([u.busy for u in uops] or [0]))
-
-
-def near(a, b):
-    return abs(a - b) <= 0.15 * b
 
 
 def whole(lat):
@@ -63,9 +70,22 @@ def whole(lat):
 
 class Zen:
     def __init__(self, g, models, il):
-        self.g, self.models, self.il = g, models, il
+        self.g, self.models, self.il, self.m = g, models, il, MACHINES[g.uarch]
         self.made, self.agree, self.pipes_latency = {}, {}, {}
         self.log = []
+
+    def bound(self, uops, form):
+        """Clocks an instruction of a row, its loads and stores included."""
+        m, vector = self.m, 'mm' in form.name
+        ports = [u.ports for u in uops if u.kind == 'p'] + [m['vector_load' if vector else 'load']] * form.loads
+        ports += [m['store_address']] * form.stores + [m['vector_store_data' if vector else 'store_data']] * form.stores
+        slots = max(1, len([u for u in uops if u.kind != 'nop']), len(uops)) + (1 if form.kind == 'rmw' else 0)
+        if form.kind == 's' and uops:
+            slots += 1
+        return rows.port_bound(ports, m['width'], slots, max([u.busy for u in uops] or [0]))
+
+    def near(self, a, b):
+        return abs(a - b) <= 0.15 * b or max(a, b) <= self.m['crowded']
 
     def special(self, form, uops):
         return form.chain or form.cls in self.g.cross or form.cls in FLAGS_ONLY or any(a in ('out1', 'out2', 'flags', 'par') for u in uops for a in u.attrs)
@@ -73,7 +93,7 @@ class Zen:
     def model_uops(self, m, latency):
         sets = []
         for name, cycles in sorted(m.resources.items()):
-            p = PIPES.get(name)
+            p = self.m['pipes'].get(name)
             if p and not (name == 'Zn4FP45' and 'Zn4Load' in m.resources):
                 sets.append((p, cycles))
         if not sets:
@@ -85,21 +105,21 @@ class Zen:
 
     def fit(self, uops, form, tp, hint=''):
         """Z4"""
-        now = bound(uops, form)
-        if near(now, tp) or not uops:
+        now = self.bound(uops, form)
+        if self.near(now, tp) or not uops:
             return True
         live = [u for u in uops if u.kind == 'p']
         if len(uops) == 1 and live:
             u = live[0]
-            best = [s for s in SETS if abs(1 / len(s) - tp) <= 0.12 * tp and (s[0] in '0123') == (u.ports[0] in '0123')]
-            best.sort(key=lambda s: (s != hint, not (set(s) <= set(u.ports) or set(u.ports) <= set(s)), SETS.index(s)))
+            best = [s for s in self.m['sets'] if abs(1 / len(s) - tp) <= 0.12 * tp and (s[0] in self.m['alus']) == (u.ports[0] in self.m['alus'])]
+            best.sort(key=lambda s: (s != hint, not (set(s) <= set(u.ports) or set(u.ports) <= set(s)), self.m['sets'].index(s)))
             if best:
                 u.ports = best[0]
                 return True
         if tp > now:
-            if len(uops) == 1 and live and near(1, tp):
+            if len(uops) == 1 and live and self.near(1, tp):
                 live[0].ports = live[0].ports[0]
-                return near(bound(uops, form), tp)
+                return self.near(self.bound(uops, form), tp)
             if tp >= 1.5 and live:
                 u = max(live, key=lambda x: x.latency)
                 u.attrs = [a for a in u.attrs if not a.startswith(('busy', 'unit'))] + ['busy=%d' % round(tp), 'unit=other']
@@ -107,9 +127,9 @@ class Zen:
             return False
         for u in live:
             u.attrs = [a for a in u.attrs if not a.startswith(('busy', 'unit'))]
-        while not near(bound(uops, form), tp) and bound(uops, form) > tp and any(u.side for u in uops):
+        while not self.near(self.bound(uops, form), tp) and self.bound(uops, form) > tp and any(u.side for u in uops):
             uops.remove(next(u for u in uops if u.side))
-        return self.fit(uops, form, tp, hint) if len(live) > 1 and len(uops) == 1 else near(bound(uops, form), tp)
+        return self.fit(uops, form, tp, hint) if len(live) > 1 and len(uops) == 1 else self.near(self.bound(uops, form), tp)
 
     def row(self, form, m):
         g = self.g
@@ -137,7 +157,7 @@ class Zen:
             special = self.special(form, template or [])
             latency = None if special else whole(lat)
             if template is not None:
-                agrees = (tp is None or near(bound(template, form), tp) or (form.chain and bound(template, form) < tp)) and (latency is None or rows.path(template) == latency)
+                agrees = (tp is None or self.near(self.bound(template, form), tp) or (form.chain and self.bound(template, form) < tp)) and (latency is None or rows.path(template) == latency)
                 if tp is not None:
                     votes = self.agree.setdefault(form.row, [0, 0])
                     votes[not agrees] += 1
@@ -159,8 +179,8 @@ class Zen:
                 self.pipes_latency.setdefault((form.row, uops[-1].ports), {}).setdefault(latency, []).append(form.name)
             if form.cls in DIVIDE and tp:
                 uops[-1].attrs = ['busy=%d' % max(2, round(tp)), 'unit=fpdiv']
-            elif tp and not (form.chain and bound(uops, form) < tp) and not self.fit(uops, form, tp, template[-1].ports if template else ''):
-                self.log.append('%s\topen\t%s\t%g, not %g' % (form.name, rows.format_uops(uops), bound(uops, form), tp))
+            elif tp and not (form.chain and self.bound(uops, form) < tp) and not self.fit(uops, form, tp, template[-1].ports if template else ''):
+                self.log.append('%s\topen\t%s\t%g, not %g' % (form.name, rows.format_uops(uops), self.bound(uops, form), tp))
             return self.finish(form, uops, flags, 'LLVM' + figures)
         base = self.made.get(form.register_form())
         if base is not None and form.kind != 's':
@@ -170,10 +190,10 @@ class Zen:
         else:
             return None
         if form.kind == 'm' and tp:
-            if base is not None and not near(bound(uops, form), tp) and template is not None and near(bound(template, form), tp):
+            if base is not None and not self.near(self.bound(uops, form), tp) and template is not None and self.near(self.bound(template, form), tp):
                 uops = template
             elif not self.fit(uops, form, tp):
-                self.log.append('%s\topen\t%s\t%g, not %g' % (form.name, rows.format_uops(uops), bound(uops, form), tp))
+                self.log.append('%s\topen\t%s\t%g, not %g' % (form.name, rows.format_uops(uops), self.bound(uops, form), tp))
         if uops is template:
             return ctext, cflags, 'class %s%s' % (form.row, figures)
         return self.finish(form, uops, flags, 'register form' + figures)
@@ -211,5 +231,5 @@ class Zen:
                 lat_ok += abs(rows.path(uops) - lat) <= max(1, 0.1 * lat)
             if tp and not f.stores and not f.chain and 'elim' not in made[n][1]:
                 tp_n += 1
-                tp_ok += near(bound(uops, f), tp)
+                tp_ok += self.near(self.bound(uops, f), tp)
         return lat_ok, lat_n, tp_ok, tp_n

@@ -141,6 +141,8 @@ void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *eve
  * one of them.  A session that samples needs all records, whatever this says.  plain: the event is programmed without CMASK,
  * INV and EDGE; retired instructions are then taken from spmu_batch.instructions and need no record. */
 void spmu_event_uops(const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is, uint64_t *did);
+/* Whether the event may count squashed branches by TAKEN, MISPREDICTED or MISP_TARGET: a core may leave it at what was predicted for the others. */
+int spmu_event_outcomes(const struct spmu_model *m, const struct spmu_event *event);
 /* Shape. */
 enum spmu_pmu_family spmu_model_family(const struct spmu_model *m);
 const char *spmu_model_core(const struct spmu_model *m);	/* nearest core preset (data/cores), NULL: the table does not say */

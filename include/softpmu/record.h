@@ -53,7 +53,7 @@ struct spmu_record {
 	uint64_t ip;		/* linear address of its instruction; a signal's: 0 if it belongs to none */
 	uint64_t is;		/* uop: set of enum spmu_is */
 	uint64_t did;		/* uop: set of enum spmu_did.  signal: `count` */
-	uint64_t addr;		/* uop: linear data address; of a branch uop: where it went; of a signal
+	uint64_t addr;		/* uop: linear data address; of a branch uop: where it went, of a squashed one where fetch went; of a signal
 				 * that belongs to an access: its address; of FEATURE_WRITE: the value; else 0 */
 	union {
 		struct {	/* uop */

@@ -93,7 +93,7 @@ static void uop_record(struct energy_activity *a, uint64_t is, uint64_t did)
 	if (is & SPMU_IS(BRANCH)) {
 		a->n[N(branches)]++;
 		a->n[N(indirect)] += !!(is & SPMU_IS(INDIRECT));
-		a->n[N(mispredicts)] += !!(did & SPMU_DID(MISPREDICTED));
+		a->n[N(mispredicts)] += (did & (SPMU_DID(MISPREDICTED) | SPMU_DID(RETIRED))) == (SPMU_DID(MISPREDICTED) | SPMU_DID(RETIRED));
 	}
 	a->n[N(dtlb_misses)] += !!(did & SPMU_DID(DTLB_MISS));
 }

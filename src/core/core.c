@@ -47,7 +47,10 @@ uint64_t core_branch_unusual(struct core *c, const struct insn *br, uint64_t wor
 	}
 	if (taken)
 		frontend_taken(c, br->addr, went);
-	if (script_says(word, SCRIPT_MISPREDICTED)) {
+	uint64_t did = taken;
+	if (script_says(word, SCRIPT_MISPREDICTED) && c->wrong.on) {	/* known, and fetch goes on as predicted (walk.h) */
+		did = SPMU_DID(MISPREDICTED) | (script_says(word, SCRIPT_WRONG_TARGET) ? SPMU_DID(TAKEN) | SPMU_DID(MISP_TARGET) : taken ^ SPMU_DID(TAKEN));
+	} else if (script_says(word, SCRIPT_MISPREDICTED)) {
 		emit_signal(&c->e, SPMU_SIG_WRONG_PATH, c->rn.cycle + 1, max64(c->rn.cycle + 1, complete), 1);
 		core_redirect(c, complete);
 		return taken | SPMU_DID(MISPREDICTED) | (script_says(word, SCRIPT_WRONG_TARGET) ? SPMU_DID(MISP_TARGET) : 0);
@@ -57,10 +60,10 @@ uint64_t core_branch_unusual(struct core *c, const struct insn *br, uint64_t wor
 	else
 		fe->cycle += word >> SCRIPT_BUBBLE;
 	if (!script_says(word, SCRIPT_RESTEER))
-		return taken;
+		return did;
 	emit_signal(&c->e, SPMU_SIG_BACLEAR, fe->cycle, fe->cycle, 1);
 	fe->cycle += c->config.frontend_resteer;
-	return taken | SPMU_DID(BTB_MISS);
+	return did | SPMU_DID(BTB_MISS);
 }
 
 struct slot {			/* one that is on its way */

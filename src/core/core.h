@@ -105,6 +105,7 @@ void core_note_write(struct core *c, uint32_t msr, uint64_t value);
 struct core_wanted {
 	uint64_t signal[2];	/* set of enum spmu_signal */
 	uint64_t is, did;	/* uops that have one of these bits */
+	bool outcomes;		/* of squashed branches TAKEN, MISPREDICTED and MISP_TARGET as they were executed (walker_outcomes, the caller's); else as predicted */
 	bool detail;		/* and details of each (detail.h); not of cores with several hardware threads.  Before the first block */
 };
 void core_want(struct core *c, const struct core_wanted *w);

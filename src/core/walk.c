@@ -501,6 +501,39 @@ static inline uint64_t branch(struct walker *w, const struct bpred *bp, const st
 	return next;
 }
 
+/* Where the branch goes that is the last of the instructions at h, which were executed; 0: unknown.  sp: address of what it pops. */
+static uint64_t goes(const struct state *x, const struct walk_insn *h, const struct walk_branch *br, uint64_t mem, uint64_t sp)
+{
+	const struct sem *s = &x->block->sem[h - x->block->insn + h->last];
+	uint64_t to = 0;
+	int taken;
+	switch (s->op) {
+	case SEM_JCC:
+		taken = s->cc == SEM_NONE ? -1 : condition(x, s->cc);
+		return taken < 0 ? 0 : taken ? br->target : br->addr + br->len;
+	case SEM_RET:
+		return sp != ST_NOT_DONE && load(x, sp, s->size, &to) ? to : 0;
+	case SEM_JMP: case SEM_CALL:
+		if (br->target)
+			return br->target;
+		if (s->flags & SEM_DST_MEM)
+			return mem != ST_NOT_DONE && s->size <= 8 && load(x, mem, s->size, &to) ? to : 0;
+		return s->dst < 16 && get(x, s->dst, s->size, &to) ? to : 0;
+	default:
+		return 0;
+	}
+}
+
+/* What its word has beside its way: it was predicted to go to `next`. */
+static __attribute__((noinline)) uint64_t outcome(const struct state *x, const struct walk_insn *h, const struct walk_branch *br, uint64_t mem, uint64_t sp,
+                                                  uint64_t next)
+{
+	const uint64_t to = next ? goes(x, h, br, mem, sp) : 0;
+	if (next && (!to || to == next))
+		return 0;
+	return (uint64_t)(SCRIPT_MISPREDICTED | (br->flags & INSN_COND ? 0 : SCRIPT_WRONG_TARGET)) << SCRIPT_FLAGS;
+}
+
 /* --- how far --- */
 
 void walker_follow(struct walker *w, uint64_t behind)
@@ -577,7 +610,8 @@ size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool
 	const unsigned pace = (unsigned)(from * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (PACES - 1);
 	uint64_t *const begins = out++, *const end = out + WALK_ROOM - 1, *const paced = out + pace_ahead(w, pace), *stop = paced, *o = out;
 	int32_t left = (int32_t)w->most;
-	unsigned unusual = general ? WALK_SEVERAL : 0;	/* with a walk_insn's flags: it does not go the short way below */
+	/* with a walk_insn's flags: it does not go the short way below; a branch does not, because of its outcome */
+	unsigned unusual = (general ? WALK_SEVERAL : 0) | (w->outcomes ? WALK_BRANCH_ALONE : 0);
 	const struct walk_insn *h;
 	const struct walk_block *k;
 	struct walk_branch *br = NULL;
@@ -765,7 +799,10 @@ at_length:;
 		execute(&x, &k->sem[i], in->addr + in->len, mem, sp);
 		LAST_STORE;
 	}
-	const uint64_t at = h->access == WALK_AT_STACK ? sp : mem, said = h->flags & WALK_BRANCH ? way : 0;
+	const uint64_t at = h->access == WALK_AT_STACK ? sp : mem;
+	uint64_t said = h->flags & WALK_BRANCH ? way : 0;
+	if (UNLIKELY(unusual & WALK_BRANCH_ALONE) && h->flags & WALK_BRANCH)
+		said |= outcome(&x, h, br, mem, sp, next);
 	const uint64_t went = !(h->flags & WALK_BRANCH) ? 0 : next ? next : br->addr + br->len;
 	if (LIKELY(h->word && !(unusual & WALK_SEVERAL) && !(h->access && at == ST_NOT_DONE))) {
 		*o++ = h->word | said;
@@ -777,9 +814,9 @@ at_length:;
 		/* what is left has at most three words each, or does not go this way either */
 		if (end - o < in->uops * 3 + 3 + 3 * (ptrdiff_t)left)
 			goto done;
-		general = unusual;
+		general = unusual & WALK_SEVERAL;
 		o = several(k->b, i, k, mem, sp, &general, said, went, o);
-		unusual = general ? WALK_SEVERAL : 0;
+		unusual = (unusual & WALK_BRANCH_ALONE) | (general ? WALK_SEVERAL : 0);
 		if (via == code)
 			via = ROOM(&k->insn[k->insns] - h);
 	}

@@ -15,7 +15,10 @@
  * How far the core gets depends on its time, and that is behind the walk's.  So a walk goes a little further than the core lately got
  * behind the same branch: as it says of walks that are so many words of scripts old that it must be done with them, whatever the threads' speed
  * (walker_follow).  A walk that proves too short ends early, and the next one there goes twice as far.
- * Leaves out: branches of the wrong path that are found mispredicted while it runs; what system calls wrote into memory; vector registers.
+ * Of a branch whose condition or target is known the walk says whether it was predicted right, for those who count it (walker_outcomes).  One that is
+ * not known goes as predicted, and counts as predicted right.  Fetch is not redirected: behind a branch that is found mispredicted the walk goes on as predicted
+ * until the branch that it began at resolves, since when that one would resolve is not known here, nor which of both paths would have had how much time.
+ * Leaves out: that; what system calls wrote into memory; vector registers.
  */
 #ifndef CORE_WALK_H
 #define CORE_WALK_H
@@ -61,6 +64,9 @@ uint16_t *walker_ran(struct walker *w);
 struct converge;
 void walker_ahead(struct walker *w, struct converge *ahead);
 void walker_converge(struct walker *w, bool use);
+/* Words of branches that were predicted wrong say so (SCRIPT_MISPREDICTED, SCRIPT_WRONG_TARGET) from now on, where that is known; at first they do
+ * not.  Nothing else depends on it. */
+void walker_outcomes(struct walker *w, bool wanted);
 /* The last bpred_branch was mispredicted, fetch went on at `from`.  general: no instruction may go the short way.  Writes at most
  * WALK_ROOM words for core_wrong_path behind one that begins it (script.h); returns how many with it, 0: nothing is known. */
 size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool general, uint64_t *out);

@@ -78,7 +78,7 @@ struct walker {
 	struct overlay overlay[OVERLAY];
 	struct bpred_path path;
 	struct converge *ahead;	/* walker_ahead */
-	bool converges;
+	bool converges, outcomes;	/* walker_converge, walker_outcomes */
 	/* how far the core gets */
 	uint64_t behind, made;	/* walker_follow, walker_made */
 	uint32_t oldest, newest;	/* of those under way: a ring */

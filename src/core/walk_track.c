@@ -437,6 +437,11 @@ void walker_converge(struct walker *w, bool use)
 	w->converges = use;
 }
 
+void walker_outcomes(struct walker *w, bool wanted)
+{
+	w->outcomes = wanted;
+}
+
 void walker_destroy(struct walker *w)
 {
 	free(w);

@@ -181,6 +181,8 @@ unsigned isa_semantic(const struct isa *isa, int word_bytes, const uint8_t *code
 	s->op = operation(zi.mnemonic, &s->cc);
 	if (s->op == SEM_STOP)
 		return zi.length;
+	if (zi.mnemonic == ZYDIS_MNEMONIC_JCXZ || zi.mnemonic == ZYDIS_MNEMONIC_JECXZ || zi.mnemonic == ZYDIS_MNEMONIC_JRCXZ)
+		s->cc = SEM_NONE;
 	unsigned seen = 0;
 	for (unsigned i = 0; i < zi.operand_count; i++) {
 		const ZydisDecodedOperand *o = &op[i];

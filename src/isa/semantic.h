@@ -34,7 +34,7 @@ struct sem {
 	uint8_t size, from;	/* bytes of the operation; of the source of MOVZX, MOVSX */
 	uint8_t dst, src;	/* registers as encoded, from SEM_HIGH on: the high bytes of the first four */
 	uint8_t base, index, scale;	/* of the memory operand; SEM_NONE: none */
-	uint8_t cc;		/* condition, as encoded */
+	uint8_t cc;		/* condition, as encoded; of JCXZ SEM_NONE */
 	uint8_t bytes;		/* of the memory operand */
 	uint16_t flags;		/* enum sem_flags */
 	uint16_t spoils;	/* SEM_OTHER: set of registers */

@@ -559,6 +559,31 @@ static void source_uops(const struct pmu_source *s, uint64_t *is, uint64_t *did)
 	}
 }
 
+static bool source_outcomes(const struct pmu_source *s)
+{
+	const uint64_t way = SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED) | SPMU_DID(MISP_TARGET);
+	return !s->is_signal && !(s->did_want & SPMU_DID(RETIRED)) && ((s->did_mask | s->any_did) & way || s->tagged | s->untagged);
+}
+
+int spmu_event_outcomes(const struct spmu_model *m, const struct spmu_event *event)
+{
+	for (size_t i = 0; i < m->rows; i++) {
+		if (&m->row[i].public != event)
+			continue;
+		const struct pmu_expr *x = &m->row[i].expr;
+		for (unsigned t = 0; t < x->terms; t++) {
+			const struct pmu_term *term = &x->term[t];
+			if (!term->conds && source_outcomes(&m->source[term->source]))
+				return 1;
+			for (unsigned c = 0; c < term->conds; c++)
+				for (unsigned a = 0; a < term->cond[c].sources; a++)
+					if (source_outcomes(&m->source[term->cond[c].source[a]]))
+						return 1;
+		}
+	}
+	return 0;
+}
+
 void spmu_event_uops(const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is, uint64_t *did)
 {
 	for (size_t i = 0; i < m->rows; i++) {

@@ -266,6 +266,8 @@ uint64_t rthread_instructions(const struct rthread *t)
 void rthread_want(struct rthread *t, const struct core_wanted *w)
 {
 	core_want(t->core, w);
+	if (t->walker)
+		walker_outcomes(t->walker, w->outcomes);
 	for (uint32_t i = 0; i < t->process->order.cpus; i++)
 		core_want(t->process->order.cpu[i].core, w);
 }

@@ -246,6 +246,9 @@ static void close_window(struct runner *r)
 	r->stopped = true;
 }
 
+/* What is wanted if nobody says, or does not say yet. */
+static const struct core_wanted everything = { .signal = { ~UINT64_C(0), ~UINT64_C(0) }, .is = ~UINT64_C(0), .did = ~UINT64_C(0), .outcomes = true };
+
 static int start_thread(struct runner *r, struct process *p, const struct st_thread *s, struct err *err)
 {
 	struct rthread *parent = process_find_thread(p, s->parent_tid), *t = NULL;
@@ -260,8 +263,6 @@ static int start_thread(struct runner *r, struct process *p, const struct st_thr
 			return rc;
 		engine_order(&r->engine, p);
 	}
-	if (r->o->wanted)
-		rthread_want(t, r->o->wanted);
 	if (p->space) {
 		rc = walker_create(&t->walker, p->space, r->o->core, err);
 		if (rc < 0)
@@ -274,6 +275,7 @@ static int start_thread(struct runner *r, struct process *p, const struct st_thr
 		}
 		engine_follow(t);
 	}
+	rthread_want(t, r->o->wanted ? r->o->wanted : &everything);
 	if (r->o->history && p->has_regs) {
 		rc = history_create(&t->pub.registers, p->word_bytes, err);
 		if (rc < 0)
@@ -372,7 +374,6 @@ static bool reaps_child(struct runner *r, struct process *p, const struct st_sys
 /* The program asks the sink, or marks a region: a rendezvous behind the instruction that does. */
 static int on_client(struct runner *r, struct process *p, struct rthread *t, const struct st_client *c, size_t bytes, struct err *err)
 {
-	const struct core_wanted all = { .signal = { ~UINT64_C(0), ~UINT64_C(0) }, .is = ~UINT64_C(0), .did = ~UINT64_C(0) };
 	const char *name = (const char *)(c + 1);
 	struct st_answer answer = { .number = c->number, .status = SPMU_CLIENT_ABSENT };
 
@@ -391,7 +392,7 @@ static int on_client(struct runner *r, struct process *p, struct rthread *t, con
 		if (rc < 0)
 			return rc;
 		if (!features && r->sink->client(r->sink->context, &t->pub, c, name, &answer))
-			rthread_want(t, &all);
+			rthread_want(t, &everything);
 	}
 	if (c->number)
 		stream_answer(r->stream, p->index, &answer);

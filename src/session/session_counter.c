@@ -117,6 +117,7 @@ void session_wanted(const struct session *s, struct core_wanted *w)
 			spmu_event_signals(s->o.model, s->o.events->event[i].event, one);
 			w->signal[0] |= one[0];
 			w->signal[1] |= one[1];
+			w->outcomes |= spmu_event_outcomes(s->o.model, s->o.events->event[i].event);
 		}
 	if (s->items > s->plain)	/* all slots, and the clears that no uop has */
 		w->signal[SPMU_SIG_CLEAR_MEMORY_ORDER >> 6] |= UINT64_C(1) << (SPMU_SIG_CLEAR_MEMORY_ORDER & 63) |
@@ -132,6 +133,7 @@ void session_wanted(const struct session *s, struct core_wanted *w)
 		const struct spmu_event *event = s->item[i].event == NO_EVENT ? NULL : s->o.events->event[s->item[i].event].event;
 		if (s->item[i].event == NO_EVENT && !sampled)
 			continue;	/* the clock: a signal */
+		w->outcomes |= !event && s->item[i].event != NO_EVENT;	/* a raw code */
 		if (sampled || !event)
 			w->is = w->did = ~UINT64_C(0);
 		else

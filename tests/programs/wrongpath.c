@@ -6,6 +6,8 @@
  *   stores  the same with a store to a line that nobody writes else: the wrong arm's is executed, and never written
  *   meets   a random branch that resolves late, and behind it, whichever way it goes, a load from 8 MB at a place that a division gives: the
  *           wrong path does not know where that is, but the right path comes there, too
+ *   known   a random branch that resolves late, and in each of its arms another on a bit that is known long before: in the wrong arm, too
+ *   unknown the same, but for a division that makes the bit: the wrong path does not know it
  *   hurts   a random branch that resolves late: each arm, when it is the wrong one, loads lines that nobody needs, and the right path
  *           goes through 32 KB that fit L1D but for those
  */
@@ -101,6 +103,46 @@ static __attribute__((noinline)) uint64_t meets(uint64_t rounds)
 	return sum;
 }
 
+static inline __attribute__((always_inline)) uint64_t early(uint64_t rounds, int unknown)
+{
+	uint64_t sum = 0;
+	while (rounds--) {
+		uint64_t d = draw(), bit = d >> 1 & 1, rest = 0;
+		if (unknown)
+			__asm__ volatile("div %2" : "+a"(bit), "+d"(rest) : "r"((uint64_t)1) : "cc");
+		uint64_t v = d;
+		__asm__ volatile(".rept 20\n\timul $3, %0, %0\n\t.endr" : "+r"(v) : : "cc");	/* as late, without branches of its own */
+		if (v & 1) {
+			HERE("one");
+			if (bit) {
+				HERE("one, set");
+				sum += 3;
+			} else {
+				HERE("one, clear");
+				sum ^= 5;
+			}
+		} else {
+			HERE("other");
+			if (bit) {
+				HERE("other, set");
+				sum += 7;
+			} else {
+				HERE("other, clear");
+				sum ^= 9;
+			}
+		}
+	}
+	return sum;
+}
+static __attribute__((noinline)) uint64_t known(uint64_t rounds)
+{
+	return early(rounds, 0);
+}
+static __attribute__((noinline)) uint64_t unknown(uint64_t rounds)
+{
+	return early(rounds, 1);
+}
+
 static __attribute__((noinline)) uint64_t hurts(uint64_t rounds)
 {
 	uint64_t sum = 0;
@@ -153,6 +195,10 @@ int main(int argc, char **argv)
 		sum = helps(rounds);
 	else if (!strcmp(mode, "meets"))
 		sum = meets(rounds);
+	else if (!strcmp(mode, "known"))
+		sum = known(rounds);
+	else if (!strcmp(mode, "unknown"))
+		sum = unknown(rounds);
 	else if (!strcmp(mode, "hurts"))
 		sum = hurts(rounds);
 	else

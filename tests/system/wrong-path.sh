@@ -69,6 +69,27 @@ check "meets: the right path is faster for it" "$(of meets.on cycles) < 0.93 * $
 check "meets: off is as if it was not there" "$(cmp -s meets.off meets.never && echo 1 || echo 0)"
 check "meets: the same stream, the same counts" "$(cmp -s meets.on meets.again && echo 1 || echo 0)"
 
+# What branches of the wrong path do counts where it is known, and nothing else depends on whether that is counted.
+FOUND=cycles,branch-misses,br_misp_exec.all_branches,br_misp_exec.any_cond,br_misp_exec.taken_cond,br_misp_exec.nontaken_cond
+FOUND=$FOUND,br_inst_exec.all_branches,br_inst_exec.all_cond,br_inst_exec.taken_cond,br_inst_exec.nontaken_cond,branches
+for m in known unknown; do
+	counts $m --core ivy-bridge --start $m -e $FOUND --save-stream $m.stream -- "$PROGRAMS/wrongpath" $m 3000
+	counts $m.right --core ivy-bridge --start $m -e $FOUND --no-wrong-path --replay $m.stream
+	counts $m.cycles --core ivy-bridge --start $m -e cycles,branch-misses,branches --replay $m.stream
+	for s in $m $m.right; do
+		for e in inst misp; do
+			sum="$(of $s br_${e}_exec.taken_cond) + $(of $s br_${e}_exec.nontaken_cond)"
+			all=$([ $e = inst ] && echo all || echo any)
+			check "$s: br_${e}_exec, taken and not" "$(of $s br_${e}_exec.${all}_cond) == $sum && $(of $s br_${e}_exec.nontaken_cond) > 0"
+		done
+	done
+	check "$m: without, those found mispredicted are those that retire" "$(of $m.right br_misp_exec.all_branches) == $(of $m.right branch-misses)"
+	check "$m: with, more branches are executed" "$(of $m br_inst_exec.all_branches) > 1.25 * $(of $m branches)"
+	check "$m: the same cycles if nobody counts it" "$(of $m cycles) == $(of $m.cycles cycles) && $(of $m branch-misses) == $(of $m.cycles branch-misses)"
+done
+check "known: those of the wrong path, too" "$(of known br_misp_exec.all_branches) > 1.5 * $(of known branch-misses)"
+check "unknown: fewer are known" "$(of known br_misp_exec.all_branches) - $(of known branch-misses) > 1.8 * ($(of unknown br_misp_exec.all_branches) - $(of unknown branch-misses))"
+
 # Page walks and TLB entries of the wrong path, by their features.
 WALKS=dtlb_load_misses.walk_completed,dtlb_load_misses.stlb_hit
 counts walks.both --start hard -e $WALKS --replay hard.stream

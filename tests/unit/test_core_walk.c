@@ -19,7 +19,7 @@ static struct iblock *blocks[16];
 static unsigned block_count;
 static struct st_regs regs;
 
-static struct walked { uint64_t ip, addr, went; bool general; } walked[1024];
+static struct walked { uint64_t ip, addr, went; unsigned way; bool general; } walked[1024];
 static unsigned walked_count;
 static uint64_t words[WALK_ROOM + 1];
 
@@ -95,7 +95,7 @@ static size_t walk(uint64_t from, bool general)
 	for (const uint64_t *w = words + 1; n && (*w & SCRIPT_KIND) != SCRIPT_END;) {
 		struct walked *x = &walked[walked_count++];
 		const unsigned kind = *w & SCRIPT_KIND;
-		*x = (struct walked){ .addr = ST_NOT_DONE };
+		*x = (struct walked){ .addr = ST_NOT_DONE, .way = *w >> SCRIPT_FLAGS & (SCRIPT_TAKEN | SCRIPT_MISPREDICTED | SCRIPT_WRONG_TARGET) };
 		if (kind == STEP_GENERAL) {
 			const struct iblock *b = (const struct iblock *)w[1];
 			const struct insn *in = &b->insn[(uint32_t)*w >> SCRIPT_INDEX];
@@ -670,6 +670,105 @@ static void an_operand_of_another_segment_is_found_there(void **state)
 	end();
 }
 
+/* --- outcomes --- */
+
+enum { RIGHT, WRONG_WAY = SCRIPT_MISPREDICTED, WRONG_TARGET = SCRIPT_MISPREDICTED | SCRIPT_WRONG_TARGET };
+
+/* The last branch of a walk of the code: what its word says of it beside its way, which is returned. */
+static bool last_branch(const char *code, bool wanted, bool general, unsigned outcome)
+{
+	unsigned last = walked_count;
+	bytes(CODE, code);
+	walker_outcomes(walker, wanted);
+	walk(CODE, general);
+	for (unsigned i = 0; i < walked_count; i++)
+		if (walked[i].went)
+			last = i;
+	assert_true(last < walked_count);
+	if ((walked[last].way & ~SCRIPT_TAKEN) != outcome)
+		fail_msg("%s: %#x, %#x expected", code, walked[last].way, outcome);
+	return walked[last].way & SCRIPT_TAKEN;
+}
+
+/* A conditional branch is taken: it was predicted wrong if it was predicted not to be. */
+static void is_taken(const char *code, bool taken)
+{
+	for (unsigned general = 0; general < 2; general++) {
+		begin(NULL);
+		regs.flags = 1 << 6;		/* ZF */
+		const bool predicted = last_branch(code, false, general, RIGHT);
+		assert_int_equal(last_branch(code, true, general, predicted == taken ? RIGHT : WRONG_WAY), predicted);
+		end();
+	}
+}
+
+static void a_branch_was_predicted_wrong_if_its_condition_says_so(void **state)
+{
+	(void)state;
+	is_taken("48 83 f9 04 | 74 10", true);		/* cmp rcx, 4; jz */
+	is_taken("48 83 f9 04 | 75 10", false);
+	is_taken("48 83 f9 05 | 74 10", false);
+	is_taken("48 83 f9 05 | 72 10", true);			/* jb */
+	is_taken("48 85 c9 | 75 10", true);			/* test rcx, rcx; jnz */
+	is_taken("48 ff c9 | 75 10", true);			/* dec rcx; jnz */
+	is_taken("48 83 e9 04 | 90 | 74 10", true);		/* sub rcx, 4; nop; jz: not fused */
+	is_taken("74 10", true);				/* by the flags at the branch */
+	is_taken("75 10", false);
+	is_taken("f6 c1 04 | 74 10", false);			/* test cl, 4 */
+}
+
+static void a_branch_on_something_unknown_goes_as_predicted(void **state)
+{
+	static const char *const code[] = { "48 f7 f1 | 48 85 c0 | 74 10", "48 f7 f1 | 48 85 c0 | 75 10",	/* div rcx; test rax, rax */
+		"48 83 3f 00 | 74 10", "48 83 3f 00 | 75 10",		/* cmp qword [rdi], 0 */
+		"e3 10", "e2 10" };					/* jrcxz, loop: not followed */
+	(void)state;
+	for (unsigned i = 0; i < sizeof code / sizeof *code; i++) {
+		begin(NULL);
+		last_branch(code[i], true, false, RIGHT);
+		end();
+	}
+}
+
+static void an_indirect_branch_was_predicted_wrong_if_its_target_says_so(void **state)
+{
+	(void)state;
+	begin(NULL);
+	to(predicts, CODE, INDIRECT, 0x1010);
+	to(predicts, CODE, INDIRECT, 0x1010);
+	regs.gpr[RAX] = 0x1010;
+	last_branch("ff e0", true, false, RIGHT);		/* jmp rax */
+	assert_int_equal(walked[0].went, 0x1010);
+	regs.gpr[RAX] = 0x1020;
+	last_branch("ff e0", true, false, WRONG_TARGET);
+	assert_int_equal(walked[0].went, 0x1010);		/* fetch goes on as predicted */
+	last_branch("ff e0", false, false, RIGHT);		/* nobody wants to know */
+	last_branch("ff 23", true, false, RIGHT);		/* jmp [rbx]: unknown */
+	known(DATA, 0x1010);
+	last_branch("ff 23", true, false, RIGHT);
+	known(DATA, 0x1018);
+	last_branch("ff 23", true, false, WRONG_TARGET);
+	last_branch("ff 13", true, false, WRONG_TARGET);	/* call [rbx] */
+	end();
+	begin(NULL);
+	last_branch("ff e0", true, false, WRONG_TARGET);	/* fetch waits for it: nothing was predicted */
+	end();
+}
+
+static void a_return_was_predicted_wrong_if_its_address_was_changed(void **state)
+{
+	(void)state;
+	begin(NULL);
+	bytes(0x1010, "c3");
+	last_branch("e8 0b 00 00 00 | 90", true, false, RIGHT);	/* call 1010; there ret */
+	bytes(0x1010, "48 89 1c 24 | c3");			/* mov [rsp], rbx */
+	last_branch("e8 0b 00 00 00 | 90", true, false, WRONG_TARGET);
+	assert_int_equal(walked[walked_count - 1].ip, CODE + 5);
+	bytes(0x1010, "48 f7 f1 | 48 89 04 24 | c3");		/* div rcx; mov [rsp], rax: unknown */
+	last_branch("e8 0b 00 00 00 | 90", true, false, RIGHT);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -700,6 +799,10 @@ int main(void)
 		cmocka_unit_test(what_lies_at_such_an_address_is_known),
 		cmocka_unit_test(a_store_takes_the_address_of_a_store),
 		cmocka_unit_test(an_operand_of_another_segment_is_found_there),
+		cmocka_unit_test(a_branch_was_predicted_wrong_if_its_condition_says_so),
+		cmocka_unit_test(a_branch_on_something_unknown_goes_as_predicted),
+		cmocka_unit_test(an_indirect_branch_was_predicted_wrong_if_its_target_says_so),
+		cmocka_unit_test(a_return_was_predicted_wrong_if_its_address_was_changed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,6 +287,36 @@ static void the_same_run_twice_is_the_same(void **state)
 	}
 }
 
+/* A branch of the wrong path that the mock predicts not to be taken: test rdx, rdx; jz, RDX being 0. */
+static void what_a_branch_of_the_wrong_path_does_is_said_if_somebody_wants_it(void **state)
+{
+	static struct seen first[2000];
+	unsigned n = 0, said = 0;
+	(void)state;
+	for (unsigned wanted = 0; wanted < 2; wanted++) {
+		begin(NULL, "48 83 c1 01 | 48 85 d2 | 74 10 | 48 83 c1 01 | 75 10 | eb ef", true);	/* add; test rdx, rdx; jz; add; jnz; jmp 2000 */
+		walker_outcomes(walker, wanted);
+		miss();
+		core_flush(b.c, true);
+		assert_true(out.uops < sizeof first / sizeof *first);
+		assert_true(!wanted || n == out.uops);
+		for (unsigned i = 0; wanted && i < n; i++) {
+			struct seen u = out.uop[i];
+			if (u.ip >= WRONG && u.is & SPMU_IS(COND)) {	/* RCX is 1, 2 ..: that one is taken, too */
+				assert_int_equal(u.did & (SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED) | SPMU_DID(MISP_TARGET) | SPMU_DID(RETIRED)),
+				                 SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED));
+				u.did &= ~(SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED));
+				said += u.complete < u.retire;		/* executed before the branch before it resolves */
+			}
+			assert_memory_equal(&u, &first[i], sizeof u);	/* and nothing else is different */
+		}
+		n = out.uops;
+		memcpy(first, out.uop, n * sizeof *first);
+		end();
+	}
+	assert_true(said > 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +329,7 @@ int main(void)
 		cmocka_unit_test(a_branch_that_resolves_at_once_leaves_little_time),
 		cmocka_unit_test(the_core_counts_its_entries_right_behind_many_of_them),
 		cmocka_unit_test(the_same_run_twice_is_the_same),
+		cmocka_unit_test(what_a_branch_of_the_wrong_path_does_is_said_if_somebody_wants_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

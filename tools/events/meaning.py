@@ -6,9 +6,9 @@
 # The order here is the order of the rows.  A count of '=' stands for that of the row with the same event and umask and no modifiers.
 # Reasons that recur are those of data/events/skylake.tsv.
 #
-# Principle: on the wrong path, where the core runs one (src/core/wrongpath.h), branches go as predicted and are not resolved.  A speculative event
-# whose predicate is known of every uop (UOPS_ISSUED, ports, BR_INST_EXEC by kind) is counted over what runs, right path and wrong; one that
-# needs to know what a branch or store on the wrong path would have done is refused.
+# Principle: a speculative event is counted over what runs, right path and wrong, where the core runs one (src/core/wrongpath.h).  What a branch of
+# the wrong path does is known where its condition or target is (src/core/walk.h); one that is not known counts as predicted right, so
+# that BR_MISP_EXEC is a lower bound there, and fetch is not redirected by either.  What no branch or store can do in the model is refused.
 from fnmatch import fnmatchcase
 
 SECTIONS = []			# titles in order
@@ -47,7 +47,7 @@ INSTRUCTIONS = 'uop(INST_END)+uop(INST_END2)'
 STALL_ANY = 'cycles(sig(RESOURCE_STALL_ROB) + sig(RESOURCE_STALL_RS) + sig(RESOURCE_STALL_LB) + sig(RESOURCE_STALL_SB) >= 1)'
 NO_EXECUTION = '4*cycles(uop(EXEC)@dispatch == 0)'
 XCLK = '%XCLK%'			# the generation's bus or crystal clock, machines.py
-WRONG_PATH = 'what a branch on the wrong path would have done is unknown'
+DIRECT = 'direct branches are put right at decode: none is found mispredicted when it executes'
 STATES = 'the states of lines are not recorded with accesses'
 PAGE_SIZE = 'page walks are not recorded by page size'
 RING0 = 'the stream holds user mode only'
@@ -147,6 +147,34 @@ event('BR_INST_EXEC.INDIRECT_NEAR_CALL', 'uop(CALL & INDIRECT)@dispatch',
 event('BR_INST_EXEC.NEAR_CALLS', 'uop(CALL)@dispatch', 'Near calls that went to an execution port.')
 event('BR_INST_EXEC.NON_CALLS', 'uop(BRANCH & !CALL & !RET & !FAR)@dispatch',
       'Near branches, no calls or returns, that went to an execution port.')
+event('BR_INST_EXEC.TAKEN', 'uop(BRANCH & TAKEN & !FAR)@dispatch',
+      'Near branches that went to an execution port and were taken; of the wrong path as far as that is known, else as predicted.')
+event('BR_INST_EXEC.TAKEN_CONDITIONAL BR_INST_EXEC.TAKEN_COND', 'uop(COND & TAKEN)@dispatch',
+      'Conditional branches that went to an execution port and were taken; of the wrong path as far as that is known, else as predicted.')
+event('BR_INST_EXEC.NONTAKEN_CONDITIONAL BR_INST_EXEC.NONTAKEN_COND', 'uop(COND & !TAKEN)@dispatch',
+      'Conditional branches that went to an execution port and were not taken; of the wrong path as far as that is known, else as predicted.')
+event('BR_INST_EXEC.TAKEN_DIRECT_JUMP', 'uop(BRANCH & !COND & !CALL & !RET & !INDIRECT & !FAR)@dispatch',
+      'Unconditional direct jumps that went to an execution port: all are taken.')
+event('BR_INST_EXEC.TAKEN_INDIRECT_JUMP_NON_CALL_RET', 'uop(INDIRECT & !CALL)@dispatch',
+      'Indirect jumps, no calls or returns, that went to an execution port: all are taken.')
+event('BR_INST_EXEC.TAKEN_RETURN_NEAR BR_INST_EXEC.TAKEN_NEAR_RETURN BR_INST_EXEC.TAKEN_INDIRECT_NEAR_RETURN',
+      'uop(RET)@dispatch', 'Near returns that went to an execution port: all are taken.')
+event('BR_INST_EXEC.TAKEN_DIRECT_NEAR_CALL', 'uop(CALL & !INDIRECT)@dispatch',
+      'Direct near calls that went to an execution port: all are taken.')
+event('BR_INST_EXEC.TAKEN_INDIRECT_NEAR_CALL', 'uop(CALL & INDIRECT)@dispatch',
+      'Indirect near calls that went to an execution port: all are taken.')
+FOUND = 'executed and found mispredicted, on the wrong path as far as what they do is known.'
+for names, bits, text in (
+        ('ANY ALL_BRANCHES', 'BRANCH & !FAR', 'Near branches'), ('TAKEN', 'BRANCH & TAKEN & !FAR', 'Taken near branches'),
+        ('COND ALL_CONDITIONAL ANY_COND', 'COND', 'Conditional branches'),
+        ('TAKEN_CONDITIONAL TAKEN_COND', 'COND & TAKEN', 'Taken conditional branches'),
+        ('NONTAKEN_CONDITIONAL NONTAKEN_COND', 'COND & !TAKEN', 'Conditional branches that were not taken,'),
+        ('INDIRECT_NON_CALL TAKEN_INDIRECT_JUMP_NON_CALL_RET ALL_INDIRECT_JUMP_NON_CALL_RET ANY_INDIRECT_JUMP_NON_CALL_RET',
+         'INDIRECT & !CALL', 'Indirect jumps, no calls or returns,'),
+        ('RETURN_NEAR TAKEN_RETURN_NEAR TAKEN_NEAR_RETURN', 'RET', 'Near returns'),
+        ('INDIRECT_NEAR_CALL TAKEN_INDIRECT_NEAR_CALL', 'CALL & INDIRECT', 'Indirect near calls'),
+        ('NEAR_CALLS', 'CALL', 'Near calls'), ('NON_CALLS', 'BRANCH & !CALL & !RET & !FAR', 'Near branches, no calls or returns,')):
+    event(' '.join(f'BR_MISP_EXEC.{name}' for name in names.split()), f'uop({bits} & MISPREDICTED)@complete', f'{text} {FOUND}')
 event('BACLEARS.ANY BACLEAR.CLEAR', 'sig(BACLEAR)',
       'Front end re-steered at decode: a branch that the BTB did not know.')
 event('BPU_MISSED_CALL_RET', 'uop((CALL|RET) & BTB_MISS)@fetch', 'Calls and returns that the BTB did not know.')
@@ -616,8 +644,8 @@ refuse('*.PDE_MISS *.PDP_MISS *.PDE_CACHE_MISS', 'Misses of the paging-structure
        'which paging-structure cache missed is not recorded')
 refuse('PAGE_WALKER_LOADS.* PAGE_WALKS.LLC_MISS', 'Reads of page walks by who served them.',
        'reads of page walks are not recorded by level')
-refuse('BR_MISP_EXEC.*', 'Mispredicted branches executed, wrong path included.', WRONG_PATH)
-refuse('BR_INST_EXEC.TAKEN* BR_INST_EXEC.NONTAKEN*', 'Branches executed by direction, wrong path included.', WRONG_PATH)
+refuse('BR_MISP_EXEC.DIRECT BR_MISP_EXEC.DIRECT_NEAR_CALL BR_MISP_EXEC.TAKEN_DIRECT_NEAR_CALL BR_MISP_EXEC.ANY_DIRECT_NEAR_CALL',
+       'Mispredicted direct branches executed.', DIRECT)
 refuse('BOGUS_BR', 'Predicted branches that were none.',
        'the modelled predictor never takes another instruction for a branch')
 refuse('BPU_CLEARS.*', 'Predictions that the branch predictor itself corrected.',

@@ -5,7 +5,7 @@
 #
 #   L  chains through registers of one kind, the slower one of two: operands A,B then B,A, further operands another register, and A,C
 #      (three operands: A,C,A) again and again; none where operands are of different kinds or in memory
-#   T  twelve copies with destinations in turn, sources that nobody writes, memory operands 64 bytes apart in 4 KB
+#   T  twelve copies, or as many as there are registers, each with a destination of its own, sources that nobody writes, memory operands 64 bytes apart
 # What is left out: what generate.py's R1 keeps (KEEP), what faults, EVEX masks.
 import os
 import re
@@ -18,7 +18,7 @@ import candidates
 import generate
 
 CHUNK = 500  # bodies a run of measure.c
-R64 = ['rbx', 'rsi', 'rdi', 'r8', 'r9', 'r10', 'r11', 'r12', 'r13', 'r14', 'rbp', 'rdx']
+R64 = ['rbx', 'rsi', 'rdi', 'r8', 'r9', 'r10', 'r11', 'r12', 'r13', 'r14', 'rbp']  # RDX: MULX reads it, addresses of LEA
 SUFFIX = {'r8': 'b', 'r16': 'w', 'r32': 'd'}
 OLD = {'rbx': ('bl', 'bx', 'ebx'), 'rsi': ('sil', 'si', 'esi'), 'rdi': ('dil', 'di', 'edi'), 'rbp': ('bpl', 'bp', 'ebp'), 'rdx': ('dl', 'dx', 'edx')}
 
@@ -30,17 +30,21 @@ def gpr(n, kind):
     return OLD[r][('r8', 'r16', 'r32').index(kind)] if r in OLD else r + SUFFIX[kind]
 
 
-def register(kind, n, spare):
-    """The n-th register that is written, or the spare one number `spare` that is only read."""
+def kinds(kind):
+    """Registers of a kind: how many, and the name of the n-th."""
     if kind in ('r8', 'r16', 'r32', 'r64'):
-        return gpr(9 + spare if spare is not None else n % 9, kind)
-    if kind in ('xmm', 'ymm', 'zmm'):
-        return '%s%d' % (kind, 12 + spare if spare is not None else n % 12)
-    if kind == 'mm':
-        return 'mm%d' % (5 + spare if spare is not None else n % 5)
+        return len(R64), lambda n: gpr(n, kind)
+    if kind in ('xmm', 'ymm', 'zmm', 'mm'):
+        return 8 if kind == 'mm' else 15, lambda n: '%s%d' % (kind, n)
     if kind == 'k':
-        return 'k%d' % (5 + spare if spare is not None else 1 + n % 4)
-    return None
+        return 7, lambda n: 'k%d' % (1 + n)
+    return 0, None
+
+
+def register(kind, n, spare):
+    """The n-th register that is written, or the spare one number `spare` that is only read: these are the last ones."""
+    count, name = kinds(kind)
+    return name(count - 1 - spare if spare is not None else n) if count else None
 
 
 def operand(kind, n, spare, displacement):
@@ -57,8 +61,8 @@ def operand(kind, n, spare, displacement):
 
 def variants(mnemonic, pattern):
     """Texts of T, texts of L (or None), texts of the second chain (or None)."""
-    one = []
-    for n in range(12):
+    one, read = [], 2 if mnemonic == 'lea' else sum(kinds(k)[0] > 0 for k in pattern[1:])
+    for n in range(min([12] + [kinds(k)[0] - min(read, 3) for k in pattern if kinds(k)[0]])):
         ops, spare = [], 0
         for i, kind in enumerate(pattern):
             if i == 0:
@@ -143,6 +147,8 @@ def main():
         if m in ('lea', 'bnd', 'xbegin', 'ud0', 'ud1') or m[0] == 'j' or m.startswith(('loop', 'call', 'ret', 'int', 'sys', 'push', 'pop', 'f')):
             continue
         for p in candidates.vector() if m[0] in 'vk' else candidates.scalar():
+            if 'vx' in p or 'vy' in p:  # of a vector of addresses: gathers, which R1 keeps, and what LLVM takes for a general register
+                continue
             todo.setdefault(candidates.text(m, p), (m, p))
     for r in ('r16', 'r32', 'r64'):
         for a in candidates.LEA:
@@ -171,7 +177,7 @@ def main():
     lines, seen = [], set()
     for name, which, at, n in owner:
         hexes = [code.get(i) for i in range(at, at + n)]
-        if None in hexes or (name, which) in seen:
+        if None in hexes or (name, which) in seen or not re.search(os.environ.get('ONLY', ''), name):
             continue
         seen.add((name, which))
         lines.append('%s\t%s' % (name + '|' + which, '%d\t%s' % (n, ''.join(hexes))))
@@ -185,9 +191,15 @@ def main():
                 key, value = line.split('\t')
                 if value != '-':
                     best[key] = min(best.get(key, 1e9), float(value))
+    kept = {}
+    if 'ONLY' in os.environ:
+        kept = {line.split('\t')[0]: line for line in open(result) if line[0] != '#'}
     with open(result, 'w') as f:
         f.write('# form, latency, clocks an instruction: as tools/uops/measure.sh measured on %s\n' % host())
-        for name in sorted(set(k.split('|')[0] for k in best)):
+        for name in sorted(set(k.split('|')[0] for k in best) | set(kept)):
+            if name + '|T' not in best:
+                f.write(kept.get(name, ''))
+                continue
             l, d, t = best.get(name + '|L'), best.get(name + '|D'), best.get(name + '|T')
             if l is not None and d is not None and d >= 0.85:
                 l = max(l, d)

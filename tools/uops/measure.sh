@@ -5,6 +5,7 @@
 #
 #   tools/uops/measure.sh tools/uops/zen4-host.tsv		(on a Zen 4; zen5-host.tsv on a Zen 5)
 #   RUN='flock LOCK chrt -f 50 taskset -c 0' tools/uops/measure.sh FILE	(RUN: what the measuring program is run by, 500 bodies at a time)
+#   ONLY='^MULX' tools/uops/measure.sh FILE	(anew what matches; the rest stays as FILE has it)
 #
 # Wants Debian's llvm-19 (apt-get install llvm-19), python3 and a built libsoftpmu.a (make).
 set -eu

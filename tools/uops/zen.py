@@ -18,6 +18,7 @@
 #      measured loop walks over lines.
 #  Z6  Forms that depend on themselves by flags or hidden registers, and such as cross register files, have the class' latencies; the
 #      former's clocks only say that they are not slower.
+import re
 import rows
 from rows import Uop
 
@@ -28,6 +29,7 @@ from rows import Uop
 #   width         macro-ops dispatched a cycle
 #   load, vector_load, store_address, store_data, vector_store_data    ports of memory uops
 #   crowded       clocks up to which a measurement may be of all ALUs at once
+#   chains        Z6 holds for fixed destinations (ADD EAX,imm32) and two results (MULX), too; zen4.tsv was made without
 #   assist        clocks from which a figure is of microcode that the operands' values called (VMASKMOV of a mask that is not set) and not used
 MACHINES = {
     'zen4': dict(
@@ -36,7 +38,7 @@ MACHINES = {
                'Zn4FPFAdd01': '9a', 'Zn4FPVMul01': '7a', 'Zn4FPFMisc0123': '789a', 'Zn4FPFMisc12': '89', 'Zn4FPFMisc123': '89a',
                'Zn4FPOpMask4': 'b', 'Zn4FP45': 'b'},
         sets=['0123', '12', '03', '1', '0', '789a', '89a', '78', '9a', '89', '7a', '7', '8', '9', 'a', 'b'],
-        alus='0123', width=6, load='456', vector_load='45', store_address='456', store_data='bc', vector_store_data='b', crowded=0, assist=1000),
+        alus='0123', width=6, load='456', vector_load='45', store_address='456', store_data='bc', vector_store_data='b', crowded=0, assist=1000, chains=False),
     # LLVM 19 has no model of Zen 5; Zen 4's says which operation is of which kind.  Where the kinds are, by pairs of operations on the machine
     # (data/uops/zen5.tsv, "Ports").
     'zen5': dict(
@@ -45,7 +47,7 @@ MACHINES = {
                'Zn4FPFMul01': 'ab', 'Zn4FPFAdd01': 'cd', 'Zn4FPVMul01': 'ab', 'Zn4FPFMisc0123': 'abcd', 'Zn4FPFMisc12': 'bc',
                'Zn4FPFMisc123': 'bcd', 'Zn4FPOpMask4': 'ef', 'Zn4FP45': 'ef'},
         sets=['012345', '345', '012', '3', '0', 'abcd', 'ab', 'cd', 'bc', 'ef', 'a', 'b', 'c', 'd', 'e'],
-        alus='012345', width=8, load='6789', vector_load='67', store_address='6789', store_data='ef', vector_store_data='ef', crowded=0.205, assist=100),
+        alus='012345', width=8, load='6789', vector_load='67', store_address='6789', store_data='ef', vector_store_data='ef', crowded=0.205, assist=100, chains=True),
 }
 FLAGS_ONLY = ('fp_comis', 'vec_test', 'pcmpistri', 'pcmpestri')  # their two operands make no chain
 DIVIDE = ('fp_div_s', 'fp_div_d', 'fp_sqrt_s', 'fp_sqrt_d')
@@ -86,6 +88,11 @@ class Zen:
 
     def near(self, a, b):
         return abs(a - b) <= 0.15 * b or max(a, b) <= self.m['crowded']
+
+    def chained(self, form, uops):
+        """The measured loop is a chain by what its text cannot vary (Z6)."""
+        fixed = re.search(r' (al|ax|eax|rax)\b', form.name) or any(a in ('out1', 'out2') for u in uops for a in u.attrs)
+        return form.chain or bool(self.m['chains'] and fixed)
 
     def special(self, form, uops):
         return form.chain or form.cls in self.g.cross or form.cls in FLAGS_ONLY or any(a in ('out1', 'out2', 'flags', 'par') for u in uops for a in u.attrs)
@@ -157,7 +164,7 @@ class Zen:
             special = self.special(form, template or [])
             latency = None if special else whole(lat)
             if template is not None:
-                agrees = (tp is None or self.near(self.bound(template, form), tp) or (form.chain and self.bound(template, form) < tp)) and (latency is None or rows.path(template) == latency)
+                agrees = (tp is None or self.near(self.bound(template, form), tp) or (self.chained(form, template) and self.bound(template, form) < tp)) and (latency is None or rows.path(template) == latency)
                 if tp is not None:
                     votes = self.agree.setdefault(form.row, [0, 0])
                     votes[not agrees] += 1
@@ -179,7 +186,7 @@ class Zen:
                 self.pipes_latency.setdefault((form.row, uops[-1].ports), {}).setdefault(latency, []).append(form.name)
             if form.cls in DIVIDE and tp:
                 uops[-1].attrs = ['busy=%d' % max(2, round(tp)), 'unit=fpdiv']
-            elif tp and not (form.chain and self.bound(uops, form) < tp) and not self.fit(uops, form, tp, template[-1].ports if template else ''):
+            elif tp and not (self.chained(form, uops) and self.bound(uops, form) < tp) and not self.fit(uops, form, tp, template[-1].ports if template else ''):
                 self.log.append('%s\topen\t%s\t%g, not %g' % (form.name, rows.format_uops(uops), self.bound(uops, form), tp))
             return self.finish(form, uops, flags, 'LLVM' + figures)
         base = self.made.get(form.register_form())
@@ -229,7 +236,7 @@ class Zen:
             if whole(lat) and f.kind == '-' and not self.special(f, uops) and not any(u.kind == 'elim' for u in uops):
                 lat_n += 1
                 lat_ok += abs(rows.path(uops) - lat) <= max(1, 0.1 * lat)
-            if tp and not f.stores and not f.chain and 'elim' not in made[n][1]:
+            if tp and not f.stores and not self.chained(f, uops) and 'elim' not in made[n][1]:
                 tp_n += 1
                 tp_ok += self.near(self.bound(uops, f), tp)
         return lat_ok, lat_n, tp_ok, tp_n

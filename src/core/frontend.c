@@ -498,7 +498,7 @@ void frontend_ms_leave(struct core *c)
 	fe->room = fe->width;
 }
 
-/* A loop that came round the same way often enough, and fits, is replayed from the uop queue. */
+/* A branch goes back.  A loop that came round the same way often enough, and fits, is replayed from the uop queue. */
 void frontend_loop(struct core *c, uint64_t ip, uint64_t target)
 {
 	const struct core_config *f = &c->config;
@@ -506,9 +506,6 @@ void frontend_loop(struct core *c, uint64_t ip, uint64_t target)
 	if (f->lsd_predecode)
 		p6_taken(c, ip, target);
 	if (!f->lsd_size)
-		return;
-	fe->loop_hash_now = (fe->loop_hash_now ^ ip) * UINT64_C(0x9e3779b97f4a7c15);
-	if (target > ip)
 		return;
 	uint32_t slots = c->rn.pos / SLOT_STEP - fe->loop_slots_now;
 	bool same = ip == fe->loop_branch && slots == fe->loop_slots && fe->loop_hash_now == fe->loop_hash;

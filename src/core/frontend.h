@@ -68,11 +68,20 @@ static inline void frontend_elsewhere(struct core *c)
 	c->fe.mask = 0;
 }
 
+/* What a loop buffer notes of each taken branch; true: frontend_loop has more to do with this one. */
+static inline bool frontend_loop_way(struct core *c, uint64_t ip, uint64_t target)
+{
+	if (!c->fe.loop_buffer)
+		return false;
+	c->fe.loop_hash_now = (c->fe.loop_hash_now ^ ip) * UINT64_C(0x9e3779b97f4a7c15);
+	return target <= ip;
+}
+
 /* The same behind a taken branch, which a loop buffer watches. */
 static inline void frontend_taken(struct core *c, uint64_t ip, uint64_t target)
 {
 	frontend_elsewhere(c);
-	if (UNLIKELY(c->fe.loop_buffer))
+	if (frontend_loop_way(c, ip, target))
 		frontend_loop(c, ip, target);
 }
 #endif

@@ -81,8 +81,6 @@ bool p6_streams(struct core *c, const struct insn *in)
 void p6_taken(struct core *c, uint64_t ip, uint64_t target)
 {
 	struct older *o = &c->old;
-	if (target > ip)
-		return;
 	bool fits = o->stream_insns <= o->loop_insns && (ip >> STREAM_BLOCK_LOG2) - (target >> STREAM_BLOCK_LOG2) < STREAM_BLOCKS;
 	bool same = ip == o->stream_branch && target == o->stream_target && o->stream_insns == o->stream_before;
 	o->streaming = fits && same;

@@ -164,14 +164,20 @@ wrong_port(struct core *c, struct wrong_lead *l, const struct port_choice *choic
 static inline __attribute__((always_inline)) uint64_t
 wrong_branched(struct core *c, struct wrong_lead *l, const struct step *s, uint64_t word, uint64_t went, uint64_t complete)
 {
-	if (LIKELY(!(word & SCRIPT_UNUSUAL) && !c->fe.loop_buffer)) {
+	const struct insn *br = s->in + (s->branch - s->insn);
+	uint64_t did = SPMU_DID(TAKEN);
+	if (LIKELY(!(word & SCRIPT_UNUSUAL))) {
 		if (!script_says(word, SCRIPT_TAKEN))
 			return 0;
 		frontend_elsewhere(c);
-		return SPMU_DID(TAKEN);
+		if (LIKELY(!frontend_loop_way(c, br->addr, went)))
+			return did;
+		wrong_leave(c, l);
+		frontend_loop(c, br->addr, went);
+	} else {
+		wrong_leave(c, l);
+		did = step_branched(c, br, word, went, complete);
 	}
-	wrong_leave(c, l);
-	const uint64_t did = step_branched(c, s->in + (s->branch - s->insn), word, went, complete);
 	l->delivery = c->fe.cycle;
 	l->room = c->fe.room;
 	return did;

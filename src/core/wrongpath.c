@@ -238,17 +238,10 @@ static inline __attribute__((always_inline)) bool late_step(struct core *c, stru
 	if (branch)
 		emit_room(&c->e);
 	const uint64_t fetch = wrong_deliver(c, l);
-	if (!wrong_allocate(c, l, fetch, &alloc, &slot, &did))
+	if (!wrong_places(c, l, load, store, fetch, &alloc, &slot, &lb, &did))
 		return false;
-	if (load && !(lb = wrong_load_entry(c, l, &alloc, &slot, &did)))
-		return false;
-	if (store && !wrong_store_entry(c, l, &alloc, &slot, &did))
-		return false;
-	if (what & LATE_RENAME) {	/* which asks for slots before this one */
-		c->rn.pos = l->pos;
-		c->rn.slot = slot;
-		port_less = eliminate(c, s->src[0][0], s->dst[0][0], s->constant, !(s->flags & STEP_ADDS), alloc);
-	}
+	if (what & LATE_RENAME)
+		port_less = wrong_eliminate(c, l, s, slot, alloc);
 	if (!port_less) {
 		const struct port_choice *choice = &c->sc.choice[s->ports[0] & c->sc.port_mask];
 		if (!wrong_entry(c, l, choice, &alloc, &slot, &did))

@@ -133,6 +133,23 @@ wrong_store_entry(struct core *c, struct wrong_lead *l, uint64_t *alloc, uint32_
 	return true;
 }
 
+/* A slot that was delivered is allocated, with the load buffer's entry of a load, *lb, and the store buffer's of a store; false: not before the branch resolves. */
+static inline __attribute__((always_inline)) bool
+wrong_places(struct core *c, struct wrong_lead *l, const bool load, const bool store, uint64_t fetch, uint64_t *alloc, uint32_t *slot, uint64_t **lb, uint64_t *did)
+{
+	return wrong_allocate(c, l, fetch, alloc, slot, did) && (!load || (*lb = wrong_load_entry(c, l, alloc, slot, did))) &&
+	       (!store || wrong_store_entry(c, l, alloc, slot, did));
+}
+
+/* As eliminate, which asks for slots before this one. */
+static inline __attribute__((always_inline)) bool
+wrong_eliminate(struct core *c, const struct wrong_lead *l, const struct step *s, uint32_t slot, uint64_t alloc)
+{
+	c->rn.pos = l->pos;
+	c->rn.slot = slot;
+	return eliminate(c, s->src[0][0], s->dst[0][0], s->constant, !(s->flags & STEP_ADDS), alloc);
+}
+
 /* A scheduler has room for the uop; false: not before the branch resolves. */
 static inline __attribute__((always_inline)) bool
 wrong_entry(struct core *c, struct wrong_lead *l, const struct port_choice *choice, uint64_t *alloc, uint32_t *slot, uint64_t *did)
@@ -212,16 +229,10 @@ wrong_step(struct core *c, struct wrong_lead *l, const enum step_kind kind, cons
 	}
 	uint64_t alloc, *lb = NULL;
 	uint32_t slot;
-	if (!wrong_allocate(c, l, fetch, &alloc, &slot, &did))
+	if (!wrong_places(c, l, load, store, fetch, &alloc, &slot, &lb, &did))
 		return false;
-	if (load && !(lb = wrong_load_entry(c, l, &alloc, &slot, &did)))
-		return false;
-	if (store && !wrong_store_entry(c, l, &alloc, &slot, &did))
-		return false;
-	if (kind == STEP_RENAME) {	/* which asks for slots before this one */
-		rn->pos = l->pos;
-		rn->slot = slot;
-		port_less = eliminate(c, s->src[0][0], s->dst[0][0], s->constant, !(s->flags & STEP_ADDS), alloc);
+	if (kind == STEP_RENAME) {
+		port_less = wrong_eliminate(c, l, s, slot, alloc);
 		is = port_less ? is : (is & ~SPMU_IS(ELIMINATED)) | SPMU_IS(EXEC);
 	}
 

@@ -59,6 +59,7 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 		rc = err_set(err, ERR_INPUT, "l2.code_latency: %u cycles are fewer than l2.latency", c->l2_code_latency);
 	if (rc)
 		return rc;
+	m->ip_stride.pages = c->prefetch_l1d_ip_pages;
 	m->l1d_plru = c->l1d_replacement == REPL_PLRU;
 	m->quick_bytes = m->l1d_plru ? LINE_BYTES : 0;
 	m->page_shift = large ? 21 : 12;
@@ -287,15 +288,35 @@ static void l1d_prefetch(struct memsys *m, uint64_t vline, uint32_t line, uint64
 		l1d_bring(m, vline, line, cycle, ACCESS_PREFETCH, flags, wait, timed, &source);
 }
 
+/* The same on another page than the access's. */
+static void l1d_prefetch_page(struct memsys *m, uint64_t addr, uint64_t cycle, bool timed)
+{
+	const uint64_t vline = linear_line(m, addr);
+	struct emitter *e = m->emitter;
+	const uint64_t memory = e->spent_memory, tlb = e->spent_tlb, walks = e->spent_walk;
+	uint64_t did = 0;
+	if (l1_find(&m->l1d, vline) >= 0 || !translate_touched(m, addr))
+		return;
+	const uint32_t frame = translate(m, TRANSLATE_LOAD, addr, &cycle, &did, timed);
+	e->spent_memory = memory;	/* nobody waits for these */
+	e->spent_tlb = tlb;
+	e->spent_walk = walks;
+	l1d_prefetch(m, vline, physical_line(m, frame, vline), cycle, LINE_PREFETCHED, false, timed);
+}
+
 static void l1d_train(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t line, uint64_t cycle, bool timed)
 {
 	uint64_t vline = linear_line(m, addr), target;
 	int64_t step;
 	if (!m->use_ip_stride)
 		return;
-	for (unsigned n = ip_stride_train(&m->ip_stride, ip, addr, &target, &step); n; n--, target += (uint64_t)step)
-		l1d_prefetch(m, linear_line(m, target), line + (uint32_t)(linear_line(m, target) - vline), cycle,
-		             LINE_PREFETCHED, false, timed);
+	for (unsigned n = ip_stride_train(&m->ip_stride, ip, addr, &target, &step); n; n--, target += (uint64_t)step) {
+		if (__builtin_expect((target ^ addr) >> 12, 0))
+			l1d_prefetch_page(m, target, cycle, timed);
+		else
+			l1d_prefetch(m, linear_line(m, target), line + (uint32_t)(linear_line(m, target) - vline), cycle,
+			             LINE_PREFETCHED, false, timed);
+	}
 }
 
 static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, bool timed);

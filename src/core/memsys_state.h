@@ -127,6 +127,8 @@ enum translate_kind { TRANSLATE_LOAD, TRANSLATE_STORE, TRANSLATE_CODE };
 uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t *cycle, uint64_t *did, bool timed);
 /* The frame, without any lookup in a TLB: for a committed store, which was translated when its address was known. */
 uint32_t translate_known(struct memsys *m, uint64_t addr);
+/* The program has been on the page: it is mapped. */
+bool translate_touched(struct memsys *m, uint64_t addr);
 static inline uint32_t physical_line(const struct memsys *m, uint32_t frame, uint64_t vline)
 {
 	unsigned log2 = m->page_shift - m->line_log2;

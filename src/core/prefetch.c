@@ -64,7 +64,7 @@ unsigned ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64
 	if (!lines)
 		return 0;
 	bool same = stride == e->stride, same_lines = lines == e->lines;
-	if (!same || (addr ^ e->addr) >> 12)
+	if (!same || (!p->pages && (addr ^ e->addr) >> 12))
 		e->ahead = 0;
 	e->addr = addr;
 	e->stride = stride;
@@ -80,7 +80,7 @@ unsigned ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64
 		return 0;
 	unsigned n = 0, first = e->ahead ? e->ahead : 1;	/* this access is one stride on: what was asked for is one less ahead */
 	uint64_t to = addr + (uint64_t)*step * first;
-	for (*target = to; first + n <= p->distance && to >> 12 == addr >> 12 && to >> 6 != addr >> 6; to += (uint64_t)*step)
+	for (*target = to; first + n <= p->distance && (p->pages || to >> 12 == addr >> 12) && to >> 6 != addr >> 6; to += (uint64_t)*step)
 		n++;
 	e->ahead = first + n - 1;
 	return n;

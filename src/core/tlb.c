@@ -162,7 +162,7 @@ uint32_t frames_get(struct frames *f, unsigned level, uint64_t page)
 		at = (at + 1) & f->mask;
 	}
 	uint32_t hash = (uint32_t)(mix(key) >> 16);
-	const bool all_over = !level && f->scattered && mix(f->used) % 100 < f->scattered;
+	const bool all_over = !level && f->scattered && mix(~key) % 100 < f->scattered;
 	uint32_t *next = level ? &f->next_table : all_over ? &f->next_scattered : &f->next_data;
 	uint32_t end = level ? 2 * f->table_first - 2 : !f->scattered ? f->data_end :	/* the last frames hold LINE_NONE */
 		       all_over && f->scattered < 100 ? f->data_end / 4 : f->data_end / 2;
@@ -188,12 +188,17 @@ enum { LEVEL_HUGE = 8 };		/* key of a piece of 2 MB: its first frame, or one of 
 #define PIECE_SMALL (NO_FRAME - 1)	/* its pages are small */
 #define PIECE_OPEN (NO_FRAME - 2)	/* not known: it was unmapped */
 
-static uint32_t *piece_of(struct frames *f, uint64_t key)
+static uint32_t *piece_of(const struct frames *f, uint64_t key)
 {
 	for (size_t at = mix(key) & f->mask; f->key[at] != UINT64_MAX; at = (at + 1) & f->mask)
 		if (f->key[at] == key)
 			return &f->frame[at];
 	return NULL;
+}
+
+bool frames_has(const struct frames *f, uint64_t page)
+{
+	return piece_of(f, key_of(0, page));
 }
 
 /* What is decided of a piece at its first touch. */
@@ -256,7 +261,7 @@ static bool ranges_room(struct frames *f, size_t more)
 bool frames_mark(struct frames *f, uint64_t addr, uint64_t bytes, bool huge)
 {
 	uint64_t last = bytes && addr + (bytes - 1) < addr ? UINT64_MAX : addr + bytes - 1;
-	if (!bytes || (!huge && !f->huges))
+	if (!bytes || (huge && f->small_only) || (!huge && !f->huges))
 		return false;
 	/* pieces of which any byte loses its mark lose it; those that lie whole in a marked range get it */
 	uint64_t first = addr >> HUGE_SHIFT, end = (last >> HUGE_SHIFT) + 1;

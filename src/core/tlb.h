@@ -77,6 +77,7 @@ struct frames {
 	uint32_t scattered;	/* per cent of the small pages: then these have the lower half of the data's frames, or if it is not all the lower quarter and
 				 * the others the next; huge ones the upper half */
 	uint32_t next_huge;
+	bool small_only;	/* memory.huge = 0: nothing is marked */
 };
 enum { HUGE_SHIFT = 21, HUGE_PAGES = 512 };
 #define NO_FRAME UINT32_MAX
@@ -87,6 +88,8 @@ void frames_release(struct frames *f);
 void frames_clear(struct frames *f);
 /* level 0: the page itself; 1 to 4: the page table of that level that maps it, `page` being its own number. */
 uint32_t frames_get(struct frames *f, unsigned level, uint64_t page);
+/* The page has its frame already. */
+bool frames_has(const struct frames *f, uint64_t page);
 /* The program asked for huge pages in [addr, addr + bytes), or no longer does (the mapping is gone, or is another); true if any
  * page may have become another one.  If memory runs out, its pages are small. */
 bool frames_mark(struct frames *f, uint64_t addr, uint64_t bytes, bool huge);

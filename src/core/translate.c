@@ -26,6 +26,11 @@ uint32_t translate_known(struct memsys *m, uint64_t addr)
 	return huge != NO_FRAME ? huge + (uint32_t)(page % HUGE_PAGES) : frames_get(&m->shared->frames, 0, page);
 }
 
+bool translate_touched(struct memsys *m, uint64_t addr)
+{
+	return huge_at(m, addr) != NO_FRAME || frames_has(&m->shared->frames, addr >> m->page_shift);
+}
+
 bool memsys_translated(struct memsys *m, uint64_t addr)
 {
 	const bool huge = huge_at(m, addr) != NO_FRAME;

@@ -7,7 +7,8 @@
  * core that asks for it, unless another core holds it or it is code.
  * What other cores hold: coherence.c.  A line has a slice for the uncore PMU's sake; slices cost the same.
  * Others on a machine of which one program is modelled push its lines out of L3 (l3.others_ms): a line that is not used for t cycles is gone
- * with the probability 1 - exp(-t / that time), drawn by a hash of line and time, so always the same.  Its sets are not narrowed by theirs.
+ * with the probability 1 - exp(-(t / that time)^l3.others_shape), drawn by a hash of line and time, so always the same.  Its sets are not narrowed by
+ * theirs.
  * The mesh's distances, a second socket and a snoop filter's own evictions are left out.
  */
 #include "core/memsys_state.h"
@@ -27,7 +28,7 @@ int l3_make(struct memsys_shared *s, const struct core_config *c, struct err *er
 	if (!s->used)
 		return err_set(err, ERR_NOMEM, "out of memory for the shared caches");
 	for (unsigned i = 0; i < 256; i++)
-		s->life[i] = (uint32_t)fmin(-log((i + 0.5) / 256) * life, 1u << 31);
+		s->life[i] = (uint32_t)fmin(pow(-log((i + 0.5) / 256), 1 / c->l3_others_shape) * life, 1u << 31);
 	return 0;
 }
 
@@ -49,6 +50,7 @@ int memsys_shared_create(struct memsys_shared **out, const struct core_config *c
 		rc = dram_init(&s->dram, c, ghz, err);
 	if (!rc)
 		rc = frames_init(&s->frames, half / unit, half, c->memory_scattered, err);
+	s->frames.small_only = !c->memory_huge;
 	if (!rc && s->l3_latency <= c->l2_latency)
 		rc = err_set(err, ERR_INPUT, "l3.latency: %u cycles in all are not more than l2.latency", s->l3_latency);
 	if (rc) {

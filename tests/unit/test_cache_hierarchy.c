@@ -45,6 +45,28 @@ static void others_leave_lines_in_l3_for_a_while(void **state)
 	assert_true(served_by_l3_after(f, 1000));
 }
 
+static void of_a_steep_shape_lines_go_near_one_time(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.l3_others_ms = 1;
+	f->config.l3_others_shape = 20;
+	mf_start(f);
+	mf_map(f);
+	const uint64_t ms = (uint64_t)(f->config.frequency_ghz * 1e6);
+	assert_true(served_by_l3_after(f, ms / 2));	/* exp(-(1/2)^20); of shape 1 four in ten are gone */
+}
+
+static void of_a_steep_shape_none_stays_longer(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.l3_others_ms = 1;
+	f->config.l3_others_shape = 20;
+	mf_start(f);
+	mf_map(f);
+	const uint64_t ms = (uint64_t)(f->config.frequency_ghz * 1e6);
+	assert_false(served_by_l3_after(f, 2 * ms));
+}
+
 static void alone_a_line_stays_in_l3(void **state)
 {
 	struct machine_fixture *f = *state;
@@ -292,6 +314,8 @@ int main(void)
 		MF_TEST(a_vector_load_takes_longer),
 		MF_TEST(others_push_lines_out_of_l3_with_time),
 		MF_TEST(others_leave_lines_in_l3_for_a_while),
+		MF_TEST(of_a_steep_shape_lines_go_near_one_time),
+		MF_TEST(of_a_steep_shape_none_stays_longer),
 		MF_TEST(alone_a_line_stays_in_l3),
 		MF_TEST(a_second_load_to_a_line_in_flight_waits_for_the_rest),
 		MF_TEST(a_miss_waits_when_all_fill_buffers_are_busy),

@@ -80,6 +80,38 @@ static void a_constant_stride_is_followed_from_the_third_access_on(void **state)
 	}
 }
 
+/* Loads 1 KB apart from `first` on: which of them find their line prefetched, a bit each. */
+static unsigned prefetched_of(struct machine_fixture *f, uint64_t first)
+{
+	unsigned bits = 0;
+	struct mem_result r;
+	f->config.prefetch_l1d_ip = 1;
+	mf_start(f);
+	mf_map(f);
+	for (unsigned i = 0; i < 9; i++) {
+		memsys_load(f->m, 0x400123, first + 1024 * i, 8, 1000 * (i + 1), false, &r);
+		bits |= (unsigned)!!(r.did & DID(PF_L1_USED)) << i;
+	}
+	return bits;
+}
+
+static void a_page_ends_what_is_prefetched(void **state)
+{
+	assert_int_equal(prefetched_of(*state, BASE), 0xe8);	/* the fifth and the ninth are the first of their pages */
+}
+
+static void or_it_goes_on_where_the_program_has_been(void **state)
+{
+	((struct machine_fixture *)*state)->config.prefetch_l1d_ip_pages = 1;
+	assert_int_equal(prefetched_of(*state, BASE), 0x1f8);	/* frames are of 2 MB here */
+}
+
+static void and_not_where_it_has_not(void **state)
+{
+	((struct machine_fixture *)*state)->config.prefetch_l1d_ip_pages = 1;
+	assert_int_equal(prefetched_of(*state, BASE + (2 << 20) - 4096), 0x1e8);	/* the fifth is the first of a frame */
+}
+
 static void strides_below_a_line_are_followed_by_lines(void **state)
 {
 	(void)state;
@@ -111,6 +143,26 @@ static void a_stride_prefetch_never_leaves_the_page(void **state)
 			assert_int_equal(target >> 12, a >> 12);
 		}
 	assert_int_equal(asked, 10);	/* 16 accesses, the first two learn, 4 are the last of their page */
+	ip_stride_release(&p);
+}
+
+static void a_stride_prefetcher_that_may_leaves_the_page(void **state)
+{
+	(void)state;
+	struct ip_stride p;
+	uint64_t target;
+	int64_t step;
+	unsigned asked[64] = { 0 };
+	assert_int_equal(ip_stride_init(&p, 16, 2048, 5, NULL), 0);
+	p.pages = true;
+	for (unsigned i = 0; i < 32; i++) {	/* two pages of 16 accesses: the second begins as the first went on */
+		unsigned n = ip_stride_train(&p, 1, 0x10000 + 256 * i, &target, &step);
+		assert_int_equal(n, i < 2 ? 0 : i == 2 ? 5 : 1);
+		for (unsigned k = 0; k < n; k++)
+			asked[(target - 0x10000 + k * (uint64_t)step) / 256]++;
+	}
+	for (unsigned i = 0; i < 37; i++)
+		assert_int_equal(asked[i], i > 2);
 	ip_stride_release(&p);
 }
 
@@ -296,6 +348,7 @@ int main(void)
 		MF_TEST(a_late_prefetch_is_a_fill_buffer_hit),
 		MF_TEST(a_line_that_has_arrived_asks_for_no_next_line),
 		MF_TEST(switched_off_the_next_line_is_not_fetched),
+		MF_TEST(a_page_ends_what_is_prefetched), MF_TEST(or_it_goes_on_where_the_program_has_been), MF_TEST(and_not_where_it_has_not),
 		MF_TEST(a_constant_stride_is_followed_from_the_third_access_on),
 		MF_TEST(the_spatial_prefetcher_completes_the_pair_of_lines),
 		MF_TEST(the_streamer_hides_memory_s_latency),
@@ -305,6 +358,7 @@ int main(void)
 		cmocka_unit_test(a_stride_prefetch_never_leaves_the_page),
 		MF_TEST(a_stream_of_every_second_line_is_kept_ahead_of), MF_TEST(the_spatial_prefetcher_completes_the_streamer_s_pairs),
 		cmocka_unit_test(a_stride_prefetcher_asks_so_far_ahead_and_nothing_twice),
+		cmocka_unit_test(a_stride_prefetcher_that_may_leaves_the_page),
 		cmocka_unit_test(scattered_frames_are_each_given_once),
 		cmocka_unit_test(the_streamer_runs_ahead_by_degree_up_to_its_distance),
 		cmocka_unit_test(the_streamer_loses_a_stream_whose_requests_lie_too_far_apart),

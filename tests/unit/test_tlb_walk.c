@@ -157,6 +157,16 @@ static void where_the_program_asked_for_huge_pages_a_walk_ends_a_level_earlier(v
 	assert_load(f, HUGE + 2 * MB2 + PAGE + 256, 17000, STLB + L1 + MEMORY, MISSED);
 }
 
+static void where_there_are_none_huge_pages_are_small(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.memory_huge = 0;
+	start(f);
+	memsys_shared_map(f->shared, HUGE, 2 * MB2, true);
+	mf_load(f, HUGE, 1000);
+	assert_load(f, HUGE + PAGE + 128, 5000, STLB + L1 + MEMORY, MISSED);
+}
+
 static void a_piece_that_is_not_whole_or_was_touched_before_has_small_pages(void **state)
 {
 	struct machine_fixture *f = *state;
@@ -272,6 +282,7 @@ int main(void)
 		MF_TEST(a_store_tlb_of_its_own_does_not_help_loads),
 		MF_TEST(large_pages_walk_three_levels_and_cover_2_mb),
 		MF_TEST(where_the_program_asked_for_huge_pages_a_walk_ends_a_level_earlier),
+		MF_TEST(where_there_are_none_huge_pages_are_small),
 		MF_TEST(a_piece_that_is_not_whole_or_was_touched_before_has_small_pages),
 		MF_TEST(unmapping_takes_the_huge_pages_back), MF_TEST(stlb_large_decides_whether_the_second_level_holds_huge_pages),
 		MF_TEST(stores_and_fetches_use_huge_pages_too), MF_TEST(marks_of_any_order_and_size_are_taken),

@@ -54,8 +54,11 @@ int  cal_prepare(struct cal_runner *r, const struct cal_probe *p, struct err *er
 /* Runs what was prepared: so many rounds; operations a round. */
 void cal_run(struct cal_runner *r, uint64_t rounds);
 uint32_t cal_ops(const struct cal_runner *r);
-/* Rounds for the model: to get warm, and to count. */
-void cal_model_rounds(const struct cal_runner *r, uint64_t *warm, uint64_t *counted);
+/* For the model: lets the time go by that lies natively between a microbenchmark's passes, some ms of it, so that others have pushed out of the shared
+ * caches what they push out; what is prepared after it finds nothing there. */
+void cal_idle(void);
+/* Rounds for the model: to get warm, and to count.  ahead: operations natively before the sample, for chains longer than what L3 keeps; 0: not known. */
+void cal_model_rounds(const struct cal_runner *r, uint64_t ahead, uint64_t *warm, uint64_t *counted);
 /* Operations that the model counts of one. 0: no memory. */
 uint64_t cal_model_ops(const struct cal_probe *p);
 /* Did the kernel give the buffer of 2 MB pages such pages?  Without them the families that want them say less. */
@@ -65,6 +68,8 @@ bool cal_has_huge_pages(const struct cal_runner *r);
 struct cal_value {
 	double cycles;			/* an operation; below 0: not measured */
 	double low, high;		/* encloses the median of what a group gives with `confidence` */
+	double age_ms;			/* of a chain: so long before, its lines had been used last; 0: no chain */
+	double ahead;			/* of a chain: operations between its linking and the sample */
 };
 struct cal_native {
 	double ghz, ghz_low, ghz_high;

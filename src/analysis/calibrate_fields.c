@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Fields from microbenchmarks (calibrate_fields.h).
- * Left out: what has no microbenchmark of its own (predictors' sizes, replacement, associativity but where a size forces it), and what is in the
+ * Left out: what has no microbenchmark of its own (predictors' sizes, replacement but L1D's, associativity but where a size forces it), and what is in the
  * uop table (latencies and ports of instructions; the page shows them beside the host's). */
 #include "analysis/calibrate_fields.h"
 #include "analysis/calibrate_fit.h"
+#include "core/cache.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,16 +12,22 @@
 #include <string.h>
 
 /* The points of `from` between two parameters. */
+static void add_between(struct cal_curve *c, const struct cal_curve *from, double least, double most)
+{
+	for (size_t i = 0; i < from->n && c->n < CAL_CURVE; i++)
+		if (from->x[i] >= least && from->x[i] <= most) {
+			c->x[c->n] = from->x[i];
+			c->y[c->n] = from->y[i];
+			c->least[c->n] = from->least[i];
+			c->age[c->n] = from->age[i];
+			c->most[c->n++] = from->most[i];
+		}
+}
+
 static struct cal_curve between(const struct cal_curve *from, double least, double most)
 {
 	struct cal_curve c = { .n = 0 };
-	for (size_t i = 0; i < from->n; i++)
-		if (from->x[i] >= least && from->x[i] <= most) {
-			c.x[c.n] = from->x[i];
-			c.y[c.n] = from->y[i];
-			c.least[c.n] = from->least[i];
-			c.most[c.n++] = from->most[i];
-		}
+	add_between(&c, from, least, most);
 	return c;
 }
 
@@ -35,6 +42,7 @@ static struct cal_curve curve_of(const struct cal_probe *p, size_t count, const 
 		c.x[c.n] = p[first + i].param;
 		c.y[c.n] = v->cycles;
 		c.least[c.n] = v->low;
+		c.age[c.n] = v->age_ms;
 		c.most[c.n++] = v->high;
 	}
 	return c;
@@ -76,17 +84,27 @@ static void size_text(char *text, size_t bytes, double v)
 		snprintf(text, bytes, "%llu", (unsigned long long)n);
 }
 
+/* was, is: as in a core's file. */
+static void tell_text(struct cal_fields *out, const char *key, const char *was, const char *is, const char *why)
+{
+	struct cal_field *f = field(out, key);
+	snprintf(f->why, sizeof f->why, "%s", why);
+	snprintf(f->was, sizeof f->was, "%s", was);
+	snprintf(f->is, sizeof f->is, "%s", is);
+	f->verdict = strcmp(f->was, f->is) ? CAL_FITTED : CAL_AGREES;
+}
+
 __attribute__((format(printf, 5, 6)))
 static void tell(struct cal_fields *out, const char *key, double was, double is, const char *format, ...)
 {
-	struct cal_field *f = field(out, key);
+	char why[240], before[32], after[32];
 	va_list ap;
 	va_start(ap, format);
-	vsnprintf(f->why, sizeof f->why, format, ap);
+	vsnprintf(why, sizeof why, format, ap);
 	va_end(ap);
-	size_text(f->was, sizeof f->was, was);
-	size_text(f->is, sizeof f->is, is);
-	f->verdict = strcmp(f->was, f->is) ? CAL_FITTED : CAL_AGREES;
+	size_text(before, sizeof before, was);
+	size_text(after, sizeof after, is);
+	tell_text(out, key, before, after, why);
 }
 
 static void refuse(struct cal_fields *out, const char *key, double was, const char *why)
@@ -172,26 +190,92 @@ static void uop_cache(struct core_config *c, struct cal_fields *out, const struc
 	}
 }
 
-/* L3: where the curve leaves it.  If it rises slowly long before, others push lines out: how fast, and the size stays. */
-static void shared_cache(struct core_config *c, struct cal_fields *out, const struct cal_curve *far, double l3, double memory)
+/* Of laps through so many lines of a set, always in one order, the share of accesses that find their line gone. */
+static double gone(unsigned policy, uint32_t ways, unsigned lines)
 {
-	const double was = c->l3_others_ms;
+	enum { LAPS = 96 };
+	struct repl r;
+	unsigned in[WAYS_MAX], misses = 0;
+	repl_init(&r, policy, ways);
+	uint64_t word = repl_first(&r);
+	for (unsigned way = 0; way < ways; way++)	/* others' lines first */
+		in[way] = lines + way;
+	for (unsigned n = 0; n < LAPS * lines; n++) {
+		unsigned way = 0;
+		while (way < ways && in[way] != n % lines)
+			way++;
+		if (way < ways) {
+			repl_touch(&r, &word, way);
+			continue;
+		}
+		way = repl_victim(&r, &word);
+		in[way] = n % lines;
+		repl_insert(&r, &word, way);
+		misses += n >= LAPS / 2 * lines;
+	}
+	return 2. * misses / (LAPS * lines);
+}
+
+/* L1D's replacement: the policy whose misses in laps of what L1D holds and up to twice as much are nearest to the host's; the base's if it is as near. */
+static void replacement(struct core_config *c, struct cal_fields *out, const struct cal_curve *huge, double l1, double l2)
+{
+	static const char *const name[] = { "lru", "plru", "srrip", "quad" };
+	enum { POLICIES = sizeof name / sizeof *name };
+	const uint32_t sets = c->l1d_size / 64 / c->l1d_ways, was = c->l1d_replacement;
+	double off[POLICIES] = { 0 };
+	unsigned points = 0, best = was;
+	for (size_t i = 0; i < huge->n; i++) {
+		const double lines = huge->x[i] / 64 / sets;
+		if (lines < c->l1d_ways || lines > 2 * c->l1d_ways || lines != floor(lines) || is_noisy(huge->y[i], huge->least[i]))
+			continue;
+		const double share = (huge->y[i] - l1) / (l2 - l1);
+		for (unsigned k = 0; k < POLICIES; k++)
+			off[k] += pow(gone(k, c->l1d_ways, (unsigned)lines) - share, 2);
+		points++;
+	}
+	for (unsigned k = 0; k < POLICIES; k++)
+		if (sqrt(off[k] / points) < sqrt(off[best] / points) - 0.05)
+			best = k;
+	char why[160];
+	if (points < 2 || !(l2 > 1.5 * l1)) {
+		snprintf(why, sizeof why, "huge.N: %u points of L1D's size to its double are too few", points);
+		tell_text(out, "l1d.replacement", name[was], name[was], why);
+		field(out, "l1d.replacement")->verdict = CAL_REFUSED;
+		return;
+	}
+	c->l1d_replacement = best;
+	snprintf(why, sizeof why, "huge.N: %u points of L1D's size to its double, misses off by %.0f %%; %s: %.0f %%", points,
+		100 * sqrt(off[best] / points), name[was], 100 * sqrt(off[was] / points));
+	tell_text(out, "l1d.replacement", name[was], name[best], why);
+}
+
+/* L3: where the curve leaves it.  If it rises slowly long before, others push lines out: how fast, and the size stays.  all: the chains whose ages tell
+ * that, of both sizes of pages. */
+static void shared_cache(struct core_config *c, struct cal_fields *out, const struct cal_curve *far, const struct cal_curve *all, double memory)
+{
+	const double was = c->l3_others_ms, was_shape = c->l3_others_shape;
 	struct cal_knee k;
 	struct err why = { 0, "" };
-	double others;
-	if (far->n && is_noisy(far->y[0], far->least[0])) {	/* L3's level: without it the rest says nothing */
-		char text[120];
-		snprintf(text, sizeof text, "huge.N: too noisy, %.1f to %.1f cycles where all is in L3", far->least[0], far->most[0]);
+	struct cal_others others;
+	double l3 = 0;		/* its level, the least that is sure: without it the rest says nothing */
+	for (size_t i = 0; i < all->n; i++)
+		if (!is_noisy(all->y[i], all->least[i]) && (!l3 || all->y[i] < l3))
+			l3 = all->y[i];
+	if (!(l3 > 0 && l3 < memory / 2)) {
+		const char *text = "chase.N, huge.N: too noisy where all is in L3";
 		refuse(out, "l3.size", c->l3_size, text);
 		refuse(out, "l3.others_ms", was, text);
 		return;
 	}
 	const bool knee = !cal_fit_knee(&k, far, memory, &why);
 	/* points on the way, at less than half of what the base's L3 holds */
-	if ((!knee || k.fails < c->l3_size / 2.) && !cal_fit_others(&others, far, l3, memory, &why)) {
+	if ((!knee || k.fails < c->l3_size / 2.) && !cal_fit_others(&others, all, l3, memory, &why)) {
 		refuse(out, "l3.size", c->l3_size, "huge.N: others push lines out before it is full");
-		c->l3_others_ms = round(others / c->frequency_ghz / 1e5) / 10;
-		tell(out, "l3.others_ms", was, c->l3_others_ms, "huge.N: from %.0f to %.0f cycles in laps of some %.0f million", l3, memory, others / 1e6);
+		c->l3_others_ms = round(others.ms * 100) / 100;
+		c->l3_others_shape = round(others.shape * 10) / 10;
+		tell(out, "l3.others_ms", was, c->l3_others_ms, "chase.N, huge.N: from %.0f to %.0f cycles, by the age of the lines at %zu points", l3, memory,
+			others.points);
+		tell(out, "l3.others_shape", was_shape, c->l3_others_shape, "chase.N, huge.N: how steep that is");
 		return;
 	}
 	capacity(out, "l3.size", &c->l3_size, far, memory, 0, 1 << 20, "huge.N");
@@ -203,12 +287,65 @@ static void shared_cache(struct core_config *c, struct cal_fields *out, const st
 	}
 }
 
-/* A prefetcher that asks for the rest of a page at the page's first access leaves one wait for memory a page; one that asks for the next access
- * only, nearly as many as there are accesses. */
+/* How far ahead a prefetcher is that pages do not stop: so many accesses take one wait.  In L3 and in memory these are not the same: between them. */
+static void beyond_pages(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host)
+{
+	static const char *const size[] = { "2M", "4M", "64M", "256M" };	/* two of L3, two of memory */
+	const double l2 = value_of(p, count, host, "chase.192K"), walked = value_of(p, count, host, "pages.8192") - l2;
+	double ratio = 0;
+	unsigned points = 0;
+	for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
+		char one[32], other[32];
+		snprintf(one, sizeof one, "stride.%s", size[i]);
+		snprintf(other, sizeof other, "chase.%s", size[i]);
+		const double stride = value_of(p, count, host, one), chase = value_of(p, count, host, other);
+		const uint32_t bytes = p[cal_find(p, count, other)].param;
+		/* of a chain at random each access misses TLBs, too, and in memory finds another row open; of this few do */
+		const double row = i < 2 ? 0 : c->dram_row_conflict_ns * c->frequency_ghz;
+		const double wait = chase - row - (bytes / 4096 <= c->stlb_entries || walked <= 0 ? c->stlb_latency : walked);
+		if (stride > 0 && chase > 0 && wait > stride && bytes >= 2 * c->l2_size) {
+			ratio += log(wait / stride);
+			points++;
+		}
+	}
+	if (!points) {
+		refuse(out, "prefetch.l1d_ip_distance", c->prefetch_l1d_ip_distance, "stride.N: not measured beyond L2");
+		return;
+	}
+	const double was = c->prefetch_l1d_ip_distance;
+	ratio = exp(ratio / points);
+	c->prefetch_l1d_ip_distance = (uint32_t)fmin(fmax(1, round(ratio) - 1), 32);
+	tell(out, "prefetch.l1d_ip_distance", was, c->prefetch_l1d_ip_distance, "stride.N: one of %.1f accesses waits as long as chase.N's at %u sizes beyond L2", ratio,
+		points);
+}
+
+/* Of a prefetcher that asks for the rest of a page at the page's first access a wait a page is left; of one that asks for the next access only, nearly
+ * as many as there are accesses; of one that goes on beyond the page, none a page, but everywhere what it is not far enough ahead for. */
 static void stride_distance(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host)
 {
 	static const char *const sizes[] = { "64M", "4M", "2M" };
-	const double accesses = 4096 / 256., was = c->prefetch_l1d_ip_distance;
+	const double accesses = 4096 / 256., was = c->prefetch_l1d_ip_distance, was_pages = c->prefetch_l1d_ip_pages, l2 = value_of(p, count, host, "chase.192K");
+	double page = HUGE_VAL, at = 0;
+	size_t params, first = cal_first(p, count, CAL_STRIDE, &params);
+	for (size_t i = first; i < first + params && l2 > 0; i++)
+		if (p[i].param > 2 * c->l1d_size && p[i].param <= c->l2_size / 2 && host->value[i].cycles > 0 && host->value[i].cycles < page) {
+			page = host->value[i].cycles;
+			at = p[i].param;
+		}
+	if (!at) {
+		refuse(out, "prefetch.l1d_ip_pages", was_pages, "stride.N: not measured where all is in L2");
+	} else {
+		char size[24];
+		const double waits = accesses * (page - c->l1d_latency) / (l2 - c->l1d_latency);
+		size_text(size, sizeof size, at);
+		c->prefetch_l1d_ip_pages = waits < 0.5;
+		tell(out, "prefetch.l1d_ip_pages", was_pages, c->prefetch_l1d_ip_pages, "stride.N: at least %.2f cycles where all is in L2 (%s): %.1f waits a page of %.0f accesses",
+			page, size, waits, accesses);
+	}
+	if (c->prefetch_l1d_ip_pages) {
+		beyond_pages(c, out, p, count, host);
+		return;
+	}
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		char one[32], other[32];
 		snprintf(one, sizeof one, "stride.%s", sizes[i]);
@@ -227,61 +364,55 @@ static void stride_distance(struct core_config *c, struct cal_fields *out, const
 	refuse(out, "prefetch.l1d_ip_distance", was, "stride.N: not measured, or not between one wait a page and one an access");
 }
 
-/* Of `mean` pages beside which there is room for `ways` in the same sets of a cache: the share that is with more than that many.  `drawn` of the
- * pages fall anywhere (Poisson's distribution), the others evenly. */
-static double crowded(double mean, uint32_t ways, double drawn)
+/* Huge pages that take the first-level TLB's entries as small ones do: a hypervisor has given small ones, and its frames are all over memory, too. */
+static void huge_pages(struct core_config *c, struct cal_fields *out, const struct cal_curve *huge, double l2)
 {
-	const double even = mean * (1 - drawn), part = even - floor(even);
-	double term = exp(-mean * drawn), kept = 0;
-	for (uint32_t k = 0; k <= ways; k++) {
-		double low = floor(even) + k, high = low + 1;
-		kept += term * ((low <= ways ? (1 - part) * low : 0) + (high <= ways ? part * high : 0));
-		term *= mean * drawn / (k + 1);
+	const double reach = c->dtlb_entries * 4096., was = c->memory_huge;
+	double share = 0;
+	unsigned points = 0;
+	for (size_t i = 0; i < huge->n; i++)
+		if (huge->x[i] > 1.2 * reach && huge->x[i] <= 0.75 * c->l2_size && !is_noisy(huge->y[i], huge->least[i])) {
+			share += (huge->y[i] - l2) / (c->stlb_latency * (1 - reach / huge->x[i]));
+			points++;
+		}
+	if (!points || !c->stlb_latency || l2 <= 0) {
+		refuse(out, "memory.huge", was, "huge.N: nothing between what the TLB reaches and what L2 holds");
+		return;
 	}
-	return fmax(0, 1 - kept / mean);
+	c->memory_huge = share / points < 0.5;
+	tell(out, "memory.huge", was, c->memory_huge, "huge.N: %.0f %% of the TLB misses that small pages have, at %u points", 100 * share / points, points);
 }
 
-/* Pages all over memory leave some of L2's sets without room long before it is full: a lap of as much as L2 holds misses.  How many such pages there
- * are: the number that comes nearest to the laps of half of it and more, all pages misses where they are crowded. */
-static void frames(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host)
+/* Pages all over memory leave some of L2's sets without room long before it is full: a lap of as much as L2 holds misses. */
+bool cal_scatter_wants(const struct core_config *c, const struct cal_probe *p, size_t count, const struct cal_native *host, bool *wanted)
 {
-	size_t params, first = cal_first(p, count, CAL_CHASE, &params), points = 0;
-	double l2 = value_of(p, count, host, "chase.192K"), beyond = -1, least = HUGE_VAL, was = c->memory_scattered;
-	bool noisy = false;
-	for (size_t i = first; i < first + params; i++)
-		if (p[i].param >= 2 * c->l2_size && host->value[i].cycles > 0 && (beyond < 0 || host->value[i].cycles < beyond)) {
-			beyond = host->value[i].cycles;
-			noisy = is_noisy(beyond, host->value[i].low);
-		}
-	uint32_t best = 0;
-	for (uint32_t drawn = 0; drawn <= 100 && l2 > 0; drawn += 5) {
-		double off = 0;
-		points = 0;
-		for (size_t i = first; i < first + params; i++) {
-			const double pages = p[i].param / 4096., mean = c->l2_ways * (double)p[i].param / c->l2_size;
-			if (p[i].param < c->l2_size / 2 || p[i].param > c->l2_size || host->value[i].cycles <= 0 || pages / c->l2_ways < 4)
-				continue;
-			double hit = l2 + c->stlb_latency * fmax(0, 1 - c->dtlb_entries / pages);
-			double is = hit + crowded(mean, c->l2_ways, drawn / 100.) * (beyond - hit), ratio = is / host->value[i].cycles - 1;
-			off += ratio * ratio;
+	size_t params, first = cal_first(p, count, CAL_CHASE, &params);
+	unsigned points = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct cal_value *v = host->value + i;
+		wanted[i] = i >= first && i < first + params && p[i].param >= c->l2_size / 2 && p[i].param <= c->l2_size && v->cycles > 0 && !is_noisy(v->cycles, v->low);
+		points += wanted[i];
+	}
+	return points >= 2 && !c->memory_page;
+}
+
+double cal_scatter_off(size_t count, const struct cal_native *host, const bool *wanted, const double *model)
+{
+	double off = 0;
+	unsigned points = 0;
+	for (size_t i = 0; i < count; i++)
+		if (wanted[i] && model[i] > 0) {
+			off += pow(log(model[i] / host->value[i].cycles), 2);
 			points++;
-			noisy |= is_noisy(host->value[i].cycles, host->value[i].low);
 		}
-		if (off < least) {
-			least = off;
-			best = drawn;
-		}
-	}
-	if (points < 2 || l2 <= 0 || beyond <= 1.5 * l2 || c->memory_page) {
-		refuse(out, "memory.scattered", was, "chase.N: nothing of L2's size and its half, or no levels around it");
-		return;
-	}
-	if (noisy) {
-		refuse(out, "memory.scattered", was, "chase.N: too noisy up to L2's size or beyond it");
-		return;
-	}
-	c->memory_scattered = best;
-	tell(out, "memory.scattered", was, best, "chase.N: %zu points up to L2's size, off by %.0f %%", points, 100 * sqrt(least / (double)points));
+	return points ? sqrt(off / points) : HUGE_VAL;
+}
+
+void cal_scatter_is(struct core_config *c, struct cal_fields *out, const struct core_config *base, uint32_t share, double off)
+{
+	c->memory_scattered = share;
+	tell(out, "memory.scattered", base->memory_scattered, share, "chase.N from half of L2's size to all of it: of eight shares this comes nearest, off by %.0f %%",
+		100 * off);
 }
 
 void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host)
@@ -358,14 +489,18 @@ void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct c
 		refuse(out, "l2.size", old, "huge.N: no levels of L2, L3 and memory to tell apart");
 	if (c->l2_size != old)
 		ways(out, "l2.ways", &c->l2_ways, c->l2_size, 64);
+	replacement(c, out, &huge, c->l1d_latency, l2);
 	part = between(&huge, 2. * c->l2_size, HUGE_VAL);
 	old = c->l3_size;
-	if (old)
-		shared_cache(c, out, &part, part.n ? part.y[0] : l3, memory);
+	if (old) {
+		struct cal_curve chase = curve_of(p, count, host, CAL_CHASE), all = part;
+		add_between(&all, &chase, 2. * c->l2_size, huge.n ? huge.x[huge.n - 1] : 0);
+		shared_cache(c, out, &part, &all, memory);
+	}
 	if (c->l3_size != old && c->l3_size % (64 * c->l3_ways))
 		ways(out, "l3.ways", &c->l3_ways, c->l3_size, 64);
 	stride_distance(c, out, p, count, host);
-	frames(c, out, p, count, host);
+	refuse(out, "memory.scattered", c->memory_scattered, "chase.N: nothing of L2's size and its half, or too noisy");
 	/* TLBs: first level before the lines leave L1D, second level between that and four times 4096 */
 	struct cal_curve pages = curve_of(p, count, host, CAL_PAGES);
 	part = between(&pages, 0, c->l1d_size / 128);
@@ -383,6 +518,7 @@ void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct c
 			tell(out, "dtlb.ways", before, c->dtlb_ways, "so that the sets of the new size are a power of two");
 		}
 	}
+	huge_pages(c, out, &huge, l2);
 	part = between(&pages, c->l1d_size / 32, 8192);
 	old = c->stlb_entries;
 	capacity(out, "stlb.entries", &c->stlb_entries, &part, 0, 0, 128, "pages.N");
@@ -429,7 +565,7 @@ static const struct target target[] = {
 };
 enum { TARGETS = sizeof target / sizeof *target };
 
-/* The probe's name; of L3: beyond 2.5 times L2's size.  Pages of 4 KB: a guest's 2 MB pages may be small ones of the hypervisor, with the TLB misses of
+/* The probe's name; of L3: from twice L2's size on.  Pages of 4 KB: a guest's 2 MB pages may be small ones of the hypervisor, with the TLB misses of
  * these, and that the model's then have not. */
 static size_t probe_of(const struct core_config *c, const struct cal_probe *p, size_t count, const char *name)
 {
@@ -437,7 +573,7 @@ static size_t probe_of(const struct core_config *c, const struct cal_probe *p, s
 		return cal_find(p, count, name);
 	size_t params, first = cal_first(p, count, CAL_CHASE, &params);
 	for (size_t i = 0; i < params; i++)
-		if (p[first + i].param >= 2.5 * c->l2_size)
+		if (p[first + i].param >= 2 * c->l2_size)
 			return first + i;
 	return count;
 }
@@ -448,6 +584,8 @@ void cal_refine_wants(const struct core_config *c, const struct cal_probe *p, si
 		size_t i = probe_of(c, p, count, target[t].probe), k = target[t].minus ? cal_find(p, count, target[t].minus) : count;
 		if (i < count)
 			wanted[i] = true;
+		if (i < count && p[i].family == CAL_CHASE && wanted[i] && i && p[i - 1].family == CAL_CHASE && !cal_is_long(p + i))
+			wanted[i - 1] = true;	/* as natively: what of L3 others have pushed out, this one finds */
 		if (k < count)
 			wanted[k] = true;
 	}
@@ -513,7 +651,8 @@ unsigned cal_refine(struct core_config *c, struct cal_fields *out, const struct 
 		}
 		double off = native - ours;
 		if (last) {
-			bool near = fabs(off) <= 0.12 * native, helped = before > 0 && fabs(off) < 0.8 * fabs(native - before);
+			/* a bandwidth that is not the limit may be anything */
+			bool near = fabs(off) <= 0.12 * native, helped = t->how != SCALE && before > 0 && fabs(off) < 0.8 * fabs(native - before);
 			char text[160];
 			snprintf(text, sizeof text, "%s%s%s: host %.2f, model %.2f cycles%s", p[i].name, k < count ? " - " : "", k < count ? p[k].name : "",
 				native, ours, near ? "" : helped ? "; as near as this field brings it" : "; this field does not bring it nearer");

@@ -125,27 +125,43 @@ int cal_fit_level(double *out, const double *x, const double *y, size_t n, doubl
 	return 0;
 }
 
-int cal_fit_others(double *out, const struct cal_curve *c, double low, double high, struct err *err)
+int cal_fit_others(struct cal_others *out, const struct cal_curve *c, double low, double high, struct err *err)
 {
-	double in[CAL_CURVE];
+	double in[CAL_CURVE], age[CAL_CURVE], gone[CAL_CURVE], ages = 0, gones = 0, square = 0, across = 0;
 	size_t k = 0;
 	if (c->n > CAL_CURVE)
 		return err_set(err, ERR_UNSUPPORTED, "%zu points are too many", c->n);
+	struct err why = { 0, "" };
+	size_t noisy = 0;
 	for (size_t i = 0; i < c->n; i++) {
-		double p = (high - c->y[i]) / (high - low);
-		if (!(p > 0.1 && p < 0.9))
+		const double share = (high - c->y[i]) / (high - low);
+		if (!(share > 0.05 && share < 0.9 && c->age[i] > 0))
 			continue;
-		int code = spans(c, i, lower(low, high), upper(low, high), err);
-		if (code)
-			return code;
-		in[k++] = c->x[i] / 64 * c->y[i] / -log(p);
+		noisy += spans(c, i, lower(low, high), upper(low, high), &why) != 0;
+		age[k] = log(c->age[i]);
+		gone[k] = log(-log(share));
+		ages += age[k];
+		gones += gone[k++];
 	}
 	if (k < 3)
 		return err_set(err, ERR_UNSUPPORTED, "%zu points between %.0f and %.0f cycles are too few", k, low, high);
-	const double middle = median(in, k);	/* sorts them */
+	if (3 * noisy > 2 * k)
+		return err_set(err, ERR_UNSUPPORTED, "%.200s", why.text);
+	double least = age[0], most = age[0];
+	for (size_t i = 0; i < k; i++) {
+		const double off = age[i] - ages / (double)k;
+		square += off * off;
+		across += pow(gone[i] - gones / (double)k, 2);
+		least = fmin(least, age[i]);
+		most = fmax(most, age[i]);
+	}
+	out->shape = most - least < log(1.5) ? 1 : fmin(fmax(sqrt(across / square), 1), 8);
+	for (size_t i = 0; i < k; i++)
+		in[i] = exp(age[i] - gone[i] / out->shape);
+	out->ms = median(in, k);	/* sorts them */
+	out->points = k;
 	if (in[k - 1] > 8 * in[0])
-		return err_set(err, ERR_UNSUPPORTED, "they speak for anything from %.0f to %.0f million cycles", in[0] / 1e6, in[k - 1] / 1e6);
-	*out = middle;
+		return err_set(err, ERR_UNSUPPORTED, "they speak for anything from %.2f to %.2f ms", in[0], in[k - 1]);
 	return 0;
 }
 

@@ -19,6 +19,7 @@ enum { CAL_CURVE = 64 };		/* most points of a curve */
 struct cal_curve {
 	double x[CAL_CURVE], y[CAL_CURVE];		/* x rises */
 	double least[CAL_CURVE], most[CAL_CURVE];	/* of the repeats of which y is the median */
+	double age[CAL_CURVE];				/* of a chain, ms: so long before, what it meets was used last; 0: not known */
 	size_t n;
 };
 
@@ -36,10 +37,12 @@ void cal_envelope(double *env, const double *y, size_t n);
 int  cal_fit_knee(struct cal_knee *out, const struct cal_curve *c, double high, struct err *err);
 /* The level of y between two parameters: the median.  ERR_UNSUPPORTED: no point there, or they differ by more than `most` (0.2: 20 %). */
 int  cal_fit_level(double *out, const double *x, const double *y, size_t n, double from, double to, double most, struct err *err);
-/* Cycles in which others push a line out of a cache with probability 1 - 1/e: of a chase through x bytes, whose lap takes x / 64 × y cycles, the
- * share exp(-lap / that) is found again.  The median over the points between the levels.  ERR_UNSUPPORTED: fewer than 3 are there,
- * they differ by more than a factor 8, or a point's repeats are on both levels. */
-int  cal_fit_others(double *out, const struct cal_curve *c, double low, double high, struct err *err);
+/* How long a line stays in a cache out of which others push it: of lines that were used `age` before, the share exp(-(age / ms)^shape) is found again
+ * (a Weibull distribution).  ms: the median over the points between the levels; shape: by the spreads of the logarithms, as both are noisy, 1 to 8, and 1 where their
+ * ages differ by less than a factor 1.5.  ERR_UNSUPPORTED: fewer than 3 are there, the repeats of most are on both levels, or they speak for times that
+ * differ by more than a factor 8. */
+struct cal_others { double ms, shape; size_t points; };
+int  cal_fit_others(struct cal_others *out, const struct cal_curve *c, double low, double high, struct err *err);
 /* A capacity between `fits` and what `fails` by more than it: `base` if that lies there, else the multiple of the largest power of two. */
 uint64_t cal_round_between(uint64_t least, uint64_t most, uint64_t base);
 /* Operations a cycle if `cycles` an operation is one over a whole number to 8 %, else 0. */

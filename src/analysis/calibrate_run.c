@@ -25,6 +25,7 @@ static const struct family {
 #undef MB
 
 enum { LINE = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, BUFFER = 256 << 20, HUGE_BUFFER = 128 << 20 };
+enum { IDLE_PAUSES = 1 << 19 };	/* 65 to 160 cycles each: some 10 ms */
 enum { REPEATS = 4, SAMPLE_NS = 250000, CLOCK_ROUNDS = 800 };
 
 struct cal_runner {
@@ -194,6 +195,12 @@ static char *link_ring(char *memory, uint64_t n, enum cal_memory kind)
 	return first;
 }
 
+/* Places of a ring; of other memory its lines. */
+static uint64_t places_of(const struct cal_shape *s)
+{
+	return s->memory == CAL_RING_PAGES ? s->bytes : s->bytes / (s->memory == CAL_RING_STRIDE ? 256 : LINE);
+}
+
 int cal_prepare(struct cal_runner *r, const struct cal_probe *p, struct err *err)
 {
 	cal_make(r->code, p, &r->shape);
@@ -221,12 +228,16 @@ int cal_prepare(struct cal_runner *r, const struct cal_probe *p, struct err *err
 		r->is_linked = true;
 		r->start = r->state;
 	} else {
-		uint64_t places = s->memory == CAL_RING_PAGES ? s->bytes : s->bytes / (s->memory == CAL_RING_STRIDE ? 256 : LINE);
-		r->start = link_ring(memory, places, s->memory);
+		r->start = link_ring(memory, places_of(s), s->memory);
 		r->is_linked = false;
 	}
 	r->at = r->start;
 	return 0;
+}
+
+static bool is_ring(const struct cal_shape *s)
+{
+	return s->memory == CAL_RING || s->memory == CAL_RING_STRIDE || s->memory == CAL_RING_PAGES;
 }
 
 uint32_t cal_ops(const struct cal_runner *r)
@@ -237,7 +248,7 @@ uint32_t cal_ops(const struct cal_runner *r)
 void cal_run(struct cal_runner *r, uint64_t rounds)
 {
 	const struct cal_shape *s = &r->shape;
-	bool ring = s->memory == CAL_RING || s->memory == CAL_RING_STRIDE || s->memory == CAL_RING_PAGES;
+	const bool ring = is_ring(s);
 	void *(*run)(uint64_t, void *, uint64_t);
 	void *code = r->code;
 	memcpy(&run, &code, sizeof run);
@@ -246,19 +257,17 @@ void cal_run(struct cal_runner *r, uint64_t rounds)
 		r->at = end;	/* a chase goes on where it stopped */
 }
 
-static void model_rounds(const struct cal_shape *s, uint64_t *warm, uint64_t *counted)
+static void model_rounds(const struct cal_shape *s, uint64_t ahead, uint64_t *warm, uint64_t *counted)
 {
-	uint64_t places = s->memory == CAL_RING_PAGES ? s->bytes : s->bytes / (s->memory == CAL_RING_STRIDE ? 256 : LINE);
+	const uint64_t places = places_of(s);
 	*warm = 4000 / s->ops + 2;
 	*counted = 12000 / s->ops + 2;
 	switch (s->memory) {
 	case CAL_RING: case CAL_RING_STRIDE: case CAL_RING_PAGES:	/* the linking has been a lap already */
-		*warm = (places < 16384 ? 2 * places : 4096) / s->ops + 2;
-		/* Where others push lines out of the L3 (l3.others_ms), how many are gone depends on how long a lap takes, and that on how many are
-		 * gone: as natively, some laps until both stay.  Beyond 32 MB nearly all are. */
-		if (s->memory == CAL_RING && places >= 16384 && s->bytes <= 32 << 20)
-			*warm = (s->bytes <= 8 << 20 ? 8 : s->bytes <= 16 << 20 ? 5 : 3) * places / s->ops;
-		*counted = (places < 8192 ? 8192 : 16384) / s->ops;
+		/* Natively a sample begins some 0.7 ms after the linking: laps of what L2 holds, a part of one beyond.  Where others push
+		 * lines out of the L3 (l3.others_ms), how many are gone depends on how long that is, so it must be alike. */
+		*warm = (places < 16384 ? 2 * places : places < 65536 ? 32768 : ahead ? ahead : 4096) / s->ops + 2;
+		*counted = (places < 8192 ? 8192 : places < 65536 ? 16384 : 4096) / s->ops;
 		break;
 	case CAL_TWO_RINGS:
 		*warm = 60;
@@ -276,9 +285,15 @@ static void model_rounds(const struct cal_shape *s, uint64_t *warm, uint64_t *co
 	}
 }
 
-void cal_model_rounds(const struct cal_runner *r, uint64_t *warm, uint64_t *counted)
+void cal_idle(void)
 {
-	model_rounds(&r->shape, warm, counted);
+	for (unsigned i = 0; i < IDLE_PAUSES; i++)
+		__asm__ volatile("pause");
+}
+
+void cal_model_rounds(const struct cal_runner *r, uint64_t ahead, uint64_t *warm, uint64_t *counted)
+{
+	model_rounds(&r->shape, ahead, warm, counted);
 }
 
 uint64_t cal_model_ops(const struct cal_probe *p)
@@ -290,7 +305,7 @@ uint64_t cal_model_ops(const struct cal_probe *p)
 		return 0;
 	cal_make(code, p, &s);
 	free(code);
-	model_rounds(&s, &warm, &counted);
+	model_rounds(&s, 0, &warm, &counted);
 	return counted * s.ops;
 }
 
@@ -336,13 +351,14 @@ static double clock_ns(struct cal_runner *clock)
 	return (one < two ? one : two) / CLOCK_ROUNDS;
 }
 
-/* Rounds of a sample: SAMPLE_NS, and a lap of the buffer where the caches would else hold a part. */
-static uint64_t sample_rounds(struct cal_runner *r)
+/* Rounds of a sample: SAMPLE_NS, and a lap of the buffer where the caches would else hold a part.  *run: those run to find that. */
+static uint64_t sample_rounds(struct cal_runner *r, uint64_t *run)
 {
 	const struct cal_shape *s = &r->shape;
 	uint64_t rounds = 1;
 	while (timed(r, rounds) < SAMPLE_NS && rounds < 1ull << 30)
 		rounds *= 2;
+	*run = 2 * rounds - 1;
 	if (s->memory == CAL_LINES && s->argument && s->bytes / LINE / s->ops > rounds)
 		rounds = s->bytes / LINE / s->ops;
 	return rounds;
@@ -364,22 +380,39 @@ static void summarize(double v[CAL_GROUPS], struct cal_value *out, double *confi
 	*confidence = 1 - ldexp(2, -CAL_GROUPS);
 }
 
-/* One pass over all; cycles[i]: the group's least so far, 0: none. */
+/* ns since the places that a sample met were used before, by the linking or by the lap before: it began at place `at`, `start` ns after the linking had
+ * begun, which took `linked` ns. */
+static double age_of(const struct cal_shape *s, double linked, double start, double took, double at, double met)
+{
+	const double places = (double)places_of(s), middle = at + met / 2;
+	return middle < places ? start + took / 2 - linked * middle / places : took * places / met;
+}
+
+/* What a pass found of a microbenchmark. */
+struct found { double cycles, age, ahead; };	/* cycles 0: nothing yet */
+
+/* One pass over all; found[i]: the group's least so far. */
 static int pass(struct cal_runner *r, struct cal_runner *clock, const struct cal_probe *p, size_t count, const bool *wanted,
-	double (*cycles)[CAL_GROUPS], double *ghz, unsigned group, struct err *err)
+	struct found (*found)[CAL_GROUPS], double *ghz, unsigned group, struct err *err)
 {
 	double fastest = 1e300;
 	for (size_t i = 0; i < count; i++) {
 		if (wanted && !wanted[i])
 			continue;
+		const double begin = now();
 		int code = cal_prepare(r, p + i, err);
 		if (code)
 			return code;
-		uint64_t rounds = sample_rounds(r);
-		double least = 1e300, round = clock_ns(clock);
-		for (unsigned k = 0; k < REPEATS; k++) {
-			double took = timed(r, rounds), after = clock_ns(clock);
-			least = took < least ? took : least;
+		const double linked = now() - begin;
+		uint64_t run, rounds = sample_rounds(r, &run);
+		double least = 1e300, round = clock_ns(clock), age = 0, ahead = 0;
+		for (unsigned k = 0; k < REPEATS; k++, run += rounds) {
+			double start = now() - begin, took = timed(r, rounds), after = clock_ns(clock);
+			if (took < least) {
+				least = took;
+				ahead = (double)run * r->shape.ops;
+				age = age_of(&r->shape, linked, start, took, ahead, (double)rounds * r->shape.ops);
+			}
 			round = after < round ? after : round;
 		}
 		/* the additions may have been disturbed at each repeat: of a pass the fastest counts, unless the frequency changed */
@@ -387,8 +420,9 @@ static int pass(struct cal_runner *r, struct cal_runner *clock, const struct cal
 			round = fastest;
 		fastest = round;
 		double c = least / (double)rounds / r->shape.ops * 128 / round;
-		if (!cycles[i][group] || c < cycles[i][group])
-			cycles[i][group] = c;
+		struct found *f = &found[i][group];
+		if (f->cycles <= 0 || c < f->cycles)
+			*f = is_ring(&r->shape) ? (struct found){ c, age / 1e6, ahead } : (struct found){ c, 0, 0 };
 		if (128 / round > ghz[group])
 			ghz[group] = 128 / round;
 	}
@@ -400,22 +434,35 @@ int cal_measure(struct cal_native *out, const struct cal_probe *p, size_t count,
 {
 	struct cal_runner *r = NULL, *clock = NULL;
 	struct cal_probe add = { .family = CAL_ADD };
-	double (*cycles)[CAL_GROUPS] = calloc(count, sizeof *cycles), ghz[CAL_GROUPS] = { 0 };
+	struct found (*found)[CAL_GROUPS] = calloc(count, sizeof *found);
+	double ghz[CAL_GROUPS] = { 0 };
 	int code = 0;
 	*out = (struct cal_native){ .rounds = rounds, .value = calloc(count, sizeof *out->value) };
-	if (!out->value || !cycles || rounds < 1 || rounds > CAL_ROUNDS)
-		code = err_set(err, cycles && out->value ? ERR_INPUT : ERR_NOMEM, "microbenchmarks: %u rounds", rounds);
+	if (!out->value || !found || rounds < 1 || rounds > CAL_ROUNDS)
+		code = err_set(err, found && out->value ? ERR_INPUT : ERR_NOMEM, "microbenchmarks: %u rounds", rounds);
 	else if (!(code = cal_runner_create(&r, err)) && !(code = cal_runner_create(&clock, err)))
 		code = cal_prepare(clock, &add, err);
 	for (unsigned n = 0; n < rounds * CAL_GROUPS && !code; n++) {
-		code = pass(r, clock, p, count, wanted, cycles, ghz, n % CAL_GROUPS, err);
+		code = pass(r, clock, p, count, wanted, found, ghz, n % CAL_GROUPS, err);
 		if (!code && tick && tick(context, (n + 1.) / (rounds * CAL_GROUPS)))
 			code = err_set(err, ERR_SYSTEM, "interrupted");
 	}
 	for (size_t i = 0; i < count && !code; i++) {
 		out->value[i].cycles = -1;
-		if (!wanted || wanted[i])
-			summarize(cycles[i], out->value + i, &out->confidence);
+		if (wanted && !wanted[i])
+			continue;
+		double cycles[CAL_GROUPS], age[CAL_GROUPS], ahead[CAL_GROUPS];
+		struct cal_value ages, aheads;
+		for (unsigned k = 0; k < CAL_GROUPS; k++) {
+			cycles[k] = found[i][k].cycles;
+			age[k] = found[i][k].age;
+			ahead[k] = found[i][k].ahead;
+		}
+		summarize(ahead, &aheads, &out->confidence);
+		summarize(age, &ages, &out->confidence);
+		summarize(cycles, out->value + i, &out->confidence);
+		out->value[i].age_ms = ages.cycles;
+		out->value[i].ahead = aheads.cycles;
 	}
 	if (!code) {
 		struct cal_value g;
@@ -424,7 +471,7 @@ int cal_measure(struct cal_native *out, const struct cal_probe *p, size_t count,
 		out->ghz_low = g.low;
 		out->ghz_high = g.high;
 	}
-	free(cycles);
+	free(found);
 	cal_runner_destroy(r);
 	cal_runner_destroy(clock);
 	return code;

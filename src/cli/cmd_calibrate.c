@@ -23,10 +23,11 @@ static const char help[] =
 "With NAMEs (all microbenchmarks that begin so) only compares these with the core, and fits nothing.\n\n"
 "  -o, --output FILE       the core's file; default host.conf\n"
 "      --page FILE         a page (Markdown) with host and model before and after, a row a microbenchmark\n"
+"      --from FILE         take the host's cycles from such a page of the same host instead of running natively\n"
 "      --rounds N          native passes over all, in fives; more where others use the host's cores; default 4 (1 to 20)\n"
 "      --near              leave out what needs memory: its fields, L3's and the windows stay as in the base\n"
 "      --list              the names of the microbenchmarks and what an operation of each is\n"
-"      --run NAMES         only run these (comma-separated) once, as the model does; prints nothing\n"
+"      --run NAMES         only run these (comma-separated; NAME:N a chain from its Nth access on) once, as the model does; prints nothing\n"
 "  -q, --quiet             do not say how far it is\n"
 "      --core NAME         the base: a preset, `host' or a file; default host, if there is a preset for it, else the nearest\n"
 "      --set FIELD=VALUE   change one field of it first (again for more)\n";
@@ -35,7 +36,7 @@ enum { STEPS = 4, NAMES = 64 };
 
 struct calibration {
 	struct cli_run run;
-	const char *output, *page, *only, *name[NAMES];
+	const char *output, *page, *from, *only, *name[NAMES];
 	unsigned names, rounds;
 	bool quiet, list, near;
 	struct cal_probe *probe;
@@ -61,13 +62,22 @@ static int run_them(const char *names)
 	while (*names && !code) {
 		char name[32];
 		size_t n = strcspn(names, ","), i;
-		uint64_t warm, counted;
+		uint64_t warm, counted, ahead = 0;
 		snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), names);
+		char *colon = strchr(name, ':');
+		if (colon) {
+			ahead = strtoul(colon + 1, NULL, 10);
+			*colon = 0;
+		}
 		names += n + (names[n] == ',');
 		if ((i = cal_find(probe, count, name)) == count)
 			code = err_set(&err, ERR_INPUT, "no microbenchmark '%s' (softpmu calibrate --list)", name);
-		else if (!(code = cal_prepare(r, probe + i, &err))) {
-			cal_model_rounds(r, &warm, &counted);
+		else {
+			if (cal_is_long(probe + i))
+				cal_idle();
+			if ((code = cal_prepare(r, probe + i, &err)))
+				break;
+			cal_model_rounds(r, ahead, &warm, &counted);
 			cal_run(r, warm);
 			spmu_client_region_begin(probe[i].name);
 			cal_run(r, counted);
@@ -112,16 +122,16 @@ static int model_runs(struct calibration *c, const struct core_config *core, con
 	struct core_wanted looks;
 	for (size_t i = 0; i < c->probes; i++) {
 		cycles[i] = -1;
-		bytes += strlen(c->probe[i].name) + 1;
+		bytes += strlen(c->probe[i].name) + 16;
 	}
 	char *names = calloc(1, bytes);
 	if (!names) {
 		cli_error("out of memory");
 		return -1;
 	}
-	for (size_t i = 0; i < c->probes; i++)
+	for (size_t i = 0, used = 0; i < c->probes; i++)
 		if (wanted[i])
-			strcat(strcat(names, *names ? "," : ""), c->probe[i].name);
+			used += (size_t)snprintf(names + used, bytes - used, "%s%s:%u", used ? "," : "", c->probe[i].name, (unsigned)fmin(c->host.value[i].ahead, 1e6));
 	char *argv[] = { "/proc/self/exe", "calibrate", "--run", names, NULL };
 	char self[4096];
 	ssize_t n = readlink(argv[0], self, sizeof self - 1);
@@ -159,6 +169,59 @@ static int model_runs(struct calibration *c, const struct core_config *core, con
 	if (code)
 		cli_error("%s", err.text);
 	return code ? -1 : 0;
+}
+
+/* ---- a page written before ------------------------------------------------------------------------------- */
+
+/* A row's microbenchmark and its host's value; false: it is none, or nothing that was measured. */
+static bool read_row(const struct calibration *c, const char *line, size_t *at, struct cal_value *v)
+{
+	char name[32];
+	int end = 0;
+	*v = (struct cal_value){ 0 };
+	if (sscanf(line, "| %31s | %lf | %lf to %lf |%n", name, &v->cycles, &v->low, &v->high, &end) != 4 || !end)
+		return false;
+	*at = cal_find(c->probe, c->probes, name);
+	const char *age = strstr(line, "| age ");
+	if (age && sscanf(age, "| age %lf ms, %lf on |", &v->age_ms, &v->ahead) != 2)
+		return false;
+	return *at < c->probes && v->cycles > 0 && v->low > 0 && v->low <= v->cycles && v->cycles <= v->high && v->high < 1e9 && v->age_ms >= 0 &&
+	       v->age_ms < 1e9 && v->ahead >= 0 && v->ahead < 1e12;
+}
+
+static int read_page(struct calibration *c, const bool *wanted, struct err *err)
+{
+	char line[1024];
+	size_t at, rows = 0;
+	struct cal_value v;
+	struct cal_native *n = &c->host;
+	*n = (struct cal_native){ .value = calloc(c->probes, sizeof *n->value) };
+	if (!n->value)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	FILE *f = fopen(c->from, "re");
+	if (!f)
+		return err_system(err, "cannot read %s", c->from);
+	for (size_t i = 0; i < c->probes; i++)
+		n->value[i].cycles = -1;
+	while (fgets(line, sizeof line, f)) {
+		const char *ghz = strstr(line, "frequency (");
+		if (ghz && sscanf(ghz, "frequency (%lf GHz, %lf to %lf)", &n->ghz, &n->ghz_low, &n->ghz_high) == 3)
+			continue;
+		const char *confidence = strstr(line, "with a confidence of ");
+		if (confidence && sscanf(confidence, "with a confidence of %lf", &n->confidence) == 1)
+			n->confidence /= 100;
+		if (read_row(c, line, &at, &v) && wanted[at]) {
+			n->value[at] = v;
+			rows++;
+		}
+	}
+	const bool bad = ferror(f) != 0;
+	fclose(f);
+	if (bad)
+		return err_system(err, "cannot read %s", c->from);
+	if (!rows || !(n->ghz > 0.1 && n->ghz < 100) || !(n->ghz_low > 0 && n->ghz_low <= n->ghz && n->ghz <= n->ghz_high))
+		return err_set(err, ERR_INPUT, "%s: not a page of softpmu calibrate with these microbenchmarks and the host's frequency", c->from);
+	return 0;
 }
 
 /* ---- what is written ------------------------------------------------------------------------------------- */
@@ -276,9 +339,10 @@ static bool write_page(const struct calibration *c, FILE *f)
 	day(date);
 	fprintf(f, "# %s\n\nHost: %s, family %02XH, model %02XH, %s. Base: %s.\n\n", fitted ? "Calibration" : "Comparison",
 		*h.brand ? h.brand : "unknown", h.family, h.model, date, c->base.title);
-	fprintf(f, "Cycles an operation: natively the median of %d groups' shortest times × frequency (%.3f GHz), between the least and the most of the\n"
-		"groups, which enclose it with a confidence of %.0f %%; the model's are exact. \"Ratio\" is model ÷ host.\n\n",
-		CAL_GROUPS, c->host.ghz, 100 * c->host.confidence);
+	fprintf(f, "Cycles an operation: natively the median of %d groups' shortest times × frequency (%.3f GHz, %.3f to %.3f), between the least and the most\n"
+		"of the groups, which enclose it with a confidence of %.0f %%; the model's are exact. \"Ratio\" is model ÷ host. \"Age\": of a chain, how long\n"
+		"before its lines had been used last, and operations since it was linked.\n\n",
+		CAL_GROUPS, c->host.ghz, c->host.ghz_low, c->host.ghz_high, 100 * c->host.confidence);
 	if (fitted) {
 		fputs("## Fields\n\n| field | base | fitted | verdict | from |\n|---|---:|---:|---|---|\n", f);
 		for (size_t i = 0; i < c->fields.fields; i++) {
@@ -292,20 +356,25 @@ static bool write_page(const struct calibration *c, FILE *f)
 		write_means(f, c, c->before, "Before: ");
 		fputs("\n", f);
 		write_means(f, c, c->after, "After: ");
-		fputs("\n| microbenchmark | host | least to most | before | ratio | after | ratio | what |\n|---|---:|---:|---:|---:|---:|---:|---|\n", f);
+		fputs("\n| microbenchmark | host | least to most | before | ratio | after | ratio | what | age |\n|---|---:|---:|---:|---:|---:|---:|---|---|\n", f);
 	} else {
 		write_means(f, c, c->after, "");
-		fputs("\n| microbenchmark | host | least to most | model | ratio | what |\n|---|---:|---:|---:|---:|---|\n", f);
+		fputs("\n| microbenchmark | host | least to most | model | ratio | what | age |\n|---|---:|---:|---:|---:|---|---|\n", f);
 	}
 	for (size_t i = 0; i < c->probes; i++) {
 		const struct cal_value *v = c->host.value + i;
 		if (v->cycles <= 0 || (c->after[i] <= 0 && c->before[i] <= 0))
 			continue;
-		fprintf(f, "| %s | %.2f | %.2f to %.2f |", c->probe[i].name, v->cycles, v->low, v->high);
+		const int digits = v->cycles < 1 ? 4 : 2;
+		fprintf(f, "| %s | %.*f | %.*f to %.*f |", c->probe[i].name, digits, v->cycles, digits, v->low, digits, v->high);
 		if (fitted)
 			write_ratio(f, c->before[i], v->cycles);
 		write_ratio(f, c->after[i], v->cycles);
-		fprintf(f, " %s |\n", cal_family_text(c->probe[i].family));
+		fprintf(f, " %s |", cal_family_text(c->probe[i].family));
+		if (v->age_ms > 0)
+			fprintf(f, " age %.4g ms, %.0f on |\n", v->age_ms, v->ahead);
+		else
+			fputs(" |\n", f);
 	}
 	return !ferror(f);
 }
@@ -356,15 +425,47 @@ static void refine_wants(const struct calibration *c, const struct core_config *
 		wanted[i] &= c->host.value[i].cycles > 0;
 }
 
+/* The share of scattered pages by the model: which frames L2's sets have too many of is drawn, for the host once, and a mean says little of one draw.
+ * 0, or -1 after one printed line. */
+static int scatter(struct calibration *c, bool *wanted, double *cycles)
+{
+	static const uint32_t share[] = { 0, 10, 20, 30, 40, 50, 70, 100 };
+	struct err err = { 0, "" };
+	double least = HUGE_VAL;
+	uint32_t best = 0;
+	if (!cal_scatter_wants(&c->core, c->probe, c->probes, &c->host, wanted))
+		return 0;
+	say(c, "under the model: pages' frames");
+	for (size_t i = 0; i < sizeof share / sizeof *share; i++) {
+		struct core_config core = c->core;
+		core.memory_scattered = share[i];
+		if (core_config_check(&core, &err)) {
+			cli_error("the fitted fields do not go together: %s", err.text);
+			return -1;
+		}
+		if (model_runs(c, &core, wanted, cycles))
+			return -1;
+		const double off = cal_scatter_off(c->probes, &c->host, wanted, cycles);
+		if (off < least) {
+			least = off;
+			best = share[i];
+		}
+	}
+	cal_scatter_is(&c->core, &c->fields, &c->base, best, least);
+	return 0;
+}
+
 static int calibrate(struct calibration *c, const char *base)
 {
 	struct err err = { 0, "" };
 	bool *wanted = calloc(c->probes, sizeof *wanted);
+	double *scratch = calloc(c->probes, sizeof *scratch);
 	c->before = calloc(c->probes, sizeof *c->before);
 	c->after = calloc(c->probes, sizeof *c->after);
-	if (!wanted || !c->before || !c->after) {
+	if (!wanted || !scratch || !c->before || !c->after) {
 		cli_error("out of memory");
 		free(wanted);
+		free(scratch);
 		return 1;
 	}
 	int status = 1;
@@ -374,8 +475,8 @@ static int calibrate(struct calibration *c, const char *base)
 		for (unsigned k = 0; k < c->names; k++)
 			wanted[i] |= !strncmp(c->probe[i].name, c->name[k], strlen(c->name[k]));
 	}
-	say(c, "microbenchmarks natively");
-	if (cal_measure(&c->host, c->probe, c->probes, c->rounds, wanted, on_tick, c, &err)) {
+	say(c, c->from ? "the host's cycles from the page" : "microbenchmarks natively");
+	if (c->from ? read_page(c, wanted, &err) : cal_measure(&c->host, c->probe, c->probes, c->rounds, wanted, on_tick, c, &err)) {
 		cli_error("%s", err.text);
 		goto done;
 	}
@@ -399,6 +500,8 @@ static int calibrate(struct calibration *c, const char *base)
 				goto done;
 			}
 			if (model_runs(c, &c->core, wanted, c->after))
+				goto done;
+			if (step == 1 && scatter(c, wanted, scratch))	/* by then the latency of L3 is nearly right */
 				goto done;
 			stop = step + 1 == STEPS || !cal_refine(&c->core, &c->fields, &c->base, c->probe, c->probes, &c->host, c->after, c->before, false);
 		}
@@ -434,6 +537,7 @@ static int calibrate(struct calibration *c, const char *base)
 	}
 done:
 	free(wanted);
+	free(scratch);
 	return status;
 }
 
@@ -463,6 +567,8 @@ static int parse(struct calibration *c, int argc, char **argv)
 			c->output = v;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "page"))) {
 			c->page = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "from"))) {
+			c->from = v;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "run"))) {
 			c->only = v;
 		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "core"))) {

@@ -58,6 +58,10 @@ awk -v is="$(cycles imul 3)" 'BEGIN { exit !(is > 2.8 && is < 4.2) }' && ok "nat
 awk -v is="$(cycles chase.16K 5)" 'BEGIN { exit !(is > 8.7 && is < 9.3) }' && ok "--set changes the core" || bad "--set changes the core: $(cycles chase.16K 5)"
 "$SOFTPMU" calibrate -q --rounds 1 --page page.md imul >out 2>err && [ ! -s out ] && grep -q '^| imul |' page.md && ok "--page" || { bad "--page"; cat err; }
 "$SOFTPMU" calibrate -q --rounds 1 --page /no/such/place/page.md imul >out 2>err && bad "a page that cannot be written" || { grep -q 'cannot write /no/such' err && ok "a page that cannot be written" || bad "a page that cannot be written"; }
+# From a page: the host's cycles are those of the page, and what is none is refused
+sed -i 's/^| imul | [^|]*| [^|]*|/| imul | 3.25 | 3.00 to 3.50 |/' page.md
+"$SOFTPMU" calibrate -q --from page.md imul addps >out 2>err && [ ! -s err ] && grep -q '^| imul | 3.25 | 3.00 to 3.50 |' out && ! grep -q '^| addps ' out && ok "--from" || { bad "--from"; cat out err; }
+"$SOFTPMU" calibrate -q --from /dev/null imul >out 2>err && bad "--from what is no page" || { grep -q 'not a page of softpmu calibrate' err && [ ! -s out ] && ok "--from what is no page" || bad "--from what is no page"; }
 # The whole, but for what takes long: a core's file that says of each field where it is from.
 "$SOFTPMU" calibrate -q --near --rounds 1 -o near.conf --page near.md >out 2>err && [ ! -s err ] && grep -q 'near.conf: .* fields fitted' out && ok "a host is fitted" || { bad "a host is fitted"; cat out err; }
 "$SOFTPMU" stat -x, -e cycles --core ./near.conf -o stat true && grep -q cycles stat && ok "--core takes the file" || bad "--core takes the file"

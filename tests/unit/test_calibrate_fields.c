@@ -10,47 +10,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* bytes; cycles in which others push a line out of L3; instructions; per cent of the pages that fall anywhere; per cent of the groups that others
- * disturb, who make a value up to three times of it; one point's groups, if it has a name */
+/* bytes; ms in which others push a line out of L3; instructions; per cent of the groups that others disturb, who make a value up to three times of it;
+ * one point's groups, if it has a name; a TLB for huge pages, too; L1D loses all lines as soon as it is too small; stride.N in L2 and in L3 */
 struct made_up {
 	double l1, l2, l3, others;
 	uint32_t window;
 	bool flat;
 	const char *core;
 	double code;
-	unsigned drawn, load;
+	unsigned load;
 	uint32_t seed;
 	const char *point;
 	struct cal_value groups;
+	bool small_huge, sharp;
+	double stride, stride_l3;
 };
 
-/* Of so many pages of a cache of 32 colours and 8 ways, the share that finds no room: the mean of a thousand draws. */
-static double without_room(unsigned pages, unsigned drawn)
+static double age_of(double bytes)
 {
-	uint64_t seed = 1, out = 0;
-	for (unsigned lap = 0; lap < 1000; lap++) {
-		unsigned in[32] = { 0 }, even = 0;
-		for (unsigned i = 0; i < pages; i++) {
-			seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
-			if ((seed >> 33) % 100 < drawn) {
-				seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
-				in[seed >> 40 & 31]++;
-			} else {
-				in[even++ & 31]++;
-			}
-		}
-		for (unsigned i = 0; i < 32; i++)
-			out += in[i] > 8 ? in[i] : 0;
-	}
-	return (double)out / (1000. * pages);
+	return bytes / 64 * 15 / 3.5e6 + 0.2;
 }
 
 static double level(const struct made_up *m, double bytes)
 {
 	double y = bytes <= m->l1 ? 4 : bytes <= m->l2 ? 14 : bytes <= m->l3 ? 50 : 450;
-	if (y == 50 && m->others > 0)	/* a lap's time depends on what it finds, and that on the time */
-		for (int k = 0; k < 200; k++)
-			y = 450 - 400 * exp(-bytes / 64 * y / m->others);
+	if (y == 50 && m->others > 0)
+		y = 450 - 400 * exp(-pow(age_of(bytes) / m->others, 2));
 	return m->flat ? 20 : y;
 }
 
@@ -73,7 +58,7 @@ static struct cal_value measured(const struct made_up *m, double y, uint32_t *se
 	for (unsigned i = 0; i < CAL_GROUPS; i++)
 		v[i] = y > 0 && draw(seed, 100) < m->load ? y * (1 + draw(seed, 2000) / 1000.) : y;
 	qsort(v, CAL_GROUPS, sizeof *v, by_value);
-	return (struct cal_value){ v[CAL_GROUPS / 2], v[0], v[CAL_GROUPS - 1] };
+	return (struct cal_value){ .cycles = v[CAL_GROUPS / 2], .low = v[0], .high = v[CAL_GROUPS - 1] };
 }
 
 /* What the fits say of such a host, on `core`, golden-cove if it is NULL. */
@@ -87,10 +72,13 @@ static void fit(const struct made_up *m, struct core_config *c, struct cal_field
 	for (size_t i = 0; i < count; i++) {
 		double y = p[i].family == CAL_HUGE || p[i].family == CAL_CHASE ? level(m, p[i].param) :
 			p[i].family == CAL_WINDOW ? (p[i].param < m->window ? 200 : 400) :
-			p[i].family == CAL_CODE && m->code ? (p[i].param <= m->code ? 0.17 : 0.5) : p[i].family == CAL_ZEROS ? 1 / 6. : -1;
-		if (m->drawn && p[i].family == CAL_CHASE && p[i].param <= m->l2)
-			y += without_room((unsigned)(p[i].param / 4096), m->drawn) * (50 - 14) + fmax(0, c->stlb_latency * (1 - c->dtlb_entries * 4096. / p[i].param));
+			p[i].family == CAL_STRIDE && m->stride ? p[i].param <= m->l2 ? m->stride : m->stride_l3 : p[i].family == CAL_CODE && m->code ? (p[i].param <= m->code ? 0.17 : 0.5) : p[i].family == CAL_ZEROS ? 1 / 6. : -1;
+		if (m->small_huge && p[i].family == CAL_HUGE && p[i].param > c->dtlb_entries * 4096.)
+			y += c->stlb_latency * (1 - c->dtlb_entries * 4096. / p[i].param);
+		if (m->sharp && p[i].family == CAL_HUGE && p[i].param > m->l1 && p[i].param < 2 * m->l1)
+			y = 14;
 		host.value[i] = m->point && !strcmp(m->point, p[i].name) ? m->groups : measured(m, y, &seed);
+		host.value[i].age_ms = p[i].family == CAL_HUGE || p[i].family == CAL_CHASE ? age_of(p[i].param) : 0;
 	}
 	memset(out, 0, sizeof *out);
 	cal_fit_sizes(c, out, p, count, &host);
@@ -137,10 +125,55 @@ static void what_others_take_of_l3_leaves_its_size(void **state)
 	(void)state;
 	struct core_config c;
 	struct cal_fields f;
-	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 1e12, .others = 60e6, .window = 250 }, &c, &f);
+	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 1e12, .others = 2, .window = 250 }, &c, &f);
 	assert_int_equal(verdict(&f, "l3.size"), CAL_REFUSED);
 	assert_int_equal(verdict(&f, "l3.others_ms"), CAL_FITTED);
-	assert_true(c.l3_others_ms > 60e6 / 3.5e6 / 2 && c.l3_others_ms < 2 * 60e6 / 3.5e6);
+	assert_true(c.l3_others_ms > 1.5 && c.l3_others_ms < 2.6);
+	assert_true(c.l3_others_shape > 1.5 && c.l3_others_shape < 2.6);
+}
+
+static void huge_pages_that_miss_tlbs_as_small_ones_are_small(void **state)
+{
+	(void)state;
+	struct core_config c;
+	struct cal_fields f;
+	struct made_up m = { .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen4" };
+	fit(&m, &c, &f);
+	assert_int_equal(verdict(&f, "memory.huge"), CAL_AGREES);
+	assert_int_equal(c.memory_huge, 1);
+	m.small_huge = true;
+	fit(&m, &c, &f);
+	assert_int_equal(verdict(&f, "memory.huge"), CAL_FITTED);
+	assert_int_equal(c.memory_huge, 0);
+}
+
+static void an_l1d_that_loses_all_is_lru(void **state)
+{
+	(void)state;
+	struct core_config c;
+	struct cal_fields f;
+	struct made_up m = { .l1 = 48 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .sharp = true };
+	fit(&m, &c, &f);	/* twelve ways: the tree keeps some of sixteen lines */
+	assert_int_equal(verdict(&f, "l1d.replacement"), CAL_FITTED);
+	assert_int_equal(c.l1d_replacement, 0);
+	m.l1 = 32 << 10;	/* eight: the tree loses them, too */
+	m.core = "zen4";
+	fit(&m, &c, &f);
+	assert_int_equal(verdict(&f, "l1d.replacement"), CAL_AGREES);
+}
+
+static void a_stride_without_a_wait_a_page_is_asked_for_beyond_it(void **state)
+{
+	(void)state;
+	struct core_config c;
+	struct cal_fields f;
+	struct made_up m = { .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 1e12, .window = 250, .core = "zen4", .stride = 4.05, .stride_l3 = 4.3 };
+	fit(&m, &c, &f);
+	assert_int_equal(c.prefetch_l1d_ip_pages, 1);
+	assert_int_equal(c.prefetch_l1d_ip_distance, 9);	/* 43 cycles without the TLB's: one of ten waits */
+	m.stride = 4.7;
+	fit(&m, &c, &f);
+	assert_int_equal(c.prefetch_l1d_ip_pages, 0);
 }
 
 static void what_is_fitted_goes_together(void **state)
@@ -174,17 +207,32 @@ static void a_flat_host_changes_no_size(void **state)
 	assert_int_equal(verdict(&f, "memory.scattered"), CAL_REFUSED);
 }
 
-static void how_many_pages_are_scattered_is_read_off_l2(void **state)
+static void pages_frames_are_asked_for_where_l2_is_half_full_and_more(void **state)
 {
 	(void)state;
-	static const unsigned shares[] = { 15, 30, 50, 100 };
-	for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
-		struct core_config c;
-		struct cal_fields f;
-		fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen4", .drawn = shares[i] }, &c, &f);
-		assert_int_equal(verdict(&f, "memory.scattered"), CAL_FITTED);
-		assert_true(c.memory_scattered + 10 >= shares[i] && c.memory_scattered <= shares[i] + 10);
+	struct cal_probe *p;
+	struct core_config c;
+	size_t count = cal_probes(&p);
+	bool *wanted = calloc(count, sizeof *wanted);
+	double *model = calloc(count, sizeof *model);
+	struct cal_native host = { .value = calloc(count, sizeof *host.value) };
+	assert_int_equal(core_config_load(&c, "data", "zen4", NULL), 0);
+	assert_false(cal_scatter_wants(&c, p, count, &host, wanted));	/* not measured */
+	for (size_t i = 0; i < count; i++)
+		host.value[i] = (struct cal_value){ .cycles = 20, .low = 20, .high = 20 };
+	assert_true(cal_scatter_wants(&c, p, count, &host, wanted));
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(wanted[i], p[i].family == CAL_CHASE && p[i].param >= 512 << 10 && p[i].param <= 1 << 20);
+		model[i] = wanted[i] ? 20 * exp(i & 1 ? 0.1 : -0.1) : 1000;
 	}
+	assert_true(fabs(cal_scatter_off(count, &host, wanted, model) - 0.1) < 1e-9);
+	host.value[cal_find(p, count, "chase.768K")].low = 10;
+	host.value[cal_find(p, count, "chase.512K")].low = 10;
+	assert_false(cal_scatter_wants(&c, p, count, &host, wanted));	/* too noisy */
+	free(host.value);
+	free(model);
+	free(wanted);
+	free(p);
 }
 
 static const struct made_up as_zen4 = { .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 32 << 20, .window = 310, .core = "zen4", .code = 5200 };
@@ -204,10 +252,10 @@ static void one_noisy_point_changes_no_size(void **state)
 	(void)state;
 	/* the like of what a virtual machine shows at a load of 15: the median of the groups is on the wrong level */
 	static const struct { const char *key, *point; struct cal_value groups; } noisy[] = {
-		{ "l1d.size", "huge.32K", { 10.59, 4.09, 12.08 } },
-		{ "dsb.ways", "code.5120", { 0.40, 0.17, 0.60 } },
-		{ "l2.size", "huge.1M", { 46.49, 14.17, 304.42 } },
-		{ "rob.size", "window.288", { 390, 210, 470 } },
+		{ "l1d.size", "huge.32K", { 10.59, 4.09, 12.08, 0, 0 } },
+		{ "dsb.ways", "code.5120", { 0.40, 0.17, 0.60, 0, 0 } },
+		{ "l2.size", "huge.1M", { 46.49, 14.17, 304.42, 0, 0 } },
+		{ "rob.size", "window.288", { 390, 210, 470, 0, 0 } },
 	};
 	struct core_config c, base;
 	struct cal_fields f;
@@ -248,13 +296,9 @@ static void a_level_that_was_not_seen_says_nothing_of_others(void **state)
 	(void)state;
 	struct core_config c;
 	struct cal_fields f;
-	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 1e12, .others = 60e6, .window = 250, .point = "huge.2M",
-		.groups = { 313.9, 47.75, 385.38 } }, &c, &f);
+	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 1 << 20, .window = 250 }, &c, &f);
 	assert_int_equal(verdict(&f, "l3.others_ms"), CAL_REFUSED);
 	assert_int_equal(verdict(&f, "l3.size"), CAL_REFUSED);
-	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen4", .drawn = 50, .point = "chase.1M",
-		.groups = { 60, 30, 70 } }, &c, &f);
-	assert_int_equal(verdict(&f, "memory.scattered"), CAL_REFUSED);
 }
 
 int main(void)
@@ -262,7 +306,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_are_read_off_the_curves),
 		cmocka_unit_test(what_others_take_of_l3_leaves_its_size),
-		cmocka_unit_test(how_many_pages_are_scattered_is_read_off_l2), cmocka_unit_test(what_is_fitted_goes_together), cmocka_unit_test(a_flat_host_changes_no_size),
+		cmocka_unit_test(pages_frames_are_asked_for_where_l2_is_half_full_and_more),
+		cmocka_unit_test(huge_pages_that_miss_tlbs_as_small_ones_are_small), cmocka_unit_test(an_l1d_that_loses_all_is_lru),
+		cmocka_unit_test(a_stride_without_a_wait_a_page_is_asked_for_beyond_it), cmocka_unit_test(what_is_fitted_goes_together), cmocka_unit_test(a_flat_host_changes_no_size),
 		cmocka_unit_test(one_noisy_point_changes_no_size), cmocka_unit_test(a_loaded_host_changes_no_size),
 		cmocka_unit_test(a_level_that_was_not_seen_says_nothing_of_others),
 	};

@@ -463,12 +463,15 @@ int core_config_check(const struct core_config *c, struct err *err)
 	const struct { const char *key; uint32_t value; bool zero; } powers[] = {
 		{ "dsb.sets", c->dsb_sets, true }, { "dsb.window_bytes", c->dsb_window_bytes, false },
 		{ "mite.fetch_bytes", c->mite_fetch_bytes, false }, { "clear.smc_bytes", c->clear_smc_bytes, false },
+		{ "predict.pairs", c->predict_pairs, true },
 	};
 	for (size_t i = 0; i < sizeof powers / sizeof *powers; i++)
 		if (!power_of_two(powers[i].value) && !(powers[i].zero && !powers[i].value))
 			return err_set(err, ERR_INPUT, "%s = %u is not a power of two", powers[i].key, powers[i].value);
 	if (c->dsb_window_lines > c->dsb_ways)
 		return err_set(err, ERR_INPUT, "dsb.window_lines = %u: more than the %u lines of a set (dsb.ways)", c->dsb_window_lines, c->dsb_ways);
+	if ((c->predict_pairs || c->dsb_straddle) && !c->predict_ahead)
+		return err_set(err, ERR_INPUT, "predict.pairs and dsb.straddle need predict.ahead");
 	uint32_t ports = (1u << c->ports_count) - 1;
 	if ((c->ports_load | c->ports_store) & ~ports)
 		return err_set(err, ERR_INPUT, "ports.load and ports.store_data name ports beyond ports.count = %u", c->ports_count);

@@ -55,10 +55,12 @@ uint64_t core_branch_unusual(struct core *c, const struct insn *br, uint64_t wor
 		core_redirect(c, complete);
 		return taken | SPMU_DID(MISPREDICTED) | (script_says(word, SCRIPT_WRONG_TARGET) ? SPMU_DID(MISP_TARGET) : 0);
 	}
-	if (c->config.predict_ahead)
+	if (c->config.predict_ahead && word >> SCRIPT_BUBBLE) {
 		fe->predicted += word >> SCRIPT_BUBBLE;
-	else
+		fe->pairs = false;
+	} else {
 		fe->cycle += word >> SCRIPT_BUBBLE;
+	}
 	if (!script_says(word, SCRIPT_RESTEER))
 		return did;
 	emit_signal(&c->e, SPMU_SIG_BACLEAR, fe->cycle, fe->cycle, 1);

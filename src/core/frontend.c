@@ -42,8 +42,15 @@ int frontend_init(struct core *c, struct err *err)
 	struct dsb_entry *dsb = calloc((size_t)f->dsb_sets * f->dsb_ways + 1, sizeof *dsb);
 	if (!dsb)
 		return err_set(err, ERR_NOMEM, "out of memory for the uop cache");
+	uint64_t *pair = f->predict_pairs ? calloc(f->predict_pairs, sizeof *pair) : NULL;
+	if (f->predict_pairs && !pair) {
+		free(dsb);
+		return err_set(err, ERR_NOMEM, "out of memory for branch prediction");
+	}
 	free(fe->dsb);		/* of the machine before */
+	free(fe->pair);
 	fe->dsb = dsb;
+	fe->pair = pair;
 	fe->line_log2 = 6 - f->cache_line;
 	fe->window_log2 = log2_of(f->dsb_window_bytes);
 	fe->window_mask = f->dsb_window_bytes - 1;
@@ -58,6 +65,7 @@ int frontend_init(struct core *c, struct err *err)
 void frontend_release(struct core *c)
 {
 	free(c->fe.dsb);
+	free(c->fe.pair);
 }
 
 void frontend_forget(struct core *c)
@@ -66,6 +74,7 @@ void frontend_forget(struct core *c)
 	fe->window = fe->pd_block = fe->pd_line = FE_NOWHERE;
 	fe->mask = fe->did = 0;
 	fe->entry = NULL;
+	fe->pairs = fe->paired = fe->fresh = fe->straddles = fe->begins = false;
 	fe->loop_active = false;
 	fe->loop_branch = FE_NOWHERE;
 	fe->loop_count = 0;
@@ -83,6 +92,8 @@ void frontend_reset(struct core *c, uint64_t cycle)
 	size_t n = (size_t)c->config.dsb_sets * c->config.dsb_ways;
 	for (size_t i = 0; i < n; i++)
 		fe->dsb[i] = (struct dsb_entry){ .window = FE_NOWHERE };
+	if (fe->pair)
+		memset(fe->pair, 0, c->config.predict_pairs * sizeof *fe->pair);
 	fe->dsb_stamp = 0;
 	fe->lcp_last = fe->lcp_first = fe->lcp_second = 0;
 	memset(fe->dsb_hint, 0, sizeof fe->dsb_hint);
@@ -140,6 +151,21 @@ static bool ends_window(const struct core *c, const struct insn *in)
 	return in->flags & (INSN_BRANCH | INSN_FUSES_NEXT) && (last->addr + last->len) >> c->fe.window_log2 != in->addr >> c->fe.window_log2;
 }
 
+/* A line of a window: dsb.lines of them are a read, and the first dsb.rereads reads behind the window's first come a cycle late. */
+static void dsb_read(struct core *c)
+{
+	struct frontend *fe = &c->fe;
+	fe->reads = fe->fresh ? 0 : fe->reads + 1;
+	if (fe->reads % c->config.dsb_lines)
+		return;
+	if (fe->reads && fe->reads <= c->config.dsb_rereads * c->config.dsb_lines && fe->cycle < fe->read_cycle + 2) {
+		fe->cycle = fe->line_cycle = fe->read_cycle + 2;
+		fe->room = fe->width;
+		fe->lines = 0;
+	}
+	fe->read_cycle = fe->cycle + !fe->room;
+}
+
 /* Delivery reaches an instruction that begins a line, or takes two places of it: so many lines are read a cycle, and what takes
  * two places is the last of its cycle. */
 static inline void dsb_line(struct core *c, bool wide)
@@ -150,11 +176,14 @@ static inline void dsb_line(struct core *c, bool wide)
 		fe->line_cycle = cycle;
 		fe->lines = fe->room && fe->room != fe->width;	/* the one it is in goes on */
 	}
-	if (fe->lines >= c->config.dsb_lines || (wide && fe->room == 1)) {
+	if (fe->lines >= (fe->fresh && fe->alone ? 1 : c->config.dsb_lines) || (wide && fe->room == 1)) {
 		fe->cycle = fe->line_cycle = cycle + 1;
 		fe->room = fe->width;
 		fe->lines = 0;
 	}
+	if (UNLIKELY(c->config.dsb_rereads))
+		dsb_read(c);
+	fe->fresh = false;
 	fe->lines++;
 	if (UNLIKELY(wide)) {
 		fe->cycle = fe->line_cycle;
@@ -166,13 +195,16 @@ static inline void dsb_line(struct core *c, bool wide)
 static inline void use_window(struct core *c, const struct insn *in, struct dsb_entry *e, uint64_t window)
 {
 	struct frontend *fe = &c->fe;
+	fe->alone = fe->pair && fe->window != FE_NOWHERE;
 	e->stamp = ++fe->dsb_stamp;
 	fe->window = window;
 	fe->base = window << fe->window_log2;
 	fe->entry = e;
 	fe->mask = e->mask & ~e->look;
 	fe->pd_block = fe->pd_line = FE_NOWHERE;
-	dsb_line(c, in->flags & fe->wide);
+	fe->fresh = true;
+	if (LIKELY(!e->held || (in->addr & fe->window_mask) >= e->held))	/* else the line before goes on */
+		dsb_line(c, in->flags & fe->wide);
 }
 
 /* Its places in a line of the uop cache and in the decoders: before rename takes slots apart. */
@@ -196,6 +228,25 @@ static bool lcp_keeps_out(struct frontend *fe, const struct insn *in)
 	return fe->lcp_first && fe->lcp_second >= 2;
 }
 
+/* The last line of the window before takes one more instruction, if it has room for so many slots. */
+static bool straddle(struct core *c, uint64_t window, unsigned slots, const struct insn *in)
+{
+	struct dsb_entry *before = dsb_find(c, window - 1), *e = dsb_find(c, window);
+	c->fe.straddles = before && before->lines && !(e && e->lines) && before->last + slots <= c->config.dsb_line_uops;
+	if (!c->fe.straddles)
+		return false;
+	if (!e) {
+		e = dsb_room(c, window, NULL, 0);
+		e->window = window;
+	}
+	before->last = (uint8_t)(before->last + slots);
+	const unsigned at = in->addr & c->fe.window_mask;
+	e->mask |= UINT64_C(1) << at;
+	e->held = (uint8_t)(at + 1);
+	e->stamp = ++c->fe.dsb_stamp;
+	return true;
+}
+
 /* The decoders' output of one instruction goes into the uop cache. */
 static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 {
@@ -210,8 +261,12 @@ static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 		if ((e && e->over) || (other && other->over))
 			return;
 	}
-	if (!out && e && e->mask & bit)
-		return;
+	if (!out && e && e->mask & bit) {
+		if ((in->addr & c->fe.window_mask) >= e->held)
+			return;
+		e->mask &= ~(UINT64_C(0)) << 1 << (e->held - 1);	/* it was branched to: from now on the window has lines of its own from there on */
+		e->held = 0;
+	}
 	if (out || (f->dsb_jcc_erratum && ends_window(c, in))) {
 		if (e)
 			*e = (struct dsb_entry){ .window = FE_NOWHERE };
@@ -220,7 +275,10 @@ static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 	const bool wide = in->flags & c->fe.wide;
 	unsigned slots = places(in) + wide;
 	bool alone = in->flags & INSN_MS || slots > f->dsb_line_uops;
-	unsigned line = !e || !e->lines || alone || e->last + slots > f->dsb_line_uops;
+	if (UNLIKELY(c->fe.straddles) && straddle(c, window, alone ? f->dsb_line_uops + 1 : slots, in))
+		return;
+	unsigned line = !e || !e->lines || alone || e->last + slots > f->dsb_line_uops || c->fe.begins;
+	c->fe.begins = false;
 	c->fe.fill_lines += line;
 	if (e && e->lines + line > f->dsb_window_lines) {	/* more than a window may hold: starts over */
 		e->mask = e->look = e->lines = 0;
@@ -234,7 +292,7 @@ static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 		}
 	}
 	/* a line ends that leaves room for two more in its cycle */
-	bool look = wide || (line && e && e->lines && e->last + 1u < f->dsb_width);
+	bool look = wide || (line && e && (e->lines ? e->last + 1u < f->dsb_width : e->held));
 	if (line) {
 		e = dsb_room(c, window, e, 1);
 		if (!e)
@@ -363,6 +421,22 @@ group:
 }
 
 /* --- paths --- */
+/* A taken branch led here: whether branch prediction knew it as the second of a pair; it does from now on. */
+static bool known_pair(struct core *c, uint64_t addr)
+{
+	uint64_t *known = &c->fe.pair[(addr >> 3 ^ addr << 7) & (c->config.predict_pairs - 1)];
+	const bool knew = *known == addr;
+	*known = addr;
+	return knew;
+}
+
+/* The window of an instruction holds it.  Where code goes straight on, so does what the last line of the window before holds. */
+static bool dsb_holds(struct core *c, const struct dsb_entry *e, const struct insn *in, bool elsewhere)
+{
+	const unsigned at = in->addr & c->fe.window_mask;
+	return e->mask >> at & 1 && (LIKELY(at >= e->held) || (!elsewhere && dsb_find(c, e->window - 1)));
+}
+
 static __attribute__((noinline)) void enter_general(struct core *c, const struct insn *in)
 {
 	const struct core_config *f = &c->config;
@@ -374,7 +448,10 @@ static __attribute__((noinline)) void enter_general(struct core *c, const struct
 
 	if (f->predict_ahead && (elsewhere || in->addr >> 6 != fe->predicted_line)) {
 		fe->predicted_line = in->addr >> 6;
-		fe->predicted = max64(fe->predicted + 1, fe->cycle - (f->predict_ahead < fe->cycle ? f->predict_ahead : fe->cycle));
+		fe->paired = elsewhere && fe->pair && known_pair(c, in->addr) && fe->pairs;
+		fe->pairs = !fe->paired;
+		if (!fe->paired)
+			fe->predicted = max64(fe->predicted + 1, fe->cycle - (f->predict_ahead < fe->cycle ? f->predict_ahead : fe->cycle));
 		if (fe->predicted > fe->cycle) {
 			fe->cycle = fe->predicted;
 			fe->room = fe->width;
@@ -402,8 +479,8 @@ static __attribute__((noinline)) void enter_general(struct core *c, const struct
 	}
 	if (window != fe->window) {
 		struct dsb_entry *e = dsb_find(c, window);
-		if (LIKELY(e && e->mask >> (in->addr & fe->window_mask) & 1)) {
-			if (elsewhere || fe->path != FE_DSB) {
+		if (LIKELY(e && dsb_holds(c, e, in, elsewhere))) {
+			if ((elsewhere && !fe->paired) || fe->path != FE_DSB) {
 				new_cycle(fe);
 				if (fe->path != FE_DSB)
 					set_path(fe, FE_DSB, f->dsb_width);
@@ -427,6 +504,7 @@ static __attribute__((noinline)) void enter_general(struct core *c, const struct
 		fe->window = 0;
 		return;
 	}
+	const bool straight = !elsewhere && fe->base_path == FE_MITE && window == fe->window + 1;
 	if (fe->base_path != FE_MITE) {
 		new_cycle(fe);
 		if (fe->base_path == FE_DSB) {
@@ -445,8 +523,11 @@ static __attribute__((noinline)) void enter_general(struct core *c, const struct
 		fe->pd_block = FE_NOWHERE;
 		fe->group = f->mite_decoders;
 	}
-	if (fe->window != window)
+	if (fe->window != window) {
 		fe->fill_lines = 0;
+		fe->straddles = straight && f->dsb_straddle;
+		fe->begins = elsewhere && f->dsb_straddle;
+	}
 	fe->window = window;
 	fe->mask = 0;
 	decode(c, in);

@@ -38,6 +38,7 @@ struct dsb_entry {		/* what the uop cache holds of one window */
 	uint8_t  lines;		/* lines it takes */
 	uint8_t  last;		/* slots in the last of them */
 	bool     over;		/* nothing of it is held: more lines than a window may have (field dsb.halves) */
+	uint8_t  held;		/* its first bytes whose instructions the last line of the window before holds (field dsb.straddle) */
 };
 
 struct frontend {
@@ -48,6 +49,12 @@ struct frontend {
 	uint64_t base;		/* its first byte */
 	uint64_t mask;		/* instructions of it that need no further look (bit per byte); 0 while decoding */
 	uint64_t predicted, predicted_line;	/* predict.ahead: cycle of the last line that branch prediction covered, its number */
+	uint64_t *pair;		/* predict.pairs: beginnings of code that it knows as the second of a pair, by their low bits; NULL: none */
+	bool pairs, paired;	/* this code is the first of its cycle, so what a taken branch leads to may be its second; it is a second */
+	bool fresh, alone;	/* no line of this window was read yet; none of another may be in that cycle (predict.pairs) */
+	bool straddles, begins;	/* decoding came straight on from the window before, whose last line has room; from a taken branch */
+	uint32_t reads;		/* dsb.rereads: lines of this window before the last that was read */
+	uint64_t read_cycle;	/* likewise, of the first line of its last read */
 	uint64_t did;		/* bits for the next uop record: icache and ITLB misses */
 	uint64_t did_path;	/* FROM_* bit of the path */
 	uint64_t waited, waited_memory, waited_l3, waited_tlb;	/* cycles so far that fetch waited for L1I; for memory, for L3 among these; for the TLB */

@@ -218,6 +218,27 @@ static void test_stores_of_one_cycle_are_to_one_line(void **state)
 	is_near("zen4", NULL, "48 89 06 48 89 46 08", 1, 0.005);
 }
 
+static void test_two_taken_branches_are_predicted_in_a_cycle(void **state)
+{
+	(void)state;
+	check("zen5", "0f 1f 84 00 00 00 00 00 66 0f 1f 44 00 00 eb 00", 1 / 2., "predict.pairs=0", 1);	/* two NOPs; jmp $+2 */
+	is_near("zen5", NULL, "0f 1f 84 00 00 00 00 00", 1 / 8., 0.005);		/* a line of code straight on is one cycle's */
+}
+
+static void test_a_window_of_more_lines_than_are_read_at_once_takes_longer(void **state)
+{
+	(void)state;
+	check("zen5", "66 90", 5 / 32., "dsb.rereads=0", 1 / 8.);			/* 32 of them are five or six lines: three reads */
+	is_near("zen5", "dsb.rereads=1", "66 90", 4 / 32., 0.005);
+	is_near("zen5", NULL, "66 0f 1f 84 00 00 00 00 00", 1 / 7.1, 0.005);		/* eight in 64 bytes at most: one read */
+}
+
+static void test_a_line_goes_on_in_the_next_window(void **state)
+{
+	(void)state;
+	check("zen5", "0f 1f 40 00", 7 / 48., "dsb.straddle=0", 3 / 16.);		/* of 16 in a window every third needs no third line */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +259,9 @@ int main(void)
 		cmocka_unit_test(test_a_load_by_the_store_s_address_becomes_the_stored_register),
 		cmocka_unit_test(test_one_load_a_cycle_is_forwarded_to),
 		cmocka_unit_test(test_stores_of_one_cycle_are_to_one_line),
+		cmocka_unit_test(test_two_taken_branches_are_predicted_in_a_cycle),
+		cmocka_unit_test(test_a_window_of_more_lines_than_are_read_at_once_takes_longer),
+		cmocka_unit_test(test_a_line_goes_on_in_the_next_window),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,7 +93,9 @@ static void uop_of(const struct graph *g, struct times *t, const struct core_det
 		t->given[st] = ready;
 		t->data_ready[st] = most(t->data_ready[st], complete);
 	}
-	const uint64_t result = d->flags & DETAIL_COPY ? t->reg[d->src[0]] : d->flags & DETAIL_RENAMED ? t->given[st] : complete;
+	uint64_t result = d->flags & DETAIL_COPY ? t->reg[d->src[0]] : complete;
+	if (load && r->size && d->flags & DETAIL_RENAMES)
+		result = graph_renamed(g, t, r, complete);
 	for (unsigned k = 0; k < 3; k++)
 		t->reg[d->dst[k]] = result;
 	t->reg[REG_NONE] = 0;

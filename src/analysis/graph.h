@@ -14,7 +14,9 @@
  *   E -> E  a port takes one uop a cycle, a divider one in several
  *   E -> P  latency of the operation or the access; P -> P  a line on its way is waited for, not asked for again
  *   P -> E  addresses of older stores, if the load's counter of memory disambiguation has it wait; that counter is each graph's own.  A load that
- *           passed a store which it depends on goes again, and what follows it is fetched anew: in graphs in which that happens, not where it did in the run
+ *           passed a store which it depends on goes again, and what follows it is fetched anew: in graphs in which that happens, not where it did in the run.
+ *           A load has its data from a store that is still in the buffer in that graph, and becomes the stored register if its pair (core/pairs.h), each
+ *           graph's own, has been seen often enough there
  *   P -> C  done; C -> C  in order, so many a cycle
  *
  * A node's time is the longest path to it.  That is worked out for the whole graph and, beside it, for graphs in which edges of some classes are free
@@ -25,8 +27,7 @@
  * for Microarchitectural Bottleneck Analysis", MICRO 2003.  There contention for ports is a latency as it was found; here uops compete for the port that each
  * was bound to, in every graph anew, for without its mispredicted branches a program has more of them at a time; likewise entries of the schedulers.
  *
- * Leaves out: that fewer misses leave more buffers and bandwidth to others; what is prefetched otherwise, what the caches hold otherwise; ports bound otherwise;
- * loads renamed otherwise: which of them take a stored register as their result is as the run had it.
+ * Leaves out: that fewer misses leave more buffers and bandwidth to others; what is prefetched otherwise, what the caches hold otherwise; ports bound otherwise.
  */
 #ifndef ANALYSIS_GRAPH_H
 #define ANALYSIS_GRAPH_H

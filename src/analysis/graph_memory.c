@@ -230,7 +230,7 @@ void graph_measure_load(const struct graph *g, const struct core_detail *d, cons
 		a->latency = less(a->latency, less(g->began[a->fill], g->fill[a->fill].from));	/* what it waited for a buffer, each graph finds out anew */
 	if ((a->older = a->store >= 0 ? a->store : store_found(g, r->addr, r->size)) >= 0) {
 		const uint64_t offset = r->addr - g->store[a->older].addr, size = g->store[a->older].size;
-		a->holds = offset < size && r->size <= size - offset;
+		a->holds = r->did & SPMU_DID(FORWARDED) || (offset < size && r->size <= size - offset);
 		a->forwards = c->forward_latency + (vector ? c->forward_vector_extra : 0);
 	}
 	a->rest = less(complete, latest);
@@ -271,10 +271,11 @@ uint64_t graph_loaded(const struct graph *g, struct times *t, const struct acces
 		older = t->written[a->older] > *at;
 	}
 	uint64_t cycle = *at;
-	if (did & SPMU_DID(FORWARDED))
-		return most(cycle, t->data_ready[a->store]) + a->rest;
-	if (older && a->holds)
-		return most(cycle, t->data_ready[a->older]) + a->forwards;
+	t->store = older && a->holds ? a->older : -1;
+	if (t->store >= 0)
+		return most(cycle, t->data_ready[t->store]) + (did & SPMU_DID(FORWARDED) ? a->rest : a->forwards);
+	if (did & SPMU_DID(FORWARDED))	/* the store is written: its line is there */
+		return cycle + a->hit + less(a->rest, a->forwards);
 	if (a->store >= 0)
 		return most(cycle, t->written[a->store] + (free_of(t, GRAPH_NO_FORWARD) ? 0 : c->forward_blocked)) + a->rest;
 	if (a->page >= 0)
@@ -296,6 +297,16 @@ uint64_t graph_loaded(const struct graph *g, struct times *t, const struct acces
 			return most(cycle + takes, t->line2[line_at(f->physical)]);
 	}
 	return cycle + less(takes, alias);
+}
+
+uint64_t graph_renamed(const struct graph *g, struct times *t, const struct spmu_record *r, uint64_t complete)
+{
+	const struct core_config *c = &g->c;
+	if (t->store < 0)
+		return complete;
+	const uint32_t back = g->stores - g->store[t->store].number;
+	const bool whole = g->store[t->store].addr == r->addr && g->store[t->store].size == r->size;
+	return c->forward_renamed_stores || pairs_meet(t->pair, r->ip, back, whole, c->forward_renamed) ? t->given[t->store] : complete;
 }
 
 void graph_written(struct graph *g, const struct core_written *w)

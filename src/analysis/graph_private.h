@@ -7,6 +7,7 @@
 #include "analysis/graph.h"
 #include "analysis/graph_slack.h"
 #include "core/detail.h"
+#include "core/pairs.h"
 #include "isa/isa.h"
 
 enum { SLOTS = 1024, LOADS = 512, STORES = 256, WINDOW = 4096, FAR = 1024, POOLS = 3, FILLS = 1024, UNITS = 4, BUFFERS = 64, BUCKETS = 512, LEARNT = 256, PAGES = 64, QUEUE = 256, PENDING = 64 };
@@ -24,6 +25,8 @@ struct times {			/* of one graph */
 	uint64_t addr_known, last_written;
 	uint64_t cleared;	/* a load of the slot before passed a store that it depends on: fetch goes on at this cycle; 0 */
 	uint8_t passes[LEARNT];	/* counters of memory disambiguation (core/lsq.h), by the low bits of the load's address */
+	struct pair pair[PAIRS];	/* loads and the stores that they take their data from */
+	int store;		/* index of the one that gave the last load its data; -1: none */
 	uint32_t written_count;
 	uint64_t resolved;	/* the last mispredicted branch */
 	uint64_t line[FILLS], line2[FILLS];	/* when it is there, in L1D, in L2 */
@@ -108,8 +111,10 @@ void graph_walks(const struct graph *g, struct times *t, const struct access *a,
 void graph_walk_seen(struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base);
 /* Whether a load whose operands are ready waits for older stores whose addresses are not known. */
 bool graph_load_waits(const struct graph *g, const struct times *t, uint64_t ip, uint64_t ready);
-/* A load whose operands were ready at `alone` and which was dispatched at *cycle, later if it has to go again: complete. */
+/* A load whose operands were ready at `alone` and which was dispatched at *cycle, later if it has to go again: complete; the store that gave it its data. */
 uint64_t graph_loaded(const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r, uint64_t alone, uint64_t *cycle);
+/* It may become the stored register: when that is there, or `complete`. */
+uint64_t graph_renamed(const struct graph *g, struct times *t, const struct spmu_record *r, uint64_t complete);
 /* A line was asked for in the run: it is pending. */
 void graph_line_seen(struct graph *g, const struct core_fill *f);
 /* An access dispatched at `cycle` asked for the pending lines. */

@@ -357,6 +357,8 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				ready = max64(ready, q->load_floor);
 				if (UNLIKELY(u->is & SPMU_IS(LOCK)) && !wrong)
 					ready = max64(ready, lsq_drain(c));
+				if (UNLIKELY(detail))
+					of.renames = lsq_may_rename(c, addr, size, u->load);
 				if (LIKELY(access && !(u->is & SPMU_IS(PREFETCH_SW)))) {
 					bool vector = (uint8_t)(u->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC || size > 8;
 					complete = (wrong ? wrong_load(c, &sc->choice[ports], in->addr, addr, size, port, ready, vector, &did, &dispatch) :
@@ -438,7 +440,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			}
 			uint64_t retire = last ? retire_slot(c, &slot) : complete;
 			if (UNLIKELY(detail))
-				detail_uop(c, u, kind, busy, renamed, result, last, &of);
+				detail_uop(c, u, kind, busy, result, last, &of);
 			uint32_t count = c->e.count;
 			write_record(c, in->addr, is, port, size, did, addr, fetch, alloc, ready, dispatch, complete, retire);
 			if (last) {

@@ -19,7 +19,7 @@ enum detail_what {
 enum detail_flags {
 	DETAIL_SLOT = 1,	/* first uop of its slot */
 	DETAIL_COPY = 2,	/* its result is its first operand's: eliminated */
-	DETAIL_RENAMED = 4,	/* a load: its result is the register that `store` stored */
+	DETAIL_RENAMES = 4,	/* a load: as lsq_may_rename (lsq.h) says */
 	DETAIL_STORED = 8,	/* a store's data uop */
 	DETAIL_LAST = 16,	/* last uop of its slot */
 	DETAIL_BESIDE = 32,	/* it has no slot: nothing else is said of it */

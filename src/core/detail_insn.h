@@ -11,7 +11,7 @@
 struct detail_of {
 	uint64_t fetch, barrier, waited, waited_memory, waited_l3, waited_tlb, memory, tlb, walk;
 	uint32_t room, width;
-	bool slot;
+	bool slot, renames;
 };
 
 /* Before the slot is delivered: waited and its like are as before its instruction. */
@@ -24,13 +24,14 @@ static __attribute__((noinline)) void detail_slot(const struct core *c, struct d
 	d->slot = true;
 }
 
-static __attribute__((noinline)) void detail_uop(struct core *c, const struct uop *u, unsigned kind, unsigned busy, uint64_t renamed, uint64_t result, bool last, struct detail_of *d)
+static __attribute__((noinline)) void detail_uop(struct core *c, const struct uop *u, unsigned kind, unsigned busy, uint64_t result, bool last, struct detail_of *d)
 {
 	const struct frontend *fe = &c->fe;
 	struct core_detail *to = detail_new(&c->e, DETAIL_UOP);
 	memcpy(to->src, u->src, sizeof to->src);
 	memcpy(to->dst, u->dst, sizeof to->dst);
-	to->flags = (d->slot ? DETAIL_SLOT : 0) | (kind == UOP_ELIMINATED ? DETAIL_COPY : 0) | (renamed ? DETAIL_RENAMED : 0) | (kind == UOP_STORE_DATA ? DETAIL_STORED : 0) | (last ? DETAIL_LAST : 0);
+	to->flags = (d->slot ? DETAIL_SLOT : 0) | (kind == UOP_ELIMINATED ? DETAIL_COPY : 0) | (kind == UOP_LOAD && d->renames ? DETAIL_RENAMES : 0) |
+	            (kind == UOP_STORE_DATA ? DETAIL_STORED : 0) | (last ? DETAIL_LAST : 0);
 	to->store = kind == UOP_LOAD ? c->q.forwarded ? c->q.forwarded - 1 : 0 : kind == UOP_STORE_ADDR || kind == UOP_STORE_DATA ? c->q.tail - 1 : 0;
 	to->unit = busy > 1 ? u->unit : 0;
 	to->busy = (uint8_t)busy;

@@ -281,24 +281,31 @@ void lsq_store_address(struct core *c, const struct store *s, uint32_t named)
 	c->q.base[i] = c->reg[named / LOAD_BASE % 32];
 }
 
+/* The address of a load that store `found` - 1 gives its data is named as that store's. */
+static bool same_address(const struct core *c, uint32_t found, uint64_t addr, uint32_t named)
+{
+	const struct lsq *q = &c->q;
+	const unsigned i = (found - 1) & q->mask;
+	return q->store[i].addr == addr && q->store[i].size >= 4 && q->tail - found < q->rename_stores &&
+	       q->named[i] == (named & ~(uint32_t)(LOAD_RENAMES | LOAD_BANKS)) && q->base[i] == c->reg[named / LOAD_BASE % 32];
+}
+
+bool lsq_may_rename(const struct core *c, uint64_t addr, uint32_t size, uint32_t named)
+{
+	const struct lsq *q = &c->q;
+	if (!q->rename_stores || !(named & LOAD_RENAMES))
+		return named & LOAD_RENAMES;
+	for (uint32_t found = q->tail; q->tail - found < q->rename_stores; found--)
+		if (overlaps(&q->store[(found - 1) & q->mask], addr, size))
+			return same_address(c, found, addr, named);
+	return false;
+}
+
 uint64_t lsq_renamed(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint32_t named)
 {
 	struct lsq *q = &c->q;
 	const struct store *s = &q->store[(q->forwarded - 1) & q->mask];
-	if (q->rename_stores) {
-		unsigned i = (unsigned)(s - q->store);
-		return s->addr == addr && s->size >= 4 && q->tail - q->forwarded < q->rename_stores &&
-		       q->named[i] == (named & ~(uint32_t)(LOAD_RENAMES | LOAD_BANKS)) && q->base[i] == c->reg[named / LOAD_BASE % 32] ? q->given[i] : 0;
-	}
-	uint32_t back = q->tail - q->forwarded, at = (ip ^ ip >> 10) % PAIRS;
-	if (s->addr != addr || s->size != size || q->pair[at].ip != (uint32_t)ip || q->pair[at].back != back) {
-		q->pair[at].ip = (uint32_t)ip;
-		q->pair[at].back = back;
-		q->pair[at].count = 0;
-		return 0;
-	}
-	if (q->pair[at].count >= q->rename_limit)
-		return q->given[s - q->store];
-	q->pair[at].count++;
-	return 0;
+	if (q->rename_stores)
+		return same_address(c, q->forwarded, addr, named) ? q->given[s - q->store] : 0;
+	return pairs_meet(q->pair, ip, q->tail - q->forwarded, s->addr == addr && s->size == size, q->rename_limit) ? q->given[s - q->store] : 0;
 }

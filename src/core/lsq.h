@@ -36,6 +36,9 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 uint64_t lsq_bank_free(struct core *c, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, uint64_t *did);
 /* Behind a load that was forwarded to: cycle of the stored register if it becomes that, else 0. */
 uint64_t lsq_renamed(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint32_t named);
+/* Ahead of it: whether the load would become the stored register if the youngest older store to its bytes gave it its data; by instruction, if what
+ * its pair has learnt says so too. */
+bool lsq_may_rename(const struct core *c, uint64_t addr, uint32_t size, uint32_t named);
 /* With forward.renamed_stores: the registers of its address (enum uop_load). */
 void lsq_store_address(struct core *c, const struct store *s, uint32_t named);
 void lsq_lock_done(struct core *c);

@@ -14,6 +14,7 @@
 #include "core/emit.h"
 #include "core/memsys.h"
 #include "core/older.h"
+#include "core/pairs.h"
 #include "isa/isa.h"
 #include <stddef.h>
 
@@ -180,7 +181,7 @@ struct partial {		/* sets of RAX, RCX, RDX, RBX, a bit each */
 };
 
 /* --- load and store queues --- */
-enum { SQ_BUCKETS = 512, MDP_ENTRIES = 256, PAIRS = 1024, BANK_RING = 64, SQ_INDEXED = 64 /* bytes of a store that the buckets follow */ };
+enum { SQ_BUCKETS = 512, MDP_ENTRIES = 256, BANK_RING = 64, SQ_INDEXED = 64 /* bytes of a store that the buckets follow */ };
 
 struct store {			/* 64 bytes */
 	uint64_t addr, ip;
@@ -221,7 +222,7 @@ struct lsq {
 	uint32_t rename_stores, forward_vector_extra, forward_gap, commit_line;
 	uint64_t last_line;	/* of the last commit */
 	uint32_t rename_limit;
-	struct { uint32_t ip, back; uint8_t count; } pair[PAIRS];	/* stores back to that store, and how often it was so in a row */
+	struct pair pair[PAIRS];
 	struct { uint64_t cycle, addr; uint32_t size; } bank[BANK_RING];
 	uint32_t bucket[SQ_BUCKETS];	/* 1 + number of the newest store to these 8 bytes (mod 4096) */
 	struct store store[256];

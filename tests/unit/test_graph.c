@@ -155,6 +155,48 @@ static void test_a_load_waits_for_its_store_and_for_lines_on_their_way(void **st
 	free(m);
 }
 
+/* A store of the register src, which is there at `given`, to addr. */
+static void stores(struct made *m, uint32_t number, uint64_t addr, unsigned src, uint32_t given)
+{
+	put(m, SPMU_IS(STORE_ADDR), 0, 1, 0, 0, 0, 0, 0, 1)->store = number;
+	m->record[m->count - 1].addr = addr;
+	m->record[m->count - 1].size = 8;
+	struct core_detail *data = put(m, SPMU_IS(STORE_DATA), 0, 2, src, 0, 0, given, given, given + 1);
+	data->store = number;
+	data->flags |= DETAIL_STORED;
+}
+
+static void test_a_load_becomes_the_stored_register_when_its_pair_was_seen_often_enough_in_that_graph(void **state)
+{
+	(void)state;
+	for (unsigned limit = 1; limit < 4; limit++) {
+		struct made *m = made();
+		m->c.forward_renamed = limit;
+		m->c.forward_latency = 5;
+		for (uint32_t i = 0; i < 3; i++) {	/* a store and the load of it, by the same instruction: seen anew, once more, often enough for a limit of 1 */
+			stores(m, 7 + i, 0x4000 + 64 * i, 0, 20 * i);
+			const uint32_t loaded = 20 * i + 6, known = i == 2 && limit == 1 ? 20 * i : loaded;
+			struct core_detail *d = put(m, SPMU_IS(LOAD), SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT), 3, 0, 5, 0, 0, i, loaded);
+			d->store = 7 + i;
+			d->flags |= DETAIL_RENAMES;
+			d->result = known;
+			m->record[m->count - 1].ip = 0x2000;
+			m->record[m->count - 1].addr = 0x4000 + 64 * i;
+			if (i == 2)
+				put(m, 0, 0, 0, 5, 6, 0, known, known, known + 30);
+		}
+		struct graph *g;
+		struct err err = { 0 };
+		const uint32_t none = 0;
+		const struct spmu_batch b = { .count = m->count, .records = m->record };
+		assert_int_equal(graph_create(&g, &m->c, &none, 1, &err), 0);
+		graph_batch(g, &b);
+		assert_int_equal(graph_cycles(g, 0), limit == 1 ? 70 : 76);
+		graph_destroy(g);
+		free(m);
+	}
+}
+
 /* The next load asks for its line, of L2, at `from`, which is there at `ready`. */
 static void asks(struct made *m, uint64_t from, uint64_t ready)
 {
@@ -304,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_uops_of_a_port_go_one_a_cycle),
 		cmocka_unit_test(test_a_full_reorder_buffer_holds_allocation_back),
 		cmocka_unit_test(test_a_load_waits_for_its_store_and_for_lines_on_their_way),
+		cmocka_unit_test(test_a_load_becomes_the_stored_register_when_its_pair_was_seen_often_enough_in_that_graph),
 		cmocka_unit_test(test_a_miss_waits_for_a_fill_buffer_from_when_its_address_is_translated),
 		cmocka_unit_test(test_a_line_whose_address_is_translated_sooner_is_there_sooner_for_all),
 		cmocka_unit_test(test_the_critical_path_goes_through_what_came_last),

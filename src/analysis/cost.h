@@ -5,7 +5,8 @@
  *   duration    cycles in which something was under way for it (a queue held entries, a state machine ran), divided by the events
  *   pushout     by how much the slots that had it retired later than the slot before allowed (pmu/pushout.h)
  *   total time  two runs of one trace, the second with the feature changed: (cycles - cycles') / (events - events').  Where the change leaves
- *               the events and takes their penalty away, it is (cycles - cycles') / events
+ *               the events and takes their penalty away, it is (cycles - cycles') / events.  Asked for apart, the same for a machine on which the events
+ *               happen as they did and take no time, and nothing else is changed (COST_ONLY)
  *
  * They differ: the first knows no overlap, the second none with other things, the third none behind retirement, and the fourth
  * knows all of it, but is an average over what the change did, other things included.  A method that does not apply says why.
@@ -41,6 +42,7 @@ enum cost_try {			/* which change */
 	COST_BETTER,		/* the feature perfect, or as large as it gets */
 	COST_WITHOUT,		/* likewise, where that leaves the events: they cost nothing, or their cause goes away otherwise */
 	COST_WORSE,		/* a smaller one */
+	COST_ONLY,		/* the event happens and costs nothing, all else is as it was */
 	COST_TRIES
 };
 struct cost_event {
@@ -52,6 +54,7 @@ struct cost_event {
 	const char *busy_how;		/* what is counted, or why nothing is */
 	/* Changes c; text: the fields, "l2.size=8M".  COST_NO_CHANGE, with *why. */
 	enum cost_change (*change)(struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why);
+	const char *only, *only_last;	/* fields for COST_ONLY, "free.l1_miss=1"; of a core without L3, where they differ; NULL: there are none */
 	bool by_default;		/* among those that are looked at unless some are asked for */
 };
 extern const struct cost_event cost_events[];

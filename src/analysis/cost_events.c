@@ -189,12 +189,13 @@ static enum cost_change free_latency(uint32_t *field, const char *key, uint32_t 
 }
 
 /* Memory that answers at once, and as many lines as there are. */
+static const char free_memory_fields[] = "dram.latency_ns=1,dram.row_empty_ns=0,dram.row_conflict_ns=0,dram.bandwidth=10000";
 static enum cost_change free_memory(struct core_config *c, char *text, size_t bytes)
 {
 	c->dram_latency_ns = 1;
 	c->dram_row_empty_ns = c->dram_row_conflict_ns = 0;
 	c->dram_bandwidth = 10000;
-	say(text, bytes, "dram.latency_ns=1,dram.row_empty_ns=0,dram.row_conflict_ns=0,dram.bandwidth=10000");
+	say(text, bytes, "%s", free_memory_fields);
 	return COST_FREES;
 }
 
@@ -386,31 +387,31 @@ static enum cost_change change_clear(struct core_config *c, enum cost_try how, c
 #define SIG(name) SPMU_SIG_##name
 const struct cost_event cost_events[] = {
 	{ "mispredict", "mispredicted branches", "mispredict", NULL, mispredict, { COST_ALLOCATION }, 0,
-		"cycles from the branch's allocation to that of what follows on the right path", change_predictor, true },
+		"cycles from the branch's allocation to that of what follows on the right path", change_predictor, "bpred.perfect=2", NULL, true },
 	{ "btb_miss", "taken branches unknown to the BTB, found at decode", "btb_miss & !mispredict", NULL, resteer, { 0 }, 0,
-		"no state machine waits for it: fetch turns round", change_btb, true },
+		"no state machine waits for it: fetch turns round", change_btb, "frontend.resteer=0", NULL, true },
 	{ "l1_miss", "loads that missed L1D and were served by L2", "l2_hit", NULL, l1_miss, { SIG(L1D_PENDING) }, SIG(L2_PENDING),
-		"cycles with a load waiting in a fill buffer of L1D, less those with one waiting behind L2", change_l1d, true },
+		"cycles with a load waiting in a fill buffer of L1D, less those with one waiting behind L2", change_l1d, "free.l1_miss=1", NULL, true },
 	{ "l2_miss", "loads that missed L2; with an L3, those that it served", "l2_miss & !l3_miss", "l2_miss", l2_miss, { SIG(L2_PENDING) }, SIG(L3_PENDING),
-		"cycles with a load waiting behind L2, less those with one waiting behind L3", change_l2, true },
-	{ "l3_miss", "loads that missed L3", "l3_miss", "", l3_miss, { SIG(L3_PENDING) }, 0, "cycles with a load waiting behind L3", change_l3, true },
+		"cycles with a load waiting behind L2, less those with one waiting behind L3", change_l2, "free.l2_miss=1", free_memory_fields, true },
+	{ "l3_miss", "loads that missed L3", "l3_miss", "", l3_miss, { SIG(L3_PENDING) }, 0, "cycles with a load waiting behind L3", change_l3, free_memory_fields, NULL, true },
 	{ "dtlb_miss", "accesses that missed the first-level data TLB and were served by the second", "dtlb_miss & !stlb_miss", "dtlb_miss & !stlb_miss",
-		dtlb_miss, { 0 }, 0, "no state machine waits for it", change_dtlb, true },
+		dtlb_miss, { 0 }, 0, "no state machine waits for it", change_dtlb, "free.dtlb_miss=1", NULL, true },
 	{ "page_walk", "accesses that walked the page tables", "page_walk", NULL, page_walk, { SIG(DTLB_LOAD_WALK), SIG(DTLB_STORE_WALK) }, 0,
-		"cycles with a page walk for data", change_stlb, true },
+		"cycles with a page walk for data", change_stlb, NULL, NULL, true },
 	{ "icache_miss", "instruction fetches that missed L1I", "icache_miss", NULL, icache_miss, { SIG(ICACHE_STALL) }, 0, "cycles in which fetch waits for L1I",
-		change_l1i, true },
+		change_l1i, "free.icache_miss=1", NULL, true },
 	{ "itlb_miss", "instruction fetches that missed the TLB", "itlb_miss", NULL, itlb_miss, { SIG(ITLB_STALL) }, 0, "cycles in which fetch waits for the TLB",
-		change_itlb, false },
-	{ "clear", "machine clears", "clear", NULL, clear, { SIG(RECOVERY) }, 0, "recovery, that of mispredicted branches too", change_clear, false },
-	{ "lock", "locked accesses", "lock & load", NULL, lock, { SIG(LOCK_DURATION) }, 0, "cycles in which L1D is locked", change_lock, false },
-	{ "split", "accesses that cross a line or a page", "split", NULL, split, { 0 }, 0, "no state machine waits for it", change_split, false },
+		change_itlb, NULL, NULL, false },
+	{ "clear", "machine clears", "clear", NULL, clear, { SIG(RECOVERY) }, 0, "recovery, that of mispredicted branches too", change_clear, NULL, NULL, false },
+	{ "lock", "locked accesses", "lock & load", NULL, lock, { SIG(LOCK_DURATION) }, 0, "cycles in which L1D is locked", change_lock, NULL, NULL, false },
+	{ "split", "accesses that cross a line or a page", "split", NULL, split, { 0 }, 0, "no state machine waits for it", change_split, "l1d.split_penalty=0,l1d.page_split_penalty=0", NULL, false },
 	{ "no_forward", "loads that could not be forwarded to, or only seemed to overlap a store", "no_forward", NULL, no_forward, { 0 }, 0,
-		"no state machine waits for it", change_forward, true },
+		"no state machine waits for it", change_forward, "forward.blocked=0,alias.penalty=0", NULL, true },
 	{ "store_buffer", "uops that waited for a store-buffer entry", "stall_sb", NULL, resource, { SIG(RESOURCE_STALL_SB) }, 0,
-		"cycles in which allocation waits for an entry", change_store_buffer, true },
-	{ "divide", "divides and square roots", "divide", NULL, divide, { SIG(DIVIDER_ACTIVE) }, 0, "cycles in which a divider is busy", no_change, false },
-	{ "prefetch", "loads of lines that a prefetcher brought", "prefetch", NULL, prefetch, { 0 }, 0, "no state machine waits for it", change_prefetch, false },
+		"cycles in which allocation waits for an entry", change_store_buffer, NULL, NULL, true },
+	{ "divide", "divides and square roots", "divide", NULL, divide, { SIG(DIVIDER_ACTIVE) }, 0, "cycles in which a divider is busy", no_change, NULL, NULL, false },
+	{ "prefetch", "loads of lines that a prefetcher brought", "prefetch", NULL, prefetch, { 0 }, 0, "no state machine waits for it", change_prefetch, NULL, NULL, false },
 };
 const unsigned cost_events_count = sizeof cost_events / sizeof *cost_events;
 

@@ -34,6 +34,7 @@ static const char help[] =
 "      --worse             one replay more an event, with the feature made worse: a smaller cache, a last-target predictor\n"
 "      --replay-from P     replay for events that push out, or are under way for, at least P percent of the cycles; default 1;\n"
 "                          0, or events that were asked for: all\n"
+"      --only              one replay more an event, in which the event happens and takes no time, and nothing else is changed\n"
 "      --pairs             replays with the features of two events changed at once: whether their costs overlap or wait for each other\n"
 "      --no-total          no replays: without total time\n"
 "      --graph             the same from the dependence graph of the one run, beside the replays; with --pairs their interaction\n"
@@ -67,7 +68,7 @@ struct cost {
 	enum pushout_point point;
 	enum { BY_NOTHING, BY_FUNCTION, BY_INSTRUCTION } by;
 	size_t rows;
-	bool worse, no_total, histogram, pairs, by_graph, slack, bars;
+	bool worse, only, no_total, histogram, pairs, by_graph, slack, bars;
 	struct cost_graph *graph;
 	struct cost_pair *pair;
 	size_t pairs_count;
@@ -247,6 +248,8 @@ static int parse(struct cost *c, int argc, char **argv, int *next)
 			return list();
 		} else if (!strcmp(word, "--worse")) {
 			c->worse = true;
+		} else if (!strcmp(word, "--only")) {
+			c->only = true;
 		} else if (!strcmp(word, "--pairs")) {
 			c->pairs = true;
 		} else if (!strcmp(word, "--no-total")) {
@@ -286,22 +289,34 @@ static int parse(struct cost *c, int argc, char **argv, int *next)
 
 /* ---- what is measured ------------------------------------------------------------------------------------- */
 
+/* FIELD=VALUE,...; text: the same, as it is printed. */
+static int set_fields(struct core_config *core, const char *fields, char text[CHANGE_BYTES], struct err *err)
+{
+	char *save = NULL;
+	snprintf(text, CHANGE_BYTES, "%s", fields);
+	for (char *field = strtok_r(text, ",", &save); field; field = strtok_r(NULL, ",", &save))
+		if (core_config_set(core, field, err))
+			return err->code;
+	snprintf(text, CHANGE_BYTES, "%s", fields);
+	return 0;
+}
+
 /* Changes a machine for one event, and appends the fields to text. */
 static enum cost_change apply(const struct look *l, enum cost_try how, struct core_config *core, char text[CHANGE_BYTES], const char **why, struct err *err)
 {
 	enum cost_change what = COST_NO_CHANGE;
 	*text = 0;
-	if (l->event) {
+	if (how == COST_ONLY) {
+		*why = "no field of the machine makes it free alone";
+		const char *fields = !l->event ? NULL : core->l3_size || !l->event->only_last ? l->event->only : l->event->only_last;
+		what = fields && !set_fields(core, fields, text, err) ? COST_FREES : COST_NO_CHANGE;
+	} else if (l->event) {
 		what = l->event->change(core, how, text, CHANGE_BYTES, why);
 	} else if (!l->fields || how) {
 		*why = how ? "--change has one" : "no --change says what its replay would change";
 	} else {
-		char *save = NULL;
-		snprintf(text, CHANGE_BYTES, "%s", l->fields);
-		for (char *field = strtok_r(text, ",", &save); field; field = strtok_r(NULL, ",", &save))
-			if (core_config_set(core, field, err))
-				return COST_NO_CHANGE;
-		snprintf(text, CHANGE_BYTES, "%s", l->fields);
+		if (set_fields(core, l->fields, text, err))
+			return COST_NO_CHANGE;
 		what = COST_REMOVES;
 	}
 	if (what && core_config_check(core, l->event ? NULL : err)) {
@@ -486,7 +501,7 @@ static void fill(struct cost_row *r, const struct cost *c, const struct look *l)
 		r->each[m] = (double)NAN;
 		r->how[m] = l->why;
 	}
-	r->better.each = r->worse.each = (double)NAN;
+	r->better.each = r->worse.each = r->only.each = (double)NAN;
 	if (l->why)
 		return;
 	const struct cost_result *result = cost_run_result(c->base, l->measure);
@@ -506,6 +521,7 @@ static void fill(struct cost_row *r, const struct cost *c, const struct look *l)
 	}
 	const struct replayed *p = chosen(c, l, &r->better);
 	fill_replay(&r->worse, c, l, &l->replay[COST_WORSE]);
+	fill_replay(&r->only, c, l, &l->replay[COST_ONLY]);
 	r->each[COST_TOTAL] = r->better.each;
 	r->how[COST_TOTAL] = p->run ? r->better.why : p->why ? p->why : c->no_total ? "--no-total" : "it was not replayed";
 }
@@ -553,7 +569,7 @@ static void fill_place(const struct cost *c, const struct cost_place *p, struct 
 		fill_pushout(r, &s->pushout);
 		r->each[COST_DURATION] = (double)NAN;
 		r->how[COST_DURATION] = "what is under way belongs to no place";
-		r->better.change = r->worse.change = NULL;
+		r->better.change = r->worse.change = r->only.change = NULL;
 		r->each[COST_TOTAL] = (double)NAN;
 		struct cost_replay whole;
 		const struct replayed *changed = chosen(c, l, &whole);
@@ -655,7 +671,8 @@ static int print(struct cost *c)
 		cost_print_pairs(&c->style, &v, c->pair, c->pairs_count);
 	for (size_t i = 0; i < v.rows && c->graph; i++)
 		if (row[i].better.change && c->look[i].event)
-			cost_graph_replayed(c->graph, row[i].name, row[i].each[COST_TOTAL] * (double)row[i].count);
+			cost_graph_replayed(c->graph, row[i].name, row[i].each[COST_TOTAL] * (double)row[i].count,
+				row[i].only.change ? row[i].only.each * (double)row[i].count : (double)NAN);
 	if (c->graph)
 		cost_graph_print(&c->style, c->graph, v.cycles);
 	print_groups(c, &v);
@@ -695,6 +712,8 @@ static int replay_each(struct cost *c)
 			rc = replay(c, i, &p[COST_WITHOUT]);
 		if (!rc && c->worse)
 			rc = replay(c, i, &p[COST_WORSE]);
+		if (!rc && c->only)
+			rc = replay(c, i, &p[COST_ONLY]);
 	}
 	return rc;
 }

@@ -17,7 +17,7 @@ struct cost_graph {
 	struct graph_thread *thread;
 	bool places, slack;
 	size_t threads;
-	double replayed[GRAPH_CLASSES_COUNT];
+	double replayed[GRAPH_CLASSES_COUNT], only[GRAPH_CLASSES_COUNT];
 };
 _Static_assert(SINGLES + PAIRED * (PAIRED - 1) / 2 <= GRAPH_RUNS, "all pairs at a time");
 
@@ -35,7 +35,7 @@ int cost_graph_create(struct cost_graph **out, const struct core_config *c, bool
 	g->slack = slack;
 	for (unsigned k = 0; k < GRAPH_CLASSES_COUNT; k++) {
 		g->free[g->runs++] = 1u << k;
-		g->replayed[k] = (double)NAN;
+		g->replayed[k] = g->only[k] = (double)NAN;
 	}
 	for (unsigned a = 0; pairs && a < PAIRED; a++)
 		for (unsigned b = a + 1; b < PAIRED; b++) {
@@ -71,11 +71,13 @@ int cost_graph_thread(struct cost_graph *g, struct graph **out, uint32_t pid, st
 	return rc;
 }
 
-void cost_graph_replayed(struct cost_graph *g, const char *event, double cycles_saved)
+void cost_graph_replayed(struct cost_graph *g, const char *event, double cycles_saved, double only)
 {
 	for (unsigned k = 0; k < GRAPH_CLASSES_COUNT; k++)
-		if (!strcmp(graph_class_name[k], event))
+		if (!strcmp(graph_class_name[k], event)) {
 			g->replayed[k] = cycles_saved;
+			g->only[k] = only;
+		}
 }
 
 /* Cycles that graph `run` takes less than the whole one, all threads together. */
@@ -128,6 +130,32 @@ static void print_path(const struct cost_style *s, const struct cost_graph *g, d
 	}
 }
 
+static void print_ratio(FILE *out, double by, double replay, int width)
+{
+	if (isnan(replay) || replay == 0)
+		fprintf(out, " %*s", width, "");
+	else
+		fprintf(out, " %*.3f", width, by / replay);
+}
+
+static void csv_replayed(FILE *out, const char *sep, double by, double replay)
+{
+	fputs(sep, out);
+	if (!isnan(replay))
+		fprintf(out, "%.0f", replay);
+	fputs(sep, out);
+	if (!isnan(replay) && replay != 0)
+		fprintf(out, "%.4f", by / replay);
+}
+
+static void json_replayed(FILE *out, const char *key, double replay)
+{
+	if (isnan(replay))
+		fprintf(out, ", \"%s\": null", key);
+	else
+		fprintf(out, ", \"%s\": %.0f", key, replay);
+}
+
 void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, double cycles)
 {
 	FILE *out = s->out;
@@ -139,37 +167,36 @@ void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, do
 	}
 	if (s->form == COST_TABLE)
 		fprintf(out, "\n Dependence graph, no wrong paths: its longest path is %+.2f%% off the run's %.0f cycles; without the edges of a class it is shorter by\n"
-			"                     cycles   share |     replay   share | graph/replay\n", 100 * (whole - measured) / cycles, cycles);
+			"                     cycles   share |     replay   share | graph/replay |       only | graph/only\n", 100 * (whole - measured) / cycles, cycles);
 	else if (s->form == COST_CSV)
 		fprintf(out, "graph%sall%s%.0f%s%.0f\n", sep, sep, cycles, sep, cycles + whole - measured);
 	else
 		fprintf(out, "{\"graph\": \"all\", \"cycles\": %.0f, \"path\": %.0f}\n", cycles, cycles + whole - measured);
 	for (unsigned k = 0; k < GRAPH_CLASSES_COUNT; k++) {
-		const double by = saved(g, 1 + k), replay = g->replayed[k];
-		const bool has = !isnan(replay);
+		const double by = saved(g, 1 + k), replay = g->replayed[k], only = g->only[k];
 		if (s->form == COST_TABLE) {
 			fprintf(out, " %-14s %12.0f %6.2f%% |", graph_class_name[k], by, 100 * by / cycles);
-			if (has)
-				fprintf(out, " %10.0f %6.2f%% |", replay, 100 * replay / cycles);
-			else
+			if (isnan(replay))
 				fprintf(out, " %10s %7s |", "-", "");
-			if (has && replay != 0)
-				fprintf(out, " %12.3f", by / replay);
-			fprintf(out, "%*s %s\n", has && replay != 0 ? 2 : 15, "", graph_class_help[k]);
+			else
+				fprintf(out, " %10.0f %6.2f%% |", replay, 100 * replay / cycles);
+			print_ratio(out, by, replay, 12);
+			if (isnan(only))
+				fprintf(out, " | %10s |", "-");
+			else
+				fprintf(out, " | %10.0f |", only);
+			print_ratio(out, by, only, 10);
+			fprintf(out, "  %s\n", graph_class_help[k]);
 		} else if (s->form == COST_CSV) {
-			fprintf(out, "graph%s%s%s%.0f%s%.6f%s", sep, graph_class_name[k], sep, by, sep, by / cycles, sep);
-			if (has)
-				fprintf(out, "%.0f", replay);
-			fputs(sep, out);
-			if (has && replay != 0)
-				fprintf(out, "%.4f", by / replay);
+			fprintf(out, "graph%s%s%s%.0f%s%.6f", sep, graph_class_name[k], sep, by, sep, by / cycles);
+			csv_replayed(out, sep, by, replay);
+			csv_replayed(out, sep, by, only);
 			fputc('\n', out);
 		} else {
-			fprintf(out, "{\"graph\": \"%s\", \"saved\": %.0f, \"share\": %.6f, \"replay\": ", graph_class_name[k], by, by / cycles);
-			if (has)
-				fprintf(out, "%.0f}\n", replay);
-			else
-				fputs("null}\n", out);
+			fprintf(out, "{\"graph\": \"%s\", \"saved\": %.0f, \"share\": %.6f", graph_class_name[k], by, by / cycles);
+			json_replayed(out, "replay", replay);
+			json_replayed(out, "only", only);
+			fputs("}\n", out);
 		}
 	}
 	print_path(s, g, cycles);

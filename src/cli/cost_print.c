@@ -121,6 +121,7 @@ static void csv(FILE *out, const char *sep, const struct cost_view *v)
 			csv_number(out, sep, cost_share(v, r, m), "%.6f");
 		csv_number(out, sep, cost_scale(r), "%.4f");
 		csv_number(out, sep, r->worse.change ? r->worse.each : (double)NAN, "%.4f");
+		csv_number(out, sep, r->only.change ? r->only.each : (double)NAN, "%.4f");
 		fputc('\n', out);
 	}
 }
@@ -178,6 +179,7 @@ static void json(FILE *out, const struct cost_view *v)
 		json_number(out, "scale", cost_scale(r), "%.4f");
 		json_replay(out, "replay", &r->better);
 		json_replay(out, "replay_worse", &r->worse);
+		json_replay(out, "replay_only", &r->only);
 		fputs("}\n", out);
 	}
 }
@@ -215,7 +217,9 @@ void cost_print_methods(const struct cost_style *s, const struct cost_view *v)
 			replay_line(s->out, r->name, v, r, &r->better);
 		if (r->worse.change)
 			replay_line(s->out, r->name, v, r, &r->worse);
-		any |= r->better.change || r->worse.change;
+		if (r->only.change && (!r->better.change || strcmp(r->only.change, r->better.change)))
+			replay_line(s->out, r->name, v, r, &r->only);
+		any |= r->better.change || r->worse.change || r->only.change;
 	}
 	fputs(any ? "" : "   none was run\n", s->out);
 	any = false;

@@ -2,7 +2,7 @@
  * Prints what events cost: tables for people, CSV, JSON, plots for the terminal and as SVG.  Formats only: takes numbers.
  *
  * CSV, a line an event: event,count,analytic,duration,pushout,first quartile,median,third quartile,total time,share by duration,share by pushout,
- * share by total time,scale,total time of the worse machine.  With --by two columns first: the place and its share of the cycles.  Then a line a
+ * share by total time,scale,total time of the worse machine,total time with the event alone free.  With --by two columns first: the place and its share of the cycles.  Then a line a
  * group of the decomposition: cpi,group,cycles,CPI,share,busy; a line a pair: pair,first,second,saved by the first,by the second,by both,interaction,kind.  What a method does not give is empty, null in JSON.
  */
 #ifndef CLI_COST_PRINT_H
@@ -28,7 +28,7 @@ struct cost_row {
 	const char *how[COST_METHODS];	/* the formula, or why it does not apply; may be NULL */
 	uint32_t quartile[3];
 	uint64_t busy, pushed;		/* cycles, of all events */
-	struct cost_replay better, worse;
+	struct cost_replay better, worse, only;
 	const struct spread *spread;
 };
 struct cost_view {

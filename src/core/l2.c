@@ -125,7 +125,9 @@ static bool l2_prefetch(struct memsys *m, uint32_t line, uint64_t cycle, bool ti
 	uint8_t state;
 	SIGNAL_AT(m, L2_PF_MISS, cycle, cycle, 1);
 	uint64_t ready = uncore_read(m, line, cycle, ACCESS_PREFETCH, timed, &source, &state);
-	if (timed) {
+	if (timed && __builtin_expect(m->free_l2, 0) && source == FROM_L3) {
+		ready = cycle;
+	} else if (timed) {
 		inflight_set(&m->l2_fill, entry, line, ready, source, false);
 		SIGNAL_AT(m, OFFCORE_ALL_RD, cycle, ready, 1);
 		state |= LINE_PENDING;
@@ -239,7 +241,11 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 	}
 	use = uncore_read(m, line, start, kind, timed, source, state);
 	const uint64_t found = m->found;
-	if (timed) {
+	bool pending = timed;
+	if (timed && __builtin_expect(m->free_l2, 0) && kind != ACCESS_WALK && *source == FROM_L3) {
+		use = cycle + (kind == ACCESS_CODE ? m->l2_code_latency : m->l2_latency);
+		pending = false;
+	} else if (timed) {
 		if (kind == ACCESS_CODE)
 			use += m->l2_code_latency - m->l2_latency;
 		inflight_set(&m->l2_fill, entry, line, use, *source, kind != ACCESS_PREFETCH);
@@ -261,7 +267,7 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 			SIGNAL_AT(m, OFFCORE_ALL_RD, start, use, 1);
 		}
 	}
-	l2_insert(m, line, *state | (timed ? LINE_PENDING : 0), use, timed);
+	l2_insert(m, line, *state | (pending ? LINE_PENDING : 0), use, timed);
 	*state &= LINE_SHARED;
 	if (m->l2.sector_log2)
 		l2_other_sector(m, line, start, timed);

@@ -83,6 +83,10 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 	m->l2_latency = c->l2_latency;
 	m->l2_code_latency = c->l2_code_latency;
 	m->l2_lookup = c->l2_latency - c->l1d_latency;
+	m->free_l1 = c->free_l1_miss;
+	m->free_l2 = c->free_l2_miss;
+	m->free_dtlb = c->free_dtlb_miss;
+	m->free_icache = c->free_icache_miss;
 	m->walk.count = c->walk_walkers < WALKERS_MAX ? c->walk_walkers : WALKERS_MAX;
 	m->walk.overhead = c->walk_overhead;
 	m->walk.two_levels = c->walk_levels == 1;
@@ -265,7 +269,9 @@ ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line
 	}
 	uint8_t state;
 	uint64_t ready = l2_access(m, line, start, kind, timed, source, &state);
-	if (timed) {
+	if (timed && __builtin_expect(m->free_l1, 0) && kind != ACCESS_WALK && *source == FROM_L2) {
+		ready = kind == ACCESS_LOAD ? cycle + m->load_latency[0] : cycle;
+	} else if (timed) {
 		inflight_set(&m->l1d_fill, entry, line, ready, *source, kind == ACCESS_LOAD);
 		m->l1d_fill.origin[entry] = kind != ACCESS_PREFETCH ? 0 : flags & LINE_PREFETCHED ? SPMU_DID(LFB_HW_PF) : SPMU_DID(LFB_SW_PF);
 		state |= LINE_PENDING;
@@ -761,7 +767,9 @@ ALWAYS_INLINE uint64_t l1i_bring(struct memsys *m, uint64_t vline, uint32_t line
 	enum inflight_source source;
 	uint8_t state;
 	uint64_t ready = l2_access(m, line, start, prefetch ? ACCESS_PREFETCH : ACCESS_CODE, timed, &source, &state);
-	if (timed) {
+	if (timed && __builtin_expect(m->free_icache, 0) && source != FROM_MEMORY) {
+		ready = cycle;
+	} else if (timed) {
 		if (__builtin_expect(m->emitter->detail, 0) && !prefetch && ready > start + m->l2_code_latency)
 			code_waited(m, ready - start - m->l2_code_latency, source);
 		inflight_set(&m->l1i_fill, entry, line, ready, source, !prefetch);

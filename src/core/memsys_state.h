@@ -91,6 +91,7 @@ struct memsys {
 	uint64_t code_page[CODE_PAGES / 64];	/* set of pages that lines of L1I came from, by their low bits */
 	uint32_t write_around;		/* stores that miss L1D go past it (field l1d.write_around); 0: they allocate */
 	uint64_t around_free;		/* the bus has taken the last of these */
+	bool free_l1, free_l2, free_dtlb, free_icache;	/* free.*: these take no time */
 	struct core_config config;	/* the fields it was made from, for memsys_reset */
 };
 

@@ -139,6 +139,8 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 			SIGNAL_AT(m, ITLB_STLB_HIT, *cycle, *cycle, 1);
 		tlb_touch(&m->stlb, page, (uint32_t)second);
 		frame = m->stlb.frame[second];
+		if (__builtin_expect(m->free_dtlb, 0) && kind != TRANSLATE_CODE)
+			*cycle = asked;
 		if (timed)
 			await_walk(m, page, cycle);
 	} else {

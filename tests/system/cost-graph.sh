@@ -3,28 +3,29 @@
 # softpmu cost --graph: on loops of one kind of costly event each, the dependence graph of the one run says within 10 % what a replay on a machine
 # without such events does; its longest path is as long as the run; a run with details takes the cycles of one without; pairs add up; the critical path is what it
 # must be; what it cannot do
-# is refused by name.
+# is refused by name; and within 5 % what a replay does in which such events take no time and nothing else is changed.
 set -u
 . "$TOP/tests/verdicts.sh"
 export TMPDIR="$work"
 
 # Ratio of graph to replay for the class, from the CSV; and the path's length by the run's.
-compare() { # CLASS LEAST_SHARE options and program...
-	class=$1 share=$2; shift 2
-	"$SOFTPMU" cost --graph -x, -o "$work/out" -e "$class" "$@" >/dev/null 2>"$work/err" || { bad "$class"; cat "$work/err"; return; }
-	if awk -F, -v class="$class" -v share="$share" '
+compare() { # CLASS LEAST_SHARE MOST_OFF_ALONE options and program...
+	class=$1 share=$2 off=$3; shift 3
+	"$SOFTPMU" cost --graph --only -x, -o "$work/out" -e "$class" "$@" >/dev/null 2>"$work/err" || { bad "$class"; cat "$work/err"; return; }
+	if awk -F, -v class="$class" -v share="$share" -v off="$off" '
 		$1 == "graph" && $2 == "all" { cycles = $3; path = $4 }
-		$1 == "graph" && $2 == class { by = $3; part = $4; replay = $5 }
+		$1 == "graph" && $2 == class { by = $3; part = $4; replay = $5; only = $7 }
 		END {
-			printf "%s: %d of %d cycles by the graph, %d by replay; path %d", class, by, cycles, replay, path
-			exit !(cycles > 0 && (path - cycles) ^ 2 <= (0.01 * cycles) ^ 2 && part >= share && replay > 0 && (by - replay) ^ 2 <= (0.1 * replay) ^ 2)
+			printf "%s: %d of %d cycles by the graph, %d by replay, %d with it alone free; path %d", class, by, cycles, replay, only, path
+			exit !(cycles > 0 && (path - cycles) ^ 2 <= (0.01 * cycles) ^ 2 && part >= share && replay > 0 && (by - replay) ^ 2 <= (0.1 * replay) ^ 2 && only > 0 && (by - only) ^ 2 <= (off * only) ^ 2)
 		}' "$work/out" >"$work/said"; then ok "$(cat "$work/said")"; else bad "$(cat "$work/said")"; fi
 }
-compare mispredict 0.3 --start again -- "$PROGRAMS/cost-mispredict"
-compare l1_miss 0.2 --start again -- "$PROGRAMS/cost-l1"
-compare l2_miss 0.5 --set memory.page=2M --set prefetch.l2_streamer=0 --start again -- "$PROGRAMS/cost-l2"
-compare l3_miss 0.4 --start begin --stop end -- "$PROGRAMS/topdown" dram 40
-compare icache_miss 0.4 --start begin --stop end -- "$PROGRAMS/topdown" icache 40
+compare mispredict 0.3 0.05 --start again -- "$PROGRAMS/cost-mispredict"
+compare l1_miss 0.2 0.05 --start again -- "$PROGRAMS/cost-l1"
+compare l2_miss 0.5 0.05 --set memory.page=2M --set prefetch.l2_streamer=0 --start again -- "$PROGRAMS/cost-l2"
+compare l3_miss 0.4 0.05 --start begin --stop end -- "$PROGRAMS/topdown" dram 40
+# Lines of code that a prefetch had asked memory for are waited for in the replay; the graph takes that wait for one of L1I.
+compare icache_miss 0.4 0.4 --start begin --stop end -- "$PROGRAMS/topdown" icache 40
 
 # The critical path of a chain of loads that miss L1D is their latency.
 "$SOFTPMU" cost --graph --no-total -x, -o "$work/path" --start again -- "$PROGRAMS/cost-l1" 2>"$work/err" || { bad "path"; cat "$work/err"; }

@@ -61,6 +61,7 @@ END
 	row 'a scheduler entry for each slot of a cycle' rs.group=0
 	row 'loop buffer (switched on)' lsd.size=64
 	row 'microcode switch' ms.enter=0
+	row 'microcode waits for the uop queue' ms.drain=0
 	cat <<END
 
 What only other cores have, or what chains alone show: mean absolute errors on the rows of single instructions (four of five and the fifth

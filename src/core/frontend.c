@@ -557,10 +557,13 @@ void frontend_enter(struct core *c, const struct insn *in)
 
 void frontend_ms_enter(struct core *c)
 {
+	const struct core_config *f = &c->config;
 	struct frontend *fe = &c->fe;
 	new_cycle(fe);
-	fe->cycle += c->config.ms_enter;
-	set_path(fe, FE_MS, c->config.ms_width);
+	if (f->ms_drain && fe->base_path == FE_DSB && c->rn.pos != fe->ms_end)	/* until the slot before has left the uop queue */
+		fe->cycle = max64(fe->cycle + f->frontend_latency, *slot_alloc(&c->rn, c->rn.pos) + 1) - f->frontend_latency + 1;
+	fe->cycle += f->ms_enter;
+	set_path(fe, FE_MS, f->ms_width);
 	fe->room = fe->width;
 	emit_signal(&c->e, SPMU_SIG_MS_SWITCH, fe->cycle, fe->cycle, 1);
 }
@@ -569,14 +572,17 @@ void frontend_ms_leave(struct core *c)
 {
 	const struct core_config *f = &c->config;
 	struct frontend *fe = &c->fe;
-	new_cycle(fe);
+	const uint32_t shared = f->ms_drain && fe->base_path == FE_DSB && !f->ms_leave ? fe->room : 0;
+	if (!shared)
+		new_cycle(fe);
 	fe->cycle += f->ms_leave;
+	fe->ms_end = c->rn.pos;
 	switch (fe->base_path) {
 	case FE_MITE: set_path(fe, FE_MITE, f->mite_width); break;
 	case FE_LSD:  set_path(fe, FE_LSD, f->lsd_width); break;
 	default:      set_path(fe, FE_DSB, f->dsb_width); break;
 	}
-	fe->room = fe->width;
+	fe->room = shared ? shared : fe->width;
 }
 
 /* A branch goes back.  A loop that came round the same way often enough, and fits, is replayed from the uop queue. */

@@ -3,9 +3,11 @@
  *
  * Models: windows and lines of the uop cache, filled by what the legacy path decodes; lines read a cycle, and constants that
  * take two places (A. Fog, "The microarchitecture of Intel, AMD and VIA CPUs", uop cache; A. Abel, J. Reineke, "uiCA", ICS
- * 2022: two lines a cycle); windows that the microcode for the Jcc erratum, length-changing prefixes or (dsb.halves) the other half of their 64 bytes keep out; one taken branch a cycle, or pairs of blocks (predict.pairs);
- * lines that go on in the next window, and windows of more lines than are read at once (dsb.straddle, dsb.rereads); fetch blocks, predecode width, length-changing prefixes, the instruction queue's lead over
- * the decoders, decode groups; switches between the paths; the uop queue's capacity.
+ * 2022: two lines a cycle); windows that the microcode for the Jcc erratum, length-changing prefixes or (dsb.halves) the other half of their
+ * 64 bytes keep out; one taken branch a cycle, or pairs of blocks (predict.pairs); lines that go on in the next window, and windows of more
+ * lines than are read at once (dsb.straddle, dsb.rereads); fetch blocks, predecode width, length-changing prefixes, the instruction queue's
+ * lead over the decoders, decode groups; switches between the paths; microcode that begins behind what is in the uop queue (ms.drain); the
+ * uop queue's capacity.
  * Leaves out: the wrong path, the limit of branches a uop-cache line, fetch running ahead into L1I while the uop cache delivers.
  */
 #ifndef CORE_FRONTEND_H

@@ -75,6 +75,7 @@ struct frontend {
 	struct dsb_entry *entry;	/* being delivered from; NULL: none */
 	uint64_t lcp_last;	/* address of the instruction decoded last; of its 32 bytes: */
 	uint32_t lcp_first, lcp_second;	/* the last in the first half is a fusible_lcp; so many in the second are */
+	uint32_t ms_end;	/* ms.drain: rename's pos of the last slot of the instruction that was microcoded last */
 	/* loop buffer */
 	uint64_t loop_branch, loop_hash, loop_hash_now;
 	uint64_t loop_first, loop_last;	/* its windows */

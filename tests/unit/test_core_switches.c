@@ -41,6 +41,8 @@ static double cycles(const char *setting, const char *hex)
 }
 
 #define NOP3 " 66 90 66 90 66 90"
+#define NOP8 " 0f 1f 84 00 00 00 00 00"	/* one, of 8 bytes */
+#define NOP24 NOP8 NOP8 NOP8
 
 static void check(const char *hex, double preset, const char *setting, double then)
 {
@@ -105,6 +107,15 @@ static void test_variable_blend_begins_an_issue_group(void **state)
 	check("c4 e3 75 4c c2 30" NOP3, 2, "issue.blend_first=0", 1.25);
 }
 
+static void test_microcode_begins_behind_the_uop_queue(void **state)
+{
+	(void)state;
+	/* bt [rsi], rax, nine slots, and three, four, eight NOPs: a cycle more for those that do not fit into its three */
+	check("48 0f a3 06" NOP24, 6, "ms.drain=0", 6);
+	check("48 0f a3 06" NOP24 NOP8, 7, "ms.drain=0", 6);
+	check("48 0f a3 06" NOP24 NOP24 NOP8 NOP8, 8, "ms.drain=0", 7);
+}
+
 static void test_eliminated_copies_take_no_time(void **state)
 {
 	(void)state;
@@ -146,6 +157,7 @@ int main(void)
 		cmocka_unit_test(test_pshufb_and_pmulld_do_not_fuse_their_load),
 		cmocka_unit_test(test_widening_move_to_a_whole_register_does_not_fuse_its_load),
 		cmocka_unit_test(test_variable_blend_begins_an_issue_group),
+		cmocka_unit_test(test_microcode_begins_behind_the_uop_queue),
 		cmocka_unit_test(test_eliminated_copies_take_no_time),
 		cmocka_unit_test(test_zero_idiom_depends_on_nothing),
 		cmocka_unit_test(test_default_holds_for_a_file_that_does_not_say),

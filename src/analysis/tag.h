@@ -5,7 +5,7 @@
  * (signals.def, in small letters) or one of the words of TAG_WORDS, which stand for several.  It is asked of a slot: all uops that were fused
  * into one place of the reorder buffer together.
  *
- * Leaves out: signals that belong to no uop (write-backs, lines filled); they are refused by name.
+ * Leaves out: signals that belong to no uop (lines filled, what stores have written back behind retirement); they are refused by name.
  */
 #ifndef ANALYSIS_TAG_H
 #define ANALYSIS_TAG_H
@@ -26,6 +26,7 @@
 	X("no_forward", 0, SPMU_DID(FORWARD_BLOCKED) | SPMU_DID(ALIAS_4K)) \
 	X("resource", 0, SPMU_DID(STALL_ROB) | SPMU_DID(STALL_RS) | SPMU_DID(STALL_LB) | SPMU_DID(STALL_SB)) \
 	X("decode", 0, SPMU_DID(FROM_MITE) | SPMU_DID(FROM_MS)) \
+	X("write_back", 0, SPMU_DID(WROTE_BACK_L1D) | SPMU_DID(WROTE_BACK_L2)) \
 	X("page_walk", 0, SPMU_DID(STLB_MISS)) \
 	X("itlb_miss", 0, SPMU_DID(ITLB_MISS_F)) \
 	X("assist", 0, SPMU_DID(ASSIST_AVX_TO_SSE) | SPMU_DID(ASSIST_SSE_TO_AVX))

@@ -13,10 +13,12 @@ static void l2_evicted(struct memsys *m, const struct cache_victim *v, uint64_t 
 {
 	if (v->line == LINE_NONE)
 		return;
-	if (v->state & LINE_DIRTY)
+	if (v->state & LINE_DIRTY) {
 		SIGNAL_AT(m, L2_LINES_OUT_DIRTY, cycle, cycle, 1);
-	else
+		m->found |= SPMU_DID(WROTE_BACK_L2);
+	} else {
 		SIGNAL_AT(m, L2_LINES_OUT_SILENT, cycle, cycle, 1);
+	}
 	uncore_victim(m, v->line, v->state, cycle, timed);
 }
 
@@ -240,7 +242,6 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 		l2_signal(m, kind, false, looked);
 	}
 	use = uncore_read(m, line, start, kind, timed, source, state);
-	const uint64_t found = m->found;
 	bool pending = timed;
 	if (timed && __builtin_expect(m->free_l2, 0) && kind != ACCESS_WALK && *source == FROM_L3) {
 		use = cycle + (kind == ACCESS_CODE ? m->l2_code_latency : m->l2_latency);
@@ -268,11 +269,12 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 		}
 	}
 	l2_insert(m, line, *state | (pending ? LINE_PENDING : 0), use, timed);
+	const uint64_t found = m->found;
 	*state &= LINE_SHARED;
 	if (m->l2.sector_log2)
 		l2_other_sector(m, line, start, timed);
 	if (kind != ACCESS_WALK)
 		l2_train(m, line, looked, kind != ACCESS_PREFETCH, timed);
-	m->found = found;	/* not what a prefetch found */
+	m->found = found;	/* not what a prefetch found or wrote back */
 	return use;
 }

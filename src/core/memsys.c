@@ -216,6 +216,7 @@ static void l1d_evicted(struct memsys *m, const struct cache_victim *v, uint64_t
 		return;
 	SIGNAL_AT(m, L1D_EVICT_MODIFIED, cycle, cycle, 1);
 	l2_write_back(m, v->line, cycle, timed);
+	m->found |= SPMU_DID(WROTE_BACK_L1D);
 }
 
 /* Details: a line was asked for. */

@@ -87,7 +87,7 @@ struct memsys {
 	bool use_adjacent, use_streamer;
 	struct streamer streamer;
 	uint32_t smc_bytes;		/* clear.smc_bytes */
-	uint64_t found;			/* bits for the load's record of the last request to L2: who had asked for the line, what other cores had */
+	uint64_t found;			/* bits for the load's record of the last request to L2: who had asked for the line, what other cores had, what was written back for it */
 	uint64_t code_page[CODE_PAGES / 64];	/* set of pages that lines of L1I came from, by their low bits */
 	uint32_t write_around;		/* stores that miss L1D go past it (field l1d.write_around); 0: they allocate */
 	uint64_t around_free;		/* the bus has taken the last of these */

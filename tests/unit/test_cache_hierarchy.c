@@ -143,15 +143,33 @@ static void a_modified_line_is_written_back_level_by_level(void **state)
 	assert_int_equal(r.ready, 2001);
 	assert_int_equal(r.did, 0);
 	mf_forget(f);
-	mf_load(f, LINE_AT(0, 1), 3000);	/* other sets of L2, same set of L1D */
+	const uint64_t written = DID(WROTE_BACK_L1D) | DID(WROTE_BACK_L2);
+	r = mf_load(f, LINE_AT(0, 1), 3000);	/* other sets of L2, same set of L1D */
+	assert_int_equal(r.did & written, 0);
 	assert_int_equal(mf_count(f, SPMU_SIG_L1D_EVICT_MODIFIED), 0);
-	mf_load(f, LINE_AT(0, 2), 4000);
+	r = mf_load(f, LINE_AT(0, 2), 4000);
+	assert_int_equal(r.did & written, DID(WROTE_BACK_L1D));
 	assert_int_equal(mf_count(f, SPMU_SIG_L1D_EVICT_MODIFIED), 1);
 	assert_int_equal(f->count[SPMU_SIG_L2_WB], 1);
 	assert_int_equal(f->count[SPMU_SIG_DRAM_WRITE], 0);
-	for (unsigned i = 1; i <= 4; i++)	/* fill L2's and L3's set */
-		mf_load(f, LINE_AT(0, 4 * i), 5000 + 1000 * i);
+	for (unsigned i = 1; i <= 4; i++) {	/* fill L2's and L3's set: L3 takes it out of L2 */
+		r = mf_load(f, LINE_AT(0, 4 * i), 5000 + 1000 * i);
+		assert_int_equal(r.did & written, 0);
+	}
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 1);
+}
+
+static void a_load_tells_what_was_written_back_for_it(void **state)
+{
+	struct machine_fixture *f = *state;
+	const uint64_t written = DID(WROTE_BACK_L1D) | DID(WROTE_BACK_L2);
+	mf_start(f);
+	mf_map(f);
+	mf_store(f, LINE_AT(0, 0), 1000);
+	for (unsigned i = 1; i <= 4; i++)	/* two ways of L1D, four of L2 */
+		assert_int_equal(mf_load(f, LINE_AT(0, 4 * i), 1000 + 1000 * i).did & written, i == 2 ? DID(WROTE_BACK_L1D) : i == 4 ? DID(WROTE_BACK_L2) : 0);
+	assert_int_equal(mf_count(f, SPMU_SIG_L2_LINES_OUT_DIRTY), 1);
+	assert_int_equal(mf_load(f, LINE_AT(0, 16), 9000).did & written, 0);	/* a hit */
 }
 
 static void a_clean_line_leaves_in_silence(void **state)
@@ -321,6 +339,7 @@ int main(void)
 		MF_TEST(a_miss_waits_when_all_fill_buffers_are_busy),
 		MF_TEST(an_l2_miss_waits_when_the_super_queue_is_full),
 		MF_TEST(a_modified_line_is_written_back_level_by_level),
+		MF_TEST(a_load_tells_what_was_written_back_for_it),
 		MF_TEST(a_clean_line_leaves_in_silence),
 		MF_TEST(what_an_inclusive_l3_evicts_leaves_the_core),
 		MF_TEST(a_victim_l3_holds_what_l2_evicted_and_gives_it_back),

@@ -83,17 +83,18 @@ static void port_bound(const struct core_config *core, const struct flat *f, str
 
 static void unit_bound(const struct flat *f, struct block_result *r)
 {
-	unsigned busy[256] = { 0 }, best = 0;
+	double busy[256] = { 0 };
+	unsigned best = 0;
 	for (unsigned u = 0; u < f->n; u++)
 		if (f->uop[u].unit && f->uop[u].busy > 1)
-			busy[f->uop[u].unit] += f->uop[u].busy;
+			busy[f->uop[u].unit] += f->uop[u].unit == UNIT_FPDIVS ? (double)f->uop[u].busy / __builtin_popcount(f->uop[u].ports) : f->uop[u].busy;
 	for (unsigned i = 1; i < 256; i++)
 		best = busy[i] > busy[best] ? i : best;
-	if (!busy[best])
+	if (busy[best] <= 0)
 		return;
 	struct block_bound *b = add_bound(r, LIMIT_DIVIDER, busy[best]);
-	snprintf(b->text, sizeof b->text, "the %s is busy for %u cycles", best == 1 ? "integer divider" : best == 2 ? "floating-point divider" :
-	         "unit that is not pipelined", busy[best]);
+	snprintf(b->text, sizeof b->text, "the %s busy for %g cycles", best == UNIT_INTDIV ? "integer divider is" : best == UNIT_FPDIV ? "floating-point divider is" :
+	         best == UNIT_FPDIVS ? "floating-point dividers are" : "unit that is not pipelined is", busy[best]);
 }
 
 static void store_bound(const struct core_config *core, const struct flat *f, struct block_result *r)

@@ -10,7 +10,7 @@
 #include "core/pairs.h"
 #include "isa/isa.h"
 
-enum { SLOTS = 1024, LOADS = 512, STORES = 256, WINDOW = 4096, FAR = 1024, POOLS = 3, FILLS = 1024, UNITS = 4, BUFFERS = 64, BUCKETS = 512, LEARNT = 256, PAGES = 64, QUEUE = 256, PENDING = 64 };
+enum { SLOTS = 1024, LOADS = 512, STORES = 256, WINDOW = 4096, FAR = 1024, POOLS = 3, FILLS = 1024, UNITS = 8, BUFFERS = 64, BUCKETS = 512, LEARNT = 256, PAGES = 64, QUEUE = 256, PENDING = 64 };
 
 struct times {			/* of one graph */
 	uint32_t free;		/* set of classes */

@@ -149,9 +149,10 @@ static uint64_t run_fence(struct core *c, const struct uop *u, uint64_t complete
 
 static uint64_t run_unit(struct core *c, const struct uop *u, unsigned busy, unsigned ports, unsigned port, uint64_t ready, bool wrong)
 {
-	uint64_t dispatch = wrong ? wrong_take_unit(c, &c->sc.choice[ports], port, ready, u->unit, busy) :
-	                    scheduler_take_unit(&c->sc, port, ready, u->unit, busy);
-	if (u->unit <= 2 && dispatch != WRONG_NEVER)
+	const unsigned unit = unit_of(u, port);
+	uint64_t dispatch = wrong ? wrong_take_unit(c, &c->sc.choice[ports], port, ready, unit, busy) :
+	                    scheduler_take_unit(&c->sc, port, ready, unit, busy);
+	if (u->unit != UNIT_OTHER && dispatch != WRONG_NEVER)
 		emit_signal(&c->e, SPMU_SIG_DIVIDER_ACTIVE, dispatch, dispatch + busy, 1);
 	return dispatch;
 }
@@ -440,7 +441,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			}
 			uint64_t retire = last ? retire_slot(c, &slot) : complete;
 			if (UNLIKELY(detail))
-				detail_uop(c, u, kind, busy, result, last, &of);
+				detail_uop(c, u, kind, port, busy, result, last, &of);
 			uint32_t count = c->e.count;
 			write_record(c, in->addr, is, port, size, did, addr, fetch, alloc, ready, dispatch, complete, retire);
 			if (last) {

@@ -31,7 +31,7 @@ struct core_detail {		/* laid over a record */
 	uint8_t  src[4], dst[3];/* registers; 0: none */
 	uint8_t  flags;		/* enum detail_flags */
 	uint32_t store;		/* a store's uop: its number; a load that was forwarded to: that of the store; else 0 */
-	uint8_t  unit, busy;	/* a non-pipelined unit, and cycles that it takes; 0: none */
+	uint8_t  unit, busy;	/* a non-pipelined unit (unit_of), and cycles that it takes; 0: none */
 	uint16_t tlb;		/* of an access: cycles for its translation */
 	/* of a slot, in its first uop */
 	uint64_t fetch;		/* the front end was at this cycle when it came to it, the uop queue aside */

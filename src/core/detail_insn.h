@@ -24,7 +24,7 @@ static __attribute__((noinline)) void detail_slot(const struct core *c, struct d
 	d->slot = true;
 }
 
-static __attribute__((noinline)) void detail_uop(struct core *c, const struct uop *u, unsigned kind, unsigned busy, uint64_t result, bool last, struct detail_of *d)
+static __attribute__((noinline)) void detail_uop(struct core *c, const struct uop *u, unsigned kind, unsigned port, unsigned busy, uint64_t result, bool last, struct detail_of *d)
 {
 	const struct frontend *fe = &c->fe;
 	struct core_detail *to = detail_new(&c->e, DETAIL_UOP);
@@ -33,7 +33,7 @@ static __attribute__((noinline)) void detail_uop(struct core *c, const struct uo
 	to->flags = (d->slot ? DETAIL_SLOT : 0) | (kind == UOP_ELIMINATED ? DETAIL_COPY : 0) | (kind == UOP_LOAD && d->renames ? DETAIL_RENAMES : 0) |
 	            (kind == UOP_STORE_DATA ? DETAIL_STORED : 0) | (last ? DETAIL_LAST : 0);
 	to->store = kind == UOP_LOAD ? c->q.forwarded ? c->q.forwarded - 1 : 0 : kind == UOP_STORE_ADDR || kind == UOP_STORE_DATA ? c->q.tail - 1 : 0;
-	to->unit = busy > 1 ? u->unit : 0;
+	to->unit = busy > 1 ? (uint8_t)unit_of(u, port) : 0;
 	to->busy = (uint8_t)busy;
 	to->ports = u->ports & (uint16_t)c->sc.port_mask;
 	for (unsigned i = 1; i < c->sc.pools; i++)

@@ -105,7 +105,7 @@ struct rename {
 };
 
 /* --- scheduler --- */
-enum { SCHED_WINDOW = 4096, SCHED_PORTS = 16, SCHED_POOLS = 3, SCHED_FAR = 1024, UNIT_RESERVATIONS = 512 /* more than the schedulers hold */, UNITS = 4 };
+enum { SCHED_WINDOW = 4096, SCHED_PORTS = 16, SCHED_POOLS = 3, SCHED_FAR = 1024, UNIT_RESERVATIONS = 512 /* more than the schedulers hold */, UNITS = 8 };
 
 struct unit {			/* a non-pipelined unit: when it is taken; in order, apart */
 	uint32_t count;
@@ -138,9 +138,15 @@ struct scheduler {
 	struct { uint64_t bytes, entries; } spread[2][256];	/* mask of ports 0 to 7, 8 to 15: 8 bytes of 0 and 1; the same as lanes of `free` */
 	_Alignas(16) uint8_t one[SCHED_PORTS][SCHED_PORTS];	/* 1 in the port's byte */
 	uint16_t used[SCHED_WINDOW];	/* ports taken in a cycle */
-	struct unit unit[UNITS];
+	struct unit unit[UNITS];		/* by unit_of */
 	struct { uint64_t cycle; uint32_t port; } far[SCHED_FAR];	/* dispatches beyond the window */
 };
+
+/* Which of scheduler.unit a uop blocks. */
+static inline unsigned unit_of(const struct uop *u, unsigned port)
+{
+	return u->unit == UNIT_FPDIVS ? UNIT_FPDIVS + (port & 3) : u->unit;
+}
 
 /* --- what rename does itself (eliminate.h) --- */
 enum { COPIES_MAX = 8 };	/* eliminate.slots */

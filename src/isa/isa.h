@@ -69,7 +69,7 @@ struct uop {			/* 40 bytes */
 	uint8_t  dst[3];
 	uint8_t  latency;	/* cycles from dispatch to result; loads: cycles beyond the access's own */
 	uint8_t  busy;		/* cycles the unit is blocked for others of the same `unit`; 0 or 1: pipelined */
-	uint8_t  unit;		/* 0: none; else a non-pipelined unit (1 integer divider, 2 FP divider, 3 others) */
+	uint8_t  unit;		/* 0: none; else a non-pipelined unit (1 integer divider, 2 FP divider, 3 others, 4 the FP divider of the port that it goes to) */
 	uint16_t insn;		/* index of its instruction in the block */
 	uint16_t slot;		/* index of its memory slot in the block's record, of an integer divider's uop of ST_SLOT_DIVIDED; UOP_NO_SLOT if none */
 	uint16_t size;		/* bytes it accesses */
@@ -82,7 +82,7 @@ struct uop {			/* 40 bytes */
 	};
 };
 #define UOP_NO_SLOT 0xffffu
-enum { UNIT_INTDIV = 1 };	/* uop.unit */
+enum { UNIT_INTDIV = 1, UNIT_FPDIV, UNIT_OTHER, UNIT_FPDIVS };	/* uop.unit */
 
 enum uop_domain {		/* where its vector operands are at home: what comes from elsewhere comes later (core/bypass.h) */
 	DOMAIN_ANY, DOMAIN_INTEGER, DOMAIN_FP,

@@ -21,7 +21,8 @@
  * UOP:   [N*] TARGET[/LATENCY] {:ATTRIBUTE}
  * TARGET: p and the ports it may go to, a hexadecimal digit each (pa is port 10); `nop`: a slot, no port; `elim`: done
  *        at rename
- * ATTRIBUTE: busy=N and unit=intdiv|fpdiv|other (blocks the unit so long); kind=lfence|sfence|mfence|serialize;
+ * ATTRIBUTE: busy=N and unit=intdiv|fpdiv|fpdivs|other (blocks the unit so long; fpdivs: each port has a
+ *        floating-point divider of its own, up to four); kind=lfence|sfence|mfence|serialize;
  *        and the flow of data (enum spec_attr).  Without any, each uop waits for those before it, the first reads the
  *        sources and the last writes all results.
  *          par    reads the instruction's sources and not the uops before it
@@ -94,7 +95,7 @@ static int parse_attribute(struct parser *p, const char **s, struct spec *u)
 		{ "in1", SPEC_IN1 }, { "in2", SPEC_IN2 }, { "in3", SPEC_IN3 }, { "in4", SPEC_IN4 },
 	};
 	static const struct { const char *word; uint8_t unit; } units[] = {
-		{ "unit=intdiv", 1 }, { "unit=fpdiv", 2 }, { "unit=other", 3 },
+		{ "unit=intdiv", UNIT_INTDIV }, { "unit=fpdivs", UNIT_FPDIVS }, { "unit=fpdiv", UNIT_FPDIV }, { "unit=other", UNIT_OTHER },
 	};
 	static const struct { const char *word; uint8_t kind; } kinds[] = {
 		{ "kind=lfence", UOP_FENCE_LOAD }, { "kind=sfence", UOP_FENCE_STORE }, { "kind=mfence", UOP_FENCE_FULL },

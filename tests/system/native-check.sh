@@ -75,6 +75,7 @@ nop4_loop	0.147	0.151
 xor_zero	0.158	0.161
 nop8_straight	0.125	0.126
 ports_popcnt	0.167	0.169
+ports_vdivps	2.5	2.51
 write_l1	0.999	1
 END
 for core in zen4 zen5; do

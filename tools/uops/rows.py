@@ -20,7 +20,8 @@ class Uop:
 
     @property
     def busy(self):
-        return max([int(a[5:]) for a in self.attrs if a.startswith('busy=')] or [0])
+        """Clocks that its unit takes for each: of as many units as ports, a share."""
+        return max([int(a[5:]) for a in self.attrs if a.startswith('busy=')] or [0]) / (len(self.ports) if 'unit=fpdivs' in self.attrs else 1)
 
     def text(self):
         head = 'p%s/%d' % (self.ports, self.latency) if self.kind == 'p' else self.kind

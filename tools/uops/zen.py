@@ -28,6 +28,7 @@ from rows import Uop
 #   alus          all integer ports that compute
 #   width         macro-ops dispatched a cycle
 #   load, vector_load, store_address, store_data, vector_store_data    ports of memory uops
+#   dividers      ports that have a floating-point divider each: clocks of half a cycle
 #   crowded       clocks up to which a measurement may be of all ALUs at once
 #   chains        Z6 holds for fixed destinations (ADD EAX,imm32) and two results (MULX), too; zen4.tsv was made without
 #   assist        clocks from which a figure is of microcode that the operands' values called (VMASKMOV of a mask that is not set) and not used
@@ -38,7 +39,7 @@ MACHINES = {
                'Zn4FPFAdd01': '9a', 'Zn4FPVMul01': '7a', 'Zn4FPFMisc0123': '789a', 'Zn4FPFMisc12': '89', 'Zn4FPFMisc123': '89a',
                'Zn4FPOpMask4': 'b', 'Zn4FP45': 'b'},
         sets=['0123', '12', '03', '1', '0', '789a', '89a', '78', '9a', '89', '7a', '7', '8', '9', 'a', 'b'],
-        alus='0123', width=6, load='456', vector_load='45', store_address='456', store_data='bc', vector_store_data='b', crowded=0, assist=1000, chains=False),
+        alus='0123', width=6, load='456', vector_load='45', store_address='456', store_data='bc', vector_store_data='b', dividers='', crowded=0, assist=1000, chains=False),
     # LLVM 19 has no model of Zen 5; Zen 4's says which operation is of which kind.  Where the kinds are, by pairs of operations on the machine
     # (data/uops/zen5.tsv, "Ports").
     'zen5': dict(
@@ -47,7 +48,7 @@ MACHINES = {
                'Zn4FPFMul01': 'ab', 'Zn4FPFAdd01': 'cd', 'Zn4FPVMul01': 'ab', 'Zn4FPFMisc0123': 'abcd', 'Zn4FPFMisc12': 'bc',
                'Zn4FPFMisc123': 'bcd', 'Zn4FPOpMask4': 'ef', 'Zn4FP45': 'ef'},
         sets=['012345', '345', '012', '3', '0', 'abcd', 'ab', 'cd', 'bc', 'ef', 'a', 'b', 'c', 'd', 'e'],
-        alus='012345', width=8, load='6789', vector_load='67', store_address='6789', store_data='ef', vector_store_data='ef', crowded=0.205, assist=100, chains=True),
+        alus='012345', width=8, load='6789', vector_load='67', store_address='6789', store_data='ef', vector_store_data='ef', dividers='ab', crowded=0.205, assist=100, chains=True),
 }
 FLAGS_ONLY = ('fp_comis', 'vec_test', 'pcmpistri', 'pcmpestri')  # their two operands make no chain
 DIVIDE = ('fp_div_s', 'fp_div_d', 'fp_sqrt_s', 'fp_sqrt_d')
@@ -185,7 +186,11 @@ class Zen:
             else:
                 self.pipes_latency.setdefault((form.row, uops[-1].ports), {}).setdefault(latency, []).append(form.name)
             if form.cls in DIVIDE and tp:
-                uops[-1].attrs = ['busy=%d' % max(2, round(tp)), 'unit=fpdiv']
+                if self.m['dividers']:
+                    uops[-1].ports = self.m['dividers']
+                    uops[-1].attrs = ['busy=%d' % round(tp * len(uops[-1].ports)), 'unit=fpdivs']
+                else:
+                    uops[-1].attrs = ['busy=%d' % max(2, round(tp)), 'unit=fpdiv']
             elif tp and not (self.chained(form, uops) and self.bound(uops, form) < tp) and not self.fit(uops, form, tp, template[-1].ports if template else ''):
                 self.log.append('%s\topen\t%s\t%g, not %g' % (form.name, rows.format_uops(uops), self.bound(uops, form), tp))
             return self.finish(form, uops, flags, 'LLVM' + figures)

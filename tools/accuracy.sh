@@ -41,12 +41,14 @@ Kendall's tau (tau-b, ties corrected) tells whether the model puts rows into the
 digits that no model can order: of `fives`, tau of the measured values beside themselves rounded to 0.05 cycles is 0.953.
 "Limited by" is what the model itself names as the bottleneck of a row, as `softpmu block` prints it.
 
-Which rules came from where: the tables come from LLVM 19's scheduling models and the instlat rows that are not held out. That of zen4
-comes from LLVM's model and from what tools/uops/measure.sh measured on this kind of host (tools/uops/zen4-host.tsv), so its native check shows how
-well the mechanisms fit together, not an independent measurement; tools/uops/generate.sh says how well forms are met that were left out. Looking at the rows of
+Which rules came from where: the tables come from LLVM 19's scheduling models and the instlat rows that are not held out. Those of
+zen4 and zen5 come from LLVM's model of Zen 4 and from what tools/uops/measure.sh measured on such hosts (tools/uops/zen4-host.tsv, zen5-host.tsv), so
+their native check shows how well the mechanisms fit together, not an independent measurement; tools/uops/generate.sh says how well forms are met
+that were left out. Looking at the rows of
 the throughput set itself found four classes of instructions that do not keep their load fused (INC, NOT, shifts and bit tests on memory;
 vector operations with memory and an immediate; VPMOVSX/VPMOVZX to ymm; VEXTRACT's store address off port 7), that PSHUFB and PMULLD do not
-either (found in the pairs and every second row of fives; the other rows agree) and that VBLENDV begins an issue group: rules of whole classes, marked unverified or GUESS in the code, each with a switch and its effect in the table of mechanisms. Their
+either (found in the pairs and every second row of fives; the other rows agree), that VBLENDV begins an issue group, and that microcode (BT, BTS, BTR with
+memory and a register) begins behind what is in the uop queue: rules of whole classes, marked unverified or GUESS in the code, each with a switch and its effect in the table of mechanisms. Their
 honest test is sequences of the same kind that are not in the set.
 END
 "$program" "$data" data | tee -a "$work"

@@ -21,8 +21,8 @@
  * UOP:   [N*] TARGET[/LATENCY] {:ATTRIBUTE}
  * TARGET: p and the ports it may go to, a hexadecimal digit each (pa is port 10); `nop`: a slot, no port; `elim`: done
  *        at rename
- * ATTRIBUTE: busy=N and unit=intdiv|fpdiv|fpdivs|other (blocks the unit so long; fpdivs: each port has a
- *        floating-point divider of its own, up to four); kind=lfence|sfence|mfence|serialize;
+ * ATTRIBUTE: busy=N and unit=intdiv|fpdiv|fpdivs|other (blocks the unit so long; fpdivs: the floating-point
+ *        divider of the port, of which there are four, by the last two bits of its number); kind=lfence|sfence|mfence|serialize;
  *        and the flow of data (enum spec_attr).  Without any, each uop waits for those before it, the first reads the
  *        sources and the last writes all results.
  *          par    reads the instruction's sources and not the uops before it
@@ -172,6 +172,9 @@ static int parse_uop(struct parser *p, const char **s, struct spec *u, long *tim
 			return rc;
 	if (u->busy && !u->unit)
 		return FAIL(p, "busy= without unit=");
+	for (unsigned k = 0; u->unit == UNIT_FPDIVS && k < 4; k++)
+		if (__builtin_popcount(u->ports >> k & 0x1111) > 1)
+			return FAIL(p, "unit=fpdivs: ports whose numbers differ by 4, 8 or 12 have one divider");
 	return 0;
 }
 

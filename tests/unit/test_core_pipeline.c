@@ -148,6 +148,29 @@ static void test_divider_blocks_for_its_busy_cycles(void **state)
 	bench_end(&b);
 }
 
+static void test_each_of_two_ports_has_a_divider(void **state)
+{
+	(void)state;
+	struct bench b;
+	fixture_start(&b, &k, NULL);
+	for (unsigned i = 0; i < 8; i++) {
+		struct uop *u = code_op(&k, 3, 20, REG_GPR + i, 0);
+		u->busy = 5;
+		u->unit = UNIT_FPDIVS;
+	}
+	bench_run(&b, &k, none, 0);
+	core_flush(b.c, true);
+	unsigned before[2] = { 8, 8 };	/* the last on each port */
+	for (unsigned i = 0; i < 8; i++) {
+		const unsigned port = out.uop[i].port, last = before[port];
+		assert_true(last == 8 || out.uop[i].dispatch == out.uop[last].dispatch + 5);
+		before[port] = i;
+	}
+	assert_int_equal(before[0] + before[1], 6 + 7);	/* both to the end */
+	assert_int_equal(heard_sum(SPMU_SIG_DIVIDER_ACTIVE), 8 * 5);
+	bench_end(&b);
+}
+
 /* Latency of a division of which the stream says `did`; *apart: cycles until the divider takes the next. */
 static unsigned divided(const char *set, uint64_t did, unsigned *apart)
 {
@@ -634,6 +657,7 @@ int main(void)
 		cmocka_unit_test(test_ports_are_chosen_by_least_pending),
 		cmocka_unit_test(test_divider_blocks_for_its_busy_cycles),
 		cmocka_unit_test(test_division_takes_as_long_as_its_quotient_has_bits),
+		cmocka_unit_test(test_each_of_two_ports_has_a_divider),
 		cmocka_unit_test(test_rob_full_stalls_allocation_until_retirement),
 		cmocka_unit_test(test_scheduler_full_stalls_allocation_until_a_dispatch),
 		cmocka_unit_test(test_group_waits_for_a_scheduler_entry_for_each_of_its_slots),

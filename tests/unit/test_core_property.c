@@ -38,7 +38,7 @@ static void build(struct code *k, uint64_t addr)
 		case 6:
 			u = code_op(k, 1, 20 + draw(60), dst, src);
 			u->busy = (uint8_t)(4 + draw(20));
-			u->unit = (uint8_t)(1 + draw(3));
+			u->unit = (uint8_t)(1 + draw(4));
 			break;
 		case 7:
 			code_insn(k, 1 + draw(15), 0);

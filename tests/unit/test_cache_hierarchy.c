@@ -45,26 +45,24 @@ static void others_leave_lines_in_l3_for_a_while(void **state)
 	assert_true(served_by_l3_after(f, 1000));
 }
 
-static void of_a_steep_shape_lines_go_near_one_time(void **state)
+/* Of a steep shape lines go near l3.others_ms. */
+static bool steep_after(struct machine_fixture *f, double share)
 {
-	struct machine_fixture *f = *state;
 	f->config.l3_others_ms = 1;
 	f->config.l3_others_shape = 20;
 	mf_start(f);
 	mf_map(f);
-	const uint64_t ms = (uint64_t)(f->config.frequency_ghz * 1e6);
-	assert_true(served_by_l3_after(f, ms / 2));	/* exp(-(1/2)^20); of shape 1 four in ten are gone */
+	return served_by_l3_after(f, (uint64_t)(share * f->config.frequency_ghz * 1e6));
+}
+
+static void of_a_steep_shape_lines_go_near_one_time(void **state)
+{
+	assert_true(steep_after(*state, 0.5));	/* exp(-(1/2)^20); of shape 1 four in ten are gone */
 }
 
 static void of_a_steep_shape_none_stays_longer(void **state)
 {
-	struct machine_fixture *f = *state;
-	f->config.l3_others_ms = 1;
-	f->config.l3_others_shape = 20;
-	mf_start(f);
-	mf_map(f);
-	const uint64_t ms = (uint64_t)(f->config.frequency_ghz * 1e6);
-	assert_false(served_by_l3_after(f, 2 * ms));
+	assert_false(steep_after(*state, 2));
 }
 
 static void alone_a_line_stays_in_l3(void **state)

@@ -120,6 +120,8 @@ struct spmu_event {		/* one row of the table */
 	uint32_t pmc_mask;	/* counters that can count it */
 	uint32_t replay_enable, replay_matrix; /* NetBurst, replay metrics: what goes into MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT */
 	const char *upstream;	/* NetBurst, tagged events: name of the event that has to be programmed to tag for it, or "" */
+	uint32_t extra_msr;	/* an MSR beside PERFEVTSEL that says what it counts (MSR_PEBS_LD_LAT_THRESHOLD, MSR_PEBS_FRONTEND); 0: none */
+	uint64_t extra;		/* what has to stand there */
 };
 
 enum spmu_pmu_family { SPMU_FAMILY_ARCH, SPMU_FAMILY_P5, SPMU_FAMILY_P6, SPMU_FAMILY_NETBURST };
@@ -141,6 +143,9 @@ void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *eve
  * one of them.  A session that samples needs all records, whatever this says.  plain: the event is programmed without CMASK,
  * INV and EDGE; retired instructions are then taken from spmu_batch.instructions and need no record. */
 void spmu_event_uops(const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is, uint64_t *did);
+/* Whether this value of the MSR that `event` needs beside PERFEVTSEL selects something that the model produces: rows give names to some values only.
+ * NULL if it does, else what is wrong with it; static. */
+const char *spmu_event_extra(const struct spmu_model *m, const struct spmu_event *event, uint64_t value);
 /* Whether the event may count squashed branches by TAKEN, MISPREDICTED or MISP_TARGET: a core may leave it at what was predicted for the others. */
 int spmu_event_outcomes(const struct spmu_model *m, const struct spmu_event *event);
 /* Shape. */

@@ -516,7 +516,8 @@ static int program(const struct core_config *core, const struct spmu_model *m, c
 		}
 		period[n] = e->period ? e->period : q->period;
 		job[n] = (struct driver_event){ .event = e->event, .evtsel = e->evtsel, .fixed = e->fixed, .user = !e->exclude_user,
-			.kernel = q->kernel || !e->exclude_kernel, .sampled = period[n] != 0, .precise = e->precise != 0, .ds_area = q->ds_area };
+			.kernel = q->kernel || !e->exclude_kernel, .sampled = period[n] != 0, .precise = e->precise != 0, .ds_area = q->ds_area,
+			.extra = e->extra };
 		if (e->precise && !period[n])
 			rc = err_set(&err, ERR_INPUT, "'%s' makes records every PERIOD events: -c PERIOD says how many", e->spelled);
 		else if (period[n] && !d->interrupts)

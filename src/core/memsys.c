@@ -753,7 +753,8 @@ static __attribute__((noinline)) void code_waited(struct memsys *m, uint64_t cyc
 		m->emitter->spent_code_l3 += cycles < of_l3 ? cycles : of_l3;
 }
 
-ALWAYS_INLINE uint64_t l1i_bring(struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, bool prefetch, bool timed)
+/* *from: who has the line. */
+ALWAYS_INLINE uint64_t l1i_bring(struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, bool prefetch, bool timed, enum inflight_source *from)
 {
 	unsigned entry = 0;
 	uint64_t start = cycle;
@@ -768,6 +769,7 @@ ALWAYS_INLINE uint64_t l1i_bring(struct memsys *m, uint64_t vline, uint32_t line
 	enum inflight_source source;
 	uint8_t state;
 	uint64_t ready = l2_access(m, line, start, prefetch ? ACCESS_PREFETCH : ACCESS_CODE, timed, &source, &state);
+	*from = source;
 	if (timed && __builtin_expect(m->free_icache, 0) && source != FROM_MEMORY) {
 		ready = cycle;
 	} else if (timed) {
@@ -794,13 +796,14 @@ ALWAYS_INLINE void fetch_general(struct memsys *m, uint64_t addr, uint64_t cycle
 	r->ready = cycle;
 	uint32_t frame = translate(m, TRANSLATE_CODE, addr, &r->ready, &did, timed);
 	if (did & SPMU_DID(DTLB_MISS))
-		r->did |= SPMU_DID(ITLB_MISS_F);
+		r->did |= SPMU_DID(ITLB_MISS_F) | (did & SPMU_DID(STLB_MISS) ? SPMU_DID(FETCH_STLB_MISS) : 0);
 	if (r->ready > cycle)
 		SIGNAL_AT(m, ITLB_STALL, cycle, r->ready, 1);
 	uint64_t translated = r->ready;
 	uint32_t line = physical_line(m, frame, vline);
 	int32_t slot = l1_find(&m->l1i, vline);
 	bool ahead = false;
+	enum inflight_source source = FROM_L2, next;
 	if (slot >= 0) {
 		uint8_t *state = &m->l1i.state[slot];
 		l1_touch(&m->l1i, vline, (uint32_t)slot);
@@ -812,16 +815,17 @@ ALWAYS_INLINE void fetch_general(struct memsys *m, uint64_t addr, uint64_t cycle
 				if (__builtin_expect(m->emitter->detail, 0))
 					code_waited(m, m->l1i_fill.ready[entry] - r->ready, m->l1i_fill.source[entry]);
 				r->ready = m->l1i_fill.ready[entry];
+				source = m->l1i_fill.source[entry];
 			} else {
 				*state &= (uint8_t)~LINE_PENDING;
 			}
 		}
 	} else {
-		r->ready = l1i_bring(m, vline, line, r->ready, false, timed);
+		r->ready = l1i_bring(m, vline, line, r->ready, false, timed, &source);
 		ahead = true;
 	}
 	if (timed && (slot < 0 || r->ready > translated)) {
-		r->did |= SPMU_DID(ICACHE_MISS);
+		r->did |= SPMU_DID(ICACHE_MISS) | (source != FROM_L2 ? SPMU_DID(FETCH_L2_MISS) : 0);
 		SIGNAL_AT(m, ICACHE_MISS_LINE, translated, translated, 1);
 		SIGNAL_AT(m, ICACHE_STALL, translated, r->ready, 1);
 	} else if (timed) {
@@ -830,7 +834,7 @@ ALWAYS_INLINE void fetch_general(struct memsys *m, uint64_t addr, uint64_t cycle
 	/* after a miss, or when a line fetched ahead is used, the lines behind it are asked for; not over a page */
 	for (unsigned i = 1; ahead && i <= m->l1i_next_line && ((vline + i) ^ vline) >> (12 - m->line_log2) == 0; i++)
 		if (l1_find(&m->l1i, vline + i) < 0)
-			l1i_bring(m, vline + i, line + i, translated, true, timed);
+			l1i_bring(m, vline + i, line + i, translated, true, timed, &next);
 }
 
 void memsys_fetch(struct memsys *m, uint64_t addr, uint64_t cycle, struct mem_result *r)

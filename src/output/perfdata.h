@@ -44,6 +44,7 @@ struct perfdata_event {
 	const char *name;		/* as perf shall show it */
 	uint32_t type;			/* PERF_TYPE_*; PERF_TYPE_RAW for PERFEVTSEL images */
 	uint64_t config;
+	uint64_t config1;		/* what the event's second MSR holds */
 	uint64_t period, frequency;	/* one of them: samples every `period` events, or `frequency` a second */
 	unsigned precise;		/* precise_ip: 0 to 3 */
 	bool exclude_user, exclude_kernel;

@@ -301,6 +301,7 @@ static void fill_attr(struct perf_event_attr *a, const struct perfdata_event *e,
 	a->type = e->type;
 	a->size = PERFDATA_ATTR_BYTES;
 	a->config = e->config;
+	a->config1 = e->config1;
 	a->sample_type = w->sample_type;
 	a->sample_regs_intr = w->sample_type & PERF_SAMPLE_REGS_INTR ? w->regs : 0;
 	a->branch_sample_type = w->sample_type & PERF_SAMPLE_BRANCH_STACK ? w->branch_type : 0;

@@ -254,6 +254,7 @@ int pmu_ds_restored(struct spmu *p)
 		d->waiting_since = 0;
 	d->waiting &= (1u << p->model->counters) - 1;
 	d->rip_at = d->rip_was = 0;	/* guest memory is another's now */
+	d->open = d->closing = (struct pmu_stretch){ 0 };
 	if (!bad)
 		pmu_ds_debugctl(p, d->debugctl);
 	return bad ? SPMU_EINPUT : SPMU_OK;

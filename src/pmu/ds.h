@@ -62,6 +62,9 @@ struct pmu_ds_state {
 	bool     lbr_on, bts_on;
 	uint64_t rip_at;	/* a record's RIP in memory that the next instruction will tell; 0: none */
 	uint64_t rip_was;
+	struct pmu_stretch { uint64_t begin, end; } open, closing;	/* of empty issue slots that nothing came behind yet (MSR_PEBS_FRONTEND), as the
+								 * batch before left it and as this one does; 0, 0: none */
+	uint64_t batch;		/* whose tags were made last */
 	struct pmu_lbr_state lbr;
 };
 
@@ -97,8 +100,8 @@ bool pmu_pebs_on(const struct spmu *p, unsigned i);
 bool pmu_pebs_acts(struct spmu *p, unsigned i, bool wrapped, bool fired, const struct pmu_moment *at);
 /* Overflow bits have been set by IA32_PERF_GLOBAL_STATUS_SET: a counter of an imprecise event that samples does so at the next opportunity. */
 void pmu_pebs_status_set(struct spmu *p, uint64_t bits);
-/* Counter i (general-purpose) counts this instead of its row's expression (load latency, precise store, front-end events); NULL: the row's
- * own.  Asked for every counter whose enable bit is set, also where the table has no expression for the event. */
+/* What general-purpose counter i counts: its row's expression; that of precise stores, which no row has, where they are switched on; NULL, nothing:
+ * no row, or loads above a latency while PEBS does not watch them. */
 const struct pmu_expr *pmu_pebs_expr(const struct spmu *p, unsigned i);
 /* pmu_family.tag of the architectural family. */
 void pmu_pebs_tag(struct spmu *p, const struct spmu_batch *b, uint16_t *tag);
@@ -149,6 +152,8 @@ bool pmu_pebs_to_trace(const struct spmu *p);		/* records go into the trace, not
 /* Counter i's event is a load latency (or, with 63, precise store) one, and switched on. */
 enum pmu_pebs_extra { EXTRA_NONE, EXTRA_LATENCY, EXTRA_STORE, EXTRA_FRONTEND, PMU_EXTRAS };
 enum pmu_pebs_extra pmu_pebs_extra(const struct spmu *p, unsigned i);
+/* MSR_PEBS_FRONTEND names an event that the model has, with PEBS records of this format. */
+bool pmu_frontend_known(unsigned format, uint64_t value);
 void pmu_pebs_reset(struct spmu *p);
 /* First uop, at or behind record `from`, of an instruction that retires in this thread (NetBurst, whose counters see two: in any); count if
  * the batch has none. */

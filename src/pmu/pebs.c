@@ -22,7 +22,7 @@
  * general-purpose ones before fixed ones, the assist before the PMI.
  *
  * Load latency: from dispatch to completion, loads above the threshold (at least 3) count; the machine watches one load in a few, this
- * model all of them.  Events behind the front end (MSR_PEBS_FRONTEND): as far as records tell, see frontend_event.
+ * model all of them.  Events behind the front end (MSR_PEBS_FRONTEND): frontend_event and tag_bubbles.
  *
  * GUESS: the record of an imprecise event has the state behind that next instruction (its LBR group ends before it); a loop of distinct
  * instructions on such a machine settles it.
@@ -37,8 +37,11 @@
 #define CAP_PEBS_OUTPUT_PT (UINT64_C(1) << 16)
 #define ENABLE_PRECISE_STORE (UINT64_C(1) << 63)
 #define ENABLE_PMI_EACH (UINT64_C(1) << 60)
-enum { TAG_LATENCY = 1, TAG_FRONTEND = 2 };	/* of records, and own sources 0 and 1; own source 2: stores */
+enum { TAG_LATENCY = 1, TAG_FRONTEND = 2 };	/* tag(0) and tag(1) of event tables */
 enum { LATENCY_MIN = 3 };
+/* MSR_PEBS_FRONTEND[7:0] */
+enum { FRONTEND_ANY_DSB_MISS = 0x01, FRONTEND_LATENCY = 0x06, FRONTEND_MS_FLOWS = 0x08, FRONTEND_DSB_MISS = 0x11, FRONTEND_L1I_MISS = 0x12, FRONTEND_L2_MISS = 0x13,
+	FRONTEND_ITLB_MISS = 0x14, FRONTEND_STLB_MISS = 0x15, FRONTEND_UNKNOWN_BRANCH = 0x17 };
 
 int pmu_pebs_format(const struct spmu *p)
 {
@@ -98,96 +101,133 @@ bool pmu_pebs_on(const struct spmu *p, unsigned i)
 
 /* ---- events that need more than the record's bits ----------------------------------------------------------- */
 
+/* Counts loads above a threshold, if PEBS says so. */
+static bool is_latency(const struct spmu *p, unsigned i)
+{
+	return pmu_pebs_format(p) >= 1 && i < p->model->gp && (p->arch.evtsel[i] & 0xffff) == (is_nehalem(p) ? 0x100bu : 0x01cdu);
+}
+
 enum pmu_pebs_extra pmu_pebs_extra(const struct spmu *p, unsigned i)
 {
 	int format = p->model->family == &pmu_arch ? pmu_pebs_format(p) : PEBS_NONE;
 	if (format < 1 || i >= p->model->gp)
 		return EXTRA_NONE;
 	unsigned event = p->arch.evtsel[i] & 0xffff;
-	if (event == (is_nehalem(p) ? 0x100bu : 0x01cdu))	/* below version 5 a bit of its own switches it on */
+	if (is_latency(p, i))	/* below version 5 a bit of its own switches it on */
 		return p->ds.enable >> i & 1 && (format >= 4 || p->ds.enable >> (32 + i) & 1) ? EXTRA_LATENCY : EXTRA_NONE;
 	if (event == 0x02cd && (format >= 5 || (is_sandy_bridge(p) && i == 3 && p->ds.enable & ENABLE_PRECISE_STORE)))
 		return EXTRA_STORE;
 	return event == 0x01c6 && format >= 3 ? EXTRA_FRONTEND : EXTRA_NONE;
 }
 
-static const struct pmu_source own_sources[3] = {
-	{ .is_mask = SPMU_IS(LOAD), .is_want = SPMU_IS(LOAD), .tagged = TAG_LATENCY },
-	{ .tagged = TAG_FRONTEND },
-	{ .is_mask = SPMU_IS(STORE_ADDR), .is_want = SPMU_IS(STORE_ADDR) },
-};
-
 void pmu_pebs_reset(struct spmu *p)
 {
 	if (p->model->family != &pmu_arch)
 		return;
-	for (unsigned k = 0; k < 3; k++) {
-		p->own[k] = own_sources[k];
-		p->own[k].did_mask = p->own[k].did_want = SPMU_DID(RETIRED);
-		p->own[k].stage = STAGE_RETIRE;
-		p->own[k].until = STAGE_NONE;
-		p->pebs_expr[k] = (struct pmu_expr){ .terms = 1, .term = { { .num = 1, .den = 1, .source = (uint16_t)(p->model->sources + k) } } };
-	}
-	p->owns = 3;
+	p->own[0] = (struct pmu_source){ .is_mask = SPMU_IS(STORE_ADDR), .is_want = SPMU_IS(STORE_ADDR), .did_mask = SPMU_DID(RETIRED),
+		.did_want = SPMU_DID(RETIRED), .stage = STAGE_RETIRE, .until = STAGE_NONE };
+	p->store_expr = (struct pmu_expr){ .terms = 1, .term = { { .num = 1, .den = 1, .source = (uint16_t)p->model->sources } } };
+	p->owns = 1;
 }
 
 const struct pmu_expr *pmu_pebs_expr(const struct spmu *p, unsigned i)
 {
-	enum pmu_pebs_extra extra = pmu_pebs_extra(p, i);
-	if (extra == EXTRA_NONE)
+	const struct pmu_row *row = i < p->model->gp ? p->arch.row[i] : NULL;
+	if (is_latency(p, i) && pmu_pebs_extra(p, i) != EXTRA_LATENCY)
 		return NULL;
-	const struct pmu_row *row = pmu_find_code(p->model, p->arch.evtsel[i]);
-	if (!row || !(row->public.pmc_mask >> i & 1))
-		return NULL;
-	return &p->pebs_expr[extra == EXTRA_LATENCY ? 0 : extra == EXTRA_FRONTEND ? 1 : 2];
+	if (row || pmu_pebs_extra(p, i) != EXTRA_STORE)
+		return row ? &row->expr : NULL;
+	row = pmu_find_code(p->model, p->arch.evtsel[i]);
+	return row && row->public.pmc_mask >> i & 1 ? &p->store_expr : NULL;
 }
 
-/* Did the uop come behind the front-end event that MSR_PEBS_FRONTEND names?  Codes: Intel's event lists, FRONTEND_RETIRED.  What a core's
- * records do not say of a uop (L2 and STLB misses of its fetch, unknown branches) never happens. */
+/* Did the uop come behind the front-end event that MSR_PEBS_FRONTEND names?  Codes: Intel's event lists, FRONTEND_RETIRED (Skylake, Ice Lake,
+ * Sapphire Rapids); UNKNOWN_BRANCH is the branch itself.  A critical DSB miss is one behind an empty slot: tag_bubbles.
+ * GUESS: each instruction that the legacy decoders delivered counts as one that missed the DSB; a loop of many instructions a line that does not
+ * fit the DSB settles it, counted on such a machine. */
 static bool frontend_event(const struct spmu *p, const struct spmu_record *r)
 {
-	bool first = r->is & SPMU_IS(INST_BEGIN);
+	bool first = r->is & SPMU_IS(INST_BEGIN), ice_lake = pmu_pebs_format(p) >= 4;
 	switch (p->ds.frontend & 0xff) {
-	case 0x01:		/* ANY_DSB_MISS */
-	case 0x11:		/* DSB_MISS */
-		return first && r->did & SPMU_DID(FROM_MITE);
-	case 0x12:		/* L1I_MISS */
+	case FRONTEND_ANY_DSB_MISS:
+		return ice_lake && first && r->did & SPMU_DID(FROM_MITE);
+	case FRONTEND_DSB_MISS:
+		return !ice_lake && first && r->did & SPMU_DID(FROM_MITE);
+	case FRONTEND_L1I_MISS:
 		return r->did & SPMU_DID(ICACHE_MISS);
-	case 0x14:		/* ITLB_MISS */
+	case FRONTEND_L2_MISS:
+		return r->did & SPMU_DID(FETCH_L2_MISS);
+	case FRONTEND_ITLB_MISS:
 		return r->did & SPMU_DID(ITLB_MISS_F);
-	case 0x08:		/* MS_FLOWS */
-		return first && r->did & SPMU_DID(FROM_MS);
+	case FRONTEND_STLB_MISS:
+		return r->did & SPMU_DID(FETCH_STLB_MISS);
+	case FRONTEND_UNKNOWN_BRANCH:
+		return ice_lake && r->did & SPMU_DID(BTB_MISS);
+	case FRONTEND_MS_FLOWS:
+		return first && r->did & SPMU_DID(FROM_MS);	/* (the bit is reserved before format 5) */
 	default:
 		return false;
 	}
 }
 
-/* LATENCY_GE_n_BUBBLES_GE_m: the instruction first to be issued behind n cycles or more in each of which m or more slots stayed empty for
- * want of uops.  Seen within one batch. */
-static void tag_bubbles(const struct spmu *p, const struct spmu_batch *b, uint16_t *tag)
+bool pmu_frontend_known(unsigned format, uint64_t value)
 {
-	uint32_t length = p->ds.frontend >> 8 & 0xfff, width = p->ds.frontend >> 20 & 7, begin = 0, end = 0;
+	switch (value & 0xff) {
+	case FRONTEND_DSB_MISS: case FRONTEND_L1I_MISS: case FRONTEND_L2_MISS: case FRONTEND_ITLB_MISS: case FRONTEND_STLB_MISS: case FRONTEND_LATENCY:
+		return true;
+	case FRONTEND_ANY_DSB_MISS: case FRONTEND_UNKNOWN_BRANCH:
+		return format >= 4;
+	case FRONTEND_MS_FLOWS:
+		return format >= 5;
+	default:
+		return false;
+	}
+}
+
+/* A stretch of bubbles is over: the first instruction issued behind it, from record *at on, gets its tag.  False: it comes in a later batch. */
+static bool tag_behind(const struct spmu *p, const struct spmu_batch *b, const struct pmu_stretch *stretch, uint32_t *at, uint16_t *tag)
+{
+	const bool latency = (p->ds.frontend & 0xff) == FRONTEND_LATENCY;
+	const uint64_t length = latency ? p->ds.frontend >> 8 & 0xfff : 1;
+	if (stretch->end - stretch->begin < length || stretch->end == stretch->begin)
+		return true;
+	for (; *at < b->count; ++*at) {
+		const struct spmu_record *r = &b->records[*at];
+		if (r->kind != SPMU_REC_UOP || r->hw_thread != p->host.hw_thread || !(r->is & SPMU_IS(INST_BEGIN)) || r->alloc == UINT32_MAX ||
+		    b->base_cycle + r->alloc < stretch->end)
+			continue;
+		if (latency || r->did & SPMU_DID(FROM_MITE))
+			tag[*at] |= TAG_FRONTEND;
+		return true;	/* squashed or not: the tag goes with it */
+	}
+	return false;
+}
+
+/* LATENCY_GE_n_BUBBLES_GE_m: the instruction first to be issued behind n cycles or more in each of which m or more slots stayed empty for
+ * want of uops.  Critical DSB misses: the one behind any empty slot, if it came from the legacy decoders.  Uops come in program order and are issued
+ * in it, stretches come in order.  A stretch that a batch ends in goes on in the next one, unless this one holds the instruction behind it.
+ * GUESS: a stretch counts once, behind its last cycle, though some slots of each of its cycles were filled; a loop whose front end delivers three uops a
+ * cycle settles it for BUBBLES_GE_1. */
+static void tag_bubbles(struct spmu *p, const struct spmu_batch *b, uint16_t *tag)
+{
+	const uint64_t width = (p->ds.frontend & 0xff) == FRONTEND_LATENCY ? p->ds.frontend >> 20 & 7 : 1;
+	struct pmu_stretch now;
+	uint32_t at = 0;
+	if (p->ds.batch != p->batches)	/* else they are made anew, behind a handler */
+		p->ds.open = p->ds.closing;
+	p->ds.batch = p->batches;
+	now = p->ds.open;
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct spmu_record *s = &b->records[i];
 		if (s->kind == SPMU_REC_UOP || s->signal != SPMU_SIG_IDQ_BUBBLE || s->hw_thread != p->host.hw_thread || s->did < width || s->end <= s->begin)
 			continue;
-		if (s->begin != end)
-			begin = s->begin;
-		end = s->end;
-		if (end - begin < length)
-			continue;
-		uint32_t best = b->count;
-		for (uint32_t k = 0; k < b->count; k++) {
-			const struct spmu_record *r = &b->records[k];
-			if (r->kind == SPMU_REC_UOP && r->is & SPMU_IS(INST_BEGIN) && r->did & SPMU_DID(RETIRED) && r->hw_thread == p->host.hw_thread &&
-			    r->alloc >= end) {
-				best = k;
-				break;	/* uops come in program order, and are issued in it */
-			}
+		if (b->base_cycle + s->begin != now.end) {
+			tag_behind(p, b, &now, &at, tag);
+			now.begin = b->base_cycle + s->begin;
 		}
-		if (best < b->count)
-			tag[best] |= TAG_FRONTEND;
+		now.end = b->base_cycle + s->end;
 	}
+	p->ds.closing = tag_behind(p, b, &now, &at, tag) ? (struct pmu_stretch){ 0 } : now;
 }
 
 void pmu_pebs_tag(struct spmu *p, const struct spmu_batch *b, uint16_t *tag)
@@ -203,7 +243,7 @@ void pmu_pebs_tag(struct spmu *p, const struct spmu_batch *b, uint16_t *tag)
 		if (frontend_event(p, r))
 			tag[i] |= TAG_FRONTEND;
 	}
-	if ((p->ds.frontend & 0xff) == 0x06)
+	if ((p->ds.frontend & 0xff) == FRONTEND_LATENCY || ((p->ds.frontend & 0xff) == FRONTEND_DSB_MISS && pmu_pebs_format(p) >= 4))
 		tag_bubbles(p, b, tag);
 }
 

@@ -253,7 +253,7 @@ struct spmu {
 	};
 	struct pmu_ds_state ds;		/* DS area, PEBS, BTS, LBR */
 	struct pmu_pushout *pushout;	/* NULL: the host has none */
-	struct pmu_expr pebs_expr[3];	/* over own sources 0 to 2: load latency, front-end events, stores; family arch */
+	struct pmu_expr store_expr;	/* family arch: precise stores, own source 0 */
 	struct pmu_netburst_detected detected;	/* family netburst */
 	struct pmu_counter counter[PMU_MAX_COUNTERS];
 	struct pmu_source own[PMU_MAX_OWN];	/* sources model->sources and up */

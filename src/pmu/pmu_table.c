@@ -18,7 +18,8 @@
  *   @tsc NUM/DEN                  time-stamp counter ticks a core cycle
  *
  *   name  event  umask  mods  counters  flags  alias  count  help  not_modelled
- *     event, umask  hex        mods      c=N (CMASK), i, e, t joined by commas; NetBurst: escr=HEX[/HEX] (MSRs), sel=N, ti,
+ *     event, umask  hex        mods      c=N (CMASK), i, e, t, msr=HEX/HEX (another MSR that it needs, and the value there) joined by commas;
+ *                               NetBurst: escr=HEX[/HEX] (MSRs), sel=N, ti,
  *                               replay=HEX/HEX (MSR_PEBS_ENABLE, MSR_PEBS_MATRIX_VERT), up=NAME (the event that tags for this one)
  *     counters      0-3,5      flags     precise, spec, deprecated, fixed=N, fixed-only; P5: duration
  *     alias         perf's generic names, comma-separated
@@ -187,6 +188,13 @@ static bool row_mods(struct spmu_event *e, char *s, bool netburst)
 			e->any = 1;
 		else if (!strncmp(t, "c=", 2) && pmu_text_number(t + 2, 10, 255, &v) && v)
 			e->cmask = (uint8_t)v;
+		else if (!strncmp(t, "msr=", 4) && strchr(t, '/')) {
+			char *value = strchr(t, '/');
+			*value++ = 0;
+			if (!pmu_text_number(t + 4, 16, UINT32_MAX, &v) || !pmu_text_number(value, 16, UINT64_MAX, &e->extra))
+				return false;
+			e->extra_msr = (uint32_t)v;
+		}
 		else
 			return false;
 	}
@@ -268,7 +276,7 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: bad umask '%s'", e->name, col[UMASK]);
 	e->umask = (uint16_t)v;
 	if (!row_mods(e, col[MODS], netburst))
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: mods are %s", e->name, netburst ? "escr=, sel=, ti, replay=, up=" : "c=N, i, e, t");
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: mods are %s", e->name, netburst ? "escr=, sel=, ti, replay=, up=" : "c=N, i, e, t, msr=HEX/HEX");
 	if (e->any && !m->any_thread)
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: this PMU has no AnyThread", e->name);
 	if (!row_flags(m, e, col[FLAGS]))
@@ -502,7 +510,8 @@ const struct pmu_row *pmu_find_code(const struct spmu_model *m, uint64_t perfevt
 			rank = e->cmask == cmask ? 3 : 0;
 		else
 			rank = !e->cmask && !e->inv && !e->edge ? 2 : 1;
-		if (rank && rank > best_rank) {
+		rank = 2 * rank + (rank && r->expr.terms);	/* of rows alike (the extra MSR tells them apart) one that is modelled */
+		if (rank > best_rank) {
 			best = r;
 			best_rank = rank;
 		}
@@ -538,6 +547,8 @@ void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *eve
 	for (size_t i = 0; i < m->rows; i++)
 		if (&m->row[i].public == event)
 			expr_signals(m, &m->row[i].expr, set);
+	if (event->extra_msr == MSR_PEBS_FRONTEND)	/* what its tags are made of */
+		set[SPMU_SIG_IDQ_BUBBLE >> 6] |= UINT64_C(1) << (SPMU_SIG_IDQ_BUBBLE & 63);
 	set[SPMU_SIG_CYCLES >> 6] |= UINT64_C(1) << (SPMU_SIG_CYCLES & 63);
 }
 
@@ -557,6 +568,13 @@ static void source_uops(const struct pmu_source *s, uint64_t *is, uint64_t *did)
 	} else {
 		*is = *did = ~UINT64_C(0);
 	}
+}
+
+const char *spmu_event_extra(const struct spmu_model *m, const struct spmu_event *event, uint64_t value)
+{
+	if (event->extra_msr == MSR_PEBS_FRONTEND && !pmu_frontend_known(m->capabilities >> 8 & 15, value))
+		return "the model has no such front-end event (bits 7:0)";
+	return NULL;
 }
 
 static bool source_outcomes(const struct pmu_source *s)

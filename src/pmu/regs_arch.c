@@ -336,7 +336,7 @@ static void arch_setup(const struct spmu *p, unsigned i, struct pmu_counter *c)
 		interrupt = control >> 3;
 	} else {
 		uint64_t v = p->arch.evtsel[i];
-		c->expr = p->arch.row[i] ? &p->arch.row[i]->expr : NULL;
+		c->expr = pmu_pebs_expr(p, i);
 		c->mask = GP_MASK(m);
 		c->who = (v & SPMU_EVTSEL_USR ? WHO_USER : 0) | (v & SPMU_EVTSEL_OS ? WHO_KERNEL : 0);
 		if (v & SPMU_EVTSEL_ANY)
@@ -347,8 +347,6 @@ static void arch_setup(const struct spmu *p, unsigned i, struct pmu_counter *c)
 		c->inv = !!(v & SPMU_EVTSEL_INV);
 		c->edge = !!(v & SPMU_EVTSEL_EDGE);
 	}
-	if (pmu_pebs_expr(p, i))
-		c->expr = pmu_pebs_expr(p, i);
 	c->programmed = enabled && c->who && c->expr;
 	c->acts = (interrupt && (p->host.pmi || p->arch.debugctl & DEBUGCTL_FREEZE_ON_PMI)) || pmu_pebs_on(p, i);
 	c->counts = m->version < 2 || (p->arch.global_ctrl & status_bit(m, i) && !(p->arch.status & STATUS_CTR_FRZ));

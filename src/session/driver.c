@@ -63,7 +63,8 @@ static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, 
 		return err_set(err, ERR_NOMEM, "out of memory");
 	for (size_t i = 0; i < n; i++)
 		item[i] = (struct plan_item){ .evtsel = e[i].evtsel, .fixed = e[i].precise && pebs_format(m) < 4 ? -1 : e[i].fixed,
-			.pmc_mask = e[i].event->flags & SPMU_EVENT_FIXED_ONLY ? 0 : e[i].event->pmc_mask & precise_counters(m, &e[i]) };
+			.pmc_mask = e[i].event->flags & SPMU_EVENT_FIXED_ONLY ? 0 : e[i].event->pmc_mask & precise_counters(m, &e[i]),
+			.extra_msr = e[i].event->extra_msr, .extra = e[i].extra };
 	int rc = 0;
 	for (size_t i = 0; i < n && !rc; i++)
 		if (e[i].precise) {
@@ -107,6 +108,12 @@ static const char *const evtsel_names[] = { "IA32_PERFEVTSEL0", "IA32_PERFEVTSEL
 	"IA32_PERFEVTSEL5", "IA32_PERFEVTSEL6", "IA32_PERFEVTSEL7" };
 static const char *const fixed_names[] = { "IA32_FIXED_CTR0", "IA32_FIXED_CTR1", "IA32_FIXED_CTR2", "IA32_FIXED_CTR3" };
 
+/* Loads above a latency: PEBS has to be on for them to count. */
+static bool is_latency(const struct driver_event *e)
+{
+	return e->event->extra_msr == MSR_PEBS_LD_LAT_THRESHOLD;
+}
+
 /* IA32_PERF_CAPABILITIES.FW_WRITE: SDM vol. 3B, "Full-Width Writes to Performance Counter Registers". */
 static bool full_width(const struct spmu_model *m)
 {
@@ -116,10 +123,26 @@ static bool full_width(const struct spmu_model *m)
 /* Bits of IA32_PEBS_ENABLE for a general-purpose counter; load latency has an enable bit of its own before Ice Lake. */
 static uint64_t pebs_bits(const struct spmu_model *m, const struct driver_event *e)
 {
-	unsigned code = e->evtsel & 0xffff;
-	bool nehalem = pebs_format(m) == 1 && !full_width(m), latency = code == (nehalem ? 0x100b : 0x01cd);
 	uint64_t bit = UINT64_C(1) << e->counter;
-	return latency && pebs_format(m) >= 1 && pebs_format(m) < 4 ? bit | bit << 32 : bit;
+	return is_latency(e) && pebs_format(m) < 4 ? bit | bit << 32 : bit;
+}
+
+/* The MSRs beside IA32_PERFEVTSELx that events need, as the copy's events want them: plan.h sees to it that they agree. */
+static int extra_setup(const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out, struct err *err)
+{
+	static const struct { uint32_t msr; const char *name, *why; } extras[] = {
+		{ MSR_PEBS_LD_LAT_THRESHOLD, "MSR_PEBS_LD_LAT_THRESHOLD", "loads that take more cycles count" },
+		{ MSR_PEBS_FRONTEND, "MSR_PEBS_FRONTEND", "the front-end event that counts" },
+	};
+	for (size_t k = 0; k < sizeof extras / sizeof *extras; k++)
+		for (size_t i = 0; i < n; i++)
+			if (e[i].pmu == pmu && e[i].event && e[i].event->extra_msr == extras[k].msr) {
+				int rc = driver_write(out, err, extras[k].name, extras[k].msr, e[i].extra, "%s", extras[k].why);
+				if (rc)
+					return rc;
+				break;
+			}
+	return 0;
 }
 
 /* Adaptive_Record: IA32_PERFEVTSELx[34], and a bit of each fixed counter.  SDM vol. 3B, "Adaptive PEBS". */
@@ -133,7 +156,6 @@ static int arch_setup(const struct spmu_model *m, const struct driver_event *e, 
 	struct err *err)
 {
 	uint64_t fixed_ctrl = 0, global = 0, pebs = 0, data = 0;
-	uint32_t latency = 0;
 	const struct driver_event *precise = NULL;
 	bool version2 = spmu_model_version(m) >= 2;
 	int rc = 0;
@@ -141,8 +163,9 @@ static int arch_setup(const struct spmu_model *m, const struct driver_event *e, 
 		if (e[i].pmu == pmu && e[i].precise) {
 			precise = &e[i];
 			data |= e[i].pebs_data;
-			latency = e[i].latency ? e[i].latency : latency;
 			pebs |= e[i].counter < 0 ? UINT64_C(1) << (32 + e[i].fixed) : pebs_bits(m, &e[i]);
+		} else if (e[i].pmu == pmu && is_latency(&e[i])) {
+			pebs |= pebs_bits(m, &e[i]);
 		}
 	if (version2)
 		rc = driver_write(out, err, "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, 0, "no counter counts");
@@ -168,10 +191,11 @@ static int arch_setup(const struct spmu_model *m, const struct driver_event *e, 
 	if (!rc && precise && pebs_format(m) >= 4)
 		rc = driver_write(out, err, "MSR_PEBS_DATA_CFG", MSR_PEBS_DATA_CFG, data, data ? "groups that records hold beyond the basic one" :
 			"records hold the basic group");
-	if (!rc && latency)
-		rc = driver_write(out, err, "MSR_PEBS_LD_LAT_THRESHOLD", MSR_PEBS_LD_LAT_THRESHOLD, latency, "loads that take more cycles count");
-	if (!rc && precise)
-		rc = driver_write(out, err, "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, pebs, "overflow of these counters arms PEBS");
+	if (!rc)
+		rc = extra_setup(e, n, pmu, out, err);
+	if (!rc && pebs)
+		rc = driver_write(out, err, "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, pebs, precise ? "overflow of these counters arms PEBS" :
+			"PEBS watches the latency of loads");
 	if (!rc && version2)
 		rc = driver_write(out, err, "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, global, "these counters count");
 	return rc;

@@ -39,7 +39,7 @@ struct driver_event {
 	bool pdist;		/* precise, as :ppp: on counter 0, if that can count it, whose records are of the very event that overflows */
 	uint64_t ds_area;
 	uint64_t pebs_data;	/* precise, adaptive records: what IA32_PEBS_DATA_CFG asks for beyond the basic group */
-	uint32_t latency;	/* precise, load latency: the threshold; 0: the least there is */
+	uint64_t extra;		/* what event->extra_msr has to hold */
 	const struct pushout_event *pushout;	/* a pushout counter's, which is no driver's (session/pushout.h); `counter` is then its unit; else NULL */
 	/* out, by assign */
 	unsigned pmu;		/* which copy of the PMU */

@@ -135,7 +135,7 @@ const struct spmu_event *names_find_code(const struct spmu_model *m, uint64_t ev
 
 /* ---- libpfm4 -------------------------------------------------------------------------------------------- */
 
-int names_libpfm(const char *text, const struct core_config *core, uint64_t *code, struct err *err)
+int names_libpfm(const char *text, const struct core_config *core, uint64_t *code, uint64_t *extra, bool *has_extra, struct err *err)
 {
 	/* libpfm4 encodes for PMUs other than the host's only with this variable; it reads it in pfm_initialize.
 	 * It must not stay: the traced program would inherit it. */
@@ -164,11 +164,14 @@ int names_libpfm(const char *text, const struct core_config *core, uint64_t *cod
 	rc = pfm_get_os_event_encoding(spelled, PFM_PLM3, PFM_OS_NONE, &arg);
 	if (rc != PFM_SUCCESS)
 		rc = err_set(err, ERR_INPUT, "libpfm4 on '%s': %s", text, pfm_strerror(rc));
-	else if (arg.count != 1)
-		rc = err_set(err, ERR_UNSUPPORTED, "'%s' needs %d registers: only events of one register are supported",
+	else if (arg.count < 1 || arg.count > 2)
+		rc = err_set(err, ERR_UNSUPPORTED, "'%s' needs %d registers: only events of one or two are supported",
 			text, arg.count);
-	else
+	else {
 		*code = arg.codes[0];
+		*has_extra = arg.count == 2;
+		*extra = *has_extra ? arg.codes[1] : 0;
+	}
 	free(arg.codes);
 	return rc;
 }

@@ -25,7 +25,7 @@ const struct spmu_event *names_find_code(const struct spmu_model *m, uint64_t ev
 
 /* libpfm4's encoding of `text` ("EVENT:UMASK:c=1" or "pmu::EVENT..."), for core->libpfm.  *code: PERFEVTSEL image, USR and OS
  * as the modifiers say (user only if they say nothing).  ERR_INPUT with libpfm4's reason. */
-int names_libpfm(const char *text, const struct core_config *core, uint64_t *code, struct err *err);
+int names_libpfm(const char *text, const struct core_config *core, uint64_t *code, uint64_t *extra, bool *has_extra, struct err *err);
 
 /* Up to three known names that resemble `name`, joined by ", "; "" if nothing does. */
 void names_nearest(const struct spmu_model *m, const char *name, char *text, size_t text_bytes);

@@ -35,7 +35,8 @@ struct wish {
 	bool user, kernel;
 	unsigned precise;
 	bool most_precise;	/* P */
-	uint64_t latency;	/* of ldlat= */
+	uint64_t extra;		/* of ldlat=, frontend=, config1= */
+	uint32_t extra_msr;	/* the MSR that it is for; UINT32_MAX: whichever the event needs; 0: none was given */
 	uint64_t set, mask;	/* PERFEVTSEL bits that qualify the event, and which of them were given */
 	uint64_t period, frequency;
 	const char *name;	/* of name=, not terminated */
@@ -200,10 +201,18 @@ static char *shown(const char *spelled, size_t n, const struct wish *w, bool lib
 	return s;
 }
 
-/* Counted by PEBS alone: loads above a latency. */
-static bool by_latency(const struct spmu_event *row)
+/* What the event's second MSR has to hold. */
+static int extra(struct parser *p, const struct spmu_event *row, const struct wish *w, const char *spelled, size_t n, uint64_t *value)
 {
-	return strstr(row->name, "LATENCY") && !strncmp(row->name, "MEM_", 4) && row->flags & SPMU_EVENT_PRECISE;
+	const int length = (int)(n > 100 ? 100 : n);
+	*value = row->extra;
+	if (!w->extra_msr)
+		return 0;
+	if (!row->extra_msr || (w->extra_msr != UINT32_MAX && w->extra_msr != row->extra_msr))
+		return bad(p, ERR_UNSUPPORTED, "'%.*s': %s reads no register for that", length, spelled, row->name);
+	*value = w->extra;
+	const char *why = p->registers ? NULL : spmu_event_extra(p->model, row, w->extra);
+	return why ? bad(p, ERR_UNSUPPORTED, "'%.*s': %#llx: %s", length, spelled, (unsigned long long)w->extra, why) : 0;
 }
 
 /* row NULL: a software event of kind `source`.  base: PERFEVTSEL image before the wish's own bits. */
@@ -211,13 +220,12 @@ static int add(struct parser *p, const char *spelled, size_t n, const struct spm
 	       const struct wish *w, bool libpfm)
 {
 	struct session_event e = { .event = row, .fixed = -1, .group = p->group, .precise = (uint8_t)w->precise, .most_precise = w->most_precise,
-		.exclude_kernel = !w->kernel, .exclude_user = w->kernel && !w->user, .source = source, .period = w->period, .frequency = w->frequency,
-		.latency = (uint32_t)w->latency };
+		.exclude_kernel = !w->kernel, .exclude_user = w->kernel && !w->user, .source = source, .period = w->period, .frequency = w->frequency };
 	if (row) {
 		uint64_t own = names_evtsel(row);
 		uint64_t evtsel = (base & ~w->mask) | w->set;
 		bool qualified = (evtsel ^ own) & (NAMES_EVENT_BITS & ~UINT64_C(0xffff));
-		if (row->flags & SPMU_EVENT_NOT_MODELLED && !p->registers && !(p->sampling && w->precise && by_latency(row)))
+		if (row->flags & SPMU_EVENT_NOT_MODELLED && !p->registers)
 			return bad(p, ERR_UNSUPPORTED, "event '%.*s' (%s) exists on %s but is not modelled: %s",
 				(int)(n > 100 ? 100 : n), spelled, row->name, core_name(p),
 				row->not_modelled[0] ? row->not_modelled : "no signal stands for it");
@@ -232,8 +240,11 @@ static int add(struct parser *p, const char *spelled, size_t n, const struct spm
 			evtsel = 0;
 		}
 		e.evtsel = evtsel & NAMES_EVENT_BITS;
-	} else if (w->mask) {
-		return bad(p, ERR_INPUT, "'%.*s' is a clock: cmask, inv, edge and any do not apply", (int)n, spelled);
+		int rc = extra(p, row, w, spelled, n, &e.extra);
+		if (rc)
+			return rc;
+	} else if (w->mask | w->extra_msr) {
+		return bad(p, ERR_INPUT, "'%.*s' is a clock: cmask, inv, edge, any and other registers do not apply", (int)n, spelled);
 	}
 	e.spelled = copy(spelled, n);
 	e.name = shown(spelled, n, w, libpfm);
@@ -273,6 +284,17 @@ static int raw(struct parser *p, const char *digits, uint64_t *code)
 	return 0;
 }
 
+/* Of rows with one code the one that is for what its other MSR is to hold. */
+static const struct spmu_event *by_extra(const struct parser *p, const struct spmu_event *row, const struct wish *w)
+{
+	for (size_t i = 0; row->extra_msr && w->extra_msr && i < spmu_model_events(p->model); i++) {
+		const struct spmu_event *e = spmu_model_event(p->model, i);
+		if (e->extra_msr && e->extra == w->extra && names_evtsel(e) == names_evtsel(row))
+			return e;
+	}
+	return row;
+}
+
 static int add_code(struct parser *p, const char *spelled, size_t n, uint64_t code, const struct wish *w, bool libpfm)
 {
 	bool exact;
@@ -281,7 +303,10 @@ static int add_code(struct parser *p, const char *spelled, size_t n, uint64_t co
 		return bad(p, ERR_UNSUPPORTED, "'%.*s': event %#04llx umask %#04llx is not in the event table of %s",
 			(int)n, spelled, (unsigned long long)(code & 0xff), (unsigned long long)(code >> 8 & 0xff),
 			core_name(p));
-	return add(p, spelled, n, row, code, SESSION_HARDWARE, w, libpfm);
+	struct wish all = *w;
+	if (row->extra_msr && !w->extra_msr)	/* a code alone leaves the other register at 0 */
+		all.extra_msr = row->extra_msr;
+	return add(p, spelled, n, by_extra(p, row, &all), code, SESSION_HARDWARE, &all, libpfm);
 }
 
 /* ---- cpu/.../ ------------------------------------------------------------------------------------------- */
@@ -328,9 +353,14 @@ static int term(struct parser *p, struct wish *w, uint64_t *code, bool *coded, c
 		return number(p, eq + 1, vn, 1000000000, &w->frequency, "freq");
 	if (key == 2 && !memcmp(s, "pc", 2))
 		return 0;	/* pin control: there is no pin */
-	if (key == 5 && !memcmp(s, "ldlat", 5) && eq && (p->sampling || p->registers))
-		return number(p, eq + 1, vn, 0xffff, &w->latency, "ldlat");
-	static const char *const refused[] = { "ldlat", "frontend", "offcore_rsp", "config1", "config2", "in_tx",
+	static const struct { const char *key; uint32_t msr; uint64_t max; } extras[] = { { "ldlat", MSR_PEBS_LD_LAT_THRESHOLD, 0xffff },
+		{ "frontend", MSR_PEBS_FRONTEND, 0xffffff }, { "config1", UINT32_MAX, UINT64_MAX } };
+	for (size_t i = 0; i < sizeof extras / sizeof *extras; i++)
+		if (eq && strlen(extras[i].key) == key && !memcmp(s, extras[i].key, key)) {
+			w->extra_msr = extras[i].msr;
+			return number(p, eq + 1, vn, extras[i].max, &w->extra, extras[i].key);
+		}
+	static const char *const refused[] = { "offcore_rsp", "config2", "in_tx",
 		"in_tx_cp", "call-graph", "stack-size", "max-stack", "branch_type", "aux-output", "aux-sample-size",
 		"percore", "metric-id" };
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
@@ -450,11 +480,13 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 	if (cut == 0) {
 		/* not ours: libpfm4 may know another spelling of it */
 		uint64_t code = 0;
+		bool two = false;
 		struct err why = { 0 };
 		memcpy(head, name, len + 1);
 		char *colon = strchr(head, ':');
 		char *last = strrchr(head, ':');
-		if (p->core && p->core->libpfm[0] && names_libpfm(text, p->core, &code, &why) == 0) {
+		if (p->core && p->core->libpfm[0] && names_libpfm(text, p->core, &code, &w.extra, &two, &why) == 0) {
+			w.extra_msr = two ? UINT32_MAX : 0;
 			if (code & SPMU_EVTSEL_OS)
 				return modifiers(p, &w, "k", 1, text);
 			w.user |= strstr(text, ":u") && (code & SPMU_EVTSEL_USR);

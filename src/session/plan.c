@@ -3,9 +3,36 @@
  * and nothing is multiplexed.
  */
 #include "session/plan.h"
+#include <stdbool.h>
 #include <stdlib.h>
 
-struct copy_use { uint32_t gp, fixed; };
+enum { EXTRAS = 4 };	/* MSRs of a PMU that events can need */
+struct copy_use { uint32_t gp, fixed, msr[EXTRAS]; uint64_t extra[EXTRAS]; };
+
+/* Where the copy keeps what the item's MSR has to hold: there already, or free; NULL: it holds something else. */
+static uint64_t *extra_place(struct copy_use *u, const struct plan_item *it, unsigned *at)
+{
+	for (*at = 0; *at < EXTRAS; ++*at)
+		if (!u->msr[*at] || u->msr[*at] == it->extra_msr)
+			return !u->msr[*at] || u->extra[*at] == it->extra ? &u->extra[*at] : NULL;
+	return NULL;
+}
+
+static bool extra_fits(struct copy_use *u, const struct plan_item *it)
+{
+	unsigned at;
+	return !it->extra_msr || extra_place(u, it, &at);
+}
+
+static void extra_take(struct copy_use *u, const struct plan_item *it)
+{
+	unsigned at;
+	uint64_t *place = it->extra_msr ? extra_place(u, it, &at) : NULL;
+	if (place) {
+		u->msr[at] = it->extra_msr;
+		*place = it->extra;
+	}
+}
 
 static unsigned choices(const struct plan_item *i, uint32_t gp_all)
 {
@@ -55,7 +82,7 @@ int plan_make(struct plan_item *item, size_t items, unsigned gp_counters, unsign
 				continue;
 			uint32_t allowed = it->pmc_mask & gp_all, free_now = 0;
 			unsigned k = 0;
-			while (k < copies && !(free_now = allowed & ~use[k].gp))
+			while (k < copies && !(extra_fits(&use[k], it) && (free_now = allowed & ~use[k].gp)))
 				k++;
 			if (k == copies) {
 				copies++;
@@ -71,6 +98,7 @@ int plan_make(struct plan_item *item, size_t items, unsigned gp_counters, unsign
 			it->gp = 31 - __builtin_clz(free_now);
 			it->pmu = k;
 			use[k].gp |= UINT32_C(1) << it->gp;
+			extra_take(&use[k], it);
 		}
 	*pmus = copies;
 	free(use);

@@ -11,6 +11,8 @@ struct plan_item {
 	uint64_t evtsel;	/* event bits of IA32_PERFEVTSELx; unused on a fixed counter */
 	uint32_t pmc_mask;	/* general-purpose counters that can count it; 0: none */
 	int fixed;		/* fixed counter that can count it; -1: none */
+	uint32_t extra_msr;	/* a register of the whole PMU that it needs, 0: none; and the value there, which another event on the same copy shares or */
+	uint64_t extra;		/* is kept off by */
 	/* result */
 	unsigned pmu;		/* copy, from 0 */
 	int gp;			/* general-purpose counter, or -1: on the fixed counter `fixed` */

@@ -24,7 +24,7 @@ struct session_event {
 	int group;		/* events of one {group} share a number; -1: none */
 	uint8_t precise;	/* number of p modifiers */
 	bool most_precise;	/* P: sampled as precisely as the PMU can, imprecisely if it cannot */
-	uint32_t latency;	/* of ldlat=: loads above this many cycles; 0: not given */
+	uint64_t extra;		/* what event->extra_msr has to hold, by name or by ldlat=, frontend=, config1= */
 	bool exclude_user, exclude_kernel;
 	enum { SESSION_HARDWARE, SESSION_TASK_CLOCK, SESSION_DURATION, SESSION_UNCORE, SESSION_PUSHOUT,
 		SESSION_NOTHING /* 0 by its meaning: perf's dummy; emulation-faults, which no kernel counts on x86 */ } source;

@@ -16,7 +16,6 @@ static int make_precise(struct session *s, const struct session_event *ev, struc
 	p->precise = true;
 	p->pdist = ev->precise > 2;
 	p->pebs_data = precise_data_config(s->o.data);
-	p->latency = ev->latency;
 	if (format >= 0 && format < 4 && ev->fixed == 1) {
 		const uint64_t codes[] = { ev->precise > 2 ? 0x01c0 : 0x01c2, 0x01c2, 0x00c0 };
 		static const uint8_t fewer[] = { 16, 10 };	/* the driver's, Intel's event lists' */
@@ -71,7 +70,8 @@ static int make_items(struct session *s, struct err *err)
 	for (size_t e = 0; e < s->o.events->count; e++) {
 		const struct session_event *ev = s->o.events->event + e;
 		struct item it = { .event = e, .period = ev->period, .frequency = ev->period ? 0 : ev->frequency };
-		struct driver_event p = { .event = ev->event, .evtsel = ev->evtsel, .fixed = ev->fixed, .user = true };
+		struct driver_event p = { .event = ev->event, .evtsel = ev->evtsel, .fixed = ev->fixed, .user = true,
+			.extra = ev->extra };
 		bool sampled = (it.period || it.frequency) && !ev->starts;
 		s->item_of_event[e] = -1;
 		if ((ev->forced || ev->after) && spmu_model_family(s->o.model) != SPMU_FAMILY_NETBURST)
@@ -114,6 +114,8 @@ static int make_items(struct session *s, struct err *err)
 		} else if (sampled && ev->most_precise && ev->source == SESSION_HARDWARE) {
 			make_most_precise(s, ev, &p);
 		}
+		if (sampled && !p.precise && ev->event && ev->event->extra_msr == MSR_PEBS_LD_LAT_THRESHOLD)
+			return err_set(err, ERR_UNSUPPORTED, "'%s': PEBS alone knows latencies: it is sampled with it (:p) or counted", ev->spelled);
 		if (sampled && !s->driver->interrupts)
 			return err_set(err, ERR_UNSUPPORTED, "'%s': the PMU of %s has no interrupt: its events can be counted, not sampled", ev->spelled,
 				s->o.core->name);

@@ -234,7 +234,8 @@ static void malformed_lists_are_refused(void **state)
 	bad("cpu/event=0x1c4/", ERR_INPUT, "event");
 	bad("cpu/event=/", ERR_INPUT, "event");
 	bad("cpu/evnt=1/", ERR_INPUT, "unknown term");
-	bad("cpu/ldlat=3/", ERR_UNSUPPORTED, "ldlat");
+	bad("cpu/ldlat=3/", ERR_INPUT, "names no event");
+	bad("cpu/cycles,ldlat=3/", ERR_UNSUPPORTED, "reads no register");
 	bad("uncore_imc/event=1/", ERR_UNSUPPORTED, "stat");
 	bad("cycles:", ERR_INPUT, "colon");
 	bad("cycles:z", ERR_INPUT, "unknown modifier");

@@ -17,7 +17,7 @@ static void a_fetch_takes_the_latency_of_who_serves_it(void **state)
 	mf_forget(f);
 	struct mem_result r = fetch(f, LINE_AT(0, 0), 1000);
 	assert_int_equal(r.ready, 1000 + MEMORY + L2_CODE - L2);
-	assert_int_equal(r.did, DID(ICACHE_MISS));
+	assert_int_equal(r.did, DID(ICACHE_MISS) | DID(FETCH_L2_MISS));
 	r = fetch(f, LINE_AT(0, 0) + 32, 2000);
 	assert_int_equal(r.ready, 2000);
 	assert_int_equal(r.did, 0);
@@ -25,6 +25,7 @@ static void a_fetch_takes_the_latency_of_who_serves_it(void **state)
 	fetch(f, LINE_AT(0, 2), 4000);	/* two ways */
 	r = fetch(f, LINE_AT(0, 0), 5000);
 	assert_int_equal(r.ready, 5000 + L2_CODE);
+	assert_int_equal(r.did, DID(ICACHE_MISS));
 	assert_int_equal(mf_count(f, SPMU_SIG_ICACHE_MISS_LINE), 4);
 	assert_int_equal(f->count[SPMU_SIG_ICACHE_HIT], 1);
 	assert_int_equal(f->count[SPMU_SIG_L2_CODE_RD_MISS], 3);
@@ -60,7 +61,7 @@ static void the_next_line_is_fetched_ahead(void **state)
 	assert_int_equal(r.did, 0);
 	r = fetch(f, LINE_AT(2, 0), 2010);	/* asked for when the second was used */
 	assert_int_equal(r.ready, 2000 + MEMORY);
-	assert_int_equal(r.did, DID(ICACHE_MISS));
+	assert_int_equal(r.did, DID(ICACHE_MISS) | DID(FETCH_L2_MISS));
 }
 
 static void code_and_data_share_l2(void **state)

@@ -40,7 +40,8 @@ static void naive_sample(struct naive_sampler *c, const struct spmu_model *m, co
 		if (!retired(r))
 			continue;
 		for (unsigned t = 0; t < c->row->expr.terms; t++)
-			n += naive_match(&m->source[c->row->expr.term[t].source], r) ? c->row->expr.term[t].num : 0;
+			n += naive_match(&m->source[c->row->expr.term[t].source], r) && (!c->row->public.extra_msr || naive_tagged(m, &c->row->public, r, s->at[i])) ?
+				c->row->expr.term[t].num : 0;
 		if (!n)
 			continue;
 		if (c->armed && cycle >= c->armed_from) {
@@ -90,7 +91,7 @@ static void precise_records_are_those_of_a_naive_sampler(void **state)
 		const struct pmu_row *row;
 		do
 			row = &m->row[draw(&draws, m->rows)];
-		while (!plain(m, row) || !(row->public.pmc_mask >> pmc & 1));
+		while (!plain(m, row) || !(row->public.pmc_mask >> pmc & 1) || !naive_knows(m, &row->public));
 		struct naive_sampler c = { .row = row, .value = PMU_COUNTER_MASK - draw(&draws, 60) };
 		c.reset = PMU_COUNTER_MASK - draw(&draws, seed % 3 ? 40 : 3);
 		c.exact = seed & 1 ? pmc == 0 : pmc == 1 && row->public.event == 0xc0 && row->public.umask == 1;
@@ -102,6 +103,7 @@ static void precise_records_are_those_of_a_naive_sampler(void **state)
 		put_msr(p, MSR_IA32_PERFEVTSEL0 + pmc, fixture_evtsel(&row->public));
 		put_msr(p, MSR_IA32_A_PMC0 + pmc, c.value);
 		put_msr(p, MSR_IA32_PEBS_ENABLE, UINT64_C(1) << pmc);
+		fixture_extra(p, &row->public, pmc);
 		stream_random(&s, seed, UOPS);
 		naive_sample(&c, m, &s, g->host.pebs_arming);
 		if (seed % 4 > 1) {	/* something else that acts */

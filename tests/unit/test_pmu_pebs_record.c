@@ -514,9 +514,44 @@ static void front_end_events_count_what_the_register_names(void **state)
 	}
 }
 
+/* What the later register can name besides, and stretches that begin in one batch and end in another: cut behind each record. */
+static void front_end_events_of_golden_cove_and_across_batches(void **state)
+{
+	(void)state;
+	static const struct { uint64_t frontend; unsigned count; } rows[] = {
+		{ 0x01, 3 }, { 0x11, 1 }, { 0x13, 1 }, { 0x15, 1 }, { 0x17, 1 }, { 0x08, 1 }, { 0x500106, 1 }, { 0x500506, 1 }, { 0x500606, 0 }, { 0x100106, 2 },
+	};
+	for (size_t cut = 1; cut <= 9; cut += 4)
+		for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+			struct guest *g = guest_new();
+			struct spmu_model *m = fixture_model("golden-cove");
+			struct spmu *p = fixture_pmu(m, &g->host);
+			struct stream s = { 0 };
+			put_msr(p, MSR_PEBS_FRONTEND, rows[i].frontend);
+			put_msr(p, MSR_IA32_PERFEVTSEL0, 0x01c6 | USR_EN);
+			stream_inst(&s, 0x1000, 0, SPMU_DID(FROM_MITE) | SPMU_DID(ICACHE_MISS) | SPMU_DID(FETCH_L2_MISS), 12);
+			stream_signal(&s, SPMU_SIG_IDQ_BUBBLE, 16, 19, 5);	/* one stretch of five cycles */
+			stream_signal(&s, SPMU_SIG_IDQ_BUBBLE, 19, 21, 5);
+			stream_inst(&s, 0x1004, 0, SPMU_DID(FROM_MITE) | SPMU_DID(ITLB_MISS_F) | SPMU_DID(FETCH_STLB_MISS), 25);	/* allocated at 21 */
+			stream_inst(&s, 0x1008, SPMU_IS(BRANCH), SPMU_DID(FROM_MITE) | SPMU_DID(BTB_MISS), 25);
+			stream_signal(&s, SPMU_SIG_IDQ_BUBBLE, 28, 29, 2);
+			stream_inst(&s, 0x100c, 0, SPMU_DID(FROM_DSB), 33);
+			stream_inst(&s, 0x1010, 0, SPMU_DID(FROM_MS), 34);
+			stream_send_cut(&s, p, cut, cut);
+			if (fixture_read(p, MSR_IA32_PMC0) != rows[i].count)
+				fail_msg("cut %zu, MSR_PEBS_FRONTEND %llx: %llu, expected %u", cut, (unsigned long long)rows[i].frontend,
+					(unsigned long long)fixture_read(p, MSR_IA32_PMC0), rows[i].count);
+			stream_free(&s);
+			spmu_destroy(p);
+			spmu_model_free(m);
+			free(g);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(front_end_events_of_golden_cove_and_across_batches),
 		cmocka_unit_test(each_format_has_its_length_and_fields),
 		cmocka_unit_test(status_or_applicable_counters_by_format),
 		cmocka_unit_test(the_lbr_group_of_a_ring_is_newest_first),

@@ -292,7 +292,7 @@ static void check_against(const char *event, int which, bool may_be_behind)
 			naive_instructions(&s, period, latency, &x);
 		} else {
 			const struct pmu_expr *expr = &((const struct pmu_row *)e)->expr;
-			int64_t *v = naive_source(&s, &model()->source[expr->term[0].source], cycles, 3);
+			int64_t *v = naive_source(model(), e, &s, &model()->source[expr->term[0].source], cycles, 3);
 			if (e->cmask)
 				for (uint64_t c = 0; c < cycles; c++)
 					v[c] = v[c] >= e->cmask;

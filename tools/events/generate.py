@@ -22,19 +22,25 @@ CERTAIN = tuple('''CPU_CLK_ UNHALTED_ INSTRUCTION_RETIRED INSTRUCTIONS_RETIRED C
     OTHER_ASSISTS ASSISTS TOPDOWN PERF_METRICS CORE_POWER IO_TRANSACTIONS PIC_ACCESSES TX_ EPT. L1D_CACHE_ST.MESI'''.split())
 
 
+# Second MSRs: SDM vol. 4, and extra_regs in arch/x86/events/intel/core.c of Linux.
+EXTRA_MSR = {(0xcd, 1): 0x3f6, (0x0b, 0x10): 0x3f6, (0xc6, 1): 0x3f7}
+
+
 class Row:
-    def __init__(self, name, image, precise, same):
+    def __init__(self, name, image, precise, same, extra=None):
         self.name, self.precise, self.same = name, precise, same
         self.event, self.umask = image & 0xff, image >> 8 & 0xff
         self.edge, self.any, self.inv, self.cmask = image >> 18 & 1, image >> 21 & 1, image >> 23 & 1, image >> 24
         self.aliases = []
+        self.extra = extra	# what a second MSR holds; None: no such MSR
 
     @property
     def image(self):
         return self.event | self.umask << 8 | self.edge << 18 | self.any << 21 | self.inv << 23 | self.cmask << 24
 
     def mods(self):
-        return ','.join([f'c={self.cmask}'] * bool(self.cmask) + ['i'] * self.inv + ['e'] * self.edge + ['t'] * self.any) or '-'
+        return ','.join([f'c={self.cmask}'] * bool(self.cmask) + ['i'] * self.inv + ['e'] * self.edge + ['t'] * self.any +
+                        ([] if self.extra is None else [f'msr={EXTRA_MSR[self.event, self.umask]:x}/{self.extra:x}'])) or '-'
 
 
 def listed(tool, machine):
@@ -42,7 +48,7 @@ def listed(tool, machine):
     text = subprocess.run([tool, machine.libpfm], check=True, capture_output=True, text=True).stdout
     rows = {}
     for line in text.splitlines():
-        event, umask, image, precise, same = line.split('\t')
+        event, umask, image, precise, same, extra = line.split('\t')
         name = event if umask == '-' else f'{event}.{umask}'
         if image == '-':
             if name not in machine.unencodable:
@@ -51,10 +57,16 @@ def listed(tool, machine):
         if name in rows:
             sys.exit(f'{machine.name}: {name} twice')
         rows[name] = Row(name, machine.corrected.get(name, int(image, 16)), precise == '1', None if same == '-' else same)
+        if (rows[name].event, rows[name].umask) in EXTRA_MSR:
+            rows[name].extra = int(extra, 16)
     for name, image in machine.extra.items():
         if name in rows:
             sys.exit(f'{machine.name}: libpfm4 has {name}')
         rows[name] = Row(name, image, name in machine.extra_precise, None)
+    for row in [r for r in rows.values() if r.name == 'MEM_TRANS_RETIRED.LOAD_LATENCY']:	# Intel's lists name thresholds
+        for bit in range(2, 10):
+            name = f'{row.name}_GT_{1 << bit}'
+            rows[name] = Row(name, row.image, row.precise, None, 1 << bit)
     return rows
 
 

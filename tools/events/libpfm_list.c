@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Lists the events of one of libpfm4's tables, one a line, for generate.py:
  *
- *   EVENT  UMASK|-  IA32_PERFEVTSELx image (hex, without the enable and privilege bits)  precise 0|1  same-as|-
+ *   EVENT  UMASK|-  IA32_PERFEVTSELx image (hex, without the enable and privilege bits)  precise 0|1  same-as|-  what a second MSR holds (hex)|-
  *
  * separated by tabs.  `same-as` is set where libpfm4 calls the name another one of an event that it lists too.  An event that
  * libpfm4 lists and cannot encode has the image "-".  Only names and codes are taken, no description.
  */
 #include <perfmon/pfmlib.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const uint64_t wanted = 0xffff | 1u << 18 | 1u << 21 | 1u << 23 | 0xff000000u;	/* E, ANY, INV, CMASK */
 
-static int encode(const char *pmu, const char *event, const char *umask, uint64_t *image)
+static int encode(const char *pmu, const char *event, const char *umask, uint64_t *image, uint64_t *extra)
 {
 	char text[256];
 	uint64_t codes[8] = { 0 };
@@ -22,18 +23,24 @@ static int encode(const char *pmu, const char *event, const char *umask, uint64_
 	snprintf(text, sizeof text, "%s::%s%s%s", pmu, event, umask ? ":" : "", umask ? umask : "");
 	int error = pfm_get_event_encoding(text, PFM_PLM3, NULL, NULL, &list, &count);
 	*image = codes[0] & wanted;
+	*extra = count == 2 ? codes[1] : UINT64_MAX;
 	return error == PFM_SUCCESS;
 }
 
 static void line(const char *pmu, const char *event, const char *umask, int precise, const char *same)
 {
-	uint64_t image;
+	uint64_t image, extra;
 	printf("%s\t%s\t", event, umask ? umask : "-");
-	if (encode(pmu, event, umask, &image))
+	bool known = encode(pmu, event, umask, &image, &extra);
+	if (known)
 		printf("%llx", (unsigned long long)image);
 	else
 		putchar('-');
-	printf("\t%d\t%s\n", precise, *same ? same : "-");
+	printf("\t%d\t%s\t", precise, *same ? same : "-");
+	if (known && extra != UINT64_MAX)
+		printf("%llx\n", (unsigned long long)extra);
+	else
+		puts("-");
 }
 
 /* The unit masks of `info`, under the name `event`; returns how many. */
@@ -45,7 +52,7 @@ static unsigned umasks(const char *pmu, const pfm_event_info_t *info, const char
 		char same[256] = "";
 		if (pfm_get_event_attr_info(info->idx, i, PFM_OS_NONE, &a) != PFM_SUCCESS || a.type != PFM_ATTR_UMASK)
 			continue;
-		if (alias && !encode(pmu, event, a.name, &(uint64_t){ 0 }))
+		if (alias && !encode(pmu, event, a.name, &(uint64_t){ 0 }, &(uint64_t){ 0 }))
 			continue;
 		if (alias)
 			snprintf(same, sizeof same, "%s.%s", info->equiv ? info->equiv : info->name, a.name);

@@ -341,6 +341,22 @@ event('ITLB_MISSES.STLB_HIT', 'sig(ITLB_STLB_HIT)', 'ITLB misses that the second
 event('ITLB_MISS_RETIRED OTHER_ASSISTS.ITLB_MISS_RETIRED', 'uop(ITLB_MISS_F)',
       'First uops retired behind an ITLB miss.')
 
+for name, text in (
+        ('ANY_DSB_MISS', 'Instructions retired that the uop cache lacked.'),
+        ('DSB_MISS', 'Instructions retired that the uop cache lacked, and for which issue slots stayed empty.'),
+        ('L1I_MISS', 'Instructions retired whose fetch missed L1I.'), ('L2_MISS', 'Instructions retired whose fetch missed L1I and L2.'),
+        ('ITLB_MISS', 'Instructions retired whose fetch missed the ITLB.'),
+        ('STLB_MISS', 'Instructions retired whose fetch missed ITLB and STLB: page walk.')):
+    event(f'FRONTEND_RETIRED.{name}', 'uop(tag(1))', text)
+FIRST = 'Instructions retired that were the first to be issued after'
+for n in range(10):
+    event(f'FRONTEND_RETIRED.LATENCY_GE_{1 << n}', 'uop(tag(1))',
+          f'{FIRST} {f"{1 << n} cycles" if n else "a cycle"} or more without any uop from the front end while the back end was ready.')
+event('FRONTEND_RETIRED.LATENCY_GE_2_BUBBLES_GE_1', 'uop(tag(1))',
+      f'{FIRST} 2 cycles or more in each of which the front end left a slot or more empty.')
+for n, name in enumerate(('IDQ_1_BUBBLE', 'IDQ_2_BUBBLES', 'IDQ_3_BUBBLES', 'IDQ_4_BUBBLES'), 1):
+    event(f'FRONTEND_RETIRED.{name}', 'uop(tag(1))', f'{FIRST} a cycle or more in each of which the front end left {n} of its slots or more empty.')
+
 section('stalls, cycle by cycle')
 L1D, L2, L3 = '8*cycles(sig(L1D_PENDING) >= 1)', 'cycles(sig(L2_PENDING) >= 1)', '2*cycles(sig(L3_PENDING) >= 1)'
 LDM = '2*cycles(uop(LOAD)@dispatch:complete >= 1)'
@@ -481,6 +497,12 @@ event('*_HIT_RETIRED.XSNP_NONE', 'uop(LOAD & L3_HIT & !SNOOP_HIT & !SNOOP_HITM)'
 event('LOCK_CYCLES.CACHE_LOCK_DURATION CACHE_LOCK_CYCLES.L1D', 'sig(LOCK_DURATION)',
       'Cycles in which an atomic operation holds L1D.')
 
+ABOVE = 'cycles from dispatch to data, watched by PEBS.'
+event('MEM_TRANS_RETIRED.LOAD_LATENCY MEM_TRANS_RETIRED.LATENCY_ABOVE_THRESHOLD MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD', 'uop(LOAD & tag(0))',
+      'Loads retired that took more cycles from dispatch to data than ldlat= says (3 at least), watched by PEBS.')
+for n in range(2, 10):
+    event(f'MEM_TRANS_RETIRED.LOAD_LATENCY_GT_{1 << n}', 'uop(LOAD & tag(0))', f'Loads retired that took more than {1 << n} {ABOVE}')
+
 section('data translation')
 event('DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK DTLB_LOAD_MISSES.ANY', 'begins(DTLB_LOAD_WALK)',
       'Page walks begun for loads.')
@@ -594,14 +616,9 @@ event('OFFCORE_REQUESTS_OUTSTANDING.L3_MISS_DEMAND_DATA_RD_GE_6', '=',
 event('SW_PREFETCH_ACCESS.ANY', 'sig(SW_PREFETCH)', 'Software prefetches executed, of any kind.')
 
 section('not modelled: what this machine has and the model cannot produce')
-refuse('MEM_TRANS_RETIRED.LOAD_LATENCY MEM_TRANS_RETIRED.LATENCY_ABOVE_THRESHOLD '
-       'MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD', 'Loads above a latency threshold.',
-       'counts with PEBS on and a threshold in MSR_PEBS_LD_LAT_THRESHOLD (3F6H): at register level only')
 refuse('MEM_TRANS_RETIRED.PRECISE_STORE', 'Stores sampled with their address.', 'counts with IA32_PEBS_ENABLE[63] on counter 3: at register level only')
 refuse('OFFCORE_RESPONSE_* OCR.*', 'Requests beyond L2 by kind and answer.',
        'needs MSR_OFFCORE_RSP, which this PMU lacks; see %OFFCORE%, LONGEST_LAT_CACHE.MISS')
-refuse('FRONTEND_RETIRED.*', 'Instructions retired behind a front-end event.',
-       'what it counts stands in MSR_PEBS_FRONTEND (3F7H), which no event name sets: at register level only')
 for name in ('RETIRING', 'BAD_SPECULATION', 'FRONTEND_BOUND', 'BACKEND_BOUND'):
     refuse(f'PERF_METRICS.{name}', 'A field of MSR_PERF_METRICS.',
            'PERF_METRICS is not modelled: the manual does not say how slots are split; TOPDOWN.SLOTS, '

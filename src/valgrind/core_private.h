@@ -38,6 +38,10 @@ extern Bool VG_(clo_trace_children);
 /* A child that nobody listens to must not try to open a log file: it exits if it cannot. */
 extern Bool VG_(clo_child_silent_after_fork);
 extern VexControl VG_(clo_vex_control);
+/* --smc-check: which code checks itself before it runs.  Looked at when a block is translated; maps.c changes it. */
+enum { SMC_ALL = 2, SMC_ALL_NON_FILE = 3 };
+extern Int VG_(clo_smc_check);
+void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
 
 /* Names the library that is preloaded into the program; the core's default would be Memcheck's. */
 extern const HChar *VG_(clo_toolname);

@@ -4,7 +4,8 @@
  * Taken from the core's own list of segments after each change (mmap, mprotect, mremap, brk, shmat, munmap), so that file,
  * offset and protection are what is really mapped; Valgrind's own segments are never shown.  A build-id is read from
  * the file itself, once a file, and put on every mapping of it.  Huge pages: only those the program asked for
- * (MAP_HUGETLB, MADV_HUGEPAGE), which keep that over mprotect and mremap.  With registers, the bytes of executable file mappings follow (ST_CODE), read from the file, up to
+ * (MAP_HUGETLB, MADV_HUGEPAGE), which keep that over mprotect and mremap.  Code of a file that the program can write through
+ * a mapping is checked for changes as it runs: the core does so for anonymous memory only.  With registers, the bytes of executable file mappings follow (ST_CODE), read from the file, up to
  * CODE_BYTES a program.  Left out: shared-memory file names, growth of other stacks than the first thread's
  * (those are ordinary mappings).
  */
@@ -25,6 +26,7 @@ typedef Elf32_Phdr Phdr;
 struct build_id {
 	struct build_id *next;
 	ULong dev, ino;
+	Bool shared, written, code;	/* there was a mapping that is shared; that and writable; executable */
 	UInt bytes;
 	UChar id[24];
 };
@@ -33,7 +35,7 @@ static Addr stack_at, stack_low;	/* an address in the main stack; lowest one tol
 static Addr heap_end;			/* of what brk gave out */
 static struct huge { Addr start, last; } *huges;	/* where it asked for them; apart, in no order */
 static UInt n_huges, room_huges;
-static Bool next_is_huge, begun;	/* begun: ST_PROCESS is written; maps_all follows it */
+static Bool next_is_huge, next_is_shared, begun;	/* begun: ST_PROCESS is written; maps_all follows it */
 
 static Bool read_at(Int fd, ULong offset, void *buf, UInt bytes)
 {
@@ -79,7 +81,7 @@ static void find_build_id(Int fd, struct build_id *out)
 	}
 }
 
-static const struct build_id *build_id_of(const NSegment *seg, const HChar *name)
+static struct build_id *build_id_of(const NSegment *seg, const HChar *name)
 {
 	struct build_id *b;
 	struct vg_stat st;
@@ -142,6 +144,18 @@ static void code_part(const NSegment *seg, const HChar *name, Addr start, Addr l
 	VG_(close)(fd);
 }
 
+/* Code that is written into without a word to the core, through this mapping of its file or another one: from now on each
+ * block checks its bytes before it runs, as those in anonymous memory do.  For good: such code is a JIT compiler's. */
+static void check_code(const NSegment *seg, struct build_id *b)
+{
+	b->written |= b->shared && seg->hasW;
+	b->code |= seg->hasX;
+	if (VG_(clo_smc_check) == SMC_ALL_NON_FILE && ((b->code && b->written) || (seg->hasX && seg->hasW))) {
+		VG_(clo_smc_check) = SMC_ALL;
+		VG_(discard_translations)(0, ~(Addr)0, "softpmu.check_code");
+	}
+}
+
 static void map_part(const NSegment *seg, Addr start, Addr last, Bool huge)
 {
 	const HChar *name = seg->kind == SkFileC ? VG_(am_get_filename)(seg) : NULL;
@@ -149,7 +163,11 @@ static void map_part(const NSegment *seg, Addr start, Addr last, Bool huge)
 	if (!name)
 		name = "";
 	UInt path_bytes = (UInt)VG_(strlen)(name) + 1;
-	const struct build_id *b = seg->kind == SkFileC ? build_id_of(seg, name) : NULL;
+	struct build_id *b = seg->kind == SkFileC ? build_id_of(seg, name) : NULL;
+	if (b) {
+		b->shared |= next_is_shared;
+		check_code(seg, b);
+	}
 	struct st_map *m = ring_record(ST_MAP, sizeof *m + path_bytes);
 	m->addr = start;
 	m->bytes = (ULong)(last - start) + 1;
@@ -320,18 +338,21 @@ static void heap_shrank(Addr a, SizeT len)
 
 void maps_before_syscall(UInt number, const UWord *args)
 {
-	next_is_huge = False;
+	next_is_huge = next_is_shared = False;
 #if defined(VGA_amd64)
 	if (number == __NR_mmap)
 #else
 	if (number == __NR_mmap2)
 #endif
+	{
 		next_is_huge = (args[3] & MAP_HUGETLB_) != 0;
+		next_is_shared = (args[3] & VKI_MAP_SHARED) != 0;	/* MAP_SHARED_VALIDATE has the bit, too */
+	}
 }
 
 void maps_after_syscall(UInt number, const UWord *args, SysRes res)
 {
-	next_is_huge = False;
+	next_is_huge = next_is_shared = False;
 	if (number != __NR_madvise || sr_isError(res) || !args[1] || args[0] + args[1] < args[0])
 		return;
 	if (args[2] == MADV_HUGEPAGE_ || args[2] == MADV_NOHUGEPAGE_) {

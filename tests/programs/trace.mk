@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the tests of the tracer run: a reader of rings of their own, and programs with known behaviour.
 programs: $(addprefix $P/,trace_count trace_mem trace_mem32 trace_regs trace_cut trace_signals trace_signals32 \
-  trace_dl trace_spawn)
+  trace_dl trace_spawn trace_self)
 
 $P/trace_count: tests/programs/trace_count.c src/stream/format.h
 	@mkdir -p $(@D)

@@ -27,6 +27,8 @@ same -x "$PROGRAMS/threads" spinpause 300;	has exits = 1 spinpause
 same -x "$PROGRAMS/throws";			has cuts = 0 throws
 same -x "$PROGRAMS/trace_dl";			has discards -ge 5 dlclose
 same -x "$PROGRAMS/jit";			has discards -ge 1 jit
+same -x "$PROGRAMS/trace_self" alias;		has discards -ge 1 "code written through another mapping"
+same -x "$PROGRAMS/trace_self" private
 same -x "$PROGRAMS/trace_signals" faults;	has cuts -ge 600 faults; has signals -ge 700 faults
 same -x "$PROGRAMS/trace_signals32" faults;	has cuts -ge 600 faults32
 same -x "$PROGRAMS/trace_signals" alarms;	has signals -ge 50 alarms

@@ -74,6 +74,7 @@ int tracer_spawn(pid_t *pid, const struct stream_launch *how, const struct progr
 	list[n++] = tracer;
 	list[n++] = "--command-line-only=yes";	/* the user's ~/.valgrindrc and VALGRIND_OPTS are for other tools */
 	list[n++] = "--vgdb=no";
+	list[n++] = "--max-threads=1025";	/* 1024 at once, as the model has cores; the core's default is 500 */
 	list[n++] = ring_dir;
 	list[n++] = how->regs ? "--regs=yes" : "--regs=no";
 	list[n++] = how->follow ? "--trace-children=yes" : "--trace-children=no";

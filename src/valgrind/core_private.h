@@ -10,6 +10,9 @@
 SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd, Off64T offset);
 /* A forked child gives its parent's ring back. */
 SysRes VG_(am_munmap_valgrind)(Addr start, SizeT length);
+/* Memory that counts as the program's. */
+SysRes VG_(am_mmap_anon_float_client)(SizeT length, Int prot);
+SysRes VG_(am_munmap_client)(Bool *need_discard, Addr start, SizeT length);
 /* Memory for a scratch ring: pages, not a heap block. */
 SysRes VG_(am_mmap_anon_float_valgrind)(SizeT length);
 /* futex and fallocate have no wrapper at all. */
@@ -65,6 +68,20 @@ void __real_vgPlain_discard_translations(Addr start, ULong range, const HChar *w
 void __wrap_vgPlain_discard_translations(Addr start, ULong range, const HChar *who);
 void __real_vgPlain_nuke_all_threads_except(ThreadId me, Int src);
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, Int src);
+/* Handlers of system calls (events.c).  Of the arguments, the number stands first; a call whose status
+ * is complete is not made, and has that result. */
+struct syscall_args { Word number; UWord arg[8]; };
+struct syscall_status { Int what; SysRes result; };
+enum { SYSCALL_COMPLETE = 1 };
+
+typedef void (*exec_handler)(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags);
+void __real_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags);
+void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags);
+void __real_vgSysWrap_linux_sys_execveat_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags);
+void __wrap_vgSysWrap_linux_sys_execveat_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags);
+void __real_vgSysWrap_linux_sys_clone_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags);
+void __wrap_vgSysWrap_linux_sys_clone_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags);
+SysRes VG_(mk_SysRes_Error)(UWord err);
 /* The big lock (turns.c): the core takes whatever lock these make. */
 struct sched_lock;
 struct sched_lock *__wrap_vgModuleLocal_create_sched_lock(void);

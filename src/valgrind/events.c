@@ -115,10 +115,11 @@ static void correct_argv0(ThreadId tid)
 static void process(Bool is_exec)
 {
 	const HChar *argv0 = settings.argv0 ? settings.argv0 : VG_(args_the_exename);
-	HChar link[64], path[VKI_PATH_MAX];
+	static HChar path[VKI_PATH_MAX];	/* of a script its own: forked children must not look again (exe_is_interpreter) */
+	HChar link[64];
 
 	VG_(sprintf)(link, "/proc/self/fd/%d", VG_(cl_exec_fd));
-	SSizeT got = VG_(readlink)(link, path, sizeof path - 1);
+	SSizeT got = path[0] ? (SSizeT)VG_(strlen)(path) : VG_(readlink)(link, path, sizeof path - 1);
 	if (got > 0)
 		path[got] = 0;
 	else
@@ -166,6 +167,34 @@ static void thread_start(ThreadId tid)
 	threads[tid].started = True;
 }
 
+/* The core takes a script for what /proc/self/exe leads to (VG_(cl_exec_fd)); in the kernel that is its interpreter, which
+ * programs start again by this name: perl's $^X, node's process.execPath. */
+static void exe_is_interpreter(void)
+{
+	HChar line[VKI_PATH_MAX + 2];
+
+	for (UInt depth = 0; depth < 5; depth++) {	/* the kernel's own limit of interpreters that are scripts */
+		if (VG_(lseek)(VG_(cl_exec_fd), 0, VKI_SEEK_SET) != 0)
+			return;
+		Int got = VG_(read)(VG_(cl_exec_fd), line, sizeof line - 1);
+		if (got < 3 || line[0] != '#' || line[1] != '!')
+			return;
+		line[got] = 0;
+		HChar *name = line + 2;
+		while (*name == ' ' || *name == '\t')
+			name++;
+		HChar *end = name;
+		while (*end && *end != ' ' && *end != '\t' && *end != '\r' && *end != '\n')
+			end++;
+		*end = 0;
+		SysRes fd = VG_(open)(name, VKI_O_RDONLY | O_CLOEXEC_, 0);
+		if (sr_isError(fd))
+			return;
+		VG_(close)(VG_(cl_exec_fd));
+		VG_(cl_exec_fd) = VG_(safe_fd)((Int)sr_Res(fd));
+	}
+}
+
 static void process_begin(ThreadId tid, Bool is_exec)
 {
 	process_begun = True;
@@ -198,8 +227,10 @@ static void thread_first_insn(ThreadId tid)
 	}
 	entry = VG_(get_IP)(tid);
 	set_comm(tid, VG_(basename)(VG_(args_the_exename)));
+	VG_(do_syscall)(__NR_prctl, VKI_PR_SET_NAME, (RegWord)threads[tid].comm, 0, 0, 0, 0, 0, 0);	/* what ps and the program itself see */
 	correct_argv0(tid);
 	process_begin(tid, settings.serial > 0);
+	exe_is_interpreter();
 }
 
 static void thread_exit(ThreadId tid)
@@ -273,9 +304,45 @@ static const HChar *guest_string(Addr a)
 	return NULL;
 }
 
+/* What an exec is to execute, if its own words would name another program: /proc/self/exe is the tracer, for the core as for
+ * softpmu-exec; a file that only a descriptor leads to (memfd_create) has no path.  Empty: the words as they are. */
+static HChar exec_path[VKI_PATH_MAX];
+
+static void link_path(Int fd)
+{
+	VG_(sprintf)(exec_path, "/proc/self/fd/%d", fd);
+}
+
+static Bool find_exec_path(const HChar *path, Bool by_fd, Int fd)
+{
+	HChar of_pid[32];
+	struct vg_stat st;
+
+	exec_path[0] = 0;
+	if (by_fd && path && !*path) {
+		link_path(fd);
+	} else if (path) {
+		VG_(sprintf)(of_pid, "/proc/%d/exe", VG_(getpid)());
+		if (VG_(strcmp)(path, "/proc/self/exe") != 0 && VG_(strcmp)(path, of_pid) != 0)
+			return False;
+		link_path(VG_(cl_exec_fd));
+	} else {
+		return False;
+	}
+	HChar file[VKI_PATH_MAX];
+	SSizeT got = VG_(readlink)(exec_path, file, sizeof file - 1);
+	if (got <= 0)
+		return False;
+	file[got] = 0;
+	if (sr_isError(VG_(stat)(file, &st)))
+		return True;		/* deleted, or never there: by its descriptor */
+	VG_(strcpy)(exec_path, file);
+	return False;
+}
+
 /* The core execs softpmu-exec with our own arguments, and refuses programs that it must not trace; those are better
  * run as they are, and so is everything once the reader is gone. */
-static void before_exec(Addr path_at, Addr argv)
+static void before_exec(Addr path_at, Addr argv, Bool by_fd, Int fd)
 {
 	const HChar *path = guest_string(path_at), *argv0 = NULL;
 	HChar serial[16];
@@ -283,8 +350,16 @@ static void before_exec(Addr path_at, Addr argv)
 
 	in_exec = True;
 	VG_(clo_trace_children) = trace_children && ring_reader_lives();
+	Bool nameless = find_exec_path(path, by_fd, fd);
+	if (exec_path[0])
+		path = exec_path;
 	if (!VG_(clo_trace_children) || !path)
 		return;
+	if (nameless) {			/* the descriptor may be closed when softpmu-exec looks for it */
+		VG_(clo_trace_children) = False;
+		events_note(1, "a program without a path (memfd_create, or deleted) runs untraced");
+		return;
+	}
 	if (!sr_isError(VG_(stat)(path, &st)) && (st.mode & (VKI_S_ISUID | VKI_S_ISGID))) {
 		VG_(clo_trace_children) = False;
 		events_note(1, "a setuid or setgid program runs untraced");
@@ -295,6 +370,59 @@ static void before_exec(Addr path_at, Addr argv)
 	VG_(sprintf)(serial, "%d", settings.serial + 1);
 	pass_on("--serial=", serial);
 	pass_on("--argv0=", argv0 && VG_(strcmp)(argv0, path) != 0 ? argv0 : NULL);
+}
+
+/* The core's handlers of execve and execveat, with exec_path in memory of the program's, as they insist; of execveat with the
+ * words that mean a path. */
+static void exec_by_path(exec_handler real, Bool at, ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags)
+{
+	const struct syscall_args own = *args;
+	SysRes page = { 0 };
+
+	if (exec_path[0])
+		page = VG_(am_mmap_anon_float_client)(VKI_PATH_MAX, VKI_PROT_READ | VKI_PROT_WRITE);
+	if (exec_path[0] && !sr_isError(page)) {
+		VG_(strcpy)((HChar *)sr_Res(page), exec_path);
+		args->arg[at] = sr_Res(page);
+		if (at) {
+			args->arg[0] = (UWord)AT_FDCWD_;
+			args->arg[4] &= ~(UWord)AT_EMPTY_PATH_;
+		}
+	}
+	real(tid, layout, args, status, flags);
+	*args = own;
+	Bool had_code;
+	if (exec_path[0] && !sr_isError(page))		/* the exec failed */
+		VG_(am_munmap_client)(&had_code, sr_Res(page), VKI_PATH_MAX);
+}
+
+void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags)
+{
+	exec_by_path(__real_vgSysWrap_generic_sys_execve_before, False, tid, layout, args, status, flags);
+}
+
+void __wrap_vgSysWrap_linux_sys_execveat_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags)
+{
+	exec_by_path(__real_vgSysWrap_linux_sys_execveat_before, True, tid, layout, args, status, flags);
+}
+
+/* Where the core has no room for another thread it gives up; a program that gets the kernel's own word for that may not. */
+void __wrap_vgSysWrap_linux_sys_clone_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags)
+{
+	static Bool told;
+	HChar text[96];
+
+	if (!(args->arg[0] & VKI_CLONE_THREAD) || live_threads + 1 < VG_N_THREADS) {
+		__real_vgSysWrap_linux_sys_clone_before(tid, layout, args, status, flags);
+		return;
+	}
+	status->what = SYSCALL_COMPLETE;
+	status->result = VG_(mk_SysRes_Error)(VKI_EAGAIN);
+	if (told)
+		return;
+	told = True;
+	VG_(sprintf)(text, "no more than %u threads can live at once in the tracer: clone fails (EAGAIN)", VG_N_THREADS - 1);
+	events_note(1, text);
 }
 
 static struct st_syscall *syscall_record(enum st_kind kind, UInt number, const UWord *args, UInt n_args)
@@ -313,9 +441,9 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args)
 	syscall_record(ST_SYSCALL, number, args, n_args);
 	threads[tid].turns_before = turns;
 	if (number == __NR_execve)
-		before_exec(args[0], args[1]);
+		before_exec(args[0], args[1], False, 0);
 	else if (number == __NR_execveat)
-		before_exec(args[1], args[2]);
+		before_exec(args[1], args[2], (args[4] & AT_EMPTY_PATH_) != 0, (Int)args[0]);
 	maps_before_syscall(number, args);
 	ring_publish();
 	turns_before_syscall(number, args);

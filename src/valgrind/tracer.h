@@ -41,6 +41,8 @@
 
 /* Of the kernel's asm-generic headers; Valgrind's copies leave them out. */
 #define O_CLOEXEC_ 02000000
+#define AT_FDCWD_ (-100)
+#define AT_EMPTY_PATH_ 0x1000
 #define ETIMEDOUT_ 110
 #define EOPNOTSUPP_ 95
 #define MAP_HUGETLB_ 0x40000

@@ -48,6 +48,20 @@ for how in segv abort; do
 	grep -q LOG "$work/out" && fail "dies $how: the tracer talks"
 done
 
+# More threads than the tracer has room for (499 here): the program is told so, by the kernel's word for it.
+timeout 60 "$T" -o "$work/out" "$PROGRAMS/trace_self" crowd 600 >"$work/traced"
+[ "$?,$(cat "$work/traced")" = "3,498 threads" ] || fail "too many threads: $(cat "$work/traced")"
+[ "$("$SOFTPMU" stat --cpus 1 --no-wrong-path --core pentium -o /dev/null "$PROGRAMS/trace_self" crowd 600)" = all ] ||
+	fail "600 threads at once"
+
+# What a program is called, and starts by the name of itself.
+same "" "$PROGRAMS/trace_self" name
+same "" "$PROGRAMS/trace_self" exec
+same "-f -x" "$PROGRAMS/trace_self" exec;	has rings = 6 exec
+printf '#!%s name\n' "$PROGRAMS/trace_self" >"$work/by_interpreter"
+chmod +x "$work/by_interpreter"
+same "" "$work/by_interpreter"
+
 # Children: not followed they leave no trace; followed each has a ring, also after exec.
 same "" "$PROGRAMS/forks";			has rings = 1 forks; has forks = 2 forks
 same "-f -x" "$PROGRAMS/forks";			has rings = 4 forks; has exits = 3 forks

@@ -88,7 +88,7 @@ struct st_slot {
 };
 
 enum st_jump {			/* how a block is left, as far as the tracer knows it */
-	ST_JUMP_BORING, ST_JUMP_CALL, ST_JUMP_RET, ST_JUMP_SYSCALL, ST_JUMP_YIELD, ST_JUMP_REPEAT /* to the same instruction */,
+	ST_JUMP_BORING, ST_JUMP_CALL, ST_JUMP_RET, ST_JUMP_SYSCALL, ST_JUMP_YIELD, ST_JUMP_REPEAT /* to the same instruction, not by a jump: it goes on or is tried again */,
 	ST_JUMP_OTHER
 };
 

@@ -57,7 +57,7 @@ struct build {
 	Bool said_open;
 	struct { Bool known; ULong value; } constant[GPRS + 4];	/* what was last written there in this block */
 	UInt insns, slots, exits;
-	Bool locked, gather;		/* of the current instruction */
+	Bool locked, gather, branch;	/* the current instruction: LOCKed; a gather; a relative jump */
 	IRExpr **def;			/* what each temporary of the block is assigned, for gathers */
 	/* One block is built at a time; too large for Valgrind's stack. */
 	struct st_insn_def insn[MAX_INSNS];
@@ -301,6 +301,17 @@ static UInt true_length(Addr addr, UInt len)
 	return len;
 }
 
+/* Jcc, LOOPcc, JRCXZ, JMP, behind prefixes. */
+static Bool is_relative_jump(const UChar *op, UInt bytes)
+{
+#if defined(VGA_amd64)
+	if (bytes > 1 && (op[0] & 0xf0) == 0x40)	/* REX */
+		op++, bytes--;
+#endif
+	return (op[0] & 0xf0) == 0x70 || (op[0] & 0xfc) == 0xe0 || op[0] == 0xe9 || op[0] == 0xeb ||
+	       (bytes > 1 && op[0] == 0x0f && (op[1] & 0xf0) == 0x80);
+}
+
 /* Prefixes: is it LOCKed?  VEX gathers are VEX.0F38 90 to 93. */
 static void begin_insn(struct build *b, Addr addr, UInt len)
 {
@@ -311,7 +322,7 @@ static void begin_insn(struct build *b, Addr addr, UInt len)
 	insn->addr = addr;
 	insn->len = (UChar)len;
 	VG_(memcpy)(insn->bytes, (const void *)addr, len);
-	b->locked = b->gather = False;
+	b->locked = b->gather = b->branch = False;
 	for (UInt i = 0; i < len; i++) {
 		UChar c = insn->bytes[i];
 		if (c == 0xf0)
@@ -320,6 +331,7 @@ static void begin_insn(struct build *b, Addr addr, UInt len)
 			 c != 0x26 && c != 0x64 && c != 0x65) {
 			b->gather = c == 0xc4 && i + 3 < len && (insn->bytes[i + 1] & 0x1f) == 2 &&
 				    insn->bytes[i + 3] >= 0x90 && insn->bytes[i + 3] <= 0x93;
+			b->branch = is_relative_jump(insn->bytes + i, len - i);
 			break;
 		}
 	}
@@ -361,8 +373,8 @@ static void leave_by(struct build *b, IRJumpKind jk, ULong target)
 	e->slots = (UShort)b->slots;
 	e->target = target;
 	e->jump = (UChar)jump_of(jk);
-	if (e->jump == ST_JUMP_BORING && target && target == b->insn[b->insns - 1].addr)
-		e->jump = ST_JUMP_REPEAT;
+	if (e->jump == ST_JUMP_BORING && target && target == b->insn[b->insns - 1].addr && !b->branch)
+		e->jump = ST_JUMP_REPEAT;	/* a string instruction's next element, or a compare-and-swap that failed */
 	if (b->header_exit != b->exits)
 		put_header(b, b->exits);
 	if (!b->advanced || b->advanced_slots != b->slots)

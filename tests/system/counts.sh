@@ -24,6 +24,7 @@ equal "REP MOVSB retires as one" "$(insns "$PROGRAMS/reps")" 607
 equal "cachegrind counts its iterations" "$(cachegrind amd64 "$PROGRAMS/reps")" "$((607 + $(repeats "$PROGRAMS/reps")))"
 equal "no REP at all: the same" "$(insns "$PROGRAMS/norep")" "$(cachegrind amd64 "$PROGRAMS/norep")"
 equal "no REP: nothing to explain" "$(repeats "$PROGRAMS/norep")" 0
+equal "a jump to itself retires each time" "$(insns "$PROGRAMS/jumps")" 2007
 for p in "amd64 work-static 20000" "amd64 work 20000" "x86 work32 20000" "amd64 throws 20"; do
 	# shellcheck disable=SC2086
 	set -- $p

@@ -7,7 +7,8 @@
  *
  * A process is over when the kernel says that it is gone (waitpid for the launched program, a pidfd or /proc for
  * the others) and its last ring is drained.  If its tracer had not said "ended in order", that is reported as
- * ERR_TRACER once, after all that was published; the other processes go on.
+ * ERR_TRACER once, after all that was published; the other processes go on.  A process other than the launched program that was
+ * killed by SIGKILL, which no tracer sees, ends as by any signal: with an ST_EXIT of ours behind what it published.
  */
 #include "stream/internal.h"
 #include <dirent.h>
@@ -37,10 +38,12 @@ struct process {
 	uint32_t pid;
 	struct ring *ring;	/* current one; later images in ring->next */
 	int pidfd;		/* -1: none, look into /proc */
-	int exit_signal;	/* of a followed process, if it could be learnt */
+	int exit_signal;	/* of a followed process; EXIT_UNKNOWN if it could not be learnt */
 	bool gone;		/* the kernel says so; what is in the rings is final */
 	bool dropped;		/* not read any more */
+	struct st_exit killed;	/* its last span, if its tracer could not write one */
 };
+enum { EXIT_UNKNOWN = -1 };
 
 struct live {
 	struct rundir dir;
@@ -105,6 +108,7 @@ static struct process *add_process(struct live *l, uint32_t pid)
 	if (!p)
 		return NULL;
 	p->index = UINT32_MAX;
+	p->exit_signal = EXIT_UNKNOWN;
 	p->pid = pid;
 	p->pidfd = open_pidfd(pid);
 	p->gone = p->pidfd < 0 && errno == ESRCH;
@@ -176,7 +180,7 @@ static bool is_gone(struct process *p)
 		return gone;
 	for (int field = 2; at && field < 52; field++)
 		at = strchr(at + 1, ' ');
-	if (at && !p->exit_signal)
+	if (at && p->exit_signal == EXIT_UNKNOWN)
 		p->exit_signal = atoi(at + 1) & 0x7f;
 	return true;
 }
@@ -281,7 +285,7 @@ static int tell_death(struct live *l, uint32_t pid, int exit_signal, struct err 
 	char who[64] = "", how[160], line[400];
 	if (pid != (uint32_t)l->child) {
 		snprintf(who, sizeof who, "process %u: ", pid);
-		if (exit_signal)
+		if (exit_signal > 0)
 			snprintf(how, sizeof how, "was killed by SIG%s (signal %d)", sigabbrev_np(exit_signal), exit_signal);
 		else
 			snprintf(how, sizeof how, "ended without closing its stream, probably killed");
@@ -314,6 +318,28 @@ static void remove_active(struct live *l, size_t i)
 	free_process(l, p);
 }
 
+/* Was it killed from outside?  If the kernel did not tell, it was unless a tracer says something. */
+static bool was_killed(struct live *l, const struct process *p)
+{
+	char line[8];
+	if (p->pid == (uint32_t)l->child || p->index == UINT32_MAX)
+		return false;
+	if (p->exit_signal != EXIT_UNKNOWN)
+		return p->exit_signal == SIGKILL;
+	telling_line(l, line, sizeof line);
+	return !line[0];
+}
+
+static int span_of(struct live *l, struct process *p, struct stream_span *span)
+{
+	span->process = p->index;
+	span->pid = p->pid;
+	l->bytes += span->count * 8;
+	l->last = p;
+	l->turn++;
+	return STREAM_SPAN;
+}
+
 /* STREAM_SPAN, or 0 when no ring has anything, or an error about one process (which is then dropped). */
 static int scan(struct live *l, struct stream_span *span, struct err *err)
 {
@@ -333,12 +359,7 @@ static int scan(struct live *l, struct stream_span *span, struct err *err)
 		if (r) {
 			if (p->index == UINT32_MAX)
 				p->index = l->processes++;
-			span->process = p->index;
-			span->pid = p->pid;
-			l->bytes += span->count * 8;
-			l->last = p;
-			l->turn++;
-			return STREAM_SPAN;
+			return span_of(l, p, span);
 		}
 		if (ring->next) {		/* exec: the old image cannot write any more */
 			char name[64];
@@ -349,10 +370,16 @@ static int scan(struct live *l, struct stream_span *span, struct err *err)
 			left++;
 			continue;
 		}
+		if (p->gone && !orderly && !p->dropped && !p->killed.header && was_killed(l, p)) {
+			p->killed = (struct st_exit){ .header = ST_HEADER(ST_EXIT, sizeof p->killed), .signo = SIGKILL };
+			span->words = (const uint64_t *)&p->killed;
+			span->count = sizeof p->killed / 8;
+			return span_of(l, p, span);
+		}
 		if (p->gone) {
 			uint32_t pid = p->pid;
 			int exit_signal = p->exit_signal;
-			bool tell = !orderly && !p->dropped;
+			bool tell = !orderly && !p->dropped && !p->killed.header;
 			remove_active(l, l->turn);
 			if (tell)
 				return tell_death(l, pid, exit_signal, err);

@@ -4,11 +4,13 @@
  *   private  code of a file mapped privately, writable and executable, and rewritten there
  *   exec     starts itself by /proc/self/exe, then a program that has no path but a descriptor
  *   name     what it is called, asked of the kernel in three ways
+ *   killed   kills a child of its own, and works on
  *   crowd N  N threads that live at once; says how many there could be */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,6 +124,22 @@ static int names(char **argv)
 	return 0;
 }
 
+static int kill_child(void)
+{
+	int status;
+	pid_t pid = fork();
+	if (pid == 0)
+		for (;;)
+			;
+	usleep(100000);
+	if (kill(pid, SIGKILL) || waitpid(pid, &status, 0) != pid)
+		return 1;
+	for (volatile int i = 0; i < 100000; i++)
+		;
+	printf("%d\n", WTERMSIG(status));
+	return 6;
+}
+
 static pthread_barrier_t all;
 
 static void *wait_for_all(void *unused)
@@ -157,5 +175,7 @@ int main(int argc, char **argv)
 		return start_itself();
 	if (!strcmp(argv[1], "name"))
 		return names(argv);
+	if (!strcmp(argv[1], "killed"))
+		return kill_child();
 	return argc > 2 ? crowd((unsigned)atoi(argv[2])) : 2;
 }

@@ -60,6 +60,7 @@ same segv -- "$PROGRAMS/dies" segv
 same abort -- "$PROGRAMS/dies" abort
 same forks --follow -- "$PROGRAMS/forks"
 same forks-untraced -- "$PROGRAMS/forks"
+same killed-child --follow -- "$PROGRAMS/trace_self" killed
 same jit -- "$PROGRAMS/jit"
 same workers -- "$PROGRAMS/threads" workers 100000
 same pingpong -- "$PROGRAMS/threads" pingpong 500

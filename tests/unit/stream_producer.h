@@ -337,6 +337,7 @@ struct seen {
 	uint32_t pid[8], processes;
 	uint64_t spans, idles;
 	uint64_t digest;		/* of all words but void ones, process by process */
+	bool killed[8];			/* its last record: ST_EXIT by SIGKILL */
 	const char *wrong;		/* a record that was not what was written */
 };
 
@@ -359,7 +360,12 @@ static inline void walk(struct seen *v, const struct stream_span *span)
 		if (ST_HEADER_KIND(h) == ST_CHUNK_END)
 			return;
 		size_t n = ST_HEADER_LOW(h) / 8;
-		if (ST_HEADER_KIND(h) != ST_NOTE || n < 2 || n > span->count - at) {
+		if (ST_HEADER_KIND(h) == ST_EXIT && n == span->count && n * 8 == sizeof(struct st_exit) && !v->killed[span->process]) {
+			const struct st_exit *e = (const struct st_exit *)(const void *)span->words;
+			v->killed[span->process] = e->signo == SIGKILL && !e->code;
+			return;
+		}
+		if (v->killed[span->process] || ST_HEADER_KIND(h) != ST_NOTE || n < 2 || n > span->count - at) {
 			v->wrong = "framing";
 			return;
 		}

@@ -82,7 +82,11 @@ static void walk(struct memsys *m, enum translate_kind kind, uint64_t addr, uint
 		w->latest = end;
 	enum spmu_signal signal = kind == TRANSLATE_CODE ? SPMU_SIG_ITLB_WALK :
 	                          kind == TRANSLATE_STORE ? SPMU_SIG_DTLB_STORE_WALK : SPMU_SIG_DTLB_LOAD_WALK;
+	static const uint8_t walked[][2] = { [TRANSLATE_CODE] = { SPMU_SIG_ITLB_WALKED_4K, SPMU_SIG_ITLB_WALKED_LARGE },
+		[TRANSLATE_LOAD] = { SPMU_SIG_DTLB_LOAD_WALKED_4K, SPMU_SIG_DTLB_LOAD_WALKED_LARGE },
+		[TRANSLATE_STORE] = { SPMU_SIG_DTLB_STORE_WALKED_4K, SPMU_SIG_DTLB_STORE_WALKED_LARGE } };
 	emit_signal(m->emitter, signal, start, end, 1);
+	emit_signal(m->emitter, walked[kind][leaf == 2], end, end, 1);
 	m->emitter->spent_walk += end - *cycle;
 	*cycle = end;
 }
@@ -126,7 +130,8 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 		return t->frame[slot] + within;
 	}
 	const uint64_t asked = *cycle;
-	*did |= SPMU_DID(DTLB_MISS);
+	const bool large = huge != NO_FRAME || m->page_shift != 12;
+	*did |= SPMU_DID(DTLB_MISS) | (large ? SPMU_DID(LARGE_PAGE) : 0);
 	if (kind == TRANSLATE_CODE)
 		SIGNAL_AT(m, ITLB_MISS, *cycle, *cycle, 1);
 	const bool has_stlb = m->has_stlb && ((huge == NO_FRAME && m->page_shift == 12) || m->stlb_huge);
@@ -135,8 +140,11 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 	uint32_t frame;
 	if (second >= 0) {
 		*did |= SPMU_DID(STLB_HIT);
-		if (kind == TRANSLATE_CODE)
+		if (kind == TRANSLATE_CODE) {
 			SIGNAL_AT(m, ITLB_STLB_HIT, *cycle, *cycle, 1);
+			if (timed)
+				emit_signal(m->emitter, large ? SPMU_SIG_ITLB_STLB_HIT_LARGE : SPMU_SIG_ITLB_STLB_HIT_4K, *cycle, *cycle, 1);
+		}
 		tlb_touch(&m->stlb, page, (uint32_t)second);
 		frame = m->stlb.frame[second];
 		if (__builtin_expect(m->free_dtlb, 0) && kind != TRANSLATE_CODE)
@@ -146,7 +154,7 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 	} else {
 		*did |= SPMU_DID(STLB_MISS);
 		frame = huge != NO_FRAME ? huge : frames_get(&m->shared->frames, 0, small);
-		walk(m, kind, addr, page, huge != NO_FRAME || m->page_shift != 12 ? 2 : 1, cycle, timed);
+		walk(m, kind, addr, page, large ? 2 : 1, cycle, timed);
 		if (has_stlb && !m->keeps_tlb)
 			tlb_fill(&m->stlb, page, frame);
 	}

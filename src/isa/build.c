@@ -652,6 +652,9 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 	c.is_mem = (is & IS_MEM_ALSO) | (locked ? SPMU_IS(LOCK) : 0) | ((c.traits & T_GATHER) ? SPMU_IS(GATHER) : 0);
 	if (zi->mnemonic == ZYDIS_MNEMONIC_PREFETCHNTA)
 		c.is_mem |= SPMU_IS(NON_TEMPORAL);
+	else if (c.traits & T_PREFETCH)
+		c.is_mem |= zi->mnemonic == ZYDIS_MNEMONIC_PREFETCHT0 ? SPMU_IS(PREFETCH_T0) : zi->mnemonic == ZYDIS_MNEMONIC_PREFETCHT1 ? SPMU_IS(PREFETCH_T1) :
+			zi->mnemonic == ZYDIS_MNEMONIC_PREFETCHT2 ? SPMU_IS(PREFETCH_T2) : zi->mnemonic == ZYDIS_MNEMONIC_PREFETCHW ? SPMU_IS(PREFETCH_W) : 0;
 	c.is_main = (is & IS_MAIN_ONLY) | ((c.traits & T_FP_ARITH) ? fp_width(&c, zi) : 0);
 	c.is_all = is & ~(IS_MAIN_ONLY | SPMU_IS(NON_TEMPORAL) | SPMU_IS(GATHER) | SPMU_IS(BRANCH) | SPMU_IS(COND) |
 	                  SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) | SPMU_IS(FAR));
@@ -700,7 +703,7 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 		if (u) {
 			u->src[0] = c.o.src[0];
 			u->dst[0] = c.o.dst[0];
-			u->is = c.is_all;
+			u->is = c.is_all | (c.o.src[0] >= REG_VEC ? SPMU_IS(MOVE_VECTOR) : SPMU_IS(MOVE_INT));
 			if (b->isa->o.moves_limited && c.row->count == 1) {
 				u->ports = specs(&c)->ports;
 				u->latency = specs(&c)->latency;

@@ -53,6 +53,10 @@ $P/client-cxx: tests/programs/client.c include/softpmu/client.h
 	@mkdir -p $(@D)
 	g++ -x c++ $(CLIENT_FLAGS) -o $@ $<
 
+programs: $P/kinds
+$P/kinds: tests/programs/kinds.S
+	@mkdir -p $(@D)
+	gcc -nostdlib -static -no-pie -o $@ $<
 programs: $P/code_pages-2 $P/code_pages-3
 $P/code_pages-%: tests/programs/code_pages.S
 	@mkdir -p $(@D)

@@ -137,7 +137,7 @@ static void large_pages_walk_three_levels_and_cover_2_mb(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
-	assert_load(f, BASE + 64 * 64, 1000, STLB + WALK(3) + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS));
+	assert_load(f, BASE + 64 * 64, 1000, STLB + WALK(3) + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS) | DID(LARGE_PAGE));
 	assert_load(f, BASE + (2 << 20) - 128, 5000, MEMORY, BITS_MEMORY);
 }
 
@@ -150,11 +150,13 @@ static void where_the_program_asked_for_huge_pages_a_walk_ends_a_level_earlier(v
 	struct machine_fixture *f = *state;
 	start(f);
 	memsys_shared_map(f->shared, HUGE, 2 * MB2, true);
-	assert_load(f, HUGE, 1000, STLB + WALK(3) + MEMORY, MISSED);
+	assert_load(f, HUGE, 1000, STLB + WALK(3) + MEMORY, MISSED | DID(LARGE_PAGE));
 	assert_load(f, HUGE + MB2 - 64, 5000, MEMORY, BITS_MEMORY);	/* one entry for all of it */
-	assert_load(f, HUGE + MB2 + 128, 9000, STLB + L1 + MEMORY, MISSED);
+	assert_load(f, HUGE + MB2 + 128, 9000, STLB + L1 + MEMORY, MISSED | DID(LARGE_PAGE));
 	assert_load(f, HUGE + 2 * MB2 + 192, 13000, STLB + L1 + MEMORY + MEMORY, MISSED);	/* behind it pages are small: PDE from L1D, PTE */
 	assert_load(f, HUGE + 2 * MB2 + PAGE + 256, 17000, STLB + L1 + MEMORY, MISSED);
+	assert_int_equal(mf_count(f, SPMU_SIG_DTLB_LOAD_WALKED_LARGE), 2);
+	assert_int_equal(f->count[SPMU_SIG_DTLB_LOAD_WALKED_4K], 2);
 }
 
 static void where_there_are_none_huge_pages_are_small(void **state)
@@ -204,7 +206,7 @@ static void stlb_large_decides_whether_the_second_level_holds_huge_pages(void **
 		for (unsigned i = 0; i < 6; i += 2)	/* of one set of two ways */
 			mf_load(f, HUGE + i * MB2, 1000 + i * 1000);
 		struct mem_result r = mf_load(f, HUGE, 9000);
-		assert_int_equal(r.did, BITS_L1 | DID(DTLB_MISS) | (large ? DID(STLB_HIT) : DID(STLB_MISS)));
+		assert_int_equal(r.did, BITS_L1 | DID(DTLB_MISS) | DID(LARGE_PAGE) | (large ? DID(STLB_HIT) : DID(STLB_MISS)));
 		mf_end(f);
 	}
 	f->m = NULL;
@@ -219,14 +221,17 @@ static void stores_and_fetches_use_huge_pages_too(void **state)
 	memsys_shared_map(f->shared, HUGE, MB2, true);
 	struct mem_result r;
 	memsys_store_translate(f->m, HUGE, 8, 1000, &r);
-	assert_int_equal(r.did, DID(DTLB_MISS) | DID(STLB_MISS));
+	assert_int_equal(r.did, DID(DTLB_MISS) | DID(STLB_MISS) | DID(LARGE_PAGE));
+	assert_int_equal(mf_count(f, SPMU_SIG_DTLB_STORE_WALKED_LARGE), 1);
 	memsys_store_translate(f->m, HUGE + 300 * PAGE, 8, 5000, &r);
 	assert_int_equal(r.did, 0);
 	assert_int_equal(r.ready, 5000);
 	mf_store(f, HUGE + 300 * PAGE, 5000);
-	assert_load(f, HUGE + 300 * PAGE, 9000, STLB + L1, BITS_L1 | DID(DTLB_MISS) | DID(STLB_HIT));
+	assert_load(f, HUGE + 300 * PAGE, 9000, STLB + L1, BITS_L1 | DID(DTLB_MISS) | DID(STLB_HIT) | DID(LARGE_PAGE));
 	memsys_fetch(f->m, HUGE + 7 * PAGE, 13000, &r);
 	assert_int_equal(mf_count(f, SPMU_SIG_ITLB_STLB_HIT), 1);
+	assert_int_equal(f->count[SPMU_SIG_ITLB_STLB_HIT_LARGE], 1);
+	assert_int_equal(f->count[SPMU_SIG_ITLB_STLB_HIT_4K], 0);
 	memsys_fetch(f->m, HUGE + 90 * PAGE, 17000, &r);
 	assert_int_equal(mf_count(f, SPMU_SIG_ITLB_MISS), 1);
 }
@@ -257,6 +262,7 @@ static void a_fetch_misses_the_itlb_then_hits_the_stlb(void **state)
 	assert_int_equal(r.did, DID(ITLB_MISS_F) | DID(FETCH_STLB_MISS) | DID(ICACHE_MISS) | DID(FETCH_L2_MISS));
 	assert_int_equal(r.ready, 1000 + STLB + WALK(4) + MEMORY + L2_CODE - L2);
 	assert_int_equal(mf_count(f, SPMU_SIG_ITLB_WALK), 1);
+	assert_int_equal(f->count[SPMU_SIG_ITLB_WALKED_4K], 1);
 	assert_int_equal(f->count[SPMU_SIG_ITLB_MISS], 1);
 	assert_int_equal(f->count[SPMU_SIG_ITLB_STLB_HIT], 0);
 	assert_int_equal(f->length[SPMU_SIG_ITLB_STALL], STLB + WALK(4));

@@ -49,7 +49,7 @@ NO_EXECUTION = '4*cycles(uop(EXEC)@dispatch == 0)'
 XCLK = '%XCLK%'			# the generation's bus or crystal clock, machines.py
 DIRECT = 'direct branches are put right at decode: none is found mispredicted when it executes'
 STATES = 'the states of lines are not recorded with accesses'
-PAGE_SIZE = 'page walks are not recorded by page size'
+PAGES_1G = 'the modelled system gives programs pages of 4 KB and 2 MB, none of 1 GB'
 RING0 = 'the stream holds user mode only'
 ORIGIN = 'fill buffers do not remember who asked'
 SNOOPS = 'the model does not record which other core answered'
@@ -188,6 +188,10 @@ event('UOPS_ISSUED.CORE_STALL_CYCLES', '=',
 event('UOPS_ISSUED.SLOW_LEA', 'uop(LEA_SLOW)@alloc', 'Slow LEA uops issued: three components, or a scaled one on RIP.')
 event('PARTIAL_RAT_STALLS.SLOW_LEA_WINDOW', 'cycles(uop(LEA_SLOW)@alloc >= 1)',
       'Cycles in which a slow LEA uop was issued: three components, or a scaled one on RIP.')
+for file, bit, text in (('INT', 'MOVE_INT', 'general-purpose'), ('SIMD', 'MOVE_VECTOR', 'vector')):
+    event(f'MOVE_ELIMINATION.{file}_ELIMINATED', f'uop({bit} & ELIMINATED)@alloc', f'Copies of {text} registers that rename did.')
+    event(f'MOVE_ELIMINATION.{file}_NOT_ELIMINATED', f'uop({bit} & !ELIMINATED)@alloc',
+          f'Copies of {text} registers that rename could have done, and which went to a port: too many registers had several names.')
 event('UOPS_RETIRED.ALL UOPS_RETIRED.ANY', 'uop(RETIRED)', 'Uops retired, each half of a micro-fused pair by itself.')
 event('UOPS_RETIRED.ACTIVE_CYCLES', '=', 'Cycles in which some uop retired.')
 event('UOPS_RETIRED.STALL_CYCLES', '=', 'Cycles in which no uop retired.')
@@ -526,6 +530,19 @@ event('DTLB_MISSES.WALK_COMPLETED', 'ends(DTLB_LOAD_WALK)+ends(DTLB_STORE_WALK)'
 event('DTLB_MISSES.STLB_HIT', 'uop((LOAD|STORE_ADDR) & STLB_HIT)@complete',
       'First-level TLB misses of loads and stores that the second-level TLB served.')
 
+for kind, signal, text in (('DTLB_LOAD', 'DTLB_LOAD', 'loads'), ('DTLB_STORE', 'DTLB_STORE', 'stores'), ('ITLB', 'ITLB', 'instruction fetches')):
+    event(f'{kind}_MISSES.WALK_COMPLETED_4K', f'sig({signal}_WALKED_4K)', f'Page walks completed for {text}, of pages of 4 KB.')
+    event(f'{kind}_MISSES.WALK_COMPLETED_2M_4M {kind}_MISSES.LARGE_WALK_COMPLETED {kind}_MISSES.LARGE_PAGE_WALK_COMPLETED',
+          f'sig({signal}_WALKED_LARGE)', f'Page walks completed for {text}, of pages of 2 or 4 MB.')
+for kind, bit, text in (('LOAD', 'LOAD', 'loads'), ('STORE', 'STORE_ADDR', 'stores')):
+    for size, not_, pages in (('4K', '!', '4 KB'), ('2M', '', '2 MB')):
+        event(f'DTLB_{kind}_MISSES.STLB_HIT_{size}', f'uop({bit} & STLB_HIT & {not_}LARGE_PAGE)@complete',
+              f'First-level TLB misses of {text} that the second-level TLB served, pages of {pages}.')
+event('DTLB_MISSES.LARGE_WALK_COMPLETED', 'sig(DTLB_LOAD_WALKED_LARGE)+sig(DTLB_STORE_WALKED_LARGE)',
+      'Page walks completed for loads and stores, of pages of 2 or 4 MB.')
+event('ITLB_MISSES.STLB_HIT_4K', 'sig(ITLB_STLB_HIT_4K)', 'ITLB misses that the second-level TLB served, pages of 4 KB.')
+event('ITLB_MISSES.STLB_HIT_2M', 'sig(ITLB_STLB_HIT_LARGE)', 'ITLB misses that the second-level TLB served, pages of 2 MB.')
+
 section('L1D, L2, L3 and beyond')
 event('L1D.REPLACEMENT L1D.REPL', 'sig(L1D_REPLACEMENT)', 'Lines brought into L1D.')
 event('L1D.M_EVICT', 'sig(L1D_EVICT_MODIFIED)', 'Modified lines evicted from L1D to make room.')
@@ -614,6 +631,9 @@ event('OFFCORE_REQUESTS_OUTSTANDING.CYCLES_WITH_L3_MISS_DEMAND_DATA_RD', '=',
 event('OFFCORE_REQUESTS_OUTSTANDING.L3_MISS_DEMAND_DATA_RD_GE_6', '=',
       'Cycles in which at least 6 demand loads wait for an L3 miss.')
 event('SW_PREFETCH_ACCESS.ANY', 'sig(SW_PREFETCH)', 'Software prefetches executed, of any kind.')
+for kind, bit, text in (('NTA', 'NON_TEMPORAL', 'PREFETCHNTA'), ('T0', 'PREFETCH_T0', 'PREFETCHT0'), ('PREFETCHW', 'PREFETCH_W', 'PREFETCHW'),
+                        ('T1_T2', '(PREFETCH_T1|PREFETCH_T2)', 'PREFETCHT1 and PREFETCHT2')):
+    event(f'SW_PREFETCH_ACCESS.{kind} SW_PREFETCH.{kind}', f'uop(PREFETCH_SW & {bit})@dispatch', f'{text} instructions executed.')
 
 section('not modelled: what this machine has and the model cannot produce')
 refuse('MEM_TRANS_RETIRED.PRECISE_STORE', 'Stores sampled with their address.', 'counts with IA32_PEBS_ENABLE[63] on counter 3: at register level only')
@@ -654,9 +674,10 @@ refuse('ITLB.ITLB_FLUSH ITLB_FLUSH TLB_FLUSH.*', 'TLB flushes.',
 refuse('IO_TRANSACTIONS', 'Accesses to I/O ports.', 'I/O is ring 0 work, which the stream does not hold')
 refuse('PIC_ACCESSES.*', 'Accesses to the interrupt controller.', 'it is ring 0 work, which the stream does not hold')
 refuse('CORE_POWER.*', 'Cycles by turbo licence.', 'power and frequency are not modelled')
-refuse('*.WALK_COMPLETED_4K *.WALK_COMPLETED_2M_4M *.WALK_COMPLETED_1G *.LARGE_WALK_COMPLETED '
-       '*.LARGE_PAGE_WALK_COMPLETED', 'Page walks by page size.', PAGE_SIZE)
-refuse('*.STLB_HIT_4K *.STLB_HIT_2M LARGE_ITLB.HIT', 'TLB hits by page size.', 'TLB hits are not recorded by page size')
+refuse('*.WALK_COMPLETED_1G', 'Page walks by page size.', PAGES_1G)
+refuse('MOVE_ELIMINATION.INT_ELIMINATED MOVE_ELIMINATION.INT_NOT_ELIMINATED', 'Copies of general-purpose registers by what rename did with them.',
+       'the manual and libpfm4 have the codes of the two the other way round', 'ivb')
+refuse('LARGE_ITLB.HIT', 'TLB hits by page size.', 'TLB hits are not recorded by page size')
 refuse('*.PDE_MISS *.PDP_MISS *.PDE_CACHE_MISS', 'Misses of the paging-structure caches.',
        'which paging-structure cache missed is not recorded')
 refuse('PAGE_WALKER_LOADS.* PAGE_WALKS.LLC_MISS', 'Reads of page walks by who served them.',
@@ -678,10 +699,6 @@ refuse('FP_COMP_OPS_EXE.MMX FP_COMP_OPS_EXE.SSE2_INTEGER', 'Integer SIMD uops by
 refuse('SIMD_INT_64.* SIMD_INT_128.*', 'Integer SIMD uops by kind.', 'integer SIMD uops are not recorded by kind')
 refuse('SSEX_UOPS_RETIRED.*', 'SIMD uops retired by type, moves included.',
        'only arithmetic is recorded by type; see FP_COMP_OPS_EXE.SSE_FP_PACKED, FP_COMP_OPS_EXE.SSE_FP_SCALAR')
-refuse('MOVE_ELIMINATION.*', 'Register moves by what rename did with them.',
-       'eliminated moves and zero idioms are not told apart')
-refuse('SW_PREFETCH_ACCESS.*', 'Software prefetches by kind.',
-       'prefetches are not recorded by kind; see SW_PREFETCH_ACCESS.ANY')
 refuse('SSE_MEM_EXEC.NTA', 'Non-temporal software prefetches that missed L1D.', 'prefetches are not recorded by kind')
 refuse('L1D_CACHE_PREFETCH_LOCK_FB_HIT', 'Locked loads that hit a line on its way for a prefetch.', ORIGIN)
 refuse('L1D_PREFETCH.* HW_PRE_REQ.L1D_MISS', 'Hardware prefetches into L1D.', PREFETCHERS)

@@ -172,6 +172,9 @@ int cli_profile_apply(struct cli_run *r)
 	bool asked = r->profile == CLI_PROFILE_ASKED;
 	if (r->profile != CLI_PROFILE_STORED && !asked)
 		return 0;
+	char place[PATH_MAX];
+	if (!asked && profile_store_path(place, sizeof place, &err))
+		return 0;	/* no place for any: a service, env -i */
 	int code = look_up(r, &p, &err);
 	if (!code && asked)
 		cli_error("no profile%s%s of this program for core '%s' (softpmu tune list)", r->profile_name ? " " : "", r->profile_name ? r->profile_name : "",

@@ -341,6 +341,8 @@ static int define_block(struct runner *r, struct process *p, const uint64_t *wor
 static void explain_sigill(struct runner *r, const struct process *p, const struct st_signal *s)
 {
 	char text[128] = "an instruction";
+	if (s->code[0] == 0x0f && s->code[1] == 0x0b)
+		return;		/* UD2, by which compilers have a program end */
 	isa_disassemble(s->code, sizeof s->code, s->ip, p->word_bytes, false, text, sizeof text);
 	bool evex = s->code[0] == 0x62 && (p->word_bytes == 8 || (s->code[1] & 0xc0) == 0xc0);
 	if (evex)

@@ -249,11 +249,24 @@ static void thread_exit(ThreadId tid)
 	ring_publish();
 }
 
-/* Without a reader children run on untraced, as this process does. */
+/* May what this process starts be traced?  Without a reader it runs on untraced, as this process does; and where the directory of the
+ * rings is out of reach, which is said. */
+static Bool can_follow(void)
+{
+	static Bool told;
+
+	if (!trace_children || ring_reader_lives())
+		return trace_children;
+	if (!told && ring.control && !ring.control->reader_gone)
+		events_note(1, "a process has another root or user, where the tracer's files are out of reach: what it starts runs untraced");
+	told = True;
+	return False;
+}
+
 static void fork_before(ThreadId tid)
 {
 	(void)tid;
-	VG_(clo_child_silent_after_fork) = !trace_children || !ring_reader_lives();
+	VG_(clo_child_silent_after_fork) = !can_follow();
 }
 
 static void fork_parent(ThreadId tid)
@@ -349,7 +362,7 @@ static void before_exec(Addr path_at, Addr argv, Bool by_fd, Int fd)
 	struct vg_stat st;
 
 	in_exec = True;
-	VG_(clo_trace_children) = trace_children && ring_reader_lives();
+	VG_(clo_trace_children) = can_follow();
 	Bool nameless = find_exec_path(path, by_fd, fd);
 	if (exec_path[0])
 		path = exec_path;
@@ -463,7 +476,7 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args, S
 	if (forked && !sr_isError(res)) {
 		struct st_fork *f = ring_record(ST_FORK, sizeof *f);
 		f->child_pid = (UInt)sr_Res(res);
-		f->followed = trace_children;
+		f->followed = !VG_(clo_child_silent_after_fork);
 	}
 	forked = False;
 	if (number == __NR_prctl && args[0] == VKI_PR_SET_NAME && !sr_isError(res)) {

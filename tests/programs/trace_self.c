@@ -5,6 +5,7 @@
  *   exec     starts itself by /proc/self/exe, then a program that has no path but a descriptor
  *   name     what it is called, asked of the kernel in three ways
  *   killed   kills a child of its own, and works on
+ *   nobody   becomes another user and starts a program; 9 if it may not
  *   crowd N  N threads that live at once; says how many there could be */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -140,6 +141,19 @@ static int kill_child(void)
 	return 6;
 }
 
+static int nobody(void)
+{
+	int status;
+	if (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
+		return 9;
+	pid_t pid = fork();
+	if (pid == 0) {
+		execl("/bin/true", "true", NULL);
+		_exit(77);
+	}
+	return waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : 1;
+}
+
 static pthread_barrier_t all;
 
 static void *wait_for_all(void *unused)
@@ -177,5 +191,7 @@ int main(int argc, char **argv)
 		return names(argv);
 	if (!strcmp(argv[1], "killed"))
 		return kill_child();
+	if (!strcmp(argv[1], "nobody"))
+		return nobody();
 	return argc > 2 ? crowd((unsigned)atoi(argv[2])) : 2;
 }

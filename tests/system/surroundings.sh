@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs and softpmu in surroundings that are not a user's shell: no environment, no standard files, another root.
+set -u
+# shellcheck source=tests/verdicts.sh
+. "$TOP/tests/verdicts.sh"
+cd "$work" || exit 1
+stat="$SOFTPMU stat --no-wrong-path -x, -e instructions"
+# is NAME WANTED-STATUS STATUS: nothing on standard error but what was expected, a count in the file
+is() {
+	n=$(cut -d, -f1 counts)
+	if [ "$2" = "$3" ] && [ "${n:-0}" -gt 100 ] && ! [ -s err ]; then ok "$1"; else bad "$1: exit $3, counts '$(cat counts)', said '$(cat err)'"; fi
+	rm -f counts err
+}
+env -i $stat -o counts "$PROGRAMS/reps" 2>err; is "no environment" 0 $?
+$stat -o counts "$PROGRAMS/reps" <&- >&- 2>err; is "no standard input and output" 0 $?
+mkdir gone && cd gone && rmdir ../gone && $stat -o "$work/counts" "$PROGRAMS/reps" 2>"$work/err"; code=$?
+cd "$work" || exit 1
+is "the folder is gone" 0 $code
+(ulimit -s 256; exec $stat -o counts "$PROGRAMS/reps") 2>err; is "a small stack" 0 $?
+(ulimit -n 24; exec $stat -o counts "$PROGRAMS/reps") 2>err; is "few descriptors" 0 $?
+for what in "--follow" ""; do
+	# shellcheck disable=SC2086
+	$stat $what -o counts "$PROGRAMS/trace_self" nobody >out 2>err; code=$?
+	case $code:$what in
+	9:*) echo "no other user could be had: not tried"; continue ;;
+	0:--follow) if grep -q 'out of reach.*untraced' err; then : >err; else echo no warning >err; fi ;;
+	esac
+	is "children of another user's${what:+, $what}" 0 $code
+done
+exit $failed

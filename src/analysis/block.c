@@ -3,7 +3,7 @@
  *
  * The region (all copies, or one iteration of a loop) is passed over and over; the cycles of each pass are kept.  The run
  * is steady when the last passes repeat exactly with some period, over more instructions than the machine has in
- * flight; then the cycles of one period are exact.  What never repeats within RUN_INSNS instructions is averaged over the second half.
+ * flight; then the cycles of one period are exact.  What never repeats within RUN_INSNS instructions is averaged over some of the second half.
  * Each block gets a machine of its own, so that its figures do not depend on what was run before it.
  */
 #include "analysis/block_private.h"
@@ -237,6 +237,18 @@ static unsigned period(const struct run *r)
 	return 0;
 }
 
+/* Passes over which a run without a period is averaged: between the end and a place that comes after passes as the last ones are.
+ * From any other place a cycle too many or too few would count, by how far ahead the core was there: 2.0003 for 2. */
+static unsigned alike(const struct run *r)
+{
+	unsigned half = r->passes / 2;
+	for (unsigned same = SURE_INSNS / r->total + 2; same; same /= 2)
+		for (unsigned over = half; over > half / 2; over--)
+			if (over + same <= r->passes && repeats(r, over, same))
+				return over;
+	return half;
+}
+
 static void lowest_terms(struct block_result *result)
 {
 	uint64_t a = result->cycles, b = result->iterations;
@@ -281,7 +293,7 @@ static unsigned settle(struct run *r, struct block_result *result)
 			next = r->passes + r->passes / 4 + 1;
 		}
 	}
-	unsigned over = q ? q : r->passes / 2;
+	unsigned over = q ? q : alike(r);
 	result->periodic = q != 0;
 	result->cycles = r->pass[r->passes] - r->pass[r->passes - over];
 	result->iterations = (uint64_t)over * r->copies;

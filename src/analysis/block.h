@@ -73,7 +73,7 @@ struct block_link { uint32_t insn; uint32_t latency; };	/* of the longest depend
 
 struct block_result {
 	uint64_t cycles, iterations;	/* in lowest terms: cycles an iteration is their ratio */
-	bool periodic;			/* exact; else the average of the second half of the longest run made */
+	bool periodic;			/* exact; else an average over a quarter to a half of the longest run made, whose last passes are like those before its begin */
 	unsigned insns;			/* instructions an iteration */
 	unsigned slots, uops;		/* fused and unfused domain, an iteration */
 	unsigned unknown, substitute;	/* instructions without a row, and newer than the core */

@@ -141,6 +141,14 @@ static void a_loop_is_closed_by_a_fused_pair(void **state)
 	assert_int_equal(result.notes, 1);
 	assert_non_null(strstr(result.note[0], "dec r14"));	/* r15 is the block's */
 }
+static void without_a_period_no_cycle_at_the_ends_counts(void **state)
+{
+	(void)state;
+	/* vpaddw ymm0, ymm1, [r14]; vpcmpgtd ymm2, ymm3, [r14+64]; vpsubb ymm6, ymm7, [r14+192]; vpcmpgtd ymm2, ymm3, [r14+64]; xor rax, 44;
+	 * test rbx, rbx: four loads, two a cycle, behind which the other ports are bound in no order that comes back within 64 passes */
+	assert_true(cycles(NULL, "c4 c1 75 fd 06 c4 c1 65 66 56 40 c4 c1 45 f8 b6 c0 00 00 00 c4 c1 65 66 56 40 48 83 f0 2c 48 85 db", true) == 2);
+	assert_false(result.periodic);
+}
 static void a_loop_that_closes_itself_is_left_alone(void **state)
 {
 	(void)state;
@@ -235,6 +243,7 @@ int main(void)
 		cmocka_unit_test(the_front_end_is_named),
 		cmocka_unit_test(a_setting_takes_effect),
 		cmocka_unit_test(a_loop_is_closed_by_a_fused_pair),
+		cmocka_unit_test(without_a_period_no_cycle_at_the_ends_counts),
 		cmocka_unit_test(a_loop_that_closes_itself_is_left_alone),
 		cmocka_unit_test(jumps_and_calls_within_are_followed),
 		cmocka_unit_test(what_leaves_the_block_is_refused),

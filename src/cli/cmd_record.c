@@ -48,6 +48,7 @@ static const char help[] =
 "  -o, --output FILE       default perf.data; an existing file becomes FILE.old\n"
 "  -B, --no-buildid        do not keep the build-ids of mapped files\n"
 "  -N, --no-buildid-cache  accepted: the build-id cache is never filled\n"
+"      --all-user          accepted: there is nothing but user mode\n"
 "  -q, --quiet             no closing line\n"
 "  -v, --verbose           also say how fast the model ran\n\n"
 CLI_RUN_HELP;
@@ -108,6 +109,11 @@ static const struct { const char *name, *why; } refused[] = {
 	{ "--tid", "the tracer cannot attach to a thread that runs already" },
 	{ "--phys-data", "physical addresses of samples are not supported" }, { "--user-regs", "there is no kernel: --intr-regs are the user's" },
 	{ "-z", "the file is never compressed" },
+	{ "-i", "processes that the program starts are sampled with --follow only, its threads always" },
+	{ "--no-inherit", "processes that the program starts are sampled with --follow only, its threads always" },
+	{ "-D", "--start FUNCTION or --start COUNT begins the sampling later" },
+	{ "--delay", "--start FUNCTION or --start COUNT begins the sampling later" },
+	{ "-k", "times are modelled ones" }, { "--all-kernel", "the tracer sees user mode only" },
 };
 
 static bool is(const char *word, const char *a, const char *b)
@@ -195,8 +201,8 @@ static int parse(struct record *o, int argc, char **argv, int *next)
 			o->verbose = true;
 		} else if (is(word, "-B", "--no-buildid")) {
 			o->no_build_ids = true;
-		} else if (is(word, "-N", "--no-buildid-cache")) {
-			/* nothing to leave out */
+		} else if (is(word, "-N", "--no-buildid-cache") || is(word, "--all-user", "--all-user")) {
+			/* so it is anyway */
 		} else if ((v = cli_value(argc, argv, &i, 'e', "event"))) {
 			if (o->lists == sizeof o->list / sizeof *o->list) {
 				cli_error("more than %u -e options; one -e takes a whole list", o->lists);

@@ -61,7 +61,7 @@ static int parse_keys(struct options *o, const char *list, bool fields)
 	p->branches = false;
 	/* -F without overhead_children: one column, as in perf, and still trees of what each function called */
 	o->report.only_self = p->by_self = fields && !strstr(list, "overhead_children");
-	o->report.sort_starts_with_symbol = !fields && !strncmp(list, "sym", 3);
+	o->report.sort_starts_with_symbol = !fields && !strncmp(list + (strncmp(list, "overhead,", 9) ? 0 : 9), "sym", 3);
 	for (const char *word = list; ; word++) {
 		size_t n = strcspn(word, ","), k = 0;
 		while (k < sizeof keys / sizeof *keys && (strlen(keys[k].name) != n || strncmp(keys[k].name, word, n)))
@@ -73,14 +73,14 @@ static int parse_keys(struct options *o, const char *list, bool fields)
 			if (!repeated)
 				p->key[p->keys++] = keys[k].key;
 			p->branches |= keys[k].key >= PROFILE_DSO_FROM;
-		} else if (fields && ((n == 8 && !strncmp(word, "overhead", 8)) || (n == 17 && !strncmp(word, "overhead_children", 17)))) {
+		} else if ((n == 8 && !strncmp(word, "overhead", 8)) || (n == 17 && !strncmp(word, "overhead_children", 17))) {
 			/* always there */
-		} else if (fields && n == 6 && !strncmp(word, "sample", 6)) {
+		} else if (n == 6 && !strncmp(word, "sample", 6)) {
 			o->report.counts = true;
 		} else {
 			cli_error("unknown %s key '%.*s'; there are comm, dso, symbol, srcline, pid, tid, cpu; pushout, pushout_median, pushout_share; "
-				  "dso_from, symbol_from, dso_to, symbol_to, mispredict, cycles%s", fields ? "field" : "sort",
-				  (int)n, word, fields ? ", overhead, sample" : "");
+				  "dso_from, symbol_from, dso_to, symbol_to, mispredict, cycles; overhead, sample",
+				  fields ? "field" : "sort", (int)n, word);
 			return -1;
 		}
 		word += n;

@@ -73,6 +73,13 @@ static const struct { const char *name, *why; } refused[] = {
 	{ "-t", "the tracer cannot attach to a thread that runs already" },
 	{ "--tid", "the tracer cannot attach to a thread that runs already" },
 	{ "-A", "nothing is aggregated over CPUs; --per-thread shows the threads" },
+	{ "--per-core", "the program's threads have modelled cores of their own; --per-thread shows them" },
+	{ "--per-socket", "one is modelled" },
+	{ "-i", "processes that the program starts are counted with --follow only, its threads always" },
+	{ "--no-inherit", "processes that the program starts are counted with --follow only, its threads always" },
+	{ "-D", "--start FUNCTION or --start COUNT begins the timing later" },
+	{ "--delay", "--start FUNCTION or --start COUNT begins the timing later" },
+	{ "-G", "only the program given is traced" },
 	{ "--timeout", "a run ends with its program; --stop COUNT ends the timing" },
 };
 

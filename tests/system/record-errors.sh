@@ -18,6 +18,8 @@ check() { if [ "$2" = "$3" ]; then echo "ok $1"; else echo "FAILED $1: '$2', exp
 refuse "unknown option" "--frobnicate" --frobnicate
 refuse "branch stacks" "branch" --core pentium -b
 refuse "all CPUs" "traced" -a
+refuse "inheritance" "--follow" -i
+refuse "a delay" "--start" --delay 10
 refuse "a thread" "attach" -t 1
 refuse "a process" "attach" -p 1
 refuse "-c 0" "1 or more" -c 0

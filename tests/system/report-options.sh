@@ -55,6 +55,8 @@ KEEP_MAP=1 "$SOFTPMU" record -q -c 5003 -o jit.data -- "$PROGRAMS/jit" >out 2>er
 jit=$(sed -n 's/.*\[JIT\] tid \([0-9]*\).*/\1/p' out | head -n 1)
 has "JIT code has names" '\[JIT\] tid [0-9]* .*\[.\] jit_big_loop$' out
 
+"$SOFTPMU" report --sort overhead,symbol >out && "$SOFTPMU" report --sort symbol >plain && cmp -s out plain && echo "ok overhead is a sort key, as in perf" ||
+	{ echo "FAILED --sort overhead,symbol"; failed=1; }
 refuse "no file" "No such file" report -i no-such-file
 refuse "not a perf.data" "not a perf.data" report -i "$PROGRAMS/work"
 refuse "unknown key" "flavour" report --sort comm,flavour

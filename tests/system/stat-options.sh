@@ -20,6 +20,8 @@ refuse "closed --log-fd, before the run" "descriptor 77" --log-fd 77
 refuse "-o and --log-fd" "exclude" -o x --log-fd 2
 refuse "--append alone" "append" --append
 refuse "-r and -I" "exclude" -r 2 -I 1
+refuse "a delay" "--start" -D 10
+refuse "by core" "--per-thread" --per-core
 refuse "-r 0" "from 1" -r 0
 refuse "-I 0" "milliseconds" -I 0
 refuse "-I nan" "milliseconds" -I nan

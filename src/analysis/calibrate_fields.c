@@ -12,39 +12,36 @@
 #include <string.h>
 
 /* The points of `from` between two parameters. */
-static void add_between(struct cal_curve *c, const struct cal_curve *from, double least, double most)
-{
-	for (size_t i = 0; i < from->n && c->n < CAL_CURVE; i++)
-		if (from->x[i] >= least && from->x[i] <= most) {
-			c->x[c->n] = from->x[i];
-			c->y[c->n] = from->y[i];
-			c->least[c->n] = from->least[i];
-			c->age[c->n] = from->age[i];
-			c->most[c->n++] = from->most[i];
-		}
-}
-
 static struct cal_curve between(const struct cal_curve *from, double least, double most)
 {
 	struct cal_curve c = { .n = 0 };
-	add_between(&c, from, least, most);
+	for (size_t i = 0; i < from->n; i++)
+		if (from->x[i] >= least && from->x[i] <= most) {
+			c.x[c.n] = from->x[i];
+			c.y[c.n] = from->y[i];
+			c.least[c.n] = from->least[i];
+			c.age[c.n] = from->age[i];
+			c.most[c.n++] = from->most[i];
+		}
 	return c;
+}
+
+static void add_point(struct cal_curve *c, const struct cal_probe *p, const struct cal_value *v)
+{
+	c->x[c->n] = p->param;
+	c->y[c->n] = v->cycles;
+	c->least[c->n] = v->low;
+	c->age[c->n] = v->age_ms;
+	c->most[c->n++] = v->high;
 }
 
 static struct cal_curve curve_of(const struct cal_probe *p, size_t count, const struct cal_native *host, enum cal_family f)
 {
 	struct cal_curve c = { .n = 0 };
 	size_t params, first = cal_first(p, count, f, &params);
-	for (size_t i = 0; i < params && c.n < CAL_CURVE; i++) {
-		const struct cal_value *v = host->value + first + i;
-		if (v->cycles <= 0)
-			continue;
-		c.x[c.n] = p[first + i].param;
-		c.y[c.n] = v->cycles;
-		c.least[c.n] = v->low;
-		c.age[c.n] = v->age_ms;
-		c.most[c.n++] = v->high;
-	}
+	for (size_t i = first; i < first + params && c.n < CAL_CURVE; i++)
+		if (host->value[i].cycles > 0)
+			add_point(&c, p + i, host->value + i);
 	return c;
 }
 
@@ -107,13 +104,17 @@ static void tell(struct cal_fields *out, const char *key, double was, double is,
 	tell_text(out, key, before, after, why);
 }
 
+static void refuse_text(struct cal_fields *out, const char *key, const char *was, const char *why)
+{
+	tell_text(out, key, was, was, why);
+	field(out, key)->verdict = CAL_REFUSED;
+}
+
 static void refuse(struct cal_fields *out, const char *key, double was, const char *why)
 {
-	struct cal_field *f = field(out, key);
-	size_text(f->was, sizeof f->was, was);
-	memcpy(f->is, f->was, sizeof f->is);
-	snprintf(f->why, sizeof f->why, "%s", why);
-	f->verdict = CAL_REFUSED;
+	char text[32];
+	size_text(text, sizeof text, was);
+	refuse_text(out, key, text, why);
 }
 
 /* A capacity: extra: entries taken beside the parameter's number. */
@@ -239,8 +240,7 @@ static void replacement(struct core_config *c, struct cal_fields *out, const str
 	char why[160];
 	if (points < 2 || !(l2 > 1.5 * l1)) {
 		snprintf(why, sizeof why, "huge.N: %u points of L1D's size to its double are too few", points);
-		tell_text(out, "l1d.replacement", name[was], name[was], why);
-		field(out, "l1d.replacement")->verdict = CAL_REFUSED;
+		refuse_text(out, "l1d.replacement", name[was], why);
 		return;
 	}
 	c->l1d_replacement = best;
@@ -249,41 +249,75 @@ static void replacement(struct core_config *c, struct cal_fields *out, const str
 	tell_text(out, "l1d.replacement", name[was], name[best], why);
 }
 
-/* L3: where the curve leaves it.  If it rises slowly long before, others push lines out: how fast, and the size stays.  all: the chains whose ages tell
- * that, of both sizes of pages. */
-static void shared_cache(struct core_config *c, struct cal_fields *out, const struct cal_curve *far, const struct cal_curve *all, double memory)
+/* Chains at random that L3 holds, or that are up to twice as large: at what age of their lines how many are left there.  4 KB pages, as programs have them;
+ * those in huge pages are not asked, and tell whether that holds. */
+static bool is_shared(const struct core_config *c, const struct cal_probe *p)
 {
-	const double was = c->l3_others_ms, was_shape = c->l3_others_shape;
+	return p->family == CAL_CHASE && p->param >= 2 * c->l2_size && p->param < 2. * c->l3_size;
+}
+
+struct shared { size_t probe[CAL_CURVE]; struct cal_curve curve; double low, high, end; bool level; };
+
+/* level: they show L3's: not if already the smallest takes much longer than one of which L2 holds the most; the level is then that of the core.  false: they do
+ * not show one of memory. */
+static bool shared_chains(struct shared *s, const struct core_config *c, const struct cal_probe *p, size_t count, const struct cal_native *host)
+{
+	memset(s, 0, sizeof *s);
+	for (size_t i = 0; i < count; i++) {
+		const struct cal_value *v = host->value + i;
+		if (v->cycles <= 0 || p[i].family != CAL_CHASE || p[i].param < 2 * c->l2_size)
+			continue;
+		if (!is_shared(c, p + i)) {	/* the first, and its lines' age: all are gone by then */
+			s->high = v->cycles;
+			s->end = v->age_ms;
+			break;
+		}
+		if (!is_noisy(v->cycles, v->low) && (!s->low || v->cycles < s->low))
+			s->low = v->cycles;
+		s->probe[s->curve.n] = i;
+		add_point(&s->curve, p + i, v);
+	}
+	size_t params, near = cal_first(p, count, CAL_CHASE, &params);
+	double most = HUGE_VAL;
+	for (size_t i = near; i < near + params && p[i].param < 2 * c->l2_size; i++)
+		if (p[i].param > c->l2_size && host->value[i].cycles > 0)
+			most = 1.6 * host->value[i].cycles;
+	s->level = s->low > 0 && s->low < most;
+	if (!s->level)
+		s->low = c->l3_latency + c->l3_latency_ns * c->frequency_ghz + c->stlb_latency;
+	return s->curve.n && s->low < s->high / 2;
+}
+
+/* L3: where the curve leaves it.  If it rises slowly long before, others push lines out: when, and the size stays. */
+static void shared_cache(struct core_config *c, struct cal_fields *out, const struct cal_curve *far, const struct cal_probe *p, size_t count,
+	const struct cal_native *host, double memory)
+{
+	char was[CORE_FALL_TEXT], is[CORE_FALL_TEXT], text[160];
 	struct cal_knee k;
+	struct shared s;
 	struct err why = { 0, "" };
-	struct cal_others others;
-	double l3 = 0;		/* its level, the least that is sure: without it the rest says nothing */
-	for (size_t i = 0; i < all->n; i++)
-		if (!is_noisy(all->y[i], all->least[i]) && (!l3 || all->y[i] < l3))
-			l3 = all->y[i];
-	if (!(l3 > 0 && l3 < memory / 2)) {
-		const char *text = "chase.N, huge.N: too noisy where all is in L3";
-		refuse(out, "l3.size", c->l3_size, text);
-		refuse(out, "l3.others_ms", was, text);
+	core_fall_print(&c->l3_others, was);
+	if (!shared_chains(&s, c, p, count, host)) {
+		const char *noisy = "chase.N: beyond L2 nothing, or no level of memory";
+		refuse(out, "l3.size", c->l3_size, noisy);
+		refuse_text(out, "l3.others", was, noisy);
 		return;
 	}
 	const bool knee = !cal_fit_knee(&k, far, memory, &why);
 	/* points on the way, at less than half of what the base's L3 holds */
-	if ((!knee || k.fails < c->l3_size / 2.) && !cal_fit_others(&others, all, l3, memory, &why)) {
+	if ((!knee || k.fails < c->l3_size / 2.) && !cal_fit_others(&c->l3_others, &s.curve, s.low, s.high, s.end, &why)) {
 		refuse(out, "l3.size", c->l3_size, "huge.N: others push lines out before it is full");
-		c->l3_others_ms = round(others.ms * 100) / 100;
-		c->l3_others_shape = round(others.shape * 10) / 10;
-		tell(out, "l3.others_ms", was, c->l3_others_ms, "chase.N, huge.N: from %.0f to %.0f cycles, by the age of the lines at %zu points", l3, memory,
-			others.points);
-		tell(out, "l3.others_shape", was_shape, c->l3_others_shape, "chase.N, huge.N: how steep that is");
+		core_fall_print(&c->l3_others, is);
+		snprintf(text, sizeof text, "chase.N: from %.0f to %.0f cycles, by the age of the lines at %zu points", s.low, s.high, s.curve.n);
+		tell_text(out, "l3.others", was, is, text);
 		return;
 	}
 	capacity(out, "l3.size", &c->l3_size, far, memory, 0, 1 << 20, "huge.N");
 	if (knee) {
-		c->l3_others_ms = 0;
-		tell(out, "l3.others_ms", was, 0, "huge.N: a knee, as for a cache of one's own");
+		c->l3_others.points = 0;
+		tell_text(out, "l3.others", was, "none", "huge.N: a knee, as for a cache of one's own");
 	} else {
-		refuse(out, "l3.others_ms", was, why.text);
+		refuse_text(out, "l3.others", was, why.text);
 	}
 }
 
@@ -396,7 +430,7 @@ bool cal_scatter_wants(const struct core_config *c, const struct cal_probe *p, s
 	return points >= 2 && !c->memory_page;
 }
 
-double cal_scatter_off(size_t count, const struct cal_native *host, const bool *wanted, const double *model)
+double cal_off(size_t count, const struct cal_native *host, const bool *wanted, const double *model)
 {
 	double off = 0;
 	unsigned points = 0;
@@ -413,6 +447,33 @@ void cal_scatter_is(struct core_config *c, struct cal_fields *out, const struct 
 	c->memory_scattered = share;
 	tell(out, "memory.scattered", base->memory_scattered, share, "chase.N from half of L2's size to all of it: of eight shares this comes nearest, off by %.0f %%",
 		100 * off);
+}
+
+/* Chains 256 bytes on are young, and yet of those that use few of L3's sets some is gone: others have lines in these that stay. */
+bool cal_room_wants(const struct core_config *c, const struct cal_probe *p, size_t count, const struct cal_native *host, bool *wanted)
+{
+	unsigned points = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct cal_value *v = host->value + i;
+		wanted[i] = p[i].family == CAL_STRIDE && p[i].param >= c->l3_size / 8 && p[i].param <= c->l3_size / 2 && v->cycles > 0 &&
+			!is_noisy(v->cycles, v->low) && core_fall_per_cent(&c->l3_others, v->age_ms) > 99;
+		points += wanted[i];
+	}
+	return points >= 2 && c->l3_others.points;
+}
+
+void cal_room_set(struct core_config *c, const struct core_config *base, uint32_t ways)
+{
+	c->l3_ways = ways;
+	c->l3_size = base->l3_size / base->l3_ways * ways;
+}
+
+void cal_room_is(struct core_config *c, struct cal_fields *out, const struct core_config *base, uint32_t ways, double off)
+{
+	cal_room_set(c, base, ways);
+	tell(out, "l3.ways", base->l3_ways, c->l3_ways, "stride.N of an eighth of L3's size to half: of the ways that others may leave these come nearest, off by %.0f %%",
+		100 * off);
+	tell(out, "l3.size", base->l3_size, c->l3_size, "l3.ways: its sets stay");
 }
 
 void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host)
@@ -492,11 +553,8 @@ void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct c
 	replacement(c, out, &huge, c->l1d_latency, l2);
 	part = between(&huge, 2. * c->l2_size, HUGE_VAL);
 	old = c->l3_size;
-	if (old) {
-		struct cal_curve chase = curve_of(p, count, host, CAL_CHASE), all = part;
-		add_between(&all, &chase, 2. * c->l2_size, huge.n ? huge.x[huge.n - 1] : 0);
-		shared_cache(c, out, &part, &all, memory);
-	}
+	if (old)
+		shared_cache(c, out, &part, p, count, host, memory);
 	if (c->l3_size != old && c->l3_size % (64 * c->l3_ways))
 		ways(out, "l3.ways", &c->l3_ways, c->l3_size, 64);
 	stride_distance(c, out, p, count, host);
@@ -589,6 +647,8 @@ void cal_refine_wants(const struct core_config *c, const struct cal_probe *p, si
 		if (k < count)
 			wanted[k] = true;
 	}
+	for (size_t i = 0; i < count && c->l3_others.points; i++)
+		wanted[i] |= is_shared(c, p + i);
 }
 
 static double get(const struct core_config *c, const struct target *t)
@@ -622,10 +682,42 @@ static double host_of(const struct cal_probe *p, size_t count, const struct cal_
 	return host->value[*at].cycles;
 }
 
+/* What others leave of L3: by as much more or less of each chain's lines as would make up for the difference.  Of chains near L3's level all is there. */
+static unsigned refine_others(struct core_config *c, struct cal_fields *out, const struct core_config *base, const struct cal_probe *p, size_t count,
+	const struct cal_native *host, const double *model, bool last)
+{
+	char was[CORE_FALL_TEXT], before[CORE_FALL_TEXT], is[CORE_FALL_TEXT], text[160];
+	double share[CAL_CURVE], off = 0;
+	struct shared s;
+	if (!c->l3_others.points || !shared_chains(&s, c, p, count, host))
+		return 0;
+	core_fall_print(&base->l3_others, was);
+	core_fall_print(&c->l3_others, before);
+	for (size_t i = 0; i < s.curve.n; i++) {
+		const double ours = model[s.probe[i]], native = s.curve.y[i];
+		share[i] = core_fall_per_cent(&c->l3_others, s.curve.age[i]) / 100;
+		if (ours <= 0)
+			return 0;
+		off += fabs(ours / native - 1) / (double)s.curve.n;
+		share[i] = native < 1.1 * s.low ? 1 : share[i] + (ours - native) / (s.high - s.low);
+	}
+	if (last) {
+		snprintf(text, sizeof text, "chase.N: from %.0f to %.0f cycles, by the age of the lines at %zu points; model off by %.0f %% of them", s.low, s.high,
+			s.curve.n, 100 * off);
+		tell_text(out, "l3.others", was, before, text);
+		return 0;
+	}
+	if (cal_fit_fall(&c->l3_others, s.curve.age, share, s.curve.n, s.end, NULL))
+		return 0;
+	core_fall_print(&c->l3_others, is);
+	return strcmp(before, is) != 0;
+}
+
 unsigned cal_refine(struct core_config *c, struct cal_fields *out, const struct core_config *base, const struct cal_probe *p, size_t count,
 	const struct cal_native *host, const double *model, const double *first, bool last)
 {
-	unsigned changed = 0;
+	struct shared s;
+	unsigned changed = refine_others(c, out, base, p, count, host, model, last);
 	for (size_t n = 0; n < TARGETS; n++) {
 		const struct target *t = target + n;
 		size_t i = probe_of(c, p, count, t->probe), k = t->minus ? cal_find(p, count, t->minus) : count;
@@ -642,9 +734,10 @@ unsigned cal_refine(struct core_config *c, struct cal_fields *out, const struct 
 			ours = 2 * (ours - model[k]);
 			before = first && first[k] > 0 ? 2 * (before - first[k]) : -1;
 		}
-		if (native <= 0 || ours <= 0 || is_noisy(spread.cycles, spread.low)) {
+		const bool hidden = !strcmp(t->key, "l3.latency_ns") && shared_chains(&s, c, p, count, host) && !s.level;
+		if (native <= 0 || ours <= 0 || hidden || is_noisy(spread.cycles, spread.low)) {
 			char text[120];
-			snprintf(text, sizeof text, "%s: too noisy, %.1f to %.1f cycles", p[i].name, spread.low, spread.high);
+			snprintf(text, sizeof text, "%s: %s, %.1f to %.1f cycles", p[i].name, hidden ? "others have pushed lines out by then" : "too noisy", spread.low, spread.high);
 			set(c, t, was);
 			refuse(out, t->key, was, text);
 			continue;

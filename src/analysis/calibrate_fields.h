@@ -13,7 +13,7 @@ enum cal_verdict { CAL_FITTED, CAL_AGREES, CAL_REFUSED };
 struct cal_field {
 	const char *key;
 	enum cal_verdict verdict;
-	char was[32], is[32];		/* as in a core's file */
+	char was[CORE_FALL_TEXT], is[CORE_FALL_TEXT];	/* as in a core's file */
 	char why[240];			/* what it was read from, or why not */
 };
 enum { CAL_FIELDS = 48 };
@@ -21,11 +21,15 @@ struct cal_fields { struct cal_field field[CAL_FIELDS]; size_t fields; };
 
 /* Sizes, widths, windows, frequency: changes *config. */
 void cal_fit_sizes(struct core_config *config, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host);
-/* How many pages' frames are all over memory (memory.scattered).  Which microbenchmarks show it: sets all wanted[]; false: the host's do not.  How far the
- * model's cycles of those are from the host's: the root of the mean square of the ratios' logarithms.  And what it is. */
+/* What the model finds by trying values: of pages' frames how many are all over memory (memory.scattered), and how many of L3's ways others leave all the time
+ * (l3.ways and l3.size).  Which microbenchmarks show it: sets all wanted[]; false: the host's do not.  How far the model's cycles of those are from the host's:
+ * the root of the mean square of the ratios' logarithms.  And what it is. */
 bool cal_scatter_wants(const struct core_config *config, const struct cal_probe *p, size_t count, const struct cal_native *host, bool *wanted);
-double cal_scatter_off(size_t count, const struct cal_native *host, const bool *wanted, const double *model);
+double cal_off(size_t count, const struct cal_native *host, const bool *wanted, const double *model);
 void cal_scatter_is(struct core_config *config, struct cal_fields *out, const struct core_config *base, uint32_t share, double off);
+bool cal_room_wants(const struct core_config *config, const struct cal_probe *p, size_t count, const struct cal_native *host, bool *wanted);
+void cal_room_set(struct core_config *config, const struct core_config *base, uint32_t ways);
+void cal_room_is(struct core_config *config, struct cal_fields *out, const struct core_config *base, uint32_t ways, double off);
 /* Which microbenchmarks cal_refine looks at with this config: sets wanted[i]. */
 void cal_refine_wants(const struct core_config *config, const struct cal_probe *p, size_t count, bool *wanted);
 /* One step: model[i] are the cycles of *config, below 0 where not run.  Changes *config; the number of fields changed. last: say of each

@@ -125,44 +125,79 @@ int cal_fit_level(double *out, const double *x, const double *y, size_t n, doubl
 	return 0;
 }
 
-int cal_fit_others(struct cal_others *out, const struct cal_curve *c, double low, double high, struct err *err)
+struct point { double age, share, weight; };
+
+static int by_age(const void *a, const void *b)
 {
-	double in[CAL_CURVE], age[CAL_CURVE], gone[CAL_CURVE], ages = 0, gones = 0, square = 0, across = 0;
-	size_t k = 0;
-	if (c->n > CAL_CURVE)
-		return err_set(err, ERR_UNSUPPORTED, "%zu points are too many", c->n);
-	struct err why = { 0, "" };
-	size_t noisy = 0;
-	for (size_t i = 0; i < c->n; i++) {
-		const double share = (high - c->y[i]) / (high - low);
-		if (!(share > 0.05 && share < 0.9 && c->age[i] > 0))
+	return by_value(&((const struct point *)a)->age, &((const struct point *)b)->age);
+}
+
+int cal_fit_fall(struct core_fall *out, const double *age, const double *share, size_t n, double end, struct err *err)
+{
+	struct point in[CORE_FALL], block[CORE_FALL];
+	size_t k = 0, blocks = 0;
+	double off = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (age[i] <= 0)
 			continue;
-		noisy += spans(c, i, lower(low, high), upper(low, high), &why) != 0;
-		age[k] = log(c->age[i]);
-		gone[k] = log(-log(share));
-		ages += age[k];
-		gones += gone[k++];
+		if (k == CORE_FALL - 1)
+			return err_set(err, ERR_UNSUPPORTED, "more than %d points", CORE_FALL - 1);
+		in[k++] = (struct point){ age[i], fmin(fmax(share[i], 0), 1), 1 };
 	}
 	if (k < 3)
-		return err_set(err, ERR_UNSUPPORTED, "%zu points between %.0f and %.0f cycles are too few", k, low, high);
-	if (3 * noisy > 2 * k)
-		return err_set(err, ERR_UNSUPPORTED, "%.200s", why.text);
-	double least = age[0], most = age[0];
-	for (size_t i = 0; i < k; i++) {
-		const double off = age[i] - ages / (double)k;
-		square += off * off;
-		across += pow(gone[i] - gones / (double)k, 2);
-		least = fmin(least, age[i]);
-		most = fmax(most, age[i]);
+		return err_set(err, ERR_UNSUPPORTED, "%zu points are too few", k);
+	qsort(in, k, sizeof *in, by_age);
+	for (size_t i = 0; i < k; i++) {	/* of neighbours that rise the mean: pools of adjacent violators */
+		block[blocks++] = in[i];
+		for (; blocks > 1 && block[blocks - 2].share < block[blocks - 1].share; blocks--) {
+			struct point *a = block + blocks - 2, *b = a + 1;
+			a->share = (a->share * a->weight + b->share * b->weight) / (a->weight + b->weight);
+			a->weight += b->weight;
+		}
 	}
-	out->shape = most - least < log(1.5) ? 1 : fmin(fmax(sqrt(across / square), 1), 8);
-	for (size_t i = 0; i < k; i++)
-		in[i] = exp(age[i] - gone[i] / out->shape);
-	out->ms = median(in, k);	/* sorts them */
-	out->points = k;
-	if (in[k - 1] > 8 * in[0])
-		return err_set(err, ERR_UNSUPPORTED, "they speak for anything from %.2f to %.2f ms", in[0], in[k - 1]);
+	struct core_fall fall = { .points = 0 };
+	for (size_t i = 0, b = 0, left = (size_t)block[0].weight; i < k; i++) {
+		if (!left--)
+			left = (size_t)block[++b].weight - 1;
+		off += fabs(block[b].share - in[i].share) / (double)k;
+		double at = fmax(round(in[i].age * 1e4) / 1e4, 1e-4), per_cent = round(block[b].share * 1000) / 10;
+		if (fall.points && per_cent == 100)	/* up to the last of which nothing is gone */
+			fall.points = 0;
+		if (fall.points && at <= fall.at[fall.points - 1])
+			at = fall.at[fall.points - 1] + 1e-4;
+		fall.at[fall.points] = at;
+		fall.per_cent[fall.points++] = per_cent;
+		if (per_cent == 0)
+			break;
+	}
+	if (off > 0.2)
+		return err_set(err, ERR_UNSUPPORTED, "what is left does not fall with its age: off by %.0f %% of all", 100 * off);
+	const double last = fall.at[fall.points - 1];
+	if (fall.per_cent[fall.points - 1] > 0) {
+		fall.at[fall.points] = end > last ? round(end * 1e4) / 1e4 + 1e-4 : 1.5 * last;
+		fall.per_cent[fall.points++] = 0;
+	}
+	*out = fall;
 	return 0;
+}
+
+int cal_fit_others(struct core_fall *out, const struct cal_curve *c, double low, double high, double end, struct err *err)
+{
+	double share[CAL_CURVE];
+	struct err why = { 0, "" };
+	size_t noisy = 0, between = 0;
+	if (c->n > CAL_CURVE)
+		return err_set(err, ERR_UNSUPPORTED, "%zu points are too many", c->n);
+	for (size_t i = 0; i < c->n; i++) {
+		share[i] = (high - c->y[i]) / (high - low);
+		if (share[i] > 0.05 && share[i] < 0.9) {
+			between++;
+			noisy += spans(c, i, lower(low, high), upper(low, high), &why) != 0;
+		}
+	}
+	if (3 * noisy > 2 * between)
+		return err_set(err, ERR_UNSUPPORTED, "%.200s", why.text);
+	return cal_fit_fall(out, c->age, share, c->n, end, err);
 }
 
 uint64_t cal_round_between(uint64_t least, uint64_t most, uint64_t base)

@@ -9,6 +9,7 @@
  */
 #ifndef ANALYSIS_CALIBRATE_FIT_H
 #define ANALYSIS_CALIBRATE_FIT_H
+#include "core/config.h"
 #include "util/err.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,12 +38,14 @@ void cal_envelope(double *env, const double *y, size_t n);
 int  cal_fit_knee(struct cal_knee *out, const struct cal_curve *c, double high, struct err *err);
 /* The level of y between two parameters: the median.  ERR_UNSUPPORTED: no point there, or they differ by more than `most` (0.2: 20 %). */
 int  cal_fit_level(double *out, const double *x, const double *y, size_t n, double from, double to, double most, struct err *err);
-/* How long a line stays in a cache out of which others push it: of lines that were used `age` before, the share exp(-(age / ms)^shape) is found again
- * (a Weibull distribution).  ms: the median over the points between the levels; shape: by the spreads of the logarithms, as both are noisy, 1 to 8, and 1 where their
- * ages differ by less than a factor 1.5.  ERR_UNSUPPORTED: fewer than 3 are there, the repeats of most are on both levels, or they speak for times that
- * differ by more than a factor 8. */
-struct cal_others { double ms, shape; size_t points; };
-int  cal_fit_others(struct cal_others *out, const struct cal_curve *c, double low, double high, struct err *err);
+/* The share of a cache's lines that others have left there by their age, from what was found of it: the nearest that never rises (least squares: M. Ayer,
+ * H. D. Brunk, G. M. Ewing, W. T. Reid, E. Silverman, "An Empirical Distribution Function for Sampling with Incomplete Information", 1955), and nothing from
+ * the age `end` on.  share: 0 to 1, what is beyond is taken for the nearer one.  ERR_UNSUPPORTED: fewer than 3 have an age, more than CORE_FALL - 1 points, or
+ * on the mean they are more than 0.2 from any that falls. */
+int  cal_fit_fall(struct core_fall *out, const double *age, const double *share, size_t n, double end, struct err *err);
+/* The same from a curve of chains between the level where all lines are found and that where none is.  ERR_UNSUPPORTED, too: the repeats of most points between
+ * them are on both levels. */
+int  cal_fit_others(struct core_fall *out, const struct cal_curve *c, double low, double high, double end, struct err *err);
 /* A capacity between `fits` and what `fails` by more than it: `base` if that lies there, else the multiple of the largest power of two. */
 uint64_t cal_round_between(uint64_t least, uint64_t most, uint64_t base);
 /* Operations a cycle if `cycles` an operation is one over a whole number to 8 %, else 0. */

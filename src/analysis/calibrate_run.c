@@ -25,7 +25,6 @@ static const struct family {
 #undef MB
 
 enum { LINE = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, BUFFER = 256 << 20, HUGE_BUFFER = 128 << 20 };
-enum { IDLE_PAUSES = 1 << 19 };	/* 65 to 160 cycles each: some 10 ms */
 enum { REPEATS = 4, SAMPLE_NS = 250000, CLOCK_ROUNDS = 800 };
 
 struct cal_runner {
@@ -55,6 +54,11 @@ const char *cal_family_text(enum cal_family f)
 bool cal_is_long(const struct cal_probe *p)
 {
 	return family[p->family].far && p->param >= family[p->family].far;
+}
+
+bool cal_is_shared(const struct cal_probe *p)
+{
+	return (p->family == CAL_CHASE || p->family == CAL_STRIDE || p->family == CAL_HUGE) && p->param >= 2 << 20;
 }
 
 bool cal_is_near(const struct cal_probe *p)
@@ -264,9 +268,10 @@ static void model_rounds(const struct cal_shape *s, uint64_t ahead, uint64_t *wa
 	*counted = 12000 / s->ops + 2;
 	switch (s->memory) {
 	case CAL_RING: case CAL_RING_STRIDE: case CAL_RING_PAGES:	/* the linking has been a lap already */
-		/* Natively a sample begins some 0.7 ms after the linking: laps of what L2 holds, a part of one beyond.  Where others push
-		 * lines out of the L3 (l3.others_ms), how many are gone depends on how long that is, so it must be alike. */
-		*warm = (places < 16384 ? 2 * places : places < 65536 ? 32768 : ahead ? ahead : 4096) / s->ops + 2;
+		/* Natively a sample begins some 0.5 ms after the linking: laps of what L2 holds, a part of one beyond.  Where others push
+		 * lines out of the L3 (l3.others), how many are gone depends on how long that is, so it must be alike: as many laps, or
+		 * a part of one, and PAUSEs before it (cal_model_age). */
+		*warm = (places < 16384 ? 2 * places : places >= 32768 && ahead >= places ? ahead : places < 65536 && !ahead ? 32768 : 4096) / s->ops + 2;
 		*counted = (places < 8192 ? 8192 : places < 65536 ? 16384 : 4096) / s->ops;
 		break;
 	case CAL_TWO_RINGS:
@@ -285,9 +290,9 @@ static void model_rounds(const struct cal_shape *s, uint64_t ahead, uint64_t *wa
 	}
 }
 
-void cal_idle(void)
+void cal_idle(uint64_t pauses)
 {
-	for (unsigned i = 0; i < IDLE_PAUSES; i++)
+	while (pauses--)
 		__asm__ volatile("pause");
 }
 
@@ -296,15 +301,22 @@ void cal_model_rounds(const struct cal_runner *r, uint64_t ahead, uint64_t *warm
 	model_rounds(&r->shape, ahead, warm, counted);
 }
 
+/* false: no memory. */
+static bool shape_of(const struct cal_probe *p, struct cal_shape *s)
+{
+	uint8_t *code = malloc(CAL_CODE_BYTES);
+	if (code)
+		cal_make(code, p, s);
+	free(code);
+	return code != NULL;
+}
+
 uint64_t cal_model_ops(const struct cal_probe *p)
 {
 	struct cal_shape s;
 	uint64_t warm, counted;
-	uint8_t *code = malloc(CAL_CODE_BYTES);
-	if (!code)
+	if (!shape_of(p, &s))
 		return 0;
-	cal_make(code, p, &s);
-	free(code);
 	model_rounds(&s, 0, &warm, &counted);
 	return counted * s.ops;
 }
@@ -388,45 +400,101 @@ static double age_of(const struct cal_shape *s, double linked, double start, dou
 	return middle < places ? start + took / 2 - linked * middle / places : took * places / met;
 }
 
-/* What a pass found of a microbenchmark. */
-struct found { double cycles, age, ahead; };	/* cycles 0: nothing yet */
+double cal_places(const struct cal_probe *p)
+{
+	struct cal_shape s;
+	return shape_of(p, &s) && is_ring(&s) ? (double)places_of(&s) : 0;
+}
 
-/* One pass over all; found[i]: the group's least so far. */
+double cal_model_age(const struct cal_probe *p, uint64_t ahead, double place, double waited, double access)
+{
+	struct cal_shape s;
+	uint64_t warm, counted;
+	if (!ahead || !shape_of(p, &s) || !is_ring(&s))
+		return -1;
+	model_rounds(&s, ahead, &warm, &counted);
+	const double at = (double)(warm * s.ops), met = (double)(counted * s.ops), places = (double)places_of(&s), linked = place * places;
+	if (at + met / 2 >= places)
+		return -1;
+	return age_of(&s, linked, linked + (waited < 0 ? at * access : waited), met * access, at, met);
+}
+
+/* What a group found of a microbenchmark: its least so far, or of a shared one every sample. */
+struct found { double cycles, age, ahead; };
+struct group { unsigned found; struct found in[CAL_ROUNDS * CAL_TURNS]; };
+
+/* How often a shared chain is linked.  Behind a buffer that L3 does not hold its lines are not kept either, until some were used again: on an EPYC 9005 of
+ * chains of 3 and 8 MB behind 64 MB accesses take 80 to 200 cycles if they are linked once or twice, and 58 to 61 if three times or sixteen.  Once where L3
+ * will hardly hold it. */
+static unsigned linkings(const struct cal_shape *s)
+{
+	const double bytes = (double)places_of(s) * LINE, enough = 24 << 20;
+	return bytes > 32 << 20 ? 1 : (unsigned)fmin(fmax(3, ceil(enough / bytes)), 16);
+}
+
+/* One of a pass.  fastest: ns of the pass's shortest round of additions; ghz: the group's most. */
+static int measure(struct cal_runner *r, struct cal_runner *clock, const struct cal_probe *p, struct group *g, double *fastest, double *ghz, struct err *err)
+{
+	const bool shared = cal_is_shared(p);
+	double begin = now();
+	int code = cal_prepare(r, p, err);
+	for (unsigned k = shared ? linkings(&r->shape) : 1; k > 1 && !code; k--) {
+		begin = now();
+		code = cal_prepare(r, p, err);
+	}
+	if (code)
+		return code;
+	const double linked = now() - begin;
+	uint64_t run, rounds = sample_rounds(r, &run);
+	double least = 1e300, round = clock_ns(clock), age = 0, ahead = 0;
+	for (unsigned k = 0; k < (shared ? 1 : REPEATS); k++, run += rounds) {
+		double start = now() - begin, took = timed(r, rounds), after = clock_ns(clock);
+		if (took < least) {
+			least = took;
+			ahead = (double)run * r->shape.ops;
+			age = age_of(&r->shape, linked, start, took, ahead, (double)rounds * r->shape.ops);
+		}
+		round = after < round ? after : round;
+	}
+	/* the additions may have been disturbed at each repeat: of a pass the fastest counts, unless the frequency changed */
+	if (round > *fastest && round < *fastest * 1.02)
+		round = *fastest;
+	*fastest = round;
+	double c = least / (double)rounds / r->shape.ops * 128 / round;
+	const struct found f = is_ring(&r->shape) ? (struct found){ c, age / 1e6, ahead } : (struct found){ c, 0, 0 };
+	if (shared)
+		g->in[g->found++] = f;
+	else if (!g->found || c < g->in[0].cycles)
+		g->in[0] = f, g->found = 1;
+	if (128 / round > *ghz)
+		*ghz = 128 / round;
+	return 0;
+}
+
+/* One pass over all, of the shared ones CAL_TURNS in turn. */
 static int pass(struct cal_runner *r, struct cal_runner *clock, const struct cal_probe *p, size_t count, const bool *wanted,
-	struct found (*found)[CAL_GROUPS], double *ghz, unsigned group, struct err *err)
+	struct group (*group)[CAL_GROUPS], unsigned at, double *ghz, struct err *err)
 {
 	double fastest = 1e300;
-	for (size_t i = 0; i < count; i++) {
-		if (wanted && !wanted[i])
-			continue;
-		const double begin = now();
-		int code = cal_prepare(r, p + i, err);
-		if (code)
-			return code;
-		const double linked = now() - begin;
-		uint64_t run, rounds = sample_rounds(r, &run);
-		double least = 1e300, round = clock_ns(clock), age = 0, ahead = 0;
-		for (unsigned k = 0; k < REPEATS; k++, run += rounds) {
-			double start = now() - begin, took = timed(r, rounds), after = clock_ns(clock);
-			if (took < least) {
-				least = took;
-				ahead = (double)run * r->shape.ops;
-				age = age_of(&r->shape, linked, start, took, ahead, (double)rounds * r->shape.ops);
-			}
-			round = after < round ? after : round;
-		}
-		/* the additions may have been disturbed at each repeat: of a pass the fastest counts, unless the frequency changed */
-		if (round > fastest && round < fastest * 1.02)
-			round = fastest;
-		fastest = round;
-		double c = least / (double)rounds / r->shape.ops * 128 / round;
-		struct found *f = &found[i][group];
-		if (f->cycles <= 0 || c < f->cycles)
-			*f = is_ring(&r->shape) ? (struct found){ c, age / 1e6, ahead } : (struct found){ c, 0, 0 };
-		if (128 / round > ghz[group])
-			ghz[group] = 128 / round;
+	int code = 0;
+	for (unsigned turn = 0; turn <= CAL_TURNS; turn++)
+		for (size_t i = 0; i < count && !code; i++)
+			if ((!wanted || wanted[i]) && cal_is_shared(p + i) == (turn > 0))
+				code = measure(r, clock, p + i, &group[i][at], &fastest, ghz + at, err);
+	return code;
+}
+
+/* Of a group the medians. */
+static struct found middle_of(const struct group *g)
+{
+	double v[CAL_ROUNDS * CAL_TURNS], middle[3];
+	for (unsigned part = 0; part < 3; part++) {
+		for (unsigned i = 0; i < g->found; i++)
+			v[i] = part == 0 ? g->in[i].cycles : part == 1 ? g->in[i].age : g->in[i].ahead;
+		qsort(v, g->found, sizeof *v, by_value);
+		middle[part] = g->found ? v[g->found / 2] : 0;
 	}
-	return 0;
+	return (struct found){ middle[0], middle[1], middle[2] };
 }
 
 int cal_measure(struct cal_native *out, const struct cal_probe *p, size_t count, unsigned rounds, const bool *wanted,
@@ -434,16 +502,16 @@ int cal_measure(struct cal_native *out, const struct cal_probe *p, size_t count,
 {
 	struct cal_runner *r = NULL, *clock = NULL;
 	struct cal_probe add = { .family = CAL_ADD };
-	struct found (*found)[CAL_GROUPS] = calloc(count, sizeof *found);
+	struct group (*group)[CAL_GROUPS] = calloc(count, sizeof *group);
 	double ghz[CAL_GROUPS] = { 0 };
 	int code = 0;
 	*out = (struct cal_native){ .rounds = rounds, .value = calloc(count, sizeof *out->value) };
-	if (!out->value || !found || rounds < 1 || rounds > CAL_ROUNDS)
-		code = err_set(err, found && out->value ? ERR_INPUT : ERR_NOMEM, "microbenchmarks: %u rounds", rounds);
+	if (!out->value || !group || rounds < 1 || rounds > CAL_ROUNDS)
+		code = err_set(err, group && out->value ? ERR_INPUT : ERR_NOMEM, "microbenchmarks: %u rounds", rounds);
 	else if (!(code = cal_runner_create(&r, err)) && !(code = cal_runner_create(&clock, err)))
 		code = cal_prepare(clock, &add, err);
 	for (unsigned n = 0; n < rounds * CAL_GROUPS && !code; n++) {
-		code = pass(r, clock, p, count, wanted, found, ghz, n % CAL_GROUPS, err);
+		code = pass(r, clock, p, count, wanted, group, n % CAL_GROUPS, ghz, err);
 		if (!code && tick && tick(context, (n + 1.) / (rounds * CAL_GROUPS)))
 			code = err_set(err, ERR_SYSTEM, "interrupted");
 	}
@@ -454,9 +522,10 @@ int cal_measure(struct cal_native *out, const struct cal_probe *p, size_t count,
 		double cycles[CAL_GROUPS], age[CAL_GROUPS], ahead[CAL_GROUPS];
 		struct cal_value ages, aheads;
 		for (unsigned k = 0; k < CAL_GROUPS; k++) {
-			cycles[k] = found[i][k].cycles;
-			age[k] = found[i][k].age;
-			ahead[k] = found[i][k].ahead;
+			const struct found f = middle_of(&group[i][k]);
+			cycles[k] = f.cycles;
+			age[k] = f.age;
+			ahead[k] = f.ahead;
 		}
 		summarize(ahead, &aheads, &out->confidence);
 		summarize(age, &ages, &out->confidence);
@@ -471,7 +540,7 @@ int cal_measure(struct cal_native *out, const struct cal_probe *p, size_t count,
 		out->ghz_low = g.low;
 		out->ghz_high = g.high;
 	}
-	free(found);
+	free(group);
 	cal_runner_destroy(r);
 	cal_runner_destroy(clock);
 	return code;

@@ -27,7 +27,7 @@ static const char help[] =
 "      --rounds N          native passes over all, in fives; more where others use the host's cores; default 4 (1 to 20)\n"
 "      --near              leave out what needs memory: its fields, L3's and the windows stay as in the base\n"
 "      --list              the names of the microbenchmarks and what an operation of each is\n"
-"      --run NAMES         only run these (comma-separated; NAME:N a chain from its Nth access on) once, as the model does; prints nothing\n"
+"      --run NAMES         only run these (comma-separated; NAME:N:P a chain from its Nth access on, P PAUSEs after it was linked) once, as the model does; prints nothing\n"
 "  -q, --quiet             do not say how far it is\n"
 "      --core NAME         the base: a preset, `host' or a file; default host, if there is a preset for it, else the nearest\n"
 "      --set FIELD=VALUE   change one field of it first (again for more)\n";
@@ -46,11 +46,18 @@ struct calibration {
 	struct session_events events;
 	struct session *session;
 	double *before, *after;
+	uint64_t *pauses;		/* that make up in the model for chains' ages natively */
+	bool *aligned;			/* by a run of them */
+	double place;			/* cycles of linking one, under the model; 0: not known */
 	struct core_config base, core;
 	struct cal_fields fields;
 };
 
 /* ---- the traced side ------------------------------------------------------------------------------------- */
+
+/* What of a region's name says that it is what goes before it. */
+#define LINKING ", linking"
+#define WAITING ", waiting"
 
 static int run_them(const char *names)
 {
@@ -62,23 +69,33 @@ static int run_them(const char *names)
 	while (*names && !code) {
 		char name[32];
 		size_t n = strcspn(names, ","), i;
-		uint64_t warm, counted, ahead = 0;
+		uint64_t warm, counted, ahead = 0, pauses = 0;
 		snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), names);
 		char *colon = strchr(name, ':');
 		if (colon) {
-			ahead = strtoul(colon + 1, NULL, 10);
+			char *end;
+			ahead = strtoul(colon + 1, &end, 10);
+			pauses = *end == ':' ? strtoul(end + 1, NULL, 10) : 0;
 			*colon = 0;
 		}
 		names += n + (names[n] == ',');
 		if ((i = cal_find(probe, count, name)) == count)
 			code = err_set(&err, ERR_INPUT, "no microbenchmark '%s' (softpmu calibrate --list)", name);
 		else {
+			char linking[48], waiting[48];
+			snprintf(linking, sizeof linking, "%s" LINKING, probe[i].name);
+			snprintf(waiting, sizeof waiting, "%s" WAITING, probe[i].name);
 			if (cal_is_long(probe + i))
-				cal_idle();
+				cal_idle(CAL_IDLE);
+			spmu_client_region_begin(linking);
 			if ((code = cal_prepare(r, probe + i, &err)))
 				break;
 			cal_model_rounds(r, ahead, &warm, &counted);
+			spmu_client_region_end(linking);
+			spmu_client_region_begin(waiting);
+			cal_idle(pauses);
 			cal_run(r, warm);
+			spmu_client_region_end(waiting);
 			spmu_client_region_begin(probe[i].name);
 			cal_run(r, counted);
 			spmu_client_region_end(probe[i].name);
@@ -113,6 +130,53 @@ static bool on_client(void *context, struct run_thread *t, const struct st_clien
 	return session_client(((struct calibration *)context)->session, t, request, name, answer);
 }
 
+/* Cycles of the session's region of the microbenchmark, or of what goes before it. */
+static double region_cycles(const struct calibration *c, size_t probe, const char *before)
+{
+	char name[64];
+	struct session_region region;
+	snprintf(name, sizeof name, "%s%s", c->probe[probe].name, before);
+	for (size_t k = 0; k < session_regions(c->session); k++) {
+		session_region_info(c->session, k, &region);
+		if (!strcmp(region.name, name))
+			return (double)session_region_count(c->session, k, 0);
+	}
+	return 0;
+}
+
+static uint64_t ahead_of(const struct calibration *c, size_t probe)
+{
+	return (uint64_t)fmin(c->host.value[probe].ahead, 1e6);
+}
+
+/* PAUSEs that make up for an age, in cycles, of chains natively. */
+static void wait_for(struct calibration *c, const struct core_config *core, size_t i, double age)
+{
+	const double should = c->host.value[i].age_ms * 1e6 * core->frequency_ghz;
+	if (age > 0 && should > 0 && core->pause_cycles)
+		c->pauses[i] = (uint64_t)fmin(fmax((double)c->pauses[i] + (should - age) / core->pause_cycles, 0), CAL_IDLE);
+}
+
+/* The chains that have not run under the model yet: by how long it linked others, and as if their accesses took as long as natively. */
+static void guess_ages(struct calibration *c, const struct core_config *core, const bool *wanted)
+{
+	for (size_t i = 0; i < c->probes && c->place > 0; i++)
+		if (wanted[i] && !c->aligned[i] && cal_is_shared(c->probe + i))
+			wait_for(c, core, i, cal_model_age(c->probe + i, ahead_of(c, i), c->place, -1, c->host.value[i].cycles));
+}
+
+/* So many PAUSEs that the next run's chains are as old as natively. */
+static void align_ages(struct calibration *c, const struct core_config *core, const bool *wanted, const double *cycles)
+{
+	for (size_t i = 0; i < c->probes; i++) {
+		if (!wanted[i] || !cal_is_shared(c->probe + i) || cycles[i] <= 0)
+			continue;
+		c->place = region_cycles(c, i, LINKING) / cal_places(c->probe + i);
+		c->aligned[i] = true;
+		wait_for(c, core, i, cal_model_age(c->probe + i, ahead_of(c, i), c->place, region_cycles(c, i, WAITING), cycles[i]));
+	}
+}
+
 /* cycles[i] of each wanted one on this core; the others: -1. 0, or -1 after one printed line. */
 static int model_runs(struct calibration *c, const struct core_config *core, const bool *wanted, double *cycles)
 {
@@ -122,16 +186,17 @@ static int model_runs(struct calibration *c, const struct core_config *core, con
 	struct core_wanted looks;
 	for (size_t i = 0; i < c->probes; i++) {
 		cycles[i] = -1;
-		bytes += strlen(c->probe[i].name) + 16;
+		bytes += strlen(c->probe[i].name) + 32;
 	}
 	char *names = calloc(1, bytes);
+	guess_ages(c, core, wanted);
 	if (!names) {
 		cli_error("out of memory");
 		return -1;
 	}
 	for (size_t i = 0, used = 0; i < c->probes; i++)
 		if (wanted[i])
-			used += (size_t)snprintf(names + used, bytes - used, "%s%s:%u", used ? "," : "", c->probe[i].name, (unsigned)fmin(c->host.value[i].ahead, 1e6));
+			used += (size_t)snprintf(names + used, bytes - used, "%s%s:%u:%u", used ? "," : "", c->probe[i].name, (unsigned)ahead_of(c, i), (unsigned)c->pauses[i]);
 	char *argv[] = { "/proc/self/exe", "calibrate", "--run", names, NULL };
 	char self[4096];
 	ssize_t n = readlink(argv[0], self, sizeof self - 1);
@@ -150,14 +215,13 @@ static int model_runs(struct calibration *c, const struct core_config *core, con
 		c->run.run.tracer_dir = cli_tracer_dir();
 		c->run.run.argv = argv;
 		code = cli_run_program(&c->run, &sink, &res, &err);
-		for (size_t k = 0; !code && k < session_regions(c->session); k++) {
-			struct session_region region;
-			session_region_info(c->session, k, &region);
-			size_t i = cal_find(c->probe, c->probes, region.name);
-			uint64_t ops = i < c->probes ? cal_model_ops(c->probe + i) : 0;
-			if (ops)
-				cycles[i] = (double)session_region_count(c->session, k, 0) / (double)ops;
+		for (size_t i = 0; !code && i < c->probes; i++) {
+			const double all = wanted[i] ? region_cycles(c, i, "") : 0, ops = all > 0 ? (double)cal_model_ops(c->probe + i) : 0;
+			if (ops > 0)
+				cycles[i] = all / ops;
 		}
+		if (!code)
+			align_ages(c, core, wanted, cycles);
 		if (!code && cli_exit_status(res.wait_status))
 			code = err_set(&err, ERR_SYSTEM, "the microbenchmarks ended with status %d under the model", cli_exit_status(res.wait_status));
 		else if (!code && cli_interrupted())
@@ -270,7 +334,7 @@ static bool write_core(const struct calibration *c, const char *base)
 	for (size_t i = 0; i < c->fields.fields; i++) {
 		const struct cal_field *d = c->fields.field + i;
 		if (d->verdict == CAL_FITTED) {
-			char line[96];
+			char line[CORE_FALL_TEXT + 40];
 			snprintf(line, sizeof line, "%s = %s", d->key, d->is);
 			fprintf(f, "%-28s# %s\n", line, d->why);
 		}
@@ -339,7 +403,8 @@ static bool write_page(const struct calibration *c, FILE *f)
 	day(date);
 	fprintf(f, "# %s\n\nHost: %s, family %02XH, model %02XH, %s. Base: %s.\n\n", fitted ? "Calibration" : "Comparison",
 		*h.brand ? h.brand : "unknown", h.family, h.model, date, c->base.title);
-	fprintf(f, "Cycles an operation: natively the median of %d groups' shortest times × frequency (%.3f GHz, %.3f to %.3f), between the least and the most\n"
+	fprintf(f, "Cycles an operation: natively the median of %d groups' shortest times (of chains through 2 MB or more their medians) × frequency (%.3f GHz, %.3f to %.3f),\n"
+		"between the least and the most\n"
 		"of the groups, which enclose it with a confidence of %.0f %%; the model's are exact. \"Ratio\" is model ÷ host. \"Age\": of a chain, how long\n"
 		"before its lines had been used last, and operations since it was linked.\n\n",
 		CAL_GROUPS, c->host.ghz, c->host.ghz_low, c->host.ghz_high, 100 * c->host.confidence);
@@ -425,33 +490,62 @@ static void refine_wants(const struct calibration *c, const struct core_config *
 		wanted[i] &= c->host.value[i].cycles > 0;
 }
 
-/* The share of scattered pages by the model: which frames L2's sets have too many of is drawn, for the host once, and a mean says little of one draw.
- * 0, or -1 after one printed line. */
-static int scatter(struct calibration *c, bool *wanted, double *cycles)
+/* Which of the values brings the wanted microbenchmarks nearest to the host's.  0, or -1 after one printed line. */
+static int nearest(struct calibration *c, const bool *wanted, const uint32_t *value, size_t values,
+	void (*set)(struct core_config *core, const struct core_config *base, uint32_t value), uint32_t *best, double *least)
 {
-	static const uint32_t share[] = { 0, 10, 20, 30, 40, 50, 70, 100 };
 	struct err err = { 0, "" };
-	double least = HUGE_VAL;
-	uint32_t best = 0;
-	if (!cal_scatter_wants(&c->core, c->probe, c->probes, &c->host, wanted))
-		return 0;
-	say(c, "under the model: pages' frames");
-	for (size_t i = 0; i < sizeof share / sizeof *share; i++) {
+	double *cycles = calloc(c->probes, sizeof *cycles);
+	int code = cycles ? 0 : err_set(&err, ERR_NOMEM, "out of memory");
+	if (code)
+		cli_error("%s", err.text);
+	*least = HUGE_VAL;
+	for (size_t i = 0; i < values && !code; i++) {
 		struct core_config core = c->core;
-		core.memory_scattered = share[i];
-		if (core_config_check(&core, &err)) {
+		set(&core, &c->base, value[i]);
+		code = core_config_check(&core, &err);
+		if (code)
 			cli_error("the fitted fields do not go together: %s", err.text);
-			return -1;
-		}
-		if (model_runs(c, &core, wanted, cycles))
-			return -1;
-		const double off = cal_scatter_off(c->probes, &c->host, wanted, cycles);
-		if (off < least) {
-			least = off;
-			best = share[i];
+		else
+			code = model_runs(c, &core, wanted, cycles);
+		const double off = code ? HUGE_VAL : cal_off(c->probes, &c->host, wanted, cycles);
+		if (off < *least) {
+			*least = off;
+			*best = value[i];
 		}
 	}
-	cal_scatter_is(&c->core, &c->fields, &c->base, best, least);
+	free(cycles);
+	return code ? -1 : 0;
+}
+
+static void set_scattered(struct core_config *core, const struct core_config *base, uint32_t share)
+{
+	(void)base;
+	core->memory_scattered = share;
+}
+
+/* The share of scattered pages by the model, as which frames L2's sets have too many of is drawn, for the host once, and a mean says little of one draw; then
+ * what others leave of L3's sets.  0, or -1 after one printed line. */
+static int try_values(struct calibration *c, bool *wanted)
+{
+	static const uint32_t share[] = { 0, 10, 20, 30, 40, 50, 70, 100 };
+	uint32_t ways[16], best;
+	size_t n = 0;
+	double off;
+	if (cal_scatter_wants(&c->core, c->probe, c->probes, &c->host, wanted)) {
+		say(c, "under the model: pages' frames");
+		if (nearest(c, wanted, share, sizeof share / sizeof *share, set_scattered, &best, &off))
+			return -1;
+		cal_scatter_is(&c->core, &c->fields, &c->base, best, off);
+	}
+	for (uint32_t w = c->base.l3_ways; 2 * w > c->base.l3_ways && n < sizeof ways / sizeof *ways; w--)
+		ways[n++] = w;
+	if (cal_room_wants(&c->core, c->probe, c->probes, &c->host, wanted)) {
+		say(c, "under the model: L3's ways");
+		if (nearest(c, wanted, ways, n, cal_room_set, &best, &off))
+			return -1;
+		cal_room_is(&c->core, &c->fields, &c->base, best, off);
+	}
 	return 0;
 }
 
@@ -459,13 +553,13 @@ static int calibrate(struct calibration *c, const char *base)
 {
 	struct err err = { 0, "" };
 	bool *wanted = calloc(c->probes, sizeof *wanted);
-	double *scratch = calloc(c->probes, sizeof *scratch);
 	c->before = calloc(c->probes, sizeof *c->before);
 	c->after = calloc(c->probes, sizeof *c->after);
-	if (!wanted || !scratch || !c->before || !c->after) {
+	c->pauses = calloc(c->probes, sizeof *c->pauses);
+	c->aligned = calloc(c->probes, sizeof *c->aligned);
+	if (!wanted || !c->before || !c->after || !c->pauses || !c->aligned) {
 		cli_error("out of memory");
 		free(wanted);
-		free(scratch);
 		return 1;
 	}
 	int status = 1;
@@ -501,7 +595,7 @@ static int calibrate(struct calibration *c, const char *base)
 			}
 			if (model_runs(c, &c->core, wanted, c->after))
 				goto done;
-			if (step == 1 && scatter(c, wanted, scratch))	/* by then the latency of L3 is nearly right */
+			if (step == 1 && try_values(c, wanted))	/* by then the latency of L3 is nearly right */
 				goto done;
 			stop = step + 1 == STEPS || !cal_refine(&c->core, &c->fields, &c->base, c->probe, c->probes, &c->host, c->after, c->before, false);
 		}
@@ -537,7 +631,6 @@ static int calibrate(struct calibration *c, const char *base)
 	}
 done:
 	free(wanted);
-	free(scratch);
 	return status;
 }
 
@@ -653,6 +746,8 @@ static int run(int argc, char **argv)
 	cal_native_release(&c.host);
 	free(c.before);
 	free(c.after);
+	free(c.pauses);
+	free(c.aligned);
 	free(c.probe);
 	return status;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum type { INT, REAL, ENUM, STRING };
+enum type { INT, REAL, ENUM, STRING, FALL };
 
 struct field {
 	const char *key;
@@ -35,6 +35,7 @@ static const struct field fields[] = {
 #define FIELD_INT(id, key, min, max, unit, help) { key, INT, offsetof(struct core_config, id), 0, min, max, unit, "", help },
 #define FIELD_REAL(id, key, min, max, unit, help) { key, REAL, offsetof(struct core_config, id), 0, min, max, unit, "", help },
 #define FIELD_ENUM(id, key, names, help) { key, ENUM, offsetof(struct core_config, id), 0, 0, 0, "", names, help },
+#define FIELD_FALL(id, key, unit, help) { key, FALL, offsetof(struct core_config, id), 0, 0, 0, unit, "", help },
 #include "core/fields.def"
 };
 enum { FIELDS = sizeof fields / sizeof fields[0], DEPTH = 8, LINE = 1024 };
@@ -135,6 +136,71 @@ static int range(const struct field *f, double v, struct err *err)
 	               strcmp(f->unit, "mask") ? f->unit : "");
 }
 
+static int fall_check(const struct core_fall *p, const char *key, struct err *err)
+{
+	if (p->points > CORE_FALL)
+		return err_set(err, ERR_INPUT, "%s: more than %d pairs", key, CORE_FALL);
+	for (uint32_t i = 0; i < p->points; i++) {
+		const double before = i ? p->at[i - 1] : 0, most = i ? p->per_cent[i - 1] : 100;
+		if (!(p->at[i] > before && p->at[i] >= 0.0001 && p->at[i] <= 1e5))
+			return err_set(err, ERR_INPUT, "%s: %.6g behind %.6g: the first of each pair must rise, from 0.0001 to 100000", key, p->at[i], before);
+		if (!(p->per_cent[i] <= most && (p->per_cent[i] >= 0.0001 || p->per_cent[i] == 0)))
+			return err_set(err, ERR_INPUT, "%s: %.6g %% behind %.6g %%: the second of each pair must not rise", key, p->per_cent[i], most);
+	}
+	if (p->points && p->per_cent[p->points - 1] > 0)
+		return err_set(err, ERR_INPUT, "%s: the last pair must be of 0 %%", key);
+	return 0;
+}
+
+static int fall_set(struct core_fall *out, const char *key, const char *value, struct err *err)
+{
+	struct core_fall p = { .points = 0 };
+	for (const char *s = strcmp(value, "none") ? value : ""; *s;) {
+		char pair[64];
+		const size_t n = strcspn(s, " \t");
+		snprintf(pair, sizeof pair, "%.*s", (int)(n < sizeof pair ? n : sizeof pair - 1), s);
+		char *colon = strchr(pair, ':');
+		if (p.points == CORE_FALL)
+			return err_set(err, ERR_INPUT, "%s: more than %d pairs", key, CORE_FALL);
+		if (colon)
+			*colon = 0;
+		if (!colon || !number(pair, p.at + p.points) || !number(colon + 1, p.per_cent + p.points))
+			return err_set(err, ERR_INPUT, "%s = %.64s: not of the form 2.5:80 4:0, nor none", key, value);
+		p.points++;
+		s += n + strspn(s + n, " \t");
+	}
+	int code = fall_check(&p, key, err);
+	if (!code)
+		*out = p;
+	return code;
+}
+
+void core_fall_print(const struct core_fall *p, char text[CORE_FALL_TEXT])
+{
+	size_t used = 0;
+	strcpy(text, "none");
+	for (uint32_t i = 0; i < p->points; i++)
+		used += (size_t)snprintf(text + used, CORE_FALL_TEXT - used, "%s%.6g:%.6g", i ? " " : "", p->at[i], p->per_cent[i]);
+}
+
+double core_fall_per_cent(const struct core_fall *p, double at)
+{
+	double before = 0, top = 100;
+	for (uint32_t i = 0; i < p->points; before = p->at[i], top = p->per_cent[i], i++)
+		if (at < p->at[i])
+			return top + (p->per_cent[i] - top) * (at - before) / (p->at[i] - before);
+	return 0;
+}
+
+double core_fall_at(const struct core_fall *p, double per_cent)
+{
+	double before = 0, top = 100;
+	for (uint32_t i = 0; i < p->points; before = p->at[i], top = p->per_cent[i], i++)
+		if (per_cent > p->per_cent[i])
+			return before + (p->at[i] - before) * (top - per_cent) / (top - p->per_cent[i]);
+	return before;
+}
+
 static int set_value(struct core_config *c, const struct field *f, const char *value, struct err *err)
 {
 	char *at = (char *)c + f->offset;
@@ -146,6 +212,8 @@ static int set_value(struct core_config *c, const struct field *f, const char *v
 			return err_set(err, ERR_INPUT, "%s: longer than %zu characters", f->key, f->bytes - 1);
 		strcpy(at, value);
 		return 0;
+	case FALL:
+		return fall_set((struct core_fall *)at, f->key, value, err);
 	case ENUM:
 		index = enum_index(f->names, value);
 		if (index < 0)
@@ -369,12 +437,16 @@ char *core_config_print(const struct core_config *config, bool with_help)
 	for (size_t i = 0; i < FIELDS; i++) {
 		const struct field *f = &fields[i];
 		const char *at = (const char *)config + f->offset;
-		char value[160] = "", limits[80] = "";
+		char value[CORE_FALL_TEXT] = "", limits[80] = "";
 		uint32_t n = 0;
 		double v = 0;
 		switch (f->type) {
 		case STRING:
 			snprintf(value, sizeof value, "%s", at);
+			break;
+		case FALL:
+			core_fall_print((const struct core_fall *)at, value);
+			snprintf(limits, sizeof limits, " [%s:%%]", f->unit);
 			break;
 		case ENUM: {
 			const char *name = f->names;
@@ -446,6 +518,8 @@ int core_config_check(const struct core_config *c, struct err *err)
 			if (n >= names)
 				return err_set(err, ERR_INPUT, "%s: not one of %s", f->key, f->names);
 		}
+		if (f->type == FALL && fall_check((const struct core_fall *)at, f->key, err))
+			return ERR_INPUT;
 		if (f->type == STRING && !memchr(at, 0, f->bytes))
 			return err_set(err, ERR_INPUT, "%s: not terminated", f->key);
 	}

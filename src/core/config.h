@@ -9,6 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { CORE_FALL = 16 };
+/* A share that falls from 100 % at 0 to nothing: at[i] rise from above 0, per_cent[i] never do, the last is 0; straight lines between. points 0: it stays.
+ * As text `2.5:80 4:0`, or none. */
+struct core_fall {
+	uint32_t points;
+	double at[CORE_FALL], per_cent[CORE_FALL];
+};
+
 /* Every field with type, range, unit and help comes from fields.def. */
 struct core_config {
 	char name[64];		/* file name without .conf */
@@ -24,6 +32,7 @@ struct core_config {
 #define FIELD_INT(id, key, min, max, unit, help) uint32_t id;
 #define FIELD_REAL(id, key, min, max, unit, help) double id;
 #define FIELD_ENUM(id, key, names, help) uint32_t id;
+#define FIELD_FALL(id, key, unit, help) struct core_fall id;
 #include "core/fields.def"
 };
 
@@ -39,6 +48,11 @@ struct isa_options;
 void core_isa_options(const struct core_config *config, struct isa_options *out);
 /* Consistency (powers of two where needed, sums); called by core_config_load and machine_create. */
 int core_config_check(const struct core_config *config, struct err *err);
+/* The per cent at `at`, and where they are `per_cent`: the other way; fall->points is not 0. */
+double core_fall_per_cent(const struct core_fall *fall, double at);
+double core_fall_at(const struct core_fall *fall, double per_cent);
+enum { CORE_FALL_TEXT = CORE_FALL * 24 };
+void core_fall_print(const struct core_fall *fall, char text[CORE_FALL_TEXT]);
 /* One line a field, as in the file, with help. Into a malloc'd string. */
 char *core_config_print(const struct core_config *config, bool with_help);
 #endif

@@ -23,7 +23,7 @@ struct memsys_shared {
 	struct cache l3;
 	struct dram dram;
 	struct frames frames;
-	/* others push lines out (l3.others_ms), else NULL: when each line was used last, in 2^LIFE_LOG2 cycles; how long lines stay, one in 256 each */
+	/* others push lines out (l3.others), else NULL: when each line was used last, in 2^LIFE_LOG2 cycles; how long lines stay, one in 256 each */
 	uint32_t *used;
 	uint32_t life[256];
 	uint64_t latest;		/* cycle of the last timed access */

@@ -6,9 +6,8 @@
  * Victim L3 (servers from Skylake on): memory fills L2; L3 takes what L2 evicts, and gives a line back to the one
  * core that asks for it, unless another core holds it or it is code.
  * What other cores hold: coherence.c.  A line has a slice for the uncore PMU's sake; slices cost the same.
- * Others on a machine of which one program is modelled push its lines out of L3 (l3.others_ms): a line that is not used for t cycles is gone
- * with the probability 1 - exp(-(t / that time)^l3.others_shape), drawn by a hash of line and time, so always the same.  Its sets are not narrowed by
- * theirs.
+ * Others on a machine of which one program is modelled push its lines out of L3 (l3.others): a line that is not used for some time is gone with the
+ * probability that the field gives for it, drawn by a hash of line and time, so always the same.  Its sets are not narrowed by theirs.
  * The mesh's distances, a second socket and a snoop filter's own evictions are left out.
  */
 #include "core/memsys_state.h"
@@ -21,14 +20,14 @@ int l3_make(struct memsys_shared *s, const struct core_config *c, struct err *er
 	s->has_l3 = c->l3_size > 0;
 	s->victim = c->l3_inclusion == 1 || !s->has_l3;
 	int rc = s->has_l3 ? cache_init_sectors(&s->l3, "l3", c->l3_size, c->l3_ways, c->l3_replacement, s->line_log2, 0, err) : 0;
-	if (rc || !s->has_l3 || c->l3_others_ms <= 0)
+	if (rc || !s->has_l3 || !c->l3_others.points)
 		return rc;
-	double life = c->l3_others_ms * 1e6 * c->frequency_ghz / (1 << LIFE_LOG2);
+	const double ms = 1e6 * c->frequency_ghz / (1 << LIFE_LOG2);
 	s->used = calloc((size_t)s->l3.sets * s->l3.stride, sizeof *s->used);
 	if (!s->used)
 		return err_set(err, ERR_NOMEM, "out of memory for the shared caches");
 	for (unsigned i = 0; i < 256; i++)
-		s->life[i] = (uint32_t)fmin(pow(-log((i + 0.5) / 256), 1 / c->l3_others_shape) * life, 1u << 31);
+		s->life[i] = (uint32_t)fmin(core_fall_at(&c->l3_others, (i + 0.5) / 2.56) * ms, 1u << 31);
 	return 0;
 }
 

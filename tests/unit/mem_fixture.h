@@ -62,7 +62,7 @@ static inline void mf_config(struct core_config *c)
 		.dtlb_entries = 4, .dtlb_ways = 2, .dtlb_large_entries = 4, .dtlb_large_ways = 2, .dtlb_store_ways = 1,
 		.stlb_entries = 16, .stlb_ways = 4, .stlb_latency = STLB, .stlb_large = 1,
 		.walk_walkers = 1, .walk_pde_entries = 4, .walk_pdpte_entries = 2, .walk_pml4e_entries = 1,
-		.memory_page = 1, .memory_huge = 1, .l3_others_shape = 1,
+		.memory_page = 1, .memory_huge = 1,
 		.prefetch_l1d_ip_entries = 16, .prefetch_l1d_ip_max_stride = 2048, .prefetch_l1d_ip_distance = 1,
 		.prefetch_l2_streams = 4, .prefetch_l2_degree = 2, .prefetch_l2_distance = 20,
 	};

@@ -30,39 +30,38 @@ static bool served_by_l3_after(struct machine_fixture *f, uint64_t cycles)
 static void others_push_lines_out_of_l3_with_time(void **state)
 {
 	struct machine_fixture *f = *state;
-	f->config.l3_others_ms = 1;
+	f->config.l3_others = (struct core_fall){ 2, { 1, 100 }, { 37, 0 } };
 	mf_start(f);
 	mf_map(f);
-	assert_false(served_by_l3_after(f, (uint64_t)(100 * f->config.frequency_ghz * 1e6)));	/* exp(-100) */
+	assert_false(served_by_l3_after(f, (uint64_t)(101 * f->config.frequency_ghz * 1e6)));
 }
 
 static void others_leave_lines_in_l3_for_a_while(void **state)
 {
 	struct machine_fixture *f = *state;
-	f->config.l3_others_ms = 1;
+	f->config.l3_others = (struct core_fall){ 1, { 1 }, { 0 } };
 	mf_start(f);
 	mf_map(f);
 	assert_true(served_by_l3_after(f, 1000));
 }
 
-/* Of a steep shape lines go near l3.others_ms. */
+/* Lines that all stay for 0.9 ms and are gone after 1.1. */
 static bool steep_after(struct machine_fixture *f, double share)
 {
-	f->config.l3_others_ms = 1;
-	f->config.l3_others_shape = 20;
+	f->config.l3_others = (struct core_fall){ 2, { 0.9, 1.1 }, { 100, 0 } };
 	mf_start(f);
 	mf_map(f);
 	return served_by_l3_after(f, (uint64_t)(share * f->config.frequency_ghz * 1e6));
 }
 
-static void of_a_steep_shape_lines_go_near_one_time(void **state)
+static void of_a_steep_fall_lines_go_near_one_time(void **state)
 {
-	assert_true(steep_after(*state, 0.5));	/* exp(-(1/2)^20); of shape 1 four in ten are gone */
+	assert_true(steep_after(*state, 0.89));
 }
 
-static void of_a_steep_shape_none_stays_longer(void **state)
+static void of_a_steep_fall_none_stays_longer(void **state)
 {
-	assert_false(steep_after(*state, 2));
+	assert_false(steep_after(*state, 1.11));
 }
 
 static void alone_a_line_stays_in_l3(void **state)
@@ -330,8 +329,8 @@ int main(void)
 		MF_TEST(a_vector_load_takes_longer),
 		MF_TEST(others_push_lines_out_of_l3_with_time),
 		MF_TEST(others_leave_lines_in_l3_for_a_while),
-		MF_TEST(of_a_steep_shape_lines_go_near_one_time),
-		MF_TEST(of_a_steep_shape_none_stays_longer),
+		MF_TEST(of_a_steep_fall_lines_go_near_one_time),
+		MF_TEST(of_a_steep_fall_none_stays_longer),
 		MF_TEST(alone_a_line_stays_in_l3),
 		MF_TEST(a_second_load_to_a_line_in_flight_waits_for_the_rest),
 		MF_TEST(a_miss_waits_when_all_fill_buffers_are_busy),

@@ -127,9 +127,9 @@ static void what_others_take_of_l3_leaves_its_size(void **state)
 	struct cal_fields f;
 	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 1e12, .others = 2, .window = 250 }, &c, &f);
 	assert_int_equal(verdict(&f, "l3.size"), CAL_REFUSED);
-	assert_int_equal(verdict(&f, "l3.others_ms"), CAL_FITTED);
-	assert_true(c.l3_others_ms > 1.5 && c.l3_others_ms < 2.6);
-	assert_true(c.l3_others_shape > 1.5 && c.l3_others_shape < 2.6);
+	assert_int_equal(verdict(&f, "l3.others"), CAL_FITTED);
+	for (double bytes = 4 << 20; bytes <= 32 << 20; bytes *= 2)
+		assert_true(fabs(core_fall_per_cent(&c.l3_others, age_of(bytes)) - 100 * exp(-pow(age_of(bytes) / 2, 2))) < 3);
 }
 
 static void huge_pages_that_miss_tlbs_as_small_ones_are_small(void **state)
@@ -225,7 +225,7 @@ static void pages_frames_are_asked_for_where_l2_is_half_full_and_more(void **sta
 		assert_int_equal(wanted[i], p[i].family == CAL_CHASE && p[i].param >= 512 << 10 && p[i].param <= 1 << 20);
 		model[i] = wanted[i] ? 20 * exp(i & 1 ? 0.1 : -0.1) : 1000;
 	}
-	assert_true(fabs(cal_scatter_off(count, &host, wanted, model) - 0.1) < 1e-9);
+	assert_true(fabs(cal_off(count, &host, wanted, model) - 0.1) < 1e-9);
 	host.value[cal_find(p, count, "chase.768K")].low = 10;
 	host.value[cal_find(p, count, "chase.512K")].low = 10;
 	assert_false(cal_scatter_wants(&c, p, count, &host, wanted));	/* too noisy */
@@ -297,8 +297,101 @@ static void a_level_that_was_not_seen_says_nothing_of_others(void **state)
 	struct core_config c;
 	struct cal_fields f;
 	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 1 << 20, .window = 250 }, &c, &f);
-	assert_int_equal(verdict(&f, "l3.others_ms"), CAL_REFUSED);
+	assert_int_equal(verdict(&f, "l3.others"), CAL_REFUSED);
 	assert_int_equal(verdict(&f, "l3.size"), CAL_REFUSED);
+}
+
+/* Cycles of linking a place, of waiting, of an access: what is met was linked a little later than the first place. */
+static void the_age_of_what_a_chain_meets_is_since_its_linking(void **state)
+{
+	(void)state;
+	struct cal_probe *p;
+	size_t count = cal_probes(&p);
+	const struct cal_probe *chain = p + cal_find(p, count, "chase.8M"), *stride = p + cal_find(p, count, "stride.8M"), *add = p + cal_find(p, count, "add");
+	const double places = 8 << 20 >> 6;
+	assert_true(cal_places(chain) == places && cal_places(stride) == places / 4 && cal_places(add) == 0);
+	const double age = cal_model_age(chain, 32736, 10, 1000, 50), waited = cal_model_age(chain, 32736, 10, 21000, 50);
+	assert_true(fabs(waited - age - 20000) < 1e-6);
+	const double met = (age - 10 * places - 1000) / (50 / 2. * 4096);	/* half of 4096 accesses, less what was linked before the middle of them */
+	assert_true(met < 1 && met > 0);
+	assert_true(cal_model_age(chain, 200000, 10, 1000, 50) < 0);	/* a lap further */
+	assert_true(cal_model_age(chain, 0, 10, 1000, 50) < 0 && cal_model_age(add, 32736, 10, 1000, 50) < 0);
+	assert_true(cal_model_age(chain, 32736, 10, -1, 50) > cal_model_age(chain, 32736, 10, 4096 * 50, 50) - 1);	/* the accesses before it */
+	free(p);
+}
+
+static void what_others_hold_of_l3_all_the_time_is_asked_of_young_chains(void **state)
+{
+	(void)state;
+	struct cal_probe *p;
+	struct core_config c, base;
+	struct cal_fields f = { .fields = 0 };
+	size_t count = cal_probes(&p);
+	bool *wanted = calloc(count, sizeof *wanted);
+	struct cal_native host = { .value = calloc(count, sizeof *host.value) };
+	assert_int_equal(core_config_load(&base, "data", "zen5", NULL), 0);
+	c = base;
+	for (size_t i = 0; i < count; i++)
+		host.value[i] = (struct cal_value){ .cycles = 20, .low = 20, .high = 20, .age_ms = 0.2 };
+	assert_false(cal_room_wants(&c, p, count, &host, wanted));	/* no others */
+	assert_int_equal(core_config_set(&c, "l3.others=0.5:100 4:0", NULL), 0);
+	assert_true(cal_room_wants(&c, p, count, &host, wanted));
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && p[i].param >= 4 << 20 && p[i].param <= 16 << 20);
+		host.value[i].age_ms = 0.6;
+	}
+	assert_false(cal_room_wants(&c, p, count, &host, wanted));	/* too old */
+	cal_room_is(&c, &f, &base, 12, 0.1);
+	assert_true(c.l3_ways == 12 && c.l3_size == 24 << 20 && verdict(&f, "l3.ways") == CAL_FITTED && verdict(&f, "l3.size") == CAL_FITTED);
+	cal_room_is(&c, &f, &base, 16, 0.1);
+	assert_true(c.l3_ways == 16 && c.l3_size == 32 << 20 && verdict(&f, "l3.ways") == CAL_AGREES);
+	free(host.value);
+	free(wanted);
+	free(p);
+}
+
+/* Under a model in which a chain of `at` bytes finds less than the host's, or more, by the cycles of 3 % of all lines. */
+static double left_after_a_step(double at, double sign, bool hidden)
+{
+	struct cal_probe *p;
+	struct core_config c, base;
+	struct cal_fields out = { .fields = 0 };
+	size_t count = cal_probes(&p);
+	struct cal_native host = { .ghz = 3.5, .value = calloc(count, sizeof *host.value) };
+	double *model = calloc(count, sizeof *model);
+	assert_int_equal(core_config_load(&base, "data", "zen5", NULL), 0);
+	c = base;
+	assert_int_equal(core_config_set(&c, "l3.others=0.2:60 4:0", NULL), 0);
+	for (size_t i = 0; i < count; i++) {
+		const double y = p[i].param <= c.l2_size ? 14 : p[i].param <= 2 << 20 ? (hidden && p[i].param == 2 << 20 ? 200 : 50) : p[i].param < 64 << 20 ? 200 : 450;
+		if (p[i].family == CAL_CHASE)
+			host.value[i] = (struct cal_value){ y, y, y, age_of(p[i].param), 0 };
+		model[i] = p[i].family == CAL_CHASE ? y + (p[i].param == at ? sign * 12 : 0) : -1;
+	}
+	cal_refine(&c, &out, &base, p, count, &host, model, model, false);
+	const double left = core_fall_per_cent(&c.l3_others, age_of(at));
+	if (hidden)
+		assert_true(verdict(&out, "l3.latency_ns") == CAL_REFUSED && strstr(why(&out, "l3.latency_ns"), "others have pushed lines out"));
+	free(model);
+	free(host.value);
+	free(p);
+	return left;
+}
+
+static void what_others_leave_follows_what_the_model_is_off(void **state)
+{
+	(void)state;
+	const double at = 8 << 20, was = 60 * (4 - age_of(at)) / 3.8;
+	assert_true(fabs(left_after_a_step(at, 0, false) - was) < 0.2);
+	assert_true(fabs(left_after_a_step(at, 1, false) - was - 3) < 0.2);
+	assert_true(fabs(left_after_a_step(at, -1, false) - was + 3) < 0.2);
+	assert_true(fabs(left_after_a_step(2 << 20, 1, false) - 100) < 0.2);	/* it is the level */
+}
+
+static void a_level_that_others_hide_leaves_the_latency(void **state)
+{
+	(void)state;
+	left_after_a_step(8 << 20, 0, true);
 }
 
 int main(void)
@@ -310,7 +403,8 @@ int main(void)
 		cmocka_unit_test(huge_pages_that_miss_tlbs_as_small_ones_are_small), cmocka_unit_test(an_l1d_that_loses_all_is_lru),
 		cmocka_unit_test(a_stride_without_a_wait_a_page_is_asked_for_beyond_it), cmocka_unit_test(what_is_fitted_goes_together), cmocka_unit_test(a_flat_host_changes_no_size),
 		cmocka_unit_test(one_noisy_point_changes_no_size), cmocka_unit_test(a_loaded_host_changes_no_size),
-		cmocka_unit_test(a_level_that_was_not_seen_says_nothing_of_others),
+		cmocka_unit_test(a_level_that_was_not_seen_says_nothing_of_others), cmocka_unit_test(what_others_leave_follows_what_the_model_is_off), cmocka_unit_test(what_others_hold_of_l3_all_the_time_is_asked_of_young_chains),
+		cmocka_unit_test(a_level_that_others_hide_leaves_the_latency), cmocka_unit_test(the_age_of_what_a_chain_meets_is_since_its_linking),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,10 +38,11 @@ static int knee(struct cal_knee *out, double high, struct err *err)
 	return knee_of_many(out, N, high, err);
 }
 
-static int others_of(struct cal_others *out, double low, double high, struct err *err)
+enum { CHAINS = 15 };
+static int others_of(struct core_fall *out, double low, double high, struct err *err)
 {
-	struct cal_curve c = curve(N);
-	return cal_fit_others(out, &c, low, high, err);
+	struct cal_curve c = curve(CHAINS);
+	return cal_fit_others(out, &c, low, high, 2 * age[CHAINS - 1], err);
 }
 
 /* All repeats give y. */
@@ -330,26 +331,51 @@ static void chases(double shape)
 	repeats_agree();
 }
 
+static double left(double ms, double shape)
+{
+	return 100 * exp(-pow(ms / 2, shape));
+}
+
 static void what_others_push_out_is_told_from_the_lines_ages(void **state)
 {
 	(void)state;
 	static const double shapes[] = { 1, 2, 5 };
-	struct cal_others others;
+	struct core_fall others;
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
 		chases(shapes[i]);
 		assert_int_equal(others_of(&others, 50, 450, NULL), 0);
-		assert_true(fabs(others.ms - 2) < 0.01);
-		assert_true(fabs(others.shape - shapes[i]) < 0.01);
+		for (int k = 0; k < CHAINS; k++)
+			assert_true(fabs(core_fall_per_cent(&others, age[k]) - left(age[k], shapes[i])) < 0.2);
+		assert_true(core_fall_per_cent(&others, 2 * age[CHAINS - 1] + 0.001) == 0);
 		noise(0.1, 3);
 		assert_int_equal(others_of(&others, 50, 450, NULL), 0);
-		assert_true(others.ms > 1.3 && others.ms < 3);
+		for (uint32_t k = 1; k < others.points; k++)
+			assert_true(others.at[k] > others.at[k - 1] && others.per_cent[k] <= others.per_cent[k - 1]);
+		for (int k = 0; k < CHAINS; k++)
+			assert_true(fabs(core_fall_per_cent(&others, age[k]) - left(age[k], shapes[i])) < 12);
 	}
+}
+
+static void of_what_rises_with_the_age_the_mean_counts(void **state)
+{
+	(void)state;
+	struct core_fall f;
+	struct err err = { 0, "" };
+	static const double at[] = { 4, 1, 2, 3, 0 }, share[] = { 0.1, 1.2, 0.5, 0.7, 0.3 }, up[] = { 1, 0, 0, 1, 0 };
+	char text[CORE_FALL_TEXT];
+	assert_int_equal(cal_fit_fall(&f, at, share, 5, 6, NULL), 0);	/* the last has no age */
+	core_fall_print(&f, text);
+	assert_string_equal(text, "1:100 2:60 3:60 4:10 6.0001:0");
+	assert_int_equal(cal_fit_fall(&f, at, up, 5, 6, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "does not fall"));
+	assert_int_equal(cal_fit_fall(&f, at, share, 2, 6, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "too few"));
 }
 
 static void what_others_push_out_is_refused_without_points_that_agree(void **state)
 {
 	(void)state;
-	struct cal_others others;
+	struct core_fall others;
 	struct err err = { 0, "" };
 	chases(2);
 	for (int i = 0; i < N; i++)	/* a repeat that found all, one that found nothing */
@@ -362,8 +388,7 @@ static void what_others_push_out_is_refused_without_points_that_agree(void **sta
 	chases(2);
 	memset(age, 0, sizeof age);	/* not known */
 	assert_int_equal(others_of(&others, 50, 450, &err), ERR_UNSUPPORTED);
-	step(512, 50, 450);
-	assert_int_equal(others_of(&others, 50, 450, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "too few"));
 }
 
 static void a_capacity_is_the_base_or_the_roundest_number(void **state)
@@ -410,6 +435,7 @@ int main(void)
 		cmocka_unit_test(an_upper_level_that_is_never_reached_is_refused),
 		cmocka_unit_test(a_level_is_the_median_of_its_points),
 		cmocka_unit_test(what_others_push_out_is_told_from_the_lines_ages),
+		cmocka_unit_test(of_what_rises_with_the_age_the_mean_counts),
 		cmocka_unit_test(what_others_push_out_is_refused_without_points_that_agree),
 		cmocka_unit_test(a_capacity_is_the_base_or_the_roundest_number),
 		cmocka_unit_test(a_width_is_whole_or_not_seen),

@@ -52,6 +52,40 @@ static void test_presets_load_and_are_consistent(void **state)
 	assert_int_equal(c.ports_count, 12);
 }
 
+static void refused_fall(const char *assignment, const char *why)
+{
+	memset(&err, 0, sizeof err);
+	assert_int_equal(core_config_set(&c, assignment, &err), ERR_INPUT);
+	if (!strstr(err.text, why))
+		fail_msg("%s: %s", assignment, err.text);
+}
+
+static void test_a_share_falls_from_all_to_nothing(void **state)
+{
+	(void)state;
+	char text[CORE_FALL_TEXT];
+	assert_int_equal(core_config_load(&c, data(), "skylake", &err), 0);
+	assert_int_equal(c.l3_others.points, 0);
+	assert_int_equal(core_config_set(&c, "l3.others = 1:100 2.5:80  4:0", &err), 0);
+	core_fall_print(&c.l3_others, text);
+	assert_string_equal(text, "1:100 2.5:80 4:0");
+	assert_true(core_fall_per_cent(&c.l3_others, 0.5) == 100 && core_fall_per_cent(&c.l3_others, 1.75) == 90);
+	assert_true(core_fall_per_cent(&c.l3_others, 4) == 0 && core_fall_per_cent(&c.l3_others, 9) == 0);
+	assert_true(core_fall_at(&c.l3_others, 90) == 1.75 && core_fall_at(&c.l3_others, 40) == 3.25 && core_fall_at(&c.l3_others, 0) == 4);
+	refused_fall("l3.others=1:100 1:80 4:0", "must rise");
+	refused_fall("l3.others=0:100 4:0", "must rise");
+	refused_fall("l3.others=1:60 2:80 4:0", "must not rise");
+	refused_fall("l3.others=1:101 4:0", "must not rise");
+	refused_fall("l3.others=1:50", "last pair must be of 0 %");
+	refused_fall("l3.others=1:50 4:-1", "not of the form");
+	refused_fall("l3.others=1 4:0", "not of the form");
+	refused_fall("l3.others=1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1 10:1 11:1 12:1 13:1 14:1 15:1 16:1 17:0", "more than 16");
+	core_fall_print(&c.l3_others, text);
+	assert_string_equal(text, "1:100 2.5:80 4:0");	/* what was refused changed nothing */
+	assert_int_equal(core_config_set(&c, "l3.others=none", &err), 0);
+	assert_int_equal(c.l3_others.points, 0);
+}
+
 static void test_sizes_take_suffixes_and_hexadecimal(void **state)
 {
 	(void)state;
@@ -239,6 +273,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_presets_load_and_are_consistent),
+		cmocka_unit_test(test_a_share_falls_from_all_to_nothing),
 		cmocka_unit_test(test_sizes_take_suffixes_and_hexadecimal),
 		cmocka_unit_test(test_unknown_field_names_the_nearest),
 		cmocka_unit_test(test_unknown_preset_names_the_nearest),

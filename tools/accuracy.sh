@@ -3,8 +3,8 @@
 # make accuracy [DATA=DIR]: prints how far the model is from measured machines and writes it to docs/accuracy.md.
 # accuracy.sh PROGRAM DATA.  MCA=0 in the environment leaves llvm-mca out, NATIVE=0 the microbenchmarks on this host, CORE=NAME sets the core that
 # those are compared with, PRESET=NAME takes one machine of the measured ones only (and writes nothing).
-# REAL=0 leaves the calibrated core and the real programs out; REAL=DIR takes host.conf, host.md, streams and native times from there as far as they
-# are there, and leaves them there: so that what wants a quiet machine can be measured before (see tests/accuracy/real.sh).
+# REAL=0 leaves the calibrated core and the real programs out; REAL=DIR takes host.conf, host.md, again*.md (softpmu calibrate --native --page, at other
+# times), streams and native times from there as far as they are there, and leaves them there: so that what wants a quiet machine can be measured before (see tests/accuracy/real.sh).
 set -eu
 cd "$(dirname "$0")/.."
 program=$1 data=$2
@@ -66,7 +66,9 @@ if [ "${NATIVE:-1}" != 0 ] && [ "${REAL:-1}" != 0 ]; then
 	[ -s "$real/host.conf" ] && [ -s "$real/host.md" ] || build/softpmu calibrate -q ${CORE:+--core "$CORE"} -o "$real/host.conf" --page "$real/host.md" >&2
 	{
 		printf '\n'
-		tests/accuracy/curves.sh "$real/host.md"
+		set -- "$real"/again*.md
+		[ -f "$1" ] || set --
+		tests/accuracy/curves.sh "$real/host.md" "$@"
 		printf '\n'
 		KEEP=$real tests/accuracy/real.sh "$real/host.conf"
 	} | tee -a "$work"

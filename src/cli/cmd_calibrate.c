@@ -24,6 +24,7 @@ static const char help[] =
 "  -o, --output FILE       the core's file; default host.conf\n"
 "      --page FILE         a page (Markdown) with host and model before and after, a row a microbenchmark\n"
 "      --from FILE         take the host's cycles from such a page of the same host instead of running natively\n"
+"      --native            run nothing under the model and fit nothing: only a page with the host's cycles, for --from\n"
 "      --rounds N          native passes over all, in fives; more where others use the host's cores; default 4 (1 to 20)\n"
 "      --near              leave out what needs memory: its fields, L3's and the windows stay as in the base\n"
 "      --list              the names of the microbenchmarks and what an operation of each is\n"
@@ -38,7 +39,7 @@ struct calibration {
 	struct cli_run run;
 	const char *output, *page, *from, *only, *name[NAMES];
 	unsigned names, rounds;
-	bool quiet, list, near;
+	bool quiet, list, near, native;
 	struct cal_probe *probe;
 	size_t probes;
 	struct cal_native host;
@@ -416,19 +417,22 @@ static bool write_page(const struct calibration *c, FILE *f)
 		}
 		fputs("\n", f);
 	}
-	fputs("## Microbenchmarks\n\nMean absolute difference of model and host. ", f);
+	fputs("## Microbenchmarks\n\n", f);
+	if (!c->native)
+		fputs("Mean absolute difference of model and host. ", f);
 	if (fitted) {
 		write_means(f, c, c->before, "Before: ");
 		fputs("\n", f);
 		write_means(f, c, c->after, "After: ");
 		fputs("\n| microbenchmark | host | least to most | before | ratio | after | ratio | what | age |\n|---|---:|---:|---:|---:|---:|---:|---|---|\n", f);
 	} else {
-		write_means(f, c, c->after, "");
+		if (!c->native)
+			write_means(f, c, c->after, "");
 		fputs("\n| microbenchmark | host | least to most | model | ratio | what | age |\n|---|---:|---:|---:|---:|---|---|\n", f);
 	}
 	for (size_t i = 0; i < c->probes; i++) {
 		const struct cal_value *v = c->host.value + i;
-		if (v->cycles <= 0 || (c->after[i] <= 0 && c->before[i] <= 0))
+		if (v->cycles <= 0 || (c->after[i] <= 0 && c->before[i] <= 0 && !c->native))
 			continue;
 		const int digits = v->cycles < 1 ? 4 : 2;
 		fprintf(f, "| %s | %.*f | %.*f to %.*f |", c->probe[i].name, digits, v->cycles, digits, v->low, digits, v->high);
@@ -549,6 +553,18 @@ static int try_values(struct calibration *c, bool *wanted)
 	return 0;
 }
 
+/* The page where it was asked for; if nothing is fitted, it is what is printed. */
+static bool write_result(const struct calibration *c)
+{
+	if (!c->page)
+		return (!c->names && !c->native) || write_page(c, stdout);
+	FILE *f = open_file(c->page);
+	if (!f)
+		return false;
+	write_page(c, f);
+	return finish_file(f, c->page);
+}
+
 static int calibrate(struct calibration *c, const char *base)
 {
 	struct err err = { 0, "" };
@@ -572,6 +588,10 @@ static int calibrate(struct calibration *c, const char *base)
 	say(c, c->from ? "the host's cycles from the page" : "microbenchmarks natively");
 	if (c->from ? read_page(c, wanted, &err) : cal_measure(&c->host, c->probe, c->probes, c->rounds, wanted, on_tick, c, &err)) {
 		cli_error("%s", err.text);
+		goto done;
+	}
+	if (c->native) {
+		status = write_result(c) ? 0 : 1;
 		goto done;
 	}
 	if (!c->names) {
@@ -610,16 +630,8 @@ static int calibrate(struct calibration *c, const char *base)
 		if (!write_core(c, base))
 			goto done;
 	}
-	if (c->page) {
-		FILE *f = open_file(c->page);
-		if (!f)
-			goto done;
-		write_page(c, f);
-		if (!finish_file(f, c->page))
-			goto done;
-	} else if (c->names) {
-		write_page(c, stdout);
-	}
+	if (!write_result(c))
+		goto done;
 	status = 0;
 	if (!c->names) {
 		unsigned n[3] = { 0 };
@@ -654,6 +666,8 @@ static int parse(struct calibration *c, int argc, char **argv)
 			c->quiet = true;
 		} else if (!strcmp(word, "--near")) {
 			c->near = true;
+		} else if (!strcmp(word, "--native")) {
+			c->native = true;
 		} else if (!strcmp(word, "--list")) {
 			c->list = true;
 		} else if ((v = cli_value(argc, argv, &i, 'o', "output"))) {

@@ -1,20 +1,33 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# curves.sh PAGE: of the page of softpmu calibrate, latencies of chains of loads and the cost of a mispredicted branch against their bounds, in Markdown.
+# curves.sh PAGE [AGAIN...]: of the page of softpmu calibrate, latencies of chains of loads and the cost of a mispredicted branch against their bounds, in
+# Markdown.  AGAIN: pages of the same host at other times (softpmu calibrate --native --page AGAIN chase stride random predicted): how far it is from itself.
 set -eu
-[ $# = 1 ] && [ -r "$1" ] || { echo "usage: curves.sh PAGE" >&2; exit 2; }
+[ $# -ge 1 ] && [ -r "$1" ] || { echo "usage: curves.sh PAGE [AGAIN...]" >&2; exit 2; }
+again=$(($# - 1))
 cat <<END
 ## Memory and prediction of this host after calibrate
 
 $(sed -n 's/^Host: //p' "$1")
 Chains of loads through so many bytes, at random (chase) and 256 bytes on (stride), and a mispredicted branch: twice the difference of random and
-predicted ones. Native cycles are the median of five groups' shortest, beside it the groups' least and most. Good: within 12 % of the host up to
-L2; within 25 % beyond.
-
-| | native | least to most | base | after calibrate | after ÷ native | |
-|---|---:|---:|---:|---:|---:|---|
+predicted ones. Native cycles are the median of five groups' shortest, from 2 MB on of their medians, beside it the groups' least and most. Good: within 12 % of the
+host up to L2; within 25 % beyond.
 END
-awk -F' *[|] *' '
+[ $again = 0 ] || echo "\"Again\": the host at $again other times ÷ native."
+cat <<END
+
+| | native | least to most | base | after calibrate | after ÷ native | |$([ $again = 0 ] || echo ' again |')
+|---|---:|---:|---:|---:|---:|---|$([ $again = 0 ] || echo '---:|')
+END
+awk -F' *[|] *' -v again="$again" '
+FNR == 1 { file++ }
+file > 1 && $3 + 0 > 0 {
+	if (!($2 in least) || $3 + 0 < least[$2] + 0)
+		least[$2] = $3
+	if ($3 + 0 > most[$2] + 0)
+		most[$2] = $3
+}
+file > 1 { next }
 /^\| l2.size / { size = $4; l2 = size * (size ~ /M/ ? 1048576 : size ~ /K/ ? 1024 : 1) }
 $2 ~ /^(chase|stride)\./ || $2 == "random" || $2 == "predicted" {
 	name = $2; split($4, range, " to ")
@@ -22,13 +35,23 @@ $2 ~ /^(chase|stride)\./ || $2 == "random" || $2 == "predicted" {
 	if (name ~ /\./)
 		order[++n] = name
 }
+function itself(name, h, bound) {
+	if (!again)
+		return ""
+	if (!(name in least))
+		return " |"
+	steady[bound] += least[name] >= (1 - bound) * h && most[name] <= (1 + bound) * h
+	asked[bound]++
+	return sprintf(" %.2f to %.2f |", least[name] / h, most[name] / h)
+}
 function row(name, h, l, u, b, a, bound,    ratio, good) {
 	if (h <= 0 || a <= 0)
 		return
 	ratio = a / h
 	good = ratio >= 1 - bound && ratio <= 1 + bound
 	near[bound] += good; of[bound]++
-	printf "| %s | %.1f | %.1f to %.1f | %s | %.1f | %.2f | %s |\n", name, h, l, u, (b > 0 ? sprintf("%.1f", b) : ""), a, ratio, good ? "good" : "off"
+	printf "| %s | %.1f | %.1f to %.1f | %s | %.1f | %.2f | %s |%s\n", name, h, l, u, (b > 0 ? sprintf("%.1f", b) : ""), a, ratio, good ? "good" : "off",
+		itself(name, h, bound)
 }
 END {
 	row("mispredicted branch", 2 * (host["random"] - host["predicted"]), 2 * (low["random"] - low["predicted"]), 2 * (high["random"] - low["predicted"]),
@@ -39,4 +62,6 @@ END {
 		row(order[i], host[order[i]], low[order[i]], high[order[i]], before[order[i]], after[order[i]], bytes <= l2 ? 0.12 : 0.25)
 	}
 	printf "\n%d of %d up to L2 are good, %d of %d beyond.\n", near[0.12], of[0.12], near[0.25], of[0.25]
-}' "$1"
+	if (again)
+		printf "The host itself is as near to itself at all %d other times for %d of %d and %d of %d.\n", again, steady[0.12], asked[0.12], steady[0.25], asked[0.25]
+}' "$@"

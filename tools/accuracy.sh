@@ -5,6 +5,7 @@
 # those are compared with, PRESET=NAME takes one machine of the measured ones only (and writes nothing).
 # REAL=0 leaves the calibrated core and the real programs out; REAL=DIR takes host.conf, host.md, again*.md (softpmu calibrate --native --page, at other
 # times), streams and native times from there as far as they are there, and leaves them there: so that what wants a quiet machine can be measured before (see tests/accuracy/real.sh).
+# LIST=FILE: other programs than tests/accuracy/held-out.sh's behind those of real.sh; what of them is kept is in REAL/list.
 set -eu
 cd "$(dirname "$0")/.."
 program=$1 data=$2
@@ -70,7 +71,10 @@ if [ "${NATIVE:-1}" != 0 ] && [ "${REAL:-1}" != 0 ]; then
 		[ -f "$1" ] || set --
 		tests/accuracy/curves.sh "$real/host.md" "$@"
 		printf '\n'
-		KEEP=$real tests/accuracy/real.sh "$real/host.conf"
+		LIST='' KEEP=$real tests/accuracy/real.sh "$real/host.conf"
+		printf '\n'
+		mkdir -p "$real/list"
+		HEAD='Programs held out, on this host' LIST=${LIST:-tests/accuracy/held-out.sh} KEEP=$real/list tests/accuracy/real.sh "$real/host.conf"
 	} | tee -a "$work"
 fi
 if [ -f docs/accuracy.md ]; then	# the table of make ablation stays

@@ -4,7 +4,9 @@
 #   real.sh CORE [PROGRAM...]		CORE: a file that softpmu calibrate wrote; programs: all that are installed
 # Environment: SOFTPMU, TIMED (build/softpmu, build/native/timed); RUNS: native runs of each size (40); KEEP=DIR keeps the streams and the native
 # times there, or takes what is there already; ONLY=native measures these only (on a quiet machine) and prints nothing; OPTIONS: of softpmu stat,
-# as --set FIELD=VALUE; MISSED=1 prints a row as soon as it is known.
+# as --set FIELD=VALUE; MISSED=1 prints a row as soon as it is known; RIGHT=0 leaves the last column empty, which takes a second pass of the model.
+# LIST=FILE, other programs: a shell script that makes their inputs in the folder at hand, where those of this one are, and prints lines as list()
+# below does (tests/accuracy/held-out.sh is one; TOP is the project's folder); HEAD: the heading.
 #
 # Each program runs with a small and a large input; the difference counts, so start-up falls out.  Natively the least of RUNS runs of each, small and
 # large in turn (timed.c); the frequency is measured beside each run.  Both sides see the same processor features: what the tracer's
@@ -16,7 +18,8 @@ softpmu=${SOFTPMU:-$top/build/softpmu} timed=${TIMED:-$top/build/native/timed}
 core=$1; shift
 case $core in [!/]*/*) core=$PWD/$core ;; esac
 case ${KEEP:-/} in /*) ;; *) KEEP=$PWD/$KEEP ;; esac
-wanted=" $* "
+wanted=" $* " home=$HOME
+case ${LIST:-/} in /*) ;; *) LIST=$PWD/$LIST ;; esac
 for program in "$softpmu" "$timed"; do
 	[ -x "$program" ] || { echo "real.sh: $program is not built: make all programs" >&2; exit 1; }
 done
@@ -139,7 +142,7 @@ done
 run_model() {
 	to=$work/$1 stream=$keep/$1.stream from=$2
 	shift 2
-	for variant in '' .right; do
+	for variant in '' $([ "${RIGHT:-1}" = 0 ] || echo .right); do
 		if [ -s "$stream" ]; then
 			set -- --replay "$stream"
 		else
@@ -156,7 +159,11 @@ keep=${KEEP:-$work}
 events=cycles,instructions,branch-misses,mem_load_retired.l1_miss,mem_load_retired.l2_miss,mem_load_retired.l3_miss
 
 : >"$work/rows"
-list >"$work/list"
+if [ -n "${LIST:-}" ]; then
+	HOME=$home TOP=$top sh "$LIST" >"$work/list" || { echo "real.sh: $LIST does not run" >&2; exit 1; }
+else
+	list >"$work/list"
+fi
 while IFS=';' read -r name input command; do
 	case $wanted in '  ' | *" $name "*) ;; *) continue ;; esac
 	set -f
@@ -221,19 +228,19 @@ while IFS=';' read -r name input command; do
 		n = l * lu / (lu + lk) - s * su / (su + sk)	# user level
 		print name, i, n, d("cycles"), (n > 0 ? d("cycles") / n : 0), ghz, lu / (lu + lk), most / l, \
 			1000 * d("branch-misses") / i, 1000 * d("mem_load_retired.l1_miss") / i, 1000 * d("mem_load_retired.l2_miss") / i, 1000 * d("mem_load_retired.l3_miss") / i, right
-	}' "$work/native.small" "$work/native.large" "$work/$name.small" "$work/$name.large" "$work/$name.small.right" \
-		"$work/$name.large.right" >>"$work/rows"
+	}' "$work/native.small" "$work/native.large" "$work/$name.small" "$work/$name.large" $([ "${RIGHT:-1}" = 0 ] ||
+		echo "$work/$name.small.right" "$work/$name.large.right") >>"$work/rows"
 	[ -z "${MISSED:-}" ] || tail -n 1 "$work/rows" >&2
 done <"$work/list"
 
 [ "${ONLY:-}" != native ] || exit 0
 title=$("$softpmu" cores "$core" | sed -n 's/^title = \(.*[^ ]\) *# .*/\1/p')
 cat <<END
-## Real programs on this host
+## ${HEAD:-Real programs on this host}
 
 User-level cycles of real programs, natively and under the model of \`softpmu calibrate\`'s core: $title.
 Each runs with a small and a large input and the difference counts. Native cycles are time × frequency, the least of $runs runs of each size, with the
-frequency measured right before and after each run; the share of user level is what the kernel's tick sampled over all runs. Both sides have the
+frequency measured right before and after each run; the share of user level is what the kernel's cpu-clock sampled in as many runs more. Both sides have the
 features of the tracer's CPUID: GLIBC_TUNABLES=glibc.cpu.hwcaps=$hwcaps and OPENSSL_ia32cap natively.
 The model executes the wrong path behind mispredicted branches; the last column is with \`--no-wrong-path\`. Misses are the model's, for 1000 instructions.
 
@@ -243,7 +250,9 @@ Host: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), CPU family 
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 END
 awk -F'\t' '$3 > 0 {
-	printf "| %s | %.0f | %.1f | %.1f | %.2f | %.2f | %.1f | %.1f | %.1f | %.2f | %.2f |\n", $1, $2 / 1e6, $3 / 1e6, $4 / 1e6, $5, $2 / $3, $9, $10, $11, $12, $13 / $3
+	printf "| %s | %.0f | %.1f | %.1f | %.2f | %.2f | %.1f | %.1f | %.1f | %.2f | %s |\n", $1, $2 / 1e6, $3 / 1e6, $4 / 1e6, $5, $2 / $3, $9, $10, $11, $12,
+		$13 ? sprintf("%.2f", $13 / $3) : "–"
+	none += !$13
 	e = $5 - 1
 	sum += e < 0 ? -e : e
 	signed += e
@@ -254,6 +263,6 @@ awk -F'\t' '$3 > 0 {
 }
 END {
 	if (n)
-		printf "\nMean absolute error of %d programs: %.1f %% (bound: 20 %%); mean signed %+.1f %%, largest %.1f %% (%s). Without the wrong path: %.1f %%.\n",
-			n, 100 * sum / n, 100 * signed / n, 100 * worst, which, 100 * right / n
+		printf "\nMean absolute error of %d programs: %.1f %% (bound: 20 %%); mean signed %+.1f %%, largest %.1f %% (%s).%s\n",
+			n, 100 * sum / n, 100 * signed / n, 100 * worst, which, none ? "" : sprintf(" Without the wrong path: %.1f %%.", 100 * right / n)
 }' "$work/rows"

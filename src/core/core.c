@@ -236,7 +236,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 	if (UNLIKELY(detail))
 		of = (struct detail_of){ .waited = c->fe.waited, .waited_memory = c->fe.waited_memory, .waited_l3 = c->fe.waited_l3, .waited_tlb = c->fe.waited_tlb };
 	if (LIKELY(c->fe.path != FE_MS))	/* else a REP instruction that goes on */
-		frontend_insn(c, in, in->addr);
+		frontend_insn(c, in, in->addr, in->flags & INSN_WIDE);
 	if (UNLIKELY(!(first->flags & UOP_SLOT))) {
 		run_beside(c, in, first, wrong);
 		return true;
@@ -351,7 +351,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 				complete = dispatch + latency + !latency + bypass;
 				if (kind == UOP_BRANCH && LIKELY(w.branch != NULL)) {
 					addr = w.went;
-					did |= step_branched(c, w.branch, w.way, addr, complete);
+					did |= step_branched(c, w.branch, w.branch->addr, w.way, addr, complete);
 				}
 				break;
 			case UOP_LOAD:

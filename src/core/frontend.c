@@ -192,7 +192,7 @@ static inline void dsb_line(struct core *c, bool wide)
 }
 
 /* Delivery goes on in a window that the uop cache holds. */
-static inline void use_window(struct core *c, const struct insn *in, struct dsb_entry *e, uint64_t window)
+static inline void use_window(struct core *c, uint64_t addr, bool wide, struct dsb_entry *e, uint64_t window)
 {
 	struct frontend *fe = &c->fe;
 	fe->alone = fe->pair && fe->window != FE_NOWHERE;
@@ -203,8 +203,8 @@ static inline void use_window(struct core *c, const struct insn *in, struct dsb_
 	fe->mask = e->mask & ~e->look;
 	fe->pd_block = fe->pd_line = FE_NOWHERE;
 	fe->fresh = true;
-	if (LIKELY(!e->held || (in->addr & fe->window_mask) >= e->held))	/* else the line before goes on */
-		dsb_line(c, in->flags & fe->wide);
+	if (LIKELY(!e->held || (addr & fe->window_mask) >= e->held))	/* else the line before goes on */
+		dsb_line(c, wide);
 }
 
 /* Its places in a line of the uop cache and in the decoders: before rename takes slots apart. */
@@ -486,7 +486,7 @@ static __attribute__((noinline)) void enter_general(struct core *c, const struct
 					set_path(fe, FE_DSB, f->dsb_width);
 				fe->room = fe->width;
 			}
-			use_window(c, in, e, window);
+			use_window(c, in->addr, in->flags & fe->wide, e, window);
 			return;
 		}
 	} else if (fe->entry && fe->entry->window == window && fe->entry->mask >> (in->addr & fe->window_mask) & 1) {
@@ -538,13 +538,13 @@ static __attribute__((noinline)) void enter_general(struct core *c, const struct
 }
 
 /* The way that most take: the uop cache goes on with a window that it holds, and nothing else is going on. */
-void frontend_enter(struct core *c, const struct insn *in)
+void frontend_enter(struct core *c, const struct insn *in, uint64_t addr, bool wide)
 {
 	struct frontend *fe = &c->fe;
-	const uint64_t window = in->addr >> fe->window_log2;
+	const uint64_t window = addr >> fe->window_log2;
 	struct dsb_entry *e = &fe->dsb[fe->dsb_hint[window & 255]];
 	if (UNLIKELY(e->window != window || window == fe->window || fe->path != FE_DSB || fe->loop_active || c->cl.pending || c->old.trace ||
-	             c->config.predict_ahead || !(e->mask >> (in->addr & fe->window_mask) & 1))) {
+	             c->config.predict_ahead || !(e->mask >> (addr & fe->window_mask) & 1))) {
 		enter_general(c, in);
 		return;
 	}
@@ -552,7 +552,7 @@ void frontend_enter(struct core *c, const struct insn *in)
 		new_cycle(fe);
 		fe->room = fe->width;
 	}
-	use_window(c, in, e, window);
+	use_window(c, addr, wide && fe->wide, e, window);
 }
 
 void frontend_ms_enter(struct core *c)

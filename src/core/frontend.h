@@ -28,18 +28,19 @@ static inline uint64_t *slot_free(struct rename *rn, uint32_t pos)
 	return (uint64_t *)((char *)rn->free + (pos & rn->free_mask));
 }
 
-void frontend_enter(struct core *c, const struct insn *in);
+/* addr: of the instruction; wide: INSN_WIDE of its flags, or what stands for it. */
+void frontend_enter(struct core *c, const struct insn *in, uint64_t addr, bool wide);
 void frontend_ms_enter(struct core *c);
 void frontend_ms_leave(struct core *c);
 void frontend_loop(struct core *c, uint64_t ip, uint64_t target);
 
-/* Before the first slot of an instruction; addr: its address, so that the way that most take does not touch *in. */
-static inline void frontend_insn(struct core *c, const struct insn *in, uint64_t addr)
+/* Before the first slot of an instruction; as frontend_enter, so that the way that most take does not touch *in. */
+static inline void frontend_insn(struct core *c, const struct insn *in, uint64_t addr, bool wide)
 {
 	struct frontend *fe = &c->fe;
 	uint64_t offset = addr - fe->base;
 	if (UNLIKELY(offset > 63 || !(fe->mask >> offset & 1)))
-		frontend_enter(c, in);
+		frontend_enter(c, in, addr, wide);
 }
 
 /* Cycle at which the next slot enters the uop queue. */

@@ -97,7 +97,8 @@ static unsigned plan_insn(const struct iblock *b, unsigned i, struct step *s)
 	const struct insn *in = &b->insn[i];
 	const struct uop *u = b->uop + in->first_uop, *end = u + in->uops;
 	const bool fuses = in->flags & INSN_FUSES_NEXT;
-	const struct step blank = { .ip = in->addr, .in = in, .insn = (uint16_t)i, .branch = (uint16_t)(i + fuses), .slot = UOP_NO_SLOT };
+	const struct step blank = { .ip = in->addr, .in = in, .insn = (uint16_t)i, .branch = (uint16_t)(i + fuses), .slot = UOP_NO_SLOT,
+		.flags = in->flags & INSN_WIDE ? STEP_WIDE : 0 };
 	unsigned n = 0, branch = 0;
 	bool memory = false;
 
@@ -118,7 +119,10 @@ static unsigned plan_insn(const struct iblock *b, unsigned i, struct step *s)
 		part[n] = blank;
 		part[n].kind = (uint8_t)kind;
 		fill(&part[n], u, uops);
-		branch += is_branch(kind);
+		if (is_branch(kind)) {
+			part[n].branch_at = (uint8_t)(b->insn[part[n].branch].addr - in->addr);
+			branch++;
+		}
 		memory |= kind >= STEP_LOAD;
 		u += uops;
 		if ((u < end) == (part[n].ends != 0))

@@ -31,6 +31,7 @@ enum step_flags {
 	STEP_COPY = 16,		/* eliminated: the result is the source's, not new */
 	STEP_ADDS = 64,		/* eliminated: adds a constant */
 	STEP_CHECK = 32,	/* of several slots: may go only if all of its accesses were made and it was not cut in the middle */
+	STEP_WIDE = 128,	/* of an instruction that is INSN_WIDE: delivery need not look at it */
 };
 
 enum { STEP_NO_RESULT = REG_COUNT };	/* for dst: nobody reads it, and REG_NONE stays what it is */
@@ -50,7 +51,13 @@ struct step {			/* a slot */
 	uint8_t  src[2][3], dst[2][3];
 	union {
 		int16_t constant;	/* STEP_RENAME: what it adds */
-		struct { uint8_t load, domain; };	/* enum uop_load of its load, enum uop_domain of its computation */
+		struct {
+			uint8_t load;			/* enum uop_load of its load */
+			union {
+				uint8_t domain;		/* enum uop_domain of its computation */
+				uint8_t branch_at;	/* of a branch: where it begins behind ip; who follows it need not look at its instruction */
+			};
+		};
 	};
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct step) == 64, "a step is a cache line");

@@ -29,6 +29,16 @@ enum { SCRIPT_END = STEP_NOTHING /* which is no step */, SCRIPT_WRONG_PATH = 15 
 	STEP(case STEP_LOAD_COMPUTE: case STEP_LOAD_COMPUTE_MORE, STEP_LOAD_COMPUTE_MORE, 2) \
 	STEP(case STEP_LOAD_BRANCH: case STEP_LOAD_BRANCH_MORE, STEP_LOAD_BRANCH_MORE, 3)
 
+/* A step that goes the short way; one of those that is a branch, or ends with one. */
+static inline bool script_is_short(unsigned kind)
+{
+	return kind - STEP_ELIMINATED <= STEP_LOAD_BRANCH_MORE - STEP_ELIMINATED;
+}
+static inline bool script_is_branch(unsigned kind)
+{
+	return (1u << STEP_BRANCH | 1u << STEP_LOAD_BRANCH | 1u << STEP_LOAD_BRANCH_MORE) >> kind & 1;
+}
+
 enum script_branch {		/* from bit SCRIPT_FLAGS on; from SCRIPT_BUBBLE on: fetch cycles lost */
 	SCRIPT_TAKEN = 1, SCRIPT_MISPREDICTED = 2, SCRIPT_WRONG_TARGET = 4, SCRIPT_RESTEER = 8, SCRIPT_FAR = 16 /* alone */,
 	SCRIPT_WRONG = 32,	/* mispredicted: its wrong path follows */

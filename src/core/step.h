@@ -73,15 +73,16 @@ static inline void step_result(struct core *c, const struct step *s, unsigned i,
 	c->reg[s->dst[i][0]] = c->reg[s->dst[i][1]] = c->reg[s->dst[i][2]] = cycle;
 }
 
-/* A branch uop was executed: steers the front end.  word: script.h's.  Returns the record's bits. */
-static inline uint64_t step_branched(struct core *c, const struct insn *br, uint64_t word, uint64_t went, uint64_t complete)
+/* A branch uop was executed: steers the front end.  at: address of the branch, so that most times *br is not touched; word: script.h's.  Returns the
+ * record's bits. */
+static inline uint64_t step_branched(struct core *c, const struct insn *br, uint64_t at, uint64_t word, uint64_t went, uint64_t complete)
 {
 	uint64_t did = 0;
 	if (UNLIKELY(word & SCRIPT_UNUSUAL))
 		return core_branch_unusual(c, br, word, went, complete);
 	if (script_says(word, SCRIPT_TAKEN)) {
 		did = SPMU_DID(TAKEN);
-		frontend_taken(c, br->addr, went);
+		frontend_taken(c, at, went);
 	}
 	return did;
 }
@@ -90,13 +91,35 @@ static inline uint64_t step_branched(struct core *c, const struct insn *br, uint
 #define STEP_BRANCH_IS (SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) | SPMU_IS(FAR))
 #define STEP_BRANCH_DID (SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED) | SPMU_DID(MISP_TARGET) | SPMU_DID(BTB_MISS))
 
-/* w: the step in its script.  kind: of SHORT_STEPS, those that stand for others.  quiet: no record is wanted but of branches.  watch: loads are
- * remembered (clears.h). */
-static inline __attribute__((always_inline)) void
-step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool watch, const uint64_t *w)
+struct step_begun {		/* a slot that was delivered and allocated */
+	uint64_t alloc, did, did2;	/* did2: of its second uop; the cycle of delivery is the front end's */
+};
+
+/* What all kinds begin with, in one place for all of them: each with its own, the loops had 20 KB and more of code, and the host's L1I has 32.  quiet: as for step_run. */
+static inline __attribute__((always_inline)) void step_begin(struct core *c, const struct step *s, const bool quiet, unsigned kind, struct step_begun *x)
 {
-	const bool branch = kind == STEP_BRANCH || kind == STEP_LOAD_BRANCH_MORE;
-	const struct step *s = branch || kind >= STEP_LOAD_MORE ? script_step(*w) : (const struct step *)(*w - kind);	/* others' words have nothing above the address */
+	if (LIKELY(s->flags & STEP_FIRST)) {
+		frontend_insn(c, s->in, s->ip, s->flags & STEP_WIDE);
+		if (!quiet)
+			emit_room(&c->e);
+	}
+	if (quiet && UNLIKELY(c->e.count >= EMIT_LIMIT) && script_is_branch(kind))	/* in this order: the first the host foresees */
+		emit_room(&c->e);
+	const uint64_t fetch = frontend_slot(c);
+	x->did = x->did2 = SPMU_DID(RETIRED);
+	if (!quiet) {
+		x->did2 |= c->fe.did_path;
+		x->did = x->did2 | c->fe.did;
+		c->fe.did = 0;
+	}
+	x->alloc = rename_slot(c, fetch, &x->did);
+}
+
+/* What comes behind step_begin.  w: the step in its script.  kind: of SHORT_STEPS, those that stand for others.  quiet: no record is wanted but of
+ * branches.  watch: loads are remembered (clears.h). */
+static inline __attribute__((always_inline)) void
+step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool watch, const uint64_t *w, const struct step *s, const struct step_begun *x)
+{
 	const bool store = kind == STEP_STORE, load = kind >= STEP_LOAD_MORE, load_branch = kind == STEP_LOAD_BRANCH_MORE;
 	const bool computes = kind == STEP_LOAD_COMPUTE_MORE, two = computes || load_branch || store;
 	bool port_less = kind == STEP_ELIMINATED;
@@ -104,22 +127,8 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 	struct rename *rn = &c->rn;
 	const uint64_t addr = load || store ? w[1] : 0;
 
-	if (LIKELY(s->flags & STEP_FIRST)) {
-		frontend_insn(c, s->in, s->ip);
-		if (!quiet)
-			emit_room(&c->e);
-	}
-	if (quiet && branch)
-		emit_room(&c->e);
-	uint64_t fetch = frontend_slot(c);
-	uint64_t did = SPMU_DID(RETIRED), did2 = did;
-	if (!quiet) {
-		did2 |= c->fe.did_path;
-		did = did2 | c->fe.did;
-		c->fe.did = 0;
-	}
-	uint64_t alloc = rename_slot(c, fetch, &did);
-	uint64_t *lb = NULL;
+	const uint64_t fetch = c->fe.cycle;
+	uint64_t did = x->did, did2 = quiet ? SPMU_DID(RETIRED) : x->did2, alloc = x->alloc, *lb = NULL;
 	if (load) {
 		lb = rename_load(c);
 		if (UNLIKELY(*lb > alloc)) {
@@ -186,9 +195,9 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 	}
 	const uint64_t went = kind == STEP_BRANCH ? w[1] : load_branch ? w[2] : 0;
 	if (kind == STEP_BRANCH)
-		did |= step_branched(c, s->in + (s->branch - s->insn), *w, went, complete);
+		did |= step_branched(c, s->in + (s->branch - s->insn), s->ip + s->branch_at, *w, went, complete);
 	if (load_branch)
-		did2 |= step_branched(c, s->in + (s->branch - s->insn), *w, went, complete2);
+		did2 |= step_branched(c, s->in + (s->branch - s->insn), s->ip + s->branch_at, *w, went, complete2);
 
 	uint64_t retire = retire_at(c, max64(complete, complete2));
 	if (load)

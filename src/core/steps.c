@@ -42,14 +42,27 @@ next:
 		rep_end(c, false);	/* it was left without a word: a signal */
 	c->instructions += insns;
 	for (;;) {
-#define STEP(CASES, KIND, words) CASES: step_run(c, KIND, quiet, WATCH, w); w += words; break;
-		switch (*w & SCRIPT_KIND) {
-		case SCRIPT_END:
-			if (!(script = following(c, script)))
-				return;
-			goto next;
-		case STEP_GENERAL: core_step_general(c, w, script_end(script)); w++; break;
-		case SCRIPT_WRONG_PATH: core_wrong_path(c, w); w += (uint32_t)*w >> SCRIPT_INDEX; break;
+		const unsigned kind = *w & SCRIPT_KIND;
+		if (!script_is_short(kind)) {
+			if (kind == SCRIPT_END) {
+				if (!(script = following(c, script)))
+					return;
+				goto next;
+			}
+			if (kind == STEP_GENERAL) {
+				core_step_general(c, w, script_end(script));
+				w++;
+			} else {
+				core_wrong_path(c, w);
+				w += (uint32_t)*w >> SCRIPT_INDEX;
+			}
+			continue;
+		}
+		const struct step *s = script_step(*w);
+		struct step_begun x;
+		step_begin(c, s, quiet, kind, &x);
+#define STEP(CASES, KIND, words) CASES: step_run(c, KIND, quiet, WATCH, w, s, &x); w += words; break;
+		switch (kind) {
 		SHORT_STEPS(STEP)
 		default: __builtin_unreachable();
 		}

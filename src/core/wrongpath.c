@@ -238,7 +238,7 @@ static inline __attribute__((always_inline)) bool late_step(struct core *c, stru
 	if (branch)
 		emit_room(&c->e);
 	const uint64_t fetch = wrong_deliver(c, l);
-	if (!wrong_places(c, l, load, store, fetch, &alloc, &slot, &lb, &did))
+	if (!wrong_allocate(c, l, fetch, &alloc, &slot, &did) || !wrong_places(c, l, load, store, &alloc, &slot, &lb, &did))
 		return false;
 	if (what & LATE_RENAME)
 		port_less = wrong_eliminate(c, l, s, slot, alloc);

@@ -53,7 +53,7 @@ static inline __attribute__((always_inline)) void wrong_fetch(struct core *c, st
 	const uint64_t offset = s->ip - c->fe.base;
 	if (UNLIKELY(offset > 63 || !(c->fe.mask >> offset & 1))) {
 		wrong_leave(c, l);
-		frontend_enter(c, s->in);
+		frontend_enter(c, s->in, s->ip, s->flags & STEP_WIDE);
 		wrong_enter(c, l);
 	}
 }
@@ -133,12 +133,11 @@ wrong_store_entry(struct core *c, struct wrong_lead *l, uint64_t *alloc, uint32_
 	return true;
 }
 
-/* A slot that was delivered is allocated, with the load buffer's entry of a load, *lb, and the store buffer's of a store; false: not before the branch resolves. */
+/* A slot that was allocated gets the load buffer's entry of a load, *lb, and the store buffer's of a store; false: not before the branch resolves. */
 static inline __attribute__((always_inline)) bool
-wrong_places(struct core *c, struct wrong_lead *l, const bool load, const bool store, uint64_t fetch, uint64_t *alloc, uint32_t *slot, uint64_t **lb, uint64_t *did)
+wrong_places(struct core *c, struct wrong_lead *l, const bool load, const bool store, uint64_t *alloc, uint32_t *slot, uint64_t **lb, uint64_t *did)
 {
-	return wrong_allocate(c, l, fetch, alloc, slot, did) && (!load || (*lb = wrong_load_entry(c, l, alloc, slot, did))) &&
-	       (!store || wrong_store_entry(c, l, alloc, slot, did));
+	return (!load || (*lb = wrong_load_entry(c, l, alloc, slot, did))) && (!store || wrong_store_entry(c, l, alloc, slot, did));
 }
 
 /* As eliminate, which asks for slots before this one. */
@@ -181,55 +180,67 @@ wrong_port(struct core *c, struct wrong_lead *l, const struct port_choice *choic
 static inline __attribute__((always_inline)) uint64_t
 wrong_branched(struct core *c, struct wrong_lead *l, const struct step *s, uint64_t word, uint64_t went, uint64_t complete)
 {
-	const struct insn *br = s->in + (s->branch - s->insn);
+	const uint64_t at = s->ip + s->branch_at;
 	uint64_t did = SPMU_DID(TAKEN);
 	if (LIKELY(!(word & SCRIPT_UNUSUAL))) {
 		if (!script_says(word, SCRIPT_TAKEN))
 			return 0;
 		frontend_elsewhere(c);
-		if (LIKELY(!frontend_loop_way(c, br->addr, went)))
+		if (LIKELY(!frontend_loop_way(c, at, went)))
 			return did;
 		wrong_leave(c, l);
-		frontend_loop(c, br->addr, went);
+		frontend_loop(c, at, went);
 	} else {
 		wrong_leave(c, l);
-		did = step_branched(c, br, word, went, complete);
+		did = step_branched(c, s->in + (s->branch - s->insn), at, word, went, complete);
 	}
 	l->delivery = c->fe.cycle;
 	l->room = c->fe.room;
 	return did;
 }
 
-/* w: the step in its script.  kind: as for step_run; no load becomes a register here.  quiet: no record is wanted but of branches.
- * False: the wrong path ends here. */
-static inline __attribute__((always_inline)) bool
-wrong_step(struct core *c, struct wrong_lead *l, const enum step_kind kind, const bool quiet, const uint64_t *w)
-{
-	const struct step *s = script_step(*w);
-	const bool store = kind == STEP_STORE, load = kind >= STEP_LOAD_MORE, load_branch = kind == STEP_LOAD_BRANCH_MORE;
-	const bool branch = kind == STEP_BRANCH || load_branch, computes = kind == STEP_LOAD_COMPUTE_MORE, two = computes || load_branch || store;
-	const uint64_t addr = load || store ? w[1] : 0, resolve = c->wrong.resolve;
-	bool port_less = kind == STEP_ELIMINATED;
-	uint64_t is = s->is[0], did = 0, did2 = 0;
-	struct rename *rn = &c->rn;
-	struct scheduler *sc = &c->sc;
+struct wrong_begun {
+	uint64_t alloc, did, did2;
+	uint32_t slot;
+};
 
+/* What all kinds begin with (step_begin); false: not before the branch resolves. */
+static inline __attribute__((always_inline)) bool
+wrong_begin(struct core *c, struct wrong_lead *l, const struct step *s, const bool quiet, unsigned kind, struct wrong_begun *x)
+{
 	if (LIKELY(s->flags & STEP_FIRST)) {
 		wrong_fetch(c, l, s);
 		if (!quiet)
 			emit_room(&c->e);
 	}
-	if (quiet && branch)
+	if (quiet && UNLIKELY(c->e.count >= EMIT_LIMIT) && script_is_branch(kind))
 		emit_room(&c->e);
 	const uint64_t fetch = wrong_deliver(c, l);
+	x->did = x->did2 = 0;
 	if (!quiet) {
-		did2 = c->fe.did_path;
-		did = did2 | c->fe.did;
+		x->did2 = c->fe.did_path;
+		x->did = x->did2 | c->fe.did;
 		c->fe.did = 0;
 	}
-	uint64_t alloc, *lb = NULL;
-	uint32_t slot;
-	if (!wrong_places(c, l, load, store, fetch, &alloc, &slot, &lb, &did))
+	return wrong_allocate(c, l, fetch, &x->alloc, &x->slot, &x->did);
+}
+
+/* What comes behind wrong_begin.  w: the step in its script.  kind: as for step_run; no load becomes a register here.  quiet: no record is wanted but of
+ * branches.  False: the wrong path ends here. */
+static inline __attribute__((always_inline)) bool
+wrong_step(struct core *c, struct wrong_lead *l, const enum step_kind kind, const bool quiet, const uint64_t *w, const struct step *s, const struct wrong_begun *x)
+{
+	const bool store = kind == STEP_STORE, load = kind >= STEP_LOAD_MORE, load_branch = kind == STEP_LOAD_BRANCH_MORE;
+	const bool branch = kind == STEP_BRANCH || load_branch, computes = kind == STEP_LOAD_COMPUTE_MORE, two = computes || load_branch || store;
+	const uint64_t addr = load || store ? w[1] : 0, resolve = c->wrong.resolve;
+	bool port_less = kind == STEP_ELIMINATED;
+	const uint64_t fetch = l->delivery;
+	uint64_t is = s->is[0], did = x->did, did2 = quiet ? 0 : x->did2, alloc = x->alloc, *lb = NULL;
+	uint32_t slot = x->slot;
+	struct rename *rn = &c->rn;
+	struct scheduler *sc = &c->sc;
+
+	if (!wrong_places(c, l, load, store, &alloc, &slot, &lb, &did))
 		return false;
 	if (kind == STEP_RENAME) {
 		port_less = wrong_eliminate(c, l, s, slot, alloc);
@@ -324,17 +335,24 @@ static inline __attribute__((always_inline)) const uint64_t *wrong_run(struct co
 			wrong_leave(c, &l);
 			return wrong_late(c, w);
 		}
-#define STEP(CASES, KIND, words) CASES: if (!wrong_step(c, &l, KIND, quiet, w)) goto end; w += words; break;
-		switch (*w & SCRIPT_KIND) {
-		case SCRIPT_END: goto end;
-		case STEP_GENERAL:
+		const unsigned kind = *w & SCRIPT_KIND;
+		if (UNLIKELY(!script_is_short(kind))) {
+			if (kind == SCRIPT_END)
+				goto end;
 			wrong_leave(c, &l);
 			const uint64_t *next = core_wrong_general(c, w);
 			wrong_enter(c, &l);
 			if (!next)
 				goto end;
 			w = next;
-			break;
+			continue;
+		}
+		const struct step *s = script_step(*w);
+		struct wrong_begun x;
+		if (!wrong_begin(c, &l, s, quiet, kind, &x))
+			goto end;
+#define STEP(CASES, KIND, words) CASES: if (!wrong_step(c, &l, KIND, quiet, w, s, &x)) goto end; w += words; break;
+		switch (kind) {
 		SHORT_STEPS(STEP)
 		default: __builtin_unreachable();
 		}

@@ -419,14 +419,24 @@ void __wrap_vgSysWrap_linux_sys_execveat_before(ThreadId tid, void *layout, stru
 	exec_by_path(__real_vgSysWrap_linux_sys_execveat_before, True, tid, layout, args, status, flags);
 }
 
-/* Where the core has no room for another thread it gives up; a program that gets the kernel's own word for that may not. */
+/* What the core gives up at: a process that shares memory, files or folder with its parent, and is no thread, becomes a fork, as
+ * vfork does; where there is no room for another thread the program gets the kernel's own word for that. */
 void __wrap_vgSysWrap_linux_sys_clone_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags)
 {
-	static Bool told;
+	static Bool told, told_fork;
 	HChar text[96];
+	const struct syscall_args own = *args;
+	const UWord share = VKI_CLONE_VM | VKI_CLONE_FS | VKI_CLONE_FILES, shared = args->arg[0] & (share | VKI_CLONE_VFORK);
 
+	if (shared && shared != share && shared != (VKI_CLONE_VM | VKI_CLONE_VFORK)) {
+		args->arg[0] &= ~(share | VKI_CLONE_VFORK);
+		if (!told_fork)
+			events_note(1, "clone without CLONE_THREAD is a fork: parent and child do not see what the other writes");
+		told_fork = True;
+	}
 	if (!(args->arg[0] & VKI_CLONE_THREAD) || live_threads + 1 < VG_N_THREADS) {
 		__real_vgSysWrap_linux_sys_clone_before(tid, layout, args, status, flags);
+		*args = own;	/* the core insists */
 		return;
 	}
 	status->what = SYSCALL_COMPLETE;

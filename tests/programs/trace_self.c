@@ -6,11 +6,13 @@
  *   name     what it is called, asked of the kernel in three ways
  *   killed   kills a child of its own, and works on
  *   nobody   becomes another user and starts a program; 9 if it may not
+ *   clone    a child that shares memory and is no thread
  *   crowd N  N threads that live at once; says how many there could be */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -154,6 +156,23 @@ static int nobody(void)
 	return waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : 1;
 }
 
+static int three(void *unused)
+{
+	(void)unused;
+	return 3;
+}
+
+static int clone_child(void)
+{
+	static char stack[65536];
+	int status;
+	pid_t pid = clone(three, stack + sizeof stack, CLONE_VM | SIGCHLD, NULL);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return 1;
+	printf("%d\n", WEXITSTATUS(status));
+	return 0;
+}
+
 static pthread_barrier_t all;
 
 static void *wait_for_all(void *unused)
@@ -193,5 +212,7 @@ int main(int argc, char **argv)
 		return kill_child();
 	if (!strcmp(argv[1], "nobody"))
 		return nobody();
+	if (!strcmp(argv[1], "clone"))
+		return clone_child();
 	return argc > 2 ? crowd((unsigned)atoi(argv[2])) : 2;
 }

@@ -57,6 +57,7 @@ timeout 60 "$T" -o "$work/out" "$PROGRAMS/trace_self" crowd 600 >"$work/traced"
 # What a program is called, and starts by the name of itself.
 same "" "$PROGRAMS/trace_self" name
 same "" "$PROGRAMS/trace_self" exec
+same "-f -x" "$PROGRAMS/trace_self" clone;	has rings = 2 clone
 same "-f -x" "$PROGRAMS/trace_self" exec;	has rings = 6 exec
 printf '#!%s name\n' "$PROGRAMS/trace_self" >"$work/by_interpreter"
 chmod +x "$work/by_interpreter"

@@ -42,6 +42,13 @@ grep -q '^not understood: CVTPS2DQ + CVTDQ2PS' "$work/err" && ok "what was not u
 grep -q '^| single | softpmu | 3 | [0-2][.]' "$work/out" && grep -q '^| pairs | softpmu | 1 | [0-2][.]' "$work/out" && ok "templates" || bad "templates"
 grep -v '^ok' "$work/out" >/dev/null; [ $failed = 0 ] || { cat "$work/out" "$work/err"; }
 
+# A row planted in the wrong place is the only one that is off; with it right the order is that of the measurements.
+printf '0.2560;ADD ((REG:RW:G:64)), ((IMM:32))\n1.0040;ADD byte ptr [((MEM:64)) + ((MIMM:16))], ((IMM:8))\n' >>"$work/skylake-throughput/fives.csv"
+printf '2.0080;MOV ((REG:W:G:64)), ((IMM:32))\n3.0120;IMUL ((REG:RW:G:64)), ((REG:R:G:64))|IMUL ((REG:RW:G:64)), ((REG:R:G:64))|IMUL ((REG:RW:G:64)), ((REG:R:G:64))\n' >>"$work/skylake-throughput/fives.csv"
+sh "$TOP/tests/accuracy/ceiling.sh" "$program" "$work" >"$work/out" 2>&1
+grep -q '^0[.][0-9]* *the model, 5 rows' "$work/out" && grep -q 'with the 1 rows right that are off' "$work/out" &&
+	[ "$(sed -n 1p "$work/out" | cut -c1-6)" != "$(sed -n 4p "$work/out" | cut -c1-6)" ] && ok "what a row that is off costs" || { bad "ceiling"; cat "$work/out"; }
+
 echo '1.0;ADD ((REG:RW:Q:64))' >>"$work/skylake-throughput/single.csv"
 MCA=0 "$program" "$work" "$TOP/data" skylake >/dev/null 2>"$work/err" && bad "an unknown placeholder" ||
 	{ grep -q 'single.csv: line 5: a placeholder' "$work/err" && ok "an unknown placeholder is refused" || bad "its message"; }

@@ -368,7 +368,7 @@ static void describe(const struct session_event *e, struct perfdata_event *out)
 	};
 	*out = (struct perfdata_event){
 		.name = e->name && *e->name ? e->name : e->spelled, .type = PERF_TYPE_RAW, .config = e->evtsel & 0xffffffff & ~UINT64_C(0x730000),
-		.config1 = e->extra, .period = e->period, .frequency = e->period ? 0 : e->frequency, .precise = e->precise,
+		.config1 = e->event && e->event->extra_msr == MSR_IA32_PEBS_ENABLE ? 0 : e->extra, .period = e->period, .frequency = e->period ? 0 : e->frequency, .precise = e->precise,
 		.exclude_user = e->exclude_user, .exclude_kernel = true,
 	};
 	if (e->source == SESSION_PUSHOUT)

@@ -137,7 +137,6 @@ void pmu_ds_reset(struct spmu *p)
 		style = format < 8 ? by_format[format] : format == 0x3f ? LBR_ARCH : LBR_NONE;
 	}
 	pmu_lbr_style(p, style);
-	pmu_pebs_reset(p);
 }
 
 static bool has_reload(const struct spmu *p)

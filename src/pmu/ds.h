@@ -100,8 +100,8 @@ bool pmu_pebs_on(const struct spmu *p, unsigned i);
 bool pmu_pebs_acts(struct spmu *p, unsigned i, bool wrapped, bool fired, const struct pmu_moment *at);
 /* Overflow bits have been set by IA32_PERF_GLOBAL_STATUS_SET: a counter of an imprecise event that samples does so at the next opportunity. */
 void pmu_pebs_status_set(struct spmu *p, uint64_t bits);
-/* What general-purpose counter i counts: its row's expression; that of precise stores, which no row has, where they are switched on; NULL, nothing:
- * no row, or loads above a latency while PEBS does not watch them. */
+/* What general-purpose counter i counts: its row's expression; NULL, nothing: no row, or loads above a latency, or precise stores, while PEBS does not
+ * watch them. */
 const struct pmu_expr *pmu_pebs_expr(const struct spmu *p, unsigned i);
 /* pmu_family.tag of the architectural family. */
 void pmu_pebs_tag(struct spmu *p, const struct spmu_batch *b, uint16_t *tag);
@@ -154,7 +154,6 @@ enum pmu_pebs_extra { EXTRA_NONE, EXTRA_LATENCY, EXTRA_STORE, EXTRA_FRONTEND, PM
 enum pmu_pebs_extra pmu_pebs_extra(const struct spmu *p, unsigned i);
 /* MSR_PEBS_FRONTEND names an event that the model has, with PEBS records of this format. */
 bool pmu_frontend_known(unsigned format, uint64_t value);
-void pmu_pebs_reset(struct spmu *p);
 /* First uop, at or behind record `from`, of an instruction that retires in this thread (NetBurst, whose counters see two: in any); count if
  * the batch has none. */
 uint32_t pmu_pebs_next(const struct spmu *p, const struct spmu_batch *b, uint32_t from);

@@ -107,6 +107,12 @@ static bool is_latency(const struct spmu *p, unsigned i)
 	return pmu_pebs_format(p) >= 1 && i < p->model->gp && (p->arch.evtsel[i] & 0xffff) == (is_nehalem(p) ? 0x100bu : 0x01cdu);
 }
 
+/* Stores, of parts where a bit of IA32_PEBS_ENABLE has them watched. */
+static bool is_precise_store(const struct spmu *p, unsigned i)
+{
+	return is_sandy_bridge(p) && i < p->model->gp && (p->arch.evtsel[i] & 0xffff) == 0x02cd;
+}
+
 enum pmu_pebs_extra pmu_pebs_extra(const struct spmu *p, unsigned i)
 {
 	int format = p->model->family == &pmu_arch ? pmu_pebs_format(p) : PEBS_NONE;
@@ -115,30 +121,17 @@ enum pmu_pebs_extra pmu_pebs_extra(const struct spmu *p, unsigned i)
 	unsigned event = p->arch.evtsel[i] & 0xffff;
 	if (is_latency(p, i))	/* below version 5 a bit of its own switches it on */
 		return p->ds.enable >> i & 1 && (format >= 4 || p->ds.enable >> (32 + i) & 1) ? EXTRA_LATENCY : EXTRA_NONE;
-	if (event == 0x02cd && (format >= 5 || (is_sandy_bridge(p) && i == 3 && p->ds.enable & ENABLE_PRECISE_STORE)))
+	if (is_precise_store(p, i) ? i == 3 && p->ds.enable & ENABLE_PRECISE_STORE : event == 0x02cd && format >= 5)
 		return EXTRA_STORE;
 	return event == 0x01c6 && format >= 3 ? EXTRA_FRONTEND : EXTRA_NONE;
 }
 
-void pmu_pebs_reset(struct spmu *p)
-{
-	if (p->model->family != &pmu_arch)
-		return;
-	p->own[0] = (struct pmu_source){ .is_mask = SPMU_IS(STORE_ADDR), .is_want = SPMU_IS(STORE_ADDR), .did_mask = SPMU_DID(RETIRED),
-		.did_want = SPMU_DID(RETIRED), .stage = STAGE_RETIRE, .until = STAGE_NONE };
-	p->store_expr = (struct pmu_expr){ .terms = 1, .term = { { .num = 1, .den = 1, .source = (uint16_t)p->model->sources } } };
-	p->owns = 1;
-}
-
 const struct pmu_expr *pmu_pebs_expr(const struct spmu *p, unsigned i)
 {
-	const struct pmu_row *row = i < p->model->gp ? p->arch.row[i] : NULL;
-	if (is_latency(p, i) && pmu_pebs_extra(p, i) != EXTRA_LATENCY)
+	const struct pmu_row *row = p->arch.row[i];
+	if ((is_latency(p, i) && pmu_pebs_extra(p, i) != EXTRA_LATENCY) || (is_precise_store(p, i) && pmu_pebs_extra(p, i) != EXTRA_STORE))
 		return NULL;
-	if (row || pmu_pebs_extra(p, i) != EXTRA_STORE)
-		return row ? &row->expr : NULL;
-	row = pmu_find_code(p->model, p->arch.evtsel[i]);
-	return row && row->public.pmc_mask >> i & 1 ? &p->store_expr : NULL;
+	return row ? &row->expr : NULL;
 }
 
 /* Did the uop come behind the front-end event that MSR_PEBS_FRONTEND names?  Codes: Intel's event lists, FRONTEND_RETIRED (Skylake, Ice Lake,

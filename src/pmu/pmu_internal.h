@@ -253,7 +253,6 @@ struct spmu {
 	};
 	struct pmu_ds_state ds;		/* DS area, PEBS, BTS, LBR */
 	struct pmu_pushout *pushout;	/* NULL: the host has none */
-	struct pmu_expr store_expr;	/* family arch: precise stores, own source 0 */
 	struct pmu_netburst_detected detected;	/* family netburst */
 	struct pmu_counter counter[PMU_MAX_COUNTERS];
 	struct pmu_source own[PMU_MAX_OWN];	/* sources model->sources and up */

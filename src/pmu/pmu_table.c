@@ -574,6 +574,8 @@ const char *spmu_event_extra(const struct spmu_model *m, const struct spmu_event
 {
 	if (event->extra_msr == MSR_PEBS_FRONTEND && !pmu_frontend_known(m->capabilities >> 8 & 15, value))
 		return "the model has no such front-end event (bits 7:0)";
+	if (event->extra_msr == MSR_IA32_PEBS_ENABLE && value != event->extra)
+		return "the event has one value there";
 	return NULL;
 }
 

@@ -108,10 +108,15 @@ static const char *const evtsel_names[] = { "IA32_PERFEVTSEL0", "IA32_PERFEVTSEL
 	"IA32_PERFEVTSEL5", "IA32_PERFEVTSEL6", "IA32_PERFEVTSEL7" };
 static const char *const fixed_names[] = { "IA32_FIXED_CTR0", "IA32_FIXED_CTR1", "IA32_FIXED_CTR2", "IA32_FIXED_CTR3" };
 
-/* Loads above a latency: PEBS has to be on for them to count. */
+/* Loads above a latency, and stores that a bit of IA32_PEBS_ENABLE has watched: PEBS has to be on for them to count. */
 static bool is_latency(const struct driver_event *e)
 {
 	return e->event->extra_msr == MSR_PEBS_LD_LAT_THRESHOLD;
+}
+
+static bool is_precise_store(const struct driver_event *e)
+{
+	return e->event->extra_msr == MSR_IA32_PEBS_ENABLE;
 }
 
 /* IA32_PERF_CAPABILITIES.FW_WRITE: SDM vol. 3B, "Full-Width Writes to Performance Counter Registers". */
@@ -124,7 +129,7 @@ static bool full_width(const struct spmu_model *m)
 static uint64_t pebs_bits(const struct spmu_model *m, const struct driver_event *e)
 {
 	uint64_t bit = UINT64_C(1) << e->counter;
-	return is_latency(e) && pebs_format(m) < 4 ? bit | bit << 32 : bit;
+	return is_precise_store(e) ? bit | e->extra : is_latency(e) && pebs_format(m) < 4 ? bit | bit << 32 : bit;
 }
 
 /* The MSRs beside IA32_PERFEVTSELx that events need, as the copy's events want them: plan.h sees to it that they agree. */
@@ -164,7 +169,7 @@ static int arch_setup(const struct spmu_model *m, const struct driver_event *e, 
 			precise = &e[i];
 			data |= e[i].pebs_data;
 			pebs |= e[i].counter < 0 ? UINT64_C(1) << (32 + e[i].fixed) : pebs_bits(m, &e[i]);
-		} else if (e[i].pmu == pmu && is_latency(&e[i])) {
+		} else if (e[i].pmu == pmu && (is_latency(&e[i]) || is_precise_store(&e[i]))) {
 			pebs |= pebs_bits(m, &e[i]);
 		}
 	if (version2)
@@ -195,7 +200,7 @@ static int arch_setup(const struct spmu_model *m, const struct driver_event *e, 
 		rc = extra_setup(e, n, pmu, out, err);
 	if (!rc && pebs)
 		rc = driver_write(out, err, "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, pebs, precise ? "overflow of these counters arms PEBS" :
-			"PEBS watches the latency of loads");
+			"PEBS watches loads or stores");
 	if (!rc && version2)
 		rc = driver_write(out, err, "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, global, "these counters count");
 	return rc;

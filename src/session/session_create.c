@@ -114,8 +114,8 @@ static int make_items(struct session *s, struct err *err)
 		} else if (sampled && ev->most_precise && ev->source == SESSION_HARDWARE) {
 			make_most_precise(s, ev, &p);
 		}
-		if (sampled && !p.precise && ev->event && ev->event->extra_msr == MSR_PEBS_LD_LAT_THRESHOLD)
-			return err_set(err, ERR_UNSUPPORTED, "'%s': PEBS alone knows latencies: it is sampled with it (:p) or counted", ev->spelled);
+		if (sampled && !p.precise && ev->event && (ev->event->extra_msr == MSR_PEBS_LD_LAT_THRESHOLD || ev->event->extra_msr == MSR_IA32_PEBS_ENABLE))
+			return err_set(err, ERR_UNSUPPORTED, "'%s': PEBS alone sees these: it is sampled with it (:p) or counted", ev->spelled);
 		if (sampled && !s->driver->interrupts)
 			return err_set(err, ERR_UNSUPPORTED, "'%s': the PMU of %s has no interrupt: its events can be counted, not sampled", ev->spelled,
 				s->o.core->name);

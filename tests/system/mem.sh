@@ -73,8 +73,13 @@ for core in core2 pentium3 pentium; do
 done
 "$SOFTPMU" mem record --core willamette --ldlat 30 -o no.data true 2>err && failed=1
 ok "no latencies on NetBurst" grep -q -- '--ldlat' err
-"$SOFTPMU" mem record --core ivy-bridge -t store -o no.data true 2>err && failed=1
-ok "no stores on ivy-bridge" grep -q 'PRECISE_STORE' err
+"$SOFTPMU" mem record -q --core ivy-bridge -t store -c 13 -o stores.data "$PROGRAMS/sharing" queue 2000 2 >/dev/null || failed=1
+perf script -i stores.data -F addr,data_src >list 2>/dev/null
+ok "precise stores on ivy-bridge, each with an address" [ "$(wc -l <list)" -gt 50 -a "$(grep -c 'OP STORE' list)" -eq "$(wc -l <list)" -a "$(awk '$1 == "0"' list | wc -l)" -eq 0 ]
+"$SOFTPMU" stat -x, --core ivy-bridge -e mem-stores,mem_uops_retired.all_stores -o stores.csv "$PROGRAMS/work" 10 >/dev/null || failed=1
+ok "counted they are all stores" [ "$(cut -d, -f1 stores.csv | sort -u | wc -l)" -eq 1 ]
+"$SOFTPMU" record --core ivy-bridge -e mem-stores -o no.data true 2>err && failed=1
+ok "without PEBS they are refused" grep -q ':p' err
 ok "nothing was written" [ ! -e no.data ]
 "$SOFTPMU" record -q -e cycles -o cycles.data "$PROGRAMS/work" 1000 >/dev/null || failed=1
 "$SOFTPMU" mem report -i cycles.data >/dev/null 2>err

@@ -25,7 +25,8 @@ static int no_write(void *context, uint64_t address, const void *from, size_t by
 
 static struct driver_event job_of(const struct spmu_event *e)
 {
-	return (struct driver_event){ .event = e, .evtsel = e->flags & SPMU_EVENT_FIXED_ONLY ? 0 : names_evtsel(e), .fixed = e->fixed, .user = true };
+	return (struct driver_event){ .event = e, .evtsel = e->flags & SPMU_EVENT_FIXED_ONLY ? 0 : names_evtsel(e), .fixed = e->fixed, .user = true,
+		.extra = e->extra };
 }
 
 /* One event alone; the writes, executed on a new PMU. */
@@ -88,16 +89,16 @@ static void writes_of_every_event_are_taken_and_well_named(void **state)
 	}
 }
 
-/* Nothing of the table's is tagged, made of several registers, or seen only with PEBS on. */
+/* Nothing of the table's is tagged, unless by an MSR of its own, or made of several registers. */
 static bool countable(const struct pmu_row *row, const struct spmu_model *m)
 {
 	const struct spmu_event *e = &row->public;
-	if (!row->expr.terms || *e->upstream || e->replay_enable)
+	if (!row->expr.terms || *e->upstream || e->replay_enable || !naive_knows(m, e))
 		return false;
 	for (unsigned t = 0; t < row->expr.terms; t++) {
 		const struct pmu_term *term = &row->expr.term[t];
 		const struct pmu_source *s = &m->source[term->source];
-		if (!term->conds && (s->tagged || s->untagged))
+		if (!term->conds && (s->tagged || s->untagged) && !e->extra_msr)
 			return false;
 	}
 	return true;

@@ -163,7 +163,7 @@ static void check(const struct pair *pair)
 		bool is_modelled = !(e->flags & SPMU_EVENT_NOT_MODELLED);
 		if ((code != (want & mask)) != (!is_modelled && LISTED(different, e)))	/* what is accepted is libpfm's, without exception */
 			fail_msg("%s %s: %llx, libpfm4 %llx", pair->table, e->name, (unsigned long long)code, (unsigned long long)(want & mask));
-		if (e->extra_msr && e->extra != extra)
+		if (e->extra_msr && e->extra_msr != MSR_IA32_PEBS_ENABLE && e->extra != extra)	/* (libpfm4 leaves that one to the kernel) */
 			fail_msg("%s %s: %llx in %XH, libpfm4 %llx", pair->table, e->name, (unsigned long long)e->extra, e->extra_msr, (unsigned long long)extra);
 	}
 	print_message("%s: %u modelled, %u refused, %u known to libpfm4\n", pair->table, modelled, refused, known);
@@ -177,7 +177,7 @@ static void check(const struct pair *pair)
 static void encodings_are_those_of_libpfm4(void **state)
 {
 	static const struct pair pairs[] = {
-		{ "nehalem", "nhm", 162, 349, true }, { "sandy-bridge", "snb", 265, 412, true }, { "ivy-bridge", "ivb", 272, 401, true },
+		{ "nehalem", "nhm", 162, 349, true }, { "sandy-bridge", "snb", 266, 412, true }, { "ivy-bridge", "ivb", 273, 401, true },
 		{ "haswell", "hsw", 285, 454, true }, { "broadwell", "bdw", 292, 467, true }, { "skylake", "skl", 233, 299, false },
 		{ "ice-lake", "icl", 248, 523, true }, { "golden-cove", "spr", 216, 307, false },
 	};

@@ -58,9 +58,9 @@ static void what_no_register_of_the_event_can_say_is_refused(void **state)
 }
 
 /* The writes to copies of the PMU; returns how many copies. */
-static unsigned assigned(const char *list, struct driver_writes *w)
+static unsigned assigned_on(const char *table, const char *list, struct driver_writes *w)
 {
-	struct spmu_model *m = fixture_model("skylake");
+	struct spmu_model *m = fixture_model(table);
 	struct session_events e = { 0 };
 	struct driver_event job[8] = { 0 };
 	struct err err = { 0 };
@@ -78,6 +78,11 @@ static unsigned assigned(const char *list, struct driver_writes *w)
 	session_events_free(&e);
 	spmu_model_free(m);
 	return pmus;
+}
+
+static unsigned assigned(const char *list, struct driver_writes *w)
+{
+	return assigned_on("skylake", list, w);
 }
 
 static uint64_t written(const struct driver_writes *w, uint32_t msr)
@@ -115,6 +120,16 @@ static void loads_above_a_latency_are_counted_with_pebs_on(void **state)
 	assert_int_equal(written(&w, MSR_PEBS_LD_LAT_THRESHOLD), 8);
 }
 
+/* SDM vol. 3B, "Precise Store Facility" of Sandy Bridge: bit 63, counter 3. */
+static void precise_stores_are_counted_with_pebs_on(void **state)
+{
+	(void)state;
+	struct driver_writes w = { 0 };
+	parsed("ivy-bridge", "mem-stores", MSR_IA32_PEBS_ENABLE, UINT64_C(1) << 63);
+	assert_int_equal(assigned_on("ivy-bridge", "mem-stores,mem-loads", &w), 2);	/* both on counter 3 */
+	assert_int_equal(written(&w, MSR_IA32_PEBS_ENABLE), UINT64_C(1) << 63 | 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +137,7 @@ int main(void)
 		cmocka_unit_test(what_no_register_of_the_event_can_say_is_refused),
 		cmocka_unit_test(events_that_want_other_values_have_a_copy_each),
 		cmocka_unit_test(loads_above_a_latency_are_counted_with_pebs_on),
+		cmocka_unit_test(precise_stores_are_counted_with_pebs_on),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,10 @@ CERTAIN = tuple('''CPU_CLK_ UNHALTED_ INSTRUCTION_RETIRED INSTRUCTIONS_RETIRED C
 
 
 # Second MSRs: SDM vol. 4, and extra_regs in arch/x86/events/intel/core.c of Linux.
-EXTRA_MSR = {(0xcd, 1): 0x3f6, (0x0b, 0x10): 0x3f6, (0xc6, 1): 0x3f7}
+EXTRA_MSR = {(0xcd, 1): 0x3f6, (0x0b, 0x10): 0x3f6, (0xc6, 1): 0x3f7, (0xcd, 2): 0x3f1}
+
+
+PRECISE_STORE = 1 << 63		# SDM vol. 3B, "PEBS" of Sandy Bridge: the bit of IA32_PEBS_ENABLE
 
 
 class Row:
@@ -58,7 +61,7 @@ def listed(tool, machine):
             sys.exit(f'{machine.name}: {name} twice')
         rows[name] = Row(name, machine.corrected.get(name, int(image, 16)), precise == '1', None if same == '-' else same)
         if (rows[name].event, rows[name].umask) in EXTRA_MSR:
-            rows[name].extra = int(extra, 16)
+            rows[name].extra = PRECISE_STORE if image == '2cd' else int(extra, 16)
     for name, image in machine.extra.items():
         if name in rows:
             sys.exit(f'{machine.name}: libpfm4 has {name}')

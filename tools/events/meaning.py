@@ -501,6 +501,7 @@ event('*_HIT_RETIRED.XSNP_NONE', 'uop(LOAD & L3_HIT & !SNOOP_HIT & !SNOOP_HITM)'
 event('LOCK_CYCLES.CACHE_LOCK_DURATION CACHE_LOCK_CYCLES.L1D', 'sig(LOCK_DURATION)',
       'Cycles in which an atomic operation holds L1D.')
 
+event('MEM_TRANS_RETIRED.PRECISE_STORE', 'uop(STORE_ADDR)', 'Stores retired, watched by PEBS: their samples have an address.')
 ABOVE = 'cycles from dispatch to data, watched by PEBS.'
 event('MEM_TRANS_RETIRED.LOAD_LATENCY MEM_TRANS_RETIRED.LATENCY_ABOVE_THRESHOLD MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD', 'uop(LOAD & tag(0))',
       'Loads retired that took more cycles from dispatch to data than ldlat= says (3 at least), watched by PEBS.')
@@ -636,7 +637,6 @@ for kind, bit, text in (('NTA', 'NON_TEMPORAL', 'PREFETCHNTA'), ('T0', 'PREFETCH
     event(f'SW_PREFETCH_ACCESS.{kind} SW_PREFETCH.{kind}', f'uop(PREFETCH_SW & {bit})@dispatch', f'{text} instructions executed.')
 
 section('not modelled: what this machine has and the model cannot produce')
-refuse('MEM_TRANS_RETIRED.PRECISE_STORE', 'Stores sampled with their address.', 'counts with IA32_PEBS_ENABLE[63] on counter 3: at register level only')
 refuse('OFFCORE_RESPONSE_* OCR.*', 'Requests beyond L2 by kind and answer.',
        'needs MSR_OFFCORE_RSP, which this PMU lacks; see %OFFCORE%, LONGEST_LAT_CACHE.MISS')
 for name in ('RETIRING', 'BAD_SPECULATION', 'FRONTEND_BOUND', 'BACKEND_BOUND'):

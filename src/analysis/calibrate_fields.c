@@ -476,6 +476,26 @@ void cal_room_is(struct core_config *c, struct cal_fields *out, const struct cor
 	tell(out, "l3.size", base->l3_size, c->l3_size, "l3.ways: its sets stay");
 }
 
+/* Sizes of L3 and of memory; where others leave few ways more than the distance shows. */
+bool cal_distance_wants(const struct core_config *c, const struct cal_probe *p, size_t count, const struct cal_native *host, bool *wanted)
+{
+	unsigned points = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct cal_value *v = host->value + i;
+		wanted[i] = p[i].family == CAL_STRIDE && v->cycles > 0 && !is_noisy(v->cycles, v->low) &&
+			((p[i].param >= 2 * c->l2_size && p[i].param <= 4 * c->l2_size) || p[i].param == 64 << 20);
+		points += wanted[i];
+	}
+	return points >= 2 && c->prefetch_l1d_ip_pages;
+}
+
+void cal_distance_is(struct core_config *c, struct cal_fields *out, const struct core_config *base, uint32_t distance, double off)
+{
+	c->prefetch_l1d_ip_distance = distance;
+	tell(out, "prefetch.l1d_ip_distance", base->prefetch_l1d_ip_distance, distance, "stride.N of L3 and of memory: of the distances this comes nearest, off by %.0f %%",
+		100 * off);
+}
+
 void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host)
 {
 	struct cal_curve huge = curve_of(p, count, host, CAL_HUGE), part;

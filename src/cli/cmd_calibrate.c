@@ -528,8 +528,15 @@ static void set_scattered(struct core_config *core, const struct core_config *ba
 	core->memory_scattered = share;
 }
 
+static void set_distance(struct core_config *core, const struct core_config *base, uint32_t distance)
+{
+	(void)base;
+	core->prefetch_l1d_ip_distance = distance;
+}
+
 /* The share of scattered pages by the model, as which frames L2's sets have too many of is drawn, for the host once, and a mean says little of one draw; then
- * what others leave of L3's sets.  0, or -1 after one printed line. */
+ * what others leave of L3's sets, and the
+ * prefetcher's distance.  0, or -1 after one printed line. */
 static int try_values(struct calibration *c, bool *wanted)
 {
 	static const uint32_t share[] = { 0, 10, 20, 30, 40, 50, 70, 100 };
@@ -549,6 +556,13 @@ static int try_values(struct calibration *c, bool *wanted)
 		if (nearest(c, wanted, ways, n, cal_room_set, &best, &off))
 			return -1;
 		cal_room_is(&c->core, &c->fields, &c->base, best, off);
+	}
+	const uint32_t about = c->core.prefetch_l1d_ip_distance, distance[] = { about > 1 ? about - 1 : about, about, about + 1, about + 2 };
+	if (about < 30 && cal_distance_wants(&c->core, c->probe, c->probes, &c->host, wanted)) {
+		say(c, "under the model: the prefetcher's distance");
+		if (nearest(c, wanted, distance, sizeof distance / sizeof *distance, set_distance, &best, &off))
+			return -1;
+		cal_distance_is(&c->core, &c->fields, &c->base, best, off);
 	}
 	return 0;
 }

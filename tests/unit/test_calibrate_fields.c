@@ -320,7 +320,7 @@ static void the_age_of_what_a_chain_meets_is_since_its_linking(void **state)
 	free(p);
 }
 
-static void what_others_hold_of_l3_all_the_time_is_asked_of_young_chains(void **state)
+static void what_the_model_tries_is_asked_of_chains_that_show_it(void **state)
 {
 	(void)state;
 	struct cal_probe *p;
@@ -345,6 +345,14 @@ static void what_others_hold_of_l3_all_the_time_is_asked_of_young_chains(void **
 	assert_true(c.l3_ways == 12 && c.l3_size == 24 << 20 && verdict(&f, "l3.ways") == CAL_FITTED && verdict(&f, "l3.size") == CAL_FITTED);
 	cal_room_is(&c, &f, &base, 16, 0.1);
 	assert_true(c.l3_ways == 16 && c.l3_size == 32 << 20 && verdict(&f, "l3.ways") == CAL_AGREES);
+	c.prefetch_l1d_ip_pages = 0;
+	assert_false(cal_distance_wants(&c, p, count, &host, wanted));	/* stops at pages */
+	c.prefetch_l1d_ip_pages = 1;
+	assert_true(cal_distance_wants(&c, p, count, &host, wanted));
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && (p[i].param == 2 << 20 || p[i].param == 4 << 20 || p[i].param == 64 << 20));
+	cal_distance_is(&c, &f, &base, 9, 0.1);
+	assert_true(c.prefetch_l1d_ip_distance == 9 && verdict(&f, "prefetch.l1d_ip_distance") == CAL_FITTED);
 	free(host.value);
 	free(wanted);
 	free(p);
@@ -403,7 +411,7 @@ int main(void)
 		cmocka_unit_test(huge_pages_that_miss_tlbs_as_small_ones_are_small), cmocka_unit_test(an_l1d_that_loses_all_is_lru),
 		cmocka_unit_test(a_stride_without_a_wait_a_page_is_asked_for_beyond_it), cmocka_unit_test(what_is_fitted_goes_together), cmocka_unit_test(a_flat_host_changes_no_size),
 		cmocka_unit_test(one_noisy_point_changes_no_size), cmocka_unit_test(a_loaded_host_changes_no_size),
-		cmocka_unit_test(a_level_that_was_not_seen_says_nothing_of_others), cmocka_unit_test(what_others_leave_follows_what_the_model_is_off), cmocka_unit_test(what_others_hold_of_l3_all_the_time_is_asked_of_young_chains),
+		cmocka_unit_test(a_level_that_was_not_seen_says_nothing_of_others), cmocka_unit_test(what_others_leave_follows_what_the_model_is_off), cmocka_unit_test(what_the_model_tries_is_asked_of_chains_that_show_it),
 		cmocka_unit_test(a_level_that_others_hide_leaves_the_latency), cmocka_unit_test(the_age_of_what_a_chain_meets_is_since_its_linking),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,12 +3,14 @@
  *
  *   micro --list [SIZES]           name, operations a round, rounds of a short and a long run for the model, level, text
  *   micro NAME ROUNDS [SIZES]      runs it, prints nothing: for the model; start-up falls out of the difference of two runs
- *   micro --native [NAME] [SIZES]  times all or one: name, cycles an operation, ns an operation, GHz
+ *   micro --native [NAME] [SIZES]  times all or one: name, cycles an operation, ns an operation, GHz, repeats that nothing disturbed
  *   SIZES: --l3 BYTES --memory BYTES of the buffers for these levels (4M and 64M)
  *
  * Native cycles are time × frequency.  The frequency comes from the chain of ADD r64, r64 (one cycle each on every core since the P6), run
- * before each repeat of a benchmark; of both the shortest of all repeats counts: anything else is the machine's other work. If the chain was
- * slower than it has been in this process, the repeats are repeated.
+ * before and after each repeat of a benchmark.  A chain does not feel another hardware thread of the core, which may be another guest's; what
+ * keeps all ports busy does: a repeat counts if the independent POPCNTs of ports_popcnt, run likewise, were within 2 % of the fastest that
+ * they have been in this process, and the chains within 1 % of each other.  The figure is the median of those repeats: a cache may have spells in
+ * which it is faster than it mostly is.  Where a benchmark has none for PATIENCE the figure is the least of all repeats, and the last column 0.
  * Left out: pinning to a CPU (taskset does it), huge pages (the model's are 4 KB too). */
 #include <cpuid.h>
 #include <stdbool.h>
@@ -20,7 +22,8 @@
 #include <time.h>
 
 enum { NONE, L1, L2, L3, DRAM, LEVEL = 7, CHASE = 8, AVX2 = 16, BMI2 = 32 };	/* as in kernels.S */
-enum { LINE = 64, ROUND = 4096, REPEATS = 25, TRIES = 5, L1_BYTES = 16384, L2_BYTES = 131072 };
+enum { LINE = 64, ROUND = 4096, REPEATS = 25, L1_BYTES = 16384, L2_BYTES = 131072 };
+enum { PIECE = 50000, FAR_PIECE = 500000, PATIENCE = 300000000, WARM = 20000000 };	/* ns: a repeat at least, beyond L2; for undisturbed ones at most; before the first */
 
 struct bench {
 	const char *name, *text;
@@ -119,31 +122,68 @@ static uint64_t once(const struct bench *b, uint64_t rounds, char **at, uint64_t
 	return took;
 }
 
-/* *best: the shortest calibration so far of this process. */
-static int native(const struct bench *b, const struct bench *add, const struct sizes *s, uint64_t *best)
+/* What says how long a cycle is and whether anything disturbs; the least cycles that a round of `busy` has taken in this process. */
+struct yardsticks {
+	const struct bench *add, *busy;
+	double least;
+};
+
+/* *ns: of a cycle.  Returns whether nothing disturbed: the chain twice within 1 %, what keeps the ports busy between them within 2 % of its least. */
+static bool cycle_now(struct yardsticks *y, double *ns)
 {
-	uint64_t bytes = buffer_bytes(b, s), rounds = 1, took, least = UINT64_MAX, calibration = UINT64_MAX;
-	const uint64_t add_rounds = 4000;
-	char *memory = bytes ? buffer(b, bytes) : NULL, *at = memory, *none = NULL;
+	enum { CHAIN_ROUNDS = 400, BUSY_ROUNDS = 1000 };
+	char *none = NULL;
+	double chain[2], busy;
+	chain[0] = (double)once(y->add, CHAIN_ROUNDS, &none, 0) / CHAIN_ROUNDS / y->add->ops;
+	busy = (double)once(y->busy, BUSY_ROUNDS, &none, 0) / BUSY_ROUNDS;
+	chain[1] = (double)once(y->add, CHAIN_ROUNDS, &none, 0) / CHAIN_ROUNDS / y->add->ops;
+	*ns = chain[0] < chain[1] ? chain[0] : chain[1];
+	if (chain[0] > 1.01 * chain[1] || chain[1] > 1.01 * chain[0])
+		return false;
+	busy /= *ns;
+	if (!(y->least && y->least <= busy))
+		y->least = busy;
+	return busy <= 1.02 * y->least;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static int native(const struct bench *b, struct yardsticks *y, const struct sizes *s)
+{
+	uint64_t bytes = buffer_bytes(b, s), rounds = 1, took;
+	char *memory = bytes ? buffer(b, bytes) : NULL, *at = memory;
 	if (bytes && !memory) {
 		perror("micro: memory");
 		return 1;
 	}
-	while ((took = once(b, rounds, &at, bytes)) < 500000 && rounds < 1ull << 40)
+	if ((b->needs & LEVEL) == L3)	/* it is there when it is timed */
+		once(b, bytes / LINE / b->ops, &at, bytes);
+	while ((took = once(b, rounds, &at, bytes)) < ((b->needs & LEVEL) >= L3 ? FAR_PIECE : PIECE) && rounds < 1ull << 40)
 		rounds *= 2;
 	if (!(b->needs & CHASE) && rounds * b->ops * LINE < bytes)	/* all of it, or the caches would hold the part */
 		rounds = bytes / LINE / b->ops;
-	for (unsigned tries = 0; tries < TRIES && (!tries || calibration > *best + *best / 100); tries++) {	/* again, if disturbed */
-		for (unsigned i = 0; i < REPEATS; i++) {
-			took = once(add, add_rounds, &none, 0);
-			calibration = took < calibration ? took : calibration;
-			took = once(b, rounds, &at, bytes);
-			least = took < least ? took : least;
-		}
-		*best = calibration < *best ? calibration : *best;
+	double cycles[REPEATS], per = (double)rounds * b->ops, least_ns = 0, cycle = 0, before, after;
+	unsigned repeats = 0, undisturbed = 0;
+	for (uint64_t start = now(); undisturbed < REPEATS && (repeats < REPEATS || now() - start < PATIENCE); repeats++) {
+		bool quiet = cycle_now(y, &before);
+		double ns = (double)once(b, rounds, &at, bytes) / per;
+		quiet &= cycle_now(y, &after) && before <= 1.01 * after && after <= 1.01 * before;
+		least_ns = !repeats || ns < least_ns ? ns : least_ns;
+		before = before < after ? before : after;
+		cycle = !repeats || before < cycle ? before : cycle;
+		if (quiet)
+			cycles[undisturbed++] = ns / before;
 	}
-	double ns = (double)least / ((double)rounds * b->ops), ghz = (double)add_rounds * add->ops / (double)calibration;
-	printf("%s\t%.4f\t%.4f\t%.3f\n", b->name, ns * ghz, ns, ghz);
+	double figure = least_ns / cycle;
+	if (undisturbed) {
+		qsort(cycles, undisturbed, sizeof *cycles, by_size);
+		figure = cycles[undisturbed / 2];
+	}
+	printf("%s\t%.4f\t%.4f\t%.3f\t%u\n", b->name, figure, figure * cycle, 1 / cycle, undisturbed);
 	if (memory)
 		munmap(memory, bytes);
 	return 0;
@@ -195,15 +235,18 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (words && !strcmp(word[0], "--native")) {
-		uint64_t best = UINT64_MAX;
-		const struct bench *add = find("add"), *one = word[1] ? find(word[1]) : NULL;
-		if (!add || (word[1] && !one))
+		struct yardsticks y = { find("add"), find("ports_popcnt"), 0 };
+		const struct bench *one = word[1] ? find(word[1]) : NULL;
+		if (!y.add || !y.busy || (word[1] && !one))
 			return 2;
+		double ns;
+		for (uint64_t start = now(); now() - start < WARM;)
+			cycle_now(&y, &ns);
 		for (const struct bench *b = one ? one : benches; b < (one ? one + 1 : benches_end); b++)
 			if (can_run(b))
-				failed |= native(b, add, &s, &best);
+				failed |= native(b, &y, &s);
 			else
-				printf("%s\t-\t-\t-\n", b->name);
+				printf("%s\t-\t-\t-\t0\n", b->name);
 		return failed;
 	}
 	if (words == 2) {

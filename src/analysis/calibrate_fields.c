@@ -634,7 +634,7 @@ static const struct target target[] = {
 	{ "dram.latency_ns", AT(dram_latency_ns), true, ADD_NS, 1, 1, 10000, "chase.64M", NULL },
 	{ "stlb.latency", AT(stlb_latency), false, ADD_CYCLES, 1, 0, 1000, "pages.256", NULL },
 	{ "walk.overhead", AT(walk_overhead), false, ADD_CYCLES, 1, 0, 1000, "pages.8192", NULL },
-	{ "l2.bandwidth_cycles", AT(l2_bandwidth_cycles), false, ADD_CYCLES, 1, 0, 64, "read.256K", NULL },
+	{ "l2.bandwidth_cycles", AT(l2_bandwidth_cycles), true, ADD_CYCLES, 1, 0, 64, "read.256K", NULL },
 	{ "l3.line_ns", AT(l3_line_ns), true, ADD_NS, 1, 0, 1000, "read.6M", NULL },
 	{ "dram.bandwidth", AT(dram_bandwidth), true, SCALE, 1, 0.1, 10000, "read.96M", NULL },
 	{ "recovery.redirect", AT(recovery_redirect), false, ADD_CYCLES, 1, 0, 64, "random", "predicted" },
@@ -779,7 +779,7 @@ unsigned cal_refine(struct core_config *c, struct cal_fields *out, const struct 
 		}
 		switch (t->how) {
 		case ADD_CYCLES:
-			next = round(is + off * t->per);
+			next = t->real ? round((is + off * t->per) * 100) / 100 : round(is + off * t->per);
 			break;
 		case ADD_NS:
 			next = round((is + off * t->per / c->frequency_ghz) * 100) / 100;

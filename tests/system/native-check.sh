@@ -77,6 +77,8 @@ nop8_straight	0.125	0.126
 ports_popcnt	0.167	0.169
 ports_vdivps	2.5	2.51
 write_l1	0.999	1
+read_l2	1.35	1.39
+write_l2	1.36	1.39
 END
 for core in zen4 zen5; do
 	# shellcheck disable=SC2046

@@ -88,7 +88,7 @@ static void write_register(struct build *c, struct uop *u, unsigned i)
 
 static struct uop *emit_spec(struct build *c, const struct spec *s, bool slot)
 {
-	struct uop *u = build_emit(c, s->kind, s->ports, s->latency, slot);
+	struct uop *u = build_emit(c, s->kind, s->ports, s->latency, slot && !(s->attr & SPEC_JOINED));
 	if (!u)
 		return NULL;
 	u->busy = s->busy;

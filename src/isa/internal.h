@@ -51,6 +51,7 @@ enum spec_attr {
 	SPEC_PTR = 32,		/* string instructions: moves the pointers and the count */
 	SPEC_IN1 = 64, SPEC_IN2 = 128, SPEC_IN3 = 256, SPEC_IN4 = 512,	/* reads these visible operands */
 	SPEC_IN = SPEC_IN1 | SPEC_IN2 | SPEC_IN3 | SPEC_IN4,
+	SPEC_JOINED = 1024,	/* in the issue slot of the uop before it */
 };
 struct spec {			/* one uop of a row */
 	uint16_t ports;

@@ -29,6 +29,7 @@
  *          in1 .. in4  reads this visible operand (1: the first) and the uops before it; operands that no `in` of the row names,
  *                 and hidden ones, go to the first uop
  *          side   neither reads nor writes
+ *          joined shares the issue slot of the uop before it, of this row; one at a time
  *          out1, out2, flags   writes only the first, the second destination register, the flags
  *          ptr    string instructions: moves pointers and count
  * flags: comma-separated or `-`: ms (microcode sequencer), elim (register copies are eliminated), falsedep (waits for
@@ -90,7 +91,7 @@ static int parse_attribute(struct parser *p, const char **s, struct spec *u)
 {
 	long v;
 	static const struct { const char *word; uint16_t attr; } plain[] = {
-		{ "par", SPEC_PAR }, { "side", SPEC_SIDE }, { "out1", SPEC_OUT1 }, { "out2", SPEC_OUT2 },
+		{ "par", SPEC_PAR }, { "side", SPEC_SIDE }, { "joined", SPEC_JOINED }, { "out1", SPEC_OUT1 }, { "out2", SPEC_OUT2 },
 		{ "flags", SPEC_FLAGS }, { "ptr", SPEC_PTR },
 		{ "in1", SPEC_IN1 }, { "in2", SPEC_IN2 }, { "in3", SPEC_IN3 }, { "in4", SPEC_IN4 },
 	};
@@ -199,6 +200,8 @@ static int parse_uops(struct parser *p, const char *s, struct row *r)
 			return FAIL(p, "in after a uop that writes a result");
 		if ((u.attr & SPEC_IN) && r->count > sides && !r->in)
 			return FAIL(p, "in, but the first uop names no operand");
+		if ((u.attr & SPEC_JOINED) && (!r->count || times > 1 || r->count == r->startup))
+			return FAIL(p, "joined, but no uop before it to share a slot with, or several");
 		sides += u.attr & SPEC_SIDE ? (unsigned)times : 0;
 		r->in |= u.attr & SPEC_IN;
 		wrote |= (u.attr & (SPEC_OUT1 | SPEC_OUT2)) != 0 && !(u.attr & SPEC_PAR);

@@ -239,9 +239,19 @@ static void test_a_line_goes_on_in_the_next_window(void **state)
 	check("zen5", "0f 1f 40 00", 7 / 48., "dsb.straddle=0", 3 / 16.);		/* of 16 in a window every third needs no third line */
 }
 
+static void test_uops_may_share_a_slot(void **state)
+{
+	(void)state;
+	const char *const nops = "0f 1f 84 00 00 00 00 00 0f 1f 84 00 00 00 00 00 0f 1f 84 00 00 00 00 00 0f 1f 84 00 00 00 00 00";
+	char code[256];
+	snprintf(code, sizeof code, "48 8d 44 2b 08 %s", nops);				/* lea rax, [rbx+rbp+8]: three uops in two slots */
+	is_near("zen5", NULL, code, 6 / 8., 0.005);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_uops_may_share_a_slot),
 		cmocka_unit_test(test_small_constants_are_added_at_rename),
 		cmocka_unit_test(test_sum_of_constants_is_bounded),
 		cmocka_unit_test(test_constant_added_with_a_branch_is_executed),

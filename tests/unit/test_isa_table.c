@@ -134,6 +134,8 @@ static void bad_tables_are_refused_by_line(void **state)
 	refused("@ports\t01\nalu\tp0/1:fast\t-\tx\n", "unknown attribute");
 	refused("@ports\t01\nalu\tp0/1:busy=3\t-\tx\n", "busy= without unit=");
 	refused("@ports\t014\nalu\tp04/9:busy=3:unit=fpdivs\t-\tx\n", "differ by 4, 8 or 12 have one divider");
+	refused("@ports\t01\nalu\tp0/1:joined+p0/1\t-\tx\n", "joined, but no uop before it");
+	refused("@ports\t01\nalu\tp0/1+2*p0/1:joined\t-\tx\n", "joined, but no uop before it");
 	refused("@ports\t01\nalu\tp0/1:out1+p0/1:par\t-\tx\n", "par after a uop that writes a result");
 	refused("@ports\t01\nalu\tp0/1|p0/1\t-\tx\n", "| is for REP strings");
 	refused("@ports\t01\nalu\t999*p0/1\t-\tx\n", "repeat count");

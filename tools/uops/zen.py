@@ -82,7 +82,7 @@ class Zen:
         m, vector = self.m, 'mm' in form.name
         ports = [u.ports for u in uops if u.kind == 'p'] + [m['vector_load' if vector else 'load']] * form.loads
         ports += [m['store_address']] * form.stores + [m['vector_store_data' if vector else 'store_data']] * form.stores
-        slots = max(1, len([u for u in uops if u.kind != 'nop']), len(uops)) + (1 if form.kind == 'rmw' else 0)
+        slots = max(1, sum('joined' not in u.attrs for u in uops)) + (1 if form.kind == 'rmw' else 0)
         if form.kind == 's' and uops:
             slots += 1
         return rows.port_bound(ports, m['width'], slots, max([u.busy for u in uops] or [0]))
@@ -211,7 +211,7 @@ class Zen:
         return self.finish(form, uops, flags, 'register form' + figures)
 
     def finish(self, form, uops, flags, source):
-        slots = len(uops) + (1 if form.kind in ('s', 'rmw') else 0)
+        slots = sum('joined' not in u.attrs for u in uops) + (1 if form.kind in ('s', 'rmw') else 0)
         if slots > 2 and 'ms' not in flags:
             flags = flags + ['ms']
         return rows.format_uops(uops), ','.join(flags) or '-', source

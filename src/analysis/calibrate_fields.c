@@ -496,7 +496,7 @@ void cal_distance_is(struct core_config *c, struct cal_fields *out, const struct
 		100 * off);
 }
 
-void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host)
+void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host, const double *first)
 {
 	struct cal_curve huge = curve_of(p, count, host, CAL_HUGE), part;
 	double was, env[CAL_CURVE];
@@ -508,10 +508,12 @@ void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct c
 		tell(out, "core.frequency_ghz", was, c->frequency_ghz, "add: %.3f to %.3f GHz", host->ghz_low, host->ghz_high);
 	}
 	/* widths */
-	double zeros = value_of(p, count, host, "zeros");
+	double zeros = value_of(p, count, host, "zeros"), modelled = first[cal_find(p, count, "zeros")];
 	unsigned width = cal_width(zeros);
 	old = c->alloc_width;
-	if (width >= 1 && width <= 16) {
+	if (zeros > 0 && fabs(modelled - zeros) <= 0.08 * zeros) {	/* the uop cache may be what limits both */
+		tell(out, "alloc.width", old, old, "zeros: host %.3f, model %.3f cycles", zeros, modelled);
+	} else if (width >= 1 && width <= 16) {
 		c->alloc_width = width;
 		if (c->retire_width < width)
 			c->retire_width = width;

@@ -19,8 +19,9 @@ struct cal_field {
 enum { CAL_FIELDS = 48 };
 struct cal_fields { struct cal_field field[CAL_FIELDS]; size_t fields; };
 
-/* Sizes, widths, windows, frequency: changes *config. */
-void cal_fit_sizes(struct core_config *config, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host);
+/* Sizes, widths, windows, frequency: changes *config. first[i]: the base's cycles under the model, below 0 where not run; a width with which the model
+ * does as the host does stays, whatever else may limit both. */
+void cal_fit_sizes(struct core_config *config, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host, const double *first);
 /* What the model finds by trying values: of pages' frames how many are all over memory (memory.scattered), and how many of L3's ways others leave all the time
  * (l3.ways and l3.size).  Which microbenchmarks show it: sets all wanted[]; false: the host's do not.  How far the model's cycles of those are from the host's:
  * the root of the mean square of the ratios' logarithms.  And what it is. */

@@ -615,7 +615,7 @@ static int calibrate(struct calibration *c, const char *base)
 		refine_wants(c, &c->base, wanted);
 		if (model_runs(c, &c->base, wanted, c->before))
 			goto done;
-		cal_fit_sizes(&c->core, &c->fields, c->probe, c->probes, &c->host);
+		cal_fit_sizes(&c->core, &c->fields, c->probe, c->probes, &c->host, c->before);
 		bool stop = false;
 		for (unsigned step = 0; !stop; step++) {
 			char text[64];

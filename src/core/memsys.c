@@ -46,6 +46,7 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 		rc = tlb_init(&m->itlb_huge, "itlb.large", c->itlb_large_entries, c->itlb_large_ways, err);
 	m->stlb_huge = c->stlb_large;
 	m->has_dtlb_store = c->dtlb_store_entries > 0;
+	m->zeroed = c->memory_zeroed && !large;
 	if (!rc && m->has_dtlb_store)
 		rc = tlb_init(&m->dtlb_store, "dtlb_store", c->dtlb_store_entries, c->dtlb_store_ways, err);
 	m->has_stlb = c->stlb_entries > 0;

@@ -65,6 +65,7 @@ struct memsys {
 	struct tlb dtlb_huge, itlb_huge;	/* for the huge pages among small ones */
 	bool stlb_huge;			/* the second level holds them, too */
 	bool has_dtlb_store;
+	bool zeroed;			/* memory.zeroed */
 	uint32_t stlb_latency;
 	struct l1 l1i;
 	struct inflight l1d_fill, l1i_fill;

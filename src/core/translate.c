@@ -5,6 +5,11 @@
  * each through L1D, L2 and L3 like a load (as PAGE_WALKER_LOADS.DTLB_L1 of Haswell shows, in SDM vol. 3B,
  * "Performance-Monitoring Events").  Several may run at a time (walk.walkers).  A later access to a page whose walk is not
  * over waits for it, without being counted as a miss of its own.
+ *
+ * The first touch of a page is a fault, in which the kernel clears the page and writes its table entry (memory.zeroed): when the program comes back
+ * both are in L2, modified, and what was there is out of it.  A store is taken for that of anonymous memory, or of a page that the kernel copied
+ * for it; a load for that of a file's page, which nobody wrote.  Left out: the fault's time, which is the kernel's; the rest of what it does to caches,
+ * predictors and TLBs; the page of zeroes that a load finds in memory that was never written; that some of the lines are in L1D.
  */
 #include "core/memsys_state.h"
 
@@ -44,22 +49,38 @@ void memsys_keep_tlb(struct memsys *m, bool keep)
 	m->keeps_tlb = keep;
 }
 
+/* The line that holds the page's entry in its table. */
+static uint32_t entry_line(struct memsys *m, unsigned level, uint64_t addr)
+{
+	/* bits of the address that one level resolves, and bytes of an entry */
+	const unsigned bits = m->walk.two_levels ? 10 : 9, entry = m->walk.two_levels ? 4 : 8;
+	const uint32_t table = frames_get(&m->shared->frames, level, addr >> (12 + bits * level));
+	const uint32_t index = addr >> (12 + bits * (level - 1)) & ((1u << bits) - 1);
+	return table << (12 - m->line_log2) | index * entry >> m->line_log2;
+}
+
+/* The kernel cleared a page.  Nobody counts at user level what that does. */
+static __attribute__((noinline)) void page_cleared(struct memsys *m, uint64_t addr, uint32_t frame)
+{
+	const uint64_t found = m->found;
+	for (uint32_t i = 0; i < 4096u >> m->line_log2; i++)
+		l2_store(m, frame << (12 - m->line_log2) | i, 0, false);
+	l2_store(m, entry_line(m, 1, addr), 0, false);
+	m->found = found;
+}
+
 /* Reads the entries from the first unknown level down to the page's; returns the cycle at which the frame is known. */
 static uint64_t walk_tables(struct memsys *m, uint64_t addr, unsigned leaf, uint64_t cycle, bool timed)
 {
-	/* bits of the address that one level resolves, and bytes of an entry */
-	const unsigned bits = m->walk.two_levels ? 10 : 9, entry = m->walk.two_levels ? 4 : 8, top = m->walk.two_levels ? 2 : WALK_LEVELS;
+	const unsigned bits = m->walk.two_levels ? 10 : 9, top = m->walk.two_levels ? 2 : WALK_LEVELS;
 	unsigned level = leaf;
 	/* cache[l] holds entries of level l + 1, which point to tables of level l */
 	while (level < top && !walk_cache_has(&m->walk.cache[level], addr >> (12 + bits * level)))
 		level++;
 	for (unsigned l = leaf; l < top && l <= level; l++)
 		walk_cache_use(&m->walk.cache[l], addr >> (12 + bits * l));
-	for (; level >= leaf; level--) {
-		uint32_t table = frames_get(&m->shared->frames, level, addr >> (12 + bits * level));
-		uint32_t index = addr >> (12 + bits * (level - 1)) & ((1u << bits) - 1);
-		cycle = table_read(m, table << (12 - m->line_log2) | index * entry >> m->line_log2, cycle, timed);
-	}
+	for (; level >= leaf; level--)
+		cycle = table_read(m, entry_line(m, level, addr), cycle, timed);
 	return cycle;
 }
 
@@ -153,7 +174,10 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 			await_walk(m, page, cycle);
 	} else {
 		*did |= SPMU_DID(STLB_MISS);
+		const bool fresh = m->zeroed && kind == TRANSLATE_STORE && !large && !frames_has(&m->shared->frames, small);
 		frame = huge != NO_FRAME ? huge : frames_get(&m->shared->frames, 0, small);
+		if (__builtin_expect(fresh, 0))
+			page_cleared(m, addr, frame);
 		walk(m, kind, addr, page, large ? 2 : 1, cycle, timed);
 		if (has_stlb && !m->keeps_tlb)
 			tlb_fill(&m->stlb, page, frame);

@@ -253,6 +253,28 @@ static void marks_of_any_order_and_size_are_taken(void **state)
 	assert_int_equal(mf_load(f, HUGE + 8, 9100000).did, BITS_L1);
 }
 
+static void a_page_that_a_store_touches_first_is_in_l2_if_the_kernel_clears_it(void **state)
+{
+	struct machine_fixture *f = *state;
+	for (unsigned zeroed = 0; zeroed < 2; zeroed++) {
+		f->config.memory_zeroed = zeroed;
+		start(f);
+		mf_load(f, page(5), 1000);	/* walks four levels */
+		struct mem_result r;
+		mf_forget(f);
+		memsys_store_translate(f->m, page(16), 8, 5000, &r);	/* its entry is in another line of the table */
+		assert_int_equal(r.ready, 5000 + STLB + (zeroed ? L2 : MEMORY));
+		assert_int_equal(mf_count(f, SPMU_SIG_L2_LINES_IN), !zeroed);	/* what the kernel does nobody counts */
+		for (unsigned line = 20; line < 64; line += 43)
+			assert_load(f, page(16) / PAGE * PAGE + line * 64, 9000 + line * 100, zeroed ? L2 : MEMORY, zeroed ? BITS_L2 : BITS_MEMORY);
+		assert_load(f, page(33), 21000, STLB + 2 * MEMORY, MISSED);	/* a load's page is a file's */
+		memsys_store_translate(f->m, page(5) + 640, 8, 25000, &r);	/* touched before: not cleared */
+		assert_load(f, page(5) + 640, 29000, MEMORY, BITS_MEMORY);
+		mf_end(f);
+	}
+	f->m = NULL;
+}
+
 static void a_fetch_misses_the_itlb_then_hits_the_stlb(void **state)
 {
 	struct machine_fixture *f = *state;
@@ -292,6 +314,7 @@ int main(void)
 		MF_TEST(a_piece_that_is_not_whole_or_was_touched_before_has_small_pages),
 		MF_TEST(unmapping_takes_the_huge_pages_back), MF_TEST(stlb_large_decides_whether_the_second_level_holds_huge_pages),
 		MF_TEST(stores_and_fetches_use_huge_pages_too), MF_TEST(marks_of_any_order_and_size_are_taken),
+		MF_TEST(a_page_that_a_store_touches_first_is_in_l2_if_the_kernel_clears_it),
 		MF_TEST(a_fetch_misses_the_itlb_then_hits_the_stlb),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -458,11 +458,15 @@ static void set_domain(struct build *c)
 
 /* The same where the address decides: moves, POP and what is stored again become the stored register, operations on memory do not (HOST,
  * as in data/uops/zen4.tsv: MOV [m64],r64 and MOV r64,[m64] or MOV r32,[m32] 1 cycle a pair, and ADD [m64],r64 1; with ADD r64,[m64], MOVZX, MOVSXD or
- * 16 bits 6 to 8).  Two addresses with an index and the same base and place are taken for the same. */
+ * 16 bits 6 to 8).  Two addresses with an index and the same base and place are taken for the same.  What a vector or x87 register stored becomes no
+ * general register (HOST, Zen 5: MOVSD [m64],xmm, MOV r64,[m64] and MOVQ xmm,r64 11.4 to 13.0 cycles; MOV [m64],r64 and MOV r64,[m64] 0.5). */
 static void set_addresses(struct build *c)
 {
 	bool moves = c->o.form == FORM_RMW || (c->cls == CLASS_mov && c->o.form == FORM_LOAD) || c->cls == CLASS_pop;
 	moves &= (c->o.width == WIDTH_32 || c->o.width == WIDTH_64) && !(c->is_mem & SPMU_IS(LOCK));
+	bool elsewhere = false;		/* what is stored */
+	for (unsigned i = c->first; i < c->b->n; i++)
+		elsewhere |= c->b->uop[i].kind == UOP_STORE_DATA && c->b->uop[i].src[0] >= REG_VEC && c->b->uop[i].src[0] < REG_FLAGS;
 	for (unsigned i = c->first; i < c->b->n; i++) {
 		struct uop *u = &c->b->uop[i];
 		if ((u->kind != UOP_LOAD && u->kind != UOP_STORE_ADDR) || u->is & SPMU_IS(PREFETCH_SW))
@@ -471,6 +475,8 @@ static void set_addresses(struct build *c)
 		uint8_t base = c->o.n_mem ? c->o.mem[0].base : REG_NONE;
 		u->load = (uint16_t)((renames ? LOAD_RENAMES : 0) | (base < REG_VEC ? base : REG_NONE) * LOAD_BASE |
 		                     (c->o.n_mem && c->o.mem[0].index ? LOAD_INDEX : 0));
+		if (elsewhere && u->kind == UOP_STORE_ADDR)
+			u->load = LOAD_NO_BASE;
 	}
 }
 

@@ -93,6 +93,7 @@ enum uop_load {
 	LOAD_RENAMES = 1,	/* its register may become the one that was stored (core/lsq.h) */
 	LOAD_BANKS = 2,		/* the first-level cache has banks */
 	LOAD_BASE = 4,		/* times REG_NONE or the general register that is its base (31 * LOAD_BASE: all of it) */
+	LOAD_NO_BASE = 31 * LOAD_BASE,	/* a store that no load's register becomes: the base of none */
 	LOAD_INDEX = 128,	/* there is an index */
 };
 

@@ -203,6 +203,7 @@ static void test_a_load_by_the_store_s_address_becomes_the_stored_register(void 
 	is_near("zen4", NULL, "48 01 46 40", 1, 0.005);					/* add [rsi+64], rax */
 	is_near("zen4", NULL, "48 89 46 40 48 83 c6 08 48 83 ee 08 48 8b 46 40", 6, 0.5);	/* rsi is written in between */
 	is_near("zen4", NULL, "48 89 46 40 48 03 46 40", 7, 0.5);				/* add rax, [rsi+64] */
+	is_near("zen5", NULL, "f2 0f 11 46 40 48 8b 46 40 66 48 0f 6e c0", 14, 0.5);	/* movsd [rsi+64], xmm0; mov rax, [rsi+64]; movq xmm0, rax */
 }
 
 static void test_one_load_a_cycle_is_forwarded_to(void **state)

@@ -188,6 +188,15 @@ static void test_a_nop_shares_the_slot_of_the_instruction_before(void **state)
 	is_near("zen4", NULL, "0f 1f 84 00 00 00 00 00", 1 / 6., 0.005);		/* 16 bytes in all */
 }
 
+static void test_a_cmov_by_two_flags_takes_them_first_on_zen_5(void **state)
+{
+	(void)state;
+	is_near("zen5", NULL, "39 d8 0f 4c c3 83 c0 01", 4, 0.005);			/* cmp eax, ebx; cmovl eax, ebx; add eax, 1 */
+	is_near("zen5", NULL, "39 d8 0f 46 c3 83 c0 01", 4, 0.005);			/* cmovbe */
+	is_near("zen5", NULL, "39 d8 0f 42 c3 83 c0 01", 3, 0.005);			/* cmovb */
+	is_near("zen5", NULL, "0f 4c c3", 1, 0.005);					/* through the registers alone */
+}
+
 static void test_xchg_of_registers_is_a_change_of_names_on_zen(void **state)
 {
 	(void)state;
@@ -266,6 +275,7 @@ int main(void)
 		cmocka_unit_test(test_load_becomes_the_stored_register),
 		cmocka_unit_test(test_loads_of_a_cycle_do_not_meet_in_a_bank),
 		cmocka_unit_test(test_a_nop_shares_the_slot_of_the_instruction_before),
+		cmocka_unit_test(test_a_cmov_by_two_flags_takes_them_first_on_zen_5),
 		cmocka_unit_test(test_xchg_of_registers_is_a_change_of_names_on_zen),
 		cmocka_unit_test(test_a_load_by_the_store_s_address_becomes_the_stored_register),
 		cmocka_unit_test(test_one_load_a_cycle_is_forwarded_to),

@@ -31,6 +31,7 @@ from rows import Uop
 #   dividers      ports that have a floating-point divider each: clocks of half a cycle
 #   crowded       clocks up to which a measurement may be of all ALUs at once
 #   chains        Z6 holds for fixed destinations (ADD EAX,imm32) and two results (MULX), too; zen4.tsv was made without
+#   given         uops of register forms that the measured chain does not tell, since it is not through all sources: forms, uops, why
 #   assist        clocks from which a figure is of microcode that the operands' values called (VMASKMOV of a mask that is not set) and not used
 MACHINES = {
     'zen4': dict(
@@ -39,7 +40,7 @@ MACHINES = {
                'Zn4FPFAdd01': '9a', 'Zn4FPVMul01': '7a', 'Zn4FPFMisc0123': '789a', 'Zn4FPFMisc12': '89', 'Zn4FPFMisc123': '89a',
                'Zn4FPOpMask4': 'b', 'Zn4FP45': 'b'},
         sets=['0123', '12', '03', '1', '0', '789a', '89a', '78', '9a', '89', '7a', '7', '8', '9', 'a', 'b'],
-        alus='0123', width=6, load='456', vector_load='45', store_address='456', store_data='bc', vector_store_data='b', dividers='', crowded=0, assist=1000, chains=False),
+        alus='0123', width=6, load='456', vector_load='45', store_address='456', store_data='bc', vector_store_data='b', dividers='', crowded=0, assist=1000, chains=False, given=()),
     # LLVM 19 has no model of Zen 5; Zen 4's says which operation is of which kind.  Where the kinds are, by pairs of operations on the machine
     # (data/uops/zen5.tsv, "Ports").
     'zen5': dict(
@@ -48,7 +49,8 @@ MACHINES = {
                'Zn4FPFMul01': 'ab', 'Zn4FPFAdd01': 'cd', 'Zn4FPVMul01': 'ab', 'Zn4FPFMisc0123': 'abcd', 'Zn4FPFMisc12': 'bc',
                'Zn4FPFMisc123': 'bcd', 'Zn4FPOpMask4': 'ef', 'Zn4FP45': 'ef'},
         sets=['012345', '345', '012', '3', '0', 'abcd', 'ab', 'cd', 'bc', 'ef', 'a', 'b', 'c', 'd', 'e'],
-        alus='012345', width=8, load='6789', vector_load='67', store_address='6789', store_data='ef', vector_store_data='ef', dividers='ab', crowded=0.205, assist=100, chains=True),
+        alus='012345', width=8, load='6789', vector_load='67', store_address='6789', store_data='ef', vector_store_data='ef', dividers='ab', crowded=0.205, assist=100, chains=True,
+        given=((r'CMOVN?(BE|L|LE) r\d+,r', 'p012345/1:in3+p012345/1:in1:in2', 'flags first: HOST CMP r32,r32, CMOVcc r32,r32 and ADD r32,imm8 4 cycles, CMOVC, CMOVS and CMOVNE 3'),)),
 }
 FLAGS_ONLY = ('fp_comis', 'vec_test', 'pcmpistri', 'pcmpestri')  # their two operands make no chain
 DIVIDE = ('fp_div_s', 'fp_div_d', 'fp_sqrt_s', 'fp_sqrt_d')
@@ -150,6 +152,9 @@ class Zen:
         kept = form.cls in g.keep or locked or (form.cls in g.keep_memory and form.kind != '-')
         if kept and default:
             return None
+        for pattern, text, why in self.m['given']:
+            if form.kind == '-' and re.match(pattern, form.name):
+                return self.finish(form, rows.parse_uops(text), [], why)
         if kept:
             text = ctext
             if locked:

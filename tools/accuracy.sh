@@ -35,7 +35,8 @@ nothing. The measurements are not part of the project: without them the command 
 comparison; of the latencies and throughputs of single instructions (instlat) four rows of five may also have been used to build the tables
 of uops, every fifth was kept out and is reported apart. At the end microbenchmarks run natively on the host at hand and under the model of its
 preset, or of `CORE=NAME`; then `softpmu calibrate` fits a core to the host, on which its memory's latencies and real programs
-are compared. `REAL=0 make accuracy` leaves the latter out, `NATIVE=0 make accuracy` both.
+are compared: 14, and those of tests/accuracy/held-out.sh, or `make accuracy LIST=FILE` of another such script. Alone:
+`LIST=FILE tests/accuracy/real.sh ./host.conf`. `REAL=0 make accuracy` leaves them out, `NATIVE=0 make accuracy` both.
 
 Errors are model ÷ measured − 1. "Mean abs. error" is the mean of their absolute values, "mean signed" the mean with sign;
 Kendall's tau (tau-b, ties corrected) tells whether the model puts rows into the measured order. Measured values carry noise in their last

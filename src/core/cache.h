@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LINE_LOG2 = 6, LINE_BYTES = 64, WAYS_MAX = 16, INFLIGHT_MAX = 64 };
+enum { LINE_LOG2 = 6, LINE_BYTES = 64, WAYS_MAX = 16, INFLIGHT_MAX = 128 };
 #define LINE_NONE UINT32_MAX	/* tag of an empty way */
 #define VLINE_NONE UINT64_MAX
 

@@ -53,6 +53,8 @@ int dram_init(struct dram *d, const struct core_config *c, double frequency_ghz,
 	d->latency = (uint32_t)lround(c->dram_latency_ns * frequency_ghz);
 	d->empty = (uint32_t)lround(c->dram_row_empty_ns * frequency_ghz);
 	d->conflict = (uint32_t)lround(c->dram_row_conflict_ns * frequency_ghz);
+	for (unsigned i = 0; i < 256; i++)
+		d->wait[i] = (uint16_t)fmin(lround(-log((i + 0.5) / 256) * c->dram_others_ns * frequency_ghz), UINT16_MAX);
 	for (unsigned i = 0; i < channels; i++)
 		rate_init(&d->channel[i], (64 >> c->cache_line) / (c->dram_bandwidth / channels) * frequency_ghz);
 	return 0;
@@ -75,7 +77,8 @@ uint64_t dram_read(struct dram *d, uint32_t line, uint64_t cycle)
 	uint32_t open = d->row[p.channel][p.bank];
 	d->row[p.channel][p.bank] = row;
 	d->found = open == row ? SPMU_FOUND_ROW_OPEN : open ? SPMU_FOUND_ROW_OTHER : SPMU_FOUND_ROW_EMPTY;
-	return start + d->latency + (open == row ? 0 : open ? d->conflict : d->empty);
+	const uint32_t draw = (line ^ ++d->reads * UINT32_C(0x85ebca6b)) * UINT32_C(0x9e3779b1) >> 24;
+	return start + d->latency + d->wait[draw] + (open == row ? 0 : open ? d->conflict : d->empty);
 }
 
 uint64_t dram_write(struct dram *d, uint32_t line, uint64_t cycle)

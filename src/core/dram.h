@@ -4,6 +4,8 @@
  * A request waits for a free place on its channel, then takes the latency of an open, empty or conflicting row.
  * Writes are kept back and drained a row at a time: they cost their place on the channel, and count as opening a row when it is neither the
  * open one nor that of the write before (for the uncore PMU; reads find the row open that they left open).
+ * Others on a machine of which one program is modelled use its memory, too (dram.others_ns): a read waits for them, an exponential time, drawn by a hash of
+ * line and number of the read, so always the same.  A chain of loads sees the mean, loads that retire in order the longest of a window.
  * Left out: refresh, bank busy times (tRC, tFAW), read/write turnaround, scheduling by row hits.
  *
  * Requests come in program order while their cycles jump by what the reorder buffer spans, so a plain
@@ -34,6 +36,8 @@ struct dram {
 	uint32_t channel_mask, bank_mask;
 	uint32_t channel_log2, bank_log2, row_log2;	/* row_log2: lines of a row */
 	uint32_t latency, empty, conflict;		/* cycles */
+	uint32_t reads;
+	uint16_t wait[256];				/* cycles for others, one in 256 each; all 0: there are none */
 };
 int  dram_init(struct dram *d, const struct core_config *c, double frequency_ghz, struct err *err);
 /* A line is read; returns the cycle at which it can be used. */

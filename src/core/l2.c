@@ -110,8 +110,7 @@ static void l2_other_sector(struct memsys *m, uint32_t line, uint64_t cycle, boo
 	l2_insert(m, line ^ 1, state, ready, timed);
 }
 
-/* A prefetch by L2's own prefetchers; false if the super queue has no room for it. */
-static bool l2_prefetch(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+bool l2_prefetch(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 {
 	if (cache_find(&m->l2, line) >= 0) {
 		SIGNAL_AT(m, L2_PF_HIT, cycle, cycle, 1);

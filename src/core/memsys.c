@@ -22,9 +22,16 @@
 
 enum { LINES_MAX = 1024 };	/* lines of one access that are looked at: 64 KB, more than any instruction touches at once */
 
+static void rates_init(struct memsys *m, const struct core_config *c)
+{
+	rate_init(&m->l2_rate, c->l2_bandwidth_cycles);
+	rate_init(&m->l3_rate, c->l3_line_ns * c->frequency_ghz);
+	rate_init(&m->read_rate, c->dram_line_ns * c->frequency_ghz);
+	rate_init(&m->write_rate, c->dram_write_ns * c->frequency_ghz);
+}
+
 static int memsys_init(struct memsys *m, const struct core_config *c, struct err *err)
 {
-	double ghz = c->frequency_ghz;
 	unsigned line_log2 = LINE_LOG2 - c->cache_line;
 	int rc = l1_init_lines(&m->l1d, "l1d", c->l1d_size, c->l1d_ways, c->l1d_replacement, line_log2, err);
 	if (!rc)
@@ -92,8 +99,7 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 	m->walk.overhead = c->walk_overhead;
 	m->walk.two_levels = c->walk_levels == 1;
 	m->walk.past_l1 = c->walk_reads == 1;
-	rate_init(&m->l2_rate, c->l2_bandwidth_cycles);
-	rate_init(&m->l3_rate, c->l3_line_ns * ghz);
+	rates_init(m, c);
 	return 0;
 }
 
@@ -127,13 +133,13 @@ void memsys_reset(struct memsys *m)
 		tlb_clear(&m->dtlb_store);
 	ip_stride_clear(&m->ip_stride);
 	next_line_init(&m->next_line);
+	linear_init(&m->linear, c->prefetch_linear_streams, c->prefetch_linear_start, c->prefetch_linear_distance, c->prefetch_linear_degree);
 	streamer_init(&m->streamer, c->prefetch_l2_streams, c->prefetch_l2_degree, c->prefetch_l2_distance);
 	m->streamer.window = c->prefetch_l2_window;
 	inflight_init(&m->l1d_fill, c->l1d_fill_buffers);
 	inflight_init(&m->l1i_fill, c->l1i_fill_buffers);
 	inflight_init(&m->l2_fill, c->l2_queue);
-	rate_init(&m->l2_rate, c->l2_bandwidth_cycles);
-	rate_init(&m->l3_rate, c->l3_line_ns * c->frequency_ghz);
+	rates_init(m, c);
 	m->write_around = c->l1d_write_around;
 	m->around_free = 0;
 	m->walk.latest = 0;
@@ -296,20 +302,49 @@ static void l1d_prefetch(struct memsys *m, uint64_t vline, uint32_t line, uint64
 		l1d_bring(m, vline, line, cycle, ACCESS_PREFETCH, flags, wait, timed, &source);
 }
 
+/* The frame of a page that a prefetch goes to. */
+static uint32_t prefetch_frame(struct memsys *m, uint64_t addr, uint64_t *cycle, bool timed)
+{
+	struct emitter *e = m->emitter;
+	const uint64_t memory = e->spent_memory, tlb = e->spent_tlb, walks = e->spent_walk;
+	uint64_t did = 0;
+	const uint32_t frame = translate(m, TRANSLATE_LOAD, addr, cycle, &did, timed);
+	e->spent_memory = memory;	/* nobody waits for these */
+	e->spent_tlb = tlb;
+	e->spent_walk = walks;
+	return frame;
+}
+
 /* The same on another page than the access's. */
 static void l1d_prefetch_page(struct memsys *m, uint64_t addr, uint64_t cycle, bool timed)
 {
 	const uint64_t vline = linear_line(m, addr);
-	struct emitter *e = m->emitter;
-	const uint64_t memory = e->spent_memory, tlb = e->spent_tlb, walks = e->spent_walk;
-	uint64_t did = 0;
 	if (l1_find(&m->l1d, vline) >= 0 || !translate_touched(m, addr))
 		return;
-	const uint32_t frame = translate(m, TRANSLATE_LOAD, addr, &cycle, &did, timed);
-	e->spent_memory = memory;	/* nobody waits for these */
-	e->spent_tlb = tlb;
-	e->spent_walk = walks;
+	const uint32_t frame = prefetch_frame(m, addr, &cycle, timed);
 	l1d_prefetch(m, vline, physical_line(m, frame, vline), cycle, LINE_PREFETCHED, false, timed);
+}
+
+/* Linear streams: a line was wanted that L1D did not have, or that was fetched ahead. */
+SLOW void linear_follow(struct memsys *m, uint64_t vline, uint64_t cycle, bool timed)
+{
+	uint64_t next;
+	int64_t step;
+	for (unsigned n = linear_train(&m->linear, vline, &next, &step); n; n--, next += (uint64_t)step) {
+		const uint64_t addr = (next & ~m->line_tag) << m->line_log2;
+		uint64_t known = cycle;
+		if (!translate_touched(m, addr) ||
+		    !l2_prefetch(m, physical_line(m, prefetch_frame(m, addr, &known, timed), next), known + m->l2_lookup, timed)) {
+			linear_refused(&m->linear, n);
+			return;
+		}
+	}
+}
+
+ALWAYS_INLINE void linear_used(struct memsys *m, uint64_t vline, uint64_t cycle, bool timed)
+{
+	if (m->linear.count)
+		linear_follow(m, vline, cycle, timed);
 }
 
 static void l1d_train(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t line, uint64_t cycle, bool timed)
@@ -372,6 +407,7 @@ ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, u
 			*did |= SPMU_DID(PF_L1_USED);
 			*state &= (uint8_t)~LINE_PREFETCHED;
 			l1d_train(m, ip, addr, line, cycle, timed);
+			linear_used(m, vline, cycle, timed);
 		}
 		return ready;
 	}
@@ -388,6 +424,7 @@ ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, u
 	if (m->use_next_line)
 		next_line_train(&m->next_line, addr, m->line_log2);
 	l1d_train(m, ip, addr, line, cycle, timed);
+	linear_used(m, vline, cycle, timed);
 	return ready + extra;
 }
 
@@ -607,6 +644,7 @@ ALWAYS_INLINE uint64_t store_line(struct memsys *m, uint64_t addr, uint32_t byte
 		if (*state & LINE_PREFETCHED) {
 			*did |= SPMU_DID(PF_L1_USED);
 			*state &= (uint8_t)~LINE_PREFETCHED;
+			linear_used(m, vline, cycle, timed);
 		}
 		*state |= LINE_DIRTY;
 		return ready;
@@ -616,7 +654,9 @@ ALWAYS_INLINE uint64_t store_line(struct memsys *m, uint64_t addr, uint32_t byte
 	if (m->write_around)
 		return l2_write_around(m, line, cycle, timed);
 	enum inflight_source source;
-	return l1d_bring(m, vline, line, cycle, ACCESS_RFO, LINE_DIRTY, true, timed, &source) + 1;
+	uint64_t ready = l1d_bring(m, vline, line, cycle, ACCESS_RFO, LINE_DIRTY, true, timed, &source) + 1;
+	linear_used(m, vline, cycle, timed);
+	return ready;
 }
 
 /* A write-combining buffer is sent to memory or L2; it is free again when that has taken the line. */

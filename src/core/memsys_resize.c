@@ -51,6 +51,10 @@ static void move_over(struct memsys *n, struct memsys *m)
 		EXCHANGE(n->stlb, m->stlb);
 	EXCHANGE(n->ip_stride, m->ip_stride);
 	n->next_line = m->next_line;
+	if (SAME(a, b, prefetch_linear_streams)) {
+		memcpy(n->linear.stream, m->linear.stream, sizeof n->linear.stream);
+		n->linear.clock = m->linear.clock;
+	}
 	if (SAME(a, b, prefetch_l2_degree) && SAME(a, b, prefetch_l2_distance))
 		n->streamer = m->streamer;
 	if (SAME(a, b, l1d_fill_buffers))
@@ -65,6 +69,8 @@ static void move_over(struct memsys *n, struct memsys *m)
 	}
 	n->l2_rate = m->l2_rate;
 	n->l3_rate = m->l3_rate;
+	n->read_rate = m->read_rate;
+	n->write_rate = m->write_rate;
 	n->walk.latest = m->walk.latest;
 	if (SAME(a, b, walk_walkers)) {
 		memcpy(n->walk.page, m->walk.page, sizeof n->walk.page);

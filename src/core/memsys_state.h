@@ -73,6 +73,7 @@ struct memsys {
 	uint32_t l1i_next_line;
 	struct next_line next_line;
 	struct ip_stride ip_stride;
+	struct linear linear;
 	bool use_next_line, use_ip_stride;
 	uint32_t icache_hit_record;	/* where in the batch the last ICACHE_HIT record lies */
 	uint32_t wc_count;
@@ -82,6 +83,7 @@ struct memsys {
 	struct cache l2;
 	struct inflight l2_fill;	/* super queue */
 	struct rate l2_rate, l3_rate;
+	struct rate read_rate, write_rate;	/* lines of memory, to this core and from it */
 	uint32_t l2_latency, l2_code_latency;
 	uint32_t l2_lookup;		/* cycles from the L1 pipeline to the L2 miss: L2's latency less L1's */
 	uint32_t prefetch_reserve;
@@ -151,6 +153,8 @@ uint64_t table_read(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
  * it; *state is what the L1 line starts with (LINE_SHARED or 0). */
 uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed,
                    enum inflight_source *source, uint8_t *state);
+/* A prefetch into L2; false if the super queue has no room for it. */
+bool l2_prefetch(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
 /* Stores to a line come in that were combined on their way from a write-through L1D.  Returns when L2 has it. */
 uint64_t l2_store(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
 /* A modified line leaves L1D. */

@@ -86,6 +86,49 @@ unsigned ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64
 	return n;
 }
 
+void linear_init(struct linear *l, uint32_t count, uint32_t start, uint32_t distance, uint32_t degree)
+{
+	*l = (struct linear){ .count = count < LINEAR_MAX ? count : LINEAR_MAX, .start = start, .distance = distance, .degree = degree };
+}
+
+unsigned linear_train(struct linear *l, uint64_t vline, uint64_t *next, int64_t *step)
+{
+	struct linear_stream *s = NULL, *oldest = l->stream;
+	for (uint32_t i = 0; i < l->count && !s; i++) {
+		struct linear_stream *e = &l->stream[i];
+		const int64_t by = (int64_t)(vline - e->last);
+		if (e->run && (by == 0 || (e->run == 1 ? by == 1 || by == -1 : by == e->direction)))
+			s = e;
+		else if (e->stamp < oldest->stamp)
+			oldest = e;
+	}
+	if (!s) {
+		*oldest = (struct linear_stream){ .last = vline, .stamp = ++l->clock, .run = 1 };
+		return 0;
+	}
+	s->stamp = ++l->clock;
+	l->current = (uint32_t)(s - l->stream);
+	if (vline == s->last)
+		return 0;
+	s->direction = (int64_t)(vline - s->last);
+	s->last = vline;
+	s->ahead -= s->ahead > 0;
+	if (s->run < l->start) {
+		s->run++;
+		return 0;
+	}
+	const uint32_t room = l->distance > s->ahead ? l->distance - s->ahead : 0, n = room < l->degree ? room : l->degree;
+	*step = s->direction;
+	*next = vline + (uint64_t)(s->direction * (s->ahead + 1));
+	s->ahead += n;
+	return n;
+}
+
+void linear_refused(struct linear *l, unsigned n)
+{
+	l->stream[l->current].ahead -= n;
+}
+
 void streamer_init(struct streamer *s, uint32_t streams, uint32_t degree, uint32_t distance)
 {
 	memset(s, 0, sizeof(*s));

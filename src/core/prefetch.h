@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The four hardware prefetchers of Intel's Optimization Manual, "Data Prefetching": what they look at
+ * The four hardware prefetchers of Intel's Optimization Manual, "Data Prefetching", and one more: what they look at
  * and which line they ask for.  Whether there is room for the request is the caller's matter.
  *
  *   DCU next line     ascending loads from a line that is still on its way to L1D: the line after.  GUESS for "an ascending access to very
@@ -11,7 +11,12 @@
  *   L2 streamer       ascending or descending requests to L2 within a 4 KB page: up to `degree` lines a request that
  *                     are not there yet,
  *                     up to `distance` lines ahead
- * None crosses a 4 KB page, but the stride prefetcher where prefetch.l1d_ip_pages lets it: Zen's go by linear addresses, and a chain of loads 256 bytes on
+ *   linear streams    lines in order, up or down, by linear address: once `start` of them followed one another, L2 asks for up to `degree` a
+ *                     line, up to `distance` lines ahead, over pages
+ * Linear streams as on Zen 5, where n lines of a fresh buffer were read in order and it was then timed which of those behind had come: up to 120 lines
+ * read, as many more as there were read, to the page's end and 8 beyond; of 144, 176, 192, 224, 256 lines 24, 56, 72, 104 and 128 more, and of 448
+ * no more than that; down as up, and where the frames of pages are in no order at all.
+ * No other crosses a 4 KB page, but the stride prefetcher where prefetch.l1d_ip_pages lets it: Zen's go by linear addresses, and a chain of loads 256 bytes on
  * through what L2 holds takes 4.0 to 4.1 cycles a load on Zen 5 (softpmu calibrate, stride.128K to stride.512K), a wait for L2 a page would be 4.6.  Then it asks for
  * the page's translation as a load does, and only for pages that the program has touched: another is not mapped yet, for which no core prefetches.
  * How fast they become confident is a GUESS (third access in one direction or of one stride);
@@ -45,6 +50,20 @@ void ip_stride_release(struct ip_stride *p);
 void ip_stride_clear(struct ip_stride *p);
 /* How many to ask for: *target, and those *step further on. */
 unsigned ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64_t *target, int64_t *step);
+
+enum { LINEAR_MAX = 32 };
+struct linear_stream { uint64_t last, stamp; int64_t direction; uint32_t run, ahead; };	/* run: lines in order, 0: none; ahead: asked for beyond last */
+struct linear {
+	uint32_t count, start, distance, degree;	/* count 0: there is none */
+	uint32_t current;	/* stream of the last line */
+	uint64_t clock;
+	struct linear_stream stream[LINEAR_MAX];
+};
+void linear_init(struct linear *l, uint32_t count, uint32_t start, uint32_t distance, uint32_t degree);
+/* A line's first use in L1D or its miss. How many lines to ask for: *next, and those *step further on. */
+unsigned linear_train(struct linear *l, uint64_t vline, uint64_t *next, int64_t *step);
+/* The last n of them were not asked for. */
+void linear_refused(struct linear *l, unsigned n);
 
 struct stream_entry { uint32_t last, next, confidence; int32_t direction; uint64_t stamp; };
 struct streamer {

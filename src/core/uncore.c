@@ -101,7 +101,7 @@ static uint64_t memory_write(struct memsys *m, uint32_t line, uint64_t cycle, bo
 {
 	if (!timed)
 		return cycle;
-	uint64_t taken = dram_write(&m->shared->dram, line, cycle);
+	uint64_t taken = dram_write(&m->shared->dram, line, rate_book(&m->write_rate, cycle));
 	CHANNEL_AT(m, DRAM_WRITE, line, m->shared->dram.found, cycle, cycle);
 	return taken;
 }
@@ -110,7 +110,7 @@ static uint64_t memory_read(struct memsys *m, uint32_t line, uint64_t cycle, boo
 {
 	if (!timed)
 		return 0;
-	uint64_t there = dram_read(&m->shared->dram, line, cycle);
+	uint64_t there = dram_read(&m->shared->dram, line, rate_book(&m->read_rate, cycle));
 	CHANNEL_AT(m, DRAM_READ, line, m->shared->dram.found, cycle, cycle);
 	CHANNEL_AT(m, UNC_PENDING, line, m->shared->dram.found, cycle, there);
 	return there;

@@ -57,11 +57,12 @@ static void a_first_access_opens_the_row(void **state)
 	assert_load(f, LINE_AT(1, 4), 2000, MEMORY, BITS_MEMORY);
 }
 
-static void memory_delivers_lines_no_faster_than_its_bandwidth(void **state)
+/* Reads many lines at once that lie in memory: that the last is there when `each` cycles a line say, a span of four lines (the grain of the booking) sooner
+ * or later. */
+static void assert_cycles_a_line(struct machine_fixture *f, unsigned each)
 {
-	struct machine_fixture *f = *state;
-	f->config.dram_bandwidth = 3.2;		/* 64 bytes in 20 ns */
-	f->config.l1d_fill_buffers = f->config.l2_queue = 64;
+	f->config.l1d_fill_buffers = 64;
+	f->config.l2_queue = 64;
 	mf_start(f);
 	mf_load(f, BASE + 63 * 64, 0);
 	enum { N = 400 };
@@ -70,9 +71,15 @@ static void memory_delivers_lines_no_faster_than_its_bandwidth(void **state)
 		struct mem_result r = mf_load(f, BASE + 64 * (100 + i), 10000);
 		last = r.ready > last ? r.ready : last;
 	}
-	/* N - 1 transfers start behind the first; a span of four lines is the grain of the booking */
-	uint64_t least = 10000 + MEMORY + 20 * (N - 1);
+	uint64_t least = 10000 + MEMORY + each * (N - 1);	/* N - 1 transfers start behind the first */
 	assert_in_range(last, least - 4 * 20, least + 4 * 20);
+}
+
+static void memory_delivers_lines_no_faster_than_its_bandwidth(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.dram_bandwidth = 3.2;		/* 64 bytes in 20 ns */
+	assert_cycles_a_line(f, 20);
 }
 
 static void two_channels_are_twice_as_fast(void **state)
@@ -80,17 +87,82 @@ static void two_channels_are_twice_as_fast(void **state)
 	struct machine_fixture *f = *state;
 	f->config.dram_bandwidth = 6.4;
 	f->config.dram_channels = 2;
-	f->config.l1d_fill_buffers = f->config.l2_queue = 64;
+	assert_cycles_a_line(f, 10);
+}
+
+static void one_core_reads_no_faster_than_its_own_way_to_memory(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.dram_line_ns = 15;
+	assert_cycles_a_line(f, 15);
+}
+
+static void what_it_writes_goes_a_way_of_its_own(void **state)
+{
+	struct machine_fixture *f = *state;
+	enum { N = 400 };
+	struct mem_result r = { 0, 0 };
+	uint64_t cycle = 10000;
+	f->config.dram_line_ns = 15;
+	f->config.dram_write_ns = 30;
 	mf_start(f);
 	mf_load(f, BASE + 63 * 64, 0);
-	enum { N = 400 };
-	uint64_t last = 0;
-	for (unsigned i = 0; i < N; i++) {
-		struct mem_result r = mf_load(f, BASE + 64 * (100 + i), 10000);
-		last = r.ready > last ? r.ready : last;
+	for (unsigned i = 0; i < 8 * N; i++) {	/* non-temporal, a line's eight after one another */
+		memsys_store_commit(f->m, 0x400000, BASE + 64 * 100 + 8 * i, 8, cycle, true, &r);
+		cycle = r.ready;
 	}
-	uint64_t least = 10000 + MEMORY + 20 * (N / 2 - 1);
-	assert_in_range(last, least - 4 * 20, least + 4 * 20);
+	assert_in_range(cycle, 10000 + 30 * (N - 8), 10000 + 30 * (N + 8));
+	assert_load(f, BASE + 64 * 99, cycle, MEMORY, BITS_MEMORY);	/* it waits for no write */
+}
+
+/* Latencies of single reads: the shortest, the longest and the mean. */
+static void waits(struct machine_fixture *f, uint64_t *least, uint64_t *most, double *mean)
+{
+	enum { N = 2000 };
+	uint64_t sum = 0;
+	mf_start(f);
+	mf_load(f, BASE + 63 * 64, 0);
+	*least = UINT64_MAX;
+	*most = 0;
+	for (unsigned i = 0; i < N; i++) {
+		uint64_t took = mf_load(f, BASE + 64 * (100 + i), 10000 * (i + 1)).ready - 10000 * (i + 1);
+		*least = took < *least ? took : *least;
+		*most = took > *most ? took : *most;
+		sum += took;
+	}
+	*mean = (double)sum / N;
+}
+
+static void reads_wait_for_others_an_exponential_time_always_the_same(void **state)
+{
+	struct machine_fixture *f = *state;
+	uint64_t least[2], most[2];
+	double mean[2];
+	f->config.dram_others_ns = 50;
+	for (unsigned k = 0; k < 2; k++) {
+		waits(f, &least[k], &most[k], &mean[k]);
+		mf_end(f);
+	}
+	f->m = NULL;
+	assert_in_range(least[0], MEMORY, MEMORY + 1);
+	assert_in_range(most[0], MEMORY + 4 * 50, MEMORY + 7 * 50);	/* one in 256: 5.5 times the mean, the middle of the last one in 256 6.2 */
+	assert_in_range((uint64_t)mean[0], MEMORY + 45, MEMORY + 55);
+	assert_true(least[0] == least[1] && most[0] == most[1] && mean[0] == mean[1]);
+}
+
+static void more_than_64_lines_may_be_in_flight(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.l2_queue = 100;
+	f->config.prefetch_linear_streams = 1;
+	f->config.prefetch_linear_start = 2;
+	f->config.prefetch_linear_degree = 8;
+	f->config.prefetch_linear_distance = 200;
+	mf_start(f);
+	mf_load(f, BASE + 63 * 64, 0);
+	for (unsigned i = 0; i < 16; i++)	/* 8 ahead each; those that L1D has no fill buffer for come late and ask for what has become free */
+		mf_load(f, BASE + 64 * (100 + i), 10000);
+	assert_in_range(mf_count(f, SPMU_SIG_DRAM_READ), 100, 104);
 }
 
 static void fill_buffers_bound_the_bandwidth_of_one_core(void **state)
@@ -123,6 +195,10 @@ int main(void)
 		MF_TEST(a_first_access_opens_the_row),
 		MF_TEST(memory_delivers_lines_no_faster_than_its_bandwidth),
 		MF_TEST(two_channels_are_twice_as_fast),
+		MF_TEST(one_core_reads_no_faster_than_its_own_way_to_memory),
+		MF_TEST(what_it_writes_goes_a_way_of_its_own),
+		MF_TEST(reads_wait_for_others_an_exponential_time_always_the_same),
+		MF_TEST(more_than_64_lines_may_be_in_flight),
 		MF_TEST(fill_buffers_bound_the_bandwidth_of_one_core),
 		MF_TEST(a_late_request_does_not_delay_an_early_one),
 	};

@@ -329,6 +329,108 @@ static void the_streamer_hides_memory_s_latency(void **state)
 	assert_true(took[1] < took[0] / 3);
 }
 
+static void a_linear_stream_begins_late_and_runs_ahead_over_pages(void **state)
+{
+	(void)state;
+	for (int64_t up = -1; up <= 1; up += 2) {
+		struct linear l;
+		uint64_t next, line = 1000;
+		int64_t step;
+		linear_init(&l, 2, 4, 5, 2);
+		for (unsigned i = 0; i < 4; i++, line += (uint64_t)up)
+			assert_int_equal(linear_train(&l, line, &next, &step), 0);
+		for (unsigned ahead = 1, n; line != 1000 + 100 * (uint64_t)up; line += (uint64_t)up, ahead += n - 1) {	/* two more pages */
+			n = ahead < 5 ? 2 : 1;		/* one net a line, up to five ahead */
+			assert_int_equal(linear_train(&l, line, &next, &step), n);
+			assert_int_equal(step, up);
+			assert_int_equal(next, line + (uint64_t)up * ahead);
+			assert_int_equal(linear_train(&l, line, &next, &step), 0);	/* the same line */
+		}
+	}
+}
+
+static void a_linear_stream_goes_on_with_what_was_not_asked_for(void **state)
+{
+	(void)state;
+	struct linear l;
+	uint64_t next;
+	int64_t step;
+	linear_init(&l, 1, 2, 8, 2);
+	linear_train(&l, 10, &next, &step);
+	linear_train(&l, 11, &next, &step);
+	assert_int_equal(linear_train(&l, 12, &next, &step), 2);
+	assert_int_equal(next, 13);
+	linear_refused(&l, 1);				/* 14 */
+	assert_int_equal(linear_train(&l, 13, &next, &step), 2);
+	assert_int_equal(next, 14);
+}
+
+static void linear_streams_are_followed_in_turn_as_many_as_there_are(void **state)
+{
+	(void)state;
+	for (unsigned streams = 2; streams <= 3; streams++) {
+		struct linear l;
+		uint64_t next;
+		int64_t step;
+		unsigned asked = 0;
+		linear_init(&l, 2, 2, 8, 2);
+		for (unsigned i = 0; i < 8; i++)
+			for (unsigned k = 0; k < streams; k++)
+				asked += linear_train(&l, 1000 * (k + 1) + i, &next, &step);
+		assert_int_equal(asked > 0, streams == 2);
+	}
+}
+
+static void every_second_line_is_no_linear_stream(void **state)
+{
+	(void)state;
+	struct linear l;
+	uint64_t next;
+	int64_t step;
+	linear_init(&l, 4, 2, 8, 2);
+	for (unsigned i = 0; i < 32; i += 2)
+		assert_int_equal(linear_train(&l, i, &next, &step), 0);
+}
+
+/* Lines in order over the end of a frame: how many of the first 16 beyond it L2 has by then. */
+static unsigned beyond_the_frame(struct machine_fixture *f, bool been_there, bool stores)
+{
+	const uint64_t end = BASE + (2 << 20);
+	unsigned hits = 0;
+	f->config.prefetch_linear_streams = 4;
+	f->config.prefetch_linear_start = 8;
+	f->config.prefetch_linear_degree = 2;
+	f->config.prefetch_linear_distance = 16;
+	mf_start(f);
+	mf_map(f);
+	if (been_there)
+		mf_load(f, end + 64 * 40, 100);
+	uint64_t cycle = 1000;
+	for (uint64_t at = end - 64 * 40; at < end; at += 64, cycle += 1000)
+		if (stores)
+			mf_store(f, at, cycle);
+		else
+			mf_load(f, at, cycle);
+	for (unsigned i = 0; i < 16; i++)
+		hits += !!(mf_load(f, end + 64 * i, cycle + 1000 * i).did & DID(PF_L2_USED));
+	return hits;
+}
+
+static void a_linear_stream_leaves_a_page_for_one_where_the_program_has_been(void **state)
+{
+	assert_int_equal(beyond_the_frame(*state, true, false), 16);
+}
+
+static void and_stores_are_one_too(void **state)
+{
+	assert_int_equal(beyond_the_frame(*state, true, true), 16);
+}
+
+static void but_not_for_one_where_it_has_not(void **state)
+{
+	assert_true(beyond_the_frame(*state, false, false) < 16);	/* the first line there is the program's own */
+}
+
 static void prefetches_leave_room_in_the_super_queue(void **state)
 {
 	struct machine_fixture *f = *state;
@@ -353,6 +455,12 @@ int main(void)
 		MF_TEST(the_spatial_prefetcher_completes_the_pair_of_lines),
 		MF_TEST(the_streamer_hides_memory_s_latency),
 		MF_TEST(prefetches_leave_room_in_the_super_queue),
+		cmocka_unit_test(a_linear_stream_begins_late_and_runs_ahead_over_pages),
+		cmocka_unit_test(a_linear_stream_goes_on_with_what_was_not_asked_for),
+		cmocka_unit_test(linear_streams_are_followed_in_turn_as_many_as_there_are),
+		cmocka_unit_test(every_second_line_is_no_linear_stream),
+		MF_TEST(a_linear_stream_leaves_a_page_for_one_where_the_program_has_been),
+		MF_TEST(and_stores_are_one_too), MF_TEST(but_not_for_one_where_it_has_not),
 		cmocka_unit_test(the_next_line_prefetcher_stays_in_the_page),
 		cmocka_unit_test(strides_below_a_line_are_followed_by_lines),
 		cmocka_unit_test(a_stride_prefetch_never_leaves_the_page),

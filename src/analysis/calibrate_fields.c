@@ -620,7 +620,7 @@ void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct c
 }
 
 /* --- what the model finds --- */
-enum how { ADD_CYCLES, ADD_NS, SCALE };
+enum how { ADD_CYCLES, ADD_NS, AS_IT_IS };	/* AS_IT_IS: the host's time itself */
 struct target {
 	const char *key;
 	size_t offset;
@@ -638,7 +638,7 @@ static const struct target target[] = {
 	{ "walk.overhead", AT(walk_overhead), false, ADD_CYCLES, 1, 0, 1000, "pages.8192", NULL },
 	{ "l2.bandwidth_cycles", AT(l2_bandwidth_cycles), true, ADD_CYCLES, 1, 0, 64, "read.256K", NULL },
 	{ "l3.line_ns", AT(l3_line_ns), true, ADD_NS, 1, 0, 1000, "read.6M", NULL },
-	{ "dram.bandwidth", AT(dram_bandwidth), true, SCALE, 1, 0.1, 10000, "read.96M", NULL },
+	{ "dram.line_ns", AT(dram_line_ns), true, AS_IT_IS, 1, 0, 1000, "read.96M", NULL },
 	{ "recovery.redirect", AT(recovery_redirect), false, ADD_CYCLES, 1, 0, 64, "random", "predicted" },
 	{ "forward.latency", AT(forward_latency), false, ADD_CYCLES, 1, 1, 100, "forward", NULL },
 	{ "forward.blocked", AT(forward_blocked), false, ADD_CYCLES, 1, 0, 100, "blocked", NULL },
@@ -767,7 +767,7 @@ unsigned cal_refine(struct core_config *c, struct cal_fields *out, const struct 
 		double off = native - ours;
 		if (last) {
 			/* a bandwidth that is not the limit may be anything */
-			bool near = fabs(off) <= 0.12 * native, helped = t->how != SCALE && before > 0 && fabs(off) < 0.8 * fabs(native - before);
+			bool near = fabs(off) <= 0.12 * native, helped = t->how != AS_IT_IS && before > 0 && fabs(off) < 0.8 * fabs(native - before);
 			char text[160];
 			snprintf(text, sizeof text, "%s%s%s: host %.2f, model %.2f cycles%s", p[i].name, k < count ? " - " : "", k < count ? p[k].name : "",
 				native, ours, near ? "" : helped ? "; as near as this field brings it" : "; this field does not bring it nearer");
@@ -786,10 +786,8 @@ unsigned cal_refine(struct core_config *c, struct cal_fields *out, const struct 
 		case ADD_NS:
 			next = round((is + off * t->per / c->frequency_ghz) * 100) / 100;
 			break;
-		case SCALE:
-			next = round(is * ours / native * 10) / 10;
-			if (fabs(off) < 0.05 * native)
-				next = is;
+		case AS_IT_IS:
+			next = round(native / c->frequency_ghz * 100) / 100;
 			break;
 		}
 		next = next < t->least ? t->least : next > t->most ? t->most : next;

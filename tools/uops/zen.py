@@ -50,7 +50,7 @@ MACHINES = {
                'Zn4FPFMisc123': 'bcd', 'Zn4FPOpMask4': 'ef', 'Zn4FP45': 'ef'},
         sets=['012345', '345', '012', '3', '0', 'abcd', 'ab', 'cd', 'bc', 'ef', 'a', 'b', 'c', 'd', 'e'],
         alus='012345', width=8, load='6789', vector_load='67', store_address='6789', store_data='ef', vector_store_data='ef', dividers='ab', crowded=0.205, assist=100, chains=True,
-        given=((r'CMOVN?(BE|L|LE) r\d+,r', 'p012345/1:in3+p012345/1:in1:in2', 'flags first: HOST CMP r32,r32, CMOVcc r32,r32 and ADD r32,imm8 4 cycles, CMOVC, CMOVS and CMOVNE 3'),)),
+        given=((r'CMOVN?(BE|L|LE) r\d+,r', 'p012345/1:in3+p012345/1:in1:in2', 'class cmov, HOST CMP and CMOVcc and ADD in a chain 4 cycles: flags are needed first'),)),
 }
 FLAGS_ONLY = ('fp_comis', 'vec_test', 'pcmpistri', 'pcmpestri')  # their two operands make no chain
 DIVIDE = ('fp_div_s', 'fp_div_d', 'fp_sqrt_s', 'fp_sqrt_d')

@@ -62,8 +62,10 @@ struct pmu_ds_state {
 	bool     lbr_on, bts_on;
 	uint64_t rip_at;	/* a record's RIP in memory that the next instruction will tell; 0: none */
 	uint64_t rip_was;
-	struct pmu_stretch { uint64_t begin, end; } open, closing;	/* of empty issue slots that nothing came behind yet (MSR_PEBS_FRONTEND), as the
-								 * batch before left it and as this one does; 0, 0: none */
+	struct pmu_stretch {	/* of cycles with empty issue slots (MSR_PEBS_FRONTEND); begin = end: none yet */
+		uint64_t begin, end, tagged;	/* tagged: for what came before this cycle an instruction has its tag */
+		bool due;			/* one before this was long enough, and nothing was issued behind it yet */
+	} open, closing;	/* as the batch before left it and as this one does */
 	uint64_t batch;		/* whose tags were made last */
 	struct pmu_lbr_state lbr;
 };

@@ -177,50 +177,55 @@ bool pmu_frontend_known(unsigned format, uint64_t value)
 	}
 }
 
-/* A stretch of bubbles is over: the first instruction issued behind it, from record *at on, gets its tag.  False: it comes in a later batch. */
-static bool tag_behind(const struct spmu *p, const struct spmu_batch *b, const struct pmu_stretch *stretch, uint32_t *at, uint16_t *tag)
+/* The stretch that `to` ends is long enough, and no instruction had its tag for that end. */
+static bool stretch_due(const struct pmu_stretch *now, uint64_t length, uint64_t to)
 {
-	const bool latency = (p->ds.frontend & 0xff) == FRONTEND_LATENCY;
-	const uint64_t length = latency ? p->ds.frontend >> 8 & 0xfff : 1;
-	if (stretch->end - stretch->begin < length || stretch->end == stretch->begin)
-		return true;
-	for (; *at < b->count; ++*at) {
-		const struct spmu_record *r = &b->records[*at];
-		if (r->kind != SPMU_REC_UOP || r->hw_thread != p->host.hw_thread || !(r->is & SPMU_IS(INST_BEGIN)) || r->alloc == UINT32_MAX ||
-		    b->base_cycle + r->alloc < stretch->end)
-			continue;
-		if (latency || r->did & SPMU_DID(FROM_MITE))
-			tag[*at] |= TAG_FRONTEND;
-		return true;	/* squashed or not: the tag goes with it */
-	}
-	return false;
+	return to - now->begin >= length && to > now->begin && to > now->tagged;
 }
 
 /* LATENCY_GE_n_BUBBLES_GE_m: the instruction first to be issued behind n cycles or more in each of which m or more slots stayed empty for
  * want of uops.  Critical DSB misses: the one behind any empty slot, if it came from the legacy decoders.  Uops come in program order and are issued
- * in it, stretches come in order.  A stretch that a batch ends in goes on in the next one, unless this one holds the instruction behind it.
- * GUESS: a stretch counts once, behind its last cycle, though some slots of each of its cycles were filled; a loop whose front end delivers three uops a
- * cycle settles it for BUBBLES_GE_1. */
+ * in it, stretches come in order.  What decides about an instruction lies before its cycle, so wherever a batch ends the tags are the same; a stretch
+ * that reaches its end goes on in the next one.
+ * GUESS: where some slots of each cycle are filled, the first instruction of each of these cycles, from the nth on, is behind such a stretch; a loop
+ * whose front end delivers three uops a cycle settles it for BUBBLES_GE_1. */
 static void tag_bubbles(struct spmu *p, const struct spmu_batch *b, uint16_t *tag)
 {
-	const uint64_t width = (p->ds.frontend & 0xff) == FRONTEND_LATENCY ? p->ds.frontend >> 20 & 7 : 1;
-	struct pmu_stretch now;
-	uint32_t at = 0;
+	const bool latency = (p->ds.frontend & 0xff) == FRONTEND_LATENCY;
+	const uint64_t length = latency ? p->ds.frontend >> 8 & 0xfff : 1, width = latency ? p->ds.frontend >> 20 & 7 : 1;
+	uint32_t next = 0;	/* record at which the stretches go on */
 	if (p->ds.batch != p->batches)	/* else they are made anew, behind a handler */
 		p->ds.open = p->ds.closing;
 	p->ds.batch = p->batches;
-	now = p->ds.open;
-	for (uint32_t i = 0; i < b->count; i++) {
-		const struct spmu_record *s = &b->records[i];
-		if (s->kind == SPMU_REC_UOP || s->signal != SPMU_SIG_IDQ_BUBBLE || s->hw_thread != p->host.hw_thread || s->did < width || s->end <= s->begin)
+	struct pmu_stretch now = p->ds.open;
+	for (uint32_t i = 0; i <= b->count; i++) {	/* the last round: what stretches are left */
+		const struct spmu_record *r = i < b->count ? &b->records[i] : NULL;
+		if (r && (r->kind != SPMU_REC_UOP || r->hw_thread != p->host.hw_thread || !(r->is & SPMU_IS(INST_BEGIN)) || r->alloc == UINT32_MAX))
 			continue;
-		if (b->base_cycle + s->begin != now.end) {
-			tag_behind(p, b, &now, &at, tag);
-			now.begin = b->base_cycle + s->begin;
+		const uint64_t at = r ? b->base_cycle + r->alloc : UINT64_MAX;
+		for (; next < b->count; next++) {
+			const struct spmu_record *s = &b->records[next];
+			if (s->kind == SPMU_REC_UOP || s->signal != SPMU_SIG_IDQ_BUBBLE || s->hw_thread != p->host.hw_thread || s->did < width || s->end <= s->begin)
+				continue;
+			if (b->base_cycle + s->begin >= at)
+				break;
+			if (b->base_cycle + s->begin != now.end) {
+				now.due |= stretch_due(&now, length, now.end);
+				now.begin = b->base_cycle + s->begin;
+			}
+			now.end = b->base_cycle + s->end;
 		}
-		now.end = b->base_cycle + s->end;
+		if (!r)
+			break;
+		const uint64_t to = now.end < at ? now.end : at;
+		if (!now.due && !stretch_due(&now, length, to))
+			continue;
+		if (latency || r->did & SPMU_DID(FROM_MITE))
+			tag[i] |= TAG_FRONTEND;	/* squashed or not: the tag goes with it */
+		now.tagged = to;
+		now.due = false;
 	}
-	p->ds.closing = tag_behind(p, b, &now, &at, tag) ? (struct pmu_stretch){ 0 } : now;
+	p->ds.closing = now;
 }
 
 void pmu_pebs_tag(struct spmu *p, const struct spmu_batch *b, uint16_t *tag)

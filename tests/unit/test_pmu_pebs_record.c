@@ -548,9 +548,36 @@ static void front_end_events_of_golden_cove_and_across_batches(void **state)
 		}
 }
 
+/* Three slots of each cycle from 12 to 15 stay empty, and an instruction goes in each: those at 14, 15 and 16 have two such cycles before them, wherever
+ * batches end. */
+static void stretches_with_instructions_within_are_the_same_in_all_batches(void **state)
+{
+	(void)state;
+	for (size_t cut = 1; cut <= 10; cut++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = fixture_model("skylake");
+		struct spmu *p = fixture_pmu(m, &g->host);
+		struct stream s = { 0 };
+		put_msr(p, MSR_PEBS_FRONTEND, 0x300206);
+		put_msr(p, MSR_IA32_PERFEVTSEL0, 0x01c6 | USR_EN);
+		for (uint32_t cycle = 12; cycle < 18; cycle++) {
+			if (cycle > 12 && cycle <= 16)
+				stream_signal(&s, SPMU_SIG_IDQ_BUBBLE, cycle - 1, cycle, 3);
+			stream_inst(&s, 0x1000 + 4 * cycle, 0, SPMU_DID(FROM_DSB), cycle + 4);
+		}
+		stream_send_cut(&s, p, cut, cut);
+		assert_int_equal(fixture_read(p, MSR_IA32_PMC0), 3);
+		stream_free(&s);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stretches_with_instructions_within_are_the_same_in_all_batches),
 		cmocka_unit_test(front_end_events_of_golden_cove_and_across_batches),
 		cmocka_unit_test(each_format_has_its_length_and_fields),
 		cmocka_unit_test(status_or_applicable_counters_by_format),

@@ -476,14 +476,14 @@ void cal_room_is(struct core_config *c, struct cal_fields *out, const struct cor
 	tell(out, "l3.size", base->l3_size, c->l3_size, "l3.ways: its sets stay");
 }
 
-/* Sizes of L3 and of memory; where others leave few ways more than the distance shows. */
+/* Sizes of L3, as where others leave few ways more than the distance shows, and of memory, if that takes all reads as long. */
 bool cal_distance_wants(const struct core_config *c, const struct cal_probe *p, size_t count, const struct cal_native *host, bool *wanted)
 {
 	unsigned points = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct cal_value *v = host->value + i;
 		wanted[i] = p[i].family == CAL_STRIDE && v->cycles > 0 && !is_noisy(v->cycles, v->low) &&
-			((p[i].param >= 2 * c->l2_size && p[i].param <= 4 * c->l2_size) || p[i].param == 64 << 20);
+			((p[i].param >= 2 * c->l2_size && p[i].param <= 4 * c->l2_size) || (p[i].param == 64 << 20 && c->dram_others_ns <= 0));
 		points += wanted[i];
 	}
 	return points >= 2 && c->prefetch_l1d_ip_pages;
@@ -492,8 +492,33 @@ bool cal_distance_wants(const struct core_config *c, const struct cal_probe *p, 
 void cal_distance_is(struct core_config *c, struct cal_fields *out, const struct core_config *base, uint32_t distance, double off)
 {
 	c->prefetch_l1d_ip_distance = distance;
-	tell(out, "prefetch.l1d_ip_distance", base->prefetch_l1d_ip_distance, distance, "stride.N of L3 and of memory: of the distances this comes nearest, off by %.0f %%",
+	tell(out, "prefetch.l1d_ip_distance", base->prefetch_l1d_ip_distance, distance, "stride.N beyond L2: of the distances this comes nearest, off by %.0f %%",
 		100 * off);
+}
+
+/* A chain of single loads shows how long reads take in the mean; one whose lines are prefetched waits for the longest of those under way. */
+bool cal_uneven_wants(const struct core_config *c, const struct cal_probe *p, size_t count, const struct cal_native *host, bool *wanted)
+{
+	unsigned points = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct cal_value *v = host->value + i;
+		wanted[i] = p[i].family == CAL_STRIDE && v->cycles > 0 && !is_noisy(v->cycles, v->low) && p[i].param >= 2 * c->l3_size;
+		points += wanted[i];
+	}
+	return points && c->prefetch_l1d_ip_pages && c->dram_others_ns > 0;
+}
+
+void cal_uneven_set(struct core_config *c, const struct core_config *base, uint32_t share)
+{
+	const double others = base->dram_others_ns * share / 100;
+	c->dram_latency_ns += c->dram_others_ns - others;
+	c->dram_others_ns = others;
+}
+
+void cal_uneven_is(struct core_config *c, struct cal_fields *out, const struct core_config *base, uint32_t share, double off)
+{
+	cal_uneven_set(c, base, share);
+	tell(out, "dram.others_ns", base->dram_others_ns, c->dram_others_ns, "stride.N of memory: of five shares of the base's this comes nearest, off by %.0f %%", 100 * off);
 }
 
 void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count, const struct cal_native *host, const double *first)

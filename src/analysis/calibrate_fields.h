@@ -34,6 +34,10 @@ void cal_room_is(struct core_config *config, struct cal_fields *out, const struc
 /* And how far ahead a prefetcher is that pages do not stop (prefetch.l1d_ip_distance), about where the curves have it. */
 bool cal_distance_wants(const struct core_config *config, const struct cal_probe *p, size_t count, const struct cal_native *host, bool *wanted);
 void cal_distance_is(struct core_config *config, struct cal_fields *out, const struct core_config *base, uint32_t distance, double off);
+/* How uneven reads of memory are, in per cent of the base's dram.others_ns; the mean stays. */
+bool cal_uneven_wants(const struct core_config *config, const struct cal_probe *p, size_t count, const struct cal_native *host, bool *wanted);
+void cal_uneven_set(struct core_config *config, const struct core_config *base, uint32_t share);
+void cal_uneven_is(struct core_config *config, struct cal_fields *out, const struct core_config *base, uint32_t share, double off);
 /* Which microbenchmarks cal_refine looks at with this config: sets wanted[i]. */
 void cal_refine_wants(const struct core_config *config, const struct cal_probe *p, size_t count, bool *wanted);
 /* One step: model[i] are the cycles of *config, below 0 where not run.  Changes *config; the number of fields changed. last: say of each

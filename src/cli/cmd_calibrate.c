@@ -534,6 +534,21 @@ static void set_distance(struct core_config *core, const struct core_config *bas
 	core->prefetch_l1d_ip_distance = distance;
 }
 
+/* How uneven reads of memory are, once their latency is right.  0, or -1 after one printed line. */
+static int try_uneven(struct calibration *c, bool *wanted)
+{
+	static const uint32_t share[] = { 100, 75, 50, 25, 0 };
+	uint32_t best;
+	double off;
+	if (!cal_uneven_wants(&c->core, c->probe, c->probes, &c->host, wanted))
+		return 0;
+	say(c, "under the model: how uneven reads of memory are");
+	if (nearest(c, wanted, share, sizeof share / sizeof *share, cal_uneven_set, &best, &off))
+		return -1;
+	cal_uneven_is(&c->core, &c->fields, &c->base, best, off);
+	return 0;
+}
+
 /* The share of scattered pages by the model, as which frames L2's sets have too many of is drawn, for the host once, and a mean says little of one draw; then
  * what others leave of L3's sets, and the
  * prefetcher's distance.  0, or -1 after one printed line. */
@@ -633,6 +648,8 @@ static int calibrate(struct calibration *c, const char *base)
 				goto done;
 			stop = step + 1 == STEPS || !cal_refine(&c->core, &c->fields, &c->base, c->probe, c->probes, &c->host, c->after, c->before, false);
 		}
+		if (try_uneven(c, wanted))
+			goto done;
 		for (size_t i = 0; i < c->probes; i++)
 			wanted[i] = c->host.value[i].cycles > 0;
 	}

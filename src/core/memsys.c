@@ -255,9 +255,9 @@ void l1d_empty(struct memsys *m, uint64_t cycle)
 }
 
 /* Brings a line that is not there into L1D.  wait: take a fill buffer even if that means to wait.
- * Returns the cycle of use; 0 if a prefetch found no buffer. */
+ * Returns the cycle of use; 0 if a prefetch found no buffer.  *asked: when L2 was asked. */
 ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, enum access_kind kind,
-                                 uint8_t flags, bool wait, bool timed, enum inflight_source *source)
+                                 uint8_t flags, bool wait, bool timed, enum inflight_source *source, uint64_t *asked)
 {
 	unsigned entry = 0;
 	uint64_t start = cycle;
@@ -276,6 +276,7 @@ ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line
 		}
 	}
 	uint8_t state;
+	*asked = start;
 	uint64_t ready = l2_access(m, line, start, kind, timed, source, &state);
 	if (timed && __builtin_expect(m->free_l1, 0) && kind != ACCESS_WALK && *source == FROM_L2) {
 		ready = kind == ACCESS_LOAD ? cycle + m->load_latency[0] : cycle;
@@ -298,8 +299,9 @@ ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line
 static void l1d_prefetch(struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, uint8_t flags, bool wait, bool timed)
 {
 	enum inflight_source source;
+	uint64_t asked;
 	if (l1_find(&m->l1d, vline) < 0)
-		l1d_bring(m, vline, line, cycle, ACCESS_PREFETCH, flags, wait, timed, &source);
+		l1d_bring(m, vline, line, cycle, ACCESS_PREFETCH, flags, wait, timed, &source, &asked);
 }
 
 /* The frame of a page that a prefetch goes to. */
@@ -412,9 +414,10 @@ ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, u
 		return ready;
 	}
 	enum inflight_source source;
+	uint64_t asked;
 	if (m->write_through)
 		wc_give(m, vline, cycle, timed);
-	uint64_t ready = l1d_bring(m, vline, line, cycle, ACCESS_LOAD, 0, true, timed, &source);
+	uint64_t ready = l1d_bring(m, vline, line, cycle, ACCESS_LOAD, 0, true, timed, &source, &asked);
 	*did |= SPMU_DID(L1D_MISS);
 	*did |= m->found;
 	if (source == FROM_L2)
@@ -424,7 +427,7 @@ ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, u
 	if (m->use_next_line)
 		next_line_train(&m->next_line, addr, m->line_log2);
 	l1d_train(m, ip, addr, line, cycle, timed);
-	linear_used(m, vline, cycle, timed);
+	linear_used(m, vline, asked, timed);
 	return ready + extra;
 }
 
@@ -525,6 +528,7 @@ void memsys_load(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, ui
 uint64_t table_read(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 {
 	enum inflight_source source;
+	uint64_t asked;
 	uint8_t shared;
 	if (m->walk.past_l1)
 		return l2_access(m, line, cycle, ACCESS_WALK, timed, &source, &shared);
@@ -542,7 +546,7 @@ uint64_t table_read(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 		}
 		return ready;
 	}
-	return l1d_bring(m, vline, line, cycle, ACCESS_WALK, 0, true, timed, &source);
+	return l1d_bring(m, vline, line, cycle, ACCESS_WALK, 0, true, timed, &source, &asked);
 }
 
 /* A store to a page with code: lines of L1I in the bytes around it go, and the pipeline is told (clears.h). */
@@ -654,8 +658,9 @@ ALWAYS_INLINE uint64_t store_line(struct memsys *m, uint64_t addr, uint32_t byte
 	if (m->write_around)
 		return l2_write_around(m, line, cycle, timed);
 	enum inflight_source source;
-	uint64_t ready = l1d_bring(m, vline, line, cycle, ACCESS_RFO, LINE_DIRTY, true, timed, &source) + 1;
-	linear_used(m, vline, cycle, timed);
+	uint64_t asked;
+	uint64_t ready = l1d_bring(m, vline, line, cycle, ACCESS_RFO, LINE_DIRTY, true, timed, &source, &asked) + 1;
+	linear_used(m, vline, asked, timed);
 	return ready;
 }
 

@@ -373,6 +373,17 @@ static void what_the_model_tries_is_asked_of_chains_that_show_it(void **state)
 	c.prefetch_l1d_ip_pages = 1;
 	assert_true(cal_distance_wants(&c, p, count, &host, wanted));
 	for (size_t i = 0; i < count; i++)
+		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && (p[i].param == 2 << 20 || p[i].param == 4 << 20));
+	assert_true(cal_uneven_wants(&c, p, count, &host, wanted));
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && p[i].param >= 64 << 20);
+	cal_uneven_is(&c, &f, &base, 20, 0.1);
+	assert_true(fabs(c.dram_others_ns - base.dram_others_ns / 5) < 1e-9 && verdict(&f, "dram.others_ns") == CAL_FITTED);
+	assert_true(fabs(c.dram_others_ns + c.dram_latency_ns - base.dram_others_ns - base.dram_latency_ns) < 1e-9);	/* the mean stays */
+	cal_uneven_set(&c, &base, 0);
+	assert_false(cal_uneven_wants(&c, p, count, &host, wanted));	/* all reads take as long: */
+	assert_true(cal_distance_wants(&c, p, count, &host, wanted));	/* the distance shows there, too */
+	for (size_t i = 0; i < count; i++)
 		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && (p[i].param == 2 << 20 || p[i].param == 4 << 20 || p[i].param == 64 << 20));
 	cal_distance_is(&c, &f, &base, 9, 0.1);
 	assert_true(c.prefetch_l1d_ip_distance == 9 && verdict(&f, "prefetch.l1d_ip_distance") == CAL_FITTED);

@@ -156,11 +156,12 @@ static void more_than_64_lines_may_be_in_flight(void **state)
 	f->config.l2_queue = 100;
 	f->config.prefetch_linear_streams = 1;
 	f->config.prefetch_linear_start = 2;
-	f->config.prefetch_linear_degree = 8;
+	f->config.l1d_fill_buffers = 16;
+	f->config.prefetch_linear_degree = 16;
 	f->config.prefetch_linear_distance = 200;
 	mf_start(f);
 	mf_load(f, BASE + 63 * 64, 0);
-	for (unsigned i = 0; i < 16; i++)	/* 8 ahead each; those that L1D has no fill buffer for come late and ask for what has become free */
+	for (unsigned i = 0; i < 9; i++)	/* 16 ahead each, from the third on; L1D has fill buffers for all, and none of them is late */
 		mf_load(f, BASE + 64 * (100 + i), 10000);
 	assert_in_range(mf_count(f, SPMU_SIG_DRAM_READ), 100, 104);
 }

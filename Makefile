@@ -70,7 +70,7 @@ topdown: all
 	@tools/topdown.sh
 # The model beside measured machines; DATA: where the measurements are.
 DATA ?= ../shared/data
-accuracy: $O/accuracy all build/native/micro build/native/timed
+accuracy: $O/accuracy all build/native/micro build/native/timed build/native/streams
 	@tools/accuracy.sh $O/accuracy $(DATA)
 # What each mechanism of the core is worth there.
 ablation: $O/accuracy

@@ -79,6 +79,16 @@ if [ "${NATIVE:-1}" != 0 ] && [ "${REAL:-1}" != 0 ]; then
 		[ -f "$1" ] || set --
 		tests/accuracy/curves.sh "$real/host.md" "$@"
 		printf '\n'
+		cat <<END
+## Streams of memory on this host
+
+\`tools/streams.sh ./host.conf\`: cycles a line (an access of stride2 to stride8 and of the random ones), buffers of 96 MB, natively and with the core of the section
+before. Nothing is fitted to these but read and write_nt (dram.line_ns by calibrate's own stream, dram.write_ns).
+
+END
+		[ -s "$real/streams.md" ] || tools/streams.sh "$real/host.conf" >"$real/streams.md"
+		cat "$real/streams.md"
+		printf '\n'
 		LIST='' KEEP=$real tests/accuracy/real.sh "$real/host.conf"
 		printf '\n'
 		mkdir -p "$real/list"

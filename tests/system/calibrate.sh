@@ -59,7 +59,7 @@ awk -v is="$(cycles chase.16K 5)" 'BEGIN { exit !(is > 8.7 && is < 9.3) }' && ok
 "$SOFTPMU" calibrate -q --rounds 1 --page page.md imul >out 2>err && [ ! -s out ] && grep -q '^| imul |' page.md && ok "--page" || { bad "--page"; cat err; }
 "$SOFTPMU" calibrate -q --rounds 1 --page /no/such/place/page.md imul >out 2>err && bad "a page that cannot be written" || { grep -q 'cannot write /no/such' err && ok "a page that cannot be written" || bad "a page that cannot be written"; }
 # Without the model: only the host's cycles, of which --from makes the same
-"$SOFTPMU" calibrate -q --native --rounds 1 --page native.md imul chase.2M >out 2>err && [ ! -s out ] && [ ! -s err ] && grep -q '^| imul | 3.[0-9]* | [^|]* | | | IMUL' native.md &&
+"$SOFTPMU" calibrate -q --native --rounds 1 --page native.md imul chase.2M >out 2>err && [ ! -s out ] && [ ! -s err ] && grep -q '^| imul | [0-9.]* | [^|]* | | | IMUL' native.md &&
 	grep -q '^| chase.2M | [^|]* | [^|]* | | | .* | age [0-9.]* ms, [0-9]* on |$' native.md && ! grep -q 'Mean absolute' native.md && [ ! -e host.conf ] && ok "--native" || { bad "--native"; cat native.md err; }
 "$SOFTPMU" calibrate -q --from native.md imul >out 2>err && [ ! -s err ] && [ "$(cut -d'|' -f2-4 out | grep '^ imul ')" = "$(cut -d'|' -f2-4 native.md | grep '^ imul ')" ] && ok "--from what --native wrote" || { bad "--from what --native wrote"; cat out err; }
 # From a page: the host's cycles are those of the page, and what is none is refused

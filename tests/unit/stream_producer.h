@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { PATIENCE_S = 60 };	/* for the reader, on a host that may be busy */
 #define RING_BYTES_ ((uint64_t)ST_CHUNKS * ST_CHUNK_BYTES)
 
 struct producer {
@@ -82,7 +83,7 @@ static inline void producer_publish(struct producer *p)
 static inline int producer_room(struct producer *p, uint64_t end)
 {
 	while (end > __atomic_load_n(&p->c->read, __ATOMIC_ACQUIRE) + RING_BYTES_) {
-		struct timespec t = { 5, 0 };
+		struct timespec t = { PATIENCE_S, 0 };
 		uint32_t before = __atomic_load_n(&p->c->read_futex, __ATOMIC_SEQ_CST);
 		producer_publish(p);
 		if (p->c->reader_gone)
@@ -135,6 +136,18 @@ static inline void producer_end(struct producer *p)
 {
 	__atomic_store_n(&p->c->tracer_state, 2, __ATOMIC_RELEASE);
 	producer_publish(p);
+}
+
+/* Publishes request `number` and waits for its answer. */
+static inline void producer_ask(struct producer *p, uint32_t number)
+{
+	struct timespec t = { PATIENCE_S, 0 };
+	uint32_t seen;
+	producer_record(p);
+	producer_publish(p);
+	while ((seen = __atomic_load_n(&p->c->answered, __ATOMIC_ACQUIRE)) != number)
+		if (syscall(SYS_futex, &p->c->answered, FUTEX_WAIT, seen, &t, NULL, 0) && errno == ETIMEDOUT)
+			_exit(93);
 }
 
 static inline void sleep_ms(unsigned ms)
@@ -239,7 +252,8 @@ static inline void act_as_tracer(int argc, char **argv)
 		sleep_ms(10000);
 	} else if (!strcmp(what, "back")) {
 		producer_records(&p, n);
-		sleep_ms(100);
+		while (__atomic_load_n(&p.c->read, __ATOMIC_ACQUIRE) != p.at)
+			sleep_ms(10);
 		p.at -= 64;
 		producer_publish(&p);
 		sleep_ms(10000);
@@ -251,13 +265,7 @@ static inline void act_as_tracer(int argc, char **argv)
 	} else if (!strcmp(what, "ask")) {	/* n requests, each waited for; exits with the number of wrong answers */
 		uint64_t wrong = 0;
 		for (uint64_t i = 1; i <= n; i++) {
-			struct timespec t = { 5, 0 };
-			producer_record(&p);
-			producer_publish(&p);
-			uint32_t seen;
-			while ((seen = __atomic_load_n(&p.c->answered, __ATOMIC_ACQUIRE)) != i)
-				if (syscall(SYS_futex, &p.c->answered, FUTEX_WAIT, seen, &t, NULL, 0) && errno == ETIMEDOUT)
-					_exit(93);
+			producer_ask(&p, (uint32_t)i);
 			wrong += p.c->answer.status != -5 || p.c->answer.value[0] != i * i || p.c->answer.value[3] != ~i;
 		}
 		producer_end(&p);
@@ -267,9 +275,8 @@ static inline void act_as_tracer(int argc, char **argv)
 			producer_records(&p, 1000);
 		producer_end(&p);
 		_exit(3);
-	} else if (!strcmp(what, "pause")) {
-		producer_records(&p, 1);
-		sleep_ms((unsigned)n);
+	} else if (!strcmp(what, "gate")) {	/* a record, and another when the first was answered */
+		producer_ask(&p, 1);
 		producer_records(&p, 1);
 		producer_end(&p);
 		_exit(0);
@@ -391,7 +398,7 @@ static inline int drain(struct stream *s, struct seen *v, struct err *err)
 	for (;;) {
 		int r = stream_next(s, &span, err);
 		if (r == STREAM_IDLE) {
-			if (++v->idles > 100)
+			if (++v->idles > 10 * PATIENCE_S)
 				return -100;
 			continue;
 		}

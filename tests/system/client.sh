@@ -4,6 +4,7 @@
 # regions; and where nobody listens nothing happens.
 set -u
 . "$TOP/tests/verdicts.sh"
+. "$TOP/tests/until.sh"
 cd "$work" || exit 1
 is() { if [ "$2" = "$3" ]; then ok "$1"; else bad "$1: got '$2', expected '$3'"; fi; }
 # on CORE PROGRAM argument...: what the program prints, on one line
@@ -108,9 +109,9 @@ is "--stop" "$(timeout 60 "$SOFTPMU" stat -o counts --stop 200000 -- "$PROGRAMS/
 # The model goes away under a program that asks.
 "$SOFTPMU" stat -o counts -- "$PROGRAMS/client" forever >asked 2>&1 &
 model=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -s asked ] && break; sleep 0.2; done
+until_ said asks asked
 kill -KILL $model 2>/dev/null
 wait $model 2>/dev/null
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q gone asked && break; sleep 0.3; done
+until_ said gone asked
 is "a program whose model died goes on" "$(tail -n 1 asked)" "gone"
 exit $failed

@@ -6,16 +6,17 @@ work=$(mktemp -d) || exit 1
 pid=
 trap 'rm -rf "$work"; [ -z "$pid" ] || kill -s KILL -- -$pid 2>/dev/null' EXIT
 failed=0
+. "$TOP/tests/until.sh"
 cd "$work" || exit 1
 # Shells start background jobs with SIGINT ignored; env undoes that.  setsid: a group of its own, as a terminal's foreground job.
 start() {
 	rm -f out counts	# else the last program's "ready" may be seen before the shell empties the file
 	setsid env --default-signal=INT "$SOFTPMU" stat -x, -e instructions -o counts -- "$@" >out 2>err </dev/null &
 	pid=$!
-	i=0
-	while ! grep -qs ready out && kill -0 $pid 2>/dev/null && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done
+	until_ under_way
 	sleep 0.5
 }
+under_way() { said ready out || gone $pid; }
 finish() {	# NAME STATUS
 	wait $pid; code=$?
 	pid=

@@ -93,35 +93,47 @@ grep -q 'SYSCALL 231 ' "$work/out" || fail "no exit_group"
 # Readers that are slow, stop, or die; a tracer that is killed.
 timeout 120 "$T" -w -o "$work/out" "$PROGRAMS/dies" exit7 >/dev/null; [ $? = 7 ] || fail "slow reader: $(grep BAD "$work/out")"
 timeout 120 "$T" -k 500 -o "$work/out" "$PROGRAMS/dies" exit7 >/dev/null; [ $? = 7 ] || fail "reader that stops: exit status"
-sleep_until() { n=0; while ! eval "$1" && [ $n -lt 200 ]; do sleep 0.05; n=$((n + 1)); done; eval "$1"; }
-"$T" -o "$work/out" "$PROGRAMS/dies" exit7 >"$work/traced" &
+. "$TOP/tests/until.sh"
+# A tracer that never had a reader does not start the program: these say when they are under way.
+cat >"$work/long" <<'EOF'
+#!/bin/sh
+echo begun
+n=0; while [ $n -lt 100000 ]; do n=$((n + 1)); done
+echo worked
+EOF
+chmod +x "$work/long"
+rm -f "$work/traced"	# else what the last program said may be read before the shell empties the file
+"$T" -o "$work/out" "$work/long" >"$work/traced" &
 reader=$!
-sleep_until 'tracer=$(pgrep -P '$reader')'
+until_ said begun "$work/traced"
+tracer=$(pgrep -P $reader)
 rings=$(tr '\0' '\n' <"/proc/$tracer/cmdline" | sed -n 's/^--ring-dir=//p')
 kill -KILL $reader
 wait $reader 2>/dev/null
-sleep_until '! kill -0 '$tracer' 2>/dev/null' || { fail "the program stops when its reader dies"; kill -KILL $tracer; }
-[ "$(cat "$work/traced")" = working ] || fail "killed reader: another output"
+until_ gone "$tracer" || { fail "the program stops when its reader dies"; kill -KILL $tracer; }
+[ "$(tr '\n' ' ' <"$work/traced")" = "begun worked " ] || fail "killed reader: another output"
 case $rings in */trace_count.??????) ;; *) rings= ;; esac
 # Without a reader and its directory, children are born and other programs started as if nothing were.
 cat >"$work/late" <<EOF
 #!/bin/sh
+echo begun
 while [ ! -e "$work/go" ]; do sleep 0.1; done
 echo a | cat
 (echo b)
 exec echo c
 EOF
 chmod +x "$work/late"
+rm -f "$work/traced"
 "$T" -f -o "$work/out" "$work/late" >"$work/traced" &
 reader=$!
-sleep_until 'tracer=$(pgrep -P '$reader')'
+until_ said begun "$work/traced"
+tracer=$(pgrep -P $reader)
 late=$(tr '\0' '\n' <"/proc/$tracer/cmdline" | sed -n 's/^--ring-dir=//p')
-sleep_until '[ -n "$(ls "$late"/log.* 2>/dev/null)" ]'
 kill -KILL $reader
 wait $reader 2>/dev/null
 case $late in */trace_count.??????) rm -rf "$late" ;; *) fail "no --ring-dir" ;; esac
 touch "$work/go"
-sleep_until '! kill -0 '$tracer' 2>/dev/null' || { fail "the script stops when its reader dies"; kill -KILL $tracer; }
-[ "$(tr '\n' ' ' <"$work/traced")" = "a b c " ] || fail "after its reader died, the script said: $(cat "$work/traced")"
+until_ gone "$tracer" || { fail "the script stops when its reader dies"; kill -KILL $tracer; }
+[ "$(tr '\n' ' ' <"$work/traced")" = "begun a b c " ] || fail "after its reader died, the script said: $(cat "$work/traced")"
 [ -z "$rings" ] || rm -rf "$rings"	# its reader cannot do it any more
 exit $failed

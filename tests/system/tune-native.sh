@@ -4,6 +4,7 @@
 # whoever is killed.  The machine's registers are files here; the program under test takes its time, or fails, by what is set, so that no host's noise
 # decides anything.
 . "$TOP/tests/claims.sh"
+. "$TOP/tests/until.sh"
 export SOFTPMU_STORE="$work/store" SOFTPMU_NATIVE_ROOT="$work/root"
 unset GLIBC_TUNABLES
 mkdir -p root/dev/cpu/0 root/dev/cpu/1 root/proc/sys/kernel/random root/proc/sys/vm root/sys/fs/resctrl/info root/sys/kernel/mm/transparent_hugepage root/run \
@@ -18,10 +19,7 @@ msr() { od -An -tu1 -j420 -N1 "root/dev/cpu/$1/msr" | tr -d ' '; }
 machine() { echo "$(msr 0) $(msr 1) $(cat root/sys/fs/resctrl/schemata)"; }
 reset
 usual=$(machine)
-# until CONDITION...: within a minute
-until_() { n=0; until "$@"; do n=$((n + 1)); [ $n -lt 1200 ] || return 1; sleep 0.05; done; }
 is() { [ "$(machine)" = "$1" ]; }
-gone() { ! kill -0 "$1" 2>/dev/null; }
 
 # What there is, and why the rest is not.
 "$SOFTPMU" tune --native --list -- sh >list 2>err

@@ -5,6 +5,7 @@
 # output; an interrupted search goes on; features that cannot gain are never run and named; what makes no sense is refused.
 set -u
 . "$TOP/tests/claims.sh"
+. "$TOP/tests/until.sh"
 SOFTPMU_STORE=$work/store TMPDIR=$work
 export SOFTPMU_STORE TMPDIR
 tune=$PROGRAMS/tune
@@ -71,12 +72,12 @@ ok "whole" search whole hurts 2 -- --state whole.state --exhaustive 100
 "$SOFTPMU" tune --core skylake --start measured --stop finished --features 'prefetch.*,eliminate.*,fusion.*' --state broken.state --exhaustive 1000 --jobs 1 \
 	-- "$tune" hurts 2 2>said &
 job=$!
-i=0
-while [ "$(wc -l <broken.state)" -lt 3 ] && [ $i -lt 1200 ]; do sleep 0.1; i=$((i + 1)); done
+some() { [ "$(wc -l <broken.state)" -ge 3 ]; }
+until_ some
 kill -TERM $job
 wait $job
 ok "an interrupted search says what is kept" grep -q 'interrupted; .* kept in broken.state' said
-ok "broken off after some" [ "$(wc -l <broken.state)" -ge 3 ]
+ok "broken off after some" some
 printf 'half a li' >>broken.state
 ok "goes on" search resumed hurts 2 -- --state broken.state --exhaustive 100
 ok "what was known is not run again" [ "$(field resumed.json known)" -ge 3 ]

@@ -9,7 +9,12 @@ script -qec "'$SOFTPMU' stat -e instructions -o counts -- sleep 3.5" long </dev/
 same "a long run shows instructions, cycles, modelled time and MIPS" \
 	"$(tr '\r' '\n' <long | grep -c 'M instructions, .* M cycles, .* s modelled, .* MIPS' | sed 's/^[1-9][0-9]*$/some/')" some
 same "the line is cleared at the end" "$(tr '\r' '\n' <long | grep -v '^Script' | tr -d '\000' | awk 'NF { last = $0 } END { print last }')" "$(printf '\033[K')"
-script -qec "'$SOFTPMU' stat -e instructions -o counts -- true" short </dev/null >/dev/null
+# A run is short if it took less than two seconds: a host so busy that it takes longer has more tries.
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	began=$(date +%s%N)
+	script -qec "'$SOFTPMU' stat -e instructions -o counts -- '$PROGRAMS/reps'" short </dev/null >/dev/null
+	[ $(($(date +%s%N) - began)) -ge 2000000000 ] || break
+done
 same "a short run shows none" "$(grep -c MIPS short)" 0
 "$SOFTPMU" stat -e instructions -o counts -- sleep 2.5 >out 2>err
 same "nothing is shown where there is no terminal" "$(cat out err)" ""

@@ -97,23 +97,22 @@ pgo: all
 	@SOFTPMU=$(CURDIR)/build/softpmu tools/pgo.sh
 tune-software: all
 	@SOFTPMU=$(CURDIR)/build/softpmu OUT=$(CURDIR)/build/tune-software tools/tune-software.sh
+TO       = $(DESTDIR)$(PREFIX)
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/softpmu $(DESTDIR)$(PREFIX)/share/man/man1 \
-	  $(DESTDIR)$(PREFIX)/share/man/man3 $(DESTDIR)$(PREFIX)/include/softpmu $(DESTDIR)$(PREFIX)/lib/pkgconfig \
-	  $(DESTDIR)$(PREFIX)/share/softpmu/cores $(DESTDIR)$(PREFIX)/share/softpmu/uops $(DESTDIR)$(PREFIX)/share/softpmu/events $(DESTDIR)$(PREFIX)/share/softpmu/metrics $(DESTDIR)$(PREFIX)/share/softpmu/energy
-	install build/softpmu $(DESTDIR)$(PREFIX)/bin
-	install build/libexec/* $(DESTDIR)$(PREFIX)/libexec/softpmu
-	install -m 644 data/cores/*.conf $(DESTDIR)$(PREFIX)/share/softpmu/cores
-	install -m 644 data/uops/*.tsv $(DESTDIR)$(PREFIX)/share/softpmu/uops
-	install -m 644 data/events/*.tsv $(DESTDIR)$(PREFIX)/share/softpmu/events
-	install -m 644 data/metrics/*.tsv $(DESTDIR)$(PREFIX)/share/softpmu/metrics
-	install -m 644 data/energy/*.tsv $(DESTDIR)$(PREFIX)/share/softpmu/energy
-	install -m 644 docs/softpmu.1 $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 docs/softpmu-pmu.3 $(DESTDIR)$(PREFIX)/share/man/man3
-	install -m 644 include/softpmu/* $(DESTDIR)$(PREFIX)/include/softpmu
-	install -m 644 build/libsoftpmu.a $(DESTDIR)$(PREFIX)/lib
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' src/pmu/softpmu.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/softpmu.pc
-	install -d $(DESTDIR)$(PREFIX)/include/softpmu && install -m 644 include/softpmu/* $(DESTDIR)$(PREFIX)/include/softpmu
+	install -d "$(TO)/bin" "$(TO)/libexec/softpmu" "$(TO)/share/man/man1" "$(TO)/share/man/man3" "$(TO)/include/softpmu" "$(TO)/lib/pkgconfig" \
+	  $(foreach d,cores uops events metrics energy,"$(TO)/share/softpmu/$d")
+	install build/softpmu "$(TO)/bin"
+	install build/libexec/* "$(TO)/libexec/softpmu"
+	install -m 644 data/cores/*.conf "$(TO)/share/softpmu/cores"
+	install -m 644 data/uops/*.tsv "$(TO)/share/softpmu/uops"
+	install -m 644 data/events/*.tsv "$(TO)/share/softpmu/events"
+	install -m 644 data/metrics/*.tsv "$(TO)/share/softpmu/metrics"
+	install -m 644 data/energy/*.tsv "$(TO)/share/softpmu/energy"
+	install -m 644 docs/softpmu.1 "$(TO)/share/man/man1"
+	install -m 644 docs/softpmu-pmu.3 "$(TO)/share/man/man3"
+	install -m 644 include/softpmu/* "$(TO)/include/softpmu"
+	install -m 644 build/libsoftpmu.a "$(TO)/lib"
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' src/pmu/softpmu.pc.in >"$(TO)/lib/pkgconfig/softpmu.pc"
 clean:
 	rm -rf build
 

@@ -7,7 +7,7 @@ command -v pkg-config >/dev/null 2>&1 || { echo "pkg-config is not installed"; e
 case $SOFTPMU in */build/san/*) echo "the installation has no sanitizers"; exit 77 ;; esac
 . "$TOP/tests/verdicts.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS
-prefix=$work/prefix
+prefix="$work/a prefix"
 make -C "$TOP" --no-print-directory install PREFIX="$prefix" >"$work/log" 2>&1 || { tail -n 20 "$work/log"; echo "FAILED make install"; exit 1; }
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
 same "version" "softpmu $(pkg-config --modversion softpmu)" "$("$SOFTPMU" --version)"
@@ -21,8 +21,7 @@ cp "$TOP/examples/embed/emulator.c" . || exit 1
 built=0
 for cc in gcc clang-14; do
 	command -v $cc >/dev/null 2>&1 || continue
-	# shellcheck disable=SC2046
-	$cc -std=c11 -Wall -Wextra -Werror -O2 emulator.c $(pkg-config --cflags --libs softpmu) -Wl,-Map="map-$cc" -o "emulator-$cc" || { failed=1; continue; }
+	eval "$cc -std=c11 -Wall -Wextra -Werror -O2 emulator.c $(pkg-config --cflags --libs softpmu) -Wl,-Map=map-$cc -o emulator-$cc" || { failed=1; continue; }
 	built=$((built + 1))
 	"./emulator-$cc" "$events/skylake.tsv" >"out-$cc" 2>&1
 	same "$cc: counts are exact" "$(head -n 1 "out-$cc")" "820402 instructions, 1303021 cycles"
@@ -55,8 +54,7 @@ for header in pmu record; do
 	if command -v g++ >/dev/null 2>&1; then
 		echo "#include <softpmu/$header.h>" >"$header.cc"
 		for std in c++11 c++20; do
-			# shellcheck disable=SC2046
-			same "$header.h is $std" "$(g++ -std=$std -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags softpmu) $header.cc 2>&1)" ""
+			same "$header.h is $std" "$(eval "g++ -std=$std -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags softpmu) $header.cc" 2>&1)" ""
 		done
 	fi
 done
@@ -73,8 +71,7 @@ if command -v g++ >/dev/null 2>&1; then	# and C linkage
 		return 0;
 	}
 	C
-	# shellcheck disable=SC2046
-	g++ -Wall -Wextra -Werror link.cc $(pkg-config --cflags --libs softpmu) -o link && ./link "$events/p6.tsv"
+	eval "g++ -Wall -Wextra -Werror link.cc $(pkg-config --cflags --libs softpmu) -o link" && ./link "$events/p6.tsv"
 	same "a C++ program links and runs" $? 0
 fi
 exit $failed

@@ -48,7 +48,7 @@ int main(void)
 }
 C
 if gcc -O1 -I"$TOP/include" -o asks asks.c 2>err; then
-	timeout 30 "$SOFTPMU" trace -q -o asks.trace ./asks; same "a program that asks is told that nobody is there" $? 4
+	timeout 120 "$SOFTPMU" trace -q -o asks.trace ./asks; same "a program that asks is told that nobody is there" $? 4
 else
 	bad "asks.c: $(head -n 1 err)"
 fi

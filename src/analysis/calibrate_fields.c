@@ -117,6 +117,14 @@ static void refuse(struct cal_fields *out, const char *key, double was, const ch
 	refuse_text(out, key, text, why);
 }
 
+/* What a core must have of latencies: L2 takes longer than L1D, and code of it at least as long as data, or as in the base. */
+static void order_latencies(struct core_config *c, uint32_t base_code_latency)
+{
+	if (c->l2_latency <= c->l1d_latency)
+		c->l2_latency = c->l1d_latency + 1;
+	c->l2_code_latency = c->l2_latency > base_code_latency ? c->l2_latency : base_code_latency;
+}
+
 /* A capacity: extra: entries taken beside the parameter's number. */
 static void capacity(struct cal_fields *out, const char *key, uint32_t *to, const struct cal_curve *c, double high, uint32_t extra, uint32_t unit,
 	const char *what)
@@ -572,6 +580,7 @@ void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct c
 	old = c->l1d_latency;
 	if (!cal_fit_level(&level, huge.x, huge.y, huge.n, 0, 8192, 0.15, &why)) {
 		c->l1d_latency = (uint32_t)lround(level);
+		order_latencies(c, c->l2_code_latency);
 		tell(out, "l1d.latency", old, c->l1d_latency, "huge.4K, huge.8K: %.2f cycles", level);
 	} else {
 		refuse(out, "l1d.latency", old, why.text);
@@ -821,5 +830,11 @@ unsigned cal_refine(struct core_config *c, struct cal_fields *out, const struct 
 			changed++;
 		}
 	}
+	const uint32_t l2_latency = c->l2_latency;
+	order_latencies(c, base->l2_code_latency);
+	if (last && c->l2_latency != l2_latency)
+		tell(out, "l2.latency", base->l2_latency, c->l2_latency, "more than l1d.latency");
+	if (last && c->l2_code_latency != base->l2_code_latency)
+		tell(out, "l2.code_latency", base->l2_code_latency, c->l2_code_latency, "no less than l2.latency");
 	return changed;
 }

@@ -436,6 +436,46 @@ static void a_level_that_others_hide_leaves_the_latency(void **state)
 	left_after_a_step(8 << 20, 0, true);
 }
 
+/* A host that was disturbed while L2 was measured, and an L1D of such a time: the core is one nevertheless. */
+static void l2_takes_longer_than_l1d_and_its_code_as_long_as_data(void **state)
+{
+	(void)state;
+	struct cal_probe *p;
+	struct core_config c, base;
+	struct cal_fields out = { .fields = 0 };
+	fit(&(struct made_up){ .flat = true }, &c, &out);
+	assert_int_equal(c.l1d_latency, 20);
+	assert_int_equal(c.l2_latency, 21);
+	assert_int_equal(c.l2_code_latency, 21);
+
+	size_t count = cal_probes(&p), probe = cal_find(p, count, "huge.128K");
+	struct cal_native host = { .ghz = 3.5, .value = calloc(count, sizeof *host.value) };
+	double *model = calloc(count, sizeof *model);
+	assert_true(probe < count);
+	assert_int_equal(core_config_load(&base, "data", "golden-cove", NULL), 0);
+	for (size_t i = 0; i < count; i++)
+		model[i] = -1;
+	const struct { double host, model; uint32_t latency, code; } step[] = { { 42, 16, 42, 42 }, { 18, 42, 18, 20 }, { 6, 18, 6, 20 }, { 2, 6, 6, 20 } };
+	c = base;
+	for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
+		host.value[probe] = (struct cal_value){ step[i].host, step[i].host, step[i].host, 0, 0 };
+		model[probe] = step[i].model;
+		cal_refine(&c, &out, &base, p, count, &host, model, model, false);
+		assert_int_equal(c.l2_latency, step[i].latency);
+		assert_int_equal(c.l2_code_latency, step[i].code);
+	}
+	c.l2_latency = 42;
+	host.value[probe] = (struct cal_value){ 42, 42, 42, 0, 0 };
+	model[probe] = 42;
+	cal_refine(&c, &out, &base, p, count, &host, model, model, true);
+	assert_int_equal(c.l2_code_latency, 42);
+	assert_int_equal(verdict(&out, "l2.latency"), CAL_FITTED);
+	assert_int_equal(verdict(&out, "l2.code_latency"), CAL_FITTED);
+	free(model);
+	free(host.value);
+	free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -448,6 +488,7 @@ int main(void)
 		cmocka_unit_test(one_noisy_point_changes_no_size), cmocka_unit_test(a_loaded_host_changes_no_size),
 		cmocka_unit_test(a_level_that_was_not_seen_says_nothing_of_others), cmocka_unit_test(what_others_leave_follows_what_the_model_is_off), cmocka_unit_test(what_the_model_tries_is_asked_of_chains_that_show_it),
 		cmocka_unit_test(a_level_that_others_hide_leaves_the_latency), cmocka_unit_test(the_age_of_what_a_chain_meets_is_since_its_linking),
+		cmocka_unit_test(l2_takes_longer_than_l1d_and_its_code_as_long_as_data),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

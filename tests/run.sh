@@ -6,6 +6,9 @@ cd "$(dirname "$0")/.." || exit 1
 O=${1:-build} pattern=${2:-}
 export SOFTPMU="$PWD/$O/softpmu" PROGRAMS="$PWD/build/tests/programs" TOP="$PWD"
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+# What of the environment changes what programs print, or what those under the model execute.
+export LC_ALL=C PERF_CONFIG=/dev/null
+unset GLIBC_TUNABLES DEBUGINFOD_URLS SOURCE_DATE_EPOCH SOFTPMU_NATIVE_ROOT
 log=$(mktemp) || exit 1
 export SOFTPMU_STORE="$log.store"	# nobody's profiles; tests that want some have a store of their own
 trap 'rm -rf "$log" "$SOFTPMU_STORE"' EXIT

@@ -117,12 +117,14 @@ static void refuse(struct cal_fields *out, const char *key, double was, const ch
 	refuse_text(out, key, text, why);
 }
 
-/* What a core must have of latencies: L2 takes longer than L1D, and code of it at least as long as data, or as in the base. */
+/* What a core must have of latencies: L2 takes longer than L1D, L3 than L2, and code of L2 at least as long as data, or as in the base. */
 static void order_latencies(struct core_config *c, uint32_t base_code_latency)
 {
 	if (c->l2_latency <= c->l1d_latency)
 		c->l2_latency = c->l1d_latency + 1;
 	c->l2_code_latency = c->l2_latency > base_code_latency ? c->l2_latency : base_code_latency;
+	if (lround(c->l3_latency + c->l3_latency_ns * c->frequency_ghz) <= c->l2_latency)
+		c->l3_latency_ns = ceil(100 * (c->l2_latency + 1. - c->l3_latency) / c->frequency_ghz) / 100;
 }
 
 /* A capacity: extra: entries taken beside the parameter's number. */
@@ -779,6 +781,7 @@ unsigned cal_refine(struct core_config *c, struct cal_fields *out, const struct 
 		size_t i = probe_of(c, p, count, t->probe), k = t->minus ? cal_find(p, count, t->minus) : count;
 		double was = get(base, t), is = get(c, t), next = is;
 		if (i >= count || host->value[i].cycles <= 0 || model[i] <= 0 || (k < count && (host->value[k].cycles <= 0 || model[k] <= 0))) {
+			set(c, t, was);		/* from the base on: an L2 that was slow may not be any more */
 			refuse(out, t->key, was, "its microbenchmark did not run");
 			continue;
 		}
@@ -831,9 +834,12 @@ unsigned cal_refine(struct core_config *c, struct cal_fields *out, const struct 
 		}
 	}
 	const uint32_t l2_latency = c->l2_latency;
+	const double l3_latency_ns = c->l3_latency_ns;
 	order_latencies(c, base->l2_code_latency);
 	if (last && c->l2_latency != l2_latency)
 		tell(out, "l2.latency", base->l2_latency, c->l2_latency, "more than l1d.latency");
+	if (last && c->l3_latency_ns != l3_latency_ns)
+		tell(out, "l3.latency_ns", base->l3_latency_ns, c->l3_latency_ns, "more than l2.latency");
 	if (last && c->l2_code_latency != base->l2_code_latency)
 		tell(out, "l2.code_latency", base->l2_code_latency, c->l2_code_latency, "no less than l2.latency");
 	return changed;

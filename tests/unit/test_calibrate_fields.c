@@ -437,7 +437,7 @@ static void a_level_that_others_hide_leaves_the_latency(void **state)
 }
 
 /* A host that was disturbed while L2 was measured, and an L1D of such a time: the core is one nevertheless. */
-static void l2_takes_longer_than_l1d_and_its_code_as_long_as_data(void **state)
+static void each_level_takes_longer_than_the_one_before(void **state)
 {
 	(void)state;
 	struct cal_probe *p;
@@ -471,6 +471,14 @@ static void l2_takes_longer_than_l1d_and_its_code_as_long_as_data(void **state)
 	assert_int_equal(c.l2_code_latency, 42);
 	assert_int_equal(verdict(&out, "l2.latency"), CAL_FITTED);
 	assert_int_equal(verdict(&out, "l2.code_latency"), CAL_FITTED);
+	assert_int_equal(verdict(&out, "l3.latency_ns"), CAL_REFUSED);	/* not measured, and slower */
+	assert_true(c.l3_latency_ns == base.l3_latency_ns);
+	host.value[probe] = (struct cal_value){ 300, 300, 300, 0, 0 };
+	model[probe] = 300;
+	c.l2_latency = 300;
+	cal_refine(&c, &out, &base, p, count, &host, model, model, true);
+	assert_int_equal(lround(c.l3_latency + c.l3_latency_ns * c.frequency_ghz), 301);
+	assert_int_equal(verdict(&out, "l3.latency_ns"), CAL_FITTED);
 	free(model);
 	free(host.value);
 	free(p);
@@ -488,7 +496,7 @@ int main(void)
 		cmocka_unit_test(one_noisy_point_changes_no_size), cmocka_unit_test(a_loaded_host_changes_no_size),
 		cmocka_unit_test(a_level_that_was_not_seen_says_nothing_of_others), cmocka_unit_test(what_others_leave_follows_what_the_model_is_off), cmocka_unit_test(what_the_model_tries_is_asked_of_chains_that_show_it),
 		cmocka_unit_test(a_level_that_others_hide_leaves_the_latency), cmocka_unit_test(the_age_of_what_a_chain_meets_is_since_its_linking),
-		cmocka_unit_test(l2_takes_longer_than_l1d_and_its_code_as_long_as_data),
+		cmocka_unit_test(each_level_takes_longer_than_the_one_before),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,11 +190,11 @@ static enum cost_change free_latency(uint32_t *field, const char *key, uint32_t 
 
 /* Memory that answers at once, and as many lines as there are. */
 static const char free_memory_fields[] = "dram.latency_ns=1,dram.row_empty_ns=0,dram.row_conflict_ns=0,dram.bandwidth=10000,"
-	"dram.others_ns=0,dram.line_ns=0,dram.write_ns=0";
+	"dram.others_ns=0,dram.refresh_ns=0,dram.line_ns=0,dram.write_ns=0";
 static enum cost_change free_memory(struct core_config *c, char *text, size_t bytes)
 {
 	c->dram_latency_ns = 1;
-	c->dram_others_ns = c->dram_row_empty_ns = c->dram_row_conflict_ns = 0;
+	c->dram_others_ns = c->dram_refresh_ns = c->dram_row_empty_ns = c->dram_row_conflict_ns = 0;
 	c->dram_line_ns = c->dram_write_ns = 0;
 	c->dram_bandwidth = 10000;
 	say(text, bytes, "%s", free_memory_fields);

@@ -53,6 +53,10 @@ int dram_init(struct dram *d, const struct core_config *c, double frequency_ghz,
 	d->latency = (uint32_t)lround(c->dram_latency_ns * frequency_ghz);
 	d->empty = (uint32_t)lround(c->dram_row_empty_ns * frequency_ghz);
 	d->conflict = (uint32_t)lround(c->dram_row_conflict_ns * frequency_ghz);
+	if (c->dram_refresh_ns > 0 && c->dram_refresh_ns >= c->dram_refresh_interval_ns)
+		return err_set(err, ERR_INPUT, "dram.refresh_ns: %g is not less than dram.refresh_interval_ns", c->dram_refresh_ns);
+	d->refresh = (uint32_t)lround(c->dram_refresh_ns * frequency_ghz);
+	d->interval = (uint32_t)fmax(lround(c->dram_refresh_interval_ns * frequency_ghz), 1);
 	for (unsigned i = 0; i < 256; i++)
 		d->wait[i] = (uint16_t)fmin(lround(-log((i + 0.5) / 256) * c->dram_others_ns * frequency_ghz), UINT16_MAX);
 	for (unsigned i = 0; i < channels; i++)
@@ -69,11 +73,21 @@ static struct place place_of(const struct dram *d, uint32_t line)
 		(rest >> d->bank_log2) + 1 };
 }
 
+/* When the bank's refresh is over, if there is one. */
+static uint64_t refreshed(const struct dram *d, struct place p, uint64_t cycle)
+{
+	if (!d->refresh)
+		return cycle;
+	const uint64_t phase = (uint64_t)d->interval * p.bank / (d->bank_mask + 1) + (p.channel & 1) * (d->interval / 2);
+	const uint64_t into = (cycle + phase) % d->interval;
+	return into < d->refresh ? cycle + d->refresh - into : cycle;
+}
+
 uint64_t dram_read(struct dram *d, uint32_t line, uint64_t cycle)
 {
 	struct place p = place_of(d, line);
 	uint32_t row = p.row;
-	uint64_t start = rate_book(&d->channel[p.channel], cycle);
+	uint64_t start = rate_book(&d->channel[p.channel], refreshed(d, p, cycle));
 	uint32_t open = d->row[p.channel][p.bank];
 	d->row[p.channel][p.bank] = row;
 	d->found = open == row ? SPMU_FOUND_ROW_OPEN : open ? SPMU_FOUND_ROW_OTHER : SPMU_FOUND_ROW_EMPTY;

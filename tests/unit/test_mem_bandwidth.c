@@ -125,7 +125,8 @@ static void waits(struct machine_fixture *f, uint64_t *least, uint64_t *most, do
 	*least = UINT64_MAX;
 	*most = 0;
 	for (unsigned i = 0; i < N; i++) {
-		uint64_t took = mf_load(f, BASE + 64 * (100 + i), 10000 * (i + 1)).ready - 10000 * (i + 1);
+		const uint64_t cycle = 10007 * (i + 1);	/* at all times of any interval */
+		uint64_t took = mf_load(f, BASE + 64 * (100 + i), cycle).ready - cycle;
 		*least = took < *least ? took : *least;
 		*most = took > *most ? took : *most;
 		sum += took;
@@ -148,6 +149,30 @@ static void reads_wait_for_others_an_exponential_time_always_the_same(void **sta
 	assert_in_range(most[0], MEMORY + 4 * 50, MEMORY + 7 * 50);	/* one in 256: 5.5 times the mean, the middle of the last one in 256 6.2 */
 	assert_in_range((uint64_t)mean[0], MEMORY + 45, MEMORY + 55);
 	assert_true(least[0] == least[1] && most[0] == most[1] && mean[0] == mean[1]);
+}
+
+static void reads_of_a_bank_wait_for_the_end_of_its_refresh(void **state)
+{
+	struct machine_fixture *f = *state;
+	uint64_t least, most;
+	double mean;
+	f->config.dram_refresh_ns = 400;
+	f->config.dram_refresh_interval_ns = 2000;
+	waits(f, &least, &most, &mean);
+	assert_in_range(least, MEMORY, MEMORY + 1);
+	assert_in_range(most, MEMORY + 390, MEMORY + 400);
+	assert_in_range((uint64_t)mean, MEMORY + 36, MEMORY + 44);	/* a fifth of them, half of it */
+	uint64_t end = 0;
+	unsigned found = 0;
+	for (unsigned i = 0; i < 50; i++) {	/* a row's lines, each an interval and its 50th later than the one before */
+		const uint64_t cycle = 30000000 + 2040 * i, ready = mf_load(f, BASE + 64 * (64 * 100 + i), cycle).ready;
+		if (ready < cycle + MEMORY + 2)
+			continue;
+		assert_true(!found || end == ready % 2000);
+		end = ready % 2000;
+		found++;
+	}
+	assert_in_range(found, 8, 10);
 }
 
 static void more_than_64_lines_may_be_in_flight(void **state)
@@ -199,6 +224,7 @@ int main(void)
 		MF_TEST(one_core_reads_no_faster_than_its_own_way_to_memory),
 		MF_TEST(what_it_writes_goes_a_way_of_its_own),
 		MF_TEST(reads_wait_for_others_an_exponential_time_always_the_same),
+		MF_TEST(reads_of_a_bank_wait_for_the_end_of_its_refresh),
 		MF_TEST(more_than_64_lines_may_be_in_flight),
 		MF_TEST(fill_buffers_bound_the_bandwidth_of_one_core),
 		MF_TEST(a_late_request_does_not_delay_an_early_one),

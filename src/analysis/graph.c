@@ -50,6 +50,11 @@ static uint64_t dispatched(const struct graph *g, struct times *t, const struct 
 	return graph_take_port(t, r->port, from);
 }
 
+static bool takes_register(const struct graph *g, const struct core_detail *d, const struct spmu_record *r)
+{
+	return g->c.prf_integer && r->port < 16 && d->ports && reg_any_general(d->dst);
+}
+
 static void uop_of(const struct graph *g, struct times *t, const struct core_detail *d, const struct spmu_record *r, const struct waits *w, const struct access *a)
 {
 	const struct core_config *c = &g->c;
@@ -60,6 +65,8 @@ static void uop_of(const struct graph *g, struct times *t, const struct core_det
 		alloc = graph_stalled(g, t, t->lb_free[(g->loads - c->load_buffer_size) % LOADS]);
 	if (address && t->written[(d->store - c->store_buffer_size) % STORES] > alloc && !free_of(t, GRAPH_STORE_BUFFER))
 		alloc = graph_stalled(g, t, t->written[(d->store - c->store_buffer_size) % STORES]);
+	if (takes_register(g, d, r) && t->prf_free[(g->results - c->prf_integer) % RESULTS] > alloc && !free_of(t, GRAPH_WINDOW))
+		alloc = graph_stalled(g, t, t->prf_free[(g->results - c->prf_integer) % RESULTS]);
 	if (r->port < 16 && d->ports) {
 		if (t->room[d->pool] < 1 && !free_of(t, GRAPH_WINDOW)) {
 			const uint64_t until = graph_wait_room(g, t, d->pool, 1, alloc);
@@ -138,6 +145,7 @@ static void uop_seen(struct graph *g, const struct core_detail *d, const struct 
 	if (r->did & SPMU_DID(CLEAR_MEMORY_ORDER))
 		seen->cleared = less(base + r->dispatch, g->c.frontend_latency + g->c.rs_dispatch_delay);
 	g->loads += (r->is & SPMU_IS(LOAD)) != 0;
+	g->results += takes_register(g, d, r);
 	if (d->walk)
 		graph_walk_seen(g, d, r, base);
 	graph_lines_asked(g);
@@ -157,7 +165,7 @@ static void place_costs(struct graph *g, uint64_t ip)
 	}
 }
 
-static void retired(struct graph *g, const struct spmu_record *r, uint64_t base, uint32_t loads, uint32_t store)
+static void retired(struct graph *g, const struct spmu_record *r, uint64_t base, uint32_t loads, uint32_t results, uint32_t store)
 {
 	const struct core_config *c = &g->c;
 	for (unsigned i = 0; i < g->runs; i++) {
@@ -174,6 +182,8 @@ static void retired(struct graph *g, const struct spmu_record *r, uint64_t base,
 		t->rob_free[g->slots % SLOTS] = t->retire + 1;
 		for (uint32_t n = loads; n != g->loads; n++)
 			t->lb_free[n % LOADS] = t->retire + 1;
+		for (uint32_t n = results; n != g->results; n++)
+			t->prf_free[n % RESULTS] = t->retire + 1;
 		for (uint32_t n = store; n != g->stores; n++)
 			t->retired[(n + 1) % STORES] = t->retire;
 	}
@@ -221,6 +231,9 @@ static void path_operands(const struct graph *g, const struct core_detail *d, co
 	p->data = p->store >= 0 ? t->data_ready[p->store] : 0;
 	p->known = t->addr_known;
 	p->load_buffer = t->lb_free[(g->loads - c->load_buffer_size) % LOADS];
+	p->result = takes_register(g, d, r);
+	p->prf = t->prf_free[(g->results - c->prf_integer) % RESULTS];
+	p->prf_size = c->prf_integer;
 	p->store_buffer = r->is & SPMU_IS(STORE_ADDR) ? t->written[(d->store - c->store_buffer_size) % STORES] : 0;
 	p->retire_before = t->retire;
 	p->idq_size = c->idq_size;
@@ -271,6 +284,7 @@ static void uop(struct graph *g, const struct core_detail *d, const struct spmu_
 	if (d->flags & DETAIL_SLOT) {
 		path_before(g, d, &p);
 		g->first_load = g->loads;
+		g->first_result = g->results;
 		g->first_store = g->stores;
 		graph_slot_begins(g, d, r, base);
 	}
@@ -295,7 +309,7 @@ static void uop(struct graph *g, const struct core_detail *d, const struct spmu_
 	if (d->flags & DETAIL_STORED && g->first_store == d->store)	/* the address went in a slot of its own */
 		g->first_store = d->store - 1;
 	if (d->flags & DETAIL_LAST)
-		retired(g, r, base, g->first_load, g->first_store);
+		retired(g, r, base, g->first_load, g->first_result, g->first_store);
 	p.retire = g->run[0]->retire;
 	path_uop(g->path, &p);
 	if (g->slack)

@@ -182,6 +182,8 @@ static void allocated(struct path *p, const struct path_uop *u)
 		kind = PATH_WINDOW;
 	else if (u->is & SPMU_IS(STORE_ADDR) && u->alloc == u->store_buffer)
 		kind = PATH_STORES;
+	else if (u->result && u->alloc == u->prf)
+		kind = PATH_WINDOW;
 	else if (u->alloc == u->fetch + u->frontend_latency)
 		from = p->slot_first * NODES + NODE_F, kind = PATH_FRONT_END;
 	else if (u->alloc == u->rob)

@@ -47,17 +47,18 @@ struct path_uop {		/* one, of the whole graph: times of its nodes, and of what t
 	uint64_t ip, is, did;
 	uint8_t  src[4], dst[3];
 	bool first, last;	/* of its slot */
+	bool result;		/* it took an integer register */
 	bool stored, copied, redirected, still, code, alone;
 	uint64_t fetch, alloc, ready, dispatch, complete, retire;
 	/* before it */
-	uint64_t fetch_before, alloc_before, retire_before, resolved, queue, rob, load_buffer, store_buffer, reg[4], known, data;
+	uint64_t fetch_before, alloc_before, retire_before, resolved, queue, rob, load_buffer, prf, store_buffer, reg[4], known, data;
 	uint32_t slots, idq_size, rob_size;
 	uint32_t frontend_latency, dispatch_delay, redirect;
 	int store;		/* index of the store that it stores or was forwarded from; -1 */
 	/* what slack needs beyond that */
 	bool waits, far;	/* for addresses of stores; for the last retirement */
 	uint32_t number;	/* of its store */
-	uint32_t load_buffer_size, store_buffer_size, retire_latency;
+	uint32_t load_buffer_size, prf_size, store_buffer_size, retire_latency;
 	uint64_t fetch_due, alloc_slot;	/* fetch without a full queue; alloc without what this uop waits for */
 	uint32_t alloc_width, retire_width;
 	uint64_t alloc_last, alloc_group, retire_group;	/* alloc of the slot before; the cycle behind those of the slots so many before; 0: none */

@@ -10,7 +10,7 @@
 #include "core/pairs.h"
 #include "isa/isa.h"
 
-enum { SLOTS = 1024, LOADS = 512, STORES = 256, WINDOW = 4096, FAR = 1024, POOLS = 3, FILLS = 1024, UNITS = 8, BUFFERS = 64, BUCKETS = 512, LEARNT = 256, PAGES = 64, QUEUE = 256, PENDING = 64 };
+enum { SLOTS = 1024, LOADS = 512, RESULTS = 512, STORES = 256, WINDOW = 4096, FAR = 1024, POOLS = 3, FILLS = 1024, UNITS = 8, BUFFERS = 64, BUCKETS = 512, LEARNT = 256, PAGES = 64, QUEUE = 256, PENDING = 64 };
 
 struct times {			/* of one graph */
 	uint32_t free;		/* set of classes */
@@ -20,7 +20,7 @@ struct times {			/* of one graph */
 	uint32_t fetch_room, alloc_used, retire_used;
 	uint64_t slot_done;
 	uint64_t reg[REG_COUNT];
-	uint64_t alloc_at[SLOTS], rob_free[SLOTS], lb_free[LOADS];
+	uint64_t alloc_at[SLOTS], rob_free[SLOTS], lb_free[LOADS], prf_free[RESULTS];
 	uint64_t addr_ready[STORES], data_ready[STORES], given[STORES], retired[STORES], written[STORES];
 	uint64_t addr_known, last_written;
 	uint64_t cleared;	/* a load of the slot before passed a store that it depends on: fetch goes on at this cycle; 0 */
@@ -46,7 +46,7 @@ struct graph {
 	unsigned runs;
 	uint16_t pool_ports[POOLS];
 	int32_t group_room;
-	uint32_t slots, loads;	/* so far */
+	uint32_t slots, loads, results;	/* so far; results: that took an integer register (core/rename.h) */
 	uint32_t last_room;	/* of the measured front end, behind the slot before */
 	uint64_t barrier, line_of[FILLS], line2_of[FILLS], page_of[PAGES];
 	unsigned buffers;
@@ -62,7 +62,7 @@ struct graph {
 	struct core_fill fill[PENDING];
 	uint64_t began[PENDING];	/* when each had its fill buffer */
 	uint32_t fills;
-	uint32_t first_load, first_store;	/* of the slot */
+	uint32_t first_load, first_result, first_store;	/* of the slot */
 	struct times *seen, **run;
 	struct path *path;	/* of the first */
 	struct slack *slack;	/* NULL: nobody asks */

@@ -18,8 +18,9 @@ struct slack {
 	uint64_t slot_first, fetch, alloc, retire, branch, known;
 	uint64_t done[SLOT_UOPS], done_at[SLOT_UOPS];	/* of the slot's uops: their P */
 	unsigned dones;
-	uint64_t reg[REGS], alloc_of[SLOTS], retire_of[SLOTS], load_of[SLOTS], data[STORES], store[STORES] /* C */;
+	uint64_t reg[REGS], alloc_of[SLOTS], retire_of[SLOTS], load_of[SLOTS], result_of[SLOTS], data[STORES], store[STORES] /* C */;
 	uint32_t load, slot_load;	/* loads so far, and before the slot */
+	uint32_t result, slot_result;	/* likewise, results that took an integer register */
 	uint32_t slot_store[SLOT_UOPS];	/* stores that the slot has part of */
 	unsigned stores;
 	struct { uint64_t line, node; } asked[LINES];
@@ -178,6 +179,7 @@ static void slot_begins(struct slack *s, const struct path_uop *u, uint64_t n)
 	s->slot_first = n;
 	s->dones = s->stores = 0;
 	s->slot_load = s->load;
+	s->slot_result = s->result;
 }
 
 /* Where the slot was allocated; what a later uop of it waited for comes on top. */
@@ -198,6 +200,8 @@ static void allocated(struct slack *s, const struct path_uop *u)
 	}
 	if (u->is & SPMU_IS(LOAD))
 		arrives(s, s->load_of[(s->load - u->load_buffer_size) % SLOTS], u->load_buffer);
+	if (u->result)
+		arrives(s, s->result_of[(s->result - u->prf_size) % SLOTS], u->prf);
 	if (u->is & SPMU_IS(STORE_ADDR))
 		arrives(s, s->store[(u->number - u->store_buffer_size) % STORES], u->store_buffer);
 	for (unsigned i = 0; i < s->arrivals; i++)
@@ -269,6 +273,8 @@ static void retires(struct slack *s, const struct path_uop *u, uint64_t n)
 	s->retire_of[u->slots % SLOTS] = id;
 	for (uint32_t k = s->slot_load; k != s->load; k++)
 		s->load_of[k % SLOTS] = id;
+	for (uint32_t k = s->slot_result; k != s->result; k++)
+		s->result_of[k % SLOTS] = id;
 	for (unsigned k = 0; k < s->stores; k++)
 		s->store[s->slot_store[k]] = id;
 }
@@ -288,6 +294,7 @@ void slack_uop(struct slack *s, const struct path_uop *u)
 	dispatched(s, u, n);
 	completes(s, u, n);
 	s->load += (u->is & SPMU_IS(LOAD)) != 0;
+	s->result += u->result;
 	if (u->is & (SPMU_IS(STORE_ADDR) | SPMU_IS(STORE_DATA)) && s->stores < SLOT_UOPS)
 		s->slot_store[s->stores++] = u->number % STORES;
 	if (!u->last)

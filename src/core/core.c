@@ -70,7 +70,7 @@ uint64_t core_branch_unusual(struct core *c, const struct insn *br, uint64_t wor
 
 struct slot {			/* one that is on its way */
 	uint64_t done;		/* its uops are complete */
-	uint32_t loads;		/* number of its first */
+	uint32_t loads, results;	/* number of its first */
 	bool memory;		/* it holds loads or stores */
 };
 
@@ -86,6 +86,8 @@ static inline uint64_t retire_slot(struct core *c, const struct slot *slot)
 		for (uint32_t n = q->slot_tail; n != q->tail; n++)
 			q->store[n & q->mask].retire = retire;
 	}
+	if (UNLIKELY(rn->prf_size))
+		rename_results_done(rn, slot->results, retire);
 	return retire;
 }
 
@@ -265,7 +267,7 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 		}
 		if (UNLIKELY(c->old.inorder) && u == first)
 			inorder_issue(c, in, first, uops, alloc + rn->dispatch_delay);
-		struct slot slot = { .done = alloc, .loads = rn->loads };
+		struct slot slot = { .done = alloc, .loads = rn->loads, .results = rn->results };
 		q->slot_tail = q->tail;
 		for (;;) {		/* a uop */
 			unsigned port = 255, ports = UNLIKELY(c->old.inorder) ? 0 : u->ports & sc->port_mask;
@@ -320,6 +322,8 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 					is = (is & ~SPMU_IS(ELIMINATED)) | SPMU_IS(EXEC);
 				}
 			}
+			if (UNLIKELY(rn->prf_size) && ports && !wrong && reg_any_general(u->dst))
+				alloc = rename_result(c, alloc, &did);
 			if (LIKELY(ports)) {
 				const struct port_choice *choice = &sc->choice[ports];
 				if (UNLIKELY(scheduler_full(sc, choice))) {

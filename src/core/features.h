@@ -7,7 +7,7 @@
  * 1A4H); real parts have no registers for the rest, which are in a block of this model's own, at addresses that no processor
  * will ever use (SDM vol. 4, "Model-Specific Registers (MSRs)": 40000000H to 400000FFH).
  * features.def is the table.  docs/features.md is for users.
- * Left out: sizes that the model has no limit of (physical register files), sizes above the preset's.
+ * Left out: physical register files (prf.integer is the only one with a limit, and few cores have it), sizes above the preset's.
  */
 #ifndef CORE_FEATURES_H
 #define CORE_FEATURES_H

@@ -86,7 +86,7 @@ struct frontend {
 };
 
 /* --- rename, reorder buffer, load buffer --- */
-enum { SLOT_RING = 1024, SLOT_STEP = 8 /* bytes of an entry */, LOAD_RING = 512, RETIRE_SHIFT = 5 };	/* at least rob.size and idq.size; load_buffer.size; log2 of more than retire.width */
+enum { SLOT_RING = 1024, SLOT_STEP = 8 /* bytes of an entry */, LOAD_RING = 512, RESULT_RING = 512, RETIRE_SHIFT = 5 };	/* at least rob.size and idq.size; load_buffer.size; prf.integer; log2 of more than retire.width */
 struct rename {
 	uint64_t cycle;		/* earliest cycle with an issue slot left */
 	uint32_t used, width;	/* slots used in it */
@@ -97,11 +97,13 @@ struct rename {
 	uint32_t rob_back, lb_size;	/* rob_back: rob.size in steps of pos */
 	uint32_t pos;		/* of the slot being allocated: their number since the core was created, low bits, times SLOT_STEP */
 	uint32_t loads;		/* likewise, of the next load */
+	uint32_t results, prf_size;	/* likewise, of the next result that takes an integer register; prf.integer */
 	/* rings of slots, of as many entries as the core needs (less of the host's L1D): bytes less SLOT_STEP */
 	uint32_t alloc_mask, free_mask;
 	uint64_t alloc[SLOT_RING];	/* when the slot left the uop queue */
 	uint64_t free[SLOT_RING];	/* from when its reorder-buffer entry is free */
 	uint64_t lb[LOAD_RING];	/* of each load: from when its entry is free */
+	uint64_t prf[RESULT_RING];	/* of each integer result: from when there is a register for one that much later */
 };
 
 /* --- scheduler --- */

@@ -26,7 +26,7 @@ void rename_reset(struct core *c, uint64_t cycle)
 	c->rn = (struct rename){
 		.cycle = cycle, .bubble_floor = cycle, .barrier = cycle,
 		.width = f->alloc_width, .frontend_latency = f->frontend_latency, .dispatch_delay = f->rs_dispatch_delay,
-		.rob_back = f->rob_size * SLOT_STEP, .lb_size = f->load_buffer_size,
+		.rob_back = f->rob_size * SLOT_STEP, .lb_size = f->load_buffer_size, .prf_size = f->prf_integer,
 	};
 	rename_rings(c, f->wrong_path || c->walker);
 }
@@ -62,7 +62,8 @@ uint64_t rename_wait(struct core *c, uint64_t delivered, uint64_t rob, uint64_t 
 uint64_t rename_stall(struct core *c, enum spmu_signal signal, uint64_t from, uint64_t until)
 {
 	struct rename *rn = &c->rn;
-	unsigned run = signal == SPMU_SIG_RESOURCE_STALL_RS ? RUN_RS : signal == SPMU_SIG_RESOURCE_STALL_SB ? RUN_SB : RUN_LB;
+	unsigned run = signal == SPMU_SIG_RESOURCE_STALL_RS ? RUN_RS : signal == SPMU_SIG_RESOURCE_STALL_SB ? RUN_SB :
+	               signal == SPMU_SIG_RESOURCE_STALL_ROB ? RUN_ROB : RUN_LB;
 	emit_grow(&c->e, run, signal, from, until, 1);
 	rn->cycle = until;
 	rn->slot = 0;

@@ -7,7 +7,10 @@
  * IDQ_BUBBLE counts the slots that stay empty while the front end has nothing and nothing else stops allocation;
  * each RESOURCE_STALL_* covers the cycles in which a slot that has been delivered waits for that resource.
  * Between a mispredicted branch and its recovery no slot is accounted for: on the machine the wrong path is there.
- * What rename does itself: eliminate.h, partial.h.  Leaves out: physical register files.
+ * A uop with a result in a general register takes an integer register (prf.integer): the one that is free again when it retires is that of the result before it, so
+ * that a ring of results tells when there is one; what rename does itself takes none.  A stall for want of one counts as one of the reorder buffer.
+ * What rename does itself: eliminate.h, partial.h.  Leaves out: physical registers of vectors and flags, what results on a wrong path take, and that hardware
+ * threads share the file.
  */
 #ifndef CORE_RENAME_H
 #define CORE_RENAME_H
@@ -65,5 +68,24 @@ static inline uint64_t *rename_load(struct core *c)
 	uint64_t *lb = &rn->lb[load & (LOAD_RING - 1)];
 	*lb = rn->lb[(load - rn->lb_size) & (LOAD_RING - 1)];
 	return lb;
+}
+
+/* Takes an integer register for the uop that is allocated at `alloc`; returns when it is, for there may be none before. */
+static inline uint64_t rename_result(struct core *c, uint64_t alloc, uint64_t *did)
+{
+	struct rename *rn = &c->rn;
+	uint32_t result = rn->results++;
+	uint64_t free = rn->prf[(result - rn->prf_size) & (RESULT_RING - 1)];
+	if (free <= alloc)
+		return alloc;
+	*did |= SPMU_DID(STALL_ROB);
+	return rename_stall(c, SPMU_SIG_RESOURCE_STALL_ROB, alloc, free);
+}
+
+/* The slot whose results since number `first` these are retires. */
+static inline void rename_results_done(struct rename *rn, uint32_t first, uint64_t retire)
+{
+	for (; first != rn->results; first++)
+		rn->prf[first & (RESULT_RING - 1)] = retire + 1;
 }
 #endif

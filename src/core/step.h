@@ -147,6 +147,13 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 		port_less = eliminate(c, s->src[0][0], s->dst[0][0], s->constant, !(s->flags & STEP_ADDS), alloc);
 		is = port_less ? is : (is & ~SPMU_IS(ELIMINATED)) | SPMU_IS(EXEC);
 	}
+	const uint32_t results = rn->results;
+	if (UNLIKELY(rn->prf_size) && !port_less) {
+		if (reg_any_general(s->dst[0]))
+			alloc = rename_result(c, alloc, &did);
+		if (computes && reg_any_general(s->dst[1]))
+			alloc = rename_result(c, alloc, &did);
+	}
 	unsigned port = port_less ? 255 : step_port(c, s, 0, load, kind == STEP_BRANCH, &alloc, &did), port2 = 0;
 	uint64_t ready = alloc, dispatch = alloc, complete = alloc, alloc2 = alloc, ready2 = 0, dispatch2 = 0, complete2 = 0;
 	struct store *st = NULL;
@@ -202,6 +209,8 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 	uint64_t retire = retire_at(c, max64(complete, complete2));
 	if (load)
 		*lb = retire + 1;
+	if (UNLIKELY(rn->prf_size))
+		rename_results_done(rn, results, retire);
 	if (store) {
 		st->data_ready = max64(st->data_ready, complete2);
 		st->retire = retire;

@@ -35,6 +35,11 @@ enum isa_reg {
 	REG_HIGH = 80,		/* 4: AH, CH, DH, BH, if they are renamed apart (isa_options.high_bytes; core/partial.h) */
 	REG_COUNT = 84
 };
+/* Is one of these results a general register? */
+static inline bool reg_any_general(const uint8_t dst[3])
+{
+	return (uint8_t)(dst[0] - REG_GPR) < REG_VEC - REG_GPR || (uint8_t)(dst[1] - REG_GPR) < REG_VEC - REG_GPR || (uint8_t)(dst[2] - REG_GPR) < REG_VEC - REG_GPR;
+}
 
 enum uop_kind {
 	UOP_NOP,		/* takes a slot, no port */

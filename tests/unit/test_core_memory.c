@@ -289,6 +289,32 @@ static void test_load_buffer_full_stalls_allocation(void **state)
 	bench_end(&b);
 }
 
+static void test_results_wait_for_an_integer_register(void **state)
+{
+	(void)state;
+	struct bench b;
+	uint64_t slot = 0x8000;
+	for (unsigned size = 0; size <= 4; size += 4) {	/* 0: there are enough */
+		fixture_start(&b, &k, size ? "prf.integer=4" : NULL);
+		code_load(&k, REG_GPR, 0, 8);			/* one */
+		for (unsigned i = 0; i < 4; i++)		/* none: no general register */
+			code_op(&k, ALU, 1, REG_VEC + i, 0);
+		for (unsigned i = 1; i < 6; i++)		/* three more, and two too many */
+			code_op(&k, ALU, 1, REG_GPR + i, 0);
+		mock.miss_from = 0x8000, mock.miss_to = 0x8008;
+		run(&b, &slot);
+		assert_true(out.uop[7].alloc <= out.uop[0].alloc + 4);
+		if (size) {
+			assert_int_equal(out.uop[8].alloc, out.uop[0].retire + 1);
+			assert_true(out.uop[8].did & SPMU_DID(STALL_ROB));
+			assert_true(heard_sum(SPMU_SIG_RESOURCE_STALL_ROB) >= 190);
+		} else {
+			assert_true(out.uop[8].alloc <= out.uop[0].alloc + 4);
+		}
+		bench_end(&b);
+	}
+}
+
 static void test_store_misses_are_heard_over_batch_ends(void **state)
 {
 	(void)state;
@@ -454,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_store_buffer_full_stalls_allocation),
 		cmocka_unit_test(test_stores_are_written_in_order_one_a_cycle),
 		cmocka_unit_test(test_load_buffer_full_stalls_allocation),
+		cmocka_unit_test(test_results_wait_for_an_integer_register),
 		cmocka_unit_test(test_store_misses_are_heard_over_batch_ends),
 		cmocka_unit_test(test_store_is_written_before_a_load_allocated_later_looks),
 		cmocka_unit_test(test_locked_operations_serialize_memory),

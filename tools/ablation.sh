@@ -60,6 +60,8 @@ END
 	row 'ports by counts: the first that may' ports.binding=first
 	row 'a scheduler entry for each slot of a cycle' rs.group=0
 	row 'loop buffer (switched on)' lsd.size=64
+	row 'loads, stores and slow operations: four a cycle' sustain.rate=0
+	row 'two loads and a store each cycle' sustain.memory_rate=0
 	row 'microcode switch' ms.enter=0
 	row 'microcode waits for the uop queue' ms.drain=0
 	cat <<END

@@ -28,6 +28,7 @@ static inline unsigned bypass_delay(const struct core *c, const uint8_t *src, un
 {
 	const struct bypass *b = &c->by;
 	bool crosses = false;
+	domain &= DOMAIN_HOMES;
 	for (unsigned i = 0; i < 3; i++) {
 		if ((unsigned)src[i] - REG_VEC >= 32)
 			continue;
@@ -35,13 +36,14 @@ static inline unsigned bypass_delay(const struct core *c, const uint8_t *src, un
 		if (domain == DOMAIN_FP_ADD)
 			*ready = max64(*ready, c->reg[src[i]] + (home == DOMAIN_FP_ADD ? 0 : b->fp_add));
 		else
-			crosses |= domain == DOMAIN_INTEGER ? home == DOMAIN_FP && b->ports >> port & 1 : home == DOMAIN_INTEGER;
+			crosses |= domain == DOMAIN_INTEGER ? home == DOMAIN_FP && b->ports >> port & 1 : domain == DOMAIN_FP && home == DOMAIN_INTEGER;
 	}
 	return crosses ? b->delay : 0;
 }
 
 static inline void bypass_result(struct core *c, const uint8_t *dst, unsigned domain, unsigned port, uint64_t cycle)
 {
+	domain &= DOMAIN_HOMES;
 	if (domain == DOMAIN_INTEGER && !(c->by.ports >> port & 1))
 		return;
 	for (unsigned i = 0; i < 3; i++)

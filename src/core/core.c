@@ -425,8 +425,11 @@ run_insn(struct core *c, const struct insn *in, const struct uop *first, unsigne
 			if (UNLIKELY(c->old.any))
 				older_done(c, u, &port, early, dispatch, complete, &did);
 			uint64_t result = kind == UOP_ELIMINATED ? c->reg[u->src[0]] : UNLIKELY(renamed) ? renamed : complete;
-			if (UNLIKELY(kind == UOP_COMPUTE && u->domain))
+			if (UNLIKELY(kind == UOP_COMPUTE && u->domain)) {
 				bypass_result(c, u->dst, u->domain, port, complete);
+				if (u->domain & DOMAIN_SLOW && ports && dispatch != WRONG_NEVER)
+					scheduler_slow(sc, port, dispatch);
+			}
 			c->reg[u->dst[0]] = c->reg[u->dst[1]] = c->reg[u->dst[2]] = result;
 			c->reg[REG_NONE] = 0;
 			slot.done = max64(slot.done, complete);

@@ -47,6 +47,7 @@ void core_isa_options(const struct core_config *config, struct isa_options *out)
 		.moves_limited = config->eliminate_slots, .constants = config->eliminate_constants,
 		.domains = config->bypass_delay || config->bypass_fp_add, .fp_adder = config->bypass_fp_add,
 		.renamed_loads = config->forward_renamed || config->forward_renamed_stores, .renamed_by_address = config->forward_renamed_stores, .nops_share = config->fusion_nop,
+		.slow_ports = config->sustain_rate ? (uint16_t)config->sustain_slow_ports : 0, .slow_latency = (uint16_t)config->sustain_latency,
 		.banked_loads = config->l1d_banks,
 		.high_bytes = config->partial_high_ports, .flags_ports = (uint16_t)config->partial_flags_ports, .bytes = config->partial_stall, .laminated = config->dsb_laminated,
 	};

@@ -124,6 +124,12 @@ struct port_choice {		/* ports of a mask; 64 bytes */
 };
 _Static_assert(sizeof(struct port_choice) == 64, "a cache line");
 
+struct sustain {		/* sustain.rate, sustain.memory_rate; scheduler.h */
+	uint32_t ports, queue;	/* queue: as sustained.waits */
+	struct sustained { uint32_t rate, waits; } all, memory;	/* uops in 1000 cycles; thousandths of a uop that were dispatched and wait */
+	uint16_t slow[SCHED_WINDOW];	/* by cycle as scheduler.used: ports that a DOMAIN_SLOW uop has taken */
+};
+
 struct scheduler {
 	uint64_t walk;		/* dispatches before this cycle are done with */
 	_Alignas(16) uint8_t pending[SCHED_PORTS];	/* uops allocated and not dispatched by the cycle before last, of each port */
@@ -134,6 +140,7 @@ struct scheduler {
 				 * because slots of two uops may take more than their group asked for */
 	uint32_t group_room;		/* fewer free than that: no group of slots may begin; 0: always */
 	uint32_t far_count, port_mask, pools, loads;	/* loads: counts round the load ports */
+	uint32_t quick;		/* cycles by which `walk` may go on without a closer look: 1; with struct sustain: 0 */
 	uint64_t far_first;	/* least cycle in far[]; all ones if empty */
 	uint16_t pool_ports[SCHED_POOLS];
 	struct port_choice *choice;	/* by mask of ports */
@@ -142,6 +149,7 @@ struct scheduler {
 	uint16_t used[SCHED_WINDOW];	/* ports taken in a cycle */
 	struct unit unit[UNITS];		/* by unit_of */
 	struct { uint64_t cycle; uint32_t port; } far[SCHED_FAR];	/* dispatches beyond the window */
+	struct sustain sustain;
 };
 
 /* Which of scheduler.unit a uop blocks. */

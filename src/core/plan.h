@@ -18,7 +18,7 @@ enum step_kind {
 	STEP_ELIMINATED,	/* done by rename: copies, zero idioms, NOPs */
 	STEP_COMPUTE, STEP_BRANCH,
 	STEP_RENAME,		/* done by rename if it can, else a computation (eliminate.h) */
-	STEP_COMPUTE_MORE,	/* with a domain (bypass.h) */
+	STEP_COMPUTE_MORE,	/* with a domain (bypass.h), or slow (scheduler.h) */
 	STEP_LOAD, STEP_LOAD_COMPUTE, STEP_LOAD_BRANCH, STEP_STORE,
 	STEP_LOAD_MORE, STEP_LOAD_COMPUTE_MORE, STEP_LOAD_BRANCH_MORE,	/* of loads or computations that need a closer look (lsq_load_more, bypass.h) */
 };

@@ -18,6 +18,8 @@ void scheduler_release(struct core *c)
 	free(c->sc.choice);
 }
 
+enum { UNLIMITED = 1000 * SCHED_PORTS };	/* a rate */
+
 /* Slots that are allocated together; with as many uops more in flight, and those of a cycle just dispatched, a byte of `pending`
  * still counts them (fields_pipeline.def: rs.size). */
 static uint32_t group_slots(const struct core_config *f)
@@ -34,6 +36,11 @@ void scheduler_reset(struct core *c, uint64_t cycle)
 	s->choice = choice;
 	s->walk = cycle;
 	s->far_first = ~UINT64_C(0);
+	s->quick = !f->sustain_rate && !f->sustain_memory_rate;
+	s->sustain.ports = f->sustain_ports;
+	s->sustain.queue = 1000 * f->sustain_queue;
+	s->sustain.all.rate = f->sustain_rate ? f->sustain_rate : UNLIMITED;
+	s->sustain.memory.rate = f->sustain_memory_rate ? f->sustain_memory_rate : UNLIMITED;
 	s->port_mask = (1u << f->ports_count) - 1;
 	const uint32_t size[SCHED_POOLS] = { f->rs_size, f->rs_load_size, f->rs_store_size };
 	const uint32_t ports[SCHED_POOLS] = { s->port_mask, f->ports_load, f->ports_store };
@@ -109,6 +116,8 @@ static void leap(struct scheduler *s, uint64_t to)
 		if (s->used[i])
 			scheduler_give_back(s, s->used[i]);
 	memset(s->used, 0, sizeof s->used);
+	memset(s->sustain.slow, 0, sizeof s->sustain.slow);
+	s->sustain.all.waits = s->sustain.memory.waits = 0;
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < s->far_count; i++) {
 		if (s->far[i].cycle < to)
@@ -123,11 +132,66 @@ static void leap(struct scheduler *s, uint64_t to)
 	scheduler_count(s);
 }
 
+/* A cycle in which so many thousandths of a uop were dispatched.  Returns whether there is no room for them. */
+static bool sustained(struct sustained *r, uint32_t queue, uint32_t dispatched)
+{
+	const uint32_t waits = r->waits + dispatched;
+	r->waits = waits > r->rate ? waits - r->rate : 0;
+	return r->waits > queue;
+}
+
+static void refuse(struct sustained *r, uint32_t dispatched)
+{
+	r->waits -= dispatched < r->waits ? dispatched : r->waits;
+}
+
+/* What was dispatched on the ports in the cycle before `walk` is dispatched again, as far as there are entries to wait in. */
+static void again(struct scheduler *s, unsigned ports, unsigned slow)
+{
+	for (unsigned left = ports; left; left &= left - 1) {
+		const unsigned port = (unsigned)__builtin_ctz(left);
+		const struct port_choice *choice = &s->choice[1u << port];
+		if (scheduler_full(s, choice))
+			continue;
+		scheduler_enter(s, choice, port);
+		const uint64_t cycle = scheduler_take(s, port, s->walk);
+		if (slow >> port & 1)
+			scheduler_slow(s, port, cycle);
+	}
+}
+
+/* scheduler_advance within the window, with the rates of struct sustain. */
+static void advance_sustained(struct scheduler *s, uint64_t to)
+{
+	struct sustain *u = &s->sustain;
+	while (s->walk < to) {
+		const unsigned at = s->walk & (SCHED_WINDOW - 1), ports = s->used[at], slow = u->slow[at] & ports & ~u->ports;
+		const unsigned memory = ports & u->ports, all = memory | slow;
+		s->used[at] = u->slow[at] = 0;
+		s->walk++;
+		scheduler_give_back(s, ports);
+		const bool all_over = sustained(&u->all, u->queue, 1000 * (unsigned)__builtin_popcount(all));
+		const bool memory_over = sustained(&u->memory, u->queue, 1000 * (unsigned)__builtin_popcount(memory));
+		if (UNLIKELY(all_over || memory_over)) {
+			refuse(&u->all, 1000 * (unsigned)__builtin_popcount(all_over ? all : memory));
+			refuse(&u->memory, 1000 * (unsigned)__builtin_popcount(memory));
+			again(s, all_over ? all : memory, slow);
+		}
+	}
+}
+
 /* scheduler_advance by any distance. */
 void scheduler_advance_far(struct scheduler *s, uint64_t to)
 {
 	if (UNLIKELY(to - s->walk >= SCHED_WINDOW - 64)) {
 		leap(s, to);
+		return;
+	}
+	if (!s->quick) {
+		advance_sustained(s, to);
+		scheduler_count(s);
+		if (UNLIKELY(s->far_count && s->far_first - s->walk < SCHED_WINDOW - 64))
+			take_in(s);
 		return;
 	}
 	uint64_t walk = s->walk, free = s->free;

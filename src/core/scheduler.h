@@ -9,7 +9,11 @@
  * first cycle from `ready` on in which its port is free; later uops fill the holes that older ones left.
  * An entry is held until the cycle after dispatch; with rs.group a cycle's slots are allocated only if there is an entry for
  * each of them (as in uiCA).  Dispatches too far ahead for the window wait in a list.
- * Leaves out: writeback conflicts, replays.  Bypass delays: bypass.h.
+ * sustain.rate: of loads, store addresses and computations that take long, together, fewer are kept up than ports would take: they go into a queue
+ * that so many leave in a cycle; what is dispatched in a cycle in which it is full is refused and dispatched again, on the same ports.
+ * sustain.memory_rate: a second one, of loads and store addresses alone.  Found in measured throughputs (data/cores/skylake.conf); what it is
+ * that they share is not known, and results are not later for it: only ports and entries are taken once more.
+ * Leaves out: writeback conflicts and replays otherwise.  Bypass delays: bypass.h.
  *
  * How: a ring of future cycles with a bit a port; `walk` follows allocation and gives entries back.
  */
@@ -137,11 +141,17 @@ static inline uint64_t scheduler_take(struct scheduler *s, unsigned port, uint64
 	return ready;
 }
 
+/* A DOMAIN_SLOW uop was dispatched.  Of one far ahead the mark may come off again, or stand for another cycle: no more than a miscount. */
+static inline void scheduler_slow(struct scheduler *s, unsigned port, uint64_t cycle)
+{
+	s->sustain.slow[cycle & (SCHED_WINDOW - 1)] |= (uint16_t)(1u << port);
+}
+
 /* Uops that dispatch before `to` give their entries back. */
 static inline void scheduler_advance(struct scheduler *s, uint64_t to)
 {
 	uint64_t walk = s->walk;
-	if (UNLIKELY(to != walk + 1 || s->far_count)) {
+	if (UNLIKELY(to != walk + s->quick || s->far_count)) {
 		if (to > walk)
 			scheduler_advance_far(s, to);
 		return;

@@ -169,6 +169,8 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 		dispatch = scheduler_take(&c->sc, port, ready);
 		complete = dispatch + s->latency[0] + later;
 		bypass_result(c, s->dst[0], s->domain, port, complete);
+		if (UNLIKELY(s->domain & DOMAIN_SLOW))
+			scheduler_slow(&c->sc, port, dispatch);
 	} else if (!port_less) {
 		dispatch = scheduler_take(&c->sc, port, ready);
 		complete = dispatch + (store ? 1 : s->latency[0]);
@@ -193,8 +195,11 @@ step_run(struct core *c, const enum step_kind kind, const bool quiet, const bool
 		unsigned later = computes && s->domain ? bypass_delay(c, s->src[1], s->domain, port2, &ready2) : 0;
 		dispatch2 = scheduler_take(&c->sc, port2, ready2);
 		complete2 = dispatch2 + s->latency[1] + later;
-		if (computes && s->domain)
+		if (computes && s->domain) {
 			bypass_result(c, s->dst[1], s->domain, port2, complete2);
+			if (UNLIKELY(s->domain & DOMAIN_SLOW))
+				scheduler_slow(&c->sc, port2, dispatch2);
+		}
 		if (store)
 			c->q.given[st - c->q.store] = ready2;
 		else

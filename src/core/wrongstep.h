@@ -264,6 +264,8 @@ wrong_step(struct core *c, struct wrong_lead *l, const enum step_kind kind, cons
 		dispatch = wrong_take(c, choice, port, ready);
 		complete = dispatch + s->latency[0] + later;
 		bypass_result(c, s->dst[0], s->domain, port, complete);
+		if (UNLIKELY(s->domain & DOMAIN_SLOW) && dispatch != WRONG_NEVER)
+			scheduler_slow(sc, port, dispatch);
 	} else if (!port_less) {
 		dispatch = wrong_take(c, choice, port, ready);
 		complete = dispatch + (store ? 1 : s->latency[0]);
@@ -298,8 +300,11 @@ wrong_step(struct core *c, struct wrong_lead *l, const enum step_kind kind, cons
 		const unsigned later = computes && s->domain ? bypass_delay(c, s->src[1], s->domain, port2, &ready2) : 0;
 		dispatch2 = wrong_take(c, second, port2, ready2);
 		complete2 = dispatch2 + s->latency[1] + later;
-		if (computes && s->domain)
+		if (computes && s->domain) {
 			bypass_result(c, s->dst[1], s->domain, port2, complete2);
+			if (UNLIKELY(s->domain & DOMAIN_SLOW) && dispatch2 != WRONG_NEVER)
+				scheduler_slow(sc, port2, dispatch2);
+		}
 		if (store) {
 			c->q.given[st - c->q.store] = ready2;
 			st->data_ready = max64(st->data_ready, complete2);

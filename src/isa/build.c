@@ -456,6 +456,16 @@ static void set_domain(struct build *c)
 		only->domain = domain(c);
 }
 
+/* Computations that take long on some ports (core/scheduler.h). */
+static void set_slow(struct build *c)
+{
+	for (unsigned i = c->first; i < c->b->n; i++) {
+		struct uop *u = &c->b->uop[i];
+		if (u->kind == UOP_COMPUTE && u->ports && !(u->ports & ~c->isa->o.slow_ports) && u->latency >= c->isa->o.slow_latency)
+			u->domain |= DOMAIN_SLOW;
+	}
+}
+
 /* The same where the address decides: moves, POP and what is stored again become the stored register, operations on memory do not (HOST,
  * as in data/uops/zen4.tsv: MOV [m64],r64 and MOV r64,[m64] or MOV r32,[m32] 1 cycle a pair, and ADD [m64],r64 1; with ADD r64,[m64], MOVZX, MOVSXD or
  * 16 bits 6 to 8).  Two addresses with an index and the same base and place are taken for the same.  What a vector or x87 register stored becomes no
@@ -731,6 +741,8 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 	}
 	if (b->isa->o.domains)
 		set_domain(&c);
+	if (b->isa->o.slow_ports)
+		set_slow(&c);
 	if (b->isa->o.renamed_loads || b->isa->o.banked_loads)
 		set_loads(&c, op, zi->operand_count_visible);
 	in->flags |= (uint16_t)(is & SPMU_IS(STRING_REP) ? INSN_REP : 0);

@@ -92,6 +92,8 @@ enum { UNIT_INTDIV = 1, UNIT_FPDIV, UNIT_OTHER, UNIT_FPDIVS };	/* uop.unit */
 enum uop_domain {		/* where its vector operands are at home: what comes from elsewhere comes later (core/bypass.h) */
 	DOMAIN_ANY, DOMAIN_INTEGER, DOMAIN_FP,
 	DOMAIN_FP_ADD,		/* an adder with a bypass of its own */
+	DOMAIN_HOMES = 3,	/* mask of these */
+	DOMAIN_SLOW = 4,	/* beside one of them: isa_options.slow_latency */
 };
 
 enum uop_load {
@@ -184,6 +186,7 @@ struct isa_options {
 	bool moves_limited;	/* rename may be unable to eliminate a move: it has ports */
 	uint32_t constants;	/* rename adds constants of less than this; 0: none */
 	bool domains, fp_adder;	/* uops say where their vector operands are at home; FP additions by themselves */
+	uint16_t slow_ports, slow_latency;	/* computations that go to these ports only and take so long say DOMAIN_SLOW; slow_ports 0: none */
 	bool renamed_loads, banked_loads;	/* loads say LOAD_RENAMES, LOAD_BANKS */
 	bool renamed_by_address;	/* and loads and stores the registers of their address: LOAD_BASE, LOAD_INDEX */
 	bool nops_share;	/* a NOP takes no slot beside the instruction before it */

@@ -338,7 +338,7 @@ static inline int bench_config(struct core_config *c, const char *name)
 		"frontend.latency=2", "recovery.redirect=6", "recovery.stall=4", "rs.dispatch_delay=3", "retire.latency=1",
 		"alloc.width=4", "retire.width=4", "forward.latency=5", "forward.blocked=3", "alias.penalty=5",
 		"store.commit_delay=1", "store.commit_width=1", "mite.latency=3", "mite.switch=2", "mite.lcp_penalty=3",
-		"ms.enter=2", "ms.leave=1", "ms.drain=0", "disambiguation.limit=15", "disambiguation.initial=15", "lock.penalty=4",
+		"ms.enter=2", "ms.leave=1", "ms.drain=0", "sustain.rate=0", "sustain.memory_rate=0", "disambiguation.limit=15", "disambiguation.initial=15", "lock.penalty=4",
 	};
 	const char *top = getenv("TOP");
 	char dir[4096];

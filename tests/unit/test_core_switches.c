@@ -116,6 +116,23 @@ static void test_microcode_begins_behind_the_uop_queue(void **state)
 	check("48 0f a3 06" NOP24 NOP24 NOP8 NOP8, 8, "ms.drain=0", 7);
 }
 
+static void test_loads_and_slow_operations_are_refused_now_and_then(void **state)
+{
+	(void)state;
+	check("c5 f5 58 06", 1083 / 2048., "sustain.rate=0", 0.5);	/* vaddpd ymm0, ymm1, [rsi] */
+	check("c5 f5 58 06", 1083 / 2048., "sustain.memory_rate=0", 1083 / 2048.);
+	check("c5 f5 58 06", 1083 / 2048., "sustain.latency=5", 0.5);
+	check("c5 f5 fe 06", 0.5, "sustain.rate=0", 0.5);		/* vpaddd ymm0, ymm1, [rsi] */
+	check("c5 f5 58 c1 8b 06 66 90 66 90", 1, "sustain.rate=0", 1);	/* vaddpd ymm0, ymm1, ymm1; mov eax, [rsi]: two a cycle */
+}
+
+static void test_two_loads_and_a_store_are_not_quite_kept_up(void **state)
+{
+	(void)state;
+	check("89 0e 8b 07 8b 1a", 2053 / 2040., "sustain.memory_rate=0", 1);	/* mov [rsi], ecx; mov eax, [rdi]; mov ebx, [rdx] */
+	check("89 0e 8b 07 90", 1, "sustain.memory_rate=0", 1);
+}
+
 static void test_eliminated_copies_take_no_time(void **state)
 {
 	(void)state;
@@ -158,6 +175,8 @@ int main(void)
 		cmocka_unit_test(test_widening_move_to_a_whole_register_does_not_fuse_its_load),
 		cmocka_unit_test(test_variable_blend_begins_an_issue_group),
 		cmocka_unit_test(test_microcode_begins_behind_the_uop_queue),
+		cmocka_unit_test(test_loads_and_slow_operations_are_refused_now_and_then),
+		cmocka_unit_test(test_two_loads_and_a_store_are_not_quite_kept_up),
 		cmocka_unit_test(test_eliminated_copies_take_no_time),
 		cmocka_unit_test(test_zero_idiom_depends_on_nothing),
 		cmocka_unit_test(test_default_holds_for_a_file_that_does_not_say),

@@ -476,7 +476,9 @@ static void set_addresses(struct build *c)
 	moves &= (c->o.width == WIDTH_32 || c->o.width == WIDTH_64) && !(c->is_mem & SPMU_IS(LOCK));
 	bool elsewhere = false;		/* what is stored */
 	for (unsigned i = c->first; i < c->b->n; i++)
-		elsewhere |= c->b->uop[i].kind == UOP_STORE_DATA && c->b->uop[i].src[0] >= REG_VEC && c->b->uop[i].src[0] < REG_FLAGS;
+		if (c->b->uop[i].kind == UOP_STORE_DATA || c->b->uop[i].kind == UOP_COMPUTE)	/* which FST converts first */
+			for (unsigned j = 0; j < sizeof c->b->uop[i].src; j++)
+				elsewhere |= c->b->uop[i].src[j] >= REG_VEC && c->b->uop[i].src[j] < REG_FLAGS;
 	for (unsigned i = c->first; i < c->b->n; i++) {
 		struct uop *u = &c->b->uop[i];
 		if ((u->kind != UOP_LOAD && u->kind != UOP_STORE_ADDR) || u->is & SPMU_IS(PREFETCH_SW))

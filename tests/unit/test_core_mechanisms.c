@@ -215,6 +215,15 @@ static void test_a_load_by_the_store_s_address_becomes_the_stored_register(void 
 	is_near("zen5", NULL, "f2 0f 11 46 40 48 8b 46 40 66 48 0f 6e c0", 14, 0.5);	/* movsd [rsi+64], xmm0; mov rax, [rsi+64]; movq xmm0, rax */
 }
 
+static void test_what_the_x87_stores_is_converted_first(void **state)
+{
+	(void)state;
+	is_near("zen5", NULL, "dd 46 40 dd 5e 40", 14, 0.005);					/* fld m64 [rsi+64]; fstp m64 [rsi+64] */
+	is_near("zen5", NULL, "db 6e 40 db 7e 40", 20, 1);					/* the same of m80 */
+	is_near("zen5", NULL, "df 6e 40 df 7e 40", 17, 0.005);					/* fild, fistp m64 */
+	is_near("zen5", NULL, "dd 46 40 dd 5e 48 48 8b 46 48 48 89 46 40", 21, 0.5);		/* mov rax, [rsi+72] does not become what FSTP stored */
+}
+
 static void test_one_load_a_cycle_is_forwarded_to(void **state)
 {
 	(void)state;
@@ -278,6 +287,7 @@ int main(void)
 		cmocka_unit_test(test_a_cmov_by_two_flags_takes_them_first_on_zen_5),
 		cmocka_unit_test(test_xchg_of_registers_is_a_change_of_names_on_zen),
 		cmocka_unit_test(test_a_load_by_the_store_s_address_becomes_the_stored_register),
+		cmocka_unit_test(test_what_the_x87_stores_is_converted_first),
 		cmocka_unit_test(test_one_load_a_cycle_is_forwarded_to),
 		cmocka_unit_test(test_stores_of_one_cycle_are_to_one_line),
 		cmocka_unit_test(test_two_taken_branches_are_predicted_in_a_cycle),

@@ -60,6 +60,7 @@ struct instlat {			/* what one file holds */
 	int word_bytes;			/* set before: of its code, 8 or 4; and whether it took many registers in turn */
 	bool wide;
 	unsigned general;		/* general registers it took in turn; 0: as usual */
+	unsigned fold, folds;		/* folds: only every so many-th of the rows that are not held out is read, from number `fold`; 0: all rows */
 	struct rows latency, throughput;
 	size_t lines;			/* with a measurement */
 	size_t not_understood;		/* measurements without a translation */

@@ -530,6 +530,7 @@ static int add(struct instlat *out, struct rows *to, const char *text, double me
 
 int instlat_read(struct instlat *out, const char *path, struct err *err)
 {
+	size_t kept = 0;
 	FILE *f = fopen(path, "re");
 	char *line = NULL, text[160];
 	size_t room = 0;
@@ -541,6 +542,8 @@ int instlat_read(struct instlat *out, const char *path, struct err *err)
 		if (!end)
 			continue;
 		bool held_out = ++out->lines % 5 == 0;
+		if (out->folds && (held_out || ++kept % out->folds != out->fold))
+			continue;
 		char *begin = memchr(line, ':', (size_t)(end - line));
 		if (!begin || (size_t)(end - begin) >= sizeof text)
 			continue;

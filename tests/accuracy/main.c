@@ -6,6 +6,7 @@
  * error every row of instlat/ that was not understood or is not good, ROWS=1 prints every row of skylake-throughput/ there:
  * set;measured;model;bottleneck;templates.  SET="FIELD=VALUE ..." changes fields of the core's file, as --set does; SHORT=1
  * prints one line, the mean errors of single, pairs and fives, and Kendall's tau of fives, and no more (tools/ablation.sh).
+ * FOLD=K/N: of instlat/ only every Nth of the rows that are not held out, from the Kth: what FOLDS=N tools/uops/generate.sh left out.
  */
 #include "accuracy.h"
 #include "analysis/asm.h"
@@ -236,6 +237,9 @@ static void explain(const struct instlat *in)
 static int instlat(const char *path, const struct source *of, struct block_engine *engine, const struct core_config *core, struct err *err)
 {
 	struct instlat in = { .word_bytes = of->word_bytes, .wide = of->wide, .general = of->general };
+	const char *fold = getenv("FOLD");
+	if (fold && (sscanf(fold, "%u/%u", &in.fold, &in.folds) != 2 || in.fold >= in.folds))
+		return err_set(err, ERR_INPUT, "FOLD=%s: not K/N with K below N", fold);
 	int rc = instlat_read(&in, path, err);
 	if (!rc)
 		rc = rows_run(&in.latency, engine, of->word_bytes, false, 0, 0, err);
@@ -246,12 +250,12 @@ static int instlat(const char *path, const struct source *of, struct block_engin
 		       "measurements without a translation to assembly. Good: latency within 1 cycle or 10 %%, throughput within 15 %%.\n\n"
 		       "| what | rows | compared | good | mean abs. error | median | 90th percentile | Kendall's tau | no figure |\n"
 		       "|---|---|---:|---:|---:|---:|---:|---:|---:|\n", of->file, in.lines, in.not_understood);
-		rc = print_instlat("latency", &in.latency, good_latency, built_from, "four of five");
-		if (!rc)
+		rc = print_instlat("latency", &in.latency, good_latency, built_from, in.folds ? "left out" : "four of five");
+		if (!rc && !in.folds)
 			rc = print_instlat("latency", &in.latency, good_latency, held_out, "every fifth, held out");
 		if (!rc)
-			rc = print_instlat("throughput", &in.throughput, good_throughput, built_from, "four of five");
-		if (!rc)
+			rc = print_instlat("throughput", &in.throughput, good_throughput, built_from, in.folds ? "left out" : "four of five");
+		if (!rc && !in.folds)
 			rc = print_instlat("throughput", &in.throughput, good_throughput, held_out, "every fifth, held out");
 		puts("\n#### latency: the worst");
 		print_worst(&in.latency, NULL);

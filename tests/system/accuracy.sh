@@ -38,6 +38,12 @@ grep -q '^| latency | four of five | 6 | 100[.]0 %' "$work/out" && ok "latencies
 grep -q '^| latency | every fifth, held out | 2 ' "$work/out" && ok "every fifth is held out" || bad "held out"
 grep -q '^| throughput | four of five | 7 ' "$work/out" && grep -q '^| throughput | every fifth, held out | 2 ' "$work/out" &&
 	ok "throughputs" || bad "throughputs"
+for k in 0 1; do
+	FOLD=$k/2 MCA=0 "$program" "$work" "$TOP/data" skylake >"$work/fold.$k" 2>&1
+done
+[ "$(awk -F '[|]' '$2 == " latency " { n += $4 } $3 ~ /every fifth/ { n += 100 } END { print n }' "$work/fold.0" "$work/fold.1")" = 6 ] &&
+	! cmp -s "$work/fold.0" "$work/fold.1" && ok "folds are of the rows that are not held out, and share them" || { bad "folds"; cat "$work/fold.0" "$work/fold.1"; }
+FOLD=2/2 MCA=0 "$program" "$work" "$TOP/data" skylake >"$work/fold.2" 2>&1 && bad "FOLD=2/2" || ok "a fold that there is not is refused"
 grep -q '^not understood: CVTPS2DQ + CVTDQ2PS' "$work/err" && ok "what was not understood is named" || bad "not understood"
 grep -q '^| single | softpmu | 3 | [0-2][.]' "$work/out" && grep -q '^| pairs | softpmu | 1 | [0-2][.]' "$work/out" && ok "templates" || bad "templates"
 grep -v '^ok' "$work/out" >/dev/null; [ $failed = 0 ] || { cat "$work/out" "$work/err"; }

@@ -409,13 +409,13 @@ IMPLICIT = re.compile(r'^(I?MUL)\s+r(\d+)\s+\((\w+)\)$')
 DIVIDE = re.compile(r'^(I?DIV)\s+r(\d+)l?\s+\S+\s*\S*\s*\(full\)$')
 
 
-def measured(path, forms, idioms, reads=False):
+def measured(path, forms, idioms, reads=False, fold=None):
     """As rows.instlat, and what the older files need beyond: MUL and DIV by their operand, x87 at full precision."""
     used, held, locked = {}, {}, []
     lone = {n.split(' ')[0]: '%s [%s]' % tuple(n.split(' ')) for n in sorted(forms) if re.match(r'^\w+ m\d+$', n)}
     numbered = re.compile(r'(?<=r)[12]_(?=\d)|(?<=mm)_?[12](?=,|$)')
     plain = {text.replace(' ', '') for _, text, _, _ in rows.measurements(path)}
-    for out, text, lat, tp in rows.measurements(path):
+    for out, text, lat, tp in rows.measurements(path, fold):
         if tp is not None and not out and re.match(r'LOCK ADD|XCHG r\d+, \[', text):
             locked.append(tp)
         same, form = False, None
@@ -449,7 +449,7 @@ def measured(path, forms, idioms, reads=False):
     return used, held, locked
 
 
-def generate(g_class, form_class, uarch, top, tool, data, work, insns):
+def generate(g_class, form_class, uarch, top, tool, data, work, insns, fold=None):
     import os
     import subprocess
     o = Older(g_class, uarch, top, tool, data, work)
@@ -465,7 +465,7 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns):
         if '?' not in f.name and (f.name not in forms or rank < forms[f.name][0]):
             forms[f.name] = (rank, f)
     forms = {n: f for n, (_, f) in forms.items()}
-    used, _, locked = measured(os.path.join(data, 'instlat', o.u['instlat']), forms, o.u['idioms'], uarch in ('core2', 'pentium3'))
+    used, _, locked = measured(os.path.join(data, 'instlat', o.u['instlat']), forms, o.u['idioms'], uarch in ('core2', 'pentium3'), fold)
     if 'bus' in o.u:
         for n in [n for n in used if forms[n].cls == 'popa' or (forms[n].stores and used[n][1] and abs(used[n][1] / forms[n].stores / o.u['bus'] - 1) < 0.02)]:
             del used[n]

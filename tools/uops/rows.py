@@ -92,19 +92,24 @@ IDIOM = re.compile(r'^(V?PXOR[DQ]?|V?XORP[SD]|V?PSUB(US|S)?[BWDQ]|V?PCMPGT[BWDQ]
 SAME = {'AESKEYGEN': 'AESKEYGENASSIST', 'VAESKEYGEN': 'VAESKEYGENASSIST', 'JE': 'JZ', 'JNE': 'JNZ', 'CMOVE': 'CMOVZ', 'SETE': 'SETZ', 'SAL': 'SHL'}
 
 
-def measurements(path_):
-    """(held out?, text, latency or None, throughput or None) of each line with a measurement; every fifth of them is held out."""
+def measurements(path_, fold=None):
+    """(left out?, text, latency or None, throughput or None) of each line with a measurement.  Every fifth of them is held out; fold
+    (k, n) leaves every n-th of the others out too, from the k-th (FOLDS)."""
     def clocks(t):
         c = re.search(r'=\s*([0-9.]+)c', t)
         return float(c.group(1)) if c else None
-    n = 0
+    n = kept = 0
     for line in open(path_, errors='replace'):
         if 'L:' not in line and 'T:' not in line:
             continue
         n += 1
+        out = n % 5 == 0
+        if not out and fold:
+            kept += 1
+            out = kept % fold[1] == fold[0]
         m = re.match(r'\s*(?:Inst\s+)?\d+\s+\S+\s*:\s*(.*?)\s+L:(.*?)T:(.*)$', line)
         if m:
-            yield n % 5 == 0, m.group(1).strip(), clocks(m.group(2)), clocks(m.group(3))
+            yield out, m.group(1).strip(), clocks(m.group(2)), clocks(m.group(3))
 
 
 def instlat(path_, forms):

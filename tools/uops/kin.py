@@ -10,10 +10,25 @@
 #   plain  the same instruction on other operands of the same kinds, or without its immediate
 #   class  the median of the class with the same operands, then with operands of the same kinds
 # For vectors `kind` and `scale` go before `form`: elements decide there, as operands do for general registers.
+# Before all of them go, for vectors in the other order:
+#   twin   an instruction that differs in a detail of what it does and is made of the same steps (TWINS: left or right, low or high, rounded
+#          or truncated), on the same operands, and by as many cycles slower as the two differ on other operands or elements (below 0.75: in
+#          proportion, and so what divides): PUNPCKHDQ is PUNPCKLDQ plus PUNPCKHWD minus PUNPCKLWD
+#   cousin the same form on another core of which figures are at hand (older.py says which), where three of four forms that both have agree
+#          within 15 %: those of the same mnemonic with such operands, else of the class with the same operands, else of the class with such
+#          operands, and for an instruction without a class of forms all of its kind.  Not for what divides.
 import re
 import statistics
 
-ELEMENTS = re.compile(r'^(.+?)(PS|PD|SS|SD|DQ|B|W|D|Q)$')
+ELEMENTS = re.compile(r'^(.+?)(PS|PD|SS|SD|QDQ|DQ|BW|WD|B|W|D|Q)$')
+TWINS = [re.compile(p) for p in (
+    r'^P?UNPCK([HL])\w+$', r'^PS([LR])LDQ$', r'^PS([LR]L|RA)[WDQ]$', r'^PACK([SU])S\w+$', r'^P(MAX|MIN)(?:SW|UB)$', r'^PCMP(EQ|GT)[BWD]$', r'^PAVG([BW])$',
+    r'^P(ADD|SUB)(?:US|S)?[BWDQ]$', r'^P(MULH|MULHU|MULL|MADD)(?:W|WD)$', r'^P(ANDN|AND|OR|XOR)$', r'^PSHUF([HL])W$', r'^PH(ADD|SUB)(?:W|D|SW)$',
+    r'^(ADD|SUB|MAX|MIN)[PS][SD]$', r'^H(ADD|SUB)P[SD]$', r'^(ANDN|AND|OR|XOR)P[SD]$', r'^(?:DIV|SQRT)([PS])[SD]$', r'^(RCP|RSQRT)[PS]S$', r'^(U?)COMIS[SD]$',
+    r'^CVT(T?)[PS][SD]2\w+$', r'^MOV(APS|APD|DQA)$', r'^MOV(UPS|UPD|DQU)$', r'^MOV(SS|SD)$', r'^MOV([HL])P[SD]$', r'^MOV(HL|LH)PS$', r'^MOVS([LH])DUP$', r'^MOV(DQ2Q|Q2DQ)$',
+    r'^S(HL|HR|AR)$', r'^RO([LR])$', r'^RC([LR])$', r'^SH([LR])D$', r'^BT([CRS])$', r'^BS([FR])$', r'^(NEG|NOT)$', r'^(INC|DEC)$', r'^(ADD|SUB|AND|OR|XOR)$',
+    r'^(ADC|SBB)$', r'^(CMP|TEST)$', r'^(I?)MUL$', r'^(I?)DIV$', r'^(CLC|STC|CMC)$', r'^(LAHF|SAHF)$', r'^(AAA|AAS)$', r'^DA([AS])$', r'^PUSHA(D?)$', r'^POPA(D?)$',
+    r'^(?:LODS|STOS|SCAS|CMPS|MOVS)([BWDQ])$', r'^F(ADD|SUB|SUBR)$', r'^FDIV(R?)$', r'^F(INC|DEC)STP$', r'^F(U?)COM\w*$')]
 
 
 def split(form):
@@ -62,10 +77,20 @@ def middle(found):
     return sorted(found)[(len(found) - 1) // 2] if found else None
 
 
+def twins(mnemonic):
+    """[(what is common, what differs)]"""
+    return [((i, mnemonic[:m.start(1)] + '?' + mnemonic[m.end(1):]), m.group(1)) for i, m in ((i, p.match(mnemonic)) for i, p in enumerate(TWINS)) if m]
+
+
 class Kin:
-    def __init__(self, measured, forms, kind_of):
-        """measured: {form: one figure}"""
-        self.measured, self.forms, self.kind_of = measured, forms, kind_of
+    def __init__(self, measured, forms, kind_of, cousins=()):
+        """measured: {form: one figure}; cousins: [(name, {form: one figure})] of other cores, the nearest first"""
+        self.measured, self.forms, self.kind_of, self.cousins = measured, forms, kind_of, cousins
+        self.groups = {}
+        for n in sorted(measured):
+            mnemonic, _, ops = n.partition(' ')
+            for common, own in twins(mnemonic):
+                self.groups.setdefault(common, {}).setdefault(ops, {})[own] = n
         self.at = {split(n): n for n in sorted(measured)}
         self.by_class, self.by_kind = {}, {}
         for n in sorted(measured):
@@ -76,6 +101,10 @@ class Kin:
         """Classes that one unit does alike are one."""
         cls = self.forms[form].cls
         return 'div' if cls == 'idiv' else 'lea' if cls.startswith('lea') else cls
+
+    def divides(self, form):
+        """What a divider does: as long as it has digits, and no other instruction's pace tells its own."""
+        return re.search(r'div|sqrt', self.forms[form].cls)
 
     def peers(self, form):
         return self.by_class.get(self.family(form), [])
@@ -94,6 +123,47 @@ class Kin:
                 r = middle(found)[0]
                 return 1 if 0.85 <= r <= 1.15 else r  # the same, measured twice
         return None
+
+    def cousin(self, form):
+        mnemonic, _, ops = form.partition(' ')
+        for name, there in self.cousins:
+            if form not in there or self.divides(form):
+                continue
+            peers = [n for n in self.peers(form) if n in there]
+            same = [n for n in peers if n.partition(' ')[2] == ops]
+            like = [n for n in peers if shape(n.partition(' ')[2]) == shape(ops) and (bits(n)[0] == 16) == (bits(form)[0] == 16)]
+            kind = [n for n in self.by_kind.get(self.kind_of(self.forms[form].cls), []) if n in there]
+            for pool in ([n for n in like if n.partition(' ')[0] == mnemonic], same, like, [] if peers else kind):
+                if pool:
+                    if sum(abs(self.measured[n] / there[n] - 1) <= 0.15 for n in pool) * 4 >= 3 * len(pool):
+                        return there[form], name
+                    break
+        return None
+
+    def twin(self, form):
+        mnemonic, _, ops = form.partition(' ')
+        divides = 'mm' in ops and self.divides(form)
+        found = []
+        for common, own in twins(mnemonic):
+            stem = split(common[1] + ' ' + ops)[0]
+            for other, n in sorted(self.groups.get(common, {}).get(ops, {}).items()):
+                near = {}  # by how near the operands are: (difference, ratio) of the two
+                for c, by_ops in sorted(self.groups.items()):
+                    for o, members in sorted(by_ops.items()):
+                        if c[0] == common[0] and own in members and other in members:
+                            a, b = (self.measured[members[x]] for x in (own, other))
+                            here = split(c[1] + ' ' + o)[0] == stem
+                            rank = 0 if here and o == ops else 1 if here and o.split(',')[0] == ops.split(',')[0] else 2 if here and shape(o) == shape(ops) else 3
+                            if rank < 3 or o == ops:
+                                near.setdefault(rank, []).append((a - b, a / b))
+                if other == own or divides and not near:
+                    continue
+                more, times = middle(near[min(near)]) if near else (0, 1)
+                it = self.measured[n]
+                it = it * times if divides or abs(more) < 0.75 and not 0.85 <= times <= 1.15 else it + more if abs(more) >= max(0.75, 0.15 * it) else it
+                if it > 0:
+                    found.append((min(near, default=4), it, n))
+        return middle([f[1:] for f in found if f[0] == min(found)[0]])
 
     def form(self, form, scaled=True):
         stem, elements, ops = split(form)
@@ -128,8 +198,8 @@ class Kin:
         stem, elements, ops = split(form)
         if self.family(form) == 'div':  # its width is its work
             return None
-        bare = re.sub(r',i\d+$', '', ops)
-        near = [n for (s, e, o), n in self.at.items() if (s, e) == (stem, elements) and re.sub(r',i\d+$', '', o) == bare and 'i16' not in o + ops]
+        bare = lambda o: re.sub(r',i\d+$' if stem.startswith('RC') else r',(i\d+|1)$', '', o)
+        near = [n for (s, e, o), n in self.at.items() if (s, e) == (stem, elements) and bare(o) == bare(ops) and 'i16' not in o + ops]
         return (middle(self.of(near)) if not re.search(r'\bm\d', ops) else None) or self.form(form, False)
 
     def cls(self, form):
@@ -138,10 +208,12 @@ class Kin:
                       self.of(n for n in self.peers(form) if shape(split(n)[2]) == shape(ops) and self.family(form) != 'div'))
 
     def figure(self, form, near):
-        """(the figure, the form that it comes from, the rule), or None.  near: the first rules only, or what comes behind them"""
-        first = 2 if 'mm' in form else 2
-        rules = ('kind', 'scale', 'form', 'plain', 'cls') if 'mm' in form else ('form', 'kind', 'plain', 'cls')
-        for rule in rules[:first] if near else rules[first:]:
+        """(the figure, the form or the core that it comes from, the rule), or None.  near: the first two rules only, or what comes behind them"""
+        if near:
+            rules = ('cousin', 'twin') if 'mm' in form else ('twin', 'cousin')
+        else:
+            rules = ('kind', 'scale', 'form', 'plain', 'cls') if 'mm' in form else ('form', 'kind', 'plain', 'cls')
+        for rule in rules:
             found = getattr(self, rule)(form)
             if found:
                 return found + (rule,)

@@ -15,9 +15,11 @@
 #               CMPXCHG whose chain is shorter than their result have a last uop of the result's own.  A row by hand (KEPT) that is
 #               measured slower blocks a unit so long.  Figures of two registers (r1, r2) of Core 2 and P6 are not taken where the
 #               file has the form with one: registers that nobody writes meet the ports that read the retired file.
-# A vector form of which only the latency is known has its throughput as a form that was not measured, by the first two rules of kin.py.
+# A vector form of which only the latency is known has its throughput as a form that was not measured, by the rules of kin.py.
 # Forms that were not measured: figures of forms that were, by the rules of kin.py (its first two), else what the vendor published
-# (published.py), else the other rules of kin.py, else the class' row; then as above.  The order was chosen by holding out another fifth of the lines.
+# (published.py; of what divides before all), else the other rules of kin.py, else the class' row; then as above.  A load or a store alone has only the
+# first two and what is published.  A row by hand blocks a unit as long as its likes do.  The order was chosen by leaving out every eighth of the
+# lines that are not held out in turn (FOLDS=8 tools/uops/generate.sh).
 import re
 
 import kin
@@ -31,6 +33,7 @@ SUITE_P4 = SUITE_P3 + 'SSE2 SSE2MMX CLFSH PAUSE'.split()
 SUITE_PRESCOTT = SUITE_P4 + 'SSE3 SSE3X87 MONITOR LONGMODE FXSAVE64 CMPXCHG16B LAHF'.split()
 SUITE_CORE2 = SUITE_PRESCOTT + 'SSSE3 SSSE3MMX VTX SMX'.split()
 
+# halves: 128 bits are worked on as twice 64 (Hinton et al.), two clocks an instruction where nothing else is known.
 # store: clocks a store is written in (store.commit_cycles of the core's file).  bus: clocks of a write that misses an L1D that does not
 # allocate then (l1d.write_around): a form measured at so many for each of its stores says nothing of the core.
 # Port sets by kind of unit: alu (any integer ALU), fast (double speed), shift, lea, imul, branch, move (general fallback of one uop), valu (integer SIMD),
@@ -49,11 +52,11 @@ LAYOUT = {
         unit=dict(alu='01', other='01', shift='0', lea='0', imul='0', branch='1', logic='01', valu='01', vshift='1', vmul='0', shuffle='1', vlogic='01',
                   fadd='1', fmul='0', fdiv='0', fmove='01', x87='0', load='2', sta='3', std='4')),
     'willamette': dict(
-        title='Pentium 4 (180 nm)', instlat='0000F13_P4_Willamette_InstLatX86.txt', sets=SUITE_P4, width=3, ports='012345', fast=True, store=1.75,
+        title='Pentium 4 (180 nm)', instlat='0000F13_P4_Willamette_InstLatX86.txt', sets=SUITE_P4, width=3, ports='012345', fast=True, halves=True, store=1.75,
         source='Hinton et al., "The Microarchitecture of the Pentium 4 Processor", Intel Technology Journal Q1 2001, dispatch ports; 0, 1: '
         'first half of a cycle of its ports 0 and 1, 4, 5: the second half', unlaminate='none', fuse='no', macro='none', idioms='integer', unit=NETBURST),
     'prescott': dict(
-        title='Pentium 4 (90 nm)', instlat='0000F43_P4_Prescott_InstLatX64.txt', sets=SUITE_PRESCOTT, width=3, ports='012345', fast=True, store=1.67,
+        title='Pentium 4 (90 nm)', instlat='0000F43_P4_Prescott_InstLatX64.txt', sets=SUITE_PRESCOTT, width=3, ports='012345', fast=True, halves=True, store=1.67,
         source='as Willamette (Hinton et al., Intel Technology Journal Q1 2001), with the shifter and multiplier of the 90 nm part',
         unlaminate='none', fuse='no', macro='none', idioms='integer', unit=NETBURST),
     'pentium': dict(
@@ -62,6 +65,17 @@ LAYOUT = {
         'unit=other: not pairable', unlaminate='none', fuse='yes', macro='none', idioms='none',
         unit=dict(alu='01', other='01', shift='0', lea='01', imul='0', branch='1', logic='01', valu='0', vshift='0', vmul='0', shuffle='0', vlogic='0',
                   fadd='2', fmul='2', fdiv='2', fmove='2', x87='2', load='01', sta='01', std='01')),
+}
+
+# Other cores that are akin, the nearest first: what was measured on them serves where nothing was on the core (kin.py).  (name, file, which): of a
+# core that has a table its own every fifth line stays out ('apart'); of the same machine's other file every form that is left out of its own
+# ('same'); no operation on 128 bits, which Yonah works on as two halves and Core 2 at once ('narrow'); 'all' of the others.
+COUSINS = {
+    'pentium': [('P55C', '0000543_P55C_InstLatX86.txt', 'all')],
+    'pentium3': [('Yonah', '00006E8_PM_Yonah_InstLatX86.txt', 'all')],
+    'core2': [('Yonah', '00006E8_PM_Yonah_InstLatX86.txt', 'narrow')],
+    'willamette': [('Prescott', '0000F43_P4_Prescott_InstLatX64.txt', 'apart')],
+    'prescott': [('Prescott in 32 bits', '0000F43_P4_Prescott_InstLatX86.txt', 'same'), ('Willamette', '0000F13_P4_Willamette_InstLatX86.txt', 'apart')],
 }
 
 KINDS = [
@@ -428,6 +442,7 @@ def measured(path, forms, idioms, reads=False, fold=None):
             text = re.sub(r'^(F\w+)80 (st\(i\), st)$', r'\1 \2', re.sub(r'^FSQRT80 st$', 'FSQRT', text))
             text = re.sub(r'(xmm|mm)_([12])', r'\1\2', text)
             text = re.sub(r'^SETC ', 'SETB ', text)
+            text = re.sub(r'^(PEXTRW|P?MOVMSK\w+) r64,', r'\1 r32,', text)  # one form of the decoder's
             text = re.sub(r'^(\w+) \[mem\]$', lambda m: lone.get(m.group(1), text), text)
             lea = re.match(r'LEA (r\d+), \[disp32\]$', text)
             form, same = ('LEA %s,[d]' % lea.group(1), True) if lea else rows.instlat_form(text.replace('disp32', 'disp8'), forms)
@@ -465,7 +480,7 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns, fold=None
         if '?' not in f.name and (f.name not in forms or rank < forms[f.name][0]):
             forms[f.name] = (rank, f)
     forms = {n: f for n, (_, f) in forms.items()}
-    used, _, locked = measured(os.path.join(data, 'instlat', o.u['instlat']), forms, o.u['idioms'], uarch in ('core2', 'pentium3'), fold)
+    used, held, locked = measured(os.path.join(data, 'instlat', o.u['instlat']), forms, o.u['idioms'], uarch in ('core2', 'pentium3'), fold)
     if 'bus' in o.u:
         for n in [n for n in used if forms[n].cls == 'popa' or (forms[n].stores and used[n][1] and abs(used[n][1] / forms[n].stores / o.u['bus'] - 1) < 0.02)]:
             del used[n]
@@ -510,7 +525,14 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns, fold=None
         f = forms[n]
         return (KEPT.match(f.row) and not (o.inorder and f.cls == 'pop' and f.stores)) or '|' in o.rows[f.row][0] or f.cls in ('default', 'substitute') or f.newer
 
-    near = [kin.Kin({n: v[i] for n, v in used.items() if v[i] and not fixed(n)}, forms, kind_of) for i in (0, 1)]
+    cousins = []
+    for name, path, which in COUSINS[uarch]:
+        figures, out, _ = measured(os.path.join(data, 'instlat', path), forms, o.u['idioms'], uarch in ('core2', 'pentium3'))
+        if which != 'apart':
+            figures = {**out, **figures}
+        cousins.append((name, {n: f for n, f in figures.items() if not (which == 'same' and n in held or which == 'narrow' and 'xmm' in n)}))
+    near = [kin.Kin({n: v[i] for n, v in used.items() if v[i] and not fixed(n)}, forms, kind_of,
+                    [(name, {n: v[i] for n, v in figures.items() if v[i] and not fixed(n)}) for name, figures in cousins]) for i in (0, 1)]
     # Register forms first: the forms with memory operands build on them.
     votes = {}
     order = sorted(forms, key=lambda n: (forms[n].kind != '-', n))
@@ -519,7 +541,7 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns, fold=None
             row = forms[n].row
             L, T = used[n]
             if not T and 'mm' in n:  # its line is of two registers, or has no figure
-                T, donor = (near[1].figure(n, True) or (None, None))[:2]
+                T, donor = (near[1].figure(n, True) or near[1].figure(n, False) or (None, None))[:2]
             made[n] = build(n, L, T, o.rows[row][0], '')
             if T and not used[n][1]:
                 made[n][2] = re.sub(r'(IL T [^,]*)', r'\1 as ' + donor.replace(',', ' '), made[n][2])
@@ -529,6 +551,14 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns, fold=None
             slower = o.blocked(rows.parse_uops(o.rows[forms[n].row][0]), forms[n], used[n][1])  # the row is kept, and blocks a unit
             if slower:
                 made[n] = [rows.format_uops(slower), o.rows[forms[n].row][1], 'class %s, IL T %g' % (forms[n].row, used[n][1])]
+    # Rows by hand whose form was not measured block a unit as long as their likes.
+    kept = kin.Kin({n: v[1] for n, v in used.items() if v[1] and KEPT.match(forms[n].row) and not forms[n].newer}, forms, kind_of)
+    for n in order:
+        if n not in used and KEPT.match(forms[n].row) and not o.inorder and not forms[n].newer and '|' not in o.rows[forms[n].row][0]:
+            it = kept.figure(n, True) or kept.figure(n, False)
+            slower = it and o.blocked(rows.parse_uops(o.rows[forms[n].row][0]), forms[n], it[0])
+            if slower:
+                made[n] = [rows.format_uops(slower), o.rows[forms[n].row][1], 'class %s, IL T %g as %s' % (forms[n].row, it[0], it[1].replace(',', ' '))]
     # A class' row becomes what most of its measured forms are (of one width if the row has one).
     for row, texts in votes.items():
         best = max(sorted(set(texts)), key=texts.count)
@@ -540,21 +570,22 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns, fold=None
         if n in made or fixed(n) or n.startswith(('LOCK', 'REP')):
             continue
         L = T = None
-        printed = dict(zip((0, 1), vendor(n)))
+        printed = [(v, None, source) if v else None for v in vendor(n)]
+        bare = o.rows[forms[n].row][0] == '-'  # a load or a store alone is what its likes are, or as its class
         found = []
         for i in (0, 1):
             it = None
             if i or forms[n].kind == '-':
-                it = near[i].figure(n, True)
-                if not it and printed[i]:
-                    it = (printed[i], None, source)
-                it = it or near[i].figure(n, False)
+                it = near[i].divides(n) and printed[i] or near[i].figure(n, True) or printed[i]
+                it = it or (None if bare else near[i].figure(n, False))
             found.append(it)
         L, T = found
-        if (L or T) and o.rows[forms[n].row][0] != '-':
-            donor = T and T[1] or L and L[1]
-            whole = lambda x: x[0] if x[0] < 1 or not x[1] or x[0] == near[0].measured[x[1]] else round(x[0])
-            made[n] = build(n, L and whole(L), T and T[0], made[donor][0] if donor else o.rows[forms[n].row][0], ' as %s' % (donor or source).replace(',', ' '))
+        if not T and 'halves' in o.u and re.match(r'\w+ xmm,', n):
+            T = (2, None, 'halves')
+        if L or T:
+            donor = T and T[1] or L and L[1] or T and T[2] == 'halves' and '128 bits as two halves'
+            whole = lambda x: x[0] if x[0] < 1 or not x[1] or x[0] == near[0].measured.get(x[1]) else round(x[0])
+            made[n] = build(n, L and whole(L), T and T[0], made[donor][0] if donor in made else o.rows[forms[n].row][0], ' as %s' % (donor or source).replace(',', ' '))
     for n, f in forms.items():
         if n not in made:
             text, flags, _ = o.rows[f.row]

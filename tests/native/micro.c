@@ -79,12 +79,12 @@ static char *buffer(const struct bench *b, uint64_t bytes)
 static void rounds_of(const struct bench *b, const struct sizes *s, uint64_t *few, uint64_t *many)
 {
 	uint64_t lap = buffer_bytes(b, s) / LINE / b->ops;
-	*few = 8000 / b->ops + 2;	/* between them enough that a start-up a few hundred cycles longer does not show */
-	*many = *few + 80000 / b->ops;
+	*few = 8000 / b->ops + 2;	/* between them enough that an end of the program a thousand cycles longer (reads that met a refresh) does not show */
+	*many = *few + 800000 / b->ops;
 	switch (b->needs & LEVEL) {
 	case L2:
 		*few = 2 * lap;
-		*many = 6 * lap;
+		*many = 34 * lap;
 		break;
 	case L3:
 		*few = b->needs & CHASE ? lap / 4 : lap;	/* linking it was a lap already */

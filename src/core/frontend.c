@@ -191,6 +191,18 @@ static inline void dsb_line(struct core *c, bool wide)
 	}
 }
 
+/* Where lines of so many instructions each begin, from the one that a taken branch led to: as though the uop cache had lines of each such beginning,
+ * which take no room of their own here.  Every instruction counts as one slot. */
+static uint64_t lines_from(const struct dsb_entry *e, unsigned at, unsigned line_uops)
+{
+	uint64_t begin = 0;
+	unsigned n = 0;
+	for (uint64_t rest = e->mask >> at << at; rest; rest &= rest - 1)
+		if (n++ % line_uops == 0)
+			begin |= rest & -rest;
+	return begin;
+}
+
 /* Delivery goes on in a window that the uop cache holds. */
 static inline void use_window(struct core *c, uint64_t addr, bool wide, struct dsb_entry *e, uint64_t window)
 {
@@ -487,6 +499,8 @@ static __attribute__((noinline)) void enter_general(struct core *c, const struct
 				fe->room = fe->width;
 			}
 			use_window(c, in->addr, in->flags & fe->wide, e, window);
+			if (elsewhere && f->dsb_straddle)
+				fe->mask = e->mask & ~lines_from(e, in->addr & fe->window_mask, f->dsb_line_uops);
 			return;
 		}
 	} else if (fe->entry && fe->entry->window == window && fe->entry->mask >> (in->addr & fe->window_mask) & 1) {

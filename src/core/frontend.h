@@ -8,7 +8,7 @@
  * lines than are read at once (dsb.straddle, dsb.rereads); fetch blocks, predecode width, length-changing prefixes, the instruction queue's
  * lead over the decoders, decode groups; switches between the paths; microcode that begins behind what is in the uop queue (ms.drain); the
  * uop queue's capacity.
- * Leaves out: the wrong path, the limit of branches a uop-cache line, fetch running ahead into L1I while the uop cache delivers.
+ * Leaves out: the wrong path, the limit of branches a uop-cache line, the room of lines that begin where a taken branch leads into others (dsb.straddle), fetch running ahead into L1I while the uop cache delivers.
  */
 #ifndef CORE_FRONTEND_H
 #define CORE_FRONTEND_H

@@ -45,6 +45,30 @@ static void test_uop_cache_reads_as_many_lines_a_cycle_as_it_can(void **state)
 	}
 }
 
+static void test_a_line_is_read_from_where_a_taken_branch_leads_to(void **state)
+{
+	(void)state;
+	for (unsigned on = 0; on < 2; on++) {
+		struct bench b;
+		struct code before;	/* leads straight on to the loop: four of the six places of its first line */
+		fixture_start(&b, &before, on ? "dsb.window_bytes=64 dsb.window_lines=6 dsb.lines=1 dsb.width=12 alloc.width=6 retire.width=6 predict.ahead=24 dsb.straddle=1"
+		                         : "dsb.window_bytes=64 dsb.window_lines=6 dsb.lines=1 dsb.width=12 alloc.width=6 retire.width=6 predict.ahead=24");
+		for (unsigned i = 0; i < 4; i++) {
+			code_insn(&before, 4, 0);
+			code_uop(&before, UOP_NOP, 0, 0, true);
+		}
+		code_start(&k, 0x1010);
+		nops(11, 4);
+		code_branch(&k, 4, 0, 0x1010, 0);
+		bench_run(&b, &before, none, k.b.addr);
+		loop(&b, 40);
+		/* lines of 6 and 6, one a cycle; or of 2, 6 and 4 */
+		assert_int_equal(cycles(10), on ? 20 : 30);
+		assert_int_equal(out_count_did(SPMU_DID(FROM_MITE)), 4 + 12);	/* the first time only */
+		bench_end(&b);
+	}
+}
+
 static void test_constant_of_two_places_ends_a_cycle(void **state)
 {
 	(void)state;
@@ -430,6 +454,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_uop_cache_reads_as_many_lines_a_cycle_as_it_can),
+		cmocka_unit_test(test_a_line_is_read_from_where_a_taken_branch_leads_to),
 		cmocka_unit_test(test_constant_of_two_places_ends_a_cycle),
 		cmocka_unit_test(test_jcc_erratum_keeps_a_window_out_of_the_uop_cache),
 		cmocka_unit_test(test_jcc_erratum_spares_a_branch_within_its_window),

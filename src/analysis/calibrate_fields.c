@@ -486,14 +486,14 @@ void cal_room_is(struct core_config *c, struct cal_fields *out, const struct cor
 	tell(out, "l3.size", base->l3_size, c->l3_size, "l3.ways: its sets stay");
 }
 
-/* Sizes of L3, as where others leave few ways more than the distance shows, and of memory, if that takes all reads as long. */
-bool cal_distance_wants(const struct core_config *c, const struct cal_probe *p, size_t count, const struct cal_native *host, bool *wanted)
+/* Sizes of L3, as where others leave few ways more than the distance shows, and of memory, once it is known how uneven its reads are. */
+bool cal_distance_wants(const struct core_config *c, const struct cal_probe *p, size_t count, const struct cal_native *host, bool uneven_known, bool *wanted)
 {
 	unsigned points = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct cal_value *v = host->value + i;
 		wanted[i] = p[i].family == CAL_STRIDE && v->cycles > 0 && !is_noisy(v->cycles, v->low) &&
-			((p[i].param >= 2 * c->l2_size && p[i].param <= 4 * c->l2_size) || (p[i].param == 64 << 20 && c->dram_others_ns <= 0));
+			((p[i].param >= 2 * c->l2_size && p[i].param <= 4 * c->l2_size) || (p[i].param == 64 << 20 && (uneven_known || c->dram_others_ns <= 0)));
 		points += wanted[i];
 	}
 	return points >= 2 && c->prefetch_l1d_ip_pages;

@@ -32,7 +32,7 @@ bool cal_room_wants(const struct core_config *config, const struct cal_probe *p,
 void cal_room_set(struct core_config *config, const struct core_config *base, uint32_t ways);
 void cal_room_is(struct core_config *config, struct cal_fields *out, const struct core_config *base, uint32_t ways, double off);
 /* And how far ahead a prefetcher is that pages do not stop (prefetch.l1d_ip_distance), about where the curves have it. */
-bool cal_distance_wants(const struct core_config *config, const struct cal_probe *p, size_t count, const struct cal_native *host, bool *wanted);
+bool cal_distance_wants(const struct core_config *config, const struct cal_probe *p, size_t count, const struct cal_native *host, bool uneven_known, bool *wanted);
 void cal_distance_is(struct core_config *config, struct cal_fields *out, const struct core_config *base, uint32_t distance, double off);
 /* How uneven reads of memory are, in per cent of the base's dram.others_ns; the mean stays. */
 bool cal_uneven_wants(const struct core_config *config, const struct cal_probe *p, size_t count, const struct cal_native *host, bool *wanted);

@@ -534,6 +534,21 @@ static void set_distance(struct core_config *core, const struct core_config *bas
 	core->prefetch_l1d_ip_distance = distance;
 }
 
+/* The prefetcher's distance: by L3's sizes, and by those of memory once it is known how uneven its reads are.  0, or -1 after one printed line. */
+static int try_distance(struct calibration *c, bool uneven_known, bool *wanted)
+{
+	const uint32_t about = c->core.prefetch_l1d_ip_distance, distance[] = { about > 1 ? about - 1 : about, about, about + 1, about + 2 };
+	uint32_t best;
+	double off;
+	if (about >= 30 || !cal_distance_wants(&c->core, c->probe, c->probes, &c->host, uneven_known, wanted))
+		return 0;
+	say(c, "under the model: the prefetcher's distance");
+	if (nearest(c, wanted, distance, sizeof distance / sizeof *distance, set_distance, &best, &off))
+		return -1;
+	cal_distance_is(&c->core, &c->fields, &c->base, best, off);
+	return 0;
+}
+
 /* How uneven reads of memory are, once their latency is right.  0, or -1 after one printed line. */
 static int try_uneven(struct calibration *c, bool *wanted)
 {
@@ -546,7 +561,7 @@ static int try_uneven(struct calibration *c, bool *wanted)
 	if (nearest(c, wanted, share, sizeof share / sizeof *share, cal_uneven_set, &best, &off))
 		return -1;
 	cal_uneven_is(&c->core, &c->fields, &c->base, best, off);
-	return 0;
+	return try_distance(c, true, wanted);
 }
 
 /* The share of scattered pages by the model, as which frames L2's sets have too many of is drawn, for the host once, and a mean says little of one draw; then
@@ -572,14 +587,7 @@ static int try_values(struct calibration *c, bool *wanted)
 			return -1;
 		cal_room_is(&c->core, &c->fields, &c->base, best, off);
 	}
-	const uint32_t about = c->core.prefetch_l1d_ip_distance, distance[] = { about > 1 ? about - 1 : about, about, about + 1, about + 2 };
-	if (about < 30 && cal_distance_wants(&c->core, c->probe, c->probes, &c->host, wanted)) {
-		say(c, "under the model: the prefetcher's distance");
-		if (nearest(c, wanted, distance, sizeof distance / sizeof *distance, set_distance, &best, &off))
-			return -1;
-		cal_distance_is(&c->core, &c->fields, &c->base, best, off);
-	}
-	return 0;
+	return try_distance(c, false, wanted);
 }
 
 /* The page where it was asked for; if nothing is fitted, it is what is printed. */

@@ -369,11 +369,14 @@ static void what_the_model_tries_is_asked_of_chains_that_show_it(void **state)
 	cal_room_is(&c, &f, &base, 16, 0.1);
 	assert_true(c.l3_ways == 16 && c.l3_size == 32 << 20 && verdict(&f, "l3.ways") == CAL_AGREES);
 	c.prefetch_l1d_ip_pages = 0;
-	assert_false(cal_distance_wants(&c, p, count, &host, wanted));	/* stops at pages */
+	assert_false(cal_distance_wants(&c, p, count, &host, false, wanted));	/* stops at pages */
 	c.prefetch_l1d_ip_pages = 1;
-	assert_true(cal_distance_wants(&c, p, count, &host, wanted));
+	assert_true(cal_distance_wants(&c, p, count, &host, false, wanted));
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && (p[i].param == 2 << 20 || p[i].param == 4 << 20));
+	assert_true(cal_distance_wants(&c, p, count, &host, true, wanted));	/* with memory's, once its reads are known */
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && (p[i].param == 2 << 20 || p[i].param == 4 << 20 || p[i].param == 64 << 20));
 	assert_true(cal_uneven_wants(&c, p, count, &host, wanted));
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && p[i].param >= 64 << 20);
@@ -382,7 +385,7 @@ static void what_the_model_tries_is_asked_of_chains_that_show_it(void **state)
 	assert_true(fabs(c.dram_others_ns + c.dram_latency_ns - base.dram_others_ns - base.dram_latency_ns) < 1e-9);	/* the mean stays */
 	cal_uneven_set(&c, &base, 0);
 	assert_false(cal_uneven_wants(&c, p, count, &host, wanted));	/* all reads take as long: */
-	assert_true(cal_distance_wants(&c, p, count, &host, wanted));	/* the distance shows there, too */
+	assert_true(cal_distance_wants(&c, p, count, &host, false, wanted));	/* the distance shows there, too */
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && (p[i].param == 2 << 20 || p[i].param == 4 << 20 || p[i].param == 64 << 20));
 	cal_distance_is(&c, &f, &base, 9, 0.1);

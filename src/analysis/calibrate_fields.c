@@ -298,7 +298,16 @@ static bool shared_chains(struct shared *s, const struct core_config *c, const s
 	return s->curve.n && s->low < s->high / 2;
 }
 
-/* L3: where the curve leaves it.  If it rises slowly long before, others push lines out: when, and the size stays. */
+/* The largest size that is taken to fit takes much longer than the smallest: no cache's size, but what others leave of it. */
+static bool is_soft(const struct cal_knee *k, const struct cal_curve *curve)
+{
+	for (size_t i = 0; i < curve->n; i++)
+		if (curve->x[i] == k->fits)
+			return curve->y[i] > k->low + 0.15 * (k->high - k->low);
+	return false;
+}
+
+/* L3: where the curve leaves it.  If it rises slowly before, others push lines out: when, and the size stays. */
 static void shared_cache(struct core_config *c, struct cal_fields *out, const struct cal_curve *far, const struct cal_probe *p, size_t count,
 	const struct cal_native *host, double memory)
 {
@@ -314,8 +323,8 @@ static void shared_cache(struct core_config *c, struct cal_fields *out, const st
 		return;
 	}
 	const bool knee = !cal_fit_knee(&k, far, memory, &why);
-	/* points on the way, at less than half of what the base's L3 holds */
-	if ((!knee || k.fails < c->l3_size / 2.) && !cal_fit_others(&c->l3_others, &s.curve, s.low, s.high, s.end, &why)) {
+	/* points on the way, at less than what the base's L3 holds */
+	if ((!knee || k.fails < c->l3_size / 2. || (k.fails < c->l3_size && is_soft(&k, far))) && !cal_fit_others(&c->l3_others, &s.curve, s.low, s.high, s.end, &why)) {
 		refuse(out, "l3.size", c->l3_size, "huge.N: others push lines out before it is full");
 		core_fall_print(&c->l3_others, is);
 		snprintf(text, sizeof text, "chase.N: from %.0f to %.0f cycles, by the age of the lines at %zu points", s.low, s.high, s.curve.n);

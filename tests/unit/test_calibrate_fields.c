@@ -23,7 +23,7 @@ struct made_up {
 	uint32_t seed;
 	const char *point;
 	struct cal_value groups;
-	bool small_huge, sharp;
+	bool small_huge, sharp, soft;
 	double stride, stride_l3;
 	double zeros, zeros_base;
 };
@@ -81,6 +81,8 @@ static void fit(const struct made_up *m, struct core_config *c, struct cal_field
 			y += c->stlb_latency * (1 - c->dtlb_entries * 4096. / p[i].param);
 		if (m->sharp && p[i].family == CAL_HUGE && p[i].param > m->l1 && p[i].param < 2 * m->l1)
 			y = 14;
+		if (m->soft && (p[i].family == CAL_HUGE || p[i].family == CAL_CHASE) && p[i].param == m->l3)
+			y = 150;	/* a quarter is gone */
 		host.value[i] = m->point && !strcmp(m->point, p[i].name) ? m->groups : measured(m, y, &seed);
 		host.value[i].age_ms = p[i].family == CAL_HUGE || p[i].family == CAL_CHASE ? age_of(p[i].param) : 0;
 	}
@@ -153,6 +155,12 @@ static void what_others_take_of_l3_leaves_its_size(void **state)
 	assert_int_equal(verdict(&f, "l3.others"), CAL_FITTED);
 	for (double bytes = 4 << 20; bytes <= 32 << 20; bytes *= 2)
 		assert_true(fabs(core_fall_per_cent(&c.l3_others, age_of(bytes)) - 100 * exp(-pow(age_of(bytes) / 2, 2))) < 3);
+	/* a size of which a quarter is gone does not fit: others, too, where the base's L3 is larger */
+	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen5", .soft = true }, &c, &f);
+	assert_int_equal(verdict(&f, "l3.others"), CAL_FITTED);
+	assert_int_equal(verdict(&f, "l3.size"), CAL_REFUSED);
+	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen5" }, &c, &f);
+	assert_int_equal(verdict(&f, "l3.size"), CAL_FITTED);
 }
 
 static void huge_pages_that_miss_tlbs_as_small_ones_are_small(void **state)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Inside of the memory system, shared by its files; nobody else includes this.
  *
- *   memsys.c     loads, stores, prefetches, fetches: L1D, L1I, fill buffers, write combining
+ *   memsys.c     loads, stores, prefetches: L1D, fill buffers, write combining
+ *   memsys_code.c    fetches: L1I and its fill buffers
+ *   memsys_make.c    made of a core's fields, emptied, given back
+ *   memsys_resize.c  changed while a program runs
  *   translate.c  TLB lookups and page walks
  *   l2.c         L2, super queue, the L2 prefetchers
  *   uncore.c     L3, memory

@@ -55,6 +55,12 @@ static bool takes_register(const struct graph *g, const struct core_detail *d, c
 	return g->c.prf_integer && r->port < 16 && d->ports && reg_any_general(d->dst);
 }
 
+/* When there is a register for the next result. */
+static uint64_t register_free(const struct graph *g, const struct times *t)
+{
+	return t->prf_free[(g->results - g->c.prf_integer) % RESULTS];
+}
+
 static void uop_of(const struct graph *g, struct times *t, const struct core_detail *d, const struct spmu_record *r, const struct waits *w, const struct access *a)
 {
 	const struct core_config *c = &g->c;
@@ -65,8 +71,8 @@ static void uop_of(const struct graph *g, struct times *t, const struct core_det
 		alloc = graph_stalled(g, t, t->lb_free[(g->loads - c->load_buffer_size) % LOADS]);
 	if (address && t->written[(d->store - c->store_buffer_size) % STORES] > alloc && !free_of(t, GRAPH_STORE_BUFFER))
 		alloc = graph_stalled(g, t, t->written[(d->store - c->store_buffer_size) % STORES]);
-	if (takes_register(g, d, r) && t->prf_free[(g->results - c->prf_integer) % RESULTS] > alloc && !free_of(t, GRAPH_WINDOW))
-		alloc = graph_stalled(g, t, t->prf_free[(g->results - c->prf_integer) % RESULTS]);
+	if (takes_register(g, d, r) && register_free(g, t) > alloc && !free_of(t, GRAPH_WINDOW))
+		alloc = graph_stalled(g, t, register_free(g, t));
 	if (r->port < 16 && d->ports) {
 		if (t->room[d->pool] < 1 && !free_of(t, GRAPH_WINDOW)) {
 			const uint64_t until = graph_wait_room(g, t, d->pool, 1, alloc);
@@ -232,7 +238,7 @@ static void path_operands(const struct graph *g, const struct core_detail *d, co
 	p->known = t->addr_known;
 	p->load_buffer = t->lb_free[(g->loads - c->load_buffer_size) % LOADS];
 	p->result = takes_register(g, d, r);
-	p->prf = t->prf_free[(g->results - c->prf_integer) % RESULTS];
+	p->prf = register_free(g, t);
 	p->prf_size = c->prf_integer;
 	p->store_buffer = r->is & SPMU_IS(STORE_ADDR) ? t->written[(d->store - c->store_buffer_size) % STORES] : 0;
 	p->retire_before = t->retire;

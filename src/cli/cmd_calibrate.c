@@ -549,7 +549,7 @@ static int try_distance(struct calibration *c, bool uneven_known, bool *wanted)
 	return 0;
 }
 
-/* How uneven reads of memory are, once their latency is right.  0, or -1 after one printed line. */
+/* How uneven reads of memory are, once their latency is right, and with that the prefetcher's distance anew.  0, or -1 after one printed line. */
 static int try_uneven(struct calibration *c, bool *wanted)
 {
 	static const uint32_t share[] = { 100, 75, 50, 25, 0 };

@@ -11,10 +11,11 @@ CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE
 VERSION  = $(shell sed -n 's/^\#define SOFTPMU_VERSION "\(.*\)"/\1/p' src/cli/main.c)
 LDLIBS  := -lZydis -lpfm -ldw -lelf -lsqlite3 -lzstd -lz -liberty -lm -pthread
 
-ROOMS   := util stream isa core pmu run session analysis output native store
-LIB_SRC := $(wildcard $(ROOMS:%=src/%/*.c))
-CLI_SRC := $(wildcard src/cli/*.c)
-TESTS   := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/test_*.c))
+ROOMS   := util stream symbols isa core pmu run session analysis output native store
+LIB_SRC := $(wildcard $(ROOMS:%=src/%/*.c) $(ROOMS:%=src/%/*/*.c))
+CLI_SRC := $(wildcard src/cli/*.c src/cli/*/*.c)
+TEST_SRC := $(wildcard tests/unit/*/test_*.c)
+TESTS   := $(foreach t,$(TEST_SRC),$O/tests/$(basename $(notdir $t)))
 obj      = $(1:%.c=$O/obj/%.o)
 
 .PHONY: all demo check tests fuzz bench topdown accuracy ablation p4 cost-table graph-table tune-table slow-to-tuned cost-native tune-native tune-software pgo install clean deps programs FORCE
@@ -34,9 +35,10 @@ $O/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 $O/obj/src/core/steps_sse4.o: CFLAGS += -msse4.1
-$O/tests/%: tests/unit/%.c $O/libsoftpmu.a
+vpath test_%.c $(sort $(dir $(TEST_SRC)))
+$O/tests/%: %.c $O/libsoftpmu.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $O/libsoftpmu.a -lcmocka $(LDLIBS)
+	$(CC) $(CPPFLAGS) -Itests/unit/fixtures $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $O/libsoftpmu.a -lcmocka $(LDLIBS)
 
 include src/valgrind/tracer.mk		# target `tracer`: build/libexec/softpmu-tracer-{amd64,x86}-linux
 include tests/programs/programs.mk	# target `programs`: what the system tests run
@@ -51,7 +53,7 @@ check: deps
 	@$(MAKE) --no-print-directory all tracer programs tests SAN=$(SAN) && tests/run.sh $O
 tests: $(TESTS) $(if $(SAN),,fuzz $O/accuracy)
 
-# Fuzzers: libFuzzer harnesses on the libraries, built by clang under its sanitizers; tests/system/fuzz.sh runs them.
+# Fuzzers: libFuzzer harnesses on the libraries, built by clang under its sanitizers; tests/system/tree/fuzz.sh runs them.
 FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_CC := clang-14 -std=gnu17 -g -O1 -Wall -Wextra -fno-sanitize-recover=undefined
 fuzz: $(FUZZERS)
@@ -65,38 +67,38 @@ build/fuzz/%: tests/fuzz/%.c build/fuzz/lib.a
 build/fuzz/fuzz_pmu_model: $(wildcard tests/fuzz/naive_*.c tests/fuzz/naive_*.h)
 bench: deps
 	@$(MAKE) --no-print-directory all programs
-	@bench/run.sh
+	@bench/bench.sh
 topdown: all
-	@tools/topdown.sh
+	@experiments/topdown-trees.sh
 # The model beside measured machines; DATA: where the measurements are.
 DATA ?= ../shared/data
 accuracy: $O/accuracy all build/native/micro build/native/timed build/native/streams
-	@tools/accuracy.sh $O/accuracy $(DATA)
+	@experiments/accuracy-page.sh $O/accuracy $(DATA)
 # What each mechanism of the core is worth there.
 ablation: $O/accuracy
-	@tools/ablation.sh $O/accuracy $(DATA)
+	@experiments/ablation.sh $O/accuracy $(DATA)
 $O/accuracy: $(wildcard tests/accuracy/*.c) tests/accuracy/accuracy.h $O/libsoftpmu.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $O/libsoftpmu.a $(LDLIBS)
 p4: all $(P)/l1_miss-p4 $(P)/l1_miss-p4-wide $(if $(FULL),$(P)/l1_miss-p4-full)
-	@SOFTPMU=build/softpmu PROGRAMS=$(P) FULL=$(FULL) tools/p4.sh
+	@SOFTPMU=build/softpmu PROGRAMS=$(P) FULL=$(FULL) experiments/pentium4.sh
 cost-table: all $P/cost-mispredict $P/cost-l1 $P/cost-l2
-	@SOFTPMU=build/softpmu PROGRAMS=$P tools/cost-table.sh
+	@SOFTPMU=build/softpmu PROGRAMS=$P experiments/cost-table.sh
 # Costs by the dependence graph beside those by replays.
 graph-table: all
-	@SOFTPMU=build/softpmu tools/graph-table.sh
+	@SOFTPMU=build/softpmu experiments/graph-table.sh
 # What a mispredict and an L2 miss cost by total time, under the model of this host and on it.
 cost-native: all programs
-	@tools/cost-native.sh
+	@experiments/cost-native.sh
 tune-native: all programs
-	@tools/tune-native.sh
+	@experiments/tune-native-page.sh
 slow-to-tuned: all
-	@SOFTPMU=build/softpmu tools/slow-to-tuned.sh
+	@SOFTPMU=build/softpmu experiments/slow-to-tuned.sh
 tune-table: all $P/tune
-	@SOFTPMU=build/softpmu PROGRAMS=$P tools/tune-table.sh
+	@SOFTPMU=build/softpmu PROGRAMS=$P experiments/tune-table.sh
 pgo: all
-	@SOFTPMU=$(CURDIR)/build/softpmu tools/pgo.sh
+	@SOFTPMU=$(CURDIR)/build/softpmu experiments/pgo-gain.sh
 tune-software: all
-	@SOFTPMU=$(CURDIR)/build/softpmu OUT=$(CURDIR)/build/tune-software tools/tune-software.sh
+	@SOFTPMU=$(CURDIR)/build/softpmu OUT=$(CURDIR)/build/tune-software experiments/tune-software.sh
 TO       = $(DESTDIR)$(PREFIX)
 install: all
 	install -d "$(TO)/bin" "$(TO)/libexec/softpmu" "$(TO)/share/man/man1" "$(TO)/share/man/man3" "$(TO)/include/softpmu" "$(TO)/lib/pkgconfig" \

@@ -2,8 +2,8 @@
  * Host time per call of the memory system and the branch predictor, by kind of access.
  *   build/bench/bench_mem [data directory] [core]
  * Strength: each line isolates one path.  Weakness: warm host caches, which a whole core does not leave it. */
-#include "core/bpred.h"
-#include "core/memsys.h"
+#include "core/predict/bpred.h"
+#include "core/memory/memsys.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

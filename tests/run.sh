@@ -29,7 +29,7 @@ one() {	# name command...
 for t in "$O"/tests/test_*; do
 	[ -x "$t" ] && [ -f "$t" ] && one "$(basename "$t")" "$t"
 done
-for t in tests/system/*.sh; do
+for t in tests/system/*/*.sh; do
 	name=$(basename "$t" .sh)
 	case $O:$name in
 	*san:fuzz | *san:tracer-* | *san:annotate-objdump | *san:accuracy | *san:stat-installed) continue ;;	# have no model in them, or bring sanitizers of their own, or are about time

@@ -264,7 +264,7 @@ enum {
 /* Pushout counters: registers of this model, which no processor has (40000000H to 400000FFH: SDM vol. 4, "Reserved MSR Address Space").  There are
  * four units; unit n has the registers at 40000010H + 16 n.
  *
- * A slot's pushout is by how many cycles it retired, or passed another point, later than the slot before it allowed (src/pmu/pushout.h).  For each
+ * A slot's pushout is by how many cycles it retired, or passed another point, later than the slot before it allowed (src/pmu/pushout_meter.h).  For each
  * slot that its tag holds for a unit runs a register of 32 bits through so many cycles; where that fires, COUNT goes up by 1.
  *
  *   CAPABILITIES  read-only: 7:0 units; 15:8, 23:16, 31:24, 39:32, 47:40, 55:48 slots a cycle at retirement, allocation, decode, the memory-order buffer; stores that become visible;

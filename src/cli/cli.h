@@ -3,7 +3,7 @@
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
-#include "core/config.h"
+#include "core/machine/config.h"
 #include "run/run.h"
 #include "util/err.h"
 #include <stdbool.h>

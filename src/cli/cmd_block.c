@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * softpmu block: a few instructions in a steady state: cycles an iteration, ports, what limits them. */
 #include "cli/cli.h"
-#include "analysis/asm.h"
-#include "analysis/block.h"
+#include "analysis/block/assemble.h"
+#include "analysis/block/block.h"
 #include "util/json.h"
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu calibrate: a core's file for the processor at hand, from microbenchmarks (analysis/calibrate.h).
+ * softpmu calibrate: a core's file for the processor at hand, from microbenchmarks (analysis/calibrate/calibrate.h).
  * The model runs the same machine code: softpmu itself is the traced program (--run), with a region around each microbenchmark. */
-#include "analysis/calibrate_fields.h"
+#include "analysis/calibrate/calibrate_fields.h"
 #include "cli/cli.h"
-#include "core/host.h"
+#include "core/machine/host_preset.h"
 #include "session/session.h"
 #include "softpmu/client.h"
 #include "softpmu/pmu.h"
@@ -184,7 +184,7 @@ static int model_runs(struct calibration *c, const struct core_config *core, con
 	size_t bytes = 1;
 	struct err err = { 0, "" };
 	struct run_result res = { 0 };
-	struct core_wanted looks;
+	struct core_wanted looks = { 0 };
 	for (size_t i = 0; i < c->probes; i++) {
 		cycles[i] = -1;
 		bytes += strlen(c->probe[i].name) + 32;

@@ -2,25 +2,25 @@
  * The core: takes blocks, sends each slot through the pipeline once, retires, writes records.
  *
  * Models: the way of a slot through front end, allocation, scheduler, memory and in-order retirement; branches;
- * serialising instructions and fences; machine clears and assists (clears.h); the wrong path (wrongpath.h, walk.h), if there is a walker; several hardware threads (smt.h).  Leaves out: interrupts, the
+ * serialising instructions and fences; machine clears and assists (clears.h); the wrong path (wrongpath.h, walker.h), if there is a walker; several hardware threads (smt.h).  Leaves out: interrupts, the
  * x87 stack's rotation from one block to the next (its registers are named relative to each block's entry).
  */
 #if defined __GNUC__ && !defined __clang__
 #pragma GCC optimize ("no-tree-slp-vectorize", "no-tree-pre")	/* the first packs a record's fields in vector registers: 10 % slower */
 #endif
 #define CORE_SMT 1	/* the general way is the same for all */
-#include "core/bypass.h"
-#include "core/clears.h"
-#include "core/detail_insn.h"
-#include "core/eliminate.h"
-#include "core/inorder.h"
-#include "core/netburst.h"
-#include "core/p6.h"
-#include "core/partial.h"
+#include "core/backend/bypass.h"
+#include "core/backend/clears.h"
+#include "core/record/detail_insn.h"
+#include "core/backend/eliminate.h"
+#include "core/older/inorder.h"
+#include "core/older/netburst_core.h"
+#include "core/older/p6.h"
+#include "core/backend/partial_regs.h"
 #include "core/smt.h"
 #include "core/step.h"
-#include "core/walk.h"
-#include "core/wrongpath.h"
+#include "core/wrongpath/walker.h"
+#include "core/wrongpath/wrongpath.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ uint64_t core_branch_unusual(struct core *c, const struct insn *br, uint64_t wor
 	if (taken)
 		frontend_taken(c, br->addr, went);
 	uint64_t did = taken;
-	if (script_says(word, SCRIPT_MISPREDICTED) && c->wrong.on) {	/* known, and fetch goes on as predicted (walk.h) */
+	if (script_says(word, SCRIPT_MISPREDICTED) && c->wrong.on) {	/* known, and fetch goes on as predicted (walker.h) */
 		did = SPMU_DID(MISPREDICTED) | (script_says(word, SCRIPT_WRONG_TARGET) ? SPMU_DID(TAKEN) | SPMU_DID(MISP_TARGET) : taken ^ SPMU_DID(TAKEN));
 	} else if (script_says(word, SCRIPT_MISPREDICTED)) {
 		emit_signal(&c->e, SPMU_SIG_WRONG_PATH, c->rn.cycle + 1, max64(c->rn.cycle + 1, complete), 1);

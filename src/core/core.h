@@ -58,7 +58,7 @@ static inline size_t core_script_room(const struct iblock *b)
 {
 	return 8 + 3 * (size_t)b->uops + b->insns + b->slots;
 }
-/* Scripts hold the wrong paths of mispredicted branches from now on, walked by w (walk.h; the caller's, NULL: no more): CORE_SCRIPT_WALK words
+/* Scripts hold the wrong paths of mispredicted branches from now on, walked by w (walker.h; the caller's, NULL: no more): CORE_SCRIPT_WALK words
  * more.  The caller tells w of each execution before core_script. */
 struct walker;
 enum { CORE_SCRIPT_WALK = 2048 + 8 };

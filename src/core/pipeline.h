@@ -8,13 +8,13 @@
  */
 #ifndef CORE_PIPELINE_H
 #define CORE_PIPELINE_H
-#include "core/bpred.h"
-#include "core/config.h"
+#include "core/predict/bpred.h"
+#include "core/machine/config.h"
 #include "core/core.h"
-#include "core/emit.h"
-#include "core/memsys.h"
-#include "core/older.h"
-#include "core/pairs.h"
+#include "core/record/emit.h"
+#include "core/memory/memsys.h"
+#include "core/older/older.h"
+#include "core/backend/memory_pairs.h"
 #include "isa/isa.h"
 #include <stddef.h>
 
@@ -182,7 +182,7 @@ struct bypass {
 	uint64_t made[32];	/* of each vector register: ready cycle << 2 | enum uop_domain */
 };
 
-/* --- pieces of registers (partial.h) --- */
+/* --- pieces of registers (partial_regs.h) --- */
 struct partial {		/* sets of RAX, RCX, RDX, RBX, a bit each */
 	bool on, apart, general, done;	/* general: no script goes the short way; done: partial_done wants to know */
 	uint8_t ahead;		/* high bytes apart, as of the last script made */
@@ -312,7 +312,7 @@ struct wrong {
 enum { CORE_APART = 64 };	/* bytes of a line of the host's caches */
 struct core {
 	struct frontend fe;
-	uint64_t reg[REG_COUNT + 1];	/* cycle at which each register is ready; one more to write to (plan.h) */
+	uint64_t reg[REG_COUNT + 1];	/* cycle at which each register is ready; one more to write to (block_plan.h) */
 	uint64_t retire_next;	/* cycle in which the last slot retired, and above RETIRE_SHIFT bits of how many did in it; e.now: the cycle */
 	uint32_t retire_width, retire_latency;
 	uint64_t instructions;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Several hardware threads on one core; what is modelled: smt.h. */
 #include "core/smt.h"
-#include "core/frontend.h"
-#include "core/scheduler.h"
+#include "core/frontend/frontend.h"
+#include "core/backend/scheduler.h"
 #include <stdlib.h>
 #include <string.h>
 

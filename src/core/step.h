@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The short way of a slot through the pipeline (plan.h says which slots may take it).
+ * The short way of a slot through the pipeline (block_plan.h says which slots may take it).
  */
 #ifndef CORE_STEP_H
 #define CORE_STEP_H
-#include "core/bypass.h"
-#include "core/clears.h"
-#include "core/eliminate.h"
-#include "core/lsq.h"
-#include "core/plan.h"
-#include "core/rename.h"
-#include "core/script.h"
+#include "core/backend/bypass.h"
+#include "core/backend/clears.h"
+#include "core/backend/eliminate.h"
+#include "core/backend/lsq.h"
+#include "core/script/block_plan.h"
+#include "core/backend/rename.h"
+#include "core/script/script.h"
 #include <string.h>
 
 static inline __attribute__((always_inline)) void write_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr,

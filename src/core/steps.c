@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Runs a script (script.h): the short way of each kind of slot, in one function, so that nothing is saved and restored between them.
- * Compiled three times: also for hosts with SSE4.1 (steps_sse4.c), and with loads remembered (steps_watched.c): the same results.
+ * Compiled three times: also for hosts with SSE4.1 (steps_sse4.c), and with loads remembered (steps_track_loads.c): the same results.
  */
 #if defined __GNUC__ && !defined __clang__
 /* the first packs a record's fields in vector registers: 10 % slower */
 #pragma GCC optimize ("no-tree-slp-vectorize", "no-tree-pre")
 #endif
 #include "core/step.h"
-#include "core/wrongstep.h"
+#include "core/wrongpath/wrongstep.h"
 
 #ifndef STEPS
 #define STEPS core_steps

@@ -6,7 +6,7 @@
  * load and the computing uop are taken apart at issue where the core does so (@unlaminate; Optimization Manual,
  * "Micro-op Queue and the Loop Stream Detector": un-lamination).  Inside an instruction values travel in temporaries.
  *
- * Left out: stack-pointer synchronisation uops, assists.  Merging of high-byte registers: core/partial.h.
+ * Left out: stack-pointer synchronisation uops, assists.  Merging of high-byte registers: core/backend/partial_regs.h.
  */
 #include "isa/build.h"
 #include <string.h>
@@ -456,7 +456,7 @@ static void set_domain(struct build *c)
 		only->domain = domain(c);
 }
 
-/* Computations that take long on some ports (core/scheduler.h). */
+/* Computations that take long on some ports (core/backend/scheduler.h). */
 static void set_slow(struct build *c)
 {
 	for (unsigned i = c->first; i < c->b->n; i++) {

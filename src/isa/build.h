@@ -3,7 +3,7 @@
  */
 #ifndef ISA_BUILD_H
 #define ISA_BUILD_H
-#include "isa/internal.h"
+#include "isa/isa_internal.h"
 
 enum { TEMPS = 8, PIECES_MAX = 32, INSN_UOPS_MAX = 250 };	/* insn.uops is a byte */
 #define IS_MAIN_ONLY (SPMU_IS(MULTIPLY) | SPMU_IS(DIVIDE) | SPMU_IS(INT_DIVIDE) | SPMU_IS(FP_FMA) | SPMU_IS(PAUSE) | \

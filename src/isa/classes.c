@@ -2,7 +2,7 @@
  * Which class an instruction belongs to: its mnemonic gives it (mnemonics.def), a rule corrects it where operands
  * decide.  Left out: distinctions by immediate values other than shift counts of 1.
  */
-#include "isa/internal.h"
+#include "isa/isa_internal.h"
 
 const struct class_info isa_classes[CLASS_COUNT] = {
 #define I(n) SPMU_IS(n)

@@ -9,7 +9,7 @@
  * cycles on Skylake, where ADD r16, imm16 takes 3.3).  Left out: 67H with a 16-bit displacement, which no
  * compiler makes.
  */
-#include "isa/internal.h"
+#include "isa/isa_internal.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,7 @@
  *
  * Left out: addressing modes of memory operands, register numbers, values of immediates, VEX against EVEX.
  */
-#include "isa/internal.h"
+#include "isa/isa_internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

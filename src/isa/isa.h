@@ -32,7 +32,7 @@ enum isa_reg {
 	REG_MXCSR = 59, REG_X87_STATUS = 60,
 	REG_SEGMENT = 61, REG_MASK = 62 /* 8 */,
 	REG_TEMP = 70,		/* 8 temporaries within an instruction */
-	REG_HIGH = 80,		/* 4: AH, CH, DH, BH, if they are renamed apart (isa_options.high_bytes; core/partial.h) */
+	REG_HIGH = 80,		/* 4: AH, CH, DH, BH, if they are renamed apart (isa_options.high_bytes; core/backend/partial_regs.h) */
 	REG_COUNT = 84
 };
 /* Is one of these results a general register? */
@@ -49,7 +49,7 @@ enum uop_kind {
 	UOP_STORE_DATA,
 	UOP_BRANCH,		/* port, latency; ends a basic block */
 	UOP_ELIMINATED,		/* done at rename: destination becomes a copy of src[0] (or ready, if none).  With ports: on these, with
-				 * its latency, if rename cannot (core/eliminate.h) */
+				 * its latency, if rename cannot (core/backend/eliminate.h) */
 	UOP_FENCE_LOAD, UOP_FENCE_STORE, UOP_FENCE_FULL,
 	UOP_SERIALIZE,		/* waits until all before it retired; nothing after it issues before it did */
 };
@@ -89,7 +89,7 @@ struct uop {			/* 40 bytes */
 #define UOP_NO_SLOT 0xffffu
 enum { UNIT_INTDIV = 1, UNIT_FPDIV, UNIT_OTHER, UNIT_FPDIVS };	/* uop.unit */
 
-enum uop_domain {		/* where its vector operands are at home: what comes from elsewhere comes later (core/bypass.h) */
+enum uop_domain {		/* where its vector operands are at home: what comes from elsewhere comes later (core/backend/bypass.h) */
 	DOMAIN_ANY, DOMAIN_INTEGER, DOMAIN_FP,
 	DOMAIN_FP_ADD,		/* an adder with a bypass of its own */
 	DOMAIN_HOMES = 3,	/* mask of these */
@@ -97,7 +97,7 @@ enum uop_domain {		/* where its vector operands are at home: what comes from els
 };
 
 enum uop_load {
-	LOAD_RENAMES = 1,	/* its register may become the one that was stored (core/lsq.h) */
+	LOAD_RENAMES = 1,	/* its register may become the one that was stored (core/backend/lsq.h) */
 	LOAD_BANKS = 2,		/* the first-level cache has banks */
 	LOAD_BASE = 4,		/* times REG_NONE or the general register that is its base (31 * LOAD_BASE: all of it) */
 	LOAD_NO_BASE = 31 * LOAD_BASE,	/* a store that no load's register becomes: the base of none */
@@ -192,7 +192,7 @@ struct isa_options {
 	bool nops_share;	/* a NOP takes no slot beside the instruction before it */
 	bool high_bytes;	/* AH to DH are registers of their own, REG_HIGH */
 	uint16_t flags_ports;	/* a uop on these merges CF and the other flags for whoever reads both, if two instructions wrote them; 0: none */
-	bool bytes;		/* a write of 8 bits does not read what it leaves (core/partial.h) */
+	bool bytes;		/* a write of 8 bits does not read what it leaves (core/backend/partial_regs.h) */
 	bool laminated;		/* what rename takes apart is one in the decoders and the uop cache */
 };
 /* Before an isa_decode; blocks stay as they were decoded. */

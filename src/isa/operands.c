@@ -8,7 +8,7 @@
  * x87 registers are numbered from the top of stack at the block's entry; MMX registers share the numbers.
  * Left out: MXCSR and the x87 control word as sources of arithmetic, segment bases, DF, AVX-512 masks of merging forms.
  */
-#include "isa/internal.h"
+#include "isa/isa_internal.h"
 #include <string.h>
 
 enum { ACT_READ = ZYDIS_OPERAND_ACTION_READ | ZYDIS_OPERAND_ACTION_CONDREAD,

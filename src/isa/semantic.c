@@ -2,7 +2,7 @@
  * What an instruction does (semantic.h), from what Zydis says of it.  The operations are those of the SDM, vol. 2.
  */
 #include "isa/semantic.h"
-#include "isa/internal.h"
+#include "isa/isa_internal.h"
 #include <string.h>
 
 enum { MEMORY_MAX = 64 };	/* bytes of a memory operand that is followed */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What an instruction does, for the wrong path (core/walk.h): its operation if it is one of the common ones on general-purpose
+ * What an instruction does, for the wrong path (core/wrongpath/walker.h): its operation if it is one of the common ones on general-purpose
  * registers, else which of these registers it spoils; and where its memory operand lies.
  *
  * Leaves out, all as SEM_OTHER: rotates through carry, double shifts, multiplication to two registers, division, strings,

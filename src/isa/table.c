@@ -38,7 +38,7 @@
  *        nomerge (does not wait for the flags that it may leave alone: who reads them stalls),
  *        chunk=N (REP strings: bytes that a set of uops moves)
  */
-#include "isa/internal.h"
+#include "isa/isa_internal.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

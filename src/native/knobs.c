@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Detection, one function a kind of knob. */
 #include "native/knobs.h"
-#include "native/machine.h"
+#include "native/native_machine.h"
 #include "native/start.h"
 #include <dirent.h>
 #include <errno.h>

@@ -25,6 +25,6 @@ struct native_knobs {
 	unsigned absents;
 };
 
-/* root: as in machine.h; program: path of the file that is executed. */
+/* root: as in native_machine.h; program: path of the file that is executed. */
 int native_knobs(struct native_knobs *k, const char *root, const char *program, struct err *err);
 #endif

@@ -12,7 +12,7 @@
  *   prefetch.*=on|off            a bit of a model-specific register of every processor machine
  *   l3.ways=half                 half of the L3's ways for the program alone (resctrl) machine
  *
- * What is of the process ends with it; what is of the machine is machine.h's to restore.
+ * What is of the process ends with it; what is of the machine is native_machine.h's to restore.
  */
 #ifndef NATIVE_SETTING_H
 #define NATIVE_SETTING_H

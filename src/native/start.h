@@ -17,7 +17,7 @@
 struct native_start {
 	char *const *argv;		/* argv[0] is looked for in PATH */
 	const struct native_set *set;	/* NULL: none; settings of the machine are not carried out here */
-	const char *tasks;		/* file that the process writes its id into, or NULL (machine.h) */
+	const char *tasks;		/* file that the process writes its id into, or NULL (native_machine.h) */
 	const char *input;		/* standard input of a measured run; NULL: /dev/null */
 	uint64_t layout;		/* of a measured run */
 	const volatile sig_atomic_t *stop;	/* a signal to pass on to the program, as it comes; may be NULL */

@@ -10,7 +10,7 @@
 #ifndef OUTPUT_MEMPROFILE_H
 #define OUTPUT_MEMPROFILE_H
 #include "output/perfdata.h"
-#include "output/symbols.h"
+#include "symbols/symbols.h"
 #include <stdio.h>
 
 enum memprofile_key { MEM_BY_INSTRUCTION, MEM_BY_OBJECT, MEM_BY_PAGE, MEM_BY_SET, MEM_KEYS };

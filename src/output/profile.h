@@ -5,9 +5,9 @@
  */
 #ifndef OUTPUT_PROFILE_H
 #define OUTPUT_PROFILE_H
-#include "analysis/spread.h"
+#include "analysis/cost/spread.h"
 #include "output/perfdata.h"
-#include "output/symbols.h"
+#include "symbols/symbols.h"
 #include "util/texts.h"
 
 enum profile_key {

@@ -10,7 +10,7 @@
  */
 #include "output/recorder.h"
 #include "output/heapmap.h"
-#include "output/symbols.h"
+#include "symbols/symbols.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

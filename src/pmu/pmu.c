@@ -8,7 +8,7 @@
  * The LVT entry is at offset 340H of the APIC's page.  It is masked after reset, and on families with `lvt` 2 a delivered PMI
  * masks it; a PMI that arrives while it is masked is lost (the overflow bits remain).
  */
-#include "ds.h"
+#include "ds/ds.h"
 #include "pmu_internal.h"
 #include <stdlib.h>
 #include <string.h>

@@ -4,10 +4,10 @@
  *   pmu_table.c  event table file -> struct spmu_model        pmu_expr.c  its `count` expressions
  *   pmu.c        what all families share: creation, CR4.PCE, the local APIC's entry
  *   regs_*.c     a family's registers (WRMSR, RDMSR, RDPMC, CPUID) and what they ask of each counter
- *   regs_pushout.c  the pushout counters, beside every family's: pushout.h measures, tag.h says of which slots
+ *   regs_pushout.c  the pushout counters, beside every family's: pushout_meter.h measures, slot_tag.h says of which slots
  *   pmu_plan.c   what the counters ask for -> what to count and how
  *   pmu_count.c  batches: sums, overflow, PMI                 pmu_ring.c  per-cycle increments
- *   ds.h         debug store, PEBS, BTS, LBR: ds.c, pebs.c, pebs_format.c, lbr.c
+ *   ds.h         debug store, PEBS, BTS, LBR: ds.c, pebs.c, pebs_format.c, lbr_stack.c
  *
  * A family (struct pmu_family) knows registers and never looks at batches; the engine (plan, count, ring) counts
  * expressions and knows no register.  Between them: struct pmu_counter, whose first part the family fills in.
@@ -15,7 +15,7 @@
 #ifndef PMU_INTERNAL_H
 #define PMU_INTERNAL_H
 #include "softpmu/pmu.h"
-#include "pmu/ds.h"
+#include "ds/ds.h"
 
 #define PMU_NEVER UINT64_MAX
 #define PMU_CYCLE_LAST (UINT64_MAX / 4)	/* no cycle beyond this: sums of two do not wrap */

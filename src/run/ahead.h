@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The blocks of a thread that were read from the stream and do not run yet, for whoever wants to know what comes (core/converge.h): each waits
+ * The blocks of a thread that were read from the stream and do not run yet, for whoever wants to know what comes (core/wrongpath/converge.h): each waits
  * until CONVERGE_BLOCKS more were read, or something else than a block comes, for which all of them run.  Private to src/run.
  */
 #ifndef RUN_AHEAD_H
 #define RUN_AHEAD_H
-#include "core/converge.h"
+#include "core/wrongpath/converge.h"
 #include "run/process.h"
 
 struct ahead {

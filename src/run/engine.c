@@ -3,7 +3,7 @@
  */
 #include "run/engine.h"
 #include "run/history.h"
-#include "core/walk.h"
+#include "core/wrongpath/walker.h"
 #include <stdlib.h>
 #include <string.h>
 

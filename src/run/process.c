@@ -4,7 +4,7 @@
 #include "run/process.h"
 #include "run/ahead.h"
 #include "run/history.h"
-#include "core/walk.h"
+#include "core/wrongpath/walker.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -13,14 +13,14 @@
 #include "run/run.h"
 #include "run/ahead.h"
 #include "run/engine.h"
-#include "run/heap.h"
+#include "run/malloc_calls.h"
 #include "run/history.h"
 #include "run/process.h"
 #include "run/switches.h"
 #include "run/tally.h"
 #include "run/window.h"
 #include "core/core.h"
-#include "core/walk.h"
+#include "core/wrongpath/walker.h"
 #include "softpmu/client.h"
 #include <stdio.h>
 #include <stdlib.h>

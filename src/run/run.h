@@ -7,9 +7,9 @@
  */
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
-#include "core/config.h"
+#include "core/machine/config.h"
 #include "core/core.h"
-#include "core/features.h"
+#include "core/machine/features.h"
 #include "softpmu/record.h"
 #include "stream/format.h"
 #include "stream/stream.h"
@@ -31,7 +31,7 @@ struct run_thread {		/* one guest thread; valid until thread_end returns */
 	struct history *registers;	/* run_options.history: what its registers held lately (run/history.h); NULL: not known */
 };
 
-/* run_options.heap: a call of the allocator came back (run/heap.h says which are seen).  A side record like those of the stream. */
+/* run_options.heap: a call of the allocator came back (run/malloc_calls.h says which are seen).  A side record like those of the stream. */
 enum { RUN_HEAP = 128 };	/* its kind */
 struct run_heap {
 	uint64_t header;
@@ -58,7 +58,7 @@ struct run_sink {
 	bool (*client)(void *context, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer);
 };
 
-/* A register of features is written (core/features.h) whenever a thread comes to a place: behind all that it did before, and ahead of the block
+/* A register of features is written (core/machine/features.h) whenever a thread comes to a place: behind all that it did before, and ahead of the block
  * that holds the instruction. */
 struct run_write {
 	const char *function;	/* the entry of this function, in any file that is mapped; or NULL: */

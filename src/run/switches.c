@@ -2,7 +2,7 @@
  * Registers of features in a run (switches.h).
  */
 #include "run/switches.h"
-#include "output/symbols.h"
+#include "symbols/symbols.h"
 #include "softpmu/client.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * --start and --stop (window.h).
  */
 #include "run/window.h"
-#include "output/symbols.h"
+#include "symbols/symbols.h"
 #include "run/process.h"
 #include <ctype.h>
 #include <stdio.h>

@@ -6,10 +6,10 @@
  */
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
-#include "core/config.h"
+#include "core/machine/config.h"
 #include "run/run.h"
-#include "session/pushout.h"
-#include "session/uncore.h"
+#include "session/events/pushout_events.h"
+#include "session/events/uncore_events.h"
 #include "softpmu/pmu.h"
 #include "util/err.h"
 #include <stdbool.h>
@@ -81,7 +81,7 @@ struct session_sample {
 	uint32_t pushout;
 	const struct session_branch *branch;	/* newest first; NULL without branch stacks */
 	size_t branches;
-	const struct precise_record *precise;	/* what the PEBS record holds beyond; NULL: none (session/precise.h) */
+	const struct precise_record *precise;	/* what the PEBS record holds beyond; NULL: none (session/driver/precise.h) */
 };
 
 struct session;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Creation of a session: jobs for counters from events, turns where one PMU must do, and a trial of what the registers refuse.
  */
-#include "session/names.h"
+#include "session/events/event_names.h"
 #include "session/session_internal.h"
 #include <math.h>
 #include <stdio.h>

@@ -4,11 +4,11 @@
 #ifndef SESSION_SESSION_INTERNAL_H
 #define SESSION_SESSION_INTERNAL_H
 #include "session/callstack.h"
-#include "session/client.h"
-#include "session/driver.h"
-#include "session/lbr.h"
-#include "session/precise.h"
-#include "session/region.h"
+#include "session/client_requests.h"
+#include "session/driver/driver.h"
+#include "session/driver/branch_stack.h"
+#include "session/driver/precise.h"
+#include "session/events/region.h"
 #include "session/session.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Names of programs in the store (program_key.h). */
 #include "store/program_key.h"
-#include "output/symbols.h"
+#include "symbols/symbols.h"
 #include "stream/stream.h"
 #include <fcntl.h>
 #include <stdio.h>

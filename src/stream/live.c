@@ -10,7 +10,7 @@
  * ERR_TRACER once, after all that was published; the other processes go on.  A process other than the launched program that was
  * killed by SIGKILL, which no tracer sees, ends as by any signal: with an ST_EXIT of ours behind what it published.
  */
-#include "stream/internal.h"
+#include "stream/stream_internal.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  * The lock is a flock(2), which the kernel drops when softpmu dies however it dies, so a later run can tell a dead
  * run's directory from a living one's, in other PID namespaces too, and remove it.
  */
-#include "stream/internal.h"
+#include "stream/stream_internal.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
  * places the guest's stack below its own.  The program stays in our process group and session, with our standard
  * files, signal mask and ignored signals, so that the terminal treats it as if it had been started alone.
  */
-#include "stream/internal.h"
+#include "stream/stream_internal.h"
 #include <errno.h>
 #include <spawn.h>
 #include <stdio.h>

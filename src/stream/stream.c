@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The two sources behind one face, and the saving of a live stream on its way to the reader.
  */
-#include "stream/internal.h"
+#include "stream/stream_internal.h"
 #include <stdlib.h>
 #include <string.h>
 

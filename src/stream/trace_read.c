@@ -5,7 +5,7 @@
  * TRACE_FRAME_BYTES, its checksum must be right before anything of it is delivered, and memory is bounded whatever the
  * file says.  What the words mean is not looked at.
  */
-#include "stream/internal.h"
+#include "stream/stream_internal.h"
 #include "stream/trace_file.h"
 #include "stream/trace_pack.h"
 #include <errno.h>

@@ -6,7 +6,7 @@
  * a softpmu that is killed leaves a file which is good up to a second before.  (The clock decides only where
  * frames end, never what is in them.)
  */
-#include "stream/internal.h"
+#include "stream/stream_internal.h"
 #include "stream/trace_file.h"
 #include "stream/trace_pack.h"
 #include <errno.h>

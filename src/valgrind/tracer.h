@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The tracer: a Valgrind tool that runs a program and writes down what it does (stream/format.h).
  *
- * ring.c        the ring file: room for records, publishing, waiting for the reader, the announce pipe
+ * tracer_ring.c        the ring file: room for records, publishing, waiting for the reader, the announce pipe
  * instrument.c  a superblock in, the same superblock with inline stores out; its description into the ring
  * blocks.c      the table of blocks that exist; discards; what a fault leaves of a block
- * prefetch.c    software prefetches, which VEX drops
+ * tracer_prefetch.c    software prefetches, which VEX drops
  * events.c      process, threads, system calls, signals, exit
- * client.c      the program's own requests
+ * tracer_client.c      the program's own requests
  * turns.c       which thread runs
  * maps.c        mappings and build-ids
- * main.c        options and start
+ * tracer_main.c        options and start
  *
  * All of it runs with Valgrind's big lock held, so one thread at a time; the state below is the process's.
  * While generated code runs, the write pointer lives in the thread's shadow guest state (struct live, below);
@@ -81,10 +81,10 @@ struct settings {
 };
 extern struct settings settings;
 
-/* main.c */
+/* tracer_main.c */
 void close_first_log(void);		/* after the core has opened one: the program is not to see it */
 
-/* ring.c */
+/* tracer_ring.c */
 Bool ring_create(void);			/* makes the ring file and announces it; False: errno said why, state is scratch */
 void ring_make_scratch(void);
 Bool ring_reader_lives(void);
@@ -112,7 +112,7 @@ void blocks_discarded(Addr orig_addr, VexGuestExtents extents);
 IRSB *tracer_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
 	const VexGuestExtents *vge, const VexArchInfo *host, IRType gword, IRType hword);
 
-/* prefetch.c: the address expression of a software prefetch; False if these bytes are none (or with a segment prefix). */
+/* tracer_prefetch.c: the address expression of a software prefetch; False if these bytes are none (or with a segment prefix). */
 struct prefetch { Int base, index; UInt scale; Long disp; Bool address32; };	/* registers as encoded, -1 none */
 Bool prefetch_decode(const UChar *code, UInt len, ULong next_ip, struct prefetch *out);
 
@@ -134,7 +134,7 @@ void turns_after_syscall(UInt number, const UWord *args, SysRes res);
 void turns_created(ThreadId child);
 void turns_exit(ThreadId tid);		/* it ends, or could not be created */
 
-/* client.c */
+/* tracer_client.c */
 void client_needs(void);
 void client_thread_exit(ThreadId tid);
 

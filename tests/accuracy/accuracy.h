@@ -10,7 +10,7 @@
  */
 #ifndef TESTS_ACCURACY_H
 #define TESTS_ACCURACY_H
-#include "analysis/block.h"
+#include "analysis/block/block.h"
 #include "util/err.h"
 #include <stdbool.h>
 #include <stddef.h>

@@ -20,7 +20,7 @@
  */
 #include "accuracy.h"
 #include "core/core.h"
-#include "core/config.h"
+#include "core/machine/config.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  * length in two bytes), which are compressed with right checksums, so that what comes behind zstd is reached too.
  * Checked: no crash, every span within bounds (all words are read), one error at most and then the end.
  */
-#include "stream/internal.h"
+#include "stream/stream_internal.h"
 #include "stream/trace_file.h"
 #include <stdio.h>
 #include <stdlib.h>

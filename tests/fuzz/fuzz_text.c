@@ -2,8 +2,8 @@
  * libFuzzer harness for what a user types: event strings (session_parse), --set assignments, tags of softpmu cost, and cores' files.
  * First byte: which of them.  Checked: no finding of the sanitizers, errors carry a line, what was accepted is in range.
  */
-#include "analysis/tag.h"
-#include "core/config.h"
+#include "session/events/tag_parse.h"
+#include "core/machine/config.h"
 #include "session/session.h"
 #include <stdio.h>
 #include <stdlib.h>

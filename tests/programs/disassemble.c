@@ -4,7 +4,7 @@
  * annotate does.
  */
 #include "isa/isa.h"
-#include "output/symbols.h"
+#include "symbols/symbols.h"
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>

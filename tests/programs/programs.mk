@@ -9,6 +9,11 @@ programs: $(PROGRAMS)
 $P/%: tests/programs/%.c
 	@mkdir -p $(@D)
 	gcc $(PROGRAM_FLAGS) -pthread -o $@ $<
+$P/stream: tests/programs/memory_stream.c
+$P/wrongpath: tests/programs/wrong_paths.c
+$P/stream $P/wrongpath:
+	@mkdir -p $(@D)
+	gcc $(PROGRAM_FLAGS) -pthread -o $@ $(filter %.c,$^)
 $P/work-static: tests/programs/work.c
 	@mkdir -p $(@D)
 	gcc $(PROGRAM_FLAGS) -static -o $@ $<
@@ -28,7 +33,7 @@ $P/reps $P/norep $P/jumps: $P/%: tests/programs/%.S
 $P/l1_miss: tests/programs/l1_miss.S
 	@mkdir -p $(@D)
 	gcc -m32 -nostdlib -static -no-pie -o $@ $<
-# tools/p4.sh: as many misses as make 800 samples; for caches of up to 23 ways; the whole experiment.
+# experiments/pentium4.sh: as many misses as make 800 samples; for caches of up to 23 ways; the whole experiment.
 $P/l1_miss-p4: L1_MISS := -DROUNDS=10100
 $P/l1_miss-p4-wide: L1_MISS := -DROUNDS=3367 -DLOCATIONS=24
 $P/l1_miss-p4-full: L1_MISS := -DROUNDS=10000000
@@ -43,13 +48,16 @@ $P/disassemble $P/rearrive: $P/%: tests/programs/%.c build/libsoftpmu.a
 # Programs with include/softpmu/client.h.
 programs: $P/client $P/client32 $P/client-cxx $P/features $P/crowd
 CLIENT_FLAGS := $(PROGRAM_FLAGS) -Wall -Wextra -Iinclude -pthread
-$P/client $P/features $P/crowd: $P/%: tests/programs/%.c include/softpmu/client.h
+$P/client: tests/programs/client_program.c
+$P/features: tests/programs/feature_writes.c
+$P/crowd: tests/programs/crowd.c
+$P/client $P/features $P/crowd: include/softpmu/client.h
 	@mkdir -p $(@D)
-	gcc $(CLIENT_FLAGS) -o $@ $<
-$P/client32: tests/programs/client.c include/softpmu/client.h
+	gcc $(CLIENT_FLAGS) -o $@ $(filter %.c,$^)
+$P/client32: tests/programs/client_program.c include/softpmu/client.h
 	@mkdir -p $(@D)
 	gcc $(CLIENT_FLAGS) -m32 -o $@ $<
-$P/client-cxx: tests/programs/client.c include/softpmu/client.h
+$P/client-cxx: tests/programs/client_program.c include/softpmu/client.h
 	@mkdir -p $(@D)
 	g++ -x c++ $(CLIENT_FLAGS) -o $@ $<
 

@@ -2,7 +2,7 @@
  * rearrive TRACE TO HOW: writes the trace again with its processes' spans in another order of arrival: each process's own stay in theirs, as
  * if the host had scheduled the traced processes otherwise.  HOW: first (one process after the other), last (the first process
  * comes last), turns (a span of each in turn). */
-#include "stream/internal.h"
+#include "stream/stream_internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Register writes of each width, for tests/system/tracer-access.sh.  Each comment after a # with > is
+ * Register writes of each width, for tests/system/tracer/tracer-access.sh.  Each comment after a # with > is
  * one write that the tracer must report with --regs=yes: R, register, byte offset in it, bytes written,
  * value.  VEX writes all of a register when a 32-bit operand clears its upper half.
  */

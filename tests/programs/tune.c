@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * tune hurts|helps|small|branches ROUNDS: programs that want different settings of a machine (tests/system/tune.sh).
+ * tune hurts|helps|small|branches ROUNDS: programs that want different settings of a machine (tests/system/analysis/tune.sh).
  *
  * Their first round is theirs alone; softpmu's --start measured --stop finished times the others.
  *

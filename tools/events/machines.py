@@ -59,7 +59,7 @@ class Machine:
                 f'Counters: arch/x86/events/intel/core.c of Linux, {constraints}.  Aliases: the same file, '
                 f'intel_perfmon_event_map, {cache_ids}.  What is marked spec counts the wrong path, too, where the core runs one.')
         self.head = [f'softpmu events: {name} ({long})', 'Columns and expressions: src/pmu/pmu_table.c, src/pmu/pmu_expr.c.  '
-                     'Made by tools/events/generate.sh, do not edit.']
+                     'Made by tools/events/generate_events.sh, do not edit.']
         for paragraph in (text,) + tuple(self.remarks):
             self.head += textwrap.wrap(paragraph, 132)
         self.head.append('@tsc: the modelled core runs at the rate of its time-stamp counter.')

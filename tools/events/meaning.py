@@ -6,8 +6,8 @@
 # The order here is the order of the rows.  A count of '=' stands for that of the row with the same event and umask and no modifiers.
 # Reasons that recur are those of data/events/skylake.tsv.
 #
-# Principle: a speculative event is counted over what runs, right path and wrong, where the core runs one (src/core/wrongpath.h).  What a branch of
-# the wrong path does is known where its condition or target is (src/core/walk.h); one that is not known counts as predicted right, so
+# Principle: a speculative event is counted over what runs, right path and wrong, where the core runs one (src/core/wrongpath/wrongpath.h).  What a branch of
+# the wrong path does is known where its condition or target is (src/core/wrongpath/walker.h); one that is not known counts as predicted right, so
 # that BR_MISP_EXEC is a lower bound there, and fetch is not redirected by either.  What no branch or store can do in the model is refused.
 from fnmatch import fnmatchcase
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Part of tools/uops/generate.py: instruction text to try.  Every mnemonic of Zydis with every plausible pattern of operands is given
+# Part of tools/uops/generate_uops.py: instruction text to try.  Every mnemonic of Zydis with every plausible pattern of operands is given
 # to the assembler; what it takes, and what Zydis decodes again, is a form.  Most of it is refused, which is intended.
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Part of tools/uops/generate.py (older cores): what a form that was not measured is taken to need, from forms that were.
+# Part of tools/uops/generate_uops.py (older cores): what a form that was not measured is taken to need, from forms that were.
 #
 # One figure (latency or throughput) at a time; the first of these rules that finds one, the same for every form and core:
 #   form   the same instruction on other operands of the same kinds, times the ratio that other instructions of its class show

@@ -18,6 +18,6 @@ done
 [ -f build/libsoftpmu.a ] || { echo "measure.sh: build first (make)" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
-${CC:-gcc} -std=gnu17 -O1 -Wall -Wextra -D_GNU_SOURCE -Iinclude -Isrc -o "$work/forms" tools/uops/forms.c build/libsoftpmu.a -lZydis
+${CC:-gcc} -std=gnu17 -O1 -Wall -Wextra -D_GNU_SOURCE -Iinclude -Isrc -o "$work/forms" tools/uops/list_forms.c build/libsoftpmu.a -lZydis
 ${CC:-gcc} -std=gnu17 -O1 -Wall -Wextra -D_GNU_SOURCE -o "$work/measure" tools/uops/measure.c
 python3 -B tools/uops/measure.py "$work/forms" "$work/measure" data/uops/golden-cove.tsv "$result"

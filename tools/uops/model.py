@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Part of tools/uops/generate.py: what a scheduling model of LLVM says of an instruction, as llvm-exegesis prints it.
+# Part of tools/uops/generate_uops.py: what a scheduling model of LLVM says of an instruction, as llvm-exegesis prints it.
 #
 # Its analysis mode takes benchmark points and prints, for every scheduling class whose points contradict the model, what the model
 # has: uops, latency, and the port sets that the class writes.  The points given here are made up (99 uops each), so every class is

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Part of tools/uops/generate.py: the cores that LLVM has no model of (Core 2, Pentium III, Pentium 4, Pentium).  The whole table is made.
+# Part of tools/uops/generate_uops.py: the cores that LLVM has no model of (Core 2, Pentium III, Pentium 4, Pentium).  The whole table is made.
 #
 # Class rows: the flow of data of Skylake's row of that class, on the ports of this machine.  LAYOUT says for each kind of unit which ports these are
 # and from where that is known.  Latency and throughput are then those of most of the measured forms that the row serves; a class
@@ -19,7 +19,7 @@
 # Forms that were not measured: figures of forms that were, by the rules of kin.py (its first two), else what the vendor published
 # (published.py; of what divides before all), else the other rules of kin.py, else the class' row; then as above.  A load or a store alone has only the
 # first two and what is published.  A row by hand blocks a unit as long as its likes do.  The order was chosen by leaving out every eighth of the
-# lines that are not held out in turn (FOLDS=8 tools/uops/generate.sh).
+# lines that are not held out in turn (FOLDS=8 tools/uops/generate_uops.sh).
 import re
 
 import kin
@@ -233,7 +233,7 @@ class Older:
         with open(self.tsv + '.new', 'w') as f:
             f.write('# SPDX-License-Identifier: GPL-2.0-or-later\n'
                     '# Uops of %s: a row a class of src/isa/classes.def, then a row an instruction form; the format is described in src/isa/table.c.\n'
-                    '# Made by tools/uops/generate.sh (tools/uops/older.py holds the rules), do not edit.\n'
+                    '# Made by tools/uops/generate_uops.sh (tools/uops/older.py holds the rules), do not edit.\n'
                     '# Sources: IL      InstLatx64, %s (latency "L"; clocks an instruction "T")\n'
                     '#          LAYOUT  %s\n'
                     '#          GUESS   nobody\'s measurement at hand: cycles of Skylake\'s row; a loop of the form would settle it\n'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Part of tools/uops/generate.py (older cores): latency and clocks an instruction as the vendor published them, for forms that no measurement
+# Part of tools/uops/generate_uops.py (older cores): latency and clocks an instruction as the vendor published them, for forms that no measurement
 # at hand covers.  Measurements go before these.  Patterns match a whole form; 0: not told.
 #
 # GUESS, all of them: written down from memory of these manuals, no copy was at hand; opening the tables named here settles each.

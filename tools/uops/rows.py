@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Part of tools/uops/generate.py: rows of a uop table as values (the format is described in src/isa/table.c), the throughput and
+# Part of tools/uops/generate_uops.py: rows of a uop table as values (the format is described in src/isa/table.c), the throughput and
 # latency that a row means, and the measured rows of InstLatx64.
 import itertools
 import re

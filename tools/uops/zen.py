@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Part of tools/uops/generate.py: rows of instruction forms of AMD's cores, from LLVM's scheduling model and from what
+# Part of tools/uops/generate_uops.py: rows of instruction forms of AMD's cores, from LLVM's scheduling model and from what
 # tools/uops/measure.sh measured on the machine itself.  LLVM's model of znver4 tells a throughput by how long a group of pipes is held, not by
 # uops, and many of its figures are not the machine's (ADC one a cycle by holding all ALUs, PABSD xmm 2 cycles, ymm 1); so the rules
 # differ from those of generate.py.  The rules are judged by a table made without every

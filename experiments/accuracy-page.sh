@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make accuracy [DATA=DIR]: prints how far the model is from measured machines and writes it to docs/accuracy.md.
+# accuracy.sh PROGRAM DATA.  MCA=0 in the environment leaves llvm-mca out, NATIVE=0 the microbenchmarks on this host, CORE=NAME sets the core that
+# those are compared with, PRESET=NAME takes one machine of the measured ones only (and writes nothing).
+# REAL=0 leaves the calibrated core and the real programs out; REAL=DIR takes host.conf, host.md, again*.md (softpmu calibrate --native --page, at other
+# times), streams and native times from there as far as they are there, and leaves them there: so that what wants a quiet machine can be measured before (see tests/accuracy/real.sh).
+# LIST=FILE: other programs than tests/accuracy/held-out.sh's behind those of real.sh; what of them is kept is in REAL/list.
+set -eu
+cd "$(dirname "$0")/.."
+program=$1 data=$2
+if [ ! -d "$data/instlat" ] && [ ! -d "$data/skylake-throughput" ]; then
+	cat >&2 <<END
+accuracy: $data has neither instlat/ nor skylake-throughput/. The measurements are public; put them into a folder and say DATA=FOLDER:
+  instlat/             the files *_InstLatX64.txt, *_InstLatX86.txt and *MemLat*.txt of https://github.com/InstLatx64/InstLatx64 (folders by vendor)
+  skylake-throughput/  single.csv, pairs.csv, fives.csv: lines 'cycles;templates joined by |', from the measured sequences of
+                       https://github.com/cdl-saarland/pmevo-artifact (vm_setup/data/SKL)
+END
+	exit 1
+fi
+if [ -n "${PRESET:-}" ]; then
+	exec "$program" "$data" data "$PRESET"
+fi
+work=$(mktemp) || exit 1
+trap 'rm -f "$work"' EXIT
+cat >"$work" <<'END'
+# Accuracy
+
+How far the modelled cores are from machines that others have measured. Made by
+
+    make accuracy DATA=../shared/data
+
+which takes some minutes; `MCA=0 make accuracy` leaves llvm-mca out, `PRESET=skylake make accuracy` prints one machine and writes
+nothing. The measurements are not part of the project: without them the command says where they are published. They are used here for
+comparison; of the latencies and throughputs of single instructions (instlat) four rows of five may also have been used to build the tables
+of uops, every fifth was kept out and is reported apart. At the end microbenchmarks run natively on the host at hand and under the model of its
+preset, or of `CORE=NAME`; then `softpmu calibrate` fits a core to the host, on which its memory's latencies and real programs
+are compared: 14, and those of tests/accuracy/held-out.sh, or `make accuracy LIST=FILE` of another such script. Alone:
+`LIST=FILE tests/accuracy/real.sh ./host.conf`. `REAL=0 make accuracy` leaves them out, `NATIVE=0 make accuracy` both.
+
+Errors are model ÷ measured − 1. "Mean abs. error" is the mean of their absolute values, "mean signed" the mean with sign;
+Kendall's tau (tau-b, ties corrected) tells whether the model puts rows into the measured order. Measured values carry noise in their last
+digits that no model can order: of `fives`, tau of the measured values beside themselves rounded to 0.05 cycles is 0.952, to 0.025 cycles
+0.953. `tests/accuracy/ceiling.sh build/accuracy ../shared/data` prints these, and which rows keep the model's 0.951 from there. Two rules of the
+core (`sustain.*`, GUESS, found in singles and pairs alone) brought it there from 0.945: loads, stores and operations of four cycles and more on ports 0 and 1, if
+they are four a cycle, take 1.0577 times as long, whatever the mix; two loads and a store a cycle take 1.0065 times as long. What it is that they share is not
+known. Rows that mix these otherwise (VROUNDPD, VPMULLD) are up to 5 % off still, and two loads and a store each cycle take 9 to 17 % more than the
+model says if all are general registers' and one or both of 64 bits: why is not known.
+"Limited by" is what the model itself names as the bottleneck of a row, as `softpmu block` prints it.
+
+Which rules came from where: the tables come from LLVM 19's scheduling models and the instlat rows that are not held out. Those of
+zen4 and zen5 come from LLVM's model of Zen 4 and from what tools/uops/measure.sh measured on such hosts (tools/uops/zen4-host.tsv, zen5-host.tsv), so
+their native check shows how well the mechanisms fit together, not an independent measurement; tools/uops/generate_uops.sh says how well forms are met
+that were left out. Looking at the rows of
+the throughput set itself found four classes of instructions that do not keep their load fused (INC, NOT, shifts and bit tests on memory;
+vector operations with memory and an immediate; VPMOVSX/VPMOVZX to ymm; VEXTRACT's store address off port 7), that PSHUFB and PMULLD do not
+either (found in the pairs and every second row of fives; the other rows agree), that VBLENDV begins an issue group, and that microcode (BT, BTS, BTR with
+memory and a register) begins behind what is in the uop queue: rules of whole classes, marked unverified or GUESS in the code, each with a switch and its effect in the table of mechanisms. Their
+honest test is sequences of the same kind that are not in the set.
+END
+"$program" "$data" data | tee -a "$work"
+set -- "$data"/instlat/*MemLat*.txt
+if [ -f "$1" ]; then
+	"$program" memlat data "$@" | tee -a "$work"
+fi
+if [ "${NATIVE:-1}" != 0 ]; then
+	native=$(experiments/native-page.sh ${CORE:+"$CORE"})
+	printf '\n%s\n' "$native" | tee -a "$work"
+fi
+if [ "${NATIVE:-1}" != 0 ] && [ "${REAL:-1}" != 0 ]; then
+	case ${REAL:-1} in 1) real=$(mktemp -d); trap 'rm -rf "$work" "$real"' EXIT ;; *) real=$REAL ;; esac
+	mkdir -p "$real"
+	[ -s "$real/host.conf" ] && [ -s "$real/host.md" ] || build/softpmu calibrate -q ${CORE:+--core "$CORE"} -o "$real/host.conf" --page "$real/host.md" >&2
+	{
+		printf '\n'
+		set -- "$real"/again*.md
+		[ -f "$1" ] || set --
+		tests/accuracy/curves.sh "$real/host.md" "$@"
+		printf '\n'
+		cat <<END
+## Streams of memory on this host
+
+\`experiments/streams.sh ./host.conf\`: cycles a line (an access of stride2 to stride8 and of the random ones), buffers of 96 MB, natively and with the core of the section
+before. Nothing is fitted to these but read and write_nt (dram.line_ns by calibrate's own stream, dram.write_ns).
+
+END
+		[ -s "$real/streams.md" ] || experiments/streams.sh "$real/host.conf" >"$real/streams.md"
+		cat "$real/streams.md"
+		printf '\n'
+		LIST='' KEEP=$real tests/accuracy/real.sh "$real/host.conf"
+		printf '\n'
+		mkdir -p "$real/list"
+		HEAD='Programs held out, on this host' LIST=${LIST:-tests/accuracy/held-out.sh} KEEP=$real/list tests/accuracy/real.sh "$real/host.conf"
+	} | tee -a "$work"
+fi
+if [ -f docs/accuracy.md ]; then	# the table of make ablation stays
+	awk '/^## / { on = /^## What each mechanism is worth$/; if (on) print "" } on' docs/accuracy.md >>"$work"
+fi
+mv "$work" docs/accuracy.md
+chmod 644 docs/accuracy.md
+trap - EXIT

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Do two builds of softpmu count the same?  equal-counts.sh OLD NEW [CORE...]: counts every modelled event of every core (or
+# of the COREs named) on saved streams, with both, and compares the outputs byte for byte.  The streams are recorded once by
+# OLD and kept in $STREAMS (default build/streams): a 64-bit program's for the newer cores, a 32-bit one's for those that
+# run no 64-bit code.  Prints a table: core, stream, instructions, cycles, events compared, how many of them are not zero,
+# equal or not.  Ends with 1 if any count differs.
+set -u
+old=${1:?OLD} new=${2:?NEW}; shift 2
+cd "$(dirname "$0")/.." || exit 1
+streams=${STREAMS:-build/streams} programs=${PROGRAMS:-build/tests/programs}
+mkdir -p "$streams"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT INT TERM
+record() { # NAME COMMAND...
+	name=$1; shift
+	[ -s "$streams/$name" ] || "$old" trace -q -o "$streams/$name" -- "$@" >/dev/null 2>&1 </dev/null || {
+		rm -f "$streams/$name"; echo "no stream $name"; exit 1; }
+}
+seq 1 3000 >"$streams/numbers"
+record bzip2 bzip2 -kc "$streams/numbers"
+record awk awk 'BEGIN { for (i = 0; i < 3000; i++) { s += i % 7; a[i % 100] = s } print s }'
+record threads "$programs/threads" workers 20000
+record true32 "$programs/work32"
+status=0
+printf '%-18s %-9s %12s %12s %7s %8s  %s\n' core stream instructions cycles events 'not 0' equal
+for core in ${*:-$("$old" cores | sed -n 's/^  \([a-z][a-z0-9-]*\) .*/\1/p')}; do
+	list=$("$old" list --core "$core" -j | sed -n 's/^{"name": "\([^"]*\)".*"modelled": true.*/\1/p' | paste -sd, -)
+	for path in "$streams"/*; do
+		stream=${path##*/}
+		case $core:$stream in
+		*:numbers) continue ;;
+		pentium*:true32 | willamette:true32 | prescott:true32 | core2:true32 | skylake:true32) ;;
+		pentium:* | pentium3:* | willamette:* | *:true32) continue ;;
+		esac
+		smt=; [ "$stream:$core" = threads:skylake ] && smt=--smt	# two threads of a core, once
+		for which in old new; do
+			eval "program=\$$which"
+			"$program" stat --replay "$path" --core "$core" $smt -x, -o "$work/$which" -e "instructions,cycles,$list" >/dev/null 2>"$work/$which.err"
+		done
+		equal=yes
+		cmp -s "$work/old" "$work/new" && [ -s "$work/old" ] || { equal=NO; status=1; diff "$work/old" "$work/new" | head -n 5; head -n 2 "$work/new.err"; }
+		printf '%-18s %-9s %12s %12s %7s %8s  %s\n' "$core" "$stream" "$(grep -m1 ,instructions "$work/old" | cut -d, -f1)" \
+			"$(grep -m1 ,cycles "$work/old" | cut -d, -f1)" "$(wc -l <"$work/old")" "$(grep -vc '^0,' "$work/old")" $equal
+	done
+done
+exit $status

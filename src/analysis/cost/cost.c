@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Counts events, busy cycles, pushouts and charged cycles of a run (cost.h). */
+#include "analysis/cost/busy_cycles.h"
+#include "analysis/cost/cost.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FINE = 8 };	/* of the spreads of a run */
+
+const char *const cost_group_name[COST_GROUPS_COUNT] = {
+#define X(name, text, help) text,
+	COST_GROUPS(X)
+#undef X
+};
+const char *const cost_group_help[COST_GROUPS_COUNT] = {
+#define X(name, text, help) help,
+	COST_GROUPS(X)
+#undef X
+};
+
+static const uint8_t group_of[EXACT_CAUSES] = {
+	[EXACT_RETIRING] = COST_BASE, [EXACT_EXECUTION] = COST_LATENCY, [EXACT_DIVIDER] = COST_DIVIDER, [EXACT_PORT] = COST_LATENCY,
+	[EXACT_PIPELINE] = COST_LATENCY, [EXACT_FORWARDING] = COST_FORWARDING, [EXACT_L1D] = COST_L1D, [EXACT_TLB] = COST_TLB,
+	[EXACT_LFB] = COST_LFB, [EXACT_L2] = COST_L2, [EXACT_L3] = COST_L3, [EXACT_SNOOP] = COST_SNOOP, [EXACT_MEMORY] = COST_MEMORY,
+	[EXACT_L2_WALK] = COST_TLB, [EXACT_L3_WALK] = COST_TLB, [EXACT_MEMORY_WALK] = COST_TLB, [EXACT_SERIALIZE] = COST_LOCK,
+	[EXACT_STORES] = COST_RESOURCE, [EXACT_MISPREDICT] = COST_MISPREDICT, [EXACT_CLEAR] = COST_CLEAR, [EXACT_ASSIST] = COST_ASSIST,
+	[EXACT_ICACHE] = COST_ICACHE, [EXACT_ITLB] = COST_ITLB, [EXACT_RESTEER] = COST_RESTEER, [EXACT_FRONT_END] = COST_FRONT_END,
+};
+
+struct busy_pair { struct busy whole, less; uint64_t branch; /* 1 + cycle in which a mispredicted branch was allocated; 0: what follows it has come */ };
+
+struct cost_run {
+	struct pushout_widths width;
+	unsigned measures;
+	bool detail, failed;
+	struct cost_measure measure[COST_MEASURES];
+	struct cost_result result[COST_MEASURES];
+	uint64_t cycles, instructions, signal[2];
+	struct cost_site *site;
+	uint32_t *bucket;	/* 1 + index; 0: free */
+	size_t sites, room, buckets;
+	struct cost_thread *threads;
+};
+
+struct cost_thread {
+	struct cost_run *run;
+	struct cost_thread *next;
+	uint32_t pid;
+	uint64_t cycles_to;	/* CYCLES were counted up to here */
+	struct pushout *pushout;
+	struct exact *exact;	/* NULL without detail */
+	struct busy_pair busy[COST_MEASURES];
+};
+
+/* ---- sites ---- */
+
+static size_t place_of(const struct cost_run *r, uint32_t pid, uint64_t ip)
+{
+	size_t at = (size_t)((ip ^ (uint64_t)pid << 40) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (r->buckets - 1);
+	while (r->bucket[at] && (r->site[r->bucket[at] - 1].ip != ip || r->site[r->bucket[at] - 1].pid != pid))
+		at = (at + 1) & (r->buckets - 1);
+	return at;
+}
+
+static bool grow(struct cost_run *r)
+{
+	size_t room = r->room ? 2 * r->room : 1024;
+	uint32_t *bucket = room < UINT32_MAX / 2 ? calloc(2 * room, sizeof *bucket) : NULL;
+	struct cost_site *site = bucket ? realloc(r->site, room * sizeof *site) : NULL;
+	if (!site) {
+		free(bucket);
+		return false;
+	}
+	free(r->bucket);
+	r->site = site;
+	r->bucket = bucket;
+	r->room = room;
+	r->buckets = 2 * room;
+	for (uint32_t i = 0; i < r->sites; i++)
+		r->bucket[place_of(r, r->site[i].pid, r->site[i].ip)] = i + 1;
+	return true;
+}
+
+/* NULL: out of memory. */
+static struct cost_site *site_of(struct cost_run *r, uint32_t pid, uint64_t ip)
+{
+	size_t at = r->buckets ? place_of(r, pid, ip) : 0;
+	if (r->buckets && r->bucket[at])
+		return &r->site[r->bucket[at] - 1];
+	if (r->sites == r->room) {
+		if (!grow(r)) {
+			r->failed = true;
+			return NULL;
+		}
+		at = place_of(r, pid, ip);
+	}
+	r->site[r->sites] = (struct cost_site){ .ip = ip, .pid = pid };
+	r->bucket[at] = (uint32_t)++r->sites;
+	return &r->site[r->sites - 1];
+}
+
+static void on_pushout(void *context, unsigned measure, const struct pushout_one *one)
+{
+	struct cost_thread *t = context;
+	struct cost_run *r = t->run;
+	r->result[measure].count++;
+	struct cost_site *s = site_of(r, t->pid, one->ip);
+	if (s && !s->of) {
+		s->of = calloc(r->measures, sizeof *s->of);
+		for (unsigned i = 0; s->of && i < r->measures; i++)
+			spread_init(&s->of[i].pushout, COST_SITE_FINE);
+	}
+	if (!spread_add(&r->result[measure].pushout, one->cycles) || !s || !s->of || !spread_add(&s->of[measure].pushout, one->cycles)) {
+		r->failed = true;
+		return;
+	}
+	s->of[measure].count++;
+	s->of[measure].pushed += one->cycles;
+}
+
+static int on_exact(void *context, const struct exact_entry *e)
+{
+	struct cost_thread *t = context;
+	struct cost_site *s = site_of(t->run, t->pid, e->ip);
+	if (!s)
+		return ERR_NOMEM;
+	s->instructions += e->instructions;
+	for (unsigned c = 0; c < EXACT_CAUSES; c++)
+		s->group[group_of[c]] += e->part[c];
+	return 0;
+}
+
+/* ---- runs and threads ---- */
+
+static void want(uint64_t signal[2], unsigned s)
+{
+	if (s && s < SPMU_SIG_COUNT)
+		signal[s >> 6] |= UINT64_C(1) << (s & 63);
+}
+
+int cost_run_create(struct cost_run **out, const struct pushout_widths *widths, const struct cost_measure *m, unsigned measures, bool detail, struct err *err)
+{
+	if (measures > COST_MEASURES)
+		return err_set(err, ERR_INPUT, "%u events at a time are more than %d", measures, COST_MEASURES);
+	struct cost_run *r = calloc(1, sizeof *r);
+	if (!r)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	r->width = *widths;
+	r->measures = measures;
+	r->detail = detail;
+	r->signal[SPMU_SIG_CYCLES >> 6] |= UINT64_C(1) << (SPMU_SIG_CYCLES & 63);
+	want(r->signal, SPMU_SIG_CLEAR_MEMORY_ORDER);
+	want(r->signal, SPMU_SIG_CLEAR_SMC);
+	for (unsigned i = 0; i < measures; i++) {
+		r->measure[i] = m[i];
+		spread_init(&r->result[i].pushout, FINE);
+		for (unsigned k = 0; k < 2 && detail; k++)
+			want(r->signal, m[i].busy[k]);
+		if (detail)
+			want(r->signal, m[i].less);
+	}
+	*out = r;
+	return 0;
+}
+
+static void thread_release(struct cost_thread *t)
+{
+	for (unsigned i = 0; i < COST_MEASURES; i++) {
+		busy_release(&t->busy[i].whole);
+		busy_release(&t->busy[i].less);
+	}
+	pushout_destroy(t->pushout);
+	exact_destroy(t->exact);
+	t->pushout = NULL;
+	t->exact = NULL;
+}
+
+void cost_run_destroy(struct cost_run *r)
+{
+	if (!r)
+		return;
+	while (r->threads) {
+		struct cost_thread *t = r->threads;
+		r->threads = t->next;
+		thread_release(t);
+		free(t);
+	}
+	for (unsigned i = 0; i < COST_MEASURES; i++)
+		spread_release(&r->result[i].pushout);
+	for (size_t k = 0; k < r->sites; k++) {
+		for (unsigned i = 0; r->site[k].of && i < r->measures; i++)
+			spread_release(&r->site[k].of[i].pushout);
+		free(r->site[k].of);
+	}
+	free(r->site);
+	free(r->bucket);
+	free(r);
+}
+
+void cost_run_wanted(const struct cost_run *r, struct core_wanted *w)
+{
+	w->detail = false;
+	w->is = w->did = r->detail ? ~UINT64_C(0) : 0;
+	for (unsigned i = 0; i < r->measures; i++) {
+		const struct tag *t = &r->measure[i].tag;
+		w->is |= t->without ? ~UINT64_C(0) : t->is;
+		w->did |= t->did;
+	}
+	w->signal[0] = r->signal[0];
+	w->signal[1] = r->signal[1];
+	for (unsigned i = 0; r->detail && i < r->measures; i++)
+		if (pushout_signal(r->measure[i].point) != SPMU_SIG_COUNT)
+			want(w->signal, pushout_signal(r->measure[i].point));
+}
+
+int cost_thread_start(struct cost_run *r, struct cost_thread **out, uint32_t pid, struct err *err)
+{
+	struct pushout_measure m[COST_MEASURES];
+	struct cost_thread *t = calloc(1, sizeof *t);
+	if (!t)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	for (unsigned i = 0; i < r->measures; i++)
+		m[i] = (struct pushout_measure){ .tag = &r->measure[i].tag, .from = r->measure[i].from, .point = r->measure[i].point,
+			.each = on_pushout, .context = t };
+	t->run = r;
+	t->pid = pid;
+	t->pushout = r->detail ? pushout_create(&r->width, m, r->measures) : NULL;
+	t->exact = r->detail ? exact_create(0) : NULL;
+	if (r->detail && (!t->pushout || !t->exact)) {
+		thread_release(t);
+		free(t);
+		return err_set(err, ERR_NOMEM, "out of memory");
+	}
+	t->next = r->threads;
+	r->threads = t;
+	*out = t;
+	return 0;
+}
+
+static void busy_batch(struct cost_thread *t, const struct spmu_batch *b)
+{
+	struct cost_run *r = t->run;
+	for (unsigned i = 0; i < r->measures; i++) {
+		const struct cost_measure *m = &r->measure[i];
+		struct busy_pair *p = &t->busy[i];
+		bool good = true;
+		if (!m->busy[0])
+			continue;
+		for (uint32_t k = 0; k < b->count; k++) {
+			const struct spmu_record *u = &b->records[k];
+			if (u->kind == SPMU_REC_SIGNAL) {
+				if (u->signal && (u->signal == m->busy[0] || u->signal == m->busy[1]))
+					good &= busy_add(&p->whole, b->base_cycle + u->begin, b->base_cycle + u->end);
+				else if (u->signal && u->signal == m->less)
+					good &= busy_add(&p->less, b->base_cycle + u->begin, b->base_cycle + u->end);
+			} else if (m->busy[0] == COST_ALLOCATION && u->did & SPMU_DID(RETIRED)) {
+				if (p->branch)
+					good &= busy_add(&p->whole, p->branch, b->base_cycle + u->alloc);
+				p->branch = u->did & SPMU_DID(MISPREDICTED) ? b->base_cycle + u->alloc + 1 : 0;
+			}
+		}
+		busy_close(&p->whole, b->watermark);
+		busy_close(&p->less, b->watermark);
+		r->failed |= !good;
+	}
+}
+
+static void count(struct cost_run *r, uint64_t is, uint64_t did)
+{
+	for (unsigned i = 0; i < r->measures; i++)
+		r->result[i].count += tag_holds(&r->measure[i].tag, is, did);
+}
+
+/* The slots that pushouts would be measured of, from the uops that a tag may hold for alone: those of a slot share instruction and retirement, and
+ * its first one says SLOT.  (Slots of one instruction that retire in one cycle, and whose first uops are not among these, would count as one.) */
+static void count_batch(struct cost_run *r, const struct spmu_batch *b)
+{
+	const uint64_t clears = SPMU_DID(CLEAR_MEMORY_ORDER) | SPMU_DID(CLEAR_SMC);
+	const struct spmu_record *first = NULL;
+	uint64_t is = 0, did = 0;
+	for (uint32_t k = 0; k < b->count; k++) {
+		const struct spmu_record *u = &b->records[k];
+		if (u->kind == SPMU_REC_SIGNAL) {
+			if (u->signal == SPMU_SIG_CLEAR_MEMORY_ORDER || u->signal == SPMU_SIG_CLEAR_SMC)	/* each clear is one, whoever's fault */
+				count(r, 0, u->signal == SPMU_SIG_CLEAR_SMC ? SPMU_DID(CLEAR_SMC) : SPMU_DID(CLEAR_MEMORY_ORDER));
+			continue;
+		}
+		if (!(u->did & SPMU_DID(RETIRED)))
+			continue;
+		if (first && (u->is & SPMU_IS(SLOT) || u->ip != first->ip || u->retire != first->retire)) {
+			count(r, is, did);
+			first = NULL;
+		}
+		if (!first) {
+			first = u;
+			is = did = 0;
+		}
+		is |= u->is;
+		did |= u->did & ~clears;
+	}
+	if (first)
+		count(r, is, did);
+}
+
+void cost_thread_batch(struct cost_thread *t, const struct spmu_batch *b)
+{
+	struct cost_run *r = t->run;
+	for (uint32_t i = b->count; i--; ) {
+		const struct spmu_record *u = &b->records[i];
+		if (u->kind == SPMU_REC_SIGNAL && u->signal == SPMU_SIG_CYCLES)
+			r->cycles += u->end - u->begin;
+	}
+	r->instructions += b->instructions;
+	if (!r->detail) {
+		count_batch(r, b);
+		return;
+	}
+	pushout_batch(t->pushout, b);
+	exact_batch(t->exact, b);
+	busy_batch(t, b);
+}
+
+void cost_thread_end(struct cost_thread *t)
+{
+	struct cost_run *r = t->run;
+	if (r->detail && t->exact) {
+		if (exact_take(t->exact, on_exact, t) || exact_failed(t->exact))
+			r->failed = true;
+		for (unsigned i = 0; i < r->measures; i++) {
+			busy_close(&t->busy[i].whole, UINT64_MAX);
+			busy_close(&t->busy[i].less, UINT64_MAX);
+			uint64_t whole = t->busy[i].whole.cycles, less = t->busy[i].less.cycles;
+			r->result[i].busy += whole > less ? whole - less : 0;
+		}
+	}
+	thread_release(t);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct cost_site *p = a, *q = b;
+	if (p->pid != q->pid)
+		return p->pid < q->pid ? -1 : 1;
+	return p->ip < q->ip ? -1 : p->ip > q->ip;
+}
+
+int cost_run_finish(struct cost_run *r, struct err *err)
+{
+	for (struct cost_thread *t = r->threads; t; t = t->next)
+		if (t->pushout)		/* it has not ended */
+			cost_thread_end(t);
+	if (r->sites)
+		qsort(r->site, r->sites, sizeof *r->site, by_place);
+	r->buckets = 0;		/* nobody looks for one any more */
+	return r->failed ? err_set(err, ERR_NOMEM, "out of memory: some of the costs are missing") : 0;
+}
+
+uint64_t cost_run_cycles(const struct cost_run *r) { return r->cycles; }
+uint64_t cost_run_instructions(const struct cost_run *r) { return r->instructions; }
+const struct cost_result *cost_run_result(const struct cost_run *r, unsigned measure) { return &r->result[measure]; }
+
+const struct cost_site *cost_run_sites(const struct cost_run *r, size_t *count)
+{
+	*count = r->sites;
+	return r->site;
+}
+
+void cost_run_groups(const struct cost_run *r, uint64_t group[COST_GROUPS_COUNT])
+{
+	memset(group, 0, COST_GROUPS_COUNT * sizeof *group);
+	for (size_t i = 0; i < r->sites; i++)
+		for (unsigned g = 0; g < COST_GROUPS_COUNT; g++)
+			group[g] += r->site[i].group[g];
+}
+
+double cost_marginal(enum cost_change change, double cycles, double events, double cycles_changed, double events_changed, const char **why)
+{
+	if (!(events > 0) && !(events_changed > 0)) {
+		*why = "there were none";
+		return (double)NAN;
+	}
+	if (change == COST_FREES)
+		return (cycles - cycles_changed) / events;
+	/* what the replay changes otherwise would pass for the cost of the few events that it did change */
+	if (fabs(events - events_changed) < 0.01 * fmax(events, events_changed)) {
+		*why = "the change left the count of events as it was, to within 1 %";
+		return (double)NAN;
+	}
+	return (cycles - cycles_changed) / (events - events_changed);
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Gathers what advice rests on (evidence.h): a table of instructions, a table of lines, and a fully associative cache beside each L1. */
+#include "analysis/tune/evidence.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_LOG2 = 6, LINE_BYTES = 1 << LINE_LOG2 };
+
+static const struct { uint64_t is, did; } event[EVIDENCE_COUNT] = {
+#define X(name, is, did) [EVIDENCE_##name] = { is, did },
+	EVIDENCE_EVENTS(X)
+#undef X
+};
+
+/* ---- a fully associative cache, LRU ---- */
+
+struct shadow {
+	uint32_t lines, used, buckets;
+	struct shadow_line { uint64_t line; uint32_t newer, older, next; } *at;	/* number 0 is the list's end */
+	uint32_t *bucket;
+};
+
+static bool shadow_init(struct shadow *s, uint32_t bytes)
+{
+	s->lines = bytes >> LINE_LOG2;
+	for (s->buckets = 16; s->buckets < 2 * s->lines; s->buckets *= 2)
+		;
+	s->at = calloc((size_t)s->lines + 1, sizeof *s->at);
+	s->bucket = calloc(s->buckets, sizeof *s->bucket);
+	return s->at && s->bucket;
+}
+
+static uint32_t *shadow_bucket(const struct shadow *s, uint64_t line)
+{
+	return &s->bucket[(line * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (s->buckets - 1)];
+}
+
+static void shadow_unlink(struct shadow *s, uint32_t k)
+{
+	s->at[s->at[k].newer].older = s->at[k].older;
+	s->at[s->at[k].older].newer = s->at[k].newer;
+}
+
+static void shadow_push(struct shadow *s, uint32_t k)
+{
+	s->at[k].newer = 0;
+	s->at[k].older = s->at[0].older;
+	s->at[s->at[0].older].newer = k;
+	s->at[0].older = k;
+}
+
+/* Uses the line: whether it was there. */
+static bool shadow_use(struct shadow *s, uint64_t line)
+{
+	uint32_t *b = shadow_bucket(s, line), k = *b;
+	while (k && s->at[k].line != line)
+		k = s->at[k].next;
+	if (k) {
+		if (s->at[0].older != k) {
+			shadow_unlink(s, k);
+			shadow_push(s, k);
+		}
+		return true;
+	}
+	if (s->used < s->lines) {
+		k = ++s->used;
+	} else {
+		k = s->at[0].newer;	/* the oldest */
+		shadow_unlink(s, k);
+		uint32_t *from = shadow_bucket(s, s->at[k].line);
+		while (*from != k)
+			from = &s->at[*from].next;
+		*from = s->at[k].next;
+	}
+	s->at[k].line = line;
+	s->at[k].next = *b;
+	*b = k;
+	shadow_push(s, k);
+	return false;
+}
+
+static void shadow_release(struct shadow *s)
+{
+	free(s->at);
+	free(s->bucket);
+}
+
+/* ---- the tables ---- */
+
+struct line { uint64_t key /* 1 + line's number; 0: free */, first, others; /* bytes that its first thread, and others, used */
+	      uint32_t thread : 24, votes : 8, site; /* 1 + that of most of its misses (R. Boyer, J S. Moore, "MJRTY", 1981) */ };
+struct core_caches { uint64_t number; struct shadow data, code; struct core_caches *next; };
+
+struct evidence {
+	uint32_t data_bytes, code_bytes;
+	bool failed;
+	struct evidence_site *site;
+	uint32_t *bucket;	/* 1 + index; 0: free */
+	size_t sites, room, buckets;
+	struct line *line;
+	size_t lines, line_room;
+	struct core_caches *cores;
+	struct evidence_thread *threads;
+	uint32_t thread_count;
+};
+
+struct evidence_thread {
+	struct evidence *of;
+	struct evidence_thread *next;
+	struct core_caches *core;
+	struct exact *exact;	/* NULL: its core is shared */
+	uint32_t pid, number;
+	uint64_t code_line;	/* fetched from last */
+	bool code_there;	/* the fully associative L1I had it */
+	bool ended;
+};
+
+int evidence_create(struct evidence **out, const struct core_config *core, struct err *err)
+{
+	struct evidence *e = calloc(1, sizeof *e);
+	if (!e)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	e->data_bytes = core->l1d_size;
+	e->code_bytes = core->l1i_size;
+	*out = e;
+	return 0;
+}
+
+void evidence_destroy(struct evidence *e)
+{
+	if (!e)
+		return;
+	while (e->threads) {
+		struct evidence_thread *t = e->threads;
+		e->threads = t->next;
+		exact_destroy(t->exact);
+		free(t);
+	}
+	while (e->cores) {
+		struct core_caches *c = e->cores;
+		e->cores = c->next;
+		shadow_release(&c->data);
+		shadow_release(&c->code);
+		free(c);
+	}
+	free(e->line);
+	free(e->site);
+	free(e->bucket);
+	free(e);
+}
+
+void evidence_wanted(struct core_wanted *w)
+{
+	static const uint8_t signal[] = { SPMU_SIG_CYCLES, SPMU_SIG_CLEAR_MEMORY_ORDER, SPMU_SIG_CLEAR_SMC };
+	*w = (struct core_wanted){ .is = ~UINT64_C(0), .did = ~UINT64_C(0) };
+	for (size_t i = 0; i < sizeof signal; i++)
+		w->signal[signal[i] >> 6] |= UINT64_C(1) << (signal[i] & 63);
+}
+
+static struct core_caches *caches_of(struct evidence *e, uint64_t number)
+{
+	struct core_caches *c = e->cores;
+	while (c && c->number != number)
+		c = c->next;
+	if (c || !(c = calloc(1, sizeof *c)))
+		return c;
+	c->number = number;
+	c->next = e->cores;
+	e->cores = c;		/* released with it, whole or not */
+	return shadow_init(&c->data, e->data_bytes) && shadow_init(&c->code, e->code_bytes) ? c : NULL;
+}
+
+int evidence_thread_start(struct evidence *e, struct evidence_thread **out, uint32_t pid, uint64_t core, bool shared, struct err *err)
+{
+	struct evidence_thread *t = calloc(1, sizeof *t);
+	if (!t)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	*t = (struct evidence_thread){ .of = e, .core = caches_of(e, core), .exact = shared ? NULL : exact_create(0), .pid = pid, .number = e->thread_count++,
+		.code_line = UINT64_MAX };
+	if (!t->core || (!t->exact && !shared)) {
+		exact_destroy(t->exact);
+		free(t);
+		return err_set(err, ERR_NOMEM, "out of memory");
+	}
+	t->next = e->threads;
+	e->threads = t;
+	*out = t;
+	return 0;
+}
+
+static size_t place_of(const struct evidence *e, uint32_t pid, uint32_t thread, uint64_t ip)
+{
+	const uint64_t who = (uint64_t)pid << 32 | thread;
+	size_t at = (size_t)((ip ^ who * UINT64_C(0xff51afd7ed558ccd)) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (e->buckets - 1);
+	for (uint32_t k; (k = e->bucket[at]); at = (at + 1) & (e->buckets - 1))
+		if (e->site[k - 1].ip == ip && e->site[k - 1].pid == pid && e->site[k - 1].thread == thread)
+			break;
+	return at;
+}
+
+static bool grow_sites(struct evidence *e)
+{
+	size_t room = e->room ? 2 * e->room : 1024;
+	uint32_t *bucket = room < UINT32_MAX / 2 ? calloc(2 * room, sizeof *bucket) : NULL;
+	struct evidence_site *site = bucket ? realloc(e->site, room * sizeof *site) : NULL;
+	if (!site) {
+		free(bucket);
+		return false;
+	}
+	free(e->bucket);
+	e->site = site;
+	e->bucket = bucket;
+	e->room = room;
+	e->buckets = 2 * room;
+	for (uint32_t i = 0; i < e->sites; i++)
+		e->bucket[place_of(e, site[i].pid, site[i].thread, site[i].ip)] = i + 1;
+	return true;
+}
+
+/* NULL: out of memory. */
+static struct evidence_site *site_of(struct evidence_thread *t, uint64_t ip)
+{
+	struct evidence *e = t->of;
+	size_t at = e->buckets ? place_of(e, t->pid, t->number, ip) : 0;
+	if (e->buckets && e->bucket[at])
+		return &e->site[e->bucket[at] - 1];
+	if (e->sites == e->room) {
+		if (!grow_sites(e)) {
+			e->failed = true;
+			return NULL;
+		}
+		at = place_of(e, t->pid, t->number, ip);
+	}
+	e->site[e->sites] = (struct evidence_site){ .ip = ip, .pid = t->pid, .thread = t->number, .shared = !t->exact, .low = UINT64_MAX };
+	e->bucket[at] = (uint32_t)++e->sites;
+	return &e->site[e->sites - 1];
+}
+
+/* NULL: memory ran out, or there are as many as are looked into. */
+static struct line *line_of(struct evidence *e, uint64_t number, uint32_t thread)
+{
+	if (2 * e->lines >= e->line_room && e->line_room < 2 * (size_t)EVIDENCE_LINES_MAX) {
+		size_t room = e->line_room ? 2 * e->line_room : 4096;
+		struct line *more = calloc(room, sizeof *more);
+		if (!more) {
+			e->failed = true;
+			return NULL;
+		}
+		for (size_t i = 0; i < e->line_room; i++) {
+			size_t to = (size_t)(e->line[i].key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (room - 1);
+			while (e->line[i].key && more[to].key)
+				to = (to + 1) & (room - 1);
+			if (e->line[i].key)
+				more[to] = e->line[i];
+		}
+		free(e->line);
+		e->line = more;
+		e->line_room = room;
+	}
+	const uint64_t key = number + 1;
+	size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (e->line_room - 1);
+	while (e->line[at].key && e->line[at].key != key)
+		at = (at + 1) & (e->line_room - 1);
+	if (!e->line[at].key) {
+		if (e->lines == EVIDENCE_LINES_MAX)
+			return NULL;
+		e->lines++;
+		e->line[at] = (struct line){ .key = key, .thread = thread };
+	}
+	return &e->line[at];
+}
+
+static void line_missed(struct line *l, uint32_t site)
+{
+	if (l->site == site) {
+		l->votes += l->votes < 255;
+	} else if (!l->votes) {
+		l->site = site;
+		l->votes = 1;
+	} else {
+		l->votes--;
+	}
+}
+
+/* ---- records ---- */
+
+static void step(struct evidence_site *s, uint64_t addr)
+{
+	if (s->low <= s->high) {
+		const int64_t by = (int64_t)(addr - s->last);
+		s->steps++;
+		if (by == s->stride) {
+			s->votes++;
+			s->regular++;
+		} else if (!s->votes) {
+			s->stride = by;
+			s->votes = s->regular = 1;
+		} else {
+			s->votes--;
+		}
+	}
+	s->last = addr;
+	s->low = addr < s->low ? addr : s->low;
+	s->high = addr > s->high ? addr : s->high;
+}
+
+static void on_access(struct evidence_thread *t, struct evidence_site *s, const struct spmu_record *u)
+{
+	struct evidence *e = t->of;
+	const bool missed = u->is & SPMU_IS(LOAD) && u->did & (SPMU_DID(L1D_MISS) | SPMU_DID(LFB_HIT));
+	const uint64_t number = u->addr >> LINE_LOG2;
+	const unsigned from = (unsigned)(u->addr & (LINE_BYTES - 1)), bytes = u->size < LINE_BYTES ? u->size : LINE_BYTES;
+	step(s, u->addr);
+	if (shadow_use(&t->core->data, number) && missed && !(u->did & (SPMU_DID(LFB_HIT) | SPMU_DID(SNOOP_HIT) | SPMU_DID(SNOOP_HITM))))
+		s->conflict++;
+	uint64_t mask = bytes == LINE_BYTES ? UINT64_MAX : (UINT64_C(1) << bytes) - 1;
+	for (unsigned half = 0; half < 2; half++) {
+		const uint64_t used = half ? (from ? mask >> (LINE_BYTES - from) : 0) : mask << from;
+		struct line *l = used ? line_of(e, number + half, t->number) : NULL;
+		if (!l)
+			continue;
+		*(l->thread == t->number ? &l->first : &l->others) |= used;
+		if (half)
+			continue;
+		if (missed)
+			line_missed(l, (uint32_t)(s - e->site) + 1);
+		if (u->is & SPMU_IS(LOAD) && u->did & SPMU_DID(SNOOP_HITM) && !(l->first & l->others))
+			s->apart++;
+	}
+}
+
+static void on_uop(struct evidence_thread *t, const struct spmu_record *u)
+{
+	const uint64_t code = u->ip >> LINE_LOG2;
+	if (code != t->code_line) {
+		t->code_line = code;
+		t->code_there = shadow_use(&t->core->code, code);
+	}
+	const uint64_t ip = u->is & SPMU_IS(BRANCH) ? SPMU_BRANCH_IP(u) : u->ip;
+	struct evidence_site *s = site_of(t, ip);
+	if (!s)
+		return;
+	for (unsigned i = 0; i < EVIDENCE_COUNT; i++)
+		s->n[i] += (!event[i].is || u->is & event[i].is) && (!event[i].did || u->did & event[i].did);
+	if (u->did & SPMU_DID(ICACHE_MISS) && t->code_there)
+		s->code_conflict++;
+	if (u->addr && u->size && u->is & (SPMU_IS(LOAD) | SPMU_IS(STORE_ADDR)) && !(u->is & SPMU_IS(PREFETCH_SW)))
+		on_access(t, s, u);
+}
+
+void evidence_thread_batch(struct evidence_thread *t, const struct spmu_batch *b)
+{
+	if (t->exact)
+		exact_batch(t->exact, b);
+	for (uint32_t i = 0; i < b->count; i++) {
+		const struct spmu_record *u = &b->records[i];
+		if (u->kind != SPMU_REC_UOP || !(u->did & SPMU_DID(RETIRED)))
+			continue;
+		on_uop(t, u);
+		if (!t->exact && u->is & SPMU_IS(INST_END)) {
+			struct evidence_site *s = site_of(t, u->ip);
+			if (s)
+				s->instructions++;
+		}
+	}
+}
+
+static int on_exact(void *context, const struct exact_entry *x)
+{
+	struct evidence_thread *t = context;
+	struct evidence_site *s = site_of(t, x->ip);
+	if (!s)
+		return ERR_NOMEM;
+	s->instructions += x->instructions;
+	for (unsigned c = 0; c < EXACT_CAUSES; c++)
+		s->part[c] += x->part[c];
+	return 0;
+}
+
+void evidence_thread_end(struct evidence_thread *t)
+{
+	if (t->exact && !t->ended && (exact_take(t->exact, on_exact, t) || exact_failed(t->exact)))
+		t->of->failed = true;
+	exact_destroy(t->exact);
+	t->exact = NULL;
+	t->ended = true;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct evidence_site *p = a, *q = b;
+	if (p->pid != q->pid)
+		return p->pid < q->pid ? -1 : 1;
+	if (p->ip != q->ip)
+		return p->ip < q->ip ? -1 : 1;
+	return p->thread < q->thread ? -1 : p->thread > q->thread;
+}
+
+int evidence_finish(struct evidence *e, struct err *err)
+{
+	for (struct evidence_thread *t = e->threads; t; t = t->next)
+		if (!t->ended)
+			evidence_thread_end(t);
+	for (size_t i = 0; i < e->line_room; i++) {
+		const struct line *l = &e->line[i];
+		if (!l->key || !l->site)
+			continue;
+		e->site[l->site - 1].lines++;
+		e->site[l->site - 1].bytes += (uint64_t)__builtin_popcountll(l->first | l->others);
+	}
+	if (e->sites)
+		qsort(e->site, e->sites, sizeof *e->site, by_place);
+	e->buckets = 0;		/* nobody looks for one any more */
+	return e->failed ? err_set(err, ERR_NOMEM, "out of memory: some of the evidence is missing") : 0;
+}
+
+const struct evidence_site *evidence_sites(const struct evidence *e, size_t *count)
+{
+	*count = e->sites;
+	return e->site;
+}

@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * softpmu stat: runs a program on the modelled core and prints its counts as perf stat does.
+ *
+ * What depends on the wall clock (MIPS) is printed with -v only, so that two runs print the same text. */
+#include "cli/cli.h"
+#include "cli/common/cli_count.h"
+#include "cli/stat/stat_metrics.h"
+#include "cli/stat/stat_print.h"
+#include "session/session.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+"usage: softpmu stat [options] [--] PROGRAM [arguments]\n"
+"       softpmu stat [options] --replay FILE\n\n"
+"Counts events while PROGRAM runs on a modelled core.  The counts go to stderr, the program's own output stays its own.\n"
+"All times are modelled: cycles divided by the core's clock.  Exit status: the program's, 128+n if signal n ended it.\n\n"
+"  -e, --event LIST        events, as perf spells them: names (softpmu list), rUUEE, cpu/event=0x..,umask=0x../,\n"
+"                          {a,b} groups, libpfm4's pmu::EVENT:UMASK; user mode (:u) always; again for more\n"
+"  -d, --detailed          more events: L1D and LLC; twice: L1I and TLBs; three times: prefetches\n"
+"  -M, --metrics LIST      metrics (data/metrics) and the events they are made of: IPC, L1_MPKI, Frontend_Bound, TopdownL1 ...\n"
+"      --topdown           level 1 of the top-down tree alone; softpmu topdown has all of it\n"
+"  -x, --field-separator S print fields separated by S: value,unit,event,[variance,]run time,percent,remark,its unit\n"
+"  -j, --json              print one JSON object a line\n"
+"  -o, --output FILE       print to FILE;  --append: at its end;  --log-fd N: to descriptor N\n"
+"  -r, --repeat N          run N times: mean and deviation\n"
+"  -I, --interval-print MS print the counts of every MS modelled milliseconds\n"
+"      --per-thread        the counts of each thread\n"
+"      --one-pmu           one PMU, as the machine has: events that do not fit on it take turns and are scaled, as the kernel does\n"
+"      --rotate MS         length of a turn in modelled milliseconds (default 4, the kernel's)\n"
+"      --region NAME       count only inside of the regions of this name, which the program marks (softpmu/client.h)\n"
+"      --per-region        the counts of each region that it marks\n"
+"  -B, --big-num           group digits in threes (default; --no-big-num: do not)\n"
+"  -v, --verbose           also say how fast the model ran\n\n"
+CLI_RUN_HELP;
+
+struct options {
+	struct cli_run run;
+	const char *list[64];
+	const char *metrics[16];
+	unsigned lists, metric_lists;
+	int detailed;
+	unsigned repeat;
+	struct cli_output output;
+	enum stat_form form;
+	const char *separator, *region;
+	double interval_ms, rotate_ms;
+	bool per_thread, per_region, big, verbose, one_pmu, topdown;
+};
+
+struct counting {			/* one invocation */
+	struct options o;
+	struct spmu_model *model;
+	struct spmu_uncore_model *uncore;	/* NULL: the core has none */
+	struct session_events events;
+	struct stat_table table;
+	size_t *event_of_line;	/* NOT_THERE: not supported */
+	struct stat_style style;
+	struct session *session;
+	struct stat_metrics metrics;
+	/* -I: counts at the end of the interval before */
+	uint64_t *last, *last_running, *last_enabled, last_cycle;
+};
+#define NOT_THERE ((size_t)-1)
+
+/* ---- options -------------------------------------------------------------------------------------------- */
+
+static const struct { const char *name, *why; } refused[] = {
+	{ "-a", "it would count on all CPUs, but only the program given is traced" },
+	{ "--all-cpus", "only the program given is traced" },
+	{ "-C", "the program's threads have modelled cores of their own" },
+	{ "--cpu", "the program's threads have modelled cores of their own" },
+	{ "-t", "the tracer cannot attach to a thread that runs already" },
+	{ "--tid", "the tracer cannot attach to a thread that runs already" },
+	{ "-A", "nothing is aggregated over CPUs; --per-thread shows the threads" },
+	{ "--per-core", "the program's threads have modelled cores of their own; --per-thread shows them" },
+	{ "--per-socket", "one is modelled" },
+	{ "-i", "processes that the program starts are counted with --follow only, its threads always" },
+	{ "--no-inherit", "processes that the program starts are counted with --follow only, its threads always" },
+	{ "-D", "--start FUNCTION or --start COUNT begins the timing later" },
+	{ "--delay", "--start FUNCTION or --start COUNT begins the timing later" },
+	{ "-G", "only the program given is traced" },
+	{ "--timeout", "a run ends with its program; --stop COUNT ends the timing" },
+};
+
+/* 1: goes on; 0: help was printed; -1: bad, one line was printed. */
+static int parse(struct options *o, int argc, char **argv, int *next)
+{
+	int i;
+	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+		const char *word = argv[i], *v;
+		if (!strcmp(word, "--"))
+			break;
+		int ours = cli_run_option(&o->run, argc, argv, &i);
+		if (ours < 0)
+			return -1;
+		if (ours)
+			continue;
+		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+			fputs(help, stdout);
+			return 0;
+		}
+		if (!strcmp(word, "--detailed") || (word[1] == 'd' && !word[1 + strspn(word + 1, "d")])) {
+			o->detailed += word[1] == 'd' ? (int)strlen(word + 1) : 1;
+		} else if (!strcmp(word, "-j") || !strcmp(word, "--json") || !strcmp(word, "--json-output")) {
+			o->form = STAT_JSON;
+		} else if (!strcmp(word, "--topdown")) {
+			o->topdown = true;
+		} else if (!strcmp(word, "--append")) {
+			o->output.append = true;
+		} else if (!strcmp(word, "--per-thread")) {
+			o->per_thread = true;
+		} else if (!strcmp(word, "--one-pmu")) {
+			o->one_pmu = true;
+		} else if (!strcmp(word, "--per-region")) {
+			o->per_region = true;
+		} else if (!strcmp(word, "-B") || !strcmp(word, "--big-num")) {
+			o->big = true;
+		} else if (!strcmp(word, "--no-big-num")) {
+			o->big = false;
+		} else if (!strcmp(word, "-v") || !strcmp(word, "--verbose")) {
+			o->verbose = true;
+		} else if ((v = cli_value(argc, argv, &i, 'M', "metrics"))) {
+			if (o->metric_lists == sizeof o->metrics / sizeof *o->metrics) {
+				cli_error("more than %u -M options; one -M takes a whole list", o->metric_lists);
+				return -1;
+			}
+			o->metrics[o->metric_lists++] = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'e', "event"))) {
+			if (o->lists == sizeof o->list / sizeof *o->list) {
+				cli_error("more than %u -e options; one -e takes a whole list", o->lists);
+				return -1;
+			}
+			o->list[o->lists++] = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'x', "field-separator"))) {
+			o->form = STAT_CSV;
+			if (!cli_separator(v, &o->separator))
+				return -1;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'o', "output"))) {
+			o->output.path = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "region"))) {
+			if (!*v) {
+				cli_error("--region: the name is empty");
+				return -1;
+			}
+			o->region = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "rotate"))) {
+			if (!cli_milliseconds("--rotate", v, &o->rotate_ms))
+				return -1;
+			o->one_pmu = true;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "log-fd"))) {
+			unsigned fd;
+			if (!cli_whole("--log-fd", v, 0, 1 << 20, "a file descriptor's number", &fd))
+				return -1;
+			o->output.fd = (int)fd;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'r', "repeat"))) {
+			if (!cli_whole("-r", v, 1, 100000, "a number from 1 to 100000", &o->repeat))
+				return -1;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'I', "interval-print"))) {
+			if (!cli_milliseconds("-I", v, &o->interval_ms))
+				return -1;
+		} else if (i < 0) {
+			return -1;
+		} else {
+			for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
+				if (!strncmp(word, refused[k].name, strlen(refused[k].name)) &&
+					(word[1] != '-' || !word[strlen(refused[k].name)] ||
+						word[strlen(refused[k].name)] == '=')) {
+					cli_error("option %s: %s", refused[k].name, refused[k].why);
+					return -1;
+				}
+			cli_unknown_option("stat", help, word);
+			return -1;
+		}
+	}
+	*next = i;
+	if (o->repeat > 1 && o->interval_ms > 0) {
+		cli_error("-I and -r exclude each other: the intervals of different runs do not add up");
+		return -1;
+	}
+	if ((o->per_thread || o->per_region) && (o->repeat > 1 || o->interval_ms > 0)) {
+		cli_error("--per-%s goes neither with -r nor with -I", o->per_thread ? "thread" : "region");
+		return -1;
+	}
+	if (o->one_pmu && o->per_region) {
+		cli_error("--one-pmu and --per-region exclude each other: a region may be over before its event has its turn");
+		return -1;
+	}
+	if (o->per_thread && o->per_region) {
+		cli_error("--per-thread and --per-region exclude each other");
+		return -1;
+	}
+	if (o->output.path && o->output.fd >= 0) {
+		cli_error("-o and --log-fd exclude each other");
+		return -1;
+	}
+	if (o->topdown && (o->lists || o->metric_lists || o->detailed || o->per_region || o->form == STAT_JSON)) {
+		cli_error("--topdown prints its four shares alone: not with -e, -M, -d, -j or --per-region");
+		return -1;
+	}
+	if (o->output.append && !o->output.path) {
+		cli_error("--append needs -o FILE");
+		return -1;
+	}
+	return 1;
+}
+
+/* ---- events --------------------------------------------------------------------------------------------- */
+
+static bool add_line(struct counting *s, const char *name, size_t event)
+{
+	size_t n = s->table.lines;
+	struct stat_line *line = realloc(s->table.line, (n + 1) * sizeof *line);
+	if (line)
+		s->table.line = line;
+	size_t *map = realloc(s->event_of_line, (n + 1) * sizeof *map);
+	if (map)
+		s->event_of_line = map;
+	if (!line || !map) {
+		cli_error("out of memory");
+		return false;
+	}
+	line[n] = (struct stat_line){ .name = name, .supported = event != NOT_THERE };
+	map[n] = event;
+	s->table.lines = n + 1;
+	return true;
+}
+
+static bool metric_line(void *context, size_t event)
+{
+	return add_line(context, NULL, event);
+}
+
+static bool choose_events(struct counting *s)
+{
+	/* perf's sets: without -d, and what each -d adds.  Source: perf-stat(1), "-d".  A|B: B where the core cannot
+	 * count A. */
+	static const char *const set[] = {
+		"task-clock,cycles,instructions,branches,branch-misses",
+		"L1-dcache-loads,L1-dcache-load-misses,LLC-loads|cache-references,LLC-load-misses|cache-misses",
+		"L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
+		"L1-dcache-prefetches,L1-dcache-prefetch-misses",
+	};
+	static char missing[24][64];	/* names of lines that have no event */
+	size_t absent = 0;
+	struct err err = { 0 };
+	for (unsigned i = 0; i < s->o.lists; i++) {
+		size_t before = s->events.count;
+		if (session_parse_uncore(&s->events, s->model, s->uncore, &s->o.run.core, s->o.list[i], &err)) {
+			cli_error("%s", err.text);
+			return false;
+		}
+		for (size_t e = before; e < s->events.count; e++)
+			if (!add_line(s, NULL, e))
+				return false;
+	}
+	for (unsigned i = 0; i < s->o.metric_lists + s->o.topdown; i++)
+		if (stat_metrics_add(&s->metrics, s->o.topdown ? "TopdownL1" : s->o.metrics[i], &s->o.run.core, s->model, &s->events, &s->table, metric_line, s))
+			return false;
+	/* -d goes with -e as well; without either there is the first set */
+	for (int level = s->o.lists || s->metrics.uses ? 1 : 0; level <= (s->o.detailed < 3 ? s->o.detailed : 3); level++) {
+		const char *at = set[level];
+		while (*at) {
+			char one[48], *other;
+			size_t n = strcspn(at, ",");
+			snprintf(one, sizeof one, "%.*s", (int)n, at);
+			at += n + (at[n] == ',');
+			if ((other = strchr(one, '|')))
+				*other++ = 0;
+			if (session_parse_core(&s->events, s->model, &s->o.run.core, one, &err) == 0 ||
+			    (other && session_parse_core(&s->events, s->model, &s->o.run.core, other, &err) == 0)) {
+				if (!add_line(s, NULL, s->events.count - 1))
+					return false;
+			} else if (err.code == ERR_NOMEM) {
+				cli_error("%s", err.text);
+				return false;
+			} else {	/* a line that was not asked for by name must not stop the rest */
+				snprintf(missing[absent], sizeof *missing, "%s:u", one);
+				if (!add_line(s, missing[absent++], NOT_THERE))
+					return false;
+			}
+		}
+	}
+	for (size_t i = 0; i < s->table.lines; i++) {
+		struct stat_line *l = s->table.line + i;
+		if (s->event_of_line[i] == NOT_THERE)
+			continue;
+		const struct session_event *e = s->events.event + s->event_of_line[i];
+		l->name = e->name;
+		if (e->source == SESSION_UNCORE) {
+			l->unit = e->uncore.scale_unit;
+			l->scale = e->uncore.scale;
+			if (s->o.per_thread || s->o.per_region) {
+				cli_error("'%s': uncore counters belong to the whole machine: not with --per-%s", e->spelled,
+					s->o.per_thread ? "thread" : "region");
+				return false;
+			}
+			continue;
+		}
+		/* an event narrowed by cmask, inv or edge no longer is what its generic name says */
+		bool plain = !e->event || e->fixed >= 0 || (e->evtsel & 0xffff) == e->evtsel;
+		l->role = e->source == SESSION_TASK_CLOCK ? ROLE_TASK_CLOCK : e->source == SESSION_DURATION ? ROLE_DURATION :
+			e->source == SESSION_NOTHING || e->source == SESSION_PUSHOUT ? ROLE_OTHER :
+			plain ? stat_role(e->spelled, e->event->perf_alias) : ROLE_OTHER;
+	}
+	return true;
+}
+
+/* ---- counts into lines ---------------------------------------------------------------------------------- */
+
+/* A count, of `running` ns of `enabled`, as if it had counted all the time: Linux, tools/perf/util/counts.c, perf_counts_values__scale. */
+static void add_reading(struct stat_line *l, uint64_t count, uint64_t enabled, uint64_t running)
+{
+	double scaled = running == enabled ? (double)count : running ? (double)count * (double)enabled / (double)running : 0;
+	stats_add(&l->value, scaled);
+	stats_add(&l->running_ns, (double)running);
+	stats_add(&l->enabled_ns, (double)enabled);
+}
+
+static void print_lines(struct counting *s)
+{
+	stat_metrics_fill(&s->metrics, &s->table);
+	if (s->o.topdown)
+		stat_metrics_row(&s->metrics, &s->style, &s->table, false);
+	else
+		stat_print_lines(&s->style, &s->table);
+}
+
+static void print_header(struct counting *s, const char *what)
+{
+	if (!s->o.topdown || s->style.interval_end < 0)
+		stat_print_header(&s->style, &s->table, what);
+	if (s->o.topdown)
+		stat_metrics_row(&s->metrics, &s->style, &s->table, true);
+}
+
+/* Counts since the last interval as a table of one run. */
+static void on_interval(void *context, uint64_t end_cycle)
+{
+	struct counting *s = context;
+	double elapsed = (double)session_ns(s->session, end_cycle) - (double)session_ns(s->session, s->last_cycle);
+	for (size_t i = 0; i < s->table.lines; i++) {
+		size_t e = s->event_of_line[i];
+		struct stat_line *l = s->table.line + i;
+		if (e == NOT_THERE)
+			continue;
+		uint64_t now = session_count(s->session, e), running = session_running_ns(s->session, e), enabled = session_enabled_ns(s->session, e);
+		l->value = l->running_ns = l->enabled_ns = (struct stats){ 0 };
+		if (l->role == ROLE_DURATION)
+			now = running = enabled = session_ns(s->session, end_cycle);
+		add_reading(l, now - s->last[i], enabled - s->last_enabled[i], running - s->last_running[i]);
+		s->last_enabled[i] = enabled;
+		s->last[i] = now;
+		s->last_running[i] = running;
+	}
+	s->table.elapsed_ns = (struct stats){ 0 };
+	stats_add(&s->table.elapsed_ns, elapsed);
+	s->last_cycle = end_cycle;
+	s->style.interval_end = 1e-9 * (double)session_ns(s->session, end_cycle);
+	print_lines(s);
+	fflush(s->style.out);
+}
+
+static void collect(struct counting *s, const struct run_result *res)
+{
+	double elapsed = (double)session_ns(s->session, res->cycles), user = 0;
+	for (size_t i = 0; i < session_threads(s->session); i++) {
+		struct session_thread t;
+		session_thread_info(s->session, i, &t);
+		user += (double)t.running_ns;
+	}
+	for (size_t i = 0; i < s->table.lines; i++) {
+		size_t e = s->event_of_line[i];
+		struct stat_line *l = s->table.line + i;
+		if (e == NOT_THERE)
+			continue;
+		bool duration = l->role == ROLE_DURATION;
+		if (duration)
+			add_reading(l, (uint64_t)elapsed, (uint64_t)elapsed, (uint64_t)elapsed);
+		else
+			add_reading(l, session_count(s->session, e), session_enabled_ns(s->session, e), session_running_ns(s->session, e));
+	}
+	stats_add(&s->table.elapsed_ns, elapsed);
+	stats_add(&s->table.user_ns, user);
+}
+
+static void print_threads(struct counting *s)
+{
+	for (size_t k = 0; k < session_threads(s->session); k++) {
+		struct session_thread t;
+		char who[48];
+		session_thread_info(s->session, k, &t);
+		snprintf(who, sizeof who, "%s-%u", t.comm, t.tid);
+		for (size_t i = 0; i < s->table.lines; i++) {
+			size_t e = s->event_of_line[i];
+			struct stat_line *l = s->table.line + i;
+			if (e == NOT_THERE)
+				continue;
+			l->value = l->running_ns = l->enabled_ns = (struct stats){ 0 };
+			add_reading(l, session_thread_count(s->session, k, e), t.running_ns, session_thread_running_ns(s->session, k, e));
+		}
+		s->style.thread = who;
+		print_lines(s);
+		s->style.thread = NULL;
+	}
+}
+
+static void print_regions(struct counting *s)
+{
+	char name[256];
+	for (size_t k = 0; k < session_regions(s->session); k++) {
+		struct session_region r;
+		session_region_info(s->session, k, &r);
+		for (size_t i = 0; i < s->table.lines; i++) {
+			size_t e = s->event_of_line[i];
+			struct stat_line *l = s->table.line + i;
+			if (e == NOT_THERE)
+				continue;
+			l->value = l->running_ns = (struct stats){ 0 };
+			stats_add(&l->value, (double)session_region_count(s->session, k, e));
+			stats_add(&l->running_ns, (double)r.running_ns);
+		}
+		cli_plain_name(name, sizeof name, r.name, s->style.form == STAT_CSV ? s->style.separator : NULL);
+		s->style.region = name;
+		s->style.entries = r.entries;
+		print_lines(s);
+		s->style.region = NULL;
+	}
+	if (!session_regions(s->session))
+		cli_warn("--per-region: the program marked no region (softpmu/client.h)");
+}
+
+/* ---- output --------------------------------------------------------------------------------------------- */
+
+/* 'ls -l', as perf prints it. */
+static char *quoted_program(const struct counting *s)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *f = open_memstream(&text, &bytes);
+	if (!f)
+		return NULL;
+	fputc('\'', f);
+	cli_print_program(f, &s->o.run, "");
+	fputc('\'', f);
+	return fclose(f) ? NULL : text;
+}
+
+static void print_notes(const struct counting *s, const struct run_result *res)
+{
+	const struct core_config *c = &s->o.run.core;
+	FILE *out = s->style.out;
+	double all = res->instructions ? (double)res->instructions : 1;
+	char note[128];
+	fprintf(out, " Core: %s (%s) at %g GHz%s, user mode only\n%s", c->name, c->title, c->frequency_ghz,
+		cli_changed(&s->o.run), cli_pmu_note(&s->o.run, note));
+	if (res->warmed)
+		fprintf(out, " %llu instructions outside of --start and --stop only warmed caches and predictors\n",
+			(unsigned long long)res->warmed);
+	if (res->substitute)
+		fprintf(out, " %.2f%% of the instructions are newer than this core: substitute timing\n",
+			100 * (double)res->substitute / all);
+	if (res->unknown)
+		fprintf(out, " %.2f%% of the instructions have no row in the uop table: default timing\n",
+			100 * (double)res->unknown / all);
+	fputc('\n', out);
+}
+
+/* ---- the command ---------------------------------------------------------------------------------------- */
+
+/* One run; its counts are added to the table.  *started: threads were seen, so there is something to print. */
+static int run_once(struct counting *s, struct run_result *res, bool *started, struct err *err)
+{
+	struct session_options so = { .core = &s->o.run.core, .model = s->model, .events = &s->events, .context = s,
+		.interval = on_interval, .region = s->o.region, .one_pmu = s->o.one_pmu,
+		.rotate_cycles = 1 + (uint64_t)(s->o.rotate_ms * 1e6 * s->o.run.core.frequency_ghz) };
+	struct run_sink sink = cli_session_sink(&s->session);
+	if (s->o.interval_ms > 0)
+		so.interval_cycles = cli_cycles(&s->o.run.core, s->o.interval_ms);
+	memset(res, 0, sizeof *res);
+	session_destroy(s->session);
+	s->session = NULL;
+	int rc = session_create(&s->session, &so, err);
+	if (rc)
+		return rc;
+	struct core_wanted wanted = { 0 };
+	session_wanted(s->session, &wanted);
+	s->o.run.run.wanted = &wanted;
+	rc = cli_run_program(&s->o.run, &sink, res, err);
+	s->o.run.run.wanted = NULL;
+	*started = session_threads(s->session) > 0;
+	if (*started && s->o.interval_ms > 0 && res->cycles > s->last_cycle)
+		on_interval(s, res->cycles);	/* what is left of the last one */
+	else if (*started && s->o.interval_ms <= 0)
+		collect(s, res);
+	if (s->o.verbose && *started)
+		fprintf(stderr,
+			"softpmu: %llu instructions timed, %llu warmed, %llu cycles, %u PMUs a core, %.2f s, %.2f MIPS\n",
+			(unsigned long long)res->instructions, (unsigned long long)res->warmed,
+			(unsigned long long)res->cycles, session_pmus(s->session), res->wall_seconds,
+			res->wall_seconds > 0 ? 1e-6 * (double)(res->instructions + res->warmed) / res->wall_seconds : 0);
+	return rc;
+}
+
+static int count(struct counting *s)
+{
+	struct run_result res = { 0 };
+	struct err err = { 0 };
+	bool started = false;
+	int rc = 0, status = 0;
+	unsigned done = 0;
+	char *what = quoted_program(s);
+
+	s->style.form = s->o.form;
+	s->style.separator = s->o.separator;
+	s->style.group_digits = s->o.big;
+	s->style.interval_end = s->o.interval_ms > 0 ? 0 : -1;
+	s->table.runs = 1;
+	s->last = calloc(s->table.lines, sizeof *s->last);
+	s->last_running = calloc(s->table.lines, sizeof *s->last_running);
+	s->last_enabled = calloc(s->table.lines, sizeof *s->last_enabled);
+	if (!what || !s->last || !s->last_running || !s->last_enabled) {
+		cli_error("out of memory");
+		free(what);
+		return 1;
+	}
+	if (s->o.interval_ms > 0)
+		print_header(s, what);
+	for (; !rc && done < s->o.repeat && !cli_interrupted(); done += started) {
+		rc = run_once(s, &res, &started, &err);
+		status = cli_exit_status(res.wait_status);
+		if (res.note[0])
+			cli_warn("%s", res.note);
+	}
+	if (started && s->o.interval_ms <= 0) {
+		s->table.runs = done;
+		print_header(s, what);
+		if (s->o.per_thread)
+			print_threads(s);
+		else if (s->o.per_region)
+			print_regions(s);
+		else
+			print_lines(s);
+		stat_print_footer(&s->style, &s->table);
+		if (s->style.form == STAT_TABLE)
+			print_notes(s, &res);
+	}
+	if (started && s->o.region && !session_has_region(s->session, s->o.region))
+		cli_warn("--region %s: the program never entered a region of this name: nothing was counted", s->o.region);
+	if (rc) {
+		cli_error("%s%s", err.text, started ? " (the counts are those up to there)" : "");
+		status = status ? status : 1;
+	}
+	free(what);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct counting s = { .o = { .repeat = 1, .output = { .fd = -1 }, .separator = ",", .big = true, .rotate_ms = 4 } };
+	int next = 0, status = 1;
+	cli_run_init(&s.o.run);
+	s.o.run.profile = CLI_PROFILE_STORED;
+	int go = parse(&s.o, argc, argv, &next);
+	if (go <= 0)
+		return go ? 2 : 0;
+	if (cli_run_finish(&s.o.run, argc, argv, next))
+		return 2;
+	s.model = cli_model(&s.o.run.core);
+	if (s.model && !cli_uncore(&s.uncore, &s.o.run.core) && choose_events(&s) && cli_output_open(&s.o.output)) {
+		s.style.out = s.o.output.out;
+		status = count(&s);
+		if (!cli_output_close(&s.o.output) && status == 0)
+			status = 1;
+	}
+	session_destroy(s.session);
+	session_events_free(&s.events);
+	spmu_model_free(s.model);
+	spmu_uncore_free(s.uncore);
+	free(s.table.line);
+	free(s.event_of_line);
+	free(s.last);
+	free(s.last_running);
+	free(s.last_enabled);
+	stat_metrics_free(&s.metrics);
+	return status;
+}
+
+const struct cli_command cmd_stat = {
+	.name = "stat", .summary = "run a program and print its counts, as perf stat does", .help = help, .run = run,
+};

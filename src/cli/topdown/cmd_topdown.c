@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * softpmu topdown: where the issue slots of a program went, by the published formulas over a core's events, all of them
+ * counted in one run, and beside them exactly, slot by slot, from the records of the same run (analysis/slots.h).  Names the bottleneck and the command that samples it. */
+#include "cli/topdown/topdown_run.h"
+#include "cli/topdown/topdown_sample.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+"usage: softpmu topdown [options] [--] PROGRAM [arguments]\n"
+"       softpmu topdown [options] --replay FILE\n\n"
+"Says where the issue slots of the modelled core went while PROGRAM ran: retiring, bad speculation, front-end and back-end\n"
+"bound, and what is below them, by the formulas in data/metrics/ over the core's events.  All events are counted in the one\n"
+"run.  A node is marked when it and those above it lie above their thresholds; the largest that is marked is the bottleneck.\n"
+"Beside each formula stands what the records say slot by slot (exact), and how far the formula is from it.\n"
+"The tree goes to stderr, the program's own output stays its own.\n\n"
+"  -l, --level N           down to this level of the tree, 1 to 4; default 4\n"
+"      --per WHAT          thread: a tree for each (--per-thread is the same); function, line, loop: level 1 and the bottleneck of each, exactly\n"
+"                          (with -x and -j all of its tree): what was lost at its instructions\n"
+"      --rows N            so many functions, lines or loops; default 20, 0: all\n"
+"  -I, --interval MS       a tree for every MS modelled milliseconds\n"
+"      --sample            go on to the instructions: sample the event that the bottleneck names, precisely if it can be, in the same run's\n"
+"                          stream, into perf.data, and print the hottest instructions\n"
+"      --one-pmu           beside it what one PMU says, as the machine has, on which the events take turns\n"
+"      --rotate MS         length of a turn in modelled milliseconds (default 4, the kernel's)\n"
+"      --perf-metrics      with -x, too, the column of MSR_PERF_METRICS, which the tree has on cores with that register\n"
+"  -x, --field-separator S print fields separated by S: [thread or time,]level,name,value,exact,difference,flagged\n"
+"  -j, --json              print one JSON object a line\n"
+"      --svg FILE          draw the tree into FILE\n"
+"  -o, --output FILE       print to FILE\n"
+"      --no-metrics        do not print the metrics beside the tree\n"
+"      --no-exact          the formulas alone: the model runs faster\n\n"
+CLI_RUN_HELP;
+
+/* ---- options ---------------------------------------------------------------------------------------------- */
+
+/* 1: goes on; 0: help was printed; -1: bad, one line was printed. */
+static int parse(struct topdown *t, int argc, char **argv, int *next)
+{
+	int i;
+	t->style.level = 4;
+	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+		const char *word = argv[i], *v;
+		if (!strcmp(word, "--"))
+			break;
+		const int first = i, ours = cli_run_option(&t->run, argc, argv, &i);
+		if (ours < 0)
+			return -1;
+		if (ours) {
+			/* where the stream comes from and goes to is --sample's own affair */
+			for (int k = first; k <= i && strncmp(word, "--replay", 8) && strncmp(word, "--save-stream", 13); k++)
+				t->words[t->count_words++] = argv[k];
+			continue;
+		}
+		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+			fputs(help, stdout);
+			return 0;
+		}
+		if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
+			t->style.form = TOPDOWN_JSON;
+		} else if (!strcmp(word, "--per-thread")) {
+			t->per_thread = true;
+		} else if (!strcmp(word, "--sample")) {
+			t->sample = true;
+		} else if (!strcmp(word, "--one-pmu")) {
+			t->one_pmu = true;
+		} else if (!strcmp(word, "--perf-metrics")) {
+			t->perf_metrics = true;
+		} else if (!strcmp(word, "--no-exact")) {
+			t->no_exact = true;
+		} else if (!strcmp(word, "--no-metrics")) {
+			t->no_metrics = true;
+		} else if ((v = cli_value(argc, argv, &i, 'l', "level"))) {
+			if (!cli_whole("-l", v, 1, 4, "a level from 1 to 4", &t->style.level))
+				return -1;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "rows"))) {
+			if (!cli_whole("--rows", v, 0, 1000000, "a number up to 1000000", &t->rows))
+				return -1;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "rotate"))) {
+			if (!cli_milliseconds("--rotate", v, &t->rotate_ms))
+				return -1;
+			t->one_pmu = true;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "per"))) {
+			static const char *const what[] = { "thread", "function", "line", "loop" };
+			unsigned k = 0;
+			while (k < 4 && strcmp(v, what[k]))
+				k++;
+			if (k == 4) {
+				cli_error("--per '%s': function, line, loop or thread was expected", v);
+				return -1;
+			}
+			t->per_thread = !k;
+			t->per = (enum topdown_per)k;	/* 0: the whole */
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'I', "interval"))) {
+			if (!cli_milliseconds("--interval", v, &t->interval_ms))
+				return -1;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'x', "field-separator"))) {
+			t->style.form = TOPDOWN_CSV;
+			if (!cli_separator(v, &t->style.separator))
+				return -1;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "svg"))) {
+			t->svg = v;
+		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'o', "output"))) {
+			t->output.path = v;
+		} else if (i > 0) {
+			cli_unknown_option("topdown", help, word);
+			return -1;
+		}
+		if (i < 0)
+			return -1;
+	}
+	*next = i;
+	if (t->per_thread && t->interval_ms > 0) {
+		cli_error("--per-thread and --interval exclude each other");
+		return -1;
+	}
+	if (t->per && (t->no_exact || t->interval_ms > 0 || t->one_pmu || t->perf_metrics || t->svg)) {
+		cli_error("--per function, line and loop: known from the records alone: not with %s", t->no_exact ? "--no-exact" : t->interval_ms > 0 ? "--interval" :
+			t->one_pmu ? "--one-pmu" : t->perf_metrics ? "--perf-metrics" : "--svg");
+		return -1;
+	}
+	if (t->one_pmu && (t->per_thread || t->interval_ms > 0)) {
+		cli_error("--one-pmu is compared over the whole run: not with %s", t->per_thread ? "--per-thread" : "--interval");
+		return -1;
+	}
+	if (t->sample && (t->interval_ms > 0 || t->per_thread || t->per || t->style.form != TOPDOWN_TREE)) {
+		cli_error("--sample follows the one tree of the run: not with --interval, --per, -x or -j");
+		return -1;
+	}
+	if (t->run.run.smt && !t->no_exact) {
+		cli_error("--smt: whose issue slots are whose is not told apart for threads that share a core: only with --no-exact");
+		return -1;
+	}
+	if (t->svg && t->interval_ms > 0) {
+		cli_error("--svg draws one tree: not with --interval");
+		return -1;
+	}
+	return 1;
+}
+
+/* ---- what it says ----------------------------------------------------------------------------------------- */
+
+static void print_all(struct topdown *t)
+{
+	topdown_exact_values(t);
+	topdown_print(&t->style, &t->metrics.m, t->metrics.value, t->exact);
+	if (!t->no_metrics)
+		topdown_print_others(&t->style, &t->metrics.m, t->metrics.value);
+}
+
+static void on_interval(void *context, uint64_t end_cycle)
+{
+	struct topdown *t = context;
+	char what[48];
+	double from = 1e-9 * (double)session_ns(t->session, t->last_cycle), to = 1e-9 * (double)session_ns(t->session, end_cycle);
+	cli_metrics_values(&t->metrics, topdown_interval_count, t, to - from);
+	t->last_cycle = end_cycle;
+	topdown_all_slots(t);
+	for (unsigned c = 0; c < SLOTS_CAUSE_COUNT; c++) {
+		uint64_t now = t->slots[c];
+		t->slots[c] -= t->last_slots[c];
+		t->last_slots[c] = now;
+	}
+	snprintf(what, sizeof what, "%.9f", to);
+	t->style.what = what;
+	print_all(t);
+	t->style.what = NULL;
+	fflush(t->style.out);
+}
+
+/* What counts with node k when the bottleneck is named, though the tree has it elsewhere. */
+static void print_joins(FILE *out, const struct metrics *m, size_t k, double joined)
+{
+	bool any = false;
+	for (size_t j = 0; j < m->joins; j++)
+		for (int i = (int)m->join[j].with; i >= 0; i = m->metric[i].parent)
+			if ((size_t)i == k) {
+				fprintf(out, "%s%s", any ? ", " : " With it counts what it causes elsewhere: ", m->metric[m->join[j].node].name);
+				any = true;
+			}
+	fprintf(out, ", %.1f%% of the slots\n", 100 * joined);
+}
+
+/* --sample */
+static bool sample(const struct topdown *t)
+{
+	const struct metrics *m = &t->metrics.m;
+	size_t k = topdown_bottleneck(m, t->exact ? t->exact : t->metrics.value, t->style.level, NULL);
+	if (k == SIZE_MAX || !m->metric[k].sample) {
+		cli_error("--sample: %s%s names no event to sample", k == SIZE_MAX ? "no node is above its threshold, so that the tree" : m->metric[k].name,
+			k != SIZE_MAX && t->style.level < 4 ? " (-l 4 goes further down)" : "");
+		return false;
+	}
+	return topdown_sample(t->style.out, &(struct topdown_sample){ .event = m->metric[k].sample,
+		.count = t->sampled[k] == SIZE_MAX ? 0 : session_count(t->session, t->sampled[k]), .words = t->words, .count_words = t->count_words,
+		.stream = t->run.run.replay ? t->run.run.replay : t->run.run.save, .file = "perf.data" }) == 0;
+}
+
+static void print_advice(const struct topdown *t)
+{
+	const struct metrics *m = &t->metrics.m;
+	FILE *out = t->style.out;
+	const double *value = t->exact ? t->exact : t->metrics.value;
+	double joined;
+	size_t by_formula = topdown_bottleneck(m, t->metrics.value, t->style.level, NULL), k = topdown_bottleneck(m, value, t->style.level, &joined);
+	fputc('\n', out);
+	if (t->exact && by_formula != k && by_formula != SIZE_MAX && (k == SIZE_MAX || m->metric[by_formula].parent != (int)k))
+		fprintf(out, " By the formulas alone: %s, %.1f%%\n", m->metric[by_formula].name, 100 * t->metrics.value[by_formula]);
+	if (k == SIZE_MAX) {
+		fputs(" Bottleneck: none, no node is above its threshold\n", out);
+		return;
+	}
+	const struct metric *n = m->metric + k;
+	fprintf(out, " Bottleneck: %s, %.1f%% (threshold %.0f%%)%s%s\n", n->name, 100 * value[k], 100 * n->threshold, n->description ? ": " : "",
+		n->description ? n->description : "");
+	if (joined > 0)
+		print_joins(out, m, k, joined);
+	if (n->next)
+		fprintf(out, " To do: %s\n", n->next);
+	if (n->sample) {
+		fprintf(out, " Next: softpmu record --core %s -e %s -- ", t->run.core_name, n->sample);
+		cli_print_program(out, &t->run, "--replay ");
+		fputs(" && softpmu annotate\n", out);
+	} else if (n->level < 3 && t->style.level < 4) {
+		fprintf(out, " Next: the same with -l %u\n", t->style.level + 1);
+	}
+}
+
+static void print_notes(const struct topdown *t, const struct run_result *res)
+{
+	const struct metrics *m = &t->metrics.m;
+	const struct core_config *c = &t->run.core;
+	FILE *out = t->style.out;
+	char note[128];
+	bool any = false, unsaid = false;
+	fprintf(out, "\n Core: %s (%s) at %g GHz%s, user mode only; %llu instructions, %llu cycles, %u PMUs a core\n%s", c->name, c->title, c->frequency_ghz,
+		cli_changed(&t->run), (unsigned long long)res->instructions, (unsigned long long)res->cycles, session_pmus(t->session),
+		cli_pmu_note(&t->run, note));
+	for (size_t k = 0; k < m->metrics; k++)
+		if (m->metric[k].level && m->metric[k].level <= t->style.level && !m->metric[k].text) {
+			fprintf(out, "%s%s", unsaid ? ", " : " No formula, since this PMU has no events for it: ", m->metric[k].name);
+			unsaid = true;
+		}
+	fputs(unsaid ? "\n" : "", out);
+	for (size_t k = 0; k < m->metrics; k++)
+		if (m->metric[k].refused && m->metric[k].text && (m->metric[k].group == NULL || strcmp(m->metric[k].group, "info")) &&
+			(!m->metric[k].level || m->metric[k].level <= t->style.level)) {
+			fprintf(out, "%s %s: %s\n", any ? "" : " Refused:\n", m->metric[k].name, m->metric[k].refused);
+			any = true;
+		}
+	fputc('\n', out);
+}
+
+static bool draw(struct topdown *t)
+{
+	char *title = NULL;
+	size_t bytes = 0;
+	FILE *f = open_memstream(&title, &bytes);
+	if (f) {
+		fputs("Top-Down of ", f);
+		cli_print_program(f, &t->run, "--replay ");
+		fprintf(f, " on %s", t->run.core.name);
+	}
+	if (!f || fclose(f)) {
+		cli_error("out of memory");
+		return false;
+	}
+	FILE *out = fopen(t->svg, "we");
+	if (out)
+		topdown_svg(out, &t->metrics.m, t->metrics.value, t->exact, t->style.level, title);
+	bool bad = !out || ferror(out);
+	if ((out && fclose(out)) || bad) {
+		cli_error("cannot write %s: %s", t->svg, strerror(errno));
+		bad = true;
+	}
+	free(title);
+	return !bad;
+}
+
+/* Level 1 and the bottleneck of each function, line or loop. */
+static void print_places(struct topdown *t)
+{
+	const struct metrics *m = &t->metrics.m;
+	const struct topdown_place *p;
+	FILE *out = t->style.out;
+	uint64_t all = 0, left = 0;
+	size_t k;
+	for (k = 0; (p = topdown_places_get(t->places, k)); k++)
+		all += p->all;
+	for (k = 0; k < m->metrics; k++)
+		t->metrics.value[k] = (double)NAN;	/* no event is counted by place */
+	if (t->style.form == TOPDOWN_TREE) {
+		fprintf(out, " %7s", "slots");
+		for (k = 0; k < m->metrics; k++)
+			if (m->metric[k].level == 1)
+				fprintf(out, "  %s", m->metric[k].name);
+		fprintf(out, "  %-30s %s\n", "bottleneck", t->per == TOPDOWN_FUNCTION ? "function" : t->per == TOPDOWN_LINE ? "line" : "loop");
+	}
+	for (k = 0; (p = topdown_places_get(t->places, k)); k++) {
+		if (t->rows && k >= t->rows) {
+			left += p->all;
+			continue;
+		}
+		char name[512];
+		cli_plain_name(name, sizeof name, p->name, t->style.form == TOPDOWN_CSV ? t->style.separator : NULL);
+		memcpy(t->slots, p->slots, sizeof t->slots);
+		topdown_exact_values(t);
+		if (t->style.form != TOPDOWN_TREE) {
+			t->style.what = name;
+			topdown_print_share(&t->style, (double)p->all / (double)all);
+			topdown_print(&t->style, m, t->metrics.value, t->exact);
+			t->style.what = NULL;
+			continue;
+		}
+		double joined;
+		size_t named = topdown_bottleneck(m, t->exact, t->style.level, &joined);
+		char text[64] = "-";
+		fprintf(out, " %6.1f%%", 100 * (double)p->all / (double)all);
+		for (size_t i = 0; i < m->metrics; i++)
+			if (m->metric[i].level == 1)
+				fprintf(out, "  %*.1f%%", (int)strlen(m->metric[i].name) - 1, 100 * t->exact[i]);
+		if (named != SIZE_MAX)
+			snprintf(text, sizeof text, "%.40s %.1f%%", m->metric[named].name, 100 * (t->exact[named] + joined));
+		fprintf(out, "  %-30s %s\n", text, name);
+	}
+	if (left && t->style.form == TOPDOWN_TREE)
+		fprintf(out, " %6.1f%%  in %zu more (--rows 0: all)\n", 100 * (double)left / (double)all, k - t->rows);
+}
+
+static void print_threads(struct topdown *t)
+{
+	for (size_t k = 0; k < session_threads(t->session); k++) {
+		struct session_thread who;
+		char name[48];
+		session_thread_info(t->session, k, &who);
+		t->thread = k;
+		memset(t->slots, 0, sizeof t->slots);
+		if (k < t->threads_count && topdown_add_slots(t, k))
+			return;
+		cli_metrics_values(&t->metrics, topdown_thread_count, t, 1e-9 * (double)who.running_ns);
+		snprintf(name, sizeof name, "%.16s-%u", who.comm, who.tid);
+		t->style.what = name;
+		print_all(t);
+		t->style.what = NULL;
+	}
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------ */
+
+static int measure(struct topdown *t)
+{
+	struct session_options so = { .core = &t->run.core, .model = t->model, .events = &t->events, .context = t, .interval = on_interval };
+	struct session_options one = { .core = &t->run.core, .model = t->model, .events = &t->events, .one_pmu = true,
+		.rotate_cycles = cli_cycles(&t->run.core, t->rotate_ms) };
+	struct run_sink sink = topdown_sink(t);
+	struct run_result res = { 0 };
+	struct err err = { 0 };
+	struct core_wanted wanted = { 0 };
+	if (t->interval_ms > 0)
+		so.interval_cycles = cli_cycles(&t->run.core, t->interval_ms);
+	int rc = session_create(&t->session, &so, &err);
+	if (!rc && t->one_pmu)
+		rc = session_create(&t->one, &one, &err);
+	if (rc) {
+		cli_error("%s", err.text);
+		return 1;
+	}
+	session_wanted(t->session, &wanted);
+	if (t->exact) {
+		slots_wanted(wanted.signal);
+		wanted.is = wanted.did = ~UINT64_C(0);
+	}
+	if (t->fields)
+		topdown_fields_wanted(t->model, &wanted);
+	t->run.run.wanted = &wanted;
+	rc = cli_run_program(&t->run, &sink, &res, &err);
+	t->run.run.wanted = NULL;
+	topdown_place_all(t);
+	bool started = session_threads(t->session) > 0, good = true;
+	if (t->failed) {
+		cli_error("%s", t->why.text);
+		good = false;
+	}
+	int status = cli_exit_status(res.wait_status);
+	if (res.note[0])
+		cli_warn("%s", res.note);
+	if (started && t->interval_ms > 0) {
+		if (res.cycles > t->last_cycle)
+			on_interval(t, res.cycles);
+	} else if (started) {
+		bool tree = t->style.form == TOPDOWN_TREE;
+		if (tree) {
+			fputs("\n Top-Down of ", t->style.out);
+			cli_print_program(t->style.out, &t->run, "--replay ");
+			fputs("\n\n", t->style.out);
+		}
+		const double seconds = 1e-9 * (double)session_ns(t->session, res.cycles);
+		if (t->per_thread)
+			print_threads(t);
+		else if (t->per && good)
+			print_places(t);
+		cli_metrics_values(&t->metrics, topdown_whole_count, t, seconds);
+		topdown_all_slots(t);
+		topdown_exact_values(t);
+		if (t->one) {
+			cli_metrics_values(&t->one_metrics, topdown_one_count, t, seconds);
+			t->style.column[t->style.columns++] = (struct topdown_column){ " one PMU", "one_pmu", t->one_metrics.value };
+		}
+		if (t->fields) {
+			topdown_all_fields(t);
+			t->style.column[t->style.columns++] = (struct topdown_column){ "PERF_METRICS", "perf_metrics", t->fields };
+		}
+		if (!t->per_thread && !t->per)
+			print_all(t);
+		if (tree && !t->per_thread && !t->per)
+			print_advice(t);
+		if (tree)
+			print_notes(t, &res);
+		if (t->svg)
+			good &= draw(t);
+		if (t->sample && !rc && good)
+			good = sample(t);
+	}
+	if (rc)
+		cli_error("%s%s", err.text, started ? " (the counts are those up to there)" : "");
+	return status ? status : rc || !good;
+}
+
+/* What is allocated by the number of metrics; false after one line. */
+static bool prepare(struct topdown *t)
+{
+	const size_t metrics = t->metrics.m.metrics + 1;
+	struct err err = { 0 };
+	const bool fields = topdown_fields_are_there(t->model, &t->metrics.m);
+	bool fields_missing = false;
+	t->exact = t->no_exact ? NULL : calloc(metrics, sizeof *t->exact);
+	t->sampled = malloc(metrics * sizeof *t->sampled);
+	if (t->perf_metrics && !fields) {
+		cli_error("--perf-metrics: the PMU '%s' has no MSR_PERF_METRICS", t->run.core.pmu);
+		return false;
+	}
+	if (fields && !t->run.run.smt && !t->per && !t->per_thread && !(t->interval_ms > 0) && (t->style.form != TOPDOWN_CSV || t->perf_metrics)) {
+		t->fields = calloc(metrics, sizeof *t->fields);
+		fields_missing = !t->fields;
+	}
+	if (!t->sampled || fields_missing || (!t->exact && !t->no_exact)) {
+		cli_error("out of memory");
+		return false;
+	}
+	for (size_t k = 0; k < metrics; k++)
+		t->sampled[k] = SIZE_MAX;
+	if (t->per && topdown_places_create(&t->places, t->per, &err)) {
+		cli_error("%s", err.text);
+		return false;
+	}
+	return true;
+}
+
+/* --one-pmu: the same metrics of the same events, read from another session. */
+static bool prepare_one(struct topdown *t)
+{
+	t->last = calloc(t->events.count + 1, sizeof *t->last);
+	if (!t->last) {
+		cli_error("out of memory");
+		return false;
+	}
+	if (!t->one_pmu)
+		return true;
+	if (cli_metrics_load(&t->one_metrics, &t->run.core, t->model))
+		return false;
+	memcpy(t->one_metrics.event, t->metrics.event, t->metrics.m.events * sizeof *t->metrics.event);
+	return true;
+}
+
+static int run(int argc, char **argv)
+{
+	struct topdown t = { .style = { .separator = "," }, .output = { .fd = -1 }, .rotate_ms = 4, .rows = 20, .words = calloc((size_t)argc + 1, sizeof(char *)) };
+	int next = 0, status = 1;
+	char folder[300] = "", stream[320];
+	if (!t.words) {
+		cli_error("out of memory");
+		return 1;
+	}
+	cli_run_init(&t.run);
+	int go = parse(&t, argc, argv, &next);
+	if (go <= 0 || cli_run_finish(&t.run, argc, argv, next)) {
+		free(t.words);
+		return go ? 2 : 0;
+	}
+	t.model = cli_model(&t.run.core);
+	bool good = t.model && !cli_metrics_load(&t.metrics, &t.run.core, t.model) && prepare(&t) && topdown_choose_events(&t) && prepare_one(&t);
+	if (good && t.sample && !t.run.run.replay) {	/* the very run is sampled: its stream is kept, with the registers that PEBS records hold */
+		t.run.run.regs = true;
+		if (!t.run.run.save) {
+			good = topdown_sample_folder(folder, sizeof folder);
+			snprintf(stream, sizeof stream, "%s/stream", folder);
+			t.run.run.save = stream;
+		}
+	}
+	if (good && cli_output_open(&t.output)) {
+		t.style.out = t.output.out;
+		status = measure(&t);
+		if (!cli_output_close(&t.output) && !status)
+			status = 1;
+	}
+	topdown_sample_remove(folder, stream);
+	session_destroy(t.session);
+	session_destroy(t.one);
+	session_events_free(&t.events);
+	cli_metrics_free(&t.metrics);
+	cli_metrics_free(&t.one_metrics);
+	for (size_t k = 0; k < t.threads_count; k++) {
+		slots_destroy(t.threads[k].slots);
+		spmu_destroy(t.threads[k].fields);
+	}
+	topdown_places_destroy(t.places);
+	spmu_model_free(t.model);
+	free(t.threads);
+	free(t.exact);
+	free(t.fields);
+	free(t.sampled);
+	free(t.last);
+	free(t.words);
+	return status;
+}
+
+const struct cli_command cmd_topdown = {
+	.name = "topdown", .summary = "where a program's issue slots went, and what to look at next", .help = help, .run = run,
+};

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Prints a top-down tree (topdown_print.h). */
+#include "cli/topdown/topdown_print.h"
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BAR = 24 };
+
+/* Calls `each` for the nodes down to a level, parents before their children, siblings in the file's order. */
+struct walk { const struct metrics *m; unsigned level; void (*each)(void *context, size_t k); void *context; };
+static void visit(const struct walk *w, int parent)
+{
+	for (size_t k = 0; k < w->m->metrics; k++) {
+		const struct metric *n = w->m->metric + k;
+		if (!n->level || n->parent != parent || n->level > w->level)
+			continue;
+		w->each(w->context, k);
+		visit(w, (int)k);
+	}
+}
+
+struct printing {
+	const struct topdown_style *s;
+	const struct metrics *m;
+	const double *value, *exact;
+	size_t named;
+	double y;		/* SVG */
+};
+
+static void print_number(FILE *out, double v)
+{
+	if (!isnan(v))
+		fprintf(out, "%.6f", v);
+}
+
+static void print_csv(const struct printing *p, size_t k, double exact, bool flagged)
+{
+	const char *sep = p->s->separator;
+	if (p->s->what)
+		fprintf(p->s->out, "%s%s", p->s->what, sep);
+	fprintf(p->s->out, "%u%s%s%s", p->m->metric[k].level, sep, p->m->metric[k].name, sep);
+	print_number(p->s->out, p->value[k]);
+	fputs(sep, p->s->out);
+	print_number(p->s->out, exact);
+	fputs(sep, p->s->out);
+	print_number(p->s->out, p->value[k] - exact);
+	fprintf(p->s->out, "%s%d", sep, k == p->named ? 2 : flagged);
+	for (unsigned c = 0; c < p->s->columns; c++) {
+		fputs(sep, p->s->out);
+		print_number(p->s->out, p->s->column[c].value[k]);
+	}
+	fputc('\n', p->s->out);
+}
+
+static void json_number(FILE *out, const char *name, double v)
+{
+	if (isnan(v))
+		fprintf(out, ", \"%s\": null", name);
+	else
+		fprintf(out, ", \"%s\": %.6f", name, v);
+}
+
+static void json_text(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+		if (*c == '"' || *c == '\\')
+			fprintf(out, "\\%c", *c);
+		else if (*c < ' ' || *c == 127)
+			fprintf(out, "\\u%04x", *c);
+		else
+			fputc(*c, out);
+	fputc('"', out);
+}
+
+static void print_json(const struct printing *p, size_t k, double exact, bool flagged)
+{
+	FILE *out = p->s->out;
+	const struct metric *n = p->m->metric + k;
+	fputs("{\"", out);
+	if (p->s->what) {
+		fputs("of\": ", out);
+		json_text(out, p->s->what);
+		fputs(", \"", out);
+	}
+	fprintf(out, "level\": %u, \"name\": \"%s\", \"parent\": ", n->level, n->name);
+	if (n->parent < 0)
+		fputs("null", out);
+	else
+		fprintf(out, "\"%s\"", p->m->metric[n->parent].name);
+	json_number(out, "value", p->value[k]);
+	json_number(out, "exact", exact);
+	json_number(out, "difference", p->value[k] - exact);
+	for (unsigned c = 0; c < p->s->columns; c++)
+		json_number(out, p->s->column[c].name, p->s->column[c].value[k]);
+	fprintf(out, ", \"flagged\": %s%s}\n", flagged ? "true" : "false", k == p->named ? ", \"bottleneck\": true" : "");
+}
+
+static void print_bar(FILE *out, double v)
+{
+	int n = isnan(v) || v < 0 ? 0 : v > 1 ? BAR : (int)lround(v * BAR);
+	for (int i = 0; i < BAR; i++)
+		fputc(i < n ? '#' : '.', out);
+}
+
+static void print_node(void *context, size_t k)
+{
+	struct printing *p = context;
+	const struct metric *n = p->m->metric + k;
+	double exact = p->exact ? p->exact[k] : (double)NAN;
+	bool flagged = metrics_flagged(p->m, p->exact ? p->exact : p->value, k);
+	FILE *out = p->s->out;
+	if (n->refused && isnan(exact))
+		return;
+	if (p->s->form == TOPDOWN_CSV) {
+		print_csv(p, k, exact, flagged);
+		return;
+	}
+	if (p->s->form == TOPDOWN_JSON) {
+		print_json(p, k, exact, flagged);
+		return;
+	}
+	int indent = 2 * (int)(n->level - 1);
+	fprintf(out, " %*s%-*s ", indent, "", 26 - indent, n->name);
+	if (isnan(p->value[k]))
+		fprintf(out, "%8s", n->refused ? "refused" : "-");
+	else
+		fprintf(out, "%7.1f%%", 100 * p->value[k]);
+	if (p->exact) {
+		if (isnan(exact))
+			fprintf(out, "%9s %7s", "-", "");
+		else
+			fprintf(out, "%8.1f%%", 100 * exact);
+		if (!isnan(exact) && !isnan(p->value[k]))
+			fprintf(out, " %+7.1f", 100 * (p->value[k] - exact));
+		else if (!isnan(exact))
+			fprintf(out, " %7s", "");
+	}
+	for (unsigned c = 0; c < p->s->columns; c++)
+		if (isnan(p->s->column[c].value[k]))
+			fprintf(out, " %*s", (int)strlen(p->s->column[c].title), "-");
+		else
+			fprintf(out, " %*.1f%%", (int)strlen(p->s->column[c].title) - 1, 100 * p->s->column[c].value[k]);
+	fputs("  ", out);
+	print_bar(out, isnan(p->value[k]) ? exact : p->value[k]);
+	fprintf(out, "%s\n", k == p->named ? "  <== bottleneck" : flagged ? "  *" : "");
+}
+
+void topdown_print(const struct topdown_style *s, const struct metrics *m, const double *value, const double *exact)
+{
+	struct printing p = { .s = s, .m = m, .value = value, .exact = exact, .named = topdown_bottleneck(m, exact ? exact : value, s->level, NULL) };
+	const struct walk w = { m, s->level, print_node, &p };
+	if (s->form == TOPDOWN_TREE) {
+		if (s->what)
+			fprintf(s->out, " %s\n", s->what);
+		fprintf(s->out, " %-26s %8s", "", "formula");
+		if (exact)
+			fprintf(s->out, "%9s %7s", "exact", "diff");
+		for (unsigned c = 0; c < s->columns; c++)
+			fprintf(s->out, " %s", s->column[c].title);
+		fputc('\n', s->out);
+	}
+	visit(&w, -1);
+}
+
+void topdown_print_share(const struct topdown_style *s, double share)
+{
+	const char *sep = s->separator;
+	if (s->form == TOPDOWN_CSV) {
+		fprintf(s->out, "%s%s0%sSlot_Share%s%s%.6f%s%s0\n", s->what, sep, sep, sep, sep, share, sep, sep);
+	} else if (s->form == TOPDOWN_JSON) {
+		fputs("{\"of\": ", s->out);
+		json_text(s->out, s->what);
+		fputs(", \"name\": \"Slot_Share\"", s->out);
+		json_number(s->out, "exact", share);
+		fputs("}\n", s->out);
+	}
+}
+
+void topdown_print_others(const struct topdown_style *s, const struct metrics *m, const double *value)
+{
+	const char *group = "";
+	for (size_t k = 0; k < m->metrics; k++) {
+		const struct metric *n = m->metric + k;
+		if (!n->group || !strcmp(n->group, "info") || n->refused || isnan(value[k]))
+			continue;
+		bool percent = !strcmp(n->unit_text, "%");
+		if (s->form == TOPDOWN_CSV) {
+			if (s->what)
+				fprintf(s->out, "%s%s", s->what, s->separator);
+			fprintf(s->out, "0%s%s%s%.6f%s%s%s0\n", s->separator, n->name, s->separator, value[k], s->separator, s->separator, s->separator);
+		} else if (s->form == TOPDOWN_JSON) {
+			fputs("{", s->out);
+			if (s->what) {
+				fputs("\"of\": ", s->out);
+				json_text(s->out, s->what);
+				fputs(", ", s->out);
+			}
+			fprintf(s->out, "\"name\": \"%s\", \"group\": \"%s\", \"unit\": \"%s\"", n->name, n->group, percent ? "1" : n->unit_text);
+			json_number(s->out, "value", value[k]);
+			fputs("}\n", s->out);
+		} else {
+			if (strcmp(group, n->group))
+				fputc('\n', s->out);
+			group = n->group;
+			bool large = fabs(value[k]) >= 1e6;
+			fprintf(s->out, " %-20s %10.*f%-2s %s\n", n->name, percent ? 1 : large ? 1 : 3, percent ? 100 * value[k] : large ? 1e-6 * value[k] : value[k],
+				percent ? "%" : large ? "M" : "", n->description ? n->description : "");
+		}
+	}
+}
+
+size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned level, double *joined)
+{
+	size_t at = SIZE_MAX;
+	double *view = malloc((m->metrics + 1) * sizeof *view);
+	if (!view)
+		return at;
+	metrics_joined(m, value, view);
+	for (;;) {
+		size_t best = SIZE_MAX;
+		for (size_t k = 0; k < m->metrics; k++) {
+			const struct metric *n = m->metric + k;
+			if (!n->level || n->level > level || n->parent != (at == SIZE_MAX ? -1 : (int)at) || !metrics_flagged(m, view, k))
+				continue;
+			if (best == SIZE_MAX || view[k] > view[best])
+				best = k;
+		}
+		if (best == SIZE_MAX)
+			break;
+		at = best;
+	}
+	if (joined)
+		*joined = at == SIZE_MAX ? 0 : fmax(view[at] - value[at], 0);
+	free(view);
+	return at;
+}
+
+/* ---- SVG -------------------------------------------------------------------------------------------------- */
+
+enum { SVG_ROW = 20, SVG_NAME = 230, SVG_BAR = 400, SVG_WIDTH = 860 };
+
+static void svg_text(FILE *out, const char *text)
+{
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+		switch (*c) {
+		case '<': fputs("&lt;", out); break;
+		case '>': fputs("&gt;", out); break;
+		case '&': fputs("&amp;", out); break;
+		case '"': fputs("&quot;", out); break;
+		default: fputc(*c < ' ' || *c >= 127 ? '?' : *c, out);
+		}
+}
+
+static double within(double v)
+{
+	return isnan(v) || v < 0 ? 0 : v > 1 ? 1 : v;
+}
+
+static void svg_node(void *context, size_t k)
+{
+	struct printing *p = context;
+	const struct metric *n = p->m->metric + k;
+	double exact = p->exact ? p->exact[k] : (double)NAN, v = p->value[k];
+	FILE *out = p->s->out;
+	if (n->refused && isnan(exact))
+		return;
+	bool flagged = metrics_flagged(p->m, p->exact ? p->exact : p->value, k);
+	unsigned x = 10 + 14 * (n->level - 1);
+	fprintf(out, "<g><title>");
+	svg_text(out, n->description ? n->description : n->name);
+	fprintf(out, "</title><text x=\"%u\" y=\"%.0f\"%s>%s</text>", x, p->y + 13, flagged ? " font-weight=\"bold\"" : "", n->name);
+	fprintf(out, "<rect x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>", SVG_NAME, p->y + 3, SVG_BAR * within(v), isnan(exact) ? 13 : 8,
+		flagged ? "#c0392b" : "#5b84b1");
+	if (!isnan(exact))
+		fprintf(out, "<rect x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"5\" fill=\"#999\"/>", SVG_NAME, p->y + 11, SVG_BAR * within(exact));
+	fprintf(out, "<text x=\"%d\" y=\"%.0f\">", SVG_NAME + SVG_BAR + 10, p->y + 13);
+	if (!isnan(v))
+		fprintf(out, "%.1f%%", 100 * v);
+	if (!isnan(exact))
+		fprintf(out, " (exact %.1f%%)", 100 * exact);
+	fputs("</text></g>\n", out);
+	p->y += SVG_ROW;
+}
+
+static void svg_count(void *context, size_t k)
+{
+	(void)k;
+	++*(unsigned *)context;
+}
+
+void topdown_svg(FILE *out, const struct metrics *m, const double *value, const double *exact, unsigned level, const char *title)
+{
+	unsigned rows = 0;
+	const struct topdown_style s = { .out = out };
+	struct printing p = { .s = &s, .m = m, .value = value, .exact = exact, .y = 34 };
+	const struct walk count = { m, level, svg_count, &rows }, draw = { m, level, svg_node, &p };
+	visit(&count, -1);
+	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" font-family=\"sans-serif\" font-size=\"12\">\n", SVG_WIDTH,
+		rows * SVG_ROW + 44);
+	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/><text x=\"10\" y=\"20\" font-size=\"14\">", out);
+	svg_text(out, title);
+	fputs("</text>\n", out);
+	visit(&draw, -1);
+	fputs("</svg>\n", out);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * topdown's run (topdown_run.h): which events, whose batches go where, and what came of them. */
+#include "cli/topdown/topdown_run.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- counting --------------------------------------------------------------------------------------------- */
+
+/* --sample: how often the event to sample next comes.  One that cannot be counted has no period. */
+static bool want_sample(struct topdown *t, size_t k)
+{
+	char name[100];
+	struct err err = { 0 };
+	const char *sample = t->metrics.m.metric[k].sample;
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(sample, ":"), sample);
+	int rc = session_parse_core(&t->events, t->model, &t->run.core, name, &err);
+	if (!rc)
+		t->sampled[k] = t->events.count - 1;
+	if (rc == ERR_NOMEM)
+		cli_error("%s", err.text);
+	return rc != ERR_NOMEM;
+}
+
+bool topdown_choose_events(struct topdown *t)
+{
+	const struct metrics *m = &t->metrics.m;
+	bool any = !t->no_exact;
+	for (size_t k = 0; k < m->metrics; k++) {
+		const struct metric *n = m->metric + k;
+		if (n->refused || (n->level ? n->level > t->style.level && !metrics_joins(m, k) : t->no_metrics || !strcmp(n->group, "info")))
+			continue;
+		if (!cli_metrics_want(&t->metrics, k, &t->events, &t->run.core, t->model, true))
+			return false;
+		if (t->sample && n->sample && !want_sample(t, k))
+			return false;
+		any |= n->level > 0;
+	}
+	if (!any)
+		cli_error("the PMU '%s' can count no node of the tree", t->run.core.pmu);
+	return any;
+}
+
+double topdown_whole_count(void *context, size_t event)
+{
+	return (double)session_count(((struct topdown *)context)->session, event);
+}
+
+/* Scaled as the kernel's readers do it; an event that never had its turn has no count. */
+double topdown_one_count(void *context, size_t event)
+{
+	const struct session *s = ((struct topdown *)context)->one;
+	const double enabled = (double)session_enabled_ns(s, event), running = (double)session_running_ns(s, event), count = (double)session_count(s, event);
+	return running == enabled ? count : running > 0 ? count * enabled / running : (double)NAN;
+}
+
+double topdown_thread_count(void *context, size_t event)
+{
+	const struct topdown *t = context;
+	return (double)session_thread_count(t->session, t->thread, event);
+}
+
+/* Since the interval before. */
+double topdown_interval_count(void *context, size_t event)
+{
+	struct topdown *t = context;
+	double now = (double)session_count(t->session, event), since = now - t->last[event];
+	t->last[event] = now;
+	return since;
+}
+
+/* ---- slots ------------------------------------------------------------------------------------------------ */
+
+/* Adds what thread k's slots were charged to; 0, or -1 after one line. */
+int topdown_add_slots(struct topdown *t, size_t k)
+{
+	uint64_t slots[SLOTS_CAUSE_COUNT], cycles;
+	struct err err = { 0 };
+	if (!t->threads[k].slots)
+		return 0;
+	if (slots_read(t->threads[k].slots, slots, &cycles, &err)) {
+		cli_error("%s", err.text);
+		return -1;
+	}
+	for (unsigned c = 0; c < SLOTS_CAUSE_COUNT; c++)
+		t->slots[c] += slots[c];
+	return 0;
+}
+
+void topdown_all_slots(struct topdown *t)
+{
+	memset(t->slots, 0, sizeof t->slots);
+	for (size_t k = 0; k < t->threads_count; k++)
+		if (topdown_add_slots(t, k))
+			return;
+}
+
+/* Shares of the causes that each node names, of all slots in t->slots. */
+void topdown_exact_values(struct topdown *t)
+{
+	uint64_t all = 0, part;
+	if (!t->exact)
+		return;
+	for (unsigned c = 0; c < SLOTS_CAUSE_COUNT; c++)
+		all += t->slots[c];
+	for (size_t k = 0; k < t->metrics.m.metrics; k++) {
+		const char *path = t->metrics.m.metric[k].exact;
+		t->exact[k] = path && all && slots_sum(t->slots, path, &part) ? (double)part / (double)all : (double)NAN;
+	}
+}
+
+void topdown_all_fields(struct topdown *t)
+{
+	double field[TOPDOWN_FIELDS] = { 0 }, slots = 0;
+	for (size_t k = 0; k < t->threads_count; k++)
+		if (t->threads[k].fields)
+			topdown_fields_read(t->threads[k].fields, field, &slots);
+	topdown_fields_values(&t->metrics.m, field, slots, t->fields);
+}
+
+/* ---- the run -------------------------------------------------------------------------------------------- */
+
+static struct thread_slots *slots_of(struct topdown *t, const struct run_thread *run)
+{
+	for (size_t k = t->threads_count; k-- > 0;)
+		if (t->threads[k].thread == run)
+			return t->threads + k;
+	return NULL;
+}
+
+static int on_start(void *context, struct run_thread *run, struct err *err)
+{
+	struct topdown *t = context;
+	const struct core_config *c = &t->run.core;
+	const struct slots_core core = { .width = c->alloc_width, .frontend_latency = c->frontend_latency, .l2_latency = c->l2_latency,
+		.l3_latency = c->l3_latency + (unsigned)(c->l3_latency_ns * c->frequency_ghz), .sites = t->per };
+	struct thread_slots *more = realloc(t->threads, (t->threads_count + 1) * sizeof *more);
+	if (!more)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	t->threads = more;
+	struct thread_slots *s = more + t->threads_count;
+	*s = (struct thread_slots){ .thread = run, .pid = run->pid };
+	int rc = t->exact ? slots_create(&s->slots, &core, err) : 0;
+	if (rc)
+		return rc;
+	t->threads_count++;
+	if (t->fields && !(s->fields = topdown_fields_start(t->model)))
+		return err_set(err, ERR_NOMEM, "out of memory");
+	if (t->one) {
+		rc = session_thread_start(t->one, run, err);
+		s->of_one = run->sink_private;
+		run->sink_private = NULL;
+	}
+	return rc ? rc : session_thread_start(t->session, run, err);
+}
+
+/* The session with one PMU has a sink_private of its own. */
+static void to_one(struct topdown *t, struct thread_slots *s, const struct spmu_batch *b)
+{
+	struct run_thread *run = s->thread;
+	void *others = run->sink_private;
+	run->sink_private = s->of_one;
+	if (b)
+		session_batch(t->one, run, b);
+	else
+		session_thread_end(t->one, run);
+	s->of_one = run->sink_private;
+	run->sink_private = others;
+}
+
+static void fail(struct topdown *t, int rc)
+{
+	if (rc && !t->failed)
+		t->failed = rc;
+}
+
+static void place(struct topdown *t, struct thread_slots *s)
+{
+	if (t->places && s->slots && !s->added)
+		fail(t, topdown_places_add(t->places, s->pid, s->slots, &t->why));
+	s->added = true;
+}
+
+static void on_end(void *context, struct run_thread *run)
+{
+	struct topdown *t = context;
+	struct thread_slots *s = slots_of(t, run);
+	if (s) {
+		if (s->slots)
+			slots_end(s->slots);
+		place(t, s);
+		if (t->one)
+			to_one(t, s, NULL);
+		s->thread = NULL;
+	}
+	session_thread_end(t->session, run);
+}
+
+static void on_batch(void *context, struct run_thread *run, const struct spmu_batch *b)
+{
+	struct topdown *t = context;
+	struct thread_slots *s = slots_of(t, run);
+	if (s && s->slots)
+		slots_batch(s->slots, b);
+	if (s && s->fields)
+		spmu_consume(s->fields, b);
+	if (s && t->places)
+		fail(t, topdown_places_batch(t->places, run->pid, b, &t->why));
+	if (s && t->one)
+		to_one(t, s, b);
+	session_batch(t->session, run, b);
+}
+
+static void on_side(void *context, struct run_thread *run, uint32_t pid, const uint64_t *record, uint64_t cycle)
+{
+	(void)run, (void)cycle;
+	topdown_places_side(((struct topdown *)context)->places, pid, record);
+}
+
+static bool on_client(void *context, struct run_thread *run, const struct st_client *request, const char *name, struct st_answer *answer)
+{
+	return session_client(((struct topdown *)context)->session, run, request, name, answer);
+}
+
+struct run_sink topdown_sink(struct topdown *t)
+{
+	return (struct run_sink){ .context = t, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .client = on_client,
+		.side = t->places ? on_side : NULL };
+}
+
+void topdown_place_all(struct topdown *t)
+{
+	for (size_t k = 0; k < t->threads_count; k++)
+		place(t, t->threads + k);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * softpmu run --native: a program on the machine itself with the settings that tune --native kept for it.
+ *
+ * With settings of the process alone softpmu becomes the program.  Settings of the machine are put back when the program has ended; softpmu waits for that,
+ * and passes signals on. */
+#include "cli/cli.h"
+#include "cli/common/cli_profile.h"
+#include "cli/tune/native_commands.h"
+#include "stream/stream.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+"usage: softpmu run --native [options] [--] PROGRAM [arguments]\n\n"
+"Runs PROGRAM on this machine with the settings that softpmu tune --native kept for it, and puts back what of them is not the\n"
+"program's alone when it ends, also after a crash.  Exit status: the program's.\n\n"
+"      --native            first of the options: this machine instead of the model\n"
+"      --setting KNOB=VALUE  with this setting instead of those that are kept (again for more)\n"
+"  -q, --quiet             do not say which settings\n";
+
+/* Signal handlers reach nothing but globals. */
+static struct native_signals seen;
+
+static void on_signal(int signo, siginfo_t *info, void *context)
+{
+	(void)context;
+	seen.taken = signo;
+	if (info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL)
+		seen.sent = signo;
+}
+
+const struct native_signals *native_signals(void)
+{
+	const int caught[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction a = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO }, now;
+	sigemptyset(&a.sa_mask);
+	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+		if (!sigaction(caught[i], NULL, &now) && now.sa_handler != SIG_IGN)	/* nohup stays nohup */
+			sigaction(caught[i], &a, NULL);
+	return &seen;
+}
+
+const char *native_root(void)
+{
+	const char *root = getenv("SOFTPMU_NATIVE_ROOT");
+	return root ? root : "";
+}
+
+int native_tidy(void)
+{
+	struct err err = { 0 };
+	unsigned left = 0;
+	int rc = native_machine_restore(native_root(), &left, &err);
+	if (left)
+		fprintf(stderr, "softpmu: put back %u value%s of the machine that a softpmu which was killed has left\n", left, left == 1 ? "" : "s");
+	if (rc)
+		cli_error("%s", err.text);
+	return rc ? -1 : 0;
+}
+
+/* The kept settings, and when they were found.  1; 0: none are kept; -1 after one printed line. */
+static int look_up(const char *program, struct native_set *set, char *found, size_t bytes)
+{
+	char path[PATH_MAX], key[PROGRAM_KEY_CHARS];
+	struct err err = { 0 };
+	struct profile_store *store = NULL;
+	struct store_profile p;
+	if (cli_profile_key(program, key, path, sizeof path) || cli_profile_store(&store, false))
+		return -1;
+	if (!store)
+		return 0;
+	int rc = profile_store_get(store, key, NATIVE_CORE, NULL, &p, &err);
+	profile_store_close(store);
+	if (rc == 1) {
+		int bad = 0;
+		for (size_t i = 0; !bad && i < p.set.settings; i++)
+			bad = native_set_add(set, p.set.setting[i], &err);
+		snprintf(found, bytes, "%s, %s", p.objective, p.date);
+		store_profile_free(&p);
+		rc = bad ? bad : 1;
+	}
+	if (rc < 0)
+		cli_error("%s", err.text);
+	return rc < 0 ? -1 : rc;
+}
+
+/* Settings of the machine: waits for the end, and puts them back. */
+static int run_and_restore(struct native_start *s, struct err *err)
+{
+	struct native_machine *m;
+	struct trial_times times;
+	struct err late = { 0 };
+	unsigned left = 0;
+	pid_t pid;
+	int status = 0;
+	int rc = native_machine_open(&m, native_root(), &left, err);
+	if (rc)
+		return -1;
+	s->stop = &native_signals()->sent;
+	rc = native_machine_set(m, s->set, err);
+	s->tasks = native_machine_tasks(m);
+	if (!rc)
+		rc = native_spawn(&pid, s, err);
+	if (!rc)
+		rc = native_wait(pid, s, &status, &times, err);
+	if (native_machine_close(m, &late))
+		cli_error("%s", late.text);
+	return rc ? -1 : cli_exit_status(status);
+}
+
+int cmd_run_native(int argc, char **argv)
+{
+	struct native_set set = { .n = 0 };
+	struct err err = { 0 };
+	char text[NATIVE_TEXT], found[128] = "";
+	const char *v;
+	bool quiet = false, given = false;
+	int i, kept = 1;
+	for (i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+			fputs(help, stdout);
+			return 0;
+		} else if (!strcmp(argv[i], "-q") || !strcmp(argv[i], "--quiet")) {
+			quiet = true;
+		} else if ((v = cli_value(argc, argv, &i, 0, "setting"))) {
+			given = true;
+			if (native_set_add(&set, v, &err)) {
+				cli_error("%s", err.text);
+				return 2;
+			}
+		} else {
+			if (i > 0)
+				cli_unknown_option("run --native", help, argv[i]);
+			return 2;
+		}
+	}
+	i += i < argc && !strcmp(argv[i], "--");
+	if (i >= argc) {
+		cli_error("no program given: softpmu run --native [options] [--] PROGRAM [arguments]");
+		return 2;
+	}
+	struct native_start s = { .argv = argv + i, .set = &set };
+	if (native_tidy() || (!given && (kept = look_up(argv[i], &set, found, sizeof found)) < 0))
+		return 1;
+	if (!quiet && !kept)
+		fprintf(stderr, "softpmu: no settings of this machine are kept for %s (softpmu tune --native): it runs as it is\n", argv[i]);
+	else if (!quiet && !set.n)
+		fprintf(stderr, "softpmu: %s runs best as it is (%s)\n", argv[i], found);
+	else if (!quiet)
+		fprintf(stderr, "softpmu: %s runs with %s%s%s%s\n", argv[i], native_set_text(&set, text), *found ? " (" : "", found, *found ? ")" : "");
+	if (native_set_machine(&set)) {
+		int status = run_and_restore(&s, &err);
+		if (status >= 0)
+			return status;
+	} else {
+		native_exec(&s, &err);
+	}
+	cli_error("%s", err.text);
+	return 126;
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Advice on a program (tune_advice.h). */
+#include "cli/tune/tune_advice.h"
+#include "cli/common/cli_symbols.h"
+#include "util/json.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIELDS_BYTES = 256 };
+struct piece { struct advice a; const struct advice_place *at; double wins; /* cycles */ };
+struct tune_advice {
+	struct symbols *symbols;
+	uint64_t time;		/* of the last side record */
+	struct evidence *evidence;
+	uint64_t lone_core;	/* numbers of cores that threads do not share */
+	struct advice_program program;
+	struct advice_place *place;
+	size_t places;
+	struct piece *piece;
+	size_t pieces;
+	struct { bool wanted; bool done; double cycles; char fields[FIELDS_BYTES]; const char *why; } replay[ADVICE_CHANGES_COUNT];
+	bool replays;
+	const char *name;	/* of the program, or the stream */
+};
+
+int tune_advice_create(struct tune_advice **out, struct err *err)
+{
+	struct tune_advice *a = calloc(1, sizeof *a);
+	if (!a)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	int rc = symbols_create(&a->symbols, err);
+	if (rc) {
+		free(a);
+		return rc;
+	}
+	*out = a;
+	return 0;
+}
+
+void tune_advice_destroy(struct tune_advice *a)
+{
+	if (!a)
+		return;
+	evidence_destroy(a->evidence);
+	symbols_destroy(a->symbols);
+	free(a->place);
+	free(a->piece);
+	free(a);
+}
+
+/* ---- the run ---- */
+
+static int on_start(void *context, struct run_thread *t, struct err *err)
+{
+	struct tune_advice *a = context;
+	struct evidence_thread *thread;
+	const bool shared = t->siblings > 1;
+	const uint64_t core = shared ? (uint64_t)t->process << 32 | t->core : UINT64_C(1) << 63 | a->lone_core++;
+	int rc = evidence_thread_start(a->evidence, &thread, t->pid, core, shared, err);
+	t->sink_private = rc ? NULL : thread;
+	return rc;
+}
+
+static void on_end(void *context, struct run_thread *t)
+{
+	(void)context;
+	if (t->sink_private)
+		evidence_thread_end(t->sink_private);
+	t->sink_private = NULL;
+}
+
+static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
+{
+	(void)context;
+	if (t->sink_private)
+		evidence_thread_batch(t->sink_private, b);
+}
+
+static void on_side(void *context, struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
+{
+	struct tune_advice *a = context;
+	(void)t, (void)cycle;
+	cli_symbols_side(a->symbols, pid, record, &a->time);
+}
+
+static int gather(struct tune_advice *a, struct cli_run *r, struct run_result *res)
+{
+	const struct run_sink sink = { .context = a, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side };
+	struct core_wanted wanted = { 0 };
+	struct err err = { 0 };
+	int rc = evidence_create(&a->evidence, &r->core, &err);
+	if (!rc) {
+		evidence_wanted(&wanted);
+		r->run.wanted = &wanted;
+		rc = cli_run_program(r, &sink, res, &err);
+		r->run.wanted = NULL;
+		struct err memory = { 0 };
+		if (evidence_finish(a->evidence, &memory) && !rc) {
+			rc = memory.code;
+			err = memory;
+		}
+	}
+	if (rc)
+		cli_error("%s", err.text);
+	return rc;
+}
+
+/* ---- places ---- */
+
+struct named { const struct evidence_site *site; const char *dso, *symbol, *function, *file; unsigned line; };
+
+static int by_line(const void *x, const void *y)
+{
+	const struct named *a = x, *b = y;
+	int c = strcmp(a->dso, b->dso);
+	c = c ? c : strcmp(a->function, b->function);
+	c = c ? c : strcmp(a->file, b->file);
+	c = c ? c : (a->line > b->line) - (a->line < b->line);
+	return c ? c : (a->site > b->site) - (a->site < b->site);
+}
+
+static int by_symbol(const void *x, const void *y)
+{
+	const struct named *a = x, *b = y;
+	int c = strcmp(a->dso, b->dso);
+	c = c ? c : strcmp(a->symbol, b->symbol);
+	return c ? c : (a->site > b->site) - (a->site < b->site);
+}
+
+static void name_site(struct tune_advice *a, const struct evidence_site *s, struct named *n)
+{
+	struct symbols_place at;
+	symbols_resolve(a->symbols, s->pid, s->ip, UINT64_MAX, &at);
+	*n = (struct named){ .site = s, .dso = at.dso, .symbol = at.symbol ? at.symbol->name : "(no symbol)", .file = "" };
+	n->function = n->symbol;
+}
+
+static void find_line(struct tune_advice *a, struct named *n)
+{
+	struct symbols_place at;
+	struct symbols_line line;
+	symbols_resolve(a->symbols, n->site->pid, n->site->ip, UINT64_MAX, &at);
+	if (!symbols_place_lines(&at, &line, 1) || !line.line)
+		return;
+	const char *slash = strrchr(line.file, '/');
+	n->file = slash ? slash + 1 : line.file;
+	n->line = line.line;
+	n->function = *line.function ? line.function : n->symbol;
+}
+
+static void add_places(struct tune_advice *a, const struct named *n, size_t sites, bool whole)
+{
+	for (size_t i = 0; i < sites; i++) {
+		struct advice_place *p = a->places ? &a->place[a->places - 1] : NULL;
+		const char *function = whole ? n[i].symbol : n[i].function, *file = whole ? "" : n[i].file;
+		const unsigned line = whole ? 0 : n[i].line;
+		if (!p || p->whole != whole || strcmp(p->dso, n[i].dso) || strcmp(p->function, function) || strcmp(p->file, file) || p->line != line) {
+			p = &a->place[a->places++];
+			*p = (struct advice_place){ .function = function, .file = file, .dso = n[i].dso, .line = line, .whole = whole };
+		}
+		advice_place_add(p, n[i].site, a->program.core);
+	}
+}
+
+static int find_places(struct tune_advice *a)
+{
+	size_t sites;
+	const struct evidence_site *s = evidence_sites(a->evidence, &sites);
+	struct named *n = calloc(sites + 1, sizeof *n);
+	a->place = calloc(2 * sites + 1, sizeof *a->place);
+	if (!n || !a->place) {
+		free(n);
+		cli_error("out of memory");
+		return ERR_NOMEM;
+	}
+	for (size_t i = 0; i < sites; i++) {
+		name_site(a, &s[i], &n[i]);
+		for (unsigned k = 0; k < EVIDENCE_COUNT; k++)
+			a->program.n[k] += s[i].n[k];
+		for (unsigned k = 0; k < EXACT_CAUSES; k++)
+			a->program.charged += (double)s[i].part[k] / EXACT_CYCLE;
+	}
+	qsort(n, sites, sizeof *n, by_symbol);
+	add_places(a, n, sites, true);
+	size_t next = 0;
+	for (size_t k = 0; k < a->places; k++) {	/* the names are in the order of these functions */
+		const struct advice_place *p = &a->place[k];
+		const bool lines = advice_of_lines(&p->sum);
+		for (; next < sites && !strcmp(n[next].dso, p->dso) && !strcmp(n[next].symbol, p->function); next++)
+			if (lines)
+				find_line(a, &n[next]);
+	}
+	qsort(n, sites, sizeof *n, by_line);
+	add_places(a, n, sites, false);
+	free(n);
+	return 0;
+}
+
+static int ask(struct tune_advice *a)
+{
+	size_t room = 0;
+	for (size_t i = 0; i < a->places; i++) {
+		unsigned given = 0;	/* classes */
+		for (unsigned k = 0; k < advice_rules_count; k++) {
+			struct advice advice;
+			const unsigned class_of = advice_rules[k].class_of;
+			if ((class_of && given >> class_of & 1) || !advice_ask(k, &a->place[i], &a->program, &advice))
+				continue;
+			given |= 1u << class_of;
+			if (a->pieces == room) {
+				room = room ? 2 * room : 64;
+				struct piece *more = realloc(a->piece, room * sizeof *more);
+				if (!more) {
+					cli_error("out of memory");
+					return ERR_NOMEM;
+				}
+				a->piece = more;
+			}
+			a->piece[a->pieces++] = (struct piece){ .a = advice, .at = &a->place[i] };
+			a->replay[advice.change].wanted = true;
+		}
+	}
+	return 0;
+}
+
+/* ---- estimates ---- */
+
+static int replay(struct tune_advice *a, struct cli_run *r, enum advice_change change)
+{
+	struct core_config core = r->core;
+	static const struct run_sink nothing;
+	struct core_wanted none = { 0 };
+	struct run_result res = { 0 };
+	struct err err = { 0 };
+	if (!advice_change(change, &core, a->replay[change].fields, FIELDS_BYTES, &a->replay[change].why))
+		return 0;
+	struct run_sink sink = nothing;
+	r->run.core = &core;
+	r->run.wanted = &none;
+	int rc = cli_run_program(r, &sink, &res, &err);
+	r->run.core = &r->core;
+	r->run.wanted = NULL;
+	a->replay[change].done = !rc;
+	a->replay[change].cycles = (double)res.cycles;
+	if (rc)
+		cli_error("%s", err.text);
+	return rc;
+}
+
+static double estimate(const struct tune_advice *a, const struct piece *p)
+{
+	const double gain = a->program.cycles - a->replay[p->a.change].cycles;
+	if (p->a.change != ADVICE_NONE && a->replay[p->a.change].done)
+		return gain > 0 ? gain * fmin(p->a.share, 1) : 0;
+	return a->program.charged > 0 ? p->a.charged / a->program.charged * a->program.cycles : 0;
+}
+
+static int by_gain(const void *x, const void *y)
+{
+	const struct piece *a = x, *b = y;
+	if (a->wins != b->wins)
+		return a->wins > b->wins ? -1 : 1;
+	return a->at != b->at ? (a->at > b->at) - (a->at < b->at) : strcmp(a->a.rule->name, b->a.rule->name);
+}
+
+static void keep_what_counts(struct tune_advice *a, double threshold)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < a->pieces; i++) {
+		struct piece *p = &a->piece[i];
+		p->wins = estimate(a, p);
+		if (p->wins >= threshold * a->program.cycles && p->wins > 0)
+			a->piece[kept++] = *p;
+	}
+	a->pieces = kept;
+	if (kept)
+		qsort(a->piece, kept, sizeof *a->piece, by_gain);
+}
+
+int tune_advice_run(struct tune_advice *a, struct cli_run *r, double threshold, int *status)
+{
+	struct run_result res = { 0 };
+	a->program.core = &r->core;
+	int rc = gather(a, r, &res);
+	*status = cli_exit_status(res.wait_status);
+	if (res.note[0])
+		cli_warn("%s", res.note);
+	if (rc)
+		return rc;
+	if (!res.cycles) {
+		cli_error("nothing was measured: no instruction lies between --start and --stop");
+		return ERR_INPUT;
+	}
+	a->program.cycles = (double)res.cycles;
+	if (find_places(a) || ask(a))
+		return ERR_NOMEM;
+	const char *const replayed = r->run.replay, *const saved = r->run.save;
+	char *const *const argv = r->argv;
+	r->run.replay = replayed ? replayed : saved;
+	r->run.save = NULL;
+	r->run.argv = NULL;
+	for (unsigned k = ADVICE_NONE + 1; k < ADVICE_CHANGES_COUNT && r->run.replay && !rc && !cli_interrupted(); k++)
+		if (a->replay[k].wanted)
+			rc = replay(a, r, (enum advice_change)k);
+	r->run.replay = replayed;
+	r->run.save = saved;
+	r->run.argv = argv;
+	keep_what_counts(a, threshold);
+	return rc;
+}
+
+double tune_advice_cycles(const struct tune_advice *a)
+{
+	return a->program.cycles;
+}
+
+bool tune_advice_has(const struct tune_advice *a, const char *rule)
+{
+	for (size_t i = 0; i < a->pieces; i++)
+		if (!strcmp(a->piece[i].a.rule->name, rule))
+			return true;
+	return false;
+}
+
+/* ---- what is printed ---- */
+
+static const char *basis(const struct tune_advice *a, const struct piece *p, char text[FIELDS_BYTES + 64])
+{
+	if (a->replay[p->a.change].done)
+		snprintf(text, FIELDS_BYTES + 64, "replay with %s", a->replay[p->a.change].fields);
+	else
+		snprintf(text, FIELDS_BYTES + 64, "%s", p->a.unmeasured ? "cycles spent here: what a rebuild wins of them, only it can tell" : "cycles charged to it");
+	return text;
+}
+
+static void print_json(const struct tune_advice *a, FILE *to, size_t rows)
+{
+	char text[FIELDS_BYTES + 64];
+	for (size_t i = 0; i < a->pieces && i < rows; i++) {
+		const struct piece *p = &a->piece[i];
+		fputs("{\"advice\":", to);
+		json_string(to, p->a.rule->name);
+		fputs(",\"function\":", to);
+		json_string(to, p->at->function);
+		fputs(",\"object\":", to);
+		json_string(to, p->at->dso);
+		if (p->at->line) {
+			fputs(",\"file\":", to);
+			json_string(to, p->at->file);
+			fprintf(to, ",\"line\":%u", p->at->line);
+		}
+		fputs(",\"evidence\":", to);
+		json_string(to, p->a.evidence);
+		fprintf(to, ",\"%s\":%.0f,\"share\":%.6f,\"basis\":", p->a.unmeasured ? "spent_cycles" : "gain_cycles", p->wins, p->wins / a->program.cycles);
+		json_string(to, basis(a, p, text));
+		fputs(",\"do\":", to);
+		json_string(to, p->a.rule->advice);
+		fputs("}\n", to);
+	}
+}
+
+void tune_advice_print(const struct tune_advice *a, FILE *to, size_t rows, bool json)
+{
+	char text[FIELDS_BYTES + 64];
+	if (json) {
+		print_json(a, to, rows);
+		return;
+	}
+	fprintf(to, "%.0f cycles on %s\n", a->program.cycles, a->program.core->name);
+	if (!a->pieces)
+		fputs("no advice: nothing that a rule knows of costs enough\n", to);
+	for (size_t i = 0; i < a->pieces && i < rows; i++) {
+		const struct piece *p = &a->piece[i];
+		fprintf(to, "\n%zu. %s: %s\n   at        %s", i + 1, p->a.rule->name, p->a.rule->title, p->at->function);
+		if (p->at->line)
+			fprintf(to, " (%s:%u)", p->at->file, p->at->line);
+		fprintf(to, " [%s]\n   evidence  %s\n", p->at->dso, p->a.evidence);
+		fprintf(to, "   %s  %.1f %% (%s)\n", p->a.unmeasured ? "spent   " : "wins    ", 100 * p->wins / a->program.cycles, basis(a, p, text));
+		fprintf(to, "   do        %s\n", p->a.rule->advice);
+	}
+	if (a->pieces > rows)
+		fprintf(to, "\n%zu more (--rows)\n", a->pieces - rows);
+}

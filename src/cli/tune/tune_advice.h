@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Advice on a program (analysis/tune/advice_rules.h): one run that gathers evidence, a replay on each machine that takes one of the troubles away. */
+#ifndef CLI_TUNE_ADVICE_H
+#define CLI_TUNE_ADVICE_H
+#include "analysis/tune/advice_rules.h"
+#include "cli/cli.h"
+#include <stdio.h>
+
+struct tune_advice;
+int  tune_advice_create(struct tune_advice **out, struct err *err);
+void tune_advice_destroy(struct tune_advice *a);
+/* Runs the program of r, or replays its stream (r->run.save is kept to be replayed; with neither there are no replays), and asks the rules.  threshold: the least
+ * share of the cycles that is worth advice.  0, or nonzero after one printed line; *status: the program's exit status. */
+int  tune_advice_run(struct tune_advice *a, struct cli_run *r, double threshold, int *status);
+double tune_advice_cycles(const struct tune_advice *a);
+/* Was there advice of this rule? */
+bool tune_advice_has(const struct tune_advice *a, const char *rule);
+void tune_advice_print(const struct tune_advice *a, FILE *to, size_t rows, bool json);
+#endif

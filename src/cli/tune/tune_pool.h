@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Runs configurations of a machine on one recorded stream, several at a time, each in a process of its own.
+ */
+#ifndef CLI_TUNE_POOL_H
+#define CLI_TUNE_POOL_H
+#include "analysis/tune/tune_model.h"
+#include "cli/cli.h"
+#include "cli/tune/tune_state.h"
+
+struct tune_pool {
+	struct cli_run *run;			/* run.run.replay: the stream */
+	const struct core_config *preset;
+	const struct tune_feature *features;
+	unsigned count;
+	const struct energy_model *model;
+	struct tune_state *state;		/* where what was measured is kept, and looked up first */
+	unsigned jobs;
+	/* so far */
+	size_t ran, known;
+	double seconds;				/* of runs, each by itself */
+};
+/* A tune_measure; context: the pool. */
+int tune_pool_measure(void *context, struct tune_try *tries, size_t n, struct err *err);
+/* The processors that this process may use. */
+unsigned tune_pool_processors(void);
+#endif

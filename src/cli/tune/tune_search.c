@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * softpmu tune on the model: one run of the machine as it is, whose stream is kept, and whose events say which features may gain; then the search
+ * (analysis/tune/tune_model.h), which replays the stream on machines that are changed.  Same trace, so that what differs is the machine alone. */
+#include "analysis/tune/tune_limit.h"
+#include "cli/cli.h"
+#include "cli/common/cli_profile.h"
+#include "cli/tune/tune_commands.h"
+#include "cli/tune/tune_pool.h"
+#include "cli/tune/tune_print.h"
+#include "core/machine/features.h"
+#include "session/events/pushout_events.h"
+#include "util/near.h"
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct search {
+	struct cli_run run;
+	struct tune_goal goal;
+	const char *objective, *wanted, *state_path, *output;
+	bool fresh, json, all, no_prune, keep;
+	double exhaustive;		/* most configurations; 0: not asked for */
+	unsigned jobs;
+	FILE *out;
+	char *file, *program;		/* the stream's, if it is temporary; the command line */
+	char key[PROGRAM_KEY_CHARS];	/* the program's */
+	struct energy_model model;
+	struct core_feature info[FEATURES_MAX];
+	struct tune_feature feature[TUNE_FEATURES];
+	const char *why[TUNE_FEATURES];
+	unsigned features;
+	/* the run of the machine as it is */
+	struct cost_run *cost;
+	struct tune_try preset;
+	uint64_t trace;			/* what was executed, hashed */
+	bool warmed;
+};
+struct thread { struct cost_thread *cost; uint64_t hash; };
+
+/* ---- options ---- */
+
+static int percent(const char *option, const char *text, double *out)
+{
+	char *end;
+	errno = 0;
+	const double v = strtod(text, &end);
+	if (errno || end == text || (*end && strcmp(end, "%")) || !(v >= 0 && v <= 100)) {
+		cli_error("%s '%s': a percentage from 0 to 100 was expected", option, text);
+		return -1;
+	}
+	*out = v / 100;
+	return 0;
+}
+
+static int whole(const char *option, const char *text, unsigned long most, unsigned long *out)
+{
+	char *end;
+	errno = 0;
+	*out = strtoul(text, &end, 10);
+	if (errno || *text < '0' || *text > '9' || *end || !*out || *out > most) {
+		cli_error("%s '%s': a number from 1 to %lu was expected", option, text, most);
+		return -1;
+	}
+	return 0;
+}
+
+static int set_objective(struct search *s, const char *text)
+{
+	static const char *const name[] = { "cycles", "energy", "edp" };
+	s->objective = text;
+	for (unsigned i = 0; i < 3; i++)
+		if (!strcmp(text, name[i])) {
+			s->goal.what = (enum tune_objective)i;
+			return 0;
+		}
+	if (!strncmp(text, "energy-within:", 14)) {
+		s->goal.what = TUNE_ENERGY_WITHIN;
+		return percent("--objective energy-within:", text + 14, &s->goal.within);
+	}
+	cli_error("--objective '%s': there are cycles, energy, edp and energy-within:PERCENT", text);
+	return -1;
+}
+
+/* One of ours with a value: 1; not ours: 0; bad: -1. */
+static int valued(struct search *s, int argc, char **argv, int *i)
+{
+	const char *v;
+	unsigned long n;
+	if ((v = cli_value(argc, argv, i, 0, "objective")))
+		return set_objective(s, v) ? -1 : 1;
+	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "features"))) {
+		s->wanted = v;
+		return 1;
+	}
+	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "threshold")))
+		return percent("--threshold", v, &s->goal.threshold) ? -1 : 1;
+	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "exhaustive"))) {
+		if (whole("--exhaustive", v, 1000000, &n))
+			return -1;
+		s->exhaustive = (double)n;
+		return 1;
+	}
+	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "jobs"))) {
+		if (whole("--jobs", v, 256, &n))
+			return -1;
+		s->jobs = (unsigned)n;
+		return 1;
+	}
+	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "state"))) {
+		s->state_path = v;
+		return 1;
+	}
+	if (*i > 0 && (v = cli_value(argc, argv, i, 'o', "output"))) {
+		s->output = v;
+		return 1;
+	}
+	return *i < 0 ? -1 : 0;
+}
+
+/* 1: goes on; -1: bad, one line was printed. */
+static int parse(struct search *s, int argc, char **argv, int *next, const char *help)
+{
+	int i;
+	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+		const char *word = argv[i];
+		if (!strcmp(word, "--"))
+			break;
+		int ours = cli_run_option(&s->run, argc, argv, &i);
+		ours = ours ? ours : valued(s, argc, argv, &i);
+		if (ours < 0)
+			return -1;
+		if (ours)
+			continue;
+		if (!strcmp(word, "--fresh")) {
+			s->fresh = true;
+		} else if (!strcmp(word, "--no-prune")) {
+			s->no_prune = true;
+		} else if (!strcmp(word, "--all")) {
+			s->all = true;
+		} else if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
+			s->json = true;
+		} else if (!strcmp(word, "--software") || !strcmp(word, "--native") || !strcmp(word, "--phases")) {
+			cli_error("%s is a search of its own: softpmu tune %s [options] ...", word, word);
+			return -1;
+		} else {
+			cli_unknown_option("tune", help, word);
+			return -1;
+		}
+	}
+	*next = i;
+	if (s->run.features) {
+		cli_error("--feature and --wrmsr: tune is who tries them; what it may choose from says --features");
+		return -1;
+	}
+	s->keep = s->run.profile != CLI_PROFILE_REFUSED && !s->run.sets;
+	s->run.profile = CLI_PROFILE_NONE;	/* its name is that under which the choice is kept */
+	return 1;
+}
+
+/* ---- the features ---- */
+
+/* The prefetchers hide and replace each other. */
+static unsigned group_of(const struct core_feature *f)
+{
+	return f->kind == FEATURE_SWITCH && !strncmp(f->name, "prefetch.", 9);
+}
+
+static int no_feature(const struct search *s, const struct core_feature *all, size_t n, const char *word)
+{
+	struct near near;
+	char text[256];
+	near_start(&near, word);
+	for (size_t i = 0; i < n; i++)
+		near_offer(&near, all[i].name, strlen(all[i].name));
+	if (!near_text(&near, "; nearest: ", text, sizeof text))
+		snprintf(text, sizeof text, " (softpmu cores %s --features)", s->run.core.name);
+	cli_error("--features: %s has no '%s'%s", s->run.core.name, word, text);
+	return -1;
+}
+
+static int choose_features(struct search *s)
+{
+	struct core_feature all[FEATURES_MAX];
+	bool chosen[FEATURES_MAX] = { false };
+	const size_t n = core_features_list(&s->run.core, all, FEATURES_MAX);
+	char *words = strdup(s->wanted ? s->wanted : "*"), *save = NULL;
+	int rc = words ? 0 : -1;
+	for (char *w = words ? strtok_r(words, ",", &save) : NULL; w && !rc; w = strtok_r(NULL, ",", &save)) {
+		bool any = false;
+		for (size_t i = 0; i < n; i++)
+			if (!fnmatch(w, all[i].name, 0))
+				chosen[i] = any = true;
+		if (!any)
+			rc = no_feature(s, all, n, w);
+	}
+	for (size_t i = 0; i < n && !rc; i++)
+		if (chosen[i] && all[i].levels > 1 && s->features < TUNE_FEATURES) {
+			struct core_feature *info = &s->info[s->features];
+			struct tune_feature *f = &s->feature[s->features++];
+			*info = all[i];
+			*f = (struct tune_feature){ .name = info->name, .levels = info->levels < TUNE_LEVELS ? info->levels : TUNE_LEVELS,
+				.ordered = info->kind == FEATURE_SIZE, .group = group_of(info), .limit = 1 };
+			for (unsigned l = 0; l < f->levels; l++)
+				f->level[l] = info->level[l].name;
+		}
+	if (!rc && !s->features) {
+		cli_error("--features '%s': none of these can be changed", s->wanted);
+		rc = -1;
+	}
+	free(words);
+	return rc;
+}
+
+/* ---- the machine as it is ---- */
+
+static int on_start(void *context, struct run_thread *t, struct err *err)
+{
+	struct search *s = context;
+	struct thread *own = calloc(1, sizeof *own);
+	int rc = own ? cost_thread_start(s->cost, &own->cost, t->pid, err) : err_set(err, ERR_NOMEM, "out of memory");
+	if (rc) {
+		free(own);
+		own = NULL;
+	} else {
+		own->hash = TUNE_HASH;
+	}
+	t->sink_private = own;
+	return rc;
+}
+
+static void on_end(void *context, struct run_thread *t)
+{
+	struct search *s = context;
+	struct thread *own = t->sink_private;
+	if (!own)
+		return;
+	cost_thread_end(own->cost);
+	s->trace += own->hash;	/* in whatever order they end */
+	free(own);
+	t->sink_private = NULL;
+}
+
+static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
+{
+	struct search *s = context;
+	struct thread *own = t->sink_private;
+	energy_batch(&s->preset.activity, b);
+	if (!own)
+		return;
+	cost_thread_batch(own->cost, b);
+	for (uint32_t i = 0; i < b->count; i++) {
+		const struct spmu_record *u = &b->records[i];
+		if (u->kind == SPMU_REC_UOP && u->did & SPMU_DID(RETIRED))
+			own->hash = (own->hash ^ u->ip ^ u->addr << 16) * UINT64_C(0x100000001b3);
+	}
+}
+
+static int run_preset(struct search *s, struct run_result *res)
+{
+	const struct run_sink sink = { .context = s, .thread_start = on_start, .thread_end = on_end, .batch = on_batch };
+	const struct core_config *c = &s->run.core;
+	const struct pushout_widths widths = session_pushout_widths(c);
+	struct cost_measure measure[COST_MEASURES];
+	struct core_wanted wanted = { 0 }, of_cost = { 0 };
+	struct err err = { 0 };
+	const unsigned measures = tune_limit_measures(measure, c, &err);
+	int rc = measures ? cost_run_create(&s->cost, &widths, measure, measures, true, &err) : err.code;
+	if (!rc) {
+		energy_wanted(&wanted);
+		cost_run_wanted(s->cost, &of_cost);
+		for (unsigned i = 0; i < 2; i++)
+			wanted.signal[i] |= of_cost.signal[i];
+		s->run.run.wanted = &wanted;
+		s->run.run.core = c;
+		rc = cli_run_program(&s->run, &sink, res, &err);
+		s->run.run.wanted = NULL;
+		struct err memory = { 0 };
+		if (cost_run_finish(s->cost, &memory) && !rc) {
+			rc = memory.code;
+			err = memory;
+		}
+	}
+	if (rc)
+		cli_error("%s", err.text);
+	return rc;
+}
+
+static int set_limits(struct search *s)
+{
+	const struct tune_limits l = { &s->run.core, s->cost, &s->model, &s->preset.activity, s->run.run.smt, s->warmed };
+	struct energy_bill bill;
+	struct err err = { 0 };
+	energy_bill(&bill, &s->model, &s->run.core, &s->preset.activity);
+	s->preset.cycles = (double)s->preset.activity.n[ENERGY_COUNT_cycles];
+	s->preset.energy = bill.total;
+	for (unsigned i = 0; i < s->features; i++) {
+		if (tune_limit(&s->feature[i].limit, &l, &s->feature[i], &s->goal, &s->why[i], &err)) {
+			cli_error("%s", err.text);
+			return -1;
+		}
+		if (s->no_prune)
+			s->feature[i].limit = 1;
+	}
+	return 0;
+}
+
+/* What a file of earlier figures must have been written for. */
+static uint64_t key_of(const struct search *s)
+{
+	char *text = core_config_print(&s->run.core, false);
+	uint64_t key = tune_hash(TUNE_HASH, &s->trace, sizeof s->trace);
+	key = tune_hash(key, text ? text : "", text ? strlen(text) : 0);
+	key = tune_hash(key, s->preset.activity.n, sizeof s->preset.activity.n);
+	free(text);
+	return key;
+}
+
+/* ---- what is kept ---- */
+
+/* What was found, as the program's profile. */
+static int keep_profile(struct search *s, const struct tune *t)
+{
+	size_t n, settings = 0;
+	const struct tune_try *tries = tune_tries(t, &n), *choice = tune_choice(t);
+	const char *setting[TUNE_FEATURES];
+	char text[TUNE_FEATURES][80];
+	struct store_tried *tried = calloc(n, sizeof *tried);
+	struct store_profile p = { .objective = s->objective, .command = s->program, .tried = tried, .tries = n,
+		.before = { tries->activity.n[ENERGY_COUNT_instructions], tries->activity.n[ENERGY_COUNT_cycles], tries->energy },
+		.after = { choice->activity.n[ENERGY_COUNT_instructions], choice->activity.n[ENERGY_COUNT_cycles], choice->energy } };
+	int rc = tried ? 0 : -1;
+	for (unsigned i = 0; i < s->features; i++)
+		if (choice->set.level[i]) {
+			snprintf(text[settings], sizeof text[settings], "%s=%s", s->feature[i].name, s->feature[i].level[choice->set.level[i]]);
+			setting[settings] = text[settings];
+			settings++;
+		}
+	p.set.setting = setting;
+	p.set.settings = settings;
+	for (size_t i = 0; i < n && !rc; i++) {
+		char *words = tune_text(s->feature, s->features, &tries[i].set);
+		for (char *c = words ? strchr(words, ',') : NULL; c; c = strchr(c, ','))
+			*c = ' ';
+		tried[i] = (struct store_tried){ words, { tries[i].activity.n[ENERGY_COUNT_instructions], tries[i].activity.n[ENERGY_COUNT_cycles], tries[i].energy } };
+		rc = words ? 0 : -1;
+	}
+	if (rc)
+		cli_error("out of memory");
+	else
+		rc = cli_profile_keep(&s->run, &p);
+	for (size_t i = 0; tried && i < n; i++)
+		free((char *)tried[i].settings);
+	free(tried);
+	return rc;
+}
+
+/* ---- the search ---- */
+
+static int search(struct search *s)
+{
+	struct err err = { 0 };
+	struct tune_pool pool = { .run = &s->run, .preset = &s->run.core, .features = s->feature, .count = s->features, .model = &s->model, .jobs = s->jobs };
+	struct tune *t = NULL;
+	int rc = tune_state_open(&pool.state, s->state_path, key_of(s), s->key, s->run.core.name, s->fresh, &err);
+	if (!rc)
+		rc = tune_create(&t, s->feature, s->features, &s->goal, &s->preset, tune_pool_measure, &pool, &err);
+	cli_catch(true);
+	if (!rc)
+		rc = s->exhaustive > 0 ? tune_exhaustive(t, s->exhaustive, &err) : tune_search(t, &err);
+	const bool interrupted = cli_interrupted();
+	cli_catch(false);
+	cli_progress_clear(&s->run);
+	if (rc && interrupted)
+		cli_error("interrupted; the %zu configurations measured so far are kept in %s, the same search goes on from there", pool.ran + pool.known,
+			tune_state_path(pool.state));
+	else if (rc)
+		cli_error("%s", err.text);
+	if (!rc) {
+		const struct tune_view v = { .out = s->out, .run = &s->run, .program = s->program, .search = t, .pool = &pool, .goal = &s->goal,
+			.objective = s->objective, .why = s->why, .all = s->all, .exhaustive = s->exhaustive > 0 };
+		if (s->json)
+			tune_print_json(&v);
+		else
+			tune_print(&v);
+	}
+	if (!rc && s->keep) {
+		if (s->file)
+			s->run.run.replay = NULL;	/* the program itself, not its stream */
+		rc = keep_profile(s, t);
+		if (!rc && !s->json)
+			fprintf(s->out, " Kept: softpmu run, stat and record apply it to this program on %s (softpmu tune show, forget)\n\n", s->run.core.name);
+	}
+	tune_destroy(t);
+	tune_state_close(pool.state);
+	return rc;
+}
+
+/* The command line, or the name of the stream. */
+static char *program_text(const struct search *s)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *f = open_memstream(&text, &bytes);
+	if (!f)
+		return NULL;
+	if (s->run.run.replay)
+		fputs(s->run.run.replay, f);
+	for (char *const *a = s->run.argv; a && *a; a++)
+		fprintf(f, "%s%s", a == s->run.argv ? "" : " ", *a);
+	if (!fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int measure_and_search(struct search *s)
+{
+	struct run_result res = { 0 };
+	struct err err = { 0 };
+	if (energy_load(&s->model, cli_data_dir(), s->run.core.energy, &err)) {
+		cli_error("%s", err.text);
+		return 1;
+	}
+	if (choose_features(s))
+		return 2;
+	s->program = program_text(s);
+	if (cli_profile_program(&s->run, s->key, &err))	/* of a stream, its file gone since: what is measured is nobody's */
+		s->key[0] = 0;
+	if (!s->program || (!s->run.run.replay && !s->run.run.save && !(s->file = cli_keep_stream(&s->run, "tune", ""))))
+		return 1;
+	int rc = run_preset(s, &res), status = cli_exit_status(res.wait_status);
+	if (res.note[0])
+		cli_warn("%s", res.note);
+	if (!rc && !s->preset.activity.n[ENERGY_COUNT_instructions]) {
+		if (!status)
+			cli_error("nothing was measured: no instruction lies between --start and --stop");
+		rc = !status;
+	} else if (!rc && cli_interrupted()) {
+		cli_error("interrupted: nothing was searched for");
+		rc = 1;
+	} else if (!rc) {
+		if (!s->run.run.replay)
+			s->run.run.replay = s->run.run.save;
+		s->run.run.save = NULL;
+		s->run.run.argv = NULL;
+		s->warmed = res.warmed;
+		rc = set_limits(s) || search(s);
+	}
+	return rc ? 1 : status;
+}
+
+int cmd_tune_search(int argc, char **argv, const char *help)
+{
+	struct search *s = calloc(1, sizeof *s);
+	int next = 0, status = 2;
+	if (!s) {
+		cli_error("out of memory");
+		return 1;
+	}
+	s->out = stderr;
+	s->objective = "cycles";
+	s->goal.threshold = 0.005;
+	s->jobs = tune_pool_processors();
+	cli_run_init(&s->run);
+	if (parse(s, argc, argv, &next, help) > 0 && !cli_run_finish(&s->run, argc, argv, next)) {
+		status = 1;
+		if (s->output && !(s->out = fopen(s->output, "we")))
+			cli_error("cannot write %s: %s", s->output, strerror(errno));
+		else
+			status = measure_and_search(s);
+		if (s->output && s->out) {
+			const bool bad = ferror(s->out);
+			if (fclose(s->out) || bad) {
+				cli_error("cannot write %s: %s", s->output, strerror(errno));
+				status = status ? status : 1;
+			}
+		}
+	}
+	cli_forget_stream(&s->run, s->file);
+	free(s->program);
+	cost_run_destroy(s->cost);
+	free(s);
+	return status;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Machine clears and assists; what is modelled: clears.h. */
+#include "core/backend/clears.h"
+#include "core/frontend/frontend.h"
+#include "core/smt.h"
+#include <string.h>
+
+void clears_init(struct core *c)
+{
+	c->e.owner = c;
+	c->e.code_written = clears_code_written;
+	c->e.snooped = clears_snooped;
+}
+
+void clears_reset(struct core *c)
+{
+	const bool watching = c->cl.watching;
+	memset(&c->cl, 0, sizeof c->cl);
+	c->cl.watching = watching;
+	c->cl.saves_uppers = c->config.sse_avx == 1;
+}
+
+/* Everything behind `cycle` is thrown away; fetch is re-steered so much later. */
+static uint64_t machine_clear(struct core *c, enum spmu_signal signal, uint64_t cycle, uint32_t later, uint64_t ip, uint64_t addr)
+{
+	emit_signal_at(&c->e, signal, cycle, cycle, 1, ip, addr);
+	emit_signal(&c->e, SPMU_SIG_RECOVERY, cycle, cycle + later, 1);
+	core_redirect(c, cycle + later);
+	return cycle + later + c->config.recovery_redirect;
+}
+
+uint64_t clears_passed_store(struct core *c, uint64_t ip, uint64_t addr, uint64_t known)
+{
+	uint64_t cycle = max64(known, c->e.now) + 1;
+	return machine_clear(c, SPMU_SIG_CLEAR_MEMORY_ORDER, cycle, c->config.clear_cycles, ip, addr) + c->rn.frontend_latency + c->rn.dispatch_delay;
+}
+
+/* The next instruction comes to frontend_enter, and from there here. */
+static void wait(struct core *c, enum spmu_signal signal, uint64_t ip, uint64_t addr)
+{
+	struct clears *cl = &c->cl;
+	cl->pending = true;
+	cl->signal = signal;
+	cl->ip = ip;
+	cl->addr = addr;
+	frontend_elsewhere(c);
+	c->fe.loop_active = false;
+}
+
+void clears_code_written(void *core, uint64_t addr, uint32_t size)
+{
+	struct core *c = core;
+	const uint32_t bytes = c->config.clear_smc_bytes;
+	uint64_t first = addr & ~(uint64_t)(bytes - 1), last = (addr + (size ? size - 1 : 0)) | (bytes - 1);
+	frontend_discard(c, first, last - first + 1);
+	if (c->config.clear_smc)
+		wait(c, SPMU_SIG_CLEAR_SMC, 0, addr);
+}
+
+static void snooped(struct core *c, uint64_t vline, uint64_t cycle)
+{
+	struct clears *cl = &c->cl;
+	const struct watched *hit = NULL;
+	if (!c->config.clear_snoop)
+		return;
+	if (!cl->watching) {	/* from now on */
+		cl->watching = true;
+		core_choose_steps(c);
+		return;
+	}
+	for (uint32_t back = 1; back <= c->rn.lb_size && back <= c->rn.loads; back++) {
+		uint32_t at = (c->rn.loads - back) & (LOAD_RING - 1);
+		if (c->rn.lb[at] <= cycle + 1)	/* it retired before, and so did those before it */
+			break;
+		const struct watched *w = &cl->load[at];
+		if (w->addr >> 6 == vline && w->complete <= cycle)
+			hit = w;	/* the oldest of them */
+	}
+	if (hit)
+		wait(c, SPMU_SIG_CLEAR_MEMORY_ORDER, hit->ip, hit->addr);
+}
+
+void clears_snooped(void *core, uint64_t vline, uint64_t cycle)
+{
+	struct core *c = core;
+	if (LIKELY(!c->st))
+		snooped(c, vline, cycle);
+	for (unsigned i = 0; c->st && i < SMT_MOST; i++)	/* all hardware threads had the line */
+		if (c->st->smt->thread[i])
+			snooped(c->st->smt->thread[i], vline, cycle);
+}
+
+void clears_take(struct core *c)
+{
+	struct clears *cl = &c->cl;
+	const bool smc = cl->signal == SPMU_SIG_CLEAR_SMC;
+	cl->pending = false;
+	if (smc)		/* behind the store, when that is written */
+		machine_clear(c, cl->signal, c->e.now + c->config.store_commit_delay, c->config.clear_smc_cycles, cl->ip, cl->addr);
+	else
+		machine_clear(c, cl->signal, c->e.now + 1, c->config.clear_cycles, cl->ip, cl->addr);
+}
+
+void clears_assist(struct core *c, enum spmu_did kind, uint64_t ip)
+{
+	uint64_t begin = c->e.now + 1, end = begin + c->config.sse_avx_cycles;
+	emit_signal_at(&c->e, SPMU_SIG_ASSIST, begin, begin, 1, ip, 0);
+	c->rn.barrier = max64(c->rn.barrier, end);
+	c->fe.did |= UINT64_C(1) << kind;
+}

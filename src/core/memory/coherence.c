@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Coherence between the cores of a machine: who holds a line, and in which state of MESI.
+ *
+ *   modified   LINE_DIRTY in L1D or L2 of one core
+ *   exclusive  neither bit: one core has it, and may store without a word
+ *   shared     LINE_SHARED: others may have it; a store must take it from them first (l2_upgrade)
+ *   invalid    not there
+ *
+ * Other cores are searched at every request that misses L2, and nothing is said to cost unless one holds the line
+ * modified or must give it up (l3.snoop_ns).  A read leaves every copy shared and clean, modified data going to L3; a request for
+ * ownership takes all copies away.  A line on its way to one core comes to the next behind that, however early it was asked for:
+ * two cores that write one line have it in turn.  True and false sharing are one thing here, lines having no bytes.
+ *
+ * Left out: the states that pass data on (forward, owned); the order in which several cores' requests wait for one line (that of
+ * the model's calls, which go by modelled time: run/order.h); core-valid bits that are stale (a snoop that finds nothing costs nothing).
+ */
+#include "core/memory/memsys_state.h"
+
+/* From when on the core has the line in the slot, if that is still to come. */
+static uint64_t under_way(const struct inflight *fill, uint8_t state, uint32_t line)
+{
+	int entry = state & LINE_PENDING ? inflight_find(fill, line) : -1;
+	return entry >= 0 ? fill->ready[entry] : 0;
+}
+
+/* The core has given the line up: when it asks again, that is another request. */
+static void forget(struct inflight *fill, uint32_t line)
+{
+	for (uint32_t i = 0; i < fill->count; i++)
+		if (fill->line[i] == line)
+			fill->line[i] = LINE_NONE;
+}
+
+struct snoop coherence_snoop(struct memsys *m, uint32_t line, bool invalidate, uint64_t cycle, bool timed)
+{
+	struct snoop found = { 0 };
+	for (uint32_t i = 0; i < m->shared->cores; i++) {
+		struct memsys *other = m->shared->core[i];
+		if (other == m)
+			continue;
+		int32_t slot[3] = { cache_find(&other->l2, line), l1_find_physical(&other->l1d, line),
+		                    l1_find_physical(&other->l1i, line) };
+		uint8_t *state[3] = { other->l2.state, other->l1d.state, other->l1i.state };
+		struct inflight *fill[3] = { &other->l2_fill, &other->l1d_fill, &other->l1i_fill };
+		bool asked = false;
+		for (int k = 0; k < 3; k++) {
+			if (slot[k] < 0)
+				continue;
+			found.held = true;
+			uint64_t until = timed ? under_way(fill[k], state[k][slot[k]], line) : 0;
+			found.until = until > found.until ? until : found.until;
+			found.modified |= state[k][slot[k]] & LINE_DIRTY;
+			asked |= invalidate || !(state[k][slot[k]] & LINE_SHARED);
+			state[k][slot[k]] = (uint8_t)((state[k][slot[k]] & ~LINE_DIRTY) | LINE_SHARED);
+		}
+		found.asked += asked;
+		if (!invalidate)
+			continue;
+		for (int k = 0; k < 3; k++)
+			if (slot[k] >= 0)
+				forget(fill[k], line);
+		if (slot[0] >= 0)
+			cache_drop(&other->l2, slot[0]);
+		if (slot[1] >= 0) {
+			if (timed && other->emitter->snooped)
+				other->emitter->snooped(other->emitter->owner, other->l1d.vline[slot[1]], cycle);
+			l1_drop(&other->l1d, slot[1]);
+		}
+		if (slot[2] >= 0)
+			l1_drop(&other->l1i, slot[2]);
+	}
+	return found;
+}
+
+struct snoop coherence_drop(struct memsys *m, uint32_t line)
+{
+	struct snoop had = { 0 };
+	int32_t slot = cache_find(&m->l2, line);
+	if (slot >= 0) {
+		had.held = true;
+		had.modified |= m->l2.state[slot] & LINE_DIRTY;
+		cache_drop(&m->l2, slot);
+	}
+	slot = l1_find_physical(&m->l1d, line);
+	if (slot >= 0) {
+		had.held = true;
+		had.modified |= m->l1d.state[slot] & LINE_DIRTY;
+		l1_drop(&m->l1d, slot);
+	}
+	slot = l1_find_physical(&m->l1i, line);
+	if (slot >= 0) {
+		had.held = true;
+		l1_drop(&m->l1i, slot);
+	}
+	return had;
+}
+
+struct snoop coherence_own(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+{
+	struct snoop others = { 0 };
+	if (m->shared->cores > 1)
+		others = coherence_snoop(m, line, true, cycle, timed);
+	if (timed)
+		uncore_lookup_signal(m, ACCESS_RFO, line, uncore_found_in(&m->shared->l3, uncore_l3_find(m->shared, line)), cycle);
+	if (others.asked)
+		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, others.asked);
+	return others;
+}

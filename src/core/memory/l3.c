@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * L3 and the way to memory.
+ *
+ * Inclusive L3 (client parts up to Comet Lake): every line of a core is in L3; what L3 evicts leaves the cores too.
+ * No L3 (l3.size = 0; Core 2 and older): what L2 misses goes to memory, what it evicts modified is written there.
+ * Victim L3 (servers from Skylake on): memory fills L2; L3 takes what L2 evicts, and gives a line back to the one
+ * core that asks for it, unless another core holds it or it is code.
+ * What other cores hold: coherence.c.  A line has a slice for the uncore PMU's sake; slices cost the same.
+ * Others on a machine of which one program is modelled push its lines out of L3 (l3.others): a line that is not used for some time is gone with the
+ * probability that the field gives for it, drawn by a hash of line and time, so always the same.  Its sets are not narrowed by theirs.
+ * The mesh's distances, a second socket and a snoop filter's own evictions are left out.
+ */
+#include "core/memory/memsys_state.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int l3_make(struct memsys_shared *s, const struct core_config *c, struct err *err)
+{
+	s->has_l3 = c->l3_size > 0;
+	s->victim = c->l3_inclusion == 1 || !s->has_l3;
+	int rc = s->has_l3 ? cache_init_sectors(&s->l3, "l3", c->l3_size, c->l3_ways, c->l3_replacement, s->line_log2, 0, err) : 0;
+	if (rc || !s->has_l3 || !c->l3_others.points)
+		return rc;
+	const double ms = 1e6 * c->frequency_ghz / (1 << LIFE_LOG2);
+	s->used = calloc((size_t)s->l3.sets * s->l3.stride, sizeof *s->used);
+	if (!s->used)
+		return err_set(err, ERR_NOMEM, "out of memory for the shared caches");
+	for (unsigned i = 0; i < 256; i++)
+		s->life[i] = (uint32_t)fmin(core_fall_at(&c->l3_others, (i + 0.5) / 2.56) * ms, 1u << 31);
+	return 0;
+}
+
+int memsys_shared_create(struct memsys_shared **out, const struct core_config *c, struct err *err)
+{
+	struct memsys_shared *s = calloc(1, sizeof(*s));
+	if (!s)
+		return err_set(err, ERR_NOMEM, "out of memory for the shared caches");
+	double ghz = c->frequency_ghz;
+	s->slices = c->l3_slices;
+	s->line_log2 = LINE_LOG2 - c->cache_line;
+	s->l3_latency = (uint32_t)lround(c->l3_latency + c->l3_latency_ns * ghz);
+	s->snoop = (uint32_t)lround(c->l3_snoop_ns * ghz);
+	uint32_t unit = c->memory_page == 1 ? 512 : 1;
+	/* 2^32 lines: the lower half of the frames they reach is for data, the upper one for page tables */
+	uint32_t half = 1u << (32 - 12 + s->line_log2 - 1);
+	int rc = l3_make(s, c, err);
+	if (!rc)
+		rc = dram_init(&s->dram, c, ghz, err);
+	if (!rc)
+		rc = frames_init(&s->frames, half / unit, half, c->memory_scattered, err);
+	s->frames.small_only = !c->memory_huge;
+	if (!rc && s->l3_latency <= c->l2_latency)
+		rc = err_set(err, ERR_INPUT, "l3.latency: %u cycles in all are not more than l2.latency", s->l3_latency);
+	if (rc) {
+		memsys_shared_destroy(s);
+		return rc;
+	}
+	*out = s;
+	return 0;
+}
+
+void memsys_shared_destroy(struct memsys_shared *s)
+{
+	if (!s)
+		return;
+	cache_release(&s->l3);
+	free(s->used);
+	frames_release(&s->frames);
+	free(s);
+}
+
+/* The slice of a line.  For 2, 4 and 8 slices the hash of client parts: each bit of the number is the parity of some address bits (Maurice,
+ * Le Scouarnec, Neumann, Heen and Francillon, "Reverse Engineering Intel Last-Level Cache Complex Addressing Using Performance Counters", RAID
+ * 2015; the single bits are unverified).  For other numbers GUESS: evenly spread; counters of each box on the machine, over a walk through one huge page, would settle it. */
+uint32_t uncore_slice(const struct memsys_shared *s, uint32_t line)
+{
+	static const uint64_t hash[3] = { UINT64_C(0x1b5f575440), UINT64_C(0x2eb5faa880), UINT64_C(0x3cccc93100) };
+	uint64_t address = (uint64_t)line << s->line_log2;
+	uint32_t slice = 0;
+	if (s->slices & (s->slices - 1) || s->slices > 8) {
+		uint32_t mixed = (line ^ line >> 15) * UINT32_C(0x9e3779b1);
+		return (uint32_t)((uint64_t)(mixed ^ mixed >> 16) * s->slices >> 32);
+	}
+	for (unsigned i = 0; 2u << i <= s->slices; i++)
+		slice |= (uint32_t)__builtin_parityll(address & hash[i]) << i;
+	return slice;
+}
+
+int32_t uncore_l3_find(const struct memsys_shared *s, uint32_t line)
+{
+	return s->has_l3 ? cache_find(&s->l3, line) : -1;
+}
+
+enum spmu_found uncore_found_in(const struct cache *c, int32_t slot)
+{
+	return slot < 0 ? SPMU_FOUND_NOTHING : c->state[slot] & LINE_DIRTY ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN;
+}
+
+static uint64_t memory_write(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+{
+	if (!timed)
+		return cycle;
+	uint64_t taken = dram_write(&m->shared->dram, line, rate_book(&m->write_rate, cycle));
+	CHANNEL_AT(m, DRAM_WRITE, line, m->shared->dram.found, cycle, cycle);
+	return taken;
+}
+
+static uint64_t memory_read(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+{
+	if (!timed)
+		return 0;
+	uint64_t there = dram_read(&m->shared->dram, line, rate_book(&m->read_rate, cycle));
+	CHANNEL_AT(m, DRAM_READ, line, m->shared->dram.found, cycle, cycle);
+	CHANNEL_AT(m, UNC_PENDING, line, m->shared->dram.found, cycle, there);
+	return there;
+}
+
+/* What a request for a line, or for its ownership, looks like to the L3's slice. */
+void uncore_lookup_signal(struct memsys *m, enum access_kind kind, uint32_t line, enum spmu_found found, uint64_t cycle)
+{
+	static const uint8_t signal[] = { [ACCESS_LOAD] = SPMU_SIG_UNC_READ, [ACCESS_WALK] = SPMU_SIG_UNC_READ, [ACCESS_RFO] = SPMU_SIG_UNC_RFO,
+		[ACCESS_CODE] = SPMU_SIG_UNC_CODE, [ACCESS_PREFETCH] = SPMU_SIG_UNC_PREFETCH };
+	if (m->shared->has_l3 && emit_wanted(m->emitter, signal[kind]))
+		emit_uncore(m->emitter, signal[kind], cycle, cycle, 1, uncore_slice(m->shared, line), found);
+}
+
+static void l3_evicted(struct memsys *m, const struct cache_victim *v, uint64_t cycle, bool timed)
+{
+	struct memsys_shared *s = m->shared;
+	bool modified = v->state & LINE_DIRTY, in_core = false;
+	uint32_t asked = 0;
+	if (!s->victim)
+		for (uint32_t i = 0; i < s->cores; i++) {
+			struct snoop had = coherence_drop(s->core[i], v->line);
+			asked += had.held;
+			in_core |= had.modified;
+		}
+	if (asked)
+		SLICE_AT(m, UNC_EVICT, v->line, in_core ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, asked);
+	modified |= in_core;
+	SLICE_AT(m, UNC_VICTIM, v->line, modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, 1);
+	if (modified)
+		memory_write(m, v->line, cycle, timed);
+}
+
+void l3_empty(struct memsys *m, uint64_t cycle)
+{
+	struct cache *l3 = &m->shared->l3;
+	for (uint32_t at = 0; m->shared->has_l3 && at < l3->sets * l3->stride; at++) {
+		struct cache_victim v = { l3->tag[at], l3->state[at] };
+		if (v.line == LINE_NONE)
+			continue;
+		cache_drop(l3, (int32_t)at);
+		l3_evicted(m, &v, cycle, true);
+	}
+}
+
+static void l3_insert(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed)
+{
+	struct memsys_shared *s = m->shared;
+	struct cache_victim v;
+	if (!s->has_l3) {
+		if (state & LINE_DIRTY)
+			memory_write(m, line, cycle, timed);
+		return;
+	}
+	int32_t slot = cache_fill(&s->l3, line, state, &v);
+	if (s->used)
+		s->used[slot] = (uint32_t)(s->latest >> LIFE_LOG2);
+	if (v.line == LINE_NONE)
+		return;
+	l3_evicted(m, &v, cycle, timed);
+}
+
+/* uncore_l3_find, for an access that uses the line: it may be gone meanwhile. */
+static int32_t l3_use(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+{
+	struct memsys_shared *s = m->shared;
+	int32_t slot = uncore_l3_find(s, line);
+	if (!s->used)
+		return slot;
+	if (timed && cycle > s->latest)
+		s->latest = cycle;
+	if (slot < 0)
+		return slot;
+	uint32_t now = (uint32_t)(s->latest >> LIFE_LOG2), unused = now - s->used[slot];
+	uint32_t draw = (line ^ s->used[slot] * UINT32_C(0x85ebca6b)) * UINT32_C(0x9e3779b1) >> 24;
+	s->used[slot] = now;
+	if (unused <= s->life[draw])
+		return slot;
+	bool modified = s->l3.state[slot] & LINE_DIRTY;
+	cache_drop(&s->l3, slot);
+	for (uint32_t i = 0; !s->victim && i < s->cores; i++)	/* inclusive */
+		modified |= coherence_drop(s->core[i], line).modified;
+	if (modified)
+		memory_write(m, line, cycle, timed);
+	return -1;
+}
+
+void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed)
+{
+	struct memsys_shared *s = m->shared;
+	uint8_t dirty = state & LINE_DIRTY;
+	int32_t slot = l3_use(m, line, cycle, timed);
+	if (dirty || s->victim)
+		SLICE_AT(m, UNC_WRITE, line, uncore_found_in(&s->l3, slot), cycle, 1);
+	if (slot >= 0) {
+		s->l3.state[slot] |= dirty;
+		if (dirty || s->victim)
+			cache_touch(&s->l3, slot);
+	} else if (s->victim) {
+		l3_insert(m, line, dirty, cycle, timed);
+	} else if (dirty) {		/* L3 gave it up while a write-back from L1D brought it back to L2 */
+		memory_write(m, line, cycle, timed);
+	}
+}
+
+uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+{
+	struct memsys_shared *s = m->shared;
+	for (uint32_t i = 0; i < s->cores; i++)
+		coherence_drop(s->core[i], line);
+	int32_t slot = uncore_l3_find(s, line);
+	SLICE_AT(m, UNC_WRITE, line, uncore_found_in(&s->l3, slot), cycle, 1);
+	if (slot >= 0)
+		cache_drop(&s->l3, slot);
+	return memory_write(m, line, cycle, timed);
+}
+
+uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed,
+                     enum inflight_source *source, uint8_t *state)
+{
+	struct memsys_shared *s = m->shared;
+	const int32_t slot = l3_use(m, line, cycle, timed);
+	struct snoop others = { 0 };
+	bool own = kind == ACCESS_RFO;
+	if (s->cores > 1)
+		others = coherence_snoop(m, line, own, cycle, timed);
+	*state = others.held && !own ? LINE_SHARED : 0;
+	m->found = others.modified ? SPMU_DID(SNOOP_HITM) : others.asked ? SPMU_DID(SNOOP_HIT) : 0;
+
+	uint64_t known = cycle;
+	if (timed)	/* to the cycle at which an L3 hit can be used, or a miss is known */
+		known = rate_book(&m->l3_rate, cycle) + s->l3_latency - m->l2_lookup;
+	SIGNAL_AT(m, L3_REFERENCE, cycle, cycle, 1);
+	*source = FROM_L3;
+	if (timed)
+		uncore_lookup_signal(m, kind, line, slot < 0 && others.held ? SPMU_FOUND_ELSEWHERE : uncore_found_in(&s->l3, slot), cycle);
+	if (others.asked && own)
+		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, others.asked);
+	else if (others.asked)
+		SLICE_AT(m, UNC_SNOOP, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, others.asked);
+	if (slot >= 0) {
+		if (others.modified)
+			s->l3.state[slot] |= LINE_DIRTY;
+		if (s->victim && !others.held && kind != ACCESS_CODE) {
+			*state |= s->l3.state[slot] & LINE_DIRTY;
+			cache_drop(&s->l3, slot);
+		} else {
+			cache_touch(&s->l3, slot);
+		}
+	} else if (others.held) {	/* victim L3: another core has it */
+		m->found = SPMU_DID(SNOOP_HITM);
+		if (others.modified) {
+			if (own)
+				*state |= LINE_DIRTY;
+			else
+				l3_insert(m, line, LINE_DIRTY, known, timed);
+		}
+	} else {
+		*source = FROM_MEMORY;
+		SIGNAL_AT(m, L3_MISS_ANY, known, known, 1);
+		if (!s->victim)
+			l3_insert(m, line, 0, known, timed);
+		const uint64_t there = memory_read(m, line, known, timed);
+		m->emitter->spent_memory += kind != ACCESS_PREFETCH && timed ? there - known : 0;
+		return there;
+	}
+	if (others.until > known)	/* on its way to another core: it goes there first */
+		known = others.until;
+	if (others.modified || (others.held && own))
+		known += s->snoop;
+	return known;
+}

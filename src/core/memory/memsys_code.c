@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The L1I side of the memory system: fetches, their fill buffers, and the lines behind them that are asked for ahead.
+ * Time is carried along as in memsys.c. */
+#include "core/memory/memsys_state.h"
+
+/* Tag hits are frequent and say nothing alone: they are counted into the batch's last such record. */
+static void icache_hit(struct memsys *m, uint64_t cycle)
+{
+	struct emitter *e = m->emitter;
+	if (!emit_wanted(e, SPMU_SIG_ICACHE_HIT))
+		return;
+	if (m->icache_hit_record < e->count) {
+		struct spmu_record *r = &e->record[m->icache_hit_record];
+		if (r->kind == SPMU_REC_SIGNAL && r->signal == SPMU_SIG_ICACHE_HIT) {
+			r->did++;
+			return;
+		}
+	}
+	emit_signal(e, SPMU_SIG_ICACHE_HIT, cycle, cycle, 1);
+	m->icache_hit_record = e->count - 1;
+}
+
+/* Details: fetch waits for a line so much longer than for one that L2 has.  Left out: for one that a prefetch had asked memory for. */
+static __attribute__((noinline)) void code_waited(struct memsys *m, uint64_t cycles, enum inflight_source source)
+{
+	const uint64_t of_l3 = m->shared->l3_latency - m->l2_latency;
+	if (source == FROM_L3)
+		m->emitter->spent_code_l3 += cycles < of_l3 ? cycles : of_l3;
+}
+
+/* *from: who has the line. */
+static inline __attribute__((always_inline)) uint64_t l1i_bring(struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, bool prefetch, bool timed, enum inflight_source *from)
+{
+	unsigned entry = 0;
+	uint64_t start = cycle;
+	if (timed) {
+		entry = inflight_soonest(&m->l1i_fill);
+		if (m->l1i_fill.ready[entry] > cycle) {
+			if (prefetch)
+				return 0;
+			start = m->l1i_fill.ready[entry];
+		}
+	}
+	enum inflight_source source;
+	uint8_t state;
+	uint64_t ready = l2_access(m, line, start, prefetch ? ACCESS_PREFETCH : ACCESS_CODE, timed, &source, &state);
+	*from = source;
+	if (timed && __builtin_expect(m->free_icache, 0) && source != FROM_MEMORY) {
+		ready = cycle;
+	} else if (timed) {
+		if (__builtin_expect(m->emitter->detail, 0) && !prefetch && ready > start + m->l2_code_latency)
+			code_waited(m, ready - start - m->l2_code_latency, source);
+		inflight_set(&m->l1i_fill, entry, line, ready, source, !prefetch);
+		state |= LINE_PENDING;
+	}
+	struct cache_victim victim;
+	l1_fill(&m->l1i, vline, line, state | (prefetch ? LINE_PREFETCHED : 0), &victim);
+	uint64_t page = (vline & ~m->line_tag) >> (m->page_shift - m->line_log2);
+	if (!has_code(m, page)) {
+		m->code_page[page % CODE_PAGES / 64] |= UINT64_C(1) << (page & 63);
+		m->last_page = m->last_store_page = VLINE_NONE;
+		tlb_unguess(&m->dtlb, page);
+	}
+	return ready;
+}
+
+static inline __attribute__((always_inline)) void fetch_general(struct memsys *m, uint64_t addr, uint64_t cycle, bool timed, struct mem_result *r)
+{
+	uint64_t vline = linear_line(m, addr), did = 0;
+	r->did = 0;
+	r->ready = cycle;
+	uint32_t frame = translate(m, TRANSLATE_CODE, addr, &r->ready, &did, timed);
+	if (did & SPMU_DID(DTLB_MISS))
+		r->did |= SPMU_DID(ITLB_MISS_F) | (did & SPMU_DID(STLB_MISS) ? SPMU_DID(FETCH_STLB_MISS) : 0);
+	if (r->ready > cycle)
+		SIGNAL_AT(m, ITLB_STALL, cycle, r->ready, 1);
+	uint64_t translated = r->ready;
+	uint32_t line = physical_line(m, frame, vline);
+	int32_t slot = l1_find(&m->l1i, vline);
+	bool ahead = false;
+	enum inflight_source source = FROM_L2, next;
+	if (slot >= 0) {
+		uint8_t *state = &m->l1i.state[slot];
+		l1_touch(&m->l1i, vline, (uint32_t)slot);
+		ahead = *state & LINE_PREFETCHED;
+		*state &= (uint8_t)~LINE_PREFETCHED;
+		if (timed && *state & LINE_PENDING) {
+			int entry = inflight_find(&m->l1i_fill, line);
+			if (entry >= 0 && m->l1i_fill.ready[entry] > r->ready) {
+				if (__builtin_expect(m->emitter->detail, 0))
+					code_waited(m, m->l1i_fill.ready[entry] - r->ready, m->l1i_fill.source[entry]);
+				r->ready = m->l1i_fill.ready[entry];
+				source = m->l1i_fill.source[entry];
+			} else {
+				*state &= (uint8_t)~LINE_PENDING;
+			}
+		}
+	} else {
+		r->ready = l1i_bring(m, vline, line, r->ready, false, timed, &source);
+		ahead = true;
+	}
+	if (timed && (slot < 0 || r->ready > translated)) {
+		r->did |= SPMU_DID(ICACHE_MISS) | (source != FROM_L2 ? SPMU_DID(FETCH_L2_MISS) : 0);
+		SIGNAL_AT(m, ICACHE_MISS_LINE, translated, translated, 1);
+		SIGNAL_AT(m, ICACHE_STALL, translated, r->ready, 1);
+	} else if (timed) {
+		icache_hit(m, cycle);
+	}
+	/* after a miss, or when a line fetched ahead is used, the lines behind it are asked for; not over a page */
+	for (unsigned i = 1; ahead && i <= m->l1i_next_line && ((vline + i) ^ vline) >> (12 - m->line_log2) == 0; i++)
+		if (l1_find(&m->l1i, vline + i) < 0)
+			l1i_bring(m, vline + i, line + i, translated, true, timed, &next);
+}
+
+void memsys_fetch(struct memsys *m, uint64_t addr, uint64_t cycle, struct mem_result *r)
+{
+	uint64_t vline = addr >> LINE_LOG2;
+	uint32_t slot;
+	if (__builtin_expect(addr >> m->page_shift == m->last_code_page && cycle >= m->walk.latest &&
+	                     l1_guess(&m->l1i, vline, &slot) && !(m->l1i.state[slot] & (LINE_PENDING | LINE_PREFETCHED)), 1)) {
+		l1_touch(&m->l1i, vline, slot);
+		icache_hit(m, cycle);
+		r->ready = cycle;
+		r->did = 0;
+		return;
+	}
+	fetch_general(m, addr, cycle, true, r);
+}
+
+/* Functional only. */
+void memsys_warm_fetch(struct memsys *m, uint64_t addr)
+{
+	struct mem_result r;
+	uint64_t vline = addr >> LINE_LOG2;
+	uint32_t slot;
+	if (__builtin_expect(addr >> m->page_shift == m->last_code_page && l1_guess(&m->l1i, vline, &slot) &&
+	                     !(m->l1i.state[slot] & LINE_PREFETCHED), 1))
+		l1_touch(&m->l1i, vline, slot);
+	else
+		fetch_general(m, addr, 0, false, &r);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * From linear to physical: first-level TLB, STLB, page walk.  See tlb.h for what is left out.
+ *
+ * A walk starts below the lowest paging-structure cache that knows its part of the address and reads one entry a level,
+ * each through L1D, L2 and L3 like a load (as PAGE_WALKER_LOADS.DTLB_L1 of Haswell shows, in SDM vol. 3B,
+ * "Performance-Monitoring Events").  Several may run at a time (walk.walkers).  A later access to a page whose walk is not
+ * over waits for it, without being counted as a miss of its own.
+ *
+ * The first touch of a page is a fault, in which the kernel clears the page and writes its table entry (memory.zeroed): when the program comes back
+ * both are in L2, modified, and what was there is out of it.  A store is taken for that of anonymous memory, or of a page that the kernel copied
+ * for it; a load for that of a file's page, which nobody wrote.  Left out: the fault's time, which is the kernel's; the rest of what it does to caches,
+ * predictors and TLBs; the page of zeroes that a load finds in memory that was never written; that some of the lines are in L1D.
+ */
+#include "core/memory/memsys_state.h"
+
+/* First 4 KB frame of the huge page there, or NO_FRAME. */
+static inline uint32_t huge_at(struct memsys *m, uint64_t addr)
+{
+	return __builtin_expect(m->shared->frames.huges != 0, 0) && m->page_shift == 12 ? frames_huge(&m->shared->frames, addr) : NO_FRAME;
+}
+
+uint32_t translate_known(struct memsys *m, uint64_t addr)
+{
+	uint64_t page = addr >> m->page_shift;
+	int32_t slot = tlb_find(&m->dtlb, page);
+	if (__builtin_expect(has_code(m, page), 0))
+		tlb_unguess(&m->dtlb, page);
+	if (slot >= 0)
+		return m->dtlb.frame[slot];
+	uint32_t huge = huge_at(m, addr);
+	return huge != NO_FRAME ? huge + (uint32_t)(page % HUGE_PAGES) : frames_get(&m->shared->frames, 0, page);
+}
+
+bool translate_touched(struct memsys *m, uint64_t addr)
+{
+	return huge_at(m, addr) != NO_FRAME || frames_has(&m->shared->frames, addr >> m->page_shift);
+}
+
+bool memsys_translated(struct memsys *m, uint64_t addr)
+{
+	const bool huge = huge_at(m, addr) != NO_FRAME;
+	const uint64_t page = huge ? HUGE_KEY(addr) : addr >> m->page_shift;
+	return tlb_find(huge ? &m->dtlb_huge : &m->dtlb, page) >= 0 ||
+	       (m->has_stlb && ((!huge && m->page_shift == 12) || m->stlb_huge) && tlb_find(&m->stlb, page) >= 0);
+}
+
+void memsys_keep_tlb(struct memsys *m, bool keep)
+{
+	m->keeps_tlb = keep;
+}
+
+/* The line that holds the page's entry in its table. */
+static uint32_t entry_line(struct memsys *m, unsigned level, uint64_t addr)
+{
+	/* bits of the address that one level resolves, and bytes of an entry */
+	const unsigned bits = m->walk.two_levels ? 10 : 9, entry = m->walk.two_levels ? 4 : 8;
+	const uint32_t table = frames_get(&m->shared->frames, level, addr >> (12 + bits * level));
+	const uint32_t index = addr >> (12 + bits * (level - 1)) & ((1u << bits) - 1);
+	return table << (12 - m->line_log2) | index * entry >> m->line_log2;
+}
+
+/* The kernel cleared a page.  Nobody counts at user level what that does. */
+static __attribute__((noinline)) void page_cleared(struct memsys *m, uint64_t addr, uint32_t frame)
+{
+	const uint64_t found = m->found;
+	for (uint32_t i = 0; i < 4096u >> m->line_log2; i++)
+		l2_store(m, frame << (12 - m->line_log2) | i, 0, false);
+	l2_store(m, entry_line(m, 1, addr), 0, false);
+	m->found = found;
+}
+
+/* Reads the entries from the first unknown level down to the page's; returns the cycle at which the frame is known. */
+static uint64_t walk_tables(struct memsys *m, uint64_t addr, unsigned leaf, uint64_t cycle, bool timed)
+{
+	const unsigned bits = m->walk.two_levels ? 10 : 9, top = m->walk.two_levels ? 2 : WALK_LEVELS;
+	unsigned level = leaf;
+	/* cache[l] holds entries of level l + 1, which point to tables of level l */
+	while (level < top && !walk_cache_has(&m->walk.cache[level], addr >> (12 + bits * level)))
+		level++;
+	for (unsigned l = leaf; l < top && l <= level; l++)
+		walk_cache_use(&m->walk.cache[l], addr >> (12 + bits * l));
+	for (; level >= leaf; level--)
+		cycle = table_read(m, entry_line(m, level, addr), cycle, timed);
+	return cycle;
+}
+
+static void walk(struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t page, unsigned leaf, uint64_t *cycle, bool timed)
+{
+	if (!timed) {
+		walk_tables(m, addr, leaf, 0, false);
+		return;
+	}
+	struct walkers *w = &m->walk;
+	unsigned at = 0;
+	for (unsigned i = 1; i < w->count; i++)
+		if (w->ready[i] < w->ready[at])
+			at = i;
+	uint64_t start = w->ready[at] > *cycle ? w->ready[at] : *cycle;
+	uint64_t end = walk_tables(m, addr, leaf, start, true) + w->overhead;
+	w->page[at] = page;
+	w->ready[at] = end;
+	if (end > w->latest)
+		w->latest = end;
+	enum spmu_signal signal = kind == TRANSLATE_CODE ? SPMU_SIG_ITLB_WALK :
+	                          kind == TRANSLATE_STORE ? SPMU_SIG_DTLB_STORE_WALK : SPMU_SIG_DTLB_LOAD_WALK;
+	static const uint8_t walked[][2] = { [TRANSLATE_CODE] = { SPMU_SIG_ITLB_WALKED_4K, SPMU_SIG_ITLB_WALKED_LARGE },
+		[TRANSLATE_LOAD] = { SPMU_SIG_DTLB_LOAD_WALKED_4K, SPMU_SIG_DTLB_LOAD_WALKED_LARGE },
+		[TRANSLATE_STORE] = { SPMU_SIG_DTLB_STORE_WALKED_4K, SPMU_SIG_DTLB_STORE_WALKED_LARGE } };
+	emit_signal(m->emitter, signal, start, end, 1);
+	emit_signal(m->emitter, walked[kind][leaf == 2], end, end, 1);
+	m->emitter->spent_walk += end - *cycle;
+	*cycle = end;
+}
+
+/* The next access to the page may go the short way, unless it is one of data to a page with code. */
+static inline void seen(struct memsys *m, enum translate_kind kind, struct tlb *t, uint64_t page, uint64_t *youngest)
+{
+	*youngest = page | m->line_tag;
+	if (kind != TRANSLATE_CODE && __builtin_expect(has_code(m, page), 0)) {
+		*youngest = VLINE_NONE;
+		tlb_unguess(t, page);
+	}
+}
+
+/* A walk for the page that is not over yet is waited for. */
+static inline void await_walk(const struct memsys *m, uint64_t page, uint64_t *cycle)
+{
+	if (*cycle >= m->walk.latest)
+		return;
+	for (unsigned i = 0; i < m->walk.count; i++)
+		if (m->walk.page[i] == page && m->walk.ready[i] > *cycle)
+			*cycle = m->walk.ready[i];
+}
+
+uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t *cycle, uint64_t *did, bool timed)
+{
+	const uint64_t small = addr >> m->page_shift;
+	const uint32_t huge = huge_at(m, addr);		/* its frame is known here; what it costs to know it is what follows */
+	const uint64_t page = huge != NO_FRAME ? HUGE_KEY(addr) : small;
+	const uint32_t within = huge != NO_FRAME ? (uint32_t)(small % HUGE_PAGES) : 0;
+	const bool store_tlb = kind == TRANSLATE_STORE && m->has_dtlb_store;
+	struct tlb *t = store_tlb ? &m->dtlb_store : huge != NO_FRAME ? kind == TRANSLATE_CODE ? &m->itlb_huge : &m->dtlb_huge :
+	                kind == TRANSLATE_CODE ? &m->itlb : &m->dtlb;
+	uint64_t *youngest = kind == TRANSLATE_CODE ? &m->last_code_page : store_tlb ? &m->last_store_page : &m->last_page;
+	int32_t slot = tlb_find(t, page);
+	if (slot >= 0) {
+		tlb_touch(t, page, (uint32_t)slot);
+		seen(m, kind, t, small, youngest);
+		if (timed)
+			await_walk(m, page, cycle);
+		return t->frame[slot] + within;
+	}
+	const uint64_t asked = *cycle;
+	const bool large = huge != NO_FRAME || m->page_shift != 12;
+	*did |= SPMU_DID(DTLB_MISS) | (large ? SPMU_DID(LARGE_PAGE) : 0);
+	if (kind == TRANSLATE_CODE)
+		SIGNAL_AT(m, ITLB_MISS, *cycle, *cycle, 1);
+	const bool has_stlb = m->has_stlb && ((huge == NO_FRAME && m->page_shift == 12) || m->stlb_huge);
+	*cycle += m->stlb_latency;	/* that it has no entry is known when it was looked up */
+	int32_t second = has_stlb ? tlb_find(&m->stlb, page) : -1;
+	uint32_t frame;
+	if (second >= 0) {
+		*did |= SPMU_DID(STLB_HIT);
+		if (kind == TRANSLATE_CODE) {
+			SIGNAL_AT(m, ITLB_STLB_HIT, *cycle, *cycle, 1);
+			if (timed)
+				emit_signal(m->emitter, large ? SPMU_SIG_ITLB_STLB_HIT_LARGE : SPMU_SIG_ITLB_STLB_HIT_4K, *cycle, *cycle, 1);
+		}
+		tlb_touch(&m->stlb, page, (uint32_t)second);
+		frame = m->stlb.frame[second];
+		if (__builtin_expect(m->free_dtlb, 0) && kind != TRANSLATE_CODE)
+			*cycle = asked;
+		if (timed)
+			await_walk(m, page, cycle);
+	} else {
+		*did |= SPMU_DID(STLB_MISS);
+		const bool fresh = m->zeroed && kind == TRANSLATE_STORE && !large && !frames_has(&m->shared->frames, small);
+		frame = huge != NO_FRAME ? huge : frames_get(&m->shared->frames, 0, small);
+		if (__builtin_expect(fresh, 0))
+			page_cleared(m, addr, frame);
+		walk(m, kind, addr, page, large ? 2 : 1, cycle, timed);
+		if (has_stlb && !m->keeps_tlb)
+			tlb_fill(&m->stlb, page, frame);
+	}
+	if (!m->keeps_tlb) {
+		tlb_fill(t, page, frame);
+		seen(m, kind, t, small, youngest);
+	}
+	m->emitter->spent_tlb += timed ? *cycle - asked : 0;
+	return frame + within;
+}
+
+static void forget(struct tlb *t, uint64_t first, uint64_t pieces)
+{
+	for (uint32_t i = 0; i < t->sets << t->log2; i++)
+		if (t->page[i] != VLINE_NONE && t->page[i] - (UINT64_C(1) << 61 | first) < pieces)
+			tlb_drop(t, i);
+}
+
+void memsys_shared_map(struct memsys_shared *s, uint64_t addr, uint64_t bytes, bool huge)
+{
+	if (!frames_mark(&s->frames, addr, bytes, huge))
+		return;
+	uint64_t last = addr + (bytes - 1) < addr ? UINT64_MAX : addr + bytes - 1;
+	uint64_t first = addr >> HUGE_SHIFT, pieces = (last >> HUGE_SHIFT) - first + 1;
+	for (uint32_t i = 0; i < s->cores; i++) {
+		struct memsys *m = s->core[i];
+		struct tlb *tlbs[] = { &m->itlb_huge, &m->dtlb_huge, &m->dtlb_store, &m->stlb };
+		for (unsigned k = 0; k < sizeof tlbs / sizeof *tlbs; k++)
+			forget(tlbs[k], first, pieces);
+		m->last_page = m->last_store_page = m->last_code_page = VLINE_NONE;
+		/* and L1's lines, which are known by linear addresses */
+		struct l1 *l1[] = { &m->l1d, &m->l1i };
+		unsigned shift = HUGE_SHIFT - m->line_log2;
+		for (unsigned k = 0; k < 2; k++)
+			for (uint32_t at = 0; at < l1[k]->sets << l1[k]->log2; at++)
+				if (l1[k]->vline[at] != VLINE_NONE && !(l1[k]->vline[at] >> 63) &&
+				    ((l1[k]->vline[at] & ~m->line_tag) >> shift) - first < pieces)
+					l1_drop(l1[k], (int32_t)at);
+	}
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Half cycles, replay, trace cache; what is modelled: netburst_core.h. */
+#include "core/older/netburst_core.h"
+#include "core/backend/scheduler.h"
+
+enum { FIRST_HALF = 0x03, SECOND_HALF = 0x30, REPLAYS_MAX = 16,
+	SET_LOG2 = 4 /* GUESS: a line's set is of its head's address, from this bit on; straight code that just fits, with heads of chosen distances, would show */ };
+
+/* --- half cycles --- */
+unsigned netburst_half(const struct core *c, const struct uop *u, uint64_t floor, uint64_t *ready)
+{
+	const struct older *o = &c->old;
+	const struct scheduler *s = &c->sc;
+	uint64_t half = 2 * floor;
+	for (unsigned k = 0; k < 4; k++) {
+		uint8_t reg = u->src[k];
+		uint64_t at = 2 * c->reg[reg] - (c->reg[reg] ? o->early[reg] : 0);
+		half = reg ? max64(half, at) : half;
+	}
+	for (;; half++) {
+		uint64_t cycle = half >> 1;
+		unsigned may = u->ports & (half & 1 ? SECOND_HALF : FIRST_HALF);
+		if (cycle - s->walk < SCHED_REACH)
+			may &= (unsigned)~s->used[cycle & (SCHED_WINDOW - 1)];
+		if (may) {
+			*ready = cycle;
+			return (unsigned)__builtin_ctz(may);
+		}
+	}
+}
+
+/* --- replay --- */
+uint64_t netburst_hoped(struct core *c, const struct uop *u, uint64_t dispatch, uint64_t hit, uint64_t complete, uint64_t *did)
+{
+	struct older *o = &c->old;
+	const bool load = u->kind == UOP_LOAD;
+	const uint64_t again = o->again ? o->again + u->latency + !u->latency : 0;
+	o->again = 0;
+	if (!load && u->kind != UOP_STORE_ADDR)		/* what depends on one that was dispatched in vain was, too */
+		return again < complete ? again : 0;
+	uint64_t why = 0;
+	if (*did & (SPMU_DID(WAIT_STORE_ADDR) | SPMU_DID(WAIT_STORE_DATA) | SPMU_DID(FORWARD_BLOCKED) | SPMU_DID(ALIAS_4K)))
+		why |= SPMU_DID(REPLAY_STORE);
+	if (*did & SPMU_DID(SPLIT_LINE))
+		why |= SPMU_DID(REPLAY_SPLIT);
+	if (*did & SPMU_DID(DTLB_MISS))
+		why |= SPMU_DID(REPLAY_TLB);
+	if (why) {		/* goes round itself; its time has that in it */
+		emit_signal(&c->e, SPMU_SIG_REPLAY, dispatch, dispatch, 1);
+		*did |= why | SPMU_DID(REPLAYED);
+	}
+	if (!load || !(*did & (SPMU_DID(L1D_MISS) | SPMU_DID(LFB_HIT) | SPMU_DID(DTLB_MISS) | SPMU_DID(SPLIT_LINE))) || hit >= complete)
+		return 0;
+	return hit;
+}
+
+/* What of a load's bits its dependents are replayed for. */
+static uint64_t causes(const struct core *c, const struct uop *u)
+{
+	uint64_t why = 0;
+	for (unsigned k = 0; k < 4; k++)
+		if (u->src[k] && c->old.hoped[u->src[k]])
+			why |= c->old.why[u->src[k]] ? c->old.why[u->src[k]] : SPMU_DID(REPLAY_MISS);
+	return why;
+}
+
+uint64_t netburst_replay(struct core *c, const struct uop *u, unsigned port, uint64_t floor, uint64_t ready, uint64_t *did)
+{
+	struct older *o = &c->old;
+	struct scheduler *s = &c->sc;
+	uint64_t hoped = floor;
+	bool hopes = false;
+	for (unsigned k = 0; k < 4; k++) {
+		uint8_t reg = u->src[k];
+		hopes |= reg && o->hoped[reg] != 0;
+		hoped = max64(hoped, o->hoped[reg] ? o->hoped[reg] : c->reg[reg]);
+	}
+	o->again = 0;
+	if (!hopes || hoped >= ready)
+		return ready;
+	o->again = hoped;
+	uint64_t rounds = (ready - hoped + o->replay - 1) / o->replay;
+	emit_signal(&c->e, SPMU_SIG_REPLAY, hoped + o->replay, hoped + o->replay, rounds);
+	*did |= SPMU_DID(REPLAYED) | causes(c, u);
+	const struct port_choice *choice = &s->choice[1u << port];
+	for (uint64_t i = 0; i < rounds && i < REPLAYS_MAX; i++) {
+		uint64_t at = hoped + i * o->replay;
+		if (scheduler_full(s, choice) || at - s->walk >= SCHED_REACH || s->used[at & (SCHED_WINDOW - 1)] >> port & 1)
+			continue;	/* others were ahead of it: it lost nothing that they could have used */
+		scheduler_enter(s, choice, port);	/* given back with the slot */
+		scheduler_take(s, port, at);
+	}
+	return hoped + rounds * o->replay;
+}
+
+/* --- trace cache --- */
+static struct trace_line *set_of(struct core *c, uint64_t ip)
+{
+	return &c->old.trace[(ip >> SET_LOG2 & (c->config.trace_sets - 1)) * c->config.trace_ways];
+}
+
+bool netburst_trace(struct core *c, const struct insn *in)
+{
+	struct older *o = &c->old;
+	if (o->line != TRACE_NONE) {
+		struct trace_line *l = &o->trace[o->line];
+		if (o->at < l->insns && l->ip[o->at] == in->addr) {
+			o->at++;
+			return true;
+		}
+		o->line = TRACE_NONE;
+	}
+	struct trace_line *set = set_of(c, in->addr);
+	for (unsigned i = 0; i < c->config.trace_ways; i++)
+		if (set[i].insns && set[i].ip[0] == in->addr) {
+			o->line = (int32_t)(&set[i] - o->trace);
+			o->at = 1;
+			set[i].stamp = ++o->stamp;
+			o->building = TRACE_NONE;
+			struct frontend *fe = &c->fe;	/* a line begins with a cycle */
+			fe->cycle += fe->room != fe->width;
+			fe->room = c->config.dsb_width;
+			return true;
+		}
+	return false;
+}
+
+void netburst_build(struct core *c, const struct insn *in)
+{
+	struct older *o = &c->old;
+	unsigned slots = in->issue_slots ? in->issue_slots : 1;
+	bool alone = in->flags & INSN_MS || slots > c->config.trace_line_uops;
+	struct trace_line *l = o->building == TRACE_NONE ? NULL : &o->trace[o->building];
+	slots = alone ? 1 : slots;	/* the line names the microcode */
+	if (!l || l->closed || l->insns == TRACE_SLOTS || l->slots + slots > c->config.trace_line_uops) {
+		struct trace_line *set = set_of(c, in->addr);
+		l = set;
+		for (unsigned i = 1; i < c->config.trace_ways; i++)
+			if (set[i].stamp < l->stamp)
+				l = &set[i];
+		*l = (struct trace_line){ .stamp = ++o->stamp };
+		o->building = (int32_t)(l - o->trace);
+	}
+	l->ip[l->insns++] = in->addr;
+	l->slots = (uint8_t)(l->slots + slots);
+	l->closed = alone || in->flags & (INSN_INDIRECT | INSN_RET | INSN_FAR);
+}
+
+void netburst_discard(struct core *c, uint64_t addr, uint64_t bytes)
+{
+	struct older *o = &c->old;
+	size_t n = (size_t)c->config.trace_sets * c->config.trace_ways;
+	for (size_t i = 0; i < n; i++)
+		for (unsigned k = 0; k < o->trace[i].insns; k++)
+			if (o->trace[i].ip[k] - addr < bytes || addr - o->trace[i].ip[k] < 15) {
+				o->trace[i] = (struct trace_line){ .insns = 0 };
+				break;
+			}
+	o->line = o->building = TRACE_NONE;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Where branches go: branch target buffer of one or two levels, return stack, indirect predictor.
+ *
+ * The BTB holds taken branches, replaced by tree-PLRU; with two levels what the first evicts goes to the second, and what
+ * hits there comes back.  The return stack is a ring: an overflow overwrites the oldest; an underflow reads what is there, or
+ * is known for one and left to the indirect predictor (Skylake: Intel, "Retpoline: A Branch Target Injection Mitigation").
+ * The indirect predictor is tagged tables over the path of the last L taken branches (address and target), the longest match
+ * provides: A. Seznec, "A 64-Kbytes ITTAGE indirect branch predictor", CBP-3, 2011.  That Intel's cores have one is
+ * what published reverse engineering says of Haswell and later; its sizes are GUESSes of the preset.
+ * Left out: several branches a BTB line, partial targets, fetch-block granularity.
+ */
+#ifndef CORE_BTB_H
+#define CORE_BTB_H
+#include "core/memory/cache.h"
+#include "core/machine/config.h"
+
+enum { BTB_LEVELS = 2, INDIRECT_TABLES = 8, RAS_MAX = 256 };
+
+struct btb_level {
+	uint32_t sets, ways, stride;	/* sets: 0 if there is no such level; stride: ways rounded up to 4 */
+	uint32_t *tag;		/* 0: empty */
+	uint64_t *target;
+	uint64_t *word;
+	struct repl repl;
+};
+struct btb { struct btb_level level[BTB_LEVELS]; };
+
+/* 32 bits stand for the address; a collision only makes a wrong BTB hit, as on hardware with its shorter tags. */
+static inline uint32_t btb_tag(uint64_t ip)
+{
+	uint32_t tag = (uint32_t)(ip ^ ip >> 32);
+	return tag ? tag : 1;
+}
+
+static inline uint32_t btb_set(const struct btb_level *l, uint32_t tag)
+{
+	return (tag ^ tag >> 12 ^ tag >> 24) & (l->sets - 1);
+}
+
+static inline int32_t btb_level_find(const struct btb_level *l, uint32_t set, uint32_t tag)
+{
+	__m128i want = _mm_set1_epi32((int)tag);
+	for (uint32_t i = 0; i < l->stride; i += 4) {
+		__m128i have = _mm_load_si128((const __m128i *)(l->tag + set * l->stride + i));
+		int hit = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(have, want)));
+		if (hit)
+			return (int32_t)(i + (unsigned)__builtin_ctz((unsigned)hit));
+	}
+	return -1;
+}
+
+int  btb_level_init(struct btb_level *l, const char *what, uint32_t entries, uint32_t ways, struct err *err);
+void btb_level_release(struct btb_level *l);
+void btb_level_clear(struct btb_level *l);
+/* The entry of the set that a new branch takes: an empty one, or the least recently used; it is the most recent now. */
+uint32_t btb_level_room(struct btb_level *l, uint32_t set);
+
+int  btb_init(struct btb *b, const struct core_config *c, struct err *err);
+void btb_release(struct btb *b);
+void btb_clear(struct btb *b);
+struct btb_place { int level; uint32_t at; };	/* level that knows the branch (0 or 1), or -1; and its entry there */
+/* A taken direct branch, whose target decode gives: true if the first level knows it (and has noted its use). */
+static inline bool btb_use_direct(struct btb *b, uint64_t ip)
+{
+	struct btb_level *l = &b->level[0];
+	uint32_t tag = btb_tag(ip), set = btb_set(l, tag);
+	int32_t way = btb_level_find(l, set, tag);
+	if (way < 0)
+		return false;
+	repl_touch_plru(&l->repl, &l->word[set], (uint32_t)way);
+	return true;
+}
+/* As btb_use_direct, without noting it. */
+static inline bool btb_knows_direct(const struct btb *b, uint64_t ip)
+{
+	const struct btb_level *l = &b->level[0];
+	const uint32_t tag = btb_tag(ip);
+	return btb_level_find(l, btb_set(l, tag), tag) >= 0;
+}
+/* *target gets the last target, 0 if unknown. */
+struct btb_place btb_find(const struct btb *b, uint64_t ip, uint64_t *target);
+/* The branch was taken.  place: what btb_find said. */
+void btb_train(struct btb *b, uint64_t ip, uint64_t target, struct btb_place place);
+
+struct ras { uint32_t depth, top, filled; uint64_t address[RAS_MAX]; };	/* filled: pushed and not popped, depth at most */
+static inline void ras_push(struct ras *r, uint64_t address)	/* depth 0: there is none */
+{
+	r->top = r->top + 1 >= r->depth ? 0 : r->top + 1;
+	r->address[r->top] = address;
+	r->filled += r->filled < r->depth;
+}
+static inline uint64_t ras_pop(struct ras *r)
+{
+	uint64_t address = r->address[r->top];
+	r->top = r->top ? r->top - 1 : r->depth - (r->depth > 0);
+	r->filled -= r->filled > 0;
+	return address;
+}
+
+struct indirect_entry { uint64_t target; uint16_t tag; uint8_t confidence, useful; };
+struct indirect {
+	uint32_t tables, entries_log2;
+	/* The path: 4 bits each of the last 16 taken branches, 2 of the last 32, 1 of the last 64.  A table sees the last
+	 * `length` branches through the register that just holds them. */
+	uint64_t path[3];
+	uint8_t  which[INDIRECT_TABLES];
+	uint64_t mask[INDIRECT_TABLES];
+	uint32_t lfsr;
+	struct indirect_entry *entry;
+};
+int  indirect_init(struct indirect *p, const struct core_config *c, struct err *err);
+void indirect_release(struct indirect *p);
+void indirect_clear(struct indirect *p);
+/* Predicts the target of the branch at `ip`, learns the real one.  `fallback`: what to say if no table knows. */
+uint64_t indirect_branch(struct indirect *p, uint64_t ip, uint64_t target, uint64_t fallback);
+/* Predicts as if `path` were the history, and learns nothing. */
+uint64_t indirect_look(const struct indirect *p, const uint64_t path[3], uint64_t ip, uint64_t fallback);
+/* Any taken branch. */
+static inline void indirect_path_push(uint64_t path[3], uint64_t ip, uint64_t target)
+{
+	uint64_t in = (ip ^ target << 3) * UINT64_C(0x9e3779b97f4a7c15) >> 60;
+	path[0] = path[0] << 4 | in;
+	path[1] = path[1] << 2 | (in & 3);
+	path[2] = path[2] << 1 | in >> 3;
+}
+static inline void indirect_push(struct indirect *p, uint64_t ip, uint64_t target)
+{
+	indirect_path_push(p->path, ip, target);
+}
+#endif

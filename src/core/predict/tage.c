@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * TAGE and the loop predictor; see tage.h. */
+#include "core/predict/tage.h"
+#include <emmintrin.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	COUNTER_MAX = 7, USEFUL_MAX = 3,
+	PRESSURE_MAX = 1024,	/* at this all usefulness is halved */
+	LOOP_CONFIDENT = 3, LOOP_TRIP_MAX = 16383, LOOP_AGE = 31,
+};
+
+/* entry: tag << 5 | counter << 2 | useful */
+#define ENTRY(tag, counter, useful) ((uint16_t)((tag) << 5 | (counter) << 2 | (useful)))
+#define COUNTER(e) ((e) >> 2 & 7)
+#define USEFUL(e)  ((e) & 3)
+
+int tage_init(struct tage *t, const struct core_config *c, struct err *err)
+{
+	memset(t, 0, sizeof(*t));
+	uint32_t n = c->tage_tables, min = c->tage_history_min, max = c->tage_history_max;
+	if (n >= TAGE_TABLES || min >= max || max > TAGE_HISTORY_MAX)
+		return err_set(err, ERR_INPUT, "tage: %u tables of histories %u to %u cannot be built", n, min, max);
+	if (c->tage_loop_entries & (c->tage_loop_entries - 1))
+		return err_set(err, ERR_INPUT, "tage.loop_entries: %u is not a power of two", c->tage_loop_entries);
+	t->tables = n;
+	t->groups = n > 8 ? 2 : 1;
+	t->all = (1u << n) - 1;
+	t->entries_log2 = c->tage_entries_log2;
+	t->base_mask = (UINT32_C(1) << c->tage_base_log2) - 1;
+	t->loop_mask = c->tage_loop_entries ? c->tage_loop_entries - 1 : 0;
+	t->entry = malloc(((size_t)(n ? n : 1) << t->entries_log2) * sizeof(*t->entry));
+	t->base = malloc((size_t)t->base_mask + 1);
+	t->loop = c->tage_loop_entries ? malloc(c->tage_loop_entries * sizeof(*t->loop)) : NULL;
+	if (!t->entry || !t->base || (c->tage_loop_entries && !t->loop)) {
+		tage_release(t);
+		return err_set(err, ERR_NOMEM, "out of memory for the branch predictor");
+	}
+	for (uint32_t i = 0; i < TAGE_TABLES; i++)
+		t->table[i] = t->entry;		/* lanes without a table look somewhere, and never match */
+	for (uint32_t i = 0; i < n; i++) {
+		double length = n == 1 ? min : min * pow((double)max / min, (double)i / (n - 1));
+		t->length[i] = (uint32_t)lround(length);
+		t->leaves[i] = (uint16_t)(1u << t->length[i] % TAGE_FOLD_BITS);
+		t->leaves2[i] = (uint16_t)(1u << t->length[i] % TAGE_FOLD2_BITS);
+		uint32_t bits = c->tage_tag_bits + i / 2;
+		t->tag_mask[i] = (uint16_t)((1u << (bits < TAGE_TAG_BITS ? bits : TAGE_TAG_BITS)) - 1);
+		t->table[i] = t->entry + ((size_t)i << t->entries_log2);
+	}
+	tage_clear(t);
+	return 0;
+}
+
+void tage_release(struct tage *t)
+{
+	free(t->entry);
+	free(t->base);
+	free(t->loop);
+	t->entry = NULL;
+	t->base = NULL;
+	t->loop = NULL;
+}
+
+void tage_clear(struct tage *t)
+{
+	size_t entries = (size_t)(t->tables ? t->tables : 1) << t->entries_log2;
+	for (size_t i = 0; i < entries; i++)
+		t->entry[i] = ENTRY(0, 3, 0);
+	memset(t->base, 1, (size_t)t->base_mask + 1);	/* weakly not taken: an unknown branch falls through */
+	if (t->loop)
+		memset(t->loop, 0, (t->loop_mask + 1) * sizeof(*t->loop));
+	memset(t->fold, 0, sizeof(t->fold));
+	memset(t->fold2, 0, sizeof(t->fold2));
+	memset(t->history, 0, sizeof(t->history));
+	t->position = TAGE_HISTORY_BYTES - TAGE_HISTORY_MAX - 1;
+	t->lfsr = 0xace1u;
+	t->use_alternate = 0;
+	t->trust_loop = 0;
+	t->pressure = 0;
+}
+
+static uint32_t chance(struct tage *t)
+{
+	/* Galois register of 32 bits, taps 32 22 2 1 */
+	t->lfsr = t->lfsr >> 1 ^ (-(t->lfsr & 1) & 0x80200003u);
+	return t->lfsr;
+}
+
+/* One fold of eight histories: rotated by one, the new outcome in, the old one (mask `out`) taken off its place. */
+static inline __attribute__((always_inline)) void fold(uint16_t *lanes, const uint16_t *leaves, const unsigned bits,
+                                                       __m128i in, __m128i out)
+{
+	__m128i f = _mm_load_si128((const __m128i *)lanes);
+	f = _mm_or_si128(_mm_slli_epi16(f, 1), _mm_srli_epi16(f, (int)bits - 1));
+	f = _mm_and_si128(f, _mm_set1_epi16((short)((1u << bits) - 1)));
+	out = _mm_and_si128(out, _mm_load_si128((const __m128i *)leaves));
+	_mm_store_si128((__m128i *)lanes, _mm_xor_si128(f, _mm_xor_si128(in, out)));
+}
+
+/* Two bytes of the history, of which the lower counts. */
+static inline short two_bytes(const uint8_t *h)
+{
+	short v;
+	memcpy(&v, h, sizeof(v));
+	return v;
+}
+
+/* newest: in the history, this outcome is newest[0]; the one before newest[1]. */
+static inline __attribute__((always_inline)) void push_folds(const struct tage *t, uint16_t *folds, uint16_t *folds2, const uint8_t *newest,
+                                                             bool bit, const unsigned groups)
+{
+	__m128i in = _mm_set1_epi16(bit), one = _mm_set1_epi16(1);
+	for (unsigned g = 0; g < groups; g++) {
+		const uint32_t *l = t->length + 8 * g;
+		/* gathered in a register: a vector load behind narrow stores would stall the host */
+		__m128i old = _mm_cvtsi32_si128(two_bytes(newest + l[0]));
+		old = _mm_insert_epi16(old, two_bytes(newest + l[1]), 1);
+		old = _mm_insert_epi16(old, two_bytes(newest + l[2]), 2);
+		old = _mm_insert_epi16(old, two_bytes(newest + l[3]), 3);
+		old = _mm_insert_epi16(old, two_bytes(newest + l[4]), 4);
+		old = _mm_insert_epi16(old, two_bytes(newest + l[5]), 5);
+		old = _mm_insert_epi16(old, two_bytes(newest + l[6]), 6);
+		old = _mm_insert_epi16(old, two_bytes(newest + l[7]), 7);
+		__m128i out = _mm_cmpeq_epi16(_mm_and_si128(old, one), one);
+		fold(folds + 8 * g, t->leaves + 8 * g, TAGE_FOLD_BITS, in, out);
+		fold(folds2 + 8 * g, t->leaves2 + 8 * g, TAGE_FOLD2_BITS, in, out);
+	}
+}
+
+static inline __attribute__((always_inline)) void push(struct tage *t, bool bit, const unsigned groups)
+{
+	if (__builtin_expect(!t->position, 0)) {
+		t->position = TAGE_HISTORY_BYTES - TAGE_HISTORY_MAX - 1;
+		memmove(t->history + t->position, t->history, TAGE_HISTORY_MAX + 1);
+	}
+	t->history[--t->position] = bit;
+	push_folds(t, t->fold, t->fold2, t->history + t->position, bit, groups);
+}
+
+void tage_push(struct tage *t, bool bit)
+{
+	if (t->groups == 1)
+		push(t, bit, 1);
+	else
+		push(t, bit, 2);
+}
+
+static uint8_t toward(uint8_t counter, bool taken, uint8_t max)
+{
+	if (taken)
+		return counter < max ? counter + 1 : counter;
+	return counter ? counter - 1 : 0;
+}
+
+static void train_entry(uint16_t *e, bool taken)
+{
+	uint16_t v = *e;
+	*e = (uint16_t)((v & ~(7 << 2)) | toward(COUNTER(v), taken, COUNTER_MAX) << 2);
+}
+
+/* The branch was predicted wrong and longer histories have room: take up to two entries that nobody misses. */
+static void allocate(struct tage *t, int provider, bool taken)
+{
+	uint32_t from = (uint32_t)(provider + 1), dice = chance(t);
+	/* skip a table now and then, so that one branch does not fill them all in step */
+	if (dice & 1 && from + 1 < t->tables)
+		from += 1 + (dice >> 1 & 1 && from + 2 < t->tables);
+	int taken_up = 0;
+	for (uint32_t i = from; i < t->tables && taken_up < 2; i++) {
+		uint16_t *e = &t->table[i][t->at[i]];
+		if (USEFUL(*e)) {
+			if (t->pressure < PRESSURE_MAX)
+				t->pressure++;
+			continue;
+		}
+		*e = ENTRY(t->tag[i], taken ? 4 : 3, 0);
+		taken_up++;
+		if (t->pressure)
+			t->pressure--;
+		i++;	/* not in the next table too */
+	}
+	if (t->pressure == PRESSURE_MAX) {
+		size_t entries = (size_t)t->tables << t->entries_log2;
+		for (size_t i = 0; i < entries; i++)
+			t->entry[i] = (uint16_t)((t->entry[i] & ~3) | USEFUL(t->entry[i]) >> 1);
+		t->pressure = 0;
+	}
+}
+
+/* Loop predictor: -1 no opinion, else the direction. */
+static int loop_predict(uint32_t tag, const struct loop_entry *e)
+{
+	if (e->tag != tag || e->confidence < LOOP_CONFIDENT)
+		return -1;
+	return e->count + 1 == e->trip ? !e->taken : e->taken;
+}
+
+static void loop_train(struct tage *t, uint32_t tag, struct loop_entry *e, bool taken, bool others_wrong, int opinion)
+{
+	if (e->tag == tag && e->age) {
+		if (opinion >= 0 && opinion != taken) {	/* not the loop it seemed to be */
+			*e = (struct loop_entry){ 0 };
+			return;
+		}
+		if (opinion >= 0 && others_wrong && e->age < LOOP_AGE)
+			e->age++;
+		if (e->count < LOOP_TRIP_MAX)
+			e->count++;
+		if (taken != e->taken) {
+			if (e->count == e->trip) {
+				if (e->confidence < LOOP_CONFIDENT)
+					e->confidence++;
+			} else {
+				e->trip = e->count;
+				e->confidence = 0;
+			}
+			e->count = 0;
+		} else if (e->count == LOOP_TRIP_MAX || (e->trip && e->count > e->trip)) {
+			e->confidence = 0;
+			e->trip = 0;
+		}
+		return;
+	}
+	if (!others_wrong || (chance(t) & 3))
+		return;
+	if (e->age)
+		e->age--;
+	else	/* the wrong prediction was most likely the exit */
+		*e = (struct loop_entry){ .tag = tag, .age = 15, .taken = !taken };
+}
+
+/* Entry and tag in every table; returns the set of tables whose tag matches. */
+static inline __attribute__((always_inline)) uint32_t
+look_up(const struct tage *t, const uint16_t *fold, const uint16_t *fold2, uint16_t *at, uint16_t *tags, uint32_t index_pc, uint32_t tag_pc,
+        const unsigned groups)
+{
+	__m128i pc = _mm_set1_epi16((short)index_pc), mask = _mm_set1_epi16((short)((1u << t->entries_log2) - 1));
+	__m128i tag = _mm_set1_epi16((short)tag_pc), log2 = _mm_cvtsi32_si128((int)t->entries_log2);
+	uint32_t match = 0;
+	for (unsigned g = 0; g < groups; g++, at += 8) {
+		uint16_t *const *e = t->table + 8 * g;
+		__m128i f = _mm_load_si128((const __m128i *)(fold + 8 * g)), f2 = _mm_load_si128((const __m128i *)(fold2 + 8 * g));
+		__m128i index = _mm_xor_si128(_mm_xor_si128(f, _mm_srl_epi16(f, log2)), pc);
+		_mm_store_si128((__m128i *)at, _mm_and_si128(index, mask));
+		__m128i want = _mm_xor_si128(_mm_xor_si128(f2, _mm_srli_epi16(f2, TAGE_TAG_BITS)), _mm_srli_epi16(f, 4));
+		want = _mm_xor_si128(want, tag);
+		want = _mm_and_si128(want, _mm_load_si128((const __m128i *)(t->tag_mask + 8 * g)));
+		_mm_store_si128((__m128i *)(tags + 8 * g), want);
+		__m128i have = _mm_cvtsi32_si128(e[0][at[0]]);
+		have = _mm_insert_epi16(have, e[1][at[1]], 1);
+		have = _mm_insert_epi16(have, e[2][at[2]], 2);
+		have = _mm_insert_epi16(have, e[3][at[3]], 3);
+		have = _mm_insert_epi16(have, e[4][at[4]], 4);
+		have = _mm_insert_epi16(have, e[5][at[5]], 5);
+		have = _mm_insert_epi16(have, e[6][at[6]], 6);
+		have = _mm_insert_epi16(have, e[7][at[7]], 7);
+		__m128i same = _mm_cmpeq_epi16(_mm_srli_epi16(have, 5), want);
+		match |= (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(same, _mm_setzero_si128())) << 8 * g;
+	}
+	return match & t->all;
+}
+
+/* --- the wrong path --- */
+void tage_path_begin(const struct tage *t, struct tage_path *path, unsigned count, unsigned bits)
+{
+	memcpy(path->fold, t->fold, sizeof(path->fold));
+	memcpy(path->fold2, t->fold2, sizeof(path->fold2));
+	path->position = TAGE_PATH_MAX;
+	path->pushed = 0;
+	memcpy(path->history + TAGE_PATH_MAX, t->history + t->position, TAGE_HISTORY_MAX + 1);
+	for (unsigned age = 0; age < count; age++) {
+		unsigned bit = bits >> age & 1;
+		path->history[TAGE_PATH_MAX + age] = (uint8_t)bit;
+		if (bit == t->history[t->position + age])
+			continue;
+		for (uint32_t i = 0; i < t->tables; i++) {
+			if (t->length[i] <= age)
+				continue;
+			path->fold[i] ^= (uint16_t)(1u << age);
+			path->fold2[i] ^= (uint16_t)(1u << age);
+		}
+	}
+}
+
+static inline __attribute__((always_inline)) void path_push(const struct tage *t, struct tage_path *path, bool bit, const unsigned groups)
+{
+	if (__builtin_expect(path->pushed == TAGE_PATH_MAX, 0))
+		return;
+	path->pushed++;
+	path->history[--path->position] = bit;
+	push_folds(t, path->fold, path->fold2, path->history + path->position, bit, groups);
+}
+
+void tage_path_push(const struct tage *t, struct tage_path *path, bool bit)
+{
+	if (t->groups == 1)
+		path_push(t, path, bit, 1);
+	else
+		path_push(t, path, bit, 2);
+}
+
+/* Of the entry that provides, or the one behind it, or the base. */
+static inline __attribute__((always_inline)) bool
+path_says(const struct tage *t, const struct tage_path *path, uint32_t pc, uint32_t hash, const unsigned groups)
+{
+	uint16_t at[TAGE_TABLES] __attribute__((aligned(16))), tags[TAGE_TABLES] __attribute__((aligned(16)));
+	const uint32_t index_pc = pc ^ pc >> t->entries_log2;
+	const uint32_t match = look_up(t, path->fold, path->fold2, at, tags, index_pc, hash >> 20, groups);
+	const bool base_says = t->base[(pc ^ pc >> 13) & t->base_mask] >= 2;
+	if (!match)
+		return base_says;
+	int provider = 31 - __builtin_clz(match);
+	const uint16_t entry = t->table[provider][at[provider]];
+	const unsigned counter = COUNTER(entry);
+	if (USEFUL(entry) || (counter != 3 && counter != 4) || t->use_alternate < 0)
+		return counter >= 4;
+	const uint32_t rest = match & ~(UINT32_C(1) << provider);
+	if (!rest)
+		return base_says;
+	provider = 31 - __builtin_clz(rest);
+	return COUNTER(t->table[provider][at[provider]]) >= 4;
+}
+
+static inline __attribute__((always_inline)) bool path_branch(const struct tage *t, struct tage_path *path, uint64_t ip, const unsigned groups)
+{
+	const uint32_t pc = (uint32_t)(ip ^ ip >> 32), hash = pc * UINT32_C(0x9e3779b1);
+	const int opinion = t->loop && t->trust_loop >= 0 ? loop_predict(hash | 1, &t->loop[(hash >> 12) & t->loop_mask]) : -1;
+	const bool taken = opinion >= 0 ? opinion : path_says(t, path, pc, hash, groups);
+	path_push(t, path, taken, groups);
+	return taken;
+}
+
+bool tage_path_branch(const struct tage *t, struct tage_path *path, uint64_t ip)
+{
+	return t->groups == 1 ? path_branch(t, path, ip, 1) : path_branch(t, path, ip, 2);
+}
+
+bool tage_branch(struct tage *t, uint64_t ip, bool taken)
+{
+	uint32_t pc = (uint32_t)(ip ^ ip >> 32), hash = pc * UINT32_C(0x9e3779b1);
+	uint32_t index_pc = pc ^ pc >> t->entries_log2, tag_pc = hash >> 20;
+	uint32_t match = t->groups == 1 ? look_up(t, t->fold, t->fold2, t->at, t->tag, index_pc, tag_pc, 1)
+	                                : look_up(t, t->fold, t->fold2, t->at, t->tag, index_pc, tag_pc, 2);
+
+	uint8_t *base = &t->base[(pc ^ pc >> 13) & t->base_mask];
+	bool base_says = *base >= 2, alternate = base_says, predicted = base_says;
+	int provider = -1, second = -1;
+	uint16_t *entry = NULL;
+	bool fresh = false, says = base_says;
+	if (match) {
+		provider = 31 - __builtin_clz(match);
+		entry = &t->table[provider][t->at[provider]];
+		says = COUNTER(*entry) >= 4;
+		uint32_t rest = match & ~(UINT32_C(1) << provider);
+		if (rest) {
+			second = 31 - __builtin_clz(rest);
+			alternate = COUNTER(t->table[second][t->at[second]]) >= 4;
+		}
+		unsigned counter = COUNTER(*entry);
+		fresh = !USEFUL(*entry) && (counter == 3 || counter == 4);
+		predicted = fresh && t->use_alternate >= 0 ? alternate : says;
+	}
+
+	bool tage_says = predicted;
+	if (t->loop) {
+		uint32_t tag = hash | 1;
+		struct loop_entry *e = &t->loop[(hash >> 12) & t->loop_mask];
+		int opinion = loop_predict(tag, e);
+		if (opinion >= 0) {
+			if (t->trust_loop >= 0)
+				predicted = opinion;
+			if (opinion != tage_says) {
+				if (opinion == taken)
+					t->trust_loop += t->trust_loop < 63;
+				else
+					t->trust_loop -= t->trust_loop > -64;
+			}
+		}
+		if (e->tag == tag || tage_says != taken)
+			loop_train(t, tag, e, taken, tage_says != taken, opinion);
+	}
+
+	/* learn; most branches are a sure hit with nothing left to learn */
+	if (entry && tage_says == taken && says == alternate && COUNTER(*entry) == (taken ? COUNTER_MAX : 0)) {
+		tage_push(t, taken);
+		return predicted;
+	}
+	bool more = tage_says != taken && provider < (int)t->tables - 1;
+	if (entry) {
+		if (fresh && says != alternate) {
+			if (alternate == taken)
+				t->use_alternate += t->use_alternate < 7;
+			else
+				t->use_alternate -= t->use_alternate > -8;
+		}
+		if (fresh && says == taken)	/* the provider would have been right: it only needs training */
+			more = false;
+		if (says != alternate) {
+			unsigned useful = toward((uint8_t)USEFUL(*entry), says == taken, USEFUL_MAX);
+			*entry = (uint16_t)((*entry & ~3) | useful);
+		}
+		if (fresh) {
+			if (second >= 0)
+				train_entry(&t->table[second][t->at[second]], taken);
+			else
+				*base = toward(*base, taken, 3);
+		}
+		train_entry(entry, taken);
+	} else {
+		*base = toward(*base, taken, 3);
+	}
+	if (more)
+		allocate(t, provider, taken);
+	tage_push(t, taken);
+	return predicted;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Makes scripts (script.h), and asks the predictors on the way: they see the branches in program order, whatever the time.
+ */
+#include "core/backend/partial_regs.h"
+#include "core/script/script.h"
+#include "core/wrongpath/walker.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { BRANCHES = 64 };		/* instructions of a block whose branches are predicted; those beyond are taken as predicted */
+
+unsigned core_executed(const struct iblock *b, unsigned exit, unsigned *insns)
+{
+	if (LIKELY(exit < b->exits && b->exit[exit].insns == *insns && b->exit[exit].jump != ST_JUMP_REPEAT && *insns <= b->insns && *insns))
+		return b->exit[exit].slots;
+	const struct st_exit_def *x = exit < b->exits ? &b->exit[exit] : NULL;
+	if (*insns > b->insns)
+		*insns = b->insns;
+	if (!*insns)
+		return 0;
+	const struct insn *last = &b->insn[*insns - 1];
+	if (!x || x->insns != *insns)		/* cut: whole instructions */
+		return last->first_slot + last->slots;
+	unsigned slots = x->slots;
+	if (x->jump == ST_JUMP_REPEAT && !(last->flags & INSN_REP))
+		--*insns;	/* tried again: it will come back and retire then */
+	return slots;
+}
+
+/* The hint that a prefix of branch i gives, as the predictor's flag. */
+static __attribute__((noinline)) uint32_t hint(const struct iblock *b, unsigned i)
+{
+	for (unsigned k = 0; k < b->insn[i].prefixes; k++) {
+		if (b->code[i][k] == 0x2e)
+			return BPRED_HINT_NOT_TAKEN;
+		if (b->code[i][k] == 0x3e)
+			return BPRED_HINT_TAKEN;
+	}
+	return 0;
+}
+
+/* Which way branch i went, and what was predicted. */
+static inline __attribute__((always_inline)) uint64_t
+branch(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip, uint64_t *went)
+{
+	const struct insn *in = &b->insn[i];
+	uint64_t next = i + 1 < insns ? b->insn[i + 1].addr : next_ip, fallthrough = in->addr + in->len;
+	bool taken = script_taken(in, next);
+	uint64_t target = script_target(in, next), way = taken ? SCRIPT_TAKEN : 0;
+	struct bpred_outcome o;
+
+	*went = taken ? target : fallthrough;
+	if (UNLIKELY(in->flags & INSN_FAR))
+		return (uint64_t)SCRIPT_FAR << SCRIPT_FLAGS;
+	if (LIKELY(i < BRANCHES)) {
+		uint32_t flags = in->flags;
+		if (UNLIKELY(in->prefixes) && c->config.bpred_hints && in->flags & INSN_COND)
+			flags |= hint(b, i);
+		bpred_branch(c->bp, in->addr, flags, fallthrough, taken, target, &o);
+		if (UNLIKELY(o.mispredicted)) {
+			way |= o.predicted_taken ? SCRIPT_PREDICTED : 0;
+			c->predicted = o.predicted;
+		}
+		way |= (o.mispredicted ? SCRIPT_MISPREDICTED : 0) | (o.wrong_target ? SCRIPT_WRONG_TARGET : 0) |
+		       (o.resteer ? SCRIPT_RESTEER : 0) | (uint64_t)o.bubble << (SCRIPT_BUBBLE - SCRIPT_FLAGS);
+	}
+	return way << SCRIPT_FLAGS;
+}
+
+/* The word of instruction i, which goes the general way. */
+static inline __attribute__((always_inline)) uint64_t
+general(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip)
+{
+	const struct insn *in = &b->insn[i];
+	uint64_t way = 0, went;
+	unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
+	if (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT) && in->uops && last < insns && b->insn[last].flags & INSN_BRANCH)
+		way = branch(c, b, last, insns, next_ip, &went);
+	return way | (uint64_t)i << SCRIPT_INDEX | STEP_GENERAL;
+}
+
+/* Behind a mispredicted branch, which is the last of what was executed: its wrong path.  word: the branch's. */
+static __attribute__((noinline)) uint64_t *wrong_path(struct core *c, uint64_t *word, bool last, uint64_t *w)
+{
+	if (!c->walker || !last || !c->predicted)
+		return w;
+	size_t n = walker_walk(c->walker, c->bp, c->predicted, c->pa.general, w);
+	*word |= n ? (uint64_t)SCRIPT_WRONG << SCRIPT_FLAGS : 0;
+	return w + n;
+}
+
+/* The upper halves of the vector registers behind an instruction that is executed, and what microcode does before it: on cores that keep them
+ * apart while legacy SSE runs (Optimization Manual, "Mixing AVX Code with SSE Code": states A, B and C). */
+static inline enum script_assist uppers_step(struct core *c, enum insn_vector what)
+{
+	const uint8_t before = c->cl.uppers;
+	switch (what) {
+	case VECTOR_LEGACY:
+		if (before != UPPERS_USED)
+			return 0;
+		c->cl.uppers = UPPERS_SAVED;
+		return SCRIPT_AVX_TO_SSE;
+	case VECTOR_VEX_128:
+	case VECTOR_VEX_256:
+		if (what == VECTOR_VEX_256 || before == UPPERS_SAVED)
+			c->cl.uppers = UPPERS_USED;
+		return before == UPPERS_SAVED ? SCRIPT_SSE_TO_AVX : 0;
+	case VECTOR_ZERO:
+		c->cl.uppers = UPPERS_CLEAN;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* The same of a whole block: it holds an instruction that needs an assist.  If so, the state is as before. */
+static __attribute__((noinline)) bool uppers_assist(struct core *c, const struct iblock *b, unsigned insns)
+{
+	const uint8_t before = c->cl.uppers;
+	for (unsigned i = 0; i < insns; i++)
+		if (uppers_step(c, b->vector[i])) {
+			c->cl.uppers = before;
+			return true;
+		}
+	return false;
+}
+
+/* Likewise of all instructions from i on.  Returns the end.  uppers: those with vector registers are followed. */
+static __attribute__((noinline)) uint64_t *
+rest_general(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip, bool uppers, uint64_t *w)
+{
+	for (; i < insns; i++) {
+		uint64_t *word = w++;
+		*word = general(c, b, i, insns, next_ip);
+		if (uppers)
+			*word |= (uint64_t)uppers_step(c, b->vector[i]) << SCRIPT_ASSIST;
+		partial_ahead(c, &b->insn[i], b->uop + b->insn[i].first_uop);
+		if (UNLIKELY(script_says(*word, SCRIPT_MISPREDICTED)))
+			w = wrong_path(c, word, i + 1 + !!(b->insn[i].flags & INSN_FUSES_NEXT) == insns, w);
+	}
+	return w;
+}
+
+/* All accesses of an instruction were made, and the branch that it is fused with was executed. */
+static bool all_done(const struct step *s, unsigned insns, const uint64_t *slots, unsigned nslots)
+{
+	for (unsigned i = 0; i < s->steps; i++)
+		if (s[i].slot != UOP_NO_SLOT && (s[i].slot >= nslots || slots[s[i].slot] == ST_NOT_DONE))
+			return false;
+	return s->branch < insns;
+}
+
+size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip,
+                   uint64_t *out)
+{
+	unsigned nslots = core_executed(b, exit, &insns);
+	const struct plan *plan = LIKELY(b->core_plan != NULL) ? b->core_plan : core_plan_make(b);
+	uint64_t *w = out + 1;
+	bool any_general = false;
+
+	const bool uppers = UNLIKELY(c->cl.saves_uppers && b->vector);
+	const bool assisted = UNLIKELY(uppers) && uppers_assist(c, b, insns);
+
+	if (UNLIKELY(c->pa.general || !plan || assisted)) {	/* no memory for it: slower, with the same results */
+		w = rest_general(c, b, 0, insns, next_ip, assisted, w);
+		any_general = insns;
+	} else {
+		for (const struct step *s = plan->step; s->insn < insns; s++) {
+			if (UNLIKELY(s->flags & STEP_CHECK && !all_done(s, insns, slots, nslots)))
+				goto general;
+			*w = (uint64_t)s | s->kind;
+			switch (s->kind) {
+			case STEP_COMPUTE:
+			case STEP_COMPUTE_MORE:
+			case STEP_RENAME:
+			case STEP_ELIMINATED:
+				w++;
+				continue;
+			case STEP_LOAD:
+			case STEP_LOAD_MORE:
+			case STEP_LOAD_COMPUTE:
+			case STEP_LOAD_COMPUTE_MORE:
+			case STEP_STORE:
+				if (UNLIKELY(s->slot >= nslots || slots[s->slot] == ST_NOT_DONE))
+					goto general;
+				w[1] = slots[s->slot];
+				w += 2;
+				continue;
+			case STEP_BRANCH:
+				if (UNLIKELY(s->branch >= insns))
+					goto general;
+				*w |= branch(c, b, s->branch, insns, next_ip, &w[1]);
+				w += 2;
+				if (UNLIKELY(script_says(w[-2], SCRIPT_MISPREDICTED)))
+					w = wrong_path(c, &w[-2], s->branch + 1u == insns, w);
+				continue;
+			case STEP_LOAD_BRANCH:
+			case STEP_LOAD_BRANCH_MORE:
+				if (UNLIKELY(s->branch >= insns || s->slot >= nslots || slots[s->slot] == ST_NOT_DONE))
+					goto general;
+				w[1] = slots[s->slot];
+				*w |= branch(c, b, s->branch, insns, next_ip, &w[2]);
+				w += 3;
+				if (UNLIKELY(script_says(w[-3], SCRIPT_MISPREDICTED)))
+					w = wrong_path(c, &w[-3], s->branch + 1u == insns, w);
+				continue;
+			case STEP_NOTHING:
+				continue;
+			}
+general:
+			*w++ = general(c, b, s->insn, insns, next_ip);
+			any_general = true;
+			if (UNLIKELY(script_says(w[-1], SCRIPT_MISPREDICTED)))
+				w = wrong_path(c, &w[-1], s->insn + 1u + !!(s->in->flags & INSN_FUSES_NEXT) == insns, w);
+			if (UNLIKELY(s->flags & STEP_APART)) {	/* and so does what follows */
+				partial_ahead(c, s->in, b->uop + s->in->first_uop);
+				w = rest_general(c, b, s->insn + 1u, insns, next_ip, false, w);
+				break;
+			}
+			s += s->steps - 1;
+		}
+	}
+	out[0] = insns | (uint64_t)(w - out) << SCRIPT_WORDS;
+	*w++ = SCRIPT_END;
+	if (UNLIKELY(any_general)) {
+		*w++ = (uint64_t)b;
+		*w++ = next_ip;
+		*w++ = nslots | (uint64_t)insns << 32;
+		if (nslots)	/* else there may be none */
+			memcpy(w, slots, nslots * sizeof *w);
+		w += nslots;
+	}
+	return (size_t)(w - out);
+}
+
+void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip)
+{
+	uint64_t went;
+	core_executed(b, exit, &insns);
+	for (unsigned i = 0; c->cl.saves_uppers && b->vector && i < insns; i++)
+		uppers_step(c, b->vector[i]);
+	for (unsigned i = 0; i < insns && i < BRANCHES; i++)
+		if (b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR))
+			branch(c, b, i, insns, next_ip, &went);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Samples added up by stack, for export; the folded and speedscope forms.
+ *
+ * Source of the forms: Brendan Gregg's FlameGraph, README ("Fold stacks"); speedscope's file-format-spec.ts.
+ * Without call chains a stack is the sampled instruction alone.  Left out: inlined functions as frames of their own.
+ */
+#include "output/export/export.h"
+#include "util/json.h"
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 29;
+}
+
+/* Room for one more; NULL without memory. */
+static void *grow(void *array, size_t used, size_t *room, size_t size)
+{
+	if (used < *room)
+		return array;
+	size_t more = *room ? 2 * *room : 64;
+	void *grown = realloc(array, more * size);
+	if (grown)
+		*room = more;
+	return grown;
+}
+
+static const char *keep(struct export *x, const char *s)
+{
+	char **grown = (x->texts & (x->texts - 1)) == 0 ? realloc(x->text, (x->texts ? 2 * x->texts : 1) * sizeof *grown) : x->text;
+	if (!grown)
+		return NULL;
+	x->text = grown;
+	if (!(x->text[x->texts] = strdup(s)))
+		return NULL;
+	return x->text[x->texts++];
+}
+
+static uint64_t place_hash(const struct symbols_place *at)
+{
+	return mix(mix(1, (uintptr_t)at->object), at->address);
+}
+
+static bool rehash(size_t **slot, size_t *slots, size_t used, uint64_t (*hash)(const struct export *x, size_t i), const struct export *x)
+{
+	if (2 * (used + 1) <= *slots)
+		return true;
+	size_t room = *slots ? 2 * *slots : 256, *fresh = calloc(room, sizeof *fresh);
+	if (!fresh)
+		return false;
+	for (size_t i = 0; i < used; i++) {
+		size_t at = hash(x, i) & (room - 1);
+		while (fresh[at])
+			at = (at + 1) & (room - 1);
+		fresh[at] = i + 1;
+	}
+	free(*slot);
+	*slot = fresh;
+	*slots = room;
+	return true;
+}
+
+static uint64_t hash_place(const struct export *x, size_t i) { return place_hash(&x->place[i].at); }
+
+static uint64_t stack_hash(const char *comm, const size_t *frame, size_t n)
+{
+	uint64_t h = mix(2, (uintptr_t)comm);
+	for (size_t i = 0; i < n; i++)
+		h = mix(h, frame[i]);
+	return h;
+}
+static uint64_t hash_stack(const struct export *x, size_t i)
+{
+	return stack_hash(x->stack[i].comm, x->frame + x->stack[i].first, x->stack[i].depth);
+}
+
+/* The function that a place is in: those of one name in one object and file are one; SIZE_MAX without memory. */
+static size_t function_of(struct export *x, const struct export_place *p, size_t place)
+{
+	for (size_t i = 0; i < x->functions; i++)
+		if (x->function[i].symbol == p->at.symbol && x->function[i].object == p->at.object &&
+		    (p->at.symbol || !strcmp(x->function[i].name, p->name)))
+			return i;
+	struct export_function *f = grow(x->function, x->functions, &x->function_room, sizeof *f);
+	if (!f)
+		return SIZE_MAX;
+	x->function = f;
+	x->function[x->functions] = (struct export_function){ p->at.symbol, p->at.object, p->name, p->at.dso, p->at.path, p->own_file, place };
+	return x->functions++;
+}
+
+static size_t place_of(struct export *x, const struct symbols_place *at, uint64_t ip)
+{
+	enum { INLINED = 16 };
+	struct symbols_line line[INLINED];
+	char text[32];
+	if (!rehash(&x->place_slot, &x->place_slots, x->places, hash_place, x))
+		return SIZE_MAX;
+	size_t slot = place_hash(at) & (x->place_slots - 1);
+	for (; x->place_slot[slot]; slot = (slot + 1) & (x->place_slots - 1)) {
+		const struct symbols_place *other = &x->place[x->place_slot[slot] - 1].at;
+		if (other->object == at->object && other->address == at->address)
+			return x->place_slot[slot] - 1;
+	}
+	struct export_place *p = grow(x->place, x->places, &x->place_room, sizeof *p);
+	if (!p)
+		return SIZE_MAX;
+	x->place = p;
+	p += x->places;
+	*p = (struct export_place){ .at = *at, .ip = ip, .file = "", .own_file = "" };
+	size_t lines = symbols_place_lines(at, line, INLINED);
+	if (lines) {
+		p->file = line[0].file;
+		p->line = line[0].line;
+		p->own_file = line[lines - 1].file;
+	}
+	snprintf(text, sizeof text, "%#llx", (unsigned long long)ip);
+	p->name = at->symbol ? at->symbol->name : keep(x, text);
+	p->at.dso = p->name ? keep(x, at->dso) : NULL;
+	p->at.path = p->at.dso ? keep(x, at->path) : NULL;
+	if (!p->at.path || (p->function = function_of(x, p, x->places)) == SIZE_MAX)
+		return SIZE_MAX;
+	x->place_slot[slot] = ++x->places;
+	return x->places - 1;
+}
+
+static size_t stack_of(struct export *x, const char *comm, const size_t *frame, size_t n)
+{
+	if (!rehash(&x->stack_slot, &x->stack_slots, x->stacks, hash_stack, x))
+		return SIZE_MAX;
+	size_t slot = stack_hash(comm, frame, n) & (x->stack_slots - 1);
+	for (; x->stack_slot[slot]; slot = (slot + 1) & (x->stack_slots - 1)) {
+		const struct export_stack *s = &x->stack[x->stack_slot[slot] - 1];
+		if (s->comm == comm && s->depth == n && !memcmp(x->frame + s->first, frame, n * sizeof *frame))
+			return x->stack_slot[slot] - 1;
+	}
+	size_t room = x->stack_room;
+	struct export_stack *s = grow(x->stack, x->stacks, &x->stack_room, sizeof *s);
+	if (!s)
+		return SIZE_MAX;
+	x->stack = s;
+	if (x->stack_room != room) {
+		uint64_t *value = realloc(x->value, x->stack_room * x->events * sizeof *value);
+		if (!value)
+			return SIZE_MAX;
+		x->value = value;
+	}
+	while (x->frame_room - x->frames < n) {
+		size_t *f = grow(x->frame, x->frame_room, &x->frame_room, sizeof *f);
+		if (!f)
+			return SIZE_MAX;
+		x->frame = f;
+	}
+	memcpy(x->frame + x->frames, frame, n * sizeof *frame);
+	memset(x->value + x->stacks * x->events, 0, x->events * sizeof *x->value);
+	x->stack[x->stacks] = (struct export_stack){ comm, x->frames, n, 0 };
+	x->frames += n;
+	x->stack_slot[slot] = ++x->stacks;
+	return x->stacks - 1;
+}
+
+static int on_sample(void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
+{
+	struct export *x = context;
+	size_t frame[PERFDATA_CHAIN_MAX + 1], n = 0;
+	bool user = true;
+	for (size_t i = 0; i < r->chain_length && n < PERFDATA_CHAIN_MAX; i++) {
+		uint64_t ip = perfdata_chain_ip(r, i);
+		struct symbols_place at;
+		if (ip >= (uint64_t)PERF_CONTEXT_MAX) {
+			user = ip == (uint64_t)PERF_CONTEXT_USER;
+			continue;
+		}
+		symbols_resolve(x->profile->symbols, r->pid, ip, UINT64_MAX, &at);
+		if (!user)
+			at = (struct symbols_place){ "[kernel.kallsyms]", "[kernel.kallsyms]", ip, NULL, NULL };
+		if ((frame[n++] = place_of(x, &at, ip)) == SIZE_MAX)
+			return ERR_NOMEM;
+	}
+	if (!n && (frame[n++] = place_of(x, place, r->ip)) == SIZE_MAX)
+		return ERR_NOMEM;
+	size_t stack = stack_of(x, comm, frame, n);
+	if (stack == SIZE_MAX)
+		return ERR_NOMEM;
+	struct export_sample *s = grow(x->sample, x->samples, &x->sample_room, sizeof *s);
+	if (!s)
+		return ERR_NOMEM;
+	x->sample = s;
+	x->sample[x->samples++] = (struct export_sample){ stack, r->event, r->period };
+	x->stack[stack].samples++;
+	x->value[stack * x->events + r->event] += r->period;
+	x->total[r->event] += r->period;
+	return 0;
+}
+
+int export_load(struct export **out, struct perfdata_file *file, struct err *err)
+{
+	struct export *x = calloc(1, sizeof *x);
+	if (!x)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	int code = profile_open(&x->profile, file, &(struct profile_options){ .chains = true }, err);
+	if (!code) {
+		x->events = x->profile->events;
+		x->total = calloc(x->events, sizeof *x->total);
+		x->event_name = calloc(x->events, sizeof *x->event_name);
+		if (!x->total || !x->event_name)
+			code = err_set(err, ERR_NOMEM, "out of memory");
+	}
+	for (size_t i = 0; !code && i < x->events; i++)
+		x->event_name[i] = x->profile->event[i].info->name;
+	if (!code)
+		code = profile_walk(x->profile, &(struct profile_visit){ x, on_sample }, err);
+	if (code) {
+		export_free(x);
+		return code;
+	}
+	*out = x;
+	return 0;
+}
+
+void export_free(struct export *x)
+{
+	if (!x)
+		return;
+	profile_free(x->profile);
+	for (size_t i = 0; i < x->texts; i++)
+		free(x->text[i]);
+	free(x->text);
+	free(x->total);
+	free(x->event_name);
+	free(x->place);
+	free(x->function);
+	free(x->stack);
+	free(x->value);
+	free(x->frame);
+	free(x->sample);
+	free(x->place_slot);
+	free(x->stack_slot);
+	free(x);
+}
+
+/* A frame of a folded stack: what separates frames, stacks and values may not be in it. */
+static void folded_name(FILE *to, const char *name)
+{
+	for (; *name; name++)
+		fputc(*name == ';' ? ':' : (unsigned char)*name < ' ' ? '?' : *name, to);
+}
+
+void export_folded(FILE *to, const struct export *x, size_t event)
+{
+	for (size_t s = 0; s < x->stacks; s++) {
+		uint64_t value = x->value[s * x->events + event];
+		if (!value)
+			continue;
+		folded_name(to, x->stack[s].comm);
+		for (size_t i = x->stack[s].depth; i-- > 0;) {
+			fputc(';', to);
+			folded_name(to, x->place[x->frame[x->stack[s].first + i]].name);
+		}
+		fprintf(to, " %llu\n", (unsigned long long)value);
+	}
+}
+
+void export_speedscope(FILE *to, const struct export *x, const char *title)
+{
+	fputs("{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\", \"exporter\": \"softpmu\", \"name\": ", to);
+	json_string(to, title);
+	fputs(", \"shared\": {\"frames\": [", to);
+	for (size_t i = 0; i < x->functions; i++) {
+		fprintf(to, "%s\n{\"name\": ", i ? "," : "");
+		json_string(to, x->function[i].name);
+		if (*x->function[i].file || *x->function[i].path) {
+			fputs(", \"file\": ", to);
+			json_string(to, *x->function[i].file ? x->function[i].file : x->function[i].path);
+		}
+		fputc('}', to);
+	}
+	fputs("]},\n\"profiles\": [", to);
+	for (size_t e = 0; e < x->events; e++) {
+		fprintf(to, "%s\n{\"type\": \"sampled\", \"name\": ", e ? "," : "");
+		json_string(to, x->event_name[e]);
+		fprintf(to, ", \"unit\": \"none\", \"startValue\": 0, \"endValue\": %llu, \"samples\": [", (unsigned long long)x->total[e]);
+		bool first = true;
+		for (size_t k = 0; k < x->samples; k++) {
+			const struct export_stack *s = &x->stack[x->sample[k].stack];
+			if (x->sample[k].event != e)
+				continue;
+			fputs(first ? "\n[" : ",\n[", to);
+			first = false;
+			for (size_t i = s->depth; i-- > 0;)
+				fprintf(to, "%zu%s", x->place[x->frame[s->first + i]].function, i ? "," : "");
+			fputc(']', to);
+		}
+		fputs("],\n\"weights\": [", to);
+		first = true;
+		for (size_t k = 0; k < x->samples; k++) {
+			if (x->sample[k].event != e)
+				continue;
+			fprintf(to, "%s%llu", first ? "" : ",", (unsigned long long)x->sample[k].value);
+			first = false;
+		}
+		fputs("]}", to);
+	}
+	fputs("\n]}\n", to);
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * The register interface of the NetBurst PMU (Pentium 4, Xeon): 18 counters, their configuration control registers (CCCR), the event
+ * selection control registers (ESCR) that detect events, and the registers of replay tagging and PEBS.
+ *
+ * Source: SDM vol. 3B (edition of June 2016), "Performance Monitoring (Processors Based on Intel NetBurst Microarchitecture)" and
+ * "Performance Monitoring and Intel Hyper-Threading Technology in Processors Based on Intel NetBurst Microarchitecture"; vol. 2,
+ * "RDPMC"; B. Sprunt, "Pentium 4 Performance-Monitoring Features", IEEE Micro 22(4), 2002.  Wiring: netburst_wiring.c; tags: netburst_tags.c.
+ * What an ESCR detects is a row (or several, one a mask bit) of the event table.
+ *
+ * The way of an event: ESCR's event and mask; CPL and thread; the CCCR's ESCR select; threshold; edge; active threads; counter.
+ * Where sources differ or say nothing:
+ * - MSR_PEBS_ENABLE: bit 25 enables PEBS and bit 24 tagging for replay, as the manual's MSR table and Linux (asm/perf_event_p4.h) have it;
+ *   the manual's text on PEBS calls bit 24 the enable flag.
+ * - Bits 63:40 written to a counter are ignored: OProfile and Linux's watchdog wrote negative numbers of 64 bits to them.
+ * - CCCR bits 17:16 on parts with one hardware thread "must be 11B"; Linux cleared whole CCCRs on such parts, so other values do not
+ *   fault.  GUESS: they count all the same; counting with 00B settles it.
+ * - A counter started by another one (CASCADE) counts while the other's OVF is set.  GUESS: that is a level, so setting CASCADE with OVF
+ *   set already starts it; doing so settles it.  The manual's two ways to stop it (clear CASCADE, clear OVF) say level.
+ * - The interrupt and PEBS come with the next clock that counts something behind the overflow; clearing OVF takes the wait back (GUESS; a handler
+ *   that clears OVF of a second counter between its overflow and its next event settles it).
+ * - Active threads qualify the count itself, behind threshold and edge; 11B ("any") lets everything pass, as counting of non-sleep clocks wants
+ *   (threshold 15 with COMPLEMENT counts in halted cycles).  GUESS: order; 00B with COMPLEMENT settles it.
+ * - An ESCR whose event select is 0 (no_event), and its pair's, too: the counter stands still, whatever its threshold.
+ * - Thread-independent events with USR bits only count, wherever they come from, while some thread runs at CPL > 0 (Table 18-67).
+ *
+ * Left out: the 32-bit counters 18 to 25 of RDPMC on Xeon MP with a third-level cache; one local vector table entry stands for both threads'.
+ * Increments of one point a uop or signal are not clipped to 15 in plain sums (no core retires 16 uops a clock).
+ * MSR_TC_PRECISE_EVENT is kept and does nothing: no documented event uses it.
+ */
+#include "../ds/ds.h"
+#include "netburst_pmu.h"
+#include <string.h>
+
+#define COUNTER_MASK ((UINT64_C(1) << 40) - 1)
+#define PMI_BITS (SPMU_CCCR_OVF_PMI_T0 | SPMU_CCCR_OVF_PMI_T1)
+#define FILTER_BITS (SPMU_CCCR_SELECT(7) | SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(15) | SPMU_CCCR_EDGE)
+#define PEBS_METRICS (UINT32_C(0x1fff) | UINT32_C(3) << 15)
+enum { COUNTERS = PMU_NETBURST_COUNTERS, NEVER = PMU_NETBURST_COUNTERS };	/* expr[NEVER]: an event that does not happen */
+
+unsigned netburst_who(uint32_t escr, bool independent)
+{
+	bool usr = escr & (SPMU_ESCR_T0_USR | SPMU_ESCR_T1_USR), os = escr & (SPMU_ESCR_T0_OS | SPMU_ESCR_T1_OS);
+	if (independent)
+		return (usr ? WHO_USER | WHO_OTHER_USER : 0) | (os ? WHO_KERNEL | WHO_OTHER_KERNEL : 0);
+	return (escr & SPMU_ESCR_T0_USR ? WHO_USER : 0) | (escr & SPMU_ESCR_T0_OS ? WHO_KERNEL : 0) |
+		(escr & SPMU_ESCR_T1_USR ? WHO_OTHER_USER : 0) | (escr & SPMU_ESCR_T1_OS ? WHO_OTHER_KERNEL : 0);
+}
+
+bool netburst_detects(const struct pmu_row *row, uint32_t msr, unsigned event)
+{
+	const struct spmu_event *e = &row->public;
+	return row->expr.terms && e->umask && e->event == event && (e->escr[0] == msr || e->escr[1] == msr);
+}
+
+bool netburst_running(const struct spmu *p, unsigned i)
+{
+	const uint32_t *cccr = p->netburst.cccr;
+	int from = netburst_cascade(i), extended = netburst_extended_cascade(p->model, i);
+	if (i == 1 && p->host.quirks & SPMU_QUIRK_NETBURST_CCCR1_ENABLE)
+		return false;
+	return cccr[i] & SPMU_CCCR_ENABLE ||
+		(cccr[i] & SPMU_CCCR_CASCADE && from >= 0 && cccr[from] & SPMU_CCCR_OVF) ||
+		(cccr[i] & SPMU_CCCR_EXTENDED_CASCADE && extended >= 0 && cccr[extended] & SPMU_CCCR_OVF);
+}
+
+/* May its overflow start another counter? */
+static bool starts_others(const struct spmu *p, unsigned i)
+{
+	for (unsigned k = 0; k < COUNTERS; k++) {
+		uint32_t v = p->netburst.cccr[k];
+		if ((v & SPMU_CCCR_CASCADE && netburst_cascade(k) == (int)i) ||
+		    (v & SPMU_CCCR_EXTENDED_CASCADE && netburst_extended_cascade(p->model, k) == (int)i))
+			return true;
+	}
+	return false;
+}
+
+/* PEBS is on for counter i: 16, or 17 for the other thread, with one of the three tagged events. */
+static bool samples(const struct spmu *p, unsigned i)
+{
+	uint32_t bit = i == 16 ? SPMU_PEBS_MY_THREAD : i == 17 ? SPMU_PEBS_OTHER_THREAD : 0;
+	int e = netburst_wired(p->model, i, p->netburst.cccr[i] >> 13 & 7);
+	if (!(p->netburst.pebs_enable & bit) || e < 0)
+		return false;
+	uint32_t msr = netburst_escr_msr((unsigned)e), event = p->netburst.escr[e] >> 25 & 63;
+	return (msr == MSR_CRU_ESCR2 || msr == MSR_CRU_ESCR3) && (event == 0x08 || event == 0x09 || event == 0x0c);
+}
+
+/* ---- what an ESCR detects, as an expression ------------------------------------------------------------------- */
+
+/* The same source with other tags wanted, as one of the PMU's own; -1: no room. */
+static int with_tags(struct spmu *p, const struct pmu_source *s, uint16_t tagged)
+{
+	struct pmu_source want;
+	memcpy(&want, s, sizeof want);
+	want.tagged = tagged;
+	for (unsigned i = 0; i < p->owns; i++)
+		if (!memcmp(&p->own[i], &want, sizeof want))
+			return (int)(p->model->sources + i);
+	if (p->owns == PMU_MAX_OWN)
+		return -1;
+	memcpy(&p->own[p->owns], &want, sizeof want);	/* stays: channels of the ring know it by its number */
+	return (int)(p->model->sources + p->owns++);
+}
+
+/* A uop with several tags counts once: terms that differ only in the tags they want become one. */
+static bool merge(struct spmu *p, struct pmu_expr *x, const struct pmu_term *t, const struct pmu_source *s)
+{
+	for (unsigned k = 0; k < x->terms && s->tagged; k++) {
+		struct pmu_term *o = &x->term[k];
+		const struct pmu_source *other = pmu_source_of(p, o->source);
+		struct pmu_source a, b;
+		memcpy(&a, s, sizeof a);
+		memcpy(&b, other, sizeof b);
+		a.tagged = b.tagged = 0;
+		if (o->conds || o->num != t->num || !other->tagged || memcmp(&a, &b, sizeof a))
+			continue;
+		int merged = with_tags(p, s, s->tagged | other->tagged);
+		if (merged < 0)
+			return false;
+		o->source = (uint16_t)merged;
+		return true;
+	}
+	return false;
+}
+
+static void add_row(struct spmu *p, unsigned i, const struct pmu_row *row)
+{
+	struct pmu_expr *x = &p->detected.expr[i];
+	const struct spmu_event *e = &row->public;
+	bool twice = (p->host.quirks & SPMU_QUIRK_NETBURST_TC_MISC_TWICE && e->escr[0] == MSR_TC_ESCR0 && e->event == 0x06) ||
+		(p->host.quirks & SPMU_QUIRK_NETBURST_BSQ_TWICE && e->escr[0] == MSR_BSU_ESCR0 && e->event == 0x0c);
+	for (unsigned k = 0; k < row->expr.terms; k++) {
+		struct pmu_term t = row->expr.term[k];
+		t.num *= twice ? 2 : 1;
+		if (!t.conds) {
+			const struct pmu_source *s = &p->model->source[t.source];
+			bool levels = s->is_signal ? s->form == FORM_PENDING || pmu_signal_kind(s->signal) == SPMU_OCCUPANCY : s->until != STAGE_NONE;
+			if (levels || pmu_squashed(s->stage, s->did_mask, s->did_want))
+				p->detected.exact |= 1u << i;
+			if (merge(p, x, &t, s))
+				continue;
+		}
+		if (x->terms < PMU_MAX_TERMS)	/* no event of our tables has more */
+			x->term[x->terms++] = t;
+	}
+	if (e->thread_independent)
+		p->detected.independent |= 1u << i;
+}
+
+/* Makes expr[i] anew: the rows that the ESCR's mask is made of, the one of most bits first. */
+static void compose(struct spmu *p, unsigned i)
+{
+	struct pmu_netburst_state *n = &p->netburst;
+	int e = netburst_wired(p->model, i, n->cccr[i] >> 13 & 7);
+	p->detected.expr[i].terms = 0;
+	p->detected.exact &= ~(1u << i);
+	p->detected.independent &= ~(1u << i);
+	if (e < 0)
+		return;
+	uint32_t msr = netburst_escr_msr((unsigned)e), event = n->escr[e] >> 25 & 63, left = n->escr[e] >> 9 & 0xffff;
+	while (left) {
+		const struct pmu_row *best = NULL;
+		int most = 0;
+		for (size_t k = 0; k < p->model->rows; k++) {
+			const struct pmu_row *row = &p->model->row[k];
+			int bits = __builtin_popcount(row->public.umask);
+			if (netburst_detects(row, msr, event) && !(row->public.umask & ~left) && bits > most) {
+				best = row;
+				most = bits;
+			}
+		}
+		if (!best)
+			break;
+		add_row(p, i, best);
+		left &= ~(uint32_t)best->public.umask;
+	}
+}
+
+static void netburst_setup(const struct spmu *p, unsigned i, struct pmu_counter *c)
+{
+	const struct pmu_netburst_state *n = &p->netburst;
+	uint32_t v = n->cccr[i];
+	c->mask = COUNTER_MASK;
+	c->acts = (v & PMI_BITS && p->host.pmi) || samples(p, i) || starts_others(p, i);
+	c->every = v & SPMU_CCCR_FORCE_OVF;
+	int e = netburst_wired(p->model, i, v >> 13 & 7), pair = e < 0 ? -1 : netburst_pair(p->model, (unsigned)e);
+	if (e < 0 || (!(n->escr[e] >> 25 & 63) && !(pair >= 0 && n->escr[pair] >> 25 & 63)))
+		return;
+	bool independent = p->detected.independent >> i & 1, clocks = (v & SPMU_CCCR_COMPARE) && (v & SPMU_CCCR_COMPLEMENT);
+	c->expr = &p->detected.expr[i];
+	c->who = (uint8_t)netburst_who(n->escr[e], independent);
+	if (independent && c->who && c->who != (WHO_OWN | WHO_OTHER)) {
+		c->while_in = c->who;
+		c->who = WHO_OWN | WHO_OTHER;
+	}
+	if (!c->expr->terms || !c->who) {	/* nothing ever happens: that is at most the threshold */
+		if (!clocks)
+			return;
+		c->expr = &p->detected.expr[NEVER];
+		c->who = WHO_OWN | WHO_OTHER;
+	}
+	if (v & SPMU_CCCR_COMPARE) {
+		c->cmask = (uint8_t)((v >> 20 & 15) + 1);	/* more than the threshold; with COMPLEMENT, not more */
+		c->inv = c->always = clocks;
+		c->edge = !!(v & SPMU_CCCR_EDGE);
+	}
+	c->clip = 15;
+	c->exact = p->detected.exact >> i & 1;
+	if (p->model->threads > 1 && (v >> 16 & 3) != 3)
+		c->active = (uint8_t)(ACTIVE_NONE << (v >> 16 & 3));
+	c->counts = netburst_running(p, i);
+	c->programmed = c->counts || v & (SPMU_CCCR_CASCADE | SPMU_CCCR_EXTENDED_CASCADE);
+}
+
+/* ---- what happens at an overflow ------------------------------------------------------------------------------ */
+
+static void netburst_wrapped(struct spmu *p, unsigned i)
+{
+	p->netburst.cccr[i] |= SPMU_CCCR_OVF;
+}
+
+/* The tagged uop that made a PEBS counter fire, when the engine knows only the cycle. */
+static uint32_t sampled_record(const struct spmu *p, unsigned i, const struct pmu_moment *at)
+{
+	const struct pmu_expr *x = p->counter[i].expr;
+	for (uint32_t r = 0; x && r < at->batch->count; r++) {
+		const struct spmu_record *u = &at->batch->records[r];
+		if (u->kind != SPMU_REC_UOP || pmu_cycle(at->batch, u, STAGE_RETIRE) != at->cycle)
+			continue;
+		for (unsigned k = 0; k < x->terms; k++)
+			if (!x->term[k].conds && p->tag && pmu_match(pmu_source_of(p, x->term[k].source), u, p->tag[r]))
+				return r;
+	}
+	return at->record;
+}
+
+static bool netburst_acts(struct spmu *p, unsigned i, bool wrapped, bool fired, const struct pmu_moment *at)
+{
+	struct pmu_counter *c = &p->counter[i];
+	uint32_t v = p->netburst.cccr[i];
+	bool changed = false, pebs = samples(p, i);
+	bool interrupts = v & PMI_BITS && (v & SPMU_CCCR_ENABLE || !(p->host.quirks & SPMU_QUIRK_NETBURST_CASCADE_NO_PMI));
+	if (fired && c->armed && at->cycle >= c->armed_from) {
+		c->armed = false;
+		if (pebs) {
+			struct pmu_moment moment = *at;
+			if (moment.record >= at->batch->count)
+				moment.record = sampled_record(p, i, at);
+			changed |= pmu_pebs_sample(p, i, &moment, NULL);
+		}
+		if (interrupts)
+			pmu_request_to(p, at->cycle, (v & SPMU_CCCR_OVF_PMI_T0 ? PMI_OWN : 0) | (v & SPMU_CCCR_OVF_PMI_T1 ? PMI_OTHER : 0));
+	}
+	if (wrapped) {
+		c->armed = pebs || interrupts;
+		c->armed_from = pebs ? at->cycle + p->host.pebs_arming : at->cycle + 1;
+		changed |= starts_others(p, i);
+	}
+	return changed;
+}
+
+static bool netburst_ds_pmi(struct spmu *p, bool pebs, const struct pmu_moment *at)
+{
+	(void)pebs;
+	pmu_request(p, at->cycle);
+	return false;
+}
+
+/* Bit n: the OVF flag of CCCR n. */
+static uint64_t netburst_status(const struct spmu *p)
+{
+	uint64_t set = 0;
+	for (unsigned i = 0; i < COUNTERS; i++)
+		set |= (uint64_t)(p->netburst.cccr[i] >> 31) << i;
+	return set;
+}
+
+/* ---- registers ------------------------------------------------------------------------------------------------ */
+
+/* A register is about to change: what is known is counted under the old ones. */
+static void settle(struct spmu *p)
+{
+	if (!p->in_pmi)
+		pmu_settle(p);
+	else if (p->ring.channels)
+		pmu_ring_settle(p, p->now);
+}
+
+/* Recomposes the counters of a set and plans. */
+static int replan(struct spmu *p, uint32_t counters)
+{
+	for (uint32_t set = counters; set; set &= set - 1)
+		compose(p, (unsigned)__builtin_ctz(set));
+	return pmu_plan(p);
+}
+
+static int write_word(struct spmu *p, uint32_t *reg, uint64_t value, uint64_t allowed, uint32_t counters)
+{
+	if (value & ~allowed)
+		return SPMU_GP;
+	settle(p);
+	uint32_t old = *reg;
+	if (old == value)
+		return SPMU_OK;
+	*reg = (uint32_t)value;
+	int error = replan(p, counters);
+	if (error) {
+		*reg = old;
+		for (; counters; counters &= counters - 1)
+			compose(p, (unsigned)__builtin_ctz(counters));
+	}
+	return error;
+}
+
+/* Bits that are not reserved. */
+static uint64_t escr_bits(const struct spmu *p)
+{
+	return p->model->threads > 1 ? 0x7fffffff : 0x7ffffffc;
+}
+
+static uint64_t cccr_bits(const struct spmu *p, unsigned i)
+{
+	return (UINT64_C(0xcffff000) & ~(p->model->threads > 1 ? 0 : (uint64_t)SPMU_CCCR_OVF_PMI_T1)) |
+		(netburst_extended_cascade(p->model, i) >= 0 ? SPMU_CCCR_EXTENDED_CASCADE : 0);
+}
+
+static uint64_t pebs_bits(const struct spmu *p)
+{
+	return PEBS_METRICS | SPMU_PEBS_UOP_TAG | SPMU_PEBS_MY_THREAD | (p->model->threads > 1 ? SPMU_PEBS_OTHER_THREAD : 0);
+}
+#define MATRIX_BITS UINT64_C(0x13)
+
+static int write_escr(struct spmu *p, unsigned e, uint64_t value)
+{
+	uint32_t old = p->netburst.escr[e], set = netburst_counters(e);
+	int error = write_word(p, &p->netburst.escr[e], value, escr_bits(p), set);
+	for (; !error && old != value && set; set &= set - 1) {
+		unsigned i = (unsigned)__builtin_ctz(set);
+		if (netburst_wired(p->model, i, p->netburst.cccr[i] >> 13 & 7) == (int)e)
+			p->counter[i].previous = false;
+	}
+	return error;
+}
+
+static int write_cccr(struct spmu *p, unsigned i, uint64_t value)
+{
+	uint32_t old = p->netburst.cccr[i];
+	int error = write_word(p, &p->netburst.cccr[i], value, cccr_bits(p, i), 1u << i);
+	if (error)
+		return error;
+	if ((old ^ value) & FILTER_BITS)
+		p->counter[i].previous = false;
+	if (!(value & SPMU_CCCR_OVF))
+		p->counter[i].armed = false;
+	return SPMU_OK;
+}
+
+static int netburst_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
+{
+	struct pmu_netburst_state *n = &p->netburst;
+	if (msr - MSR_BPU_COUNTER0 < COUNTERS) {
+		pmu_write_counter(p, msr - MSR_BPU_COUNTER0, value);
+		return SPMU_OK;
+	}
+	if (msr - MSR_BPU_CCCR0 < COUNTERS)
+		return write_cccr(p, msr - MSR_BPU_CCCR0, value);
+	int e = netburst_escr(p->model, msr);
+	if (e >= 0)
+		return write_escr(p, (unsigned)e, value);
+	switch (msr) {
+	case MSR_TC_PRECISE_EVENT:
+		return write_word(p, &n->tc_precise, value, UINT32_MAX, 0);
+	case MSR_PEBS_ENABLE:
+		return write_word(p, &n->pebs_enable, value, pebs_bits(p), 0);
+	case MSR_PEBS_MATRIX_VERT:
+		return write_word(p, &n->pebs_matrix, value, MATRIX_BITS, 0);
+	case MSR_DEBUGCTLA: {
+		int error = write_word(p, &n->debugctl, value, pmu_ds_debugctl_bits(p), 0);
+		if (!error)
+			pmu_ds_debugctl(p, value);
+		return error;
+	}
+	default:
+		return pmu_ds_wrmsr(p, msr, value);
+	}
+}
+
+static int netburst_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value)
+{
+	const struct pmu_netburst_state *n = &p->netburst;
+	int e = netburst_escr(p->model, msr);
+	if (msr - MSR_BPU_COUNTER0 < COUNTERS)
+		*value = p->counter[msr - MSR_BPU_COUNTER0].value;
+	else if (msr - MSR_BPU_CCCR0 < COUNTERS)
+		*value = n->cccr[msr - MSR_BPU_CCCR0];
+	else if (e >= 0)
+		*value = n->escr[e];
+	else switch (msr) {
+	case MSR_TC_PRECISE_EVENT: *value = n->tc_precise; break;
+	case MSR_PEBS_ENABLE: *value = n->pebs_enable; break;
+	case MSR_PEBS_MATRIX_VERT: *value = n->pebs_matrix; break;
+	case MSR_DEBUGCTLA: *value = n->debugctl; break;
+	default: return pmu_ds_rdmsr(p, msr, value);
+	}
+	return SPMU_OK;
+}
+
+/* ECX[30:0] is the counter's number; ECX[31] asks for the low 32 bits only ("fast read"). */
+static int netburst_rdpmc(const struct spmu *p, uint32_t rdpmc_idx, uint64_t *value)
+{
+	uint32_t i = rdpmc_idx & 0x7fffffff;
+	if (i >= COUNTERS)
+		return SPMU_GP;
+	*value = rdpmc_idx >> 31 ? (uint32_t)p->counter[i].value : p->counter[i].value;
+	return SPMU_OK;
+}
+
+static int netburst_shape(struct spmu_model *m, char *text, size_t text_bytes)
+{
+	(void)text, (void)text_bytes;
+	m->counters = m->gp = COUNTERS;
+	return SPMU_OK;
+}
+
+static void netburst_reset(struct spmu *p)
+{
+	const struct pmu_source never = { .is_want = 1, .until = STAGE_NONE };
+	struct pmu_expr *x = &p->detected.expr[NEVER];
+	memset(&p->own[0], 0, sizeof p->own[0]);
+	p->own[0] = never;
+	p->owns = 1;
+	x->terms = 1;
+	x->term[0] = (struct pmu_term){ .num = 1, .den = 1, .source = (uint16_t)p->model->sources };
+	pmu_ds_reset(p);
+	if (p->model->model < 3)
+		pmu_lbr_style(p, LBR_NETBURST4);
+}
+
+static int netburst_restored(struct spmu *p)
+{
+	struct pmu_netburst_state *n = &p->netburst;
+	for (unsigned e = 0; e < PMU_NETBURST_ESCRS; e++)
+		if (n->escr[e] & ~(netburst_escr(p->model, netburst_escr_msr(e)) < 0 ? 0 : escr_bits(p)))
+			return SPMU_EINPUT;
+	for (unsigned i = 0; i < COUNTERS; i++)
+		if (n->cccr[i] & ~cccr_bits(p, i))
+			return SPMU_EINPUT;
+	if (n->pebs_enable & ~pebs_bits(p) || n->pebs_matrix & ~MATRIX_BITS || n->debugctl & ~pmu_ds_debugctl_bits(p))
+		return SPMU_EINPUT;
+	n->batch = p->batches;	/* what was left open goes on in the next batch */
+	for (unsigned i = 0; i < COUNTERS; i++)
+		compose(p, i);
+	return SPMU_OK;
+}
+
+const struct pmu_family pmu_netburst = {
+	.name = "netburst", .public = SPMU_FAMILY_NETBURST, .shape = netburst_shape, .reset = netburst_reset,
+	.wrmsr = netburst_wrmsr, .rdmsr = netburst_rdmsr, .rdpmc = netburst_rdpmc, .setup = netburst_setup, .wrapped = netburst_wrapped,
+	.acts = netburst_acts, .tag = netburst_tag, .ds_pmi = netburst_ds_pmi, .restored = netburst_restored, .status = netburst_status, .lvt = 2,
+};

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The program's own PMU (client_requests.h).  Left out: the general-purpose registers in PEBS records, which are 0 but for RIP: a stream for
+ * counting does not hold them.
+ */
+#include "session/client_requests.h"
+#include "softpmu/client.h"
+#include <stddef.h>
+
+_Static_assert(SPMU_CLIENT_OK == (int)SPMU_OK && SPMU_CLIENT_GP == (int)SPMU_GP && SPMU_CLIENT_NO_MSR == (int)SPMU_ENOMSR &&
+	SPMU_CLIENT_NO_MEMORY == (int)SPMU_ENOMEM && SPMU_CLIENT_UD == (int)SPMU_UD, "the PMU's results are passed on");
+
+void client_release(struct client *c)
+{
+	spmu_destroy(c->pmu);
+	client_memory_release(&c->memory);
+	*c = (struct client){ 0 };
+}
+
+static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, const struct spmu_batch *batch)
+{
+	struct client *c = context;
+	(void)pmu, (void)batch;
+	if (c->pmis == CLIENT_PMIS)
+		return;
+	c->pmi[(c->first + c->pmis++) % CLIENT_PMIS] = (struct client_pmi){ pmi->ip, pmi->status, pmi->cycle };
+}
+
+static int read_memory(void *context, uint64_t address, void *to, size_t bytes)
+{
+	return client_memory_read(&((struct client *)context)->memory, address, to, bytes);
+}
+
+static int write_memory(void *context, uint64_t address, const void *from, size_t bytes)
+{
+	return client_memory_write(&((struct client *)context)->memory, address, from, bytes);
+}
+
+/* value: of this PMI, and how many wait, it included. */
+static void take_pmi(struct client *c, uint64_t value[4])
+{
+	const struct client_pmi *p = &c->pmi[c->first];
+	if (!c->pmis)
+		return;
+	value[0] = p->ip;
+	value[1] = p->status;
+	value[2] = p->cycle;
+	value[3] = c->pmis--;
+	c->first = (c->first + 1) % CLIENT_PMIS;
+}
+
+void client_request(struct client *c, const struct spmu_model *m, uint32_t pmi_latency, const struct st_client *request,
+	struct st_answer *answer)
+{
+	uint32_t index = (uint32_t)request->index, regs[4] = { 0 };
+	if (!c->pmu) {
+		const struct spmu_host host = { .context = c, .pmi = on_pmi, .pmi_latency = pmi_latency, .hw_thread = c->hw_thread,
+			.read_memory = read_memory, .write_memory = write_memory, .mode64 = request->word_bytes == 8 };
+		answer->status = spmu_create(&c->pmu, m, &host);
+		if (answer->status)
+			return;
+	}
+	if (request->memory)
+		client_memory_known(&c->memory, request->memory, request + 1, request->bytes);
+	answer->status = SPMU_CLIENT_OK;
+	switch (request->code) {
+	case ST_CLIENT_MORE:
+	case SPMU_CLIENT_PRESENT:
+		break;
+	case SPMU_CLIENT_RDMSR:
+		answer->status = spmu_rdmsr(c->pmu, index, &answer->value[0]);
+		break;
+	case SPMU_CLIENT_WRMSR:
+		answer->status = spmu_wrmsr(c->pmu, index, request->value);
+		break;
+	case SPMU_CLIENT_RDPMC:
+		answer->status = spmu_rdpmc(c->pmu, index, 0, &answer->value[0]);
+		break;
+	case SPMU_CLIENT_CPUID_0A:
+		spmu_cpuid_0a(c->pmu, regs);
+		for (unsigned i = 0; i < 4; i++)
+			answer->value[i] = regs[i];
+		break;
+	case SPMU_CLIENT_APIC_READ:
+		answer->status = spmu_apic_read(c->pmu, index, regs);
+		answer->value[0] = regs[0];
+		break;
+	case SPMU_CLIENT_APIC_WRITE:
+		answer->status = spmu_apic_write(c->pmu, index, (uint32_t)request->value);
+		break;
+	case SPMU_CLIENT_PMI:
+		take_pmi(c, answer->value);
+		break;
+	default:
+		answer->status = SPMU_CLIENT_BAD;
+	}
+	client_memory_take(&c->memory, answer);
+}

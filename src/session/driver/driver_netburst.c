@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * NetBurst's driver (driver.h).
+ *
+ * The manual's procedure: 1 choose the event; 2 an ESCR that detects it; 3 a counter, with its CCCR, that sees that ESCR; 4 write the ESCR:
+ * event, mask, privilege; 5 write the CCCR: ESCR select, threshold; 6 cascading, if any; 7 the interrupt; 8 the enable bit.
+ * For a tagged event, before that: the ESCR that tags, and a counter of its block enabled; or, for a replay metric, MSR_PEBS_ENABLE and
+ * MSR_PEBS_MATRIX_VERT.  PEBS: 1 the DS area; 2 the enable bit in MSR_PEBS_ENABLE; 3 counter 16 for one of the three tagged events; 4 no
+ * OVF_PMI: the interrupt is the DS area's.
+ * Source: SDM vol. 3B, "Programming the Performance Counters for Non-Retirement Events" and "At-Retirement Counting".
+ *
+ * Events share a copy of the PMU as long as counters, ESCRs (two events may have the same value in one) and tags last: one tagging mechanism a
+ * copy, one kind of front-end tag, one replay metric, as many execution tags as FIRM ESCRs.  instr_retired without its tagged half, which is perf's
+ * instructions, goes where nobody tags.  Counter 1 comes last (the erratum of CCCR1).
+ * One thread's bits: T0's.
+ * Cascading: the counter of the later event has CASCADE set instead of its enable bit, and counts while OVF of its partner is set; the handler of its
+ * interrupt clears both OVF flags, which stops it until the partner overflows again.  Source: SDM vol. 3B, "Cascading Counters".
+ * FORCE_OVF: every event overflows the counter, and so interrupts with the next one; its OVF is left set, as clearing it would take that wait back.
+ */
+#include "session/driver/driver.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNTERS = 18, PEBS_COUNTER = 16, TAGS = 4, ESCR_FIRST = 0x3a0, ESCR_SPAN = 0x3e2 - ESCR_FIRST };
+enum mechanism { TAG_NONE, TAG_FRONT_END, TAG_EXECUTION, TAG_REPLAY };
+static const uint8_t preference[COUNTERS] = { 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 1 };
+
+/* What the events of one copy use. */
+struct copy {
+	uint32_t counters;
+	uint32_t escr[ESCR_SPAN];	/* values; 0: free */
+	enum mechanism mechanism;
+	const struct spmu_event *metric;	/* TAG_REPLAY */
+	struct { const struct spmu_event *upstream; uint32_t who; } tag[TAGS];
+	unsigned tags;
+	bool untagged;			/* an event counts instructions without a tag and means all of them */
+};
+
+static enum mechanism mechanism_of(const struct spmu_event *e)
+{
+	return e->replay_enable ? TAG_REPLAY : !*e->upstream ? TAG_NONE : e->event == 0x0c ? TAG_EXECUTION : TAG_FRONT_END;
+}
+
+static unsigned side(unsigned n)
+{
+	return n < 16 ? n >> 1 & 1 : n & 1;
+}
+
+/* The ESCR of the event's pair that counter n sees; 0: none. */
+static uint32_t escr_of(const struct spmu_event *e, unsigned n)
+{
+	for (unsigned k = 0; k < 2 && e->pmc_mask >> n & 1; k++)
+		if (e->escr[k] && (e->escr[k] & 1) == side(n))
+			return e->escr[k];
+	return 0;
+}
+
+static uint32_t who(const struct driver_event *e)
+{
+	return (e->user ? SPMU_ESCR_T0_USR : 0) | (e->kernel ? SPMU_ESCR_T0_OS : 0);
+}
+
+static uint32_t escr_value(const struct driver_event *e)
+{
+	uint32_t mask = e->event->umask << (mechanism_of(e->event) == TAG_EXECUTION ? e->tag : 0);
+	return SPMU_ESCR_EVENT(e->event->event) | SPMU_ESCR_MASK(mask) | who(e);
+}
+
+static uint32_t upstream_value(const struct driver_event *e, const struct spmu_event *up)
+{
+	uint32_t tag = mechanism_of(e->event) == TAG_REPLAY ? 0 : SPMU_ESCR_TAG_ENABLE | SPMU_ESCR_TAG(1u << e->tag);
+	return SPMU_ESCR_EVENT(up->event) | SPMU_ESCR_MASK(up->umask) | tag | who(e);
+}
+
+static bool take_escr(struct copy *c, uint32_t msr, uint32_t value)
+{
+	uint32_t *has = &c->escr[msr - ESCR_FIRST];
+	if (*has && *has != value)
+		return false;
+	*has = value;
+	return true;
+}
+
+/* instr_retired counts instructions with and without a tag by different mask bits: one without the other counts all only if nobody tags. */
+static bool sees_untagged(const struct spmu_event *e)
+{
+	return e->escr[0] == MSR_CRU_ESCR0 && e->event == 0x02 && ((e->umask ^ e->umask >> 1) & 5);
+}
+
+/* The tag that the event gets; false: the copy's tags are taken. */
+static bool take_tag(struct copy *c, struct driver_event *e, const struct spmu_event *up)
+{
+	enum mechanism m = mechanism_of(e->event);
+	if (m == TAG_NONE) {
+		c->untagged |= sees_untagged(e->event);
+		return !c->untagged || c->mechanism == TAG_NONE;
+	}
+	if (c->untagged || (c->mechanism != TAG_NONE && c->mechanism != m))
+		return false;
+	c->mechanism = m;
+	if (m == TAG_REPLAY) {
+		bool same = !c->metric || (c->metric->replay_enable == e->event->replay_enable && c->metric->replay_matrix == e->event->replay_matrix);
+		c->metric = e->event;
+		return same;
+	}
+	for (e->tag = 0; e->tag < c->tags; e->tag++)
+		if (c->tag[e->tag].upstream == up && c->tag[e->tag].who == who(e))
+			return true;
+	if (c->tags == (m == TAG_EXECUTION ? TAGS : 1))
+		return false;
+	c->tag[c->tags].upstream = up;
+	c->tag[c->tags++].who = who(e);
+	return true;
+}
+
+/* The ESCR that tags, and a counter of its block: one at work already, or a new one that counts the upstream event. */
+static bool take_upstream(struct copy *c, struct driver_event *e, const struct spmu_event *up)
+{
+	static const uint32_t blocks[] = { 0xf, 0xf0, 0xf00, 0x3f000 };
+	uint32_t value = upstream_value(e, up), block = 0;
+	for (unsigned b = 0; b < sizeof blocks / sizeof *blocks; b++)
+		block |= up->pmc_mask & blocks[b] ? blocks[b] : 0;
+	/* the tables of replay metrics name the ESCR */
+	uint32_t only = up->event == 0x04 && up->escr[0] == MSR_SAAT_ESCR0 ? MSR_SAAT_ESCR1 :
+		up->event == 0x05 && up->escr[0] == MSR_SAAT_ESCR0 ? MSR_SAAT_ESCR0 : 0;
+	for (unsigned awake = 0; awake < 2; awake++)	/* first without a counter of its own */
+		for (unsigned k = 0; k < COUNTERS; k++) {
+			unsigned n = preference[k];
+			uint32_t msr = escr_of(up, n);
+			if (!msr || (only && msr != only) || (awake ? c->counters >> n & 1 : !(c->counters & block)))
+				continue;
+			if (!take_escr(c, msr, value))
+				continue;
+			e->up_escr = msr;
+			e->up_counter = awake ? (int)n : -1;
+			c->counters |= awake ? 1u << n : 0;
+			return true;
+		}
+	return false;
+}
+
+static bool place_at(const struct spmu_model *m, struct copy *into, struct driver_event *e, unsigned n)
+{
+	const struct spmu_event *up = *e->event->upstream ? spmu_model_find(m, e->event->upstream) : NULL;
+	struct copy c = *into;
+	uint32_t msr = escr_of(e->event, n);
+	if ((*e->event->upstream && !up) || !msr || c.counters >> n & 1 || (e->precise && n != PEBS_COUNTER))
+		return false;
+	e->up_escr = e->tag = 0;
+	e->up_counter = -1;
+	c.counters |= 1u << n;
+	if (!take_tag(&c, e, up) || !take_escr(&c, msr, escr_value(e)) || (up && !take_upstream(&c, e, up)))
+		return false;
+	e->counter = (int)n;
+	e->escr = msr;
+	*into = c;
+	return true;
+}
+
+/* first: the event whose counter starts e's; NULL: none. */
+static bool place(const struct spmu_model *m, struct copy *into, struct driver_event *e, struct driver_event *first)
+{
+	for (unsigned k = 0; k < COUNTERS; k++) {
+		unsigned n = preference[k], from = n < 16 ? n ^ 2 : n - 2;	/* the counter that cascades into n: SDM, "Cascading Counters" */
+		struct copy c = *into;
+		if ((first && !place_at(m, &c, first, from)) || !place_at(m, &c, e, n))
+			continue;
+		*into = c;
+		return true;
+	}
+	return false;
+}
+
+/* What no counter of any copy could do. */
+static int check(const struct driver_event *e, struct err *err)
+{
+	unsigned cmask = e->evtsel >> 24 & 0xff;
+	const char *name = e->event->name;
+	if (cmask > 16)
+		return err_set(err, ERR_UNSUPPORTED, "'%s': a threshold of NetBurst is 0 to 15, so CMASK is at most 16", name);
+	if (e->evtsel & SPMU_EVTSEL_INV && !cmask)
+		return err_set(err, ERR_UNSUPPORTED, "'%s': INV needs a CMASK", name);
+	if (e->evtsel & SPMU_EVTSEL_ANY)
+		return err_set(err, ERR_UNSUPPORTED, "'%s': NetBurst has no AnyThread", name);
+	if (e->precise && (e->forced || e->after))
+		return err_set(err, ERR_UNSUPPORTED, "'%s': a precise event makes records, and cascading and FORCE_OVF are for those that interrupt", name);
+	if (e->precise && !(e->event->flags & SPMU_EVENT_PRECISE))
+		return err_set(err, ERR_UNSUPPORTED, "'%s': only front_end_event, execution_event and replay_event can be precise", name);
+	return 0;
+}
+
+static int netburst_assign(const struct spmu_model *m, struct driver_event *e, size_t n, unsigned room, unsigned *pmus, size_t *which,
+	struct err *err)
+{
+	struct copy *copies = calloc(n ? n : 1, sizeof *copies);	/* never more copies than events */
+	bool *starts = calloc(n ? n : 1, sizeof *starts);		/* others: goes where they go */
+	unsigned used = 0;
+	int rc = copies && starts ? 0 : err_set(err, ERR_NOMEM, "out of memory");
+	for (size_t i = 0; i < n && !rc; i++) {
+		rc = check(&e[i], err);
+		*which = i;
+		e[i].pmu = UINT32_MAX;
+		e[i].fixed = -1;
+		if (!rc && e[i].after)
+			starts[e[i].after - 1] = true;
+	}
+	/* those with one counter first, then the tagged ones, which take more than one; the rest in the order asked for */
+	for (unsigned pass = 0; pass < 3; pass++)
+		for (size_t i = 0; i < n && !rc; i++) {
+			struct driver_event *first = e[i].after ? &e[e[i].after - 1] : NULL;
+			unsigned own = e[i].precise ? 0 : mechanism_of(e[i].event) != TAG_NONE || first ? 1 : 2, k = 0;
+			if (own != pass || starts[i])
+				continue;
+			while (k < used && !place(m, &copies[k], &e[i], first))
+				k++;
+			*which = i;
+			if (k == used && (!room || used < room))
+				used += place(m, &copies[k], &e[i], first);
+			if (k >= used && first)
+				rc = err_set(err, ERR_UNSUPPORTED, "no two counters of which one cascades into the other (of one block, on its two sides) can count it "
+					"and '%s' with one kind of tags", first->event->name);
+			else if (k >= used)
+				rc = err_set(err, ERR_UNSUPPORTED, room ? "no counter is left for it" : "no counter of this PMU can count it");
+			e[i].pmu = k;
+			if (first)
+				first->pmu = k;
+		}
+	free(copies);
+	free(starts);
+	*pmus = used;
+	return rc;
+}
+
+/* ---- names ---------------------------------------------------------------------------------------------------- */
+
+static const char *const counter_names[COUNTERS] = { "MSR_BPU_COUNTER0", "MSR_BPU_COUNTER1", "MSR_BPU_COUNTER2", "MSR_BPU_COUNTER3", "MSR_MS_COUNTER0",
+	"MSR_MS_COUNTER1", "MSR_MS_COUNTER2", "MSR_MS_COUNTER3", "MSR_FLAME_COUNTER0", "MSR_FLAME_COUNTER1", "MSR_FLAME_COUNTER2",
+	"MSR_FLAME_COUNTER3", "MSR_IQ_COUNTER0", "MSR_IQ_COUNTER1", "MSR_IQ_COUNTER2", "MSR_IQ_COUNTER3", "MSR_IQ_COUNTER4", "MSR_IQ_COUNTER5" };
+static const char *const cccr_names[COUNTERS] = { "MSR_BPU_CCCR0", "MSR_BPU_CCCR1", "MSR_BPU_CCCR2", "MSR_BPU_CCCR3", "MSR_MS_CCCR0", "MSR_MS_CCCR1",
+	"MSR_MS_CCCR2", "MSR_MS_CCCR3", "MSR_FLAME_CCCR0", "MSR_FLAME_CCCR1", "MSR_FLAME_CCCR2", "MSR_FLAME_CCCR3", "MSR_IQ_CCCR0",
+	"MSR_IQ_CCCR1", "MSR_IQ_CCCR2", "MSR_IQ_CCCR3", "MSR_IQ_CCCR4", "MSR_IQ_CCCR5" };
+
+static const char *escr_name(uint32_t msr)
+{
+#define ESCR(name) [name - ESCR_FIRST] = #name
+	static const char *const names[ESCR_SPAN] = {
+		ESCR(MSR_BSU_ESCR0), ESCR(MSR_BSU_ESCR1), ESCR(MSR_FSB_ESCR0), ESCR(MSR_FSB_ESCR1), ESCR(MSR_FIRM_ESCR0), ESCR(MSR_FIRM_ESCR1),
+		ESCR(MSR_FLAME_ESCR0), ESCR(MSR_FLAME_ESCR1), ESCR(MSR_DAC_ESCR0), ESCR(MSR_DAC_ESCR1), ESCR(MSR_MOB_ESCR0), ESCR(MSR_MOB_ESCR1),
+		ESCR(MSR_PMH_ESCR0), ESCR(MSR_PMH_ESCR1), ESCR(MSR_SAAT_ESCR0), ESCR(MSR_SAAT_ESCR1), ESCR(MSR_U2L_ESCR0), ESCR(MSR_U2L_ESCR1),
+		ESCR(MSR_BPU_ESCR0), ESCR(MSR_BPU_ESCR1), ESCR(MSR_IS_ESCR0), ESCR(MSR_IS_ESCR1), ESCR(MSR_ITLB_ESCR0), ESCR(MSR_ITLB_ESCR1),
+		ESCR(MSR_CRU_ESCR0), ESCR(MSR_CRU_ESCR1), ESCR(MSR_IQ_ESCR0), ESCR(MSR_IQ_ESCR1), ESCR(MSR_RAT_ESCR0), ESCR(MSR_RAT_ESCR1),
+		ESCR(MSR_SSU_ESCR0), ESCR(MSR_MS_ESCR0), ESCR(MSR_MS_ESCR1), ESCR(MSR_TBPU_ESCR0), ESCR(MSR_TBPU_ESCR1), ESCR(MSR_TC_ESCR0),
+		ESCR(MSR_TC_ESCR1), ESCR(MSR_IX_ESCR0), ESCR(MSR_IX_ESCR1), ESCR(MSR_ALF_ESCR0), ESCR(MSR_ALF_ESCR1), ESCR(MSR_CRU_ESCR2),
+		ESCR(MSR_CRU_ESCR3), ESCR(MSR_CRU_ESCR4), ESCR(MSR_CRU_ESCR5),
+	};
+#undef ESCR
+	return names[msr - ESCR_FIRST];
+}
+
+/* ---- writes --------------------------------------------------------------------------------------------------- */
+
+static uint32_t cccr_value(const struct driver_event *e)
+{
+	unsigned cmask = e->evtsel >> 24 & 0xff;
+	uint32_t v = SPMU_CCCR_SELECT(e->event->escr_select) | SPMU_CCCR_ACTIVE(3);
+	if (cmask || e->evtsel & SPMU_EVTSEL_EDGE)
+		v |= SPMU_CCCR_COMPARE | SPMU_CCCR_THRESHOLD(cmask ? cmask - 1 : 0) | (e->evtsel & SPMU_EVTSEL_INV ? SPMU_CCCR_COMPLEMENT : 0) |
+			(e->evtsel & SPMU_EVTSEL_EDGE ? SPMU_CCCR_EDGE : 0);
+	return v;
+}
+
+static int write_cccr(struct driver_writes *out, struct err *err, int n, uint32_t value, const char *why)
+{
+	return driver_write(out, err, cccr_names[n], MSR_BPU_CCCR0 + (uint32_t)n, value, "%s", why);
+}
+
+static int stop(const struct driver_event *e, struct driver_writes *out, struct err *err)
+{
+	int rc = write_cccr(out, err, e->counter, SPMU_CCCR_ACTIVE(3), "the counter stands still");
+	if (!rc && e->up_counter >= 0)
+		rc = write_cccr(out, err, e->up_counter, SPMU_CCCR_ACTIVE(3), "the counter stands still");
+	return rc;
+}
+
+/* What all events of a copy share: its DS area, the metric of its replays. */
+static int write_shared(const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out, struct err *err)
+{
+	const struct driver_event *precise = NULL, *replay = NULL;
+	for (size_t i = 0; i < n; i++) {
+		precise = e[i].pmu == pmu && e[i].precise ? &e[i] : precise;
+		replay = e[i].pmu == pmu && e[i].event->replay_enable ? &e[i] : replay;
+	}
+	int rc = 0;
+	if (precise)
+		rc = driver_write(out, err, "IA32_DS_AREA", MSR_IA32_DS_AREA, precise->ds_area, "PEBS 1: where the DS area is");
+	if (!rc && replay)
+		rc = driver_write(out, err, "MSR_PEBS_MATRIX_VERT", MSR_PEBS_MATRIX_VERT, replay->event->replay_matrix,
+			"which uops a replay tags: 1 loads, 2 stores, 10H branches");
+	if (!rc && (replay || precise))
+		rc = driver_write(out, err, "MSR_PEBS_ENABLE", MSR_PEBS_ENABLE,
+			(replay ? replay->event->replay_enable : 0) | (precise ? SPMU_PEBS_MY_THREAD : 0), "%s%s%s",
+			precise ? "PEBS 2: bit 25 enables it" : "", precise && replay ? "; " : "",
+			replay ? "bit 24 tags replayed uops, the low bits say why replayed" : "");
+	return rc;
+}
+
+/* The ESCR that tags for the event. */
+static int write_tagging(const struct spmu_model *m, const struct driver_event *e, struct driver_writes *out, struct err *err)
+{
+	const struct spmu_event *up = e->up_escr ? spmu_model_find(m, e->event->upstream) : NULL;
+	int rc = 0;
+	if (up)
+		rc = driver_write(out, err, escr_name(e->up_escr), e->up_escr, upstream_value(e, up),
+			mechanism_of(e->event) == TAG_REPLAY ? "%.60s tells which uops are replayed" : "%.60s tags uops: tag enable, tag %u",
+			up->name, 1u << e->tag);
+	if (!rc && up && e->up_counter >= 0)
+		rc = write_cccr(out, err, e->up_counter, SPMU_CCCR_SELECT(up->escr_select) | SPMU_CCCR_ACTIVE(3) | SPMU_CCCR_ENABLE,
+			"an ESCR tags only while a counter that sees it, or its pair, is enabled");
+	return rc;
+}
+
+static int write_event(const struct driver_event *e, struct driver_writes *out, struct err *err)
+{
+	uint32_t v = cccr_value(e);
+	int n = e->counter;
+	int rc = driver_write(out, err, escr_name(e->escr), e->escr, escr_value(e), "1 to 4: %.50s is detected here, %s", e->event->name,
+		e->user && e->kernel ? "all rings" : e->user ? "user mode" : e->kernel ? "ring 0" : "in no ring");
+	if (!rc)
+		rc = driver_write(out, err, cccr_names[n], MSR_BPU_CCCR0 + (uint32_t)n, v, "5: counter %d sees that ESCR as number %u%s", n,
+			e->event->escr_select, v & SPMU_CCCR_COMPARE ? ", filtered by threshold" : "");
+	if (!rc && e->after)
+		rc = write_cccr(out, err, n, v |= SPMU_CCCR_CASCADE, "6: it counts while its partner's OVF is set");
+	if (!rc && e->sampled && !e->precise)
+		rc = write_cccr(out, err, n, v |= SPMU_CCCR_OVF_PMI_T0 | (e->forced ? SPMU_CCCR_FORCE_OVF : 0), e->forced ?
+			"7: every event overflows it; interrupt on the one behind" : "7: interrupt on the event behind the overflow");
+	if (!rc && !e->after)
+		rc = write_cccr(out, err, n, v | SPMU_CCCR_ENABLE, e->precise ? "8 (PEBS 3): it counts; no OVF_PMI, the DS area's threshold interrupts"
+			: "8: it counts");
+	return rc;
+}
+
+static int netburst_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out,
+	struct err *err)
+{
+	int rc = 0;
+	for (size_t i = 0; i < n && !rc; i++)
+		if (e[i].pmu == pmu)
+			rc = stop(&e[i], out, err);
+	if (!rc)
+		rc = write_shared(e, n, pmu, out, err);
+	for (size_t i = 0; i < n && !rc; i++)
+		if (e[i].pmu == pmu)
+			rc = write_tagging(m, &e[i], out, err);
+	for (size_t i = 0; i < n && !rc; i++)
+		if (e[i].pmu == pmu)
+			rc = write_event(&e[i], out, err);
+	return rc;
+}
+
+/* ---- counters ------------------------------------------------------------------------------------------------- */
+
+static uint32_t netburst_rdpmc(const struct spmu_model *m, const struct driver_event *e)
+{
+	(void)m;
+	return (uint32_t)e->counter;
+}
+
+static uint32_t netburst_counter_msr(const struct spmu_model *m, const struct driver_event *e, const char **name)
+{
+	(void)m;
+	*name = counter_names[e->counter];
+	return MSR_BPU_COUNTER0 + (uint32_t)e->counter;
+}
+
+/* The interrupt comes with the event behind the overflow: one less to count.  All ones cannot be less: the interrupt of a period of 1
+ * comes with the second event (the manual's FORCE_OVF would make every event one).  So does a PEBS record, but there drivers write the period as it
+ * is (Sprunt's measurements show it: samples of eight addresses in turn at a period that eight divides). */
+static uint64_t netburst_counter_value(const struct spmu_model *m, const struct driver_event *e, uint64_t value)
+{
+	const uint64_t mask = (UINT64_C(1) << 40) - 1;
+	(void)m;
+	value &= mask;
+	return e->sampled && !e->precise && !e->forced && value >> 39 && value != mask ? value + 1 : value;
+}
+
+static unsigned netburst_counter_bits(const struct spmu_model *m, const struct driver_event *e)
+{
+	(void)m, (void)e;
+	return 40;
+}
+
+static uint64_t netburst_max_period(const struct spmu_model *m)
+{
+	(void)m;
+	return (UINT64_C(1) << 39) - 1;
+}
+
+static void clear_overflow(struct spmu *p, const struct driver_event *e)
+{
+	uint64_t cccr;
+	if (!spmu_rdmsr(p, MSR_BPU_CCCR0 + (uint32_t)e->counter, &cccr))
+		spmu_wrmsr(p, MSR_BPU_CCCR0 + (uint32_t)e->counter, cccr & ~(uint64_t)SPMU_CCCR_OVF);
+}
+
+static void netburst_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const struct driver_event *e, size_t n, unsigned pmu, bool *hit)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t value = 0;
+		/* 0: overflowed, but the event that ends the period is still to come, with an interrupt of its own */
+		hit[i] = e[i].pmu == pmu && e[i].sampled && pmi->status >> e[i].counter & 1 &&
+			!spmu_rdpmc(p, (uint32_t)e[i].counter, 0, &value) && (value || e[i].forced);
+		if (hit[i] && e[i].after)
+			clear_overflow(p, &e[e[i].after - 1]);
+		if (hit[i] && !e[i].forced)
+			clear_overflow(p, &e[i]);
+	}
+}
+
+const struct driver driver_netburst = {
+	.family = "netburst", .interrupts = true, .assign = netburst_assign, .setup = netburst_setup, .rdpmc = netburst_rdpmc,
+	.counter_msr = netburst_counter_msr, .counter_value = netburst_counter_value, .counter_bits = netburst_counter_bits,
+	.max_period = netburst_max_period, .acknowledge = netburst_acknowledge,
+};

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Counter assignment (counter_plan.h).  First fit: with at most 8 + 4 counters a copy it needs no better; copies are cheap
+ * and nothing is multiplexed.
+ */
+#include "session/events/counter_plan.h"
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { EXTRAS = 4 };	/* MSRs of a PMU that events can need */
+struct copy_use { uint32_t gp, fixed, msr[EXTRAS]; uint64_t extra[EXTRAS]; };
+
+/* Where the copy keeps what the item's MSR has to hold: there already, or free; NULL: it holds something else. */
+static uint64_t *extra_place(struct copy_use *u, const struct plan_item *it, unsigned *at)
+{
+	for (*at = 0; *at < EXTRAS; ++*at)
+		if (!u->msr[*at] || u->msr[*at] == it->extra_msr)
+			return !u->msr[*at] || u->extra[*at] == it->extra ? &u->extra[*at] : NULL;
+	return NULL;
+}
+
+static bool extra_fits(struct copy_use *u, const struct plan_item *it)
+{
+	unsigned at;
+	return !it->extra_msr || extra_place(u, it, &at);
+}
+
+static void extra_take(struct copy_use *u, const struct plan_item *it)
+{
+	unsigned at;
+	uint64_t *place = it->extra_msr ? extra_place(u, it, &at) : NULL;
+	if (place) {
+		u->msr[at] = it->extra_msr;
+		*place = it->extra;
+	}
+}
+
+static unsigned choices(const struct plan_item *i, uint32_t gp_all)
+{
+	return (unsigned)__builtin_popcount(i->pmc_mask & gp_all);
+}
+
+int plan_make(struct plan_item *item, size_t items, unsigned gp_counters, unsigned fixed_counters, unsigned *pmus,
+	size_t *which, struct err *err)
+{
+	uint32_t gp_all = gp_counters >= 32 ? UINT32_MAX : (UINT32_C(1) << gp_counters) - 1;
+	struct copy_use *use = calloc(items ? items : 1, sizeof *use);	/* never more copies than items */
+	unsigned copies = 0;
+	if (!use)
+		return err_set(err, ERR_NOMEM, "out of memory");
+
+	for (size_t i = 0; i < items; i++) {
+		struct plan_item *it = item + i;
+		if (it->fixed >= (int)fixed_counters)
+			it->fixed = -1;
+		if (it->fixed < 0 && !choices(it, gp_all)) {
+			free(use);
+			*which = i;
+			return err_set(err, ERR_UNSUPPORTED, "no counter of this PMU can count it");
+		}
+		it->gp = -2;	/* not placed */
+	}
+	/* fixed counters of copies that are there, in the order asked for; a second asker waits for the next round */
+	for (size_t i = 0; i < items; i++) {
+		struct plan_item *it = item + i;
+		if (it->fixed < 0)
+			continue;
+		unsigned k = 0;
+		while (k < copies && use[k].fixed >> it->fixed & 1)
+			k++;
+		if (k == copies && copies && choices(it, gp_all))
+			continue;	/* a general-purpose counter may save the copy */
+		if (k == copies)
+			copies++;
+		use[k].fixed |= UINT32_C(1) << it->fixed;
+		it->pmu = k;
+		it->gp = -1;
+	}
+	for (unsigned level = 1; level <= gp_counters; level++)
+		for (size_t i = 0; i < items; i++) {
+			struct plan_item *it = item + i;
+			if (it->gp != -2 || choices(it, gp_all) != level)
+				continue;
+			uint32_t allowed = it->pmc_mask & gp_all, free_now = 0;
+			unsigned k = 0;
+			while (k < copies && !(extra_fits(&use[k], it) && (free_now = allowed & ~use[k].gp)))
+				k++;
+			if (k == copies) {
+				copies++;
+				if (it->fixed >= 0) {
+					use[k].fixed |= UINT32_C(1) << it->fixed;
+					it->pmu = k;
+					it->gp = -1;
+					continue;
+				}
+				free_now = allowed;
+			}
+			/* the highest free counter: the lower ones have more abilities on most cores */
+			it->gp = 31 - __builtin_clz(free_now);
+			it->pmu = k;
+			use[k].gp |= UINT32_C(1) << it->gp;
+			extra_take(&use[k], it);
+		}
+	*pmus = copies;
+	free(use);
+	return 0;
+}

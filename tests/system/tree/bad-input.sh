@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Bad input: one clear line, a non-zero exit, partial results kept.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+. "$TOP/tests/until.sh"
+cd "$work" || exit 1
+refuse() {	# NAME WORD-THAT-MUST-BE-SAID command...
+	name=$1 word=$2; shift 2
+	timeout 60 "$@" >out 2>err </dev/null; code=$?
+	lines=$(grep -c . err)
+	if [ "$code" != 0 ] && [ "$lines" = 1 ] && grep -qi -- "$word" err; then echo "ok $name: $(cat err)"
+	else echo "FAILED $name: exit $code, $lines lines, wanted one with '$word':"; cat err; failed=1; fi
+}
+refuse "program not found" "not found\|no such" "$SOFTPMU" stat -- ./nowhere
+touch plain; refuse "not executable" "permission\|not executable" "$SOFTPMU" stat -- ./plain
+refuse "a directory" "directory" "$SOFTPMU" stat -- /tmp
+while read -r wrong right; do
+	refuse "unknown event" "nearest: $right" "$SOFTPMU" stat -e "$wrong" -- true
+done <<'E'
+cycels cycles
+cyles cycles
+cycle cycles
+instrs instructions
+L1-dcache-load-mises L1-dcache-load-misses
+mem_inst_retired.all_load MEM_INST_RETIRED[.]ALL_LOADS
+mem_inst_retired:all_lods MEM_INST_RETIRED[.]ALL_LOADS
+MEM_LOAD_RETIRED.L1_MIS MEM_LOAD_RETIRED[.]L1_MISS
+E
+refuse "unknown core" "nearest: golden-cove, golden-cove-client$" "$SOFTPMU" stat --core goldencove -- true
+refuse "unknown core" "nearest: skylake$" "$SOFTPMU" stat --core sky-lake -- true
+refuse "a core like none" "golden-cove, golden-cove-client.* skylake" "$SOFTPMU" stat --core zzzz -- true
+refuse "unknown field" "nearest: rob[.]size, smt[.]rob$" "$SOFTPMU" stat --set robb=3 -- true
+refuse "unknown field" "nearest: rob[.]size$" "$SOFTPMU" stat --set rob.entries=3 -- true
+refuse "a field like none" "softpmu cores" "$SOFTPMU" stat --set xyzzy=3 -- true
+refuse "event of ring 0" "user" "$SOFTPMU" stat -e cycles:k -- true
+refuse "attach" "attach" "$SOFTPMU" stat -p 1
+refuse "unwritable output" "nowhere" "$SOFTPMU" stat -o /nowhere/x -- true
+refuse "unwritable perf.data" "nowhere" "$SOFTPMU" record -o /nowhere/x -- true
+refuse "no program" "program" "$SOFTPMU" stat
+for c in stt stats sta; do refuse "unknown command" "'$c'; nearest: stat (" "$SOFTPMU" "$c"; done
+refuse "unknown option" "option --nonsense (" "$SOFTPMU" stat --nonsense -- true
+refuse "unknown option" "--folow; nearest: --follow (" "$SOFTPMU" stat --folow -- true
+refuse "unknown option" "nearest: --call-graph (" "$SOFTPMU" record --call-grpah=fp -- true
+refuse "unknown option" "nearest: --percent-limit (" "$SOFTPMU" report --precent-limit 3
+refuse "report without a file" "nothing.data" "$SOFTPMU" report -i nothing.data
+head -c 200 /dev/urandom >junk.data; refuse "report of junk" "perf" "$SOFTPMU" report -i junk.data
+if [ -u /usr/bin/passwd ]; then refuse "setuid program" "set-\?uid" "$SOFTPMU" stat -- /usr/bin/passwd --help; fi
+printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\267\0' >arm; head -c 100 /dev/zero >>arm; chmod +x arm
+refuse "another architecture" "x86" "$SOFTPMU" stat -- ./arm
+if [ -w /dev/full ]; then refuse "full disk" "space" "$SOFTPMU" stat -o /dev/full -- true; fi
+
+# AVX-512: says so, and how to avoid it.
+cat >avx512.S <<'S'
+	.globl _start
+_start:	vpaddd %zmm1, %zmm2, %zmm3
+	mov $60, %eax
+	xor %edi, %edi
+	syscall
+S
+if gcc -nostdlib -static -o avx512 avx512.S 2>/dev/null; then
+	"$SOFTPMU" stat -- ./avx512 >out 2>err
+	code=$?
+	{ [ $code != 0 ] && grep -q 'AVX-512' err; } && echo "ok AVX-512: $(grep AVX-512 err)" || { echo "FAILED AVX-512: exit $code"; cat err; failed=1; }
+fi
+
+# The tracer killed in mid-run: what was counted is printed, the exit is not 0.
+rm -f out	# else what the last program said may be read before the shell empties the file
+"$SOFTPMU" stat -x, -e instructions -o counts -- "$PROGRAMS/dies" loop >out 2>err &
+pid=$!
+until_ said working out	# behind a million rounds
+child=$(ps -o pid= --ppid $pid | head -n 1)
+kill -s KILL "$child"; wait $pid; code=$?
+n=$(awk -F, '/instructions/ { print $1 }' counts)
+{ [ $code != 0 ] && [ "${n:-0}" -gt 1000000 ]; } && echo "ok killed tracer: $n instructions, $(cat err)" || { echo "FAILED killed tracer: exit $code, '$n'"; cat err; failed=1; }
+
+# Ctrl-C ends the program and still writes both.
+for c in "stat -x, -e instructions" "record -c 10007"; do
+	rm -f out
+	# shellcheck disable=SC2086
+	setsid env --default-signal=INT "$SOFTPMU" $c -o result -- "$PROGRAMS/dies" loop >out 2>err &
+	pid=$!
+	until_ said working out
+	kill -s INT -- -$pid; wait $pid; code=$?
+	{ [ $code != 0 ] && [ -s result ]; } && echo "ok Ctrl-C in $c: exit $code" || { echo "FAILED Ctrl-C in $c: exit $code"; cat err; failed=1; }
+done
+perf report --stdio -i result 2>&1 | grep -q main || { echo "FAILED: perf cannot read what Ctrl-C left"; failed=1; }
+exit $failed

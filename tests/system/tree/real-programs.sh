@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Real programs run to the end under softpmu with the same output and exit status as without it.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export LC_ALL=C PYTHONHASHSEED=0
+failed=0
+[ -x "$SOFTPMU" ] || { echo "no $SOFTPMU"; exit 1; }
+cd "$work" || exit 1
+seq 1 30000 >numbers
+printf 'int f(int x) { return x * 3; }\nint main(void) { return f(14) != 42; }\n' >small.c
+cat >words.pl <<'PL'
+my %n; for my $i (1 .. 20000) { $n{$i * 7919 % 997}++; } print join(",", map { "$_=$n{$_}" } (sort { $a <=> $b } keys %n)[0 .. 5]), "\n";
+PL
+cat >sum.py <<'PY'
+print(sum(i * i % 7 for i in range(100000)), sorted({str(i): i for i in range(500)})[:3])
+PY
+cat >script.sh <<'SH'
+set -e
+n=0; for i in 1 2 3 4 5; do n=$((n + i)); done
+echo "sum $n"; seq 1 100 | sort -rn | head -n 2; exit 5
+SH
+same() {	# NAME softpmu-options -- command...: compares stdout and status
+	name=$1; shift
+	options=
+	while [ "$1" != -- ]; do options="$options $1"; shift; done
+	shift
+	(exec "$@") >native.out 2>native.err </dev/null; native=$?
+	sed -i '/^\(Segmentation fault\|Aborted\)/d' native.err	# the shell's own word on a signal
+	start=$(date +%s)
+	# shellcheck disable=SC2086
+	timeout 300 "$SOFTPMU" stat -x, -e instructions,cycles -o counts $options -- "$@" >soft.out 2>soft.err </dev/null; soft=$?
+	took=$(($(date +%s) - start))
+	insns=$(awk -F, '/instructions/ { print $1 }' counts)
+	cycles=$(awk -F, '/cycles/ { print $1 }' counts)
+	ok=ok
+	[ "$native" = "$soft" ] || { ok=FAILED; echo "$name: exit status $soft, natively $native"; }
+	cmp -s native.out soft.out || { ok=FAILED; echo "$name: standard output differs:"; diff native.out soft.out | head -n 5; }
+	cmp -s native.err soft.err || { ok=FAILED; echo "$name: standard error differs:"; diff native.err soft.err | head -n 5; }
+	[ "${insns:-0}" -gt 1000 ] && [ "${cycles:-0}" -gt 1000 ] || { ok=FAILED; echo "$name: counts are missing: '$(cat counts)'"; }
+	# A sensible machine: between 0.05 and 6 instructions a cycle.
+	[ $((${insns:-0} / 6)) -le "${cycles:-0}" ] && [ $((${insns:-0} * 20)) -ge "${cycles:-0}" ] || { ok=FAILED; echo "$name: $insns instructions in $cycles cycles"; }
+	[ $ok = ok ] || failed=$((failed + 1))
+	echo "$ok $name: $insns instructions, $cycles cycles, ${took}s"
+}
+same bzip2 -- bzip2 -c numbers
+same xz -- xz -1 -T1 -c numbers
+same gzip -- gzip -nc numbers
+same sqlite3 -- sqlite3 :memory: 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<5000) SELECT count(*), sum(x*x%7) FROM n;'
+same python3 -- /usr/bin/python3 -S sum.py
+same perl -- perl words.pl
+same gcc --follow -- gcc -O1 -c small.c -o small.o
+same shell --follow -- sh script.sh
+same shell-untraced-children -- sh script.sh
+same static -- "$PROGRAMS/work-static" 20000
+same 32-bit -- "$PROGRAMS/work32" 20000
+same c++-throws -- "$PROGRAMS/throws" 50
+same exit-status -- "$PROGRAMS/dies" exit7
+same segv -- "$PROGRAMS/dies" segv
+same abort -- "$PROGRAMS/dies" abort
+same forks --follow -- "$PROGRAMS/forks"
+same forks-untraced -- "$PROGRAMS/forks"
+same killed-child --follow -- "$PROGRAMS/trace_self" killed
+same jit -- "$PROGRAMS/jit"
+same workers -- "$PROGRAMS/threads" workers 100000
+same pingpong -- "$PROGRAMS/threads" pingpong 500
+same spin -- "$PROGRAMS/threads" spin 2000
+same spinpause -- "$PROGRAMS/threads" spinpause 2000
+[ "$failed" = 0 ]

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The rooms of the source include each other one way: every #include of src/ and include/ is allowed by the table in
+# docs/tour.md, and the table itself has no cycle.  The check is tried on a tree with a forbidden edge, too.
+set -u
+. "$TOP/tests/verdicts.sh"
+
+# edges DIR: prints each #include of the tree DIR that its docs/tour.md does not allow.
+edges() {
+	(cd "$1" && find src include -name '*.[ch]' -o -name '*.def' | sort | xargs awk '
+	FILENAME == "docs/tour.md" {
+		if ($0 !~ /^\| `(src|include)\//) next
+		split($0, cell, "|")
+		room = cell[2]; gsub(/[ `]|src\/|include\//, "", room)
+		rooms[room] = 1
+		n = split(cell[3], names, /[ `]+/)
+		for (i = 1; i <= n; i++) if (names[i] != "") {
+			allowed[room, names[i]] = 1
+			if (!(names[i] in rooms)) print "docs/tour.md: " room " stands above " names[i] ", or there is no such room"
+		}
+		next
+	}
+	FNR == 1 { split(FILENAME, part, "/"); room = part[2] }
+	/^[ \t]*#[ \t]*include[ \t]*[<"]/ {
+		match($0, /[<"][^>"]*/); name = substr($0, RSTART + 1, RLENGTH - 1)
+		if (name ~ /^pub_tool_/ && room != "valgrind") print FILENAME ": " name
+		if (name !~ /\// || name ~ /^\.\.?\//) next		# of the same folder, or of the same room
+		split(name, part, "/"); to = part[1]
+		if (to in rooms && to != room && !((room, to) in allowed)) print FILENAME ": " name
+	}' docs/tour.md)
+}
+
+[ "$(grep -c '^| `\(src\|include\)/' "$TOP/docs/tour.md")" -ge 15 ] && ok "a table of the rooms" || bad "no table in docs/tour.md"
+for room in "$TOP"/src/*/; do
+	room=src/$(basename "$room")
+	grep -q "^| \`$room\` |" "$TOP/docs/tour.md" || bad "docs/tour.md: no row for $room"
+done
+same "every #include is allowed" "$(edges "$TOP")" ""
+# Nothing leaves its room by a relative path: "../" stays within src/pmu, which can be embedded without the rest.
+same "no way around the table" "$(cd "$TOP" && grep -rnE '#[ \t]*include[ \t]*"\.\./' src include | grep -v '^src/pmu/[a-z]*/')" ""
+
+# The check itself: a core that looks at the PMU is found, and so is a cycle in the table.
+mkdir -p "$work/docs" && cp -R "$TOP/src" "$TOP/include" "$work" && cp "$TOP/docs/tour.md" "$work/docs" || exit 1
+echo '#include "session/session.h"' >>"$work/src/core/core.c"
+same "a forbidden edge is found" "$(edges "$work")" "src/core/core.c: session/session.h"
+sed -i '/^| `src\/util` |/s/.*/| `src\/util` | `core` |/' "$work/docs/tour.md"
+edges "$work" | grep -q '^docs/tour.md: util stands above core' && ok "a cycle is found" || bad "a cycle in the table"
+exit $failed

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Batches: what is said is passed on whole, wherever a batch ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "core/record/emit.h"
+#include <stdlib.h>
+
+static uint64_t stalled, batches;
+
+static struct spmu_record *sum(void *context, const struct spmu_batch *b)
+{
+	(void)context;
+	batches++;
+	for (uint32_t i = 0; i < b->count; i++)
+		if (b->records[i].signal == SPMU_SIG_RESOURCE_STALL_RS)
+			stalled += b->records[i].end - b->records[i].begin;
+	return NULL;
+}
+
+/* A stall grows from cycle 100 to 200; another begins when so many other records lie in the batch, with the watermark far on. */
+static uint64_t stalled_with(uint32_t others)
+{
+	struct emitter e = { .wanted = { ~UINT64_C(0), ~UINT64_C(0) }, .span = EMIT_SPAN, .emit = sum, .record = calloc(SPMU_BATCH_MAX, sizeof(struct spmu_record)) };
+	assert_non_null(e.record);
+	stalled = batches = 0;
+	emit_grow(&e, 0, SPMU_SIG_RESOURCE_STALL_RS, 100, 150, 1);
+	emit_grow(&e, 0, SPMU_SIG_RESOURCE_STALL_RS, 150, 200, 1);
+	for (uint32_t i = 0; i < others; i++)
+		emit_signal(&e, SPMU_SIG_ICACHE_STALL, 10, 20, 1);
+	e.watermark = 300;
+	emit_grow(&e, 0, SPMU_SIG_RESOURCE_STALL_RS, 310, 320, 1);
+	emit_flush(&e, true);
+	free(e.record);
+	return stalled;
+}
+
+static void an_interval_that_grew_is_whole_wherever_the_batch_ends(void **state)
+{
+	(void)state;
+	assert_int_equal(stalled_with(3), 110);
+	assert_int_equal(batches, 1);
+	assert_int_equal(stalled_with(EMIT_LIMIT), 110);
+	assert_int_equal(batches, 2);
+	for (uint32_t n = EMIT_LIMIT - 3; n <= EMIT_LIMIT; n++)
+		assert_int_equal(stalled_with(n), 110);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(an_interval_that_grew_is_whole_wherever_the_batch_ends) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make ablation [DATA=DIR]: what each mechanism of the core is worth: the mean error of skylake on skylake-throughput with one of them
-# switched off at a time (as --set does).  Prints the table and puts it in the place of the old one in docs/accuracy.md.
+# switched off at a time (as --set does).  Prints the table and puts it in the place of the old one in docs/measured/accuracy.md.
 # ablation.sh PROGRAM DATA
 set -eu
 cd "$(dirname "$0")/.."
@@ -96,7 +96,7 @@ END
 	single pentium3 'nothing'
 	single pentium3 'partial-register stalls' partial.stall=none
 } | tee "$work.md"
-if [ -f docs/accuracy.md ]; then
-	sed "/^$begin\$/,\$d" docs/accuracy.md | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$work"
-	{ cat "$work"; echo; cat "$work.md"; } >docs/accuracy.md
+if [ -f docs/measured/accuracy.md ]; then
+	sed "/^$begin\$/,\$d" docs/measured/accuracy.md | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$work"
+	{ cat "$work"; echo; cat "$work.md"; } >docs/measured/accuracy.md
 fi

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make accuracy [DATA=DIR]: prints how far the model is from measured machines and writes it to docs/accuracy.md.
+# make accuracy [DATA=DIR]: prints how far the model is from measured machines and writes it to docs/measured/accuracy.md.
 # accuracy.sh PROGRAM DATA.  MCA=0 in the environment leaves llvm-mca out, NATIVE=0 the microbenchmarks on this host, CORE=NAME sets the core that
 # those are compared with, PRESET=NAME takes one machine of the measured ones only (and writes nothing).
 # REAL=0 leaves the calibrated core and the real programs out; REAL=DIR takes host.conf, host.md, again*.md (softpmu calibrate --native --page, at other
@@ -93,9 +93,9 @@ END
 		HEAD='Programs held out, on this host' LIST=${LIST:-tests/accuracy/held-out.sh} KEEP=$real/list tests/accuracy/real.sh "$real/host.conf"
 	} | tee -a "$work"
 fi
-if [ -f docs/accuracy.md ]; then	# the table of make ablation stays
-	awk '/^## / { on = /^## What each mechanism is worth$/; if (on) print "" } on' docs/accuracy.md >>"$work"
+if [ -f docs/measured/accuracy.md ]; then	# the table of make ablation stays
+	awk '/^## / { on = /^## What each mechanism is worth$/; if (on) print "" } on' docs/measured/accuracy.md >>"$work"
 fi
-mv "$work" docs/accuracy.md
-chmod 644 docs/accuracy.md
+mv "$work" docs/measured/accuracy.md
+chmod 644 docs/measured/accuracy.md
 trap - EXIT

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make cost-table: loops with one kind of costly event each, by the four methods of softpmu cost, on the Pentium 4 that the tables of
-# US 2005/0273310 A1 are about; then real programs on the modelled Golden Cove.  What it shows: docs/cost.md.
+# US 2005/0273310 A1 are about; then real programs on the modelled Golden Cove.  What it shows: docs/measured/cost.md.
 #
 # Environment: SOFTPMU, PROGRAMS (set by make).
 set -u

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make graph-table: what classes of events cost by the dependence graph of one run, and by replays, on real programs (those of bench/programs.sh with
-# a tenth of the input): two million instructions of each.  What it shows: docs/cost.md.
+# a tenth of the input): two million instructions of each.  What it shows: docs/measured/cost.md.
 #
 # Environment: SOFTPMU (set by make); START: instructions that are not timed; STOP: those that are then.
 set -u

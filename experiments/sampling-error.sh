@@ -3,7 +3,7 @@
 # How far each way of sampling is from the exact profile, on three programs that are everywhere: sampling-error.sh [CORE [PERIOD [TIMES]]].
 # TIMES: as much input.
 # Cycles imprecisely and by PEBS (where the core has it), instructions by PDist or PDIR, and time-proportionally, a sample each PERIOD cycles
-# (or instructions).  OPTIONS: more of softpmu record's.  Its output is in docs/sampling-error.md.
+# (or instructions).  OPTIONS: more of softpmu record's.  Its output is in docs/measured/sampling-error.md.
 set -u
 core=${1:-golden-cove} period=${2:-211} times=${3:-1}
 softpmu=${SOFTPMU:-build/softpmu}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make slow-to-tuned: a slow program, the machine tuned to it, the program mended, and the machine for that: docs/slow-to-tuned.md says what it shows.
+# make slow-to-tuned: a slow program, the machine tuned to it, the program mended, and the machine for that: docs/measured/slow-to-tuned.md says what it shows.
 # The last table times builds on this machine and differs from run to run; all else is the same at every run.
 #
 # Environment: SOFTPMU (set by make).

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu tune --native on this host, in Markdown (make tune-native; docs/tune-native.md): which settings there are, what is called a gain of ten programs when
+# softpmu tune --native on this host, in Markdown (make tune-native; docs/measured/tune-native.md): which settings there are, what is called a gain of ten programs when
 # nothing is set (--null: none should be), and what these programs and two that should gain (tests/programs/pages, churn) gain from.
 # Nothing is kept.  SOFTPMU, PROGRAMS in the environment: where they are built; BLOCKS: of a setting, default 20.  Some ten minutes on an idle machine.
 set -eu

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make tune-table: what softpmu tune finds for programs that want different settings, and the search beside trying everything on real programs.  What
-# it shows: docs/tune.md.
+# it shows: docs/measured/tune.md.
 #
 # Environment: SOFTPMU, PROGRAMS (set by make).
 set -u

@@ -1,5 +1,5 @@
 /* bins N: reads whole numbers from standard input and prints into which of N bins of equal width of their ranks they fall, as programs that learn from
- * data do with each feature: a binary search for each number.  -DSTEADY: the search of the second round of docs/topdown.md. */
+ * data do with each feature: a binary search for each number.  -DSTEADY: the search of the second round of docs/howto/topdown.md. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  *   orders        what it needs of an order is in the first of its three lines, and which orders are open is tested by a branch that nobody can predict
  *   -DTUNED       the same with the hot fields in arrays of their own, and the sum without a branch
  *
- * docs/slow-to-tuned.md goes from the one to the other.
+ * docs/measured/slow-to-tuned.md goes from the one to the other.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  *
  * Between two rounds no call into the library is under way and nothing points into it: there a new one may take its place.  Who builds it puts it there by
  * rename(2), so that it is whole, and has an inode of its own: dlopen takes it for another library.  Ends after ROUNDS rounds with build number
- * GENERATIONS.  See docs/tune-software.md. */
+ * GENERATIONS.  See docs/measured/tune-software.md. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

@@ -30,7 +30,7 @@
  * Accesses are made at CPL 0.  It counts what the thread does from its first request on; a thread that it creates has another.
  * Ring 0 is not modelled: set the USR bit.
  *
- * The registers of the core's features (docs/features.md: MSR_MISC_FEATURE_CONTROL, 1A4H, and 400000C0H on) are reached by the same two calls, whether
+ * The registers of the core's features (docs/reference/features.md: MSR_MISC_FEATURE_CONTROL, 1A4H, and 400000C0H on) are reached by the same two calls, whether
  * or not a PMU listens.  They belong to the process's machine: a write changes all of its cores from the next instruction on.
  *
  * Its debug store (PEBS, BTS) lies in the program's memory, at IA32_DS_AREA.  What the program has changed in the management area the PMU

@@ -5,7 +5,7 @@
  * Whoever wants to look at a core, or take something away from it, drains the queue of its process first.
  *
  * What consumes the records (PMUs, session, output) is called in this thread: a record is 64 bytes, and handing each to another
- * core was no faster when tried (docs/performance.md).
+ * core was no faster when tried (docs/measured/performance.md).
  */
 #ifndef RUN_ENGINE_H
 #define RUN_ENGINE_H

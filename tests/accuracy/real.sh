@@ -62,7 +62,7 @@ export GLIBC_TUNABLES OPENSSL_ia32cap
 
 # --- inputs: the project's own texts, the same for both sides ---
 cd "$work"
-cat "$top"/src/*/*.c "$top"/src/*/*.h "$top"/docs/*.md >text
+cat "$top"/src/*/*.c "$top"/src/*/*.h "$top"/docs/*.md "$top"/docs/*/*.md >text
 cat "$top"/data/uops/*.tsv >table
 head -c 700000 text >text.large
 head -c 100000 text >text.small

@@ -9,7 +9,7 @@ programs: build/native/timed
 build/native/timed: tests/native/timed.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -g -O2 $(WARN) -D_GNU_SOURCE -static -o $@ $^
-# build/native/streams: streams of memory, natively and for the model (docs/accuracy.md, "Streams of memory").
+# build/native/streams: streams of memory, natively and for the model (docs/measured/accuracy.md, "Streams of memory").
 programs: build/native/streams
 build/native/streams: tests/native/streams.c
 	@mkdir -p $(@D)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * features MSR VALUE: does the same work three times, with a register of features of the modelled core (softpmu/client.h, docs/features.md) as it
+ * features MSR VALUE: does the same work three times, with a register of features of the modelled core (softpmu/client.h, docs/reference/features.md) as it
  * was, then with VALUE in it, then with 0 again.  Each time is a region: before, changed, after.  Prints what became of the write
  * and what was read back, and a write with all bits set, which must fault. */
 #include <softpmu/client.h>

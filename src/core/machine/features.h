@@ -6,7 +6,7 @@
  * each is what the preset has, so registers of all zeros change nothing.  The prefetchers' bits are those of real parts (MSR_MISC_FEATURE_CONTROL,
  * 1A4H); real parts have no registers for the rest, which are in a block of this model's own, at addresses that no processor
  * will ever use (SDM vol. 4, "Model-Specific Registers (MSRs)": 40000000H to 400000FFH).
- * features.def is the table.  docs/features.md is for users.
+ * features.def is the table.  docs/reference/features.md is for users.
  * Left out: physical register files (prf.integer is the only one with a limit, and few cores have it), sizes above the preset's.
  */
 #ifndef CORE_FEATURES_H

@@ -11,7 +11,7 @@ near() { # WHAT VALUE LEAST MOST
 }
 field() { awk -F, -v e="$2" -v n="$3" '$1 == e { print $n }' "$1"; }
 
-# The machine of the patent's tables: see docs/cost.md.
+# The machine of the patent's tables: see docs/measured/cost.md.
 machine="--core prescott --set core.frequency_ghz=3.4 --set l2.size=1M --set l2.latency=22 --set l3.latency=23 --set dram.latency_ns=89.706 --start again"
 large="--set memory.page=2M --set prefetch.l2_streamer=0"
 cost() { # NAME program options...: CSV into NAME

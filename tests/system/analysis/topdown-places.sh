@@ -60,7 +60,7 @@ for leaf in l2 mispredict retiring; do
 		END { exit wrong || n != 4 || (sum - 1) ^ 2 > 1e-9 }' "$work/csv" | grep -v 'no field: 2,\(Microcode\|Base\),' >"$work/out"
 	[ -s "$work/out" ] && { bad "PERF_METRICS of $leaf"; cat "$work/out"; } || ok "PERF_METRICS of $leaf"
 done
-# The worked example of docs/topdown.md: the search's branch is named, and not once it is gone.
+# The worked example of docs/howto/topdown.md: the search's branch is named, and not once it is gone.
 if command -v gcc >/dev/null; then
 	gcc -O2 -g -o "$work/bins" "$TOP/docs/examples/bins.c" && gcc -O2 -g -DSTEADY -o "$work/steady" "$TOP/docs/examples/bins.c" || bad "bins.c"
 	awk 'BEGIN { s = 42; for (i = 0; i < 1500; i++) { s = (s * 69069 + 1) % 4294967296; print s } }' >"$work/numbers"
@@ -68,8 +68,8 @@ if command -v gcc >/dev/null; then
 		"$SOFTPMU" topdown --core skylake --set wrong_path=1 --per function -x, -- "$work/$p" 128 <"$work/numbers" >"$work/$p.out" 2>"$work/$p.csv"
 	done
 	cmp -s "$work/bins.out" "$work/steady.out" && grep -q '^bin_of \[bins\],2,Branch_Mispredicts,.*,2$' "$work/bins.csv" &&
-		grep '^bin_of \[steady\],1,Bad_Speculation,' "$work/steady.csv" | awk -F, '{ exit !($5 < 0.1) }' && ok "docs/topdown.md: the branch, and without it" ||
-		{ bad "docs/topdown.md"; grep ^bin_of "$work/bins.csv" "$work/steady.csv"; }
+		grep '^bin_of \[steady\],1,Bad_Speculation,' "$work/steady.csv" | awk -F, '{ exit !($5 < 0.1) }' && ok "docs/howto/topdown.md: the branch, and without it" ||
+		{ bad "docs/howto/topdown.md"; grep ^bin_of "$work/bins.csv" "$work/steady.csv"; }
 fi
 refuses() {	# WORDS WHAT...
 	words=$1; shift

@@ -43,7 +43,7 @@ cat "$work/stat.options" >>"$work/replay.options"
 
 # "$ softpmu COMMAND ..." of the texts, up to the program's own words: these begin at the first word that is neither an
 # option nor the value of one, or behind a pipe.
-for text in README.md docs/examples.md docs/topdown.md; do
+for text in README.md docs/examples.md docs/howto/topdown.md; do
 	sed -n 's/^ *\$ \(.*[; &]\)\{0,1\}softpmu /softpmu /p' "$TOP/$text" >"$work/shown"
 	shown=$(wc -l <"$work/shown")
 	[ "$shown" -ge 3 ] || bad "$text shows only $shown commands"

@@ -36,8 +36,8 @@ same "refused in one line" "$(./emulator-gcc "$events/p5.tsv" 2>&1 | grep -c "no
 same "no table, one line" "$(./emulator-gcc /dev/null 2>&1 | grep -c "^emulator: ")" 1
 
 # the page shows this very output, and every function of the header is in the library
-shown=$(./emulator-gcc "$events/skylake.tsv" | while read -r line; do grep -qF "    $line" "$TOP/docs/embedding.md" || grep -qF "  $line" "$TOP/docs/embedding.md" || echo "$line"; done)
-same "docs/embedding.md shows what the example prints" "$shown" ""
+shown=$(./emulator-gcc "$events/skylake.tsv" | while read -r line; do grep -qF "    $line" "$TOP/docs/howto/embed.md" || grep -qF "  $line" "$TOP/docs/howto/embed.md" || echo "$line"; done)
+same "docs/howto/embed.md shows what the example prints" "$shown" ""
 nm --defined-only "$prefix/lib/libsoftpmu.a" 2>/dev/null | sed -n 's/.* T //p' | sort -u >symbols
 missing=$(sed 's|/\*.*||' "$TOP/include/softpmu/pmu.h" | grep -oE '\bspmu_[a-z0-9_]+\(' | tr -d '(' | sort -u | comm -23 - symbols)
 same "every function of pmu.h is in the library" "$missing" ""

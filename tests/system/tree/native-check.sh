@@ -48,7 +48,7 @@ for core in skylake golden-cove; do
 	column=$((column + 1))
 done
 
-# Zen 4 and 5: what their own mechanisms decide, as measured on one (docs/accuracy.md, "Native check: zen4"; zen5.conf), within 3 %.
+# Zen 4 and 5: what their own mechanisms decide, as measured on one (docs/measured/accuracy.md, "Native check: zen4"; zen5.conf), within 3 %.
 cat >"$work/zen4" <<'END'
 xchg	0.333	0.336
 forward	1	1

@@ -38,7 +38,7 @@ head -c 30000 "$data.long" >"$data.short"
 if fetch lua5.4 lua-5.4; then
 	cd "$SOURCES"/lua-5.4*/src || exit 1
 	files=$(ls ./*.c | grep -v luac.c | tr '\n' ' ')
-	tune lua "clang-14 {flags} -std=gnu99 -DLUA_USE_LINUX -o {out} $files -lm -ldl" "$top/tools/tune-software.lua 60000" lua "$top/tools/tune-software.lua" 600
+	tune lua "clang-14 {flags} -std=gnu99 -DLUA_USE_LINUX -o {out} $files -lm -ldl" "$top/experiments/tune-software.lua 60000" lua "$top/experiments/tune-software.lua" 600
 else
 	echo "lua: no source: $OUT/apt.log says why"
 fi
@@ -48,8 +48,8 @@ if fetch mawk mawk-1; then
 	make -s CC=clang-14 >"$OUT/make.log" 2>&1	# scancode.c
 	files="parse.c scan.c memory.c main.c hash.c execute.c code.c da.c error.c init.c bi_vars.c cast.c print.c bi_funct.c kw.c jmp.c array.c field.c
 		split.c re_cmpl.c regexp.c zmalloc.c fin.c files.c scancode.c matherr.c fcall.c version.c"
-	tune mawk "clang-14 {flags} -w -I. -DHAVE_CONFIG_H -DLOCAL_REGEXP -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=500 -o {out} $(echo $files) -lm" "-f $top/tools/tune-software.awk 400000" \
-		mawk -f "$top/tools/tune-software.awk" 4000
+	tune mawk "clang-14 {flags} -w -I. -DHAVE_CONFIG_H -DLOCAL_REGEXP -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=500 -o {out} $(echo $files) -lm" "-f $top/experiments/tune-software.awk 400000" \
+		mawk -f "$top/experiments/tune-software.awk" 4000
 else
 	echo "mawk: no source: $OUT/apt.log says why"
 fi

@@ -7,9 +7,9 @@
 # Wants Debian's libpfm4-dev 4.13 and python3.  The same inputs give the same files.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
-command -v python3 >/dev/null || { echo "generate.sh: python3 is not there" >&2; exit 1; }
-[ -f /usr/include/perfmon/pfmlib.h ] || { echo "generate.sh: libpfm4's header is not there (apt-get install libpfm4-dev)" >&2; exit 1; }
+command -v python3 >/dev/null || { echo "generate_events.sh: python3 is not there" >&2; exit 1; }
+[ -f /usr/include/perfmon/pfmlib.h ] || { echo "generate_events.sh: libpfm4's header is not there (apt-get install libpfm4-dev)" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 ${CC:-gcc} -std=gnu17 -O1 -Wall -Wextra -o "$work/libpfm_list" "$top/tools/events/libpfm_list.c" -lpfm
-python3 -B "$top/tools/events/generate.py" "${OUT:-$top/data/events}" "$work/libpfm_list" "$@"
+python3 -B "$top/tools/events/generate_events.py" "${OUT:-$top/data/events}" "$work/libpfm_list" "$@"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Lists the events of one of libpfm4's tables, one a line, for generate.py:
+ * Lists the events of one of libpfm4's tables, one a line, for generate_events.py:
  *
  *   EVENT  UMASK|-  IA32_PERFEVTSELx image (hex, without the enable and privilege bits)  precise 0|1  same-as|-  what a second MSR holds (hex)|-
  *

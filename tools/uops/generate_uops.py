@@ -576,7 +576,7 @@ def main():
     folds = int(os.environ.get('FOLDS', 0))
     if folds:  # a table without each fold, in a folder of its own
         if set(uarchs) - set(older.LAYOUT):
-            raise SystemExit('generate.py: FOLDS judges %s only' % ', '.join(older.LAYOUT))
+            raise SystemExit('generate_uops.py: FOLDS judges %s only' % ', '.join(older.LAYOUT))
         for k in range(folds):
             for uarch in uarchs:
                 older.generate(Generator, Form, uarch, os.path.join(top, str(k)), tool, data, work, insns, (k, folds))

@@ -16,10 +16,10 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top"
 data=${DATA:-../shared/data}
 for tool in llvm-mc-19 llvm-exegesis-19 python3; do
-	command -v "$tool" >/dev/null || { echo "generate.sh: $tool is not there (apt-get install llvm-19 python3)" >&2; exit 1; }
+	command -v "$tool" >/dev/null || { echo "generate_uops.sh: $tool is not there (apt-get install llvm-19 python3)" >&2; exit 1; }
 done
-[ -d "$data/instlat" ] || { echo "generate.sh: no measurements in $data/instlat (DATA=...)" >&2; exit 1; }
-[ -f build/libsoftpmu.a ] || { echo "generate.sh: build first (make)" >&2; exit 1; }
+[ -d "$data/instlat" ] || { echo "generate_uops.sh: no measurements in $data/instlat (DATA=...)" >&2; exit 1; }
+[ -f build/libsoftpmu.a ] || { echo "generate_uops.sh: build first (make)" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 ${CC:-gcc} -std=gnu17 -O1 -Wall -Wextra -D_GNU_SOURCE -Iinclude -Isrc -o "$work/forms" tools/uops/list_forms.c build/libsoftpmu.a -lZydis
@@ -27,7 +27,7 @@ if [ -z "${FOLDS:-}" ]; then
 	python3 -B tools/uops/generate_uops.py "$top" "$work/forms" "$data" "$work" "$@"
 	exit
 fi
-[ -x build/accuracy ] || { echo "generate.sh: build first (make build/accuracy)" >&2; exit 1; }
+[ -x build/accuracy ] || { echo "generate_uops.sh: build first (make build/accuracy)" >&2; exit 1; }
 for k in $(seq 0 $((FOLDS - 1))); do
 	mkdir "$work/$k"
 	cp -r data "$work/$k/data"

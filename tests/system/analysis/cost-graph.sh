@@ -55,7 +55,7 @@ awk -F, '
 	}' "$work/slack" || failed=1
 
 # Details change no cycle, and pairs are what they are called.
-"$SOFTPMU" trace -q -o "$work/stream" -- sort "$TOP/src/analysis/graph.c" >/dev/null 2>"$work/err" || bad "trace"
+"$SOFTPMU" trace -q -o "$work/stream" -- sort "$TOP/src/analysis/graph/graph.c" >/dev/null 2>"$work/err" || bad "trace"
 plain=$("$SOFTPMU" stat -x, --no-wrong-path -e cycles --replay "$work/stream" 2>&1 | awk -F, '/cycles/ { print $1; exit }')
 "$SOFTPMU" cost --graph --pairs --no-total -x, -o "$work/pairs" --replay "$work/stream" 2>"$work/err" || { bad "pairs"; cat "$work/err"; }
 with=$(awk -F, '$1 == "graph" && $2 == "all" { print $3 }' "$work/pairs")

@@ -7,7 +7,7 @@ for tool in perf create_gcov create_llvm_prof dump_gcov; do
 done
 command -v perf2bolt >/dev/null 2>&1 || ls /usr/lib/llvm-*/bin/perf2bolt >/dev/null 2>&1 || { echo "perf2bolt is not installed (package bolt-16)"; exit 77; }
 . "$TOP/tests/claims.sh"
-OUT=$work RUNS=5 ROUNDS=60000 HOME=$work sh "$TOP/tools/pgo.sh" >"$work/out" 2>&1; ok "pgo.sh runs" [ $? = 0 ]
+OUT=$work RUNS=5 ROUNDS=60000 HOME=$work sh "$TOP/experiments/pgo-gain.sh" >"$work/out" 2>&1; ok "pgo.sh runs" [ $? = 0 ]
 sed -n '/^Natively/,$p' "$work/out"
 ok "AutoFDO's profile for GCC names the functions" [ "$(sed -n 's/.*names \([0-9]*\) functions/\1/p' "$work/out")" -ge 200 ]
 ok "every branch stack fits the binary" grep -q 'mismatching disassembled function contents: 0 ' "$work/out"

@@ -10,7 +10,7 @@ case $SOFTPMU in */san/*) echo "a sanitized model is slow: native-check.sh runs 
 failed=0
 while IFS='	' read -r core published source; do
 	case $core in '#'*|'') continue ;; esac
-	"$TOP/tools/native.sh" --model "$core" branch_random branch_predicted >"$work/model" 2>"$work/err" || { echo "FAILED $core"; cat "$work/err"; failed=1; continue; }
+	"$TOP/experiments/native-page.sh" --model "$core" branch_random branch_predicted >"$work/model" 2>"$work/err" || { echo "FAILED $core"; cat "$work/err"; failed=1; continue; }
 	awk -F'\t' -v core="$core" -v published="$published" -v source="$source" '
 	$1 == "mispredict" {
 		n = split(published, limit, /\.\./)

@@ -58,6 +58,6 @@ grep -q '^0[.][0-9]* *the model, 5 rows' "$work/out" && grep -q 'with the 1 rows
 echo '1.0;ADD ((REG:RW:Q:64))' >>"$work/skylake-throughput/single.csv"
 MCA=0 "$program" "$work" "$TOP/data" skylake >/dev/null 2>"$work/err" && bad "an unknown placeholder" ||
 	{ grep -q 'single.csv: line 5: a placeholder' "$work/err" && ok "an unknown placeholder is refused" || bad "its message"; }
-"$TOP/tools/accuracy.sh" "$program" "$work/nowhere" >/dev/null 2>"$work/err" && bad "no data" ||
+"$TOP/experiments/accuracy-page.sh" "$program" "$work/nowhere" >/dev/null 2>"$work/err" && bad "no data" ||
 	{ grep -q 'InstLatx64/InstLatx64' "$work/err" && grep -q 'pmevo-artifact' "$work/err" && ok "without data it says where they are" || bad "its message"; }
 exit $failed

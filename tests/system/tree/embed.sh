@@ -46,7 +46,7 @@ same "every function of the manual page is in the library" "$undocumented" ""
 
 # of the archive: members of src/pmu only; undefined symbols: the C library's
 drawn=$(sed -n 's/.*libsoftpmu\.a(\([a-z0-9_]*\)\.o).*/\1/p' map-gcc | sort -u)
-other=$(for o in $drawn; do [ -f "$TOP/src/pmu/$o.c" ] || echo "$o"; done)
+other=$(for o in $drawn; do ls "$TOP/src/pmu/$o.c" "$TOP"/src/pmu/*/"$o.c" 2>/dev/null | grep -q . || echo "$o"; done)
 same "of the library only the PMU is drawn in" "$(echo "$drawn" | grep -cx pmu) $other" "1 "
 same "it needs the C library alone" "$(readelf -d emulator-gcc | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v '^libc\.so')" ""
 

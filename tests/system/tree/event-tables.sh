@@ -6,7 +6,7 @@ command -v python3 >/dev/null || { echo "no python3"; exit 77; }
 [ -f /usr/include/perfmon/pfmlib.h ] || { echo "no header of libpfm4 (libpfm4-dev)"; exit 77; }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-OUT=$work "$TOP/tools/events/generate.sh" || exit 1
+OUT=$work "$TOP/tools/events/generate_events.sh" || exit 1
 failed=0 tables=0
 for new in "$work"/*.tsv; do
 	[ -f "$new" ] || { echo "FAILED no table was made"; exit 1; }

@@ -22,7 +22,7 @@ column=2
 for core in skylake golden-cove; do
 	awk -F'\t' -v c=$column '!/^#/ && $c != "-" { print ($1 == "mispredict" ? "branch_random branch_predicted" : $1) }' "$expected" >"$work/names"
 	# shellcheck disable=SC2046
-	"$TOP/tools/native.sh" --model $core $(cat "$work/names") >"$work/$core" 2>"$work/err" || { bad "$core: the model runs them"; cat "$work/err"; }
+	"$TOP/experiments/native-page.sh" --model $core $(cat "$work/names") >"$work/$core" 2>"$work/err" || { bad "$core: the model runs them"; cat "$work/err"; }
 	awk -F'\t' -v c=$column -v core=$core -v enough=$least '
 	NR == FNR { model[$1] = $2; next }
 	/^#/ || $c == "-" { next }
@@ -82,7 +82,7 @@ write_l2	1.36	1.39
 END
 for core in zen4 zen5; do
 	# shellcheck disable=SC2046
-	"$TOP/tools/native.sh" --model $core $(cut -f1 "$work/$core") >"$work/model" 2>"$work/err" || { bad "$core: the model runs them"; cat "$work/err"; }
+	"$TOP/experiments/native-page.sh" --model $core $(cut -f1 "$work/$core") >"$work/model" 2>"$work/err" || { bad "$core: the model runs them"; cat "$work/err"; }
 	awk -F'\t' -v core=$core 'NR == FNR { model[$1] = $2; next }
 	!($1 in model) || model[$1] < $2 * 0.97 || model[$1] > $3 * 1.03 { print "off: " core " " $1 " is " model[$1] ", measured " $2 " to " $3; off++ }
 	END { exit off > 0 }' "$work/model" "$work/$core" && ok "$core shows what was measured on one" || bad "$core"
@@ -115,15 +115,15 @@ case $1 in
 esac
 END
 chmod +x "$work/softpmu" "$work/micro"
-REAL_SOFTPMU=$SOFTPMU REAL_MICRO=$MICRO SOFTPMU="$work/softpmu" MICRO="$work/micro" "$TOP/tools/native.sh" >"$work/report" 2>"$work/err" || cat "$work/err"
+REAL_SOFTPMU=$SOFTPMU REAL_MICRO=$MICRO SOFTPMU="$work/softpmu" MICRO="$work/micro" "$TOP/experiments/native-page.sh" >"$work/report" 2>"$work/err" || cat "$work/err"
 grep -q '^## Native check: skylake$' "$work/report" && ok "the host's preset is the default" || bad "the default"
 grep -q '^| add | 1.050 | \(0[.]99\|1[.]0\).* | 0.95 | good |' "$work/report" && grep -q '^| imul | 4.000 | .* | 0.75 | off |' "$work/report" &&
 	grep -q '^| chase_memory | 20.000 | [1-9].* | [1-9].* |  | ' "$work/report" && grep -q '^1 of 2 microbenchmarks that stay within L2 are within 12 %[.]$' "$work/report" &&
 	ok "verdicts, but of memory" || { bad "verdicts"; cat "$work/report"; }
-REAL_SOFTPMU=$SOFTPMU REAL_MICRO=$MICRO SOFTPMU="$work/softpmu" MICRO="$work/micro" "$TOP/tools/native.sh" golden-cove >"$work/report" 2>"$work/err" || cat "$work/err"
+REAL_SOFTPMU=$SOFTPMU REAL_MICRO=$MICRO SOFTPMU="$work/softpmu" MICRO="$work/micro" "$TOP/experiments/native-page.sh" golden-cove >"$work/report" 2>"$work/err" || cat "$work/err"
 grep -q "preset is skylake: the columns are two different machines, without a verdict" "$work/report" && ! grep -q -e good -e 'within 12' "$work/report" &&
 	ok "no verdict on another core" || { bad "another core"; cat "$work/report"; }
-"$TOP/tools/native.sh" no-such-core >"$work/report" 2>"$work/err" && bad "an unknown core" ||
+"$TOP/experiments/native-page.sh" no-such-core >"$work/report" 2>"$work/err" && bad "an unknown core" ||
 	{ grep -q "unknown core 'no-such-core'" "$work/err" && ok "an unknown core" || { bad "message of an unknown core"; cat "$work/err"; }; }
 
 # Options.

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * A performance monitoring unit at register level, to embed.
+ * A performance monitoring unit (PMU) of Intel's processors at register level, to embed in other programs.
  *
  * Index spaces, never mixed: `msr` is an MSR address (ECX of RDMSR), `rdpmc_idx` is ECX of RDPMC,
  * `pmc` is the number of a general-purpose counter, from 0.
  *
- * Nothing here prints, exits, aborts or keeps global state.  All memory comes from malloc at creation (and
- * when a counter is programmed); steady state allocates nothing.
+ * Nothing here prints, exits, aborts or keeps global state.  All memory comes from malloc when a model is loaded,
+ * when a PMU is created and when a counter is programmed; in steady state nothing is allocated.
+ *
+ * Functions that can fail return SPMU_OK or a negative enum spmu_status.  On failure nothing has changed.
+ *
+ * Threads: a model may be used by any number of threads at once, a PMU by one thread at a time.
  */
 #ifndef SOFTPMU_PMU_H
 #define SOFTPMU_PMU_H
@@ -18,185 +22,238 @@ extern "C" {
 
 enum spmu_status {
 	SPMU_OK = 0,
-	SPMU_GP = -1,		/* the hardware would raise #GP(0); state unchanged */
+	SPMU_GP = -1,		/* the hardware would raise #GP(0) */
 	SPMU_ENOMSR = -2,	/* this model has no such MSR (hardware: #GP(0) as well) */
-	SPMU_ENOMEM = -3,
-	SPMU_EINPUT = -4,	/* malformed event table */
-	SPMU_UD = -5,		/* the part has no such instruction: #UD */
+	SPMU_ENOMEM = -3,	/* out of memory */
+	SPMU_EINPUT = -4,	/* malformed event table or saved state; an uncore host whose boxes cannot be */
+	SPMU_UD = -5,		/* the processor has no such instruction: #UD */
 };
 
 struct spmu_model;		/* an event table and the PMU's shape; immutable, shareable */
 struct spmu;			/* one PMU of one logical processor */
 
-/* Where an interrupted instruction stands. */
+/* A performance monitoring interrupt (PMI) that is taken, and where the interrupted program stands. */
 struct spmu_pmi {
 	uint64_t cycle;		/* at which the interrupt is taken */
 	uint64_t overflow_cycle;/* of the first overflow that raised it */
-	uint64_t ip;		/* address of the first instruction not retired when it is taken */
+	uint64_t ip;		/* address of the first instruction that has not retired when it is taken */
 	uint64_t status;	/* IA32_PERF_GLOBAL_STATUS at that moment; NetBurst: bit n is the OVF flag of CCCR n */
-	uint32_t record;	/* index in the batch of that instruction's first uop; batch->count: the end of the stream
-				 * (`ip` is then the last instruction's: nothing comes after it) */
-	uint32_t behind;	/* 0; n: the instruction named by `ip` is the n-th before `record` and lay in an earlier
-				 * batch (an event that is not counted at retirement overflowed before this batch's
-				 * first record retired); registers written now take effect from `record` on */
-	uint8_t hw_thread;	/* the hardware thread that is interrupted: spmu_host.hw_thread, except where NetBurst's OVF_PMI_T1 says the other */
+	/* Index in the batch of that instruction's first uop.  It is batch->count at the end of the stream: no
+	 * instruction follows, and `ip` is that of the last one. */
+	uint32_t record;
+	/* Usually 0.  n > 0: the instruction at `ip` is the n-th before `record` and lies in an earlier batch.
+	 * That happens when an event that is not counted at retirement overflowed before this batch's first
+	 * record retired.  Registers that the handler writes then take effect from `record` on. */
+	uint32_t behind;
+	/* The hardware thread that is interrupted: spmu_host.hw_thread, or the other one where NetBurst's
+	 * OVF_PMI_T1 says so. */
+	uint8_t hw_thread;
 };
 
-/* What a PEBS record says of the guest. */
+/* The guest's registers, for PEBS records. */
 struct spmu_registers {
 	uint64_t rflags, rip;
 	uint64_t gpr[16];	/* as instructions number them: RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to R15 */
 	uint64_t xmm[16][2];	/* low half first */
 };
 
+/* Published errata that a processor may have. */
 enum spmu_quirks {
-	/* NetBurst.  SDM vol. 3B, table of non-retirement events: TC_misc.FLUSH counts every flush twice. */
+	/* NetBurst: TC_misc.FLUSH counts every flush twice.  Source: SDM vol. 3B, table of non-retirement events. */
 	SPMU_QUIRK_NETBURST_TC_MISC_TWICE = 1,
-	/* SDM vol. 3B, "Extended Cascading": a counter started by cascading, extended or not, raises no PMI (model 2; models 0
-	 * and 1 behind stepping 9). */
+	/* A counter that cascading, extended or not, has started raises no PMI (model 2; models 0 and 1 after
+	 * stepping 9).  Source: SDM vol. 3B, "Extended Cascading". */
 	SPMU_QUIRK_NETBURST_CASCADE_NO_PMI = 2,
-	/* Linux, asm/perf_event_p4.h: the enable bit of CCCR1 (361H) does not work; counter 1 stands still. */
+	/* The enable bit of CCCR1 (361H) does not work: counter 1 never counts.  Source: Linux,
+	 * asm/perf_event_p4.h. */
 	SPMU_QUIRK_NETBURST_CCCR1_ENABLE = 4,
-	/* SDM vol. 3B, same table: BSQ_cache_reference may be off by a factor of two; here it counts every reference twice. */
+	/* BSQ_cache_reference "may be off by a factor of two"; this model counts every reference twice.
+	 * Source: SDM vol. 3B, table of non-retirement events. */
 	SPMU_QUIRK_NETBURST_BSQ_TWICE = 8,
 };
 
+/* What the embedding program gives a PMU.  All functions may be NULL; each is called with `context`. */
 struct spmu_host {
 	void *context;
-	/* A PMI is taken.  The handler may use every register function of this PMU (reload a counter, clear
-	 * status); counting goes on behind `pmi->record`.  What a later batch tells of cycles below the PMI's (a load that was still on its
-	 * way) is counted as the handler left the registers, a counter that it wrote apart.  NULL: PMIs are lost. */
+	/* Called when a PMI is taken.  The handler may use every register function of this PMU: it may reload a
+	 * counter or clear a status bit.  Counting goes on after `pmi->record` with the registers as the
+	 * handler left them.  A later batch may hold events of cycles before the PMI's (a load that was still
+	 * under way): these are counted with the registers as the handler left them, too, except by counters
+	 * that the handler wrote.  NULL: PMIs are lost. */
 	void (*pmi)(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, const struct spmu_batch *batch);
-	uint32_t pmi_latency;	/* cycles from overflow to the interrupt's arrival at the core */
-	uint8_t hw_thread;	/* the hardware thread this PMU belongs to (records' hw_thread); other threads' records count only for AnyThread and
-				 * its like.  NetBurst, whose two threads share the counters: the thread that is T0. */
-	uint8_t siblings;	/* hardware threads of the core that are switched on; 0 and 1: one.  From Sandy Bridge to Skylake two of them have
-				 * half of the general-purpose counters each */
+	uint32_t pmi_latency;	/* cycles from the overflow to the interrupt's arrival at the core */
+	/* The hardware thread that this PMU belongs to (spmu_record.hw_thread).  Records of other threads count
+	 * only for AnyThread and the like.  NetBurst, whose two threads share the counters: the thread that is
+	 * T0. */
+	uint8_t hw_thread;
+	/* Hardware threads of the core that are switched on; 0 and 1 both mean one.  From Sandy Bridge to
+	 * Skylake, each of two such threads has half of the general-purpose counters. */
+	uint8_t siblings;
 
-	/* The guest's linear memory, where the DS area with its PEBS and BTS buffers lies; both or neither (then IA32_MISC_ENABLE says that
-	 * PEBS and BTS are unavailable).  0, or nonzero for a fault; may be called with any address. */
+	/* Access to the guest's linear memory, where the DS area with its PEBS and BTS buffers lies.  Give both
+	 * or neither; with neither, IA32_MISC_ENABLE says that PEBS and BTS are unavailable.  They may be
+	 * called with any address and return 0, or nonzero for a page fault. */
 	int (*read_memory)(void *context, uint64_t address, void *to, size_t bytes);
 	int (*write_memory)(void *context, uint64_t address, const void *from, size_t bytes);
-	/* The guest's registers before or after the instruction that uop `record` of the batch is part of.  0, or nonzero when they are not
-	 * known.  NULL or nonzero: PEBS records hold zeros, except RIP, which the uop records tell. */
-	int (*registers)(void *context, const struct spmu_batch *batch, uint32_t record, bool before, struct spmu_registers *out);
-	/* PEBS record of a counter whose IA32_PEBS_ENABLE[62:61] is 1 (output into the trace, where IA32_PERF_CAPABILITIES[16] says so):
-	 * the bytes that would have gone into the DS buffer, in place of trace packets.  NULL: they are lost. */
+	/* Gives the guest's registers before or after the instruction that uop `record` of the batch belongs
+	 * to.  Returns 0, or nonzero when they are not known.  NULL or nonzero: PEBS records hold zeros, except
+	 * for RIP, which the records give. */
+	int (*registers)(void *context, const struct spmu_batch *batch, uint32_t record, bool before,
+		struct spmu_registers *out);
+	/* Called with the PEBS records of a PMU whose IA32_PEBS_ENABLE[62:61] is 1 (output into the Intel PT
+	 * trace, possible where IA32_PERF_CAPABILITIES[16] is set): the bytes that the DS buffer would have
+	 * held, and not trace packets.  NULL: such records are lost. */
 	void (*pebs_output)(void *context, const void *record, size_t bytes);
-	uint32_t pebs_arming;	/* cycles from a counter's overflow to the moment from which an event triggers PEBS; 0: the very next event does */
-	bool pebs_reload_msrs;	/* counters are reloaded from MSR_RELOAD_x, never from the DS area: the virtualised PEBS of US20200242003A1, adaptive
-				 * formats only.  Otherwise those MSRs exist where IA32_PERF_CAPABILITIES[16] is set, and serve output into the trace */
-	uint32_t quirks;	/* set of SPMU_QUIRK_: published errata that the part has; 0: it behaves as its manual says */
-	/* Slots a cycle at each point that slots pass in order (SPMU_PUSHOUT_RETIRE...), for the pushout counters (MSR_PUSHOUT_CAPABILITIES and up):
-	 * how wide the core is.  0: this point is not measured; 0 at retirement, or several hardware threads, whose retirement takes turns: the PMU
-	 * has none of these registers. */
+	/* Cycles from a counter's overflow to the moment from which an event triggers PEBS; 0: the very next
+	 * event does. */
+	uint32_t pebs_arming;
+	/* true: PEBS reloads counters from MSR_RELOAD_x and never from the DS area, as in the virtualised PEBS
+	 * of patent application US20200242003A1; adaptive record formats only.  false: those MSRs exist where
+	 * IA32_PERF_CAPABILITIES[16] is set, and serve output into the trace. */
+	bool pebs_reload_msrs;
+	uint32_t quirks;	/* set of SPMU_QUIRK_; 0: the PMU behaves as its manual says */
+	/* The core's width, for the pushout counters (MSR_PUSHOUT_CAPABILITIES and up): slots a cycle at each
+	 * point that slots pass in program order, by SPMU_PUSHOUT_RETIRE to SPMU_PUSHOUT_FETCH.  0: this point
+	 * is not measured.  With 0 at retirement, or with several hardware threads, whose retirement takes
+	 * turns, the PMU has no pushout registers. */
 	uint8_t pushout_width[6];
-	bool mode64;		/* the guest is in IA-32e mode at first: 64-bit DS area on processors that go by the mode (Yonah, NetBurst) */
+	/* The guest starts in IA-32e mode.  The DS area then has the 64-bit layout on processors where the mode
+	 * decides (Yonah, NetBurst). */
+	bool mode64;
 };
 
 /* Events */
 enum spmu_event_flags {
 	SPMU_EVENT_NOT_MODELLED = 1,	/* exists on the machine; this model cannot produce it */
 	SPMU_EVENT_PRECISE = 2,		/* PEBS-capable on the machine */
-	SPMU_EVENT_SPECULATIVE = 4,	/* counts speculative work too */
+	SPMU_EVENT_SPECULATIVE = 4,	/* counts wrong-path work too */
 	SPMU_EVENT_FIXED = 8,		/* has a fixed counter: `fixed` says which */
-	SPMU_EVENT_FIXED_ONLY = 16,
-	SPMU_EVENT_DEPRECATED = 32,
-	SPMU_EVENT_DURATION = 64,	/* P5: true over stretches of time; an occurrence is a beginning */
+	SPMU_EVENT_FIXED_ONLY = 16,	/* no general-purpose counter can count it */
+	SPMU_EVENT_DEPRECATED = 32,	/* the machine has a newer event for the same */
+	/* P5: true for a number of cycles at a time; one occurrence is one such stretch */
+	SPMU_EVENT_DURATION = 64,
 };
-struct spmu_event {		/* one row of the table */
+struct spmu_event {		/* one row of the table; its strings belong to the model */
 	const char *name;	/* "MEM_LOAD_RETIRED.L1_MISS" */
-	const char *help;
+	const char *help;	/* what it counts, in one line */
 	const char *perf_alias;	/* perf's generic name(s), comma-separated ("instructions"), or "" */
-	const char *not_modelled; /* why, or "" */
-	uint32_t flags;
+	const char *not_modelled; /* why this model cannot produce it, or "" */
+	uint32_t flags;		/* set of enum spmu_event_flags */
 	uint8_t  event;		/* event select */
-	uint8_t  cmask, inv, edge, any;
+	uint8_t  cmask, inv, edge, any;	/* fields of PERFEVTSEL that the event fixes; 0: it does not use them */
 	int8_t   fixed;		/* fixed counter, -1 none */
 	uint16_t umask;		/* unit mask; NetBurst: the ESCR's event mask */
-	uint8_t  escr_select;	/* NetBurst: of the CCCR */
-	bool     thread_independent; /* NetBurst: qualified by the TI rule (SDM, "Programmable Event Qualification by Logical Processor") */
-	uint16_t escr[2];	/* NetBurst: ESCRs (MSR addresses) that detect it, 0 none; which counters see which is pmc_mask and wiring */
-	uint32_t pmc_mask;	/* counters that can count it */
-	uint32_t replay_enable, replay_matrix; /* NetBurst, replay metrics: what goes into MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT */
-	const char *upstream;	/* NetBurst, tagged events: name of the event that has to be programmed to tag for it, or "" */
-	uint32_t extra_msr;	/* an MSR beside PERFEVTSEL that says what it counts (MSR_PEBS_LD_LAT_THRESHOLD, MSR_PEBS_FRONTEND); 0: none */
-	uint64_t extra;		/* what has to stand there */
+	uint8_t  escr_select;	/* NetBurst: ESCR select of the CCCR */
+	/* NetBurst: qualified by the TI rule (SDM, "Programmable Event Qualification by Logical Processor"). */
+	bool     thread_independent;
+	/* NetBurst: the ESCRs (MSR addresses) that detect it, 0 none.  pmc_mask and the wiring
+	 * (spmu_netburst_escr) say which counter sees which ESCR. */
+	uint16_t escr[2];
+	uint32_t pmc_mask;	/* bit n: general-purpose counter n can count it */
+	/* NetBurst, replay metrics: the values for MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT. */
+	uint32_t replay_enable, replay_matrix;
+	/* NetBurst, tagged events: the event that must be programmed to tag uops for it, or "" */
+	const char *upstream;
+	/* An MSR beside PERFEVTSEL that selects what it counts (MSR_PEBS_LD_LAT_THRESHOLD, MSR_PEBS_FRONTEND);
+	 * 0: none. */
+	uint32_t extra_msr;
+	uint64_t extra;		/* the value that extra_msr must have */
 };
 
 enum spmu_pmu_family { SPMU_FAMILY_ARCH, SPMU_FAMILY_P5, SPMU_FAMILY_P6, SPMU_FAMILY_NETBURST };
 
-/* Reads data/events/NAME.tsv.  On failure *out is untouched and `text` (text_bytes long) says why, with the line. */
+/* Reads data/events/NAME.tsv, whose format src/pmu/pmu_table.c describes.  On success the caller owns *out and
+ * releases it with spmu_model_free after the last PMU of this model.  On failure (SPMU_EINPUT, SPMU_ENOMEM)
+ * *out is untouched and `text` (text_bytes long) holds the reason with the line number. */
 int  spmu_model_load(struct spmu_model **out, const char *path, char *text, size_t text_bytes);
-void spmu_model_free(struct spmu_model *m);
+void spmu_model_free(struct spmu_model *m);	/* NULL: does nothing */
+/* The table's rows in their order, from 0.  They live as long as the model. */
 size_t spmu_model_events(const struct spmu_model *m);
 const struct spmu_event *spmu_model_event(const struct spmu_model *m, size_t index);
-/* By name, else by one of perf's aliases; case-insensitive, '.' and ':' alike; NULL if there is none. */
+/* Finds an event by its name, or else by one of perf's aliases.  Case does not matter, and '.' equals ':'.
+ * NULL: none. */
 const struct spmu_event *spmu_model_find(const struct spmu_model *m, const char *name);
-/* By the low 16 bits of PERFEVTSEL plus cmask, inv, edge where the table tells events apart by them; NULL if this machine (or this model) has none,
- * and on NetBurst, which has no PERFEVTSEL. */
+/* Finds an event by the low 16 bits of PERFEVTSEL.  If several rows have them, the one with the same CMASK, INV
+ * and EDGE is taken, else the one without any.  NULL if the table has no such code, and on NetBurst, which has
+ * no PERFEVTSEL. */
 const struct spmu_event *spmu_model_find_code(const struct spmu_model *m, uint64_t perfevtsel);
-/* The signals (set of enum spmu_signal) that must reach the PMU for this event to count, whatever modifiers it is
- * programmed with; what else a core raises may be dropped at the source. */
+/* Writes to `set` the signals (bit n of the 128: enum spmu_signal n) that must reach the PMU for this event to
+ * count, whatever modifiers it is programmed with.  A core need not raise any other. */
 void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *event, uint64_t set[2]);
-/* Likewise the uop records: adds bits to *is and *did (sets of enum spmu_is, spmu_did) so that every uop the event may count has
- * one of them.  A session that samples needs all records, whatever this says.  plain: the event is programmed without CMASK,
- * INV and EDGE; retired instructions are then taken from spmu_batch.instructions and need no record. */
-void spmu_event_uops(const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is, uint64_t *did);
-/* Whether this value of the MSR that `event` needs beside PERFEVTSEL selects something that the model produces: rows give names to some values only.
- * NULL if it does, else what is wrong with it; static. */
+/* Adds bits to *is and *did (sets of enum spmu_is and spmu_did) such that every uop that the event may count
+ * has at least one of them.  A core need not hand over any other uop, unless somebody samples: samples need all
+ * records.  plain: nonzero if the event is programmed without CMASK, INV and EDGE.  Retired instructions then
+ * come from spmu_batch.instructions and need no record. */
+void spmu_event_uops(
+	const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is, uint64_t *did);
+/* Whether the model can count the event with this value of event->extra_msr (the table's rows name some values
+ * only).  Returns NULL if it can, else the reason as a static string. */
 const char *spmu_event_extra(const struct spmu_model *m, const struct spmu_event *event, uint64_t value);
-/* Whether the event may count squashed branches by TAKEN, MISPREDICTED or MISP_TARGET: a core may leave it at what was predicted for the others. */
+/* 1 if the event may count squashed branches by TAKEN, MISPREDICTED or MISP_TARGET, else 0.  For events that
+ * may not, a core can report the predicted outcome of squashed branches. */
 int spmu_event_outcomes(const struct spmu_model *m, const struct spmu_event *event);
-/* Shape. */
+/* The PMU's shape.  Strings live as long as the model. */
 enum spmu_pmu_family spmu_model_family(const struct spmu_model *m);
-const char *spmu_model_core(const struct spmu_model *m);	/* nearest core preset (data/cores), NULL: the table does not say */
+/* nearest core preset (data/cores); NULL: not in the table */
+const char *spmu_model_core(const struct spmu_model *m);
 const char *spmu_model_libpfm(const struct spmu_model *m);	/* libpfm4's name of this PMU, or NULL */
 uint64_t spmu_model_capabilities(const struct spmu_model *m);	/* IA32_PERF_CAPABILITIES; 0: there is none */
-unsigned spmu_model_counter_bits(const struct spmu_model *m, bool fixed);	/* width of general-purpose or fixed counters */
-unsigned spmu_model_version(const struct spmu_model *m);	/* architectural perfmon version */
+/* Width in bits of the general-purpose (fixed: of the fixed) counters. */
+unsigned spmu_model_counter_bits(const struct spmu_model *m, bool fixed);
+unsigned spmu_model_version(const struct spmu_model *m);	/* of architectural perfmon; 0: another family */
 unsigned spmu_model_gp_counters(const struct spmu_model *m);
 unsigned spmu_model_fixed_counters(const struct spmu_model *m);
 unsigned spmu_model_slots(const struct spmu_model *m);		/* issue slots a cycle, for TOPDOWN.SLOTS */
 
+/* Makes a PMU with its registers as after reset.  The model must outlive it.  *host is copied; NULL is as one
+ * of zeros.  The caller owns *out and releases it with spmu_destroy.  SPMU_ENOMEM. */
 int  spmu_create(struct spmu **out, const struct spmu_model *m, const struct spmu_host *host);
-void spmu_destroy(struct spmu *p);
+void spmu_destroy(struct spmu *p);		/* NULL: does nothing */
 const struct spmu_model *spmu_model_of(const struct spmu *p);
 unsigned spmu_version(const struct spmu *p);	/* of architectural performance monitoring; 0: another family */
 
-/* As WRMSR and RDMSR would do at CPL 0.  Source: SDM vol. 3B, chapter "Performance Monitoring". */
+/* As WRMSR and RDMSR at CPL 0.  value: the raw 64-bit image; reserved bits must be zero.  SPMU_GP where
+ * hardware raises #GP(0); SPMU_ENOMSR: no register of this PMU.  Source: SDM vol. 3B, chapter "Performance
+ * Monitoring". */
 int  spmu_wrmsr(struct spmu *p, uint32_t msr, uint64_t value);
 int  spmu_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value);
-/* As RDPMC at the given CPL with CR4.PCE as set; SPMU_GP for a bad index. */
+/* As RDPMC at this CPL.  SPMU_GP: there is no such index, or CPL is not 0 and CR4.PCE is clear (spmu_set_cr4_pce);
+ * SPMU_UD: the processor has no RDPMC. */
 int  spmu_rdpmc(const struct spmu *p, uint32_t rdpmc_idx, unsigned cpl, uint64_t *value);
-/* The local APIC's memory-mapped register at this offset, of which the PMU owns one: the vector table's performance entry.  It is
- * masked after reset: a PMI reaches the handler only when software has unmasked it, and masks it again (from NetBurst on), so that the
- * handler has to unmask it.  SPMU_ENOMSR: no such register in this PMU. */
+/* The local APIC's memory-mapped registers by their offset in the APIC's page.  The PMU owns one of them, the
+ * performance entry of the local vector table (LVT).  It is masked after reset; a PMI that finds it masked is
+ * lost.  From NetBurst on a delivered PMI masks it, and the handler must unmask it.  SPMU_ENOMSR: not a
+ * register of this PMU. */
 #define SPMU_APIC_LVT_PC 0x340
 int  spmu_apic_write(struct spmu *p, uint32_t offset, uint32_t value);
 int  spmu_apic_read(const struct spmu *p, uint32_t offset, uint32_t *value);
 void spmu_set_cr4_pce(struct spmu *p, bool pce);
-/* The guest enters or leaves IA-32e mode (spmu_host.mode64). */
+/* The guest enters (true) or leaves IA-32e mode; see spmu_host.mode64. */
 void spmu_set_mode64(struct spmu *p, bool mode64);
 /* CPUID leaf 0AH: registers EAX, EBX, ECX, EDX. */
 void spmu_cpuid_0a(const struct spmu *p, uint32_t regs[4]);
-/* The bits of any CPUID leaf (subleaf 0) that say what this PMU has, all others 0: 01H (DS, DTES64, DS-CPL, PDCM), 07H (architectural
- * LBRs), 0AH, 1CH (their depths and filters). */
+/* The bits of a CPUID leaf (subleaf 0) that describe this PMU; all other bits are 0.  Leaves: 01H (DS, DTES64,
+ * DS-CPL, PDCM), 07H (architectural LBRs), 0AH, 1CH (depths and filters of the LBRs). */
 void spmu_cpuid_bits(const struct spmu *p, uint32_t leaf, uint32_t regs[4]);
-/* The whole PMU as one block of spmu_state_bytes() bytes, so that counts belong to a task or a virtual machine: registers, counters, LBR stack,
- * DS registers, LVT entry, CR4.PCE.  The block is opaque and good for a PMU of the same model and version of this library, in this process
- * or another; SPMU_EINPUT for any other block or a damaged one (nothing changes then), SPMU_ENOMEM.  A PMI on its way stays with the PMU. */
+/* Save and restore the whole PMU, so that its counts can belong to a task or a virtual machine: registers,
+ * counters, LBR stack, DS registers, LVT entry, CR4.PCE.  The block has spmu_state_bytes() bytes and is opaque.
+ * It can be restored, in this process or another, into a PMU of the same model and the same spmu_host.siblings,
+ * by the same version of this library; spmu_restore refuses any other block, and a damaged one, with
+ * SPMU_EINPUT, and changes nothing then.  A PMI that was requested but not yet taken stays with the PMU.  If
+ * memory runs out, spmu_restore returns SPMU_ENOMEM, and spmu_save writes a block that spmu_restore refuses. */
 size_t spmu_state_bytes(const struct spmu *p);
 void spmu_save(struct spmu *p, void *out);
 int  spmu_restore(struct spmu *p, const void *in);
-/* Count a batch. */
+/* Counts a batch (record.h), which is only read, and not after the call.  Calls the host's functions, the PMI
+ * handler among them. */
 void spmu_consume(struct spmu *p, const struct spmu_batch *batch);
 
-/* Names of registers and of their fields, as the manual of each generation spells them; for debuggers, traces and tests.  Which of the
- * named registers a PMU has, spmu_rdmsr says: it depends on the host, too. */
+/* Names of registers and of their fields, as the manual of each generation spells them; for debuggers, traces
+ * and tests.  A PMU may lack some of them, since that depends on the host, too: spmu_rdmsr then returns
+ * SPMU_ENOMSR. */
 struct spmu_msr {
-	uint32_t address;	/* of the MSR; apic: offset in the local APIC's page */
-	bool apic;
+	uint32_t address;	/* of the MSR; with `apic`: offset in the local APIC's page */
+	bool apic;		/* a register of the local APIC, not an MSR */
 	char name[40];		/* "IA32_PERFEVTSEL0" */
 	char help[100];		/* one line */
 };
@@ -205,32 +262,35 @@ struct spmu_field {
 	uint8_t high, low;	/* bit numbers */
 	char name[40];		/* "CMASK" */
 	char help[160];		/* one line */
-	const struct spmu_field_value *value;	/* what single values mean, of those that have a meaning of their own; static */
+	const struct spmu_field_value *value;	/* the values that have a meaning of their own; static */
 	size_t values;
 };
 enum { SPMU_FIELDS_MAX = 64 };	/* of one register */
-/* All named registers of PMUs of this model, by address, the local APIC's entry last: writes the first `room` of them to out (NULL with
- * room 0), returns how many there are. */
+/* The named registers of PMUs of this model, by address, the local APIC's entry last.  Writes the first `room`
+ * of them to out (which may be NULL if room is 0) and returns how many there are. */
 size_t spmu_msr_list(const struct spmu_model *m, struct spmu_msr *out, size_t room);
-/* The MSR at an address; false: it has no name here. */
+/* Finds the MSR at an address.  False: it has no name here. */
 bool spmu_msr_at(const struct spmu_model *m, uint32_t msr, struct spmu_msr *out);
-/* By name, with or without "MSR_" and "IA32_", upper or lower case, or by address: 0x186, 186H, 390.  False: none. */
+/* Finds a register by its name, with or without "MSR_" and "IA32_", in any case, or by its address: 0x186,
+ * 186H, 390.  False: none. */
 bool spmu_msr_find(const struct spmu_model *m, const char *text, struct spmu_msr *out);
-/* Its fields from the highest to the lowest; bits between them are reserved.  Returns how many there are. */
+/* Writes the register's fields from the highest to the lowest and returns how many there are.  Bits in no field are
+ * reserved. */
 size_t spmu_msr_fields(const struct spmu_model *m, const struct spmu_msr *msr, struct spmu_field out[SPMU_FIELDS_MAX]);
-/* What a value of the field means; NULL if nothing of its own. */
+/* What this value of the field means; NULL if it has no meaning of its own. */
 const char *spmu_field_meaning(const struct spmu_field *f, uint64_t value);
 
 /* P5 */
 enum { MSR_P5_CESR = 0x11, MSR_P5_CTR0 = 0x12, MSR_P5_CTR1 = 0x13 };
-/* Fields of CESR for counter n: event select in 6 bits from 16n, control code in 3 from 16n + 6, pin control at 16n + 9. */
+/* Fields of CESR for counter n: event select at 16n (6 bits), control code at 16n + 6 (3 bits), pin control at
+ * 16n + 9. */
 #define SPMU_CESR_ES(n, select) ((uint64_t)((select) & 0x3f) << 16 * (n))
 #define SPMU_CESR_CC(n, code)   ((uint64_t)((code) & 7) << (16 * (n) + 6))
 enum { SPMU_CC_CPL012 = 1, SPMU_CC_CPL3 = 2, SPMU_CC_CLOCKS = 4 };
-/* P6; PerfEvtSel's fields are those of IA32_PERFEVTSELx below */
+/* P6.  The fields of PerfEvtSel are those of IA32_PERFEVTSELx below. */
 enum { MSR_P6_PERFCTR0 = 0xC1, MSR_P6_PERFCTR1 = 0xC2, MSR_P6_PERFEVTSEL0 = 0x186, MSR_P6_PERFEVTSEL1 = 0x187 };
 
-/* MSR addresses used by the architectural PMU */
+/* Architectural PMU */
 enum {
 	MSR_IA32_PMC0 = 0xC1, MSR_IA32_PERFEVTSEL0 = 0x186, MSR_IA32_A_PMC0 = 0x4C1,
 	MSR_IA32_FIXED_CTR0 = 0x309, MSR_PERF_METRICS = 0x329, MSR_IA32_PERF_CAPABILITIES = 0x345,
@@ -238,61 +298,153 @@ enum {
 	MSR_IA32_PERF_GLOBAL_STATUS_RESET = 0x390, MSR_IA32_PERF_GLOBAL_STATUS_SET = 0x391,
 	MSR_IA32_PERF_GLOBAL_INUSE = 0x392, MSR_IA32_DEBUGCTL = 0x1D9,
 };
-/* Debug store, PEBS, last branch records.  LBR stacks: see the manual's table for the generation. */
+/* Debug store, PEBS, last branch records (LBR).  Where an LBR stack lies and how deep it is differs between
+ * generations; see the manual's table. */
 enum {
-	MSR_IA32_MISC_ENABLE = 0x1A0, MSR_IA32_DS_AREA = 0x600, MSR_IA32_PEBS_ENABLE = 0x3F1, MSR_PEBS_DATA_CFG = 0x3F2,
-	MSR_PEBS_LD_LAT_THRESHOLD = 0x3F6, MSR_PEBS_FRONTEND = 0x3F7, MSR_RELOAD_PMC0 = 0x14C1, MSR_RELOAD_FIXED_CTR0 = 0x1309,
-	MSR_LBR_SELECT = 0x1C8, MSR_LASTBRANCH_TOS = 0x1C9, MSR_LBR_NHM_FROM = 0x680, MSR_LBR_NHM_TO = 0x6C0, MSR_LBR_INFO_0 = 0xDC0,
-	MSR_LBR_CORE_FROM = 0x40, MSR_LBR_CORE_TO = 0x60, MSR_LER_FROM_LIP = 0x1DD, MSR_LER_TO_LIP = 0x1DE,
-	MSR_IA32_LBR_CTL = 0x14CE, MSR_IA32_LBR_DEPTH = 0x14CF, MSR_IA32_LBR_0_INFO = 0x1200, MSR_IA32_LBR_0_FROM_IP = 0x1500,
-	MSR_IA32_LBR_0_TO_IP = 0x1600, MSR_IA32_LER_INFO = 0x1E0,
-	MSR_P6_LASTBRANCHFROMIP = 0x1DB, MSR_P6_LASTBRANCHTOIP = 0x1DC, MSR_P6_LASTINTFROMIP = 0x1DD, MSR_P6_LASTINTTOIP = 0x1DE,
-	MSR_P4_LER_FROM_LIP = 0x1D7, MSR_P4_LER_TO_LIP = 0x1D8, MSR_P4_LASTBRANCH_TOS = 0x1DA, MSR_P4_LASTBRANCH_0 = 0x1DB,
+	MSR_IA32_MISC_ENABLE = 0x1A0,
+	MSR_IA32_DS_AREA = 0x600,
+	MSR_IA32_PEBS_ENABLE = 0x3F1,
+	MSR_PEBS_DATA_CFG = 0x3F2,
+	MSR_PEBS_LD_LAT_THRESHOLD = 0x3F6,
+	MSR_PEBS_FRONTEND = 0x3F7,
+	MSR_RELOAD_PMC0 = 0x14C1,
+	MSR_RELOAD_FIXED_CTR0 = 0x1309,
+	MSR_LBR_SELECT = 0x1C8,
+	MSR_LASTBRANCH_TOS = 0x1C9,
+	MSR_LBR_NHM_FROM = 0x680,
+	MSR_LBR_NHM_TO = 0x6C0,
+	MSR_LBR_INFO_0 = 0xDC0,
+	MSR_LBR_CORE_FROM = 0x40,
+	MSR_LBR_CORE_TO = 0x60,
+	MSR_LER_FROM_LIP = 0x1DD,
+	MSR_LER_TO_LIP = 0x1DE,
+	MSR_IA32_LBR_CTL = 0x14CE,
+	MSR_IA32_LBR_DEPTH = 0x14CF,
+	MSR_IA32_LBR_0_INFO = 0x1200,
+	MSR_IA32_LBR_0_FROM_IP = 0x1500,
+	MSR_IA32_LBR_0_TO_IP = 0x1600,
+	MSR_IA32_LER_INFO = 0x1E0,
+	MSR_P6_LASTBRANCHFROMIP = 0x1DB,
+	MSR_P6_LASTBRANCHTOIP = 0x1DC,
+	MSR_P6_LASTINTFROMIP = 0x1DD,
+	MSR_P6_LASTINTTOIP = 0x1DE,
+	MSR_P4_LER_FROM_LIP = 0x1D7,
+	MSR_P4_LER_TO_LIP = 0x1D8,
+	MSR_P4_LASTBRANCH_TOS = 0x1DA,
+	MSR_P4_LASTBRANCH_0 = 0x1DB,
 };
-/* NetBurst.  Counter n is 300H + n, its CCCR 360H + n, for n from 0 to 17; names by block. */
+/* NetBurst.  Counter n is 300H + n and its CCCR is 360H + n, for n from 0 to 17.  The names here are those of
+ * the first counter of each block. */
 enum {
-	MSR_BPU_COUNTER0 = 0x300, MSR_MS_COUNTER0 = 0x304, MSR_FLAME_COUNTER0 = 0x308, MSR_IQ_COUNTER0 = 0x30C, MSR_IQ_COUNTER4 = 0x310,
-	MSR_BPU_CCCR0 = 0x360, MSR_MS_CCCR0 = 0x364, MSR_FLAME_CCCR0 = 0x368, MSR_IQ_CCCR0 = 0x36C, MSR_IQ_CCCR4 = 0x370,
-	MSR_BSU_ESCR0 = 0x3A0, MSR_BSU_ESCR1, MSR_FSB_ESCR0, MSR_FSB_ESCR1, MSR_FIRM_ESCR0, MSR_FIRM_ESCR1, MSR_FLAME_ESCR0, MSR_FLAME_ESCR1,
-	MSR_DAC_ESCR0, MSR_DAC_ESCR1, MSR_MOB_ESCR0, MSR_MOB_ESCR1, MSR_PMH_ESCR0, MSR_PMH_ESCR1, MSR_SAAT_ESCR0, MSR_SAAT_ESCR1,
-	MSR_U2L_ESCR0, MSR_U2L_ESCR1, MSR_BPU_ESCR0, MSR_BPU_ESCR1, MSR_IS_ESCR0, MSR_IS_ESCR1, MSR_ITLB_ESCR0, MSR_ITLB_ESCR1,
-	MSR_CRU_ESCR0, MSR_CRU_ESCR1, MSR_IQ_ESCR0, MSR_IQ_ESCR1, MSR_RAT_ESCR0, MSR_RAT_ESCR1, MSR_SSU_ESCR0,
-	MSR_MS_ESCR0 = 0x3C0, MSR_MS_ESCR1, MSR_TBPU_ESCR0, MSR_TBPU_ESCR1, MSR_TC_ESCR0, MSR_TC_ESCR1,
-	MSR_IX_ESCR0 = 0x3C8, MSR_IX_ESCR1, MSR_ALF_ESCR0, MSR_ALF_ESCR1, MSR_CRU_ESCR2, MSR_CRU_ESCR3, MSR_CRU_ESCR4 = 0x3E0, MSR_CRU_ESCR5,
-	MSR_TC_PRECISE_EVENT = 0x3F0, MSR_PEBS_ENABLE = 0x3F1, MSR_PEBS_MATRIX_VERT = 0x3F2, MSR_DEBUGCTLA = 0x1D9,
+	MSR_BPU_COUNTER0 = 0x300,
+	MSR_MS_COUNTER0 = 0x304,
+	MSR_FLAME_COUNTER0 = 0x308,
+	MSR_IQ_COUNTER0 = 0x30C,
+	MSR_IQ_COUNTER4 = 0x310,
+	MSR_BPU_CCCR0 = 0x360,
+	MSR_MS_CCCR0 = 0x364,
+	MSR_FLAME_CCCR0 = 0x368,
+	MSR_IQ_CCCR0 = 0x36C,
+	MSR_IQ_CCCR4 = 0x370,
+	MSR_BSU_ESCR0 = 0x3A0,
+	MSR_BSU_ESCR1,
+	MSR_FSB_ESCR0,
+	MSR_FSB_ESCR1,
+	MSR_FIRM_ESCR0,
+	MSR_FIRM_ESCR1,
+	MSR_FLAME_ESCR0,
+	MSR_FLAME_ESCR1,
+	MSR_DAC_ESCR0,
+	MSR_DAC_ESCR1,
+	MSR_MOB_ESCR0,
+	MSR_MOB_ESCR1,
+	MSR_PMH_ESCR0,
+	MSR_PMH_ESCR1,
+	MSR_SAAT_ESCR0,
+	MSR_SAAT_ESCR1,
+	MSR_U2L_ESCR0,
+	MSR_U2L_ESCR1,
+	MSR_BPU_ESCR0,
+	MSR_BPU_ESCR1,
+	MSR_IS_ESCR0,
+	MSR_IS_ESCR1,
+	MSR_ITLB_ESCR0,
+	MSR_ITLB_ESCR1,
+	MSR_CRU_ESCR0,
+	MSR_CRU_ESCR1,
+	MSR_IQ_ESCR0,
+	MSR_IQ_ESCR1,
+	MSR_RAT_ESCR0,
+	MSR_RAT_ESCR1,
+	MSR_SSU_ESCR0,
+	MSR_MS_ESCR0 = 0x3C0,
+	MSR_MS_ESCR1,
+	MSR_TBPU_ESCR0,
+	MSR_TBPU_ESCR1,
+	MSR_TC_ESCR0,
+	MSR_TC_ESCR1,
+	MSR_IX_ESCR0 = 0x3C8,
+	MSR_IX_ESCR1,
+	MSR_ALF_ESCR0,
+	MSR_ALF_ESCR1,
+	MSR_CRU_ESCR2,
+	MSR_CRU_ESCR3,
+	MSR_CRU_ESCR4 = 0x3E0,
+	MSR_CRU_ESCR5,
+	MSR_TC_PRECISE_EVENT = 0x3F0,
+	MSR_PEBS_ENABLE = 0x3F1,
+	MSR_PEBS_MATRIX_VERT = 0x3F2,
+	MSR_DEBUGCTLA = 0x1D9,
 };
-/* Pushout counters: registers of this model, which no processor has (40000000H to 400000FFH: SDM vol. 4, "Reserved MSR Address Space").  There are
- * four units; unit n has the registers at 40000010H + 16 n.
+/* Pushout counters: registers of this model alone; no processor has them.  Their addresses lie in 40000000H to
+ * 400000FFH, which SDM vol. 4, "Reserved MSR Address Space", keeps free.  There are four units; unit n has the
+ * registers at 40000010H + 16 n.
  *
- * A slot's pushout is by how many cycles it retired, or passed another point, later than the slot before it allowed (src/pmu/pushout_meter.h).  For each
- * slot that its tag holds for a unit runs a register of 32 bits through so many cycles; where that fires, COUNT goes up by 1.
+ * The pushout of a slot is the number of cycles by which it retired, or passed another point of the pipeline,
+ * later than the slot before it allowed (src/pmu/pushout_meter.h).  A unit looks at the slots that its tag
+ * selects.  For each of them a 32-bit register is loaded and counts one step for each cycle of the pushout; if
+ * it fires on the way, COUNT goes up by 1.
  *
- *   CAPABILITIES  read-only: 7:0 units; 15:8, 23:16, 31:24, 39:32, 47:40, 55:48 slots a cycle at retirement, allocation, decode, the memory-order buffer; stores that become visible;
- *                 slots that are fetched for the decoders
- *   STATUS        bit n: COUNT of unit n overflowed; writing 1 clears.  Bit 16 + n, read-only: STORED of unit n holds a pushout
+ *   CAPABILITIES  read-only.  7:0 number of units; then the slots a cycle at each point (0: not measured): 15:8
+ *                 retirement, 23:16 allocation, 31:24 decode, 39:32 memory-order buffer, 47:40 stores that
+ *                 become visible, 55:48 fetch for the decoders
+ *   STATUS        bit n: COUNT of unit n overflowed; write 1 to clear.  Bit 16 + n, read-only: STORED of unit n
+ *                 is valid
  *   CONTROL       SPMU_PUSHOUT_* below
- *   LOAD          what the register is loaded with: the threshold (WAY down, up-to), or 2^32 less the threshold (up).  0: no threshold
+ *   LOAD          the value that the 32-bit register is loaded with: the threshold in cycles (WAY "down" and
+ *                 "up to"), or 2^32 less the threshold (WAY "up").  0: there is no threshold
  *   COUNT         48 bits
- *   STORED        31:0 a pushout that fired, the first one since this was last read; 63: there is one.  Reading it frees the register: until then
- *                 the value stays, whatever fires.  With STORE_OVF only the pushout with which COUNT overflows is stored
- *   STORED_IP     address of the instruction whose slot that was (of a mispredicted branch: the branch, which pushed out what came behind)
+ *   STORED        31:0 a pushout that fired; 63 valid.  The register takes the first pushout after it was last
+ *                 read, and keeps it until it is read again.  With STORE_OVF it takes only the pushout with
+ *                 which COUNT overflows
+ *   STORED_IP     address of the instruction of that slot; of a mispredict, the branch, whose pushout is that
+ *                 of the next slot
  *   ALL_IS, ALL_DID, ANY_IS, ANY_DID, NONE_IS, NONE_DID
- *                 the tag: sets of enum spmu_is and enum spmu_did (record.h).  It holds for a slot that has all of ALL, at least one of ANY
- *                 (unless that is empty) and nothing of NONE.  All empty: every slot
+ *                 the tag: sets of enum spmu_is and enum spmu_did (record.h).  It selects the slots that have
+ *                 every bit of ALL, at least one bit of ANY (unless ANY is empty) and no bit of NONE.  All six
+ *                 empty: every slot
  *
- * A unit whose COUNT overflows with INT set asks for a PMI as the other counters do.  GLOBAL_CTRL and freezing on PMI do not reach them. */
+ * A unit whose COUNT overflows with INT set requests a PMI, as the other counters do.  IA32_PERF_GLOBAL_CTRL and
+ * freeze-on-PMI do not affect these units. */
 enum {
-	MSR_PUSHOUT_CAPABILITIES = 0x40000000, MSR_PUSHOUT_STATUS = 0x40000001, MSR_PUSHOUT_0 = 0x40000010, SPMU_PUSHOUT_UNITS = 4, SPMU_PUSHOUT_STRIDE = 16,
+	MSR_PUSHOUT_CAPABILITIES = 0x40000000, MSR_PUSHOUT_STATUS = 0x40000001, MSR_PUSHOUT_0 = 0x40000010,
+	SPMU_PUSHOUT_UNITS = 4, SPMU_PUSHOUT_STRIDE = 16,
 	SPMU_PUSHOUT_BLOCK = SPMU_PUSHOUT_STRIDE * (SPMU_PUSHOUT_UNITS + 1),	/* addresses */
-	SPMU_PUSHOUT_CONTROL = 0, SPMU_PUSHOUT_LOAD, SPMU_PUSHOUT_COUNT, SPMU_PUSHOUT_STORED, SPMU_PUSHOUT_STORED_IP, SPMU_PUSHOUT_ALL_IS, SPMU_PUSHOUT_ALL_DID,
+	SPMU_PUSHOUT_CONTROL = 0, SPMU_PUSHOUT_LOAD, SPMU_PUSHOUT_COUNT, SPMU_PUSHOUT_STORED, SPMU_PUSHOUT_STORED_IP,
+	SPMU_PUSHOUT_ALL_IS, SPMU_PUSHOUT_ALL_DID,
 	SPMU_PUSHOUT_ANY_IS, SPMU_PUSHOUT_ANY_DID, SPMU_PUSHOUT_NONE_IS, SPMU_PUSHOUT_NONE_DID, SPMU_PUSHOUT_REGISTERS,
 };
 #define MSR_PUSHOUT(n, reg) (MSR_PUSHOUT_0 + SPMU_PUSHOUT_STRIDE * (uint32_t)(n) + SPMU_PUSHOUT_##reg)
+/* Points of the pipeline, for POINT and spmu_host.pushout_width. */
+enum {
+	SPMU_PUSHOUT_RETIRE, SPMU_PUSHOUT_ALLOC, SPMU_PUSHOUT_DECODE, SPMU_PUSHOUT_MEMORY, SPMU_PUSHOUT_VISIBLE,
+	SPMU_PUSHOUT_FETCH
+};
 /* Fields of CONTROL; USR, OS, INT and EN as in IA32_PERFEVTSELx (INT 20, EN 22) */
-enum { SPMU_PUSHOUT_RETIRE, SPMU_PUSHOUT_ALLOC, SPMU_PUSHOUT_DECODE, SPMU_PUSHOUT_MEMORY, SPMU_PUSHOUT_VISIBLE, SPMU_PUSHOUT_FETCH };
 #define SPMU_PUSHOUT_WAY(v)   ((uint64_t)((v) & 3))	/* 0 down from LOAD, 1 up from LOAD, 2 up to LOAD */
 #define SPMU_PUSHOUT_POINT(v) ((uint64_t)((v) & 7) << 4)
-#define SPMU_PUSHOUT_EVENT    (UINT64_C(1) << 7)	/* from when the event happened, not from when the slot was due */
+/* Measure from the moment the tagged event happened, not from the cycle in which the slot was due. */
+#define SPMU_PUSHOUT_EVENT    (UINT64_C(1) << 7)
 #define SPMU_PUSHOUT_STORE_OVF (UINT64_C(1) << 24)
 /* Fields of an ESCR */
 #define SPMU_ESCR_T1_USR UINT32_C(1)
@@ -317,11 +469,11 @@ enum { SPMU_PUSHOUT_RETIRE, SPMU_PUSHOUT_ALLOC, SPMU_PUSHOUT_DECODE, SPMU_PUSHOU
 #define SPMU_CCCR_OVF_PMI_T1 (UINT32_C(1) << 27)
 #define SPMU_CCCR_CASCADE    (UINT32_C(1) << 30)
 #define SPMU_CCCR_OVF        (UINT32_C(1) << 31)
-/* Fields of MSR_PEBS_ENABLE; bits 12:0, 15 and 16 choose what is replayed (SDM, table of replay metrics) */
+/* Fields of MSR_PEBS_ENABLE; bits 12:0, 15 and 16 select the replay metric (SDM, table of replay metrics). */
 #define SPMU_PEBS_UOP_TAG    (UINT32_C(1) << 24)
 #define SPMU_PEBS_MY_THREAD  (UINT32_C(1) << 25)
 #define SPMU_PEBS_OTHER_THREAD (UINT32_C(1) << 26)
-/* The ESCR (its MSR) that counter n sees with this ESCR select; 0: none. */
+/* The MSR address of the ESCR that counter n sees with this ESCR select; 0: none. */
 uint32_t spmu_netburst_escr(const struct spmu_model *m, unsigned n, unsigned select);
 /* Fields of IA32_PERFEVTSELx */
 #define SPMU_EVTSEL_USR   (UINT64_C(1) << 16)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Measures every form of instruction that may stand in a straight line, on the machine at hand: its latency and its clocks an instruction, as
-# InstLatx64 has them for other machines.  Run by `tools/uops/measure.sh FILE`; the file is an input of generate.sh.
+# InstLatx64 has them for other machines.  Run by `tools/uops/measure.sh FILE`; the file is an input of generate_uops.sh.
 #
 #   L  chains through registers of one kind, the slower one of two: operands A,B then B,A, further operands another register, and A,C
 #      (three operands: A,C,A) again and again; none where operands are of different kinds or in memory
 #   T  twelve copies, or as many as there are registers, each with a destination of its own, sources that nobody writes, memory operands 64 bytes apart
-# What is left out: what generate.py's R1 keeps (KEEP), what faults, EVEX masks.
+# What is left out: what generate_uops.py's R1 keeps (KEEP), what faults, EVEX masks.
 import os
 import re
 import subprocess
@@ -15,7 +15,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import candidates
-import generate
+import generate_uops as generate
 
 CHUNK = 500  # bodies a run of measure.c
 R64 = ['rbx', 'rsi', 'rdi', 'r8', 'r9', 'r10', 'r11', 'r12', 'r13', 'r14', 'rbp']  # RDX: MULX reads it, addresses of LEA

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Measures instruction forms on this machine for generate.sh, see tools/uops/measure.py: latency and clocks of each.  Takes some minutes; the
+# Measures instruction forms on this machine for generate_uops.sh, see tools/uops/measure.py: latency and clocks of each.  Takes some minutes; the
 # machine should be quiet, though each figure is the least of three times 60 runs beside a chain of known cycles.
 #
 #   tools/uops/measure.sh tools/uops/zen4-host.tsv		(on a Zen 4; zen5-host.tsv on a Zen 5)

@@ -2,10 +2,10 @@
 # Part of tools/uops/generate_uops.py: rows of instruction forms of AMD's cores, from LLVM's scheduling model and from what
 # tools/uops/measure.sh measured on the machine itself.  LLVM's model of znver4 tells a throughput by how long a group of pipes is held, not by
 # uops, and many of its figures are not the machine's (ADC one a cycle by holding all ALUs, PABSD xmm 2 cycles, ymm 1); so the rules
-# differ from those of generate.py.  The rules are judged by a table made without every
+# differ from those of generate_uops.py.  The rules are judged by a table made without every
 # fifth measured form (printed); the table that stays is made from all.
 #
-#  Z1  What R1 of generate.py keeps has its class' row, written by hand with its own source; what is newer than the core, too (R7).
+#  Z1  What R1 of generate_uops.py keeps has its class' row, written by hand with its own source; what is newer than the core, too (R7).
 #  Z2  A form without memory has its class' row if this agrees with what was measured: latency the same when rounded, clocks an instruction
 #      within 15 % (and never below the dispatch width's); or, if it was not measured, if its class' other forms agreed.
 #  Z3  Else: as many uops as LLVM has macro-ops, one on each group of pipes that LLVM names, the others beside it on the first group; the last

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Finds the file that a command name stands for, as execvp(3) would, and checks that it can run under the tracer.
  *
- * Checked: existence, permission, file type, setuid/setgid bits and file capabilities (the tracer runs in user mode
- * without them, so the program would behave differently), ELF class and machine, the presence of the dynamic loader,
- * and for #! scripts the same of the interpreter.  Left out: whether the shared libraries are there (the loader says
- * so itself), binfmt_misc handlers, and execvp's habit of giving files without a known format to /bin/sh.
+ * Checked: existence, permission, file type, setuid and setgid bits and file capabilities (the tracer runs in user mode
+ * without them, so the program would behave differently), ELF class and machine, and the presence of the dynamic
+ * loader; for #! scripts the same of the interpreter.  Left out: whether the shared libraries are there (the loader
+ * reports that itself), binfmt_misc handlers, and execvp's habit of passing files of unknown format to /bin/sh.
  * Sources: execve(2), execvp(3), path_resolution(7), elf(5).
  */
 #include "stream/stream_internal.h"
@@ -37,7 +37,7 @@ static const char *machine_name(unsigned machine)
 	}
 }
 
-/* 0 and what execve would have to say about the bare file: 0, EACCES, ENOENT, ... */
+/* 0, or the errno with which execve would refuse this file: EACCES, ENOENT, ... */
 static int try_file(const char *path)
 {
 	struct stat st;
@@ -71,7 +71,7 @@ static int search_path(struct program *p, const char *name, struct err *err)
 	int worst = ENOENT;
 	char denied[PATH_MAX] = "";
 	if (!path)
-		path = "/bin:/usr/bin";		/* what glibc's execvp takes */
+		path = "/bin:/usr/bin";		/* the default of glibc's execvp */
 	for (const char *at = path;; at++) {
 		const char *end = strchrnul(at, ':');
 		int n = snprintf(p->path, sizeof p->path, "%.*s%s%s", (int)(end - at), at, end > at ? "/" : "./", name);
@@ -96,18 +96,22 @@ static int search_path(struct program *p, const char *name, struct err *err)
 static int check_privileges(const char *path, const struct stat *st, struct err *err)
 {
 	if (st->st_mode & (S_ISUID | S_ISGID))
-		return err_set(err, ERR_UNSUPPORTED, "%s: is a %s program; it cannot be traced, because the tracer runs it "
-			       "without the rights it would gain (copy it without that bit to trace it)", path,
-			       st->st_mode & S_ISUID ? "setuid" : "setgid");
+		return err_set(err, ERR_UNSUPPORTED,
+			"%s: is a %s program; it cannot be traced, because the tracer runs "
+			"it without the rights it would gain (copy it without that bit to trace it)",
+			path, st->st_mode & S_ISUID ? "setuid" : "setgid");
 	if (getxattr(path, "security.capability", NULL, 0) > 0)
-		return err_set(err, ERR_UNSUPPORTED, "%s: has file capabilities; it cannot be traced, because the tracer runs "
-			       "it without the rights it would gain (copy it to trace it)", path);
+		return err_set(err, ERR_UNSUPPORTED,
+			"%s: has file capabilities; it cannot be traced, because the tracer "
+			"runs it without the rights it would gain (copy it to trace it)",
+			path);
 	return 0;
 }
 
-/* Looks for PT_INTERP and whether the loader it names exists.  A damaged table is the tracer's to refuse. */
-static int check_loader(const char *path, int fd, unsigned word_bytes, uint64_t phoff, unsigned phentsize, unsigned phnum,
-			struct err *err)
+/* If the program has a PT_INTERP, checks that the loader it names exists.  The tracer itself refuses a damaged
+ * table. */
+static int check_loader(const char *path, int fd, unsigned word_bytes, uint64_t phoff, unsigned phentsize,
+	unsigned phnum, struct err *err)
 {
 	size_t want = word_bytes == 8 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
 	if (phentsize < want || phoff > INT_MAX)
@@ -125,8 +129,9 @@ static int check_loader(const char *path, int fd, unsigned word_bytes, uint64_t 
 		    pread(fd, loader, bytes, (off_t)at) != (ssize_t)bytes || loader[bytes - 1])
 			return 0;
 		if (access(loader, F_OK))
-			return err_set(err, ERR_INPUT, "%s: needs the loader %s, which is not installed%s", path, loader,
-				       word_bytes == 4 ? " (32-bit programs need the package libc6:i386 or libc6-i386)" : "");
+			return err_set(err, ERR_INPUT, "%s: needs the loader %s, which is not installed%s", path,
+				loader,
+				word_bytes == 4 ? " (32-bit programs need the package libc6:i386 or libc6-i386)" : "");
 		return 0;
 	}
 	return 0;
@@ -134,19 +139,23 @@ static int check_loader(const char *path, int fd, unsigned word_bytes, uint64_t 
 
 static int check_elf(struct program *p, const char *path, int fd, const uint8_t *head, size_t bytes, struct err *err)
 {
-	const Elf64_Ehdr *h64 = (const void *)head;	/* head is aligned; the first fields are the same in both classes */
+	/* head is aligned; the first fields are the same in both classes */
+	const Elf64_Ehdr *h64 = (const void *)head;
 	const Elf32_Ehdr *h32 = (const void *)head;
 	if (bytes < sizeof *h32 || (head[EI_CLASS] == ELFCLASS64 && bytes < sizeof *h64))
 		return err_set(err, ERR_INPUT, "%s: ELF file is cut short", path);
 	if (head[EI_DATA] != ELFDATA2LSB)
-		return err_set(err, ERR_UNSUPPORTED, "%s: is a big-endian program; only x86 programs can be traced", path);
+		return err_set(err, ERR_UNSUPPORTED,
+			"%s: is a big-endian program; only x86 programs can be traced", path);
 	if (h64->e_machine != EM_X86_64 && h64->e_machine != EM_386) {
 		const char *name = machine_name(h64->e_machine);
 		if (name)
-			return err_set(err, ERR_UNSUPPORTED, "%s: is a program for %s; only x86 programs can be traced", path,
-				       name);
-		return err_set(err, ERR_UNSUPPORTED, "%s: is a program for another processor (ELF machine %u); only x86 "
-			       "programs can be traced", path, h64->e_machine);
+			return err_set(err, ERR_UNSUPPORTED, "%s: is a program for %s; only x86 programs can be traced",
+				path, name);
+		return err_set(err, ERR_UNSUPPORTED,
+			"%s: is a program for another processor (ELF machine %u); only x86 "
+			"programs can be traced",
+			path, h64->e_machine);
 	}
 	if (h64->e_machine == EM_X86_64 && head[EI_CLASS] == ELFCLASS32)
 		return err_set(err, ERR_UNSUPPORTED, "%s: uses the x32 ABI, which the tracer cannot run", path);
@@ -154,13 +163,15 @@ static int check_elf(struct program *p, const char *path, int fd, const uint8_t 
 		return err_set(err, ERR_INPUT, "%s: ELF class and machine do not fit together", path);
 	if (h64->e_type != ET_EXEC && h64->e_type != ET_DYN)
 		return err_set(err, ERR_INPUT, "%s: is an ELF %s, not a program", path,
-			       h64->e_type == ET_REL ? "object file" : h64->e_type == ET_CORE ? "core dump" : "file of another kind");
+			h64->e_type == ET_REL            ? "object file"
+				: h64->e_type == ET_CORE ? "core dump"
+							 : "file of another kind");
 	p->word_bytes = head[EI_CLASS] == ELFCLASS64 ? 8 : 4;
 	return p->word_bytes == 8 ? check_loader(path, fd, 8, h64->e_phoff, h64->e_phentsize, h64->e_phnum, err)
 				  : check_loader(path, fd, 4, h32->e_phoff, h32->e_phentsize, h32->e_phnum, err);
 }
 
-/* Checks one file; *script tells whether it is a #! script, whose interpreter is then in next. */
+/* Checks one file.  *script: it is a #! script, whose interpreter is then in next. */
 static int check_file(struct program *p, const char *path, char next[PATH_MAX], bool *script, struct err *err)
 {
 	_Alignas(8) uint8_t head[HEAD_BYTES + 1];
@@ -168,14 +179,15 @@ static int check_file(struct program *p, const char *path, char next[PATH_MAX], 
 	*script = false;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return errno == EACCES ? err_set(err, ERR_INPUT, "%s: may be executed but not read; the tracer has to read it",
-						 path) : err_system(err, "%s: cannot be opened", path);
+		return errno == EACCES
+			? err_set(err, ERR_INPUT, "%s: may be executed but not read; the tracer has to read it", path)
+			: err_system(err, "%s: cannot be opened", path);
 	ssize_t n = fstat(fd, &st) ? -1 : pread(fd, head, HEAD_BYTES, 0);
 	int r;
 	if (n < 0) {
 		r = err_system(err, "%s: cannot be read", path);
 	} else if ((r = check_privileges(path, &st, err))) {
-		/* said */
+		/* reported */
 	} else if (n == 0) {
 		r = err_set(err, ERR_INPUT, "%s: is empty, not a program", path);
 	} else if (n >= 4 && !memcmp(head, ELFMAG, SELFMAG)) {
@@ -224,12 +236,14 @@ int program_find(struct program *p, const char *name, struct err *err)
 		if (r || !script)
 			return r;
 		if (depth == MAX_SCRIPTS)
-			return err_set(err, ERR_INPUT, "%s: its #! lines lead from script to script without end", p->path);
+			return err_set(err, ERR_INPUT,
+				"%s: its #! lines lead from script to script without end", p->path);
 		int why = try_file(next);
 		if (why == ENOENT || why == ENOTDIR)
 			return err_set(err, ERR_INPUT, "%s: its #! line names %s, which does not exist", file, next);
 		if (why)
-			return err_set(err, ERR_INPUT, "%s: its #! line names %s, which cannot be executed", file, next);
+			return err_set(err, ERR_INPUT,
+				"%s: its #! line names %s, which cannot be executed", file, next);
 		strcpy(file, next);
 	}
 }

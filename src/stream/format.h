@@ -4,7 +4,7 @@
  *
  * One ring a guest process.  Valgrind runs one guest thread at a time, so the ring holds the threads' records
  * in the order in which they ran; ST_SWITCH says which thread the following records belong to.
- * (A ring a thread was rejected: it needs a sequence number a slice to restore this very order.)
+ * (One ring for each thread was rejected: it would need a sequence number for each slice to restore this very order.)
  *
  * The ring file:  struct st_control (one page), then ST_CHUNKS chunks of ST_CHUNK_BYTES.
  * Records never cross a chunk's end; ST_CHUNK_END (a bare header word) or the end itself closes a chunk.
@@ -28,31 +28,36 @@
 
 #define ST_MAGIC        0x554d5053u	/* "SPMU" */
 #define ST_VERSION      2u
-#define ST_VERSION_OLDEST 1u		/* that can be read: without ST_CODE */
+#define ST_VERSION_OLDEST 1u		/* oldest version that can be read: it has no ST_CODE */
 #define ST_CHUNK_BYTES  (128u * 1024)
 #define ST_CHUNKS       16u
 #define ST_CONTROL_BYTES 4096u
 
 enum st_kind {
-	ST_BLOCK = 1, ST_BLOCK_CUT, ST_BLOCK_OPEN, ST_CHUNK_END,
-	ST_BLOCK_DEF,		/* struct st_block_def: ahead of the block's first execution */
-	ST_DISCARD,		/* struct st_range: code in it was discarded; its block ids will not come again */
-	ST_PROCESS,		/* struct st_process: first record of a process, and again after exec */
-	ST_SWITCH,		/* struct st_thread: the records that follow are this thread's */
-	ST_THREAD_START,	/* struct st_thread */
-	ST_THREAD_EXIT,		/* struct st_thread */
-	ST_MAP,			/* struct st_map */
-	ST_UNMAP,		/* struct st_range */
-	ST_SIGNAL,		/* struct st_signal: about to be delivered to the current thread */
-	ST_SYSCALL,		/* struct st_syscall: before a system call */
-	ST_SYSCALL_RET,		/* struct st_syscall: after it */
-	ST_COMM,		/* struct st_name: the current thread (or process) is now called so */
-	ST_REGS,		/* struct st_regs: whole general-purpose register file of the current thread */
-	ST_FORK,		/* struct st_fork: a child process was made */
-	ST_EXIT,		/* struct st_exit: the process ends */
-	ST_NOTE,		/* struct st_note: something the tracer has to tell the user */
-	ST_CLIENT,		/* struct st_client: a request of the program (softpmu/client.h), behind the block that ends with it */
-	ST_CODE,		/* struct st_code: bytes of an executable mapping, behind its ST_MAP, if registers are in the blocks */
+	ST_BLOCK = 1,
+	ST_BLOCK_CUT,
+	ST_BLOCK_OPEN,
+	ST_CHUNK_END,
+	ST_BLOCK_DEF, /* struct st_block_def: ahead of the block's first execution */
+	ST_DISCARD, /* struct st_range: code in it was discarded; its block ids will not come again */
+	ST_PROCESS, /* struct st_process: first record of a process, and again after exec */
+	ST_SWITCH, /* struct st_thread: the records that follow are this thread's */
+	ST_THREAD_START, /* struct st_thread */
+	ST_THREAD_EXIT, /* struct st_thread */
+	ST_MAP, /* struct st_map */
+	ST_UNMAP, /* struct st_range */
+	ST_SIGNAL, /* struct st_signal: about to be delivered to the current thread */
+	ST_SYSCALL, /* struct st_syscall: before a system call */
+	ST_SYSCALL_RET, /* struct st_syscall: after it */
+	ST_COMM, /* struct st_name: the new name of the current thread (or process) */
+	ST_REGS, /* struct st_regs: whole general-purpose register file of the current thread */
+	ST_FORK, /* struct st_fork: a child process was made */
+	ST_EXIT, /* struct st_exit: the process ends */
+	ST_NOTE, /* struct st_note: something the tracer has to tell the user */
+	ST_CLIENT, /* struct st_client: a request of the program (softpmu/client.h), behind the block that
+				 * ends with it */
+	ST_CODE, /* struct st_code: bytes of an executable mapping, behind its ST_MAP; only in streams with
+				 * register writes */
 	ST_KINDS
 };
 
@@ -72,8 +77,9 @@ enum st_slot_flags {
 	ST_SLOT_ATOMIC = 2,	/* compare-and-swap or other locked access */
 	ST_SLOT_HELPER = 4	/* made by a helper of the tracer, e.g. FXSAVE, x87 80-bit */
 };
-/* The register number of what is none: what DIV or IDIV did, whether or not the blocks have register slots.  Its value: the quotient without its
- * sign, without its lowest bit; the topmost bit is set if the dividend takes more than 64 bits. */
+/* A register number that names no register: the slot describes what DIV or IDIV did, whether or not the blocks have
+ * register slots.  Its value is the quotient without its sign and without its lowest bit; the topmost bit is set if the
+ * dividend takes more than 64 bits. */
 #define ST_SLOT_DIVIDED 20
 #define ST_DIVIDED_WIDE ((uint64_t)1 << 63)
 #define ST_NOT_DONE (~(uint64_t)0)
@@ -82,18 +88,20 @@ struct st_slot {
 	uint8_t  kind;		/* enum st_slot_kind */
 	uint8_t  insn;		/* index of the instruction it belongs to */
 	uint8_t  flags;		/* enum st_slot_flags */
-	uint8_t  reg;		/* ST_SLOT_REG: register number as encoded (0 RAX .. 15 R15), 16 the thunk's CC_OP, 17 CC_DEP1, 18 CC_DEP2, 19 CC_NDEP, ST_SLOT_DIVIDED */
+	uint8_t  reg;		/* ST_SLOT_REG: register number as encoded (0 RAX .. 15 R15); 16 to 19 the flags thunk's
+				 * CC_OP, CC_DEP1, CC_DEP2, CC_NDEP; ST_SLOT_DIVIDED */
 	uint16_t size;		/* bytes accessed; of a register write: bytes written (1, 2, 4, 8) */
 	uint16_t offset;	/* of a register write: byte offset in the register (1 for AH..DH) */
 };
 
 enum st_jump {			/* how a block is left, as far as the tracer knows it */
-	ST_JUMP_BORING, ST_JUMP_CALL, ST_JUMP_RET, ST_JUMP_SYSCALL, ST_JUMP_YIELD, ST_JUMP_REPEAT /* to the same instruction, not by a jump: it goes on or is tried again */,
+	ST_JUMP_BORING, ST_JUMP_CALL, ST_JUMP_RET, ST_JUMP_SYSCALL, ST_JUMP_YIELD,
+	ST_JUMP_REPEAT,		/* to the same instruction, without a jump: it continues or is tried again */
 	ST_JUMP_OTHER
 };
 
 struct st_exit_def {
-	uint16_t insns;		/* instructions begun when this exit is taken, the leaving one included */
+	uint16_t insns;		/* instructions begun when this exit is taken, the one that leaves included */
 	uint16_t slots;		/* slots written when this exit is taken */
 	uint8_t  jump;		/* enum st_jump */
 	uint8_t  pad[3];
@@ -122,10 +130,11 @@ struct st_process {
 	uint32_t pid, parent_pid;
 	uint8_t  word_bytes;	/* 8 or 4 */
 	uint8_t  has_regs;	/* register slots are in the blocks */
-	uint8_t  is_exec;	/* 1: this process image replaces the one before */
+	uint8_t  is_exec;	/* 1: this process image replaces the previous one */
 	uint8_t  pad[5];
 	uint64_t entry;		/* first instruction of the guest */
-	uint32_t path_bytes, argv_bytes;	/* NUL-terminated strings that follow: the program's path, then argv joined by NUL; padded to 8 */
+	uint32_t path_bytes, argv_bytes; /* lengths of the NUL-terminated strings that follow: the program's path,
+						 * then argv joined by NUL; padded to 8 */
 };
 enum { ST_PROT_R = 1, ST_PROT_W = 2, ST_PROT_X = 4 };
 struct st_map {
@@ -139,44 +148,64 @@ struct st_map {
 	uint32_t path_bytes, pad2;		/* path follows, NUL-terminated, padded to 8; "" for anonymous */
 };
 struct st_code    { uint64_t header, addr, bytes; /* which follow, padded to 8 */ };
-struct st_signal  { uint64_t header, ip, handler; int32_t signo, si_code; uint64_t si_addr; uint8_t code[16]; /* bytes at ip, zero if unreadable */ };
-struct st_syscall { uint64_t header; uint64_t number; uint64_t arg[6]; uint64_t result; uint32_t is_error, blocked /* other threads may have run meanwhile */; };
+struct st_signal  {
+	uint64_t header, ip, handler;
+	int32_t signo, si_code;
+	uint64_t si_addr;
+	uint8_t code[16];	/* bytes at ip, zero if unreadable */
+};
+struct st_syscall {
+	uint64_t header;
+	uint64_t number;
+	uint64_t arg[6];
+	uint64_t result;
+	uint32_t is_error, blocked;	/* blocked: other threads may have run meanwhile */
+};
 struct st_name    { uint64_t header; char name[16]; };
 struct st_regs    { uint64_t header; uint64_t gpr[16]; uint64_t ip, flags; };
 struct st_fork    { uint64_t header; uint32_t child_pid, followed; };
 struct st_exit    { uint64_t header; int32_t code; int32_t signo; /* 0: exit(code) */ };
-struct st_note    { uint64_t header; uint32_t severity /* 0 info, 1 warning, 2 fatal */, text_bytes; /* text follows */ };
+struct st_note {
+	uint64_t header;
+	uint32_t severity;	/* 0 info, 1 warning, 2 fatal */
+	uint32_t text_bytes;	/* text follows */
+};
 struct st_client {
 	uint64_t header;
-	uint32_t number;	/* the tracer waits for an answer with this number; 0: for none */
-	uint32_t code;		/* enum spmu_client_code; ST_CLIENT_MORE: the rest of the answer before */
+	uint32_t number;	/* the tracer waits for an answer with this number; 0: it waits for none */
+	uint32_t code;		/* enum spmu_client_code; ST_CLIENT_MORE: asks for the rest of the previous answer */
 	uint64_t index, value;
-	uint64_t memory;	/* where in the guest's memory the payload lies; 0: the payload is a region's name, NUL-terminated */
+	uint64_t memory;	/* guest address of the payload; 0: the payload is a region's name, NUL-terminated */
 	uint32_t bytes;		/* of the payload, which follows, padded to 8 */
 	uint32_t word_bytes;	/* of the program: 8 or 4 */
 };
-enum { ST_CLIENT_MORE = 0, ST_CLIENT_NAME = 256 /* most bytes of a name */, ST_CLIENT_DS = 1024 /* sent of the thread's DS area */ };
+enum {
+	ST_CLIENT_MORE = 0,
+	ST_CLIENT_NAME = 256,	/* most bytes of a name */
+	ST_CLIENT_DS = 1024,	/* how much of the thread's DS area is sent */
+};
 
-/* What the reader answers.  A stream that was saved holds requests only: who replays it makes answers that nobody waits for, and
- * the program goes on as it did with those it got. */
+/* What the reader answers.  A saved stream holds the requests but not the answers: a replay makes answers for which
+ * nobody waits, and the program's course is the one it took with the answers it got when it was recorded. */
 enum { ST_ANSWER_WRITES = 3072 };
 struct st_answer {
 	uint32_t number;
 	int32_t  status;	/* enum spmu_client_status */
 	uint64_t value[4];
 	uint32_t bytes;		/* of writes */
-	uint32_t more;		/* there are more writes: to be asked for by ST_CLIENT_MORE */
-	uint8_t  writes[ST_ANSWER_WRITES];	/* to the guest's memory: struct st_write, then the bytes, padded to 8 */
+	uint32_t more;		/* nonzero: there are more writes; the tracer asks for them with ST_CLIENT_MORE */
+	uint8_t  writes[ST_ANSWER_WRITES];	/* to guest memory: struct st_write, then the bytes, padded to 8 */
 };
 struct st_write { uint64_t addr, bytes; };
 
-/* First page of the ring file.  Positions are written by one side each. */
+/* First page of the ring file.  Each position is written by one side only. */
 struct st_control {
 	uint32_t magic, version;
 	uint32_t pid, parent_pid;
 	uint32_t chunk_bytes, chunks;
 	uint32_t tracer_state;	/* 0 starting, 1 running, 2 ended in order */
-	uint32_t reader_gone;	/* set by the reader: nobody reads; the tracer drops records and lets the program run on */
+	uint32_t
+		reader_gone; /* set by the reader when it stops: the tracer drops records and lets the program run on */
 	uint8_t  pad0[32];
 	uint64_t written;	/* tracer: published up to here */
 	uint32_t written_futex;	/* tracer: incremented and woken when the reader may be waiting */
@@ -186,7 +215,7 @@ struct st_control {
 	uint32_t read_futex;	/* reader: incremented and woken when tracer_waits */
 	uint32_t reader_waits;	/* reader: 1 while it waits for `written` to move */
 	uint8_t  pad2[48];
-	uint32_t answered;	/* reader: `answer` is to the request of this number; a futex for the tracer */
+	uint32_t answered;	/* reader: number of the request that `answer` belongs to; a futex for the tracer */
 	uint32_t pad3;
 	struct st_answer answer;/* reader */
 };

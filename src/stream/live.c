@@ -2,13 +2,14 @@
  * The live source: processes under the tracer, found through the announce pipe, each read through its ring.
  *
  * A process keeps its index over exec: the new image announces a ring with a higher serial, which is read after the
- * old one is drained.  Rings are served one span each in turn; within a process nothing is reordered.  Which process
- * gets its span first depends on the host, so consumers must not let processes influence each other.
+ * old one is drained.  The rings are served in turn, one span each; within a process nothing is reordered.  Which
+ * process is served first depends on the host, so consumers must not let processes influence each other.
  *
- * A process is over when the kernel says that it is gone (waitpid for the launched program, a pidfd or /proc for
- * the others) and its last ring is drained.  If its tracer had not said "ended in order", that is reported as
- * ERR_TRACER once, after all that was published; the other processes go on.  A process other than the launched program that was
- * killed by SIGKILL, which no tracer sees, ends as by any signal: with an ST_EXIT of ours behind what it published.
+ * A process is over when the kernel says that it is gone (waitpid for the launched program, a pidfd or /proc for the
+ * others) and its last ring is drained.  If its tracer had not said "ended in order", live_next reports that once, as
+ * ERR_TRACER, after all that the process published; the other processes go on.  There is one exception: a process
+ * other than the launched program that SIGKILL killed.  No tracer sees that signal, so we add an ST_EXIT ourselves
+ * behind what the process published, and it ends as by any other signal.
  */
 #include "stream/stream_internal.h"
 #include <dirent.h>
@@ -26,22 +27,22 @@
 #include <unistd.h>
 
 enum {
-	IDLE_MS = 100,		/* what stream_next may wait in all */
-	SLICE_ONE_MS = 20,	/* a look at the child's health in between */
-	SLICE_FOLLOW_MS = 2,	/* ... and at the pipe: a new process waits for its ring to be read */
-	LOOK_EVERY = 32,	/* spans between two looks while there is no lack of them */
+	IDLE_MS = 100,		/* how long stream_next may wait in all */
+	SLICE_ONE_MS = 20,	/* how long it waits between two looks at whether processes live */
+	SLICE_FOLLOW_MS = 2,	/* the same when children are followed: a new process waits for its ring to be read */
+	LOOK_EVERY = 32,	/* spans between two looks while spans keep coming */
 	LOG_BYTES = 4096
 };
 
 struct process {
-	uint32_t index;		/* UINT32_MAX: has none before its first span */
+	uint32_t index;		/* UINT32_MAX before its first span */
 	uint32_t pid;
-	struct ring *ring;	/* current one; later images in ring->next */
+	struct ring *ring;	/* the current one; those of later images in ring->next */
 	int pidfd;		/* -1: none, look into /proc */
-	int exit_signal;	/* of a followed process; EXIT_UNKNOWN if it could not be learnt */
-	bool gone;		/* the kernel says so; what is in the rings is final */
-	bool dropped;		/* not read any more */
-	struct st_exit killed;	/* its last span, if its tracer could not write one */
+	int exit_signal;	/* of a followed process; EXIT_UNKNOWN if the kernel did not tell */
+	bool gone;		/* the kernel says that it is gone; what is in the rings is final */
+	bool dropped;		/* no longer read */
+	struct st_exit killed;	/* its last span, if it was killed and its tracer could not write one */
 };
 enum { EXIT_UNKNOWN = -1 };
 
@@ -49,12 +50,12 @@ struct live {
 	struct rundir dir;
 	pid_t child;
 	bool follow, detached;
-	bool reaped, status_lost, seen;	/* seen: the child announced itself, or its failure was told */
+	bool reaped, status_lost, seen;	/* seen: the child announced itself, or its failure was reported */
 	int status;
 	struct process **active;
 	size_t count, room, turn;
 	uint32_t processes;	/* indices given out */
-	struct process *last;	/* whose span is out */
+	struct process *last;	/* whose span the caller holds */
 	unsigned calls;
 	uint64_t bytes;		/* delivered */
 	char log[LOG_BYTES + 1];
@@ -79,7 +80,7 @@ static void free_process(struct live *l, struct process *p)
 		char name[64];
 		next = r->next;
 		snprintf(name, sizeof name, "ring.%u.%u", p->pid, r->serial);
-		unlinkat(l->dir.fd, name, 0);	/* memory, in /dev/shm */
+		unlinkat(l->dir.fd, name, 0);	/* frees memory, in /dev/shm */
 		ring_unmap(r);
 	}
 	if (p->pidfd >= 0)
@@ -125,15 +126,15 @@ static int take_announce(struct live *l, const struct st_announce *a, struct err
 	int r = ring_map(&ring, l->dir.fd, a->pid, a->serial, err);
 	if (r)
 		return r;
-	/* It may have exec'd, announced the new image and died since the last look: gone does not matter here. */
+		/* A process may exec, announce the new image and die between two looks: `gone` does not matter here. */
 	for (size_t i = 0; i < l->count; i++)
 		if (l->active[i]->pid == a->pid)
-			p = l->active[i];	/* the newest of that number */
+			p = l->active[i];	/* the newest process of that pid */
 	if (p) {
 		uint32_t newest = 0;
 		for (const struct ring *k = p->ring; k; k = k->next)
 			newest = k->serial;
-		if (a->serial <= newest) {	/* a new process with an old one's number: that one is gone */
+		if (a->serial <= newest) {	/* a new process reuses the pid: the old one is gone */
 			p->gone = true;
 			p = NULL;
 		}
@@ -154,7 +155,7 @@ static int take_announce(struct live *l, const struct st_announce *a, struct err
 	return 0;
 }
 
-/* Is a process that is not our child gone?  Learns by what signal, where the kernel tells. */
+/* True if a process that is not our child is gone.  Sets its exit_signal, where the kernel tells it. */
 static bool is_gone(struct process *p)
 {
 	char path[64], text[1024], state = 0;
@@ -185,8 +186,8 @@ static bool is_gone(struct process *p)
 	return true;
 }
 
-/* Is there a process under our tracer that we do not know: one that was forked and has not announced itself yet?  Told by
- * its command line, which names our directory.  With a signal, each such process gets it. */
+/* True if a process runs under our tracer that we do not know: it was forked and has not announced itself yet.  We find
+ * it by its command line, which names our directory.  Each such process is sent signo, unless that is 0. */
 static bool unknown_run(struct live *l, int signo)
 {
 	bool found = false;
@@ -216,7 +217,7 @@ static bool unknown_run(struct live *l, int signo)
 	return found;
 }
 
-/* Who died, who is new?  In this order: a process that announces itself and dies at once is then still read. */
+/* Looks who died, then who is new.  In this order, a process that announces itself and dies at once is still read. */
 static int look_around(struct live *l, struct err *err)
 {
 	struct st_announce a;
@@ -241,23 +242,23 @@ static int look_around(struct live *l, struct err *err)
 		if (n <= 0)
 			return 0;
 		if (n != sizeof a)
-			a.magic = 0;		/* a torn announce: take_announce refuses it */
+			a.magic = 0;		/* a torn message: take_announce refuses it */
 		int r = take_announce(l, &a, err);
 		if (r) {
-			l->seen = true;		/* its failure is being told */
+			l->seen = true;		/* its failure is being reported */
 			return r;
 		}
 	}
 }
 
-/* ---- what to say about a tracer that died ---- */
-const char *live_log(struct live *l)
+/* ---- the message about a tracer that died ---- */
+static const char *live_log(struct live *l)
 {
 	rundir_read_log(&l->dir, l->log, sizeof l->log);
 	return l->log;
 }
 
-/* The most telling line of the log: the first that the tracer's core itself wrote, else the first; "" if none. */
+/* Finds the log line that tells most: the first one that Valgrind's core wrote, else the first; "" if there is none. */
 static void telling_line(struct live *l, char *line, size_t size)
 {
 	bool core = false;
@@ -286,7 +287,8 @@ static int tell_death(struct live *l, uint32_t pid, int exit_signal, struct err 
 	if (pid != (uint32_t)l->child) {
 		snprintf(who, sizeof who, "process %u: ", pid);
 		if (exit_signal > 0)
-			snprintf(how, sizeof how, "was killed by SIG%s (signal %d)", sigabbrev_np(exit_signal), exit_signal);
+			snprintf(how, sizeof how, "was killed by SIG%s (signal %d)", sigabbrev_np(exit_signal),
+				exit_signal);
 		else
 			snprintf(how, sizeof how, "ended without closing its stream, probably killed");
 	} else if (l->status_lost) {
@@ -318,7 +320,7 @@ static void remove_active(struct live *l, size_t i)
 	free_process(l, p);
 }
 
-/* Was it killed from outside?  If the kernel did not tell, it was unless a tracer says something. */
+/* True if it was killed from outside.  If the kernel did not tell, we assume so unless a tracer logged something. */
 static bool was_killed(struct live *l, const struct process *p)
 {
 	char line[8];
@@ -340,17 +342,17 @@ static int span_of(struct live *l, struct process *p, struct stream_span *span)
 	return STREAM_SPAN;
 }
 
-/* STREAM_SPAN, or 0 when no ring has anything, or an error about one process (which is then dropped). */
+/* STREAM_SPAN, or 0 when all rings are empty, or an error about one process (which is then dropped). */
 static int scan(struct live *l, struct stream_span *span, struct err *err)
 {
 	if (!l->processes)
-		l->turn = 0;		/* the launched program announced itself first; it shall be number 0 if it can */
+		l->turn = 0;		/* the launched program announced itself first; it gets index 0 if possible */
 	for (size_t left = l->count; left; left--) {
 		if (l->turn >= l->count)
 			l->turn = 0;
 		struct process *p = l->active[l->turn];
 		struct ring *ring = p->ring;
-		bool orderly = ring_ended(ring);	/* before the look at `written` */
+		bool orderly = ring_ended(ring);	/* must be read before `written` */
 		int r = p->dropped ? 0 : ring_take(ring, &span->words, &span->count, err);
 		if (r < 0) {
 			drop_process(p);
@@ -371,7 +373,8 @@ static int scan(struct live *l, struct stream_span *span, struct err *err)
 			continue;
 		}
 		if (p->gone && !orderly && !p->dropped && !p->killed.header && was_killed(l, p)) {
-			p->killed = (struct st_exit){ .header = ST_HEADER(ST_EXIT, sizeof p->killed), .signo = SIGKILL };
+			p->killed =
+				(struct st_exit){ .header = ST_HEADER(ST_EXIT, sizeof p->killed), .signo = SIGKILL };
 			span->words = (const uint64_t *)&p->killed;
 			span->count = sizeof p->killed / 8;
 			return span_of(l, p, span);
@@ -407,11 +410,12 @@ static int wait_for_more(struct live *l, int64_t ms)
 		slice = ms;
 	if (p)
 		return ring_wait(p->ring, (long)slice * 1000000);
-	/* Nobody will write: wait for ends and beginnings. */
+	/* Nobody will write: wait for processes that end or begin. */
 	for (size_t i = 0; i < l->count && n < MAX_FDS; i++)
 		if (l->active[i]->pidfd >= 0 && !l->active[i]->gone)
 			fds[n++] = (struct pollfd){ .fd = l->active[i]->pidfd, .events = POLLIN };
-	return poll(fds, n, (int)(l->count ? slice : ms < SLICE_ONE_MS ? ms : SLICE_ONE_MS)) < 0 && errno == EINTR ? EINTR : 0;
+	int64_t wait = l->count ? slice : ms < SLICE_ONE_MS ? ms : SLICE_ONE_MS;
+	return poll(fds, n, (int)wait) < 0 && errno == EINTR ? EINTR : 0;
 }
 
 int live_next(struct live *l, struct stream_span *span, struct err *err)
@@ -434,9 +438,10 @@ int live_next(struct live *l, struct stream_span *span, struct err *err)
 			}
 			if (l->status_lost) {
 				l->status_lost = false;
-				return err_set(err, ERR_SYSTEM, "the program's exit status is lost, because this process ignores SIGCHLD");
+				return err_set(err, ERR_SYSTEM,
+					"the program's exit status is lost, because this process ignores SIGCHLD");
 			}
-			/* The second look: it may have announced itself and gone between the first and the search. */
+			/* Look again: a process may have announced itself and gone between look and search. */
 			if (!l->follow || (!unknown_run(l, 0) && !(r = look_around(l, err)) && !l->count))
 				return STREAM_END;
 			if (r < 0)
@@ -510,7 +515,8 @@ void live_close(struct live *l)
 		return;
 	if (!l->reaped)
 		look_around(l, NULL);
-	for (int i = 0; i < 100 && look_around(l, NULL); i++)	/* who announced himself meanwhile; a bad one does not hide the rest */
+	/* Learn of processes that announced themselves meanwhile; a bad announcement does not hide the others. */
+	for (int i = 0; i < 100 && look_around(l, NULL); i++)
 		;
 	for (size_t i = 0; i < l->count; i++) {
 		struct process *p = l->active[i];

@@ -2,9 +2,9 @@
  * The private directory of one run: <base>/softpmu-XXXXXX, mode 0700, with the rings, the announce pipe, the
  * tracer's logs and a lock file.
  *
- * The base is /dev/shm, else $TMPDIR, else /tmp: the first where it can be made and where the rings have room.
- * The lock is a flock(2), which the kernel drops when softpmu dies however it dies, so a later run can tell a dead
- * run's directory from a living one's, in other PID namespaces too, and remove it.
+ * The base is /dev/shm, else $TMPDIR, else /tmp: the first in which the directory can be made and the rings have room.
+ * The lock is a flock(2), which the kernel drops however softpmu dies.  So a later run can tell a dead run's directory
+ * from a living one's, in other PID namespaces too, and remove it.
  */
 #include "stream/stream_internal.h"
 #include <dirent.h>
@@ -37,7 +37,7 @@ static void empty_directory(int fd)
 	closedir(dir);
 }
 
-/* One candidate for removal: ours, a directory, its lock free. */
+/* Removes one directory if it is ours, its owner is dead and it is old enough. */
 static bool sweep_one(int base, const char *name, time_t now, int min_age_s)
 {
 	struct stat st;
@@ -63,7 +63,7 @@ static bool sweep_one(int base, const char *name, time_t now, int min_age_s)
 int rundir_sweep(const char *base, int min_age_s)
 {
 	int gone = 0;
-	struct timespec t;		/* time(2) may lag behind the stamps of files; decides only whether rubbish is old enough */
+	struct timespec t;		/* time(2) may lag behind file time stamps; used only for the minimum age */
 	DIR *dir = opendir(base);
 	clock_gettime(CLOCK_REALTIME, &t);
 	if (!dir)
@@ -94,7 +94,7 @@ static int make_in(struct rundir *d, const char *base, struct err *err)
 			       RING_BYTES * WANT_RINGS >> 20);
 	}
 	rundir_sweep(base, 60);
-	if (!mkdtemp(d->path)) {		/* makes it with mode 0700 */
+	if (!mkdtemp(d->path)) {		/* creates it with mode 0700 */
 		int r = err_system(err, "%s: cannot make a directory for the rings", base);
 		d->path[0] = 0;
 		return r;
@@ -156,7 +156,7 @@ static int older_first(const void *a, const void *b)
 
 void rundir_read_log(const struct rundir *d, char *text, size_t size)
 {
-	enum { MAX_LOGS = 64 };			/* the newest are what matters; more than that nobody reads */
+	enum { MAX_LOGS = 64 };			/* the newest ones are kept: only they matter to a reader */
 	struct log_file logs[MAX_LOGS];
 	size_t count = 0, used = 0;
 	text[0] = 0;
@@ -192,7 +192,7 @@ void rundir_read_log(const struct rundir *d, char *text, size_t size)
 		size_t want = (size_t)logs[i].size < size - 1 ? (size_t)logs[i].size : size - 1;
 		if (fd < 0)
 			continue;
-		if (used + want > size - 1) {	/* newest last: the oldest make room */
+		if (used + want > size - 1) {	/* the newest comes last: drop the oldest text */
 			size_t drop = used + want - (size - 1);
 			memmove(text, text + drop, used - drop);
 			used -= drop;

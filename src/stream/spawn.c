@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Starts the tracer with the program: its arguments, environment, and nothing that differs from run to run.
+ * Starts the tracer with the program, its arguments and its environment, and with nothing that differs between runs.
  *
- * A guest's stack addresses follow from its arguments and environment, so the only variable of ours that it can see
- * (VALGRIND_LIB) is the same in each run, and the run directory's name has a fixed length.  Address-space
- * randomisation is switched off for the tracer where the system allows it (containers may not): the 32-bit tracer
+ * A guest's stack addresses depend on its arguments and environment.  So the only variable of ours that it can see
+ * (VALGRIND_LIB) is the same in each run, and the run directory's name has a fixed length.  Address-space randomisation
+ * is switched off for the tracer where the system allows it (containers may not), because the 32-bit tracer
  * places the guest's stack below its own.  The program stays in our process group and session, with our standard
- * files, signal mask and ignored signals, so that the terminal treats it as if it had been started alone.
+ * files, signal mask and ignored signals, so the terminal treats it as if it had been started alone.
  */
 #include "stream/stream_internal.h"
 #include <errno.h>
@@ -41,7 +41,8 @@ static bool replaced(const char *variable)
 int tracer_spawn(pid_t *pid, const struct stream_launch *how, const struct program *p, const char *run_dir,
 		 struct err *err)
 {
-	char dir[PATH_MAX], ring_dir[PATH_MAX + 32], log_file[PATH_MAX + 32], launcher[PATH_MAX + 64], lib[PATH_MAX + 32];
+	char dir[PATH_MAX], ring_dir[PATH_MAX + 32], log_file[PATH_MAX + 32], launcher[PATH_MAX + 64],
+		lib[PATH_MAX + 32];
 	char tracer[PATH_MAX + 64];
 	size_t args = 0, vars = 0, n = 0;
 	struct stat st;
@@ -57,8 +58,9 @@ int tracer_spawn(pid_t *pid, const struct stream_launch *how, const struct progr
 		return err_set(err, ERR_TRACER, "%s: the tracer is not executable", tracer);
 	const char *support = support_dir();
 	if (!support)
-		return err_set(err, ERR_TRACER, "Valgrind's support files (/usr/libexec/valgrind) are not installed; the tracer "
-			       "needs the package valgrind");
+		return err_set(err, ERR_TRACER,
+			"Valgrind's support files (/usr/libexec/valgrind) are not installed; the tracer "
+			"needs the package valgrind");
 	snprintf(ring_dir, sizeof ring_dir, "--ring-dir=%s", run_dir);
 	snprintf(log_file, sizeof log_file, "--log-file=%s/log.%%p", run_dir);
 	snprintf(launcher, sizeof launcher, "VALGRIND_LAUNCHER=%s/softpmu-exec", dir);
@@ -72,9 +74,9 @@ int tracer_spawn(pid_t *pid, const struct stream_launch *how, const struct progr
 	if (!list)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	list[n++] = tracer;
-	list[n++] = "--command-line-only=yes";	/* the user's ~/.valgrindrc and VALGRIND_OPTS are for other tools */
+	list[n++] = "--command-line-only=yes";	/* ignore ~/.valgrindrc and VALGRIND_OPTS: they are for other tools */
 	list[n++] = "--vgdb=no";
-	list[n++] = "--max-threads=1025";	/* 1024 at once, as the model has cores; the core's default is 500 */
+	list[n++] = "--max-threads=1025"; /* 1024 at once, as many as the model has cores; Valgrind's default is 500 */
 	list[n++] = ring_dir;
 	list[n++] = how->regs ? "--regs=yes" : "--regs=no";
 	list[n++] = how->follow ? "--trace-children=yes" : "--trace-children=no";
@@ -82,7 +84,7 @@ int tracer_spawn(pid_t *pid, const struct stream_launch *how, const struct progr
 	list[n++] = log_file;
 	for (size_t i = 0; i < args; i++)
 		list[n++] = how->argv[i];
-	const char **env = list + ++n;		/* past the NULL that ends the arguments */
+	const char **env = list + ++n;		/* behind the NULL that ends the arguments */
 	for (size_t i = 0, e = 0; i <= vars; i++) {
 		if (i < vars && !replaced(environ[i])) {
 			env[e++] = environ[i];
@@ -91,14 +93,15 @@ int tracer_spawn(pid_t *pid, const struct stream_launch *how, const struct progr
 			env[e++] = lib;
 		}
 	}
-	int before = personality(0xffffffff);	/* of this thread alone; the child inherits it */
+	int before = personality(0xffffffff);	/* of this thread only; the child inherits it */
 	bool fixed = before >= 0 && personality((unsigned)before | ADDR_NO_RANDOMIZE) >= 0;
 	int failed = posix_spawn(pid, tracer, NULL, NULL, (char **)(void *)list, (char **)(void *)env);
 	if (fixed)
 		personality((unsigned)before);
 	free(list);
 	if (failed == E2BIG)
-		return err_set(err, ERR_INPUT, "%s: the argument list is too long to run it under the tracer", how->argv[0]);
+		return err_set(err, ERR_INPUT,
+			"%s: the argument list is too long to run it under the tracer", how->argv[0]);
 	if (failed) {
 		errno = failed;
 		return err_system(err, "%s: the tracer cannot be started", tracer);

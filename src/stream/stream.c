@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The two sources behind one face, and the saving of a live stream on its way to the reader.
+ * The one interface to both sources, live and file.  Saves a live stream while it passes on to the reader.
  */
 #include "stream/stream_internal.h"
 #include <stdlib.h>
 #include <string.h>
 
 struct stream {
-	struct live *live;		/* one of the two */
+	struct live *live;		/* either this or `file` is set */
 	struct trace_reader *file;
-	struct trace_writer *save;	/* NULL: not, or not any more */
-	bool held;			/* this span was taken but not yet delivered, because saving it failed */
+	struct trace_writer *save;	/* NULL: not saved, or saving has ended */
+	bool held;			/* `span` was taken but not yet delivered, because saving it failed */
 	struct stream_span span;
 	bool detached;
-	char broken[512];		/* the live stream's first error, for the recording's end */
-	struct err unsaid;		/* an error of stream_detach, which cannot return it */
+	char broken[512];		/* the live stream's first error; the saved file's end repeats it */
+	struct err unsaid;		/* an error of stream_detach, which cannot return it: stream_next does */
 };
 
 int stream_launch(struct stream **out, const struct stream_launch *how, struct err *err)
@@ -23,7 +23,7 @@ int stream_launch(struct stream **out, const struct stream_launch *how, struct e
 	*out = NULL;
 	if (!s)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	struct program p;		/* a program that cannot run must not cost an old trace */
+	struct program p;		/* check first: a program that cannot run must not destroy an old trace */
 	if (how->save && how->argv && how->argv[0] && (r = program_find(&p, how->argv[0], err))) {
 		free(s);
 		return r;
@@ -51,7 +51,7 @@ int stream_open(struct stream **out, const char *path, struct err *err)
 	return r;
 }
 
-/* Writes the end marker and closes the recording; 0 or its error. */
+/* Writes the end marker and closes the recording; returns 0 or an error. */
 static int finish_saving(struct stream *s, enum trace_end how, struct err *err)
 {
 	int r = 0;
@@ -145,11 +145,6 @@ int stream_wait_status(const struct stream *s)
 int stream_pid(const struct stream *s)
 {
 	return s->live ? live_pid(s->live) : 0;
-}
-
-const char *stream_tracer_log(struct stream *s)
-{
-	return s->live ? live_log(s->live) : "";
 }
 
 void stream_close(struct stream *s)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Where the stream comes from: live traced processes, or a file it was recorded to.
  *
- * A stream is a sequence of spans: whole records (format.h) of one process, in the order in which the
- * process produced them.  The records' contents are not checked here beyond their framing (a span never ends
- * inside a record that the tracer published in order); whoever reads them checks ids and lengths.
- * ST_CHUNK_END closes its span: the words after it are void, to be skipped.
+ * A stream is a sequence of spans: whole records (format.h) of one process, in the order in which the process produced
+ * them.  This folder checks only the records' framing: a span never ends inside a record that the tracer published
+ * completely.  The consumer checks ids and lengths.
+ * ST_CHUNK_END closes its span: the consumer must skip the words after it, which have no meaning.
  *
- * One stream is used by one thread.  The caller must not ignore SIGCHLD (the program's exit status would be lost).
+ * Only one thread may use a stream.  The caller must not ignore SIGCHLD (the program's exit status would be lost).
  */
 #ifndef STREAM_STREAM_H
 #define STREAM_STREAM_H
@@ -35,31 +35,30 @@ struct stream_span {
 
 enum stream_state { STREAM_END = 0, STREAM_SPAN = 1, STREAM_IDLE = 2 };
 
-/* The file that a command name stands for, with the checks below.  path: room for PATH_MAX. */
+/* Finds the file that a command name stands for and makes the checks of find_program.c.  path: room for PATH_MAX. */
 int stream_find_program(const char *name, char *path, size_t bytes, struct err *err);
-/* Nothing of softpmu's own reaches the program: same standard files, signal mask, process group.
- * Checks the program (exists, executable, word size, not setuid, not a format the tracer cannot run), then
- * starts it under the tracer.  stdin, stdout, stderr are the program's own. */
+/* Checks the program (it exists, is executable, has a supported word size, is not setuid, has a format that the tracer
+ * can run), then starts it under the tracer.  The program keeps softpmu's stdin, stdout, stderr, signal mask and
+ * process group, and sees nothing else of softpmu. */
 int stream_launch(struct stream **out, const struct stream_launch *how, struct err *err);
 /* Opens a recorded stream. */
 int stream_open(struct stream **out, const char *path, struct err *err);
-/* Next span.  STREAM_IDLE: nothing came for about 100 ms (live only), ask again.  STREAM_END: every traced
- * process has ended (or a whole file was read).  Negative: error (a tracer that died: ERR_TRACER; a file cut
- * short: ERR_TRUNCATED); what was delivered before is good.  An error is told once and concerns one process, or the
- * saving of the stream; further calls give what the other processes did, and STREAM_END in the end. */
+/* Gives the next span.  STREAM_IDLE: nothing came for about 100 ms (live only), ask again.  STREAM_END: every traced
+ * process has ended (or the whole file was read).  Negative: error (a tracer died: ERR_TRACER; a file is cut
+ * short: ERR_TRUNCATED); what was delivered before is good.  Each error is reported once and concerns one process, or
+ * the saving of the stream; further calls deliver the other processes' spans, and finally STREAM_END. */
 int stream_next(struct stream *s, struct stream_span *span, struct err *err);
-/* Answers the request (ST_CLIENT) for which this process waits; nothing for a file, or a process that is gone. */
+/* Answers the request (ST_CLIENT) that this process waits for; does nothing for a file or a process that is gone. */
 void stream_answer(struct stream *s, uint32_t process, const struct st_answer *answer);
-/* Stop reading: the programs run on untraced (reader_gone).  stream_next then gives STREAM_IDLE until they have ended. */
+/* Stops reading: the programs run on untraced (reader_gone).  stream_next then gives STREAM_IDLE until they have
+ * ended. */
 void stream_detach(struct stream *s);
-/* Send a signal to the launched program; no-op for files. */
+/* Sends a signal to the launched program; does nothing for files. */
 void stream_kill(struct stream *s, int signo);
-/* wait(2) status of the launched program after STREAM_END; of a file: rebuilt from its ST_EXIT, or 0. */
+/* wait(2) status of the launched program, after STREAM_END; of a file: made from its ST_EXIT, or 0. */
 int stream_wait_status(const struct stream *s);
 /* pid of the launched program; 0 for a file. */
 int stream_pid(const struct stream *s);
-/* What the tracer itself printed (its own messages, not the program's), newest last; "" if nothing. Owned by s. */
-const char *stream_tracer_log(struct stream *s);
-/* Ends: kills what still runs under the tracer, removes the rings. */
+/* Kills what still runs under the tracer, removes the rings, frees s. */
 void stream_close(struct stream *s);
 #endif

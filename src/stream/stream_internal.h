@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What the files of this folder share: the program check, the run directory, one ring, the live source, and the
- * trace file.  Nothing outside src/stream and its tests includes this.
+ * What the files of this folder share: the program check, the run directory, a ring, the live source, and the trace
+ * file.  Nothing outside src/stream and its tests includes this.
  */
 #ifndef STREAM_INTERNAL_H
 #define STREAM_INTERNAL_H
@@ -13,7 +13,7 @@ struct program {
 	char path[PATH_MAX];	/* the file that execvp would run */
 	unsigned word_bytes;	/* 8 or 4: of the ELF file, or of the interpreter that a #! line leads to */
 };
-/* ERR_INPUT or ERR_UNSUPPORTED with the reason, in a line for the user. */
+/* Fails with ERR_INPUT or ERR_UNSUPPORTED and a line for the user that says why. */
 int program_find(struct program *p, const char *name, struct err *err);
 
 /* ---- rundir.c: the private directory of one run ---- */
@@ -23,35 +23,35 @@ struct rundir {
 	int lock;		/* flock held as long as this softpmu lives */
 	int announce;		/* the announce pipe: open for reading and writing, so it never reads as ended */
 };
-/* Makes it, after sweeping away those of softpmu processes that died. */
+/* Makes the directory, after removing those of softpmu processes that died. */
 int rundir_create(struct rundir *d, struct err *err);
 void rundir_remove(struct rundir *d);
-/* Removes the run directories below base whose owner is dead; with min_age_s an unlocked one must be that old
- * (a new one is unlocked for a moment).  Returns how many went. */
+/* Removes the run directories below base whose owner is dead.  With min_age_s, an unlocked directory must be that old
+ * in seconds (a new one is unlocked for a moment).  Returns how many were removed. */
 int rundir_sweep(const char *base, int min_age_s);
-/* The tails of log.*, oldest first, at most size - 1 bytes; always NUL-terminated. */
+/* Reads the tails of log.*, oldest first, at most size - 1 bytes; always NUL-terminated. */
 void rundir_read_log(const struct rundir *d, char *text, size_t size);
 
 /* ---- stream_ring.c: the reader's side of one ring ---- */
 struct ring {
-	struct ring *next;	/* a later image of the same process */
+	struct ring *next;	/* ring of a later image of the same process */
 	struct st_control *control;
 	const uint8_t *data;
-	uint64_t read, taken;	/* ours; what the control page says of `read` is never believed */
-	uint64_t written;	/* last seen */
+	uint64_t read, taken;	/* our own positions; the control page's `read` is never trusted */
+	uint64_t written;	/* last value seen */
 	uint32_t serial;
 };
-/* ERR_TRACER if the file is not a ring. */
+/* Maps a ring file.  ERR_TRACER if the file is not a ring. */
 int ring_map(struct ring **out, int dir_fd, uint32_t pid, uint32_t serial, struct err *err);
 void ring_unmap(struct ring *r);
-/* 1: *words and *count are the next span; 0: nothing published; ERR_TRACER: the control page is corrupt. */
+/* 1: *words and *count are the next span; 0: nothing new is published; ERR_TRACER: the control page is corrupt. */
 int ring_take(struct ring *r, const uint64_t **words, size_t *count, struct err *err);
-/* Gives the space of what was taken back to the tracer. */
+/* Returns the space of what was taken to the tracer. */
 void ring_release(struct ring *r);
 void ring_set_reader_gone(struct ring *r);
 void ring_answer(struct ring *r, const struct st_answer *answer);
-bool ring_ended(const struct ring *r);		/* the tracer said that no more will come */
-/* Sleeps until more is published, at most ns; 0, or EINTR if a signal was handled. */
+bool ring_ended(const struct ring *r);	/* true when the tracer said that no more will come */
+/* Sleeps until more is published, at most ns nanoseconds; 0, or EINTR if a signal was handled. */
 int ring_wait(struct ring *r, long ns);
 
 /* ---- live.c: processes under the tracer ---- */
@@ -63,7 +63,6 @@ void live_detach(struct live *l);
 void live_kill(struct live *l, int signo);
 int live_wait_status(const struct live *l);
 int live_pid(const struct live *l);
-const char *live_log(struct live *l);
 void live_close(struct live *l);
 
 /* ---- spawn.c: starts the tracer ---- */
@@ -75,14 +74,14 @@ struct trace_writer;
 struct trace_reader;
 enum trace_end {		/* how a recording ended */
 	TRACE_END_WHOLE = 0,	/* every process ended */
-	TRACE_END_CLOSED = 1,	/* the reader had enough */
+	TRACE_END_CLOSED = 1,	/* the reader stopped reading early */
 	TRACE_END_FAILED = 2	/* the live stream broke; the text says how */
 };
 int trace_writer_open(struct trace_writer **out, const char *path, struct err *err);
 int trace_writer_span(struct trace_writer *w, const struct stream_span *span, struct err *err);
-/* Writes out what is buffered if the last time was a second ago; for when nothing comes. */
+/* Writes out what is buffered if the last write was at least a second ago; call it when nothing comes. */
 int trace_writer_idle(struct trace_writer *w, struct err *err);
-/* The end marker; after it only close. */
+/* Writes the end marker; after it only trace_writer_close may be called. */
 int trace_writer_end(struct trace_writer *w, enum trace_end how, int wait_status, const char *text, struct err *err);
 void trace_writer_close(struct trace_writer *w);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The reader's side of one ring (layout in format.h).
  *
- * The control page is written by a process that may be wrong or hostile: our own position is kept apart from it, and
- * `written` is used only if it is aligned, has not gone back, and is at most one ring ahead.  The file's size is
- * checked once, when it is mapped; the directory is private to the user.  Records are not walked: the length of a
- * block's record follows from the block's definition, which is the consumer's to keep.
+ * The control page is written by a process that may be wrong or hostile.  So we keep our own position elsewhere, and
+ * use `written` only if it is aligned, has not gone back, and is at most one ring ahead.  The file's size is checked
+ * once, when it is mapped; the directory is private to the user.  Records are not parsed here: the length of a
+ * block's record follows from the block's definition, which the consumer keeps.
  */
 #include "stream/stream_internal.h"
 #include <errno.h>
@@ -24,7 +24,8 @@
 
 static long futex(uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
 {
-	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);	/* shared between processes: no FUTEX_PRIVATE_FLAG */
+	/* Shared between processes: no FUTEX_PRIVATE_FLAG. */
+	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
 }
 
 int ring_map(struct ring **out, int dir_fd, uint32_t pid, uint32_t serial, struct err *err)
@@ -34,8 +35,8 @@ int ring_map(struct ring **out, int dir_fd, uint32_t pid, uint32_t serial, struc
 	snprintf(name, sizeof name, "ring.%u.%u", pid, serial);
 	int fd = openat(dir_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return err_set(err, ERR_TRACER, "the tracer of process %u announced a ring that is not there (%s): %s", pid,
-			       name, strerror(errno));
+		return err_set(err, ERR_TRACER, "the tracer of process %u announced a ring that is not there (%s): %s",
+			pid, name, strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size < RING_FILE) {
 		close(fd);
 		return err_set(err, ERR_TRACER, "the ring of process %u is too short (%s)", pid, name);
@@ -48,12 +49,13 @@ int ring_map(struct ring **out, int dir_fd, uint32_t pid, uint32_t serial, struc
 		return err_system(err, "the ring of process %u cannot be mapped", pid);
 	}
 	struct st_control *c = page;
-	if (c->magic != ST_MAGIC || c->version != ST_VERSION || c->chunk_bytes != ST_CHUNK_BYTES || c->chunks != ST_CHUNKS ||
-	    c->pid != pid) {
-		int r = c->magic == ST_MAGIC && c->version != ST_VERSION ?
-			err_set(err, ERR_TRACER, "the tracer writes version %u of the stream, this softpmu reads version %u",
-				c->version, ST_VERSION) :
-			err_set(err, ERR_TRACER, "the ring of process %u is not one of ours (%s)", pid, name);
+	if (c->magic != ST_MAGIC || c->version != ST_VERSION || c->chunk_bytes != ST_CHUNK_BYTES ||
+		c->chunks != ST_CHUNKS || c->pid != pid) {
+		int r = c->magic == ST_MAGIC && c->version != ST_VERSION
+			? err_set(err, ERR_TRACER,
+				  "the tracer writes version %u of the stream, this softpmu reads version %u",
+				  c->version, ST_VERSION)
+			: err_set(err, ERR_TRACER, "the ring of process %u is not one of ours (%s)", pid, name);
 		munmap(page, RING_FILE);
 		return r;
 	}
@@ -62,7 +64,8 @@ int ring_map(struct ring **out, int dir_fd, uint32_t pid, uint32_t serial, struc
 		munmap(page, RING_FILE);
 		return err_set(err, ERR_NOMEM, "out of memory");
 	}
-	mprotect((char *)page + ST_CONTROL_BYTES, RING_DATA, PROT_READ);	/* our own bugs must not change the stream */
+	/* Our own bugs must not change the stream. */
+	mprotect((char *)page + ST_CONTROL_BYTES, RING_DATA, PROT_READ);
 	r->control = c;
 	r->data = (const uint8_t *)page + ST_CONTROL_BYTES;
 	r->serial = serial;
@@ -98,7 +101,8 @@ int ring_take(struct ring *r, const uint64_t **words, size_t *count, struct err 
 
 static void wake_tracer(struct ring *r)
 {
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);	/* our store before the look at tracer_waits; the tracer does the reverse */
+	/* Our store must come before the look at tracer_waits; the tracer does the reverse. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&r->control->tracer_waits, __ATOMIC_RELAXED)) {
 		__atomic_fetch_add(&r->control->read_futex, 1, __ATOMIC_SEQ_CST);
 		futex(&r->control->read_futex, FUTEX_WAKE, INT_MAX, NULL);
@@ -125,7 +129,8 @@ void ring_answer(struct ring *r, const struct st_answer *answer)
 {
 	r->control->answer = *answer;
 	__atomic_store_n(&r->control->answered, answer->number, __ATOMIC_RELEASE);
-	futex(&r->control->answered, FUTEX_WAKE, INT_MAX, NULL);	/* it always waits */
+	/* The tracer always waits for an answer. */
+	futex(&r->control->answered, FUTEX_WAKE, INT_MAX, NULL);
 }
 
 bool ring_ended(const struct ring *r)

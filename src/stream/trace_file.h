@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The trace file: spans of a stream, as they were delivered, packed by prediction (trace_pack.h), then compressed with zstd.
+ * The trace file: spans of a stream, as they were delivered, packed by prediction (trace_pack.h), then compressed with
+ * zstd.
  *
  *   header   a zstd skippable frame (so `zstd -d` reads the rest): struct trace_header, then the producer's text
- *   frames   zstd frames with content size and content checksum, at most TRACE_FRAME_BYTES decompressed; each:
- *            struct trace_frame, then chunks: struct trace_chunk and what it holds, whole chunks only:
- *            TRACE_CHUNK_PACKED: the number of bytes in 64 bits, then what trace_unpack makes `words` words of, padded with NUL to 8;
- *            TRACE_CHUNK_SPAN: the words as they are (which teach the predictor nothing; files of version 1 have only these)
+ *   frames   zstd frames with content size and content checksum, at most TRACE_FRAME_BYTES decompressed.  Each holds a
+ *            struct trace_frame, then whole chunks: struct trace_chunk and its content:
+ *            TRACE_CHUNK_PACKED: a 64-bit number of bytes, then that many bytes, from which trace_unpack makes
+ *            `words` words, padded with NUL to 8;
+ *            TRACE_CHUNK_SPAN: the words unpacked (the predictor does not learn from them; files of version 1 have
+ *            only these)
  *   end      the last frame's last chunk is a TRACE_CHUNK_END: struct trace_end_words, then text padded with NUL
  *
- * A frame is delivered only when it was read whole and its checksum is right; so a damaged or truncated file gives
- * the spans up to the damage, and never wrong ones.  words_before chains the frames: one that is missing shows.
+ * A frame is delivered only after it was read whole and its checksum was right; so a damaged or truncated file gives
+ * the spans up to the damage, and never wrong ones.  words_before chains the frames, so a missing frame is noticed.
  * All numbers are little-endian.  Sources: RFC 8878, "Zstandard Frames", "Skippable Frames".
  */
 #ifndef STREAM_TRACE_FILE_H
@@ -22,7 +25,7 @@
 #define TRACE_VERSION_OLDEST 1u
 #define TRACE_FRAME_BYTES (5u << 20)
 #define TRACE_TEXT_BYTES 4096u		/* limit of the header's and the end's text */
-#define TRACE_WINDOW_LOG 20		/* of 1 MB: what a reader must be ready to allocate */
+#define TRACE_WINDOW_LOG 20		/* log2 of the zstd window (1 MB), which a reader must be ready to allocate */
 
 struct trace_header {
 	uint32_t skippable, bytes;	/* bytes that follow in this frame */

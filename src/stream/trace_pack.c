@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Predicting the words of a stream (trace_pack.h).
+ * Predicts the words of a stream (trace_pack.h).
  */
 #include "stream/trace_pack.h"
 #include "stream/format.h"
@@ -7,9 +7,13 @@
 #include <string.h>
 
 enum { PATH_LOG = 18, PLACE_LOG = 16, STEP_LOG = 16 };
-enum code { BY_PATH, BY_STRIDE, BY_STEPS, BY_NEIGHBOUR, BY_LITERAL /* + bytes of the difference, 1 to 8 */, CODES = BY_LITERAL + 9 };
+enum code {
+	BY_PATH, BY_STRIDE, BY_STEPS, BY_NEIGHBOUR,
+	BY_LITERAL,			/* + bytes of the difference, 1 to 8 */
+	CODES = BY_LITERAL + 9
+};
 
-struct place {			/* a word's place: behind which header, how far */
+struct place {			/* what was learnt of one place: a distance behind one block header */
 	uint64_t last;
 	int64_t step, step_before;
 	int64_t distance;	/* from the word before it in the stream */
@@ -19,7 +23,7 @@ struct trace_pack {
 	uint64_t path[1 << PATH_LOG];
 	struct place place[1 << PLACE_LOG];
 	int64_t step[1 << STEP_LOG];
-	uint64_t blocks[3];	/* headers, newest first */
+	uint64_t blocks[3];	/* the last three headers, newest first */
 };
 
 struct trace_pack *trace_pack_create(void)
@@ -46,18 +50,21 @@ struct guess {
 	uint64_t *path;
 	struct place *place;
 	int64_t *step;
-	uint64_t previous;	/* word */
+	uint64_t previous;	/* the previous word */
 	uint64_t value[BY_LITERAL];
 };
 
 struct walk {			/* through the words of a span */
-	uint64_t here, before, previous;	/* hashes: of the place's block, of the blocks before it */
+	uint64_t here, before, previous; /* hash of the current block, hash of the blocks before; the previous word */
 	uint64_t at;
 };
 
 static inline void begin(struct walk *w, const struct trace_pack *p, uint32_t process)
 {
-	*w = (struct walk){ .here = mix(p->blocks[0] + process), .before = mix(mix(p->blocks[0]) + mix(p->blocks[1]) * 3 + p->blocks[2]) };
+	*w = (struct walk){
+		.here = mix(p->blocks[0] + process),
+		.before = mix(mix(p->blocks[0]) + mix(p->blocks[1]) * 3 + p->blocks[2]),
+	};
 }
 
 static inline void guess(struct trace_pack *p, const struct walk *w, struct guess *g)
@@ -65,7 +72,8 @@ static inline void guess(struct trace_pack *p, const struct walk *w, struct gues
 	uint64_t place = mix(w->here + w->at);
 	g->place = &p->place[place >> (64 - PLACE_LOG)];
 	g->path = &p->path[mix(place ^ w->before) >> (64 - PATH_LOG)];
-	g->step = &p->step[mix(place + (uint64_t)g->place->step * 5 + (uint64_t)g->place->step_before) >> (64 - STEP_LOG)];
+	g->step = &p->step[mix(place + (uint64_t)g->place->step * 5 + (uint64_t)g->place->step_before) >>
+		(64 - STEP_LOG)];
 	g->value[BY_PATH] = *g->path;
 	g->value[BY_STRIDE] = g->place->last + (uint64_t)g->place->step;
 	g->value[BY_STEPS] = g->place->last + (uint64_t)*g->step;
@@ -116,7 +124,7 @@ size_t trace_pack(struct trace_pack *p, uint32_t process, const uint64_t *words,
 		else if (word == g.value[BY_NEIGHBOUR])
 			*code++ = BY_NEIGHBOUR;
 		else {
-			uint64_t difference = zigzag(word - g.place->last);	/* not 0 by chance only: 0 has 1 byte */
+			uint64_t difference = zigzag(word - g.place->last); /* 0, which is rare here, takes 1 byte */
 			unsigned bytes = difference ? (71 - (unsigned)__builtin_clzll(difference)) / 8 : 1;
 			*code++ = (uint8_t)(BY_LITERAL + bytes);
 			memcpy(literal, &difference, bytes);
@@ -127,7 +135,8 @@ size_t trace_pack(struct trace_pack *p, uint32_t process, const uint64_t *words,
 	return (size_t)(literal - out);
 }
 
-bool trace_unpack(struct trace_pack *p, uint32_t process, const uint8_t *in, size_t bytes, uint64_t *words, size_t count)
+bool trace_unpack(
+	struct trace_pack *p, uint32_t process, const uint8_t *in, size_t bytes, uint64_t *words, size_t count)
 {
 	if (bytes < count)
 		return false;

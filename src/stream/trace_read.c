@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Reads the trace file (trace_file.h), one whole frame at a time.
  *
- * The file may come from anywhere: every length is checked against what is there, a frame must fit into
- * TRACE_FRAME_BYTES, its checksum must be right before anything of it is delivered, and memory is bounded whatever the
- * file says.  What the words mean is not looked at.
+ * The file is not trusted: every length is checked against what is there, a frame must fit into TRACE_FRAME_BYTES and
+ * have the right checksum before anything of it is delivered, and memory is bounded whatever the file says.  The
+ * meaning of the words is not checked.
  */
 #include "stream/stream_internal.h"
 #include "stream/trace_file.h"
@@ -24,16 +24,16 @@ struct trace_reader {
 	ZSTD_DCtx *zstd;
 	uint8_t *in, *frame;
 	struct trace_pack *pack;
-	uint64_t *unpacked;		/* the words of a packed span */
+	uint64_t *unpacked;		/* the words of one packed span */
 	size_t in_at, in_end;		/* compressed bytes not yet used */
 	uint64_t consumed;		/* bytes of the file before in_at */
-	size_t at, end;			/* in the frame */
+	size_t at, end;			/* positions in the frame */
 	uint64_t words;			/* span words of all frames before */
-	uint64_t frame_words;		/* ... of this one, so far */
+	uint64_t frame_words;		/* span words of this frame, so far */
 	uint32_t processes;
 	int wait_status;
 	bool ended;			/* the end marker was read */
-	bool stopped;			/* ended, or an error was told */
+	bool stopped;			/* the end was reached, or an error was reported */
 };
 
 static int damaged(struct trace_reader *r, const char *what, struct err *err)
@@ -50,7 +50,7 @@ static int truncated(struct trace_reader *r, struct err *err)
 		       (unsigned long long)r->consumed);
 }
 
-/* More compressed bytes; 1, 0 at the file's end, or an error. */
+/* Makes compressed bytes available.  Returns 1, or 0 at the file's end, or an error. */
 static int fill(struct trace_reader *r, struct err *err)
 {
 	if (r->in_at < r->in_end)
@@ -68,7 +68,7 @@ static int fill(struct trace_reader *r, struct err *err)
 	return n > 0;
 }
 
-/* 1: a frame is there; 0: the file ended between two frames; or an error. */
+/* Reads the next frame.  Returns 1: there is one; 0: the file ended between two frames; or an error. */
 static int next_frame(struct trace_reader *r, struct err *err)
 {
 	ZSTD_outBuffer out = { r->frame, TRACE_FRAME_BYTES, 0 };
@@ -151,7 +151,7 @@ static int packed_span(struct trace_reader *r, const struct trace_chunk *c, stru
 		return damaged(r, "bad chunk", err);
 	memcpy(&bytes, r->frame + r->at, sizeof bytes);
 	r->at += sizeof bytes;
-	if (bytes > r->end - r->at)	/* a multiple of 8: so is `bytes` rounded up */
+	if (bytes > r->end - r->at)	/* the rest is a multiple of 8, so `bytes` rounded up fits, too */
 		return damaged(r, "a chunk is longer than its frame", err);
 	if (!trace_unpack(r->pack, c->process, r->frame + r->at, bytes, r->unpacked, c->words))
 		return damaged(r, "a packed chunk does not make the words it promises", err);
@@ -163,7 +163,7 @@ int trace_reader_next(struct trace_reader *r, struct stream_span *span, struct e
 {
 	struct trace_chunk c;
 	if (r->stopped)
-		return STREAM_END;	/* its reason was told before */
+		return STREAM_END;	/* the reason was reported before */
 	while (r->at == r->end) {
 		int got = next_frame(r, err);
 		if (got < 0)
@@ -209,9 +209,10 @@ static int read_header(struct trace_reader *r, struct err *err)
 		return err_set(err, ERR_INPUT, "%s: is not a softpmu trace", r->path);
 	if (have < sizeof h)
 		return truncated(r, err);
-	if (h.version < TRACE_VERSION_OLDEST || h.version > TRACE_VERSION || h.stream_version < ST_VERSION_OLDEST || h.stream_version > ST_VERSION)
-		return err_set(err, ERR_UNSUPPORTED, "%s: is a trace of version %u.%u, this softpmu reads %u.%u", r->path,
-			       h.version, h.stream_version, TRACE_VERSION, ST_VERSION);
+	if (h.version < TRACE_VERSION_OLDEST || h.version > TRACE_VERSION || h.stream_version < ST_VERSION_OLDEST ||
+		h.stream_version > ST_VERSION)
+		return err_set(err, ERR_UNSUPPORTED, "%s: is a trace of version %u.%u, this softpmu reads %u.%u",
+			r->path, h.version, h.stream_version, TRACE_VERSION, ST_VERSION);
 	if (h.text_bytes > TRACE_TEXT_BYTES || h.bytes != sizeof h - 8 + h.text_bytes)
 		return damaged(r, "bad header", err);
 	for (uint32_t left = h.text_bytes; left; left--) {
@@ -237,9 +238,10 @@ int trace_reader_open(struct trace_reader **out, const char *path, struct err *e
 		failed = err_system(err, "%s: cannot be opened", path);
 	else if (!fstat(r->fd, &st) && S_ISDIR(st.st_mode))
 		failed = err_set(err, ERR_INPUT, "%s: is a directory, not a trace", path);
-	else if (!(r->in = malloc(IN_BYTES)) || !(r->frame = malloc(TRACE_FRAME_BYTES)) || !(r->zstd = ZSTD_createDCtx()) ||
-		 !(r->pack = trace_pack_create()) || !(r->unpacked = malloc(ST_CHUNK_BYTES)) ||
-		 ZSTD_isError(ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_windowLogMax, TRACE_WINDOW_LOG)))
+	else if (!(r->in = malloc(IN_BYTES)) || !(r->frame = malloc(TRACE_FRAME_BYTES)) ||
+		!(r->zstd = ZSTD_createDCtx()) || !(r->pack = trace_pack_create()) ||
+		!(r->unpacked = malloc(ST_CHUNK_BYTES)) ||
+		ZSTD_isError(ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_windowLogMax, TRACE_WINDOW_LOG)))
 		failed = err_set(err, ERR_NOMEM, "out of memory");
 	else
 		failed = read_header(r, err);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Writes the trace file (trace_file.h): spans are gathered into a frame; a full frame is packed, compressed and written by a
- * thread of its own while the next one fills, so that saving costs the model little more than a copy.
+ * Writes the trace file (trace_file.h): spans are gathered into a frame; a thread of its own packs, compresses and
+ * writes each full frame while the next one fills, so saving costs the model little more than a copy.
  *
- * A frame goes out when it is full, and when nothing has come for a while and the last one is a second old, so that
- * a softpmu that is killed leaves a file which is good up to a second before.  (The clock decides only where
- * frames end, never what is in them.)
+ * A frame is written when it is full, and also when nothing has come for a while and the last write is a second old.
+ * So a softpmu that is killed leaves a file that is good up to a second before.  (The clock decides only where frames
+ * end, never what is in them.)
  */
 #include "stream/stream_internal.h"
 #include "stream/trace_file.h"
@@ -19,13 +19,14 @@
 #include <unistd.h>
 #include <zstd.h>
 
-/* Measured on bzip2's stream (213 million instructions; 0.96 GB without registers, 3.7 GB with them), in bytes an instruction:
+/* Measured on bzip2's stream (213 million instructions; 0.96 GB without registers, 3.7 GB with them), in bytes for each
+ * instruction, without / with registers:
  *   zstd alone, level 1    0.467 / 1.596
  *   packed, level -1       0.108 / 0.630
  *   packed, level 1        0.096 / 0.559
  *   packed, level 3        0.092 / 0.521
  *   packed, level 6        0.086 / 0.486
- * Packing takes 13 ns a word. */
+ * Packing takes 13 ns for each word. */
 enum {
 	LEVEL = 1,
 	FILL_BYTES = TRACE_FRAME_BYTES / 5 * 3,	/* packing makes 40 bytes of the smallest span, which has 24 */
@@ -39,19 +40,19 @@ struct frame {
 struct trace_writer {
 	int fd;
 	char path[512];
-	struct frame filling;		/* the caller's */
+	struct frame filling;		/* the caller's: spans go here */
 	uint64_t words;
 	time_t flushed;
 	/* shared with the thread, under lock */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct frame plain;		/* the thread's: `writing`, packed */
+	struct frame plain;		/* the thread's: `writing` after packing */
 	struct trace_pack *pack;	/* the thread's */
-	struct frame writing;		/* used != 0: the thread's, until it has written it */
+	struct frame writing;		/* while used != 0 it is the thread's, which writes it */
 	bool stop;
-	int failed;			/* errno of the thread's failure, or -1: out of memory; nothing is written after it */
-	bool told, started;
+	int failed;			/* the thread's errno, or -1: out of memory; nothing is written after it */
+	bool told, started;		/* told: `failed` was reported */
 	ZSTD_CCtx *zstd;
 	uint8_t *packed;
 	size_t packed_room;
@@ -79,7 +80,7 @@ static int write_all(int fd, const void *data, size_t bytes)
 	return 0;
 }
 
-/* `writing` into `plain`. */
+/* Packs `writing` into `plain`. */
 static void pack(struct trace_writer *w)
 {
 	const uint8_t *in = w->writing.data, *end = in + w->writing.used;
@@ -94,7 +95,8 @@ static void pack(struct trace_writer *w)
 		if (c.kind == TRACE_CHUNK_SPAN) {
 			c.kind = TRACE_CHUNK_PACKED;
 			uint8_t *data = out + sizeof c + 8;
-			uint64_t bytes = trace_pack(w->pack, c.process, (const uint64_t *)(const void *)in, c.words, data);
+			uint64_t bytes =
+				trace_pack(w->pack, c.process, (const uint64_t *)(const void *)in, c.words, data);
 			memcpy(out, &c, sizeof c);
 			memcpy(out + sizeof c, &bytes, 8);
 			memset(data + bytes, 0, -bytes & 7);
@@ -134,7 +136,7 @@ static void *writer_thread(void *argument)
 	return NULL;
 }
 
-/* The failure of the thread, told once; 0 if there is none (to tell). */
+/* Reports the thread's failure, once; 0 if there is none, or none that is new. */
 static int tell(struct trace_writer *w, struct err *err)
 {
 	if (!w->failed || w->told)
@@ -146,7 +148,7 @@ static int tell(struct trace_writer *w, struct err *err)
 	return err_system(err, "%s: cannot write the trace (what was written can be replayed)", w->path);
 }
 
-/* Hands the filling frame to the thread, when that has finished with the one before. */
+/* Hands the filling frame to the thread, as soon as the thread has finished with the previous one. */
 static int hand_over(struct trace_writer *w, struct err *err)
 {
 	pthread_mutex_lock(&w->lock);
@@ -185,9 +187,8 @@ static int begin_chunk(struct trace_writer *w, const struct trace_chunk *c, stru
 int trace_writer_open(struct trace_writer **out, const char *path, struct err *err)
 {
 	static const char producer[] = "softpmu";
-	struct trace_header h = {
-		TRACE_SKIPPABLE, sizeof h - 8 + sizeof producer, TRACE_MAGIC, TRACE_VERSION, ST_VERSION, sizeof producer, 0
-	};
+	struct trace_header h = { TRACE_SKIPPABLE, sizeof h - 8 + sizeof producer, TRACE_MAGIC, TRACE_VERSION,
+		ST_VERSION, sizeof producer, 0 };
 	int failed;
 	struct trace_writer *w = calloc(1, sizeof *w);
 	if (!w)
@@ -222,12 +223,12 @@ int trace_writer_open(struct trace_writer **out, const char *path, struct err *e
 	return 0;
 }
 
-/* The thread starts with the first span: a process that forks before has no thread to lose. */
+/* Starts the thread, with the first span: if the process forks before that, no thread is lost. */
 static int start(struct trace_writer *w, struct err *err)
 {
 	if (w->started)
 		return 0;
-	sigset_t all, before;		/* the caller's signals are not for this thread; nor is SIGXFSZ to kill */
+	sigset_t all, before; /* this thread takes none of the caller's signals, and SIGXFSZ does not kill it */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	errno = pthread_create(&w->thread, NULL, writer_thread, w);

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A line stays a line, and a terminal stays as it was, whatever the user's text quoted in it holds. */
+/* Replaces control characters, which user text quoted in a message may hold: a message stays one line and cannot
+ * change the terminal's state. */
 static void one_line(char *text)
 {
 	for (unsigned char *c = (unsigned char *)text; *c; c++)

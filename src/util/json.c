@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Strings in JSON (RFC 8259, section 7).  By hand: five lines of escapes are no reason for a library. */
+ * Strings in JSON (RFC 8259, section 7).  Written by hand: a few escapes do not justify a library. */
 #include "util/json.h"
 #include <string.h>
 
-/* Length of the UTF-8 sequence at s, of which there are `left` bytes; 0 if it is none (RFC 3629, section 4). */
+/* Length of the UTF-8 sequence at s, where `left` bytes remain; 0 if it is not valid UTF-8 (RFC 3629, section 4). */
 static size_t utf8(const unsigned char *s, size_t left)
 {
 	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* The n bytes as a JSON string with its quotes.  Names of files and threads may hold any bytes, JSON may not: what is no UTF-8
- * becomes U+FFFD. */
+/* Writes the n bytes as a JSON string with its quotes.  Names of files and threads may hold any bytes, JSON must be
+ * UTF-8: each byte that is not part of a valid UTF-8 sequence becomes U+FFFD. */
 void json_bytes(FILE *to, const char *text, size_t n);
-/* The same up to the terminating 0. */
+/* The same, for a NUL-terminated string. */
 void json_string(FILE *to, const char *text);
 #endif

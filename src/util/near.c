@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Nearest names.  A name's parts are split by . : _ - and space, which all count as the same character; so do capitals
- * and small letters.  In the order of what people get wrong:
+ * Nearest names.  A name is split into parts at . : _ - and space, which all count as the same character; capitals and
+ * small letters count as the same, too.  The kinds of mistakes, best matches first:
  *
  *   misspelt    a few letters changed, lost, added or exchanged in the whole name      cyles          cycles
- *   cut off     the same in what a part of the name and those behind it begin with     robb           rob.size
+ *   cut off     as misspelt, against the beginning of the name or of a later part         robb           rob.size
  *   guessed     the first part is right, the rest is another word                      rob.entries    rob.size
  *
- * Left out: synonyms and what keys lie beside each other.
+ * Left out: synonyms, and which keys are neighbours on the keyboard.
  */
 #include "util/near.h"
 #include <stdio.h>
@@ -14,10 +14,10 @@
 #include <strings.h>
 
 enum {
-	EDIT = 64,		/* score of one letter's difference; what follows decides between equal spellings */
-	CUT_OFF = 16,		/* the name goes on with another part, ... */
-	WITHIN_WORD = 24,	/* ... or in the middle of a word; to both the number of letters left is added */
-	NOT_FIRST = 24,		/* the likeness begins at a later part */
+	EDIT = 64,		/* score of one letter's difference; the smaller terms only order equal spellings */
+	CUT_OFF = 16,		/* the known name goes on with another part; the number of letters left is added */
+	WITHIN_WORD = 24,	/* the known name goes on within a word; the number of letters left is added */
+	NOT_FIRST = 24,		/* the match begins at a later part of the known name */
 	GUESSED = 1000,
 	NONE = 100000,
 };
@@ -39,14 +39,14 @@ static size_t fold_text(char out[NEAR_CHARS], const char *text, size_t n)
 	return n;
 }
 
-/* Letters in which a word may differ: one in three, from one to four. */
+/* How many letters of an n-letter word may differ: one in three, but at least one and at most four. */
 static unsigned tolerance(size_t n)
 {
 	return n < 6 ? 1 : n < 12 ? (unsigned)(n / 3) : 4;
 }
 
-/* Steps from a to every head of b: insertions, deletions, changes, and exchanges of neighbours (Damerau's distance in its
- * restricted form, no letter moved twice). */
+/* The edit distance from a to every prefix of b: insertions, deletions, changes, and exchanges of neighbours (Damerau's
+ * distance in its restricted form: no letter is moved twice). */
 static void distances(const char *a, size_t n, const char *b, size_t m, unsigned out[NEAR_CHARS])
 {
 	unsigned row[3][NEAR_CHARS];
@@ -67,7 +67,7 @@ static void distances(const char *a, size_t n, const char *b, size_t m, unsigned
 	memcpy(out, row[n % 3], (m + 1) * sizeof *out);
 }
 
-/* `wanted` against the name from one of its parts on. */
+/* Score of `wanted` against the known name from one of its parts on. */
 static unsigned score_from(const char *wanted, size_t n, const char *rest, size_t m, bool first)
 {
 	unsigned steps[NEAR_CHARS], least = NONE, best = NONE;
@@ -76,12 +76,13 @@ static unsigned score_from(const char *wanted, size_t n, const char *rest, size_
 	for (size_t j = 1; j <= m; j++)
 		least = steps[j] < least ? steps[j] : least;
 	if (least > tolerance(part - dashes))
-		return NONE;	/* however alike the rest: rob.entries is not itlb.entries */
+			return NONE;	/* the first part decides: rob.entries is not near itlb.entries */
 	distances(wanted, n, rest, m, steps);
 	for (size_t j = 1; j <= m; j++) {
 		bool whole = j == m, end = rest[j] == '.';
-		/* half a short word, misspelt as well, is like everything; so is a single letter */
-		if (steps[j] > tolerance(letters) || (!whole && (letters < 2 || (!end && steps[j] && (letters < 4 || steps[j] > 1)))))
+		/* Half a short word that is also misspelt would match everything; so would a single letter. */
+		if (steps[j] > tolerance(letters) ||
+			(!whole && (letters < 2 || (!end && steps[j] && (letters < 4 || steps[j] > 1)))))
 			continue;
 		unsigned score = steps[j] * EDIT + (first ? 0 : NOT_FIRST) +
 				 (whole ? 0 : (end ? CUT_OFF : WITHIN_WORD) + (unsigned)(m - j));
@@ -125,7 +126,7 @@ void near_offer(struct near *n, const char *name, size_t length)
 	for (int i = 0; i < NEAR_NAMES; i++)
 		if (strlen(n->best[i].name) == length && !strncasecmp(n->best[i].name, name, length))
 			return;
-	/* of the shorter one more was written */
+	/* Among equal scores a shorter name goes first: more of it was typed. */
 	while (at && (!n->best[at - 1].name[0] || s < n->best[at - 1].score ||
 		      (s == n->best[at - 1].score && length < strlen(n->best[at - 1].name))))
 		at--;
@@ -142,7 +143,7 @@ bool near_text(const struct near *n, const char *before, char *text, size_t byte
 	size_t used = 0;
 	if (bytes)
 		text[0] = 0;
-	/* what takes two steps more than the best was hardly meant */
+	/* A name two edits or more worse than the best is left out: it was hardly meant. */
 	for (int i = 0; i < NEAR_NAMES && n->best[i].name[0] && n->best[i].score < n->best[0].score + 2 * EDIT; i++) {
 		int w = snprintf(text + used, bytes - used, "%s%s", i ? ", " : before, n->best[i].name);
 		if (w < 0 || (size_t)w >= bytes - used) {

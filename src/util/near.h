@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Which known names a mistyped one was meant to be: for fields, events, cores, commands and options alike.
+ * Suggests which known names a mistyped one may have meant.  Used for fields, events, cores, commands and options.
  */
 #ifndef UTIL_NEAR_H
 #define UTIL_NEAR_H
@@ -13,10 +13,11 @@ struct near {
 	struct { char name[NEAR_CHARS]; unsigned score; } best[NEAR_NAMES];
 };
 
-/* Names of NEAR_CHARS characters or more resemble nothing. */
+/* Starts a search for names near `wanted`.  Names of NEAR_CHARS characters or more match nothing. */
 void near_start(struct near *n, const char *wanted);
-/* One known name, `length` characters of it.  Of names equally near the shorter one stands first, then the one offered first. */
+/* Offers one known name, `length` characters of it.  Of equally near names the shorter one comes first, then the one
+ * that was offered first. */
 void near_offer(struct near *n, const char *name, size_t length);
-/* Writes `before` and the names found, best first, joined by ", "; false, and "" written, if there are none. */
+/* Writes `before` and the names found, best first, joined by ", ".  Returns false, and writes "", if there are none. */
 bool near_text(const struct near *n, const char *before, char *text, size_t bytes);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * An unbalanced tree over hashes: names come in no order that would make a list of it.
+ * An unbalanced tree ordered by hash: hashes come in no particular order, so the tree does not become a list.
  */
 #include "util/texts.h"
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Strings kept once each, which live as long as the set: equal texts have equal pointers.
+ * A set of strings.  Each is kept once and lives as long as the set, so equal texts have equal pointers.
  */
 #ifndef UTIL_TEXTS_H
 #define UTIL_TEXTS_H
@@ -7,7 +7,7 @@
 
 struct texts { struct texts_node *root; };	/* all zero: empty */
 
-unsigned texts_hash(const void *p, size_t n);	/* FNV-1a, folded */
-const char *texts_keep(struct texts *t, const char *s);	/* NULL: no memory */
+unsigned texts_hash(const void *p, size_t n);	/* FNV-1a, 64 bits folded to 32 */
+const char *texts_keep(struct texts *t, const char *s);	/* owned by the set; NULL: no memory */
 void texts_free(struct texts *t);
 #endif

@@ -34,30 +34,26 @@
 #define ST_CONTROL_BYTES 4096u
 
 enum st_kind {
-	ST_BLOCK = 1,
-	ST_BLOCK_CUT,
-	ST_BLOCK_OPEN,
-	ST_CHUNK_END,
-	ST_BLOCK_DEF, /* struct st_block_def: ahead of the block's first execution */
-	ST_DISCARD, /* struct st_range: code in it was discarded; its block ids will not come again */
-	ST_PROCESS, /* struct st_process: first record of a process, and again after exec */
-	ST_SWITCH, /* struct st_thread: the records that follow are this thread's */
-	ST_THREAD_START, /* struct st_thread */
-	ST_THREAD_EXIT, /* struct st_thread */
-	ST_MAP, /* struct st_map */
-	ST_UNMAP, /* struct st_range */
-	ST_SIGNAL, /* struct st_signal: about to be delivered to the current thread */
-	ST_SYSCALL, /* struct st_syscall: before a system call */
-	ST_SYSCALL_RET, /* struct st_syscall: after it */
-	ST_COMM, /* struct st_name: the new name of the current thread (or process) */
-	ST_REGS, /* struct st_regs: whole general-purpose register file of the current thread */
-	ST_FORK, /* struct st_fork: a child process was made */
-	ST_EXIT, /* struct st_exit: the process ends */
-	ST_NOTE, /* struct st_note: something the tracer has to tell the user */
-	ST_CLIENT, /* struct st_client: a request of the program (softpmu/client.h), behind the block that
-				 * ends with it */
-	ST_CODE, /* struct st_code: bytes of an executable mapping, behind its ST_MAP; only in streams with
-				 * register writes */
+	ST_BLOCK = 1, ST_BLOCK_CUT, ST_BLOCK_OPEN, ST_CHUNK_END,
+	ST_BLOCK_DEF,		/* struct st_block_def: ahead of the block's first execution */
+	ST_DISCARD,		/* struct st_range: code in it was discarded; its block ids will not come again */
+	ST_PROCESS,		/* struct st_process: first record of a process, and again after exec */
+	ST_SWITCH,		/* struct st_thread: the records that follow are this thread's */
+	ST_THREAD_START,	/* struct st_thread */
+	ST_THREAD_EXIT,		/* struct st_thread */
+	ST_MAP,			/* struct st_map */
+	ST_UNMAP,		/* struct st_range */
+	ST_SIGNAL,		/* struct st_signal: about to be delivered to the current thread */
+	ST_SYSCALL,		/* struct st_syscall: before a system call */
+	ST_SYSCALL_RET,		/* struct st_syscall: after it */
+	ST_COMM,		/* struct st_name: the new name of the current thread (or process) */
+	ST_REGS,		/* struct st_regs: whole general-purpose register file of the current thread */
+	ST_FORK,		/* struct st_fork: a child process was made */
+	ST_EXIT,		/* struct st_exit: the process ends */
+	ST_NOTE,		/* struct st_note: something the tracer has to tell the user */
+	ST_CLIENT,		/* struct st_client: a request of the program (softpmu/client.h), behind its block */
+	ST_CODE,		/* struct st_code: bytes of an executable mapping, behind its ST_MAP; only in streams
+				 * with register writes */
 	ST_KINDS
 };
 

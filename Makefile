@@ -36,9 +36,9 @@ $O/obj/%.o: %.c
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 $O/obj/src/core/steps_sse4.o: CFLAGS += -msse4.1
 vpath test_%.c $(sort $(dir $(TEST_SRC)))
-$O/tests/%: %.c $O/libsoftpmu.a
+$O/tests/%: %.c $O/obj/tests/unit/fixtures/one_test.o $O/libsoftpmu.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests/unit/fixtures $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $O/libsoftpmu.a -lcmocka $(LDLIBS)
+	$(CC) $(CPPFLAGS) -Itests/unit/fixtures $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(filter %.o %.a,$^) -lcmocka $(LDLIBS)
 
 include src/valgrind/tracer.mk		# target `tracer`: build/libexec/softpmu-tracer-{amd64,x86}-linux
 include tests/programs/programs.mk	# target `programs`: what the system tests run
@@ -63,7 +63,7 @@ build/fuzz/obj/%.o: %.c
 build/fuzz/lib.a: $(LIB_SRC:%.c=build/fuzz/obj/%.o)
 	rm -f $@ && ar rcs $@ $^
 build/fuzz/%: tests/fuzz/%.c build/fuzz/lib.a
-	$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(CPPFLAGS) -o $@ $(filter %.c,$^) build/fuzz/lib.a $(LDLIBS)
+	$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(CPPFLAGS) -Itests/unit/fixtures -o $@ $(filter %.c,$^) build/fuzz/lib.a $(LDLIBS)
 build/fuzz/fuzz_pmu_model: $(wildcard tests/fuzz/naive_*.c tests/fuzz/naive_*.h)
 bench: deps
 	@$(MAKE) --no-print-directory all programs

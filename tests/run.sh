@@ -1,19 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs every test: run.sh BUILD_DIR [PATTERN].  Unit tests are cmocka programs, system tests scripts that exit 0 (passed),
-# 77 (skipped, with a reason as their last line) or anything else (failed).  Closes with "N passed, N failed, N skipped".
+# Runs the tests and ends with "N passed, N failed, N skipped":
+#   run.sh BUILD_DIR                  all of them
+#   run.sh BUILD_DIR PATTERN          the programs and scripts whose name contains PATTERN
+#   run.sh BUILD_DIR test_NAME_...    a test of a unit test program by its function's name (* and ? are wildcards)
+# Unit tests are cmocka programs.  System tests are scripts that exit with 0 (passed), 77 (skipped: the last line
+# says why) or anything else (failed).  A run of all tests also fails if it leaves the checkout changed.
 cd "$(dirname "$0")/.." || exit 1
 O=${1:-build} pattern=${2:-}
 export SOFTPMU="$PWD/$O/softpmu" PROGRAMS="$PWD/build/tests/programs" TOP="$PWD"
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-# What of the environment changes what programs print, or what those under the model execute.
+# The parts of the environment that change what programs print, or what they execute under the model.
 export LC_ALL=C PERF_CONFIG=/dev/null
-unset GLIBC_TUNABLES DEBUGINFOD_URLS SOURCE_DATE_EPOCH SOFTPMU_NATIVE_ROOT
+unset GLIBC_TUNABLES DEBUGINFOD_URLS SOURCE_DATE_EPOCH SOFTPMU_NATIVE_ROOT TEST_NAME
 log=$(mktemp) || exit 1
-export SOFTPMU_STORE="$log.store"	# nobody's profiles; tests that want some have a store of their own
-trap 'rm -rf "$log" "$SOFTPMU_STORE"' EXIT
+# An empty store of profiles; tests that need profiles have a store of their own.
+export SOFTPMU_STORE="$log.store"
+trap 'rm -rf "$log" "$log.before" "$SOFTPMU_STORE"' EXIT
 passed=0 failed=0 skipped=0
-one() {	# name command...
+
+one() {	# NAME COMMAND...
 	name=$1; shift
 	case $name in *"$pattern"*) ;; *) return ;; esac
 	start=$(date +%s)
@@ -26,15 +32,40 @@ one() {	# name command...
 	*)  failed=$((failed + 1)); echo "FAILED  $name (exit $code, ${took}s)"; sed 's/^/    /' "$log" | tail -n 60 ;;
 	esac
 }
+
+# A test by its function's name: the programs that have it, told by TEST_NAME to run no other (fixtures/one_test.c).
+programs=
+case $pattern in
+test_*)
+	if ! ls "$O"/tests/*"$pattern"* >/dev/null 2>&1; then
+		function=$(echo "$pattern" | sed 's/[*]/[a-z0-9_]*/g; s/?/./g')
+		programs=$(grep -lE "^static void $function\(void" tests/unit/*/test_*.c | sed 's|.*/||; s|\.c$||')
+		export TEST_NAME="$pattern"
+		pattern=
+	fi ;;
+esac
+if [ "${TEST_NAME:-}" ]; then
+	for t in $programs; do
+		one "$t" "$O/tests/$t"
+		sed -n '/^\[ *\(OK\|FAILED\|SKIPPED\) *\] test_/s/^/    /p' "$log"
+	done
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ $failed = 0 ] && [ $passed -gt 0 ]
+	exit
+fi
+
+git status --porcelain >"$log.before" 2>/dev/null || rm -f "$log.before"
 for t in "$O"/tests/test_*; do
 	[ -x "$t" ] && [ -f "$t" ] && one "$(basename "$t")" "$t"
 done
 for t in tests/system/*/*.sh; do
 	name=$(basename "$t" .sh)
 	case $O:$name in
-	*san:fuzz | *san:tracer-* | *san:annotate-objdump | *san:accuracy | *san:stat-installed) continue ;;	# have no model in them, or bring sanitizers of their own, or are about time
+	# They run no model, bring sanitizers of their own, or measure time.
+	*san:fuzz | *san:tracer-* | *san:annotate-objdump | *san:accuracy | *san:stat-installed) continue ;;
 	esac
 	[ -f "$t" ] && one "$name" sh "$t"
 done
+one clean-checkout sh tests/clean-checkout.sh "$log.before"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

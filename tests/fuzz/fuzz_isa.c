@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "data_dir.h"
 
 static struct isa *tables[2];
 
@@ -76,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	if (!tables[which]) {
 		char path[4096];
 		struct err err;
-		snprintf(path, sizeof path, "%s/data/uops/%s.tsv", getenv("TOP") ? getenv("TOP") : ".", names[which]);
+		snprintf(path, sizeof path, "%s/uops/%s.tsv", data_dir(), names[which]);
 		if (isa_create(&tables[which], path, &err)) {
 			fprintf(stderr, "%s\n", err.text);
 			abort();

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "data_dir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -51,8 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static double count[2048], v[2048];
 	char text[4096];
 	if (!model) {
-		const char *top = getenv("TOP");
-		snprintf(text, sizeof text, "%s/data/events/skylake.tsv", top ? top : ".");
+		snprintf(text, sizeof text, "%s/events/skylake.tsv", data_dir());
 		MUST(!spmu_model_load(&model, text, text, sizeof text));
 		for (unsigned i = 0; i < 2048; i++)
 			count[i] = i % 7;

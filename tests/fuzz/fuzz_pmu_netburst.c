@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "data_dir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -204,7 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned i = 0; i < 2; i++)
 		if (!model[i]) {
 			char path[512], text[300];
-			snprintf(path, sizeof path, "%s/data/events/%s.tsv", getenv("TOP") ? getenv("TOP") : ".", names[i]);
+			snprintf(path, sizeof path, "%s/events/%s.tsv", data_dir(), names[i]);
 			if (spmu_model_load(&model[i], path, text, sizeof text)) {
 				fprintf(stderr, "%s\n", text);
 				exit(1);

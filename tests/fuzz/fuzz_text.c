@@ -9,18 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "data_dir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MUST(x) do { if (!(x)) abort(); } while (0)
-
-static const char *data_dir(void)
-{
-	static char dir[4096];
-	const char *top = getenv("TOP");
-	snprintf(dir, sizeof dir, "%s/data", top ? top : ".");
-	return dir;
-}
 
 static void parse_events(const struct spmu_model *m, const char *text)
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "data_dir.h"
 
 struct input { const uint8_t *at, *end; };
 
@@ -68,9 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	if (!model[which]) {
-		const char *top = getenv("TOP");
 		char path[512], text[300];
-		snprintf(path, sizeof path, "%s/data/events/uncore-%s.tsv", top ? top : ".", name[which]);
+		snprintf(path, sizeof path, "%s/events/uncore-%s.tsv", data_dir(), name[which]);
 		if (spmu_uncore_load(&model[which], path, text, sizeof text))
 			abort();
 	}

@@ -8,21 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "data_dir.h"
 
 static struct block_result result;
 static struct err err;
 
 static struct block_engine *engine(const char *setting)
 {
-	char dir[4096];
-	const char *top = getenv("TOP");
 	struct core_config core;
 	struct block_engine *e;
-	snprintf(dir, sizeof dir, "%s/data", top ? top : ".");
-	assert_int_equal(core_config_load(&core, dir, "skylake", &err), 0);
+	assert_int_equal(core_config_load(&core, data_dir(), "skylake", &err), 0);
 	if (setting)
 		assert_int_equal(core_config_set(&core, setting, &err), 0);
-	assert_int_equal(block_engine_create(&e, &core, dir, &err), 0);
+	assert_int_equal(block_engine_create(&e, &core, data_dir(), &err), 0);
 	return e;
 }
 
@@ -59,7 +57,7 @@ static const struct block_bound *bound(enum block_limit limit)
 /* imul eax, ebx, 7; imul ecx, edx, 7 */
 #define TWO_IMULS "6b c3 07 6b ca 07"
 
-static void cycles_are_an_exact_fraction(void **state)
+static void test_cycles_are_an_exact_fraction(void **state)
 {
 	(void)state;
 	cycles(NULL, "90 90 90", false);	/* three NOPs, four a cycle */
@@ -69,7 +67,7 @@ static void cycles_are_an_exact_fraction(void **state)
 	assert_int_equal(result.insns, 3);
 	assert_string_equal(result.bottleneck, "issue");
 }
-static void a_chain_takes_its_latency_and_is_listed(void **state)
+static void test_a_chain_takes_its_latency_and_is_listed(void **state)
 {
 	(void)state;
 	assert_true(cycles(NULL, "48 0f af c8 48 01 c8", false) == 4);	/* imul rcx, rax; add rax, rcx */
@@ -78,7 +76,7 @@ static void a_chain_takes_its_latency_and_is_listed(void **state)
 	assert_int_equal(result.chain[0].latency + result.chain[1].latency, 4);
 	assert_int_equal(result.chain_iterations, 1);
 }
-static void a_chain_over_two_iterations_is_found(void **state)
+static void test_a_chain_over_two_iterations_is_found(void **state)
 {
 	(void)state;
 	/* lea rax, [rbx+1]; imul rbx, rcx, 7; lea rcx, [rax+1]: rbx feeds the next iteration's rax, 5 cycles behind */
@@ -88,21 +86,21 @@ static void a_chain_over_two_iterations_is_found(void **state)
 	assert_int_equal(result.links, 3);
 	assert_true(bound(LIMIT_CHAIN)->cycles == 2.5);
 }
-static void a_chain_through_memory_is_seen(void **state)
+static void test_a_chain_through_memory_is_seen(void **state)
 {
 	(void)state;
 	double c = cycles(NULL, "48 01 07", false);	/* add [rdi], rax */
 	assert_true(c >= 5);
 	assert_string_equal(result.bottleneck, "dependency");
 }
-static void two_bases_do_not_meet_in_memory(void **state)
+static void test_two_bases_do_not_meet_in_memory(void **state)
 {
 	(void)state;
 	/* mov [rdi], rax; mov rcx, [rsi]: neither forwarded nor aliased */
 	assert_true(cycles(NULL, "48 89 07 48 8b 0e", false) == 1);
 	assert_string_equal(result.bottleneck, "ports+store");
 }
-static void the_scarce_port_is_named(void **state)
+static void test_the_scarce_port_is_named(void **state)
 {
 	(void)state;
 	assert_true(cycles(NULL, TWO_IMULS, false) == 2);
@@ -110,14 +108,14 @@ static void the_scarce_port_is_named(void **state)
 	assert_non_null(strstr(bound(LIMIT_PORTS)->text, "p1"));
 	assert_true(result.insn[0].port[1] == 1 && result.insn[1].port[1] == 1);
 }
-static void the_divider_is_named(void **state)
+static void test_the_divider_is_named(void **state)
 {
 	(void)state;
 	cycles(NULL, "c5 f4 5e c2 c5 f4 5e da", false);	/* vdivps ymm0, ymm1, ymm2; vdivps ymm3, ymm1, ymm2 */
 	assert_non_null(strstr(result.bottleneck, "divider"));
 	assert_true(bound(LIMIT_DIVIDER)->binds);
 }
-static void the_front_end_is_named(void **state)
+static void test_the_front_end_is_named(void **state)
 {
 	(void)state;
 	/* nopw 0(rax,rax) of nine bytes, out of the decoders: sixteen bytes a cycle */
@@ -126,12 +124,12 @@ static void the_front_end_is_named(void **state)
 	assert_string_equal(result.bottleneck, "frontend");
 	assert_non_null(strstr(bound(LIMIT_FRONT_END)->text, "predecode"));
 }
-static void a_setting_takes_effect(void **state)
+static void test_a_setting_takes_effect(void **state)
 {
 	(void)state;
 	assert_true(cycles("alloc.width=1", "90 90 90", false) == 3);
 }
-static void a_loop_is_closed_by_a_fused_pair(void **state)
+static void test_a_loop_is_closed_by_a_fused_pair(void **state)
 {
 	(void)state;
 	assert_true(cycles(NULL, "4c 01 f8", true) == 1);	/* add rax, r15 */
@@ -141,7 +139,7 @@ static void a_loop_is_closed_by_a_fused_pair(void **state)
 	assert_int_equal(result.notes, 1);
 	assert_non_null(strstr(result.note[0], "dec r14"));	/* r15 is the block's */
 }
-static void without_a_period_no_cycle_at_the_ends_counts(void **state)
+static void test_without_a_period_no_cycle_at_the_ends_counts(void **state)
 {
 	(void)state;
 	/* vpaddw ymm0, ymm1, [r14]; vpcmpgtd ymm2, ymm3, [r14+64]; vpsubb ymm6, ymm7, [r14+192]; vpcmpgtd ymm2, ymm3, [r14+64]; xor rax, 44;
@@ -149,14 +147,14 @@ static void without_a_period_no_cycle_at_the_ends_counts(void **state)
 	assert_true(cycles(NULL, "c4 c1 75 fd 06 c4 c1 65 66 56 40 c4 c1 45 f8 b6 c0 00 00 00 c4 c1 65 66 56 40 48 83 f0 2c 48 85 db", true) == 2);
 	assert_false(result.periodic);
 }
-static void a_loop_that_closes_itself_is_left_alone(void **state)
+static void test_a_loop_that_closes_itself_is_left_alone(void **state)
 {
 	(void)state;
 	assert_true(cycles(NULL, "48 01 d8 48 ff c9 75 f8", true) == 1);	/* l: add rax, rbx; dec rcx; jnz l */
 	assert_int_equal(result.insns, 3);
 	assert_int_equal(result.notes, 0);
 }
-static void jumps_and_calls_within_are_followed(void **state)
+static void test_jumps_and_calls_within_are_followed(void **state)
 {
 	(void)state;
 	/* call f; jmp end; f: nop; ret; end: add rax, rbx */
@@ -166,7 +164,7 @@ static void jumps_and_calls_within_are_followed(void **state)
 	assert_int_equal(result.insn[3].offset, 5);	/* back behind the call */
 	assert_int_equal(result.insn[4].offset, 9);
 }
-static void what_leaves_the_block_is_refused(void **state)
+static void test_what_leaves_the_block_is_refused(void **state)
 {
 	static const char *const code[] = { "c3", "ff e0", "0f 05", "eb 10", "f3 a4", "e8 00 10 00 00", "eb fe", "cc" };
 	(void)state;
@@ -177,7 +175,7 @@ static void what_leaves_the_block_is_refused(void **state)
 	assert_int_equal(try(NULL, "", false), ERR_INPUT);
 	assert_int_equal(try(NULL, "48 01", false), ERR_INPUT);
 }
-static void no_block_depends_on_the_one_before(void **state)
+static void test_no_block_depends_on_the_one_before(void **state)
 {
 	(void)state;
 	static const uint8_t one[] = { 0x48, 0x8b, 0x06, 0x48, 0x89, 0x07 }, other[] = { 0x48, 0x03, 0x46, 0x40, 0x48, 0xf7, 0xf1 };
@@ -190,7 +188,7 @@ static void no_block_depends_on_the_one_before(void **state)
 	assert_memory_equal(&first, &again, sizeof first);
 	block_engine_destroy(e);
 }
-static void the_timeline_holds_each_uop_in_order(void **state)
+static void test_the_timeline_holds_each_uop_in_order(void **state)
 {
 	(void)state;
 	cycles(NULL, "48 0f af c8 48 01 07", false);	/* imul rcx, rax; add [rdi], rax */
@@ -206,7 +204,7 @@ static void the_timeline_holds_each_uop_in_order(void **state)
 	assert_non_null(strstr(text, "[1,1]"));
 	free(text);
 }
-static void any_bytes_are_survived(void **state)
+static void test_any_bytes_are_survived(void **state)
 {
 	(void)state;
 	struct block_engine *e = engine(NULL);
@@ -233,23 +231,23 @@ static void any_bytes_are_survived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cycles_are_an_exact_fraction),
-		cmocka_unit_test(a_chain_takes_its_latency_and_is_listed),
-		cmocka_unit_test(a_chain_over_two_iterations_is_found),
-		cmocka_unit_test(a_chain_through_memory_is_seen),
-		cmocka_unit_test(two_bases_do_not_meet_in_memory),
-		cmocka_unit_test(the_scarce_port_is_named),
-		cmocka_unit_test(the_divider_is_named),
-		cmocka_unit_test(the_front_end_is_named),
-		cmocka_unit_test(a_setting_takes_effect),
-		cmocka_unit_test(a_loop_is_closed_by_a_fused_pair),
-		cmocka_unit_test(without_a_period_no_cycle_at_the_ends_counts),
-		cmocka_unit_test(a_loop_that_closes_itself_is_left_alone),
-		cmocka_unit_test(jumps_and_calls_within_are_followed),
-		cmocka_unit_test(what_leaves_the_block_is_refused),
-		cmocka_unit_test(no_block_depends_on_the_one_before),
-		cmocka_unit_test(the_timeline_holds_each_uop_in_order),
-		cmocka_unit_test(any_bytes_are_survived),
+		cmocka_unit_test(test_cycles_are_an_exact_fraction),
+		cmocka_unit_test(test_a_chain_takes_its_latency_and_is_listed),
+		cmocka_unit_test(test_a_chain_over_two_iterations_is_found),
+		cmocka_unit_test(test_a_chain_through_memory_is_seen),
+		cmocka_unit_test(test_two_bases_do_not_meet_in_memory),
+		cmocka_unit_test(test_the_scarce_port_is_named),
+		cmocka_unit_test(test_the_divider_is_named),
+		cmocka_unit_test(test_the_front_end_is_named),
+		cmocka_unit_test(test_a_setting_takes_effect),
+		cmocka_unit_test(test_a_loop_is_closed_by_a_fused_pair),
+		cmocka_unit_test(test_without_a_period_no_cycle_at_the_ends_counts),
+		cmocka_unit_test(test_a_loop_that_closes_itself_is_left_alone),
+		cmocka_unit_test(test_jumps_and_calls_within_are_followed),
+		cmocka_unit_test(test_what_leaves_the_block_is_refused),
+		cmocka_unit_test(test_no_block_depends_on_the_one_before),
+		cmocka_unit_test(test_the_timeline_holds_each_uop_in_order),
+		cmocka_unit_test(test_any_bytes_are_survived),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	block_release(&result);

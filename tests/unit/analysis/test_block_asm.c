@@ -39,7 +39,7 @@ static void is_error(size_t i, unsigned line, const char *word)
 	assert_int_equal(block[i].line, line);
 }
 
-static void blocks_come_out_in_order(void **state)
+static void test_blocks_come_out_in_order(void **state)
 {
 	(void)state;
 	static const char *const text[] = { "add rax, rbx; imul rcx, rax", "", "nop # one; two", "ret // nop\n nop" };
@@ -49,7 +49,7 @@ static void blocks_come_out_in_order(void **state)
 	is_code(2, "\x90", 1);
 	is_code(3, "\xc3\x90", 2);
 }
-static void an_error_is_its_own_blocks_with_its_line(void **state)
+static void test_an_error_is_its_own_blocks_with_its_line(void **state)
 {
 	(void)state;
 	static const char *const text[] = { "nop", "nop\nnop\nfoo rax", "add al", "call nowhere", "ret", "mov rax, [rbx" };
@@ -61,7 +61,7 @@ static void an_error_is_its_own_blocks_with_its_line(void **state)
 	is_code(4, "\xc3", 1);
 	is_error(5, 1, "");
 }
-static void a_label_belongs_to_its_block(void **state)
+static void test_a_label_belongs_to_its_block(void **state)
 {
 	(void)state;
 	static const char *const text[] = { "l: dec rcx; jnz l", "l: nop; nop; jmp l", "jmp l", "1: jmp 1b" };
@@ -71,7 +71,7 @@ static void a_label_belongs_to_its_block(void **state)
 	is_error(2, 0, "undefined symbol");
 	is_code(3, "\xeb\xfe", 2);
 }
-static void a_block_cannot_reach_into_the_others(void **state)
+static void test_a_block_cannot_reach_into_the_others(void **state)
 {
 	(void)state;
 	static const char *const text[] = { ".rept 4", "nop", "/* open", ".macro m", ".att_syntax; nop", "add rax, rbx", ".section .data; nop",
@@ -89,7 +89,7 @@ static void a_block_cannot_reach_into_the_others(void **state)
 	is_error(9, 1, "directive .if");
 	is_code(10, "\xc3", 1);
 }
-static void the_word_size_is_obeyed(void **state)
+static void test_the_word_size_is_obeyed(void **state)
 {
 	(void)state;
 	static const char *const text[] = { "inc eax", "inc rax" };
@@ -97,7 +97,7 @@ static void the_word_size_is_obeyed(void **state)
 	is_code(0, "\x40", 1);
 	assert_non_null(block[1].error);
 }
-static void nothing_is_left_behind(void **state)
+static void test_nothing_is_left_behind(void **state)
 {
 	(void)state;
 	char dir[] = "/tmp/softpmu-test-XXXXXX";
@@ -108,7 +108,7 @@ static void nothing_is_left_behind(void **state)
 	unsetenv("TMPDIR");
 	assert_int_equal(rmdir(dir), 0);	/* fails if anything is in it */
 }
-static void digits_are_bytes(void **state)
+static void test_digits_are_bytes(void **state)
 {
 	(void)state;
 	static const char *const good[] = { "48 01 d8", "4801D8", "\\x48\\x01\\xd8", "0x48,0x01, 0xd8", " 48\n01\td8 " }, *const bad[] = { "4", "48 0", "4g", "48-01" };
@@ -126,7 +126,7 @@ static void digits_are_bytes(void **state)
 		assert_int_equal(asm_hex(bad[i], &code, &n, &err), ERR_INPUT);
 	}
 }
-static void a_range_of_this_program_is_its_code(void **state)
+static void test_a_range_of_this_program_is_its_code(void **state)
 {
 	(void)state;
 	uint8_t *code;
@@ -144,14 +144,14 @@ static void a_range_of_this_program_is_its_code(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(blocks_come_out_in_order),
-		cmocka_unit_test(an_error_is_its_own_blocks_with_its_line),
-		cmocka_unit_test(a_label_belongs_to_its_block),
-		cmocka_unit_test(a_block_cannot_reach_into_the_others),
-		cmocka_unit_test(the_word_size_is_obeyed),
-		cmocka_unit_test(nothing_is_left_behind),
-		cmocka_unit_test(digits_are_bytes),
-		cmocka_unit_test(a_range_of_this_program_is_its_code),
+		cmocka_unit_test(test_blocks_come_out_in_order),
+		cmocka_unit_test(test_an_error_is_its_own_blocks_with_its_line),
+		cmocka_unit_test(test_a_label_belongs_to_its_block),
+		cmocka_unit_test(test_a_block_cannot_reach_into_the_others),
+		cmocka_unit_test(test_the_word_size_is_obeyed),
+		cmocka_unit_test(test_nothing_is_left_behind),
+		cmocka_unit_test(test_digits_are_bytes),
+		cmocka_unit_test(test_a_range_of_this_program_is_its_code),
 	};
 	if (system("command -v as >/dev/null 2>&1"))
 		return 0;	/* there is nothing to test without an assembler */

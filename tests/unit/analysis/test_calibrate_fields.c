@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "data_dir.h"
 
 /* bytes; ms in which others push a line out of L3; instructions; per cent of the groups that others disturb, who make a value up to three times of it;
  * one point's groups, if it has a name; a TLB for huge pages, too; L1D loses all lines as soon as it is too small; stride.N in L2 and in L3; a XOR of a
@@ -71,7 +72,7 @@ static void fit(const struct made_up *m, struct core_config *c, struct cal_field
 	size_t count = cal_probes(&p);
 	struct cal_native host = { .ghz = 3.5, .ghz_low = 3.5, .ghz_high = 3.5, .value = calloc(count, sizeof *host.value) };
 	double *first = calloc(count, sizeof *first);
-	assert_int_equal(core_config_load(c, "data", m->core ? m->core : "golden-cove", NULL), 0);
+	assert_int_equal(core_config_load(c, data_dir(), m->core ? m->core : "golden-cove", NULL), 0);
 	for (size_t i = 0; i < count; i++) {
 		double y = p[i].family == CAL_HUGE || p[i].family == CAL_CHASE ? level(m, p[i].param) :
 			p[i].family == CAL_WINDOW ? (p[i].param < m->window ? 200 : 400) :
@@ -110,7 +111,7 @@ static const char *why(const struct cal_fields *f, const char *key)
 	return "";
 }
 
-static void sizes_are_read_off_the_curves(void **state)
+static void test_sizes_are_read_off_the_curves(void **state)
 {
 	(void)state;
 	struct core_config c;
@@ -127,7 +128,7 @@ static void sizes_are_read_off_the_curves(void **state)
 	assert_int_equal(core_config_check(&c, NULL), 0);
 }
 
-static void a_width_with_which_the_model_does_as_the_host_stays(void **state)
+static void test_a_width_with_which_the_model_does_as_the_host_stays(void **state)
 {
 	(void)state;
 	struct core_config c;
@@ -145,7 +146,7 @@ static void a_width_with_which_the_model_does_as_the_host_stays(void **state)
 	assert_int_equal(c.alloc_width, 7);
 }
 
-static void what_others_take_of_l3_leaves_its_size(void **state)
+static void test_what_others_take_of_l3_leaves_its_size(void **state)
 {
 	(void)state;
 	struct core_config c;
@@ -163,7 +164,7 @@ static void what_others_take_of_l3_leaves_its_size(void **state)
 	assert_int_equal(verdict(&f, "l3.size"), CAL_FITTED);
 }
 
-static void huge_pages_that_miss_tlbs_as_small_ones_are_small(void **state)
+static void test_huge_pages_that_miss_tlbs_as_small_ones_are_small(void **state)
 {
 	(void)state;
 	struct core_config c;
@@ -178,7 +179,7 @@ static void huge_pages_that_miss_tlbs_as_small_ones_are_small(void **state)
 	assert_int_equal(c.memory_huge, 0);
 }
 
-static void an_l1d_that_loses_all_is_lru(void **state)
+static void test_an_l1d_that_loses_all_is_lru(void **state)
 {
 	(void)state;
 	struct core_config c;
@@ -193,7 +194,7 @@ static void an_l1d_that_loses_all_is_lru(void **state)
 	assert_int_equal(verdict(&f, "l1d.replacement"), CAL_AGREES);
 }
 
-static void a_stride_without_a_wait_a_page_is_asked_for_beyond_it(void **state)
+static void test_a_stride_without_a_wait_a_page_is_asked_for_beyond_it(void **state)
 {
 	(void)state;
 	struct core_config c;
@@ -207,7 +208,7 @@ static void a_stride_without_a_wait_a_page_is_asked_for_beyond_it(void **state)
 	assert_int_equal(c.prefetch_l1d_ip_pages, 0);
 }
 
-static void what_is_fitted_goes_together(void **state)
+static void test_what_is_fitted_goes_together(void **state)
 {
 	(void)state;
 	struct core_config c;
@@ -219,12 +220,12 @@ static void what_is_fitted_goes_together(void **state)
 	assert_int_equal(core_config_check(&c, &err), 0);
 }
 
-static void a_flat_host_changes_no_size(void **state)
+static void test_a_flat_host_changes_no_size(void **state)
 {
 	(void)state;
 	struct core_config c, base;
 	struct cal_fields f;
-	assert_int_equal(core_config_load(&base, "data", "golden-cove", NULL), 0);
+	assert_int_equal(core_config_load(&base, data_dir(), "golden-cove", NULL), 0);
 	fit(&(struct made_up){ .flat = true, .window = 100000 }, &c, &f);
 	assert_int_equal(c.l1d_size, base.l1d_size);
 	assert_int_equal(c.l2_size, base.l2_size);
@@ -238,7 +239,7 @@ static void a_flat_host_changes_no_size(void **state)
 	assert_int_equal(verdict(&f, "memory.scattered"), CAL_REFUSED);
 }
 
-static void pages_frames_are_asked_for_where_l2_is_half_full_and_more(void **state)
+static void test_pages_frames_are_asked_for_where_l2_is_half_full_and_more(void **state)
 {
 	(void)state;
 	struct cal_probe *p;
@@ -247,7 +248,7 @@ static void pages_frames_are_asked_for_where_l2_is_half_full_and_more(void **sta
 	bool *wanted = calloc(count, sizeof *wanted);
 	double *model = calloc(count, sizeof *model);
 	struct cal_native host = { .value = calloc(count, sizeof *host.value) };
-	assert_int_equal(core_config_load(&c, "data", "zen4", NULL), 0);
+	assert_int_equal(core_config_load(&c, data_dir(), "zen4", NULL), 0);
 	assert_false(cal_scatter_wants(&c, p, count, &host, wanted));	/* not measured */
 	for (size_t i = 0; i < count; i++)
 		host.value[i] = (struct cal_value){ .cycles = 20, .low = 20, .high = 20 };
@@ -278,7 +279,7 @@ static void same_sizes(const struct core_config *c, const struct core_config *ba
 	assert_int_equal(c->dsb_ways, base->dsb_ways);
 }
 
-static void one_noisy_point_changes_no_size(void **state)
+static void test_one_noisy_point_changes_no_size(void **state)
 {
 	(void)state;
 	/* the like of what a virtual machine shows at a load of 15: the median of the groups is on the wrong level */
@@ -290,7 +291,7 @@ static void one_noisy_point_changes_no_size(void **state)
 	};
 	struct core_config c, base;
 	struct cal_fields f;
-	assert_int_equal(core_config_load(&base, "data", "zen4", NULL), 0);
+	assert_int_equal(core_config_load(&base, data_dir(), "zen4", NULL), 0);
 	fit(&as_zen4, &c, &f);
 	same_sizes(&c, &base);
 	for (size_t i = 0; i < sizeof noisy / sizeof *noisy; i++)
@@ -306,12 +307,12 @@ static void one_noisy_point_changes_no_size(void **state)
 	}
 }
 
-static void a_loaded_host_changes_no_size(void **state)
+static void test_a_loaded_host_changes_no_size(void **state)
 {
 	(void)state;
 	struct core_config c, base;
 	struct cal_fields f;
-	assert_int_equal(core_config_load(&base, "data", "zen4", NULL), 0);
+	assert_int_equal(core_config_load(&base, data_dir(), "zen4", NULL), 0);
 	for (uint32_t seed = 1; seed <= 300; seed++) {
 		struct made_up m = as_zen4;
 		m.seed = seed;
@@ -322,7 +323,7 @@ static void a_loaded_host_changes_no_size(void **state)
 	}
 }
 
-static void a_level_that_was_not_seen_says_nothing_of_others(void **state)
+static void test_a_level_that_was_not_seen_says_nothing_of_others(void **state)
 {
 	(void)state;
 	struct core_config c;
@@ -333,7 +334,7 @@ static void a_level_that_was_not_seen_says_nothing_of_others(void **state)
 }
 
 /* Cycles of linking a place, of waiting, of an access: what is met was linked a little later than the first place. */
-static void the_age_of_what_a_chain_meets_is_since_its_linking(void **state)
+static void test_the_age_of_what_a_chain_meets_is_since_its_linking(void **state)
 {
 	(void)state;
 	struct cal_probe *p;
@@ -351,7 +352,7 @@ static void the_age_of_what_a_chain_meets_is_since_its_linking(void **state)
 	free(p);
 }
 
-static void what_the_model_tries_is_asked_of_chains_that_show_it(void **state)
+static void test_what_the_model_tries_is_asked_of_chains_that_show_it(void **state)
 {
 	(void)state;
 	struct cal_probe *p;
@@ -360,7 +361,7 @@ static void what_the_model_tries_is_asked_of_chains_that_show_it(void **state)
 	size_t count = cal_probes(&p);
 	bool *wanted = calloc(count, sizeof *wanted);
 	struct cal_native host = { .value = calloc(count, sizeof *host.value) };
-	assert_int_equal(core_config_load(&base, "data", "zen5", NULL), 0);
+	assert_int_equal(core_config_load(&base, data_dir(), "zen5", NULL), 0);
 	c = base;
 	for (size_t i = 0; i < count; i++)
 		host.value[i] = (struct cal_value){ .cycles = 20, .low = 20, .high = 20, .age_ms = 0.2 };
@@ -412,7 +413,7 @@ static double left_after_a_step(double at, double sign, bool hidden)
 	size_t count = cal_probes(&p);
 	struct cal_native host = { .ghz = 3.5, .value = calloc(count, sizeof *host.value) };
 	double *model = calloc(count, sizeof *model);
-	assert_int_equal(core_config_load(&base, "data", "zen5", NULL), 0);
+	assert_int_equal(core_config_load(&base, data_dir(), "zen5", NULL), 0);
 	c = base;
 	assert_int_equal(core_config_set(&c, "l3.others=0.2:60 4:0", NULL), 0);
 	for (size_t i = 0; i < count; i++) {
@@ -431,7 +432,7 @@ static double left_after_a_step(double at, double sign, bool hidden)
 	return left;
 }
 
-static void what_others_leave_follows_what_the_model_is_off(void **state)
+static void test_what_others_leave_follows_what_the_model_is_off(void **state)
 {
 	(void)state;
 	const double at = 8 << 20, was = 60 * (4 - age_of(at)) / 3.8;
@@ -441,14 +442,14 @@ static void what_others_leave_follows_what_the_model_is_off(void **state)
 	assert_true(fabs(left_after_a_step(2 << 20, 1, false) - 100) < 0.2);	/* it is the level */
 }
 
-static void a_level_that_others_hide_leaves_the_latency(void **state)
+static void test_a_level_that_others_hide_leaves_the_latency(void **state)
 {
 	(void)state;
 	left_after_a_step(8 << 20, 0, true);
 }
 
 /* A host that was disturbed while L2 was measured, and an L1D of such a time: the core is one nevertheless. */
-static void each_level_takes_longer_than_the_one_before(void **state)
+static void test_each_level_takes_longer_than_the_one_before(void **state)
 {
 	(void)state;
 	struct cal_probe *p;
@@ -463,7 +464,7 @@ static void each_level_takes_longer_than_the_one_before(void **state)
 	struct cal_native host = { .ghz = 3.5, .value = calloc(count, sizeof *host.value) };
 	double *model = calloc(count, sizeof *model);
 	assert_true(probe < count);
-	assert_int_equal(core_config_load(&base, "data", "golden-cove", NULL), 0);
+	assert_int_equal(core_config_load(&base, data_dir(), "golden-cove", NULL), 0);
 	for (size_t i = 0; i < count; i++)
 		model[i] = -1;
 	const struct { double host, model; uint32_t latency, code; } step[] = { { 42, 16, 42, 42 }, { 18, 42, 18, 20 }, { 6, 18, 6, 20 }, { 2, 6, 6, 20 } };
@@ -498,16 +499,16 @@ static void each_level_takes_longer_than_the_one_before(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_are_read_off_the_curves),
-		cmocka_unit_test(a_width_with_which_the_model_does_as_the_host_stays),
-		cmocka_unit_test(what_others_take_of_l3_leaves_its_size),
-		cmocka_unit_test(pages_frames_are_asked_for_where_l2_is_half_full_and_more),
-		cmocka_unit_test(huge_pages_that_miss_tlbs_as_small_ones_are_small), cmocka_unit_test(an_l1d_that_loses_all_is_lru),
-		cmocka_unit_test(a_stride_without_a_wait_a_page_is_asked_for_beyond_it), cmocka_unit_test(what_is_fitted_goes_together), cmocka_unit_test(a_flat_host_changes_no_size),
-		cmocka_unit_test(one_noisy_point_changes_no_size), cmocka_unit_test(a_loaded_host_changes_no_size),
-		cmocka_unit_test(a_level_that_was_not_seen_says_nothing_of_others), cmocka_unit_test(what_others_leave_follows_what_the_model_is_off), cmocka_unit_test(what_the_model_tries_is_asked_of_chains_that_show_it),
-		cmocka_unit_test(a_level_that_others_hide_leaves_the_latency), cmocka_unit_test(the_age_of_what_a_chain_meets_is_since_its_linking),
-		cmocka_unit_test(each_level_takes_longer_than_the_one_before),
+		cmocka_unit_test(test_sizes_are_read_off_the_curves),
+		cmocka_unit_test(test_a_width_with_which_the_model_does_as_the_host_stays),
+		cmocka_unit_test(test_what_others_take_of_l3_leaves_its_size),
+		cmocka_unit_test(test_pages_frames_are_asked_for_where_l2_is_half_full_and_more),
+		cmocka_unit_test(test_huge_pages_that_miss_tlbs_as_small_ones_are_small), cmocka_unit_test(test_an_l1d_that_loses_all_is_lru),
+		cmocka_unit_test(test_a_stride_without_a_wait_a_page_is_asked_for_beyond_it), cmocka_unit_test(test_what_is_fitted_goes_together), cmocka_unit_test(test_a_flat_host_changes_no_size),
+		cmocka_unit_test(test_one_noisy_point_changes_no_size), cmocka_unit_test(test_a_loaded_host_changes_no_size),
+		cmocka_unit_test(test_a_level_that_was_not_seen_says_nothing_of_others), cmocka_unit_test(test_what_others_leave_follows_what_the_model_is_off), cmocka_unit_test(test_what_the_model_tries_is_asked_of_chains_that_show_it),
+		cmocka_unit_test(test_a_level_that_others_hide_leaves_the_latency), cmocka_unit_test(test_the_age_of_what_a_chain_meets_is_since_its_linking),
+		cmocka_unit_test(test_each_level_takes_longer_than_the_one_before),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

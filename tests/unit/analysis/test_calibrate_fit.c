@@ -83,7 +83,7 @@ static void noise(double up_to, uint32_t seed)
 	repeats_agree();
 }
 
-static void a_step_is_found_between_its_neighbours(void **state)
+static void test_a_step_is_found_between_its_neighbours(void **state)
 {
 	(void)state;
 	struct cal_knee k;
@@ -93,7 +93,7 @@ static void a_step_is_found_between_its_neighbours(void **state)
 	assert_true(fabs(k.low - 4) < 1e-9 && fabs(k.high - 14) < 1e-9);
 }
 
-static void noise_that_only_adds_moves_no_knee(void **state)
+static void test_noise_that_only_adds_moves_no_knee(void **state)
 {
 	(void)state;
 	struct cal_knee k;
@@ -105,7 +105,7 @@ static void noise_that_only_adds_moves_no_knee(void **state)
 	}
 }
 
-static void single_disturbed_points_move_no_knee(void **state)
+static void test_single_disturbed_points_move_no_knee(void **state)
 {
 	(void)state;
 	struct cal_knee k;
@@ -124,7 +124,7 @@ static void single_disturbed_points_move_no_knee(void **state)
 	}
 }
 
-static void repeats_on_both_levels_at_the_knee_are_refused(void **state)
+static void test_repeats_on_both_levels_at_the_knee_are_refused(void **state)
 {
 	(void)state;
 	struct cal_knee k;
@@ -152,7 +152,7 @@ static void repeats_on_both_levels_at_the_knee_are_refused(void **state)
 	assert_true(k.fits > 500 && k.fits <= 512);
 }
 
-static void one_fast_repeat_beyond_the_knee_is_refused(void **state)
+static void test_one_fast_repeat_beyond_the_knee_is_refused(void **state)
 {
 	(void)state;
 	struct cal_knee k;
@@ -165,7 +165,7 @@ static void one_fast_repeat_beyond_the_knee_is_refused(void **state)
 	}
 }
 
-static void a_curve_that_falls_at_its_knee_is_refused(void **state)
+static void test_a_curve_that_falls_at_its_knee_is_refused(void **state)
 {
 	(void)state;
 	struct cal_knee k;
@@ -176,7 +176,7 @@ static void a_curve_that_falls_at_its_knee_is_refused(void **state)
 	assert_non_null(strstr(err.text, "too noisy: 14.00 cycles at 512, but 4.00 at 1024"));
 }
 
-static void a_level_of_one_point_is_refused(void **state)
+static void test_a_level_of_one_point_is_refused(void **state)
 {
 	(void)state;
 	struct cal_knee k;
@@ -194,7 +194,7 @@ static void a_level_of_one_point_is_refused(void **state)
 }
 
 /* Whatever the load: it adds a level to so many of a hundred repeats, of which there are five a point. */
-static void a_knee_is_right_or_refused(void **state)
+static void test_a_knee_is_right_or_refused(void **state)
 {
 	(void)state;
 	unsigned found[3] = { 0 };
@@ -230,7 +230,7 @@ static void a_knee_is_right_or_refused(void **state)
 	assert_true(found[0] > 1500);	/* a share of 0.98^10: two points decide that a repeat of may be on both levels */
 }
 
-static void of_two_steps_the_first_is_found_if_its_upper_level_is_told(void **state)
+static void test_of_two_steps_the_first_is_found_if_its_upper_level_is_told(void **state)
 {
 	(void)state;
 	struct cal_knee k;
@@ -245,7 +245,7 @@ static void of_two_steps_the_first_is_found_if_its_upper_level_is_told(void **st
 	assert_true(k.fits > 8000 && k.fits < 9300);
 }
 
-static void a_curve_that_does_not_rise_is_refused(void **state)
+static void test_a_curve_that_does_not_rise_is_refused(void **state)
 {
 	(void)state;
 	struct cal_knee k;
@@ -257,7 +257,7 @@ static void a_curve_that_does_not_rise_is_refused(void **state)
 	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
 }
 
-static void a_curve_that_rises_all_the_way_is_refused(void **state)
+static void test_a_curve_that_rises_all_the_way_is_refused(void **state)
 {
 	(void)state;
 	struct cal_knee k;
@@ -271,7 +271,7 @@ static void a_curve_that_rises_all_the_way_is_refused(void **state)
 	assert_non_null(strstr(err.text, "rises all the way"));
 }
 
-static void more_noise_than_rise_is_refused(void **state)
+static void test_more_noise_than_rise_is_refused(void **state)
 {
 	(void)state;
 	struct cal_knee k;
@@ -285,7 +285,7 @@ static void more_noise_than_rise_is_refused(void **state)
 	assert_non_null(strstr(err.text, "too noisy"));
 }
 
-static void few_points_and_no_points_are_refused(void **state)
+static void test_few_points_and_no_points_are_refused(void **state)
 {
 	(void)state;
 	struct cal_knee k;
@@ -299,7 +299,7 @@ static void few_points_and_no_points_are_refused(void **state)
 	assert_int_equal(cal_fit_level(&level, x, y, N, 17, 18, 0.2, &err), ERR_UNSUPPORTED);
 }
 
-static void an_upper_level_that_is_never_reached_is_refused(void **state)
+static void test_an_upper_level_that_is_never_reached_is_refused(void **state)
 {
 	(void)state;
 	struct cal_knee k;
@@ -307,7 +307,7 @@ static void an_upper_level_that_is_never_reached_is_refused(void **state)
 	assert_int_equal(knee(&k, 100, NULL), ERR_UNSUPPORTED);
 }
 
-static void a_level_is_the_median_of_its_points(void **state)
+static void test_a_level_is_the_median_of_its_points(void **state)
 {
 	(void)state;
 	double level;
@@ -336,7 +336,7 @@ static double left(double ms, double shape)
 	return 100 * exp(-pow(ms / 2, shape));
 }
 
-static void what_others_push_out_is_told_from_the_lines_ages(void **state)
+static void test_what_others_push_out_is_told_from_the_lines_ages(void **state)
 {
 	(void)state;
 	static const double shapes[] = { 1, 2, 5 };
@@ -356,7 +356,7 @@ static void what_others_push_out_is_told_from_the_lines_ages(void **state)
 	}
 }
 
-static void of_what_rises_with_the_age_the_mean_counts(void **state)
+static void test_of_what_rises_with_the_age_the_mean_counts(void **state)
 {
 	(void)state;
 	struct core_fall f;
@@ -372,7 +372,7 @@ static void of_what_rises_with_the_age_the_mean_counts(void **state)
 	assert_non_null(strstr(err.text, "too few"));
 }
 
-static void what_others_push_out_is_refused_without_points_that_agree(void **state)
+static void test_what_others_push_out_is_refused_without_points_that_agree(void **state)
 {
 	(void)state;
 	struct core_fall others;
@@ -391,7 +391,7 @@ static void what_others_push_out_is_refused_without_points_that_agree(void **sta
 	assert_non_null(strstr(err.text, "too few"));
 }
 
-static void a_capacity_is_the_base_or_the_roundest_number(void **state)
+static void test_a_capacity_is_the_base_or_the_roundest_number(void **state)
 {
 	(void)state;
 	assert_int_equal(cal_round_between(500, 700, 640), 640);
@@ -402,7 +402,7 @@ static void a_capacity_is_the_base_or_the_roundest_number(void **state)
 	assert_int_equal(cal_round_between(0, 0, 5), 0);
 }
 
-static void a_width_is_whole_or_not_seen(void **state)
+static void test_a_width_is_whole_or_not_seen(void **state)
 {
 	(void)state;
 	assert_int_equal(cal_width(1), 1);
@@ -419,26 +419,26 @@ static void a_width_is_whole_or_not_seen(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_step_is_found_between_its_neighbours),
-		cmocka_unit_test(noise_that_only_adds_moves_no_knee),
-		cmocka_unit_test(single_disturbed_points_move_no_knee),
-		cmocka_unit_test(repeats_on_both_levels_at_the_knee_are_refused),
-		cmocka_unit_test(one_fast_repeat_beyond_the_knee_is_refused),
-		cmocka_unit_test(a_curve_that_falls_at_its_knee_is_refused),
-		cmocka_unit_test(a_level_of_one_point_is_refused),
-		cmocka_unit_test(a_knee_is_right_or_refused),
-		cmocka_unit_test(of_two_steps_the_first_is_found_if_its_upper_level_is_told),
-		cmocka_unit_test(a_curve_that_does_not_rise_is_refused),
-		cmocka_unit_test(a_curve_that_rises_all_the_way_is_refused),
-		cmocka_unit_test(more_noise_than_rise_is_refused),
-		cmocka_unit_test(few_points_and_no_points_are_refused),
-		cmocka_unit_test(an_upper_level_that_is_never_reached_is_refused),
-		cmocka_unit_test(a_level_is_the_median_of_its_points),
-		cmocka_unit_test(what_others_push_out_is_told_from_the_lines_ages),
-		cmocka_unit_test(of_what_rises_with_the_age_the_mean_counts),
-		cmocka_unit_test(what_others_push_out_is_refused_without_points_that_agree),
-		cmocka_unit_test(a_capacity_is_the_base_or_the_roundest_number),
-		cmocka_unit_test(a_width_is_whole_or_not_seen),
+		cmocka_unit_test(test_a_step_is_found_between_its_neighbours),
+		cmocka_unit_test(test_noise_that_only_adds_moves_no_knee),
+		cmocka_unit_test(test_single_disturbed_points_move_no_knee),
+		cmocka_unit_test(test_repeats_on_both_levels_at_the_knee_are_refused),
+		cmocka_unit_test(test_one_fast_repeat_beyond_the_knee_is_refused),
+		cmocka_unit_test(test_a_curve_that_falls_at_its_knee_is_refused),
+		cmocka_unit_test(test_a_level_of_one_point_is_refused),
+		cmocka_unit_test(test_a_knee_is_right_or_refused),
+		cmocka_unit_test(test_of_two_steps_the_first_is_found_if_its_upper_level_is_told),
+		cmocka_unit_test(test_a_curve_that_does_not_rise_is_refused),
+		cmocka_unit_test(test_a_curve_that_rises_all_the_way_is_refused),
+		cmocka_unit_test(test_more_noise_than_rise_is_refused),
+		cmocka_unit_test(test_few_points_and_no_points_are_refused),
+		cmocka_unit_test(test_an_upper_level_that_is_never_reached_is_refused),
+		cmocka_unit_test(test_a_level_is_the_median_of_its_points),
+		cmocka_unit_test(test_what_others_push_out_is_told_from_the_lines_ages),
+		cmocka_unit_test(test_of_what_rises_with_the_age_the_mean_counts),
+		cmocka_unit_test(test_what_others_push_out_is_refused_without_points_that_agree),
+		cmocka_unit_test(test_a_capacity_is_the_base_or_the_roundest_number),
+		cmocka_unit_test(test_a_width_is_whole_or_not_seen),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

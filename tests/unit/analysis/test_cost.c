@@ -4,6 +4,7 @@
 #include "analysis/cost/cost.h"
 #include "session_fixture.h"
 #include <math.h>
+#include "data_dir.h"
 
 static void test_marginal_cost_is_cycles_saved_by_events_removed(void **state)
 {
@@ -60,10 +61,7 @@ static struct core_config preset(const char *name)
 {
 	struct core_config c;
 	struct err err = { 0 };
-	char dir[4096];
-	const char *top = getenv("TOP");
-	snprintf(dir, sizeof dir, "%s/data", top ? top : ".");
-	if (core_config_load(&c, dir, name, &err))
+	if (core_config_load(&c, data_dir(), name, &err))
 		fail_msg("%s", err.text);
 	return c;
 }
@@ -71,12 +69,9 @@ static struct core_config preset(const char *name)
 static void test_every_event_has_a_tag_or_a_reason_on_every_preset(void **state)
 {
 	char *name[CONFIG_PRESETS];
-	char dir[4096];
-	const char *top = getenv("TOP");
 	struct err err;
 	(void)state;
-	snprintf(dir, sizeof dir, "%s/data", top ? top : ".");
-	int n = core_config_presets(name, dir, &err);
+	int n = core_config_presets(name, data_dir(), &err);
 	assert_true(n > 4);
 	for (int k = 0; k < n; k++) {
 		struct core_config c = preset(name[k]);

@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "data_dir.h"
 
 static void load(struct energy_model *m, struct core_config *c)
 {
 	struct err err = { 0 };
-	assert_int_equal(energy_load(m, "data", "45nm", &err), 0);
-	assert_int_equal(core_config_load(c, "data", "golden-cove", &err), 0);
+	assert_int_equal(energy_load(m, data_dir(), "45nm", &err), 0);
+	assert_int_equal(core_config_load(c, data_dir(), "golden-cove", &err), 0);
 }
 
-static void every_part_has_a_line_with_a_source(void **state)
+static void test_every_part_has_a_line_with_a_source(void **state)
 {
 	(void)state;
 	struct energy_model m;
@@ -36,12 +37,12 @@ static int load_text(const char *text, struct err *err)
 	assert_non_null(f);
 	fputs(text, f);
 	fclose(f);
-	const int rc = energy_load(&m, "data", path, err);
+	const int rc = energy_load(&m, data_dir(), path, err);
 	remove(path);
 	return rc;
 }
 
-static void what_is_no_table_is_refused(void **state)
+static void test_what_is_no_table_is_refused(void **state)
 {
 	(void)state;
 	static const struct { const char *text, *says; } bad[] = {
@@ -61,7 +62,7 @@ static void what_is_no_table_is_refused(void **state)
 }
 
 /* Half the cache leaks half, and an access takes less by the root of two; none leaks nothing. */
-static void a_part_takes_by_its_size(void **state)
+static void test_a_part_takes_by_its_size(void **state)
 {
 	(void)state;
 	struct energy_model m;
@@ -87,7 +88,7 @@ static void a_part_takes_by_its_size(void **state)
 	assert_true(whole.fixed < 1e-12 && ratio > 0.7070 && ratio < 0.7072);
 }
 
-static void activity_is_what_the_records_say(void **state)
+static void test_activity_is_what_the_records_say(void **state)
 {
 	(void)state;
 	const struct spmu_record r[] = {
@@ -115,8 +116,8 @@ static void activity_is_what_the_records_say(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_part_has_a_line_with_a_source), cmocka_unit_test(what_is_no_table_is_refused),
-		cmocka_unit_test(a_part_takes_by_its_size), cmocka_unit_test(activity_is_what_the_records_say),
+		cmocka_unit_test(test_every_part_has_a_line_with_a_source), cmocka_unit_test(test_what_is_no_table_is_refused),
+		cmocka_unit_test(test_a_part_takes_by_its_size), cmocka_unit_test(test_activity_is_what_the_records_say),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,7 @@ static const char *wrong(const char *text)
 	return err.text;
 }
 
-static void values_are_those_of_arithmetic(void **state)
+static void test_values_are_those_of_arithmetic(void **state)
 {
 	(void)state;
 	assert_true(of("1 + 2*3 - 4/8") == 6.5);
@@ -66,7 +66,7 @@ static void values_are_those_of_arithmetic(void **state)
 	assert_true(of("0.125*8") == 1);
 }
 
-static void a_division_by_zero_has_no_value_and_a_ratio_of_nothing_is_0(void **state)
+static void test_a_division_by_zero_has_no_value_and_a_ratio_of_nothing_is_0(void **state)
 {
 	(void)state;
 	assert_true(isnan(of("CYCLES/MISS")));
@@ -78,7 +78,7 @@ static void a_division_by_zero_has_no_value_and_a_ratio_of_nothing_is_0(void **s
 	assert_true(of("if(MISS > 0, 1/MISS*MISS, 5)") == 5);
 }
 
-static void units_are_checked_and_the_error_names_the_column(void **state)
+static void test_units_are_checked_and_the_error_names_the_column(void **state)
 {
 	(void)state;
 	assert_string_equal(wrong("CYCLES + SLOTS.ANY"), "column 8: units differ: cycle and slot, at '+ SLOTS.ANY'");
@@ -93,7 +93,7 @@ static void units_are_checked_and_the_error_names_the_column(void **state)
 	formula_free(f);
 }
 
-static void errors_point_into_the_formula(void **state)
+static void test_errors_point_into_the_formula(void **state)
 {
 	(void)state;
 	assert_string_equal(wrong("CYCLES +"), "column 9: a number, a name or ( was expected, at the end");
@@ -106,7 +106,7 @@ static void errors_point_into_the_formula(void **state)
 	assert_string_equal(wrong(""), "column 1: a number, a name or ( was expected, at the end");
 }
 
-static void depth_and_length_are_bounded(void **state)
+static void test_depth_and_length_are_bounded(void **state)
 {
 	(void)state;
 	char deep[4001];
@@ -140,7 +140,7 @@ static const char *bad_table(const char *text)
 	return err.text;
 }
 
-static void an_error_of_a_table_says_line_metric_and_column(void **state)
+static void test_an_error_of_a_table_says_line_metric_and_column(void **state)
 {
 	(void)state;
 	assert_string_equal(bad_table("@event INST_RETIRED.ANY instruction\nA\t-\t%\tINST_RETIRED.ALL/2\t-\t-\t-\t-\t-\n"),
@@ -153,7 +153,7 @@ static void an_error_of_a_table_says_line_metric_and_column(void **state)
 	assert_string_equal(bad_table("A\t-\t%\tA\t-\t-\t-\t-\t-\n"), "t:1: A: column 1: unknown name, at 'A'");
 }
 
-static void a_metric_without_its_event_is_refused_by_name_and_so_is_what_uses_it(void **state)
+static void test_a_metric_without_its_event_is_refused_by_name_and_so_is_what_uses_it(void **state)
 {
 	(void)state;
 	const char text[] = "@event LSD.NONE slot\n@event INST_RETIRED.ANY instruction\n@event LSD.UOPS slot\n"
@@ -172,7 +172,7 @@ static void a_metric_without_its_event_is_refused_by_name_and_so_is_what_uses_it
 	spmu_model_free(s);
 }
 
-static void what_a_metric_needs_includes_what_its_parts_need(void **state)
+static void test_what_a_metric_needs_includes_what_its_parts_need(void **state)
 {
 	(void)state;
 	const char text[] = "@event INST_RETIRED.ANY instruction\n@event CPU_CLK_UNHALTED.THREAD cycle\n@event BACLEARS.ANY event\n"
@@ -188,7 +188,7 @@ static void what_a_metric_needs_includes_what_its_parts_need(void **state)
 	spmu_model_free(s);
 }
 
-static void a_node_is_flagged_only_below_flagged_ones(void **state)
+static void test_a_node_is_flagged_only_below_flagged_ones(void **state)
 {
 	(void)state;
 	const char text[] = "A\t-\t%\t0.2\t0.3\t-\t-\t-\t-\nB\tA\t%\t0.2\t0.1\t-\t-\t-\t-\nC\t-\t%\t0.5\t0.3\t-\t-\t-\t-\nD\tC\t%\t0.2\t0.1\t-\t-\t-\t-\n";
@@ -205,7 +205,7 @@ static void a_node_is_flagged_only_below_flagged_ones(void **state)
 	spmu_model_free(s);
 }
 
-static void what_joins_another_node_counts_with_it_and_no_longer_where_it_is(void **state)
+static void test_what_joins_another_node_counts_with_it_and_no_longer_where_it_is(void **state)
 {
 	(void)state;
 	/* below level 2 formulas overlap: R and S say 0.6 of the cycles, F has 0.3 of the slots */
@@ -233,7 +233,7 @@ static void what_joins_another_node_counts_with_it_and_no_longer_where_it_is(voi
 	assert_string_equal(bad_table("A\t-\t%\t1\t-\t-\t-\t-\t-\nB\tA\t%\t1\t-\t-\t-\t-\t-\n@joins B A\n"), "t:3: a node cannot join one that it is part of: 'B'");
 }
 
-static void a_field_of_perf_metrics_belongs_to_a_node_above_it(void **state)
+static void test_a_field_of_perf_metrics_belongs_to_a_node_above_it(void **state)
 {
 	(void)state;
 	const char text[] = "A\t-\t%\t0.2\t0.3\t-\t-\t-\t-\nB\tA\t%\t0.2\t0.1\t-\t-\t-\t-\n@perf_metrics A 2\n@perf_metrics B 2-6\n";
@@ -251,7 +251,7 @@ static void a_field_of_perf_metrics_belongs_to_a_node_above_it(void **state)
 }
 
 /* Every file of data/metrics parses, and its level 1 is an identity: it sums to 1 whatever the counts are. */
-static void the_tables_parse_and_level_1_sums_to_1(void **state)
+static void test_the_tables_parse_and_level_1_sums_to_1(void **state)
 {
 	(void)state;
 	static const char *const name[] = { "skylake", "golden-cove", "ivy-bridge", "p6", "netburst", "netburst-prescott" };
@@ -297,18 +297,18 @@ static void the_tables_parse_and_level_1_sums_to_1(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_are_those_of_arithmetic),
-		cmocka_unit_test(a_division_by_zero_has_no_value_and_a_ratio_of_nothing_is_0),
-		cmocka_unit_test(units_are_checked_and_the_error_names_the_column),
-		cmocka_unit_test(errors_point_into_the_formula),
-		cmocka_unit_test(depth_and_length_are_bounded),
-		cmocka_unit_test(an_error_of_a_table_says_line_metric_and_column),
-		cmocka_unit_test(a_metric_without_its_event_is_refused_by_name_and_so_is_what_uses_it),
-		cmocka_unit_test(what_a_metric_needs_includes_what_its_parts_need),
-		cmocka_unit_test(a_node_is_flagged_only_below_flagged_ones),
-		cmocka_unit_test(what_joins_another_node_counts_with_it_and_no_longer_where_it_is),
-		cmocka_unit_test(a_field_of_perf_metrics_belongs_to_a_node_above_it),
-		cmocka_unit_test(the_tables_parse_and_level_1_sums_to_1),
+		cmocka_unit_test(test_values_are_those_of_arithmetic),
+		cmocka_unit_test(test_a_division_by_zero_has_no_value_and_a_ratio_of_nothing_is_0),
+		cmocka_unit_test(test_units_are_checked_and_the_error_names_the_column),
+		cmocka_unit_test(test_errors_point_into_the_formula),
+		cmocka_unit_test(test_depth_and_length_are_bounded),
+		cmocka_unit_test(test_an_error_of_a_table_says_line_metric_and_column),
+		cmocka_unit_test(test_a_metric_without_its_event_is_refused_by_name_and_so_is_what_uses_it),
+		cmocka_unit_test(test_what_a_metric_needs_includes_what_its_parts_need),
+		cmocka_unit_test(test_a_node_is_flagged_only_below_flagged_ones),
+		cmocka_unit_test(test_what_joins_another_node_counts_with_it_and_no_longer_where_it_is),
+		cmocka_unit_test(test_a_field_of_perf_metrics_belongs_to_a_node_above_it),
+		cmocka_unit_test(test_the_tables_parse_and_level_1_sums_to_1),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static void find(void)
 	assert_int_equal(phases_find(p, NULL, NULL, &err), 0);
 }
 
-static void a_run_of_one_loop_is_one_phase(void **state)
+static void test_a_run_of_one_loop_is_one_phase(void **state)
 {
 	(void)state;
 	create(1000, true);
@@ -73,7 +73,7 @@ static void a_run_of_one_loop_is_one_phase(void **state)
 	assert_int_equal(phases_get(p, 0)->stretches, 1);
 }
 
-static void phases_that_come_back_are_the_same_ones(void **state)
+static void test_phases_that_come_back_are_the_same_ones(void **state)
 {
 	(void)state;
 	create(1000, true);
@@ -91,7 +91,7 @@ static void phases_that_come_back_are_the_same_ones(void **state)
 	assert_int_equal(phases_of(p, phases_intervals(p) - 1), 2);
 }
 
-static void a_phase_is_marked_by_what_it_begins_with(void **state)
+static void test_a_phase_is_marked_by_what_it_begins_with(void **state)
 {
 	(void)state;
 	create(1000, true);
@@ -110,7 +110,7 @@ static bool not_the_beginning(void *context, uint64_t ip)
 	return ip != 0x2000;
 }
 
-static void a_marker_is_one_that_can_be_used(void **state)
+static void test_a_marker_is_one_that_can_be_used(void **state)
 {
 	(void)state;
 	create(1000, true);
@@ -128,7 +128,7 @@ static bool nothing(void *context, uint64_t ip)
 	return false;
 }
 
-static void what_nothing_marks_goes_on_as_before(void **state)
+static void test_what_nothing_marks_goes_on_as_before(void **state)
 {
 	(void)state;
 	create(1000, true);
@@ -141,7 +141,7 @@ static void what_nothing_marks_goes_on_as_before(void **state)
 }
 
 /* A block that both phases execute all along marks neither. */
-static void a_marker_is_not_executed_within_another_phase(void **state)
+static void test_a_marker_is_not_executed_within_another_phase(void **state)
 {
 	(void)state;
 	create(1000, true);
@@ -156,7 +156,7 @@ static void a_marker_is_not_executed_within_another_phase(void **state)
 	assert_int_equal(phases_get(p, 1)->marker, 0x2100);
 }
 
-static void a_short_stretch_is_none(void **state)
+static void test_a_short_stretch_is_none(void **state)
 {
 	(void)state;
 	create(1000, true);
@@ -167,7 +167,7 @@ static void a_short_stretch_is_none(void **state)
 	assert_int_equal(phases_count(p), 1);
 }
 
-static void cycles_are_those_of_the_intervals(void **state)
+static void test_cycles_are_those_of_the_intervals(void **state)
 {
 	uint64_t sum = 0, insns = 0;
 	(void)state;
@@ -188,7 +188,7 @@ static void cycles_are_those_of_the_intervals(void **state)
 	assert_int_equal(insns, 3000);
 }
 
-static void a_long_run_has_longer_intervals(void **state)
+static void test_a_long_run_has_longer_intervals(void **state)
 {
 	uint64_t sum = 0;
 	(void)state;
@@ -208,7 +208,7 @@ static void a_long_run_has_longer_intervals(void **state)
 	assert_int_equal(phases_get(p, 1)->marker, 0x2000);
 }
 
-static void nothing_at_all_has_no_phases(void **state)
+static void test_nothing_at_all_has_no_phases(void **state)
 {
 	(void)state;
 	create(1000, true);
@@ -221,9 +221,9 @@ static void nothing_at_all_has_no_phases(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(a_run_of_one_loop_is_one_phase), T(phases_that_come_back_are_the_same_ones), T(a_phase_is_marked_by_what_it_begins_with),
-		T(a_marker_is_one_that_can_be_used), T(what_nothing_marks_goes_on_as_before), T(a_marker_is_not_executed_within_another_phase),
-		T(a_short_stretch_is_none), T(cycles_are_those_of_the_intervals), T(a_long_run_has_longer_intervals), T(nothing_at_all_has_no_phases),
+		T(test_a_run_of_one_loop_is_one_phase), T(test_phases_that_come_back_are_the_same_ones), T(test_a_phase_is_marked_by_what_it_begins_with),
+		T(test_a_marker_is_one_that_can_be_used), T(test_what_nothing_marks_goes_on_as_before), T(test_a_marker_is_not_executed_within_another_phase),
+		T(test_a_short_stretch_is_none), T(test_cycles_are_those_of_the_intervals), T(test_a_long_run_has_longer_intervals), T(test_nothing_at_all_has_no_phases),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void account(uint64_t watermark)
 	records = 0;
 }
 
-static void a_slot_with_a_retired_uop_is_retiring_and_what_is_unhalted_counts(void **state)
+static void test_a_slot_with_a_retired_uop_is_retiring_and_what_is_unhalted_counts(void **state)
 {
 	(void)state;
 	uop(0, 1, 1, 2, 3, 0, SPMU_DID(FROM_DSB));
@@ -61,7 +61,7 @@ static void a_slot_with_a_retired_uop_is_retiring_and_what_is_unhalted_counts(vo
 	assert_int_equal(charged[SLOTS_RET_MS], 1);
 }
 
-static void bubbles_are_the_front_ends_and_fetch_stalls_say_whose(void **state)
+static void test_bubbles_are_the_front_ends_and_fetch_stalls_say_whose(void **state)
 {
 	(void)state;
 	uop(0, 1, 1, 2, 3, 0, SPMU_DID(FROM_MITE));
@@ -74,7 +74,7 @@ static void bubbles_are_the_front_ends_and_fetch_stalls_say_whose(void **state)
 	assert_int_equal(charged[SLOTS_FE_MITE], 7 * WIDTH);
 }
 
-static void behind_a_mispredict_come_wrong_path_recovery_and_resteer(void **state)
+static void test_behind_a_mispredict_come_wrong_path_recovery_and_resteer(void **state)
 {
 	(void)state;
 	uop(0, 1, 1, 5, 6, SPMU_IS(BRANCH), SPMU_DID(FROM_DSB) | SPMU_DID(MISPREDICTED));
@@ -88,7 +88,7 @@ static void behind_a_mispredict_come_wrong_path_recovery_and_resteer(void **stat
 	assert_int_equal(charged[SLOTS_FE_RESTEER_MISPREDICT], 4 * WIDTH);
 }
 
-static void bubbles_on_the_wrong_path_are_no_resteer(void **state)
+static void test_bubbles_on_the_wrong_path_are_no_resteer(void **state)
 {
 	(void)state;
 	uop(0, 1, 1, 5, 6, SPMU_IS(BRANCH), SPMU_DID(FROM_DSB) | SPMU_DID(MISPREDICTED));
@@ -103,7 +103,7 @@ static void bubbles_on_the_wrong_path_are_no_resteer(void **state)
 	assert_int_equal(charged[SLOTS_FE_RESTEER_MISPREDICT], 2 * WIDTH);
 }
 
-static void a_clears_recovery_is_the_clears(void **state)
+static void test_a_clears_recovery_is_the_clears(void **state)
 {
 	(void)state;
 	uop(0, 1, 1, 2, 3, 0, 0);
@@ -123,7 +123,7 @@ static uint64_t held(uint64_t is, uint64_t did, uint32_t ready, uint32_t dispatc
 	return charged[cause];
 }
 
-static void the_back_end_is_charged_to_what_the_oldest_uop_waits_for(void **state)
+static void test_the_back_end_is_charged_to_what_the_oldest_uop_waits_for(void **state)
 {
 	(void)state;
 	const uint64_t all = 100 * WIDTH - 1;
@@ -136,7 +136,7 @@ static void the_back_end_is_charged_to_what_the_oldest_uop_waits_for(void **stat
 	assert_int_equal(held(0, 0, 2, 2, SLOTS_BE_LATENCY), all);
 }
 
-static void a_full_store_buffer_comes_before_the_oldest_uop(void **state)
+static void test_a_full_store_buffer_comes_before_the_oldest_uop(void **state)
 {
 	(void)state;
 	uop(0, 1, 1, 98, 100, 0, 0);
@@ -147,7 +147,7 @@ static void a_full_store_buffer_comes_before_the_oldest_uop(void **state)
 	assert_int_equal(charged[SLOTS_BE_LATENCY], 50 * WIDTH - 1);
 }
 
-static void of_a_line_under_way_the_pending_misses_say_the_level(void **state)
+static void test_of_a_line_under_way_the_pending_misses_say_the_level(void **state)
 {
 	(void)state;
 	uop(0, 1, 1, 98, 100, SPMU_IS(LOAD), SPMU_DID(LFB_HIT));
@@ -159,7 +159,7 @@ static void of_a_line_under_way_the_pending_misses_say_the_level(void **state)
 	assert_int_equal(charged[SLOTS_BE_L3], 30 * WIDTH);
 }
 
-static void a_sum_takes_what_is_below_its_path(void **state)
+static void test_a_sum_takes_what_is_below_its_path(void **state)
 {
 	(void)state;
 	uint64_t all[SLOTS_CAUSE_COUNT], sum;
@@ -176,15 +176,15 @@ static void a_sum_takes_what_is_below_its_path(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_slot_with_a_retired_uop_is_retiring_and_what_is_unhalted_counts),
-		cmocka_unit_test(bubbles_are_the_front_ends_and_fetch_stalls_say_whose),
-		cmocka_unit_test(behind_a_mispredict_come_wrong_path_recovery_and_resteer),
-		cmocka_unit_test(bubbles_on_the_wrong_path_are_no_resteer),
-		cmocka_unit_test(a_clears_recovery_is_the_clears),
-		cmocka_unit_test(the_back_end_is_charged_to_what_the_oldest_uop_waits_for),
-		cmocka_unit_test(a_full_store_buffer_comes_before_the_oldest_uop),
-		cmocka_unit_test(of_a_line_under_way_the_pending_misses_say_the_level),
-		cmocka_unit_test(a_sum_takes_what_is_below_its_path),
+		cmocka_unit_test(test_a_slot_with_a_retired_uop_is_retiring_and_what_is_unhalted_counts),
+		cmocka_unit_test(test_bubbles_are_the_front_ends_and_fetch_stalls_say_whose),
+		cmocka_unit_test(test_behind_a_mispredict_come_wrong_path_recovery_and_resteer),
+		cmocka_unit_test(test_bubbles_on_the_wrong_path_are_no_resteer),
+		cmocka_unit_test(test_a_clears_recovery_is_the_clears),
+		cmocka_unit_test(test_the_back_end_is_charged_to_what_the_oldest_uop_waits_for),
+		cmocka_unit_test(test_a_full_store_buffer_comes_before_the_oldest_uop),
+		cmocka_unit_test(test_of_a_line_under_way_the_pending_misses_say_the_level),
+		cmocka_unit_test(test_a_sum_takes_what_is_below_its_path),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static const struct { const char *name; const struct machine *m; struct tune_goa
 	{ "quick", &quick, { TUNE_ENERGY, 0, 0.005 }, "size=1/8,table=1/4" },
 };
 
-static void the_search_chooses_what_trying_everything_chooses_in_a_fifth_of_the_runs(void **state)
+static void test_the_search_chooses_what_trying_everything_chooses_in_a_fifth_of_the_runs(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof task / sizeof *task; i++) {
@@ -109,7 +109,7 @@ static void the_search_chooses_what_trying_everything_chooses_in_a_fifth_of_the_
 	}
 }
 
-static void the_order_of_measurements_changes_nothing(void **state)
+static void test_the_order_of_measurements_changes_nothing(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof task / sizeof *task; i++) {
@@ -126,7 +126,7 @@ static void the_order_of_measurements_changes_nothing(void **state)
 	}
 }
 
-static void what_is_too_slow_is_never_chosen(void **state)
+static void test_what_is_too_slow_is_never_chosen(void **state)
 {
 	(void)state;
 	const struct tune_goal goal = { TUNE_ENERGY_WITHIN, 0.01, 0.005 };
@@ -137,7 +137,7 @@ static void what_is_too_slow_is_never_chosen(void **state)
 }
 
 /* What two gain beyond the product of their gains. */
-static void interactions_are_those_of_the_machine(void **state)
+static void test_interactions_are_those_of_the_machine(void **state)
 {
 	(void)state;
 	const struct tune_goal goal = { TUNE_CYCLES, 0, 0.005 };
@@ -156,7 +156,7 @@ static void interactions_are_those_of_the_machine(void **state)
 	tune_destroy(t);
 }
 
-static void a_space_that_is_too_large_is_refused_with_its_size(void **state)
+static void test_a_space_that_is_too_large_is_refused_with_its_size(void **state)
 {
 	(void)state;
 	struct machine m = hurts;
@@ -177,7 +177,7 @@ static int fails(void *context, struct tune_try *tries, size_t n, struct err *er
 	return err_set(err, ERR_SYSTEM, "interrupted");
 }
 
-static void a_measurement_that_fails_ends_the_search(void **state)
+static void test_a_measurement_that_fails_ends_the_search(void **state)
 {
 	(void)state;
 	struct tune *t;
@@ -192,10 +192,10 @@ static void a_measurement_that_fails_ends_the_search(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_search_chooses_what_trying_everything_chooses_in_a_fifth_of_the_runs),
-		cmocka_unit_test(the_order_of_measurements_changes_nothing), cmocka_unit_test(what_is_too_slow_is_never_chosen),
-		cmocka_unit_test(interactions_are_those_of_the_machine), cmocka_unit_test(a_space_that_is_too_large_is_refused_with_its_size),
-		cmocka_unit_test(a_measurement_that_fails_ends_the_search),
+		cmocka_unit_test(test_the_search_chooses_what_trying_everything_chooses_in_a_fifth_of_the_runs),
+		cmocka_unit_test(test_the_order_of_measurements_changes_nothing), cmocka_unit_test(test_what_is_too_slow_is_never_chosen),
+		cmocka_unit_test(test_interactions_are_those_of_the_machine), cmocka_unit_test(test_a_space_that_is_too_large_is_refused_with_its_size),
+		cmocka_unit_test(test_a_measurement_that_fails_ends_the_search),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

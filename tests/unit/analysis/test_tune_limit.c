@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
+#include "data_dir.h"
 
 static const struct tune_feature prefetch = { .name = "prefetch.l2_streamer", .level = { "on", "off" }, .levels = 2 };
 static const struct tune_feature l3 = { .name = "l3.size", .level = { "full", "1/2" }, .levels = 2, .ordered = true };
@@ -36,8 +37,8 @@ static void run(struct fixture *f, uint32_t pending, uint64_t prefetches)
 	};
 	const struct spmu_batch b = { .watermark = 2000, .count = sizeof r / sizeof *r, .is_last = 1, .records = r };
 	memset(f, 0, sizeof *f);
-	assert_int_equal(core_config_load(&f->core, "data", "skylake", &err), 0);
-	assert_int_equal(energy_load(&f->model, "data", f->core.energy, &err), 0);
+	assert_int_equal(core_config_load(&f->core, data_dir(), "skylake", &err), 0);
+	assert_int_equal(energy_load(&f->model, data_dir(), f->core.energy, &err), 0);
 	const unsigned n = tune_limit_measures(measure, &f->core, &err);
 	assert_true(n > 5);
 	assert_int_equal(cost_run_create(&f->run, &(struct pushout_widths){ { 4, 4, 6 } }, measure, n, true, &err), 0);
@@ -57,7 +58,7 @@ static double limit(const struct fixture *f, const struct tune_feature *feature,
 	return v;
 }
 
-static void a_prefetcher_can_save_what_misses_cost(void **state)
+static void test_a_prefetcher_can_save_what_misses_cost(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -69,7 +70,7 @@ static void a_prefetcher_can_save_what_misses_cost(void **state)
 	cost_run_destroy(f.run);
 }
 
-static void a_smaller_cache_saves_energy_and_no_time(void **state)
+static void test_a_smaller_cache_saves_energy_and_no_time(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -86,7 +87,7 @@ static void a_smaller_cache_saves_energy_and_no_time(void **state)
 	cost_run_destroy(f.run);
 }
 
-static void what_prefetches_move_is_theirs_to_save(void **state)
+static void test_what_prefetches_move_is_theirs_to_save(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -99,7 +100,7 @@ static void what_prefetches_move_is_theirs_to_save(void **state)
 	cost_run_destroy(f.run);
 }
 
-static void hardware_threads_matter_where_they_share_a_core(void **state)
+static void test_hardware_threads_matter_where_they_share_a_core(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -110,7 +111,7 @@ static void hardware_threads_matter_where_they_share_a_core(void **state)
 	cost_run_destroy(f.run);
 }
 
-static void a_policy_of_a_cache_that_gave_nothing_up_saves_nothing(void **state)
+static void test_a_policy_of_a_cache_that_gave_nothing_up_saves_nothing(void **state)
 {
 	(void)state;
 	static const struct tune_feature policy = { .name = "l2.replacement", .level = { "quad", "lru" }, .levels = 2 };
@@ -128,9 +129,9 @@ static void a_policy_of_a_cache_that_gave_nothing_up_saves_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_prefetcher_can_save_what_misses_cost), cmocka_unit_test(a_smaller_cache_saves_energy_and_no_time),
-		cmocka_unit_test(what_prefetches_move_is_theirs_to_save), cmocka_unit_test(hardware_threads_matter_where_they_share_a_core),
-		cmocka_unit_test(a_policy_of_a_cache_that_gave_nothing_up_saves_nothing),
+		cmocka_unit_test(test_a_prefetcher_can_save_what_misses_cost), cmocka_unit_test(test_a_smaller_cache_saves_energy_and_no_time),
+		cmocka_unit_test(test_what_prefetches_move_is_theirs_to_save), cmocka_unit_test(test_hardware_threads_matter_where_they_share_a_core),
+		cmocka_unit_test(test_a_policy_of_a_cache_that_gave_nothing_up_saves_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

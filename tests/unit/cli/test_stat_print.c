@@ -57,7 +57,7 @@ static void default_set(void)
 	stats_add(&table.user_ns, 1234567);
 }
 
-static void the_table_looks_as_perfs(void **state)
+static void test_the_table_looks_as_perfs(void **state)
 {
 	(void)state;
 	default_set();
@@ -76,7 +76,7 @@ static void the_table_looks_as_perfs(void **state)
 		"       0.001234567 seconds user (modelled; ring 0 is not)\n\n");
 }
 
-static void fields_are_those_of_perf_x(void **state)
+static void test_fields_are_those_of_perf_x(void **state)
 {
 	(void)state;
 	default_set();
@@ -91,7 +91,7 @@ static void fields_are_those_of_perf_x(void **state)
 		"12345,,branch-misses:u,1234567,100.00,1.23,of all branches\n");
 }
 
-static void json_lines_are_perfs(void **state)
+static void test_json_lines_are_perfs(void **state)
 {
 	(void)state;
 	event("task-clock:u", 1234567, 1234567);
@@ -105,7 +105,7 @@ static void json_lines_are_perfs(void **state)
 		"\"pcnt-running\" : 100.00, \"metric-value\" : 5.670004, \"metric-unit\" : \"K/sec\"}\n");
 }
 
-static void repeated_runs_show_mean_and_deviation(void **state)
+static void test_repeated_runs_show_mean_and_deviation(void **state)
 {
 	(void)state;
 	event("cycles:u", 100, 50);
@@ -124,7 +124,7 @@ static void repeated_runs_show_mean_and_deviation(void **state)
 		"\n         0.0011000 +- 0.0000577 seconds time elapsed (modelled)  ( +-  5.25% )\n\n");
 }
 
-static void equal_runs_show_no_deviation(void **state)
+static void test_equal_runs_show_no_deviation(void **state)
 {
 	(void)state;
 	event("cycles:u", 100, 50);
@@ -138,7 +138,7 @@ static void equal_runs_show_no_deviation(void **state)
 		"\n       0.000001000 +- 0.000000000 seconds time elapsed (modelled)\n\n");
 }
 
-static void the_variance_is_a_field_with_repeats_only(void **state)
+static void test_the_variance_is_a_field_with_repeats_only(void **state)
 {
 	(void)state;
 	event("cycles:u", 100, 50);
@@ -151,7 +151,7 @@ static void the_variance_is_a_field_with_repeats_only(void **state)
 	printed("110;;cycles:u;5.25%;50;100.00;;\n");
 }
 
-static void intervals_stand_ahead_of_each_line(void **state)
+static void test_intervals_stand_ahead_of_each_line(void **state)
 {
 	(void)state;
 	event("instructions:u", 4000000, 1);
@@ -169,7 +169,7 @@ static void intervals_stand_ahead_of_each_line(void **state)
 		"\"event-runtime\" : 1, \"pcnt-running\" : 100.00, \"metric-value\" : 0.000000, \"metric-unit\" : \"\"}\n");
 }
 
-static void threads_stand_ahead_of_each_line(void **state)
+static void test_threads_stand_ahead_of_each_line(void **state)
 {
 	(void)state;
 	event("cycles:u", 4000, 1);
@@ -181,7 +181,7 @@ static void threads_stand_ahead_of_each_line(void **state)
 		"my-prog-1234,4000,,cycles:u,1,100.00,,\n");
 }
 
-static void a_region_stands_ahead_with_its_entries(void **state)
+static void test_a_region_stands_ahead_with_its_entries(void **state)
 {
 	(void)state;
 	event("cycles:u", 4000, 1);
@@ -199,7 +199,7 @@ static void a_region_stands_ahead_with_its_entries(void **state)
 		"sort,12,4000,,cycles:u,1,100.00,,\n");
 }
 
-static void an_event_the_core_lacks_is_not_supported(void **state)
+static void test_an_event_the_core_lacks_is_not_supported(void **state)
 {
 	(void)state;
 	event("LLC-loads:u", 0, 0);
@@ -210,7 +210,7 @@ static void an_event_the_core_lacks_is_not_supported(void **state)
 	printed("   <not supported>      LLC-loads:u\n<not supported>,,LLC-loads:u,0,100.00,,\n");
 }
 
-static void digits_may_stay_together(void **state)
+static void test_digits_may_stay_together(void **state)
 {
 	(void)state;
 	event("cycles:u", 1234567890, 1);
@@ -225,7 +225,7 @@ static void digits_may_stay_together(void **state)
 		"      1,234,567.00 msec task-clock:u\n");
 }
 
-static void shares_name_what_they_are_shares_of(void **state)
+static void test_shares_name_what_they_are_shares_of(void **state)
 {
 	(void)state;
 	static const struct { const char *all, *part, *text; } pair[] = {
@@ -251,7 +251,7 @@ static void shares_name_what_they_are_shares_of(void **state)
 	printed("");
 }
 
-static void a_role_comes_from_the_spelling_before_the_row(void **state)
+static void test_a_role_comes_from_the_spelling_before_the_row(void **state)
 {
 	(void)state;
 	assert_int_equal(stat_role("LLC-loads:u", "cache-references,LLC-loads"), ROLE_LLC_LOADS);
@@ -264,19 +264,19 @@ static void a_role_comes_from_the_spelling_before_the_row(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_table_looks_as_perfs, setup, teardown),
-		cmocka_unit_test_setup_teardown(fields_are_those_of_perf_x, setup, teardown),
-		cmocka_unit_test_setup_teardown(json_lines_are_perfs, setup, teardown),
-		cmocka_unit_test_setup_teardown(repeated_runs_show_mean_and_deviation, setup, teardown),
-		cmocka_unit_test_setup_teardown(equal_runs_show_no_deviation, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_variance_is_a_field_with_repeats_only, setup, teardown),
-		cmocka_unit_test_setup_teardown(intervals_stand_ahead_of_each_line, setup, teardown),
-		cmocka_unit_test_setup_teardown(threads_stand_ahead_of_each_line, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_region_stands_ahead_with_its_entries, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_event_the_core_lacks_is_not_supported, setup, teardown),
-		cmocka_unit_test_setup_teardown(digits_may_stay_together, setup, teardown),
-		cmocka_unit_test_setup_teardown(shares_name_what_they_are_shares_of, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_role_comes_from_the_spelling_before_the_row, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_table_looks_as_perfs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_fields_are_those_of_perf_x, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_json_lines_are_perfs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_repeated_runs_show_mean_and_deviation, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_equal_runs_show_no_deviation, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_variance_is_a_field_with_repeats_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_intervals_stand_ahead_of_each_line, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_threads_stand_ahead_of_each_line, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_region_stands_ahead_with_its_entries, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_an_event_the_core_lacks_is_not_supported, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_digits_may_stay_together, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_shares_name_what_they_are_shares_of, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_role_comes_from_the_spelling_before_the_row, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

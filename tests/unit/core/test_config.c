@@ -10,18 +10,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "core/machine/config.h"
+#include "data_dir.h"
 
 static struct core_config c;
 static struct err err;
 static char path[] = "/tmp/softpmu-config-XXXXXX";
-
-static const char *data(void)
-{
-	static char dir[4096];
-	const char *top = getenv("TOP");
-	snprintf(dir, sizeof dir, "%s/data", top ? top : ".");
-	return dir;
-}
 
 /* Loads a file with this text. */
 static int load(const char *text)
@@ -32,7 +25,7 @@ static int load(const char *text)
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
 	memset(&err, 0, sizeof err);
-	int code = core_config_load(&c, data(), path, &err);
+	int code = core_config_load(&c, data_dir(), path, &err);
 	unlink(path);
 	return code;
 }
@@ -40,13 +33,13 @@ static int load(const char *text)
 static void test_presets_load_and_are_consistent(void **state)
 {
 	(void)state;
-	assert_int_equal(core_config_load(&c, data(), "skylake", &err), 0);
+	assert_int_equal(core_config_load(&c, data_dir(), "skylake", &err), 0);
 	assert_string_equal(c.name, "skylake");
 	assert_int_equal(c.alloc_width, 4);
 	assert_int_equal(c.rob_size, 224);
 	assert_int_equal(c.rs_size, 97);
 	assert_string_equal(c.libpfm, "skl");
-	assert_int_equal(core_config_load(&c, data(), "golden-cove", &err), 0);
+	assert_int_equal(core_config_load(&c, data_dir(), "golden-cove", &err), 0);
 	assert_int_equal(c.alloc_width, 6);
 	assert_int_equal(c.rob_size, 512);
 	assert_int_equal(c.ports_count, 12);
@@ -64,7 +57,7 @@ static void test_a_share_falls_from_all_to_nothing(void **state)
 {
 	(void)state;
 	char text[CORE_FALL_TEXT];
-	assert_int_equal(core_config_load(&c, data(), "skylake", &err), 0);
+	assert_int_equal(core_config_load(&c, data_dir(), "skylake", &err), 0);
 	assert_int_equal(c.l3_others.points, 0);
 	assert_int_equal(core_config_set(&c, "l3.others = 1:100 2.5:80  4:0", &err), 0);
 	core_fall_print(&c.l3_others, text);
@@ -89,7 +82,7 @@ static void test_a_share_falls_from_all_to_nothing(void **state)
 static void test_sizes_take_suffixes_and_hexadecimal(void **state)
 {
 	(void)state;
-	assert_int_equal(core_config_load(&c, data(), "skylake", &err), 0);
+	assert_int_equal(core_config_load(&c, data_dir(), "skylake", &err), 0);
 	assert_int_equal(core_config_set(&c, "l1d.size=64K", &err), 0);
 	assert_int_equal(c.l1d_size, 65536);
 	assert_int_equal(core_config_set(&c, " l2.size = 1M ", &err), 0);
@@ -103,7 +96,7 @@ static void test_sizes_take_suffixes_and_hexadecimal(void **state)
 static void test_unknown_field_names_the_nearest(void **state)
 {
 	(void)state;
-	assert_int_equal(core_config_load(&c, data(), "skylake", &err), 0);
+	assert_int_equal(core_config_load(&c, data_dir(), "skylake", &err), 0);
 	assert_int_equal(core_config_set(&c, "rob.sise=100", &err), ERR_INPUT);
 	assert_non_null(strstr(err.text, "unknown field 'rob.sise'; nearest: rob.size"));
 	assert_int_equal(core_config_set(&c, "robb=100", &err), ERR_INPUT);
@@ -114,9 +107,9 @@ static void test_unknown_field_names_the_nearest(void **state)
 static void test_unknown_preset_names_the_nearest(void **state)
 {
 	(void)state;
-	assert_int_equal(core_config_load(&c, data(), "skylak", &err), ERR_INPUT);
+	assert_int_equal(core_config_load(&c, data_dir(), "skylak", &err), ERR_INPUT);
 	assert_non_null(strstr(err.text, "unknown core 'skylak'; nearest: skylake"));
-	assert_int_equal(core_config_load(&c, data(), "zzzzzzzzzzzzzzzzzz", &err), ERR_INPUT);
+	assert_int_equal(core_config_load(&c, data_dir(), "zzzzzzzzzzzzzzzzzz", &err), ERR_INPUT);
 	assert_non_null(strstr(err.text, "skylake"));
 }
 
@@ -127,7 +120,7 @@ static void test_bad_values_are_refused_and_change_nothing(void **state)
 		"rob.size=0", "rob.size=1e3", "rob.size=-5", "rob.size=", "rob.size", "rob.size=12.5", "rob.size=99999999999999999999",
 		"rob.size=0x", "rob.size=12Q", "core.frequency_ghz=fast", "core.frequency_ghz=0", "l1d.replacement=best", "=5", "",
 	};
-	assert_int_equal(core_config_load(&c, data(), "skylake", &err), 0);
+	assert_int_equal(core_config_load(&c, data_dir(), "skylake", &err), 0);
 	struct core_config before = c;
 	for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
 		err.text[0] = 0;
@@ -172,7 +165,7 @@ static void test_endless_include_is_refused(void **state)
 	snprintf(text, sizeof text, "include %s\n", path);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
-	assert_int_equal(core_config_load(&c, data(), path, &err), ERR_INPUT);
+	assert_int_equal(core_config_load(&c, data_dir(), path, &err), ERR_INPUT);
 	unlink(path);
 }
 
@@ -184,7 +177,7 @@ static void test_inconsistent_machines_are_refused(void **state)
 		"ports.load=0x10", "rs.load_size=10", "ports.count=2",
 	};
 	for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
-		assert_int_equal(core_config_load(&c, data(), "skylake", &err), 0);
+		assert_int_equal(core_config_load(&c, data_dir(), "skylake", &err), 0);
 		if (!core_config_set(&c, bad[i], &err))
 			assert_int_equal(core_config_check(&c, &err), ERR_INPUT);
 	}
@@ -198,7 +191,7 @@ static void test_a_scheduler_has_fourteen_ports_at_most(void **state)
 		{ "golden-cove", "ports.count=16", true },	/* seven of them are other schedulers' */
 	};
 	for (unsigned i = 0; i < sizeof with / sizeof *with; i++) {
-		assert_int_equal(core_config_load(&c, data(), with[i].preset, &err), 0);
+		assert_int_equal(core_config_load(&c, data_dir(), with[i].preset, &err), 0);
 		assert_int_equal(core_config_set(&c, with[i].ports, &err), 0);
 		assert_int_equal(core_config_check(&c, &err), with[i].good ? 0 : ERR_INPUT);
 	}
@@ -210,7 +203,7 @@ static void test_what_is_printed_can_be_read_again(void **state)
 	static const char *const names[] = { "skylake", "golden-cove" };
 	for (unsigned i = 0; i < 2; i++)
 		for (unsigned help = 0; help < 2; help++) {
-			assert_int_equal(core_config_load(&c, data(), names[i], &err), 0);
+			assert_int_equal(core_config_load(&c, data_dir(), names[i], &err), 0);
 			struct core_config before = c;
 			char *text = core_config_print(&c, help);
 			assert_non_null(text);
@@ -231,16 +224,16 @@ static void test_hostile_text_is_refused(void **state)
 	big[100000] = 0;
 	assert_int_equal(load(big), ERR_INPUT);
 	assert_int_equal(core_config_set(&c, big, &err), ERR_INPUT);
-	assert_int_equal(core_config_load(&c, data(), big, &err), ERR_INPUT);
-	assert_int_not_equal(core_config_load(&c, data(), "/", &err), 0);
-	assert_int_not_equal(core_config_load(&c, data(), "", &err), 0);
+	assert_int_equal(core_config_load(&c, data_dir(), big, &err), ERR_INPUT);
+	assert_int_not_equal(core_config_load(&c, data_dir(), "/", &err), 0);
+	assert_int_not_equal(core_config_load(&c, data_dir(), "", &err), 0);
 	free(big);
 }
 
 static void test_models_default_to_the_signature(void **state)
 {
 	(void)state;
-	assert_int_equal(core_config_load(&c, data(), "skylake", &err), 0);
+	assert_int_equal(core_config_load(&c, data_dir(), "skylake", &err), 0);
 	char *text = core_config_print(&c, false), *line = strstr(text, "\ncpuid_models = ") + 1;
 	memmove(line, strchr(line, '\n'), strlen(strchr(line, '\n')) + 1);
 	assert_int_equal(load(text), 0);
@@ -260,11 +253,11 @@ static void test_malformed_signature_and_models_are_refused(void **state)
 		"cpuid_models=_5E", "cpuid_models=06_5E,06_4E", "cpuid_models=06_5E 06-4E", "cpuid_models=06_5E06_4E",
 	};
 	for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
-		assert_int_equal(core_config_load(&c, data(), "skylake", &err), 0);
+		assert_int_equal(core_config_load(&c, data_dir(), "skylake", &err), 0);
 		assert_int_equal(core_config_set(&c, bad[i], &err), 0);
 		assert_int_equal(core_config_check(&c, &err), ERR_INPUT);
 	}
-	assert_int_equal(core_config_load(&c, data(), "skylake", &err), 0);
+	assert_int_equal(core_config_load(&c, data_dir(), "skylake", &err), 0);
 	assert_int_equal(core_config_set(&c, "cpuid_models=0F_01  0f_02", &err), 0);
 	assert_int_equal(core_config_check(&c, &err), 0);
 }

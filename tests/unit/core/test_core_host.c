@@ -9,17 +9,10 @@
 #include <string.h>
 #include <cmocka.h>
 #include "core/machine/host_preset.h"
+#include "data_dir.h"
 
 static struct err err;
 static char name[64];
-
-static const char *data(void)
-{
-	static char dir[4096];
-	const char *top = getenv("TOP");
-	snprintf(dir, sizeof dir, "%s/data", top ? top : ".");
-	return dir;
-}
 
 /* A host with these; Intel's processors with AVX2 but not AVX-512 are like 06_5E. */
 static struct core_host host(const char *vendor, uint32_t family, uint32_t model, uint32_t like_family, uint32_t like_model)
@@ -34,7 +27,7 @@ static int preset(struct core_host h)
 {
 	memset(&err, 0, sizeof err);
 	strcpy(name, "none");
-	return core_host_preset(name, sizeof name, data(), &h, &err);
+	return core_host_preset(name, sizeof name, data_dir(), &h, &err);
 }
 
 static void test_each_model_has_its_preset(void **state)
@@ -54,11 +47,11 @@ static void test_no_two_presets_stand_for_the_same_processor(void **state)
 {
 	(void)state;
 	char *names[CONFIG_PRESETS], seen[4096] = " ";
-	int count = core_config_presets(names, data(), &err);
+	int count = core_config_presets(names, data_dir(), &err);
 	assert_true(count >= 2);
 	for (int i = 0; i < count; i++) {
 		struct core_config c;
-		if (core_config_load(&c, data(), names[i], &err))
+		if (core_config_load(&c, data_dir(), names[i], &err))
 			fail_msg("%s", err.text);
 		for (char *rest, *word = strtok_r(c.cpuid_models, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
 			char key[32];
@@ -76,10 +69,10 @@ static void test_signature_of_each_preset_is_among_its_models(void **state)
 {
 	(void)state;
 	char *names[CONFIG_PRESETS];
-	int count = core_config_presets(names, data(), &err);
+	int count = core_config_presets(names, data_dir(), &err);
 	for (int i = 0; i < count; i++) {
 		struct core_config c;
-		assert_int_equal(core_config_load(&c, data(), names[i], &err), 0);
+		assert_int_equal(core_config_load(&c, data_dir(), names[i], &err), 0);
 		unsigned long s = strtoul(c.cpuid_signature, NULL, 16);
 		unsigned family = s >> 8 & 15;
 		if (family == 15)

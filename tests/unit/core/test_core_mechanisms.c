@@ -2,87 +2,37 @@
  * Mechanisms of rename, bypass and loads that single cores have, each on and off through the core's file: blocks in a steady state on
  * the preset that has it, exact cycles an iteration.
  */
-#include "analysis/block/block.h"
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
-static struct err err;
-
-static double cycles(const char *preset, const char *setting, const char *hex)
-{
-	char dir[4096];
-	const char *top = getenv("TOP");
-	struct core_config core;
-	struct block_engine *e;
-	struct block_result result = { 0 };
-	uint8_t code[256];
-	size_t n = 0;
-	for (unsigned v; sscanf(hex, "%2x", &v) == 1; hex += 3) {
-		code[n++] = (uint8_t)v;
-		if (!hex[2])
-			break;
-	}
-	snprintf(dir, sizeof dir, "%s/data", top ? top : ".");
-	assert_int_equal(core_config_load(&core, dir, preset, &err), 0);
-	if (setting)
-		assert_int_equal(core_config_set(&core, setting, &err), 0);
-	assert_int_equal(block_engine_create(&e, &core, dir, &err), 0);
-	const struct block_spec spec = { .code = code, .bytes = n, .word_bytes = 8 };
-	if (block_run(e, &spec, &result, &err))
-		fail_msg("%s", err.text);
-	double c = (double)result.cycles / (double)result.iterations;
-	block_release(&result);
-	block_engine_destroy(e);
-	return c;
-}
-
-static void is_near(const char *preset, const char *setting, const char *hex, double expected, double within)
-{
-	double is = cycles(preset, setting, hex);
-	if (fabs(is - expected) > within)
-		fail_msg("%s, %s, %s: %g cycles, %g expected", preset, setting ? setting : "as it is", hex, is, expected);
-}
-
-static void check(const char *preset, const char *hex, double as_it_is, const char *setting, double then)
-{
-	is_near(preset, NULL, hex, as_it_is, 0.005);
-	is_near(preset, setting, hex, then, 0.005);
-}
+#include "block_fixture.h"
 
 /* ---- constants at rename ---- */
 
 static void test_small_constants_are_added_at_rename(void **state)
 {
 	(void)state;
-	check("golden-cove", "48 83 c3 07", 1 / 6., "eliminate.constants=0", 1);	/* add rbx, 7 */
-	check("golden-cove", "48 83 eb 07", 1 / 6., "eliminate.constants=0", 1);	/* sub rbx, 7 */
-	check("golden-cove", "48 ff cb", 1 / 6., "eliminate.constants=0", 1);		/* dec rbx */
-	check("golden-cove", "48 8d 5b 10", 1 / 6., "eliminate.constants=0", 1);	/* lea rbx, [rbx+16] */
-	is_near("golden-cove", NULL, "83 c3 07", 1, 0);					/* add ebx, 7 */
-	is_near("golden-cove", NULL, "48 8d 5c 0b 10", 1, 0);				/* lea rbx, [rbx+rcx+16] */
-	is_near("skylake", NULL, "48 83 c3 07", 1, 0);
+	block_check("golden-cove", "48 83 c3 07", 1 / 6., "eliminate.constants=0", 1);	/* add rbx, 7 */
+	block_check("golden-cove", "48 83 eb 07", 1 / 6., "eliminate.constants=0", 1);	/* sub rbx, 7 */
+	block_check("golden-cove", "48 ff cb", 1 / 6., "eliminate.constants=0", 1);		/* dec rbx */
+	block_check("golden-cove", "48 8d 5b 10", 1 / 6., "eliminate.constants=0", 1);	/* lea rbx, [rbx+16] */
+	block_near("golden-cove", NULL, 8, "83 c3 07", 1, 0);					/* add ebx, 7 */
+	block_near("golden-cove", NULL, 8, "48 8d 5c 0b 10", 1, 0);				/* lea rbx, [rbx+rcx+16] */
+	block_near("skylake", NULL, 8, "48 83 c3 07", 1, 0);
 }
 
 static void test_sum_of_constants_is_bounded(void **state)
 {
 	(void)state;
-	is_near("golden-cove", NULL, "48 81 c3 00 04 00 00", 1, 0);	/* add rbx, 1024 */
-	check("golden-cove", "48 81 c3 00 02 00 00", 0.5, "eliminate.constants=512", 1);	/* add rbx, 512: one of two */
-	is_near("golden-cove", "eliminate.constants=1025", "48 81 c3 00 02 00 00", 1 / 3., 0.005);
+	block_near("golden-cove", NULL, 8, "48 81 c3 00 04 00 00", 1, 0);	/* add rbx, 1024 */
+	block_check("golden-cove", "48 81 c3 00 02 00 00", 0.5, "eliminate.constants=512", 1);	/* add rbx, 512: one of two */
+	block_near("golden-cove", "eliminate.constants=1025", 8, "48 81 c3 00 02 00 00", 1 / 3., 0.005);
 	/* add rbx, 512; sub rbx, 512: the sum stays small */
-	is_near("golden-cove", NULL, "48 81 c3 00 02 00 00 48 81 eb 00 02 00 00", 1 / 3., 0.005);
+	block_near("golden-cove", NULL, 8, "48 81 c3 00 02 00 00 48 81 eb 00 02 00 00", 1 / 3., 0.005);
 }
 
 static void test_constant_added_with_a_branch_is_executed(void **state)
 {
 	(void)state;
 	/* inc rbx; jne next: a macro-fused pair, but where a line ends between the two */
-	is_near("golden-cove", NULL, "48 ff c3 75 00", 63 / 64., 0.005);
+	block_near("golden-cove", NULL, 8, "48 ff c3 75 00", 63 / 64., 0.005);
 }
 
 /* ---- copies ---- */
@@ -98,17 +48,17 @@ static void test_registers_of_several_names_are_limited(void **state)
 	(void)state;
 	/* four registers go by two names each, and the copies of the round before still do while they are overwritten: of three rounds
 	 * one has the fifth copy executed, the others one of the four */
-	check("skylake", FOUR_MADE FOUR_NAMED NOP12 FIFTH, 28 / 3., "eliminate.slots=6", 9);
-	check("skylake", FOUR_MADE FOUR_NAMED NOP12 FIFTH, 28 / 3., "eliminate.slots=0", 9);
-	is_near("skylake", "eliminate.slots=3", FOUR_MADE FOUR_NAMED NOP12 FIFTH, 9.5, 0.005);
+	block_check("skylake", FOUR_MADE FOUR_NAMED NOP12 FIFTH, 28 / 3., "eliminate.slots=6", 9);
+	block_check("skylake", FOUR_MADE FOUR_NAMED NOP12 FIFTH, 28 / 3., "eliminate.slots=0", 9);
+	block_near("skylake", "eliminate.slots=3", 8, FOUR_MADE FOUR_NAMED NOP12 FIFTH, 9.5, 0.005);
 }
 
 static void test_general_register_counts_until_its_names_are_overwritten(void **state)
 {
 	(void)state;
 	/* the copies are overwritten, what they were made of is not yet */
-	check("skylake", FOUR_MADE FOUR_NAMED FOUR_WRITTEN NOP12 FIFTH, 10, "eliminate.all_names=0", 9);
-	check("ivy-bridge", FOUR_MADE FOUR_NAMED FOUR_WRITTEN NOP12 FIFTH, 9, "eliminate.all_names=1", 10);
+	block_check("skylake", FOUR_MADE FOUR_NAMED FOUR_WRITTEN NOP12 FIFTH, 10, "eliminate.all_names=0", 9);
+	block_check("ivy-bridge", FOUR_MADE FOUR_NAMED FOUR_WRITTEN NOP12 FIFTH, 9, "eliminate.all_names=1", 10);
 }
 
 static void test_what_was_just_eliminated_counts(void **state)
@@ -118,7 +68,7 @@ static void test_what_was_just_eliminated_counts(void **state)
 	 * the four copies their registers have one name again, but that is known only then */
 	const char *hex = "c5 f9 6f c8 c5 f9 6f da c5 f9 6f ec c5 f9 6f fe c5 f1 ef c9 c5 e1 ef db c5 d1 ef ed c5 c1 ef ff "
 	                  "c4 41 79 6f c8 c4 41 31 f4 c1 90 90";
-	check("skylake", hex, 5, "eliminate.cycles=3", 6);
+	block_check("skylake", hex, 5, "eliminate.cycles=3", 6);
 }
 
 /* ---- bypass delays ---- */
@@ -127,29 +77,29 @@ static void test_integer_and_floating_point_are_a_cycle_apart(void **state)
 {
 	(void)state;
 	/* pmuludq xmm0, xmm0; addps xmm0, xmm0: ports 0 and 1 both: 5 + 4 and two crossings */
-	check("skylake", "66 0f f4 c0 0f 58 c0", 11, "bypass.delay=0", 9);
-	is_near("skylake", "bypass.delay=3", "66 0f f4 c0 0f 58 c0", 15, 0.005);
+	block_check("skylake", "66 0f f4 c0 0f 58 c0", 11, "bypass.delay=0", 9);
+	block_near("skylake", "bypass.delay=3", 8, "66 0f f4 c0 0f 58 c0", 15, 0.005);
 }
 
 static void test_shuffles_cross_free(void **state)
 {
 	(void)state;
-	check("skylake", "66 0f 70 c0 1b 0f 58 c0", 5, "bypass.delay=0", 5);	/* pshufd xmm0, xmm0, 27; addps xmm0, xmm0 */
+	block_check("skylake", "66 0f 70 c0 1b 0f 58 c0", 5, "bypass.delay=0", 5);	/* pshufd xmm0, xmm0, 27; addps xmm0, xmm0 */
 }
 
 static void test_one_operand_from_elsewhere_delays_the_operation(void **state)
 {
 	(void)state;
 	/* psrlq xmm1, 1 once a round, long before: mulps xmm0, xmm1 in a chain waits a cycle more all the same */
-	check("skylake", "66 0f 73 d1 01 0f 59 c1 0f 59 c1 0f 59 c1", 15, "bypass.delay=0", 12);
+	block_check("skylake", "66 0f 73 d1 01 0f 59 c1 0f 59 c1 0f 59 c1", 15, "bypass.delay=0", 12);
 }
 
 static void test_adders_pass_results_to_each_other_faster(void **state)
 {
 	(void)state;
-	is_near("golden-cove", NULL, "0f 58 c0", 2, 0);				/* addps xmm0, xmm0 */
-	check("golden-cove", "0f 59 c0 0f 58 c0", 7, "bypass.fp_add=0", 6);	/* mulps xmm0, xmm0; addps xmm0, xmm0 */
-	is_near("golden-cove", NULL, "c5 fd fe c0 c5 fc 58 c0", 4, 0);		/* vpaddd ymm0, ymm0, ymm0; vaddps ymm0, ymm0, ymm0 */
+	block_near("golden-cove", NULL, 8, "0f 58 c0", 2, 0);				/* addps xmm0, xmm0 */
+	block_check("golden-cove", "0f 59 c0 0f 58 c0", 7, "bypass.fp_add=0", 6);	/* mulps xmm0, xmm0; addps xmm0, xmm0 */
+	block_near("golden-cove", NULL, 8, "c5 fd fe c0 c5 fc 58 c0", 4, 0);		/* vpaddd ymm0, ymm0, ymm0; vaddps ymm0, ymm0, ymm0 */
 }
 
 /* ---- loads ---- */
@@ -157,25 +107,25 @@ static void test_adders_pass_results_to_each_other_faster(void **state)
 static void test_load_becomes_the_stored_register(void **state)
 {
 	(void)state;
-	check("golden-cove", "48 83 06 07", 1, "forward.renamed=0", 7);		/* add qword [rsi], 7 */
+	block_check("golden-cove", "48 83 06 07", 1, "forward.renamed=0", 7);		/* add qword [rsi], 7 */
 	/* mov [rsi], rax; mov rax, [rsi]; imul rax, rax */
-	check("golden-cove", "48 89 06 48 8b 06 48 0f af c0", 3, "forward.renamed=0", 9);
-	is_near("golden-cove", NULL, "6a 07 58", 0.5, 0.005);			/* push 7; pop rax: two stores a cycle */
-	check("golden-cove", "50 58", 0.5, "forward.renamed=0", 6);		/* push rax; pop rax */
-	is_near("golden-cove", NULL, "48 01 06", 7, 0.005);			/* add [rsi], rax */
-	is_near("golden-cove", NULL, "66 83 06 07", 7, 0.005);			/* add word [rsi], 7 */
-	check("skylake", "48 83 06 07", 6, "forward.renamed=8", 1);
+	block_check("golden-cove", "48 89 06 48 8b 06 48 0f af c0", 3, "forward.renamed=0", 9);
+	block_near("golden-cove", NULL, 8, "6a 07 58", 0.5, 0.005);			/* push 7; pop rax: two stores a cycle */
+	block_check("golden-cove", "50 58", 0.5, "forward.renamed=0", 6);		/* push rax; pop rax */
+	block_near("golden-cove", NULL, 8, "48 01 06", 7, 0.005);			/* add [rsi], rax */
+	block_near("golden-cove", NULL, 8, "66 83 06 07", 7, 0.005);			/* add word [rsi], 7 */
+	block_check("skylake", "48 83 06 07", 6, "forward.renamed=8", 1);
 }
 
 static void test_loads_of_a_cycle_do_not_meet_in_a_bank(void **state)
 {
 	(void)state;
 	/* mov eax, [rsi]; mov ebx, [rsi+64+...] */
-	check("ivy-bridge", "8b 06 8b 5e 40", 2, "l1d.banks=0", 1);
-	is_near("ivy-bridge", NULL, "8b 06 8b 5e 44", 1, 0.005);		/* another bank */
-	is_near("ivy-bridge", NULL, "8b 06 8b 9e 00 20 00 00", 1, 0.005);	/* the same set: 8192 bytes on */
-	is_near("ivy-bridge", NULL, "48 8b 06 8b 5e 44", 2, 0.005);		/* 8 bytes take two banks */
-	is_near("skylake", NULL, "8b 06 8b 5e 40", 1, 0.005);
+	block_check("ivy-bridge", "8b 06 8b 5e 40", 2, "l1d.banks=0", 1);
+	block_near("ivy-bridge", NULL, 8, "8b 06 8b 5e 44", 1, 0.005);		/* another bank */
+	block_near("ivy-bridge", NULL, 8, "8b 06 8b 9e 00 20 00 00", 1, 0.005);	/* the same set: 8192 bytes on */
+	block_near("ivy-bridge", NULL, 8, "48 8b 06 8b 5e 44", 2, 0.005);		/* 8 bytes take two banks */
+	block_near("skylake", NULL, 8, "8b 06 8b 5e 40", 1, 0.005);
 }
 
 /* ---- Zen ---- */
@@ -183,79 +133,79 @@ static void test_loads_of_a_cycle_do_not_meet_in_a_bank(void **state)
 static void test_a_nop_shares_the_slot_of_the_instruction_before(void **state)
 {
 	(void)state;
-	check("zen4", "90", 1 / 12., "fusion.nop=0", 1 / 6.);
-	check("zen4", "31 c0 90", 1 / 6., "fusion.nop=0", 2 / 6.);			/* xor eax, eax; nop */
-	is_near("zen4", NULL, "0f 1f 84 00 00 00 00 00", 1 / 6., 0.005);		/* 16 bytes in all */
+	block_check("zen4", "90", 1 / 12., "fusion.nop=0", 1 / 6.);
+	block_check("zen4", "31 c0 90", 1 / 6., "fusion.nop=0", 2 / 6.);			/* xor eax, eax; nop */
+	block_near("zen4", NULL, 8, "0f 1f 84 00 00 00 00 00", 1 / 6., 0.005);		/* 16 bytes in all */
 }
 
 static void test_a_cmov_by_two_flags_takes_them_first_on_zen_5(void **state)
 {
 	(void)state;
-	is_near("zen5", NULL, "39 d8 0f 4c c3 83 c0 01", 4, 0.005);			/* cmp eax, ebx; cmovl eax, ebx; add eax, 1 */
-	is_near("zen5", NULL, "39 d8 0f 46 c3 83 c0 01", 4, 0.005);			/* cmovbe */
-	is_near("zen5", NULL, "39 d8 0f 42 c3 83 c0 01", 3, 0.005);			/* cmovb */
-	is_near("zen5", NULL, "0f 4c c3", 1, 0.005);					/* through the registers alone */
+	block_near("zen5", NULL, 8, "39 d8 0f 4c c3 83 c0 01", 4, 0.005);			/* cmp eax, ebx; cmovl eax, ebx; add eax, 1 */
+	block_near("zen5", NULL, 8, "39 d8 0f 46 c3 83 c0 01", 4, 0.005);			/* cmovbe */
+	block_near("zen5", NULL, 8, "39 d8 0f 42 c3 83 c0 01", 3, 0.005);			/* cmovb */
+	block_near("zen5", NULL, 8, "0f 4c c3", 1, 0.005);					/* through the registers alone */
 }
 
 static void test_xchg_of_registers_is_a_change_of_names_on_zen(void **state)
 {
 	(void)state;
-	is_near("zen4", NULL, "48 93", 1 / 3., 0.005);
+	block_near("zen4", NULL, 8, "48 93", 1 / 3., 0.005);
 }
 
 static void test_a_load_by_the_store_s_address_becomes_the_stored_register(void **state)
 {
 	(void)state;
 	const char *const pair = "48 89 46 40 48 8b 46 40";	/* mov [rsi+64], rax; mov rax, [rsi+64] */
-	check("zen4", pair, 1, "forward.renamed_stores=0", 6);
-	is_near("zen4", NULL, "48 89 46 40 8b 46 40", 1, 0.005);				/* its lower half */
-	is_near("zen4", NULL, "48 01 46 40", 1, 0.005);					/* add [rsi+64], rax */
-	is_near("zen4", NULL, "48 89 46 40 48 83 c6 08 48 83 ee 08 48 8b 46 40", 6, 0.5);	/* rsi is written in between */
-	is_near("zen4", NULL, "48 89 46 40 48 03 46 40", 7, 0.5);				/* add rax, [rsi+64] */
-	is_near("zen5", NULL, "f2 0f 11 46 40 48 8b 46 40 66 48 0f 6e c0", 14, 0.5);	/* movsd [rsi+64], xmm0; mov rax, [rsi+64]; movq xmm0, rax */
+	block_check("zen4", pair, 1, "forward.renamed_stores=0", 6);
+	block_near("zen4", NULL, 8, "48 89 46 40 8b 46 40", 1, 0.005);				/* its lower half */
+	block_near("zen4", NULL, 8, "48 01 46 40", 1, 0.005);					/* add [rsi+64], rax */
+	block_near("zen4", NULL, 8, "48 89 46 40 48 83 c6 08 48 83 ee 08 48 8b 46 40", 6, 0.5);	/* rsi is written in between */
+	block_near("zen4", NULL, 8, "48 89 46 40 48 03 46 40", 7, 0.5);				/* add rax, [rsi+64] */
+	block_near("zen5", NULL, 8, "f2 0f 11 46 40 48 8b 46 40 66 48 0f 6e c0", 14, 0.5);	/* movsd [rsi+64], xmm0; mov rax, [rsi+64]; movq xmm0, rax */
 }
 
 static void test_what_the_x87_stores_is_converted_first(void **state)
 {
 	(void)state;
-	is_near("zen5", NULL, "dd 46 40 dd 5e 40", 14, 0.005);					/* fld m64 [rsi+64]; fstp m64 [rsi+64] */
-	is_near("zen5", NULL, "db 6e 40 db 7e 40", 20, 1);					/* the same of m80 */
-	is_near("zen5", NULL, "df 6e 40 df 7e 40", 17, 0.005);					/* fild, fistp m64 */
-	is_near("zen5", NULL, "dd 46 40 dd 5e 48 48 8b 46 48 48 89 46 40", 21, 0.5);		/* mov rax, [rsi+72] does not become what FSTP stored */
+	block_near("zen5", NULL, 8, "dd 46 40 dd 5e 40", 14, 0.005);					/* fld m64 [rsi+64]; fstp m64 [rsi+64] */
+	block_near("zen5", NULL, 8, "db 6e 40 db 7e 40", 20, 1);					/* the same of m80 */
+	block_near("zen5", NULL, 8, "df 6e 40 df 7e 40", 17, 0.005);					/* fild, fistp m64 */
+	block_near("zen5", NULL, 8, "dd 46 40 dd 5e 48 48 8b 46 48 48 89 46 40", 21, 0.5);		/* mov rax, [rsi+72] does not become what FSTP stored */
 }
 
 static void test_one_load_a_cycle_is_forwarded_to(void **state)
 {
 	(void)state;
-	check("zen4", "48 89 46 40 48 8b 5e 40", 1, "forward.gap=0", 2 / 3.);		/* mov [rsi+64], rax; mov rbx, [rsi+64] */
+	block_check("zen4", "48 89 46 40 48 8b 5e 40", 1, "forward.gap=0", 2 / 3.);		/* mov [rsi+64], rax; mov rbx, [rsi+64] */
 }
 
 static void test_stores_of_one_cycle_are_to_one_line(void **state)
 {
 	(void)state;
-	check("zen4", "48 89 06 48 89 46 40", 2, "store.commit_line=0", 1);		/* mov [rsi], rax; mov [rsi+64], rax */
-	is_near("zen4", NULL, "48 89 06 48 89 46 08", 1, 0.005);
+	block_check("zen4", "48 89 06 48 89 46 40", 2, "store.commit_line=0", 1);		/* mov [rsi], rax; mov [rsi+64], rax */
+	block_near("zen4", NULL, 8, "48 89 06 48 89 46 08", 1, 0.005);
 }
 
 static void test_two_taken_branches_are_predicted_in_a_cycle(void **state)
 {
 	(void)state;
-	check("zen5", "0f 1f 84 00 00 00 00 00 66 0f 1f 44 00 00 eb 00", 1 / 2., "predict.pairs=0", 1);	/* two NOPs; jmp $+2 */
-	is_near("zen5", NULL, "0f 1f 84 00 00 00 00 00", 1 / 8., 0.005);		/* a line of code straight on is one cycle's */
+	block_check("zen5", "0f 1f 84 00 00 00 00 00 66 0f 1f 44 00 00 eb 00", 1 / 2., "predict.pairs=0", 1);	/* two NOPs; jmp $+2 */
+	block_near("zen5", NULL, 8, "0f 1f 84 00 00 00 00 00", 1 / 8., 0.005);		/* a line of code straight on is one cycle's */
 }
 
 static void test_a_window_of_more_lines_than_are_read_at_once_takes_longer(void **state)
 {
 	(void)state;
-	check("zen5", "66 90", 5 / 32., "dsb.rereads=0", 1 / 8.);			/* 32 of them are five or six lines: three reads */
-	is_near("zen5", "dsb.rereads=1", "66 90", 4 / 32., 0.005);
-	is_near("zen5", NULL, "66 0f 1f 84 00 00 00 00 00", 1 / 7.1, 0.005);		/* eight in 64 bytes at most: one read */
+	block_check("zen5", "66 90", 5 / 32., "dsb.rereads=0", 1 / 8.);			/* 32 of them are five or six lines: three reads */
+	block_near("zen5", "dsb.rereads=1", 8, "66 90", 4 / 32., 0.005);
+	block_near("zen5", NULL, 8, "66 0f 1f 84 00 00 00 00 00", 1 / 7.1, 0.005);		/* eight in 64 bytes at most: one read */
 }
 
 static void test_a_line_goes_on_in_the_next_window(void **state)
 {
 	(void)state;
-	check("zen5", "0f 1f 40 00", 7 / 48., "dsb.straddle=0", 3 / 16.);		/* of 16 in a window every third needs no third line */
+	block_check("zen5", "0f 1f 40 00", 7 / 48., "dsb.straddle=0", 3 / 16.);		/* of 16 in a window every third needs no third line */
 }
 
 static void test_uops_may_share_a_slot(void **state)
@@ -264,7 +214,7 @@ static void test_uops_may_share_a_slot(void **state)
 	const char *const nops = "0f 1f 84 00 00 00 00 00 0f 1f 84 00 00 00 00 00 0f 1f 84 00 00 00 00 00 0f 1f 84 00 00 00 00 00";
 	char code[256];
 	snprintf(code, sizeof code, "48 8d 44 2b 08 %s", nops);				/* lea rax, [rbx+rbp+8]: three uops in two slots */
-	is_near("zen5", NULL, code, 6 / 8., 0.005);
+	block_near("zen5", NULL, 8, code, 6 / 8., 0.005);
 }
 
 int main(void)

@@ -2,58 +2,7 @@
  * Pieces of registers, and what the decoders take for one: blocks in a steady state on the preset that has the mechanism, with it and
  * without, exact cycles an iteration.
  */
-#include "analysis/block/block.h"
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
-static struct err err;
-
-static double cycles(const char *preset, const char *setting, const char *hex)
-{
-	char dir[4096];
-	const char *top = getenv("TOP");
-	struct core_config core;
-	struct block_engine *e;
-	struct block_result result = { 0 };
-	uint8_t code[256];
-	size_t n = 0;
-	for (unsigned v; sscanf(hex, "%2x", &v) == 1; hex += 3) {
-		code[n++] = (uint8_t)v;
-		if (!hex[2])
-			break;
-	}
-	snprintf(dir, sizeof dir, "%s/data", top ? top : ".");
-	assert_int_equal(core_config_load(&core, dir, preset, &err), 0);
-	char one[64];
-	for (int used; setting && sscanf(setting, "%63s%n", one, &used) == 1; setting += used)
-		assert_int_equal(core_config_set(&core, one, &err), 0);
-	assert_int_equal(block_engine_create(&e, &core, dir, &err), 0);
-	const struct block_spec spec = { .code = code, .bytes = n, .word_bytes = 8 };
-	if (block_run(e, &spec, &result, &err))
-		fail_msg("%s", err.text);
-	double c = (double)result.cycles / (double)result.iterations;
-	block_release(&result);
-	block_engine_destroy(e);
-	return c;
-}
-
-static void is_near(const char *preset, const char *setting, const char *hex, double expected, double within)
-{
-	double is = cycles(preset, setting, hex);
-	if (fabs(is - expected) > within)
-		fail_msg("%s, %s, %s: %g cycles, %g expected", preset, setting ? setting : "as it is", hex, is, expected);
-}
-
-static void check(const char *preset, const char *hex, double as_it_is, const char *setting, double then)
-{
-	is_near(preset, NULL, hex, as_it_is, 0.005);
-	is_near(preset, setting, hex, then, 0.005);
-}
+#include "block_fixture.h"
 
 /* ---- AH, BH, CH, DH ---- */
 
@@ -61,67 +10,67 @@ static void test_whole_register_is_merged_in_a_cycle_of_its_own(void **state)
 {
 	(void)state;
 	/* mov ah, bl; add ecx, eax: the merging uop's cycle and that of the others */
-	is_near("skylake", NULL, "88 dc 01 c1", 2, 0);
-	is_near("skylake", "partial.high_ports=0", "88 dc 01 c1", 1, 0.05);
-	check("ivy-bridge", "88 dc 01 c1", 2, "partial.high_ports=0", 1);
+	block_near("skylake", NULL, 8, "88 dc 01 c1", 2, 0);
+	block_near("skylake", "partial.high_ports=0", 8, "88 dc 01 c1", 1, 0.05);
+	block_check("ivy-bridge", "88 dc 01 c1", 2, "partial.high_ports=0", 1);
 	/* as an address: mov ah, bl; mov ecx, [rax] */
-	check("skylake", "88 dc 8b 08", 2, "partial.high_ports=0", 1);
+	block_check("skylake", "88 dc 8b 08", 2, "partial.high_ports=0", 1);
 	/* mov ah, bl; mov ch, bl; add ecx, eax: two uops, a cycle each */
-	check("skylake", "88 dc 88 dd 01 c1", 3, "partial.high_ports=0", 2);
+	block_check("skylake", "88 dc 88 dd 01 c1", 3, "partial.high_ports=0", 2);
 }
 
 static void test_merged_register_waits_for_both_pieces(void **state)
 {
 	(void)state;
 	/* mov ah, bl; imul eax, eax: the merge is in the chain */
-	check("skylake", "88 dc 0f af c0", 4, "partial.high_ports=0x1", 4);
+	block_check("skylake", "88 dc 0f af c0", 4, "partial.high_ports=0x1", 4);
 	/* add ah, bl eight times; add eax, ecx */
-	is_near("skylake", NULL, "00 dc 00 dc 00 dc 00 dc 00 dc 00 dc 00 dc 00 dc 01 c8", 11, 0);	/* 8, a merge, 1, and a read of AH */
+	block_near("skylake", NULL, 8, "00 dc 00 dc 00 dc 00 dc 00 dc 00 dc 00 dc 00 dc 01 c8", 11, 0);	/* 8, a merge, 1, and a read of AH */
 }
 
 static void test_merging_uop_takes_its_ports(void **state)
 {
 	(void)state;
 	/* mov ah, bl; add ecx, eax; and three pshufd on port 5: with the merge there too a fourth */
-	check("skylake", "88 dc 01 c1 66 0f 70 d0 1b 66 0f 70 d8 1b 66 0f 70 e0 1b", 3, "partial.high_ports=0x20", 4);
+	block_check("skylake", "88 dc 01 c1 66 0f 70 d0 1b 66 0f 70 d8 1b 66 0f 70 e0 1b", 3, "partial.high_ports=0x20", 4);
 }
 
 static void test_whole_write_ends_the_state(void **state)
 {
 	(void)state;
-	is_near("skylake", NULL, "88 dc 89 c8", 0.5, 0);			/* mov ah, bl; mov eax, ecx */
-	is_near("skylake", NULL, "88 dc 8b 06 01 c2", 1, 0.05);			/* mov ah, bl; mov eax, [rsi]; add edx, eax */
+	block_near("skylake", NULL, 8, "88 dc 89 c8", 0.5, 0);			/* mov ah, bl; mov eax, ecx */
+	block_near("skylake", NULL, 8, "88 dc 8b 06 01 c2", 1, 0.05);			/* mov ah, bl; mov eax, [rsi]; add edx, eax */
 }
 
 static void test_low_byte_leaves_the_high_one_apart(void **state)
 {
 	(void)state;
 	/* mov ah, bl; add cl, al: nothing to merge */
-	is_near("skylake", NULL, "88 dc 00 c1", 1, 0);
-	is_near("skylake", NULL, "88 dc 88 c1", 1, 0);				/* mov cl, al: into RCX, which is a chain */
+	block_near("skylake", NULL, 8, "88 dc 00 c1", 1, 0);
+	block_near("skylake", NULL, 8, "88 dc 88 c1", 1, 0);				/* mov cl, al: into RCX, which is a chain */
 }
 
 static void test_high_byte_is_written_without_the_rest(void **state)
 {
 	(void)state;
 	/* imul eax, eax; mov ah, bl; inc ah */
-	check("skylake", "88 dc fe c4", 0.5, "partial.high_ports=0", 2);
+	block_check("skylake", "88 dc fe c4", 0.5, "partial.high_ports=0", 2);
 }
 
 static void test_high_byte_comes_a_cycle_later_if_it_is_not_apart(void **state)
 {
 	(void)state;
-	check("skylake", "0f b6 c4", 2, "partial.high_latency=0", 1);		/* movzx eax, ah */
-	is_near("golden-cove", NULL, "0f b6 c4", 1, 0);
-	is_near("skylake", NULL, "00 dc", 1, 0);				/* add ah, bl: apart */
+	block_check("skylake", "0f b6 c4", 2, "partial.high_latency=0", 1);		/* movzx eax, ah */
+	block_near("golden-cove", NULL, 8, "0f b6 c4", 1, 0);
+	block_near("skylake", NULL, 8, "00 dc", 1, 0);				/* add ah, bl: apart */
 }
 
 static void test_state_goes_from_block_to_block(void **state)
 {
 	(void)state;
 	/* mov ah, bl; jmp next; add ecx, eax */
-	is_near("skylake", NULL, "88 dc eb 00 01 c1", 2, 0);
-	is_near("skylake", "partial.high_ports=0", "88 dc eb 00 01 c1", 1, 0.05);
+	block_near("skylake", NULL, 8, "88 dc eb 00 01 c1", 2, 0);
+	block_near("skylake", "partial.high_ports=0", 8, "88 dc eb 00 01 c1", 1, 0.05);
 }
 
 /* ---- P6 and Core 2 ---- */
@@ -129,22 +78,22 @@ static void test_state_goes_from_block_to_block(void **state)
 static void test_p6_waits_until_the_byte_has_retired(void **state)
 {
 	(void)state;
-	check("pentium3", "88 d8 01 c1", 8, "partial.stall=none", 1);		/* mov al, bl; add ecx, eax */
-	is_near("pentium3", NULL, "88 d8 00 c1", 1, 0);				/* mov al, bl; add cl, al */
+	block_check("pentium3", "88 d8 01 c1", 8, "partial.stall=none", 1);		/* mov al, bl; add ecx, eax */
+	block_near("pentium3", NULL, 8, "88 d8 00 c1", 1, 0);				/* mov al, bl; add cl, al */
 }
 
 static void test_p6_knows_registers_that_were_cleared(void **state)
 {
 	(void)state;
-	is_near("pentium3", NULL, "31 c0 88 d8 01 c1", 1.5, 0);			/* xor eax, eax; mov al, bl; add ecx, eax */
-	is_near("pentium3", NULL, "29 c0 88 d8 01 c1", 1.5, 0);			/* sub eax, eax */
+	block_near("pentium3", NULL, 8, "31 c0 88 d8 01 c1", 1.5, 0);			/* xor eax, eax; mov al, bl; add ecx, eax */
+	block_near("pentium3", NULL, 8, "29 c0 88 d8 01 c1", 1.5, 0);			/* sub eax, eax */
 }
 
 static void test_core2_merges_in_some_cycles(void **state)
 {
 	(void)state;
-	check("core2", "88 d8 01 c1", 4, "partial.stall_cycles=5", 6);
-	is_near("core2", "partial.stall=none", "88 d8 01 c1", 1, 0);
+	block_check("core2", "88 d8 01 c1", 4, "partial.stall_cycles=5", 6);
+	block_near("core2", "partial.stall=none", 8, "88 d8 01 c1", 1, 0);
 }
 
 /* ---- decoding ---- */
@@ -156,27 +105,27 @@ static void test_late_length_stalls_predecode(void **state)
 {
 	(void)state;
 	/* neg ax with its ModRM byte in the next 16 bytes; 13 NOPs behind */
-	is_near("skylake", "dsb.sets=0", NOPS7 NOPS7 "66 f7 d8 " NOPS7 "90 90 90 90 90 90 90 90", 9, 0);
-	is_near("skylake", "dsb.sets=0 mite.false_lcp=0", NOPS7 NOPS7 "66 f7 d8 " NOPS7 "90 90 90 90 90 90 90 90", 7.5, 0);
-	is_near("skylake", "dsb.sets=0", NOPS7 "90 90 90 90 90 90 66 f7 d8 " NOPS7 "90 90 90 90 90 90 90 90 90", 7.5, 0);	/* a byte earlier */
+	block_near("skylake", "dsb.sets=0", 8, NOPS7 NOPS7 "66 f7 d8 " NOPS7 "90 90 90 90 90 90 90 90", 9, 0);
+	block_near("skylake", "dsb.sets=0 mite.false_lcp=0", 8, NOPS7 NOPS7 "66 f7 d8 " NOPS7 "90 90 90 90 90 90 90 90", 7.5, 0);
+	block_near("skylake", "dsb.sets=0", 8, NOPS7 "90 90 90 90 90 90 66 f7 d8 " NOPS7 "90 90 90 90 90 90 90 90 90", 7.5, 0);	/* a byte earlier */
 }
 
 static void test_fusible_instructions_with_16_bit_constants_are_not_cached(void **state)
 {
 	(void)state;
 	/* add ax, 1000: four bytes; each stalls predecode */
-	check("skylake", "66 05 e8 03", 3.25, "dsb.lcp=0", 1);
-	check("golden-cove", "66 05 e8 03", 3.125, "dsb.lcp=0", 1);
-	is_near("skylake", NULL, "66 35 e8 03", 1, 0);				/* xor ax, 1000: fuses with no branch */
+	block_check("skylake", "66 05 e8 03", 3.25, "dsb.lcp=0", 1);
+	block_check("golden-cove", "66 05 e8 03", 3.125, "dsb.lcp=0", 1);
+	block_near("skylake", NULL, 8, "66 35 e8 03", 1, 0);				/* xor ax, 1000: fuses with no branch */
 	/* one such and four NOPs of seven bytes: none in the second half */
-	is_near("skylake", NULL, "66 05 e8 03 " NOP7 NOP7 NOP7 NOP7, 1.25, 0.005);
+	block_near("skylake", NULL, 8, "66 05 e8 03 " NOP7 NOP7 NOP7 NOP7, 1.25, 0.005);
 }
 
 static void test_what_rename_takes_apart_is_one_instruction_to_simple_decoders(void **state)
 {
 	(void)state;
 	/* add eax, [rsi+rdi]; add ebx, [rsi+rdi], decoded */
-	check("ivy-bridge", "03 04 3e 03 1c 3e", 1, "dsb.laminated=0", 2);
+	block_check("ivy-bridge", "03 04 3e 03 1c 3e", 1, "dsb.laminated=0", 2);
 }
 
 /* ---- rules of the tables ---- */
@@ -184,18 +133,18 @@ static void test_what_rename_takes_apart_is_one_instruction_to_simple_decoders(v
 static void test_double_shift_of_one_register_is_a_rotate(void **state)
 {
 	(void)state;
-	is_near("skylake", NULL, "0f a4 c0 05", 1, 0);				/* shld eax, eax, 5 */
-	is_near("skylake", NULL, "0f a4 d8 05", 3, 0);				/* shld eax, ebx, 5 */
-	is_near("skylake", NULL, "0f ac c0 05 0f ac db 05 0f ac c9 05 0f ac d2 05", 2, 0.005);	/* shrd of four registers */
-	is_near("golden-cove", NULL, "0f ac c0 05", 1, 0);
-	is_near("golden-cove", NULL, "0f ac d8 05", 3, 0);
+	block_near("skylake", NULL, 8, "0f a4 c0 05", 1, 0);				/* shld eax, eax, 5 */
+	block_near("skylake", NULL, 8, "0f a4 d8 05", 3, 0);				/* shld eax, ebx, 5 */
+	block_near("skylake", NULL, 8, "0f ac c0 05 0f ac db 05 0f ac c9 05 0f ac d2 05", 2, 0.005);	/* shrd of four registers */
+	block_near("golden-cove", NULL, 8, "0f ac c0 05", 1, 0);
+	block_near("golden-cove", NULL, 8, "0f ac d8 05", 3, 0);
 }
 
 static void test_narrow_string_load_merges_behind_the_load(void **state)
 {
 	(void)state;
-	is_near("skylake", NULL, "ac", 1.33, 0.05);				/* lodsb */
-	is_near("skylake", NULL, "66 ad", 1.33, 0.05);				/* lodsw */
+	block_near("skylake", NULL, 8, "ac", 1.33, 0.05);				/* lodsb */
+	block_near("skylake", NULL, 8, "66 ad", 1.33, 0.05);				/* lodsw */
 }
 
 int main(void)

@@ -3,6 +3,7 @@
  * and trace cache; and every preset's file can be read. */
 #include "core_fixture.h"
 #include "core/older/older.h"
+#include "data_dir.h"
 
 enum { A = REG_GPR, B, C, D, E };
 static struct code k;
@@ -214,13 +215,10 @@ static void test_every_preset_can_be_read(void **state)
 	(void)state;
 	static const char *const name[] = { "golden-cove", "golden-cove-client", "skylake", "ivy-bridge", "core2", "pentium3", "willamette", "prescott", "pentium", "zen4",
 	                                    "zen5" };
-	const char *top = getenv("TOP");
-	char dir[4096];
-	snprintf(dir, sizeof dir, "%s/data", top ? top : ".");
 	for (unsigned i = 0; i < sizeof name / sizeof *name; i++) {
 		struct core_config c;
 		struct err err;
-		if (core_config_load(&c, dir, name[i], &err))
+		if (core_config_load(&c, data_dir(), name[i], &err))
 			fail_msg("%s", err.text);
 		assert_string_equal(c.name, name[i]);
 	}

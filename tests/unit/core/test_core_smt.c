@@ -99,7 +99,7 @@ static uint64_t last_retired(const struct hardware_thread *t)
 
 /* ---- records ---- */
 
-static void every_record_names_its_hardware_thread(void **state)
+static void test_every_record_names_its_hardware_thread(void **state)
 {
 	(void)state;
 	start(3, "smt.threads=3");
@@ -114,7 +114,7 @@ static void every_record_names_its_hardware_thread(void **state)
 	stop();
 }
 
-static void a_third_thread_is_refused_where_the_core_has_two(void **state)
+static void test_a_third_thread_is_refused_where_the_core_has_two(void **state)
 {
 	struct core *c = NULL;
 	struct err err = { 0 };
@@ -125,7 +125,7 @@ static void a_third_thread_is_refused_where_the_core_has_two(void **state)
 	stop();
 }
 
-static void the_number_of_a_thread_that_ended_is_given_to_the_next(void **state)
+static void test_the_number_of_a_thread_that_ended_is_given_to_the_next(void **state)
 {
 	struct err err = { 0 };
 	(void)state;
@@ -139,7 +139,7 @@ static void the_number_of_a_thread_that_ended_is_given_to_the_next(void **state)
 
 /* ---- slots ---- */
 
-static void a_cycle_of_allocation_is_one_threads(void **state)
+static void test_a_cycle_of_allocation_is_one_threads(void **state)
 {
 	static uint8_t whose[MOST];	/* set of threads */
 	unsigned cycles[2] = { 0 };
@@ -163,7 +163,7 @@ static void a_cycle_of_allocation_is_one_threads(void **state)
 	stop();
 }
 
-static void two_that_fill_every_slot_take_twice_as_long(void **state)
+static void test_two_that_fill_every_slot_take_twice_as_long(void **state)
 {
 	uint64_t alone, both;
 	(void)state;
@@ -182,7 +182,7 @@ static void two_that_fill_every_slot_take_twice_as_long(void **state)
 	stop();
 }
 
-static void a_thread_that_waits_leaves_its_slots_to_the_other(void **state)
+static void test_a_thread_that_waits_leaves_its_slots_to_the_other(void **state)
 {
 	uint64_t alone;
 	(void)state;
@@ -199,7 +199,7 @@ static void a_thread_that_waits_leaves_its_slots_to_the_other(void **state)
 	stop();
 }
 
-static void a_port_takes_one_uop_a_cycle_of_whichever_thread(void **state)
+static void test_a_port_takes_one_uop_a_cycle_of_whichever_thread(void **state)
 {
 	static uint8_t taken[MOST];
 	unsigned twice = 0, uops = 0;
@@ -269,7 +269,7 @@ static void a_store(struct code *k)
 	d->is |= SPMU_IS(STORE_DATA);
 }
 
-static void the_reorder_buffer_is_split_while_several_run(void **state)
+static void test_the_reorder_buffer_is_split_while_several_run(void **state)
 {
 	(void)state;
 	assert_int_equal(allocated_behind_a_miss("rob.size=120", 1, 1, NULL), 120);
@@ -279,13 +279,13 @@ static void the_reorder_buffer_is_split_while_several_run(void **state)
 	assert_int_equal(allocated_behind_a_miss("rob.size=120 smt.threads=4", 4, 3, NULL), 40);
 }
 
-static void a_shared_reorder_buffer_is_had_by_whoever_comes_first(void **state)
+static void test_a_shared_reorder_buffer_is_had_by_whoever_comes_first(void **state)
 {
 	(void)state;
 	assert_int_equal(allocated_behind_a_miss("rob.size=120 smt.rob=shared", 2, 2, NULL), 120);
 }
 
-static void load_and_store_buffer_are_split_or_shared_as_the_core_says(void **state)
+static void test_load_and_store_buffer_are_split_or_shared_as_the_core_says(void **state)
 {
 	const char *sizes = "rob.size=400 load_buffer.size=40 store_buffer.size=30";
 	char shared[200];
@@ -322,7 +322,7 @@ static unsigned delivered_behind_a_miss(const char *settings, unsigned active)
 	return n;
 }
 
-static void the_uop_queue_is_each_threads_or_split_as_the_core_says(void **state)
+static void test_the_uop_queue_is_each_threads_or_split_as_the_core_says(void **state)
 {
 	(void)state;
 	const unsigned alone = delivered_behind_a_miss("rob.size=40 smt.rob=shared idq.size=64 smt.idq=split", 1),
@@ -335,17 +335,17 @@ static void the_uop_queue_is_each_threads_or_split_as_the_core_says(void **state
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_record_names_its_hardware_thread),
-		cmocka_unit_test(a_third_thread_is_refused_where_the_core_has_two),
-		cmocka_unit_test(the_number_of_a_thread_that_ended_is_given_to_the_next),
-		cmocka_unit_test(a_cycle_of_allocation_is_one_threads),
-		cmocka_unit_test(two_that_fill_every_slot_take_twice_as_long),
-		cmocka_unit_test(a_thread_that_waits_leaves_its_slots_to_the_other),
-		cmocka_unit_test(a_port_takes_one_uop_a_cycle_of_whichever_thread),
-		cmocka_unit_test(the_reorder_buffer_is_split_while_several_run),
-		cmocka_unit_test(a_shared_reorder_buffer_is_had_by_whoever_comes_first),
-		cmocka_unit_test(load_and_store_buffer_are_split_or_shared_as_the_core_says),
-		cmocka_unit_test(the_uop_queue_is_each_threads_or_split_as_the_core_says),
+		cmocka_unit_test(test_every_record_names_its_hardware_thread),
+		cmocka_unit_test(test_a_third_thread_is_refused_where_the_core_has_two),
+		cmocka_unit_test(test_the_number_of_a_thread_that_ended_is_given_to_the_next),
+		cmocka_unit_test(test_a_cycle_of_allocation_is_one_threads),
+		cmocka_unit_test(test_two_that_fill_every_slot_take_twice_as_long),
+		cmocka_unit_test(test_a_thread_that_waits_leaves_its_slots_to_the_other),
+		cmocka_unit_test(test_a_port_takes_one_uop_a_cycle_of_whichever_thread),
+		cmocka_unit_test(test_the_reorder_buffer_is_split_while_several_run),
+		cmocka_unit_test(test_a_shared_reorder_buffer_is_had_by_whoever_comes_first),
+		cmocka_unit_test(test_load_and_store_buffer_are_split_or_shared_as_the_core_says),
+		cmocka_unit_test(test_the_uop_queue_is_each_threads_or_split_as_the_core_says),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

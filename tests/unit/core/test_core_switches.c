@@ -2,43 +2,9 @@
  * Mechanisms of decoding and rename, each on and off through the core's file: blocks in a steady state on skylake, exact
  * cycles an iteration.  NOPs fill the slots of a cycle, so that one slot more shows as a quarter of a cycle.
  */
-#include "analysis/block/block.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
+#include "block_fixture.h"
 
 static struct err err;
-
-static double cycles(const char *setting, const char *hex)
-{
-	char dir[4096];
-	const char *top = getenv("TOP");
-	struct core_config core;
-	struct block_engine *e;
-	struct block_result result = { 0 };
-	uint8_t code[128];
-	size_t n = 0;
-	for (unsigned v; sscanf(hex, "%2x", &v) == 1; hex += 3) {
-		code[n++] = (uint8_t)v;
-		if (!hex[2])
-			break;
-	}
-	snprintf(dir, sizeof dir, "%s/data", top ? top : ".");
-	assert_int_equal(core_config_load(&core, dir, "skylake", &err), 0);
-	if (setting)
-		assert_int_equal(core_config_set(&core, setting, &err), 0);
-	assert_int_equal(block_engine_create(&e, &core, dir, &err), 0);
-	const struct block_spec spec = { .code = code, .bytes = n, .word_bytes = 8 };
-	if (block_run(e, &spec, &result, &err))
-		fail_msg("%s", err.text);
-	double c = (double)result.cycles / (double)result.iterations;
-	block_release(&result);
-	block_engine_destroy(e);
-	return c;
-}
 
 #define NOP3 " 66 90 66 90 66 90"
 #define NOP8 " 0f 1f 84 00 00 00 00 00"	/* one, of 8 bytes */
@@ -46,7 +12,7 @@ static double cycles(const char *setting, const char *hex)
 
 static void check(const char *hex, double preset, const char *setting, double then)
 {
-	double is = cycles(NULL, hex), set = cycles(setting, hex);
+	double is = block_cycles("skylake", NULL, 8, hex), set = block_cycles("skylake", setting, 8, hex);
 	if (is != preset || set != then)
 		fail_msg("%s: %g cycles, %g expected; with %s: %g, %g expected", hex, is, preset, setting, set, then);
 }
@@ -153,11 +119,8 @@ static void test_zero_idiom_depends_on_nothing(void **state)
 static void test_default_holds_for_a_file_that_does_not_say(void **state)
 {
 	(void)state;
-	char dir[4096];
-	const char *top = getenv("TOP");
 	struct core_config core;
-	snprintf(dir, sizeof dir, "%s/data", top ? top : ".");
-	assert_int_equal(core_config_load(&core, dir, "skylake", &err), 0);
+	assert_int_equal(core_config_load(&core, data_dir(), "skylake", &err), 0);
 	assert_int_equal(core.fusion_micro, 1);		/* no line of skylake.conf */
 	assert_int_equal(core.dsb_lines, 2);
 	assert_int_equal(core.fusion_partial_flags, 0);	/* a line there */

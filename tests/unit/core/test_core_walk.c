@@ -133,7 +133,7 @@ static void known(uint64_t addr, uint64_t value)
 
 /* --- values --- */
 
-static void an_address_comes_from_the_registers_at_the_branch(void **state)
+static void test_an_address_comes_from_the_registers_at_the_branch(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -145,7 +145,7 @@ static void an_address_comes_from_the_registers_at_the_branch(void **state)
 	end();
 }
 
-static void what_an_instruction_leaves_unknown_makes_no_address(void **state)
+static void test_what_an_instruction_leaves_unknown_makes_no_address(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -157,7 +157,7 @@ static void what_an_instruction_leaves_unknown_makes_no_address(void **state)
 	end();
 }
 
-static void a_known_word_of_memory_gives_the_next_address(void **state)
+static void test_a_known_word_of_memory_gives_the_next_address(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -173,7 +173,7 @@ static void a_known_word_of_memory_gives_the_next_address(void **state)
 	end();
 }
 
-static void a_word_that_is_half_in_another_is_put_together(void **state)
+static void test_a_word_that_is_half_in_another_is_put_together(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -187,7 +187,7 @@ static void a_word_that_is_half_in_another_is_put_together(void **state)
 	end();
 }
 
-static void the_wrong_path_sees_its_own_stores_and_nobody_else_does(void **state)
+static void test_the_wrong_path_sees_its_own_stores_and_nobody_else_does(void **state)
 {
 	uint64_t v;
 	(void)state;
@@ -206,7 +206,7 @@ static void the_wrong_path_sees_its_own_stores_and_nobody_else_does(void **state
 	end();
 }
 
-static void a_store_of_an_unknown_value_makes_the_word_unknown(void **state)
+static void test_a_store_of_an_unknown_value_makes_the_word_unknown(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -239,7 +239,7 @@ static void leaves_rax(const char *code, uint64_t rax)
 	end();
 }
 
-static void operations_do_what_the_manual_says(void **state)
+static void test_operations_do_what_the_manual_says(void **state)
 {
 	(void)state;
 	leaves_rax("48 01 c8", 0x8123 + 0x80000004ull);		/* add rax, rcx */
@@ -296,7 +296,7 @@ static void operations_do_what_the_manual_says(void **state)
 	leaves_rax("48 c7 03 05 00 00 00 | 48 8b 03", 5);		/* mov qword [rbx], 5; mov rax, [rbx] */
 }
 
-static void an_idiom_knows_its_result_whatever_the_register(void **state)
+static void test_an_idiom_knows_its_result_whatever_the_register(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -315,7 +315,7 @@ static void load_and_its_register(struct maker *m)
 	m->slot[1].reg = RAX;
 }
 
-static void what_a_load_brought_is_known(void **state)
+static void test_what_a_load_brought_is_known(void **state)
 {
 	uint64_t v;
 	(void)state;
@@ -333,7 +333,7 @@ static void store_of_a_register(struct maker *m)
 	maker_slot(m, ST_SLOT_STORE, 8);
 }
 
-static void what_a_store_took_out_is_known_if_its_register_was(void **state)
+static void test_what_a_store_took_out_is_known_if_its_register_was(void **state)
 {
 	uint64_t v;
 	(void)state;
@@ -354,7 +354,7 @@ static void vector_store(struct maker *m)
 	maker_slot(m, ST_SLOT_STORE, 16);
 }
 
-static void a_store_that_is_not_followed_is_forgotten(void **state)
+static void test_a_store_that_is_not_followed_is_forgotten(void **state)
 {
 	uint64_t v;
 	(void)state;
@@ -384,7 +384,7 @@ static void ends_before(const char *code)
 	end();
 }
 
-static void a_walk_ends_where_nobody_knows_what_comes(void **state)
+static void test_a_walk_ends_where_nobody_knows_what_comes(void **state)
 {
 	(void)state;
 	ends_before("0f 05");			/* syscall */
@@ -399,7 +399,7 @@ static void a_walk_ends_where_nobody_knows_what_comes(void **state)
 	ends_before("0f 0b");			/* ud2 */
 }
 
-static void code_that_is_unknown_is_not_walked(void **state)
+static void test_code_that_is_unknown_is_not_walked(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -411,7 +411,7 @@ static void code_that_is_unknown_is_not_walked(void **state)
 	end();
 }
 
-static void unmapped_code_is_forgotten(void **state)
+static void test_unmapped_code_is_forgotten(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -428,7 +428,7 @@ static void unmapped_code_is_forgotten(void **state)
 	end();
 }
 
-static void a_jump_leads_into_a_block_that_was_executed(void **state)
+static void test_a_jump_leads_into_a_block_that_was_executed(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -441,7 +441,7 @@ static void a_jump_leads_into_a_block_that_was_executed(void **state)
 	end();
 }
 
-static void a_call_comes_back_by_the_return_stack(void **state)
+static void test_a_call_comes_back_by_the_return_stack(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -455,7 +455,7 @@ static void a_call_comes_back_by_the_return_stack(void **state)
 	end();
 }
 
-static void a_walk_has_as_many_instructions_as_the_core_file_says(void **state)
+static void test_a_walk_has_as_many_instructions_as_the_core_file_says(void **state)
 {
 	(void)state;
 	begin("wrong_path.instructions=100");
@@ -486,7 +486,7 @@ static unsigned paced(uint64_t from, unsigned ran)
 	return n;
 }
 
-static void a_walk_goes_as_far_as_the_core_lately_got_there(void **state)
+static void test_a_walk_goes_as_far_as_the_core_lately_got_there(void **state)
 {
 	(void)state;
 	begin("wrong_path.instructions=512");
@@ -512,7 +512,7 @@ static void a_walk_goes_as_far_as_the_core_lately_got_there(void **state)
 	end();
 }
 
-static void what_the_core_did_is_known_when_it_must_be_done(void **state)
+static void test_what_the_core_did_is_known_when_it_must_be_done(void **state)
 {
 	(void)state;
 	begin("wrong_path.instructions=512");
@@ -529,7 +529,7 @@ static void what_the_core_did_is_known_when_it_must_be_done(void **state)
 	end();
 }
 
-static void many_stores_end_a_walk_and_nothing_more(void **state)
+static void test_many_stores_end_a_walk_and_nothing_more(void **state)
 {
 	(void)state;
 	begin("wrong_path.instructions=512");
@@ -540,7 +540,7 @@ static void many_stores_end_a_walk_and_nothing_more(void **state)
 	end();
 }
 
-static void the_same_walk_twice_is_the_same(void **state)
+static void test_the_same_walk_twice_is_the_same(void **state)
 {
 	static uint64_t first[WALK_ROOM + 1];
 	(void)state;
@@ -572,7 +572,7 @@ static void begin_ahead(const char *setting)
 	begin(setting);
 }
 
-static void an_unknown_address_is_that_of_the_right_path(void **state)
+static void test_an_unknown_address_is_that_of_the_right_path(void **state)
 {
 	(void)state;
 	begin_ahead(NULL);
@@ -595,7 +595,7 @@ static void an_unknown_address_is_that_of_the_right_path(void **state)
 	end();
 }
 
-static void a_known_address_is_not_looked_for(void **state)
+static void test_a_known_address_is_not_looked_for(void **state)
 {
 	(void)state;
 	begin_ahead(NULL);
@@ -606,7 +606,7 @@ static void a_known_address_is_not_looked_for(void **state)
 	end();
 }
 
-static void each_time_it_is_the_next_that_comes(void **state)
+static void test_each_time_it_is_the_next_that_comes(void **state)
 {
 	(void)state;
 	begin_ahead(NULL);
@@ -631,7 +631,7 @@ static void each_time_it_is_the_next_that_comes(void **state)
 	end();
 }
 
-static void what_lies_at_such_an_address_is_known(void **state)
+static void test_what_lies_at_such_an_address_is_known(void **state)
 {
 	(void)state;
 	begin_ahead(NULL);
@@ -644,7 +644,7 @@ static void what_lies_at_such_an_address_is_known(void **state)
 	end();
 }
 
-static void a_store_takes_the_address_of_a_store(void **state)
+static void test_a_store_takes_the_address_of_a_store(void **state)
 {
 	(void)state;
 	begin_ahead(NULL);
@@ -657,7 +657,7 @@ static void a_store_takes_the_address_of_a_store(void **state)
 	end();
 }
 
-static void an_operand_of_another_segment_is_found_there(void **state)
+static void test_an_operand_of_another_segment_is_found_there(void **state)
 {
 	(void)state;
 	begin_ahead(NULL);
@@ -702,7 +702,7 @@ static void is_taken(const char *code, bool taken)
 	}
 }
 
-static void a_branch_was_predicted_wrong_if_its_condition_says_so(void **state)
+static void test_a_branch_was_predicted_wrong_if_its_condition_says_so(void **state)
 {
 	(void)state;
 	is_taken("48 83 f9 04 | 74 10", true);		/* cmp rcx, 4; jz */
@@ -717,7 +717,7 @@ static void a_branch_was_predicted_wrong_if_its_condition_says_so(void **state)
 	is_taken("f6 c1 04 | 74 10", false);			/* test cl, 4 */
 }
 
-static void a_branch_on_something_unknown_goes_as_predicted(void **state)
+static void test_a_branch_on_something_unknown_goes_as_predicted(void **state)
 {
 	static const char *const code[] = { "48 f7 f1 | 48 85 c0 | 74 10", "48 f7 f1 | 48 85 c0 | 75 10",	/* div rcx; test rax, rax */
 		"48 83 3f 00 | 74 10", "48 83 3f 00 | 75 10",		/* cmp qword [rdi], 0 */
@@ -730,7 +730,7 @@ static void a_branch_on_something_unknown_goes_as_predicted(void **state)
 	}
 }
 
-static void an_indirect_branch_was_predicted_wrong_if_its_target_says_so(void **state)
+static void test_an_indirect_branch_was_predicted_wrong_if_its_target_says_so(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -755,7 +755,7 @@ static void an_indirect_branch_was_predicted_wrong_if_its_target_says_so(void **
 	end();
 }
 
-static void a_return_was_predicted_wrong_if_its_address_was_changed(void **state)
+static void test_a_return_was_predicted_wrong_if_its_address_was_changed(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -772,37 +772,37 @@ static void a_return_was_predicted_wrong_if_its_address_was_changed(void **state
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_address_comes_from_the_registers_at_the_branch),
-		cmocka_unit_test(what_an_instruction_leaves_unknown_makes_no_address),
-		cmocka_unit_test(a_known_word_of_memory_gives_the_next_address),
-		cmocka_unit_test(a_word_that_is_half_in_another_is_put_together),
-		cmocka_unit_test(the_wrong_path_sees_its_own_stores_and_nobody_else_does),
-		cmocka_unit_test(a_store_of_an_unknown_value_makes_the_word_unknown),
-		cmocka_unit_test(operations_do_what_the_manual_says),
-		cmocka_unit_test(an_idiom_knows_its_result_whatever_the_register),
-		cmocka_unit_test(what_a_load_brought_is_known),
-		cmocka_unit_test(what_a_store_took_out_is_known_if_its_register_was),
-		cmocka_unit_test(a_store_that_is_not_followed_is_forgotten),
-		cmocka_unit_test(a_walk_ends_where_nobody_knows_what_comes),
-		cmocka_unit_test(code_that_is_unknown_is_not_walked),
-		cmocka_unit_test(unmapped_code_is_forgotten),
-		cmocka_unit_test(a_jump_leads_into_a_block_that_was_executed),
-		cmocka_unit_test(a_call_comes_back_by_the_return_stack),
-		cmocka_unit_test(a_walk_has_as_many_instructions_as_the_core_file_says),
-		cmocka_unit_test(a_walk_goes_as_far_as_the_core_lately_got_there),
-		cmocka_unit_test(what_the_core_did_is_known_when_it_must_be_done),
-		cmocka_unit_test(many_stores_end_a_walk_and_nothing_more),
-		cmocka_unit_test(the_same_walk_twice_is_the_same),
-		cmocka_unit_test(an_unknown_address_is_that_of_the_right_path),
-		cmocka_unit_test(a_known_address_is_not_looked_for),
-		cmocka_unit_test(each_time_it_is_the_next_that_comes),
-		cmocka_unit_test(what_lies_at_such_an_address_is_known),
-		cmocka_unit_test(a_store_takes_the_address_of_a_store),
-		cmocka_unit_test(an_operand_of_another_segment_is_found_there),
-		cmocka_unit_test(a_branch_was_predicted_wrong_if_its_condition_says_so),
-		cmocka_unit_test(a_branch_on_something_unknown_goes_as_predicted),
-		cmocka_unit_test(an_indirect_branch_was_predicted_wrong_if_its_target_says_so),
-		cmocka_unit_test(a_return_was_predicted_wrong_if_its_address_was_changed),
+		cmocka_unit_test(test_an_address_comes_from_the_registers_at_the_branch),
+		cmocka_unit_test(test_what_an_instruction_leaves_unknown_makes_no_address),
+		cmocka_unit_test(test_a_known_word_of_memory_gives_the_next_address),
+		cmocka_unit_test(test_a_word_that_is_half_in_another_is_put_together),
+		cmocka_unit_test(test_the_wrong_path_sees_its_own_stores_and_nobody_else_does),
+		cmocka_unit_test(test_a_store_of_an_unknown_value_makes_the_word_unknown),
+		cmocka_unit_test(test_operations_do_what_the_manual_says),
+		cmocka_unit_test(test_an_idiom_knows_its_result_whatever_the_register),
+		cmocka_unit_test(test_what_a_load_brought_is_known),
+		cmocka_unit_test(test_what_a_store_took_out_is_known_if_its_register_was),
+		cmocka_unit_test(test_a_store_that_is_not_followed_is_forgotten),
+		cmocka_unit_test(test_a_walk_ends_where_nobody_knows_what_comes),
+		cmocka_unit_test(test_code_that_is_unknown_is_not_walked),
+		cmocka_unit_test(test_unmapped_code_is_forgotten),
+		cmocka_unit_test(test_a_jump_leads_into_a_block_that_was_executed),
+		cmocka_unit_test(test_a_call_comes_back_by_the_return_stack),
+		cmocka_unit_test(test_a_walk_has_as_many_instructions_as_the_core_file_says),
+		cmocka_unit_test(test_a_walk_goes_as_far_as_the_core_lately_got_there),
+		cmocka_unit_test(test_what_the_core_did_is_known_when_it_must_be_done),
+		cmocka_unit_test(test_many_stores_end_a_walk_and_nothing_more),
+		cmocka_unit_test(test_the_same_walk_twice_is_the_same),
+		cmocka_unit_test(test_an_unknown_address_is_that_of_the_right_path),
+		cmocka_unit_test(test_a_known_address_is_not_looked_for),
+		cmocka_unit_test(test_each_time_it_is_the_next_that_comes),
+		cmocka_unit_test(test_what_lies_at_such_an_address_is_known),
+		cmocka_unit_test(test_a_store_takes_the_address_of_a_store),
+		cmocka_unit_test(test_an_operand_of_another_segment_is_found_there),
+		cmocka_unit_test(test_a_branch_was_predicted_wrong_if_its_condition_says_so),
+		cmocka_unit_test(test_a_branch_on_something_unknown_goes_as_predicted),
+		cmocka_unit_test(test_an_indirect_branch_was_predicted_wrong_if_its_target_says_so),
+		cmocka_unit_test(test_a_return_was_predicted_wrong_if_its_address_was_changed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,7 +117,7 @@ static const struct seen *branch_record(void)
 	return NULL;
 }
 
-static void squashed_uops_are_issued_and_do_not_retire(void **state)
+static void test_squashed_uops_are_issued_and_do_not_retire(void **state)
 {
 	(void)state;
 	begin(NULL, "48 8b 0f | 48 89 0e | 48 83 c2 01 | eb f4", true);	/* mov rcx, [rdi]; mov [rsi], rcx; add rdx, 1; jmp 2000 */
@@ -142,7 +142,7 @@ static void squashed_uops_are_issued_and_do_not_retire(void **state)
 	end();
 }
 
-static void what_retires_is_the_same_with_and_without(void **state)
+static void test_what_retires_is_the_same_with_and_without(void **state)
 {
 	unsigned uops[2];
 	uint64_t instructions[2], last[2];
@@ -165,7 +165,7 @@ static void what_retires_is_the_same_with_and_without(void **state)
 	assert_int_equal(last[0], last[1]);	/* this memory forgets, and the entries are free when the branch resolves */
 }
 
-static void stores_of_the_wrong_path_are_never_written(void **state)
+static void test_stores_of_the_wrong_path_are_never_written(void **state)
 {
 	(void)state;
 	begin(NULL, "48 89 0e | 48 83 c6 40 | eb f7", true);	/* mov [rsi], rcx; add rsi, 64; jmp back */
@@ -180,7 +180,7 @@ static void stores_of_the_wrong_path_are_never_written(void **state)
 	end();
 }
 
-static void a_load_of_the_right_path_does_not_get_what_the_wrong_one_stored(void **state)
+static void test_a_load_of_the_right_path_does_not_get_what_the_wrong_one_stored(void **state)
 {
 	(void)state;
 	begin(NULL, "48 89 0f | eb fb", true);		/* mov [rdi], rcx; jmp back */
@@ -199,7 +199,7 @@ static void a_load_of_the_right_path_does_not_get_what_the_wrong_one_stored(void
 	end();
 }
 
-static void loads_of_the_wrong_path_go_to_memory_until_the_branch_resolves(void **state)
+static void test_loads_of_the_wrong_path_go_to_memory_until_the_branch_resolves(void **state)
 {
 	(void)state;
 	/* mov rcx, [rdi]; mov rdx, [rbx+8], which misses; inc rax, twice; mov rsi, [rax]: RAX is what the branch waits for */
@@ -216,7 +216,7 @@ static void loads_of_the_wrong_path_go_to_memory_until_the_branch_resolves(void 
 	end();
 }
 
-static void a_wrong_path_ends_when_the_scheduler_is_full(void **state)
+static void test_a_wrong_path_ends_when_the_scheduler_is_full(void **state)
 {
 	(void)state;
 	begin(NULL, "48 01 c0 | 48 01 c0 | eb f8", true);	/* add rax, rax: all wait for the load */
@@ -231,7 +231,7 @@ static void a_wrong_path_ends_when_the_scheduler_is_full(void **state)
 	end();
 }
 
-static void a_branch_that_resolves_at_once_leaves_little_time(void **state)
+static void test_a_branch_that_resolves_at_once_leaves_little_time(void **state)
 {
 	(void)state;
 	begin(NULL, "48 83 c2 01 | eb fa", true);
@@ -245,7 +245,7 @@ static void a_branch_that_resolves_at_once_leaves_little_time(void **state)
 	end();
 }
 
-static void the_core_counts_its_entries_right_behind_many_of_them(void **state)
+static void test_the_core_counts_its_entries_right_behind_many_of_them(void **state)
 {
 	(void)state;
 	begin(NULL, "48 8b 0f | 48 89 0e | 48 01 c0 | 48 83 c6 08 | eb f1", true);
@@ -266,7 +266,7 @@ static void the_core_counts_its_entries_right_behind_many_of_them(void **state)
 	end();
 }
 
-static void the_same_run_twice_is_the_same(void **state)
+static void test_the_same_run_twice_is_the_same(void **state)
 {
 	static struct seen first[20000];
 	unsigned n = 0;
@@ -288,7 +288,7 @@ static void the_same_run_twice_is_the_same(void **state)
 }
 
 /* A branch of the wrong path that the mock predicts not to be taken: test rdx, rdx; jz, RDX being 0. */
-static void what_a_branch_of_the_wrong_path_does_is_said_if_somebody_wants_it(void **state)
+static void test_what_a_branch_of_the_wrong_path_does_is_said_if_somebody_wants_it(void **state)
 {
 	static struct seen first[2000];
 	unsigned n = 0, said = 0;
@@ -320,16 +320,16 @@ static void what_a_branch_of_the_wrong_path_does_is_said_if_somebody_wants_it(vo
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(squashed_uops_are_issued_and_do_not_retire),
-		cmocka_unit_test(what_retires_is_the_same_with_and_without),
-		cmocka_unit_test(stores_of_the_wrong_path_are_never_written),
-		cmocka_unit_test(a_load_of_the_right_path_does_not_get_what_the_wrong_one_stored),
-		cmocka_unit_test(loads_of_the_wrong_path_go_to_memory_until_the_branch_resolves),
-		cmocka_unit_test(a_wrong_path_ends_when_the_scheduler_is_full),
-		cmocka_unit_test(a_branch_that_resolves_at_once_leaves_little_time),
-		cmocka_unit_test(the_core_counts_its_entries_right_behind_many_of_them),
-		cmocka_unit_test(the_same_run_twice_is_the_same),
-		cmocka_unit_test(what_a_branch_of_the_wrong_path_does_is_said_if_somebody_wants_it),
+		cmocka_unit_test(test_squashed_uops_are_issued_and_do_not_retire),
+		cmocka_unit_test(test_what_retires_is_the_same_with_and_without),
+		cmocka_unit_test(test_stores_of_the_wrong_path_are_never_written),
+		cmocka_unit_test(test_a_load_of_the_right_path_does_not_get_what_the_wrong_one_stored),
+		cmocka_unit_test(test_loads_of_the_wrong_path_go_to_memory_until_the_branch_resolves),
+		cmocka_unit_test(test_a_wrong_path_ends_when_the_scheduler_is_full),
+		cmocka_unit_test(test_a_branch_that_resolves_at_once_leaves_little_time),
+		cmocka_unit_test(test_the_core_counts_its_entries_right_behind_many_of_them),
+		cmocka_unit_test(test_the_same_run_twice_is_the_same),
+		cmocka_unit_test(test_what_a_branch_of_the_wrong_path_does_is_said_if_somebody_wants_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

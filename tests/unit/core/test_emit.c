@@ -37,7 +37,7 @@ static uint64_t stalled_with(uint32_t others)
 	return stalled;
 }
 
-static void an_interval_that_grew_is_whole_wherever_the_batch_ends(void **state)
+static void test_an_interval_that_grew_is_whole_wherever_the_batch_ends(void **state)
 {
 	(void)state;
 	assert_int_equal(stalled_with(3), 110);
@@ -50,6 +50,6 @@ static void an_interval_that_grew_is_whole_wherever_the_batch_ends(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(an_interval_that_grew_is_whole_wherever_the_batch_ends) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_an_interval_that_grew_is_whole_wherever_the_batch_ends) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,23 +10,16 @@
 #include <cmocka.h>
 #include "core/core.h"
 #include "core/machine/features.h"
+#include "data_dir.h"
 
 static char *preset[CONFIG_PRESETS];
 static int presets;
 static struct err err;
 
-static const char *data(void)
-{
-	static char dir[4096];
-	const char *top = getenv("TOP");
-	snprintf(dir, sizeof dir, "%s/data", top ? top : ".");
-	return dir;
-}
-
 static int find_presets(void **state)
 {
 	(void)state;
-	presets = core_config_presets(preset, data(), &err);
+	presets = core_config_presets(preset, data_dir(), &err);
 	return presets > 0 ? 0 : -1;
 }
 
@@ -41,7 +34,7 @@ static int free_presets(void **state)
 static struct core_config load(const char *name)
 {
 	struct core_config c;
-	assert_int_equal(core_config_load(&c, data(), name, &err), 0);
+	assert_int_equal(core_config_load(&c, data_dir(), name, &err), 0);
 	return c;
 }
 

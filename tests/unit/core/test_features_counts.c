@@ -12,6 +12,7 @@
 #include "core/core.h"
 #include "core/machine/features.h"
 #include "isa/isa.h"
+#include "data_dir.h"
 
 static struct err err;
 
@@ -513,7 +514,7 @@ static bool moved(enum then then, uint64_t was, uint64_t is)
 }
 
 /* Runs a row on a core; false: the core lacks the feature. */
-static bool check(const char *name, const char data[4096], const struct row *row, unsigned *wrong)
+static bool check(const char *name, const struct row *row, unsigned *wrong)
 {
 	static struct rig rig;
 	struct rig *r = &rig;
@@ -521,7 +522,7 @@ static bool check(const char *name, const char data[4096], const struct row *row
 	struct isa_options o;
 	char uops[sizeof r->preset.uops + 4200];
 	memset(r, 0, sizeof *r);
-	assert_int_equal(core_config_load(&r->preset, data, name, &err), 0);
+	assert_int_equal(core_config_load(&r->preset, data_dir(), name, &err), 0);
 	if (core_feature_find(&r->preset, row->feature, &f, &err))
 		return false;
 	r->preset.wrong_path = 0;
@@ -529,7 +530,7 @@ static bool check(const char *name, const char data[4096], const struct row *row
 	if (core_feature_find(&r->preset, row->feature, &f, &err))
 		return false;		/* what stands in for others is not there: nothing is left of it */
 	core_features_init(&r->registers, &r->preset);
-	snprintf(uops, sizeof uops, "%.4095s/uops/%.63s.tsv", data, r->preset.uops);
+	snprintf(uops, sizeof uops, "%s/uops/%.63s.tsv", data_dir(), r->preset.uops);
 	if (isa_create(&r->isa, uops, &err) || machine_create(&r->m, &r->preset, &err) || core_create(&r->c, r->m, tally, r, &err))
 		fail_msg("%s: %s", name, err.text);
 	core_isa_options(&r->preset, &o);
@@ -559,18 +560,15 @@ static bool check(const char *name, const char data[4096], const struct row *row
 static void all_features_of(const char *name)
 {
 	static struct core_feature f[FEATURES_MAX];
-	static char data[4096];
 	struct core_config c;
-	const char *top = getenv("TOP");
 	unsigned wrong = 0;
-	snprintf(data, sizeof data, "%s/data", top ? top : ".");
-	assert_int_equal(core_config_load(&c, data, name, &err), 0);
+	assert_int_equal(core_config_load(&c, data_dir(), name, &err), 0);
 	size_t n = core_features_list(&c, f, FEATURES_MAX);
 	for (size_t i = 0; i < n; i++) {
 		bool tried = false;
 		for (unsigned k = 0; k < ROWS; k++)
 			if (!strcmp(rows[k].feature, f[i].name) && (!rows[k].core || !strcmp(rows[k].core, name)))
-				tried |= check(name, data, &rows[k], &wrong);
+				tried |= check(name, &rows[k], &wrong);
 		for (unsigned k = 0; k < sizeof elsewhere / sizeof *elsewhere; k++)
 			tried |= !strcmp(elsewhere[k], f[i].name);
 		if (!tried) {

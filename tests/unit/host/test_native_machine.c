@@ -116,7 +116,7 @@ static struct native_set set_of(const char *a, const char *b)
 	return s;
 }
 
-static void settings_are_known_by_name_and_value(void **state)
+static void test_settings_are_known_by_name_and_value(void **state)
 {
 	(void)state;
 	static const char *const bad[] = { "", "thp", "thp=", "thp=on", "nonsense=1", "cpu=-1", "cpu=1x", "cpu= 1", "nice=-21", "spec.store_bypass=o", "aslr=off=",
@@ -136,7 +136,7 @@ static void settings_are_known_by_name_and_value(void **state)
 	assert_true(native_set_machine(&s));
 }
 
-static void halves_of_masks(void **state)
+static void test_halves_of_masks(void **state)
 {
 	(void)state;
 	char half[NATIVE_SCHEMA];
@@ -167,7 +167,7 @@ static bool offered(const struct native_knobs *k, const char *settings)
 	return false;
 }
 
-static void prefetchers_are_found_by_reading_the_register(void **state)
+static void test_prefetchers_are_found_by_reading_the_register(void **state)
 {
 	(void)state;
 	struct native_knobs k;
@@ -198,7 +198,7 @@ static void prefetchers_are_found_by_reading_the_register(void **state)
 	assert_non_null(strstr(absent(&k, "prefetch.*")->why, "/dev/cpu/0/msr: No such file or directory"));
 }
 
-static void what_is_not_there_has_its_reason(void **state)
+static void test_what_is_not_there_has_its_reason(void **state)
 {
 	(void)state;
 	struct native_knobs k;
@@ -228,7 +228,7 @@ static void what_is_not_there_has_its_reason(void **state)
 	assert_int_equal(native_knobs(&k, root, at("/nothing"), &err), ERR_SYSTEM);
 }
 
-static void the_machine_is_set_and_put_back(void **state)
+static void test_the_machine_is_set_and_put_back(void **state)
 {
 	(void)state;
 	struct native_machine *m;
@@ -258,7 +258,7 @@ static void the_machine_is_set_and_put_back(void **state)
 	assert_string_equal(get(JOURNAL), "");
 }
 
-static void what_fails_halfway_leaves_nothing_changed(void **state)
+static void test_what_fails_halfway_leaves_nothing_changed(void **state)
 {
 	(void)state;
 	struct native_machine *m;
@@ -278,7 +278,7 @@ static void what_fails_halfway_leaves_nothing_changed(void **state)
 	assert_int_equal(native_machine_close(m, NULL), 0);
 }
 
-static void only_one_changes_the_machine_at_a_time(void **state)
+static void test_only_one_changes_the_machine_at_a_time(void **state)
 {
 	(void)state;
 	struct native_machine *m, *other;
@@ -316,7 +316,7 @@ static pid_t changer(void)
 	return pid;
 }
 
-static void the_guard_puts_back_what_a_killed_process_has_changed(void **state)
+static void test_the_guard_puts_back_what_a_killed_process_has_changed(void **state)
 {
 	(void)state;
 	pid_t pid = changer();
@@ -331,7 +331,7 @@ static void the_guard_puts_back_what_a_killed_process_has_changed(void **state)
 	assert_string_equal(get("/sys/fs/resctrl/schemata"), "L3:0=fff;1=fff\n");
 }
 
-static void the_next_start_puts_back_what_process_and_guard_left(void **state)
+static void test_the_next_start_puts_back_what_process_and_guard_left(void **state)
 {
 	(void)state;
 	unsigned left = 0;
@@ -351,7 +351,7 @@ static void the_next_start_puts_back_what_process_and_guard_left(void **state)
 	assert_int_equal(left, 0);
 }
 
-static void a_journal_of_another_boot_is_dropped(void **state)
+static void test_a_journal_of_another_boot_is_dropped(void **state)
 {
 	(void)state;
 	unsigned left = 9;
@@ -362,7 +362,7 @@ static void a_journal_of_another_boot_is_dropped(void **state)
 	assert_string_equal(get(JOURNAL), "");
 }
 
-static void a_journal_with_other_entries_does_nothing_of_them(void **state)
+static void test_a_journal_with_other_entries_does_nothing_of_them(void **state)
 {
 	(void)state;
 	unsigned left = 9;
@@ -392,7 +392,7 @@ static int run_shell(const struct native_set *set, const char *script, uint64_t 
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + status;
 }
 
-static void a_program_starts_with_the_settings(void **state)
+static void test_a_program_starts_with_the_settings(void **state)
 {
 	(void)state;
 	static const struct { const char *setting, *script; } each[] = {
@@ -419,7 +419,7 @@ static void a_program_starts_with_the_settings(void **state)
 }
 
 /* Where the stack begins is the same with settings and without, and depends on the layout. */
-static void both_sides_have_environments_of_one_size(void **state)
+static void test_both_sides_have_environments_of_one_size(void **state)
 {
 	(void)state;
 	const char *size = "exit $(($(wc -c </proc/$$/environ) % 251))", *words = "exit $(tr -cd '\\0' </proc/$$/environ | wc -c)";
@@ -435,7 +435,7 @@ static void both_sides_have_environments_of_one_size(void **state)
 	unsetenv("GLIBC_TUNABLES");
 }
 
-static void what_the_system_refuses_is_named(void **state)
+static void test_what_the_system_refuses_is_named(void **state)
 {
 	(void)state;
 	char *const argv[] = { "true", NULL }, *const none[] = { "/no/such/program", NULL };
@@ -459,13 +459,13 @@ static void what_the_system_refuses_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(settings_are_known_by_name_and_value), cmocka_unit_test(halves_of_masks),
-		TREE(prefetchers_are_found_by_reading_the_register), TREE(what_is_not_there_has_its_reason), TREE(the_machine_is_set_and_put_back),
-		TREE(what_fails_halfway_leaves_nothing_changed), TREE(only_one_changes_the_machine_at_a_time),
-		TREE(the_guard_puts_back_what_a_killed_process_has_changed), TREE(the_next_start_puts_back_what_process_and_guard_left),
-		TREE(a_journal_of_another_boot_is_dropped), TREE(a_journal_with_other_entries_does_nothing_of_them),
-		cmocka_unit_test(a_program_starts_with_the_settings), cmocka_unit_test(both_sides_have_environments_of_one_size),
-		cmocka_unit_test(what_the_system_refuses_is_named),
+		cmocka_unit_test(test_settings_are_known_by_name_and_value), cmocka_unit_test(test_halves_of_masks),
+		TREE(test_prefetchers_are_found_by_reading_the_register), TREE(test_what_is_not_there_has_its_reason), TREE(test_the_machine_is_set_and_put_back),
+		TREE(test_what_fails_halfway_leaves_nothing_changed), TREE(test_only_one_changes_the_machine_at_a_time),
+		TREE(test_the_guard_puts_back_what_a_killed_process_has_changed), TREE(test_the_next_start_puts_back_what_process_and_guard_left),
+		TREE(test_a_journal_of_another_boot_is_dropped), TREE(test_a_journal_with_other_entries_does_nothing_of_them),
+		cmocka_unit_test(test_a_program_starts_with_the_settings), cmocka_unit_test(test_both_sides_have_environments_of_one_size),
+		cmocka_unit_test(test_what_the_system_refuses_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

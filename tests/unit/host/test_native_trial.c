@@ -19,7 +19,7 @@ static struct signed_rank rank_of(const double *d, unsigned n)
 }
 
 /* The book's table A.4 of upper tails: n = 8, P(T >= 33) = 0.0195; n = 10, P(T >= 45) = 0.0420. */
-static void chances_are_those_of_the_published_table(void **state)
+static void test_chances_are_those_of_the_published_table(void **state)
 {
 	(void)state;
 	const double five[] = { 1, 2, 3, 4, 5 }, eight[] = { 1, 2, -3, 4, 5, 6, 7, 8 }, ten[] = { 1, 2, 3, -4, 5, -6, 7, 8, 9, 10 };
@@ -28,7 +28,7 @@ static void chances_are_those_of_the_published_table(void **state)
 	assert_true(fabs(rank_of(ten, 10).p - 0.0420) < 5e-5);
 }
 
-static void ties_share_their_rank_and_zeros_have_none(void **state)
+static void test_ties_share_their_rank_and_zeros_have_none(void **state)
 {
 	(void)state;
 	const double tied[] = { 1, 1, -1 }, zeros[] = { 0, 0, 1, 2 }, none[] = { 0, 0 };
@@ -39,7 +39,7 @@ static void ties_share_their_rank_and_zeros_have_none(void **state)
 	NEAR(rank_of(NULL, 0).p, 1);
 }
 
-static void the_estimate_is_the_median_of_pairwise_averages(void **state)
+static void test_the_estimate_is_the_median_of_pairwise_averages(void **state)
 {
 	(void)state;
 	const double four[] = { 1, 2, 3, 4 }, wild[] = { 1, 2, 3, 4, 1000 };
@@ -55,7 +55,7 @@ static double shifted(const double *d, unsigned n, double by, int sign)
 	return rank_of(s, n).p;
 }
 
-static void the_interval_holds_what_the_test_does_not_reject(void **state)
+static void test_the_interval_holds_what_the_test_does_not_reject(void **state)
 {
 	(void)state;
 	const double d[] = { 0.31, -0.12, 0.57, 0.88, 0.05, 0.43, -0.29, 0.77, 0.61, 0.14, 1.93, 0.36 };
@@ -67,7 +67,7 @@ static void the_interval_holds_what_the_test_does_not_reject(void **state)
 	assert_true(isinf(rank_of(few, 5).low) && isinf(rank_of(few, 5).high));	/* 2/32 is more than 0.05 */
 }
 
-static void holm_steps_down(void **state)
+static void test_holm_steps_down(void **state)
 {
 	(void)state;
 	double p[] = { 0.03, 0.01, 0.04, 0.01 }, one[] = { 0.9, 0.8 };
@@ -136,7 +136,7 @@ static unsigned trials_with_a_gain(double least, enum trial_measure measure)
 }
 
 /* The level is of all twelve settings together, and holds without the least gain's help too. */
-static void noise_is_called_a_gain_in_no_more_trials_than_the_level(void **state)
+static void test_noise_is_called_a_gain_in_no_more_trials_than_the_level(void **state)
 {
 	(void)state;
 	assert_true(trials_with_a_gain(0.01, TRIAL_CPU) <= TRIALS * 5 / 100);
@@ -144,7 +144,7 @@ static void noise_is_called_a_gain_in_no_more_trials_than_the_level(void **state
 }
 
 /* Five percent among twelve settings, in noise of two and worse. */
-static void a_gain_of_five_percent_is_found(void **state)
+static void test_a_gain_of_five_percent_is_found(void **state)
 {
 	(void)state;
 	static const double gain[ARMS] = { [7] = 0.05 };
@@ -161,7 +161,7 @@ static void a_gain_of_five_percent_is_found(void **state)
 }
 
 /* The 95 % intervals of a confirmation hold the true gain in 95 of 100. */
-static void intervals_cover_the_true_gain(void **state)
+static void test_intervals_cover_the_true_gain(void **state)
 {
 	(void)state;
 	static const double gain[1] = { 0.05 };
@@ -180,7 +180,7 @@ static void intervals_cover_the_true_gain(void **state)
 	assert_true(confirmed >= 390);
 }
 
-static void what_is_decided_is_measured_no_longer(void **state)
+static void test_what_is_decided_is_measured_no_longer(void **state)
 {
 	(void)state;
 	static const double gain[3] = { 0.4, 0, -0.4 };
@@ -197,7 +197,7 @@ static void what_is_decided_is_measured_no_longer(void **state)
 	assert_true(arm[0].effect[TRIAL_CPU].gain > 0.35 && arm[0].p <= 0.05);
 }
 
-static void a_gain_in_one_time_that_costs_the_other_is_none(void **state)
+static void test_a_gain_in_one_time_that_costs_the_other_is_none(void **state)
 {
 	(void)state;
 	static const double gain[1] = { 0.2 }, wall[1] = { -0.6 };
@@ -210,7 +210,7 @@ static void a_gain_in_one_time_that_costs_the_other_is_none(void **state)
 	assert_int_equal(arm.verdict, TRIAL_TRADE);
 }
 
-static void a_setting_that_the_program_fails_under_is_out(void **state)
+static void test_a_setting_that_the_program_fails_under_is_out(void **state)
 {
 	(void)state;
 	struct host h;
@@ -224,7 +224,7 @@ static void a_setting_that_the_program_fails_under_is_out(void **state)
 	assert_true(arm[0].blocks > 0);
 }
 
-static void out_of_time_nothing_is_a_gain(void **state)
+static void test_out_of_time_nothing_is_a_gain(void **state)
 {
 	(void)state;
 	static const double gain[2] = { 0.5, 0.5 };
@@ -238,7 +238,7 @@ static void out_of_time_nothing_is_a_gain(void **state)
 	assert_true(arm[0].effect[TRIAL_CPU].gain > 0.3);
 }
 
-static void the_same_seed_is_the_same_trial(void **state)
+static void test_the_same_seed_is_the_same_trial(void **state)
 {
 	(void)state;
 	struct trial_arm a[4], b[4];
@@ -251,7 +251,7 @@ static void the_same_seed_is_the_same_trial(void **state)
 		assert_true(a[i].p == b[i].p && a[i].effect[0].gain == b[i].effect[0].gain && a[i].blocks == b[i].blocks);
 }
 
-static void options_out_of_range_are_refused(void **state)
+static void test_options_out_of_range_are_refused(void **state)
 {
 	(void)state;
 	struct host h;
@@ -270,13 +270,13 @@ static void options_out_of_range_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chances_are_those_of_the_published_table), cmocka_unit_test(ties_share_their_rank_and_zeros_have_none),
-		cmocka_unit_test(the_estimate_is_the_median_of_pairwise_averages), cmocka_unit_test(the_interval_holds_what_the_test_does_not_reject),
-		cmocka_unit_test(holm_steps_down), cmocka_unit_test(noise_is_called_a_gain_in_no_more_trials_than_the_level),
-		cmocka_unit_test(a_gain_of_five_percent_is_found), cmocka_unit_test(intervals_cover_the_true_gain),
-		cmocka_unit_test(what_is_decided_is_measured_no_longer), cmocka_unit_test(a_gain_in_one_time_that_costs_the_other_is_none),
-		cmocka_unit_test(a_setting_that_the_program_fails_under_is_out), cmocka_unit_test(out_of_time_nothing_is_a_gain),
-		cmocka_unit_test(the_same_seed_is_the_same_trial), cmocka_unit_test(options_out_of_range_are_refused),
+		cmocka_unit_test(test_chances_are_those_of_the_published_table), cmocka_unit_test(test_ties_share_their_rank_and_zeros_have_none),
+		cmocka_unit_test(test_the_estimate_is_the_median_of_pairwise_averages), cmocka_unit_test(test_the_interval_holds_what_the_test_does_not_reject),
+		cmocka_unit_test(test_holm_steps_down), cmocka_unit_test(test_noise_is_called_a_gain_in_no_more_trials_than_the_level),
+		cmocka_unit_test(test_a_gain_of_five_percent_is_found), cmocka_unit_test(test_intervals_cover_the_true_gain),
+		cmocka_unit_test(test_what_is_decided_is_measured_no_longer), cmocka_unit_test(test_a_gain_in_one_time_that_costs_the_other_is_none),
+		cmocka_unit_test(test_a_setting_that_the_program_fails_under_is_out), cmocka_unit_test(test_out_of_time_nothing_is_a_gain),
+		cmocka_unit_test(test_the_same_seed_is_the_same_trial), cmocka_unit_test(test_options_out_of_range_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ static void same_figures(struct store_figures a, struct store_figures b)
 	assert_true(a.energy == b.energy);
 }
 
-static void what_is_put_is_got(void **state)
+static void test_what_is_put_is_got(void **state)
 {
 	struct store_profile p;
 	(void)state;
@@ -137,7 +137,7 @@ static uint64_t got(struct profile_store *s, const char *program, const char *co
 	return cycles;
 }
 
-static void each_program_core_and_name_has_its_own(void **state)
+static void test_each_program_core_and_name_has_its_own(void **state)
 {
 	(void)state;
 	struct profile_store *s = opened(true);
@@ -156,7 +156,7 @@ static void each_program_core_and_name_has_its_own(void **state)
 	profile_store_close(s);
 }
 
-static void one_of_a_programs_profiles_is_active_or_none(void **state)
+static void test_one_of_a_programs_profiles_is_active_or_none(void **state)
 {
 	(void)state;
 	struct profile_store *s = opened(true);
@@ -185,7 +185,7 @@ static int number_of(void *context, const struct store_profile *p)
 	return 0;
 }
 
-static void what_is_forgotten_leaves_nothing_behind(void **state)
+static void test_what_is_forgotten_leaves_nothing_behind(void **state)
 {
 	int count = 0;
 	sqlite3 *db;
@@ -211,7 +211,7 @@ static void what_is_forgotten_leaves_nothing_behind(void **state)
 	sqlite3_close(db);
 }
 
-static void a_store_that_is_not_there_is_not_made_by_reading(void **state)
+static void test_a_store_that_is_not_there_is_not_made_by_reading(void **state)
 {
 	struct stat st;
 	(void)state;
@@ -238,7 +238,7 @@ static void refused(const char *why)
 	}
 }
 
-static void a_foreign_file_is_refused_and_left_alone(void **state)
+static void test_a_foreign_file_is_refused_and_left_alone(void **state)
 {
 	char text[4096];
 	sqlite3 *db;
@@ -263,7 +263,7 @@ static void a_foreign_file_is_refused_and_left_alone(void **state)
 	refused("is not a file");
 }
 
-static void an_empty_file_is_a_store_that_nobody_wrote_to(void **state)
+static void test_an_empty_file_is_a_store_that_nobody_wrote_to(void **state)
 {
 	(void)state;
 	profile_store_close(opened(true));
@@ -276,7 +276,7 @@ static void an_empty_file_is_a_store_that_nobody_wrote_to(void **state)
 }
 
 /* Damage anywhere gives an error in one line or a profile whose texts are texts: nothing else may happen. */
-static void damage_is_an_error_and_no_more(void **state)
+static void test_damage_is_an_error_and_no_more(void **state)
 {
 	char *data = NULL;
 	long size = 0;
@@ -368,7 +368,7 @@ static uint64_t unmixed(struct profile_store *s, const char *program)
 }
 
 /* The signal for files that grow too large ends a writer at the write that is one too many, wherever in its transaction that is. */
-static void a_writer_that_dies_leaves_the_profile_before_or_the_one_behind(void **state)
+static void test_a_writer_that_dies_leaves_the_profile_before_or_the_one_behind(void **state)
 {
 	unsigned killed = 0;
 	uint64_t cycles = 1;
@@ -398,7 +398,7 @@ static void a_writer_that_dies_leaves_the_profile_before_or_the_one_behind(void 
 	assert_true(killed > 0 && cycles > 1);	/* some died, some did not */
 }
 
-static void a_writer_that_is_killed_does_so_too(void **state)
+static void test_a_writer_that_is_killed_does_so_too(void **state)
 {
 	(void)state;
 	struct profile_store *s = opened(true);
@@ -422,7 +422,7 @@ static void a_writer_that_is_killed_does_so_too(void **state)
 	}
 }
 
-static void writers_at_once_lose_nothing(void **state)
+static void test_writers_at_once_lose_nothing(void **state)
 {
 	enum { WRITERS = 8, EACH = 6 };
 	pid_t child[WRITERS];
@@ -456,7 +456,7 @@ static void writers_at_once_lose_nothing(void **state)
 	profile_store_close(s);
 }
 
-static void a_program_is_known_by_its_build_id_or_else_by_what_is_in_the_file(void **state)
+static void test_a_program_is_known_by_its_build_id_or_else_by_what_is_in_the_file(void **state)
 {
 	char key[PROGRAM_KEY_CHARS], again[PROGRAM_KEY_CHARS], one[128];
 	(void)state;
@@ -476,7 +476,7 @@ static void a_program_is_known_by_its_build_id_or_else_by_what_is_in_the_file(vo
 	assert_true(program_key(one, key, &err) < 0);
 }
 
-static void the_place_follows_the_environment(void **state)
+static void test_the_place_follows_the_environment(void **state)
 {
 	char path[256];
 	(void)state;
@@ -500,11 +500,11 @@ static void the_place_follows_the_environment(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(what_is_put_is_got), T(each_program_core_and_name_has_its_own), T(one_of_a_programs_profiles_is_active_or_none),
-		T(what_is_forgotten_leaves_nothing_behind), T(a_store_that_is_not_there_is_not_made_by_reading), T(a_foreign_file_is_refused_and_left_alone),
-		T(an_empty_file_is_a_store_that_nobody_wrote_to), T(damage_is_an_error_and_no_more),
-		T(a_writer_that_dies_leaves_the_profile_before_or_the_one_behind), T(a_writer_that_is_killed_does_so_too), T(writers_at_once_lose_nothing),
-		T(a_program_is_known_by_its_build_id_or_else_by_what_is_in_the_file), T(the_place_follows_the_environment),
+		T(test_what_is_put_is_got), T(test_each_program_core_and_name_has_its_own), T(test_one_of_a_programs_profiles_is_active_or_none),
+		T(test_what_is_forgotten_leaves_nothing_behind), T(test_a_store_that_is_not_there_is_not_made_by_reading), T(test_a_foreign_file_is_refused_and_left_alone),
+		T(test_an_empty_file_is_a_store_that_nobody_wrote_to), T(test_damage_is_an_error_and_no_more),
+		T(test_a_writer_that_dies_leaves_the_profile_before_or_the_one_behind), T(test_a_writer_that_is_killed_does_so_too), T(test_writers_at_once_lose_nothing),
+		T(test_a_program_is_known_by_its_build_id_or_else_by_what_is_in_the_file), T(test_the_place_follows_the_environment),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static uint64_t where(int word_bytes, const char *bytes, size_t n)
 #define WIDE(bytes) where(8, bytes, sizeof bytes - 1)
 #define NARROW(bytes) where(4, bytes, sizeof bytes - 1)
 
-static void base_index_scale_and_displacement_are_added(void **state)
+static void test_base_index_scale_and_displacement_are_added(void **state)
 {
 	(void)state;
 	assert_int_equal(WIDE("\x48\x8b\x00"), 0x1000);				/* mov rax, [rax] */
@@ -32,13 +32,13 @@ static void base_index_scale_and_displacement_are_added(void **state)
 	assert_int_equal(WIDE("\x48\x01\x47\x10"), 0x6010);			/* add [rdi + 16], rax */
 }
 
-static void an_address_relative_to_rip_counts_from_the_next_instruction(void **state)
+static void test_an_address_relative_to_rip_counts_from_the_next_instruction(void **state)
 {
 	(void)state;
 	assert_int_equal(WIDE("\x48\x8b\x05\x10\x00\x00\x00"), 0x400017);
 }
 
-static void addresses_of_32_bits_wrap(void **state)
+static void test_addresses_of_32_bits_wrap(void **state)
 {
 	(void)state;
 	assert_int_equal(WIDE("\x67\x8b\x02"), 0x20);				/* mov eax, [edx] */
@@ -46,7 +46,7 @@ static void addresses_of_32_bits_wrap(void **state)
 	assert_int_equal(NARROW("\x8b\x44\x90\xf0"), 0x1000 + 4 * 0x20 - 16);	/* mov eax, [eax + edx * 4 - 16] */
 }
 
-static void pushes_and_calls_write_below_the_stack_pointer(void **state)
+static void test_pushes_and_calls_write_below_the_stack_pointer(void **state)
 {
 	(void)state;
 	assert_int_equal(WIDE("\x50"), 0x7ffefff8);				/* push rax */
@@ -56,14 +56,14 @@ static void pushes_and_calls_write_below_the_stack_pointer(void **state)
 	assert_int_equal(WIDE("\xc3"), 0x7fff0000);				/* ret */
 }
 
-static void string_instructions_access_what_their_registers_say(void **state)
+static void test_string_instructions_access_what_their_registers_say(void **state)
 {
 	(void)state;
 	assert_int_equal(WIDE("\x48\xab"), 0x6000);				/* stosq */
 	assert_int_equal(WIDE("\x48\xad"), 0x5000);				/* lodsq */
 }
 
-static void what_accesses_no_memory_has_no_address(void **state)
+static void test_what_accesses_no_memory_has_no_address(void **state)
 {
 	(void)state;
 	assert_int_equal(WIDE("\x48\x01\xd8"), NOWHERE);			/* add rax, rbx */
@@ -71,7 +71,7 @@ static void what_accesses_no_memory_has_no_address(void **state)
 	assert_int_equal(WIDE("\x0f\x1f\x44\x00\x00"), NOWHERE);		/* nop [rax + rax] */
 }
 
-static void what_cannot_be_known_has_no_address(void **state)
+static void test_what_cannot_be_known_has_no_address(void **state)
 {
 	(void)state;
 	assert_int_equal(WIDE("\x64\x48\x8b\x04\x25\x28\x00\x00\x00"), NOWHERE);	/* mov rax, fs:[28h] */
@@ -83,13 +83,13 @@ static void what_cannot_be_known_has_no_address(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(base_index_scale_and_displacement_are_added),
-		cmocka_unit_test(an_address_relative_to_rip_counts_from_the_next_instruction),
-		cmocka_unit_test(addresses_of_32_bits_wrap),
-		cmocka_unit_test(pushes_and_calls_write_below_the_stack_pointer),
-		cmocka_unit_test(string_instructions_access_what_their_registers_say),
-		cmocka_unit_test(what_accesses_no_memory_has_no_address),
-		cmocka_unit_test(what_cannot_be_known_has_no_address),
+		cmocka_unit_test(test_base_index_scale_and_displacement_are_added),
+		cmocka_unit_test(test_an_address_relative_to_rip_counts_from_the_next_instruction),
+		cmocka_unit_test(test_addresses_of_32_bits_wrap),
+		cmocka_unit_test(test_pushes_and_calls_write_below_the_stack_pointer),
+		cmocka_unit_test(test_string_instructions_access_what_their_registers_say),
+		cmocka_unit_test(test_what_accesses_no_memory_has_no_address),
+		cmocka_unit_test(test_what_cannot_be_known_has_no_address),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

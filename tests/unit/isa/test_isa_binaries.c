@@ -166,14 +166,14 @@ static const char *const files[] = {
 	"/usr/lib32/libm.so.6",
 };
 
-static void no_instruction_of_real_programs_is_unknown_on_skylake(void **state)
+static void test_no_instruction_of_real_programs_is_unknown_on_skylake(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
 		sweep_file("skylake", files[i]);
 }
 
-static void no_instruction_of_real_programs_is_unknown_on_golden_cove(void **state)
+static void test_no_instruction_of_real_programs_is_unknown_on_golden_cove(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
@@ -183,8 +183,8 @@ static void no_instruction_of_real_programs_is_unknown_on_golden_cove(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_instruction_of_real_programs_is_unknown_on_skylake),
-		cmocka_unit_test(no_instruction_of_real_programs_is_unknown_on_golden_cove),
+		cmocka_unit_test(test_no_instruction_of_real_programs_is_unknown_on_skylake),
+		cmocka_unit_test(test_no_instruction_of_real_programs_is_unknown_on_golden_cove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

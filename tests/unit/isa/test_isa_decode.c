@@ -30,7 +30,7 @@ static bool pair_fuses(const char *first, const char *second)
 	return fused;
 }
 
-static void pairs_fuse_as_the_manual_lists_them(void **state)
+static void test_pairs_fuse_as_the_manual_lists_them(void **state)
 {
 	(void)state;
 	/* jo jno jb jnb jz jnz jbe jnbe js jns jp jnp jl jnl jle jnle; one bit each, from the lowest */
@@ -66,7 +66,7 @@ static void pairs_fuse_as_the_manual_lists_them(void **state)
 	assert_false(pair_fuses("39 d8", "eb 10"));
 }
 
-static void a_fused_pair_is_one_branch_uop_that_ends_two_instructions(void **state)
+static void test_a_fused_pair_is_one_branch_uop_that_ends_two_instructions(void **state)
 {
 	(void)state;
 	struct iblock *b = two(skl, "48 3b 06", "75 10");
@@ -87,7 +87,7 @@ static void a_fused_pair_is_one_branch_uop_that_ends_two_instructions(void **sta
 	isa_block_free(b);
 }
 
-static void a_pair_does_not_fuse_over_the_end_of_a_line(void **state)
+static void test_a_pair_does_not_fuse_over_the_end_of_a_line(void **state)
 {
 	(void)state;
 	struct maker m;
@@ -100,7 +100,7 @@ static void a_pair_does_not_fuse_over_the_end_of_a_line(void **state)
 	isa_block_free(b);
 }
 
-static void an_addition_done_at_rename_executes_when_it_fuses(void **state)
+static void test_an_addition_done_at_rename_executes_when_it_fuses(void **state)
 {
 	(void)state;
 	struct iblock *b = two(glc, "48 ff c8", "75 10");	/* dec rax; jnz */
@@ -112,7 +112,7 @@ static void an_addition_done_at_rename_executes_when_it_fuses(void **state)
 	isa_block_free(b);
 }
 
-static void instructions_carry_their_flags(void **state)
+static void test_instructions_carry_their_flags(void **state)
 {
 	(void)state;
 	static const struct { int word; const char *hex; unsigned flags; uint64_t target; } rows[] = {
@@ -165,7 +165,7 @@ static uint64_t all_is(const struct isa *isa, const char *hex)
 	return is & ~(SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END) | SPMU_IS(SLOT) | SPMU_IS(EXEC));
 }
 
-static void uops_carry_their_static_signals(void **state)
+static void test_uops_carry_their_static_signals(void **state)
 {
 	(void)state;
 #define I(n) SPMU_IS(n)
@@ -225,7 +225,7 @@ static void uops_carry_their_static_signals(void **state)
 }
 
 /* FP_ARITH_INST_RETIRED counts instructions, however many uops they take. */
-static void arithmetic_is_marked_on_one_uop(void **state)
+static void test_arithmetic_is_marked_on_one_uop(void **state)
 {
 	(void)state;
 	static const char *const hex[] = { "f2 0f 7c c1", "66 0f 3a 40 c1 ff", "66 0f 3a 41 c1 ff", "c5 f4 58 06" };
@@ -239,7 +239,7 @@ static void arithmetic_is_marked_on_one_uop(void **state)
 	}
 }
 
-static void a_rep_string_has_uops_that_run_once_and_uops_of_an_iteration(void **state)
+static void test_a_rep_string_has_uops_that_run_once_and_uops_of_an_iteration(void **state)
 {
 	(void)state;
 	struct maker m;
@@ -262,7 +262,7 @@ static void a_rep_string_has_uops_that_run_once_and_uops_of_an_iteration(void **
 	isa_block_free(b);
 }
 
-static void slots_go_to_memory_uops_in_order_and_pieces_are_joined(void **state)
+static void test_slots_go_to_memory_uops_in_order_and_pieces_are_joined(void **state)
 {
 	(void)state;
 	struct maker m;
@@ -289,7 +289,7 @@ static void slots_go_to_memory_uops_in_order_and_pieces_are_joined(void **state)
 	isa_block_free(b);
 }
 
-static void the_divider_has_the_slot_of_what_it_did(void **state)
+static void test_the_divider_has_the_slot_of_what_it_did(void **state)
 {
 	struct maker m;
 	(void)state;
@@ -314,7 +314,7 @@ static void the_divider_has_the_slot_of_what_it_did(void **state)
 	isa_block_free(b);
 }
 
-static void slots_that_no_operand_explains_become_uops(void **state)
+static void test_slots_that_no_operand_explains_become_uops(void **state)
 {
 	(void)state;
 	struct maker m;
@@ -330,7 +330,7 @@ static void slots_that_no_operand_explains_become_uops(void **state)
 	isa_block_free(b);
 }
 
-static void an_instruction_never_has_more_uops_than_its_count_holds(void **state)
+static void test_an_instruction_never_has_more_uops_than_its_count_holds(void **state)
 {
 	(void)state;
 	struct maker m;
@@ -343,7 +343,7 @@ static void an_instruction_never_has_more_uops_than_its_count_holds(void **state
 	isa_block_free(b);
 }
 
-static void x87_registers_follow_the_top_of_stack(void **state)
+static void test_x87_registers_follow_the_top_of_stack(void **state)
 {
 	(void)state;
 	struct maker m;
@@ -374,7 +374,7 @@ static int decode_rc(const void *def, size_t bytes, int word_bytes, struct err *
 	return rc;
 }
 
-static void broken_descriptions_are_refused(void **state)
+static void test_broken_descriptions_are_refused(void **state)
 {
 	(void)state;
 	struct maker m;
@@ -422,7 +422,7 @@ static void broken_descriptions_are_refused(void **state)
 #undef BROKEN
 }
 
-static void decoding_twice_gives_the_same_bytes(void **state)
+static void test_decoding_twice_gives_the_same_bytes(void **state)
 {
 	(void)state;
 	struct iblock *a = two(glc, "48 03 06", "f3 a4"), *b = two(glc, "48 03 06", "f3 a4");
@@ -433,7 +433,7 @@ static void decoding_twice_gives_the_same_bytes(void **state)
 	isa_block_free(b);
 }
 
-static void instructions_disassemble_in_both_syntaxes(void **state)
+static void test_instructions_disassemble_in_both_syntaxes(void **state)
 {
 	(void)state;
 	const uint8_t code[] = { 0x48, 0x03, 0x46, 0x10 };
@@ -467,22 +467,22 @@ static int close_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pairs_fuse_as_the_manual_lists_them),
-		cmocka_unit_test(a_fused_pair_is_one_branch_uop_that_ends_two_instructions),
-		cmocka_unit_test(a_pair_does_not_fuse_over_the_end_of_a_line),
-		cmocka_unit_test(an_addition_done_at_rename_executes_when_it_fuses),
-		cmocka_unit_test(instructions_carry_their_flags),
-		cmocka_unit_test(uops_carry_their_static_signals),
-		cmocka_unit_test(arithmetic_is_marked_on_one_uop),
-		cmocka_unit_test(a_rep_string_has_uops_that_run_once_and_uops_of_an_iteration),
-		cmocka_unit_test(slots_go_to_memory_uops_in_order_and_pieces_are_joined),
-		cmocka_unit_test(the_divider_has_the_slot_of_what_it_did),
-		cmocka_unit_test(slots_that_no_operand_explains_become_uops),
-		cmocka_unit_test(an_instruction_never_has_more_uops_than_its_count_holds),
-		cmocka_unit_test(x87_registers_follow_the_top_of_stack),
-		cmocka_unit_test(broken_descriptions_are_refused),
-		cmocka_unit_test(decoding_twice_gives_the_same_bytes),
-		cmocka_unit_test(instructions_disassemble_in_both_syntaxes),
+		cmocka_unit_test(test_pairs_fuse_as_the_manual_lists_them),
+		cmocka_unit_test(test_a_fused_pair_is_one_branch_uop_that_ends_two_instructions),
+		cmocka_unit_test(test_a_pair_does_not_fuse_over_the_end_of_a_line),
+		cmocka_unit_test(test_an_addition_done_at_rename_executes_when_it_fuses),
+		cmocka_unit_test(test_instructions_carry_their_flags),
+		cmocka_unit_test(test_uops_carry_their_static_signals),
+		cmocka_unit_test(test_arithmetic_is_marked_on_one_uop),
+		cmocka_unit_test(test_a_rep_string_has_uops_that_run_once_and_uops_of_an_iteration),
+		cmocka_unit_test(test_slots_go_to_memory_uops_in_order_and_pieces_are_joined),
+		cmocka_unit_test(test_the_divider_has_the_slot_of_what_it_did),
+		cmocka_unit_test(test_slots_that_no_operand_explains_become_uops),
+		cmocka_unit_test(test_an_instruction_never_has_more_uops_than_its_count_holds),
+		cmocka_unit_test(test_x87_registers_follow_the_top_of_stack),
+		cmocka_unit_test(test_broken_descriptions_are_refused),
+		cmocka_unit_test(test_decoding_twice_gives_the_same_bytes),
+		cmocka_unit_test(test_instructions_disassemble_in_both_syntaxes),
 	};
 	return cmocka_run_group_tests(tests, open_tables, close_tables);
 }

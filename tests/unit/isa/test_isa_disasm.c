@@ -36,7 +36,7 @@ static void check(const struct expected *e, size_t n)
 }
 #define CHECK(table) check(table, sizeof table / sizeof *table)
 
-static void prefixes_without_a_use_stand_before_the_name(void **state)
+static void test_prefixes_without_a_use_stand_before_the_name(void **state)
 {
 	(void)state;
 	static const struct expected e[] = {
@@ -55,7 +55,7 @@ static void prefixes_without_a_use_stand_before_the_name(void **state)
 	CHECK(e);
 }
 
-static void strings_ports_and_x87_have_objdumps_operands(void **state)
+static void test_strings_ports_and_x87_have_objdumps_operands(void **state)
 {
 	(void)state;
 	static const struct expected e[] = {
@@ -78,7 +78,7 @@ static void strings_ports_and_x87_have_objdumps_operands(void **state)
 	CHECK(e);
 }
 
-static void addresses_without_base_and_with_a_null_index(void **state)
+static void test_addresses_without_base_and_with_a_null_index(void **state)
 {
 	(void)state;
 	static const struct expected e[] = {
@@ -94,7 +94,7 @@ static void addresses_without_base_and_with_a_null_index(void **state)
 	CHECK(e);
 }
 
-static void vector_forms_have_suffixes_predicates_and_masks(void **state)
+static void test_vector_forms_have_suffixes_predicates_and_masks(void **state)
 {
 	(void)state;
 	static const struct expected e[] = {
@@ -117,7 +117,7 @@ static bool name_of(void *ctx, uint64_t addr, char *name, size_t bytes)
 	return addr >= 0x800;
 }
 
-static void the_caller_names_addresses(void **state)
+static void test_the_caller_names_addresses(void **state)
 {
 	(void)state;
 	char text[128];
@@ -129,7 +129,7 @@ static void the_caller_names_addresses(void **state)
 	assert_string_equal(text, "call   5");
 }
 
-static void bad_and_cut_off_code_has_a_length_and_a_text(void **state)
+static void test_bad_and_cut_off_code_has_a_length_and_a_text(void **state)
 {
 	(void)state;
 	char text[64];
@@ -145,7 +145,7 @@ static void bad_and_cut_off_code_has_a_length_and_a_text(void **state)
 }
 
 /* Any bytes, any room: a length within the bytes, a text that ends. */
-static void arbitrary_bytes_make_progress(void **state)
+static void test_arbitrary_bytes_make_progress(void **state)
 {
 	(void)state;
 	uint64_t seed = 88172645463325252ull;
@@ -168,13 +168,13 @@ static void arbitrary_bytes_make_progress(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(prefixes_without_a_use_stand_before_the_name),
-		cmocka_unit_test(strings_ports_and_x87_have_objdumps_operands),
-		cmocka_unit_test(addresses_without_base_and_with_a_null_index),
-		cmocka_unit_test(vector_forms_have_suffixes_predicates_and_masks),
-		cmocka_unit_test(the_caller_names_addresses),
-		cmocka_unit_test(bad_and_cut_off_code_has_a_length_and_a_text),
-		cmocka_unit_test(arbitrary_bytes_make_progress),
+		cmocka_unit_test(test_prefixes_without_a_use_stand_before_the_name),
+		cmocka_unit_test(test_strings_ports_and_x87_have_objdumps_operands),
+		cmocka_unit_test(test_addresses_without_base_and_with_a_null_index),
+		cmocka_unit_test(test_vector_forms_have_suffixes_predicates_and_masks),
+		cmocka_unit_test(test_the_caller_names_addresses),
+		cmocka_unit_test(test_bad_and_cut_off_code_has_a_length_and_a_text),
+		cmocka_unit_test(test_arbitrary_bytes_make_progress),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

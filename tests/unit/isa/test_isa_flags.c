@@ -52,7 +52,7 @@ static uint64_t thunk(unsigned op, uint64_t dep1, uint64_t dep2, uint64_t ndep)
 	} while (0)
 #define ALL_SIZES(macro, ...) do { macro("w", uint16_t, 1, __VA_ARGS__); macro("l", uint32_t, 2, __VA_ARGS__); macro("q", uint64_t, 3, __VA_ARGS__); } while (0)
 
-static void additions_and_subtractions(void **state)
+static void test_additions_and_subtractions(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < VALUES; i++)
@@ -65,7 +65,7 @@ static void additions_and_subtractions(void **state)
 		}
 }
 
-static void increments(void **state)
+static void test_increments(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < VALUES; i++) {
@@ -75,7 +75,7 @@ static void increments(void **state)
 	}
 }
 
-static void logic_and_multiplication(void **state)
+static void test_logic_and_multiplication(void **state)
 {
 	(void)state;
 	const uint64_t no_af = FLAGS_ARITHMETIC & ~(uint64_t)FLAG_AF;	/* undefined */
@@ -93,7 +93,7 @@ static void logic_and_multiplication(void **state)
 		}
 }
 
-static void shifts_and_rotates(void **state)
+static void test_shifts_and_rotates(void **state)
 {
 	(void)state;
 	const uint64_t defined = FLAG_CF | FLAG_OF | FLAG_ZF | FLAG_SF | FLAG_PF;
@@ -113,7 +113,7 @@ static void shifts_and_rotates(void **state)
 	}
 }
 
-static void other_numbers_in_32_bit_code(void **state)
+static void test_other_numbers_in_32_bit_code(void **state)
 {
 	(void)state;
 	assert_int_equal(isa_flags(4, (const uint64_t[4]){ 6, 5, 5, 0 }), FLAG_ZF | FLAG_PF);		/* SUBL */
@@ -124,7 +124,7 @@ static void other_numbers_in_32_bit_code(void **state)
 	assert_int_equal(isa_flags(8, (const uint64_t[4]){ ~UINT64_C(0), 1, 1, 1 }), 0);
 }
 
-static void bit_manipulation(void **state)
+static void test_bit_manipulation(void **state)
 {
 	(void)state;
 	assert_int_equal(thunk(56, 0, 0, 0), FLAG_ZF | FLAG_PF);		/* BLSI64 of 0 */
@@ -138,8 +138,8 @@ static void bit_manipulation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(additions_and_subtractions), cmocka_unit_test(increments), cmocka_unit_test(logic_and_multiplication),
-		cmocka_unit_test(shifts_and_rotates), cmocka_unit_test(other_numbers_in_32_bit_code), cmocka_unit_test(bit_manipulation),
+		cmocka_unit_test(test_additions_and_subtractions), cmocka_unit_test(test_increments), cmocka_unit_test(test_logic_and_multiplication),
+		cmocka_unit_test(test_shifts_and_rotates), cmocka_unit_test(test_other_numbers_in_32_bit_code), cmocka_unit_test(test_bit_manipulation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

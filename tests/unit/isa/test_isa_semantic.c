@@ -31,7 +31,7 @@ static struct sem of(const char *hex, int word_bytes)
 	return s;
 }
 
-static void a_move_says_its_registers_and_size(void **state)
+static void test_a_move_says_its_registers_and_size(void **state)
 {
 	(void)state;
 	struct sem s = of("89 d8", 8);		/* mov eax, ebx */
@@ -48,7 +48,7 @@ static void a_move_says_its_registers_and_size(void **state)
 	assert_int_equal(s.src, RSI);
 }
 
-static void a_memory_operand_says_where_it_is(void **state)
+static void test_a_memory_operand_says_where_it_is(void **state)
 {
 	(void)state;
 	struct sem s = of("4a 8b 44 bb 10", 8);	/* mov rax, [rbx+r15*4+16] */
@@ -69,7 +69,7 @@ static void a_memory_operand_says_where_it_is(void **state)
 	assert_true(s.flags & SEM_ADDRESS_32);
 }
 
-static void an_address_that_cannot_be_told_is_not(void **state)
+static void test_an_address_that_cannot_be_told_is_not(void **state)
 {
 	(void)state;
 	assert_true(of("64 48 8b 03", 8).flags & SEM_NO_ADDRESS);	/* mov rax, fs:[rbx] */
@@ -82,7 +82,7 @@ static void an_address_that_cannot_be_told_is_not(void **state)
 	assert_false(of("0f 1f 03", 8).flags & (SEM_LOADS | SEM_PREFETCH));	/* nop [rbx] */
 }
 
-static void what_is_not_followed_spoils_what_it_writes(void **state)
+static void test_what_is_not_followed_spoils_what_it_writes(void **state)
 {
 	(void)state;
 	struct sem s = of("48 f7 f1", 8);	/* div rcx */
@@ -100,7 +100,7 @@ static void what_is_not_followed_spoils_what_it_writes(void **state)
 	assert_int_equal(s.spoils, 1 << RAX | 1 << RDX);
 }
 
-static void the_stack_is_known(void **state)
+static void test_the_stack_is_known(void **state)
 {
 	(void)state;
 	assert_true(of("50", 8).flags & SEM_PUSHES);
@@ -118,7 +118,7 @@ static void the_stack_is_known(void **state)
 	assert_int_equal(of("66 50", 8).op, SEM_OTHER);		/* 16 bits */
 }
 
-static void conditions_are_numbered_as_encoded(void **state)
+static void test_conditions_are_numbered_as_encoded(void **state)
 {
 	(void)state;
 	for (unsigned cc = 0; cc < 16; cc++) {
@@ -135,7 +135,7 @@ static void conditions_are_numbered_as_encoded(void **state)
 	}
 }
 
-static void nobody_knows_what_comes_behind_a_stop(void **state)
+static void test_nobody_knows_what_comes_behind_a_stop(void **state)
 {
 	(void)state;
 	static const char *const stops[] = { "0f 05", "cd 80", "cc", "0f 0b", "f4" };
@@ -143,7 +143,7 @@ static void nobody_knows_what_comes_behind_a_stop(void **state)
 		assert_int_equal(of(stops[i], 8).op, SEM_STOP);
 }
 
-static void bytes_that_do_not_decode_have_no_length(void **state)
+static void test_bytes_that_do_not_decode_have_no_length(void **state)
 {
 	struct sem s;
 	(void)state;
@@ -155,14 +155,14 @@ static void bytes_that_do_not_decode_have_no_length(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_move_says_its_registers_and_size),
-		cmocka_unit_test(a_memory_operand_says_where_it_is),
-		cmocka_unit_test(an_address_that_cannot_be_told_is_not),
-		cmocka_unit_test(what_is_not_followed_spoils_what_it_writes),
-		cmocka_unit_test(the_stack_is_known),
-		cmocka_unit_test(conditions_are_numbered_as_encoded),
-		cmocka_unit_test(nobody_knows_what_comes_behind_a_stop),
-		cmocka_unit_test(bytes_that_do_not_decode_have_no_length),
+		cmocka_unit_test(test_a_move_says_its_registers_and_size),
+		cmocka_unit_test(test_a_memory_operand_says_where_it_is),
+		cmocka_unit_test(test_an_address_that_cannot_be_told_is_not),
+		cmocka_unit_test(test_what_is_not_followed_spoils_what_it_writes),
+		cmocka_unit_test(test_the_stack_is_known),
+		cmocka_unit_test(test_conditions_are_numbered_as_encoded),
+		cmocka_unit_test(test_nobody_knows_what_comes_behind_a_stop),
+		cmocka_unit_test(test_bytes_that_do_not_decode_have_no_length),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -25,7 +25,7 @@ static bool is_memory_class(unsigned cls)
 	       cls == CLASS_store_address_index || cls == CLASS_store_data;
 }
 
-static void every_row_is_sound(void **state)
+static void test_every_row_is_sound(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < UARCHS; k++) {
@@ -57,7 +57,7 @@ static void every_row_is_sound(void **state)
 	}
 }
 
-static void every_class_is_reached_and_every_row_can_serve(void **state)
+static void test_every_class_is_reached_and_every_row_can_serve(void **state)
 {
 	(void)state;
 	static bool reached[CLASS_COUNT];
@@ -84,7 +84,7 @@ static void every_class_is_reached_and_every_row_can_serve(void **state)
 	}
 }
 
-static void the_tables_have_the_same_class_rows(void **state)
+static void test_the_tables_have_the_same_class_rows(void **state)
 {
 	(void)state;
 	struct isa *a = open_isa(uarchs[0]);
@@ -99,7 +99,7 @@ static void the_tables_have_the_same_class_rows(void **state)
 	isa_destroy(a);
 }
 
-static void a_specific_row_goes_before_a_general_one(void **state)
+static void test_a_specific_row_goes_before_a_general_one(void **state)
 {
 	(void)state;
 	struct isa *isa = open_isa("skylake");
@@ -122,7 +122,7 @@ static void refused(const char *lines, const char *saying)
 	isa_destroy(isa);
 }
 
-static void bad_tables_are_refused_by_line(void **state)
+static void test_bad_tables_are_refused_by_line(void **state)
 {
 	(void)state;
 	refused("@ports\t01\nnosuch\tp0/1\t-\tx\n", "t.tsv:2: no class is called \"nosuch\"");
@@ -160,7 +160,7 @@ static void bad_tables_are_refused_by_line(void **state)
 	refused("@ports\t01\nADD r8,r8\tp0/1+p0/1:in2\t-\t2/2\t1\tx\n", "the first uop names no operand");
 }
 
-static void a_missing_table_is_named(void **state)
+static void test_a_missing_table_is_named(void **state)
 {
 	(void)state;
 	struct isa *isa;
@@ -173,12 +173,12 @@ static void a_missing_table_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_row_is_sound),
-		cmocka_unit_test(every_class_is_reached_and_every_row_can_serve),
-		cmocka_unit_test(the_tables_have_the_same_class_rows),
-		cmocka_unit_test(a_specific_row_goes_before_a_general_one),
-		cmocka_unit_test(bad_tables_are_refused_by_line),
-		cmocka_unit_test(a_missing_table_is_named),
+		cmocka_unit_test(test_every_row_is_sound),
+		cmocka_unit_test(test_every_class_is_reached_and_every_row_can_serve),
+		cmocka_unit_test(test_the_tables_have_the_same_class_rows),
+		cmocka_unit_test(test_a_specific_row_goes_before_a_general_one),
+		cmocka_unit_test(test_bad_tables_are_refused_by_line),
+		cmocka_unit_test(test_a_missing_table_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

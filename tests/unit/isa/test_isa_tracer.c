@@ -133,13 +133,13 @@ static void run_program(char *const *argv)
 	assert_true(t.blocks > 100);
 }
 
-static void every_access_of_ls_has_its_uop(void **state)
+static void test_every_access_of_ls_has_its_uop(void **state)
 {
 	(void)state;
 	run_program((char *const[]){ "/bin/ls", "-l", "/", NULL });
 }
 
-static void every_access_of_openssl_has_its_uop(void **state)
+static void test_every_access_of_openssl_has_its_uop(void **state)
 {
 	(void)state;
 	run_program((char *const[]){ "/usr/bin/openssl", "dgst", "-sha256", "/bin/ls", NULL });
@@ -148,8 +148,8 @@ static void every_access_of_openssl_has_its_uop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_access_of_ls_has_its_uop),
-		cmocka_unit_test(every_access_of_openssl_has_its_uop),
+		cmocka_unit_test(test_every_access_of_ls_has_its_uop),
+		cmocka_unit_test(test_every_access_of_openssl_has_its_uop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

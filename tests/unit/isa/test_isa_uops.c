@@ -501,13 +501,13 @@ static void check_rows(const char *uarch, bool golden_cove)
 	assert_int_equal(wrong, 0);
 }
 
-static void skylake_makes_these_uops(void **state)
+static void test_skylake_makes_these_uops(void **state)
 {
 	(void)state;
 	check_rows("skylake", false);
 }
 
-static void golden_cove_makes_these_uops(void **state)
+static void test_golden_cove_makes_these_uops(void **state)
 {
 	(void)state;
 	check_rows("golden-cove", true);
@@ -516,8 +516,8 @@ static void golden_cove_makes_these_uops(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(skylake_makes_these_uops),
-		cmocka_unit_test(golden_cove_makes_these_uops),
+		cmocka_unit_test(test_skylake_makes_these_uops),
+		cmocka_unit_test(test_golden_cove_makes_these_uops),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

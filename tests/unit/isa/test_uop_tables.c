@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "data_dir.h"
 
 enum { LATENCY_MAX = 240, TABLES = 32 };
 
@@ -24,8 +25,7 @@ static int find_tables(void **state)
 {
 	(void)state;
 	char path[4096];
-	const char *top = getenv("TOP");
-	snprintf(path, sizeof path, "%s/data/uops", top ? top : ".");
+	snprintf(path, sizeof path, "%s/uops", data_dir());
 	DIR *d = opendir(path);
 	if (!d)
 		return -1;
@@ -84,7 +84,7 @@ static bool parses(const char *name, bool *memory)
 	return known;
 }
 
-static void every_form_names_an_instruction(void **state)
+static void test_every_form_names_an_instruction(void **state)
 {
 	(void)state;
 	bool memory;
@@ -109,7 +109,7 @@ static void every_form_names_an_instruction(void **state)
 	assert_true(parses("PADDB mm,mm", &memory) && !memory);
 }
 
-static void every_form_keeps_to_its_cores_ports_and_limits(void **state)
+static void test_every_form_keeps_to_its_cores_ports_and_limits(void **state)
 {
 	(void)state;
 	for (unsigned k = 0; k < uarchs; k++) {
@@ -147,7 +147,7 @@ static void every_form_keeps_to_its_cores_ports_and_limits(void **state)
 	}
 }
 
-static void every_form_states_uops_that_its_row_has(void **state)
+static void test_every_form_states_uops_that_its_row_has(void **state)
 {
 	(void)state;
 	for (unsigned k = 0; k < uarchs; k++) {
@@ -196,15 +196,14 @@ static bool is_source(const struct isa *isa, const char *source)
 	return true;
 }
 
-static void every_form_says_where_it_comes_from(void **state)
+static void test_every_form_says_where_it_comes_from(void **state)
 {
 	(void)state;
-	const char *top = getenv("TOP");
 	for (unsigned k = 0; k < uarchs; k++) {
 		struct isa *isa = open_isa(uarch[k]);
 		char path[4096], line[4096];
 		unsigned n = 0;
-		snprintf(path, sizeof path, "%s/data/uops/%s.tsv", top ? top : ".", uarch[k]);
+		snprintf(path, sizeof path, "%s/uops/%s.tsv", data_dir(), uarch[k]);
 		FILE *f = fopen(path, "r");
 		assert_non_null(f);
 		while (fgets(line, sizeof line, f)) {
@@ -247,7 +246,7 @@ static const struct { const char *hex, *form; int uops[2], slots[2]; } known[] =
 	{ "0f 1f 00", "NOP m32,r32", { 1, 1 }, { 1, 1 } },
 };
 
-static void known_instructions_are_served_by_the_rows_of_their_forms(void **state)
+static void test_known_instructions_are_served_by_the_rows_of_their_forms(void **state)
 {
 	(void)state;
 	static const char *const cores[] = { "skylake", "golden-cove" };
@@ -274,7 +273,7 @@ static void known_instructions_are_served_by_the_rows_of_their_forms(void **stat
 	}
 }
 
-static void a_row_of_a_form_goes_before_its_class_and_reads_operands_by_number(void **state)
+static void test_a_row_of_a_form_goes_before_its_class_and_reads_operands_by_number(void **state)
 {
 	(void)state;
 	struct isa *isa = open_isa("skylake");
@@ -297,7 +296,7 @@ static void a_row_of_a_form_goes_before_its_class_and_reads_operands_by_number(v
 }
 
 /* Code that the compiler made of this very test: what is decoded agrees with what the rows state. */
-static void compiled_code_has_the_uops_that_its_forms_state(void **state)
+static void test_compiled_code_has_the_uops_that_its_forms_state(void **state)
 {
 	(void)state;
 	struct stat st;
@@ -354,13 +353,13 @@ static void compiled_code_has_the_uops_that_its_forms_state(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_form_names_an_instruction),
-		cmocka_unit_test(every_form_keeps_to_its_cores_ports_and_limits),
-		cmocka_unit_test(every_form_states_uops_that_its_row_has),
-		cmocka_unit_test(every_form_says_where_it_comes_from),
-		cmocka_unit_test(known_instructions_are_served_by_the_rows_of_their_forms),
-		cmocka_unit_test(a_row_of_a_form_goes_before_its_class_and_reads_operands_by_number),
-		cmocka_unit_test(compiled_code_has_the_uops_that_its_forms_state),
+		cmocka_unit_test(test_every_form_names_an_instruction),
+		cmocka_unit_test(test_every_form_keeps_to_its_cores_ports_and_limits),
+		cmocka_unit_test(test_every_form_states_uops_that_its_row_has),
+		cmocka_unit_test(test_every_form_says_where_it_comes_from),
+		cmocka_unit_test(test_known_instructions_are_served_by_the_rows_of_their_forms),
+		cmocka_unit_test(test_a_row_of_a_form_goes_before_its_class_and_reads_operands_by_number),
+		cmocka_unit_test(test_compiled_code_has_the_uops_that_its_forms_state),
 	};
 	return cmocka_run_group_tests(tests, find_tables, NULL);
 }

@@ -2,7 +2,7 @@
  * L1D, L2, L3: who serves a load, what moves where, what is counted. */
 #include "mem_fixture.h"
 
-static void each_level_has_its_latency_and_bits(void **state)
+static void test_each_level_has_its_latency_and_bits(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -27,7 +27,7 @@ static bool served_by_l3_after(struct machine_fixture *f, uint64_t cycles)
 	return r.ready - 10000 - cycles == L3;
 }
 
-static void others_push_lines_out_of_l3_with_time(void **state)
+static void test_others_push_lines_out_of_l3_with_time(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.l3_others = (struct core_fall){ 2, { 1, 100 }, { 37, 0 } };
@@ -36,7 +36,7 @@ static void others_push_lines_out_of_l3_with_time(void **state)
 	assert_false(served_by_l3_after(f, (uint64_t)(101 * f->config.frequency_ghz * 1e6)));
 }
 
-static void others_leave_lines_in_l3_for_a_while(void **state)
+static void test_others_leave_lines_in_l3_for_a_while(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.l3_others = (struct core_fall){ 1, { 1 }, { 0 } };
@@ -54,17 +54,17 @@ static bool steep_after(struct machine_fixture *f, double share)
 	return served_by_l3_after(f, (uint64_t)(share * f->config.frequency_ghz * 1e6));
 }
 
-static void of_a_steep_fall_lines_go_near_one_time(void **state)
+static void test_of_a_steep_fall_lines_go_near_one_time(void **state)
 {
 	assert_true(steep_after(*state, 0.89));
 }
 
-static void of_a_steep_fall_none_stays_longer(void **state)
+static void test_of_a_steep_fall_none_stays_longer(void **state)
 {
 	assert_false(steep_after(*state, 1.11));
 }
 
-static void alone_a_line_stays_in_l3(void **state)
+static void test_alone_a_line_stays_in_l3(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -72,7 +72,7 @@ static void alone_a_line_stays_in_l3(void **state)
 	assert_true(served_by_l3_after(f, UINT64_C(1) << 40));
 }
 
-static void a_vector_load_takes_longer(void **state)
+static void test_a_vector_load_takes_longer(void **state)
 {
 	struct machine_fixture *f = *state;
 	struct mem_result r;
@@ -83,7 +83,7 @@ static void a_vector_load_takes_longer(void **state)
 	assert_int_equal(r.ready, 2000 + L1 + 2);
 }
 
-static void a_second_load_to_a_line_in_flight_waits_for_the_rest(void **state)
+static void test_a_second_load_to_a_line_in_flight_waits_for_the_rest(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -98,7 +98,7 @@ static void a_second_load_to_a_line_in_flight_waits_for_the_rest(void **state)
 	assert_int_equal(f->count[SPMU_SIG_L2_DEMAND_RD_MISS], 1);
 }
 
-static void a_miss_waits_when_all_fill_buffers_are_busy(void **state)
+static void test_a_miss_waits_when_all_fill_buffers_are_busy(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -113,7 +113,7 @@ static void a_miss_waits_when_all_fill_buffers_are_busy(void **state)
 	assert_int_equal(f->length[SPMU_SIG_L1D_FB_FULL], 134 + 1);
 }
 
-static void an_l2_miss_waits_when_the_super_queue_is_full(void **state)
+static void test_an_l2_miss_waits_when_the_super_queue_is_full(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.l2_queue = 2;
@@ -125,7 +125,7 @@ static void an_l2_miss_waits_when_the_super_queue_is_full(void **state)
 	assert_load(f, LINE_AT(2, 0), 1000, MEMORY + (1144 - 1010), BITS_MEMORY);
 }
 
-static void a_modified_line_is_written_back_level_by_level(void **state)
+static void test_a_modified_line_is_written_back_level_by_level(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.l3_size = 4096;	/* as large as L2, direct order of eviction */
@@ -156,7 +156,7 @@ static void a_modified_line_is_written_back_level_by_level(void **state)
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 1);
 }
 
-static void a_load_tells_what_was_written_back_for_it(void **state)
+static void test_a_load_tells_what_was_written_back_for_it(void **state)
 {
 	struct machine_fixture *f = *state;
 	const uint64_t written = DID(WROTE_BACK_L1D) | DID(WROTE_BACK_L2);
@@ -169,7 +169,7 @@ static void a_load_tells_what_was_written_back_for_it(void **state)
 	assert_int_equal(mf_load(f, LINE_AT(0, 16), 9000).did & written, 0);	/* a hit */
 }
 
-static void a_clean_line_leaves_in_silence(void **state)
+static void test_a_clean_line_leaves_in_silence(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -185,7 +185,7 @@ static void a_clean_line_leaves_in_silence(void **state)
 	assert_int_equal(f->count[SPMU_SIG_DRAM_READ], 5);
 }
 
-static void what_an_inclusive_l3_evicts_leaves_the_core(void **state)
+static void test_what_an_inclusive_l3_evicts_leaves_the_core(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.l3_size = 2048;	/* two ways of 16 sets */
@@ -200,7 +200,7 @@ static void what_an_inclusive_l3_evicts_leaves_the_core(void **state)
 	assert_load(f, LINE_AT(0, 0), 5000, MEMORY, BITS_MEMORY);
 }
 
-static void a_victim_l3_holds_what_l2_evicted_and_gives_it_back(void **state)
+static void test_a_victim_l3_holds_what_l2_evicted_and_gives_it_back(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.l3_inclusion = 1;
@@ -214,7 +214,7 @@ static void a_victim_l3_holds_what_l2_evicted_and_gives_it_back(void **state)
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_READ), 5);
 }
 
-static void a_victim_l3_keeps_modified_lines_modified(void **state)
+static void test_a_victim_l3_keeps_modified_lines_modified(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.l3_inclusion = 1;
@@ -230,7 +230,7 @@ static void a_victim_l3_keeps_modified_lines_modified(void **state)
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 1);
 }
 
-static void a_line_that_crosses_is_two_accesses_and_a_penalty(void **state)
+static void test_a_line_that_crosses_is_two_accesses_and_a_penalty(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -242,7 +242,7 @@ static void a_line_that_crosses_is_two_accesses_and_a_penalty(void **state)
 	assert_load(f, LINE_AT(2, 0) - 4, 4000, MEMORY + SPLIT, BITS_MEMORY | DID(SPLIT_LINE));
 }
 
-static void a_load_over_a_page_boundary_is_told_apart(void **state)
+static void test_a_load_over_a_page_boundary_is_told_apart(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -256,7 +256,7 @@ static void a_load_over_a_page_boundary_is_told_apart(void **state)
 	assert_int_equal(r.ready, 4000);
 }
 
-static void non_temporal_stores_fill_a_line_and_pass_the_caches(void **state)
+static void test_non_temporal_stores_fill_a_line_and_pass_the_caches(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -275,7 +275,7 @@ static void non_temporal_stores_fill_a_line_and_pass_the_caches(void **state)
 	assert_load(f, LINE_AT(0, 0), 2000, MEMORY, BITS_MEMORY);	/* the cached copy went */
 }
 
-static void a_full_write_combining_buffer_makes_the_next_line_wait(void **state)
+static void test_a_full_write_combining_buffer_makes_the_next_line_wait(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -288,7 +288,7 @@ static void a_full_write_combining_buffer_makes_the_next_line_wait(void **state)
 	assert_int_equal(mf_count(f, SPMU_SIG_L1D_FB_FULL), 1);
 }
 
-static void a_software_prefetch_brings_the_line(void **state)
+static void test_a_software_prefetch_brings_the_line(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -298,7 +298,7 @@ static void a_software_prefetch_brings_the_line(void **state)
 	assert_load(f, LINE_AT(0, 0), 2000, L1, BITS_L1);
 }
 
-static void a_store_takes_the_line_from_the_other_core(void **state)
+static void test_a_store_takes_the_line_from_the_other_core(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.l3_snoop_ns = 30;
@@ -325,28 +325,28 @@ static void a_store_takes_the_line_from_the_other_core(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MF_TEST(each_level_has_its_latency_and_bits),
-		MF_TEST(a_vector_load_takes_longer),
-		MF_TEST(others_push_lines_out_of_l3_with_time),
-		MF_TEST(others_leave_lines_in_l3_for_a_while),
-		MF_TEST(of_a_steep_fall_lines_go_near_one_time),
-		MF_TEST(of_a_steep_fall_none_stays_longer),
-		MF_TEST(alone_a_line_stays_in_l3),
-		MF_TEST(a_second_load_to_a_line_in_flight_waits_for_the_rest),
-		MF_TEST(a_miss_waits_when_all_fill_buffers_are_busy),
-		MF_TEST(an_l2_miss_waits_when_the_super_queue_is_full),
-		MF_TEST(a_modified_line_is_written_back_level_by_level),
-		MF_TEST(a_load_tells_what_was_written_back_for_it),
-		MF_TEST(a_clean_line_leaves_in_silence),
-		MF_TEST(what_an_inclusive_l3_evicts_leaves_the_core),
-		MF_TEST(a_victim_l3_holds_what_l2_evicted_and_gives_it_back),
-		MF_TEST(a_victim_l3_keeps_modified_lines_modified),
-		MF_TEST(a_line_that_crosses_is_two_accesses_and_a_penalty),
-		MF_TEST(a_load_over_a_page_boundary_is_told_apart),
-		MF_TEST(non_temporal_stores_fill_a_line_and_pass_the_caches),
-		MF_TEST(a_full_write_combining_buffer_makes_the_next_line_wait),
-		MF_TEST(a_software_prefetch_brings_the_line),
-		MF_TEST(a_store_takes_the_line_from_the_other_core),
+		MF_TEST(test_each_level_has_its_latency_and_bits),
+		MF_TEST(test_a_vector_load_takes_longer),
+		MF_TEST(test_others_push_lines_out_of_l3_with_time),
+		MF_TEST(test_others_leave_lines_in_l3_for_a_while),
+		MF_TEST(test_of_a_steep_fall_lines_go_near_one_time),
+		MF_TEST(test_of_a_steep_fall_none_stays_longer),
+		MF_TEST(test_alone_a_line_stays_in_l3),
+		MF_TEST(test_a_second_load_to_a_line_in_flight_waits_for_the_rest),
+		MF_TEST(test_a_miss_waits_when_all_fill_buffers_are_busy),
+		MF_TEST(test_an_l2_miss_waits_when_the_super_queue_is_full),
+		MF_TEST(test_a_modified_line_is_written_back_level_by_level),
+		MF_TEST(test_a_load_tells_what_was_written_back_for_it),
+		MF_TEST(test_a_clean_line_leaves_in_silence),
+		MF_TEST(test_what_an_inclusive_l3_evicts_leaves_the_core),
+		MF_TEST(test_a_victim_l3_holds_what_l2_evicted_and_gives_it_back),
+		MF_TEST(test_a_victim_l3_keeps_modified_lines_modified),
+		MF_TEST(test_a_line_that_crosses_is_two_accesses_and_a_penalty),
+		MF_TEST(test_a_load_over_a_page_boundary_is_told_apart),
+		MF_TEST(test_non_temporal_stores_fill_a_line_and_pass_the_caches),
+		MF_TEST(test_a_full_write_combining_buffer_makes_the_next_line_wait),
+		MF_TEST(test_a_software_prefetch_brings_the_line),
+		MF_TEST(test_a_store_takes_the_line_from_the_other_core),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static void start(struct cache *c, uint32_t sets, uint32_t ways, unsigned policy
 		fill(c, 100 * sets + i * sets, LINE_NONE);
 }
 
-static void lru_evicts_the_least_recently_used(void **state)
+static void test_lru_evicts_the_least_recently_used(void **state)
 {
 	(void)state;
 	struct cache c;
@@ -44,7 +44,7 @@ static void lru_evicts_the_least_recently_used(void **state)
 	cache_release(&c);
 }
 
-static void lru_keeps_the_order_of_sixteen_ways(void **state)
+static void test_lru_keeps_the_order_of_sixteen_ways(void **state)
 {
 	(void)state;
 	struct cache c;
@@ -56,7 +56,7 @@ static void lru_keeps_the_order_of_sixteen_ways(void **state)
 	cache_release(&c);
 }
 
-static void plru_follows_the_tree(void **state)
+static void test_plru_follows_the_tree(void **state)
 {
 	(void)state;
 	struct cache c;
@@ -70,7 +70,7 @@ static void plru_follows_the_tree(void **state)
 	cache_release(&c);
 }
 
-static void plru_of_twelve_ways_uses_every_way(void **state)
+static void test_plru_of_twelve_ways_uses_every_way(void **state)
 {
 	(void)state;
 	struct cache c;
@@ -86,7 +86,7 @@ static void plru_of_twelve_ways_uses_every_way(void **state)
 	cache_release(&c);
 }
 
-static void srrip_evicts_what_was_never_used_again(void **state)
+static void test_srrip_evicts_what_was_never_used_again(void **state)
 {
 	(void)state;
 	struct cache c;
@@ -100,7 +100,7 @@ static void srrip_evicts_what_was_never_used_again(void **state)
 	cache_release(&c);
 }
 
-static void quad_age_keeps_new_lines_longer_than_srrip(void **state)
+static void test_quad_age_keeps_new_lines_longer_than_srrip(void **state)
 {
 	(void)state;
 	struct cache c;
@@ -113,7 +113,7 @@ static void quad_age_keeps_new_lines_longer_than_srrip(void **state)
 	cache_release(&c);
 }
 
-static void an_empty_way_is_filled_first(void **state)
+static void test_an_empty_way_is_filled_first(void **state)
 {
 	(void)state;
 	struct cache c;
@@ -124,7 +124,7 @@ static void an_empty_way_is_filled_first(void **state)
 	cache_release(&c);
 }
 
-static void sets_need_not_be_a_power_of_two(void **state)
+static void test_sets_need_not_be_a_power_of_two(void **state)
 {
 	(void)state;
 	struct cache c;
@@ -143,7 +143,7 @@ static void sets_need_not_be_a_power_of_two(void **state)
 	cache_release(&c);
 }
 
-static void l1_sets_must_be_a_power_of_two(void **state)
+static void test_l1_sets_must_be_a_power_of_two(void **state)
 {
 	(void)state;
 	struct err err = { 0 };
@@ -155,15 +155,15 @@ static void l1_sets_must_be_a_power_of_two(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lru_evicts_the_least_recently_used),
-		cmocka_unit_test(lru_keeps_the_order_of_sixteen_ways),
-		cmocka_unit_test(plru_follows_the_tree),
-		cmocka_unit_test(plru_of_twelve_ways_uses_every_way),
-		cmocka_unit_test(srrip_evicts_what_was_never_used_again),
-		cmocka_unit_test(quad_age_keeps_new_lines_longer_than_srrip),
-		cmocka_unit_test(an_empty_way_is_filled_first),
-		cmocka_unit_test(sets_need_not_be_a_power_of_two),
-		cmocka_unit_test(l1_sets_must_be_a_power_of_two),
+		cmocka_unit_test(test_lru_evicts_the_least_recently_used),
+		cmocka_unit_test(test_lru_keeps_the_order_of_sixteen_ways),
+		cmocka_unit_test(test_plru_follows_the_tree),
+		cmocka_unit_test(test_plru_of_twelve_ways_uses_every_way),
+		cmocka_unit_test(test_srrip_evicts_what_was_never_used_again),
+		cmocka_unit_test(test_quad_age_keeps_new_lines_longer_than_srrip),
+		cmocka_unit_test(test_an_empty_way_is_filled_first),
+		cmocka_unit_test(test_sets_need_not_be_a_power_of_two),
+		cmocka_unit_test(test_l1_sets_must_be_a_power_of_two),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static double chase(struct machine_fixture *f, unsigned lines, unsigned rounds, 
 	return (double)(*cycle - start) / lines / rounds;
 }
 
-static void a_pointer_chase_shows_each_level_s_latency(void **state)
+static void test_a_pointer_chase_shows_each_level_s_latency(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -29,7 +29,7 @@ static void a_pointer_chase_shows_each_level_s_latency(void **state)
 	assert_true(chase(f, 1024, 2, &cycle) == MEMORY);
 }
 
-static void rows_of_memory_cost_what_they_say(void **state)
+static void test_rows_of_memory_cost_what_they_say(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.dram_row = 1024;
@@ -44,7 +44,7 @@ static void rows_of_memory_cost_what_they_say(void **state)
 	assert_load(f, LINE_AT(2, 4096), 4000, MEMORY + 23, BITS_MEMORY);
 }
 
-static void a_first_access_opens_the_row(void **state)
+static void test_a_first_access_opens_the_row(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.dram_row = 1024;
@@ -75,14 +75,14 @@ static void assert_cycles_a_line(struct machine_fixture *f, unsigned each)
 	assert_in_range(last, least - 4 * 20, least + 4 * 20);
 }
 
-static void memory_delivers_lines_no_faster_than_its_bandwidth(void **state)
+static void test_memory_delivers_lines_no_faster_than_its_bandwidth(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.dram_bandwidth = 3.2;		/* 64 bytes in 20 ns */
 	assert_cycles_a_line(f, 20);
 }
 
-static void two_channels_are_twice_as_fast(void **state)
+static void test_two_channels_are_twice_as_fast(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.dram_bandwidth = 6.4;
@@ -90,14 +90,14 @@ static void two_channels_are_twice_as_fast(void **state)
 	assert_cycles_a_line(f, 10);
 }
 
-static void one_core_reads_no_faster_than_its_own_way_to_memory(void **state)
+static void test_one_core_reads_no_faster_than_its_own_way_to_memory(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.dram_line_ns = 15;
 	assert_cycles_a_line(f, 15);
 }
 
-static void what_it_writes_goes_a_way_of_its_own(void **state)
+static void test_what_it_writes_goes_a_way_of_its_own(void **state)
 {
 	struct machine_fixture *f = *state;
 	enum { N = 400 };
@@ -134,7 +134,7 @@ static void waits(struct machine_fixture *f, uint64_t *least, uint64_t *most, do
 	*mean = (double)sum / N;
 }
 
-static void reads_wait_for_others_an_exponential_time_always_the_same(void **state)
+static void test_reads_wait_for_others_an_exponential_time_always_the_same(void **state)
 {
 	struct machine_fixture *f = *state;
 	uint64_t least[2], most[2];
@@ -151,7 +151,7 @@ static void reads_wait_for_others_an_exponential_time_always_the_same(void **sta
 	assert_true(least[0] == least[1] && most[0] == most[1] && mean[0] == mean[1]);
 }
 
-static void reads_of_a_bank_wait_for_the_end_of_its_refresh(void **state)
+static void test_reads_of_a_bank_wait_for_the_end_of_its_refresh(void **state)
 {
 	struct machine_fixture *f = *state;
 	uint64_t least, most;
@@ -175,7 +175,7 @@ static void reads_of_a_bank_wait_for_the_end_of_its_refresh(void **state)
 	assert_in_range(found, 8, 10);
 }
 
-static void more_than_64_lines_may_be_in_flight(void **state)
+static void test_more_than_64_lines_may_be_in_flight(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.l2_queue = 100;
@@ -191,7 +191,7 @@ static void more_than_64_lines_may_be_in_flight(void **state)
 	assert_in_range(mf_count(f, SPMU_SIG_DRAM_READ), 100, 104);
 }
 
-static void fill_buffers_bound_the_bandwidth_of_one_core(void **state)
+static void test_fill_buffers_bound_the_bandwidth_of_one_core(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -203,7 +203,7 @@ static void fill_buffers_bound_the_bandwidth_of_one_core(void **state)
 	assert_int_equal(last, 1000 + MEMORY * (N / 4));	/* four at a time */
 }
 
-static void a_late_request_does_not_delay_an_early_one(void **state)
+static void test_a_late_request_does_not_delay_an_early_one(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.dram_bandwidth = 3.2;
@@ -216,18 +216,18 @@ static void a_late_request_does_not_delay_an_early_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MF_TEST(a_pointer_chase_shows_each_level_s_latency),
-		MF_TEST(rows_of_memory_cost_what_they_say),
-		MF_TEST(a_first_access_opens_the_row),
-		MF_TEST(memory_delivers_lines_no_faster_than_its_bandwidth),
-		MF_TEST(two_channels_are_twice_as_fast),
-		MF_TEST(one_core_reads_no_faster_than_its_own_way_to_memory),
-		MF_TEST(what_it_writes_goes_a_way_of_its_own),
-		MF_TEST(reads_wait_for_others_an_exponential_time_always_the_same),
-		MF_TEST(reads_of_a_bank_wait_for_the_end_of_its_refresh),
-		MF_TEST(more_than_64_lines_may_be_in_flight),
-		MF_TEST(fill_buffers_bound_the_bandwidth_of_one_core),
-		MF_TEST(a_late_request_does_not_delay_an_early_one),
+		MF_TEST(test_a_pointer_chase_shows_each_level_s_latency),
+		MF_TEST(test_rows_of_memory_cost_what_they_say),
+		MF_TEST(test_a_first_access_opens_the_row),
+		MF_TEST(test_memory_delivers_lines_no_faster_than_its_bandwidth),
+		MF_TEST(test_two_channels_are_twice_as_fast),
+		MF_TEST(test_one_core_reads_no_faster_than_its_own_way_to_memory),
+		MF_TEST(test_what_it_writes_goes_a_way_of_its_own),
+		MF_TEST(test_reads_wait_for_others_an_exponential_time_always_the_same),
+		MF_TEST(test_reads_of_a_bank_wait_for_the_end_of_its_refresh),
+		MF_TEST(test_more_than_64_lines_may_be_in_flight),
+		MF_TEST(test_fill_buffers_bound_the_bandwidth_of_one_core),
+		MF_TEST(test_a_late_request_does_not_delay_an_early_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

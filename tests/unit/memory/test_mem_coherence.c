@@ -51,7 +51,7 @@ static struct mem_result store(struct memsys *m, uint64_t addr, uint64_t cycle)
 
 static const uint64_t X = LINE_AT(0, 0);
 
-static void a_modified_line_of_another_core_is_read_from_there_and_shared(void **state)
+static void test_a_modified_line_of_another_core_is_read_from_there_and_shared(void **state)
 {
 	struct machine_fixture *f = *state;
 	store(f->m, X, 1000);
@@ -62,14 +62,14 @@ static void a_modified_line_of_another_core_is_read_from_there_and_shared(void *
 	assert_result(load(second, X, 3000), 3000, L1, BITS_L1);
 }
 
-static void a_clean_line_that_another_core_has_alone_is_asked_for_but_costs_nothing(void **state)
+static void test_a_clean_line_that_another_core_has_alone_is_asked_for_but_costs_nothing(void **state)
 {
 	struct machine_fixture *f = *state;
 	load(f->m, X, 1000);
 	assert_result(load(second, X, 2000), 2000, L3, BITS_L3 | DID(SNOOP_HIT));
 }
 
-static void a_store_to_a_shared_line_takes_it_from_the_others_first(void **state)
+static void test_a_store_to_a_shared_line_takes_it_from_the_others_first(void **state)
 {
 	struct machine_fixture *f = *state;
 	load(f->m, X, 1000);
@@ -82,7 +82,7 @@ static void a_store_to_a_shared_line_takes_it_from_the_others_first(void **state
 	assert_result(load(f->m, X, 4000), 4000, L3 + SNOOP, BITS_L3 | DID(SNOOP_HITM));
 }
 
-static void a_store_to_a_line_held_alone_asks_nobody(void **state)
+static void test_a_store_to_a_line_held_alone_asks_nobody(void **state)
 {
 	struct machine_fixture *f = *state;
 	load(f->m, X, 1000);			/* exclusive */
@@ -92,7 +92,7 @@ static void a_store_to_a_line_held_alone_asks_nobody(void **state)
 	assert_int_equal(mf_count(f, SPMU_SIG_L3_REFERENCE), 0);
 }
 
-static void a_store_that_misses_takes_the_line_away(void **state)
+static void test_a_store_that_misses_takes_the_line_away(void **state)
 {
 	struct machine_fixture *f = *state;
 	store(f->m, X, 1000);
@@ -103,7 +103,7 @@ static void a_store_that_misses_takes_the_line_away(void **state)
 	assert_int_equal(load(f->m, X, 3000).did, BITS_L3 | DID(SNOOP_HITM));
 }
 
-static void stores_of_two_cores_to_one_line_have_it_in_turn(void **state)
+static void test_stores_of_two_cores_to_one_line_have_it_in_turn(void **state)
 {
 	struct machine_fixture *f = *state;
 	store(f->m, X, 1000);
@@ -116,7 +116,7 @@ static void stores_of_two_cores_to_one_line_have_it_in_turn(void **state)
 	assert_true(last >= 2000 + L3 + 10 * SNOOP);
 }
 
-static void stores_of_two_cores_to_lines_of_their_own_are_free(void **state)
+static void test_stores_of_two_cores_to_lines_of_their_own_are_free(void **state)
 {
 	struct machine_fixture *f = *state;
 	store(f->m, X, 1000);
@@ -125,7 +125,7 @@ static void stores_of_two_cores_to_lines_of_their_own_are_free(void **state)
 		assert_int_equal(store(at & 2 ? f->m : second, X + 64 * !(at & 2), at).ready, at + 1);
 }
 
-static void a_line_on_its_way_from_memory_comes_to_the_second_behind_the_first(void **state)
+static void test_a_line_on_its_way_from_memory_comes_to_the_second_behind_the_first(void **state)
 {
 	struct machine_fixture *f = *state;
 	uint64_t there = load(f->m, X, 1000).ready;
@@ -133,7 +133,7 @@ static void a_line_on_its_way_from_memory_comes_to_the_second_behind_the_first(v
 	assert_int_equal(load(second, X, 1010).ready, there);
 }
 
-static void a_line_of_three_readers_is_taken_from_both_others(void **state)
+static void test_a_line_of_three_readers_is_taken_from_both_others(void **state)
 {
 	struct machine_fixture *f = *state;
 	struct err err = { 0 };
@@ -150,7 +150,7 @@ static void a_line_of_three_readers_is_taken_from_both_others(void **state)
 	memsys_destroy(third);
 }
 
-static void a_core_that_is_gone_holds_nothing(void **state)
+static void test_a_core_that_is_gone_holds_nothing(void **state)
 {
 	struct machine_fixture *f = *state;
 	struct err err = { 0 };
@@ -166,16 +166,16 @@ static void a_core_that_is_gone_holds_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_modified_line_of_another_core_is_read_from_there_and_shared),
-		TEST(a_clean_line_that_another_core_has_alone_is_asked_for_but_costs_nothing),
-		TEST(a_store_to_a_shared_line_takes_it_from_the_others_first),
-		TEST(a_store_to_a_line_held_alone_asks_nobody),
-		TEST(a_store_that_misses_takes_the_line_away),
-		TEST(stores_of_two_cores_to_one_line_have_it_in_turn),
-		TEST(stores_of_two_cores_to_lines_of_their_own_are_free),
-		TEST(a_line_on_its_way_from_memory_comes_to_the_second_behind_the_first),
-		TEST(a_line_of_three_readers_is_taken_from_both_others),
-		TEST(a_core_that_is_gone_holds_nothing),
+		TEST(test_a_modified_line_of_another_core_is_read_from_there_and_shared),
+		TEST(test_a_clean_line_that_another_core_has_alone_is_asked_for_but_costs_nothing),
+		TEST(test_a_store_to_a_shared_line_takes_it_from_the_others_first),
+		TEST(test_a_store_to_a_line_held_alone_asks_nobody),
+		TEST(test_a_store_that_misses_takes_the_line_away),
+		TEST(test_stores_of_two_cores_to_one_line_have_it_in_turn),
+		TEST(test_stores_of_two_cores_to_lines_of_their_own_are_free),
+		TEST(test_a_line_on_its_way_from_memory_comes_to_the_second_behind_the_first),
+		TEST(test_a_line_of_three_readers_is_taken_from_both_others),
+		TEST(test_a_core_that_is_gone_holds_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@ static struct mem_result fetch(struct machine_fixture *f, uint64_t addr, uint64_
 	return r;
 }
 
-static void a_fetch_takes_the_latency_of_who_serves_it(void **state)
+static void test_a_fetch_takes_the_latency_of_who_serves_it(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -34,7 +34,7 @@ static void a_fetch_takes_the_latency_of_who_serves_it(void **state)
 	assert_int_equal(f->length[SPMU_SIG_OFFCORE_CODE_RD], 3 * (MEMORY + L2_CODE - L2 - (L2 - L1)));
 }
 
-static void hits_are_counted_in_few_records(void **state)
+static void test_hits_are_counted_in_few_records(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -49,7 +49,7 @@ static void hits_are_counted_in_few_records(void **state)
 	assert_int_equal(mf_count(f, SPMU_SIG_ICACHE_HIT), 502);
 }
 
-static void the_next_line_is_fetched_ahead(void **state)
+static void test_the_next_line_is_fetched_ahead(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.l1i_next_line = 1;
@@ -64,7 +64,7 @@ static void the_next_line_is_fetched_ahead(void **state)
 	assert_int_equal(r.did, DID(ICACHE_MISS) | DID(FETCH_L2_MISS));
 }
 
-static void code_and_data_share_l2(void **state)
+static void test_code_and_data_share_l2(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -74,7 +74,7 @@ static void code_and_data_share_l2(void **state)
 	assert_int_equal(fetch(f, LINE_AT(0, 0), 3000).ready, 3000 + L2_CODE);
 }
 
-static void warming_changes_state_but_emits_nothing(void **state)
+static void test_warming_changes_state_but_emits_nothing(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -137,7 +137,7 @@ static void everything_on(struct core_config *c)
 	c->dram_row_conflict_ns = 20;
 }
 
-static void the_same_sequence_gives_the_same_answers(void **state)
+static void test_the_same_sequence_gives_the_same_answers(void **state)
 {
 	struct machine_fixture *f = *state;
 	uint64_t hash[2];
@@ -153,7 +153,7 @@ static void the_same_sequence_gives_the_same_answers(void **state)
 	assert_true(hash[0] == hash[1]);
 }
 
-static void a_reset_core_answers_like_a_new_one(void **state)
+static void test_a_reset_core_answers_like_a_new_one(void **state)
 {
 	struct machine_fixture *f = *state;
 	everything_on(&f->config);
@@ -168,7 +168,7 @@ static void a_reset_core_answers_like_a_new_one(void **state)
 }
 
 /* A load's class bits: exactly one of L1 hit, fill-buffer hit, L2 hit, L3 hit, memory. */
-static void the_classes_of_a_load_exclude_each_other(void **state)
+static void test_the_classes_of_a_load_exclude_each_other(void **state)
 {
 	struct machine_fixture *f = *state;
 	everything_on(&f->config);
@@ -186,7 +186,7 @@ static void the_classes_of_a_load_exclude_each_other(void **state)
 }
 
 /* Warming leaves tags and replacement as the timed path does: compared by who serves later loads. */
-static void warm_and_timed_state_agree_when_nothing_is_in_flight(void **state)
+static void test_warm_and_timed_state_agree_when_nothing_is_in_flight(void **state)
 {
 	struct machine_fixture *f = *state;
 	uint64_t did[2][2000];
@@ -212,7 +212,7 @@ static void warm_and_timed_state_agree_when_nothing_is_in_flight(void **state)
 	assert_memory_equal(did[0], did[1], sizeof(did[0]));
 }
 
-static void extreme_addresses_and_sizes_are_taken(void **state)
+static void test_extreme_addresses_and_sizes_are_taken(void **state)
 {
 	struct machine_fixture *f = *state;
 	everything_on(&f->config);
@@ -232,7 +232,7 @@ static void extreme_addresses_and_sizes_are_taken(void **state)
 		}
 }
 
-static void shapes_that_cannot_be_are_refused_by_name(void **state)
+static void test_shapes_that_cannot_be_are_refused_by_name(void **state)
 {
 	struct machine_fixture *f = *state;
 	struct memsys_shared *s = NULL;
@@ -257,17 +257,17 @@ static void shapes_that_cannot_be_are_refused_by_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MF_TEST(a_fetch_takes_the_latency_of_who_serves_it),
-		MF_TEST(hits_are_counted_in_few_records),
-		MF_TEST(the_next_line_is_fetched_ahead),
-		MF_TEST(code_and_data_share_l2),
-		MF_TEST(warming_changes_state_but_emits_nothing),
-		MF_TEST(the_same_sequence_gives_the_same_answers),
-		MF_TEST(a_reset_core_answers_like_a_new_one),
-		MF_TEST(the_classes_of_a_load_exclude_each_other),
-		MF_TEST(warm_and_timed_state_agree_when_nothing_is_in_flight),
-		MF_TEST(extreme_addresses_and_sizes_are_taken),
-		MF_TEST(shapes_that_cannot_be_are_refused_by_name),
+		MF_TEST(test_a_fetch_takes_the_latency_of_who_serves_it),
+		MF_TEST(test_hits_are_counted_in_few_records),
+		MF_TEST(test_the_next_line_is_fetched_ahead),
+		MF_TEST(test_code_and_data_share_l2),
+		MF_TEST(test_warming_changes_state_but_emits_nothing),
+		MF_TEST(test_the_same_sequence_gives_the_same_answers),
+		MF_TEST(test_a_reset_core_answers_like_a_new_one),
+		MF_TEST(test_the_classes_of_a_load_exclude_each_other),
+		MF_TEST(test_warm_and_timed_state_agree_when_nothing_is_in_flight),
+		MF_TEST(test_extreme_addresses_and_sizes_are_taken),
+		MF_TEST(test_shapes_that_cannot_be_are_refused_by_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

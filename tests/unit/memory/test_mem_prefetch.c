@@ -4,7 +4,7 @@
 #include "core/memory/prefetchers.h"
 #include "core/memory/tlb.h"
 
-static void a_line_prefetched_in_time_is_an_l1d_hit_marked_so(void **state)
+static void test_a_line_prefetched_in_time_is_an_l1d_hit_marked_so(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.prefetch_l1d_next_line = 1;
@@ -17,7 +17,7 @@ static void a_line_prefetched_in_time_is_an_l1d_hit_marked_so(void **state)
 	assert_int_equal(mf_count(f, SPMU_SIG_L2_PF_MISS), 1);
 }
 
-static void a_late_prefetch_is_a_fill_buffer_hit(void **state)
+static void test_a_late_prefetch_is_a_fill_buffer_hit(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.prefetch_l1d_next_line = 1;
@@ -28,7 +28,7 @@ static void a_late_prefetch_is_a_fill_buffer_hit(void **state)
 	assert_load(f, LINE_AT(1, 0), 1110, MEMORY - 100, BITS_LFB | DID(LFB_HW_PF) | DID(PF_L1_USED));
 }
 
-static void a_line_that_has_arrived_asks_for_no_next_line(void **state)
+static void test_a_line_that_has_arrived_asks_for_no_next_line(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.prefetch_l1d_next_line = 1;
@@ -41,7 +41,7 @@ static void a_line_that_has_arrived_asks_for_no_next_line(void **state)
 	assert_int_equal(mf_count(f, SPMU_SIG_L2_PF_MISS), 0);
 }
 
-static void switched_off_the_next_line_is_not_fetched(void **state)
+static void test_switched_off_the_next_line_is_not_fetched(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -53,7 +53,7 @@ static void switched_off_the_next_line_is_not_fetched(void **state)
 	assert_int_equal(mf_count(f, SPMU_SIG_L2_PF_MISS) + f->count[SPMU_SIG_L2_PF_HIT], 0);
 }
 
-static void the_next_line_prefetcher_stays_in_the_page(void **state)
+static void test_the_next_line_prefetcher_stays_in_the_page(void **state)
 {
 	(void)state;
 	struct next_line p;
@@ -66,7 +66,7 @@ static void the_next_line_prefetcher_stays_in_the_page(void **state)
 	assert_true(next_line_train(&p, 62 * 64 + 1, 6));
 }
 
-static void a_constant_stride_is_followed_from_the_third_access_on(void **state)
+static void test_a_constant_stride_is_followed_from_the_third_access_on(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.prefetch_l1d_ip = 1;
@@ -95,24 +95,24 @@ static unsigned prefetched_of(struct machine_fixture *f, uint64_t first)
 	return bits;
 }
 
-static void a_page_ends_what_is_prefetched(void **state)
+static void test_a_page_ends_what_is_prefetched(void **state)
 {
 	assert_int_equal(prefetched_of(*state, BASE), 0xe8);	/* the fifth and the ninth are the first of their pages */
 }
 
-static void or_it_goes_on_where_the_program_has_been(void **state)
+static void test_or_it_goes_on_where_the_program_has_been(void **state)
 {
 	((struct machine_fixture *)*state)->config.prefetch_l1d_ip_pages = 1;
 	assert_int_equal(prefetched_of(*state, BASE), 0x1f8);	/* frames are of 2 MB here */
 }
 
-static void and_not_where_it_has_not(void **state)
+static void test_and_not_where_it_has_not(void **state)
 {
 	((struct machine_fixture *)*state)->config.prefetch_l1d_ip_pages = 1;
 	assert_int_equal(prefetched_of(*state, BASE + (2 << 20) - 4096), 0x1e8);	/* the fifth is the first of a frame */
 }
 
-static void strides_below_a_line_are_followed_by_lines(void **state)
+static void test_strides_below_a_line_are_followed_by_lines(void **state)
 {
 	(void)state;
 	struct ip_stride p;
@@ -129,7 +129,7 @@ static void strides_below_a_line_are_followed_by_lines(void **state)
 	ip_stride_release(&p);
 }
 
-static void a_stride_prefetch_never_leaves_the_page(void **state)
+static void test_a_stride_prefetch_never_leaves_the_page(void **state)
 {
 	(void)state;
 	struct ip_stride p;
@@ -146,7 +146,7 @@ static void a_stride_prefetch_never_leaves_the_page(void **state)
 	ip_stride_release(&p);
 }
 
-static void a_stride_prefetcher_that_may_leaves_the_page(void **state)
+static void test_a_stride_prefetcher_that_may_leaves_the_page(void **state)
 {
 	(void)state;
 	struct ip_stride p;
@@ -166,7 +166,7 @@ static void a_stride_prefetcher_that_may_leaves_the_page(void **state)
 	ip_stride_release(&p);
 }
 
-static void a_stride_prefetcher_asks_so_far_ahead_and_nothing_twice(void **state)
+static void test_a_stride_prefetcher_asks_so_far_ahead_and_nothing_twice(void **state)
 {
 	(void)state;
 	struct ip_stride p;
@@ -185,7 +185,7 @@ static void a_stride_prefetcher_asks_so_far_ahead_and_nothing_twice(void **state
 	ip_stride_release(&p);
 }
 
-static void scattered_frames_are_each_given_once(void **state)
+static void test_scattered_frames_are_each_given_once(void **state)
 {
 	(void)state;
 	enum { PAGES = 1000 };	/* half of the frames */
@@ -204,7 +204,7 @@ static void scattered_frames_are_each_given_once(void **state)
 	frames_release(&f);
 }
 
-static void the_spatial_prefetcher_completes_the_pair_of_lines(void **state)
+static void test_the_spatial_prefetcher_completes_the_pair_of_lines(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.prefetch_l2_adjacent = 1;
@@ -226,7 +226,7 @@ static unsigned take(struct streamer *s, uint32_t line, uint32_t out[STREAM_OUT_
 	return n;
 }
 
-static void the_streamer_runs_ahead_by_degree_up_to_its_distance(void **state)
+static void test_the_streamer_runs_ahead_by_degree_up_to_its_distance(void **state)
 {
 	(void)state;
 	struct streamer s;
@@ -246,7 +246,7 @@ static void the_streamer_runs_ahead_by_degree_up_to_its_distance(void **state)
 	assert_int_equal(out[0], 649);
 }
 
-static void the_streamer_follows_descending_accesses_within_the_page(void **state)
+static void test_the_streamer_follows_descending_accesses_within_the_page(void **state)
 {
 	(void)state;
 	struct streamer s;
@@ -262,7 +262,7 @@ static void the_streamer_follows_descending_accesses_within_the_page(void **stat
 	assert_int_equal(take(&s, 642, out), 0);	/* 639 is in another page */
 }
 
-static void the_streamer_loses_a_stream_whose_requests_lie_too_far_apart(void **state)
+static void test_the_streamer_loses_a_stream_whose_requests_lie_too_far_apart(void **state)
 {
 	(void)state;
 	struct streamer s;
@@ -279,7 +279,7 @@ static void the_streamer_loses_a_stream_whose_requests_lie_too_far_apart(void **
 	assert_int_equal(take(&s, 708, out), 2);
 }
 
-static void a_stream_of_every_second_line_is_kept_ahead_of(void **state)
+static void test_a_stream_of_every_second_line_is_kept_ahead_of(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.prefetch_l2_streamer = 1;
@@ -291,7 +291,7 @@ static void a_stream_of_every_second_line_is_kept_ahead_of(void **state)
 	assert_in_range(mf_count(f, SPMU_SIG_DRAM_READ), 22, 44);
 }
 
-static void the_spatial_prefetcher_completes_the_streamer_s_pairs(void **state)
+static void test_the_spatial_prefetcher_completes_the_streamer_s_pairs(void **state)
 {
 	struct machine_fixture *f = *state;
 	for (unsigned adjacent = 0; adjacent < 2; adjacent++) {
@@ -309,7 +309,7 @@ static void the_spatial_prefetcher_completes_the_streamer_s_pairs(void **state)
 	f->m = NULL;
 }
 
-static void the_streamer_hides_memory_s_latency(void **state)
+static void test_the_streamer_hides_memory_s_latency(void **state)
 {
 	struct machine_fixture *f = *state;
 	uint64_t took[2];
@@ -329,7 +329,7 @@ static void the_streamer_hides_memory_s_latency(void **state)
 	assert_true(took[1] < took[0] / 3);
 }
 
-static void a_linear_stream_begins_late_and_runs_ahead_over_pages(void **state)
+static void test_a_linear_stream_begins_late_and_runs_ahead_over_pages(void **state)
 {
 	(void)state;
 	for (int64_t up = -1; up <= 1; up += 2) {
@@ -349,7 +349,7 @@ static void a_linear_stream_begins_late_and_runs_ahead_over_pages(void **state)
 	}
 }
 
-static void a_linear_stream_goes_on_with_what_was_not_asked_for(void **state)
+static void test_a_linear_stream_goes_on_with_what_was_not_asked_for(void **state)
 {
 	(void)state;
 	struct linear l;
@@ -365,7 +365,7 @@ static void a_linear_stream_goes_on_with_what_was_not_asked_for(void **state)
 	assert_int_equal(next, 14);
 }
 
-static void linear_streams_are_followed_in_turn_as_many_as_there_are(void **state)
+static void test_linear_streams_are_followed_in_turn_as_many_as_there_are(void **state)
 {
 	(void)state;
 	for (unsigned streams = 2; streams <= 3; streams++) {
@@ -381,7 +381,7 @@ static void linear_streams_are_followed_in_turn_as_many_as_there_are(void **stat
 	}
 }
 
-static void every_second_line_is_no_linear_stream(void **state)
+static void test_every_second_line_is_no_linear_stream(void **state)
 {
 	(void)state;
 	struct linear l;
@@ -416,22 +416,22 @@ static unsigned beyond_the_frame(struct machine_fixture *f, bool been_there, boo
 	return hits;
 }
 
-static void a_linear_stream_leaves_a_page_for_one_where_the_program_has_been(void **state)
+static void test_a_linear_stream_leaves_a_page_for_one_where_the_program_has_been(void **state)
 {
 	assert_int_equal(beyond_the_frame(*state, true, false), 16);
 }
 
-static void and_stores_are_one_too(void **state)
+static void test_and_stores_are_one_too(void **state)
 {
 	assert_int_equal(beyond_the_frame(*state, true, true), 16);
 }
 
-static void but_not_for_one_where_it_has_not(void **state)
+static void test_but_not_for_one_where_it_has_not(void **state)
 {
 	assert_true(beyond_the_frame(*state, false, false) < 16);	/* the first line there is the program's own */
 }
 
-static void prefetches_leave_room_in_the_super_queue(void **state)
+static void test_prefetches_leave_room_in_the_super_queue(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.prefetch_l2_adjacent = 1;
@@ -446,31 +446,31 @@ static void prefetches_leave_room_in_the_super_queue(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MF_TEST(a_line_prefetched_in_time_is_an_l1d_hit_marked_so),
-		MF_TEST(a_late_prefetch_is_a_fill_buffer_hit),
-		MF_TEST(a_line_that_has_arrived_asks_for_no_next_line),
-		MF_TEST(switched_off_the_next_line_is_not_fetched),
-		MF_TEST(a_page_ends_what_is_prefetched), MF_TEST(or_it_goes_on_where_the_program_has_been), MF_TEST(and_not_where_it_has_not),
-		MF_TEST(a_constant_stride_is_followed_from_the_third_access_on),
-		MF_TEST(the_spatial_prefetcher_completes_the_pair_of_lines),
-		MF_TEST(the_streamer_hides_memory_s_latency),
-		MF_TEST(prefetches_leave_room_in_the_super_queue),
-		cmocka_unit_test(a_linear_stream_begins_late_and_runs_ahead_over_pages),
-		cmocka_unit_test(a_linear_stream_goes_on_with_what_was_not_asked_for),
-		cmocka_unit_test(linear_streams_are_followed_in_turn_as_many_as_there_are),
-		cmocka_unit_test(every_second_line_is_no_linear_stream),
-		MF_TEST(a_linear_stream_leaves_a_page_for_one_where_the_program_has_been),
-		MF_TEST(and_stores_are_one_too), MF_TEST(but_not_for_one_where_it_has_not),
-		cmocka_unit_test(the_next_line_prefetcher_stays_in_the_page),
-		cmocka_unit_test(strides_below_a_line_are_followed_by_lines),
-		cmocka_unit_test(a_stride_prefetch_never_leaves_the_page),
-		MF_TEST(a_stream_of_every_second_line_is_kept_ahead_of), MF_TEST(the_spatial_prefetcher_completes_the_streamer_s_pairs),
-		cmocka_unit_test(a_stride_prefetcher_asks_so_far_ahead_and_nothing_twice),
-		cmocka_unit_test(a_stride_prefetcher_that_may_leaves_the_page),
-		cmocka_unit_test(scattered_frames_are_each_given_once),
-		cmocka_unit_test(the_streamer_runs_ahead_by_degree_up_to_its_distance),
-		cmocka_unit_test(the_streamer_loses_a_stream_whose_requests_lie_too_far_apart),
-		cmocka_unit_test(the_streamer_follows_descending_accesses_within_the_page),
+		MF_TEST(test_a_line_prefetched_in_time_is_an_l1d_hit_marked_so),
+		MF_TEST(test_a_late_prefetch_is_a_fill_buffer_hit),
+		MF_TEST(test_a_line_that_has_arrived_asks_for_no_next_line),
+		MF_TEST(test_switched_off_the_next_line_is_not_fetched),
+		MF_TEST(test_a_page_ends_what_is_prefetched), MF_TEST(test_or_it_goes_on_where_the_program_has_been), MF_TEST(test_and_not_where_it_has_not),
+		MF_TEST(test_a_constant_stride_is_followed_from_the_third_access_on),
+		MF_TEST(test_the_spatial_prefetcher_completes_the_pair_of_lines),
+		MF_TEST(test_the_streamer_hides_memory_s_latency),
+		MF_TEST(test_prefetches_leave_room_in_the_super_queue),
+		cmocka_unit_test(test_a_linear_stream_begins_late_and_runs_ahead_over_pages),
+		cmocka_unit_test(test_a_linear_stream_goes_on_with_what_was_not_asked_for),
+		cmocka_unit_test(test_linear_streams_are_followed_in_turn_as_many_as_there_are),
+		cmocka_unit_test(test_every_second_line_is_no_linear_stream),
+		MF_TEST(test_a_linear_stream_leaves_a_page_for_one_where_the_program_has_been),
+		MF_TEST(test_and_stores_are_one_too), MF_TEST(test_but_not_for_one_where_it_has_not),
+		cmocka_unit_test(test_the_next_line_prefetcher_stays_in_the_page),
+		cmocka_unit_test(test_strides_below_a_line_are_followed_by_lines),
+		cmocka_unit_test(test_a_stride_prefetch_never_leaves_the_page),
+		MF_TEST(test_a_stream_of_every_second_line_is_kept_ahead_of), MF_TEST(test_the_spatial_prefetcher_completes_the_streamer_s_pairs),
+		cmocka_unit_test(test_a_stride_prefetcher_asks_so_far_ahead_and_nothing_twice),
+		cmocka_unit_test(test_a_stride_prefetcher_that_may_leaves_the_page),
+		cmocka_unit_test(test_scattered_frames_are_each_given_once),
+		cmocka_unit_test(test_the_streamer_runs_ahead_by_degree_up_to_its_distance),
+		cmocka_unit_test(test_the_streamer_loses_a_stream_whose_requests_lie_too_far_apart),
+		cmocka_unit_test(test_the_streamer_follows_descending_accesses_within_the_page),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

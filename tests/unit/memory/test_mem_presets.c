@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "data_dir.h"
 
 enum { BASE = 0x40000000 };
 
@@ -50,10 +51,7 @@ static void near(double is, double should, double percent)
 static void load_preset(struct core_config *c, const char *name)
 {
 	struct err err = { 0 };
-	char data[4096];
-	const char *top = getenv("TOP");
-	snprintf(data, sizeof(data), "%s/data", top ? top : ".");
-	if (core_config_load(c, data, name, &err))
+	if (core_config_load(c, data_dir(), name, &err))
 		fail_msg("%s", err.text);
 	c->memory_page = 1;	/* 2 MB: translation costs next to nothing */
 	c->prefetch_l1d_next_line = c->prefetch_l1d_ip = c->prefetch_l2_adjacent = c->prefetch_l2_streamer = 0;
@@ -73,19 +71,19 @@ static void each_level(const char *name, uint32_t in_l1, uint32_t in_l2, uint32_
 	assert_true(memory < l3 + (c.dram_latency_ns + c.dram_row_conflict_ns) * c.frequency_ghz + 30);
 }
 
-static void skylake_has_the_latencies_it_states(void **state)
+static void test_skylake_has_the_latencies_it_states(void **state)
 {
 	(void)state;
 	each_level("skylake", 16 << 10, 128 << 10, 4 << 20, 32 << 20);
 }
 
-static void golden_cove_has_the_latencies_it_states(void **state)
+static void test_golden_cove_has_the_latencies_it_states(void **state)
 {
 	(void)state;
 	each_level("golden-cove", 32 << 10, 1 << 20, 16 << 20, 128 << 20);
 }
 
-static void small_pages_cost_what_the_stlb_adds(void **state)
+static void test_small_pages_cost_what_the_stlb_adds(void **state)
 {
 	(void)state;
 	struct core_config c;
@@ -95,7 +93,7 @@ static void small_pages_cost_what_the_stlb_adds(void **state)
 	near(chase(&c, 4 << 20), c.l3_latency + c.stlb_latency * (1 - 64.0 / 1024), 1);
 }
 
-static void prefetchers_hide_what_a_walk_in_order_would_wait_for(void **state)
+static void test_prefetchers_hide_what_a_walk_in_order_would_wait_for(void **state)
 {
 	(void)state;
 	struct core_config c, off;
@@ -126,7 +124,7 @@ static void prefetchers_hide_what_a_walk_in_order_would_wait_for(void **state)
 }
 
 /* Reads of 4 MB behind each other, as fast as the buffers let them, with all prefetchers: no preset reads faster than its memory. */
-static void no_preset_reads_faster_than_its_memory(void **state)
+static void test_no_preset_reads_faster_than_its_memory(void **state)
 {
 	(void)state;
 	static const char *const preset[] = { "pentium", "pentium3", "willamette", "prescott", "core2", "ivy-bridge", "skylake", "golden-cove", "golden-cove-client" };
@@ -137,7 +135,7 @@ static void no_preset_reads_faster_than_its_memory(void **state)
 		struct memsys *m;
 		struct emitter *e = calloc(1, sizeof(*e));
 		assert_non_null(e);
-		if (core_config_load(&c, "data", preset[k], &err) || memsys_shared_create(&shared, &c, &err) || memsys_create(&m, shared, &c, e, &err))
+		if (core_config_load(&c, data_dir(), preset[k], &err) || memsys_shared_create(&shared, &c, &err) || memsys_create(&m, shared, &c, e, &err))
 			fail_msg("%s", err.text);
 		uint64_t last = 0;
 		const uint32_t line = 64 >> c.cache_line, lines = (4 << 20) / line;
@@ -158,11 +156,11 @@ static void no_preset_reads_faster_than_its_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(skylake_has_the_latencies_it_states),
-		cmocka_unit_test(golden_cove_has_the_latencies_it_states),
-		cmocka_unit_test(small_pages_cost_what_the_stlb_adds),
-		cmocka_unit_test(prefetchers_hide_what_a_walk_in_order_would_wait_for),
-		cmocka_unit_test(no_preset_reads_faster_than_its_memory),
+		cmocka_unit_test(test_skylake_has_the_latencies_it_states),
+		cmocka_unit_test(test_golden_cove_has_the_latencies_it_states),
+		cmocka_unit_test(test_small_pages_cost_what_the_stlb_adds),
+		cmocka_unit_test(test_prefetchers_hide_what_a_walk_in_order_would_wait_for),
+		cmocka_unit_test(test_no_preset_reads_faster_than_its_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

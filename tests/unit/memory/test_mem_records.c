@@ -19,7 +19,7 @@ static uint64_t load_on(struct memsys *m, uint64_t addr, uint64_t cycle)
 	return r.did;
 }
 
-static void an_l3_hit_says_what_other_cores_had(void **state)
+static void test_an_l3_hit_says_what_other_cores_had(void **state)
 {
 	struct machine_fixture *f = *state;
 	struct mem_result r;
@@ -42,7 +42,7 @@ static void an_l3_hit_says_what_other_cores_had(void **state)
 	memsys_destroy(second);
 }
 
-static void a_fill_buffer_hit_says_whether_a_prefetch_asked(void **state)
+static void test_a_fill_buffer_hit_says_whether_a_prefetch_asked(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.prefetch_l1d_next_line = 1;
@@ -61,7 +61,7 @@ static void a_fill_buffer_hit_says_whether_a_prefetch_asked(void **state)
 /* --- what the pipelines are told --- */
 static struct { unsigned written, snooped; uint64_t addr, vline, cycle; } told;
 
-static void the_first_load_of_a_line_that_l2_prefetched_says_so(void **state)
+static void test_the_first_load_of_a_line_that_l2_prefetched_says_so(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.prefetch_l2_adjacent = 1;
@@ -107,7 +107,7 @@ static uint64_t store_address(struct machine_fixture *f, uint64_t addr, uint32_t
 	return r.did & DID(CLEAR_SMC);
 }
 
-static void a_store_into_a_line_of_l1i_is_told_once(void **state)
+static void test_a_store_into_a_line_of_l1i_is_told_once(void **state)
 {
 	struct machine_fixture *f = *state;
 	struct mem_result r;
@@ -131,7 +131,7 @@ static void a_store_into_a_line_of_l1i_is_told_once(void **state)
 	assert_int_equal(told.written, 2);
 }
 
-static void stores_near_code_count_where_the_core_looks_at_more_than_a_line(void **state)
+static void test_stores_near_code_count_where_the_core_looks_at_more_than_a_line(void **state)
 {
 	struct machine_fixture *f = *state;
 	struct mem_result r;
@@ -144,7 +144,7 @@ static void stores_near_code_count_where_the_core_looks_at_more_than_a_line(void
 	assert_int_equal(store_address(f, BASE + 4096 + 8, 8, 5000), DID(CLEAR_SMC));
 }
 
-static void a_line_that_another_core_takes_is_told_and_one_that_it_reads_is_not(void **state)
+static void test_a_line_that_another_core_takes_is_told_and_one_that_it_reads_is_not(void **state)
 {
 	struct machine_fixture *f = *state;
 	struct mem_result r;
@@ -163,12 +163,12 @@ static void a_line_that_another_core_takes_is_told_and_one_that_it_reads_is_not(
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MF_TEST(an_l3_hit_says_what_other_cores_had),
-		MF_TEST(a_fill_buffer_hit_says_whether_a_prefetch_asked),
-		MF_TEST(the_first_load_of_a_line_that_l2_prefetched_says_so),
-		MF_TEST(a_store_into_a_line_of_l1i_is_told_once),
-		MF_TEST(stores_near_code_count_where_the_core_looks_at_more_than_a_line),
-		MF_TEST(a_line_that_another_core_takes_is_told_and_one_that_it_reads_is_not),
+		MF_TEST(test_an_l3_hit_says_what_other_cores_had),
+		MF_TEST(test_a_fill_buffer_hit_says_whether_a_prefetch_asked),
+		MF_TEST(test_the_first_load_of_a_line_that_l2_prefetched_says_so),
+		MF_TEST(test_a_store_into_a_line_of_l1i_is_told_once),
+		MF_TEST(test_stores_near_code_count_where_the_core_looks_at_more_than_a_line),
+		MF_TEST(test_a_line_that_another_core_takes_is_told_and_one_that_it_reads_is_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

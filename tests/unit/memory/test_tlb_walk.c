@@ -20,7 +20,7 @@ static void start(struct machine_fixture *f)
 	mf_start(f);
 }
 
-static void a_first_touch_walks_four_levels(void **state)
+static void test_a_first_touch_walks_four_levels(void **state)
 {
 	struct machine_fixture *f = *state;
 	start(f);
@@ -31,7 +31,7 @@ static void a_first_touch_walks_four_levels(void **state)
 	assert_int_equal(f->count[SPMU_SIG_L2_DEMAND_RD_MISS], 1);	/* a walk's reads are not demand reads */
 }
 
-static void a_neighbour_page_needs_one_access_that_hits(void **state)
+static void test_a_neighbour_page_needs_one_access_that_hits(void **state)
 {
 	struct machine_fixture *f = *state;
 	start(f);
@@ -42,7 +42,7 @@ static void a_neighbour_page_needs_one_access_that_hits(void **state)
 	assert_load(f, page(8), 9000, STLB + MEMORY + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS));
 }
 
-static void walk_caches_shorten_the_walk(void **state)
+static void test_walk_caches_shorten_the_walk(void **state)
 {
 	struct machine_fixture *f = *state;
 	start(f);
@@ -52,7 +52,7 @@ static void walk_caches_shorten_the_walk(void **state)
 	assert_load(f, BASE - (UINT64_C(16) << 30), 9000, STLB + WALK(3) + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS));
 }
 
-static void without_walk_caches_every_walk_reads_four_entries(void **state)
+static void test_without_walk_caches_every_walk_reads_four_entries(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.walk_pde_entries = f->config.walk_pdpte_entries = f->config.walk_pml4e_entries = 0;
@@ -61,7 +61,7 @@ static void without_walk_caches_every_walk_reads_four_entries(void **state)
 	assert_load(f, page(1), 5000, STLB + 4 * L1 + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS));
 }
 
-static void what_the_dtlb_lost_the_stlb_has(void **state)
+static void test_what_the_dtlb_lost_the_stlb_has(void **state)
 {
 	struct machine_fixture *f = *state;
 	start(f);
@@ -78,7 +78,7 @@ static void what_the_dtlb_lost_the_stlb_has(void **state)
 	assert_true(r.did & DID(STLB_MISS));
 }
 
-static void one_walker_makes_the_second_walk_wait(void **state)
+static void test_one_walker_makes_the_second_walk_wait(void **state)
 {
 	struct machine_fixture *f = *state;
 	for (unsigned walkers = 1; walkers <= 2; walkers++) {
@@ -93,7 +93,7 @@ static void one_walker_makes_the_second_walk_wait(void **state)
 	}
 }
 
-static void a_load_to_a_page_whose_walk_runs_waits_for_it(void **state)
+static void test_a_load_to_a_page_whose_walk_runs_waits_for_it(void **state)
 {
 	struct machine_fixture *f = *state;
 	start(f);
@@ -105,7 +105,7 @@ static void a_load_to_a_page_whose_walk_runs_waits_for_it(void **state)
 	assert_int_equal(mf_count(f, SPMU_SIG_DTLB_LOAD_WALK), 3);
 }
 
-static void stores_are_translated_when_their_address_is_known(void **state)
+static void test_stores_are_translated_when_their_address_is_known(void **state)
 {
 	struct machine_fixture *f = *state;
 	start(f);
@@ -122,7 +122,7 @@ static void stores_are_translated_when_their_address_is_known(void **state)
 	assert_int_equal(r.did, DID(STORE_L1D_MISS));
 }
 
-static void a_store_tlb_of_its_own_does_not_help_loads(void **state)
+static void test_a_store_tlb_of_its_own_does_not_help_loads(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.dtlb_store_entries = 4;
@@ -133,7 +133,7 @@ static void a_store_tlb_of_its_own_does_not_help_loads(void **state)
 	assert_load(f, page(0), 9000, STLB + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_HIT));
 }
 
-static void large_pages_walk_three_levels_and_cover_2_mb(void **state)
+static void test_large_pages_walk_three_levels_and_cover_2_mb(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
@@ -145,7 +145,7 @@ static void large_pages_walk_three_levels_and_cover_2_mb(void **state)
 #define MB2 (UINT64_C(2) << 20)
 #define HUGE (BASE & ~(MB2 - 1))
 
-static void where_the_program_asked_for_huge_pages_a_walk_ends_a_level_earlier(void **state)
+static void test_where_the_program_asked_for_huge_pages_a_walk_ends_a_level_earlier(void **state)
 {
 	struct machine_fixture *f = *state;
 	start(f);
@@ -159,7 +159,7 @@ static void where_the_program_asked_for_huge_pages_a_walk_ends_a_level_earlier(v
 	assert_int_equal(f->count[SPMU_SIG_DTLB_LOAD_WALKED_4K], 2);
 }
 
-static void where_there_are_none_huge_pages_are_small(void **state)
+static void test_where_there_are_none_huge_pages_are_small(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.memory_huge = 0;
@@ -169,7 +169,7 @@ static void where_there_are_none_huge_pages_are_small(void **state)
 	assert_load(f, HUGE + PAGE + 128, 5000, STLB + L1 + MEMORY, MISSED);
 }
 
-static void a_piece_that_is_not_whole_or_was_touched_before_has_small_pages(void **state)
+static void test_a_piece_that_is_not_whole_or_was_touched_before_has_small_pages(void **state)
 {
 	struct machine_fixture *f = *state;
 	start(f);
@@ -181,7 +181,7 @@ static void a_piece_that_is_not_whole_or_was_touched_before_has_small_pages(void
 	assert_load(f, HUGE + MB2 + PAGE + 128, 13000, STLB + L1 + MEMORY, MISSED);
 }
 
-static void unmapping_takes_the_huge_pages_back(void **state)
+static void test_unmapping_takes_the_huge_pages_back(void **state)
 {
 	struct machine_fixture *f = *state;
 	start(f);
@@ -196,7 +196,7 @@ static void unmapping_takes_the_huge_pages_back(void **state)
 	assert_load(f, HUGE + 2 * PAGE, 17000, STLB + L1 + MEMORY, MISSED);
 }
 
-static void stlb_large_decides_whether_the_second_level_holds_huge_pages(void **state)
+static void test_stlb_large_decides_whether_the_second_level_holds_huge_pages(void **state)
 {
 	struct machine_fixture *f = *state;
 	for (unsigned large = 0; large < 2; large++) {
@@ -212,7 +212,7 @@ static void stlb_large_decides_whether_the_second_level_holds_huge_pages(void **
 	f->m = NULL;
 }
 
-static void stores_and_fetches_use_huge_pages_too(void **state)
+static void test_stores_and_fetches_use_huge_pages_too(void **state)
 {
 	struct machine_fixture *f = *state;
 	f->config.dtlb_store_entries = 4;
@@ -236,7 +236,7 @@ static void stores_and_fetches_use_huge_pages_too(void **state)
 	assert_int_equal(mf_count(f, SPMU_SIG_ITLB_MISS), 1);
 }
 
-static void marks_of_any_order_and_size_are_taken(void **state)
+static void test_marks_of_any_order_and_size_are_taken(void **state)
 {
 	struct machine_fixture *f = *state;
 	start(f);
@@ -253,7 +253,7 @@ static void marks_of_any_order_and_size_are_taken(void **state)
 	assert_int_equal(mf_load(f, HUGE + 8, 9100000).did, BITS_L1);
 }
 
-static void a_page_that_a_store_touches_first_is_in_l2_if_the_kernel_clears_it(void **state)
+static void test_a_page_that_a_store_touches_first_is_in_l2_if_the_kernel_clears_it(void **state)
 {
 	struct machine_fixture *f = *state;
 	for (unsigned zeroed = 0; zeroed < 2; zeroed++) {
@@ -275,7 +275,7 @@ static void a_page_that_a_store_touches_first_is_in_l2_if_the_kernel_clears_it(v
 	f->m = NULL;
 }
 
-static void a_fetch_misses_the_itlb_then_hits_the_stlb(void **state)
+static void test_a_fetch_misses_the_itlb_then_hits_the_stlb(void **state)
 {
 	struct machine_fixture *f = *state;
 	start(f);
@@ -299,23 +299,23 @@ static void a_fetch_misses_the_itlb_then_hits_the_stlb(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		MF_TEST(a_first_touch_walks_four_levels),
-		MF_TEST(a_neighbour_page_needs_one_access_that_hits),
-		MF_TEST(walk_caches_shorten_the_walk),
-		MF_TEST(without_walk_caches_every_walk_reads_four_entries),
-		MF_TEST(what_the_dtlb_lost_the_stlb_has),
-		MF_TEST(one_walker_makes_the_second_walk_wait),
-		MF_TEST(a_load_to_a_page_whose_walk_runs_waits_for_it),
-		MF_TEST(stores_are_translated_when_their_address_is_known),
-		MF_TEST(a_store_tlb_of_its_own_does_not_help_loads),
-		MF_TEST(large_pages_walk_three_levels_and_cover_2_mb),
-		MF_TEST(where_the_program_asked_for_huge_pages_a_walk_ends_a_level_earlier),
-		MF_TEST(where_there_are_none_huge_pages_are_small),
-		MF_TEST(a_piece_that_is_not_whole_or_was_touched_before_has_small_pages),
-		MF_TEST(unmapping_takes_the_huge_pages_back), MF_TEST(stlb_large_decides_whether_the_second_level_holds_huge_pages),
-		MF_TEST(stores_and_fetches_use_huge_pages_too), MF_TEST(marks_of_any_order_and_size_are_taken),
-		MF_TEST(a_page_that_a_store_touches_first_is_in_l2_if_the_kernel_clears_it),
-		MF_TEST(a_fetch_misses_the_itlb_then_hits_the_stlb),
+		MF_TEST(test_a_first_touch_walks_four_levels),
+		MF_TEST(test_a_neighbour_page_needs_one_access_that_hits),
+		MF_TEST(test_walk_caches_shorten_the_walk),
+		MF_TEST(test_without_walk_caches_every_walk_reads_four_entries),
+		MF_TEST(test_what_the_dtlb_lost_the_stlb_has),
+		MF_TEST(test_one_walker_makes_the_second_walk_wait),
+		MF_TEST(test_a_load_to_a_page_whose_walk_runs_waits_for_it),
+		MF_TEST(test_stores_are_translated_when_their_address_is_known),
+		MF_TEST(test_a_store_tlb_of_its_own_does_not_help_loads),
+		MF_TEST(test_large_pages_walk_three_levels_and_cover_2_mb),
+		MF_TEST(test_where_the_program_asked_for_huge_pages_a_walk_ends_a_level_earlier),
+		MF_TEST(test_where_there_are_none_huge_pages_are_small),
+		MF_TEST(test_a_piece_that_is_not_whole_or_was_touched_before_has_small_pages),
+		MF_TEST(test_unmapping_takes_the_huge_pages_back), MF_TEST(test_stlb_large_decides_whether_the_second_level_holds_huge_pages),
+		MF_TEST(test_stores_and_fetches_use_huge_pages_too), MF_TEST(test_marks_of_any_order_and_size_are_taken),
+		MF_TEST(test_a_page_that_a_store_touches_first_is_in_l2_if_the_kernel_clears_it),
+		MF_TEST(test_a_fetch_misses_the_itlb_then_hits_the_stlb),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static uint64_t site(uint64_t addr, uint64_t cycle)
 	return b ? b->site : 0;
 }
 
-static void a_block_is_found_by_any_of_its_bytes(void **state)
+static void test_a_block_is_found_by_any_of_its_bytes(void **state)
 {
 	(void)state;
 	heapmap_add(h, 0x10ff0, 0x20, 1, 0, 100);	/* over a page's end */
@@ -32,7 +32,7 @@ static void a_block_is_found_by_any_of_its_bytes(void **state)
 	assert_int_equal(site(0x120000, 200), 0);
 }
 
-static void the_youngest_at_that_time_is_the_answer(void **state)
+static void test_the_youngest_at_that_time_is_the_answer(void **state)
 {
 	(void)state;
 	heapmap_add(h, 0x1000, 64, 1, 0, 100);
@@ -45,7 +45,7 @@ static void the_youngest_at_that_time_is_the_answer(void **state)
 	assert_int_equal(site(0x1000, 10), 1);	/* told of before its time: the thread runs ahead */
 }
 
-static void large_ones_replace_small_ones_and_the_other_way_round(void **state)
+static void test_large_ones_replace_small_ones_and_the_other_way_round(void **state)
 {
 	(void)state;
 	heapmap_add(h, 0x5000, 64, 1, 0, 100);
@@ -55,7 +55,7 @@ static void large_ones_replace_small_ones_and_the_other_way_round(void **state)
 	assert_int_equal(site(0x5010, 200001), 3);
 }
 
-static void what_is_removed_is_gone(void **state)
+static void test_what_is_removed_is_gone(void **state)
 {
 	(void)state;
 	heapmap_add(h, 0x4000, 0x10000, 2, 0, 100);
@@ -67,7 +67,7 @@ static void what_is_removed_is_gone(void **state)
 }
 
 /* The whole address space, and many blocks: against a plain array. */
-static void many_blocks_are_told_apart(void **state)
+static void test_many_blocks_are_told_apart(void **state)
 {
 	(void)state;
 	enum { BLOCKS = 20000 };
@@ -92,8 +92,8 @@ static void many_blocks_are_told_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(a_block_is_found_by_any_of_its_bytes), T(the_youngest_at_that_time_is_the_answer),
-		T(large_ones_replace_small_ones_and_the_other_way_round), T(what_is_removed_is_gone), T(many_blocks_are_told_apart),
+		T(test_a_block_is_found_by_any_of_its_bytes), T(test_the_youngest_at_that_time_is_the_answer),
+		T(test_large_ones_replace_small_ones_and_the_other_way_round), T(test_what_is_removed_is_gone), T(test_many_blocks_are_told_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

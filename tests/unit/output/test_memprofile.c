@@ -55,7 +55,7 @@ static void done(struct memprofile *p)
 	perfdata_close(file);
 }
 
-static void lines_in_one_set_beyond_its_ways_are_a_set_conflict(void **state)
+static void test_lines_in_one_set_beyond_its_ways_are_a_set_conflict(void **state)
 {
 	begin(*state);
 	for (unsigned i = 0; i < 80; i++)
@@ -80,7 +80,7 @@ static void lines_in_one_set_beyond_its_ways_are_a_set_conflict(void **state)
 	done(p);
 }
 
-static void as_many_lines_as_ways_are_no_conflict(void **state)
+static void test_as_many_lines_as_ways_are_no_conflict(void **state)
 {
 	begin(*state);
 	for (unsigned i = 0; i < 80; i++)
@@ -90,7 +90,7 @@ static void as_many_lines_as_ways_are_no_conflict(void **state)
 	done(p);
 }
 
-static void more_lines_than_the_cache_holds_are_its_capacity(void **state)
+static void test_more_lines_than_the_cache_holds_are_its_capacity(void **state)
 {
 	begin(*state);
 	for (unsigned i = 0; i < 2 * (SETS * WAYS + SETS); i++)	/* five lines in every set */
@@ -101,7 +101,7 @@ static void more_lines_than_the_cache_holds_are_its_capacity(void **state)
 	done(p);
 }
 
-static void what_hits_or_comes_once_is_no_conflict(void **state)
+static void test_what_hits_or_comes_once_is_no_conflict(void **state)
 {
 	begin(*state);
 	for (unsigned i = 0; i < 80; i++)
@@ -115,7 +115,7 @@ static void what_hits_or_comes_once_is_no_conflict(void **state)
 	done(p);
 }
 
-static void levels_latencies_loads_and_stores_add_up(void **state)
+static void test_levels_latencies_loads_and_stores_add_up(void **state)
 {
 	begin(*state);
 	touch(0x1000, HEAP, 1, false, 4);
@@ -144,7 +144,7 @@ static void levels_latencies_loads_and_stores_add_up(void **state)
 	done(p);
 }
 
-static void objects_are_stacks_heap_blocks_and_mappings(void **state)
+static void test_objects_are_stacks_heap_blocks_and_mappings(void **state)
 {
 	begin(*state);
 	map(HEAP, 0x10000, "[heap]");
@@ -166,7 +166,7 @@ static void objects_are_stacks_heap_blocks_and_mappings(void **state)
 	done(p);
 }
 
-static void without_a_cache_there_are_no_sets(void **state)
+static void test_without_a_cache_there_are_no_sets(void **state)
 {
 	struct fixture *f = *state;
 	begin(f);
@@ -190,7 +190,7 @@ static void without_a_cache_there_are_no_sets(void **state)
 }
 
 /* Every byte of the file changed in turn: whatever comes out, nothing is read or written out of place (SAN=1). */
-static void damaged_files_are_survived(void **state)
+static void test_damaged_files_are_survived(void **state)
 {
 	struct fixture *f = *state;
 	begin(f);
@@ -225,10 +225,10 @@ static void damaged_files_are_survived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(lines_in_one_set_beyond_its_ways_are_a_set_conflict), T(as_many_lines_as_ways_are_no_conflict),
-		T(more_lines_than_the_cache_holds_are_its_capacity), T(what_hits_or_comes_once_is_no_conflict),
-		T(levels_latencies_loads_and_stores_add_up), T(objects_are_stacks_heap_blocks_and_mappings),
-		T(without_a_cache_there_are_no_sets), T(damaged_files_are_survived),
+		T(test_lines_in_one_set_beyond_its_ways_are_a_set_conflict), T(test_as_many_lines_as_ways_are_no_conflict),
+		T(test_more_lines_than_the_cache_holds_are_its_capacity), T(test_what_hits_or_comes_once_is_no_conflict),
+		T(test_levels_latencies_loads_and_stores_add_up), T(test_objects_are_stacks_heap_blocks_and_mappings),
+		T(test_without_a_cache_there_are_no_sets), T(test_damaged_files_are_survived),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,7 @@ static const struct profile_entry *entry(const struct profile *p, const char *na
 	return NULL;
 }
 
-static void a_function_is_charged_what_hit_it(void **state)
+static void test_a_function_is_charged_what_hit_it(void **state)
 {
 	struct fixture *f = *state;
 	write_profile(f->path, false);
@@ -100,7 +100,7 @@ static void a_function_is_charged_what_hit_it(void **state)
 	unload(p);
 }
 
-static void callers_are_charged_once_for_what_they_call(void **state)
+static void test_callers_are_charged_once_for_what_they_call(void **state)
 {
 	struct fixture *f = *state;
 	write_profile(f->path, true);
@@ -121,7 +121,7 @@ static void callers_are_charged_once_for_what_they_call(void **state)
 	unload(p);
 }
 
-static void every_branch_of_a_stack_counts_one(void **state)
+static void test_every_branch_of_a_stack_counts_one(void **state)
 {
 	struct fixture *f = *state;
 	struct perfdata_options o = options(f->path, 1, false);
@@ -186,7 +186,7 @@ static void assert_same_table(char *ours, char *theirs)
 	free(theirs);
 }
 
-static void the_table_is_perfs(void **state)
+static void test_the_table_is_perfs(void **state)
 {
 	struct fixture *f = *state;
 	struct report_options r = { .file_name = "x", .print_chains = true };
@@ -202,7 +202,7 @@ static void the_table_is_perfs(void **state)
 	assert_same_table(print(f->path, &dso, &r, report_stdio), perf("report --stdio -n --sort dso,comm", f->path));
 }
 
-static void the_call_trees_are_perfs(void **state)
+static void test_the_call_trees_are_perfs(void **state)
 {
 	struct fixture *f = *state;
 	struct report_options r = { .file_name = "x", .print_chains = true };
@@ -221,7 +221,7 @@ static void the_call_trees_are_perfs(void **state)
 	assert_same_table(print(f->path, &symbol, &r, report_stdio), perf("report --stdio --sort sym", f->path));
 }
 
-static void json_holds_the_same_numbers(void **state)
+static void test_json_holds_the_same_numbers(void **state)
 {
 	struct fixture *f = *state;
 	struct report_options r = { .file_name = "a \"quoted\"\nname", .percent_limit = 20 };
@@ -236,7 +236,7 @@ static void json_holds_the_same_numbers(void **state)
 	free(text);
 }
 
-static void an_instruction_gets_its_share_of_the_function(void **state)
+static void test_an_instruction_gets_its_share_of_the_function(void **state)
 {
 	struct fixture *f = *state;
 	struct annotate *a;
@@ -276,9 +276,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-		T(a_function_is_charged_what_hit_it), T(callers_are_charged_once_for_what_they_call), T(the_table_is_perfs),
-		T(every_branch_of_a_stack_counts_one),
-		T(the_call_trees_are_perfs), T(json_holds_the_same_numbers), T(an_instruction_gets_its_share_of_the_function),
+		T(test_a_function_is_charged_what_hit_it), T(test_callers_are_charged_once_for_what_they_call), T(test_the_table_is_perfs),
+		T(test_every_branch_of_a_stack_counts_one),
+		T(test_the_call_trees_are_perfs), T(test_json_holds_the_same_numbers), T(test_an_instruction_gets_its_share_of_the_function),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

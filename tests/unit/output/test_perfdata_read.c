@@ -20,7 +20,7 @@ static void write_run(const char *path, bool chains)
 	assert_int_equal(perfdata_finish(w, NULL, NULL, NULL), 0);
 }
 
-static void records_come_back_in_order_of_time(void **state)
+static void test_records_come_back_in_order_of_time(void **state)
 {
 	struct fixture *f = *state;
 	struct perfdata_file *file;
@@ -67,7 +67,7 @@ static void records_come_back_in_order_of_time(void **state)
 	perfdata_close(file);
 }
 
-static void features_tell_names_and_build_ids(void **state)
+static void test_features_tell_names_and_build_ids(void **state)
 {
 	struct fixture *f = *state;
 	struct perfdata_file *file;
@@ -86,7 +86,7 @@ static void features_tell_names_and_build_ids(void **state)
 	perfdata_close(file);
 }
 
-static void an_unfinished_file_gives_what_it_has(void **state)
+static void test_an_unfinished_file_gives_what_it_has(void **state)
 {
 	struct fixture *f = *state;
 	struct perfdata_file *file;
@@ -106,7 +106,7 @@ static void an_unfinished_file_gives_what_it_has(void **state)
 }
 
 /* One event, no identifier, no sample_id_all, a name from its type: as an old perf wrote it. */
-static void a_foreign_layout_is_read(void **state)
+static void test_a_foreign_layout_is_read(void **state)
 {
 	struct { struct perfdata_header h; uint8_t attr[64]; struct perfdata_section ids; struct perf_event_header r; uint64_t ip;
 		 uint32_t pid, tid; } file = { 0 };
@@ -135,7 +135,7 @@ static void a_foreign_layout_is_read(void **state)
 	perfdata_close(f);
 }
 
-static void what_is_not_supported_is_refused_by_name(void **state)
+static void test_what_is_not_supported_is_refused_by_name(void **state)
 {
 	struct fixture *f = *state;
 	struct perfdata_file *file;
@@ -184,7 +184,7 @@ static void walk_all(const void *bytes, size_t size)
 	perfdata_close(f);
 }
 
-static void every_cut_and_many_damages_are_survived(void **state)
+static void test_every_cut_and_many_damages_are_survived(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t seed = 1;
@@ -213,8 +213,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-		T(records_come_back_in_order_of_time), T(features_tell_names_and_build_ids), T(an_unfinished_file_gives_what_it_has),
-		T(a_foreign_layout_is_read), T(what_is_not_supported_is_refused_by_name), T(every_cut_and_many_damages_are_survived),
+		T(test_records_come_back_in_order_of_time), T(test_features_tell_names_and_build_ids), T(test_an_unfinished_file_gives_what_it_has),
+		T(test_a_foreign_layout_is_read), T(test_what_is_not_supported_is_refused_by_name), T(test_every_cut_and_many_damages_are_survived),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

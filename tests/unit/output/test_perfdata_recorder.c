@@ -54,7 +54,7 @@ static struct perfdata_record next(struct recording *x, enum perfdata_kind kind)
 	return r;
 }
 
-static void a_process_is_called_after_its_file(void **state)
+static void test_a_process_is_called_after_its_file(void **state)
 {
 	struct fixture *f = *state;
 	struct recording x = start(f->path);
@@ -67,7 +67,7 @@ static void a_process_is_called_after_its_file(void **state)
 	perfdata_close(x.file);
 }
 
-static void a_mapping_is_dated_back_to_the_slowest_thread(void **state)
+static void test_a_mapping_is_dated_back_to_the_slowest_thread(void **state)
 {
 	struct fixture *f = *state;
 	struct recording x = start(f->path);
@@ -91,7 +91,7 @@ static void a_mapping_is_dated_back_to_the_slowest_thread(void **state)
 	perfdata_close(x.file);
 }
 
-static void no_mapping_comes_before_the_exec_it_belongs_to(void **state)
+static void test_no_mapping_comes_before_the_exec_it_belongs_to(void **state)
 {
 	struct fixture *f = *state;
 	struct recording x = start(f->path);
@@ -106,7 +106,7 @@ static void no_mapping_comes_before_the_exec_it_belongs_to(void **state)
 	perfdata_close(x.file);
 }
 
-static void a_child_is_forked_once_whoever_reports_it_first(void **state)
+static void test_a_child_is_forked_once_whoever_reports_it_first(void **state)
 {
 	struct fixture *f = *state;
 	struct recording x = start(f->path);
@@ -124,7 +124,7 @@ static void a_child_is_forked_once_whoever_reports_it_first(void **state)
 	perfdata_close(x.file);
 }
 
-static void threads_start_and_end_and_the_process_ends_last(void **state)
+static void test_threads_start_and_end_and_the_process_ends_last(void **state)
 {
 	struct fixture *f = *state;
 	struct recording x = start(f->path);
@@ -151,7 +151,7 @@ static void threads_start_and_end_and_the_process_ends_last(void **state)
 	perfdata_close(x.file);
 }
 
-static void malformed_records_are_passed_over(void **state)
+static void test_malformed_records_are_passed_over(void **state)
 {
 	struct fixture *f = *state;
 	struct recording x = start(f->path);
@@ -179,9 +179,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-		T(a_process_is_called_after_its_file), T(a_mapping_is_dated_back_to_the_slowest_thread),
-		T(no_mapping_comes_before_the_exec_it_belongs_to), T(a_child_is_forked_once_whoever_reports_it_first),
-		T(threads_start_and_end_and_the_process_ends_last), T(malformed_records_are_passed_over),
+		T(test_a_process_is_called_after_its_file), T(test_a_mapping_is_dated_back_to_the_slowest_thread),
+		T(test_no_mapping_comes_before_the_exec_it_belongs_to), T(test_a_child_is_forked_once_whoever_reports_it_first),
+		T(test_threads_start_and_end_and_the_process_ends_last), T(test_malformed_records_are_passed_over),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static void finish(struct perfdata_writer *w)
 	assert_int_equal(perfdata_finish(w, NULL, NULL, &err), 0);
 }
 
-static void the_header_points_at_ids_attributes_and_data(void **state)
+static void test_the_header_points_at_ids_attributes_and_data(void **state)
 {
 	struct fixture *f = *state;
 	finish(create(f->path, 2, false));
@@ -33,7 +33,7 @@ static void the_header_points_at_ids_attributes_and_data(void **state)
 	free(c.bytes);
 }
 
-static void attributes_are_112_bytes_with_type_config_and_period(void **state)
+static void test_attributes_are_112_bytes_with_type_config_and_period(void **state)
 {
 	struct fixture *f = *state;
 	finish(create(f->path, 2, true));
@@ -58,7 +58,7 @@ static void attributes_are_112_bytes_with_type_config_and_period(void **state)
 	free(c.bytes);
 }
 
-static void a_sample_holds_id_ip_ids_time_cpu_and_period(void **state)
+static void test_a_sample_holds_id_ip_ids_time_cpu_and_period(void **state)
 {
 	struct fixture *f = *state;
 	struct perfdata_writer *w = create(f->path, 2, false);
@@ -79,7 +79,7 @@ static void a_sample_holds_id_ip_ids_time_cpu_and_period(void **state)
 	free(c.bytes);
 }
 
-static void a_chain_starts_with_the_user_marker_and_the_ip(void **state)
+static void test_a_chain_starts_with_the_user_marker_and_the_ip(void **state)
 {
 	struct fixture *f = *state;
 	struct perfdata_writer *w = create(f->path, 2, true);
@@ -96,7 +96,7 @@ static void a_chain_starts_with_the_user_marker_and_the_ip(void **state)
 	free(c.bytes);
 }
 
-static void mappings_carry_protection_and_say_whether_they_are_data(void **state)
+static void test_mappings_carry_protection_and_say_whether_they_are_data(void **state)
 {
 	struct fixture *f = *state;
 	struct perfdata_writer *w = create(f->path, 2, false);
@@ -123,7 +123,7 @@ static void mappings_carry_protection_and_say_whether_they_are_data(void **state
 	free(c.bytes);
 }
 
-static void comm_fork_and_exit_are_as_the_kernel_writes_them(void **state)
+static void test_comm_fork_and_exit_are_as_the_kernel_writes_them(void **state)
 {
 	struct fixture *f = *state;
 	struct perfdata_writer *w = create(f->path, 2, false);
@@ -160,7 +160,7 @@ static void write_some(struct perfdata_writer *w, unsigned samples)
 							      .pid = 5, .tid = 5 });
 }
 
-static void the_same_calls_make_the_same_bytes(void **state)
+static void test_the_same_calls_make_the_same_bytes(void **state)
 {
 	struct fixture *f = *state;
 	struct contents c[2];
@@ -176,7 +176,7 @@ static void the_same_calls_make_the_same_bytes(void **state)
 	free(c[1].bytes);
 }
 
-static void an_older_file_keeps_its_content_under_another_name(void **state)
+static void test_an_older_file_keeps_its_content_under_another_name(void **state)
 {
 	struct fixture *f = *state;
 	struct perfdata_writer *w = create(f->path, 2, false);
@@ -195,7 +195,7 @@ static void an_older_file_keeps_its_content_under_another_name(void **state)
 	free(again.bytes);
 }
 
-static void a_full_disk_leaves_a_readable_file_and_says_so_once(void **state)
+static void test_a_full_disk_leaves_a_readable_file_and_says_so_once(void **state)
 {
 	struct fixture *f = *state;
 	struct rlimit before, small = { 300 * 1000, 0 };
@@ -227,7 +227,7 @@ static void a_full_disk_leaves_a_readable_file_and_says_so_once(void **state)
 	free(perf("report --stdio", f->path));
 }
 
-static void what_cannot_be_written_is_refused_at_once(void **state)
+static void test_what_cannot_be_written_is_refused_at_once(void **state)
 {
 	struct fixture *f = *state;
 	struct perfdata_writer *w;
@@ -246,7 +246,7 @@ static void what_cannot_be_written_is_refused_at_once(void **state)
 	perfdata_discard(w);
 }
 
-static void perf_reads_it_without_a_warning(void **state)
+static void test_perf_reads_it_without_a_warning(void **state)
 {
 	struct fixture *f = *state;
 	struct perfdata_writer *w = create(f->path, 2, false);
@@ -277,12 +277,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-		T(the_header_points_at_ids_attributes_and_data), T(attributes_are_112_bytes_with_type_config_and_period),
-		T(a_sample_holds_id_ip_ids_time_cpu_and_period), T(a_chain_starts_with_the_user_marker_and_the_ip),
-		T(mappings_carry_protection_and_say_whether_they_are_data), T(comm_fork_and_exit_are_as_the_kernel_writes_them),
-		T(the_same_calls_make_the_same_bytes), T(an_older_file_keeps_its_content_under_another_name),
-		T(a_full_disk_leaves_a_readable_file_and_says_so_once), T(what_cannot_be_written_is_refused_at_once),
-		T(perf_reads_it_without_a_warning),
+		T(test_the_header_points_at_ids_attributes_and_data), T(test_attributes_are_112_bytes_with_type_config_and_period),
+		T(test_a_sample_holds_id_ip_ids_time_cpu_and_period), T(test_a_chain_starts_with_the_user_marker_and_the_ip),
+		T(test_mappings_carry_protection_and_say_whether_they_are_data), T(test_comm_fork_and_exit_are_as_the_kernel_writes_them),
+		T(test_the_same_calls_make_the_same_bytes), T(test_an_older_file_keeps_its_content_under_another_name),
+		T(test_a_full_disk_leaves_a_readable_file_and_says_so_once), T(test_what_cannot_be_written_is_refused_at_once),
+		T(test_perf_reads_it_without_a_warning),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

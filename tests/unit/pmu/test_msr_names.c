@@ -21,7 +21,7 @@ static int no_write(void *context, uint64_t address, const void *from, size_t by
 /* With memory and the reload registers: a host that has all there is. */
 static const struct spmu_host everything = { .read_memory = no_memory, .write_memory = no_write, .pebs_reload_msrs = true, .pushout_width = { 8, 6, 8, 6, 2 } };
 
-static void what_exists_has_a_name_and_what_has_a_name_exists(void **state)
+static void test_what_exists_has_a_name_and_what_has_a_name_exists(void **state)
 {
 	(void)state;
 	for (unsigned t = 0; t < TABLES; t++) {
@@ -42,7 +42,7 @@ static void what_exists_has_a_name_and_what_has_a_name_exists(void **state)
 	}
 }
 
-static void names_are_unique_and_find_their_registers(void **state)
+static void test_names_are_unique_and_find_their_registers(void **state)
 {
 	static struct spmu_msr list[512], other;
 	char text[64];
@@ -71,7 +71,7 @@ static void names_are_unique_and_find_their_registers(void **state)
 	}
 }
 
-static void prefixes_and_case_do_not_matter(void **state)
+static void test_prefixes_and_case_do_not_matter(void **state)
 {
 	static const struct { const char *table, *text; uint32_t address; } good[] = {
 		{ "skylake", "perfevtsel3", 0x189 }, { "skylake", "IA32_PERFEVTSEL3", 0x189 }, { "skylake", "msr_ia32_perfevtsel3", 0x189 },
@@ -107,7 +107,7 @@ static bool ignores_bits(const struct spmu_msr *r)
 		strstr(r->name, "MISC_ENABLE");
 }
 
-static void every_bit_that_can_be_written_has_a_name(void **state)
+static void test_every_bit_that_can_be_written_has_a_name(void **state)
 {
 	static struct spmu_msr list[512];
 	(void)state;
@@ -148,7 +148,7 @@ static void every_bit_that_can_be_written_has_a_name(void **state)
 }
 
 /* A field of a register that software writes: one of its values at least is taken. */
-static void every_named_field_can_be_written(void **state)
+static void test_every_named_field_can_be_written(void **state)
 {
 	static struct spmu_msr list[512];
 	(void)state;
@@ -177,7 +177,7 @@ static void every_named_field_can_be_written(void **state)
 	}
 }
 
-static void fields_tell_what_values_mean(void **state)
+static void test_fields_tell_what_values_mean(void **state)
 {
 	static const struct { const char *table, *name, *field; uint64_t value; const char *meaning; } want[] = {
 		{ "netburst", "IQ_CCCR4", "ACTIVE THREAD", 3, "whichever" }, { "p5", "CESR", "CC1", 5, "clocks at CPL 0, 1 and 2" },
@@ -204,7 +204,7 @@ static void fields_tell_what_values_mean(void **state)
 	}
 }
 
-static void a_short_room_is_kept_to(void **state)
+static void test_a_short_room_is_kept_to(void **state)
 {
 	struct spmu_msr list[4];
 	(void)state;
@@ -219,13 +219,13 @@ static void a_short_room_is_kept_to(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_exists_has_a_name_and_what_has_a_name_exists),
-		cmocka_unit_test(names_are_unique_and_find_their_registers),
-		cmocka_unit_test(prefixes_and_case_do_not_matter),
-		cmocka_unit_test(every_bit_that_can_be_written_has_a_name),
-		cmocka_unit_test(every_named_field_can_be_written),
-		cmocka_unit_test(fields_tell_what_values_mean),
-		cmocka_unit_test(a_short_room_is_kept_to),
+		cmocka_unit_test(test_what_exists_has_a_name_and_what_has_a_name_exists),
+		cmocka_unit_test(test_names_are_unique_and_find_their_registers),
+		cmocka_unit_test(test_prefixes_and_case_do_not_matter),
+		cmocka_unit_test(test_every_bit_that_can_be_written_has_a_name),
+		cmocka_unit_test(test_every_named_field_can_be_written),
+		cmocka_unit_test(test_fields_tell_what_values_mean),
+		cmocka_unit_test(test_a_short_room_is_kept_to),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void check_names(const struct spmu_model *m, const struct driver_writes *
 	}
 }
 
-static void writes_of_every_event_are_taken_and_well_named(void **state)
+static void test_writes_of_every_event_are_taken_and_well_named(void **state)
 {
 	static struct driver_writes w;
 	const struct spmu_host host = { .read_memory = no_read, .write_memory = no_write };
@@ -104,7 +104,7 @@ static bool countable(const struct pmu_row *row, const struct spmu_model *m)
 	return true;
 }
 
-static void what_is_counted_is_the_naive_count(void **state)
+static void test_what_is_counted_is_the_naive_count(void **state)
 {
 	static struct driver_writes w;
 	static struct stream s;
@@ -142,7 +142,7 @@ static void what_is_counted_is_the_naive_count(void **state)
 }
 
 /* NetBurst: a uop that retires with a certain property, one a cycle, so that neither 4 bits a clock nor tags play a part. */
-static void what_is_counted_on_netburst_is_the_naive_count(void **state)
+static void test_what_is_counted_on_netburst_is_the_naive_count(void **state)
 {
 	static struct driver_writes w;
 	static struct stream s;
@@ -182,7 +182,7 @@ static void what_is_counted_on_netburst_is_the_naive_count(void **state)
 	stream_free(&s);
 }
 
-static void counters_are_preset_before_they_count(void **state)
+static void test_counters_are_preset_before_they_count(void **state)
 {
 	static const struct { const char *table, *event; uint64_t period; const char *order[8]; } table[] = {
 		{ "p5", "INSTRUCTIONS_EXECUTED", 0, { "CESR", "CTR1", "CESR" } },
@@ -207,7 +207,7 @@ static void counters_are_preset_before_they_count(void **state)
 	}
 }
 
-static void pebs_is_set_up_where_it_exists_and_refused_where_not(void **state)
+static void test_pebs_is_set_up_where_it_exists_and_refused_where_not(void **state)
 {
 	static const struct { const char *table, *event; uint64_t enable; const char *refused; } table[] = {
 		{ "skylake", "MEM_LOAD_RETIRED.L1_MISS", 8, NULL }, { "core2", "INST_RETIRED.ANY_P", 1, NULL },
@@ -240,7 +240,7 @@ static void pebs_is_set_up_where_it_exists_and_refused_where_not(void **state)
 	}
 }
 
-static void periods_that_no_counter_holds_are_refused(void **state)
+static void test_periods_that_no_counter_holds_are_refused(void **state)
 {
 	static struct driver_writes w;
 	(void)state;
@@ -266,7 +266,7 @@ static void note_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, 
 	*first = *first ? *first : pmi->overflow_cycle;
 }
 
-static void the_nth_event_interrupts_on_every_family(void **state)
+static void test_the_nth_event_interrupts_on_every_family(void **state)
 {
 	static struct driver_writes w;
 	static struct stream s;
@@ -311,7 +311,7 @@ static int guest_write(void *context, uint64_t address, const void *from, size_t
 }
 
 /* With PEBS the writes make records, in a DS area that the driver has set up in memory, and no interrupt before its threshold. */
-static void precise_events_make_records(void **state)
+static void test_precise_events_make_records(void **state)
 {
 	static const struct { const char *table, *event; uint64_t record; } table[] = {
 		{ "core2", "INST_RETIRED.ANY_P", 144 }, { "nehalem", "INST_RETIRED.ANY_P", 176 }, { "skylake", "MEM_LOAD_RETIRED.L1_MISS", 200 },
@@ -346,7 +346,7 @@ static void precise_events_make_records(void **state)
 }
 
 /* What no session can count, but registers can be set up for. */
-static void registers_take_rings_pebs_and_events_that_are_not_modelled(void **state)
+static void test_registers_take_rings_pebs_and_events_that_are_not_modelled(void **state)
 {
 	static const struct { const char *text; bool user, kernel, precise; } table[] = {
 		{ "INST_RETIRED.ANY_P", true, false, false }, { "INST_RETIRED.ANY_P:k", false, true, false }, { "INST_RETIRED.ANY_P:uk", true, true, false },
@@ -384,15 +384,15 @@ static void registers_take_rings_pebs_and_events_that_are_not_modelled(void **st
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(writes_of_every_event_are_taken_and_well_named),
-		cmocka_unit_test(what_is_counted_is_the_naive_count),
-		cmocka_unit_test(what_is_counted_on_netburst_is_the_naive_count),
-		cmocka_unit_test(counters_are_preset_before_they_count),
-		cmocka_unit_test(pebs_is_set_up_where_it_exists_and_refused_where_not),
-		cmocka_unit_test(periods_that_no_counter_holds_are_refused),
-		cmocka_unit_test(the_nth_event_interrupts_on_every_family),
-		cmocka_unit_test(precise_events_make_records),
-		cmocka_unit_test(registers_take_rings_pebs_and_events_that_are_not_modelled),
+		cmocka_unit_test(test_writes_of_every_event_are_taken_and_well_named),
+		cmocka_unit_test(test_what_is_counted_is_the_naive_count),
+		cmocka_unit_test(test_what_is_counted_on_netburst_is_the_naive_count),
+		cmocka_unit_test(test_counters_are_preset_before_they_count),
+		cmocka_unit_test(test_pebs_is_set_up_where_it_exists_and_refused_where_not),
+		cmocka_unit_test(test_periods_that_no_counter_holds_are_refused),
+		cmocka_unit_test(test_the_nth_event_interrupts_on_every_family),
+		cmocka_unit_test(test_precise_events_make_records),
+		cmocka_unit_test(test_registers_take_rings_pebs_and_events_that_are_not_modelled),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

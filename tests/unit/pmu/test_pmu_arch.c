@@ -18,7 +18,7 @@ static struct spmu *fresh(const struct spmu_model *m, const struct spmu_host *ho
 	return p;
 }
 
-static void each_version_has_its_registers(void **state)
+static void test_each_version_has_its_registers(void **state)
 {
 	(void)state;
 	static const struct { uint32_t msr; uint64_t value; unsigned ok, gp; uint64_t reads; } rows[] = {	/* elsewhere: not there */
@@ -68,7 +68,7 @@ static void each_version_has_its_registers(void **state)
 	}
 }
 
-static void counters_have_the_width_of_leaf_0a(void **state)
+static void test_counters_have_the_width_of_leaf_0a(void **state)
 {
 	(void)state;
 	for (unsigned k = 0; k < PARTS; k++) {
@@ -103,7 +103,7 @@ static struct spmu_model *made(const char *shape)
 }
 
 /* The manual's example: version 4, four counters of 48 bits, seven events; three fixed counters of 48 bits. */
-static void kaby_lakes_leaf_0a_decodes_as_printed(void **state)
+static void test_kaby_lakes_leaf_0a_decodes_as_printed(void **state)
 {
 	(void)state;
 	struct spmu_model *m = made("@cpuid_0a 07300404 0 0 00000603\n@perf_capabilities 2000\n");
@@ -123,7 +123,7 @@ static void kaby_lakes_leaf_0a_decodes_as_printed(void **state)
 	spmu_model_free(m);
 }
 
-static void without_global_control_the_enable_bit_is_enough(void **state)
+static void test_without_global_control_the_enable_bit_is_enough(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("yonah");
@@ -182,20 +182,20 @@ static void freeze(const char *name, uint64_t pmc1, uint64_t ctrl, uint64_t stat
 	spmu_model_free(m);
 }
 
-static void freeze_on_pmi_clears_global_ctrl_before_version_4(void **state)
+static void test_freeze_on_pmi_clears_global_ctrl_before_version_4(void **state)
 {
 	(void)state;
 	freeze("core2", 10, 0, 1);
 	freeze("haswell", 10, 0, 1);
 }
 
-static void freeze_on_pmi_sets_ctr_frz_from_version_4_on(void **state)
+static void test_freeze_on_pmi_sets_ctr_frz_from_version_4_on(void **state)
 {
 	(void)state;
 	freeze("ice-lake", 10, UINT64_C(15) << 32 | 0xff, 1 | STATUS_CTR_FRZ);
 }
 
-static void a_masked_entry_loses_the_pmi_and_delivery_masks_it(void **state)
+static void test_a_masked_entry_loses_the_pmi_and_delivery_masks_it(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("skylake");
@@ -232,7 +232,7 @@ static void a_masked_entry_loses_the_pmi_and_delivery_masks_it(void **state)
 	spmu_model_free(m);
 }
 
-static void two_threads_share_the_counters_of_sandy_bridge_to_skylake(void **state)
+static void test_two_threads_share_the_counters_of_sandy_bridge_to_skylake(void **state)
 {
 	(void)state;
 	static const struct { const char *name; unsigned alone, shared; } rows[] = {
@@ -260,7 +260,7 @@ static void two_threads_share_the_counters_of_sandy_bridge_to_skylake(void **sta
 }
 
 /* Two threads of one core, 30 and 20 instructions, unhalted in [0, 100) and [50, 130). */
-static void any_thread_counts_both_threads_and_overlapping_cycles_once(void **state)
+static void test_any_thread_counts_both_threads_and_overlapping_cycles_once(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("skylake");
@@ -294,7 +294,7 @@ static void any_thread_counts_both_threads_and_overlapping_cycles_once(void **st
 	spmu_model_free(m);
 }
 
-static void a_transaction_counter_counts_nothing_and_txcp_excludes_nothing(void **state)
+static void test_a_transaction_counter_counts_nothing_and_txcp_excludes_nothing(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("skylake");
@@ -313,7 +313,7 @@ static void a_transaction_counter_counts_nothing_and_txcp_excludes_nothing(void 
 }
 
 /* 100 cycles of 6 slots: 150 retire, 12 are squashed, 20 cycles behind a mispredicted branch and 5 of recovery, 60 bubbles. */
-static void perf_metrics_are_shares_of_255_that_sum_up(void **state)
+static void test_perf_metrics_are_shares_of_255_that_sum_up(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("golden-cove");
@@ -353,17 +353,17 @@ static void perf_metrics_are_shares_of_255_that_sum_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_version_has_its_registers),
-		cmocka_unit_test(counters_have_the_width_of_leaf_0a),
-		cmocka_unit_test(kaby_lakes_leaf_0a_decodes_as_printed),
-		cmocka_unit_test(without_global_control_the_enable_bit_is_enough),
-		cmocka_unit_test(freeze_on_pmi_clears_global_ctrl_before_version_4),
-		cmocka_unit_test(freeze_on_pmi_sets_ctr_frz_from_version_4_on),
-		cmocka_unit_test(a_masked_entry_loses_the_pmi_and_delivery_masks_it),
-		cmocka_unit_test(two_threads_share_the_counters_of_sandy_bridge_to_skylake),
-		cmocka_unit_test(any_thread_counts_both_threads_and_overlapping_cycles_once),
-		cmocka_unit_test(a_transaction_counter_counts_nothing_and_txcp_excludes_nothing),
-		cmocka_unit_test(perf_metrics_are_shares_of_255_that_sum_up),
+		cmocka_unit_test(test_each_version_has_its_registers),
+		cmocka_unit_test(test_counters_have_the_width_of_leaf_0a),
+		cmocka_unit_test(test_kaby_lakes_leaf_0a_decodes_as_printed),
+		cmocka_unit_test(test_without_global_control_the_enable_bit_is_enough),
+		cmocka_unit_test(test_freeze_on_pmi_clears_global_ctrl_before_version_4),
+		cmocka_unit_test(test_freeze_on_pmi_sets_ctr_frz_from_version_4_on),
+		cmocka_unit_test(test_a_masked_entry_loses_the_pmi_and_delivery_masks_it),
+		cmocka_unit_test(test_two_threads_share_the_counters_of_sandy_bridge_to_skylake),
+		cmocka_unit_test(test_any_thread_counts_both_threads_and_overlapping_cycles_once),
+		cmocka_unit_test(test_a_transaction_counter_counts_nothing_and_txcp_excludes_nothing),
+		cmocka_unit_test(test_perf_metrics_are_shares_of_255_that_sum_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

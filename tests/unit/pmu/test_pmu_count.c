@@ -29,7 +29,7 @@ static uint64_t pmc(const struct bench *t, unsigned i)
 	return fixture_read(t->p, MSR_IA32_PMC0 + i);
 }
 
-static void retired_uops_count_by_their_bits(void **state)
+static void test_retired_uops_count_by_their_bits(void **state)
 {
 	struct bench *t = *state;
 	fixture_program(t->p, 0, "INST_RETIRED.ANY_P", 0);
@@ -54,7 +54,7 @@ static void retired_uops_count_by_their_bits(void **state)
 	assert_int_equal(pmc(t, 5), 6);
 }
 
-static void speculative_events_count_squashed_uops_that_got_there(void **state)
+static void test_speculative_events_count_squashed_uops_that_got_there(void **state)
 {
 	struct bench *t = *state;
 	fixture_program(t->p, 0, "UOPS_ISSUED.ANY", 0);
@@ -72,7 +72,7 @@ static void speculative_events_count_squashed_uops_that_got_there(void **state)
 	assert_int_equal(pmc(t, 3), 1);
 }
 
-static void signals_count_by_their_kind(void **state)
+static void test_signals_count_by_their_kind(void **state)
 {
 	struct bench *t = *state;
 	fixture_program(t->p, 0, "L1D.REPLACEMENT", 0);			/* point */
@@ -106,7 +106,7 @@ static void signals_count_by_their_kind(void **state)
 	assert_int_equal(pmc(t, 6), 30);
 }
 
-static void intervals_that_overlap_across_batches_count_once(void **state)
+static void test_intervals_that_overlap_across_batches_count_once(void **state)
 {
 	struct bench *t = *state;
 	fixture_program(t->p, 0, "RESOURCE_STALLS.SB", 0);
@@ -136,7 +136,7 @@ static void executed(struct bench *t)
 	stream_signal(&t->s, SPMU_SIG_CYCLES, 0, 10, 1);
 }
 
-static void cmask_inv_and_edge_work_on_the_increment_of_a_cycle(void **state)
+static void test_cmask_inv_and_edge_work_on_the_increment_of_a_cycle(void **state)
 {
 	struct bench *t = *state;
 	static const struct { uint64_t more; uint64_t count; } rows[] = {
@@ -160,7 +160,7 @@ static void cmask_inv_and_edge_work_on_the_increment_of_a_cycle(void **state)
 	}
 }
 
-static void conditions_combine_within_a_cycle(void **state)
+static void test_conditions_combine_within_a_cycle(void **state)
 {
 	struct bench *t = *state;
 	executed(t);
@@ -179,7 +179,7 @@ static void conditions_combine_within_a_cycle(void **state)
 	assert_int_equal(pmc(t, 4), 2);
 }
 
-static void occupancy_between_stages_shows_an_empty_scheduler(void **state)
+static void test_occupancy_between_stages_shows_an_empty_scheduler(void **state)
 {
 	struct bench *t = *state;
 	stream_inst(&t->s, 1, 0, 0, 20);
@@ -193,7 +193,7 @@ static void occupancy_between_stages_shows_an_empty_scheduler(void **state)
 	assert_int_equal(pmc(t, 1), 1);
 }
 
-static void halted_cycles_are_no_cycles(void **state)
+static void test_halted_cycles_are_no_cycles(void **state)
 {
 	struct bench *t = *state;
 	fixture_program(t->p, 0, "CPU_CLK_UNHALTED.THREAD_P", 0);
@@ -209,7 +209,7 @@ static void halted_cycles_are_no_cycles(void **state)
 	assert_int_equal(fixture_read(t->p, MSR_IA32_FIXED_CTR0 + 2), 150);	/* tsc 1/1 */
 }
 
-static void reference_clocks_keep_their_fraction(void **state)
+static void test_reference_clocks_keep_their_fraction(void **state)
 {
 	struct bench *t = *state;
 	fixture_program(t->p, 0, "CPU_CLK_THREAD_UNHALTED.REF_XCLK", 0);	/* 3/425 of the cycles: 24 MHz at 3.4 GHz */
@@ -220,7 +220,7 @@ static void reference_clocks_keep_their_fraction(void **state)
 	assert_int_equal(pmc(t, 0), 1700 * 3 / 425);
 }
 
-static void privilege_bits_select_what_counts(void **state)
+static void test_privilege_bits_select_what_counts(void **state)
 {
 	struct bench *t = *state;
 	static const struct { uint64_t rings; uint64_t user_and_kernel; } rows[] = {
@@ -241,7 +241,7 @@ static void privilege_bits_select_what_counts(void **state)
 	}
 }
 
-static void nothing_counts_unless_every_enable_is_set(void **state)
+static void test_nothing_counts_unless_every_enable_is_set(void **state)
 {
 	struct bench *t = *state;
 	uint64_t v = fixture_evtsel(fixture_event(t->m, "INST_RETIRED.ANY_P"));
@@ -256,7 +256,7 @@ static void nothing_counts_unless_every_enable_is_set(void **state)
 	assert_int_equal(fixture_read(t->p, MSR_IA32_FIXED_CTR0), 0);
 }
 
-static void a_window_of_global_ctrl_counts_exactly_the_batches_in_it(void **state)
+static void test_a_window_of_global_ctrl_counts_exactly_the_batches_in_it(void **state)
 {
 	struct bench *t = *state;
 	static const char *const names[] = { "INST_RETIRED.ANY_P", "UOPS_EXECUTED.THREAD", "UOPS_EXECUTED.THREAD_CYCLES_GE_1" };
@@ -277,7 +277,7 @@ static void a_window_of_global_ctrl_counts_exactly_the_batches_in_it(void **stat
 		assert_int_equal(pmc(t, k), 15);
 }
 
-static void the_nth_event_after_a_preset_of_minus_n_overflows(void **state)
+static void test_the_nth_event_after_a_preset_of_minus_n_overflows(void **state)
 {
 	struct bench *t = *state;
 	for (unsigned i = 0; i < 10; i++)
@@ -295,7 +295,7 @@ static void the_nth_event_after_a_preset_of_minus_n_overflows(void **state)
 	assert_int_equal(fixture_read(t->p, MSR_IA32_PERF_GLOBAL_STATUS), 5);
 }
 
-static void a_counter_that_cannot_count_the_event_stays_still(void **state)
+static void test_a_counter_that_cannot_count_the_event_stays_still(void **state)
 {
 	struct bench *t = *state;
 	stream_inst(&t->s, 1, SPMU_IS(LOAD), SPMU_DID(L1D_MISS), 10);
@@ -310,7 +310,7 @@ static void a_counter_that_cannot_count_the_event_stays_still(void **state)
 	assert_int_equal(pmc(t, 1), 0);
 }
 
-static void any_thread_counts_the_only_thread(void **state)
+static void test_any_thread_counts_the_only_thread(void **state)
 {
 	struct bench *t = *state;
 	stream_inst(&t->s, 1, 0, 0, 10);
@@ -320,7 +320,7 @@ static void any_thread_counts_the_only_thread(void **state)
 }
 
 /* An interval of a thousand million cycles and entries far apart: no walk cycle by cycle, no memory for it. */
-static void a_batch_without_records_still_counts_its_instructions(void **state)
+static void test_a_batch_without_records_still_counts_its_instructions(void **state)
 {
 	struct bench *t = *state;
 	fixture_program(t->p, 0, "INST_RETIRED.ANY_P", 0);
@@ -329,7 +329,7 @@ static void a_batch_without_records_still_counts_its_instructions(void **state)
 	assert_int_equal(pmc(t, 0), 31);	/* the other hardware thread's are its own */
 }
 
-static void long_spans_are_counted_in_a_step(void **state)
+static void test_long_spans_are_counted_in_a_step(void **state)
 {
 	struct bench *t = *state;
 	fixture_program(t->p, 0, "L1D_PEND_MISS.PENDING_CYCLES", 0);
@@ -349,23 +349,23 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(retired_uops_count_by_their_bits),
-		TEST(speculative_events_count_squashed_uops_that_got_there),
-		TEST(signals_count_by_their_kind),
-		TEST(intervals_that_overlap_across_batches_count_once),
-		TEST(cmask_inv_and_edge_work_on_the_increment_of_a_cycle),
-		TEST(conditions_combine_within_a_cycle),
-		TEST(occupancy_between_stages_shows_an_empty_scheduler),
-		TEST(halted_cycles_are_no_cycles),
-		TEST(reference_clocks_keep_their_fraction),
-		TEST(privilege_bits_select_what_counts),
-		TEST(nothing_counts_unless_every_enable_is_set),
-		TEST(a_window_of_global_ctrl_counts_exactly_the_batches_in_it),
-		TEST(the_nth_event_after_a_preset_of_minus_n_overflows),
-		TEST(a_counter_that_cannot_count_the_event_stays_still),
-		TEST(any_thread_counts_the_only_thread),
-		TEST(a_batch_without_records_still_counts_its_instructions),
-		TEST(long_spans_are_counted_in_a_step),
+		TEST(test_retired_uops_count_by_their_bits),
+		TEST(test_speculative_events_count_squashed_uops_that_got_there),
+		TEST(test_signals_count_by_their_kind),
+		TEST(test_intervals_that_overlap_across_batches_count_once),
+		TEST(test_cmask_inv_and_edge_work_on_the_increment_of_a_cycle),
+		TEST(test_conditions_combine_within_a_cycle),
+		TEST(test_occupancy_between_stages_shows_an_empty_scheduler),
+		TEST(test_halted_cycles_are_no_cycles),
+		TEST(test_reference_clocks_keep_their_fraction),
+		TEST(test_privilege_bits_select_what_counts),
+		TEST(test_nothing_counts_unless_every_enable_is_set),
+		TEST(test_a_window_of_global_ctrl_counts_exactly_the_batches_in_it),
+		TEST(test_the_nth_event_after_a_preset_of_minus_n_overflows),
+		TEST(test_a_counter_that_cannot_count_the_event_stays_still),
+		TEST(test_any_thread_counts_the_only_thread),
+		TEST(test_a_batch_without_records_still_counts_its_instructions),
+		TEST(test_long_spans_are_counted_in_a_step),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

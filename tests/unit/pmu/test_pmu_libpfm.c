@@ -174,7 +174,7 @@ static void check(const struct pair *pair)
 	spmu_model_free(m);
 }
 
-static void encodings_are_those_of_libpfm4(void **state)
+static void test_encodings_are_those_of_libpfm4(void **state)
 {
 	static const struct pair pairs[] = {
 		{ "nehalem", "nhm", 162, 349, true }, { "sandy-bridge", "snb", 266, 412, true }, { "ivy-bridge", "ivb", 273, 401, true },
@@ -191,6 +191,6 @@ static void encodings_are_those_of_libpfm4(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(encodings_are_those_of_libpfm4) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_encodings_are_those_of_libpfm4) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

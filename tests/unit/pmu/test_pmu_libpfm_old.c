@@ -119,7 +119,7 @@ static void names_have_the_encoding(const char *table, const char *pmu, unsigned
 	spmu_model_free(m);
 }
 
-static void a_name_libpfm4_knows_has_its_encoding(void **state)
+static void test_a_name_libpfm4_knows_has_its_encoding(void **state)
 {
 	(void)state;
 	start_libpfm();
@@ -169,7 +169,7 @@ static unsigned all_have_rows(const char *table, const char *pmu)
 	return rows;
 }
 
-static void every_event_and_unit_mask_of_libpfm4_is_a_row(void **state)
+static void test_every_event_and_unit_mask_of_libpfm4_is_a_row(void **state)
 {
 	(void)state;
 	start_libpfm();
@@ -179,7 +179,7 @@ static void every_event_and_unit_mask_of_libpfm4_is_a_row(void **state)
 }
 
 /* Linux: core2_hw_cache_event_ids, atom_hw_cache_event_ids, intel_perfmon_event_map. */
-static void perfs_generic_names_have_linux_codes(void **state)
+static void test_perfs_generic_names_have_linux_codes(void **state)
 {
 	static const struct { const char *name; unsigned core2, bonnell; } want[] = {
 		{ "cycles", 0x003c, 0x003c }, { "instructions", 0x00c0, 0x00c0 }, { "cache-references", 0x4f2e, 0x4f2e },
@@ -215,7 +215,7 @@ static bool in_pebs_constraints(unsigned table, const struct spmu_event *e)
 	return e->event == 0xcb || code == both[0] || code == both[1] || (!table && (code == core2[0] || code == core2[1]));
 }
 
-static void precise_events_are_those_linux_takes_for_pebs(void **state)
+static void test_precise_events_are_those_linux_takes_for_pebs(void **state)
 {
 	static const char *const tables[] = { "core2", "bonnell", "yonah", "p6", "p5" };
 	(void)state;
@@ -230,7 +230,7 @@ static void precise_events_are_those_linux_takes_for_pebs(void **state)
 	}
 }
 
-static void p6_has_linux_codes_for_perfs_generic_names(void **state)
+static void test_p6_has_linux_codes_for_perfs_generic_names(void **state)
 {
 	static const struct { const char *name; unsigned code; } want[] = {	/* p6_perfmon_event_map, p6_hw_cache_event_ids */
 		{ "cycles", 0x0079 }, { "instructions", 0x00c0 }, { "cache-references", 0x0f2e }, { "cache-misses", 0x012e }, { "branches", 0x00c4 },
@@ -249,7 +249,7 @@ static void p6_has_linux_codes_for_perfs_generic_names(void **state)
 }
 
 /* What one command line asks for, on whichever of these machines. */
-static void the_generic_set_counts_on_every_table(void **state)
+static void test_the_generic_set_counts_on_every_table(void **state)
 {
 	static const char *const tables[] = { "core2", "bonnell", "yonah", "p6", "p5" };
 	static const char *const names[] = { "cycles", "instructions", "branches", "branch-misses", "cache-references", "cache-misses",
@@ -266,7 +266,7 @@ static void the_generic_set_counts_on_every_table(void **state)
 }
 
 /* Selects, unit masks and counters as the manual's tables and Linux' constraints print them. */
-static void events_have_the_manuals_codes_and_counters(void **state)
+static void test_events_have_the_manuals_codes_and_counters(void **state)
 {
 	static const struct { const char *table, *name; unsigned code, counters; } want[] = {
 		{ "core2", "FP_COMP_OPS_EXE", 0x0010, 1 }, { "core2", "FP_ASSIST", 0x0011, 2 }, { "core2", "MUL", 0x0012, 2 }, { "core2", "DIV", 0x0013, 2 },
@@ -307,7 +307,7 @@ static void events_have_the_manuals_codes_and_counters(void **state)
 }
 
 /* From 2AH on every select of the Pentium has one event a counter, 39H excepted: counter 1 has none. */
-static void pentium_selects_have_one_event_a_counter(void **state)
+static void test_pentium_selects_have_one_event_a_counter(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("p5");
@@ -326,14 +326,14 @@ static void pentium_selects_have_one_event_a_counter(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_libpfm4_knows_has_its_encoding),
-		cmocka_unit_test(every_event_and_unit_mask_of_libpfm4_is_a_row),
-		cmocka_unit_test(perfs_generic_names_have_linux_codes),
-		cmocka_unit_test(precise_events_are_those_linux_takes_for_pebs),
-		cmocka_unit_test(p6_has_linux_codes_for_perfs_generic_names),
-		cmocka_unit_test(the_generic_set_counts_on_every_table),
-		cmocka_unit_test(events_have_the_manuals_codes_and_counters),
-		cmocka_unit_test(pentium_selects_have_one_event_a_counter),
+		cmocka_unit_test(test_a_name_libpfm4_knows_has_its_encoding),
+		cmocka_unit_test(test_every_event_and_unit_mask_of_libpfm4_is_a_row),
+		cmocka_unit_test(test_perfs_generic_names_have_linux_codes),
+		cmocka_unit_test(test_precise_events_are_those_linux_takes_for_pebs),
+		cmocka_unit_test(test_p6_has_linux_codes_for_perfs_generic_names),
+		cmocka_unit_test(test_the_generic_set_counts_on_every_table),
+		cmocka_unit_test(test_events_have_the_manuals_codes_and_counters),
+		cmocka_unit_test(test_pentium_selects_have_one_event_a_counter),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

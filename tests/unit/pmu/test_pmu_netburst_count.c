@@ -89,7 +89,7 @@ static const struct { const char *event; uint64_t count; } counts[] = {
 	{ "uop_type.TAGLOADS", 4 }, { "uop_type.TAGSTORES", 1 },
 };
 
-static void every_event_counts_on_every_counter_that_can(void **state)
+static void test_every_event_counts_on_every_counter_that_can(void **state)
 {
 	(void)state;
 	mixture();
@@ -110,7 +110,7 @@ static void every_event_counts_on_every_counter_that_can(void **state)
 }
 
 /* Same events, cut into small batches and with a threshold-free exact count. */
-static void counts_do_not_depend_on_batches(void **state)
+static void test_counts_do_not_depend_on_batches(void **state)
 {
 	(void)state;
 	mixture();
@@ -125,7 +125,7 @@ static void counts_do_not_depend_on_batches(void **state)
 	}
 }
 
-static void mask_bits_add_up(void **state)
+static void test_mask_bits_add_up(void **state)
 {
 	(void)state;
 	static const struct { uint32_t mask; uint64_t count; } table[] = { { 0, 0 }, { 1, 1 }, { 4, 5 }, { 5, 6 }, { 12, 7 }, { 15, 9 }, { 0xfff0, 0 } };
@@ -140,7 +140,7 @@ static void mask_bits_add_up(void **state)
 	}
 }
 
-static void a_branch_of_several_selected_types_counts_once(void **state)
+static void test_a_branch_of_several_selected_types_counts_once(void **state)
 {
 	(void)state;
 	static const struct { uint32_t mask; uint64_t count; } table[] = {
@@ -159,7 +159,7 @@ static void a_branch_of_several_selected_types_counts_once(void **state)
 	}
 }
 
-static void enable_closes_the_window(void **state)
+static void test_enable_closes_the_window(void **state)
 {
 	(void)state;
 	nb_program(p, 12, "instr_retired.NBOGUSNTAG", T0, 0);
@@ -174,7 +174,7 @@ static void enable_closes_the_window(void **state)
 	assert_int_equal(nb_count(p, 12), 20);
 }
 
-static void an_escr_on_the_other_side_is_not_seen(void **state)
+static void test_an_escr_on_the_other_side_is_not_seen(void **state)
 {
 	(void)state;
 	const struct spmu_event *e = fixture_event(model, "uops_retired.NBOGUS");
@@ -188,7 +188,7 @@ static void an_escr_on_the_other_side_is_not_seen(void **state)
 		assert_int_equal(nb_count(p, n), n == 14 || n == 15 || n == 17 ? 5 : 0);
 }
 
-static void privilege_and_thread_bits_qualify(void **state)
+static void test_privilege_and_thread_bits_qualify(void **state)
 {
 	(void)state;
 	/* user and kernel uops of both threads: 1, 2, 4, 8 */
@@ -210,7 +210,7 @@ static void privilege_and_thread_bits_qualify(void **state)
 }
 
 /* Table 18-67: a thread-independent event counts by where the threads are, not by whose it is. */
-static void thread_independent_events_follow_the_states_of_both_threads(void **state)
+static void test_thread_independent_events_follow_the_states_of_both_threads(void **state)
 {
 	(void)state;
 	/* cycles:  0-100 T0 user, T1 user; 100-200 T0 user, T1 kernel; 200-300 T0 kernel, T1 kernel.  One packed uop of T0 a stretch. */
@@ -236,7 +236,7 @@ static void thread_independent_events_follow_the_states_of_both_threads(void **s
 	}
 }
 
-static void active_thread_modes_qualify_every_cycle(void **state)
+static void test_active_thread_modes_qualify_every_cycle(void **state)
 {
 	(void)state;
 	/* T0 runs 0-100 and 200-250, T1 runs 50-250; nobody 250-300. */
@@ -271,7 +271,7 @@ static void active_thread_modes_qualify_every_cycle(void **state)
 	}
 }
 
-static void thresholds_compare_the_increment_of_each_clock(void **state)
+static void test_thresholds_compare_the_increment_of_each_clock(void **state)
 {
 	(void)state;
 	/* uops retired a clock: 0 (cycles 0-9), 1 (10), 2 (20), 3 (30), 4 (31), 3 (32), 20 (40); then none to 99. */
@@ -310,7 +310,7 @@ static void thresholds_compare_the_increment_of_each_clock(void **state)
 	}
 }
 
-static void bogus_increments_are_clipped_to_15_a_clock(void **state)
+static void test_bogus_increments_are_clipped_to_15_a_clock(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 40; i++)
@@ -322,7 +322,7 @@ static void bogus_increments_are_clipped_to_15_a_clock(void **state)
 }
 
 /* Non-sleep clock ticks: any event but no_event, threshold 15 with COMPLEMENT; privilege does not matter, nor whether the thread runs. */
-static void threshold_15_with_complement_counts_every_clock(void **state)
+static void test_threshold_15_with_complement_counts_every_clock(void **state)
 {
 	(void)state;
 	stream_cycles(&s, 0, 3, 0, 40);
@@ -347,7 +347,7 @@ static void threshold_15_with_complement_counts_every_clock(void **state)
 	}
 }
 
-static void a_counter_whose_select_has_no_escr_stands_still(void **state)
+static void test_a_counter_whose_select_has_no_escr_stands_still(void **state)
 {
 	(void)state;
 	const uint32_t every = SPMU_CCCR_ENABLE | SPMU_CCCR_ACTIVE(3) | SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(15);
@@ -372,7 +372,7 @@ static void a_counter_whose_select_has_no_escr_stands_still(void **state)
 		}
 }
 
-static void switched_on_errata_behave_as_published(void **state)
+static void test_switched_on_errata_behave_as_published(void **state)
 {
 	(void)state;
 	struct spmu_host host = { .quirks = SPMU_QUIRK_NETBURST_BSQ_TWICE | SPMU_QUIRK_NETBURST_CCCR1_ENABLE };
@@ -388,7 +388,7 @@ static void switched_on_errata_behave_as_published(void **state)
 	spmu_destroy(q);
 }
 
-static void cycles_of_two_threads_count_once(void **state)
+static void test_cycles_of_two_threads_count_once(void **state)
 {
 	(void)state;
 	stream_cycles(&s, 0, 3, 0, 100);
@@ -409,7 +409,7 @@ static void cycles_of_two_threads_count_once(void **state)
 }
 
 /* A new filter, or a new event, begins with a fresh edge. */
-static void reprogramming_resets_the_edge_detector(void **state)
+static void test_reprogramming_resets_the_edge_detector(void **state)
 {
 	(void)state;
 	for (unsigned way = 0; way < 3; way++) {
@@ -432,7 +432,7 @@ static void reprogramming_resets_the_edge_detector(void **state)
 }
 
 /* The same expression as a plain sum, which no counter of NetBurst makes of it. */
-static void squashed_uops_count_when_they_left_the_core(void **state)
+static void test_squashed_uops_count_when_they_left_the_core(void **state)
 {
 	(void)state;
 	char copy[] = "/tmp/softpmu-squash-XXXXXX", text[300] = "";
@@ -461,7 +461,7 @@ static void squashed_uops_count_when_they_left_the_core(void **state)
 	spmu_model_free(m);
 }
 
-static void tags_and_squash_are_parsed(void **state)
+static void test_tags_and_squash_are_parsed(void **state)
 {
 	static const struct { const char *count; bool good; } table[] = {
 		{ "uop(LOAD & tag(3))", true }, { "uop(LOAD & !tag(0,15))", true }, { "uop(tag(1) & !tag(2))@squash", true }, { "uop(!RETIRED)@squash", true },
@@ -479,7 +479,7 @@ static void tags_and_squash_are_parsed(void **state)
 }
 
 /* Our cores do not report flushes of the trace cache; a table for one that does has them counted twice by the erratum. */
-static void flushes_of_the_trace_cache_count_twice_by_erratum(void **state)
+static void test_flushes_of_the_trace_cache_count_twice_by_erratum(void **state)
 {
 	(void)state;
 	struct spmu_model *m = netburst_model("TC_misc.FLUSH\t06\t10\tescr=3c4/3c5,sel=1\t4-7\t-\t-\tsig(CLEAR_SMC)\tFlushes.\t-");
@@ -495,7 +495,7 @@ static void flushes_of_the_trace_cache_count_twice_by_erratum(void **state)
 	spmu_model_free(m);
 }
 
-static void registers_written_between_batches_change_what_is_counted(void **state)
+static void test_registers_written_between_batches_change_what_is_counted(void **state)
 {
 	(void)state;
 	const struct spmu_event *loads = fixture_event(model, "uop_type.TAGLOADS"), *stores = fixture_event(model, "uop_type.TAGSTORES");
@@ -512,26 +512,26 @@ static void registers_written_between_batches_change_what_is_counted(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_event_counts_on_every_counter_that_can, setup, teardown),
-		cmocka_unit_test_setup_teardown(counts_do_not_depend_on_batches, setup, teardown),
-		cmocka_unit_test_setup_teardown(mask_bits_add_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_branch_of_several_selected_types_counts_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(enable_closes_the_window, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_escr_on_the_other_side_is_not_seen, setup, teardown),
-		cmocka_unit_test_setup_teardown(privilege_and_thread_bits_qualify, setup, teardown),
-		cmocka_unit_test_setup_teardown(thread_independent_events_follow_the_states_of_both_threads, setup, teardown),
-		cmocka_unit_test_setup_teardown(active_thread_modes_qualify_every_cycle, setup, teardown),
-		cmocka_unit_test_setup_teardown(thresholds_compare_the_increment_of_each_clock, setup, teardown),
-		cmocka_unit_test_setup_teardown(bogus_increments_are_clipped_to_15_a_clock, setup, teardown),
-		cmocka_unit_test_setup_teardown(threshold_15_with_complement_counts_every_clock, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_counter_whose_select_has_no_escr_stands_still, setup, teardown),
-		cmocka_unit_test_setup_teardown(switched_on_errata_behave_as_published, setup, teardown),
-		cmocka_unit_test_setup_teardown(cycles_of_two_threads_count_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(reprogramming_resets_the_edge_detector, setup, teardown),
-		cmocka_unit_test_setup_teardown(squashed_uops_count_when_they_left_the_core, setup, teardown),
-		cmocka_unit_test_setup_teardown(tags_and_squash_are_parsed, setup, teardown),
-		cmocka_unit_test_setup_teardown(flushes_of_the_trace_cache_count_twice_by_erratum, setup, teardown),
-		cmocka_unit_test_setup_teardown(registers_written_between_batches_change_what_is_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_every_event_counts_on_every_counter_that_can, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_counts_do_not_depend_on_batches, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mask_bits_add_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_branch_of_several_selected_types_counts_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_enable_closes_the_window, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_an_escr_on_the_other_side_is_not_seen, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_privilege_and_thread_bits_qualify, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_thread_independent_events_follow_the_states_of_both_threads, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_active_thread_modes_qualify_every_cycle, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_thresholds_compare_the_increment_of_each_clock, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bogus_increments_are_clipped_to_15_a_clock, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_threshold_15_with_complement_counts_every_clock, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_counter_whose_select_has_no_escr_stands_still, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_switched_on_errata_behave_as_published, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cycles_of_two_threads_count_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reprogramming_resets_the_edge_detector, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_squashed_uops_count_when_they_left_the_core, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tags_and_squash_are_parsed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_flushes_of_the_trace_cache_count_twice_by_erratum, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_registers_written_between_batches_change_what_is_counted, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

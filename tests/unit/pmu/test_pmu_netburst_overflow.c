@@ -58,7 +58,7 @@ static struct spmu *sampling(struct taken *t, unsigned counter, const char *even
 }
 
 /* SDM, "Generating an Interrupt on Overflow": for an interrupt on the 100th event the counter is preset to -99. */
-static void the_interrupt_comes_on_the_event_behind_the_overflow(void **state)
+static void test_the_interrupt_comes_on_the_event_behind_the_overflow(void **state)
 {
 	(void)state;
 	for (unsigned period = 1; period <= 100; period += 33) {
@@ -80,7 +80,7 @@ static void the_interrupt_comes_on_the_event_behind_the_overflow(void **state)
 	}
 }
 
-static void events_of_the_overflow_s_own_clock_do_not_interrupt(void **state)
+static void test_events_of_the_overflow_s_own_clock_do_not_interrupt(void **state)
 {
 	(void)state;
 	struct taken t = { 0 };
@@ -94,7 +94,7 @@ static void events_of_the_overflow_s_own_clock_do_not_interrupt(void **state)
 }
 
 /* The same for an event that does not come in order. */
-static void an_interrupt_on_a_signal_waits_for_the_next_one(void **state)
+static void test_an_interrupt_on_a_signal_waits_for_the_next_one(void **state)
 {
 	(void)state;
 	struct taken t = { 0 };
@@ -112,7 +112,7 @@ static void an_interrupt_on_a_signal_waits_for_the_next_one(void **state)
 	spmu_destroy(p);
 }
 
-static void cycles_interrupt_one_cycle_behind_the_overflow(void **state)
+static void test_cycles_interrupt_one_cycle_behind_the_overflow(void **state)
 {
 	(void)state;
 	struct taken t = { 0 };
@@ -125,7 +125,7 @@ static void cycles_interrupt_one_cycle_behind_the_overflow(void **state)
 	spmu_destroy(p);
 }
 
-static void overflow_is_sticky_until_software_clears_it(void **state)
+static void test_overflow_is_sticky_until_software_clears_it(void **state)
 {
 	(void)state;
 	struct spmu *p = netburst_pmu(model, NULL);
@@ -144,7 +144,7 @@ static void overflow_is_sticky_until_software_clears_it(void **state)
 	spmu_destroy(p);
 }
 
-static void clearing_the_flag_takes_a_waiting_interrupt_back(void **state)
+static void test_clearing_the_flag_takes_a_waiting_interrupt_back(void **state)
 {
 	(void)state;
 	for (unsigned clear = 0; clear < 2; clear++) {
@@ -169,7 +169,7 @@ static void narrow(void *context, struct spmu *p, const struct spmu_pmi *pmi, co
 	nb_write(p, NB_CCCR(15), fixture_read(p, NB_CCCR(15)) | SPMU_CCCR_THRESHOLD(15));
 }
 
-static void a_filter_changed_in_a_handler_holds_from_there_on(void **state)
+static void test_a_filter_changed_in_a_handler_holds_from_there_on(void **state)
 {
 	(void)state;
 	const struct spmu_host host = { .pmi = narrow };
@@ -185,7 +185,7 @@ static void a_filter_changed_in_a_handler_holds_from_there_on(void **state)
 	spmu_destroy(p);
 }
 
-static void without_a_pmi_bit_there_is_no_interrupt(void **state)
+static void test_without_a_pmi_bit_there_is_no_interrupt(void **state)
 {
 	(void)state;
 	struct taken t = { 0 };
@@ -197,7 +197,7 @@ static void without_a_pmi_bit_there_is_no_interrupt(void **state)
 	spmu_destroy(p);
 }
 
-static void a_pmi_masks_the_local_apic_s_entry(void **state)
+static void test_a_pmi_masks_the_local_apic_s_entry(void **state)
 {
 	(void)state;
 	for (unsigned unmask = 0; unmask < 2; unmask++) {
@@ -217,7 +217,7 @@ static void a_pmi_masks_the_local_apic_s_entry(void **state)
 	}
 }
 
-static void force_ovf_makes_every_increment_an_overflow(void **state)
+static void test_force_ovf_makes_every_increment_an_overflow(void **state)
 {
 	(void)state;
 	struct taken t = { .unmask = true };
@@ -233,7 +233,7 @@ static void force_ovf_makes_every_increment_an_overflow(void **state)
 	spmu_destroy(p);
 }
 
-static void force_ovf_sets_the_flag_without_interrupts_too(void **state)
+static void test_force_ovf_sets_the_flag_without_interrupts_too(void **state)
 {
 	(void)state;
 	struct spmu *p = netburst_pmu(model, NULL);
@@ -246,7 +246,7 @@ static void force_ovf_sets_the_flag_without_interrupts_too(void **state)
 }
 
 /* Two threads' instructions alternate; the bits say whom to interrupt. */
-static void the_interrupt_goes_to_the_thread_of_the_bit(void **state)
+static void test_the_interrupt_goes_to_the_thread_of_the_bit(void **state)
 {
 	(void)state;
 	for (unsigned bits = 1; bits < 4; bits++) {
@@ -291,7 +291,7 @@ static void steady(unsigned n)
 	stream_cycles(&s, 0, 3, 100, 100 + n);
 }
 
-static void a_counter_starts_when_its_partner_overflows(void **state)
+static void test_a_counter_starts_when_its_partner_overflows(void **state)
 {
 	(void)state;
 	steady(300);
@@ -313,7 +313,7 @@ static void a_counter_starts_when_its_partner_overflows(void **state)
 		}
 }
 
-static void extended_cascades_start_from_16_and_17(void **state)
+static void test_extended_cascades_start_from_16_and_17(void **state)
 {
 	static const uint8_t from[18] = { [12] = 16, [15] = 17, [16] = 17, [17] = 16 };
 	(void)state;
@@ -335,7 +335,7 @@ static void extended_cascades_start_from_16_and_17(void **state)
 }
 
 /* SDM's example: 200 occurrences of A, then 400 of B, then an interrupt. */
-static void a_cascaded_counter_interrupts(void **state)
+static void test_a_cascaded_counter_interrupts(void **state)
 {
 	(void)state;
 	for (unsigned quirk = 0; quirk < 2; quirk++) {
@@ -359,7 +359,7 @@ static void a_cascaded_counter_interrupts(void **state)
 	}
 }
 
-static void clearing_cascade_or_the_partner_s_overflow_stops_it(void **state)
+static void test_clearing_cascade_or_the_partner_s_overflow_stops_it(void **state)
 {
 	(void)state;
 	for (unsigned way = 0; way < 3; way++) {
@@ -383,7 +383,7 @@ static void clearing_cascade_or_the_partner_s_overflow_stops_it(void **state)
 	}
 }
 
-static void one_counter_may_start_two(void **state)
+static void test_one_counter_may_start_two(void **state)
 {
 	(void)state;
 	struct spmu *p = netburst_pmu(model, NULL);
@@ -401,7 +401,7 @@ static void one_counter_may_start_two(void **state)
 }
 
 /* SDM, Example 18-2: instructions of logical processor 1 after 4096 of logical processor 0, with the manual's own values. */
-static void the_manual_s_extended_cascade_example_works(void **state)
+static void test_the_manual_s_extended_cascade_example_works(void **state)
 {
 	(void)state;
 	struct taken t = { .counter = 12 };
@@ -427,7 +427,7 @@ static void the_manual_s_extended_cascade_example_works(void **state)
 	spmu_destroy(p);
 }
 
-static void results_do_not_depend_on_batches(void **state)
+static void test_results_do_not_depend_on_batches(void **state)
 {
 	(void)state;
 	steady(2000);
@@ -459,25 +459,25 @@ static void results_do_not_depend_on_batches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_interrupt_comes_on_the_event_behind_the_overflow, setup, teardown),
-		cmocka_unit_test_setup_teardown(events_of_the_overflow_s_own_clock_do_not_interrupt, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_interrupt_on_a_signal_waits_for_the_next_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(cycles_interrupt_one_cycle_behind_the_overflow, setup, teardown),
-		cmocka_unit_test_setup_teardown(overflow_is_sticky_until_software_clears_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(clearing_the_flag_takes_a_waiting_interrupt_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_filter_changed_in_a_handler_holds_from_there_on, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_a_pmi_bit_there_is_no_interrupt, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_pmi_masks_the_local_apic_s_entry, setup, teardown),
-		cmocka_unit_test_setup_teardown(force_ovf_makes_every_increment_an_overflow, setup, teardown),
-		cmocka_unit_test_setup_teardown(force_ovf_sets_the_flag_without_interrupts_too, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_interrupt_goes_to_the_thread_of_the_bit, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_counter_starts_when_its_partner_overflows, setup, teardown),
-		cmocka_unit_test_setup_teardown(extended_cascades_start_from_16_and_17, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_cascaded_counter_interrupts, setup, teardown),
-		cmocka_unit_test_setup_teardown(clearing_cascade_or_the_partner_s_overflow_stops_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_counter_may_start_two, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_manual_s_extended_cascade_example_works, setup, teardown),
-		cmocka_unit_test_setup_teardown(results_do_not_depend_on_batches, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_interrupt_comes_on_the_event_behind_the_overflow, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_events_of_the_overflow_s_own_clock_do_not_interrupt, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_an_interrupt_on_a_signal_waits_for_the_next_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cycles_interrupt_one_cycle_behind_the_overflow, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_overflow_is_sticky_until_software_clears_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clearing_the_flag_takes_a_waiting_interrupt_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_filter_changed_in_a_handler_holds_from_there_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_without_a_pmi_bit_there_is_no_interrupt, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_pmi_masks_the_local_apic_s_entry, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_force_ovf_makes_every_increment_an_overflow, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_force_ovf_sets_the_flag_without_interrupts_too, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_interrupt_goes_to_the_thread_of_the_bit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_counter_starts_when_its_partner_overflows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_extended_cascades_start_from_16_and_17, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_cascaded_counter_interrupts, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clearing_cascade_or_the_partner_s_overflow_stops_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_one_counter_may_start_two, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_manual_s_extended_cascade_example_works, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_results_do_not_depend_on_batches, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

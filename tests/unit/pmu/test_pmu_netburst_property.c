@@ -186,7 +186,7 @@ static unsigned one_run(uint64_t seed)
 	return checked;
 }
 
-static void counters_agree_with_a_naive_machine(void **state)
+static void test_counters_agree_with_a_naive_machine(void **state)
 {
 	(void)state;
 	unsigned checked = 0;
@@ -201,6 +201,6 @@ static void counters_agree_with_a_naive_machine(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(counters_agree_with_a_naive_machine) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_counters_agree_with_a_naive_machine) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void everything_is_0_after_reset(void **state)
+static void test_everything_is_0_after_reset(void **state)
 {
 	(void)state;
 	for (uint32_t n = 0; n < 18; n++) {
@@ -37,7 +37,7 @@ static void everything_is_0_after_reset(void **state)
 	assert_int_equal(fixture_read(p, MSR_DEBUGCTLA), 0);
 }
 
-static void msrs_between_the_escrs_do_not_exist(void **state)
+static void test_msrs_between_the_escrs_do_not_exist(void **state)
 {
 	static const uint32_t none[] = { 0x2ff, 0x312, 0x35f, 0x372, 0x39f, 0x3bf, 0x3c6, 0x3c7, 0x3ce, 0x3df, 0x3e2, 0x3ef, 0x3f3, 0xc1, 0x186, 0x38f };
 	(void)state;
@@ -63,7 +63,7 @@ static void expect_bits(struct spmu *q, uint32_t msr, uint64_t keeps)
 	nb_write(q, msr, 0);
 }
 
-static void an_escr_keeps_its_31_bits_and_faults_on_others(void **state)
+static void test_an_escr_keeps_its_31_bits_and_faults_on_others(void **state)
 {
 	(void)state;
 	for (uint32_t msr = 0x3a0; msr <= 0x3e1; msr++) {
@@ -73,14 +73,14 @@ static void an_escr_keeps_its_31_bits_and_faults_on_others(void **state)
 	}
 }
 
-static void a_cccr_keeps_its_fields_and_faults_on_others(void **state)
+static void test_a_cccr_keeps_its_fields_and_faults_on_others(void **state)
 {
 	(void)state;
 	for (uint32_t n = 0; n < 18; n++)
 		expect_bits(p, NB_CCCR(n), 0xcffff000 | (n == 12 || n >= 15 ? 0x800 : 0));
 }
 
-static void extended_cascade_bits_exist_from_model_2_on(void **state)
+static void test_extended_cascade_bits_exist_from_model_2_on(void **state)
 {
 	(void)state;
 	for (unsigned number = 0; number <= 6; number++) {
@@ -98,7 +98,7 @@ static void extended_cascade_bits_exist_from_model_2_on(void **state)
 	}
 }
 
-static void a_part_with_one_thread_has_no_bits_for_the_other(void **state)
+static void test_a_part_with_one_thread_has_no_bits_for_the_other(void **state)
 {
 	(void)state;
 	struct spmu_model *m = netburst_model("@threads 1");
@@ -110,7 +110,7 @@ static void a_part_with_one_thread_has_no_bits_for_the_other(void **state)
 	spmu_model_free(m);
 }
 
-static void pebs_registers_keep_documented_bits(void **state)
+static void test_pebs_registers_keep_documented_bits(void **state)
 {
 	(void)state;
 	expect_bits(p, MSR_PEBS_ENABLE, 0x7019fff);
@@ -119,7 +119,7 @@ static void pebs_registers_keep_documented_bits(void **state)
 	expect_bits(p, MSR_DEBUGCTLA, 0x7f);
 }
 
-static void a_counter_has_40_bits_and_ignores_the_rest(void **state)
+static void test_a_counter_has_40_bits_and_ignores_the_rest(void **state)
 {
 	(void)state;
 	for (uint32_t n = 0; n < 18; n++) {
@@ -130,7 +130,7 @@ static void a_counter_has_40_bits_and_ignores_the_rest(void **state)
 	}
 }
 
-static void rdpmc_reads_counters_0_to_17_whole_or_fast(void **state)
+static void test_rdpmc_reads_counters_0_to_17_whole_or_fast(void **state)
 {
 	(void)state;
 	uint64_t v;
@@ -143,7 +143,7 @@ static void rdpmc_reads_counters_0_to_17_whole_or_fast(void **state)
 	}
 }
 
-static void rdpmc_faults_on_bad_indices_and_without_pce(void **state)
+static void test_rdpmc_faults_on_bad_indices_and_without_pce(void **state)
 {
 	static const uint32_t bad[] = { 18, 19, 25, 26, 0x100, 0x40000000, 0x40000001, 0x80000012, 0xffffffff, 0x20000000 };
 	(void)state;
@@ -161,7 +161,7 @@ static void rdpmc_faults_on_bad_indices_and_without_pce(void **state)
 	}
 }
 
-static void the_local_apic_entry_is_masked_after_reset(void **state)
+static void test_the_local_apic_entry_is_masked_after_reset(void **state)
 {
 	(void)state;
 	struct spmu *q = NULL;
@@ -172,7 +172,7 @@ static void the_local_apic_entry_is_masked_after_reset(void **state)
 	spmu_destroy(q);
 }
 
-static void the_shape_is_told(void **state)
+static void test_the_shape_is_told(void **state)
 {
 	(void)state;
 	assert_int_equal(spmu_model_family(model), SPMU_FAMILY_NETBURST);
@@ -188,18 +188,18 @@ static void the_shape_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(everything_is_0_after_reset, setup, teardown),
-		cmocka_unit_test_setup_teardown(msrs_between_the_escrs_do_not_exist, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_escr_keeps_its_31_bits_and_faults_on_others, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_cccr_keeps_its_fields_and_faults_on_others, setup, teardown),
-		cmocka_unit_test_setup_teardown(extended_cascade_bits_exist_from_model_2_on, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_part_with_one_thread_has_no_bits_for_the_other, setup, teardown),
-		cmocka_unit_test_setup_teardown(pebs_registers_keep_documented_bits, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_counter_has_40_bits_and_ignores_the_rest, setup, teardown),
-		cmocka_unit_test_setup_teardown(rdpmc_reads_counters_0_to_17_whole_or_fast, setup, teardown),
-		cmocka_unit_test_setup_teardown(rdpmc_faults_on_bad_indices_and_without_pce, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_local_apic_entry_is_masked_after_reset, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_shape_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_everything_is_0_after_reset, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_msrs_between_the_escrs_do_not_exist, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_an_escr_keeps_its_31_bits_and_faults_on_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_cccr_keeps_its_fields_and_faults_on_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_extended_cascade_bits_exist_from_model_2_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_part_with_one_thread_has_no_bits_for_the_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pebs_registers_keep_documented_bits, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_counter_has_40_bits_and_ignores_the_rest, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rdpmc_reads_counters_0_to_17_whole_or_fast, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rdpmc_faults_on_bad_indices_and_without_pce, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_local_apic_entry_is_masked_after_reset, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_shape_is_told, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

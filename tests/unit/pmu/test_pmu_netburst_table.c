@@ -63,7 +63,7 @@ static void check(const char *table, const char *pmu)
 	spmu_model_free(m);
 }
 
-static void encodings_are_those_of_libpfm4(void **state)
+static void test_encodings_are_those_of_libpfm4(void **state)
 {
 	(void)state;
 	check("netburst", "netburst");
@@ -71,7 +71,7 @@ static void encodings_are_those_of_libpfm4(void **state)
 }
 
 /* Every mask bit that libpfm4 lists is a row, TAG0 to TAG3 excepted: those are the ESCR's tag fields. */
-static void every_mask_bit_of_libpfm4_is_a_row(void **state)
+static void test_every_mask_bit_of_libpfm4_is_a_row(void **state)
 {
 	static const char *const tables[] = { "netburst", "netburst-prescott" };
 	(void)state;
@@ -101,7 +101,7 @@ static void every_mask_bit_of_libpfm4_is_a_row(void **state)
 }
 
 /* All documented events, by (ESCR, event select). */
-static void there_are_46_events(void **state)
+static void test_there_are_46_events(void **state)
 {
 	(void)state;
 	for (unsigned t = 0; t < 2; t++) {
@@ -122,7 +122,7 @@ static void there_are_46_events(void **state)
 /* Events printed with a select that is not their ESCRs'. */
 static const char *const odd[] = { "b2b_cycles", "bnr", "snoop", "response", NULL };
 
-static void rows_agree_with_the_wiring(void **state)
+static void test_rows_agree_with_the_wiring(void **state)
 {
 	(void)state;
 	for (unsigned t = 0; t < 2; t++) {
@@ -153,7 +153,7 @@ static void rows_agree_with_the_wiring(void **state)
 }
 
 /* The 45 ESCRs, from model 3 on 43, each seen by the counters of Table 18-63 under its number. */
-static void the_wiring_is_that_of_table_18_63(void **state)
+static void test_the_wiring_is_that_of_table_18_63(void **state)
 {
 	static const struct { uint16_t escr; uint8_t select; const char *counters; } table[] = {
 		{ 0x3a0, 7, "0 1" }, { 0x3a1, 7, "2 3" }, { 0x3a2, 6, "0 1" }, { 0x3a3, 6, "2 3" }, { 0x3aa, 2, "0 1" }, { 0x3ab, 2, "2 3" },
@@ -196,7 +196,7 @@ static void the_wiring_is_that_of_table_18_63(void **state)
 }
 
 /* Sums over all mask bits fit an expression, so that no row of a mask is lost. */
-static void every_mask_fits_an_expression(void **state)
+static void test_every_mask_fits_an_expression(void **state)
 {
 	(void)state;
 	for (unsigned t = 0; t < 2; t++) {
@@ -214,7 +214,7 @@ static void every_mask_fits_an_expression(void **state)
 	}
 }
 
-static void upstream_events_exist(void **state)
+static void test_upstream_events_exist(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("netburst");
@@ -232,7 +232,7 @@ static void upstream_events_exist(void **state)
 	spmu_model_free(m);
 }
 
-static void perfs_generic_events_are_those_of_linux(void **state)
+static void test_perfs_generic_events_are_those_of_linux(void **state)
 {
 	static const struct { const char *alias, *name; } table[] = {
 		{ "cycles", "global_power_events.RUNNING" }, { "instructions", "instr_retired.NBOGUSNTAG:BOGUSNTAG" },
@@ -255,7 +255,7 @@ static void perfs_generic_events_are_those_of_linux(void **state)
 }
 
 /* r0102 could be any of four events: ESCRs of different units have the same event selects. */
-static void a_perfevtsel_code_finds_nothing(void **state)
+static void test_a_perfevtsel_code_finds_nothing(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("netburst");
@@ -281,15 +281,15 @@ static int pfm_off(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(encodings_are_those_of_libpfm4),
-		cmocka_unit_test(every_mask_bit_of_libpfm4_is_a_row),
-		cmocka_unit_test(there_are_46_events),
-		cmocka_unit_test(rows_agree_with_the_wiring),
-		cmocka_unit_test(the_wiring_is_that_of_table_18_63),
-		cmocka_unit_test(every_mask_fits_an_expression),
-		cmocka_unit_test(upstream_events_exist),
-		cmocka_unit_test(perfs_generic_events_are_those_of_linux),
-		cmocka_unit_test(a_perfevtsel_code_finds_nothing),
+		cmocka_unit_test(test_encodings_are_those_of_libpfm4),
+		cmocka_unit_test(test_every_mask_bit_of_libpfm4_is_a_row),
+		cmocka_unit_test(test_there_are_46_events),
+		cmocka_unit_test(test_rows_agree_with_the_wiring),
+		cmocka_unit_test(test_the_wiring_is_that_of_table_18_63),
+		cmocka_unit_test(test_every_mask_fits_an_expression),
+		cmocka_unit_test(test_upstream_events_exist),
+		cmocka_unit_test(test_perfs_generic_events_are_those_of_linux),
+		cmocka_unit_test(test_a_perfevtsel_code_finds_nothing),
 	};
 	return cmocka_run_group_tests(tests, pfm_on, pfm_off);
 }

@@ -58,7 +58,7 @@ static void mixture(void)
 	stream_cycles(&s, 0, 3, 0, at);
 }
 
-static void front_end_tags_count_loads_or_stores(void **state)
+static void test_front_end_tags_count_loads_or_stores(void **state)
 {
 	static const struct { const char *event; uint64_t nbogus, bogus; } table[] = {
 		{ "uop_type.TAGLOADS", 4, 1 }, { "uop_type.TAGSTORES", 3, 0 },
@@ -78,7 +78,7 @@ static void front_end_tags_count_loads_or_stores(void **state)
 		}
 }
 
-static void both_kinds_of_front_end_tags_add_up(void **state)
+static void test_both_kinds_of_front_end_tags_add_up(void **state)
 {
 	(void)state;
 	mixture();
@@ -89,7 +89,7 @@ static void both_kinds_of_front_end_tags_add_up(void **state)
 	assert_int_equal(nb_count(p, 12), 4 + 1 + 3);
 }
 
-static void without_tag_enable_nothing_is_tagged(void **state)
+static void test_without_tag_enable_nothing_is_tagged(void **state)
 {
 	(void)state;
 	mixture();
@@ -99,7 +99,7 @@ static void without_tag_enable_nothing_is_tagged(void **state)
 	assert_int_equal(nb_count(p, 12), 0);
 }
 
-static void an_escr_s_privilege_bits_qualify_tags(void **state)
+static void test_an_escr_s_privilege_bits_qualify_tags(void **state)
 {
 	(void)state;
 	stream_inst(&s, 1, SPMU_IS(LOAD), 0, 10);
@@ -111,7 +111,7 @@ static void an_escr_s_privilege_bits_qualify_tags(void **state)
 	assert_int_equal(nb_count(p, 12), 2);
 }
 
-static void execution_tags_have_four_bits(void **state)
+static void test_execution_tags_have_four_bits(void **state)
 {
 	(void)state;
 	mixture();
@@ -130,7 +130,7 @@ static void execution_tags_have_four_bits(void **state)
 		}
 }
 
-static void two_execution_tags_are_told_apart(void **state)
+static void test_two_execution_tags_are_told_apart(void **state)
 {
 	(void)state;
 	mixture();
@@ -145,7 +145,7 @@ static void two_execution_tags_are_told_apart(void **state)
 }
 
 /* SDM: an ESCR used for tagging needs an enabled counter that can see it or its pair, or counts may be 0. */
-static void tags_need_an_enabled_counter_of_the_escr_s_block(void **state)
+static void test_tags_need_an_enabled_counter_of_the_escr_s_block(void **state)
 {
 	(void)state;
 	mixture();
@@ -162,7 +162,7 @@ static void tags_need_an_enabled_counter_of_the_escr_s_block(void **state)
 	}
 }
 
-static void replay_tags_count_the_metrics_of_the_manual(void **state)
+static void test_replay_tags_count_the_metrics_of_the_manual(void **state)
 {
 	static const struct { const char *event; uint64_t count; const char *upstream; uint32_t msr; unsigned awake; } table[] = {
 		{ "replay_event.L1_LD_MISS", 2, NULL, 0, 0 },	/* a missing load, and one that finds the line on its way */
@@ -198,7 +198,7 @@ static void replay_tags_count_the_metrics_of_the_manual(void **state)
 		}
 }
 
-static void a_replay_metric_needs_all_of_its_bits(void **state)
+static void test_a_replay_metric_needs_all_of_its_bits(void **state)
 {
 	static const struct { uint32_t enable, matrix, mob; uint64_t count; } table[] = {
 		{ 0x18000, 0x10, 0, 1 }, { 0x8000, 0x10, 0, 0 }, { 0x10000, 0x10, 0, 0 }, { 0x18000, 3, 0, 0 }, { 1, 0x10, 0, 0 }, { 1, 2, 0, 0 },
@@ -221,7 +221,7 @@ static void a_replay_metric_needs_all_of_its_bits(void **state)
 	}
 }
 
-static void far_transfers_cannot_be_tagged(void **state)
+static void test_far_transfers_cannot_be_tagged(void **state)
 {
 	(void)state;
 	stream_inst(&s, 1, SPMU_IS(LOAD) | SPMU_IS(FAR), 0, 10);
@@ -233,7 +233,7 @@ static void far_transfers_cannot_be_tagged(void **state)
 }
 
 /* Execution events are thread-independent: privilege decides, not the thread. */
-static void execution_tags_go_to_both_threads(void **state)
+static void test_execution_tags_go_to_both_threads(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 8; i++) {
@@ -248,7 +248,7 @@ static void execution_tags_go_to_both_threads(void **state)
 	assert_int_equal(nb_count(p, 12), 4);
 }
 
-static void bogus_replays_are_counted(void **state)
+static void test_bogus_replays_are_counted(void **state)
 {
 	(void)state;
 	mixture();
@@ -260,7 +260,7 @@ static void bogus_replays_are_counted(void **state)
 }
 
 /* What begins and never ends (squashed) leaves no tag to the next instruction. */
-static void an_instruction_that_does_not_end_passes_no_tag_on(void **state)
+static void test_an_instruction_that_does_not_end_passes_no_tag_on(void **state)
 {
 	(void)state;
 	stream_squashed(&s, SPMU_IS(LOAD), 20)->is &= ~SPMU_IS(INST_END);
@@ -274,7 +274,7 @@ static void an_instruction_that_does_not_end_passes_no_tag_on(void **state)
 }
 
 /* An instruction is tagged when one of its uops is, wherever a batch ends. */
-static void instructions_are_split_by_tag(void **state)
+static void test_instructions_are_split_by_tag(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 60; i++) {
@@ -293,7 +293,7 @@ static void instructions_are_split_by_tag(void **state)
 	}
 }
 
-static void two_threads_instructions_do_not_mix_their_tags(void **state)
+static void test_two_threads_instructions_do_not_mix_their_tags(void **state)
 {
 	(void)state;
 	/* T0's two-uop instructions begin with a load, T1's do not; uops alternate. */
@@ -312,7 +312,7 @@ static void two_threads_instructions_do_not_mix_their_tags(void **state)
 }
 
 /* Half a stream on one PMU, the rest on another that takes over its state, in the middle of a tagged instruction. */
-static void a_saved_state_goes_on_in_another_pmu(void **state)
+static void test_a_saved_state_goes_on_in_another_pmu(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 60; i++) {
@@ -353,7 +353,7 @@ static void a_saved_state_goes_on_in_another_pmu(void **state)
 }
 
 /* Contract or not: tags are kept for SPMU_BATCH_MAX records at a time. */
-static void a_batch_that_is_too_large_is_counted_all_the_same(void **state)
+static void test_a_batch_that_is_too_large_is_counted_all_the_same(void **state)
 {
 	(void)state;
 	enum { N = 5 * SPMU_BATCH_MAX + 7 };
@@ -428,7 +428,7 @@ static void area(struct guest *g, unsigned records, unsigned threshold, uint64_t
 }
 
 /* The loop of Sprunt's l1_miss: every load at one address misses; sampled every 10 misses. */
-static void pebs_records_the_missing_loads(void **state)
+static void test_pebs_records_the_missing_loads(void **state)
 {
 	(void)state;
 	struct guest g = { .pmis = 0 };
@@ -459,7 +459,7 @@ static void pebs_records_the_missing_loads(void **state)
 	spmu_destroy(q);
 }
 
-static void pebs_needs_its_enable_bit_its_counter_and_a_tagged_event(void **state)
+static void test_pebs_needs_its_enable_bit_its_counter_and_a_tagged_event(void **state)
 {
 	static const struct { unsigned counter; uint32_t enable; const char *event; unsigned records; } table[] = {
 		{ 16, SPMU_PEBS_MY_THREAD, "front_end_event.NBOGUS", 1 }, { 16, 0, "front_end_event.NBOGUS", 0 },
@@ -491,7 +491,7 @@ static void pebs_needs_its_enable_bit_its_counter_and_a_tagged_event(void **stat
 }
 
 /* Bogus uops put the counter into the way that knows cycles only; the record is still that of the tagged uop. */
-static void pebs_finds_the_uop_when_only_the_cycle_is_known(void **state)
+static void test_pebs_finds_the_uop_when_only_the_cycle_is_known(void **state)
 {
 	(void)state;
 	struct guest g = { .pmis = 0 };
@@ -515,26 +515,26 @@ static void pebs_finds_the_uop_when_only_the_cycle_is_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(front_end_tags_count_loads_or_stores, setup, teardown),
-		cmocka_unit_test_setup_teardown(both_kinds_of_front_end_tags_add_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_tag_enable_nothing_is_tagged, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_escr_s_privilege_bits_qualify_tags, setup, teardown),
-		cmocka_unit_test_setup_teardown(execution_tags_have_four_bits, setup, teardown),
-		cmocka_unit_test_setup_teardown(two_execution_tags_are_told_apart, setup, teardown),
-		cmocka_unit_test_setup_teardown(tags_need_an_enabled_counter_of_the_escr_s_block, setup, teardown),
-		cmocka_unit_test_setup_teardown(replay_tags_count_the_metrics_of_the_manual, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_replay_metric_needs_all_of_its_bits, setup, teardown),
-		cmocka_unit_test_setup_teardown(far_transfers_cannot_be_tagged, setup, teardown),
-		cmocka_unit_test_setup_teardown(execution_tags_go_to_both_threads, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_instruction_that_does_not_end_passes_no_tag_on, setup, teardown),
-		cmocka_unit_test_setup_teardown(bogus_replays_are_counted, setup, teardown),
-		cmocka_unit_test_setup_teardown(instructions_are_split_by_tag, setup, teardown),
-		cmocka_unit_test_setup_teardown(two_threads_instructions_do_not_mix_their_tags, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_saved_state_goes_on_in_another_pmu, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_batch_that_is_too_large_is_counted_all_the_same, setup, teardown),
-		cmocka_unit_test_setup_teardown(pebs_records_the_missing_loads, setup, teardown),
-		cmocka_unit_test_setup_teardown(pebs_needs_its_enable_bit_its_counter_and_a_tagged_event, setup, teardown),
-		cmocka_unit_test_setup_teardown(pebs_finds_the_uop_when_only_the_cycle_is_known, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_front_end_tags_count_loads_or_stores, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_both_kinds_of_front_end_tags_add_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_without_tag_enable_nothing_is_tagged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_an_escr_s_privilege_bits_qualify_tags, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_execution_tags_have_four_bits, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_two_execution_tags_are_told_apart, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tags_need_an_enabled_counter_of_the_escr_s_block, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_replay_tags_count_the_metrics_of_the_manual, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_replay_metric_needs_all_of_its_bits, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_far_transfers_cannot_be_tagged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_execution_tags_go_to_both_threads, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_an_instruction_that_does_not_end_passes_no_tag_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bogus_replays_are_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_instructions_are_split_by_tag, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_two_threads_instructions_do_not_mix_their_tags, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_saved_state_goes_on_in_another_pmu, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_batch_that_is_too_large_is_counted_all_the_same, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pebs_records_the_missing_loads, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pebs_needs_its_enable_bit_its_counter_and_a_tagged_event, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pebs_finds_the_uop_when_only_the_cycle_is_known, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

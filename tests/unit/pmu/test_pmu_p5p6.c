@@ -28,7 +28,7 @@ static void check(const char *name, const struct row *rows, size_t n)
 	spmu_model_free(m);
 }
 
-static void p6_registers_take_or_fault(void **state)
+static void test_p6_registers_take_or_fault(void **state)
 {
 	(void)state;
 	static const struct row rows[] = {
@@ -46,7 +46,7 @@ static void p6_registers_take_or_fault(void **state)
 	check("p6", rows, sizeof rows / sizeof *rows);
 }
 
-static void p5_registers_take_or_fault(void **state)
+static void test_p5_registers_take_or_fault(void **state)
 {
 	(void)state;
 	static const struct row rows[] = {
@@ -77,7 +77,7 @@ static void feed(struct spmu *p)
 	stream_free(&s);
 }
 
-static void p5_control_codes(void **state)
+static void test_p5_control_codes(void **state)
 {
 	(void)state;
 	enum { INST = 0x16, BRANCH = 0x12, SB = 0x19, RUNNING = 0x30, TAKEN = 0x32 };
@@ -106,7 +106,7 @@ static void p5_control_codes(void **state)
 	spmu_model_free(m);
 }
 
-static void p5_windows_are_closed_by_cesr_and_counters_wrap_at_40_bits(void **state)
+static void test_p5_windows_are_closed_by_cesr_and_counters_wrap_at_40_bits(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("p5");
@@ -133,7 +133,7 @@ static void p5_windows_are_closed_by_cesr_and_counters_wrap_at_40_bits(void **st
 	spmu_model_free(m);
 }
 
-static void p6_counts_by_its_registers(void **state)
+static void test_p6_counts_by_its_registers(void **state)
 {
 	(void)state;
 	enum { USR = 1 << 16, OS = 1 << 17, EDGE = 1 << 18, EN = 1 << 22, INV = 1 << 23, C1 = 1 << 24 };
@@ -176,7 +176,7 @@ static void count_pmis(void *context, struct spmu *p, const struct spmu_pmi *pmi
 	assert_int_equal(spmu_wrmsr(p, MSR_P6_PERFCTR0, (uint64_t)-4), SPMU_OK);
 }
 
-static void p6_interrupts_on_overflow(void **state)
+static void test_p6_interrupts_on_overflow(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("p6");
@@ -195,7 +195,7 @@ static void p6_interrupts_on_overflow(void **state)
 }
 
 /* Two tasks on one PMU: what each has counted is its own; a damaged block changes nothing. */
-static void a_saved_pmu_comes_back(void **state)
+static void test_a_saved_pmu_comes_back(void **state)
 {
 	(void)state;
 	static const struct { const char *name; uint32_t control; uint64_t on; uint32_t counter; } rows[] = {
@@ -242,13 +242,13 @@ static void a_saved_pmu_comes_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(p6_registers_take_or_fault),
-		cmocka_unit_test(p5_registers_take_or_fault),
-		cmocka_unit_test(p5_control_codes),
-		cmocka_unit_test(p5_windows_are_closed_by_cesr_and_counters_wrap_at_40_bits),
-		cmocka_unit_test(p6_counts_by_its_registers),
-		cmocka_unit_test(p6_interrupts_on_overflow),
-		cmocka_unit_test(a_saved_pmu_comes_back),
+		cmocka_unit_test(test_p6_registers_take_or_fault),
+		cmocka_unit_test(test_p5_registers_take_or_fault),
+		cmocka_unit_test(test_p5_control_codes),
+		cmocka_unit_test(test_p5_windows_are_closed_by_cesr_and_counters_wrap_at_40_bits),
+		cmocka_unit_test(test_p6_counts_by_its_registers),
+		cmocka_unit_test(test_p6_interrupts_on_overflow),
+		cmocka_unit_test(test_a_saved_pmu_comes_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ static void check_table(const char *name, uint64_t seed, bool modified)
 	spmu_model_free(m);
 }
 
-static void every_event_counts_what_its_definition_says(void **state)
+static void test_every_event_counts_what_its_definition_says(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 3; seed++) {
@@ -77,7 +77,7 @@ static void every_event_counts_what_its_definition_says(void **state)
 	}
 }
 
-static void cmask_inv_edge_and_rings_apply_to_every_event(void **state)
+static void test_cmask_inv_edge_and_rings_apply_to_every_event(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 11; seed <= 13; seed++) {
@@ -87,7 +87,7 @@ static void cmask_inv_edge_and_rings_apply_to_every_event(void **state)
 }
 
 /* Counters that are programmed together do not disturb each other. */
-static void eight_counters_at_once_count_as_alone(void **state)
+static void test_eight_counters_at_once_count_as_alone(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("skylake");
@@ -132,7 +132,7 @@ static void rearm(void *context, struct spmu *p, const struct spmu_pmi *pmi, con
 }
 
 /* PMC0 samples with a short period; what the other counters count does not change by it. */
-static void sampling_does_not_change_other_counts(void **state)
+static void test_sampling_does_not_change_other_counts(void **state)
 {
 	(void)state;
 	static const char *const samplers[] = { "INST_RETIRED.ANY_P", "CPU_CLK_UNHALTED.THREAD_P", "UOPS_EXECUTED.THREAD",
@@ -173,7 +173,7 @@ static void sampling_does_not_change_other_counts(void **state)
 	spmu_model_free(m);
 }
 
-static void same_input_same_bits(void **state)
+static void test_same_input_same_bits(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("golden-cove");
@@ -204,11 +204,11 @@ static void same_input_same_bits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_event_counts_what_its_definition_says),
-		cmocka_unit_test(cmask_inv_edge_and_rings_apply_to_every_event),
-		cmocka_unit_test(eight_counters_at_once_count_as_alone),
-		cmocka_unit_test(sampling_does_not_change_other_counts),
-		cmocka_unit_test(same_input_same_bits),
+		cmocka_unit_test(test_every_event_counts_what_its_definition_says),
+		cmocka_unit_test(test_cmask_inv_edge_and_rings_apply_to_every_event),
+		cmocka_unit_test(test_eight_counters_at_once_count_as_alone),
+		cmocka_unit_test(test_sampling_does_not_change_other_counts),
+		cmocka_unit_test(test_same_input_same_bits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

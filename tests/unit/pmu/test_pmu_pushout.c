@@ -47,7 +47,7 @@ static uint32_t loaded(unsigned way, uint32_t threshold)
 	return way == 1 ? 0u - threshold : threshold;
 }
 
-static void three_ways_count_the_same_on_every_family(void **state)
+static void test_three_ways_count_the_same_on_every_family(void **state)
 {
 	static struct program g;
 	(void)state;
@@ -82,7 +82,7 @@ static void three_ways_count_the_same_on_every_family(void **state)
 	}
 }
 
-static void a_histogram_by_thresholds_is_the_direct_one(void **state)
+static void test_a_histogram_by_thresholds_is_the_direct_one(void **state)
 {
 	static struct program g;
 	struct spmu_model *m = fixture_model("skylake");
@@ -107,7 +107,7 @@ static void a_histogram_by_thresholds_is_the_direct_one(void **state)
 	spmu_model_free(m);
 }
 
-static void the_stored_pushout_stays_until_it_is_read(void **state)
+static void test_the_stored_pushout_stays_until_it_is_read(void **state)
 {
 	struct spmu_model *m = fixture_model("p6");
 	struct spmu *p = new_pmu(m, (struct spmu_host){ 0 });
@@ -155,7 +155,7 @@ static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, co
 	spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x400);
 }
 
-static void as_many_samples_as_periods_in_the_count(void **state)
+static void test_as_many_samples_as_periods_in_the_count(void **state)
 {
 	static struct program g;
 	(void)state;
@@ -182,7 +182,7 @@ static void as_many_samples_as_periods_in_the_count(void **state)
 	}
 }
 
-static void what_a_handler_changes_holds_from_there_on(void **state)
+static void test_what_a_handler_changes_holds_from_there_on(void **state)
 {
 	static struct program g;
 	struct spmu_model *m = fixture_model("golden-cove");
@@ -208,7 +208,7 @@ static void what_a_handler_changes_holds_from_there_on(void **state)
 	spmu_model_free(m);
 }
 
-static void without_widths_or_with_siblings_there_are_no_registers(void **state)
+static void test_without_widths_or_with_siblings_there_are_no_registers(void **state)
 {
 	struct spmu_model *m = fixture_model("skylake");
 	const struct spmu_host with[] = { { .pushout_width = { 0, 4, 4, 4 } }, { .pushout_width = { 4, 4, 4, 4 }, .siblings = 2 } };
@@ -224,7 +224,7 @@ static void without_widths_or_with_siblings_there_are_no_registers(void **state)
 	spmu_model_free(m);
 }
 
-static void reserved_bits_fault_and_change_nothing(void **state)
+static void test_reserved_bits_fault_and_change_nothing(void **state)
 {
 	struct spmu_model *m = fixture_model("p5");
 	struct spmu *p = NULL;
@@ -248,7 +248,7 @@ static void reserved_bits_fault_and_change_nothing(void **state)
 	spmu_model_free(m);
 }
 
-static void counts_go_on_behind_save_and_restore(void **state)
+static void test_counts_go_on_behind_save_and_restore(void **state)
 {
 	static struct program g;
 	struct spmu_model *m = fixture_model("netburst"), *other = fixture_model("netburst");
@@ -279,14 +279,14 @@ static void counts_go_on_behind_save_and_restore(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(three_ways_count_the_same_on_every_family),
-		cmocka_unit_test(a_histogram_by_thresholds_is_the_direct_one),
-		cmocka_unit_test(the_stored_pushout_stays_until_it_is_read),
-		cmocka_unit_test(as_many_samples_as_periods_in_the_count),
-		cmocka_unit_test(what_a_handler_changes_holds_from_there_on),
-		cmocka_unit_test(without_widths_or_with_siblings_there_are_no_registers),
-		cmocka_unit_test(reserved_bits_fault_and_change_nothing),
-		cmocka_unit_test(counts_go_on_behind_save_and_restore),
+		cmocka_unit_test(test_three_ways_count_the_same_on_every_family),
+		cmocka_unit_test(test_a_histogram_by_thresholds_is_the_direct_one),
+		cmocka_unit_test(test_the_stored_pushout_stays_until_it_is_read),
+		cmocka_unit_test(test_as_many_samples_as_periods_in_the_count),
+		cmocka_unit_test(test_what_a_handler_changes_holds_from_there_on),
+		cmocka_unit_test(test_without_widths_or_with_siblings_there_are_no_registers),
+		cmocka_unit_test(test_reserved_bits_fault_and_change_nothing),
+		cmocka_unit_test(test_counts_go_on_behind_save_and_restore),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,14 +106,14 @@ static void check_writes(const char *name, unsigned which)
 	spmu_model_free(m);
 }
 
-static void writes_take_or_fault_as_the_manual_says(void **state)
+static void test_writes_take_or_fault_as_the_manual_says(void **state)
 {
 	(void)state;
 	check_writes("skylake", SKL);
 	check_writes("golden-cove", GLC);
 }
 
-static void a_part_without_full_width_writes_has_no_a_pmc(void **state)
+static void test_a_part_without_full_width_writes_has_no_a_pmc(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("skylake");
@@ -126,7 +126,7 @@ static void a_part_without_full_width_writes_has_no_a_pmc(void **state)
 	spmu_model_free(m);
 }
 
-static void reset_values(void **state)
+static void test_reset_values(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("golden-cove");
@@ -143,7 +143,7 @@ static void reset_values(void **state)
 	spmu_model_free(m);
 }
 
-static void cpuid_leaf_0a_is_that_of_the_part(void **state)
+static void test_cpuid_leaf_0a_is_that_of_the_part(void **state)
 {
 	(void)state;
 	static const struct { const char *name; uint32_t r[4]; unsigned version, fixed, slots; } parts[] = {
@@ -165,7 +165,7 @@ static void cpuid_leaf_0a_is_that_of_the_part(void **state)
 	}
 }
 
-static void both_addresses_of_a_counter_are_one_counter(void **state)
+static void test_both_addresses_of_a_counter_are_one_counter(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("skylake");
@@ -178,7 +178,7 @@ static void both_addresses_of_a_counter_are_one_counter(void **state)
 	spmu_model_free(m);
 }
 
-static void rdpmc_takes_the_types_and_indices_of_the_part(void **state)
+static void test_rdpmc_takes_the_types_and_indices_of_the_part(void **state)
 {
 	(void)state;
 	static const struct { unsigned on; uint32_t index; int outcome; uint64_t value; } rows[] = {
@@ -209,7 +209,7 @@ static void rdpmc_takes_the_types_and_indices_of_the_part(void **state)
 	}
 }
 
-static void rdpmc_above_ring_0_needs_cr4_pce(void **state)
+static void test_rdpmc_above_ring_0_needs_cr4_pce(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("skylake");
@@ -226,7 +226,7 @@ static void rdpmc_above_ring_0_needs_cr4_pce(void **state)
 	spmu_model_free(m);
 }
 
-static void status_bits_are_set_and_cleared_one_by_one(void **state)
+static void test_status_bits_are_set_and_cleared_one_by_one(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("golden-cove");
@@ -241,7 +241,7 @@ static void status_bits_are_set_and_cleared_one_by_one(void **state)
 	spmu_model_free(m);
 }
 
-static void ctr_frz_stops_counting_and_its_reset_starts_it(void **state)
+static void test_ctr_frz_stops_counting_and_its_reset_starts_it(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("skylake");
@@ -260,7 +260,7 @@ static void ctr_frz_stops_counting_and_its_reset_starts_it(void **state)
 	spmu_model_free(m);
 }
 
-static void inuse_follows_the_control_registers(void **state)
+static void test_inuse_follows_the_control_registers(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("golden-cove");
@@ -281,16 +281,16 @@ static void inuse_follows_the_control_registers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(writes_take_or_fault_as_the_manual_says),
-		cmocka_unit_test(a_part_without_full_width_writes_has_no_a_pmc),
-		cmocka_unit_test(reset_values),
-		cmocka_unit_test(cpuid_leaf_0a_is_that_of_the_part),
-		cmocka_unit_test(both_addresses_of_a_counter_are_one_counter),
-		cmocka_unit_test(rdpmc_takes_the_types_and_indices_of_the_part),
-		cmocka_unit_test(rdpmc_above_ring_0_needs_cr4_pce),
-		cmocka_unit_test(status_bits_are_set_and_cleared_one_by_one),
-		cmocka_unit_test(ctr_frz_stops_counting_and_its_reset_starts_it),
-		cmocka_unit_test(inuse_follows_the_control_registers),
+		cmocka_unit_test(test_writes_take_or_fault_as_the_manual_says),
+		cmocka_unit_test(test_a_part_without_full_width_writes_has_no_a_pmc),
+		cmocka_unit_test(test_reset_values),
+		cmocka_unit_test(test_cpuid_leaf_0a_is_that_of_the_part),
+		cmocka_unit_test(test_both_addresses_of_a_counter_are_one_counter),
+		cmocka_unit_test(test_rdpmc_takes_the_types_and_indices_of_the_part),
+		cmocka_unit_test(test_rdpmc_above_ring_0_needs_cr4_pce),
+		cmocka_unit_test(test_status_bits_are_set_and_cleared_one_by_one),
+		cmocka_unit_test(test_ctr_frz_stops_counting_and_its_reset_starts_it),
+		cmocka_unit_test(test_inuse_follows_the_control_registers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static int load(const char *content, struct spmu_model **m, char *text, size_t b
 	return error;
 }
 
-static void a_bad_table_is_refused_with_its_line(void **state)
+static void test_a_bad_table_is_refused_with_its_line(void **state)
 {
 	(void)state;
 	static const struct { const char *content, *line, *words; } rows[] = {
@@ -65,7 +65,7 @@ static void a_bad_table_is_refused_with_its_line(void **state)
 	}
 }
 
-static void a_bad_expression_is_refused_with_its_reason(void **state)
+static void test_a_bad_expression_is_refused_with_its_reason(void **state)
 {
 	(void)state;
 	static const struct { const char *count, *words; } rows[] = {
@@ -91,7 +91,7 @@ static void a_bad_expression_is_refused_with_its_reason(void **state)
 	}
 }
 
-static void a_missing_or_binary_file_is_refused(void **state)
+static void test_a_missing_or_binary_file_is_refused(void **state)
 {
 	(void)state;
 	char text[300] = "";
@@ -104,7 +104,7 @@ static void a_missing_or_binary_file_is_refused(void **state)
 	assert_null(m);
 }
 
-static void every_bit_and_signal_of_an_expression_is_named_in_signals_def(void **state)
+static void test_every_bit_and_signal_of_an_expression_is_named_in_signals_def(void **state)
 {
 	(void)state;	/* that both tables load says it; here: what an event needs from the core */
 	struct spmu_model *m = fixture_model("skylake");
@@ -117,7 +117,7 @@ static void every_bit_and_signal_of_an_expression_is_named_in_signals_def(void *
 	spmu_model_free(m);
 }
 
-static void names_are_found_in_any_case_and_with_colons(void **state)
+static void test_names_are_found_in_any_case_and_with_colons(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("golden-cove");
@@ -133,7 +133,7 @@ static void names_are_found_in_any_case_and_with_colons(void **state)
 	spmu_model_free(m);
 }
 
-static void perf_aliases_are_what_linux_programs(void **state)
+static void test_perf_aliases_are_what_linux_programs(void **state)
 {
 	(void)state;
 	static const struct { const char *alias; int skylake, golden_cove; } rows[] = {	/* umask and event, -1: not listed */
@@ -162,7 +162,7 @@ static void perf_aliases_are_what_linux_programs(void **state)
 	}
 }
 
-static void what_cannot_be_honest_is_refused_with_a_reason(void **state)
+static void test_what_cannot_be_honest_is_refused_with_a_reason(void **state)
 {
 	(void)state;
 	static const char *const refused[] = { "LLC-loads", "topdown-retiring", "RTM_RETIRED.START",
@@ -176,7 +176,7 @@ static void what_cannot_be_honest_is_refused_with_a_reason(void **state)
 	spmu_model_free(m);
 }
 
-static void codes_find_the_row_that_fits_best(void **state)
+static void test_codes_find_the_row_that_fits_best(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("skylake");
@@ -202,14 +202,14 @@ static void codes_find_the_row_that_fits_best(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_bad_table_is_refused_with_its_line),
-		cmocka_unit_test(a_bad_expression_is_refused_with_its_reason),
-		cmocka_unit_test(a_missing_or_binary_file_is_refused),
-		cmocka_unit_test(every_bit_and_signal_of_an_expression_is_named_in_signals_def),
-		cmocka_unit_test(names_are_found_in_any_case_and_with_colons),
-		cmocka_unit_test(perf_aliases_are_what_linux_programs),
-		cmocka_unit_test(what_cannot_be_honest_is_refused_with_a_reason),
-		cmocka_unit_test(codes_find_the_row_that_fits_best),
+		cmocka_unit_test(test_a_bad_table_is_refused_with_its_line),
+		cmocka_unit_test(test_a_bad_expression_is_refused_with_its_reason),
+		cmocka_unit_test(test_a_missing_or_binary_file_is_refused),
+		cmocka_unit_test(test_every_bit_and_signal_of_an_expression_is_named_in_signals_def),
+		cmocka_unit_test(test_names_are_found_in_any_case_and_with_colons),
+		cmocka_unit_test(test_perf_aliases_are_what_linux_programs),
+		cmocka_unit_test(test_what_cannot_be_honest_is_refused_with_a_reason),
+		cmocka_unit_test(test_codes_find_the_row_that_fits_best),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

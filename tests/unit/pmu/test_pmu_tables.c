@@ -4,6 +4,7 @@
  */
 #include "pmu_fixture.h"
 #include <dirent.h>
+#include "data_dir.h"
 
 static const char *const made[] = { "nehalem", "sandy-bridge", "ivy-bridge", "haswell", "broadwell", "ice-lake" };
 enum { MADE = sizeof made / sizeof *made };
@@ -11,9 +12,8 @@ enum { MADE = sizeof made / sizeof *made };
 static unsigned for_each_table(void (*check)(const char *name, const struct spmu_model *m))
 {
 	char path[512];
-	const char *top = getenv("TOP");
 	unsigned tables = 0;
-	snprintf(path, sizeof path, "%s/data/events", top ? top : ".");
+	snprintf(path, sizeof path, "%s/events", data_dir());
 	DIR *d = opendir(path);
 	assert_non_null(d);
 	for (struct dirent *f; (f = readdir(d));) {
@@ -36,7 +36,7 @@ static void has_events(const char *name, const struct spmu_model *m)
 		fail_msg("%s: no events, no counters or no slots", name);
 }
 
-static void every_table_of_data_events_loads(void **state)
+static void test_every_table_of_data_events_loads(void **state)
 {
 	(void)state;
 	assert_true(for_each_table(has_events) >= 9);
@@ -65,7 +65,7 @@ static void names_are_found(const char *table, const struct spmu_model *m)
 	}
 }
 
-static void every_name_and_alias_finds_its_own_row(void **state)
+static void test_every_name_and_alias_finds_its_own_row(void **state)
 {
 	(void)state;
 	for_each_table(names_are_found);
@@ -87,7 +87,7 @@ static void generic_names_exist(const char *table, const struct spmu_model *m)
 			fail_msg("%s: %s is not there, or refused", table, names[i]);
 }
 
-static void the_names_typed_first_count_on_every_table(void **state)
+static void test_the_names_typed_first_count_on_every_table(void **state)
 {
 	(void)state;
 	for_each_table(generic_names_exist);
@@ -111,7 +111,7 @@ static void codes_are_found(const struct spmu_model *m, const char *table)
 	}
 }
 
-static void names_of_one_code_agree(void **state)
+static void test_names_of_one_code_agree(void **state)
 {
 	(void)state;
 	for (unsigned t = 0; t < MADE; t++) {
@@ -122,7 +122,7 @@ static void names_of_one_code_agree(void **state)
 }
 
 /* "see L2_RQSTS.RFO_HIT, L2_RQSTS.RFO_MISS" in a reason: rows of this table that are counted. */
-static void what_a_reason_points_to_is_counted(void **state)
+static void test_what_a_reason_points_to_is_counted(void **state)
 {
 	(void)state;
 	for (unsigned t = 0; t < MADE; t++) {
@@ -151,7 +151,7 @@ static void what_a_reason_points_to_is_counted(void **state)
 }
 
 /* Linux: intel_perfmon_event_map with intel_pmu_init's changes, *_hw_cache_event_ids, *_events_attrs.  umask and event; -1: Linux maps nothing. */
-static void perf_names_are_what_linux_programs(void **state)
+static void test_perf_names_are_what_linux_programs(void **state)
 {
 	static const struct { const char *alias; int code[MADE]; } rows[] = {
 		/*                             nehalem, Sandy Bridge, Ivy Bridge, Haswell, Broadwell, Ice Lake */
@@ -211,7 +211,7 @@ static void perf_names_are_what_linux_programs(void **state)
 }
 
 /* Linux: intel_*_event_constraints. */
-static void events_are_placed_as_linux_places_them(void **state)
+static void test_events_are_placed_as_linux_places_them(void **state)
 {
 	static const struct { const char *table, *name; uint32_t mask; } rows[] = {
 		{ "nehalem", "L1D.REPL", 0x3 }, { "nehalem", "CACHE_LOCK_CYCLES.L1D", 0x3 }, { "nehalem", "INST_RETIRED.ANY_P", 0xf },
@@ -239,7 +239,7 @@ static void events_are_placed_as_linux_places_them(void **state)
 	}
 }
 
-static void shapes_are_those_of_the_machines(void **state)
+static void test_shapes_are_those_of_the_machines(void **state)
 {
 	static const struct { unsigned version, gp, fixed, slots; } shape[MADE] = {
 		{ 3, 4, 3, 4 }, { 3, 8, 3, 4 }, { 3, 8, 3, 4 }, { 3, 8, 3, 4 }, { 3, 8, 3, 4 }, { 5, 8, 4, 5 },
@@ -264,7 +264,7 @@ static void shapes_are_those_of_the_machines(void **state)
 
 /* The Top-Down equations for Ivy Bridge as published (Intel 64 and IA-32 Architectures Optimization Reference Manual, appendix B,
  * "Using Performance Monitoring Events"): each of their events is counted. */
-static void the_top_down_equations_of_ivy_bridge_meet_no_refused_event(void **state)
+static void test_the_top_down_equations_of_ivy_bridge_meet_no_refused_event(void **state)
 {
 	static const char *const names[] = { "CPU_CLK_UNHALTED.THREAD", "IDQ_UOPS_NOT_DELIVERED.CORE", "UOPS_ISSUED.ANY", "UOPS_RETIRED.RETIRE_SLOTS",
 		"INT_MISC.RECOVERY_CYCLES", "IDQ.DSB_UOPS", "IDQ.MITE_UOPS", "IDQ.MS_UOPS", "ICACHE.IFETCH_STALL", "ITLB_MISSES.STLB_HIT",
@@ -314,7 +314,7 @@ static void counts_by_definition(const char *table, uint64_t seed)
 	spmu_model_free(m);
 }
 
-static void every_event_counts_what_its_definition_says(void **state)
+static void test_every_event_counts_what_its_definition_says(void **state)
 {
 	(void)state;
 	for (unsigned t = 0; t < MADE; t++)
@@ -323,7 +323,7 @@ static void every_event_counts_what_its_definition_says(void **state)
 
 /* An event that no stream can make count would be a silent zero: its expression names bits that exclude each other, or a threshold
  * that its value never reaches.  A random stream has every bit and signal. */
-static void no_event_is_always_zero(void **state)
+static void test_no_event_is_always_zero(void **state)
 {
 	(void)state;
 	for (unsigned t = 0; t < MADE; t++) {
@@ -347,17 +347,17 @@ static void no_event_is_always_zero(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_table_of_data_events_loads),
-		cmocka_unit_test(every_name_and_alias_finds_its_own_row),
-		cmocka_unit_test(the_names_typed_first_count_on_every_table),
-		cmocka_unit_test(names_of_one_code_agree),
-		cmocka_unit_test(what_a_reason_points_to_is_counted),
-		cmocka_unit_test(perf_names_are_what_linux_programs),
-		cmocka_unit_test(events_are_placed_as_linux_places_them),
-		cmocka_unit_test(shapes_are_those_of_the_machines),
-		cmocka_unit_test(the_top_down_equations_of_ivy_bridge_meet_no_refused_event),
-		cmocka_unit_test(every_event_counts_what_its_definition_says),
-		cmocka_unit_test(no_event_is_always_zero),
+		cmocka_unit_test(test_every_table_of_data_events_loads),
+		cmocka_unit_test(test_every_name_and_alias_finds_its_own_row),
+		cmocka_unit_test(test_the_names_typed_first_count_on_every_table),
+		cmocka_unit_test(test_names_of_one_code_agree),
+		cmocka_unit_test(test_what_a_reason_points_to_is_counted),
+		cmocka_unit_test(test_perf_names_are_what_linux_programs),
+		cmocka_unit_test(test_events_are_placed_as_linux_places_them),
+		cmocka_unit_test(test_shapes_are_those_of_the_machines),
+		cmocka_unit_test(test_the_top_down_equations_of_ivy_bridge_meet_no_refused_event),
+		cmocka_unit_test(test_every_event_counts_what_its_definition_says),
+		cmocka_unit_test(test_no_event_is_always_zero),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "softpmu/uncore.h"
+#include "data_dir.h"
 
 #define EN SPMU_UNC_EN
 #define COUNTER44 ((UINT64_C(1) << 44) - 1)
@@ -18,8 +19,7 @@ static struct spmu_uncore_model *load(const char *name)
 {
 	char path[512], text[400] = "";
 	struct spmu_uncore_model *m = NULL;
-	const char *top = getenv("TOP");
-	snprintf(path, sizeof path, "%s/data/events/uncore-%s.tsv", top ? top : ".", name);
+	snprintf(path, sizeof path, "%s/events/uncore-%s.tsv", data_dir(), name);
 	if (spmu_uncore_load(&m, path, text, sizeof text))
 		fail_msg("%s", text);
 	return m;
@@ -99,7 +99,7 @@ static void try_all(struct fixture *f, const struct access *a, size_t n)
 }
 #define TRY(f, table) try_all(f, table, sizeof(table) / sizeof *(table))
 
-static void client_registers_keep_their_bits_and_fault_on_others(void **state)
+static void test_client_registers_keep_their_bits_and_fault_on_others(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -124,7 +124,7 @@ static void client_registers_keep_their_bits_and_fault_on_others(void **state)
 	end(&f);
 }
 
-static void skylake_has_its_global_control_elsewhere_and_two_counters_a_box(void **state)
+static void test_skylake_has_its_global_control_elsewhere_and_two_counters_a_box(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -138,7 +138,7 @@ static void skylake_has_its_global_control_elsewhere_and_two_counters_a_box(void
 	end(&f);
 }
 
-static void server_registers_keep_their_bits_and_fault_on_others(void **state)
+static void test_server_registers_keep_their_bits_and_fault_on_others(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -156,7 +156,7 @@ static void server_registers_keep_their_bits_and_fault_on_others(void **state)
 	end(&f);
 }
 
-static void resets_of_a_box_and_of_a_counter_clear_what_they_name(void **state)
+static void test_resets_of_a_box_and_of_a_counter_clear_what_they_name(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -177,7 +177,7 @@ static void resets_of_a_box_and_of_a_counter_clear_what_they_name(void **state)
 	end(&f);
 }
 
-static void memory_mapped_registers_answer_at_their_widths(void **state)
+static void test_memory_mapped_registers_answer_at_their_widths(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -270,7 +270,7 @@ static uint64_t count_event(const char *table, const char *name)
 	return sum;
 }
 
-static void each_event_counts_what_its_name_says(void **state)
+static void test_each_event_counts_what_its_name_says(void **state)
 {
 	(void)state;
 	static const struct { const char *table, *name; uint64_t count; } expected[] = {
@@ -307,7 +307,7 @@ static void each_event_counts_what_its_name_says(void **state)
 	}
 }
 
-static void a_box_counts_its_own_slice_or_channel(void **state)
+static void test_a_box_counts_its_own_slice_or_channel(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -323,7 +323,7 @@ static void a_box_counts_its_own_slice_or_channel(void **state)
 	end(&f);
 }
 
-static void free_running_counters_need_no_enabling(void **state)
+static void test_free_running_counters_need_no_enabling(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -339,7 +339,7 @@ static void free_running_counters_need_no_enabling(void **state)
 	end(&f);
 }
 
-static void a_counter_counts_between_its_enabling_and_its_disabling(void **state)
+static void test_a_counter_counts_between_its_enabling_and_its_disabling(void **state)
 {
 	(void)state;
 	const struct one r = { SPMU_SIG_UNC_READ, 1, 1, 1, 0, SPMU_FOUND_CLEAN };
@@ -371,7 +371,7 @@ static void a_counter_counts_between_its_enabling_and_its_disabling(void **state
 	end(&f);
 }
 
-static void the_cha_s_filter_keeps_a_counter_to_a_core(void **state)
+static void test_the_cha_s_filter_keeps_a_counter_to_a_core(void **state)
 {
 	(void)state;
 	const struct one r = { SPMU_SIG_UNC_READ, 1, 1, 1, 0, SPMU_FOUND_CLEAN };
@@ -389,7 +389,7 @@ static void the_cha_s_filter_keeps_a_counter_to_a_core(void **state)
 
 /* ---- thresholds ----------------------------------------------------------------------------------------- */
 
-static void thresholds_add_what_all_cores_do_in_a_cycle(void **state)
+static void test_thresholds_add_what_all_cores_do_in_a_cycle(void **state)
 {
 	(void)state;
 	const struct one first[] = { { SPMU_SIG_UNC_READ, 5, 5, 1, 0, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_READ, 6, 6, 1, 0, SPMU_FOUND_CLEAN },
@@ -419,7 +419,7 @@ static void thresholds_add_what_all_cores_do_in_a_cycle(void **state)
 
 /* ---- overflow ------------------------------------------------------------------------------------------- */
 
-static void a_client_s_overflow_sets_status_freezes_and_interrupts_as_asked(void **state)
+static void test_a_client_s_overflow_sets_status_freezes_and_interrupts_as_asked(void **state)
 {
 	(void)state;
 	const struct one r[] = { { SPMU_SIG_UNC_READ, 1, 1, 3, 1, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_READ, 2, 2, 5, 1, SPMU_FOUND_CLEAN } };
@@ -458,7 +458,7 @@ static void a_client_s_overflow_sets_status_freezes_and_interrupts_as_asked(void
 	end(&f);
 }
 
-static void a_server_s_overflow_freezes_all_boxes(void **state)
+static void test_a_server_s_overflow_freezes_all_boxes(void **state)
 {
 	(void)state;
 	const struct one r[] = { { SPMU_SIG_UNC_READ, 1, 1, 1, 0, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_READ, 1, 1, 1, 1, SPMU_FOUND_CLEAN },
@@ -482,7 +482,7 @@ static void a_server_s_overflow_freezes_all_boxes(void **state)
 
 /* ---- what comes from outside ---------------------------------------------------------------------------- */
 
-static void damaged_tables_are_refused_with_their_line(void **state)
+static void test_damaged_tables_are_refused_with_their_line(void **state)
 {
 	(void)state;
 	static const struct { const char *text, *says; } bad[] = {
@@ -510,7 +510,7 @@ static void damaged_tables_are_refused_with_their_line(void **state)
 	}
 }
 
-static void nonsense_in_batches_is_survived(void **state)
+static void test_nonsense_in_batches_is_survived(void **state)
 {
 	(void)state;
 	const struct one r[] = { { SPMU_SIG_UNC_READ, 1, 1, 1, UINT32_MAX, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_READ, 1, 1, 1, 0, (enum spmu_found)99 },
@@ -543,21 +543,21 @@ static void nonsense_in_batches_is_survived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(client_registers_keep_their_bits_and_fault_on_others),
-		cmocka_unit_test(skylake_has_its_global_control_elsewhere_and_two_counters_a_box),
-		cmocka_unit_test(server_registers_keep_their_bits_and_fault_on_others),
-		cmocka_unit_test(resets_of_a_box_and_of_a_counter_clear_what_they_name),
-		cmocka_unit_test(memory_mapped_registers_answer_at_their_widths),
-		cmocka_unit_test(each_event_counts_what_its_name_says),
-		cmocka_unit_test(a_box_counts_its_own_slice_or_channel),
-		cmocka_unit_test(free_running_counters_need_no_enabling),
-		cmocka_unit_test(a_counter_counts_between_its_enabling_and_its_disabling),
-		cmocka_unit_test(the_cha_s_filter_keeps_a_counter_to_a_core),
-		cmocka_unit_test(thresholds_add_what_all_cores_do_in_a_cycle),
-		cmocka_unit_test(a_client_s_overflow_sets_status_freezes_and_interrupts_as_asked),
-		cmocka_unit_test(a_server_s_overflow_freezes_all_boxes),
-		cmocka_unit_test(damaged_tables_are_refused_with_their_line),
-		cmocka_unit_test(nonsense_in_batches_is_survived),
+		cmocka_unit_test(test_client_registers_keep_their_bits_and_fault_on_others),
+		cmocka_unit_test(test_skylake_has_its_global_control_elsewhere_and_two_counters_a_box),
+		cmocka_unit_test(test_server_registers_keep_their_bits_and_fault_on_others),
+		cmocka_unit_test(test_resets_of_a_box_and_of_a_counter_clear_what_they_name),
+		cmocka_unit_test(test_memory_mapped_registers_answer_at_their_widths),
+		cmocka_unit_test(test_each_event_counts_what_its_name_says),
+		cmocka_unit_test(test_a_box_counts_its_own_slice_or_channel),
+		cmocka_unit_test(test_free_running_counters_need_no_enabling),
+		cmocka_unit_test(test_a_counter_counts_between_its_enabling_and_its_disabling),
+		cmocka_unit_test(test_the_cha_s_filter_keeps_a_counter_to_a_core),
+		cmocka_unit_test(test_thresholds_add_what_all_cores_do_in_a_cycle),
+		cmocka_unit_test(test_a_client_s_overflow_sets_status_freezes_and_interrupts_as_asked),
+		cmocka_unit_test(test_a_server_s_overflow_freezes_all_boxes),
+		cmocka_unit_test(test_damaged_tables_are_refused_with_their_line),
+		cmocka_unit_test(test_nonsense_in_batches_is_survived),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static void branches(struct stream *s, unsigned n, uint64_t retire)
 	}
 }
 
-static void the_three_flags_of_the_manuals_table(void **state)
+static void test_the_three_flags_of_the_manuals_table(void **state)
 {
 	(void)state;
 	static const struct { uint64_t debugctl; unsigned records; } rows[] = {
@@ -51,7 +51,7 @@ static void the_three_flags_of_the_manuals_table(void **state)
 		}
 }
 
-static void records_are_of_64_bits_from_core_2_on_and_say_nothing_of_prediction(void **state)
+static void test_records_are_of_64_bits_from_core_2_on_and_say_nothing_of_prediction(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -72,7 +72,7 @@ static void records_are_of_64_bits_from_core_2_on_and_say_nothing_of_prediction(
 	free(g);
 }
 
-static void netburst_has_32_bits_or_64_by_mode_and_the_predicted_flag(void **state)
+static void test_netburst_has_32_bits_or_64_by_mode_and_the_predicted_flag(void **state)
 {
 	(void)state;
 	for (unsigned wide = 0; wide < 2; wide++) {
@@ -101,7 +101,7 @@ static void netburst_has_32_bits_or_64_by_mode_and_the_predicted_flag(void **sta
 	}
 }
 
-static void yonah_has_the_area_of_32_bits(void **state)
+static void test_yonah_has_the_area_of_32_bits(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -121,7 +121,7 @@ static void yonah_has_the_area_of_32_bits(void **state)
 	free(g);
 }
 
-static void without_btint_the_buffer_is_circular(void **state)
+static void test_without_btint_the_buffer_is_circular(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -152,7 +152,7 @@ static void drain(struct guest *g, struct spmu *p, const struct spmu_pmi *pmi)
 	guest_put(g, DS_AREA + 8, BTS_BUFFER, 8);
 }
 
-static void btint_interrupts_behind_the_branch_that_reached_the_threshold(void **state)
+static void test_btint_interrupts_behind_the_branch_that_reached_the_threshold(void **state)
 {
 	(void)state;
 	static const char *const names[] = { "core2", "skylake", "golden-cove" };
@@ -190,7 +190,7 @@ static void btint_interrupts_behind_the_branch_that_reached_the_threshold(void *
 			}
 }
 
-static void with_btint_a_full_buffer_takes_no_more(void **state)
+static void test_with_btint_a_full_buffer_takes_no_more(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -209,7 +209,7 @@ static void with_btint_a_full_buffer_takes_no_more(void **state)
 	free(g);
 }
 
-static void bad_pointers_lose_records_only(void **state)
+static void test_bad_pointers_lose_records_only(void **state)
 {
 	(void)state;
 	static const struct { uint64_t base, index, maximum, threshold, area; } rows[] = {
@@ -242,7 +242,7 @@ static void bad_pointers_lose_records_only(void **state)
 		}
 }
 
-static void without_guest_memory_nothing_is_stored(void **state)
+static void test_without_guest_memory_nothing_is_stored(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -262,15 +262,15 @@ static void without_guest_memory_nothing_is_stored(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_three_flags_of_the_manuals_table),
-		cmocka_unit_test(records_are_of_64_bits_from_core_2_on_and_say_nothing_of_prediction),
-		cmocka_unit_test(netburst_has_32_bits_or_64_by_mode_and_the_predicted_flag),
-		cmocka_unit_test(yonah_has_the_area_of_32_bits),
-		cmocka_unit_test(without_btint_the_buffer_is_circular),
-		cmocka_unit_test(btint_interrupts_behind_the_branch_that_reached_the_threshold),
-		cmocka_unit_test(with_btint_a_full_buffer_takes_no_more),
-		cmocka_unit_test(bad_pointers_lose_records_only),
-		cmocka_unit_test(without_guest_memory_nothing_is_stored),
+		cmocka_unit_test(test_the_three_flags_of_the_manuals_table),
+		cmocka_unit_test(test_records_are_of_64_bits_from_core_2_on_and_say_nothing_of_prediction),
+		cmocka_unit_test(test_netburst_has_32_bits_or_64_by_mode_and_the_predicted_flag),
+		cmocka_unit_test(test_yonah_has_the_area_of_32_bits),
+		cmocka_unit_test(test_without_btint_the_buffer_is_circular),
+		cmocka_unit_test(test_btint_interrupts_behind_the_branch_that_reached_the_threshold),
+		cmocka_unit_test(test_with_btint_a_full_buffer_takes_no_more),
+		cmocka_unit_test(test_bad_pointers_lose_records_only),
+		cmocka_unit_test(test_without_guest_memory_nothing_is_stored),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

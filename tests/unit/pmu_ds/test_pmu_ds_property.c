@@ -77,7 +77,7 @@ static bool plain(const struct spmu_model *m, const struct pmu_row *row)
 	return true;
 }
 
-static void precise_records_are_those_of_a_naive_sampler(void **state)
+static void test_precise_records_are_those_of_a_naive_sampler(void **state)
 {
 	(void)state;
 	static const char *const names[] = { "skylake", "golden-cove" };
@@ -128,7 +128,7 @@ static void precise_records_are_those_of_a_naive_sampler(void **state)
 	assert_true(records > 300);
 }
 
-static void branches_are_those_of_a_naive_recorder(void **state)
+static void test_branches_are_those_of_a_naive_recorder(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 30; seed++) {
@@ -175,7 +175,7 @@ static void branches_are_those_of_a_naive_recorder(void **state)
 
 /* ---- state moves -------------------------------------------------------------------------------------------- */
 
-static void a_restored_pmu_goes_on_as_the_saved_one(void **state)
+static void test_a_restored_pmu_goes_on_as_the_saved_one(void **state)
 {
 	(void)state;
 	static const char *const names[] = { "skylake", "golden-cove" };
@@ -227,7 +227,7 @@ static void a_restored_pmu_goes_on_as_the_saved_one(void **state)
 	}
 }
 
-static void state_that_no_wrmsr_could_have_made_is_refused(void **state)
+static void test_state_that_no_wrmsr_could_have_made_is_refused(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("golden-cove");
@@ -259,7 +259,7 @@ static void state_that_no_wrmsr_could_have_made_is_refused(void **state)
 	spmu_model_free(m);
 }
 
-static void a_record_left_open_is_of_the_guest_that_was(void **state)
+static void test_a_record_left_open_is_of_the_guest_that_was(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new(), *h = guest_new();
@@ -289,11 +289,11 @@ static void a_record_left_open_is_of_the_guest_that_was(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(precise_records_are_those_of_a_naive_sampler),
-		cmocka_unit_test(branches_are_those_of_a_naive_recorder),
-		cmocka_unit_test(a_restored_pmu_goes_on_as_the_saved_one),
-		cmocka_unit_test(state_that_no_wrmsr_could_have_made_is_refused),
-		cmocka_unit_test(a_record_left_open_is_of_the_guest_that_was),
+		cmocka_unit_test(test_precise_records_are_those_of_a_naive_sampler),
+		cmocka_unit_test(test_branches_are_those_of_a_naive_recorder),
+		cmocka_unit_test(test_a_restored_pmu_goes_on_as_the_saved_one),
+		cmocka_unit_test(test_state_that_no_wrmsr_could_have_made_is_refused),
+		cmocka_unit_test(test_a_record_left_open_is_of_the_guest_that_was),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

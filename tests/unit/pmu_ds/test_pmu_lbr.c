@@ -24,7 +24,7 @@ static struct spmu *create(const struct spmu_model *m, const struct spmu_host *h
 	return p;
 }
 
-static void a_fused_branch_is_where_the_jump_itself_lies(void **state)
+static void test_a_fused_branch_is_where_the_jump_itself_lies(void **state)
 {
 	(void)state;
 	struct spmu_model *m = model_like("skylake", 0x23c5);
@@ -39,7 +39,7 @@ static void a_fused_branch_is_where_the_jump_itself_lies(void **state)
 	spmu_model_free(m);
 }
 
-static void a_stack_holds_the_newest_branches_taken(void **state)
+static void test_a_stack_holds_the_newest_branches_taken(void **state)
 {
 	(void)state;
 	for (unsigned k = 0; k < STACKS; k++)
@@ -78,7 +78,7 @@ static void a_stack_holds_the_newest_branches_taken(void **state)
 		}
 }
 
-static void older_stacks_pack_a_pair_into_a_register(void **state)
+static void test_older_stacks_pack_a_pair_into_a_register(void **state)
 {
 	(void)state;
 	static const struct stack t[] = { { "yonah", 0, 8, 0x40, 0, 0x1c9 }, { "netburst", 0, 4, 0x1db, 0, 0x1da } };
@@ -100,7 +100,7 @@ static void older_stacks_pack_a_pair_into_a_register(void **state)
 	}
 }
 
-static void p6_has_the_last_branch_and_the_last_before_an_interrupt(void **state)
+static void test_p6_has_the_last_branch_and_the_last_before_an_interrupt(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -148,7 +148,7 @@ static unsigned found(const struct spmu *p, uint32_t from, unsigned depth)
 	return set;
 }
 
-static void lbr_select_keeps_out_what_it_names(void **state)
+static void test_lbr_select_keeps_out_what_it_names(void **state)
 {
 	(void)state;
 	static const struct { uint64_t select; unsigned set; } rows[] = {
@@ -181,7 +181,7 @@ static void lbr_select_keeps_out_what_it_names(void **state)
 		}
 }
 
-static void lbr_ctl_lets_in_what_it_names(void **state)
+static void test_lbr_ctl_lets_in_what_it_names(void **state)
 {
 	(void)state;
 	static const struct { uint64_t control; unsigned set; } rows[] = {
@@ -205,7 +205,7 @@ static void lbr_ctl_lets_in_what_it_names(void **state)
 	}
 }
 
-static void architectural_entries_are_newest_first_with_kind_and_cycles(void **state)
+static void test_architectural_entries_are_newest_first_with_kind_and_cycles(void **state)
 {
 	(void)state;
 	static const unsigned type[KINDS] = { 0, 2, 1, 4, 3, 5, 8, 0 };
@@ -236,7 +236,7 @@ static void architectural_entries_are_newest_first_with_kind_and_cycles(void **s
 	spmu_model_free(m);
 }
 
-static void registers_take_or_fault_by_generation(void **state)
+static void test_registers_take_or_fault_by_generation(void **state)
 {
 	(void)state;
 	static const struct { const char *name; uint64_t capabilities; uint32_t msr; uint64_t value; int outcome; } rows[] = {
@@ -287,7 +287,7 @@ static void registers_take_or_fault_by_generation(void **state)
 	}
 }
 
-static void entries_beyond_the_architectural_depth_fault(void **state)
+static void test_entries_beyond_the_architectural_depth_fault(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("golden-cove");
@@ -302,7 +302,7 @@ static void entries_beyond_the_architectural_depth_fault(void **state)
 	spmu_model_free(m);
 }
 
-static void in_call_stack_mode_a_return_takes_its_call_away(void **state)
+static void test_in_call_stack_mode_a_return_takes_its_call_away(void **state)
 {
 	(void)state;
 	for (unsigned arch = 0; arch < 2; arch++) {
@@ -334,7 +334,7 @@ static void in_call_stack_mode_a_return_takes_its_call_away(void **state)
 	}
 }
 
-static void balanced_calls_leave_an_empty_stack(void **state)
+static void test_balanced_calls_leave_an_empty_stack(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("skylake");
@@ -355,7 +355,7 @@ static void balanced_calls_leave_an_empty_stack(void **state)
 	spmu_model_free(m);
 }
 
-static void cycles_saturate(void **state)
+static void test_cycles_saturate(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("skylake");
@@ -374,7 +374,7 @@ static void cycles_saturate(void **state)
 	spmu_model_free(m);
 }
 
-static void other_threads_branches_are_theirs(void **state)
+static void test_other_threads_branches_are_theirs(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("skylake");
@@ -395,7 +395,7 @@ static void other_threads_branches_are_theirs(void **state)
 	spmu_model_free(m);
 }
 
-static void netburst_entries_are_of_64_bits_in_ia_32e_mode_only(void **state)
+static void test_netburst_entries_are_of_64_bits_in_ia_32e_mode_only(void **state)
 {
 	(void)state;
 	struct spmu_model *m = fixture_model("netburst-prescott");
@@ -445,7 +445,7 @@ static struct spmu *interrupted(struct guest *g, const struct spmu_model *m, uin
 	return p;
 }
 
-static void a_handler_reads_exactly_what_retired_before_it(void **state)
+static void test_a_handler_reads_exactly_what_retired_before_it(void **state)
 {
 	(void)state;
 	for (unsigned latency = 0; latency < 20; latency += 3)
@@ -468,7 +468,7 @@ static void a_handler_reads_exactly_what_retired_before_it(void **state)
 		}
 }
 
-static void freezing_stops_the_stack_at_the_overflow(void **state)
+static void test_freezing_stops_the_stack_at_the_overflow(void **state)
 {
 	(void)state;
 	static const struct { const char *name; uint64_t capabilities; bool streamlined; } rows[] = {
@@ -514,7 +514,7 @@ static void off(struct guest *g, struct spmu *p, const struct spmu_pmi *pmi)
 	put_msr(p, MSR_IA32_DEBUGCTL, 0);
 }
 
-static void switched_in_a_handler_it_holds_from_there(void **state)
+static void test_switched_in_a_handler_it_holds_from_there(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -537,23 +537,23 @@ static void switched_in_a_handler_it_holds_from_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_fused_branch_is_where_the_jump_itself_lies),
-		cmocka_unit_test(a_stack_holds_the_newest_branches_taken),
-		cmocka_unit_test(older_stacks_pack_a_pair_into_a_register),
-		cmocka_unit_test(p6_has_the_last_branch_and_the_last_before_an_interrupt),
-		cmocka_unit_test(lbr_select_keeps_out_what_it_names),
-		cmocka_unit_test(lbr_ctl_lets_in_what_it_names),
-		cmocka_unit_test(architectural_entries_are_newest_first_with_kind_and_cycles),
-		cmocka_unit_test(registers_take_or_fault_by_generation),
-		cmocka_unit_test(entries_beyond_the_architectural_depth_fault),
-		cmocka_unit_test(in_call_stack_mode_a_return_takes_its_call_away),
-		cmocka_unit_test(balanced_calls_leave_an_empty_stack),
-		cmocka_unit_test(cycles_saturate),
-		cmocka_unit_test(other_threads_branches_are_theirs),
-		cmocka_unit_test(netburst_entries_are_of_64_bits_in_ia_32e_mode_only),
-		cmocka_unit_test(a_handler_reads_exactly_what_retired_before_it),
-		cmocka_unit_test(freezing_stops_the_stack_at_the_overflow),
-		cmocka_unit_test(switched_in_a_handler_it_holds_from_there),
+		cmocka_unit_test(test_a_fused_branch_is_where_the_jump_itself_lies),
+		cmocka_unit_test(test_a_stack_holds_the_newest_branches_taken),
+		cmocka_unit_test(test_older_stacks_pack_a_pair_into_a_register),
+		cmocka_unit_test(test_p6_has_the_last_branch_and_the_last_before_an_interrupt),
+		cmocka_unit_test(test_lbr_select_keeps_out_what_it_names),
+		cmocka_unit_test(test_lbr_ctl_lets_in_what_it_names),
+		cmocka_unit_test(test_architectural_entries_are_newest_first_with_kind_and_cycles),
+		cmocka_unit_test(test_registers_take_or_fault_by_generation),
+		cmocka_unit_test(test_entries_beyond_the_architectural_depth_fault),
+		cmocka_unit_test(test_in_call_stack_mode_a_return_takes_its_call_away),
+		cmocka_unit_test(test_balanced_calls_leave_an_empty_stack),
+		cmocka_unit_test(test_cycles_saturate),
+		cmocka_unit_test(test_other_threads_branches_are_theirs),
+		cmocka_unit_test(test_netburst_entries_are_of_64_bits_in_ia_32e_mode_only),
+		cmocka_unit_test(test_a_handler_reads_exactly_what_retired_before_it),
+		cmocka_unit_test(test_freezing_stops_the_stack_at_the_overflow),
+		cmocka_unit_test(test_switched_in_a_handler_it_holds_from_there),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 /* ---- registers ---------------------------------------------------------------------------------------------- */
 
-static void registers_take_or_fault_by_generation(void **state)
+static void test_registers_take_or_fault_by_generation(void **state)
 {
 	(void)state;
 	static const struct { const char *name; uint64_t capabilities; uint32_t msr; uint64_t value; int outcome; } rows[] = {
@@ -72,7 +72,7 @@ static void registers_take_or_fault_by_generation(void **state)
 	}
 }
 
-static void misc_enable_says_what_the_host_gives(void **state)
+static void test_misc_enable_says_what_the_host_gives(void **state)
 {
 	(void)state;
 	static const struct { const char *name; bool memory; uint64_t reads; } rows[] = {
@@ -95,7 +95,7 @@ static void misc_enable_says_what_the_host_gives(void **state)
 	}
 }
 
-static void cpuid_says_what_there_is(void **state)
+static void test_cpuid_says_what_there_is(void **state)
 {
 	(void)state;
 	static const struct { const char *name; uint32_t ecx, edx, edx_7, eax_1c; } rows[] = {
@@ -127,7 +127,7 @@ static void cpuid_says_what_there_is(void **state)
 
 /* ---- what is sampled ---------------------------------------------------------------------------------------- */
 
-static void the_event_behind_the_overflow_is_recorded(void **state)
+static void test_the_event_behind_the_overflow_is_recorded(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -154,7 +154,7 @@ static void the_event_behind_the_overflow_is_recorded(void **state)
 	free(g);
 }
 
-static void arming_takes_as_long_as_the_host_says(void **state)
+static void test_arming_takes_as_long_as_the_host_says(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -175,7 +175,7 @@ static void arming_takes_as_long_as_the_host_says(void **state)
 	free(g);
 }
 
-static void precise_distribution_has_no_shadow(void **state)
+static void test_precise_distribution_has_no_shadow(void **state)
 {
 	(void)state;
 	static const struct { const char *name, *event; unsigned pmc, skip; uint64_t capabilities; unsigned size, ip; } rows[] = {
@@ -202,7 +202,7 @@ static void precise_distribution_has_no_shadow(void **state)
 	}
 }
 
-static void fixed_counter_0_samples_the_very_instruction_and_others_the_next(void **state)
+static void test_fixed_counter_0_samples_the_very_instruction_and_others_the_next(void **state)
 {
 	(void)state;
 	for (unsigned f = 0; f < 2; f++) {
@@ -233,7 +233,7 @@ static void fixed_counter_0_samples_the_very_instruction_and_others_the_next(voi
 	}
 }
 
-static void an_imprecise_event_waits_for_the_next_batch_for_its_instruction(void **state)
+static void test_an_imprecise_event_waits_for_the_next_batch_for_its_instruction(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -262,7 +262,7 @@ static void an_imprecise_event_waits_for_the_next_batch_for_its_instruction(void
 }
 
 /* An imprecise event that overflows at a retirement: behind it comes a signal, a squashed uop, another thread, the rest of the instruction. */
-static void the_next_instruction_is_one_that_retires_in_this_thread(void **state)
+static void test_the_next_instruction_is_one_that_retires_in_this_thread(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -292,7 +292,7 @@ static void the_next_instruction_is_one_that_retires_in_this_thread(void **state
 	free(g);
 }
 
-static void pebs_counts_as_pmi_in_use(void **state)
+static void test_pebs_counts_as_pmi_in_use(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -306,7 +306,7 @@ static void pebs_counts_as_pmi_in_use(void **state)
 	free(g);
 }
 
-static void an_overflow_bit_set_by_software_samples_an_imprecise_event(void **state)
+static void test_an_overflow_bit_set_by_software_samples_an_imprecise_event(void **state)
 {
 	(void)state;
 	for (unsigned precise = 0; precise < 2; precise++) {
@@ -328,7 +328,7 @@ static void an_overflow_bit_set_by_software_samples_an_imprecise_event(void **st
 	}
 }
 
-static void before_ice_lake_an_imprecise_event_leaves_no_record(void **state)
+static void test_before_ice_lake_an_imprecise_event_leaves_no_record(void **state)
 {
 	(void)state;
 	static const struct { const char *event; uint64_t more; } rows[] = {
@@ -355,7 +355,7 @@ static void before_ice_lake_an_imprecise_event_leaves_no_record(void **state)
 
 /* ---- interrupts and the order of things ---------------------------------------------------------------------- */
 
-static void two_counters_at_one_event_go_lower_first(void **state)
+static void test_two_counters_at_one_event_go_lower_first(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -390,7 +390,7 @@ static void drain(struct guest *g, struct spmu *p, const struct spmu_pmi *pmi)
 	put_msr(p, MSR_IA32_PERF_GLOBAL_STATUS_RESET, pmi->status);
 }
 
-static void the_threshold_raises_a_pmi_at_once(void **state)
+static void test_the_threshold_raises_a_pmi_at_once(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -414,7 +414,7 @@ static void the_threshold_raises_a_pmi_at_once(void **state)
 	free(g);
 }
 
-static void the_threshold_freezes_like_any_pmi(void **state)
+static void test_the_threshold_freezes_like_any_pmi(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -437,7 +437,7 @@ static void the_threshold_freezes_like_any_pmi(void **state)
 	free(g);
 }
 
-static void a_full_or_bad_buffer_loses_records_only(void **state)
+static void test_a_full_or_bad_buffer_loses_records_only(void **state)
 {
 	(void)state;
 	static const struct { uint64_t base, index, maximum, area, fault; unsigned records; } rows[] = {
@@ -478,7 +478,7 @@ static void a_full_or_bad_buffer_loses_records_only(void **state)
 	}
 }
 
-static void int_and_pebs_both_do_their_part(void **state)
+static void test_int_and_pebs_both_do_their_part(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -503,7 +503,7 @@ static void int_and_pebs_both_do_their_part(void **state)
 
 /* ---- reload ------------------------------------------------------------------------------------------------- */
 
-static void reload_msrs_replace_the_area_where_the_host_says(void **state)
+static void test_reload_msrs_replace_the_area_where_the_host_says(void **state)
 {
 	(void)state;
 	for (unsigned virtualised = 0; virtualised < 2; virtualised++)
@@ -540,7 +540,7 @@ static void reload_msrs_replace_the_area_where_the_host_says(void **state)
 		}
 }
 
-static void output_into_the_trace_goes_to_the_host_and_reloads_from_the_msr(void **state)
+static void test_output_into_the_trace_goes_to_the_host_and_reloads_from_the_msr(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -570,25 +570,25 @@ static void output_into_the_trace_goes_to_the_host_and_reloads_from_the_msr(void
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(registers_take_or_fault_by_generation),
-		cmocka_unit_test(misc_enable_says_what_the_host_gives),
-		cmocka_unit_test(cpuid_says_what_there_is),
-		cmocka_unit_test(the_event_behind_the_overflow_is_recorded),
-		cmocka_unit_test(arming_takes_as_long_as_the_host_says),
-		cmocka_unit_test(precise_distribution_has_no_shadow),
-		cmocka_unit_test(fixed_counter_0_samples_the_very_instruction_and_others_the_next),
-		cmocka_unit_test(an_imprecise_event_waits_for_the_next_batch_for_its_instruction),
-		cmocka_unit_test(the_next_instruction_is_one_that_retires_in_this_thread),
-		cmocka_unit_test(pebs_counts_as_pmi_in_use),
-		cmocka_unit_test(an_overflow_bit_set_by_software_samples_an_imprecise_event),
-		cmocka_unit_test(before_ice_lake_an_imprecise_event_leaves_no_record),
-		cmocka_unit_test(two_counters_at_one_event_go_lower_first),
-		cmocka_unit_test(the_threshold_raises_a_pmi_at_once),
-		cmocka_unit_test(the_threshold_freezes_like_any_pmi),
-		cmocka_unit_test(a_full_or_bad_buffer_loses_records_only),
-		cmocka_unit_test(int_and_pebs_both_do_their_part),
-		cmocka_unit_test(reload_msrs_replace_the_area_where_the_host_says),
-		cmocka_unit_test(output_into_the_trace_goes_to_the_host_and_reloads_from_the_msr),
+		cmocka_unit_test(test_registers_take_or_fault_by_generation),
+		cmocka_unit_test(test_misc_enable_says_what_the_host_gives),
+		cmocka_unit_test(test_cpuid_says_what_there_is),
+		cmocka_unit_test(test_the_event_behind_the_overflow_is_recorded),
+		cmocka_unit_test(test_arming_takes_as_long_as_the_host_says),
+		cmocka_unit_test(test_precise_distribution_has_no_shadow),
+		cmocka_unit_test(test_fixed_counter_0_samples_the_very_instruction_and_others_the_next),
+		cmocka_unit_test(test_an_imprecise_event_waits_for_the_next_batch_for_its_instruction),
+		cmocka_unit_test(test_the_next_instruction_is_one_that_retires_in_this_thread),
+		cmocka_unit_test(test_pebs_counts_as_pmi_in_use),
+		cmocka_unit_test(test_an_overflow_bit_set_by_software_samples_an_imprecise_event),
+		cmocka_unit_test(test_before_ice_lake_an_imprecise_event_leaves_no_record),
+		cmocka_unit_test(test_two_counters_at_one_event_go_lower_first),
+		cmocka_unit_test(test_the_threshold_raises_a_pmi_at_once),
+		cmocka_unit_test(test_the_threshold_freezes_like_any_pmi),
+		cmocka_unit_test(test_a_full_or_bad_buffer_loses_records_only),
+		cmocka_unit_test(test_int_and_pebs_both_do_their_part),
+		cmocka_unit_test(test_reload_msrs_replace_the_area_where_the_host_says),
+		cmocka_unit_test(test_output_into_the_trace_goes_to_the_host_and_reloads_from_the_msr),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

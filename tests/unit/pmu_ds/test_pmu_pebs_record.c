@@ -5,7 +5,7 @@
 
 /* ---- records ------------------------------------------------------------------------------------------------ */
 
-static void each_format_has_its_length_and_fields(void **state)
+static void test_each_format_has_its_length_and_fields(void **state)
 {
 	(void)state;
 	static const struct { uint64_t capabilities; unsigned size; bool before; } rows[] = {
@@ -50,7 +50,7 @@ static void each_format_has_its_length_and_fields(void **state)
 }
 
 /* Another counter has overflowed before: its bit is in the status of formats 1 and 2, and no counter of formats from 3 on. */
-static void status_or_applicable_counters_by_format(void **state)
+static void test_status_or_applicable_counters_by_format(void **state)
 {
 	(void)state;
 	static const struct { uint64_t capabilities, reads; unsigned size; } rows[] = { { 0x21c3, 5, 176 }, { 0x22c4, 5, 192 }, { 0x23c5, 1, 200 } };
@@ -74,7 +74,7 @@ static void status_or_applicable_counters_by_format(void **state)
 }
 
 /* As kvm-unit-tests' x86/pmu_pebs.c: sizes and format word for each configuration, with and without Adaptive_Record. */
-static void adaptive_records_hold_the_groups_selected(void **state)
+static void test_adaptive_records_hold_the_groups_selected(void **state)
 {
 	(void)state;
 	for (unsigned cfg = 0; cfg < 16; cfg++)
@@ -123,7 +123,7 @@ static void adaptive_records_hold_the_groups_selected(void **state)
 			}
 }
 
-static void adaptive_groups_have_their_order(void **state)
+static void test_adaptive_groups_have_their_order(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -177,7 +177,7 @@ static void adaptive_groups_have_their_order(void **state)
 	free(g);
 }
 
-static void the_lbr_group_of_a_ring_is_newest_first(void **state)
+static void test_the_lbr_group_of_a_ring_is_newest_first(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -201,7 +201,7 @@ static void the_lbr_group_of_a_ring_is_newest_first(void **state)
 	free(g);
 }
 
-static void a_record_that_the_guest_has_taken_is_left_alone(void **state)
+static void test_a_record_that_the_guest_has_taken_is_left_alone(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -222,7 +222,7 @@ static void a_record_that_the_guest_has_taken_is_left_alone(void **state)
 	free(g);
 }
 
-static void behind_a_taken_branch_rip_is_where_it_went(void **state)
+static void test_behind_a_taken_branch_rip_is_where_it_went(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -240,7 +240,7 @@ static void behind_a_taken_branch_rip_is_where_it_went(void **state)
 	free(g);
 }
 
-static void older_areas_have_their_counter_reset_at_20h(void **state)
+static void test_older_areas_have_their_counter_reset_at_20h(void **state)
 {
 	(void)state;
 	for (unsigned wide = 0; wide < 2; wide++) {
@@ -261,7 +261,7 @@ static void older_areas_have_their_counter_reset_at_20h(void **state)
 	}
 }
 
-static void without_registers_rip_is_the_next_instruction_also_of_the_next_batch(void **state)
+static void test_without_registers_rip_is_the_next_instruction_also_of_the_next_batch(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -290,7 +290,7 @@ static void without_registers_rip_is_the_next_instruction_also_of_the_next_batch
 
 /* ---- memory ------------------------------------------------------------------------------------------------- */
 
-static void load_latency_counts_and_records_loads_above_the_threshold(void **state)
+static void test_load_latency_counts_and_records_loads_above_the_threshold(void **state)
 {
 	(void)state;
 	static const struct { const char *name; uint64_t capabilities, evtsel, enable; unsigned pmc, source; } rows[] = {
@@ -333,7 +333,7 @@ static void load_latency_counts_and_records_loads_above_the_threshold(void **sta
 	}
 }
 
-static void from_ice_lake_on_load_latency_needs_no_bit_of_its_own(void **state)
+static void test_from_ice_lake_on_load_latency_needs_no_bit_of_its_own(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -368,7 +368,7 @@ static void from_ice_lake_on_load_latency_needs_no_bit_of_its_own(void **state)
 	free(g);
 }
 
-static void precise_store_wants_its_bit(void **state)
+static void test_precise_store_wants_its_bit(void **state)
 {
 	(void)state;
 	for (unsigned on = 0; on < 2; on++) {
@@ -392,7 +392,7 @@ static void precise_store_wants_its_bit(void **state)
 	}
 }
 
-static void a_store_says_no_more_than_its_l1d_bit_where_latency_is_not_sampled(void **state)
+static void test_a_store_says_no_more_than_its_l1d_bit_where_latency_is_not_sampled(void **state)
 {
 	(void)state;
 	static const struct { uint64_t capabilities, source; unsigned size; } rows[] = { { 0x23c5, 1, 200 }, { 0xe5ff, 0x31, 64 } };
@@ -421,7 +421,7 @@ static void a_store_says_no_more_than_its_l1d_bit_where_latency_is_not_sampled(v
 	}
 }
 
-static void precise_store_records_where_it_went_and_whether_it_hit(void **state)
+static void test_precise_store_records_where_it_went_and_whether_it_hit(void **state)
 {
 	(void)state;
 	struct guest *g = guest_new();
@@ -451,7 +451,7 @@ static void precise_store_records_where_it_went_and_whether_it_hit(void **state)
 	free(g);
 }
 
-static void data_source_is_where_the_load_was_served(void **state)
+static void test_data_source_is_where_the_load_was_served(void **state)
 {
 	(void)state;
 	static const struct { uint64_t did; unsigned source; } rows[] = {
@@ -482,7 +482,7 @@ static void data_source_is_where_the_load_was_served(void **state)
 	}
 }
 
-static void front_end_events_count_what_the_register_names(void **state)
+static void test_front_end_events_count_what_the_register_names(void **state)
 {
 	(void)state;
 	static const struct { uint64_t frontend; unsigned count; } rows[] = {
@@ -515,7 +515,7 @@ static void front_end_events_count_what_the_register_names(void **state)
 }
 
 /* What the later register can name besides, and stretches that begin in one batch and end in another: cut behind each record. */
-static void front_end_events_of_golden_cove_and_across_batches(void **state)
+static void test_front_end_events_of_golden_cove_and_across_batches(void **state)
 {
 	(void)state;
 	static const struct { uint64_t frontend; unsigned count; } rows[] = {
@@ -550,7 +550,7 @@ static void front_end_events_of_golden_cove_and_across_batches(void **state)
 
 /* Three slots of each cycle from 12 to 15 stay empty, and an instruction goes in each: those at 14, 15 and 16 have two such cycles before them, wherever
  * batches end. */
-static void stretches_with_instructions_within_are_the_same_in_all_batches(void **state)
+static void test_stretches_with_instructions_within_are_the_same_in_all_batches(void **state)
 {
 	(void)state;
 	for (size_t cut = 1; cut <= 10; cut++) {
@@ -577,24 +577,24 @@ static void stretches_with_instructions_within_are_the_same_in_all_batches(void 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stretches_with_instructions_within_are_the_same_in_all_batches),
-		cmocka_unit_test(front_end_events_of_golden_cove_and_across_batches),
-		cmocka_unit_test(each_format_has_its_length_and_fields),
-		cmocka_unit_test(status_or_applicable_counters_by_format),
-		cmocka_unit_test(the_lbr_group_of_a_ring_is_newest_first),
-		cmocka_unit_test(a_record_that_the_guest_has_taken_is_left_alone),
-		cmocka_unit_test(behind_a_taken_branch_rip_is_where_it_went),
-		cmocka_unit_test(older_areas_have_their_counter_reset_at_20h),
-		cmocka_unit_test(adaptive_records_hold_the_groups_selected),
-		cmocka_unit_test(adaptive_groups_have_their_order),
-		cmocka_unit_test(without_registers_rip_is_the_next_instruction_also_of_the_next_batch),
-		cmocka_unit_test(load_latency_counts_and_records_loads_above_the_threshold),
-		cmocka_unit_test(precise_store_records_where_it_went_and_whether_it_hit),
-		cmocka_unit_test(from_ice_lake_on_load_latency_needs_no_bit_of_its_own),
-		cmocka_unit_test(precise_store_wants_its_bit),
-		cmocka_unit_test(a_store_says_no_more_than_its_l1d_bit_where_latency_is_not_sampled),
-		cmocka_unit_test(data_source_is_where_the_load_was_served),
-		cmocka_unit_test(front_end_events_count_what_the_register_names),
+		cmocka_unit_test(test_stretches_with_instructions_within_are_the_same_in_all_batches),
+		cmocka_unit_test(test_front_end_events_of_golden_cove_and_across_batches),
+		cmocka_unit_test(test_each_format_has_its_length_and_fields),
+		cmocka_unit_test(test_status_or_applicable_counters_by_format),
+		cmocka_unit_test(test_the_lbr_group_of_a_ring_is_newest_first),
+		cmocka_unit_test(test_a_record_that_the_guest_has_taken_is_left_alone),
+		cmocka_unit_test(test_behind_a_taken_branch_rip_is_where_it_went),
+		cmocka_unit_test(test_older_areas_have_their_counter_reset_at_20h),
+		cmocka_unit_test(test_adaptive_records_hold_the_groups_selected),
+		cmocka_unit_test(test_adaptive_groups_have_their_order),
+		cmocka_unit_test(test_without_registers_rip_is_the_next_instruction_also_of_the_next_batch),
+		cmocka_unit_test(test_load_latency_counts_and_records_loads_above_the_threshold),
+		cmocka_unit_test(test_precise_store_records_where_it_went_and_whether_it_hit),
+		cmocka_unit_test(test_from_ice_lake_on_load_latency_needs_no_bit_of_its_own),
+		cmocka_unit_test(test_precise_store_wants_its_bit),
+		cmocka_unit_test(test_a_store_says_no_more_than_its_l1d_bit_where_latency_is_not_sampled),
+		cmocka_unit_test(test_data_source_is_where_the_load_was_served),
+		cmocka_unit_test(test_front_end_events_count_what_the_register_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

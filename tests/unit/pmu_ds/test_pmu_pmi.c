@@ -59,7 +59,7 @@ static void ten(struct stream *s)
 	stream_signal(s, SPMU_SIG_CYCLES, 0, 101, 1);
 }
 
-static void the_interrupt_falls_on_the_first_instruction_that_has_not_retired(void **state)
+static void test_the_interrupt_falls_on_the_first_instruction_that_has_not_retired(void **state)
 {
 	(void)state;
 	static const struct { uint32_t latency; uint64_t ip, cycle; } rows[] = {	/* the third instruction overflows, cycle 30 */
@@ -84,7 +84,7 @@ static void the_interrupt_falls_on_the_first_instruction_that_has_not_retired(vo
 	}
 }
 
-static void an_interrupt_may_fall_into_a_later_batch(void **state)
+static void test_an_interrupt_may_fall_into_a_later_batch(void **state)
 {
 	(void)state;
 	struct stream s = { 0 };
@@ -106,7 +106,7 @@ static void an_interrupt_may_fall_into_a_later_batch(void **state)
 	stream_free(&s);
 }
 
-static void an_instruction_in_mid_retirement_completes_first(void **state)
+static void test_an_instruction_in_mid_retirement_completes_first(void **state)
 {
 	(void)state;
 	struct stream s = { 0 };
@@ -130,7 +130,7 @@ static void an_instruction_in_mid_retirement_completes_first(void **state)
 }
 
 /* ... and stays there, though another counter overflows in the very cycle in which that instruction completes and the next one retires. */
-static void another_overflow_does_not_move_a_pending_interrupt(void **state)
+static void test_another_overflow_does_not_move_a_pending_interrupt(void **state)
 {
 	(void)state;
 	for (unsigned retired = 0; retired < 2; retired++) {
@@ -158,7 +158,7 @@ static void another_overflow_does_not_move_a_pending_interrupt(void **state)
 	}
 }
 
-static void a_pending_interrupt_is_taken_at_the_end_of_the_stream(void **state)
+static void test_a_pending_interrupt_is_taken_at_the_end_of_the_stream(void **state)
 {
 	(void)state;
 	struct stream s = { 0 };
@@ -174,7 +174,7 @@ static void a_pending_interrupt_is_taken_at_the_end_of_the_stream(void **state)
 	stream_free(&s);
 }
 
-static void an_overflow_without_int_sets_the_status_bit_only(void **state)
+static void test_an_overflow_without_int_sets_the_status_bit_only(void **state)
 {
 	(void)state;
 	struct stream s = { 0 };
@@ -192,7 +192,7 @@ static void an_overflow_without_int_sets_the_status_bit_only(void **state)
 	stream_free(&s);
 }
 
-static void a_fixed_counter_interrupts_too(void **state)
+static void test_a_fixed_counter_interrupts_too(void **state)
 {
 	(void)state;
 	struct stream s = { 0 };
@@ -318,13 +318,13 @@ static void check_against(const char *event, int which, bool may_be_behind)
 	assert_true(samples > 24 * 10);	/* a round's random events may be too few for many */
 }
 
-static void samples_of_instructions_fall_where_a_naive_walk_puts_them(void **state)
+static void test_samples_of_instructions_fall_where_a_naive_walk_puts_them(void **state)
 {
 	(void)state;
 	check_against("INST_RETIRED.ANY_P", 0, false);
 }
 
-static void samples_of_events_out_of_order_fall_where_a_naive_walk_puts_them(void **state)
+static void test_samples_of_events_out_of_order_fall_where_a_naive_walk_puts_them(void **state)
 {
 	(void)state;
 	check_against("UOPS_EXECUTED.THREAD", 1, true);
@@ -333,7 +333,7 @@ static void samples_of_events_out_of_order_fall_where_a_naive_walk_puts_them(voi
 	check_against("L1D_PEND_MISS.PENDING", 4, true);
 }
 
-static void samples_of_cycles_fall_where_a_naive_walk_puts_them(void **state)
+static void test_samples_of_cycles_fall_where_a_naive_walk_puts_them(void **state)
 {
 	(void)state;
 	check_against("CPU_CLK_UNHALTED.THREAD_P", 5, true);
@@ -341,7 +341,7 @@ static void samples_of_cycles_fall_where_a_naive_walk_puts_them(void **state)
 
 /* ---- freeze and handlers ---------------------------------------------------------------------------------------- */
 
-static void freeze_on_pmi_stops_all_counters_at_the_overflow(void **state)
+static void test_freeze_on_pmi_stops_all_counters_at_the_overflow(void **state)
 {
 	(void)state;
 	struct stream s = { 0 };
@@ -369,7 +369,7 @@ static void freeze_on_pmi_stops_all_counters_at_the_overflow(void **state)
 	stream_free(&s);
 }
 
-static void without_a_handler_a_frozen_pmu_stays_frozen(void **state)
+static void test_without_a_handler_a_frozen_pmu_stays_frozen(void **state)
 {
 	(void)state;
 	struct stream s = { 0 };
@@ -396,7 +396,7 @@ static void start_branches(struct spmu *p, struct log *l)
 	fixture_program(p, 7, "UOPS_ISSUED.ANY", 0);
 }
 
-static void what_a_handler_programs_counts_from_there_on(void **state)
+static void test_what_a_handler_programs_counts_from_there_on(void **state)
 {
 	(void)state;
 	struct stream s = { 0 };
@@ -425,7 +425,7 @@ static void stop_counting(struct spmu *p, struct log *l)
 	assert_int_equal(spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_CTRL, 0), SPMU_OK);
 }
 
-static void what_a_handler_stops_has_counted_up_to_there(void **state)
+static void test_what_a_handler_stops_has_counted_up_to_there(void **state)
 {
 	(void)state;
 	struct stream s = { 0 };
@@ -456,7 +456,7 @@ static void toggle(struct spmu *p, struct log *l)
 }
 
 /* A kernel's handler clears and sets IA32_PERF_GLOBAL_CTRL; in no time, so nothing is lost. */
-static void stopping_and_starting_in_a_handler_loses_nothing(void **state)
+static void test_stopping_and_starting_in_a_handler_loses_nothing(void **state)
 {
 	(void)state;
 	struct stream s = { 0 };
@@ -480,7 +480,7 @@ static void stopping_and_starting_in_a_handler_loses_nothing(void **state)
 	stream_free(&s);
 }
 
-static void two_overflows_before_the_interrupt_are_one_interrupt(void **state)
+static void test_two_overflows_before_the_interrupt_are_one_interrupt(void **state)
 {
 	(void)state;
 	struct stream s = { 0 };
@@ -500,7 +500,7 @@ static void two_overflows_before_the_interrupt_are_one_interrupt(void **state)
 	stream_free(&s);
 }
 
-static void events_below_the_first_retirement_name_an_instruction_of_an_earlier_batch(void **state)
+static void test_events_below_the_first_retirement_name_an_instruction_of_an_earlier_batch(void **state)
 {
 	(void)state;
 	struct stream s = { 0 };
@@ -534,23 +534,23 @@ static int cleanup(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_interrupt_falls_on_the_first_instruction_that_has_not_retired),
-		cmocka_unit_test(an_interrupt_may_fall_into_a_later_batch),
-		cmocka_unit_test(an_instruction_in_mid_retirement_completes_first),
-		cmocka_unit_test(another_overflow_does_not_move_a_pending_interrupt),
-		cmocka_unit_test(a_pending_interrupt_is_taken_at_the_end_of_the_stream),
-		cmocka_unit_test(an_overflow_without_int_sets_the_status_bit_only),
-		cmocka_unit_test(a_fixed_counter_interrupts_too),
-		cmocka_unit_test(samples_of_instructions_fall_where_a_naive_walk_puts_them),
-		cmocka_unit_test(samples_of_events_out_of_order_fall_where_a_naive_walk_puts_them),
-		cmocka_unit_test(samples_of_cycles_fall_where_a_naive_walk_puts_them),
-		cmocka_unit_test(freeze_on_pmi_stops_all_counters_at_the_overflow),
-		cmocka_unit_test(without_a_handler_a_frozen_pmu_stays_frozen),
-		cmocka_unit_test(what_a_handler_programs_counts_from_there_on),
-		cmocka_unit_test(what_a_handler_stops_has_counted_up_to_there),
-		cmocka_unit_test(stopping_and_starting_in_a_handler_loses_nothing),
-		cmocka_unit_test(two_overflows_before_the_interrupt_are_one_interrupt),
-		cmocka_unit_test(events_below_the_first_retirement_name_an_instruction_of_an_earlier_batch),
+		cmocka_unit_test(test_the_interrupt_falls_on_the_first_instruction_that_has_not_retired),
+		cmocka_unit_test(test_an_interrupt_may_fall_into_a_later_batch),
+		cmocka_unit_test(test_an_instruction_in_mid_retirement_completes_first),
+		cmocka_unit_test(test_another_overflow_does_not_move_a_pending_interrupt),
+		cmocka_unit_test(test_a_pending_interrupt_is_taken_at_the_end_of_the_stream),
+		cmocka_unit_test(test_an_overflow_without_int_sets_the_status_bit_only),
+		cmocka_unit_test(test_a_fixed_counter_interrupts_too),
+		cmocka_unit_test(test_samples_of_instructions_fall_where_a_naive_walk_puts_them),
+		cmocka_unit_test(test_samples_of_events_out_of_order_fall_where_a_naive_walk_puts_them),
+		cmocka_unit_test(test_samples_of_cycles_fall_where_a_naive_walk_puts_them),
+		cmocka_unit_test(test_freeze_on_pmi_stops_all_counters_at_the_overflow),
+		cmocka_unit_test(test_without_a_handler_a_frozen_pmu_stays_frozen),
+		cmocka_unit_test(test_what_a_handler_programs_counts_from_there_on),
+		cmocka_unit_test(test_what_a_handler_stops_has_counted_up_to_there),
+		cmocka_unit_test(test_stopping_and_starting_in_a_handler_loses_nothing),
+		cmocka_unit_test(test_two_overflows_before_the_interrupt_are_one_interrupt),
+		cmocka_unit_test(test_events_below_the_first_retirement_name_an_instruction_of_an_earlier_batch),
 	};
 	return cmocka_run_group_tests(tests, NULL, cleanup);
 }

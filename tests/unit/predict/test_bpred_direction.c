@@ -47,7 +47,7 @@ static bool coin(void)
 	return random_state >> 40 & 1;
 }
 
-static void a_branch_always_taken_is_learned_at_once(void **state)
+static void test_a_branch_always_taken_is_learned_at_once(void **state)
 {
 	struct bpred *p = *state;
 	unsigned n = 0;
@@ -60,7 +60,7 @@ static void a_branch_always_taken_is_learned_at_once(void **state)
 	assert_int_equal(n, 0);
 }
 
-static void an_alternating_branch_is_learned(void **state)
+static void test_an_alternating_branch_is_learned(void **state)
 {
 	struct bpred *p = *state;
 	unsigned n = 0;
@@ -69,7 +69,7 @@ static void an_alternating_branch_is_learned(void **state)
 	assert_int_equal(n, 0);
 }
 
-static void a_pattern_of_period_60_is_learned(void **state)
+static void test_a_pattern_of_period_60_is_learned(void **state)
 {
 	struct bpred *p = *state;
 	bool pattern[60];
@@ -81,7 +81,7 @@ static void a_pattern_of_period_60_is_learned(void **state)
 	assert_true(n < 300);		/* below 1 % */
 }
 
-static void a_branch_that_repeats_one_40_branches_before_is_learned(void **state)
+static void test_a_branch_that_repeats_one_40_branches_before_is_learned(void **state)
 {
 	struct bpred *p = *state;
 	unsigned n = 0;
@@ -95,7 +95,7 @@ static void a_branch_that_repeats_one_40_branches_before_is_learned(void **state
 	assert_true(n < 100);		/* 1 % of 10,000 */
 }
 
-static void a_random_branch_is_wrong_half_the_time(void **state)
+static void test_a_random_branch_is_wrong_half_the_time(void **state)
 {
 	struct bpred *p = *state;
 	unsigned n = 0;
@@ -116,13 +116,13 @@ static unsigned exits_missed(struct bpred *p, unsigned trip)
 	return n;
 }
 
-static void the_loop_predictor_knows_the_exit_of_long_loops(void **state)
+static void test_the_loop_predictor_knows_the_exit_of_long_loops(void **state)
 {
 	struct bpred *p = *state;
 	assert_true(exits_missed(p, 300) <= 5);
 }
 
-static void without_it_the_exit_of_a_long_loop_is_missed(void **state)
+static void test_without_it_the_exit_of_a_long_loop_is_missed(void **state)
 {
 	(void)state;
 	struct core_config c;
@@ -133,7 +133,7 @@ static void without_it_the_exit_of_a_long_loop_is_missed(void **state)
 	bpred_destroy(p);
 }
 
-static void a_longer_history_sees_further(void **state)
+static void test_a_longer_history_sees_further(void **state)
 {
 	(void)state;
 	unsigned missed[2] = { 0, 0 };
@@ -151,7 +151,7 @@ static void a_longer_history_sees_further(void **state)
 	assert_true(missed[1] <= 5);
 }
 
-static void many_branches_share_the_tables(void **state)
+static void test_many_branches_share_the_tables(void **state)
 {
 	struct bpred *p = *state;
 	unsigned n = 0;
@@ -161,7 +161,7 @@ static void many_branches_share_the_tables(void **state)
 	assert_true(n < 1000);		/* 1 % of 100,000 */
 }
 
-static void the_same_sequence_gives_the_same_predictions(void **state)
+static void test_the_same_sequence_gives_the_same_predictions(void **state)
 {
 	(void)state;
 	uint64_t hash[2];
@@ -186,7 +186,7 @@ static void the_same_sequence_gives_the_same_predictions(void **state)
 	assert_true(hash[0] == hash[1]);
 }
 
-static void shapes_that_cannot_be_are_refused_by_name(void **state)
+static void test_shapes_that_cannot_be_are_refused_by_name(void **state)
 {
 	(void)state;
 	struct core_config c;
@@ -222,17 +222,17 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_branch_always_taken_is_learned_at_once),
-		TEST(an_alternating_branch_is_learned),
-		TEST(a_pattern_of_period_60_is_learned),
-		TEST(a_branch_that_repeats_one_40_branches_before_is_learned),
-		TEST(a_random_branch_is_wrong_half_the_time),
-		TEST(the_loop_predictor_knows_the_exit_of_long_loops),
-		TEST(without_it_the_exit_of_a_long_loop_is_missed),
-		TEST(a_longer_history_sees_further),
-		TEST(many_branches_share_the_tables),
-		TEST(the_same_sequence_gives_the_same_predictions),
-		TEST(shapes_that_cannot_be_are_refused_by_name),
+		TEST(test_a_branch_always_taken_is_learned_at_once),
+		TEST(test_an_alternating_branch_is_learned),
+		TEST(test_a_pattern_of_period_60_is_learned),
+		TEST(test_a_branch_that_repeats_one_40_branches_before_is_learned),
+		TEST(test_a_random_branch_is_wrong_half_the_time),
+		TEST(test_the_loop_predictor_knows_the_exit_of_long_loops),
+		TEST(test_without_it_the_exit_of_a_long_loop_is_missed),
+		TEST(test_a_longer_history_sees_further),
+		TEST(test_many_branches_share_the_tables),
+		TEST(test_the_same_sequence_gives_the_same_predictions),
+		TEST(test_shapes_that_cannot_be_are_refused_by_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static struct bpred_outcome branch(struct bpred *p, uint64_t ip, uint32_t flags,
 	return o;
 }
 
-static void a_new_jump_is_found_at_decode_a_known_one_at_fetch(void **state)
+static void test_a_new_jump_is_found_at_decode_a_known_one_at_fetch(void **state)
 {
 	(void)state;
 	struct bpred *p = start(small());
@@ -50,7 +50,7 @@ static void a_new_jump_is_found_at_decode_a_known_one_at_fetch(void **state)
 	bpred_destroy(p);
 }
 
-static void a_conditional_predicted_taken_but_unknown_to_the_btb_resteers(void **state)
+static void test_a_conditional_predicted_taken_but_unknown_to_the_btb_resteers(void **state)
 {
 	(void)state;
 	struct bpred *p = start(small());
@@ -85,7 +85,7 @@ static unsigned resteers(struct bpred *p, unsigned jumps, unsigned *bubbles)
 	return n;
 }
 
-static void the_btb_holds_as_many_jumps_as_it_has_entries(void **state)
+static void test_the_btb_holds_as_many_jumps_as_it_has_entries(void **state)
 {
 	(void)state;
 	unsigned bubbles;
@@ -96,7 +96,7 @@ static void the_btb_holds_as_many_jumps_as_it_has_entries(void **state)
 	bpred_destroy(p);
 }
 
-static void a_second_level_holds_more_at_the_price_of_a_bubble(void **state)
+static void test_a_second_level_holds_more_at_the_price_of_a_bubble(void **state)
 {
 	(void)state;
 	unsigned bubbles;
@@ -134,7 +134,7 @@ static unsigned returns_missed(struct bpred *p, unsigned depth)
 	return n;
 }
 
-static void returns_within_the_stack_s_depth_are_predicted(void **state)
+static void test_returns_within_the_stack_s_depth_are_predicted(void **state)
 {
 	(void)state;
 	struct bpred *p = start(small());
@@ -142,7 +142,7 @@ static void returns_within_the_stack_s_depth_are_predicted(void **state)
 	bpred_destroy(p);
 }
 
-static void calls_deeper_than_the_stack_lose_the_oldest_returns(void **state)
+static void test_calls_deeper_than_the_stack_lose_the_oldest_returns(void **state)
 {
 	(void)state;
 	struct bpred *p = start(small());
@@ -150,7 +150,7 @@ static void calls_deeper_than_the_stack_lose_the_oldest_returns(void **state)
 	bpred_destroy(p);
 }
 
-static void an_indirect_jump_to_one_target_is_known_the_second_time(void **state)
+static void test_an_indirect_jump_to_one_target_is_known_the_second_time(void **state)
 {
 	(void)state;
 	struct bpred *p = start(small());
@@ -174,13 +174,13 @@ static unsigned indirect_missed(struct core_config c)
 	return n;
 }
 
-static void an_indirect_jump_is_predicted_from_the_path_to_it(void **state)
+static void test_an_indirect_jump_is_predicted_from_the_path_to_it(void **state)
 {
 	(void)state;
 	assert_true(indirect_missed(small()) <= 30);		/* 1 % */
 }
 
-static void without_the_path_its_last_target_is_repeated(void **state)
+static void test_without_the_path_its_last_target_is_repeated(void **state)
 {
 	(void)state;
 	struct core_config c = small();
@@ -188,7 +188,7 @@ static void without_the_path_its_last_target_is_repeated(void **state)
 	assert_int_equal(indirect_missed(c), 3000);		/* no target follows itself */
 }
 
-static void an_indirect_call_s_target_follows_the_caller(void **state)
+static void test_an_indirect_call_s_target_follows_the_caller(void **state)
 {
 	(void)state;
 	struct bpred *p = start(small());
@@ -209,7 +209,7 @@ static void an_indirect_call_s_target_follows_the_caller(void **state)
 	bpred_destroy(p);
 }
 
-static void a_random_target_cannot_be_known(void **state)
+static void test_a_random_target_cannot_be_known(void **state)
 {
 	(void)state;
 	struct bpred *p = start(small());
@@ -225,7 +225,7 @@ static void a_random_target_cannot_be_known(void **state)
 	bpred_destroy(p);
 }
 
-static void far_transfers_are_not_predicted(void **state)
+static void test_far_transfers_are_not_predicted(void **state)
 {
 	(void)state;
 	struct bpred *p = start(small());
@@ -237,18 +237,18 @@ static void far_transfers_are_not_predicted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_new_jump_is_found_at_decode_a_known_one_at_fetch),
-		cmocka_unit_test(a_conditional_predicted_taken_but_unknown_to_the_btb_resteers),
-		cmocka_unit_test(the_btb_holds_as_many_jumps_as_it_has_entries),
-		cmocka_unit_test(a_second_level_holds_more_at_the_price_of_a_bubble),
-		cmocka_unit_test(returns_within_the_stack_s_depth_are_predicted),
-		cmocka_unit_test(calls_deeper_than_the_stack_lose_the_oldest_returns),
-		cmocka_unit_test(an_indirect_jump_to_one_target_is_known_the_second_time),
-		cmocka_unit_test(an_indirect_jump_is_predicted_from_the_path_to_it),
-		cmocka_unit_test(without_the_path_its_last_target_is_repeated),
-		cmocka_unit_test(an_indirect_call_s_target_follows_the_caller),
-		cmocka_unit_test(a_random_target_cannot_be_known),
-		cmocka_unit_test(far_transfers_are_not_predicted),
+		cmocka_unit_test(test_a_new_jump_is_found_at_decode_a_known_one_at_fetch),
+		cmocka_unit_test(test_a_conditional_predicted_taken_but_unknown_to_the_btb_resteers),
+		cmocka_unit_test(test_the_btb_holds_as_many_jumps_as_it_has_entries),
+		cmocka_unit_test(test_a_second_level_holds_more_at_the_price_of_a_bubble),
+		cmocka_unit_test(test_returns_within_the_stack_s_depth_are_predicted),
+		cmocka_unit_test(test_calls_deeper_than_the_stack_lose_the_oldest_returns),
+		cmocka_unit_test(test_an_indirect_jump_to_one_target_is_known_the_second_time),
+		cmocka_unit_test(test_an_indirect_jump_is_predicted_from_the_path_to_it),
+		cmocka_unit_test(test_without_the_path_its_last_target_is_repeated),
+		cmocka_unit_test(test_an_indirect_call_s_target_follows_the_caller),
+		cmocka_unit_test(test_a_random_target_cannot_be_known),
+		cmocka_unit_test(test_far_transfers_are_not_predicted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

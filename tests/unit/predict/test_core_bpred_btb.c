@@ -3,7 +3,7 @@
 #include "bpred_fixture.h"
 
 /* --- P5 --- */
-static void p5_knows_a_branch_that_was_taken_once(void **state)
+static void test_p5_knows_a_branch_that_was_taken_once(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("pentium");
@@ -13,7 +13,7 @@ static void p5_knows_a_branch_that_was_taken_once(void **state)
 	bpred_destroy(p);
 }
 
-static void p5_misses_the_exit_of_each_loop_and_nothing_else(void **state)
+static void test_p5_misses_the_exit_of_each_loop_and_nothing_else(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("pentium");
@@ -25,7 +25,7 @@ static void p5_misses_the_exit_of_each_loop_and_nothing_else(void **state)
 	bpred_destroy(p);
 }
 
-static void p5_does_not_learn_to_alternate(void **state)
+static void test_p5_does_not_learn_to_alternate(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("pentium");
@@ -33,7 +33,7 @@ static void p5_does_not_learn_to_alternate(void **state)
 	bpred_destroy(p);
 }
 
-static void p5_predicts_not_taken_what_it_does_not_know_backward_too(void **state)
+static void test_p5_predicts_not_taken_what_it_does_not_know_backward_too(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("pentium");
@@ -46,7 +46,7 @@ static void p5_predicts_not_taken_what_it_does_not_know_backward_too(void **stat
 	bpred_destroy(p);
 }
 
-static void p5_returns_go_where_they_went_last(void **state)
+static void test_p5_returns_go_where_they_went_last(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("pentium");
@@ -64,7 +64,7 @@ static void p5_returns_go_where_they_went_last(void **state)
 	bpred_destroy(p);
 }
 
-static void p5_holds_256_branches(void **state)
+static void test_p5_holds_256_branches(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("pentium");
@@ -80,7 +80,7 @@ static void p5_holds_256_branches(void **state)
 }
 
 /* --- P6 --- */
-static void p6_learns_patterns_whose_last_four_say_what_follows(void **state)
+static void test_p6_learns_patterns_whose_last_four_say_what_follows(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("pentium3");
@@ -92,7 +92,7 @@ static void p6_learns_patterns_whose_last_four_say_what_follows(void **state)
 	bpred_destroy(p);
 }
 
-static void p6_does_not_learn_what_takes_longer_histories(void **state)
+static void test_p6_does_not_learn_what_takes_longer_histories(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("pentium3");
@@ -100,7 +100,7 @@ static void p6_does_not_learn_what_takes_longer_histories(void **state)
 	bpred_destroy(p);
 }
 
-static void p6_s_history_is_each_branch_s_own(void **state)
+static void test_p6_s_history_is_each_branch_s_own(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("pentium3");
@@ -117,7 +117,7 @@ static void p6_s_history_is_each_branch_s_own(void **state)
 	bpred_destroy(p);
 }
 
-static void p6_predicts_backward_taken_and_forward_not(void **state)
+static void test_p6_predicts_backward_taken_and_forward_not(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("pentium3");
@@ -136,7 +136,7 @@ static void p6_predicts_backward_taken_and_forward_not(void **state)
 }
 
 /* --- NetBurst --- */
-static void netburst_hears_what_other_branches_tell(void **state)
+static void test_netburst_hears_what_other_branches_tell(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("willamette");
@@ -151,7 +151,7 @@ static void netburst_hears_what_other_branches_tell(void **state)
 	bpred_destroy(p);
 }
 
-static void netburst_learns_loops_within_its_history_only(void **state)
+static void test_netburst_learns_loops_within_its_history_only(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("willamette");
@@ -161,7 +161,7 @@ static void netburst_learns_loops_within_its_history_only(void **state)
 	bpred_destroy(p);
 }
 
-static void netburst_honours_hints_where_no_btb_knows_the_branch(void **state)
+static void test_netburst_honours_hints_where_no_btb_knows_the_branch(void **state)
 {
 	(void)state;
 	const char *name[] = { "willamette", "prescott" };
@@ -179,7 +179,7 @@ static void netburst_honours_hints_where_no_btb_knows_the_branch(void **state)
 	}
 }
 
-static void prescott_takes_far_backward_branches_for_no_loops(void **state)
+static void test_prescott_takes_far_backward_branches_for_no_loops(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("prescott"), *w = predictor_of("willamette");
@@ -204,7 +204,7 @@ static unsigned alternating_missed(struct bpred *p, unsigned branches)
 	return n * 100 / (50 * branches);
 }
 
-static void the_trace_cache_s_btb_has_the_history(void **state)
+static void test_the_trace_cache_s_btb_has_the_history(void **state)
 {
 	(void)state;
 	struct bpred *w = predictor_of("willamette"), *p = predictor_of("prescott");
@@ -226,7 +226,7 @@ static unsigned indirect_missed(const char *name)
 	return n;
 }
 
-static void indirect_targets_with_a_history_are_learned_from_prescott_and_core_on(void **state)
+static void test_indirect_targets_with_a_history_are_learned_from_prescott_and_core_on(void **state)
 {
 	(void)state;
 	const char *without[] = { "pentium", "pentium3", "willamette" }, *with[] = { "prescott", "core2", "ivy-bridge", "skylake", "golden-cove" };
@@ -239,22 +239,22 @@ static void indirect_targets_with_a_history_are_learned_from_prescott_and_core_o
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(p5_knows_a_branch_that_was_taken_once),
-		cmocka_unit_test(p5_misses_the_exit_of_each_loop_and_nothing_else),
-		cmocka_unit_test(p5_does_not_learn_to_alternate),
-		cmocka_unit_test(p5_predicts_not_taken_what_it_does_not_know_backward_too),
-		cmocka_unit_test(p5_returns_go_where_they_went_last),
-		cmocka_unit_test(p5_holds_256_branches),
-		cmocka_unit_test(p6_learns_patterns_whose_last_four_say_what_follows),
-		cmocka_unit_test(p6_does_not_learn_what_takes_longer_histories),
-		cmocka_unit_test(p6_s_history_is_each_branch_s_own),
-		cmocka_unit_test(p6_predicts_backward_taken_and_forward_not),
-		cmocka_unit_test(netburst_hears_what_other_branches_tell),
-		cmocka_unit_test(netburst_learns_loops_within_its_history_only),
-		cmocka_unit_test(netburst_honours_hints_where_no_btb_knows_the_branch),
-		cmocka_unit_test(prescott_takes_far_backward_branches_for_no_loops),
-		cmocka_unit_test(the_trace_cache_s_btb_has_the_history),
-		cmocka_unit_test(indirect_targets_with_a_history_are_learned_from_prescott_and_core_on),
+		cmocka_unit_test(test_p5_knows_a_branch_that_was_taken_once),
+		cmocka_unit_test(test_p5_misses_the_exit_of_each_loop_and_nothing_else),
+		cmocka_unit_test(test_p5_does_not_learn_to_alternate),
+		cmocka_unit_test(test_p5_predicts_not_taken_what_it_does_not_know_backward_too),
+		cmocka_unit_test(test_p5_returns_go_where_they_went_last),
+		cmocka_unit_test(test_p5_holds_256_branches),
+		cmocka_unit_test(test_p6_learns_patterns_whose_last_four_say_what_follows),
+		cmocka_unit_test(test_p6_does_not_learn_what_takes_longer_histories),
+		cmocka_unit_test(test_p6_s_history_is_each_branch_s_own),
+		cmocka_unit_test(test_p6_predicts_backward_taken_and_forward_not),
+		cmocka_unit_test(test_netburst_hears_what_other_branches_tell),
+		cmocka_unit_test(test_netburst_learns_loops_within_its_history_only),
+		cmocka_unit_test(test_netburst_honours_hints_where_no_btb_knows_the_branch),
+		cmocka_unit_test(test_prescott_takes_far_backward_branches_for_no_loops),
+		cmocka_unit_test(test_the_trace_cache_s_btb_has_the_history),
+		cmocka_unit_test(test_indirect_targets_with_a_history_are_learned_from_prescott_and_core_on),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static unsigned exits_missed(struct bpred *p, unsigned trip)
 	return n;
 }
 
-static void core_s_loop_detector_knows_exits_up_to_64_iterations(void **state)
+static void test_core_s_loop_detector_knows_exits_up_to_64_iterations(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("core2"), *p6 = predictor_of("pentium3");
@@ -32,7 +32,7 @@ static void core_s_loop_detector_knows_exits_up_to_64_iterations(void **state)
 	bpred_destroy(p6);
 }
 
-static void core_hears_what_other_branches_tell_and_learns_patterns(void **state)
+static void test_core_hears_what_other_branches_tell_and_learns_patterns(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("core2");
@@ -54,7 +54,7 @@ static void core_hears_what_other_branches_tell_and_learns_patterns(void **state
 	bpred_destroy(p);
 }
 
-static void core_has_no_static_rule(void **state)
+static void test_core_has_no_static_rule(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("core2");
@@ -65,7 +65,7 @@ static void core_has_no_static_rule(void **state)
 }
 
 /* --- every class --- */
-static void nobody_learns_a_coin(void **state)
+static void test_nobody_learns_a_coin(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < PRESETS; i++) {
@@ -79,7 +79,7 @@ static void nobody_learns_a_coin(void **state)
 	}
 }
 
-static void a_reset_forgets_all(void **state)
+static void test_a_reset_forgets_all(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < PRESETS; i++) {
@@ -113,7 +113,7 @@ static unsigned recursion_missed(struct bpred *p, unsigned depth)
 	return n;
 }
 
-static void a_recursion_beyond_the_stack_loses_what_was_overwritten(void **state)
+static void test_a_recursion_beyond_the_stack_loses_what_was_overwritten(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("pentium3");
@@ -139,7 +139,7 @@ static unsigned beyond_missed(const char *name)
 	return n;
 }
 
-static void an_underflow_is_left_to_the_indirect_predictor_from_skylake_on(void **state)
+static void test_an_underflow_is_left_to_the_indirect_predictor_from_skylake_on(void **state)
 {
 	(void)state;
 	assert_int_equal(beyond_missed("core2"), 800);		/* eight a round: what the ring says is stale */
@@ -151,7 +151,7 @@ static void an_underflow_is_left_to_the_indirect_predictor_from_skylake_on(void 
 /* --- the wrong path --- */
 /* Two predictors are taught the same; then one mispredicts a branch, the other is told that it went as the first had predicted.
  * What the first says of the branches of that wrong path, the second says of them as they come. */
-static void a_wrong_path_is_predicted_as_if_the_branch_had_gone_that_way(void **state)
+static void test_a_wrong_path_is_predicted_as_if_the_branch_had_gone_that_way(void **state)
 {
 	(void)state;
 	static struct bpred_path path;
@@ -196,7 +196,7 @@ static void a_wrong_path_is_predicted_as_if_the_branch_had_gone_that_way(void **
 	}
 }
 
-static void a_wrong_path_leaves_the_predictor_as_it_was(void **state)
+static void test_a_wrong_path_leaves_the_predictor_as_it_was(void **state)
 {
 	(void)state;
 	static struct bpred_path path;
@@ -225,7 +225,7 @@ static void a_wrong_path_leaves_the_predictor_as_it_was(void **state)
 	}
 }
 
-static void a_wrong_path_has_a_return_stack_of_its_own(void **state)
+static void test_a_wrong_path_has_a_return_stack_of_its_own(void **state)
 {
 	(void)state;
 	static struct bpred_path path;
@@ -244,7 +244,7 @@ static void a_wrong_path_has_a_return_stack_of_its_own(void **state)
 	}
 }
 
-static void long_wrong_paths_end_well(void **state)
+static void test_long_wrong_paths_end_well(void **state)
 {
 	(void)state;
 	static struct bpred_path path;
@@ -263,7 +263,7 @@ static void long_wrong_paths_end_well(void **state)
 	}
 }
 
-static void an_unknown_indirect_branch_falls_through_or_waits(void **state)
+static void test_an_unknown_indirect_branch_falls_through_or_waits(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < PRESETS; i++) {
@@ -276,7 +276,7 @@ static void an_unknown_indirect_branch_falls_through_or_waits(void **state)
 	}
 }
 
-static void a_perfect_predictor_is_never_wrong(void **state)
+static void test_a_perfect_predictor_is_never_wrong(void **state)
 {
 	static const char *const name[] = { "golden-cove", "core2", "prescott", "pentium" };
 	static const uint32_t kind[] = { INSN_COND, INSN_INDIRECT, INSN_RET, INSN_CALL | INSN_INDIRECT, 0, INSN_FAR };
@@ -299,7 +299,7 @@ static void a_perfect_predictor_is_never_wrong(void **state)
 	}
 }
 
-static void a_predictor_put_right_learns_and_resteers_as_it_would(void **state)
+static void test_a_predictor_put_right_learns_and_resteers_as_it_would(void **state)
 {
 	static const char *const name[] = { "golden-cove", "core2", "prescott" };
 	(void)state;
@@ -332,20 +332,20 @@ static void a_predictor_put_right_learns_and_resteers_as_it_would(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(core_s_loop_detector_knows_exits_up_to_64_iterations),
-		cmocka_unit_test(core_hears_what_other_branches_tell_and_learns_patterns),
-		cmocka_unit_test(core_has_no_static_rule),
-		cmocka_unit_test(nobody_learns_a_coin),
-		cmocka_unit_test(a_reset_forgets_all),
-		cmocka_unit_test(a_recursion_beyond_the_stack_loses_what_was_overwritten),
-		cmocka_unit_test(an_underflow_is_left_to_the_indirect_predictor_from_skylake_on),
-		cmocka_unit_test(a_wrong_path_is_predicted_as_if_the_branch_had_gone_that_way),
-		cmocka_unit_test(a_wrong_path_leaves_the_predictor_as_it_was),
-		cmocka_unit_test(a_wrong_path_has_a_return_stack_of_its_own),
-		cmocka_unit_test(long_wrong_paths_end_well),
-		cmocka_unit_test(an_unknown_indirect_branch_falls_through_or_waits),
-		cmocka_unit_test(a_perfect_predictor_is_never_wrong),
-		cmocka_unit_test(a_predictor_put_right_learns_and_resteers_as_it_would),
+		cmocka_unit_test(test_core_s_loop_detector_knows_exits_up_to_64_iterations),
+		cmocka_unit_test(test_core_hears_what_other_branches_tell_and_learns_patterns),
+		cmocka_unit_test(test_core_has_no_static_rule),
+		cmocka_unit_test(test_nobody_learns_a_coin),
+		cmocka_unit_test(test_a_reset_forgets_all),
+		cmocka_unit_test(test_a_recursion_beyond_the_stack_loses_what_was_overwritten),
+		cmocka_unit_test(test_an_underflow_is_left_to_the_indirect_predictor_from_skylake_on),
+		cmocka_unit_test(test_a_wrong_path_is_predicted_as_if_the_branch_had_gone_that_way),
+		cmocka_unit_test(test_a_wrong_path_leaves_the_predictor_as_it_was),
+		cmocka_unit_test(test_a_wrong_path_has_a_return_stack_of_its_own),
+		cmocka_unit_test(test_long_wrong_paths_end_well),
+		cmocka_unit_test(test_an_unknown_indirect_branch_falls_through_or_waits),
+		cmocka_unit_test(test_a_perfect_predictor_is_never_wrong),
+		cmocka_unit_test(test_a_predictor_put_right_learns_and_resteers_as_it_would),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

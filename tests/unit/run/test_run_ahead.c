@@ -25,7 +25,7 @@ static void put(struct ahead *a, unsigned i, const uint64_t *slots, unsigned n)
 	ahead_put(a, &(struct pending){ .block = &blocks[i], .slots = slots, .slot_count = n, .exit = (uint16_t)i });
 }
 
-static void blocks_come_out_in_their_order(void **state)
+static void test_blocks_come_out_in_their_order(void **state)
 {
 	struct ahead *a = begin();
 	(void)state;
@@ -45,7 +45,7 @@ static void blocks_come_out_in_their_order(void **state)
 	ahead_destroy(a);
 }
 
-static void slots_outlive_their_span(void **state)
+static void test_slots_outlive_their_span(void **state)
 {
 	struct ahead *a = begin();
 	struct err err = { 0 };
@@ -78,8 +78,8 @@ static void slots_outlive_their_span(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(blocks_come_out_in_their_order),
-		cmocka_unit_test(slots_outlive_their_span),
+		cmocka_unit_test(test_blocks_come_out_in_their_order),
+		cmocka_unit_test(test_slots_outlive_their_span),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

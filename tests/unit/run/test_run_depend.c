@@ -42,7 +42,7 @@ static unsigned access(unsigned who, enum st_slot_kind kind, uint64_t addr, uint
 	return n;
 }
 
-static void a_load_needs_the_block_that_wrote_its_bytes_last(void **state)
+static void test_a_load_needs_the_block_that_wrote_its_bytes_last(void **state)
 {
 	(void)state;
 	access(A, ST_SLOT_STORE, 0x1000, 8);
@@ -53,7 +53,7 @@ static void a_load_needs_the_block_that_wrote_its_bytes_last(void **state)
 	assert_int_equal(needs[0].number, 3);
 }
 
-static void loads_and_bytes_that_nobody_else_wrote_need_nothing(void **state)
+static void test_loads_and_bytes_that_nobody_else_wrote_need_nothing(void **state)
 {
 	(void)state;
 	access(A, ST_SLOT_STORE, 0x1000, 4);
@@ -63,7 +63,7 @@ static void loads_and_bytes_that_nobody_else_wrote_need_nothing(void **state)
 	assert_int_equal(access(B, ST_SLOT_STORE, 0x1000, 8), 0);	/* a store waits for nobody */
 }
 
-static void a_need_that_was_met_is_not_asked_for_again(void **state)
+static void test_a_need_that_was_met_is_not_asked_for_again(void **state)
 {
 	(void)state;
 	access(A, ST_SLOT_STORE, 0x1000, 8);
@@ -73,7 +73,7 @@ static void a_need_that_was_met_is_not_asked_for_again(void **state)
 	assert_int_equal(access(C, ST_SLOT_LOAD, 0x1000, 8), 1);	/* another thread's wait says nothing */
 }
 
-static void a_locked_access_both_needs_and_is_needed(void **state)
+static void test_a_locked_access_both_needs_and_is_needed(void **state)
 {
 	(void)state;
 	assert_int_equal(access(A, ST_SLOT_LOADSTORE, 0x1000, 4), 0);
@@ -83,7 +83,7 @@ static void a_locked_access_both_needs_and_is_needed(void **state)
 	assert_int_equal(needs[0].thread, B);
 }
 
-static void bytes_of_a_word_belong_to_two_threads(void **state)
+static void test_bytes_of_a_word_belong_to_two_threads(void **state)
 {
 	(void)state;
 	access(A, ST_SLOT_STORE, 0x1000, 4);
@@ -95,7 +95,7 @@ static void bytes_of_a_word_belong_to_two_threads(void **state)
 	assert_int_equal(needs[0].number, 2);
 }
 
-static void an_access_over_two_words_needs_both_writers(void **state)
+static void test_an_access_over_two_words_needs_both_writers(void **state)
 {
 	(void)state;
 	access(A, ST_SLOT_STORE, 0x1000, 8);
@@ -103,7 +103,7 @@ static void an_access_over_two_words_needs_both_writers(void **state)
 	assert_int_equal(access(C, ST_SLOT_LOAD, 0x1006, 4), 2);
 }
 
-static void accesses_that_were_not_made_or_wrap_are_none(void **state)
+static void test_accesses_that_were_not_made_or_wrap_are_none(void **state)
 {
 	(void)state;
 	access(A, ST_SLOT_STORE, ST_NOT_DONE, 8);
@@ -118,7 +118,7 @@ static struct st_syscall futex(uint64_t number, uint64_t address, uint64_t comma
 	return (struct st_syscall){ .number = number, .arg = { address, command } };
 }
 
-static void who_wakes_a_futex_is_known_by_its_block(void **state)
+static void test_who_wakes_a_futex_is_known_by_its_block(void **state)
 {
 	(void)state;
 	struct depend_need by;
@@ -135,7 +135,7 @@ static void who_wakes_a_futex_is_known_by_its_block(void **state)
 	assert_false(depend_woken(d, A, true, &wait, &by));
 }
 
-static void a_requeue_wakes_both_addresses_and_32_bit_calls_have_their_numbers(void **state)
+static void test_a_requeue_wakes_both_addresses_and_32_bit_calls_have_their_numbers(void **state)
 {
 	(void)state;
 	struct depend_need by;
@@ -153,7 +153,7 @@ static void a_requeue_wakes_both_addresses_and_32_bit_calls_have_their_numbers(v
 	assert_int_equal(by.number, 3);
 }
 
-static void only_calls_that_can_wait_for_another_block(void **state)
+static void test_only_calls_that_can_wait_for_another_block(void **state)
 {
 	(void)state;
 	struct st_syscall wake = futex(202, 0x5000, 1 | 128), wait = futex(202, 0x5000, 0 | 128), join = futex(202, 0x5000, 9 | 256);
@@ -176,16 +176,16 @@ static void only_calls_that_can_wait_for_another_block(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_load_needs_the_block_that_wrote_its_bytes_last),
-		TEST(loads_and_bytes_that_nobody_else_wrote_need_nothing),
-		TEST(a_need_that_was_met_is_not_asked_for_again),
-		TEST(a_locked_access_both_needs_and_is_needed),
-		TEST(bytes_of_a_word_belong_to_two_threads),
-		TEST(an_access_over_two_words_needs_both_writers),
-		TEST(accesses_that_were_not_made_or_wrap_are_none),
-		TEST(who_wakes_a_futex_is_known_by_its_block),
-		TEST(a_requeue_wakes_both_addresses_and_32_bit_calls_have_their_numbers),
-		TEST(only_calls_that_can_wait_for_another_block),
+		TEST(test_a_load_needs_the_block_that_wrote_its_bytes_last),
+		TEST(test_loads_and_bytes_that_nobody_else_wrote_need_nothing),
+		TEST(test_a_need_that_was_met_is_not_asked_for_again),
+		TEST(test_a_locked_access_both_needs_and_is_needed),
+		TEST(test_bytes_of_a_word_belong_to_two_threads),
+		TEST(test_an_access_over_two_words_needs_both_writers),
+		TEST(test_accesses_that_were_not_made_or_wrap_are_none),
+		TEST(test_who_wakes_a_futex_is_known_by_its_block),
+		TEST(test_a_requeue_wakes_both_addresses_and_32_bit_calls_have_their_numbers),
+		TEST(test_only_calls_that_can_wait_for_another_block),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

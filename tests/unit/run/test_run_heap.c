@@ -51,7 +51,7 @@ static bool run(struct small *s, uint64_t next, int word_bytes)
 	return heap_block(&watch, &thread, 0, word_bytes, &s->block, heap_enters(&watch, 0, &s->block), s->value, s->block.slots, next, &call);
 }
 
-static void a_call_tells_its_block_and_its_site(void **state)
+static void test_a_call_tells_its_block_and_its_site(void **state)
 {
 	(void)state;
 	struct small s = { 0 };
@@ -69,7 +69,7 @@ static void a_call_tells_its_block_and_its_site(void **state)
 	assert_string_equal(run_heap_function(call.function), "malloc");
 }
 
-static void what_failed_or_was_jumped_out_of_is_none(void **state)
+static void test_what_failed_or_was_jumped_out_of_is_none(void **state)
 {
 	(void)state;
 	struct small s = { 0 };
@@ -85,7 +85,7 @@ static void what_failed_or_was_jumped_out_of_is_none(void **state)
 	}
 }
 
-static void the_outermost_of_nested_calls_counts(void **state)
+static void test_the_outermost_of_nested_calls_counts(void **state)
 {
 	(void)state;
 	struct small s = { 0 };
@@ -102,7 +102,7 @@ static void the_outermost_of_nested_calls_counts(void **state)
 	assert_int_equal(call.bytes, 100);
 }
 
-static void arguments_of_32_bit_code_come_by_its_loads(void **state)
+static void test_arguments_of_32_bit_code_come_by_its_loads(void **state)
 {
 	(void)state;
 	for (unsigned mov = 0; mov < 2; mov++) {
@@ -126,8 +126,8 @@ static void arguments_of_32_bit_code_come_by_its_loads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_call_tells_its_block_and_its_site), cmocka_unit_test(what_failed_or_was_jumped_out_of_is_none),
-		cmocka_unit_test(the_outermost_of_nested_calls_counts), cmocka_unit_test(arguments_of_32_bit_code_come_by_its_loads),
+		cmocka_unit_test(test_a_call_tells_its_block_and_its_site), cmocka_unit_test(test_what_failed_or_was_jumped_out_of_is_none),
+		cmocka_unit_test(test_the_outermost_of_nested_calls_counts), cmocka_unit_test(test_arguments_of_32_bit_code_come_by_its_loads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static struct history_moment at(struct history *h, uint64_t number, uint64_t ip,
 	return m;
 }
 
-static void before_an_instruction_is_what_the_ones_before_it_wrote(void **state)
+static void test_before_an_instruction_is_what_the_ones_before_it_wrote(void **state)
 {
 	struct history *h = *state;
 	history_file(h, (const uint64_t[16]){ 1, 0x2222, 3 }, 0);
@@ -73,7 +73,7 @@ static void before_an_instruction_is_what_the_ones_before_it_wrote(void **state)
 	assert_int_equal(at(h, 2, 0x1004, 1).gpr[2], 300);
 }
 
-static void a_part_of_a_register_leaves_the_rest(void **state)
+static void test_a_part_of_a_register_leaves_the_rest(void **state)
 {
 	struct history *h = *state;
 	history_file(h, (const uint64_t[16]){ 1, 0x777777222266, 3 }, 0);
@@ -81,7 +81,7 @@ static void a_part_of_a_register_leaves_the_rest(void **state)
 	assert_int_equal(at(h, 1, 0x1002, 0).gpr[1], 0x777777225566);
 }
 
-static void behind_an_instruction_is_before_the_next(void **state)
+static void test_behind_an_instruction_is_before_the_next(void **state)
 {
 	struct history *h = *state;
 	run_a(h, 100, 0, 300);
@@ -95,7 +95,7 @@ static void behind_an_instruction_is_before_the_next(void **state)
 	assert_int_equal(at(h, 5, 0x1004, 1).rip, 0x1006);	/* nothing follows: behind it */
 }
 
-static void a_rep_instruction_has_the_state_of_its_first_iteration(void **state)
+static void test_a_rep_instruction_has_the_state_of_its_first_iteration(void **state)
 {
 	struct history *h = *state;
 	history_file(h, (const uint64_t[16]){ [6] = 10 }, 0);
@@ -106,7 +106,7 @@ static void a_rep_instruction_has_the_state_of_its_first_iteration(void **state)
 	assert_int_equal(at(h, 3, 0x2000, 1).gpr[6], 14);
 }
 
-static void what_is_not_numbered_still_writes(void **state)
+static void test_what_is_not_numbered_still_writes(void **state)
 {
 	struct history *h = *state;
 	history_block(h, &a, 3, 3, (const uint64_t[]){ 7, 0, 0, 8 }, 4, false);
@@ -115,7 +115,7 @@ static void what_is_not_numbered_still_writes(void **state)
 	assert_int_equal(at(h, 0, 0x1000, 0).gpr[2], 8);
 }
 
-static void a_write_that_was_not_done_writes_nothing(void **state)
+static void test_a_write_that_was_not_done_writes_nothing(void **state)
 {
 	struct history *h = *state;
 	slots_a[0].flags = ST_SLOT_COND;
@@ -124,7 +124,7 @@ static void a_write_that_was_not_done_writes_nothing(void **state)
 	assert_int_equal(at(h, 1, 0x1002, 0).gpr[0], 1);
 }
 
-static void an_instruction_elsewhere_or_still_to_come_is_not_known(void **state)
+static void test_an_instruction_elsewhere_or_still_to_come_is_not_known(void **state)
 {
 	struct history *h = *state;
 	struct history_moment m;
@@ -134,7 +134,7 @@ static void an_instruction_elsewhere_or_still_to_come_is_not_known(void **state)
 	assert_false(history_at(h, UINT64_MAX, 0x1000, 0, &m));
 }
 
-static void the_oldest_are_forgotten_and_their_writes_kept(void **state)
+static void test_the_oldest_are_forgotten_and_their_writes_kept(void **state)
 {
 	struct history *h = *state;
 	struct history_moment m;
@@ -148,7 +148,7 @@ static void the_oldest_are_forgotten_and_their_writes_kept(void **state)
 	assert_int_equal(m.gpr[6], 66);
 }
 
-static void discarded_blocks_are_not_looked_at_after_the_second_discard(void **state)
+static void test_discarded_blocks_are_not_looked_at_after_the_second_discard(void **state)
 {
 	struct history *h = *state;
 	struct history_moment m;
@@ -167,15 +167,15 @@ static void discarded_blocks_are_not_looked_at_after_the_second_discard(void **s
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(before_an_instruction_is_what_the_ones_before_it_wrote),
-		TEST(a_part_of_a_register_leaves_the_rest),
-		TEST(behind_an_instruction_is_before_the_next),
-		TEST(a_rep_instruction_has_the_state_of_its_first_iteration),
-		TEST(what_is_not_numbered_still_writes),
-		TEST(a_write_that_was_not_done_writes_nothing),
-		TEST(an_instruction_elsewhere_or_still_to_come_is_not_known),
-		TEST(the_oldest_are_forgotten_and_their_writes_kept),
-		TEST(discarded_blocks_are_not_looked_at_after_the_second_discard),
+		TEST(test_before_an_instruction_is_what_the_ones_before_it_wrote),
+		TEST(test_a_part_of_a_register_leaves_the_rest),
+		TEST(test_behind_an_instruction_is_before_the_next),
+		TEST(test_a_rep_instruction_has_the_state_of_its_first_iteration),
+		TEST(test_what_is_not_numbered_still_writes),
+		TEST(test_a_write_that_was_not_done_writes_nothing),
+		TEST(test_an_instruction_elsewhere_or_still_to_come_is_not_known),
+		TEST(test_the_oldest_are_forgotten_and_their_writes_kept),
+		TEST(test_discarded_blocks_are_not_looked_at_after_the_second_discard),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

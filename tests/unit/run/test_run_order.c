@@ -106,7 +106,7 @@ static uint64_t end_of(uint64_t tag)
 	return 0;
 }
 
-static void the_least_clock_goes_first_whatever_the_stream_says(void **state)
+static void test_the_least_clock_goes_first_whatever_the_stream_says(void **state)
 {
 	(void)state;
 	start(2, 0);
@@ -123,7 +123,7 @@ static void the_least_clock_goes_first_whatever_the_stream_says(void **state)
 	stop();
 }
 
-static void a_thread_that_needs_anothers_block_goes_on_when_it_was_done(void **state)
+static void test_a_thread_that_needs_anothers_block_goes_on_when_it_was_done(void **state)
 {
 	(void)state;
 	start(2, 0);
@@ -135,7 +135,7 @@ static void a_thread_that_needs_anothers_block_goes_on_when_it_was_done(void **s
 	stop();
 }
 
-static void a_need_that_is_long_met_costs_nothing(void **state)
+static void test_a_need_that_is_long_met_costs_nothing(void **state)
 {
 	(void)state;
 	start(2, 0);
@@ -148,7 +148,7 @@ static void a_need_that_is_long_met_costs_nothing(void **state)
 	stop();
 }
 
-static void what_all_must_see_in_one_order_keeps_the_streams(void **state)
+static void test_what_all_must_see_in_one_order_keeps_the_streams(void **state)
 {
 	(void)state;
 	start(2, 0);
@@ -163,7 +163,7 @@ static void what_all_must_see_in_one_order_keeps_the_streams(void **state)
 	stop();
 }
 
-static void one_processor_runs_two_threads_one_after_the_other(void **state)
+static void test_one_processor_runs_two_threads_one_after_the_other(void **state)
 {
 	(void)state;
 	start(2, 1);
@@ -184,7 +184,7 @@ static void one_processor_runs_two_threads_one_after_the_other(void **state)
 	assert_int_equal(thread[1].instructions, 3000);
 }
 
-static void two_processors_run_three_threads_and_all_come_to_their_end(void **state)
+static void test_two_processors_run_three_threads_and_all_come_to_their_end(void **state)
 {
 	(void)state;
 	start(3, 2);
@@ -198,7 +198,7 @@ static void two_processors_run_three_threads_and_all_come_to_their_end(void **st
 	stop();
 }
 
-static void a_blocked_thread_gives_its_processor_up(void **state)
+static void test_a_blocked_thread_gives_its_processor_up(void **state)
 {
 	(void)state;
 	start(2, 1);
@@ -212,7 +212,7 @@ static void a_blocked_thread_gives_its_processor_up(void **state)
 	stop();
 }
 
-static void a_spinner_makes_room_for_the_one_it_waits_for(void **state)
+static void test_a_spinner_makes_room_for_the_one_it_waits_for(void **state)
 {
 	(void)state;
 	start(2, 1);
@@ -227,7 +227,7 @@ static void a_spinner_makes_room_for_the_one_it_waits_for(void **state)
 }
 
 /* As when three leave a barrier, and the traced order of what they do there is another than that in which they got processors. */
-static void a_spinner_does_not_keep_its_processor_from_who_is_ready(void **state)
+static void test_a_spinner_does_not_keep_its_processor_from_who_is_ready(void **state)
 {
 	(void)state;
 	start(3, 2);
@@ -244,7 +244,7 @@ static void a_spinner_does_not_keep_its_processor_from_who_is_ready(void **state
 	stop();
 }
 
-static void a_spinner_stays_where_nobody_else_wants_to_go(void **state)
+static void test_a_spinner_stays_where_nobody_else_wants_to_go(void **state)
 {
 	(void)state;
 	start(2, 2);
@@ -259,7 +259,7 @@ static void a_spinner_stays_where_nobody_else_wants_to_go(void **state)
 	stop();
 }
 
-static void a_ready_thread_goes_back_to_its_own_processor(void **state)
+static void test_a_ready_thread_goes_back_to_its_own_processor(void **state)
 {
 	(void)state;
 	start(2, 2);
@@ -277,7 +277,7 @@ static void a_ready_thread_goes_back_to_its_own_processor(void **state)
 	stop();
 }
 
-static void a_blocked_thread_leaves_its_core_to_the_other_hardware_thread(void **state)
+static void test_a_blocked_thread_leaves_its_core_to_the_other_hardware_thread(void **state)
 {
 	(void)state;
 	start(3, 0);
@@ -301,7 +301,7 @@ static void a_blocked_thread_leaves_its_core_to_the_other_hardware_thread(void *
 	stop();
 }
 
-static void the_same_operations_give_the_same_order(void **state)
+static void test_the_same_operations_give_the_same_order(void **state)
 {
 	(void)state;
 	uint64_t tags[2][300];
@@ -328,19 +328,19 @@ static void the_same_operations_give_the_same_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_least_clock_goes_first_whatever_the_stream_says),
-		cmocka_unit_test(a_thread_that_needs_anothers_block_goes_on_when_it_was_done),
-		cmocka_unit_test(a_need_that_is_long_met_costs_nothing),
-		cmocka_unit_test(what_all_must_see_in_one_order_keeps_the_streams),
-		cmocka_unit_test(one_processor_runs_two_threads_one_after_the_other),
-		cmocka_unit_test(two_processors_run_three_threads_and_all_come_to_their_end),
-		cmocka_unit_test(a_blocked_thread_gives_its_processor_up),
-		cmocka_unit_test(a_spinner_makes_room_for_the_one_it_waits_for),
-		cmocka_unit_test(a_spinner_does_not_keep_its_processor_from_who_is_ready),
-		cmocka_unit_test(a_spinner_stays_where_nobody_else_wants_to_go),
-		cmocka_unit_test(a_ready_thread_goes_back_to_its_own_processor),
-		cmocka_unit_test(a_blocked_thread_leaves_its_core_to_the_other_hardware_thread),
-		cmocka_unit_test(the_same_operations_give_the_same_order),
+		cmocka_unit_test(test_the_least_clock_goes_first_whatever_the_stream_says),
+		cmocka_unit_test(test_a_thread_that_needs_anothers_block_goes_on_when_it_was_done),
+		cmocka_unit_test(test_a_need_that_is_long_met_costs_nothing),
+		cmocka_unit_test(test_what_all_must_see_in_one_order_keeps_the_streams),
+		cmocka_unit_test(test_one_processor_runs_two_threads_one_after_the_other),
+		cmocka_unit_test(test_two_processors_run_three_threads_and_all_come_to_their_end),
+		cmocka_unit_test(test_a_blocked_thread_gives_its_processor_up),
+		cmocka_unit_test(test_a_spinner_makes_room_for_the_one_it_waits_for),
+		cmocka_unit_test(test_a_spinner_does_not_keep_its_processor_from_who_is_ready),
+		cmocka_unit_test(test_a_spinner_stays_where_nobody_else_wants_to_go),
+		cmocka_unit_test(test_a_ready_thread_goes_back_to_its_own_processor),
+		cmocka_unit_test(test_a_blocked_thread_leaves_its_core_to_the_other_hardware_thread),
+		cmocka_unit_test(test_the_same_operations_give_the_same_order),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,13 +51,13 @@ static void run(struct driver_event *e, size_t n, unsigned pmu, struct spmu *p)
 	}
 }
 
-static void the_family_s_driver_is_chosen(void **state)
+static void test_the_family_s_driver_is_chosen(void **state)
 {
 	(void)state;
 	assert_ptr_equal(driver_for(model), &driver_netburst);
 }
 
-static void the_eight_steps_come_in_order(void **state)
+static void test_the_eight_steps_come_in_order(void **state)
 {
 	static const struct { uint32_t msr; uint64_t value; const char *name, *why; } want[] = {
 		{ 0x36c, 0x30000, "MSR_IQ_CCCR0", "stands still" },
@@ -82,7 +82,7 @@ static void the_eight_steps_come_in_order(void **state)
 	}
 }
 
-static void modifiers_become_the_threshold_filter(void **state)
+static void test_modifiers_become_the_threshold_filter(void **state)
 {
 	static const struct { uint64_t evtsel; uint32_t cccr; } table[] = {
 		{ 0, 0 }, { SPMU_EVTSEL_CMASK(1), SPMU_CCCR_COMPARE }, { SPMU_EVTSEL_CMASK(16), SPMU_CCCR_COMPARE | SPMU_CCCR_THRESHOLD(15) },
@@ -103,7 +103,7 @@ static void modifiers_become_the_threshold_filter(void **state)
 	}
 }
 
-static void what_no_counter_can_do_is_refused_by_name(void **state)
+static void test_what_no_counter_can_do_is_refused_by_name(void **state)
 {
 	(void)state;
 	static const uint64_t bad[] = { SPMU_EVTSEL_CMASK(17), SPMU_EVTSEL_INV, SPMU_EVTSEL_ANY };
@@ -123,7 +123,7 @@ static void what_no_counter_can_do_is_refused_by_name(void **state)
 }
 
 /* Five loads, three stores, ...: exact figures of a stream, through the driver only. */
-static void tagged_events_count_what_they_say(void **state)
+static void test_tagged_events_count_what_they_say(void **state)
 {
 	static const struct { const char *event; uint64_t count; } table[] = {
 		{ "memory_loads", 4 }, { "memory_stores", 3 }, { "packed_DP_retired", 2 }, { "scalar_DP_retired", 1 }, { "X87_FP_retired", 1 },
@@ -176,7 +176,7 @@ static void tagged_events_count_what_they_say(void **state)
 	}
 }
 
-static void counters_escrs_and_tags_do_not_conflict(void **state)
+static void test_counters_escrs_and_tags_do_not_conflict(void **state)
 {
 	(void)state;
 	/* seven events of CRU_ESCR2 and 3 with different values: two a copy */
@@ -220,7 +220,7 @@ static void counters_escrs_and_tags_do_not_conflict(void **state)
 	assert_int_equal(e[0].pmu, e[2].pmu);
 }
 
-static void room_limits_the_copies(void **state)
+static void test_room_limits_the_copies(void **state)
 {
 	(void)state;
 	struct driver_event e[3] = { ask("memory_loads"), ask("cycles"), ask("memory_stores") };
@@ -233,7 +233,7 @@ static void room_limits_the_copies(void **state)
 	assert_int_equal(pmus, 1);
 }
 
-static void counter_1_is_taken_last(void **state)
+static void test_counter_1_is_taken_last(void **state)
 {
 	(void)state;
 	struct driver_event e[4];
@@ -262,7 +262,7 @@ static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, co
 	t->at[t->n++] = pmi->overflow_cycle;
 }
 
-static void a_period_of_n_samples_every_nth_event(void **state)
+static void test_a_period_of_n_samples_every_nth_event(void **state)
 {
 	(void)state;
 	for (uint64_t period = 2; period < 30; period += 9) {
@@ -287,7 +287,7 @@ static void a_period_of_n_samples_every_nth_event(void **state)
 	}
 }
 
-static void the_four_steps_of_pebs_come_in_order(void **state)
+static void test_the_four_steps_of_pebs_come_in_order(void **state)
 {
 	static const struct { uint32_t msr; uint64_t value; const char *why; } want[] = {
 		{ 0x370, 0x30000, "stands still" }, { 0x600, 0x1234000, "PEBS 1" }, { 0x3f2, 1, "loads" }, { 0x3f1, 0x3000001, "PEBS 2" },
@@ -311,7 +311,7 @@ static void the_four_steps_of_pebs_come_in_order(void **state)
 }
 
 /* Every row finds a place, and its writes are accepted. */
-static void every_event_can_be_set_up(void **state)
+static void test_every_event_can_be_set_up(void **state)
 {
 	(void)state;
 	for (unsigned t = 0; t < 2; t++) {
@@ -342,7 +342,7 @@ static uint64_t cccr_of(struct driver_event *e)
 	return last;
 }
 
-static void a_cascaded_event_counts_from_the_overflow_of_its_partner_on(void **state)
+static void test_a_cascaded_event_counts_from_the_overflow_of_its_partner_on(void **state)
 {
 	(void)state;
 	struct driver_event e[2] = { ask("instr_retired.NBOGUSNTAG"), ask("branch_retired.MMTP") };
@@ -360,7 +360,7 @@ static void a_cascaded_event_counts_from_the_overflow_of_its_partner_on(void **s
 	assert_false(v & (SPMU_CCCR_OVF_PMI_T0 | SPMU_CCCR_CASCADE));
 }
 
-static void events_of_two_blocks_cannot_cascade(void **state)
+static void test_events_of_two_blocks_cannot_cascade(void **state)
 {
 	(void)state;
 	unsigned pmus;
@@ -376,7 +376,7 @@ static void events_of_two_blocks_cannot_cascade(void **state)
 	assert_int_equal(driver_netburst.assign(model, e, 2, 0, &pmus, &which, &err), ERR_UNSUPPORTED);
 }
 
-static void a_forced_counter_overflows_at_every_event(void **state)
+static void test_a_forced_counter_overflows_at_every_event(void **state)
 {
 	(void)state;
 	struct driver_event e[2] = { ask("branch_retired.MMTP"), ask("instr_retired.NBOGUSNTAG") };
@@ -389,20 +389,20 @@ static void a_forced_counter_overflows_at_every_event(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_cascaded_event_counts_from_the_overflow_of_its_partner_on, setup, teardown),
-		cmocka_unit_test_setup_teardown(events_of_two_blocks_cannot_cascade, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_forced_counter_overflows_at_every_event, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_family_s_driver_is_chosen, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_eight_steps_come_in_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(modifiers_become_the_threshold_filter, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_no_counter_can_do_is_refused_by_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(tagged_events_count_what_they_say, setup, teardown),
-		cmocka_unit_test_setup_teardown(counters_escrs_and_tags_do_not_conflict, setup, teardown),
-		cmocka_unit_test_setup_teardown(room_limits_the_copies, setup, teardown),
-		cmocka_unit_test_setup_teardown(counter_1_is_taken_last, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_period_of_n_samples_every_nth_event, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_four_steps_of_pebs_come_in_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(every_event_can_be_set_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_cascaded_event_counts_from_the_overflow_of_its_partner_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_events_of_two_blocks_cannot_cascade, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_forced_counter_overflows_at_every_event, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_family_s_driver_is_chosen, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_eight_steps_come_in_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_modifiers_become_the_threshold_filter, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_what_no_counter_can_do_is_refused_by_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tagged_events_count_what_they_say, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_counters_escrs_and_tags_do_not_conflict, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_room_limits_the_copies, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_counter_1_is_taken_last, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_period_of_n_samples_every_nth_event, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_four_steps_of_pebs_come_in_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_every_event_can_be_set_up, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

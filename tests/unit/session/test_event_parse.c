@@ -27,7 +27,7 @@ static void bad(const char *list, int code, const char *needle)
 	assert_null(strchr(err.text, '\n'));
 }
 
-static void a_name_is_printed_with_the_u_it_did_not_ask_for(void **state)
+static void test_a_name_is_printed_with_the_u_it_did_not_ask_for(void **state)
 {
 	(void)state;
 	struct session_events e = good("cycles,inst_retired.any_p,branches:u,cpu/event=0xc4/,cpu/branches/u,cpu/event=0xc4,name=b/");
@@ -40,7 +40,7 @@ static void a_name_is_printed_with_the_u_it_did_not_ask_for(void **state)
 	session_events_free(&e);
 }
 
-static void generic_names_find_their_rows_and_fixed_counters(void **state)
+static void test_generic_names_find_their_rows_and_fixed_counters(void **state)
 {
 	(void)state;
 	struct session_events e = good("cycles,instructions,cpu-cycles,branch-misses,L1-dcache-load-misses,l1d-misses,slots");
@@ -56,7 +56,7 @@ static void generic_names_find_their_rows_and_fixed_counters(void **state)
 	session_events_free(&e);
 }
 
-static void software_clocks_need_no_counter(void **state)
+static void test_software_clocks_need_no_counter(void **state)
 {
 	(void)state;
 	struct session_events e = good("task-clock,cpu-clock:u,duration_time");
@@ -67,7 +67,7 @@ static void software_clocks_need_no_counter(void **state)
 	session_events_free(&e);
 }
 
-static void raw_codes_become_register_bits(void **state)
+static void test_raw_codes_become_register_bits(void **state)
 {
 	(void)state;
 	struct session_events e = good("r08d1,r1a8010e,cpu/r20081d0/,r5300c0,cpu/config=0xc4/");
@@ -80,7 +80,7 @@ static void raw_codes_become_register_bits(void **state)
 	session_events_free(&e);
 }
 
-static void terms_become_register_bits(void **state)
+static void test_terms_become_register_bits(void **state)
 {
 	(void)state;
 	struct session_events e = good("cpu/event=0x0e,umask=0x1,cmask=2,inv,edge/,cpu/event=14,umask=1,inv=0/u,"
@@ -93,7 +93,7 @@ static void terms_become_register_bits(void **state)
 	session_events_free(&e);
 }
 
-static void a_named_event_carries_its_own_mask_bits(void **state)
+static void test_a_named_event_carries_its_own_mask_bits(void **state)
 {
 	(void)state;
 	struct session_events e = good("UOPS_ISSUED.STALL_CYCLES");
@@ -101,7 +101,7 @@ static void a_named_event_carries_its_own_mask_bits(void **state)
 	session_events_free(&e);
 }
 
-static void libpfm4_spelling_is_understood(void **state)
+static void test_libpfm4_spelling_is_understood(void **state)
 {
 	(void)state;
 	struct session_events e = good("skl::MEM_LOAD_RETIRED:L1_MISS:u,skl::UOPS_ISSUED:ANY:c=2:i:e,UOPS_ISSUED:ANY:c=1,skl::UNHALTED_CORE_CYCLES");
@@ -115,13 +115,13 @@ static void libpfm4_spelling_is_understood(void **state)
 	assert_null(getenv("LIBPFM_ENCODE_INACTIVE"));	/* the traced program must not see it */
 }
 
-static void another_pmus_libpfm4_name_is_refused(void **state)
+static void test_another_pmus_libpfm4_name_is_refused(void **state)
 {
 	(void)state;
 	bad("spr::INST_RETIRED:ANY", ERR_UNSUPPORTED, "skl::");
 }
 
-static void groups_share_a_number_and_modifiers(void **state)
+static void test_groups_share_a_number_and_modifiers(void **state)
 {
 	(void)state;
 	struct session_events e = good("cycles,{branches,branch-misses}:u,{instructions},r00c4");
@@ -135,7 +135,7 @@ static void groups_share_a_number_and_modifiers(void **state)
 	session_events_free(&e);
 }
 
-static void lists_append_and_groups_stay_apart(void **state)
+static void test_lists_append_and_groups_stay_apart(void **state)
 {
 	(void)state;
 	struct session_events e = good("{cycles,branches}");
@@ -147,7 +147,7 @@ static void lists_append_and_groups_stay_apart(void **state)
 	session_events_free(&e);
 }
 
-static void ring_0_is_refused_by_name(void **state)
+static void test_ring_0_is_refused_by_name(void **state)
 {
 	(void)state;
 	bad("cycles:k", ERR_UNSUPPORTED, "user mode only");
@@ -158,7 +158,7 @@ static void ring_0_is_refused_by_name(void **state)
 	bad("cycles:G", ERR_UNSUPPORTED, "guest");
 }
 
-static void precise_sampling_is_refused_by_name(void **state)
+static void test_precise_sampling_is_refused_by_name(void **state)
 {
 	(void)state;
 	bad("cycles:p", ERR_UNSUPPORTED, "PEBS");
@@ -169,7 +169,7 @@ static void precise_sampling_is_refused_by_name(void **state)
 	session_events_free(&e);
 }
 
-static void the_u_follows_libpfm4s_attributes_behind_a_colon(void **state)
+static void test_the_u_follows_libpfm4s_attributes_behind_a_colon(void **state)
 {
 	(void)state;
 	struct session_events e = good("branches:c=4,branches:u:c=4,branches:c=4:i=1:u,r00c4:c=1,cycles:D,branches:k=0");
@@ -183,7 +183,7 @@ static void the_u_follows_libpfm4s_attributes_behind_a_colon(void **state)
 	bad("cycles:u=0", ERR_UNSUPPORTED, "user mode only");
 }
 
-static void unknown_names_get_the_nearest(void **state)
+static void test_unknown_names_get_the_nearest(void **state)
 {
 	(void)state;
 	bad("cylces", ERR_INPUT, "nearest: cycles");
@@ -196,7 +196,7 @@ static void unknown_names_get_the_nearest(void **state)
 	bad("inst:ani_p", ERR_UNSUPPORTED, "tracepoint");
 }
 
-static void events_that_are_not_modelled_give_the_tables_reason(void **state)
+static void test_events_that_are_not_modelled_give_the_tables_reason(void **state)
 {
 	(void)state;
 	bad("ASSISTS.ANY", ERR_UNSUPPORTED, "no assist is ever taken in this model");
@@ -204,7 +204,7 @@ static void events_that_are_not_modelled_give_the_tables_reason(void **state)
 	bad("page-faults", ERR_UNSUPPORTED, "kernel");
 }
 
-static void codes_outside_of_the_table_are_refused(void **state)
+static void test_codes_outside_of_the_table_are_refused(void **state)
 {
 	(void)state;
 	bad("r4242", ERR_UNSUPPORTED, "not in the event table of test-core");
@@ -212,13 +212,13 @@ static void codes_outside_of_the_table_are_refused(void **state)
 	bad("r1000000c4c4c4", ERR_UNSUPPORTED, "select nothing");
 }
 
-static void fixed_only_events_take_no_mask_bits(void **state)
+static void test_fixed_only_events_take_no_mask_bits(void **state)
 {
 	(void)state;
 	bad("cpu/instructions,cmask=1/", ERR_UNSUPPORTED, "fixed counter only");
 }
 
-static void malformed_lists_are_refused(void **state)
+static void test_malformed_lists_are_refused(void **state)
 {
 	(void)state;
 	bad("", ERR_INPUT, "empty");
@@ -245,7 +245,7 @@ static void malformed_lists_are_refused(void **state)
 }
 
 /* Every prefix and every one-character change of a list with all of the syntax parses or gives an error, and leaks nothing. */
-static void broken_lists_never_crash(void **state)
+static void test_broken_lists_never_crash(void **state)
 {
 	(void)state;
 	static const char list[] = "{cycles:u,cpu/event=0xc4,cmask=2,name=x/u}:u,r08d1:u,skl::UOPS_ISSUED:ANY:c=2:i,task-clock";
@@ -265,25 +265,25 @@ static void broken_lists_never_crash(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_is_printed_with_the_u_it_did_not_ask_for),
-		cmocka_unit_test(generic_names_find_their_rows_and_fixed_counters),
-		cmocka_unit_test(software_clocks_need_no_counter),
-		cmocka_unit_test(raw_codes_become_register_bits),
-		cmocka_unit_test(terms_become_register_bits),
-		cmocka_unit_test(a_named_event_carries_its_own_mask_bits),
-		cmocka_unit_test(libpfm4_spelling_is_understood),
-		cmocka_unit_test(another_pmus_libpfm4_name_is_refused),
-		cmocka_unit_test(groups_share_a_number_and_modifiers),
-		cmocka_unit_test(lists_append_and_groups_stay_apart),
-		cmocka_unit_test(ring_0_is_refused_by_name),
-		cmocka_unit_test(precise_sampling_is_refused_by_name),
-		cmocka_unit_test(the_u_follows_libpfm4s_attributes_behind_a_colon),
-		cmocka_unit_test(unknown_names_get_the_nearest),
-		cmocka_unit_test(events_that_are_not_modelled_give_the_tables_reason),
-		cmocka_unit_test(codes_outside_of_the_table_are_refused),
-		cmocka_unit_test(fixed_only_events_take_no_mask_bits),
-		cmocka_unit_test(malformed_lists_are_refused),
-		cmocka_unit_test(broken_lists_never_crash),
+		cmocka_unit_test(test_a_name_is_printed_with_the_u_it_did_not_ask_for),
+		cmocka_unit_test(test_generic_names_find_their_rows_and_fixed_counters),
+		cmocka_unit_test(test_software_clocks_need_no_counter),
+		cmocka_unit_test(test_raw_codes_become_register_bits),
+		cmocka_unit_test(test_terms_become_register_bits),
+		cmocka_unit_test(test_a_named_event_carries_its_own_mask_bits),
+		cmocka_unit_test(test_libpfm4_spelling_is_understood),
+		cmocka_unit_test(test_another_pmus_libpfm4_name_is_refused),
+		cmocka_unit_test(test_groups_share_a_number_and_modifiers),
+		cmocka_unit_test(test_lists_append_and_groups_stay_apart),
+		cmocka_unit_test(test_ring_0_is_refused_by_name),
+		cmocka_unit_test(test_precise_sampling_is_refused_by_name),
+		cmocka_unit_test(test_the_u_follows_libpfm4s_attributes_behind_a_colon),
+		cmocka_unit_test(test_unknown_names_get_the_nearest),
+		cmocka_unit_test(test_events_that_are_not_modelled_give_the_tables_reason),
+		cmocka_unit_test(test_codes_outside_of_the_table_are_refused),
+		cmocka_unit_test(test_fixed_only_events_take_no_mask_bits),
+		cmocka_unit_test(test_malformed_lists_are_refused),
+		cmocka_unit_test(test_broken_lists_never_crash),
 	};
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -44,7 +44,7 @@ static void chain_is(uint64_t ip, size_t n, const uint64_t *want)
 }
 #define CHAIN(ip, ...) chain_is(ip, sizeof((uint64_t[]){ __VA_ARGS__ }) / 8, (uint64_t[]){ __VA_ARGS__ })
 
-static void calls_push_and_returns_pop(void **state)
+static void test_calls_push_and_returns_pop(void **state)
 {
 	(void)state;
 	CHAIN(1, 1);
@@ -60,7 +60,7 @@ static void calls_push_and_returns_pop(void **state)
 	CHAIN(6, 6);
 }
 
-static void a_call_through_memory_takes_the_stores_slot(void **state)
+static void test_a_call_through_memory_takes_the_stores_slot(void **state)
 {
 	(void)state;
 	call(0x100, 0x7000);
@@ -72,7 +72,7 @@ static void a_call_through_memory_takes_the_stores_slot(void **state)
 	CHAIN(8, 8, 0x101);
 }
 
-static void only_one_uop_need_say_call(void **state)
+static void test_only_one_uop_need_say_call(void **state)
 {
 	(void)state;
 	fixture_uop(&f, 0x100, SPMU_IS(STORE_ADDR) | SPMU_IS(INST_BEGIN), 0, 0x7000, 0);
@@ -83,7 +83,7 @@ static void only_one_uop_need_say_call(void **state)
 	CHAIN(9, 9);
 }
 
-static void a_longjmp_is_put_right_by_the_next_return(void **state)
+static void test_a_longjmp_is_put_right_by_the_next_return(void **state)
 {
 	(void)state;
 	call(0x100, 0x7000);
@@ -94,7 +94,7 @@ static void a_longjmp_is_put_right_by_the_next_return(void **state)
 	CHAIN(1, 1);
 }
 
-static void a_longjmp_is_put_right_by_the_next_call(void **state)
+static void test_a_longjmp_is_put_right_by_the_next_call(void **state)
 {
 	(void)state;
 	call(0x100, 0x7000);
@@ -104,7 +104,7 @@ static void a_longjmp_is_put_right_by_the_next_call(void **state)
 	CHAIN(1, 1, 0x181, 0x101);
 }
 
-static void a_return_used_as_a_jump_pops_nothing(void **state)
+static void test_a_return_used_as_a_jump_pops_nothing(void **state)
 {
 	(void)state;
 	call(0x100, 0x7000);
@@ -112,7 +112,7 @@ static void a_return_used_as_a_jump_pops_nothing(void **state)
 	CHAIN(1, 1, 0x101);
 }
 
-static void an_instruction_may_be_split_between_batches(void **state)
+static void test_an_instruction_may_be_split_between_batches(void **state)
 {
 	(void)state;
 	fixture_uop(&f, 0x100, SPMU_IS(CALL) | SPMU_IS(STORE_ADDR) | SPMU_IS(INST_BEGIN), 0, 0x7000, 0);
@@ -122,7 +122,7 @@ static void an_instruction_may_be_split_between_batches(void **state)
 	CHAIN(1, 1, 0x101);
 }
 
-static void the_wrong_path_calls_nobody(void **state)
+static void test_the_wrong_path_calls_nobody(void **state)
 {
 	(void)state;
 	call(0x100, 0x7000);
@@ -131,7 +131,7 @@ static void the_wrong_path_calls_nobody(void **state)
 	CHAIN(1, 1);
 }
 
-static void deep_recursion_keeps_the_innermost_frames(void **state)
+static void test_deep_recursion_keeps_the_innermost_frames(void **state)
 {
 	(void)state;
 	uint64_t chain[CALLSTACK_DEPTH + 1];
@@ -164,7 +164,7 @@ static void note(void *context, struct run_thread *t, const struct session_sampl
 	memcpy(seen_chain[seen_count++], s->chain, s->chain_length * sizeof(uint64_t));
 }
 
-static void a_sample_has_the_chain_of_its_own_place(void **state)
+static void test_a_sample_has_the_chain_of_its_own_place(void **state)
 {
 	(void)state;
 	struct session_events e = { 0 };
@@ -205,16 +205,16 @@ static void a_sample_has_the_chain_of_its_own_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(calls_push_and_returns_pop, setup),
-		cmocka_unit_test_setup(a_call_through_memory_takes_the_stores_slot, setup),
-		cmocka_unit_test_setup(only_one_uop_need_say_call, setup),
-		cmocka_unit_test_setup(a_longjmp_is_put_right_by_the_next_return, setup),
-		cmocka_unit_test_setup(a_longjmp_is_put_right_by_the_next_call, setup),
-		cmocka_unit_test_setup(a_return_used_as_a_jump_pops_nothing, setup),
-		cmocka_unit_test_setup(an_instruction_may_be_split_between_batches, setup),
-		cmocka_unit_test_setup(the_wrong_path_calls_nobody, setup),
-		cmocka_unit_test_setup(deep_recursion_keeps_the_innermost_frames, setup),
-		cmocka_unit_test_setup(a_sample_has_the_chain_of_its_own_place, setup),
+		cmocka_unit_test_setup(test_calls_push_and_returns_pop, setup),
+		cmocka_unit_test_setup(test_a_call_through_memory_takes_the_stores_slot, setup),
+		cmocka_unit_test_setup(test_only_one_uop_need_say_call, setup),
+		cmocka_unit_test_setup(test_a_longjmp_is_put_right_by_the_next_return, setup),
+		cmocka_unit_test_setup(test_a_longjmp_is_put_right_by_the_next_call, setup),
+		cmocka_unit_test_setup(test_a_return_used_as_a_jump_pops_nothing, setup),
+		cmocka_unit_test_setup(test_an_instruction_may_be_split_between_batches, setup),
+		cmocka_unit_test_setup(test_the_wrong_path_calls_nobody, setup),
+		cmocka_unit_test_setup(test_deep_recursion_keeps_the_innermost_frames, setup),
+		cmocka_unit_test_setup(test_a_sample_has_the_chain_of_its_own_place, setup),
 	};
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

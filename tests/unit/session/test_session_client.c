@@ -54,7 +54,7 @@ static void mark(struct session *s, struct run_thread *t, uint32_t code, const c
 #define BEGIN(name) mark(s, &t, SPMU_CLIENT_REGION_BEGIN, name)
 #define END(name)   mark(s, &t, SPMU_CLIENT_REGION_END, name)
 
-static void what_lies_between_two_writes_is_counted_and_nothing_else(void **state)
+static void test_what_lies_between_two_writes_is_counted_and_nothing_else(void **state)
 {
 	(void)state;
 	struct session_events e = { 0 };
@@ -80,7 +80,7 @@ static void what_lies_between_two_writes_is_counted_and_nothing_else(void **stat
 	session_events_free(&e);
 }
 
-static void each_thread_has_a_pmu_of_its_own(void **state)
+static void test_each_thread_has_a_pmu_of_its_own(void **state)
 {
 	(void)state;
 	struct session_events e = { 0 };
@@ -101,7 +101,7 @@ static void each_thread_has_a_pmu_of_its_own(void **state)
 	session_events_free(&e);
 }
 
-static void only_requests_for_the_pmu_make_one(void **state)
+static void test_only_requests_for_the_pmu_make_one(void **state)
 {
 	(void)state;
 	struct session_events e = { 0 };
@@ -119,7 +119,7 @@ static void only_requests_for_the_pmu_make_one(void **state)
 	session_events_free(&e);
 }
 
-static void what_the_registers_refuse_the_program_learns(void **state)
+static void test_what_the_registers_refuse_the_program_learns(void **state)
 {
 	(void)state;
 	static const struct { uint32_t code; uint64_t index, value; int status; } row[] = {
@@ -160,7 +160,7 @@ static uint64_t overflow(struct session *s, struct run_thread *t, uint64_t at)
 	return fixture_run(s, t, 0x1000, at, 100, false);
 }
 
-static void interrupts_wait_in_order_and_the_queue_is_bounded(void **state)
+static void test_interrupts_wait_in_order_and_the_queue_is_bounded(void **state)
 {
 	(void)state;
 	struct session_events e = { 0 };
@@ -195,7 +195,7 @@ static void interrupts_wait_in_order_and_the_queue_is_bounded(void **state)
 	session_events_free(&e);
 }
 
-static void regions_nest_and_only_the_outermost_marker_of_each_matters(void **state)
+static void test_regions_nest_and_only_the_outermost_marker_of_each_matters(void **state)
 {
 	(void)state;
 	struct session_events e = { 0 };
@@ -236,7 +236,7 @@ static void regions_nest_and_only_the_outermost_marker_of_each_matters(void **st
 	session_events_free(&e);
 }
 
-static void regions_of_threads_add_up(void **state)
+static void test_regions_of_threads_add_up(void **state)
 {
 	(void)state;
 	struct session_events e = { 0 };
@@ -262,7 +262,7 @@ static void regions_of_threads_add_up(void **state)
 	session_events_free(&e);
 }
 
-static void a_session_kept_to_a_region_counts_only_inside(void **state)
+static void test_a_session_kept_to_a_region_counts_only_inside(void **state)
 {
 	(void)state;
 	struct session_events e = { 0 };
@@ -292,7 +292,7 @@ static void a_session_kept_to_a_region_counts_only_inside(void **state)
 	session_events_free(&e);
 }
 
-static void names_without_end_are_bounded(void **state)
+static void test_names_without_end_are_bounded(void **state)
 {
 	(void)state;
 	struct session_events e = { 0 };
@@ -311,7 +311,7 @@ static void names_without_end_are_bounded(void **state)
 	session_events_free(&e);
 }
 
-static void memory_is_what_was_told_and_what_was_written(void **state)
+static void test_memory_is_what_was_told_and_what_was_written(void **state)
 {
 	(void)state;
 	struct client_memory m = { 0 };
@@ -349,7 +349,7 @@ static void memory_is_what_was_told_and_what_was_written(void **state)
 	client_memory_release(&m);
 }
 
-static void writes_that_do_not_fit_an_answer_come_with_the_next(void **state)
+static void test_writes_that_do_not_fit_an_answer_come_with_the_next(void **state)
 {
 	(void)state;
 	struct client_memory m = { 0 };
@@ -391,17 +391,17 @@ static void writes_that_do_not_fit_an_answer_come_with_the_next(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_lies_between_two_writes_is_counted_and_nothing_else),
-		cmocka_unit_test(each_thread_has_a_pmu_of_its_own),
-		cmocka_unit_test(only_requests_for_the_pmu_make_one),
-		cmocka_unit_test(what_the_registers_refuse_the_program_learns),
-		cmocka_unit_test(interrupts_wait_in_order_and_the_queue_is_bounded),
-		cmocka_unit_test(regions_nest_and_only_the_outermost_marker_of_each_matters),
-		cmocka_unit_test(regions_of_threads_add_up),
-		cmocka_unit_test(a_session_kept_to_a_region_counts_only_inside),
-		cmocka_unit_test(names_without_end_are_bounded),
-		cmocka_unit_test(memory_is_what_was_told_and_what_was_written),
-		cmocka_unit_test(writes_that_do_not_fit_an_answer_come_with_the_next),
+		cmocka_unit_test(test_what_lies_between_two_writes_is_counted_and_nothing_else),
+		cmocka_unit_test(test_each_thread_has_a_pmu_of_its_own),
+		cmocka_unit_test(test_only_requests_for_the_pmu_make_one),
+		cmocka_unit_test(test_what_the_registers_refuse_the_program_learns),
+		cmocka_unit_test(test_interrupts_wait_in_order_and_the_queue_is_bounded),
+		cmocka_unit_test(test_regions_nest_and_only_the_outermost_marker_of_each_matters),
+		cmocka_unit_test(test_regions_of_threads_add_up),
+		cmocka_unit_test(test_a_session_kept_to_a_region_counts_only_inside),
+		cmocka_unit_test(test_names_without_end_are_bounded),
+		cmocka_unit_test(test_memory_is_what_was_told_and_what_was_written),
+		cmocka_unit_test(test_writes_that_do_not_fit_an_answer_come_with_the_next),
 	};
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

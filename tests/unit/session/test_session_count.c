@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Counting through the session, on hand-made batches. */
 #include "session_fixture.h"
+#include "data_dir.h"
 
 struct counted { struct session_events events; struct session *s; };
 
@@ -34,7 +35,7 @@ static struct run_thread thread(uint32_t tid)
 	return t;
 }
 
-static void counts_and_clocks_are_exact(void **state)
+static void test_counts_and_clocks_are_exact(void **state)
 {
 	(void)state;
 	struct counted c = start("instructions,cycles,task-clock,duration_time,INST_RETIRED.ANY_P,slots", (struct session_options){ 0 });
@@ -50,7 +51,7 @@ static void counts_and_clocks_are_exact(void **state)
 	end(&c);
 }
 
-static void counts_can_be_read_while_the_thread_runs(void **state)
+static void test_counts_can_be_read_while_the_thread_runs(void **state)
 {
 	(void)state;
 	struct counted c = start("instructions,branches", (struct session_options){ 0 });
@@ -66,7 +67,7 @@ static void counts_can_be_read_while_the_thread_runs(void **state)
 	end(&c);
 }
 
-static void more_events_than_counters_get_more_pmus_not_turns(void **state)
+static void test_more_events_than_counters_get_more_pmus_not_turns(void **state)
 {
 	(void)state;
 	char list[1024] = "ONE.COUNTER,ONE.COUNTER,ONE.COUNTER";
@@ -83,7 +84,7 @@ static void more_events_than_counters_get_more_pmus_not_turns(void **state)
 	end(&c);
 }
 
-static void the_clock_needs_no_pmu_of_its_own(void **state)
+static void test_the_clock_needs_no_pmu_of_its_own(void **state)
 {
 	(void)state;
 	static const char *const list[] = { "cycles,instructions,task-clock", "CPU_CLK_UNHALTED.THREAD_P,task-clock",
@@ -100,7 +101,7 @@ static void the_clock_needs_no_pmu_of_its_own(void **state)
 	}
 }
 
-static void mask_bits_reach_the_counter(void **state)
+static void test_mask_bits_reach_the_counter(void **state)
 {
 	(void)state;
 	/* two uops in every second cycle */
@@ -121,7 +122,7 @@ static void mask_bits_reach_the_counter(void **state)
 	end(&c);
 }
 
-static void threads_add_up_and_are_kept_after_their_end(void **state)
+static void test_threads_add_up_and_are_kept_after_their_end(void **state)
 {
 	(void)state;
 	struct counted c = start("instructions,task-clock", (struct session_options){ 0 });
@@ -145,7 +146,7 @@ static void threads_add_up_and_are_kept_after_their_end(void **state)
 	end(&c);	/* with a thread that never ended */
 }
 
-static void a_halt_is_elapsed_time_but_not_task_clock(void **state)
+static void test_a_halt_is_elapsed_time_but_not_task_clock(void **state)
 {
 	(void)state;
 	struct counted c = start("task-clock,duration_time,cycles", (struct session_options){ 0 });
@@ -160,7 +161,7 @@ static void a_halt_is_elapsed_time_but_not_task_clock(void **state)
 	end(&c);
 }
 
-static void time_follows_the_cores_clock(void **state)
+static void test_time_follows_the_cores_clock(void **state)
 {
 	(void)state;
 	core.frequency_ghz = 4.0;
@@ -174,7 +175,7 @@ static void time_follows_the_cores_clock(void **state)
 	core.frequency_ghz = 1.0;
 }
 
-static void what_the_registers_refuse_is_refused_before_the_run(void **state)
+static void test_what_the_registers_refuse_is_refused_before_the_run(void **state)
 {
 	(void)state;
 	struct session_events e = { 0 };
@@ -204,13 +205,12 @@ static void on_hardware_thread(struct session *s, struct run_thread *t, uint64_t
 	session_batch(s, t, &f.b);
 }
 
-static void anythread_counts_all_hardware_threads_of_the_core(void **state)
+static void test_anythread_counts_all_hardware_threads_of_the_core(void **state)
 {
 	(void)state;
 	struct spmu_model *other = model;
 	char path[4096], text[256];
-	const char *top = getenv("TOP");
-	snprintf(path, sizeof path, "%s/data/events/skylake.tsv", top ? top : ".");
+	snprintf(path, sizeof path, "%s/events/skylake.tsv", data_dir());
 	assert_int_equal(spmu_model_load(&model, path, text, sizeof text), 0);	/* PMU version 4 */
 	struct counted c = start("instructions,cycles,cpu/event=0xc0,any=1/,cpu/event=0xc0,any=1,cmask=1/,cpu/event=0x3c,any=1/", (struct session_options){ 0 });
 	struct run_thread t[3] = { thread(1), thread(2), thread(3) };
@@ -245,7 +245,7 @@ static void note_interval(void *context, uint64_t cycle)
 	v->count[v->n++] = session_count(v->s, 0);
 }
 
-static void intervals_come_once_each_even_over_a_halt(void **state)
+static void test_intervals_come_once_each_even_over_a_halt(void **state)
 {
 	(void)state;
 	struct intervals v = { 0 };
@@ -270,7 +270,7 @@ static struct session_options one_pmu(uint64_t rotate)
 	return (struct session_options){ .one_pmu = true, .rotate_cycles = rotate };
 }
 
-static void one_pmu_for_few_events_takes_no_turns(void **state)
+static void test_one_pmu_for_few_events_takes_no_turns(void **state)
 {
 	(void)state;
 	struct counted c = start("instructions,cycles,ONE.COUNTER", one_pmu(100));
@@ -285,7 +285,7 @@ static void one_pmu_for_few_events_takes_no_turns(void **state)
 	end(&c);
 }
 
-static void one_pmu_gives_events_turns_and_tells_how_long(void **state)
+static void test_one_pmu_gives_events_turns_and_tells_how_long(void **state)
 {
 	(void)state;
 	struct counted c = start("ONE.COUNTER,ONE.COUNTER,instructions", one_pmu(500));	/* the first two want the same counter */
@@ -305,7 +305,7 @@ static void one_pmu_gives_events_turns_and_tells_how_long(void **state)
 	end(&c);
 }
 
-static void a_group_that_one_pmu_cannot_hold_is_refused(void **state)
+static void test_a_group_that_one_pmu_cannot_hold_is_refused(void **state)
 {
 	(void)state;
 	struct session_events events = { 0 };
@@ -324,20 +324,20 @@ static void a_group_that_one_pmu_cannot_hold_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_and_clocks_are_exact),
-		cmocka_unit_test(counts_can_be_read_while_the_thread_runs),
-		cmocka_unit_test(more_events_than_counters_get_more_pmus_not_turns),
-		cmocka_unit_test(the_clock_needs_no_pmu_of_its_own),
-		cmocka_unit_test(mask_bits_reach_the_counter),
-		cmocka_unit_test(threads_add_up_and_are_kept_after_their_end),
-		cmocka_unit_test(a_halt_is_elapsed_time_but_not_task_clock),
-		cmocka_unit_test(time_follows_the_cores_clock),
-		cmocka_unit_test(what_the_registers_refuse_is_refused_before_the_run),
-		cmocka_unit_test(anythread_counts_all_hardware_threads_of_the_core),
-		cmocka_unit_test(intervals_come_once_each_even_over_a_halt),
-		cmocka_unit_test(one_pmu_for_few_events_takes_no_turns),
-		cmocka_unit_test(one_pmu_gives_events_turns_and_tells_how_long),
-		cmocka_unit_test(a_group_that_one_pmu_cannot_hold_is_refused),
+		cmocka_unit_test(test_counts_and_clocks_are_exact),
+		cmocka_unit_test(test_counts_can_be_read_while_the_thread_runs),
+		cmocka_unit_test(test_more_events_than_counters_get_more_pmus_not_turns),
+		cmocka_unit_test(test_the_clock_needs_no_pmu_of_its_own),
+		cmocka_unit_test(test_mask_bits_reach_the_counter),
+		cmocka_unit_test(test_threads_add_up_and_are_kept_after_their_end),
+		cmocka_unit_test(test_a_halt_is_elapsed_time_but_not_task_clock),
+		cmocka_unit_test(test_time_follows_the_cores_clock),
+		cmocka_unit_test(test_what_the_registers_refuse_is_refused_before_the_run),
+		cmocka_unit_test(test_anythread_counts_all_hardware_threads_of_the_core),
+		cmocka_unit_test(test_intervals_come_once_each_even_over_a_halt),
+		cmocka_unit_test(test_one_pmu_for_few_events_takes_no_turns),
+		cmocka_unit_test(test_one_pmu_gives_events_turns_and_tells_how_long),
+		cmocka_unit_test(test_a_group_that_one_pmu_cannot_hold_is_refused),
 	};
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

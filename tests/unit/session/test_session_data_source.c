@@ -14,7 +14,7 @@ static union perf_mem_data_src of(uint64_t source, bool store)
 	return (union perf_mem_data_src){ .val = data_source(source, store) };
 }
 
-static void loads_say_the_level_that_had_the_data(void **state)
+static void test_loads_say_the_level_that_had_the_data(void **state)
 {
 	(void)state;
 	static const struct { unsigned source, level, number; } rows[] = {
@@ -29,7 +29,7 @@ static void loads_say_the_level_that_had_the_data(void **state)
 	}
 }
 
-static void a_line_that_another_core_had_changed_is_a_hitm(void **state)
+static void test_a_line_that_another_core_had_changed_is_a_hitm(void **state)
 {
 	(void)state;
 	assert_int_equal(of(7, false).mem_snoop, PERF_MEM_SNOOP_HITM);
@@ -37,7 +37,7 @@ static void a_line_that_another_core_had_changed_is_a_hitm(void **state)
 	assert_int_equal(of(4, false).mem_snoop, PERF_MEM_SNOOP_NONE);
 }
 
-static void an_encoding_that_the_manual_does_not_have_is_not_available(void **state)
+static void test_an_encoding_that_the_manual_does_not_have_is_not_available(void **state)
 {
 	(void)state;
 	assert_int_equal(of(0, false).mem_lvl, PERF_MEM_LVL_NA);
@@ -45,7 +45,7 @@ static void an_encoding_that_the_manual_does_not_have_is_not_available(void **st
 	assert_int_equal(of(0xf, false).mem_lvl_num, PERF_MEM_LVLNUM_NA);
 }
 
-static void stores_hit_or_miss_the_first_level(void **state)
+static void test_stores_hit_or_miss_the_first_level(void **state)
 {
 	(void)state;
 	assert_int_equal(of(1, true).mem_op, PERF_MEM_OP_STORE);
@@ -53,7 +53,7 @@ static void stores_hit_or_miss_the_first_level(void **state)
 	assert_int_equal(of(0, true).mem_lvl, PERF_MEM_LVL_L1 | PERF_MEM_LVL_MISS);
 }
 
-static void tlb_lock_and_block_bits_are_their_own(void **state)
+static void test_tlb_lock_and_block_bits_are_their_own(void **state)
 {
 	(void)state;
 	assert_int_equal(of(1, false).mem_dtlb, PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2);
@@ -64,7 +64,7 @@ static void tlb_lock_and_block_bits_are_their_own(void **state)
 	assert_int_equal(of(1 | 1 << 7, false).mem_blk, PERF_MEM_BLK_ADDR);
 }
 
-static void an_access_of_which_nothing_is_told_says_so(void **state)
+static void test_an_access_of_which_nothing_is_told_says_so(void **state)
 {
 	(void)state;
 	union perf_mem_data_src d = { .val = data_source_unknown(true) };
@@ -77,12 +77,12 @@ static void an_access_of_which_nothing_is_told_says_so(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(loads_say_the_level_that_had_the_data),
-		cmocka_unit_test(a_line_that_another_core_had_changed_is_a_hitm),
-		cmocka_unit_test(an_encoding_that_the_manual_does_not_have_is_not_available),
-		cmocka_unit_test(stores_hit_or_miss_the_first_level),
-		cmocka_unit_test(tlb_lock_and_block_bits_are_their_own),
-		cmocka_unit_test(an_access_of_which_nothing_is_told_says_so),
+		cmocka_unit_test(test_loads_say_the_level_that_had_the_data),
+		cmocka_unit_test(test_a_line_that_another_core_had_changed_is_a_hitm),
+		cmocka_unit_test(test_an_encoding_that_the_manual_does_not_have_is_not_available),
+		cmocka_unit_test(test_stores_hit_or_miss_the_first_level),
+		cmocka_unit_test(test_tlb_lock_and_block_bits_are_their_own),
+		cmocka_unit_test(test_an_access_of_which_nothing_is_told_says_so),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static void refused(const char *list, const char *why)
 	spmu_model_free(m);
 }
 
-static void names_and_terms_say_what_the_register_holds(void **state)
+static void test_names_and_terms_say_what_the_register_holds(void **state)
 {
 	(void)state;
 	parsed("skylake", "FRONTEND_RETIRED.DSB_MISS", MSR_PEBS_FRONTEND, 0x11);
@@ -46,7 +46,7 @@ static void names_and_terms_say_what_the_register_holds(void **state)
 	parsed("skylake", "instructions", 0, 0);
 }
 
-static void what_no_register_of_the_event_can_say_is_refused(void **state)
+static void test_what_no_register_of_the_event_can_say_is_refused(void **state)
 {
 	(void)state;
 	refused("cpu/cycles,ldlat=3/", "reads no register");
@@ -93,7 +93,7 @@ static uint64_t written(const struct driver_writes *w, uint32_t msr)
 	return UINT64_MAX;
 }
 
-static void events_that_want_other_values_have_a_copy_each(void **state)
+static void test_events_that_want_other_values_have_a_copy_each(void **state)
 {
 	(void)state;
 	struct driver_writes w = { 0 };
@@ -109,7 +109,7 @@ static void events_that_want_other_values_have_a_copy_each(void **state)
 }
 
 /* Both enable bits of the counter: SDM vol. 3B, "Load Latency Performance Monitoring Facility". */
-static void loads_above_a_latency_are_counted_with_pebs_on(void **state)
+static void test_loads_above_a_latency_are_counted_with_pebs_on(void **state)
 {
 	(void)state;
 	struct driver_writes w = { 0 };
@@ -121,7 +121,7 @@ static void loads_above_a_latency_are_counted_with_pebs_on(void **state)
 }
 
 /* SDM vol. 3B, "Precise Store Facility" of Sandy Bridge: bit 63, counter 3. */
-static void precise_stores_are_counted_with_pebs_on(void **state)
+static void test_precise_stores_are_counted_with_pebs_on(void **state)
 {
 	(void)state;
 	struct driver_writes w = { 0 };
@@ -133,11 +133,11 @@ static void precise_stores_are_counted_with_pebs_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_and_terms_say_what_the_register_holds),
-		cmocka_unit_test(what_no_register_of_the_event_can_say_is_refused),
-		cmocka_unit_test(events_that_want_other_values_have_a_copy_each),
-		cmocka_unit_test(loads_above_a_latency_are_counted_with_pebs_on),
-		cmocka_unit_test(precise_stores_are_counted_with_pebs_on),
+		cmocka_unit_test(test_names_and_terms_say_what_the_register_holds),
+		cmocka_unit_test(test_what_no_register_of_the_event_can_say_is_refused),
+		cmocka_unit_test(test_events_that_want_other_values_have_a_copy_each),
+		cmocka_unit_test(test_loads_above_a_latency_are_counted_with_pebs_on),
+		cmocka_unit_test(test_precise_stores_are_counted_with_pebs_on),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static unsigned plan(struct plan_item *item, size_t n)
 	return pmus;
 }
 
-static void a_fixed_counter_is_taken_first(void **state)
+static void test_a_fixed_counter_is_taken_first(void **state)
 {
 	(void)state;
 	struct plan_item item[] = { { .pmc_mask = 0xff, .fixed = 0 }, { .pmc_mask = 0xff, .fixed = -1 } };
@@ -27,7 +27,7 @@ static void a_fixed_counter_is_taken_first(void **state)
 	assert_true(item[1].gp >= 0);
 }
 
-static void a_second_asker_takes_a_general_counter_or_another_copy(void **state)
+static void test_a_second_asker_takes_a_general_counter_or_another_copy(void **state)
 {
 	(void)state;
 	struct plan_item item[] = { { .pmc_mask = 0xff, .fixed = 0 }, { .pmc_mask = 0xff, .fixed = 0 } };
@@ -40,7 +40,7 @@ static void a_second_asker_takes_a_general_counter_or_another_copy(void **state)
 	assert_int_equal(only[1].pmu, 1);
 }
 
-static void the_choosy_get_their_counter(void **state)
+static void test_the_choosy_get_their_counter(void **state)
 {
 	(void)state;
 	/* in the order asked for, the first eight would take all counters */
@@ -52,7 +52,7 @@ static void the_choosy_get_their_counter(void **state)
 	assert_int_equal(item[7].gp, 3);
 }
 
-static void what_no_counter_can_count_is_refused(void **state)
+static void test_what_no_counter_can_count_is_refused(void **state)
 {
 	(void)state;
 	struct plan_item item[] = { { .pmc_mask = 1, .fixed = -1 }, { .pmc_mask = 0x300, .fixed = -1 } };
@@ -65,7 +65,7 @@ static void what_no_counter_can_count_is_refused(void **state)
 }
 
 /* Random demands: every item sits on a counter it may use, no counter twice, no copy empty. */
-static void no_counter_is_given_twice(void **state)
+static void test_no_counter_is_given_twice(void **state)
 {
 	(void)state;
 	uint64_t x = 88172645463325252u;
@@ -98,11 +98,11 @@ static void no_counter_is_given_twice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_fixed_counter_is_taken_first),
-		cmocka_unit_test(a_second_asker_takes_a_general_counter_or_another_copy),
-		cmocka_unit_test(the_choosy_get_their_counter),
-		cmocka_unit_test(what_no_counter_can_count_is_refused),
-		cmocka_unit_test(no_counter_is_given_twice),
+		cmocka_unit_test(test_a_fixed_counter_is_taken_first),
+		cmocka_unit_test(test_a_second_asker_takes_a_general_counter_or_another_copy),
+		cmocka_unit_test(test_the_choosy_get_their_counter),
+		cmocka_unit_test(test_what_no_counter_can_count_is_refused),
+		cmocka_unit_test(test_no_counter_is_given_twice),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

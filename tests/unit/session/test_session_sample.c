@@ -42,7 +42,7 @@ static void sample(struct kept *k, const char *list, uint64_t period, uint64_t f
 	session_events_free(&e);
 }
 
-static void samples_come_a_period_apart_and_skid_behind_the_overflow(void **state)
+static void test_samples_come_a_period_apart_and_skid_behind_the_overflow(void **state)
 {
 	(void)state;
 	uint64_t count;
@@ -62,7 +62,7 @@ static void samples_come_a_period_apart_and_skid_behind_the_overflow(void **stat
 	assert_true(first.s[0].ip >= 1000 && first.s[0].ip < 1200);
 }
 
-static void a_general_counter_samples_like_a_fixed_one(void **state)
+static void test_a_general_counter_samples_like_a_fixed_one(void **state)
 {
 	(void)state;
 	sample(&first, "instructions", 777, 0, 50000, NULL);
@@ -72,7 +72,7 @@ static void a_general_counter_samples_like_a_fixed_one(void **state)
 		assert_int_equal(first.s[i].ip, second.s[i].ip);
 }
 
-static void two_runs_give_the_same_samples(void **state)
+static void test_two_runs_give_the_same_samples(void **state)
 {
 	(void)state;
 	sample(&first, "cycles,instructions,UOPS_ISSUED.ANY", 0, 100000, 300000, NULL);
@@ -82,7 +82,7 @@ static void two_runs_give_the_same_samples(void **state)
 	assert_memory_equal(first.s, second.s, first.n * sizeof *first.s);
 }
 
-static void samples_of_several_pmus_come_in_the_order_of_the_program(void **state)
+static void test_samples_of_several_pmus_come_in_the_order_of_the_program(void **state)
 {
 	(void)state;
 	sample(&first, "instructions,instructions,cycles,cycles", 990, 0, 50000, NULL);
@@ -91,7 +91,7 @@ static void samples_of_several_pmus_come_in_the_order_of_the_program(void **stat
 		assert_true(first.s[i].cycle >= first.s[i - 1].cycle);
 }
 
-static void the_period_settles_on_the_frequency(void **state)
+static void test_the_period_settles_on_the_frequency(void **state)
 {
 	(void)state;
 	/* 1 GHz, 10000 samples a second: one in 100000 cycles */
@@ -101,7 +101,7 @@ static void the_period_settles_on_the_frequency(void **state)
 		assert_true(first.s[i].period > 95000 && first.s[i].period < 105000);
 }
 
-static void a_rare_events_period_follows_it_down_at_the_tick(void **state)
+static void test_a_rare_events_period_follows_it_down_at_the_tick(void **state)
 {
 	(void)state;
 	/* loads are frequent in the first half, then one in 50000: without the tick the next sample would never come */
@@ -137,7 +137,7 @@ static void a_rare_events_period_follows_it_down_at_the_tick(void **state)
 	session_events_free(&e);
 }
 
-static void a_period_shorter_than_the_interrupt_loses_samples_but_no_counts(void **state)
+static void test_a_period_shorter_than_the_interrupt_loses_samples_but_no_counts(void **state)
 {
 	(void)state;
 	uint64_t count;
@@ -146,7 +146,7 @@ static void a_period_shorter_than_the_interrupt_loses_samples_but_no_counts(void
 	assert_true(first.n > 100 && first.n < 20000);
 }
 
-static void a_sampled_clock_has_its_period_in_ns(void **state)
+static void test_a_sampled_clock_has_its_period_in_ns(void **state)
 {
 	(void)state;
 	core.frequency_ghz = 2.0;
@@ -196,7 +196,7 @@ static void take_turns(struct kept *k, enum session_pebs shared, uint64_t freque
 	session_events_free(&e);
 }
 
-static void a_shared_buffer_that_is_drained_at_the_switch_is_as_good_as_ones_own(void **state)
+static void test_a_shared_buffer_that_is_drained_at_the_switch_is_as_good_as_ones_own(void **state)
 {
 	(void)state;
 	size_t wrong[2];
@@ -209,7 +209,7 @@ static void a_shared_buffer_that_is_drained_at_the_switch_is_as_good_as_ones_own
 	assert_true(wrong[0] + wrong[1] + mistaken == 0);
 }
 
-static void a_shared_buffer_that_nobody_drains_charges_one_thread_with_anothers_records(void **state)
+static void test_a_shared_buffer_that_nobody_drains_charges_one_thread_with_anothers_records(void **state)
 {
 	(void)state;
 	size_t wrong[2];
@@ -225,7 +225,7 @@ static void a_shared_buffer_that_nobody_drains_charges_one_thread_with_anothers_
 	assert_int_equal(wrong[0] + wrong[1], mistaken);
 }
 
-static void what_cannot_be_sampled_is_refused(void **state)
+static void test_what_cannot_be_sampled_is_refused(void **state)
 {
 	(void)state;
 	struct session_events e = { 0 };
@@ -245,17 +245,17 @@ static void what_cannot_be_sampled_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_come_a_period_apart_and_skid_behind_the_overflow),
-		cmocka_unit_test(a_general_counter_samples_like_a_fixed_one),
-		cmocka_unit_test(two_runs_give_the_same_samples),
-		cmocka_unit_test(samples_of_several_pmus_come_in_the_order_of_the_program),
-		cmocka_unit_test(the_period_settles_on_the_frequency),
-		cmocka_unit_test(a_rare_events_period_follows_it_down_at_the_tick),
-		cmocka_unit_test(a_period_shorter_than_the_interrupt_loses_samples_but_no_counts),
-		cmocka_unit_test(a_sampled_clock_has_its_period_in_ns),
-		cmocka_unit_test(a_shared_buffer_that_is_drained_at_the_switch_is_as_good_as_ones_own),
-		cmocka_unit_test(a_shared_buffer_that_nobody_drains_charges_one_thread_with_anothers_records),
-		cmocka_unit_test(what_cannot_be_sampled_is_refused),
+		cmocka_unit_test(test_samples_come_a_period_apart_and_skid_behind_the_overflow),
+		cmocka_unit_test(test_a_general_counter_samples_like_a_fixed_one),
+		cmocka_unit_test(test_two_runs_give_the_same_samples),
+		cmocka_unit_test(test_samples_of_several_pmus_come_in_the_order_of_the_program),
+		cmocka_unit_test(test_the_period_settles_on_the_frequency),
+		cmocka_unit_test(test_a_rare_events_period_follows_it_down_at_the_tick),
+		cmocka_unit_test(test_a_period_shorter_than_the_interrupt_loses_samples_but_no_counts),
+		cmocka_unit_test(test_a_sampled_clock_has_its_period_in_ns),
+		cmocka_unit_test(test_a_shared_buffer_that_is_drained_at_the_switch_is_as_good_as_ones_own),
+		cmocka_unit_test(test_a_shared_buffer_that_nobody_drains_charges_one_thread_with_anothers_records),
+		cmocka_unit_test(test_what_cannot_be_sampled_is_refused),
 	};
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -48,7 +48,7 @@ static void refused(const char *program, int code, const char *saying)
 		fail_msg("%s: %d \"%s\", wanted %d \"%s\"", program, r, err.text, code, saying);
 }
 
-static void a_name_that_is_nowhere(void **state)
+static void test_a_name_that_is_nowhere(void **state)
 {
 	(void)state;
 	refused("no-such-program-here", ERR_INPUT, "no-such-program-here: program not found in PATH");
@@ -56,7 +56,7 @@ static void a_name_that_is_nowhere(void **state)
 	refused("", ERR_INPUT, "no program");
 }
 
-static void a_file_that_is_not_executable(void **state)
+static void test_a_file_that_is_not_executable(void **state)
 {
 	(void)state;
 	refused(file("plain", "#!/bin/sh\n", 10, 0600), ERR_INPUT, "not executable");
@@ -68,13 +68,13 @@ static void a_file_that_is_not_executable(void **state)
 	free(old);
 }
 
-static void a_directory(void **state)
+static void test_a_directory(void **state)
 {
 	(void)state;
 	refused("/usr", ERR_INPUT, "/usr: is a directory");
 }
 
-static void neither_elf_nor_script(void **state)
+static void test_neither_elf_nor_script(void **state)
 {
 	(void)state;
 	refused(file("text", "echo hello\n", 11, 0700), ERR_INPUT, "neither an ELF program nor a script");
@@ -82,7 +82,7 @@ static void neither_elf_nor_script(void **state)
 	refused(file("elf-head", ELFMAG, 4, 0700), ERR_INPUT, "cut short");
 }
 
-static void a_program_of_another_machine(void **state)
+static void test_a_program_of_another_machine(void **state)
 {
 	(void)state;
 	Elf64_Ehdr h = elf(ELFCLASS32, EM_ARM, ET_EXEC);
@@ -100,14 +100,14 @@ static void a_program_of_another_machine(void **state)
 	refused(file("big", &h, sizeof h, 0700), ERR_UNSUPPORTED, "big-endian");
 }
 
-static void setuid_and_setgid_programs(void **state)
+static void test_setuid_and_setgid_programs(void **state)
 {
 	(void)state;
 	refused(file("suid", "#!/bin/sh\n", 10, 04755), ERR_UNSUPPORTED, "is a setuid program");
 	refused(file("sgid", "#!/bin/sh\n", 10, 02755), ERR_UNSUPPORTED, "is a setgid program");
 }
 
-static void a_missing_loader(void **state)
+static void test_a_missing_loader(void **state)
 {
 	(void)state;
 	struct { Elf32_Ehdr h; Elf32_Phdr p; char loader[24]; } f = { .loader = "/lib/no-such-loader.so" };
@@ -125,7 +125,7 @@ static void a_missing_loader(void **state)
 	refused(file("needs-loader", &f, sizeof f, 0700), ERR_INPUT, "needs the loader /lib/no-such-loader.so");
 }
 
-static void scripts_whose_interpreter_cannot_run(void **state)
+static void test_scripts_whose_interpreter_cannot_run(void **state)
 {
 	(void)state;
 	char line[300];
@@ -138,7 +138,7 @@ static void scripts_whose_interpreter_cannot_run(void **state)
 	refused(file("s3", line, strlen(line), 0700), ERR_INPUT, "cannot be executed");
 }
 
-static void a_script_has_the_word_size_of_its_interpreter(void **state)
+static void test_a_script_has_the_word_size_of_its_interpreter(void **state)
 {
 	(void)state;
 	struct program p;
@@ -156,7 +156,7 @@ static void a_script_has_the_word_size_of_its_interpreter(void **state)
 	assert_int_equal(p.word_bytes, 8);
 }
 
-static void path_is_searched_in_order_and_past_what_cannot_run(void **state)
+static void test_path_is_searched_in_order_and_past_what_cannot_run(void **state)
 {
 	(void)state;
 	struct program p;
@@ -176,7 +176,7 @@ static void path_is_searched_in_order_and_past_what_cannot_run(void **state)
 	free(old);
 }
 
-static void a_missing_tracer(void **state)
+static void test_a_missing_tracer(void **state)
 {
 	(void)state;
 	struct stream *s = NULL;
@@ -190,7 +190,7 @@ static void a_missing_tracer(void **state)
 	assert_non_null(strstr(err.text, "/no/such/place"));
 }
 
-static void an_unwritable_trace_is_refused_before_the_program_starts(void **state)
+static void test_an_unwritable_trace_is_refused_before_the_program_starts(void **state)
 {
 	(void)state;
 	struct stream *s = NULL;
@@ -200,7 +200,7 @@ static void an_unwritable_trace_is_refused_before_the_program_starts(void **stat
 	assert_null(s);
 }
 
-static void a_program_that_cannot_run_costs_no_old_trace(void **state)
+static void test_a_program_that_cannot_run_costs_no_old_trace(void **state)
 {
 	(void)state;
 	struct stream *s;
@@ -234,19 +234,19 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strncmp(argv[1], "--command-line-only", 19))
 		act_as_tracer(argc, argv);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_that_is_nowhere),
-		cmocka_unit_test(a_file_that_is_not_executable),
-		cmocka_unit_test(a_directory),
-		cmocka_unit_test(neither_elf_nor_script),
-		cmocka_unit_test(a_program_of_another_machine),
-		cmocka_unit_test(setuid_and_setgid_programs),
-		cmocka_unit_test(a_missing_loader),
-		cmocka_unit_test(scripts_whose_interpreter_cannot_run),
-		cmocka_unit_test(a_script_has_the_word_size_of_its_interpreter),
-		cmocka_unit_test(path_is_searched_in_order_and_past_what_cannot_run),
-		cmocka_unit_test(a_missing_tracer),
-		cmocka_unit_test(an_unwritable_trace_is_refused_before_the_program_starts),
-		cmocka_unit_test(a_program_that_cannot_run_costs_no_old_trace),
+		cmocka_unit_test(test_a_name_that_is_nowhere),
+		cmocka_unit_test(test_a_file_that_is_not_executable),
+		cmocka_unit_test(test_a_directory),
+		cmocka_unit_test(test_neither_elf_nor_script),
+		cmocka_unit_test(test_a_program_of_another_machine),
+		cmocka_unit_test(test_setuid_and_setgid_programs),
+		cmocka_unit_test(test_a_missing_loader),
+		cmocka_unit_test(test_scripts_whose_interpreter_cannot_run),
+		cmocka_unit_test(test_a_script_has_the_word_size_of_its_interpreter),
+		cmocka_unit_test(test_path_is_searched_in_order_and_past_what_cannot_run),
+		cmocka_unit_test(test_a_missing_tracer),
+		cmocka_unit_test(test_an_unwritable_trace_is_refused_before_the_program_starts),
+		cmocka_unit_test(test_a_program_that_cannot_run_costs_no_old_trace),
 	};
 	return cmocka_run_group_tests(tests, begin, clean);
 }

@@ -50,7 +50,7 @@ static bool run_dir(char path[256])
 	return found;
 }
 
-static void every_record_arrives_in_order_through_many_wraps(void **state)
+static void test_every_record_arrives_in_order_through_many_wraps(void **state)
 {
 	(void)state;
 	struct err err;
@@ -61,7 +61,7 @@ static void every_record_arrives_in_order_through_many_wraps(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
-static void every_request_gets_its_answer(void **state)
+static void test_every_request_gets_its_answer(void **state)
 {
 	(void)state;
 	struct err err;
@@ -84,7 +84,7 @@ static void every_request_gets_its_answer(void **state)
 	stream_close(s);
 }
 
-static void a_process_keeps_its_index_over_exec(void **state)
+static void test_a_process_keeps_its_index_over_exec(void **state)
 {
 	(void)state;
 	struct err err;
@@ -95,7 +95,7 @@ static void a_process_keeps_its_index_over_exec(void **state)
 	assert_int_equal(WEXITSTATUS(status), 5);
 }
 
-static void an_exec_and_death_between_two_looks_is_no_new_process(void **state)
+static void test_an_exec_and_death_between_two_looks_is_no_new_process(void **state)
 {
 	(void)state;
 	struct err err;
@@ -112,7 +112,7 @@ static void an_exec_and_death_between_two_looks_is_no_new_process(void **state)
 	stream_close(s);
 }
 
-static void two_processes_are_read_side_by_side(void **state)
+static void test_two_processes_are_read_side_by_side(void **state)
 {
 	(void)state;
 	struct err err;
@@ -123,7 +123,7 @@ static void two_processes_are_read_side_by_side(void **state)
 	assert_int_not_equal(v.pid[0], v.pid[1]);
 }
 
-static void a_followed_process_that_outlives_the_program_is_read_to_its_end(void **state)
+static void test_a_followed_process_that_outlives_the_program_is_read_to_its_end(void **state)
 {
 	(void)state;
 	struct err err;
@@ -132,7 +132,7 @@ static void a_followed_process_that_outlives_the_program_is_read_to_its_end(void
 	assert_int_equal(v.records[1], 1000);
 }
 
-static void a_killed_tracer_is_an_error_after_all_that_it_published(void **state)
+static void test_a_killed_tracer_is_an_error_after_all_that_it_published(void **state)
 {
 	(void)state;
 	struct err err;
@@ -143,7 +143,7 @@ static void a_killed_tracer_is_an_error_after_all_that_it_published(void **state
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-static void a_killed_followed_process_ends_by_its_signal_and_the_others_go_on(void **state)
+static void test_a_killed_followed_process_ends_by_its_signal_and_the_others_go_on(void **state)
 {
 	(void)state;
 	struct err err;
@@ -159,7 +159,7 @@ static void a_killed_followed_process_ends_by_its_signal_and_the_others_go_on(vo
 	stream_close(s);
 }
 
-static void a_program_that_dies_by_a_signal_is_no_error(void **state)
+static void test_a_program_that_dies_by_a_signal_is_no_error(void **state)
 {
 	(void)state;
 	struct err err;
@@ -169,7 +169,7 @@ static void a_program_that_dies_by_a_signal_is_no_error(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
 
-static void a_tracer_that_cannot_start_is_an_error_with_its_own_words(void **state)
+static void test_a_tracer_that_cannot_start_is_an_error_with_its_own_words(void **state)
 {
 	(void)state;
 	struct err err;
@@ -179,7 +179,7 @@ static void a_tracer_that_cannot_start_is_an_error_with_its_own_words(void **sta
 	assert_null(strchr(err.text, '\n'));
 }
 
-static void corrupt_positions_are_errors(void **state)
+static void test_corrupt_positions_are_errors(void **state)
 {
 	(void)state;
 	static const char *const kinds[] = { "ahead", "back", "odd" };
@@ -190,7 +190,7 @@ static void corrupt_positions_are_errors(void **state)
 	}
 }
 
-static void a_ring_file_that_is_too_short_is_an_error_not_a_crash(void **state)
+static void test_a_ring_file_that_is_too_short_is_an_error_not_a_crash(void **state)
 {
 	(void)state;
 	struct err err;
@@ -198,7 +198,7 @@ static void a_ring_file_that_is_too_short_is_an_error_not_a_crash(void **state)
 	assert_non_null(strstr(err.text, "too short"));
 }
 
-static void a_tracer_of_another_version_is_refused(void **state)
+static void test_a_tracer_of_another_version_is_refused(void **state)
 {
 	(void)state;
 	struct err err;
@@ -206,14 +206,14 @@ static void a_tracer_of_another_version_is_refused(void **state)
 	assert_non_null(strstr(err.text, "version 77"));
 }
 
-static void a_corrupt_announce_is_an_error(void **state)
+static void test_a_corrupt_announce_is_an_error(void **state)
 {
 	(void)state;
 	struct err err;
 	read_all("pipe", "0", false, ERR_TRACER, &err, NULL);
 }
 
-static void nothing_for_100_ms_is_idle_then_reading_goes_on(void **state)
+static void test_nothing_for_100_ms_is_idle_then_reading_goes_on(void **state)
 {
 	(void)state;
 	struct err err;
@@ -237,7 +237,7 @@ static void nothing_for_100_ms_is_idle_then_reading_goes_on(void **state)
 	stream_close(s);
 }
 
-static void after_detach_the_program_runs_on_to_its_end(void **state)
+static void test_after_detach_the_program_runs_on_to_its_end(void **state)
 {
 	(void)state;
 	struct err err;
@@ -258,7 +258,7 @@ static void after_detach_the_program_runs_on_to_its_end(void **state)
 	stream_close(s);
 }
 
-static void close_kills_what_runs_and_leaves_no_directory(void **state)
+static void test_close_kills_what_runs_and_leaves_no_directory(void **state)
 {
 	(void)state;
 	struct err err;
@@ -277,7 +277,7 @@ static void close_kills_what_runs_and_leaves_no_directory(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
-static void kill_sends_the_signal_to_the_program(void **state)
+static void test_kill_sends_the_signal_to_the_program(void **state)
 {
 	(void)state;
 	struct err err;
@@ -305,7 +305,7 @@ static char *arguments(void)
 	return text;
 }
 
-static void the_tracer_gets_its_arguments_and_the_program_its_own(void **state)
+static void test_the_tracer_gets_its_arguments_and_the_program_its_own(void **state)
 {
 	(void)state;
 	char *t = arguments();
@@ -320,7 +320,7 @@ static void the_tracer_gets_its_arguments_and_the_program_its_own(void **state)
 	free(t);
 }
 
-static void argument_lengths_do_not_differ_from_run_to_run(void **state)
+static void test_argument_lengths_do_not_differ_from_run_to_run(void **state)
 {
 	(void)state;
 	char *a = arguments(), *b = arguments();
@@ -330,7 +330,7 @@ static void argument_lengths_do_not_differ_from_run_to_run(void **state)
 	free(b);
 }
 
-static void directories_of_dead_runs_are_swept_and_living_ones_kept(void **state)
+static void test_directories_of_dead_runs_are_swept_and_living_ones_kept(void **state)
 {
 	(void)state;
 	char base[] = "/tmp/test-sweep-XXXXXX", name[128];
@@ -363,7 +363,7 @@ static void directories_of_dead_runs_are_swept_and_living_ones_kept(void **state
 	rundir_remove(&living);
 }
 
-static void the_run_directory_is_private(void **state)
+static void test_the_run_directory_is_private(void **state)
 {
 	(void)state;
 	struct err err;
@@ -376,7 +376,7 @@ static void the_run_directory_is_private(void **state)
 	assert_int_equal(stat(d.path[0] ? d.path : "/nonexistent", &st), -1);
 }
 
-static void the_log_is_bounded_and_newest_last(void **state)
+static void test_the_log_is_bounded_and_newest_last(void **state)
 {
 	(void)state;
 	struct err err;
@@ -412,29 +412,29 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strncmp(argv[1], "--command-line-only", 19))
 		act_as_tracer(argc, argv);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_record_arrives_in_order_through_many_wraps),
-		cmocka_unit_test(every_request_gets_its_answer),
-		cmocka_unit_test(a_process_keeps_its_index_over_exec),
-		cmocka_unit_test(an_exec_and_death_between_two_looks_is_no_new_process),
-		cmocka_unit_test(two_processes_are_read_side_by_side),
-		cmocka_unit_test(a_followed_process_that_outlives_the_program_is_read_to_its_end),
-		cmocka_unit_test(a_killed_tracer_is_an_error_after_all_that_it_published),
-		cmocka_unit_test(a_killed_followed_process_ends_by_its_signal_and_the_others_go_on),
-		cmocka_unit_test(a_program_that_dies_by_a_signal_is_no_error),
-		cmocka_unit_test(a_tracer_that_cannot_start_is_an_error_with_its_own_words),
-		cmocka_unit_test(corrupt_positions_are_errors),
-		cmocka_unit_test(a_ring_file_that_is_too_short_is_an_error_not_a_crash),
-		cmocka_unit_test(a_tracer_of_another_version_is_refused),
-		cmocka_unit_test(a_corrupt_announce_is_an_error),
-		cmocka_unit_test(nothing_for_100_ms_is_idle_then_reading_goes_on),
-		cmocka_unit_test(after_detach_the_program_runs_on_to_its_end),
-		cmocka_unit_test(close_kills_what_runs_and_leaves_no_directory),
-		cmocka_unit_test(kill_sends_the_signal_to_the_program),
-		cmocka_unit_test(the_tracer_gets_its_arguments_and_the_program_its_own),
-		cmocka_unit_test(argument_lengths_do_not_differ_from_run_to_run),
-		cmocka_unit_test(directories_of_dead_runs_are_swept_and_living_ones_kept),
-		cmocka_unit_test(the_run_directory_is_private),
-		cmocka_unit_test(the_log_is_bounded_and_newest_last),
+		cmocka_unit_test(test_every_record_arrives_in_order_through_many_wraps),
+		cmocka_unit_test(test_every_request_gets_its_answer),
+		cmocka_unit_test(test_a_process_keeps_its_index_over_exec),
+		cmocka_unit_test(test_an_exec_and_death_between_two_looks_is_no_new_process),
+		cmocka_unit_test(test_two_processes_are_read_side_by_side),
+		cmocka_unit_test(test_a_followed_process_that_outlives_the_program_is_read_to_its_end),
+		cmocka_unit_test(test_a_killed_tracer_is_an_error_after_all_that_it_published),
+		cmocka_unit_test(test_a_killed_followed_process_ends_by_its_signal_and_the_others_go_on),
+		cmocka_unit_test(test_a_program_that_dies_by_a_signal_is_no_error),
+		cmocka_unit_test(test_a_tracer_that_cannot_start_is_an_error_with_its_own_words),
+		cmocka_unit_test(test_corrupt_positions_are_errors),
+		cmocka_unit_test(test_a_ring_file_that_is_too_short_is_an_error_not_a_crash),
+		cmocka_unit_test(test_a_tracer_of_another_version_is_refused),
+		cmocka_unit_test(test_a_corrupt_announce_is_an_error),
+		cmocka_unit_test(test_nothing_for_100_ms_is_idle_then_reading_goes_on),
+		cmocka_unit_test(test_after_detach_the_program_runs_on_to_its_end),
+		cmocka_unit_test(test_close_kills_what_runs_and_leaves_no_directory),
+		cmocka_unit_test(test_kill_sends_the_signal_to_the_program),
+		cmocka_unit_test(test_the_tracer_gets_its_arguments_and_the_program_its_own),
+		cmocka_unit_test(test_argument_lengths_do_not_differ_from_run_to_run),
+		cmocka_unit_test(test_directories_of_dead_runs_are_swept_and_living_ones_kept),
+		cmocka_unit_test(test_the_run_directory_is_private),
+		cmocka_unit_test(test_the_log_is_bounded_and_newest_last),
 	};
 	return cmocka_run_group_tests(tests, NULL, clean);
 }

@@ -32,7 +32,7 @@ static size_t both_ways(struct trace_pack *to, struct trace_pack *from, uint32_t
 	return bytes;
 }
 
-static void words_without_any_order_come_back(void **state)
+static void test_words_without_any_order_come_back(void **state)
 {
 	(void)state;
 	struct trace_pack *to = trace_pack_create(), *from = trace_pack_create();
@@ -52,7 +52,7 @@ static void words_without_any_order_come_back(void **state)
 }
 
 /* A loop: a header, a load that walks, a store that stays, a load eight bytes behind a random one. */
-static void a_loop_takes_little_more_than_its_surprises(void **state)
+static void test_a_loop_takes_little_more_than_its_surprises(void **state)
 {
 	(void)state;
 	struct trace_pack *to = trace_pack_create(), *from = trace_pack_create();
@@ -71,7 +71,7 @@ static void a_loop_takes_little_more_than_its_surprises(void **state)
 	trace_pack_destroy(from);
 }
 
-static void processes_do_not_disturb_each_other(void **state)
+static void test_processes_do_not_disturb_each_other(void **state)
 {
 	(void)state;
 	struct trace_pack *to = trace_pack_create(), *from = trace_pack_create();
@@ -88,7 +88,7 @@ static void processes_do_not_disturb_each_other(void **state)
 	trace_pack_destroy(from);
 }
 
-static void input_that_does_not_make_the_words_is_refused(void **state)
+static void test_input_that_does_not_make_the_words_is_refused(void **state)
 {
 	(void)state;
 	static const struct { const char *why; uint8_t in[12]; size_t bytes, words; } bad[] = {
@@ -119,10 +119,10 @@ static void input_that_does_not_make_the_words_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_without_any_order_come_back),
-		cmocka_unit_test(a_loop_takes_little_more_than_its_surprises),
-		cmocka_unit_test(processes_do_not_disturb_each_other),
-		cmocka_unit_test(input_that_does_not_make_the_words_is_refused),
+		cmocka_unit_test(test_words_without_any_order_come_back),
+		cmocka_unit_test(test_a_loop_takes_little_more_than_its_surprises),
+		cmocka_unit_test(test_processes_do_not_disturb_each_other),
+		cmocka_unit_test(test_input_that_does_not_make_the_words_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ static void same(const struct seen *a, const struct seen *b)
 	assert_true(a->digest != 0);
 }
 
-static void a_replay_equals_the_live_stream(void **state)
+static void test_a_replay_equals_the_live_stream(void **state)
 {
 	(void)state;
 	struct seen live, again;
@@ -106,7 +106,7 @@ static void a_replay_equals_the_live_stream(void **state)
 	assert_int_equal(WEXITSTATUS(replayed), 7);
 }
 
-static void processes_and_execs_are_kept(void **state)
+static void test_processes_and_execs_are_kept(void **state)
 {
 	(void)state;
 	struct seen live, again;
@@ -121,7 +121,7 @@ static void processes_and_execs_are_kept(void **state)
 	same(&live, &again);
 }
 
-static void a_recording_of_a_killed_program_replays_and_says_so(void **state)
+static void test_a_recording_of_a_killed_program_replays_and_says_so(void **state)
 {
 	(void)state;
 	struct seen live, again;
@@ -134,7 +134,7 @@ static void a_recording_of_a_killed_program_replays_and_says_so(void **state)
 	assert_true(WIFSIGNALED(replayed));
 }
 
-static void a_recording_that_the_reader_ended_is_whole(void **state)
+static void test_a_recording_that_the_reader_ended_is_whole(void **state)
 {
 	(void)state;
 	struct seen live = { 0 }, again;
@@ -177,7 +177,7 @@ static void write_small(const char *path, unsigned frames, unsigned spans)
 	trace_writer_close(w);
 }
 
-static void a_cut_anywhere_gives_whole_spans_and_then_truncated(void **state)
+static void test_a_cut_anywhere_gives_whole_spans_and_then_truncated(void **state)
 {
 	(void)state;
 	size_t bytes;
@@ -200,7 +200,7 @@ static void a_cut_anywhere_gives_whole_spans_and_then_truncated(void **state)
 	free(data);
 }
 
-static void a_flipped_bit_never_gives_a_wrong_word(void **state)
+static void test_a_flipped_bit_never_gives_a_wrong_word(void **state)
 {
 	(void)state;
 	size_t bytes, header = sizeof(struct trace_header);
@@ -240,7 +240,7 @@ static const char *forge(const void *const *content, const size_t *bytes, size_t
 	return p;
 }
 
-static void forged_frames_are_refused(void **state)
+static void test_forged_frames_are_refused(void **state)
 {
 	(void)state;
 	struct frame { uint64_t before; struct trace_chunk c; uint64_t w[4]; struct trace_chunk end; uint64_t e[2]; };
@@ -293,7 +293,7 @@ static void forged_frames_are_refused(void **state)
 	assert_int_equal(replay(forge(two, sizes, 1), &v, &err, NULL), ERR_TRUNCATED);	/* no end marker */
 }
 
-static void a_frame_larger_than_allowed_is_refused(void **state)
+static void test_a_frame_larger_than_allowed_is_refused(void **state)
 {
 	(void)state;
 	struct seen v;
@@ -305,7 +305,7 @@ static void a_frame_larger_than_allowed_is_refused(void **state)
 	free(zeroes);
 }
 
-static void what_is_no_trace_is_refused(void **state)
+static void test_what_is_no_trace_is_refused(void **state)
 {
 	(void)state;
 	struct seen v;
@@ -327,7 +327,7 @@ static void what_is_no_trace_is_refused(void **state)
 	free(data);
 }
 
-static void a_full_disk_is_told_once_and_costs_no_span(void **state)
+static void test_a_full_disk_is_told_once_and_costs_no_span(void **state)
 {
 	(void)state;
 	struct rlimit old, small = { 1 << 20, RLIM_INFINITY };
@@ -360,7 +360,7 @@ static void a_full_disk_is_told_once_and_costs_no_span(void **state)
 	assert_in_range(again.records[0], 1000, 999999);
 }
 
-static void a_device_without_room_is_an_error(void **state)
+static void test_a_device_without_room_is_an_error(void **state)
 {
 	(void)state;
 	struct trace_writer *w;
@@ -395,17 +395,17 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strncmp(argv[1], "--command-line-only", 19))
 		act_as_tracer(argc, argv);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_replay_equals_the_live_stream),
-		cmocka_unit_test(processes_and_execs_are_kept),
-		cmocka_unit_test(a_recording_of_a_killed_program_replays_and_says_so),
-		cmocka_unit_test(a_recording_that_the_reader_ended_is_whole),
-		cmocka_unit_test(a_cut_anywhere_gives_whole_spans_and_then_truncated),
-		cmocka_unit_test(a_flipped_bit_never_gives_a_wrong_word),
-		cmocka_unit_test(forged_frames_are_refused),
-		cmocka_unit_test(a_frame_larger_than_allowed_is_refused),
-		cmocka_unit_test(what_is_no_trace_is_refused),
-		cmocka_unit_test(a_full_disk_is_told_once_and_costs_no_span),
-		cmocka_unit_test(a_device_without_room_is_an_error),
+		cmocka_unit_test(test_a_replay_equals_the_live_stream),
+		cmocka_unit_test(test_processes_and_execs_are_kept),
+		cmocka_unit_test(test_a_recording_of_a_killed_program_replays_and_says_so),
+		cmocka_unit_test(test_a_recording_that_the_reader_ended_is_whole),
+		cmocka_unit_test(test_a_cut_anywhere_gives_whole_spans_and_then_truncated),
+		cmocka_unit_test(test_a_flipped_bit_never_gives_a_wrong_word),
+		cmocka_unit_test(test_forged_frames_are_refused),
+		cmocka_unit_test(test_a_frame_larger_than_allowed_is_refused),
+		cmocka_unit_test(test_what_is_no_trace_is_refused),
+		cmocka_unit_test(test_a_full_disk_is_told_once_and_costs_no_span),
+		cmocka_unit_test(test_a_device_without_room_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, begin, clean);
 }

@@ -54,7 +54,7 @@ static struct symfile *open_self(void)
 	return f;
 }
 
-static void an_address_finds_the_function_that_holds_it(void **state)
+static void test_an_address_finds_the_function_that_holds_it(void **state)
 {
 	(void)state;
 	struct symfile *f = open_self();
@@ -69,7 +69,7 @@ static void an_address_finds_the_function_that_holds_it(void **state)
 	symfile_close(f);
 }
 
-static void a_function_is_found_by_name(void **state)
+static void test_a_function_is_found_by_name(void **state)
 {
 	uint64_t offset = 0;
 	(void)state;
@@ -80,7 +80,7 @@ static void a_function_is_found_by_name(void **state)
 	assert_false(symbols_find_function("/dev/null", "main", &offset));
 }
 
-static void plt_entries_bear_the_names_of_what_they_call(void **state)
+static void test_plt_entries_bear_the_names_of_what_they_call(void **state)
 {
 	(void)state;
 	struct symfile *f = open_self();
@@ -101,7 +101,7 @@ static void plt_entries_bear_the_names_of_what_they_call(void **state)
 	symfile_close(f);
 }
 
-static void lines_name_file_line_and_function(void **state)
+static void test_lines_name_file_line_and_function(void **state)
 {
 	(void)state;
 	struct symfile *f = open_self();
@@ -115,7 +115,7 @@ static void lines_name_file_line_and_function(void **state)
 	symfile_close(f);
 }
 
-static void an_inlined_function_stands_before_its_caller(void **state)
+static void test_an_inlined_function_stands_before_its_caller(void **state)
 {
 	(void)state;
 	struct symfile *f = open_self();
@@ -138,7 +138,7 @@ static void an_inlined_function_stands_before_its_caller(void **state)
 	symfile_close(f);
 }
 
-static void code_is_read_from_the_file(void **state)
+static void test_code_is_read_from_the_file(void **state)
 {
 	uint8_t code[8];
 	uint64_t vaddr;
@@ -152,7 +152,7 @@ static void code_is_read_from_the_file(void **state)
 	symfile_close(f);
 }
 
-static void another_build_id_is_refused(void **state)
+static void test_another_build_id_is_refused(void **state)
 {
 	uint8_t id[SYMBOLS_BUILD_ID_BYTES];
 	struct symfile *f;
@@ -168,7 +168,7 @@ static void another_build_id_is_refused(void **state)
 	assert_non_null(strstr(err.text, "build-id"));
 }
 
-static void names_are_demangled_without_parameters(void **state)
+static void test_names_are_demangled_without_parameters(void **state)
 {
 	static const char *const pair[][2] = {
 		{ "_ZN2ns1WIlE4workEi", "ns::W<long>::work" }, { "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc",
@@ -193,7 +193,7 @@ static struct symfile *made(void)
 	return f;
 }
 
-static void of_several_names_the_one_perf_shows_is_kept(void **state)
+static void test_of_several_names_the_one_perf_shows_is_kept(void **state)
 {
 	(void)state;
 	struct symfile *f = made();
@@ -212,7 +212,7 @@ static void of_several_names_the_one_perf_shows_is_kept(void **state)
 	symfile_close(f);
 }
 
-static void symbols_without_size_reach_to_the_next(void **state)
+static void test_symbols_without_size_reach_to_the_next(void **state)
 {
 	(void)state;
 	struct symfile *f = made();
@@ -234,7 +234,7 @@ static void symbols_without_size_reach_to_the_next(void **state)
 	symfile_close(f);
 }
 
-static void the_innermost_of_nested_symbols_wins(void **state)
+static void test_the_innermost_of_nested_symbols_wins(void **state)
 {
 	(void)state;
 	struct symfile *f = made();
@@ -253,12 +253,12 @@ static void the_innermost_of_nested_symbols_wins(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_address_finds_the_function_that_holds_it), cmocka_unit_test(a_function_is_found_by_name),
-		cmocka_unit_test(plt_entries_bear_the_names_of_what_they_call), cmocka_unit_test(lines_name_file_line_and_function),
-		cmocka_unit_test(an_inlined_function_stands_before_its_caller), cmocka_unit_test(code_is_read_from_the_file),
-		cmocka_unit_test(another_build_id_is_refused), cmocka_unit_test(names_are_demangled_without_parameters),
-		cmocka_unit_test(of_several_names_the_one_perf_shows_is_kept), cmocka_unit_test(symbols_without_size_reach_to_the_next),
-		cmocka_unit_test(the_innermost_of_nested_symbols_wins),
+		cmocka_unit_test(test_an_address_finds_the_function_that_holds_it), cmocka_unit_test(test_a_function_is_found_by_name),
+		cmocka_unit_test(test_plt_entries_bear_the_names_of_what_they_call), cmocka_unit_test(test_lines_name_file_line_and_function),
+		cmocka_unit_test(test_an_inlined_function_stands_before_its_caller), cmocka_unit_test(test_code_is_read_from_the_file),
+		cmocka_unit_test(test_another_build_id_is_refused), cmocka_unit_test(test_names_are_demangled_without_parameters),
+		cmocka_unit_test(test_of_several_names_the_one_perf_shows_is_kept), cmocka_unit_test(test_symbols_without_size_reach_to_the_next),
+		cmocka_unit_test(test_the_innermost_of_nested_symbols_wins),
 	};
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 	if (n < 0)

@@ -37,7 +37,7 @@ static const char *dso_at(uint32_t pid, uint64_t ip, uint64_t time)
 	return place.dso;
 }
 
-static void an_address_is_an_offset_in_the_mapped_file(void **state)
+static void test_an_address_is_an_offset_in_the_mapped_file(void **state)
 {
 	struct symbols_place place;
 	(void)state;
@@ -52,7 +52,7 @@ static void an_address_is_an_offset_in_the_mapped_file(void **state)
 	assert_non_null(strstr(symbols_object_why(symbols_object(s, 0)), "cannot open /none/prog"));
 }
 
-static void what_is_mapped_over_or_unmapped_is_remembered(void **state)
+static void test_what_is_mapped_over_or_unmapped_is_remembered(void **state)
 {
 	struct symbols_place place;
 	(void)state;
@@ -71,7 +71,7 @@ static void what_is_mapped_over_or_unmapped_is_remembered(void **state)
 	assert_int_equal(place.address, 0x7010);
 }
 
-static void a_fork_inherits_and_an_exec_forgets(void **state)
+static void test_a_fork_inherits_and_an_exec_forgets(void **state)
 {
 	(void)state;
 	map(1, 0x10000, 0x1000, 0, "/none/a", 10);
@@ -85,7 +85,7 @@ static void a_fork_inherits_and_an_exec_forgets(void **state)
 	assert_string_equal(dso_at(1, 0x20000, 31), "b");
 }
 
-static void memory_has_names_too(void **state)
+static void test_memory_has_names_too(void **state)
 {
 	struct symbols_map m = { .addr = 0x1000, .bytes = 0x1000, .path = "" };
 	struct symbols_place place;
@@ -101,7 +101,7 @@ static void memory_has_names_too(void **state)
 	assert_int_equal(place.address, 0x5010);
 }
 
-static void a_replaced_file_is_another_object(void **state)
+static void test_a_replaced_file_is_another_object(void **state)
 {
 	struct symbols_map m = { .addr = 0x1000, .bytes = 0x1000, .executable = true, .path = "/none/lib", .build_id = (uint8_t *)"AAAA",
 				 .build_id_bytes = 4 };
@@ -127,7 +127,7 @@ static void write_file(const char *path, const void *bytes, size_t size)
 	fclose(f);
 }
 
-static void a_map_file_names_jit_code(void **state)
+static void test_a_map_file_names_jit_code(void **state)
 {
 	static const char text[] = "1000 20 first function\nnonsense\n2000 10 second\n2000 18 second again\n3000\n4000 zz x\n";
 	struct symfile *f;
@@ -167,7 +167,7 @@ static struct dump make_dump(void)
 	return d;
 }
 
-static void a_jitdump_names_code_and_its_lines(void **state)
+static void test_a_jitdump_names_code_and_its_lines(void **state)
 {
 	struct symfile *f;
 	struct symbols_line line;
@@ -187,7 +187,7 @@ static void a_jitdump_names_code_and_its_lines(void **state)
 	symfile_close(f);
 }
 
-static void a_damaged_jitdump_is_survived(void **state)
+static void test_a_damaged_jitdump_is_survived(void **state)
 {
 	struct symfile *f;
 	uint64_t seed = 7;
@@ -213,9 +213,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		T(an_address_is_an_offset_in_the_mapped_file), T(what_is_mapped_over_or_unmapped_is_remembered),
-		T(a_fork_inherits_and_an_exec_forgets), T(memory_has_names_too), T(a_replaced_file_is_another_object),
-		T(a_map_file_names_jit_code), T(a_jitdump_names_code_and_its_lines), T(a_damaged_jitdump_is_survived),
+		T(test_an_address_is_an_offset_in_the_mapped_file), T(test_what_is_mapped_over_or_unmapped_is_remembered),
+		T(test_a_fork_inherits_and_an_exec_forgets), T(test_memory_has_names_too), T(test_a_replaced_file_is_another_object),
+		T(test_a_map_file_names_jit_code), T(test_a_jitdump_names_code_and_its_lines), T(test_a_damaged_jitdump_is_survived),
 	};
 	if (!mkdtemp(dir))
 		return 1;

@@ -26,7 +26,7 @@ static const char *nearest(const char *wanted, const char *const *name, size_t n
 	return text;
 }
 
-static void letters_changed_lost_added_and_exchanged(void **state)
+static void test_letters_changed_lost_added_and_exchanged(void **state)
 {
 	(void)state;
 	assert_string_equal(NEAR("rob.sise", fields), "rob.size");
@@ -35,7 +35,7 @@ static void letters_changed_lost_added_and_exchanged(void **state)
 	assert_string_equal(NEAR("uopss", fields), "uops");
 }
 
-static void parts_are_names_too(void **state)
+static void test_parts_are_names_too(void **state)
 {
 	(void)state;
 	assert_string_equal(NEAR("robb", fields), "rob.size");
@@ -43,34 +43,34 @@ static void parts_are_names_too(void **state)
 	assert_string_equal(NEAR("all_stores", events), "MEM_INST_RETIRED.ALL_STORES");
 }
 
-static void capitals_and_the_kind_of_separator_are_no_difference(void **state)
+static void test_capitals_and_the_kind_of_separator_are_no_difference(void **state)
 {
 	(void)state;
 	assert_string_equal(NEAR("mem-inst-retired:all:loads", events), "MEM_INST_RETIRED.ALL_LOADS");
 	assert_string_equal(NEAR("L1D_size", fields), "l1d.size");
 }
 
-static void a_separator_too_many_or_too_few_is_a_letter(void **state)
+static void test_a_separator_too_many_or_too_few_is_a_letter(void **state)
 {
 	(void)state;
 	assert_string_equal(NEAR("l1dsize", fields), "l1d.size");
 	assert_string_equal(NEAR("in-structions", events), "instructions, branch-instructions");
 }
 
-static void the_short_name_comes_before_the_long_one_that_begins_alike(void **state)
+static void test_the_short_name_comes_before_the_long_one_that_begins_alike(void **state)
 {
 	(void)state;
 	assert_string_equal(NEAR("cycle", events), "cycles, CYCLE_ACTIVITY.L3, CYCLE_ACTIVITY.L2");	/* equals stay in order */
 	assert_string_equal(NEAR("instrs", events), "instructions, branch-instructions, INST_RETIRED.ANY");
 }
 
-static void the_first_part_weighs_more_than_the_rest(void **state)
+static void test_the_first_part_weighs_more_than_the_rest(void **state)
 {
 	(void)state;
 	assert_string_equal(NEAR("rob.entries", fields), "rob.size");
 }
 
-static void what_is_like_nothing_gets_nothing(void **state)
+static void test_what_is_like_nothing_gets_nothing(void **state)
 {
 	(void)state;
 	char longest[300];
@@ -84,7 +84,7 @@ static void what_is_like_nothing_gets_nothing(void **state)
 	assert_string_equal(nearest("rrrr", (const char *const[]){ longest, "" }, 2), "");
 }
 
-static void a_name_is_told_once_and_cut_between_names(void **state)
+static void test_a_name_is_told_once_and_cut_between_names(void **state)
 {
 	(void)state;
 	struct near n;
@@ -103,14 +103,14 @@ static void a_name_is_told_once_and_cut_between_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(letters_changed_lost_added_and_exchanged),
-		cmocka_unit_test(parts_are_names_too),
-		cmocka_unit_test(capitals_and_the_kind_of_separator_are_no_difference),
-		cmocka_unit_test(a_separator_too_many_or_too_few_is_a_letter),
-		cmocka_unit_test(the_short_name_comes_before_the_long_one_that_begins_alike),
-		cmocka_unit_test(the_first_part_weighs_more_than_the_rest),
-		cmocka_unit_test(what_is_like_nothing_gets_nothing),
-		cmocka_unit_test(a_name_is_told_once_and_cut_between_names),
+		cmocka_unit_test(test_letters_changed_lost_added_and_exchanged),
+		cmocka_unit_test(test_parts_are_names_too),
+		cmocka_unit_test(test_capitals_and_the_kind_of_separator_are_no_difference),
+		cmocka_unit_test(test_a_separator_too_many_or_too_few_is_a_letter),
+		cmocka_unit_test(test_the_short_name_comes_before_the_long_one_that_begins_alike),
+		cmocka_unit_test(test_the_first_part_weighs_more_than_the_rest),
+		cmocka_unit_test(test_what_is_like_nothing_gets_nothing),
+		cmocka_unit_test(test_a_name_is_told_once_and_cut_between_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

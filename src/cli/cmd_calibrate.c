@@ -784,7 +784,8 @@ static int run(int argc, char **argv)
 		if (!cli_core(&c.run)) {
 			c.base = c.core = c.run.core;
 			c.model = cli_model(&c.base);
-			if (c.model && session_parse_core(&c.events, c.model, &c.base, "cycles:u", &err))
+			const struct session_parse_options how = { .model = c.model, .core = &c.base };
+			if (c.model && session_parse(&c.events, &how, "cycles:u", &err))
 				cli_error("%s", err.text);
 			else if (c.model)
 				status = calibrate(&c, base);

@@ -19,7 +19,7 @@ static void parse_events(const struct spmu_model *m, const char *text)
 {
 	struct session_events e = { 0 };
 	struct err err = { 0 };
-	int rc = session_parse(&e, m, text, &err);
+	int rc = session_parse(&e, &(struct session_parse_options){ .model = m }, text, &err);
 	MUST(rc <= 0);
 	if (rc < 0)
 		MUST(err.text[0] && !strchr(err.text, '\n'));

@@ -48,11 +48,12 @@ bool cli_metrics_want(struct cli_metrics *c, size_t metric, struct session_event
 		return false;
 	}
 	metrics_needs(&c->m, metric, needed);
+	const struct session_parse_options how = { .model = model, .core = core };
 	bool good = true;
 	for (size_t i = 0; i < c->m.events && good; i++) {
 		if (!needed[i] || c->event[i] != SIZE_MAX || !strcmp(c->m.event[i].name, "duration_time"))
 			continue;
-		good = !session_parse_core(events, model, core, c->m.event[i].name, &err);
+		good = !session_parse(events, &how, c->m.event[i].name, &err);
 		if (good)
 			c->event[i] = events->count - 1;
 		else if (loud)

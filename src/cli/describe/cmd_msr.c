@@ -501,7 +501,8 @@ static int program(const struct core_config *core, const struct spmu_model *m, c
 	uint64_t *period = NULL;
 	unsigned pmus = 0;
 	size_t which = 0, n = 0;
-	int rc = session_parse_registers(&events, m, core, q->events, &err);
+	const struct session_parse_options how = { .model = m, .core = core, .purpose = SESSION_FOR_REGISTERS };
+	int rc = session_parse(&events, &how, q->events, &err);
 	if (!rc) {
 		job = calloc(events.count + 1, sizeof *job);
 		period = calloc(events.count + 1, sizeof *period);

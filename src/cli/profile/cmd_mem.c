@@ -304,7 +304,8 @@ static const char *why_not(const struct spmu_model *m)
 static int offer(const struct sampling *o, const struct spmu_model *m, const char *event, char *list, size_t room, struct err *err)
 {
 	struct session_events events = { 0 };
-	int code = session_parse_sampling(&events, m, &o->run.core, event, err);
+	const struct session_parse_options how = { .model = m, .core = &o->run.core, .purpose = SESSION_FOR_SAMPLING };
+	int code = session_parse(&events, &how, event, err);
 	session_events_free(&events);
 	if (!code)
 		snprintf(list + strlen(list), room - strlen(list), "%s%s", *list ? "," : "", event);

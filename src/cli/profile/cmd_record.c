@@ -292,13 +292,14 @@ static int parse(struct record *o, int argc, char **argv, int *next)
 /* --after: a counter of its own for each event to sample. */
 static int choose_first(const struct record *o, const struct spmu_model *model, struct session_events *events, struct err *err)
 {
+	const struct session_parse_options how = { .model = model, .core = &o->run.core, .purpose = SESSION_FOR_SAMPLING };
 	int code = 0;
 	char *name = strndup(o->after, (size_t)(strrchr(o->after, '=') - o->after));
 	if (!name)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	for (size_t i = 0; i < o->sampled && !code; i++) {
 		size_t first = events->count;
-		code = session_parse_sampling(events, model, &o->run.core, name, err);
+		code = session_parse(events, &how, name, err);
 		if (!code && (events->count != first + 1 || events->event[first].precise || events->event[first].period || events->event[first].frequency))
 			code = err_set(err, ERR_INPUT, "--after '%s': one plain event was expected", name);
 		if (code)
@@ -319,6 +320,7 @@ static bool is_cycles(const struct session_event *e)
 
 static int choose_events(struct record *o, const struct spmu_model *model, struct session_events *events, struct err *err)
 {
+	const struct session_parse_options how = { .model = model, .core = &o->run.core, .purpose = SESSION_FOR_SAMPLING };
 	char *list = NULL;
 	size_t size;
 	FILE *f = open_memstream(&list, &size);
@@ -330,7 +332,7 @@ static int choose_events(struct record *o, const struct spmu_model *model, struc
 		fputs("cycles:u", f);
 	int code = fclose(f) ? err_set(err, ERR_NOMEM, "out of memory") : 0;
 	if (!code && *list)
-		code = session_parse_sampling(events, model, &o->run.core, list, err);
+		code = session_parse(events, &how, list, err);
 	free(list);
 	o->sampled = events->count;
 	for (size_t i = 0; !code && i < events->count; i++) {

@@ -243,10 +243,12 @@ static bool choose_events(struct counting *s)
 	};
 	static char missing[24][64];	/* names of lines that have no event */
 	size_t absent = 0;
+	const struct session_parse_options how = { .model = s->model, .core = &s->o.run.core, .uncore = s->uncore,
+		.purpose = SESSION_FOR_COUNTING_UNCORE };
 	struct err err = { 0 };
 	for (unsigned i = 0; i < s->o.lists; i++) {
 		size_t before = s->events.count;
-		if (session_parse_uncore(&s->events, s->model, s->uncore, &s->o.run.core, s->o.list[i], &err)) {
+		if (session_parse(&s->events, &how, s->o.list[i], &err)) {
 			cli_error("%s", err.text);
 			return false;
 		}
@@ -267,8 +269,8 @@ static bool choose_events(struct counting *s)
 			at += n + (at[n] == ',');
 			if ((other = strchr(one, '|')))
 				*other++ = 0;
-			if (session_parse_core(&s->events, s->model, &s->o.run.core, one, &err) == 0 ||
-			    (other && session_parse_core(&s->events, s->model, &s->o.run.core, other, &err) == 0)) {
+			if (session_parse(&s->events, &how, one, &err) == 0 ||
+			    (other && session_parse(&s->events, &how, other, &err) == 0)) {
 				if (!add_line(s, NULL, s->events.count - 1))
 					return false;
 			} else if (err.code == ERR_NOMEM) {

@@ -657,14 +657,12 @@ static int group(struct parser *p, const char **at)
 	return p->out->count == before ? bad(p, ERR_INPUT, "an empty group") : 0;
 }
 
-enum parse_for { FOR_COUNTING, FOR_UNCORE, FOR_SAMPLING, FOR_REGISTERS };
-
-static int parse(struct session_events *out, const struct spmu_model *m, const struct spmu_uncore_model *uncore, const struct core_config *core,
-	enum parse_for what, const char *list, struct err *err)
+int session_parse(struct session_events *out, const struct session_parse_options *o, const char *list, struct err *err)
 {
 	struct err own = { 0 };
-	struct parser p = { .model = m, .core = core, .out = out, .err = err ? err : &own, .group = -1, .uncore = uncore, .counts_uncore = what == FOR_UNCORE,
-		.sampling = what == FOR_SAMPLING, .registers = what == FOR_REGISTERS };
+	struct parser p = { .model = o->model, .core = o->core, .uncore = o->uncore, .out = out, .err = err ? err : &own,
+		.group = -1, .counts_uncore = o->purpose == SESSION_FOR_COUNTING_UNCORE,
+		.sampling = o->purpose == SESSION_FOR_SAMPLING, .registers = o->purpose == SESSION_FOR_REGISTERS };
 	size_t before = out->count;
 	for (size_t i = 0; i < before; i++)
 		if (out->event[i].group >= p.groups)
@@ -704,35 +702,6 @@ static int parse(struct session_events *out, const struct spmu_model *m, const s
 		}
 	}
 	return rc;
-}
-
-int session_parse_core(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
-	const char *list, struct err *err)
-{
-	return parse(out, m, NULL, core, FOR_COUNTING, list, err);
-}
-
-int session_parse_uncore(struct session_events *out, const struct spmu_model *m, const struct spmu_uncore_model *uncore,
-	const struct core_config *core, const char *list, struct err *err)
-{
-	return parse(out, m, uncore, core, FOR_UNCORE, list, err);
-}
-
-int session_parse_sampling(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
-	const char *list, struct err *err)
-{
-	return parse(out, m, NULL, core, FOR_SAMPLING, list, err);
-}
-
-int session_parse_registers(struct session_events *out, const struct spmu_model *m, const struct core_config *core,
-	const char *list, struct err *err)
-{
-	return parse(out, m, NULL, core, FOR_REGISTERS, list, err);
-}
-
-int session_parse(struct session_events *out, const struct spmu_model *m, const char *list, struct err *err)
-{
-	return session_parse_core(out, m, NULL, list, err);
 }
 
 void session_events_free(struct session_events *e)

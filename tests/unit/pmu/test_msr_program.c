@@ -357,7 +357,7 @@ static void test_registers_take_rings_pebs_and_events_that_are_not_modelled(void
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct session_events e = { 0 };
 		struct err err = { 0 };
-		if (session_parse_registers(&e, m, NULL, table[i].text, &err))
+		if (session_parse(&e, &(struct session_parse_options){ .model = m, .purpose = SESSION_FOR_REGISTERS }, table[i].text, &err))
 			fail_msg("%s: %s", table[i].text, err.text);
 		assert_int_equal(e.count, 1);
 		assert_int_equal(!e.event->exclude_user, table[i].user);
@@ -365,7 +365,7 @@ static void test_registers_take_rings_pebs_and_events_that_are_not_modelled(void
 		assert_int_equal(e.event->precise != 0, table[i].precise);
 		session_events_free(&e);
 		bool plain = table[i].user && !table[i].kernel && !table[i].precise;
-		assert_int_equal(!session_parse(&e, m, table[i].text, &err), plain);
+		assert_int_equal(!session_parse(&e, &(struct session_parse_options){ .model = m }, table[i].text, &err), plain);
 		session_events_free(&e);
 	}
 	for (size_t i = 0; i < spmu_model_events(m); i++) {
@@ -373,10 +373,10 @@ static void test_registers_take_rings_pebs_and_events_that_are_not_modelled(void
 		struct session_events e = { 0 };
 		if (!(row->flags & SPMU_EVENT_NOT_MODELLED))
 			continue;
-		assert_int_equal(session_parse_registers(&e, m, NULL, row->name, NULL), 0);
+		assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = m, .purpose = SESSION_FOR_REGISTERS }, row->name, NULL), 0);
 		assert_ptr_equal(e.event->event, row);
 		session_events_free(&e);
-		assert_int_equal(session_parse(&e, m, row->name, NULL), ERR_UNSUPPORTED);
+		assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = m }, row->name, NULL), ERR_UNSUPPORTED);
 	}
 	spmu_model_free(m);
 }

@@ -6,7 +6,7 @@ static struct session_events good(const char *list)
 {
 	struct session_events e = { 0 };
 	struct err err = { 0 };
-	int rc = session_parse_core(&e, model, &core, list, &err);
+	int rc = session_parse(&e, &(struct session_parse_options){ .model = model, .core = &core }, list, &err);
 	if (rc)
 		print_error("%s: %s\n", list, err.text);
 	assert_int_equal(rc, 0);
@@ -17,7 +17,7 @@ static void bad(const char *list, int code, const char *needle)
 {
 	struct session_events e = { 0 };
 	struct err err = { 0 };
-	int rc = session_parse_core(&e, model, &core, list, &err);
+	int rc = session_parse(&e, &(struct session_parse_options){ .model = model, .core = &core }, list, &err);
 	if (rc != code || !strstr(err.text, needle))
 		print_error("%s: %d, %s\n", list, rc, err.text);
 	assert_int_equal(rc, code);
@@ -139,10 +139,10 @@ static void test_lists_append_and_groups_stay_apart(void **state)
 {
 	(void)state;
 	struct session_events e = good("{cycles,branches}");
-	assert_int_equal(session_parse(&e, model, "{instructions}", NULL), 0);
+	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "{instructions}", NULL), 0);
 	assert_int_equal(e.count, 3);
 	assert_int_equal(e.event[2].group, 1);
-	assert_int_equal(session_parse(&e, model, "branches,nonsense", NULL), ERR_INPUT);
+	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "branches,nonsense", NULL), ERR_INPUT);
 	assert_int_equal(e.count, 3);		/* as before */
 	session_events_free(&e);
 }
@@ -256,7 +256,7 @@ static void test_broken_lists_never_crash(void **state)
 			struct err err = { 0 };
 			memcpy(text, list, sizeof list);
 			text[n] = *c;
-			int rc = session_parse_core(&e, model, &core, text, &err);
+			int rc = session_parse(&e, &(struct session_parse_options){ .model = model, .core = &core }, text, &err);
 			assert_true(rc == 0 ? e.count > 0 : e.count == 0 && err.text[0]);
 			session_events_free(&e);
 		}

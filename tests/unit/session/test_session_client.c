@@ -8,7 +8,7 @@ static struct session *start(struct session_events *events, const char *list, co
 {
 	struct session *s = NULL;
 	struct err err = { 0 };
-	assert_int_equal(session_parse_core(events, model, &core, list, &err), 0);
+	assert_int_equal(session_parse(events, &(struct session_parse_options){ .model = model, .core = &core }, list, &err), 0);
 	struct session_options o = { .core = &core, .model = model, .events = events, .region = region };
 	int rc = session_create(&s, &o, &err);
 	if (rc)

@@ -10,7 +10,7 @@ static struct counted start(const char *list, struct session_options o)
 	struct counted c = { 0 };
 	struct err err = { 0 };
 	static struct session_events kept;
-	assert_int_equal(session_parse_core(&c.events, model, &core, list, &err), 0);
+	assert_int_equal(session_parse(&c.events, &(struct session_parse_options){ .model = model, .core = &core }, list, &err), 0);
 	kept = c.events;
 	o.core = &core;
 	o.model = model;
@@ -181,7 +181,7 @@ static void test_what_the_registers_refuse_is_refused_before_the_run(void **stat
 	struct session_events e = { 0 };
 	struct session *s = NULL;
 	struct err err = { 0 };
-	assert_int_equal(session_parse(&e, model, "cpu/UOPS_ISSUED.ANY,any/", &err), 0);
+	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "cpu/UOPS_ISSUED.ANY,any/", &err), 0);
 	struct session_options o = { .core = &core, .model = model, .events = &e };
 	assert_int_equal(session_create(&s, &o, &err), ERR_UNSUPPORTED);	/* AnyThread is deprecated on this PMU */
 	assert_non_null(strstr(err.text, "#GP"));
@@ -311,7 +311,7 @@ static void test_a_group_that_one_pmu_cannot_hold_is_refused(void **state)
 	struct session_events events = { 0 };
 	struct err err = { 0 };
 	struct session *s = NULL;
-	assert_int_equal(session_parse_core(&events, model, &core, "{ONE.COUNTER,ONE.COUNTER}", &err), 0);
+	assert_int_equal(session_parse(&events, &(struct session_parse_options){ .model = model, .core = &core }, "{ONE.COUNTER,ONE.COUNTER}", &err), 0);
 	struct session_options o = one_pmu(500);
 	o.core = &core;
 	o.model = model;

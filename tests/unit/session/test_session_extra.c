@@ -10,7 +10,7 @@ static void parsed(const char *table, const char *list, uint32_t msr, uint64_t v
 	struct spmu_model *m = fixture_model(table);
 	struct session_events e = { 0 };
 	struct err err = { 0 };
-	if (session_parse(&e, m, list, &err))
+	if (session_parse(&e, &(struct session_parse_options){ .model = m }, list, &err))
 		fail_msg("%s: %s", list, err.text);
 	assert_int_equal(e.event[0].event->extra_msr, msr);
 	assert_int_equal(e.event[0].extra, value);
@@ -23,7 +23,7 @@ static void refused(const char *list, const char *why)
 	struct spmu_model *m = fixture_model("skylake");
 	struct session_events e = { 0 };
 	struct err err = { 0 };
-	assert_true(session_parse(&e, m, list, &err) < 0);
+	assert_true(session_parse(&e, &(struct session_parse_options){ .model = m }, list, &err) < 0);
 	if (!strstr(err.text, why))
 		fail_msg("%s: '%s' lacks '%s'", list, err.text, why);
 	spmu_model_free(m);
@@ -67,7 +67,7 @@ static unsigned assigned_on(const char *table, const char *list, struct driver_w
 	unsigned pmus;
 	size_t which;
 	const struct driver *d = driver_for(m);
-	assert_int_equal(session_parse(&e, m, list, &err), 0);
+	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = m }, list, &err), 0);
 	for (size_t i = 0; i < e.count; i++)
 		job[i] = (struct driver_event){ .event = e.event[i].event, .evtsel = e.event[i].evtsel, .fixed = e.event[i].fixed, .user = true, .extra = e.event[i].extra };
 	assert_int_equal(d->assign(m, job, e.count, 0, &pmus, &which, &err), 0);

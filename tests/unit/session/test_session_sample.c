@@ -22,7 +22,7 @@ static void sample(struct kept *k, const char *list, uint64_t period, uint64_t f
 	struct session *s = NULL;
 	struct err err = { 0 };
 	struct run_thread t = { .pid = 7, .tid = 8, .cpu = 3 };
-	assert_int_equal(session_parse(&e, model, list, &err), 0);
+	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, list, &err), 0);
 	for (size_t i = 0; i < e.count; i++) {
 		e.event[i].period = period;
 		e.event[i].frequency = frequency;
@@ -109,7 +109,7 @@ static void test_a_rare_events_period_follows_it_down_at_the_tick(void **state)
 	struct session *s = NULL;
 	struct run_thread t = { .pid = 1, .tid = 1 };
 	static struct fixture_batch f;
-	assert_int_equal(session_parse(&e, model, "L1-dcache-loads", NULL), 0);
+	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "L1-dcache-loads", NULL), 0);
 	e.event[0].frequency = 1000;
 	struct session_options o = { .core = &core, .model = model, .events = &e, .sample = keep, .context = &first };
 	first.n = 0;
@@ -167,7 +167,7 @@ static void take_turns(struct kept *k, enum session_pebs shared, uint64_t freque
 	struct run_thread t[2] = { { .pid = 7, .tid = 8, .word_bytes = 8 }, { .pid = 7, .tid = 9, .word_bytes = 8 } };
 	static struct fixture_batch f;
 	uint64_t at = 0;
-	assert_int_equal(session_parse_sampling(&e, model, NULL, "MEM_INST_RETIRED.ALL_LOADS:p", &err), 0);
+	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model, .purpose = SESSION_FOR_SAMPLING }, "MEM_INST_RETIRED.ALL_LOADS:p", &err), 0);
 	e.event[0].period = frequency ? 0 : 10;
 	e.event[0].frequency = frequency;
 	struct session_options o = { .core = &core, .model = model, .events = &e, .sample = keep, .context = k, .pebs_records = 32,
@@ -232,7 +232,7 @@ static void test_what_cannot_be_sampled_is_refused(void **state)
 	struct session *s = NULL;
 	struct err err = { 0 };
 	struct session_options o = { .core = &core, .model = model, .events = &e };
-	assert_int_equal(session_parse(&e, model, "duration_time,cycles", NULL), 0);
+	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "duration_time,cycles", NULL), 0);
 	e.event[0].period = 5;
 	assert_int_equal(session_create(&s, &o, &err), ERR_UNSUPPORTED);
 	e.event[0].period = 0;

@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs the commands of README.md and docs/examples.md again and puts their outputs in place.
+"""Runs the commands of README.md, docs/tutorial.md and docs/howto/*.md again and puts their outputs in place.
 
-    tools/docs/regenerate.py SOFTPMU FILE...     (after `make`; no user runs it)
+    tools/docs/regenerate.py SOFTPMU [FILE...]     (after `make`; no user runs it; FILE: only these pages)
 
-A command is a line "    $ COMMAND" of an indented block; what follows up to the next such line or the block's end is its
-output, standard error included.  Where a page leaves lines out ("[...]"), the same stretches are left out again: the parts that
-are kept are found in the new output by their shape (digits aside).  What cannot be found stays as it was, and is named."""
-import os, re, shutil, subprocess, sys, tempfile
+A command is a line "    $ COMMAND" of an indented block.  Its output follows, up to the next such line or the block's end,
+standard error included.  Where a page leaves lines out ("[...]"), the same stretches are left out again: the script finds
+the kept parts in the new output by their shape (digits aside).  An output in which it does not find them stays as it was,
+and the script names the command.  Each page runs in a fresh copy of docs/examples, in a folder of one name, as names of
+files are part of the modelled memory."""
+import glob, os, re, shutil, subprocess, sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SKIP = re.compile(r"^(man |make )")
+WORK = "/tmp/softpmu-docs"
+SKIP = re.compile(r"^(man |make |softpmu tune --native)")	# these are about a host, or take long
+
+
+OTHERS = ["docs/howto/tune.md", "docs/howto/tune-host.md"]	# excerpts of what experiments/ print
 
 
 def shape(line):
@@ -78,18 +84,22 @@ def page(path, directory, env):
 
 def main():
     softpmu = os.path.abspath(sys.argv[1])
-    directory = tempfile.mkdtemp()
-    bin_directory = os.path.join(directory, "bin")
-    os.mkdir(bin_directory)
-    os.symlink(softpmu, os.path.join(bin_directory, "softpmu"))
-    env = {"PATH": bin_directory + ":/usr/bin:/bin", "LC_ALL": "C", "HOME": directory, "PAGER": "cat"}
-    work = os.path.join(directory, "ex")
-    shutil.copytree(os.path.join(TOP, "docs/examples"), work)
-    shutil.copy(os.path.join(TOP, "tests/programs/jit.c"), work)
-    for command in ("gcc -O1 -g -o walk walk.c", f"gcc -O1 -g -I'{TOP}/include' -o look look.c", r"sed 's/\[N\]\[N\]/[N][N + 8]/g' walk.c >padded.c && gcc -O1 -g -o padded padded.c", "seq 1 40000 >numbers"):
-        subprocess.run(["sh", "-c", command], cwd=work, check=True)
-    odd = sum(page(path, work, env) for path in sys.argv[2:])
-    shutil.rmtree(directory)
+    os.chdir(TOP)
+    pages = sys.argv[2:] or ["README.md", "docs/tutorial.md"] + [p for p in sorted(glob.glob("docs/howto/*.md")) if p not in OTHERS]
+    odd = 0
+    for path in pages:
+        os.mkdir(WORK)	# fails if another run is under way
+        try:
+            os.mkdir(WORK + "/bin")
+            os.symlink(softpmu, WORK + "/bin/softpmu")
+            env = {"PATH": WORK + "/bin:/usr/bin:/bin", "LC_ALL": "C", "HOME": WORK, "PAGER": "cat"}
+            work = WORK + "/ex"
+            shutil.copytree("docs/examples", work)
+            shutil.copy("tests/programs/jit.c", work)
+            subprocess.run(["gcc", "-O1", "-g", "-I" + TOP + "/include", "-o", "look", "look.c"], cwd=work, check=True)
+            odd += page(path, work, env)
+        finally:
+            shutil.rmtree(WORK)
     return odd != 0
 
 

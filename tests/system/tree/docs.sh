@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The documents agree with the program: the man page passes mandoc's lint, it has every command and every option that
-# `softpmu COMMAND --help` prints, and the commands that README and examples show use options that exist.
+# `softpmu COMMAND --help` prints, and the commands that README, tutorial and how-to pages show use options that exist.
 set -u
 man="$TOP/docs/softpmu.1"
 . "$TOP/tests/verdicts.sh"
@@ -43,10 +43,11 @@ cat "$work/stat.options" >>"$work/replay.options"
 
 # "$ softpmu COMMAND ..." of the texts, up to the program's own words: these begin at the first word that is neither an
 # option nor the value of one, or behind a pipe.
-for text in README.md docs/examples.md docs/howto/topdown.md; do
+total=0
+for text in README.md docs/tutorial.md $(cd "$TOP" && ls docs/howto/*.md); do
 	sed -n 's/^ *\$ \(.*[; &]\)\{0,1\}softpmu /softpmu /p' "$TOP/$text" >"$work/shown"
 	shown=$(wc -l <"$work/shown")
-	[ "$shown" -ge 3 ] || bad "$text shows only $shown commands"
+	total=$((total + shown))
 	wrong=0
 	while read -r _ c rest; do
 		[ "$c" = --help ] || [ "$c" = --version ] && continue
@@ -75,11 +76,5 @@ for text in README.md docs/examples.md docs/howto/topdown.md; do
 	done <"$work/shown"
 	[ $wrong = 1 ] || ok "$text: $shown commands"
 done
-
-# Files that the texts link to.
-for text in README.md docs/examples.md docs/tour.md; do
-	for target in $(grep -oE '\]\([^)#]+' "$TOP/$text" | sed 's/^](//'); do
-		[ -e "$TOP/$(dirname "$text")/$target" ] || bad "$text links to $target, which is not there"
-	done
-done
+[ $total -ge 40 ] || bad "README, tutorial and how-to pages show only $total commands"
 exit $failed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu: make | make demo | make check [SAN=1] | make bench | make accuracy [DATA=DIR] | make ablation [DATA=DIR] | make p4 [FULL=1] | make cost-table | make graph-table | make tune-table | make slow-to-tuned | make cost-native | make tune-native tune-software | make pgo | make install PREFIX=/usr/local
+# softpmu.  `make help` lists the targets.
 CC      ?= gcc
 PREFIX  ?= /usr/local
 O       := $(if $(SAN),build/san,build)
@@ -18,7 +18,7 @@ TEST_SRC := $(wildcard tests/unit/*/test_*.c)
 TESTS   := $(foreach t,$(TEST_SRC),$O/tests/$(basename $(notdir $t)))
 obj      = $(1:%.c=$O/obj/%.o)
 
-.PHONY: all demo check tests fuzz bench topdown accuracy ablation p4 cost-table graph-table tune-table slow-to-tuned cost-native tune-native tune-software pgo install clean deps programs FORCE
+.PHONY: all help demo check tests fuzz bench install clean deps programs tracer FORCE
 all: $O/softpmu $(if $(SAN),build/san/libexec,tracer)
 build/san/libexec:		# the tracer itself is never sanitized
 	@mkdir -p build/san && ln -sfn ../libexec $@
@@ -43,6 +43,22 @@ $O/tests/%: %.c $O/obj/tests/unit/fixtures/one_test.o $O/libsoftpmu.a
 include src/valgrind/tracer.mk		# target `tracer`: build/libexec/softpmu-tracer-{amd64,x86}-linux
 include tests/programs/programs.mk	# target `programs`: what the system tests run
 include tests/native/native.mk		# the microbenchmarks, among `programs`
+include tests/fuzz/fuzz.mk		# target `fuzz`: the fuzzers
+include experiments/experiments.mk	# the targets that make the results in docs/measured
+
+help:
+	@echo 'make            softpmu and its tracer, in build/'
+	@echo 'make demo       installs what is missing, builds, counts and profiles a real program'
+	@echo 'make check      builds and runs all tests; SAN=1: under the address and undefined-behaviour sanitizers'
+	@echo 'make tests      builds the unit tests; tests/run.sh build NAME runs one'
+	@echo 'make fuzz       builds the fuzzers'
+	@echo 'make bench      measures the speed of the model'
+	@echo 'make install    PREFIX=/usr/local DESTDIR='
+	@echo 'make deps       installs the Debian packages that all this needs'
+	@echo 'make clean      removes build/'
+	@echo 'Results for the documentation (experiments/):'
+	@awk '/^[a-z0-9-]+:.*## / { printf "make %-14s  %s\n", substr($$1, 1, index($$1, ":") - 1), substr($$0, index($$0, "##") + 3) }' \
+	  experiments/experiments.mk
 
 deps:
 	@tools/install-deps.sh
@@ -53,55 +69,17 @@ check: deps
 	@$(MAKE) --no-print-directory all tracer programs tests SAN=$(SAN) && tests/run.sh $O
 tests: $(TESTS) $(if $(SAN),,fuzz $O/accuracy)
 
-# Fuzzers: libFuzzer harnesses on the libraries, built by clang under its sanitizers; tests/system/tree/fuzz.sh runs them.
-FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_CC := clang-14 -std=gnu17 -g -O1 -Wall -Wextra -fno-sanitize-recover=undefined
-fuzz: $(FUZZERS)
-build/fuzz/obj/%.o: %.c
-	@mkdir -p $(@D)
-	$(FUZZ_CC) -fsanitize=fuzzer-no-link,address,undefined $(CPPFLAGS) -MMD -MP -c -o $@ $<
-build/fuzz/lib.a: $(LIB_SRC:%.c=build/fuzz/obj/%.o)
-	rm -f $@ && ar rcs $@ $^
-build/fuzz/%: tests/fuzz/%.c build/fuzz/lib.a
-	$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(CPPFLAGS) -Itests/unit/fixtures -o $@ $(filter %.c,$^) build/fuzz/lib.a $(LDLIBS)
-build/fuzz/fuzz_pmu_model: $(wildcard tests/fuzz/naive_*.c tests/fuzz/naive_*.h)
 bench: deps
 	@$(MAKE) --no-print-directory all programs
 	@bench/bench.sh
-topdown: all
-	@experiments/topdown-trees.sh
-# The model beside measured machines; DATA: where the measurements are.
-DATA ?= ../shared/data
-accuracy: $O/accuracy all build/native/micro build/native/timed build/native/streams
-	@experiments/accuracy-page.sh $O/accuracy $(DATA)
-# What each mechanism of the core is worth there.
-ablation: $O/accuracy
-	@experiments/ablation.sh $O/accuracy $(DATA)
+# The program that compares the model with measured machines: for `make accuracy`, and a test of its own.
 $O/accuracy: $(wildcard tests/accuracy/*.c) tests/accuracy/accuracy.h $O/libsoftpmu.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $O/libsoftpmu.a $(LDLIBS)
-p4: all $(P)/l1_miss-p4 $(P)/l1_miss-p4-wide $(if $(FULL),$(P)/l1_miss-p4-full)
-	@SOFTPMU=build/softpmu PROGRAMS=$(P) FULL=$(FULL) experiments/pentium4.sh
-cost-table: all $P/cost-mispredict $P/cost-l1 $P/cost-l2
-	@SOFTPMU=build/softpmu PROGRAMS=$P experiments/cost-table.sh
-# Costs by the dependence graph beside those by replays.
-graph-table: all
-	@SOFTPMU=build/softpmu experiments/graph-table.sh
-# What a mispredict and an L2 miss cost by total time, under the model of this host and on it.
-cost-native: all programs
-	@experiments/cost-native.sh
-tune-native: all programs
-	@experiments/tune-native-page.sh
-slow-to-tuned: all
-	@SOFTPMU=build/softpmu experiments/slow-to-tuned.sh
-tune-table: all $P/tune
-	@SOFTPMU=build/softpmu PROGRAMS=$P experiments/tune-table.sh
-pgo: all
-	@SOFTPMU=$(CURDIR)/build/softpmu experiments/pgo-gain.sh
-tune-software: all
-	@SOFTPMU=$(CURDIR)/build/softpmu OUT=$(CURDIR)/build/tune-software experiments/tune-software.sh
+
 TO       = $(DESTDIR)$(PREFIX)
 install: all
-	install -d "$(TO)/bin" "$(TO)/libexec/softpmu" "$(TO)/share/man/man1" "$(TO)/share/man/man3" "$(TO)/include/softpmu" "$(TO)/lib/pkgconfig" \
+	install -d "$(TO)/bin" "$(TO)/libexec/softpmu" "$(TO)/share/man/man1" "$(TO)/share/man/man3" \
+	  "$(TO)/include/softpmu" "$(TO)/lib/pkgconfig" \
 	  $(foreach d,cores uops events metrics energy,"$(TO)/share/softpmu/$d")
 	install build/softpmu "$(TO)/bin"
 	install build/libexec/* "$(TO)/libexec/softpmu"

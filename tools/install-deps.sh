@@ -7,7 +7,7 @@ packages="gcc make libc6-dev libc6-dev-i386 gcc-multilib g++ valgrind libzydis-d
   libzstd-dev zlib1g-dev libiberty-dev libsqlite3-dev libcmocka-dev linux-perf binutils bzip2 xz-utils gzip sqlite3 python3 perl clang-14 libclang-rt-14-dev mandoc zstd pkg-config"
 # libsqlite3-dev: the profile store (src/store), which has to survive crashes and writers at once
 
-readers="autofdo bolt-16 golang-go"	# golang-go: go tool pprof
+readers="autofdo bolt-16 golang-go shellcheck"	# golang-go: go tool pprof; shellcheck: of all scripts
 
 absent() {
 	for p in "$@"; do

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # softpmu tune --software: a program that has a trouble gets the advice against it, at its line and for its function; its mended twin (tests/programs/advice.c)
 # does not.  Threads whose data start at equal addresses modulo a way of L1D are found when they share a core.
-set -u
-. "$TOP/tests/claims.sh"
+. "$TOP/tests/lib.sh"
 source=$TOP/tests/programs/advice.c
 says() {	# RULE bad|good: the advice of that rule, one JSON object a line
 	smt=
@@ -22,13 +21,13 @@ at() {	# RULE: is the first piece where the source is marked?
 	esac
 }
 for rule in $(sed -n 's/.*\/\* AT \([a-z0-9-]*\) \*\/.*/\1/p' "$source"); do
-	ok "$rule: runs" says "$rule" bad || continue
-	ok "$rule: found where it is" at "$rule" || { cat "$work/advice"; grep -n "AT $rule" "$source"; }
-	ok "$rule: mended, runs" says "$rule" good || continue
-	ok "$rule: mended, not found" [ ! -s "$work/found" ] || cat "$work/found"
+	check "$rule: runs" says "$rule" bad || continue
+	check "$rule: found where it is" at "$rule" || { cat "$work/advice"; grep -n "AT $rule" "$source"; }
+	check "$rule: mended, runs" says "$rule" good || continue
+	check "$rule: mended, not found" [ ! -s "$work/found" ] || cat "$work/found"
 done
 "$SOFTPMU" tune --software -o "$work/text" -- "$PROGRAMS/advice" random-branch bad >/dev/null 2>&1
-ok "the text says where, on what evidence, how much and what to do" [ "$(grep -c '^   \(at  \|evidence\|wins\|do  \)' "$work/text")" -ge 4 ]
+check "the text says where, on what evidence, how much and what to do" [ "$(grep -c '^   \(at  \|evidence\|wins\|do  \)' "$work/text")" -ge 4 ]
 "$SOFTPMU" tune --software --least nothing -- true >"$work/out" 2>"$work/err"
-ok "a threshold that is no number is refused" [ $? = 2 ]
+check "a threshold that is no number is refused" [ $? = 2 ]
 exit $failed

@@ -3,12 +3,8 @@
 # softpmu cost: the loops of known cost have it by each method on the machine of US 2005/0273310; the decomposition sums to the cycles that stat
 # counts on the same stream, and events are as many as its events; a stall that improves the schedule costs less than nothing; the same twice, live
 # and replayed; what makes no sense is refused.
-set -u
-. "$TOP/tests/verdicts.sh"
+. "$TOP/tests/lib.sh"
 export TMPDIR="$work"
-near() { # WHAT VALUE LEAST MOST
-	if awk -v v="$2" -v a="$3" -v b="$4" 'BEGIN { exit !(v != "" && v + 0 >= a && v + 0 <= b) }'; then ok "$1: $2"; else bad "$1: '$2', not from $3 to $4"; fi
-}
 field() { awk -F, -v e="$2" -v n="$3" '$1 == e { print $n }' "$1"; }
 
 # The machine of the patent's tables: see docs/measured/cost.md.
@@ -115,21 +111,19 @@ grep -q '"place": "again \[cost-l1\]"' "$work/json" && ok "by function" || bad "
 grep -q '</svg>' "$work/svg" && grep -q l1_miss "$work/svg" && ok "svg" || bad "svg"
 if command -v jq >/dev/null 2>&1; then jq -e . "$work/json" >/dev/null && ok "json is JSON" || bad "json is no JSON"; fi
 
-refuse() { # WORD options...
-	word=$1; shift
-	"$SOFTPMU" cost "$@" >"$work/out" 2>"$work/err"; code=$?
-	if [ $code != 0 ] && [ "$(grep -c . "$work/err")" = 1 ] && grep -q -e "$word" "$work/err"; then ok "refused: $(cat "$work/err")"
-	else bad "$*: exit $code, wanted one line with '$word'"; cat "$work/err"; fi
+refuse_cost() {	# PATTERN OPTION...
+	pattern=$1; shift
+	refuse "cost $*" "$pattern" "$SOFTPMU" cost "$@"
 }
-refuse "there are mispredict" -e mispredcit -- true
-refuse "near: .*l2_miss" --tag 'l2_mis' -- true
-refuse "belongs to no uop" --tag l1d_evict_modified -- true
-refuse "behind the --tag" --change l2.size=4M -- true
-refuse "unknown field" --tag l2_miss --change l2.sizes=4M -- true
-refuse "due and event" --from now -- true
-refuse "function and instruction" --by line -- true
-refuse "retire, alloc, decode, memory, visible and fetch" --at dispatch -- true
-refuse "more than 255 characters" --tag l2_miss --change "l2.size=1M$(printf '%0260d' 0)" -- true
-refuse "from 0 to 100" --replay-from 101 -- true
-refuse "cannot write" --no-total -o /nowhere/x -- true
+refuse_cost "there are mispredict" -e mispredcit -- true
+refuse_cost "near: .*l2_miss" --tag 'l2_mis' -- true
+refuse_cost "belongs to no uop" --tag l1d_evict_modified -- true
+refuse_cost "behind the --tag" --change l2.size=4M -- true
+refuse_cost "unknown field" --tag l2_miss --change l2.sizes=4M -- true
+refuse_cost "due and event" --from now -- true
+refuse_cost "function and instruction" --by line -- true
+refuse_cost "retire, alloc, decode, memory, visible and fetch" --at dispatch -- true
+refuse_cost "more than 255 characters" --tag l2_miss --change "l2.size=1M$(printf '%0260d' 0)" -- true
+refuse_cost "from 0 to 100" --replay-from 101 -- true
+refuse_cost "cannot write" --no-total -o /nowhere/x -- true
 exit $failed

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # softpmu topdown --per function, line and loop: the parts sum to the whole, and the function, line and loop that is slow is named with its cause;
 # --sample goes from the bottleneck to the instructions in one step and one run; --one-pmu and PERF_METRICS stand beside the tree.
-set -u
-. "$TOP/tests/verdicts.sh"
+. "$TOP/tests/lib.sh"
 topdown="$PROGRAMS/topdown"
 for leaf in l2 mispredict retiring; do
 	"$SOFTPMU" stat -e instructions --set wrong_path=1 --save-stream "$work/$leaf" -- "$topdown" $leaf 500 >/dev/null 2>"$work/err" || { bad "stream of $leaf"; cat "$work/err"; }

@@ -3,8 +3,7 @@
 # softpmu topdown on real programs (bzip2, xz, sqlite3, python3; short inputs, `make topdown` takes those of the bench): on every preset with all of
 # the tree level 1 sums to 100 %, by formula and exactly, no share is negative, and each node that has a formula stands beside its exact share.
 # Every formula's value is what python3 makes of the same formula and of stat's counts of the same stream.
-set -u
-. "$TOP/tests/verdicts.sh"
+. "$TOP/tests/lib.sh"
 programs=
 export LC_ALL=C PYTHONHASHSEED=0 SOFTPMU TOP
 awk 'BEGIN { s = 42; for (i = 0; i < 100; i++) { s = (s * 69069 + 1) % 4294967296; printf "%d line %d of text, value %x\n", s % 1000, i, s } }' >"$work/text"
@@ -23,7 +22,7 @@ save bzip2 bzip2 -c "$work/text"
 save xz xz -0 -T1 -c "$work/text"
 save sqlite3 sqlite3 :memory: ".read $work/query.sql"
 save python3 /usr/bin/python3 -S -E -c 'print(sum(range(100)))'
-[ -n "$programs" ] || { echo "none of bzip2, xz, sqlite3, python3 is installed"; exit 77; }
+[ -n "$programs" ] || skip "none of bzip2, xz, sqlite3, python3 is installed"
 
 for core in skylake ivy-bridge golden-cove; do
 	for p in $programs; do

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # softpmu topdown: programs that each push one leaf have it named, on every preset with formulas; level 1 sums to 100 % by formula and exactly;
 # no share is negative; the formulas' values are those that awk makes of stat's counts; what it cannot count it refuses by name.
-set -u
-. "$TOP/tests/verdicts.sh"
+. "$TOP/tests/lib.sh"
 topdown="$PROGRAMS/topdown"
 
 # LEAF NODE rounds: the node that is to be named.  itlb: not on golden-cove, whose uop cache holds the jumps, so that nothing is fetched.

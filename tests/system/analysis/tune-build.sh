@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # softpmu tune --software --build: the build with fewer cycles is chosen; what prints something else, fails, or is not built is out; BOLT and AutoFDO take
 # the branch stacks of the best build where they are installed; what makes no sense is refused.
-set -u
-. "$TOP/tests/claims.sh"
+. "$TOP/tests/lib.sh"
 cat >prog.c <<'EOF'
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,22 +28,22 @@ int main(int argc, char **argv)
 EOF
 tune() { "$SOFTPMU" tune --software "$@" >"$work/out" 2>"$work/err"; }
 field() { sed -n "s/^{\"build\":\"$1\",.*\"$2\":\"*\([^,\"}]*\).*/\1/p" "$work/table"; }	# BUILD KEY
-ok "builds" tune --build 'gcc {flags} -o {out} prog.c' --flags -O0 --flags -O2 --flags '-O2 -DWRONG' --flags '-O2 -DFAILS' --flags '-O2 -no-such-flag' \
+check "builds" tune --build 'gcc {flags} -o {out} prog.c' --flags -O0 --flags -O2 --flags '-O2 -DWRONG' --flags '-O2 -DFAILS' --flags '-O2 -no-such-flag' \
 	--bolt --no-native --dir builds -j -o table -- ./prog 60000 || cat err
 cat table
-ok "what is optimised takes fewer cycles" awk -v g="$(field -O2 gain)" 'BEGIN { exit !(g > 0.05) }'
-ok "a build that prints something else is out" [ "$(field '-O2 -DWRONG' out)" = "prints something else" ]
-ok "a build that fails is out" [ "$(field '-O2 -DFAILS' out)" = "the program failed" ]
-ok "a command that fails is out" [ "$(field '-O2 -no-such-flag' out | cut -c1-13)" = "was not built" ]
-ok "the program's output is not mixed with the table" [ ! -s out ]
+check "what is optimised takes fewer cycles" awk -v g="$(field -O2 gain)" 'BEGIN { exit !(g > 0.05) }'
+check "a build that prints something else is out" [ "$(field '-O2 -DWRONG' out)" = "prints something else" ]
+check "a build that fails is out" [ "$(field '-O2 -DFAILS' out)" = "the program failed" ]
+check "a command that fails is out" [ "$(field '-O2 -no-such-flag' out | cut -c1-13)" = "was not built" ]
+check "the program's output is not mixed with the table" [ ! -s out ]
 bolt=$(field '-O2 + BOLT' cycles)
 case $(field '-O2 + BOLT' out) in
 *installed*) echo "BOLT is not installed";;
 *) ok "BOLT rewrites the best build: $bolt cycles" [ "${bolt:-0}" -gt 0 ] || cat builds/*.log;;
 esac
 refused() { tune "$@"; [ $? = 2 ]; }
-ok "a template without {out} is refused" refused --build 'gcc {flags} prog.c' -- ./prog 1
-ok "--bolt without --build is refused" refused --bolt -- ./prog 1
-ok "--build with --replay is refused" refused --build 'gcc {flags} -o {out} prog.c' --replay stream
-ok "a first build that is none ends it" [ "$(tune --build 'false {flags} {out}' --dir builds -- ./prog 1; echo $?)" = 1 ]
+check "a template without {out} is refused" refused --build 'gcc {flags} prog.c' -- ./prog 1
+check "--bolt without --build is refused" refused --bolt -- ./prog 1
+check "--build with --replay is refused" refused --build 'gcc {flags} -o {out} prog.c' --replay stream
+check "a first build that is none ends it" [ "$(tune --build 'false {flags} {out}' --dir builds -- ./prog 1; echo $?)" = 1 ]
 exit $failed

@@ -3,8 +3,7 @@
 # softpmu tune --native and run --native: what is found, that a setting which surely gains is found, kept and applied again, and that the machine is put back
 # whoever is killed.  The machine's registers are files here; the program under test takes its time, or fails, by what is set, so that no host's noise
 # decides anything.
-. "$TOP/tests/claims.sh"
-. "$TOP/tests/until.sh"
+. "$TOP/tests/lib.sh"
 export SOFTPMU_STORE="$work/store" SOFTPMU_NATIVE_ROOT="$work/root"
 unset GLIBC_TUNABLES
 mkdir -p root/dev/cpu/0 root/dev/cpu/1 root/proc/sys/kernel/random root/proc/sys/vm root/sys/fs/resctrl/info root/sys/kernel/mm/transparent_hugepage root/run \
@@ -23,16 +22,16 @@ is() { [ "$(machine)" = "$1" ]; }
 
 # What there is, and why the rest is not.
 "$SOFTPMU" tune --native --list -- sh >list 2>err
-ok "registers, caches and tunables are found" grep -q 'prefetch.l2_streamer=off prefetch.l2_adjacent=off prefetch.l1d_next_line=off prefetch.l1d_ip=off' list
-ok "the machine's and the process's are told apart" sh -c "grep -q '^ *machine  *l3.ways=half' list && grep -q '^ *process  *glibc.malloc.arena_max=1' list"
-ok "what is not there has its reason" grep -q 'numa: memory is all in one node' list
+check "registers, caches and tunables are found" grep -q 'prefetch.l2_streamer=off prefetch.l2_adjacent=off prefetch.l1d_next_line=off prefetch.l1d_ip=off' list
+check "the machine's and the process's are told apart" sh -c "grep -q '^ *machine  *l3.ways=half' list && grep -q '^ *process  *glibc.malloc.arena_max=1' list"
+check "what is not there has its reason" grep -q 'numa: memory is all in one node' list
 "$SOFTPMU" tune --native --list -j -- sh >list.json 2>>err
-ok "the list in JSON" python3 -c '
+check "the list in JSON" python3 -c '
 import json; d = json.load(open("list.json"))
 assert any(s["set"] == ["l3.ways=half"] and s["of"] == "machine" for s in d["settings"]) and any(a["knob"] == "numa" for a in d["absent"])'
 rm root/dev/cpu/1/msr
 "$SOFTPMU" tune --native --list -- sh >list 2>>err
-ok "one processor without the register: no such knob" grep -q 'prefetch.*: .*/dev/cpu/1/msr: No such file' list
+check "one processor without the register: no such knob" grep -q 'prefetch.*: .*/dev/cpu/1/msr: No such file' list
 reset
 
 # A program that one setting makes fast, another makes fail, and that shows what it runs with.
@@ -48,50 +47,50 @@ echo "${GLIBC_TUNABLES:-nothing}"
 END
 chmod +x program
 "$SOFTPMU" tune --native --only glibc.malloc.tcache --blocks 10 -- ./program >tune 2>err || cat err
-ok "a setting that gains is found" grep -q ' gain  *glibc.malloc.tcache_count=127$' tune
-ok "one that the program fails under is out" grep -q 'failed  *glibc.malloc.tcache_count=0: exit status 3 instead of exit status 0' tune
-ok "it is confirmed on fresh runs" grep -q 'fresh runs: .* in 10 blocks, p 0.00.*: confirmed' tune
-ok "it is kept" sh -c '"$SOFTPMU" tune list | grep -q "native .*program: glibc.malloc.tcache_count=127"'
+check "a setting that gains is found" grep -q ' gain  *glibc.malloc.tcache_count=127$' tune
+check "one that the program fails under is out" grep -q 'failed  *glibc.malloc.tcache_count=0: exit status 3 instead of exit status 0' tune
+check "it is confirmed on fresh runs" grep -q 'fresh runs: .* in 10 blocks, p 0.00.*: confirmed' tune
+check "it is kept" sh -c '"$SOFTPMU" tune list | grep -q "native .*program: glibc.malloc.tcache_count=127"'
 "$SOFTPMU" run --native -- ./program >out 2>err
-ok "and applied" [ "$(cat out)" = glibc.malloc.tcache_count=127 ]
-ok "and said" grep -q 'program runs with glibc.malloc.tcache_count=127 (cpu time -' err
+check "and applied" [ "$(cat out)" = glibc.malloc.tcache_count=127 ]
+check "and said" grep -q 'program runs with glibc.malloc.tcache_count=127 (cpu time -' err
 sed 's/tcache_count=127/arena_max=1/; s/=0\*/=7*/' program >other; chmod +x other
 "$SOFTPMU" run --native -- ./other >out 2>err
-ok "another program runs as it is" sh -c 'grep -q nothing out && grep -q "no settings of this machine are kept for ./other" err'
+check "another program runs as it is" sh -c 'grep -q nothing out && grep -q "no settings of this machine are kept for ./other" err'
 "$SOFTPMU" tune --native --only glibc.malloc.arena --blocks 10 -- ./other >tune 2>err || cat err
 for p in program other program; do "$SOFTPMU" run --native -q -- ./$p; done >out 2>err
-ok "A, B, A: each its own" [ "$(tr '\n' ' ' <out)" = 'glibc.malloc.tcache_count=127 glibc.malloc.arena_max=1 glibc.malloc.tcache_count=127 ' ]
-ok "-q says nothing" [ ! -s err ]
+check "A, B, A: each its own" [ "$(tr '\n' ' ' <out)" = 'glibc.malloc.tcache_count=127 glibc.malloc.arena_max=1 glibc.malloc.tcache_count=127 ' ]
+check "-q says nothing" [ ! -s err ]
 "$SOFTPMU" tune --native --null --only glibc.malloc.tcache --blocks 10 -j -- ./other >null.json 2>err
-ok "--null sets nothing and keeps nothing" python3 -c '
+check "--null sets nothing and keeps nothing" python3 -c '
 import json; d = json.load(open("null.json"))
 assert d["null"] and len(d["settings"]) == 2 and all(s["verdict"] != "failed" and abs(s["cpu"]["saved"]) < 0.9 for s in d["settings"])'
-ok "the profile is what it was" [ "$("$SOFTPMU" run --native -q -- ./other)" = glibc.malloc.arena_max=1 ]
+check "the profile is what it was" [ "$("$SOFTPMU" run --native -q -- ./other)" = glibc.malloc.arena_max=1 ]
 
 # The machine is put back when the program ends, and its status is ours.
 "$SOFTPMU" run --native --setting prefetch.l2_adjacent=off --setting l3.ways=half -- \
 	sh -c 'od -An -tu1 -j420 -N1 root/dev/cpu/1/msr; cat root/sys/fs/resctrl/schemata; grep -l . root/sys/fs/resctrl/softpmu.*/tasks; exit 7' >out 2>err
-ok "exit status" [ $? = 7 ]
-ok "it ran with what was asked for" [ "$(tr -d ' ' <out | sed 's/softpmu[.].*/GROUP/' | tr '\n' ' ')" = '34 L3:0=f root/sys/fs/resctrl/GROUP ' ]
-ok "all is as it was" is "$usual"
+check "exit status" [ $? = 7 ]
+check "it ran with what was asked for" [ "$(tr -d ' ' <out | sed 's/softpmu[.].*/GROUP/' | tr '\n' ' ')" = '34 L3:0=f root/sys/fs/resctrl/GROUP ' ]
+check "all is as it was" is "$usual"
 
 start() { # the program's pid in `pid`, once the machine is set
 	"$SOFTPMU" run --native --setting prefetch.l2_adjacent=off --setting l3.ways=half -- sh -c 'echo $$ >pid; exec sleep 100' 2>err & own=$!
-	until_ test -s pid
+	wait_until test -s pid
 	pid=$(cat pid); rm pid
-	ok "set while $1" is "34 34 L3:0=f"
+	check "set while $1" is "34 34 L3:0=f"
 }
 start "a program runs that gets a signal"
 kill -TERM $own
 wait $own
-ok "the signal is passed on" [ $? = 143 ]
-ok "all is as it was after a signal" is "$usual"
+check "the signal is passed on" [ $? = 143 ]
+check "all is as it was after a signal" is "$usual"
 
 start "softpmu is killed"
 kill -KILL $own
 wait $own 2>/dev/null
-ok "the guard puts it back" until_ is "$usual"
-ok "the program runs on" kill -0 "$pid"
+check "the guard puts it back" wait_until is "$usual"
+check "the program runs on" kill -0 "$pid"
 kill -KILL "$pid"
 
 start "softpmu and its guard are killed"
@@ -101,35 +100,30 @@ for f in /proc/[0-9]*/stat; do
 done
 kill -KILL $own
 wait $own 2>/dev/null
-until_ gone $own
-ok "nobody puts it back" is "34 34 L3:0=f"
+wait_until gone $own
+check "nobody puts it back" is "34 34 L3:0=f"
 kill -KILL "$pid"
 "$SOFTPMU" run --native -- true >out 2>err
-ok "the next start does" is "$usual"
-ok "and says so" grep -q 'put back 4 values of the machine' err
+check "the next start does" is "$usual"
+check "and says so" grep -q 'put back 4 values of the machine' err
 
 # A search that is ended puts the machine back too.
 "$SOFTPMU" tune --native --only l3 -- sleep 1 >out 2>err & own=$!
 divided() { test -d root/sys/fs/resctrl/softpmu.*; }
-until_ divided
+wait_until divided
 kill -TERM $own
 wait $own
-ok "a search that is ended" [ $? = 143 ]
-ok "has put the machine back" is "$usual"
-ok "and says why" grep -q interrupted err
+check "a search that is ended" [ $? = 143 ]
+check "has put the machine back" is "$usual"
+check "and says why" grep -q interrupted err
 
-refused() { # CLAIM TEXT words
-	claim=$1 text=$2; shift 2
-	"$SOFTPMU" "$@" >out 2>err
-	[ $? != 0 ] && [ "$(grep -c . err)" = 1 ] && grep -qF -e "$text" err && echo "ok $claim" || { echo "FAILED $claim"; cat err; failed=1; }
-}
-refused "no program" "no program given" tune --native
-refused "an option that is none" "nearest: --process" tune --native --proces -- true
-refused "a measure that is none" "neither cpu nor wall" tune --native --measure x -- true
-refused "a program that is none" "no-such" tune --native -- ./no-such
-refused "a program that is killed" "ends by signal 9" tune --native -- sh -c 'kill -9 $$'
-refused "a knob that is none" "no knob 'x'" run --native --setting x=1 -- true
-refused "a value that is none" "thp has values off" run --native --setting thp=1 -- true
-refused "a setting that the machine refuses" "cpu=8191" run --native -q --setting cpu=8191 -- true
-refused "no such setting here" "no such setting on this machine" tune --native --only nonsense -- true
+refuse "no program" "no program given" "$SOFTPMU" tune --native
+refuse "an option that is none" "nearest: --process" "$SOFTPMU" tune --native --proces -- true
+refuse "a measure that is none" "neither cpu nor wall" "$SOFTPMU" tune --native --measure x -- true
+refuse "a program that is none" "no-such" "$SOFTPMU" tune --native -- ./no-such
+refuse "a program that is killed" "ends by signal 9" "$SOFTPMU" tune --native -- sh -c 'kill -9 $$'
+refuse "a knob that is none" "no knob 'x'" "$SOFTPMU" run --native --setting x=1 -- true
+refuse "a value that is none" "thp has values off" "$SOFTPMU" run --native --setting thp=1 -- true
+refuse "a setting that the machine refuses" "cpu=8191" "$SOFTPMU" run --native -q --setting cpu=8191 -- true
+refuse "no such setting here" "no such setting on this machine" "$SOFTPMU" tune --native --only nonsense -- true
 exit $failed

@@ -1,16 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The mispredict experiment on each preset: random branches against the same branches predicted, beside what is published.
-set -u
+. "$TOP/tests/lib.sh"
 export MICRO="${MICRO:-$TOP/build/native/micro}"
-[ -x "$MICRO" ] || { echo "the microbenchmarks are not built (make programs)"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+[ -x "$MICRO" ] || skip "the microbenchmarks are not built (make programs)"
 case $SOFTPMU in */san/*) echo "a sanitized model is slow: native-check.sh runs the benchmarks there"; exit 77 ;; esac
-failed=0
 while IFS='	' read -r core published source; do
 	case $core in '#'*|'') continue ;; esac
-	"$TOP/experiments/native-page.sh" --model "$core" branch_random branch_predicted >"$work/model" 2>"$work/err" || { echo "FAILED $core"; cat "$work/err"; failed=1; continue; }
+	"$TOP/experiments/native-page.sh" --model "$core" branch_random branch_predicted >"$work/model" 2>"$work/err" || { bad "$core" "$work/err"; continue; }
 	awk -F'\t' -v core="$core" -v published="$published" -v source="$source" '
 	$1 == "mispredict" {
 		n = split(published, limit, /\.\./)

@@ -3,12 +3,10 @@
 # The disassembler's text is objdump's: every instruction of .text of real binaries, 64 and 32 bits, AT&T and Intel syntax,
 # compared as text (runs of blanks count as one) and in length.  At least 99.9 % must be equal, for each file and syntax; with the names of
 # addresses, of files that have symbols.
-set -u
+. "$TOP/tests/lib.sh"
 export LC_ALL=C
-objdump --version 2>/dev/null | head -n 1 | grep -q ' 2\.40$' || { echo "objdump of binutils 2.40 is not installed"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0 compared=0
+objdump --version 2>/dev/null | head -n 1 | grep -q ' 2\.40$' || skip "objdump of binutils 2.40 is not installed"
+compared=0
 
 listing() {	# FILE STYLE: "ADDRESS<tab>TEXT"
 	objdump -d -j .text -M "$2" --no-show-raw-insn "$1" | sed -n 's/^ *\([0-9a-f]\{1,\}\):\t\(.*\)$/\1\t\2/p' | tr -s ' ' | sed 's/ $//'
@@ -17,7 +15,7 @@ compare() {	# WHAT FILE STYLE [names]
 	listing "$2" "$3" >"$work/listing"
 	cut -f 1 "$work/listing" >"$work/addresses"
 	cut -f 2- "$work/listing" | if [ $# -gt 3 ]; then cat; else sed -e 's/ <.*>$//'; fi >"$work/theirs"
-	"$PROGRAMS/disassemble" "$2" "$3" ${4+names} <"$work/addresses" | tr -s ' ' >"$work/lines" || { echo "FAILED $1: disassemble"; failed=1; return; }
+	"$PROGRAMS/disassemble" "$2" "$3" ${4+names} <"$work/addresses" | tr -s ' ' >"$work/lines" || { bad "$1: disassemble"; return; }
 	cut -d ' ' -f 2- "$work/lines" >"$work/ours"
 	# Where it ends is where objdump's next line begins, but for runs of zeros, which objdump skips.
 	cut -d ' ' -f 1 "$work/lines" >"$work/ends"
@@ -26,7 +24,7 @@ compare() {	# WHAT FILE STYLE [names]
 	paste "$work/theirs" "$work/ours" "$work/next" "$work/ends" | awk -F '\t' -v what="$1" -v out="$work/different" '
 		{ n++; if ($1 == $2 && $3 == $4) same++; else print "    " $1 "   |   " $2 ($3 == $4 ? "" : "   (length)") >out }
 		END { share = n ? 100 * same / n : 0; printf "%s: %d of %d equal, %.3f %%\n", what, same, n, share; exit !(n && share >= 99.9) }' ||
-		{ echo "FAILED $1"; failed=1; }
+		bad "$1"
 	head -n 5 "$work/different"
 	compared=$((compared + 1))
 }
@@ -43,5 +41,5 @@ for file in "$SOFTPMU" "$PROGRAMS/work32"; do
 		compare "$file with names ($style)" "$file" "$style" names
 	done
 done
-[ "$compared" -ge 12 ] || { echo "FAILED only $compared comparisons"; failed=1; }
+[ "$compared" -ge 12 ] || bad "only $compared comparisons"
 exit $failed

@@ -2,15 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The exact profile: its sum is the cycles counted, on every family of cores; functions wait for what they were written to wait for; the error of
 # sampling against it; annotate; what is refused.
-set -u
-. "$TOP/tests/claims.sh"
-has() { if grep -q -- "$2" "$3"; then echo "ok $1"; else echo "FAILED $1: no '$2' in"; head -n 30 "$3"; failed=1; fi; }
-refuse() {	# NAME WORD command...
-	name=$1 word=$2; shift 2
-	"$SOFTPMU" "$@" >out 2>err </dev/null; code=$?
-	if [ "$code" != 0 ] && [ "$(grep -c . err)" = 1 ] && grep -q -- "$word" err; then echo "ok $name"
-	else echo "FAILED $name: exit $code, wanted one line with '$word'"; cat err; failed=1; fi
-}
+. "$TOP/tests/lib.sh"
 charged() { "$SOFTPMU" report -i "$1" --cycles exact --json | sed -n 's/.*"cycles": \([0-9]*\), "causes".*\[$/\1/p'; }
 summed() { perf script -i "$1" -F event,period 2>/dev/null | awk '/exact\./ && !/exact.instructions|exact.sampled/ { n += $1 } END { print n }'; }
 counted() { "$SOFTPMU" stat -x, -e cycles "$@" 2>&1 >/dev/null | sed -n 's/^\([0-9]*\),,cycles.*/\1/p'; }
@@ -21,8 +13,8 @@ for core in golden-cove skylake willamette core2; do
 	[ $stream = stream32 ] && [ ! -f stream32 ] && { "$SOFTPMU" stat --core pentium3 -e cycles --save-stream stream32 "$PROGRAMS/work32" 20000 >out 2>&1 || exit 1; }
 	"$SOFTPMU" record -q --core $core --exact -o $core.data --replay $stream || { failed=1; continue; }
 	want=$(counted --core $core --replay $stream)
-	ok "$core: charged are the $want cycles counted (got $(charged $core.data))" [ "$(charged $core.data)" = "$want" ]
-	ok "$core: and perf adds up the same" [ "$(summed $core.data)" = "$want" ]
+	check "$core: charged are the $want cycles counted (got $(charged $core.data))" [ "$(charged $core.data)" = "$want" ]
+	check "$core: and perf adds up the same" [ "$(summed $core.data)" = "$want" ]
 done
 
 "$SOFTPMU" report -i golden-cove.data --cycles exact >out
@@ -42,14 +34,14 @@ has "annotate without a name: hottest first" 'Disassembly of causes for exact cy
 "$SOFTPMU" record -q --core golden-cove --exact=101 -e cycles,cycles:pp,instructions:ppp -c 101 -o all.data --replay stream || failed=1
 "$SOFTPMU" report -i all.data >out
 has "samples are still reported" "event 'cycles:u'" out
-ok "without the exact profile's events" [ "$(grep -c 'exact\.' out)" = 0 ]
+check "without the exact profile's events" [ "$(grep -c 'exact\.' out)" = 0 ]
 "$SOFTPMU" report -i all.data --sampling-error >out
 cat out
 error() { awk -v m="$1" -v a="$2" '$0 ~ m && $10 == a { print int(10 * $2) }' out; }
-ok "time-proportional samples are nearly right" [ "$(error 'time-proportional' cycles)" -lt 60 ]
-ok "imprecise ones are not" [ "$(error imprecise cycles)" -gt 200 ]
+check "time-proportional samples are nearly right" [ "$(error 'time-proportional' cycles)" -lt 60 ]
+check "imprecise ones are not" [ "$(error imprecise cycles)" -gt 200 ]
 # (period and loop keep step here: a pair of two instructions restarts the period)
-ok "PDist is nearer to instructions than to cycles" [ "$(error "precise, instructions:ppp" instructions)" -lt "$(error "precise, instructions:ppp" cycles)" ]
+check "PDist is nearer to instructions than to cycles" [ "$(error "precise, instructions:ppp" instructions)" -lt "$(error "precise, instructions:ppp" cycles)" ]
 "$SOFTPMU" report -i all.data --sampling-error --json >out
 has "as JSON" '"method": "time-proportional", "against": "cycles"' out
 # the error of chance, against 6 draws from the profile by a generator of our own
@@ -62,20 +54,20 @@ samples=$(jq '.methods[0].samples' out)
 	END { x = 4711; for (k = 0; k < 6; k++) { delete got; for (i = 0; i < n; i++) got[draw()]++
 		for (i = 1; i <= NR; i++) { d = got[i] / n - c[i] / all; sum += d < 0 ? -d : d } }
 	      have = 50 * sum / 6; print have, want; exit !(have > 0.8 * want && have < 1.25 * want) }' >chance
-ok "chance: as much as 6 draws err on average ($(cat chance))" [ $? = 0 ]
+check "chance: as much as 6 draws err on average ($(cat chance))" [ $? = 0 ]
 
 # threads and replays
 "$SOFTPMU" stat -x, -e cycles --save-stream stream.t "$PROGRAMS/threads" >out 2>err </dev/null
 "$SOFTPMU" record -q --exact -o one.data --replay stream.t
 "$SOFTPMU" record -q --exact -o two.data --replay stream.t
-ok "threads: the sum of theirs" [ "$(charged one.data)" = "$(counted --replay stream.t)" ]
-ok "replays repeat" [ "$("$SOFTPMU" report -i one.data --cycles exact | tail -n +2 | cksum)" = "$("$SOFTPMU" report -i two.data --cycles exact | tail -n +2 | cksum)" ]
+check "threads: the sum of theirs" [ "$(charged one.data)" = "$(counted --replay stream.t)" ]
+check "replays repeat" [ "$("$SOFTPMU" report -i one.data --cycles exact | tail -n +2 | cksum)" = "$("$SOFTPMU" report -i two.data --cycles exact | tail -n +2 | cksum)" ]
 
-refuse "no file" "regular" report -i /dev/null --cycles exact
+refuse "no file" "regular" "$SOFTPMU" report -i /dev/null --cycles exact
 "$SOFTPMU" record -q -o plain.data --replay stream
-refuse "not without one" 'no exact profile' report -i plain.data --sampling-error
-refuse "nor with nothing beside it" 'nothing was sampled beside' report -i golden-cove.data --sampling-error
-refuse "other views" 'exact' report -i golden-cove.data --cycles rough
-refuse "other keys" 'symbol or by instruction' report -i golden-cove.data --cycles exact -s comm
-refuse "no cycles between samples" 'number of 1 or more' record --exact=0 true
+refuse "not without one" 'no exact profile' "$SOFTPMU" report -i plain.data --sampling-error
+refuse "nor with nothing beside it" 'nothing was sampled beside' "$SOFTPMU" report -i golden-cove.data --sampling-error
+refuse "other views" 'exact' "$SOFTPMU" report -i golden-cove.data --cycles rough
+refuse "other keys" 'symbol or by instruction' "$SOFTPMU" report -i golden-cove.data --cycles exact -s comm
+refuse "no cycles between samples" 'number of 1 or more' "$SOFTPMU" record --exact=0 true
 exit $failed

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The PEBS buffer that two threads on one processor share: drained at the switch it is as good as one each; mixed, the addresses remain, and samples of
 # one thread are taken for the other's, as many as record says.
-set -u
-. "$TOP/tests/claims.sh"
+. "$TOP/tests/lib.sh"
 export HOME="$work" PERF_CONFIG=/dev/null LC_ALL=C
-command -v perf >/dev/null 2>&1 || { echo "perf is not installed"; exit 77; }
+need perf
 # of its two threads one chases pointers, the other adds
 "$SOFTPMU" trace -o stream "$PROGRAMS/sharing" mixed 60000 2 >/dev/null 2>err || { cat err; exit 1; }
 for core in core2 skylake golden-cove; do
@@ -16,13 +15,13 @@ for core in core2 skylake golden-cove; do
 		"$SOFTPMU" record --core $core --cpus 1 --quantum 5us -e $event -c 101 --pebs-records 16 $shared -o data --replay stream 2>err || { cat err; failed=1; }
 		perf script --ns -i data -F tid,time,ip 2>/dev/null | awk '{ print $2, $3, $1 }' | sort >$mode
 	done
-	ok "$core: drained, every sample is as with buffers of their own" cmp -s own drain
+	check "$core: drained, every sample is as with buffers of their own" cmp -s own drain
 	cut -d' ' -f1,2 own >a; cut -d' ' -f1,2 mixed >b
-	ok "$core: mixed, the places and times are the same" cmp -s a b
+	check "$core: mixed, the places and times are the same" cmp -s a b
 	said=$(sed -n 's/.*: \([0-9]*\) of [0-9]* samples were taken for those of another thread.*/\1/p' err)
-	ok "$core: but some are the other thread's" [ "${said:-0}" -gt 0 ]
+	check "$core: but some are the other thread's" [ "${said:-0}" -gt 0 ]
 	comm -23 own mixed >moved
-	ok "$core: as many as record says ($said of $(wc -l <mixed))" [ "$(wc -l <moved)" = "$said" ]
+	check "$core: as many as record says ($said of $(wc -l <mixed))" [ "$(wc -l <moved)" = "$said" ]
 done
 # threads that move between processors
 "$SOFTPMU" trace -o stream "$PROGRAMS/sharing" mixed 40000 4 >/dev/null 2>err || { cat err; exit 1; }
@@ -31,14 +30,14 @@ for mode in own drain mixed; do
 	"$SOFTPMU" record --core skylake --cpus 2 --quantum 5us -e BR_INST_RETIRED.ALL_BRANCHES:pp -c 101 --pebs-records 16 $shared -o data --replay stream 2>err || { cat err; failed=1; }
 	perf script --ns -i data -F tid,time,ip 2>/dev/null | awk '{ print $2, $3, $1 }' | sort >$mode
 done
-ok "four threads on two processors: drained, every sample is as with buffers of their own" cmp -s own drain
-ok "mixed, as many as record says are the others'" [ "$(comm -23 own mixed | wc -l)" = "$(sed -n 's/.*: \([0-9]*\) of [0-9]* samples were taken for those.*/\1/p' err)" ]
-refuse() {	# TEXT OPTIONS...
-	text=$1; shift
-	"$SOFTPMU" record -o no.data "$@" true 2>err && failed=1
-	ok "refused: $*" [ "$(grep -c "$text" err)" = 1 -a ! -e no.data ]
+check "four threads on two processors: drained, every sample is as with buffers of their own" cmp -s own drain
+check "mixed, as many as record says are the others'" [ "$(comm -23 own mixed | wc -l)" = "$(sed -n 's/.*: \([0-9]*\) of [0-9]* samples were taken for those.*/\1/p' err)" ]
+refuse_record() {	# PATTERN OPTION...
+	pattern=$1; shift
+	refuse "record $*" "$pattern" "$SOFTPMU" record -q -o no.data "$@" true
+	check "no file is made" [ ! -e no.data ]
 }
-refuse 'needs --cpus' --core skylake -e cycles:pp --pebs-shared mixed
-refuse 'no event is precise' --core skylake -e cycles --pebs-shared mixed --cpus 1
-refuse 'there are drain and mixed' --core skylake -e cycles:pp --pebs-shared shaken --cpus 1
+refuse_record 'needs --cpus' --core skylake -e cycles:pp --pebs-shared mixed
+refuse_record 'no event is precise' --core skylake -e cycles --pebs-shared mixed --cpus 1
+refuse_record 'there are drain and mixed' --core skylake -e cycles:pp --pebs-shared shaken --cpus 1
 exit $failed

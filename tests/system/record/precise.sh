@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Precise sampling: Sprunt's Pentium 4 experiment (tests/programs/l1_miss.S), data addresses against what the program does, registers.
-set -u
-. "$TOP/tests/claims.sh"
+. "$TOP/tests/lib.sh"
 samples() {	# FILE FIELDS: each distinct line with its number
 	perf script -i "$1" -F "$2" 2>/dev/null | awk '{ $1 = $1; n[$0]++ } END { for (k in n) print n[k], k }' | sort -rn
 }
@@ -14,22 +13,22 @@ first=$(symbol location | sed 's/^0*//')
 # willamette: PEBS at the load itself, state before it; eight data addresses, from EAX, 8 KB apart
 "$SOFTPMU" record -q --core willamette -e replay_event.L1_LD_MISS:p -c 1000 -d -I -o pebs.data "$program" || exit 1
 samples pebs.data ip >at
-ok "PEBS on willamette: every sample at the load (got $(wc -l <at) places)" [ "$(awk '{ print $2 }' at)" = "$load" ]
+check "PEBS on willamette: every sample at the load (got $(wc -l <at) places)" [ "$(awk '{ print $2 }' at)" = "$load" ]
 samples pebs.data addr >addresses
-ok "eight data addresses" [ "$(wc -l <addresses)" -eq 8 ]
+check "eight data addresses" [ "$(wc -l <addresses)" -eq 8 ]
 awk '{ print $2 }' addresses | sort >have
 i=0; while [ $i -lt 8 ]; do printf '%x\n' $((0x$first + 8192 * i)); i=$((i + 1)); done | sort >want
-ok "they are the program's, 8 KB apart" cmp -s have want
-ok "each as often as the others" [ "$(awk 'NR == 1 || $1 < min { min = $1 } $1 > max { max = $1 } END { print (max - min <= 1) }' addresses)" = 1 ]
+check "they are the program's, 8 KB apart" cmp -s have want
+check "each as often as the others" [ "$(awk 'NR == 1 || $1 < min { min = $1 } $1 > max { max = $1 } END { print (max - min <= 1) }' addresses)" = 1 ]
 samples pebs.data addr,iregs | sed 's/.* \([0-9a-f]*\) ABI:[12] *AX:0x\([0-9a-f]*\) .*/\1 \2/' >eax
-ok "which EAX holds before the load" [ "$(awk '$1 != $2' eax | wc -l)" -eq 0 ]
+check "which EAX holds before the load" [ "$(awk '$1 != $2' eax | wc -l)" -eq 0 ]
 
 # imprecise: none at the load, most at one place behind it
 "$SOFTPMU" record -q --core willamette -e replay_event.L1_LD_MISS -c 1000 -o pmi.data "$program" || exit 1
 samples pmi.data ip >at
-ok "PMI on willamette: no sample at the load" [ -z "$(awk -v l="$load" '$2 == l' at)" ]
-ok "most of them at one place" [ "$(awk 'NR == 1 { most = $1 } { all += $1 } END { print (most * 2 > all) }' at)" = 1 ]
-ok "tens of loads behind it" [ $(((0x$(awk 'NR == 1 { print $2 }' at) - 0x$load) / 6)) -ge 20 ]
+check "PMI on willamette: no sample at the load" [ -z "$(awk -v l="$load" '$2 == l' at)" ]
+check "most of them at one place" [ "$(awk 'NR == 1 { most = $1 } { all += $1 } END { print (most * 2 > all) }' at)" = 1 ]
+check "tens of loads behind it" [ $(((0x$(awk 'NR == 1 { print $2 }' at) - 0x$load) / 6)) -ge 20 ]
 
 # architectural PMUs: the misses of a load that walks through more than L1D holds are at that load
 for core in skylake golden-cove ivy-bridge core2; do
@@ -37,34 +36,34 @@ for core in skylake golden-cove ivy-bridge core2; do
 	case $core in ivy-bridge) event=MEM_LOAD_UOPS_RETIRED.L1_MISS ;; core2) event=MEM_LOAD_RETIRED.L1D_MISS ;; esac
 	"$SOFTPMU" record -q --core $core -e $event:pp -c 97 -d -W -o arch.data sort /dev/null 2>err || { cat err; failed=1; continue; }
 	perf script -i arch.data -F ip,addr,weight,data_src >list 2>/dev/null
-	ok "PEBS on $core: samples" [ -s list ]
+	check "PEBS on $core: samples" [ -s list ]
 	[ $core = core2 ] && continue		# its records hold no address
 	[ $core = ivy-bridge ] && continue	# with load latency only
-	ok "$core: all are loads with an address" [ "$(grep -cv 'OP LOAD' list)" -eq 0 -a "$(awk '$1 == "0"' list | wc -l)" -eq 0 ]
-	ok "$core: none hit L1" [ "$(grep -c 'L1 hit' list)" -eq 0 ]
+	check "$core: all are loads with an address" [ "$(grep -cv 'OP LOAD' list)" -eq 0 -a "$(awk '$1 == "0"' list | wc -l)" -eq 0 ]
+	check "$core: none hit L1" [ "$(grep -c 'L1 hit' list)" -eq 0 ]
 done
 "$SOFTPMU" record -q --core skylake -e cpu/mem-loads,ldlat=30/pp -c 20 -d -W -o lat.data sort /dev/null || failed=1
 perf script -i lat.data -F weight >list 2>/dev/null
-ok "load latency: all above the threshold" [ -s list -a "$(awk '$1 <= 30' list | wc -l)" -eq 0 ]
+check "load latency: all above the threshold" [ -s list -a "$(awk '$1 <= 30' list | wc -l)" -eq 0 ]
 "$SOFTPMU" record -q --core skylake -e cycles:pp -c 10007 -o cycles.data sort /dev/null || failed=1
-ok "cycles:pp" [ "$(perf script -i cycles.data -F ip 2>/dev/null | wc -l)" -gt 5 ]
+check "cycles:pp" [ "$(perf script -i cycles.data -F ip 2>/dev/null | wc -l)" -gt 5 ]
 # PDist: 8,080,000 loads; :pp records the one behind the overflow, :ppp the very one, on counter 0
 for p in pp ppp; do
 	"$SOFTPMU" record -q --core golden-cove -e MEM_INST_RETIRED.ALL_LOADS:$p -c 1000 -o pdist.data "$program" || failed=1
 	perf script -i pdist.data -F ip 2>/dev/null | wc -l >$p.samples
 done
-ok "a sample every 1,001 loads with :pp" [ "$(cat pp.samples)" -eq 8071 ]
-ok "a sample every 1,000 loads with :ppp" [ "$(cat ppp.samples)" -eq 8080 ]
+check "a sample every 1,001 loads with :pp" [ "$(cat pp.samples)" -eq 8071 ]
+check "a sample every 1,000 loads with :ppp" [ "$(cat ppp.samples)" -eq 8080 ]
 # :P is the most that there is
 ips() { "$SOFTPMU" record -q --core "$1" -e "$2" -c 20011 -o most.data "$program" && perf script -i most.data -F ip 2>/dev/null; }
 ips golden-cove cycles:P >P; ips golden-cove cycles:ppp >ppp; ips golden-cove cycles >none
-ok ":P is :ppp on golden-cove" cmp -s P ppp
-ok ":P is not imprecise there" [ "$(cmp -s P none; echo $?)" = 1 ]
+check ":P is :ppp on golden-cove" cmp -s P ppp
+check ":P is not imprecise there" [ "$(cmp -s P none; echo $?)" = 1 ]
 ips pentium3 cycles:P >P; ips pentium3 cycles >none
-ok ":P is the interrupt where there is no PEBS" cmp -s P none
+check ":P is the interrupt where there is no PEBS" cmp -s P none
 # what is not there is refused by name
 "$SOFTPMU" record --core pentium3 -e cycles:p -o no.data true 2>err && failed=1
-ok "P6 has no PEBS" grep -q PEBS err
+check "P6 has no PEBS" grep -q PEBS err
 "$SOFTPMU" stat -e cycles:p true 2>err && failed=1
-ok "counting is never precise" grep -q 'record' err
+check "counting is never precise" grep -q 'record' err
 exit $failed

@@ -1,10 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What `softpmu record` writes, perf reads without a word on stderr, and softpmu report and annotate print perf's very numbers.
-set -u
-command -v perf >/dev/null 2>&1 || { echo "perf is not installed"; exit 77; }
-. "$TOP/tests/verdicts.sh"
-cd "$work" || exit 1
+. "$TOP/tests/lib.sh"
+need perf
 export HOME="$work" PERF_CONFIG=/dev/null PAGER=cat LC_ALL=C
 
 silent() {	# WHAT perf arguments: status 0, nothing on stderr

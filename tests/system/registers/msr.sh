@@ -2,25 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `softpmu msr`: what it prints for every family, to the character (tests/golden/msr-*.txt; UPDATE=1 writes them anew); what it refuses, and how;
 # and that the commands of the manual page hold for every PMU.
-set -u
-. "$TOP/tests/verdicts.sh"
+. "$TOP/tests/lib.sh"
 say() {	# words of softpmu msr: the command, what it prints, its exit status
 	echo "\$ softpmu msr $*"
 	"$SOFTPMU" msr "$@" 2>&1 </dev/null
 	code=$?
 	[ $code = 0 ] || echo "[exit $code]"
 	echo
-}
-golden() {	# NAME: its standard input is what NAME holds
-	cat >"$work/$1"
-	if [ "${UPDATE:-}" ]; then
-		cp "$work/$1" "$TOP/tests/golden/$1"
-	elif cmp -s "$TOP/tests/golden/$1" "$work/$1"; then
-		echo "ok $1"
-	else
-		echo "FAILED $1"; diff "$TOP/tests/golden/$1" "$work/$1" | head -n 20
-		: >"$work/failed"	# it runs in a pipe's own shell
-	fi
 }
 
 {
@@ -30,7 +18,8 @@ golden() {	# NAME: its standard input is what NAME holds
 	say --pmu p5 CESR 0x400
 	say --pmu p5 -e instructions,branches -k
 	say --pmu p5 -e instructions -c 1000
-} | golden msr-p5.txt
+} >msr-p5.txt
+golden msr-p5.txt msr-p5.txt
 {
 	say --pmu p6
 	say --pmu p6 PerfEvtSel1
@@ -38,7 +27,8 @@ golden() {	# NAME: its standard input is what NAME holds
 	say --pmu p6 187H 0x004100C0
 	say --pmu p6 -e cycles:k,instructions:u -c 1000
 	say --pmu p6 -e instructions:p -c 1000
-} | golden msr-p6.txt
+} >msr-p6.txt
+golden msr-p6.txt msr-p6.txt
 {
 	say --pmu netburst
 	say --pmu netburst IQ_CCCR4
@@ -52,7 +42,8 @@ golden() {	# NAME: its standard input is what NAME holds
 	say --pmu netburst -e L1-dcache-load-misses:p -c 1000 --ds-area 0x7f0000
 	say --pmu netburst -e memory_loads,memory_stores
 	say --pmu netburst-prescott IQ_ESCR0
-} | golden msr-netburst.txt
+} >msr-netburst.txt
+golden msr-netburst.txt msr-netburst.txt
 {
 	for pmu in yonah core2 nehalem sandy-bridge skylake; do
 		say --pmu $pmu
@@ -71,32 +62,34 @@ golden() {	# NAME: its standard input is what NAME holds
 	say --pmu golden-cove LBR_CTL 0x7f0007
 	say --pmu golden-cove PEBS_ENABLE 0x4000000000000001
 	say --pmu golden-cove -e cycles:p,BR_MISP_RETIRED.ALL_BRANCHES:p -c 1000
-} | golden msr-arch.txt
-"$SOFTPMU" msr --help | golden msr-help.txt
+} >msr-arch.txt
+golden msr-arch.txt msr-arch.txt
+"$SOFTPMU" msr --help >msr-help.txt
+golden msr-help.txt msr-help.txt
 
 # refused in one line, with the status of a wrong command line (2) or of what the PMU cannot do (1)
-refuse() {	# STATUS WORDS of msr...: pattern is $pattern
+refuse_msr() {	# STATUS WORDS of msr...: $pattern is what the line says; nothing is printed to standard output
 	status=$1; shift
 	"$SOFTPMU" msr "$@" >"$work/out" 2>"$work/err" </dev/null
 	same "refused: $*" "$? $(grep -c . "$work/err") $(grep -c "$pattern" "$work/err") $(grep -c . "$work/out")" "$status 1 1 0"
 }
-pattern="no register 'PERFEVTSEL9'; nearest: PERFEVTSEL0" refuse 2 --pmu skylake PERFEVTSEL9
-pattern="no register '0x10'" refuse 2 --pmu skylake 0x10
-pattern="is not a value" refuse 2 --pmu skylake PERFEVTSEL0 abc
-pattern="is not a value" refuse 2 --pmu skylake PERFEVTSEL0 0x1ffffffffffffffff
-pattern="one word too many" refuse 2 --pmu skylake PERFEVTSEL0 1 2
-pattern="one word too many" refuse 2 -e cycles PERFEVTSEL0
-pattern="belong to -e" refuse 2 -c 1000 PERFEVTSEL0
-pattern="is not a period" refuse 2 -e cycles -c 0
-pattern="is not an address" refuse 2 -e cycles --ds-area here
-pattern="makes records every PERIOD events" refuse 2 --pmu skylake -e MEM_LOAD_RETIRED.L1_MISS:p
-pattern="no precise event" refuse 1 --pmu skylake -e cycles:p -c 1000
-pattern="is a clock" refuse 2 -e task-clock
-pattern="has no interrupt" refuse 1 --pmu p5 -e cycles -c 10
-pattern="is not from 1 to 2147483647" refuse 2 --pmu p6 -e cycles -c 2147483648
-pattern="unknown event 'cycels'.*cycles" refuse 2 -e cycels
-pattern="no PMU 'p7'" refuse 2 --pmu p7
-pattern="nearest: --event" refuse 2 --evnt cycles
+pattern="no register 'PERFEVTSEL9'; nearest: PERFEVTSEL0" refuse_msr 2 --pmu skylake PERFEVTSEL9
+pattern="no register '0x10'" refuse_msr 2 --pmu skylake 0x10
+pattern="is not a value" refuse_msr 2 --pmu skylake PERFEVTSEL0 abc
+pattern="is not a value" refuse_msr 2 --pmu skylake PERFEVTSEL0 0x1ffffffffffffffff
+pattern="one word too many" refuse_msr 2 --pmu skylake PERFEVTSEL0 1 2
+pattern="one word too many" refuse_msr 2 -e cycles PERFEVTSEL0
+pattern="belong to -e" refuse_msr 2 -c 1000 PERFEVTSEL0
+pattern="is not a period" refuse_msr 2 -e cycles -c 0
+pattern="is not an address" refuse_msr 2 -e cycles --ds-area here
+pattern="makes records every PERIOD events" refuse_msr 2 --pmu skylake -e MEM_LOAD_RETIRED.L1_MISS:p
+pattern="no precise event" refuse_msr 1 --pmu skylake -e cycles:p -c 1000
+pattern="is a clock" refuse_msr 2 -e task-clock
+pattern="has no interrupt" refuse_msr 1 --pmu p5 -e cycles -c 10
+pattern="is not from 1 to 2147483647" refuse_msr 2 --pmu p6 -e cycles -c 2147483648
+pattern="unknown event 'cycels'.*cycles" refuse_msr 2 -e cycels
+pattern="no PMU 'p7'" refuse_msr 2 --pmu p7
+pattern="nearest: --event" refuse_msr 2 --evnt cycles
 
 # JSON, of every PMU: every register listed is explained; a value that is taken reads back
 if perl -MJSON::PP -e 1 2>/dev/null; then
@@ -130,5 +123,4 @@ if perl -MJSON::PP -e 1 2>/dev/null; then
 		same "JSON of $pmu" "$(perl "$work/check.pl" "$pmu" "$SOFTPMU" 2>&1)" ok
 	done
 fi
-[ -e "$work/failed" ] && failed=1
 exit $failed

@@ -4,10 +4,7 @@
 # difference explained where it has.  cachegrind counts each iteration of a REP instruction (and the look that finds
 # its count zero); `repeats` of the tracer's own reader is that difference.
 # --vex-guest-chase=no: chasing, VEX runs both halves of "a && b" although a was false, and cachegrind counts both.
-set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
+. "$TOP/tests/lib.sh"
 own_env() { env -i PATH=/usr/bin:/bin "$@"; }
 insns() { own_env "$SOFTPMU" stat -x, -e instructions -o "$work/counts" -- "$@" >/dev/null 2>&1; awk -F, '{ print $1 }' "$work/counts"; }
 cachegrind() {	# architecture program argument...
@@ -18,17 +15,16 @@ cachegrind() {	# architecture program argument...
 	sed -n 's/.*I *refs: *\([0-9,]*\)$/\1/p' "$work/log" | tr -d ,
 }
 repeats() { own_env "$PROGRAMS/trace_count" -o "$work/out" "$@" >/dev/null; sed -n 's/^repeats //p' "$work/out"; }
-equal() { if [ "$2" = "$3" ]; then echo "ok $1: $2"; else echo "FAILED $1: $2, expected $3"; failed=1; fi; }
 
-equal "REP MOVSB retires as one" "$(insns "$PROGRAMS/reps")" 607
-equal "cachegrind counts its iterations" "$(cachegrind amd64 "$PROGRAMS/reps")" "$((607 + $(repeats "$PROGRAMS/reps")))"
-equal "no REP at all: the same" "$(insns "$PROGRAMS/norep")" "$(cachegrind amd64 "$PROGRAMS/norep")"
-equal "no REP: nothing to explain" "$(repeats "$PROGRAMS/norep")" 0
-equal "a jump to itself retires each time" "$(insns "$PROGRAMS/jumps")" 2007
+same "REP MOVSB retires as one" "$(insns "$PROGRAMS/reps")" 607
+same "cachegrind counts its iterations" "$(cachegrind amd64 "$PROGRAMS/reps")" "$((607 + $(repeats "$PROGRAMS/reps")))"
+same "no REP at all: the same" "$(insns "$PROGRAMS/norep")" "$(cachegrind amd64 "$PROGRAMS/norep")"
+same "no REP: nothing to explain" "$(repeats "$PROGRAMS/norep")" 0
+same "a jump to itself retires each time" "$(insns "$PROGRAMS/jumps")" 2007
 for p in "amd64 work-static 20000" "amd64 work 20000" "x86 work32 20000" "amd64 throws 20"; do
 	# shellcheck disable=SC2086
 	set -- $p
 	program=$PROGRAMS/$2 rep=$(repeats "$PROGRAMS/$2" "$3")
-	equal "$2 $3, less $rep REP iterations" "$(insns "$program" "$3")" "$(($(cachegrind "$1" "$program" "$3") - rep))"
+	same "$2 $3, less $rep REP iterations" "$(insns "$program" "$3")" "$(($(cachegrind "$1" "$program" "$3") - rep))"
 done
 exit $failed

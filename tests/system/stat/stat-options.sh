@@ -1,44 +1,37 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Where the counts of `softpmu stat` go, what it refuses, and that nothing runs before it is sure.
-set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-cd "$work" || exit 1
-is() { [ "$2" = "$3" ] && echo "ok $1" || { echo "FAILED $1: '$2', expected '$3'"; failed=1; }; }
-refuse() {	# NAME WORD arguments of stat: one line with the word, status not 0, the program did not run
-	name=$1 word=$2; shift 2
+. "$TOP/tests/lib.sh"
+refuse_stat() {	# CLAIM PATTERN ARGUMENT...: the program does not run
+	claim=$1 pattern=$2; shift 2
 	rm -f ran
-	"$SOFTPMU" stat "$@" touch ran >out 2>err </dev/null; code=$?
-	lines=$(grep -c . err)
-	if [ "$code" != 0 ] && [ "$lines" = 1 ] && grep -q -- "$word" err && [ ! -e ran ]; then echo "ok $name"
-	else echo "FAILED $name: exit $code, $lines lines, wanted one with '$word'"; cat err; failed=1; fi
+	refuse "$claim" "$pattern" "$SOFTPMU" stat "$@" touch ran
+	check "$claim: the program did not run" [ ! -e ran ]
 }
-refuse "unwritable -o, before the run" "No such file" -o ./no/such/dir
-refuse "closed --log-fd, before the run" "descriptor 77" --log-fd 77
-refuse "-o and --log-fd" "exclude" -o x --log-fd 2
-refuse "--append alone" "append" --append
-refuse "-r and -I" "exclude" -r 2 -I 1
-refuse "a delay" "--start" -D 10
-refuse "by core" "--per-thread" --per-core
-refuse "-r 0" "from 1" -r 0
-refuse "-I 0" "milliseconds" -I 0
-refuse "-I nan" "milliseconds" -I nan
-refuse "all CPUs" "traced" -a
-refuse "a thread" "attach" -t 1
-refuse "a process" "attach" -p 1
-refuse "a process, long" "attach" --pid=1
-refuse "an unknown metric" "nearest: IPC" -M IPCC
-refuse "top-down of a core without metrics" "no metrics" --topdown --core pentium
-refuse "top-down and events" "alone" --topdown -e cycles
-refuse "an event list that ends early" "empty" -e cycles,
-refuse "precise events" "PEBS" -e cycles:pp
-refuse "a kernel's event" "kernel" -e page-faults
-refuse "an unknown raw code" "not in the event table" -e rffff
-refuse "a core's file that is not there" "no-such-core" --core ./no-such-core.conf
-refuse "a replay and a program" "too many" --replay x
-refuse "an empty field" "field=value" --set ""
+refuse_stat "unwritable -o, before the run" "No such file" -o ./no/such/dir
+refuse_stat "closed --log-fd, before the run" "descriptor 77" --log-fd 77
+refuse_stat "-o and --log-fd" "exclude" -o x --log-fd 2
+refuse_stat "--append alone" "append" --append
+refuse_stat "-r and -I" "exclude" -r 2 -I 1
+refuse_stat "a delay" "--start" -D 10
+refuse_stat "by core" "--per-thread" --per-core
+refuse_stat "-r 0" "from 1" -r 0
+refuse_stat "-I 0" "milliseconds" -I 0
+refuse_stat "-I nan" "milliseconds" -I nan
+refuse_stat "all CPUs" "traced" -a
+refuse_stat "a thread" "attach" -t 1
+refuse_stat "a process" "attach" -p 1
+refuse_stat "a process, long" "attach" --pid=1
+refuse_stat "an unknown metric" "nearest: IPC" -M IPCC
+refuse_stat "top-down of a core without metrics" "no metrics" --topdown --core pentium
+refuse_stat "top-down and events" "alone" --topdown -e cycles
+refuse_stat "an event list that ends early" "empty" -e cycles,
+refuse_stat "precise events" "PEBS" -e cycles:pp
+refuse_stat "a kernel's event" "kernel" -e page-faults
+refuse_stat "an unknown raw code" "not in the event table" -e rffff
+refuse_stat "a core's file that is not there" "no-such-core" --core ./no-such-core.conf
+refuse_stat "a replay and a program" "too many" --replay x
+refuse_stat "an empty field" "field=value" --set ""
 
 cat >hello <<'S'
 #!/bin/sh
@@ -47,36 +40,36 @@ echo err >&2
 exit 3
 S
 chmod +x hello
-"$SOFTPMU" stat -x, -e instructions -o counts -- ./hello -x >out 2>err; is "exit status of the program" $? 3
-is "standard output is the program's" "$(cat out)" out
-is "standard error is the program's, with -o" "$(cat err)" err
-is "one line a count" "$(cut -d, -f3 counts)" instructions:u
+"$SOFTPMU" stat -x, -e instructions -o counts -- ./hello -x >out 2>err; same "exit status of the program" $? 3
+same "standard output is the program's" "$(cat out)" out
+same "standard error is the program's, with -o" "$(cat err)" err
+same "one line a count" "$(cut -d, -f3 counts)" instructions:u
 "$SOFTPMU" stat -x, -e cycles --append -o counts -- ./hello >out 2>err
-is "--append keeps what was there" "$(cut -d, -f3 counts | tr '\n' ' ')" "instructions:u cycles:u "
+same "--append keeps what was there" "$(cut -d, -f3 counts | tr '\n' ' ')" "instructions:u cycles:u "
 "$SOFTPMU" stat -x, -e cycles -o counts -- ./hello >out 2>err
-is "-o without it does not" "$(cut -d, -f3 counts)" cycles:u
+same "-o without it does not" "$(cut -d, -f3 counts)" cycles:u
 "$SOFTPMU" stat -x, -e cycles --log-fd 5 ./hello >out 2>err 5>fd
-is "--log-fd" "$(cut -d, -f3 fd)" cycles:u
+same "--log-fd" "$(cut -d, -f3 fd)" cycles:u
 "$SOFTPMU" stat -x, -e cycles ./hello >out 2>err
-is "counts go to standard error" "$(sed -n 1p err) $(sed -n 2p err | cut -d, -f3)" "err cycles:u"
+same "counts go to standard error" "$(sed -n 1p err) $(sed -n 2p err | cut -d, -f3)" "err cycles:u"
 "$SOFTPMU" stat -e cycles ./hello a b >out 2>err
-is "the header names the program" "$(grep -c "Performance counter stats for './hello a b':" err)" 1
+same "the header names the program" "$(grep -c "Performance counter stats for './hello a b':" err)" 1
 "$SOFTPMU" stat --per-thread -x, -e instructions -o counts -- "$PROGRAMS/threads" workers 2000 >out 2>err
-is "--per-thread names every thread" "$(cut -d, -f1 counts | sed 's/-[0-9]*$//' | sort | uniq -c | awk '{ print ($1 >= 3) $2 }')" 1threads
+same "--per-thread names every thread" "$(cut -d, -f1 counts | sed 's/-[0-9]*$//' | sort | uniq -c | awk '{ print ($1 >= 3) $2 }')" 1threads
 sum=$(awk -F, '{ n += $2 } END { print n }' counts)
 "$SOFTPMU" stat -x, -e instructions --save-stream s -o all -- "$PROGRAMS/threads" workers 2000 >out 2>err
 "$SOFTPMU" stat --per-thread -x, -e instructions -o counts --replay s
-is "threads add up to the whole" "$(awk -F, '{ n += $2 } END { print n }' counts)" "$(cut -d, -f1 all)"
-[ "${sum:-0}" -gt 0 ] || { echo "FAILED: no counts by thread"; failed=1; }
+same "threads add up to the whole" "$(awk -F, '{ n += $2 } END { print n }' counts)" "$(cut -d, -f1 all)"
+[ "${sum:-0}" -gt 0 ] || bad "no counts by thread"
 "$SOFTPMU" stat -x, -I 0.01 -e instructions -o parts "$PROGRAMS/work-static" 3000 >out 2>err
 "$SOFTPMU" stat -x, -e instructions -o whole "$PROGRAMS/work-static" 3000 >out 2>err
-is "intervals add up to the whole" "$(awk -F, '{ n += $2 } END { print n }' parts)" "$(cut -d, -f1 whole)"
-[ "$(wc -l <parts)" -gt 2 ] || { echo "FAILED: only $(wc -l <parts) intervals"; failed=1; }
+same "intervals add up to the whole" "$(awk -F, '{ n += $2 } END { print n }' parts)" "$(cut -d, -f1 whole)"
+[ "$(wc -l <parts)" -gt 2 ] || bad "only $(wc -l <parts) intervals"
 events=$(printf 'INST_RETIRED.ANY_P,%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20)instructions
 "$SOFTPMU" stat -x, -e "$events" -o many "$PROGRAMS/reps"
-is "21 counters at once, all exact, none multiplexed" "$(cut -d, -f1,5 many | sort -u)" "607,100.00"
+same "21 counters at once, all exact, none multiplexed" "$(cut -d, -f1,5 many | sort -u)" "607,100.00"
 if [ -w /dev/full ]; then
 	"$SOFTPMU" stat -o /dev/full "$PROGRAMS/reps" 2>err; code=$?
-	is "a full disk: status and line" "$code $(grep -c 'No space left' err)" "1 1"
+	same "a full disk: status and line" "$code $(grep -c 'No space left' err)" "1 1"
 fi
 exit $failed

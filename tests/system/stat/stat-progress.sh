@@ -1,10 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The progress line: on a terminal only, for runs over two seconds only, gone at the end.
-set -u
-command -v script >/dev/null || { echo "script (util-linux) is not installed"; exit 77; }
-. "$TOP/tests/verdicts.sh"
-cd "$work" || exit 1
+. "$TOP/tests/lib.sh"
+command -v script >/dev/null || skip "script (util-linux) is not installed"
 script -qec "'$SOFTPMU' stat -e instructions -o counts -- sleep 3.5" long </dev/null >/dev/null
 same "a long run shows instructions, cycles, modelled time and MIPS" \
 	"$(tr '\r' '\n' <long | grep -c 'M instructions, .* M cycles, .* s modelled, .* MIPS' | sed 's/^[1-9][0-9]*$/some/')" some

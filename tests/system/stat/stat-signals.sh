@@ -1,19 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Ctrl-C and SIGTERM while a program is counted: the counts are printed whatever happens to the program.
-set -u
-work=$(mktemp -d) || exit 1
+. "$TOP/tests/lib.sh"
 pid=
 trap 'rm -rf "$work"; [ -z "$pid" ] || kill -s KILL -- -$pid 2>/dev/null' EXIT
-failed=0
-. "$TOP/tests/until.sh"
-cd "$work" || exit 1
 # Shells start background jobs with SIGINT ignored; env undoes that.  setsid: a group of its own, as a terminal's foreground job.
 start() {
 	rm -f out counts	# else the last program's "ready" may be seen before the shell empties the file
 	setsid env --default-signal=INT "$SOFTPMU" stat -x, -e instructions -o counts -- "$@" >out 2>err </dev/null &
 	pid=$!
-	until_ under_way
+	wait_until under_way
 	sleep 0.5
 }
 under_way() { said ready out || gone $pid; }
@@ -21,8 +17,8 @@ finish() {	# NAME STATUS
 	wait $pid; code=$?
 	pid=
 	n=$(awk -F, '/instructions/ { print $1 }' counts)
-	if [ "$code" = "$2" ] && [ "${n:-0}" -gt 1000 ]; then echo "ok $1"
-	else echo "FAILED $1: exit $code, expected $2; counts '$(cat counts)'"; cat err; failed=1; fi
+	if [ "$code" = "$2" ] && [ "${n:-0}" -gt 1000 ]; then ok "$1"
+	else bad "$1: exit $code, expected $2; counts '$(cat counts)'" err; fi
 }
 loop='echo ready; n=0; while [ $n -lt 100000000 ]; do n=$((n + 1)); done'
 start sh -c "$loop"

@@ -3,9 +3,8 @@
 # toplev of pmu-tools, which Debian 12 has not, takes softpmu for perf (PERF=softpmu): its probes, the command lines that it issues, on a
 # terminal as its descriptor, and its way to read what comes back.  What it may ask for and is not served is refused by name.
 # Source of the command lines: pmu-tools, toplev.py, PerfFeatures, perf_args, do_execute.
-set -u
-. "$TOP/tests/verdicts.sh"
-command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+. "$TOP/tests/lib.sh"
+command -v python3 >/dev/null || skip "python3 is not installed"
 export SOFTPMU
 reps="$PROGRAMS/reps"
 

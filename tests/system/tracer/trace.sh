@@ -1,10 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # softpmu trace and replay: the same counts as live, small files, damage is told.
-set -u
-. "$TOP/tests/verdicts.sh"
-cd "$work" || exit 1
-same() { if [ "$2" = "$3" ]; then ok "$1"; else bad "$1: '$2', expected '$3'"; fi; }
+. "$TOP/tests/lib.sh"
 events=cycles,instructions,branch-misses,L1-dcache-load-misses,uops_issued.any
 counts() { "$SOFTPMU" stat -x, -o counts -e $events "$@" >/dev/null 2>err; code=$?; cut -d, -f1,3 counts 2>/dev/null | paste -sd' '; return $code; }
 seq 1 6000 >numbers

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The tracer reports every data address, in program order, for each class of instruction that touches memory, and every
 # register write.  What is expected stands in the programs themselves, next to each instruction.
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$TOP/tests/lib.sh"
 address() { nm "$PROGRAMS/$1" | awk -v n="$2" '$3 == n { print $1 }'; }
 trace() {	# program option...: the accesses between its labels
 	p=$1; shift
@@ -23,6 +22,6 @@ compare trace_mem32 '^[LSMP] '
 trace trace_regs -r
 compare trace_regs '^R [^4]'
 [ "$(grep -c '^R 4 0 8 ' "$work/out")" = 2 ] || { echo "PUSH and POP write RSP once each"; exit 1; }
-grep -q -w avx2 /proc/cpuinfo || { echo "this processor has no AVX2 for trace_mem"; exit 77; }
+grep -q -w avx2 /proc/cpuinfo || skip "this processor has no AVX2 for trace_mem"
 trace trace_mem
 compare trace_mem '^[LSMP] '

@@ -4,9 +4,7 @@
 # Both are asked not to chase jumps: chasing, VEX makes one block of "a && b" and executes b's instructions although a was
 # false; they count them.  Those two count each iteration of a REP instruction, and the look that finds the count zero;
 # `begun` is that number, `retired` counts a REP instruction once: begun - repeats.
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
+. "$TOP/tests/lib.sh"
 own_env() { env -i PATH=/usr/bin:/bin "$@"; }
 value() { sed -n "s/^$1 //p" "$work/out"; }
 count() { own_env "$PROGRAMS/trace_count" -o "$work/out" "$@" >/dev/null; }

@@ -2,72 +2,70 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs behave under the tracer as they do alone, and the stream obeys its rules: trace_count checks each record, and
 # with -x replays all register writes against every register file in the stream.
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$TOP/tests/lib.sh"
 T="$PROGRAMS/trace_count" failed=0
-fail() { echo "$*"; failed=1; }
 value() { sed -n "s/^$1 //p" "$work/out"; }
 # same OPTIONS program argument...: output and exit status as without the tracer
-same() {
+as_alone() {
 	options=$1; shift
 	"$@" >"$work/alone" 2>"$work/alone2" </dev/null
 	want=$?
 	timeout 120 "$T" $options -o "$work/out" "$@" >"$work/traced" 2>"$work/traced2" </dev/null
 	got=$?
-	[ $got = $want ] || fail "$*: exit $got, alone $want; $(grep -E 'BAD|LOG' "$work/out" | head -n 3)"
-	cmp -s "$work/alone" "$work/traced" || fail "$*: another output"
-	cmp -s "$work/alone2" "$work/traced2" || fail "$*: another standard error: $(head -n 2 "$work/traced2")"
+	[ $got = $want ] || bad "$*: exit $got, alone $want; $(grep -E 'BAD|LOG' "$work/out" | head -n 3)"
+	cmp -s "$work/alone" "$work/traced" || bad "$*: another output"
+	cmp -s "$work/alone2" "$work/traced2" || bad "$*: another standard error: $(head -n 2 "$work/traced2")"
 }
-has() { [ "$(value "$1")" "$2" "$3" ] || fail "$4: $1 is $(value "$1"), not $2 $3"; }
+value_is() { [ "$(value "$1")" "$2" "$3" ] || bad "$4: $1 is $(value "$1"), not $2 $3"; }
 
-same -x "$PROGRAMS/threads" workers 200000;	has threads = 3 workers
-same -x "$PROGRAMS/threads" pingpong 1000;	has switches -ge 1000 pingpong
-same -x "$PROGRAMS/threads" spin 300;		has exits = 1 spin
-same -x "$PROGRAMS/threads" spinpause 300;	has exits = 1 spinpause
-same -x "$PROGRAMS/throws";			has cuts = 0 throws
-same -x "$PROGRAMS/trace_dl";			has discards -ge 5 dlclose
-same -x "$PROGRAMS/jit";			has discards -ge 1 jit
-same -x "$PROGRAMS/trace_self" alias;		has discards -ge 1 "code written through another mapping"
-same -x "$PROGRAMS/trace_self" private
-same -x "$PROGRAMS/trace_signals" faults;	has cuts -ge 600 faults; has signals -ge 700 faults
-same -x "$PROGRAMS/trace_signals32" faults;	has cuts -ge 600 faults32
-same -x "$PROGRAMS/trace_signals" alarms;	has signals -ge 50 alarms
-same -x "$PROGRAMS/trace_signals32" alarms;	has signals -ge 50 alarms32
-same -x "$PROGRAMS/work32" 2
-same -x "$PROGRAMS/client" alone;		has exits = 1 client
-same -x "$PROGRAMS/client32" alone
-same "" "$PROGRAMS/dies" exit7
+as_alone -x "$PROGRAMS/threads" workers 200000;	value_is threads = 3 workers
+as_alone -x "$PROGRAMS/threads" pingpong 1000;	value_is switches -ge 1000 pingpong
+as_alone -x "$PROGRAMS/threads" spin 300;		value_is exits = 1 spin
+as_alone -x "$PROGRAMS/threads" spinpause 300;	value_is exits = 1 spinpause
+as_alone -x "$PROGRAMS/throws";			value_is cuts = 0 throws
+as_alone -x "$PROGRAMS/trace_dl";			value_is discards -ge 5 dlclose
+as_alone -x "$PROGRAMS/jit";			value_is discards -ge 1 jit
+as_alone -x "$PROGRAMS/trace_self" alias;		value_is discards -ge 1 "code written through another mapping"
+as_alone -x "$PROGRAMS/trace_self" private
+as_alone -x "$PROGRAMS/trace_signals" faults;	value_is cuts -ge 600 faults; value_is signals -ge 700 faults
+as_alone -x "$PROGRAMS/trace_signals32" faults;	value_is cuts -ge 600 faults32
+as_alone -x "$PROGRAMS/trace_signals" alarms;	value_is signals -ge 50 alarms
+as_alone -x "$PROGRAMS/trace_signals32" alarms;	value_is signals -ge 50 alarms32
+as_alone -x "$PROGRAMS/work32" 2
+as_alone -x "$PROGRAMS/client" alone;		value_is exits = 1 client
+as_alone -x "$PROGRAMS/client32" alone
+as_alone "" "$PROGRAMS/dies" exit7
 # The shell adds its own line about a program killed by a signal; trace_count answers 128 + signal for it.
 for how in segv abort; do
 	timeout 60 "$T" -d -o "$work/out" "$PROGRAMS/dies" $how >"$work/traced"
-	[ "$(cat "$work/traced")" = working ] || fail "dies $how: another output"
+	[ "$(cat "$work/traced")" = working ] || bad "dies $how: another output"
 	[ $how = segv ] && sig=11 || sig=6
-	[ "$(value signal)" = $sig ] || fail "dies $how: not by its signal"
-	grep -q " SIGNAL $sig .*handler=0 " "$work/out" || fail "dies $how: no ST_SIGNAL"
-	grep -q " EXIT code=0 signo=$sig" "$work/out" || fail "dies $how: no ST_EXIT"
-	grep -q LOG "$work/out" && fail "dies $how: the tracer talks"
+	[ "$(value signal)" = $sig ] || bad "dies $how: not by its signal"
+	grep -q " SIGNAL $sig .*handler=0 " "$work/out" || bad "dies $how: no ST_SIGNAL"
+	grep -q " EXIT code=0 signo=$sig" "$work/out" || bad "dies $how: no ST_EXIT"
+	grep -q LOG "$work/out" && bad "dies $how: the tracer talks"
 done
 
-# More threads than the tracer has room for (499 here): the program is told so, by the kernel's word for it.
+# More threads than the tracer value_is room for (499 here): the program is told so, by the kernel's word for it.
 timeout 60 "$T" -o "$work/out" "$PROGRAMS/trace_self" crowd 600 >"$work/traced"
-[ "$?,$(cat "$work/traced")" = "3,498 threads" ] || fail "too many threads: $(cat "$work/traced")"
+[ "$?,$(cat "$work/traced")" = "3,498 threads" ] || bad "too many threads: $(cat "$work/traced")"
 [ "$("$SOFTPMU" stat --cpus 1 --no-wrong-path --core pentium -o /dev/null "$PROGRAMS/trace_self" crowd 600)" = all ] ||
-	fail "600 threads at once"
+	bad "600 threads at once"
 
 # What a program is called, and starts by the name of itself.
-same "" "$PROGRAMS/trace_self" name
-same "" "$PROGRAMS/trace_self" exec
-same "-f -x" "$PROGRAMS/trace_self" clone;	has rings = 2 clone
-same "-f -x" "$PROGRAMS/trace_self" exec;	has rings = 6 exec
+as_alone "" "$PROGRAMS/trace_self" name
+as_alone "" "$PROGRAMS/trace_self" exec
+as_alone "-f -x" "$PROGRAMS/trace_self" clone;	value_is rings = 2 clone
+as_alone "-f -x" "$PROGRAMS/trace_self" exec;	value_is rings = 6 exec
 printf '#!%s name\n' "$PROGRAMS/trace_self" >"$work/by_interpreter"
 chmod +x "$work/by_interpreter"
-same "" "$work/by_interpreter"
+as_alone "" "$work/by_interpreter"
 
-# Children: not followed they leave no trace; followed each has a ring, also after exec.
-same "" "$PROGRAMS/forks";			has rings = 1 forks; has forks = 2 forks
-same "-f -x" "$PROGRAMS/forks";			has rings = 4 forks; has exits = 3 forks
-same "" "$PROGRAMS/trace_spawn";		has rings = 1 spawn; has forks = 4 spawn
-same "-f -x" "$PROGRAMS/trace_spawn";		has rings -ge 9 spawn
+# Children: not followed they leave no trace; followed each value_is a ring, also after exec.
+as_alone "" "$PROGRAMS/forks";			value_is rings = 1 forks; value_is forks = 2 forks
+as_alone "-f -x" "$PROGRAMS/forks";			value_is rings = 4 forks; value_is exits = 3 forks
+as_alone "" "$PROGRAMS/trace_spawn";		value_is rings = 1 spawn; value_is forks = 4 spawn
+as_alone "-f -x" "$PROGRAMS/trace_spawn";		value_is rings -ge 9 spawn
 cat >"$work/script" <<EOF
 #!/bin/sh
 echo one | cat
@@ -75,25 +73,24 @@ x=\$(echo two); echo \$x
 exec "$PROGRAMS/work32" 1
 EOF
 chmod +x "$work/script"
-same "" "$work/script"
-same "-f -x" "$work/script"
+as_alone "" "$work/script"
+as_alone "-f -x" "$work/script"
 timeout 60 "$T" -f -d -o "$work/out" "$work/script" >/dev/null
-grep -q 'PROCESS .*word=4 .*exec=1 .*path=.*work32' "$work/out" || fail "exec of a 32-bit program from a 64-bit one is not traced"
+grep -q 'PROCESS .*word=4 .*exec=1 .*path=.*work32' "$work/out" || bad "exec of a 32-bit program from a 64-bit one is not traced"
 
 # Mappings: file, offset, build-id as the file has them; stack and heap are marked.
 timeout 60 "$T" -d -o "$work/out" "$PROGRAMS/trace_dl" >/dev/null
 id=$(readelf -n "$PROGRAMS/trace_dl" | sed -n 's/.*Build ID: //p')
-grep -q "MAP .* r-x off=0x1000 .* id=$id path=$PROGRAMS/trace_dl" "$work/out" || fail "mapping of the program's code"
-grep -q 'MAP .* stack ' "$work/out" || fail "no stack"
-grep -q 'MAP .* heap ' "$work/out" || fail "no heap"
-grep -q 'UNMAP' "$work/out" || fail "no unmapping by dlclose"
-grep -q 'COMM trace_dl' "$work/out" || fail "no name"
-grep -q 'SYSCALL 231 ' "$work/out" || fail "no exit_group"
+grep -q "MAP .* r-x off=0x1000 .* id=$id path=$PROGRAMS/trace_dl" "$work/out" || bad "mapping of the program's code"
+grep -q 'MAP .* stack ' "$work/out" || bad "no stack"
+grep -q 'MAP .* heap ' "$work/out" || bad "no heap"
+grep -q 'UNMAP' "$work/out" || bad "no unmapping by dlclose"
+grep -q 'COMM trace_dl' "$work/out" || bad "no name"
+grep -q 'SYSCALL 231 ' "$work/out" || bad "no exit_group"
 
 # Readers that are slow, stop, or die; a tracer that is killed.
-timeout 120 "$T" -w -o "$work/out" "$PROGRAMS/dies" exit7 >/dev/null; [ $? = 7 ] || fail "slow reader: $(grep BAD "$work/out")"
-timeout 120 "$T" -k 500 -o "$work/out" "$PROGRAMS/dies" exit7 >/dev/null; [ $? = 7 ] || fail "reader that stops: exit status"
-. "$TOP/tests/until.sh"
+timeout 120 "$T" -w -o "$work/out" "$PROGRAMS/dies" exit7 >/dev/null; [ $? = 7 ] || bad "slow reader: $(grep BAD "$work/out")"
+timeout 120 "$T" -k 500 -o "$work/out" "$PROGRAMS/dies" exit7 >/dev/null; [ $? = 7 ] || bad "reader that stops: exit status"
 # A tracer that never had a reader does not start the program: these say when they are under way.
 cat >"$work/long" <<'EOF'
 #!/bin/sh
@@ -105,13 +102,13 @@ chmod +x "$work/long"
 rm -f "$work/traced"	# else what the last program said may be read before the shell empties the file
 "$T" -o "$work/out" "$work/long" >"$work/traced" &
 reader=$!
-until_ said begun "$work/traced"
+wait_until said begun "$work/traced"
 tracer=$(pgrep -P $reader)
 rings=$(tr '\0' '\n' <"/proc/$tracer/cmdline" | sed -n 's/^--ring-dir=//p')
 kill -KILL $reader
 wait $reader 2>/dev/null
-until_ gone "$tracer" || { fail "the program stops when its reader dies"; kill -KILL $tracer; }
-[ "$(tr '\n' ' ' <"$work/traced")" = "begun worked " ] || fail "killed reader: another output"
+wait_until gone "$tracer" || { bad "the program stops when its reader dies"; kill -KILL $tracer; }
+[ "$(tr '\n' ' ' <"$work/traced")" = "begun worked " ] || bad "killed reader: another output"
 case $rings in */trace_count.??????) ;; *) rings= ;; esac
 # Without a reader and its directory, children are born and other programs started as if nothing were.
 cat >"$work/late" <<EOF
@@ -126,14 +123,14 @@ chmod +x "$work/late"
 rm -f "$work/traced"
 "$T" -f -o "$work/out" "$work/late" >"$work/traced" &
 reader=$!
-until_ said begun "$work/traced"
+wait_until said begun "$work/traced"
 tracer=$(pgrep -P $reader)
 late=$(tr '\0' '\n' <"/proc/$tracer/cmdline" | sed -n 's/^--ring-dir=//p')
 kill -KILL $reader
 wait $reader 2>/dev/null
-case $late in */trace_count.??????) rm -rf "$late" ;; *) fail "no --ring-dir" ;; esac
+case $late in */trace_count.??????) rm -rf "$late" ;; *) bad "no --ring-dir" ;; esac
 touch "$work/go"
-until_ gone "$tracer" || { fail "the script stops when its reader dies"; kill -KILL $tracer; }
-[ "$(tr '\n' ' ' <"$work/traced")" = "begun a b c " ] || fail "after its reader died, the script said: $(cat "$work/traced")"
+wait_until gone "$tracer" || { bad "the script stops when its reader dies"; kill -KILL $tracer; }
+[ "$(tr '\n' ' ' <"$work/traced")" = "begun a b c " ] || bad "after its reader died, the script said: $(cat "$work/traced")"
 [ -z "$rings" ] || rm -rf "$rings"	# its reader cannot do it any more
 exit $failed

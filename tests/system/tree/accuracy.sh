@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The instrument that measures the model, on rows made for it: forms become assembly as they should, every row is counted,
 # every fifth is held out, without data it says where they are.
-set -u
+. "$TOP/tests/lib.sh"
 program=$(dirname "$SOFTPMU")/accuracy
-[ -x "$program" ] || { echo "the accuracy program is not built"; exit 77; }
-command -v as >/dev/null 2>&1 || { echo "the system assembler is not installed"; exit 77; }
-. "$TOP/tests/verdicts.sh"
+[ -x "$program" ] || skip "the accuracy program is not built"
+need as
 mkdir "$work/instlat" "$work/skylake-throughput"
 
 cat >"$work/instlat/00506E3_Skylake_InstLatX64.txt" <<'END'

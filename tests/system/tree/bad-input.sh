@@ -1,19 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Bad input: one clear line, a non-zero exit, partial results kept.
-set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-. "$TOP/tests/until.sh"
-cd "$work" || exit 1
-refuse() {	# NAME WORD-THAT-MUST-BE-SAID command...
-	name=$1 word=$2; shift 2
-	timeout 60 "$@" >out 2>err </dev/null; code=$?
-	lines=$(grep -c . err)
-	if [ "$code" != 0 ] && [ "$lines" = 1 ] && grep -qi -- "$word" err; then echo "ok $name: $(cat err)"
-	else echo "FAILED $name: exit $code, $lines lines, wanted one with '$word':"; cat err; failed=1; fi
-}
+. "$TOP/tests/lib.sh"
 refuse "program not found" "not found\|no such" "$SOFTPMU" stat -- ./nowhere
 touch plain; refuse "not executable" "permission\|not executable" "$SOFTPMU" stat -- ./plain
 refuse "a directory" "directory" "$SOFTPMU" stat -- /tmp
@@ -63,18 +51,18 @@ S
 if gcc -nostdlib -static -o avx512 avx512.S 2>/dev/null; then
 	"$SOFTPMU" stat -- ./avx512 >out 2>err
 	code=$?
-	{ [ $code != 0 ] && grep -q 'AVX-512' err; } && echo "ok AVX-512: $(grep AVX-512 err)" || { echo "FAILED AVX-512: exit $code"; cat err; failed=1; }
+	{ [ $code != 0 ] && grep -q 'AVX-512' err; } && ok "AVX-512: $(grep AVX-512 err)" || { bad "AVX-512: exit $code" err; }
 fi
 
 # The tracer killed in mid-run: what was counted is printed, the exit is not 0.
 rm -f out	# else what the last program said may be read before the shell empties the file
 "$SOFTPMU" stat -x, -e instructions -o counts -- "$PROGRAMS/dies" loop >out 2>err &
 pid=$!
-until_ said working out	# behind a million rounds
+wait_until said working out	# behind a million rounds
 child=$(ps -o pid= --ppid $pid | head -n 1)
 kill -s KILL "$child"; wait $pid; code=$?
 n=$(awk -F, '/instructions/ { print $1 }' counts)
-{ [ $code != 0 ] && [ "${n:-0}" -gt 1000000 ]; } && echo "ok killed tracer: $n instructions, $(cat err)" || { echo "FAILED killed tracer: exit $code, '$n'"; cat err; failed=1; }
+{ [ $code != 0 ] && [ "${n:-0}" -gt 1000000 ]; } && ok "killed tracer: $n instructions, $(cat err)" || { bad "killed tracer: exit $code, '$n'" err; }
 
 # Ctrl-C ends the program and still writes both.
 for c in "stat -x, -e instructions" "record -c 10007"; do
@@ -82,9 +70,9 @@ for c in "stat -x, -e instructions" "record -c 10007"; do
 	# shellcheck disable=SC2086
 	setsid env --default-signal=INT "$SOFTPMU" $c -o result -- "$PROGRAMS/dies" loop >out 2>err &
 	pid=$!
-	until_ said working out
+	wait_until said working out
 	kill -s INT -- -$pid; wait $pid; code=$?
-	{ [ $code != 0 ] && [ -s result ]; } && echo "ok Ctrl-C in $c: exit $code" || { echo "FAILED Ctrl-C in $c: exit $code"; cat err; failed=1; }
+	{ [ $code != 0 ] && [ -s result ]; } && ok "Ctrl-C in $c: exit $code" || { bad "Ctrl-C in $c: exit $code" err; }
 done
-perf report --stdio -i result 2>&1 | grep -q main || { echo "FAILED: perf cannot read what Ctrl-C left"; failed=1; }
+perf report --stdio -i result 2>&1 | grep -q main || bad "perf cannot read what Ctrl-C left"
 exit $failed

@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # softpmu calibrate: its options and refusals, that the same code runs natively and under the model, and that what it writes is a core.
 # How near it comes to a machine is not tested here: that is the host's matter (make accuracy).
-set -u
-. "$TOP/tests/verdicts.sh"
-cd "$work" || exit 1
-[ "$(uname -m)" = x86_64 ] || { echo "microbenchmarks are for x86-64"; exit 77; }
+. "$TOP/tests/lib.sh"
+[ "$(uname -m)" = x86_64 ] || skip "microbenchmarks are for x86-64"
 
 # refused TEXT ARGUMENTS...: exit status 2, one line that has TEXT, nothing written
 refused() {

@@ -1,10 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What an event counts does not depend on which others are counted: cores drop the records and signals that nobody asked for.
-set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
+. "$TOP/tests/lib.sh"
 seq 1 300 >"$work/numbers"
 export LC_ALL=C
 for core in golden-cove skylake; do
@@ -17,8 +14,8 @@ for core in golden-cove skylake; do
 		[ $((n % 4)) = 0 ] || continue		# every fourth: a second each
 		"$SOFTPMU" stat -x, --core $core -e "$event" --replay "$work/stream" -o "$work/one" || failed=1
 		alone=$(cut -d, -f1 "$work/one") together=$(awk -F, -v e="$event" '$3 == e ":u" || $3 == e { print $1 }' "$work/all")
-		[ -n "$alone" ] && [ "$alone" = "$together" ] || { echo "FAILED $core $event: alone $alone, in company $together"; failed=1; }
+		[ -n "$alone" ] && [ "$alone" = "$together" ] || bad "$core $event: alone $alone, in company $together"
 	done <"$work/events"
-	[ $n -ge 150 ] && echo "ok $core: $n events, every fourth alone" || { echo "FAILED $core: $n events listed"; failed=1; }
+	[ $n -ge 150 ] && ok "$core: $n events, every fourth alone" || bad "$core: $n events listed"
 done
 exit $failed

@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `softpmu cores --coverage`: no instruction that real programs execute is without a row of its own in any core's uop table, and what is
 # given as FILE is checked.
-set -u
-. "$TOP/tests/verdicts.sh"
-cd "$work" || exit 1
+. "$TOP/tests/lib.sh"
 awk 'BEGIN { for (i = 0; i < 400; i++) printf "%d line %d of text, value %x\n", i * 7 % 13, i, i * 40503 % 65536 }' >text
 echo 'CREATE TABLE t(a INTEGER, b TEXT); INSERT INTO t VALUES(3, "x"), (1, "y"); SELECT count(*), avg(a) * 1.5 FROM t ORDER BY 1;' >query.sql
 cores=$("$SOFTPMU" cores | wc -l)

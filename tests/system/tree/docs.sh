@@ -4,7 +4,7 @@
 # `softpmu COMMAND --help` prints, and the commands that README, tutorial and how-to pages show use options that exist.
 set -u
 man="$TOP/docs/softpmu.1"
-. "$TOP/tests/verdicts.sh"
+. "$TOP/tests/lib.sh"
 
 command -v mandoc >/dev/null 2>&1 || { echo "mandoc is not installed"; exit 77; }
 for page in "$man" "$TOP/docs/softpmu-pmu.3"; do

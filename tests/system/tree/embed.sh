@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What is installed can be embedded: the example is built with pkg-config against an installation, by two compilers, and counts and samples what
 # it should; the headers are C++, too; of the library only the PMU is drawn in, which needs the C library alone.
-set -u
-command -v pkg-config >/dev/null 2>&1 || { echo "pkg-config is not installed"; exit 77; }
+. "$TOP/tests/lib.sh"
+command -v pkg-config >/dev/null 2>&1 || skip "pkg-config is not installed"
 case $SOFTPMU in */build/san/*) echo "the installation has no sanitizers"; exit 77 ;; esac
-. "$TOP/tests/verdicts.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS
 prefix="$work/a prefix"
 make -C "$TOP" --no-print-directory install PREFIX="$prefix" >"$work/log" 2>&1 || { tail -n 20 "$work/log"; echo "FAILED make install"; exit 1; }
@@ -16,7 +15,6 @@ same "man page" "$(ls "$prefix/share/man/man3")" softpmu-pmu.3
 events=$(pkg-config --variable=eventsdir softpmu)
 same "event tables" "$(cd "$events" && ls)" "$(cd "$TOP/data/events" && ls -- *.tsv)"
 same "the installed command" "$("$prefix/bin/softpmu" msr --pmu p5 -j | grep -c CESR)" 1
-cd "$work" || exit 1
 cp "$TOP/examples/embed/emulator.c" . || exit 1
 built=0
 for cc in gcc clang-14; do
@@ -31,7 +29,7 @@ for cc in gcc clang-14; do
 	same "$cc: another PMU, another event: behind the load" "$(sed -n '2p;$p' "out-$cc" | tr -s ' \n' ' ')" \
 		"25 samples, one every 1009 MEM_LOAD_RETIRED.L1_MISS 100.0% 1018 add "
 done
-[ $built -gt 0 ] || { echo "FAILED no compiler"; failed=1; }
+[ $built -gt 0 ] || bad "no compiler"
 same "refused in one line" "$(./emulator-gcc "$events/p5.tsv" 2>&1 | grep -c "no event cycles on counter 0")" 1
 same "no table, one line" "$(./emulator-gcc /dev/null 2>&1 | grep -c "^emulator: ")" 1
 

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The microbenchmarks of tests/native: what the model says of each is what has been published of the core, within 3 %
 # (tests/native/expected.tsv); the native instrument measures; and the report says what it compares.
-set -u
+. "$TOP/tests/lib.sh"
 export MICRO="${MICRO:-$TOP/build/native/micro}"
-[ -x "$MICRO" ] || { echo "the microbenchmarks are not built (make programs)"; exit 77; }
-. "$TOP/tests/verdicts.sh"
+[ -x "$MICRO" ] || skip "the microbenchmarks are not built (make programs)"
 expected="$TOP/tests/native/expected.tsv"
 
 # Every row names a microbenchmark.

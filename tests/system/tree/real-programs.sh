@@ -1,13 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Real programs run to the end under softpmu with the same output and exit status as without it.
-set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$TOP/tests/lib.sh"
 export LC_ALL=C PYTHONHASHSEED=0
-failed=0
 [ -x "$SOFTPMU" ] || { echo "no $SOFTPMU"; exit 1; }
-cd "$work" || exit 1
 seq 1 30000 >numbers
 printf 'int f(int x) { return x * 3; }\nint main(void) { return f(14) != 42; }\n' >small.c
 cat >words.pl <<'PL'
@@ -21,7 +17,7 @@ set -e
 n=0; for i in 1 2 3 4 5; do n=$((n + i)); done
 echo "sum $n"; seq 1 100 | sort -rn | head -n 2; exit 5
 SH
-same() {	# NAME softpmu-options -- command...: compares stdout and status
+as_alone() {	# NAME softpmu-options -- command...: compares stdout and status
 	name=$1; shift
 	options=
 	while [ "$1" != -- ]; do options="$options $1"; shift; done
@@ -44,27 +40,27 @@ same() {	# NAME softpmu-options -- command...: compares stdout and status
 	[ $ok = ok ] || failed=$((failed + 1))
 	echo "$ok $name: $insns instructions, $cycles cycles, ${took}s"
 }
-same bzip2 -- bzip2 -c numbers
-same xz -- xz -1 -T1 -c numbers
-same gzip -- gzip -nc numbers
-same sqlite3 -- sqlite3 :memory: 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<5000) SELECT count(*), sum(x*x%7) FROM n;'
-same python3 -- /usr/bin/python3 -S sum.py
-same perl -- perl words.pl
-same gcc --follow -- gcc -O1 -c small.c -o small.o
-same shell --follow -- sh script.sh
-same shell-untraced-children -- sh script.sh
-same static -- "$PROGRAMS/work-static" 20000
-same 32-bit -- "$PROGRAMS/work32" 20000
-same c++-throws -- "$PROGRAMS/throws" 50
-same exit-status -- "$PROGRAMS/dies" exit7
-same segv -- "$PROGRAMS/dies" segv
-same abort -- "$PROGRAMS/dies" abort
-same forks --follow -- "$PROGRAMS/forks"
-same forks-untraced -- "$PROGRAMS/forks"
-same killed-child --follow -- "$PROGRAMS/trace_self" killed
-same jit -- "$PROGRAMS/jit"
-same workers -- "$PROGRAMS/threads" workers 100000
-same pingpong -- "$PROGRAMS/threads" pingpong 500
-same spin -- "$PROGRAMS/threads" spin 2000
-same spinpause -- "$PROGRAMS/threads" spinpause 2000
+as_alone bzip2 -- bzip2 -c numbers
+as_alone xz -- xz -1 -T1 -c numbers
+as_alone gzip -- gzip -nc numbers
+as_alone sqlite3 -- sqlite3 :memory: 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<5000) SELECT count(*), sum(x*x%7) FROM n;'
+as_alone python3 -- /usr/bin/python3 -S sum.py
+as_alone perl -- perl words.pl
+as_alone gcc --follow -- gcc -O1 -c small.c -o small.o
+as_alone shell --follow -- sh script.sh
+as_alone shell-untraced-children -- sh script.sh
+as_alone static -- "$PROGRAMS/work-static" 20000
+as_alone 32-bit -- "$PROGRAMS/work32" 20000
+as_alone c++-throws -- "$PROGRAMS/throws" 50
+as_alone exit-status -- "$PROGRAMS/dies" exit7
+as_alone segv -- "$PROGRAMS/dies" segv
+as_alone abort -- "$PROGRAMS/dies" abort
+as_alone forks --follow -- "$PROGRAMS/forks"
+as_alone forks-untraced -- "$PROGRAMS/forks"
+as_alone killed-child --follow -- "$PROGRAMS/trace_self" killed
+as_alone jit -- "$PROGRAMS/jit"
+as_alone workers -- "$PROGRAMS/threads" workers 100000
+as_alone pingpong -- "$PROGRAMS/threads" pingpong 500
+as_alone spin -- "$PROGRAMS/threads" spin 2000
+as_alone spinpause -- "$PROGRAMS/threads" spinpause 2000
 [ "$failed" = 0 ]

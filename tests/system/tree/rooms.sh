@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The rooms of the source include each other one way: every #include of src/ and include/ is allowed by the table in
 # docs/tour.md, and the table itself has no cycle.  The check is tried on a tree with a forbidden edge, too.
-set -u
-. "$TOP/tests/verdicts.sh"
+. "$TOP/tests/lib.sh"
 
 # edges DIR: prints each #include of the tree DIR that its docs/tour.md does not allow.
 edges() {

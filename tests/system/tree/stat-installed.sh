@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # softpmu finds its files from the place of its binary: installed anywhere, through a link, from any directory.
-set -u
-. "$TOP/tests/verdicts.sh"
+. "$TOP/tests/lib.sh"
 prefix="$work/a prefix"
 mkdir -p "$prefix/bin" "$prefix/libexec/softpmu" "$prefix/share/softpmu" "$work/elsewhere" || exit 1
 cp "$SOFTPMU" "$prefix/bin/" && cp "$(dirname "$SOFTPMU")"/libexec/* "$prefix/libexec/softpmu/" && cp -r "$TOP"/data/* "$prefix/share/softpmu/" || exit 1

@@ -1,10 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs and softpmu in surroundings that are not a user's shell: no environment, no standard files, another root.
-set -u
-# shellcheck source=tests/verdicts.sh
-. "$TOP/tests/verdicts.sh"
-cd "$work" || exit 1
+. "$TOP/tests/lib.sh"
 stat="$SOFTPMU stat --no-wrong-path -x, -e instructions"
 # is NAME WANTED-STATUS STATUS: nothing on standard error but what was expected, a count in the file
 is() {
@@ -15,7 +12,6 @@ is() {
 env -i $stat -o counts "$PROGRAMS/reps" 2>err; is "no environment" 0 $?
 $stat -o counts "$PROGRAMS/reps" <&- >&- 2>err; is "no standard input and output" 0 $?
 mkdir gone && cd gone && rmdir ../gone && $stat -o "$work/counts" "$PROGRAMS/reps" 2>"$work/err"; code=$?
-cd "$work" || exit 1
 is "the folder is gone" 0 $code
 (ulimit -s 256; exec $stat -o counts "$PROGRAMS/reps") 2>err; is "a small stack" 0 $?
 (ulimit -n 24; exec $stat -o counts "$PROGRAMS/reps") 2>err; is "few descriptors" 0 $?

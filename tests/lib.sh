@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# What every system test begins with:  . "$TOP/tests/lib.sh"
+# It makes a folder $work, enters it and removes it at the end.  A test ends with  exit $failed.
+#
+# A claim is a sentence that says what should be so.  Each of these prints "ok CLAIM" or "FAILED CLAIM":
+#   check CLAIM COMMAND...          the command succeeds
+#   same CLAIM IS EXPECTED          the two texts are equal
+#   nonzero CLAIM NUMBER            the number is neither empty nor 0
+#   holds CLAIM CONDITION           the condition, in awk's language, is true
+#   near CLAIM VALUE LEAST MOST     LEAST <= VALUE <= MOST
+#   within CLAIM VALUE EXPECTED N   the value is the expected one, give or take N percent
+#   same_files CLAIM FILE FILE      the two files are equal
+#   has CLAIM PATTERN FILE          a line of the file matches;  hasnt: none does
+#   refuse CLAIM PATTERN COMMAND... the command fails and prints one line to standard error, which matches;
+#                                   its output is left in out and err
+#   golden NAME FILE                the file is the same as tests/golden/NAME (UPDATE=1 writes that one anew)
+#   ok CLAIM;  bad CLAIM [FILE...]  for what none of the above can say:  COMMAND && ok CLAIM || bad CLAIM;
+#                                   bad shows the first lines of the files
+# Those that fail return 1, so that more can be printed:  check ... || cat err
+set -u
+failed=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+cd "$work" || exit 1
+
+ok() { echo "ok $1"; }
+bad() {
+	echo "FAILED $1"
+	failed=1
+	shift
+	[ $# = 0 ] || head -n 30 "$@"
+	return 1
+}
+check() {
+	claim=$1; shift
+	if "$@"; then ok "$claim"; else bad "$claim"; fi
+}
+same() { if [ "$2" = "$3" ]; then ok "$1"; else bad "$1: '$2', expected '$3'"; fi; }
+nonzero() { if [ "${2:-0}" != 0 ]; then ok "$1"; else bad "$1"; fi; }
+holds() { if awk "BEGIN { exit !($2) }"; then ok "$1"; else bad "$1: $2"; fi; }
+near() {
+	if awk -v v="$2" -v a="$3" -v b="$4" 'BEGIN { exit !(v != "" && v + 0 >= a && v + 0 <= b) }'; then ok "$1: $2"
+	else bad "$1: '$2', not from $3 to $4"; fi
+}
+within() {
+	if awk -v v="$2" -v e="$3" -v p="$4" 'BEGIN { exit !(v != "" && v >= e * (1 - p / 100) && v <= e * (1 + p / 100)) }'
+	then ok "$1: $2"
+	else bad "$1: $2, expected $3 within $4 %"; fi
+}
+same_files() {
+	if cmp -s "$2" "$3"; then ok "$1"
+	else bad "$1: $2 and $3 differ"; diff "$2" "$3" | head -n 20; return 1; fi
+}
+has() { if grep -q -- "$2" "$3"; then ok "$1"; else bad "$1: no '$2' in $3" "$3"; fi; }
+hasnt() { if grep -q -- "$2" "$3"; then bad "$1: '$2' in $3" "$3"; else ok "$1"; fi; }
+refuse() {
+	claim=$1 pattern=$2; shift 2
+	timeout 60 "$@" >"$work/out" 2>"$work/err" </dev/null; code=$?
+	lines=$(grep -c . "$work/err")
+	if [ $code != 0 ] && [ "$lines" = 1 ] && grep -qi -- "$pattern" "$work/err"; then
+		ok "refused, $claim: $(cat "$work/err")"
+	else
+		bad "refused, $claim: exit $code, $lines lines, expected one that matches '$pattern'" "$work/err"
+	fi
+}
+golden() {
+	if [ "${UPDATE:-}" ]; then
+		cp "$2" "$TOP/tests/golden/$1"
+	elif cmp -s "$TOP/tests/golden/$1" "$2"; then
+		ok "$1"
+	else
+		bad "$1: not what tests/golden/$1 holds"
+		diff "$TOP/tests/golden/$1" "$2" | head -n 20
+		return 1
+	fi
+}
+
+# Tests that cannot run here end with  skip REASON;  need COMMAND...: skips unless all these commands are installed.
+skip() { echo "$1"; exit 77; }
+need() {
+	for command in "$@"; do
+		command -v "$command" >/dev/null 2>&1 || skip "$command is not installed"
+	done
+}
+
+# Waiting for another process.  wait_until COMMAND...: until it succeeds, for two minutes at most, as hosts may be busy.
+wait_until() {
+	tries=0
+	until "$@"; do
+		tries=$((tries + 1))
+		[ $tries -lt 2400 ] || return 1
+		sleep 0.05
+	done
+}
+said() { grep -qs -- "$1" "$2"; }	# said WORD FILE: the file holds the word by now
+gone() { ! kill -0 "$1" 2>/dev/null; }	# gone PID: the process has ended

@@ -1,0 +1,117 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The rules of the tree: no binaries and nothing large, a licence line in every source, file names that are unique, folders
+# of src that one can take in, lines of at most 120 columns, functions of at most 100 lines.  Each check is tried on a
+# small tree with one planted fault a rule.
+. "$TOP/tests/lib.sh"
+need git
+git -C "$TOP" rev-parse --git-dir >/dev/null 2>&1 || skip "this is not a git checkout"
+
+# Each of these prints a line for every fault of the tree in the working directory.
+tracked() { git ls-files -- "$@"; }
+
+binaries() {
+	tracked | xargs grep -l --binary-files=text "^$(printf '\177ELF')" | sed 's/$/: an ELF file/'
+	tracked | xargs wc -c | awk '$2 != "total" && $1 > 1048576 { print $2 ": larger than 1 MB" }'
+}
+
+# Sources and scripts.  Data files say where they come from instead; docs/examples are shown in the documentation as they are.
+licences() {
+	tracked '*.c' '*.h' '*.S' '*.cc' '*.def' '*.sh' '*.py' '*.awk' '*.lua' '*.mk' '*.yml' '*.1' '*.3' '*Makefile' .ci |
+		grep -v '^docs/examples/' | xargs awk '
+		FNR <= 3 && /SPDX-License-Identifier: / { has[FILENAME] = 1 }
+		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] ": no SPDX line" }'
+}
+
+# Not in data/ (a core and its uop table have one name) and the fuzzers' corpus (names are hashes, or say what is in the file).
+# README, LICENSE and Makefile have the names that readers and tools look for.
+names() {
+	tracked | grep -v -e '^data/' -e '^tests/fuzz/corpus/' | sed 's|.*/||' | grep -vx -e README.md -e LICENSE -e Makefile |
+		sort | uniq -d | sed 's/$/: the name of two files/'
+}
+
+folders() {
+	tracked src | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 24 { print $2 ": " $1 " files, more than 24" }'
+}
+
+# Tab stops of 8.  Not counted: rows of tables (.tsv), goldens and the corpus, which are as long as what they hold; pictures;
+# code blocks of .md files, which show what programs print.
+columns() {
+	tracked | grep -v -e '^tests/golden/' -e '^tests/fuzz/corpus/' -e '\.tsv$' -e '\.svg$' -e '^COPYING$' | xargs awk '
+	FNR == 1 { block = 0; page = FILENAME ~ /\.md$/ }
+	page && /^ *```/ { block = !block }
+	page && (block || /^    /) { next }
+	length <= 120 && !/\t/ { next }
+	{
+		n = split($0, part, "\t"); wide = 0
+		for (i = 1; i < n; i++) wide = (int((wide + length(part[i])) / 8) + 1) * 8
+		wide += length(part[n])
+		if (wide > 120) print FILENAME ":" FNR ": " wide " columns"
+	}'
+}
+
+# From the line of the name to the closing brace.  LONG lists the functions that may be longer, and why.
+LONG=$work/long
+cat >"$LONG" <<'END'
+END
+functions() {
+	tracked '*.c' '*.h' | xargs awk '
+	FILENAME == list { if (!/^#/) may[$1 " " $2] = 1; next }
+	FNR == 1 { begin = 0; signature = 0 }
+	begin && /^}/ {
+		if (FNR - begin + 1 > 100 && !((FILENAME " " name) in may))
+			print FILENAME ":" begin ": " name ": " FNR - begin + 1 " lines"
+		begin = 0; signature = 0
+	}
+	begin { next }
+	/^\{/ && signature { begin = signature; next }
+	/^[A-Za-z_].*\(/ && !/;[ \t]*$/ && !/^#/ {
+		signature = FNR; name = $0
+		sub(/\(.*/, "", name); sub(/.*[ *]/, "", name)
+	}
+	/[;}][ \t]*$/ { signature = 0 }' list="$LONG" "$LONG"
+}
+
+faults() {	# CHECK DIR
+	(cd "$2" && "$1")
+}
+none() {	# CLAIM CHECK
+	faults "$2" "$TOP" >found
+	if [ -s found ]; then bad "$1" found; else ok "$1"; fi
+}
+number() {	# CLAIM CHECK: only says how many there are
+	echo "note: $1: $(faults "$2" "$TOP" | wc -l)"
+}
+
+none "no tracked file is a binary or larger than 1 MB" binaries
+none "every source and script has its SPDX line" licences
+none "file names are unique" names
+none "no folder of src has more than 24 files" folders
+number "lines of more than 120 columns" columns
+number "functions of more than 100 lines" functions
+
+# The checks themselves: a tree without faults, then one fault a rule.
+mkdir -p tree/src/room && cd tree && git init -q . || exit 1
+printf '/* SPDX-License-Identifier: GPL-2.0-or-later */\nint f(void)\n{\n\treturn 0;\n}\n' >src/room/good.c
+awk 'BEGIN { print "# a table"; for (i = 0; i < 30; i++) printf "%s\t", "long row"; print "" }' >rows.tsv
+git add .
+for rule in binaries licences names folders columns functions; do
+	same "a tree in order: no $rule" "$(faults $rule .)" ""
+done
+cp /bin/true src/room/program
+awk 'BEGIN { for (i = 0; i < 40000; i++) print "a line of thirty characters..." }' >large.txt
+echo 'int g;' >src/room/bare.c
+mkdir src/other && cp src/room/good.c src/other/good.c
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do cp src/room/good.c "src/room/file$i.c"; done
+awk 'BEGIN { printf "/* "; for (i = 0; i < 13; i++) printf "ten chars "; print "*/" }' >>src/room/good.c
+awk 'BEGIN { print "\nstatic int\nlong_one(int a,\n\tint b)\n{"; for (i = 0; i < 100; i++) print "\ta += b;"; print "\treturn a;\n}" }' >>src/room/file1.c
+git add .
+same "an ELF file and a large one are found" "$(faults binaries . | sort | tr '\n' ' ')" \
+	"large.txt: larger than 1 MB src/room/program: an ELF file "
+git rm -qf src/room/program
+same "a source without its licence is found" "$(faults licences .)" "src/room/bare.c: no SPDX line"
+same "two files of one name are found" "$(faults names .)" "good.c: the name of two files"
+same "a full folder is found" "$(faults folders .)" "src/room: 26 files, more than 24"
+same "a long line is found" "$(faults columns .)" "src/room/good.c:6: 135 columns"
+same "a long function is found" "$(faults functions .)" "src/room/file1.c:8: long_one: 105 lines"
+exit $failed

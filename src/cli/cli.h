@@ -6,13 +6,21 @@
 #include "core/machine/config.h"
 #include "run/run.h"
 #include "util/err.h"
+#include "util/options.h"
 #include <stdbool.h>
 
+/* A command, or a part of one that has options of its own ("mem report", "tune --software"). */
 struct cli_command {
 	const char *name;
-	const char *summary;	/* one line for `softpmu --help` */
-	const char *help;	/* whole text of `softpmu NAME --help` */
+	const char *summary;	/* one line for `softpmu --help`, or for the list of the parts */
+	const char *usage;	/* a line for each form, without "softpmu NAME": "[options] [FILE]" */
+	const char *about;	/* paragraphs, wrapped when they are printed: what it does (util/options.h, options_wrap) */
+	const char *notes;	/* likewise, below the options; NULL: none */
+	const struct option *options;	/* its own; NULL: none */
+	bool runs;		/* takes the options of a run as well (cli_run_options) */
+	const struct cli_command *const *parts;	/* up to a NULL; NULL: none */
 	int (*run)(int argc, char **argv);	/* argv[0] is the command's name; returns the exit status */
+	const char *help;	/* until every command has a table: the whole text of --help */
 };
 
 struct store_profile;
@@ -20,8 +28,7 @@ struct store_profile;
 /* Whether a run looks for the profile that softpmu tune kept of its program: only when asked for, by itself, with --profile, not with --no-profile. */
 enum cli_profile { CLI_PROFILE_NONE, CLI_PROFILE_STORED, CLI_PROFILE_ASKED, CLI_PROFILE_REFUSED };
 
-/* Options that every command which runs a program takes: --core NAME, --set FIELD=VALUE, --feature NAME=LEVEL, --wrmsr REGISTER=VALUE, --profile, --follow, --no-wrong-path,
- * --cpus N, --quantum CYCLES|TIME, --smt, --start FUNC|COUNT, --stop FUNC|COUNT, --replay FILE, --save-stream FILE, -p PID (refused). */
+/* What the options of a run (cli_run_options) and its command decide. */
 struct cli_run {
 	struct core_config core;
 	struct run_options run;
@@ -45,6 +52,18 @@ struct cli_run {
 	double started, shown;
 	bool on_terminal;
 };
+/* The options of every command that runs a program; target: struct cli_run. */
+extern const struct option cli_run_options[];
+/* One of these rows in the table of a command that takes only some of them; prefix: "run." for a member `run`. */
+#define CLI_OPTION_CORE(type, prefix) OPT_TEXT(0, "core", "CORE", type, prefix core_name, \
+	"Model this machine: a preset (softpmu cores), host for the preset of the processor that this runs on, or a file with a / " \
+	"in its name. Default: golden-cove.", .filled = true)
+#define CLI_OPTION_PMU(type, prefix) OPT_TEXT(0, "pmu", "PMU", type, prefix pmu_name, \
+	"Carry this PMU instead of the core's own: p5, p6, netburst, yonah, core2, nehalem, haswell and others in data/events. " \
+	"Without --core the core is the one nearest to the machines that have it.", .filled = true)
+#define CLI_OPTION_SET(type, prefix) OPT_LIST(0, "set", "FIELD=VALUE", type, prefix set, prefix sets, \
+	"Change one field of the core, as in --set l1d.size=32K. May be repeated.", .more = "put the fields into a core's file")
+
 #define CLI_RUN_HELP /* paragraph to paste into a command's help */ \
 "Options of the run:\n" \
 "      --core NAME         machine to model: a preset (softpmu cores), `host' for that of the processor this runs on,\n" \
@@ -78,6 +97,15 @@ int  cli_run_finish(struct cli_run *r, int argc, char **argv, int i);
 /* Value of a short or long option: `-o FILE`, `-oFILE`, `--output FILE`, `--output=FILE`. Returns it and moves *i, or NULL if
  * argv[*i] is neither (or, after one printed line, if the value is missing: *i set to -1). long_name without dashes, may be NULL; short_name 0: none. */
 const char *cli_value(int argc, char **argv, int *i, char short_name, const char *long_name);
+/* Reads the options of c: into target, and those of a run into r (NULL: c has none of them), up to the first word that is no
+ * option: *next.  1: go on; 0: help was printed; -1: bad, one line was printed. */
+int  cli_options(const struct cli_command *c, void *target, struct cli_run *r, int argc, char **argv, int *next);
+/* The same for commands with words among the options: each goes to `word` with the target. */
+int  cli_options_and_words(const struct cli_command *c, void *target, int argc, char **argv,
+	int (*word)(void *target, const char *word, struct err *err));
+/* The same with a parser of the caller's making, whose command is filled in. */
+struct option_parser;
+int  cli_parse(const struct cli_command *c, struct option_parser *p, int argc, char **argv, int *next);
 /* One line for an option that `command` does not have, with those of the options in its help text that it resembles. */
 void cli_unknown_option(const char *command, const char *help, const char *word);
 /* Progress line on a terminal (stderr) for runs over two seconds, and Ctrl-C.  cli_run_program calls it by itself (context: r) if the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * softpmu COMMAND: the table of commands, --help, --version. */
 #include "cli/cli.h"
+#include "cli/common/cli_help.h"
 #include "util/near.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,23 +10,24 @@
 
 #define SOFTPMU_VERSION "0.1.0"
 
-extern const struct cli_command cmd_stat, cmd_record, cmd_report, cmd_annotate, cmd_export, cmd_mem, cmd_topdown, cmd_cost, cmd_tune, cmd_trace, cmd_replay, cmd_list, cmd_block, cmd_cores,
-	cmd_cpuid, cmd_msr, cmd_calibrate, cmd_run;
+extern const struct cli_command cmd_stat, cmd_record, cmd_run, cmd_report, cmd_annotate, cmd_export, cmd_mem, cmd_topdown,
+	cmd_cost, cmd_tune, cmd_trace, cmd_replay, cmd_list, cmd_block, cmd_cores, cmd_cpuid, cmd_msr, cmd_calibrate;
 
 static const struct cli_command *const command[] = {
-	&cmd_stat, &cmd_record, &cmd_run, &cmd_report, &cmd_annotate, &cmd_export, &cmd_mem, &cmd_topdown, &cmd_cost, &cmd_tune, &cmd_trace, &cmd_replay, &cmd_list, &cmd_block, &cmd_cores, &cmd_cpuid, &cmd_msr,
-	&cmd_calibrate,
+	&cmd_stat, &cmd_record, &cmd_run, &cmd_report, &cmd_annotate, &cmd_export, &cmd_mem, &cmd_topdown, &cmd_cost, &cmd_tune,
+	&cmd_trace, &cmd_replay, &cmd_list, &cmd_block, &cmd_cores, &cmd_cpuid, &cmd_msr, &cmd_calibrate, NULL
 };
-enum { COMMANDS = sizeof command / sizeof *command };
 
 static int help(FILE *to)
 {
-	fputs("softpmu: a performance monitoring unit in software.  Runs a Linux program on a modelled core and counts,\n"
-	      "samples and annotates it, the same figures at every run, without a hardware PMU.\n\n"
+	fputs("softpmu is a performance monitoring unit in software.  It runs a Linux program on a\n"
+	      "modelled core and counts, samples and annotates it.  It needs no hardware PMU, and\n"
+	      "the same run gives the same figures each time.\n\n"
 	      "usage: softpmu COMMAND [options] [--] [PROGRAM [arguments]]\n\n", to);
-	for (int i = 0; i < COMMANDS; i++)
-		fprintf(to, "  %-10s %s\n", command[i]->name, command[i]->summary);
-	fputs("\n  softpmu COMMAND --help    its options\n"
+	for (int i = 0; command[i]; i++)
+		options_wrap(to, command[i]->summary, 13, (unsigned)fprintf(to, "  %-10s ", command[i]->name));
+	fputs("\n  softpmu COMMAND --help    the command's options\n"
+	      "  softpmu help run-options  options of every command that runs a program\n"
 	      "  softpmu --version\n\n"
 	      "first steps:\n"
 	      "  softpmu stat -- ls -l\n"
@@ -35,7 +37,7 @@ static int help(FILE *to)
 
 static const struct cli_command *find(const char *name)
 {
-	for (int i = 0; i < COMMANDS; i++)
+	for (int i = 0; command[i]; i++)
 		if (strcmp(name, command[i]->name) == 0)
 			return command[i];
 	return NULL;
@@ -46,7 +48,7 @@ static int unknown(const char *name)
 	struct near near;
 	char text[256];
 	near_start(&near, name);
-	for (int i = 0; i < COMMANDS; i++)
+	for (int i = 0; command[i]; i++)
 		near_offer(&near, command[i]->name, strlen(command[i]->name));
 	near_offer(&near, "help", 4);
 	near_text(&near, "; nearest: ", text, sizeof text);
@@ -68,13 +70,14 @@ static int finish(int status)
 	return status;
 }
 
-/* A standard file that we were started without must not become the first file we open.  It stays a file that can be
- * neither read nor written, so that what is printed to it is still an error, and the program that is run finds it closed. */
+/* If softpmu was started without one of the standard files, the first file that it opens must not take that file's number.
+ * A file that can be neither read nor written takes it instead: printing to it is still an error, and the program that
+ * softpmu runs finds it closed. */
 static void fill_standard_files(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC) != fd)
-			_exit(126);	/* without /dev and a standard error there is nobody to tell */
+			_exit(126);	/* there is no standard error to print to */
 }
 
 int main(int argc, char **argv)
@@ -85,9 +88,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	const char *word = argv[1];
-	bool asks = strcmp(word, "help") == 0;
-	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || (asks && argc == 2))
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || (strcmp(word, "help") == 0 && argc == 2))
 		return finish(help(stdout));
+	if (strcmp(word, "help") == 0)
+		return finish(cli_help(command, argc - 2, argv + 2));
 	if (strcmp(word, "--version") == 0 || strcmp(word, "-v") == 0) {
 		puts("softpmu " SOFTPMU_VERSION);
 		return finish(0);
@@ -102,14 +106,14 @@ int main(int argc, char **argv)
 			cli_error("unknown option %s; nearest: %s", word, text);
 			return 2;
 		}
-		cli_error("options of a run stand behind the command: softpmu stat %s ... (softpmu --help)", word);
+		cli_error("unknown option %s; options of a command stand behind its name: softpmu stat %s ... (softpmu --help)", word, word);
 		return 2;
 	}
-	const struct cli_command *c = find(asks ? argv[2] : word);
+	const struct cli_command *c = find(word);
 	if (!c)
-		return unknown(asks ? argv[2] : word);
-	if (asks || (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))) {
-		fputs(c->help, stdout);
+		return unknown(word);
+	if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
+		cli_help_command(stdout, c);
 		return finish(0);
 	}
 	return finish(c->run(argc - 1, argv + 1));

@@ -10,37 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-"usage: softpmu stat [options] [--] PROGRAM [arguments]\n"
-"       softpmu stat [options] --replay FILE\n\n"
-"Counts events while PROGRAM runs on a modelled core.  The counts go to stderr, the program's own output stays its own.\n"
-"All times are modelled: cycles divided by the core's clock.  Exit status: the program's, 128+n if signal n ended it.\n\n"
-"  -e, --event LIST        events, as perf spells them: names (softpmu list), rUUEE, cpu/event=0x..,umask=0x../,\n"
-"                          {a,b} groups, libpfm4's pmu::EVENT:UMASK; user mode (:u) always; again for more\n"
-"  -d, --detailed          more events: L1D and LLC; twice: L1I and TLBs; three times: prefetches\n"
-"  -M, --metrics LIST      metrics (data/metrics) and the events they are made of: IPC, L1_MPKI, Frontend_Bound, TopdownL1 ...\n"
-"      --topdown           level 1 of the top-down tree alone; softpmu topdown has all of it\n"
-"  -x, --field-separator S print fields separated by S: value,unit,event,[variance,]run time,percent,remark,its unit\n"
-"  -j, --json              print one JSON object a line\n"
-"  -o, --output FILE       print to FILE;  --append: at its end;  --log-fd N: to descriptor N\n"
-"  -r, --repeat N          run N times: mean and deviation\n"
-"  -I, --interval-print MS print the counts of every MS modelled milliseconds\n"
-"      --per-thread        the counts of each thread\n"
-"      --one-pmu           one PMU, as the machine has: events that do not fit on it take turns and are scaled, as the kernel does\n"
-"      --rotate MS         length of a turn in modelled milliseconds (default 4, the kernel's)\n"
-"      --region NAME       count only inside of the regions of this name, which the program marks (softpmu/client.h)\n"
-"      --per-region        the counts of each region that it marks\n"
-"  -B, --big-num           group digits in threes (default; --no-big-num: do not)\n"
-"  -v, --verbose           also say how fast the model ran\n\n"
-CLI_RUN_HELP;
-
 struct options {
 	struct cli_run run;
 	const char *list[64];
 	const char *metrics[16];
-	unsigned lists, metric_lists;
-	int detailed;
-	unsigned repeat;
+	unsigned lists, metric_lists, detailed, repeat;
 	struct cli_output output;
 	enum stat_form form;
 	const char *separator, *region;
@@ -63,146 +37,103 @@ struct counting {			/* one invocation */
 };
 #define NOT_THERE ((size_t)-1)
 
+extern const struct cli_command cmd_stat;
+
 /* ---- options -------------------------------------------------------------------------------------------- */
 
-static const struct { const char *name, *why; } refused[] = {
-	{ "-a", "it would count on all CPUs, but only the program given is traced" },
-	{ "--all-cpus", "only the program given is traced" },
-	{ "-C", "the program's threads have modelled cores of their own" },
-	{ "--cpu", "the program's threads have modelled cores of their own" },
-	{ "-t", "the tracer cannot attach to a thread that runs already" },
-	{ "--tid", "the tracer cannot attach to a thread that runs already" },
-	{ "-A", "nothing is aggregated over CPUs; --per-thread shows the threads" },
-	{ "--per-core", "the program's threads have modelled cores of their own; --per-thread shows them" },
-	{ "--per-socket", "one is modelled" },
-	{ "-i", "processes that the program starts are counted with --follow only, its threads always" },
-	{ "--no-inherit", "processes that the program starts are counted with --follow only, its threads always" },
-	{ "-D", "--start FUNCTION or --start COUNT begins the timing later" },
-	{ "--delay", "--start FUNCTION or --start COUNT begins the timing later" },
-	{ "-G", "only the program given is traced" },
-	{ "--timeout", "a run ends with its program; --stop COUNT ends the timing" },
+static int set_separator(void *target, const struct option *o, const char *value, struct err *err)
+{
+	struct options *s = target;
+	(void)o, (void)err;
+	s->form = STAT_CSV;
+	return cli_separator(value, &s->separator) ? 0 : ERR_INPUT;
+}
+
+static int set_json(void *target, const struct option *o, const char *value, struct err *err)
+{
+	(void)o, (void)value, (void)err;
+	((struct options *)target)->form = STAT_JSON;
+	return 0;
+}
+
+static int set_rotate(void *target, const struct option *o, const char *value, struct err *err)
+{
+	struct options *s = target;
+	(void)o, (void)err;
+	s->one_pmu = true;
+	return cli_milliseconds("--rotate", value, &s->rotate_ms) ? 0 : ERR_INPUT;
+}
+
+static const struct option options[] = {
+	OPT_GROUP("What is counted"),
+	OPT_LIST('e', "event", "EVENT,...", struct options, list, lists, "Count these events, written as perf writes them: names "
+		"(softpmu list), rUUEE, cpu/event=0x..,umask=0x../, {a,b} groups, libpfm4's pmu::EVENT:UMASK. Events count in user mode. "
+		"May be repeated. Default: task-clock, cycles, instructions, branches, branch-misses.", .more = "one -e takes a whole list"),
+	OPT_COUNT('d', "detailed", struct options, detailed, "Count more events: those of L1D and the last-level cache; given twice, also "
+		"L1I and the TLBs; three times, also prefetches."),
+	OPT_LIST('M', "metrics", "METRIC,...", struct options, metrics, metric_lists, "Count what these metrics are computed from, and print "
+		"their values: IPC, L1_MPKI, Frontend_Bound, TopdownL1 and others in data/metrics. May be repeated.",
+		.more = "one -M takes a whole list"),
+	OPT_FLAG(0, "topdown", struct options, topdown, "Print level 1 of the top-down tree alone; softpmu topdown prints all of it."),
+	OPT_TEXT(0, "region", "NAME", struct options, region, "Count only inside the regions of this name, which the program marks "
+		"(softpmu/client.h).", .filled = true),
+	OPT_GROUP("How it is counted"),
+	OPT_WHOLE('r', "repeat", "N", struct options, repeat, 1, 100000, "Run the program N times; print mean and deviation."),
+	OPT_FLAG(0, "one-pmu", struct options, one_pmu, "Count with one PMU a core, as the machine has. Events that do not fit on it take "
+		"turns, and their counts are scaled, as the kernel does it."),
+	OPT_CALL(0, "rotate", "MS", set_rotate, "With --one-pmu (which this implies), let a turn last MS modelled milliseconds. "
+		"Default: 4, as the kernel's."),
+	OPT_GROUP("What is printed"),
+	OPT_MILLISECONDS('I', "interval-print", "MS", struct options, interval_ms, "Print the counts of every MS modelled milliseconds."),
+	OPT_FLAG(0, "per-thread", struct options, per_thread, "Print the counts of each thread."),
+	OPT_FLAG(0, "per-region", struct options, per_region, "Print the counts of each region that the program marks."),
+	OPT_CALL('x', "field-separator", "SEPARATOR", set_separator, "Print fields: value, unit, event, with -r the variance, run time, "
+		"percentage of the time counted, remark, unit of the remark. \\t is a tab."),
+	OPT_CALL('j', "json", NULL, set_json, "Print a JSON object a line."),
+	OPT_CALL(0, "json-output", NULL, set_json, "As --json.", .hidden = true),
+	OPT_FLAG('B', "big-num", struct options, big, "Group digits in threes. This is the default."),
+	OPT_CLEAR(0, "no-big-num", struct options, big, "Do not group digits."),
+	OPT_TEXT('o', "output", "FILE", struct options, output.path, "Print to FILE instead of standard error."),
+	OPT_FLAG(0, "append", struct options, output.append, "With -o, append to FILE."),
+	OPT_WHOLE(0, "log-fd", "N", struct options, output.fd, 0, 1 << 20, "Print to the open file descriptor N."),
+	OPT_FLAG('v', "verbose", struct options, verbose, "Also print how fast the model ran."),
+	OPT_REFUSED('a', "all-cpus", "only the given program is traced", NULL),
+	OPT_REFUSED('C', "cpu", "the program's threads have modelled cores of their own", "--per-thread shows them"),
+	OPT_REFUSED('t', "tid", "the tracer cannot attach to a thread that runs already", "start the program under softpmu"),
+	OPT_REFUSED('A', "no-aggr", "nothing is aggregated over CPUs", "--per-thread shows the threads"),
+	OPT_REFUSED(0, "per-core", "the program's threads have modelled cores of their own", "--per-thread shows them"),
+	OPT_REFUSED(0, "per-socket", "one socket is modelled", NULL),
+	OPT_REFUSED('i', "no-inherit", "the program's threads are always counted, and the processes that it starts only with --follow", NULL),
+	OPT_REFUSED('D', "delay", "there is no clock to wait for", "--start FUNCTION or --start COUNT begins the timing later"),
+	OPT_REFUSED('G', "cgroup", "only the given program is traced", NULL),
+	OPT_REFUSED(0, "timeout", "a run ends with its program", "--stop COUNT ends the timing"),
+	OPT_END
 };
 
-/* 1: goes on; 0: help was printed; -1: bad, one line was printed. */
-static int parse(struct options *o, int argc, char **argv, int *next)
+/* Options that do not go together.  0, or -1 after one printed line. */
+static int check(const struct options *o)
 {
-	int i;
-	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
-		const char *word = argv[i], *v;
-		if (!strcmp(word, "--"))
-			break;
-		int ours = cli_run_option(&o->run, argc, argv, &i);
-		if (ours < 0)
-			return -1;
-		if (ours)
-			continue;
-		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-			fputs(help, stdout);
-			return 0;
-		}
-		if (!strcmp(word, "--detailed") || (word[1] == 'd' && !word[1 + strspn(word + 1, "d")])) {
-			o->detailed += word[1] == 'd' ? (int)strlen(word + 1) : 1;
-		} else if (!strcmp(word, "-j") || !strcmp(word, "--json") || !strcmp(word, "--json-output")) {
-			o->form = STAT_JSON;
-		} else if (!strcmp(word, "--topdown")) {
-			o->topdown = true;
-		} else if (!strcmp(word, "--append")) {
-			o->output.append = true;
-		} else if (!strcmp(word, "--per-thread")) {
-			o->per_thread = true;
-		} else if (!strcmp(word, "--one-pmu")) {
-			o->one_pmu = true;
-		} else if (!strcmp(word, "--per-region")) {
-			o->per_region = true;
-		} else if (!strcmp(word, "-B") || !strcmp(word, "--big-num")) {
-			o->big = true;
-		} else if (!strcmp(word, "--no-big-num")) {
-			o->big = false;
-		} else if (!strcmp(word, "-v") || !strcmp(word, "--verbose")) {
-			o->verbose = true;
-		} else if ((v = cli_value(argc, argv, &i, 'M', "metrics"))) {
-			if (o->metric_lists == sizeof o->metrics / sizeof *o->metrics) {
-				cli_error("more than %u -M options; one -M takes a whole list", o->metric_lists);
-				return -1;
-			}
-			o->metrics[o->metric_lists++] = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'e', "event"))) {
-			if (o->lists == sizeof o->list / sizeof *o->list) {
-				cli_error("more than %u -e options; one -e takes a whole list", o->lists);
-				return -1;
-			}
-			o->list[o->lists++] = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'x', "field-separator"))) {
-			o->form = STAT_CSV;
-			if (!cli_separator(v, &o->separator))
-				return -1;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'o', "output"))) {
-			o->output.path = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "region"))) {
-			if (!*v) {
-				cli_error("--region: the name is empty");
-				return -1;
-			}
-			o->region = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "rotate"))) {
-			if (!cli_milliseconds("--rotate", v, &o->rotate_ms))
-				return -1;
-			o->one_pmu = true;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "log-fd"))) {
-			unsigned fd;
-			if (!cli_whole("--log-fd", v, 0, 1 << 20, "a file descriptor's number", &fd))
-				return -1;
-			o->output.fd = (int)fd;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'r', "repeat"))) {
-			if (!cli_whole("-r", v, 1, 100000, "a number from 1 to 100000", &o->repeat))
-				return -1;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'I', "interval-print"))) {
-			if (!cli_milliseconds("-I", v, &o->interval_ms))
-				return -1;
-		} else if (i < 0) {
-			return -1;
-		} else {
-			for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
-				if (!strncmp(word, refused[k].name, strlen(refused[k].name)) &&
-					(word[1] != '-' || !word[strlen(refused[k].name)] ||
-						word[strlen(refused[k].name)] == '=')) {
-					cli_error("option %s: %s", refused[k].name, refused[k].why);
-					return -1;
-				}
-			cli_unknown_option("stat", help, word);
-			return -1;
-		}
-	}
-	*next = i;
-	if (o->repeat > 1 && o->interval_ms > 0) {
-		cli_error("-I and -r exclude each other: the intervals of different runs do not add up");
-		return -1;
-	}
-	if ((o->per_thread || o->per_region) && (o->repeat > 1 || o->interval_ms > 0)) {
-		cli_error("--per-%s goes neither with -r nor with -I", o->per_thread ? "thread" : "region");
-		return -1;
-	}
-	if (o->one_pmu && o->per_region) {
-		cli_error("--one-pmu and --per-region exclude each other: a region may be over before its event has its turn");
-		return -1;
-	}
-	if (o->per_thread && o->per_region) {
-		cli_error("--per-thread and --per-region exclude each other");
-		return -1;
-	}
-	if (o->output.path && o->output.fd >= 0) {
-		cli_error("-o and --log-fd exclude each other");
-		return -1;
-	}
-	if (o->topdown && (o->lists || o->metric_lists || o->detailed || o->per_region || o->form == STAT_JSON)) {
-		cli_error("--topdown prints its four shares alone: not with -e, -M, -d, -j or --per-region");
-		return -1;
-	}
-	if (o->output.append && !o->output.path) {
-		cli_error("--append needs -o FILE");
-		return -1;
-	}
-	return 1;
+	const bool repeats = o->repeat > 1, intervals = o->interval_ms > 0;
+	const char *text = NULL;
+	if (repeats && intervals)
+		text = "-I and -r exclude each other: the intervals of different runs do not add up";
+	else if (o->per_thread && (repeats || intervals))
+		text = "--per-thread goes neither with -r nor with -I";
+	else if (o->per_region && (repeats || intervals))
+		text = "--per-region goes neither with -r nor with -I";
+	else if (o->one_pmu && o->per_region)
+		text = "--one-pmu and --per-region exclude each other: a region may end before its event has a turn";
+	else if (o->per_thread && o->per_region)
+		text = "--per-thread and --per-region exclude each other";
+	else if (o->output.path && o->output.fd >= 0)
+		text = "-o and --log-fd exclude each other";
+	else if (o->topdown && (o->lists || o->metric_lists || o->detailed || o->per_region || o->form == STAT_JSON))
+		text = "--topdown prints its four shares alone: not with -e, -M, -d, -j or --per-region";
+	else if (o->output.append && !o->output.path)
+		text = "--append needs -o FILE";
+	if (text)
+		cli_error("%s", text);
+	return text ? -1 : 0;
 }
 
 /* ---- events --------------------------------------------------------------------------------------------- */
@@ -260,7 +191,7 @@ static bool choose_events(struct counting *s)
 		if (stat_metrics_add(&s->metrics, s->o.topdown ? "TopdownL1" : s->o.metrics[i], &s->o.run.core, s->model, &s->events, &s->table, metric_line, s))
 			return false;
 	/* -d goes with -e as well; without either there is the first set */
-	for (int level = s->o.lists || s->metrics.uses ? 1 : 0; level <= (s->o.detailed < 3 ? s->o.detailed : 3); level++) {
+	for (int level = s->o.lists || s->metrics.uses ? 1 : 0; level <= (s->o.detailed < 3 ? (int)s->o.detailed : 3); level++) {
 		const char *at = set[level];
 		while (*at) {
 			char one[48], *other;
@@ -563,10 +494,10 @@ static int run(int argc, char **argv)
 	int next = 0, status = 1;
 	cli_run_init(&s.o.run);
 	s.o.run.profile = CLI_PROFILE_STORED;
-	int go = parse(&s.o, argc, argv, &next);
+	const int go = cli_options(&cmd_stat, &s.o, &s.o.run, argc, argv, &next);
 	if (go <= 0)
 		return go ? 2 : 0;
-	if (cli_run_finish(&s.o.run, argc, argv, next))
+	if (check(&s.o) || cli_run_finish(&s.o.run, argc, argv, next))
 		return 2;
 	s.model = cli_model(&s.o.run.core);
 	if (s.model && !cli_uncore(&s.uncore, &s.o.run.core) && choose_events(&s) && cli_output_open(&s.o.output)) {
@@ -589,5 +520,9 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_stat = {
-	.name = "stat", .summary = "run a program and print its counts, as perf stat does", .help = help, .run = run,
+	.name = "stat", .summary = "run a program and print its counts, as perf stat does", .options = options, .runs = true, .run = run,
+	.usage = "[options] [--] PROGRAM [arguments]\n[options] --replay FILE",
+	.about = "Counts events while PROGRAM runs on a modelled core. The counts go to standard error; the program's own output is left "
+		"alone. All times are modelled: cycles divided by the core's clock. The exit status is the program's, or 128+n if signal n "
+		"ended it.",
 };

@@ -2,6 +2,7 @@
  * softpmu tune --native and run --native: what they share. */
 #ifndef CLI_NATIVE_COMMANDS_H
 #define CLI_NATIVE_COMMANDS_H
+#include "cli/cli.h"
 #include "native/native_machine.h"
 #include "native/start.h"
 #include <signal.h>
@@ -17,6 +18,7 @@ int native_tidy(void);
 struct native_signals { volatile sig_atomic_t taken, sent; };	/* the last one; the last that somebody sent: those of the terminal reach the program too */
 const struct native_signals *native_signals(void);
 
+extern const struct cli_command cli_run_native;
 /* softpmu run --native, argv[0] "--native".  Returns the exit status. */
 int cmd_run_native(int argc, char **argv);
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu run --native: a program on the machine itself with the settings that tune --native kept for it.
+ * softpmu run --native: runs a program on the machine itself with the settings that tune --native kept for it.
  *
- * With settings of the process alone softpmu becomes the program.  Settings of the machine are put back when the program has ended; softpmu waits for that,
- * and passes signals on. */
+ * If all settings are of the process, softpmu executes the program in its own place.  If some are of the machine, softpmu waits
+ * until the program has ended, passes signals on to it, and then restores the machine. */
 #include "cli/cli.h"
 #include "cli/common/cli_profile.h"
 #include "cli/tune/native_commands.h"
@@ -11,15 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-"usage: softpmu run --native [options] [--] PROGRAM [arguments]\n\n"
-"Runs PROGRAM on this machine with the settings that softpmu tune --native kept for it, and puts back what of them is not the\n"
-"program's alone when it ends, also after a crash.  Exit status: the program's.\n\n"
-"      --native            first of the options: this machine instead of the model\n"
-"      --setting KNOB=VALUE  with this setting instead of those that are kept (again for more)\n"
-"  -q, --quiet             do not say which settings\n";
+struct running {
+	struct native_set set;
+	bool quiet, native;
+};
 
-/* Signal handlers reach nothing but globals. */
+static int add_setting(void *target, const struct option *o, const char *value, struct err *err)
+{
+	(void)o;
+	return native_set_add(&((struct running *)target)->set, value, err);
+}
+
+static const struct option options[] = {
+	OPT_FLAG(0, "native", struct running, native, "Run on this machine instead of the model. It must be the first option."),
+	OPT_CALL(0, "setting", "KNOB=VALUE", add_setting, "Run with this setting instead of those that are kept. May be repeated."),
+	OPT_FLAG('q', "quiet", struct running, quiet, "Do not say which settings are used."),
+	OPT_END
+};
+
+/* A global, because a signal handler has no other way to pass something on. */
 static struct native_signals seen;
 
 static void on_signal(int signo, siginfo_t *info, void *context)
@@ -111,45 +121,31 @@ static int run_and_restore(struct native_start *s, struct err *err)
 
 int cmd_run_native(int argc, char **argv)
 {
-	struct native_set set = { .n = 0 };
+	struct running o = { .set = { .n = 0 } };
+	struct native_set *const set = &o.set;
 	struct err err = { 0 };
 	char text[NATIVE_TEXT], found[128] = "";
-	const char *v;
-	bool quiet = false, given = false;
 	int i, kept = 1;
-	for (i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
-		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-			fputs(help, stdout);
-			return 0;
-		} else if (!strcmp(argv[i], "-q") || !strcmp(argv[i], "--quiet")) {
-			quiet = true;
-		} else if ((v = cli_value(argc, argv, &i, 0, "setting"))) {
-			given = true;
-			if (native_set_add(&set, v, &err)) {
-				cli_error("%s", err.text);
-				return 2;
-			}
-		} else {
-			if (i > 0)
-				cli_unknown_option("run --native", help, argv[i]);
-			return 2;
-		}
-	}
+	const int go = cli_options(&cli_run_native, &o, NULL, argc, argv, &i);
+	if (go <= 0)
+		return go ? 2 : 0;
+	const bool given = set->n;
 	i += i < argc && !strcmp(argv[i], "--");
 	if (i >= argc) {
 		cli_error("no program given: softpmu run --native [options] [--] PROGRAM [arguments]");
 		return 2;
 	}
-	struct native_start s = { .argv = argv + i, .set = &set };
-	if (native_tidy() || (!given && (kept = look_up(argv[i], &set, found, sizeof found)) < 0))
+	struct native_start s = { .argv = argv + i, .set = set };
+	if (native_tidy() || (!given && (kept = look_up(argv[i], set, found, sizeof found)) < 0))
 		return 1;
-	if (!quiet && !kept)
-		fprintf(stderr, "softpmu: no settings of this machine are kept for %s (softpmu tune --native): it runs as it is\n", argv[i]);
-	else if (!quiet && !set.n)
+	if (!o.quiet && !kept)
+		fprintf(stderr, "softpmu: no settings of this machine are kept for %s (softpmu tune --native): it runs without any\n",
+			argv[i]);
+	else if (!o.quiet && !set->n)
 		fprintf(stderr, "softpmu: %s runs best as it is (%s)\n", argv[i], found);
-	else if (!quiet)
-		fprintf(stderr, "softpmu: %s runs with %s%s%s%s\n", argv[i], native_set_text(&set, text), *found ? " (" : "", found, *found ? ")" : "");
-	if (native_set_machine(&set)) {
+	else if (!o.quiet)
+		fprintf(stderr, "softpmu: %s runs with %s%s%s%s\n", argv[i], native_set_text(set, text), *found ? " (" : "", found, *found ? ")" : "");
+	if (native_set_machine(set)) {
 		int status = run_and_restore(&s, &err);
 		if (status >= 0)
 			return status;
@@ -159,3 +155,10 @@ int cmd_run_native(int argc, char **argv)
 	cli_error("%s", err.text);
 	return 126;
 }
+
+const struct cli_command cli_run_native = {
+	.name = "run --native", .summary = "run a program on this machine with the settings that tune --native kept for it",
+	.options = options, .run = cmd_run_native, .usage = "[options] [--] PROGRAM [arguments]",
+	.about = "Runs PROGRAM on this machine with the settings that softpmu tune --native kept for it. Settings of the machine are restored "
+		"when PROGRAM ends, also after a crash. The exit status is the program's.",
+};

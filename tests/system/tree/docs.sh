@@ -21,19 +21,26 @@ short_options() { sed -n 's/^  \(-[A-Za-z]\)\([, ].*\|\)$/\1/p' | sort -u; }
 
 commands=$("$SOFTPMU" --help | sed -n 's/^  \([a-z]\{3,\}\)  .*/\1/p')
 [ "$(echo "$commands" | wc -w)" -ge 7 ] || bad "commands in softpmu --help: '$commands'"
-section "Options of a run" >"$work/run"
+options() { # the names in what --help prints on standard input
+	grep -E '^ +-' >"$work/help"	# not what is mentioned in passing
+	long_options <"$work/help"
+	short_options <"$work/help"
+}
+"$SOFTPMU" help run-options | options >"$work/run"
 for c in $commands; do
-	"$SOFTPMU" "$c" --help | grep -E '^ +-|^Options of the run' >"$work/help"	# not what is mentioned in passing
+	"$SOFTPMU" "$c" --help >"$work/whole"
+	{ sed '/^Options of the run:/,$d' "$work/whole"; sed -n 's/^  softpmu \([^ ]* [^ ]*\)  .*/\1/p' "$work/whole" | while read -r part; do
+		# shellcheck disable=SC2086
+		"$SOFTPMU" help $part
+	done; } | options >"$work/$c.options"
 	section "$c" >"$work/section"
-	long_options <"$work/help" >"$work/$c.options"
-	short_options <"$work/help" >>"$work/$c.options"
 	grep -q "^\.Ss $c\$" "$man" && grep -q "^\.It Cm $c\$" "$man" || bad "man page: command $c"
-	grep -q '^Options of the run:' "$work/help" && cat "$work/run" >>"$work/section"
 	missing=
 	while read -r option; do
 		grep -qE -e "(^|[^[:alnum:]-])$option([^[:alnum:]-]|\$)" "$work/section" || missing="$missing $option"
 	done <"$work/$c.options"
 	if [ -z "$missing" ]; then ok "man page: $c, $(wc -l <"$work/$c.options") options"; else bad "man page: $c lacks$missing"; fi
+	grep -q '^Options of \(a\|the\) run' "$work/whole" && cat "$work/run" >>"$work/$c.options"
 	echo --help >>"$work/$c.options"
 done
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * What softpmu says of its commands: --help, the lists of options in the man page, and completion in the shell. */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+#include "cli/cli.h"
+
+/* What `softpmu COMMAND --help` prints. */
+void cli_help_command(FILE *out, const struct cli_command *c);
+/* What `softpmu help run-options` prints. */
+void cli_help_run_options(FILE *out);
+/* softpmu help WORD...: COMMAND [PART]; run-options; and for those who build softpmu: --mdoc COMMAND [PART], --mdoc run-options,
+ * --mdoc (the names that it knows), --completion bash.  commands: up to a NULL.  The exit status. */
+int  cli_help(const struct cli_command *const *commands, int argc, char **argv);
+/* A script for bash that completes softpmu's command line (completions/softpmu). */
+void cli_completion_bash(FILE *out, const struct cli_command *const *commands);
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The options of a run, and how commands read theirs (cli.h). */
+#include "cli/cli.h"
+#include "cli/common/cli_help.h"
+#include <string.h>
+
+static int set_profile(void *target, const struct option *o, const char *value, struct err *err)
+{
+	struct cli_run *r = target;
+	(void)o, (void)err;
+	r->profile = CLI_PROFILE_ASKED;
+	r->profile_name = value;
+	return 0;
+}
+
+static int refuse_profile(void *target, const struct option *o, const char *value, struct err *err)
+{
+	struct cli_run *r = target;
+	(void)o, (void)value, (void)err;
+	r->profile = CLI_PROFILE_REFUSED;
+	return 0;
+}
+
+/* --feature and --wrmsr keep their order. */
+static int add_feature(void *target, const struct option *o, const char *value, struct err *err)
+{
+	struct cli_run *r = target;
+	if (r->features == sizeof r->feature / sizeof *r->feature)
+		return err_set(err, ERR_INPUT, "more than %u --feature and --wrmsr options", r->features);
+	r->feature[r->features].wrmsr = !strcmp(o->name, "wrmsr");
+	r->feature[r->features++].text = value;
+	return 0;
+}
+
+const struct option cli_run_options[] = {
+	OPT_GROUP("The machine"),
+	CLI_OPTION_CORE(struct cli_run, ),
+	CLI_OPTION_PMU(struct cli_run, ),
+	CLI_OPTION_SET(struct cli_run, ),
+	OPT_CALL(0, "feature", "FEATURE=LEVEL,...", add_feature, "Change features of the core by their registers, as in "
+		"--feature l1d.size=1/2,prefetch.l2_streamer=off. softpmu cores CORE --features lists them. May be repeated."),
+	OPT_CALL(0, "wrmsr", "REGISTER=VALUE[@FUNCTION]", add_feature, "Write a register of the core, as in "
+		"--wrmsr MISC_FEATURE_CONTROL=0xf; with @FUNCTION each time the program enters FUNCTION. May be repeated."),
+	OPT_CALL(0, "profile", "NAME", set_profile, "Apply the settings that softpmu tune kept for this program and core: the active ones, "
+		"or those kept under NAME. stat, record and run apply the active ones without being asked, and say so.", .optional = true),
+	OPT_CALL(0, "no-profile", NULL, refuse_profile, "Apply no such settings."),
+	OPT_FLAG(0, "no-wrong-path", struct cli_run, no_wrong_path, "Do not execute the wrong path behind mispredicted branches. The model "
+		"runs faster, and the stream needs no registers."),
+	OPT_GROUP("Processes and threads"),
+	OPT_FLAG(0, "follow", struct cli_run, run.follow, "Count and sample the processes that the program starts, too."),
+	OPT_TEXT(0, "cpus", "N", struct cli_run, cpus, "Give each process N processors, 1 to 512, which its threads share. Without this option "
+		"every thread has a core of its own.", .filled = true),
+	OPT_TEXT(0, "quantum", "CYCLES|TIME", struct cli_run, quantum, "With --cpus, let a thread run so long while others wait for its "
+		"processor: cycles, or a time such as 500us. Default: 3ms.", .filled = true),
+	OPT_FLAG(0, "smt", struct cli_run, run.smt, "Put as many threads on each core as it has hardware threads (the field smt.threads)."),
+	OPT_GROUP("The part of the program that is timed"),
+	OPT_TEXT(0, "start", "FUNCTION|COUNT", struct cli_run, run.start, "Start timing where FUNCTION is first entered, or after COUNT "
+		"instructions (suffixes K, M, G). Before that, caches and predictors are only warmed.", .filled = true),
+	OPT_TEXT(0, "stop", "FUNCTION|COUNT", struct cli_run, run.stop, "Stop timing where FUNCTION is entered, or after COUNT timed "
+		"instructions.", .filled = true),
+	OPT_GROUP("The stream of instructions"),
+	OPT_TEXT(0, "save-stream", "FILE", struct cli_run, run.save, "Save the stream of this run to FILE, for --replay.", .filled = true),
+	OPT_TEXT(0, "replay", "FILE", struct cli_run, run.replay, "Take the stream from FILE; no program is run.", .filled = true),
+	OPT_REFUSED('p', "pid", "the tracer cannot attach to a process that runs already", "start the program under softpmu"),
+	OPT_END
+};
+
+int cli_parse(const struct cli_command *c, struct option_parser *p, int argc, char **argv, int *next)
+{
+	struct err err = { 0 };
+	p->command = c->name;
+	const int rc = options_parse(p, argc, argv, next, &err);
+	if (!rc)
+		cli_help_command(stdout, c);
+	if (rc >= 0)
+		return rc;
+	if (*err.text)
+		cli_error("%s", err.text);
+	return -1;
+}
+
+int cli_options(const struct cli_command *c, void *target, struct cli_run *r, int argc, char **argv, int *next)
+{
+	const struct option_set set[] = { { c->options, target }, { r ? cli_run_options : NULL, r }, { NULL, NULL } };
+	return cli_parse(c, &(struct option_parser){ .set = set }, argc, argv, next);
+}
+
+int cli_options_and_words(const struct cli_command *c, void *target, int argc, char **argv,
+	int (*word)(void *target, const char *word, struct err *err))
+{
+	const struct option_set set[] = { { c->options, target }, { NULL, NULL } };
+	int next;
+	return cli_parse(c, &(struct option_parser){ .set = set, .word = word, .context = target }, argc, argv, &next);
+}

@@ -31,8 +31,9 @@ Made by
 
     make ablation DATA=../shared/data
 
-Skylake on \`skylake-throughput\`: mean absolute errors with one mechanism switched off at a time by \`--set\`, and Kendall's tau of fives.
-These are short blocks whose accesses all hit L1D: what programs meet (misses, mispredictions, aliasing, store forwarding) does not show in it.
+Skylake on \`skylake-throughput\`: mean absolute errors with one mechanism switched off at a time by \`--set\`, and
+Kendall's tau of fives. These are short blocks whose accesses all hit L1D. So mechanisms for misses, mispredictions,
+aliasing and store forwarding do not show here.
 
 | off | --set | single | pairs | fives | tau |
 |---|---|---:|---:|---:|---:|
@@ -66,8 +67,9 @@ END
 	row 'microcode waits for the uop queue' ms.drain=0
 	cat <<END
 
-What only other cores have, or what chains alone show: mean absolute errors on the rows of single instructions (four of five and the fifth
-that was held out together, latency and throughput), of the preset as it is and with one mechanism switched off.
+Mechanisms that only other cores have, or that only dependent chains show: mean absolute errors on the rows of single
+instructions (held-out rows included, latency and throughput), of the preset as it is and with one mechanism switched
+off.
 
 | core | off | --set | latency | throughput |
 |---|---|---|---:|---:|

@@ -26,37 +26,62 @@ trap 'rm -f "$work"' EXIT
 cat >"$work" <<'END'
 # Accuracy
 
-How far the modelled cores are from machines that others have measured. Made by
+How far the modelled cores are from machines that others have measured. This page is the output of
 
     make accuracy DATA=../shared/data
 
-which takes some minutes; `MCA=0 make accuracy` leaves llvm-mca out, `PRESET=skylake make accuracy` prints one machine and writes
-nothing. The measurements are not part of the project: without them the command says where they are published. They are used here for
-comparison; of the latencies and throughputs of single instructions (instlat) four rows of five may also have been used to build the tables
-of uops, every fifth was kept out and is reported apart. At the end microbenchmarks run natively on the host at hand and under the model of its
-preset, or of `CORE=NAME`; then `softpmu calibrate` fits a core to the host, on which its memory's latencies and real programs
-are compared: 14, and those of tests/accuracy/held-out.sh, or `make accuracy LIST=FILE` of another such script. Alone:
-`LIST=FILE tests/accuracy/real.sh ./host.conf`. `REAL=0 make accuracy` leaves them out, `NATIVE=0 make accuracy` both.
+which takes some minutes.
 
-Errors are model ÷ measured − 1. "Mean abs. error" is the mean of their absolute values, "mean signed" the mean with sign;
-Kendall's tau (tau-b, ties corrected) tells whether the model puts rows into the measured order. Measured values carry noise in their last
-digits that no model can order: of `fives`, tau of the measured values beside themselves rounded to 0.05 cycles is 0.952, to 0.025 cycles
-0.953. `tests/accuracy/ceiling.sh build/accuracy ../shared/data` prints these, and which rows keep the model's 0.951 from there. Two rules of the
-core (`sustain.*`, GUESS, found in singles and pairs alone) brought it there from 0.945: loads, stores and operations of four cycles and more on ports 0 and 1, if
-they are four a cycle, take 1.0577 times as long, whatever the mix; two loads and a store a cycle take 1.0065 times as long. What it is that they share is not
-known. Rows that mix these otherwise (VROUNDPD, VPMULLD) are up to 5 % off still, and two loads and a store each cycle take 9 to 17 % more than the
-model says if all are general registers' and one or both of 64 bits: why is not known.
-"Limited by" is what the model itself names as the bottleneck of a row, as `softpmu block` prints it.
+- The measurements are not part of the project. Without them the command says where they are published.
+- They are used for comparison only, with one exception: of the latencies and throughputs of single instructions
+  (instlat) four rows of five may also have been used to build the tables of uops. Every fifth row was kept out and is
+  reported apart.
+- At the end microbenchmarks run natively on the host and under the model of its preset. Then `softpmu calibrate`
+  fits a core to the host. With this core the latencies of memory and real programs are compared: 14 programs, and
+  those of `tests/accuracy/held-out.sh`.
+- Variables of the environment: `PRESET=skylake` prints one machine and writes nothing. `MCA=0` leaves llvm-mca out.
+  `CORE=NAME` compares the host with another core. `REAL=0` leaves the calibrated core and the real programs out,
+  `NATIVE=0` all that runs on the host. `LIST=FILE` takes other programs than `held-out.sh`'s; `LIST=FILE
+  tests/accuracy/real.sh ./host.conf` runs them alone.
 
-Which rules came from where: the tables come from LLVM 19's scheduling models and the instlat rows that are not held out. Those of
-zen4 and zen5 come from LLVM's model of Zen 4 and from what tools/uops/measure.sh measured on such hosts (tools/uops/zen4-host.tsv, zen5-host.tsv), so
-their native check shows how well the mechanisms fit together, not an independent measurement; tools/uops/generate_uops.sh says how well forms are met
-that were left out. Looking at the rows of
-the throughput set itself found four classes of instructions that do not keep their load fused (INC, NOT, shifts and bit tests on memory;
-vector operations with memory and an immediate; VPMOVSX/VPMOVZX to ymm; VEXTRACT's store address off port 7), that PSHUFB and PMULLD do not
-either (found in the pairs and every second row of fives; the other rows agree), that VBLENDV begins an issue group, and that microcode (BT, BTS, BTR with
-memory and a register) begins behind what is in the uop queue: rules of whole classes, marked unverified or GUESS in the code, each with a switch and its effect in the table of mechanisms. Their
-honest test is sequences of the same kind that are not in the set.
+## How to read the tables
+
+Errors are model ÷ measured − 1. "Mean abs. error" is the mean of their absolute values, "mean signed" the mean with
+sign. Kendall's tau (tau-b, ties corrected) says whether the model puts rows into the measured order. "Limited by"
+is what the model itself names as the bottleneck of a row, as `softpmu block` prints it.
+
+Measured values have noise in their last digits, which no model can order. For `fives`, tau of the measured values
+against themselves rounded to 0.05 cycles is 0.952, and to 0.025 cycles 0.953. The model's tau is 0.951.
+`tests/accuracy/ceiling.sh build/accuracy ../shared/data` prints these figures, and the rows that keep the model
+from more. Two rules of the core (`sustain.*`, GUESS, found in singles and pairs alone) raised it from 0.945:
+
+- Loads, stores and operations of four cycles and more on ports 0 and 1 take 1.0577 times as long if they are four a
+  cycle, whatever the mix.
+- Two loads and a store a cycle take 1.0065 times as long.
+
+What these operations share is not known. Rows that mix them in other ways (VROUNDPD, VPMULLD) are still up to 5 %
+off. Two loads and a store each cycle take 9 to 17 % more than the model says, if all use general registers and one
+or both are of 64 bits; the reason is not known.
+
+## Where the rules came from
+
+The tables come from LLVM 19's scheduling models and from the instlat rows that are not held out. Those of zen4 and
+zen5 come from LLVM's model of Zen 4 and from what `tools/uops/measure.sh` measured on such hosts
+(`tools/uops/zen4-host.tsv`, `zen5-host.tsv`). So their native check shows how well the mechanisms fit together; it
+is not an independent measurement. `tools/uops/generate_uops.sh` says how well it predicts forms that were left out.
+
+Some rules were found by looking at the rows of the throughput set itself:
+
+- Four classes of instructions do not keep their load fused: INC, NOT, shifts and bit tests on memory; vector
+  operations with memory and an immediate; VPMOVSX and VPMOVZX to ymm; VEXTRACT, whose store address does not go to
+  port 7.
+- PSHUFB and PMULLD do not keep it fused either (found in the pairs and every second row of fives; the other rows
+  agree).
+- VBLENDV begins an issue group.
+- Microcode (BT, BTS, BTR with memory and a register) begins behind what is in the uop queue.
+
+These are rules for whole classes, marked unverified or GUESS in the code. Each has a switch, and its effect is in
+the table of mechanisms. Their honest test would be sequences of the same kind that are not in the set.
 END
 "$program" "$data" data | tee -a "$work"
 set -- "$data"/instlat/*MemLat*.txt
@@ -80,8 +105,9 @@ if [ "${NATIVE:-1}" != 0 ] && [ "${REAL:-1}" != 0 ]; then
 		cat <<END
 ## Streams of memory on this host
 
-\`experiments/streams.sh ./host.conf\`: cycles a line (an access of stride2 to stride8 and of the random ones), buffers of 96 MB, natively and with the core of the section
-before. Nothing is fitted to these but read and write_nt (dram.line_ns by calibrate's own stream, dram.write_ns).
+Cycles a line (for stride2 to stride8 and the random streams, cycles an access) of \`experiments/streams.sh ./host.conf\`:
+buffers of 96 MB, natively and with the core of the section before. Nothing is fitted to these streams but read
+(dram.line_ns, by calibrate's own stream) and write_nt (dram.write_ns).
 
 END
 		[ -s "$real/streams.md" ] || experiments/streams.sh "$real/host.conf" >"$real/streams.md"

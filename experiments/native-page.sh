@@ -91,22 +91,23 @@ model "$core" >"$work/model"
 {
 	# shellcheck disable=SC2086
 	"$micro" --list $size
-	printf 'mispredict\t1\t0\t0\t0\ta mispredicted branch: twice the difference of branch_random and branch_predicted\n'
+	printf 'mispredict\t1\t0\t0\t0\ta mispredicted branch: 2 × (branch_random − branch_predicted)\n'
 } >"$work/list"
 with_mispredict <"$work/native" >"$work/n"
 with_mispredict <"$work/model" >"$work/m"
 cat <<END
 ## Native check: $core
 
-Microbenchmarks in assembly (tests/native), run on this host and under the model: cycles an operation. Native cycles are time × frequency; the
-frequency is that of a chain of ADD r64, r64 in the same process, and the median of 25 repeats that nothing disturbed counts, such as another
-hardware thread of the core. Model cycles are the difference of two runs that differ in the number of rounds.
+Microbenchmarks in assembly (tests/native) run on this host and under the model; figures are cycles an operation. Native
+cycles are time × frequency. The frequency is that of a chain of ADD r64, r64 in the same process. The native figure is the
+median of 25 repeats that nothing disturbed, such as another hardware thread of the core. Model cycles are the difference of
+two runs with different numbers of rounds.
 
 END
 echo "Host: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), CPU family $(sed -n 's/^cpu family[^:]*: //p' /proc/cpuinfo | head -n 1), model $(sed -n 's/^model\t[^:]*: //p' /proc/cpuinfo | head -n 1); $(awk '$4 > 0 { if (!least || $4 < least) least = $4; if ($4 > most) most = $4 } END { printf "%.2f to %.2f GHz", least, most }' "$work/native")."
 if [ "$host" = "$core" ]; then
 	verdict=1
-	echo "Good: within 12 %, of what stays within L2; L3 and memory of a machine that others use too have no verdict."
+	echo "Good: within 12 %. Only what stays within L2 gets a verdict, because others use the L3 and memory of this machine, too."
 else
 	verdict=0
 	if [ -n "$host" ]; then

@@ -89,12 +89,12 @@ static void print_cell(const char *text)
 static void print_worst(const struct rows *r, row_chosen *chosen)
 {
 	size_t index[WORST], n = worst_rows(r, chosen, index, WORST);
-	puts("\n| measured | model | error | limited by (model) | row |\n|---:|---:|---:|---|---|");
+	printf("\n    %8s %8s %9s  %-24s  %s\n", "measured", "model", "error", "limited by (model)", "row");
 	for (size_t i = 0; i < n; i++) {
 		const struct row *w = &r->row[index[i]];
-		printf("| %.2f | %.2f | %+.0f %% | %s | `", w->measured, w->model, 100 * row_error(w), w->why);
+		printf("    %8.2f %8.2f %+7.0f %%  %-24s  ", w->measured, w->model, 100 * row_error(w), w->why);
 		print_cell(w->name);
-		puts("` |");
+		putchar('\n');
 	}
 }
 
@@ -103,12 +103,12 @@ static void print_failed(const struct rows *r)
 	size_t n = 0;
 	for (size_t i = 0; i < r->n; i++)
 		if (r->row[i].failed && n++ < 5) {
-			fputs(n == 1 ? "\nRows without a figure: `" : ", `", stdout);
+			fputs(n == 1 ? "\nRows without a figure:\n\n- `" : "- `", stdout);
 			print_cell(r->row[i].name);
-			printf("` (%s)", r->row[i].why);
+			printf("`: %s\n", r->row[i].why);
 		}
-	if (n)
-		printf("%s.\n", n > 5 ? ", and more" : "");
+	if (n > 5)
+		puts("- and more");
 }
 
 /* Mean error by what the model says limits the row: where to look first. */
@@ -156,8 +156,8 @@ static int throughput(const char *data, struct block_engine *engine, struct err 
 	bool with_mca = !mca || strcmp(mca, "0");
 	int rc = 0;
 	puts("\n### Throughput of independent instructions\n\n"
-	     "Measured on a Skylake by others (skylake-throughput); the model runs the very loop that was measured: 50 instructions, registers\n"
-	     "and displacements taken in turn, closed by SUB and JNZ. llvm-mca sees four copies of the sequence.\n\n"
+	     "Others measured these on a Skylake (skylake-throughput). The model runs the same loop: 50 instructions, with\n"
+	     "registers and displacements taken in turn, closed by SUB and JNZ. llvm-mca gets four copies of the sequence.\n\n"
 	     "| set | by | rows | mean abs. error | median | 90th percentile | mean signed | Kendall's tau | no figure |\n"
 	     "|---|---|---:|---:|---:|---:|---:|---:|---:|");
 	for (unsigned i = 0; i < 3 && !rc; i++) {

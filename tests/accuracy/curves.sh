@@ -9,11 +9,11 @@ cat <<END
 ## Memory and prediction of this host after calibrate
 
 $(sed -n 's/^Host: //p' "$1")
-Chains of loads through so many bytes, at random (chase) and 256 bytes on (stride), and a mispredicted branch: twice the difference of random and
-predicted ones. Native cycles are the median of five groups' shortest, from 2 MB on of their medians, beside it the groups' least and most. Good: within 12 % of the
-host up to L2; within 25 % beyond.
+Chains of loads through so many bytes, at random (chase) and 256 bytes apart (stride), and a mispredicted branch: twice the
+difference of random and predicted branches. Native cycles are the median of five groups' shortest times, from 2 MB on of
+their medians; beside it the least and most of the groups. Good: within 12 % of the host up to L2, within 25 % beyond.
 END
-[ $again = 0 ] || echo "\"Again\": the host at $again other times ÷ native."
+[ $again = 0 ] || echo "\"Again\": the host at other times ($again) ÷ native."
 cat <<END
 
 | | native | least to most | base | after calibrate | after ÷ native | |$([ $again = 0 ] || echo ' again |')
@@ -63,5 +63,5 @@ END {
 	}
 	printf "\n%d of %d up to L2 are good, %d of %d beyond.\n", near[0.12], of[0.12], near[0.25], of[0.25]
 	if (again)
-		printf "The host itself is as near to itself at all %d other times for %d of %d and %d of %d.\n", again, steady[0.12], asked[0.12], steady[0.25], asked[0.25]
+		printf "The host itself is as near to its own figures at all other times (%d) for %d of %d and %d of %d.\n", again, steady[0.12], asked[0.12], steady[0.25], asked[0.25]
 }' "$@"

@@ -38,7 +38,7 @@ static const struct { const char *title, *name; enum order order; } tables[] = {
 };
 /* What a file's head does not say of its machine. */
 static const struct { const char *file, *set, *why; } known[] = {
-	{ "0000525_P54C_MemLatX86.txt", "l2.size=2M", "the cache on the board: the linear curve stays at 9 cycles up to 2 MB" },
+	{ "0000525_P54C_MemLatX86.txt", "l2.size=2M", "the cache on the board, as the linear curve stays at 9 cycles up to 2 MB" },
 };
 
 struct cell { enum order order; uint32_t size, stride; double measured, model; };
@@ -546,11 +546,10 @@ static int one_file(const char *path, const char *data, const char *preset, char
 			fprintf(stderr, "%u;%u;%u;%.0f;%.2f\n", f.cell[i].order, f.cell[i].size, f.cell[i].stride, f.cell[i].measured, f.cell[i].model);
 	}
 	if (!rc) {
-		printf("\n### %s: %s at %.2f GHz\n\nWith what the file's head says of its machine: `%s`", f.name, name, f.ghz, f.set);
+		printf("\n### %s: %s at %.2f GHz\n\nFields set from the file's head:\n\n    %s\n", f.name, name, f.ghz, f.set);
 		for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 			if (!strcmp(known[i].file, f.name))
-				printf(" (%s: %s)", known[i].set, known[i].why);
-		puts(".");
+				printf("\n%s is %s.\n", known[i].set, known[i].why);
 		print_errors(&f);
 		print_curves(&f);
 	}
@@ -576,9 +575,11 @@ int memlat_main(int argc, char **argv)
 		fputs("usage: accuracy memlat SOFTPMU_DATA [core=PRESET] [FIELD=VALUE ...] FILE ...\n", stderr);
 		return 2;
 	}
-	puts("\n## Memory latency by size and stride\n\nChains of loads as InstLatx64 measured them (its MemLat files): from 4 KB to 256 MB, in order and at random, on the core of\n"
-	     "the nearest preset, with the frequency, cache and TLB sizes of the measured part (tests/accuracy/memlat.c says how). The files state\n"
-	     "whole cycles; the model's are rounded to whole cycles for the error. Other files: `build/accuracy memlat data FILE`.");
+	puts("\n## Memory latency by size and stride\n\n"
+	     "Chains of loads as InstLatx64 measured them (its MemLat files): from 4 KB to 256 MB, in order and at random. The model\n"
+	     "is the nearest preset with the frequency, cache and TLB sizes of the measured part (`tests/accuracy/memlat.c` says\n"
+	     "how). The files have whole cycles, so the model's cycles are rounded for the error. Other files:\n"
+	     "`build/accuracy memlat data FILE`.");
 	for (int i = sets; i < argc; i++, done++)
 		if (one_file(argv[i], argv[1], preset, argv + at + 1, sets - at - 1, &err)) {
 			fprintf(stderr, "accuracy: %s\n", err.text);

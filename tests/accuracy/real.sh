@@ -239,14 +239,18 @@ cat <<END
 ## ${HEAD:-Real programs on this host}
 
 User-level cycles of real programs, natively and under the model of \`softpmu calibrate\`'s core: $title.
-Each runs with a small and a large input and the difference counts. Native cycles are time × frequency, the least of $runs runs of each size, with the
-frequency measured right before and after each run; the share of user level is what the kernel's cpu-clock sampled in as many runs more. Both sides have the
-features of the tracer's CPUID: GLIBC_TUNABLES=glibc.cpu.hwcaps=$hwcaps and OPENSSL_ia32cap natively.
-The model executes the wrong path behind mispredicted branches; the last column is with \`--no-wrong-path\`. Misses are the model's, for 1000 instructions.
+Each program runs with a small and a large input, and the difference counts. Native cycles are time × frequency: the
+least of $runs runs of each size, with the frequency measured right before and after each run. The share of user level
+is what the kernel's cpu-clock sampled in as many runs more. The ratio is model ÷ native. IPC is native. Mispredicts
+and misses of L1D, L2 and L3 are the model's, for 1000 instructions. The model executes the wrong path behind
+mispredicted branches; the last column is model ÷ native with \`--no-wrong-path\`. Both sides have the processor
+features of the tracer's CPUID; natively OPENSSL_ia32cap sets them, and GLIBC_TUNABLES:
+
+    glibc.cpu.hwcaps=$hwcaps
 
 Host: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), CPU family $(sed -n 's/^cpu family[^:]*: //p' /proc/cpuinfo | head -n 1), model $(sed -n 's/^model\t[^:]*: //p' /proc/cpuinfo | head -n 1).
 
-| program | M instructions | native M cycles | model M cycles | model ÷ native | native IPC | mispredicts | L1D misses | L2 misses | L3 misses | right path only ÷ native |
+| program | M instructions | M cycles: native | model | ratio | IPC | mispredicts | L1D | L2 | L3 | right path |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 END
 awk -F'\t' '$3 > 0 {

@@ -220,7 +220,7 @@ VECTOR_CHAIN vfma,     128, AVX2, "VFMADD231PS ymm, ymm, ymm, dependent",	vfmadd
 	movaps xmm0, [rsi + 64]
 	.endr
 	END
-	BENCH forward_blocked, 32, L1, "two MOV [m32], r32 and the MOV r64, [m64] that needs both: the three"
+	BENCH forward_blocked, 32, L1, "two MOV [m32], r32 and a MOV r64, [m64] of both"
 	LOOP
 	.rept 32
 	mov [rsi + 64], eax
@@ -370,7 +370,7 @@ empty:	ret
 	.endm
 STRAIGHT nop1_decoded, 16384, "NOP of 1 byte, straight on for 16 KB: more than the uop cache holds",	nop
 STRAIGHT nop4_decoded, 7168, "NOP of 4 bytes, straight on for 28 KB: more than the uop cache holds",	NOP4
-STRAIGHT nop8_straight, 3072, "NOP of 8 bytes, straight on for 24 KB: more than the 1536 uops of Skylake's uop cache",	NOP8
+STRAIGHT nop8_straight, 3072, "NOP of 8 bytes, 24 KB: more than Skylake's uop cache",	NOP8
 STRAIGHT nop8_l2, 16384, "NOP of 8 bytes, straight on for 128 KB: code from L2",			NOP8
 STRAIGHT lcp_decoded, 7168, "TEST AX, imm16 (length-changing prefix), straight on for 28 KB",		test ax, 0x1234
 STRAIGHT nop4_loop, 512, "NOP of 4 bytes in a loop of 2 KB: from the uop cache",			NOP4

@@ -16,7 +16,7 @@ WORK = "/tmp/softpmu-docs"
 SKIP = re.compile(r"^(man |make |softpmu tune --native)")	# these are about a host, or take long
 
 
-OTHERS = ["docs/howto/tune.md", "docs/howto/tune-host.md"]	# excerpts of what experiments/ print
+OTHERS = ["docs/howto/tune-program.md", "docs/howto/tune-host.md"]	# excerpts of what experiments/ print
 
 
 def shape(line):

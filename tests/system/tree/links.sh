@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Every relative link of every Markdown page leads to a file, and its anchor to a heading of that file.  No line of a page
+# is longer than 120 columns; code blocks, which hold what programs print, and tables may be.  The check is tried on a
+# folder with each of these faults, too.
+. "$TOP/tests/lib.sh"
+
+# pages DIR: its Markdown pages, one a line, without those of builds.
+pages() { (cd "$1" && find . -name '*.md' ! -path './build/*' ! -path './.git/*' | sed 's|^\./||' | sort); }
+
+# parse DIR: of all pages "heading PAGE ANCHOR", "link PAGE:LINE PATH ANCHOR" (PATH from DIR on, "-" for no anchor) and "long PAGE:LINE COLUMNS".
+parse() {
+	(cd "$1" && pages . | xargs awk '
+	function whole(path,    part, n, i, out, m) {	# without "." and ".."
+		n = split(path, part, "/"); m = 0
+		for (i = 1; i <= n; i++)
+			if (part[i] == "..") m--
+			else if (part[i] != "." && part[i] != "") out[++m] = part[i]
+		path = out[1]
+		for (i = 2; i <= m; i++) path = path "/" out[i]
+		return m > 0 ? path : "."
+	}
+	FNR == 1 {
+		fence = code = 0; blank = 1; folder = FILENAME
+		if (!sub(/\/[^\/]*$/, "", folder)) folder = "."
+	}
+	/^ *```/ { fence = !fence; next }
+	fence { next }
+	{
+		code = /^(    |\t)/ && (blank || code)
+		blank = /^[ \t]*$/
+		if (code || blank) { code = code || (blank && code); next }
+	}
+	/^#+ / {	# anchors as GitHub makes them
+		text = tolower($0); sub(/^#+ +/, "", text); gsub(/\]\([^)]*\)/, "", text)
+		gsub(/[^a-z0-9_ \200-\377-]/, "", text); gsub(/ /, "-", text)
+		n = seen[FILENAME, text]++
+		print "heading", FILENAME, n ? text "-" n : text
+	}
+	{
+		rest = $0; gsub(/`[^`]*`/, "", rest)
+		while (match(rest, /\]\([^) ]+\)/)) {
+			target = substr(rest, RSTART + 2, RLENGTH - 3); rest = substr(rest, RSTART + RLENGTH)
+			if (target ~ /^[a-z]+:/) continue
+			anchor = "-"
+			if (match(target, /#/)) { anchor = substr(target, RSTART + 1); target = substr(target, 1, RSTART - 1) }
+			print "link", FILENAME ":" FNR, target == "" ? FILENAME : whole(folder "/" target), anchor
+		}
+	}
+	!/^\|/ {
+		text = $0; gsub(/[\200-\277]/, "", text)	# a character of UTF-8 is one column
+		if (length(text) > 120) print "long", FILENAME ":" FNR, length(text)
+	}')
+}
+
+# faults DIR: prints what is wrong with the pages of DIR.
+faults() {
+	parse "$1" >"$work/parsed"
+	sed -n 's/^long \([^ ]*\) \(.*\)/\1: \2 columns/p' "$work/parsed"
+	sed -n 's/^heading //p' "$work/parsed" >"$work/headings"
+	sed -n 's/^link //p' "$work/parsed" | while read -r at path anchor; do
+		if ! [ -e "$1/$path" ]; then echo "$at: no file $path"
+		elif [ "$anchor" != - ] && ! grep -qxF "$path $anchor" "$work/headings"; then echo "$at: no heading #$anchor in $path"
+		fi
+	done
+}
+
+same "all links lead somewhere, no line is too long" "$(faults "$TOP")" ""
+near "links are found" "$(grep -c '^link ' "$work/parsed")" 60 10000
+unlisted=$(cd "$TOP" && pages docs | grep -v '^README\.md$' | while read -r page; do
+	grep -q "^link docs/README.md:[0-9]* docs/$page " "$work/parsed" || echo "$page"
+done)
+same "docs/README.md lists every page" "$unlisted" ""
+
+# The check itself.
+mkdir -p "$work/tree/in" || exit 1
+wide=$(printf '%0121d' 0)
+printf '# One head\n\n[a](in/b.md#two-b) [c](#one-head) `[d](nowhere)`\n\n    [e](nowhere) %s\n\n%s\n' "$wide" "$wide" >"$work/tree/a.md"
+printf '## Two, B\n\n[x](../none.md)\n[y](../a.md#three)\n\n| %s |\n' "$wide" >"$work/tree/in/b.md"
+same "faults are found" "$(faults "$work/tree" | tr '\n' ';')" \
+	"a.md:7: 121 columns;in/b.md:3: no file none.md;in/b.md:4: no heading #three in a.md;"
+exit $failed

@@ -46,6 +46,7 @@ for p in $programs; do
 done
 for regs in without with; do
 	: >"$work/tracer"
+	# shellcheck disable=SC2034
 	for round in $(seq "$rounds"); do
 		build/tests/programs/trace_count -s $([ $regs = with ] && echo -r) -o "$work/figures" bzip2 -c "$work/text" >/dev/null
 		awk '/^mips/ { print $2 }' "$work/figures" >>"$work/tracer"

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# shellcheck disable=SC2154	# $work is set by who sources this
 # Sourced: real programs and their inputs, some hundred million instructions each, the same on every machine that has the same programs.
 # $work: a folder for them.  run PROGRAM PREFIX...: runs the program behind a prefix, its output away, what the prefix says in $work/err.
 export LC_ALL=C PYTHONHASHSEED=0

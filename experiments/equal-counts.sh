@@ -6,6 +6,7 @@
 # run no 64-bit code.  Prints a table: core, stream, instructions, cycles, events compared, how many of them are not zero,
 # equal or not.  Ends with 1 if any count differs.
 set -u
+# shellcheck disable=SC2034
 old=${1:?OLD} new=${2:?NEW}; shift 2
 cd "$(dirname "$0")/.." || exit 1
 streams=${STREAMS:-build/streams} programs=${PROGRAMS:-build/tests/programs}
@@ -24,6 +25,7 @@ record threads "$programs/threads" workers 20000
 record true32 "$programs/work32"
 status=0
 printf '%-18s %-9s %12s %12s %7s %8s  %s\n' core stream instructions cycles events 'not 0' equal
+# shellcheck disable=SC2048
 for core in ${*:-$("$old" cores | sed -n 's/^  \([a-z][a-z0-9-]*\) .*/\1/p')}; do
 	list=$("$old" list --core "$core" -j | sed -n 's/^{"name": "\([^"]*\)".*"modelled": true.*/\1/p' | paste -sd, -)
 	for path in "$streams"/*; do
@@ -36,6 +38,7 @@ for core in ${*:-$("$old" cores | sed -n 's/^  \([a-z][a-z0-9-]*\) .*/\1/p')}; d
 		smt=; [ "$stream:$core" = threads:skylake ] && smt=--smt	# two threads of a core, once
 		for which in old new; do
 			eval "program=\$$which"
+			# shellcheck disable=SC2154
 			"$program" stat --replay "$path" --core "$core" $smt -x, -o "$work/$which" -e "instructions,cycles,$list" >/dev/null 2>"$work/$which.err"
 		done
 		equal=yes

@@ -34,7 +34,9 @@ variants=
 built() { variants="$variants $1"; }	# NAME
 say() { echo "\$ $*"; "$@"; }
 
+# shellcheck disable=SC2086
 say gcc $flags -Wl,--emit-relocs -fno-reorder-blocks-and-partition -o gcc "$source" || exit 1
+# shellcheck disable=SC2086
 say "$SOFTPMU" record -q -b -c 2003 -o gcc.data ./gcc $training >gcc.out || exit 1
 built gcc
 if command -v create_gcov >/dev/null; then
@@ -45,15 +47,20 @@ if command -v create_gcov >/dev/null; then
 	# From GCC 12 on strings in its profiles have their length in bytes; create_gcov 0.19 writes it in words, and GCC 12 dies of that.  Older ones want version 1.
 	for old in gcc-11 gcc-10; do
 		command -v $old >/dev/null || continue
+		# shellcheck disable=SC2086
 		say $old $flags -o $old "$source" && built $old
 		create_gcov --binary=./gcc --profile=gcc.data --gcov=$old.afdo --gcov_version=1 2>/dev/null
+		# shellcheck disable=SC2086
 		say $old $flags -fauto-profile=$old.afdo -o $old-autofdo "$source" && built $old-autofdo
 		break
 	done
 	if [ "$clang" ]; then
+		# shellcheck disable=SC2086
 		say "$clang" $flags -o clang "$source" && built clang
+		# shellcheck disable=SC2086
 		say "$SOFTPMU" record -q -b -c 2003 -o clang.data ./clang $training >clang.out || exit 1
 		say create_llvm_prof --binary=./clang --profile=clang.data --out=clang.prof --format=text 2>create_llvm_prof.log || { cat create_llvm_prof.log; exit 1; }
+		# shellcheck disable=SC2086
 		say "$clang" $flags -fprofile-sample-use=clang.prof -o clang-autofdo "$source" || exit 1
 		built clang-autofdo
 	fi
@@ -71,6 +78,7 @@ fi
 for v in $variants; do : >"$v.time"; done
 i=0
 while [ $i -lt "$RUNS" ]; do
+	# shellcheck disable=SC2086
 	for v in $variants; do "./$v" $timing >"$v.out" && tail -n 1 "$v.out" >>"$v.time"; done
 	i=$((i + 1))
 done

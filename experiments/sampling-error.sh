@@ -26,6 +26,7 @@ for program in bzip2 sort awk; do
 	awk) set -- awk '{ n[$4] += $1 } END { for (k in n) s += n[k]; print s }' text ;;
 	esac
 	command -v "$1" >/dev/null 2>&1 || { echo "$1: not installed"; continue; }
+	# shellcheck disable=SC2086
 	LC_ALL=C "$softpmu" record -q ${OPTIONS:-} --core "$core" --exact="$period" -e "$events" -c "$period" -o data "$@" >out || exit 1
 	echo
 	echo "$1:"

@@ -16,7 +16,7 @@ soft() { env -i PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C SOFTPMU_STORE="$work/
 show() {
 	words=
 	for word; do
-		case $word in *[\ \*{]*) words="$words '$word'" ;; *) words="$words $word" ;; esac
+		case $word in *[' *{']*) words="$words '$word'" ;; *) words="$words $word" ;; esac
 	done
 	printf '\n$ softpmu%s\n' "$words"
 	soft "$@" | sed 's/ *$//' | cat -s

@@ -48,7 +48,7 @@ if fetch mawk mawk-1; then
 	make -s CC=clang-14 >"$OUT/make.log" 2>&1	# scancode.c
 	files="parse.c scan.c memory.c main.c hash.c execute.c code.c da.c error.c init.c bi_vars.c cast.c print.c bi_funct.c kw.c jmp.c array.c field.c
 		split.c re_cmpl.c regexp.c zmalloc.c fin.c files.c scancode.c matherr.c fcall.c version.c"
-	tune mawk "clang-14 {flags} -w -I. -DHAVE_CONFIG_H -DLOCAL_REGEXP -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=500 -o {out} $(echo $files) -lm" "-f $top/experiments/tune-software.awk 400000" \
+	tune mawk "clang-14 {flags} -w -I. -DHAVE_CONFIG_H -DLOCAL_REGEXP -D_DEFAULT_SOURCE -D_XOPEN_SOURCE=500 -o {out} $files -lm" "-f $top/experiments/tune-software.awk 400000" \
 		mawk -f "$top/experiments/tune-software.awk" 4000
 else
 	echo "mawk: no source: $OUT/apt.log says why"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
+# shellcheck disable=SC2034	# failed is for the scripts
 # What every system test begins with:  . "$TOP/tests/lib.sh"
 # It makes a folder $work, enters it and removes it at the end.  A test ends with  exit $failed.
 #

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Installs the Debian packages that building, running and testing softpmu needs, if any is missing.
 #   tools/install-deps.sh [readers]      readers: also the tools that tests open softpmu's files with; without them those tests are skipped
+# shellcheck disable=SC2086	# lists of packages are split into words
 set -eu
 packages="gcc make libc6-dev libc6-dev-i386 gcc-multilib g++ valgrind libzydis-dev libpfm4-dev libdw-dev libelf-dev
   libzstd-dev zlib1g-dev libiberty-dev libsqlite3-dev libcmocka-dev linux-perf binutils bzip2 xz-utils gzip sqlite3 python3 perl clang-14 libclang-rt-14-dev mandoc zstd pkg-config"
@@ -14,9 +15,8 @@ absent() {
 		dpkg-query -W -f '${Status}\n' "$p" 2>/dev/null | grep -q '^install ok installed' || echo "$p"
 	done
 }
-missing=$(absent $packages) wanted=
-[ "${1:-}" = readers ] && wanted=$(absent $readers)
-missing=$(echo $missing) wanted=$(echo $wanted)
+missing=$(absent $packages | tr '\n' ' ') wanted=
+[ "${1:-}" = readers ] && wanted=$(absent $readers | tr '\n' ' ')
 [ -z "$missing$wanted" ] && exit 0
 
 [ -z "$missing" ] && ! command -v apt-get >/dev/null 2>&1 && exit 0

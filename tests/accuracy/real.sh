@@ -102,7 +102,9 @@ cat >count.awk <<'AWK'
 { for (i = 1; i <= NF; i++) { n[$i]++; len += length($i) } if ($0 ~ /[a-z]+\(.*\)/) calls++ }
 END { for (w in n) if (n[w] > most) { most = n[w]; best = w } print best, most, len, calls }
 AWK
-echo 's/([a-z]+)_([a-z]+)/\2-\1/g' >swap.sed
+cat >swap.sed <<'SED'
+s/([a-z]+)_([a-z]+)/\2-\1/g
+SED
 query() { echo "CREATE TABLE t(a INTEGER PRIMARY KEY, b INTEGER, c TEXT); WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<$1)
 	INSERT INTO t SELECT x, x*7919%10007, 'row ' || (x*31%1009) FROM n; CREATE INDEX i ON t(c, b);
 	SELECT count(*), sum(b) FROM t WHERE c LIKE 'row 1%'; SELECT c, count(*), max(b) FROM t GROUP BY c ORDER BY 2 DESC, 1 LIMIT 5;

@@ -7,6 +7,7 @@ source=$TOP/tests/programs/advice.c
 says() {	# RULE bad|good: the advice of that rule, one JSON object a line
 	smt=
 	[ "$1" = thread-conflict ] && smt=--smt
+	# shellcheck disable=SC2086
 	"$SOFTPMU" tune --software $smt -j -o "$work/advice" -- "$PROGRAMS/advice" "$1" "$2" >"$work/out" 2>"$work/err" || { cat "$work/err"; return 1; }
 	grep "^{\"advice\":\"$1\"" "$work/advice" >"$work/found"
 	return 0

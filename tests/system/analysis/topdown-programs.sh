@@ -80,6 +80,7 @@ for name, parent, unit, formula, *rest in rows:
 print(checked, "formulas")
 sys.exit(wrong > 0 or checked < 30)
 PY
+# shellcheck disable=SC2086
 set -- $programs
 if command -v python3 >/dev/null; then
 	for core in skylake ivy-bridge golden-cove; do

@@ -31,6 +31,7 @@ for core in skylake ivy-bridge golden-cove; do
 	for wrong_path in 0 1; do
 	named=0
 	while read -r leaf node rounds; do
+		# shellcheck disable=SC2086
 		[ $core-$leaf = golden-cove-itlb ] && continue
 		"$SOFTPMU" topdown --core $core --set wrong_path=$wrong_path --no-metrics --start begin --stop end -x, --replay "$work/$leaf" 2>"$work/csv" ||
 			{ bad "$core $leaf"; cat "$work/csv"; continue; }

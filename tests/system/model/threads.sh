@@ -77,6 +77,7 @@ for mode in wide alu; do
 	holds "two hardware threads of $mode: $gain times the throughput of one ($smt ns; $apart on two cores)" "$gain > 0.95 && $gain < 2.05"
 	eval "gain_$mode=$gain"
 done
+# shellcheck disable=SC2154
 holds "whose instructions depend on each other gain more: $gain_alu, $gain_wide" "$gain_alu > $gain_wide + 0.5"
 issued=$(count uops_issued.any wide_2 --smt) alone=$(count uops_issued.any wide_2)
 holds "the work is the same: $issued uops, $alone on two cores" "$issued < 1.001 * $alone && $issued > 0.999 * $alone"

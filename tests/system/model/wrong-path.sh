@@ -71,8 +71,10 @@ for m in known unknown; do
 	counts $m.cycles --core ivy-bridge --start $m -e cycles,branch-misses,branches --replay $m.stream
 	for s in $m $m.right; do
 		for e in inst misp; do
+			# shellcheck disable=SC2086
 			sum="$(of $s br_${e}_exec.taken_cond) + $(of $s br_${e}_exec.nontaken_cond)"
 			all=$([ $e = inst ] && echo all || echo any)
+			# shellcheck disable=SC2086
 			holds "$s: br_${e}_exec, taken and not" "$(of $s br_${e}_exec.${all}_cond) == $sum && $(of $s br_${e}_exec.nontaken_cond) > 0"
 		done
 	done

@@ -18,7 +18,7 @@ for core in golden-cove skylake willamette core2; do
 done
 
 "$SOFTPMU" report -i golden-cove.data --cycles exact >out
-cat out | head -n 14
+head -n 14 out
 has "a file with nothing else is reported so" 'Exact profile' out
 has "chase waits for caches and memory" ' chase: \(l2\|l3\|memory\|memory+walk\|l3+walk\) ' out
 has "toss for its branch" ' toss: mispredict ' out

@@ -55,7 +55,10 @@ check "as often as the program loads from them" [ "$(awk -F';' '/^calloc by main
 	print (c > 3.1 * r && c < 3.3 * r) }' objects)" = 1 ]
 if command -v perf >/dev/null 2>&1; then
 	perf report -i heap.data --mem-mode -s dso_daddr --stdio >perf.objects 2>/dev/null
-	check "perf shows the allocation sites" [ "$(grep -cE '\[heap\] (malloc|calloc|realloc) 0x' perf.objects)" -eq 3 ]
+	# Others may come too: the block of a thread's DTV is loaded from twice in 216,000 loads, so a sample rarely falls there.
+	for site in 'malloc 0x[0-9a-f]* make+' 'calloc 0x[0-9a-f]* main+' 'realloc 0x[0-9a-f]* main+'; do
+		has "perf shows the allocation site: $site" "\[heap\] $site" perf.objects
+	done
 fi
 
 # lines that two threads hand to each other

@@ -12,6 +12,7 @@ for core in core2 skylake golden-cove; do
 	[ $core = core2 ] && event=INST_RETIRED.ANY_P:p
 	for mode in own drain mixed; do
 		shared="--pebs-shared $mode"; [ $mode = own ] && shared=
+		# shellcheck disable=SC2086
 		"$SOFTPMU" record --core $core --cpus 1 --quantum 5us -e $event -c 101 --pebs-records 16 $shared -o data --replay stream 2>err || { cat err; failed=1; }
 		perf script --ns -i data -F tid,time,ip 2>/dev/null | awk '{ print $2, $3, $1 }' | sort >$mode
 	done
@@ -27,6 +28,7 @@ done
 "$SOFTPMU" trace -o stream "$PROGRAMS/sharing" mixed 40000 4 >/dev/null 2>err || { cat err; exit 1; }
 for mode in own drain mixed; do
 	shared="--pebs-shared $mode"; [ $mode = own ] && shared=
+	# shellcheck disable=SC2086
 	"$SOFTPMU" record --core skylake --cpus 2 --quantum 5us -e BR_INST_RETIRED.ALL_BRANCHES:pp -c 101 --pebs-records 16 $shared -o data --replay stream 2>err || { cat err; failed=1; }
 	perf script --ns -i data -F tid,time,ip 2>/dev/null | awk '{ print $2, $3, $1 }' | sort >$mode
 done

@@ -12,8 +12,8 @@ first=$(symbol location | sed 's/^0*//')
 
 # willamette: PEBS at the load itself, state before it; eight data addresses, from EAX, 8 KB apart
 "$SOFTPMU" record -q --core willamette -e replay_event.L1_LD_MISS:p -c 1000 -d -I -o pebs.data "$program" || exit 1
-samples pebs.data ip >at
-check "PEBS on willamette: every sample at the load (got $(wc -l <at) places)" [ "$(awk '{ print $2 }' at)" = "$load" ]
+samples pebs.data ip >where
+check "PEBS on willamette: every sample at the load (got $(wc -l <where) places)" [ "$(awk '{ print $2 }' where)" = "$load" ]
 samples pebs.data addr >addresses
 check "eight data addresses" [ "$(wc -l <addresses)" -eq 8 ]
 awk '{ print $2 }' addresses | sort >have
@@ -25,10 +25,10 @@ check "which EAX holds before the load" [ "$(awk '$1 != $2' eax | wc -l)" -eq 0 
 
 # imprecise: none at the load, most at one place behind it
 "$SOFTPMU" record -q --core willamette -e replay_event.L1_LD_MISS -c 1000 -o pmi.data "$program" || exit 1
-samples pmi.data ip >at
-check "PMI on willamette: no sample at the load" [ -z "$(awk -v l="$load" '$2 == l' at)" ]
-check "most of them at one place" [ "$(awk 'NR == 1 { most = $1 } { all += $1 } END { print (most * 2 > all) }' at)" = 1 ]
-check "tens of loads behind it" [ $(((0x$(awk 'NR == 1 { print $2 }' at) - 0x$load) / 6)) -ge 20 ]
+samples pmi.data ip >where
+check "PMI on willamette: no sample at the load" [ -z "$(awk -v l="$load" '$2 == l' where)" ]
+check "most of them at one place" [ "$(awk 'NR == 1 { most = $1 } { all += $1 } END { print (most * 2 > all) }' where)" = 1 ]
+check "tens of loads behind it" [ $(((0x$(awk 'NR == 1 { print $2 }' where) - 0x$load) / 6)) -ge 20 ]
 
 # architectural PMUs: the misses of a load that walks through more than L1D holds are at that load
 for core in skylake golden-cove ivy-bridge core2; do

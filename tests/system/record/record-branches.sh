@@ -61,6 +61,7 @@ cp b.data plain.data
 record golden-cove -b -g -c 2003	# (perf 6.1 crashes on --sort symbol_from, and on -b with children)
 for command in "report --stdio -i plain.data" "report -b --stdio -i plain.data" "report -b --stdio --sort dso_from,dso_to,mispredict -i plain.data" "report --branch-history --stdio -i b.data" \
 	"annotate --stdio -s mix -i b.data" "script -F brstackinsn -i b.data" "script -F brstacksym -i b.data" "script -F brstackoff -i b.data" "evlist -v -i b.data"; do
+	# shellcheck disable=SC2086
 	perf $command >out 2>err </dev/null
 	check "perf $command" [ -s out -a ! -s err ] || head -n 3 err
 done

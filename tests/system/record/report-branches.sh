@@ -9,7 +9,9 @@ need perf
 export HOME="$work" PERF_CONFIG=/dev/null PAGER=cat LC_ALL=C
 rows() { sed "s/vgpreload_core-amd64-linux.so/vgpreload_core-amd64/g" | sed '/^#/d; /^ *$/d; s/  */ /g; s/^ //; s/ *$//' | sort; }	# of either table, without its spaces; perf cuts a long name off
 as_perf() {	# CLAIM OURS PERFS: report's options
+	# shellcheck disable=SC2086
 	"$SOFTPMU" report -i b.data $2 2>err | rows >ours
+	# shellcheck disable=SC2086
 	perf report -i b.data --stdio $3 2>/dev/null | rows | sed 's/ [0-9.]* \[ *[0-9.]*%\]$//; s/\(0x[0-9a-f]*\) -$/\1/' >theirs
 	check "$1: $(wc -l <ours) rows" [ -s ours -a ! -s err ]
 	check "$1: perf's" cmp -s ours theirs || diff ours theirs | head -n 6

@@ -16,8 +16,8 @@ places() { perf script -i data -F ip 2>/dev/null | awk '{ n[$1]++ } END { for (k
 before=0
 for uops in 1 15 30; do
 	record -e uops_retired.NBOGUS -c $uops --after replay_event.L1_LD_MISS=100
-	places >at
-	set -- $(cat at)
+	places >where
+	set -- $(cat where)
 	check "$uops uops behind every 100th miss: $1 samples at one place" [ $# -eq 2 -a "$1" -eq $((misses / 100)) ]
 	check "which lies $((0x$2 - load)) bytes behind the load" [ $((0x$2 - load)) -gt "$before" ]
 	before=$((0x$2 - load))
@@ -27,6 +27,7 @@ check "behind every 1000th taken branch" [ "$(places | awk '{ n += $1 } END { pr
 record -e instr_retired.NBOGUSNTAG -c 10 --after branch_retired.MMTP=$((branches + 1))
 check "never, if they are not that many" [ -z "$(places)" ]
 record -e instr_retired.NBOGUSNTAG,uops_retired.NBOGUS -c 10 --after branch_retired.MMTP=1000
+# shellcheck disable=SC2017
 check "each event has a first one of its own" [ "$(places | awk '{ n += $1 } END { print n }')" -eq $((branches / 1000 * 2)) ]
 perf evlist -i data >events 2>/dev/null
 check "the file has the sampled ones" [ "$(wc -l <events)" -eq 2 ]

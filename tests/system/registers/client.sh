@@ -6,6 +6,7 @@
 # on CORE PROGRAM argument...: what the program prints, on one line
 on() {
 	core=$1 program=$2; shift 2
+	# shellcheck disable=SC2086
 	timeout 120 "$SOFTPMU" stat --core "$core" ${paths:-} -o counts -- "$PROGRAMS/$program" "$@" 2>&1 | tr '\n' ';'
 }
 

@@ -73,6 +73,7 @@ check "mappings of data" [ "$(cat data)" -gt 2 ]
 
 # our own readers
 for command in "report" "report --json" "annotate" "mem report" "export -f folded" "export -f pprof -o p.pb.gz"; do
+	# shellcheck disable=SC2086
 	"$SOFTPMU" $command >out 2>err; status=$?
 	check "softpmu $command" [ $status = 0 -a ! -s err ] || head -n 3 err
 done

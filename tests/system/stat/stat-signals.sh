@@ -12,6 +12,7 @@ start() {
 	wait_until under_way
 	sleep 0.5
 }
+# shellcheck disable=SC2086
 under_way() { said ready out || gone $pid; }
 finish() {	# NAME STATUS
 	wait $pid; code=$?

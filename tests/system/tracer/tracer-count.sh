@@ -13,6 +13,7 @@ compare() {	# architecture program argument...
 	count "$@" || { echo "$*: exit $?"; grep -E 'BAD|LOG' "$work/out"; exit 1; }
 	for tool in lackey cachegrind; do
 		[ $tool = cachegrind ] && more="--cache-sim=no --cachegrind-out-file=/dev/null" || more=
+		# shellcheck disable=SC2086
 		own_env VALGRIND_LAUNCHER="$TOP/build/libexec/softpmu-exec" VALGRIND_LIB=/usr/libexec/valgrind \
 			"/usr/libexec/valgrind/$tool-$a-linux" --tool=$tool --command-line-only=yes --vex-guest-chase=no $more \
 			--log-file="$work/log" "$@" >/dev/null

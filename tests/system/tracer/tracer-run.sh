@@ -10,13 +10,15 @@ as_alone() {
 	options=$1; shift
 	"$@" >"$work/alone" 2>"$work/alone2" </dev/null
 	want=$?
+	# shellcheck disable=SC2086
 	timeout 120 "$T" $options -o "$work/out" "$@" >"$work/traced" 2>"$work/traced2" </dev/null
 	got=$?
 	[ $got = $want ] || bad "$*: exit $got, alone $want; $(grep -E 'BAD|LOG' "$work/out" | head -n 3)"
 	cmp -s "$work/alone" "$work/traced" || bad "$*: another output"
 	cmp -s "$work/alone2" "$work/traced2" || bad "$*: another standard error: $(head -n 2 "$work/traced2")"
 }
-value_is() { [ "$(value "$1")" "$2" "$3" ] || bad "$4: $1 is $(value "$1"), not $2 $3"; }
+# value_is WORD OPERATOR NUMBER PROGRAM
+value_is() { test "$(value "$1")" "$2" "$3" || bad "$4: $1 is $(value "$1"), not $2 $3"; }
 
 as_alone -x "$PROGRAMS/threads" workers 200000;	value_is threads = 3 workers
 as_alone -x "$PROGRAMS/threads" pingpong 1000;	value_is switches -ge 1000 pingpong
@@ -40,6 +42,7 @@ for how in segv abort; do
 	timeout 60 "$T" -d -o "$work/out" "$PROGRAMS/dies" $how >"$work/traced"
 	[ "$(cat "$work/traced")" = working ] || bad "dies $how: another output"
 	[ $how = segv ] && sig=11 || sig=6
+	# shellcheck disable=SC2086
 	[ "$(value signal)" = $sig ] || bad "dies $how: not by its signal"
 	grep -q " SIGNAL $sig .*handler=0 " "$work/out" || bad "dies $how: no ST_SIGNAL"
 	grep -q " EXIT code=0 signo=$sig" "$work/out" || bad "dies $how: no ST_EXIT"
@@ -107,6 +110,7 @@ tracer=$(pgrep -P $reader)
 rings=$(tr '\0' '\n' <"/proc/$tracer/cmdline" | sed -n 's/^--ring-dir=//p')
 kill -KILL $reader
 wait $reader 2>/dev/null
+# shellcheck disable=SC2086
 wait_until gone "$tracer" || { bad "the program stops when its reader dies"; kill -KILL $tracer; }
 [ "$(tr '\n' ' ' <"$work/traced")" = "begun worked " ] || bad "killed reader: another output"
 case $rings in */trace_count.??????) ;; *) rings= ;; esac
@@ -130,6 +134,7 @@ kill -KILL $reader
 wait $reader 2>/dev/null
 case $late in */trace_count.??????) rm -rf "$late" ;; *) bad "no --ring-dir" ;; esac
 touch "$work/go"
+# shellcheck disable=SC2086
 wait_until gone "$tracer" || { bad "the script stops when its reader dies"; kill -KILL $tracer; }
 [ "$(tr '\n' ' ' <"$work/traced")" = "begun a b c " ] || bad "after its reader died, the script said: $(cat "$work/traced")"
 [ -z "$rings" ] || rm -rf "$rings"	# its reader cannot do it any more

@@ -60,8 +60,10 @@ for text in README.md docs/tutorial.md $(cd "$TOP" && ls docs/howto/*.md); do
 		[ "$c" = --help ] || [ "$c" = --version ] && continue
 		if ! [ -f "$work/$c.options" ]; then bad "$text: softpmu $c is no command"; wrong=1; continue; fi
 		previous=
-		# shellcheck disable=SC2086
-		set -f; set -- $rest; set +f
+		set -f
+		# shellcheck disable=SC2086	# the words of a command
+		set -- $rest
+		set +f
 		for word; do
 			case $word in
 			'|' | '>'* | '--' | *';') break ;;

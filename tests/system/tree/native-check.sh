@@ -114,12 +114,16 @@ case $1 in
 esac
 END
 chmod +x "$work/softpmu" "$work/micro"
-REAL_SOFTPMU=$SOFTPMU REAL_MICRO=$MICRO SOFTPMU="$work/softpmu" MICRO="$work/micro" "$TOP/experiments/native-page.sh" >"$work/report" 2>"$work/err" || cat "$work/err"
+stand_in() {	# [CORE]: the report with the stand-ins in place of the programs
+	env REAL_SOFTPMU="$SOFTPMU" REAL_MICRO="$MICRO" SOFTPMU="$work/softpmu" MICRO="$work/micro" \
+		"$TOP/experiments/native-page.sh" "$@"
+}
+stand_in >"$work/report" 2>"$work/err" || cat "$work/err"
 grep -q '^## Native check: skylake$' "$work/report" && ok "the host's preset is the default" || bad "the default"
 grep -q '^| add | 1.050 | \(0[.]99\|1[.]0\).* | 0.95 | good |' "$work/report" && grep -q '^| imul | 4.000 | .* | 0.75 | off |' "$work/report" &&
 	grep -q '^| chase_memory | 20.000 | [1-9].* | [1-9].* |  | ' "$work/report" && grep -q '^1 of 2 microbenchmarks that stay within L2 are within 12 %[.]$' "$work/report" &&
 	ok "verdicts, but of memory" || { bad "verdicts"; cat "$work/report"; }
-REAL_SOFTPMU=$SOFTPMU REAL_MICRO=$MICRO SOFTPMU="$work/softpmu" MICRO="$work/micro" "$TOP/experiments/native-page.sh" golden-cove >"$work/report" 2>"$work/err" || cat "$work/err"
+stand_in golden-cove >"$work/report" 2>"$work/err" || cat "$work/err"
 grep -q "preset is skylake: the columns are two different machines, without a verdict" "$work/report" && ! grep -q -e good -e 'within 12' "$work/report" &&
 	ok "no verdict on another core" || { bad "another core"; cat "$work/report"; }
 "$TOP/experiments/native-page.sh" no-such-core >"$work/report" 2>"$work/err" && bad "an unknown core" ||
@@ -138,7 +142,9 @@ else
 	[ "$(grep -c . "$work/why")" = 1 ] && grep -q 'no preset models this host, .* family .*model .*; nearest presets: [a-z]' "$work/why" &&
 		ok "a host without preset is named" || { bad "a host without preset"; cat "$work/why"; }
 	for command in "stat true" "block --asm nop" "list"; do
+		# shellcheck disable=SC2086
 		set -- $command; name=$1; shift
+		# shellcheck disable=SC2086
 		"$SOFTPMU" $name --core host "$@" >"$work/out" 2>"$work/err" && bad "$name --core host" ||
 			{ cmp -s "$work/err" "$work/why" && ok "$name says the same" || bad "$name"; }
 	done

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck finds nothing in any script of the tree; .shellcheckrc says what it is not asked for, and why.
+# Nothing is found by shellcheck in any script of the tree; .shellcheckrc says what it is not asked for, and why.
 . "$TOP/tests/lib.sh"
 need shellcheck git
 cd "$TOP" || exit 1

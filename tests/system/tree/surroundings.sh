@@ -9,11 +9,15 @@ is() {
 	if [ "$2" = "$3" ] && [ "${n:-0}" -gt 100 ] && ! [ -s err ]; then ok "$1"; else bad "$1: exit $3, counts '$(cat counts)', said '$(cat err)'"; fi
 	rm -f counts err
 }
+# shellcheck disable=SC2086
 env -i $stat -o counts "$PROGRAMS/reps" 2>err; is "no environment" 0 $?
 $stat -o counts "$PROGRAMS/reps" <&- >&- 2>err; is "no standard input and output" 0 $?
 mkdir gone && cd gone && rmdir ../gone && $stat -o "$work/counts" "$PROGRAMS/reps" 2>"$work/err"; code=$?
+cd "$work" || exit 1
 is "the folder is gone" 0 $code
+# shellcheck disable=SC3045
 (ulimit -s 256; exec $stat -o counts "$PROGRAMS/reps") 2>err; is "a small stack" 0 $?
+# shellcheck disable=SC3045
 (ulimit -n 24; exec $stat -o counts "$PROGRAMS/reps") 2>err; is "few descriptors" 0 $?
 for what in "--follow" ""; do
 	# shellcheck disable=SC2086

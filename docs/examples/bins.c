@@ -1,5 +1,5 @@
-/* bins N: reads whole numbers from standard input and prints into which of N bins of equal width of their ranks they fall, as programs that learn from
- * data do with each feature: a binary search for each number.  -DSTEADY: the search of the second round of docs/howto/topdown.md. */
+/* bins N: reads numbers from standard input and prints how many fall into each of N bins of equal rank, as programs
+ * that learn from data do with each feature.  -DSTEADY: a search without an unpredictable branch (docs/howto/topdown.md). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 	qsort(sample, sampled, sizeof *sample, smaller);
 	for (size_t i = 0; i < bins; i++)
 		bound[i] = sample[(i + 1) * sampled / bins - 1];
-	for (unsigned feature = 0; feature < 8; feature++)	/* eight features that hold the same numbers, turned */
+	for (unsigned feature = 0; feature < 8; feature++)	/* eight features: the same numbers, rotated */
 		for (size_t i = 0; i < count; i++)
 			filled[bin_of(bound, bins, number[i] << feature | number[i] >> (31 - feature))]++;
 	for (size_t i = 0; i < bins; i++)

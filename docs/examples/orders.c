@@ -1,7 +1,7 @@
 /* A program that is slow in two ways: it follows a list through orders, and adds the amounts of those that are open.
  *
- *   orders        what it needs of an order is in the first of its three lines, and which orders are open is tested by a branch that nobody can predict
- *   -DTUNED       the same with the hot fields in arrays of their own, and the sum without a branch
+ * Each order has three cache lines, of which only the first is used; and an unpredictable branch tests whether it is
+ * open.  With -DTUNED the fields that it uses are in arrays of their own, and the sum has no branch.
  *
  * docs/measured/slow-to-tuned.md goes from the one to the other.
  */

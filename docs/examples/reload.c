@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A host that takes a new build of the shared object that it works with while it runs: reload LIBRARY GENERATIONS ROUNDS.
+ * A program that loads a new build of its shared object while it runs: reload LIBRARY GENERATIONS ROUNDS.
  *
- * Between two rounds no call into the library is under way and nothing points into it: there a new one may take its place.  Who builds it puts it there by
- * rename(2), so that it is whole, and has an inode of its own: dlopen takes it for another library.  Ends after ROUNDS rounds with build number
- * GENERATIONS.  See docs/measured/tune-software.md. */
+ * Between two rounds no call into the library is under way and nothing points into it, so a new one may take its place.
+ * The builder puts the new file into place by rename(2).  So the file is always complete, and has an inode of its own:
+ * dlopen takes it for another library.  The program ends after ROUNDS rounds with build number GENERATIONS.
+ * See docs/measured/tune-software.md. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -22,7 +23,7 @@ static double cpu_seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A safe point: takes the file if it is a new one.  1: it was; 0: not; -1: it is none. */
+/* A safe point: loads the file if it is new.  1: it was new; 0: it was not; -1: it is no library with work(). */
 static int swap(const char *path)
 {
 	struct stat st;
@@ -47,6 +48,12 @@ static int swap(const char *path)
 	return 1;
 }
 
+static void report(long generation, long done, double began, uint64_t sum)
+{
+	printf("build %ld: %ld rounds, %.1f us of CPU each, sum %llx\n", generation, done,
+	       1e6 * (cpu_seconds() - began) / (double)done, (unsigned long long)sum);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 4)
@@ -59,10 +66,9 @@ int main(int argc, char **argv)
 		const int new = swap(argv[1]);
 		if (new < 0 && !library.handle)
 			return 1;
-		if (new > 0 || done == rounds) {	/* a new build, or time for a word on the old one */
+		if (new > 0 || done == rounds) {	/* a new build, or time to report on the old one */
 			if (done)
-				printf("build %ld: %ld rounds, %.1f us of CPU each, sum %llx\n", generation, done, 1e6 * (cpu_seconds() - began) / (double)done,
-					(unsigned long long)sum);
+				report(generation, done, began, sum);
 			fflush(stdout);
 			generation += new > 0;
 			done = 0;
@@ -71,6 +77,6 @@ int main(int argc, char **argv)
 		}
 		sum += library.work((uint64_t)(done++ % 16));
 	}
-	printf("build %ld: %ld rounds, %.1f us of CPU each, sum %llx\n", generation, done, 1e6 * (cpu_seconds() - began) / (double)done, (unsigned long long)sum);
+	report(generation, done, began, sum);
 	return 0;
 }

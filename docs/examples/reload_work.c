@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What docs/examples/reload.c works with; with -DALONE a program of its own that softpmu tune --software --build can run. */
+ * The shared object of reload.c; with -DALONE a program of its own, which softpmu tune --software --build can run. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static float table[4096], weight[4096];
 
-/* A weighted sum of squares over a table that the seed fills: a loop that vectors are for. */
+/* A weighted sum of squares over a table that the seed fills: a loop that gains from vectors. */
 uint64_t work(uint64_t seed)
 {
 	float sum[8] = { 0 };

@@ -4,11 +4,11 @@
 
     tools/docs/regenerate.py SOFTPMU [FILE...]     (after `make`; no user runs it; FILE: only these pages)
 
-A command is a line "    $ COMMAND" of an indented block.  Its output follows, up to the next such line or the block's end,
-standard error included.  Where a page leaves lines out ("[...]"), the same stretches are left out again: the script finds
-the kept parts in the new output by their shape (digits aside).  An output in which it does not find them stays as it was,
-and the script names the command.  Each page runs in a fresh copy of docs/examples, in a folder of one name, as names of
-files are part of the modelled memory."""
+A command is a line "    $ COMMAND" of an indented block.  Its output follows, up to the next such line or the end of the
+block, standard error included.  Where a page leaves lines out ("[...]"), the same stretches are left out again: the
+script finds the kept parts in the new output by their shape (digits aside).  An output in which it does not find them
+stays as it was, and the script names the command.  Each page runs in a fresh copy of docs/examples.  The folder always
+has the same name, because names of files are part of the modelled memory."""
 import glob, os, re, shutil, subprocess, sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -85,7 +85,8 @@ def page(path, directory, env):
 def main():
     softpmu = os.path.abspath(sys.argv[1])
     os.chdir(TOP)
-    pages = sys.argv[2:] or ["README.md", "docs/tutorial.md"] + [p for p in sorted(glob.glob("docs/howto/*.md")) if p not in OTHERS]
+    howto = [p for p in sorted(glob.glob("docs/howto/*.md")) if p not in OTHERS]
+    pages = sys.argv[2:] or ["README.md", "docs/tutorial.md"] + howto
     odd = 0
     for path in pages:
         os.mkdir(WORK)	# fails if another run is under way

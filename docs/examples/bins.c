@@ -1,5 +1,5 @@
 /* bins N: reads numbers from standard input and prints how many fall into each of N bins of equal rank, as programs
- * that learn from data do with each feature.  -DSTEADY: a search without an unpredictable branch (docs/howto/topdown.md). */
+ * that learn from data do with each feature.  -DSTEADY: without an unpredictable branch (docs/howto/topdown.md). */
 #include <stdio.h>
 #include <stdlib.h>
 

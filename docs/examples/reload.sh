@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Dynamic recompilation: a program runs with a shared object.  Meanwhile softpmu chooses compiler flags for the object by
-# modelled cycles.  The script builds the object again and puts it into place; the program loads it at its next safe point.
+# Dynamic recompilation: a program runs with a shared object.  Meanwhile softpmu chooses compiler flags for it by
+# modelled cycles.  The script builds the object again and puts it into place; the program loads it at its next safe
+# point.
 # reload.sh [FOLDER TO WORK IN [ROUNDS]]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

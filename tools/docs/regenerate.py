@@ -4,8 +4,8 @@
 
     tools/docs/regenerate.py SOFTPMU [FILE...]     (after `make`; no user runs it; FILE: only these pages)
 
-A command is a line "    $ COMMAND" of an indented block.  Its output follows, up to the next such line or the end of the
-block, standard error included.  Where a page leaves lines out ("[...]"), the same stretches are left out again: the
+A command is a line "    $ COMMAND" of an indented block.  Its output follows, up to the next such line or the end of
+the block, standard error included.  Where a page leaves lines out ("[...]"), the same stretches are left out again: the
 script finds the kept parts in the new output by their shape (digits aside).  An output in which it does not find them
 stays as it was, and the script names the command.  Each page runs in a fresh copy of docs/examples.  The folder always
 has the same name, because names of files are part of the modelled memory."""

@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The first memory operand that is accessed.  gpr: as encoded.  False: the bytes do not decode, the instruction accesses no memory, or relative to
- * FS or GS, or by a vector of indices. */
-bool isa_address(int word_bytes, const uint8_t *code, size_t bytes, uint64_t ip, const uint64_t gpr[16], uint64_t *address);
+/* Computes the address of the first memory operand that the instruction accesses.  gpr: indexed as encoded.  False
+ * if the bytes do not decode, or the instruction accesses no memory, or its address uses FS, GS or a vector of
+ * indices. */
+bool isa_address(int word_bytes, const uint8_t *code, size_t bytes, uint64_t ip, const uint64_t gpr[16],
+		 uint64_t *address);
 #endif

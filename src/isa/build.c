@@ -2,9 +2,9 @@
  * The uops of one instruction: loads, what the table's row computes, stores.
  *
  * A memory source is a load that shares its issue slot with the first computing uop (micro-fusion); a store is a
- * store-address and a store-data uop in one slot; a read-modify-write has one slot of each.  With an index register the
- * load and the computing uop are taken apart at issue where the core does so (@unlaminate; Optimization Manual,
- * "Micro-op Queue and the Loop Stream Detector": un-lamination).  Inside an instruction values travel in temporaries.
+ * store-address and a store-data uop in one slot; a read-modify-write has one slot of each.  If the address has an
+ * index register, issue splits the load from the computing uop on cores that do so (@unlaminate; Optimization Manual,
+ * "Micro-op Queue and the Loop Stream Detector": un-lamination).  Inside an instruction, values travel in temporaries.
  *
  * Left out: stack-pointer synchronisation uops, assists.  Merging of high-byte registers: core/backend/partial_regs.h.
  */
@@ -18,7 +18,8 @@ static const struct spec *specs(const struct build *c)
 	return &c->isa->specs[c->row->first];
 }
 
-/* Which uop does the work: the one that blocks a unit, else the longest one on the path. */
+/* Index of the uop that does the work: the one that blocks a unit, else the one with the longest latency on the
+ * path. */
 static unsigned main_uop(const struct build *c, unsigned from)
 {
 	const struct spec *s = specs(c);
@@ -42,7 +43,7 @@ static void read_flags(struct build *c, struct uop *u)
 		build_source(c, u, REG_CARRY);
 }
 
-/* The operands of the bits `which`; `rest`: also those that the row's `in` attributes do not name, and the flags. */
+/* Reads the operands of the bits `which`; with `rest` also those that no `in` attribute of the row names, and flags. */
 static void read_sources(struct build *c, struct uop *u, unsigned which, bool rest)
 {
 	unsigned named = c->row->in / SPEC_IN1;
@@ -100,7 +101,7 @@ static struct uop *emit_spec(struct build *c, const struct spec *s, bool slot)
 	return u;
 }
 
-/* The row's uops from `from` on.  Stores follow if `store`. */
+/* Emits the row's uops from `from` on.  store: a store of the result follows. */
 static void emit_compute(struct build *c, unsigned from, bool store)
 {
 	const struct spec *s = specs(c);
@@ -128,7 +129,7 @@ static void emit_compute(struct build *c, unsigned from, bool store)
 		c->sources_read = true;
 		if (!(s[i].attr & SPEC_PAR))
 			read_temps(c, u);
-		/* Results: what the attribute names; the last uop writes what no attribute claimed. */
+		/* Results: each uop writes what its attributes name; the last one writes what no attribute named. */
 		unsigned attr = s[i].attr & (SPEC_OUT1 | SPEC_OUT2 | SPEC_FLAGS);
 		if (i == last)
 			attr |= (SPEC_OUT1 | SPEC_OUT2 | SPEC_FLAGS) & ~done;
@@ -152,7 +153,8 @@ static void emit_compute(struct build *c, unsigned from, bool store)
 		if (attr & SPEC_FLAGS)
 			write_flags(c, u);
 	}
-	/* What still waits for room (CMPXCHG16B names six registers) goes to any uop of the instruction that has some. */
+	/* Sources that are still without a uop (CMPXCHG16B names six registers) go to any uop of the instruction
+	 * with room. */
 	for (unsigned k = 0; k < c->n_late; k++) {
 		bool placed = false;
 		for (unsigned i = c->first; i < c->b->n && !placed; i++)
@@ -162,7 +164,7 @@ static void emit_compute(struct build *c, unsigned from, bool store)
 	c->n_late = 0;
 }
 
-/* ---- shapes that differ ---- */
+/* ---- instructions of a special shape ---- */
 
 static void emit_lock(struct build *c)
 {
@@ -183,7 +185,7 @@ static void build_generic(struct build *c, bool locked)
 	build_loads(c);
 	if (!c->row->count) {
 		c->result = c->n_loaded ? c->loaded[0] : c->o.n_src ? c->o.src[0] : REG_NONE;
-		if (c->n_loaded && c->o.form == FORM_LOAD && c->o.n_merge) {	/* merges in the load port's result */
+		if (c->n_loaded && c->o.form == FORM_LOAD && c->o.n_merge) {	/* the load itself merges its result */
 			struct uop *u = &c->b->uop[c->b->n - 1];
 			u->dst[0] = REG_NONE;
 			for (unsigned i = 0; i < c->o.n_dst; i++)
@@ -192,7 +194,7 @@ static void build_generic(struct build *c, bool locked)
 	} else if (!(c->traits & T_BRANCH)) {
 		emit_compute(c, 0, store);
 	}
-	if (locked && !c->form)	/* a form's row holds them */
+	if (locked && !c->form)	/* a form's row includes the lock's uops */
 		emit_lock(c);
 	if (c->traits & T_BRANCH)	/* a call stores its return address */
 		c->result = REG_NONE;
@@ -239,7 +241,7 @@ static void build_prefetch(struct build *c)
 	build_left_over(c);
 }
 
-/* Strings.  Pointers and count move on their own, not through memory; a compare reads what was loaded. */
+/* Strings.  The pointers and the count advance independently of memory; a compare reads what was loaded. */
 static void build_string(struct build *c, bool rep, unsigned size)
 {
 	static const struct { uint8_t base, read, write; } shape[5][2] = {
@@ -269,7 +271,8 @@ static void build_string(struct build *c, bool rep, unsigned size)
 			bool merges = which == 3 && size < 4 && merge->count == 1;
 			uint8_t dest = which == 3 && !merges ? rax : build_new_temp(c);
 			struct uop *u = build_load(c, &mem, dest, true);
-			if (merges && (u = emit_spec(c, &c->isa->specs[merge->first], false))) {	/* as MOV al, m */
+			/* as MOV al, m */
+			if (merges && (u = emit_spec(c, &c->isa->specs[merge->first], false))) {
 				build_add_source(u, dest);
 				build_add_source(u, rax);
 				build_add_dest(u, rax);
@@ -280,7 +283,7 @@ static void build_string(struct build *c, bool rep, unsigned size)
 				c->loaded[c->n_loaded++] = loaded = dest;
 		}
 	}
-	for (int m = 0; m < 2; m++)	/* ahead of the uop that moves the pointer */
+	for (int m = 0; m < 2; m++)	/* stores come ahead of the uop that moves the pointer */
 		if (shape[which][m].write) {
 			struct mem mem = { .plain = 1, .base = shape[which][m].base, .size = (uint16_t)size };
 			build_store(c, &mem, which == 2 ? rax : loaded);
@@ -310,7 +313,7 @@ static void build_string(struct build *c, bool rep, unsigned size)
 	build_left_over(c);
 }
 
-/* FXCH and XCHG: two registers change names; three renames in two slots, or (FXCH) two uops on ports. */
+/* FXCH and XCHG exchange the names of two registers: three renames in two slots, or (FXCH) two uops on ports. */
 static void build_names(struct build *c)
 {
 	if (c->row->count < 2 || c->o.n_dst < 2) {
@@ -324,7 +327,7 @@ static void build_names(struct build *c)
 		struct uop *u = emit_spec(c, &s[i ? i - 1 : 0], i != 1);
 		if (!u)
 			return;
-		if (i == 0) {	/* saves a name: no work of its own */
+		if (i == 0) {	/* saves a name, does no work */
 			u->kind = UOP_ELIMINATED;
 			u->ports = 0;
 			u->latency = 0;
@@ -336,8 +339,10 @@ static void build_names(struct build *c)
 
 /* ---- idioms ---- */
 
-/* Which operand pair must be equal for the result not to depend on it; *ones: PCMPEQ, which still executes. */
-static bool is_idiom(const struct isa *isa, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op, bool *ones)
+/* True if the result does not depend on the operands because two of them are equal.  *ones: PCMPEQ, which still
+ * executes. */
+static bool is_idiom(const struct isa *isa, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op,
+	bool *ones)
 {
 	*ones = false;
 	switch (zi->mnemonic) {
@@ -350,18 +355,23 @@ static bool is_idiom(const struct isa *isa, const ZydisDecodedInstruction *zi, c
 	case ZYDIS_MNEMONIC_PSUBB: case ZYDIS_MNEMONIC_PSUBW: case ZYDIS_MNEMONIC_PSUBD: case ZYDIS_MNEMONIC_PSUBQ:
 	case ZYDIS_MNEMONIC_VPSUBB: case ZYDIS_MNEMONIC_VPSUBW: case ZYDIS_MNEMONIC_VPSUBD: case ZYDIS_MNEMONIC_VPSUBQ:
 		break;
-	case ZYDIS_MNEMONIC_PCMPGTB: case ZYDIS_MNEMONIC_PCMPGTW: case ZYDIS_MNEMONIC_PCMPGTD: case ZYDIS_MNEMONIC_PCMPGTQ:
+	case ZYDIS_MNEMONIC_PCMPGTB: case ZYDIS_MNEMONIC_PCMPGTW: case ZYDIS_MNEMONIC_PCMPGTD:
+	case ZYDIS_MNEMONIC_PCMPGTQ:
 	case ZYDIS_MNEMONIC_VPCMPGTB: case ZYDIS_MNEMONIC_VPCMPGTW: case ZYDIS_MNEMONIC_VPCMPGTD:
-	case ZYDIS_MNEMONIC_VPCMPGTQ: case ZYDIS_MNEMONIC_PSUBSB: case ZYDIS_MNEMONIC_PSUBSW: case ZYDIS_MNEMONIC_PSUBUSB:
+	case ZYDIS_MNEMONIC_VPCMPGTQ: case ZYDIS_MNEMONIC_PSUBSB: case ZYDIS_MNEMONIC_PSUBSW:
+	case ZYDIS_MNEMONIC_PSUBUSB:
 	case ZYDIS_MNEMONIC_PSUBUSW: case ZYDIS_MNEMONIC_VPSUBSB: case ZYDIS_MNEMONIC_VPSUBSW:
 	case ZYDIS_MNEMONIC_VPSUBUSB: case ZYDIS_MNEMONIC_VPSUBUSW:
-		if (op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && ZydisRegisterGetClass(op[0].reg.value) == ZYDIS_REGCLASS_MMX)
+		if (op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    ZydisRegisterGetClass(op[0].reg.value) == ZYDIS_REGCLASS_MMX)
 			return false;
 		break;
-	case ZYDIS_MNEMONIC_PCMPEQB: case ZYDIS_MNEMONIC_PCMPEQW: case ZYDIS_MNEMONIC_PCMPEQD: case ZYDIS_MNEMONIC_PCMPEQQ:
+	case ZYDIS_MNEMONIC_PCMPEQB: case ZYDIS_MNEMONIC_PCMPEQW: case ZYDIS_MNEMONIC_PCMPEQD:
+	case ZYDIS_MNEMONIC_PCMPEQQ:
 	case ZYDIS_MNEMONIC_VPCMPEQB: case ZYDIS_MNEMONIC_VPCMPEQW: case ZYDIS_MNEMONIC_VPCMPEQD:
 	case ZYDIS_MNEMONIC_VPCMPEQQ:
-		if (op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && ZydisRegisterGetClass(op[0].reg.value) == ZYDIS_REGCLASS_MMX)
+		if (op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    ZydisRegisterGetClass(op[0].reg.value) == ZYDIS_REGCLASS_MMX)
 			return false;
 		*ones = true;
 		break;
@@ -378,16 +388,19 @@ static bool is_idiom(const struct isa *isa, const ZydisDecodedInstruction *zi, c
 	       op[a].reg.value == op[a + 1].reg.value;
 }
 
-/* Register copies that rename does (the row's elim flag): whole registers, two different ones. */
+/* Register copies that rename eliminates (the row's elim flag): whole registers, two different ones. */
 static bool is_eliminated_copy(const struct build *c)
 {
 	const struct isa_options *o = &c->isa->o;
-	return (c->row->flags & ROW_ELIM) && (o->moves || (o->vector_moves && c->o.src[0] >= REG_VEC)) && c->o.form == FORM_REG && c->o.n_src == 1 && c->o.n_dst == 1 &&
+	bool on = o->moves || (o->vector_moves && c->o.src[0] >= REG_VEC);
+	return (c->row->flags & ROW_ELIM) && on && c->o.form == FORM_REG && c->o.n_src == 1 && c->o.n_dst == 1 &&
 	       !c->o.n_merge && c->o.src[0] != c->o.dst[0];
 }
 
-/* ADD, SUB, INC, DEC and LEA that only add a constant to a 64-bit register, where the table says that rename does it: the constant. */
-static bool adds_constant(const struct build *c, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op, int64_t *constant)
+/* True for ADD, SUB, INC, DEC and LEA that only add a constant to a 64-bit register, if the table says that rename does
+ * that.  *constant: what is added. */
+static bool adds_constant(const struct build *c, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op,
+			  int64_t *constant)
 {
 	const struct isa *isa = c->isa;
 	const struct row *r = isa_row(isa, CLASS_add_imm, WIDTH_64, FORM_REG);
@@ -396,7 +409,8 @@ static bool adds_constant(const struct build *c, const ZydisDecodedInstruction *
 		return false;
 	if (lea) {
 		const ZydisDecodedOperandMem *m = &op[1].mem;
-		if (zi->operand_width != 64 || m->index != ZYDIS_REGISTER_NONE || ZydisRegisterGetClass(m->base) != ZYDIS_REGCLASS_GPR64)
+		if (zi->operand_width != 64 || m->index != ZYDIS_REGISTER_NONE ||
+		    ZydisRegisterGetClass(m->base) != ZYDIS_REGCLASS_GPR64)
 			return false;
 		*constant = m->disp.has_displacement ? m->disp.value : 0;
 	} else if (zi->mnemonic == ZYDIS_MNEMONIC_INC || zi->mnemonic == ZYDIS_MNEMONIC_DEC) {
@@ -407,7 +421,7 @@ static bool adds_constant(const struct build *c, const ZydisDecodedInstruction *
 	return c->o.n_src >= 1 && c->o.n_dst >= 1;
 }
 
-/* What rename does if it can, else the ports of this class. */
+/* Emits a uop that rename does if it can; otherwise it executes on the ports of the class `executes`. */
 static void emit_eliminated(struct build *c, enum isa_class executes, int64_t constant)
 {
 	struct uop *u = build_emit(c, UOP_ELIMINATED, 0, 0, true);
@@ -426,7 +440,8 @@ static void emit_eliminated(struct build *c, enum isa_class executes, int64_t co
 	}
 }
 
-/* Vector operations of one uop; what shuffles between has no home.  Copies and logic have one if the port that they go to has. */
+/* Home domain of a vector operation that is one uop; shuffles have none.  Copies and logic have one if the port
+ * that they go to has. */
 static uint16_t domain(const struct build *c)
 {
 	switch (c->cls) {
@@ -439,7 +454,9 @@ static uint16_t domain(const struct build *c)
 	case CLASS_fp_hadd: case CLASS_fp_dpps: case CLASS_fp_dppd:
 		return DOMAIN_ANY;
 	default:
-		return c->traits & T_FP_ARITH ? DOMAIN_FP : isa_classes[c->cls].is & SPMU_IS(INT_VECTOR) ? DOMAIN_INTEGER : DOMAIN_ANY;
+		if (c->traits & T_FP_ARITH)
+			return DOMAIN_FP;
+		return isa_classes[c->cls].is & SPMU_IS(INT_VECTOR) ? DOMAIN_INTEGER : DOMAIN_ANY;
 	}
 }
 
@@ -456,27 +473,31 @@ static void set_domain(struct build *c)
 		only->domain = domain(c);
 }
 
-/* Computations that take long on some ports (core/backend/scheduler.h). */
+/* Marks computations that have a long latency on some ports (core/backend/scheduler.h). */
 static void set_slow(struct build *c)
 {
 	for (unsigned i = c->first; i < c->b->n; i++) {
 		struct uop *u = &c->b->uop[i];
-		if (u->kind == UOP_COMPUTE && u->ports && !(u->ports & ~c->isa->o.slow_ports) && u->latency >= c->isa->o.slow_latency)
+		if (u->kind == UOP_COMPUTE && u->ports && !(u->ports & ~c->isa->o.slow_ports) &&
+		    u->latency >= c->isa->o.slow_latency)
 			u->domain |= DOMAIN_SLOW;
 	}
 }
 
-/* The same where the address decides: moves, POP and what is stored again become the stored register, operations on memory do not (HOST,
- * as in data/uops/zen4.tsv: MOV [m64],r64 and MOV r64,[m64] or MOV r32,[m32] 1 cycle a pair, and ADD [m64],r64 1; with ADD r64,[m64], MOVZX, MOVSXD or
- * 16 bits 6 to 8).  Two addresses with an index and the same base and place are taken for the same.  What a vector or x87 register stored becomes no
- * general register (HOST, Zen 5: MOVSD [m64],xmm, MOV r64,[m64] and MOVQ xmm,r64 11.4 to 13.0 cycles; MOV [m64],r64 and MOV r64,[m64] 0.5). */
+/* Sets `load` where memory renaming works by address.  Moves, POP and read-modify-writes may take the stored register's
+ * value, other operations on memory may not (HOST, as in data/uops/zen4.tsv: MOV [m64],r64 and MOV r64,[m64] or
+ * MOV r32,[m32] 1 cycle a pair, and ADD [m64],r64 1; with ADD r64,[m64], MOVZX, MOVSXD or 16 bits 6 to 8).  Two
+ * addresses with an index and the same base and place count as equal.  A value stored from a vector or x87 register
+ * does not reach a general register this way (HOST, Zen 5: MOVSD [m64],xmm, MOV r64,[m64] and MOVQ xmm,r64 11.4 to 13.0
+ * cycles; MOV [m64],r64 and MOV r64,[m64] 0.5). */
 static void set_addresses(struct build *c)
 {
 	bool moves = c->o.form == FORM_RMW || (c->cls == CLASS_mov && c->o.form == FORM_LOAD) || c->cls == CLASS_pop;
 	moves &= (c->o.width == WIDTH_32 || c->o.width == WIDTH_64) && !(c->is_mem & SPMU_IS(LOCK));
-	bool elsewhere = false;		/* what is stored */
+	bool elsewhere = false;		/* stores from a vector or x87 register */
 	for (unsigned i = c->first; i < c->b->n; i++)
-		if (c->b->uop[i].kind == UOP_STORE_DATA || c->b->uop[i].kind == UOP_COMPUTE)	/* which FST converts first */
+		/* UOP_COMPUTE: FST converts before it stores. */
+		if (c->b->uop[i].kind == UOP_STORE_DATA || c->b->uop[i].kind == UOP_COMPUTE)
 			for (unsigned j = 0; j < sizeof c->b->uop[i].src; j++)
 				elsewhere |= c->b->uop[i].src[j] >= REG_VEC && c->b->uop[i].src[j] < REG_FLAGS;
 	for (unsigned i = c->first; i < c->b->n; i++) {
@@ -492,14 +513,16 @@ static void set_addresses(struct build *c)
 	}
 }
 
-/* Loads whose register may become the stored one: whole general registers, from an address without an index (GUESS, as is that
- * computing instructions count: the measured ones are MOV and POP); a read-modify-write with a constant does, with a register
- * not (InstLatx64 on Golden Cove: ADD [m64],imm 1 cycle, ADD [m64],r64 7.3). */
+/* Sets `load`: which loads may take the value of the stored register.  These are loads of whole general registers
+ * from an address without an index (GUESS; also a GUESS is that computing instructions count: the measured ones are
+ * MOV and POP).  Of the read-modify-writes only those with a constant do (InstLatx64 on Golden Cove: ADD [m64],imm
+ * 1 cycle, ADD [m64],r64 7.3). */
 static void set_loads(struct build *c, const ZydisDecodedOperand *op, unsigned operands)
 {
 	const struct isa_options *o = &c->isa->o;
-	bool whole = (c->o.width == WIDTH_32 || c->o.width == WIDTH_64) && c->o.n_mem && c->o.mem[0].plain && !(c->is_mem & SPMU_IS(LOCK)) &&
-	             !(c->traits & (T_BRANCH | T_SPLIT | T_STRING)) && c->cls != CLASS_movsx && c->cls != CLASS_movzx;
+	bool whole = (c->o.width == WIDTH_32 || c->o.width == WIDTH_64) && c->o.n_mem && c->o.mem[0].plain &&
+		     !(c->is_mem & SPMU_IS(LOCK)) && !(c->traits & (T_BRANCH | T_SPLIT | T_STRING)) &&
+		     c->cls != CLASS_movsx && c->cls != CLASS_movzx;
 	if (o->renamed_by_address) {
 		set_addresses(c);
 		return;
@@ -510,12 +533,14 @@ static void set_loads(struct build *c, const ZydisDecodedOperand *op, unsigned o
 		struct uop *u = &c->b->uop[i];
 		if (u->kind != UOP_LOAD || u->is & SPMU_IS(PREFETCH_SW))
 			continue;
-		u->load = (uint16_t)((o->banked_loads ? LOAD_BANKS : 0) | (o->renamed_loads && whole && (u->size == 4 || u->size == 8) ? LOAD_RENAMES : 0));
+		bool renames = o->renamed_loads && whole && (u->size == 4 || u->size == 8);
+		u->load = (uint16_t)((o->banked_loads ? LOAD_BANKS : 0) | (renames ? LOAD_RENAMES : 0));
 	}
 }
 
-/* Ahead of an instruction that reads CF and other flags which two instructions wrote (Optimization Manual, "Partial Flag Register
- * Stalls": since Sandy Bridge by a uop, not a stall).  Leaves out: who wrote them before the block began. */
+/* Adds the uop that merges CF and the other flags, ahead of an instruction that reads both when two instructions wrote
+ * them (Optimization Manual, "Partial Flag Register Stalls": since Sandy Bridge this costs a uop, not a stall).  Left
+ * out: writers before the block's beginning. */
 static void merge_flags(struct build *c)
 {
 	struct builder *b = c->b;
@@ -541,16 +566,17 @@ static bool unlaminates(const struct build *c, const ZydisDecodedOperand *op)
 		return false;
 	if (c->isa->unlaminate == UNLAMINATE_ALL)
 		return true;
-	/* Haswell and later: kept together only if the destination is also a source. */
+	/* Haswell and later keep them together only if the destination is also a source. */
 	return op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && !(op[0].actions & ZYDIS_OPERAND_ACTION_MASK_READ) &&
 	       !c->o.n_merge;
 }
 
-/* The decoders do not micro-fuse its memory uop with the one behind it.  Which do not, by A. Fog, "Instruction tables", fused-domain
- * uops of Haswell and Skylake (remembered, not read again: unverified; settle by IDQ_UOPS_NOT_DELIVERED or
- * UOPS_RETIRED.RETIRE_SLOTS of an instruction repeated): of the read-modify-writes those that write all flags (ADD, AND, NEG) are
- * two slots, INC, NOT, SHL m,i and BTS m,i three, ROL m,i four; SHUFPS, PALIGNR, VPERMQ with memory two, ROUNDPS three,
- * VEXTRACTF128 to memory two, its address then not on the port for simple ones; PMOVZX y,m two; PSHUFB v,m two, PMULLD v,m three. */
+/* True if the decoders do not micro-fuse the memory uop with the one behind it.  Source: A. Fog, "Instruction tables",
+ * fused-domain uops of Haswell and Skylake (from memory, not read again: unverified; settle with IDQ_UOPS_NOT_DELIVERED
+ * or UOPS_RETIRED.RETIRE_SLOTS of an instruction repeated).  Among read-modify-writes, those that write all flags (ADD,
+ * AND, NEG) take two slots, INC, NOT, SHL m,i and BTS m,i three, ROL m,i four.  With a memory operand SHUFPS, PALIGNR
+ * and VPERMQ take two, ROUNDPS three; VEXTRACTF128 to memory takes two, and its address does not use the port for
+ * simple ones; PMOVZX y,m takes two; PSHUFB v,m two, PMULLD v,m three. */
 static bool keeps_apart(const struct build *c, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
 {
 	const struct isa_options *o = &c->isa->o;
@@ -560,17 +586,21 @@ static bool keeps_apart(const struct build *c, const ZydisDecodedInstruction *zi
 	if (!c->o.n_mem)
 		return false;
 	if (c->o.width >= WIDTH_128 && c->o.width <= WIDTH_512) {
-		if (o->apart_pshufb && (zi->mnemonic == ZYDIS_MNEMONIC_PSHUFB || zi->mnemonic == ZYDIS_MNEMONIC_VPSHUFB ||
-		                        zi->mnemonic == ZYDIS_MNEMONIC_PMULLD || zi->mnemonic == ZYDIS_MNEMONIC_VPMULLD))
+		if (o->apart_pshufb &&
+		    (zi->mnemonic == ZYDIS_MNEMONIC_PSHUFB || zi->mnemonic == ZYDIS_MNEMONIC_VPSHUFB ||
+				zi->mnemonic == ZYDIS_MNEMONIC_PMULLD || zi->mnemonic == ZYDIS_MNEMONIC_VPMULLD))
 			return true;
 		for (unsigned i = 0; i < zi->operand_count_visible; i++)
-			immediate |= op[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE || op[i].encoding == ZYDIS_OPERAND_ENCODING_IS4;
-		return (immediate && o->apart_immediate) || (o->apart_widening && c->cls == CLASS_pmovx && c->o.width == WIDTH_256);
+			immediate |= op[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ||
+				op[i].encoding == ZYDIS_OPERAND_ENCODING_IS4;
+		return (immediate && o->apart_immediate) ||
+			(o->apart_widening && c->cls == CLASS_pmovx && c->o.width == WIDTH_256);
 	}
 	if (!o->apart_partial_flags)
 		return false;
-	return zi->mnemonic == ZYDIS_MNEMONIC_INC || zi->mnemonic == ZYDIS_MNEMONIC_DEC || zi->mnemonic == ZYDIS_MNEMONIC_NOT ||
-	       c->cls == CLASS_shift || c->cls == CLASS_rotate || c->cls == CLASS_rotate_1 || c->cls == CLASS_bt;
+	return zi->mnemonic == ZYDIS_MNEMONIC_INC || zi->mnemonic == ZYDIS_MNEMONIC_DEC ||
+		zi->mnemonic == ZYDIS_MNEMONIC_NOT || c->cls == CLASS_shift || c->cls == CLASS_rotate ||
+		c->cls == CLASS_rotate_1 || c->cls == CLASS_bt;
 }
 
 static uint64_t fp_width(const struct build *c, const ZydisDecodedInstruction *zi)
@@ -585,7 +615,7 @@ static uint64_t fp_width(const struct build *c, const ZydisDecodedInstruction *z
 	}
 }
 
-/* Counts, begin and end marks, issue slots: when all uops of the instruction are there. */
+/* Sets counts, begin and end marks and issue slots, after all uops of the instruction were emitted. */
 static void finish(struct build *c, bool microcode)
 {
 	struct builder *b = c->b;
@@ -641,8 +671,9 @@ static void finish(struct build *c, bool microcode)
 
 static bool zeroes(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
 {
-	return (zi->mnemonic == ZYDIS_MNEMONIC_XOR || zi->mnemonic == ZYDIS_MNEMONIC_SUB) && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-	       op[1].type == ZYDIS_OPERAND_TYPE_REGISTER && op[0].reg.value == op[1].reg.value && zi->operand_width >= 32;
+	return (zi->mnemonic == ZYDIS_MNEMONIC_XOR || zi->mnemonic == ZYDIS_MNEMONIC_SUB) &&
+		op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && op[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		op[0].reg.value == op[1].reg.value && zi->operand_width >= 32;
 }
 
 static bool has_serialize(const struct build *c)
@@ -653,106 +684,156 @@ static bool has_serialize(const struct build *c)
 	return false;
 }
 
+/* The `is` of its memory uops. */
+static uint64_t memory_is(const struct build *c, const ZydisDecodedInstruction *zi, bool locked)
+{
+	uint64_t is = isa_classes[c->cls].is & IS_MEM_ALSO;
+	is |= (locked ? SPMU_IS(LOCK) : 0) | ((c->traits & T_GATHER) ? SPMU_IS(GATHER) : 0);
+	if (zi->mnemonic == ZYDIS_MNEMONIC_PREFETCHNTA)
+		return is | SPMU_IS(NON_TEMPORAL);
+	if (!(c->traits & T_PREFETCH))
+		return is;
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_PREFETCHT0: return is | SPMU_IS(PREFETCH_T0);
+	case ZYDIS_MNEMONIC_PREFETCHT1: return is | SPMU_IS(PREFETCH_T1);
+	case ZYDIS_MNEMONIC_PREFETCHT2: return is | SPMU_IS(PREFETCH_T2);
+	case ZYDIS_MNEMONIC_PREFETCHW: return is | SPMU_IS(PREFETCH_W);
+	default: return is;
+	}
+}
+
+/* What the row's flags change in the operands and in *in. */
+static void apply_row_flags(struct build *c, bool substitute)
+{
+	const uint64_t is = isa_classes[c->cls].is;
+	if ((substitute && !c->form) || (c->row->flags & ROW_SUBSTITUTE))
+		c->in->flags |= INSN_SUBSTITUTE;
+	if (c->cls == CLASS_default && !c->form)
+		c->in->flags |= INSN_UNKNOWN;
+	if (c->row->flags & ROW_FALSE_DEP)
+		for (unsigned i = 0; i < c->o.n_dst && c->o.n_src < sizeof c->o.src; i++)
+			c->o.src[c->o.n_src++] = c->o.dst[i];
+	if (c->row->flags & ROW_NO_MERGE) {
+		c->o.flags_read = 0;
+		c->in->flags_late = !(is & SPMU_IS(STRING_REP)) && c->o.flags_written;
+	}
+}
+
+/* Chooses another row where two equal operands make the instruction a rotate or an idiom. */
+static void apply_equal_operands(struct build *c, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
+{
+	const struct isa *isa = c->isa;
+	const struct row *shld = isa_row(isa, CLASS_shld, WIDTH_NONE, FORM_REG);
+	bool ones;
+	if (c->cls == CLASS_shld && shld->flags & ROW_ROTATES && c->o.form == FORM_REG &&
+	    op[0].reg.value == op[1].reg.value)
+		c->row = isa_row(isa, CLASS_rotate, c->o.width, FORM_REG);
+	if (isa->o.zero_idioms && is_idiom(isa, zi, op, &ones)) {
+		c->o.n_src = c->o.n_merge = 0;
+		c->o.whole &= 0xf0;
+		if (!ones && isa->idioms == IDIOMS_ALL && ZydisRegisterGetClass(op[0].reg.value) != ZYDIS_REGCLASS_MMX)
+			c->row = isa_row(isa, CLASS_zero_idiom, c->o.width, FORM_REG);
+	}
+}
+
+static void emit_copy(struct build *c)
+{
+	struct uop *u = build_emit(c, UOP_ELIMINATED, 0, 0, true);
+	if (!u)
+		return;
+	u->src[0] = c->o.src[0];
+	u->dst[0] = c->o.dst[0];
+	u->is = c->is_all | (c->o.src[0] >= REG_VEC ? SPMU_IS(MOVE_VECTOR) : SPMU_IS(MOVE_INT));
+	if (c->isa->o.moves_limited && c->row->count == 1) {
+		u->ports = specs(c)->ports;
+		u->latency = specs(c)->latency;
+	}
+}
+
+/* Gives the uop behind a load or a store address a slot of its own, where the core does not micro-fuse them. */
+static void split_slots(struct build *c, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
+{
+	const struct isa *isa = c->isa;
+	struct uop *u = &c->b->uop[c->first];
+	const unsigned n = c->b->n - c->first;
+	bool apart = keeps_apart(c, zi, op);
+	if ((apart || unlaminates(c, op)) && n >= 2 && u->kind == UOP_LOAD) {
+		c->apart += isa->o.laminated && !apart && !(u[1].flags & UOP_SLOT) && !isa->no_microfusion;
+		u[1].flags |= UOP_SLOT;
+	} else if (apart && n == 2 && u->kind == UOP_STORE_ADDR) {
+		u->ports = build_memory_spec(c, CLASS_store_address_index, CLASS_store_address_index, false)->ports;
+		u[1].flags |= UOP_SLOT;
+	}
+	if (c->cls == CLASS_blendv_vex && isa->o.blend_first)
+		u->flags |= UOP_GROUP;
+}
+
+static void emit_uops(struct build *c, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op, bool locked)
+{
+	const int64_t limit = c->isa->o.constants;
+	bool copy = is_eliminated_copy(c);
+	int64_t constant = 0;
+	bool adds = adds_constant(c, zi, op, &constant), early = adds && constant > -limit && constant < limit;
+	if (adds && !early && c->cls == CLASS_add_imm)
+		c->row = isa_row(c->isa, CLASS_alu, c->o.width, FORM_REG);
+	if (c->traits & T_STRING) {
+		bool rep = isa_classes[c->cls].is & SPMU_IS(STRING_REP);
+		build_string(c, rep, zi->operand_width / 8u);
+	} else if (c->traits & T_PREFETCH) {
+		build_prefetch(c);
+	} else if (c->cls == CLASS_leave) {
+		build_leave(c);
+	} else if (c->cls == CLASS_fxch ||
+		   (c->cls == CLASS_xchg && c->row->count == 2 && specs(c)->kind == UOP_ELIMINATED)) {
+		build_names(c);
+	} else if (early) {
+		emit_eliminated(c, c->cls == CLASS_add_imm ? CLASS_alu : c->cls, constant);
+	} else if (copy) {
+		emit_copy(c);
+	} else {
+		build_generic(c, locked);
+		split_slots(c, zi, op);
+	}
+}
+
 void isa_build(struct builder *b, enum isa_class cls, bool substitute, const ZydisDecodedInstruction *zi,
                const ZydisDecodedOperand *op, struct slot_cursor *slots, struct insn *in)
 {
 	struct build c = {
-		.b = b, .isa = b->isa, .slots = slots, .in = in, .cls = cls, .traits = isa_classes[cls].traits, .first = b->n,
+		.b = b, .isa = b->isa, .slots = slots, .in = in, .cls = cls, .traits = isa_classes[cls].traits,
+		.first = b->n,
 	};
-	isa_operands(b->isa, cls, zi, op, &b->top, &c.o);
+	const uint64_t is = isa_classes[cls].is;
+	const uint64_t branch = SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) |
+				SPMU_IS(FAR);
+	const bool locked = (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK) || cls == CLASS_xchg_mem;
+	const bool rep = is & SPMU_IS(STRING_REP);
 	char name[ISA_FORM_NAME];
+	isa_operands(b->isa, cls, zi, op, &b->top, &c.o);
 	isa_form_name(zi, op, name);
 	c.form = isa_form_row(b->isa, name);
 	c.row = c.form ? c.form : isa_row(b->isa, cls, c.o.width, c.o.form);
 	c.elements = op[0].element_size ? op[0].size / op[0].element_size : 1;
-	bool ones, locked = (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK) || cls == CLASS_xchg_mem;
-	uint64_t is = isa_classes[cls].is;
-	c.is_mem = (is & IS_MEM_ALSO) | (locked ? SPMU_IS(LOCK) : 0) | ((c.traits & T_GATHER) ? SPMU_IS(GATHER) : 0);
-	if (zi->mnemonic == ZYDIS_MNEMONIC_PREFETCHNTA)
-		c.is_mem |= SPMU_IS(NON_TEMPORAL);
-	else if (c.traits & T_PREFETCH)
-		c.is_mem |= zi->mnemonic == ZYDIS_MNEMONIC_PREFETCHT0 ? SPMU_IS(PREFETCH_T0) : zi->mnemonic == ZYDIS_MNEMONIC_PREFETCHT1 ? SPMU_IS(PREFETCH_T1) :
-			zi->mnemonic == ZYDIS_MNEMONIC_PREFETCHT2 ? SPMU_IS(PREFETCH_T2) : zi->mnemonic == ZYDIS_MNEMONIC_PREFETCHW ? SPMU_IS(PREFETCH_W) : 0;
+	c.is_mem = memory_is(&c, zi, locked);
 	c.is_main = (is & IS_MAIN_ONLY) | ((c.traits & T_FP_ARITH) ? fp_width(&c, zi) : 0);
-	c.is_all = is & ~(IS_MAIN_ONLY | SPMU_IS(NON_TEMPORAL) | SPMU_IS(GATHER) | SPMU_IS(BRANCH) | SPMU_IS(COND) |
-	                  SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) | SPMU_IS(FAR));
-	uint64_t is_branch = is & (SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) |
-	                           SPMU_IS(FAR));
-	if ((substitute && !c.form) || (c.row->flags & ROW_SUBSTITUTE))
-		in->flags |= INSN_SUBSTITUTE;
-	if (cls == CLASS_default && !c.form)
-		in->flags |= INSN_UNKNOWN;
-	if (c.row->flags & ROW_FALSE_DEP)
-		for (unsigned i = 0; i < c.o.n_dst && c.o.n_src < sizeof c.o.src; i++)
-			c.o.src[c.o.n_src++] = c.o.dst[i];
-	if (c.row->flags & ROW_NO_MERGE) {
-		c.o.flags_read = 0;
-		in->flags_late = !(is & SPMU_IS(STRING_REP)) && c.o.flags_written;
-	}
+	c.is_all = is & ~(IS_MAIN_ONLY | SPMU_IS(NON_TEMPORAL) | SPMU_IS(GATHER) | branch);
+	apply_row_flags(&c, substitute);
 	if (b->isa->o.flags_ports)
 		merge_flags(&c);
-	const struct row *shld = isa_row(b->isa, CLASS_shld, WIDTH_NONE, FORM_REG);
-	if (cls == CLASS_shld && shld->flags & ROW_ROTATES && c.o.form == FORM_REG && op[0].reg.value == op[1].reg.value)
-		c.row = isa_row(b->isa, CLASS_rotate, c.o.width, FORM_REG);
-	if (b->isa->o.zero_idioms && is_idiom(b->isa, zi, op, &ones)) {
-		c.o.n_src = c.o.n_merge = 0;
-		c.o.whole &= 0xf0;
-		if (!ones && b->isa->idioms == IDIOMS_ALL && ZydisRegisterGetClass(op[0].reg.value) != ZYDIS_REGCLASS_MMX)
-			c.row = isa_row(b->isa, CLASS_zero_idiom, c.o.width, FORM_REG);
-	}
-	bool copy = is_eliminated_copy(&c);
-	int64_t constant = 0;
-	bool adds = adds_constant(&c, zi, op, &constant), early = adds && constant > -(int64_t)b->isa->o.constants &&
-	            constant < (int64_t)b->isa->o.constants;
-	if (adds && !early && cls == CLASS_add_imm)
-		c.row = isa_row(b->isa, CLASS_alu, c.o.width, FORM_REG);
-	if (c.traits & T_STRING) {
-		build_string(&c, (is & SPMU_IS(STRING_REP)) != 0, zi->operand_width / 8u);
-	} else if (c.traits & T_PREFETCH) {
-		build_prefetch(&c);
-	} else if (cls == CLASS_leave) {
-		build_leave(&c);
-	} else if (cls == CLASS_fxch || (cls == CLASS_xchg && c.row->count == 2 && specs(&c)->kind == UOP_ELIMINATED)) {
-		build_names(&c);
-	} else if (early) {
-		emit_eliminated(&c, cls == CLASS_add_imm ? CLASS_alu : cls, constant);
-	} else if (copy) {
-		struct uop *u = build_emit(&c, UOP_ELIMINATED, 0, 0, true);
-		if (u) {
-			u->src[0] = c.o.src[0];
-			u->dst[0] = c.o.dst[0];
-			u->is = c.is_all | (c.o.src[0] >= REG_VEC ? SPMU_IS(MOVE_VECTOR) : SPMU_IS(MOVE_INT));
-			if (b->isa->o.moves_limited && c.row->count == 1) {
-				u->ports = specs(&c)->ports;
-				u->latency = specs(&c)->latency;
-			}
-		}
-	} else {
-		build_generic(&c, locked);
-		bool apart = keeps_apart(&c, zi, op);
-		if ((apart || unlaminates(&c, op)) && b->n - c.first >= 2 && b->uop[c.first].kind == UOP_LOAD) {
-			c.apart += b->isa->o.laminated && !apart && !(b->uop[c.first + 1].flags & UOP_SLOT) && !b->isa->no_microfusion;
-			b->uop[c.first + 1].flags |= UOP_SLOT;
-		}
-		else if (apart && b->n - c.first == 2 && b->uop[c.first].kind == UOP_STORE_ADDR) {
-			b->uop[c.first].ports = build_memory_spec(&c, CLASS_store_address_index, CLASS_store_address_index, false)->ports;
-			b->uop[c.first + 1].flags |= UOP_SLOT;
-		}
-		if (cls == CLASS_blendv_vex && b->isa->o.blend_first)
-			b->uop[c.first].flags |= UOP_GROUP;
-	}
+	apply_equal_operands(&c, zi, op);
+	emit_uops(&c, zi, op, locked);
 	if (b->isa->o.domains)
 		set_domain(&c);
 	if (b->isa->o.slow_ports)
 		set_slow(&c);
 	if (b->isa->o.renamed_loads || b->isa->o.banked_loads)
 		set_loads(&c, op, zi->operand_count_visible);
-	in->flags |= (uint16_t)(is & SPMU_IS(STRING_REP) ? INSN_REP : 0);
-	finish(&c, (c.row->flags & ROW_MS) || (is & SPMU_IS(STRING_REP)));
+	in->flags |= (uint16_t)(rep ? INSN_REP : 0);
+	finish(&c, (c.row->flags & ROW_MS) || rep);
 	if (b->n > c.first && zeroes(zi, op))
 		b->uop[c.first].flags |= UOP_ZEROES;
-	if (is_branch && b->n > c.first)
-		b->uop[b->n - 1].is |= is_branch;
+	if ((is & branch) && b->n > c.first)
+		b->uop[b->n - 1].is |= is & branch;
 	in->flags |= (uint16_t)(has_serialize(&c) ? INSN_SERIALIZE : 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * One instruction while its uops are made: shared by build.c (what it computes) and build_memory.c (uops, loads, stores).
+ * One instruction while its uops are made: shared by build.c (what it computes) and build_memory.c (loads, stores).
  */
 #ifndef ISA_BUILD_H
 #define ISA_BUILD_H
@@ -10,31 +10,33 @@ enum { TEMPS = 8, PIECES_MAX = 32, INSN_UOPS_MAX = 250 };	/* insn.uops is a byte
                       SPMU_IS(SERIALIZING))
 #define IS_MEM_ALSO  (SPMU_IS(NON_TEMPORAL) | SPMU_IS(STRING_REP) | SPMU_IS(LOCK))
 
-struct build {			/* one instruction */
+struct build {
 	struct builder *b;
 	const struct isa *isa;
-	const struct row *row;	/* whose uops are built */
-	const struct row *form;	/* the form's own row, or NULL: serves, even where an idiom's uops are built */
+	const struct row *row;	/* the row whose uops are built */
+	/* the form's own row or NULL; it counts as the row used even if an idiom's uops are built */
+	const struct row *form;
 	struct operands o;
 	struct slot_cursor *slots;
 	struct insn *in;
 	enum isa_class cls;
 	uint32_t traits;
-	uint64_t is_all, is_mem, is_main;	/* of computing uops, of memory uops, of the one that does the work */
+	uint64_t is_all, is_mem, is_main;	/* `is` of computing uops, of memory uops, of the main computing uop */
 	unsigned first;		/* its first uop */
 	uint8_t temp;		/* next temporary */
 	uint8_t loaded[16], n_loaded;	/* temporaries that loads fill */
-	uint8_t loaded_operand[16];	/* as src_operand */
-	uint8_t unread[16], n_unread;	/* temporaries that computing uops filled and nobody read */
-	uint8_t late[12], n_late;	/* sources that found no room yet */
-	uint8_t result;		/* what a store stores */
+	uint8_t loaded_operand[16];	/* as operands.src_operand */
+	uint8_t unread[16], n_unread;	/* temporaries that computing uops filled and no uop has read yet */
+	uint8_t late[12], n_late;	/* sources for which no uop had room yet */
+	uint8_t result;		/* register that a store stores */
 	bool sources_read, fusable;
-	uint8_t apart;		/* slots more than the decoders make: rename takes one apart, or merges flags ahead of it */
-	unsigned elements;	/* of a gather */
+	/* slots beyond what the decoders make: rename splits one, or merges flags ahead of it */
+	uint8_t apart;
+	unsigned elements;	/* number of elements of a gather */
 };
 
-/* build_memory.c.  build_emit appends a uop (NULL: no memory and no uop yet); build_source and build_destination find
- * another place if the uop is full; kinds of slots are enum st_slot_kind. */
+/* build_memory.c.  build_emit appends a uop (NULL: out of memory and there is no uop yet); build_source and
+ * build_destination choose another uop if this one has no room; kinds of slots are enum st_slot_kind. */
 struct uop *build_emit(struct build *c, uint8_t kind, uint16_t ports, uint8_t latency, bool slot);
 void build_source(struct build *c, struct uop *u, uint8_t reg);
 void build_destination(struct build *c, struct uop *u, uint8_t reg);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Uops as such, and those of memory operands: loads, stores and the block's slots that they take.
+ * Appends uops, and makes those of memory operands: loads, stores, and which of the block's slots they take.
  *
- * Memory uops take the block's slots of their kind in order.  A wide operand that the tracer saw as several pieces is one
- * uop again; classes with T_SPLIT keep one uop a slot; slots that are left over get uops of their own.  Only the first 256
- * slots of an instruction are looked at.
+ * Memory uops take the block's slots of their kind in order.  A wide operand that the tracer saw in several pieces
+ * becomes one uop again; classes with T_SPLIT keep one uop for each slot; slots that are left over get uops of
+ * their own.  Only the first 256 slots of an instruction are used.
  */
 #include "isa/build.h"
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct uop *build_emit(struct build *c, uint8_t kind, uint16_t ports, uint8_t la
 	if (b->n == b->capacity) {
 		unsigned capacity = b->capacity * 2 + 64;
 		struct uop *more = realloc(b->uop, capacity * sizeof *more);
-		if (!more) {	/* the last uop is overwritten; isa_decode reports the lack of memory */
+		if (!more) {	/* the caller overwrites the last uop; isa_decode reports the lack of memory */
 			b->no_memory = true;
 			return b->n ? &b->uop[b->n - 1] : NULL;
 		}
@@ -68,7 +68,7 @@ void build_source(struct build *c, struct uop *u, uint8_t reg)
 		c->b->dropped++;
 }
 
-/* A result that does not fit the uop goes to an earlier one of this instruction, the nearest with room. */
+/* Adds a result.  If the uop has no room, the nearest earlier uop of this instruction with room gets it. */
 void build_destination(struct build *c, struct uop *u, uint8_t reg)
 {
 	struct builder *b = c->b;
@@ -100,7 +100,7 @@ static void take(struct slot_cursor *s, unsigned i)
 		s->taken[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
-/* First slot of `kind` that no uop has; a LOADSTORE serves a load and a store.  -1 if there is none. */
+/* The first slot of `kind` that no uop has taken; a LOADSTORE serves both a load and a store.  -1 if there is none. */
 static int find_slot(const struct slot_cursor *s, unsigned kind)
 {
 	for (unsigned i = 0; i < s->count && i < 256; i++)
@@ -114,7 +114,7 @@ static int find_slot(const struct slot_cursor *s, unsigned kind)
 	return -1;
 }
 
-/* Of what a division did; UOP_NO_SLOT: the stream does not say it. */
+/* The slot that says what a division did (ST_SLOT_DIVIDED); UOP_NO_SLOT if the stream has none. */
 uint16_t build_divided_slot(const struct build *c)
 {
 	const struct slot_cursor *s = c->slots;
@@ -124,7 +124,7 @@ uint16_t build_divided_slot(const struct build *c)
 	return UOP_NO_SLOT;
 }
 
-/* Gives the uop its slot; pieces of an operand of `want` bytes that follow are swallowed. */
+/* Gives the uop its slot, and the slots that follow as long as they are pieces of the same operand of `want` bytes. */
 void build_assign_slot(struct build *c, struct uop *u, unsigned kind, unsigned want)
 {
 	struct slot_cursor *s = c->slots;
@@ -138,7 +138,8 @@ void build_assign_slot(struct build *c, struct uop *u, unsigned kind, unsigned w
 	bool both = s->slot[i].kind == ST_SLOT_LOADSTORE;
 	if (!both)
 		take(s, (unsigned)i);
-	for (int j = i + 1; want > 8 && size < want && !(c->traits & T_SPLIT) && (unsigned)j < s->count && j < 256; j++) {
+	for (int j = i + 1; want > 8 && size < want && !(c->traits & T_SPLIT) && (unsigned)j < s->count && j < 256;
+	    j++) {
 		if (s->slot[j].kind == ST_SLOT_REG)
 			continue;
 		if (s->slot[j].kind != s->slot[i].kind || size + s->slot[j].size > want)
@@ -148,7 +149,7 @@ void build_assign_slot(struct build *c, struct uop *u, unsigned kind, unsigned w
 		if (!both)
 			take(s, (unsigned)j);
 	}
-	if (kind != ST_SLOT_PREFETCH)	/* the tracer gives that no size */
+	if (kind != ST_SLOT_PREFETCH)	/* the tracer gives prefetches no size */
 		u->size = (uint16_t)size;
 }
 
@@ -196,7 +197,8 @@ struct uop *build_load(struct build *c, const struct mem *m, uint8_t dest, bool 
 
 void build_store(struct build *c, const struct mem *m, uint8_t data)
 {
-	const struct spec *s = build_memory_spec(c, CLASS_store_address, CLASS_store_address_index, is_slow(c, m, false));
+	const struct spec *s =
+		build_memory_spec(c, CLASS_store_address, CLASS_store_address_index, is_slow(c, m, false));
 	const struct spec *d = build_memory_spec(c, CLASS_store_data, CLASS_store_data, false);
 	struct uop *u = build_emit(c, UOP_STORE_ADDR, s->ports, s->latency, true);
 	if (!u)
@@ -216,18 +218,18 @@ void build_store(struct build *c, const struct mem *m, uint8_t data)
 	u->pieces = parts;
 	if (data)
 		build_add_source(u, data);
-	/* A LOADSTORE slot served the load and now the store: it is done with. */
+	/* A LOADSTORE slot has now served the load and the store. */
 	if (slot != UOP_NO_SLOT)
 		take(c->slots, slot - c->slots->first);
 }
 
-/* How many uops a memory operand takes: its slots if each is a uop of its own, else one. */
+/* How many uops a memory operand takes: one for each slot with T_SPLIT, else one. */
 static unsigned pieces(const struct build *c, unsigned kind, const struct mem *m)
 {
 	if (!(c->traits & T_SPLIT))
 		return 1;
 	unsigned n = count_slots(c->slots, kind);
-	if (!n)			/* unseen by the tracer: an element a uop, else 32 bytes */
+	if (!n)			/* the tracer did not see them: one for each element, else for each 32 bytes */
 		n = (c->traits & T_GATHER) ? c->elements : (c->traits & T_STACK) ? 8 : (m->size + 31u) / 32;
 	return n < 1 ? 1 : n > PIECES_MAX ? PIECES_MAX : n;
 }
@@ -279,7 +281,7 @@ void build_stores(struct build *c)
 	}
 }
 
-/* Slots that no operand explains (pieces of FXSAVE, helpers): they were accesses, so they are uops. */
+/* Makes uops for slots that no operand explains (pieces of FXSAVE, accesses of helpers): they were accesses. */
 void build_left_over(struct build *c)
 {
 	struct mem m = { .plain = 1 };
@@ -295,7 +297,7 @@ void build_left_over(struct build *c)
 		} else if (s->kind == ST_SLOT_STORE) {
 			build_store(c, &m, REG_NONE);
 		} else if (s->kind == ST_SLOT_LOADSTORE) {
-			/* Taken by a load alone or by nobody: the store is still due. */
+			/* A load may have taken it, or nobody: in both cases the store is still missing. */
 			bool loaded = false;
 			for (unsigned k = c->first; k < c->b->n; k++)
 				loaded |= c->b->uop[k].kind == UOP_LOAD && c->b->uop[k].slot == c->slots->first + i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Which class an instruction belongs to: its mnemonic gives it (mnemonics.def), a rule corrects it where operands
- * decide.  Left out: distinctions by immediate values other than shift counts of 1.
+ * Which class an instruction belongs to: its mnemonic selects one (mnemonics.def), and rules correct it where the
+ * operands decide.  Left out: distinctions by immediate values other than shift counts of 1.
  */
 #include "isa/isa_internal.h"
 
@@ -39,7 +39,7 @@ static bool is_high_byte(const ZydisDecodedOperand *op)
 	       op->reg.value <= ZYDIS_REGISTER_BH;
 }
 
-/* Families that no row describes: executed by nobody's preset, but a binary may hold them. */
+/* True for instruction families that no row describes.  No preset executes them, but a binary may contain them. */
 static bool is_foreign(const ZydisDecodedInstruction *zi)
 {
 	switch (zi->meta.category) {
@@ -55,14 +55,14 @@ static bool is_foreign(const ZydisDecodedInstruction *zi)
 		break;
 	}
 	return zi->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX || zi->encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX ||
-	       zi->encoding == ZYDIS_INSTRUCTION_ENCODING_XOP || zi->encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW ||
-	       (zi->meta.isa_set >= ZYDIS_ISA_SET_KNCE && zi->meta.isa_set <= ZYDIS_ISA_SET_KNC_PF_HINT) ||
-	       zi->meta.isa_set == ZYDIS_ISA_SET_AMD3DNOW || zi->meta.isa_set == ZYDIS_ISA_SET_SSE4A || zi->meta.isa_set == ZYDIS_ISA_SET_SVM ||
-	       zi->meta.isa_set == ZYDIS_ISA_SET_MONITORX || zi->meta.isa_set == ZYDIS_ISA_SET_SMX ||
-	       zi->meta.isa_set == ZYDIS_ISA_SET_AMD || zi->meta.isa_set == ZYDIS_ISA_SET_VMFUNC ||
-	       zi->meta.isa_set == ZYDIS_ISA_SET_TDX || zi->meta.isa_set == ZYDIS_ISA_SET_XSAVES ||
-	       zi->meta.isa_set == ZYDIS_ISA_SET_SNP || zi->meta.isa_set == ZYDIS_ISA_SET_AMD_INVLPGB ||
-	       zi->meta.isa_set == ZYDIS_ISA_SET_MCOMMIT;
+		zi->encoding == ZYDIS_INSTRUCTION_ENCODING_XOP || zi->encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW ||
+		(zi->meta.isa_set >= ZYDIS_ISA_SET_KNCE && zi->meta.isa_set <= ZYDIS_ISA_SET_KNC_PF_HINT) ||
+		zi->meta.isa_set == ZYDIS_ISA_SET_AMD3DNOW || zi->meta.isa_set == ZYDIS_ISA_SET_SSE4A ||
+		zi->meta.isa_set == ZYDIS_ISA_SET_SVM || zi->meta.isa_set == ZYDIS_ISA_SET_MONITORX ||
+		zi->meta.isa_set == ZYDIS_ISA_SET_SMX || zi->meta.isa_set == ZYDIS_ISA_SET_AMD ||
+		zi->meta.isa_set == ZYDIS_ISA_SET_VMFUNC || zi->meta.isa_set == ZYDIS_ISA_SET_TDX ||
+		zi->meta.isa_set == ZYDIS_ISA_SET_XSAVES || zi->meta.isa_set == ZYDIS_ISA_SET_SNP ||
+		zi->meta.isa_set == ZYDIS_ISA_SET_AMD_INVLPGB || zi->meta.isa_set == ZYDIS_ISA_SET_MCOMMIT;
 }
 
 static enum isa_class lea_class(const ZydisDecodedOperand *op)
@@ -71,7 +71,8 @@ static enum isa_class lea_class(const ZydisDecodedOperand *op)
 	if (m->base == ZYDIS_REGISTER_RIP || m->base == ZYDIS_REGISTER_EIP)
 		return CLASS_lea_rip;
 	bool base = m->base != ZYDIS_REGISTER_NONE, index = m->index != ZYDIS_REGISTER_NONE;
-	/* RBP and R13 as base need a displacement in the encoding, so they count as three components by themselves. */
+	/* As a base, RBP and R13 need a displacement in the encoding, so base and index already make three
+	 * components. */
 	if (base && index && m->disp.has_displacement)
 		return m->scale > 1 ? CLASS_lea_slow_scaled : CLASS_lea_slow;
 	if (index && m->scale > 1)
@@ -91,7 +92,7 @@ static enum isa_class mov_class(const ZydisDecodedOperand *op)
 	return op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && !is_mem(&op[0]) ? CLASS_mov_imm : CLASS_mov;
 }
 
-/* MOVD, MOVQ between register files; to and from memory they are plain moves. */
+/* MOVD and MOVQ between register files; those from and to memory are plain moves. */
 static enum isa_class movd_class(const ZydisDecodedOperand *op)
 {
 	if (is_mem(&op[0]) || is_mem(&op[1]))
@@ -127,7 +128,8 @@ static enum isa_class refine(enum isa_class c, const ZydisDecodedInstruction *zi
 	case ZYDIS_MNEMONIC_MOV:
 		return mov_class(op);
 	case ZYDIS_MNEMONIC_ADD: case ZYDIS_MNEMONIC_SUB:	/* not the accumulator's short form 05, 2D */
-		return !mem0 && zi->operand_width == 64 && (zi->opcode == 0x81 || zi->opcode == 0x83) ? CLASS_add_imm : c;
+		return !mem0 && zi->operand_width == 64 && (zi->opcode == 0x81 || zi->opcode == 0x83) ? CLASS_add_imm
+												      : c;
 	case ZYDIS_MNEMONIC_INC: case ZYDIS_MNEMONIC_DEC:
 		return !mem0 && zi->operand_width == 64 ? CLASS_add_imm : c;
 	case ZYDIS_MNEMONIC_MOVZX:
@@ -141,7 +143,9 @@ static enum isa_class refine(enum isa_class c, const ZydisDecodedInstruction *zi
 	case ZYDIS_MNEMONIC_POP:
 		return is_reg(&op[0], ZYDIS_REGCLASS_SEGMENT) ? CLASS_mov_seg : c;
 	case ZYDIS_MNEMONIC_IMUL:
-		return zi->operand_count_visible == 1 ? CLASS_mul : zi->operand_count_visible == 2 ? CLASS_imul : CLASS_imul_imm;
+		return zi->operand_count_visible == 1    ? CLASS_mul
+			: zi->operand_count_visible == 2 ? CLASS_imul
+							 : CLASS_imul_imm;
 	case ZYDIS_MNEMONIC_SHL: case ZYDIS_MNEMONIC_SHR: case ZYDIS_MNEMONIC_SAR:
 		return shift_class(CLASS_shift, CLASS_shift, CLASS_shift_cl, zi, op);
 	case ZYDIS_MNEMONIC_ROL: case ZYDIS_MNEMONIC_ROR:
@@ -194,7 +198,7 @@ static enum isa_class refine(enum isa_class c, const ZydisDecodedInstruction *zi
 	}
 }
 
-/* *substitute: the family is none that the tables describe (AVX-512, AMD's, ..). */
+/* *substitute: the instruction's family is one that no table describes (AVX-512, AMD's, ..). */
 enum isa_class isa_classify(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op, bool *substitute)
 {
 	enum isa_class c = isa_mnemonic_class[zi->mnemonic];

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A block's description to a decoded block: checks it, decodes each instruction, macro-fuses, packs the result into one
- * allocation.
+ * Makes a decoded block from a block's description: checks it, decodes each instruction, macro-fuses, and packs the
+ * result into one allocation.
  *
- * Macro-fusion (Optimization Manual, "Macro-Fusion" of Sandy Bridge and later): TEST and AND with any Jcc; CMP, ADD and
- * SUB with those on CF, ZF or the signed order; INC and DEC with those on ZF or the signed order.  Not if the first has
- * a memory and an immediate operand, writes memory, or ends a cache line.
- * LCP stalls: 66H with a 16-bit immediate ("Length-Changing Prefixes"); MOV r16, imm16 is free of it (InstLatx64: 1.08
- * cycles on Skylake, where ADD r16, imm16 takes 3.3).  Left out: 67H with a 16-bit displacement, which no
- * compiler makes.
+ * Macro-fusion (Optimization Manual, "Macro-Fusion" of Sandy Bridge and later): TEST and AND fuse with any Jcc;
+ * CMP, ADD and SUB with those on CF, ZF or the signed order; INC and DEC with those on ZF or the signed order.  The
+ * first instruction does not fuse if it has a memory and an immediate operand, writes memory, or ends a cache line.
+ * LCP stalls: 66H with a 16-bit immediate ("Length-Changing Prefixes"), but not MOV r16, imm16 (InstLatx64: 1.08 cycles
+ * on Skylake, where ADD r16, imm16 takes 3.3).  Left out: 67H with a 16-bit displacement, which no compiler makes.
  */
 #include "isa/isa_internal.h"
 #include <stdlib.h>
@@ -37,7 +36,7 @@ static void register_map(struct isa *isa)
 		case ZYDIS_REGCLASS_MASK:
 			isa->reg[r] = id ? (uint8_t)(REG_MASK + (id & 7)) : REG_NONE;	/* k0: no mask */
 			break;
-		default:	/* RIP, RFLAGS (followed as flag groups), control words */
+		default:	/* RIP, RFLAGS (tracked as groups of flags), control words */
 			break;
 		}
 	}
@@ -76,8 +75,10 @@ int isa_create(struct isa **out, const char *tsv_path, struct err *err)
 	isa->table.no_microfusion = isa->no_microfusion;
 	isa->table.macrofusion = isa->macrofusion;
 	isa->table.unlaminate = isa->unlaminate;
-	isa->o = (struct isa_options){ .micro_fusion = true, .macro_fusion = true, .unlaminate = true, .moves = true, .vector_moves = true,
-		.zero_idioms = true, .constants = 1024 };
+	isa->o = (struct isa_options){
+		.micro_fusion = true, .macro_fusion = true, .unlaminate = true, .moves = true, .vector_moves = true,
+		.zero_idioms = true, .constants = 1024,
+	};
 	*out = isa;
 	return 0;
 }
@@ -105,9 +106,9 @@ const char *isa_row_name(const struct isa *isa, unsigned row)
 	return row < isa->n_rows ? isa->rows[row].name : "";
 }
 
-/* ---- what the description says ---- */
+/* ---- the block's description ---- */
 
-struct def {			/* its arrays, checked */
+struct def {			/* its arrays, after the check */
 	const struct st_insn_def *insn;
 	const struct st_slot *slot;
 	const struct st_exit_def *exit;
@@ -122,7 +123,8 @@ static int check_def(const struct st_block_def *def, size_t bytes, struct def *d
 	size_t need = sizeof *def + def->insns * sizeof *d->insn + def->slots * sizeof *d->slot +
 	              def->exits * sizeof *d->exit;
 	if (bytes < need)
-		return err_set(err, ERR_INPUT, "block %u: description of %zu bytes, but its counts need %zu", def->id, bytes, need);
+		return err_set(err, ERR_INPUT, "block %u: description of %zu bytes, but its counts need %zu", def->id,
+			bytes, need);
 	if (!def->insns || def->insns > 256)	/* a slot names its instruction in a byte */
 		return err_set(err, ERR_INPUT, "block %u: %u instructions, not 1 to 256", def->id, def->insns);
 	d->insn = (const struct st_insn_def *)(def + 1);
@@ -130,21 +132,23 @@ static int check_def(const struct st_block_def *def, size_t bytes, struct def *d
 	d->exit = (const struct st_exit_def *)(d->slot + def->slots);
 	for (unsigned i = 0; i < def->insns; i++)
 		if (d->insn[i].len < 1 || d->insn[i].len > 15)
-			return err_set(err, ERR_INPUT, "block %u: instruction %u of %u bytes", def->id, i, d->insn[i].len);
+			return err_set(err, ERR_INPUT,
+				"block %u: instruction %u of %u bytes", def->id, i, d->insn[i].len);
 	for (unsigned i = 0; i < def->slots; i++) {
 		const struct st_slot *s = &d->slot[i];
 		bool known = s->kind == ST_SLOT_LOAD || s->kind == ST_SLOT_STORE || s->kind == ST_SLOT_LOADSTORE ||
 		             s->kind == ST_SLOT_PREFETCH || s->kind == ST_SLOT_REG;
 		if (!known || s->insn >= def->insns)
-			return err_set(err, ERR_INPUT, "block %u: slot %u of kind %u names instruction %u of %u", def->id, i, s->kind,
-			               s->insn, def->insns);
+			return err_set(err, ERR_INPUT, "block %u: slot %u of kind %u names instruction %u of %u",
+				def->id, i, s->kind, s->insn, def->insns);
 		if (i && s->insn < s[-1].insn)
 			return err_set(err, ERR_INPUT, "block %u: slot %u is not in program order", def->id, i);
 	}
 	for (unsigned i = 0; i < def->exits; i++)
 		if (d->exit[i].insns > def->insns || d->exit[i].slots > def->slots)
-			return err_set(err, ERR_INPUT, "block %u: exit %u after %u instructions and %u slots, there are %u and %u", def->id,
-			               i, d->exit[i].insns, d->exit[i].slots, def->insns, def->slots);
+			return err_set(err, ERR_INPUT,
+				"block %u: exit %u after %u instructions and %u slots, there are %u and %u", def->id, i,
+				d->exit[i].insns, d->exit[i].slots, def->insns, def->slots);
 	return 0;
 }
 
@@ -178,16 +182,17 @@ static bool is_lcp(const ZydisDecodedInstruction *zi)
 	       zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
 }
 
-/* Group F7H with 66H: only the byte behind the opcode says whether a 16-bit immediate follows (TEST) or none. */
+/* True for group F7H with 66H: only the byte behind the opcode says whether a 16-bit immediate follows (TEST) or
+ * none. */
 static bool has_late_length(const ZydisDecodedInstruction *zi)
 {
-	return zi->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && zi->opcode == 0xf7 && zi->operand_width == 16 && !zi->raw.imm[0].size &&
-	       zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
+	return zi->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && zi->opcode == 0xf7 && zi->operand_width == 16 &&
+		!zi->raw.imm[0].size && zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
 }
 
-/* A line of the uop cache has 32 bits a uop for constants, and shares them: a 64-bit immediate takes two places, and so does a
- * memory operand with an immediate that does not fit 16 bits (A. Fog, "The microarchitecture of Intel, AMD and VIA CPUs", uop
- * cache of Sandy Bridge). */
+/* True if its constants take two places of a uop-cache line.  A line has 32 bits for each uop's constants, and uops
+ * share them: a 64-bit immediate takes two places, and so does a memory operand with an immediate that does not fit
+ * 16 bits (A. Fog, "The microarchitecture of Intel, AMD and VIA CPUs", uop cache of Sandy Bridge). */
 static bool is_wide(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
 {
 	bool memory = false, wide = false, large = false;
@@ -229,15 +234,17 @@ static enum fuse fuse_first(const ZydisDecodedInstruction *zi, const ZydisDecode
 	}
 }
 
-/* What the core keeps of it: Core 2 fuses CMP and TEST alone, CMP with unsigned conditions, and not in 64-bit code (Optimization
- * Manual, "Macro-Fusion" of Intel Core microarchitecture); the cores before it nothing. */
+/* The fusion that this core does: Core 2 fuses only CMP and TEST, CMP only with unsigned conditions, and not in 64-bit
+ * code (Optimization Manual, "Macro-Fusion" of Intel Core microarchitecture); earlier cores fuse nothing. */
 static enum fuse fuse_on(const struct isa *isa, int word_bytes, ZydisMnemonic first, enum fuse kind)
 {
 	if (isa->macrofusion == MACROFUSION_ALL)
 		return kind;
 	if (isa->macrofusion == MACROFUSION_NONE || word_bytes != 4)
 		return FUSE_NONE;
-	return first == ZYDIS_MNEMONIC_TEST ? kind : first == ZYDIS_MNEMONIC_CMP && kind != FUSE_NONE ? FUSE_CARRY : FUSE_NONE;
+	if (first == ZYDIS_MNEMONIC_TEST)
+		return kind;
+	return first == ZYDIS_MNEMONIC_CMP && kind != FUSE_NONE ? FUSE_CARRY : FUSE_NONE;
 }
 
 static bool fuses_with(enum fuse first, ZydisMnemonic jcc)
@@ -274,7 +281,7 @@ static void fuse(struct builder *b, struct insn *first, struct insn *jcc, const 
 	u->kind = UOP_BRANCH;
 	u->constant = 0;
 	u->flags = (uint8_t)((u->flags & ~UOP_ADDS) | UOP_FUSED_BRANCH);
-	u->is &= ~SPMU_IS(ELIMINATED);	/* ADD r64, imm that rename would have done: a pair executes */
+	u->is &= ~SPMU_IS(ELIMINATED);	/* an ADD r64, imm that rename would eliminate: a fused pair executes */
 	u->is |= SPMU_IS(EXEC) | SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(MACRO_FUSED) | SPMU_IS(INST_END2) |
 		(uint64_t)first->len << SPMU_IS_FUSED_SHIFT;
 	first->flags |= INSN_FUSES_NEXT;
@@ -283,12 +290,14 @@ static void fuse(struct builder *b, struct insn *first, struct insn *jcc, const 
 	jcc->row = (uint16_t)((form ? form : r) - b->isa->rows);
 }
 
-/* A NOP takes no slot beside the instruction before it.  HOST, as in data/uops/zen4.tsv: NOPs of 1 to 4 bytes twelve a cycle, of 8 bytes six, XOR
- * r32,r32 and NOP six pairs.  The limit of 15 bytes is a GUESS, from NOPs of 7 and 8 bytes; settle with NOPs behind longer instructions. */
+/* True if a NOP takes no slot because it shares that of the instruction before it.  HOST, as in data/uops/zen4.tsv:
+ * NOPs of 1 to 4 bytes twelve a cycle, of 8 bytes six, XOR r32,r32 and NOP six pairs.  The limit of 15 bytes is a
+ * GUESS, from NOPs of 7 and 8 bytes; settle it with NOPs behind longer instructions. */
 static bool shares(const struct insn *before, const struct insn *nop)
 {
-	return before->issue_slots == 1 && !(before->flags & (INSN_BRANCH | INSN_REP | INSN_MS | INSN_FUSES_NEXT | INSN_FAR | INSN_SERIALIZE)) &&
-	       before->addr + before->len == nop->addr && before->len + nop->len <= 15;
+	return before->issue_slots == 1 &&
+		!(before->flags & (INSN_BRANCH | INSN_REP | INSN_MS | INSN_FUSES_NEXT | INSN_FAR | INSN_SERIALIZE)) &&
+		before->addr + before->len == nop->addr && before->len + nop->len <= 15;
 }
 
 static void share(struct builder *b, struct insn *nop)
@@ -301,23 +310,26 @@ static void share(struct builder *b, struct insn *nop)
 	nop->issue_slots = nop->decode_slots = 0;
 }
 
-/* Prefixes that the decoders of older cores count. */
+/* Number of prefixes that matter to the decoders of older cores. */
 static uint8_t prefixes(const ZydisDecodedInstruction *zi)
 {
 	unsigned n = 0;
 	for (unsigned i = 0; i < zi->raw.prefix_count && i < ZYDIS_MAX_INSTRUCTION_LENGTH; i++)
-		n += zi->raw.prefixes[i].type != ZYDIS_PREFIX_TYPE_MANDATORY && (zi->raw.prefixes[i].value & 0xf0) != 0x40;
+		n += zi->raw.prefixes[i].type != ZYDIS_PREFIX_TYPE_MANDATORY &&
+			(zi->raw.prefixes[i].value & 0xf0) != 0x40;
 	return (uint8_t)n;
 }
 
-/* What it does with the upper halves of the vector registers. */
+/* What the instruction does to the upper halves of the vector registers. */
 static enum insn_vector vector_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
 {
 	bool any = false, wide = false;
 	if (zi->mnemonic == ZYDIS_MNEMONIC_VZEROUPPER || zi->mnemonic == ZYDIS_MNEMONIC_VZEROALL)
 		return VECTOR_ZERO;
 	for (unsigned i = 0; i < zi->operand_count; i++) {
-		ZydisRegisterClass c = op[i].type == ZYDIS_OPERAND_TYPE_REGISTER ? ZydisRegisterGetClass(op[i].reg.value) : ZYDIS_REGCLASS_INVALID;
+		ZydisRegisterClass c = op[i].type == ZYDIS_OPERAND_TYPE_REGISTER
+			? ZydisRegisterGetClass(op[i].reg.value)
+			: ZYDIS_REGCLASS_INVALID;
 		if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
 			c = ZydisRegisterGetClass(op[i].mem.index);
 		wide |= c == ZYDIS_REGCLASS_YMM || c == ZYDIS_REGCLASS_ZMM;
@@ -325,7 +337,9 @@ static enum insn_vector vector_of(const ZydisDecodedInstruction *zi, const Zydis
 	}
 	if (!any)
 		return VECTOR_NONE;
-	return zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY ? VECTOR_LEGACY : wide ? VECTOR_VEX_256 : VECTOR_VEX_128;
+	if (zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+		return VECTOR_LEGACY;
+	return wide ? VECTOR_VEX_256 : VECTOR_VEX_128;
 }
 
 /* ---- the block ---- */
@@ -379,12 +393,13 @@ static void decode_block(struct builder *b, int word_bytes, const struct st_bloc
 				continue;
 			}
 			isa_build(b, cls, substitute, &zi, op, &slots, in);
-			if (b->isa->o.nops_share && cls == CLASS_nop && i && shares(&insn[i - 1], in) && b->n == from + 1)
+			if (b->isa->o.nops_share && cls == CLASS_nop && i && shares(&insn[i - 1], in) &&
+			    b->n == from + 1)
 				share(b, in);
 			previous = fuse_on(b->isa, word_bytes, zi.mnemonic, fuse_first(&zi, op));
-			if (!(in->flags & INSN_REP))	/* else rep_first is there */
+			if (!(in->flags & INSN_REP))	/* with INSN_REP, rep_first takes its place in the union */
 				in->fusible_lcp = in->flags & INSN_LCP && previous != FUSE_NONE;
-			/* A zero idiom is gone at rename: nothing is left to fuse. */
+			/* Rename eliminates a zero idiom: nothing is left to fuse with. */
 			if (b->n && b->uop[b->n - 1].kind != UOP_COMPUTE && cls != CLASS_add_imm)
 				previous = FUSE_NONE;
 		}
@@ -393,7 +408,7 @@ static void decode_block(struct builder *b, int word_bytes, const struct st_bloc
 	}
 }
 
-/* One allocation: header, instructions, uops, slots, exits, code bytes, vector kinds. */
+/* Packs all into one allocation: header, instructions, uops, exits, slots, code bytes, vector kinds. */
 static struct iblock *pack(const struct builder *b, const struct st_block_def *def, const struct def *d,
                            const struct insn *insn, const uint8_t *vector)
 {
@@ -455,7 +470,8 @@ int isa_decode(const struct isa *isa, int word_bytes, const struct st_block_def 
 	return *out ? 0 : err_set(err, ERR_NOMEM, "out of memory for block %u", def->id);
 }
 
-int isa_decode_again(const struct isa *isa, int word_bytes, const struct iblock *b, struct iblock **out, struct err *err)
+int isa_decode_again(const struct isa *isa, int word_bytes, const struct iblock *b, struct iblock **out,
+	struct err *err)
 {
 	struct st_insn_def *insn;
 	const size_t slots = b->slots * sizeof *b->slot, exits = b->exits * sizeof *b->exit;

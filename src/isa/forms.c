@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Instruction forms: their canonical names, and the rows of the uop table that are of one form alone.
+ * Instruction forms: their canonical names, and the rows of the uop table that belong to one form.
  *
- * A name is prefixes that matter, mnemonic, visible operands by kind and width:
+ * A name has the prefixes that matter, the mnemonic, and the visible operands by kind and width:
  *   ADD r64,m64   SHL r32,cl   SHL r32,1   IMUL r64,r64,i8   VADDPS ymm,ymm,m256   LOCK XADD m64,r64   REP MOVSB
- * Operands: r8 r16 r32 r64; rh (AH, CH, DH, BH); mm xmm ymm zmm k st sreg cr dr bnd tmm; a register that the opcode
- * implies by its name (cl, al, rax, st0 as st); mN a memory operand of N bits, m one without a size, vN a vector-indexed
- * one with elements of N bits, bN an embedded broadcast; iN an immediate of N bits as encoded, 1 the implied one; rel
- * a branch target; ptr a far pointer.  LEA names the parts of its address: [b] [d] [b+d] [b+i] [b+i+d] [i*s+d] [b+i*s+d]
- * [rip+d], as they decide its latency.  EVEX masks: {k} merging, {z} zeroing, behind the first operand.
+ * Operands: r8 r16 r32 r64; rh (AH, CH, DH, BH); mm xmm ymm zmm k st sreg cr dr bnd tmm.  A register that the opcode
+ * implies has its own name (cl, al, rax; st0 is st).  mN is a memory operand of N bits, m one without a size, vN a
+ * vector-indexed one with elements of N bits, bN an embedded broadcast; iN an immediate of N bits as encoded, 1 the
+ * implied one; rel a branch target; ptr a far pointer.  LEA names the parts of its address, as they decide its latency:
+ * [b] [d] [b+d] [b+i] [b+i+d] [i*s+d] [b+i*s+d] [rip+d].  EVEX masks follow the first operand: {k} merging, {z}
+ * zeroing.
  *
  * Left out: addressing modes of memory operands, register numbers, values of immediates, VEX against EVEX.
  */
@@ -161,7 +162,7 @@ static uint32_t hash(const char *name)
 	return h ^ h >> 15;
 }
 
-/* The place of `name` in the table of forms: its row, or the empty place where it belongs. */
+/* The place of `name` in the hash table of forms: that of its row, or the free place where it belongs. */
 static uint16_t *place(const struct isa *isa, const char *name)
 {
 	uint32_t at = hash(name) % FORM_PLACES;
@@ -176,7 +177,7 @@ const struct row *isa_form_row(const struct isa *isa, const char *name)
 	return at ? &isa->rows[at - 1] : NULL;
 }
 
-/* Enters row `index`; NULL, or the row of that name that is there already. */
+/* Enters row `index`.  Returns NULL, or the row of that name if there is one already. */
 const struct row *isa_form_add(struct isa *isa, unsigned index)
 {
 	uint16_t *at = place(isa, isa->rows[index].name);

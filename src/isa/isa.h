@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Code bytes to uops.  A block is decoded once, when the tracer first sends it, into the small fixed records
- * below; the core works on these alone.
+ * Code bytes to uops.  A block is decoded once, when the tracer first sends it, into the small fixed records below; the
+ * core works on these alone.
  *
- * Rules of the decoding (fused domain): a `slot` uop opens an issue slot; uops without `UOP_SLOT` that
- * follow belong to the same slot (micro-fused load+op, store-address+store-data; macro-fused pairs are one
+ * How uops share issue slots (the fused domain): a uop with UOP_SLOT opens an issue slot; uops without UOP_SLOT that
+ * follow it share that slot (micro-fused load and operation, store address and store data; a macro-fused pair is one
  * uop that ends two instructions).
  *
- * A macro-fused pair: the compare has INSN_FUSES_NEXT and all the uops; the branch has INSN_FUSED_INTO_PREV, 0 uops and
- * no slot of its own.  The pair's last uop is the branch: kind UOP_BRANCH, UOP_FUSED_BRANCH, `insn` is the compare (the
- * branch is insn + 1), `is` holds INST_END and INST_END2: one INST_END, and one INST_END2 for the second instruction.
+ * A macro-fused pair: the compare has INSN_FUSES_NEXT and all the uops; the branch has INSN_FUSED_INTO_PREV, no
+ * uops and no slot of its own.  The pair's last uop is the branch: its kind is UOP_BRANCH, it has UOP_FUSED_BRANCH,
+ * its `insn` is the compare (the branch is insn + 1), and `is` holds INST_END for the compare and INST_END2 for the
+ * branch.
  *
- * Load latencies in `latency` are beyond l1d.latency and l1d.vector_extra of the core's file.
+ * A load's `latency` comes on top of l1d.latency and l1d.vector_extra of the core's file.
  * Far transfers (SYSCALL, ..) have `is` BRANCH and FAR but are not of kind UOP_BRANCH: nothing predicts them.
  */
 #ifndef ISA_ISA_H
@@ -21,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Register names of the uops' operands.  0 is "none": always ready as a source, a sink as a destination. */
+/* Register names of the uops' operands.  REG_NONE is always ready as a source; as a destination it drops the result. */
 enum isa_reg {
 	REG_NONE = 0,
 	REG_GPR = 1,		/* 16: RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8.. as encoded */
@@ -32,26 +33,32 @@ enum isa_reg {
 	REG_MXCSR = 59, REG_X87_STATUS = 60,
 	REG_SEGMENT = 61, REG_MASK = 62 /* 8 */,
 	REG_TEMP = 70,		/* 8 temporaries within an instruction */
-	REG_HIGH = 80,		/* 4: AH, CH, DH, BH, if they are renamed apart (isa_options.high_bytes; core/backend/partial_regs.h) */
+	REG_HIGH = 80,		/* 4: AH, CH, DH, BH, if they are renamed separately (isa_options.high_bytes;
+				 * core/backend/partial_regs.h) */
 	REG_COUNT = 84
 };
-/* Is one of these results a general register? */
+static inline bool reg_is_general(uint8_t reg)
+{
+	return (uint8_t)(reg - REG_GPR) < REG_VEC - REG_GPR;
+}
+/* Is one of these results a general-purpose register? */
 static inline bool reg_any_general(const uint8_t dst[3])
 {
-	return (uint8_t)(dst[0] - REG_GPR) < REG_VEC - REG_GPR || (uint8_t)(dst[1] - REG_GPR) < REG_VEC - REG_GPR || (uint8_t)(dst[2] - REG_GPR) < REG_VEC - REG_GPR;
+	return reg_is_general(dst[0]) || reg_is_general(dst[1]) || reg_is_general(dst[2]);
 }
 
 enum uop_kind {
-	UOP_NOP,		/* takes a slot, no port */
-	UOP_COMPUTE,		/* port, latency */
-	UOP_LOAD,		/* load port, then memory; result after the access plus `latency` extra */
+	UOP_NOP,     /* takes a slot, no port */
+	UOP_COMPUTE, /* port, latency */
+	UOP_LOAD,    /* load port, then memory; result after the access plus `latency` extra */
 	UOP_STORE_ADDR,
 	UOP_STORE_DATA,
-	UOP_BRANCH,		/* port, latency; ends a basic block */
-	UOP_ELIMINATED,		/* done at rename: destination becomes a copy of src[0] (or ready, if none).  With ports: on these, with
-				 * its latency, if rename cannot (core/backend/eliminate.h) */
+	UOP_BRANCH,     /* port, latency; ends a basic block */
+	UOP_ELIMINATED, /* done at rename: the destination becomes a copy of src[0] (or is ready, if there is none).
+				 * With ports: executes on these, with its latency, when rename cannot eliminate it
+				 * (core/backend/eliminate.h) */
 	UOP_FENCE_LOAD, UOP_FENCE_STORE, UOP_FENCE_FULL,
-	UOP_SERIALIZE,		/* waits until all before it retired; nothing after it issues before it did */
+	UOP_SERIALIZE, /* waits until all before it have retired; nothing after it issues before it has */
 };
 
 enum uop_flags {
@@ -60,63 +67,68 @@ enum uop_flags {
 	UOP_END = 4,		/* last uop of its instruction */
 	UOP_MS = 8,		/* comes from the microcode sequencer */
 	UOP_FUSED_BRANCH = 16,	/* macro-fused: this uop ends this instruction and the branch after it */
-	UOP_ZEROES = 32,	/* two equal operands: its result is zero */
+	UOP_ZEROES = 32,	/* both operands are the same register: the result is zero */
 	UOP_GROUP = 64,		/* its slot begins an issue group: nothing is allocated before it in its cycle */
-	UOP_ADDS = 128,		/* UOP_ELIMINATED: adds its constant, is no copy */
+	UOP_ADDS = 128,		/* a UOP_ELIMINATED that adds its constant instead of copying */
 };
 
 struct uop {			/* 40 bytes */
-	uint64_t is;		/* set of enum spmu_is: everything static that the record shall carry */
-	uint16_t ports;		/* ports it may go to, bit per port; 0: none */
+	uint64_t is;		/* set of enum spmu_is: all static properties that the record carries */
+	uint16_t ports;		/* ports it may go to, a bit for each; 0: none */
 	uint8_t  kind;		/* enum uop_kind */
 	uint8_t  flags;		/* enum uop_flags */
 	uint8_t  src[4];
 	uint8_t  dst[3];
 	uint8_t  latency;	/* cycles from dispatch to result; loads: cycles beyond the access's own */
-	uint8_t  busy;		/* cycles the unit is blocked for others of the same `unit`; 0 or 1: pipelined */
-	uint8_t  unit;		/* 0: none; else a non-pipelined unit (1 integer divider, 2 FP divider, 3 others, 4 the FP divider of the port that it goes to) */
+	uint8_t  busy;		/* cycles for which it blocks its unit for other uops; 0, 1: pipelined */
+	uint8_t  unit;		/* 0, or the unit it blocks: enum UNIT_ */
 	uint16_t insn;		/* index of its instruction in the block */
-	uint16_t slot;		/* index of its memory slot in the block's record, of an integer divider's uop of ST_SLOT_DIVIDED; UOP_NO_SLOT if none */
+	uint16_t slot;		/* index of its memory slot in the block's record (for an integer divider's uop: of its
+				 * ST_SLOT_DIVIDED); UOP_NO_SLOT if none */
 	uint16_t size;		/* bytes it accesses */
-	uint16_t pieces;	/* memory slots, from `slot` on (register slots among them do not count), that this one access was
-				 * seen as; of masked moves any of them may be ST_NOT_DONE.  0: no slot */
-	union {			/* more of it, by kind */
+	uint16_t pieces; /* how many memory slots this access takes, from `slot` on (register slots among them do not
+				 * count): the tracer may have seen it in pieces, of which a masked move may leave any
+				 * ST_NOT_DONE.  0: no slot */
+	union {			/* meaning depends on the kind */
 		int16_t constant;	/* UOP_ELIMINATED: what is added to src[0] */
-		uint16_t domain;	/* UOP_COMPUTE: enum uop_domain, of the vector registers that it reads and writes */
+		/* UOP_COMPUTE: enum uop_domain, of the vector registers that it reads and writes */
+		uint16_t domain;
 		uint16_t load;		/* UOP_LOAD, UOP_STORE_ADDR: enum uop_load */
 	};
 };
 #define UOP_NO_SLOT 0xffffu
-enum { UNIT_INTDIV = 1, UNIT_FPDIV, UNIT_OTHER, UNIT_FPDIVS };	/* uop.unit */
+/* uop.unit: the integer divider, the FP divider, others, and the FP divider of the port that the uop goes to. */
+enum { UNIT_INTDIV = 1, UNIT_FPDIV, UNIT_OTHER, UNIT_FPDIVS };
 
-enum uop_domain {		/* where its vector operands are at home: what comes from elsewhere comes later (core/backend/bypass.h) */
+enum uop_domain { /* home of its vector operands; a value from another domain arrives later (core/backend/bypass.h) */
 	DOMAIN_ANY, DOMAIN_INTEGER, DOMAIN_FP,
-	DOMAIN_FP_ADD,		/* an adder with a bypass of its own */
-	DOMAIN_HOMES = 3,	/* mask of these */
-	DOMAIN_SLOW = 4,	/* beside one of them: isa_options.slow_latency */
+	DOMAIN_FP_ADD,    /* an adder with a bypass of its own */
+	DOMAIN_HOMES = 3, /* mask of the above */
+	DOMAIN_SLOW = 4,  /* added to one of the above: has isa_options.slow_latency */
 };
 
 enum uop_load {
 	LOAD_RENAMES = 1,	/* its register may become the one that was stored (core/backend/lsq.h) */
 	LOAD_BANKS = 2,		/* the first-level cache has banks */
-	LOAD_BASE = 4,		/* times REG_NONE or the general register that is its base (31 * LOAD_BASE: all of it) */
-	LOAD_NO_BASE = 31 * LOAD_BASE,	/* a store that no load's register becomes: the base of none */
-	LOAD_INDEX = 128,	/* there is an index */
+	LOAD_BASE = 4,		/* unit of a field of five bits: REG_NONE or the general register that is its base */
+	/* all bits of that field.  In a store: no load may take its value by renaming */
+	LOAD_NO_BASE = 31 * LOAD_BASE,
+	LOAD_INDEX = 128,	/* the address has an index */
 };
 
 enum insn_flags {
 	INSN_BRANCH = 1, INSN_COND = 2, INSN_CALL = 4, INSN_RET = 8, INSN_INDIRECT = 16,
-	INSN_REP = 32,		/* REP string instruction: the block that holds it runs once an iteration */
+	INSN_REP = 32,		/* REP string instruction: the block that holds it runs once for each iteration */
 	INSN_LCP = 64,		/* length-changing prefix */
-	INSN_MS = 128,		/* needs the microcode sequencer (more than 4 uops or says so) */
-	INSN_FUSES_NEXT = 256,	/* macro-fused with the branch that follows; that one has no uops of its own */
+	INSN_MS = 128,		/* needs the microcode sequencer (has more than 4 slots, or its row says so) */
+	INSN_FUSES_NEXT = 256,	/* macro-fused with the branch that follows, which has no uops of its own */
 	INSN_FUSED_INTO_PREV = 512,
 	INSN_COMPLEX = 1024,	/* more than one slot: only the complex decoder takes it */
 	INSN_FAR = 2048,	/* SYSCALL, INT, ... */
 	INSN_SERIALIZE = 4096,
-	INSN_SUBSTITUTE = 8192,	/* newer than the core: substitute timing */
+	INSN_SUBSTITUTE = 8192,	/* newer than the core: has substitute timing */
 	INSN_WIDE = 32768,	/* its constants take two places of a uop-cache line */
-	INSN_UNKNOWN = 16384,	/* no row, or bytes that do not decode: a stated default was used */
+	INSN_UNKNOWN = 16384,	/* has no row, or its bytes do not decode: it has a stated default timing */
 };
 
 struct insn {
@@ -126,38 +138,44 @@ struct insn {
 	uint8_t  uops;		/* number of its uops (0 if fused into the one before) */
 	uint8_t  issue_slots;	/* slots among them */
 	union {
-		uint8_t rep_first;	/* INSN_REP: index of its first uop that runs every iteration; those before run once */
+		/* INSN_REP: index of its first uop that runs in every iteration; earlier ones run once */
+		uint8_t rep_first;
 		struct {		/* others */
-			uint8_t prefixes : 4;	/* legacy prefixes that are no part of the opcode */
+			uint8_t prefixes : 4;	/* number of legacy prefixes that are not part of the opcode */
 			uint8_t high : 1;	/* writes one of REG_HIGH */
-			uint8_t fusible_lcp : 1;	/* has a length-changing prefix, and macro-fuses with a branch if one follows */
-			uint8_t flags_late : 1;	/* may leave the flags alone that it writes, and does not read them for that (shift by CL of P6) */
-			uint8_t late_length : 1;	/* 66 F7 /2 to /7: its length is not known before the byte behind its opcode is there */
+			/* has a length-changing prefix and can macro-fuse with a branch */
+			uint8_t fusible_lcp : 1;
+			/* may leave the flags unchanged but does not wait for them (P6: shift by CL) */
+			uint8_t flags_late : 1;
+			/* 66 F7 /2 to /7: its length depends on the byte behind the opcode */
+			uint8_t late_length : 1;
 		};
 	};
 	uint16_t first_uop;
 	uint16_t first_slot;	/* memory and register slots of this instruction in the block's record */
 	uint16_t slots;
 	uint16_t flags;		/* enum insn_flags */
-	uint16_t row;		/* row of the uop table, for coverage */
+	uint16_t row;		/* row of the uop table, for the coverage report */
 	union {
-		uint16_t rep_chunk;	/* INSN_REP: bytes that one set of iteration uops moves (fast strings); 0: one element */
+		/* INSN_REP: bytes that one set of iteration uops moves (fast strings); 0: one element */
+		uint16_t rep_chunk;
 		struct {		/* others */
-			uint8_t decode_slots;	/* before rename takes some apart */
-			uint8_t whole;	/* more than 8 bits of RAX, RCX, RDX, RBX are read (bits 0 to 3), written (bits 4 to 7) */
+			uint8_t decode_slots;	/* issue slots before rename splits some */
+			/* more than 8 bits of RAX, RCX, RDX, RBX are read (bits 0 to 3), written (bits 4 to 7) */
+			uint8_t whole;
 		};
 	};
 };
 
-enum insn_vector {		/* what an instruction is to the upper halves of the vector registers */
+enum insn_vector {		/* what an instruction does to the upper halves of the vector registers */
 	VECTOR_NONE,		/* touches no vector register, or MMX only */
-	VECTOR_LEGACY,		/* legacy encoding: leaves them alone */
-	VECTOR_VEX_128,		/* clears its destination's */
+	VECTOR_LEGACY,		/* legacy encoding: leaves them unchanged */
+	VECTOR_VEX_128,		/* clears that of its destination */
 	VECTOR_VEX_256,		/* uses them */
 	VECTOR_ZERO,		/* VZEROUPPER, VZEROALL */
 };
 
-/* A decoded block.  Immutable but for `core_plan` and `core_walk`.  Freed with isa_block_free. */
+/* A decoded block.  Immutable except `core_plan` and `core_walk`.  Freed with isa_block_free. */
 struct iblock {
 	uint64_t addr;		/* of its first instruction */
 	uint32_t id;
@@ -168,59 +186,66 @@ struct iblock {
 	const struct st_exit_def *exit;
 	const uint8_t (*code)[15];	/* bytes of each instruction */
 	const uint8_t *vector;	/* enum insn_vector of each instruction; NULL: all VECTOR_NONE */
-	void *core_plan, *core_walk;	/* the core's own, from malloc, freed with the block; NULL at first */
+	void *core_plan, *core_walk;	/* the core's own data, from malloc, freed with the block; NULL at first */
 };
 
 struct isa;			/* tables of one microarchitecture; immutable after creation, shareable */
 
-/* Reads data/uops/<uarch>.tsv.  Errors name the line. */
+/* Reads data/uops/<uarch>.tsv.  Error messages name the line. */
 int isa_create(struct isa **out, const char *tsv_path, struct err *err);
 void isa_destroy(struct isa *isa);
-/* What a core's decoders and rename do of what its uop table says they can; a core's file switches it (core_isa_options).
- * Without isa_configure: everything, none of the exceptions. */
+/* Which of the features that its uop table allows the core's decoders and rename have; the core's file sets them
+ * (core_isa_options).  Without isa_configure all features are on, and there are no exceptions. */
 struct isa_options {
 	bool micro_fusion, macro_fusion, unlaminate, moves, vector_moves, zero_idioms;
-	/* exceptions of micro-fusion; see keeps_apart in build.c */
+	/* exceptions to micro-fusion; see keeps_apart in build.c */
 	bool apart_partial_flags, apart_immediate, apart_widening, apart_pshufb;
 	bool blend_first;	/* VBLENDV and VPBLENDVB begin an issue group */
-	bool moves_limited;	/* rename may be unable to eliminate a move: it has ports */
+	bool moves_limited;	/* rename may fail to eliminate a move: its uop has ports */
 	uint32_t constants;	/* rename adds constants of less than this; 0: none */
-	bool domains, fp_adder;	/* uops say where their vector operands are at home; FP additions by themselves */
-	uint16_t slow_ports, slow_latency;	/* computations that go to these ports only and take so long say DOMAIN_SLOW; slow_ports 0: none */
-	bool renamed_loads, banked_loads;	/* loads say LOAD_RENAMES, LOAD_BANKS */
+	bool domains, fp_adder;	/* uops name the home of their vector operands; FP additions have a home of their own */
+	uint16_t slow_ports, slow_latency; /* computations that go only to these ports and have at least this latency
+						 * have DOMAIN_SLOW; slow_ports 0: none */
+	bool renamed_loads, banked_loads;	/* loads have LOAD_RENAMES, LOAD_BANKS */
 	bool renamed_by_address;	/* and loads and stores the registers of their address: LOAD_BASE, LOAD_INDEX */
-	bool nops_share;	/* a NOP takes no slot beside the instruction before it */
+	bool nops_share;	/* a NOP shares the slot of the instruction before it */
 	bool high_bytes;	/* AH to DH are registers of their own, REG_HIGH */
-	uint16_t flags_ports;	/* a uop on these merges CF and the other flags for whoever reads both, if two instructions wrote them; 0: none */
-	bool bytes;		/* a write of 8 bits does not read what it leaves (core/backend/partial_regs.h) */
-	bool laminated;		/* what rename takes apart is one in the decoders and the uop cache */
+	uint16_t flags_ports; /* ports of the uop that merges CF and the other flags for an instruction that reads both
+				 * when two instructions wrote them; 0: there is no such uop */
+	/* a write of 8 bits does not read the rest of the register (core/backend/partial_regs.h) */
+	bool bytes;
+	bool laminated;		/* what rename splits is one slot in the decoders and the uop cache */
 };
-/* Before an isa_decode; blocks stay as they were decoded. */
+/* Call it before isa_decode; it does not change blocks that are decoded already. */
 void isa_configure(struct isa *isa, const struct isa_options *o);
-/* Decodes.  word_bytes 8 or 4.  `def` and its trailing arrays lie in `bytes` bytes of memory and are checked here
- * (hostile input): ERR_INPUT if they are malformed.  Never fails for an unknown instruction: INSN_UNKNOWN. */
+/* Decodes a block.  word_bytes: 8 or 4.  `def` and its trailing arrays lie in `bytes` bytes of memory and are checked
+ * here (hostile input): ERR_INPUT if they are malformed.  Never fails for an unknown instruction: INSN_UNKNOWN. */
 int isa_decode(const struct isa *isa, int word_bytes, const struct st_block_def *def, size_t bytes,
                struct iblock **out, struct err *err);
-/* The same block as it is decoded now. */
-int  isa_decode_again(const struct isa *isa, int word_bytes, const struct iblock *b, struct iblock **out, struct err *err);
+/* Decodes the same block again with the current configuration. */
+int isa_decode_again(const struct isa *isa, int word_bytes, const struct iblock *b, struct iblock **out,
+	struct err *err);
 void isa_block_free(struct iblock *b);
-/* For reports: the name of a table row. */
+/* The name of a table row, for reports. */
 const char *isa_row_name(const struct isa *isa, unsigned row);
-/* The row is of one instruction form; false: a class' row, which serves the forms that have none. */
+/* True if the row belongs to one instruction form; false if it is a class' row, which serves forms without one. */
 bool isa_row_is_form(const struct isa *isa, unsigned row);
-/* The form of the instruction that `code` begins with ("ADD r64,m64"; at most 48 characters with the zero), and whether it has
- * a row of its own.  Its length, or 0 and "" if the bytes do not decode. */
+/* Names the form of the instruction that `code` begins with ("ADD r64,m64"; at most 48 characters with the NUL).
+ * *covered: the form has a row of its own.  Returns the instruction's length, or 0 with "" if the bytes do not
+ * decode. */
 unsigned isa_form(const struct isa *isa, int word_bytes, const uint8_t *code, size_t bytes, char *name, bool *covered);
-/* Disassembly as `objdump -d` prints it.  isa_text: the length of the instruction that `bytes` bytes begin with, 0 if there are
- * none; what does not decode is "(bad)" and as long as objdump has it.  The text is cut off where it does not fit. */
+/* Disassembly as `objdump -d` prints it.  isa_text returns the length of the first instruction in the `bytes`
+ * bytes, 0 if there are no bytes; bytes that do not decode are "(bad)", with objdump's length.  Text that does not
+ * fit is cut off. */
 struct isa_style {
 	bool intel;		/* else AT&T */
-	/* The name of an address, "func+0x14"; false: it has none.  NULL: no names. */
+	/* Writes the name of an address, "func+0x14"; false if it has none.  NULL: no names are shown. */
 	bool (*symbol)(void *ctx, uint64_t addr, char *name, size_t bytes);
 	void *ctx;
 };
-unsigned isa_text(const uint8_t *code, size_t bytes, uint64_t addr, int word_bytes, const struct isa_style *style, char *text,
-                  size_t text_bytes);
-/* One instruction without names: 0, or ERR_INPUT and the text "(bad)" if it does not decode or does not fit. */
-int isa_disassemble(const uint8_t *code, unsigned len, uint64_t addr, int word_bytes, bool att, char *text, size_t text_bytes);
+unsigned isa_text(const uint8_t *code, size_t bytes, uint64_t addr, int word_bytes, const struct isa_style *style,
+	char *text, size_t text_bytes);
+/* One instruction, without names.  0, or ERR_INPUT with the text "(bad)" if it does not decode or does not fit. */
+int isa_disassemble(const uint8_t *code, unsigned len, uint64_t addr, int word_bytes, bool att, char *text,
+	size_t text_bytes);
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What an instruction reads and writes: Zydis' operands, hidden ones included, as registers of enum isa_reg.
  *
- * Flags are two registers, CF and the rest, as the core renames them: INC and DEC leave CF alone, rotates and BT write
- * CF only (their OF is not followed).  Narrow writes (8 and 16 bits of a general-purpose register, SSE's scalar forms)
- * merge: the old value is a source, 32-bit ones do not (SDM 1, "General-Purpose Registers in 64-Bit Mode"), unless the core renames
- * the byte apart.
+ * Flags are two registers, CF and the rest, as the core renames them: INC and DEC do not change CF, rotates and BT
+ * write only CF (their OF is not tracked).  Narrow writes (8 and 16 bits of a general-purpose register, SSE's
+ * scalar forms) merge: the old value is a source, unless the core renames the byte separately.  32-bit writes do
+ * not merge (SDM 1, "General-Purpose Registers in 64-Bit Mode").
  * x87 registers are numbered from the top of stack at the block's entry; MMX registers share the numbers.
  * Left out: MXCSR and the x87 control word as sources of arithmetic, segment bases, DF, AVX-512 masks of merging forms.
  */
@@ -38,7 +38,8 @@ static uint8_t x87_register(uint8_t top, unsigned st)
 	return (uint8_t)(REG_X87 + ((top + st) & 7));
 }
 
-/* How far the top of stack moves: -1 a push, +1 a pop (SDM 1, "x87 FPU Data Register Stack"). */
+/* How far the instruction moves the top of stack: -1 for a push, +1 for a pop (SDM 1, "x87 FPU Data Register
+ * Stack"). */
 static int x87_delta(ZydisMnemonic m)
 {
 	switch (m) {
@@ -76,7 +77,7 @@ static bool is_legacy(const ZydisDecodedInstruction *zi)
 	return zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
 }
 
-/* Of a register of which more than 8 bits are used: struct insn's `whole`. */
+/* insn.whole for a register of which more than 8 bits are used. */
 static uint8_t whole_bits(uint8_t reg, bool read, bool write)
 {
 	unsigned k = reg - (unsigned)REG_GPR;
@@ -103,7 +104,7 @@ static void register_operand(const struct isa *isa, enum isa_class cls, const Zy
 	uint8_t in = reg, out = reg;
 	if (c == ZYDIS_REGCLASS_X87) {
 		in = x87_register(top_before, reg - REG_X87);
-		/* An explicit ST(i) is named before the push; ST0 and ST1 as hidden results after it. */
+		/* An explicit ST(i) is numbered before the push; ST0 and ST1 as hidden results after it. */
 		bool pushed = top_after == ((top_before - 1) & 7);
 		out = pushed ? x87_register(top_after, reg - REG_X87) : in;
 	}
@@ -133,7 +134,9 @@ static void memory_operand(const struct isa *isa, enum isa_class cls, const Zydi
 	struct mem m = {
 		.base = isa->reg[zm->base], .index = isa->reg[zm->index], .size = (uint16_t)(op->size / 8),
 		.plain = zm->index == ZYDIS_REGISTER_NONE,
-		.scaled = zm->index != ZYDIS_REGISTER_NONE && (zm->scale > 1 || (zm->base != ZYDIS_REGISTER_NONE && zm->disp.has_displacement && zm->disp.value)),
+		.scaled = zm->index != ZYDIS_REGISTER_NONE &&
+			(zm->scale > 1 ||
+				(zm->base != ZYDIS_REGISTER_NONE && zm->disp.has_displacement && zm->disp.value)),
 		.far_disp = zm->disp.has_displacement && (zm->disp.value < 0 || zm->disp.value >= 2048),
 		.operand = bit,
 		.read = (op->actions & ACT_READ) != 0, .write = (op->actions & ACT_WRITE) != 0,
@@ -163,15 +166,18 @@ static unsigned width_of_bits(unsigned bits)
 	}
 }
 
-/* Width of the widest vector register; of the memory operand for x87; else the operand size. */
+/* The width of the widest vector register; for x87 that of the memory operand; otherwise the operand size. */
 static unsigned width(enum isa_class cls, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
 {
 	unsigned vec = 0;
 	for (unsigned i = 0; i < zi->operand_count; i++) {
 		if (op[i].type == ZYDIS_OPERAND_TYPE_REGISTER) {
 			ZydisRegisterClass c = ZydisRegisterGetClass(op[i].reg.value);
-			unsigned w = c == ZYDIS_REGCLASS_MMX ? 64 : c == ZYDIS_REGCLASS_XMM ? 128 : c == ZYDIS_REGCLASS_YMM ? 256 :
-			             c == ZYDIS_REGCLASS_ZMM ? 512 : 0;
+			unsigned w = c == ZYDIS_REGCLASS_MMX ? 64
+				: c == ZYDIS_REGCLASS_XMM    ? 128
+				: c == ZYDIS_REGCLASS_YMM    ? 256
+				: c == ZYDIS_REGCLASS_ZMM    ? 512
+							     : 0;
 			vec = w > vec ? w : vec;
 		} else if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY && (isa_classes[cls].is & SPMU_IS(X87))) {
 			return width_of_bits(op[i].size);
@@ -182,7 +188,8 @@ static unsigned width(enum isa_class cls, const ZydisDecodedInstruction *zi, con
 
 static uint8_t flag_groups(uint32_t mask)
 {
-	const uint32_t rest = ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_OF | ZYDIS_CPUFLAG_AF;
+	const uint32_t rest =
+		ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_OF | ZYDIS_CPUFLAG_AF;
 	return (uint8_t)((mask & rest ? 1 : 0) | (mask & ZYDIS_CPUFLAG_CF ? 2 : 0));
 }
 
@@ -193,14 +200,14 @@ static void flags(enum isa_class cls, const ZydisDecodedInstruction *zi, struct 
 		return;
 	uint32_t written = f->modified | f->set_0 | f->set_1 | f->undefined;
 	o->flags_read = flag_groups(f->tested);
-	/* ZF stands for the group: who writes flags but not ZF (rotates, BT) writes CF, or OF alone. */
+	/* ZF decides for the group: an instruction that writes flags but not ZF (rotates, BT) writes CF, or only OF. */
 	o->flags_written = (uint8_t)((written & ZYDIS_CPUFLAG_ZF ? 1 : 0) | (written & ZYDIS_CPUFLAG_CF ? 2 : 0));
-	if (zi->mnemonic == ZYDIS_MNEMONIC_ADOX) {	/* carries in OF: a chain of its own */
+	if (zi->mnemonic == ZYDIS_MNEMONIC_ADOX) {	/* its carry is OF: a dependence chain of its own */
 		o->flags_read = o->flags_written = 1;
 	}
 	if (isa_classes[cls].traits & T_FLAGS_MERGE)
 		o->flags_read |= o->flags_written;
-	if (o->flags_written == 1 && !(written & ZYDIS_CPUFLAG_SF))	/* ZF alone, as CMPXCHG8B */
+	if (o->flags_written == 1 && !(written & ZYDIS_CPUFLAG_SF))	/* only ZF, as CMPXCHG8B */
 		o->flags_read |= 1;
 }
 

@@ -3,39 +3,44 @@
  *
  *   # comment
  *   @key <tab> value            uarch NAME; ports HEX-DIGITS; unlaminate none | nondestructive | all;
- *                               microfusion yes | no; macrofusion all | none | cmp-test-32 (CMP and TEST, 32-bit code only);
- *                               slow_address index (or a far displacement) | scaled (index, or index and displacement): classes load_index, ..;
- *                               idioms all | none | integer | narrow (all, and of 8 and 16 bits): XOR r,r and the like
+ *                               microfusion yes | no; macrofusion all | none | cmp-test-32 (CMP and TEST, 32-bit code
+ *                               only); slow_address index (or a far displacement) | scaled (index, or index and
+ *                               displacement): which addresses use the classes load_index, ..;
+ *                               idioms all | none | integer | narrow (all, also with 8 and 16 bits): XOR r,r and
+ * the like
  *   row <tab> uops <tab> flags <tab> source
  *   form <tab> uops <tab> flags <tab> fused/unfused <tab> throughput <tab> source
  *
- * form:  the name of an instruction form, as forms.c makes it.  Its row goes before those of its class, which says how
- *        loads and stores are attached all the same; what LOCK adds is in the row itself.  fused/unfused: issue slots and uops,
- *        loads and stores included; throughput: clocks an instruction as the source has it, `-` if it has none: both
- *        tell, nothing is computed from them.
+ * form:  the name of an instruction form, as forms.c makes it.  Its row takes precedence over those of its class.  The
+ *        class still decides how loads and stores are attached; the uops of LOCK are in the row.  fused/unfused: issue
+ *        slots and uops, loads and stores included; throughput: clocks for each instruction according to the source,
+ *        `-` if it gives none.  Both are for information: nothing is computed from them.
  * row:   CLASS[.WIDTH][.FORM]; width 8 16 32 64 80 128 256 512 (of the operands, or of the vector register), form m (a
- *        memory source), s (a memory destination), rmw (both).  CLASS.WIDTH.FORM goes before CLASS.FORM, this before
- *        CLASS.WIDTH, this before CLASS, which must be there.
+ *        memory source), s (a memory destination), rmw (both).  CLASS.WIDTH.FORM takes precedence over CLASS.FORM, this
+ *        over CLASS.WIDTH, this over CLASS, which must be there.
  * uops:  those beyond loads and stores, `-` for none, else UOP {+ UOP} [| UOP {+ UOP}]
- *        (`|`, REP strings only: what runs once | what runs each iteration)
+ *        (`|`, REP strings only: what runs once | what runs in each iteration)
  * UOP:   [N*] TARGET[/LATENCY] {:ATTRIBUTE}
- * TARGET: p and the ports it may go to, a hexadecimal digit each (pa is port 10); `nop`: a slot, no port; `elim`: done
- *        at rename
- * ATTRIBUTE: busy=N and unit=intdiv|fpdiv|fpdivs|other (blocks the unit so long; fpdivs: the floating-point
- *        divider of the port, of which there are four, by the last two bits of its number); kind=lfence|sfence|mfence|serialize;
- *        and the flow of data (enum spec_attr).  Without any, each uop waits for those before it, the first reads the
- *        sources and the last writes all results.
+ * TARGET: p and the ports it may go to, a hexadecimal digit each (pa is port 10); `nop`: takes a slot but no port;
+ *        `elim`: done at rename
+ * ATTRIBUTE: busy=N and unit=intdiv|fpdiv|fpdivs|other (blocks the unit for N cycles; fpdivs: the floating-point
+ * divider
+ *        of the port, of which there are four, selected by the last two bits of the port's number);
+ *        kind=lfence|sfence|mfence|serialize; and the data flow (enum spec_attr).  Without attributes, each uop
+ * waits for
+ *        those before it, the first reads the sources and the last writes all results.
  *          par    reads the instruction's sources and not the uops before it
- *          in1 .. in4  reads this visible operand (1: the first) and the uops before it; operands that no `in` of the row names,
- *                 and hidden ones, go to the first uop
+ *          in1 .. in4  reads this visible operand (1: the first) and the uops before it; the first uop reads
+ * operands that
+ *                 no `in` of the row names, and hidden ones
  *          side   neither reads nor writes
- *          joined shares the issue slot of the uop before it, of this row; one at a time
+ *          joined shares the issue slot of the uop before it, in this row; one at a time
  *          out1, out2, flags   writes only the first, the second destination register, the flags
  *          ptr    string instructions: moves pointers and count
  * flags: comma-separated or `-`: ms (microcode sequencer), elim (register copies are eliminated), falsedep (waits for
  *        its destination), substitute (the core lacks the instruction), nofuse (the load has a slot of its own),
  *        rotates (class shld: SHLD and SHRD of one register twice have the row of class rotate),
- *        nomerge (does not wait for the flags that it may leave alone: who reads them stalls),
+ *        nomerge (does not wait for flags that it may leave unchanged: an instruction that reads them stalls),
  *        chunk=N (REP strings: bytes that a set of uops moves)
  */
 #include "isa/isa_internal.h"
@@ -62,7 +67,7 @@ static int __attribute__((format(printf, 2, 3))) fail(struct parser *p, const ch
 	return err_set(p->err, ERR_INPUT, "%s:%u: %s", p->file, p->line, text);
 }
 
-/* A decimal number of 0 to max that ends at a character of `ends` or the string's end; -1 if it is none. */
+/* Reads a decimal number of 0 to max and moves *s behind it; -1, with *s unchanged, if there is none. */
 static long number(const char **s, long max)
 {
 	long v = 0;
@@ -90,16 +95,21 @@ static bool take(const char **s, const char *word)
 static int parse_attribute(struct parser *p, const char **s, struct spec *u)
 {
 	long v;
-	static const struct { const char *word; uint16_t attr; } plain[] = {
-		{ "par", SPEC_PAR }, { "side", SPEC_SIDE }, { "joined", SPEC_JOINED }, { "out1", SPEC_OUT1 }, { "out2", SPEC_OUT2 },
-		{ "flags", SPEC_FLAGS }, { "ptr", SPEC_PTR },
-		{ "in1", SPEC_IN1 }, { "in2", SPEC_IN2 }, { "in3", SPEC_IN3 }, { "in4", SPEC_IN4 },
+	static const struct { const char *word; uint16_t attr;
+	} plain[] = {
+		{ "par", SPEC_PAR }, { "side", SPEC_SIDE }, { "joined", SPEC_JOINED }, { "out1", SPEC_OUT1 },
+		{ "out2", SPEC_OUT2 }, { "flags", SPEC_FLAGS }, { "ptr", SPEC_PTR }, { "in1", SPEC_IN1 },
+		{ "in2", SPEC_IN2 }, { "in3", SPEC_IN3 }, { "in4", SPEC_IN4 },
 	};
-	static const struct { const char *word; uint8_t unit; } units[] = {
-		{ "unit=intdiv", UNIT_INTDIV }, { "unit=fpdivs", UNIT_FPDIVS }, { "unit=fpdiv", UNIT_FPDIV }, { "unit=other", UNIT_OTHER },
+	static const struct { const char *word; uint8_t unit;
+	} units[] = {
+		{ "unit=intdiv", UNIT_INTDIV }, { "unit=fpdivs", UNIT_FPDIVS }, { "unit=fpdiv", UNIT_FPDIV },
+		{ "unit=other", UNIT_OTHER },
 	};
-	static const struct { const char *word; uint8_t kind; } kinds[] = {
-		{ "kind=lfence", UOP_FENCE_LOAD }, { "kind=sfence", UOP_FENCE_STORE }, { "kind=mfence", UOP_FENCE_FULL },
+	static const struct { const char *word; uint8_t kind;
+	} kinds[] = {
+		{ "kind=lfence", UOP_FENCE_LOAD }, { "kind=sfence", UOP_FENCE_STORE },
+		{ "kind=mfence", UOP_FENCE_FULL },
 		{ "kind=serialize", UOP_SERIALIZE },
 	};
 	if (take(s, "busy=")) {
@@ -141,7 +151,7 @@ static int parse_ports(struct parser *p, const char **s, uint16_t *ports)
 	return *ports ? 0 : FAIL(p, "no port at \"%.20s\"", *s);
 }
 
-/* One UOP; *times is its repeat count. */
+/* Parses one UOP; *times is its repeat count. */
 static int parse_uop(struct parser *p, const char **s, struct spec *u, long *times)
 {
 	long v;
@@ -193,7 +203,8 @@ static int parse_uops(struct parser *p, const char *s, struct row *r)
 		int rc = parse_uop(p, &s, &u, &times);
 		if (rc)
 			return rc;
-		/* A uop that reads the sources after a result was written would read the new value (renaming is in order). */
+		/* A uop that reads the sources after a result was written would read the new value (renaming is in
+		 * order). */
 		if ((u.attr & SPEC_PAR) && wrote)
 			return FAIL(p, "par after a uop that writes a result");
 		if ((u.attr & SPEC_IN) && wrote)
@@ -339,7 +350,7 @@ static int parse_setting(struct parser *p, const char *key, const char *value)
 	return FAIL(p, "unknown setting \"%.40s\"", key);
 }
 
-/* The row that field 0 names, not yet counted. */
+/* Starts the row that field 0 names; the caller counts it when it is complete. */
 static int new_row(struct parser *p, const char *name, struct row **r)
 {
 	struct isa *isa = p->isa;
@@ -353,7 +364,7 @@ static int new_row(struct parser *p, const char *name, struct row **r)
 	return 0;
 }
 
-/* "0.25" in thousandths; "-": 0. */
+/* Parses "0.25" into thousandths; "-" gives 0. */
 static int parse_throughput(struct parser *p, const char *s, uint32_t *out)
 {
 	long whole, part = 0, scale = 1000;
@@ -377,10 +388,11 @@ static int parse_form(struct parser *p, char **field, unsigned n)
 	int rc;
 	if (n < 6 || !*field[5])
 		return FAIL(p, "a form has six fields: form, uops, flags, fused/unfused, throughput, source");
-	if ((rc = new_row(p, field[0], &r)) || (rc = parse_uops(p, field[1], r)) || (rc = parse_flags(p, field[2], r)) ||
-	    (rc = parse_throughput(p, field[4], &r->throughput)))
+	if ((rc = new_row(p, field[0], &r)) || (rc = parse_uops(p, field[1], r)) ||
+	    (rc = parse_flags(p, field[2], r)) || (rc = parse_throughput(p, field[4], &r->throughput)))
 		return rc;
-	if ((fused = number(&counts, 255)) < 1 || !take(&counts, "/") || (unfused = number(&counts, 255)) < fused || *counts)
+	if ((fused = number(&counts, 255)) < 1 || !take(&counts, "/") || (unfused = number(&counts, 255)) < fused ||
+	    *counts)
 		return FAIL(p, "issue slots and uops are two numbers of 1 to 255: 1/2");
 	r->fused = (uint8_t)fused;
 	r->unfused = (uint8_t)unfused;
@@ -392,7 +404,7 @@ static int parse_form(struct parser *p, char **field, unsigned n)
 	return 0;
 }
 
-/* exact[class][width][form]: its row + 1. */
+/* exact[class][width][form]: index of its row + 1, or 0. */
 static int parse_line(struct parser *p, char *line, uint16_t exact[CLASS_COUNT][WIDTHS][FORMS])
 {
 	struct isa *isa = p->isa;
@@ -427,7 +439,7 @@ static int parse_line(struct parser *p, char *line, uint16_t exact[CLASS_COUNT][
 	return 0;
 }
 
-/* Which row serves each (class, width, form). */
+/* Finds the row that serves each (class, width, form). */
 static int resolve(struct parser *p, uint16_t exact[CLASS_COUNT][WIDTHS][FORMS])
 {
 	struct isa *isa = p->isa;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Disassembly of one instruction as `objdump -d` prints it (GNU binutils 2.40), AT&T or Intel syntax: Zydis decodes, the
- * text is made here, as profiles are read beside objdump's and perf's.  Prefixes that the instruction does not use stand
- * before it by name.
+ * Disassembles one instruction as `objdump -d` prints it (GNU binutils 2.40), in AT&T or Intel syntax.  Zydis decodes;
+ * the text is made here, because users read profiles beside objdump's and perf's output.  Prefixes that the instruction
+ * does not use are shown before it by name.
  *
- * Left out: 16-bit code; what only objdump decodes (MOV to CS, AVX-512's undefined encodings) is "(bad)", what only Zydis
- * decodes (aliases of x87 instructions, SALC) has its name.  Relative branches in 64-bit code ignore 66, as Intel's
- * processors do; objdump has AMD's 16-bit offset.
+ * Left out: 16-bit code.  What only objdump decodes (MOV to CS, AVX-512's undefined encodings) is "(bad)"; what
+ * only Zydis decodes (aliases of x87 instructions, SALC) has Zydis' name.  Relative branches in 64-bit code ignore
+ * 66, as Intel's processors do; objdump shows AMD's 16-bit offset.
  */
 #include "isa/disasm/disasm.h"
 #include <stdarg.h>
@@ -40,7 +40,7 @@ void disasm_address(const struct disasm *d, uint64_t addr, struct text *t)
 		text_add(t, " <%s>", name);
 }
 
-/* ---- what the encoding says ---- */
+/* ---- the encoding ---- */
 
 int disasm_last_prefix(const struct disasm *d, const uint8_t *values, unsigned n)
 {
@@ -54,7 +54,7 @@ int disasm_last_prefix(const struct disasm *d, const uint8_t *values, unsigned n
 int disasm_segment_prefix(const struct disasm *d)
 {
 	static const uint8_t segments[] = { 0x64, 0x65, 0x2e, 0x36, 0x3e, 0x26 };
-	/* In 64-bit mode there are FS and GS only. */
+	/* In 64-bit mode only FS and GS have an effect. */
 	return disasm_last_prefix(d, segments, d->wide ? 2 : 6);
 }
 
@@ -127,7 +127,8 @@ static bool fixed_in_memory(const struct disasm *d)
 	if (!disasm_memory(d))
 		return false;
 	switch (d->zi.mnemonic) {
-	case ZYDIS_MNEMONIC_SLDT: case ZYDIS_MNEMONIC_STR: case ZYDIS_MNEMONIC_SMSW: case ZYDIS_MNEMONIC_LLDT: case ZYDIS_MNEMONIC_LTR:
+	case ZYDIS_MNEMONIC_SLDT: case ZYDIS_MNEMONIC_STR: case ZYDIS_MNEMONIC_SMSW: case ZYDIS_MNEMONIC_LLDT:
+	case ZYDIS_MNEMONIC_LTR:
 	case ZYDIS_MNEMONIC_LMSW: case ZYDIS_MNEMONIC_VERR: case ZYDIS_MNEMONIC_VERW:
 		return true;
 	default:
@@ -136,7 +137,7 @@ static bool fixed_in_memory(const struct disasm *d)
 	}
 }
 
-/* Of branches, the return's name shows the width of what it pops. */
+/* Among branches, only the return's name shows the width of what it pops. */
 static bool branch_width(const struct disasm *d, unsigned bits)
 {
 	if (d->zi.mnemonic == ZYDIS_MNEMONIC_RET)
@@ -150,17 +151,20 @@ static bool is_system(ZydisRegister r)
 	return c == ZYDIS_REGCLASS_CONTROL || c == ZYDIS_REGCLASS_DEBUG;
 }
 
-/* Does a prefix that asks for `bits` bits mean something to this instruction? */
+/* True if a prefix that asks for `bits` bits has an effect on this instruction. */
 static bool integer_width(const struct disasm *d, unsigned bits)
 {
 	if (fixed_in_memory(d))
 		return false;
 	if (d->flags & N_NO_WIDTH)
 		return false;
-	/* MOVD and MOVQ are one opcode; W tells them apart. */
-	if (d->zi.mnemonic == ZYDIS_MNEMONIC_MOVQ && (d->zi.opcode == 0x6e || d->zi.opcode == 0x7e) && bits == 64 && d->zi.operand_width == 64)
+	/* MOVD and MOVQ have the same opcode; REX.W selects which. */
+	if (d->zi.mnemonic == ZYDIS_MNEMONIC_MOVQ && (d->zi.opcode == 0x6e || d->zi.opcode == 0x7e) && bits == 64 &&
+	    d->zi.operand_width == 64)
 		return true;
-	if (bits == 64 && ((d->zi.mnemonic == ZYDIS_MNEMONIC_NOP && d->zi.opcode == 0x90) || d->zi.mnemonic == ZYDIS_MNEMONIC_LEAVE))
+	if (bits == 64 &&
+	    ((d->zi.mnemonic == ZYDIS_MNEMONIC_NOP && d->zi.opcode == 0x90) ||
+			d->zi.mnemonic == ZYDIS_MNEMONIC_LEAVE))
 		return false;
 	if (d->flags & N_WIDTH)
 		return d->zi.operand_width == bits;
@@ -190,7 +194,7 @@ static bool integer_width(const struct disasm *d, unsigned bits)
 
 static bool modrm(const struct disasm *d) { return d->zi.attributes & ZYDIS_ATTRIB_HAS_MODRM; }
 
-/* Registers of which there are 16 with REX. */
+/* True for registers of a set that has 16 with REX. */
 static bool eight_more(ZydisRegister r)
 {
 	ZydisRegisterClass c = ZydisRegisterGetClass(r);
@@ -212,8 +216,9 @@ static uint8_t rex_used(const struct disasm *d, uint8_t rex)
 			used |= rex & 1;
 		if (op->encoding == ZYDIS_OPERAND_ENCODING_OPCODE)
 			used |= rex & 1;
-		/* With any REX, byte registers 4 to 7 are SPL to DIL: only there it has a meaning of its own. */
-		if (op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->reg.value >= ZYDIS_REGISTER_SPL && op->reg.value <= ZYDIS_REGISTER_DIL)
+		/* With any REX, byte registers 4 to 7 are SPL to DIL; so an empty REX has a meaning here. */
+		if (op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->reg.value >= ZYDIS_REGISTER_SPL &&
+		    op->reg.value <= ZYDIS_REGISTER_DIL)
 			used |= 0x40;
 	}
 	if (modrm(d) && sib)
@@ -229,11 +234,12 @@ static void rex_name(uint8_t rex, struct text *t)
 
 static bool address_used(const struct disasm *d)
 {
-	return disasm_memory(d) || d->string || d->zi.mnemonic == ZYDIS_MNEMONIC_JCXZ || d->zi.mnemonic == ZYDIS_MNEMONIC_JECXZ ||
-	       d->zi.mnemonic == ZYDIS_MNEMONIC_JRCXZ || d->zi.mnemonic == ZYDIS_MNEMONIC_XLAT;
+	return disasm_memory(d) || d->string || d->zi.mnemonic == ZYDIS_MNEMONIC_JCXZ ||
+		d->zi.mnemonic == ZYDIS_MNEMONIC_JECXZ || d->zi.mnemonic == ZYDIS_MNEMONIC_JRCXZ ||
+		d->zi.mnemonic == ZYDIS_MNEMONIC_XLAT;
 }
 
-/* A string instruction that reads DS:rSI. */
+/* True for string instructions that read DS:rSI. */
 static bool reads_string(const struct disasm *d)
 {
 	for (unsigned i = 0; d->string && i < d->zi.operand_count; i++)
@@ -261,13 +267,14 @@ static const char *segment_name(uint8_t prefix)
 
 static bool takes_bnd(const struct disasm *d)
 {
-	return is_branch(d) && d->zi.meta.branch_type != ZYDIS_BRANCH_TYPE_FAR && d->zi.mnemonic != ZYDIS_MNEMONIC_XBEGIN &&
-	       d->zi.mnemonic != ZYDIS_MNEMONIC_LOOP && d->zi.mnemonic != ZYDIS_MNEMONIC_LOOPE &&
-	       d->zi.mnemonic != ZYDIS_MNEMONIC_LOOPNE && d->zi.mnemonic != ZYDIS_MNEMONIC_JCXZ &&
-	       d->zi.mnemonic != ZYDIS_MNEMONIC_JECXZ && d->zi.mnemonic != ZYDIS_MNEMONIC_JRCXZ;
+	return is_branch(d) && d->zi.meta.branch_type != ZYDIS_BRANCH_TYPE_FAR &&
+		d->zi.mnemonic != ZYDIS_MNEMONIC_XBEGIN && d->zi.mnemonic != ZYDIS_MNEMONIC_LOOP &&
+		d->zi.mnemonic != ZYDIS_MNEMONIC_LOOPE && d->zi.mnemonic != ZYDIS_MNEMONIC_LOOPNE &&
+		d->zi.mnemonic != ZYDIS_MNEMONIC_JCXZ && d->zi.mnemonic != ZYDIS_MNEMONIC_JECXZ &&
+		d->zi.mnemonic != ZYDIS_MNEMONIC_JRCXZ;
 }
 
-/* F2 and F3 as a word. */
+/* The name of prefix F2 or F3. */
 static const char *repeat_name(const struct disasm *d, uint8_t value)
 {
 	bool compares = d->zi.mnemonic == ZYDIS_MNEMONIC_CMPSB || d->zi.mnemonic == ZYDIS_MNEMONIC_CMPSW ||
@@ -284,7 +291,8 @@ static const char *repeat_name(const struct disasm *d, uint8_t value)
 /* Every prefix that is not part of the instruction's name or operands, in the order of the bytes. */
 static void add_prefixes(const struct disasm *d, struct text *t)
 {
-	static const uint8_t data[] = { 0x66 }, address[] = { 0x67 }, repeat[] = { 0xf2, 0xf3 }, hints[] = { 0x2e, 0x3e };
+	static const uint8_t data[] = { 0x66 }, address[] = { 0x67 }, repeat[] = { 0xf2, 0xf3 },
+			     hints[] = { 0x2e, 0x3e };
 	static const uint8_t overrides[] = { 0x26, 0x2e, 0x36, 0x3e };
 	int last_data = disasm_last_prefix(d, data, 1), last_address = disasm_last_prefix(d, address, 1),
 	    last_repeat = disasm_last_prefix(d, repeat, 2), last_hint = disasm_last_prefix(d, hints, 2),
@@ -327,7 +335,7 @@ static void add_prefixes(const struct disasm *d, struct text *t)
 	}
 }
 
-/* The hint of a conditional branch: not taken, taken. */
+/* The hint of a conditional branch: not taken or taken. */
 static void add_hint(const struct disasm *d, struct text *t)
 {
 	static const uint8_t hints[] = { 0x2e, 0x3e };
@@ -341,8 +349,9 @@ static void add_hint(const struct disasm *d, struct text *t)
 static bool decode_at(struct disasm *d, const uint8_t *code, size_t bytes)
 {
 	ZydisDecoder decoder;
-	return ZYAN_SUCCESS(ZydisDecoderInit(&decoder, d->wide ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
-	                                     d->wide ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32)) &&
+	ZydisMachineMode mode = d->wide ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32;
+	ZydisStackWidth stack = d->wide ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32;
+	return ZYAN_SUCCESS(ZydisDecoderInit(&decoder, mode, stack)) &&
 	       ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, bytes < INSN_MAX ? bytes : INSN_MAX, &d->zi, d->op));
 }
 
@@ -351,7 +360,7 @@ static bool is_prefix(uint8_t byte)
 	return memchr("\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3", byte, 11) != NULL;
 }
 
-/* The prefixes, as far as they go.  False: REX stands before another prefix, and objdump ends the line there. */
+/* Writes the prefixes.  False if REX precedes another prefix: objdump ends the line there. */
 static bool read_prefixes(struct disasm *d, const uint8_t *code, size_t bytes)
 {
 	for (d->prefixes = 0; (size_t)d->prefixes < bytes && d->prefixes < INSN_MAX; d->prefixes++) {
@@ -398,7 +407,7 @@ static bool decode(struct disasm *d, const uint8_t *code, size_t bytes)
 	return true;
 }
 
-/* Instructions of AVX-512 that came to VEX later: assemblers must be told which encoding. */
+/* Instructions that AVX-512 had first and VEX later: assemblers must be told which encoding to use. */
 static bool came_later(const struct disasm *d)
 {
 	return d->zi.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX &&
@@ -410,8 +419,9 @@ static void format(struct disasm *d, struct text *t)
 {
 	const char *start = t->at;
 	d->flags = isa_names[d->zi.mnemonic].flags;
-	d->string = is_string(d->zi.mnemonic) || ((d->zi.mnemonic == ZYDIS_MNEMONIC_MOVSD || d->zi.mnemonic == ZYDIS_MNEMONIC_CMPSD) &&
-	                                          d->zi.meta.category == ZYDIS_CATEGORY_STRINGOP);
+	d->string = is_string(d->zi.mnemonic) ||
+		((d->zi.mnemonic == ZYDIS_MNEMONIC_MOVSD || d->zi.mnemonic == ZYDIS_MNEMONIC_CMPSD) &&
+			d->zi.meta.category == ZYDIS_CATEGORY_STRINGOP);
 	add_prefixes(d, t);
 	if (came_later(d))
 		text_add(t, "{vex} ");
@@ -431,10 +441,11 @@ static void format(struct disasm *d, struct text *t)
 	}
 }
 
-/* Bytes that objdump takes for an opcode which is none: where it goes on. */
+/* Length of bytes that objdump takes for an invalid opcode: it continues behind them. */
 static unsigned bad_length(const struct disasm *d, const uint8_t *code, size_t bytes)
 {
-	bool registers = bytes > 1 && code[1] >= 0xc0;	/* as ModRM, or what tells VEX from LDS and LES in 32-bit code */
+	/* ModRM names registers; in 32-bit code this distinguishes VEX from LDS and LES. */
+	bool registers = bytes > 1 && code[1] >= 0xc0;
 	if (*code >= 0xd8 && *code <= 0xdf)
 		return registers ? 2 : 1;
 	unsigned map = bytes > 1 ? code[1] & 0x1f : 0;
@@ -447,7 +458,7 @@ static unsigned bad_length(const struct disasm *d, const uint8_t *code, size_t b
 	return *code == 0xc5 ? 3 : *code == 0xc4 && map >= 1 && map <= 3 ? 4 : 1;
 }
 
-/* The length; *good: it is an instruction. */
+/* Returns the length; *good: the bytes are an instruction. */
 static unsigned disassemble(struct disasm *d, const uint8_t *code, size_t bytes, bool *good, struct text *t)
 {
 	bool whole = read_prefixes(d, code, bytes);
@@ -460,7 +471,7 @@ static unsigned disassemble(struct disasm *d, const uint8_t *code, size_t bytes,
 	add_prefixes(d, t);
 	if (!whole) {
 		if (t->at > start)
-			*--t->at = '\0';	/* the blank behind the last one */
+			*--t->at = '\0';	/* the space behind the last operand */
 		return (unsigned)d->prefixes;
 	}
 	text_add(t, "(bad)");
@@ -469,10 +480,12 @@ static unsigned disassemble(struct disasm *d, const uint8_t *code, size_t bytes,
 	return n <= bytes && n <= INSN_MAX ? n : 1;
 }
 
-unsigned isa_text(const uint8_t *code, size_t bytes, uint64_t addr, int word_bytes, const struct isa_style *style, char *text,
-                  size_t text_bytes)
+unsigned isa_text(const uint8_t *code, size_t bytes, uint64_t addr, int word_bytes, const struct isa_style *style,
+	char *text, size_t text_bytes)
 {
-	struct disasm d = { .style = style, .addr = addr, .wide = word_bytes == 8, .att = !style->intel, .predicate = -1 };
+	struct disasm d = {
+		.style = style, .addr = addr, .wide = word_bytes == 8, .att = !style->intel, .predicate = -1
+	};
 	struct text t = { text, text_bytes, false };
 	bool good;
 	if (!text_bytes || !bytes)
@@ -481,7 +494,8 @@ unsigned isa_text(const uint8_t *code, size_t bytes, uint64_t addr, int word_byt
 	return disassemble(&d, code, bytes, &good, &t);
 }
 
-int isa_disassemble(const uint8_t *code, unsigned len, uint64_t addr, int word_bytes, bool att, char *text, size_t text_bytes)
+int isa_disassemble(const uint8_t *code, unsigned len, uint64_t addr, int word_bytes, bool att, char *text,
+	size_t text_bytes)
 {
 	static const struct isa_style plain;
 	struct disasm d = { .style = &plain, .addr = addr, .wide = word_bytes == 8, .att = att, .predicate = -1 };

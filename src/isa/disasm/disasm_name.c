@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The mnemonic as objdump spells it: its name from disasm.def, AT&T's width suffixes, predicates that are part of the name.
+ * The mnemonic as objdump spells it: its name from disasm.def, AT&T's width suffixes, and predicates that are part of
+ * the name.
  */
 #include "isa/disasm/disasm.h"
 #include <stdio.h>
@@ -19,14 +20,14 @@ static char integer_suffix(unsigned bits)
 /* ---- predicates ---- */
 
 static const char *const compare_sse[32] = {
-	"eq", "lt", "le", "unord", "neq", "nlt", "nle", "ord", "eq_uq", "nge", "ngt", "false", "neq_oq", "ge", "gt", "true",
-	"eq_os", "lt_oq", "le_oq", "unord_s", "neq_us", "nlt_uq", "nle_uq", "ord_s", "eq_us", "nge_uq", "ngt_uq", "false_os",
-	"neq_os", "ge_oq", "gt_oq", "true_us",
+	"eq", "lt", "le", "unord", "neq", "nlt", "nle", "ord", "eq_uq", "nge", "ngt", "false", "neq_oq", "ge",
+	"gt", "true", "eq_os", "lt_oq", "le_oq", "unord_s", "neq_us", "nlt_uq", "nle_uq", "ord_s", "eq_us",
+	"nge_uq", "ngt_uq", "false_os", "neq_os", "ge_oq", "gt_oq", "true_us",
 };
 static const char *const compare_integer[8] = { "eq", "lt", "le", NULL, "neq", "nlt", "nle", NULL };
 static const char *const compare_xop[8] = { "lt", "le", "gt", "ge", "eq", "neq", "false", "true" };
 
-/* The name with the predicate inside, if this value has one. */
+/* Writes the name with the predicate inside, if this value is a known predicate. */
 static bool predicate_name(struct disasm *d, const char *name, struct text *t)
 {
 	int last = d->zi.operand_count_visible - 1;
@@ -61,7 +62,7 @@ static bool predicate_name(struct disasm *d, const char *name, struct text *t)
 
 /* ---- suffixes ---- */
 
-/* A register operand that tells the width (CL of a shift does not, nor does DX of a port). */
+/* True if a register operand shows the width (CL of a shift and DX of a port do not). */
 static bool register_tells(const struct disasm *d)
 {
 	for (unsigned i = 0; i < d->zi.operand_count_visible; i++) {
@@ -93,7 +94,7 @@ static void add_suffix(const struct disasm *d, struct text *t)
 
 /* ---- exceptions ---- */
 
-/* The result goes to st(i): AT&T's sub is Intel's subr there, as in the first assemblers. */
+/* If the result goes to st(i), AT&T's sub is Intel's subr, as in the first assemblers. */
 static const char *exchanged(const struct disasm *d)
 {
 	switch (d->zi.mnemonic) {
@@ -116,7 +117,7 @@ static const char *exchanged(const struct disasm *d)
 
 static bool is_far(const struct disasm *d) { return d->zi.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR; }
 
-/* 64-bit immediate or address. */
+/* True if there is a 64-bit immediate or address. */
 static bool is_movabs(const struct disasm *d)
 {
 	if (d->zi.mnemonic != ZYDIS_MNEMONIC_MOV || !d->wide)
@@ -137,7 +138,8 @@ static const char *branch_suffix(const struct disasm *d)
 
 static bool general(const struct disasm *d)
 {
-	return d->zi.operand_count_visible && d->op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && disasm_is_gpr(d->op[0].reg.value);
+	return d->zi.operand_count_visible && d->op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		disasm_is_gpr(d->op[0].reg.value);
 }
 
 static bool special(struct disasm *d, struct text *t)
@@ -148,8 +150,8 @@ static bool special(struct disasm *d, struct text *t)
 	case ZYDIS_MNEMONIC_MOVSX: case ZYDIS_MNEMONIC_MOVZX:
 		if (!d->att)
 			return false;
-		text_add(t, "mov%c%c%c", d->zi.mnemonic == ZYDIS_MNEMONIC_MOVSX ? 's' : 'z', integer_suffix(d->op[1].size),
-		         integer_suffix(to));
+		text_add(t, "mov%c%c%c", d->zi.mnemonic == ZYDIS_MNEMONIC_MOVSX ? 's' : 'z',
+			integer_suffix(d->op[1].size), integer_suffix(to));
 		return true;
 	case ZYDIS_MNEMONIC_MOVSXD:
 		text_add(t, d->att && to == 64 ? "movslq" : "movsxd");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Operands as objdump writes them: which are shown (those of string instructions too, which the manuals leave implicit), in
- * which order, and each one's text in AT&T or Intel syntax.
+ * Operands as objdump writes them: which ones are shown (also those of string instructions, which the manuals leave
+ * implicit), in which order, and each one's text in AT&T or Intel syntax.
  */
 #include "isa/disasm/disasm.h"
 #include <string.h>
@@ -37,11 +37,11 @@ static void add_signed(int64_t value, struct text *t)
 
 static const char *pointer_word(const struct disasm *d, const ZydisDecodedOperand *op)
 {
-	bool broadcast = d->zi.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX && d->zi.avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID &&
-	                 !d->zi.avx.broadcast.is_static;
+	bool broadcast = d->zi.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX &&
+		d->zi.avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID && !d->zi.avx.broadcast.is_static;
 	if (d->flags & N_NO_PTR || op->encoding == ZYDIS_OPERAND_ENCODING_DISP16_32_64)
 		return "";
-	/* Of a cache line, Zydis gives the size. */
+	/* Zydis gives the size of a cache line here. */
 	switch (d->zi.meta.category == ZYDIS_CATEGORY_CLFLUSHOPT || d->zi.mnemonic == ZYDIS_MNEMONIC_CLFLUSH ||
 	        d->zi.mnemonic == ZYDIS_MNEMONIC_CLWB ? 8 : op->size) {
 	case 8:   return "BYTE PTR ";
@@ -88,18 +88,18 @@ static void add_memory(struct disasm *d, const ZydisDecodedOperand *op, struct t
 	bool has_disp = d->zi.raw.disp.size != 0;
 	unsigned scale = d->zi.raw.sib.scale;
 	int64_t disp = op->mem.disp.value;
-	/* SIB base 101 without a displacement of its own is no base, with REX.B too (SDM vol. 2, table "32-Bit Addressing Forms
-	 * with the SIB Byte"); Zydis 4.0.0 makes it R13. */
+	/* SIB base 101 with mod 00 means no base, also with REX.B (SDM vol. 2, table "32-Bit Addressing Forms with
+	 * the SIB Byte"); Zydis 4.0.0 makes it R13. */
 	if (sib && d->zi.raw.modrm.mod == 0 && d->zi.raw.sib.base == 5) {
 		base = ZYDIS_REGISTER_NONE;
 		disp = d->zi.raw.disp.value;
 	}
-	const char *zero = d->zi.address_width == 64 ? "riz" : "eiz";	/* no index, though there is a field for one */
+	const char *zero = d->zi.address_width == 64 ? "riz" : "eiz";	/* the index field says: no index */
 
 	if (!d->att)
 		text_add(t, "%s", pointer_word(d, op));
 	bool segment = add_segment(d, t);
-	/* There is an index field without an index: objdump shows it where another encoding has the same address. */
+	/* objdump shows an empty index field if the same address has a shorter encoding without it. */
 	bool show_zero = sib && index == ZYDIS_REGISTER_NONE &&
 	                 (scale || (base == ZYDIS_REGISTER_NONE ? !d->wide || narrow : d->zi.raw.sib.base != 4));
 	bool bracket = base != ZYDIS_REGISTER_NONE || index != ZYDIS_REGISTER_NONE || show_zero;
@@ -139,7 +139,7 @@ static void add_memory(struct disasm *d, const ZydisDecodedOperand *op, struct t
 	text_add(t, d->att ? ")" : "]");
 }
 
-/* Of string instructions: always with segment. */
+/* Operands of string instructions are always shown with their segment. */
 static void add_string_memory(const struct disasm *d, const ZydisDecodedOperand *op, struct text *t)
 {
 	if (!d->att)
@@ -205,7 +205,7 @@ static void add_mask(const struct disasm *d, struct text *t)
 		text_add(t, "{z}");
 }
 
-/* MOV to a segment register, of which the manual says r/m16 and objdump shows the operand width. */
+/* MOV to a segment register: the manual says r/m16, but objdump shows the operand width. */
 static bool moved_to_segment(const struct disasm *d, const ZydisDecodedOperand *op)
 {
 	return d->zi.mnemonic == ZYDIS_MNEMONIC_MOV && d->zi.opcode == 0x8e && op == &d->op[1] &&
@@ -252,7 +252,7 @@ static void add_operand(struct disasm *d, const ZydisDecodedOperand *op, bool fi
 		add_mask(d, t);
 }
 
-/* ---- which ---- */
+/* ---- which operands are shown ---- */
 
 static bool skipped(const struct disasm *d, unsigned i)
 {
@@ -273,8 +273,9 @@ static bool skipped(const struct disasm *d, unsigned i)
 static bool is_accumulator_or_port(const ZydisDecodedOperand *op)
 {
 	return op->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-	       (op->reg.value == ZYDIS_REGISTER_DX || op->reg.value == ZYDIS_REGISTER_AL || op->reg.value == ZYDIS_REGISTER_AX ||
-	        op->reg.value == ZYDIS_REGISTER_EAX || op->reg.value == ZYDIS_REGISTER_RAX);
+		(op->reg.value == ZYDIS_REGISTER_DX || op->reg.value == ZYDIS_REGISTER_AL ||
+			op->reg.value == ZYDIS_REGISTER_AX || op->reg.value == ZYDIS_REGISTER_EAX ||
+			op->reg.value == ZYDIS_REGISTER_RAX);
 }
 
 /* LODS, SCAS and OUTS lead with their register, STOS and INS end with it; MOVS and CMPS have none. */
@@ -297,7 +298,7 @@ static unsigned choose_string(const struct disasm *d, const ZydisDecodedOperand 
 	return n;
 }
 
-/* In Intel's order. */
+/* Lists the operands in Intel's order. */
 static unsigned choose(const struct disasm *d, const ZydisDecodedOperand **list)
 {
 	unsigned n = 0;
@@ -306,8 +307,10 @@ static unsigned choose(const struct disasm *d, const ZydisDecodedOperand **list)
 	for (unsigned i = 0; i < d->zi.operand_count_visible && n < OPERANDS_MAX; i++)
 		if (!skipped(d, i))
 			list[n++] = &d->op[i];
-	for (unsigned i = d->zi.operand_count_visible; i < d->zi.operand_count && n < OPERANDS_MAX && d->flags & N_IMPLICIT; i++)
-		if (d->op[i].type == ZYDIS_OPERAND_TYPE_REGISTER && ZydisRegisterGetClass(d->op[i].reg.value) != ZYDIS_REGCLASS_FLAGS)
+	for (unsigned i = d->zi.operand_count_visible;
+	    i < d->zi.operand_count && n < OPERANDS_MAX && d->flags & N_IMPLICIT; i++)
+		if (d->op[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    ZydisRegisterGetClass(d->op[i].reg.value) != ZYDIS_REGCLASS_FLAGS)
 			list[n++] = &d->op[i];
 	return n;
 }
@@ -343,7 +346,7 @@ void disasm_operands(struct disasm *d, struct text *t)
 	for (unsigned i = 0; i < n; i++) {
 		const ZydisDecodedOperand *op = list[reversed ? n - 1 - i : i];
 		bool immediate = op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
-		/* Between registers and immediates. */
+		/* The rounding mode stands between registers and immediates. */
 		if (*round && d->att != immediate) {
 			text_add(t, comma && d->att ? ",%s" : "%s", round);
 			round = "";

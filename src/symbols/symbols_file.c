@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Symbols of one ELF file, in the form that perf gives them, so that both tools' reports agree: which of several names
- * of an address is shown, where a symbol of size zero ends, PLT entries as NAME@plt.
+ * The symbols of one ELF file, in the form that perf gives them, so that both tools' reports agree: which of
+ * several names of an address is shown, where a symbol of size zero ends, PLT entries as NAME@plt.
  *
- * Names are demangled with libiberty's cplus_demangle, the function that perf itself uses: the same text for C++ (without
- * parameters), Rust and D, with a C interface.  (libstdc++'s __cxa_demangle knows C++ only and always prints parameters
- * and return types.)
+ * Names are demangled with libiberty's cplus_demangle, the function that perf itself uses: it has a C interface and
+ * gives the same text for C++ (without parameters), Rust and D.  (libstdc++'s __cxa_demangle knows only C++ and
+ * always prints parameters and return types.)
  *
- * Left out: prelinked files whose separate debug file keeps other addresses.
+ * Left out: prelinked files whose separate debug file has other addresses.
  */
 #include "symbols/symbols_private.h"
 #include <elfutils/libdwfl.h>
@@ -69,7 +69,7 @@ static size_t underscores(const char *s)
 	return strspn(s, "_");
 }
 
-/* Which of two names of one address perf shows.  True: the first. */
+/* True if perf shows the first of two names of one address. */
 static bool better(const struct symbol *a, const struct symbol *b)
 {
 	bool a_empty = a->end == a->start, b_empty = b->end == b->start;
@@ -136,7 +136,7 @@ int symfile_index(struct symfile *f, bool with_fix, bool keep_last)
 		f->symbol[i] = sorted[i].symbol;
 	if (with_fix)
 		fix(f, keep_last);
-	/* What had no size of its own (_init) does not reach over PLT entries, which come in last. */
+	/* A symbol without a size (_init) must not reach over PLT entries, which are added last. */
 	for (size_t i = 0; i < f->symbols; i++) {
 		struct symbol *s = &f->symbol[i];
 		if (s->shown_end < s->end)
@@ -156,7 +156,7 @@ int symfile_index(struct symfile *f, bool with_fix, bool keep_last)
 	return 0;
 }
 
-const struct symbol *symfile_find(const struct symfile *f, uint64_t address)
+const struct symbol *symfile_last_before(const struct symfile *f, uint64_t address)
 {
 	size_t low = 0, high = f->symbols;
 	while (low < high) {
@@ -166,9 +166,16 @@ const struct symbol *symfile_find(const struct symfile *f, uint64_t address)
 		else
 			high = middle;
 	}
-	while (low && address >= f->symbol[low - 1].end)
-		low = f->outer[low - 1];
 	return low ? &f->symbol[low - 1] : NULL;
+}
+
+const struct symbol *symfile_find(const struct symfile *f, uint64_t address)
+{
+	const struct symbol *last = symfile_last_before(f, address);
+	size_t at = last ? (size_t)(last - f->symbol) + 1 : 0;
+	while (at && address >= f->symbol[at - 1].end)
+		at = f->outer[at - 1];
+	return at ? &f->symbol[at - 1] : NULL;
 }
 
 /* ---- ELF ---- */
@@ -187,12 +194,12 @@ static Elf_Scn *section(Elf *elf, const char *name, uint32_t type, GElf_Shdr *he
 	return NULL;
 }
 
-static bool to_offset(const struct symfile *f, uint64_t vaddr, uint64_t *offset)
+bool symfile_address(const struct symfile *f, uint64_t vaddr, uint64_t *address)
 {
 	for (size_t i = 0; i < f->segments; i++) {
 		const struct segment *s = &f->segment[i];
 		if (vaddr >= s->vaddr && vaddr - s->vaddr < s->bytes) {
-			*offset = vaddr - s->vaddr + s->offset;
+			*address = vaddr - s->vaddr + s->offset;
 			return true;
 		}
 	}
@@ -242,7 +249,8 @@ static unsigned elf_build_id(Elf *elf, uint8_t id[SYMBOLS_BUILD_ID_BYTES])
 		GElf_Nhdr note;
 		size_t offset = 0, name, bytes;
 		while (data && (offset = gelf_getnote(data, offset, &note, &name, &bytes)) > 0) {
-			if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 || memcmp((char *)data->d_buf + name, "GNU", 4))
+			if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
+			    memcmp((char *)data->d_buf + name, "GNU", 4))
 				continue;
 			unsigned n = note.n_descsz < SYMBOLS_BUILD_ID_BYTES ? note.n_descsz : SYMBOLS_BUILD_ID_BYTES;
 			memcpy(id, (char *)data->d_buf + bytes, n);
@@ -268,7 +276,7 @@ unsigned symbols_build_id(const char *path, uint8_t id[SYMBOLS_BUILD_ID_BYTES])
 	return n;
 }
 
-/* Does a symbol of no type name code or data (assembler labels), as perf has it: by its section's name. */
+/* True if a symbol without a type (an assembler label) names code or data; as perf, by the section's name. */
 static bool label_section(Elf *elf, const GElf_Shdr *header)
 {
 	size_t names;
@@ -290,14 +298,16 @@ static int read_table(struct symfile *f, Elf *elf, Elf_Scn *scn, const GElf_Shdr
 		unsigned type = GELF_ST_TYPE(sym.st_info), visibility = GELF_ST_VISIBILITY(sym.st_other);
 		bool code = type == STT_FUNC || type == STT_GNU_IFUNC;
 		bool label = type == STT_NOTYPE && visibility != STV_HIDDEN && visibility != STV_INTERNAL;
-		if (!sym.st_name || sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS || (!code && !label && type != STT_OBJECT))
+		if (!sym.st_name || sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS ||
+		    (!code && !label && type != STT_OBJECT))
 			continue;
 		Elf_Scn *home = elf_getscn(elf, sym.st_shndx);
-		if (!home || !gelf_getshdr(home, &in) || !(in.sh_flags & SHF_ALLOC) || (label && !label_section(elf, &in)))
+		if (!home || !gelf_getshdr(home, &in) || !(in.sh_flags & SHF_ALLOC) ||
+		    (label && !label_section(elf, &in)))
 			continue;
 		const char *name = elf_strptr(elf, header->sh_link, sym.st_name);
 		uint64_t offset;
-		if (!name || !*name || !to_offset(f, sym.st_value, &offset) || offset + sym.st_size < offset)
+		if (!name || !*name || !symfile_address(f, sym.st_value, &offset) || offset + sym.st_size < offset)
 			continue;
 		if (symfile_add(f, offset, offset + sym.st_size, name, GELF_ST_BIND(sym.st_info),
 				code || (label && in.sh_flags & SHF_EXECINSTR)))
@@ -306,8 +316,8 @@ static int read_table(struct symfile *f, Elf *elf, Elf_Scn *scn, const GElf_Shdr
 	return 0;
 }
 
-/* PLT entries: the relocations of the PLT in order, behind its head.  Source: System V ABI, AMD64 supplement, section
- * "Procedure Linkage Table": entry 0 is the resolver's, each entry 16 bytes; the section header gives the size. */
+/* PLT entries: the relocations of the PLT in order, behind its first entry.  Source: System V ABI, AMD64 supplement,
+ * "Procedure Linkage Table": entry 0 is the resolver's, each entry has 16 bytes; the section header gives the size. */
 static int read_plt(struct symfile *f, Elf *elf)
 {
 	GElf_Shdr rel, plt, symbols;
@@ -331,7 +341,9 @@ static int read_plt(struct symfile *f, Elf *elf)
 		if (rela ? !gelf_getrela(data, (int)i, &a) : !gelf_getrel(data, (int)i, &r))
 			break;
 		info = rela ? a.r_info : r.r_info;
-		const char *name = gelf_getsym(names, (int)GELF_R_SYM(info), &sym) ? elf_strptr(elf, symbols.sh_link, sym.st_name) : NULL;
+		const char *name = gelf_getsym(names, (int)GELF_R_SYM(info), &sym)
+			? elf_strptr(elf, symbols.sh_link, sym.st_name)
+			: NULL;
 		if (!name)
 			continue;
 		char *shown = symbols_demangle(name), *text;
@@ -347,8 +359,9 @@ static int read_plt(struct symfile *f, Elf *elf)
 	return 0;
 }
 
-/* .gnu_debugdata: an xz-compressed ELF file with the symbols a distribution stripped; libdwfl unpacks it. */
-static int no_debuginfo(Dwfl_Module *m, void **u, const char *n, Dwarf_Addr b, const char *f, const char *l, GElf_Word c, char **o)
+/* .gnu_debugdata: an xz-compressed ELF file with symbols that a distribution stripped; libdwfl unpacks it. */
+static int no_debuginfo(Dwfl_Module *m, void **u, const char *n, Dwarf_Addr b, const char *f, const char *l,
+	GElf_Word c, char **o)
 {
 	(void)m, (void)u, (void)n, (void)b, (void)f, (void)l, (void)c, (void)o;
 	return -1;
@@ -368,7 +381,7 @@ static int read_minidebug(struct symfile *f)
 		const char *name = dwfl_module_getsym_info(module, i, &sym, &addr, NULL, NULL, NULL);
 		uint64_t offset;
 		if (name && *name && GELF_ST_TYPE(sym.st_info) == STT_FUNC && sym.st_shndx != SHN_UNDEF &&
-		    to_offset(f, sym.st_value - bias, &offset) && offset + sym.st_size >= offset)
+		    symfile_address(f, sym.st_value - bias, &offset) && offset + sym.st_size >= offset)
 			code = symfile_add(f, offset, offset + sym.st_size, name, GELF_ST_BIND(sym.st_info), true);
 	}
 	dwfl_end(dwfl);
@@ -407,7 +420,8 @@ static char *find_debug(const struct symfile *f, Elf *elf)
 	const char *in = slash ? f->path : ".";
 	static const char *const places[] = { "%s%.*s/%s", "%s%.*s/.debug/%s", "%s%.*s/%s" };
 	for (int i = 0; i < 3; i++) {
-		/* GDB manual, "Debugging Information in Separate Files": beside the file, in .debug, under the global directory */
+		/* GDB manual, "Debugging Information in Separate Files": beside the file, in .debug, under the
+		 * global directory */
 		int n = i == 1 ? asprintf(&path, places[1], "", dir, in, name) :
 			asprintf(&path, places[0], i == 2 ? "/usr/lib/debug" : "", dir, in, name);
 		if (n < 0)
@@ -454,7 +468,7 @@ static int read_symbols(struct symfile *f, Elf *elf)
 	if (!code)
 		code = symfile_index(f, true, false);
 	if (!code)
-		code = read_plt(f, elf);	/* behind the fixing: perf adds them last as well */
+		code = read_plt(f, elf);	/* after the fixing: perf adds them last, too */
 	return code ? code : symfile_index(f, false, false);
 }
 
@@ -469,7 +483,7 @@ int symfile_open(struct symfile **out, const char *path, const uint8_t *want, un
 		return err_set(err, ERR_NOMEM, "out of memory");
 	}
 	elf_version(EV_CURRENT);
-	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);	/* NONBLOCK: a path out of a file may name a FIFO */
+	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);	/* NONBLOCK: the path may name a FIFO */
 	if (f->fd < 0)
 		code = err_system(err, "cannot open %s", path);
 	else if (fstat(f->fd, &st) || !S_ISREG(st.st_mode))
@@ -604,7 +618,7 @@ static const struct symbol *find_function(const struct symfile *f, const char *n
 	for (size_t i = 0; i < f->symbols; i++) {
 		const struct symbol *s = &f->symbol[i];
 		bool matches = !strcmp(s->name, name) || (s->linkage && !strcmp(s->linkage, name));
-		/* Of several (static functions of one name) a global one, else the first. */
+		/* Of several (static functions of one name) take a global one, else the first. */
 		if (matches && s->is_code && (!found || (found->binding == STB_LOCAL && s->binding != STB_LOCAL)))
 			found = s;
 	}
@@ -638,7 +652,7 @@ bool symbols_find_function(const char *path, const char *name, uint64_t *file_of
 	return true;
 }
 
-/* The last segment with more memory than bytes in the file: linkers make but one. */
+/* The last segment that is larger in memory than in the file: linkers make only one. */
 static bool bss_of(Elf *elf, uint64_t addr, uint64_t offset, struct symbols_bss *out)
 {
 	size_t count;
@@ -654,12 +668,14 @@ static bool bss_of(Elf *elf, uint64_t addr, uint64_t offset, struct symbols_bss 
 			placed = true;
 			bias = addr - offset + p.p_offset - p.p_vaddr;
 		}
-		if (p.p_memsz > p.p_filesz && p.p_vaddr + p.p_memsz > p.p_vaddr && p.p_offset + p.p_memsz > p.p_offset) {
+		if (p.p_memsz > p.p_filesz && p.p_vaddr + p.p_memsz > p.p_vaddr &&
+		    p.p_offset + p.p_memsz > p.p_offset) {
 			found = true;
 			last = p;
 		}
 	}
-	*out = (struct symbols_bss){ bias + last.p_vaddr + last.p_filesz, bias + last.p_vaddr + last.p_memsz, last.p_offset + last.p_filesz };
+	const uint64_t start = bias + last.p_vaddr;
+	*out = (struct symbols_bss){ start + last.p_filesz, start + last.p_memsz, last.p_offset + last.p_filesz };
 	return placed && found && out->end > out->start;
 }
 

@@ -3,8 +3,8 @@
  *
  * A map file has lines "START SIZE NAME" in hexadecimal.  Source: Linux tools/perf/Documentation/jit-interface.txt.
  * jitdump is parsed by hand because perf, its only reader, offers no library.  Source: jitdump-specification.txt there.
- * Its time stamps are the wall clock's and say nothing about modelled time: of code that was generated twice at one place,
- * the last counts.  Left out: unwinding information, JIT_CODE_MOVE's old place (the new one counts).
+ * Its time stamps are wall-clock times and say nothing about modelled time, so if code was generated twice at one
+ * place, the last one counts.  Left out: unwinding information, JIT_CODE_MOVE's old place (the new one counts).
  */
 #include "symbols/symbols_private.h"
 #include <errno.h>
@@ -19,7 +19,7 @@ enum { SIZE_LIMIT = 1 << 30 };
 enum { JIT_CODE_LOAD = 0, JIT_CODE_MOVE = 1, JIT_CODE_DEBUG_INFO = 2 };
 #define JITDUMP_MAGIC 0x4a695444u	/* "JiTD" */
 
-/* The whole of a regular file that belongs to this user or root (in /tmp anybody may put one); NULL: none. */
+/* Reads the whole of a regular file that belongs to this user or root (in /tmp anybody may put one); NULL: none. */
 static char *slurp(const char *path, size_t *size)
 {
 	struct stat st;
@@ -27,8 +27,8 @@ static char *slurp(const char *path, size_t *size)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_uid == geteuid() || st.st_uid == 0) && st.st_size < SIZE_LIMIT &&
-	    (text = malloc((size_t)st.st_size + 1))) {
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_uid == geteuid() || st.st_uid == 0) &&
+	    st.st_size < SIZE_LIMIT && (text = malloc((size_t)st.st_size + 1))) {
 		size_t have = 0;
 		while (have < (size_t)st.st_size) {
 			ssize_t n = read(fd, text + have, (size_t)st.st_size - have);
@@ -80,7 +80,7 @@ static int by_address(const void *a, const void *b)
 	return x->file < y->file ? -1 : x->file > y->file;
 }
 
-/* addr, count, then entries of address, line, discriminator and a file name ("\xff": that of the entry before). */
+/* addr, count, then entries of address, line, discriminator and a file name ("\xff": the same as in the last entry). */
 static int debug_info(struct symfile *f, const char *p, size_t size, size_t *text_used, size_t *text_room)
 {
 	if (size < 16)
@@ -110,7 +110,8 @@ static int debug_info(struct symfile *f, const char *p, size_t size, size_t *tex
 			named = true;
 		}
 		if ((f->jit_lines & (f->jit_lines - 1)) == 0) {
-			struct jit_line *line = realloc(f->jit_line, (f->jit_lines ? f->jit_lines * 2 : 1) * sizeof *line);
+			struct jit_line *line =
+				realloc(f->jit_line, (f->jit_lines ? f->jit_lines * 2 : 1) * sizeof *line);
 			if (!line)
 				return ERR_NOMEM;
 			f->jit_line = line;
@@ -142,13 +143,17 @@ int jit_read_dump(struct symfile *f, const char *path)
 			uint64_t start = u64(p + 16), length = u64(p + 24);
 			if (start + length >= start)
 				code = symfile_add(f, start, start + length, p + 40, STB_GLOBAL, true);
-		} else if (id == JIT_CODE_MOVE && left >= 48) {	/* pid, tid, vma, old address, new address, size, index */
+		} else if (id == JIT_CODE_MOVE && left >= 48) {
+			/* pid, tid, vma, old address, new address, size, index */
 			uint64_t from = u64(p + 16), to = u64(p + 24), length = u64(p + 32);
 			for (size_t i = f->symbols; i-- > 0 && !code; )
 				if (f->symbol[i].start == from) {
 					if (to + length >= to) {
-						char *name = strdup(f->symbol[i].linkage ? f->symbol[i].linkage : f->symbol[i].name);
-						code = name ? symfile_add(f, to, to + length, name, STB_GLOBAL, true) : ERR_NOMEM;
+						const struct symbol *s = &f->symbol[i];
+						char *name = strdup(s->linkage ? s->linkage : s->name);
+						code = ERR_NOMEM;
+						if (name)
+							code = symfile_add(f, to, to + length, name, STB_GLOBAL, true);
 						free(name);
 					}
 					break;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Source lines and inlined functions of an address, from DWARF through elfutils libdw.
  *
- * The ranges of the compilation units are collected here: .debug_aranges, on which dwarf_addrdie rests, is missing in
- * what clang makes.  Left out: split DWARF whose .dwo files lie elsewhere (libdw finds those beside the object).
+ * This collects the ranges of the compilation units itself, because dwarf_addrdie needs .debug_aranges, which clang
+ * does not write.  Left out: split DWARF whose .dwo files lie elsewhere (libdw finds those beside the object).
  */
 #include "symbols/symbols_private.h"
 #include <dwarf.h>
@@ -92,7 +92,7 @@ static const char *function_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	const char *name = NULL;
-	/* The source name: what a reader looks for in the text. */
+	/* The name in the source, because readers look for it in the text. */
 	if (dwarf_attr_integrate(die, DW_AT_name, &attribute))
 		name = dwarf_formstring(&attribute);
 	return name ? name : "";
@@ -105,7 +105,7 @@ static unsigned number(Dwarf_Die *die, unsigned name)
 	return dwarf_attr(die, name, &attribute) && dwarf_formudata(&attribute, &value) == 0 ? (unsigned)value : 0;
 }
 
-/* libdw leaves a name relative that the compiler was given so. */
+/* Joins a relative file name with the unit's directory: libdw leaves names as the compiler got them. */
 static const char *whole_path(struct lines *l, Dwarf_Die *unit, const char *file)
 {
 	Dwarf_Attribute attribute;
@@ -167,8 +167,10 @@ size_t lines_find(struct lines *l, uint64_t vaddr, struct symbols_line *lines, s
 		lines[used++] = frame;
 		if (!frame.inlined)
 			break;
-		const char *caller = files ? dwarf_filesrc(files, number(&parents[i], DW_AT_call_file), NULL, NULL) : NULL;
-		frame = (struct symbols_line){ whole_path(l, &unit, caller), number(&parents[i], DW_AT_call_line), "", false };
+		const char *caller =
+			files ? dwarf_filesrc(files, number(&parents[i], DW_AT_call_file), NULL, NULL) : NULL;
+		frame = (struct symbols_line){ whole_path(l, &unit, caller), number(&parents[i], DW_AT_call_line), "",
+			false };
 	}
 	free(scopes);
 	free(parents);

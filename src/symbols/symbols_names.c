@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Names of addresses for the disassembly, "name" or "name+0x12" as objdump writes them: slots of the GOT by what the
- * dynamic linker puts there ("stdout@GLIBC_2.2.5"), all else by the last symbol before it in its section.
+ * Names of addresses for the disassembly, "name" or "name+0x12" as objdump writes them.  A slot of the GOT has the
+ * name of the symbol that the dynamic linker puts there ("stdout@GLIBC_2.2.5"); all else has that of the last
+ * symbol before it in its section.
  *
- * Left out: names from another section where this one has no symbol before the address, as objdump prints in stripped
- * files ("<abort@plt+0x98f0>"): they mislead.
+ * Left out: names from another section if this one has no symbol before the address.  objdump prints those in stripped
+ * files ("<abort@plt+0x98f0>"), but they mislead.
  *
  * Sources: System V ABI, AMD64 and Intel386 supplements, section "Relocation Types"; LSB Core, "Symbol Versioning".
  */
@@ -27,9 +28,9 @@ enum { SLOTS_MAX = 1 << 20, VERSIONS_MAX = 0x8000 };
 
 /* ---- versions ---- */
 
-struct versions { const char **name; Elf_Data *of_symbol; };	/* by index */
+struct versions { const char **name; Elf_Data *of_symbol; };	/* name: by version index */
 
-/* One entry of a list within a section, `step` bytes behind the last: false at the list's end or outside of int's range. */
+/* Moves *at by `step` to a list's next entry; false at the list's end or if that is beyond int's range. */
 static bool forward(int *at, uint32_t step)
 {
 	if (!step || step > (uint32_t)(INT_MAX - *at))
@@ -53,7 +54,7 @@ static void name_needed(struct versions *v, Elf *elf, Elf_Data *data, const GElf
 static void read_versions(struct versions *v, Elf *elf, Elf_Scn *scn, const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
-	unsigned left = VERSIONS_MAX;	/* entries, of lists that a broken file may let overlap */
+	unsigned left = VERSIONS_MAX;	/* limit of entries: a broken file may have lists that overlap */
 	uint32_t next;
 	int at = 0;
 	if (!data)
@@ -70,7 +71,8 @@ static void read_versions(struct versions *v, Elf *elf, Elf_Scn *scn, const GElf
 			if (!defines)
 				name_needed(v, elf, data, header, aux, &left);
 			else if (gelf_getverdaux(data, aux, &name))
-				v->name[def.vd_ndx & (VERSIONS_MAX - 1)] = elf_strptr(elf, header->sh_link, name.vda_name);
+				v->name[def.vd_ndx & (VERSIONS_MAX - 1)] =
+					elf_strptr(elf, header->sh_link, name.vda_name);
 		}
 		next = defines ? def.vd_next : need.vn_next;
 	} while (forward(&at, next));
@@ -86,7 +88,7 @@ static const char *version(const struct versions *v, size_t symbol)
 
 /* ---- slots ---- */
 
-/* Relocations that put a symbol's address into a slot. */
+/* True for relocations that put a symbol's address into a slot. */
 static bool fills_slot(GElf_Half machine, unsigned type)
 {
 	return machine == EM_X86_64 ? type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT
@@ -104,7 +106,8 @@ static int add_slot(struct symbols_names *n, uint64_t vaddr, const char *symbol,
 		n->room = room;
 	}
 	char *shown = symbols_demangle(symbol), *text;
-	int bytes = asprintf(&text, "%s%s%s", shown ? shown : symbol, !version ? "" : defined ? "@@" : "@", version ? version : "");
+	const char *at = !version ? "" : defined ? "@@" : "@";
+	int bytes = asprintf(&text, "%s%s%s", shown ? shown : symbol, at, version ? version : "");
 	free(shown);
 	if (bytes < 0)
 		return ERR_NOMEM;
@@ -112,14 +115,15 @@ static int add_slot(struct symbols_names *n, uint64_t vaddr, const char *symbol,
 	return 0;
 }
 
-static int read_slots(struct symbols_names *n, Elf *elf, const struct versions *v, Elf_Scn *scn, const GElf_Shdr *header)
+static int read_slots(struct symbols_names *n, Elf *elf, const struct versions *v, Elf_Scn *scn,
+	const GElf_Shdr *header)
 {
 	GElf_Ehdr file;
 	GElf_Shdr symbols;
 	Elf_Data *data = elf_getdata(scn, NULL);
 	Elf_Scn *symbols_scn = elf_getscn(elf, header->sh_link);
-	if (!data || !header->sh_entsize || !symbols_scn || !gelf_getshdr(symbols_scn, &symbols) || symbols.sh_type != SHT_DYNSYM ||
-	    !gelf_getehdr(elf, &file))
+	if (!data || !header->sh_entsize || !symbols_scn || !gelf_getshdr(symbols_scn, &symbols) ||
+	    symbols.sh_type != SHT_DYNSYM || !gelf_getehdr(elf, &file))
 		return 0;
 	Elf_Data *names = elf_getdata(symbols_scn, NULL);
 	for (size_t i = 0; names && i < header->sh_size / header->sh_entsize && n->slots < SLOTS_MAX; i++) {
@@ -131,7 +135,8 @@ static int read_slots(struct symbols_names *n, Elf *elf, const struct versions *
 		if (header->sh_type == SHT_REL)
 			a = (GElf_Rela){ .r_offset = r.r_offset, .r_info = r.r_info };
 		size_t index = GELF_R_SYM(a.r_info);
-		if (!fills_slot(file.e_machine, GELF_R_TYPE(a.r_info)) || !index || !gelf_getsym(names, (int)index, &sym))
+		if (!fills_slot(file.e_machine, GELF_R_TYPE(a.r_info)) || !index ||
+		    !gelf_getsym(names, (int)index, &sym))
 			continue;
 		const char *name = elf_strptr(elf, symbols.sh_link, sym.st_name);
 		if (name && *name && add_slot(n, a.r_offset, name, version(v, index), sym.st_shndx != SHN_UNDEF))
@@ -168,7 +173,8 @@ static int read_file(struct symbols_names *n, Elf *elf)
 	}
 	for (Elf_Scn *scn = elf_nextscn(elf, NULL); scn && !code; scn = elf_nextscn(elf, scn)) {
 		GElf_Shdr sh;
-		if (gelf_getshdr(scn, &sh) && (sh.sh_type == SHT_RELA || sh.sh_type == SHT_REL) && sh.sh_flags & SHF_ALLOC)
+		if (gelf_getshdr(scn, &sh) && (sh.sh_type == SHT_RELA || sh.sh_type == SHT_REL) &&
+		    sh.sh_flags & SHF_ALLOC)
 			code = read_slots(n, elf, &v, scn, &sh);
 	}
 	if (n->slots)
@@ -216,31 +222,6 @@ static const struct range *section_of(const struct symbols_names *n, uint64_t va
 	return NULL;
 }
 
-/* The last symbol at or before the address. */
-static const struct symbol *last_before(const struct symfile *f, uint64_t address)
-{
-	size_t low = 0, high = f->symbols;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (f->symbol[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &f->symbol[low - 1] : NULL;
-}
-
-static bool to_address(const struct symfile *f, uint64_t vaddr, uint64_t *address)
-{
-	for (size_t i = 0; i < f->segments; i++) {
-		const struct segment *s = &f->segment[i];
-		if (vaddr >= s->vaddr && vaddr - s->vaddr < s->bytes) {
-			*address = vaddr - s->vaddr + s->offset;
-			return true;
-		}
-	}
-	return false;
-}
 
 static const struct slot *slot_at(const struct symbols_names *n, uint64_t vaddr)
 {
@@ -248,13 +229,14 @@ static const struct slot *slot_at(const struct symbols_names *n, uint64_t vaddr)
 	return n->slots ? bsearch(&key, n->slot, n->slots, sizeof key, by_vaddr) : NULL;
 }
 
-/* A stub that jumps through a slot, as in .plt.got and .plt.sec: [endbr64] [bnd] jmp *slot(%rip). */
+/* The slot through which a stub jumps, as in .plt.got and .plt.sec: [endbr64] [bnd] jmp *slot(%rip). */
 static const struct slot *slot_of_stub(const struct symbols_names *n, uint64_t vaddr, uint64_t address)
 {
 	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	uint8_t code[11];
 	int32_t distance;
-	size_t at = 0, have = n->file->word_bytes == 8 && n->slots ? symfile_read(n->file, address, code, sizeof code) : 0;
+	const bool may_be = n->file->word_bytes == 8 && n->slots;
+	size_t at = 0, have = may_be ? symfile_read(n->file, address, code, sizeof code) : 0;
 	if (have == sizeof code && !memcmp(code, endbr, sizeof endbr))
 		at = sizeof endbr;
 	if (have > at && code[at] == 0xf2)
@@ -275,9 +257,9 @@ bool symbols_names_find(void *ctx, uint64_t vaddr, char *name, size_t bytes)
 	}
 	const struct range *section = section_of(n, vaddr);
 	uint64_t address;
-	if (!section || !to_address(n->file, vaddr, &address))
+	if (!section || !symfile_address(n->file, vaddr, &address))
 		return false;
-	const struct symbol *s = last_before(n->file, address);
+	const struct symbol *s = symfile_last_before(n->file, address);
 	uint64_t distance = s ? address - s->start : 0;
 	if (!s || distance > vaddr - section->start) {
 		slot = slot_of_stub(n, vaddr, address);

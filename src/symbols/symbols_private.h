@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What the files of the symboliser share among themselves. */
+ * What the files of this folder share. */
 #ifndef SYMBOLS_PRIVATE_H
 #define SYMBOLS_PRIVATE_H
 #include "symbols/symbols.h"
@@ -15,7 +15,8 @@ struct symfile {
 	int word_bytes;
 	struct symbol *symbol;
 	size_t symbols, room;
-	size_t *outer;			/* of each symbol: 1 + index of the nearest earlier one that reaches over its start */
+	/* for each symbol: 1 + index of the nearest earlier one that reaches over its start */
+	size_t *outer;
 	struct segment *segment;
 	size_t segments;
 	uint8_t build_id[SYMBOLS_BUILD_ID_BYTES];
@@ -28,12 +29,17 @@ struct symfile {
 };
 struct jit_line { uint64_t address; uint32_t line; size_t file; };
 
-/* Adds a symbol: takes over nothing, copies the name. */
+/* Adds a symbol and copies the name. */
 int symfile_add(struct symfile *f, uint64_t start, uint64_t end, const char *name, unsigned binding, bool is_code);
-/* Sorts and prepares for symfile_find. keep_last: of symbols at the same address the last added stays (JIT), else the best. */
+/* Sorts the symbols and prepares for symfile_find.  fix: gives symbols without a size an end and keeps one of those
+ * at the same address: with keep_last the one added last (JIT), else the best. */
 int symfile_index(struct symfile *f, bool fix, bool keep_last);
-/* Demangled or NULL. */
+/* The demangled name, from malloc; NULL if it is not a mangled one. */
 char *symbols_demangle(const char *name);
+/* The last symbol that starts at or before the address; NULL if there is none. */
+const struct symbol *symfile_last_before(const struct symfile *f, uint64_t address);
+/* The address in the file of an ELF address; false if no segment contains it. */
+bool symfile_address(const struct symfile *f, uint64_t vaddr, uint64_t *address);
 
 int  jit_read_map(struct symfile *f, const char *path);
 int  jit_read_dump(struct symfile *f, const char *path);

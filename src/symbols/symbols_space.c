@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The address spaces of a run's processes: what was mapped where, and from when to when.
+ * The address spaces of a run's processes: what was mapped where, from when to when.
  *
- * Mappings in force lie in one array in order of address and never overlap; what was unmapped or covered moves to a list of
- * the past, which only questions about earlier times look at.  Files are opened when the first address in them is asked for.
+ * Current mappings are in one array, in order of address, and never overlap.  What was unmapped or covered moves to
+ * a list of the past, which is only used for questions about earlier times.  A file is opened when the first
+ * address in it is looked up.
  */
 #include "symbols/symbols_private.h"
 #include <stdio.h>
@@ -14,14 +15,14 @@ struct symbols_object {
 	uint8_t build_id[SYMBOLS_BUILD_ID_BYTES];
 	unsigned build_id_bytes;
 	size_t index;
-	enum { OBJECT_FILE, OBJECT_JIT, OBJECT_NAMED /* memory: nothing to read */ } kind;
+	enum { OBJECT_FILE, OBJECT_JIT, OBJECT_NAMED /* memory without a file */ } kind;
 	bool tried;
 	struct symfile *file;
 	char *why, *jitdump;
 };
 struct mapping {
 	uint64_t start, end, address;	/* address: of `start` in the object */
-	uint64_t from, to;		/* in force: from <= time < to */
+	uint64_t from, to;		/* valid while from <= time < to */
 	struct symbols_object *object;
 };
 struct process {
@@ -99,7 +100,8 @@ static struct process *get_process(struct symbols *s, uint32_t pid)
 
 /* ---- objects ---- */
 
-static struct symbols_object *get_object(struct symbols *s, const char *path, int kind, const uint8_t *id, unsigned id_bytes)
+static struct symbols_object *get_object(struct symbols *s, const char *path, int kind, const uint8_t *id,
+	unsigned id_bytes)
 {
 	if (id_bytes > SYMBOLS_BUILD_ID_BYTES)
 		id_bytes = SYMBOLS_BUILD_ID_BYTES;
@@ -107,8 +109,10 @@ static struct symbols_object *get_object(struct symbols *s, const char *path, in
 		struct symbols_object *o = s->object[i];
 		if (strcmp(o->path, path))
 			continue;
-		/* A file that was replaced while the program ran is another object; one without a build-id is taken as the same. */
-		if (o->build_id_bytes && id_bytes && (o->build_id_bytes != id_bytes || memcmp(o->build_id, id, id_bytes)))
+		/* A file that was replaced while the program ran is another object; without a build-id it counts as
+		 * the same. */
+		if (o->build_id_bytes && id_bytes &&
+		    (o->build_id_bytes != id_bytes || memcmp(o->build_id, id, id_bytes)))
 			continue;
 		if (id_bytes && !o->build_id_bytes && !o->tried) {
 			memcpy(o->build_id, id, id_bytes);
@@ -155,7 +159,7 @@ static void load(struct symbols_object *o, const char *jitdump)
 	if (o->kind == OBJECT_JIT) {
 		if (o->tried && (!jitdump || o->jitdump))
 			return;
-		/* A dump that was mapped only after the first question: read both now. */
+		/* The dump was mapped after the first look-up: read both files now. */
 		symfile_close(o->file);
 		o->file = NULL;
 		if (jitdump)
@@ -187,7 +191,7 @@ static int reserve(struct mapping **list, size_t count, size_t *room, size_t mor
 	return 0;
 }
 
-/* First live mapping that ends behind addr. */
+/* The first live mapping that ends behind addr. */
 static size_t first_behind(const struct process *p, uint64_t addr)
 {
 	size_t low = 0, high = p->lives;
@@ -201,7 +205,7 @@ static size_t first_behind(const struct process *p, uint64_t addr)
 	return low;
 }
 
-/* Takes [start, end) out of what is mapped. */
+/* Removes [start, end) from what is mapped. */
 static int clear(struct process *p, uint64_t start, uint64_t end, uint64_t time)
 {
 	size_t i = first_behind(p, start);
@@ -251,7 +255,8 @@ static int add(struct process *p, const struct mapping *m, uint64_t time)
 
 static bool is_anonymous(const char *path)
 {
-	return !*path || !strncmp(path, "//anon", 6) || !strncmp(path, "/anon_hugepage", 14) || !strncmp(path, "/dev/zero", 9);
+	return !*path || !strncmp(path, "//anon", 6) || !strncmp(path, "/anon_hugepage", 14) ||
+		!strncmp(path, "/dev/zero", 9);
 }
 static bool is_memory(const char *path)
 {
@@ -370,8 +375,14 @@ size_t symbols_place_lines(const struct symbols_place *place, struct symbols_lin
 	struct symfile *f = symbols_place_file(place);
 	return f ? symfile_lines(f, place->address, lines, max) : 0;
 }
-struct symfile *symbols_place_file(const struct symbols_place *place) { return place->object ? place->object->file : NULL; }
-struct symbols_object *symbols_object(struct symbols *s, size_t index) { return index < s->objects ? s->object[index] : NULL; }
+struct symfile *symbols_place_file(const struct symbols_place *place)
+{
+	return place->object ? place->object->file : NULL;
+}
+struct symbols_object *symbols_object(struct symbols *s, size_t index)
+{
+	return index < s->objects ? s->object[index] : NULL;
+}
 size_t symbols_object_index(const struct symbols_object *o) { return o->index; }
 const char *symbols_object_path(const struct symbols_object *o) { return o->path; }
 const char *symbols_object_why(const struct symbols_object *o) { return o->why; }

@@ -6,7 +6,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 SOFTPMU=${SOFTPMU:-$top/build/softpmu} PROGRAMS=${PROGRAMS:-$top/build/tests/programs}
 out=$(mktemp) || exit 1
 trap 'rm -f "$out"' EXIT
-printf '%-16s %12s %10s %12s %10s\n' rule cycles promised mended gained
+printf '%-16s %12s %10s %12s %10s\n' rule cycles promised fixed gained
 for rule in $(sed -n 's/.*\/\* AT \([a-z0-9-]*\) \*\/.*/\1/p' "$top/tests/programs/advice.c"); do
 	smt=
 	[ "$rule" = thread-conflict ] && smt=--smt

@@ -46,7 +46,7 @@ BEGIN {
 	printf "Core: %s. Cycles; good: within 15 %%.\n\n", core
 	print "| event | native, with | native, without | events, model | native cost | model, total time | model ÷ native | |"
 	print "|---|---:|---:|---:|---:|---:|---:|---|"
-	row("mispredict: a branch on random bits, against one that alternates", random, predicted, e1 " of 88032", 2 * (random - predicted), m1)
+	row("mispredict: a random branch, against one that alternates", random, predicted, e1 " of 88032", 2 * (random - predicted), m1)
 	row("L2 miss: a chase through " far " KB, against one within L2", beyond, near, e2 " of 96000", beyond - near, m2)
 	exit bad > 0
 }'

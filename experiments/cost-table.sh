@@ -20,11 +20,11 @@ cost() { # PROGRAM options...
 }
 # shellcheck disable=SC2086
 {
-echo "1. A loop with a branch that goes as a random sequence says, and no memory references."
+echo "1. A loop with a branch whose direction is random, and no memory references."
 cost "$PROGRAMS/cost-mispredict" $machine --start again -e mispredict --histogram
 echo "2. A chain of pointers through 64 KB: each load misses L1D and hits L2."
 cost "$PROGRAMS/cost-l1" $machine --start again -e l1_miss
-echo "3. A chain of pointers through 8 MB: each load misses L2, hits the data TLB (large pages), and nothing is prefetched."
+echo "3. A chain of pointers through 8 MB: each load misses L2 and hits the data TLB (large pages); nothing is prefetched."
 cost "$PROGRAMS/cost-l2" $machine --set memory.page=2M --set prefetch.l2_streamer=0 --start again -e l2_miss
 }
 echo "4. Real programs, on golden-cove."

@@ -19,8 +19,8 @@ record() {	# FILE CORE EVENT PERIOD PROGRAM [options]
 places() { "$SOFTPMU" mem report -i "$OUT/$1" -s insn --csv | awk -F, 'NR > 1 { print $6, $4 }'; }
 show() { echo; echo "\$ $*"; }
 
-echo "The program walks 8 locations 8 KB apart with one load, mov (%eax),%eax, and 100 loads that hit behind each: $misses misses of an L1D"
-echo "of 8 KB in 4 ways, 32 sets of lines of 64 bytes."
+echo "One load of the program, mov (%eax),%eax, visits 8 locations that lie 8 KB apart; 100 loads that hit stand behind it."
+echo "It misses $misses times an L1D of 8 KB in 4 ways: 32 sets of lines of 64 bytes."
 
 echo
 echo "1. By PEBS: one sample every $period misses."
@@ -63,7 +63,8 @@ awk '{ all += $1; if ($2 == 0) at += $1; if ($2 >= 65) far += $1; if ($1 > most)
 	      print "Published for the machine: none at the load, 65 or more behind, 46.5 % of them 69 loads behind." }' "$OUT/pmi.txt"
 echo
 echo "3. Other cores.  Eight lines overflow 4 ways; for the 8 and 12 ways of Skylake and Golden Cove the loop has 24 locations."
-echo "   Misses: the event counts the load's misses; a sample should name the load.  Loads: all 101 loads of a turn are as frequent, 0.99 % each."
+echo "   The first rows count the load's misses, so a sample should name the load.  The last rows count all loads; each of"
+echo "   the 101 loads of a turn is equally frequent, 0.99 %."
 echo
 printf '%-12s %-34s %-7s %7s %9s %9s  %s\n' core event method samples 'events a' 'at the' 'most at one place'
 printf '%-12s %-34s %-7s %7s %9s %9s  %s\n' '' '' '' '' sample load ''
@@ -96,8 +97,9 @@ rows() {
 : >"$OUT/rows.txt"
 rows || exit 1
 echo
-echo "PMI: the address is that of the instruction at which the interrupt was taken.  PEBS: the counter's overflow arms it, the event behind that makes"
-echo "the record: a sample every period + 1 events.  PDist (Golden Cove, :ppp): the event that overflows makes it.  The Pentium III has no PEBS."
+echo "PMI: the address is that of the instruction at which the interrupt was taken.  PEBS: the counter's overflow arms it, and the"
+echo "next event makes the record, so there is a sample every period + 1 events.  PDist (Golden Cove, :ppp): the event that"
+echo "overflows makes the record.  The Pentium III has no PEBS."
 
 # The histograms as a picture: a panel for each of these rows, a bar for each instruction of a turn, as high as its share of the samples.
 awk '

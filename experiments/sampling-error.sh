@@ -18,7 +18,7 @@ pentium3 | pentium) events=cycles ;;
 esac
 awk -v n=$((10000 * times)) 'BEGIN { for (i = 0; i < n; i++) { x = (x * 1103515245 + 12345) % 2147483648; print x % 1000, "line", i, x % 77, "the quick brown fox" } }' >text
 head -n $((1500 * times)) text >short
-echo "core $core, a sample each $period$([ "$times" = 1 ] || echo ", inputs $times times as long")"
+echo "core $core, one sample every $period events$([ "$times" = 1 ] || echo ", inputs $times times as long")"
 for program in bzip2 sort awk; do
 	case $program in
 	bzip2) set -- bzip2 -k -c short ;;

@@ -23,7 +23,7 @@ times="--start measured --stop finished"
 echo "1. A program that the adjacent-line prefetcher hurts, and one that prefetchers help: fewest cycles."
 show --core skylake $times --features 'prefetch.*' -- "$PROGRAMS/tune" hurts 12
 show --core skylake $times --features 'prefetch.*' -- "$PROGRAMS/tune" helps 4
-echo "2. A program for which caches and predictors a fraction of the size would do: least energy within 1 % of the best time."
+echo "2. A program that needs only small caches and predictors: least energy within 1 % of the best time."
 show --core skylake $times --objective energy-within:1% -- "$PROGRAMS/tune" small 400
 }
 

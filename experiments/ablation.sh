@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make ablation [DATA=DIR]: what each mechanism of the core is worth: the mean error of skylake on skylake-throughput with one of them
-# switched off at a time (as --set does).  Prints the table and puts it in the place of the old one in docs/measured/accuracy.md.
+# make ablation [DATA=DIR]: what each mechanism of the core is worth.  Prints the mean error of skylake on
+# skylake-throughput with one mechanism switched off at a time (as --set does), and replaces the old table in
+# docs/measured/accuracy.md.
 # ablation.sh PROGRAM DATA
 set -eu
 cd "$(dirname "$0")/.."
@@ -16,7 +17,7 @@ row() {
 	printf '| %s | %s | ' "$1" "${2:-–}"
 	SHORT=1 SET="${2:-}" "$program" "$data" data skylake | sed 's/$/ |/'
 }
-# CORE NAME SETTING: means over the rows of both sets
+# single CORE NAME SETTING: means over the rows of both sets, held-out rows included
 single() {
 	printf '| %s | %s | %s | ' "$1" "$2" "${3:-–}"
 	SET="${3:-}" "$program" "$data" data "$1" 2>/dev/null | awk -F'|' '

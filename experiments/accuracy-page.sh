@@ -1,11 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make accuracy [DATA=DIR]: prints how far the model is from measured machines and writes it to docs/measured/accuracy.md.
-# accuracy.sh PROGRAM DATA.  MCA=0 in the environment leaves llvm-mca out, NATIVE=0 the microbenchmarks on this host, CORE=NAME sets the core that
-# those are compared with, PRESET=NAME takes one machine of the measured ones only (and writes nothing).
-# REAL=0 leaves the calibrated core and the real programs out; REAL=DIR takes host.conf, host.md, again*.md (softpmu calibrate --native --page, at other
-# times), streams and native times from there as far as they are there, and leaves them there: so that what wants a quiet machine can be measured before (see tests/accuracy/real.sh).
-# LIST=FILE: other programs than tests/accuracy/held-out.sh's behind those of real.sh; what of them is kept is in REAL/list.
+# make accuracy [DATA=DIR]: prints how far the model is from measured machines, and writes it to
+# docs/measured/accuracy.md.
+# accuracy-page.sh PROGRAM DATA
+#
+# Environment:
+# MCA=0        leaves llvm-mca out.
+# PRESET=NAME  prints one measured machine only, and writes nothing.
+# CORE=NAME    the core with which microbenchmarks on this host are compared.
+# NATIVE=0     leaves out all that runs on this host.
+# REAL=0       leaves out the calibrated core and the real programs.
+# REAL=DIR     takes from DIR what is there, and leaves the rest there: host.conf, host.md, again*.md (softpmu calibrate
+#              --native --page, at other times), streams and native times.  So what needs a quiet machine can be measured
+#              before (see tests/accuracy/real.sh).
+# LIST=FILE    other programs than tests/accuracy/held-out.sh's; what is kept of them is in REAL/list.
 set -eu
 cd "$(dirname "$0")/.."
 program=$1 data=$2
@@ -119,7 +127,7 @@ END
 		HEAD='Programs held out, on this host' LIST=${LIST:-tests/accuracy/held-out.sh} KEEP=$real/list tests/accuracy/real.sh "$real/host.conf"
 	} | tee -a "$work"
 fi
-if [ -f docs/measured/accuracy.md ]; then	# the table of make ablation stays
+if [ -f docs/measured/accuracy.md ]; then	# keep the table of make ablation
 	awk '/^## / { on = /^## What each mechanism is worth$/; if (on) print "" } on' docs/measured/accuracy.md >>"$work"
 fi
 mv "$work" docs/measured/accuracy.md

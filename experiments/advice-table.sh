@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the advice of softpmu tune --software promises, and what the mended twin of each program of tests/programs/advice.c takes.
+# For each rule of softpmu tune --software: what its advice promises, and what the fix gains.  tests/programs/advice.c has
+# a program with the problem and a twin without it.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 SOFTPMU=${SOFTPMU:-$top/build/softpmu} PROGRAMS=${PROGRAMS:-$top/build/tests/programs}

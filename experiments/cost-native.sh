@@ -1,11 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a mispredict and an L2 miss cost in total time, under the model of this host (`softpmu cost`, replays with the feature changed) beside the same
-# program measured natively with the events and without: a branch on random bits against one that alternates, a pointer chase through twice the L2
-# against one within it.
-#   cost-native.sh [TRIES]     native measurements of each, the least counts; default 20.  Exits 1 if one is not within 15 %
-# A random bit is mispredicted every other time; a chase through twice the L2 misses with each load (the model counts both).  Who shares the host's L3
-# may be in the way for minutes: its least is then far above what the L3 takes, and more tries help.
+# What a mispredict and an L2 miss cost in total time, on this host and under its model.  The model: softpmu cost, by
+# replays with the feature changed.  Natively: the same program with the events and without them, that is, a random branch
+# against one that alternates, and a pointer chase through twice the L2 against one within it.
+#
+#   cost-native.sh [TRIES]     native measurements of each, of which the least counts; default 20
+#
+# Exits with 1 if a ratio is not within 15 %.  A random branch is mispredicted every other time.  A chase through twice the
+# L2 misses with each load.  (The model counts both.)  Other users of the host's L3 may disturb for minutes; then the least
+# is far above what the L3 takes, and more tries help.
 # SOFTPMU and MICRO in the environment name the programs (build/softpmu, build/native/micro).
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)

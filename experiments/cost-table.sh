@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make cost-table: loops with one kind of costly event each, by the four methods of softpmu cost, on the Pentium 4 that the tables of
-# US 2005/0273310 A1 are about; then real programs on the modelled Golden Cove.  What it shows: docs/measured/cost.md.
+# make cost-table: loops with one kind of costly event each, by the four methods of softpmu cost, on the Pentium 4 that the
+# tables of US 2005/0273310 A1 are about; then real programs on the modelled Golden Cove.  docs/measured/cost.md has the
+# output and what it shows.
 #
 # Environment: SOFTPMU, PROGRAMS (set by make).
 set -u
@@ -9,7 +10,7 @@ SOFTPMU=${SOFTPMU:-build/softpmu} PROGRAMS=${PROGRAMS:-build/tests/programs}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0
-# L2 18 cycles behind L1D (models 3 and 4 with 1 MB), memory 306 behind L2, of which one is the way to the bus
+# L2 is 18 cycles behind L1D (models 3 and 4 with 1 MB), memory 306 behind L2; one of these is the way to the bus.
 machine="--core prescott --set core.frequency_ghz=3.4 --set l2.size=1M --set l2.latency=22 --set l3.latency=23 --set dram.latency_ns=89.706"
 cost() { # PROGRAM options...
 	program=$1; shift

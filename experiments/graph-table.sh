@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make graph-table: what classes of events cost by the dependence graph of one run, and by replays, on real programs (those of bench/programs.sh with
-# a tenth of the input): two million instructions of each.  What it shows: docs/measured/cost.md.
+# make graph-table: what classes of events cost in real programs, by the dependence graph of one run and by replays.  The
+# programs are those of bench/programs.sh with a tenth of the input; two million instructions of each are timed.
+# docs/measured/cost.md has the output and what it shows.
 #
-# Environment: SOFTPMU (set by make); START: instructions that are not timed; STOP: those that are then.
+# Environment: SOFTPMU (set by make); START: instructions before the timed ones; STOP: how many are timed.
 set -u
 SOFTPMU=${SOFTPMU:-build/softpmu} START=${START:-8000000} STOP=${STOP:-2000000}
 cd "$(dirname "$0")/.." || exit 1
 case $SOFTPMU in /*) ;; *) SOFTPMU=$PWD/$SOFTPMU ;; esac
-folder=$(dirname "$SOFTPMU")/graph-table work=$folder	# not one of mktemp: Python's tables depend on where its script is
+folder=$(dirname "$SOFTPMU")/graph-table work=$folder	# always the same: Python's tables depend on the path of its script
 mkdir -p "$folder" || exit 1
 trap 'rm -rf "$folder"' EXIT INT TERM
 export TMPDIR="$folder"

@@ -1,20 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The microbenchmarks of tests/native on this host and under the model of a core.
-#   native.sh [CORE]               a table, native beside model, in Markdown; CORE: the host's preset if there is one, else golden-cove.
-#                                  Where CORE is the host's preset, with a verdict: within 12 % or not, of what stays within L2
-#   native.sh --model CORE [NAME...]   NAME, model cycles an operation: all, or these
+#   native-page.sh [CORE]                    a table in Markdown, native beside model.  CORE: by default the host's preset,
+#                                            golden-cove if there is none.  For the host's preset there is a verdict, of
+#                                            what stays within L2: within 12 % or not
+#   native-page.sh --model CORE [NAME...]    NAME and model cycles an operation, of all or of these
 # SOFTPMU and MICRO in the environment name the programs (build/softpmu, build/native/micro).
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 softpmu=${SOFTPMU:-$top/build/softpmu} micro=${MICRO:-$top/build/native/micro}
 for program in "$softpmu" "$micro"; do
-	[ -x "$program" ] || { echo "native.sh: $program is not built: make all programs" >&2; exit 1; }
+	[ -x "$program" ] || { echo "native-page.sh: $program is not built: make all programs" >&2; exit 1; }
 done
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# sizes CORE: the buffers for L3 and memory: a power of two between the sizes of L2 and L3, one beyond three times L3.
+# sizes CORE: the sizes of the buffers for L3 and memory: a power of two between L2 and L3, and one beyond three times L3.
 sizes() {
 	"$softpmu" cores "$1" -j >"$work/core" || exit 1
 	awk -F'"' '
@@ -34,7 +35,7 @@ sizes() {
 cycles() {
 	# shellcheck disable=SC2086
 	"$softpmu" stat -x, -e cycles -o "$work/stat" --core "$1" "$micro" "$2" "$3" $size >"$work/out" 2>&1 || {
-		echo "native.sh: $2 on $1: $(cat "$work/out")" >&2
+		echo "native-page.sh: $2 on $1: $(cat "$work/out")" >&2
 		exit 1
 	}
 	awk -F, '$3 ~ /^cycles/ { print $1 }' "$work/stat"
@@ -48,13 +49,13 @@ model() {
 	"$micro" --list $size >"$work/list"
 	while IFS='	' read -r name ops few many _; do
 		case $wanted in '  ' | *" $name "*) ;; *) continue ;; esac
-		# Leading zeros: command lines of one length, so that both runs begin with the same instructions at the same addresses.
+		# Leading zeros make command lines of one length, so both runs begin with the same instructions and addresses.
 		short=$(cycles "$core" "$name" "$(printf %06d "$few")") && long=$(cycles "$core" "$name" "$(printf %06d "$many")") || exit 1
 		awk -v name="$name" -v c="$((long - short))" -v n="$(((many - few) * ops))" 'BEGIN { printf "%s\t%.4f\n", name, c / n }'
 	done <"$work/list"
 }
 
-# A branch that is mispredicted costs twice the difference: every other one of the random ones is.
+# A mispredict costs twice the difference, because every other random branch is mispredicted.
 with_mispredict() {
 	awk '{ print; v[$1] = $2 } END {
 		if (v["branch_random"] > 0 && v["branch_predicted"] > 0)
@@ -62,7 +63,7 @@ with_mispredict() {
 }
 
 if [ "${1:-}" = --model ]; then
-	[ $# -ge 2 ] || { echo "usage: native.sh --model CORE [NAME...]" >&2; exit 2; }
+	[ $# -ge 2 ] || { echo "usage: native-page.sh --model CORE [NAME...]" >&2; exit 2; }
 	shift
 	size=$(sizes "$1") || exit 1
 	model "$@" >"$work/model"
@@ -70,7 +71,7 @@ if [ "${1:-}" = --model ]; then
 	exit
 fi
 
-case ${1:-} in -*) echo "usage: native.sh [CORE] | --model CORE [NAME...]" >&2; exit 2 ;; esac
+case ${1:-} in -*) echo "usage: native-page.sh [CORE] | --model CORE [NAME...]" >&2; exit 2 ;; esac
 host='' why=''
 if "$softpmu" cpuid --core host -j >"$work/host" 2>"$work/why"; then
 	host=$(sed 's/^{"core": "\([^"]*\)".*/\1/' "$work/host")
@@ -79,7 +80,8 @@ else
 fi
 core=${1:-${host:-golden-cove}}
 size=$(sizes "$core") || exit 1
-for pass in 1 2 3; do	# who shares the host's core may be busy for seconds: of each the pass with the most repeats that nothing disturbed
+# Others may use the host's core for seconds: of each benchmark the pass with the most undisturbed repeats counts.
+for pass in 1 2 3; do
 	# shellcheck disable=SC2086
 	"$micro" --native $size >"$work/native.$pass"
 done

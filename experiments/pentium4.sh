@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make p4: the Pentium 4 experiment (B. Sprunt, IEEE Micro 22(4), 2002), on the modelled Willamette: which instruction do samples of L1 misses
-# name, by PEBS and by PMI?  Then the same on other cores, side by side.
+# make p4: the Pentium 4 experiment (B. Sprunt, IEEE Micro 22(4), 2002) on the modelled Willamette: which instruction do
+# samples of L1 misses name, by PEBS and by PMI?  Then the same on other cores.
 #
-# Environment: SOFTPMU, PROGRAMS (set by make); OUT: where the files go, default build/p4; FULL=1: all 80 million misses on the Pentium 4, one sample
-# every 100,000 (42 minutes of processor time), else 80,800 misses and one sample every 100.
+# Environment: SOFTPMU, PROGRAMS (set by make); OUT: where the files go, default build/p4.  FULL=1: all 80 million misses on
+# the Pentium 4, one sample every 100,000 (42 minutes of processor time); without it 80,800 misses, one sample every 100.
 set -u
 SOFTPMU=${SOFTPMU:-build/softpmu} PROGRAMS=${PROGRAMS:-build/tests/programs} OUT=${OUT:-build/p4}
 program=$PROGRAMS/l1_miss-p4 wide=$PROGRAMS/l1_miss-p4-wide period=100 misses=80800
@@ -15,7 +15,7 @@ record() {	# FILE CORE EVENT PERIOD PROGRAM [options]
 	file=$1 core=$2 event=$3 c=$4 prog=$5; shift 5
 	"$SOFTPMU" record -q --core "$core" -e "$event" -c "$c" "$@" -o "$OUT/$file" "$prog"
 }
-# Places of a file's samples, as "samples address"; the most frequent first.
+# places FILE: "samples address" for each place of the file's samples, the most frequent first.
 places() { "$SOFTPMU" mem report -i "$OUT/$1" -s insn --csv | awk -F, 'NR > 1 { print $6, $4 }'; }
 show() { echo; echo "\$ $*"; }
 
@@ -42,8 +42,8 @@ echo
 echo "2. By PMI: the same event, imprecise."
 show softpmu record --core willamette -e replay_event.L1_LD_MISS -c $period -o pmi.data l1_miss
 record pmi.data willamette replay_event.L1_LD_MISS $period "$program" || exit 1
-# Behind the load (2 bytes) lie 100 loads of 6 bytes each: the k-th of them is k instructions, all of them loads, behind.
-distances() {	# FILE: "samples distance" (in instructions, of a turn of 105)
+# 100 loads of 6 bytes each follow the load (2 bytes), so the k-th of them is k instructions behind it.
+distances() {	# FILE: "samples distance", in instructions; a turn has 105
 	places "$1" | awk -v load="$load" '
 	function hex(s,  i, v) { v = 0; for (i = 3; i <= length(s); i++) v = v * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1; return v }
 	{ o = hex($2) - hex(load)
@@ -101,7 +101,8 @@ echo "PMI: the address is that of the instruction at which the interrupt was tak
 echo "next event makes the record, so there is a sample every period + 1 events.  PDist (Golden Cove, :ppp): the event that"
 echo "overflows makes the record.  The Pentium III has no PEBS."
 
-# The histograms as a picture: a panel for each of these rows, a bar for each instruction of a turn, as high as its share of the samples.
+# The histograms as a picture: a panel for each of these rows, and in it a bar for each instruction of a turn.  The height
+# of a bar is the share of the samples.
 awk '
 	function panel(k, name,  y, d, h) { y = 30 + 70 * k
 		printf "<text x=\"10\" y=\"%d\">%s</text>\n<path d=\"M300 %dH930\" stroke=\"#999\"/>\n", y + 35, name, y + 60

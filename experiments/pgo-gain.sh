@@ -1,13 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A program improved by its own profile, on a machine that has no PMU to sample it with: built, sampled with its branch stacks in the model
-# (softpmu record -b), rebuilt with an AutoFDO profile, its binary rewritten by BOLT; then all of them timed natively.
+# Improves a program by its own profile, on a machine without a PMU.  The program is built, sampled with branch stacks in
+# the model (softpmu record -b), rebuilt with an AutoFDO profile, and its binary rewritten by BOLT.  Then all builds are
+# timed natively.
 #
-#   experiments/pgo-gain.sh [SOURCE.c [ARGUMENTS FOR THE PROFILE -- ARGUMENTS TO TIME]]      default: tests/programs/branchy.sh's program
+#   pgo-gain.sh [SOURCE.c [ARGUMENTS FOR THE PROFILE -- ARGUMENTS TO TIME]]    default: tests/programs/branchy.sh's program
 #
-# The program to time prints seconds of CPU as its last line.  DWARF 4: create_gcov and create_llvm_prof of AutoFDO 0.19 find nothing in DWARF 5.
-# Environment: SOFTPMU, OUT (where files go, default build/pgo), RUNS (timed runs of each, the least counts; default 9), ROUNDS (of each run).
-# Packages: autofdo, bolt-16 (or another), gcc, clang-14, linux-perf; gcc-11, if GCC's own AutoFDO is wanted.  What is not there has no line.
+# The program prints the seconds of CPU to count as its last line.  DWARF 4 is used, because create_gcov and
+# create_llvm_prof of AutoFDO 0.19 find nothing in DWARF 5.
+# Environment: SOFTPMU; OUT: where files go, default build/pgo; RUNS: timed runs of each build, of which the least counts,
+# default 9; ROUNDS of each run.
+# Packages: autofdo, bolt-16 (or another), gcc, clang-14, linux-perf; gcc-11 for GCC's own AutoFDO.  A build whose tools are
+# not installed has no line.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 SOFTPMU=${SOFTPMU:-$top/build/softpmu} OUT=${OUT:-$top/build/pgo} RUNS=${RUNS:-9}
@@ -44,7 +48,8 @@ if command -v create_gcov >/dev/null; then
 	dump_gcov --gcov_version=2 gcc.afdo >gcc.afdo.txt 2>/dev/null
 	[ "$(grep -c ': [1-9]' gcc.afdo.txt)" -gt 10 ] || { echo "pgo: the AutoFDO profile is empty"; exit 1; }
 	echo "  the profile names $(grep -c ' total:' gcc.afdo.txt) functions"
-	# From GCC 12 on strings in its profiles have their length in bytes; create_gcov 0.19 writes it in words, and GCC 12 dies of that.  Older ones want version 1.
+	# create_gcov 0.19 writes the length of strings in words.  GCC 12 expects bytes and crashes.  Older versions of GCC
+	# need version 1 of the format.
 	for old in gcc-11 gcc-10; do
 		command -v $old >/dev/null || continue
 		# shellcheck disable=SC2086
@@ -74,7 +79,7 @@ if [ "$perf2bolt" ] && [ "$bolt" ] && command -v perf >/dev/null; then
 	built gcc-bolt
 fi
 
-# One after the other in turn, so that a neighbour on the machine slows all of them alike.
+# The builds take turns, so that other work on the machine slows all of them alike.
 for v in $variants; do : >"$v.time"; done
 i=0
 while [ $i -lt "$RUNS" ]; do

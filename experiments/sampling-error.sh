@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# How far each way of sampling is from the exact profile, on three programs that are everywhere: sampling-error.sh [CORE [PERIOD [TIMES]]].
-# TIMES: as much input.
-# Cycles imprecisely and by PEBS (where the core has it), instructions by PDist or PDIR, and time-proportionally, a sample each PERIOD cycles
-# (or instructions).  OPTIONS: more of softpmu record's.  Its output is in docs/measured/sampling-error.md.
+# How far each way of sampling is from the exact profile, on three programs that every system has:
+# sampling-error.sh [CORE [PERIOD [TIMES]]].  There is one sample every PERIOD cycles (or instructions); TIMES multiplies
+# the input.  The ways: cycles imprecisely and by PEBS (where the core has it), instructions by PDist or PDIR, and
+# time-proportional samples.  OPTIONS in the environment: more options of softpmu record.
+# docs/measured/sampling-error.md has the output.
 set -u
 core=${1:-golden-cove} period=${2:-211} times=${3:-1}
 softpmu=${SOFTPMU:-build/softpmu}

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make slow-to-tuned: a slow program, the machine tuned to it, the program mended, and the machine for that: docs/measured/slow-to-tuned.md says what it shows.
-# The last table times builds on this machine and differs from run to run; all else is the same at every run.
+# make slow-to-tuned: a slow program, the machine tuned to it, the program changed, and the machine for that.
+# docs/measured/slow-to-tuned.md has the output and what it shows.
+# The last table times builds on this machine and differs from run to run; the rest is the same at every run.
 #
 # Environment: SOFTPMU (set by make).
 set -eu
@@ -12,7 +13,11 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT INT TERM
 cd "$work"
 cp "$top/docs/examples/orders.c" .
-soft() { env -i PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C SOFTPMU_STORE="$work/store" TMPDIR="$work" "$SOFTPMU" "$@" 3>&1 >/dev/null 2>&3 3>&-; }	# the stack begins where it always does
+# An environment of its own, so that the stack always begins at the same address.
+soft() {
+	env -i PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C SOFTPMU_STORE="$work/store" TMPDIR="$work" \
+		"$SOFTPMU" "$@" 3>&1 >/dev/null 2>&3 3>&-
+}
 show() {
 	words=
 	for word; do
@@ -36,7 +41,7 @@ show run $core -- ./orders
 echo; echo "4. The program."
 show tune --software $core -- ./orders
 show tune --software $core -- ./orders-tuned
-echo; echo "5. The machine for that program: another one."
+echo; echo "5. The machine for the changed program."
 show tune $core --features 'prefetch.*' -- ./orders-tuned
 show run $core -- ./orders-tuned
 echo; echo "6. Builds, in the model and on this machine."

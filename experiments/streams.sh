@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Streams of memory (tests/native/streams.c) on this host and under the model of a core: cycles a line, in Markdown.
-#   streams.sh CORE [NAME...]      CORE: a preset or a file; NAME: all, or these
-# Environment: SOFTPMU and STREAMS name the programs (build/softpmu, build/native/streams); BYTES of each buffer (100663296); OPTIONS: of softpmu stat, as
-# --set FIELD=VALUE; NATIVE: a command before the native ones, as taskset -c 0.  Natively the shorter of two passes counts; model cycles are the difference
-# of two runs, of one lap and of two.
+#   streams.sh CORE [NAME...]      CORE: a preset or a file; NAME: all streams, or these
+# Environment: SOFTPMU and STREAMS name the programs (build/softpmu, build/native/streams); BYTES: size of each buffer
+# (100663296); OPTIONS of softpmu stat, such as --set FIELD=VALUE; NATIVE: a command put before the native ones, such as
+# taskset -c 0.  Natively the shorter of two passes counts.  Model cycles are the difference of a run of two laps and a run
+# of one.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 softpmu=${SOFTPMU:-$top/build/softpmu} streams=${STREAMS:-$top/build/native/streams} bytes=${BYTES:-100663296}

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make topdown: level 1 of the real programs of the bench on every preset with all of the tree, by formula and exactly, and what is named.
-# Fails if level 1 does not sum to 100 % or a share is negative.  Minutes a preset; CORES="skylake ..." and TOPDOWN_PROGRAMS="bzip2 ..." choose.
+# make topdown: level 1 of the top-down tree of the real programs of the bench, by formula and exactly, and the bottleneck
+# that is named, on every preset that has the whole tree.
+# Fails if level 1 does not sum to 100 %, or if a share is negative.  Takes minutes a preset; CORES="skylake ..." and
+# TOPDOWN_PROGRAMS="bzip2 ..." choose.
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)

@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu tune --native on this host, in Markdown (make tune-native; docs/measured/tune-native.md): which settings there are, what is called a gain of ten programs when
-# nothing is set (--null: none should be), and what these programs and two that should gain (tests/programs/pages, churn) gain from.
-# Nothing is kept.  SOFTPMU, PROGRAMS in the environment: where they are built; BLOCKS: of a setting, default 20.  Some ten minutes on an idle machine.
+# make tune-native: softpmu tune --native on this host, in Markdown, for docs/measured/tune-native.md.  Prints which
+# settings there are; what is called a gain of ten programs when nothing is set (--null: nothing should be); and what these
+# programs, and two that should gain (tests/programs/pages, churn), gain from the settings.
+# Nothing is kept.  SOFTPMU and PROGRAMS in the environment: where they are built; BLOCKS of a setting, default 20.  Takes
+# some ten minutes on an idle machine.
 set -eu
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/.." && pwd)
 softpmu=${SOFTPMU:-$top/build/softpmu} programs=${PROGRAMS:-$top/build/tests/programs} blocks=${BLOCKS:-20}
 for program in "$softpmu" "$programs/pages" "$programs/churn"; do
-	[ -x "$program" ] || { echo "tune-native.sh: $program is not built: make all programs" >&2; exit 1; }
+	[ -x "$program" ] || { echo "tune-native-page.sh: $program is not built: make all programs" >&2; exit 1; }
 done
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

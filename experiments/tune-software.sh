@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Real programs built in several ways (softpmu tune --software --build): modelled and native gain side by side.  Debian's sources of Lua, bzip2 and mawk, by
-# apt-get source from a list of its own; a program whose source cannot be had has a line that says so.
+# Real programs built in several ways (softpmu tune --software --build): modelled and native gain side by side.  The
+# sources of Lua, bzip2 and mawk are Debian's, by apt-get source from a list of its own.  A program whose source is not
+# available has a line that says so.
 #
-# Environment: SOFTPMU; OUT (default build/tune-software): sources and builds; SOURCES: a folder that has the sources unpacked; BLOCKS of four native runs
-# each (default 24).  Packages: clang-14, autofdo, bolt-16 (or another), linux-perf, dpkg-dev.
+# Environment: SOFTPMU; OUT: sources and builds, default build/tune-software; SOURCES: a folder with unpacked sources;
+# BLOCKS of four native runs each, default 24.  Packages: clang-14, autofdo, bolt-16 (or another), linux-perf, dpkg-dev.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 SOFTPMU=${SOFTPMU:-$top/build/softpmu} OUT=${OUT:-$top/build/tune-software} BLOCKS=${BLOCKS:-24}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make tune-table: what softpmu tune finds for programs that want different settings, and the search beside trying everything on real programs.  What
-# it shows: docs/measured/tune.md.
+# make tune-table: what softpmu tune finds for programs that need different settings; then the search beside every
+# combination, on real programs.  docs/measured/tune.md has the output and what it shows.
 #
 # Environment: SOFTPMU, PROGRAMS (set by make).
 set -u
@@ -9,7 +9,8 @@ SOFTPMU=${SOFTPMU:-build/softpmu} PROGRAMS=${PROGRAMS:-build/tests/programs}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export TMPDIR="$work"
-tune() { env -i PATH=/usr/bin:/bin LC_ALL=C SOFTPMU_STORE="$work/store" TMPDIR="$work" "$SOFTPMU" tune --no-profile "$@"; }	# the stack begins where it always does
+# An environment of its own, so that the stack always begins at the same address.
+tune() { env -i PATH=/usr/bin:/bin LC_ALL=C SOFTPMU_STORE="$work/store" TMPDIR="$work" "$SOFTPMU" tune --no-profile "$@"; }
 failed=0
 show() { # options... -- program...
 	echo

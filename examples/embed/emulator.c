@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * A small emulator that owns a PMU: a toy machine of eight registers runs a program, tells a PMU what it retires, and takes its interrupts to
- * sample a profile, as a guest's kernel would.
+ * A small emulator that owns a PMU: a toy machine of eight registers runs a program, tells a PMU what it
+ * retires, and takes its interrupts to sample a profile, as a guest's kernel would.
  *
  *   cc emulator.c $(pkg-config --cflags --libs softpmu) -o emulator
  *   ./emulator $(pkg-config --variable=eventsdir softpmu)/skylake.tsv
  *
- * What an embedder does is in four places: pmu_start (load an event table, create a PMU, write its registers), retire (one record an
- * instruction, batches of them), on_pmi (the handler), and main (the counters read at the end).
+ * What an embedder does is in four places: pmu_start (load an event table, create a PMU, write its registers),
+ * retire (one record an instruction, batches of them), on_pmi (the handler), and main (the counters read at the
+ * end).
  */
 #include "softpmu/pmu.h"
 #include <inttypes.h>
@@ -78,19 +79,23 @@ static int pmu_start(struct machine *m, const char *table, const char *event, st
 		return -1;
 	}
 	const struct spmu_event *e = spmu_model_find(*model, event);
-	if (spmu_model_family(*model) != SPMU_FAMILY_ARCH || spmu_model_version(*model) < 2 || !e || e->flags & SPMU_EVENT_NOT_MODELLED || !(e->pmc_mask & 1)) {
-		fprintf(stderr, "emulator: %s: no event %s on counter 0 of an architectural PMU, version 2 or later\n", table, event);
+	if (spmu_model_family(*model) != SPMU_FAMILY_ARCH || spmu_model_version(*model) < 2 || !e ||
+		e->flags & SPMU_EVENT_NOT_MODELLED || !(e->pmc_mask & 1)) {
+		fprintf(stderr, "emulator: %s: no event %s on counter 0 of an architectural PMU, version 2 or later\n",
+			table, event);
 		return -1;
 	}
 	const struct spmu_host host = { .context = m, .pmi = on_pmi };
 	if (spmu_create(&m->pmu, *model, &host))
 		return -1;
-	uint64_t evtsel = e->event | (uint64_t)e->umask << 8 | SPMU_EVTSEL_CMASK(e->cmask) | (e->inv ? SPMU_EVTSEL_INV : 0) | (e->edge ? SPMU_EVTSEL_EDGE : 0) |
-		SPMU_EVTSEL_USR | SPMU_EVTSEL_INT | SPMU_EVTSEL_EN;
+	uint64_t evtsel = e->event | (uint64_t)e->umask << 8 | SPMU_EVTSEL_CMASK(e->cmask) |
+		(e->inv ? SPMU_EVTSEL_INV : 0) | (e->edge ? SPMU_EVTSEL_EDGE : 0) | SPMU_EVTSEL_USR | SPMU_EVTSEL_INT |
+		SPMU_EVTSEL_EN;
 	return spmu_apic_write(m->pmu, SPMU_APIC_LVT_PC, 0xf0) ||			/* vector F0H, not masked */
 		spmu_wrmsr(m->pmu, MSR_IA32_PERF_GLOBAL_CTRL, 0) ||
 		spmu_wrmsr(m->pmu, MSR_IA32_PERFEVTSEL0, evtsel) ||
-		spmu_wrmsr(m->pmu, MSR_IA32_PMC0, (uint32_t)-m->period) ||		/* overflows after so many events */
+		/* overflows after so many events */
+		spmu_wrmsr(m->pmu, MSR_IA32_PMC0, (uint32_t)-m->period) ||
 		spmu_wrmsr(m->pmu, MSR_IA32_FIXED_CTR_CTRL, 0x22) ||			/* user mode, no interrupt */
 		spmu_wrmsr(m->pmu, MSR_IA32_PERF_GLOBAL_CTRL, UINT64_C(3) << 32 | 1) ? -1 : 0;
 }
@@ -214,7 +219,8 @@ int main(int argc, char **argv)
 	printf("%" PRIu64 " samples, one every %" PRIu64 " %s\n", all, m.period, event);
 	for (unsigned i = 0; i < INSNS; i++)
 		if (m.samples[i])
-			printf("%6.1f%%  %4x  %s\n", 100.0 * (double)m.samples[i] / (double)all, BASE + INSN_BYTES * i, op_name[program[i].op]);
+			printf("%6.1f%%  %4x  %s\n", 100.0 * (double)m.samples[i] / (double)all, BASE + INSN_BYTES * i,
+				op_name[program[i].op]);
 	spmu_destroy(m.pmu);
 	spmu_model_free(model);
 	return 0;

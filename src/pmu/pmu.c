@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * What the PMUs of all families share: creation, dispatch to the family's registers, CR4.PCE, and the performance entry of the local
- * APIC's vector table (LVT).
+ * Parts that all families have in common: creation, dispatch to the family's registers, save and restore,
+ * CR4.PCE, and the performance entry of the local APIC's vector table (LVT).
  *
- * Source: SDM vol. 3A, chapter "Advanced Programmable Interrupt Controller (APIC)", section "Local Vector Table"; vol. 3B, chapter
- * "Performance Monitoring", "Generating an Interrupt on Overflow".
+ * Source: SDM vol. 3A, chapter "Advanced Programmable Interrupt Controller (APIC)", section "Local Vector
+ * Table"; vol. 3B, chapter "Performance Monitoring", "Generating an Interrupt on Overflow".
  *
- * The LVT entry is at offset 340H of the APIC's page.  It is masked after reset, and on families with `lvt` 2 a delivered PMI
- * masks it; a PMI that arrives while it is masked is lost (the overflow bits remain).
+ * The LVT entry is at offset 340H of the APIC's page.  It is masked after reset, and on families with `lvt` 2 a
+ * delivered PMI masks it; a PMI that arrives while it is masked is lost (the overflow bits remain).
  */
 #include "ds/ds.h"
 #include "pmu_internal.h"
@@ -48,7 +48,7 @@ void spmu_destroy(struct spmu *p)
 
 void pmu_settle(struct spmu *p)
 {
-	if (!p->in_pmi)		/* in a handler no time passes: settled behind it, if a difference remains */
+	if (!p->in_pmi)		/* no time passes in a handler; change_end settles after it if registers still differ */
 		pmu_ring_settle(p, pmu_ring_end(p));
 }
 
@@ -58,7 +58,7 @@ int pmu_change(struct spmu *p, uint64_t *reg, uint64_t value)
 	if (old == value)
 		return SPMU_OK;
 	pmu_settle(p);
-	uint64_t settled = *reg ^ old;	/* overflow bits, when it is the status register */
+	uint64_t settled = *reg ^ old;	/* overflow bits that settling set, if it is the status register */
 	*reg = value ^ settled;
 	int error = pmu_plan(p);
 	if (error)
@@ -69,7 +69,7 @@ int pmu_change(struct spmu *p, uint64_t *reg, uint64_t value)
 void pmu_write_counter(struct spmu *p, unsigned i, uint64_t value)
 {
 	struct pmu_counter *c = &p->counter[i];
-	if (p->in_pmi)		/* what happened so far went into the old value */
+	if (p->in_pmi)		/* events up to now went into the old value */
 		c->from = p->now;
 	else if (c->mode == MODE_RING)
 		pmu_ring_settle(p, pmu_ring_end(p));
@@ -117,7 +117,7 @@ size_t spmu_state_bytes(const struct spmu *p)
 void spmu_save(struct spmu *p, void *out)
 {
 	struct saved *s = calloc(1, sizeof *s);
-	memset(out, 0, sizeof *s);	/* restoring it is refused, should memory be out */
+	memset(out, 0, sizeof *s);	/* spmu_restore refuses this, in case memory runs out now */
 	if (!s)
 		return;
 	pmu_settle(p);
@@ -140,7 +140,7 @@ void spmu_save(struct spmu *p, void *out)
 	free(s);
 }
 
-/* What a restore may have to take back. */
+/* The part of a restore that may have to be undone. */
 static void put_state(struct spmu *p, const struct saved *s)
 {
 	p->registers = s->registers;
@@ -157,7 +157,8 @@ int spmu_restore(struct spmu *p, const void *in)
 	if (!error) {
 		memcpy(s, in, sizeof *s);
 		if (memcmp(s->magic, saved_magic, sizeof s->magic) || s->bytes != sizeof *s || s->family != f->public ||
-		    s->counters != p->model->counters || s->siblings != p->host.siblings || s->ds.lbr.style != p->ds.lbr.style || memcmp(s->cpuid, p->model->cpuid, sizeof s->cpuid))
+			s->counters != p->model->counters || s->siblings != p->host.siblings ||
+			s->ds.lbr.style != p->ds.lbr.style || memcmp(s->cpuid, p->model->cpuid, sizeof s->cpuid))
 			error = SPMU_EINPUT;
 		else if (!pmu_pushout_valid(p, &s->pushout))
 			error = SPMU_EINPUT;
@@ -177,7 +178,7 @@ int spmu_restore(struct spmu *p, const void *in)
 			f->restored(p);
 			pmu_ds_restored(p);
 			pmu_pushout_restore(p, &old->pushout);
-			pmu_plan(p);	/* as it was: what it needs is there */
+			pmu_plan(p);	/* cannot fail: this plan's memory is still there */
 		}
 	}
 	for (unsigned i = 0; !error && i < p->model->counters; i++) {
@@ -197,12 +198,16 @@ int spmu_restore(struct spmu *p, const void *in)
 
 int spmu_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 {
-	return p->pushout && msr - MSR_PUSHOUT_CAPABILITIES < SPMU_PUSHOUT_BLOCK ? pmu_pushout_wrmsr(p, msr, value) : p->model->family->wrmsr(p, msr, value);
+	return p->pushout && msr - MSR_PUSHOUT_CAPABILITIES < SPMU_PUSHOUT_BLOCK
+		? pmu_pushout_wrmsr(p, msr, value)
+		: p->model->family->wrmsr(p, msr, value);
 }
 
 int spmu_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value)
 {
-	return p->pushout && msr - MSR_PUSHOUT_CAPABILITIES < SPMU_PUSHOUT_BLOCK ? pmu_pushout_rdmsr(p, msr, value) : p->model->family->rdmsr(p, msr, value);
+	return p->pushout && msr - MSR_PUSHOUT_CAPABILITIES < SPMU_PUSHOUT_BLOCK
+		? pmu_pushout_rdmsr(p, msr, value)
+		: p->model->family->rdmsr(p, msr, value);
 }
 
 int spmu_rdpmc(const struct spmu *p, uint32_t rdpmc_idx, unsigned cpl, uint64_t *value)

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Counting: a batch goes through every counter, and interrupts are taken where they fall.
+ * Counting: every counter counts a batch, and interrupts are taken at their exact place.
  *
- * A batch in which no interrupt can arise or arrive is one pass: tallies of sources, added to the counters that
- * want them.  Otherwise the batch is cut into segments at boundaries (record, cycle): what retires before the
- * record, and whatever else happens below the cycle, belongs to the registers as they were; the rest to the
- * registers as the handler (or a freeze) left them.  Boundaries are where an interrupt is taken or counters freeze.
+ * A batch in which no interrupt can be requested or taken is one pass: each source is tallied, and the tallies
+ * are added to the counters.  Any other batch is cut into segments at boundaries (record, cycle).  Uops that
+ * retire before the record, and everything else that happens before the cycle, are counted with the registers
+ * as they were; the rest with the registers as the handler (or a freeze) left them.  A boundary is where an
+ * interrupt is taken or counters freeze.
  *
- * An interrupt arrives pmi_latency cycles after the overflow and is taken at the first instruction none of whose uops
- * has retired by then; an instruction in mid-retirement completes first.  REP instructions are not interrupted
- * between iterations.  Events that are not counted at retirement come out of order: their overflow is known once the
- * watermark has passed it, when the instruction to interrupt may lie in a batch that is gone; a short history
- * names it, and registers change from the present batch's first record on.
+ * An interrupt arrives pmi_latency cycles after the overflow.  It is taken at the first instruction none of
+ * whose uops has retired by then; an instruction that is partly retired completes first.  REP instructions are
+ * not interrupted between iterations.  Events that are not counted at retirement come out of order.  Their
+ * overflow is known only once the watermark has passed it, and the instruction to interrupt may then lie in an
+ * earlier batch.  A short history names that instruction, and registers change from the current batch's first
+ * record on.
  *
- * Source: SDM vol. 3B, "Performance Monitoring", sections "Architectural Performance Monitoring" (version 4: streamlined
- * freeze) and "Generating an Interrupt on Overflow".  Simplified: interrupts that arrive while one is pending merge;
- * the handler takes no time (what a PMI costs is the core's affair); after 16384 overflows and interrupts in one batch the next waits.
+ * Source: SDM vol. 3B, "Performance Monitoring", sections "Architectural Performance Monitoring" (version 4:
+ * streamlined freeze) and "Generating an Interrupt on Overflow".  Simplified: interrupts that arrive while one
+ * is pending merge; the handler takes no time (the core models what a PMI costs); after PMU_ACTS_LAST overflows
+ * and interrupts in one batch the rest waits for the next batch.
  */
 #include "pmu_internal.h"
 #include <stdlib.h>
@@ -33,7 +36,7 @@ static void piece_add(struct spmu *p, uint64_t begin, uint64_t end, unsigned sig
 	p->piece[p->pieces++] = (struct pmu_piece){ begin, end, (uint8_t)signal, (uint8_t)cover, kernel };
 }
 
-/* Adds [begin, end) to what a signal covers; what is new of it becomes pieces. */
+/* Adds [begin, end) to the cycles that a signal covers; the parts that were not covered before become pieces. */
 static void cover_add(struct spmu *p, unsigned signal, uint64_t begin, uint64_t end, unsigned cover, bool kernel)
 {
 	struct pmu_cover *v = &p->cover[cover][signal];
@@ -42,7 +45,7 @@ static void cover_add(struct spmu *p, unsigned signal, uint64_t begin, uint64_t 
 	if (begin >= end)
 		return;
 	size_t a = v->spans, b;
-	while (a && v->span[a - 1].end >= begin)	/* spans before a end below begin */
+	while (a && v->span[a - 1].end >= begin)	/* afterwards, spans before `a` end below begin */
 		a--;
 	uint64_t at = begin, low = begin, high = end;
 	for (b = a; b < v->spans && v->span[b].begin <= end; b++) {
@@ -62,7 +65,7 @@ static void cover_add(struct spmu *p, unsigned signal, uint64_t begin, uint64_t 
 			size_t room = v->room ? 2 * v->room : 16;
 			struct pmu_span *span = realloc(v->span, room * sizeof *span);
 			if (!span)
-				return;		/* this stretch could count twice; nothing better without memory */
+				return;		/* out of memory: this stretch may count twice */
 			v->span = span;
 			v->room = room;
 		}
@@ -85,7 +88,7 @@ static void cover_record(struct spmu *p, const struct spmu_batch *b, const struc
 		cover_add(p, r->signal, begin, end, COVER_ANY, !r->cpl);
 }
 
-/* The first record of another thread is about to come: what this thread covers, all cover. */
+/* The first batch with records of another thread has come: COVER_ANY begins as what this thread covers. */
 static void cover_others(struct spmu *p)
 {
 	p->others = true;
@@ -115,7 +118,7 @@ static void cover_prune(struct spmu *p, uint64_t watermark)
 			}
 }
 
-/* Pieces of the INTERVAL signals in `set` from all of the batch. */
+/* Makes pieces of the batch's records of the INTERVAL signals in `set`. */
 static void collect(struct spmu *p, const struct spmu_batch *b, const uint64_t set[2])
 {
 	if (!(set[0] | set[1]))
@@ -127,16 +130,17 @@ static void collect(struct spmu *p, const struct spmu_batch *b, const uint64_t s
 	}
 }
 
-__attribute__((always_inline)) static inline bool tally_match(const struct spmu *p, const struct spmu_batch *b, const struct pmu_tally_source *s,
-	const struct spmu_record *r)
+__attribute__((always_inline)) static inline bool tally_match(const struct spmu *p, const struct spmu_batch *b,
+	const struct pmu_tally_source *s, const struct spmu_record *r)
 {
 	unsigned tag = s->tagged | s->untagged ? p->tag[r - b->records] : 0;
 	return (r->is & s->im) == s->iw && (r->did & s->dm) == s->dw &&
 		(!(s->ai | s->ad) || (r->is & s->ai) | (r->did & s->ad)) &&
-		(!s->ports || (r->port < 16 && s->ports >> r->port & 1)) && (!s->tagged || s->tagged & tag) && !(s->untagged & tag);
+		(!s->ports || (r->port < 16 && s->ports >> r->port & 1)) && (!s->tagged || s->tagged & tag) &&
+		!(s->untagged & tag);
 }
 
-/* A signal record's part in the whole batch.  collecting: INTERVALs still have to become pieces. */
+/* Tallies a signal record, for the whole batch.  collecting: INTERVALs have not become pieces yet. */
 static void tally_signal(struct spmu *p, const struct spmu_batch *b, const struct spmu_record *r, bool collecting)
 {
 	if (r->signal >= SPMU_SIG_COUNT)
@@ -146,7 +150,7 @@ static void tally_signal(struct spmu *p, const struct spmu_batch *b, const struc
 	const int16_t *slot = p->signal_slot[r->signal];
 	uint64_t *tally = p->tally[pmu_class(p, r)], length = r->end > r->begin ? r->end - r->begin : 0;
 	uint64_t count = r->did > UINT32_MAX ? UINT32_MAX : r->did;
-	if (slot[FORM_VALUE] >= 0 && pmu_signal_kind(r->signal) != SPMU_INTERVAL)	/* those come as pieces */
+	if (slot[FORM_VALUE] >= 0 && pmu_signal_kind(r->signal) != SPMU_INTERVAL)	/* tally_pieces counts those */
 		tally[slot[FORM_VALUE]] += pmu_signal_kind(r->signal) == SPMU_OCCUPANCY ? count * length : count;
 	if (slot[FORM_BEGINS] >= 0)
 		tally[slot[FORM_BEGINS]]++;
@@ -156,7 +160,7 @@ static void tally_signal(struct spmu *p, const struct spmu_batch *b, const struc
 		tally[slot[FORM_PENDING]] += length;
 }
 
-/* The part of [begin, end) in [from, to). */
+/* Length of the part of [begin, end) that lies in [from, to). */
 static uint64_t clipped(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
 {
 	begin = begin > from ? begin : from;
@@ -164,7 +168,7 @@ static uint64_t clipped(uint64_t begin, uint64_t end, uint64_t from, uint64_t to
 	return begin < end ? end - begin : 0;
 }
 
-/* What a uop that matches adds between two cycles: one, or the cycles it spent between two stages. */
+/* What a matching uop adds in the cycles [from, to): one, or the cycles it spent between two stages. */
 static uint64_t uop_part(const struct spmu_batch *b, const struct spmu_record *r, const struct pmu_tally_source *s,
 	uint64_t from, uint64_t to)
 {
@@ -175,11 +179,12 @@ static uint64_t uop_part(const struct spmu_batch *b, const struct spmu_record *r
 	return until == PMU_NEVER ? 0 : clipped(cycle, until, from, to);
 }
 
-/* The pass over a batch when all sources are bit masks at retirement: n of them from k0 on, n a constant. */
+/* One pass over a batch for n sources from k0 on that are bit masks at retirement; n is a constant where this
+ * is inlined. */
 static inline __attribute__((always_inline)) void tally_masks(struct spmu *p, const struct spmu_batch *b, bool signals,
 	bool collecting, unsigned k0, unsigned n)
 {
-	uint64_t im[4], iw[4], dm[4], dw[4], all[4] = { 0 };	/* registers */
+	uint64_t im[4], iw[4], dm[4], dw[4], all[4] = { 0 };	/* the compiler keeps these in registers */
 	unsigned own = p->host.hw_thread;
 	for (unsigned k = 0; k < n; k++) {
 		const struct pmu_tally_source *s = &p->tally_source[k0 + k];
@@ -210,21 +215,24 @@ static inline __attribute__((always_inline)) void tally_masks(struct spmu *p, co
 		p->tally[CLASS_USER][k0 + k] += all[k];
 }
 
-/* One source of the other kind.  extra: it has a group or a port; constants where it is called. */
-static inline __attribute__((always_inline)) void tally_stage(struct spmu *p, const struct spmu_batch *b, unsigned k, bool extra)
+/* Tallies one source that is not a bit mask at retirement.  extra: it has any_is, any_did or ports; a constant
+ * where this is inlined. */
+static inline __attribute__((always_inline)) void tally_stage(struct spmu *p, const struct spmu_batch *b, unsigned k,
+	bool extra)
 {
 	const struct pmu_tally_source s = p->tally_source[k];
 	bool any = s.ai | s.ad;
 	bool retires = s.stage == STAGE_RETIRE && !pmu_squashed(s.stage, s.dm, s.dw);
 	uint32_t ports = s.ports ? s.ports : UINT32_MAX, never = retires ? 0 : UINT32_MAX;
-	unsigned stage = retires ? STAGE_COMPLETE : s.stage;	/* whether it retired is in the masks */
+	unsigned stage = retires ? STAGE_COMPLETE : s.stage;	/* the masks say whether it retired */
 	uint64_t all = 0;
 	_Static_assert(SPMU_REC_UOP == 0, "kind is a part of `miss`");
 	for (const struct spmu_record *r = b->records, *end = r + b->count; r < end; r++) {
 		uint64_t miss = ((r->is & s.im) ^ s.iw) | ((r->did & s.dm) ^ s.dw) | r->kind;
 		bool hit = (miss == 0) & ((never == 0) | (pmu_offset(r, stage) != never));
 		if (extra)
-			hit &= ((any == 0) | (((r->is & s.ai) | (r->did & s.ad)) != 0)) & (ports >> (r->port < 16 ? r->port : 16) & 1);
+			hit &= ((any == 0) | (((r->is & s.ai) | (r->did & s.ad)) != 0)) &
+				(ports >> (r->port < 16 ? r->port : 16) & 1);
 		all += hit;
 		if (__builtin_expect((r->cpl == 0) | (r->hw_thread != p->host.hw_thread), 0)) {
 			p->tally[pmu_class(p, r)][k] += hit;
@@ -253,7 +261,8 @@ static void tally_pieces(struct spmu *p, uint64_t from, uint64_t to)
 	for (size_t i = 0; i < p->pieces; i++) {
 		const struct pmu_piece *e = &p->piece[i];
 		int slot = p->signal_slot[e->signal][FORM_VALUE];
-		unsigned tally = (e->cover == COVER_OWN ? 0u : e->cover == COVER_OTHER ? 2u : (unsigned)TALLY_ANY) + e->kernel;
+		unsigned tally = (e->cover == COVER_OWN ? 0u : e->cover == COVER_OTHER ? 2u : (unsigned)TALLY_ANY) +
+			e->kernel;
 		if (slot >= 0)
 			p->tally[tally][slot] += clipped(e->begin, e->end, from, to);
 	}
@@ -263,12 +272,12 @@ static void tally_all(struct spmu *p, const struct spmu_batch *b, bool collectin
 {
 	unsigned k = 0, n = p->tally_masks;
 	bool signals = true;
-	if (p->tally_instructions && b->user_only) {	/* the core has counted them; perhaps without a record */
+	if (p->tally_instructions && b->user_only) {	/* the core has counted them, and may have left records out */
 		bool own = b->hw_threads ? b->hw_threads >> (p->host.hw_thread & 63) & 1 : !p->host.hw_thread;
 		p->tally[b->count ? pmu_class(p, b->records) : own ? 0u : 2u][0] += b->instructions;
 		k = 2;
 	}
-	do {	/* four at a time fit the registers; the first pass takes the signals along */
+	do {	/* four sources at a time fit into registers; the first pass tallies the signals, too */
 		switch (n - k) {
 		case 0: tally_masks(p, b, signals, collecting, k, 0); break;
 		case 1: tally_masks(p, b, signals, collecting, k, 1); break;
@@ -287,10 +296,10 @@ static void tally_all(struct spmu *p, const struct spmu_batch *b, bool collectin
 struct bounds {
 	uint32_t record0, record1;
 	uint64_t cycle0, cycle1;
-	bool here;	/* an interrupt was taken in this batch: none falls into an earlier one any more */
+	bool here;	/* an interrupt was taken in this batch, so none can fall into an earlier one any more */
 };
 
-/* The same for a segment: retirements by record, everything else by cycle. */
+/* Tallies a segment: retirements by record, everything else by cycle. */
 static void tally_segment(struct spmu *p, const struct spmu_batch *b, const struct bounds *g)
 {
 	for (uint32_t i = 0; i < b->count; i++) {
@@ -309,8 +318,10 @@ static void tally_segment(struct spmu *p, const struct spmu_batch *b, const stru
 		if (r->signal >= SPMU_SIG_COUNT)
 			continue;
 		const int16_t *slot = p->signal_slot[r->signal];
-		uint64_t begin = b->base_cycle + r->begin, end = b->base_cycle + r->end, *tally = p->tally[pmu_class(p, r)];
-		uint64_t count = r->did > UINT32_MAX ? UINT32_MAX : r->did, length = clipped(begin, end, g->cycle0, g->cycle1);
+		uint64_t begin = b->base_cycle + r->begin, end = b->base_cycle + r->end,
+			 *tally = p->tally[pmu_class(p, r)];
+		uint64_t count = r->did > UINT32_MAX ? UINT32_MAX : r->did,
+			 length = clipped(begin, end, g->cycle0, g->cycle1);
 		bool begins = begin >= g->cycle0 && begin < g->cycle1, ends = end >= g->cycle0 && end < g->cycle1;
 		if (slot[FORM_VALUE] >= 0 && pmu_signal_kind(r->signal) == SPMU_POINT)
 			tally[slot[FORM_VALUE]] += begins ? count : 0;
@@ -326,7 +337,7 @@ static void tally_segment(struct spmu *p, const struct spmu_batch *b, const stru
 	tally_pieces(p, g->cycle0, g->cycle1);
 }
 
-/* Cycles in [from, to) that a counter sees. */
+/* Unhalted cycles in [from, to) of the threads that the counter counts. */
 static uint64_t cycles_seen(const struct spmu *p, const struct pmu_counter *c, uint64_t from, uint64_t to)
 {
 	uint64_t sum = 0;
@@ -336,7 +347,7 @@ static uint64_t cycles_seen(const struct spmu *p, const struct pmu_counter *c, u
 	return sum;
 }
 
-/* Tallies of what lies in [from, to), with whole records at retirement, into counters. */
+/* Adds the tallies of the segment [from, to) to the counters. */
 static void apply(struct spmu *p, uint64_t from, uint64_t to)
 {
 	for (unsigned i = 0; i < p->model->counters; i++) {
@@ -356,7 +367,7 @@ static void apply(struct spmu *p, uint64_t from, uint64_t to)
 				n += p->tally[base + (unsigned)__builtin_ctz(who)][slot];
 			sum += n * x->term[t].num;
 		}
-		if (c->mode == MODE_CYCLES && c->from > from)	/* written in a handler behind the last CYCLES seen */
+		if (c->mode == MODE_CYCLES && c->from > from)	/* a handler wrote it in a later cycle than `from` */
 			sum = cycles_seen(p, c, c->from, to) * x->term[0].num;
 		if (x->term[0].den != 1) {
 			sum += c->remainder;
@@ -375,7 +386,7 @@ static void clear_tallies(struct spmu *p)
 
 /* ---- where counters overflow -------------------------------------------------------------------------------- */
 
-/* First record in [from, count) at whose retirement counters act, count if none; *due: which. */
+/* First record in [from, count) at whose retirement counters act; count if none.  *due: set of these counters. */
 static uint32_t first_retire_due(const struct spmu *p, const struct spmu_batch *b, uint32_t from, uint32_t *due)
 {
 	uint32_t first = b->count;
@@ -383,7 +394,8 @@ static uint32_t first_retire_due(const struct spmu *p, const struct spmu_batch *
 	for (unsigned k = 0; k < p->model->counters; k++) {
 		const struct pmu_counter *c = &p->counter[k];
 		uint64_t left = pmu_left(c);
-		if (c->mode != MODE_RETIRE || !c->acts || from > first || (uint64_t)c->max_step * (b->count - from) < left)
+		if (c->mode != MODE_RETIRE || !c->acts || from > first ||
+			(uint64_t)c->max_step * (b->count - from) < left)
 			continue;
 		uint64_t sum = 0;
 		const struct pmu_expr *x = c->expr;
@@ -404,7 +416,7 @@ static uint32_t first_retire_due(const struct spmu *p, const struct spmu_batch *
 	return first;
 }
 
-/* First cycle at or above `from` in which MODE_CYCLES counters act; *due: which. */
+/* First cycle at or after `from` in which MODE_CYCLES counters act.  *due: set of these counters. */
 static uint64_t first_cycle_due(const struct spmu *p, uint64_t from, uint32_t *due)
 {
 	uint64_t first = PMU_NEVER;
@@ -437,7 +449,8 @@ static uint64_t first_cycle_due(const struct spmu *p, uint64_t from, uint32_t *d
 	return first;
 }
 
-/* May a counter come to act within this batch?  Cycles are judged by the batch's span. */
+/* May a counter act within this batch?  A quick upper bound: cycles are estimated from the lengths of the
+ * CYCLES records. */
 static bool may_act(const struct spmu *p, const struct spmu_batch *b)
 {
 	uint64_t span = 0;
@@ -448,8 +461,9 @@ static bool may_act(const struct spmu *p, const struct spmu_batch *b)
 		if (c->mode == MODE_CYCLES) {
 			if (!span)
 				for (uint32_t i = 0; i < b->count; i++)
-					if (b->records[i].kind != SPMU_REC_UOP && b->records[i].signal == SPMU_SIG_CYCLES &&
-					    b->records[i].end > b->records[i].begin)
+					if (b->records[i].kind != SPMU_REC_UOP &&
+						b->records[i].signal == SPMU_SIG_CYCLES &&
+						b->records[i].end > b->records[i].begin)
 						span += b->records[i].end - b->records[i].begin;
 			const struct pmu_term *t = &c->expr->term[0];
 			if ((span + 1) * (t->num / t->den + 1) >= pmu_left(c))
@@ -483,7 +497,7 @@ static void advance(struct spmu *p, const struct spmu_batch *b, struct bounds *g
 		tally_segment(p, b, g);
 	apply(p, g->cycle0, g->cycle1);
 	uint64_t limit = final_cycle(p, b);
-	if (p->pending && limit > p->arrival)	/* what comes behind it may find other registers: it waits */
+	if (p->pending && limit > p->arrival)	/* cycles after the interrupt may find other registers, so they wait */
 		limit = p->arrival + 1;
 	pmu_ring_settle(p, g->cycle1 < limit ? g->cycle1 : limit);
 	if (p->ds.watch)
@@ -494,16 +508,16 @@ static void advance(struct spmu *p, const struct spmu_batch *b, struct bounds *g
 	g->cycle0 = g->cycle1;
 }
 
-/* Is it a thread of this set of PMI_? */
+/* Is this thread (other: not the PMU's own) in this set of PMI_? */
 static bool of_thread(const struct spmu *p, unsigned threads, bool other)
 {
 	return !p->others || threads & (other ? PMI_OTHER : PMI_OWN);
 }
 
-/* First record at or after `from` that begins an instruction of `threads` and retires behind `cycle`; count if none.
+/* First record at or after `from` that begins an instruction of `threads` and retires after `cycle`; count if none.
  * *before: when the last uop before it retired. */
-static uint32_t first_unretired(const struct spmu *p, const struct spmu_batch *b, uint32_t from, uint64_t cycle, unsigned threads,
-	uint64_t *before)
+static uint32_t first_unretired(const struct spmu *p, const struct spmu_batch *b, uint32_t from, uint64_t cycle,
+	unsigned threads, uint64_t *before)
 {
 	*before = p->last_retire;
 	for (uint32_t i = 0; i < b->count; i++) {
@@ -521,16 +535,18 @@ static uint32_t first_unretired(const struct spmu *p, const struct spmu_batch *b
 	return b->count;
 }
 
-/* First record at or after `from` that retires behind `cycle`; count if none. */
+/* First record at or after `from` that retires after `cycle`; count if none. */
 static uint32_t first_behind(const struct spmu_batch *b, uint32_t from, uint64_t cycle)
 {
 	for (uint32_t i = from; i < b->count; i++)
-		if (b->records[i].kind == SPMU_REC_UOP && b->records[i].did & SPMU_DID(RETIRED) && b->base_cycle + b->records[i].retire > cycle)
+		if (b->records[i].kind == SPMU_REC_UOP && b->records[i].did & SPMU_DID(RETIRED) &&
+			b->base_cycle + b->records[i].retire > cycle)
 			return i;
 	return b->count;
 }
 
-/* How many remembered instructions of `threads` retired behind `cycle`; they are among the history's last.  *at: the first of them. */
+/* Number of instructions of `threads` in the history that retired after `cycle`; these are at its end.  *at:
+ * index of the first of them. */
 static size_t history_behind(const struct spmu *p, uint64_t cycle, unsigned threads, size_t *at)
 {
 	size_t n = 0;
@@ -542,11 +558,13 @@ static size_t history_behind(const struct spmu *p, uint64_t cycle, unsigned thre
 	return n;
 }
 
-struct due { uint64_t cycle; uint32_t set, record, next; bool bts; };	/* record, next: as in struct pmu_moment; bts: a BTS interrupt */
+/* A place at which counters act.  set: the counters; record, next: as in struct pmu_moment; bts: a BTS interrupt. */
+struct due { uint64_t cycle; uint32_t set, record, next; bool bts; };
 
-/* The next place in the rest of the batch, up to cycle `last` and before the record `end` (where an interrupt is about to be taken), at which
- * counters act; .cycle PMU_NEVER: none.  Ring cycles up to it are counted. */
-static struct due next_due(struct spmu *p, const struct spmu_batch *b, const struct bounds *g, uint64_t last, uint32_t end)
+/* The next place in the rest of the batch at which counters act, up to cycle `last` and before record `end`,
+ * where an interrupt is about to be taken.  .cycle PMU_NEVER: none.  Counts the ring's cycles up to that place. */
+static struct due next_due(struct spmu *p, const struct spmu_batch *b, const struct bounds *g, uint64_t last,
+	uint32_t end)
 {
 	struct due d = { .cycle = PMU_NEVER, .record = b->count };
 	uint32_t by_record_set, by_cycle_set;
@@ -561,7 +579,7 @@ static struct due next_due(struct spmu *p, const struct spmu_batch *b, const str
 		i = pushout;
 		by_record_set = 0;
 	}
-	if (i >= end)		/* may retire in cycle `last`, too, but behind the interrupt */
+	if (i >= end)		/* it may retire in cycle `last`, too, but after the interrupt */
 		i = b->count;
 	uint64_t by_record = i < b->count ? b->base_cycle + b->records[i].retire : PMU_NEVER;
 	uint64_t by_cycle = first_cycle_due(p, g->cycle0, &by_cycle_set);
@@ -581,7 +599,7 @@ static struct due next_due(struct spmu *p, const struct spmu_batch *b, const str
 	d.set = (by_ring == d.cycle ? p->ring_due : 0) | (by_cycle == d.cycle ? by_cycle_set : 0);
 	if (by_record == d.cycle) {
 		d.set |= by_record_set;
-		d.bts = i == bts;	/* a pushout counter that overflows there asks for its interrupt itself */
+		d.bts = i == bts;	/* a pushout counter that overflows here requests its interrupt itself */
 		d.record = i;
 		d.next = i + 1;
 	} else {
@@ -592,7 +610,7 @@ static struct due next_due(struct spmu *p, const struct spmu_batch *b, const str
 	return d;
 }
 
-/* Registers change within a batch, with effect from cycle p->now on: around the change. */
+/* Registers change within a batch, with effect from cycle p->now on: change_begin before, change_end after. */
 struct change { uint64_t had[2]; uint8_t mode[PMU_MAX_COUNTERS]; };
 
 static void change_begin(struct spmu *p, struct change *c, uint64_t now)
@@ -610,7 +628,7 @@ static void change_end(struct spmu *p, const struct spmu_batch *b, const struct 
 	bool changed = false, fresh = false;
 	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
 		changed |= c->mode[i] != p->counter[i].mode && p->counter[i].ring;
-	if (changed && p->ring.first < p->now) {	/* the old enables hold up to this moment */
+	if (changed && p->ring.first < p->now) {	/* up to now, the old enable bits hold */
 		uint8_t list[PMU_MAX_COUNTERS];
 		unsigned lists = p->ring_counters;
 		memcpy(list, p->ring_counter, sizeof list);
@@ -635,7 +653,7 @@ static void change_end(struct spmu *p, const struct spmu_batch *b, const struct 
 		pmu_ring_feed(p, b, true, g->cycle0);
 }
 
-/* Counters do what their overflow is for. */
+/* Handles the overflows at a place. */
 static void act(struct spmu *p, const struct spmu_batch *b, struct bounds *g, const struct due *d)
 {
 	const struct pmu_moment at = { .batch = b, .cycle = d->cycle, .record = d->record, .next = d->next };
@@ -651,11 +669,11 @@ static void act(struct spmu *p, const struct spmu_batch *b, struct bounds *g, co
 	if (d->bts && p->model->family->ds_pmi && pmu_bts_reached(p))
 		changed |= p->model->family->ds_pmi(p, false, &at);
 	if (changed)
-		pmu_plan(p);	/* only starts what is programmed and stops: takes no memory */
+		pmu_plan(p);	/* cannot fail: it only starts programmed counters and stops counters, without memory */
 	change_end(p, b, g, &c);
 }
 
-/* Where the pending PMI is taken; false if that is not in this batch. */
+/* Finds where the pending PMI is taken.  False: not in this batch. */
 static bool pmi_place(const struct spmu *p, const struct spmu_batch *b, const struct bounds *g, struct spmu_pmi *pmi)
 {
 	uint64_t before;
@@ -663,7 +681,9 @@ static bool pmi_place(const struct spmu *p, const struct spmu_batch *b, const st
 	unsigned to = p->pmi_to & -(unsigned)p->pmi_to;
 	uint32_t record = first_unretired(p, b, g->record0, p->arrival, to, &before);
 	*pmi = (struct spmu_pmi){ .overflow_cycle = p->overflow_cycle, .record = record };
-	pmi->hw_thread = to != PMI_OTHER ? p->host.hw_thread : record < b->count ? b->records[record].hw_thread : !p->host.hw_thread;
+	pmi->hw_thread = to != PMI_OTHER ? p->host.hw_thread
+		: record < b->count ? b->records[record].hw_thread
+		: !p->host.hw_thread;
 	size_t behind = g->here ? 0 : history_behind(p, p->arrival, to, &at);
 	if (record == b->count && !behind && !b->is_last)
 		return false;
@@ -683,14 +703,14 @@ static bool pmi_place(const struct spmu *p, const struct spmu_batch *b, const st
 	return true;
 }
 
-/* Takes it; false: the stream ends here. */
+/* Takes the PMI.  False: the stream ends here. */
 static bool take(struct spmu *p, const struct spmu_batch *b, struct bounds *g, struct spmu_pmi *pmi)
 {
 	bool end = pmi->record == b->count;
 	p->pmi_to &= (uint8_t)(p->pmi_to - 1);
 	p->pending = p->pmi_to != 0;
 	if (!p->host.pmi || (p->model->family->lvt && p->lvt & PMU_LVT_MASKED))
-		return true;	/* lost */
+		return true;	/* nobody to take it: lost */
 	g->here = !pmi->behind;
 	advance(p, b, g, pmi->record, end ? PMU_NEVER : pmi->cycle + 1);
 	pmi->status = p->model->family->status ? p->model->family->status(p) : 0;
@@ -698,7 +718,8 @@ static bool take(struct spmu *p, const struct spmu_batch *b, struct bounds *g, s
 		p->lvt |= PMU_LVT_MASKED;
 	pmu_lbr_interrupt(p);
 	struct change c;
-	change_begin(p, &c, g->cycle0 == PMU_NEVER ? p->ring.first : g->cycle0);	/* the former at the end of the stream */
+	/* NEVER: the end of the stream */
+	change_begin(p, &c, g->cycle0 == PMU_NEVER ? p->ring.first : g->cycle0);
 	p->host.pmi(p->host.context, p, pmi, b);
 	change_end(p, b, g, &c);
 	return !end;
@@ -731,7 +752,7 @@ static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
 		advance(p, b, &g, b->count, PMU_NEVER);
 }
 
-/* Remembers the instructions that an overflow found later may interrupt. */
+/* Keeps the instructions that an overflow may interrupt which is found in a later batch. */
 static void remember(struct spmu *p, const struct spmu_batch *b)
 {
 	size_t n = 0;
@@ -773,7 +794,7 @@ static void note_last(struct spmu *p, const struct spmu_batch *b)
 	}
 }
 
-/* A batch larger than batches are, in pieces. */
+/* Consumes a batch of more than SPMU_BATCH_MAX records in parts. */
 static void consume_pieces(struct spmu *p, const struct spmu_batch *b)
 {
 	for (uint32_t at = 0; at < b->count; at += SPMU_BATCH_MAX) {
@@ -783,7 +804,7 @@ static void consume_pieces(struct spmu *p, const struct spmu_batch *b)
 		piece.count = last ? b->count - at : SPMU_BATCH_MAX;
 		piece.watermark = last ? b->watermark : b->base_cycle;
 		piece.is_last = last && b->is_last;
-		piece.user_only = 0;	/* nobody has counted this piece's instructions */
+		piece.user_only = 0;	/* `instructions` is that of the whole batch */
 		spmu_consume(p, &piece);
 		if (last)
 			break;
@@ -793,7 +814,7 @@ static void consume_pieces(struct spmu *p, const struct spmu_batch *b)
 void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 {
 	if (p->in_pmi || b->base_cycle > PMU_CYCLE_LAST)
-		return;		/* a handler may not count; no core has run that long */
+		return;		/* called from a handler, or a cycle beyond any real run */
 	if (b->count > SPMU_BATCH_MAX) {
 		consume_pieces(p, b);
 		return;

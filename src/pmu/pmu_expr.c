@@ -5,26 +5,26 @@
  *   term   := [ INT [ '/' INT ] '*' ] ( source | 'slots' | 'tsc' | 'cycles(' cond { '&' cond } ')' )
  *   source := 'uop(' clause { '&' clause } ')' [ '@' stage [ ':' stage ] ]
  *           | ( 'sig' | 'begins' | 'ends' | 'pending' ) '(' NAME ')'
- *   clause := NAME | '!' NAME | '(' NAME { '|' NAME } ')' | 'port(' INT { ',' INT } ')' | [ '!' ] 'tag(' INT { ',' INT } ')'
- *   stage  := fetch | alloc | ready | dispatch | complete | retire | squash
+ *   clause := NAME | '!' NAME | '(' NAME { '|' NAME } ')' | 'port(' INT { ',' INT } ')' | [ '!' ] 'tag(' INT {
+ *   ',' INT } ')' stage  := fetch | alloc | ready | dispatch | complete | retire | squash
  *   cond   := source { '+' source } ( '>=' | '>' | '<=' | '<' | '==' | '!=' ) INT
  *
- * uop(...)@retire   one for each retired uop whose bits meet every clause, at its retirement.  Retirement is the default
- *                   stage and implies RETIRED.
+ * uop(...)@retire   one for each retired uop whose bits meet every clause, at its retirement.  Retirement is
+ *                   the default stage and implies RETIRED.
  * uop(...)@stage    the same for every uop that reached the stage, squashed ones included; a stage never
  *                   reached has the offset UINT32_MAX.
- * uop(...)@squash   one for each uop that did not retire, in the cycle in which it left the core (its record's `retire`; none
- *                   for a uop that has no such cycle).
+ * uop(...)@squash   one for each uop that did not retire, in the cycle in which it left the core (its record's
+ *                   `retire`; none for a uop that has no such cycle).
  * uop(...)@a:b      in every cycle from stage a to stage b, each such uop that reached both: an occupancy.
- * tag(...)          at least one of these tags, with ! none of them: what the family's registers make of the uop (regs_netburst.c).
- * NAME              a STATIC or DYNAMIC of signals.def.  One (A|B) group and one port() a predicate.
- * sig(NAME)         a SIGNAL of signals.def.  POINT: its count.  INTERVAL: cycles in which at least one is true.
- *                   OCCUPANCY: its count, every cycle.
+ * tag(...)          at least one of these tags, with ! none of them: what the family's registers make of the
+ * uop (regs_netburst.c).  NAME              a STATIC or DYNAMIC of signals.def.  One (A|B) group and one port()
+ * a predicate.  sig(NAME)         a SIGNAL of signals.def.  POINT: its count.  INTERVAL: cycles in which at
+ *                   least one is true.  OCCUPANCY: its count, every cycle.
  * begins, ends      one for each record of an INTERVAL or OCCUPANCY, at its first cycle or behind its last.
  * pending(NAME)     every cycle, how many records of an INTERVAL are under way (overlaps add up).
- * cycles(...)       1 in each unhalted cycle in which every condition holds; a condition compares what its sources add
- *                   in that cycle.  A weight makes it the event's value in that cycle, for events whose documented
- *                   CMASK picks one condition out of several.
+ * cycles(...)       1 in each unhalted cycle in which every condition holds; a condition compares what its
+ *                   sources add in that cycle.  A weight makes it the event's value in that cycle, for events
+ *                   whose documented CMASK picks one condition out of several.
  * slots, tsc        sig(CYCLES) times the issue width; sig(CYCLES) in ticks of the time-stamp counter.
  * INT '/' INT       a fraction is allowed only for an expression that is one term on sig(CYCLES).
  */
@@ -58,8 +58,8 @@ struct parser {
 static bool fail(struct parser *p, int error, const char *what, const char *at, size_t length)
 {
 	if (!p->error)
-		snprintf(p->text, p->text_bytes, "%s%s%.*s%s", what, length ? " '" : "", (int)(length > 60 ? 60 : length), at,
-			length ? "'" : "");
+		snprintf(p->text, p->text_bytes, "%s%s%.*s%s", what, length ? " '" : "",
+			(int)(length > 60 ? 60 : length), at, length ? "'" : "");
 	p->error = error;
 	return false;
 }
@@ -131,7 +131,8 @@ static bool bit_name(struct parser *p, uint64_t *is, uint64_t *did)
 	}
 	i = lookup(did_names, sizeof did_names / sizeof *did_names, s, n);
 	if (i < 0)
-		return fail(p, SPMU_EINPUT, "count expression: signals.def has no STATIC or DYNAMIC", n ? s : "?", n ? n : 1);
+		return fail(p, SPMU_EINPUT, "count expression: signals.def has no STATIC or DYNAMIC", n ? s : "?",
+			n ? n : 1);
 	*did |= UINT64_C(1) << i;
 	return true;
 }
@@ -151,7 +152,8 @@ static bool clause(struct parser *p, struct pmu_source *s)
 	if (without || accept(p, "tag(")) {
 		uint16_t *tags = without ? &s->untagged : &s->tagged;
 		if (*tags)
-			return fail(p, SPMU_EINPUT, "count expression: only one tag() and one !tag() a predicate", "", 0);
+			return fail(p, SPMU_EINPUT, "count expression: only one tag() and one !tag() a predicate", "",
+				0);
 		do {
 			uint32_t tag;
 			if (!number(p, 15, &tag))
@@ -227,12 +229,14 @@ static bool source(struct parser *p, uint16_t *index)
 		n = word(p, &w);
 		int i = lookup(signal_names, sizeof signal_names / sizeof *signal_names, w, n);
 		if (i < 0)
-			return fail(p, SPMU_EINPUT, "count expression: signals.def has no SIGNAL", n ? w : "?", n ? n : 1);
+			return fail(p, SPMU_EINPUT, "count expression: signals.def has no SIGNAL", n ? w : "?",
+				n ? n : 1);
 		s.is_signal = 1;
 		s.signal = (uint8_t)i;
 		if (s.form != FORM_VALUE && (pmu_signal_kind(s.signal) == SPMU_POINT ||
 		    (s.form == FORM_PENDING && pmu_signal_kind(s.signal) == SPMU_OCCUPANCY)))
-			return fail(p, SPMU_EINPUT, "count expression: begins, ends and pending are for intervals, not for", w, n);
+			return fail(p, SPMU_EINPUT,
+				"count expression: begins, ends and pending are for intervals, not for", w, n);
 		return expect(p, ")") && intern(p, &s, index);
 	}
 	s.form = FORM_VALUE;
@@ -251,7 +255,8 @@ static bool source(struct parser *p, uint16_t *index)
 		return fail(p, SPMU_EINPUT, "count expression: stages in the wrong order", "", 0);
 	if (s.stage == STAGE_SQUASH) {
 		if (s.until != STAGE_NONE || s.did_want & SPMU_DID(RETIRED))
-			return fail(p, SPMU_EINPUT, "count expression: @squash is a stage of its own, and implies !RETIRED", "", 0);
+			return fail(p, SPMU_EINPUT,
+				"count expression: @squash is a stage of its own, and implies !RETIRED", "", 0);
 		s.stage = STAGE_RETIRE;
 		s.did_mask |= SPMU_DID(RETIRED);
 	} else if (s.stage == STAGE_RETIRE || s.until == STAGE_RETIRE) {
@@ -280,7 +285,8 @@ static bool cond(struct parser *p, struct pmu_cond *c)
 			c->op = ops[i].op;
 			return number(p, 1000000, &c->value);
 		}
-	return fail(p, SPMU_EINPUT, "count expression: comparison expected at", *p->s ? p->s : "end", *p->s ? strlen(p->s) : 3);
+	return fail(p, SPMU_EINPUT, "count expression: comparison expected at", *p->s ? p->s : "end",
+		*p->s ? strlen(p->s) : 3);
 }
 
 static bool term(struct parser *p, struct pmu_term *t)
@@ -338,7 +344,8 @@ int pmu_expr_parse(struct spmu_model *m, struct pmu_expr *out, const char *s, ch
 		fail(&p, SPMU_EINPUT, "count expression: what is this?", p.s, strlen(p.s));
 	for (unsigned i = 0; i < e.terms && !p.error; i++) {
 		const struct pmu_source *c = &m->source[e.term[i].source];
-		if (e.term[i].den != 1 && (e.terms > 1 || e.term[i].conds || !c->is_signal || c->signal != SPMU_SIG_CYCLES || c->form))
+		if (e.term[i].den != 1 &&
+			(e.terms > 1 || e.term[i].conds || !c->is_signal || c->signal != SPMU_SIG_CYCLES || c->form))
 			fail(&p, SPMU_EINPUT, "count expression: a fraction is for a lone sig(CYCLES)", "", 0);
 	}
 	if (!p.error)

@@ -3,14 +3,15 @@
  *
  *   pmu_table.c  event table file -> struct spmu_model        pmu_expr.c  its `count` expressions
  *   pmu.c        what all families share: creation, CR4.PCE, the local APIC's entry
- *   regs_*.c     a family's registers (WRMSR, RDMSR, RDPMC, CPUID) and what they ask of each counter
- *   regs_pushout.c  the pushout counters, beside every family's: pushout_meter.h measures, slot_tag.h says of which slots
- *   pmu_plan.c   what the counters ask for -> what to count and how
+ *   families/regs_*.c  a family's registers (WRMSR, RDMSR, RDPMC, CPUID) and what each counter is set up to count
+ *   families/regs_pushout.c  the pushout counters, which every family may have: pushout_meter.h measures, slot_tag.h
+ *                selects the slots
+ *   pmu_plan.c   the counters' set-up -> what to count and how
  *   pmu_count.c  batches: sums, overflow, PMI                 pmu_ring.c  per-cycle increments
- *   ds.h         debug store, PEBS, BTS, LBR: ds.c, pebs.c, pebs_format.c, lbr_stack.c
+ *   ds/ds.h      debug store, PEBS, BTS, LBR: ds.c, pebs.c, pebs_format.c, lbr_stack.c
  *
  * A family (struct pmu_family) knows registers and never looks at batches; the engine (plan, count, ring) counts
- * expressions and knows no register.  Between them: struct pmu_counter, whose first part the family fills in.
+ * expressions and knows no register.  They meet in struct pmu_counter, whose first part the family fills in.
  */
 #ifndef PMU_INTERNAL_H
 #define PMU_INTERNAL_H
@@ -24,20 +25,20 @@
 enum {
 	PMU_MAX_GP = 16, PMU_MAX_FIXED = 8, PMU_MAX_COUNTERS = PMU_MAX_GP + PMU_MAX_FIXED,
 	PMU_MAX_TERMS = 16,	/* of one expression */
-	PMU_MAX_OWN = 64,	/* sources a PMU makes for itself (an ESCR's mask and tags) */
+	PMU_MAX_OWN = 64,	/* sources that a PMU makes itself (from an ESCR's mask and tags) */
 	PMU_MAX_CONDS = 4,	/* of one cycles(...) */
 	PMU_MAX_ADDENDS = 4,	/* sources added up in one condition */
 	PMU_MAX_CHANNELS = 96,	/* per-cycle quantities of one PMU */
 	PMU_MAX_SOURCES = 512,	/* distinct ones in an event table */
 	PMU_RING_FIRST = 8192, PMU_RING_LAST = 65536,	/* cycles; powers of two */
 	PMU_FAR_LAST = 65536,	/* entries beyond the ring */
-	PMU_ACTS_LAST = 16384,	/* overflows acted on and interrupts taken in one batch */
+	PMU_ACTS_LAST = 16384,	/* overflows handled and interrupts taken in one batch */
 	PMU_HISTORY = 4096,	/* instructions remembered from earlier batches */
 };
 
 enum pmu_stage { STAGE_FETCH, STAGE_ALLOC, STAGE_READY, STAGE_DISPATCH, STAGE_COMPLETE, STAGE_RETIRE, STAGE_NONE };
 
-/* Something that happens: uops that meet a predicate, at a stage; or a signal. */
+/* Something to count: uops that meet a predicate, at a stage; or a signal. */
 struct pmu_source {
 	uint64_t is_mask, is_want;	/* (is & is_mask) == is_want */
 	uint64_t did_mask, did_want;
@@ -45,7 +46,8 @@ struct pmu_source {
 	uint16_t ports;			/* set of ports, 0: any */
 	uint8_t  is_signal, signal, form;
 	uint8_t  stage, until;		/* until != STAGE_NONE: in every cycle from stage to until */
-	uint16_t tagged, untagged;	/* at least one of these tags, unless 0; none of those (pmu_family.tag) */
+	/* Tags (pmu_family.tag): at least one of `tagged`, unless 0, and none of `untagged`. */
+	uint16_t tagged, untagged;
 };
 enum pmu_form { FORM_VALUE, FORM_BEGINS, FORM_ENDS, FORM_PENDING, PMU_FORMS };
 
@@ -61,14 +63,25 @@ struct pmu_term {
 
 struct pmu_expr { uint8_t terms; struct pmu_term term[PMU_MAX_TERMS]; };
 
-/* What PERF_METRICS is made of: sums of slots (SLOTS..FETCH_LATENCY) and of cycles, of which MEMORY_STALLS ÷ STALLS splits the back end. */
-enum pmu_metric { METRIC_SLOTS, METRIC_RETIRING, METRIC_BAD_SPEC, METRIC_FE_BOUND, METRIC_HEAVY_OPS, METRIC_BR_MISPREDICT, METRIC_FETCH_LAT,
-	METRIC_MEMORY_STALLS, METRIC_STALLS, PMU_METRICS };
+/* The sums that PERF_METRICS is computed from: slots (SLOTS to FETCH_LAT) and cycles (MEMORY_STALLS, STALLS),
+ * whose ratio splits the back end's slots. */
+enum pmu_metric {
+	METRIC_SLOTS,
+	METRIC_RETIRING,
+	METRIC_BAD_SPEC,
+	METRIC_FE_BOUND,
+	METRIC_HEAVY_OPS,
+	METRIC_BR_MISPREDICT,
+	METRIC_FETCH_LAT,
+	METRIC_MEMORY_STALLS,
+	METRIC_STALLS,
+	PMU_METRICS
+};
 
 struct pmu_row {
-	struct spmu_event public;	/* first: handed out */
+	struct spmu_event public;	/* the first member, because callers get pointers to it */
 	struct pmu_expr expr;		/* no terms: not modelled */
-	bool weighted;			/* has a weighted cycles(...): means something only at its own cmask */
+	bool weighted;			/* has a weighted cycles(...), which is valid only with the row's own CMASK */
 };
 
 enum { PMU_FEATURE_IN_TX = 1, PMU_FEATURE_SPLIT = 2, PMU_FEATURE_RDPMC = 4 };
@@ -81,7 +94,7 @@ struct spmu_model {
 	unsigned version, gp, fixed, slots, tsc_num, tsc_den;
 	bool any_thread;		/* AnyThread bits exist */
 	unsigned features;		/* set of PMU_FEATURE_ */
-	const char *core, *libpfm;	/* nearest core preset, libpfm4's name of the table; NULL: not said */
+	const char *core, *libpfm;	/* nearest core preset, libpfm4's name of the PMU; NULL: not in the table */
 	unsigned model, threads;	/* family netburst: CPUID model; hardware threads */
 	struct pmu_row *row;
 	size_t rows;
@@ -100,53 +113,60 @@ enum pmu_mode {
 	MODE_RING,	/* needs increments cycle by cycle */
 };
 
-/* Whose records: a set of classes. */
+/* Classes of records, by thread and privilege level; WHO_ are sets of classes. */
 enum pmu_class { CLASS_USER, CLASS_KERNEL, CLASS_OTHER_USER, CLASS_OTHER_KERNEL, PMU_CLASSES };
 enum { WHO_USER = 1, WHO_KERNEL = 2, WHO_OTHER_USER = 4, WHO_OTHER_KERNEL = 8, WHO_OWN = 3, WHO_OTHER = 12 };
 enum { ACTIVE_NONE = 1, ACTIVE_ONE = 2, ACTIVE_BOTH = 4 };
 enum { PMI_OWN = 1, PMI_OTHER = 2 };	/* hardware threads to interrupt: a set */
 
 struct pmu_counter {
-	/* What the family says (pmu_family.setup); all zero before it is asked. */
+	/* Set by the family (pmu_family.setup), which finds all zero. */
 	const struct pmu_expr *expr;	/* NULL: counts nothing */
 	uint64_t mask;			/* 2^width - 1 */
 	uint8_t  who;			/* set of WHO_ */
-	uint8_t  cmask, inv, edge;	/* count cycles in which the increment is >= cmask, < cmask, begins to be so; cmask 0: plain */
-	uint8_t  clip;			/* largest increment a cycle, 0: any.  Not for plain sums of points that stay below it */
+	/* With cmask not 0, the counter counts cycles: those whose increment is at least cmask; with inv, less
+	 * than cmask; with edge, those in which that condition begins to hold. */
+	uint8_t  cmask, inv, edge;
+	/* Largest increment in a cycle; 0: any.  Ignored for plain sums, so set it only where points can exceed
+	 * it. */
+	uint8_t  clip;
 	bool     always;		/* inv counts halted cycles, too */
-	uint8_t  while_in;		/* set of WHO_: events count only in cycles in which such a thread runs; 0: in any */
-	uint8_t  active;		/* set of ACTIVE_: count only in cycles with so many threads running; 0: with any */
-	bool     exact;			/* wants cycle by cycle even where a sum would do */
-	bool     programmed;		/* set up to count; may be started and stopped without a new look at the registers */
+	uint8_t  while_in;		/* set of WHO_: count only in cycles in which such a thread runs; 0: in any */
+	/* set of ACTIVE_: count only in cycles with that many threads running; 0: any */
+	uint8_t  active;
+	bool     exact;			/* count cycle by cycle even where a sum would do */
+	bool     programmed;		/* set up to count; `counts` alone starts and stops it */
 	bool     counts;		/* started */
-	bool     acts;			/* what its overflow does matters where it falls: PMI, freeze, cascade, PEBS */
+	bool     acts;			/* its overflow has an effect at its place: PMI, freeze, cascade, PEBS */
 	bool     every;			/* each increment is an overflow (FORCE_OVF) */
 
 	/* State. */
 	uint64_t value;
-	uint64_t remainder;		/* of a fractional weight */
-	uint64_t from;			/* cycles below belong to a value overwritten in a handler (MODE_RING, MODE_CYCLES) */
+	uint64_t remainder;		/* of a fractional weight: not yet counted, below term[0].den */
+	/* Cycles below this one belong to a value that a handler has overwritten (MODE_RING, MODE_CYCLES). */
+	uint64_t from;
 	uint64_t armed_from;		/* with armed: events before this cycle do not fire */
-	bool     armed;			/* overflowed; its next increment fires (PMI behind the overflow, PEBS) */
-	bool     previous;		/* edge detector */
+	bool     armed;			/* overflowed; the next increment fires (PMI after the overflow, PEBS) */
+	bool     previous;		/* the edge detector's condition in the last cycle */
 
-	/* What the plan makes of it. */
+	/* Set by the plan. */
 	enum pmu_mode mode;
 	bool     ring;			/* MODE_RING when it counts */
 	uint32_t max_step;		/* most that one record can add (MODE_RETIRE) */
 	uint16_t slot[PMU_MAX_TERMS];	/* tally slot of each plain term */
-	uint8_t  channel[PMU_MAX_TERMS][PMU_MAX_CONDS][PMU_MAX_ADDENDS];	/* ring channels of each term */
-	uint8_t  gate;			/* ring channel of CYCLES: is the core running? */
-	uint8_t  gate_in, gate_own, gate_other;	/* the same for while_in, and for both threads with active */
+	/* Ring channels of each term. */
+	uint8_t  channel[PMU_MAX_TERMS][PMU_MAX_CONDS][PMU_MAX_ADDENDS];
+	uint8_t  gate;			/* ring channel of CYCLES: above 0 while the core runs */
+	uint8_t  gate_in, gate_own, gate_other;	/* the same for while_in, and for either thread with `active` */
 };
 
 struct pmu_channel {
 	uint16_t source;
 	uint8_t  who;
-	bool     level;			/* entries are changes, not amounts */
-	bool     once;			/* a level that counts as 1 at most: overlapping intervals of two threads */
-	bool     fresh;			/* has not seen the batch in progress */
-	int64_t  now;			/* level so far */
+	bool     level;			/* entries are changes of a level, not amounts */
+	bool     once;			/* the level counts as 1 at most: intervals of two threads that overlap */
+	bool     fresh;			/* new: the current batch has not been entered into it */
+	int64_t  now;			/* current level */
 	int64_t *entry;			/* [ring cycles] */
 };
 enum { PMU_NO_CHANNEL = 255 };
@@ -158,16 +178,18 @@ struct pmu_ring {
 	unsigned channels;
 	uint64_t cycles;		/* capacity */
 	uint64_t *touched;		/* bitmap: some channel has an entry at this cycle */
-	uint64_t first;			/* cycles below are counted */
-	uint64_t end;			/* no dense entry at or above */
+	uint64_t first;			/* all cycles below have been counted */
+	uint64_t end;			/* the ring has no entry at or above this cycle (`far` may have) */
 	struct pmu_far *far;
 	size_t fars, far_room;
 };
 
 struct pmu_span { uint64_t begin, end; };
 struct pmu_cover { struct pmu_span *span; size_t spans, room; };	/* sorted, disjoint */
-/* Overlapping intervals of a signal count once: for this thread, for the others, and for all of them together (AnyThread). */
+/* What a signal's intervals cover.  Overlapping intervals count once, separately for this thread, for the
+ * others, and for all of them together (AnyThread). */
 enum pmu_cover_of { COVER_OWN, COVER_OTHER, COVER_ANY, PMU_COVERS };
+/* A part of the current batch's intervals that nothing before it had covered. */
 struct pmu_piece { uint64_t begin, end; uint8_t signal, cover, kernel; };
 
 struct pmu_tally_source { uint64_t im, iw, dm, dw, ai, ad; uint16_t ports, tagged, untagged; uint8_t stage, until; };
@@ -177,59 +199,71 @@ enum { TALLY_ANY = PMU_CLASSES, PMU_TALLIES = PMU_CLASSES + 2 };	/* classes, the
 struct pmu_moment {
 	const struct spmu_batch *batch;
 	uint64_t cycle;
-	uint32_t record;	/* the uop whose retirement did it; batch->count: no uop did, or not of this batch */
-	uint32_t next;		/* first record behind it: from there on changed registers hold */
+	uint32_t record;	/* the uop whose retirement caused it; batch->count: no uop of this batch did */
+	uint32_t next;		/* first record after it, from which on changed registers hold */
 };
 
 struct pmu_family {
 	const char *name;
 	enum spmu_pmu_family public;
-	/* The shape is read: fills in m->counters; 0, or SPMU_EINPUT with the reason in text. */
+	/* Called once the table's shape has been read.  Fills in m->counters.  0, or SPMU_EINPUT with the
+	 * reason in text. */
 	int  (*shape)(struct spmu_model *m, char *text, size_t text_bytes);
 	void (*reset)(struct spmu *p);		/* registers as after power-up; all zero before */
-	/* They change registers by pmu_change or by hand with pmu_plan; CPL and CR4.PCE are checked before rdpmc. */
+	/* These change registers by pmu_change, or directly followed by pmu_plan.  The caller of rdpmc has
+	 * checked the CPL and CR4.PCE. */
 	int  (*wrmsr)(struct spmu *p, uint32_t msr, uint64_t value);
 	int  (*rdmsr)(const struct spmu *p, uint32_t msr, uint64_t *value);
 	int  (*rdpmc)(const struct spmu *p, uint32_t rdpmc_idx, uint64_t *value);
-	/* What the registers ask of counter i: the first part of *c. */
+	/* Writes what the registers set counter i up for into the first part of *c. */
 	void (*setup)(const struct spmu *p, unsigned i, struct pmu_counter *c);
-	/* Counter i wrapped: sticky bits only; called wherever it happens. */
+	/* Counter i wrapped.  May set sticky overflow bits only, because it is called out of order. */
 	void (*wrapped)(struct spmu *p, unsigned i);
-	/* Counter i, which acts, wrapped and/or fired (its `armed` or `every` increment): at the place itself.  True if
-	 * registers changed so that the plan must be made anew; that may only start what is programmed, and stop. */
+	/* Counter i, whose `acts` is set, wrapped, fired (an increment while `armed` or with `every`), or both.
+	 * Called at the exact place.  True if registers have changed such that the plan must be made again;
+	 * they may only start programmed counters and stop counters. */
 	bool (*acts)(struct spmu *p, unsigned i, bool wrapped, bool fired, const struct pmu_moment *at);
-	/* Tags of the batch's records, for sources with `tagged`; NULL: none. */
+	/* Writes the tags of the batch's records, for sources with `tagged` or `untagged`.  NULL: the family
+	 * has no tags. */
 	void (*tag)(struct spmu *p, const struct spmu_batch *b, uint16_t *tag);
-	/* A DS buffer reached its interrupt threshold (pebs: the PEBS buffer, else BTS): status, freeze, PMI.  True as `acts`. */
+	/* A DS buffer (pebs: the PEBS buffer; else BTS) has reached its interrupt threshold.  Sets the status,
+	 * freezes, requests the PMI.  Returns as `acts` does. */
 	bool (*ds_pmi)(struct spmu *p, bool pebs, const struct pmu_moment *at);
-	/* p->registers come from outside (spmu_restore): refuses what no WRMSR could have written, makes anew what follows from the
-	 * rest (rows, expressions).  SPMU_OK or SPMU_EINPUT. */
+	/* Called when p->registers come from outside (spmu_restore).  Refuses values that no WRMSR could have
+	 * written, and recomputes what follows from the registers (rows, expressions).  SPMU_OK or SPMU_EINPUT. */
 	int  (*restored)(struct spmu *p);
-	uint64_t (*status)(const struct spmu *p);	/* what spmu_pmi.status reports; NULL: nothing */
-	uint8_t lvt;		/* there is a performance entry in the local APIC; 2: and a PMI masks it */
+	uint64_t (*status)(const struct spmu *p);	/* the value for spmu_pmi.status; NULL: 0 */
+	uint8_t lvt;		/* 0: the local APIC has no performance entry; 1: it has; 2: and a PMI masks it */
 };
 extern const struct pmu_family pmu_arch, pmu_p5, pmu_p6, pmu_netburst;
 
 struct pmu_p5_state { uint64_t cesr; const struct pmu_row *row[2]; };
 struct pmu_p6_state { uint64_t evtsel[2], debugctl; const struct pmu_row *row[2]; };
-struct pmu_arch_state { uint64_t evtsel[PMU_MAX_GP], fixed_ctrl, global_ctrl, status, debugctl; const struct pmu_row *row[PMU_MAX_GP]; };
+struct pmu_arch_state {
+	uint64_t evtsel[PMU_MAX_GP], fixed_ctrl, global_ctrl, status, debugctl;
+	const struct pmu_row *row[PMU_MAX_GP];
+};
 
 enum { PMU_NETBURST_COUNTERS = 18, PMU_NETBURST_ESCRS = 45 };
 struct pmu_netburst_state {
 	uint32_t escr[PMU_NETBURST_ESCRS], cccr[PMU_NETBURST_COUNTERS];
 	uint32_t debugctl, tc_precise, pebs_enable, pebs_matrix;
-	uint64_t batch;			/* whose tags were made last */
-	uint16_t open[2], closing[2];	/* by thread: tags of the instruction that the batch before left open, and of this batch's last */
+	uint64_t batch;			/* number of the batch whose tags were made last */
+	/* By thread: tags of the instruction that the previous batch left unfinished, and that the current one
+	 * leaves so. */
+	uint16_t open[2], closing[2];
 };
 
-/* Of the pushout counters (regs_pushout.c). */
+/* Registers of the pushout counters (regs_pushout.c). */
 struct pmu_pushout_state { uint64_t unit[SPMU_PUSHOUT_UNITS][SPMU_PUSHOUT_REGISTERS], status; };
 struct pmu_pushout;
 
-/* Made from the registers. */
+/* Computed from the registers. */
 struct pmu_netburst_detected {
-	struct pmu_expr expr[PMU_NETBURST_COUNTERS + 1];	/* what each counter's ESCR detects; the last: what never happens */
-	uint32_t exact, independent;	/* counters whose events may exceed 15 a cycle; that are thread-independent */
+	/* What each counter's ESCR detects; the last entry is an event that never happens. */
+	struct pmu_expr expr[PMU_NETBURST_COUNTERS + 1];
+	/* Sets of counters: whose events may exceed 15 in a cycle; whose events are thread-independent. */
+	uint32_t exact, independent;
 };
 
 union pmu_registers {
@@ -252,111 +286,117 @@ struct spmu {
 		struct pmu_netburst_state netburst;
 	};
 	struct pmu_ds_state ds;		/* DS area, PEBS, BTS, LBR */
-	struct pmu_pushout *pushout;	/* NULL: the host has none */
+	struct pmu_pushout *pushout;	/* NULL: this PMU has no pushout counters (spmu_host.pushout_width) */
 	struct pmu_netburst_detected detected;	/* family netburst */
 	struct pmu_counter counter[PMU_MAX_COUNTERS];
-	struct pmu_source own[PMU_MAX_OWN];	/* sources model->sources and up */
+	struct pmu_source own[PMU_MAX_OWN];	/* this PMU's own sources, numbered from model->sources up */
 	unsigned owns;
 
-	/* plan: what the registers ask for */
+	/* the plan: what to count, from the registers */
 	bool live;			/* some counter counts */
 	unsigned tallies;		/* uop sources first (0 .. tally_uops - 1) */
 	unsigned tally_uops;
-	unsigned tally_masks;		/* the first so many are bit masks at retirement, nothing else */
-	bool tally_instructions;	/* the first two of them are INST_END and INST_END2 and only ever summed: spmu_batch.instructions */
+	unsigned tally_masks;		/* the first tally_masks of them are bit masks at retirement, nothing else */
+	/* The first two of those are INST_END and INST_END2, and only their sum is used: spmu_batch.instructions. */
+	bool tally_instructions;
 	struct pmu_tally_source tally_source[PMU_MAX_COUNTERS * PMU_MAX_TERMS];
 	int16_t signal_slot[SPMU_SIG_COUNT][PMU_FORMS];
-	bool merged[PMU_MAX_COUNTERS * PMU_MAX_TERMS];	/* [slot] of an INTERVAL's value: made of pieces */
+	bool merged[PMU_MAX_COUNTERS * PMU_MAX_TERMS];	/* [slot]: the value of an INTERVAL, counted from pieces */
 	uint64_t tally[PMU_TALLIES][PMU_MAX_COUNTERS * PMU_MAX_TERMS];	/* [class][slot] */
 	bool tagging;			/* some source looks at tags */
-	uint16_t *tag;			/* of the batch in hand, SPMU_BATCH_MAX of them; NULL until needed */
-	uint8_t ring_counter[PMU_MAX_COUNTERS];	/* those in MODE_RING */
+	uint16_t *tag;			/* tags of the current batch, [SPMU_BATCH_MAX]; NULL until needed */
+	uint8_t ring_counter[PMU_MAX_COUNTERS];	/* the counters in MODE_RING */
 	unsigned ring_counters;
-	bool keep_history;		/* some counter interrupts on what is not a retirement */
-	uint64_t signals[2];		/* set of signals in use */
-	uint64_t intervals[2];		/* those of them whose overlaps have to be merged */
+	bool keep_history;		/* some counter interrupts on an event that is not a retirement */
+	uint64_t intervals[2];		/* set of INTERVAL signals in use, whose overlaps must be merged */
 	struct pmu_cover cover[PMU_COVERS][SPMU_SIG_COUNT];
 	struct pmu_piece *piece;
 	size_t pieces, piece_room;
 	struct pmu_ring ring;
 
-	/* run */
-	bool started, in_pmi, pending;
+	/* the run */
+	bool started, in_pmi, pending;	/* a batch has come; a handler runs; a PMI was requested and not taken */
 	bool others;			/* records of another hardware thread have been seen */
-	uint8_t pmi_to;			/* with pending: set of PMI_, taken one by one */
-	uint64_t batches;		/* number of the batch in hand */
-	uint32_t wrapped;		/* counters that act and wrapped, until they have acted */
-	uint32_t ring_due;		/* counters that came to act in the cycle that pmu_ring_run returned */
-	uint64_t late;			/* PMU_NEVER; or a cycle counted already in which `late_due` should have acted */
-	uint32_t late_due;
+	uint8_t pmi_to;			/* with pending: set of PMI_; each of them takes the PMI separately */
+	uint64_t batches;		/* number of the current batch */
+	uint32_t wrapped;		/* counters with `acts` that wrapped and have not been handled yet */
+	uint32_t ring_due;		/* counters to handle in the cycle that pmu_ring_run returned */
+	uint64_t late;			/* PMU_NEVER; or a counted cycle in which `late_due` should have been handled */
+	uint32_t late_due;		/* set of counters */
 	uint64_t floor;			/* last batch's watermark */
-	uint64_t now;			/* boundary cycle while a handler runs */
+	uint64_t now;			/* while a handler runs: the cycle from which its changes hold */
 	uint64_t arrival, overflow_cycle;	/* of the pending PMI */
 	uint64_t last_retire, last_ip;	/* of the last retired uop */
-	struct { uint64_t ip, retire, before; bool other; } *history;	/* first uop; last uop of the instruction before it */
+	/* Instructions of earlier batches: address, retirement of the first uop, and of the last uop before it;
+	 * of another hardware thread. */
+	struct { uint64_t ip, retire, before; bool other; } *history;
 	size_t histories;
 };
 
-/* pmu_expr.c.  0, or SPMU_EINPUT/SPMU_ENOMEM with the reason in text.  Adds sources to m->source (room PMU_MAX_SOURCES). */
+/* pmu_expr.c.  Parses a `count` expression and adds its sources to m->source (room PMU_MAX_SOURCES).  SPMU_OK, or
+ * SPMU_EINPUT or SPMU_ENOMEM with the reason in text. */
 int pmu_expr_parse(struct spmu_model *m, struct pmu_expr *out, const char *s, char *text, size_t text_bytes);
+/* pmu_table.c.  As spmu_model_find_code. */
 const struct pmu_row *pmu_find_code(const struct spmu_model *m, uint64_t perfevtsel);
 
-/* arch_metrics.c: MSR_PERF_METRICS from counters first, first + 1, ... (enum pmu_metric), and back. */
+/* arch_metrics.c: MSR_PERF_METRICS computed from counters first, first + 1, ... (enum pmu_metric), and the
+ * counters set such that it reads as `value`. */
 uint64_t pmu_metrics_read(const struct spmu *p, unsigned first);
 void pmu_metrics_write(struct spmu *p, unsigned first, uint64_t slots, uint64_t value);
-/* "retiring", ...; PMU_METRICS if there is none of that name. */
+/* The metric of this name ("retiring", ...); PMU_METRICS if there is none. */
 enum pmu_metric pmu_metric_find(const char *name);
 
 /* pmu_plan.c */
-/* The expression is the plain sum of both halves of an instruction (INST_END, INST_END2): spmu_batch.instructions. */
+/* The expression is the plain sum of INST_END and INST_END2: spmu_batch.instructions. */
 bool pmu_is_instructions(const struct spmu_model *m, const struct pmu_expr *x);
 enum spmu_signal_kind pmu_signal_kind(unsigned signal);
-int  pmu_plan(struct spmu *p);		/* asks the family anew; 0 or SPMU_ENOMEM, then nothing has changed */
+/* Makes the plan again from the family's set-up of each counter.  SPMU_ENOMEM: nothing has changed. */
+int  pmu_plan(struct spmu *p);
 void pmu_plan_release(struct spmu *p);
 
 /* pmu.c */
-/* Changes the register *reg, which holds `old` bits that counting may set meanwhile, and with it what is counted.  On SPMU_ENOMEM
- * everything is as before. */
+/* Writes the register *reg and makes the plan again.  Overflow bits of *reg that counting up to now sets
+ * survive the write.  SPMU_ENOMEM: nothing has changed. */
 int  pmu_change(struct spmu *p, uint64_t *reg, uint64_t value);
-/* Before registers change: what is known is counted under the old ones. */
+/* Call it before registers change: counts everything known so far with the old registers. */
 void pmu_settle(struct spmu *p);
-/* Writes a counter. */
 void pmu_write_counter(struct spmu *p, unsigned i, uint64_t value);
-/* Asks for an interrupt because of what happened at `cycle`; merges with one under way. */
+/* Requests an interrupt for an overflow at `cycle`; merges with a pending one.  threads: set of PMI_. */
 void pmu_request(struct spmu *p, uint64_t cycle);
-void pmu_request_to(struct spmu *p, uint64_t cycle, unsigned threads);	/* set of PMI_ */
+void pmu_request_to(struct spmu *p, uint64_t cycle, unsigned threads);
 
-/* regs_pushout.c; all but create, destroy, save, valid and restore: with p->pushout */
+/* regs_pushout.c.  All but create, destroy, save, valid and restore need p->pushout. */
 int  pmu_pushout_create(struct spmu *p);
 void pmu_pushout_destroy(struct pmu_pushout *q);
 int  pmu_pushout_wrmsr(struct spmu *p, uint32_t msr, uint64_t value);
 int  pmu_pushout_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value);
 void pmu_pushout_save(const struct spmu *p, struct pmu_pushout_state *out);
-bool pmu_pushout_valid(const struct spmu *p, const struct pmu_pushout_state *in);	/* could WRMSRs have made it? */
+/* WRMSRs can write this state */
+bool pmu_pushout_valid(const struct spmu *p, const struct pmu_pushout_state *in);
 int  pmu_pushout_restore(struct spmu *p, const struct pmu_pushout_state *in);
-/* A batch begins.  True: a unit will interrupt within it. */
+/* Call it at the beginning of a batch.  True: a unit will interrupt within it. */
 bool pmu_pushout_begin(struct spmu *p, const struct spmu_batch *b);
-/* First record at which a unit interrupts, of those that have not retired yet; count: none. */
+/* First record not yet retired at which a unit interrupts; b->count: none. */
 uint32_t pmu_pushout_due(const struct spmu *p, const struct spmu_batch *b);
-/* Records below `to` have retired. */
+/* Counts up to record `to` (exclusive), since all before it have retired. */
 void pmu_pushout_segment(struct spmu *p, const struct spmu_batch *b, uint32_t to);
-/* Registers may have changed: they hold from this record on. */
+/* Call it when registers may have changed; they hold from record `from` on. */
 void pmu_pushout_again(struct spmu *p, const struct spmu_batch *b, uint32_t from);
 
 /* pmu_ring.c */
 void pmu_ring_release(struct pmu_ring *g);
-/* Enters what `batch` and its pieces say; cycles below `since` left out.  fresh: only into channels that are. */
+/* Enters the batch and its pieces into the channels, without cycles below `since`.  fresh: into fresh channels
+ * only. */
 void pmu_ring_feed(struct spmu *p, const struct spmu_batch *batch, bool fresh, uint64_t since);
-/* Counts cycles up to `limit` (exclusive).  stop: ends behind the first cycle in which an interrupting counter overflows.
- * Returns that cycle (the first such, even without stop), or PMU_NEVER. */
+/* Counts cycles up to `limit` (exclusive).  stop: ends after the first cycle in which a counter with `acts`
+ * overflows.  Returns the first such cycle, with or without stop, or PMU_NEVER. */
 uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop);
-/* First cycle from which nothing is known. */
+/* The first cycle at and after which there are no entries. */
 uint64_t pmu_ring_end(const struct spmu *p);
-/* A register is about to change what ring counters do from `limit` on: counts what is known below it. */
+/* Call it before a register changes what ring counters do from `limit` on: counts what is known below it. */
 void pmu_ring_settle(struct spmu *p, uint64_t limit);
 
-
-/* Adds to a counter; true when it wrapped (with `every`: when it counted at all). */
+/* Adds to a counter.  True if it wrapped or, with `every`, counted at all. */
 static inline bool pmu_add(struct spmu *p, unsigned i, uint64_t n)
 {
 	struct pmu_counter *c = &p->counter[i];
@@ -370,7 +410,7 @@ static inline bool pmu_add(struct spmu *p, unsigned i, uint64_t n)
 	return true;
 }
 
-/* How much it must still count until it acts. */
+/* Increments left until the counter acts. */
 static inline uint64_t pmu_left(const struct pmu_counter *c)
 {
 	return (c->armed | c->every) ? 1 : c->mask + 1 - c->value;
@@ -381,8 +421,9 @@ static inline const struct pmu_source *pmu_source_of(const struct spmu *p, unsig
 	return source < p->model->sources ? &p->model->source[source] : &p->own[source - p->model->sources];
 }
 
-/* Does a counter of `who` see this piece?  As long as there is one thread, its own cover is everybody's.  A counter that sees a part
- * of both threads' privileges has the pieces of both, which overlap: it counts in the ring, where a level is not more than 1. */
+/* Does a counter of `who` see this piece?  While there is one thread only, COVER_OWN serves AnyThread, too.  A
+ * counter that sees only some classes of both threads gets the pieces of each thread, which may overlap; it
+ * counts in the ring, where the level counts as 1 at most. */
 static inline bool pmu_piece_seen(const struct spmu *p, unsigned who, const struct pmu_piece *e)
 {
 	unsigned own = who & WHO_OWN, other = who >> 2 & 3, bit = e->kernel ? 2 : 1;
@@ -396,21 +437,22 @@ static inline unsigned pmu_class(const struct spmu *p, const struct spmu_record 
 	return (r->hw_thread == p->host.hw_thread ? 0u : 2u) + !r->cpl;
 }
 
-/* A uop's stage as an offset in its batch. */
+/* The cycle of a uop's stage, as an offset in its batch. */
 static inline uint32_t pmu_offset(const struct spmu_record *r, unsigned stage)
 {
-	_Static_assert(offsetof(struct spmu_record, retire) == offsetof(struct spmu_record, fetch) + 4 * STAGE_RETIRE, "stages in order");
+	_Static_assert(offsetof(struct spmu_record, retire) == offsetof(struct spmu_record, fetch) + 4 * STAGE_RETIRE,
+		"stages in order");
 	return *(const uint32_t *)((const char *)r + offsetof(struct spmu_record, fetch) + 4 * stage);
 }
 
-/* Counts squashed uops, at the cycle in which they leave the core. */
+/* The source counts squashed uops, at the cycle in which they leave the core. */
 static inline bool pmu_squashed(uint8_t stage, uint64_t did_mask, uint64_t did_want)
 {
 	return stage == STAGE_RETIRE && did_mask & ~did_want & SPMU_DID(RETIRED);
 }
 
-/* Absolute cycle of a uop's stage; PMU_NEVER if it never got there (offset UINT32_MAX; RETIRED says it for retirement).  A squashed
- * uop's retirement: when it left the core. */
+/* Absolute cycle of a uop's stage; PMU_NEVER if the uop did not reach it (offset UINT32_MAX; for retirement,
+ * RETIRED says it).  For a squashed uop, `retire` is the cycle in which it left the core. */
 static inline uint64_t pmu_cycle(const struct spmu_batch *b, const struct spmu_record *r, unsigned stage)
 {
 	uint32_t offset = pmu_offset(r, stage);
@@ -418,12 +460,14 @@ static inline uint64_t pmu_cycle(const struct spmu_batch *b, const struct spmu_r
 	return offset == UINT32_MAX && may_miss ? PMU_NEVER : b->base_cycle + offset;
 }
 
-/* tag: the record's tags, 0 where nobody looks at them. */
-__attribute__((always_inline)) static inline bool pmu_match(const struct pmu_source *s, const struct spmu_record *r, unsigned tag)
+/* Does the uop meet the source's predicate?  tag: the record's tags; 0 if the source looks at none. */
+__attribute__((always_inline)) static inline bool pmu_match(const struct pmu_source *s, const struct spmu_record *r,
+	unsigned tag)
 {
 	return (r->is & s->is_mask) == s->is_want && (r->did & s->did_mask) == s->did_want &&
 		(!(s->any_is | s->any_did) || (r->is & s->any_is) | (r->did & s->any_did)) &&
-		(!s->ports || (r->port < 16 && s->ports >> r->port & 1)) && (!s->tagged || s->tagged & tag) && !(s->untagged & tag);
+		(!s->ports || (r->port < 16 && s->ports >> r->port & 1)) && (!s->tagged || s->tagged & tag) &&
+		!(s->untagged & tag);
 }
 
 static inline bool pmu_in_set(const uint64_t set[2], unsigned signal)

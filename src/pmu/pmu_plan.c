@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * From registers to work: which counters count, by which of four ways, and what a pass over a batch must tally.
+ * The plan: from the registers, which counters count and how (enum pmu_mode), and what a pass over a batch must
+ * tally.
  *
- * A counter that only adds up gets tally slots, shared between counters that look at the same source; one that needs
- * increments cycle by cycle (CMASK, EDGE, cycles(...), or an interrupt on an event that does not come in order) gets
- * channels of the ring.  Channels belong to every counter that is programmed, started or not, so that a handler which
- * clears and sets IA32_PERF_GLOBAL_CTRL does not lose what is in the ring.
+ * A counter that only adds up gets tally slots; counters with the same source share a slot.  A counter that
+ * needs its increment in every cycle (CMASK, EDGE, cycles(...), or an interrupt on an event that does not come
+ * in order) gets channels of the ring.  Every such counter that is programmed has channels, started or not, so
+ * that a handler which clears and sets IA32_PERF_GLOBAL_CTRL does not lose what is in the ring.
  */
 #include "pmu_internal.h"
 #include <stdlib.h>
@@ -27,18 +28,17 @@ struct plan {
 	unsigned n_uops, n_signals;
 	struct wanted channel[PMU_MAX_CHANNELS];
 	unsigned channels;
-	uint64_t signal_set[2], merged[2];
+	uint64_t merged[2];
 	bool tagging;
 };
 
-static void note_signal(struct plan *q, const struct pmu_source *s)
+static void note_interval(struct plan *q, const struct pmu_source *s)
 {
-	uint64_t bit = UINT64_C(1) << (s->signal & 63);
-	q->signal_set[s->signal >> 6] |= bit;
 	if (s->form == FORM_VALUE && pmu_signal_kind(s->signal) == SPMU_INTERVAL)
-		q->merged[s->signal >> 6] |= bit;
+		q->merged[s->signal >> 6] |= UINT64_C(1) << (s->signal & 63);
 }
 
+/* The source's place in the list, to which it is added if it is not there. */
 static unsigned once(uint16_t *list, unsigned *n, uint16_t source)
 {
 	for (unsigned i = 0; i < *n; i++)
@@ -59,11 +59,11 @@ static int channel(const struct spmu *p, struct plan *q, uint16_t source, uint8_
 		return -1;
 	q->channel[q->channels++] = (struct wanted){ source, who };
 	if (s->is_signal)
-		note_signal(q, s);
+		note_interval(q, s);
 	return (int)i;
 }
 
-/* The source sig(CYCLES), which every table has. */
+/* The source sig(CYCLES); every table has one. */
 static int cycles_source(const struct spmu_model *m)
 {
 	for (size_t i = 0; i < m->sources; i++)
@@ -115,12 +115,12 @@ static void plan_sum(const struct spmu *p, struct plan *q, struct pmu_counter *c
 	uint64_t step = 0;
 	for (unsigned t = 0; t < x->terms; t++) {
 		const struct pmu_source *s = pmu_source_of(p, x->term[t].source);
-		retire &= !s->is_signal && s->stage == STAGE_RETIRE &&	/* (then until is none) */
+		retire &= !s->is_signal && s->stage == STAGE_RETIRE &&	/* (`until` is then STAGE_NONE) */
 			!pmu_squashed(s->stage, s->did_mask, s->did_want);
 		step += x->term[t].num;
 		if (s->is_signal) {
 			c->slot[t] = (uint16_t)once(q->signals, &q->n_signals, x->term[t].source);
-			note_signal(q, s);
+			note_interval(q, s);
 		} else {
 			c->slot[t] = (uint16_t)once(q->uops, &q->n_uops, x->term[t].source);
 		}
@@ -159,7 +159,7 @@ static int plan_counter(struct spmu *p, struct plan *q, unsigned i)
 	for (unsigned t = 0; t < c->expr->terms; t++) {
 		const struct pmu_source *s = pmu_source_of(p, c->expr->term[t].source);
 		conds |= c->expr->term[t].conds;
-		/* parts of both threads: their intervals overlap */
+		/* it sees some classes of both threads, whose intervals may overlap */
 		c->exact |= s->is_signal && s->form == FORM_VALUE && pmu_signal_kind(s->signal) == SPMU_INTERVAL &&
 			c->who & WHO_OWN && c->who & WHO_OTHER && c->who != (WHO_OWN | WHO_OTHER);
 		q->tagging |= !c->expr->term[t].conds && !s->is_signal && (s->tagged | s->untagged);
@@ -180,7 +180,7 @@ static int plan_counter(struct spmu *p, struct plan *q, unsigned i)
 	return SPMU_OK;
 }
 
-/* Gives the ring the channels of `q`, keeping those it has. */
+/* Gives the ring the channels of `q`; channels that it has already keep their entries. */
 static int plan_channels(struct spmu *p, const struct plan *q)
 {
 	struct pmu_ring *g = &p->ring;
@@ -208,16 +208,19 @@ static int plan_channels(struct spmu *p, const struct plan *q)
 			}
 		if (fresh[i].entry)
 			continue;
-		fresh[i] = (struct pmu_channel){ .source = q->channel[i].source, .who = q->channel[i].who, .fresh = true,
-			.level = !s->is_signal ? s->until != STAGE_NONE : s->form == FORM_PENDING ||
-				(s->form == FORM_VALUE && pmu_signal_kind(s->signal) != SPMU_POINT),
+		fresh[i] = (struct pmu_channel){ .source = q->channel[i].source,
+			.who = q->channel[i].who,
+			.fresh = true,
+			.level = !s->is_signal ? s->until != STAGE_NONE
+				: s->form == FORM_PENDING ||
+					(s->form == FORM_VALUE && pmu_signal_kind(s->signal) != SPMU_POINT),
 			.once = s->is_signal && s->form == FORM_VALUE && pmu_signal_kind(s->signal) == SPMU_INTERVAL,
 			.entry = calloc(g->cycles, sizeof(int64_t)) };
 		if (fresh[i].entry)
 			continue;
 		for (unsigned k = 0; k < i; k++)
 			if (fresh[k].fresh)
-				free(fresh[k].entry);	/* the kept ones belong to the ring still */
+				free(fresh[k].entry);	/* the others still belong to the ring */
 		return SPMU_ENOMEM;
 	}
 	if (!g->channels) {
@@ -246,8 +249,7 @@ static bool only_masks(const struct pmu_source *s)
 		!pmu_squashed(s->stage, s->did_mask, s->did_want);
 }
 
-/* Slots: uop sources that are bit masks at retirement, other uop sources, signals. */
-/* 0 or 1: this source is INST_END or INST_END2 of retired uops, nothing more; else 2. */
+/* 0 or 1 if the source is just INST_END or INST_END2 of retired uops, else 2. */
 static unsigned instruction_half(const struct pmu_source *s)
 {
 	const uint64_t half[2] = { SPMU_IS(INST_END), SPMU_IS(INST_END2) };
@@ -258,12 +260,14 @@ static unsigned instruction_half(const struct pmu_source *s)
 	return 2;
 }
 
-/* Which halves it adds up: bit 0, bit 1; bit 2: otherwise than once each. */
+/* Which of INST_END (bit 0) and INST_END2 (bit 1) the expression adds with weight 1; bit 2: one of them with
+ * another weight. */
 static unsigned halves(const struct spmu_model *m, const struct pmu_expr *x)
 {
 	unsigned seen = 0;
 	for (unsigned t = 0; t < x->terms; t++) {
-		unsigned source = x->term[t].source, half = x->term[t].conds || source >= m->sources ? 2 : instruction_half(&m->source[source]);
+		unsigned source = x->term[t].source,
+			 half = x->term[t].conds || source >= m->sources ? 2 : instruction_half(&m->source[source]);
 		if (half < 2)
 			seen |= x->term[t].num == x->term[t].den ? 1u << half : 4;
 	}
@@ -275,7 +279,7 @@ bool pmu_is_instructions(const struct spmu_model *m, const struct pmu_expr *x)
 	return x->terms == 2 && halves(m, x) == 3;
 }
 
-/* Is every counter that takes one of the halves the plain sum of both? */
+/* Is every counter that counts INST_END or INST_END2 the plain sum of both? */
 static bool sums_instructions(const struct spmu *p)
 {
 	bool any = false;
@@ -296,14 +300,16 @@ static void plan_tallies(struct spmu *p, const struct plan *q)
 	uint16_t to[PMU_MAX_COUNTERS * PMU_MAX_TERMS];
 	unsigned n = 0;
 	p->tally_instructions = sums_instructions(p);
-	/* first the halves of an instruction, then other bit masks, then the rest */
+	/* The order of tally slots: INST_END and INST_END2, other bit masks at retirement, other uop sources,
+	 * signals. */
 	for (unsigned pass = 0; pass < 3; pass++) {
 		for (unsigned i = 0; i < q->n_uops; i++) {
 			const struct pmu_source *s = pmu_source_of(p, q->uops[i]);
 			if ((instruction_half(s) < 2 ? 0u : only_masks(s) ? 1u : 2u) != pass)
 				continue;
-			p->tally_source[n] = (struct pmu_tally_source){ s->is_mask, s->is_want, s->did_mask, s->did_want,
-				s->any_is, s->any_did, s->ports, s->tagged, s->untagged, s->stage, s->until };
+			p->tally_source[n] =
+				(struct pmu_tally_source){ s->is_mask, s->is_want, s->did_mask, s->did_want, s->any_is,
+					s->any_did, s->ports, s->tagged, s->untagged, s->stage, s->until };
 			to[i] = (uint16_t)n++;
 		}
 		if (pass == 1)
@@ -326,7 +332,8 @@ static void plan_tallies(struct spmu *p, const struct plan *q)
 		if (!c->programmed || c->ring)
 			continue;
 		for (unsigned t = 0; t < c->expr->terms; t++)
-			c->slot[t] = pmu_source_of(p, c->expr->term[t].source)->is_signal ? (uint16_t)(c->slot[t] + n) : to[c->slot[t]];
+			c->slot[t] = pmu_source_of(p, c->expr->term[t].source)->is_signal ? (uint16_t)(c->slot[t] + n)
+				: to[c->slot[t]];
 	}
 }
 
@@ -356,14 +363,12 @@ int pmu_plan(struct spmu *p)
 	p->live = false;
 	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
 		p->live |= p->counter[i].mode != MODE_OFF;
-	for (unsigned w = 0; w < 2; w++) {
-		p->signals[w] = q.signal_set[w];
+	for (unsigned w = 0; w < 2; w++)
 		p->intervals[w] = q.merged[w];
-	}
 	for (unsigned k = 0; k < PMU_COVERS; k++)
 		for (unsigned i = 0; i < SPMU_SIG_COUNT; i++)
 			if (!pmu_in_set(p->intervals, i))
-				p->cover[k][i].spans = 0;	/* nobody keeps it up to date any more */
+				p->cover[k][i].spans = 0;	/* it is no longer kept up to date */
 	return SPMU_OK;
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Increments cycle by cycle, for CMASK, INV, EDGE, cycles(...) and for interrupts on events out of order.
+ * Increments cycle by cycle, for CMASK, INV, EDGE, cycles(...) and for interrupts on events that come out of order.
  *
- * Each channel is one quantity a cycle: how many uops met a predicate at a stage, how many entries a queue held.
- * Batches enter amounts (or, for intervals and occupancies, changes of a level) at cycles of a ring; a cycle is
- * counted when the watermark has passed it; the core runs in it if an interval of CYCLES covers it.  Stretches without an entry are counted in one step, however long.
- * Entries beyond the ring wait in a list; both grow as needed up to a limit, behind which an entry (of a batch that
- * spans more than 65536 cycles beyond its watermark, many thousand times) moves to the ring's last cycle.
- * An entry below the first open cycle (late after a settled register write) moves to that cycle: sums stay right.
+ * Each channel holds one quantity for each cycle: how many uops met a predicate at a stage, or how many entries
+ * a queue held.  Batches enter amounts (for intervals and occupancies: changes of a level) at cycles of a ring.
+ * A cycle is counted when the watermark has passed it; the core runs in it if an interval of CYCLES covers it.
+ * A stretch without entries is counted in one step, however long it is.
+ * Entries beyond the ring wait in a list.  Ring and list grow up to a limit; beyond it, an entry moves to the
+ * ring's last cycle.  That takes a batch with many thousand entries more than 65536 cycles beyond its watermark.
+ * An entry below the first open cycle (after a register write has settled that cycle) moves to the first open
+ * cycle, so that sums stay right.
  */
 #include "pmu_internal.h"
 #include <stdlib.h>
@@ -54,7 +56,8 @@ static bool ring_grow(struct pmu_ring *g)
 	return true;
 }
 
-static __attribute__((noinline)) void enter_anywhere(struct pmu_ring *g, unsigned channel, uint64_t cycle, int64_t amount)
+static __attribute__((noinline)) void enter_anywhere(struct pmu_ring *g, unsigned channel, uint64_t cycle,
+	int64_t amount)
 {
 	if (cycle < g->first)
 		cycle = g->first;
@@ -84,7 +87,7 @@ static __attribute__((noinline)) void enter_anywhere(struct pmu_ring *g, unsigne
 
 static inline void enter(struct pmu_ring *g, unsigned channel, uint64_t cycle, int64_t amount)
 {
-	if (__builtin_expect(cycle - g->first >= g->cycles, 0)) {	/* below, too */
+	if (__builtin_expect(cycle - g->first >= g->cycles, 0)) {	/* or cycle < g->first: the difference wraps */
 		enter_anywhere(g, channel, cycle, amount);
 		return;
 	}
@@ -105,14 +108,16 @@ static inline void enter_level(struct pmu_ring *g, unsigned channel, uint64_t be
 	enter(g, channel, end, -amount);
 }
 
-static void feed_uops(struct spmu *p, unsigned k, const struct pmu_source source, const struct spmu_batch *b, uint64_t since)
+static void feed_uops(struct spmu *p, unsigned k, const struct pmu_source source, const struct spmu_batch *b,
+	uint64_t since)
 {
-	const struct pmu_source *s = &source;	/* a copy: entries written cannot alias it */
+	const struct pmu_source *s = &source;	/* a copy, which the entries written cannot alias */
 	struct pmu_ring *g = &p->ring;
 	unsigned who = g->channel[k].who;
 	const uint16_t *tag = s->tagged | s->untagged ? p->tag : NULL;
 	for (const struct spmu_record *r = b->records, *end = r + b->count; r < end; r++) {
-		if (r->kind != SPMU_REC_UOP || !pmu_match(s, r, tag ? tag[r - b->records] : 0) || !(who >> pmu_class(p, r) & 1))
+		if (r->kind != SPMU_REC_UOP || !pmu_match(s, r, tag ? tag[r - b->records] : 0) ||
+			!(who >> pmu_class(p, r) & 1))
 			continue;
 		uint64_t cycle = pmu_cycle(b, r, s->stage);
 		if (s->until != STAGE_NONE) {
@@ -182,7 +187,7 @@ static bool compare(int64_t v, const struct pmu_cond *c)
 	}
 }
 
-/* What the event adds in one cycle; num of a fraction still undivided. */
+/* What the event adds in one cycle, before the division by term[0].den. */
 static uint64_t increment(const struct pmu_counter *c, const int64_t *now, bool running)
 {
 	const struct pmu_expr *x = c->expr;
@@ -205,8 +210,8 @@ static uint64_t increment(const struct pmu_counter *c, const int64_t *now, bool 
 	return sum;
 }
 
-/* Counts up to n cycles from the ring's first on in which all channels stay at `now`.  Ends behind the first overflow of an
- * interrupting counter (sets *overflow).  Returns the cycles counted. */
+/* Counts up to n cycles from the ring's first one on, in which all channels stay at `now`.  Ends after the
+ * first overflow of a counter with `acts`, and then sets *overflow.  Returns the cycles counted. */
 static uint64_t count_stretch(struct spmu *p, const int64_t *now, uint64_t n, bool *overflow)
 {
 	uint64_t step[PMU_MAX_COUNTERS];
@@ -216,7 +221,7 @@ static uint64_t count_stretch(struct spmu *p, const int64_t *now, uint64_t n, bo
 		struct pmu_counter *c = &p->counter[p->ring_counter[i]];
 		bool running = now[c->gate] > 0;
 		step[i] = increment(c, now, running);
-		if (c->expr->term[0].den != 1) {	/* one fraction: a cycle at a time, for its remainder */
+		if (c->expr->term[0].den != 1) {	/* a fraction: cycle by cycle, because of the remainder */
 			uint64_t sum = c->remainder + step[i];
 			n = step[i] ? 1 : n;
 			step[i] = sum / c->expr->term[0].den;
@@ -227,7 +232,9 @@ static uint64_t count_stretch(struct spmu *p, const int64_t *now, uint64_t n, bo
 		if (c->while_in && now[c->gate_in] <= 0)
 			step[i] = 0;
 		if (c->cmask || c->edge) {
-			bool on = !c->cmask ? step[i] > 0 : c->inv ? step[i] < c->cmask && (running | c->always) : step[i] >= c->cmask;
+			bool on = !c->cmask ? step[i] > 0
+				: c->inv ? step[i] < c->cmask && (running | c->always)
+				: step[i] >= c->cmask;
 			edges |= c->edge && on && !c->previous;
 			step[i] = c->edge ? on && !c->previous : on;
 			c->previous = on;
@@ -241,7 +248,7 @@ static uint64_t count_stretch(struct spmu *p, const int64_t *now, uint64_t n, bo
 		const struct pmu_counter *c = &p->counter[p->ring_counter[i]];
 		if (!step[i])
 			continue;
-		if (c->from > p->ring.first) {	/* written in a handler that runs later than this */
+		if (c->from > p->ring.first) {	/* a handler that ran later than this cycle wrote it */
 			step[i] = 0;
 			if (n > c->from - p->ring.first)
 				n = c->from - p->ring.first;
@@ -264,7 +271,7 @@ static uint64_t count_stretch(struct spmu *p, const int64_t *now, uint64_t n, bo
 	return n;
 }
 
-/* First cycle at or above g->first, below `limit`, that has an entry; else limit. */
+/* First cycle from g->first on and below `limit` that has an entry; else limit. */
 static uint64_t next_touched(const struct pmu_ring *g, uint64_t limit)
 {
 	uint64_t cycle = g->first, stop = limit < g->end ? limit : g->end;
@@ -279,7 +286,7 @@ static uint64_t next_touched(const struct pmu_ring *g, uint64_t limit)
 	return limit;
 }
 
-/* Moves what now fits from the far list into the ring; returns the nearest cycle that does not. */
+/* Moves entries that now fit from the far list into the ring; returns the nearest cycle of those that do not. */
 static uint64_t ring_refill(struct pmu_ring *g)
 {
 	uint64_t nearest = PMU_NEVER;
@@ -317,7 +324,7 @@ uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop)
 			continue;
 		}
 		if (run > far)
-			run = far;	/* nothing happens before it; the ring moves up to it */
+			run = far;	/* no entry comes before it; the ring moves up to it */
 		uint64_t at = g->first & (g->cycles - 1);
 		if (entry) {
 			g->touched[at >> 6] &= ~(UINT64_C(1) << (at & 63));
@@ -361,6 +368,7 @@ void pmu_ring_settle(struct spmu *p, uint64_t limit)
 	if (cycle == PMU_NEVER)
 		return;
 	if (p->late == PMU_NEVER)
-		p->late = cycle;	/* acts when the next batch comes: registers do not change under a writer's hands */
+		/* handled with the next batch, so that no register changes during a register write */
+		p->late = cycle;
 	p->late_due |= p->ring_due;
 }

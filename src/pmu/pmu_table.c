@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Event tables: data/events/NAME.tsv -> struct spmu_model, and look-up in it.
  *
- * A line is empty, a comment ('#'), a shape line ('@') or an event: ten columns separated by one TAB, "-" for nothing.
+ * A line is empty, a comment ('#'), a shape line ('@') or an event: ten columns separated by one TAB, "-" for
+ * nothing.
  *
  *   @family NAME                  p5, p6, netburst or arch; the first line of all, arch if it is absent
- *   @cpuid_0a EAX EBX ECX EDX     arch: leaf 0AH in hex: version (1 to 5), counters, widths, fixed counters, AnyThread
- *   @perf_capabilities HEX        arch: IA32_PERF_CAPABILITIES: LBR_FMT 5:0 (0 to 5, 3FH), PEBS_TRAP 6, PEBS_ARCH_REGS 7, PEBS_REC_FMT 11:8 (0 to 5),
- *                                 FW_WRITE 13, PEBS_BASELINE 14 (formats 4 and 5), PERF_METRICS_AVAILABLE 15, PEBS_OUTPUT_PT 16; ds.h says what
- *                                 LBR, PEBS and their MSRs follow from it
- *   @features LIST                optional; arch: in_tx (TSX bits of PERFEVTSEL), split (two threads share the counters); p5: rdpmc (MMX parts)
- *   @metric NAME EXPR             arch, optional: slots and cycles that MSR_PERF_METRICS is made of (arch_metrics.c names them)
+ *   @cpuid_0a EAX EBX ECX EDX     arch: leaf 0AH in hex: version (1 to 5), counters, widths, fixed counters,
+ *                                 AnyThread
+ *   @perf_capabilities HEX        arch: IA32_PERF_CAPABILITIES: LBR_FMT 5:0 (0 to 5, 3FH), PEBS_TRAP 6,
+ *                                 PEBS_ARCH_REGS 7, PEBS_REC_FMT 11:8 (0 to 5), FW_WRITE 13, PEBS_BASELINE 14
+ *                                 (formats 4 and 5), PERF_METRICS_AVAILABLE 15, PEBS_OUTPUT_PT 16; ds.h says
+ *                                 what LBR, PEBS and their MSRs follow from it
+ *   @features LIST                optional; arch: in_tx (TSX bits of PERFEVTSEL), split (two threads share the
+ *                                 counters); p5: rdpmc (MMX parts)
+ *   @metric NAME EXPR             arch, optional: slots and cycles that MSR_PERF_METRICS is made of
+ *                                 (arch_metrics.c names them)
  *   @model N                      netburst: CPUID model, 0 to 6: which ESCRs, LBRs and cascades there are
  *   @threads N                    netburst: hardware threads, 1 or 2
  *   @core NAME                    optional: the core preset nearest to the machines that have this PMU
@@ -18,9 +23,10 @@
  *   @tsc NUM/DEN                  time-stamp counter ticks a core cycle
  *
  *   name  event  umask  mods  counters  flags  alias  count  help  not_modelled
- *     event, umask  hex        mods      c=N (CMASK), i, e, t, msr=HEX/HEX (another MSR that it needs, and the value there) joined by commas;
- *                               NetBurst: escr=HEX[/HEX] (MSRs), sel=N, ti,
- *                               replay=HEX/HEX (MSR_PEBS_ENABLE, MSR_PEBS_MATRIX_VERT), up=NAME (the event that tags for this one)
+ *     event, umask  hex        mods      c=N (CMASK), i, e, t, msr=HEX/HEX (another MSR that it needs, and the
+ *                               value there) joined by commas; NetBurst: escr=HEX[/HEX] (MSRs), sel=N, ti,
+ *                               replay=HEX/HEX (MSR_PEBS_ENABLE, MSR_PEBS_MATRIX_VERT), up=NAME (the event that
+ *                               tags for this one)
  *     counters      0-3,5      flags     precise, spec, deprecated, fixed=N, fixed-only; P5: duration
  *     alias         perf's generic names, comma-separated
  *     count         pmu_expr.c; "-" where not_modelled says why the model cannot produce the event
@@ -37,8 +43,20 @@
 #include <string.h>
 
 enum { TABLE_BYTES_MAX = 4 << 20, ROWS_MAX = 4096 };
-enum { SEEN_CPUID = 1, SEEN_CAPABILITIES = 2, SEEN_SLOTS = 4, SEEN_TSC = 8, SEEN_FAMILY = 16, SEEN_FEATURES = 32, SEEN_CORE = 256, SEEN_LIBPFM = 512, SEEN_MODEL = 64, SEEN_THREADS = 128,
-	SEEN_ARCH = 15, SEEN_OLDER = 12 };
+enum {
+	SEEN_CPUID = 1,
+	SEEN_CAPABILITIES = 2,
+	SEEN_SLOTS = 4,
+	SEEN_TSC = 8,
+	SEEN_FAMILY = 16,
+	SEEN_FEATURES = 32,
+	SEEN_CORE = 256,
+	SEEN_LIBPFM = 512,
+	SEEN_MODEL = 64,
+	SEEN_THREADS = 128,
+	SEEN_ARCH = 15,
+	SEEN_OLDER = 12
+};
 
 /* @metric NAME EXPR */
 static int metric_line(struct spmu_model *m, char *s, char *text, size_t bytes)
@@ -74,7 +92,8 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 			if (!strcmp(v[0], all[i]->name))
 				m->family = all[i];
 		if (!(*seen & bit) && m->family == &pmu_arch && strcmp(v[0], "arch"))
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@family '%.40s': arch, p5, p6 or netburst", v[0]);
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@family '%.40s': arch, p5, p6 or netburst",
+				v[0]);
 	} else if (!strcmp(key, "@cpuid_0a") && n == 4 && m->family == &pmu_arch) {
 		bit = SEEN_CPUID;
 		for (unsigned i = 0; i < 4; i++) {
@@ -87,24 +106,36 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 		m->fixed = x[3] & 0x1f;
 		m->any_thread = m->version >= 3 && !(m->version >= 5 && x[3] >> 15 & 1);
 		if (!m->version || m->version > 5)
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: version %u; 1 to 5 are modelled", m->version);
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: version %u; 1 to 5 are modelled",
+				m->version);
 		if (m->version < 2)
 			m->fixed = 0;
 		if (!m->gp || m->gp > PMU_MAX_GP || !m->fixed != (m->version < 2) || m->fixed > PMU_MAX_FIXED)
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: 1 to %d general-purpose and (from version 2 on) 1 to %d fixed counters",
+			return pmu_text_problem(text, bytes, SPMU_EINPUT,
+				"@cpuid_0a: 1 to %d general-purpose and (from version 2 on) 1 to %d fixed counters",
 				PMU_MAX_GP, PMU_MAX_FIXED);
 		if (m->version == 5 && x[2] & ~((UINT64_C(1) << m->fixed) - 1))
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: ECX names fixed counters beyond EDX[4:0]");
+			return pmu_text_problem(text, bytes, SPMU_EINPUT,
+				"@cpuid_0a: ECX names fixed counters beyond EDX[4:0]");
 	} else if (!strcmp(key, "@perf_capabilities") && n == 1 && m->family == &pmu_arch) {
 		bit = SEEN_CAPABILITIES;
 		if (!pmu_text_number(v[0], 16, UINT64_MAX, &m->capabilities) || !pmu_ds_capable(m->capabilities))
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@perf_capabilities '%s': modelled are LBR_FMT 0 to 5 and 3F, PEBS_TRAP, PEBS_ARCH_REGS, "
-				"PEBS_REC_FMT 0 to 5, FW_WRITE, PEBS_BASELINE (with PEBS_REC_FMT 4 and 5), PERF_METRICS, PEBS_OUTPUT_PT", v[0]);
+			return pmu_text_problem(text, bytes, SPMU_EINPUT,
+				"@perf_capabilities '%s': modelled are LBR_FMT 0 to 5 and 3F, PEBS_TRAP, "
+				"PEBS_ARCH_REGS, "
+				"PEBS_REC_FMT 0 to 5, FW_WRITE, PEBS_BASELINE (with PEBS_REC_FMT 4 and 5), "
+				"PERF_METRICS, PEBS_OUTPUT_PT",
+				v[0]);
 	} else if (!strcmp(key, "@features") && n && n < 5) {
 		bit = SEEN_FEATURES;
 		for (unsigned i = 0; i < n; i++) {
-			static const struct { const char *name; unsigned bit; const struct pmu_family *family; } known[] = {
-				{ "in_tx", PMU_FEATURE_IN_TX, &pmu_arch }, { "split", PMU_FEATURE_SPLIT, &pmu_arch },
+			static const struct {
+				const char *name;
+				unsigned bit;
+				const struct pmu_family *family;
+			} known[] = {
+				{ "in_tx", PMU_FEATURE_IN_TX, &pmu_arch },
+				{ "split", PMU_FEATURE_SPLIT, &pmu_arch },
 				{ "rdpmc", PMU_FEATURE_RDPMC, &pmu_p5 },
 			};
 			unsigned one = 0;
@@ -112,14 +143,16 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 				if (!strcmp(v[i], known[k].name) && known[k].family == m->family)
 					one = known[k].bit;
 			if (!one || m->features & one)
-				return pmu_text_problem(text, bytes, SPMU_EINPUT, "@features '%.40s': this family has no such, or twice", v[i]);
+				return pmu_text_problem(text, bytes, SPMU_EINPUT,
+					"@features '%.40s': this family has no such, or twice", v[i]);
 			m->features |= one;
 		}
 	} else if ((!strcmp(key, "@model") || !strcmp(key, "@threads")) && n == 1 && m->family == &pmu_netburst) {
 		bool threads = key[1] == 't';
 		bit = threads ? SEEN_THREADS : SEEN_MODEL;
 		if (!pmu_text_number(v[0], 10, threads ? 2 : 6, &x[0]) || (threads && !x[0]))
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, threads ? "@threads '%.40s': 1 or 2" : "@model '%.40s': 0 to 6", v[0]);
+			return pmu_text_problem(text, bytes, SPMU_EINPUT,
+				threads ? "@threads '%.40s': 1 or 2" : "@model '%.40s': 0 to 6", v[0]);
 		*(threads ? &m->threads : &m->model) = (unsigned)x[0];
 	} else if (!strcmp(key, "@core") && n == 1) {
 		bit = SEEN_CORE;
@@ -137,12 +170,14 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 		char *den = strchr(v[0], '/');
 		if (den)
 			*den++ = 0;
-		if (!den || !pmu_text_number(v[0], 10, 100000, &x[0]) || !pmu_text_number(den, 10, 100000, &x[1]) || !x[0] || !x[1])
+		if (!den || !pmu_text_number(v[0], 10, 100000, &x[0]) || !pmu_text_number(den, 10, 100000, &x[1]) ||
+			!x[0] || !x[1])
 			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@tsc: NUM/DEN, each 1 to 100000");
 		m->tsc_num = (unsigned)x[0];
 		m->tsc_den = (unsigned)x[1];
 	} else {
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "unknown shape line '%.40s', or the wrong number of values", key);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"unknown shape line '%.40s', or the wrong number of values", key);
 	}
 	if (*seen & bit)
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%.40s twice", key);
@@ -191,7 +226,8 @@ static bool row_mods(struct spmu_event *e, char *s, bool netburst)
 		else if (!strncmp(t, "msr=", 4) && strchr(t, '/')) {
 			char *value = strchr(t, '/');
 			*value++ = 0;
-			if (!pmu_text_number(t + 4, 16, UINT32_MAX, &v) || !pmu_text_number(value, 16, UINT64_MAX, &e->extra))
+			if (!pmu_text_number(t + 4, 16, UINT32_MAX, &v) ||
+				!pmu_text_number(value, 16, UINT64_MAX, &e->extra))
 				return false;
 			e->extra_msr = (uint32_t)v;
 		}
@@ -210,7 +246,8 @@ static bool row_counters(const struct spmu_model *m, struct spmu_event *e, char 
 		char *dash = strchr(t, '-');
 		if (dash)
 			*dash++ = 0;
-		if (!pmu_text_number(t, 10, last_pmc, &first) || !pmu_text_number(dash ? dash : t, 10, last_pmc, &last) || first > last)
+		if (!pmu_text_number(t, 10, last_pmc, &first) ||
+			!pmu_text_number(dash ? dash : t, 10, last_pmc, &last) || first > last)
 			return false;
 		for (; first <= last; first++)
 			e->pmc_mask |= 1u << first;
@@ -264,7 +301,8 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 		if (!isalnum((unsigned char)*c) && !strchr("._:", *c))
 			return pmu_text_problem(text, bytes, SPMU_EINPUT, "bad character in name '%s'", col[NAME]);
 	if (!*col[NAME] || spmu_model_find(m, col[NAME]))
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, *col[NAME] ? "event %s twice" : "event without a name%s", col[NAME]);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			*col[NAME] ? "event %s twice" : "event without a name%s", col[NAME]);
 	e->name = col[NAME];
 	e->fixed = -1;
 	e->upstream = nothing;
@@ -276,7 +314,8 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: bad umask '%s'", e->name, col[UMASK]);
 	e->umask = (uint16_t)v;
 	if (!row_mods(e, col[MODS], netburst))
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: mods are %s", e->name, netburst ? "escr=, sel=, ti, replay=, up=" : "c=N, i, e, t, msr=HEX/HEX");
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: mods are %s", e->name,
+			netburst ? "escr=, sel=, ti, replay=, up=" : "c=N, i, e, t, msr=HEX/HEX");
 	if (e->any && !m->any_thread)
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: this PMU has no AnyThread", e->name);
 	if (!row_flags(m, e, col[FLAGS]))
@@ -284,7 +323,8 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 	if (*col[COUNTERS] && !row_counters(m, e, col[COUNTERS]))
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: bad counters", e->name);
 	if (!e->pmc_mask != !!(e->flags & SPMU_EVENT_FIXED_ONLY))
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: counters and fixed-only contradict each other", e->name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: counters and fixed-only contradict each other",
+			e->name);
 	e->perf_alias = col[ALIAS];
 	e->help = col[HELP];
 	e->not_modelled = col[WHY];
@@ -308,17 +348,19 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 		const struct pmu_row *o = &m->row[i];
 		if (m->family == &pmu_p5 && !(o->public.pmc_mask & e->pmc_mask))
 			continue;	/* the MMX parts' counters differ in what a select means */
-		if (o->expr.terms && o->public.event == e->event && o->public.umask == e->umask && o->public.escr[0] == e->escr[0] &&
-		    memcmp(&o->expr, &row->expr, sizeof row->expr))
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: another `count` than %s of the same event and umask",
-				e->name, o->public.name);
+		if (o->expr.terms && o->public.event == e->event && o->public.umask == e->umask &&
+			o->public.escr[0] == e->escr[0] && memcmp(&o->expr, &row->expr, sizeof row->expr))
+			return pmu_text_problem(text, bytes, SPMU_EINPUT,
+				"%s: another `count` than %s of the same event and umask", e->name, o->public.name);
 	}
 	return SPMU_OK;
 }
 
 static bool shape_known(const struct spmu_model *m, unsigned seen)
 {
-	unsigned all = m->family == &pmu_arch ? SEEN_ARCH : m->family == &pmu_netburst ? SEEN_OLDER | SEEN_MODEL | SEEN_THREADS : SEEN_OLDER;
+	unsigned all = m->family == &pmu_arch ? SEEN_ARCH
+		: m->family == &pmu_netburst ? SEEN_OLDER | SEEN_MODEL | SEEN_THREADS
+		: SEEN_OLDER;
 	return (seen & all) == all;
 }
 
@@ -326,20 +368,23 @@ static int finish(struct spmu_model *m, unsigned seen, char *text, size_t bytes)
 {
 	if (!shape_known(m, seen))
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "shape lines missing: %s@slots, @tsc",
-			m->family == &pmu_arch ? "@cpuid_0a, @perf_capabilities, " : m->family == &pmu_netburst ? "@model, @threads, " : "");
+			m->family == &pmu_arch               ? "@cpuid_0a, @perf_capabilities, "
+				: m->family == &pmu_netburst ? "@model, @threads, "
+				: "");
 	for (size_t i = 0; i < m->rows; i++) {
 		const struct pmu_row *r = &m->row[i];
 		if (r->public.flags & SPMU_EVENT_FIXED && r->expr.terms) {
 			const struct pmu_row **f = &m->fixed_row[r->public.fixed];
 			if (*f && memcmp(&(*f)->expr, &r->expr, sizeof r->expr))
-				return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s and %s: one fixed counter, two counts", r->public.name,
-					(*f)->public.name);
+				return pmu_text_problem(text, bytes, SPMU_EINPUT,
+					"%s and %s: one fixed counter, two counts", r->public.name, (*f)->public.name);
 			*f = r;
 		}
 	}
 	bool cycles = false;
 	for (size_t i = 0; i < m->sources; i++)
-		cycles |= m->source[i].is_signal && m->source[i].signal == SPMU_SIG_CYCLES && m->source[i].form == FORM_VALUE;
+		cycles |= m->source[i].is_signal && m->source[i].signal == SPMU_SIG_CYCLES &&
+			m->source[i].form == FORM_VALUE;
 	if (!cycles)
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "no event counts sig(CYCLES)");
 	for (unsigned i = 0; i < m->fixed; i++)
@@ -362,7 +407,8 @@ static int parse(struct spmu_model *m, const char *path, char *text, size_t byte
 		if (*line == 0 || *line == '#')
 			continue;
 		if (*line == '@')
-			error = m->rows ? pmu_text_problem(why, sizeof why, SPMU_EINPUT, "shape lines come before events")
+			error = m->rows
+				? pmu_text_problem(why, sizeof why, SPMU_EINPUT, "shape lines come before events")
 				: shape(m, line, &seen, why, sizeof why);
 		else if (!shape_known(m, seen))
 			error = finish(m, seen, why, sizeof why);
@@ -395,7 +441,8 @@ static int read_file(struct spmu_model *m, const char *path, char *text, size_t 
 			continue;
 		char *larger = room < TABLE_BYTES_MAX ? realloc(m->text, 2 * room + 1) : NULL;
 		if (!larger) {
-			error = pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: larger than an event table can be", path);
+			error = pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: larger than an event table can be",
+				path);
 			break;
 		}
 		m->text = larger;
@@ -417,7 +464,8 @@ static int read_file(struct spmu_model *m, const char *path, char *text, size_t 
 int spmu_model_load(struct spmu_model **out, const char *path, char *text, size_t text_bytes)
 {
 	struct spmu_model *m = calloc(1, sizeof *m);
-	int error = m ? read_file(m, path, text, text_bytes) : pmu_text_problem(text, text_bytes, SPMU_ENOMEM, "out of memory");
+	int error = m ? read_file(m, path, text, text_bytes)
+		: pmu_text_problem(text, text_bytes, SPMU_ENOMEM, "out of memory");
 	if (!error) {
 		size_t lines = 1;
 		for (const char *s = m->text; *s; s++)
@@ -468,7 +516,8 @@ const struct spmu_event *spmu_model_event(const struct spmu_model *m, size_t ind
 static bool same(const char *a, const char *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		int x = a[i] == ':' ? '.' : tolower((unsigned char)a[i]), y = b[i] == ':' ? '.' : tolower((unsigned char)b[i]);
+		int x = a[i] == ':' ? '.' : tolower((unsigned char)a[i]),
+		    y = b[i] == ':' ? '.' : tolower((unsigned char)b[i]);
 		if (x != y || !x)
 			return false;
 	}
@@ -495,8 +544,10 @@ const struct pmu_row *pmu_find_code(const struct spmu_model *m, uint64_t perfevt
 {
 	const struct pmu_row *best = NULL;
 	unsigned best_rank = 0;
-	unsigned cmask = perfevtsel >> 24 & 0xff, inv = !!(perfevtsel & SPMU_EVTSEL_INV), edge = !!(perfevtsel & SPMU_EVTSEL_EDGE);
-	for (size_t i = 0; i < m->rows && m->family != &pmu_netburst; i++) {	/* (an ESCR's event select says nothing without the ESCR) */
+	unsigned cmask = perfevtsel >> 24 & 0xff, inv = !!(perfevtsel & SPMU_EVTSEL_INV),
+		 edge = !!(perfevtsel & SPMU_EVTSEL_EDGE);
+	/* (an ESCR's event select says nothing without the ESCR) */
+	for (size_t i = 0; i < m->rows && m->family != &pmu_netburst; i++) {
 		const struct pmu_row *r = &m->row[i];
 		const struct spmu_event *e = &r->public;
 		unsigned rank;
@@ -510,7 +561,8 @@ const struct pmu_row *pmu_find_code(const struct spmu_model *m, uint64_t perfevt
 			rank = e->cmask == cmask ? 3 : 0;
 		else
 			rank = !e->cmask && !e->inv && !e->edge ? 2 : 1;
-		rank = 2 * rank + (rank && r->expr.terms);	/* of rows alike (the extra MSR tells them apart) one that is modelled */
+		/* of rows alike (the extra MSR tells them apart) one that is modelled */
+		rank = 2 * rank + (rank && r->expr.terms);
 		if (rank > best_rank) {
 			best = r;
 			best_rank = rank;
@@ -582,7 +634,8 @@ const char *spmu_event_extra(const struct spmu_model *m, const struct spmu_event
 static bool source_outcomes(const struct pmu_source *s)
 {
 	const uint64_t way = SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED) | SPMU_DID(MISP_TARGET);
-	return !s->is_signal && !(s->did_want & SPMU_DID(RETIRED)) && ((s->did_mask | s->any_did) & way || s->tagged | s->untagged);
+	return !s->is_signal && !(s->did_want & SPMU_DID(RETIRED)) &&
+		((s->did_mask | s->any_did) & way || s->tagged | s->untagged);
 }
 
 int spmu_event_outcomes(const struct spmu_model *m, const struct spmu_event *event)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Pushouts from records; what they are: pushout_meter.h.  One pass over the slots in program order, which is the order of retirement. */
+ * Measures pushouts (pushout_meter.h defines them) in one pass over the records' slots in program order, which
+ * is the order of retirement. */
 #include "pushout_meter.h"
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,8 @@ bool tag_holds(const struct tag *t, uint64_t is, uint64_t did)
 
 /* ---- records ---- */
 
-/* Stores that have retired and those that were written, of which the records tell in no fixed order: numbers of the next to come and to go. */
+/* Stores that have retired, and stores that were written; their records come in no fixed order.  Two rings,
+ * each with the number of the next store to enter (_in) and to leave (_out). */
 struct pushout_stores {
 	struct { uint64_t ip, is, did, retire; uint8_t cpl; } retired[STORES];
 	struct { uint64_t ip, cycle; } written[STORES];
@@ -48,22 +50,24 @@ struct pushout {
 	unsigned measures;
 	struct pushout_measure measure[PUSHOUT_MEASURES];
 	struct tag tag[PUSHOUT_MEASURES];
-	uint64_t is, did;	/* what any tag names */
-	uint64_t all;		/* measures that look at every slot, or whose tags hold without what they name */
+	uint64_t is, did;	/* bits that some tag names */
+	/* set of measures without a tag, or whose tag may hold for a slot with no bit it names */
+	uint64_t all;
 	bool begun;
-	struct passed { uint64_t last; unsigned in_cycle; bool full; } at[PUSHOUT_POINTS];	/* the last slot's cycle, how many passed in it, no more can */
-	unsigned points;	/* those that are looked at: a set */
+	/* By point: the cycle of the last slot, how many passed in that cycle, and whether it is full. */
+	struct passed { uint64_t last; unsigned in_cycle; bool full; } at[PUSHOUT_POINTS];
+	unsigned points;	/* set of measured points */
 	struct pushout_sums sums;
 	uint64_t last_ip;
-	/* measures that wait for the next slot: set; whom they charge, and from when they count */
+	/* Set of measures that wait for the next slot; the slot they charge, and when its event happened. */
 	uint64_t waiting;
 	uint64_t next_ip, next_event;
 	uint8_t next_cpl;
-	/* a machine clear that no slot has been measured for: bit of `did`, 0: none */
+	/* A machine clear after which no slot has been measured yet: its bit of `did`; 0: none. */
 	uint64_t clear, clear_ip, clear_cycle;
-	/* what the last signal says of fetch, and what it said when the slot in hand began; 0: nothing */
+	/* The last INSN_FETCHED signal, and the last one before the current slot began; 0: none. */
 	uint64_t fetching_ip, fetching_cycle, fetched_ip, fetched_cycle;
-	struct pushout_stores stores;	/* with PUSHOUT_VISIBLE alone; last: pushout_copy */
+	struct pushout_stores stores;	/* for PUSHOUT_VISIBLE only; must be the last member (pushout_copy) */
 };
 
 static bool looks_at(const struct pushout *p, enum pushout_point point) { return p->points >> point & 1; }
@@ -79,7 +83,7 @@ bool pushout_set(struct pushout *p, const struct pushout_measure *m, unsigned me
 	p->is = p->did = p->all = 0;
 	p->waiting &= ~changed;
 	for (unsigned i = 0; i < measures; i++) {
-		if (!looks_at(p, m[i].point))	/* nobody has looked yet */
+		if (!looks_at(p, m[i].point))	/* not measured so far */
 			p->at[m[i].point] = (struct passed){ .last = p->at[PUSHOUT_RETIRE].last };
 		p->points |= 1u << m[i].point;
 		p->measure[i] = m[i];
@@ -136,7 +140,7 @@ struct pushout_sums pushout_sums(const struct pushout *p)
 	return p->sums;
 }
 
-/* A slot in hand, where it passes. */
+/* The current slot: when it passes each point, and its pushout there. */
 struct passing { uint64_t cycle[PUSHOUT_POINTS]; uint32_t pushed[PUSHOUT_POINTS], record; bool memory; };
 
 static uint32_t since(uint64_t from, uint64_t to)
@@ -145,11 +149,13 @@ static uint32_t since(uint64_t from, uint64_t to)
 	return n > INT32_MAX ? INT32_MAX : (uint32_t)n;
 }
 
-/* When what the tag names happened to the slot. */
-static uint64_t event_cycle(const struct tag *t, const struct spmu_batch *b, const struct spmu_record *const *uop, unsigned uops)
+/* The cycle in which the event that the tag names happened to the slot. */
+static uint64_t event_cycle(const struct tag *t, const struct spmu_batch *b, const struct spmu_record *const *uop,
+	unsigned uops)
 {
-	const uint64_t at_fetch = SPMU_DID(ICACHE_MISS) | SPMU_DID(ITLB_MISS_F) | SPMU_DID(FROM_DSB) | SPMU_DID(FROM_MITE) | SPMU_DID(FROM_MS) |
-		SPMU_DID(FROM_LSD), at_alloc = SPMU_DID(STALL_ROB) | SPMU_DID(STALL_RS) | SPMU_DID(STALL_LB) | SPMU_DID(STALL_SB) |
+	const uint64_t at_fetch = SPMU_DID(ICACHE_MISS) | SPMU_DID(ITLB_MISS_F) | SPMU_DID(FROM_DSB) |
+		SPMU_DID(FROM_MITE) | SPMU_DID(FROM_MS) | SPMU_DID(FROM_LSD),
+		       at_alloc = SPMU_DID(STALL_ROB) | SPMU_DID(STALL_RS) | SPMU_DID(STALL_LB) | SPMU_DID(STALL_SB) |
 		SPMU_DID(ASSIST_AVX_TO_SSE) | SPMU_DID(ASSIST_SSE_TO_AVX);
 	uint64_t named = 0, first = UINT64_MAX;
 	for (unsigned i = 0; i < uops; i++)
@@ -157,15 +163,17 @@ static uint64_t event_cycle(const struct tag *t, const struct spmu_batch *b, con
 	named = named & PUSHOUT_NEXT ? named & PUSHOUT_NEXT : named;
 	for (unsigned i = 0; i < uops; i++) {
 		const uint64_t did = uop[i]->did & named;
-		const uint32_t cycle = did & PUSHOUT_NEXT ? uop[i]->complete : did & at_fetch ? uop[i]->fetch : did & at_alloc ? uop[i]->alloc :
-			uop[i]->dispatch;
+		const uint32_t cycle = did & PUSHOUT_NEXT ? uop[i]->complete
+			: did & at_fetch ? uop[i]->fetch
+			: did & at_alloc ? uop[i]->alloc
+			: uop[i]->dispatch;
 		if ((named ? did : uop[i]->is & t->is) && b->base_cycle + cycle < first)
 			first = b->base_cycle + cycle;
 	}
 	return first == UINT64_MAX ? b->base_cycle + uop[0]->dispatch : first;
 }
 
-/* A slot passes a point: by how much later than it was due. */
+/* A slot passes a point.  Returns by how many cycles later than it was due. */
 static uint32_t pass(struct passed *at, unsigned width, uint64_t cycle, uint64_t *full)
 {
 	const uint32_t pushed = since(at->last + at->full, cycle);
@@ -194,26 +202,29 @@ static bool passes(const struct pushout *p, unsigned i, const struct passing *no
 	return p->measure[i].point != PUSHOUT_VISIBLE && (p->measure[i].point != PUSHOUT_MEMORY || now->memory);
 }
 
-/* A store that has retired is written. */
+/* Measures the stores that have both retired and been written. */
 static void visible(struct pushout *p, const struct passing *now)
 {
 	struct pushout_stores *s = &p->stores;
 	while (s->retired_in != s->retired_out && s->written_in != s->written_out) {
-		const uint64_t ip = s->written[s->written_out % STORES].ip, cycle = s->written[s->written_out % STORES].cycle;
+		const uint64_t ip = s->written[s->written_out % STORES].ip,
+			       cycle = s->written[s->written_out % STORES].cycle;
 		uint32_t k = s->retired_out;
 		while (k != s->retired_in && s->retired[k % STORES].ip != ip)
 			k++;
 		s->written_out++;
-		if (k == s->retired_in)	/* of one that nobody has seen retire */
+		if (k == s->retired_in)	/* the store retired before the records began */
 			continue;
 		s->retired_out = k + 1;
 		uint64_t unused = 0;
 		struct passing at = { .record = now->record };
 		at.cycle[PUSHOUT_VISIBLE] = cycle;
-		at.pushed[PUSHOUT_VISIBLE] = pass(&p->at[PUSHOUT_VISIBLE], p->width.at[PUSHOUT_VISIBLE], cycle, &unused);
+		at.pushed[PUSHOUT_VISIBLE] =
+			pass(&p->at[PUSHOUT_VISIBLE], p->width.at[PUSHOUT_VISIBLE], cycle, &unused);
 		for (unsigned i = 0; i < p->measures; i++) {
 			const struct pushout_measure *m = &p->measure[i];
-			if (m->point == PUSHOUT_VISIBLE && (!m->tag || tag_holds(m->tag, s->retired[k % STORES].is, s->retired[k % STORES].did)))
+			if (m->point == PUSHOUT_VISIBLE &&
+				(!m->tag || tag_holds(m->tag, s->retired[k % STORES].is, s->retired[k % STORES].did)))
 				measured(p, i, ip, s->retired[k % STORES].cpl, &at, s->retired[k % STORES].retire);
 		}
 	}
@@ -257,19 +268,21 @@ static void slot(struct pushout *p, const struct spmu_batch *b, const struct spm
 	now.memory = is & (SPMU_IS(LOAD) | SPMU_IS(STORE_ADDR));
 	for (unsigned k = 0; k < PUSHOUT_POINTS; k++) {
 		const unsigned width = p->width.at[k == PUSHOUT_FETCH && !decoded ? PUSHOUT_DECODE : k];
-		if (!looks_at(p, k) || k == PUSHOUT_VISIBLE || (k == PUSHOUT_MEMORY && !now.memory) || (k == PUSHOUT_FETCH && decoded && !(uop[0]->is & SPMU_IS(INST_BEGIN))))
+		if (!looks_at(p, k) || k == PUSHOUT_VISIBLE || (k == PUSHOUT_MEMORY && !now.memory) ||
+			(k == PUSHOUT_FETCH && decoded && !(uop[0]->is & SPMU_IS(INST_BEGIN))))
 			continue;
 		now.pushed[k] = pass(&p->at[k], width, now.cycle[k], k == PUSHOUT_RETIRE ? &p->sums.full : &unused);
 	}
 	p->sums.slots++;
 	p->sums.pushed += now.pushed[PUSHOUT_RETIRE];
 	if (p->clear && did & SPMU_DID(CLEAR_MEMORY_ORDER))
-		p->clear = 0;		/* its own */
+		p->clear = 0;		/* the load that caused the clear, executed again */
 	for (unsigned i = 0; p->clear && i < p->measures; i++)
-		if (p->measure[i].tag && p->tag[i].did & p->clear && tag_holds(&p->tag[i], 0, p->clear) && passes(p, i, &now))
+		if (p->measure[i].tag && p->tag[i].did & p->clear && tag_holds(&p->tag[i], 0, p->clear) &&
+			passes(p, i, &now))
 			measured(p, i, p->clear_ip ? p->clear_ip : p->last_ip, uop[0]->cpl, &now, p->clear_cycle);
 	p->clear = 0;
-	did &= ~SPMU_DID(CLEAR_SMC);	/* the signal says it, once for each */
+	did &= ~SPMU_DID(CLEAR_SMC);	/* the signal has counted it already */
 	for (uint64_t left = p->waiting; left; left &= left - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(left);
 		if (!passes(p, i, &now))
@@ -277,7 +290,8 @@ static void slot(struct pushout *p, const struct spmu_batch *b, const struct spm
 		measured(p, i, p->next_ip, p->next_cpl, &now, p->next_event);
 		p->waiting &= ~(UINT64_C(1) << i);
 	}
-	uint64_t ask = is & p->is || did & p->did ? (p->measures < 64 ? (UINT64_C(1) << p->measures) - 1 : ~UINT64_C(0)) : p->all;
+	uint64_t ask = is & p->is || did & p->did ? (p->measures < 64 ? (UINT64_C(1) << p->measures) - 1 : ~UINT64_C(0))
+		: p->all;
 	for (; ask; ask &= ask - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(ask);
 		const struct pushout_measure *m = &p->measure[i];
@@ -302,7 +316,7 @@ static void slot(struct pushout *p, const struct spmu_batch *b, const struct spm
 	}
 }
 
-/* Before this the core was halted, or its clock had not begun. */
+/* The core runs from this cycle on; before it, it was halted or its clock had not begun. */
 static void runs_from(struct pushout *p, uint64_t cycle)
 {
 	if (p->begun && cycle <= p->at[PUSHOUT_RETIRE].last)
@@ -316,7 +330,7 @@ void pushout_batch(struct pushout *p, const struct spmu_batch *b)
 {
 	const struct spmu_record *uop[SLOT_UOPS], *clear = NULL;
 	unsigned uops = 0;
-	for (uint32_t i = b->count; i--; ) {	/* the core writes it last */
+	for (uint32_t i = b->count; i--; ) {	/* from the end: the core writes CYCLES last */
 		const struct spmu_record *r = &b->records[i];
 		if (r->kind == SPMU_REC_SIGNAL && r->signal == SPMU_SIG_CYCLES && r->end > r->begin) {
 			runs_from(p, b->base_cycle + r->begin);
@@ -329,7 +343,7 @@ void pushout_batch(struct pushout *p, const struct spmu_batch *b)
 		const struct spmu_record *r = i < b->count ? &b->records[i] : NULL;
 		if (r && r->kind != SPMU_REC_UOP) {
 			if (r->signal == SPMU_SIG_CLEAR_MEMORY_ORDER || r->signal == SPMU_SIG_CLEAR_SMC) {
-				clear = r;	/* behind the slot that is being collected */
+				clear = r;	/* it comes after the slot that is being collected */
 			} else if (r->signal == SPMU_SIG_STORE_VISIBLE && looks_at(p, PUSHOUT_VISIBLE)) {
 				store_written(p, r->ip, b->base_cycle + r->begin);
 			} else if (r->signal == SPMU_SIG_INSN_FETCHED) {
@@ -340,12 +354,15 @@ void pushout_batch(struct pushout *p, const struct spmu_batch *b)
 		}
 		if (r && !(r->did & SPMU_DID(RETIRED)))
 			continue;
-		if (uops && (!r || r->is & SPMU_IS(SLOT) || r->ip != uop[0]->ip || r->is & SPMU_IS(INST_BEGIN) || uops == SLOT_UOPS)) {
+		if (uops &&
+			(!r || r->is & SPMU_IS(SLOT) || r->ip != uop[0]->ip || r->is & SPMU_IS(INST_BEGIN) ||
+				uops == SLOT_UOPS)) {
 			slot(p, b, uop, uops);
 			uops = 0;
 		}
 		if (clear && !uops) {
-			p->clear = clear->signal == SPMU_SIG_CLEAR_SMC ? SPMU_DID(CLEAR_SMC) : SPMU_DID(CLEAR_MEMORY_ORDER);
+			p->clear = clear->signal == SPMU_SIG_CLEAR_SMC ? SPMU_DID(CLEAR_SMC)
+				: SPMU_DID(CLEAR_MEMORY_ORDER);
 			p->clear_ip = clear->ip;
 			p->clear_cycle = b->base_cycle + clear->begin;
 			clear = NULL;

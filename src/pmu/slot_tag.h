@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * A tag: which slots are looked at, by what their uops are and what happened to them.
+ * A tag: a condition that selects slots by what their uops are and what happened to them.
  *
- * A program for a stack of truth values; no pointers, may be copied.  session/events/tag_parse.h makes it of an expression, regs_pushout.c of registers.
+ * It is a program for a stack of truth values.  It has no pointers, so it may be copied.  session/events/tag_parse.h
+ * compiles it from an expression, regs_pushout.c from registers.
  */
 #ifndef PMU_SLOT_TAG_H
 #define PMU_SLOT_TAG_H
@@ -11,10 +12,11 @@
 enum { TAG_STEPS = 64 };
 struct tag {
 	unsigned steps;
-	struct tag_step { enum { TAG_HAS /* one of the bits */, TAG_NOT, TAG_AND, TAG_OR } what; uint64_t is, did; } step[TAG_STEPS];
+	/* HAS: the slot has at least one of these bits. */
+	struct tag_step { enum { TAG_HAS, TAG_NOT, TAG_AND, TAG_OR } what; uint64_t is, did; } step[TAG_STEPS];
 	uint64_t is, did;	/* all bits that it names */
 	bool without;		/* it may hold for a slot that has none of them */
 };
-/* For a slot, all uops of which have these bits together. */
+/* Does the tag hold for a slot whose uops together have these bits?  A tag without steps holds for none. */
 bool tag_holds(const struct tag *t, uint64_t is, uint64_t did);
 #endif

@@ -54,7 +54,9 @@ int client_memory_write(struct client_memory *m, uint64_t address, const void *f
 	if (bytes > CLIENT_PAGE)
 		return -1;
 	/* both pages first: a write is done whole or not at all */
-	if (bytes && (!get(m, address / CLIENT_PAGE * CLIENT_PAGE) || !get(m, (address + bytes - 1) / CLIENT_PAGE * CLIENT_PAGE)))
+	if (bytes &&
+		(!get(m, address / CLIENT_PAGE * CLIENT_PAGE) ||
+			!get(m, (address + bytes - 1) / CLIENT_PAGE * CLIENT_PAGE)))
 		return -1;
 	for (size_t n; bytes; address += n, from = (const char *)from + n, bytes -= n) {
 		struct client_page *p = find(m, address / CLIENT_PAGE * CLIENT_PAGE);

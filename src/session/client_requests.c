@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The program's own PMU (client_requests.h).  Left out: the general-purpose registers in PEBS records, which are 0 but for RIP: a stream for
- * counting does not hold them.
+ * The program's own PMU (client_requests.h).  Left out: the general-purpose registers in PEBS records, which
+ * are 0 but for RIP: a stream for counting does not hold them.
  */
 #include "session/client_requests.h"
 #include "softpmu/client.h"
 #include <stddef.h>
 
-_Static_assert(SPMU_CLIENT_OK == (int)SPMU_OK && SPMU_CLIENT_GP == (int)SPMU_GP && SPMU_CLIENT_NO_MSR == (int)SPMU_ENOMSR &&
-	SPMU_CLIENT_NO_MEMORY == (int)SPMU_ENOMEM && SPMU_CLIENT_UD == (int)SPMU_UD, "the PMU's results are passed on");
+_Static_assert(SPMU_CLIENT_OK == (int)SPMU_OK && SPMU_CLIENT_GP == (int)SPMU_GP &&
+		SPMU_CLIENT_NO_MSR == (int)SPMU_ENOMSR && SPMU_CLIENT_NO_MEMORY == (int)SPMU_ENOMEM &&
+		SPMU_CLIENT_UD == (int)SPMU_UD,
+	"the PMU's results are passed on");
 
 void client_release(struct client *c)
 {
@@ -53,8 +55,13 @@ void client_request(struct client *c, const struct spmu_model *m, uint32_t pmi_l
 {
 	uint32_t index = (uint32_t)request->index, regs[4] = { 0 };
 	if (!c->pmu) {
-		const struct spmu_host host = { .context = c, .pmi = on_pmi, .pmi_latency = pmi_latency, .hw_thread = c->hw_thread,
-			.read_memory = read_memory, .write_memory = write_memory, .mode64 = request->word_bytes == 8 };
+		const struct spmu_host host = { .context = c,
+			.pmi = on_pmi,
+			.pmi_latency = pmi_latency,
+			.hw_thread = c->hw_thread,
+			.read_memory = read_memory,
+			.write_memory = write_memory,
+			.mode64 = request->word_bytes == 8 };
 		answer->status = spmu_create(&c->pmu, m, &host);
 		if (answer->status)
 			return;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What programs ask of the model about themselves (softpmu/client.h): a PMU of the thread's own, and regions.  Private to src/session.
+ * What programs ask of the model about themselves (softpmu/client.h): a PMU of the thread's own, and regions.
+ * Private to src/session.
  *
- * The PMU is made at the thread's first request, of the session's model, apart from those that count the session's events, so that
- * the program can program it at will.  A PMI goes into a queue from which the program takes it: no handler runs in it.
+ * The PMU is made at the thread's first request, of the session's model, apart from those that count the
+ * session's events, so that the program can program it at will.  A PMI goes into a queue from which the program
+ * takes it: no handler runs in it.
  */
 #ifndef SESSION_CLIENT_REQUESTS_H
 #define SESSION_CLIENT_REQUESTS_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The session: what the kernel does with a PMU, on the modelled one.  Registers are touched through softpmu/pmu.h only.
+ * The session: what the kernel does with a PMU, on the modelled one.  Registers are touched through
+ * softpmu/pmu.h only.
  *
- * Here are its threads: their start and end, markers and requests of the program, batches.  With one PMU for events that do
- * not fit on it, they take turns as the kernel has it: kernel/events/core.c, rotate_ctx, ctx_sched_in.
- * Left out: inheritance of a stopped state, ring 0.
+ * Here are its threads: their start and end, markers and requests of the program, batches.  With one PMU for
+ * events that do not fit on it, they take turns as the kernel has it: kernel/events/core.c, rotate_ctx,
+ * ctx_sched_in.  Left out: inheritance of a stopped state, ring 0.
  */
 #include "session/session_internal.h"
 #include "softpmu/client.h"
@@ -66,13 +67,16 @@ int session_thread_new(struct thread **out, struct session *s, int word_bytes, u
 	if (s->turns)
 		t->ran = calloc(s->turns, sizeof *t->ran);
 	int rc = 0;
-	if (!t->pmu || !t->attached || !t->counter || !t->pending || (s->turns && !t->ran) || (s->o.call_chains && (!t->stack || !t->chain)))
+	if (!t->pmu || !t->attached || !t->counter || !t->pending || (s->turns && !t->ran) ||
+		(s->o.call_chains && (!t->stack || !t->chain)))
 		rc = err_set(err, ERR_NOMEM, "out of memory");
 	if (!rc)
 		rc = sampling_attach(s, t, hw_thread, err);
 	for (size_t i = 0; !rc && i < s->items; i++) {
 		struct counter *c = t->counter + i;
-		c->period = s->item[i].period ? s->item[i].period : s->item[i].frequency ? s->adapted[i] : s->max_period;
+		c->period = s->item[i].period ? s->item[i].period
+			: s->item[i].frequency ? s->adapted[i]
+			: s->max_period;
 		c->loaded = c->period;
 		c->left = (int64_t)c->period;
 	}
@@ -93,12 +97,18 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 	for (size_t i = 0; run->siblings > 1 && i < s->items; i++)
 		if (s->job[i].evtsel & SPMU_EVTSEL_ANY) {
 			s->any_thread = true;
-			if (s->item[i].period || s->item[i].frequency)	/* its interrupt would come of the other's records */
-				return err_set(err, ERR_UNSUPPORTED, "event %s counts all hardware threads of a core (AnyThread): it is counted under "
-					"--smt, not sampled", s->job[i].event ? s->job[i].event->name : "with any=1");
+			/* its interrupt would come of the other's records */
+			if (s->item[i].period || s->item[i].frequency)
+				return err_set(err, ERR_UNSUPPORTED,
+					"event %s counts all hardware threads of a core (AnyThread): it is counted "
+					"under "
+					"--smt, not sampled",
+					s->job[i].event ? s->job[i].event->name : "with any=1");
 		}
 	if (run->siblings > 1 && s->items > s->plain)
-		return err_set(err, ERR_UNSUPPORTED, "event %s: no pushout counters where hardware threads share a core (--smt): their slots retire in turn",
+		return err_set(err, ERR_UNSUPPORTED,
+			"event %s: no pushout counters where hardware threads share a core (--smt): their slots retire "
+			"in turn",
 			session_spelled(s, s->plain));
 	if (s->threads == s->thread_room) {
 		size_t room = s->thread_room ? 2 * s->thread_room : 8;
@@ -137,7 +147,8 @@ static const uint64_t *mark(struct session *s, const struct thread *t)
 	return s->mark;
 }
 
-bool session_client(struct session *s, struct run_thread *run, const struct st_client *request, const char *name, struct st_answer *answer)
+bool session_client(struct session *s, struct run_thread *run, const struct st_client *request, const char *name,
+	struct st_answer *answer)
 {
 	struct thread *t = run->sink_private;
 	const struct region *region;
@@ -210,10 +221,12 @@ static void consume(struct session *s, struct thread *t, const struct spmu_batch
 /* t itself, and the other hardware threads of its core. */
 static bool beside(const struct thread *t, const struct thread *other)
 {
-	return other->run && (other == t || (other->run->process == t->run->process && other->run->core == t->run->core));
+	return other->run &&
+		(other == t || (other->run->process == t->run->process && other->run->core == t->run->core));
 }
 
-/* A PMU that counts AnyThread sees the records of all hardware threads of its core: each batch says which cycles none of them will come back to. */
+/* A PMU that counts AnyThread sees the records of all hardware threads of its core: each batch says which
+ * cycles none of them will come back to. */
 static void consume_with_siblings(struct session *s, struct thread *t, const struct spmu_batch *b)
 {
 	struct spmu_batch both = *b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The session's counters.  Every one, sampling or not, is preset to minus what is left of its period and interrupts when it
- * overflows; the handler adds what was counted and presets it again.  A counting event has the longest period the counter
- * allows, so that no counter wraps unseen.
+ * The session's counters.  Every one, sampling or not, is preset to minus what is left of its period and
+ * interrupts when it overflows; the handler adds what was counted and presets it again.  A counting event has
+ * the longest period the counter allows, so that no counter wraps unseen.
  * Source of the arithmetic: Linux, arch/x86/events/core.c, x86_perf_event_update and x86_perf_event_set_period.
  */
 #include "session/session_internal.h"
@@ -21,7 +21,8 @@ static uint64_t counter_read(const struct session *s, const struct thread *t, si
 		return v;
 	}
 	/* CPL 0: CR4.PCE does not matter.  The index was accepted when the counter was programmed. */
-	if (spmu_rdpmc(t->pmu[e->pmu], s->driver->rdpmc(s->o.model, e), 0, &v) == SPMU_UD) {	/* a Pentium without MMX */
+	/* a Pentium without MMX */
+	if (spmu_rdpmc(t->pmu[e->pmu], s->driver->rdpmc(s->o.model, e), 0, &v) == SPMU_UD) {
 		const char *name;
 		spmu_rdmsr(t->pmu[e->pmu], s->driver->counter_msr(s->o.model, e, &name), &v);
 	}
@@ -53,7 +54,8 @@ int counter_write(const struct session *s, struct thread *t, size_t i, uint64_t 
 	const struct driver_event *e = s->job + i;
 	if (e->pushout)
 		return spmu_wrmsr(t->pmu[e->pmu], MSR_PUSHOUT(e->counter, COUNT), value);
-	return spmu_wrmsr(t->pmu[e->pmu], s->driver->counter_msr(s->o.model, e, &name), s->driver->counter_value(s->o.model, e, value));
+	return spmu_wrmsr(t->pmu[e->pmu], s->driver->counter_msr(s->o.model, e, &name),
+		s->driver->counter_value(s->o.model, e, value));
 }
 
 /* Writes the counter, and what PEBS reloads it with. */
@@ -63,7 +65,8 @@ int counter_preset(const struct session *s, struct thread *t, size_t i, uint64_t
 	int rc = counter_write(s, t, i, value);
 	if (e->precise)
 		precise_reload(t->attached[e->pmu].precise, e, t->counter[i].reload = value);
-	t->counter[i].prev = counter_read(s, t, i);	/* NetBurst's preset is one less: the interrupt comes with the event behind the overflow */
+	/* NetBurst's preset is one less: the interrupt comes with the event behind the overflow */
+	t->counter[i].prev = counter_read(s, t, i);
 	return rc;
 }
 
@@ -100,8 +103,9 @@ static int refuse(struct session *s, unsigned pmu, int rc, uint32_t msr, uint64_
 		i++;
 	if (rc == SPMU_ENOMEM)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	return err_set(err, ERR_UNSUPPORTED, "event '%s': the PMU of %s refuses MSR %XH = %#llx (%s)", session_spelled(s, i),
-		s->o.core->name, msr, (unsigned long long)value, rc == SPMU_GP ? "#GP" : "no such MSR");
+	return err_set(err, ERR_UNSUPPORTED, "event '%s': the PMU of %s refuses MSR %XH = %#llx (%s)",
+		session_spelled(s, i), s->o.core->name, msr, (unsigned long long)value,
+		rc == SPMU_GP ? "#GP" : "no such MSR");
 }
 
 void session_wanted(const struct session *s, struct core_wanted *w)
@@ -123,14 +127,16 @@ void session_wanted(const struct session *s, struct core_wanted *w)
 		w->signal[SPMU_SIG_CLEAR_MEMORY_ORDER >> 6] |= UINT64_C(1) << (SPMU_SIG_CLEAR_MEMORY_ORDER & 63) |
 			UINT64_C(1) << (SPMU_SIG_CLEAR_SMC & 63);
 	for (size_t i = s->plain; i < s->items; i++) {
-		const enum spmu_signal signal = pushout_signal((enum pushout_point)(s->job[i].pushout->control >> 4 & 7));
+		const enum spmu_signal signal =
+			pushout_signal((enum pushout_point)(s->job[i].pushout->control >> 4 & 7));
 		if (signal != SPMU_SIG_COUNT)
 			w->signal[signal >> 6] |= UINT64_C(1) << (signal & 63);
 	}
 	_Static_assert(SPMU_SIG_CLEAR_MEMORY_ORDER >> 6 == SPMU_SIG_CLEAR_SMC >> 6, "one word");
 	for (size_t i = 0; i < s->items; i++) {
 		bool sampled = s->item[i].period || s->item[i].frequency;
-		const struct spmu_event *event = s->item[i].event == NO_EVENT ? NULL : s->o.events->event[s->item[i].event].event;
+		const struct spmu_event *event =
+			s->item[i].event == NO_EVENT ? NULL : s->o.events->event[s->item[i].event].event;
 		if (s->item[i].event == NO_EVENT && !sampled)
 			continue;	/* the clock: a signal */
 		w->outcomes |= !event && s->item[i].event != NO_EVENT;	/* a raw code */
@@ -162,7 +168,8 @@ int session_program(struct session *s, struct thread *t, struct err *err)
 		rc = s->driver->setup(s->o.model, s->job, s->plain, k, w, err);
 		for (size_t i = s->plain; i < s->items && !rc; i++)
 			if (s->job[i].pmu == k)
-				rc = pushout_setup(s->job[i].pushout, (unsigned)s->job[i].counter, s->job[i].sampled, w, err);
+				rc = pushout_setup(s->job[i].pushout, (unsigned)s->job[i].counter, s->job[i].sampled, w,
+					err);
 		if (!rc && s->lbr && has_sampled(s, k))
 			rc = lbr_setup(s->lbr, w, err);
 		for (size_t i = 0; i < w->count && !rc; i++) {

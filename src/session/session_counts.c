@@ -122,7 +122,8 @@ bool session_has_region(const struct session *s, const char *name)
 void session_region_info(const struct session *s, size_t region, struct session_region *out)
 {
 	const struct region *r = s->regions.region + region;
-	*out = (struct session_region){ .name = r->name, .entries = r->entries, .running_ns = session_ns(s, r->count[s->clock]) };
+	*out = (struct session_region){ .name = r->name, .entries = r->entries,
+		.running_ns = session_ns(s, r->count[s->clock]) };
 }
 
 uint64_t session_region_count(const struct session *s, size_t region, size_t event)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Creation of a session: jobs for counters from events, turns where one PMU must do, and a trial of what the registers refuse.
+ * Creation of a session: jobs for counters from events, turns where one PMU must do, and a trial of what the
+ * registers refuse.
  */
 #include "session/events/event_names.h"
 #include "session/session_internal.h"
@@ -8,11 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A precise event.  Cycles have none before Ice Lake: drivers count those in which fewer than 16 (or 10) uops or instructions retire, which are all.
- * Source: Linux, arch/x86/events/intel/core.c, intel_pebs_aliases_core2, _snb, _precdist. */
+/* A precise event.  Cycles have none before Ice Lake: drivers count those in which fewer than 16 (or 10) uops
+ * or instructions retire, which are all.  Source: Linux, arch/x86/events/intel/core.c,
+ * intel_pebs_aliases_core2, _snb, _precdist. */
 static int make_precise(struct session *s, const struct session_event *ev, struct driver_event *p, struct err *err)
 {
-	int format = spmu_model_family(s->o.model) == SPMU_FAMILY_ARCH ? (int)(spmu_model_capabilities(s->o.model) >> 8 & 15) : -1;
+	int format = spmu_model_family(s->o.model) == SPMU_FAMILY_ARCH
+		? (int)(spmu_model_capabilities(s->o.model) >> 8 & 15)
+		: -1;
 	p->precise = true;
 	p->pdist = ev->precise > 2;
 	p->pebs_data = precise_data_config(s->o.data);
@@ -22,14 +26,16 @@ static int make_precise(struct session *s, const struct session_event *ev, struc
 		for (unsigned i = 0; i < 2 * sizeof codes / sizeof *codes; i++) {
 			uint64_t code = codes[i / 2] | SPMU_EVTSEL_CMASK(fewer[i % 2]) | SPMU_EVTSEL_INV;
 			const struct spmu_event *e = spmu_model_find_code(s->o.model, code);
-			if (!e || !(e->flags & SPMU_EVENT_PRECISE) || e->flags & SPMU_EVENT_NOT_MODELLED || e->cmask != fewer[i % 2] || !e->inv)
+			if (!e || !(e->flags & SPMU_EVENT_PRECISE) || e->flags & SPMU_EVENT_NOT_MODELLED ||
+				e->cmask != fewer[i % 2] || !e->inv)
 				continue;
 			p->event = e;
 			p->evtsel = code;
 			p->fixed = -1;
 			return 0;
 		}
-		return err_set(err, ERR_UNSUPPORTED, "'%s': no precise event of %s counts cycles", ev->spelled, s->o.core->name);
+		return err_set(err, ERR_UNSUPPORTED, "'%s': no precise event of %s counts cycles", ev->spelled,
+			s->o.core->name);
 	}
 	if (format >= 0 && format < 4)
 		p->fixed = -1;
@@ -45,7 +51,9 @@ static void make_most_precise(struct session *s, const struct session_event *ev,
 	most.precise = 3;
 	if (make_precise(s, &most, &q, &none))
 		return;
-	bool any = spmu_model_family(s->o.model) == SPMU_FAMILY_ARCH && (spmu_model_capabilities(s->o.model) >> 8 & 15) >= 4;	/* Ice Lake on */
+	/* Ice Lake on */
+	bool any = spmu_model_family(s->o.model) == SPMU_FAMILY_ARCH &&
+		(spmu_model_capabilities(s->o.model) >> 8 & 15) >= 4;
 	if (any || q.event->flags & SPMU_EVENT_PRECISE)
 		*p = q;
 }
@@ -54,10 +62,12 @@ static void make_most_precise(struct session *s, const struct session_event *ev,
 static int make_items(struct session *s, struct err *err)
 {
 	const struct spmu_event *cycles = NULL;
-	/* fixed counter 1 counts core cycles; a row that general-purpose counters can count too leaves it to others */
+	/* fixed counter 1 counts core cycles; a row that general-purpose counters can count too leaves it to
+	 * others */
 	for (size_t i = 0; i < spmu_model_events(s->o.model); i++) {
 		const struct spmu_event *e = spmu_model_event(s->o.model, i);
-		if (e->fixed == 1 && !(e->flags & SPMU_EVENT_NOT_MODELLED) && (!cycles || (!cycles->pmc_mask && e->pmc_mask)))
+		if (e->fixed == 1 && !(e->flags & SPMU_EVENT_NOT_MODELLED) &&
+			(!cycles || (!cycles->pmc_mask && e->pmc_mask)))
 			cycles = e;
 	}
 	if (!cycles)
@@ -78,7 +88,9 @@ static int make_items(struct session *s, struct err *err)
 			return err_set(err, ERR_UNSUPPORTED, "'%s': %s NetBurst's; the PMU of %s has none", ev->spelled,
 				ev->forced ? "FORCE_OVF is" : "cascaded counters are", s->o.core->name);
 		if ((ev->forced || ev->after || ev->starts) && ev->source != SESSION_HARDWARE)
-			return err_set(err, ERR_UNSUPPORTED, "'%s' is no event of a counter: it can neither cascade nor be forced to overflow", ev->spelled);
+			return err_set(err, ERR_UNSUPPORTED,
+				"'%s' is no event of a counter: it can neither cascade nor be forced to overflow",
+				ev->spelled);
 		if (ev->source == SESSION_HARDWARE) {
 			if (ev->fixed == 1 && s->clock == NO_EVENT && !s->o.one_pmu)
 				s->clock = s->items;
@@ -114,11 +126,15 @@ static int make_items(struct session *s, struct err *err)
 		} else if (sampled && ev->most_precise && ev->source == SESSION_HARDWARE) {
 			make_most_precise(s, ev, &p);
 		}
-		if (sampled && !p.precise && ev->event && (ev->event->extra_msr == MSR_PEBS_LD_LAT_THRESHOLD || ev->event->extra_msr == MSR_IA32_PEBS_ENABLE))
-			return err_set(err, ERR_UNSUPPORTED, "'%s': PEBS alone sees these: it is sampled with it (:p) or counted", ev->spelled);
+		if (sampled && !p.precise && ev->event &&
+			(ev->event->extra_msr == MSR_PEBS_LD_LAT_THRESHOLD ||
+				ev->event->extra_msr == MSR_IA32_PEBS_ENABLE))
+			return err_set(err, ERR_UNSUPPORTED,
+				"'%s': PEBS alone sees these: it is sampled with it (:p) or counted", ev->spelled);
 		if (sampled && !s->driver->interrupts)
-			return err_set(err, ERR_UNSUPPORTED, "'%s': the PMU of %s has no interrupt: its events can be counted, not sampled", ev->spelled,
-				s->o.core->name);
+			return err_set(err, ERR_UNSUPPORTED,
+				"'%s': the PMU of %s has no interrupt: its events can be counted, not sampled",
+				ev->spelled, s->o.core->name);
 		s->adapts |= it.frequency != 0;
 		s->item_of_event[e] = (int)s->items;
 		s->adapted[s->items] = 1; /* as the kernel: the first sample comes at once, the next ones know better */
@@ -127,10 +143,13 @@ static int make_items(struct session *s, struct err *err)
 	}
 	for (size_t e = 0; e < s->o.events->count; e++)
 		if (s->o.events->event[e].after)
-			s->job[s->item_of_event[e]].after = 1 + (size_t)s->item_of_event[s->o.events->event[e].after - 1];
+			s->job[s->item_of_event[e]].after =
+				1 + (size_t)s->item_of_event[s->o.events->event[e].after - 1];
 	if (s->clock == NO_EVENT) {
 		s->clock = s->items;
-		s->job[s->items] = (struct driver_event){ .event = cycles, .evtsel = names_evtsel(cycles), .fixed = cycles->fixed, .user = true };
+		s->job[s->items] = (struct driver_event){
+			.event = cycles, .evtsel = names_evtsel(cycles), .fixed = cycles->fixed, .user = true
+		};
 		s->item[s->items++] = (struct item){ .event = NO_EVENT };
 	}
 	return 0;
@@ -147,15 +166,22 @@ static int make_pushout_items(struct session *s, struct err *err)
 		if (ev->source != SESSION_PUSHOUT)
 			continue;
 		if (s->o.one_pmu)
-			return err_set(err, ERR_UNSUPPORTED, "'%s': pushout counters do not take turns: without one PMU for all events (--one-pmu)", ev->spelled);
+			return err_set(err, ERR_UNSUPPORTED,
+				"'%s': pushout counters do not take turns: without one PMU for all events (--one-pmu)",
+				ev->spelled);
 		if ((it.period || it.frequency) && !s->driver->interrupts)
-			return err_set(err, ERR_UNSUPPORTED, "'%s': the PMU of %s has no interrupt: pushouts can be counted, not sampled", ev->spelled,
-				s->o.core->name);
+			return err_set(err, ERR_UNSUPPORTED,
+				"'%s': the PMU of %s has no interrupt: pushouts can be counted, not sampled",
+				ev->spelled, s->o.core->name);
 		if (it.period > s->max_period)
-			return err_set(err, ERR_INPUT, "'%s': a period of %llu is more than %llu", ev->spelled, (unsigned long long)it.period,
-				(unsigned long long)s->max_period);
-		s->job[s->items] = (struct driver_event){ .pushout = &ev->pushout, .fixed = -1, .user = true, .sampled = it.period || it.frequency,
-			.pmu = k / SPMU_PUSHOUT_UNITS, .counter = (int)(k % SPMU_PUSHOUT_UNITS) };
+			return err_set(err, ERR_INPUT, "'%s': a period of %llu is more than %llu", ev->spelled,
+				(unsigned long long)it.period, (unsigned long long)s->max_period);
+		s->job[s->items] = (struct driver_event){ .pushout = &ev->pushout,
+			.fixed = -1,
+			.user = true,
+			.sampled = it.period || it.frequency,
+			.pmu = k / SPMU_PUSHOUT_UNITS,
+			.counter = (int)(k % SPMU_PUSHOUT_UNITS) };
 		s->adapts |= it.frequency != 0;
 		s->adapted[s->items] = 1;
 		s->item_of_event[e] = (int)s->items;
@@ -166,10 +192,11 @@ static int make_pushout_items(struct session *s, struct err *err)
 	return 0;
 }
 
-/* Events from unit `first` on, round the list, as many as fit on one PMU: the kernel takes them in order and stops at the first that does not.
- * Units are groups, or events without one.  Their jobs are appended as turn `turn`. */
-static int make_turn(struct session *s, const struct driver_event *job, const struct item *item, const size_t *unit, size_t n, size_t units,
-	size_t first, unsigned turn, struct err *err)
+/* Events from unit `first` on, round the list, as many as fit on one PMU: the kernel takes them in order and
+ * stops at the first that does not.  Units are groups, or events without one.  Their jobs are appended as turn
+ * `turn`. */
+static int make_turn(struct session *s, const struct driver_event *job, const struct item *item, const size_t *unit,
+	size_t n, size_t units, size_t first, unsigned turn, struct err *err)
 {
 	size_t begin = s->items, end = begin, which = 0;
 	struct driver_event *trial = calloc(n, sizeof *trial);
@@ -192,7 +219,8 @@ static int make_turn(struct session *s, const struct driver_event *job, const st
 		if (rc == ERR_UNSUPPORTED) {
 			char why[400];
 			snprintf(why, sizeof why, "%.399s", err ? err->text : "");
-			rc = err_set(err, rc, "event '%s': does not fit on one PMU: %s", s->o.events->event[s->item[begin].event].spelled, why);
+			rc = err_set(err, rc, "event '%s': does not fit on one PMU: %s",
+				s->o.events->event[s->item[begin].event].spelled, why);
 		}
 		if (rc)
 			break;
@@ -206,7 +234,8 @@ static int make_turn(struct session *s, const struct driver_event *job, const st
 	return rc;
 }
 
-/* One PMU: if the events do not all fit on it, turns, each of which begins with another of them.  The clock, which is the kernel's, has a copy of its own. */
+/* One PMU: if the events do not all fit on it, turns, each of which begins with another of them.  The clock,
+ * which is the kernel's, has a copy of its own. */
 static int make_turns(struct session *s, struct err *err)
 {
 	size_t n = s->items - 1, units = 0, which = 0;
@@ -234,7 +263,8 @@ static int make_turns(struct session *s, struct err *err)
 		s->item = grown_item ? grown_item : s->item;
 		bool *hit = realloc(s->hit, room * sizeof *hit);
 		s->hit = hit ? hit : s->hit;
-		uint64_t *adapted = realloc(s->adapted, room * sizeof *adapted), *mark = realloc(s->mark, room * sizeof *mark);
+		uint64_t *adapted = realloc(s->adapted, room * sizeof *adapted),
+			 *mark = realloc(s->mark, room * sizeof *mark);
 		s->adapted = adapted ? adapted : s->adapted;
 		s->mark = mark ? mark : s->mark;
 		if (!grown_job || !grown_item || !hit || !adapted || !mark)
@@ -274,7 +304,9 @@ static int make_uncore(struct session *s, struct err *err)
 		}
 	int rc = 0;
 	if (any && s->o.region)
-		rc = err_set(err, ERR_UNSUPPORTED, "uncore counters belong to the whole machine, a region to a thread: --region cannot keep them to it");
+		rc = err_set(err, ERR_UNSUPPORTED,
+			"uncore counters belong to the whole machine, a region to a thread: --region cannot keep them "
+			"to it");
 	else if (any)
 		rc = uncore_session_create(&s->uncore, s->o.core, e, s->o.events->count, err);
 	free(e);
@@ -314,7 +346,8 @@ int session_create(struct session **out, const struct session_options *o, struct
 	if (!rc && o->one_pmu) {
 		for (size_t i = 0; i < s->items && !rc; i++)
 			if (s->job[i].sampled)
-				rc = err_set(err, ERR_UNSUPPORTED, "one PMU with turns is for counting, not for sampling");
+				rc = err_set(err, ERR_UNSUPPORTED,
+					"one PMU with turns is for counting, not for sampling");
 		if (!rc && !o->rotate_cycles)
 			rc = err_set(err, ERR_INPUT, "turns of no length");
 		if (!rc)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What the units of the session share (session.c, session_counter.c, session_sampling.c, session_shared.c, session_counts.c, session_create.c); nobody else includes it.
+ * What the units of the session share (session.c, session_counter.c, session_sampling.c, session_shared.c,
+ * session_counts.c, session_create.c); nobody else includes it.
  */
 #ifndef SESSION_SESSION_INTERNAL_H
 #define SESSION_SESSION_INTERNAL_H
@@ -12,9 +13,10 @@
 #include "session/session.h"
 
 enum {
-	/* GUESS: cycles from the overflow to the interrupt's arrival at the core.  Would be settled by the distribution
-	 * of the distance between a lone overflowing instruction (a store behind a serialising one, counted with period
-	 * 1) and the sampled address in a row of one-cycle instructions on the machine itself. */
+	/* GUESS: cycles from the overflow to the interrupt's arrival at the core.  Would be settled by the
+	 * distribution of the distance between a lone overflowing instruction (a store behind a serialising
+	 * one, counted with period 1) and the sampled address in a row of one-cycle instructions on the machine
+	 * itself. */
 	PMI_LATENCY = 60,
 	TICK_HZ = 250, /* the kernel's tick, at which it looks after the periods of rare events */
 };
@@ -28,7 +30,8 @@ struct item {			/* a counter's job; the same in every thread */
 #define NO_EVENT ((size_t)-1)
 
 struct pending {
-	uint64_t ip, cycle, period; uint32_t record, order; size_t item, extra; /* 1 + index of its struct precise_record; 0: none */
+	/* 1 + index of its struct precise_record; 0: none */
+	uint64_t ip, cycle, period; uint32_t record, order; size_t item, extra;
 	bool exact, has_pushout; uint32_t pushout;
 	size_t branch, branches;	/* its stack: in thread.branch */
 };
@@ -45,8 +48,15 @@ struct counter {
 };
 
 struct thread;
-struct attached { struct thread *thread; unsigned pmu; struct precise *precise /* NULL: no event of this copy is */, *own /* of no processor */; };
-struct processor { struct precise **buffer; /* by copy of the PMU */ struct thread *last; /* of whom its records are; NULL: of nobody now */ };
+struct attached {
+	struct thread *thread;
+	unsigned pmu;
+	struct precise *precise /* NULL: no event of this copy is */, *own /* of no processor */;
+};
+struct processor {
+	struct precise **buffer; /* by copy of the PMU */
+	struct thread *last; /* of whom its records are; NULL: of nobody now */
+};
 
 struct thread {
 	struct session *s;
@@ -111,16 +121,22 @@ uint64_t counter_since(const struct session *s, const struct thread *t, size_t i
 uint64_t counter_total(const struct session *s, const struct thread *t, size_t i);
 void counter_update(const struct session *s, struct thread *t, size_t i);
 int counter_write(const struct session *s, struct thread *t, size_t i, uint64_t value);
-int counter_preset(const struct session *s, struct thread *t, size_t i, uint64_t value);	/* writes it, and what PEBS reloads it with */
-bool counter_set_period(const struct session *s, struct thread *t, size_t i);	/* presets it to what is left; true if a period was over */
+/* writes it, and what PEBS reloads it with */
+int counter_preset(const struct session *s, struct thread *t, size_t i, uint64_t value);
+/* presets it to what is left; true if a period was over */
+bool counter_set_period(const struct session *s, struct thread *t, size_t i);
 const char *session_spelled(const struct session *s, size_t i);	/* the item's event, as the user wrote it */
-int session_program(struct session *s, struct thread *t, struct err *err);	/* all PMUs of a thread; counting starts */
+/* all PMUs of a thread; counting starts */
+int session_program(struct session *s, struct thread *t, struct err *err);
 
 /* session_sampling.c: from PMIs and PEBS records to samples. */
 bool sampling_precise(const struct session *s, unsigned pmu);	/* an event of this copy is precise */
-int sampling_attach(struct session *s, struct thread *t, uint8_t hw_thread, struct err *err);	/* makes a thread's PMUs */
-void sampling_tick(struct session *s, struct thread *t, uint64_t now);	/* frequency mode: looks after the periods of rare events */
-void sampling_deliver(struct session *s, struct thread *t, const struct spmu_batch *b);	/* what is pending, in the order of the records */
+/* makes a thread's PMUs */
+int sampling_attach(struct session *s, struct thread *t, uint8_t hw_thread, struct err *err);
+/* frequency mode: looks after the periods of rare events */
+void sampling_tick(struct session *s, struct thread *t, uint64_t now);
+/* what is pending, in the order of the records */
+void sampling_deliver(struct session *s, struct thread *t, const struct spmu_batch *b);
 void sampling_drain(struct session *s, struct thread *t);	/* what is in the DS buffers, before the thread goes */
 
 int sampling_buffer(struct session *s, struct precise **out, int word_bytes, struct attached *context, struct err *err);

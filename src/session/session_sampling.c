@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Samples: what the handler of a PMI does, PEBS records, the frequency mode, and their delivery in the order of the records.
- * Source of the frequency mode's arithmetic: Linux, kernel/events/core.c, perf_adjust_period.
+ * Samples: what the handler of a PMI does, PEBS records, the frequency mode, and their delivery in the order of
+ * the records.  Source of the frequency mode's arithmetic: Linux, kernel/events/core.c, perf_adjust_period.
  * Precise events sample through the DS area (precise.h).  Left out: freezing on PMI.
  */
 #include "session/session_internal.h"
 #include <stdlib.h>
 
-/* Moves the period an eighth of the way to the one that `count` events in `cycles` ask for; all the way if it is more than
- * eight times too long.  (The kernel creeps there too, over a second of ticks; a modelled run is over by then.) */
+/* Moves the period an eighth of the way to the one that `count` events in `cycles` ask for; all the way if it
+ * is more than eight times too long.  (The kernel creeps there too, over a second of ticks; a modelled run is
+ * over by then.) */
 static void adjust_period(struct session *s, struct thread *t, size_t i, uint64_t cycles, uint64_t count)
 {
 	struct counter *c = t->counter + i;
@@ -34,7 +35,8 @@ static void pend(struct thread *t, const struct pending *p)
 }
 
 /* Keeps a sample's branch stack; without memory it has none. */
-static void keep_branches(const struct session *s, struct thread *t, const struct precise_branch *raw, unsigned n, struct pending *p)
+static void keep_branches(const struct session *s, struct thread *t, const struct precise_branch *raw, unsigned n,
+	struct pending *p)
 {
 	if (t->branch_room - t->branches < n) {
 		size_t room = 2 * t->branch_room + PRECISE_BRANCHES_MAX;
@@ -62,7 +64,8 @@ static void start_over(struct session *s, struct thread *t, size_t i)
 
 /* slot: what a pushout counter has stored; NULL: none. */
 struct slot { uint64_t ip; uint32_t cycles; };
-static void on_overflow(struct session *s, struct thread *t, size_t i, const struct spmu_pmi *pmi, const struct slot *slot)
+static void on_overflow(struct session *s, struct thread *t, size_t i, const struct spmu_pmi *pmi,
+	const struct slot *slot)
 {
 	struct counter *c = t->counter + i;
 	uint64_t stands_for = c->loaded, before = c->count;
@@ -74,7 +77,9 @@ static void on_overflow(struct session *s, struct thread *t, size_t i, const str
 		start_over(s, t, i);
 	if (!over || !(s->item[i].period | s->item[i].frequency))
 		return;
-	struct pending p = { .ip = pmi->ip, .cycle = pmi->cycle, .period = stands_for, .record = pmi->record, .item = i };
+	struct pending p = {
+		.ip = pmi->ip, .cycle = pmi->cycle, .period = stands_for, .record = pmi->record, .item = i
+	};
 	if (slot) {
 		p.ip = slot->ip;
 		p.exact = p.has_pushout = true;
@@ -99,7 +104,8 @@ static size_t item_of(const struct session *s, unsigned pmu, const struct precis
 	size_t i = 0;
 	for (; i < s->items; i++) {
 		const struct driver_event *e = s->job + i;
-		if (e->pmu == pmu && e->precise && (!r->counters || r->counters >> (e->counter >= 0 ? e->counter : 32 + e->fixed) & 1))
+		if (e->pmu == pmu && e->precise &&
+			(!r->counters || r->counters >> (e->counter >= 0 ? e->counter : 32 + e->fixed) & 1))
 			break;
 	}
 	return i;
@@ -119,7 +125,11 @@ static void on_record(struct session *s, struct thread *t, size_t i, const struc
 		t->extra_room = room;
 	}
 	t->extra[t->extras++] = *r;
-	struct pending p = { .ip = r->ip, .cycle = r->cycle, .period = stands_for, .record = r->record == UINT32_MAX ? 0 : r->record, .item = i,
+	struct pending p = { .ip = r->ip,
+		.cycle = r->cycle,
+		.period = stands_for,
+		.record = r->record == UINT32_MAX ? 0 : r->record,
+		.item = i,
 		.extra = t->extras };
 	if (s->lbr)
 		keep_branches(s, t, r->branch, r->branches, &p);
@@ -152,7 +162,8 @@ static void take_records(struct session *s, struct attached *a, const struct spm
 		if (i < s->items)
 			on_record(s, a->thread, i, &r);
 	}
-	spmu_wrmsr(a->thread->pmu[a->pmu], MSR_IA32_PERF_GLOBAL_STATUS_RESET, UINT64_C(1) << 62);	/* OvfDSBuffer; NetBurst has none */
+	/* OvfDSBuffer; NetBurst has none */
+	spmu_wrmsr(a->thread->pmu[a->pmu], MSR_IA32_PERF_GLOBAL_STATUS_RESET, UINT64_C(1) << 62);
 }
 
 static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, const struct spmu_batch *batch)
@@ -175,7 +186,8 @@ static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, 
 	for (size_t i = s->plain; i < s->items; i++) {
 		struct slot slot;
 		bool known;
-		if (s->job[i].pmu == a->pmu && pushout_overflowed(pmu, (unsigned)s->job[i].counter, &known, &slot.cycles, &slot.ip))
+		if (s->job[i].pmu == a->pmu &&
+			pushout_overflowed(pmu, (unsigned)s->job[i].counter, &known, &slot.cycles, &slot.ip))
 			on_overflow(s, t, i, pmi, known ? &slot : NULL);
 	}
 }
@@ -196,13 +208,15 @@ static unsigned on_stack(void *context, struct precise_branch *out)
 	return lbr_read(a->thread->s->lbr, a->thread->pmu[a->pmu], out);
 }
 
-static int on_registers(void *context, const struct spmu_batch *batch, uint32_t record, bool before, struct spmu_registers *out)
+static int on_registers(void *context, const struct spmu_batch *batch, uint32_t record, bool before,
+	struct spmu_registers *out)
 {
 	return precise_registers(((struct attached *)context)->precise, batch, record, before, out);
 }
 
 /* The thread's registers around the instruction of a uop: which of its instructions it is, the records tell. */
-static bool moment(void *context, const struct spmu_batch *batch, uint32_t record, bool before, struct history_moment *out)
+static bool moment(void *context, const struct spmu_batch *batch, uint32_t record, bool before,
+	struct history_moment *out)
 {
 	const struct thread *t = ((struct attached *)context)->thread;
 	const struct spmu_record *r = &batch->records[record];
@@ -235,7 +249,8 @@ void sampling_tick(struct session *s, struct thread *t, uint64_t now)
 		if (counted) {
 			adjust_period(s, t, i, elapsed, counted);
 			if (c->left > 0 && (uint64_t)c->left > 8 * c->period) {
-				/* what was counted of the long interval belongs to the sample that ends the short one */
+				/* what was counted of the long interval belongs to the sample that ends the
+				 * short one */
 				uint64_t done = c->loaded - (uint64_t)c->left;
 				c->left = 0;
 				counter_set_period(s, t, i);
@@ -327,7 +342,8 @@ bool session_needs_registers(const struct session *s)
 
 int sampling_buffer(struct session *s, struct precise **out, int word_bytes, struct attached *context, struct err *err)
 {
-	return precise_create(out, s->o.model, word_bytes, s->o.data, s->o.pebs_records, moment, on_stack, context, err);
+	return precise_create(out, s->o.model, word_bytes, s->o.data, s->o.pebs_records, moment, on_stack, context,
+		err);
 }
 
 int sampling_attach(struct session *s, struct thread *t, uint8_t hw_thread, struct err *err)
@@ -335,7 +351,10 @@ int sampling_attach(struct session *s, struct thread *t, uint8_t hw_thread, stru
 	int rc = 0;
 	for (unsigned k = 0; !rc && k < s->pmus; k++) {
 		t->attached[k] = (struct attached){ .thread = t, .pmu = k };
-		struct spmu_host host = { .context = t->attached + k, .pmi = on_pmi, .pmi_latency = PMI_LATENCY, .hw_thread = hw_thread,
+		struct spmu_host host = { .context = t->attached + k,
+			.pmi = on_pmi,
+			.pmi_latency = PMI_LATENCY,
+			.hw_thread = hw_thread,
 			.mode64 = t->word_bytes == 8 };
 		const struct pushout_widths widths = session_pushout_widths(s->o.core);
 		for (unsigned point = 0; point < PUSHOUT_POINTS && s->items > s->plain; point++)

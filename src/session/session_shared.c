@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The PEBS buffers of processors on which threads take turns (session_options.pebs_shared).  On the machine the DS area belongs to the processor;
- * counters and reload values go with the task: Linux, arch/x86/events/intel/ds.c, intel_pmu_pebs_enable, and the kernel drains the buffer when it
- * switches: intel_pmu_pebs_sched_task.  A switch is seen here when the next thread's first batch comes.
+ * The PEBS buffers of processors on which threads take turns (session_options.pebs_shared).  On the machine the
+ * DS area belongs to the processor; counters and reload values go with the task: Linux,
+ * arch/x86/events/intel/ds.c, intel_pmu_pebs_enable, and the kernel drains the buffer when it switches:
+ * intel_pmu_pebs_sched_task.  A switch is seen here when the next thread's first batch comes.
  */
 #include "session/session_internal.h"
 #include <stdlib.h>
@@ -25,7 +26,8 @@ static int reserve(struct session *s, uint32_t cpu, struct err *err)
 int shared_start(struct session *s, struct thread *t, const struct run_thread *run, struct err *err)
 {
 	int rc = 0;
-	t->first_cpu = run->cpu;	/* a process's processors lie side by side, and its threads start on the first */
+	/* a process's processors lie side by side, and its threads start on the first */
+	t->first_cpu = run->cpu;
 	for (uint32_t cpu = run->cpu; cpu < run->cpu + s->o.cpus && !rc; cpu++) {
 		rc = reserve(s, cpu, err);
 		for (unsigned k = 0; k < s->pmus && !rc; k++)
@@ -80,7 +82,8 @@ void shared_leave(struct session *s, struct thread *t)
 	go(s, t);
 	for (size_t k = 0; k < s->threads; k++)
 		others |= s->thread[k] != t && s->thread[k]->run && s->thread[k]->run->process == t->run->process;
-	for (uint32_t cpu = t->first_cpu; cpu < t->first_cpu + s->o.cpus && s->o.pebs_shared == SESSION_PEBS_MIXED && !others; cpu++) {
+	for (uint32_t cpu = t->first_cpu;
+		cpu < t->first_cpu + s->o.cpus && s->o.pebs_shared == SESSION_PEBS_MIXED && !others; cpu++) {
 		lend(s, t, &s->processor[cpu]);
 		sampling_drain(s, t);
 		s->processor[cpu].last = NULL;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Debug store: its registers, the management area in guest memory, and the dispatch of DEBUGCTL's trace bits.
  *
- * Source: SDM vol. 3B, chapter "Debug, Branch Profile, TSC...", sections "BTS and DS Save Area", "DS Save Area and IA-32e Mode
- * Operation", "Setting Up the DS Save Area"; chapter "Performance Monitoring", sections on PEBS of each generation; vol. 4, MSR tables.
+ * Source: SDM vol. 3B, chapter "Debug, Branch Profile, TSC...", sections "BTS and DS Save Area", "DS Save Area
+ * and IA-32e Mode Operation", "Setting Up the DS Save Area"; chapter "Performance Monitoring", sections on PEBS
+ * of each generation; vol. 4, MSR tables.
  *
- * The area's layout is the 64-bit one on processors with DTES64 (from Core 2 on), whatever the mode; before, it goes by the mode
- * (spmu_host.mode64).  Every pointer in it is the guest's: a buffer whose index lies outside [base, absolute maximum), or a fault,
- * loses the record.  A maximum of a multiple of the record size plus 1, as the manual has it, and one without that 1, as drivers
- * write it, mean the same.
+ * The area's layout is the 64-bit one on processors with DTES64 (from Core 2 on), whatever the mode; before, it
+ * goes by the mode (spmu_host.mode64).  Every pointer in it is the guest's: a buffer whose index lies outside
+ * [base, absolute maximum), or a fault, loses the record.  A maximum of a multiple of the record size plus 1,
+ * as the manual has it, and one without that 1, as drivers write it, mean the same.
  *
- *   32 bits: BTS base 00H, index 04H, maximum 08H, threshold 0CH; PEBS the same at 10H; counter reset, 40 bits, at 20H
- *   64 bits: BTS 00H, 08H, 10H, 18H; PEBS 20H, 28H, 30H, 38H; counter resets from 40H on:
- *            formats 0 to 3: of general-purpose counter n at 40H + 8n; format 4: of fixed counter n at 80H + 8n as well; format 5: at
- *            140H + 8n (Linux, arch/x86/include/asm/intel_ds.h: MAX_PEBS_EVENTS_FMT4 8, MAX_PEBS_EVENTS 32)
+ *   32 bits: BTS base 00H, index 04H, maximum 08H, threshold 0CH; PEBS the same at 10H; counter reset, 40 bits,
+ *   at 20H 64 bits: BTS 00H, 08H, 10H, 18H; PEBS 20H, 28H, 30H, 38H; counter resets from 40H on:
+ *            formats 0 to 3: of general-purpose counter n at 40H + 8n; format 4: of fixed counter n at 80H + 8n
+ *            as well; format 5: at 140H + 8n (Linux, arch/x86/include/asm/intel_ds.h: MAX_PEBS_EVENTS_FMT4 8,
+ *            MAX_PEBS_EVENTS 32)
  *
  * IA32_MISC_ENABLE: bits 7, 11 and 12 are the PMU's; what else is written there is kept and means nothing.
  * GUESS: writes to its read-only bits are ignored; WRMSR with bit 11 inverted settles it.
@@ -50,7 +52,8 @@ bool pmu_ds_wide(const struct spmu *p)
 bool pmu_ds_capable(uint64_t capabilities)
 {
 	unsigned lbr = capabilities & 0x3f, format = capabilities >> 8 & 15;
-	return !(capabilities & ~UINT64_C(0x1efff)) && (lbr <= 5 || lbr == 0x3f) && format <= 5 && !!(capabilities >> 14 & 1) == (format >= 4);
+	return !(capabilities & ~UINT64_C(0x1efff)) && (lbr <= 5 || lbr == 0x3f) && format <= 5 &&
+		!!(capabilities >> 14 & 1) == (format >= 4);
 }
 
 void spmu_set_mode64(struct spmu *p, bool mode64)
@@ -84,7 +87,8 @@ bool pmu_ds_buffer(const struct spmu *p, unsigned which, struct pmu_ds_buffer *o
 	unsigned n = pmu_ds_wide(p) ? 8 : 4;
 	if (!pmu_ds_memory(p) || p->host.read_memory(p->host.context, field_address(p, 0x20 * which), bytes, 4 * n))
 		return false;
-	*out = (struct pmu_ds_buffer){ little(bytes, n), little(bytes + n, n), little(bytes + 2 * n, n), little(bytes + 3 * n, n) };
+	*out = (struct pmu_ds_buffer){ little(bytes, n), little(bytes + n, n), little(bytes + 2 * n, n),
+		little(bytes + 3 * n, n) };
 	return true;
 }
 
@@ -132,7 +136,8 @@ void pmu_ds_reset(struct spmu *p)
 	} else if (is_arch(p) && m->version == 1) {
 		style = LBR_YONAH;
 	} else if (is_arch(p)) {	/* IA32_PERF_CAPABILITIES.LBR_FMT */
-		static const uint8_t by_format[8] = { LBR_CORE2, LBR_BONNELL, LBR_CORE2, LBR_NEHALEM, LBR_HASWELL, LBR_SKYLAKE, LBR_NONE, LBR_NONE };
+		static const uint8_t by_format[8] = { LBR_CORE2, LBR_BONNELL, LBR_CORE2, LBR_NEHALEM, LBR_HASWELL,
+			LBR_SKYLAKE, LBR_NONE, LBR_NONE };
 		unsigned format = m->capabilities & 0x3f;
 		style = format < 8 ? by_format[format] : format == 0x3f ? LBR_ARCH : LBR_NONE;
 	}
@@ -141,7 +146,8 @@ void pmu_ds_reset(struct spmu *p)
 
 static bool has_reload(const struct spmu *p)
 {
-	return is_arch(p) && pmu_pebs_format(p) >= 4 && (p->host.pebs_reload_msrs || p->model->capabilities & CAP_PEBS_OUTPUT_PT);
+	return is_arch(p) && pmu_pebs_format(p) >= 4 &&
+		(p->host.pebs_reload_msrs || p->model->capabilities & CAP_PEBS_OUTPUT_PT);
 }
 
 /* The counter an MSR_RELOAD_x belongs to; -1 if it is none. */
@@ -156,7 +162,8 @@ static int reload_counter(const struct spmu *p, uint32_t msr)
 	return -1;
 }
 
-/* A PEBS register of the architectural family: where it is kept, and the bits that may be set.  NULL: there is none. */
+/* A PEBS register of the architectural family: where it is kept, and the bits that may be set.  NULL: there is
+ * none. */
 static uint64_t *pebs_register(struct spmu *p, uint32_t msr, uint64_t *bits)
 {
 	int format = is_arch(p) ? pmu_pebs_format(p) : PEBS_NONE;
@@ -177,7 +184,8 @@ static uint64_t *pebs_register(struct spmu *p, uint32_t msr, uint64_t *bits)
 	return NULL;
 }
 
-/* IA32_PEBS_ENABLE: output selects 2 and 3 are reserved.  (Bit 63 is precise store, of processors without output select.) */
+/* IA32_PEBS_ENABLE: output selects 2 and 3 are reserved.  (Bit 63 is precise store, of processors without
+ * output select.) */
 static bool bad_output(uint64_t enable)
 {
 	return enable >> 62 & 1 && !(enable >> 63);
@@ -239,7 +247,8 @@ int pmu_ds_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value)
 
 int pmu_ds_restored(struct spmu *p)
 {
-	static const uint32_t registers[] = { MSR_IA32_PEBS_ENABLE, MSR_PEBS_DATA_CFG, MSR_PEBS_LD_LAT_THRESHOLD, MSR_PEBS_FRONTEND };
+	static const uint32_t registers[] = { MSR_IA32_PEBS_ENABLE, MSR_PEBS_DATA_CFG, MSR_PEBS_LD_LAT_THRESHOLD,
+		MSR_PEBS_FRONTEND };
 	struct pmu_ds_state *d = &p->ds;
 	bool bad = !canonical(d->area) || d->misc & MISC_OURS || !pmu_lbr_valid(p) ||
 		d->debugctl & ~(pmu_ds_debugctl_bits(p) | UINT64_C(1) << 12) || bad_output(d->enable);
@@ -321,7 +330,7 @@ void pmu_ds_debugctl(struct spmu *p, uint64_t value)
 	p->ds.watch = p->ds.lbr_on | p->ds.bts_on;
 }
 
-bool pmu_bts_interrupts(const struct spmu *p)
+static bool bts_interrupts(const struct spmu *p)
 {
 	return p->ds.bts_on && p->ds.debugctl >> layout(p)->btint & 1;
 }
@@ -340,10 +349,10 @@ static bool bts_wants(const struct spmu *p, const struct spmu_record *r)
 	return pmu_ds_taken(p, r) && !(p->ds.debugctl >> (r->cpl ? l->off_usr : l->off_os) & 1);
 }
 
-/* With BTINT the buffer is filled once, up to its maximum, and an interrupt arises when the index reaches the threshold; without, it is
- * circular.  Bit 4 of the third field: predicted, NetBurst alone.
+/* With BTINT the buffer is filled once, up to its maximum, and an interrupt arises when the index reaches the
+ * threshold; without, it is circular.  Bit 4 of the third field: predicted, NetBurst alone.
  * GUESS: with BTINT and a full buffer, branches are lost; a handler that leaves the index settles it. */
-void pmu_bts_segment(struct spmu *p, const struct spmu_batch *b, uint32_t from, uint32_t to)
+static void bts_segment(struct spmu *p, const struct spmu_batch *b, uint32_t from, uint32_t to)
 {
 	struct pmu_ds_buffer buffer;
 	bool read = false, moved = false;
@@ -356,7 +365,7 @@ void pmu_bts_segment(struct spmu *p, const struct spmu_batch *b, uint32_t from, 
 		if (!read && !pmu_ds_buffer(p, 0, &buffer))
 			return;
 		read = true;
-		if (!pmu_ds_room(&buffer, 3 * n) && !pmu_bts_interrupts(p))
+		if (!pmu_ds_room(&buffer, 3 * n) && !bts_interrupts(p))
 			buffer.index = buffer.base;
 		if (!pmu_ds_room(&buffer, 3 * n))
 			continue;
@@ -380,8 +389,8 @@ uint32_t pmu_bts_due(const struct spmu *p, const struct spmu_batch *b, uint32_t 
 {
 	struct pmu_ds_buffer buffer;
 	unsigned size = pmu_ds_wide(p) ? 24 : 12;
-	if (!pmu_bts_interrupts(p) || from >= b->count || !pmu_ds_buffer(p, 0, &buffer) || buffer.index >= buffer.threshold ||
-	    !pmu_ds_room(&buffer, size))
+	if (!bts_interrupts(p) || from >= b->count || !pmu_ds_buffer(p, 0, &buffer) ||
+		buffer.index >= buffer.threshold || !pmu_ds_room(&buffer, size))
 		return b->count;
 	uint64_t left = (buffer.threshold - buffer.index - 1) / size + 1;	/* records until then */
 	if (left > (buffer.maximum - buffer.index) / size)
@@ -407,18 +416,21 @@ void pmu_ds_segment(struct spmu *p, const struct spmu_batch *b, uint32_t from, u
 			if (pmu_ds_taken(p, &b->records[i]))
 				pmu_lbr_branch(p, b, i);
 	if (p->ds.bts_on)
-		pmu_bts_segment(p, b, from, to);
+		bts_segment(p, b, from, to);
 }
 
-/* The instruction behind a record that was written at a batch's end: its RIP goes into the record, if that is still as it was. */
+/* The instruction behind a record that was written at a batch's end: its RIP goes into the record, if that is
+ * still as it was. */
 static void patch_rip(struct spmu *p, const struct spmu_batch *b)
 {
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct spmu_record *r = &b->records[i];
 		uint8_t bytes[8];
-		if (r->kind != SPMU_REC_UOP || !(r->did & SPMU_DID(RETIRED)) || r->hw_thread != p->host.hw_thread || !(r->is & SPMU_IS(INST_BEGIN)))
+		if (r->kind != SPMU_REC_UOP || !(r->did & SPMU_DID(RETIRED)) || r->hw_thread != p->host.hw_thread ||
+			!(r->is & SPMU_IS(INST_BEGIN)))
 			continue;
-		if (!p->host.read_memory(p->host.context, p->ds.rip_at, bytes, 8) && little(bytes, 8) == p->ds.rip_was) {
+		if (!p->host.read_memory(p->host.context, p->ds.rip_at, bytes, 8) &&
+			little(bytes, 8) == p->ds.rip_was) {
 			for (unsigned k = 0; k < 8; k++)
 				bytes[k] = (uint8_t)(r->ip >> 8 * k);
 			p->host.write_memory(p->host.context, p->ds.rip_at, bytes, 8);

@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Last branch records: the stack of each generation, its filters, and its MSRs.
  *
- * Source: SDM vol. 3B, chapter "Debug, Branch Profile, TSC...", sections "LBR Stack", "Last Branch, Call Stack, Interrupt, and
- * Exception Recording" of each processor, "Last Exception Records"; chapter "Last Branch Records" (architectural); vol. 4.
+ * Source: SDM vol. 3B, chapter "Debug, Branch Profile, TSC...", sections "LBR Stack", "Last Branch, Call Stack,
+ * Interrupt, and Exception Recording" of each processor, "Last Exception Records"; chapter "Last Branch
+ * Records" (architectural); vol. 4.
  *
- * What is recorded is a branch that was taken, at its retirement, in program order.  `from` is the address of the branch
- * instruction itself, also of a macro-fused pair, `to` where it went.  Interrupts and exceptions
- * leave no entry of their own: a record stream does not say where a handler begins.  The last-exception registers (P6:
- * LASTINTFROMIP and LASTINTTOIP) take the newest entry when a PMI is taken, the one interrupt that the PMU knows of.
- * No transaction ever runs: TSX flags are 0.
+ * What is recorded is a branch that was taken, at its retirement, in program order.  `from` is the address of
+ * the branch instruction itself, also of a macro-fused pair, `to` where it went.  Interrupts and exceptions
+ * leave no entry of their own: a record stream does not say where a handler begins.  The last-exception
+ * registers (P6: LASTINTFROMIP and LASTINTTOIP) take the newest entry when a PMI is taken, the one interrupt
+ * that the PMU knows of.  No transaction ever runs: TSX flags are 0.
  *
- * Entries by IA32_PERF_CAPABILITIES.LBR_FMT: 0 32 bits; 1 linear address; 2 effective address, the same where CS has base 0;
- * 3 effective, mispredicted in FROM[63]; 4 the same and TSX flags in FROM[62:61]; 5 flags and cycles in LBR_INFO; 3FH architectural.
+ * Entries by IA32_PERF_CAPABILITIES.LBR_FMT: 0 32 bits; 1 linear address; 2 effective address, the same where
+ * CS has base 0; 3 effective, mispredicted in FROM[63]; 4 the same and TSX flags in FROM[62:61]; 5 flags and
+ * cycles in LBR_INFO; 3FH architectural.
  *
- * A filter by privilege level goes by the level at which a branch ends, as the manual's newer editions say (that of June 2016: at which
- * it occurs), and the chapter on architectural LBRs; they differ for far transfers alone.  On Nehalem LBR_SELECT's bits for jumps keep out
- * calls and returns as well (Linux, lbr_stack.c: "NHM/WSM erratum"; the manual says of Sandy Bridge that they no longer do).
+ * A filter by privilege level goes by the level at which a branch ends, as the manual's newer editions say
+ * (that of June 2016: at which it occurs), and the chapter on architectural LBRs; they differ for far transfers
+ * alone.  On Nehalem LBR_SELECT's bits for jumps keep out calls and returns as well (Linux, lbr_stack.c:
+ * "NHM/WSM erratum"; the manual says of Sandy Bridge that they no longer do).
  *
  * Cycles (LBR_INFO[15:0]) run from one recorded branch's retirement to the next's; a stack's first entry has 0.
- * GUESS: WRMSR to FROM and TO faults unless bits are a sign-extended 48-bit address (NHM: 62:47, HSW: 60:47, SKL and architectural: 63:47
- * equal); writing 1 << 47 to 680H settles it.  From Linux, arch/x86/events/intel/lbr.c: it does on Haswell without TSX.
- * GUESS: a return in call-stack mode clears the entry it takes off the stack; reading the stack behind f() settles it.
- * GUESS: the architectural depth is 8, 16 or 32 (CPUID.1CH:EAX[7:0] 0BH) on Golden Cove.
- * GUESS: DEBUGCTL.LBR exists beside IA32_LBR_CTL.LBREn and does nothing.
+ * GUESS: WRMSR to FROM and TO faults unless bits are a sign-extended 48-bit address (NHM: 62:47, HSW: 60:47,
+ * SKL and architectural: 63:47 equal); writing 1 << 47 to 680H settles it.  From Linux,
+ * arch/x86/events/intel/lbr.c: it does on Haswell without TSX.  GUESS: a return in call-stack mode clears the
+ * entry it takes off the stack; reading the stack behind f() settles it.  GUESS: the architectural depth is 8,
+ * 16 or 32 (CPUID.1CH:EAX[7:0] 0BH) on Golden Cove.  GUESS: DEBUGCTL.LBR exists beside IA32_LBR_CTL.LBREn and
+ * does nothing.
  */
 #include "../pmu_internal.h"
 #include <string.h>
@@ -76,7 +80,8 @@ void pmu_lbr_style(struct spmu *p, enum pmu_lbr_style style)
 
 /* ---- recording ---------------------------------------------------------------------------------------------- */
 
-enum kind { JCC, IND_JMP, REL_JMP, IND_CALL, REL_CALL, NEAR_RET, OTHER };	/* numbers of IA32_LBR_x_INFO.BR_TYPE, but for OTHER */
+/* numbers of IA32_LBR_x_INFO.BR_TYPE, but for OTHER */
+enum kind { JCC, IND_JMP, REL_JMP, IND_CALL, REL_CALL, NEAR_RET, OTHER };
 
 static enum kind kind_of(const struct spmu_record *r)
 {
@@ -99,7 +104,8 @@ static unsigned level_behind(const struct spmu_batch *b, uint32_t record)
 	if (r->is & SPMU_IS(FAR))
 		for (uint32_t i = record + 1; i < b->count; i++) {
 			const struct spmu_record *next = &b->records[i];
-			if (next->kind == SPMU_REC_UOP && next->did & SPMU_DID(RETIRED) && next->hw_thread == r->hw_thread)
+			if (next->kind == SPMU_REC_UOP && next->did & SPMU_DID(RETIRED) &&
+				next->hw_thread == r->hw_thread)
 				return next->cpl;
 		}
 	return r->cpl;
@@ -107,13 +113,21 @@ static unsigned level_behind(const struct spmu_batch *b, uint32_t record)
 
 static bool passes(const struct spmu *p, enum kind kind, unsigned cpl)
 {
-	static const uint8_t select_bit[] = { [JCC] = 2, [IND_JMP] = 6, [REL_JMP] = 7, [IND_CALL] = 4, [REL_CALL] = 3, [NEAR_RET] = 5, [OTHER] = 8 };
-	static const uint8_t control_bit[] = { [JCC] = 16, [IND_JMP] = 18, [REL_JMP] = 17, [IND_CALL] = 20, [REL_CALL] = 19, [NEAR_RET] = 21,
+	static const uint8_t select_bit[] = {
+		[JCC] = 2, [IND_JMP] = 6, [REL_JMP] = 7, [IND_CALL] = 4, [REL_CALL] = 3, [NEAR_RET] = 5, [OTHER] = 8
+	};
+	static const uint8_t control_bit[] = { [JCC] = 16,
+		[IND_JMP] = 18,
+		[REL_JMP] = 17,
+		[IND_CALL] = 20,
+		[REL_CALL] = 19,
+		[NEAR_RET] = 21,
 		[OTHER] = 22 };
 	uint64_t v = p->ds.lbr.control;
 	if (p->ds.lbr.style == LBR_ARCH)	/* set bits let pass */
 		return v >> (cpl ? 2 : 1) & 1 && v >> control_bit[kind] & 1;
-	if (p->ds.lbr.style == LBR_NEHALEM && !(p->model->capabilities & CAP_FW_WRITE)) {	/* before Sandy Bridge: jumps are calls and returns, too */
+	/* before Sandy Bridge: jumps are calls and returns, too */
+	if (p->ds.lbr.style == LBR_NEHALEM && !(p->model->capabilities & CAP_FW_WRITE)) {
 		if ((kind == IND_CALL || kind == NEAR_RET) && v >> select_bit[IND_JMP] & 1)
 			return false;
 		if (kind == REL_CALL && v >> select_bit[REL_JMP] & 1)
@@ -124,7 +138,8 @@ static bool passes(const struct spmu *p, enum kind kind, unsigned cpl)
 
 static bool call_stack(const struct spmu *p)
 {
-	return p->ds.lbr.control & (p->ds.lbr.style == LBR_ARCH ? CTL_CALL_STACK : shape(p)->select & SELECT_CALL_STACK);
+	return p->ds.lbr.control &
+		(p->ds.lbr.style == LBR_ARCH ? CTL_CALL_STACK : shape(p)->select & SELECT_CALL_STACK);
 }
 
 static void pop(struct spmu *p)
@@ -167,7 +182,8 @@ void pmu_lbr_branch(struct spmu *p, const struct spmu_batch *b, uint32_t record)
 		l->timed = true;
 		l->last = cycle;
 	}
-	if (!shape(p)->to || l->style == LBR_P6 || p->model->family == &pmu_netburst) {	/* 32 bits; NetBurst in IA-32e mode has 64 */
+	/* 32 bits; NetBurst in IA-32e mode has 64 */
+	if (!shape(p)->to || l->style == LBR_P6 || p->model->family == &pmu_netburst) {
 		from = p->host.mode64 && shape(p)->to && l->style != LBR_P6 ? from : (uint32_t)from;
 		to = p->host.mode64 && shape(p)->to && l->style != LBR_P6 ? to : (uint32_t)to;
 	}
@@ -224,7 +240,19 @@ void pmu_lbr_pmi(struct spmu *p)
 
 /* ---- registers ---------------------------------------------------------------------------------------------- */
 
-enum lbr_register { REG_NONE, REG_FROM, REG_TO, REG_INFO, REG_TOS, REG_SELECT, REG_DEPTH, REG_LER_FROM, REG_LER_TO, REG_LER_INFO, REG_BEYOND };
+enum lbr_register {
+	REG_NONE,
+	REG_FROM,
+	REG_TO,
+	REG_INFO,
+	REG_TOS,
+	REG_SELECT,
+	REG_DEPTH,
+	REG_LER_FROM,
+	REG_LER_TO,
+	REG_LER_INFO,
+	REG_BEYOND
+};
 
 static bool depth_exists(const struct spmu *p, uint64_t depth)
 {
@@ -244,7 +272,8 @@ static uint64_t info_bits(const struct spmu *p)
 bool pmu_lbr_valid(const struct spmu *p)
 {
 	const struct pmu_lbr_state *l = &p->ds.lbr;
-	if (!depth_exists(p, l->depth) || (l->depth ? l->tos >= l->depth : l->tos) || l->control & ~control_bits(p) || l->ler_info & ~info_bits(p))
+	if (!depth_exists(p, l->depth) || (l->depth ? l->tos >= l->depth : l->tos) || l->control & ~control_bits(p) ||
+		l->ler_info & ~info_bits(p))
 		return false;
 	for (unsigned i = 0; i < PMU_LBR_MAX; i++)
 		if (l->info[i] & ~info_bits(p))
@@ -271,7 +300,10 @@ static enum lbr_register register_of(const struct spmu *p, uint32_t msr, unsigne
 	if (msr == s->ler_to)
 		return REG_LER_TO;
 	if (p->ds.lbr.style == LBR_ARCH)
-		return msr == MSR_IA32_LBR_CTL ? REG_SELECT : msr == MSR_IA32_LBR_DEPTH ? REG_DEPTH : msr == MSR_IA32_LER_INFO ? REG_LER_INFO : REG_NONE;
+		return msr == MSR_IA32_LBR_CTL ? REG_SELECT
+			: msr == MSR_IA32_LBR_DEPTH ? REG_DEPTH
+			: msr == MSR_IA32_LER_INFO ? REG_LER_INFO
+			: REG_NONE;
 	return s->select && msr == MSR_LBR_SELECT ? REG_SELECT : REG_NONE;
 }
 

@@ -1,34 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Precise event based sampling: which counters sample, what their overflow does, and where records go.
  *
- * Source: SDM vol. 3B, chapter "Performance Monitoring", "Processor Event Based Sampling (PEBS)" of Core, Nehalem, Sandy Bridge, Haswell,
- * Skylake, Goldmont, Goldmont Plus and Ice Lake ("Extended PEBS", "Adaptive PEBS"); US9465680B1 (events that are not precise, and fixed
- * counters); US20200242003A1 (reload values in MSRs); Linux, arch/x86/events/intel/{core,ds}.c.
+ * Source: SDM vol. 3B, chapter "Performance Monitoring", "Processor Event Based Sampling (PEBS)" of Core,
+ * Nehalem, Sandy Bridge, Haswell, Skylake, Goldmont, Goldmont Plus and Ice Lake ("Extended PEBS", "Adaptive
+ * PEBS"); US9465680B1 (events that are not precise, and fixed counters); US20200242003A1 (reload values in
+ * MSRs); Linux, arch/x86/events/intel/{core,ds}.c.
  *
- * A counter set in IA32_PEBS_ENABLE does not sample when it overflows: the overflow arms it, and the event behind that (from
- * spmu_host.pebs_arming cycles on) triggers the record; so the shadow of an event in an event's wake stays invisible, as on the
- * machine.  No shadow have, and sample the very event that overflows:
+ * A counter set in IA32_PEBS_ENABLE does not sample when it overflows: the overflow arms it, and the event
+ * behind that (from spmu_host.pebs_arming cycles on) triggers the record; so the shadow of an event in an
+ * event's wake stays invisible, as on the machine.  No shadow have, and sample the very event that overflows:
  *   PDIR   counter 1 with INST_RETIRED.PREC_DIST (C0H/01H), Sandy Bridge to Skylake
  *   PDist  counter 0 with a precise event, and fixed counter 0 (from Ice Lake on)
- * An event that is not precise is sampled from Ice Lake on only, at the next opportunity: the record is of the first instruction that
- * retires behind the overflow (one found out when the batch of that instruction has gone: the first of the batch in hand).  Setting the
- * overflow bit by IA32_PERF_GLOBAL_STATUS_SET does the same.  A precise event is one that the table calls so, with the table's CMASK, INV
- * and EDGE and no AnyThread.
+ * An event that is not precise is sampled from Ice Lake on only, at the next opportunity: the record is of the
+ * first instruction that retires behind the overflow (one found out when the batch of that instruction has
+ * gone: the first of the batch in hand).  Setting the overflow bit by IA32_PERF_GLOBAL_STATUS_SET does the
+ * same.  A precise event is one that the table calls so, with the table's CMASK, INV and EDGE and no AnyThread.
  *
- * A record clears the counter's overflow bit and reloads the counter: from the DS area; or from MSR_RELOAD_x when records go into the trace
- * (IA32_PEBS_ENABLE[62:61] 1), or always with spmu_host.pebs_reload_msrs.  When the buffer is full, absent or faults, the record is lost
- * and the counter runs on from 0.  When the index has reached the threshold (also: stands there and the record is lost), OvfDSBuffer
- * (status bit 62) is set and a PMI is due.  With INT set, the overflow itself raises a PMI as without PEBS.  Lower counters go first,
+ * A record clears the counter's overflow bit and reloads the counter: from the DS area; or from MSR_RELOAD_x
+ * when records go into the trace (IA32_PEBS_ENABLE[62:61] 1), or always with spmu_host.pebs_reload_msrs.  When
+ * the buffer is full, absent or faults, the record is lost and the counter runs on from 0.  When the index has
+ * reached the threshold (also: stands there and the record is lost), OvfDSBuffer (status bit 62) is set and a
+ * PMI is due.  With INT set, the overflow itself raises a PMI as without PEBS.  Lower counters go first,
  * general-purpose ones before fixed ones, the assist before the PMI.
  *
- * Load latency: from dispatch to completion, loads above the threshold (at least 3) count; the machine watches one load in a few, this
- * model all of them.  Events behind the front end (MSR_PEBS_FRONTEND): frontend_event and tag_bubbles.
+ * Load latency: from dispatch to completion, loads above the threshold (at least 3) count; the machine watches
+ * one load in a few, this model all of them.  Events behind the front end (MSR_PEBS_FRONTEND): frontend_event
+ * and tag_bubbles.
  *
- * GUESS: the record of an imprecise event has the state behind that next instruction (its LBR group ends before it); a loop of distinct
- * instructions on such a machine settles it.
- * GUESS: with PMI_AFTER_EACH_RECORD (bit 60, output into the trace) the overflow bit stays set and the PMI is the counter's own.
- * GUESS: an armed counter is disarmed by clearing its bit of IA32_PEBS_ENABLE and by nothing else.
- * GUESS: a full buffer does not reload the counter (as the manual says of Goldmont).
+ * GUESS: the record of an imprecise event has the state behind that next instruction (its LBR group ends before
+ * it); a loop of distinct instructions on such a machine settles it.
+ * GUESS: with PMI_AFTER_EACH_RECORD (bit 60, output into the trace) the overflow bit stays set and the PMI is
+ * the counter's own.  GUESS: an armed counter is disarmed by clearing its bit of IA32_PEBS_ENABLE and by
+ * nothing else.  GUESS: a full buffer does not reload the counter (as the manual says of Goldmont).
  */
 #include "../pmu_internal.h"
 #include <string.h>
@@ -40,8 +43,17 @@
 enum { TAG_LATENCY = 1, TAG_FRONTEND = 2 };	/* tag(0) and tag(1) of event tables */
 enum { LATENCY_MIN = 3 };
 /* MSR_PEBS_FRONTEND[7:0] */
-enum { FRONTEND_ANY_DSB_MISS = 0x01, FRONTEND_LATENCY = 0x06, FRONTEND_MS_FLOWS = 0x08, FRONTEND_DSB_MISS = 0x11, FRONTEND_L1I_MISS = 0x12, FRONTEND_L2_MISS = 0x13,
-	FRONTEND_ITLB_MISS = 0x14, FRONTEND_STLB_MISS = 0x15, FRONTEND_UNKNOWN_BRANCH = 0x17 };
+enum {
+	FRONTEND_ANY_DSB_MISS = 0x01,
+	FRONTEND_LATENCY = 0x06,
+	FRONTEND_MS_FLOWS = 0x08,
+	FRONTEND_DSB_MISS = 0x11,
+	FRONTEND_L1I_MISS = 0x12,
+	FRONTEND_L2_MISS = 0x13,
+	FRONTEND_ITLB_MISS = 0x14,
+	FRONTEND_STLB_MISS = 0x15,
+	FRONTEND_UNKNOWN_BRANCH = 0x17
+};
 
 int pmu_pebs_format(const struct spmu *p)
 {
@@ -72,14 +84,16 @@ uint64_t pmu_pebs_enable_bits(const struct spmu *p)
 	if (format < 1)
 		return format < 0 ? 0 : 1;
 	if (format >= 4)
-		return (gp & 0xff) | ((UINT64_C(1) << m->fixed) - 1) << 32 | (m->capabilities & CAP_PEBS_OUTPUT_PT ? UINT64_C(7) << 60 : 0);
+		return (gp & 0xff) | ((UINT64_C(1) << m->fixed) - 1) << 32 |
+			(m->capabilities & CAP_PEBS_OUTPUT_PT ? UINT64_C(7) << 60 : 0);
 	gp &= 15;		/* PMC4 to PMC7 do not sample */
 	return gp | gp << 32 | (is_sandy_bridge(p) ? ENABLE_PRECISE_STORE : 0);
 }
 
 bool pmu_pebs_to_trace(const struct spmu *p)
 {
-	return p->model->family == &pmu_arch && p->model->capabilities & CAP_PEBS_OUTPUT_PT && (p->ds.enable >> 61 & 3) == 1;
+	return p->model->family == &pmu_arch && p->model->capabilities & CAP_PEBS_OUTPUT_PT &&
+		(p->ds.enable >> 61 & 3) == 1;
 }
 
 static bool is_fixed(const struct spmu *p, unsigned i)
@@ -104,7 +118,8 @@ bool pmu_pebs_on(const struct spmu *p, unsigned i)
 /* Counts loads above a threshold, if PEBS says so. */
 static bool is_latency(const struct spmu *p, unsigned i)
 {
-	return pmu_pebs_format(p) >= 1 && i < p->model->gp && (p->arch.evtsel[i] & 0xffff) == (is_nehalem(p) ? 0x100bu : 0x01cdu);
+	return pmu_pebs_format(p) >= 1 && i < p->model->gp &&
+		(p->arch.evtsel[i] & 0xffff) == (is_nehalem(p) ? 0x100bu : 0x01cdu);
 }
 
 /* Stores, of parts where a bit of IA32_PEBS_ENABLE has them watched. */
@@ -120,7 +135,8 @@ enum pmu_pebs_extra pmu_pebs_extra(const struct spmu *p, unsigned i)
 		return EXTRA_NONE;
 	unsigned event = p->arch.evtsel[i] & 0xffff;
 	if (is_latency(p, i))	/* below version 5 a bit of its own switches it on */
-		return p->ds.enable >> i & 1 && (format >= 4 || p->ds.enable >> (32 + i) & 1) ? EXTRA_LATENCY : EXTRA_NONE;
+		return p->ds.enable >> i & 1 && (format >= 4 || p->ds.enable >> (32 + i) & 1) ? EXTRA_LATENCY
+			: EXTRA_NONE;
 	if (is_precise_store(p, i) ? i == 3 && p->ds.enable & ENABLE_PRECISE_STORE : event == 0x02cd && format >= 5)
 		return EXTRA_STORE;
 	return event == 0x01c6 && format >= 3 ? EXTRA_FRONTEND : EXTRA_NONE;
@@ -129,15 +145,17 @@ enum pmu_pebs_extra pmu_pebs_extra(const struct spmu *p, unsigned i)
 const struct pmu_expr *pmu_pebs_expr(const struct spmu *p, unsigned i)
 {
 	const struct pmu_row *row = p->arch.row[i];
-	if ((is_latency(p, i) && pmu_pebs_extra(p, i) != EXTRA_LATENCY) || (is_precise_store(p, i) && pmu_pebs_extra(p, i) != EXTRA_STORE))
+	if ((is_latency(p, i) && pmu_pebs_extra(p, i) != EXTRA_LATENCY) ||
+		(is_precise_store(p, i) && pmu_pebs_extra(p, i) != EXTRA_STORE))
 		return NULL;
 	return row ? &row->expr : NULL;
 }
 
-/* Did the uop come behind the front-end event that MSR_PEBS_FRONTEND names?  Codes: Intel's event lists, FRONTEND_RETIRED (Skylake, Ice Lake,
- * Sapphire Rapids); UNKNOWN_BRANCH is the branch itself.  A critical DSB miss is one behind an empty slot: tag_bubbles.
- * GUESS: each instruction that the legacy decoders delivered counts as one that missed the DSB; a loop of many instructions a line that does not
- * fit the DSB settles it, counted on such a machine. */
+/* Did the uop come behind the front-end event that MSR_PEBS_FRONTEND names?  Codes: Intel's event lists,
+ * FRONTEND_RETIRED (Skylake, Ice Lake, Sapphire Rapids); UNKNOWN_BRANCH is the branch itself.  A critical DSB
+ * miss is one behind an empty slot: tag_bubbles.  GUESS: each instruction that the legacy decoders delivered
+ * counts as one that missed the DSB; a loop of many instructions a line that does not fit the DSB settles it,
+ * counted on such a machine. */
 static bool frontend_event(const struct spmu *p, const struct spmu_record *r)
 {
 	bool first = r->is & SPMU_IS(INST_BEGIN), ice_lake = pmu_pebs_format(p) >= 4;
@@ -166,7 +184,12 @@ static bool frontend_event(const struct spmu *p, const struct spmu_record *r)
 bool pmu_frontend_known(unsigned format, uint64_t value)
 {
 	switch (value & 0xff) {
-	case FRONTEND_DSB_MISS: case FRONTEND_L1I_MISS: case FRONTEND_L2_MISS: case FRONTEND_ITLB_MISS: case FRONTEND_STLB_MISS: case FRONTEND_LATENCY:
+	case FRONTEND_DSB_MISS:
+	case FRONTEND_L1I_MISS:
+	case FRONTEND_L2_MISS:
+	case FRONTEND_ITLB_MISS:
+	case FRONTEND_STLB_MISS:
+	case FRONTEND_LATENCY:
 		return true;
 	case FRONTEND_ANY_DSB_MISS: case FRONTEND_UNKNOWN_BRANCH:
 		return format >= 4;
@@ -183,16 +206,18 @@ static bool stretch_due(const struct pmu_stretch *now, uint64_t length, uint64_t
 	return to - now->begin >= length && to > now->begin && to > now->tagged;
 }
 
-/* LATENCY_GE_n_BUBBLES_GE_m: the instruction first to be issued behind n cycles or more in each of which m or more slots stayed empty for
- * want of uops.  Critical DSB misses: the one behind any empty slot, if it came from the legacy decoders.  Uops come in program order and are issued
- * in it, stretches come in order.  What decides about an instruction lies before its cycle, so wherever a batch ends the tags are the same; a stretch
- * that reaches its end goes on in the next one.
- * GUESS: where some slots of each cycle are filled, the first instruction of each of these cycles, from the nth on, is behind such a stretch; a loop
- * whose front end delivers three uops a cycle settles it for BUBBLES_GE_1. */
+/* LATENCY_GE_n_BUBBLES_GE_m: the instruction first to be issued behind n cycles or more in each of which m or
+ * more slots stayed empty for want of uops.  Critical DSB misses: the one behind any empty slot, if it came
+ * from the legacy decoders.  Uops come in program order and are issued in it, stretches come in order.  What
+ * decides about an instruction lies before its cycle, so wherever a batch ends the tags are the same; a stretch
+ * that reaches its end goes on in the next one.  GUESS: where some slots of each cycle are filled, the first
+ * instruction of each of these cycles, from the nth on, is behind such a stretch; a loop whose front end
+ * delivers three uops a cycle settles it for BUBBLES_GE_1. */
 static void tag_bubbles(struct spmu *p, const struct spmu_batch *b, uint16_t *tag)
 {
 	const bool latency = (p->ds.frontend & 0xff) == FRONTEND_LATENCY;
-	const uint64_t length = latency ? p->ds.frontend >> 8 & 0xfff : 1, width = latency ? p->ds.frontend >> 20 & 7 : 1;
+	const uint64_t length = latency ? p->ds.frontend >> 8 & 0xfff : 1,
+		       width = latency ? p->ds.frontend >> 20 & 7 : 1;
 	uint32_t next = 0;	/* record at which the stretches go on */
 	if (p->ds.batch != p->batches)	/* else they are made anew, behind a handler */
 		p->ds.open = p->ds.closing;
@@ -200,12 +225,15 @@ static void tag_bubbles(struct spmu *p, const struct spmu_batch *b, uint16_t *ta
 	struct pmu_stretch now = p->ds.open;
 	for (uint32_t i = 0; i <= b->count; i++) {	/* the last round: what stretches are left */
 		const struct spmu_record *r = i < b->count ? &b->records[i] : NULL;
-		if (r && (r->kind != SPMU_REC_UOP || r->hw_thread != p->host.hw_thread || !(r->is & SPMU_IS(INST_BEGIN)) || r->alloc == UINT32_MAX))
+		if (r &&
+			(r->kind != SPMU_REC_UOP || r->hw_thread != p->host.hw_thread ||
+				!(r->is & SPMU_IS(INST_BEGIN)) || r->alloc == UINT32_MAX))
 			continue;
 		const uint64_t at = r ? b->base_cycle + r->alloc : UINT64_MAX;
 		for (; next < b->count; next++) {
 			const struct spmu_record *s = &b->records[next];
-			if (s->kind == SPMU_REC_UOP || s->signal != SPMU_SIG_IDQ_BUBBLE || s->hw_thread != p->host.hw_thread || s->did < width || s->end <= s->begin)
+			if (s->kind == SPMU_REC_UOP || s->signal != SPMU_SIG_IDQ_BUBBLE ||
+				s->hw_thread != p->host.hw_thread || s->did < width || s->end <= s->begin)
 				continue;
 			if (b->base_cycle + s->begin >= at)
 				break;
@@ -236,12 +264,14 @@ void pmu_pebs_tag(struct spmu *p, const struct spmu_batch *b, uint16_t *tag)
 		tag[i] = 0;
 		if (r->kind != SPMU_REC_UOP)
 			continue;
-		if ((r->is & (SPMU_IS(LOAD) | SPMU_IS(PREFETCH_SW))) == SPMU_IS(LOAD) && r->complete != UINT32_MAX && r->dispatch <= r->complete && r->complete - r->dispatch > threshold)
+		if ((r->is & (SPMU_IS(LOAD) | SPMU_IS(PREFETCH_SW))) == SPMU_IS(LOAD) && r->complete != UINT32_MAX &&
+			r->dispatch <= r->complete && r->complete - r->dispatch > threshold)
 			tag[i] |= TAG_LATENCY;
 		if (frontend_event(p, r))
 			tag[i] |= TAG_FRONTEND;
 	}
-	if ((p->ds.frontend & 0xff) == FRONTEND_LATENCY || ((p->ds.frontend & 0xff) == FRONTEND_DSB_MISS && pmu_pebs_format(p) >= 4))
+	if ((p->ds.frontend & 0xff) == FRONTEND_LATENCY ||
+		((p->ds.frontend & 0xff) == FRONTEND_DSB_MISS && pmu_pebs_format(p) >= 4))
 		tag_bubbles(p, b, tag);
 }
 
@@ -269,7 +299,8 @@ static enum way way_of(const struct spmu *p, unsigned i)
 	if (format >= 4)
 		return i == 0 ? WAY_EXACT : WAY_ARMED;
 	/* PDIR: Sandy Bridge (format 1 with full-width writes) and later */
-	return i == 1 && (p->arch.evtsel[i] & 0xffff) == 0x01c0 && format >= 1 && !is_nehalem(p) ? WAY_EXACT : WAY_ARMED;
+	return i == 1 && (p->arch.evtsel[i] & 0xffff) == 0x01c0 && format >= 1 && !is_nehalem(p) ? WAY_EXACT
+		: WAY_ARMED;
 }
 
 static uint64_t status_bit(const struct spmu *p, unsigned i)
@@ -314,12 +345,14 @@ bool pmu_pebs_sample(struct spmu *p, unsigned i, const struct pmu_moment *at, bo
 		if (written)
 			*written = true;
 		reload(p, i);
-		return p->ds.enable & ENABLE_PMI_EACH && p->model->family->ds_pmi && p->model->family->ds_pmi(p, false, at);
+		return p->ds.enable & ENABLE_PMI_EACH && p->model->family->ds_pmi &&
+			p->model->family->ds_pmi(p, false, at);
 	}
 	if (!pmu_ds_buffer(p, 1, &buffer))
 		return false;
 	n = pmu_pebs_bytes(p, i, at, bytes, &rip);
-	if (pmu_ds_room(&buffer, n) && !p->host.write_memory(p->host.context, buffer.index, bytes, n) && pmu_ds_set_index(p, 1, buffer.index + n)) {
+	if (pmu_ds_room(&buffer, n) && !p->host.write_memory(p->host.context, buffer.index, bytes, n) &&
+		pmu_ds_set_index(p, 1, buffer.index + n)) {
 		done = true;
 		p->ds.rip_at = rip ? buffer.index + rip : 0;
 		if (rip)

@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * The bytes of a PEBS record.
  *
- * Source: SDM vol. 3B, "32-bit Branch Trace Record/PEBS Record Format", "IA-32e Mode DS Save Area", chapter "Performance Monitoring":
- * "PEBS Record Format for Intel Core i7 Processor Family", "... for 4th Generation Intel Core Processor Family", "... for 6th Generation",
- * "Adaptive PEBS"; Linux, arch/x86/include/asm/perf_event.h (struct pebs_basic and its like) and arch/x86/events/intel/ds.c (data source).
+ * Source: SDM vol. 3B, "32-bit Branch Trace Record/PEBS Record Format", "IA-32e Mode DS Save Area", chapter
+ * "Performance Monitoring": "PEBS Record Format for Intel Core i7 Processor Family", "... for 4th Generation
+ * Intel Core Processor Family", "... for 6th Generation", "Adaptive PEBS"; Linux,
+ * arch/x86/include/asm/perf_event.h (struct pebs_basic and its like) and arch/x86/events/intel/ds.c (data source).
  *
  *   NetBurst   10 x 4 bytes, or in IA-32e mode format 0     state before the instruction
  *   0          RFLAGS, RIP, RAX, RBX, RCX, RDX, RSI, RDI, RBP, RSP, R8 to R15: 144 bytes
  *   1          and IA32_PERF_GLOBAL_STATUS before the assist, data address, data source, latency: 176
  *   2          and EventingIP, TX abort information: 192
  *   3          with applicable counters in place of the status, and TSC: 200
- *   4, 5       adaptive: Basic, then what MSR_PEBS_DATA_CFG selects of MemInfo, GPRs, XMMs, LBRs (newest first); Basic alone for
- *              a counter without its Adaptive_Record bit
+ *   4, 5       adaptive: Basic, then what MSR_PEBS_DATA_CFG selects of MemInfo, GPRs, XMMs, LBRs (newest
+ *              first); Basic alone for a counter without its Adaptive_Record bit
  *
- * RFLAGS to R15 are the state behind the instruction where IA32_PERF_CAPABILITIES.PEBS_TRAP is set (from Core on), before it where not.
- * RIP behind an instruction is the next one's address.  EventingIP is the instruction's own.
+ * RFLAGS to R15 are the state behind the instruction where IA32_PERF_CAPABILITIES.PEBS_TRAP is set (from Core
+ * on), before it where not.  RIP behind an instruction is the next one's address.  EventingIP is the
+ * instruction's own.
  *
- * Data address, source and latency are those of the uop that triggered, when it is a load or a store: formats 1 (load latency and
- * precise store only), 2 and 3 (source and latency for load latency only; of other stores the L1D bit), 4 and 5 (loads and stores).
- * The L1D bit of a store: whether the signal STORE_L1D_MISS for it lies in the batch; a store's miss is known when it is committed.
+ * Data address, source and latency are those of the uop that triggered, when it is a load or a store: formats 1
+ * (load latency and precise store only), 2 and 3 (source and latency for load latency only; of other stores the
+ * L1D bit), 4 and 5 (loads and stores).  The L1D bit of a store: whether the signal STORE_L1D_MISS for it lies
+ * in the batch; a store's miss is known when it is committed.
  *
- * Load data source: 1 L1D, 2 fill buffer, 3 L2, 4 L3 (5 and 7: another core had it clean, modified), local DRAM 0CH (from Skylake on 0AH: 0CH has another meaning there), 0 unknown; bit 4
- * STLB miss, 5 locked (from Sandy Bridge on), 6 and 7 blocked on a store's data or address (format 5).
- * GUESS: 7 for a modified line of another core, as Linux reads it; older texts have 6 for that (two threads on a counter settle it).
- * GUESS: of loads that say nothing of a cache level, forwarded ones are 1 (L1D), the rest 0.
- * GUESS: instruction latency (format 5, [15:0]) runs from dispatch to retirement, cache latency ([47:32]) to completion; both saturate.
+ * Load data source: 1 L1D, 2 fill buffer, 3 L2, 4 L3 (5 and 7: another core had it clean, modified), local DRAM
+ * 0CH (from Skylake on 0AH: 0CH has another meaning there), 0 unknown; bit 4 STLB miss, 5 locked (from Sandy
+ * Bridge on), 6 and 7 blocked on a store's data or address (format 5).  GUESS: 7 for a modified line of another
+ * core, as Linux reads it; older texts have 6 for that (two threads on a counter settle it).  GUESS: of loads
+ * that say nothing of a cache level, forwarded ones are 1 (L1D), the rest 0.  GUESS: instruction latency
+ * (format 5, [15:0]) runs from dispatch to retirement, cache latency ([47:32]) to completion; both saturate.
  */
 #include "../pmu_internal.h"
 #include <string.h>
@@ -49,7 +53,8 @@ static bool store_hits(const struct spmu_batch *b, const struct spmu_record *r)
 {
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct spmu_record *s = &b->records[i];
-		if (s->kind != SPMU_REC_UOP && s->signal == SPMU_SIG_STORE_L1D_MISS && s->ip == r->ip && s->addr == r->addr)
+		if (s->kind != SPMU_REC_UOP && s->signal == SPMU_SIG_STORE_L1D_MISS && s->ip == r->ip &&
+			s->addr == r->addr)
 			return false;
 	}
 	return true;
@@ -72,12 +77,14 @@ static uint64_t load_source(const struct spmu *p, const struct spmu_record *r)
 	if (format == 1 && !(p->model->capabilities >> 13 & 1))
 		return v;	/* Nehalem */
 	return v | (r->did & SPMU_DID(STLB_MISS) ? 1 << 4 : 0) | (r->is & SPMU_IS(LOCK) ? 1 << 5 : 0) |
-		(format >= 5 && r->did & SPMU_DID(FORWARD_BLOCKED) ? 1 << 6 : 0) | (format >= 5 && r->did & SPMU_DID(ALIAS_4K) ? 1 << 7 : 0);
+		(format >= 5 && r->did & SPMU_DID(FORWARD_BLOCKED) ? 1 << 6 : 0) |
+		(format >= 5 && r->did & SPMU_DID(ALIAS_4K) ? 1 << 7 : 0);
 }
 
 static uint64_t store_source(const struct spmu_batch *b, const struct spmu_record *r)
 {
-	return (store_hits(b, r) ? 1 : 0) | (r->did & SPMU_DID(STLB_MISS) ? 1 << 4 : 0) | (r->is & SPMU_IS(LOCK) ? 1 << 5 : 0);
+	return (store_hits(b, r) ? 1 : 0) | (r->did & SPMU_DID(STLB_MISS) ? 1 << 4 : 0) |
+		(r->is & SPMU_IS(LOCK) ? 1 << 5 : 0);
 }
 
 static uint64_t clip16(uint64_t v)
@@ -92,7 +99,8 @@ static uint64_t latency_of(int format, const struct spmu_record *r)
 	return format < 5 ? cache : clip16(instruction) | clip16(cache) << 32;
 }
 
-static struct memory memory_of(const struct spmu *p, unsigned i, const struct spmu_batch *b, const struct spmu_record *r)
+static struct memory memory_of(const struct spmu *p, unsigned i, const struct spmu_batch *b,
+	const struct spmu_record *r)
 {
 	int format = pmu_pebs_format(p);
 	enum pmu_pebs_extra extra = pmu_pebs_extra(p, i);
@@ -117,7 +125,8 @@ uint32_t pmu_pebs_next(const struct spmu *p, const struct spmu_batch *b, uint32_
 	bool any = p->model->family == &pmu_netburst;
 	for (uint32_t i = from; i < b->count; i++) {
 		const struct spmu_record *r = &b->records[i];
-		if (r->kind == SPMU_REC_UOP && r->did & SPMU_DID(RETIRED) && r->is & SPMU_IS(INST_BEGIN) && (any || r->hw_thread == p->host.hw_thread))
+		if (r->kind == SPMU_REC_UOP && r->did & SPMU_DID(RETIRED) && r->is & SPMU_IS(INST_BEGIN) &&
+			(any || r->hw_thread == p->host.hw_thread))
 			return i;
 	}
 	return b->count;
@@ -141,7 +150,8 @@ static uint64_t last_ip(const struct spmu *p, const struct spmu_batch *b)
 }
 
 /* The guest's registers; *open: rip is not known yet. */
-static struct spmu_registers registers_of(struct spmu *p, const struct spmu_batch *b, uint32_t k, bool before, bool *open)
+static struct spmu_registers registers_of(struct spmu *p, const struct spmu_batch *b, uint32_t k, bool before,
+	bool *open)
 {
 	struct spmu_registers g = { 0 };
 	*open = false;
@@ -166,7 +176,8 @@ static struct spmu_registers registers_of(struct spmu *p, const struct spmu_batc
 
 static void put_registers(struct out *o, const struct spmu_registers *g, unsigned n, unsigned bytes)
 {
-	static const uint8_t order[16] = { 0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };	/* AX BX CX DX SI DI BP SP R8.. */
+	/* AX BX CX DX SI DI BP SP R8.. */
+	static const uint8_t order[16] = { 0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
 	put(o, g->rflags, bytes);
 	put(o, g->rip, bytes);
 	for (unsigned i = 0; i < n; i++)
@@ -190,7 +201,8 @@ static uint64_t applicable(const struct spmu *p, unsigned i)
 
 static bool is_adaptive(const struct spmu *p, unsigned i)
 {
-	return i < p->model->gp ? !!(p->arch.evtsel[i] & EVTSEL_ADAPTIVE) : p->arch.fixed_ctrl >> (32 + 4 * (i - p->model->gp)) & 1;
+	return i < p->model->gp ? !!(p->arch.evtsel[i] & EVTSEL_ADAPTIVE)
+		: p->arch.fixed_ctrl >> (32 + 4 * (i - p->model->gp)) & 1;
 }
 
 static size_t adaptive(struct spmu *p, unsigned i, const struct pmu_moment *at, uint8_t *bytes, size_t *rip)
@@ -201,8 +213,8 @@ static size_t adaptive(struct spmu *p, unsigned i, const struct pmu_moment *at, 
 	struct memory m = { 0 };
 	struct out o = { bytes };
 	unsigned entries = cfg & CFG_LBRS ? (cfg >> 24 & 0xff) + 1 : 0;
-	size_t n = PEBS_BASIC + (cfg & CFG_MEMINFO ? PEBS_MEMINFO : 0) + (cfg & CFG_GPRS ? PEBS_GPRS : 0) + (cfg & CFG_XMMS ? PEBS_XMMS : 0) +
-		entries * (size_t)PEBS_LBR;
+	size_t n = PEBS_BASIC + (cfg & CFG_MEMINFO ? PEBS_MEMINFO : 0) + (cfg & CFG_GPRS ? PEBS_GPRS : 0) +
+		(cfg & CFG_XMMS ? PEBS_XMMS : 0) + entries * (size_t)PEBS_LBR;
 	bool open = false;
 	struct spmu_registers g = { 0 };
 	if (cfg & (CFG_GPRS | CFG_XMMS))
@@ -240,7 +252,8 @@ static size_t adaptive(struct spmu *p, unsigned i, const struct pmu_moment *at, 
 	return n;
 }
 
-size_t pmu_pebs_bytes(struct spmu *p, unsigned i, const struct pmu_moment *at, uint8_t out[PEBS_RECORD_MAX], size_t *rip)
+size_t pmu_pebs_bytes(struct spmu *p, unsigned i, const struct pmu_moment *at, uint8_t out[PEBS_RECORD_MAX],
+	size_t *rip)
 {
 	const struct spmu_batch *b = at->batch;
 	int format = pmu_pebs_format(p);

@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * MSR_PERF_METRICS: eight fields of eight bits, each the share of the issue slots since the last reset, 255 being all of them.
+ * MSR_PERF_METRICS: eight fields of eight bits, each the share of the issue slots since the last reset, 255
+ * being all of them.
  *
- * Source: SDM vol. 3B, chapter "Performance Monitoring", section "Performance Metrics" (fields, their order, reset by writing 0, counting with
- * fixed counter 3 and GLOBAL_CTRL[48]).  The manual does not say how slots are split; here the table's @metric lines do, with
- * sums that hidden counters keep:
+ * Source: SDM vol. 3B, chapter "Performance Monitoring", section "Performance Metrics" (fields, their order,
+ * reset by writing 0, counting with fixed counter 3 and GLOBAL_CTRL[48]).  The manual does not say how slots
+ * are split; here the table's @metric lines do, with sums that hidden counters keep:
  *
  *   slots, retiring, bad_spec, fe_bound      level 1; back-end bound is the rest, so that the four sum to 255
  * and for the second level, on parts that have it (else these fields are 0):
  *   heavy_ops, br_mispredict, fetch_lat      parts of retiring, bad_spec and fe_bound
  *   memory_stalls, stalls                    cycles; their ratio is the share of memory bound in back-end bound
  *
- * Simplified: writing anything but 0 sets the sums to those shares of fixed counter 3's present value.  GLOBAL_STATUS[48] is never set by counting:
- * the sums are 63 bits wide.
+ * Simplified: writing anything but 0 sets the sums to those shares of fixed counter 3's present value.
+ * GLOBAL_STATUS[48] is never set by counting: the sums are 63 bits wide.
  */
 #include "../pmu_internal.h"
 #include <string.h>
 
 enum pmu_metric pmu_metric_find(const char *name)
 {
-	static const char *const names[PMU_METRICS] = { [METRIC_SLOTS] = "slots", [METRIC_RETIRING] = "retiring",
-		[METRIC_BAD_SPEC] = "bad_spec", [METRIC_FE_BOUND] = "fe_bound", [METRIC_HEAVY_OPS] = "heavy_ops",
-		[METRIC_BR_MISPREDICT] = "br_mispredict", [METRIC_FETCH_LAT] = "fetch_lat", [METRIC_MEMORY_STALLS] = "memory_stalls",
+	static const char *const names[PMU_METRICS] = { [METRIC_SLOTS] = "slots",
+		[METRIC_RETIRING] = "retiring",
+		[METRIC_BAD_SPEC] = "bad_spec",
+		[METRIC_FE_BOUND] = "fe_bound",
+		[METRIC_HEAVY_OPS] = "heavy_ops",
+		[METRIC_BR_MISPREDICT] = "br_mispredict",
+		[METRIC_FETCH_LAT] = "fetch_lat",
+		[METRIC_MEMORY_STALLS] = "memory_stalls",
 		[METRIC_STALLS] = "stalls" };
 	unsigned i = 0;
 	while (i < PMU_METRICS && strcmp(names[i], name))
@@ -58,8 +64,14 @@ uint64_t pmu_metrics_read(const struct spmu *p, unsigned first)
 
 void pmu_metrics_write(struct spmu *p, unsigned first, uint64_t slots, uint64_t value)
 {
-	static const uint8_t field[PMU_METRICS] = { [METRIC_RETIRING] = 0, [METRIC_BAD_SPEC] = 8, [METRIC_FE_BOUND] = 16,
-		[METRIC_HEAVY_OPS] = 32, [METRIC_BR_MISPREDICT] = 40, [METRIC_FETCH_LAT] = 48, [METRIC_MEMORY_STALLS] = 56, [METRIC_STALLS] = 24 };
+	static const uint8_t field[PMU_METRICS] = { [METRIC_RETIRING] = 0,
+		[METRIC_BAD_SPEC] = 8,
+		[METRIC_FE_BOUND] = 16,
+		[METRIC_HEAVY_OPS] = 32,
+		[METRIC_BR_MISPREDICT] = 40,
+		[METRIC_FETCH_LAT] = 48,
+		[METRIC_MEMORY_STALLS] = 56,
+		[METRIC_STALLS] = 24 };
 	for (unsigned k = 0; k < PMU_METRICS; k++) {
 		uint64_t share = k == METRIC_SLOTS ? 255 : value >> field[k] & 0xff;
 		__extension__ unsigned __int128 part = (unsigned __int128)slots * share / 255;

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * What the bits of the PMU's registers are called and mean, as data.
  *
- * Sources of names and positions: SDM vol. 3B, chapter "Performance Monitoring" (the figures of each register, of every generation), chapter
- * "Debug, Branch Profile, TSC..." (DEBUGCTL, LBR), chapter "Last Branch Records"; vol. 4; vol. 3A, "Local Vector Table"; for
- * IA32_PERF_CAPABILITIES[16:14], bit 34 of PERFEVTSELx and MSR_PEBS_DATA_CFG also Linux, arch/x86/events/perf_event.h and
- * arch/x86/include/asm/perf_event.h.  What is said of them is in our own words, and is what this model does.
+ * Sources of names and positions: SDM vol. 3B, chapter "Performance Monitoring" (the figures of each register,
+ * of every generation), chapter "Debug, Branch Profile, TSC..." (DEBUGCTL, LBR), chapter "Last Branch Records";
+ * vol. 4; vol. 3A, "Local Vector Table"; for IA32_PERF_CAPABILITIES[16:14], bit 34 of PERFEVTSELx and
+ * MSR_PEBS_DATA_CFG also Linux, arch/x86/events/perf_event.h and arch/x86/include/asm/perf_event.h.  What is
+ * said of them is in our own words, and is what this model does.
  *
- * A table goes from the highest bit to the lowest.  test_msr_names holds it against the registers: no bit that a WRMSR can set is without a name.
+ * A table goes from the highest bit to the lowest.  test_msr_names holds it against the registers: no bit that
+ * a WRMSR can set is without a name.
  */
 #include "msr.h"
 
 #define LAYOUT(name, ...) static const struct msr_bits name##_bits[] = { __VA_ARGS__ }; \
 	const struct msr_layout name = { name##_bits, sizeof name##_bits / sizeof *name##_bits }
-#define F(high_bit, low_bit, title, text, ...) { .high = high_bit, .low = low_bit, .name = title, .help = text, __VA_ARGS__ }
+#define F(high_bit, low_bit, title, text, ...) \
+	{ \
+		.high = high_bit, .low = low_bit, .name = title, .help = text, __VA_ARGS__ \
+	}
 #define VALUES(list) .value = list, .values = sizeof list / sizeof *list
 typedef struct spmu_field_value value;
 
@@ -22,7 +27,8 @@ LAYOUT(msr_gp_counter, F(MSR_TO_WIDTH, 0, "COUNT", "events so far; overflow is t
 LAYOUT(msr_fixed_counter, F(MSR_TO_FIXED_WIDTH, 0, "COUNT", "events so far; overflow is the step from all ones to 0"));
 LAYOUT(msr_counter40, F(39, 0, "COUNT", "events so far; overflow is the step from all ones to 0"));
 LAYOUT(msr_reload, F(MSR_TO_WIDTH, 0, "RELOAD", "goes into the counter when its PEBS record has been written"));
-LAYOUT(msr_fixed_reload, F(MSR_TO_FIXED_WIDTH, 0, "RELOAD", "goes into the counter when its PEBS record has been written"));
+LAYOUT(msr_fixed_reload,
+	F(MSR_TO_FIXED_WIDTH, 0, "RELOAD", "goes into the counter when its PEBS record has been written"));
 
 /* ---- event selects -------------------------------------------------------------------------------------------- */
 
@@ -38,9 +44,11 @@ LAYOUT(msr_fixed_reload, F(MSR_TO_FIXED_WIDTH, 0, "RELOAD", "goes into the count
 	F(7, 0, "EVENT SELECT", "which of the core's events")
 
 LAYOUT(msr_evtsel,
-	F(34, 34, "ADAPTIVE_RECORD", "PEBS records hold the groups that MSR_PEBS_DATA_CFG names, not the basic one alone", .when = ADAPTIVE),
+	F(34, 34, "ADAPTIVE_RECORD",
+		"PEBS records hold the groups that MSR_PEBS_DATA_CFG names, not the basic one alone", .when = ADAPTIVE),
 	F(33, 33, "IN_TXCP", "leave out what aborted transactions did; there are none here", .when = IN_TXCP),
-	F(32, 32, "IN_TX", "count in transactional regions only; there are none here, so nothing is counted", .when = IN_TX),
+	F(32, 32, "IN_TX", "count in transactional regions only; there are none here, so nothing is counted",
+		.when = IN_TX),
 	EVTSEL_CMASK, EVTSEL_EN,
 	F(21, 21, "ANY", "AnyThread: count the other hardware threads of the core, too", .when = ANY_THREAD),
 	EVTSEL_LOW);
@@ -48,8 +56,13 @@ LAYOUT(msr_p6_evtsel0, EVTSEL_CMASK, F(22, 22, "EN", "both counters count"), EVT
 LAYOUT(msr_p6_evtsel1, EVTSEL_CMASK, EVTSEL_LOW);
 
 static const value control_codes[] = {
-	{ 0, "does not count" }, { 1, "events at CPL 0, 1 and 2" }, { 2, "events at CPL 3" }, { 3, "events at any CPL" },
-	{ 4, "does not count" }, { 5, "clocks at CPL 0, 1 and 2 in which the event is under way" }, { 6, "clocks at CPL 3 in which the event is under way" },
+	{ 0, "does not count" },
+	{ 1, "events at CPL 0, 1 and 2" },
+	{ 2, "events at CPL 3" },
+	{ 3, "events at any CPL" },
+	{ 4, "does not count" },
+	{ 5, "clocks at CPL 0, 1 and 2 in which the event is under way" },
+	{ 6, "clocks at CPL 3 in which the event is under way" },
 	{ 7, "clocks at any CPL in which the event is under way" },
 };
 LAYOUT(msr_cesr,
@@ -67,19 +80,22 @@ LAYOUT(msr_fixed_ctrl,
 	F(32, 32, "FIXED_CTR%u_ADAPTIVE", "PEBS records of fixed counter %u hold the groups of MSR_PEBS_DATA_CFG",
 		.each = EACH_FIXED, .step = 4, .when = ADAPTIVE),
 	F(3, 3, "PMI%u", "interrupt when fixed counter %u overflows", .each = EACH_FIXED, .step = 4),
-	F(2, 2, "ANY%u", "AnyThread: fixed counter %u counts the core's other hardware threads, too", .each = EACH_FIXED, .step = 4, .when = ANY_THREAD),
+	F(2, 2, "ANY%u", "AnyThread: fixed counter %u counts the core's other hardware threads, too",
+		.each = EACH_FIXED, .step = 4, .when = ANY_THREAD),
 	F(1, 0, "ENABLE%u", "where fixed counter %u counts", VALUES(rings), .each = EACH_FIXED, .step = 4));
-LAYOUT(msr_global_ctrl,
-	F(48, 48, "EN_PERF_METRICS", "MSR_PERF_METRICS is kept up to date", .when = METRICS),
-	F(32, 32, "EN_FIXED_CTR%u", "fixed counter %u counts, if IA32_FIXED_CTR_CTRL lets it", .each = EACH_FIXED, .step = 1),
+LAYOUT(msr_global_ctrl, F(48, 48, "EN_PERF_METRICS", "MSR_PERF_METRICS is kept up to date", .when = METRICS),
+	F(32, 32, "EN_FIXED_CTR%u", "fixed counter %u counts, if IA32_FIXED_CTR_CTRL lets it", .each = EACH_FIXED,
+		.step = 1),
 	F(0, 0, "EN_PMC%u", "counter %u counts, if its IA32_PERFEVTSELx lets it", .each = EACH_GP, .step = 1));
-LAYOUT(msr_global_status,
-	F(63, 63, "CondChgd", "something else about the PMU has changed"),
+LAYOUT(msr_global_status, F(63, 63, "CondChgd", "something else about the PMU has changed"),
 	F(62, 62, "OvfDSBuffer", "the DS area's PEBS buffer has reached its interrupt threshold"),
 	F(61, 61, "Ovf_Uncore", "an uncore counter has overflowed", .when = FROM_V3),
 	F(60, 60, "ASCI", "counts hold something of a secure enclave's running", .when = FROM_V4),
-	F(59, 59, "CTR_Frz", "counters stand still since a PMI (DEBUGCTL.FREEZE_PERFMON_ON_PMI), until it is cleared", .when = FROM_V4),
-	F(58, 58, "LBR_Frz", "the LBR stack stands still since a PMI (DEBUGCTL.FREEZE_LBRS_ON_PMI), until it is cleared", .when = FROM_V4),
+	F(59, 59, "CTR_Frz", "counters stand still since a PMI (DEBUGCTL.FREEZE_PERFMON_ON_PMI), until it is cleared",
+		.when = FROM_V4),
+	F(58, 58, "LBR_Frz",
+		"the LBR stack stands still since a PMI (DEBUGCTL.FREEZE_LBRS_ON_PMI), until it is cleared",
+		.when = FROM_V4),
 	F(55, 55, "Trace_ToPA_PMI", "an output region of the processor trace is full", .when = FROM_V4),
 	F(48, 48, "Ovf_PERF_METRICS", "a field of MSR_PERF_METRICS has overflowed", .when = METRICS),
 	F(32, 32, "Ovf_FIXED_CTR%u", "fixed counter %u has overflowed", .each = EACH_FIXED, .step = 1),
@@ -111,12 +127,21 @@ LAYOUT(msr_inuse,
 	F(0, 0, "PERFEVTSEL%u_InUse", "EVENT SELECT of IA32_PERFEVTSEL%u is not 0", .each = EACH_GP, .step = 1));
 
 static const value lbr_formats[] = {
-	{ 0, "32-bit addresses" }, { 1, "64-bit linear addresses" }, { 2, "64-bit effective addresses" }, { 3, "the same, FROM[63] mispredicted" },
-	{ 4, "the same, FROM[62:61] TSX flags" }, { 5, "flags and cycles in MSR_LBR_INFO_x" }, { 0x3f, "architectural last branch records" },
+	{ 0, "32-bit addresses" },
+	{ 1, "64-bit linear addresses" },
+	{ 2, "64-bit effective addresses" },
+	{ 3, "the same, FROM[63] mispredicted" },
+	{ 4, "the same, FROM[62:61] TSX flags" },
+	{ 5, "flags and cycles in MSR_LBR_INFO_x" },
+	{ 0x3f, "architectural last branch records" },
 };
 static const value pebs_formats[] = {
-	{ 0, "general registers (Core 2)" }, { 1, "and data address, source, latency (Nehalem)" }, { 2, "and EventingIP, TSX (Haswell)" },
-	{ 3, "and time stamp (Skylake)" }, { 4, "adaptive (Ice Lake)" }, { 5, "adaptive, counter resets at 140H for fixed counters (Golden Cove)" },
+	{ 0, "general registers (Core 2)" },
+	{ 1, "and data address, source, latency (Nehalem)" },
+	{ 2, "and EventingIP, TSX (Haswell)" },
+	{ 3, "and time stamp (Skylake)" },
+	{ 4, "adaptive (Ice Lake)" },
+	{ 5, "adaptive, counter resets at 140H for fixed counters (Golden Cove)" },
 };
 LAYOUT(msr_capabilities,
 	F(16, 16, "PEBS_OUTPUT_PT_AVAIL", "PEBS records can go into the processor trace; MSR_RELOAD_x exist"),
@@ -129,10 +154,10 @@ LAYOUT(msr_capabilities,
 	F(6, 6, "PEBS_TRAP", "records hold the state behind the instruction, not before it"),
 	F(5, 0, "LBR_FMT", "format of last branch records", VALUES(lbr_formats)));
 
-LAYOUT(msr_metrics,
-	F(63, 56, "Memory_Bound", "share of SLOTS, of 255: waiting for memory; part of BE_Bound"),
+LAYOUT(msr_metrics, F(63, 56, "Memory_Bound", "share of SLOTS, of 255: waiting for memory; part of BE_Bound"),
 	F(55, 48, "Fetch_Latency", "share of SLOTS, of 255: the front end delivers nothing; part of FE_Bound"),
-	F(47, 40, "Branch_Mispredict", "share of SLOTS, of 255: lost to mispredicted branches; part of Bad_Speculation"),
+	F(47, 40, "Branch_Mispredict",
+		"share of SLOTS, of 255: lost to mispredicted branches; part of Bad_Speculation"),
 	F(39, 32, "Heavy_Operations", "share of SLOTS, of 255: instructions of several uops; part of Retiring"),
 	F(31, 24, "BE_Bound", "share of SLOTS, of 255: the back end takes no uops"),
 	F(23, 16, "FE_Bound", "share of SLOTS, of 255: the front end delivers too few uops"),
@@ -141,15 +166,18 @@ LAYOUT(msr_metrics,
 
 /* ---- DEBUGCTL ------------------------------------------------------------------------------------------------- */
 
-#define LBR_BTF F(1, 1, "BTF", "single-step on branches; no effect on the PMU"), F(0, 0, "LBR", "record taken branches in the LBR stack")
+#define LBR_BTF \
+	F(1, 1, "BTF", "single-step on branches; no effect on the PMU"), \
+		F(0, 0, "LBR", "record taken branches in the LBR stack")
 LAYOUT(msr_debugctl,
-	F(12, 12, "FREEZE_PERFMON_ON_PMI", "counters stand still from the overflow that raises a PMI on", .when = FROM_V2),
-	F(11, 11, "FREEZE_LBRS_ON_PMI", "the LBR stack stands still from the overflow that raises a PMI on", .when = FROM_V2),
+	F(12, 12, "FREEZE_PERFMON_ON_PMI", "counters stand still from the overflow that raises a PMI on",
+		.when = FROM_V2),
+	F(11, 11, "FREEZE_LBRS_ON_PMI", "the LBR stack stands still from the overflow that raises a PMI on",
+		.when = FROM_V2),
 	F(10, 10, "BTS_OFF_USR", "no branch trace at CPL above 0", .when = FROM_V2),
 	F(9, 9, "BTS_OFF_OS", "no branch trace at CPL 0", .when = FROM_V2),
 	F(8, 8, "BTINT", "interrupt when the branch trace buffer reaches its threshold; 0: the buffer is circular"),
-	F(7, 7, "BTS", "branch trace messages go into the DS area's buffer"),
-	F(6, 6, "TR", "branch trace messages"),
+	F(7, 7, "BTS", "branch trace messages go into the DS area's buffer"), F(6, 6, "TR", "branch trace messages"),
 	LBR_BTF);
 LAYOUT(msr_p6_debugctl,
 	F(6, 6, "TR", "branch trace messages on the bus; there is none"),
@@ -166,12 +194,14 @@ LAYOUT(msr_p4_debugctl,
 /* ---- debug store, PEBS ---------------------------------------------------------------------------------------- */
 
 static const value outputs[] = { { 0, "into the DS area" }, { 1, "into the trace" } };
-LAYOUT(msr_pebs_enable,
-	F(63, 63, "PS_EN", "precise store on counter 3", .when = PEBS_STORES),
+LAYOUT(msr_pebs_enable, F(63, 63, "PS_EN", "precise store on counter 3", .when = PEBS_STORES),
 	F(62, 61, "PEBS_OUTPUT", "where records go", VALUES(outputs), .when = PEBS_OUTPUT),
-	F(60, 60, "PMI_AFTER_EACH_RECORD", "interrupt behind every record that goes into the trace", .when = PEBS_OUTPUT),
-	F(32, 32, "PEBS_EN_FIXED%u", "fixed counter %u makes PEBS records", .each = EACH_FIXED, .step = 1, .when = PEBS_FROM_4),
-	F(32, 32, "LL_EN_PMC%u", "counter %u watches the latency of loads", .each = EACH_4, .step = 1, .when = PEBS_1_TO_3),
+	F(60, 60, "PMI_AFTER_EACH_RECORD", "interrupt behind every record that goes into the trace",
+		.when = PEBS_OUTPUT),
+	F(32, 32, "PEBS_EN_FIXED%u", "fixed counter %u makes PEBS records", .each = EACH_FIXED, .step = 1,
+		.when = PEBS_FROM_4),
+	F(32, 32, "LL_EN_PMC%u", "counter %u watches the latency of loads", .each = EACH_4, .step = 1,
+		.when = PEBS_1_TO_3),
 	F(0, 0, "PEBS_EN_PMC%u", "counter %u makes PEBS records", .each = EACH_8, .step = 1, .when = PEBS_FROM_4),
 	F(0, 0, "PEBS_EN_PMC%u", "counter %u makes PEBS records", .each = EACH_4, .step = 1, .when = PEBS_1_TO_3),
 	F(0, 0, "PEBS_EN_PMC0", "counter 0 makes PEBS records", .when = PEBS_0));
@@ -183,13 +213,20 @@ LAYOUT(msr_data_cfg,
 	F(0, 0, "MEMORY_INFO", "record data address, data source, latency and TSX information"));
 LAYOUT(msr_ld_lat, F(15, 0, "THRESHOLD", "loads that take more cycles than this are counted; less than 3 is 3"));
 static const value frontend_codes[] = {
-	{ 0x01, "ANY_DSB_MISS" }, { 0x06, "IDQ_BUBBLE_WIDTH slots empty for IDQ_BUBBLE_LENGTH cycles" }, { 0x08, "MS_FLOWS" }, { 0x11, "DSB_MISS" },
-	{ 0x12, "L1I_MISS" }, { 0x13, "L2_MISS" }, { 0x14, "ITLB_MISS" }, { 0x15, "STLB_MISS" }, { 0x17, "UNKNOWN_BRANCH" },
+	{ 0x01, "ANY_DSB_MISS" },
+	{ 0x06, "IDQ_BUBBLE_WIDTH slots empty for IDQ_BUBBLE_LENGTH cycles" },
+	{ 0x08, "MS_FLOWS" },
+	{ 0x11, "DSB_MISS" },
+	{ 0x12, "L1I_MISS" },
+	{ 0x13, "L2_MISS" },
+	{ 0x14, "ITLB_MISS" },
+	{ 0x15, "STLB_MISS" },
+	{ 0x17, "UNKNOWN_BRANCH" },
 };
-LAYOUT(msr_frontend,
-	F(22, 20, "IDQ_BUBBLE_WIDTH", "so many issue slots at least stayed empty"),
+LAYOUT(msr_frontend, F(22, 20, "IDQ_BUBBLE_WIDTH", "so many issue slots at least stayed empty"),
 	F(19, 8, "IDQ_BUBBLE_LENGTH", "for so many cycles at least"),
-	F(4, 0, "EVENT CODE", "which front-end event FRONTEND_RETIRED counts (before PEBS format 5 bit 3 is reserved)", VALUES(frontend_codes)));
+	F(4, 0, "EVENT CODE", "which front-end event FRONTEND_RETIRED counts (before PEBS format 5 bit 3 is reserved)",
+		VALUES(frontend_codes)));
 static const value available[] = { { 0, "available" }, { 1, "not available" } };
 LAYOUT(msr_misc_enable,
 	F(12, 12, "PEBS Unavailable", "read-only", VALUES(available)),
@@ -211,8 +248,8 @@ LAYOUT(msr_from,
 LAYOUT(msr_pair,
 	F(63, 32, "TO", "where the branch went"),
 	F(31, 0, "FROM", "address of the branch instruction"));
-static const value branch_types[] = { { 0, "JCC" }, { 1, "NEAR_IND_JMP" }, { 2, "NEAR_REL_JMP" }, { 3, "NEAR_IND_CALL" },
-	{ 4, "NEAR_REL_CALL" }, { 5, "NEAR_RET" }, { 8, "OTHER_BRANCH" } };
+static const value branch_types[] = { { 0, "JCC" }, { 1, "NEAR_IND_JMP" }, { 2, "NEAR_REL_JMP" },
+	{ 3, "NEAR_IND_CALL" }, { 4, "NEAR_REL_CALL" }, { 5, "NEAR_RET" }, { 8, "OTHER_BRANCH" } };
 LAYOUT(msr_info,
 	F(63, 63, "MISPRED", "the branch had been mispredicted"),
 	F(62, 62, "IN_TX", "in a transaction; there are none"),
@@ -259,10 +296,9 @@ LAYOUT(msr_escr,
 	F(0, 0, "T1_USR", "count when thread 1 runs at CPL 1, 2 or 3", .when = TWO_THREADS),
 	F(3, 3, "OS", "count at CPL 0", .when = ONE_THREAD),
 	F(2, 2, "USR", "count at CPL 1, 2 and 3", .when = ONE_THREAD));
-static const value active[] = { { 0, "count while no thread is active" }, { 1, "count while one thread is active" }, { 2, "count while both are active" },
-	{ 3, "count whichever are active" } };
-LAYOUT(msr_cccr,
-	F(31, 31, "OVF", "the counter has overflowed; stays until software clears it"),
+static const value active[] = { { 0, "count while no thread is active" }, { 1, "count while one thread is active" },
+	{ 2, "count while both are active" }, { 3, "count whichever are active" } };
+LAYOUT(msr_cccr, F(31, 31, "OVF", "the counter has overflowed; stays until software clears it"),
 	F(30, 30, "CASCADE", "the counter starts when the other one of its pair overflows"),
 	F(27, 27, "OVF_PMI_T1", "interrupt thread 1 at the event behind the overflow", .when = TWO_THREADS),
 	F(26, 26, "OVF_PMI_T0", "interrupt thread 0 at the event behind the overflow", .when = TWO_THREADS),
@@ -273,16 +309,18 @@ LAYOUT(msr_cccr,
 	F(19, 19, "COMPLEMENT", "with COMPARE: clocks with as many events as THRESHOLD, or fewer"),
 	F(18, 18, "COMPARE", "compare a clock's events with THRESHOLD and count 1 if it holds"),
 	F(17, 16, "ACTIVE THREAD", "threads that must be active (parts with one: 11B)", VALUES(active)),
-	F(15, 13, "ESCR SELECT", "number of the ESCR that the counter sees"),
-	F(12, 12, "ENABLE", "the counter counts"),
-	F(11, 11, "EXTENDED CASCADE", "the counter starts when an IQ counter overflows: CASCNT4INTO0, 5INTO3, 5INTO4, 4INTO5", .when = CASCADES_EXTENDED));
+	F(15, 13, "ESCR SELECT", "number of the ESCR that the counter sees"), F(12, 12, "ENABLE", "the counter counts"),
+	F(11, 11, "EXTENDED CASCADE",
+		"the counter starts when an IQ counter overflows: CASCNT4INTO0, 5INTO3, 5INTO4, 4INTO5",
+		.when = CASCADES_EXTENDED));
 LAYOUT(msr_p4_pebs_enable,
 	F(26, 26, "ENABLE_PEBS_OTH_THR", "PEBS on MSR_IQ_COUNTER5 for the other thread", .when = TWO_THREADS),
 	F(25, 25, "ENABLE_PEBS_MY_THR", "PEBS on MSR_IQ_COUNTER4"),
 	F(24, 24, "UOP TAG", "tag replayed uops for replay_event"),
 	F(16, 16, "METRIC 16", "with bit 15: mispredicted branches"),
 	F(15, 15, "METRIC 15", "with bit 16: mispredicted branches"),
-	F(12, 0, "METRIC", "why uops were replayed: 1 first-level miss, 2 second-level miss, 4 DTLB miss, 200H MOB, 400H split"));
+	F(12, 0, "METRIC",
+		"why uops were replayed: 1 first-level miss, 2 second-level miss, 4 DTLB miss, 200H MOB, 400H split"));
 LAYOUT(msr_p4_matrix,
 	F(4, 4, "BRANCHES", "tag branches"),
 	F(1, 1, "STORES", "tag stores"),
@@ -291,10 +329,11 @@ LAYOUT(msr_precise, F(31, 0, "TAGGING", "front-end tagging by the trace cache; n
 
 /* ---- pushout counters ----------------------------------------------------------------------------------------- */
 
-static const value pushout_ways[] = { { 0, "from LOAD down, fires when it reaches or passes 0" }, { 1, "from LOAD up, fires when it passes 2^32" },
-	{ 2, "from 0 up, fires when it reaches LOAD" } };
-static const value pushout_points[] = { { 0, "retirement" }, { 1, "allocation" }, { 2, "decode: delivery by the front end" }, { 3, "memory-order buffer" },
-	{ 4, "stores becoming visible" }, { 5, "fetch" } };
+static const value pushout_ways[] = { { 0, "from LOAD down, fires when it reaches or passes 0" },
+	{ 1, "from LOAD up, fires when it passes 2^32" }, { 2, "from 0 up, fires when it reaches LOAD" } };
+static const value pushout_points[] = { { 0, "retirement" }, { 1, "allocation" },
+	{ 2, "decode: delivery by the front end" }, { 3, "memory-order buffer" }, { 4, "stores becoming visible" },
+	{ 5, "fetch" } };
 LAYOUT(msr_pushout_capabilities,
 	F(55, 48, "FETCH SLOTS", "instructions that may be fetched for the decoders in a cycle; 0: not measured"),
 	F(47, 40, "STORES", "stores that may become visible in a cycle; 0: not measured"),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * The registers of the PMUs by name: spmu_msr_list, spmu_msr_at, spmu_msr_find, spmu_msr_fields.
  *
- * Source of names and addresses: SDM vol. 4 (MSRs of each generation), vol. 3B, chapter "Performance Monitoring"; MSR_RELOAD_x: Linux,
- * arch/x86/include/asm/msr-index.h.  Where manuals have two names for an address, the generation's own comes first and the other one is found, too.
+ * Source of names and addresses: SDM vol. 4 (MSRs of each generation), vol. 3B, chapter "Performance
+ * Monitoring"; MSR_RELOAD_x: Linux, arch/x86/include/asm/msr-index.h.  Where manuals have two names for an
+ * address, the generation's own comes first and the other one is found, too.
  *
  * This knows names only.  Whether a PMU has a register is the registers' business; test_msr_names compares the two.
  * Left out: MSRs that the PMU does not have (other features' registers), and uncore PMUs.
@@ -32,7 +33,9 @@ static enum pmu_lbr_style style(const struct spmu_model *m)
 		return LBR_NONE;
 	if (m->version < 2)
 		return LBR_YONAH;
-	return LBR_FORMAT(m) < sizeof by_format ? by_format[LBR_FORMAT(m)] : LBR_FORMAT(m) == 0x3f ? LBR_ARCH : LBR_NONE;
+	return LBR_FORMAT(m) < sizeof by_format ? by_format[LBR_FORMAT(m)]
+		: LBR_FORMAT(m) == 0x3f ? LBR_ARCH
+		: LBR_NONE;
 }
 
 static int pebs_format(const struct spmu_model *m)
@@ -54,7 +57,7 @@ static bool extended_cascade(const struct spmu_model *m, uint32_t msr)
 	return false;
 }
 
-bool msr_holds(const struct spmu_model *m, enum msr_when when, uint32_t msr)
+static bool holds(const struct spmu_model *m, enum msr_when when, uint32_t msr)
 {
 	int format = pebs_format(m);
 	enum pmu_lbr_style lbr = style(m);
@@ -99,7 +102,7 @@ bool msr_holds(const struct spmu_model *m, enum msr_when when, uint32_t msr)
 	return false;
 }
 
-unsigned msr_copies(const struct spmu_model *m, enum msr_each each)
+static unsigned copies(const struct spmu_model *m, enum msr_each each)
 {
 	switch (each) {
 	case EACH_GP: return m->gp;
@@ -118,55 +121,76 @@ static const struct row p5[] = {
 };
 
 static const struct row p6[] = {
-	{ 0xc1, 2, "PerfCtr%u", "PERFCTR%u", "counter, 40 bits; a write takes 32 bits and extends their sign", &msr_counter40, ALWAYS, 0 },
-	{ 0x186, 1, "PerfEvtSel0", "EVNTSEL0", "event of counter 0, and the enable bit of both counters", &msr_p6_evtsel0, ALWAYS, 0 },
+	{ 0xc1, 2, "PerfCtr%u", "PERFCTR%u", "counter, 40 bits; a write takes 32 bits and extends their sign",
+		&msr_counter40, ALWAYS, 0 },
+	{ 0x186, 1, "PerfEvtSel0", "EVNTSEL0", "event of counter 0, and the enable bit of both counters",
+		&msr_p6_evtsel0, ALWAYS, 0 },
 	{ 0x187, 1, "PerfEvtSel1", "EVNTSEL1", "event of counter 1", &msr_p6_evtsel1, ALWAYS, 0 },
 	{ 0x1d9, 1, "DebugCtlMSR", "DEBUGCTL", "last branch recording, trace messages", &msr_p6_debugctl, ALWAYS, 0 },
 	{ 0x1db, 1, "LastBranchFromIP", NULL, "address of the last taken branch", &msr_address, ALWAYS, 0 },
 	{ 0x1dc, 1, "LastBranchToIP", NULL, "where it went", &msr_address, ALWAYS, 0 },
-	{ 0x1dd, 1, "LastIntFromIP", "LastExceptionFromIP", "LastBranchFromIP as it was when the last interrupt came", &msr_address, ALWAYS, 0 },
-	{ 0x1de, 1, "LastIntToIP", "LastExceptionToIP", "LastBranchToIP as it was when the last interrupt came", &msr_address, ALWAYS, 0 },
+	{ 0x1dd, 1, "LastIntFromIP", "LastExceptionFromIP", "LastBranchFromIP as it was when the last interrupt came",
+		&msr_address, ALWAYS, 0 },
+	{ 0x1de, 1, "LastIntToIP", "LastExceptionToIP", "LastBranchToIP as it was when the last interrupt came",
+		&msr_address, ALWAYS, 0 },
 };
 
 #define ESCR(address, unit, help) { address, 2, "MSR_" unit "_ESCR%u", NULL, help, &msr_escr, ALWAYS, 0 }
 static const struct row netburst[] = {
-	{ 0x1a0, 1, "IA32_MISC_ENABLE", NULL, "what the processor has: performance monitoring, BTS, PEBS", &msr_misc_enable, ALWAYS, 0 },
+	{ 0x1a0, 1, "IA32_MISC_ENABLE", NULL, "what the processor has: performance monitoring, BTS, PEBS",
+		&msr_misc_enable, ALWAYS, 0 },
 	{ 0x1d7, 1, "MSR_LER_FROM_LIP", NULL, "last branch before the last interrupt: from", &msr_address, ALWAYS, 0 },
 	{ 0x1d8, 1, "MSR_LER_TO_LIP", NULL, "last branch before the last interrupt: to", &msr_address, ALWAYS, 0 },
-	{ 0x1d9, 1, "MSR_DEBUGCTLA", "IA32_DEBUGCTL", "last branch recording, branch trace store", &msr_p4_debugctl, ALWAYS, 0 },
+	{ 0x1d9, 1, "MSR_DEBUGCTLA", "IA32_DEBUGCTL", "last branch recording, branch trace store", &msr_p4_debugctl,
+		ALWAYS, 0 },
 	{ 0x1da, 1, "MSR_LASTBRANCH_TOS", NULL, "top of the LBR stack", &msr_tos, ALWAYS, 0 },
 	{ 0x1db, 4, "MSR_LASTBRANCH_%u", NULL, "LBR stack: from and to", &msr_pair, NOT_LATER_THAN_2, 0 },
 	{ 0x300, 4, "MSR_BPU_COUNTER%u", NULL, "counter, 40 bits, of the BPU block", &msr_counter40, ALWAYS, 0 },
 	{ 0x304, 4, "MSR_MS_COUNTER%u", NULL, "counter, 40 bits, of the MS block", &msr_counter40, ALWAYS, 0 },
 	{ 0x308, 4, "MSR_FLAME_COUNTER%u", NULL, "counter, 40 bits, of the FLAME block", &msr_counter40, ALWAYS, 0 },
-	{ 0x30c, 6, "MSR_IQ_COUNTER%u", NULL, "counter, 40 bits, of the IQ block; 4 and 5: PEBS", &msr_counter40, ALWAYS, 0 },
+	{ 0x30c, 6, "MSR_IQ_COUNTER%u", NULL, "counter, 40 bits, of the IQ block; 4 and 5: PEBS", &msr_counter40,
+		ALWAYS, 0 },
 	{ 0x360, 4, "MSR_BPU_CCCR%u", NULL, "configuration of MSR_BPU_COUNTER%u", &msr_cccr, ALWAYS, 0 },
 	{ 0x364, 4, "MSR_MS_CCCR%u", NULL, "configuration of MSR_MS_COUNTER%u", &msr_cccr, ALWAYS, 0 },
 	{ 0x368, 4, "MSR_FLAME_CCCR%u", NULL, "configuration of MSR_FLAME_COUNTER%u", &msr_cccr, ALWAYS, 0 },
 	{ 0x36c, 6, "MSR_IQ_CCCR%u", NULL, "configuration of MSR_IQ_COUNTER%u", &msr_cccr, ALWAYS, 0 },
-	ESCR(0x3a0, "BSU", "event detector: bus sequence unit"), ESCR(0x3a2, "FSB", "event detector: front-side bus"),
-	ESCR(0x3a4, "FIRM", "event detector: SSE and x87 uops"), ESCR(0x3a6, "FLAME", "event detector: moves and x87"),
-	ESCR(0x3a8, "DAC", "event detector: data access"), ESCR(0x3aa, "MOB", "event detector: memory order buffer"),
-	ESCR(0x3ac, "PMH", "event detector: page miss handler"), ESCR(0x3ae, "SAAT", "event detector: load and store ports"),
-	ESCR(0x3b0, "U2L", "event detector: microcode to linear"), ESCR(0x3b2, "BPU", "event detector: branch prediction unit"),
-	ESCR(0x3b4, "IS", "event detector: instruction steering"), ESCR(0x3b6, "ITLB", "event detector: instruction TLB"),
+	ESCR(0x3a0, "BSU", "event detector: bus sequence unit"),
+	ESCR(0x3a2, "FSB", "event detector: front-side bus"),
+	ESCR(0x3a4, "FIRM", "event detector: SSE and x87 uops"),
+	ESCR(0x3a6, "FLAME", "event detector: moves and x87"),
+	ESCR(0x3a8, "DAC", "event detector: data access"),
+	ESCR(0x3aa, "MOB", "event detector: memory order buffer"),
+	ESCR(0x3ac, "PMH", "event detector: page miss handler"),
+	ESCR(0x3ae, "SAAT", "event detector: load and store ports"),
+	ESCR(0x3b0, "U2L", "event detector: microcode to linear"),
+	ESCR(0x3b2, "BPU", "event detector: branch prediction unit"),
+	ESCR(0x3b4, "IS", "event detector: instruction steering"),
+	ESCR(0x3b6, "ITLB", "event detector: instruction TLB"),
 	ESCR(0x3b8, "CRU", "event detector: retirement, instructions and uops"),
-	{ 0x3ba, 2, "MSR_IQ_ESCR%u", NULL, "event detector: instruction queue; models 0 to 2", &msr_escr, NOT_LATER_THAN_2, 0 },
+	{ 0x3ba, 2, "MSR_IQ_ESCR%u", NULL, "event detector: instruction queue; models 0 to 2", &msr_escr,
+		NOT_LATER_THAN_2, 0 },
 	ESCR(0x3bc, "RAT", "event detector: register allocation, uop types"),
 	{ 0x3be, 1, "MSR_SSU_ESCR0", NULL, "event detector: SSU", &msr_escr, ALWAYS, 0 },
-	ESCR(0x3c0, "MS", "event detector: microcode store"), ESCR(0x3c2, "TBPU", "event detector: branches by type"),
-	ESCR(0x3c4, "TC", "event detector: trace cache"), ESCR(0x3c8, "IX", "event detector: instruction translation"),
+	ESCR(0x3c0, "MS", "event detector: microcode store"),
+	ESCR(0x3c2, "TBPU", "event detector: branches by type"),
+	ESCR(0x3c4, "TC", "event detector: trace cache"),
+	ESCR(0x3c8, "IX", "event detector: instruction translation"),
 	ESCR(0x3ca, "ALF", "event detector: allocation"),
-	{ 0x3cc, 1, "MSR_CRU_ESCR2", NULL, "event detector: retirement, branches and tagged uops", &msr_escr, ALWAYS, 0 },
-	{ 0x3cd, 1, "MSR_CRU_ESCR3", NULL, "event detector: retirement, branches and tagged uops", &msr_escr, ALWAYS, 0 },
+	{ 0x3cc, 1, "MSR_CRU_ESCR2", NULL, "event detector: retirement, branches and tagged uops", &msr_escr, ALWAYS,
+		0 },
+	{ 0x3cd, 1, "MSR_CRU_ESCR3", NULL, "event detector: retirement, branches and tagged uops", &msr_escr, ALWAYS,
+		0 },
 	{ 0x3e0, 1, "MSR_CRU_ESCR4", NULL, "event detector: retirement", &msr_escr, ALWAYS, 0 },
 	{ 0x3e1, 1, "MSR_CRU_ESCR5", NULL, "event detector: retirement", &msr_escr, ALWAYS, 0 },
 	{ 0x3f0, 1, "MSR_TC_PRECISE_EVENT", NULL, "front-end tagging", &msr_precise, ALWAYS, 0 },
-	{ 0x3f1, 1, "MSR_PEBS_ENABLE", NULL, "PEBS, and tagging of replayed uops: why replayed", &msr_p4_pebs_enable, ALWAYS, 0 },
+	{ 0x3f1, 1, "MSR_PEBS_ENABLE", NULL, "PEBS, and tagging of replayed uops: why replayed", &msr_p4_pebs_enable,
+		ALWAYS, 0 },
 	{ 0x3f2, 1, "MSR_PEBS_MATRIX_VERT", NULL, "tagging of replayed uops: which", &msr_p4_matrix, ALWAYS, 0 },
 	{ 0x600, 1, "IA32_DS_AREA", NULL, "where the debug store area lies", &msr_address, ALWAYS, 0 },
-	{ 0x680, 16, "MSR_LASTBRANCH_%u_FROM_LIP", "MSR_LASTBRANCH_%u_FROM_IP", "LBR stack: from", &msr_address, FROM_MODEL_3, 0 },
-	{ 0x6c0, 16, "MSR_LASTBRANCH_%u_TO_LIP", "MSR_LASTBRANCH_%u_TO_IP", "LBR stack: to", &msr_address, FROM_MODEL_3, 0 },
+	{ 0x680, 16, "MSR_LASTBRANCH_%u_FROM_LIP", "MSR_LASTBRANCH_%u_FROM_IP", "LBR stack: from", &msr_address,
+		FROM_MODEL_3, 0 },
+	{ 0x6c0, 16, "MSR_LASTBRANCH_%u_TO_LIP", "MSR_LASTBRANCH_%u_TO_IP", "LBR stack: to", &msr_address, FROM_MODEL_3,
+		0 },
 };
 
 static const struct row arch[] = {
@@ -175,33 +199,54 @@ static const struct row arch[] = {
 	{ 0x40, 8, "MSR_LASTBRANCH_%u_FROM_IP", NULL, "LBR stack: from", &msr_address, STYLE_BONNELL, 0 },
 	{ 0x60, 4, "MSR_LASTBRANCH_%u_TO_IP", NULL, "LBR stack: to", &msr_address, STYLE_CORE2, 0 },
 	{ 0x60, 8, "MSR_LASTBRANCH_%u_TO_IP", NULL, "LBR stack: to", &msr_address, STYLE_BONNELL, 0 },
-	{ 0xc1, 0, "IA32_PMC%u", "PERFCTR%u", "general-purpose counter; a write takes 32 bits and extends their sign", &msr_gp_counter, ALWAYS, EACH_GP },
+	{ 0xc1, 0, "IA32_PMC%u", "PERFCTR%u", "general-purpose counter; a write takes 32 bits and extends their sign",
+		&msr_gp_counter, ALWAYS, EACH_GP },
 	{ 0x186, 0, "IA32_PERFEVTSEL%u", NULL, "event of IA32_PMC%u", &msr_evtsel, ALWAYS, EACH_GP },
-	{ 0x1a0, 1, "IA32_MISC_ENABLE", NULL, "what the processor has: performance monitoring, BTS, PEBS", &msr_misc_enable, ALWAYS, 0 },
+	{ 0x1a0, 1, "IA32_MISC_ENABLE", NULL, "what the processor has: performance monitoring, BTS, PEBS",
+		&msr_misc_enable, ALWAYS, 0 },
 	{ 0x1c8, 1, "MSR_LBR_SELECT", NULL, "which branches stay out of the LBR stack", &msr_select, STYLE_SELECT, 0 },
 	{ 0x1c9, 1, "MSR_LASTBRANCH_TOS", NULL, "top of the LBR stack", &msr_tos, STYLE_TOS, 0 },
-	{ 0x1d9, 1, "IA32_DEBUGCTL", "MSR_DEBUGCTLB", "last branch recording, branch trace store, freezing", &msr_debugctl, ALWAYS, 0 },
-	{ 0x1dd, 1, "MSR_LER_FROM_LIP", "MSR_LER_FROM_IP", "last branch before the last interrupt: from", &msr_address, STYLE_TOS, 0 },
-	{ 0x1dd, 1, "IA32_LER_FROM_IP", "MSR_LER_FROM_LIP", "last branch before the last interrupt: from", &msr_address, STYLE_ARCH, 0 },
-	{ 0x1de, 1, "MSR_LER_TO_LIP", "MSR_LER_TO_IP", "last branch before the last interrupt: to", &msr_address, STYLE_TOS, 0 },
-	{ 0x1de, 1, "IA32_LER_TO_IP", "MSR_LER_TO_LIP", "last branch before the last interrupt: to", &msr_address, STYLE_ARCH, 0 },
-	{ 0x1e0, 1, "IA32_LER_INFO", NULL, "last branch before the last interrupt: flags, cycles, kind", &msr_info, STYLE_ARCH, 0 },
+	{ 0x1d9, 1, "IA32_DEBUGCTL", "MSR_DEBUGCTLB", "last branch recording, branch trace store, freezing",
+		&msr_debugctl, ALWAYS, 0 },
+	{ 0x1dd, 1, "MSR_LER_FROM_LIP", "MSR_LER_FROM_IP", "last branch before the last interrupt: from", &msr_address,
+		STYLE_TOS, 0 },
+	{ 0x1dd, 1, "IA32_LER_FROM_IP", "MSR_LER_FROM_LIP", "last branch before the last interrupt: from", &msr_address,
+		STYLE_ARCH, 0 },
+	{ 0x1de, 1, "MSR_LER_TO_LIP", "MSR_LER_TO_IP", "last branch before the last interrupt: to", &msr_address,
+		STYLE_TOS, 0 },
+	{ 0x1de, 1, "IA32_LER_TO_IP", "MSR_LER_TO_LIP", "last branch before the last interrupt: to", &msr_address,
+		STYLE_ARCH, 0 },
+	{ 0x1e0, 1, "IA32_LER_INFO", NULL, "last branch before the last interrupt: flags, cycles, kind", &msr_info,
+		STYLE_ARCH, 0 },
 	{ 0x309, 0, "IA32_FIXED_CTR%u", "MSR_PERF_FIXED_CTR%u",
-		"fixed counter: 0 instructions, 1 cycles, 2 reference cycles, 3 slots", &msr_fixed_counter, ALWAYS, EACH_FIXED },
-	{ 0x329, 1, "MSR_PERF_METRICS", NULL, "where the issue slots of fixed counter 3 went", &msr_metrics, METRICS, 0 },
-	{ 0x345, 1, "IA32_PERF_CAPABILITIES", NULL, "what PEBS and LBR can do; read-only", &msr_capabilities, HAS_CAPABILITIES, 0 },
-	{ 0x38d, 1, "IA32_FIXED_CTR_CTRL", "MSR_PERF_FIXED_CTR_CTRL", "rings and interrupts of the fixed counters", &msr_fixed_ctrl, FROM_V2, 0 },
-	{ 0x38e, 1, "IA32_PERF_GLOBAL_STATUS", "MSR_PERF_GLOBAL_STATUS", "overflows; read-only", &msr_global_status, FROM_V2, 0 },
-	{ 0x38f, 1, "IA32_PERF_GLOBAL_CTRL", "MSR_PERF_GLOBAL_CTRL", "which counters count", &msr_global_ctrl, FROM_V2, 0 },
-	{ 0x390, 1, "IA32_PERF_GLOBAL_OVF_CTRL", "MSR_PERF_GLOBAL_OVF_CTRL", "clears bits of IA32_PERF_GLOBAL_STATUS", &msr_global_clear, V2_OR_V3, 0 },
-	{ 0x390, 1, "IA32_PERF_GLOBAL_STATUS_RESET", "IA32_PERF_GLOBAL_OVF_CTRL", "clears bits of IA32_PERF_GLOBAL_STATUS", &msr_global_clear, FROM_V4, 0 },
-	{ 0x391, 1, "IA32_PERF_GLOBAL_STATUS_SET", NULL, "sets bits of IA32_PERF_GLOBAL_STATUS", &msr_global_set, FROM_V4, 0 },
+		"fixed counter: 0 instructions, 1 cycles, 2 reference cycles, 3 slots", &msr_fixed_counter, ALWAYS,
+		EACH_FIXED },
+	{ 0x329, 1, "MSR_PERF_METRICS", NULL, "where the issue slots of fixed counter 3 went", &msr_metrics, METRICS,
+		0 },
+	{ 0x345, 1, "IA32_PERF_CAPABILITIES", NULL, "what PEBS and LBR can do; read-only", &msr_capabilities,
+		HAS_CAPABILITIES, 0 },
+	{ 0x38d, 1, "IA32_FIXED_CTR_CTRL", "MSR_PERF_FIXED_CTR_CTRL", "rings and interrupts of the fixed counters",
+		&msr_fixed_ctrl, FROM_V2, 0 },
+	{ 0x38e, 1, "IA32_PERF_GLOBAL_STATUS", "MSR_PERF_GLOBAL_STATUS", "overflows; read-only", &msr_global_status,
+		FROM_V2, 0 },
+	{ 0x38f, 1, "IA32_PERF_GLOBAL_CTRL", "MSR_PERF_GLOBAL_CTRL", "which counters count", &msr_global_ctrl, FROM_V2,
+		0 },
+	{ 0x390, 1, "IA32_PERF_GLOBAL_OVF_CTRL", "MSR_PERF_GLOBAL_OVF_CTRL", "clears bits of IA32_PERF_GLOBAL_STATUS",
+		&msr_global_clear, V2_OR_V3, 0 },
+	{ 0x390, 1, "IA32_PERF_GLOBAL_STATUS_RESET", "IA32_PERF_GLOBAL_OVF_CTRL",
+		"clears bits of IA32_PERF_GLOBAL_STATUS", &msr_global_clear, FROM_V4, 0 },
+	{ 0x391, 1, "IA32_PERF_GLOBAL_STATUS_SET", NULL, "sets bits of IA32_PERF_GLOBAL_STATUS", &msr_global_set,
+		FROM_V4, 0 },
 	{ 0x392, 1, "IA32_PERF_GLOBAL_INUSE", NULL, "which counters are in use; read-only", &msr_inuse, FROM_V4, 0 },
-	{ 0x3f1, 1, "IA32_PEBS_ENABLE", "MSR_PEBS_ENABLE", "which counters make PEBS records", &msr_pebs_enable, PEBS_ANY, 0 },
+	{ 0x3f1, 1, "IA32_PEBS_ENABLE", "MSR_PEBS_ENABLE", "which counters make PEBS records", &msr_pebs_enable,
+		PEBS_ANY, 0 },
 	{ 0x3f2, 1, "MSR_PEBS_DATA_CFG", NULL, "groups of an adaptive PEBS record", &msr_data_cfg, PEBS_FROM_4, 0 },
-	{ 0x3f6, 1, "MSR_PEBS_LD_LAT_THRESHOLD", "MSR_PEBS_LD_LAT", "latency from which a load counts", &msr_ld_lat, PEBS_FROM_1, 0 },
-	{ 0x3f7, 1, "MSR_PEBS_FRONTEND", NULL, "which front-end event FRONTEND_RETIRED counts", &msr_frontend, PEBS_FROM_3, 0 },
-	{ 0x4c1, 0, "IA32_A_PMC%u", NULL, "IA32_PMC%u, written in its full width", &msr_gp_counter, FULL_WIDTH, EACH_GP },
+	{ 0x3f6, 1, "MSR_PEBS_LD_LAT_THRESHOLD", "MSR_PEBS_LD_LAT", "latency from which a load counts", &msr_ld_lat,
+		PEBS_FROM_1, 0 },
+	{ 0x3f7, 1, "MSR_PEBS_FRONTEND", NULL, "which front-end event FRONTEND_RETIRED counts", &msr_frontend,
+		PEBS_FROM_3, 0 },
+	{ 0x4c1, 0, "IA32_A_PMC%u", NULL, "IA32_PMC%u, written in its full width", &msr_gp_counter, FULL_WIDTH,
+		EACH_GP },
 	{ 0x600, 1, "IA32_DS_AREA", NULL, "where the debug store area lies", &msr_address, ALWAYS, 0 },
 	{ 0x680, 16, "MSR_LASTBRANCH_%u_FROM_IP", NULL, "LBR stack: from", &msr_from, STYLE_680, 0 },
 	{ 0x680, 32, "MSR_LASTBRANCH_%u_FROM_IP", NULL, "LBR stack: from", &msr_from, STYLE_SKYLAKE, 0 },
@@ -209,33 +254,59 @@ static const struct row arch[] = {
 	{ 0x6c0, 32, "MSR_LASTBRANCH_%u_TO_IP", NULL, "LBR stack: to", &msr_address, STYLE_SKYLAKE, 0 },
 	{ 0xdc0, 32, "MSR_LBR_INFO_%u", NULL, "LBR stack: flags and cycles", &msr_info, STYLE_SKYLAKE, 0 },
 	{ 0x1200, 32, "IA32_LBR_%u_INFO", NULL, "LBR stack: flags, cycles, kind", &msr_info, STYLE_ARCH, 0 },
-	{ 0x1309, 0, "MSR_RELOAD_FIXED_CTR%u", NULL, "reload value of fixed counter %u for PEBS", &msr_fixed_reload, PEBS_FROM_4, EACH_FIXED },
-	{ 0x14c1, 0, "MSR_RELOAD_PMC%u", NULL, "reload value of counter %u for PEBS", &msr_reload, PEBS_FROM_4, EACH_GP },
+	{ 0x1309, 0, "MSR_RELOAD_FIXED_CTR%u", NULL, "reload value of fixed counter %u for PEBS", &msr_fixed_reload,
+		PEBS_FROM_4, EACH_FIXED },
+	{ 0x14c1, 0, "MSR_RELOAD_PMC%u", NULL, "reload value of counter %u for PEBS", &msr_reload, PEBS_FROM_4,
+		EACH_GP },
 	{ 0x14ce, 1, "IA32_LBR_CTL", NULL, "which branches go into the LBR stack", &msr_lbr_ctl, STYLE_ARCH, 0 },
 	{ 0x14cf, 1, "IA32_LBR_DEPTH", NULL, "how deep the LBR stack is", &msr_depth, STYLE_ARCH, 0 },
 	{ 0x1500, 32, "IA32_LBR_%u_FROM_IP", NULL, "LBR stack: from", &msr_address, STYLE_ARCH, 0 },
 	{ 0x1600, 32, "IA32_LBR_%u_TO_IP", NULL, "LBR stack: to", &msr_address, STYLE_ARCH, 0 },
 };
 
-static const struct row lvt = { SPMU_APIC_LVT_PC, 1, "LVT_PC", "LVT_PMI", "local APIC: how a PMI is delivered", &msr_lvt, ALWAYS, 0 };
+static const struct row lvt = { SPMU_APIC_LVT_PC, 1, "LVT_PC", "LVT_PMI", "local APIC: how a PMI is delivered",
+	&msr_lvt, ALWAYS, 0 };
 
 #define UNIT(n) \
-	{ MSR_PUSHOUT(n, CONTROL), 1, "PUSHOUT" #n "_CONTROL", NULL, "pushout counter " #n ": what is measured, and whether it counts", &msr_pushout_control, ALWAYS, 0 }, \
-	{ MSR_PUSHOUT(n, LOAD), 1, "PUSHOUT" #n "_LOAD", NULL, "pushout counter " #n ": the threshold, as its register is loaded", &msr_pushout_load, ALWAYS, 0 }, \
-	{ MSR_PUSHOUT(n, COUNT), 1, "PUSHOUT" #n "_COUNT", NULL, "pushout counter " #n ": slots that reached the threshold", &msr_pushout_count, ALWAYS, 0 }, \
-	{ MSR_PUSHOUT(n, STORED), 1, "PUSHOUT" #n "_STORED", NULL, "pushout counter " #n ": an exact pushout, frozen until it is read; read-only", &msr_pushout_stored, ALWAYS, 0 }, \
-	{ MSR_PUSHOUT(n, STORED_IP), 1, "PUSHOUT" #n "_STORED_IP", NULL, "pushout counter " #n ": whose pushout that is; read-only", &msr_address, ALWAYS, 0 }, \
-	{ MSR_PUSHOUT(n, ALL_IS), 1, "PUSHOUT" #n "_ALL_IS", NULL, "pushout counter " #n ": what all tagged slots are", &msr_pushout_is, ALWAYS, 0 }, \
-	{ MSR_PUSHOUT(n, ALL_DID), 1, "PUSHOUT" #n "_ALL_DID", NULL, "pushout counter " #n ": events that tagged slots have all of", &msr_pushout_did, ALWAYS, 0 }, \
-	{ MSR_PUSHOUT(n, ANY_IS), 1, "PUSHOUT" #n "_ANY_IS", NULL, "pushout counter " #n ": with ANY_DID: tagged slots have one of these", &msr_pushout_is, ALWAYS, 0 }, \
-	{ MSR_PUSHOUT(n, ANY_DID), 1, "PUSHOUT" #n "_ANY_DID", NULL, "pushout counter " #n ": with ANY_IS: tagged slots have one of these", &msr_pushout_did, ALWAYS, 0 }, \
-	{ MSR_PUSHOUT(n, NONE_IS), 1, "PUSHOUT" #n "_NONE_IS", NULL, "pushout counter " #n ": what no tagged slot is", &msr_pushout_is, ALWAYS, 0 }, \
-	{ MSR_PUSHOUT(n, NONE_DID), 1, "PUSHOUT" #n "_NONE_DID", NULL, "pushout counter " #n ": events that no tagged slot has", &msr_pushout_did, ALWAYS, 0 }
+	{ MSR_PUSHOUT(n, CONTROL), 1, "PUSHOUT" #n "_CONTROL", NULL, \
+		"pushout counter " #n ": what is measured, and whether it counts", &msr_pushout_control, ALWAYS, 0 }, \
+		{ MSR_PUSHOUT(n, LOAD), 1, "PUSHOUT" #n "_LOAD", NULL, \
+			"pushout counter " #n ": the threshold, as its register is loaded", &msr_pushout_load, ALWAYS, \
+			0 }, \
+		{ MSR_PUSHOUT(n, COUNT), 1, "PUSHOUT" #n "_COUNT", NULL, \
+			"pushout counter " #n ": slots that reached the threshold", &msr_pushout_count, ALWAYS, 0 }, \
+		{ MSR_PUSHOUT(n, STORED), 1, "PUSHOUT" #n "_STORED", NULL, \
+			"pushout counter " #n ": an exact pushout, frozen until it is read; read-only", \
+			&msr_pushout_stored, ALWAYS, 0 }, \
+		{ MSR_PUSHOUT(n, STORED_IP), 1, "PUSHOUT" #n "_STORED_IP", NULL, \
+			"pushout counter " #n ": whose pushout that is; read-only", &msr_address, ALWAYS, 0 }, \
+		{ MSR_PUSHOUT(n, ALL_IS), 1, "PUSHOUT" #n "_ALL_IS", NULL, \
+			"pushout counter " #n ": what all tagged slots are", &msr_pushout_is, ALWAYS, 0 }, \
+		{ MSR_PUSHOUT(n, ALL_DID), 1, "PUSHOUT" #n "_ALL_DID", NULL, \
+			"pushout counter " #n ": events that tagged slots have all of", &msr_pushout_did, ALWAYS, 0 }, \
+		{ MSR_PUSHOUT(n, ANY_IS), 1, "PUSHOUT" #n "_ANY_IS", NULL, \
+			"pushout counter " #n ": with ANY_DID: tagged slots have one of these", &msr_pushout_is, \
+			ALWAYS, 0 }, \
+		{ MSR_PUSHOUT(n, ANY_DID), 1, "PUSHOUT" #n "_ANY_DID", NULL, \
+			"pushout counter " #n ": with ANY_IS: tagged slots have one of these", &msr_pushout_did, \
+			ALWAYS, 0 }, \
+		{ MSR_PUSHOUT(n, NONE_IS), 1, "PUSHOUT" #n "_NONE_IS", NULL, \
+			"pushout counter " #n ": what no tagged slot is", &msr_pushout_is, ALWAYS, 0 }, \
+	{ \
+		MSR_PUSHOUT(n, NONE_DID), 1, "PUSHOUT" #n "_NONE_DID", NULL, \
+			"pushout counter " #n ": events that no tagged slot has", &msr_pushout_did, ALWAYS, 0 \
+	}
 /* Of every family, where the host has them. */
 static const struct row pushout[] = {
-	{ MSR_PUSHOUT_CAPABILITIES, 1, "PUSHOUT_CAPABILITIES", NULL, "pushout counters: how many, and how wide the core is; read-only", &msr_pushout_capabilities, ALWAYS, 0 },
-	{ MSR_PUSHOUT_STATUS, 1, "PUSHOUT_STATUS", NULL, "pushout counters: which overflowed", &msr_pushout_status, ALWAYS, 0 },
-	UNIT(0), UNIT(1), UNIT(2), UNIT(3),
+	{ MSR_PUSHOUT_CAPABILITIES, 1, "PUSHOUT_CAPABILITIES", NULL,
+		"pushout counters: how many, and how wide the core is; read-only", &msr_pushout_capabilities, ALWAYS,
+		0 },
+	{ MSR_PUSHOUT_STATUS, 1, "PUSHOUT_STATUS", NULL, "pushout counters: which overflowed", &msr_pushout_status,
+		ALWAYS, 0 },
+	UNIT(0),
+	UNIT(1),
+	UNIT(2),
+	UNIT(3),
 };
 _Static_assert(SPMU_PUSHOUT_UNITS == 4, "a row for each register of each unit");
 
@@ -246,14 +317,18 @@ enum { TABLES = 2 };
 static struct table table_of(const struct spmu_model *m, unsigned which)
 {
 #define TABLE(t) (struct table){ t, sizeof t / sizeof *t }
-	return which ? TABLE(pushout) : m->family == &pmu_p5 ? TABLE(p5) : m->family == &pmu_p6 ? TABLE(p6) : m->family == &pmu_netburst ? TABLE(netburst) : TABLE(arch);
+	return which ? TABLE(pushout)
+		: m->family == &pmu_p5 ? TABLE(p5)
+		: m->family == &pmu_p6 ? TABLE(p6)
+		: m->family == &pmu_netburst ? TABLE(netburst)
+		: TABLE(arch);
 #undef TABLE
 }
 
 /* Addresses of a row; 0 where this model does not have it. */
 static unsigned length(const struct spmu_model *m, const struct row *r)
 {
-	return !msr_holds(m, r->when, 0) ? 0 : r->count ? r->count : msr_copies(m, r->each);
+	return !holds(m, r->when, 0) ? 0 : r->count ? r->count : copies(m, r->each);
 }
 
 /* `format` with its %u, if it has one, replaced by n. */
@@ -386,11 +461,12 @@ size_t spmu_msr_fields(const struct spmu_model *m, const struct spmu_msr *msr, s
 	size_t n = 0;
 	for (size_t i = 0; r && i < r->layout->count; i++) {
 		const struct msr_bits *b = &r->layout->bits[i];
-		if (!msr_holds(m, b->when, msr->address))
+		if (!holds(m, b->when, msr->address))
 			continue;
-		for (unsigned k = msr_copies(m, b->each); k-- > 0 && n < SPMU_FIELDS_MAX;) {
+		for (unsigned k = copies(m, b->each); k-- > 0 && n < SPMU_FIELDS_MAX;) {
 			struct spmu_field *f = &out[n++];
-			*f = (struct spmu_field){ .high = (uint8_t)(last_bit(m, b) + k * b->step), .low = (uint8_t)(b->low + k * b->step),
+			*f = (struct spmu_field){ .high = (uint8_t)(last_bit(m, b) + k * b->step),
+				.low = (uint8_t)(b->low + k * b->step),
 				.value = b->value, .values = b->values };
 			numbered(f->name, sizeof f->name, b->name, k);
 			numbered(f->help, sizeof f->help, b->help, k);

@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * NetBurst's three tagging mechanisms: which uops carry a tag when they reach retirement.
  *
- * Front end: an RAT ESCR with event uop_type (02H) and tag enable marks loads (TAGLOADS) or stores (TAGSTORES): one bit.
- * Execution: a FIRM ESCR with tag enable marks the uops that its event detects with its tag value: four bits.
- * Replay:    MSR_PEBS_ENABLE, with UOP_TAG (bit 24), says which causes of a replay mark the uop: bit 0 a load that missed L1D, 1 L2; 2 a miss
- *            of the data TLB; 15 and 16 a mispredicted branch; 9 a load blocked by a store; 10 an access that crosses a line.
- *            MSR_PEBS_MATRIX_VERT says for which uops: bit 0 loads, 1 stores, 4 branches.  Bit 9 also wants MOB_load_replay with
- *            PARTIAL_DATA and UNALGN_ADDR in an MOB ESCR; bit 10 SPLIT_LD in MSR_SAAT_ESCR1, SPLIT_ST in MSR_SAAT_ESCR0.
- * Source: SDM vol. 3B, "At-Retirement Counting" and its tables of front-end, execution and replay tagging (19-31 to 19-33);
- * B. Sprunt, "Pentium 4 Performance-Monitoring Features", IEEE Micro 22(4), 2002 (one bit, four bits, one bit).
+ * Front end: an RAT ESCR with event uop_type (02H) and tag enable marks loads (TAGLOADS) or stores (TAGSTORES):
+ * one bit.  Execution: a FIRM ESCR with tag enable marks the uops that its event detects with its tag value:
+ * four bits.  Replay:    MSR_PEBS_ENABLE, with UOP_TAG (bit 24), says which causes of a replay mark the uop:
+ *            bit 0 a load that missed L1D, 1 L2; 2 a miss of the data TLB; 15 and 16 a mispredicted branch; 9 a
+ *            load blocked by a store; 10 an access that crosses a line.  MSR_PEBS_MATRIX_VERT says for which
+ *            uops: bit 0 loads, 1 stores, 4 branches.  Bit 9 also wants MOB_load_replay with PARTIAL_DATA and
+ *            UNALGN_ADDR in an MOB ESCR; bit 10 SPLIT_LD in MSR_SAAT_ESCR1, SPLIT_ST in MSR_SAAT_ESCR0.
+ * Source: SDM vol. 3B, "At-Retirement Counting" and its tables of front-end, execution and replay tagging
+ * (19-31 to 19-33); B. Sprunt, "Pentium 4 Performance-Monitoring Features", IEEE Micro 22(4), 2002 (one bit,
+ * four bits, one bit).
  *
- * An ESCR tags only while a counter that can see it or its pair is enabled: the manual says that counts may be 0 otherwise; here they are.
- * Never tagged: locked accesses, returns, far transfers (the manual's list; uncached and I/O accesses do not occur in the model).
- * SPLIT_ST: MSR_SAAT_ESCR1 serves as well, because the table of non-retirement events names that one for counting at retirement.
- * GUESS: a uop is tagged by the ESCR's CPL and thread bits at its own privilege; tagging user code's loads with OS bits only settles it.
+ * An ESCR tags only while a counter that can see it or its pair is enabled: the manual says that counts may be
+ * 0 otherwise; here they are.  Never tagged: locked accesses, returns, far transfers (the manual's list;
+ * uncached and I/O accesses do not occur in the model).  SPLIT_ST: MSR_SAAT_ESCR1 serves as well, because the
+ * table of non-retirement events names that one for counting at retirement.  GUESS: a uop is tagged by the
+ * ESCR's CPL and thread bits at its own privilege; tagging user code's loads with OS bits only settles it.
  */
 #include "netburst_pmu.h"
 #include <string.h>
 
-enum { EVENT_UOP_TYPE = 0x02, EVENT_MOB_LOAD_REPLAY = 0x03, EVENT_LOAD_PORT_REPLAY = 0x04, EVENT_STORE_PORT_REPLAY = 0x05 };
+enum {
+	EVENT_UOP_TYPE = 0x02,
+	EVENT_MOB_LOAD_REPLAY = 0x03,
+	EVENT_LOAD_PORT_REPLAY = 0x04,
+	EVENT_STORE_PORT_REPLAY = 0x05
+};
 enum { MASK_SPLIT = 1 << 1, MASK_MOB = 1 << 4 | 1 << 5, RULES = 64 };
 
 struct rules { struct pmu_source match[RULES]; uint16_t tags[RULES]; uint8_t who[RULES]; unsigned n; };
@@ -60,7 +68,8 @@ static void by_escr(const struct spmu *p, struct rules *t, uint32_t msr, int eve
 			continue;
 		for (unsigned k = 0; k < row->expr.terms; k++)
 			if (!row->expr.term[k].conds && !p->model->source[row->expr.term[k].source].is_signal)
-				rule(t, &p->model->source[row->expr.term[k].source], netburst_who(v, row->public.thread_independent), tags);
+				rule(t, &p->model->source[row->expr.term[k].source],
+					netburst_who(v, row->public.thread_independent), tags);
 	}
 }
 

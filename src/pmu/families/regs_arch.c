@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * The registers of the architectural PMU, versions 1 to 5, each as its generation had it.
  *
- * Source: SDM vol. 3B, chapter "Performance Monitoring", sections "Architectural Performance Monitoring" (versions 1 to 5)
- * and "Full-Width Writes to Performance Counter Registers"; vol. 4, "IA-32 Architectural MSRs"; vol. 2, "RDPMC", "CPUID";
- * vol. 3A, "Processor State After Reset" (IA32_PERF_GLOBAL_CTRL enables all general-purpose counters).
+ * Source: SDM vol. 3B, chapter "Performance Monitoring", sections "Architectural Performance Monitoring"
+ * (versions 1 to 5) and "Full-Width Writes to Performance Counter Registers"; vol. 4, "IA-32 Architectural
+ * MSRs"; vol. 2, "RDPMC", "CPUID"; vol. 3A, "Processor State After Reset" (IA32_PERF_GLOBAL_CTRL enables all
+ * general-purpose counters).
  *
  *   version 1   IA32_PMCx and IA32_PERFEVTSELx, each with its own enable bit
- *   version 2   fixed counters, GLOBAL_CTRL, GLOBAL_STATUS, GLOBAL_OVF_CTRL; freeze on PMI: GLOBAL_CTRL is cleared (legacy)
+ *   version 2   fixed counters, GLOBAL_CTRL, GLOBAL_STATUS, GLOBAL_OVF_CTRL; freeze on PMI: GLOBAL_CTRL is
+ *               cleared (legacy)
  *   version 3   AnyThread
  *   version 4   GLOBAL_STATUS_RESET and _SET, GLOBAL_INUSE; freeze on PMI: GLOBAL_STATUS.CTR_Frz (streamlined)
  *   version 5   fixed counters by bit map, AnyThread deprecated where CPUID.0AH:EDX[15] says so
  *
- * What is not of the architecture but of a generation stands in the table's @features: in_tx (PERFEVTSEL bits 32, 33: TSX), split (two
- * threads share the eight counters, four each).  No transaction ever runs here: a counter with IN_TX counts nothing, IN_TXCP excludes
- * nothing.  Pin control (PC) is kept and does nothing.  PEBS, BTS and LBR: ds.h; PERF_METRICS: arch_metrics.c.
+ * What is not of the architecture but of a generation stands in the table's @features: in_tx (PERFEVTSEL bits
+ * 32, 33: TSX), split (two threads share the eight counters, four each).  No transaction ever runs here: a
+ * counter with IN_TX counts nothing, IN_TXCP excludes nothing.  Pin control (PC) is kept and does nothing.
+ * PEBS, BTS and LBR: ds.h; PERF_METRICS: arch_metrics.c.
  *
  * GUESS: with AnyThread deprecated (CPUID.0AH:EDX[15]) its bits are reserved; writing one on such a part settles it.
  * GUESS: reading STATUS_RESET and STATUS_SET gives 0; RDMSR of 390H and 391H settles it.
@@ -66,8 +69,8 @@ static uint64_t counter_bits(const struct spmu *p)
 		(p->model->capabilities & CAP_PERF_METRICS ? STATUS_PERF_METRICS : 0);
 }
 
-/* The others that can be cleared, less those that cannot be set.  Version 2: OvfDSBuffer and CondChgd; 3: OvfUncore, too; 4: TraceToPAPMI 55,
- * LBR_Frz 58, CTR_Frz 59, ASCI 60. */
+/* The others that can be cleared, less those that cannot be set.  Version 2: OvfDSBuffer and CondChgd; 3:
+ * OvfUncore, too; 4: TraceToPAPMI 55, LBR_Frz 58, CTR_Frz 59, ASCI 60. */
 static uint64_t other_bits(const struct spmu_model *m)
 {
 	uint64_t bits = STATUS_COND_CHGD | STATUS_DS_BUFFER;
@@ -272,8 +275,8 @@ static int arch_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value)
 	return SPMU_OK;
 }
 
-/* ECX[31:16] is the type (0: general-purpose, 4000H: fixed, 2000H: PERF_METRICS), [15:0] the index.  Bit 31, the fast read of
- * NetBurst, is no type of an architectural PMU. */
+/* ECX[31:16] is the type (0: general-purpose, 4000H: fixed, 2000H: PERF_METRICS), [15:0] the index.  Bit 31,
+ * the fast read of NetBurst, is no type of an architectural PMU. */
 static int arch_rdpmc(const struct spmu *p, uint32_t rdpmc_idx, uint64_t *value)
 {
 	unsigned type = rdpmc_idx >> 16, index = rdpmc_idx & 0xffff;
@@ -295,7 +298,9 @@ static int arch_shape(struct spmu_model *m, char *text, size_t text_bytes)
 		m->counters += PMU_METRICS;
 		for (unsigned i = 0; i < PMU_METRICS; i++)
 			if (m->fixed < 4 || (i <= METRIC_FE_BOUND && !m->metric[i].terms)) {
-				snprintf(text, text_bytes, "PERF_METRICS wants fixed counter 3 and @metric slots, retiring, bad_spec and fe_bound");
+				snprintf(text, text_bytes,
+					"PERF_METRICS wants fixed counter 3 and @metric slots, retiring, bad_spec and "
+					"fe_bound");
 				return SPMU_EINPUT;
 			}
 	}
@@ -360,10 +365,12 @@ static void arch_wrapped(struct spmu *p, unsigned i)
 
 static bool interrupts(const struct spmu *p, unsigned i)
 {
-	return i < p->model->gp ? !!(p->arch.evtsel[i] & SPMU_EVTSEL_INT) : p->arch.fixed_ctrl >> (4 * (i - p->model->gp) + 3) & 1;
+	return i < p->model->gp ? !!(p->arch.evtsel[i] & SPMU_EVTSEL_INT)
+		: p->arch.fixed_ctrl >> (4 * (i - p->model->gp) + 3) & 1;
 }
 
-/* The condition of a PMI: counters (and LBR) freeze now, the interrupt comes when it comes.  True: enables have changed. */
+/* The condition of a PMI: counters (and LBR) freeze now, the interrupt comes when it comes.  True: enables have
+ * changed. */
 static bool arch_pmi(struct spmu *p, const struct pmu_moment *at)
 {
 	pmu_request(p, at->cycle);
@@ -400,7 +407,8 @@ static int arch_restored(struct spmu *p)
 {
 	const struct spmu_model *m = p->model;
 	struct pmu_arch_state *a = &p->arch;
-	bool bad = a->fixed_ctrl & ~fixed_ctrl_bits(m) || a->global_ctrl & ~counter_bits(p) || a->status & ~(counter_bits(p) | other_bits(m)) ||
+	bool bad = a->fixed_ctrl & ~fixed_ctrl_bits(m) || a->global_ctrl & ~counter_bits(p) ||
+		a->status & ~(counter_bits(p) | other_bits(m)) ||
 		a->debugctl & ~(DEBUGCTL_FREEZE_PERFMON_ON_PMI | pmu_ds_debugctl_bits(p));
 	for (unsigned i = 0; i < PMU_MAX_GP; i++) {
 		bad |= a->evtsel[i] && (i >= gp_counters(p) || a->evtsel[i] & ~evtsel_bits(m, i));
@@ -410,6 +418,19 @@ static int arch_restored(struct spmu *p)
 }
 
 const struct pmu_family pmu_arch = {
-	.name = "arch", .public = SPMU_FAMILY_ARCH, .shape = arch_shape, .reset = arch_reset, .wrmsr = arch_wrmsr, .rdmsr = arch_rdmsr, .rdpmc = arch_rdpmc,
-	.setup = arch_setup, .wrapped = arch_wrapped, .acts = arch_acts, .ds_pmi = arch_ds_pmi, .tag = pmu_pebs_tag, .restored = arch_restored, .status = arch_status, .lvt = 2,
+	.name = "arch",
+	.public = SPMU_FAMILY_ARCH,
+	.shape = arch_shape,
+	.reset = arch_reset,
+	.wrmsr = arch_wrmsr,
+	.rdmsr = arch_rdmsr,
+	.rdpmc = arch_rdpmc,
+	.setup = arch_setup,
+	.wrapped = arch_wrapped,
+	.acts = arch_acts,
+	.ds_pmi = arch_ds_pmi,
+	.tag = pmu_pebs_tag,
+	.restored = arch_restored,
+	.status = arch_status,
+	.lvt = 2,
 };

@@ -1,31 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * The register interface of the NetBurst PMU (Pentium 4, Xeon): 18 counters, their configuration control registers (CCCR), the event
- * selection control registers (ESCR) that detect events, and the registers of replay tagging and PEBS.
+ * The register interface of the NetBurst PMU (Pentium 4, Xeon): 18 counters, their configuration control
+ * registers (CCCR), the event selection control registers (ESCR) that detect events, and the registers of
+ * replay tagging and PEBS.
  *
- * Source: SDM vol. 3B (edition of June 2016), "Performance Monitoring (Processors Based on Intel NetBurst Microarchitecture)" and
- * "Performance Monitoring and Intel Hyper-Threading Technology in Processors Based on Intel NetBurst Microarchitecture"; vol. 2,
- * "RDPMC"; B. Sprunt, "Pentium 4 Performance-Monitoring Features", IEEE Micro 22(4), 2002.  Wiring: netburst_wiring.c; tags: netburst_tags.c.
- * What an ESCR detects is a row (or several, one a mask bit) of the event table.
+ * Source: SDM vol. 3B (edition of June 2016), "Performance Monitoring (Processors Based on Intel NetBurst
+ * Microarchitecture)" and "Performance Monitoring and Intel Hyper-Threading Technology in Processors Based on
+ * Intel NetBurst Microarchitecture"; vol. 2, "RDPMC"; B. Sprunt, "Pentium 4 Performance-Monitoring Features",
+ * IEEE Micro 22(4), 2002.  Wiring: netburst_wiring.c; tags: netburst_tags.c.  What an ESCR detects is a row (or
+ * several, one a mask bit) of the event table.
  *
- * The way of an event: ESCR's event and mask; CPL and thread; the CCCR's ESCR select; threshold; edge; active threads; counter.
- * Where sources differ or say nothing:
- * - MSR_PEBS_ENABLE: bit 25 enables PEBS and bit 24 tagging for replay, as the manual's MSR table and Linux (asm/perf_event_p4.h) have it;
- *   the manual's text on PEBS calls bit 24 the enable flag.
- * - Bits 63:40 written to a counter are ignored: OProfile and Linux's watchdog wrote negative numbers of 64 bits to them.
- * - CCCR bits 17:16 on parts with one hardware thread "must be 11B"; Linux cleared whole CCCRs on such parts, so other values do not
- *   fault.  GUESS: they count all the same; counting with 00B settles it.
- * - A counter started by another one (CASCADE) counts while the other's OVF is set.  GUESS: that is a level, so setting CASCADE with OVF
- *   set already starts it; doing so settles it.  The manual's two ways to stop it (clear CASCADE, clear OVF) say level.
- * - The interrupt and PEBS come with the next clock that counts something behind the overflow; clearing OVF takes the wait back (GUESS; a handler
- *   that clears OVF of a second counter between its overflow and its next event settles it).
- * - Active threads qualify the count itself, behind threshold and edge; 11B ("any") lets everything pass, as counting of non-sleep clocks wants
- *   (threshold 15 with COMPLEMENT counts in halted cycles).  GUESS: order; 00B with COMPLEMENT settles it.
- * - An ESCR whose event select is 0 (no_event), and its pair's, too: the counter stands still, whatever its threshold.
- * - Thread-independent events with USR bits only count, wherever they come from, while some thread runs at CPL > 0 (Table 18-67).
+ * The way of an event: ESCR's event and mask; CPL and thread; the CCCR's ESCR select; threshold; edge; active
+ * threads; counter.  Where sources differ or say nothing:
+ * - MSR_PEBS_ENABLE: bit 25 enables PEBS and bit 24 tagging for replay, as the manual's MSR table and Linux
+ *   (asm/perf_event_p4.h) have it; the manual's text on PEBS calls bit 24 the enable flag.
+ * - Bits 63:40 written to a counter are ignored: OProfile and Linux's watchdog wrote negative numbers of 64
+ * bits to them.  - CCCR bits 17:16 on parts with one hardware thread "must be 11B"; Linux cleared whole CCCRs
+ *   on such parts, so other values do not fault.  GUESS: they count all the same; counting with 00B settles it.
+ * - A counter started by another one (CASCADE) counts while the other's OVF is set.  GUESS: that is a level, so
+ *   setting CASCADE with OVF set already starts it; doing so settles it.  The manual's two ways to stop it
+ *   (clear CASCADE, clear OVF) say level.
+ * - The interrupt and PEBS come with the next clock that counts something behind the overflow; clearing OVF
+ *   takes the wait back (GUESS; a handler that clears OVF of a second counter between its overflow and its next
+ *   event settles it).
+ * - Active threads qualify the count itself, behind threshold and edge; 11B ("any") lets everything pass, as
+ *   counting of non-sleep clocks wants (threshold 15 with COMPLEMENT counts in halted cycles).  GUESS: order;
+ *   00B with COMPLEMENT settles it.
+ * - An ESCR whose event select is 0 (no_event), and its pair's, too: the counter stands still, whatever its
+ * threshold.  - Thread-independent events with USR bits only count, wherever they come from, while some thread
+ * runs at CPL > 0 (Table 18-67).
  *
- * Left out: the 32-bit counters 18 to 25 of RDPMC on Xeon MP with a third-level cache; one local vector table entry stands for both threads'.
- * Increments of one point a uop or signal are not clipped to 15 in plain sums (no core retires 16 uops a clock).
- * MSR_TC_PRECISE_EVENT is kept and does nothing: no documented event uses it.
+ * Left out: the 32-bit counters 18 to 25 of RDPMC on Xeon MP with a third-level cache; one local vector table
+ * entry stands for both threads'.  Increments of one point a uop or signal are not clipped to 15 in plain sums
+ * (no core retires 16 uops a clock).  MSR_TC_PRECISE_EVENT is kept and does nothing: no documented event uses it.
  */
 #include "../ds/ds.h"
 #include "netburst_pmu.h"
@@ -33,9 +39,11 @@
 
 #define COUNTER_MASK ((UINT64_C(1) << 40) - 1)
 #define PMI_BITS (SPMU_CCCR_OVF_PMI_T0 | SPMU_CCCR_OVF_PMI_T1)
-#define FILTER_BITS (SPMU_CCCR_SELECT(7) | SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(15) | SPMU_CCCR_EDGE)
+#define FILTER_BITS \
+	(SPMU_CCCR_SELECT(7) | SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(15) | SPMU_CCCR_EDGE)
 #define PEBS_METRICS (UINT32_C(0x1fff) | UINT32_C(3) << 15)
-enum { COUNTERS = PMU_NETBURST_COUNTERS, NEVER = PMU_NETBURST_COUNTERS };	/* expr[NEVER]: an event that does not happen */
+/* expr[NEVER]: an event that does not happen */
+enum { COUNTERS = PMU_NETBURST_COUNTERS, NEVER = PMU_NETBURST_COUNTERS };
 
 unsigned netburst_who(uint32_t escr, bool independent)
 {
@@ -128,14 +136,17 @@ static void add_row(struct spmu *p, unsigned i, const struct pmu_row *row)
 {
 	struct pmu_expr *x = &p->detected.expr[i];
 	const struct spmu_event *e = &row->public;
-	bool twice = (p->host.quirks & SPMU_QUIRK_NETBURST_TC_MISC_TWICE && e->escr[0] == MSR_TC_ESCR0 && e->event == 0x06) ||
+	bool twice = (p->host.quirks & SPMU_QUIRK_NETBURST_TC_MISC_TWICE && e->escr[0] == MSR_TC_ESCR0 &&
+			     e->event == 0x06) ||
 		(p->host.quirks & SPMU_QUIRK_NETBURST_BSQ_TWICE && e->escr[0] == MSR_BSU_ESCR0 && e->event == 0x0c);
 	for (unsigned k = 0; k < row->expr.terms; k++) {
 		struct pmu_term t = row->expr.term[k];
 		t.num *= twice ? 2 : 1;
 		if (!t.conds) {
 			const struct pmu_source *s = &p->model->source[t.source];
-			bool levels = s->is_signal ? s->form == FORM_PENDING || pmu_signal_kind(s->signal) == SPMU_OCCUPANCY : s->until != STAGE_NONE;
+			bool levels = s->is_signal
+				? s->form == FORM_PENDING || pmu_signal_kind(s->signal) == SPMU_OCCUPANCY
+				: s->until != STAGE_NONE;
 			if (levels || pmu_squashed(s->stage, s->did_mask, s->did_want))
 				p->detected.exact |= 1u << i;
 			if (merge(p, x, &t, s))
@@ -187,7 +198,8 @@ static void netburst_setup(const struct spmu *p, unsigned i, struct pmu_counter 
 	int e = netburst_wired(p->model, i, v >> 13 & 7), pair = e < 0 ? -1 : netburst_pair(p->model, (unsigned)e);
 	if (e < 0 || (!(n->escr[e] >> 25 & 63) && !(pair >= 0 && n->escr[pair] >> 25 & 63)))
 		return;
-	bool independent = p->detected.independent >> i & 1, clocks = (v & SPMU_CCCR_COMPARE) && (v & SPMU_CCCR_COMPLEMENT);
+	bool independent = p->detected.independent >> i & 1,
+	     clocks = (v & SPMU_CCCR_COMPARE) && (v & SPMU_CCCR_COMPLEMENT);
 	c->expr = &p->detected.expr[i];
 	c->who = (uint8_t)netburst_who(n->escr[e], independent);
 	if (independent && c->who && c->who != (WHO_OWN | WHO_OTHER)) {
@@ -240,7 +252,8 @@ static bool netburst_acts(struct spmu *p, unsigned i, bool wrapped, bool fired, 
 	struct pmu_counter *c = &p->counter[i];
 	uint32_t v = p->netburst.cccr[i];
 	bool changed = false, pebs = samples(p, i);
-	bool interrupts = v & PMI_BITS && (v & SPMU_CCCR_ENABLE || !(p->host.quirks & SPMU_QUIRK_NETBURST_CASCADE_NO_PMI));
+	bool interrupts =
+		v & PMI_BITS && (v & SPMU_CCCR_ENABLE || !(p->host.quirks & SPMU_QUIRK_NETBURST_CASCADE_NO_PMI));
 	if (fired && c->armed && at->cycle >= c->armed_from) {
 		c->armed = false;
 		if (pebs) {
@@ -250,7 +263,8 @@ static bool netburst_acts(struct spmu *p, unsigned i, bool wrapped, bool fired, 
 			changed |= pmu_pebs_sample(p, i, &moment, NULL);
 		}
 		if (interrupts)
-			pmu_request_to(p, at->cycle, (v & SPMU_CCCR_OVF_PMI_T0 ? PMI_OWN : 0) | (v & SPMU_CCCR_OVF_PMI_T1 ? PMI_OTHER : 0));
+			pmu_request_to(p, at->cycle,
+				(v & SPMU_CCCR_OVF_PMI_T0 ? PMI_OWN : 0) | (v & SPMU_CCCR_OVF_PMI_T1 ? PMI_OTHER : 0));
 	}
 	if (wrapped) {
 		c->armed = pebs || interrupts;
@@ -327,7 +341,8 @@ static uint64_t cccr_bits(const struct spmu *p, unsigned i)
 
 static uint64_t pebs_bits(const struct spmu *p)
 {
-	return PEBS_METRICS | SPMU_PEBS_UOP_TAG | SPMU_PEBS_MY_THREAD | (p->model->threads > 1 ? SPMU_PEBS_OTHER_THREAD : 0);
+	return PEBS_METRICS | SPMU_PEBS_UOP_TAG | SPMU_PEBS_MY_THREAD |
+		(p->model->threads > 1 ? SPMU_PEBS_OTHER_THREAD : 0);
 }
 #define MATRIX_BITS UINT64_C(0x13)
 
@@ -455,7 +470,19 @@ static int netburst_restored(struct spmu *p)
 }
 
 const struct pmu_family pmu_netburst = {
-	.name = "netburst", .public = SPMU_FAMILY_NETBURST, .shape = netburst_shape, .reset = netburst_reset,
-	.wrmsr = netburst_wrmsr, .rdmsr = netburst_rdmsr, .rdpmc = netburst_rdpmc, .setup = netburst_setup, .wrapped = netburst_wrapped,
-	.acts = netburst_acts, .tag = netburst_tag, .ds_pmi = netburst_ds_pmi, .restored = netburst_restored, .status = netburst_status, .lvt = 2,
+	.name = "netburst",
+	.public = SPMU_FAMILY_NETBURST,
+	.shape = netburst_shape,
+	.reset = netburst_reset,
+	.wrmsr = netburst_wrmsr,
+	.rdmsr = netburst_rdmsr,
+	.rdpmc = netburst_rdpmc,
+	.setup = netburst_setup,
+	.wrapped = netburst_wrapped,
+	.acts = netburst_acts,
+	.tag = netburst_tag,
+	.ds_pmi = netburst_ds_pmi,
+	.restored = netburst_restored,
+	.status = netburst_status,
+	.lvt = 2,
 };

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * The registers of the Pentium (P5): CESR and CTR0/CTR1.
  *
- * Source: SDM vol. 3B, chapter "Performance Monitoring", section "Performance Monitoring (Pentium Processors)" (layout of CESR, the control codes,
- * 40-bit counters, no interrupt) and the table of its events ("Pentium Processor Performance Monitoring Events": which are occurrences and which
- * durations); vol. 2, "RDPMC" (from the MMX parts on).
+ * Source: SDM vol. 3B, chapter "Performance Monitoring", section "Performance Monitoring (Pentium Processors)"
+ * (layout of CESR, the control codes, 40-bit counters, no interrupt) and the table of its events ("Pentium
+ * Processor Performance Monitoring Events": which are occurrences and which durations); vol. 2, "RDPMC" (from
+ * the MMX parts on).
  *
- * A control code's bit 2 counts clocks in which the event is under way instead of occurrences.  An occurrence of a duration is its
- * beginning.  CPL 0 to 2 are one; the pins PM0/BP0 and PM1/BP1 (PC0, PC1) do not exist here: their bits are kept.
- * GUESS: reserved bits of CESR fault, bits above 39 of a counter are ignored; a Pentium settles it.
+ * A control code's bit 2 counts clocks in which the event is under way instead of occurrences.  An occurrence
+ * of a duration is its beginning.  CPL 0 to 2 are one; the pins PM0/BP0 and PM1/BP1 (PC0, PC1) do not exist
+ * here: their bits are kept.  GUESS: reserved bits of CESR fault, bits above 39 of a counter are ignored; a
+ * Pentium settles it.
  */
 #include "../pmu_internal.h"
 
@@ -110,6 +112,15 @@ static int p5_restored(struct spmu *p)
 }
 
 const struct pmu_family pmu_p5 = {
-	.name = "p5", .public = SPMU_FAMILY_P5, .shape = p5_shape, .reset = p5_reset, .wrmsr = p5_wrmsr, .rdmsr = p5_rdmsr, .rdpmc = p5_rdpmc,
-	.setup = p5_setup, .wrapped = p5_wrapped, .acts = p5_acts, .restored = p5_restored,
+	.name = "p5",
+	.public = SPMU_FAMILY_P5,
+	.shape = p5_shape,
+	.reset = p5_reset,
+	.wrmsr = p5_wrmsr,
+	.rdmsr = p5_rdmsr,
+	.rdpmc = p5_rdpmc,
+	.setup = p5_setup,
+	.wrapped = p5_wrapped,
+	.acts = p5_acts,
+	.restored = p5_restored,
 };

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * The registers of the P6 family: PerfEvtSel0/1 and PerfCtr0/1.
  *
- * Source: SDM vol. 3B, chapter "Performance Monitoring", section "Performance Monitoring (P6 Family Processor)" (layout of PerfEvtSel0/1; one
- * enable bit, in PerfEvtSel0, for both; a write sets the low 32 bits and extends their sign over 39:32); vol. 2, "RDPMC".
+ * Source: SDM vol. 3B, chapter "Performance Monitoring", section "Performance Monitoring (P6 Family Processor)"
+ * (layout of PerfEvtSel0/1; one enable bit, in PerfEvtSel0, for both; a write sets the low 32 bits and extends
+ * their sign over 39:32); vol. 2, "RDPMC".
  *
- * Pin control (PC) is kept and does nothing: there is no pin.  There are no overflow bits: software reads the counters.
- * GUESS: bits 63:32 of PerfEvtSelx are reserved and fault, as on its successors; writing one on a Pentium III settles it.
+ * Pin control (PC) is kept and does nothing: there is no pin.  There are no overflow bits: software reads the
+ * counters.  GUESS: bits 63:32 of PerfEvtSelx are reserved and fault, as on its successors; writing one on a
+ * Pentium III settles it.
  */
 #include "../ds/ds.h"
 #include "../pmu_internal.h"
@@ -123,6 +125,16 @@ static int p6_restored(struct spmu *p)
 }
 
 const struct pmu_family pmu_p6 = {
-	.name = "p6", .public = SPMU_FAMILY_P6, .shape = p6_shape, .reset = p6_reset, .wrmsr = p6_wrmsr, .rdmsr = p6_rdmsr, .rdpmc = p6_rdpmc,
-	.setup = p6_setup, .wrapped = p6_wrapped, .acts = p6_acts, .restored = p6_restored, .lvt = 1,
+	.name = "p6",
+	.public = SPMU_FAMILY_P6,
+	.shape = p6_shape,
+	.reset = p6_reset,
+	.wrmsr = p6_wrmsr,
+	.rdmsr = p6_rdmsr,
+	.rdpmc = p6_rdpmc,
+	.setup = p6_setup,
+	.wrapped = p6_wrapped,
+	.acts = p6_acts,
+	.restored = p6_restored,
+	.lvt = 1,
 };

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * The registers of the pushout counters (softpmu/pmu.h, MSR_PUSHOUT_CAPABILITIES), which every family has beside its own.
+ * The registers of the pushout counters (softpmu/pmu.h, MSR_PUSHOUT_CAPABILITIES), which every family may have
+ * beside its own.
  *
- * A batch is measured once, by pushout_meter.c, into a list of what fires; segments of it (pmu_count.c) then count, store and overflow in the order of the
- * records.  Registers that a handler changes within a batch have it measured again from where it began, so that they hold from the interrupt on.
+ * pushout_meter.c measures a batch once, into a list of the slots that fire.  The batch's segments
+ * (pmu_count.c) then count, store and overflow in the order of the records.  If a handler changes registers
+ * within a batch, the batch is measured again from its begin, so that the new values hold from the interrupt on.
  *
- * After C. Newburn, US 2005/0273310 A1, whose text has thresholds, the storage register and tags, but no layout: this one is ours.
- * Leaves out: hardware threads that share a core (their registers are not there), freezing.
+ * After C. Newburn, US 2005/0273310 A1, whose text has thresholds, the storage register and tags, but no
+ * register layout: this layout is our own.
+ * Leaves out: hardware threads that share a core (they have no such registers), freezing.
  */
 #include "../pmu_internal.h"
 #include "../pushout_meter.h"
@@ -14,26 +17,31 @@
 
 enum {
 	UNITS = SPMU_PUSHOUT_UNITS,
-	PER_SLOT = 3,	/* a slot may be measured once for itself (or as a store), once for the one before it, and once for a machine clear */
+	/* A slot may be measured for itself (or as a store), for the slot before it, and for a machine clear. */
+	PER_SLOT = 3,
 	FIRED_MAX = SPMU_BATCH_MAX * PER_SLOT * UNITS,
 };
 #define COUNT_MASK ((UINT64_C(1) << 48) - 1)
 #define STORED_VALID (UINT64_C(1) << 63)
-#define CONTROL_BITS (UINT64_C(3) | UINT64_C(7) << 4 | SPMU_PUSHOUT_EVENT | SPMU_EVTSEL_USR | SPMU_EVTSEL_OS | SPMU_EVTSEL_INT | SPMU_EVTSEL_EN | SPMU_PUSHOUT_STORE_OVF)
+#define CONTROL_BITS \
+	(UINT64_C(3) | UINT64_C(7) << 4 | SPMU_PUSHOUT_EVENT | SPMU_EVTSEL_USR | SPMU_EVTSEL_OS | SPMU_EVTSEL_INT | \
+		SPMU_EVTSEL_EN | SPMU_PUSHOUT_STORE_OVF)
 
 struct fired { uint64_t ip; uint32_t record, cycles; uint8_t unit; };
 
 struct pmu_pushout {
 	struct pmu_pushout_state reg;
 	struct pushout_widths width;
-	struct pushout *now, *before;	/* behind the batch in hand, and before it; NULL until a unit is switched on */
-	struct fired *fired;		/* of the batch in hand, in order */
+	struct pushout *now, *before;	/* after and before the current batch; NULL until a unit is switched on */
+	struct fired *fired;		/* in the current batch, in order */
 	uint32_t fires, next;		/* how many; the first that has not been counted */
-	uint8_t changed;		/* units whose measure has to be made anew: a set */
+	uint8_t changed;		/* set of units whose registers have changed since set_measures */
 	bool live;			/* a unit is switched on */
 };
 
-_Static_assert(PUSHOUT_FETCH == (int)SPMU_PUSHOUT_FETCH && PUSHOUT_POINTS == sizeof((struct spmu_host *)0)->pushout_width, "points are those of pmu.h");
+_Static_assert(PUSHOUT_FETCH == (int)SPMU_PUSHOUT_FETCH &&
+		PUSHOUT_POINTS == sizeof((struct spmu_host *)0)->pushout_width,
+	"points are those of pmu.h");
 _Static_assert(SPMU_IS_COUNT <= 64 && SPMU_DID_COUNT <= 64, "tags hold every bit");
 
 static uint64_t set_of(unsigned count)
@@ -49,30 +57,34 @@ static bool add(struct tag *t, struct tag_step s)
 	return true;
 }
 
-/* Is one bit, or the set, all of which a slot must have, too long for a tag?  Each takes two steps. */
+/* Appends the condition that a slot has all of these bits: two steps for each.  False: the tag has no room. */
 static bool add_all(struct tag *t, uint64_t bits, bool is)
 {
 	bool good = true;
 	for (; bits && good; bits &= bits - 1) {
 		const uint64_t bit = bits & -bits;
 		const bool more = t->steps;
-		good = add(t, (struct tag_step){ .what = TAG_HAS, .is = is ? bit : 0, .did = is ? 0 : bit }) && (!more || add(t, (struct tag_step){ .what = TAG_AND }));
+		good = add(t, (struct tag_step){ .what = TAG_HAS, .is = is ? bit : 0, .did = is ? 0 : bit }) &&
+			(!more || add(t, (struct tag_step){ .what = TAG_AND }));
 	}
 	return good;
 }
 
-/* The registers as a tag; false: more bits of ALL than a tag has steps for.  No steps: every slot. */
+/* Compiles the tag registers to a tag; without steps it stands for every slot.  False: ALL has more bits than a
+ * tag has steps for. */
 static bool tag_of(const uint64_t reg[SPMU_PUSHOUT_REGISTERS], struct tag *t)
 {
 	const uint64_t any_is = reg[SPMU_PUSHOUT_ANY_IS], any_did = reg[SPMU_PUSHOUT_ANY_DID];
 	const uint64_t none_is = reg[SPMU_PUSHOUT_NONE_IS], none_did = reg[SPMU_PUSHOUT_NONE_DID];
-	*t = (struct tag){ .is = reg[SPMU_PUSHOUT_ALL_IS] | any_is | none_is, .did = reg[SPMU_PUSHOUT_ALL_DID] | any_did | none_did };
+	*t = (struct tag){ .is = reg[SPMU_PUSHOUT_ALL_IS] | any_is | none_is,
+		.did = reg[SPMU_PUSHOUT_ALL_DID] | any_did | none_did };
 	bool good = true;
 	if (any_is | any_did)
 		good = add(t, (struct tag_step){ .what = TAG_HAS, .is = any_is, .did = any_did });
 	if (good && (none_is | none_did)) {
 		const bool more = t->steps;
-		good = add(t, (struct tag_step){ .what = TAG_HAS, .is = none_is, .did = none_did }) && add(t, (struct tag_step){ .what = TAG_NOT }) &&
+		good = add(t, (struct tag_step){ .what = TAG_HAS, .is = none_is, .did = none_did }) &&
+			add(t, (struct tag_step){ .what = TAG_NOT }) &&
 			(!more || add(t, (struct tag_step){ .what = TAG_AND }));
 	}
 	good = good && add_all(t, reg[SPMU_PUSHOUT_ALL_IS], true) && add_all(t, reg[SPMU_PUSHOUT_ALL_DID], false);
@@ -85,14 +97,16 @@ static bool is_on(const struct pmu_pushout *q, unsigned n)
 	return q->reg.unit[n][SPMU_PUSHOUT_CONTROL] & SPMU_EVTSEL_EN;
 }
 
-/* Could a WRMSR have left this register so? */
-static bool allowed(const struct pmu_pushout *q, const uint64_t unit[SPMU_PUSHOUT_REGISTERS], unsigned reg, uint64_t value)
+/* Can a WRMSR write this value to the register? */
+static bool allowed(const struct pmu_pushout *q, const uint64_t unit[SPMU_PUSHOUT_REGISTERS], unsigned reg,
+	uint64_t value)
 {
 	struct tag t;
 	uint64_t trial[SPMU_PUSHOUT_REGISTERS];
 	switch (reg) {
 	case SPMU_PUSHOUT_CONTROL:
-		return !(value & ~CONTROL_BITS) && (value & 3) < PUSHOUT_WAYS_COUNT && (value >> 4 & 7) < PUSHOUT_POINTS && q->width.at[value >> 4 & 7];
+		return !(value & ~CONTROL_BITS) && (value & 3) < PUSHOUT_WAYS_COUNT &&
+			(value >> 4 & 7) < PUSHOUT_POINTS && q->width.at[value >> 4 & 7];
 	case SPMU_PUSHOUT_LOAD:
 		return value <= UINT32_MAX;
 	case SPMU_PUSHOUT_COUNT:
@@ -132,7 +146,7 @@ void pmu_pushout_destroy(struct pmu_pushout *q)
 	free(q);
 }
 
-/* What measuring needs, from the first unit that is switched on. */
+/* Allocates what measuring needs, when the first unit is switched on. */
 static int prepare(struct pmu_pushout *q)
 {
 	if (!q->now)
@@ -155,7 +169,8 @@ int pmu_pushout_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 		q->reg.status &= ~value;	/* 19:16 are read-only */
 		return SPMU_OK;
 	}
-	const unsigned n = (msr - MSR_PUSHOUT_0) / SPMU_PUSHOUT_STRIDE, reg = (msr - MSR_PUSHOUT_0) % SPMU_PUSHOUT_STRIDE;
+	const unsigned n = (msr - MSR_PUSHOUT_0) / SPMU_PUSHOUT_STRIDE,
+		       reg = (msr - MSR_PUSHOUT_0) % SPMU_PUSHOUT_STRIDE;
 	if (msr < MSR_PUSHOUT_0 || n >= UNITS || reg >= SPMU_PUSHOUT_REGISTERS)
 		return SPMU_ENOMSR;
 	if (reg == SPMU_PUSHOUT_STORED || reg == SPMU_PUSHOUT_STORED_IP || !allowed(q, q->reg.unit[n], reg, value))
@@ -170,7 +185,7 @@ int pmu_pushout_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 
 int pmu_pushout_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value)
 {
-	struct pmu_pushout *q = p->pushout;	/* reading STORED frees it */
+	struct pmu_pushout *q = p->pushout;	/* not const: reading STORED frees it */
 	if (msr == MSR_PUSHOUT_CAPABILITIES) {
 		*value = UNITS;
 		for (unsigned k = 0; k < PUSHOUT_POINTS; k++)
@@ -183,7 +198,8 @@ int pmu_pushout_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value)
 			*value |= (q->reg.unit[n][SPMU_PUSHOUT_STORED] >> 63) << (16 + n);
 		return SPMU_OK;
 	}
-	const unsigned n = (msr - MSR_PUSHOUT_0) / SPMU_PUSHOUT_STRIDE, reg = (msr - MSR_PUSHOUT_0) % SPMU_PUSHOUT_STRIDE;
+	const unsigned n = (msr - MSR_PUSHOUT_0) / SPMU_PUSHOUT_STRIDE,
+		       reg = (msr - MSR_PUSHOUT_0) % SPMU_PUSHOUT_STRIDE;
 	if (msr < MSR_PUSHOUT_0 || n >= UNITS || reg >= SPMU_PUSHOUT_REGISTERS)
 		return SPMU_ENOMSR;
 	*value = q->reg.unit[n][reg];
@@ -196,13 +212,16 @@ static void on_each(void *context, unsigned measure, const struct pushout_one *o
 {
 	struct pmu_pushout *q = context;
 	const uint64_t control = q->reg.unit[measure][SPMU_PUSHOUT_CONTROL];
-	if (!(control & SPMU_EVTSEL_EN) || !(control & (one->cpl ? SPMU_EVTSEL_USR : SPMU_EVTSEL_OS)) || q->fires == FIRED_MAX ||
-	    !pushout_fires((enum pushout_way)(control & 3), (uint32_t)q->reg.unit[measure][SPMU_PUSHOUT_LOAD], one->cycles))
+	if (!(control & SPMU_EVTSEL_EN) || !(control & (one->cpl ? SPMU_EVTSEL_USR : SPMU_EVTSEL_OS)) ||
+		q->fires == FIRED_MAX ||
+		!pushout_fires((enum pushout_way)(control & 3), (uint32_t)q->reg.unit[measure][SPMU_PUSHOUT_LOAD],
+			one->cycles))
 		return;
-	q->fired[q->fires++] = (struct fired){ .ip = one->ip, .record = one->record, .cycles = one->cycles, .unit = (uint8_t)measure };
+	q->fired[q->fires++] =
+		(struct fired){ .ip = one->ip, .record = one->record, .cycles = one->cycles, .unit = (uint8_t)measure };
 }
 
-/* The registers' measures. */
+/* Sets the meter up by the registers. */
 static void set_measures(struct pmu_pushout *q)
 {
 	struct pushout_measure m[UNITS];
@@ -212,8 +231,11 @@ static void set_measures(struct pmu_pushout *q)
 	for (unsigned n = 0; n < UNITS; n++) {
 		const uint64_t *unit = q->reg.unit[n], control = unit[SPMU_PUSHOUT_CONTROL];
 		tag_of(unit, &t[n]);
-		m[n] = (struct pushout_measure){ .tag = t[n].steps ? &t[n] : NULL, .from = control & SPMU_PUSHOUT_EVENT ? PUSHOUT_FROM_EVENT : PUSHOUT_FROM_DUE,
-			.point = (enum pushout_point)(control >> 4 & 7), .each = on_each, .context = q };
+		m[n] = (struct pushout_measure){ .tag = t[n].steps ? &t[n] : NULL,
+			.from = control & SPMU_PUSHOUT_EVENT ? PUSHOUT_FROM_EVENT : PUSHOUT_FROM_DUE,
+			.point = (enum pushout_point)(control >> 4 & 7),
+			.each = on_each,
+			.context = q };
 		q->live |= is_on(q, n);
 	}
 	if (q->now)
@@ -223,13 +245,14 @@ static void set_measures(struct pmu_pushout *q)
 	q->changed = 0;
 }
 
-/* The first that will overflow with an interrupt, from `next` on; fires: none. */
+/* Index in `fired`, from `next` on, of the first with which a unit overflows and interrupts; q->fires: none. */
 static uint32_t first_due(const struct pmu_pushout *q)
 {
 	uint64_t left[UNITS];
 	for (unsigned n = 0; n < UNITS; n++) {
 		const uint64_t *unit = q->reg.unit[n];
-		left[n] = unit[SPMU_PUSHOUT_CONTROL] & SPMU_EVTSEL_INT ? COUNT_MASK + 1 - unit[SPMU_PUSHOUT_COUNT] : UINT64_MAX;
+		left[n] = unit[SPMU_PUSHOUT_CONTROL] & SPMU_EVTSEL_INT ? COUNT_MASK + 1 - unit[SPMU_PUSHOUT_COUNT]
+			: UINT64_MAX;
 	}
 	uint32_t k = q->next;
 	while (k < q->fires && --left[q->fired[k].unit])
@@ -282,7 +305,8 @@ void pmu_pushout_segment(struct spmu *p, const struct spmu_batch *b, uint32_t to
 		uint64_t *unit = q->reg.unit[f->unit];
 		unit[SPMU_PUSHOUT_COUNT] = (unit[SPMU_PUSHOUT_COUNT] + 1) & COUNT_MASK;
 		const bool wrapped = !unit[SPMU_PUSHOUT_COUNT];
-		if (!(unit[SPMU_PUSHOUT_STORED] & STORED_VALID) && (wrapped || !(unit[SPMU_PUSHOUT_CONTROL] & SPMU_PUSHOUT_STORE_OVF))) {
+		if (!(unit[SPMU_PUSHOUT_STORED] & STORED_VALID) &&
+			(wrapped || !(unit[SPMU_PUSHOUT_CONTROL] & SPMU_PUSHOUT_STORE_OVF))) {
 			unit[SPMU_PUSHOUT_STORED] = STORED_VALID | f->cycles;
 			unit[SPMU_PUSHOUT_STORED_IP] = f->ip;
 		}

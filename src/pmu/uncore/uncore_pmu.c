@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * The uncore PMU's counting (softpmu/uncore.h): signals of all cores of a package into the counters of its boxes.
  *
- * A counter without a threshold adds what it sees at once, whatever the order of the cores' batches.  One with a threshold, an edge or a
- * clock has to wait until time has gone: for the clock, until any core has come so far; for the others, until all have (struct shape).
- * What a core says later of a clock that is counted already (a core attached in the past of others) is counted as if it were now.
+ * A counter without a threshold adds what it sees at once, whatever the order of the cores' batches.  One with
+ * a threshold, an edge or a clock has to wait until time has gone: for the clock, until any core has come so
+ * far; for the others, until all have (struct shape).  What a core says later of a clock that is counted
+ * already (a core attached in the past of others) is counted as if it were now.
  *
- * Left out: filters by address and opcode, events of units other than those in the tables, and the way of a signal to its box: what
- * happens in a cycle is counted in it.
- * GUESS: with a threshold of 0 inversion has no effect, and an edge is one of "at all" (threshold 1); the manuals ask software for a threshold.
+ * Left out: filters by address and opcode, events of units other than those in the tables, and the way of a
+ * signal to its box: what happens in a cycle is counted in it.
+ * GUESS: with a threshold of 0 inversion has no effect, and an edge is one of "at all" (threshold 1); the
+ * manuals ask software for a threshold.
  */
 #include "uncore_internal.h"
 #include <stdlib.h>
 #include <string.h>
 
-static const uint8_t what_of_signal[SPMU_SIG_COUNT] = {	/* + 1 */
-	[SPMU_SIG_UNC_READ] = WHAT_READ + 1, [SPMU_SIG_UNC_RFO] = WHAT_RFO + 1, [SPMU_SIG_UNC_CODE] = WHAT_CODE + 1,
-	[SPMU_SIG_UNC_PREFETCH] = WHAT_PREFETCH + 1, [SPMU_SIG_UNC_WRITE] = WHAT_WRITE + 1, [SPMU_SIG_UNC_VICTIM] = WHAT_VICTIM + 1,
-	[SPMU_SIG_UNC_SNOOP] = WHAT_SNOOP + 1, [SPMU_SIG_UNC_INVALIDATE] = WHAT_INVALIDATE + 1, [SPMU_SIG_UNC_EVICT] = WHAT_EVICT + 1, [SPMU_SIG_DRAM_READ] = WHAT_DRAM_READ + 1,
-	[SPMU_SIG_DRAM_WRITE] = WHAT_DRAM_WRITE + 1, [SPMU_SIG_UNC_PENDING] = WHAT_PENDING + 1,
+static const uint8_t what_of_signal[SPMU_SIG_COUNT] = {
+	/* + 1 */
+	[SPMU_SIG_UNC_READ] = WHAT_READ + 1,
+	[SPMU_SIG_UNC_RFO] = WHAT_RFO + 1,
+	[SPMU_SIG_UNC_CODE] = WHAT_CODE + 1,
+	[SPMU_SIG_UNC_PREFETCH] = WHAT_PREFETCH + 1,
+	[SPMU_SIG_UNC_WRITE] = WHAT_WRITE + 1,
+	[SPMU_SIG_UNC_VICTIM] = WHAT_VICTIM + 1,
+	[SPMU_SIG_UNC_SNOOP] = WHAT_SNOOP + 1,
+	[SPMU_SIG_UNC_INVALIDATE] = WHAT_INVALIDATE + 1,
+	[SPMU_SIG_UNC_EVICT] = WHAT_EVICT + 1,
+	[SPMU_SIG_DRAM_READ] = WHAT_DRAM_READ + 1,
+	[SPMU_SIG_DRAM_WRITE] = WHAT_DRAM_WRITE + 1,
+	[SPMU_SIG_UNC_PENDING] = WHAT_PENDING + 1,
 };
 
 #define CYCLE_LAST (UINT64_MAX / 4)
@@ -52,7 +63,8 @@ static int by_tick(const void *a, const void *b)
 static uint64_t shaped(struct counter *c, int64_t amount, uint64_t span)
 {
 	unsigned threshold = c->control >> 24 & 0xff;
-	bool was = c->shape.previous, is = (amount >= (threshold ? threshold : 1)) ^ (threshold && c->control & SPMU_UNC_INV);
+	bool was = c->shape.previous,
+	     is = (amount >= (threshold ? threshold : 1)) ^ (threshold && c->control & SPMU_UNC_INV);
 	c->shape.previous = is;
 	if (c->control & SPMU_UNC_EDGE)
 		return is && !was;
@@ -157,7 +169,8 @@ void uncore_plan(struct spmu_uncore *u)
 		b->found_counts = false;
 		for (unsigned n = 0; n <= FIXED_COUNTER; n++) {
 			struct counter *c = &b->counter[n];
-			bool counted = c->counts && c->shaped, programmed = n == FIXED_COUNTER ? false : unit_of(u, b)->programmable;
+			bool counted = c->counts && c->shaped,
+			     programmed = n == FIXED_COUNTER ? false : unit_of(u, b)->programmable;
 			c->counts = c->mask && uncore_enabled(u, b, n);
 			c->shaped = programmed && c->control & (SPMU_UNC_EDGE | UINT64_C(0xff) << 24);
 			b->found_counts |= c->counts;
@@ -184,14 +197,16 @@ static bool from_thread(const struct box *b, const struct counter *c, unsigned c
 	return !(c->control & SPMU_UNC_TID_EN) || b->filter == ((uint64_t)core << 3 | (r->hw_thread & 7));
 }
 
-static void look(struct spmu_uncore *u, struct box *b, unsigned what, unsigned core, uint64_t base, const struct spmu_record *r)
+static void look(struct spmu_uncore *u, struct box *b, unsigned what, unsigned core, uint64_t base,
+	const struct spmu_record *r)
 {
 	unsigned bit = r->found < 8 ? 1u << r->found : 0;
 	for (unsigned n = 0; b->found_counts && n <= FIXED_COUNTER; n++) {
 		struct counter *c = &b->counter[n];
 		uint64_t amount = c->accept[what] & bit ? r->did : 0;
 		if (what >= WHAT_SNOOP && what <= WHAT_EVICT)
-			amount += !!(c->accept[(what == WHAT_EVICT ? WHAT_EVICT_ONE : WHAT_CORE_ONE) + (r->did > 1)] & bit);
+			amount += !!(c->accept[(what == WHAT_EVICT ? WHAT_EVICT_ONE : WHAT_CORE_ONE) + (r->did > 1)] &
+				bit);
 		if (!c->counts || !amount || !from_thread(b, c, core, r))
 			continue;
 		uint64_t begin = ticks(u, b, base + r->begin), end = ticks(u, b, base + r->end);
@@ -212,7 +227,8 @@ static void look(struct spmu_uncore *u, struct box *b, unsigned what, unsigned c
 
 void spmu_uncore_consume(struct spmu_uncore *u, int source, const struct spmu_batch *batch)
 {
-	if (source < 0 || (size_t)source >= u->sources || !u->source[source].used || batch->base_cycle > CYCLE_LAST || batch->watermark > CYCLE_LAST)
+	if (source < 0 || (size_t)source >= u->sources || !u->source[source].used || batch->base_cycle > CYCLE_LAST ||
+		batch->watermark > CYCLE_LAST)
 		return;
 	const struct spmu_batch *b = batch;
 	unsigned core = u->source[source].core;
@@ -289,14 +305,16 @@ static void wire_free(struct spmu_uncore *u, struct box *b, unsigned n)
 	uint32_t unmodelled;
 	for (size_t i = 0; i < m->events; i++)
 		if (m->event[i].unit == b->unit && m->event[i].counters >> n & 1) {
-			uncore_select(m, b->unit, m->event[i].event, m->event[i].umask, b->counter[n].accept, &unmodelled);
+			uncore_select(m, b->unit, m->event[i].event, m->event[i].umask, b->counter[n].accept,
+				&unmodelled);
 			return;
 		}
 }
 
 int spmu_uncore_create(struct spmu_uncore **out, const struct spmu_uncore_model *m, const struct spmu_uncore_host *host)
 {
-	if (!host->slices || host->slices > SPMU_UNCORE_SLICES || !host->channels || host->channels > SPMU_UNCORE_CHANNELS || !host->core_hz)
+	if (!host->slices || host->slices > SPMU_UNCORE_SLICES || !host->channels ||
+		host->channels > SPMU_UNCORE_CHANNELS || !host->core_hz)
 		return SPMU_EINPUT;
 	struct spmu_uncore *u = calloc(1, sizeof *u);
 	if (!u)

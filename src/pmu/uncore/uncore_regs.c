@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * The uncore PMU's registers.
  *
- * Client.  Source: SDM vol. 3B, "Uncore Performance Monitoring Facility" of the 2nd generation Core (fields of event selects and of the global
- * control; 44-bit counters; EN is cleared when FREEZE is set and an enabled counter overflows); vol. 4, tables of uncore MSRs: four counters and a
- * unit status in each C-Box of the 2nd and 3rd generation, two and none from the 4th on.  Linux (uncore_snb.c) uses two of the four, and four on
- * Skylake: here the SDM holds, as the tables say.  Free-running counters: Linux, the same file, and Intel's article "Monitoring Integrated Memory
- * Controller Requests in the 2nd, 3rd, 4th, 5th, 6th generation Intel Core processors".
- * GUESS: bits of the status registers are cleared by writing 1, as on servers; the SDM does not say.  Settle by writing them on a machine.
+ * Client.  Source: SDM vol. 3B, "Uncore Performance Monitoring Facility" of the 2nd generation Core (fields of
+ * event selects and of the global control; 44-bit counters; EN is cleared when FREEZE is set and an enabled
+ * counter overflows); vol. 4, tables of uncore MSRs: four counters and a unit status in each C-Box of the 2nd
+ * and 3rd generation, two and none from the 4th on.  Linux (uncore_snb.c) uses two of the four, and four on
+ * Skylake: here the SDM holds, as the tables say.  Free-running counters: Linux, the same file, and Intel's
+ * article "Monitoring Integrated Memory Controller Requests in the 2nd, 3rd, 4th, 5th, 6th generation Intel
+ * Core processors".  GUESS: bits of the status registers are cleared by writing 1, as on servers; the SDM does
+ * not say.  Settle by writing them on a machine.
  *
- * Server.  Source: Uncore Performance Monitoring Reference Manual of the 3rd and 4th generation Xeon Scalable (unit control and status, counter control,
- * filter; overflow: the box's status bit, and a freeze of all boxes); Linux, uncore_discovery.h, uncore_snbep.c.  Left out: the global status
- * registers (their bits are not documented), the filter's fields beyond the thread.
- * GUESS: reserved bits of server MSRs raise #GP; the manual calls writing them undefined.
+ * Server.  Source: Uncore Performance Monitoring Reference Manual of the 3rd and 4th generation Xeon Scalable
+ * (unit control and status, counter control, filter; overflow: the box's status bit, and a freeze of all
+ * boxes); Linux, uncore_discovery.h, uncore_snbep.c.  Left out: the global status registers (their bits are not
+ * documented), the filter's fields beyond the thread.  GUESS: reserved bits of server MSRs raise #GP; the
+ * manual calls writing them undefined.
  */
 #include "uncore_internal.h"
 #include <string.h>
 
 enum { STATUS_FIXED = 1, STATUS_ARB = 2, STATUS_CBO = 8 };
-#define CLIENT_CONTROL (UINT64_C(0xffff) | SPMU_UNC_EDGE | SPMU_UNC_OVF_EN | SPMU_UNC_EN | SPMU_UNC_INV | UINT64_C(0x1f) << 24)
-#define IMC_CONTROL (UINT64_C(0xffff) | SPMU_UNC_RST | SPMU_UNC_EDGE | SPMU_UNC_OVF_EN | SPMU_UNC_EN | SPMU_UNC_INV | UINT64_C(0xff) << 24)
+#define CLIENT_CONTROL \
+	(UINT64_C(0xffff) | SPMU_UNC_EDGE | SPMU_UNC_OVF_EN | SPMU_UNC_EN | SPMU_UNC_INV | UINT64_C(0x1f) << 24)
+#define IMC_CONTROL \
+	(UINT64_C(0xffff) | SPMU_UNC_RST | SPMU_UNC_EDGE | SPMU_UNC_OVF_EN | SPMU_UNC_EN | SPMU_UNC_INV | \
+		UINT64_C(0xff) << 24)
 #define CHA_CONTROL (IMC_CONTROL | SPMU_UNC_TID_EN | UINT64_C(0x3ffffff) << 32)
 #define FIXED_CONTROL (SPMU_UNC_OVF_EN | SPMU_UNC_EN)
 #define IMC_FIXED_RST (UINT64_C(1) << 19)
@@ -38,7 +44,8 @@ bool uncore_enabled(const struct spmu_uncore *u, const struct box *b, unsigned n
 		return true;
 	if (!(c->control & SPMU_UNC_EN))
 		return false;
-	return u->model->server ? !(u->global & 1) && !(b->control & SPMU_UNC_BOX_FRZ) : (u->global & SPMU_UNC_GLOBAL_EN) != 0;
+	return u->model->server ? !(u->global & 1) && !(b->control & SPMU_UNC_BOX_FRZ)
+		: (u->global & SPMU_UNC_GLOBAL_EN) != 0;
 }
 
 void uncore_overflowed(struct spmu_uncore *u, struct box *b, unsigned n)
@@ -51,7 +58,9 @@ void uncore_overflowed(struct spmu_uncore *u, struct box *b, unsigned n)
 	if (u->model->server) {
 		u->global |= 1;
 	} else {
-		u->status |= client_clock(u, b) ? STATUS_FIXED : unit_of(u, b)->boxes == SPMU_BOX_SLICE ? STATUS_CBO : STATUS_ARB;
+		u->status |= client_clock(u, b) ? STATUS_FIXED
+			: unit_of(u, b)->boxes == SPMU_BOX_SLICE ? STATUS_CBO
+			: STATUS_ARB;
 		cores = u->global & ((UINT64_C(1) << u->model->cores) - 1);
 		if (freeze)
 			u->global &= ~SPMU_UNC_GLOBAL_EN;
@@ -74,7 +83,8 @@ static void write_control(struct spmu_uncore *u, struct box *b, unsigned n, uint
 	value &= u->model->server ? ~SPMU_UNC_RST : ~UINT64_C(0);
 	c->control = value;
 	c->counts = false;	/* what is shaped begins anew */
-	uncore_select(u->model, b->unit, value & 0xff, (uint32_t)(value >> 8 & 0xff) | (uint32_t)(value >> 32) << 8, c->accept, &unmodelled);
+	uncore_select(u->model, b->unit, value & 0xff, (uint32_t)(value >> 8 & 0xff) | (uint32_t)(value >> 32) << 8,
+		c->accept, &unmodelled);
 	uncore_plan(u);
 }
 
@@ -119,13 +129,23 @@ static int write_box(struct spmu_uncore *u, struct box *b, uint64_t value)
 
 /* ---- client --------------------------------------------------------------------------------------------- */
 
-enum client_kind { CLIENT_NONE, CLIENT_GLOBAL, CLIENT_STATUS, CLIENT_FIXED_CTRL, CLIENT_CONFIG, CLIENT_SELECT, CLIENT_COUNTER, CLIENT_UNIT_STATUS };
+enum client_kind {
+	CLIENT_NONE,
+	CLIENT_GLOBAL,
+	CLIENT_STATUS,
+	CLIENT_FIXED_CTRL,
+	CLIENT_CONFIG,
+	CLIENT_SELECT,
+	CLIENT_COUNTER,
+	CLIENT_UNIT_STATUS
+};
 struct place { enum client_kind kind; struct box *box; unsigned n; };
 
 static struct box *package_box(const struct spmu_uncore *u, bool programmable)
 {
 	for (unsigned i = 0; i < u->boxes; i++)
-		if (unit_of(u, &u->box[i])->boxes == SPMU_BOX_PACKAGE && (programmable ? unit_of(u, &u->box[i])->programmable : client_clock(u, &u->box[i])))
+		if (unit_of(u, &u->box[i])->boxes == SPMU_BOX_PACKAGE &&
+			(programmable ? unit_of(u, &u->box[i])->programmable : client_clock(u, &u->box[i])))
 			return &u->box[i];
 	return NULL;
 }
@@ -305,17 +325,20 @@ int spmu_uncore_rdmsr(const struct spmu_uncore *u, uint32_t msr, uint64_t *value
 /* ---- memory-mapped registers ---------------------------------------------------------------------------- */
 
 /* A free-running counter: its box and counter by the event that it counts. */
-static const struct counter *free_counter(const struct spmu_uncore *u, unsigned controller, uint32_t offset, unsigned *width)
+static const struct counter *free_counter(const struct spmu_uncore *u, unsigned controller, uint32_t offset,
+	unsigned *width)
 {
-	static const struct { uint32_t offset; uint8_t server, counter; } at[] = {
-		{ MMIO_UNC_DATA_READS, 0, 0 }, { MMIO_UNC_DATA_WRITES, 0, 1 }, { MMIO_UNC_GT_REQUESTS, 0, 2 }, { MMIO_UNC_IA_REQUESTS, 0, 3 },
-		{ MMIO_UNC_IO_REQUESTS, 0, 4 }, { MMIO_UNC_IMC_FREE_READ, 1, 0 }, { MMIO_UNC_IMC_FREE_WRITE, 1, 1 }, { MMIO_UNC_IMC_FREE_DCLK, 1, 2 } };
+	static const struct { uint32_t offset; uint8_t server, counter;
+	} at[] = { { MMIO_UNC_DATA_READS, 0, 0 }, { MMIO_UNC_DATA_WRITES, 0, 1 }, { MMIO_UNC_GT_REQUESTS, 0, 2 },
+		{ MMIO_UNC_IA_REQUESTS, 0, 3 }, { MMIO_UNC_IO_REQUESTS, 0, 4 }, { MMIO_UNC_IMC_FREE_READ, 1, 0 },
+		{ MMIO_UNC_IMC_FREE_WRITE, 1, 1 }, { MMIO_UNC_IMC_FREE_DCLK, 1, 2 } };
 	for (unsigned i = 0; i < sizeof at / sizeof *at; i++) {
 		if (at[i].server != u->model->server || at[i].offset != offset)
 			continue;
 		for (unsigned k = 0; k < u->boxes; k++) {
 			const struct box *b = &u->box[k];
-			if (unit_of(u, b)->programmable || client_clock(u, b) || b->number != controller || at[i].counter >= b->counters)
+			if (unit_of(u, b)->programmable || client_clock(u, b) || b->number != controller ||
+				at[i].counter >= b->counters)
 				continue;
 			*width = u->model->server ? 8 : 4;
 			return &b->counter[at[i].counter];
@@ -335,9 +358,13 @@ static struct box *channel_of(const struct spmu_uncore *u, unsigned controller, 
 	return &u->box[u->first[u->channel_unit] + 2 * controller + channel];
 }
 
-enum { IMC_CTR0 = MMIO_UNC_IMC_0_CTR0 - MMIO_UNC_IMC_0_BOX_CTL, IMC_FIXED_CTR = MMIO_UNC_IMC_0_FIXED_CTR - MMIO_UNC_IMC_0_BOX_CTL,
-	IMC_CTL0 = MMIO_UNC_IMC_0_CTL0 - MMIO_UNC_IMC_0_BOX_CTL, IMC_FIXED_CTL = MMIO_UNC_IMC_0_FIXED_CTL - MMIO_UNC_IMC_0_BOX_CTL,
-	IMC_STATUS = MMIO_UNC_IMC_0_BOX_STATUS - MMIO_UNC_IMC_0_BOX_CTL };
+enum {
+	IMC_CTR0 = MMIO_UNC_IMC_0_CTR0 - MMIO_UNC_IMC_0_BOX_CTL,
+	IMC_FIXED_CTR = MMIO_UNC_IMC_0_FIXED_CTR - MMIO_UNC_IMC_0_BOX_CTL,
+	IMC_CTL0 = MMIO_UNC_IMC_0_CTL0 - MMIO_UNC_IMC_0_BOX_CTL,
+	IMC_FIXED_CTL = MMIO_UNC_IMC_0_FIXED_CTL - MMIO_UNC_IMC_0_BOX_CTL,
+	IMC_STATUS = MMIO_UNC_IMC_0_BOX_STATUS - MMIO_UNC_IMC_0_BOX_CTL
+};
 
 /* Which counter's value lies at `at`; half: its upper 32 bits.  NULL: none. */
 static struct counter *channel_counter(struct box *b, uint32_t at, bool *half)
@@ -363,7 +390,8 @@ int spmu_uncore_mmio_write(struct spmu_uncore *u, unsigned controller, uint32_t 
 		return SPMU_GP;
 	if ((c = channel_counter(b, at, &half))) {
 		if (bytes == 4)
-			value = half ? (c->value & UINT32_MAX) | value << 32 : (c->value & ~(uint64_t)UINT32_MAX) | (value & UINT32_MAX);
+			value = half ? (c->value & UINT32_MAX) | value << 32
+				: (c->value & ~(uint64_t)UINT32_MAX) | (value & UINT32_MAX);
 		write_value(u, c, value);
 		return SPMU_OK;
 	}
@@ -385,7 +413,8 @@ int spmu_uncore_mmio_write(struct spmu_uncore *u, unsigned controller, uint32_t 
 	return SPMU_OK;
 }
 
-int spmu_uncore_mmio_read(const struct spmu_uncore *u, unsigned controller, uint32_t offset, unsigned bytes, uint64_t *value)
+int spmu_uncore_mmio_read(const struct spmu_uncore *u, unsigned controller, uint32_t offset, unsigned bytes,
+	uint64_t *value)
 {
 	uint32_t at = 0;
 	unsigned width;
@@ -414,7 +443,9 @@ int spmu_uncore_mmio_read(const struct spmu_uncore *u, unsigned controller, uint
 		return SPMU_ENOMSR;
 	if (bytes != 4)
 		return SPMU_GP;
-	*value = at == 0 ? b->control : at == IMC_STATUS ? b->status : at == IMC_FIXED_CTL ? b->counter[FIXED_COUNTER].control :
-		b->counter[(at - IMC_CTL0) / 4].control;
+	*value = at == 0 ? b->control
+		: at == IMC_STATUS ? b->status
+		: at == IMC_FIXED_CTL ? b->counter[FIXED_COUNTER].control
+		: b->counter[(at - IMC_CTL0) / 4].control;
 	return SPMU_OK;
 }

@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Tables of uncore events: data/events/uncore-NAME.tsv -> struct spmu_uncore_model, and look-up in it.
  *
- * A line is empty, a comment ('#'), a shape line ('@') or an event: eight columns separated by one TAB, "-" for nothing.
+ * A line is empty, a comment ('#'), a shape line ('@') or an event: eight columns separated by one TAB, "-" for
+ * nothing.
  *
  *   @family NAME                    client or server; the first line of all
- *   @global HEX CORES               client: address of the global control register; its bits (from 0) that select cores
+ *   @global HEX CORES               client: address of the global control register; its bits (from 0) that
+ *                                   select cores
  *   @uclk_mhz N, @dclk_mhz N        clock of the uncore (L3, ARB) and of the memory; absent or "core": the core's
  *   @unit NAME BOXES COUNTERS BITS [free]
- *                                   a kind of box; BOXES: slice, package, channel or controller; free: counters have no control register
+ *                                   a kind of box; BOXES: slice, package, channel or controller; free: counters
+ *                                   have no control register
  *   @select UNIT EVENT bits|exact BITS=WORD[+WORD...] ...
- *                                   one group: what bits of the unit mask (hex) let through.  An event counts what all of its groups let through.
- *                                   bits: an entry takes part if all of its BITS are set; entries in order, and bits that one used are gone for
- *                                   the next; 0: without any bit.  exact: the one whose BITS are the mask's, of those in the group.
- *                                   A word is WHAT, .FOUND, WHAT.FOUND, or any:
- *                                     WHAT   read rfo code prefetch write victim snoop invalidate evict dram_read dram_write pending clock, and
- *                                            core_one core_many evict_one evict_many: requests or evictions that snoop one core, or more
+ *                                   one group: what bits of the unit mask (hex) let through.  An event counts
+ *                                   what all of its groups let through.  bits: an entry takes part if all of
+ *                                   its BITS are set; entries in order, and bits that one used are gone for the
+ *                                   next; 0: without any bit.  exact: the one whose BITS are the mask's, of
+ *                                     those in the group.  A word is WHAT, .FOUND, WHAT.FOUND, or any: WHAT
+ *                                            read rfo code prefetch write victim snoop invalidate evict
+ *                                            dram_read dram_write pending clock, and core_one core_many
+ *                                            evict_one evict_many: requests or evictions that snoop one core,
+ *                                            or more
  *                                     FOUND  nothing clean modified elsewhere open empty other
- *                                   none: what cannot happen in the modelled machine; !: what happens in the real one and is not modelled.
+ *                                   none: what cannot happen in the modelled machine; !: what happens in the
+ *                                   real one and is not modelled.
  *   name  unit  event  umask  counters  mods  help  not_modelled
  *     event, umask  hex; umask of a server: with the extension from bit 8 up
  *     counters      0-3,5
- *     mods          c=N (threshold), x=FACTOR:UNIT (what a count is worth), alias=NAME (below perf's PMU), joined by commas
+ *     mods          c=N (threshold), x=FACTOR:UNIT (what a count is worth), alias=NAME (below perf's PMU),
+ *                   joined by commas
  */
 #include "../pmu_text.h"
 #include <ctype.h>
@@ -33,13 +41,15 @@
 
 enum { TABLE_BYTES_MAX = 1 << 20, ROWS_MAX = 1024, COLUMNS = 8 };
 
-static const char *const what_names[WHATS] = { "read", "rfo", "code", "prefetch", "write", "victim", "snoop", "invalidate", "evict",
-	"dram_read", "dram_write", "pending", "clock", "core_one", "core_many", "evict_one", "evict_many" };
+static const char *const what_names[WHATS] = { "read", "rfo", "code", "prefetch", "write", "victim", "snoop",
+	"invalidate", "evict", "dram_read", "dram_write", "pending", "clock", "core_one", "core_many", "evict_one",
+	"evict_many" };
 #define SIG(name) (UINT64_C(1) << SPMU_SIG_##name % 64), SPMU_SIG_##name / 64
-static const struct { uint64_t set; uint8_t word; uint64_t more; uint8_t more_word; } what_signal[WHATS] = {
-	{ SIG(UNC_READ), 0, 0 }, { SIG(UNC_RFO), 0, 0 }, { SIG(UNC_CODE), 0, 0 }, { SIG(UNC_PREFETCH), 0, 0 }, { SIG(UNC_WRITE), 0, 0 },
-	{ SIG(UNC_VICTIM), 0, 0 }, { SIG(UNC_SNOOP), 0, 0 }, { SIG(UNC_INVALIDATE), 0, 0 }, { SIG(UNC_EVICT), 0, 0 }, { SIG(DRAM_READ), 0, 0 },
-	{ SIG(DRAM_WRITE), 0, 0 }, { SIG(UNC_PENDING), 0, 0 }, { 0, 0, 0, 0 }, { SIG(UNC_SNOOP), SIG(UNC_INVALIDATE) },
+static const struct { uint64_t set; uint8_t word; uint64_t more; uint8_t more_word;
+} what_signal[WHATS] = { { SIG(UNC_READ), 0, 0 }, { SIG(UNC_RFO), 0, 0 }, { SIG(UNC_CODE), 0, 0 },
+	{ SIG(UNC_PREFETCH), 0, 0 }, { SIG(UNC_WRITE), 0, 0 }, { SIG(UNC_VICTIM), 0, 0 }, { SIG(UNC_SNOOP), 0, 0 },
+	{ SIG(UNC_INVALIDATE), 0, 0 }, { SIG(UNC_EVICT), 0, 0 }, { SIG(DRAM_READ), 0, 0 }, { SIG(DRAM_WRITE), 0, 0 },
+	{ SIG(UNC_PENDING), 0, 0 }, { 0, 0, 0, 0 }, { SIG(UNC_SNOOP), SIG(UNC_INVALIDATE) },
 	{ SIG(UNC_SNOOP), SIG(UNC_INVALIDATE) }, { SIG(UNC_EVICT), 0, 0 }, { SIG(UNC_EVICT), 0, 0 } };
 static const char *const found_names[] = { "nothing", "clean", "modified", "elsewhere", "open", "empty", "other" };
 static const char *const box_names[] = { "slice", "package", "channel", "controller" };
@@ -53,7 +63,7 @@ static int find(const char *const *names, size_t count, const char *name)
 }
 #define FIND(names, name) find(names, sizeof(names) / sizeof *(names), name)
 
-int uncore_unit_find(const struct spmu_uncore_model *m, const char *name)
+static int unit_find(const struct spmu_uncore_model *m, const char *name)
 {
 	for (unsigned i = 0; i < m->units; i++)
 		if (!strcmp(m->unit[i].name, name))
@@ -77,12 +87,15 @@ static int unit_line(struct spmu_uncore_model *m, char **w, unsigned n, char *te
 {
 	uint64_t counters, bits;
 	int boxes = n >= 4 ? FIND(box_names, w[1]) : -1;
-	if (boxes < 0 || n > 5 || (n == 5 && strcmp(w[4], "free")) || !pmu_text_number(w[2], 10, SPMU_UNCORE_COUNTERS, &counters) || !counters ||
+	if (boxes < 0 || n > 5 || (n == 5 && strcmp(w[4], "free")) ||
+		!pmu_text_number(w[2], 10, SPMU_UNCORE_COUNTERS, &counters) || !counters ||
 		!pmu_text_number(w[3], 10, 48, &bits) || bits < 32)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@unit NAME slice|package|channel|controller COUNTERS BITS [free]");
-	if (m->units == UNITS_MAX || uncore_unit_find(m, w[0]) >= 0)
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"@unit NAME slice|package|channel|controller COUNTERS BITS [free]");
+	if (m->units == UNITS_MAX || unit_find(m, w[0]) >= 0)
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@unit %.40s: twice, or too many units", w[0]);
-	m->unit[m->units++] = (struct spmu_uncore_unit){ w[0], (enum spmu_uncore_boxes)boxes, (uint8_t)counters, (uint8_t)bits, n == 4 };
+	m->unit[m->units++] = (struct spmu_uncore_unit){ w[0], (enum spmu_uncore_boxes)boxes, (uint8_t)counters,
+		(uint8_t)bits, n == 4 };
 	return SPMU_OK;
 }
 
@@ -98,7 +111,8 @@ static bool value(char *s, struct entry *e)
 			continue;
 		if (dot)
 			*dot = 0;
-		int what = *w && strcmp(w, "any") ? FIND(what_names, w) : WHATS, found = dot ? FIND(found_names, dot + 1) : 0;
+		int what = *w && strcmp(w, "any") ? FIND(what_names, w) : WHATS,
+		    found = dot ? FIND(found_names, dot + 1) : 0;
 		if (what < 0 || found < 0 || (!*w && !dot))
 			return false;
 		for (int i = 0; i < WHATS; i++)
@@ -111,14 +125,15 @@ static bool value(char *s, struct entry *e)
 static int select_line(struct spmu_uncore_model *m, char **w, unsigned n, char *text, size_t bytes)
 {
 	uint64_t event, bits;
-	int unit = n >= 4 ? uncore_unit_find(m, w[0]) : -1;
+	int unit = n >= 4 ? unit_find(m, w[0]) : -1;
 	bool exact = n >= 4 && !strcmp(w[2], "exact");
 	if (unit < 0 || !(exact || !strcmp(w[2], "bits")) || !pmu_text_number(w[1], 16, 255, &event))
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@select UNIT EVENT bits|exact BITS=WORD...");
 	struct selector *s = m->selector;
 	while (s < m->selector + m->selectors && !(s->unit == unit && s->event == event))
 		s++;
-	if (s == m->selector + SELECTORS_MAX || (s < m->selector + m->selectors && s->groups == GROUPS_MAX) || n - 3 > ENTRIES_MAX)
+	if (s == m->selector + SELECTORS_MAX || (s < m->selector + m->selectors && s->groups == GROUPS_MAX) ||
+		n - 3 > ENTRIES_MAX)
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@select: too many of them");
 	if (s == m->selector + m->selectors) {
 		*s = (struct selector){ .unit = (uint8_t)unit, .event = (uint8_t)event };
@@ -133,7 +148,8 @@ static int select_line(struct spmu_uncore_model *m, char **w, unsigned n, char *
 		if (eq)
 			*eq = 0;
 		if (!eq || !pmu_text_number(w[i], 16, UINT32_MAX, &bits) || !value(eq + 1, e))
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@select: '%.40s' is not BITS=WORD[+WORD...]", w[i]);
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@select: '%.40s' is not BITS=WORD[+WORD...]",
+				w[i]);
 		e->bits = (uint32_t)bits;
 	}
 	return SPMU_OK;
@@ -158,13 +174,15 @@ static int shape_line(struct spmu_uncore_model *m, bool first, char *s, char *te
 		return unit_line(m, w + 1, n - 1, text, bytes);
 	if (!strcmp(w[0], "@select"))
 		return select_line(m, w + 1, n - 1, text, bytes);
-	if (!strcmp(w[0], "@global") && n == 3 && !m->server && pmu_text_number(w[1], 16, UINT32_MAX, &a) && a && pmu_text_number(w[2], 10, 8, &b) && b) {
+	if (!strcmp(w[0], "@global") && n == 3 && !m->server && pmu_text_number(w[1], 16, UINT32_MAX, &a) && a &&
+		pmu_text_number(w[2], 10, 8, &b) && b) {
 		m->global = (uint32_t)a;
 		m->cores = (uint32_t)b;
 		return SPMU_OK;
 	}
 	bool uclk = !strcmp(w[0], "@uclk_mhz");
-	if (n == 2 && (uclk || !strcmp(w[0], "@dclk_mhz")) && (!strcmp(w[1], "core") || (pmu_text_number(w[1], 10, 100000, &a) && a))) {
+	if (n == 2 && (uclk || !strcmp(w[0], "@dclk_mhz")) &&
+		(!strcmp(w[1], "core") || (pmu_text_number(w[1], 10, 100000, &a) && a))) {
 		*(uclk ? &m->uclk_hz : &m->dclk_hz) = strcmp(w[1], "core") ? a * 1000000 : 0;
 		return SPMU_OK;
 	}
@@ -181,7 +199,8 @@ static bool counter_set(char *s, unsigned counters, uint8_t *out)
 		char *dash = strchr(w, '-');
 		if (dash)
 			*dash = 0;
-		if (!pmu_text_number(w, 10, counters - 1, &from) || !pmu_text_number(dash ? dash + 1 : w, 10, counters - 1, &to) || to < from)
+		if (!pmu_text_number(w, 10, counters - 1, &from) ||
+			!pmu_text_number(dash ? dash + 1 : w, 10, counters - 1, &to) || to < from)
 			return false;
 		for (uint64_t i = from; i <= to; i++)
 			*out |= (uint8_t)(1u << i);
@@ -202,7 +221,8 @@ static bool modifiers(struct spmu_uncore_event *e, char *s)
 			e->alias = w + 6;
 		else if (!strncmp(w, "c=", 2) && pmu_text_number(w + 2, 10, 255, &v))
 			e->cmask = (uint8_t)v;
-		else if (!strncmp(w, "x=", 2) && colon && (e->scale = strtod(w + 2, &end), end == colon) && e->scale > 0)
+		else if (!strncmp(w, "x=", 2) && colon && (e->scale = strtod(w + 2, &end), end == colon) &&
+			e->scale > 0)
 			e->scale_unit = colon + 1;
 		else
 			return false;
@@ -227,10 +247,12 @@ static int event_line(struct spmu_uncore_model *m, char *line, char *text, size_
 	struct spmu_uncore_event e = { .name = column[0], .alias = "", .scale_unit = "", .help = column[6],
 		.not_modelled = strcmp(column[7], "-") ? column[7] : "" };
 	uint64_t event, umask;
-	int unit = uncore_unit_find(m, column[1]);
+	int unit = unit_find(m, column[1]);
 	if (!e.name[0] || unit < 0)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s': no such unit '%.40s'", e.name, column[1]);
-	if (!pmu_text_number(column[2], 16, 255, &event) || !pmu_text_number(column[3], 16, m->server ? UINT32_MAX : 255, &umask))
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s': no such unit '%.40s'", e.name,
+			column[1]);
+	if (!pmu_text_number(column[2], 16, 255, &event) ||
+		!pmu_text_number(column[3], 16, m->server ? UINT32_MAX : 255, &umask))
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s': event or umask", e.name);
 	e.unit = (uint8_t)unit;
 	e.event = (uint8_t)event;
@@ -245,7 +267,8 @@ static int event_line(struct spmu_uncore_model *m, char *line, char *text, size_
 	uint64_t set[2];
 	bool known = spmu_uncore_detects(m, e.unit, e.event, e.umask, &modelled, set);
 	if (!e.not_modelled[0] && !(known && modelled))
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s': @select says nothing of what it counts", e.name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"event '%.60s': @select says nothing of what it counts", e.name);
 	if (m->events == ROWS_MAX)
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "more than %d events", ROWS_MAX);
 	m->event[m->events++] = e;
@@ -264,8 +287,9 @@ static int parse(struct spmu_uncore_model *m, char *text, size_t bytes)
 		if (!*s || *s == '#')
 			continue;
 		why[0] = 0;
-		int error = *s == '@' ? shape_line(m, first, s, why, sizeof why) :
-			first ? pmu_text_problem(why, sizeof why, SPMU_EINPUT, "@family comes ahead of all") : event_line(m, s, why, sizeof why);
+		int error = *s == '@' ? shape_line(m, first, s, why, sizeof why)
+			: first ? pmu_text_problem(why, sizeof why, SPMU_EINPUT, "@family comes ahead of all")
+			: event_line(m, s, why, sizeof why);
 		if (error)
 			return pmu_text_problem(text, bytes, error, "line %u: %s", line, why);
 		first = false;
@@ -290,7 +314,8 @@ int spmu_uncore_load(struct spmu_uncore_model **out, const char *path, char *tex
 	if (m && m->text && m->event) {
 		size_t n = fread(m->text, 1, TABLE_BYTES_MAX + 1, f);
 		if (ferror(f) || n > TABLE_BYTES_MAX || memchr(m->text, 0, n)) {
-			error = pmu_text_problem(why, sizeof why, SPMU_EINPUT, "cannot be read, is too long, or holds a NUL");
+			error = pmu_text_problem(why, sizeof why, SPMU_EINPUT,
+				"cannot be read, is too long, or holds a NUL");
 		} else {
 			char *fits = realloc(m->text, n + 1);
 			m->text = fits ? fits : m->text;
@@ -318,7 +343,8 @@ void spmu_uncore_free(struct spmu_uncore_model *m)
 
 /* ---- look-up -------------------------------------------------------------------------------------------- */
 
-bool uncore_select(const struct spmu_uncore_model *m, unsigned unit, unsigned event, uint32_t umask, uint8_t accept[WHATS], uint32_t *unmodelled)
+bool uncore_select(const struct spmu_uncore_model *m, unsigned unit, unsigned event, uint32_t umask,
+	uint8_t accept[WHATS], uint32_t *unmodelled)
 {
 	const struct selector *s = m->selector;
 	memset(accept, 0, WHATS);
@@ -355,7 +381,8 @@ bool uncore_select(const struct spmu_uncore_model *m, unsigned unit, unsigned ev
 	return true;
 }
 
-bool spmu_uncore_detects(const struct spmu_uncore_model *m, unsigned unit, unsigned event, uint32_t umask, bool *modelled, uint64_t set[2])
+bool spmu_uncore_detects(const struct spmu_uncore_model *m, unsigned unit, unsigned event, uint32_t umask,
+	bool *modelled, uint64_t set[2])
 {
 	uint8_t accept[WHATS];
 	uint32_t unmodelled;
@@ -375,7 +402,9 @@ const struct spmu_uncore_event *spmu_uncore_find(const struct spmu_uncore_model 
 {
 	for (size_t i = 0; i < m->events; i++) {
 		const char *a = m->event[i].name, *b = name;
-		while (*a && (tolower((unsigned char)*a) == tolower((unsigned char)*b) || (strchr(".:", *a) && *b && strchr(".:", *b))))
+		while (*a &&
+			(tolower((unsigned char)*a) == tolower((unsigned char)*b) ||
+				(strchr(".:", *a) && *b && strchr(".:", *b))))
 			a++, b++;
 		if (!*a && !*b)
 			return &m->event[i];
@@ -384,7 +413,13 @@ const struct spmu_uncore_event *spmu_uncore_find(const struct spmu_uncore_model 
 }
 
 size_t spmu_uncore_units(const struct spmu_uncore_model *m) { return m->units; }
-const struct spmu_uncore_unit *spmu_uncore_unit(const struct spmu_uncore_model *m, size_t index) { return &m->unit[index]; }
+const struct spmu_uncore_unit *spmu_uncore_unit(const struct spmu_uncore_model *m, size_t index)
+{
+	return &m->unit[index];
+}
 size_t spmu_uncore_events(const struct spmu_uncore_model *m) { return m->events; }
-const struct spmu_uncore_event *spmu_uncore_event(const struct spmu_uncore_model *m, size_t index) { return &m->event[index]; }
+const struct spmu_uncore_event *spmu_uncore_event(const struct spmu_uncore_model *m, size_t index)
+{
+	return &m->event[index];
+}
 bool spmu_uncore_server(const struct spmu_uncore_model *m) { return m->server; }

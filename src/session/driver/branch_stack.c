@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Branch stacks (branch_stack.h).
  *
- * Source of the registers: SDM vol. 3B, "Last Branch, Call Stack, Interrupt, and Exception Recording" of each processor, "Last Branch Records"; of
- * perf's words and what they let pass: perf_event_open(2), "branch_sample_type", and perf-record(1), -j; how a driver reads the stack: Linux,
- * arch/x86/events/intel/lbr.c.
+ * Source of the registers: SDM vol. 3B, "Last Branch, Call Stack, Interrupt, and Exception Recording" of each
+ * processor, "Last Branch Records"; of perf's words and what they let pass: perf_event_open(2),
+ * "branch_sample_type", and perf-record(1), -j; how a driver reads the stack: Linux, arch/x86/events/intel/lbr.c.
  *
- * Where hardware has no filter (P6, NetBurst, Core), or cannot tell jumps from calls (Nehalem), the driver leaves out what was not asked for: the
- * depth is then that before the filter, as with Linux.  A driver reads code to know what kind a branch is; this one has it from the records.
+ * Where hardware has no filter (P6, NetBurst, Core), or cannot tell jumps from calls (Nehalem), the driver
+ * leaves out what was not asked for: the depth is then that before the filter, as with Linux.  A driver reads
+ * code to know what kind a branch is; this one has it from the records.
  *
  * Left out: far branches, whose other end lies in the kernel; transactions, of which the model has none; hw_index.
  */
@@ -15,11 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { JCC, IND_JMP, REL_JMP, IND_CALL, REL_CALL, NEAR_RET, OTHER, KINDS };	/* numbers of IA32_LBR_x_INFO.BR_TYPE, but for OTHER */
+/* numbers of IA32_LBR_x_INFO.BR_TYPE, but for OTHER */
+enum kind { JCC, IND_JMP, REL_JMP, IND_CALL, REL_CALL, NEAR_RET, OTHER, KINDS };
 #define ALL ((1u << OTHER) - 1)
 #define CALLS (1u << IND_CALL | 1u << REL_CALL)
 
-struct layout { uint8_t depth; uint16_t from, to, info, tos; bool flags_in_from, select, stack; };	/* to 0: FROM and TO share an MSR */
+/* to 0: FROM and TO share an MSR */
+struct layout { uint8_t depth; uint16_t from, to, info, tos; bool flags_in_from, select, stack; };
 
 static const struct layout layouts[] = {
 	{ 1, MSR_P6_LASTBRANCHFROMIP, MSR_P6_LASTBRANCHTOIP, 0, 0, false, false, false },
@@ -79,7 +82,8 @@ static int layout_of(const struct spmu_model *m)
 		return -1;
 	case SPMU_FAMILY_P6:
 		return L_P6;
-	case SPMU_FAMILY_NETBURST:	/* a driver goes by CPUID's model; whether the registers are there says the same */
+	/* a driver goes by CPUID's model; whether the registers are there says the same */
+	case SPMU_FAMILY_NETBURST:
 		if (spmu_create(&trial, m, &host) != SPMU_OK)
 			return -1;
 		bool later = spmu_rdmsr(trial, MSR_LBR_NHM_FROM, &v) == SPMU_OK;
@@ -95,8 +99,12 @@ static int layout_of(const struct spmu_model *m)
 /* Bits of LBR_SELECT suppress, those of IA32_LBR_CTL let pass. */
 static uint64_t select_value(const struct lbr *l, bool jumps_are_calls)
 {
-	static const uint8_t select_bit[OTHER] = { [JCC] = 2, [REL_CALL] = 3, [IND_CALL] = 4, [NEAR_RET] = 5, [IND_JMP] = 6, [REL_JMP] = 7 };
-	static const uint8_t control_bit[OTHER] = { [JCC] = 16, [REL_JMP] = 17, [IND_JMP] = 18, [REL_CALL] = 19, [IND_CALL] = 20, [NEAR_RET] = 21 };
+	static const uint8_t select_bit[OTHER] = {
+		[JCC] = 2, [REL_CALL] = 3, [IND_CALL] = 4, [NEAR_RET] = 5, [IND_JMP] = 6, [REL_JMP] = 7
+	};
+	static const uint8_t control_bit[OTHER] = {
+		[JCC] = 16, [REL_JMP] = 17, [IND_JMP] = 18, [REL_CALL] = 19, [IND_CALL] = 20, [NEAR_RET] = 21
+	};
 	bool arch = l->layout == &layouts[L_ARCH], stack = l->type & PERF_SAMPLE_BRANCH_CALL_STACK;
 	unsigned wanted = l->wanted;
 	uint64_t v;
@@ -120,13 +128,18 @@ int lbr_create(struct lbr **out, const struct spmu_model *m, const char *core, u
 	if (which < 0)
 		return err_set(err, ERR_UNSUPPORTED, "branch stacks: the PMU of %s has no last branch records", core);
 	if (type & (PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV))
-		return err_set(err, ERR_UNSUPPORTED, "branch stacks: the tracer sees user mode only: there are no branches in the kernel");
+		return err_set(err, ERR_UNSUPPORTED,
+			"branch stacks: the tracer sees user mode only: there are no branches in the kernel");
 	if (type & PERF_SAMPLE_BRANCH_CALL_STACK && !layouts[which].stack)
-		return err_set(err, ERR_UNSUPPORTED, "branch stacks: the last branch records of %s cannot be a call stack (from Haswell on they can)", core);
+		return err_set(err, ERR_UNSUPPORTED,
+			"branch stacks: the last branch records of %s cannot be a call stack (from Haswell on they "
+			"can)",
+			core);
 	struct lbr *l = calloc(1, sizeof *l);
 	if (!l)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	bool nehalem = which == L_NEHALEM && !(spmu_model_capabilities(m) >> 13 & 1);	/* FW_WRITE: from Sandy Bridge on */
+	/* FW_WRITE: from Sandy Bridge on */
+	bool nehalem = which == L_NEHALEM && !(spmu_model_capabilities(m) >> 13 & 1);
 	l->layout = &layouts[which];
 	l->type = type;
 	l->wanted = wanted_kinds(type);
@@ -144,8 +157,11 @@ void lbr_destroy(struct lbr *l)
 int lbr_setup(const struct lbr *l, struct driver_writes *out, struct err *err)
 {
 	if (l->layout == &layouts[L_ARCH])
-		return driver_write(out, err, "IA32_LBR_CTL", MSR_IA32_LBR_CTL, l->select, "last branch records on, which kinds, user mode");
-	int rc = l->layout->select ? driver_write(out, err, "MSR_LBR_SELECT", MSR_LBR_SELECT, l->select, "which branches are left out") : 0;
+		return driver_write(out, err, "IA32_LBR_CTL", MSR_IA32_LBR_CTL, l->select,
+			"last branch records on, which kinds, user mode");
+	int rc = l->layout->select
+		? driver_write(out, err, "MSR_LBR_SELECT", MSR_LBR_SELECT, l->select, "which branches are left out")
+		: 0;
 	return rc ? rc : driver_write(out, err, "IA32_DEBUGCTL", MSR_IA32_DEBUGCTL, 1, "last branch records on");
 }
 
@@ -209,14 +225,16 @@ void lbr_batch(const struct lbr *l, struct lbr_kinds *k, const struct spmu_batch
 {
 	for (uint32_t i = 0; l->soft && i < b->count; i++) {
 		const struct spmu_record *r = &b->records[i];
-		if (r->kind != SPMU_REC_UOP || !(r->is & SPMU_IS(BRANCH)) || !(r->did & SPMU_DID(TAKEN)) || !(r->did & SPMU_DID(RETIRED)))
+		if (r->kind != SPMU_REC_UOP || !(r->is & SPMU_IS(BRANCH)) || !(r->did & SPMU_DID(TAKEN)) ||
+			!(r->did & SPMU_DID(RETIRED)))
 			continue;
 		if (2 * k->used >= k->room && !grow(k))
 			return;
 		uint64_t from = SPMU_BRANCH_IP(r);
 		struct lbr_known *known = place(k->known, k->room, from);
 		k->used += !known->from;
-		*known = (struct lbr_known){ from, (uint8_t)kind_of(r->is) };	/* another's, where code was written anew */
+		/* another branch's entry, or the code there has been replaced */
+		*known = (struct lbr_known){ from, (uint8_t)kind_of(r->is) };
 	}
 }
 
@@ -230,8 +248,13 @@ void lbr_kinds_release(struct lbr_kinds *k)
 
 static uint64_t flags_of(const struct lbr *l, uint64_t from, uint64_t info, unsigned kind)
 {
-	static const uint8_t branch_type[KINDS] = { [JCC] = PERF_BR_COND, [IND_JMP] = PERF_BR_IND, [REL_JMP] = PERF_BR_UNCOND, [IND_CALL] = PERF_BR_IND_CALL,
-		[REL_CALL] = PERF_BR_CALL, [NEAR_RET] = PERF_BR_RET, [OTHER] = PERF_BR_UNKNOWN };
+	static const uint8_t branch_type[KINDS] = { [JCC] = PERF_BR_COND,
+		[IND_JMP] = PERF_BR_IND,
+		[REL_JMP] = PERF_BR_UNCOND,
+		[IND_CALL] = PERF_BR_IND_CALL,
+		[REL_CALL] = PERF_BR_CALL,
+		[NEAR_RET] = PERF_BR_RET,
+		[OTHER] = PERF_BR_UNKNOWN };
 	struct perf_branch_entry e;
 	uint64_t flags;
 	memset(&e, 0, sizeof e);
@@ -273,7 +296,8 @@ unsigned lbr_read(const struct lbr *l, const struct spmu *p, struct precise_bran
 	return n;
 }
 
-unsigned lbr_entries(const struct lbr *l, const struct lbr_kinds *k, const struct precise_branch *raw, unsigned n, struct session_branch *out)
+unsigned lbr_entries(const struct lbr *l, const struct lbr_kinds *k, const struct precise_branch *raw, unsigned n,
+	struct session_branch *out)
 {
 	unsigned entries = 0;
 	for (unsigned i = 0; i < n; i++) {
@@ -286,7 +310,8 @@ unsigned lbr_entries(const struct lbr *l, const struct lbr_kinds *k, const struc
 			if (kind == OTHER || !(l->wanted >> kind & 1))
 				continue;
 		}
-		out[entries++] = (struct session_branch){ from, raw[i].to, flags_of(l, raw[i].from, raw[i].info, kind) };
+		out[entries++] =
+			(struct session_branch){ from, raw[i].to, flags_of(l, raw[i].from, raw[i].info, kind) };
 	}
 	return entries;
 }
@@ -295,15 +320,27 @@ unsigned lbr_entries(const struct lbr *l, const struct lbr_kinds *k, const struc
 
 int session_parse_branches(const char *list, uint64_t *type, struct err *err)
 {
-	static const struct { const char *name; uint64_t bit; const char *why; } word[] = {
-		{ "any", PERF_SAMPLE_BRANCH_ANY, NULL }, { "any_call", PERF_SAMPLE_BRANCH_ANY_CALL, NULL }, { "any_ret", PERF_SAMPLE_BRANCH_ANY_RETURN, NULL },
-		{ "ind_call", PERF_SAMPLE_BRANCH_IND_CALL, NULL }, { "ind_jmp", PERF_SAMPLE_BRANCH_IND_JUMP, NULL }, { "call", PERF_SAMPLE_BRANCH_CALL, NULL },
-		{ "cond", PERF_SAMPLE_BRANCH_COND, NULL }, { "u", PERF_SAMPLE_BRANCH_USER, NULL }, { "stack", PERF_SAMPLE_BRANCH_CALL_STACK, NULL },
-		{ "save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE, NULL }, { "no_flags", PERF_SAMPLE_BRANCH_NO_FLAGS, NULL },
-		{ "no_cycles", PERF_SAMPLE_BRANCH_NO_CYCLES, NULL }, { "no_tx", PERF_SAMPLE_BRANCH_NO_TX, NULL },
-		{ "k", 0, "the tracer sees user mode only" }, { "hv", 0, "the tracer sees user mode only" },
-		{ "in_tx", 0, "no transaction ever runs" }, { "abort_tx", 0, "no transaction ever runs" },
-		{ "hw_index", 0, "the depth at which the hardware wrote an entry is not kept" }, { "priv", 0, "all branches are user mode's" },
+	static const struct { const char *name; uint64_t bit; const char *why;
+	} word[] = {
+		{ "any", PERF_SAMPLE_BRANCH_ANY, NULL },
+		{ "any_call", PERF_SAMPLE_BRANCH_ANY_CALL, NULL },
+		{ "any_ret", PERF_SAMPLE_BRANCH_ANY_RETURN, NULL },
+		{ "ind_call", PERF_SAMPLE_BRANCH_IND_CALL, NULL },
+		{ "ind_jmp", PERF_SAMPLE_BRANCH_IND_JUMP, NULL },
+		{ "call", PERF_SAMPLE_BRANCH_CALL, NULL },
+		{ "cond", PERF_SAMPLE_BRANCH_COND, NULL },
+		{ "u", PERF_SAMPLE_BRANCH_USER, NULL },
+		{ "stack", PERF_SAMPLE_BRANCH_CALL_STACK, NULL },
+		{ "save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE, NULL },
+		{ "no_flags", PERF_SAMPLE_BRANCH_NO_FLAGS, NULL },
+		{ "no_cycles", PERF_SAMPLE_BRANCH_NO_CYCLES, NULL },
+		{ "no_tx", PERF_SAMPLE_BRANCH_NO_TX, NULL },
+		{ "k", 0, "the tracer sees user mode only" },
+		{ "hv", 0, "the tracer sees user mode only" },
+		{ "in_tx", 0, "no transaction ever runs" },
+		{ "abort_tx", 0, "no transaction ever runs" },
+		{ "hw_index", 0, "the depth at which the hardware wrote an entry is not kept" },
+		{ "priv", 0, "all branches are user mode's" },
 	};
 	*type = 0;
 	for (;;) {
@@ -311,8 +348,11 @@ int session_parse_branches(const char *list, uint64_t *type, struct err *err)
 		while (i < sizeof word / sizeof *word && (strlen(word[i].name) != n || strncmp(word[i].name, list, n)))
 			i++;
 		if (i == sizeof word / sizeof *word)
-			return err_set(err, ERR_INPUT, "branch filter '%.*s': there are any, any_call, any_ret, ind_call, ind_jmp, call, cond, stack, u, save_type, "
-				"no_flags, no_cycles, no_tx", (int)n, list);
+			return err_set(err, ERR_INPUT,
+				"branch filter '%.*s': there are any, any_call, any_ret, ind_call, ind_jmp, call, "
+				"cond, stack, u, save_type, "
+				"no_flags, no_cycles, no_tx",
+				(int)n, list);
 		if (word[i].why)
 			return err_set(err, ERR_UNSUPPORTED, "branch filter '%s': %s", word[i].name, word[i].why);
 		*type |= word[i].bit;
@@ -320,8 +360,9 @@ int session_parse_branches(const char *list, uint64_t *type, struct err *err)
 			break;
 		list += n + 1;
 	}
-	if (!(*type & ~(uint64_t)(PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_TYPE_SAVE | PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES |
-		PERF_SAMPLE_BRANCH_NO_TX)))
+	if (!(*type &
+		    ~(uint64_t)(PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_TYPE_SAVE | PERF_SAMPLE_BRANCH_NO_FLAGS |
+			    PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_NO_TX)))
 		*type |= PERF_SAMPLE_BRANCH_ANY;
 	return 0;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Branch stacks, the kernel's side: which branches the last branch records of a PMU keep, how they are switched on and read.  Private to
- * src/session.
+ * Branch stacks, the kernel's side: which branches the last branch records of a PMU keep, how they are switched
+ * on and read.  Private to src/session.
  *
- * The stack is read when a sample is taken: by the PMI's handler, of a precise event as its record is written.  (Drivers have the stack frozen
- * for that; the model's handler takes no time.)  So it ends at the sample's address, and no branch is missing between two samples.  An adaptive
- * PEBS record brings the stack along; it is the same.
+ * The stack is read when a sample is taken: by the PMI's handler, of a precise event as its record is written.
+ * (Drivers have the stack frozen for that; the model's handler takes no time.)  So it ends at the sample's
+ * address, and no branch is missing between two samples.  An adaptive PEBS record brings the stack along; it is
+ * the same.
  */
 #ifndef SESSION_BRANCH_STACK_H
 #define SESSION_BRANCH_STACK_H
@@ -31,5 +32,6 @@ void lbr_kinds_release(struct lbr_kinds *k);
 /* The registers as they are, newest first; how many entries there are. */
 unsigned lbr_read(const struct lbr *l, const struct spmu *p, struct precise_branch out[PRECISE_BRANCHES_MAX]);
 /* What of them was asked for, as perf has it; how many. */
-unsigned lbr_entries(const struct lbr *l, const struct lbr_kinds *k, const struct precise_branch *raw, unsigned n, struct session_branch *out);
+unsigned lbr_entries(const struct lbr *l, const struct lbr_kinds *k, const struct precise_branch *raw, unsigned n,
+	struct session_branch *out);
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Data sources (data_source.h).
  *
- * Source: SDM vol. 3B, "Data Source Encoding for Load Latency Record"; the words for it: <linux/perf_event.h>, PERF_MEM_; which of them go with which
- * encoding: Linux, arch/x86/events/intel/ds.c, pebs_data_source.
+ * Source: SDM vol. 3B, "Data Source Encoding for Load Latency Record"; the words for it: <linux/perf_event.h>,
+ * PERF_MEM_; which of them go with which encoding: Linux, arch/x86/events/intel/ds.c, pebs_data_source.
  */
 #include "session/driver/data_source.h"
 #include <linux/perf_event.h>
@@ -46,7 +46,8 @@ uint64_t data_source(uint64_t source, bool store)
 		d.mem_lvl_num = load[source & 15].number;
 		d.mem_snoop = load[source & 15].snoop;
 	}
-	d.mem_dtlb = source & 1 << 4 ? PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2 : PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2;
+	d.mem_dtlb = source & 1 << 4 ? PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2
+		: PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2;
 	d.mem_lock = source & 1 << 5 ? PERF_MEM_LOCK_LOCKED : PERF_MEM_LOCK_NA;
 	d.mem_blk = (source & 1 << 6 ? PERF_MEM_BLK_DATA : 0) | (source & 1 << 7 ? PERF_MEM_BLK_ADDR : 0);
 	return d.val;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Drivers of the architectural PMU, the P6's and the Pentium's (driver.h).
  *
- * Source of the order of writes: SDM vol. 3B, chapter "Performance Monitoring"; a counter is set up while IA32_PERF_GLOBAL_CTRL (P6:
- * PerfEvtSel0's enable bit; P5: CESR) keeps it still.
+ * Source of the order of writes: SDM vol. 3B, chapter "Performance Monitoring"; a counter is set up while
+ * IA32_PERF_GLOBAL_CTRL (P6: PerfEvtSel0's enable bit; P5: CESR) keeps it still.
  */
 #include "session/driver/driver.h"
 #include "session/events/counter_plan.h"
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int driver_write(struct driver_writes *out, struct err *err, const char *name, uint32_t msr, uint64_t value, const char *why, ...)
+int driver_write(struct driver_writes *out, struct err *err, const char *name, uint32_t msr, uint64_t value,
+	const char *why, ...)
 {
 	va_list args;
 	if (out->count == sizeof out->write / sizeof *out->write)
@@ -27,10 +28,13 @@ int driver_write(struct driver_writes *out, struct err *err, const char *name, u
 /* IA32_PERF_CAPABILITIES.PEBS_REC_FMT; -1: this PMU has no PEBS. */
 static int pebs_format(const struct spmu_model *m)
 {
-	return spmu_model_family(m) == SPMU_FAMILY_ARCH && spmu_model_version(m) >= 2 ? (int)(spmu_model_capabilities(m) >> 8 & 15) : -1;
+	return spmu_model_family(m) == SPMU_FAMILY_ARCH && spmu_model_version(m) >= 2
+		? (int)(spmu_model_capabilities(m) >> 8 & 15)
+		: -1;
 }
 
-/* General-purpose counters that can make PEBS records: SDM vol. 3B, "Processor Event Based Sampling" of Core (one), Nehalem (four), Ice Lake (all). */
+/* General-purpose counters that can make PEBS records: SDM vol. 3B, "Processor Event Based Sampling" of Core
+ * (one), Nehalem (four), Ice Lake (all). */
 static uint32_t pebs_counters(const struct spmu_model *m)
 {
 	return pebs_format(m) == 0 ? 1 : pebs_format(m) < 4 ? 15 : 255;
@@ -41,13 +45,16 @@ static int pebs_check(const struct spmu_model *m, const struct driver_event *e, 
 	if (pebs_format(m) < 0)
 		return err_set(err, ERR_UNSUPPORTED, "'%s': this PMU has no PEBS", e->event->name);
 	if (pebs_format(m) < 4 && !(e->event->flags & SPMU_EVENT_PRECISE))
-		return err_set(err, ERR_UNSUPPORTED, "'%s' is no precise event: PEBS takes it from Ice Lake on only", e->event->name);
+		return err_set(err, ERR_UNSUPPORTED, "'%s' is no precise event: PEBS takes it from Ice Lake on only",
+			e->event->name);
 	if (e->fixed < 0 && !(e->event->pmc_mask & pebs_counters(m)))
-		return err_set(err, ERR_UNSUPPORTED, "'%s': no counter that can count it makes PEBS records", e->event->name);
+		return err_set(err, ERR_UNSUPPORTED, "'%s': no counter that can count it makes PEBS records",
+			e->event->name);
 	return 0;
 }
 
-/* Counters for the sake of precision.  PDist: SDM vol. 3B, "Precise Distribution (PDist)"; :ppp for it: Linux, core.c, spr_get_event_constraints. */
+/* Counters for the sake of precision.  PDist: SDM vol. 3B, "Precise Distribution (PDist)"; :ppp for it: Linux,
+ * core.c, spr_get_event_constraints. */
 static uint32_t precise_counters(const struct spmu_model *m, const struct driver_event *e)
 {
 	if (!e->precise)
@@ -56,15 +63,20 @@ static uint32_t precise_counters(const struct spmu_model *m, const struct driver
 }
 
 /* First fit over copies of the PMU, for families whose counters are all alike but for the events' masks. */
-static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, unsigned room, unsigned *pmus, size_t *which, struct err *err)
+static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, unsigned room, unsigned *pmus,
+	size_t *which, struct err *err)
 {
 	struct plan_item *item = calloc(n ? n : 1, sizeof *item);
 	if (!item)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	for (size_t i = 0; i < n; i++)
-		item[i] = (struct plan_item){ .evtsel = e[i].evtsel, .fixed = e[i].precise && pebs_format(m) < 4 ? -1 : e[i].fixed,
-			.pmc_mask = e[i].event->flags & SPMU_EVENT_FIXED_ONLY ? 0 : e[i].event->pmc_mask & precise_counters(m, &e[i]),
-			.extra_msr = e[i].event->extra_msr, .extra = e[i].extra };
+		item[i] = (struct plan_item){ .evtsel = e[i].evtsel,
+			.fixed = e[i].precise && pebs_format(m) < 4 ? -1 : e[i].fixed,
+			.pmc_mask = e[i].event->flags & SPMU_EVENT_FIXED_ONLY
+				? 0
+				: e[i].event->pmc_mask & precise_counters(m, &e[i]),
+			.extra_msr = e[i].event->extra_msr,
+			.extra = e[i].extra };
 	int rc = 0;
 	for (size_t i = 0; i < n && !rc; i++)
 		if (e[i].precise) {
@@ -101,14 +113,16 @@ static const char *rings(const struct driver_event *e)
 
 #define RDPMC_FIXED (UINT32_C(1) << 30)
 
-static const char *const pmc_names[] = { "IA32_PMC0", "IA32_PMC1", "IA32_PMC2", "IA32_PMC3", "IA32_PMC4", "IA32_PMC5", "IA32_PMC6", "IA32_PMC7" };
-static const char *const a_pmc_names[] = { "IA32_A_PMC0", "IA32_A_PMC1", "IA32_A_PMC2", "IA32_A_PMC3", "IA32_A_PMC4", "IA32_A_PMC5",
-	"IA32_A_PMC6", "IA32_A_PMC7" };
-static const char *const evtsel_names[] = { "IA32_PERFEVTSEL0", "IA32_PERFEVTSEL1", "IA32_PERFEVTSEL2", "IA32_PERFEVTSEL3", "IA32_PERFEVTSEL4",
-	"IA32_PERFEVTSEL5", "IA32_PERFEVTSEL6", "IA32_PERFEVTSEL7" };
+static const char *const pmc_names[] = { "IA32_PMC0", "IA32_PMC1", "IA32_PMC2", "IA32_PMC3", "IA32_PMC4", "IA32_PMC5",
+	"IA32_PMC6", "IA32_PMC7" };
+static const char *const a_pmc_names[] = { "IA32_A_PMC0", "IA32_A_PMC1", "IA32_A_PMC2", "IA32_A_PMC3", "IA32_A_PMC4",
+	"IA32_A_PMC5", "IA32_A_PMC6", "IA32_A_PMC7" };
+static const char *const evtsel_names[] = { "IA32_PERFEVTSEL0", "IA32_PERFEVTSEL1", "IA32_PERFEVTSEL2",
+	"IA32_PERFEVTSEL3", "IA32_PERFEVTSEL4", "IA32_PERFEVTSEL5", "IA32_PERFEVTSEL6", "IA32_PERFEVTSEL7" };
 static const char *const fixed_names[] = { "IA32_FIXED_CTR0", "IA32_FIXED_CTR1", "IA32_FIXED_CTR2", "IA32_FIXED_CTR3" };
 
-/* Loads above a latency, and stores that a bit of IA32_PEBS_ENABLE has watched: PEBS has to be on for them to count. */
+/* Loads above a latency, and stores that a bit of IA32_PEBS_ENABLE has watched: PEBS has to be on for them to
+ * count. */
 static bool is_latency(const struct driver_event *e)
 {
 	return e->event->extra_msr == MSR_PEBS_LD_LAT_THRESHOLD;
@@ -125,14 +139,16 @@ static bool full_width(const struct spmu_model *m)
 	return spmu_model_capabilities(m) >> 13 & 1;
 }
 
-/* Bits of IA32_PEBS_ENABLE for a general-purpose counter; load latency has an enable bit of its own before Ice Lake. */
+/* Bits of IA32_PEBS_ENABLE for a general-purpose counter; load latency has an enable bit of its own before Ice
+ * Lake. */
 static uint64_t pebs_bits(const struct spmu_model *m, const struct driver_event *e)
 {
 	uint64_t bit = UINT64_C(1) << e->counter;
 	return is_precise_store(e) ? bit | e->extra : is_latency(e) && pebs_format(m) < 4 ? bit | bit << 32 : bit;
 }
 
-/* The MSRs beside IA32_PERFEVTSELx that events need, as the copy's events want them: counter_plan.h sees to it that they agree. */
+/* The MSRs beside IA32_PERFEVTSELx that events need, as the copy's events want them: counter_plan.h sees to it
+ * that they agree. */
 static int extra_setup(const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out, struct err *err)
 {
 	static const struct { uint32_t msr; const char *name, *why; } extras[] = {
@@ -142,7 +158,8 @@ static int extra_setup(const struct driver_event *e, size_t n, unsigned pmu, str
 	for (size_t k = 0; k < sizeof extras / sizeof *extras; k++)
 		for (size_t i = 0; i < n; i++)
 			if (e[i].pmu == pmu && e[i].event && e[i].event->extra_msr == extras[k].msr) {
-				int rc = driver_write(out, err, extras[k].name, extras[k].msr, e[i].extra, "%s", extras[k].why);
+				int rc = driver_write(out, err, extras[k].name, extras[k].msr, e[i].extra, "%s",
+					extras[k].why);
 				if (rc)
 					return rc;
 				break;
@@ -157,8 +174,8 @@ static bool adaptive(const struct spmu_model *m, const struct driver_event *e)
 	return e->precise && e->pebs_data && pebs_format(m) >= 4;
 }
 
-static int arch_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out,
-	struct err *err)
+static int arch_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu,
+	struct driver_writes *out, struct err *err)
 {
 	uint64_t fixed_ctrl = 0, global = 0, pebs = 0, data = 0;
 	const struct driver_event *precise = NULL;
@@ -180,29 +197,37 @@ static int arch_setup(const struct spmu_model *m, const struct driver_event *e, 
 		if (e[i].pmu != pmu)
 			continue;
 		if (e[i].counter < 0) {
-			fixed_ctrl |= ((e[i].kernel ? 1u : 0) | (e[i].user ? 2u : 0) | (e[i].sampled && !e[i].precise ? UINT64_C(8) : 0)) << 4 * e[i].fixed;
+			fixed_ctrl |= ((e[i].kernel ? 1u : 0) | (e[i].user ? 2u : 0) |
+					      (e[i].sampled && !e[i].precise ? UINT64_C(8) : 0))
+				<< 4 * e[i].fixed;
 			fixed_ctrl |= adaptive(m, &e[i]) ? UINT64_C(1) << (32 + 4 * e[i].fixed) : 0;
 			global |= UINT64_C(1) << (32 + e[i].fixed);
 			continue;
 		}
 		uint64_t v = e[i].evtsel | (e[i].user ? SPMU_EVTSEL_USR : 0) | (e[i].kernel ? SPMU_EVTSEL_OS : 0) |
-			(e[i].sampled && !e[i].precise ? SPMU_EVTSEL_INT : 0) | (adaptive(m, &e[i]) ? EVTSEL_ADAPTIVE : 0) | SPMU_EVTSEL_EN;
-		rc = driver_write(out, err, NAME(evtsel_names, e[i].counter), MSR_IA32_PERFEVTSEL0 + (uint32_t)e[i].counter, v,
-			"%.60s, %s%s", e[i].event->name, rings(&e[i]), e[i].precise ? ", no PMI: PEBS" : e[i].sampled ? ", PMI on overflow" : "");
+			(e[i].sampled && !e[i].precise ? SPMU_EVTSEL_INT : 0) |
+			(adaptive(m, &e[i]) ? EVTSEL_ADAPTIVE : 0) | SPMU_EVTSEL_EN;
+		rc = driver_write(out, err, NAME(evtsel_names, e[i].counter),
+			MSR_IA32_PERFEVTSEL0 + (uint32_t)e[i].counter, v, "%.60s, %s%s", e[i].event->name, rings(&e[i]),
+			e[i].precise           ? ", no PMI: PEBS"
+				: e[i].sampled ? ", PMI on overflow"
+				: "");
 		global |= UINT64_C(1) << e[i].counter;
 	}
 	if (!rc && fixed_ctrl)
-		rc = driver_write(out, err, "IA32_FIXED_CTR_CTRL", MSR_IA32_FIXED_CTR_CTRL, fixed_ctrl, "rings and PMI of the fixed counters");
+		rc = driver_write(out, err, "IA32_FIXED_CTR_CTRL", MSR_IA32_FIXED_CTR_CTRL, fixed_ctrl,
+			"rings and PMI of the fixed counters");
 	if (!rc && precise && pebs_format(m) >= 4)
-		rc = driver_write(out, err, "MSR_PEBS_DATA_CFG", MSR_PEBS_DATA_CFG, data, data ? "groups that records hold beyond the basic one" :
-			"records hold the basic group");
+		rc = driver_write(out, err, "MSR_PEBS_DATA_CFG", MSR_PEBS_DATA_CFG, data,
+			data ? "groups that records hold beyond the basic one" : "records hold the basic group");
 	if (!rc)
 		rc = extra_setup(e, n, pmu, out, err);
 	if (!rc && pebs)
-		rc = driver_write(out, err, "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, pebs, precise ? "overflow of these counters arms PEBS" :
-			"PEBS watches loads or stores");
+		rc = driver_write(out, err, "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, pebs,
+			precise ? "overflow of these counters arms PEBS" : "PEBS watches loads or stores");
 	if (!rc && version2)
-		rc = driver_write(out, err, "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, global, "these counters count");
+		rc = driver_write(out, err, "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, global,
+			"these counters count");
 	return rc;
 }
 
@@ -230,7 +255,8 @@ static unsigned arch_counter_bits(const struct spmu_model *m, const struct drive
 /* A legacy write takes 32 bits and extends their sign. */
 static uint64_t arch_counter_value(const struct spmu_model *m, const struct driver_event *e, uint64_t value)
 {
-	return e->counter < 0 || full_width(m) ? value & ((UINT64_C(1) << arch_counter_bits(m, e)) - 1) : value & UINT32_MAX;
+	return e->counter < 0 || full_width(m) ? value & ((UINT64_C(1) << arch_counter_bits(m, e)) - 1)
+		: value & UINT32_MAX;
 }
 
 static uint64_t arch_max_period(const struct spmu_model *m)
@@ -246,13 +272,17 @@ static bool crossed_zero(struct spmu *p, uint32_t rdpmc, unsigned bits)
 	return !(v >> (bits - 1) & 1);
 }
 
-static void arch_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const struct driver_event *e, size_t n, unsigned pmu, bool *hit)
+static void arch_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const struct driver_event *e, size_t n,
+	unsigned pmu, bool *hit)
 {
 	uint64_t bits = 0;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t bit = UINT64_C(1) << (e[i].counter < 0 ? 32 + e[i].fixed : e[i].counter);
-		hit[i] = e[i].pmu == pmu && (spmu_version(p) >= 2 ? !!(pmi->status & bit)
-			: e[i].sampled && crossed_zero(p, (uint32_t)e[i].counter, arch_counter_bits(spmu_model_of(p), &e[i])));
+		hit[i] = e[i].pmu == pmu &&
+			(spmu_version(p) >= 2 ? !!(pmi->status & bit)
+				: e[i].sampled &&
+						crossed_zero(p, (uint32_t)e[i].counter,
+							arch_counter_bits(spmu_model_of(p), &e[i])));
 		bits |= hit[i] ? bit : 0;
 	}
 	/* first of all, as the kernel does: an overflow from now on is a new one */
@@ -261,15 +291,25 @@ static void arch_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const s
 }
 
 static const struct driver driver_arch = {
-	.family = "arch", .interrupts = true, .assign = assign, .setup = arch_setup, .rdpmc = arch_rdpmc, .counter_msr = arch_counter_msr,
-	.counter_value = arch_counter_value, .counter_bits = arch_counter_bits, .max_period = arch_max_period, .acknowledge = arch_acknowledge,
+	.family = "arch",
+	.interrupts = true,
+	.assign = assign,
+	.setup = arch_setup,
+	.rdpmc = arch_rdpmc,
+	.counter_msr = arch_counter_msr,
+	.counter_value = arch_counter_value,
+	.counter_bits = arch_counter_bits,
+	.max_period = arch_max_period,
+	.acknowledge = arch_acknowledge,
 };
 
 /* ---- P6 ----------------------------------------------------------------------------------------------------- */
 
-static const char *const p6_evtsel_names[] = { "PerfEvtSel0", "PerfEvtSel1" }, *const p6_counter_names[] = { "PerfCtr0", "PerfCtr1" };
+static const char *const p6_evtsel_names[] = { "PerfEvtSel0", "PerfEvtSel1" },
+			 *const p6_counter_names[] = { "PerfCtr0", "PerfCtr1" };
 
-static int p6_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out, struct err *err)
+static int p6_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu,
+	struct driver_writes *out, struct err *err)
 {
 	uint64_t sel[2] = { 0 };
 	char what[2][100] = { "no event", "no event" };
@@ -279,15 +319,17 @@ static int p6_setup(const struct spmu_model *m, const struct driver_event *e, si
 			continue;
 		if (e[i].evtsel & SPMU_EVTSEL_ANY)
 			return err_set(err, ERR_UNSUPPORTED, "'%s': a P6 has no AnyThread", e[i].event->name);
-		sel[e[i].counter] = e[i].evtsel | (e[i].user ? SPMU_EVTSEL_USR : 0) | (e[i].kernel ? SPMU_EVTSEL_OS : 0) |
-			(e[i].sampled ? SPMU_EVTSEL_INT : 0);
-		snprintf(what[e[i].counter], sizeof what[0], "%.60s, %s%s", e[i].event->name, rings(&e[i]), e[i].sampled ? ", PMI on overflow" : "");
+		sel[e[i].counter] = e[i].evtsel | (e[i].user ? SPMU_EVTSEL_USR : 0) |
+			(e[i].kernel ? SPMU_EVTSEL_OS : 0) | (e[i].sampled ? SPMU_EVTSEL_INT : 0);
+		snprintf(what[e[i].counter], sizeof what[0], "%.60s, %s%s", e[i].event->name, rings(&e[i]),
+			e[i].sampled ? ", PMI on overflow" : "");
 	}
 	int rc = driver_write(out, err, p6_evtsel_names[0], MSR_P6_PERFEVTSEL0, 0, "EN is clear: no counter counts");
 	if (!rc)
 		rc = driver_write(out, err, p6_evtsel_names[1], MSR_P6_PERFEVTSEL1, sel[1], "%s", what[1]);
 	if (!rc)
-		rc = driver_write(out, err, p6_evtsel_names[0], MSR_P6_PERFEVTSEL0, sel[0] | SPMU_EVTSEL_EN, "%s; EN starts both", what[0]);
+		rc = driver_write(out, err, p6_evtsel_names[0], MSR_P6_PERFEVTSEL0, sel[0] | SPMU_EVTSEL_EN,
+			"%s; EN starts both", what[0]);
 	return rc;
 }
 
@@ -322,7 +364,8 @@ static uint64_t p6_max_period(const struct spmu_model *m)
 	return INT32_MAX;
 }
 
-static void p6_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const struct driver_event *e, size_t n, unsigned pmu, bool *hit)
+static void p6_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const struct driver_event *e, size_t n,
+	unsigned pmu, bool *hit)
 {
 	(void)pmi;
 	for (size_t i = 0; i < n; i++)
@@ -330,15 +373,24 @@ static void p6_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const str
 }
 
 static const struct driver driver_p6 = {
-	.family = "p6", .interrupts = true, .assign = assign, .setup = p6_setup, .rdpmc = older_rdpmc, .counter_msr = p6_counter_msr,
-	.counter_value = p6_counter_value, .counter_bits = older_counter_bits, .max_period = p6_max_period, .acknowledge = p6_acknowledge,
+	.family = "p6",
+	.interrupts = true,
+	.assign = assign,
+	.setup = p6_setup,
+	.rdpmc = older_rdpmc,
+	.counter_msr = p6_counter_msr,
+	.counter_value = p6_counter_value,
+	.counter_bits = older_counter_bits,
+	.max_period = p6_max_period,
+	.acknowledge = p6_acknowledge,
 };
 
 /* ---- P5 ----------------------------------------------------------------------------------------------------- */
 
 static const char *const p5_counter_names[] = { "CTR0", "CTR1" };
 
-static int p5_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out, struct err *err)
+static int p5_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu,
+	struct driver_writes *out, struct err *err)
 {
 	uint64_t cesr = 0;
 	const char *name[2] = { "nothing", "nothing" };
@@ -347,7 +399,8 @@ static int p5_setup(const struct spmu_model *m, const struct driver_event *e, si
 		if (e[i].pmu != pmu)
 			continue;
 		if (e[i].evtsel & ~UINT64_C(0xffff))
-			return err_set(err, ERR_UNSUPPORTED, "'%s': the Pentium's counters have neither CMASK nor INV nor EDGE", e[i].event->name);
+			return err_set(err, ERR_UNSUPPORTED,
+				"'%s': the Pentium's counters have neither CMASK nor INV nor EDGE", e[i].event->name);
 		unsigned code = (e[i].user ? SPMU_CC_CPL3 : 0) | (e[i].kernel ? SPMU_CC_CPL012 : 0) |
 			(e[i].event->flags & SPMU_EVENT_DURATION ? SPMU_CC_CLOCKS : 0);
 		cesr |= SPMU_CESR_ES(e[i].counter, e[i].event->event) | SPMU_CESR_CC(e[i].counter, code);
@@ -355,7 +408,8 @@ static int p5_setup(const struct spmu_model *m, const struct driver_event *e, si
 	}
 	int rc = driver_write(out, err, "CESR", MSR_P5_CESR, 0, "no counter counts");
 	if (!rc)
-		rc = driver_write(out, err, "CESR", MSR_P5_CESR, cesr, "%.50s on CTR0, %.50s on CTR1", name[0], name[1]);
+		rc = driver_write(out, err, "CESR", MSR_P5_CESR, cesr, "%.50s on CTR0, %.50s on CTR1", name[0],
+			name[1]);
 	return rc;
 }
 
@@ -378,15 +432,23 @@ static uint64_t p5_max_period(const struct spmu_model *m)
 	return (UINT64_C(1) << 39) - 1;
 }
 
-static void p5_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const struct driver_event *e, size_t n, unsigned pmu, bool *hit)
+static void p5_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const struct driver_event *e, size_t n,
+	unsigned pmu, bool *hit)
 {
 	(void)p, (void)pmi, (void)e, (void)pmu;
 	memset(hit, 0, n * sizeof *hit);
 }
 
 static const struct driver driver_p5 = {
-	.family = "p5", .assign = assign, .setup = p5_setup, .rdpmc = older_rdpmc, .counter_msr = p5_counter_msr,
-	.counter_value = p5_counter_value, .counter_bits = older_counter_bits, .max_period = p5_max_period, .acknowledge = p5_acknowledge,
+	.family = "p5",
+	.assign = assign,
+	.setup = p5_setup,
+	.rdpmc = older_rdpmc,
+	.counter_msr = p5_counter_msr,
+	.counter_value = p5_counter_value,
+	.counter_bits = older_counter_bits,
+	.max_period = p5_max_period,
+	.acknowledge = p5_acknowledge,
 };
 
 const struct driver *driver_for(const struct spmu_model *m)

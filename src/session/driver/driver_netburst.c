@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * NetBurst's driver (driver.h).
  *
- * The manual's procedure: 1 choose the event; 2 an ESCR that detects it; 3 a counter, with its CCCR, that sees that ESCR; 4 write the ESCR:
- * event, mask, privilege; 5 write the CCCR: ESCR select, threshold; 6 cascading, if any; 7 the interrupt; 8 the enable bit.
- * For a tagged event, before that: the ESCR that tags, and a counter of its block enabled; or, for a replay metric, MSR_PEBS_ENABLE and
- * MSR_PEBS_MATRIX_VERT.  PEBS: 1 the DS area; 2 the enable bit in MSR_PEBS_ENABLE; 3 counter 16 for one of the three tagged events; 4 no
- * OVF_PMI: the interrupt is the DS area's.
- * Source: SDM vol. 3B, "Programming the Performance Counters for Non-Retirement Events" and "At-Retirement Counting".
+ * The manual's procedure: 1 choose the event; 2 an ESCR that detects it; 3 a counter, with its CCCR, that sees
+ * that ESCR; 4 write the ESCR: event, mask, privilege; 5 write the CCCR: ESCR select, threshold; 6 cascading,
+ * if any; 7 the interrupt; 8 the enable bit.  For a tagged event, before that: the ESCR that tags, and a
+ * counter of its block enabled; or, for a replay metric, MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT.  PEBS: 1 the
+ * DS area; 2 the enable bit in MSR_PEBS_ENABLE; 3 counter 16 for one of the three tagged events; 4 no OVF_PMI:
+ * the interrupt is the DS area's.  Source: SDM vol. 3B, "Programming the Performance Counters for
+ * Non-Retirement Events" and "At-Retirement Counting".
  *
- * Events share a copy of the PMU as long as counters, ESCRs (two events may have the same value in one) and tags last: one tagging mechanism a
- * copy, one kind of front-end tag, one replay metric, as many execution tags as FIRM ESCRs.  instr_retired without its tagged half, which is perf's
- * instructions, goes where nobody tags.  Counter 1 comes last (the erratum of CCCR1).
- * One thread's bits: T0's.
- * Cascading: the counter of the later event has CASCADE set instead of its enable bit, and counts while OVF of its partner is set; the handler of its
- * interrupt clears both OVF flags, which stops it until the partner overflows again.  Source: SDM vol. 3B, "Cascading Counters".
- * FORCE_OVF: every event overflows the counter, and so interrupts with the next one; its OVF is left set, as clearing it would take that wait back.
+ * Events share a copy of the PMU as long as counters, ESCRs (two events may have the same value in one) and
+ * tags last: one tagging mechanism a copy, one kind of front-end tag, one replay metric, as many execution tags
+ * as FIRM ESCRs.  instr_retired without its tagged half, which is perf's instructions, goes where nobody tags.
+ * Counter 1 comes last (the erratum of CCCR1).  One thread's bits: T0's.
+ * Cascading: the counter of the later event has CASCADE set instead of its enable bit, and counts while OVF of
+ * its partner is set; the handler of its interrupt clears both OVF flags, which stops it until the partner
+ * overflows again.  Source: SDM vol. 3B, "Cascading Counters".  FORCE_OVF: every event overflows the counter,
+ * and so interrupts with the next one; its OVF is left set, as clearing it would take that wait back.
  */
 #include "session/driver/driver.h"
 #include <stdlib.h>
@@ -37,7 +39,10 @@ struct copy {
 
 static enum mechanism mechanism_of(const struct spmu_event *e)
 {
-	return e->replay_enable ? TAG_REPLAY : !*e->upstream ? TAG_NONE : e->event == 0x0c ? TAG_EXECUTION : TAG_FRONT_END;
+	return e->replay_enable ? TAG_REPLAY
+		: !*e->upstream ? TAG_NONE
+		: e->event == 0x0c ? TAG_EXECUTION
+		: TAG_FRONT_END;
 }
 
 static unsigned side(unsigned n)
@@ -80,7 +85,8 @@ static bool take_escr(struct copy *c, uint32_t msr, uint32_t value)
 	return true;
 }
 
-/* instr_retired counts instructions with and without a tag by different mask bits: one without the other counts all only if nobody tags. */
+/* instr_retired counts instructions with and without a tag by different mask bits: one without the other counts
+ * all only if nobody tags. */
 static bool sees_untagged(const struct spmu_event *e)
 {
 	return e->escr[0] == MSR_CRU_ESCR0 && e->event == 0x02 && ((e->umask ^ e->umask >> 1) & 5);
@@ -98,7 +104,9 @@ static bool take_tag(struct copy *c, struct driver_event *e, const struct spmu_e
 		return false;
 	c->mechanism = m;
 	if (m == TAG_REPLAY) {
-		bool same = !c->metric || (c->metric->replay_enable == e->event->replay_enable && c->metric->replay_matrix == e->event->replay_matrix);
+		bool same = !c->metric ||
+			(c->metric->replay_enable == e->event->replay_enable &&
+				c->metric->replay_matrix == e->event->replay_matrix);
 		c->metric = e->event;
 		return same;
 	}
@@ -112,7 +120,8 @@ static bool take_tag(struct copy *c, struct driver_event *e, const struct spmu_e
 	return true;
 }
 
-/* The ESCR that tags, and a counter of its block: one at work already, or a new one that counts the upstream event. */
+/* The ESCR that tags, and a counter of its block: one at work already, or a new one that counts the upstream
+ * event. */
 static bool take_upstream(struct copy *c, struct driver_event *e, const struct spmu_event *up)
 {
 	static const uint32_t blocks[] = { 0xf, 0xf0, 0xf00, 0x3f000 };
@@ -160,7 +169,8 @@ static bool place_at(const struct spmu_model *m, struct copy *into, struct drive
 static bool place(const struct spmu_model *m, struct copy *into, struct driver_event *e, struct driver_event *first)
 {
 	for (unsigned k = 0; k < COUNTERS; k++) {
-		unsigned n = preference[k], from = n < 16 ? n ^ 2 : n - 2;	/* the counter that cascades into n: SDM, "Cascading Counters" */
+		/* the counter that cascades into n: SDM, "Cascading Counters" */
+		unsigned n = preference[k], from = n < 16 ? n ^ 2 : n - 2;
 		struct copy c = *into;
 		if ((first && !place_at(m, &c, first, from)) || !place_at(m, &c, e, n))
 			continue;
@@ -176,20 +186,24 @@ static int check(const struct driver_event *e, struct err *err)
 	unsigned cmask = e->evtsel >> 24 & 0xff;
 	const char *name = e->event->name;
 	if (cmask > 16)
-		return err_set(err, ERR_UNSUPPORTED, "'%s': a threshold of NetBurst is 0 to 15, so CMASK is at most 16", name);
+		return err_set(err, ERR_UNSUPPORTED, "'%s': a threshold of NetBurst is 0 to 15, so CMASK is at most 16",
+			name);
 	if (e->evtsel & SPMU_EVTSEL_INV && !cmask)
 		return err_set(err, ERR_UNSUPPORTED, "'%s': INV needs a CMASK", name);
 	if (e->evtsel & SPMU_EVTSEL_ANY)
 		return err_set(err, ERR_UNSUPPORTED, "'%s': NetBurst has no AnyThread", name);
 	if (e->precise && (e->forced || e->after))
-		return err_set(err, ERR_UNSUPPORTED, "'%s': a precise event makes records, and cascading and FORCE_OVF are for those that interrupt", name);
+		return err_set(err, ERR_UNSUPPORTED,
+			"'%s': a precise event makes records, and cascading and FORCE_OVF are for those that interrupt",
+			name);
 	if (e->precise && !(e->event->flags & SPMU_EVENT_PRECISE))
-		return err_set(err, ERR_UNSUPPORTED, "'%s': only front_end_event, execution_event and replay_event can be precise", name);
+		return err_set(err, ERR_UNSUPPORTED,
+			"'%s': only front_end_event, execution_event and replay_event can be precise", name);
 	return 0;
 }
 
-static int netburst_assign(const struct spmu_model *m, struct driver_event *e, size_t n, unsigned room, unsigned *pmus, size_t *which,
-	struct err *err)
+static int netburst_assign(const struct spmu_model *m, struct driver_event *e, size_t n, unsigned room, unsigned *pmus,
+	size_t *which, struct err *err)
 {
 	struct copy *copies = calloc(n ? n : 1, sizeof *copies);	/* never more copies than events */
 	bool *starts = calloc(n ? n : 1, sizeof *starts);		/* others: goes where they go */
@@ -203,7 +217,8 @@ static int netburst_assign(const struct spmu_model *m, struct driver_event *e, s
 		if (!rc && e[i].after)
 			starts[e[i].after - 1] = true;
 	}
-	/* those with one counter first, then the tagged ones, which take more than one; the rest in the order asked for */
+	/* those with one counter first, then the tagged ones, which take more than one; the rest in the order
+	 * asked for */
 	for (unsigned pass = 0; pass < 3; pass++)
 		for (size_t i = 0; i < n && !rc; i++) {
 			struct driver_event *first = e[i].after ? &e[e[i].after - 1] : NULL;
@@ -216,10 +231,14 @@ static int netburst_assign(const struct spmu_model *m, struct driver_event *e, s
 			if (k == used && (!room || used < room))
 				used += place(m, &copies[k], &e[i], first);
 			if (k >= used && first)
-				rc = err_set(err, ERR_UNSUPPORTED, "no two counters of which one cascades into the other (of one block, on its two sides) can count it "
-					"and '%s' with one kind of tags", first->event->name);
+				rc = err_set(err, ERR_UNSUPPORTED,
+					"no two counters of which one cascades into the other (of one block, on its "
+					"two sides) can count it "
+					"and '%s' with one kind of tags",
+					first->event->name);
 			else if (k >= used)
-				rc = err_set(err, ERR_UNSUPPORTED, room ? "no counter is left for it" : "no counter of this PMU can count it");
+				rc = err_set(err, ERR_UNSUPPORTED,
+					room ? "no counter is left for it" : "no counter of this PMU can count it");
 			e[i].pmu = k;
 			if (first)
 				first->pmu = k;
@@ -232,25 +251,64 @@ static int netburst_assign(const struct spmu_model *m, struct driver_event *e, s
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
-static const char *const counter_names[COUNTERS] = { "MSR_BPU_COUNTER0", "MSR_BPU_COUNTER1", "MSR_BPU_COUNTER2", "MSR_BPU_COUNTER3", "MSR_MS_COUNTER0",
-	"MSR_MS_COUNTER1", "MSR_MS_COUNTER2", "MSR_MS_COUNTER3", "MSR_FLAME_COUNTER0", "MSR_FLAME_COUNTER1", "MSR_FLAME_COUNTER2",
-	"MSR_FLAME_COUNTER3", "MSR_IQ_COUNTER0", "MSR_IQ_COUNTER1", "MSR_IQ_COUNTER2", "MSR_IQ_COUNTER3", "MSR_IQ_COUNTER4", "MSR_IQ_COUNTER5" };
-static const char *const cccr_names[COUNTERS] = { "MSR_BPU_CCCR0", "MSR_BPU_CCCR1", "MSR_BPU_CCCR2", "MSR_BPU_CCCR3", "MSR_MS_CCCR0", "MSR_MS_CCCR1",
-	"MSR_MS_CCCR2", "MSR_MS_CCCR3", "MSR_FLAME_CCCR0", "MSR_FLAME_CCCR1", "MSR_FLAME_CCCR2", "MSR_FLAME_CCCR3", "MSR_IQ_CCCR0",
-	"MSR_IQ_CCCR1", "MSR_IQ_CCCR2", "MSR_IQ_CCCR3", "MSR_IQ_CCCR4", "MSR_IQ_CCCR5" };
+static const char *const counter_names[COUNTERS] = { "MSR_BPU_COUNTER0", "MSR_BPU_COUNTER1", "MSR_BPU_COUNTER2",
+	"MSR_BPU_COUNTER3", "MSR_MS_COUNTER0", "MSR_MS_COUNTER1", "MSR_MS_COUNTER2", "MSR_MS_COUNTER3",
+	"MSR_FLAME_COUNTER0", "MSR_FLAME_COUNTER1", "MSR_FLAME_COUNTER2", "MSR_FLAME_COUNTER3", "MSR_IQ_COUNTER0",
+	"MSR_IQ_COUNTER1", "MSR_IQ_COUNTER2", "MSR_IQ_COUNTER3", "MSR_IQ_COUNTER4", "MSR_IQ_COUNTER5" };
+static const char *const cccr_names[COUNTERS] = { "MSR_BPU_CCCR0", "MSR_BPU_CCCR1", "MSR_BPU_CCCR2", "MSR_BPU_CCCR3",
+	"MSR_MS_CCCR0", "MSR_MS_CCCR1", "MSR_MS_CCCR2", "MSR_MS_CCCR3", "MSR_FLAME_CCCR0", "MSR_FLAME_CCCR1",
+	"MSR_FLAME_CCCR2", "MSR_FLAME_CCCR3", "MSR_IQ_CCCR0", "MSR_IQ_CCCR1", "MSR_IQ_CCCR2", "MSR_IQ_CCCR3",
+	"MSR_IQ_CCCR4", "MSR_IQ_CCCR5" };
 
 static const char *escr_name(uint32_t msr)
 {
 #define ESCR(name) [name - ESCR_FIRST] = #name
 	static const char *const names[ESCR_SPAN] = {
-		ESCR(MSR_BSU_ESCR0), ESCR(MSR_BSU_ESCR1), ESCR(MSR_FSB_ESCR0), ESCR(MSR_FSB_ESCR1), ESCR(MSR_FIRM_ESCR0), ESCR(MSR_FIRM_ESCR1),
-		ESCR(MSR_FLAME_ESCR0), ESCR(MSR_FLAME_ESCR1), ESCR(MSR_DAC_ESCR0), ESCR(MSR_DAC_ESCR1), ESCR(MSR_MOB_ESCR0), ESCR(MSR_MOB_ESCR1),
-		ESCR(MSR_PMH_ESCR0), ESCR(MSR_PMH_ESCR1), ESCR(MSR_SAAT_ESCR0), ESCR(MSR_SAAT_ESCR1), ESCR(MSR_U2L_ESCR0), ESCR(MSR_U2L_ESCR1),
-		ESCR(MSR_BPU_ESCR0), ESCR(MSR_BPU_ESCR1), ESCR(MSR_IS_ESCR0), ESCR(MSR_IS_ESCR1), ESCR(MSR_ITLB_ESCR0), ESCR(MSR_ITLB_ESCR1),
-		ESCR(MSR_CRU_ESCR0), ESCR(MSR_CRU_ESCR1), ESCR(MSR_IQ_ESCR0), ESCR(MSR_IQ_ESCR1), ESCR(MSR_RAT_ESCR0), ESCR(MSR_RAT_ESCR1),
-		ESCR(MSR_SSU_ESCR0), ESCR(MSR_MS_ESCR0), ESCR(MSR_MS_ESCR1), ESCR(MSR_TBPU_ESCR0), ESCR(MSR_TBPU_ESCR1), ESCR(MSR_TC_ESCR0),
-		ESCR(MSR_TC_ESCR1), ESCR(MSR_IX_ESCR0), ESCR(MSR_IX_ESCR1), ESCR(MSR_ALF_ESCR0), ESCR(MSR_ALF_ESCR1), ESCR(MSR_CRU_ESCR2),
-		ESCR(MSR_CRU_ESCR3), ESCR(MSR_CRU_ESCR4), ESCR(MSR_CRU_ESCR5),
+		ESCR(MSR_BSU_ESCR0),
+		ESCR(MSR_BSU_ESCR1),
+		ESCR(MSR_FSB_ESCR0),
+		ESCR(MSR_FSB_ESCR1),
+		ESCR(MSR_FIRM_ESCR0),
+		ESCR(MSR_FIRM_ESCR1),
+		ESCR(MSR_FLAME_ESCR0),
+		ESCR(MSR_FLAME_ESCR1),
+		ESCR(MSR_DAC_ESCR0),
+		ESCR(MSR_DAC_ESCR1),
+		ESCR(MSR_MOB_ESCR0),
+		ESCR(MSR_MOB_ESCR1),
+		ESCR(MSR_PMH_ESCR0),
+		ESCR(MSR_PMH_ESCR1),
+		ESCR(MSR_SAAT_ESCR0),
+		ESCR(MSR_SAAT_ESCR1),
+		ESCR(MSR_U2L_ESCR0),
+		ESCR(MSR_U2L_ESCR1),
+		ESCR(MSR_BPU_ESCR0),
+		ESCR(MSR_BPU_ESCR1),
+		ESCR(MSR_IS_ESCR0),
+		ESCR(MSR_IS_ESCR1),
+		ESCR(MSR_ITLB_ESCR0),
+		ESCR(MSR_ITLB_ESCR1),
+		ESCR(MSR_CRU_ESCR0),
+		ESCR(MSR_CRU_ESCR1),
+		ESCR(MSR_IQ_ESCR0),
+		ESCR(MSR_IQ_ESCR1),
+		ESCR(MSR_RAT_ESCR0),
+		ESCR(MSR_RAT_ESCR1),
+		ESCR(MSR_SSU_ESCR0),
+		ESCR(MSR_MS_ESCR0),
+		ESCR(MSR_MS_ESCR1),
+		ESCR(MSR_TBPU_ESCR0),
+		ESCR(MSR_TBPU_ESCR1),
+		ESCR(MSR_TC_ESCR0),
+		ESCR(MSR_TC_ESCR1),
+		ESCR(MSR_IX_ESCR0),
+		ESCR(MSR_IX_ESCR1),
+		ESCR(MSR_ALF_ESCR0),
+		ESCR(MSR_ALF_ESCR1),
+		ESCR(MSR_CRU_ESCR2),
+		ESCR(MSR_CRU_ESCR3),
+		ESCR(MSR_CRU_ESCR4),
+		ESCR(MSR_CRU_ESCR5),
 	};
 #undef ESCR
 	return names[msr - ESCR_FIRST];
@@ -263,7 +321,8 @@ static uint32_t cccr_value(const struct driver_event *e)
 	unsigned cmask = e->evtsel >> 24 & 0xff;
 	uint32_t v = SPMU_CCCR_SELECT(e->event->escr_select) | SPMU_CCCR_ACTIVE(3);
 	if (cmask || e->evtsel & SPMU_EVTSEL_EDGE)
-		v |= SPMU_CCCR_COMPARE | SPMU_CCCR_THRESHOLD(cmask ? cmask - 1 : 0) | (e->evtsel & SPMU_EVTSEL_INV ? SPMU_CCCR_COMPLEMENT : 0) |
+		v |= SPMU_CCCR_COMPARE | SPMU_CCCR_THRESHOLD(cmask ? cmask - 1 : 0) |
+			(e->evtsel & SPMU_EVTSEL_INV ? SPMU_CCCR_COMPLEMENT : 0) |
 			(e->evtsel & SPMU_EVTSEL_EDGE ? SPMU_CCCR_EDGE : 0);
 	return v;
 }
@@ -282,7 +341,8 @@ static int stop(const struct driver_event *e, struct driver_writes *out, struct 
 }
 
 /* What all events of a copy share: its DS area, the metric of its replays. */
-static int write_shared(const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out, struct err *err)
+static int write_shared(const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out,
+	struct err *err)
 {
 	const struct driver_event *precise = NULL, *replay = NULL;
 	for (size_t i = 0; i < n; i++) {
@@ -291,7 +351,8 @@ static int write_shared(const struct driver_event *e, size_t n, unsigned pmu, st
 	}
 	int rc = 0;
 	if (precise)
-		rc = driver_write(out, err, "IA32_DS_AREA", MSR_IA32_DS_AREA, precise->ds_area, "PEBS 1: where the DS area is");
+		rc = driver_write(out, err, "IA32_DS_AREA", MSR_IA32_DS_AREA, precise->ds_area,
+			"PEBS 1: where the DS area is");
 	if (!rc && replay)
 		rc = driver_write(out, err, "MSR_PEBS_MATRIX_VERT", MSR_PEBS_MATRIX_VERT, replay->event->replay_matrix,
 			"which uops a replay tags: 1 loads, 2 stores, 10H branches");
@@ -304,16 +365,19 @@ static int write_shared(const struct driver_event *e, size_t n, unsigned pmu, st
 }
 
 /* The ESCR that tags for the event. */
-static int write_tagging(const struct spmu_model *m, const struct driver_event *e, struct driver_writes *out, struct err *err)
+static int write_tagging(const struct spmu_model *m, const struct driver_event *e, struct driver_writes *out,
+	struct err *err)
 {
 	const struct spmu_event *up = e->up_escr ? spmu_model_find(m, e->event->upstream) : NULL;
 	int rc = 0;
 	if (up)
 		rc = driver_write(out, err, escr_name(e->up_escr), e->up_escr, upstream_value(e, up),
-			mechanism_of(e->event) == TAG_REPLAY ? "%.60s tells which uops are replayed" : "%.60s tags uops: tag enable, tag %u",
+			mechanism_of(e->event) == TAG_REPLAY ? "%.60s tells which uops are replayed"
+				: "%.60s tags uops: tag enable, tag %u",
 			up->name, 1u << e->tag);
 	if (!rc && up && e->up_counter >= 0)
-		rc = write_cccr(out, err, e->up_counter, SPMU_CCCR_SELECT(up->escr_select) | SPMU_CCCR_ACTIVE(3) | SPMU_CCCR_ENABLE,
+		rc = write_cccr(out, err, e->up_counter,
+			SPMU_CCCR_SELECT(up->escr_select) | SPMU_CCCR_ACTIVE(3) | SPMU_CCCR_ENABLE,
 			"an ESCR tags only while a counter that sees it, or its pair, is enabled");
 	return rc;
 }
@@ -322,24 +386,31 @@ static int write_event(const struct driver_event *e, struct driver_writes *out, 
 {
 	uint32_t v = cccr_value(e);
 	int n = e->counter;
-	int rc = driver_write(out, err, escr_name(e->escr), e->escr, escr_value(e), "1 to 4: %.50s is detected here, %s", e->event->name,
-		e->user && e->kernel ? "all rings" : e->user ? "user mode" : e->kernel ? "ring 0" : "in no ring");
+	int rc = driver_write(out, err, escr_name(e->escr), e->escr, escr_value(e),
+		"1 to 4: %.50s is detected here, %s", e->event->name,
+		e->user && e->kernel ? "all rings"
+			: e->user ? "user mode"
+			: e->kernel ? "ring 0"
+			: "in no ring");
 	if (!rc)
-		rc = driver_write(out, err, cccr_names[n], MSR_BPU_CCCR0 + (uint32_t)n, v, "5: counter %d sees that ESCR as number %u%s", n,
-			e->event->escr_select, v & SPMU_CCCR_COMPARE ? ", filtered by threshold" : "");
+		rc = driver_write(out, err, cccr_names[n], MSR_BPU_CCCR0 + (uint32_t)n, v,
+			"5: counter %d sees that ESCR as number %u%s", n, e->event->escr_select,
+			v & SPMU_CCCR_COMPARE ? ", filtered by threshold" : "");
 	if (!rc && e->after)
 		rc = write_cccr(out, err, n, v |= SPMU_CCCR_CASCADE, "6: it counts while its partner's OVF is set");
 	if (!rc && e->sampled && !e->precise)
-		rc = write_cccr(out, err, n, v |= SPMU_CCCR_OVF_PMI_T0 | (e->forced ? SPMU_CCCR_FORCE_OVF : 0), e->forced ?
-			"7: every event overflows it; interrupt on the one behind" : "7: interrupt on the event behind the overflow");
+		rc = write_cccr(out, err, n, v |= SPMU_CCCR_OVF_PMI_T0 | (e->forced ? SPMU_CCCR_FORCE_OVF : 0),
+			e->forced ? "7: every event overflows it; interrupt on the one behind"
+				: "7: interrupt on the event behind the overflow");
 	if (!rc && !e->after)
-		rc = write_cccr(out, err, n, v | SPMU_CCCR_ENABLE, e->precise ? "8 (PEBS 3): it counts; no OVF_PMI, the DS area's threshold interrupts"
-			: "8: it counts");
+		rc = write_cccr(out, err, n, v | SPMU_CCCR_ENABLE,
+			e->precise ? "8 (PEBS 3): it counts; no OVF_PMI, the DS area's threshold interrupts"
+				: "8: it counts");
 	return rc;
 }
 
-static int netburst_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out,
-	struct err *err)
+static int netburst_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu,
+	struct driver_writes *out, struct err *err)
 {
 	int rc = 0;
 	for (size_t i = 0; i < n && !rc; i++)
@@ -371,9 +442,10 @@ static uint32_t netburst_counter_msr(const struct spmu_model *m, const struct dr
 	return MSR_BPU_COUNTER0 + (uint32_t)e->counter;
 }
 
-/* The interrupt comes with the event behind the overflow: one less to count.  All ones cannot be less: the interrupt of a period of 1
- * comes with the second event (the manual's FORCE_OVF would make every event one).  So does a PEBS record, but there drivers write the period as it
- * is (Sprunt's measurements show it: samples of eight addresses in turn at a period that eight divides). */
+/* The interrupt comes with the event behind the overflow: one less to count.  All ones cannot be less: the
+ * interrupt of a period of 1 comes with the second event (the manual's FORCE_OVF would make every event one).
+ * So does a PEBS record, but there drivers write the period as it is (Sprunt's measurements show it: samples of
+ * eight addresses in turn at a period that eight divides). */
 static uint64_t netburst_counter_value(const struct spmu_model *m, const struct driver_event *e, uint64_t value)
 {
 	const uint64_t mask = (UINT64_C(1) << 40) - 1;
@@ -401,11 +473,13 @@ static void clear_overflow(struct spmu *p, const struct driver_event *e)
 		spmu_wrmsr(p, MSR_BPU_CCCR0 + (uint32_t)e->counter, cccr & ~(uint64_t)SPMU_CCCR_OVF);
 }
 
-static void netburst_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const struct driver_event *e, size_t n, unsigned pmu, bool *hit)
+static void netburst_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const struct driver_event *e, size_t n,
+	unsigned pmu, bool *hit)
 {
 	for (size_t i = 0; i < n; i++) {
 		uint64_t value = 0;
-		/* 0: overflowed, but the event that ends the period is still to come, with an interrupt of its own */
+		/* 0: overflowed, but the event that ends the period is still to come, with an interrupt of its
+		 * own */
 		hit[i] = e[i].pmu == pmu && e[i].sampled && pmi->status >> e[i].counter & 1 &&
 			!spmu_rdpmc(p, (uint32_t)e[i].counter, 0, &value) && (value || e[i].forced);
 		if (hit[i] && e[i].after)
@@ -416,7 +490,14 @@ static void netburst_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, con
 }
 
 const struct driver driver_netburst = {
-	.family = "netburst", .interrupts = true, .assign = netburst_assign, .setup = netburst_setup, .rdpmc = netburst_rdpmc,
-	.counter_msr = netburst_counter_msr, .counter_value = netburst_counter_value, .counter_bits = netburst_counter_bits,
-	.max_period = netburst_max_period, .acknowledge = netburst_acknowledge,
+	.family = "netburst",
+	.interrupts = true,
+	.assign = netburst_assign,
+	.setup = netburst_setup,
+	.rdpmc = netburst_rdpmc,
+	.counter_msr = netburst_counter_msr,
+	.counter_value = netburst_counter_value,
+	.counter_bits = netburst_counter_bits,
+	.max_period = netburst_max_period,
+	.acknowledge = netburst_acknowledge,
 };

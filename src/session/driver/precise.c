@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The DS area of a session's PMU, and the reading of PEBS records (precise.h).
  *
- * Source of the layouts: SDM vol. 3B, "Debug Store (DS) Mechanism", "32-bit Branch Trace Record/PEBS Record Format", "IA-32e Mode DS Save Area",
- * "Adaptive PEBS"; what a driver does with them: Linux, arch/x86/events/intel/ds.c.
+ * Source of the layouts: SDM vol. 3B, "Debug Store (DS) Mechanism", "32-bit Branch Trace Record/PEBS Record
+ * Format", "IA-32e Mode DS Save Area", "Adaptive PEBS"; what a driver does with them: Linux,
+ * arch/x86/events/intel/ds.c.
  *
  * Left out: XMM registers, which the stream does not hold; TSX.
  */
@@ -14,8 +15,17 @@
 /* The kernel's cpu entry area, roughly; only its being canonical, and no address of the program's, matters. */
 #define AREA_64 UINT64_C(0xfffffe0000100000)
 #define AREA_32 UINT64_C(0xff800000)
-enum { MANAGEMENT = 512, BASIC = 32, MEMINFO = 32, GPRS = 144, BRANCH = 24,
-	BEYOND = 128 /* records that there is room for behind the threshold: those made while the interrupt is on its way */ };
+enum {
+	MANAGEMENT = 512,
+	BASIC = 32,
+	MEMINFO = 32,
+	GPRS = 144,
+	BRANCH = 24,
+	BEYOND =
+		/* records that there is room for behind the threshold: those made while the interrupt is on its
+		 * way */
+		128
+};
 
 struct noted {
 	uint64_t ip, cycle, batch_base;
@@ -65,8 +75,8 @@ static uint64_t field(const struct precise *p, unsigned offset64)
 
 enum { PEBS_BASE = 0x20, PEBS_INDEX = 0x28, PEBS_MAXIMUM = 0x30, PEBS_THRESHOLD = 0x38, PEBS_RESET = 0x40 };
 
-int precise_create(struct precise **out, const struct spmu_model *m, int word_bytes, unsigned data, unsigned records, precise_moment *moment,
-	precise_stack *stack, void *context, struct err *err)
+int precise_create(struct precise **out, const struct spmu_model *m, int word_bytes, unsigned data, unsigned records,
+	precise_moment *moment, precise_stack *stack, void *context, struct err *err)
 {
 	struct precise *p = calloc(1, sizeof *p);
 	if (!p)
@@ -81,8 +91,10 @@ int precise_create(struct precise **out, const struct spmu_model *m, int word_by
 	p->stack = data & PRECISE_BRANCHES && p->format < 4 ? stack : NULL;
 	p->context = context;
 	p->area = p->wide ? AREA_64 : AREA_32;
-	p->record_bytes = p->format < 0 ? (p->wide ? 144 : 40) : p->format < 4 ? record_size[p->format] :
-		(size_t)(BASIC + GPRS + (data & PRECISE_MEMORY ? MEMINFO : 0) + (data & PRECISE_BRANCHES ? PRECISE_BRANCHES_MAX * BRANCH : 0));
+	p->record_bytes = p->format < 0 ? (p->wide ? 144 : 40)
+		: p->format < 4 ? record_size[p->format]
+		: (size_t)(BASIC + GPRS + (data & PRECISE_MEMORY ? MEMINFO : 0) +
+                                          (data & PRECISE_BRANCHES ? PRECISE_BRANCHES_MAX * BRANCH : 0));
 	size_t one = p->record_bytes, room = one * (p->records + BEYOND);
 	p->bytes = MANAGEMENT + room;
 	p->memory = calloc(1, p->bytes);
@@ -123,12 +135,15 @@ uint64_t precise_area(const struct precise *p)
 uint64_t precise_data_config(unsigned data)
 {
 	/* GPRs always: they bring the address behind the instruction along */
-	return 2 | (data & PRECISE_MEMORY ? 1 : 0) | (data & PRECISE_BRANCHES ? 8 | (uint64_t)(PRECISE_BRANCHES_MAX - 1) << 24 : 0);
+	return 2 | (data & PRECISE_MEMORY ? 1 : 0) |
+		(data & PRECISE_BRANCHES ? 8 | (uint64_t)(PRECISE_BRANCHES_MAX - 1) << 24 : 0);
 }
 
 void precise_reload(struct precise *p, const struct driver_event *e, uint64_t value)
 {
-	unsigned slot = p->format < 0 ? 0 : e->counter >= 0 ? (unsigned)e->counter : (unsigned)e->fixed + (p->format < 5 ? 8 : 32);
+	unsigned slot = p->format < 0 ? 0
+		: e->counter >= 0 ? (unsigned)e->counter
+		: (unsigned)e->fixed + (p->format < 5 ? 8 : 32);
 	memcpy(p->memory + (p->wide ? PEBS_RESET + 8 * slot : PEBS_RESET / 2), &value, 8);
 }
 
@@ -152,7 +167,8 @@ int precise_write(struct precise *p, uint64_t address, const void *from, size_t 
 	if (!inside(p, address, bytes))
 		return -1;
 	memcpy(p->memory + (address - p->area), from, bytes);
-	if (address >= p->area + MANAGEMENT && bytes > 8 && p->notes < p->records + BEYOND) {	/* a record; 8 bytes: its RIP, told later */
+	/* a record; 8 bytes: its RIP, told later */
+	if (address >= p->area + MANAGEMENT && bytes > 8 && p->notes < p->records + BEYOND) {
 		if (p->stack)
 			p->now.branches = p->stack(p->context, p->now.branch);
 		p->noted[p->notes++] = p->now;
@@ -177,11 +193,17 @@ static uint32_t retire_latency(const struct spmu_batch *b, uint32_t record)
 	return 0;
 }
 
-int precise_registers(struct precise *p, const struct spmu_batch *batch, uint32_t record, bool before, struct spmu_registers *out)
+int precise_registers(struct precise *p, const struct spmu_batch *batch, uint32_t record, bool before,
+	struct spmu_registers *out)
 {
 	const struct spmu_record *r = &batch->records[record];
-	p->now = (struct noted){ .ip = r->ip, .cycle = batch->base_cycle + r->retire, .record = record, .batch_base = batch->base_cycle,
-		.writer = p->thread, .retire_latency = retire_latency(batch, record), .store = r->is & SPMU_IS(STORE_ADDR) };
+	p->now = (struct noted){ .ip = r->ip,
+		.cycle = batch->base_cycle + r->retire,
+		.record = record,
+		.batch_base = batch->base_cycle,
+		.writer = p->thread,
+		.retire_latency = retire_latency(batch, record),
+		.store = r->is & SPMU_IS(STORE_ADDR) };
 	p->now.known = p->moment(p->context, batch, record, before, &p->now.moment);
 	if (!p->now.known)
 		return -1;
@@ -245,7 +267,8 @@ static void take_adaptive(const struct precise *p, const uint8_t *at, struct pre
 		next += 256;
 	for (unsigned i = 0; head & 8 && i <= (head >> 24 & 0xff); i++, next += 24)
 		if (out->branches < PRECISE_BRANCHES_MAX && get(next, 8))
-			out->branch[out->branches++] = (struct precise_branch){ get(next, 8), get(next + 8, 8), get(next + 16, 8) };
+			out->branch[out->branches++] =
+				(struct precise_branch){ get(next, 8), get(next + 8, 8), get(next + 16, 8) };
 }
 
 bool precise_take(struct precise *p, const struct spmu_batch *batch, struct precise_record *out)
@@ -282,8 +305,10 @@ bool precise_take(struct precise *p, const struct spmu_batch *batch, struct prec
 		out->branches = n->branches;
 		memcpy(out->branch, n->branch, n->branches * sizeof *n->branch);
 	}
-	if (p->format < 0 && p->data & PRECISE_MEMORY && n->known)	/* state before the instruction: it tells the address */
-		out->has_address = isa_address(p->word_bytes, n->moment.code, n->moment.length, out->ip, out->registers.gpr, &out->address);
+	/* state before the instruction: it tells the address */
+	if (p->format < 0 && p->data & PRECISE_MEMORY && n->known)
+		out->has_address = isa_address(p->word_bytes, n->moment.code, n->moment.length, out->ip,
+			out->registers.gpr, &out->address);
 	if (++p->taken == p->notes)
 		forget(p);
 	return true;

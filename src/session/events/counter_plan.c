@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Counter assignment (counter_plan.h).  First fit: with at most 8 + 4 counters a copy it needs no better; copies are cheap
- * and nothing is multiplexed.
+ * Counter assignment (counter_plan.h).  First fit: with at most 8 + 4 counters a copy it needs no better;
+ * copies are cheap and nothing is multiplexed.
  */
 #include "session/events/counter_plan.h"
 #include <stdbool.h>
@@ -59,7 +59,8 @@ int plan_make(struct plan_item *item, size_t items, unsigned gp_counters, unsign
 		}
 		it->gp = -2;	/* not placed */
 	}
-	/* fixed counters of copies that are there, in the order asked for; a second asker waits for the next round */
+	/* fixed counters of copies that are there, in the order asked for; a second asker waits for the next
+	 * round */
 	for (size_t i = 0; i < items; i++) {
 		struct plan_item *it = item + i;
 		if (it->fixed < 0)

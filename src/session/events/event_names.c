@@ -105,9 +105,12 @@ static bool cache_name(const char *name, char *canonical, size_t bytes)
 
 const struct spmu_event *names_find(const struct spmu_model *m, const char *name)
 {
-	static const char *const twin[][2] = {	/* perf-list(1): "A OR B" */
-		{ "cycles", "cpu-cycles" }, { "branches", "branch-instructions" },
-		{ "stalled-cycles-frontend", "idle-cycles-frontend" }, { "stalled-cycles-backend", "idle-cycles-backend" },
+	static const char *const twin[][2] = {
+		/* perf-list(1): "A OR B" */
+		{ "cycles", "cpu-cycles" },
+		{ "branches", "branch-instructions" },
+		{ "stalled-cycles-frontend", "idle-cycles-frontend" },
+		{ "stalled-cycles-backend", "idle-cycles-backend" },
 	};
 	char canonical[64];
 	const struct spmu_event *e = spmu_model_find(m, name);
@@ -135,13 +138,15 @@ const struct spmu_event *names_find_code(const struct spmu_model *m, uint64_t ev
 
 /* ---- libpfm4 -------------------------------------------------------------------------------------------- */
 
-int names_libpfm(const char *text, const struct core_config *core, uint64_t *code, uint64_t *extra, bool *has_extra, struct err *err)
+int names_libpfm(const char *text, const struct core_config *core, uint64_t *code, uint64_t *extra, bool *has_extra,
+	struct err *err)
 {
 	/* libpfm4 encodes for PMUs other than the host's only with this variable; it reads it in pfm_initialize.
 	 * It must not stay: the traced program would inherit it. */
 	static const char variable[] = "LIBPFM_ENCODE_INACTIVE";
 	if (!strcmp(core->libpfm, "none"))
-		return err_set(err, ERR_UNSUPPORTED, "libpfm4 on '%s': the PMU of %s is not modelled yet", text, core->name);
+		return err_set(err, ERR_UNSUPPORTED, "libpfm4 on '%s': the PMU of %s is not modelled yet", text,
+			core->name);
 	const char *had = getenv(variable);
 	char *saved = had ? strdup(had) : NULL, spelled[512];
 	if (had && !saved)

@@ -3,7 +3,8 @@
  *
  *   list  := (event | group) (',' (event | group))*        group := '{' event (',' event)* '}' (':' modifiers)?
  *   event := NAME (':' modifiers)? | 'r' HEX (':' modifiers)? | 'cpu/' term (',' term)* '/' modifiers?
- *          | 'pushout/' term (',' term)* '/' modifiers?                                  (session/events/pushout_events.h)
+ *          | 'pushout/' term (',' term)* '/' modifiers?
+ *                                                                                        (session/events/pushout_events.h)
  *          | PMU '::' EVENT (':' UMASK | ':' attribute)*                                (libpfm4's)
  *
  * Left out, each refused by name: ring 0 (:k, :h), guests (:G), counting with :p, leader sampling (:S), metrics,
@@ -72,13 +73,15 @@ static const char *core_name(const struct parser *p)
 static int unknown(struct parser *p, const char *name)
 {
 	char near[400];
-	static const char *const kernel[] = { "page-faults", "faults", "minor-faults", "major-faults", "context-switches",
-		"cs", "cpu-migrations", "migrations", "alignment-faults", "bpf-output",
+	static const char *const kernel[] = { "page-faults", "faults", "minor-faults", "major-faults",
+		"context-switches", "cs", "cpu-migrations", "migrations", "alignment-faults", "bpf-output",
 		"cgroup-switches", "user_time", "system_time" };
 	for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
 		if (strcasecmp(name, kernel[i]) == 0)
-			return bad(p, ERR_UNSUPPORTED, "event '%s' is counted by a kernel, and there is none in the model "
-				   "(user mode only)", name);
+			return bad(p, ERR_UNSUPPORTED,
+				"event '%s' is counted by a kernel, and there is none in the model "
+				"(user mode only)",
+				name);
 	names_nearest(p->model, name, near, sizeof near);
 	if (near[0])
 		return bad(p, ERR_INPUT, "unknown event '%s' on %s; nearest: %s", name, core_name(p), near);
@@ -102,8 +105,8 @@ static int modifiers(struct parser *p, struct wish *w, const char *s, size_t n, 
 			w->kernel = true;
 			if (p->registers)
 				break;
-			return bad(p, ERR_UNSUPPORTED, "'%s': the tracer sees user mode only, so ':%c' cannot be counted",
-				where, s[i]);
+			return bad(p, ERR_UNSUPPORTED,
+				"'%s': the tracer sees user mode only, so ':%c' cannot be counted", where, s[i]);
 		case 'G':
 			return bad(p, ERR_UNSUPPORTED, "'%s': there is no guest to count in (':G')", where);
 		case 'S':
@@ -114,13 +117,15 @@ static int modifiers(struct parser *p, struct wish *w, const char *s, size_t n, 
 		/* Nothing is multiplexed, nobody else uses the counters, nothing idles, there is no guest. */
 		case 'D': case 'W': case 'e': case 'I': case 'H': break;
 		default:
-			return bad(p, ERR_INPUT, "'%s': unknown modifier '%c'; known: u, p, P, D, W, I, H", where, s[i]);
+			return bad(p, ERR_INPUT, "'%s': unknown modifier '%c'; known: u, p, P, D, W, I, H", where,
+				s[i]);
 		}
 	if (w->precise > 3)
 		return bad(p, ERR_INPUT, "'%s': at most three 'p'", where);
 	if (w->precise && !p->registers && !p->sampling)
-		return bad(p, ERR_UNSUPPORTED, "'%s': ':%.*s' asks for PEBS, which makes samples: for record, not for counting", where, (int)w->precise,
-			"ppp");
+		return bad(p, ERR_UNSUPPORTED,
+			"'%s': ':%.*s' asks for PEBS, which makes samples: for record, not for counting", where,
+			(int)w->precise, "ppp");
 	return 0;
 }
 
@@ -164,7 +169,8 @@ static int attribute(struct parser *p, struct wish *w, const char *s, size_t n, 
 		if (s[0] == 'k' && s[2] == '1')
 			return modifiers(p, w, "k", 1, s);
 		if (s[0] == 'u' && s[2] == '0')
-			return bad(p, ERR_UNSUPPORTED, "':u=0': the tracer sees user mode only, so nothing would be counted");
+			return bad(p, ERR_UNSUPPORTED,
+				"':u=0': the tracer sees user mode only, so nothing would be counted");
 		w->user |= s[0] == 'u';
 		return 0;
 	}
@@ -186,8 +192,8 @@ static int push(struct parser *p, const struct session_event *e)
 	return 0;
 }
 
-/* The name to print: perf appends the u that it was not asked for, and so do we.  It joins the modifiers that are there,
- * but not libpfm4's attributes: of `cycles:c=4` perf makes `cycles:c=4:u`. */
+/* The name to print: perf appends the u that it was not asked for, and so do we.  It joins the modifiers that
+ * are there, but not libpfm4's attributes: of `cycles:c=4` perf makes `cycles:c=4:u`. */
 static char *shown(const char *spelled, size_t n, const struct wish *w, bool libpfm)
 {
 	char *s = NULL;
@@ -202,7 +208,8 @@ static char *shown(const char *spelled, size_t n, const struct wish *w, bool lib
 }
 
 /* What the event's second MSR has to hold. */
-static int extra(struct parser *p, const struct spmu_event *row, const struct wish *w, const char *spelled, size_t n, uint64_t *value)
+static int extra(struct parser *p, const struct spmu_event *row, const struct wish *w, const char *spelled, size_t n,
+	uint64_t *value)
 {
 	const int length = (int)(n > 100 ? 100 : n);
 	*value = row->extra;
@@ -212,15 +219,24 @@ static int extra(struct parser *p, const struct spmu_event *row, const struct wi
 		return bad(p, ERR_UNSUPPORTED, "'%.*s': %s reads no register for that", length, spelled, row->name);
 	*value = w->extra;
 	const char *why = p->registers ? NULL : spmu_event_extra(p->model, row, w->extra);
-	return why ? bad(p, ERR_UNSUPPORTED, "'%.*s': %#llx: %s", length, spelled, (unsigned long long)w->extra, why) : 0;
+	return why ? bad(p, ERR_UNSUPPORTED, "'%.*s': %#llx: %s", length, spelled, (unsigned long long)w->extra, why)
+		: 0;
 }
 
 /* row NULL: a software event of kind `source`.  base: PERFEVTSEL image before the wish's own bits. */
 static int add(struct parser *p, const char *spelled, size_t n, const struct spmu_event *row, uint64_t base, int source,
 	       const struct wish *w, bool libpfm)
 {
-	struct session_event e = { .event = row, .fixed = -1, .group = p->group, .precise = (uint8_t)w->precise, .most_precise = w->most_precise,
-		.exclude_kernel = !w->kernel, .exclude_user = w->kernel && !w->user, .source = source, .period = w->period, .frequency = w->frequency };
+	struct session_event e = { .event = row,
+		.fixed = -1,
+		.group = p->group,
+		.precise = (uint8_t)w->precise,
+		.most_precise = w->most_precise,
+		.exclude_kernel = !w->kernel,
+		.exclude_user = w->kernel && !w->user,
+		.source = source,
+		.period = w->period,
+		.frequency = w->frequency };
 	if (row) {
 		uint64_t own = names_evtsel(row);
 		uint64_t evtsel = (base & ~w->mask) | w->set;
@@ -244,7 +260,8 @@ static int add(struct parser *p, const char *spelled, size_t n, const struct spm
 		if (rc)
 			return rc;
 	} else if (w->mask | w->extra_msr) {
-		return bad(p, ERR_INPUT, "'%.*s' is a clock: cmask, inv, edge, any and other registers do not apply", (int)n, spelled);
+		return bad(p, ERR_INPUT, "'%.*s' is a clock: cmask, inv, edge, any and other registers do not apply",
+			(int)n, spelled);
 	}
 	e.spelled = copy(spelled, n);
 	e.name = shown(spelled, n, w, libpfm);
@@ -298,7 +315,8 @@ static const struct spmu_event *by_extra(const struct parser *p, const struct sp
 static int add_code(struct parser *p, const char *spelled, size_t n, uint64_t code, const struct wish *w, bool libpfm)
 {
 	bool exact;
-	const struct spmu_event *row = names_find_code(p->model, ((code & ~w->mask) | w->set) & NAMES_EVENT_BITS, &exact);
+	const struct spmu_event *row =
+		names_find_code(p->model, ((code & ~w->mask) | w->set) & NAMES_EVENT_BITS, &exact);
 	if (!row)
 		return bad(p, ERR_UNSUPPORTED, "'%.*s': event %#04llx umask %#04llx is not in the event table of %s",
 			(int)n, spelled, (unsigned long long)(code & 0xff), (unsigned long long)(code >> 8 & 0xff),
@@ -353,8 +371,12 @@ static int term(struct parser *p, struct wish *w, uint64_t *code, bool *coded, c
 		return number(p, eq + 1, vn, 1000000000, &w->frequency, "freq");
 	if (key == 2 && !memcmp(s, "pc", 2))
 		return 0;	/* pin control: there is no pin */
-	static const struct { const char *key; uint32_t msr; uint64_t max; } extras[] = { { "ldlat", MSR_PEBS_LD_LAT_THRESHOLD, 0xffff },
-		{ "frontend", MSR_PEBS_FRONTEND, 0xffffff }, { "config1", UINT32_MAX, UINT64_MAX } };
+	static const struct {
+		const char *key;
+		uint32_t msr;
+		uint64_t max;
+	} extras[] = { { "ldlat", MSR_PEBS_LD_LAT_THRESHOLD, 0xffff }, { "frontend", MSR_PEBS_FRONTEND, 0xffffff },
+		{ "config1", UINT32_MAX, UINT64_MAX } };
 	for (size_t i = 0; i < sizeof extras / sizeof *extras; i++)
 		if (eq && strlen(extras[i].key) == key && !memcmp(s, extras[i].key, key)) {
 			w->extra_msr = extras[i].msr;
@@ -372,7 +394,8 @@ static int term(struct parser *p, struct wish *w, uint64_t *code, bool *coded, c
 		return 0;
 	}
 	return bad(p, ERR_INPUT,
-		"unknown term '%.*s' in cpu/.../; known: event, umask, cmask, inv, edge, any, config, name, period, freq "
+		"unknown term '%.*s' in cpu/.../; known: event, umask, cmask, inv, edge, any, config, name, period, "
+		"freq "
 		"or an event's name",
 		(int)(n > 100 ? 100 : n), s);
 }
@@ -494,9 +517,11 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 		}
 		if (colon && last && modifier_letters(last + 1, strlen(last + 1)))
 			*last = 0;
-		if (!libpfm && strchr(head, ':') && islower((unsigned char)head[0]) && !strchr(head, '.') && !begins_name(p, head))
+		if (!libpfm && strchr(head, ':') && islower((unsigned char)head[0]) && !strchr(head, '.') &&
+			!begins_name(p, head))
 			return bad(p, ERR_UNSUPPORTED,
-				"'%s' looks like a tracepoint or breakpoint: those are a kernel's, and there is none in "
+				"'%s' looks like a tracepoint or breakpoint: those are a kernel's, and there is none "
+				"in "
 				"the model",
 				text);
 		if (!strchr(text, '/') && strspn(head, "0123456789") == strlen(head))
@@ -534,7 +559,8 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 		int rc = raw(p, head + 1, &code);
 		return rc ? rc : add_code(p, s, n, code, &w, attributes);
 	}
-	return add(p, s, n, row, names_evtsel(row), SESSION_HARDWARE, &w, libpfm || attributes || memchr(name, ':', cut));
+	return add(p, s, n, row, names_evtsel(row), SESSION_HARDWARE, &w,
+		libpfm || attributes || memchr(name, ':', cut));
 }
 
 /* ---- the list ------------------------------------------------------------------------------------------- */
@@ -559,10 +585,14 @@ static int add_uncore(struct parser *p, const char *s, size_t n, const struct wi
 	const char *name;
 	size_t bytes = 0;
 	if (!p->counts_uncore)
-		return bad(p, ERR_UNSUPPORTED, "'%.*s': uncore counters can be counted for the machine (stat), not sampled or programmed by a core",
+		return bad(p, ERR_UNSUPPORTED,
+			"'%.*s': uncore counters can be counted for the machine (stat), not sampled or programmed by a "
+			"core",
 			(int)(n > 100 ? 100 : n), s);
 	if (w->user || w->kernel || w->precise)
-		return bad(p, ERR_UNSUPPORTED, "'%.*s': uncore counters belong to the whole machine: they take no modifier", (int)(n > 100 ? 100 : n), s);
+		return bad(p, ERR_UNSUPPORTED,
+			"'%.*s': uncore counters belong to the whole machine: they take no modifier",
+			(int)(n > 100 ? 100 : n), s);
 	int rc = uncore_parse(&e.uncore, p->uncore, p->core, s, n, &name, &bytes, p->err);
 	if (rc)
 		return rc;
@@ -660,9 +690,15 @@ static int group(struct parser *p, const char **at)
 int session_parse(struct session_events *out, const struct session_parse_options *o, const char *list, struct err *err)
 {
 	struct err own = { 0 };
-	struct parser p = { .model = o->model, .core = o->core, .uncore = o->uncore, .out = out, .err = err ? err : &own,
-		.group = -1, .counts_uncore = o->purpose == SESSION_FOR_COUNTING_UNCORE,
-		.sampling = o->purpose == SESSION_FOR_SAMPLING, .registers = o->purpose == SESSION_FOR_REGISTERS };
+	struct parser p = { .model = o->model,
+		.core = o->core,
+		.uncore = o->uncore,
+		.out = out,
+		.err = err ? err : &own,
+		.group = -1,
+		.counts_uncore = o->purpose == SESSION_FOR_COUNTING_UNCORE,
+		.sampling = o->purpose == SESSION_FOR_SAMPLING,
+		.registers = o->purpose == SESSION_FOR_REGISTERS };
 	size_t before = out->count;
 	for (size_t i = 0; i < before; i++)
 		if (out->event[i].group >= p.groups)

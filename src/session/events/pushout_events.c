@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Pushout counters for the session (pushout_events.h): a tag, which is any expression, is brought into the form of the registers: all of these bits, at least
- * one of those, none of the others. */
+ * Pushout counters for the session (pushout_events.h): a tag, which is any expression, is brought into the form
+ * of the registers: all of these bits, at least one of those, none of the others. */
 #include "session/events/pushout_events.h"
 #include "session/events/tag_parse.h"
 #include <ctype.h>
@@ -12,7 +12,8 @@
 struct pushout_widths session_pushout_widths(const struct core_config *core)
 {
 	const unsigned decode = core->dsb_width > core->mite_width ? core->dsb_width : core->mite_width;
-	return (struct pushout_widths){ { core->retire_width, core->alloc_width, decode, core->alloc_width, core->store_commit_width, core->mite_predecode } };
+	return (struct pushout_widths){ { core->retire_width, core->alloc_width, decode, core->alloc_width,
+		core->store_commit_width, core->mite_predecode } };
 }
 
 bool pushout_meant(const char *text, size_t n)
@@ -111,12 +112,14 @@ static int number(const char *key, const char *text, uint64_t max, uint64_t *out
 	char *end;
 	unsigned long long v = strtoull(text, &end, 0);
 	if (!isdigit((unsigned char)*text) || *end || v > max)
-		return err_set(err, ERR_INPUT, "pushout: %s '%.60s' is not a number from 0 to %llu", key, text, (unsigned long long)max);
+		return err_set(err, ERR_INPUT, "pushout: %s '%.60s' is not a number from 0 to %llu", key, text,
+			(unsigned long long)max);
 	*out = v;
 	return 0;
 }
 
-static int choose(const char *key, const char *text, const char *const *name, unsigned names, unsigned *out, struct err *err)
+static int choose(const char *key, const char *text, const char *const *name, unsigned names, unsigned *out,
+	struct err *err)
 {
 	char list[80] = "";
 	for (unsigned i = 0; i < names; i++) {
@@ -144,8 +147,11 @@ static int set_tag(struct wish *w, const char *text, struct err *err)
 	struct tag t;
 	int rc = tag_parse(&t, text, err);
 	if (!rc && !form_of(&t, &w->form))
-		rc = err_set(err, ERR_UNSUPPORTED, "pushout: tag '%.200s' is more than a counter's registers hold: some events of which all, one group of which "
-			"one, and some of which none may be there", text);
+		rc = err_set(err, ERR_UNSUPPORTED,
+			"pushout: tag '%.200s' is more than a counter's registers hold: some events of which all, one "
+			"group of which "
+			"one, and some of which none may be there",
+			text);
 	return rc;
 }
 
@@ -156,7 +162,9 @@ static int term(struct wish *w, struct pushout_terms *t, const char *at, size_t 
 	const size_t keys = eq ? (size_t)(eq - at) : n, bytes = eq ? n - keys - 1 : 0;
 	snprintf(key, sizeof key, "%.*s", (int)keys, at);
 	if (!eq || bytes >= sizeof text || keys >= sizeof key)
-		return err_set(err, ERR_INPUT, "pushout: '%.*s': KEY=VALUE was expected; keys: threshold, tag, from, at, way, name, period, freq",
+		return err_set(err, ERR_INPUT,
+			"pushout: '%.*s': KEY=VALUE was expected; keys: threshold, tag, from, at, way, name, period, "
+			"freq",
 			(int)(n > 100 ? 100 : n), at);
 	memcpy(text, eq + 1, bytes);
 	text[bytes] = 0;
@@ -179,10 +187,12 @@ static int term(struct wish *w, struct pushout_terms *t, const char *at, size_t 
 		t->name_bytes = bytes;
 		return 0;
 	}
-	return err_set(err, ERR_INPUT, "pushout: there is no term '%s'; there are threshold, tag, from, at, way, name, period, freq", key);
+	return err_set(err, ERR_INPUT,
+		"pushout: there is no term '%s'; there are threshold, tag, from, at, way, name, period, freq", key);
 }
 
-int pushout_parse(struct pushout_event *out, struct pushout_terms *terms, const struct core_config *core, const char *text, size_t n, struct err *err)
+int pushout_parse(struct pushout_event *out, struct pushout_terms *terms, const struct core_config *core,
+	const char *text, size_t n, struct err *err)
 {
 	struct wish w = { .threshold = 1 };
 	const char *at = text + 7, *end = text + n;
@@ -190,7 +200,8 @@ int pushout_parse(struct pushout_event *out, struct pushout_terms *terms, const 
 	if (at < end && *at == '/') {
 		const char *last = memchr(at + 1, '/', (size_t)(end - at - 1));
 		if (!last)
-			return err_set(err, ERR_INPUT, "'%.*s': the closing '/' is missing", (int)(n > 200 ? 200 : n), text);
+			return err_set(err, ERR_INPUT, "'%.*s': the closing '/' is missing", (int)(n > 200 ? 200 : n),
+				text);
 		for (at++; at < last;) {
 			const char *comma = memchr(at, ',', (size_t)(last - at)), *stop = comma ? comma : last;
 			int rc = stop > at ? term(&w, terms, at, (size_t)(stop - at), err) : 0;
@@ -205,10 +216,15 @@ int pushout_parse(struct pushout_event *out, struct pushout_terms *terms, const 
 	terms->modifiers = at;
 	terms->modifier_bytes = (size_t)(end - at);
 	if (!w.threshold && w.way == PUSHOUT_UP_FROM)
-		return err_set(err, ERR_INPUT, "pushout: a register that is loaded with minus 0 and counts up never fires: threshold=0 goes with way=down and up-to");
+		return err_set(err, ERR_INPUT,
+			"pushout: a register that is loaded with minus 0 and counts up never fires: threshold=0 goes "
+			"with way=down and up-to");
 	if (core && !session_pushout_widths(core).at[w.point])
-		return err_set(err, ERR_UNSUPPORTED, "pushout: at=%s: %s does not say how many slots pass there in a cycle", pushout_point_name[w.point], core->name);
-	*out = (struct pushout_event){ .control = SPMU_PUSHOUT_WAY(w.way) | SPMU_PUSHOUT_POINT(w.point) | (w.from ? SPMU_PUSHOUT_EVENT : 0),
+		return err_set(err, ERR_UNSUPPORTED,
+			"pushout: at=%s: %s does not say how many slots pass there in a cycle",
+			pushout_point_name[w.point], core->name);
+	*out = (struct pushout_event){
+		.control = SPMU_PUSHOUT_WAY(w.way) | SPMU_PUSHOUT_POINT(w.point) | (w.from ? SPMU_PUSHOUT_EVENT : 0),
 		.load = w.way == PUSHOUT_UP_FROM ? (UINT64_C(1) << 32) - w.threshold : w.threshold };
 	for (unsigned k = 0; k < 3; k++) {
 		out->tag[2 * k] = w.form.is[k];
@@ -220,14 +236,15 @@ int pushout_parse(struct pushout_event *out, struct pushout_terms *terms, const 
 /* ---- registers ---- */
 
 /* What the tag's registers say, in words that fit. */
-static const char *const part[6] = { "what a slot must be", "events that it must have", "of which it must be one", "events of which it must have one",
-	"what it must not be", "events that it must not have" };
+static const char *const part[6] = { "what a slot must be", "events that it must have", "of which it must be one",
+	"events of which it must have one", "what it must not be", "events that it must not have" };
 
 int pushout_setup(const struct pushout_event *e, unsigned n, bool sampled, struct driver_writes *out, struct err *err)
 {
 	static const char *const names[SPMU_PUSHOUT_UNITS][8] = {
-#define UNIT(n) { "PUSHOUT" #n "_CONTROL", "PUSHOUT" #n "_LOAD", "PUSHOUT" #n "_ALL_IS", "PUSHOUT" #n "_ALL_DID", "PUSHOUT" #n "_ANY_IS", "PUSHOUT" #n "_ANY_DID", \
-	"PUSHOUT" #n "_NONE_IS", "PUSHOUT" #n "_NONE_DID" }
+#define UNIT(n) { \
+	"PUSHOUT" #n "_CONTROL", "PUSHOUT" #n "_LOAD", "PUSHOUT" #n "_ALL_IS", "PUSHOUT" #n "_ALL_DID", \
+	"PUSHOUT" #n "_ANY_IS", "PUSHOUT" #n "_ANY_DID", "PUSHOUT" #n "_NONE_IS", "PUSHOUT" #n "_NONE_DID" }
 		UNIT(0), UNIT(1), UNIT(2), UNIT(3),
 #undef UNIT
 	};
@@ -235,14 +252,20 @@ int pushout_setup(const struct pushout_event *e, unsigned n, bool sampled, struc
 	int rc = 0;
 	for (unsigned k = 0; k < 6 && !rc; k++)
 		if (e->tag[k])
-			rc = driver_write(out, err, names[n][2 + k], MSR_PUSHOUT(n, ALL_IS) + k, e->tag[k], "tag: %s", part[k]);
+			rc = driver_write(out, err, names[n][2 + k], MSR_PUSHOUT(n, ALL_IS) + k, e->tag[k], "tag: %s",
+				part[k]);
 	if (!rc)
-		rc = driver_write(out, err, names[n][1], MSR_PUSHOUT(n, LOAD), e->load, way == PUSHOUT_DOWN ? "the threshold: counts down, fires at 0" :
-			way == PUSHOUT_UP_FROM ? "minus the threshold: counts up, fires when it overflows" : "the threshold: counts up from 0, fires there");
+		rc = driver_write(out, err, names[n][1], MSR_PUSHOUT(n, LOAD), e->load,
+			way == PUSHOUT_DOWN              ? "the threshold: counts down, fires at 0"
+				: way == PUSHOUT_UP_FROM ? "minus the threshold: counts up, fires when it overflows"
+				: "the threshold: counts up from 0, fires there");
 	if (!rc)
-		rc = driver_write(out, err, names[n][0], MSR_PUSHOUT(n, CONTROL), e->control | SPMU_EVTSEL_USR | SPMU_EVTSEL_EN |
-			(sampled ? SPMU_EVTSEL_INT | SPMU_PUSHOUT_STORE_OVF : 0), "pushouts at %s, from %s, user mode%s", pushout_point_name[e->control >> 4 & 7],
-			froms[!!(e->control & SPMU_PUSHOUT_EVENT)], sampled ? "; interrupts, and stores the pushout that overflows" : "");
+		rc = driver_write(out, err, names[n][0], MSR_PUSHOUT(n, CONTROL),
+			e->control | SPMU_EVTSEL_USR | SPMU_EVTSEL_EN |
+				(sampled ? SPMU_EVTSEL_INT | SPMU_PUSHOUT_STORE_OVF : 0),
+			"pushouts at %s, from %s, user mode%s", pushout_point_name[e->control >> 4 & 7],
+			froms[!!(e->control & SPMU_PUSHOUT_EVENT)],
+			sampled ? "; interrupts, and stores the pushout that overflows" : "");
 	return rc;
 }
 

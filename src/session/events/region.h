@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Regions that the program marks (softpmu/client.h): how often each was entered, and what was counted in it, summed over
- * threads.  Private to src/session.
+ * Regions that the program marks (softpmu/client.h): how often each was entered, and what was counted in it,
+ * summed over threads.  Private to src/session.
  *
- * A region begins and ends for a thread at the outermost of its markers; one that is open when the thread ends, ends there.
+ * A region begins and ends for a thread at the outermost of its markers; one that is open when the thread ends,
+ * ends there.
  */
 #ifndef SESSION_REGION_H
 #define SESSION_REGION_H
@@ -17,7 +18,8 @@ struct regions { struct region *region; size_t regions, items; };
 struct region_open { uint64_t depth, *from; /* [items], counts when it began */ };
 struct region_thread { struct region_open *open; size_t regions; };
 
-/* now[items]: the thread's counts at the marker.  Returns the region, or NULL if nothing began or ended with it (or memory is out). */
+/* now[items]: the thread's counts at the marker.  Returns the region, or NULL if nothing began or ended with it
+ * (or memory is out). */
 const struct region *region_begin(struct regions *r, struct region_thread *t, const char *name, const uint64_t *now);
 const struct region *region_end(struct regions *r, struct region_thread *t, const char *name, const uint64_t *now);
 /* The thread ends; its part is freed. */

@@ -19,15 +19,26 @@ static const struct { const char *name; uint64_t is, did; } words[] = {
 	TAG_WORDS(X)
 #undef X
 };
-enum { BITS = sizeof bits / sizeof *bits, SIGNALS = sizeof signals / sizeof *signals, WORDS = sizeof words / sizeof *words };
+enum {
+	BITS = sizeof bits / sizeof *bits,
+	SIGNALS = sizeof signals / sizeof *signals,
+	WORDS = sizeof words / sizeof *words
+};
 
 /* Not said of any slot that an analysis sees, or of all of them. */
 static bool usable(unsigned k)
 {
-	return bits[k].is ? bits[k].bit != SPMU_IS_SLOT : bits[k].bit != SPMU_DID_RETIRED && bits[k].bit != SPMU_DID_STORE_L1D_MISS;
+	return bits[k].is ? bits[k].bit != SPMU_IS_SLOT
+		: bits[k].bit != SPMU_DID_RETIRED && bits[k].bit != SPMU_DID_STORE_L1D_MISS;
 }
 
-struct parser { const char *at; struct tag *tag; struct err *err; unsigned depth; char shown[96] /* in messages: one line of it */; };
+struct parser {
+	const char *at;
+	struct tag *tag;
+	struct err *err;
+	unsigned depth;
+	char shown[96] /* in messages: one line of it */;
+};
 
 static const char *one_line(char *out, size_t bytes, const char *text)
 {
@@ -69,7 +80,9 @@ static int unknown(struct parser *p, const char *word, size_t n)
 	wanted[shown] = 0;
 	for (unsigned i = 0; i < SIGNALS; i++)
 		if (same(signals[i], word, n))
-			return err_set(p->err, ERR_INPUT, "tag '%s': %s belongs to no uop: nothing that retires can be tagged by it", p->shown, wanted);
+			return err_set(p->err, ERR_INPUT,
+				"tag '%s': %s belongs to no uop: nothing that retires can be tagged by it", p->shown,
+				wanted);
 	near_start(&near_names, wanted);
 	for (unsigned k = 0; k < WORDS; k++)
 		near_offer(&near_names, words[k].name, strlen(words[k].name));
@@ -92,8 +105,9 @@ static int name(struct parser *p)
 		n++;
 	if (!n) {
 		char rest[9];
-		return *word ? err_set(p->err, ERR_INPUT, "tag '%s': a name was expected where '%s' stands", p->shown, one_line(rest, sizeof rest, word)) :
-			err_set(p->err, ERR_INPUT, "tag '%s': a name was expected at its end", p->shown);
+		return *word ? err_set(p->err, ERR_INPUT, "tag '%s': a name was expected where '%s' stands", p->shown,
+				       one_line(rest, sizeof rest, word))
+				: err_set(p->err, ERR_INPUT, "tag '%s': a name was expected at its end", p->shown);
 	}
 	p->at += n;
 	struct tag_step s = { .what = TAG_HAS };
@@ -164,7 +178,8 @@ int tag_parse(struct tag *out, const char *text, struct err *err)
 	one_line(p.shown, sizeof p.shown, text);
 	int rc = any(&p);
 	if (!rc && *p.at)
-		rc = err_set(err, ERR_INPUT, "tag '%s': & or | was expected where '%s' stands", p.shown, one_line(rest, sizeof rest, p.at));
+		rc = err_set(err, ERR_INPUT, "tag '%s': & or | was expected where '%s' stands", p.shown,
+			one_line(rest, sizeof rest, p.at));
 	if (rc)
 		return rc;
 	tag.without = tag_holds(&tag, 0, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Uncore PMUs of a run (uncore_events.h): one set of copies for each process, whose machine it is.  Plays the kernel's driver: writes control
- * registers of the boxes, reads counters.  Left out: multiplexing, overflow interrupts.
+ * Uncore PMUs of a run (uncore_events.h): one set of copies for each process, whose machine it is.  Plays the
+ * kernel's driver: writes control registers of the boxes, reads counters.  Left out: multiplexing, overflow
+ * interrupts.
  */
 #include "session/events/uncore_events.h"
 #include <math.h>
@@ -67,11 +68,15 @@ static int enable(struct uncore_session *u, struct spmu_uncore *p, const struct 
 		if (!of_box(j, b))
 			continue;
 		if (unit->boxes == SPMU_BOX_CHANNEL)
-			rc = spmu_uncore_mmio_write(p, b / 2, MMIO_UNC_IMC_0_CTL0 + b % 2 * MMIO_UNC_IMC_STRIDE + 4 * j->counter, 4, control);
+			rc = spmu_uncore_mmio_write(p, b / 2,
+				MMIO_UNC_IMC_0_CTL0 + b % 2 * MMIO_UNC_IMC_STRIDE + 4 * j->counter, 4, control);
 		else if (unit->boxes == SPMU_BOX_PACKAGE)
 			rc = spmu_uncore_wrmsr(p, MSR_UNC_ARB_PERFEVTSEL0 + j->counter, control);
 		else
-			rc = spmu_uncore_wrmsr(p, (spmu_uncore_server(u->model) ? MSR_UNC_CHA_0_CTL0 : MSR_UNC_CBO_0_PERFEVTSEL0) + 16 * b + j->counter, control);
+			rc = spmu_uncore_wrmsr(p,
+				(spmu_uncore_server(u->model) ? MSR_UNC_CHA_0_CTL0 : MSR_UNC_CBO_0_PERFEVTSEL0) +
+					16 * b + j->counter,
+				control);
 	}
 	return rc;
 }
@@ -79,7 +84,8 @@ static int enable(struct uncore_session *u, struct spmu_uncore *p, const struct 
 /* Where a free-running counter lies. */
 static uint32_t free_offset(const struct uncore_session *u, unsigned counter)
 {
-	static const uint32_t client[] = { MMIO_UNC_DATA_READS, MMIO_UNC_DATA_WRITES, MMIO_UNC_GT_REQUESTS, MMIO_UNC_IA_REQUESTS, MMIO_UNC_IO_REQUESTS };
+	static const uint32_t client[] = { MMIO_UNC_DATA_READS, MMIO_UNC_DATA_WRITES, MMIO_UNC_GT_REQUESTS,
+		MMIO_UNC_IA_REQUESTS, MMIO_UNC_IO_REQUESTS };
 	static const uint32_t server[] = { MMIO_UNC_IMC_FREE_READ, MMIO_UNC_IMC_FREE_WRITE, MMIO_UNC_IMC_FREE_DCLK };
 	return spmu_uncore_server(u->model) ? server[counter % 3] : client[counter % 5];
 }
@@ -94,7 +100,8 @@ static uint64_t read_box(const struct uncore_session *u, const struct spmu_uncor
 	else if (!unit->programmable)
 		spmu_uncore_mmio_read(p, b, free_offset(u, j->counter), server ? 8 : 4, &v);
 	else if (unit->boxes == SPMU_BOX_CHANNEL)
-		spmu_uncore_mmio_read(p, b / 2, MMIO_UNC_IMC_0_CTR0 + b % 2 * MMIO_UNC_IMC_STRIDE + 8 * j->counter, 8, &v);
+		spmu_uncore_mmio_read(p, b / 2, MMIO_UNC_IMC_0_CTR0 + b % 2 * MMIO_UNC_IMC_STRIDE + 8 * j->counter, 8,
+			&v);
 	else if (unit->boxes == SPMU_BOX_PACKAGE)
 		spmu_uncore_rdmsr(p, MSR_UNC_ARB_PERFCTR0 + j->counter, &v);
 	else
@@ -136,14 +143,17 @@ static void machine_free(struct uncore_session *u, struct machine *m)
 
 static int machine_new(struct uncore_session *u, struct machine *m, uint32_t process, struct err *err)
 {
-	*m = (struct machine){ .process = process, .pmu = calloc(u->copies, sizeof *m->pmu), .last = calloc(u->jobs, sizeof *m->last),
+	*m = (struct machine){ .process = process, .pmu = calloc(u->copies, sizeof *m->pmu),
+		.last = calloc(u->jobs, sizeof *m->last),
 		.sum = calloc(u->jobs, sizeof *m->sum) };
 	int rc = m->pmu && m->last && m->sum ? SPMU_OK : SPMU_ENOMEM;
 	for (unsigned k = 0; k < u->copies && !rc; k++) {
 		rc = spmu_uncore_create(&m->pmu[k], u->model, &u->host);
-		if (!rc && !spmu_uncore_server(u->model))	/* both global registers are tried: a part has one of them */
-			rc = spmu_uncore_wrmsr(m->pmu[k], MSR_UNC_PERF_GLOBAL_CTRL, SPMU_UNC_GLOBAL_EN | 15) == SPMU_OK ? SPMU_OK :
-				spmu_uncore_wrmsr(m->pmu[k], MSR_UNC_PERF_GLOBAL_CTRL_SKL, SPMU_UNC_GLOBAL_EN | 31);
+		/* both global registers are tried: a part has one of them */
+		if (!rc && !spmu_uncore_server(u->model))
+			rc = spmu_uncore_wrmsr(m->pmu[k], MSR_UNC_PERF_GLOBAL_CTRL, SPMU_UNC_GLOBAL_EN | 15) == SPMU_OK
+				? SPMU_OK
+				: spmu_uncore_wrmsr(m->pmu[k], MSR_UNC_PERF_GLOBAL_CTRL_SKL, SPMU_UNC_GLOBAL_EN | 31);
 	}
 	for (size_t i = 0; i < u->jobs && !rc; i++)
 		if (u->job[i].e)
@@ -269,8 +279,8 @@ static int assign(struct uncore_session *u, struct err *err)
 	return 0;
 }
 
-int uncore_session_create(struct uncore_session **out, const struct core_config *core, const struct uncore_event *const *event, size_t events,
-	struct err *err)
+int uncore_session_create(struct uncore_session **out, const struct core_config *core,
+	const struct uncore_event *const *event, size_t events, struct err *err)
 {
 	struct uncore_session *u = calloc(1, sizeof *u);
 	if (!u)

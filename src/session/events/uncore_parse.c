@@ -2,7 +2,8 @@
  * Names of uncore events as perf takes them (uncore_events.h):
  *
  *   UNC_CBO_CACHE_LOOKUP.ANY_MESI           summed over the boxes
- *   uncore_cbox/event=0x34,umask=0x8f/      the same; uncore_cbox_0/.../ of one box; also cbox/.../, uncore_cbox_* /.../
+ *   uncore_cbox/event=0x34,umask=0x8f/      the same; uncore_cbox_0/.../ of one box; also cbox/.../,
+ *                                           uncore_cbox_* /.../
  *   uncore_imc/data_reads/                  the names below perf's PMUs, scaled as there
  *
  * Left out: filters (tid_en, filter_*), ratio metrics.
@@ -44,7 +45,8 @@ static int unit_named(const struct spmu_uncore_model *m, const char *text, size_
 		if (n < length || strncmp(text, name, length))
 			continue;
 		*box = -1;
-		if (n == length || (n == length + 1 && text[length] == '*') || (n == length + 2 && !strncmp(text + length, "_*", 2)))
+		if (n == length || (n == length + 1 && text[length] == '*') ||
+			(n == length + 2 && !strncmp(text + length, "_*", 2)))
 			return (int)i;
 		size_t digits = n - length - 1;
 		if (text[length] != '_' || !digits || digits > 3 || strspn(text + length + 1, "0123456789") < digits)
@@ -68,27 +70,32 @@ static int boxes_of(const struct core_config *c, const struct spmu_uncore_unit *
 static int refuse_modifier(const char *text, size_t n, char letter, struct err *err)
 {
 	if (letter == 'p' || letter == 'P')
-		return err_set(err, ERR_UNSUPPORTED, "'%.*s': ':%c' asks for precise samples, and uncore counters take none", (int)n, text, letter);
-	return err_set(err, ERR_UNSUPPORTED, "'%.*s': uncore counters belong to the whole machine: they take no modifier (':%c')", (int)n, text, letter);
+		return err_set(err, ERR_UNSUPPORTED,
+			"'%.*s': ':%c' asks for precise samples, and uncore counters take none", (int)n, text, letter);
+	return err_set(err, ERR_UNSUPPORTED,
+		"'%.*s': uncore counters belong to the whole machine: they take no modifier (':%c')", (int)n, text,
+		letter);
 }
 
-static const struct spmu_uncore_event *of_code(const struct spmu_uncore_model *m, unsigned unit, unsigned event, uint32_t umask, bool any_umask)
+static const struct spmu_uncore_event *of_code(const struct spmu_uncore_model *m, unsigned unit, unsigned event,
+	uint32_t umask, bool any_umask)
 {
 	const struct spmu_uncore_event *found = NULL;
 	for (size_t i = 0; i < spmu_uncore_events(m); i++) {
 		const struct spmu_uncore_event *e = spmu_uncore_event(m, i);
-		if (e->unit == unit && e->event == event && (any_umask || e->umask == umask) && (!found || (found->not_modelled[0] && !e->not_modelled[0])))
+		if (e->unit == unit && e->event == event && (any_umask || e->umask == umask) &&
+			(!found || (found->not_modelled[0] && !e->not_modelled[0])))
 			found = e;
 	}
 	return found;
 }
 
-static int take_row(struct uncore_event *out, const struct spmu_uncore_event *row, const struct core_config *core, const char *text, size_t n,
-	struct err *err)
+static int take_row(struct uncore_event *out, const struct spmu_uncore_event *row, const struct core_config *core,
+	const char *text, size_t n, struct err *err)
 {
 	if (row->not_modelled[0])
-		return err_set(err, ERR_UNSUPPORTED, "event '%.*s' (%s) exists on %s but is not modelled: %s", (int)n, text, row->name, core->name,
-			row->not_modelled);
+		return err_set(err, ERR_UNSUPPORTED, "event '%.*s' (%s) exists on %s but is not modelled: %s", (int)n,
+			text, row->name, core->name, row->not_modelled);
 	out->unit = row->unit;
 	out->counters = row->counters;
 	out->control = SPMU_UNC_SELECT(row->event, row->umask, row->cmask);
@@ -104,11 +111,12 @@ static int unknown(const struct spmu_uncore_model *m, const struct core_config *
 		near_offer(&near, spmu_uncore_event(m, i)->name, strlen(spmu_uncore_event(m, i)->name));
 	near_text(&near, "", text, sizeof text);
 	return text[0] ? err_set(err, ERR_INPUT, "unknown uncore event '%s' on %s; nearest: %s", name, core->name, text)
-		: err_set(err, ERR_INPUT, "unknown uncore event '%s' on %s; `softpmu list unc_` shows them all", name, core->name);
+		: err_set(err, ERR_INPUT, "unknown uncore event '%s' on %s; `softpmu list unc_` shows them all",
+				 name, core->name);
 }
 
-static int named(struct uncore_event *out, const struct spmu_uncore_model *m, const struct core_config *core, const char *text, size_t n,
-	struct err *err)
+static int named(struct uncore_event *out, const struct spmu_uncore_model *m, const struct core_config *core,
+	const char *text, size_t n, struct err *err)
 {
 	char name[160];
 	snprintf(name, sizeof name, "%.*s", (int)n, text);
@@ -136,7 +144,8 @@ static bool number(const char *s, size_t n, uint64_t max, uint64_t *out)
 
 struct terms { uint64_t event, umask, more; bool coded; const char *word; size_t word_bytes; };
 
-static int term(struct terms *t, bool server, const char *s, size_t n, const char **name, size_t *name_bytes, struct err *err)
+static int term(struct terms *t, bool server, const char *s, size_t n, const char **name, size_t *name_bytes,
+	struct err *err)
 {
 	const char *eq = memchr(s, '=', n);
 	size_t key = eq ? (size_t)(eq - s) : n, vn = eq ? n - key - 1 : 0;
@@ -149,9 +158,13 @@ static int term(struct terms *t, bool server, const char *s, size_t n, const cha
 		return 0;
 	}
 	if (KEY("event") || KEY("umask") || threshold || edge || inv) {
-		uint64_t max = KEY("umask") ? server ? UINT32_MAX : 255 : edge || inv ? 1 : threshold && !server ? 31 : 255;
+		uint64_t max = KEY("umask")    ? server ? UINT32_MAX : 255
+			: edge || inv ? 1
+			: threshold && !server ? 31
+			: 255;
 		if (eq ? !number(eq + 1, vn, max, &v) : !(edge || inv))
-			return err_set(err, ERR_INPUT, "'%.*s': a number from 0 to %#llx was expected", (int)n, s, (unsigned long long)max);
+			return err_set(err, ERR_INPUT, "'%.*s': a number from 0 to %#llx was expected", (int)n, s,
+				(unsigned long long)max);
 		if (KEY("event"))
 			t->event = v;
 		else if (KEY("umask"))
@@ -162,8 +175,9 @@ static int term(struct terms *t, bool server, const char *s, size_t n, const cha
 		return 0;
 	}
 	if (eq)
-		return err_set(err, ERR_UNSUPPORTED, "'%.*s' in an uncore event; known: event, umask, edge, inv, %s, name, or an event's name", (int)key, s,
-			server ? "thresh" : "cmask");
+		return err_set(err, ERR_UNSUPPORTED,
+			"'%.*s' in an uncore event; known: event, umask, edge, inv, %s, name, or an event's name",
+			(int)key, s, server ? "thresh" : "cmask");
 #undef KEY
 	if (n && !t->word) {
 		t->word = s;
@@ -173,8 +187,8 @@ static int term(struct terms *t, bool server, const char *s, size_t n, const cha
 	return err_set(err, ERR_INPUT, "unknown term '%.*s' in an uncore event", (int)n, s);
 }
 
-static int braced(struct uncore_event *out, const struct spmu_uncore_model *m, const struct core_config *core, const char *text, size_t n,
-	const char **name, size_t *name_bytes, struct err *err)
+static int braced(struct uncore_event *out, const struct spmu_uncore_model *m, const struct core_config *core,
+	const char *text, size_t n, const char **name, size_t *name_bytes, struct err *err)
 {
 	const char *first = memchr(text, '/', n), *last = memchr(first + 1, '/', n - (size_t)(first + 1 - text));
 	struct terms t = { 0 };
@@ -184,8 +198,10 @@ static int braced(struct uncore_event *out, const struct spmu_uncore_model *m, c
 	if (unit < 0) {
 		char all[200] = "";
 		for (size_t i = 0; i < spmu_uncore_units(m); i++)
-			snprintf(all + strlen(all), sizeof all - strlen(all), "%suncore_%s", i ? ", " : "", spmu_uncore_unit(m, i)->name);
-		return err_set(err, ERR_UNSUPPORTED, "'%.*s': %s has no such uncore PMU in the model; it has %s", (int)n, text, core->name, all);
+			snprintf(all + strlen(all), sizeof all - strlen(all), "%suncore_%s", i ? ", " : "",
+				spmu_uncore_unit(m, i)->name);
+		return err_set(err, ERR_UNSUPPORTED, "'%.*s': %s has no such uncore PMU in the model; it has %s",
+			(int)n, text, core->name, all);
 	}
 	if (box >= boxes_of(core, spmu_uncore_unit(m, (size_t)unit)))
 		return err_set(err, ERR_INPUT, "'%.*s': %s has %d of these boxes, from 0", (int)n, text, core->name,
@@ -213,7 +229,9 @@ static int braced(struct uncore_event *out, const struct spmu_uncore_model *m, c
 		for (size_t i = 0; !row && i < spmu_uncore_events(m); i++) {
 			const struct spmu_uncore_event *e = spmu_uncore_event(m, i);
 			/* the fixed clock counter is below C-Box 0's PMU in perf */
-			bool here = e->unit == unit || (!strcmp(spmu_uncore_unit(m, e->unit)->name, "clock") && !strcmp(spmu_uncore_unit(m, (size_t)unit)->name, "cbox"));
+			bool here = e->unit == unit ||
+				(!strcmp(spmu_uncore_unit(m, e->unit)->name, "clock") &&
+					!strcmp(spmu_uncore_unit(m, (size_t)unit)->name, "cbox"));
 			if (here && e->alias[0] && !strcmp(e->alias, word)) {
 				row = e;
 				by_alias = true;
@@ -238,11 +256,13 @@ static int braced(struct uncore_event *out, const struct spmu_uncore_model *m, c
 		bool modelled;
 		uint64_t set[2];
 		const struct spmu_uncore_event *same = of_code(m, (unsigned)unit, (unsigned)t.event, 0, true);
-		if (!spmu_uncore_detects(m, (unsigned)unit, (unsigned)t.event, (uint32_t)t.umask, &modelled, set) || !same)
-			return err_set(err, ERR_UNSUPPORTED, "'%.*s': event %#llx is not in the uncore table of %s", (int)n, text, (unsigned long long)t.event,
-				core->name);
+		if (!spmu_uncore_detects(m, (unsigned)unit, (unsigned)t.event, (uint32_t)t.umask, &modelled, set) ||
+			!same)
+			return err_set(err, ERR_UNSUPPORTED, "'%.*s': event %#llx is not in the uncore table of %s",
+				(int)n, text, (unsigned long long)t.event, core->name);
 		if (!modelled)
-			return err_set(err, ERR_UNSUPPORTED, "'%.*s': umask %#llx of event %#llx asks for what is not modelled", (int)n, text,
+			return err_set(err, ERR_UNSUPPORTED,
+				"'%.*s': umask %#llx of event %#llx asks for what is not modelled", (int)n, text,
 				(unsigned long long)t.umask, (unsigned long long)t.event);
 		out->unit = (unsigned)unit;
 		out->counters = same->counters;
@@ -251,7 +271,8 @@ static int braced(struct uncore_event *out, const struct spmu_uncore_model *m, c
 	if (rc)
 		return rc;
 	if (t.more && !spmu_uncore_unit(m, out->unit)->programmable)
-		return err_set(err, ERR_UNSUPPORTED, "'%.*s': this counter has no threshold, edge or inversion", (int)n, text);
+		return err_set(err, ERR_UNSUPPORTED, "'%.*s': this counter has no threshold, edge or inversion", (int)n,
+			text);
 	if (t.more & UINT64_C(0xff) << 24)
 		out->control &= ~(UINT64_C(0xff) << 24);
 	out->control |= t.more;
@@ -263,15 +284,16 @@ static int braced(struct uncore_event *out, const struct spmu_uncore_model *m, c
 	return 0;
 }
 
-int uncore_parse(struct uncore_event *out, const struct spmu_uncore_model *m, const struct core_config *core, const char *text, size_t n,
-	const char **name, size_t *name_bytes, struct err *err)
+int uncore_parse(struct uncore_event *out, const struct spmu_uncore_model *m, const struct core_config *core,
+	const char *text, size_t n, const char **name, size_t *name_bytes, struct err *err)
 {
 	*name = NULL;
 	if (!m)
-		return err_set(err, ERR_UNSUPPORTED, "'%.*s': the uncore of %s has no PMU in the model", (int)(n > 100 ? 100 : n), text,
-			core ? core->name : "this core");
+		return err_set(err, ERR_UNSUPPORTED, "'%.*s': the uncore of %s has no PMU in the model",
+			(int)(n > 100 ? 100 : n), text, core ? core->name : "this core");
 	if (n > 150)
 		return err_set(err, ERR_INPUT, "event name '%.40s...' is too long", text);
 	*out = (struct uncore_event){ .model = m, .box = -1, .scale = 1, .scale_unit = "" };
-	return memchr(text, '/', n) ? braced(out, m, core, text, n, name, name_bytes, err) : named(out, m, core, text, n, err);
+	return memchr(text, '/', n) ? braced(out, m, core, text, n, name, name_bytes, err)
+		: named(out, m, core, text, n, err);
 }

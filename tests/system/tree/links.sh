@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every relative link of every Markdown page leads to a file, and its anchor to a heading of that file.  No line of a page
-# is longer than 120 columns; code blocks, which hold what programs print, and tables may be.  The check is tried on a
-# folder with each of these faults, too.
+# Every relative link of every Markdown page leads to a file, and its anchor to a heading of that file.  A path in a code
+# span (`src/core/core.h`) exists.  No line of a page is longer than 120 columns; code blocks, which hold what programs
+# print, and tables may be.  The check is tried on a folder with each of these faults, too.
 . "$TOP/tests/lib.sh"
 
 # pages DIR: its Markdown pages, one a line, without those of builds.
 pages() { (cd "$1" && find . -name '*.md' ! -path './build/*' ! -path './.git/*' | sed 's|^\./||' | sort); }
 
-# parse DIR: of all pages "heading PAGE ANCHOR", "link PAGE:LINE PATH ANCHOR" (PATH from DIR on, "-" for no anchor) and "long PAGE:LINE COLUMNS".
+# parse DIR: of all pages "heading PAGE ANCHOR", "link PAGE:LINE PATH ANCHOR" (PATH from DIR on, "-" for no anchor),
+# "path PAGE:LINE PATH" and "long PAGE:LINE COLUMNS".
 parse() {
 	(cd "$1" && pages . | xargs awk '
 	function whole(path,    part, n, i, out, m) {	# without "." and ".."
@@ -47,6 +48,12 @@ parse() {
 			print "link", FILENAME ":" FNR, target == "" ? FILENAME : whole(folder "/" target), anchor
 		}
 	}
+	{	# paths from the top on; those with capitals are placeholders (tests/unit/ROOM)
+		n = split($0, span, "`")
+		for (i = 2; i <= n; i += 2)
+			if (span[i] ~ /^(src|include|data|docs|tests|tools|experiments|bench|examples)\/[a-z0-9_.*\/-]+$/)
+				print "path", FILENAME ":" FNR, span[i]
+	}
 	!/^\|/ {
 		text = $0; gsub(/[\200-\277]/, "", text)	# a character of UTF-8 is one column
 		if (length(text) > 120) print "long", FILENAME ":" FNR, length(text)
@@ -57,6 +64,12 @@ parse() {
 faults() {
 	parse "$1" >"$work/parsed"
 	sed -n 's/^long \([^ ]*\) \(.*\)/\1: \2 columns/p' "$work/parsed"
+	sed -n 's/^path //p' "$work/parsed" | while read -r at path; do
+		case $path in *...*) continue ;; esac
+		# shellcheck disable=SC2086
+		set -- "$1" "$1"/$path
+		[ -e "$2" ] || [ -e "$2.c" ] || echo "$at: no path ${2#"$1"/}"	# .c: a program of the tests, by its name
+	done
 	sed -n 's/^heading //p' "$work/parsed" >"$work/headings"
 	sed -n 's/^link //p' "$work/parsed" | while read -r at path anchor; do
 		if ! [ -e "$1/$path" ]; then echo "$at: no file $path"
@@ -75,8 +88,8 @@ same "docs/README.md lists every page" "$unlisted" ""
 # The check itself.
 mkdir -p "$work/tree/in" || exit 1
 wide=$(printf '%0121d' 0)
-printf '# One head\n\n[a](in/b.md#two-b) [c](#one-head) `[d](nowhere)`\n\n    [e](nowhere) %s\n\n%s\n' "$wide" "$wide" >"$work/tree/a.md"
+printf '# One head\n\n[a](in/b.md#two-b) [c](#one-head) `[d](nowhere)` `data/no*.tsv` `data/UP.tsv`\n\n    [e](nowhere) %s\n\n%s\n' "$wide" "$wide" >"$work/tree/a.md"
 printf '## Two, B\n\n[x](../none.md)\n[y](../a.md#three)\n\n| %s |\n' "$wide" >"$work/tree/in/b.md"
 same "faults are found" "$(faults "$work/tree" | tr '\n' ';')" \
-	"a.md:7: 121 columns;in/b.md:3: no file none.md;in/b.md:4: no heading #three in a.md;"
+	"a.md:7: 121 columns;a.md:3: no path data/no*.tsv;in/b.md:3: no file none.md;in/b.md:4: no heading #three in a.md;"
 exit $failed

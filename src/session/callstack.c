@@ -21,17 +21,17 @@ static void finish(struct callstack *c, uint64_t ip)
 		if (c->store)
 			drop_to(c, c->store);
 		if (c->depth == CALLSTACK_DEPTH) {
-			/* half at once, so that deep recursion does not move the array at every call */
+			/* Drops half of it at once, so that deep recursion does not move the array at every call. */
 			c->depth /= 2;
 			memmove(c->frame, c->frame + CALLSTACK_DEPTH - c->depth, c->depth * sizeof *c->frame);
 		}
-		/* no slot in the records: below the frame around it */
+		/* the records have no access for it: place it just below the frame around it */
 		c->frame[c->depth].slot = c->store ? c->store : c->depth ? c->frame[c->depth - 1].slot - 1 : UINT64_MAX;
 		c->frame[c->depth++].call_ip = ip;
 	} else if (c->load) {
 		drop_to(c, c->load);
 	} else if (c->depth) {
-		c->depth--;	/* a return whose access is not in the records: one frame */
+		c->depth--;	/* the records have no access for this return: drop one frame */
 	}
 }
 

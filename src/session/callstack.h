@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * A thread's call stack, rebuilt from the records of its calls and returns.
  *
- * A frame is the stack slot that holds its return address, and the call's own address.  A call that writes slot A
- * drops every frame at or below A first, a return that reads slot A drops every frame at or below A: so a
- * longjmp, an exception or a tail call that skipped returns is put right by the next call or return of a frame
- * further out.  Entries of a chain are the call's address + 1, which lies in the calling instruction: records
- * carry no instruction lengths, and tools that look up the caller's line want an address inside of the call.
+ * A frame is the stack slot that holds its return address, and the call's own address.  A call that writes slot
+ * A first drops every frame at or below A, and so does a return that reads slot A.  So after a longjmp, an
+ * exception or a tail call that skipped returns, the next call or return of an outer frame corrects the stack.
+ * An entry of a chain is the call's address + 1, which lies in the calling instruction: records carry no
+ * instruction lengths, and tools that look up the caller's line want an address inside the call.
  *
- * Not modelled: a switch to another stack at a higher address (a coroutine's that lies above) drops the frames below
- * it; frames beyond CALLSTACK_DEPTH are forgotten from the outside in.
+ * Not modelled: a switch to another stack at a higher address (such as a coroutine's) drops the frames below
+ * it; when there are more than CALLSTACK_DEPTH frames, the outermost are dropped.
  */
 #ifndef SESSION_CALLSTACK_H
 #define SESSION_CALLSTACK_H

@@ -29,7 +29,7 @@ static struct client_page *get(struct client_memory *m, uint64_t base)
 	return m->page[m->pages++] = p;
 }
 
-/* Bytes up to the page's end. */
+/* Bytes from the address to the end of its page. */
 static size_t on_page(uint64_t address, size_t bytes)
 {
 	size_t left = CLIENT_PAGE - address % CLIENT_PAGE;
@@ -53,7 +53,7 @@ int client_memory_write(struct client_memory *m, uint64_t address, const void *f
 {
 	if (bytes > CLIENT_PAGE)
 		return -1;
-	/* both pages first: a write is done whole or not at all */
+	/* get both pages first: a write is done whole or not at all */
 	if (bytes &&
 		(!get(m, address / CLIENT_PAGE * CLIENT_PAGE) ||
 			!get(m, (address + bytes - 1) / CLIENT_PAGE * CLIENT_PAGE)))
@@ -79,13 +79,13 @@ void client_memory_known(struct client_memory *m, uint64_t address, const void *
 		if (!p)
 			return;
 		if (p->state[at] == WRITTEN)
-			continue;	/* newer than what the program has seen */
+			continue;	/* the PMU's bytes are newer than the program's */
 		p->byte[at] = b[i];
 		p->state[at] = KNOWN;
 	}
 }
 
-/* One run of written bytes; false: the answer is full. */
+/* Appends one run of written bytes; false: the answer is full. */
 static bool take_run(struct client_page *p, size_t at, struct st_answer *a)
 {
 	size_t n = 0, room = ST_ANSWER_WRITES - a->bytes;
@@ -102,7 +102,7 @@ static bool take_run(struct client_page *p, size_t at, struct st_answer *a)
 	return true;
 }
 
-/* All but what was told last. */
+/* Forgets everything but the area that client_memory_known has set. */
 static void forget(struct client_memory *m)
 {
 	size_t kept = 0;

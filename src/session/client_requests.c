@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The program's own PMU (client_requests.h).  Left out: the general-purpose registers in PEBS records, which
- * are 0 but for RIP: a stream for counting does not hold them.
+ * are 0 except for RIP, because a stream for counting does not hold them.
  */
 #include "session/client_requests.h"
 #include "softpmu/client.h"
@@ -37,7 +37,7 @@ static int write_memory(void *context, uint64_t address, const void *from, size_
 	return client_memory_write(&((struct client *)context)->memory, address, from, bytes);
 }
 
-/* value: of this PMI, and how many wait, it included. */
+/* Writes the fields of this PMI and how many wait, this one included. */
 static void take_pmi(struct client *c, uint64_t value[4])
 {
 	const struct client_pmi *p = &c->pmi[c->first];

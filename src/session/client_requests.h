@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What programs ask of the model about themselves (softpmu/client.h): a PMU of the thread's own, and regions.
- * Private to src/session.
+ * Requests of programs that look at themselves (softpmu/client.h), for the PMU of the calling thread.  Private to
+ * src/session.
  *
- * The PMU is made at the thread's first request, of the session's model, apart from those that count the
- * session's events, so that the program can program it at will.  A PMI goes into a queue from which the program
- * takes it: no handler runs in it.
+ * The PMU is made at the thread's first request, of the session's model.  It is not one of the PMUs that count
+ * the session's events, so the program may program it at will.  A PMI goes into a queue from which the program
+ * takes it; no handler runs in the program.
  */
 #ifndef SESSION_CLIENT_REQUESTS_H
 #define SESSION_CLIENT_REQUESTS_H
@@ -17,13 +17,13 @@ enum { CLIENT_PMIS = 64 };
 
 struct client_pmi { uint64_t ip, status, cycle; };
 
-/* One thread's; all zero at first.  Must not move once it was asked for the PMU. */
+/* One thread's state; all zero at first.  It must not move after the first request for the PMU. */
 struct client {
-	struct spmu *pmu;	/* NULL until it is asked for */
+	struct spmu *pmu;	/* NULL until the first request */
 	struct client_pmi pmi[CLIENT_PMIS];
 	unsigned first, pmis;
 	uint8_t hw_thread;	/* that it runs on */
-	struct client_memory memory;	/* where its DS area lies */
+	struct client_memory memory;	/* the memory in which its DS area lies */
 };
 
 void client_release(struct client *c);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The session: what the kernel does with a PMU, on the modelled one.  Registers are touched through
+ * The session: does with the modelled PMU what the kernel does with a real one.  Registers are used through
  * softpmu/pmu.h only.
  *
- * Here are its threads: their start and end, markers and requests of the program, batches.  With one PMU for
- * events that do not fit on it, they take turns as the kernel has it: kernel/events/core.c, rotate_ctx,
- * ctx_sched_in.  Left out: inheritance of a stopped state, ring 0.
+ * This file has its threads: their start and end, their batches, and the markers and requests of the program.
+ * With one PMU for events that do not fit on it, the events take turns as in the kernel: kernel/events/core.c,
+ * rotate_ctx, ctx_sched_in.  Left out: inheritance of a stopped state, ring 0.
  */
 #include "session/session_internal.h"
 #include "softpmu/client.h"
@@ -97,7 +97,7 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 	for (size_t i = 0; run->siblings > 1 && i < s->items; i++)
 		if (s->job[i].evtsel & SPMU_EVTSEL_ANY) {
 			s->any_thread = true;
-			/* its interrupt would come of the other's records */
+			/* its interrupt would be caused by the other thread's records */
 			if (s->item[i].period || s->item[i].frequency)
 				return err_set(err, ERR_UNSUPPORTED,
 					"event %s counts all hardware threads of a core (AnyThread): it is counted "
@@ -139,7 +139,7 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 	return 0;
 }
 
-/* All counts of a thread, as they are. */
+/* The thread's count of every item, in s->mark. */
 static const uint64_t *mark(struct session *s, const struct thread *t)
 {
 	for (size_t i = 0; i < s->items; i++)
@@ -200,7 +200,7 @@ void session_thread_end(struct session *s, struct run_thread *run)
 	thread_detach(s, t);
 }
 
-/* Whose turn it is, the time says that the thread has run for, as the kernel's timer does. */
+/* The time for which the thread has run decides whose turn it is, as with the kernel's timer. */
 static void consume_in_turn(struct session *s, struct thread *t, const struct spmu_batch *b)
 {
 	uint64_t before = counter_total(s, t, s->clock);
@@ -218,15 +218,15 @@ static void consume(struct session *s, struct thread *t, const struct spmu_batch
 		spmu_consume(t->pmu[k], b);
 }
 
-/* t itself, and the other hardware threads of its core. */
+/* Is `other` t itself or another hardware thread of its core? */
 static bool beside(const struct thread *t, const struct thread *other)
 {
 	return other->run &&
 		(other == t || (other->run->process == t->run->process && other->run->core == t->run->core));
 }
 
-/* A PMU that counts AnyThread sees the records of all hardware threads of its core: each batch says which
- * cycles none of them will come back to. */
+/* A PMU that counts AnyThread sees the records of all hardware threads of its core.  The watermark of each
+ * batch is the cycle that all of them have passed. */
 static void consume_with_siblings(struct session *s, struct thread *t, const struct spmu_batch *b)
 {
 	struct spmu_batch both = *b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The session's counters.  Every one, sampling or not, is preset to minus what is left of its period and
- * interrupts when it overflows; the handler adds what was counted and presets it again.  A counting event has
- * the longest period the counter allows, so that no counter wraps unseen.
+ * The session's counters.  Every counter, sampling or not, is preset to minus what is left of its period, and
+ * interrupts when it overflows; the handler adds what was counted and presets it again.  An event that is only
+ * counted has the longest period that the counter allows, so that no wrap is missed.
  * Source of the arithmetic: Linux, arch/x86/events/core.c, x86_perf_event_update and x86_perf_event_set_period.
  */
 #include "session/session_internal.h"
@@ -20,7 +20,7 @@ static uint64_t counter_read(const struct session *s, const struct thread *t, si
 		spmu_rdmsr(t->pmu[e->pmu], MSR_PUSHOUT(e->counter, COUNT), &v);
 		return v;
 	}
-	/* CPL 0: CR4.PCE does not matter.  The index was accepted when the counter was programmed. */
+	/* At CPL 0, CR4.PCE does not matter; and the index was accepted when the counter was programmed. */
 	/* a Pentium without MMX */
 	if (spmu_rdpmc(t->pmu[e->pmu], s->driver->rdpmc(s->o.model, e), 0, &v) == SPMU_UD) {
 		const char *name;
@@ -58,26 +58,26 @@ int counter_write(const struct session *s, struct thread *t, size_t i, uint64_t 
 		s->driver->counter_value(s->o.model, e, value));
 }
 
-/* Writes the counter, and what PEBS reloads it with. */
+/* Writes the counter, and the value with which PEBS reloads it. */
 int counter_preset(const struct session *s, struct thread *t, size_t i, uint64_t value)
 {
 	const struct driver_event *e = s->job + i;
 	int rc = counter_write(s, t, i, value);
 	if (e->precise)
 		precise_reload(t->attached[e->pmu].precise, e, t->counter[i].reload = value);
-	/* NetBurst's preset is one less: the interrupt comes with the event behind the overflow */
+	/* NetBurst's preset is one less: its interrupt comes with the event after the overflow */
 	t->counter[i].prev = counter_read(s, t, i);
 	return rc;
 }
 
-/* Presets the counter to what is left; true if a period was over. */
+/* Presets the counter for what is left of the period.  True if a period was over. */
 bool counter_set_period(const struct session *s, struct thread *t, size_t i)
 {
 	struct counter *c = t->counter + i;
 	int64_t period = (int64_t)c->period, left = c->left;
 	bool over = false;
 	if (left <= -period) {
-		left = period;	/* more than a period passed before the interrupt: those samples are lost */
+		left = period;	/* more than a period passed before the interrupt: the samples of the others are lost */
 		c->loaded = c->period;
 		over = true;
 	} else if (left <= 0) {
@@ -123,7 +123,7 @@ void session_wanted(const struct session *s, struct core_wanted *w)
 			w->signal[1] |= one[1];
 			w->outcomes |= spmu_event_outcomes(s->o.model, s->o.events->event[i].event);
 		}
-	if (s->items > s->plain)	/* all slots, and the clears that no uop has */
+	if (s->items > s->plain)	/* every slot, and the machine clears that belong to no uop */
 		w->signal[SPMU_SIG_CLEAR_MEMORY_ORDER >> 6] |= UINT64_C(1) << (SPMU_SIG_CLEAR_MEMORY_ORDER & 63) |
 			UINT64_C(1) << (SPMU_SIG_CLEAR_SMC & 63);
 	for (size_t i = s->plain; i < s->items; i++) {
@@ -155,7 +155,7 @@ static bool has_sampled(const struct session *s, unsigned pmu)
 	return false;
 }
 
-/* Programs all PMUs of a thread; counting starts. */
+/* Programs all PMUs of a thread; counting starts with the last write. */
 int session_program(struct session *s, struct thread *t, struct err *err)
 {
 	struct driver_writes *w = malloc(sizeof *w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The session's counts, for those who print them.
+ * The session's counts, for printing.
  */
 #include "session/session_internal.h"
 #include <string.h>
@@ -18,13 +18,13 @@ uint64_t session_thread_count(const struct session *s, size_t thread, size_t eve
 	case SESSION_DURATION: return session_ns(s, s->now);
 	case SESSION_UNCORE: return 0;	/* no thread's */
 	default:
-		for (size_t i = 0; i < s->items; i++)	/* in each turn an item of its own */
+		for (size_t i = 0; i < s->items; i++)	/* with turns, the event has one item in each turn */
 			n += s->item[i].event == event ? counter_total(s, t, i) : 0;
 		return n;
 	}
 }
 
-/* Cycles are summed before they become ns: rounded once. */
+/* Sums cycles before they become ns, so that they are rounded only once. */
 static uint64_t sum(const struct session *s, size_t item)
 {
 	uint64_t n = 0;

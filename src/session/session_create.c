@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Creation of a session: jobs for counters from events, turns where one PMU must do, and a trial of what the
- * registers refuse.
+ * Creation of a session: makes jobs for counters of the events, makes turns where there is only one PMU, and
+ * finds out with a trial what the registers refuse.
  */
 #include "session/events/event_names.h"
 #include "session/session_internal.h"
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A precise event.  Cycles have none before Ice Lake: drivers count those in which fewer than 16 (or 10) uops
- * or instructions retire, which are all.  Source: Linux, arch/x86/events/intel/core.c,
- * intel_pebs_aliases_core2, _snb, _precdist. */
+/* Makes the job of a precise event.  Before Ice Lake no precise event counts cycles; drivers count the cycles
+ * in which fewer than 16 (or 10) uops or instructions retire, which are all cycles.  Source: Linux,
+ * arch/x86/events/intel/core.c, intel_pebs_aliases_core2, _snb, _precdist. */
 static int make_precise(struct session *s, const struct session_event *ev, struct driver_event *p, struct err *err)
 {
 	int format = spmu_model_family(s->o.model) == SPMU_FAMILY_ARCH
@@ -22,7 +22,7 @@ static int make_precise(struct session *s, const struct session_event *ev, struc
 	p->pebs_data = precise_data_config(s->o.data);
 	if (format >= 0 && format < 4 && ev->fixed == 1) {
 		const uint64_t codes[] = { ev->precise > 2 ? 0x01c0 : 0x01c2, 0x01c2, 0x00c0 };
-		static const uint8_t fewer[] = { 16, 10 };	/* the driver's, Intel's event lists' */
+		static const uint8_t fewer[] = { 16, 10 };	/* in Linux's driver; in Intel's event lists */
 		for (unsigned i = 0; i < 2 * sizeof codes / sizeof *codes; i++) {
 			uint64_t code = codes[i / 2] | SPMU_EVTSEL_CMASK(fewer[i % 2]) | SPMU_EVTSEL_INV;
 			const struct spmu_event *e = spmu_model_find_code(s->o.model, code);
@@ -42,7 +42,7 @@ static int make_precise(struct session *s, const struct session_event *ev, struc
 	return 0;
 }
 
-/* As precise as it can be: `p` stays as it is if the PMU has nothing. */
+/* Makes the job as precise as the PMU can; leaves *p as it is if the PMU cannot. */
 static void make_most_precise(struct session *s, const struct session_event *ev, struct driver_event *p)
 {
 	struct session_event most = *ev;
@@ -58,12 +58,13 @@ static void make_most_precise(struct session *s, const struct session_event *ev,
 		*p = q;
 }
 
-/* Rows of the plan for the events, and one more for the clock unless an event counts plain cycles already. */
+/* Makes the items: one for each event that a counter counts, and one more for the clock unless an event counts
+ * plain cycles already. */
 static int make_items(struct session *s, struct err *err)
 {
 	const struct spmu_event *cycles = NULL;
-	/* fixed counter 1 counts core cycles; a row that general-purpose counters can count too leaves it to
-	 * others */
+	/* fixed counter 1 counts core cycles; prefer a row that general-purpose counters can count, too, so
+	 * that others can have the fixed counter */
 	for (size_t i = 0; i < spmu_model_events(s->o.model); i++) {
 		const struct spmu_event *e = spmu_model_event(s->o.model, i);
 		if (e->fixed == 1 && !(e->flags & SPMU_EVENT_NOT_MODELLED) &&
@@ -95,7 +96,7 @@ static int make_items(struct session *s, struct err *err)
 			if (ev->fixed == 1 && s->clock == NO_EVENT && !s->o.one_pmu)
 				s->clock = s->items;
 		} else if (sampled && ev->source == SESSION_TASK_CLOCK) {
-			/* the kernel's timer, made from cycles: a fixed period in ns */
+			/* the kernel's timer, modelled by cycles: a fixed period in ns */
 			uint64_t ns = it.period ? it.period : 1000000000 / it.frequency;
 			unsigned __int128 c = (unsigned __int128)ns * s->hz / 1000000000;
 			it.period = c > s->max_period ? s->max_period : c ? (uint64_t)c : 1;
@@ -137,7 +138,8 @@ static int make_items(struct session *s, struct err *err)
 				ev->spelled, s->o.core->name);
 		s->adapts |= it.frequency != 0;
 		s->item_of_event[e] = (int)s->items;
-		s->adapted[s->items] = 1; /* as the kernel: the first sample comes at once, the next ones know better */
+		/* as in the kernel: the first sample comes at once, and later ones adapt the period */
+		s->adapted[s->items] = 1;
 		s->job[s->items] = p;
 		s->item[s->items++] = it;
 	}
@@ -155,7 +157,7 @@ static int make_items(struct session *s, struct err *err)
 	return 0;
 }
 
-/* The pushout counters': their units, four a copy of the PMU, and items, behind the family's. */
+/* Makes the pushout counters' items, after the family's: four units on each copy of the PMU. */
 static int make_pushout_items(struct session *s, struct err *err)
 {
 	s->plain = s->items;
@@ -192,9 +194,9 @@ static int make_pushout_items(struct session *s, struct err *err)
 	return 0;
 }
 
-/* Events from unit `first` on, round the list, as many as fit on one PMU: the kernel takes them in order and
- * stops at the first that does not.  Units are groups, or events without one.  Their jobs are appended as turn
- * `turn`. */
+/* Appends, as turn `turn`, the events that fit on one PMU, going round the list from unit `first` on.  Units
+ * are groups, and events without one.  Like the kernel, it takes them in order and stops at the first that does
+ * not fit. */
 static int make_turn(struct session *s, const struct driver_event *job, const struct item *item, const size_t *unit,
 	size_t n, size_t units, size_t first, unsigned turn, struct err *err)
 {
@@ -234,8 +236,8 @@ static int make_turn(struct session *s, const struct driver_event *job, const st
 	return rc;
 }
 
-/* One PMU: if the events do not all fit on it, turns, each of which begins with another of them.  The clock,
- * which is the kernel's, has a copy of its own. */
+/* One PMU: if the events do not all fit on it, makes turns, each of which begins with another unit.  The clock
+ * belongs to the kernel and has a copy of its own. */
 static int make_turns(struct session *s, struct err *err)
 {
 	size_t n = s->items - 1, units = 0, which = 0;
@@ -365,7 +367,7 @@ int session_create(struct session **out, const struct session_options *o, struct
 	if (!rc)
 		rc = make_uncore(s, err);
 	s->regions.items = s->items;
-	if (!rc) {	/* a thread that is never run: what the registers refuse is refused before the program starts */
+	if (!rc) {	/* a thread that never runs: what the registers refuse is refused before the program starts */
 		struct thread *trial = NULL;
 		rc = session_thread_new(&trial, s, 8, 0, err);
 		session_thread_free(s, trial);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What the units of the session share (session.c, session_counter.c, session_sampling.c, session_shared.c,
- * session_counts.c, session_create.c); nobody else includes it.
+ * What the session's files share (session.c, session_counter.c, session_sampling.c, session_shared.c,
+ * session_counts.c, session_create.c).  No other file includes it.
  */
 #ifndef SESSION_SESSION_INTERNAL_H
 #define SESSION_SESSION_INTERNAL_H
@@ -22,29 +22,29 @@ enum {
 };
 #define LVT_NMI UINT32_C(0x400)	/* delivery mode of the local APIC's performance entry */
 
-struct item {			/* a counter's job; the same in every thread */
-	size_t event;		/* the session's event, or NO_EVENT: the clock */
+struct item {			/* a counter's job; the same in all threads */
+	size_t event;		/* index of the session's event; NO_EVENT: the clock */
 	uint64_t period, frequency;	/* in counts of the counter; both 0: counting */
-	bool clock;		/* samples of a clock: counts are cycles, the user's periods ns */
+	bool clock;		/* samples of a clock: the counter counts cycles, the user's periods are ns */
 };
 #define NO_EVENT ((size_t)-1)
 
 struct pending {
-	/* 1 + index of its struct precise_record; 0: none */
+	/* 1 + index in thread.extra; 0: none */
 	uint64_t ip, cycle, period; uint32_t record, order; size_t item, extra;
 	bool exact, has_pushout; uint32_t pushout;
-	size_t branch, branches;	/* its stack: in thread.branch */
+	size_t branch, branches;	/* its branch stack, in thread.branch */
 };
 
 struct counter {
 	uint64_t count, prev;	/* total; raw value at the last update */
-	int64_t left;		/* until the period is over */
-	uint64_t period;	/* that the next reload uses */
-	uint64_t loaded;	/* of the interval that is running: what its sample stands for */
+	int64_t left;		/* events until the period is over */
+	uint64_t period;	/* the next reload uses it */
+	uint64_t loaded;	/* period of the current interval, which its sample stands for */
 	uint64_t stamp;		/* cycle of the last overflow */
 	uint64_t tick_count;	/* count at the last tick */
 	uint64_t base;		/* precise: count when it was last reloaded */
-	uint64_t reload;	/* precise: what PEBS reloads it with */
+	uint64_t reload;	/* precise: the value with which PEBS reloads it */
 };
 
 struct thread;
@@ -55,7 +55,7 @@ struct attached {
 };
 struct processor {
 	struct precise **buffer; /* by copy of the PMU */
-	struct thread *last; /* of whom its records are; NULL: of nobody now */
+	struct thread *last; /* the thread whose records it holds; NULL: nobody's */
 };
 
 struct thread {
@@ -68,10 +68,10 @@ struct thread {
 	size_t pendings, pending_room;
 	struct precise_record *extra;	/* of pending samples */
 	size_t extras, extra_room;
-	struct session_branch *branch;	/* stacks of pending samples */
+	struct session_branch *branch;	/* branch stacks of pending samples */
 	size_t branches, branch_room;
 	struct lbr_kinds kinds;
-	uint64_t instructions;	/* retired before the batch in hand */
+	uint64_t instructions;	/* instructions retired before the current batch */
 	int word_bytes;
 	struct callstack *stack;
 	uint64_t *chain;
@@ -81,9 +81,10 @@ struct thread {
 	char comm[16];
 	struct client client;	/* the program's own PMU */
 	struct region_thread regions;
-	bool outside;		/* of the region to which the session is kept: nothing counts */
+	bool outside;		/* outside session_options.region: nothing counts */
 	uint64_t reached;	/* watermark of its last batch */
-	uint64_t *ran;		/* by turn: cycles for which its copy of the PMU counted; NULL: all count always */
+	/* [turns]: cycles for which that turn's copy of the PMU counted; NULL: all count always */
+	uint64_t *ran;
 };
 
 struct session {
@@ -92,56 +93,58 @@ struct session {
 	struct item *item;
 	const struct driver *driver;
 	struct driver_event *job;	/* by item */
-	bool *hit;			/* by item: overflowed, in a PMI handler */
+	bool *hit;			/* [items], for PMI handlers: the item overflowed */
 	size_t items, clock;
-	size_t plain;		/* items of the family's counters; those behind are pushout counters */
+	size_t plain;		/* the first `plain` items have counters of the family, the others pushout counters */
 	int *item_of_event;	/* -1: a clock that is not sampled */
-	unsigned turns;		/* copies that stand for one PMU, of which one counts at a time; 0: all count always */
+	/* number of copies of which one counts at a time, as one PMU would; 0: all count always */
+	unsigned turns;
 	unsigned pmus;
-	bool any_thread;	/* some event is AnyThread's, and cores have several hardware threads */
+	bool any_thread;	/* some event counts AnyThread, and cores have several hardware threads */
 	bool adapts;
 	uint64_t max_period;
 	struct thread **thread;
 	size_t threads, thread_room;
-	uint64_t *adapted;	/* by item: the last period found in frequency mode, with which a new thread starts */
+	uint64_t *adapted;	/* [items]: the last period found in frequency mode, with which a new thread starts */
 	uint64_t now, next_interval;
 	uint64_t interrupts;
-	struct uncore_session *uncore;	/* NULL: no event is the uncore's */
+	struct uncore_session *uncore;	/* NULL: no uncore events */
 	struct regions regions;
 	uint64_t *mark;		/* scratch: a thread's counts at a marker */
 	struct lbr *lbr;	/* NULL: no branch stacks */
 	struct processor *processor;	/* pebs_shared */
 	uint32_t processors;
-	uint64_t mistaken;	/* records taken for those of another thread */
+	uint64_t mistaken;	/* PEBS records attributed to the wrong thread */
 };
 
-/* session_counter.c: counters through their registers.  `i` is an item. */
+/* session_counter.c: counters, read and written through their registers.  `i` is an item. */
 uint64_t counter_mask(const struct session *s, size_t i);	/* of the bits it has */
 uint64_t counter_since(const struct session *s, const struct thread *t, size_t i);	/* the last update */
 uint64_t counter_total(const struct session *s, const struct thread *t, size_t i);
 void counter_update(const struct session *s, struct thread *t, size_t i);
 int counter_write(const struct session *s, struct thread *t, size_t i, uint64_t value);
-/* writes it, and what PEBS reloads it with */
+/* writes it, and the value with which PEBS reloads it */
 int counter_preset(const struct session *s, struct thread *t, size_t i, uint64_t value);
-/* presets it to what is left; true if a period was over */
+/* presets it for what is left of the period; true if a period was over */
 bool counter_set_period(const struct session *s, struct thread *t, size_t i);
 const char *session_spelled(const struct session *s, size_t i);	/* the item's event, as the user wrote it */
-/* all PMUs of a thread; counting starts */
+/* programs all PMUs of a thread; counting starts */
 int session_program(struct session *s, struct thread *t, struct err *err);
 
-/* session_sampling.c: from PMIs and PEBS records to samples. */
-bool sampling_precise(const struct session *s, unsigned pmu);	/* an event of this copy is precise */
+/* session_sampling.c: makes samples of PMIs and PEBS records. */
+bool sampling_precise(const struct session *s, unsigned pmu);	/* some event of this copy of the PMU is precise */
 /* makes a thread's PMUs */
 int sampling_attach(struct session *s, struct thread *t, uint8_t hw_thread, struct err *err);
-/* frequency mode: looks after the periods of rare events */
+/* frequency mode: adapts the periods of rare events */
 void sampling_tick(struct session *s, struct thread *t, uint64_t now);
-/* what is pending, in the order of the records */
+/* delivers pending samples in the order of the records */
 void sampling_deliver(struct session *s, struct thread *t, const struct spmu_batch *b);
-void sampling_drain(struct session *s, struct thread *t);	/* what is in the DS buffers, before the thread goes */
+/* delivers what the DS buffers hold, before the thread ends */
+void sampling_drain(struct session *s, struct thread *t);
 
 int sampling_buffer(struct session *s, struct precise **out, int word_bytes, struct attached *context, struct err *err);
 
-/* session_shared.c: with pebs_shared, what becomes of the buffers when a thread starts, goes on and ends */
+/* session_shared.c: with pebs_shared, handles the buffers when a thread starts, continues and ends. */
 int shared_start(struct session *s, struct thread *t, const struct run_thread *run, struct err *err);
 void shared_arrive(struct session *s, struct thread *t);
 void shared_leave(struct session *s, struct thread *t);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Samples: what the handler of a PMI does, PEBS records, the frequency mode, and their delivery in the order of
+ * Samples: the handler of a PMI, PEBS records, the frequency mode, and the delivery of samples in the order of
  * the records.  Source of the frequency mode's arithmetic: Linux, kernel/events/core.c, perf_adjust_period.
  * Precise events sample through the DS area (precise.h).  Left out: freezing on PMI.
  */
 #include "session/session_internal.h"
 #include <stdlib.h>
 
-/* Moves the period an eighth of the way to the one that `count` events in `cycles` ask for; all the way if it
- * is more than eight times too long.  (The kernel creeps there too, over a second of ticks; a modelled run is
+/* Moves the period an eighth of the way to the one that `count` events in `cycles` suggest; all the way if it
+ * is more than eight times too long.  (The kernel gets there slowly, over a second of ticks; a modelled run is
  * over by then.) */
 static void adjust_period(struct session *s, struct thread *t, size_t i, uint64_t cycles, uint64_t count)
 {
@@ -25,7 +25,7 @@ static void pend(struct thread *t, const struct pending *p)
 	if (t->pendings == t->pending_room) {
 		struct pending *grown = realloc(t->pending, 2 * t->pending_room * sizeof *grown);
 		if (!grown)
-			return;	/* a lost sample, as when the kernel's buffer is full */
+			return;	/* the sample is lost, as when the kernel's buffer is full */
 		t->pending = grown;
 		t->pending_room *= 2;
 	}
@@ -34,7 +34,7 @@ static void pend(struct thread *t, const struct pending *p)
 	t->pendings++;
 }
 
-/* Keeps a sample's branch stack; without memory it has none. */
+/* Keeps a sample's branch stack; if memory runs out, the sample has none. */
 static void keep_branches(const struct session *s, struct thread *t, const struct precise_branch *raw, unsigned n,
 	struct pending *p)
 {
@@ -51,7 +51,7 @@ static void keep_branches(const struct session *s, struct thread *t, const struc
 	t->branches += p->branches;
 }
 
-/* Cascaded counters: first so many of the one event again, then of the other. */
+/* Cascaded counters: starts again with the period of the first event, after which the other one counts. */
 static void start_over(struct session *s, struct thread *t, size_t i)
 {
 	size_t first = s->job[i].after - 1;
@@ -62,7 +62,7 @@ static void start_over(struct session *s, struct thread *t, size_t i)
 	counter_set_period(s, t, i);
 }
 
-/* slot: what a pushout counter has stored; NULL: none. */
+/* slot: the pushout that the counter has stored; NULL: none. */
 struct slot { uint64_t ip; uint32_t cycles; };
 static void on_overflow(struct session *s, struct thread *t, size_t i, const struct spmu_pmi *pmi,
 	const struct slot *slot)
@@ -72,7 +72,7 @@ static void on_overflow(struct session *s, struct thread *t, size_t i, const str
 	counter_update(s, t, i);
 	bool over = counter_set_period(s, t, i);
 	if (s->job[i].forced)
-		stands_for = c->count - before;	/* with those that came before the interrupt did */
+		stands_for = c->count - before;	/* with the overflows that came before the interrupt was taken */
 	if (over && s->job[i].after)
 		start_over(s, t, i);
 	if (!over || !(s->item[i].period | s->item[i].frequency))
@@ -98,7 +98,7 @@ static void on_overflow(struct session *s, struct thread *t, size_t i, const str
 	}
 }
 
-/* The item that a PEBS record belongs to; s->items: none. */
+/* The item that a PEBS record is of; s->items: none. */
 static size_t item_of(const struct session *s, unsigned pmu, const struct precise_record *r)
 {
 	size_t i = 0;
@@ -111,7 +111,7 @@ static size_t item_of(const struct session *s, unsigned pmu, const struct precis
 	return i;
 }
 
-/* A PEBS record: its counter has been reloaded. */
+/* Makes a sample of a PEBS record; PEBS has reloaded the counter already. */
 static void on_record(struct session *s, struct thread *t, size_t i, const struct precise_record *r)
 {
 	struct counter *c = t->counter + i;
@@ -162,7 +162,7 @@ static void take_records(struct session *s, struct attached *a, const struct spm
 		if (i < s->items)
 			on_record(s, a->thread, i, &r);
 	}
-	/* OvfDSBuffer; NetBurst has none */
+	/* OvfDSBuffer; NetBurst has no such bit */
 	spmu_wrmsr(a->thread->pmu[a->pmu], MSR_IA32_PERF_GLOBAL_STATUS_RESET, UINT64_C(1) << 62);
 }
 
@@ -214,7 +214,8 @@ static int on_registers(void *context, const struct spmu_batch *batch, uint32_t 
 	return precise_registers(((struct attached *)context)->precise, batch, record, before, out);
 }
 
-/* The thread's registers around the instruction of a uop: which of its instructions it is, the records tell. */
+/* The thread's registers before or after the instruction of a uop; the number of INST_END bits before it says
+ * which instruction it is. */
 static bool moment(void *context, const struct spmu_batch *batch, uint32_t record, bool before,
 	struct history_moment *out)
 {
@@ -231,7 +232,8 @@ static bool moment(void *context, const struct spmu_batch *batch, uint32_t recor
 	return history_at(t->run->registers, number, r->ip, before ? 0 : r->is & SPMU_IS(INST_END2) ? 2 : 1, out);
 }
 
-/* Rare events may not overflow for long: at each tick the period follows what was counted in it. */
+/* Rare events may not overflow for a long time, so at each tick the period is adapted to what was counted since
+ * the last. */
 void sampling_tick(struct session *s, struct thread *t, uint64_t now)
 {
 	uint64_t clock = counter_total(s, t, s->clock), elapsed = clock - t->tick_clock;
@@ -249,8 +251,8 @@ void sampling_tick(struct session *s, struct thread *t, uint64_t now)
 		if (counted) {
 			adjust_period(s, t, i, elapsed, counted);
 			if (c->left > 0 && (uint64_t)c->left > 8 * c->period) {
-				/* what was counted of the long interval belongs to the sample that ends the
-				 * short one */
+				/* what was counted of the long interval goes to the sample that ends the short
+				 * one */
 				uint64_t done = c->loaded - (uint64_t)c->left;
 				c->left = 0;
 				counter_set_period(s, t, i);
@@ -268,7 +270,7 @@ static int by_record(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The PMUs read the batch one after the other; the samples go out in the order of the records. */
+/* The PMUs read a batch one after the other, but samples are delivered in the order of the records. */
 void sampling_deliver(struct session *s, struct thread *t, const struct spmu_batch *b)
 {
 	uint32_t at = 0;
@@ -314,7 +316,7 @@ void sampling_deliver(struct session *s, struct thread *t, const struct spmu_bat
 		callstack_walk(t->stack, b, at, b->count);
 }
 
-/* What is in the DS buffers, before the thread goes. */
+/* Delivers what the DS buffers hold, before the thread ends. */
 void sampling_drain(struct session *s, struct thread *t)
 {
 	for (unsigned k = 0; k < s->pmus; k++)

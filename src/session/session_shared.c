@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The PEBS buffers of processors on which threads take turns (session_options.pebs_shared).  On the machine the
- * DS area belongs to the processor; counters and reload values go with the task: Linux,
- * arch/x86/events/intel/ds.c, intel_pmu_pebs_enable, and the kernel drains the buffer when it switches:
- * intel_pmu_pebs_sched_task.  A switch is seen here when the next thread's first batch comes.
+ * DS area belongs to the processor, while counters and reload values go with the task (Linux,
+ * arch/x86/events/intel/ds.c, intel_pmu_pebs_enable), and the kernel drains the buffer when it switches tasks
+ * (intel_pmu_pebs_sched_task).  The session notices a switch when the next thread's first batch comes.
  */
 #include "session/session_internal.h"
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static int reserve(struct session *s, uint32_t cpu, struct err *err)
 int shared_start(struct session *s, struct thread *t, const struct run_thread *run, struct err *err)
 {
 	int rc = 0;
-	/* a process's processors lie side by side, and its threads start on the first */
+	/* the processors of a process have adjacent numbers, and its threads start on the first */
 	t->first_cpu = run->cpu;
 	for (uint32_t cpu = run->cpu; cpu < run->cpu + s->o.cpus && !rc; cpu++) {
 		rc = reserve(s, cpu, err);
@@ -52,7 +52,7 @@ static void lend(struct session *s, struct thread *t, struct processor *to)
 	to->last = t;
 }
 
-/* The thread is on no processor any more. */
+/* The thread no longer runs on any processor. */
 static void go(struct session *s, struct thread *t)
 {
 	for (uint32_t from = 0; from < s->processors; from++)
@@ -63,7 +63,7 @@ static void go(struct session *s, struct thread *t)
 		}
 }
 
-/* The thread goes on: maybe another was here, or it was elsewhere. */
+/* The thread continues: another one may have run on this processor, or it on another. */
 void shared_arrive(struct session *s, struct thread *t)
 {
 	struct processor *here = t->run->cpu < s->processors ? &s->processor[t->run->cpu] : NULL;
@@ -75,7 +75,7 @@ void shared_arrive(struct session *s, struct thread *t)
 	lend(s, t, here);
 }
 
-/* The thread ends.  Mixed, what the buffers hold stays there for whoever comes, unless nobody does. */
+/* The thread ends.  With SESSION_PEBS_MIXED, its buffers' records stay for the next thread, if there is one. */
 void shared_leave(struct session *s, struct thread *t)
 {
 	bool others = false;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Branch stacks (branch_stack.h).
  *
- * Source of the registers: SDM vol. 3B, "Last Branch, Call Stack, Interrupt, and Exception Recording" of each
- * processor, "Last Branch Records"; of perf's words and what they let pass: perf_event_open(2),
- * "branch_sample_type", and perf-record(1), -j; how a driver reads the stack: Linux, arch/x86/events/intel/lbr.c.
+ * Sources.  Registers: SDM vol. 3B, "Last Branch, Call Stack, Interrupt, and Exception Recording" of each
+ * processor, "Last Branch Records".  perf's words, and which branches they let pass: perf_event_open(2),
+ * "branch_sample_type", and perf-record(1), -j.  How a driver reads the stack: Linux, arch/x86/events/intel/lbr.c.
  *
- * Where hardware has no filter (P6, NetBurst, Core), or cannot tell jumps from calls (Nehalem), the driver
- * leaves out what was not asked for: the depth is then that before the filter, as with Linux.  A driver reads
- * code to know what kind a branch is; this one has it from the records.
+ * Where the hardware has no filter (P6, NetBurst, Core), or cannot tell jumps from calls (Nehalem), the driver
+ * drops the branches that were not asked for; as with Linux, the stack then holds fewer than its depth.  A real
+ * driver reads the code to find out what kind a branch is; this one takes the kind from the records.
  *
- * Left out: far branches, whose other end lies in the kernel; transactions, of which the model has none; hw_index.
+ * Left out: far branches, whose other end lies in the kernel; transactions, which the model does not have; hw_index.
  */
 #include "session/driver/branch_stack.h"
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* numbers of IA32_LBR_x_INFO.BR_TYPE, but for OTHER */
+/* numbers as in IA32_LBR_x_INFO.BR_TYPE, except OTHER */
 enum kind { JCC, IND_JMP, REL_JMP, IND_CALL, REL_CALL, NEAR_RET, OTHER, KINDS };
 #define ALL ((1u << OTHER) - 1)
 #define CALLS (1u << IND_CALL | 1u << REL_CALL)
@@ -44,8 +44,8 @@ struct lbr {
 	const struct layout *layout;
 	uint64_t type;
 	unsigned wanted;	/* set of enum kind */
-	bool soft;		/* the driver filters, or has to say what kind a branch is */
-	uint64_t select;	/* for LBR_SELECT, or IA32_LBR_CTL */
+	bool soft;		/* the driver filters, or must find out what kind a branch is */
+	uint64_t select;	/* value for LBR_SELECT or IA32_LBR_CTL */
 };
 
 static unsigned wanted_kinds(uint64_t type)
@@ -67,7 +67,7 @@ static unsigned wanted_kinds(uint64_t type)
 		set |= 1u << JCC;
 	if (type & PERF_SAMPLE_BRANCH_IND_JUMP)
 		set |= 1u << IND_JMP;
-	return set ? set : ALL;		/* `-j u` alone: any, as perf has it */
+	return set ? set : ALL;		/* `-j u` alone means any branch, as with perf */
 }
 
 static int layout_of(const struct spmu_model *m)
@@ -82,7 +82,7 @@ static int layout_of(const struct spmu_model *m)
 		return -1;
 	case SPMU_FAMILY_P6:
 		return L_P6;
-	/* a driver goes by CPUID's model; whether the registers are there says the same */
+	/* a driver looks at CPUID's model; here, whether the registers exist says the same */
 	case SPMU_FAMILY_NETBURST:
 		if (spmu_create(&trial, m, &host) != SPMU_OK)
 			return -1;
@@ -96,7 +96,7 @@ static int layout_of(const struct spmu_model *m)
 	}
 }
 
-/* Bits of LBR_SELECT suppress, those of IA32_LBR_CTL let pass. */
+/* A bit of LBR_SELECT suppresses branches, a bit of IA32_LBR_CTL lets them pass. */
 static uint64_t select_value(const struct lbr *l, bool jumps_are_calls)
 {
 	static const uint8_t select_bit[OTHER] = {
@@ -220,7 +220,7 @@ static bool grow(struct lbr_kinds *k)
 	return true;
 }
 
-/* Without memory branches stay unknown, and are left out of stacks. */
+/* If memory runs out, branches stay unknown and are left out of stacks. */
 void lbr_batch(const struct lbr *l, struct lbr_kinds *k, const struct spmu_batch *b)
 {
 	for (uint32_t i = 0; l->soft && i < b->count; i++) {
@@ -301,7 +301,7 @@ unsigned lbr_entries(const struct lbr *l, const struct lbr_kinds *k, const struc
 {
 	unsigned entries = 0;
 	for (unsigned i = 0; i < n; i++) {
-		/* 48 bits of address, extended; flags in 63:61 */
+		/* a sign-extended address of 48 bits; flags in 63:61 */
 		uint64_t from = l->layout->flags_in_from ? (uint64_t)((int64_t)(raw[i].from << 3) >> 3) : raw[i].from;
 		unsigned kind = OTHER;
 		if (l->soft) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Data sources (data_source.h).
  *
- * Source: SDM vol. 3B, "Data Source Encoding for Load Latency Record"; the words for it: <linux/perf_event.h>,
- * PERF_MEM_; which of them go with which encoding: Linux, arch/x86/events/intel/ds.c, pebs_data_source.
+ * Sources.  The record's values: SDM vol. 3B, "Data Source Encoding for Load Latency Record".  perf's words:
+ * <linux/perf_event.h>, PERF_MEM_.  Which words go with which value: Linux, arch/x86/events/intel/ds.c,
+ * pebs_data_source.
  */
 #include "session/driver/data_source.h"
 #include <linux/perf_event.h>

@@ -53,8 +53,8 @@ static int pebs_check(const struct spmu_model *m, const struct driver_event *e, 
 	return 0;
 }
 
-/* Counters for the sake of precision.  PDist: SDM vol. 3B, "Precise Distribution (PDist)"; :ppp for it: Linux,
- * core.c, spr_get_event_constraints. */
+/* Restricts a precise event to counters with precise distribution.  PDist: SDM vol. 3B, "Precise Distribution
+ * (PDist)"; :ppp asks for it: Linux, core.c, spr_get_event_constraints. */
 static uint32_t precise_counters(const struct spmu_model *m, const struct driver_event *e)
 {
 	if (!e->precise)
@@ -62,7 +62,7 @@ static uint32_t precise_counters(const struct spmu_model *m, const struct driver
 	return e->pdist && pebs_format(m) >= 4 && e->event->pmc_mask & 1 ? 1 : pebs_counters(m);
 }
 
-/* First fit over copies of the PMU, for families whose counters are all alike but for the events' masks. */
+/* First fit over copies of the PMU, for families whose counters differ only in the masks of the events. */
 static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, unsigned room, unsigned *pmus,
 	size_t *which, struct err *err)
 {
@@ -121,8 +121,8 @@ static const char *const evtsel_names[] = { "IA32_PERFEVTSEL0", "IA32_PERFEVTSEL
 	"IA32_PERFEVTSEL3", "IA32_PERFEVTSEL4", "IA32_PERFEVTSEL5", "IA32_PERFEVTSEL6", "IA32_PERFEVTSEL7" };
 static const char *const fixed_names[] = { "IA32_FIXED_CTR0", "IA32_FIXED_CTR1", "IA32_FIXED_CTR2", "IA32_FIXED_CTR3" };
 
-/* Loads above a latency, and stores that a bit of IA32_PEBS_ENABLE has watched: PEBS has to be on for them to
- * count. */
+/* Loads above a latency, and stores that a bit of IA32_PEBS_ENABLE makes PEBS watch: they count only while PEBS
+ * is on. */
 static bool is_latency(const struct driver_event *e)
 {
 	return e->event->extra_msr == MSR_PEBS_LD_LAT_THRESHOLD;
@@ -139,16 +139,16 @@ static bool full_width(const struct spmu_model *m)
 	return spmu_model_capabilities(m) >> 13 & 1;
 }
 
-/* Bits of IA32_PEBS_ENABLE for a general-purpose counter; load latency has an enable bit of its own before Ice
- * Lake. */
+/* Bits of IA32_PEBS_ENABLE for a general-purpose counter.  Before Ice Lake, load latency has an enable bit of
+ * its own. */
 static uint64_t pebs_bits(const struct spmu_model *m, const struct driver_event *e)
 {
 	uint64_t bit = UINT64_C(1) << e->counter;
 	return is_precise_store(e) ? bit | e->extra : is_latency(e) && pebs_format(m) < 4 ? bit | bit << 32 : bit;
 }
 
-/* The MSRs beside IA32_PERFEVTSELx that events need, as the copy's events want them: counter_plan.h sees to it
- * that they agree. */
+/* The MSRs beside IA32_PERFEVTSELx that the copy's events need.  counter_plan.h gives a copy only events that
+ * need the same value. */
 static int extra_setup(const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out, struct err *err)
 {
 	static const struct { uint32_t msr; const char *name, *why; } extras[] = {
@@ -252,7 +252,7 @@ static unsigned arch_counter_bits(const struct spmu_model *m, const struct drive
 	return spmu_model_counter_bits(m, e->counter < 0);
 }
 
-/* A legacy write takes 32 bits and extends their sign. */
+/* A write to a legacy counter MSR takes 32 bits and extends their sign. */
 static uint64_t arch_counter_value(const struct spmu_model *m, const struct driver_event *e, uint64_t value)
 {
 	return e->counter < 0 || full_width(m) ? value & ((UINT64_C(1) << arch_counter_bits(m, e)) - 1)
@@ -264,7 +264,7 @@ static uint64_t arch_max_period(const struct spmu_model *m)
 	return full_width(m) ? (UINT64_C(1) << (spmu_model_counter_bits(m, false) - 1)) - 1 : INT32_MAX;
 }
 
-/* Negative when it was preset, positive since it overflowed.  For families without overflow bits. */
+/* For families without overflow bits: a preset counter is negative, and positive once it has overflowed. */
 static bool crossed_zero(struct spmu *p, uint32_t rdpmc, unsigned bits)
 {
 	uint64_t v = 0;
@@ -285,7 +285,7 @@ static void arch_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const s
 							arch_counter_bits(spmu_model_of(p), &e[i])));
 		bits |= hit[i] ? bit : 0;
 	}
-	/* first of all, as the kernel does: an overflow from now on is a new one */
+	/* first of all, as in the kernel: an overflow from now on is a new one */
 	if (bits && spmu_version(p) >= 2)
 		spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_STATUS_RESET, bits);
 }

@@ -3,20 +3,21 @@
  *
  * The manual's procedure: 1 choose the event; 2 an ESCR that detects it; 3 a counter, with its CCCR, that sees
  * that ESCR; 4 write the ESCR: event, mask, privilege; 5 write the CCCR: ESCR select, threshold; 6 cascading,
- * if any; 7 the interrupt; 8 the enable bit.  For a tagged event, before that: the ESCR that tags, and a
- * counter of its block enabled; or, for a replay metric, MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT.  PEBS: 1 the
- * DS area; 2 the enable bit in MSR_PEBS_ENABLE; 3 counter 16 for one of the three tagged events; 4 no OVF_PMI:
- * the interrupt is the DS area's.  Source: SDM vol. 3B, "Programming the Performance Counters for
+ * if any; 7 the interrupt; 8 the enable bit.  A tagged event needs two more things before that: the ESCR that
+ * tags, and an enabled counter of its block; or, for a replay metric, MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT.
+ * PEBS: 1 the DS area; 2 the enable bit in MSR_PEBS_ENABLE; 3 counter 16 for one of the three tagged events; 4
+ * no OVF_PMI, since the DS area interrupts.  Source: SDM vol. 3B, "Programming the Performance Counters for
  * Non-Retirement Events" and "At-Retirement Counting".
  *
- * Events share a copy of the PMU as long as counters, ESCRs (two events may have the same value in one) and
- * tags last: one tagging mechanism a copy, one kind of front-end tag, one replay metric, as many execution tags
- * as FIRM ESCRs.  instr_retired without its tagged half, which is perf's instructions, goes where nobody tags.
- * Counter 1 comes last (the erratum of CCCR1).  One thread's bits: T0's.
+ * Events share a copy of the PMU as long as there are counters, ESCRs (two events may share an ESCR with the
+ * same value) and tags: a copy has one tagging mechanism, one kind of front-end tag, one replay metric, and as
+ * many execution tags as FIRM ESCRs.  instr_retired without its tagged half (perf's instructions) goes to a
+ * copy where nothing is tagged.  Counter 1 is used last (the erratum of CCCR1).  Only T0's thread bits are used.
  * Cascading: the counter of the later event has CASCADE set instead of its enable bit, and counts while OVF of
- * its partner is set; the handler of its interrupt clears both OVF flags, which stops it until the partner
- * overflows again.  Source: SDM vol. 3B, "Cascading Counters".  FORCE_OVF: every event overflows the counter,
- * and so interrupts with the next one; its OVF is left set, as clearing it would take that wait back.
+ * its partner is set.  The handler of its interrupt clears both OVF flags, which stops it until the partner
+ * overflows again.  Source: SDM vol. 3B, "Cascading Counters".
+ * FORCE_OVF: every event overflows the counter, and so interrupts with the next event.  Its OVF stays set,
+ * because clearing it would cancel that pending interrupt.
  */
 #include "session/driver/driver.h"
 #include <stdlib.h>
@@ -26,7 +27,7 @@ enum { COUNTERS = 18, PEBS_COUNTER = 16, TAGS = 4, ESCR_FIRST = 0x3a0, ESCR_SPAN
 enum mechanism { TAG_NONE, TAG_FRONT_END, TAG_EXECUTION, TAG_REPLAY };
 static const uint8_t preference[COUNTERS] = { 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 1 };
 
-/* What the events of one copy use. */
+/* What the events of one copy of the PMU use. */
 struct copy {
 	uint32_t counters;
 	uint32_t escr[ESCR_SPAN];	/* values; 0: free */
@@ -34,7 +35,7 @@ struct copy {
 	const struct spmu_event *metric;	/* TAG_REPLAY */
 	struct { const struct spmu_event *upstream; uint32_t who; } tag[TAGS];
 	unsigned tags;
-	bool untagged;			/* an event counts instructions without a tag and means all of them */
+	bool untagged;			/* some event counts all instructions, so that nothing may be tagged */
 };
 
 static enum mechanism mechanism_of(const struct spmu_event *e)
@@ -85,14 +86,14 @@ static bool take_escr(struct copy *c, uint32_t msr, uint32_t value)
 	return true;
 }
 
-/* instr_retired counts instructions with and without a tag by different mask bits: one without the other counts
- * all only if nobody tags. */
+/* instr_retired has separate mask bits for tagged and untagged instructions; with only one of them it counts
+ * all instructions only if nothing is tagged. */
 static bool sees_untagged(const struct spmu_event *e)
 {
 	return e->escr[0] == MSR_CRU_ESCR0 && e->event == 0x02 && ((e->umask ^ e->umask >> 1) & 5);
 }
 
-/* The tag that the event gets; false: the copy's tags are taken. */
+/* Chooses the event's tag.  False: the copy's tags are used up. */
 static bool take_tag(struct copy *c, struct driver_event *e, const struct spmu_event *up)
 {
 	enum mechanism m = mechanism_of(e->event);
@@ -120,18 +121,18 @@ static bool take_tag(struct copy *c, struct driver_event *e, const struct spmu_e
 	return true;
 }
 
-/* The ESCR that tags, and a counter of its block: one at work already, or a new one that counts the upstream
- * event. */
+/* Chooses the ESCR that tags, and a counter of its block: one that is in use already, or a new one that counts
+ * the upstream event. */
 static bool take_upstream(struct copy *c, struct driver_event *e, const struct spmu_event *up)
 {
 	static const uint32_t blocks[] = { 0xf, 0xf0, 0xf00, 0x3f000 };
 	uint32_t value = upstream_value(e, up), block = 0;
 	for (unsigned b = 0; b < sizeof blocks / sizeof *blocks; b++)
 		block |= up->pmc_mask & blocks[b] ? blocks[b] : 0;
-	/* the tables of replay metrics name the ESCR */
+	/* the manual's tables of replay metrics name the ESCR */
 	uint32_t only = up->event == 0x04 && up->escr[0] == MSR_SAAT_ESCR0 ? MSR_SAAT_ESCR1 :
 		up->event == 0x05 && up->escr[0] == MSR_SAAT_ESCR0 ? MSR_SAAT_ESCR0 : 0;
-	for (unsigned awake = 0; awake < 2; awake++)	/* first without a counter of its own */
+	for (unsigned awake = 0; awake < 2; awake++)	/* first try without a counter of its own */
 		for (unsigned k = 0; k < COUNTERS; k++) {
 			unsigned n = preference[k];
 			uint32_t msr = escr_of(up, n);
@@ -165,7 +166,7 @@ static bool place_at(const struct spmu_model *m, struct copy *into, struct drive
 	return true;
 }
 
-/* first: the event whose counter starts e's; NULL: none. */
+/* first: the event whose counter starts this one's; NULL: none. */
 static bool place(const struct spmu_model *m, struct copy *into, struct driver_event *e, struct driver_event *first)
 {
 	for (unsigned k = 0; k < COUNTERS; k++) {
@@ -180,7 +181,7 @@ static bool place(const struct spmu_model *m, struct copy *into, struct driver_e
 	return false;
 }
 
-/* What no counter of any copy could do. */
+/* Refuses what no counter of any copy could do. */
 static int check(const struct driver_event *e, struct err *err)
 {
 	unsigned cmask = e->evtsel >> 24 & 0xff;
@@ -206,7 +207,7 @@ static int netburst_assign(const struct spmu_model *m, struct driver_event *e, s
 	size_t *which, struct err *err)
 {
 	struct copy *copies = calloc(n ? n : 1, sizeof *copies);	/* never more copies than events */
-	bool *starts = calloc(n ? n : 1, sizeof *starts);		/* others: goes where they go */
+	bool *starts = calloc(n ? n : 1, sizeof *starts);		/* others: cascaded events follow them */
 	unsigned used = 0;
 	int rc = copies && starts ? 0 : err_set(err, ERR_NOMEM, "out of memory");
 	for (size_t i = 0; i < n && !rc; i++) {
@@ -217,8 +218,8 @@ static int netburst_assign(const struct spmu_model *m, struct driver_event *e, s
 		if (!rc && e[i].after)
 			starts[e[i].after - 1] = true;
 	}
-	/* those with one counter first, then the tagged ones, which take more than one; the rest in the order
-	 * asked for */
+	/* first the events that only one counter can count, then the tagged ones, which take more than one
+	 * counter; the rest in the user's order */
 	for (unsigned pass = 0; pass < 3; pass++)
 		for (size_t i = 0; i < n && !rc; i++) {
 			struct driver_event *first = e[i].after ? &e[e[i].after - 1] : NULL;
@@ -340,7 +341,7 @@ static int stop(const struct driver_event *e, struct driver_writes *out, struct 
 	return rc;
 }
 
-/* What all events of a copy share: its DS area, the metric of its replays. */
+/* The registers that all events of a copy share: DS area and replay metric. */
 static int write_shared(const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out,
 	struct err *err)
 {
@@ -364,7 +365,7 @@ static int write_shared(const struct driver_event *e, size_t n, unsigned pmu, st
 	return rc;
 }
 
-/* The ESCR that tags for the event. */
+/* Writes the ESCR that tags for the event. */
 static int write_tagging(const struct spmu_model *m, const struct driver_event *e, struct driver_writes *out,
 	struct err *err)
 {
@@ -442,10 +443,10 @@ static uint32_t netburst_counter_msr(const struct spmu_model *m, const struct dr
 	return MSR_BPU_COUNTER0 + (uint32_t)e->counter;
 }
 
-/* The interrupt comes with the event behind the overflow: one less to count.  All ones cannot be less: the
- * interrupt of a period of 1 comes with the second event (the manual's FORCE_OVF would make every event one).
- * So does a PEBS record, but there drivers write the period as it is (Sprunt's measurements show it: samples of
- * eight addresses in turn at a period that eight divides). */
+/* The interrupt comes with the event after the overflow, so the preset is one less.  It cannot be less for a
+ * period of 1: its interrupt comes with the second event (with the manual's FORCE_OVF, every event would
+ * interrupt).  A PEBS record, too, comes with the event after the overflow, but drivers preset the period as it
+ * is: Sprunt's measurements show it (with a period that eight divides, samples of eight addresses in turn). */
 static uint64_t netburst_counter_value(const struct spmu_model *m, const struct driver_event *e, uint64_t value)
 {
 	const uint64_t mask = (UINT64_C(1) << 40) - 1;
@@ -478,8 +479,8 @@ static void netburst_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, con
 {
 	for (size_t i = 0; i < n; i++) {
 		uint64_t value = 0;
-		/* 0: overflowed, but the event that ends the period is still to come, with an interrupt of its
-		 * own */
+		/* 0: it has overflowed, but the event that ends the period has not come yet; it will interrupt
+		 * by itself */
 		hit[i] = e[i].pmu == pmu && e[i].sampled && pmi->status >> e[i].counter & 1 &&
 			!spmu_rdpmc(p, (uint32_t)e[i].counter, 0, &value) && (value || e[i].forced);
 		if (hit[i] && e[i].after)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The whole list of register writes from an idle PMU to counting events: what setup says, and what it leaves to
- * its caller: the counters' first values and the local APIC's entry.
+ * The whole list of register writes from an idle PMU to counting events: the writes of setup, and those that
+ * setup leaves to its caller: the counters' first values and the local APIC's entry.
  */
 #include "session/driver/driver.h"
 #include <stdio.h>
 #include <string.h>
 
-/* The first of the writes [from, count) behind which the event may count: its counter has to hold its first
- * value before. */
+/* The first of the writes [from, count) after which the event may count; its counter must hold its first value
+ * before. */
 static size_t starts(const struct spmu_model *m, const struct driver_event *e, const struct driver_writes *w,
 	size_t from)
 {

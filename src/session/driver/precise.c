@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The DS area of a session's PMU, and the reading of PEBS records (precise.h).
  *
- * Source of the layouts: SDM vol. 3B, "Debug Store (DS) Mechanism", "32-bit Branch Trace Record/PEBS Record
- * Format", "IA-32e Mode DS Save Area", "Adaptive PEBS"; what a driver does with them: Linux,
+ * Sources.  Layouts: SDM vol. 3B, "Debug Store (DS) Mechanism", "32-bit Branch Trace Record/PEBS Record
+ * Format", "IA-32e Mode DS Save Area", "Adaptive PEBS".  What a driver does with them: Linux,
  * arch/x86/events/intel/ds.c.
  *
  * Left out: XMM registers, which the stream does not hold; TSX.
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kernel's cpu entry area, roughly; only its being canonical, and no address of the program's, matters. */
+/* Roughly the kernel's cpu entry area.  It only has to be canonical and none of the program's addresses. */
 #define AREA_64 UINT64_C(0xfffffe0000100000)
 #define AREA_32 UINT64_C(0xff800000)
 enum {
@@ -22,8 +22,7 @@ enum {
 	GPRS = 144,
 	BRANCH = 24,
 	BEYOND =
-		/* records that there is room for behind the threshold: those made while the interrupt is on its
-		 * way */
+		/* room for records beyond the threshold, which are made while the interrupt is on its way */
 		128
 };
 
@@ -43,13 +42,13 @@ struct precise {
 	bool wide;			/* 64-bit area */
 	unsigned data, records;
 	precise_moment *moment;
-	precise_stack *stack;		/* NULL: not wanted, or records have it */
+	precise_stack *stack;		/* NULL: not wanted, or the records hold it */
 	void *context;
-	uint32_t thread;		/* that `context` stands for */
+	uint32_t thread;		/* the thread that `context` belongs to */
 	uint64_t area, bytes;
 	size_t record_bytes;
-	struct noted now;		/* of the record under way */
-	struct noted *noted;		/* of those in the buffer, in order */
+	struct noted now;		/* of the record that is being written */
+	struct noted *noted;		/* of the records in the buffer, in order */
 	unsigned notes, taken;
 	uint8_t *memory;
 };
@@ -134,7 +133,7 @@ uint64_t precise_area(const struct precise *p)
 
 uint64_t precise_data_config(unsigned data)
 {
-	/* GPRs always: they bring the address behind the instruction along */
+	/* The GPR group is always recorded, because it holds the address after the instruction. */
 	return 2 | (data & PRECISE_MEMORY ? 1 : 0) |
 		(data & PRECISE_BRANCHES ? 8 | (uint64_t)(PRECISE_BRANCHES_MAX - 1) << 24 : 0);
 }
@@ -167,7 +166,7 @@ int precise_write(struct precise *p, uint64_t address, const void *from, size_t 
 	if (!inside(p, address, bytes))
 		return -1;
 	memcpy(p->memory + (address - p->area), from, bytes);
-	/* a record; 8 bytes: its RIP, told later */
+	/* a record; a write of 8 bytes is its RIP, which is known later */
 	if (address >= p->area + MANAGEMENT && bytes > 8 && p->notes < p->records + BEYOND) {
 		if (p->stack)
 			p->now.branches = p->stack(p->context, p->now.branch);
@@ -177,7 +176,8 @@ int precise_write(struct precise *p, uint64_t address, const void *from, size_t 
 	return 0;
 }
 
-/* Cycles by which the instruction of uop `record` retired behind the one before it, as far as the batch goes. */
+/* Cycles by which the instruction of uop `record` retired later than the one before it, as far as the batch
+ * shows. */
 static uint32_t retire_latency(const struct spmu_batch *b, uint32_t record)
 {
 	const struct spmu_record *r = &b->records[record];
@@ -227,7 +227,7 @@ static void forget(struct precise *p)
 	p->notes = p->taken = 0;
 }
 
-/* Registers in the order of records: flags, IP, then these. */
+/* perf's numbers of the registers in the order of the record: flags, IP, then these. */
 static void take_registers(const uint8_t *at, unsigned n, unsigned bytes, struct spmu_registers *out)
 {
 	static const uint8_t order[16] = { 0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
@@ -305,7 +305,7 @@ bool precise_take(struct precise *p, const struct spmu_batch *batch, struct prec
 		out->branches = n->branches;
 		memcpy(out->branch, n->branch, n->branches * sizeof *n->branch);
 	}
-	/* state before the instruction: it tells the address */
+	/* the state is that before the instruction, so its RIP is the instruction's own */
 	if (p->format < 0 && p->data & PRECISE_MEMORY && n->known)
 		out->has_address = isa_address(p->word_bytes, n->moment.code, n->moment.length, out->ip,
 			out->registers.gpr, &out->address);

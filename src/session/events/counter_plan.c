@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Counter assignment (counter_plan.h).  First fit: with at most 8 + 4 counters a copy it needs no better;
- * copies are cheap and nothing is multiplexed.
+ * Counter assignment (counter_plan.h) by first fit.  With at most 8 + 4 counters a copy nothing better is
+ * needed: copies are cheap, and nothing is multiplexed.
  */
 #include "session/events/counter_plan.h"
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { EXTRAS = 4 };	/* MSRs of a PMU that events can need */
+enum { EXTRAS = 4 };	/* MSRs beside PERFEVTSELx that events can need */
 struct copy_use { uint32_t gp, fixed, msr[EXTRAS]; uint64_t extra[EXTRAS]; };
 
-/* Where the copy keeps what the item's MSR has to hold: there already, or free; NULL: it holds something else. */
+/* The copy's place for the item's MSR: the one that holds the same value already, or a free one.  NULL: the MSR
+ * holds another value. */
 static uint64_t *extra_place(struct copy_use *u, const struct plan_item *it, unsigned *at)
 {
 	for (*at = 0; *at < EXTRAS; ++*at)
@@ -59,8 +60,8 @@ int plan_make(struct plan_item *item, size_t items, unsigned gp_counters, unsign
 		}
 		it->gp = -2;	/* not placed */
 	}
-	/* fixed counters of copies that are there, in the order asked for; a second asker waits for the next
-	 * round */
+	/* fixed counters of existing copies, in the order of the items; a second item for the same counter
+	 * waits for the next round */
 	for (size_t i = 0; i < items; i++) {
 		struct plan_item *it = item + i;
 		if (it->fixed < 0)
@@ -69,7 +70,7 @@ int plan_make(struct plan_item *item, size_t items, unsigned gp_counters, unsign
 		while (k < copies && use[k].fixed >> it->fixed & 1)
 			k++;
 		if (k == copies && copies && choices(it, gp_all))
-			continue;	/* a general-purpose counter may save the copy */
+			continue;	/* a general-purpose counter may save a copy */
 		if (k == copies)
 			copies++;
 		use[k].fixed |= UINT32_C(1) << it->fixed;

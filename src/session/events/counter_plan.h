@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Which counter of which copy of the PMU counts what.  Pure arithmetic on masks: no PMU is touched here.
+ * Decides which counter of which copy of the PMU counts which event.  Pure arithmetic on masks: no PMU is
+ * touched here.
  */
 #ifndef SESSION_COUNTER_PLAN_H
 #define SESSION_COUNTER_PLAN_H
@@ -9,10 +10,10 @@
 
 struct plan_item {
 	uint64_t evtsel;	/* event bits of IA32_PERFEVTSELx; unused on a fixed counter */
-	uint32_t pmc_mask;	/* general-purpose counters that can count it; 0: none */
+	uint32_t pmc_mask;	/* set of general-purpose counters that can count it; 0: none */
 	int fixed;		/* fixed counter that can count it; -1: none */
-	/* a register of the whole PMU that it needs, 0: none; and the value there, which another event on the
-	 * same copy shares or */
+	/* a register of the whole PMU that it needs (0: none), and its value; events on the same copy must need
+	 * the same value */
 	uint32_t extra_msr;
 	uint64_t extra;		/* is kept off by */
 	/* result */
@@ -20,9 +21,9 @@ struct plan_item {
 	int gp;			/* general-purpose counter, or -1: on the fixed counter `fixed` */
 };
 
-/* Places all items on as few copies as the first fit finds: fixed counters first, then those with the fewest
- * counters to choose from.  Sets pmu and gp of each and *pmus.  ERR_UNSUPPORTED if an item fits nowhere (*which
- * says which). */
+/* Places all items on as few copies as first fit finds: those for fixed counters first, then those with the
+ * fewest counters to choose from.  Sets pmu and gp of each item, and *pmus.  ERR_UNSUPPORTED: item *which fits
+ * nowhere. */
 int plan_make(struct plan_item *item, size_t items, unsigned gp_counters, unsigned fixed_counters, unsigned *pmus,
 	size_t *which, struct err *err);
 #endif

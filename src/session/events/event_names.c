@@ -12,7 +12,7 @@
 
 uint64_t names_evtsel(const struct spmu_event *e)
 {
-	if (e->escr[0])		/* NetBurst: the mask has 16 bits and goes its own way (driver.h) */
+	if (e->escr[0])		/* NetBurst: the mask has 16 bits and is not part of this image (driver.h) */
 		return e->event;
 	return (uint64_t)e->event | (uint64_t)e->umask << 8 | (e->edge ? SPMU_EVTSEL_EDGE : 0) |
 	       (e->any ? SPMU_EVTSEL_ANY : 0) | (e->inv ? SPMU_EVTSEL_INV : 0) | SPMU_EVTSEL_CMASK(e->cmask);
@@ -141,8 +141,8 @@ const struct spmu_event *names_find_code(const struct spmu_model *m, uint64_t ev
 int names_libpfm(const char *text, const struct core_config *core, uint64_t *code, uint64_t *extra, bool *has_extra,
 	struct err *err)
 {
-	/* libpfm4 encodes for PMUs other than the host's only with this variable; it reads it in pfm_initialize.
-	 * It must not stay: the traced program would inherit it. */
+	/* libpfm4 encodes for PMUs other than the host's only if this variable is set when pfm_initialize runs.
+	 * Unset it afterwards, or the traced program would inherit it. */
 	static const char variable[] = "LIBPFM_ENCODE_INACTIVE";
 	if (!strcmp(core->libpfm, "none"))
 		return err_set(err, ERR_UNSUPPORTED, "libpfm4 on '%s': the PMU of %s is not modelled yet", text,

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The event list as perf spells it (perf-list(1), perf-record(1) "-e"), turned into what the registers need:
+ * Parses a list of events as perf spells it (perf-list(1), perf-record(1) "-e") into what the registers need:
  *
  *   list  := (event | group) (',' (event | group))*        group := '{' event (',' event)* '}' (':' modifiers)?
  *   event := NAME (':' modifiers)? | 'r' HEX (':' modifiers)? | 'cpu/' term (',' term)* '/' modifiers?
- *          | 'pushout/' term (',' term)* '/' modifiers?
- *                                                                                        (session/events/pushout_events.h)
- *          | PMU '::' EVENT (':' UMASK | ':' attribute)*                                (libpfm4's)
+ *          | 'pushout/' term (',' term)* '/' modifiers?    (session/events/pushout_events.h)
+ *          | PMU '::' EVENT (':' UMASK | ':' attribute)*   (libpfm4's)
  *
- * Left out, each refused by name: ring 0 (:k, :h), guests (:G), counting with :p, leader sampling (:S), metrics,
- * tracepoints, breakpoints, PMUs other than the core's and the uncore's (uncore_parse.c).
+ * Left out, each refused by name: ring 0 (:k, :h), guests (:G), counting with :p, leader sampling (:S),
+ * metrics, tracepoints, breakpoints, PMUs other than the core's and the uncore's (uncore_parse.c).
  */
 #include "session/events/event_names.h"
 #include "session/session.h"
@@ -22,23 +21,24 @@
 struct parser {
 	const struct spmu_model *model;
 	const struct core_config *core;	/* NULL: no libpfm4 spelling */
-	const struct spmu_uncore_model *uncore;	/* NULL: none, or none is wanted */
+	const struct spmu_uncore_model *uncore;	/* NULL: the core has none, or uncore events are not wanted */
 	bool counts_uncore;
 	struct session_events *out;
 	struct err *err;
 	int group, groups;
 	bool sampling;	/* :p, ldlat= */
-	bool registers;	/* for a look at registers only: any ring, precise or not, modelled or not */
+	bool registers;	/* SESSION_FOR_REGISTERS: any ring, precise or not, modelled or not */
 };
 
-/* What modifiers and terms said about one event. */
+/* What the modifiers and terms of one event ask for. */
 struct wish {
 	bool user, kernel;
 	unsigned precise;
 	bool most_precise;	/* P */
-	uint64_t extra;		/* of ldlat=, frontend=, config1= */
-	uint32_t extra_msr;	/* the MSR that it is for; UINT32_MAX: whichever the event needs; 0: none was given */
-	uint64_t set, mask;	/* PERFEVTSEL bits that qualify the event, and which of them were given */
+	uint64_t extra;		/* value of ldlat=, frontend=, config1= */
+	/* the MSR that `extra` is for; UINT32_MAX: the one that the event needs; 0: no such term */
+	uint32_t extra_msr;
+	uint64_t set, mask;	/* PERFEVTSEL bits that modify the event, and the mask of those that were given */
 	uint64_t period, frequency;
 	const char *name;	/* of name=, not terminated */
 	size_t name_bytes;
@@ -114,7 +114,8 @@ static int modifiers(struct parser *p, struct wish *w, const char *s, size_t n, 
 		case 'b':
 			return bad(p, ERR_UNSUPPORTED, "'%s': there is no BPF in the model (':b')", where);
 		case 'P': w->most_precise = true; break;
-		/* Nothing is multiplexed, nobody else uses the counters, nothing idles, there is no guest. */
+		/* These have no effect: nothing is multiplexed, nobody else uses the counters, nothing idles,
+		 * and there is no guest. */
 		case 'D': case 'W': case 'e': case 'I': case 'H': break;
 		default:
 			return bad(p, ERR_INPUT, "'%s': unknown modifier '%c'; known: u, p, P, D, W, I, H", where,
@@ -145,7 +146,7 @@ static int number(struct parser *p, const char *s, size_t n, uint64_t max, uint6
 		   (unsigned long long)max);
 }
 
-/* libpfm4's attributes c=N, i, e, t, each with an optional =0/1; *known: it is one. */
+/* libpfm4's attributes c=N, i, e, t, each with an optional =0 or =1.  *known: it is one of them. */
 static int attribute(struct parser *p, struct wish *w, const char *s, size_t n, bool *known)
 {
 	static const struct { char letter; uint64_t bit; } flag[] = {
@@ -192,8 +193,8 @@ static int push(struct parser *p, const struct session_event *e)
 	return 0;
 }
 
-/* The name to print: perf appends the u that it was not asked for, and so do we.  It joins the modifiers that
- * are there, but not libpfm4's attributes: of `cycles:c=4` perf makes `cycles:c=4:u`. */
+/* The name to print.  perf appends the u that was not asked for, and so do we.  It joins modifiers that are
+ * there, but not libpfm4's attributes: perf turns `cycles:c=4` into `cycles:c=4:u`. */
 static char *shown(const char *spelled, size_t n, const struct wish *w, bool libpfm)
 {
 	char *s = NULL;
@@ -207,7 +208,7 @@ static char *shown(const char *spelled, size_t n, const struct wish *w, bool lib
 	return s;
 }
 
-/* What the event's second MSR has to hold. */
+/* The value for the event's second MSR. */
 static int extra(struct parser *p, const struct spmu_event *row, const struct wish *w, const char *spelled, size_t n,
 	uint64_t *value)
 {
@@ -223,7 +224,8 @@ static int extra(struct parser *p, const struct spmu_event *row, const struct wi
 		: 0;
 }
 
-/* row NULL: a software event of kind `source`.  base: PERFEVTSEL image before the wish's own bits. */
+/* Adds an event to the list.  row NULL: a software event of kind `source`.  base: PERFEVTSEL image before the
+ * bits of `w`. */
 static int add(struct parser *p, const char *spelled, size_t n, const struct spmu_event *row, uint64_t base, int source,
 	       const struct wish *w, bool libpfm)
 {
@@ -286,7 +288,7 @@ static bool software(const char *name, int *source)
 	return false;
 }
 
-/* rUUEE and longer; digits without the r. */
+/* rUUEE and longer; `digits` is without the r. */
 static int raw(struct parser *p, const char *digits, uint64_t *code)
 {
 	char *end;
@@ -301,7 +303,7 @@ static int raw(struct parser *p, const char *digits, uint64_t *code)
 	return 0;
 }
 
-/* Of rows with one code the one that is for what its other MSR is to hold. */
+/* Of several rows with the same code, the one whose second MSR has the wanted value. */
 static const struct spmu_event *by_extra(const struct parser *p, const struct spmu_event *row, const struct wish *w)
 {
 	for (size_t i = 0; row->extra_msr && w->extra_msr && i < spmu_model_events(p->model); i++) {
@@ -442,7 +444,7 @@ static int braced(struct parser *p, const char *s, size_t n, struct wish w)
 
 /* ---- names ---------------------------------------------------------------------------------------------- */
 
-/* `pmu::EVENT...`: checks the PMU; returns the length of the prefix, negative on error. */
+/* `pmu::EVENT...`: checks the PMU's name.  Returns the length of the prefix, or a negative error. */
 static int prefix(struct parser *p, const char *text)
 {
 	const char *colons = strstr(text, "::");
@@ -457,7 +459,7 @@ static int prefix(struct parser *p, const char *text)
 		p->core->libpfm);
 }
 
-/* What stands before the colon is the first part of one of Intel's names: not a tracepoint, but a umask mistyped. */
+/* The text before the colon begins one of Intel's names: it is a mistyped umask, and not a tracepoint. */
 static bool begins_name(const struct parser *p, const char *text)
 {
 	size_t n = strcspn(text, ":");
@@ -485,7 +487,7 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 	const struct spmu_event *row = NULL;
 	bool soft = false, is_raw = false;
 
-	/* the longest head that is an event; what follows its colon qualifies it */
+	/* find the longest head that is an event; what follows its colon modifies it */
 	for (cut = len;;) {
 		memcpy(head, name, cut);
 		head[cut] = 0;
@@ -501,7 +503,7 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 			break;
 	}
 	if (cut == 0) {
-		/* not ours: libpfm4 may know another spelling of it */
+		/* not in our tables; libpfm4 may know another spelling of it */
 		uint64_t code = 0;
 		bool two = false;
 		struct err why = { 0 };
@@ -528,7 +530,7 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 			return bad(p, ERR_INPUT, "'%s' is no event; a raw code is written r%s", text, head);
 		return unknown(p, head);
 	}
-	/* the tail: perf's modifiers in one word, or libpfm4's attributes one by one */
+	/* the tail: perf's modifiers in one word, or libpfm4's attributes, each behind a colon */
 	const char *tail = name + cut;
 	bool single = *tail && !strchr(tail + 1, ':'), attributes = false;
 	while (*tail) {
@@ -565,7 +567,7 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 
 /* ---- the list ------------------------------------------------------------------------------------------- */
 
-/* End of the event that starts at s: a comma or a brace outside of slashes. */
+/* End of the event that starts at s: the first comma or brace outside slashes. */
 static const char *event_end(const char *s)
 {
 	int slashes = 0;
@@ -578,7 +580,7 @@ static const char *event_end(const char *s)
 	return s;
 }
 
-/* The machine's, not the core's. */
+/* Adds an uncore event, which counts for the machine and not for a core. */
 static int add_uncore(struct parser *p, const char *s, size_t n, const struct wish *w)
 {
 	struct session_event e = { .fixed = -1, .group = p->group, .source = SESSION_UNCORE, .exclude_kernel = true };
@@ -726,7 +728,7 @@ int session_parse(struct session_events *out, const struct session_parse_options
 		}
 		s++;
 	}
-	if (rc) {	/* nothing of a list that does not parse stays */
+	if (rc) {	/* a list that does not parse adds nothing */
 		while (out->count > before) {
 			out->count--;
 			free(out->event[out->count].spelled);

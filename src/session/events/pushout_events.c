@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Pushout counters for the session (pushout_events.h): a tag, which is any expression, is brought into the form
- * of the registers: all of these bits, at least one of those, none of the others. */
+ * Pushout counters for the session (pushout_events.h).  A tag, which may be any expression, is transformed into
+ * the form that the registers have: all of these bits, at least one of those, none of the others.
+ */
 #include "session/events/pushout_events.h"
 #include "session/events/tag_parse.h"
 #include <ctype.h>
@@ -31,7 +32,7 @@ static bool has(const struct form *f, int which)
 	return f->is[which] | f->did[which];
 }
 
-/* Moves the bits of one part to another, which is empty. */
+/* Moves the bits of one part into another, which must be empty. */
 static struct form moved(const struct form *f, int from, int to)
 {
 	struct form out = { 0 };
@@ -45,7 +46,7 @@ static bool single(const struct form *f, int which)
 	return __builtin_popcountll(f->is[which]) + __builtin_popcountll(f->did[which]) == 1;
 }
 
-/* One bit that has to be there counts as a group of one. */
+/* One required bit counts as a group of one. */
 static bool negate(struct form *f)
 {
 	const bool all = has(f, ALL), any = has(f, ANY), none = has(f, NONE);
@@ -235,7 +236,7 @@ int pushout_parse(struct pushout_event *out, struct pushout_terms *terms, const 
 
 /* ---- registers ---- */
 
-/* What the tag's registers say, in words that fit. */
+/* Descriptions of the tag's registers, for driver_write. */
 static const char *const part[6] = { "what a slot must be", "events that it must have", "of which it must be one",
 	"events of which it must have one", "what it must not be", "events that it must not have" };
 

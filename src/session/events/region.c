@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REGIONS_LAST = 4096 };	/* names made up by a program without end must not eat the memory */
+/* a limit, so that a program that makes up names without end does not use up the memory */
+enum { REGIONS_LAST = 4096 };
 
-/* Index of the region, REGIONS_LAST if there is none; make: of a new one. */
+/* Index of the region; REGIONS_LAST if there is none.  make: adds it if it is new. */
 static size_t find(struct regions *r, const char *name, bool make)
 {
 	for (size_t i = 0; i < r->regions; i++)

@@ -2,8 +2,8 @@
  * Regions that the program marks (softpmu/client.h): how often each was entered, and what was counted in it,
  * summed over threads.  Private to src/session.
  *
- * A region begins and ends for a thread at the outermost of its markers; one that is open when the thread ends,
- * ends there.
+ * A region begins and ends for a thread at the outermost of its markers.  A region that is open when the thread
+ * ends, ends there.
  */
 #ifndef SESSION_REGION_H
 #define SESSION_REGION_H
@@ -14,15 +14,15 @@
 struct region { char *name; uint64_t entries, *count; /* [items] */ };
 struct regions { struct region *region; size_t regions, items; };
 
-/* One thread's; all zero at first. */
-struct region_open { uint64_t depth, *from; /* [items], counts when it began */ };
+/* One thread's state; all zero at first. */
+struct region_open { uint64_t depth, *from; /* [items]: the counts when it began */ };
 struct region_thread { struct region_open *open; size_t regions; };
 
-/* now[items]: the thread's counts at the marker.  Returns the region, or NULL if nothing began or ended with it
- * (or memory is out). */
+/* now[items]: the thread's counts at the marker.  Returns the region that began or ended with this marker; NULL
+ * if none did, or if memory ran out. */
 const struct region *region_begin(struct regions *r, struct region_thread *t, const char *name, const uint64_t *now);
 const struct region *region_end(struct regions *r, struct region_thread *t, const char *name, const uint64_t *now);
-/* The thread ends; its part is freed. */
+/* Call it when the thread ends: ends its open regions and frees its state. */
 void region_thread_end(struct regions *r, struct region_thread *t, const uint64_t *now);
 void region_thread_release(struct region_thread *t);
 void regions_release(struct regions *r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Reads tags (tag_parse.h): a parser by descent that writes the steps in the order in which they are evaluated. */
+ * Parses tags (tag_parse.h) by recursive descent, and writes the steps in the order of evaluation.
+ */
 #include "session/events/tag_parse.h"
 #include "util/near.h"
 #include <ctype.h>
@@ -25,7 +26,7 @@ enum {
 	WORDS = sizeof words / sizeof *words
 };
 
-/* Not said of any slot that an analysis sees, or of all of them. */
+/* A name that an analysis can use: the bit neither holds for all of its slots nor for none. */
 static bool usable(unsigned k)
 {
 	return bits[k].is ? bits[k].bit != SPMU_IS_SLOT

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Tags: which slots an analysis looks at, by what the uops are and what happened to them: 'l2_miss & !l3_miss'.
+ * Tags: expressions that select slots by what their uops are and what happened to them: 'l2_miss & !l3_miss'.
  *
  * A tag is an expression of names with ! & | and parentheses (! binds closest, then &).  A name is that of a
- * bit of the records (signals.def, in small letters) or one of the words of TAG_WORDS, which stand for several.
- * It is asked of a slot: all uops that were fused into one place of the reorder buffer together.
+ * bit of the records (signals.def, in small letters) or one of the words of TAG_WORDS, each of which stands for
+ * several bits.  A tag is evaluated for a slot: for all uops together that are fused into one entry of the
+ * reorder buffer.
  *
- * Leaves out: signals that belong to no uop (lines filled, what stores have written back behind retirement);
- * they are refused by name.
+ * Leaves out: signals that belong to no uop (lines filled, stores that miss after retirement); they are refused
+ * by name.
  */
 #ifndef SESSION_TAG_PARSE_H
 #define SESSION_TAG_PARSE_H

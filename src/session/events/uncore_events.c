@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Uncore PMUs of a run (uncore_events.h): one set of copies for each process, whose machine it is.  Plays the
- * kernel's driver: writes control registers of the boxes, reads counters.  Left out: multiplexing, overflow
- * interrupts.
+ * Uncore PMUs of a run (uncore_events.h): one set of copies for each process, because each process has a
+ * machine of its own.  Plays the kernel's driver: writes control registers of the boxes, reads counters.  Left
+ * out: multiplexing, overflow interrupts.
  */
 #include "session/events/uncore_events.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct job { const struct uncore_event *e; unsigned copy, counter; };	/* e NULL: not the uncore's */
+struct job { const struct uncore_event *e; unsigned copy, counter; };	/* e NULL: not an uncore event */
 struct machine {
 	uint32_t process;
 	struct spmu_uncore **pmu;	/* [copies] */
-	uint64_t *last, *sum;		/* [events]: of counters that may wrap within a run */
+	uint64_t *last, *sum;		/* [events]: the last value of counters that may wrap within a run */
 };
 struct source { const struct run_thread *run; size_t machine; int *source; /* [copies] */ };
 
@@ -81,7 +81,7 @@ static int enable(struct uncore_session *u, struct spmu_uncore *p, const struct 
 	return rc;
 }
 
-/* Where a free-running counter lies. */
+/* The offset of a free-running counter. */
 static uint32_t free_offset(const struct uncore_session *u, unsigned counter)
 {
 	static const uint32_t client[] = { MMIO_UNC_DATA_READS, MMIO_UNC_DATA_WRITES, MMIO_UNC_GT_REQUESTS,
@@ -149,7 +149,7 @@ static int machine_new(struct uncore_session *u, struct machine *m, uint32_t pro
 	int rc = m->pmu && m->last && m->sum ? SPMU_OK : SPMU_ENOMEM;
 	for (unsigned k = 0; k < u->copies && !rc; k++) {
 		rc = spmu_uncore_create(&m->pmu[k], u->model, &u->host);
-		/* both global registers are tried: a part has one of them */
+		/* try both global registers; a machine has one of them */
 		if (!rc && !spmu_uncore_server(u->model))
 			rc = spmu_uncore_wrmsr(m->pmu[k], MSR_UNC_PERF_GLOBAL_CTRL, SPMU_UNC_GLOBAL_EN | 15) == SPMU_OK
 				? SPMU_OK
@@ -255,7 +255,7 @@ void uncore_session_wanted(const struct uncore_session *u, uint64_t set[2])
 
 /* ---- creation ------------------------------------------------------------------------------------------- */
 
-/* First fit: a counter of that number in all boxes of the unit, in the first copy where it is free. */
+/* First fit: the same counter in all boxes of the unit, in the first copy where it is free. */
 static int assign(struct uncore_session *u, struct err *err)
 {
 	uint8_t (*used)[16] = calloc(u->jobs ? u->jobs : 1, sizeof *used);	/* [copy][unit] */
@@ -297,7 +297,7 @@ int uncore_session_create(struct uncore_session **out, const struct core_config 
 		}
 	if (!rc)
 		rc = assign(u, err);
-	struct machine trial;	/* what the registers refuse is refused before the program starts */
+	struct machine trial;	/* a trial, so that what the registers refuse is refused before the program starts */
 	if (!rc && u->copies && !(rc = machine_new(u, &trial, 0, err)))
 		machine_free(u, &trial);
 	if (rc) {

@@ -34,7 +34,7 @@ bool uncore_meant(const struct spmu_uncore_model *m, const char *text, size_t n)
 	return slash ? is_pmu(m, text, (size_t)(slash - text)) : n > 4 && !strncasecmp(text, "unc_", 4);
 }
 
-/* "uncore_cbox_0", "cbox", "uncore_cbox_*": the unit; *box: its number, -1: all.  -1: none. */
+/* The unit that "uncore_cbox_0", "cbox" or "uncore_cbox_*" names; -1: none.  *box: the box's number, -1: all. */
 static int unit_named(const struct spmu_uncore_model *m, const char *text, size_t n, int *box)
 {
 	if (n > 7 && !strncmp(text, "uncore_", 7))
@@ -50,7 +50,7 @@ static int unit_named(const struct spmu_uncore_model *m, const char *text, size_
 			return (int)i;
 		size_t digits = n - length - 1;
 		if (text[length] != '_' || !digits || digits > 3 || strspn(text + length + 1, "0123456789") < digits)
-			continue;	/* another unit's name may be longer */
+			continue;	/* continue: another unit's name may be longer */
 		*box = atoi(text + length + 1);
 		return (int)i;
 	}
@@ -228,7 +228,7 @@ static int braced(struct uncore_event *out, const struct spmu_uncore_model *m, c
 		row = spmu_uncore_find(m, word);
 		for (size_t i = 0; !row && i < spmu_uncore_events(m); i++) {
 			const struct spmu_uncore_event *e = spmu_uncore_event(m, i);
-			/* the fixed clock counter is below C-Box 0's PMU in perf */
+			/* perf has the fixed clock counter in C-Box 0's PMU */
 			bool here = e->unit == unit ||
 				(!strcmp(spmu_uncore_unit(m, e->unit)->name, "clock") &&
 					!strcmp(spmu_uncore_unit(m, (size_t)unit)->name, "cbox"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Reads and prints machine descriptions.  Everything about a field comes from fields.def; this file knows none by name
- * but for the checks at its end.
+ * Reads and prints machine descriptions.  Everything about a field comes from fields.def; only the checks at the end of
+ * this file know fields by name.
  */
 #include "core/machine/config.h"
 #include "util/near.h"
@@ -21,26 +21,28 @@ struct field {
 	const char *unit, *names, *help;	/* names: of an enum, split by | */
 };
 
-#define STRING_FIELD(id, help) { #id, STRING, offsetof(struct core_config, id), sizeof ((struct core_config *)0)->id, 0, 0, "", "", help },
+#define AT(id) offsetof(struct core_config, id)
+#define STRING_FIELD(id, help) \
+	{ #id, STRING, AT(id), sizeof ((struct core_config *)0)->id, 0, 0, "", "", help },
 static const struct field fields[] = {
 	STRING_FIELD(title, "name for people")
-	STRING_FIELD(uops, "uop table: data/uops/<uops>.tsv")
-	STRING_FIELD(pmu, "event table: data/events/<pmu>.tsv")
-	STRING_FIELD(libpfm, "libpfm4's name of the PMU")
-	STRING_FIELD(uncore, "event table of the uncore: data/events/uncore-<uncore>.tsv; none")
-	STRING_FIELD(energy, "energy table: data/energy/<energy>.tsv, or a path")
+	STRING_FIELD(uops, "uop table: data/uops/UOPS.tsv")
+	STRING_FIELD(pmu, "PMU and its event table: data/events/PMU.tsv")
+	STRING_FIELD(libpfm, "name of the PMU in libpfm4")
+	STRING_FIELD(uncore, "uncore PMU and its event table: data/events/uncore-UNCORE.tsv; or none")
+	STRING_FIELD(energy, "energy table: data/energy/ENERGY.tsv, or a path")
 	STRING_FIELD(cpuid_vendor, "CPUID vendor")
 	STRING_FIELD(cpuid_signature, "CPUID signature: family, model, stepping")
-	STRING_FIELD(cpuid_models, "FAMILY_MODEL of each processor it stands for (--core host)")
-#define FIELD_INT(id, key, min, max, unit, help) { key, INT, offsetof(struct core_config, id), 0, min, max, unit, "", help },
-#define FIELD_REAL(id, key, min, max, unit, help) { key, REAL, offsetof(struct core_config, id), 0, min, max, unit, "", help },
-#define FIELD_ENUM(id, key, names, help) { key, ENUM, offsetof(struct core_config, id), 0, 0, 0, "", names, help },
-#define FIELD_FALL(id, key, unit, help) { key, FALL, offsetof(struct core_config, id), 0, 0, 0, unit, "", help },
+	STRING_FIELD(cpuid_models, "FAMILY_MODEL of each processor that it models (--core host)")
+#define FIELD_INT(id, key, min, max, unit, help) { key, INT, AT(id), 0, min, max, unit, "", help },
+#define FIELD_REAL(id, key, min, max, unit, help) { key, REAL, AT(id), 0, min, max, unit, "", help },
+#define FIELD_ENUM(id, key, names, help) { key, ENUM, AT(id), 0, 0, 0, "", names, help },
+#define FIELD_FALL(id, key, unit, help) { key, FALL, AT(id), 0, 0, 0, unit, "", help },
 #include "core/machine/fields.def"
 };
 enum { FIELDS = sizeof fields / sizeof fields[0], DEPTH = 8, LINE = 1024 };
 
-/* What holds if no file says. */
+/* The values of fields that no file sets. */
 static const char *const defaults[][2] = {
 #define FIELD_DEFAULT(key, value) { key, value },
 #include "core/machine/fields.def"
@@ -58,12 +60,12 @@ static const struct field *find_field(const char *key, struct err *err)
 	for (size_t i = 0; i < FIELDS; i++)
 		near_offer(&near, fields[i].key, strlen(fields[i].key));
 	bool found = near_text(&near, "; nearest: ", text, sizeof text);
-	err_set(err, ERR_INPUT, "unknown field '%.64s'%s", key, found ? text : "; `softpmu cores NAME` shows them all");
+	err_set(err, ERR_INPUT, "unknown field '%.64s'%s", key, found ? text : "; `softpmu cores NAME` lists them all");
 	return NULL;
 }
 
 /* --- values --- */
-/* Digits, a point and digits, then K, M or G.  Not strtod: that depends on the locale. */
+/* Reads hexadecimal after 0x, or decimal digits with a point and K, M or G.  strtod would depend on the locale. */
 static bool number(const char *s, double *value)
 {
 	double v = 0, scale = 1;
@@ -132,8 +134,8 @@ static int range(const struct field *f, double v, struct err *err)
 	print_number(least, sizeof least, f, f->min);
 	print_number(most, sizeof most, f, f->max);
 	print_number(is, sizeof is, f, v);
-	return err_set(err, ERR_INPUT, "%s = %s is out of range: %s to %s%s%s", f->key, is, least, most, *f->unit ? " " : "",
-	               strcmp(f->unit, "mask") ? f->unit : "");
+	return err_set(err, ERR_INPUT, "%s = %s is out of range: %s to %s%s%s", f->key, is, least, most,
+		*f->unit ? " " : "", strcmp(f->unit, "mask") ? f->unit : "");
 }
 
 static int fall_check(const struct core_fall *p, const char *key, struct err *err)
@@ -143,12 +145,17 @@ static int fall_check(const struct core_fall *p, const char *key, struct err *er
 	for (uint32_t i = 0; i < p->points; i++) {
 		const double before = i ? p->at[i - 1] : 0, most = i ? p->per_cent[i - 1] : 100;
 		if (!(p->at[i] > before && p->at[i] >= 0.0001 && p->at[i] <= 1e5))
-			return err_set(err, ERR_INPUT, "%s: %.6g behind %.6g: the first of each pair must rise, from 0.0001 to 100000", key, p->at[i], before);
+			return err_set(err, ERR_INPUT,
+				"%s: %.6g follows %.6g: the first numbers of the pairs must rise, within 0.0001 to "
+				"100000",
+				key, p->at[i], before);
 		if (!(p->per_cent[i] <= most && (p->per_cent[i] >= 0.0001 || p->per_cent[i] == 0)))
-			return err_set(err, ERR_INPUT, "%s: %.6g %% behind %.6g %%: the second of each pair must not rise", key, p->per_cent[i], most);
+			return err_set(err, ERR_INPUT,
+				"%s: %.6g %% follows %.6g %%: the second numbers of the pairs must not rise", key,
+				p->per_cent[i], most);
 	}
 	if (p->points && p->per_cent[p->points - 1] > 0)
-		return err_set(err, ERR_INPUT, "%s: the last pair must be of 0 %%", key);
+		return err_set(err, ERR_INPUT, "%s: the last pair must end with 0 %%", key);
 	return 0;
 }
 
@@ -165,7 +172,7 @@ static int fall_set(struct core_fall *out, const char *key, const char *value, s
 		if (colon)
 			*colon = 0;
 		if (!colon || !number(pair, p.at + p.points) || !number(colon + 1, p.per_cent + p.points))
-			return err_set(err, ERR_INPUT, "%s = %.64s: not of the form 2.5:80 4:0, nor none", key, value);
+			return err_set(err, ERR_INPUT, "%s = %.64s: not of the form 2.5:80 4:0 (or none)", key, value);
 		p.points++;
 		s += n + strspn(s + n, " \t");
 	}
@@ -180,7 +187,8 @@ void core_fall_print(const struct core_fall *p, char text[CORE_FALL_TEXT])
 	size_t used = 0;
 	strcpy(text, "none");
 	for (uint32_t i = 0; i < p->points; i++)
-		used += (size_t)snprintf(text + used, CORE_FALL_TEXT - used, "%s%.6g:%.6g", i ? " " : "", p->at[i], p->per_cent[i]);
+		used += (size_t)snprintf(
+			text + used, CORE_FALL_TEXT - used, "%s%.6g:%.6g", i ? " " : "", p->at[i], p->per_cent[i]);
 }
 
 double core_fall_per_cent(const struct core_fall *p, double at)
@@ -222,7 +230,8 @@ static int set_value(struct core_config *c, const struct field *f, const char *v
 		return 0;
 	case INT:
 		if (!number(value, &v) || v != (double)(uint64_t)v)
-			return err_set(err, ERR_INPUT, "%s = %.64s: not a whole number (0x.., K, M and G are understood)", f->key, value);
+			return err_set(err, ERR_INPUT, "%s = %.64s: not a whole number (12, 0x1f, 32K, 4M or 1G)",
+				f->key, value);
 		if (range(f, v, err))
 			return ERR_INPUT;
 		memcpy(at, &(uint32_t){ (uint32_t)v }, sizeof(uint32_t));
@@ -248,7 +257,7 @@ static char *trim(char *s)
 	return s;
 }
 
-/* `key = value`; set[]: marks the field, and refuses one that is marked. */
+/* Does `key = value`.  With set[], a field that is marked there is refused, and the new one is marked. */
 static int assign(struct core_config *c, char *line, bool *set, struct err *err)
 {
 	char *value = strchr(line, '=');
@@ -283,7 +292,7 @@ int core_config_presets(char *names[CONFIG_PRESETS], const char *data_dir, struc
 	snprintf(path, sizeof path, "%s/cores", data_dir);
 	DIR *d = opendir(path);
 	if (!d)
-		return err_system(err, "no cores in %s", path);
+		return err_system(err, "cannot list the cores in %s", path);
 	for (struct dirent *e; count < CONFIG_PRESETS && (e = readdir(d));) {
 		size_t n = strlen(e->d_name);
 		if (n > 5 && !strcmp(e->d_name + n - 5, ".conf") && (names[count] = strndup(e->d_name, n - 5)))
@@ -307,7 +316,8 @@ static int no_preset(const char *data_dir, const char *name, struct err *err)
 	if (!near_text(&near, "; nearest: ", text, sizeof text)) {
 		size_t used = 0;
 		for (int i = 0; i < count && used < sizeof text; i++) {
-			int n = snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "; there are: ", names[i]);
+			const char *before = i ? ", " : "; the cores are: ";
+			int n = snprintf(text + used, sizeof text - used, "%s%s", before, names[i]);
 			used += n > 0 ? (size_t)n : sizeof text;
 		}
 	}
@@ -316,7 +326,8 @@ static int no_preset(const char *data_dir, const char *name, struct err *err)
 	return err_set(err, ERR_INPUT, "unknown core '%.64s'%s", name, text);
 }
 
-static int load(struct core_config *c, const char *data_dir, const char *name, bool *all, unsigned depth, struct err *err)
+static int load(struct core_config *c, const char *data_dir, const char *name, bool *all, unsigned depth,
+		struct err *err)
 {
 	char path[4096], line[LINE];
 	bool set[FIELDS] = { false };
@@ -324,14 +335,16 @@ static int load(struct core_config *c, const char *data_dir, const char *name, b
 	int code = 0;
 
 	if (depth >= DEPTH)
-		return err_set(err, ERR_INPUT, "core '%.64s': includes go deeper than %d files", name, DEPTH);
+		return err_set(err, ERR_INPUT, "core '%.64s': more than %d files include each other", name, DEPTH);
 	bool is_path = strchr(name, '/');
-	int n = is_path ? snprintf(path, sizeof path, "%s", name) : snprintf(path, sizeof path, "%s/cores/%s.conf", data_dir, name);
+	int n = is_path ? snprintf(path, sizeof path, "%s", name)
+			: snprintf(path, sizeof path, "%s/cores/%s.conf", data_dir, name);
 	if (n < 0 || (size_t)n >= sizeof path)
 		return err_set(err, ERR_INPUT, "core '%.64s...': name too long", name);
 	FILE *f = fopen(path, "re");
 	if (!f)
-		return errno == ENOENT && !is_path ? no_preset(data_dir, name, err) : err_system(err, "cannot read %s", path);
+		return errno == ENOENT && !is_path ? no_preset(data_dir, name, err)
+						   : err_system(err, "cannot read %s", path);
 	for (unsigned number = 1; !code && fgets(line, sizeof line, f); number++) {
 		size_t length = strlen(line);
 		if (length == sizeof line - 1 && line[length - 1] != '\n') {
@@ -350,19 +363,20 @@ static int load(struct core_config *c, const char *data_dir, const char *name, b
 	if (!code && ferror(f))
 		code = err_system(err, "cannot read %s", path);
 	fclose(f);
-	bool other = false, said = false;	/* another processor than that of the file included, and for which it stands */
+	/* A file that sets another signature than the file it includes does not inherit that file's models. */
+	bool other = false, said = false;
 	for (size_t i = 0; i < FIELDS; i++) {
-		other |= set[i] && fields[i].offset == offsetof(struct core_config, cpuid_signature);
-		said |= set[i] && fields[i].offset == offsetof(struct core_config, cpuid_models);
+		other |= set[i] && fields[i].offset == AT(cpuid_signature);
+		said |= set[i] && fields[i].offset == AT(cpuid_models);
 		all[i] |= set[i];
 	}
 	for (size_t i = 0; i < FIELDS; i++)
-		if (other && !said && fields[i].offset == offsetof(struct core_config, cpuid_models))
+		if (other && !said && fields[i].offset == AT(cpuid_models))
 			all[i] = false;
 	return code;
 }
 
-/* Hexadecimal digits, at least one and not more than a number of 32 bits has; those passed over, or 0. */
+/* Reads one to eight hexadecimal digits.  Returns their number, or 0 if there are none or more. */
 static size_t hexadecimal(const char *s, unsigned long *value)
 {
 	size_t n = strspn(s, "0123456789abcdefABCDEF");
@@ -370,7 +384,7 @@ static size_t hexadecimal(const char *s, unsigned long *value)
 	return n <= 8 ? n : 0;
 }
 
-/* cpuid_models of a core that does not set it: family and model of its signature. */
+/* Sets cpuid_models to family and model of the signature, for a core that does not set it. */
 static void models_of_signature(struct core_config *c)
 {
 	unsigned long s;
@@ -397,7 +411,7 @@ int core_config_load(struct core_config *out, const char *data_dir, const char *
 	if (code)
 		return code;
 	for (size_t i = 0; i < FIELDS; i++)
-		if (!set[i] && fields[i].offset == offsetof(struct core_config, cpuid_models))
+		if (!set[i] && fields[i].offset == AT(cpuid_models))
 			models_of_signature(&c);
 		else if (!set[i])
 			return err_set(err, ERR_INPUT, "core '%.64s' does not set %s", name, fields[i].key);
@@ -474,8 +488,9 @@ char *core_config_print(const struct core_config *config, bool with_help)
 		}
 		fprintf(out, "%s = %s", f->key, value);
 		if (with_help)
-			fprintf(out, "%*s# %s%s", (int)(strlen(f->key) + strlen(value) < 35 ? 35 - strlen(f->key) - strlen(value) : 1), "",
-			        f->help, f->type == ENUM ? " (" : limits);
+			fprintf(out, "%*s# %s%s",
+				(int)(strlen(f->key) + strlen(value) < 35 ? 35 - strlen(f->key) - strlen(value) : 1),
+				"", f->help, f->type == ENUM ? " (" : limits);
 		if (with_help && f->type == ENUM)
 			fprintf(out, "%s)", f->names);
 		fputc('\n', out);
@@ -528,10 +543,12 @@ int core_config_check(const struct core_config *c, struct err *err)
 	if (!digits || (strcmp(c->cpuid_signature + digits, "H") && c->cpuid_signature[digits]))
 		return err_set(err, ERR_INPUT, "cpuid_signature = %s is not of the form 506E3H", c->cpuid_signature);
 	for (const char *s = c->cpuid_models; *s; s += digits) {
-		size_t family = hexadecimal(s, &hex), model = family && s[family] == '_' ? hexadecimal(s + family + 1, &hex) : 0;
+		size_t family = hexadecimal(s, &hex);
+		size_t model = family && s[family] == '_' ? hexadecimal(s + family + 1, &hex) : 0;
 		digits = family + 1 + model;
 		if (!model || (s[digits] && !isspace((unsigned char)s[digits])))
-			return err_set(err, ERR_INPUT, "cpuid_models = %s is not of the form 06_5E 06_4E", c->cpuid_models);
+			return err_set(err, ERR_INPUT,
+				"cpuid_models = %s is not of the form 06_5E 06_4E", c->cpuid_models);
 		digits += strspn(s + digits, " \t");
 	}
 	const struct { const char *key; uint32_t value; bool zero; } powers[] = {
@@ -543,20 +560,26 @@ int core_config_check(const struct core_config *c, struct err *err)
 		if (!power_of_two(powers[i].value) && !(powers[i].zero && !powers[i].value))
 			return err_set(err, ERR_INPUT, "%s = %u is not a power of two", powers[i].key, powers[i].value);
 	if (c->dsb_window_lines > c->dsb_ways)
-		return err_set(err, ERR_INPUT, "dsb.window_lines = %u: more than the %u lines of a set (dsb.ways)", c->dsb_window_lines, c->dsb_ways);
+		return err_set(err, ERR_INPUT, "dsb.window_lines = %u: a set has only %u lines (dsb.ways)",
+			c->dsb_window_lines, c->dsb_ways);
 	if ((c->predict_pairs || c->dsb_straddle) && !c->predict_ahead)
-		return err_set(err, ERR_INPUT, "predict.pairs and dsb.straddle need predict.ahead");
+		return err_set(err, ERR_INPUT, "predict.pairs and dsb.straddle need predict.ahead > 0");
 	uint32_t ports = (1u << c->ports_count) - 1;
 	if ((c->ports_load | c->ports_store) & ~ports)
-		return err_set(err, ERR_INPUT, "ports.load and ports.store_data name ports beyond ports.count = %u", c->ports_count);
+		return err_set(err, ERR_INPUT, "ports.load and ports.store_data name ports beyond ports.count = %u",
+			c->ports_count);
 	if (c->ports_load & c->ports_store)
 		return err_set(err, ERR_INPUT, "ports.load and ports.store_data share ports");
 	if ((c->rs_load_size && !c->ports_load) || (c->rs_store_size && !c->ports_store))
-		return err_set(err, ERR_INPUT, "a scheduler of its own without ports: rs.load_size needs ports.load, rs.store_size ports.store_data");
-	const uint32_t load = c->rs_load_size ? c->ports_load : 0, store = c->rs_store_size ? c->ports_store : 0, common = ports & ~load & ~store;
+		return err_set(err, ERR_INPUT,
+			"a scheduler has no ports: rs.load_size needs ports.load, and rs.store_size needs "
+			"ports.store_data");
+	const uint32_t load = c->rs_load_size ? c->ports_load : 0, store = c->rs_store_size ? c->ports_store : 0;
+	const uint32_t common = ports & ~load & ~store;
 	if (!common)
-		return err_set(err, ERR_INPUT, "no port is left to the common scheduler");
+		return err_set(err, ERR_INPUT, "ports.load and ports.store_data leave no port to the common scheduler");
 	if (too_many(common) || too_many(load) || too_many(store))
-		return err_set(err, ERR_INPUT, "ports.count = %u: a scheduler has more than %d of them", c->ports_count, CORE_SCHEDULER_PORTS);
+		return err_set(err, ERR_INPUT, "ports.count = %u: one scheduler would have more than %d ports",
+			c->ports_count, CORE_SCHEDULER_PORTS);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Features and their registers (features.h).  Everything about one comes from features.def; this file has the rules by which levels become
- * fields: halving keeps caches and tables whole (sets go first, ways once there is one set left), and what no level can do to a preset is no
- * level of it.
+ * Features and their registers (features.h).  features.def says everything about each feature; this file has the rules
+ * by which levels set fields.  Halving removes sets first, and ways once one set is left, so that caches and tables
+ * stay consistent.  A level that a preset cannot have is not among its levels.
  */
 #include "core/machine/features.h"
 #include "util/near.h"
@@ -22,22 +22,24 @@ static const struct { uint32_t msr; const char *name; } registers[FEATURE_REGIST
 	[POLICY] = { MSR_FEATURES + 4, "SOFTPMU_FEATURES_POLICY" },
 };
 
-#define KEEP UINT32_MAX		/* off: there is no such level */
-enum rule { RULE_NONE, RULE_CACHE, RULE_ENTRIES, RULE_COUNT, RULE_LOG2, RULE_PUT, RULE_ENUM, RULE_EACH, RULE_SCALE, RULE_BIT };
+#define KEEP UINT32_MAX		/* as `off`: the feature has no such level */
+enum rule {
+	RULE_NONE, RULE_CACHE, RULE_ENTRIES, RULE_COUNT, RULE_LOG2, RULE_PUT, RULE_ENUM, RULE_EACH, RULE_SCALE, RULE_BIT
+};
 enum { PARTS = 3, NAMED = 2, HALVINGS = 4 /* 1/16 at most */ };
 
-struct part {			/* a field of the configuration, and what becomes of it */
+struct part {			/* a field of the configuration, and how levels change it */
 	enum rule rule;
 	size_t field, ways;
-	uint32_t off;		/* entries that are left when it is off; PUT: the value */
-	int32_t by[NAMED];	/* EACH: values, SCALE: halvings (below 0: doublings), by name */
+	uint32_t off;		/* entries that are left when it is off; PUT: the value; BIT: the bit */
+	int32_t by[NAMED];	/* for each name: the value (EACH), or the halvings (SCALE; below 0: doublings) */
 };
 
 struct row {
 	const char *name;
 	enum feature_kind kind;
 	unsigned reg, low;
-	const char *names, *lacks, *help;	/* names: of a policy, split by | */
+	const char *names, *lacks, *help;	/* names: of a policy, separated by | */
 	struct part part[PARTS];
 };
 
@@ -51,9 +53,12 @@ struct row {
 #define ENUM(id) { RULE_ENUM, AT(id), 0, KEEP, { 0 } }
 #define EACH(id, ...) { RULE_EACH, AT(id), 0, KEEP, { __VA_ARGS__ } }
 #define SCALE(id, ...) { RULE_SCALE, AT(id), 0, KEEP, { __VA_ARGS__ } }
-#define FEATURE_SIZE(name, reg, bit, lacks, help, ...) { name, FEATURE_SIZE, reg, bit, "", lacks, help, { __VA_ARGS__ } },
-#define FEATURE_SWITCH(name, reg, bit, lacks, help, ...) { name, FEATURE_SWITCH, reg, bit, "", lacks, help, { __VA_ARGS__ } },
-#define FEATURE_POLICY(name, reg, bit, names, lacks, help, ...) { name, FEATURE_POLICY, reg, bit, names, lacks, help, { __VA_ARGS__ } },
+#define FEATURE_SIZE(name, reg, bit, lacks, help, ...) \
+	{ name, FEATURE_SIZE, reg, bit, "", lacks, help, { __VA_ARGS__ } },
+#define FEATURE_SWITCH(name, reg, bit, lacks, help, ...) \
+	{ name, FEATURE_SWITCH, reg, bit, "", lacks, help, { __VA_ARGS__ } },
+#define FEATURE_POLICY(name, reg, bit, names, lacks, help, ...) \
+	{ name, FEATURE_POLICY, reg, bit, names, lacks, help, { __VA_ARGS__ } },
 static const struct row rows[] = {
 #include "core/machine/features.def"
 };
@@ -85,7 +90,7 @@ static void put(struct core_config *c, size_t field, uint32_t v)
 
 /* ---- what a level does to the fields -------------------------------------------------------------------------- */
 
-/* Bytes of what CACHE counts. */
+/* Bytes of a way of a cache set: a line, or a sector of L2.  1 for parts that count entries. */
 static uint32_t unit_of(const struct core_config *c, const struct part *p)
 {
 	uint32_t line = c->cache_line ? 32 : 64;
@@ -94,7 +99,7 @@ static uint32_t unit_of(const struct core_config *c, const struct part *p)
 	return p->field == AT(l2_size) ? line << c->l2_sectors : p->field == AT(l3_size) ? 64 : line;
 }
 
-/* Half as many sets; or, of one set, half as many ways.  False: it cannot be halved. */
+/* Halves the sets, or the ways if there is one set.  Returns false if it cannot be halved. */
 static bool halve_sets(struct core_config *c, const struct part *p)
 {
 	uint32_t size = get(c, p->field), ways = get(c, p->ways), set = ways * unit_of(c, p);
@@ -106,7 +111,7 @@ static bool halve_sets(struct core_config *c, const struct part *p)
 	return true;
 }
 
-/* false: it can be made no smaller. */
+/* Returns false if the part cannot be made smaller. */
 static bool halve(struct core_config *c, const struct part *p)
 {
 	uint32_t v = get(c, p->field);
@@ -160,12 +165,12 @@ static unsigned names_of(const char *names)
 	return n;
 }
 
-/* Has the preset something that the feature is about? */
+/* Does the preset have the structure that the feature changes? */
 static bool has(const struct core_config *c, const struct row *r)
 {
 	const struct part *p = &r->part[0];
 	bool tage = c->bpred_class == 0, hybrid = c->bpred_class == 1;
-	switch (p->field) {	/* fields that mean something on some machines alone */
+	switch (p->field) {	/* fields that have a meaning on some machines only */
 	case AT(tage_entries_log2):
 		return tage && c->tage_tables;
 	case AT(tage_base_log2):
@@ -210,13 +215,18 @@ static bool has(const struct core_config *c, const struct row *r)
 	}
 }
 
+static bool can_halve(const struct part *p)
+{
+	return p->rule != RULE_NONE && p->rule != RULE_PUT;
+}
+
 static bool apply_size(struct core_config *c, const struct row *r, uint32_t code)
 {
 	bool can = code <= HALVINGS;
 	for (unsigned i = 0; i < PARTS && code == FEATURE_OFF; i++)
 		can |= r->part[i].rule != RULE_NONE && r->part[i].off != KEEP;
 	for (unsigned i = 0; i < PARTS && can; i++)
-		for (uint32_t k = 0; k < code && r->part[i].rule && r->part[i].rule != RULE_PUT && code != FEATURE_OFF; k++)
+		for (uint32_t k = 0; k < code && can_halve(&r->part[i]) && code != FEATURE_OFF; k++)
 			if (!halve(c, &r->part[i]) && !i)
 				return false;
 	for (unsigned i = 0; i < PARTS && can && code == FEATURE_OFF; i++)
@@ -241,8 +251,8 @@ static bool apply_policy(struct core_config *c, const struct row *r, uint32_t co
 	return true;
 }
 
-/* What the code makes of the preset's fields; false: the preset has no such level.  Features touch different fields, so their order does
- * not matter. */
+/* Changes the preset's fields to a level; returns false if the preset has no such level.  No two features set the same
+ * field, so their order does not matter. */
 static bool apply(struct core_config *c, const struct row *r, uint32_t code)
 {
 	struct core_config to = *c;
@@ -262,7 +272,7 @@ static bool apply(struct core_config *c, const struct row *r, uint32_t code)
 	return true;
 }
 
-/* ... and could it be otherwise? */
+/* Does the preset have the feature, with a level that changes something? */
 static bool present(const struct core_config *preset, const struct row *r)
 {
 	for (uint32_t code = 1; code < 1u << width(r) && has(preset, r); code++) {
@@ -291,8 +301,8 @@ static void level_name(char *name, size_t bytes, const struct row *r, uint32_t c
 
 static void describe(const struct core_config *preset, const struct row *r, struct core_feature *f)
 {
-	*f = (struct core_feature){ .name = r->name, .help = r->help, .key = "", .kind = r->kind, .msr = registers[r->reg].msr, .low = (uint8_t)r->low,
-		.width = (uint8_t)width(r) };
+	*f = (struct core_feature){ .name = r->name, .help = r->help, .key = "", .kind = r->kind,
+		.msr = registers[r->reg].msr, .low = (uint8_t)r->low, .width = (uint8_t)width(r) };
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (keys[i].at == r->part[0].field)
 			f->key = keys[i].key;
@@ -303,7 +313,7 @@ static void describe(const struct core_config *preset, const struct row *r, stru
 		struct feature_level l = { .code = code, .value = get(&c, r->part[0].field) };
 		level_name(l.name, sizeof l.name, r, code);
 		if (r->kind == FEATURE_POLICY && r->part[0].rule == RULE_ENUM && code && l.value == f->level[0].value)
-			memcpy(f->level[0].name, l.name, sizeof l.name);	/* the preset's own */
+			memcpy(f->level[0].name, l.name, sizeof l.name);	/* the preset has this policy */
 		else
 			f->level[f->levels++] = l;
 	}
@@ -324,7 +334,8 @@ static const struct row *find_row(const struct core_config *preset, const char *
 		if (!strcmp(rows[i].name, name)) {
 			if (present(preset, &rows[i]))
 				return &rows[i];
-			err_set(err, ERR_UNSUPPORTED, "feature %s: core '%s' has no %s", name, preset->name, rows[i].lacks);
+			err_set(err, ERR_UNSUPPORTED, "feature %s: core '%s' has no %s", name, preset->name,
+				rows[i].lacks);
 			return NULL;
 		}
 	struct near near;
@@ -334,7 +345,8 @@ static const struct row *find_row(const struct core_config *preset, const char *
 		if (present(preset, &rows[i]))
 			near_offer(&near, rows[i].name, strlen(rows[i].name));
 	near_text(&near, "; nearest: ", text, sizeof text);
-	err_set(err, ERR_INPUT, "unknown feature '%.64s'%s (softpmu cores %s --features)", name, text, preset->name);
+	err_set(err, ERR_INPUT, "unknown feature '%.64s'%s (`softpmu cores %s --features` lists them)", name, text,
+		preset->name);
 	return NULL;
 }
 
@@ -374,8 +386,9 @@ void core_features_config(const struct core_features *f, struct core_config *out
 	config_of(&f->preset, f->value, out);
 }
 
-/* The code of a level by name, as the list has it or (a policy's) spelled out. */
-static int code_by_name(const struct core_config *preset, const struct row *r, const char *level, uint32_t *code, struct err *err)
+/* Finds the code of a level by its name; `preset` is level 0 of every feature. */
+static int code_by_name(
+	const struct core_config *preset, const struct row *r, const char *level, uint32_t *code, struct err *err)
 {
 	struct core_feature f;
 	char known[192] = "";
@@ -388,7 +401,8 @@ static int code_by_name(const struct core_config *preset, const struct row *r, c
 		}
 		snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", f.level[i].name);
 	}
-	return err_set(err, ERR_INPUT, "feature %s: core '%s' has no level '%.32s'; there are: %s", r->name, preset->name, level, known);
+	return err_set(err, ERR_INPUT, "feature %s: core '%s' has no level '%.32s'; there are: %s", r->name,
+		preset->name, level, known);
 }
 
 static int set_one(struct core_features *f, char *setting, struct err *err)
@@ -456,7 +470,7 @@ bool core_features_text(const struct core_features *f, char *text, size_t bytes)
 	return used < bytes;
 }
 
-/* Index of the register, on machines that have one of its features; -1: there is none. */
+/* Returns the index of the register, or -1 if the preset has none of its features. */
 static int register_at(const struct core_config *preset, uint32_t msr)
 {
 	for (size_t i = 0; i < ROWS; i++)
@@ -504,7 +518,7 @@ const char *core_features_register(unsigned index, uint32_t *msr)
 	return registers[index].name;
 }
 
-/* 0x3c000, 3C000H, 245760. */
+/* Reads a number in one of the forms 0x3c000, 3C000H and 245760. */
 static bool number(const char *text, uint64_t *out)
 {
 	char *end;
@@ -545,22 +559,26 @@ int core_features_wrmsr(struct core_features *f, const char *assignment, struct 
 		return err_set(err, ERR_INPUT, "'%.64s' is not of the form register=value", assignment);
 	snprintf(name, sizeof name, "%.*s", (int)(equals - assignment), assignment);
 	if (!core_features_register_find(name, &msr))
-		return err_set(err, ERR_INPUT, "'%s' is no register of features (softpmu cores %s --features)", name, f->preset.name);
+		return err_set(err, ERR_INPUT,
+			"'%s' is not a feature register (`softpmu cores %s --features` lists them)", name,
+			f->preset.name);
 	if (!number(equals + 1, &value))
-		return err_set(err, ERR_INPUT, "'%.64s' is not a value: 0x5, 5H or 5", equals + 1);
+		return err_set(err, ERR_INPUT, "'%.64s' is not a value (0x5, 5H or 5)", equals + 1);
 	struct core_features empty;
 	core_features_init(&empty, &f->preset);
 	switch (core_features_write(f, msr, value)) {
 	case FEATURE_OK:
 		return 0;
 	case FEATURE_NO_MSR:
-		return err_set(err, ERR_UNSUPPORTED, "%s: core '%s' has nothing that this register changes", name, f->preset.name);
+		return err_set(err, ERR_UNSUPPORTED, "%s: core '%s' has none of the features of this register", name,
+			f->preset.name);
 	default:
 		for (unsigned bit = 0; bit < 64; bit++)
 			if (value >> bit & 1 && core_features_write(&empty, msr, UINT64_C(1) << bit) != FEATURE_OK)
 				alone |= UINT64_C(1) << bit;
-		return err_set(err, ERR_INPUT, alone ? "WRMSR %s, %llXH: #GP(0): core '%s' has nothing in %llXH of it" :
-		               "WRMSR %s, %llXH: #GP(0): core '%s' has no such level in a field of it", name, (unsigned long long)value,
-		               f->preset.name, (unsigned long long)alone);
+		return err_set(err, ERR_INPUT,
+			alone ? "WRMSR %s, %llXH: #GP(0): core '%s' reserves bits %llXH"
+			      : "WRMSR %s, %llXH: #GP(0): core '%s' lacks the level that a field selects",
+			name, (unsigned long long)value, f->preset.name, (unsigned long long)alone);
 	}
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The preset for the processor that softpmu itself runs on.  A preset says in cpuid_models for which it stands; nothing is guessed: a
- * processor that no preset names is refused, with the presets that come nearest.  Near is, of Intel's: the same family, then the
- * smallest distance of model numbers, which rise with the years but for a few; of others: the same of that maker's presets, and near to an
- * Intel processor with the same vector extensions.
- * Left out: the two kinds of cores of a hybrid processor (leaf 1AH); the preset is that of its performance cores.
- * Source: SDM vol. 2A, "CPUID", leaves 0, 1, 7 and 80000002H to 80000004H; DisplayFamily and DisplayModel as in its pseudocode. */
+ * The preset for the processor that softpmu itself runs on.  Each preset lists the processors that it models in
+ * cpuid_models.  Nothing is guessed: a processor that no preset lists is refused, and the message names the nearest
+ * presets.  The nearest has the same family, then the smallest difference of model numbers, which rise with the years
+ * with few exceptions.  Other makers' processors are compared with that maker's presets in this way, and with Intel's
+ * presets through an Intel processor that has the same vector extensions. Left out: the two kinds of cores of a
+ * hybrid processor (leaf 1AH); its performance cores decide the preset. Source: SDM vol. 2A, "CPUID", leaves 0, 1, 7
+ * and 80000002H to 80000004H; DisplayFamily and DisplayModel as in its pseudocode. */
 #include "core/machine/host_preset.h"
 #include <cpuid.h>
 #include <ctype.h>
@@ -12,14 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first, or the most common, of Intel's processors with an extension, by the core that a preset models. */
+/* Sets like_*: the first, or the most common, Intel processor with the host's vector extensions and a preset. */
 static void like(struct core_host *h, unsigned ecx, unsigned edx)
 {
 	unsigned a = 0, b = 0, c = 0, d = 0;
 	__get_cpuid_count(7, 0, &a, &b, &c, &d);
 	const struct { bool has; uint32_t family, model; } list[] = {
-		{ b & bit_AVX512F, 0x06, 0x8f }, { b & bit_AVX2, 0x06, 0x5e }, { ecx & bit_AVX, 0x06, 0x3a }, { ecx & bit_SSSE3, 0x06, 0x0f },
-		{ ecx & bit_SSE3, 0x0f, 0x04 }, { edx & bit_SSE2, 0x0f, 0x01 }, { edx & bit_SSE, 0x06, 0x08 }, { true, 0x05, 0x02 },
+		{ b & bit_AVX512F, 0x06, 0x8f },
+		{ b & bit_AVX2, 0x06, 0x5e },
+		{ ecx & bit_AVX, 0x06, 0x3a },
+		{ ecx & bit_SSSE3, 0x06, 0x0f },
+		{ ecx & bit_SSE3, 0x0f, 0x04 },
+		{ edx & bit_SSE2, 0x0f, 0x01 },
+		{ edx & bit_SSE, 0x06, 0x08 },
+		{ true, 0x05, 0x02 },
 	};
 	size_t i = 0;
 	while (!list[i].has)
@@ -63,7 +70,8 @@ void core_host_read(struct core_host *h)
 	strcpy(h->brand, s);
 }
 
-/* Blank-separated FAMILY_MODEL in hexadecimal, as core_config_check wants them. */
+/* Do the models (FAMILY_MODEL in hexadecimal, separated by blanks, as core_config_check accepts them) contain the
+ * host? */
 static bool stands_for(const char *models, const struct core_host *h)
 {
 	for (const char *s = models; *s;) {
@@ -77,7 +85,8 @@ static bool stands_for(const char *models, const struct core_host *h)
 	return false;
 }
 
-/* How far a core is from the host: of the same maker by family and model, of others by an Intel processor that is like it. */
+/* How far a preset is from the host: by family and model if the makers are the same, else by the host's like_family and
+ * like_model.  ~0: they cannot be compared. */
 static unsigned distance(const struct core_config *c, const struct core_host *h)
 {
 	unsigned long s = strtoul(c->cpuid_signature, NULL, 16);
@@ -87,7 +96,11 @@ static unsigned distance(const struct core_config *c, const struct core_host *h)
 	unsigned apart = model > wanted ? model - wanted : wanted - model;
 	if (family == 15)
 		family += s >> 20 & 255;
-	return !same && strcmp(c->cpuid_vendor, "GenuineIntel") ? ~0u : apart + (family == wanted_family ? 0 : 1000 + 1000 * (family > wanted_family ? family - wanted_family : wanted_family - family));
+	if (!same && strcmp(c->cpuid_vendor, "GenuineIntel"))
+		return ~0u;
+	if (family == wanted_family)
+		return apart;
+	return apart + 1000 + 1000 * (family > wanted_family ? family - wanted_family : wanted_family - family);
 }
 
 int core_host_preset(char *name, size_t bytes, const char *data_dir, const struct core_host *h, struct err *err)
@@ -120,7 +133,8 @@ int core_host_preset(char *name, size_t bytes, const char *data_dir, const struc
 	}
 	if (found)
 		return 0;
-	return err_set(err, ERR_UNSUPPORTED, "no preset models this host, %s family %02XH, model %02XH%s%s%s; nearest presets: %s%s%s",
-	               *h->vendor ? h->vendor : "unknown vendor", h->family, h->model, *h->brand ? " (" : "", h->brand,
-	               *h->brand ? ")" : "", *nearest[0] ? nearest[0] : "none", *nearest[1] ? ", " : "", nearest[1]);
+	return err_set(err, ERR_UNSUPPORTED,
+		"no preset models this host, %s family %02XH, model %02XH%s%s%s; nearest presets: %s%s%s",
+		*h->vendor ? h->vendor : "unknown vendor", h->family, h->model, *h->brand ? " (" : "", h->brand,
+		*h->brand ? ")" : "", *nearest[0] ? nearest[0] : "none", *nearest[1] ? ", " : "", nearest[1]);
 }

@@ -5,15 +5,19 @@
 #define CORE_HOST_PRESET_H
 #include "core/machine/config.h"
 
-/* As CPUID tells; under a hypervisor what that tells. */
+/* What CPUID reports.  Under a hypervisor, that is what the hypervisor lets it report. */
 struct core_host {
-	char vendor[13], brand[49];	/* GenuineIntel; the brand string without blanks at its ends, "" if there is none */
-	uint32_t family, model;		/* DisplayFamily, DisplayModel: extended fields added */
-	uint32_t like_family, like_model; /* an Intel processor with the same vector extensions, to name presets that are near */
+	/* e.g. GenuineIntel; brand string without blanks at its ends, "" if there is none */
+	char vendor[13], brand[49];
+	uint32_t family, model;		/* DisplayFamily, DisplayModel: with the extended fields */
+	/* an Intel processor with the same vector extensions: it decides which presets are near to another maker's
+	 * host */
+	uint32_t like_family, like_model;
 };
 
 void core_host_read(struct core_host *host);
-/* The preset whose cpuid_models hold the host's family and model, into name. None: ERR_UNSUPPORTED, naming the host and the nearest presets.
- * A preset that cannot be read matches nothing. */
+/* Writes the name of the preset whose cpuid_models contain the host's family and model.  If there is none:
+ * ERR_UNSUPPORTED, with the host and the nearest presets in the message.  A preset that cannot be read matches
+ * nothing. */
 int core_host_preset(char *name, size_t bytes, const char *data_dir, const struct core_host *host, struct err *err);
 #endif

@@ -34,7 +34,7 @@ check "a feature that the core lacks" refuses "softpmu: feature trace.size: core
 check "a misspelt feature" refuses "nearest: l1d.size" --feature l1d.szie=off
 check "a level that is none" refuses "there are: full, 1/2" --feature l1d.size=3/4
 check "a reserved bit" refuses "#GP(0)" --wrmsr 1a4h=0x10
-check "a register that is none" refuses "is no register of features" --wrmsr 186h=0
+check "a register that is none" refuses "is not a feature register" --wrmsr 186h=0
 
 for core in $("$SOFTPMU" cores -j | sed -n 's/.*"name": "\([^"]*\)".*/\1/p'); do
 	check "$core: features as text" says "l1d.size" "$SOFTPMU" cores "$core" --features

@@ -69,7 +69,7 @@ static void test_a_share_falls_from_all_to_nothing(void **state)
 	refused_fall("l3.others=0:100 4:0", "must rise");
 	refused_fall("l3.others=1:60 2:80 4:0", "must not rise");
 	refused_fall("l3.others=1:101 4:0", "must not rise");
-	refused_fall("l3.others=1:50", "last pair must be of 0 %");
+	refused_fall("l3.others=1:50", "last pair must end with 0 %");
 	refused_fall("l3.others=1:50 4:-1", "not of the form");
 	refused_fall("l3.others=1 4:0", "not of the form");
 	refused_fall("l3.others=1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1 10:1 11:1 12:1 13:1 14:1 15:1 16:1 17:0", "more than 16");

@@ -12,7 +12,7 @@ static unsigned plru_build(struct repl *r, unsigned from, unsigned to, unsigned 
 	unsigned node = (*nodes)++, middle = from + (to - from + 1) / 2;
 	for (unsigned way = from; way < to; way++) {
 		r->keep[way] &= ~(UINT64_C(1) << node);
-		if (way < middle)	/* point to the other side */
+		if (way < middle)	/* a touch points to the other side */
 			r->point[way] |= UINT64_C(1) << node;
 	}
 	r->child[node][0] = (uint8_t)plru_build(r, from, middle, nodes);
@@ -75,7 +75,7 @@ unsigned repl_victim(const struct repl *r, uint64_t *word)
 		*word = *word * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 		return (unsigned)((*word >> 32) * r->ways >> 32);
 	}
-	/* both bits of a way set: age 3.  Adding 1 to all is safe while none is 3. */
+	/* Age 3 is both bits of a way.  Adding 1 to all ways is safe while none has age 3. */
 	uint64_t low = UINT64_C(0x5555555555555555) & ((UINT64_C(1) << 2 * r->ways) - 1);
 	uint64_t oldest;
 	while (!(oldest = *word & *word >> 1 & low))
@@ -94,14 +94,15 @@ int cache_init(struct cache *c, const char *what, uint32_t bytes, uint32_t ways,
 	return cache_init_sectors(c, what, bytes, ways, policy, LINE_LOG2, 0, err);
 }
 
-int cache_init_sectors(struct cache *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, unsigned line_log2,
-                       unsigned sector_log2, struct err *err)
+int cache_init_sectors(struct cache *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy,
+	unsigned line_log2, unsigned sector_log2, struct err *err)
 {
 	unsigned log2 = line_log2 + sector_log2;
 	memset(c, 0, sizeof(*c));
 	if (!ways || ways > WAYS_MAX || bytes % (ways << log2) || !bytes)
-		return err_set(err, ERR_INPUT, "%s.size: %u bytes are not a whole number of sets of %u lines of %u bytes",
-		               what, bytes, ways, 1u << log2);
+		return err_set(err, ERR_INPUT,
+			"%s.size: %u bytes are not a whole number of sets of %u lines of %u bytes", what, bytes, ways,
+			1u << log2);
 	c->sets = (bytes >> log2) / ways;
 	c->ways = ways;
 	c->sector_log2 = sector_log2;
@@ -138,11 +139,12 @@ void cache_clear(struct cache *c)
 		c->word[i] = first;
 }
 
-/* A new line, put in at age 1, may be better put in at 3. */
+/* A new line was inserted at age 1.  Ages it to 3 if its set, or the winner of the duel, does so. */
 static void repl_duel(struct repl *r, uint64_t *word, uint32_t set, unsigned way)
 {
 	bool old = r->duel > DUEL_MAX / 2;
-	uint32_t kind = (set ^ set / DUEL_SETS ^ set / DUEL_SETS / DUEL_SETS) % DUEL_SETS;	/* strides meet all kinds */
+	/* every stride meets all kinds */
+	uint32_t kind = (set ^ set / DUEL_SETS ^ set / DUEL_SETS / DUEL_SETS) % DUEL_SETS;
 	if (kind == 0) {
 		r->duel += r->duel < DUEL_MAX;
 		old = false;
@@ -154,7 +156,7 @@ static void repl_duel(struct repl *r, uint64_t *word, uint32_t set, unsigned way
 		*word |= UINT64_C(3) << 2 * way;
 }
 
-/* Way whose tag is that of `line`, or an empty one; c->ways: none. */
+/* Returns the way whose tag covers `line`, or an empty way, or c->ways if there is neither. */
 static uint32_t sector_way(const struct cache *c, uint32_t line, uint32_t at)
 {
 	uint32_t empty = c->ways;
@@ -218,13 +220,16 @@ int l1_init(struct l1 *c, const char *what, uint32_t bytes, uint32_t ways, unsig
 	return l1_init_lines(c, what, bytes, ways, policy, LINE_LOG2, err);
 }
 
-int l1_init_lines(struct l1 *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, unsigned line_log2, struct err *err)
+int l1_init_lines(struct l1 *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, unsigned line_log2,
+	struct err *err)
 {
 	memset(c, 0, sizeof(*c));
 	uint32_t sets = ways ? (bytes >> line_log2) / ways : 0;
-	if (!sets || ways > WAYS_MAX || bytes != sets * ways << line_log2 || sets & (sets - 1) || sets * WAYS_MAX > UINT16_MAX)
-		return err_set(err, ERR_INPUT, "%s.size: %u bytes in %u ways of %u-byte lines are not a power of two of sets",
-		               what, bytes, ways, 1u << line_log2);
+	if (!sets || ways > WAYS_MAX || bytes != sets * ways << line_log2 || sets & (sets - 1) ||
+		sets * WAYS_MAX > UINT16_MAX)
+		return err_set(err, ERR_INPUT,
+			"%s.size: %u bytes in %u ways of %u-byte lines are not a power of two of sets", what, bytes,
+			ways, 1u << line_log2);
 	c->sets = sets;
 	c->ways = ways;
 	c->mask = sets - 1;
@@ -287,7 +292,7 @@ uint32_t l1_fill(struct l1 *c, uint64_t vline, uint32_t line, uint8_t state, str
 
 int32_t l1_find_physical(const struct l1 *c, uint32_t line)
 {
-	/* the low 6 bits of the number lie within a page, hence are those of the linear number too */
+	/* The low 6 bits of the line number lie within a page, so they are equal in the linear number. */
 	uint32_t step = c->sets < 64 ? c->sets : 64;
 	for (uint32_t set = line & (step - 1); set < c->sets; set += step)
 		for (uint32_t i = 0; i < c->ways; i++)

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Coherence between the cores of a machine: who holds a line, and in which state of MESI.
+ * Coherence between the cores of a machine: which cores hold a line, and in which state of MESI.
  *
  *   modified   LINE_DIRTY in L1D or L2 of one core
- *   exclusive  neither bit: one core has it, and may store without a word
- *   shared     LINE_SHARED: others may have it; a store must take it from them first (l2_upgrade)
+ *   exclusive  neither bit: one core has it, and may store without asking
+ *   shared     LINE_SHARED: others may have it; a store must first take it from them (l2_upgrade)
  *   invalid    not there
  *
- * Other cores are searched at every request that misses L2, and nothing is said to cost unless one holds the line
- * modified or must give it up (l3.snoop_ns).  A read leaves every copy shared and clean, modified data going to L3; a request for
- * ownership takes all copies away.  A line on its way to one core comes to the next behind that, however early it was asked for:
- * two cores that write one line have it in turn.  True and false sharing are one thing here, lines having no bytes.
+ * Every request that misses L2 searches the other cores.  That costs nothing unless one of them holds the line
+ * modified or must give it up (l3.snoop_ns).  A read leaves every copy shared and clean, and modified data go to L3;
+ * a request for ownership drops all copies.  A line in flight to one core reaches the next requester after that,
+ * however early the request: two cores that write one line own it in turn.  Lines have no bytes here, so true and
+ * false sharing are the same.
  *
- * Left out: the states that pass data on (forward, owned); the order in which several cores' requests wait for one line (that of
- * the model's calls, which go by modelled time: run/order.h); core-valid bits that are stale (a snoop that finds nothing costs nothing).
+ * Left out: the states that pass data on (forward, owned); an arbitration order among several cores that wait for one
+ * line (they are served in the order of the model's calls, which follow modelled time: run/order.h); stale core-valid
+ * bits (a snoop that finds nothing costs nothing).
  */
 #include "core/memory/memsys_state.h"
 
-/* From when on the core has the line in the slot, if that is still to come. */
+/* Returns the cycle at which a line in flight reaches the core, or 0. */
 static uint64_t under_way(const struct inflight *fill, uint8_t state, uint32_t line)
 {
 	int entry = state & LINE_PENDING ? inflight_find(fill, line) : -1;
 	return entry >= 0 ? fill->ready[entry] : 0;
 }
 
-/* The core has given the line up: when it asks again, that is another request. */
+/* The core has given the line up: its next request must not find the old one in flight. */
 static void forget(struct inflight *fill, uint32_t line)
 {
 	for (uint32_t i = 0; i < fill->count; i++)
@@ -101,8 +103,10 @@ struct snoop coherence_own(struct memsys *m, uint32_t line, uint64_t cycle, bool
 	if (m->shared->cores > 1)
 		others = coherence_snoop(m, line, true, cycle, timed);
 	if (timed)
-		uncore_lookup_signal(m, ACCESS_RFO, line, uncore_found_in(&m->shared->l3, uncore_l3_find(m->shared, line)), cycle);
+		uncore_lookup_signal(
+			m, ACCESS_RFO, line, uncore_found_in(&m->shared->l3, uncore_l3_find(m->shared, line)), cycle);
 	if (others.asked)
-		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, others.asked);
+		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle,
+			others.asked);
 	return others;
 }

@@ -2,18 +2,21 @@
  * Memory behind the L3: channels with a bandwidth, banks with an open row.
  *
  * A request waits for a free place on its channel, then takes the latency of an open, empty or conflicting row.
- * Writes are kept back and drained a row at a time: they cost their place on the channel, and count as opening a row when it is neither the
- * open one nor that of the write before (for the uncore PMU; reads find the row open that they left open).
- * Others on a machine of which one program is modelled use its memory, too (dram.others_ns): a read waits for them, an exponential time, drawn by a hash of
- * line and number of the read, so always the same.  A chain of loads sees the mean, loads that retire in order the longest of a window.
- * Each bank is refreshed in turn, dram.refresh_ns of every dram.refresh_interval_ns, and a read that finds it so waits for the end.  Every other channel is half an
- * interval behind, banks follow one another: measured so on an EPYC 9005, where a line flushed and read again and again takes up to 220 ns longer in one phase
- * of each 1950.7 ns, odd lines 975 ns after even ones, lines 4 KB apart at other phases.
- * Left out: that a refresh closes rows, and delays writes; bank busy times (tRC, tFAW), read/write turnaround, scheduling by row hits.
+ * Writes are held back and drained a row at a time.  They take their place on the channel.  A write counts as opening
+ * a row if the row is neither the open one nor that of the bank's last write (for the uncore PMU); reads find the row
+ * open that the last read left open. Other programs on the machine, which are not modelled, use its memory, too
+ * (dram.others_ns): a read waits for them for an exponentially distributed time, drawn by a hash of the line and the
+ * number of the read, so that a run repeats exactly. A chain of loads sees the mean; loads that retire in order see
+ * the longest wait of a window. Each bank is refreshed in turn, for dram.refresh_ns once in dram.refresh_interval_ns,
+ * and a read that meets a refresh waits for its end.  Every other channel is half an interval late, and banks follow
+ * one another.  This was measured on an EPYC 9005: a line flushed and read again and again takes up to 220 ns longer
+ * in one phase of each 1950.7 ns; odd lines are 975 ns after even ones, and lines 4 KB apart have other phases. Left
+ * out: a refresh closes rows and delays writes; bank busy times (tRC, tFAW); read/write turnaround; scheduling by row
+ * hits.
  *
- * Requests come in program order while their cycles jump by what the reorder buffer spans, so a plain
- * "free from" time would make early requests wait for late ones.  A `struct rate` instead books places in spans
- * of time: four lines a span, the first span that is not full.
+ * Requests come in program order while their cycles jump within the span of the reorder buffer, so a plain "free
+ * from" time would make early requests wait for late ones.  A `struct rate` instead books places in spans of time:
+ * four lines a span, in the first span that is not full.
  */
 #ifndef CORE_DRAM_H
 #define CORE_DRAM_H
@@ -22,9 +25,9 @@
 
 enum { RATE_SPANS = 256, RATE_LINES = 4, DRAM_CHANNELS_MAX = 16, DRAM_BANKS_MAX = 64 };
 struct rate {
-	uint64_t line;			/* 1/256 cycles a line; 0: no limit */
-	uint64_t span;			/* 1/256 cycles a span */
-	uint64_t number[RATE_SPANS];	/* which span this entry stands for, plus 1 */
+	uint64_t line;			/* time of a line in 1/256 cycles; 0: no limit */
+	uint64_t span;			/* time of a span in 1/256 cycles */
+	uint64_t number[RATE_SPANS];	/* number of the span in this entry, plus 1 */
 	uint8_t  used[RATE_SPANS];
 };
 void rate_init(struct rate *r, double cycles_a_line);
@@ -35,18 +38,19 @@ struct dram {
 	struct rate channel[DRAM_CHANNELS_MAX];
 	uint32_t row[DRAM_CHANNELS_MAX][DRAM_BANKS_MAX];	/* open row + 1; 0: none */
 	uint32_t written[DRAM_CHANNELS_MAX][DRAM_BANKS_MAX];	/* row + 1 of the last write; 0: none */
-	enum spmu_found found;				/* what the last read or write came upon in its bank */
+	enum spmu_found found;				/* state in which the last read or write found its bank */
 	uint32_t channel_mask, bank_mask;
 	uint32_t channel_log2, bank_log2, row_log2;	/* row_log2: lines of a row */
 	uint32_t latency, empty, conflict;		/* cycles */
-	uint32_t refresh, interval;			/* a bank's refresh takes so many cycles, once in so many; refresh 0: none */
+	/* cycles of a bank's refresh (0: none), and between two of them */
+	uint32_t refresh, interval;
 	uint32_t reads;
-	uint16_t wait[256];				/* cycles for others, one in 256 each; all 0: there are none */
+	uint16_t wait[256];				/* wait for others in cycles, for 1 read in 256 each */
 };
 int  dram_init(struct dram *d, const struct core_config *c, double frequency_ghz, struct err *err);
-/* A line is read; returns the cycle at which it can be used. */
+/* Reads a line; returns the cycle at which it can be used. */
 uint64_t dram_read(struct dram *d, uint32_t line, uint64_t cycle);
-/* A line is written; returns the cycle at which its channel takes it. */
+/* Writes a line; returns the cycle at which its channel takes it. */
 uint64_t dram_write(struct dram *d, uint32_t line, uint64_t cycle);
 static inline uint32_t dram_channel(const struct dram *d, uint32_t line)
 {

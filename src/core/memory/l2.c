@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The private L2: neither inclusive nor exclusive of the L1s, write-back, with its super queue and prefetchers.
  *
- * Lines are put in when they are asked for and marked pending; the super queue knows until when.  A request to
- * a pending line waits for the rest and counts as an L2 miss, served by whoever serves the first.
- * With sectors (l2.sectors; NetBurst: "a read miss fetches a sector of two lines", facts, section 7) the line's other half comes with it.
- * Left out: bank conflicts, the write-back queue, demand requests that overtake prefetches.
+ * A line enters L2 when it is requested, marked pending; the super queue knows when it arrives.  A request to a
+ * pending line waits until then and counts as an L2 miss, served by the source of the first request. With sectors
+ * (l2.sectors; NetBurst: "a read miss fetches a sector of two lines", facts, section 7) a miss brings the other line
+ * of the sector, too. Left out: bank conflicts, the write-back queue, demand requests that overtake prefetches.
  */
 #include "core/record/detail.h"
 #include "core/memory/memsys_state.h"
@@ -53,7 +53,7 @@ void l2_write_back(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 		l2_insert(m, line, LINE_DIRTY, cycle, timed);
 }
 
-/* Its time is the bus'; what memory does with a write that L2 has no line for is not signalled. */
+/* The write takes the time of the bus.  If L2 does not have the line, memory's write raises no signal. */
 uint64_t l2_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 {
 	int32_t slot = cache_find(&m->l2, line);
@@ -95,7 +95,7 @@ uint64_t l2_store(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 	return ready;
 }
 
-/* The other sector of a line that was just asked for: the same request to the bus brings it behind the first. */
+/* Brings the other line of the sector: the bus request for the first line delivers it right after. */
 static void l2_other_sector(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 {
 	if (cache_find(&m->l2, line ^ 1) >= 0)
@@ -148,14 +148,14 @@ bool l2_prefetch(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 	return true;
 }
 
-/* What L2's prefetchers make of a request. */
+/* Trains the L2 prefetchers with a request, and issues their prefetches. */
 static void l2_train(struct memsys *m, uint32_t line, uint64_t cycle, bool missed, bool timed)
 {
 	uint32_t want[STREAM_OUT_MAX];
 	if (m->use_streamer) {
 		unsigned n = streamer_train(&m->streamer, line, want), issued = 0, i = 0;
 		for (; i < n && issued < m->streamer.degree; i++) {
-			if (cache_find(&m->l2, want[i]) >= 0) {	/* is there, or on its way: the next one */
+			if (cache_find(&m->l2, want[i]) >= 0) {	/* present or in flight: try the next line */
 				SIGNAL_AT(m, L2_PF_HIT, cycle, cycle, 1);
 				continue;
 			}
@@ -180,7 +180,7 @@ static void l2_signal(struct memsys *m, enum access_kind kind, bool hit, uint64_
 		[ACCESS_CODE] = { SPMU_SIG_L2_CODE_RD_MISS, SPMU_SIG_L2_CODE_RD_HIT },
 		[ACCESS_PREFETCH] = { SPMU_SIG_L2_PF_MISS, SPMU_SIG_L2_PF_HIT },
 	};
-	if (kind != ACCESS_WALK)	/* no L2 event of these parts counts a page walk's reads apart */
+	if (kind != ACCESS_WALK)	/* no L2 event of these parts counts the reads of page walks */
 		emit_signal(m->emitter, signal[kind][hit], cycle, cycle, 1);
 }
 
@@ -274,6 +274,6 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 		l2_other_sector(m, line, start, timed);
 	if (kind != ACCESS_WALK)
 		l2_train(m, line, looked, kind != ACCESS_PREFETCH, timed);
-	m->found = found;	/* not what a prefetch found or wrote back */
+	m->found = found;	/* without the bits of the prefetches just issued */
 	return use;
 }

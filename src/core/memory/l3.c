@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * L3 and the way to memory.
  *
- * Inclusive L3 (client parts up to Comet Lake): every line of a core is in L3; what L3 evicts leaves the cores too.
- * No L3 (l3.size = 0; Core 2 and older): what L2 misses goes to memory, what it evicts modified is written there.
- * Victim L3 (servers from Skylake on): memory fills L2; L3 takes what L2 evicts, and gives a line back to the one
- * core that asks for it, unless another core holds it or it is code.
- * What other cores hold: coherence.c.  A line has a slice for the uncore PMU's sake; slices cost the same.
- * Others on a machine of which one program is modelled push its lines out of L3 (l3.others): a line that is not used for some time is gone with the
- * probability that the field gives for it, drawn by a hash of line and time, so always the same.  Its sets are not narrowed by theirs.
- * The mesh's distances, a second socket and a snoop filter's own evictions are left out.
+ * Inclusive L3 (client parts up to Comet Lake): every line of a core is in L3; a line that L3 evicts leaves the
+ * cores, too. No L3 (l3.size = 0; Core 2 and older): L2 misses go to memory, and modified lines that L2 evicts are
+ * written there. Victim L3 (servers from Skylake on): memory fills L2, and L3 takes the lines that L2 evicts.  A line
+ * moves back to the core that requests it, unless another core holds it or it is code. coherence.c handles copies in
+ * other cores.  A line has a slice only for the uncore PMU: all slices cost the same. Other programs on the machine,
+ * which are not modelled, evict lines from L3 (l3.others): a line that was unused for some time is gone with the
+ * probability that the field gives.  A hash of line and time draws it, so a run repeats exactly. Their lines do not
+ * take ways from the modelled program otherwise. Left out: distances on the mesh, a second socket, and evictions by a
+ * snoop filter.
  */
 #include "core/memory/memsys_state.h"
 #include <math.h>
@@ -19,7 +20,9 @@ int l3_make(struct memsys_shared *s, const struct core_config *c, struct err *er
 {
 	s->has_l3 = c->l3_size > 0;
 	s->victim = c->l3_inclusion == 1 || !s->has_l3;
-	int rc = s->has_l3 ? cache_init_sectors(&s->l3, "l3", c->l3_size, c->l3_ways, c->l3_replacement, s->line_log2, 0, err) : 0;
+	int rc = s->has_l3
+		? cache_init_sectors(&s->l3, "l3", c->l3_size, c->l3_ways, c->l3_replacement, s->line_log2, 0, err)
+		: 0;
 	if (rc || !s->has_l3 || !c->l3_others.points)
 		return rc;
 	const double ms = 1e6 * c->frequency_ghz / (1 << LIFE_LOG2);
@@ -42,7 +45,7 @@ int memsys_shared_create(struct memsys_shared **out, const struct core_config *c
 	s->l3_latency = (uint32_t)lround(c->l3_latency + c->l3_latency_ns * ghz);
 	s->snoop = (uint32_t)lround(c->l3_snoop_ns * ghz);
 	uint32_t unit = c->memory_page == 1 ? 512 : 1;
-	/* 2^32 lines: the lower half of the frames they reach is for data, the upper one for page tables */
+	/* 2^32 lines: the lower half of their frames is for data, the upper half for page tables */
 	uint32_t half = 1u << (32 - 12 + s->line_log2 - 1);
 	int rc = l3_make(s, c, err);
 	if (!rc)
@@ -51,7 +54,8 @@ int memsys_shared_create(struct memsys_shared **out, const struct core_config *c
 		rc = frames_init(&s->frames, half / unit, half, c->memory_scattered, err);
 	s->frames.small_only = !c->memory_huge;
 	if (!rc && s->l3_latency <= c->l2_latency)
-		rc = err_set(err, ERR_INPUT, "l3.latency: %u cycles in all are not more than l2.latency", s->l3_latency);
+		rc = err_set(err, ERR_INPUT,
+			"l3.latency and l3.latency_ns: %u cycles together must be more than l2.latency", s->l3_latency);
 	if (rc) {
 		memsys_shared_destroy(s);
 		return rc;
@@ -70,9 +74,11 @@ void memsys_shared_destroy(struct memsys_shared *s)
 	free(s);
 }
 
-/* The slice of a line.  For 2, 4 and 8 slices the hash of client parts: each bit of the number is the parity of some address bits (Maurice,
- * Le Scouarnec, Neumann, Heen and Francillon, "Reverse Engineering Intel Last-Level Cache Complex Addressing Using Performance Counters", RAID
- * 2015; the single bits are unverified).  For other numbers GUESS: evenly spread; counters of each box on the machine, over a walk through one huge page, would settle it. */
+/* The slice of a line.  2, 4 and 8 slices use the hash of client parts: each bit of the slice number is the parity of
+ * some address bits (Maurice, Le Scouarnec, Neumann, Heen and Francillon, "Reverse Engineering Intel Last-Level Cache
+ * Complex Addressing Using Performance Counters", RAID 2015; the single bits are unverified).  Other numbers of
+ * slices: GUESS, an even spread; the counters of each box on such a machine, over a walk through one huge page, would
+ * settle it. */
 uint32_t uncore_slice(const struct memsys_shared *s, uint32_t line)
 {
 	static const uint64_t hash[3] = { UINT64_C(0x1b5f575440), UINT64_C(0x2eb5faa880), UINT64_C(0x3cccc93100) };
@@ -116,11 +122,14 @@ static uint64_t memory_read(struct memsys *m, uint32_t line, uint64_t cycle, boo
 	return there;
 }
 
-/* What a request for a line, or for its ownership, looks like to the L3's slice. */
+/* Raises the slice's signal for a request for a line or for its ownership. */
 void uncore_lookup_signal(struct memsys *m, enum access_kind kind, uint32_t line, enum spmu_found found, uint64_t cycle)
 {
-	static const uint8_t signal[] = { [ACCESS_LOAD] = SPMU_SIG_UNC_READ, [ACCESS_WALK] = SPMU_SIG_UNC_READ, [ACCESS_RFO] = SPMU_SIG_UNC_RFO,
-		[ACCESS_CODE] = SPMU_SIG_UNC_CODE, [ACCESS_PREFETCH] = SPMU_SIG_UNC_PREFETCH };
+	static const uint8_t signal[] = { [ACCESS_LOAD] = SPMU_SIG_UNC_READ,
+		[ACCESS_WALK] = SPMU_SIG_UNC_READ,
+		[ACCESS_RFO] = SPMU_SIG_UNC_RFO,
+		[ACCESS_CODE] = SPMU_SIG_UNC_CODE,
+		[ACCESS_PREFETCH] = SPMU_SIG_UNC_PREFETCH };
 	if (m->shared->has_l3 && emit_wanted(m->emitter, signal[kind]))
 		emit_uncore(m->emitter, signal[kind], cycle, cycle, 1, uncore_slice(m->shared, line), found);
 }
@@ -173,7 +182,7 @@ static void l3_insert(struct memsys *m, uint32_t line, uint8_t state, uint64_t c
 	l3_evicted(m, &v, cycle, timed);
 }
 
-/* uncore_l3_find, for an access that uses the line: it may be gone meanwhile. */
+/* Like uncore_l3_find, for an access that uses the line: others may have evicted it in the meantime (l3.others). */
 static int32_t l3_use(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 {
 	struct memsys_shared *s = m->shared;
@@ -211,7 +220,7 @@ void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycl
 			cache_touch(&s->l3, slot);
 	} else if (s->victim) {
 		l3_insert(m, line, dirty, cycle, timed);
-	} else if (dirty) {		/* L3 gave it up while a write-back from L1D brought it back to L2 */
+	} else if (dirty) {		/* L3 evicted the line, then a write-back from L1D put it into L2 again */
 		memory_write(m, line, cycle, timed);
 	}
 }
@@ -241,16 +250,19 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 	m->found = others.modified ? SPMU_DID(SNOOP_HITM) : others.asked ? SPMU_DID(SNOOP_HIT) : 0;
 
 	uint64_t known = cycle;
-	if (timed)	/* to the cycle at which an L3 hit can be used, or a miss is known */
+	if (timed)	/* the cycle at which an L3 hit can be used, or a miss is known */
 		known = rate_book(&m->l3_rate, cycle) + s->l3_latency - m->l2_lookup;
 	SIGNAL_AT(m, L3_REFERENCE, cycle, cycle, 1);
 	*source = FROM_L3;
 	if (timed)
-		uncore_lookup_signal(m, kind, line, slot < 0 && others.held ? SPMU_FOUND_ELSEWHERE : uncore_found_in(&s->l3, slot), cycle);
+		uncore_lookup_signal(m, kind, line,
+			slot < 0 && others.held ? SPMU_FOUND_ELSEWHERE : uncore_found_in(&s->l3, slot), cycle);
 	if (others.asked && own)
-		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, others.asked);
+		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle,
+			others.asked);
 	else if (others.asked)
-		SLICE_AT(m, UNC_SNOOP, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, others.asked);
+		SLICE_AT(m, UNC_SNOOP, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle,
+			others.asked);
 	if (slot >= 0) {
 		if (others.modified)
 			s->l3.state[slot] |= LINE_DIRTY;
@@ -260,7 +272,7 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 		} else {
 			cache_touch(&s->l3, slot);
 		}
-	} else if (others.held) {	/* victim L3: another core has it */
+	} else if (others.held) {	/* victim L3, and another core has the line */
 		m->found = SPMU_DID(SNOOP_HITM);
 		if (others.modified) {
 			if (own)
@@ -277,7 +289,7 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 		m->emitter->spent_memory += kind != ACCESS_PREFETCH && timed ? there - known : 0;
 		return there;
 	}
-	if (others.until > known)	/* on its way to another core: it goes there first */
+	if (others.until > known)	/* in flight to another core, which gets it first */
 		known = others.until;
 	if (others.modified || (others.held && own))
 		known += s->snoop;

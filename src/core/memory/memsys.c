@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The L1D side of the memory system: loads, stores, software prefetches; fill buffers; write combining.
  *
- * Tags change in call order, time is carried along: a line is put in when it is asked for and marked
- * pending, and its fill buffer knows until when.  A load that finds it pending waits for the rest (LFB_HIT).
- * When all fill buffers are busy, a miss takes the one that is free soonest and starts then (L1D_FB_FULL).
- * Left out: L1D bank conflicts, the order in which waiting misses get their buffers, uncacheable memory,
- * and that accesses made later in program order but earlier in time could have had a buffer before.
+ * Tags change in the order of the calls; time is carried along.  A line enters L1D when it is requested, marked
+ * pending; its fill buffer knows when it arrives.  A load that finds it pending waits until then (LFB_HIT). When all
+ * fill buffers are busy, a miss takes the one that is free soonest and starts then (L1D_FB_FULL). Left out: L1D bank
+ * conflicts; the order in which waiting misses get their buffers; uncacheable memory; and that an access which is
+ * later in program order but earlier in time could have taken a buffer first.
  *
- * The L1D-hit path does three things: proves the DTLB hit, proves the L1D hit by the tag of the slot where the line was
- * last seen, and touches both replacement words (the DTLB's only when the page changes, as touching the youngest
- * entry twice changes nothing).  Its state is exactly that of the general path.
+ * The fast path of L1D hits does three things: it proves the DTLB hit, proves the L1D hit by the tag of the slot
+ * where the line was last seen, and touches both replacement words (the DTLB's only when the page changes, since
+ * touching the youngest entry again changes nothing).  It leaves exactly the state that the general path would leave.
  */
 #include "core/record/detail.h"
 #include "core/memory/memsys_state.h"
@@ -17,7 +17,7 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define SLOW static __attribute__((noinline))
 
-enum { LINES_MAX = 1024 };	/* lines of one access that are looked at: 64 KB, more than any instruction touches at once */
+enum { LINES_MAX = 1024 };	/* most lines of one access: 64 KB, more than any instruction touches at once */
 
 static void l1d_evicted(struct memsys *m, const struct cache_victim *v, uint64_t cycle, bool timed)
 {
@@ -29,9 +29,9 @@ static void l1d_evicted(struct memsys *m, const struct cache_victim *v, uint64_t
 	m->found |= SPMU_DID(WROTE_BACK_L1D);
 }
 
-/* Details: a line was asked for. */
-static __attribute__((noinline)) void detail_fill(struct memsys *m, uint64_t vline, uint32_t line, uint64_t from, uint64_t ready, enum access_kind kind,
-                                                  enum inflight_source source, uint64_t memory)
+/* Records the fill of a line for the dependence graph. */
+static __attribute__((noinline)) void detail_fill(struct memsys *m, uint64_t vline, uint32_t line, uint64_t from,
+	uint64_t ready, enum access_kind kind, enum inflight_source source, uint64_t memory)
 {
 	struct core_fill *f = detail_new(m->emitter, DETAIL_FILL);
 	f->level = 1;
@@ -57,8 +57,9 @@ void l1d_empty(struct memsys *m, uint64_t cycle)
 	}
 }
 
-/* Brings a line that is not there into L1D.  wait: take a fill buffer even if that means to wait.
- * Returns the cycle of use; 0 if a prefetch found no buffer.  *asked: when L2 was asked. */
+/* Brings a missing line into L1D.  wait: if no fill buffer is free, wait for one.
+ * Returns the cycle of use, or 0 if no buffer was free and it must not wait.  *asked: the cycle of the
+ * request to L2. */
 ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, enum access_kind kind,
                                  uint8_t flags, bool wait, bool timed, enum inflight_source *source, uint64_t *asked)
 {
@@ -66,7 +67,7 @@ ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line
 	uint64_t start = cycle;
 	const uint64_t spent = m->emitter->spent_memory;
 	if (timed) {
-		if (m->around_free > cycle)	/* a read that misses is not made ahead of writes under way */
+		if (m->around_free > cycle)	/* a read miss waits for writes in flight */
 			cycle = start = m->around_free;
 		entry = inflight_soonest(&m->l1d_fill);
 		uint64_t free_at = m->l1d_fill.ready[entry];
@@ -85,7 +86,9 @@ ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line
 		ready = kind == ACCESS_LOAD ? cycle + m->load_latency[0] : cycle;
 	} else if (timed) {
 		inflight_set(&m->l1d_fill, entry, line, ready, *source, kind == ACCESS_LOAD);
-		m->l1d_fill.origin[entry] = kind != ACCESS_PREFETCH ? 0 : flags & LINE_PREFETCHED ? SPMU_DID(LFB_HW_PF) : SPMU_DID(LFB_SW_PF);
+		m->l1d_fill.origin[entry] = kind != ACCESS_PREFETCH ? 0
+			: flags & LINE_PREFETCHED                   ? SPMU_DID(LFB_HW_PF)
+								    : SPMU_DID(LFB_SW_PF);
 		state |= LINE_PENDING;
 		if (kind == ACCESS_LOAD)
 			SIGNAL_AT(m, L1D_PENDING, start, ready, 1);
@@ -98,8 +101,9 @@ ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line
 	return ready;
 }
 
-/* A request of the DCU prefetchers or of PREFETCHh; within a page whose frame is known. */
-static void l1d_prefetch(struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, uint8_t flags, bool wait, bool timed)
+/* A request of the DCU prefetchers or of PREFETCHh, within a page whose frame is known. */
+static void l1d_prefetch(
+	struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, uint8_t flags, bool wait, bool timed)
 {
 	enum inflight_source source;
 	uint64_t asked;
@@ -107,20 +111,20 @@ static void l1d_prefetch(struct memsys *m, uint64_t vline, uint32_t line, uint64
 		l1d_bring(m, vline, line, cycle, ACCESS_PREFETCH, flags, wait, timed, &source, &asked);
 }
 
-/* The frame of a page that a prefetch goes to. */
+/* Translates the address of a prefetch. */
 static uint32_t prefetch_frame(struct memsys *m, uint64_t addr, uint64_t *cycle, bool timed)
 {
 	struct emitter *e = m->emitter;
 	const uint64_t memory = e->spent_memory, tlb = e->spent_tlb, walks = e->spent_walk;
 	uint64_t did = 0;
 	const uint32_t frame = translate(m, TRANSLATE_LOAD, addr, cycle, &did, timed);
-	e->spent_memory = memory;	/* nobody waits for these */
+	e->spent_memory = memory;	/* no instruction waits for this */
 	e->spent_tlb = tlb;
 	e->spent_walk = walks;
 	return frame;
 }
 
-/* The same on another page than the access's. */
+/* Like l1d_prefetch, for an address on another page than the access's. */
 static void l1d_prefetch_page(struct memsys *m, uint64_t addr, uint64_t cycle, bool timed)
 {
 	const uint64_t vline = linear_line(m, addr);
@@ -130,7 +134,7 @@ static void l1d_prefetch_page(struct memsys *m, uint64_t addr, uint64_t cycle, b
 	l1d_prefetch(m, vline, physical_line(m, frame, vline), cycle, LINE_PREFETCHED, false, timed);
 }
 
-/* Linear streams: a line was wanted that L1D did not have, or that was fetched ahead. */
+/* Trains the linear stream prefetcher: a line missed L1D, or a prefetched line is used for the first time. */
 SLOW void linear_follow(struct memsys *m, uint64_t vline, uint64_t cycle, bool timed)
 {
 	uint64_t next;
@@ -139,7 +143,8 @@ SLOW void linear_follow(struct memsys *m, uint64_t vline, uint64_t cycle, bool t
 		const uint64_t addr = (next & ~m->line_tag) << m->line_log2;
 		uint64_t known = cycle;
 		if (!translate_touched(m, addr) ||
-		    !l2_prefetch(m, physical_line(m, prefetch_frame(m, addr, &known, timed), next), known + m->l2_lookup, timed)) {
+			!l2_prefetch(m, physical_line(m, prefetch_frame(m, addr, &known, timed), next),
+				known + m->l2_lookup, timed)) {
 			linear_refused(&m->linear, n);
 			return;
 		}
@@ -162,14 +167,14 @@ static void l1d_train(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t lin
 		if (__builtin_expect((target ^ addr) >> 12, 0))
 			l1d_prefetch_page(m, target, cycle, timed);
 		else
-			l1d_prefetch(m, linear_line(m, target), line + (uint32_t)(linear_line(m, target) - vline), cycle,
-			             LINE_PREFETCHED, false, timed);
+			l1d_prefetch(m, linear_line(m, target), line + (uint32_t)(linear_line(m, target) - vline),
+				cycle, LINE_PREFETCHED, false, timed);
 	}
 }
 
 static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, bool timed);
 
-/* A load wants a line of which stores are still on their way to L2: they go ahead of it. */
+/* A load needs a line with stores that are still in a write-combining buffer: those go to L2 first. */
 SLOW void wc_give(struct memsys *m, uint64_t vline, uint64_t cycle, bool timed)
 {
 	for (unsigned i = 0; i < m->wc_count; i++)
@@ -178,7 +183,8 @@ SLOW void wc_give(struct memsys *m, uint64_t vline, uint64_t cycle, bool timed)
 }
 
 /* One line of a load. */
-ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, uint64_t cycle, uint32_t latency, uint64_t *did, bool timed)
+ALWAYS_INLINE uint64_t load_line(
+	struct memsys *m, uint64_t ip, uint64_t addr, uint64_t cycle, uint32_t latency, uint64_t *did, bool timed)
 {
 	uint64_t vline = linear_line(m, addr);
 	uint32_t frame = translate(m, TRANSLATE_LOAD, addr, &cycle, did, timed);
@@ -234,17 +240,23 @@ ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, u
 	return ready + extra;
 }
 
-#define LOAD_CLASS (SPMU_DID(L1D_HIT) | SPMU_DID(LFB_HIT) | SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT) | SPMU_DID(L2_MISS) | \
-                    SPMU_DID(L3_HIT) | SPMU_DID(L3_MISS) | SPMU_DID(LFB_HW_PF) | SPMU_DID(LFB_SW_PF) | SPMU_DID(SNOOP_HIT) | SPMU_DID(SNOOP_HITM))
+#define LOAD_CLASS \
+	(SPMU_DID(L1D_HIT) | SPMU_DID(LFB_HIT) | SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT) | SPMU_DID(L2_MISS) | \
+		SPMU_DID(L3_HIT) | SPMU_DID(L3_MISS) | SPMU_DID(LFB_HW_PF) | SPMU_DID(LFB_SW_PF) | \
+		SPMU_DID(SNOOP_HIT) | SPMU_DID(SNOOP_HITM))
 
-/* How far away the data of a load were. */
+/* How far away a load found its data: 0 for L1D to 4 for memory. */
 static int load_distance(uint64_t did)
 {
-	return did & SPMU_DID(L3_MISS) ? 4 : did & SPMU_DID(L3_HIT) ? 3 : did & SPMU_DID(L2_HIT) ? 2 : did & SPMU_DID(LFB_HIT) ? 1 : 0;
+	return did & SPMU_DID(L3_MISS)    ? 4
+		: did & SPMU_DID(L3_HIT)  ? 3
+		: did & SPMU_DID(L2_HIT)  ? 2
+		: did & SPMU_DID(LFB_HIT) ? 1
+					  : 0;
 }
 
-ALWAYS_INLINE void load_general(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector,
-                                bool timed, struct mem_result *r)
+ALWAYS_INLINE void load_general(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle,
+	bool vector, bool timed, struct mem_result *r)
 {
 	uint32_t latency = m->load_latency[vector];
 	uint64_t last = addr + (size ? size - 1 : 0);
@@ -263,10 +275,11 @@ ALWAYS_INLINE void load_general(struct memsys *m, uint64_t ip, uint64_t addr, ui
 	}
 	for (uint64_t i = 1; i <= lines && i < LINES_MAX; i++) {
 		uint64_t did = 0;
-		uint64_t ready = load_line(m, ip, ((addr >> m->line_log2) + i) << m->line_log2, cycle, latency, &did, timed);
+		uint64_t ready =
+			load_line(m, ip, ((addr >> m->line_log2) + i) << m->line_log2, cycle, latency, &did, timed);
 		if (ready > r->ready)
 			r->ready = ready;
-		/* one class a load: that of the farther line */
+		/* a load has one class: that of the line farther away */
 		if (load_distance(did) > load_distance(r->did))
 			r->did = (r->did & ~LOAD_CLASS) | did;
 		else
@@ -275,17 +288,19 @@ ALWAYS_INLINE void load_general(struct memsys *m, uint64_t ip, uint64_t addr, ui
 	r->ready += penalty;
 }
 
-SLOW void load_slow(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
+SLOW void load_slow(
+	struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
 {
 	load_general(m, ip, addr, size, cycle, vector, true, r);
 }
 
-/* Both proofs of the hit path; touches both replacement states if they hold.  For tree-PLRU only, whose touch is two
- * table look-ups; with another policy in L1D every access takes the general path. */
+/* Proves both hits of the fast path, and touches both replacement states if they hold.  Only for tree-PLRU, whose
+ * touch is two table lookups; with another policy in L1D every access takes the general path. */
 ALWAYS_INLINE bool hits(struct memsys *m, uint64_t addr, uint32_t size, uint8_t bad_states, uint32_t *slot)
 {
 	uint64_t vline = addr >> LINE_LOG2, page = addr >> m->page_shift;
-	if ((addr & (LINE_BYTES - 1)) + size - 1 >= m->quick_bytes || !l1_guess(&m->l1d, vline, slot) || m->l1d.state[*slot] & bad_states)
+	if ((addr & (LINE_BYTES - 1)) + size - 1 >= m->quick_bytes || !l1_guess(&m->l1d, vline, slot) ||
+		m->l1d.state[*slot] & bad_states)
 		return false;
 	if (page != m->last_page) {
 		uint32_t at = m->dtlb.guess[page % TLB_GUESSES];
@@ -298,8 +313,9 @@ ALWAYS_INLINE bool hits(struct memsys *m, uint64_t addr, uint32_t size, uint8_t 
 	return true;
 }
 
-/* Its page is not that of the load or store before. */
-SLOW void load_elsewhere(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
+/* A load from another page than that of the last load or store. */
+SLOW void load_elsewhere(
+	struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
 {
 	uint32_t slot;
 	if (__builtin_expect(hits(m, addr, size, LINE_PENDING | LINE_PREFETCHED, &slot), 1)) {
@@ -310,12 +326,14 @@ SLOW void load_elsewhere(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t 
 	load_slow(m, ip, addr, size, cycle, vector, r);
 }
 
-void memsys_load(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
+void memsys_load(
+	struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
 {
 	const uint64_t vline = addr >> LINE_LOG2;
 	uint32_t slot;
-	if (__builtin_expect(cycle < m->walk.latest || (addr & (LINE_BYTES - 1)) + size - 1 >= m->quick_bytes || !l1_guess(&m->l1d, vline, &slot) ||
-	                     m->l1d.state[slot] & (LINE_PENDING | LINE_PREFETCHED), 0)) {
+	if (__builtin_expect(cycle < m->walk.latest || (addr & (LINE_BYTES - 1)) + size - 1 >= m->quick_bytes ||
+			    !l1_guess(&m->l1d, vline, &slot) || m->l1d.state[slot] & (LINE_PENDING | LINE_PREFETCHED),
+		    0)) {
 		load_slow(m, ip, addr, size, cycle, vector, r);
 		return;
 	}
@@ -352,12 +370,14 @@ uint64_t table_read(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 	return l1d_bring(m, vline, line, cycle, ACCESS_WALK, 0, true, timed, &source, &asked);
 }
 
-/* A store to a page with code: lines of L1I in the bytes around it go, and the pipeline is told (clears.h). */
+/* A store to a page with code: drops the L1I lines in the block of clear.smc_bytes around it, and tells the pipeline
+ * (clears.h). */
 static __attribute__((noinline)) void code_written(struct memsys *m, uint64_t addr, uint64_t last, uint64_t *did)
 {
 	uint64_t first = addr & ~(uint64_t)(m->smc_bytes - 1), end = last | (m->smc_bytes - 1);
 	bool found = false;
-	for (uint64_t vline = linear_line(m, first), i = 0; vline <= linear_line(m, end) && i < LINES_MAX; vline++, i++) {
+	for (uint64_t vline = linear_line(m, first), i = 0; vline <= linear_line(m, end) && i < LINES_MAX;
+		vline++, i++) {
 		int32_t slot = l1_find(&m->l1i, vline);
 		if (slot >= 0) {
 			l1_drop(&m->l1i, slot);
@@ -405,10 +425,12 @@ void memsys_store_translate(struct memsys *m, uint64_t addr, uint32_t size, uint
 
 static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, bool to_l2, uint64_t cycle, bool timed);
 
-/* One line of a store into a write-through L1D: written there if it is there, and on its way to L2 in any case.
- * Source: facts, section 7 (write-through); ITJ Q1 2001, Hinton et al., "Store-to-Load Forwarding" and the cache table; that a
- * miss brings no line into L1D and waits in a write-combining buffer: Optimization Manual, "Write Combining". */
-static __attribute__((noinline)) uint64_t store_through(struct memsys *m, uint64_t addr, uint32_t bytes, uint64_t cycle, uint64_t *did, bool timed)
+/* One line of a store into a write-through L1D: it is written to L1D if the line is there, and goes on to L2 in any
+ * case. Source: facts, section 7 (write-through); ITJ Q1 2001, Hinton et al., "Store-to-Load Forwarding" and the
+ * cache table; Optimization Manual, "Write Combining" (a miss allocates no L1D line and waits in a write-combining
+ * buffer). */
+static __attribute__((noinline)) uint64_t store_through(
+	struct memsys *m, uint64_t addr, uint32_t bytes, uint64_t cycle, uint64_t *did, bool timed)
 {
 	uint64_t vline = linear_line(m, addr);
 	int32_t slot = l1_find(&m->l1d, vline);
@@ -424,8 +446,9 @@ static __attribute__((noinline)) uint64_t store_through(struct memsys *m, uint64
 	return store_combine(m, addr, bytes, true, cycle, timed);
 }
 
-/* One line of a store that leaves the store buffer: L1D must own it. */
-ALWAYS_INLINE uint64_t store_line(struct memsys *m, uint64_t addr, uint32_t bytes, uint64_t cycle, uint64_t *did, bool timed)
+/* One line of a store that leaves the store buffer.  L1D must own the line. */
+ALWAYS_INLINE uint64_t store_line(
+	struct memsys *m, uint64_t addr, uint32_t bytes, uint64_t cycle, uint64_t *did, bool timed)
 {
 	if (m->write_through)
 		return store_through(m, addr, bytes, cycle, did, timed);
@@ -467,7 +490,7 @@ ALWAYS_INLINE uint64_t store_line(struct memsys *m, uint64_t addr, uint32_t byte
 	return ready;
 }
 
-/* A write-combining buffer is sent to memory or L2; it is free again when that has taken the line. */
+/* Sends a write-combining buffer to memory or L2.  The buffer is free again when the line has been taken. */
 static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, bool timed)
 {
 	w->vline = VLINE_NONE;
@@ -489,7 +512,8 @@ void wc_empty(struct memsys *m, uint64_t cycle)
 			wc_send(m, &m->wc[i], cycle, true);
 }
 
-/* Store to one line, non-temporal or through L1D: combined in a buffer, sent when it is full or its buffer is wanted. */
+/* A store to one line, non-temporal or through L1D, is combined in a buffer.  The buffer is sent when it is full, or
+ * when another line needs it. */
 static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, bool to_l2, uint64_t cycle, bool timed)
 {
 	uint64_t vline = linear_line(m, addr), ready = cycle + 1;
@@ -499,7 +523,7 @@ static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, b
 			w = &m->wc[i];
 			break;
 		}
-		/* empty ones first, the soonest free of them; else the one opened first */
+		/* an empty buffer, the one that is free soonest; without one, the buffer opened first */
 		bool empty = m->wc[i].vline == VLINE_NONE, best = oldest->vline == VLINE_NONE;
 		if (empty != best ? empty : empty ? m->wc[i].free < oldest->free : m->wc[i].stamp < oldest->stamp)
 			oldest = &m->wc[i];
@@ -526,8 +550,8 @@ static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, b
 	return ready;
 }
 
-ALWAYS_INLINE void store_general(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, bool non_temporal, bool timed,
-                                 struct mem_result *r)
+ALWAYS_INLINE void store_general(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, bool non_temporal,
+	bool timed, struct mem_result *r)
 {
 	uint64_t last = addr + (size ? size - 1 : 0);
 	if (last < addr)
@@ -537,7 +561,8 @@ ALWAYS_INLINE void store_general(struct memsys *m, uint64_t addr, uint32_t size,
 	for (uint64_t i = 0, at = addr; i < LINES_MAX; i++) {
 		uint64_t end = at | ((1u << m->line_log2) - 1);
 		uint32_t bytes = (uint32_t)((end < last ? end : last) - at + 1);
-		uint64_t ready = non_temporal ? store_combine(m, at, bytes, false, cycle, timed) : store_line(m, at, bytes, cycle, &r->did, timed);
+		uint64_t ready = non_temporal ? store_combine(m, at, bytes, false, cycle, timed)
+					      : store_line(m, at, bytes, cycle, &r->did, timed);
 		if (ready > r->ready)
 			r->ready = ready;
 		if (end >= last)
@@ -546,7 +571,8 @@ ALWAYS_INLINE void store_general(struct memsys *m, uint64_t addr, uint32_t size,
 	}
 }
 
-SLOW void store_slow(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, bool non_temporal, struct mem_result *r)
+SLOW void store_slow(
+	struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, bool non_temporal, struct mem_result *r)
 {
 	store_general(m, addr, size, cycle, non_temporal, true, r);
 }
@@ -554,11 +580,13 @@ SLOW void store_slow(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cy
 void memsys_store_commit(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool non_temporal,
                          struct mem_result *r)
 {
-	(void)ip;	/* no prefetcher of these cores follows stores by instruction */
+	(void)ip;	/* no prefetcher of these cores tracks stores by instruction */
 	uint64_t vline = addr >> LINE_LOG2;
 	uint32_t slot;
-	if (__builtin_expect((addr & (LINE_BYTES - 1)) + size <= LINE_BYTES && !non_temporal && m->store_fast && l1_guess(&m->l1d, vline, &slot) &&
-	                     !(m->l1d.state[slot] & (LINE_PENDING | LINE_PREFETCHED | LINE_SHARED)), 1)) {
+	if (__builtin_expect((addr & (LINE_BYTES - 1)) + size <= LINE_BYTES && !non_temporal && m->store_fast &&
+			    l1_guess(&m->l1d, vline, &slot) &&
+			    !(m->l1d.state[slot] & (LINE_PENDING | LINE_PREFETCHED | LINE_SHARED)),
+		    1)) {
 		repl_touch_plru(&m->l1d.repl, &m->l1d.word[vline & m->l1d.mask], slot & m->l1d.ways_mask);
 		m->l1d.state[slot] |= LINE_DIRTY;
 		r->ready = cycle + 1;
@@ -575,7 +603,7 @@ void memsys_prefetch(struct memsys *m, uint64_t addr, uint64_t cycle)
 	l1d_prefetch(m, linear_line(m, addr), physical_line(m, frame, linear_line(m, addr)), cycle, 0, true, true);
 }
 
-/* --- functional only --- */
+/* --- functional warming --- */
 
 SLOW void warm_slow(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, bool store)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The L1I side of the memory system: fetches, their fill buffers, and the lines behind them that are asked for ahead.
+ * The L1I side of the memory system: fetches, their fill buffers, and the prefetch of following lines.
  * Time is carried along as in memsys.c. */
 #include "core/memory/memsys_state.h"
 
-/* Tag hits are frequent and say nothing alone: they are counted into the batch's last such record. */
+/* Tag hits are frequent and need no record each: they are added to the last such record of the batch. */
 static void icache_hit(struct memsys *m, uint64_t cycle)
 {
 	struct emitter *e = m->emitter;
@@ -20,7 +20,8 @@ static void icache_hit(struct memsys *m, uint64_t cycle)
 	m->icache_hit_record = e->count - 1;
 }
 
-/* Details: fetch waits for a line so much longer than for one that L2 has.  Left out: for one that a prefetch had asked memory for. */
+/* Adds up, for the dependence graph, how much longer fetch waits for a line than for an L2 hit.
+ * Left out: waits for lines that a prefetch had requested from memory. */
 static __attribute__((noinline)) void code_waited(struct memsys *m, uint64_t cycles, enum inflight_source source)
 {
 	const uint64_t of_l3 = m->shared->l3_latency - m->l2_latency;
@@ -28,8 +29,9 @@ static __attribute__((noinline)) void code_waited(struct memsys *m, uint64_t cyc
 		m->emitter->spent_code_l3 += cycles < of_l3 ? cycles : of_l3;
 }
 
-/* *from: who has the line. */
-static inline __attribute__((always_inline)) uint64_t l1i_bring(struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, bool prefetch, bool timed, enum inflight_source *from)
+/* Brings a line into L1I.  Returns the cycle of use, or 0 if a prefetch found no fill buffer; *from: who served it. */
+static inline __attribute__((always_inline)) uint64_t l1i_bring(struct memsys *m, uint64_t vline, uint32_t line,
+	uint64_t cycle, bool prefetch, bool timed, enum inflight_source *from)
 {
 	unsigned entry = 0;
 	uint64_t start = cycle;
@@ -64,7 +66,8 @@ static inline __attribute__((always_inline)) uint64_t l1i_bring(struct memsys *m
 	return ready;
 }
 
-static inline __attribute__((always_inline)) void fetch_general(struct memsys *m, uint64_t addr, uint64_t cycle, bool timed, struct mem_result *r)
+static inline __attribute__((always_inline)) void fetch_general(
+	struct memsys *m, uint64_t addr, uint64_t cycle, bool timed, struct mem_result *r)
 {
 	uint64_t vline = linear_line(m, addr), did = 0;
 	r->did = 0;
@@ -106,7 +109,8 @@ static inline __attribute__((always_inline)) void fetch_general(struct memsys *m
 	} else if (timed) {
 		icache_hit(m, cycle);
 	}
-	/* after a miss, or when a line fetched ahead is used, the lines behind it are asked for; not over a page */
+	/* After a miss, or the first use of a prefetched line, the following lines are prefetched; not across
+	 * a page. */
 	for (unsigned i = 1; ahead && i <= m->l1i_next_line && ((vline + i) ^ vline) >> (12 - m->line_log2) == 0; i++)
 		if (l1_find(&m->l1i, vline + i) < 0)
 			l1i_bring(m, vline + i, line + i, translated, true, timed, &next);
@@ -117,7 +121,8 @@ void memsys_fetch(struct memsys *m, uint64_t addr, uint64_t cycle, struct mem_re
 	uint64_t vline = addr >> LINE_LOG2;
 	uint32_t slot;
 	if (__builtin_expect(addr >> m->page_shift == m->last_code_page && cycle >= m->walk.latest &&
-	                     l1_guess(&m->l1i, vline, &slot) && !(m->l1i.state[slot] & (LINE_PENDING | LINE_PREFETCHED)), 1)) {
+			    l1_guess(&m->l1i, vline, &slot) && !(m->l1i.state[slot] & (LINE_PENDING | LINE_PREFETCHED)),
+		    1)) {
 		l1_touch(&m->l1i, vline, slot);
 		icache_hit(m, cycle);
 		r->ready = cycle;
@@ -127,7 +132,6 @@ void memsys_fetch(struct memsys *m, uint64_t addr, uint64_t cycle, struct mem_re
 	fetch_general(m, addr, cycle, true, r);
 }
 
-/* Functional only. */
 void memsys_warm_fetch(struct memsys *m, uint64_t addr)
 {
 	struct mem_result r;

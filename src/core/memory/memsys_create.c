@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * One core's part of the memory system, made of a core's fields, emptied and given back (memsys.h). */
+ * One core's part of the memory system: creation from a core's fields, reset, destruction (memsys.h). */
 #include "core/memory/memsys_state.h"
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,8 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 	if (!rc)
 		rc = l1_init_lines(&m->l1i, "l1i", c->l1i_size, c->l1i_ways, c->l1i_replacement, line_log2, err);
 	if (!rc)
-		rc = cache_init_sectors(&m->l2, "l2", c->l2_size, c->l2_ways, c->l2_replacement, line_log2, c->l2_sectors, err);
+		rc = cache_init_sectors(
+			&m->l2, "l2", c->l2_size, c->l2_ways, c->l2_replacement, line_log2, c->l2_sectors, err);
 	bool large = c->memory_page == 1;
 	if (!rc && large)
 		rc = tlb_init(&m->dtlb, "dtlb.large", c->dtlb_large_entries, c->dtlb_large_ways, err);
@@ -43,11 +44,13 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 	if (!rc && m->has_stlb)
 		rc = tlb_init(&m->stlb, "stlb", c->stlb_entries, c->stlb_ways, err);
 	if (!rc)
-		rc = ip_stride_init(&m->ip_stride, c->prefetch_l1d_ip_entries, c->prefetch_l1d_ip_max_stride, c->prefetch_l1d_ip_distance, err);
+		rc = ip_stride_init(&m->ip_stride, c->prefetch_l1d_ip_entries, c->prefetch_l1d_ip_max_stride,
+			c->prefetch_l1d_ip_distance, err);
 	if (!rc && c->l2_latency <= c->l1d_latency)
-		rc = err_set(err, ERR_INPUT, "l2.latency: %u cycles are not more than l1d.latency", c->l2_latency);
+		rc = err_set(err, ERR_INPUT, "l2.latency = %u cycles must be more than l1d.latency", c->l2_latency);
 	if (!rc && c->l2_code_latency < c->l2_latency)
-		rc = err_set(err, ERR_INPUT, "l2.code_latency: %u cycles are fewer than l2.latency", c->l2_code_latency);
+		rc = err_set(err, ERR_INPUT, "l2.code_latency = %u cycles must not be less than l2.latency",
+			c->l2_code_latency);
 	if (rc)
 		return rc;
 	m->ip_stride.pages = c->prefetch_l1d_ip_pages;
@@ -116,7 +119,8 @@ void memsys_reset(struct memsys *m)
 		tlb_clear(&m->dtlb_store);
 	ip_stride_clear(&m->ip_stride);
 	next_line_init(&m->next_line);
-	linear_init(&m->linear, c->prefetch_linear_streams, c->prefetch_linear_start, c->prefetch_linear_distance, c->prefetch_linear_degree);
+	linear_init(&m->linear, c->prefetch_linear_streams, c->prefetch_linear_start, c->prefetch_linear_distance,
+		c->prefetch_linear_degree);
 	streamer_init(&m->streamer, c->prefetch_l2_streams, c->prefetch_l2_degree, c->prefetch_l2_distance);
 	m->streamer.window = c->prefetch_l2_window;
 	inflight_init(&m->l1d_fill, c->l1d_fill_buffers);
@@ -164,10 +168,11 @@ void memsys_unmake(struct memsys *m)
 	free(m);
 }
 
-int memsys_create(struct memsys **out, struct memsys_shared *s, const struct core_config *c, struct emitter *e, struct err *err)
+int memsys_create(
+	struct memsys **out, struct memsys_shared *s, const struct core_config *c, struct emitter *e, struct err *err)
 {
 	if (s->cores == CORES_MAX)
-		return err_set(err, ERR_UNSUPPORTED, "more than %d cores on one machine", CORES_MAX);
+		return err_set(err, ERR_UNSUPPORTED, "a machine has at most %d cores", CORES_MAX);
 	int rc = memsys_make(out, c, err);
 	if (rc)
 		return rc;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The memory system when features change while a program runs (memsys.h).
  *
- * A memory system of the new sizes is made; what both have alike moves over from the old one, the rest of that is written back and goes.
- * Left out: the time that writing back takes (the lines leave at once, though memory sees them, and its banks are busy), and that caches
- * could keep part of what they hold when they get smaller.
+ * A memory system of the new sizes is created.  Structures of equal size and policy move over from the old one; the
+ * others are written back and dropped. Left out: the time of writing back (the lines leave at once, though memory
+ * sees them and its banks are busy); and that a cache that gets smaller could keep part of its lines.
  */
 #include "core/memory/memsys_state.h"
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static bool same_l2(const struct core_config *a, const struct core_config *b)
 	return SAME(a, b, l2_size) && SAME(a, b, l2_ways) && SAME(a, b, l2_replacement);
 }
 
-/* n is as the core is to be; what it has alike it takes from m, and leaves its own there. */
+/* n is the new core part.  Structures that are alike in n and m are exchanged, so that n keeps the contents. */
 static void move_over(struct memsys *n, struct memsys *m)
 {
 	const struct core_config *a = &m->config, *b = &n->config;
@@ -34,8 +34,10 @@ static void move_over(struct memsys *n, struct memsys *m)
 		EXCHANGE(n->l1i, m->l1i);
 	if (same_l2(a, b))
 		EXCHANGE(n->l2, m->l2);
-	const bool dtlb = SAME(a, b, dtlb_entries) && SAME(a, b, dtlb_ways), dtlb_large = SAME(a, b, dtlb_large_entries) && SAME(a, b, dtlb_large_ways);
-	const bool itlb = SAME(a, b, itlb_entries) && SAME(a, b, itlb_ways), itlb_large = SAME(a, b, itlb_large_entries) && SAME(a, b, itlb_large_ways);
+	const bool dtlb = SAME(a, b, dtlb_entries) && SAME(a, b, dtlb_ways),
+		   dtlb_large = SAME(a, b, dtlb_large_entries) && SAME(a, b, dtlb_large_ways);
+	const bool itlb = SAME(a, b, itlb_entries) && SAME(a, b, itlb_ways),
+		   itlb_large = SAME(a, b, itlb_large_entries) && SAME(a, b, itlb_large_ways);
 	const bool large = a->memory_page == 1;
 	if (large ? dtlb_large : dtlb)
 		EXCHANGE(n->dtlb, m->dtlb);
@@ -100,13 +102,13 @@ int memsys_resize(struct memsys *m, const struct core_config *c, uint64_t cycle,
 	if (!same_l2(&m->config, c))
 		l2_empty(m, cycle);
 	move_over(n, m);
-	EXCHANGE(*n, *m);	/* others know it by its address */
+	EXCHANGE(*n, *m);	/* others hold pointers to m */
 	memsys_unmake(n);
 	return 0;
 }
 
-int memsys_shared_resize(struct memsys_shared *s, struct memsys *by, const struct core_config *was, const struct core_config *c, uint64_t cycle,
-                         struct err *err)
+int memsys_shared_resize(struct memsys_shared *s, struct memsys *by, const struct core_config *was,
+	const struct core_config *c, uint64_t cycle, struct err *err)
 {
 	if (SAME(was, c, l3_size) && SAME(was, c, l3_ways) && SAME(was, c, l3_replacement))
 		return 0;

@@ -59,7 +59,7 @@ unsigned ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64
 		*e = (struct ip_entry){ .ip = (uint32_t)ip, .addr = addr };
 		return 0;
 	}
-	/* Strides below a line are seen as lines, since only the first access to a line comes here. */
+	/* Only the first access to a line comes here, so strides below a line look like strides of one line. */
 	int64_t stride = (int64_t)(addr - e->addr), lines = (int64_t)(addr >> 6) - (int64_t)(e->addr >> 6);
 	if (!lines)
 		return 0;
@@ -78,9 +78,11 @@ unsigned ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64
 	*step = same ? stride : lines * 64;
 	if (e->confidence < PREFETCH_CONFIDENT || *step > (int64_t)p->max_stride || -*step > (int64_t)p->max_stride)
 		return 0;
-	unsigned n = 0, first = e->ahead ? e->ahead : 1;	/* this access is one stride on: what was asked for is one less ahead */
+	/* This access is one stride further, so the requested addresses are one stride less ahead. */
+	unsigned n = 0, first = e->ahead ? e->ahead : 1;
 	uint64_t to = addr + (uint64_t)*step * first;
-	for (*target = to; first + n <= p->distance && (p->pages || to >> 12 == addr >> 12) && to >> 6 != addr >> 6; to += (uint64_t)*step)
+	for (*target = to; first + n <= p->distance && (p->pages || to >> 12 == addr >> 12) && to >> 6 != addr >> 6;
+		to += (uint64_t)*step)
 		n++;
 	e->ahead = first + n - 1;
 	return n;
@@ -88,7 +90,8 @@ unsigned ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64
 
 void linear_init(struct linear *l, uint32_t count, uint32_t start, uint32_t distance, uint32_t degree)
 {
-	*l = (struct linear){ .count = count < LINEAR_MAX ? count : LINEAR_MAX, .start = start, .distance = distance, .degree = degree };
+	*l = (struct linear){ .count = count < LINEAR_MAX ? count : LINEAR_MAX, .start = start,
+		.distance = distance, .degree = degree };
 }
 
 unsigned linear_train(struct linear *l, uint64_t vline, uint64_t *next, int64_t *step)
@@ -117,7 +120,8 @@ unsigned linear_train(struct linear *l, uint64_t vline, uint64_t *next, int64_t 
 		s->run++;
 		return 0;
 	}
-	const uint32_t room = l->distance > s->ahead ? l->distance - s->ahead : 0, n = room < l->degree ? room : l->degree;
+	const uint32_t room = l->distance > s->ahead ? l->distance - s->ahead : 0,
+		       n = room < l->degree ? room : l->degree;
 	*step = s->direction;
 	*next = vline + (uint64_t)(s->direction * (s->ahead + 1));
 	s->ahead += n;
@@ -138,7 +142,7 @@ void streamer_init(struct streamer *s, uint32_t streams, uint32_t degree, uint32
 	memset(s->page, 0xff, sizeof(s->page));
 }
 
-/* NULL: none.  No two streams have the same page. */
+/* Returns the page's stream, or NULL.  No two streams have the same page. */
 static struct stream_entry *stream_of(struct streamer *s, uint32_t page)
 {
 	const __m128i want = _mm_set1_epi32((int)page);
@@ -184,7 +188,8 @@ unsigned streamer_train(struct streamer *s, uint32_t line, uint32_t out[STREAM_O
 	if ((int32_t)(e->next - line) * direction <= 0)	/* the program overtook the stream */
 		e->next = line + (uint32_t)direction;
 	unsigned n = 0;
-	while (n < STREAM_OUT_MAX && e->next / PAGE_LINES == page && (int32_t)(e->next - line) * direction <= (int32_t)s->distance) {
+	while (n < STREAM_OUT_MAX && e->next / PAGE_LINES == page &&
+		(int32_t)(e->next - line) * direction <= (int32_t)s->distance) {
 		out[n++] = e->next;
 		e->next += (uint32_t)direction;
 	}

@@ -9,7 +9,8 @@ int tlb_init(struct tlb *t, const char *what, uint32_t entries, uint32_t ways, s
 	memset(t, 0, sizeof(*t));
 	uint32_t sets = ways ? entries / ways : 0;
 	if (!sets || ways > WAYS_MAX || sets * ways != entries || sets & (sets - 1) || sets * WAYS_MAX > UINT16_MAX)
-		return err_set(err, ERR_INPUT, "%s.entries: %u entries in %u ways are not a power of two of sets", what, entries, ways);
+		return err_set(err, ERR_INPUT, "%s.entries: %u entries in %u ways do not make a power of two of sets",
+			what, entries, ways);
 	t->sets = sets;
 	t->ways = ways;
 	t->mask = sets - 1;
@@ -65,7 +66,8 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 32;
 }
 
-/* A permutation of 0 to end - 1: one of the next power of two, again until it hits below end.  Every step can be undone. */
+/* A permutation of 0 to end - 1: permutes the numbers below the next power of two, and again until the result is
+ * below end. Every step is invertible. */
 static uint32_t scattered(uint32_t n, uint32_t end)
 {
 	unsigned bits = end > 2 ? 32 - (unsigned)__builtin_clz(end - 1) : 2;
@@ -164,7 +166,8 @@ uint32_t frames_get(struct frames *f, unsigned level, uint64_t page)
 	uint32_t hash = (uint32_t)(mix(key) >> 16);
 	const bool all_over = !level && f->scattered && mix(~key) % 100 < f->scattered;
 	uint32_t *next = level ? &f->next_table : all_over ? &f->next_scattered : &f->next_data;
-	uint32_t end = level ? 2 * f->table_first - 2 : !f->scattered ? f->data_end :	/* the last frames hold LINE_NONE */
+	/* the last frames hold LINE_NONE */
+	uint32_t end = level ? 2 * f->table_first - 2 : !f->scattered ? f->data_end :
 		       all_over && f->scattered < 100 ? f->data_end / 4 : f->data_end / 2;
 	if (*next >= end)
 		return level ? f->table_first | hash % (f->table_first - 2) : hash % f->data_end;
@@ -184,9 +187,9 @@ uint32_t frames_get(struct frames *f, unsigned level, uint64_t page)
 
 /* --- huge pages --- */
 
-enum { LEVEL_HUGE = 8 };		/* key of a piece of 2 MB: its first frame, or one of these */
+enum { LEVEL_HUGE = 8 };		/* level of a 2 MB piece, whose value is its first frame or one of these: */
 #define PIECE_SMALL (NO_FRAME - 1)	/* its pages are small */
-#define PIECE_OPEN (NO_FRAME - 2)	/* not known: it was unmapped */
+#define PIECE_OPEN (NO_FRAME - 2)	/* not decided yet, because it was unmapped */
 
 static uint32_t *piece_of(const struct frames *f, uint64_t key)
 {
@@ -201,10 +204,11 @@ bool frames_has(const struct frames *f, uint64_t page)
 	return piece_of(f, key_of(0, page));
 }
 
-/* What is decided of a piece at its first touch. */
+/* Decides at the first touch of a piece: returns its first frame, or PIECE_SMALL. */
 static uint32_t piece_decide(struct frames *f, uint64_t piece)
 {
-	uint32_t *next = f->scattered ? &f->next_huge : &f->next_data, first = (*next + HUGE_PAGES - 1) / HUGE_PAGES * HUGE_PAGES;
+	uint32_t *next = f->scattered ? &f->next_huge : &f->next_data,
+		 first = (*next + HUGE_PAGES - 1) / HUGE_PAGES * HUGE_PAGES;
 	for (unsigned i = 0; i < HUGE_PAGES; i++)
 		if (piece_of(f, key_of(0, piece * HUGE_PAGES + i)))
 			return PIECE_SMALL;
@@ -263,7 +267,7 @@ bool frames_mark(struct frames *f, uint64_t addr, uint64_t bytes, bool huge)
 	uint64_t last = bytes && addr + (bytes - 1) < addr ? UINT64_MAX : addr + bytes - 1;
 	if (!bytes || (huge && f->small_only) || (!huge && !f->huges))
 		return false;
-	/* pieces of which any byte loses its mark lose it; those that lie whole in a marked range get it */
+	/* A piece loses its mark if any byte of it does, and gets one only if all of it lies in a marked range. */
 	uint64_t first = addr >> HUGE_SHIFT, end = (last >> HUGE_SHIFT) + 1;
 	if (huge) {
 		first += (addr & ((1 << HUGE_SHIFT) - 1)) != 0;
@@ -296,9 +300,10 @@ bool frames_mark(struct frames *f, uint64_t addr, uint64_t bytes, bool huge)
 	memcpy(&f->huge[at], new, news * sizeof *new);
 	f->huges += news - n;
 	if (huge)
-		return false;	/* what was touched keeps its small pages */
+		return false;	/* pages touched before stay small */
 	for (size_t i = 0; i <= f->mask; i++)
-		if (f->key[i] != UINT64_MAX && f->key[i] >> 58 == LEVEL_HUGE && f->key[i] - key_of(LEVEL_HUGE, first) < end - first)
+		if (f->key[i] != UINT64_MAX && f->key[i] >> 58 == LEVEL_HUGE &&
+			f->key[i] - key_of(LEVEL_HUGE, first) < end - first)
 			f->frame[i] = PIECE_OPEN;
 	return true;
 }

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * From linear to physical: first-level TLB, STLB, page walk.  See tlb.h for what is left out.
+ * From linear to physical addresses: first-level TLB, STLB, page walk.  tlb.h says what is left out.
  *
- * A walk starts below the lowest paging-structure cache that knows its part of the address and reads one entry a level,
- * each through L1D, L2 and L3 like a load (as PAGE_WALKER_LOADS.DTLB_L1 of Haswell shows, in SDM vol. 3B,
- * "Performance-Monitoring Events").  Several may run at a time (walk.walkers).  A later access to a page whose walk is not
- * over waits for it, without being counted as a miss of its own.
+ * A walk starts below the lowest paging-structure cache that holds its part of the address, and reads one entry a
+ * level. Each read goes through L1D, L2 and L3 like a load (as PAGE_WALKER_LOADS.DTLB_L1 of Haswell shows: SDM vol.
+ * 3B, "Performance-Monitoring Events").  Several walks may run in parallel (walk.walkers).  A later access to a page
+ * whose walk is in progress waits for its end, and does not count as a miss of its own.
  *
- * The first touch of a page is a fault, in which the kernel clears the page and writes its table entry (memory.zeroed): when the program comes back
- * both are in L2, modified, and what was there is out of it.  A store is taken for that of anonymous memory, or of a page that the kernel copied
- * for it; a load for that of a file's page, which nobody wrote.  Left out: the fault's time, which is the kernel's; the rest of what it does to caches,
- * predictors and TLBs; the page of zeroes that a load finds in memory that was never written; that some of the lines are in L1D.
+ * The first touch of a page faults, and the kernel clears the page and writes its table entry (memory.zeroed).  When
+ * the program continues, both are in L2, modified, and have evicted other lines.  A first touch by a store is taken
+ * as anonymous memory, or as a page that the kernel copied; one by a load as a page of a file, which nobody has
+ * written. Left out: the time of the fault, which is the kernel's; its other effects on caches, predictors and TLBs;
+ * the zero page that a load finds in memory never written; and that some of the lines are in L1D.
  */
 #include "core/memory/memsys_state.h"
 
-/* First 4 KB frame of the huge page there, or NO_FRAME. */
+/* Returns the first 4 KB frame of the huge page at the address, or NO_FRAME. */
 static inline uint32_t huge_at(struct memsys *m, uint64_t addr)
 {
-	return __builtin_expect(m->shared->frames.huges != 0, 0) && m->page_shift == 12 ? frames_huge(&m->shared->frames, addr) : NO_FRAME;
+	return __builtin_expect(m->shared->frames.huges != 0, 0) && m->page_shift == 12
+		? frames_huge(&m->shared->frames, addr)
+		: NO_FRAME;
 }
 
 uint32_t translate_known(struct memsys *m, uint64_t addr)
@@ -49,17 +52,17 @@ void memsys_keep_tlb(struct memsys *m, bool keep)
 	m->keeps_tlb = keep;
 }
 
-/* The line that holds the page's entry in its table. */
+/* Returns the line that holds the table entry of that level for the address. */
 static uint32_t entry_line(struct memsys *m, unsigned level, uint64_t addr)
 {
-	/* bits of the address that one level resolves, and bytes of an entry */
+	/* address bits that one level resolves; bytes of an entry */
 	const unsigned bits = m->walk.two_levels ? 10 : 9, entry = m->walk.two_levels ? 4 : 8;
 	const uint32_t table = frames_get(&m->shared->frames, level, addr >> (12 + bits * level));
 	const uint32_t index = addr >> (12 + bits * (level - 1)) & ((1u << bits) - 1);
 	return table << (12 - m->line_log2) | index * entry >> m->line_log2;
 }
 
-/* The kernel cleared a page.  Nobody counts at user level what that does. */
+/* The kernel has cleared a page: its lines and its table entry are in L2.  Counters of user mode see nothing of it. */
 static __attribute__((noinline)) void page_cleared(struct memsys *m, uint64_t addr, uint32_t frame)
 {
 	const uint64_t found = m->found;
@@ -69,7 +72,8 @@ static __attribute__((noinline)) void page_cleared(struct memsys *m, uint64_t ad
 	m->found = found;
 }
 
-/* Reads the entries from the first unknown level down to the page's; returns the cycle at which the frame is known. */
+/* Reads the entries from the first level that is not cached down to `leaf`; returns the cycle at which the frame is
+ * known. */
 static uint64_t walk_tables(struct memsys *m, uint64_t addr, unsigned leaf, uint64_t cycle, bool timed)
 {
 	const unsigned bits = m->walk.two_levels ? 10 : 9, top = m->walk.two_levels ? 2 : WALK_LEVELS;
@@ -84,7 +88,8 @@ static uint64_t walk_tables(struct memsys *m, uint64_t addr, unsigned leaf, uint
 	return cycle;
 }
 
-static void walk(struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t page, unsigned leaf, uint64_t *cycle, bool timed)
+static void walk(struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t page, unsigned leaf,
+	uint64_t *cycle, bool timed)
 {
 	if (!timed) {
 		walk_tables(m, addr, leaf, 0, false);
@@ -112,7 +117,7 @@ static void walk(struct memsys *m, enum translate_kind kind, uint64_t addr, uint
 	*cycle = end;
 }
 
-/* The next access to the page may go the short way, unless it is one of data to a page with code. */
+/* Lets the next access to the page take the fast path, unless it is a data access to a page with code. */
 static inline void seen(struct memsys *m, enum translate_kind kind, struct tlb *t, uint64_t page, uint64_t *youngest)
 {
 	*youngest = page | m->line_tag;
@@ -122,7 +127,7 @@ static inline void seen(struct memsys *m, enum translate_kind kind, struct tlb *
 	}
 }
 
-/* A walk for the page that is not over yet is waited for. */
+/* Waits for a walk for the page that is in progress. */
 static inline void await_walk(const struct memsys *m, uint64_t page, uint64_t *cycle)
 {
 	if (*cycle >= m->walk.latest)
@@ -132,16 +137,21 @@ static inline void await_walk(const struct memsys *m, uint64_t page, uint64_t *c
 			*cycle = m->walk.ready[i];
 }
 
-uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t *cycle, uint64_t *did, bool timed)
+uint32_t translate(
+	struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t *cycle, uint64_t *did, bool timed)
 {
 	const uint64_t small = addr >> m->page_shift;
-	const uint32_t huge = huge_at(m, addr);		/* its frame is known here; what it costs to know it is what follows */
+	const uint32_t huge = huge_at(m, addr);		/* gives the frame; the rest models what the lookup costs */
 	const uint64_t page = huge != NO_FRAME ? HUGE_KEY(addr) : small;
 	const uint32_t within = huge != NO_FRAME ? (uint32_t)(small % HUGE_PAGES) : 0;
 	const bool store_tlb = kind == TRANSLATE_STORE && m->has_dtlb_store;
-	struct tlb *t = store_tlb ? &m->dtlb_store : huge != NO_FRAME ? kind == TRANSLATE_CODE ? &m->itlb_huge : &m->dtlb_huge :
-	                kind == TRANSLATE_CODE ? &m->itlb : &m->dtlb;
-	uint64_t *youngest = kind == TRANSLATE_CODE ? &m->last_code_page : store_tlb ? &m->last_store_page : &m->last_page;
+	struct tlb *t = store_tlb        ? &m->dtlb_store
+		: huge != NO_FRAME       ? kind == TRANSLATE_CODE ? &m->itlb_huge : &m->dtlb_huge
+		: kind == TRANSLATE_CODE ? &m->itlb
+					 : &m->dtlb;
+	uint64_t *youngest = kind == TRANSLATE_CODE ? &m->last_code_page
+		: store_tlb                         ? &m->last_store_page
+						    : &m->last_page;
 	int32_t slot = tlb_find(t, page);
 	if (slot >= 0) {
 		tlb_touch(t, page, (uint32_t)slot);
@@ -156,7 +166,7 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 	if (kind == TRANSLATE_CODE)
 		SIGNAL_AT(m, ITLB_MISS, *cycle, *cycle, 1);
 	const bool has_stlb = m->has_stlb && ((huge == NO_FRAME && m->page_shift == 12) || m->stlb_huge);
-	*cycle += m->stlb_latency;	/* that it has no entry is known when it was looked up */
+	*cycle += m->stlb_latency;	/* a miss takes the lookup, too */
 	int32_t second = has_stlb ? tlb_find(&m->stlb, page) : -1;
 	uint32_t frame;
 	if (second >= 0) {
@@ -164,7 +174,9 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 		if (kind == TRANSLATE_CODE) {
 			SIGNAL_AT(m, ITLB_STLB_HIT, *cycle, *cycle, 1);
 			if (timed)
-				emit_signal(m->emitter, large ? SPMU_SIG_ITLB_STLB_HIT_LARGE : SPMU_SIG_ITLB_STLB_HIT_4K, *cycle, *cycle, 1);
+				emit_signal(m->emitter,
+					large ? SPMU_SIG_ITLB_STLB_HIT_LARGE : SPMU_SIG_ITLB_STLB_HIT_4K, *cycle,
+					*cycle, 1);
 		}
 		tlb_touch(&m->stlb, page, (uint32_t)second);
 		frame = m->stlb.frame[second];
@@ -174,7 +186,8 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 			await_walk(m, page, cycle);
 	} else {
 		*did |= SPMU_DID(STLB_MISS);
-		const bool fresh = m->zeroed && kind == TRANSLATE_STORE && !large && !frames_has(&m->shared->frames, small);
+		const bool fresh =
+			m->zeroed && kind == TRANSLATE_STORE && !large && !frames_has(&m->shared->frames, small);
 		frame = huge != NO_FRAME ? huge : frames_get(&m->shared->frames, 0, small);
 		if (__builtin_expect(fresh, 0))
 			page_cleared(m, addr, frame);
@@ -209,7 +222,7 @@ void memsys_shared_map(struct memsys_shared *s, uint64_t addr, uint64_t bytes, b
 		for (unsigned k = 0; k < sizeof tlbs / sizeof *tlbs; k++)
 			forget(tlbs[k], first, pieces);
 		m->last_page = m->last_store_page = m->last_code_page = VLINE_NONE;
-		/* and L1's lines, which are known by linear addresses */
+		/* and the lines of the L1s, which are tagged by linear address */
 		struct l1 *l1[] = { &m->l1d, &m->l1i };
 		unsigned shift = HUGE_SHIFT - m->line_log2;
 		for (unsigned k = 0; k < 2; k++)

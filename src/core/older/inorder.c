@@ -33,7 +33,8 @@ static enum inorder_class classify(const struct uop *u, unsigned uops, bool *rmw
 	for (unsigned i = 0; i < uops; i++) {
 		load |= u[i].kind == UOP_LOAD;
 		store |= u[i].kind == UOP_STORE_ADDR;
-		if (u[i].flags & UOP_MS || u[i].kind >= UOP_FENCE_LOAD || (u[i].unit && u[i].unit != UNIT_FP) || u[i].is & SPMU_IS(LOCK))
+		if (u[i].flags & UOP_MS || u[i].kind >= UOP_FENCE_LOAD || (u[i].unit && u[i].unit != UNIT_FP) ||
+			u[i].is & SPMU_IS(LOCK))
 			return INORDER_ALONE;
 		if (u[i].kind != UOP_COMPUTE && u[i].kind != UOP_BRANCH)
 			continue;
@@ -50,7 +51,7 @@ static enum inorder_class classify(const struct uop *u, unsigned uops, bool *rmw
 	return is;
 }
 
-/* Cycle in which all that the instruction reads is there. */
+/* Returns the cycle in which everything that the instruction reads is ready. */
 static uint64_t operands(const struct core *c, const struct uop *u, unsigned uops, enum inorder_class is)
 {
 	uint64_t ready = 0, written[2] = { 0, 0 };
@@ -62,7 +63,7 @@ static uint64_t operands(const struct core *c, const struct uop *u, unsigned uop
 				continue;
 			uint64_t at = c->reg[reg];
 			if (address && at)
-				at++;	/* the address is made a stage ahead */
+				at++;	/* the address is computed one stage earlier */
 			ready = max64(ready, at);
 		}
 		for (unsigned k = 0; k < 3; k++)
@@ -91,7 +92,7 @@ void inorder_issue(struct core *c, const struct insn *in, const struct uop *u, u
 	enum inorder_class is = in->flags & (INSN_FAR | INSN_REP) ? INORDER_ALONE : classify(u, uops, &rmw);
 	uint64_t ready = max64(cycle, operands(c, u, uops, is));
 	unsigned prefixes = in->flags & INSN_REP ? 0 : in->prefixes;
-	if (prefixes)		/* a cycle of the decoders each, and the instruction goes alone */
+	if (prefixes)		/* each takes a cycle of the decoders, and the instruction does not pair */
 		is = INORDER_ALONE;
 	bool fp = is == INORDER_FP;
 	if (fp)
@@ -106,7 +107,8 @@ void inorder_issue(struct core *c, const struct insn *in, const struct uop *u, u
 		o->elder = INORDER_ALONE;	/* the pair is full */
 		return;
 	}
-	o->start = o->issue = max64(max64(ready, o->end), o->issue + 1 + prefixes);	/* decoded while the elder is executed */
+	/* The prefixes are decoded while the elder executes. */
+	o->start = o->issue = max64(max64(ready, o->end), o->issue + 1 + prefixes);
 	o->end = o->start + 1;
 	o->pipe = fp || is == INORDER_FXCH ? 2 : 0;
 	o->elder = (uint8_t)(is == INORDER_UV || is == INORDER_PU || is == INORDER_FP ? is : INORDER_ALONE);

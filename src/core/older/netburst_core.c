@@ -3,8 +3,9 @@
 #include "core/older/netburst_core.h"
 #include "core/backend/scheduler.h"
 
-enum { FIRST_HALF = 0x03, SECOND_HALF = 0x30, REPLAYS_MAX = 16,
-	SET_LOG2 = 4 /* GUESS: a line's set is of its head's address, from this bit on; straight code that just fits, with heads of chosen distances, would show */ };
+/* SET_LOG2: the set of a line comes from its head's address, from this bit on: GUESS; straight code that just fits,
+ * with heads at chosen distances, would settle it. */
+enum { FIRST_HALF = 0x03, SECOND_HALF = 0x30, REPLAYS_MAX = 16, SET_LOG2 = 4 };
 
 /* --- half cycles --- */
 unsigned netburst_half(const struct core *c, const struct uop *u, uint64_t floor, uint64_t *ready)
@@ -30,31 +31,36 @@ unsigned netburst_half(const struct core *c, const struct uop *u, uint64_t floor
 }
 
 /* --- replay --- */
-uint64_t netburst_hoped(struct core *c, const struct uop *u, uint64_t dispatch, uint64_t hit, uint64_t complete, uint64_t *did)
+uint64_t netburst_hoped(
+	struct core *c, const struct uop *u, uint64_t dispatch, uint64_t hit, uint64_t complete, uint64_t *did)
 {
 	struct older *o = &c->old;
 	const bool load = u->kind == UOP_LOAD;
 	const uint64_t again = o->again ? o->again + u->latency + !u->latency : 0;
 	o->again = 0;
-	if (!load && u->kind != UOP_STORE_ADDR)		/* what depends on one that was dispatched in vain was, too */
+	/* dependents of a uop dispatched too early are too early, too */
+	if (!load && u->kind != UOP_STORE_ADDR)
 		return again < complete ? again : 0;
 	uint64_t why = 0;
-	if (*did & (SPMU_DID(WAIT_STORE_ADDR) | SPMU_DID(WAIT_STORE_DATA) | SPMU_DID(FORWARD_BLOCKED) | SPMU_DID(ALIAS_4K)))
+	if (*did &
+		(SPMU_DID(WAIT_STORE_ADDR) | SPMU_DID(WAIT_STORE_DATA) | SPMU_DID(FORWARD_BLOCKED) |
+			SPMU_DID(ALIAS_4K)))
 		why |= SPMU_DID(REPLAY_STORE);
 	if (*did & SPMU_DID(SPLIT_LINE))
 		why |= SPMU_DID(REPLAY_SPLIT);
 	if (*did & SPMU_DID(DTLB_MISS))
 		why |= SPMU_DID(REPLAY_TLB);
-	if (why) {		/* goes round itself; its time has that in it */
+	if (why) {		/* the access itself is replayed; its latency includes that */
 		emit_signal(&c->e, SPMU_SIG_REPLAY, dispatch, dispatch, 1);
 		*did |= why | SPMU_DID(REPLAYED);
 	}
-	if (!load || !(*did & (SPMU_DID(L1D_MISS) | SPMU_DID(LFB_HIT) | SPMU_DID(DTLB_MISS) | SPMU_DID(SPLIT_LINE))) || hit >= complete)
+	if (!load || !(*did & (SPMU_DID(L1D_MISS) | SPMU_DID(LFB_HIT) | SPMU_DID(DTLB_MISS) | SPMU_DID(SPLIT_LINE))) ||
+		hit >= complete)
 		return 0;
 	return hit;
 }
 
-/* What of a load's bits its dependents are replayed for. */
+/* The causes for which a uop is replayed: those of the loads that it depends on. */
 static uint64_t causes(const struct core *c, const struct uop *u)
 {
 	uint64_t why = 0;
@@ -64,7 +70,8 @@ static uint64_t causes(const struct core *c, const struct uop *u)
 	return why;
 }
 
-uint64_t netburst_replay(struct core *c, const struct uop *u, unsigned port, uint64_t floor, uint64_t ready, uint64_t *did)
+uint64_t netburst_replay(
+	struct core *c, const struct uop *u, unsigned port, uint64_t floor, uint64_t ready, uint64_t *did)
 {
 	struct older *o = &c->old;
 	struct scheduler *s = &c->sc;
@@ -85,9 +92,10 @@ uint64_t netburst_replay(struct core *c, const struct uop *u, unsigned port, uin
 	const struct port_choice *choice = &s->choice[1u << port];
 	for (uint64_t i = 0; i < rounds && i < REPLAYS_MAX; i++) {
 		uint64_t at = hoped + i * o->replay;
-		if (scheduler_full(s, choice) || at - s->walk >= SCHED_REACH || s->used[at & (SCHED_WINDOW - 1)] >> port & 1)
-			continue;	/* others were ahead of it: it lost nothing that they could have used */
-		scheduler_enter(s, choice, port);	/* given back with the slot */
+		if (scheduler_full(s, choice) || at - s->walk >= SCHED_REACH ||
+			s->used[at & (SCHED_WINDOW - 1)] >> port & 1)
+			continue;	/* the port is taken, so this replay costs no other uop anything */
+		scheduler_enter(s, choice, port);	/* the entry is given back with the port's cycle */
 		scheduler_take(s, port, at);
 	}
 	return hoped + rounds * o->replay;
@@ -117,7 +125,7 @@ bool netburst_trace(struct core *c, const struct insn *in)
 			o->at = 1;
 			set[i].stamp = ++o->stamp;
 			o->building = TRACE_NONE;
-			struct frontend *fe = &c->fe;	/* a line begins with a cycle */
+			struct frontend *fe = &c->fe;	/* a line starts in a new cycle */
 			fe->cycle += fe->room != fe->width;
 			fe->room = c->config.dsb_width;
 			return true;
@@ -131,7 +139,7 @@ void netburst_build(struct core *c, const struct insn *in)
 	unsigned slots = in->issue_slots ? in->issue_slots : 1;
 	bool alone = in->flags & INSN_MS || slots > c->config.trace_line_uops;
 	struct trace_line *l = o->building == TRACE_NONE ? NULL : &o->trace[o->building];
-	slots = alone ? 1 : slots;	/* the line names the microcode */
+	slots = alone ? 1 : slots;	/* the line only refers to the microcode */
 	if (!l || l->closed || l->insns == TRACE_SLOTS || l->slots + slots > c->config.trace_line_uops) {
 		struct trace_line *set = set_of(c, in->addr);
 		l = set;

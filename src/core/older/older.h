@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * State of the mechanisms that only older cores have; all of it idle on the others.  Included by pipeline.h.
- * p6.h: registers read at allocation, the loop buffer ahead of Core 2's decoders.  netburst_core.h: ALUs of double speed, replay, trace cache.
- * inorder.h: the Pentium's two pipes.  store.commit_cycles, store.commit_group: a write-through L1D takes so many stores in so many cycles.
+ * State of the mechanisms that only older cores have; it is unused on the others.  Included by pipeline.h.
+ *
+ *   p6.h             register reads at allocation, the loop buffer in front of Core 2's decoders
+ *   netburst_core.h  double-speed ALUs, replay, trace cache
+ *   inorder.h        the Pentium's two pipes
+ *   here             store.commit_cycles, store.commit_group: the rate of stores into a write-through L1D
  */
 #ifndef CORE_OLDER_H
 #define CORE_OLDER_H
@@ -11,47 +14,54 @@
 
 enum { TRACE_SLOTS = 8, TRACE_NONE = -1 };
 struct trace_line {
-	uint64_t ip[TRACE_SLOTS];	/* instructions in the order in which they were executed; the first is its head */
-	uint32_t stamp;			/* of its last use; 0: empty */
+	uint64_t ip[TRACE_SLOTS];	/* its instructions in the order of execution; the first is the head */
+	uint32_t stamp;			/* time of its last use; 0: empty */
 	uint8_t insns, slots;
-	bool closed;			/* takes no more */
+	bool closed;			/* takes no more instructions */
 };
 
 struct older {
-	bool any;		/* one of them is on: every instruction goes the general way */
+	bool any;		/* one of them is on: every instruction takes the general path */
 	bool inorder, double_speed;
-	uint32_t reads, replay, loop_insns, commit_cycles, commit_group;	/* of the core's file; 0: off */
-	uint32_t commit_part;	/* of commit_cycles that stores written have not used up, in 1/commit_group of a cycle */
+	uint32_t reads, replay, loop_insns, commit_cycles, commit_group;	/* fields of the core; 0: off */
+	uint32_t commit_part;	/* remainder of commit_cycles after the last store, in 1/commit_group cycles */
 	/* P6 */
-	uint64_t retired[REG_COUNT];	/* cycle in which the register's last writer retired: from then on it is read from the retired file */
-	uint64_t reads_cycle;	/* allocation's cycle */
+	/* Cycle in which each register's last writer retired.  From then on it is read from the retirement register
+	 * file. */
+	uint64_t retired[REG_COUNT];
+	uint64_t reads_cycle;	/* cycle of allocation */
 	uint64_t read[2];	/* set of the retired registers read in it */
-	uint32_t group, group_size;	/* slots of the cycle so far, and as many as it takes: the rest of a group that was broken */
+	/* Slots of the cycle so far, and the most that it takes: the rest of a group, if the group was split. */
+	uint32_t group, group_size;
 	/* Core 2 */
 	uint64_t stream_branch, stream_target;
-	uint32_t stream_insns, stream_before;	/* instructions decoded since the loop's branch, and in the round before */
+	/* instructions decoded since the loop's branch, and in the iteration before */
+	uint32_t stream_insns, stream_before;
 	bool streaming;		/* the loop comes from the instruction queue */
 	/* NetBurst */
-	uint8_t early[REG_COUNT];	/* 1: ready half a cycle ahead of core.reg */
-	uint64_t hoped[REG_COUNT];	/* when the register was assumed to be ready, as if the load behind it had hit L1D; 0: as it was */
-	uint64_t why[REG_COUNT];	/* and why it was not: REPLAY_* of enum spmu_did */
-	uint64_t again;			/* when the uop at hand was first dispatched in vain; 0: it was not */
+	uint8_t early[REG_COUNT];	/* 1: ready half a cycle before core.reg */
+	/* When a register was expected to be ready because a load was expected to hit L1D; 0: the expectation was
+	 * right. */
+	uint64_t hoped[REG_COUNT];
+	uint64_t why[REG_COUNT];	/* why it was not ready then: REPLAY_* of enum spmu_did */
+	/* first cycle in which the current uop was dispatched too early; 0: it was not */
+	uint64_t again;
 	struct trace_line *trace;	/* sets x ways; NULL: no trace cache */
-	int32_t line;		/* delivered from; TRACE_NONE: none */
-	int32_t building;
-	uint32_t at;		/* its next instruction */
+	int32_t line;		/* line that delivers, or TRACE_NONE */
+	int32_t building;	/* line being built, or TRACE_NONE */
+	uint32_t at;		/* next instruction of the delivering line */
 	uint32_t stamp;
 	/* Pentium */
-	uint64_t issue, end;	/* of the pair under way: cycle of issue; from which the next may go */
-	uint64_t fp_free;	/* the floating-point unit takes the next */
-	uint64_t written[2];	/* set of registers that the elder writes */
-	uint8_t elder;		/* enum inorder_class of it; INORDER_ALONE: nothing pairs */
+	uint64_t issue, end;	/* current pair: its cycle of issue, and the cycle from which the next may issue */
+	uint64_t fp_free;	/* cycle from which the floating-point unit accepts the next */
+	uint64_t written[2];	/* set of the registers that the pair's first instruction (the elder) writes */
+	uint8_t elder;		/* its enum inorder_class; INORDER_ALONE: nothing pairs with it */
 	bool elder_rmw;
-	uint64_t start;		/* of the instruction under way */
+	uint64_t start;		/* cycle of issue of the current instruction */
 	uint8_t pipe;		/* 0 U, 1 V, 2 floating point */
 };
 
-/* Cycles from one store written to the next: commit_group of them in commit_cycles. */
+/* Cycles from one written store to the next, so that commit_group stores take commit_cycles. */
 static inline uint32_t older_commit_gap(struct older *o)
 {
 	uint32_t part = o->commit_part + o->commit_cycles, gap = part / o->commit_group;

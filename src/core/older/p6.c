@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Registers read at allocation, the loop buffer ahead of the decoders; what is modelled: p6.h. */
+ * Register reads at allocation, the loop buffer in front of the decoders; p6.h says what is modelled. */
 #include "core/older/p6.h"
 #include "core/backend/lsq.h"
 #include "core/backend/scheduler.h"
 
-enum { STREAM_BLOCKS = 4, STREAM_BLOCK_LOG2 = 4, STREAM_ROUNDS = 2 /* GUESS: equal rounds before it takes over */ };
+enum { STREAM_BLOCKS = 4, STREAM_BLOCK_LOG2 = 4 };
 
 static bool is_counted(uint8_t reg)
 {
 	return reg && reg < REG_TEMP && reg != REG_FLAGS && reg != REG_CARRY;
 }
 
-/* The retired registers that the slot reads, in addition to those of set[].  Returns how many are in it then. */
-static unsigned reads_of(const struct older *o, const struct uop *u, const struct uop *end, uint64_t alloc, uint64_t set[2])
+/* Adds the retired registers that the slot reads to set[].  Returns how many that then holds. */
+static unsigned reads_of(
+	const struct older *o, const struct uop *u, const struct uop *end, uint64_t alloc, uint64_t set[2])
 {
 	for (const struct uop *v = u; v < end && (v == u || !(v->flags & UOP_SLOT)); v++)
 		for (unsigned k = 0; k < 4; k++)
@@ -21,7 +22,7 @@ static unsigned reads_of(const struct older *o, const struct uop *u, const struc
 	return (unsigned)(__builtin_popcountll(set[0]) + __builtin_popcountll(set[1]));
 }
 
-/* The slot goes a cycle later. */
+/* Moves the slot to the next cycle. */
 static uint64_t next_cycle(struct core *c, uint64_t alloc, uint32_t group_size)
 {
 	struct rename *rn = &c->rn;
@@ -73,7 +74,7 @@ bool p6_streams(struct core *c, const struct insn *in)
 {
 	struct older *o = &c->old;
 	o->stream_insns++;
-	if (o->streaming && in->addr - o->stream_target > o->stream_branch - o->stream_target)	/* left it */
+	if (o->streaming && in->addr - o->stream_target > o->stream_branch - o->stream_target)	/* outside the loop */
 		o->streaming = false;
 	return o->streaming;
 }
@@ -81,9 +82,10 @@ bool p6_streams(struct core *c, const struct insn *in)
 void p6_taken(struct core *c, uint64_t ip, uint64_t target)
 {
 	struct older *o = &c->old;
-	bool fits = o->stream_insns <= o->loop_insns && (ip >> STREAM_BLOCK_LOG2) - (target >> STREAM_BLOCK_LOG2) < STREAM_BLOCKS;
+	bool fits = o->stream_insns <= o->loop_insns &&
+		(ip >> STREAM_BLOCK_LOG2) - (target >> STREAM_BLOCK_LOG2) < STREAM_BLOCKS;
 	bool same = ip == o->stream_branch && target == o->stream_target && o->stream_insns == o->stream_before;
-	o->streaming = fits && same;
+	o->streaming = fits && same;	/* after two equal iterations: GUESS */
 	o->stream_branch = ip;
 	o->stream_target = target;
 	o->stream_before = o->stream_insns;

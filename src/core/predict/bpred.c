@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Branch prediction as the front end sees it: what is known at fetch, at decode, and only at execution.
+ * Branch prediction as the front end sees it: what fetch knows, what decode finds, and what only execution finds.
  *
- *   in the BTB               fetch follows the prediction at once (a bubble if only the second level knows it)
- *   not in the BTB           fetch runs on; decode finds the branch: a direct target, the direction tables' word for a
- *                            conditional, the return stack for a return make it re-steer fetch (`resteer`);
- *                            an indirect branch has no target until it executes (`mispredicted`, `wrong_target`)
- * Three kinds of machine (bpred.class): `btb` keeps directions in the branch target buffer (twolevel.h: P5, P6, NetBurst); `hybrid`
- * (hybrid.h: Core) and `tage` (tage.h: later ones) have them in tables of their own, which know every branch.
- * An indirect branch that no BTB knows: fetch falls through (Optimization Manual, "Static Prediction"), with `tage` it waits (GUESS;
- * to settle: cold indirect branches before a line that nothing else touches).
- * Far transfers are not predicted: the pipeline drains for them anyway.
- * bpred.perfect: nothing is looked up, and nothing is wrong; or mispredicts alone are put right, behind the usual way.
- * What a wrong path does lives in struct bpred_path and dies with it: histories and return stack recover in one go.
+ *   in the BTB       Fetch follows the prediction at once (with a bubble if only the second level holds the branch).
+ *   not in the BTB   Fetch continues straight on, and decode finds the branch.  It resteers fetch (`resteer`) by a
+ *                    direct target, by the direction tables for a conditional branch, by the return stack for a
+ *                    return.  An indirect branch has no target until it executes (`mispredicted`, `wrong_target`).
+ *
+ * There are three kinds of machine (bpred.class).  `btb` keeps directions in the branch target buffer (twolevel.h:
+ * P5, P6, NetBurst); `hybrid` (hybrid.h: Core 2) and `tage` (tage.h: later cores) keep them in separate tables, which
+ * predict every branch. At an indirect branch that no BTB holds, fetch falls through (Optimization Manual, "Static
+ * Prediction"); with `tage` it waits (GUESS; to settle: cold indirect branches before a line that nothing else
+ * touches). Far transfers are not predicted: the pipeline drains for them anyway. bpred.perfect = 1 looks nothing up
+ * and predicts everything right; 2 predicts as usual and then corrects only mispredicts. A wrong path keeps its
+ * changes in struct bpred_path, so histories and return stack recover at once when it ends.
  */
 #include "core/predict/bpred.h"
 #include "core/predict/hybrid.h"
@@ -22,9 +23,9 @@
 enum { CLASS_TAGE, CLASS_HYBRID, CLASS_BTB };	/* bpred.class */
 
 struct bpred {
-	uint32_t class, underflow;	/* underflow: of the return stack is known for one */
+	uint32_t class, underflow;	/* underflow: ras.underflow */
 	enum { PERFECT_NOT, PERFECT_ALL, PERFECT_MISPREDICTS } perfect;	/* bpred.perfect */
-	uint32_t unusual;		/* flags of branches that do not go the usual way of bpred_branch */
+	uint32_t unusual;		/* flags of branches that do not take the usual path of bpred_branch */
 	struct tage tage;
 	struct hybrid hybrid;
 	struct twolevel two;
@@ -61,9 +62,11 @@ int bpred_create(struct bpred **out, const struct core_config *c, struct err *er
 	p->class = c->bpred_class;
 	p->perfect = c->bpred_perfect;
 	p->unusual = p->class == CLASS_BTB || p->perfect ? UINT32_MAX : INSN_FAR;
-	int rc = c->ras_depth > RAS_MAX ? err_set(err, ERR_INPUT, "ras.depth: %u is more than %d", c->ras_depth, RAS_MAX) : 0;
+	int rc = c->ras_depth > RAS_MAX
+		? err_set(err, ERR_INPUT, "ras.depth = %u is more than %d", c->ras_depth, RAS_MAX)
+		: 0;
 	if (!rc && !c->ras_depth && p->class != CLASS_BTB && !c->ras_underflow)
-		rc = err_set(err, ERR_INPUT, "ras.depth: none only with bpred.class = btb or ras.underflow = 1");
+		rc = err_set(err, ERR_INPUT, "ras.depth = 0 needs bpred.class = btb or ras.underflow = 1");
 	if (!rc && p->class == CLASS_TAGE)
 		rc = tage_init(&p->tage, c, err);
 	if (!rc && p->class == CLASS_HYBRID)
@@ -105,7 +108,8 @@ int bpred_resize(struct bpred *p, const struct core_config *was, const struct co
 	int rc = bpred_create(&n, c, err);
 	if (rc)
 		return rc;
-	const bool base = SAME(tage_base_log2) && SAME(tage_loop_entries), btb = SAME(btb_l1_entries) && SAME(btb_l1_ways);
+	const bool base = SAME(tage_base_log2) && SAME(tage_loop_entries),
+		   btb = SAME(btb_l1_entries) && SAME(btb_l1_ways);
 	const bool global = SAME(global_entries_log2);
 	if (base && SAME(tage_tables) && SAME(tage_entries_log2))
 		EXCHANGE(n->tage, p->tage);
@@ -122,7 +126,7 @@ int bpred_resize(struct bpred *p, const struct core_config *was, const struct co
 	if (SAME(ras_depth))
 		n->ras = p->ras;
 	n->last = p->last;
-	EXCHANGE(*n, *p);	/* others know it by its address */
+	EXCHANGE(*n, *p);	/* others hold pointers to p */
 	bpred_destroy(n);
 	return 0;
 }
@@ -146,13 +150,13 @@ void bpred_reset(struct bpred *p)
 	memset(p->ras.address, 0, sizeof(p->ras.address));
 }
 
-/* What an indirect branch's target adds to the directions' history. */
+/* The two bits that an indirect branch's target adds to the history of directions. */
 static unsigned target_bits(uint64_t target)
 {
 	return (target >> 1 & 2) | (target >> 5 & 1);
 }
 
-/* P5, P6, NetBurst. */
+/* bpred_branch of P5, P6 and NetBurst. */
 static __attribute__((noinline)) void
 branch_by_btb(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough, bool taken, uint64_t target,
               struct bpred_outcome *out)
@@ -184,30 +188,35 @@ branch_by_btb(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough
 		indirect_push(&p->indirect, ip, target);
 }
 
-/* A return with nothing on the stack: as an indirect branch, if the core knows that there is nothing. */
-static __attribute__((noinline)) uint64_t return_beyond(struct bpred *p, uint64_t ip, uint64_t target, uint64_t known_target)
+/* Predicts a return with an empty stack as an indirect branch, on a core that detects that. */
+static __attribute__((noinline)) uint64_t return_beyond(
+	struct bpred *p, uint64_t ip, uint64_t target, uint64_t known_target)
 {
 	uint64_t says = indirect_branch(&p->indirect, ip, target, known_target);
 	ras_pop(&p->ras);
 	return says;
 }
 
-/* Of a taken branch that the level (-1: none) of the BTB knows. */
+/* The fetch bubble of a taken branch that this level of the BTB holds (-1: none does). */
 static uint8_t bubble(const struct bpred *p, int level, uint32_t flags)
 {
-	return (uint8_t)(level == 1 ? p->l2_bubble : level == 0 && flags & (INSN_CALL | INSN_RET | INSN_INDIRECT) ? p->call_bubble : 0);
+	return (uint8_t)(level == 1                                                    ? p->l2_bubble
+			: level == 0 && flags & (INSN_CALL | INSN_RET | INSN_INDIRECT) ? p->call_bubble
+										       : 0);
 }
 
-/* With direction tables of its own. */
-static inline __attribute__((always_inline)) void
-branch_by_tables(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough, bool taken, uint64_t target, struct bpred_outcome *out)
+/* bpred_branch of cores with separate direction tables. */
+static inline __attribute__((always_inline)) void branch_by_tables(struct bpred *p, uint64_t ip, uint32_t flags,
+	uint64_t fallthrough, bool taken, uint64_t target, struct bpred_outcome *out)
 {
 	if (flags & INSN_COND) {
-		out->predicted_taken = p->class == CLASS_TAGE ? tage_branch(&p->tage, ip, taken) : hybrid_branch(&p->hybrid, ip, taken);
+		out->predicted_taken = p->class == CLASS_TAGE ? tage_branch(&p->tage, ip, taken)
+							      : hybrid_branch(&p->hybrid, ip, taken);
 		if (out->predicted_taken != taken)
 			mispredict(p, ip, flags, !taken, taken ? fallthrough : target, out);
 		if (!taken)
-			return;		/* the BTB's word would change nothing: decode corrects it, and not taken is not learned */
+			/* the BTB does not matter: decode corrects it, and it learns only taken branches */
+			return;
 	}
 	if (flags & INSN_CALL)
 		ras_push(&p->ras, fallthrough);
@@ -220,7 +229,8 @@ branch_by_tables(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthro
 	struct btb_place place = btb_find(&p->btb, ip, &known_target);
 	if (flags & INSN_RET) {
 		p->hybrid.before = p->hybrid.path;
-		uint64_t says = p->underflow && !p->ras.filled ? return_beyond(p, ip, target, known_target) : ras_pop(&p->ras);
+		uint64_t says =
+			p->underflow && !p->ras.filled ? return_beyond(p, ip, target, known_target) : ras_pop(&p->ras);
 		if (says != target) {
 			out->wrong_target = true;
 			mispredict(p, ip, flags, true, says, out);
@@ -248,9 +258,9 @@ branch_by_tables(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthro
 	indirect_push(&p->indirect, ip, target);
 }
 
-/* bpred.perfect. */
-static __attribute__((noinline)) void
-put_right(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough, bool taken, uint64_t target, struct bpred_outcome *out)
+/* bpred_branch with bpred.perfect. */
+static __attribute__((noinline)) void put_right(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough,
+	bool taken, uint64_t target, struct bpred_outcome *out)
 {
 	if (p->perfect == PERFECT_MISPREDICTS && p->class == CLASS_BTB)
 		branch_by_btb(p, ip, flags, fallthrough, taken, target, out);
@@ -276,7 +286,7 @@ void bpred_branch(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthr
 }
 
 /* --- the wrong path --- */
-/* The branches whose local history this path has changed. */
+/* Finds a branch among those whose local history this path has changed. */
 static int own_find(const struct bpred_path *path, uint32_t tag)
 {
 	for (uint32_t i = 0; i < path->own_count; i++)
@@ -285,14 +295,14 @@ static int own_find(const struct bpred_path *path, uint32_t tag)
 	return -1;
 }
 
-/* Local history of the branch on this path, or -1: as the tables have it. */
+/* Returns the local history of the branch on this path, or -1 if it is that of the tables. */
 static int own_history(const struct bpred_path *path, uint64_t ip)
 {
 	int i = own_find(path, btb_tag(ip));
 	return i < 0 ? -1 : (int)path->own[i].value;
 }
 
-/* Of more branches than there is room for, those met first are remembered. */
+/* Sets the local history of a branch on this path.  If there is no room, the branch keeps that of the tables. */
 static void own_set(struct bpred_path *path, uint64_t ip, uint32_t value)
 {
 	int i = own_find(path, btb_tag(ip));
@@ -329,21 +339,22 @@ void bpred_path_begin(const struct bpred *p, struct bpred_path *path)
 		break;
 	case CLASS_HYBRID:
 		if (conditional ? p->last.taken : indirect)
-			path->history = hybrid_path_push((uint32_t)path->history, p->last.ip, conditional ? 0 : p->last.predicted);
+			path->history = hybrid_path_push(
+				(uint32_t)path->history, p->last.ip, conditional ? 0 : p->last.predicted);
 		break;
 	default:
 		if (!conditional)
 			break;
 		path->history = path->history << 1 | p->last.taken;
-		struct twolevel_look l;		/* its entry, if it has one now, has the real outcome in bit 0 */
+		struct twolevel_look l;		/* its entry, if any, has the real outcome in bit 0 */
 		twolevel_look(&p->two, 0, -1, p->last.ip, 0, 0, &l);
 		if (l.main >= 0)
 			own_set(path, p->last.ip, (p->two.local[l.main] & ~1u) | p->last.taken);
 	}
 }
 
-static uint64_t path_by_btb(const struct bpred *p, struct bpred_path *path, uint64_t ip, uint32_t flags, uint64_t fallthrough,
-                            uint64_t target)
+static uint64_t path_by_btb(const struct bpred *p, struct bpred_path *path, uint64_t ip, uint32_t flags,
+	uint64_t fallthrough, uint64_t target)
 {
 	struct twolevel_look l;
 	int own = flags & INSN_COND ? own_history(path, ip) : -1;
@@ -371,8 +382,8 @@ static uint64_t path_by_btb(const struct bpred *p, struct bpred_path *path, uint
 	return target;
 }
 
-uint64_t bpred_path_branch(const struct bpred *p, struct bpred_path *path, uint64_t ip, uint32_t flags, uint64_t fallthrough,
-                           uint64_t target)
+uint64_t bpred_path_branch(const struct bpred *p, struct bpred_path *path, uint64_t ip, uint32_t flags,
+	uint64_t fallthrough, uint64_t target)
 {
 	path->resteer = false;
 	path->bubble = 0;

@@ -12,7 +12,8 @@ int btb_level_init(struct btb_level *l, const char *what, uint32_t entries, uint
 		return 0;
 	uint32_t sets = ways ? entries / ways : 0;
 	if (!sets || ways > WAYS_MAX || sets * ways != entries || sets & (sets - 1))
-		return err_set(err, ERR_INPUT, "%s_entries: %u entries in %u ways are not a power of two of sets", what, entries, ways);
+		return err_set(err, ERR_INPUT, "%s_entries: %u entries in %u ways do not make a power of two of sets",
+			what, entries, ways);
 	l->sets = sets;
 	l->ways = ways;
 	l->stride = (ways + 3) & ~3u;
@@ -32,7 +33,7 @@ int btb_init(struct btb *b, const struct core_config *c, struct err *err)
 	if (!rc)
 		rc = btb_level_init(&b->level[1], "btb.l2", c->btb_l2_entries, c->btb_l2_ways, err);
 	if (!rc && !b->level[0].sets)
-		rc = err_set(err, ERR_INPUT, "btb.l1_entries: there must be at least one");
+		rc = err_set(err, ERR_INPUT, "btb.l1_entries must be at least 1");
 	if (rc)
 		btb_release(b);
 	else
@@ -98,7 +99,7 @@ uint32_t btb_level_room(struct btb_level *l, uint32_t set)
 	return set * l->stride + way;
 }
 
-/* Puts a branch into a level; returns what it displaced there (tag 0: nothing). */
+/* Inserts a branch into a level.  Returns the tag that it displaced (0: none), with its target in *displaced. */
 static uint32_t level_insert(struct btb_level *l, uint32_t set, uint32_t tag, uint64_t target, uint64_t *displaced)
 {
 	uint32_t at = btb_level_room(l, set), old = l->tag[at];
@@ -118,7 +119,7 @@ void btb_train(struct btb *b, uint64_t ip, uint64_t target, struct btb_place pla
 		return;
 	}
 	uint64_t displaced, gone;
-	if (place.level == 1)	/* moves to the first level, and frees its place for what that displaces */
+	if (place.level == 1)	/* it moves to the first level and frees its entry here */
 		second->tag[place.at] = 0;
 	uint32_t old = level_insert(first, set, tag, target, &displaced);
 	if (old && second->sets)
@@ -130,7 +131,8 @@ int indirect_init(struct indirect *p, const struct core_config *c, struct err *e
 	memset(p, 0, sizeof(*p));
 	uint32_t n = c->indirect_tables, min = c->indirect_history_min, max = c->indirect_history_max;
 	if (n > INDIRECT_TABLES || (n && (!min || min > max || max > 64)))
-		return err_set(err, ERR_INPUT, "indirect: %u tables of histories %u to %u cannot be built", n, min, max);
+		return err_set(err, ERR_INPUT, "indirect.tables = %u: cannot have histories from %u to %u branches", n,
+			min, max);
 	p->tables = n;
 	p->entries_log2 = c->indirect_entries_log2;
 	for (uint32_t i = 0; i < n; i++) {
@@ -163,10 +165,12 @@ void indirect_clear(struct indirect *p)
 	p->lfsr = 0xace1u;
 }
 
-/* Where a table looks, and under which tag. */
-static inline struct indirect_entry *place(const struct indirect *p, const uint64_t path[3], uint32_t i, uint64_t ip, uint16_t *tag)
+/* Returns the entry of a table for the branch, and the branch's tag there. */
+static inline struct indirect_entry *place(
+	const struct indirect *p, const uint64_t path[3], uint32_t i, uint64_t ip, uint16_t *tag)
 {
-	uint64_t h = ((path[p->which[i]] & p->mask[i]) + ip * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);
+	uint64_t h =
+		((path[p->which[i]] & p->mask[i]) + ip * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);
 	*tag = (uint16_t)(h >> 20) | 1;
 	return &p->entry[(size_t)i << p->entries_log2 | h >> (64 - p->entries_log2)];
 }

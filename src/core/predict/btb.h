@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Where branches go: branch target buffer of one or two levels, return stack, indirect predictor.
+ * Branch targets: branch target buffer of one or two levels, return stack, indirect predictor.
  *
- * The BTB holds taken branches, replaced by tree-PLRU; with two levels what the first evicts goes to the second, and what
- * hits there comes back.  The return stack is a ring: an overflow overwrites the oldest; an underflow reads what is there, or
- * is known for one and left to the indirect predictor (Skylake: Intel, "Retpoline: A Branch Target Injection Mitigation").
- * The indirect predictor is tagged tables over the path of the last L taken branches (address and target), the longest match
- * provides: A. Seznec, "A 64-Kbytes ITTAGE indirect branch predictor", CBP-3, 2011.  That Intel's cores have one is
- * what published reverse engineering says of Haswell and later; its sizes are GUESSes of the preset.
- * Left out: several branches a BTB line, partial targets, fetch-block granularity.
+ * The BTB holds taken branches, replaced by tree-PLRU.  With two levels, entries evicted from the first go to the
+ * second, and entries that hit in the second move to the first. The return stack is a ring: an overflow overwrites
+ * the oldest entry.  An underflow reads the stale entry, or is detected and left to the indirect predictor (Skylake:
+ * Intel, "Retpoline: A Branch Target Injection Mitigation"). The indirect predictor has tagged tables indexed by the
+ * path of the last L taken branches (address and target); the longest match predicts.  Source: A. Seznec, "A
+ * 64-Kbytes ITTAGE indirect branch predictor", CBP-3, 2011.  Published reverse engineering finds one in Intel's cores
+ * from Haswell on; its sizes are GUESSes of the preset. Left out: several branches in a BTB line, partial targets,
+ * fetch-block granularity.
  */
 #ifndef CORE_BTB_H
 #define CORE_BTB_H
@@ -25,7 +26,7 @@ struct btb_level {
 };
 struct btb { struct btb_level level[BTB_LEVELS]; };
 
-/* 32 bits stand for the address; a collision only makes a wrong BTB hit, as on hardware with its shorter tags. */
+/* Hashes the address to 32 bits.  A collision only makes a false BTB hit, as the shorter tags of hardware do. */
 static inline uint32_t btb_tag(uint64_t ip)
 {
 	uint32_t tag = (uint32_t)(ip ^ ip >> 32);
@@ -52,14 +53,15 @@ static inline int32_t btb_level_find(const struct btb_level *l, uint32_t set, ui
 int  btb_level_init(struct btb_level *l, const char *what, uint32_t entries, uint32_t ways, struct err *err);
 void btb_level_release(struct btb_level *l);
 void btb_level_clear(struct btb_level *l);
-/* The entry of the set that a new branch takes: an empty one, or the least recently used; it is the most recent now. */
+/* Returns the entry of the set for a new branch, an empty one or the victim, and makes it the most recently used. */
 uint32_t btb_level_room(struct btb_level *l, uint32_t set);
 
 int  btb_init(struct btb *b, const struct core_config *c, struct err *err);
 void btb_release(struct btb *b);
 void btb_clear(struct btb *b);
-struct btb_place { int level; uint32_t at; };	/* level that knows the branch (0 or 1), or -1; and its entry there */
-/* A taken direct branch, whose target decode gives: true if the first level knows it (and has noted its use). */
+struct btb_place { int level; uint32_t at; };	/* level that holds the branch (0 or 1), or -1; its entry there */
+/* A taken direct branch, whose target decode knows: touches its entry in the first level; returns false if there is
+ * none. */
 static inline bool btb_use_direct(struct btb *b, uint64_t ip)
 {
 	struct btb_level *l = &b->level[0];
@@ -70,20 +72,21 @@ static inline bool btb_use_direct(struct btb *b, uint64_t ip)
 	repl_touch_plru(&l->repl, &l->word[set], (uint32_t)way);
 	return true;
 }
-/* As btb_use_direct, without noting it. */
+/* Does the first level hold the branch?  Does not touch it. */
 static inline bool btb_knows_direct(const struct btb *b, uint64_t ip)
 {
 	const struct btb_level *l = &b->level[0];
 	const uint32_t tag = btb_tag(ip);
 	return btb_level_find(l, btb_set(l, tag), tag) >= 0;
 }
-/* *target gets the last target, 0 if unknown. */
+/* Finds a branch in either level.  *target: its last target, 0 if unknown. */
 struct btb_place btb_find(const struct btb *b, uint64_t ip, uint64_t *target);
-/* The branch was taken.  place: what btb_find said. */
+/* Learns that the branch was taken.  place: the result of btb_find. */
 void btb_train(struct btb *b, uint64_t ip, uint64_t target, struct btb_place place);
 
-struct ras { uint32_t depth, top, filled; uint64_t address[RAS_MAX]; };	/* filled: pushed and not popped, depth at most */
-static inline void ras_push(struct ras *r, uint64_t address)	/* depth 0: there is none */
+/* depth 0: there is no return stack.  filled: addresses pushed and not popped, at most depth. */
+struct ras { uint32_t depth, top, filled; uint64_t address[RAS_MAX]; };
+static inline void ras_push(struct ras *r, uint64_t address)
 {
 	r->top = r->top + 1 >= r->depth ? 0 : r->top + 1;
 	r->address[r->top] = address;
@@ -100,8 +103,8 @@ static inline uint64_t ras_pop(struct ras *r)
 struct indirect_entry { uint64_t target; uint16_t tag; uint8_t confidence, useful; };
 struct indirect {
 	uint32_t tables, entries_log2;
-	/* The path: 4 bits each of the last 16 taken branches, 2 of the last 32, 1 of the last 64.  A table sees the last
-	 * `length` branches through the register that just holds them. */
+	/* The path: 4 bits of each of the last 16 taken branches, 2 bits of the last 32, 1 bit of the last 64.  A
+	 * table with a history of L branches uses the shortest register that holds L. */
 	uint64_t path[3];
 	uint8_t  which[INDIRECT_TABLES];
 	uint64_t mask[INDIRECT_TABLES];
@@ -111,11 +114,12 @@ struct indirect {
 int  indirect_init(struct indirect *p, const struct core_config *c, struct err *err);
 void indirect_release(struct indirect *p);
 void indirect_clear(struct indirect *p);
-/* Predicts the target of the branch at `ip`, learns the real one.  `fallback`: what to say if no table knows. */
+/* Predicts the target of the branch at `ip`, then learns the real one.  fallback: the prediction if no table
+ * matches. */
 uint64_t indirect_branch(struct indirect *p, uint64_t ip, uint64_t target, uint64_t fallback);
-/* Predicts as if `path` were the history, and learns nothing. */
+/* Predicts with `path` as the history, and learns nothing. */
 uint64_t indirect_look(const struct indirect *p, const uint64_t path[3], uint64_t ip, uint64_t fallback);
-/* Any taken branch. */
+/* Adds a taken branch of any kind to the path. */
 static inline void indirect_path_push(uint64_t path[3], uint64_t ip, uint64_t target)
 {
 	uint64_t in = (ip ^ target << 3) * UINT64_C(0x9e3779b97f4a7c15) >> 60;

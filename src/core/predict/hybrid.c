@@ -12,10 +12,11 @@ int hybrid_init(struct hybrid *h, const struct core_config *c, struct err *err)
 	h->base_mask = (UINT32_C(1) << c->tage_base_log2) - 1;
 	uint32_t sets = (UINT32_C(1) << c->global_entries_log2) / HYBRID_WAYS;
 	if (!sets)
-		return err_set(err, ERR_INPUT, "global.entries_log2 = %u: less than a set of %d", c->global_entries_log2, HYBRID_WAYS);
+		return err_set(err, ERR_INPUT, "global.entries_log2 = %u: there must be at least %d entries",
+			c->global_entries_log2, HYBRID_WAYS);
 	h->global_mask = sets - 1;
 	if (c->tage_loop_entries & (c->tage_loop_entries - 1))
-		return err_set(err, ERR_INPUT, "tage.loop_entries: %u is not a power of two", c->tage_loop_entries);
+		return err_set(err, ERR_INPUT, "tage.loop_entries = %u is not a power of two", c->tage_loop_entries);
 	h->loop_mask = c->tage_loop_entries ? c->tage_loop_entries - 1 : 0;
 	h->loop_max = c->bpred_loop_max;
 	h->base = malloc((size_t)h->base_mask + 1);
@@ -39,7 +40,7 @@ void hybrid_release(struct hybrid *h)
 
 void hybrid_clear(struct hybrid *h)
 {
-	memset(h->base, 1, (size_t)h->base_mask + 1);	/* weakly not taken: an unknown branch falls through */
+	memset(h->base, 1, (size_t)h->base_mask + 1);	/* weakly not taken: a new branch falls through */
 	memset(h->global, 0, ((size_t)h->global_mask + 1) * sizeof(*h->global));
 	if (h->loop)
 		memset(h->loop, 0, ((size_t)h->loop_mask + 1) * sizeof(*h->loop));
@@ -51,8 +52,9 @@ static inline uint8_t toward(uint8_t counter, bool taken)
 	return taken ? counter + (counter < 3) : counter - (counter > 0);
 }
 
-/* Set, tag and way (-1: none) in the global table. */
-static inline struct hybrid_global *find_global(const struct hybrid *h, uint32_t path, uint32_t pc, uint16_t *tag, int *way)
+/* Returns the branch's set in the global table, its tag, and its way (-1: none). */
+static inline struct hybrid_global *find_global(
+	const struct hybrid *h, uint32_t path, uint32_t pc, uint16_t *tag, int *way)
 {
 	struct hybrid_global *g = &h->global[((path >> 6) ^ (pc >> 4)) & h->global_mask];
 	*tag = (uint16_t)(((path ^ pc >> 13) & 63) << 4 | (pc & 15)) | 1u << 15;
@@ -70,7 +72,8 @@ static int loop_opinion(const struct hybrid_loop *e, uint32_t pc)
 	return e->count + 1 == e->trip ? !e->taken : e->taken;
 }
 
-/* Bimodal was right or wrong: a loop is entered when its exit was not foreseen. */
+/* Trains the loop detector.  A branch gets an entry when the bimodal table mispredicted it, which is most likely its
+ * exit. */
 static void loop_learn(struct hybrid *h, struct hybrid_loop *e, uint32_t pc, bool taken, bool wrong)
 {
 	if (e->tag != pc) {
@@ -85,7 +88,7 @@ static void loop_learn(struct hybrid *h, struct hybrid_loop *e, uint32_t pc, boo
 	}
 	e->count++;
 	if (taken == e->taken) {
-		if (e->count >= h->loop_max) {	/* longer than it can count */
+		if (e->count >= h->loop_max) {	/* the loop is longer than the detector can count */
 			e->differed = NO_LOOP;
 			e->count = e->age = 0;
 		}
@@ -95,7 +98,7 @@ static void loop_learn(struct hybrid *h, struct hybrid_loop *e, uint32_t pc, boo
 		e->confidence += e->confidence < CONFIDENT;
 		e->age = e->confidence == CONFIDENT ? LOOP_AGE : e->age;
 	} else {
-		if (e->count == 1 && !e->trip)		/* not of this sense */
+		if (e->count == 1 && !e->trip)		/* the loop does not continue in this direction */
 			e->tag = 0;
 		e->differed += e->trip && e->differed < NO_LOOP;
 		e->trip = e->count;
@@ -106,6 +109,7 @@ static void loop_learn(struct hybrid *h, struct hybrid_loop *e, uint32_t pc, boo
 	e->count = 0;
 }
 
+/* Makes a way the most recently used. */
 static inline void order(struct hybrid_global *g, int way)
 {
 	for (int i = 0; i < HYBRID_WAYS; i++)

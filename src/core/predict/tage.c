@@ -8,7 +8,7 @@
 
 enum {
 	COUNTER_MAX = 7, USEFUL_MAX = 3,
-	PRESSURE_MAX = 1024,	/* at this all usefulness is halved */
+	PRESSURE_MAX = 1024,	/* at this pressure, all usefulness counters are halved */
 	LOOP_CONFIDENT = 3, LOOP_TRIP_MAX = 16383, LOOP_AGE = 31,
 };
 
@@ -22,9 +22,10 @@ int tage_init(struct tage *t, const struct core_config *c, struct err *err)
 	memset(t, 0, sizeof(*t));
 	uint32_t n = c->tage_tables, min = c->tage_history_min, max = c->tage_history_max;
 	if (n >= TAGE_TABLES || min >= max || max > TAGE_HISTORY_MAX)
-		return err_set(err, ERR_INPUT, "tage: %u tables of histories %u to %u cannot be built", n, min, max);
+		return err_set(
+			err, ERR_INPUT, "tage.tables = %u: cannot have histories from %u to %u branches", n, min, max);
 	if (c->tage_loop_entries & (c->tage_loop_entries - 1))
-		return err_set(err, ERR_INPUT, "tage.loop_entries: %u is not a power of two", c->tage_loop_entries);
+		return err_set(err, ERR_INPUT, "tage.loop_entries = %u is not a power of two", c->tage_loop_entries);
 	t->tables = n;
 	t->groups = n > 8 ? 2 : 1;
 	t->all = (1u << n) - 1;
@@ -39,7 +40,7 @@ int tage_init(struct tage *t, const struct core_config *c, struct err *err)
 		return err_set(err, ERR_NOMEM, "out of memory for the branch predictor");
 	}
 	for (uint32_t i = 0; i < TAGE_TABLES; i++)
-		t->table[i] = t->entry;		/* lanes without a table look somewhere, and never match */
+		t->table[i] = t->entry;		/* a lane without a table reads any entry, and never matches */
 	for (uint32_t i = 0; i < n; i++) {
 		double length = n == 1 ? min : min * pow((double)max / min, (double)i / (n - 1));
 		t->length[i] = (uint32_t)lround(length);
@@ -68,7 +69,7 @@ void tage_clear(struct tage *t)
 	size_t entries = (size_t)(t->tables ? t->tables : 1) << t->entries_log2;
 	for (size_t i = 0; i < entries; i++)
 		t->entry[i] = ENTRY(0, 3, 0);
-	memset(t->base, 1, (size_t)t->base_mask + 1);	/* weakly not taken: an unknown branch falls through */
+	memset(t->base, 1, (size_t)t->base_mask + 1);	/* weakly not taken: a new branch falls through */
 	if (t->loop)
 		memset(t->loop, 0, (t->loop_mask + 1) * sizeof(*t->loop));
 	memset(t->fold, 0, sizeof(t->fold));
@@ -88,7 +89,7 @@ static uint32_t chance(struct tage *t)
 	return t->lfsr;
 }
 
-/* One fold of eight histories: rotated by one, the new outcome in, the old one (mask `out`) taken off its place. */
+/* Moves one fold of eight histories: rotates by one, adds the new outcome, removes the oldest (mask `out`). */
 static inline __attribute__((always_inline)) void fold(uint16_t *lanes, const uint16_t *leaves, const unsigned bits,
                                                        __m128i in, __m128i out)
 {
@@ -99,7 +100,7 @@ static inline __attribute__((always_inline)) void fold(uint16_t *lanes, const ui
 	_mm_store_si128((__m128i *)lanes, _mm_xor_si128(f, _mm_xor_si128(in, out)));
 }
 
-/* Two bytes of the history, of which the lower counts. */
+/* Two bytes of the history; only the lower one is used. */
 static inline short two_bytes(const uint8_t *h)
 {
 	short v;
@@ -107,14 +108,14 @@ static inline short two_bytes(const uint8_t *h)
 	return v;
 }
 
-/* newest: in the history, this outcome is newest[0]; the one before newest[1]. */
-static inline __attribute__((always_inline)) void push_folds(const struct tage *t, uint16_t *folds, uint16_t *folds2, const uint8_t *newest,
-                                                             bool bit, const unsigned groups)
+/* Adds an outcome to all folds.  newest: it is newest[0] in the history, and the one before it is newest[1]. */
+static inline __attribute__((always_inline)) void push_folds(
+	const struct tage *t, uint16_t *folds, uint16_t *folds2, const uint8_t *newest, bool bit, const unsigned groups)
 {
 	__m128i in = _mm_set1_epi16(bit), one = _mm_set1_epi16(1);
 	for (unsigned g = 0; g < groups; g++) {
 		const uint32_t *l = t->length + 8 * g;
-		/* gathered in a register: a vector load behind narrow stores would stall the host */
+		/* Gathered in a register, because a vector load after narrow stores would stall the host. */
 		__m128i old = _mm_cvtsi32_si128(two_bytes(newest + l[0]));
 		old = _mm_insert_epi16(old, two_bytes(newest + l[1]), 1);
 		old = _mm_insert_epi16(old, two_bytes(newest + l[2]), 2);
@@ -160,11 +161,11 @@ static void train_entry(uint16_t *e, bool taken)
 	*e = (uint16_t)((v & ~(7 << 2)) | toward(COUNTER(v), taken, COUNTER_MAX) << 2);
 }
 
-/* The branch was predicted wrong and longer histories have room: take up to two entries that nobody misses. */
+/* After a mispredict, allocates up to two entries that are not useful in tables with longer histories. */
 static void allocate(struct tage *t, int provider, bool taken)
 {
 	uint32_t from = (uint32_t)(provider + 1), dice = chance(t);
-	/* skip a table now and then, so that one branch does not fill them all in step */
+	/* Skip a table now and then, so that one branch does not fill all of them in step. */
 	if (dice & 1 && from + 1 < t->tables)
 		from += 1 + (dice >> 1 & 1 && from + 2 < t->tables);
 	int taken_up = 0;
@@ -179,7 +180,7 @@ static void allocate(struct tage *t, int provider, bool taken)
 		taken_up++;
 		if (t->pressure)
 			t->pressure--;
-		i++;	/* not in the next table too */
+		i++;	/* skip the next table */
 	}
 	if (t->pressure == PRESSURE_MAX) {
 		size_t entries = (size_t)t->tables << t->entries_log2;
@@ -189,7 +190,7 @@ static void allocate(struct tage *t, int provider, bool taken)
 	}
 }
 
-/* Loop predictor: -1 no opinion, else the direction. */
+/* The loop predictor: returns the direction, or -1 if it has none. */
 static int loop_predict(uint32_t tag, const struct loop_entry *e)
 {
 	if (e->tag != tag || e->confidence < LOOP_CONFIDENT)
@@ -200,7 +201,7 @@ static int loop_predict(uint32_t tag, const struct loop_entry *e)
 static void loop_train(struct tage *t, uint32_t tag, struct loop_entry *e, bool taken, bool others_wrong, int opinion)
 {
 	if (e->tag == tag && e->age) {
-		if (opinion >= 0 && opinion != taken) {	/* not the loop it seemed to be */
+		if (opinion >= 0 && opinion != taken) {	/* its trip count is not constant */
 			*e = (struct loop_entry){ 0 };
 			return;
 		}
@@ -227,24 +228,25 @@ static void loop_train(struct tage *t, uint32_t tag, struct loop_entry *e, bool 
 		return;
 	if (e->age)
 		e->age--;
-	else	/* the wrong prediction was most likely the exit */
+	else	/* the mispredict was most likely the exit */
 		*e = (struct loop_entry){ .tag = tag, .age = 15, .taken = !taken };
 }
 
-/* Entry and tag in every table; returns the set of tables whose tag matches. */
-static inline __attribute__((always_inline)) uint32_t
-look_up(const struct tage *t, const uint16_t *fold, const uint16_t *fold2, uint16_t *at, uint16_t *tags, uint32_t index_pc, uint32_t tag_pc,
-        const unsigned groups)
+/* Computes entry and tag in every table; returns the set of tables whose tag matches. */
+static inline __attribute__((always_inline)) uint32_t look_up(const struct tage *t, const uint16_t *fold,
+	const uint16_t *fold2, uint16_t *at, uint16_t *tags, uint32_t index_pc, uint32_t tag_pc, const unsigned groups)
 {
 	__m128i pc = _mm_set1_epi16((short)index_pc), mask = _mm_set1_epi16((short)((1u << t->entries_log2) - 1));
 	__m128i tag = _mm_set1_epi16((short)tag_pc), log2 = _mm_cvtsi32_si128((int)t->entries_log2);
 	uint32_t match = 0;
 	for (unsigned g = 0; g < groups; g++, at += 8) {
 		uint16_t *const *e = t->table + 8 * g;
-		__m128i f = _mm_load_si128((const __m128i *)(fold + 8 * g)), f2 = _mm_load_si128((const __m128i *)(fold2 + 8 * g));
+		__m128i f = _mm_load_si128((const __m128i *)(fold + 8 * g)),
+			f2 = _mm_load_si128((const __m128i *)(fold2 + 8 * g));
 		__m128i index = _mm_xor_si128(_mm_xor_si128(f, _mm_srl_epi16(f, log2)), pc);
 		_mm_store_si128((__m128i *)at, _mm_and_si128(index, mask));
-		__m128i want = _mm_xor_si128(_mm_xor_si128(f2, _mm_srli_epi16(f2, TAGE_TAG_BITS)), _mm_srli_epi16(f, 4));
+		__m128i want =
+			_mm_xor_si128(_mm_xor_si128(f2, _mm_srli_epi16(f2, TAGE_TAG_BITS)), _mm_srli_epi16(f, 4));
 		want = _mm_xor_si128(want, tag);
 		want = _mm_and_si128(want, _mm_load_si128((const __m128i *)(t->tag_mask + 8 * g)));
 		_mm_store_si128((__m128i *)(tags + 8 * g), want);
@@ -284,7 +286,8 @@ void tage_path_begin(const struct tage *t, struct tage_path *path, unsigned coun
 	}
 }
 
-static inline __attribute__((always_inline)) void path_push(const struct tage *t, struct tage_path *path, bool bit, const unsigned groups)
+static inline __attribute__((always_inline)) void path_push(
+	const struct tage *t, struct tage_path *path, bool bit, const unsigned groups)
 {
 	if (__builtin_expect(path->pushed == TAGE_PATH_MAX, 0))
 		return;
@@ -301,7 +304,7 @@ void tage_path_push(const struct tage *t, struct tage_path *path, bool bit)
 		path_push(t, path, bit, 2);
 }
 
-/* Of the entry that provides, or the one behind it, or the base. */
+/* The prediction of the matching entry with the longest history, or of the next one, or of the bimodal table. */
 static inline __attribute__((always_inline)) bool
 path_says(const struct tage *t, const struct tage_path *path, uint32_t pc, uint32_t hash, const unsigned groups)
 {
@@ -323,10 +326,12 @@ path_says(const struct tage *t, const struct tage_path *path, uint32_t pc, uint3
 	return COUNTER(t->table[provider][at[provider]]) >= 4;
 }
 
-static inline __attribute__((always_inline)) bool path_branch(const struct tage *t, struct tage_path *path, uint64_t ip, const unsigned groups)
+static inline __attribute__((always_inline)) bool path_branch(
+	const struct tage *t, struct tage_path *path, uint64_t ip, const unsigned groups)
 {
 	const uint32_t pc = (uint32_t)(ip ^ ip >> 32), hash = pc * UINT32_C(0x9e3779b1);
-	const int opinion = t->loop && t->trust_loop >= 0 ? loop_predict(hash | 1, &t->loop[(hash >> 12) & t->loop_mask]) : -1;
+	const int opinion =
+		t->loop && t->trust_loop >= 0 ? loop_predict(hash | 1, &t->loop[(hash >> 12) & t->loop_mask]) : -1;
 	const bool taken = opinion >= 0 ? opinion : path_says(t, path, pc, hash, groups);
 	path_push(t, path, taken, groups);
 	return taken;
@@ -382,7 +387,7 @@ bool tage_branch(struct tage *t, uint64_t ip, bool taken)
 			loop_train(t, tag, e, taken, tage_says != taken, opinion);
 	}
 
-	/* learn; most branches are a sure hit with nothing left to learn */
+	/* Learn.  Most branches hit a saturated entry, and there is nothing to learn. */
 	if (entry && tage_says == taken && says == alternate && COUNTER(*entry) == (taken ? COUNTER_MAX : 0)) {
 		tage_push(t, taken);
 		return predicted;
@@ -395,7 +400,7 @@ bool tage_branch(struct tage *t, uint64_t ip, bool taken)
 			else
 				t->use_alternate -= t->use_alternate > -8;
 		}
-		if (fresh && says == taken)	/* the provider would have been right: it only needs training */
+		if (fresh && says == taken)	/* the new entry was right and only needs training */
 			more = false;
 		if (says != alternate) {
 			unsigned useful = toward((uint8_t)USEFUL(*entry), says == taken, USEFUL_MAX);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALL_TAKEN	UINT32_C(0xaaaaaaaa)	/* every counter weakly so */
+#define ALL_TAKEN	UINT32_C(0xaaaaaaaa)	/* every counter weakly taken */
 #define ALL_NOT_TAKEN	UINT32_C(0x55555555)
 #define STRONGLY_TAKEN	UINT32_MAX
 
@@ -16,7 +16,7 @@ int twolevel_init(struct twolevel *t, const struct core_config *c, struct err *e
 	if (!rc)
 		rc = btb_level_init(&t->trace, "trace_btb.", c->trace_btb_entries, c->trace_btb_ways, err);
 	if (!rc && !t->main.sets)
-		rc = err_set(err, ERR_INPUT, "btb.l1_entries: there must be at least one");
+		rc = err_set(err, ERR_INPUT, "btb.l1_entries must be at least 1");
 	if (rc)
 		goto fail;
 	size_t entries = (size_t)t->main.sets * t->main.stride;
@@ -68,7 +68,8 @@ static bool static_taken(const struct twolevel *t, uint64_t ip, uint32_t flags, 
 {
 	if (t->hints && flags & (BPRED_HINT_TAKEN | BPRED_HINT_NOT_TAKEN))
 		return flags & BPRED_HINT_TAKEN;
-	return t->rule == STATIC_BACKWARD_TAKEN && target <= ip && (!t->backward_limit || ip - target <= t->backward_limit);
+	return t->rule == STATIC_BACKWARD_TAKEN && target <= ip &&
+		(!t->backward_limit || ip - target <= t->backward_limit);
 }
 
 void twolevel_look(const struct twolevel *t, uint64_t history, int local, uint64_t ip, uint32_t flags, uint64_t target,
@@ -91,7 +92,8 @@ void twolevel_look(const struct twolevel *t, uint64_t history, int local, uint64
 			out->trace = (int32_t)(line * t->trace.stride) + way;
 			out->target = t->trace.target[out->trace];
 			uint32_t seen = (uint32_t)history & t->global_mask;
-			out->agree = (seen ^ seen >> t->global_log2 ^ tag * UINT32_C(0x9e3779b1) >> 8) & (t->global_entries - 1);
+			out->agree = (seen ^ seen >> t->global_log2 ^ tag * UINT32_C(0x9e3779b1) >> 8) &
+				(t->global_entries - 1);
 			out->taken = t->bias[out->trace] == (t->global[out->agree] >= 2);
 		}
 	}
@@ -106,11 +108,14 @@ static void enter(struct twolevel *t, uint64_t ip, bool conditional, bool taken,
 	t->main.tag[at] = tag;
 	t->main.target[at] = target;
 	t->local[at] = taken ? 0xff : 0;
-	/* PM: a new entry is strongly taken.  Patterns that were not seen say what the first outcome was: GUESS */
-	t->counters[at] = !conditional || (taken && !t->local_mask) ? STRONGLY_TAKEN : taken ? ALL_TAKEN : ALL_NOT_TAKEN;
+	/* P5's manual: a new entry is strongly taken.  Patterns not seen yet predict the first outcome: GUESS. */
+	t->counters[at] = !conditional || (taken && !t->local_mask) ? STRONGLY_TAKEN
+		: taken                                             ? ALL_TAKEN
+								    : ALL_NOT_TAKEN;
 }
 
-void twolevel_learn(struct twolevel *t, const struct twolevel_look *l, uint64_t ip, bool conditional, bool taken, uint64_t target)
+void twolevel_learn(
+	struct twolevel *t, const struct twolevel_look *l, uint64_t ip, bool conditional, bool taken, uint64_t target)
 {
 	uint32_t tag = btb_tag(ip);
 	bool biased = taken;

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Direction predictors that live in the branch target buffer: P5, P6 and NetBurst.
  *
- *   P5        each entry has one two-bit counter.  Pentium Processor Family Developer's Manual, "Branch Prediction".
- *   P6        each entry has the branch's own last 4 outcomes, and a two-bit counter for each of their 16 patterns: T.-Y. Yeh,
- *             Y. Patt, "Two-level adaptive training branch prediction", MICRO 1991 (PAp); that P6 does so: A. Fog,
- *             "Microarchitecture", "Branch prediction in PMMX, PPro, P2, and P3"; M. Milenkovic, A. Milenkovic, J. Kulick,
+ *   P5        Each entry has one two-bit counter.  Source: Pentium Processor Family Developer's Manual, "Branch
+ *   Prediction".
+ *   P6        Each entry has the last 4 outcomes of its branch and a two-bit counter for each of their 16 patterns.
+ *             Sources: T.-Y. Yeh, Y. Patt, "Two-level adaptive training branch prediction", MICRO 1991 (PAp); for P6:
+ *             A. Fog,
+ *             "Microarchitecture", "Branch prediction in PMMX, PPro, P2, and P3"; M. Milenkovic, A. Milenkovic, J.
+ *             Kulick,
  *             "Microbenchmarks for determining branch predictor organization", SP&E 2004.
- *   NetBurst  the front-end BTB has a counter an entry; a branch that the trace cache's BTB holds too is predicted by a table of
- *             counters under the last 16 outcomes of all branches (same two sources), which say whether the branch will
- *             do as it was biased when it came into that BTB (agree predictor; that NetBurst's is one: Fog, unverified).
- * A branch that no BTB holds is predicted statically: not taken (P5), or backward taken and forward not, unless a prefix
- * says else (NetBurst: 2EH, 3EH); Optimization Manual, "Static Prediction" and "Branch Hints".  It is entered when it is taken
- * or when that was wrong (GUESS: of branches mispredicted but not taken; settle with n backward branches that fall through).
- * Left out: that the trace cache's lines are built along the prediction, addresses looked up by fetch blocks, partial tags,
- * counters that are not up to date because branches are in flight.
+ *   NetBurst  Each entry of the front-end BTB has one counter.  A branch that the trace cache's BTB also holds is
+ *             predicted by a table of counters, selected by the last 16 outcomes of all branches (the last two
+ *             sources).  A counter says whether the branch will agree with its bias, which was set when it entered
+ *             that BTB (agree predictor; that NetBurst has one: Fog, unverified).
+ * A branch that no BTB holds is predicted statically: not taken (P5), or backward taken and forward not taken, unless
+ * a hint prefix says otherwise (NetBurst: 2EH, 3EH).  Source: Optimization Manual, "Static Prediction" and "Branch
+ * Hints".  It enters the BTB when it is taken, or when the static prediction was wrong (GUESS for mispredicted
+ * branches that are not taken; settle with n backward branches that fall through). Left out: lines of the trace cache
+ * that are built along the prediction, lookup by fetch blocks, partial tags, and counters that lag because branches
+ * are in flight.
  */
 #ifndef CORE_TWOLEVEL_H
 #define CORE_TWOLEVEL_H
@@ -23,10 +28,10 @@ enum static_rule { STATIC_NOT_TAKEN, STATIC_BACKWARD_TAKEN };	/* bpred.static */
 
 struct twolevel {
 	struct btb_level main, trace;
-	uint8_t  *local;	/* of each entry of `main`: its branch's last outcomes */
-	uint32_t *counters;	/* and two bits for each pattern of them */
-	uint8_t  *bias;		/* of each entry of `trace`: mostly taken */
-	uint8_t  *global;	/* two-bit counters: 2 and 3 agree; NULL: none */
+	uint8_t  *local;	/* for each entry of `main`: the branch's last outcomes */
+	uint32_t *counters;	/* for each entry of `main`: a two-bit counter for each pattern */
+	uint8_t  *bias;		/* for each entry of `trace`: 1 if the branch is mostly taken */
+	uint8_t  *global;	/* two-bit counters, 2 and 3 agree; NULL: no global table */
 	uint32_t local_mask, global_mask, global_entries, global_log2;
 	uint32_t rule, hints, backward_limit;
 	uint64_t history;	/* outcomes of all conditional branches, the newest in bit 0 */
@@ -35,15 +40,18 @@ struct twolevel {
 struct twolevel_look {
 	int32_t main, trace;	/* entries, or -1 */
 	uint32_t agree;		/* entry in global[] */
-	bool taken, known;	/* known: in a BTB */
+	bool taken, known;	/* known: a BTB holds the branch */
 	uint64_t target;	/* last target, 0: unknown */
 };
 
 int  twolevel_init(struct twolevel *t, const struct core_config *c, struct err *err);
 void twolevel_release(struct twolevel *t);
 void twolevel_clear(struct twolevel *t);
-/* What is known of a branch, and its direction.  history: outcomes of all branches; local: of this one, -1: as its entry has. */
+/* Looks a branch up and predicts its direction.  history: outcomes of all branches; local: outcomes of this branch,
+ * or -1 for those of its entry. */
 void twolevel_look(const struct twolevel *t, uint64_t history, int local, uint64_t ip, uint32_t flags, uint64_t target,
                    struct twolevel_look *out);
-void twolevel_learn(struct twolevel *t, const struct twolevel_look *l, uint64_t ip, bool conditional, bool taken, uint64_t target);
+/* Learns the outcome of a branch.  l: the result of twolevel_look for it. */
+void twolevel_learn(struct twolevel *t, const struct twolevel_look *l, uint64_t ip, bool conditional, bool taken,
+                    uint64_t target);
 #endif

@@ -211,7 +211,7 @@ static void test_what_is_printed_can_be_read_again(void **state)
 			memcpy(c.name, before.name, sizeof c.name);
 			assert_memory_equal(&before, &c, sizeof c);
 			if (help)
-				assert_non_null(strstr(text, "# reorder buffer [8..1024 slots]"));
+				assert_non_null(strstr(text, "# reorder buffer: entries [8..1024 slots]"));
 			free(text);
 		}
 }

@@ -358,14 +358,13 @@ enum { RUN_BUBBLE, RUN_ROB, RUN_RS, RUN_LB, RUN_SB };
 /* A branch or clear at `resolve` restarts fetch. */
 void core_redirect(struct core *c, uint64_t resolve);
 
-/* A branch uop was executed of which script.h's word says more than the way it went: steers the front end.  Returns the record's bits. */
-uint64_t core_branch_unusual(struct core *c, const struct insn *br, uint64_t word, uint64_t went, uint64_t complete);
+/* A branch was executed, and its word in the script says more than the way it went (SCRIPT_UNUSUAL): steers the front end.  went: where it
+ * went.  Returns its record's bits. */
+uint64_t frontend_branch_unusual(struct core *c, const struct insn *br, uint64_t word, uint64_t went, uint64_t complete);
 /* The wrong path behind the branch that was just executed.  w: its word. */
 void core_wrong_path(struct core *c, const uint64_t *w);
 /* An instruction of it that goes the general way.  Returns the word behind it; NULL: the wrong path ends here. */
 const uint64_t *core_wrong_general(struct core *c, const uint64_t *w);
-/* The scheduler has no entry: allocation waits for one.  Returns the new cycle of allocation. */
-uint64_t core_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did);
 
 /* An instruction of a script goes the general way.  end: what lies behind the script's end. */
 void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end);

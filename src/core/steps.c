@@ -6,8 +6,7 @@
 /* the first packs a record's fields in vector registers: 10 % slower */
 #pragma GCC optimize ("no-tree-slp-vectorize", "no-tree-pre")
 #endif
-#include "core/step.h"
-#include "core/wrongpath/wrongstep.h"
+#include "core/slot.h"
 
 #ifndef STEPS
 #define STEPS core_steps
@@ -30,6 +29,7 @@ static inline const uint64_t *following(struct core *c, const uint64_t *script)
 
 static inline __attribute__((always_inline)) void run(struct core *c, const uint64_t *script, const bool quiet)
 {
+	const struct way way = { .quiet = quiet, .watch = WATCH };
 	const uint64_t *w;
 	uint32_t insns;
 next:
@@ -59,15 +59,55 @@ next:
 			continue;
 		}
 		const struct step *s = script_step(*w);
-		struct step_begun x;
-		step_begin(c, s, quiet, kind, &x);
-#define STEP(CASES, KIND, words) CASES: step_run(c, KIND, quiet, WATCH, w, s, &x); w += words; break;
+		struct slot_begun x;
+		slot_begin(c, way, NULL, s, kind, &x);
+#define STEP(CASES, KIND, words) CASES: slot_finish(c, way, NULL, shape_of(KIND), w, s, &x); w += words; break;
 		switch (kind) {
 		SHORT_STEPS(STEP)
 		default: __builtin_unreachable();
 		}
 #undef STEP
 	}
+}
+
+/* From its first word on.  Returns the word where it ended. */
+static inline __attribute__((always_inline)) const uint64_t *wrong_run(struct core *c, const uint64_t *w, const bool quiet)
+{
+	const struct way way = { .wrong = true, .lead = true, .quiet = quiet };
+	struct wrong_lead l;
+	const uint64_t late = c->wrong.resolve - c->rn.dispatch_delay;
+	wrong_enter(c, &l);
+	for (;;) {
+		if (quiet && l.cycle >= late) {
+			wrong_leave(c, &l);
+			return wrong_late(c, w);
+		}
+		const unsigned kind = *w & SCRIPT_KIND;
+		if (UNLIKELY(!script_is_short(kind))) {
+			if (kind == SCRIPT_END)
+				goto end;
+			wrong_leave(c, &l);
+			const uint64_t *next = core_wrong_general(c, w);
+			wrong_enter(c, &l);
+			if (!next)
+				goto end;
+			w = next;
+			continue;
+		}
+		const struct step *s = script_step(*w);
+		struct slot_begun x;
+		if (!slot_begin(c, way, &l, s, kind, &x))
+			goto end;
+#define STEP(CASES, KIND, words) CASES: if (!slot_finish(c, way, &l, shape_of(KIND), w, s, &x)) goto end; w += words; break;
+		switch (kind) {
+		SHORT_STEPS(STEP)
+		default: __builtin_unreachable();
+		}
+#undef STEP
+	}
+end:
+	wrong_leave(c, &l);
+	return w;
 }
 
 static __attribute__((noinline)) void all(struct core *c, const uint64_t *w)

@@ -2,7 +2,8 @@
  * High bytes renamed apart, and the stalls of P6; what is modelled: partial_regs.h. */
 #include "core/backend/partial_regs.h"
 #include "core/backend/rename.h"
-#include "core/step.h"
+#include "core/backend/retire.h"
+#include "core/record/uop_record.h"
 
 enum { STALL_NONE, STALL_MERGE, STALL_RETIRE };	/* partial.stall */
 
@@ -49,7 +50,7 @@ static void merge(struct core *c, const struct insn *in, unsigned k)
 	if (c->pa.ports) {
 		const struct port_choice *choice = &sc->choice[c->pa.ports];
 		if (UNLIKELY(scheduler_full(sc, choice))) {
-			alloc = core_wait_entry(c, choice, alloc, &did);
+			alloc = rename_wait_entry(c, choice, alloc, &did);
 			ready = max64(ready, alloc + c->rn.dispatch_delay);
 		}
 		port = scheduler_port(sc, choice, c->rn.slot);

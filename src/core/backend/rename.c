@@ -95,3 +95,12 @@ uint64_t rename_group(struct core *c, uint64_t cycle, uint64_t *did)
 	lsq_advance(c, s->walk);
 	return s->walk;
 }
+
+uint64_t rename_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did)
+{
+	scheduler_wait(&c->sc, choice);
+	if (c->sc.walk <= alloc)
+		return alloc;
+	*did |= SPMU_DID(STALL_RS);
+	return rename_stall(c, SPMU_SIG_RESOURCE_STALL_RS, alloc, c->sc.walk);
+}

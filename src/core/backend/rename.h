@@ -21,6 +21,8 @@
 uint64_t rename_wait(struct core *c, uint64_t delivered, uint64_t rob, uint64_t *did);
 uint64_t rename_group(struct core *c, uint64_t cycle, uint64_t *did);
 uint64_t rename_stall(struct core *c, enum spmu_signal signal, uint64_t from, uint64_t until);
+/* The scheduler has no entry for a uop of the slot that is allocated at `alloc`: waits for one.  Returns the slot's new cycle. */
+uint64_t rename_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did);
 
 /* Allocates a slot that was delivered at `fetch`. */
 static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c, uint64_t fetch, uint64_t *did)

@@ -14,6 +14,23 @@ struct detail_of {
 	bool slot, renames;
 };
 
+/* Before the instruction is fetched. */
+static inline void detail_insn(const struct core *c, struct detail_of *d)
+{
+	*d = (struct detail_of){
+		.waited = c->fe.waited, .waited_memory = c->fe.waited_memory, .waited_l3 = c->fe.waited_l3, .waited_tlb = c->fe.waited_tlb,
+	};
+}
+
+/* Before a uop is allocated. */
+static inline void detail_before(struct core *c, struct detail_of *d)
+{
+	d->memory = c->e.spent_memory;
+	d->tlb = c->e.spent_tlb;
+	d->walk = c->e.spent_walk;
+	c->q.forwarded = 0;
+}
+
 /* Before the slot is delivered: waited and its like are as before its instruction. */
 static __attribute__((noinline)) void detail_slot(const struct core *c, struct detail_of *d)
 {

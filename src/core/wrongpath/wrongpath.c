@@ -6,7 +6,7 @@
  * is asked first.
  */
 #include "core/wrongpath/wrongpath.h"
-#include "core/wrongpath/wrongstep.h"
+#include "core/slot.h"
 #include <string.h>
 
 bool wrong_may_wait(struct core *c, unsigned run, enum spmu_signal signal, uint64_t from, uint64_t until)
@@ -222,79 +222,35 @@ void wrong_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint3
 
 /* --- slots too late to be dispatched --- */
 
-enum { LATE_WORDS = 3, LATE_LOAD = 4, LATE_STORE = 8, LATE_BRANCH = 16, LATE_TWO = 32, LATE_ELIMINATED = 64, LATE_RENAME = 128 };
+enum { LATE_WORDS = 3, LATE_LOAD = 4, LATE_STORE = 8, LATE_BRANCH = 16, LATE_COMPUTES = 32, LATE_ELIMINATED = 64, LATE_RENAME = 128 };
 
-/* what: these bits of its kind. */
-static inline __attribute__((always_inline)) bool late_step(struct core *c, struct wrong_lead *l, const unsigned what, const uint64_t *w)
+/* what: these bits of its kind, so that one copy of the code serves all kinds. */
+static inline __attribute__((always_inline)) bool late_slot(struct core *c, struct wrong_lead *l, const unsigned what, const uint64_t *w)
 {
+	const struct way way = { .wrong = true, .lead = true, .late = true, .quiet = true };
+	const struct shape is = {
+		.load = what & LATE_LOAD, .store = what & LATE_STORE, .branch = what & LATE_BRANCH, .computes = what & LATE_COMPUTES,
+		.renames = what & LATE_RENAME, .eliminated = what & LATE_ELIMINATED,
+	};
 	const struct step *s = script_step(*w);
-	const bool load = what & LATE_LOAD, store = what & LATE_STORE, branch = what & LATE_BRANCH, two = what & LATE_TWO;
-	bool port_less = what & LATE_ELIMINATED;
-	uint64_t did = 0, did2 = 0, alloc, alloc2, *lb = NULL;
-	uint32_t slot;
-
-	if (LIKELY(s->flags & STEP_FIRST))
-		wrong_fetch(c, l, s);
-	if (branch)
-		emit_room(&c->e);
-	const uint64_t fetch = wrong_deliver(c, l);
-	if (!wrong_allocate(c, l, fetch, &alloc, &slot, &did) || !wrong_places(c, l, load, store, &alloc, &slot, &lb, &did))
-		return false;
-	if (what & LATE_RENAME)
-		port_less = wrong_eliminate(c, l, s, slot, alloc);
-	if (!port_less) {
-		const struct port_choice *choice = &c->sc.choice[s->ports[0] & c->sc.port_mask];
-		if (!wrong_entry(c, l, choice, &alloc, &slot, &did))
-			return false;
-		if (load)
-			scheduler_load_port(&c->sc, choice);
-		c->sc.free -= choice->entry;
-		c->wrong.entries += choice->entry;
-	}
-	if (store) {
-		wrong_log_store(c, w[1], s->size);
-		lsq_store(c, s->ip, w[1], s->size, true, s->flags & STEP_WEAK, WRONG_NEVER)->retire = WRONG_NEVER;
-		c->q.wants_data = false;
-	} else {
-		step_result(c, s, 0, !port_less ? WRONG_NEVER + s->latency[0] : s->flags & STEP_COPY ? c->reg[s->src[0][0]] : alloc);
-	}
-	alloc2 = alloc;
-	if (two) {
-		const struct port_choice *second = &c->sc.choice[s->ports[1] & c->sc.port_mask];
-		if (!wrong_entry(c, l, second, &alloc2, &slot, &did2))
-			return false;
-		c->sc.free -= second->entry;
-		c->wrong.entries += second->entry;
-		if (!store)
-			step_result(c, s, 1, WRONG_NEVER + s->latency[1]);
-	}
-	if (load)
-		*lb = c->wrong.resolve;
-	if (!branch)
-		return true;
-	const uint64_t went = w[two ? 2 : 1];
-	*(two ? &did2 : &did) |= wrong_branched(c, l, s, *w, went, WRONG_NEVER);
-	if (!two && wrong_wanted(c, s->is[0], did))
-		wrong_record(c, s->ip, s->is[0], 255, 0, did, went, fetch, alloc, WRONG_NEVER, WRONG_NEVER, WRONG_NEVER);
-	if (two && wrong_wanted(c, s->is[1], did2))
-		wrong_record(c, s->ip, s->is[1], 255, 0, did2, went, fetch, alloc2, WRONG_NEVER, WRONG_NEVER, WRONG_NEVER);
-	return true;
+	struct slot_begun x;
+	return slot_begin(c, way, l, s, *w & SCRIPT_KIND, &x) && slot_finish(c, way, l, is, w, s, &x);
 }
 
 const uint64_t *wrong_late(struct core *c, const uint64_t *w)
 {
 	static const uint8_t of[SCRIPT_KIND + 1] = {
 		[STEP_ELIMINATED] = 1 | LATE_ELIMINATED, [STEP_RENAME] = 1 | LATE_RENAME, [STEP_COMPUTE] = 1, [STEP_COMPUTE_MORE] = 1,
-		[STEP_BRANCH] = 2 | LATE_BRANCH, [STEP_STORE] = 2 | LATE_STORE | LATE_TWO, [STEP_LOAD] = 2 | LATE_LOAD, [STEP_LOAD_MORE] = 2 | LATE_LOAD,
-		[STEP_LOAD_COMPUTE] = 2 | LATE_LOAD | LATE_TWO, [STEP_LOAD_COMPUTE_MORE] = 2 | LATE_LOAD | LATE_TWO,
-		[STEP_LOAD_BRANCH] = 3 | LATE_LOAD | LATE_BRANCH | LATE_TWO, [STEP_LOAD_BRANCH_MORE] = 3 | LATE_LOAD | LATE_BRANCH | LATE_TWO,
+		[STEP_BRANCH] = 2 | LATE_BRANCH, [STEP_STORE] = 2 | LATE_STORE, [STEP_LOAD] = 2 | LATE_LOAD, [STEP_LOAD_MORE] = 2 | LATE_LOAD,
+		[STEP_LOAD_COMPUTE] = 2 | LATE_LOAD | LATE_COMPUTES, [STEP_LOAD_COMPUTE_MORE] = 2 | LATE_LOAD | LATE_COMPUTES,
+		[STEP_LOAD_BRANCH] = 3 | LATE_LOAD | LATE_BRANCH, [STEP_LOAD_BRANCH_MORE] = 3 | LATE_LOAD | LATE_BRANCH,
 	};
 	struct wrong_lead l;
 	wrong_enter(c, &l);
 	for (;;) {
 		const unsigned what = of[*w & SCRIPT_KIND];
 		if (LIKELY(what)) {
-			if (!late_step(c, &l, what, w))
+			if (!late_slot(c, &l, what, w))
 				break;
 			w += what & LATE_WORDS;
 			continue;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The blocks that exist: their descriptions stay here for as long as their translation lives, because a fault must find
- * out how far its block came, and a forked child must define again what it inherits.
+ * The blocks that exist.  Their descriptions are kept as long as their translations live, because a fault must find out
+ * how far its block came, and a forked child must define the blocks that it inherits again.
  *
- * Two kinds of discard.  When code changed or vanished (munmap, dlclose, a JIT), the core discards by address range, and
- * ST_DISCARD tells the reader that range.  When the translation table is recycled, single translations go although
- * their code is still good; another translation that overlaps it may live on, so no range is announced: the
+ * There are two kinds of discard.  When code changed or vanished (munmap, dlclose, a JIT), the core discards by address
+ * range, and ST_DISCARD gives the reader that range.  When the translation table is recycled, single translations go
+ * although their code is still valid; another translation that overlaps may live on, so no range is announced: the
  * id just does not come again.
  */
 #include "tracer.h"
@@ -69,12 +69,12 @@ void blocks_define_all(void)
 			define(defs[id]);
 }
 
-/* A block was left by a fault: completed are the instructions before the one that the thread stands at.  One that it
- * does not stand at (INT3 leaves behind itself) completed them all. */
+/* A fault left a block.  The instructions before the one where the thread stands are complete; if the thread stands at
+ * none of them (INT3 leaves with the address behind itself), all are. */
 void blocks_cut(ThreadId tid, UInt id, UChar *at)
 {
 	if (id >= defs_used || !defs[id])
-		return;		/* the core discarded it under the thread's feet: nothing can be said about it */
+		return;		/* the core discarded the block already: nothing can be said about it */
 	const struct st_block_def *def = defs[id];
 	const struct st_insn_def *insns = (const struct st_insn_def *)(def + 1);
 	const struct st_slot *slots = (const struct st_slot *)(insns + def->insns);
@@ -95,7 +95,7 @@ void blocks_discarded(Addr orig_addr, VexGuestExtents extents)
 
 	(void)extents;
 	if (!node)
-		return;		/* a block without an instruction we could describe */
+		return;		/* it had no instruction that we could describe */
 	VG_(free)(defs[node->id]);
 	defs[node->id] = NULL;
 	VG_(free)(node);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What the tracer needs of Valgrind 3.19's core beyond the tool interface.  Debian ships no headers for these, so each
- * is declared by hand, with the reason why the public interface does not do.
+ * What the tracer needs from Valgrind 3.19's core beyond the tool interface.  Debian ships no headers for these
+ * functions, so each is declared by hand, with the reason why the public interface is not enough.
  */
 #ifndef TRACER_CORE_PRIVATE_H
 #define TRACER_CORE_PRIVATE_H
 #include "tracer.h"
 
-/* The ring is a shared mapping of Valgrind's own; the tool interface only maps private memory. */
+/* The ring is a shared mapping that belongs to Valgrind; the tool interface only maps private memory. */
 SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd, Off64T offset);
-/* A forked child gives its parent's ring back. */
+/* A forked child unmaps its parent's ring. */
 SysRes VG_(am_munmap_valgrind)(Addr start, SizeT length);
 /* Memory that counts as the program's. */
 SysRes VG_(am_mmap_anon_float_client)(SizeT length, Int prot);
@@ -18,30 +18,30 @@ SysRes VG_(am_mmap_anon_float_valgrind)(SizeT length);
 /* futex and fallocate have no wrapper at all. */
 SysRes VG_(do_syscall)(UWord sysno, RegWord a1, RegWord a2, RegWord a3, RegWord a4, RegWord a5, RegWord a6,
 		       RegWord a7, RegWord a8);
-/* Keeps our files out of the range of descriptors that the program sees. */
+/* Moves our files out of the range of descriptors that the program sees. */
 Int VG_(safe_fd)(Int oldfd);
-/* Where messages go.  The core's structure begins with the descriptor, and no more of it is declared here. */
+/* Where messages go.  The core's structure begins with the descriptor; the rest is not declared here. */
 extern struct { Int fd; } VG_(log_output_sink);
 /* --log-file, NULL without it. */
 extern const HChar *VG_(clo_log_fname_unexpanded);
-/* The handler that a signal is about to meet, to know whether it ends the process, or nothing comes of it. */
+/* The handler of a signal, which tells whether the signal ends the process or is ignored. */
 SysRes VG_(do_sys_sigaction)(Int signo, const vki_sigaction_toK_t *new_act, vki_sigaction_fromK_t *old_act);
-/* The tool interface has only how to take a signal out of a set. */
+/* The tool interface can only remove signals from a set. */
 Int  VG_(sigaddset)(vki_sigset_t *set, Int signo);
 void VG_(sigaddset_from_set)(vki_sigset_t *to, vki_sigset_t *from);
-/* Dies by a signal as the program would have. */
+/* Dies by a signal, as the program would have. */
 void VG_(kill_self)(Int signo);
-/* The program's file, open: its name in full is not kept. */
+/* The program's file, open: the core does not keep its full name. */
 extern Int VG_(cl_exec_fd);
-/* Where the heap begins; the segment list does not tell it from other anonymous memory. */
+/* Where the heap begins; the segment list does not distinguish it from other anonymous memory. */
 extern Addr VG_(brk_base);
-/* Defaults that a user of the tracer must not need to spell out. */
+/* Defaults that users of the tracer need not spell out. */
 extern Int VG_(clo_vgdb);		/* enum VgVgdb, 0: no gdb server, no pipes in /tmp */
 extern Bool VG_(clo_trace_children);
-/* A child that nobody listens to must not try to open a log file: it exits if it cannot. */
+/* A child that is not followed must not open a log file: it would exit if it could not. */
 extern Bool VG_(clo_child_silent_after_fork);
 extern VexControl VG_(clo_vex_control);
-/* --smc-check: which code checks itself before it runs.  Looked at when a block is translated; maps.c changes it. */
+/* --smc-check: which code checks itself before it runs.  Used when a block is translated; maps.c changes it. */
 enum { SMC_ALL = 2, SMC_ALL_NON_FILE = 3 };
 extern Int VG_(clo_smc_check);
 void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
@@ -49,7 +49,7 @@ void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
 /* Names the library that is preloaded into the program; the core's default would be Memcheck's. */
 extern const HChar *VG_(clo_toolname);
 
-/* Functions of the core that the linker routes through us (--wrap, see tracer.mk). */
+/* Functions of the core whose calls the linker redirects to us (--wrap, see tracer.mk). */
 Addr __real_vgPlain_am_startup(Addr sp);
 Addr __wrap_vgPlain_am_startup(Addr sp);
 ULong __wrap_vgPlain_di_notify_mmap(Addr a, Bool allow_SkFileV, Int use_fd);
@@ -68,21 +68,28 @@ void __real_vgPlain_discard_translations(Addr start, ULong range, const HChar *w
 void __wrap_vgPlain_discard_translations(Addr start, ULong range, const HChar *who);
 void __real_vgPlain_nuke_all_threads_except(ThreadId me, Int src);
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, Int src);
-/* Handlers of system calls (events.c).  Of the arguments, the number stands first; a call whose status
- * is complete is not made, and has that result. */
+/* Handlers of system calls (events.c).  The arguments begin with the call's number.  A call whose status is complete is
+ * not made; it has that result. */
 struct syscall_args { Word number; UWord arg[8]; };
 struct syscall_status { Int what; SysRes result; };
 enum { SYSCALL_COMPLETE = 1 };
 
-typedef void (*exec_handler)(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags);
-void __real_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags);
-void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags);
-void __real_vgSysWrap_linux_sys_execveat_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags);
-void __wrap_vgSysWrap_linux_sys_execveat_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags);
-void __real_vgSysWrap_linux_sys_clone_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags);
-void __wrap_vgSysWrap_linux_sys_clone_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags);
+typedef void (*exec_handler)(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status,
+			     UWord *flags);
+void __real_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout, struct syscall_args *args,
+	struct syscall_status *status, UWord *flags);
+void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout, struct syscall_args *args,
+	struct syscall_status *status, UWord *flags);
+void __real_vgSysWrap_linux_sys_execveat_before(ThreadId tid, void *layout, struct syscall_args *args,
+	struct syscall_status *status, UWord *flags);
+void __wrap_vgSysWrap_linux_sys_execveat_before(ThreadId tid, void *layout, struct syscall_args *args,
+	struct syscall_status *status, UWord *flags);
+void __real_vgSysWrap_linux_sys_clone_before(ThreadId tid, void *layout, struct syscall_args *args,
+	struct syscall_status *status, UWord *flags);
+void __wrap_vgSysWrap_linux_sys_clone_before(ThreadId tid, void *layout, struct syscall_args *args,
+	struct syscall_status *status, UWord *flags);
 SysRes VG_(mk_SysRes_Error)(UWord err);
-/* The big lock (turns.c): the core takes whatever lock these make. */
+/* The big lock (turns.c): the core uses whatever lock these make. */
 struct sched_lock;
 struct sched_lock *__wrap_vgModuleLocal_create_sched_lock(void);
 void __wrap_vgModuleLocal_destroy_sched_lock(struct sched_lock *lock);
@@ -91,7 +98,9 @@ void __wrap_vgModuleLocal_acquire_sched_lock(struct sched_lock *lock);
 void __wrap_vgModuleLocal_release_sched_lock(struct sched_lock *lock);
 void __real_vgPlain_release_BigLock(ThreadId tid, Int state, const HChar *who);
 void __wrap_vgPlain_release_BigLock(ThreadId tid, Int state, const HChar *who);
-/* System calls that may block, and which signals are blocked meanwhile (turns.c). */
-UWord __real_vgModuleLocal_do_syscall_for_client_WRK(Word number, void *state, const vki_sigset_t *during, vki_sigset_t *after, Word bytes);
-UWord __wrap_vgModuleLocal_do_syscall_for_client_WRK(Word number, void *state, const vki_sigset_t *during, vki_sigset_t *after, Word bytes);
+/* Makes a system call that may block, with the signals `during` blocked meanwhile (turns.c). */
+UWord __real_vgModuleLocal_do_syscall_for_client_WRK(Word number, void *state, const vki_sigset_t *during,
+	vki_sigset_t *after, Word bytes);
+UWord __wrap_vgModuleLocal_do_syscall_for_client_WRK(Word number, void *state, const vki_sigset_t *during,
+	vki_sigset_t *after, Word bytes);
 #endif

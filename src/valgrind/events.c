@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What happens around the code: process, threads, system calls, signals, names, exit.
+ * What happens besides the code: process, threads, system calls, signals, names, exit.
  *
- * Fork: the child (vfork and clone(CLONE_VM | CLONE_VFORK) too, Valgrind makes forks of them) gets a ring of its own if
- * children are traced, with the definitions of all blocks it inherits; otherwise it writes into scratch memory until
- * it execs, and then runs natively.  It never touches its parent's ring.
+ * Fork (also vfork and clone(CLONE_VM | CLONE_VFORK), which Valgrind turns into forks): the child gets a ring of
+ * its own if children are traced, with the definitions of all blocks that it inherits.  Otherwise it writes into
+ * scratch memory until it execs, and then runs natively.  It never touches its parent's ring.
  *
- * Signals: what the program's handler gets passes through VG_(sigframe_create), with all of its siginfo; a signal that
- * ends the process is recognised before the core acts on it (it would write a report and a core file of its own), and
- * the process then dies by that very signal.
+ * Signals: what the program's handler gets passes through VG_(sigframe_create), with all of its siginfo.  A signal that
+ * ends the process is recognised before the core acts on it (the core would write a report and a core file), and the
+ * process then dies by that signal.
  */
 #include "tracer.h"
 #include "core_private.h"
@@ -21,7 +21,7 @@ struct thread {
 
 static struct thread *threads;		/* VG_N_THREADS of them */
 static ThreadId last_ran;
-static ULong turns;			/* how often another thread's code began to run */
+static ULong turns;			/* how often the running thread changed */
 static ULong entry;			/* first instruction of the guest */
 static Bool forked, in_exec, trace_children, process_begun;
 
@@ -89,9 +89,9 @@ static void set_comm(ThreadId tid, const HChar *name)
 	VG_(strncpy)(threads[tid].comm, name, sizeof threads[tid].comm - 1);
 }
 
-/* The core gives an exec'ed program its path as argv[0], which shows in what programs say about themselves.  The name
- * that was meant is put right on the new stack: as the path's tail, or in its place if it is no longer.  A longer one
- * stays as it is, and a script's is lost, as it is in the kernel. */
+/* The core gives an exec'ed program its path as argv[0], which programs print in their messages.  This corrects argv[0]
+ * on the new stack to the intended name: to the path's tail, or by overwriting the path if the name is not longer.  A
+ * longer name stays wrong, and a script's is lost, as it is in the kernel. */
 static void correct_argv0(ThreadId tid)
 {
 	Addr *argv = (Addr *)VG_(get_SP)(tid) + 1;
@@ -115,7 +115,8 @@ static void correct_argv0(ThreadId tid)
 static void process(Bool is_exec)
 {
 	const HChar *argv0 = settings.argv0 ? settings.argv0 : VG_(args_the_exename);
-	static HChar path[VKI_PATH_MAX];	/* of a script its own: forked children must not look again (exe_is_interpreter) */
+	/* A script's path is kept: forked children must not look again (exe_is_interpreter). */
+	static HChar path[VKI_PATH_MAX];
 	HChar link[64];
 
 	VG_(sprintf)(link, "/proc/self/fd/%d", VG_(cl_exec_fd));
@@ -130,9 +131,10 @@ static void process(Bool is_exec)
 
 	for (Word i = 0; i < n; i++)
 		argv_bytes += (UInt)VG_(strlen)(*(HChar **)VG_(indexXA)(VG_(args_for_client), i)) + 1;
-	/* A command line of megabytes (the kernel allows it) is cut: no record exceeds a chunk. */
+	/* A command line of megabytes, which the kernel allows, is cut: no record is longer than a chunk. */
 	UInt room = ST_CHUNK_BYTES / 2;
-	struct st_process *p = ring_record(ST_PROCESS, sizeof *p + path_bytes + (argv_bytes < room ? argv_bytes : room));
+	struct st_process *p =
+		ring_record(ST_PROCESS, sizeof *p + path_bytes + (argv_bytes < room ? argv_bytes : room));
 	p->magic = ST_MAGIC;
 	p->version = ST_VERSION;
 	p->pid = (UInt)VG_(getpid)();
@@ -167,8 +169,8 @@ static void thread_start(ThreadId tid)
 	threads[tid].started = True;
 }
 
-/* The core takes a script for what /proc/self/exe leads to (VG_(cl_exec_fd)); in the kernel that is its interpreter, which
- * programs start again by this name: perl's $^X, node's process.execPath. */
+/* For a script, the core's /proc/self/exe leads to the script (VG_(cl_exec_fd)); in the kernel it leads to the
+ * interpreter, which programs use to start themselves again: perl's $^X, node's process.execPath.  Corrects that. */
 static void exe_is_interpreter(void)
 {
 	HChar line[VKI_PATH_MAX + 2];
@@ -227,7 +229,8 @@ static void thread_first_insn(ThreadId tid)
 	}
 	entry = VG_(get_IP)(tid);
 	set_comm(tid, VG_(basename)(VG_(args_the_exename)));
-	VG_(do_syscall)(__NR_prctl, VKI_PR_SET_NAME, (RegWord)threads[tid].comm, 0, 0, 0, 0, 0, 0);	/* what ps and the program itself see */
+	/* The name that ps and the program itself see. */
+	VG_(do_syscall)(__NR_prctl, VKI_PR_SET_NAME, (RegWord)threads[tid].comm, 0, 0, 0, 0, 0, 0);
 	correct_argv0(tid);
 	process_begin(tid, settings.serial > 0);
 	exe_is_interpreter();
@@ -245,12 +248,12 @@ static void thread_exit(ThreadId tid)
 	t->tid = tid;
 	t->os_tid = (UInt)VG_(gettid)();
 	t->parent_tid = threads[tid].parent;
-	ring.stream_tid = VG_INVALID_THREADID;	/* the number may be given to another */
+	ring.stream_tid = VG_INVALID_THREADID;	/* another thread may get the number */
 	ring_publish();
 }
 
-/* May what this process starts be traced?  Without a reader it runs on untraced, as this process does; and where the directory of the
- * rings is out of reach, which is said. */
+/* True if what this process starts can be traced.  Without a reader it runs untraced, as this process does; so it does,
+ * with a note, if the directory of the rings cannot be reached. */
 static Bool can_follow(void)
 {
 	static Bool told;
@@ -258,7 +261,8 @@ static Bool can_follow(void)
 	if (!trace_children || ring_reader_lives())
 		return trace_children;
 	if (!told && ring.control && !ring.control->reader_gone)
-		events_note(1, "a process has another root or user, where the tracer's files are out of reach: what it starts runs untraced");
+		events_note(1, "a process changed its root or user and cannot reach the tracer's files: "
+			    "programs that it starts run untraced");
 	told = True;
 	return False;
 }
@@ -290,7 +294,7 @@ static void fork_child(ThreadId tid)
 	ring_publish();
 }
 
-/* Among the options that the next tracer gets: replaces the one that begins like this, or takes it out. */
+/* Replaces the option that begins like this among those that the next tracer gets; value NULL removes it. */
 static void pass_on(const HChar *option, const HChar *value)
 {
 	SizeT n = VG_(strlen)(option);
@@ -317,8 +321,9 @@ static const HChar *guest_string(Addr a)
 	return NULL;
 }
 
-/* What an exec is to execute, if its own words would name another program: /proc/self/exe is the tracer, for the core as for
- * softpmu-exec; a file that only a descriptor leads to (memfd_create) has no path.  Empty: the words as they are. */
+/* The file that an exec should execute, if its own arguments would name another program: /proc/self/exe is the tracer,
+ * both for the core and for softpmu-exec; a file that only a descriptor leads to (memfd_create) has no path.
+ * Empty: the arguments are right. */
 static HChar exec_path[VKI_PATH_MAX];
 
 static void link_path(Int fd)
@@ -348,13 +353,13 @@ static Bool find_exec_path(const HChar *path, Bool by_fd, Int fd)
 		return False;
 	file[got] = 0;
 	if (sr_isError(VG_(stat)(file, &st)))
-		return True;		/* deleted, or never there: by its descriptor */
+		return True;		/* deleted, or never had a path: use its descriptor */
 	VG_(strcpy)(exec_path, file);
 	return False;
 }
 
-/* The core execs softpmu-exec with our own arguments, and refuses programs that it must not trace; those are better
- * run as they are, and so is everything once the reader is gone. */
+/* The core execs softpmu-exec with our own options, and refuses programs that it must not trace.  We let those run
+ * natively, and so all programs once the reader is gone. */
 static void before_exec(Addr path_at, Addr argv, Bool by_fd, Int fd)
 {
 	const HChar *path = guest_string(path_at), *argv0 = NULL;
@@ -368,7 +373,7 @@ static void before_exec(Addr path_at, Addr argv, Bool by_fd, Int fd)
 		path = exec_path;
 	if (!VG_(clo_trace_children) || !path)
 		return;
-	if (nameless) {			/* the descriptor may be closed when softpmu-exec looks for it */
+	if (nameless) {			/* the descriptor may be closed by the time softpmu-exec opens it */
 		VG_(clo_trace_children) = False;
 		events_note(1, "a program without a path (memfd_create, or deleted) runs untraced");
 		return;
@@ -385,9 +390,10 @@ static void before_exec(Addr path_at, Addr argv, Bool by_fd, Int fd)
 	pass_on("--argv0=", argv0 && VG_(strcmp)(argv0, path) != 0 ? argv0 : NULL);
 }
 
-/* The core's handlers of execve and execveat, with exec_path in memory of the program's, as they insist; of execveat with the
- * words that mean a path. */
-static void exec_by_path(exec_handler real, Bool at, ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags)
+/* Calls the core's handler of execve or execveat with exec_path.  The path must be in memory of the program, and
+ * execveat (`at`) also gets the arguments that mean a path. */
+static void exec_by_path(exec_handler real, Bool at, ThreadId tid, void *layout, struct syscall_args *args,
+	struct syscall_status *status, UWord *flags)
 {
 	const struct syscall_args own = *args;
 	SysRes page = { 0 };
@@ -409,34 +415,41 @@ static void exec_by_path(exec_handler real, Bool at, ThreadId tid, void *layout,
 		VG_(am_munmap_client)(&had_code, sr_Res(page), VKI_PATH_MAX);
 }
 
-void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags)
+void __wrap_vgSysWrap_generic_sys_execve_before(ThreadId tid, void *layout, struct syscall_args *args,
+	struct syscall_status *status, UWord *flags)
 {
 	exec_by_path(__real_vgSysWrap_generic_sys_execve_before, False, tid, layout, args, status, flags);
 }
 
-void __wrap_vgSysWrap_linux_sys_execveat_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags)
+void __wrap_vgSysWrap_linux_sys_execveat_before(ThreadId tid, void *layout, struct syscall_args *args,
+	struct syscall_status *status, UWord *flags)
 {
 	exec_by_path(__real_vgSysWrap_linux_sys_execveat_before, True, tid, layout, args, status, flags);
 }
 
-/* What the core gives up at: a process that shares memory, files or folder with its parent, and is no thread, becomes a fork, as
- * vfork does; where there is no room for another thread the program gets the kernel's own word for that. */
-void __wrap_vgSysWrap_linux_sys_clone_before(ThreadId tid, void *layout, struct syscall_args *args, struct syscall_status *status, UWord *flags)
+/* Handles what the core cannot do.  A process that shares memory, files or directory with its parent, and is no thread,
+ * becomes a fork, as with vfork.  If there is no room for another thread, the program gets the kernel's error for
+ * that. */
+void __wrap_vgSysWrap_linux_sys_clone_before(ThreadId tid, void *layout, struct syscall_args *args,
+	struct syscall_status *status, UWord *flags)
 {
 	static Bool told, told_fork;
 	HChar text[96];
 	const struct syscall_args own = *args;
-	const UWord share = VKI_CLONE_VM | VKI_CLONE_FS | VKI_CLONE_FILES, shared = args->arg[0] & (share | VKI_CLONE_VFORK);
+	const UWord share = VKI_CLONE_VM | VKI_CLONE_FS | VKI_CLONE_FILES;
+	const UWord shared = args->arg[0] & (share | VKI_CLONE_VFORK);
 
 	if (shared && shared != share && shared != (VKI_CLONE_VM | VKI_CLONE_VFORK)) {
 		args->arg[0] &= ~(share | VKI_CLONE_VFORK);
 		if (!told_fork)
-			events_note(1, "clone without CLONE_THREAD is a fork: parent and child do not see what the other writes");
+			events_note(1,
+				"clone without CLONE_THREAD runs as a fork: parent and child do not see each other's "
+				"writes");
 		told_fork = True;
 	}
 	if (!(args->arg[0] & VKI_CLONE_THREAD) || live_threads + 1 < VG_N_THREADS) {
 		__real_vgSysWrap_linux_sys_clone_before(tid, layout, args, status, flags);
-		*args = own;	/* the core insists */
+		*args = own;	/* the core checks that they are unchanged */
 		return;
 	}
 	status->what = SYSCALL_COMPLETE;
@@ -444,7 +457,7 @@ void __wrap_vgSysWrap_linux_sys_clone_before(ThreadId tid, void *layout, struct 
 	if (told)
 		return;
 	told = True;
-	VG_(sprintf)(text, "no more than %u threads can live at once in the tracer: clone fails (EAGAIN)", VG_N_THREADS - 1);
+	VG_(sprintf)(text, "the tracer can run at most %u threads at once: clone fails (EAGAIN)", VG_N_THREADS - 1);
 	events_note(1, text);
 }
 
@@ -512,7 +525,7 @@ static void signal_record(ThreadId tid, const vki_siginfo_t *info, Addr handler)
 	if (info->si_signo == VKI_SIGSEGV || info->si_signo == VKI_SIGBUS)
 		s->si_addr = (Addr)info->_sifields._sigfault._addr;
 	else if (info->si_signo == VKI_SIGILL || info->si_signo == VKI_SIGFPE)
-		s->si_addr = ip;	/* the core has the address of its translation there */
+		s->si_addr = ip;	/* the core has the address in its translation there */
 	for (UInt i = 0; i < sizeof s->code && VG_(am_is_valid_for_client)(ip + i, 1, VKI_PROT_READ); i++)
 		s->code[i] = *(const UChar *)(ip + i);
 }
@@ -549,7 +562,7 @@ static Bool ends_process(Int signo)
 	return !sr_isError(VG_(do_sys_sigaction)(signo, NULL, &action)) && action.ksa_handler == VKI_SIG_DFL;
 }
 
-/* Every signal comes by here on its way to the program. */
+/* The core calls this for every signal before it reaches the program. */
 Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
 {
 	struct vki_rlimit none = { 0, 0 };
@@ -564,7 +577,7 @@ Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
 	return True;
 }
 
-/* The core's other ways to die by a signal, e.g. a kill of oneself by SIGKILL. */
+/* The core's other ways to die by a signal, e.g. when a program sends itself SIGKILL. */
 void __wrap_vgPlain_kill_self(Int signo)
 {
 	end_of_process(0, signo);
@@ -577,7 +590,7 @@ void __wrap_vgPlain_client_exit(Int status)
 	__real_vgPlain_client_exit(status);
 }
 
-/* In an exec this is the point of no return. */
+/* During an exec, this call means that there is no way back. */
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, Int src)
 {
 	if (in_exec)

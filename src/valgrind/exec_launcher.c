@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu-exec: by this a traced process starts another program (Valgrind's "launcher").
+ * softpmu-exec: a traced process starts another program through this (Valgrind's "launcher").
  *
- * Called as  softpmu-exec --option... PROGRAM ARG...  with the tracer's own options.  It looks at what PROGRAM is, through
- * "#!" lines to the interpreter, and executes the tracer for its word size with the same arguments; or PROGRAM itself,
- * untraced, if it cannot be traced: setuid or setgid, not x86, not readable, no tracer installed.
+ * Called as  softpmu-exec --option... PROGRAM ARG...  with the tracer's own options.  It finds out what PROGRAM is,
+ * through "#!" lines to the interpreter, and executes the tracer for its word size with the same arguments.  It
+ * executes PROGRAM itself, untraced, if that cannot be traced: setuid or setgid, not x86, not readable, or no
+ * tracer is installed.
  */
 #include <elf.h>
 #include <errno.h>
@@ -17,7 +18,7 @@
 
 #define MAX_SCRIPTS 5	/* the kernel's own limit of interpreters that are scripts */
 
-/* 8, 4, or 0: not to be traced. */
+/* 8 or 4; 0: cannot be traced. */
 static int word_bytes(const char *path)
 {
 	char head[PATH_MAX + 64], interpreter[PATH_MAX];
@@ -64,7 +65,7 @@ int main(int argc, char **argv)
 		if (!strncmp(argv[program], "--argv0=", 8))
 			argv0 = argv[program] + 8;
 	if (program == argc) {
-		fprintf(stderr, "softpmu-exec: is started by the tracer\n");
+		fprintf(stderr, "softpmu-exec: no program is named; the tracer starts this file, users do not\n");
 		return 127;
 	}
 	ssize_t got = readlink("/proc/self/exe", self, sizeof self - 1);

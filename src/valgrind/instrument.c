@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A superblock in, the same superblock with inline stores out, and its description into the ring.
+ * Adds inline stores to a superblock, and writes the block's description into the ring.
  *
  * What is added, in pseudo code (ptr, end, open: struct live in the thread's shadow guest state):
  *
  *   on entry        p = ptr;  if (p + largest record of this block > end) leave to the scheduler, come back here
  *                   *p = header with the number of the first exit
- *   an access       p[1 + k] = address                      k is fixed; a guarded access stores ST_NOT_DONE instead
+ *   an access       p[1 + k] = address                      k is constant; a guarded access stores ST_NOT_DONE instead
  *   a locked one    and ring_meet(address)                  the only call
  *   --regs          p[1 + k] = value                        after each write of a general-purpose register or the thunk
- *   before an exit  *p = header with the exit's number, if it is not there yet;  ptr = p + record length
- *   after an exit that was not taken, should the block go on: ptr = p
+ *   before an exit  *p = header with the exit's number, unless it is there already;  ptr = p + record length
+ *   after an exit that was not taken, if the block continues: ptr = p
  *
- * A block that was entered and not left has its header at ptr, otherwise what lies there is old and never looked at.
- * Such a block is left by a host signal (ring_fault knows, for signals interrupt generated code in no other case), or by
- * an exit with which the core raises a fault: misaligned SSE operand, undecodable code.  A block that has exits of
- * this kind says so before the first of them: open = p.  ring_leave closes it as ST_BLOCK_CUT.
+ * While a block is entered and not left, its header is at ptr; at other times the word at ptr is old and never read.
+ * Two things leave such a block: a host signal (ring_fault knows, because signals interrupt generated code in no other
+ * case), and an exit with which the core raises a fault: misaligned SSE operand, undecodable code.  A block that has
+ * exits of the second kind announces it before the first of them: open = p.  ring_leave closes it as ST_BLOCK_CUT.
  *
  * What VEX does that the reader should know:
- *  - REP instructions are a block that jumps to itself, one iteration each, one more to find the count zero.
- *  - A LOCKed instruction is a load and a compare-and-swap; it gets one ATOMIC LOADSTORE slot, the load none.
- *  - A gather loads from the stack pointer for elements that are masked off; such a slot is ST_NOT_DONE.
+ *  - A REP instruction is a block that jumps to itself, one iteration each, and one more that finds the count zero.
+ *  - A LOCKed instruction is a load and a compare-and-swap; it gets one ATOMIC LOADSTORE slot, the load gets none.
+ *  - A gather loads from the stack pointer for masked elements; such a slot is ST_NOT_DONE.
  *  - A CMOV from memory always loads.
  * Not described: instructions that VEX cannot decode (the fault's ST_SIGNAL carries their bytes).
  */
@@ -51,15 +51,16 @@ struct build {
 	Int shadow;			/* offset of struct live */
 	IRTemp p;			/* the record's address */
 	UInt id;
-	Bool advanced;			/* ptr stands behind the record of an exit that was not taken */
-	UInt advanced_slots;		/* ... of so many slots */
-	UInt header_exit;		/* exit number in the header as it stands */
+	Bool advanced;			/* ptr is behind the record of an exit that was not taken ... */
+	UInt advanced_slots;		/* ... with this many slots */
+	UInt header_exit;		/* exit number that is now in the header */
 	Bool said_open;
-	struct { Bool known; ULong value; } constant[GPRS + 4];	/* what was last written there in this block */
+	/* The value last written to each register and thunk word in this block, if it was constant. */
+	struct { Bool known; ULong value; } constant[GPRS + 4];
 	UInt insns, slots, exits;
 	Bool locked, gather, branch;	/* the current instruction: LOCKed; a gather; a relative jump */
-	IRExpr **def;			/* what each temporary of the block is assigned, for gathers */
-	/* One block is built at a time; too large for Valgrind's stack. */
+	IRExpr **def;			/* what each temporary of the block is assigned; for gathers */
+	/* Only one block is built at a time; this is too large for Valgrind's stack. */
 	struct st_insn_def insn[MAX_INSNS];
 	struct st_slot slot[MAX_SLOTS];
 	struct st_exit_def exit[MAX_EXITS];
@@ -91,7 +92,7 @@ static void store(struct build *b, UInt offset, IRExpr *value)
 	addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, offset ? plus(b, at, offset) : at, value));
 }
 
-/* A 64-bit word known now. */
+/* Stores a 64-bit word that is known at translation. */
 static void store_const(struct build *b, UInt offset, ULong v)
 {
 	if (WORD == Ity_I64) {
@@ -107,7 +108,7 @@ static void put_live(struct build *b, SizeT field, IRExpr *value)
 	addStmtToIRSB(b->out, IRStmt_Put(b->shadow + (Int)field, value));
 }
 
-/* The block goes on behind an exit. */
+/* The block continues behind an exit. */
 static void reopen(struct build *b)
 {
 	if (!b->advanced)
@@ -116,7 +117,7 @@ static void reopen(struct build *b)
 	put_live(b, offsetof(struct live, ptr), IRExpr_RdTmp(b->p));
 }
 
-/* The core may raise a fault from here on. */
+/* From here on, the core may raise a fault. */
 static void may_leave_open(struct build *b)
 {
 	reopen(b);
@@ -152,7 +153,7 @@ static void slot_access(struct build *b, enum st_slot_kind kind, IRExpr *addr, U
 	if (guard)
 		addr = temp(b, WORD, IRExpr_ITE(guard, addr, word_const(ALL_ONES)));
 	store(b, at, addr);
-	if (WORD == Ity_I32) {	/* the upper half: ST_NOT_DONE needs ones there too */
+	if (WORD == Ity_I32) {	/* the upper half: ST_NOT_DONE needs ones there, too */
 		IRExpr *upper = word_const(0);
 		if (guard)
 			upper = temp(b, WORD, IRExpr_ITE(guard, word_const(0), word_const(ALL_ONES)));
@@ -160,13 +161,15 @@ static void slot_access(struct build *b, enum st_slot_kind kind, IRExpr *addr, U
 	}
 }
 
-/* Threads meet at such accesses. */
+/* Tells ring_meet of a locked access: threads meet at those. */
 static void call_meet(struct build *b, IRExpr *addr)
 {
-	addStmtToIRSB(b->out, IRStmt_Dirty(unsafeIRDirty_0_N(0, "ring_meet", VG_(fnptr_to_fnentry)(&ring_meet), mkIRExprVec_1(addr))));
+	addStmtToIRSB(b->out,
+		IRStmt_Dirty(
+			unsafeIRDirty_0_N(0, "ring_meet", VG_(fnptr_to_fnentry)(&ring_meet), mkIRExprVec_1(addr))));
 }
 
-/* A register write of `type` at guest state offset `off`; not one of ours if it is no general-purpose register. */
+/* A register write of `type` at guest state offset `off`; ignored unless it is a general-purpose or thunk register. */
 static void slot_register(struct build *b, Int off, IRType type, IRExpr *value)
 {
 	UInt size = (UInt)sizeofIRType(type);
@@ -176,7 +179,7 @@ static void slot_register(struct build *b, Int off, IRType type, IRExpr *value)
 	if (!settings.regs || off < (Int)GPR0 || off + (Int)size > (Int)REGS_END || size > (UInt)WORD_BYTES)
 		return;
 	UInt reg = (UInt)(off - (Int)GPR0) / (UInt)WORD_BYTES;
-	/* CC_OP and CC_NDEP are written by every instruction that sets flags, mostly with what is there already. */
+	/* Every instruction that sets flags writes CC_OP and CC_NDEP, mostly with the value that is there already. */
 	if (reg >= GPRS && value->tag == Iex_Const) {
 		ULong v = type == Ity_I64 ? value->Iex.Const.con->Ico.U64 : value->Iex.Const.con->Ico.U32;
 		if (b->constant[reg].known && b->constant[reg].value == v)
@@ -209,8 +212,8 @@ static void slot_register(struct build *b, Int off, IRType type, IRExpr *value)
 		store(b, at + 4, word_const(0));
 }
 
-/* What a division did (format.h, ST_SLOT_DIVIDED).  op, dividend: of the division that made `result`; VEX has DIV and IDIV of 8 and 16 bits done
- * as of 32. */
+/* Describes a division (format.h, ST_SLOT_DIVIDED).  op, dividend: of the division that made `result`.  VEX does
+ * DIV and IDIV of 8 and 16 bits as of 32. */
 static void slot_divided(struct build *b, IROp op, IRExpr *dividend, IRExpr *result)
 {
 	const Bool is_signed = op == Iop_DivModS64to32 || op == Iop_DivModS128to64;
@@ -219,13 +222,15 @@ static void slot_divided(struct build *b, IROp op, IRExpr *dividend, IRExpr *res
 	IRExpr *q = temp(b, type, IRExpr_Unop(wide ? Iop_128to64 : Iop_64to32, result));
 
 	if (is_signed) {
-		IRExpr *sign = temp(b, type, IRExpr_Binop(wide ? Iop_Sar64 : Iop_Sar32, q, IRExpr_Const(IRConst_U8(wide ? 63 : 31))));
+		IRExpr *sign = temp(b, type,
+			IRExpr_Binop(wide ? Iop_Sar64 : Iop_Sar32, q, IRExpr_Const(IRConst_U8(wide ? 63 : 31))));
 		q = temp(b, type, IRExpr_Binop(wide ? Iop_Xor64 : Iop_Xor32, q, sign));
 		q = temp(b, type, IRExpr_Binop(wide ? Iop_Sub64 : Iop_Sub32, q, sign));
 	}
 	q = temp(b, type, IRExpr_Binop(wide ? Iop_Shr64 : Iop_Shr32, q, IRExpr_Const(IRConst_U8(1))));
 	if (wide) {
-		IRExpr *upper = temp(b, Ity_I64, IRExpr_Unop(Iop_128HIto64, dividend)), *empty = IRExpr_Const(IRConst_U64(0));
+		IRExpr *upper = temp(b, Ity_I64, IRExpr_Unop(Iop_128HIto64, dividend)),
+		       *empty = IRExpr_Const(IRConst_U64(0));
 		if (is_signed) {
 			IRExpr *lower = temp(b, Ity_I64, IRExpr_Unop(Iop_128to64, dividend));
 			empty = temp(b, Ity_I64, IRExpr_Binop(Iop_Sar64, lower, IRExpr_Const(IRConst_U8(63))));
@@ -244,7 +249,7 @@ static void slot_divided(struct build *b, IROp op, IRExpr *dividend, IRExpr *res
 		store(b, at + 4, word_const(0));
 }
 
-/* Registers that a helper wrote behind the IR's back, e.g. CPUID. */
+/* Registers that a helper function wrote without a Put statement, e.g. CPUID. */
 static void slots_of_helper_registers(struct build *b, const IRDirty *d)
 {
 	for (Int i = 0; i < d->nFxState; i++) {
@@ -285,8 +290,8 @@ static void slot_prefetch(struct build *b, const struct st_insn_def *insn)
 	slot_access(b, ST_SLOT_PREFETCH, addr, 0, 0, NULL);
 }
 
-/* Valgrind's client request is a sequence of five instructions that does nothing on a processor; VEX takes it for one,
- * of up to 19 bytes.  It is described by the first of the five, and so retires as one instruction. */
+/* Valgrind's client request is a sequence of five instructions that do nothing on a processor.  VEX treats it as one
+ * instruction of up to 19 bytes.  We describe it by the first of the five, and so it retires as one instruction. */
 static UInt true_length(Addr addr, UInt len)
 {
 #if defined(VGA_amd64)
@@ -301,7 +306,7 @@ static UInt true_length(Addr addr, UInt len)
 	return len;
 }
 
-/* Jcc, LOOPcc, JRCXZ, JMP, behind prefixes. */
+/* True for Jcc, LOOPcc, JRCXZ and JMP; op: behind the prefixes. */
 static Bool is_relative_jump(const UChar *op, UInt bytes)
 {
 #if defined(VGA_amd64)
@@ -312,7 +317,7 @@ static Bool is_relative_jump(const UChar *op, UInt bytes)
 	       (bytes > 1 && op[0] == 0x0f && (op[1] & 0xf0) == 0x80);
 }
 
-/* Prefixes: is it LOCKed?  VEX gathers are VEX.0F38 90 to 93. */
+/* Skips the prefixes and notes LOCK.  VEX gathers are VEX.0F38 90 to 93. */
 static void begin_insn(struct build *b, Addr addr, UInt len)
 {
 	struct st_insn_def *insn = &b->insn[b->insns++];
@@ -374,7 +379,8 @@ static void leave_by(struct build *b, IRJumpKind jk, ULong target)
 	e->target = target;
 	e->jump = (UChar)jump_of(jk);
 	if (e->jump == ST_JUMP_BORING && target && target == b->insn[b->insns - 1].addr && !b->branch)
-		e->jump = ST_JUMP_REPEAT;	/* a string instruction's next element, or a compare-and-swap that failed */
+		/* a string instruction's next element, or a compare-and-swap that failed */
+		e->jump = ST_JUMP_REPEAT;
 	if (b->header_exit != b->exits)
 		put_header(b, b->exits);
 	if (!b->advanced || b->advanced_slots != b->slots)
@@ -386,7 +392,8 @@ static void leave_by(struct build *b, IRJumpKind jk, ULong target)
 	b->exits++;
 }
 
-/* The load half of a LOCKed instruction: its compare-and-swap of the same address, further on, has the slot. */
+/* True for the load half of a LOCKed instruction: its compare-and-swap of the same address, further on, has the
+ * slot. */
 static Bool swapped_later(const struct build *b, Int from, const IRExpr *addr)
 {
 	for (Int i = from + 1; i < b->in->stmts_used && b->in->stmts[i]->tag != Ist_IMark; i++) {
@@ -413,7 +420,7 @@ static Bool may_fault(const IRExpr *e)
 	}
 }
 
-/* What DIV and IDIV become. */
+/* True for what DIV and IDIV become. */
 static Bool divides(const IRExpr *e)
 {
 	if (e->tag != Iex_Binop)
@@ -446,7 +453,8 @@ static void statement(struct build *b, Int at)
 			reopen(b);
 		if (divides(s->Ist.WrTmp.data)) {
 			addStmtToIRSB(b->out, s);
-			slot_divided(b, s->Ist.WrTmp.data->Iex.Binop.op, s->Ist.WrTmp.data->Iex.Binop.arg1, IRExpr_RdTmp(s->Ist.WrTmp.tmp));
+			slot_divided(b, s->Ist.WrTmp.data->Iex.Binop.op, s->Ist.WrTmp.data->Iex.Binop.arg1,
+				IRExpr_RdTmp(s->Ist.WrTmp.tmp));
 			return;
 		}
 		if (s->Ist.WrTmp.data->tag == Iex_Load) {
@@ -460,8 +468,8 @@ static void statement(struct build *b, Int at)
 				}
 			}
 			if (!swapped_later(b, at, addr))
-				slot_access(b, ST_SLOT_LOAD, addr, (UInt)sizeofIRType(s->Ist.WrTmp.data->Iex.Load.ty), 0,
-					    guard);
+				slot_access(b, ST_SLOT_LOAD, addr, (UInt)sizeofIRType(s->Ist.WrTmp.data->Iex.Load.ty),
+					0, guard);
 		}
 		break;
 	case Ist_Store:
@@ -553,7 +561,7 @@ IRSB *tracer_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayo
 	(void)vge, (void)host;
 	if (gword != hword)
 		VG_(tool_panic)("guest and host differ in word size");
-	/* The self-check of code that may change comes before the first instruction: copied, not looked at. */
+	/* The self-check of code that may change comes before the first instruction: it is copied without a look. */
 	while (i < in->stmts_used && in->stmts[i]->tag != Ist_IMark)
 		i++;
 	if (i == in->stmts_used || in->stmts[i]->Ist.IMark.len == 0)
@@ -574,7 +582,7 @@ IRSB *tracer_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayo
 
 	b->p = newIRTemp(b->out->tyenv, WORD);
 	addStmtToIRSB(b->out, IRStmt_WrTmp(b->p, IRExpr_Get(b->shadow + (Int)offsetof(struct live, ptr), WORD)));
-	IRExpr *need = word_const(0);	/* filled in when it is known */
+	IRExpr *need = word_const(0);	/* filled in when the length is known */
 	IRExpr *record_end = temp(b, WORD, IRExpr_Binop(WORD == Ity_I64 ? Iop_Add64 : Iop_Add32, IRExpr_RdTmp(b->p),
 							need));
 	IRExpr *end = temp(b, WORD, IRExpr_Get(b->shadow + (Int)offsetof(struct live, end), WORD));

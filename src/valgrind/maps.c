@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Mappings of the program: what is where, from which file, with which build-id.
  *
- * Taken from the core's own list of segments after each change (mmap, mprotect, mremap, brk, shmat, munmap), so that file,
- * offset and protection are what is really mapped; Valgrind's own segments are never shown.  A build-id is read from
- * the file itself, once a file, and put on every mapping of it.  Huge pages: only those the program asked for
- * (MAP_HUGETLB, MADV_HUGEPAGE), which keep that over mprotect and mremap.  Code of a file that the program can write through
- * a mapping is checked for changes as it runs: the core does so for anonymous memory only.  With registers, the bytes of executable file mappings follow (ST_CODE), read from the file, up to
- * CODE_BYTES a program.  Left out: shared-memory file names, growth of other stacks than the first thread's
- * (those are ordinary mappings).
+ * After each change (mmap, mprotect, mremap, brk, shmat, munmap) the core's own list of segments is read, so that file,
+ * offset and protection are what is really mapped; Valgrind's own segments are never shown.  A build-id is read
+ * from the file itself, once for each file, and put on every mapping of it.  Huge pages: only those that the
+ * program asked for (MAP_HUGETLB, MADV_HUGEPAGE), which stay huge over mprotect and mremap.  If the program can
+ * write a file's code through a mapping, the code is checked for changes as it runs; the core does that only for
+ * anonymous memory.  With register writes, the bytes of executable file mappings follow (ST_CODE), read from the
+ * file, up to CODE_BYTES for each program. Left out: shared-memory file names, growth of other stacks than the
+ * first thread's (those are ordinary mappings).
  */
 #include "tracer.h"
 #include "core_private.h"
@@ -26,16 +27,16 @@ typedef Elf32_Phdr Phdr;
 struct build_id {
 	struct build_id *next;
 	ULong dev, ino;
-	Bool shared, written, code;	/* there was a mapping that is shared; that and writable; executable */
+	Bool shared, written, code;	/* had a mapping that is shared; shared and writable; executable */
 	UInt bytes;
 	UChar id[24];
 };
 static struct build_id *known;
-static Addr stack_at, stack_low;	/* an address in the main stack; lowest one told of */
-static Addr heap_end;			/* of what brk gave out */
-static struct huge { Addr start, last; } *huges;	/* where it asked for them; apart, in no order */
+static Addr stack_at, stack_low;	/* an address in the main stack; the lowest one that was reported */
+static Addr heap_end;			/* end of what brk gave out */
+static struct huge { Addr start, last; } *huges;	/* where huge pages were asked for; disjoint, unordered */
 static UInt n_huges, room_huges;
-static Bool next_is_huge, next_is_shared, begun;	/* begun: ST_PROCESS is written; maps_all follows it */
+static Bool next_is_huge, next_is_shared, begun;	/* begun: ST_PROCESS is written, maps_all follows */
 
 static Bool read_at(Int fd, ULong offset, void *buf, UInt bytes)
 {
@@ -71,7 +72,8 @@ static void find_build_id(Int fd, struct build_id *out)
 			UInt body = (at + 12 + name + align) & ~align;
 			if (body + desc > size)
 				break;
-			if (type == NT_GNU_BUILD_ID && name == 4 && VG_(memcmp)(note + at + 12, "GNU", 4) == 0 && desc) {
+			if (type == NT_GNU_BUILD_ID && name == 4 && VG_(memcmp)(note + at + 12, "GNU", 4) == 0 &&
+			    desc) {
 				out->bytes = desc < sizeof out->id ? desc : (UInt)sizeof out->id;
 				VG_(memcpy)(out->id, note + body, out->bytes);
 				return;
@@ -95,7 +97,7 @@ static struct build_id *build_id_of(const NSegment *seg, const HChar *name)
 	b->next = known;
 	known = b;
 	if (name[0] != '/' || sr_isError(VG_(stat)(name, &st)) || !VKI_S_ISREG(st.mode))
-		return b;	/* a device must not be opened to look into it */
+		return b;	/* a device must not be opened just to look */
 	SysRes res = VG_(open)(name, VKI_O_RDONLY | O_CLOEXEC_, 0);
 	if (sr_isError(res))
 		return b;
@@ -105,11 +107,11 @@ static struct build_id *build_id_of(const NSegment *seg, const HChar *name)
 	return b;
 }
 
-#define CODE_BYTES (64u << 20)	/* of all mappings; after that a note says that there is more */
+#define CODE_BYTES (64u << 20)	/* for all mappings together; a note says when there is more */
 #define CODE_PIECE 65536u
 static UInt code_sent;
 
-/* The file's bytes of [start, last], as far as it has them. */
+/* Writes the file's bytes of [start, last], as far as it has them. */
 static void code_part(const NSegment *seg, const HChar *name, Addr start, Addr last)
 {
 	static UChar piece[CODE_PIECE];
@@ -137,15 +139,17 @@ static void code_part(const NSegment *seg, const HChar *name, Addr start, Addr l
 			left -= (UInt)got;
 			code_sent += (UInt)got;
 			if (code_sent >= CODE_BYTES) {
-				events_note(0, "the program maps more than 64 MB of code: of the rest, wrong paths know what is executed");
+				events_note(0,
+					"the program maps more than 64 MB of code: in the rest, wrong paths know "
+					"only code that was executed");
 				break;
 			}
 		}
 	VG_(close)(fd);
 }
 
-/* Code that is written into without a word to the core, through this mapping of its file or another one: from now on each
- * block checks its bytes before it runs, as those in anonymous memory do.  For good: such code is a JIT compiler's. */
+/* Code may be written without the core's knowledge, through this mapping of its file or another one.  Then from now on
+ * each block checks its bytes before it runs, as those in anonymous memory do.  This stays so: such code is a JIT's. */
 static void check_code(const NSegment *seg, struct build_id *b)
 {
 	b->written |= b->shared && seg->hasW;
@@ -174,7 +178,7 @@ static void map_part(const NSegment *seg, Addr start, Addr last, Bool huge)
 	if (seg->kind == SkFileC) {
 		m->offset = (ULong)seg->offset + (start - seg->start);
 		m->inode = seg->ino;
-		/* as the kernel's new_decode_dev */
+		/* the split of the kernel's new_decode_dev */
 		m->dev_major = (UInt)((seg->dev >> 8) & 0xfff) | (UInt)((seg->dev >> 32) & ~0xfffull);
 		m->dev_minor = (UInt)(seg->dev & 0xff) | (UInt)((seg->dev >> 12) & ~0xffull);
 		m->build_id_bytes = (UChar)b->bytes;
@@ -203,7 +207,7 @@ static void huge_add(Addr start, Addr last)
 	huges[n_huges++] = (struct huge){ start, last };
 }
 
-/* The range is as asked for now; what was said of it before is forgotten. */
+/* Marks the range as huge or not; earlier marks of it are removed. */
 static void huge_mark(Addr start, Addr last, Bool huge)
 {
 	for (UInt i = 0, n = n_huges; i < n; i++) {
@@ -211,7 +215,7 @@ static void huge_mark(Addr start, Addr last, Bool huge)
 		if (h.last < start || h.start > last)
 			continue;
 		huges[i] = huges[--n_huges];
-		if (n_huges < n)	/* the one put here is looked at, too, unless it is a rest of one */
+		if (n_huges < n)	/* the entry moved here is looked at, too, unless it was just added */
 			n = n_huges, i--;
 		if (h.start < start)
 			huge_add(h.start, start - 1);
@@ -222,7 +226,7 @@ static void huge_mark(Addr start, Addr last, Bool huge)
 		huge_add(start, last);
 }
 
-/* Is `at` in a huge range?  *last moves down to where that ends to be so. */
+/* True if `at` is in a huge range.  Lowers *last to the end of the part for which the result holds. */
 static Bool huge_at(Addr at, Addr *last)
 {
 	Bool huge = False;
@@ -274,15 +278,15 @@ void maps_all(void)
 	Addr *starts = NULL;
 
 	begun = True;
-	code_sent = 0;		/* a forked child's stream is its own */
+	code_sent = 0;		/* a forked child has a stream of its own */
 	if (!stack_at)
 		stack_at = VG_(get_SP)(1);
 	if (!heap_end)
-		heap_end = VG_(brk_base) + 1;	/* a page is there from the start */
+		heap_end = VG_(brk_base) + 1;	/* one page exists from the start */
 	do {
 		starts = VG_(realloc)("softpmu.starts", starts, (SizeT)n * sizeof *starts);
 		got = VG_(am_get_segment_starts)(SkFileC | SkAnonC | SkShmC, starts, n);
-		n = -got + 64;	/* negative: so many would be needed */
+		n = -got + 64;	/* negative: that many are needed */
 	} while (got < 0);
 	for (Int i = 0; i < got; i++) {
 		const NSegment *seg = VG_(am_find_nsegment)(starts[i]);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The tracer: an out-of-tree Valgrind tool, linked from the static libraries of Debian's valgrind package (3.19), once for
-# 64-bit and once for 32-bit programs, and the little program by which a traced process starts another.
-# The core's functions named in TRACER_WRAP are routed through the tracer (src/valgrind/core_private.h says why).
+# The tracer: an out-of-tree Valgrind tool, linked from the static libraries of Debian's valgrind package (3.19), once
+# for 64-bit and once for 32-bit programs; and softpmu-exec, through which a traced process starts another program.
+# The linker redirects the core's functions named in TRACER_WRAP to the tracer (src/valgrind/core_private.h says why).
 TRACER_LIB  := /usr/lib/x86_64-linux-gnu/valgrind
 TRACER_SRC  := $(wildcard src/valgrind/*.c)
 TRACER_SRC  := $(filter-out src/valgrind/exec_launcher.c,$(TRACER_SRC))
@@ -14,7 +14,8 @@ TRACER_WRAP := $(foreach f,am_startup di_notify_mmap gdbserver_report_signal sig
 TRACER_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-builtin-declaration-mismatch -fno-strict-aliasing \
   -fno-builtin -fno-stack-protector -fno-pic -fomit-frame-pointer -U_FORTIFY_SOURCE \
   -isystem /usr/include/valgrind -Isrc -Iinclude -DVGO_linux=1
-TRACER_LDFLAGS := -static -no-pie -nodefaultlibs -nostartfiles -u _start -Wl,--build-id=none -Wl,-Ttext-segment=0x58000000 \
+TRACER_LDFLAGS := -static -no-pie -nodefaultlibs -nostartfiles -u _start \
+  -Wl,--build-id=none -Wl,-Ttext-segment=0x58000000 \
   -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments
 
 tracer_amd64_FLAGS := -m64 -DVGA_amd64=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1
@@ -30,7 +31,8 @@ build/tracer/$1/%.o: src/valgrind/%.c
 build/libexec/softpmu-tracer-$1-linux: $(TRACER_SRC:src/valgrind/%.c=build/tracer/$1/%.o)
 	@mkdir -p $$(@D)
 	$(TRACER_CC) $(tracer_$1_FLAGS) $(TRACER_LDFLAGS) $(TRACER_WRAP) -o $$@ $$^ \
-	  $(TRACER_LIB)/libcoregrind-$1-linux.a $(TRACER_LIB)/libvex-$1-linux.a -lgcc $(TRACER_LIB)/libgcc-sup-$1-linux.a
+	  $(TRACER_LIB)/libcoregrind-$1-linux.a $(TRACER_LIB)/libvex-$1-linux.a -lgcc \
+	  $(TRACER_LIB)/libgcc-sup-$1-linux.a
 endef
 $(eval $(call tracer_rules,amd64))
 $(eval $(call tracer_rules,x86))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The program's own requests (include/softpmu/client.h).
  *
- * The core calls this between two blocks: the one that ended with the request is in the ring, the next has not begun.  A request is
- * written as ST_CLIENT, published, and waited for with the big lock held: the model needs nothing from the program's other
- * threads to answer.  Region markers are not waited for.  Where nobody reads, or a forked child is not followed, the answer is the
- * processor's: none.
+ * The core calls this between two blocks: the one that ended with the request is in the ring, the next has not
+ * begun.  A request is written as ST_CLIENT and published; then the tracer waits for the answer with the big lock
+ * held: the model does not need the program's other threads to answer.  Region markers need no answer.  If nobody
+ * reads, or this is a forked child that is not followed, the answer is that of a processor: none.
  *
- * The PMU's debug store lies in the program's memory, which the model cannot see: with each request the management area at
- * IA32_DS_AREA goes along as it is then, and with the answer what the PMU has written since the last one comes back.
+ * The PMU's debug store is in the program's memory, which the model cannot see.  So each request carries the current
+ * management area at IA32_DS_AREA, and each answer brings back what the PMU has written since the last one.
  *
  * All words come from the program: addresses are checked before they are used.
  */
@@ -16,7 +16,8 @@
 
 #define MSR_DS_AREA 0x600
 
-static Addr ds_area[1000];		/* by thread; 0: none.  VG_N_THREADS is an option's: who is beyond goes without */
+/* By thread; 0: none.  VG_N_THREADS is set by an option; threads beyond this array have no DS area. */
+static Addr ds_area[1000];
 #define HAS_AREA(tid) ((tid) < sizeof ds_area / sizeof ds_area[0])
 
 static Bool readable(Addr at, SizeT bytes)
@@ -24,7 +25,7 @@ static Bool readable(Addr at, SizeT bytes)
 	return VG_(am_is_valid_for_client)(at, bytes, VKI_PROT_READ);
 }
 
-/* Bytes of the name with its NUL, at most ST_CLIENT_NAME; 0: there is none. */
+/* Length of the name with its NUL, at most ST_CLIENT_NAME; 0: there is none. */
 static UInt name_bytes(Addr name)
 {
 	UInt n = 0;
@@ -48,7 +49,7 @@ static Bool is_region(UWord code)
 	return code == SPMU_CLIENT_REGION_BEGIN || code == SPMU_CLIENT_REGION_END;
 }
 
-/* Writes the request into the stream.  Returns its number, under which an answer comes; markers have none. */
+/* Writes the request into the stream.  Returns the number that its answer will have; 0 for markers, which have none. */
 static UInt ask(ThreadId tid, const struct spmu_client_request *request)
 {
 	static UInt numbers;
@@ -71,7 +72,7 @@ static UInt ask(ThreadId tid, const struct spmu_client_request *request)
 	return c->number;
 }
 
-/* What the PMU has written.  Where the program's memory is not writable the record is lost, as a fault would lose it. */
+/* Copies what the PMU has written.  If the program's memory is not writable the record is lost, as after a fault. */
 static void write_memory(const struct st_answer *a)
 {
 	UInt at = 0;
@@ -99,7 +100,8 @@ static Bool answer(ThreadId tid, UWord *words, UWord *result)
 	if (!readable((Addr)words, sizeof *request))
 		return True;
 	if (request->code == SPMU_CLIENT_WRMSR && request->index == MSR_DS_AREA && HAS_AREA(tid))
-		ds_area[tid] = sizeof(Addr) == 8 ? (Addr)((ULong)(UInt)request->low | (ULong)(UInt)request->high << 32) : (Addr)request->low;
+		ds_area[tid] = sizeof(Addr) == 8 ? (Addr)((ULong)(UInt)request->low | (ULong)(UInt)request->high << 32)
+						 : (Addr)request->low;
 	UInt number = ask(tid, request);
 	if (!number || !ring.control)
 		return True;
@@ -118,7 +120,8 @@ static Bool answer(ThreadId tid, UWord *words, UWord *result)
 			return True;
 		write_memory(a);
 	}
-	if (request->answer && VG_(am_is_valid_for_client)(request->answer, sizeof value, VKI_PROT_READ | VKI_PROT_WRITE))
+	if (request->answer &&
+	    VG_(am_is_valid_for_client)(request->answer, sizeof value, VKI_PROT_READ | VKI_PROT_WRITE))
 		VG_(memcpy)((void *)request->answer, value, sizeof value);
 	else if (request->answer)
 		status = SPMU_CLIENT_BAD;

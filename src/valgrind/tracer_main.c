@@ -2,13 +2,13 @@
  * Options and start of the tracer.
  *
  * How VEX is set up, and why:
- *  - registers up to date at each instruction: then no load is dropped as dead and no register write as overwritten, and
- *    a fault finds the instruction it happened at;
- *  - no chasing: blocks end at jumps.  With it VEX also fuses "a && b" into one block that executes b's instructions
- *    although a was false: they would be counted but not retired;
- *  - no unrolling: a block that jumps to itself would hold copies of itself.
- * A user may override each by Valgrind's own options, to measure; the stream is exact only as set here.
- * No debug information is read (the model does that): a start takes a fraction of a second.
+ *  - registers are up to date at each instruction: then VEX drops no load as dead and no register write as overwritten,
+ *    and a fault finds the instruction at which it happened;
+ *  - no chasing: blocks end at jumps.  With chasing, VEX also fuses "a && b" into one block that executes b's
+ *    instructions even if a was false: they would be counted but not retired;
+ *  - no unrolling: a block that jumps to itself would contain copies of itself.
+ * A user may override each with Valgrind's own options, to measure; the stream is exact only with these settings.
+ * No debug information is read here (the model does that), so a start takes a fraction of a second.
  */
 #include "tracer.h"
 #include "core_private.h"
@@ -19,7 +19,7 @@ ULong __wrap_vgPlain_di_notify_mmap(Addr a, Bool allow_SkFileV, Int use_fd)
 	return 0;
 }
 
-/* The first thing that the core does; the program's image is made before pre_clo_init. */
+/* The first function that the core calls.  The program's image is made before pre_clo_init, so this is set here. */
 Addr __wrap_vgPlain_am_startup(Addr sp)
 {
 	VG_(clo_toolname) = "softpmu";
@@ -29,19 +29,20 @@ Addr __wrap_vgPlain_am_startup(Addr sp)
 static Bool option(const HChar *arg)
 {
 	return VG_STR_CLO(arg, "--ring-dir", settings.dir) || VG_BOOL_CLO(arg, "--regs", settings.regs) ||
-	       VG_STR_CLO(arg, "--argv0", settings.argv0) || VG_BINT_CLO(arg, "--serial", settings.serial, 0, 0x7fffffff);
+		VG_STR_CLO(arg, "--argv0", settings.argv0) ||
+		VG_BINT_CLO(arg, "--serial", settings.serial, 0, 0x7fffffff);
 }
 
 static void usage(void)
 {
-	VG_(printf)("    --ring-dir=DIR            where the rings and the announce pipe are\n"
-		    "    --regs=no|yes             write every general-purpose register write too [no]\n");
+	VG_(printf)("    --ring-dir=DIR            the directory of the rings and the announce pipe\n"
+		    "    --regs=no|yes             also write every change of a general-purpose register [no]\n");
 }
 
 static void debug_usage(void)
 {
-	VG_(printf)("    --serial=N                how many programs this process ran before\n"
-		    "    --argv0=NAME              what the program's argv[0] is, if not its path\n");
+	VG_(printf)("    --serial=N                number of programs that this process ran before\n"
+		    "    --argv0=NAME              the program's argv[0], if that is not its path\n");
 }
 
 static void start_client_code(ThreadId tid, ULong blocks)
@@ -56,9 +57,9 @@ static void stop_client_code(ThreadId tid, ULong blocks)
 	ring_leave(tid);
 }
 
-/* The core opens its log at the lowest free descriptor (again in a forked child), copies that out of the program's range
- * and leaves the first one open: the program would find it as its descriptor 3, or as its standard input if it was started
- * without one. */
+/* The core opens its log at the lowest free descriptor (again in a forked child), copies that out of the program's
+ * range and leaves the first one open.  The program would find it as its descriptor 3, or as its standard input if
+ * it was started without one; so this closes it. */
 void close_first_log(void)
 {
 	struct vg_stat log, other;
@@ -75,19 +76,19 @@ static void post_clo_init(void)
 {
 	close_first_log();
 	if (!settings.dir) {
-		VG_(umsg)("the tracer is started by softpmu: it needs --ring-dir\n");
+		VG_(umsg)("--ring-dir is missing: this tracer is started by softpmu, not by hand\n");
 		VG_(exit)(1);
 	}
 	blocks_init();
 	events_init();
-	/* A program that was exec'ed runs on even if its ring cannot be had. */
+	/* An exec'ed program runs on even if its ring cannot be made. */
 	if (!ring_create() && settings.serial == 0)
 		VG_(exit)(1);
 }
 
 static void fini(Int exitcode)
 {
-	(void)exitcode;		/* the core passes 0 here; how the process ends is known later, see events.c */
+	(void)exitcode;		/* the core passes 0; the real status comes later, see events.c */
 }
 
 static void pre_clo_init(void)

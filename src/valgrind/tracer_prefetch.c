@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Software prefetches: VEX translates them to nothing, so the tracer decodes their address itself.
- * Covered: PREFETCHh (0F 18 /0 to /3) and PREFETCH, PREFETCHW, PREFETCHWT1 (0F 0D /0 to /7, AMD and Intel alike).
- * Left out: those with a segment override (FS, GS; no program is known to do that): they give no slot.
- * Source: Intel SDM vol. 2, "Instruction Format", "ModR/M and SIB Bytes", PREFETCHh, PREFETCHW; AMD APM vol. 3, PREFETCH.
+ * Software prefetches: VEX translates them to nothing, so the tracer decodes their addresses itself.
+ * Covered: PREFETCHh (0F 18 /0 to /3) and PREFETCH, PREFETCHW, PREFETCHWT1 (0F 0D /0 to /7, AMD and Intel).
+ * Left out: those with a segment override (FS, GS; no program is known to use that): they have no slot.
+ * Source: Intel SDM vol. 2, "Instruction Format", "ModR/M and SIB Bytes", PREFETCHh, PREFETCHW; AMD APM vol. 3,
+ * PREFETCH.
  */
 #include "tracer.h"
 
@@ -20,7 +21,7 @@ Bool prefetch_decode(const UChar *code, UInt len, ULong next_ip, struct prefetch
 
 	for (; at < len; at++) {
 		UChar b = code[at];
-		if (b == 0x26 || b == 0x2e || b == 0x36 || b == 0x3e)	/* ES, CS, SS, DS: flat */
+		if (b == 0x26 || b == 0x2e || b == 0x36 || b == 0x3e)	/* ES, CS, SS, DS have base 0 */
 			continue;
 		if (b == 0x66 || b == 0xf2 || b == 0xf3)
 			continue;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The ring file of this process: room for records, publishing, waiting for the reader, the announce pipe.
  *
- * Full ring: the tracer waits, with the lock (no other thread could write either), in steps, and looks whether there
- * is a reader at all: the announce pipe has none open, or it set reader_gone.  Then, as for a forked child that is not
- * followed, records go to one chunk of private memory, over and over, and the program runs on.
+ * When the ring is full, the tracer waits in steps, and keeps the lock (no other thread could write either).  Between
+ * steps it looks whether there is still a reader: if nobody has the announce pipe open, or reader_gone is set, there is
+ * none.  Then, as for a forked child that is not followed, records go to one chunk of private memory, again and again,
+ * and the program runs on.
  */
 #include "tracer.h"
 #include "core_private.h"
 
 #define RING_BYTES ((ULong)ST_CHUNKS * ST_CHUNK_BYTES)
-#define PUBLISH_BYTES (ST_CHUNK_BYTES / 2)	/* published at least this often */
+#define PUBLISH_BYTES (ST_CHUNK_BYTES / 2)	/* publish at least this often */
 #define WAIT_NS 50000000			/* one step of waiting */
 #define FUTEX_WAIT 0
 #define FUTEX_WAKE 1
@@ -32,7 +33,7 @@ static SysRes futex(UInt *word, Int op, UInt value, struct vki_timespec *timeout
 
 void ring_make_scratch(void)
 {
-	static UChar *scratch;	/* one for the life of the process: nothing in it is ever read */
+	static UChar *scratch;	/* kept for the life of the process; its content is never read */
 
 	if (!scratch) {
 		SysRes res = VG_(am_mmap_anon_float_valgrind)(ST_CHUNK_BYTES);
@@ -84,7 +85,7 @@ static Bool announce(void)
 		VG_(close)(fd);
 		if (n == (Int)sizeof a)
 			return True;
-		/* a full pipe: the reader is busy with thousands of processes before this one */
+		/* The pipe is full: thousands of processes were announced that the reader has not seen yet. */
 		VG_(poll)(NULL, 0, 10);
 	}
 	return False;
@@ -98,7 +99,7 @@ Bool ring_create(void)
 	VG_(sprintf)(name, "ring.%d.%d", VG_(getpid)(), settings.serial);
 	path_in_dir(path, sizeof path, name);
 	if (ring.control)
-		ring_make_scratch();	/* a forked child lets go of its parent's */
+		ring_make_scratch();	/* a forked child releases its parent's ring */
 	res = VG_(open)(path, VKI_O_RDWR | VKI_O_CREAT | VKI_O_EXCL | O_CLOEXEC_, 0600);
 	if (sr_isError(res)) {
 		VG_(umsg)("cannot create %s: error %lu\n", path, sr_Err(res));
@@ -107,7 +108,7 @@ Bool ring_create(void)
 	}
 	Int fd = VG_(safe_fd)((Int)sr_Res(res));
 	ULong size = ST_CONTROL_BYTES + RING_BYTES;
-	/* Blocks are reserved now: a full disk must be an error here, not a SIGBUS later. */
+	/* Reserve blocks now: a full disk must be an error here, not a SIGBUS later. */
 #if defined(VGA_x86)
 	res = VG_(do_syscall)(__NR_fallocate, (RegWord)fd, 0, 0, 0, (RegWord)size, 0, 0, 0);
 #else
@@ -138,7 +139,7 @@ Bool ring_create(void)
 	ring.chunk_pos = ring.published = 0;
 	ring.stream_tid = VG_INVALID_THREADID;
 	if (!announce()) {
-		VG_(umsg)("nobody reads %s/announce\n", settings.dir);
+		VG_(umsg)("%s/announce has no reader; the softpmu that started this tracer is gone\n", settings.dir);
 		VG_(unlink)(path);
 		ring_make_scratch();
 		return False;
@@ -155,7 +156,7 @@ static void publish(ULong pos)
 		return;
 	ring.published = pos;
 	__atomic_store_n(&c->written, pos, __ATOMIC_RELEASE);
-	__sync_synchronize();	/* the store above before the load below; the reader does it the other way round */
+	__sync_synchronize();	/* the store above comes before the load below; the reader does the reverse */
 	if (__atomic_load_n(&c->reader_waits, __ATOMIC_RELAXED)) {
 		__atomic_add_fetch(&c->written_futex, 1, __ATOMIC_RELEASE);
 		futex(&c->written_futex, FUTEX_WAKE, 1, NULL);
@@ -175,7 +176,7 @@ static Bool wait_for_room(ULong until)
 	while (until > __atomic_load_n(&c->read, __ATOMIC_ACQUIRE) + RING_BYTES) {
 		if (c->reader_gone)
 			return False;
-		if (steps >= 4 && !ring_reader_lives())	/* look only after 200 ms: it costs an open */
+		if (steps >= 4 && !ring_reader_lives())	/* only after 200 ms: this opens a file */
 			return False;
 		UInt seen = __atomic_load_n(&c->read_futex, __ATOMIC_ACQUIRE);
 		__atomic_store_n(&c->tracer_waits, 1, __ATOMIC_SEQ_CST);
@@ -216,7 +217,7 @@ static void next_chunk(void)
 	if (ring.ptr < ring.end)
 		*(ULong *)ring.ptr = ST_HEADER(ST_CHUNK_END, 0);
 	ring.chunk_pos += ST_CHUNK_BYTES;
-	ring.ptr = ring.end;	/* should publishing look at it */
+	ring.ptr = ring.end;	/* so that publishing finds it right */
 	publish(ring.chunk_pos);
 	if (!wait_for_room(ring.chunk_pos + ST_CHUNK_BYTES)) {
 		ring_make_scratch();
@@ -232,7 +233,7 @@ void *ring_record(enum st_kind kind, SizeT bytes)
 {
 	bytes = ROUND8(bytes);
 	tl_assert(ring.running == VG_INVALID_THREADID && bytes <= ST_CHUNK_BYTES);
-	while ((SizeT)(ring.end - ring.ptr) < bytes)	/* a loop: the next chunk may start with a record of its own */
+	while ((SizeT)(ring.end - ring.ptr) < bytes)	/* next_chunk may write a record into the new chunk itself */
 		next_chunk();
 	void *at = ring.ptr;
 	VG_(memset)(at, 0, bytes);
@@ -278,9 +279,9 @@ void ring_enter(ThreadId tid)
 	VG_(set_shadow_regs_area)(tid, 1, 0, sizeof l, (const UChar *)&l);
 	ring.given = 0;
 	if (live_threads > 1) {
-		/* Valgrind's own slice of 100,000 blocks makes a spin loop or a hand-off between threads last for
-		 * minutes.  The count is the guest state's own, set just before by the scheduler; lowering it only
-		 * ends the slice earlier. */
+		/* With Valgrind's own slice of 100,000 blocks, a spin loop or a hand-off between threads would take
+		 * minutes.  The scheduler has just set the count in the guest state; lowering it only ends the slice
+		 * earlier. */
 		UInt limit = turns_blocks();
 		VG_(get_shadow_regs_area)(tid, (UChar *)&ring.given, 0, EVC_COUNTER, sizeof ring.given);
 		if (ring.given > limit) {
@@ -291,7 +292,7 @@ void ring_enter(ThreadId tid)
 	ring.running = tid;
 }
 
-/* The block that is being executed is the last before others may have a turn, if another thread was the last to make a locked access of the line. */
+/* If another thread made the last locked access to the line, the running thread's turn ends after the current block. */
 void ring_meet(HWord addr)
 {
 	static struct { HWord line; ThreadId tid; } last[1024];
@@ -317,7 +318,7 @@ static void leave(ThreadId tid, Bool fault)
 	struct live l;
 
 	if (ring.running != tid)
-		return;		/* a callback from within generated code has done it */
+		return;		/* a callback from generated code has done this already */
 	VG_(get_shadow_regs_area)(tid, (UChar *)&l, 1, 0, sizeof l);
 	ring.running = VG_INVALID_THREADID;
 	ring.ptr = (UChar *)l.ptr;

@@ -1,31 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Whose turn it is among the threads of this process, in place of the core's big lock: the stream is to tell what the program does, not how
- * busy the host was.  One guest thread runs at a time; who it is follows from the program alone.
+ * Decides which thread of this process runs, in place of the core's big lock: the stream must tell what the program
+ * does, not how busy the host was.  One guest thread runs at a time; which one follows from the program alone.
  *
- * Each thread has a clock of the blocks that it executed, on which PAUSE, sched_yield and lines that come from another count, too, for about
- * as many as others execute meanwhile.  The least clock goes on, for at most TURN blocks past the next one's; where threads have met at a
- * spin lock or a locked access just now, for NEAR (threads of about equal speed come to it in such an order on a machine of several
- * processors).  A thread that is created begins at its creator's clock, one that slept in a system
- * call goes on at that of whoever ran when it was woken, and as much later as waking takes.
+ * Each thread has a clock that counts the blocks it executed.  PAUSE, sched_yield and lines that come from another
+ * thread advance the clock, too, by about as many blocks as others execute meanwhile.  The thread with the least
+ * clock runs, at most TURN blocks past the next thread's clock; for NEAR blocks if threads have just met at a spin
+ * lock or a locked access (on a machine of several processors, threads of about equal speed come to it in such an
+ * order).  A created thread begins at its creator's clock.  A thread that slept in a system call continues at the
+ * clock of the thread that ran when it was woken, plus the time that waking takes.
  *
- * A thread in a system call that may block has given its turn up.  Nobody runs before it has come back or sleeps (/proc/self/task says so),
- * nor before those it woke, or the end of a thread woke, are back: else the order depended on how soon the host lets them run.  Futex calls
- * that wake keep the turn; they look for threads in futex calls, other calls that may block for threads in others.
+ * A thread in a system call that may block has given up its turn.  No other thread runs before that one has come
+ * back or sleeps (/proc/self/task tells), nor before those that it woke, or that the end of a thread woke, are
+ * back; otherwise the order would depend on how soon the host runs them.  Futex calls that wake keep the turn.
+ * They look for woken threads among those in futex calls; other calls that may block look among threads in other calls.
  *
- * A signal of which nothing comes (SIGCHLD, where the program left it alone) interrupts no system call: the kernel throws it away where it is not
- * blocked, but under the core all are while a thread runs, so it is kept, and gets a thread that waits out of its futex call for as long as
- * a busy host lets it wait for a processor; who would have woken it meanwhile finds nobody there.  It stays blocked in system calls, too.
+ * An ignored signal (SIGCHLD, where the program did not set a handler) interrupts no system call: the kernel drops it
+ * unless it is blocked.  Under Valgrind's core all signals are blocked while a thread runs, so the kernel keeps it,
+ * and it takes a waiting thread out of its futex call until a busy host gives that thread a processor; a waker
+ * finds nobody there meanwhile.  So such signals stay blocked in system calls, too.
  *
- * Left out: what does depend on the host, time, other processes, files that are slow: who is woken by them comes back when he does.
- * Without /proc a thread in a system call counts as asleep at once.  After SETTLE_TRIES nobody is waited for.
+ * Left out: what does depend on the host: time, other processes, slow files.  A thread that these wake comes back
+ * when it comes back.  Without /proc a thread in a system call counts as asleep at once.  After SETTLE_TRIES looks
+ * the others no longer wait for a thread.
  */
 #include "tracer.h"
 #include "core_private.h"
 
 enum {
 	TURN = 400, NEAR = 8, NEAR_FOR = 64,
-	/* In blocks of some 4 cycles: PAUSE is 140 cycles on Skylake, a line comes from another core in 60 to 100; a thread that a futex call
-	 * wakes is there 1.2 us later at the soonest (run/order.h has the source): who woke it may have taken the lock again by then, many times. */
+	/* In blocks of some 4 cycles: PAUSE is 140 cycles on Skylake, and a line comes from another core in 60 to
+	 * 100.  A thread that a futex call wakes runs 1.2 us later at the soonest (source: run/order.h); by then
+	 * its waker may have taken the lock again many times. */
 	PAUSED = 32, MET = 16, WOKEN = 1000,
 	SETTLE_YIELDS = 64, SETTLE_TRIES = 20000, SETTLE_NS = 50000,
 };
@@ -34,33 +39,33 @@ enum { FUTEX_WAIT = 0, FUTEX_WAKE = 1 };
 enum state {
 	NOBODY, READY, RUNS,
 	CALLS,		/* in a system call; may come back at any moment */
-	SLEEPS,		/* was seen to sleep there */
-	LEAVES,		/* exits */
+	SLEEPS,		/* sleeps in the system call: /proc showed it */
+	LEAVES,		/* is exiting */
 };
 
-struct turn {			/* of a thread */
+struct turn {			/* one thread */
 	Int lwp;
 	enum state state;
 	Bool slept, leaves;
-	Bool in_futex;		/* the system call is futex: others wake nobody there */
-	Bool gave;		/* the turn, for the system call */
-	UInt word;		/* futex: its turn has come */
-	UInt pauses;		/* one after the other */
-	ULong clock, came;	/* now; when its turn began */
-	ULong near;		/* until then others are followed closely */
+	Bool in_futex;		/* the system call is futex: other calls do not wake it */
+	Bool gave;		/* gave up its turn for the system call */
+	UInt word;		/* futex: 1 when its turn has come */
+	UInt pauses;		/* number of PAUSEs in a row */
+	ULong clock, came;	/* its clock now; and when its turn began */
+	ULong near;		/* until this clock, other threads are followed closely */
 };
 
-static struct turn *turn;	/* MOST of them: threads that exit are kept until they are gone */
+static struct turn *turn;	/* MOST of them: exiting threads stay here until they are gone */
 #define MOST (2 * (Int)VG_N_THREADS)
-static Int used;		/* those that ever were somebody */
-static Int holder = -1;		/* whose turn it is; -1: nobody's */
-static UInt guard;		/* of all this */
-static ULong now;		/* clock of who runs, or ran last */
-static ThreadId starting;	/* was created and has not come yet */
+static Int used;		/* entries that have ever been in use */
+static Int holder = -1;		/* thread whose turn it is; -1: none */
+static UInt guard;		/* spin lock over all of this */
+static ULong now;		/* clock of the thread that runs, or ran last */
+static ThreadId starting;	/* was created and has not started yet */
 static Bool calls, quick;	/* why the turn is being given up */
-static vki_sigset_t nothing;	/* signals that the program has not asked for, and that are ignored then */
+static vki_sigset_t nothing;	/* signals without a handler whose default is to be ignored */
 
-/* No futex here: who waits must not look asleep. */
+/* Not with a futex: a thread that waits here must not look asleep. */
 static void enter(void)
 {
 	while (__atomic_exchange_n(&guard, 1, __ATOMIC_ACQUIRE))
@@ -111,20 +116,21 @@ static Int find(Int lwp)
 	return free;
 }
 
-/* Of the ready ones but `without`, the least clock; -1: there is none. */
+/* The ready thread with the least clock, except `without`; -1: there is none. */
 static Int least(Int without)
 {
 	Int best = -1;
 
 	for (Int i = 0; i < used; i++)
-		if (i != without && (turn[i].state == READY || turn[i].state == RUNS) && (best < 0 || turn[i].clock < turn[best].clock))
+		if (i != without && (turn[i].state == READY || turn[i].state == RUNS) &&
+		    (best < 0 || turn[i].clock < turn[best].clock))
 			best = i;
 	return best;
 }
 
 /* ---- who is in a system call ---- */
 
-/* R, S, ...; 0: it is gone, or there is no /proc. */
+/* The kernel's state letter: R, S, ...; 0: the thread is gone, or there is no /proc. */
 static HChar kernel_state(Int lwp)
 {
 	HChar text[256];
@@ -153,7 +159,7 @@ static void set_state(Int i, enum state from, enum state to)
 	leave();
 }
 
-/* Who slept, in futex calls or in others, and was woken: up to `most` of them are on their way. */
+/* Finds threads that slept, in futex calls or in others, and were woken: at most `most` of them are coming back. */
 static void look_for_woken(UInt most, Bool in_futex)
 {
 	for (Int i = 0; i < used && most; i++)
@@ -163,7 +169,7 @@ static void look_for_woken(UInt most, Bool in_futex)
 		}
 }
 
-/* By whoever's turn it is. */
+/* Waits until no thread is between running and sleeping.  Called by the thread whose turn it is. */
 static void settle(void)
 {
 	for (Int i = 0; i < used; i++)
@@ -174,7 +180,7 @@ static void settle(void)
 			HChar seen = kernel_state(turn[i].lwp);
 			Bool over = tries == SETTLE_TRIES;
 			if (state == CALLS && (over || is_away(seen))) {
-				/* it may have come back since, and be what looks asleep: waiting for its turn */
+				/* It may have come back since, and sleep because it waits for its turn. */
 				enter();
 				if (turn[i].state == CALLS) {
 					turn[i].state = SLEEPS;
@@ -184,7 +190,7 @@ static void settle(void)
 			} else if (state == LEAVES && (over || seen == 0 || seen == 'Z' || seen == 'X')) {
 				set_state(i, LEAVES, NOBODY);
 				look_for_woken(~0u, True);
-				i = -1;		/* who was woken by its end may have been passed */
+				i = -1;		/* its end may have woken threads that this loop has passed */
 				break;
 			} else {
 				rest(tries);
@@ -192,13 +198,13 @@ static void settle(void)
 		}
 }
 
-/* ---- instead of the core's lock ---- */
+/* ---- replaces the core's lock ---- */
 
 struct sched_lock *__wrap_vgModuleLocal_create_sched_lock(void)
 {
 	if (!turn)
 		turn = VG_(calloc)("softpmu.turns", (SizeT)MOST, sizeof *turn);
-	for (Int i = 0; i < used; i++)		/* a forked child has one thread */
+	for (Int i = 0; i < used; i++)		/* a forked child has only one thread */
 		turn[i].state = NOBODY;
 	used = 0;
 	holder = -1;
@@ -225,7 +231,7 @@ void __wrap_vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 	enter();
 	Int i = find(VG_(gettid)());
 	struct turn *me = &turn[i];
-	if (me->state == RUNS) {	/* its turn was kept */
+	if (me->state == RUNS) {	/* it kept its turn */
 		leave();
 		return;
 	}
@@ -270,7 +276,7 @@ void __wrap_vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 	me->gave |= calls;
 	calls = False;
 	next = least(-1);
-	if (next == i && me->clock == me->came && least(i) >= 0) {	/* it had nothing to do: another's turn */
+	if (next == i && me->clock == me->came && least(i) >= 0) {	/* it executed nothing: let another run */
 		next = least(i);
 		me->clock = turn[next].clock + 1;
 	}
@@ -282,14 +288,14 @@ void __wrap_vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 	leave();
 }
 
-/* Called from elsewhere than the scheduler: around system calls that may block. */
+/* The scheduler does not use this function; it is called around system calls that may block. */
 void __wrap_vgPlain_release_BigLock(ThreadId tid, Int state, const HChar *who)
 {
 	calls = True;
 	__real_vgPlain_release_BigLock(tid, state, who);
 }
 
-/* ---- what the tracer says of who runs ---- */
+/* ---- what the rest of the tracer reports ---- */
 
 UInt turns_blocks(void)
 {
@@ -327,7 +333,7 @@ void turns_pause(void)
 {
 	struct turn *me = &turn[holder];
 
-	/* who has waited for long looks again more rarely: each look costs the tracer two switches */
+	/* A thread that has waited long looks more rarely: each look costs the tracer two switches. */
 	me->clock += (ULong)PAUSED << (me->pauses / 4 < 6 ? me->pauses / 4 : 6);
 	me->pauses++;
 	follow_closely(me);
@@ -335,10 +341,11 @@ void turns_pause(void)
 
 static Bool is_futex(UInt number)
 {
-	return number == __NR_futex || (sizeof(HWord) == 4 && number == 422);	/* with 64-bit times: Linux, syscall_32.tbl */
+	/* futex_time64: Linux, syscall_32.tbl */
+	return number == __NR_futex || (sizeof(HWord) == 4 && number == 422);
 }
 
-/* Futex calls that wake and do not wait. */
+/* True for futex calls that wake and do not wait. */
 static Bool wakes_only(UInt number, const UWord *args)
 {
 	/* Linux, include/uapi/linux/futex.h: FUTEX_WAKE, REQUEUE, CMP_REQUEUE, WAKE_OP, WAKE_BITSET */
@@ -360,8 +367,9 @@ static void look_for_ignored(void)
 	}
 }
 
-/* The core polls for what stays blocked between two turns. */
-UWord __wrap_vgModuleLocal_do_syscall_for_client_WRK(Word number, void *state, const vki_sigset_t *during, vki_sigset_t *after, Word bytes)
+/* The core asks for signals that stay blocked between two turns. */
+UWord __wrap_vgModuleLocal_do_syscall_for_client_WRK(Word number, void *state, const vki_sigset_t *during,
+	vki_sigset_t *after, Word bytes)
 {
 	vki_sigset_t blocked = *during;
 
@@ -381,9 +389,11 @@ void turns_before_syscall(UInt number, const UWord *args)
 
 void turns_after_syscall(UInt number, const UWord *args, SysRes res)
 {
-	calls = quick = False;		/* it may not have given its turn up at all */
+	calls = quick = False;		/* the call may not have given up the turn at all */
 	if (starting != VG_INVALID_THREADID)
-		for (UInt tries = 0; tries < SETTLE_TRIES && __atomic_load_n(&starting, __ATOMIC_ACQUIRE) != VG_INVALID_THREADID; tries++)
+		for (UInt tries = 0;
+		    tries < SETTLE_TRIES && __atomic_load_n(&starting, __ATOMIC_ACQUIRE) != VG_INVALID_THREADID;
+		    tries++)
 			rest(tries);
 	starting = VG_INVALID_THREADID;
 	now = turn[holder].clock;
@@ -393,7 +403,8 @@ void turns_after_syscall(UInt number, const UWord *args, SysRes res)
 	} else if (number == __NR_kill || number == __NR_tkill || number == __NR_tgkill) {
 		look_for_woken(~0u, True);
 		look_for_woken(~0u, False);
-	} else if (turn[holder].gave || number == __NR_close) {	/* what cannot block wakes nobody, but the other end of a pipe that is closed */
+	} else if (turn[holder].gave || number == __NR_close) {
+		/* A call that cannot block wakes nobody, except that closing a pipe wakes its other end. */
 		look_for_woken(~0u, False);
 	}
 	settle();

@@ -1,29 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Part of tools/uops/generate_uops.py: instruction text to try.  Every mnemonic of Zydis with every plausible pattern of operands is given
-# to the assembler; what it takes, and what Zydis decodes again, is a form.  Most of it is refused, which is intended.
+# Part of tools/uops/generate_uops.py: instruction text to try.  The assembler gets every mnemonic of Zydis with every
+# plausible pattern of operands; what it accepts, and Zydis decodes again, is a form.  It refuses most, as intended.
 import os
 import re
 import subprocess
 
-# Distinct registers for each place, so that nothing is an idiom; no base or index that needs a displacement.
+# Distinct registers for each place, so that no text is an idiom; no base or index that needs a displacement.
 REG = {
     'r8': ['bl', 'sil', 'dil', 'r9b'], 'r16': ['bx', 'si', 'di', 'r9w'], 'r32': ['ebx', 'esi', 'edi', 'r9d'],
     'r64': ['rbx', 'rsi', 'rdi', 'r9'], 'rh': ['bh', 'dh', 'ch', 'ah'], 'mm': ['mm1', 'mm2', 'mm3', 'mm4'],
-    'xmm': ['xmm1', 'xmm2', 'xmm3', 'xmm4'], 'ymm': ['ymm1', 'ymm2', 'ymm3', 'ymm4'], 'zmm': ['zmm1', 'zmm2', 'zmm3', 'zmm4'],
+    'xmm': ['xmm1', 'xmm2', 'xmm3', 'xmm4'], 'ymm': ['ymm1', 'ymm2', 'ymm3', 'ymm4'],
+    'zmm': ['zmm1', 'zmm2', 'zmm3', 'zmm4'],
     'k': ['k1', 'k2', 'k3', 'k4'], 'st': ['st', 'st(2)', 'st(3)', 'st(4)'], 'sreg': ['fs', 'es', 'gs', 'ds'],
 }
 FIXED = {
-    'cl': 'cl', 'al': 'al', 'ax': 'ax', 'eax': 'eax', 'rax': 'rax', 'dx': 'dx', '1': '1', 'i8': '7', 'i16': '0x1234', 'i32': '0x12345678',
+    'cl': 'cl', 'al': 'al', 'ax': 'ax', 'eax': 'eax', 'rax': 'rax', 'dx': 'dx', '1': '1', 'i8': '7', 'i16': '0x1234',
+    'i32': '0x12345678',
     'i64': '0x123456789abcdef0', 'rel': 'target', 'st0': 'st', 'xmm0': 'xmm0', 'sti': 'st(2)',
     'm': '[rax]', 'm8': 'byte ptr [rax]', 'm16': 'word ptr [rax]', 'm32': 'dword ptr [rax]', 'm64': 'qword ptr [rax]',
     'm80': 'tbyte ptr [rax]', 'm128': 'xmmword ptr [rax]', 'm256': 'ymmword ptr [rax]', 'm512': 'zmmword ptr [rax]',
     'vx': '[rax+xmm5*4]', 'vy': '[rax+ymm5*4]',
 }
-LEA = ['[rsi]', '[0x1234]', '[rsi+7]', '[rsi+rdi]', '[rsi+rdi+7]', '[rdi*4+7]', '[rsi+rdi*4]', '[rsi+rdi*4+7]', '[rip+7]']
+LEA = ['[rsi]', '[0x1234]', '[rsi+7]', '[rsi+rdi]', '[rsi+rdi+7]', '[rdi*4+7]', '[rsi+rdi*4]', '[rsi+rdi*4+7]',
+       '[rip+7]']
 G, GM = ['r8', 'r16', 'r32', 'r64'], ['m8', 'm16', 'm32', 'm64']
 VM = ['m8', 'm16', 'm32', 'm64', 'm128', 'm256', 'm512']
 IMM = ['i8', 'i16', 'i32', 'i64', '1', 'cl']
-ONE = G + GM + ['rh', 'm', 'm80', 'm128', 'm256', 'm512', 'sreg', 'i8', 'i16', 'i32', 'rel', 'ax', '1', 'mm', 'xmm', 'st', 'sti']
+ONE = G + GM + ['rh', 'm', 'm80', 'm128', 'm256', 'm512', 'sreg', 'i8', 'i16', 'i32', 'rel', 'ax', '1', 'mm', 'xmm',
+                'st', 'sti']
 
 
 def scalar():
@@ -32,7 +36,8 @@ def scalar():
     yield from ([a] for a in ONE)
     for a in G + GM + ['rh', 'm', 'm128', 'al', 'ax', 'eax', 'rax', 'sreg', 'mm', 'xmm']:
         for b in G + GM + IMM + ['rh', 'm', 'm128', 'm512', 'al', 'ax', 'eax', 'rax', 'sreg', 'mm', 'xmm']:
-            if not (a[0] == 'm' and a != 'mm' and b[0] == 'm' and b != 'mm') and not a == b[0:len(a)] in ('al', 'ax', 'eax', 'rax'):
+            if not (a[0] == 'm' and a != 'mm' and b[0] == 'm' and b != 'mm') and not a == b[0:len(a)] in ('al', 'ax',
+                    'eax', 'rax'):
                 yield [a, b]
     for w in ('16', '32', '64'):
         for b in ('r' + w, 'm' + w):
@@ -86,10 +91,13 @@ def text(mnemonic, p):
     return mnemonic + ' ' + ', '.join(out)
 
 
-# Of other makers, withdrawn, or without a core here: their names are not tried.
-FOREIGN = ('vpcom', 'vprot', 'vpsha', 'vpshl', 'vfrcz', 'vpmacs', 'vpmadcs', 'vphadd', 'vphsub', 'vpcmov', 'vpperm', 'vpermil2', 'vexp2', 'vrcp28',
-           'vrsqrt28', 'vgatherpf', 'vscatterpf', 'v4f', 'vp4', 'pf', 'pi2', 'vlog2', 'vscalef', 'vpackstore', 'vloadunpack', 'vaddn', 'vadds',
-           'vsubr', 'vfixup', 'vcvtfx', 'vgmax', 'vgmin', 'vmulw', 'vpadc', 'vpsbb', 'delay', 'spflt', 'clevict', 'vprefetch', 'tileload', 'tilestore')
+# Not tried: instructions of other makers, withdrawn ones, and ones that no core here has.
+FOREIGN = ('vpcom', 'vprot', 'vpsha', 'vpshl', 'vfrcz', 'vpmacs', 'vpmadcs', 'vphadd', 'vphsub', 'vpcmov', 'vpperm',
+           'vpermil2', 'vexp2', 'vrcp28',
+           'vrsqrt28', 'vgatherpf', 'vscatterpf', 'v4f', 'vp4', 'pf', 'pi2', 'vlog2', 'vscalef', 'vpackstore',
+           'vloadunpack', 'vaddn', 'vadds',
+           'vsubr', 'vfixup', 'vcvtfx', 'vgmax', 'vgmin', 'vmulw', 'vpadc', 'vpsbb', 'delay', 'spflt', 'clevict',
+           'vprefetch', 'tileload', 'tilestore')
 FOREIGN_KEEP = ('vfixupimm', 'vpshld', 'vpshrd', 'vpcompress', 'vadds', 'vphadd', 'vphsub', 'vscalef')
 FP16 = re.compile(r'(ph|sh)$|ph2|sh2|2ph|2sh')
 
@@ -101,7 +109,8 @@ def lines(mnemonics):
             continue
         if m[0] == 'v' and FP16.search(m) and not m.startswith(('vcvtph2ps', 'vcvtps2ph')):
             continue
-        if m[0] in 'vk' and m not in ('verr', 'verw', 'vmcall', 'vmclear', 'vmfunc', 'vmlaunch', 'vmptrld', 'vmptrst', 'vmread', 'vmresume', 'vmwrite',
+        if m[0] in 'vk' and m not in ('verr', 'verw', 'vmcall', 'vmclear', 'vmfunc', 'vmlaunch', 'vmptrld',
+                                      'vmptrst', 'vmread', 'vmresume', 'vmwrite',
                                       'vmxoff', 'vmxon'):
             ps = vector()
         elif m[0] == 'f' and not m.startswith(('fx', 'fence')) or m == 'fxch':
@@ -130,22 +139,25 @@ def lines(mnemonics):
         for p, ms in (('rep', ('movs', 'stos', 'lods')), ('repe', ('cmps', 'scas')), ('repne', ('cmps', 'scas'))):
             for m in ms:
                 yield '%s %s%s' % (p, m, s)
-    for m in ('movsb', 'movsw', 'movsd', 'movsq', 'stosb', 'stosw', 'stosd', 'stosq', 'lodsb', 'lodsw', 'lodsd', 'lodsq', 'scasb', 'scasw',
+    for m in ('movsb', 'movsw', 'movsd', 'movsq', 'stosb', 'stosw', 'stosd', 'stosq', 'lodsb', 'lodsw', 'lodsd',
+              'lodsq', 'scasb', 'scasw',
               'scasd', 'scasq', 'cmpsb', 'cmpsw', 'cmpsd', 'cmpsq'):
         yield m
     yield '.byte 0x66, 0x90'
 
 
 def assemble(llvm_mc, texts):
-    """(hex, LLVM opcode, operands as (kind, value), AT&T text) of every line that assembles.  Some lines crash llvm-mc 19: the batch is then
-    halved until the line is alone."""
+    """(hex, LLVM opcode, operands as (kind, value), AT&T text) of every line that assembles.  Some lines crash
+    llvm-mc 19; then the batch is halved until the line is alone."""
     if len(texts) > 5000:
         for i in range(0, len(texts), 5000):
             yield from assemble(llvm_mc, texts[i:i + 5000])
         return
     src = '.intel_syntax noprefix\ntarget:\n' + '\n'.join(texts) + '\n'
-    p = subprocess.run([llvm_mc, '-triple=x86_64-pc-linux-gnu', '-show-encoding', '-show-inst', '--filetype=asm'], input=src,
-                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=dict(os.environ, LLVM_DISABLE_SYMBOLIZATION='1'))
+    p = subprocess.run([llvm_mc, '-triple=x86_64-pc-linux-gnu', '-show-encoding', '-show-inst', '--filetype=asm'],
+                       input=src,
+                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                       env=dict(os.environ, LLVM_DISABLE_SYMBOLIZATION='1'))
     if p.returncode < 0 or p.returncode > 1:
         if len(texts) > 1:
             yield from assemble(llvm_mc, texts[:len(texts) // 2])
@@ -156,7 +168,8 @@ def assemble(llvm_mc, texts):
 
 def disassemble(llvm_mc, hexes):
     src = '\n'.join(' '.join('0x' + h[i:i + 2] for i in range(0, len(h), 2)) for h in hexes) + '\n'
-    p = subprocess.run([llvm_mc, '-triple=x86_64-pc-linux-gnu', '--disassemble', '-show-encoding', '-show-inst', '-output-asm-variant=1'],
+    p = subprocess.run([llvm_mc, '-triple=x86_64-pc-linux-gnu', '--disassemble', '-show-encoding', '-show-inst',
+                        '-output-asm-variant=1'],
                        input=src, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return parse_show_inst(p.stdout)
 

@@ -1,44 +1,49 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Makes the rows of instruction forms in data/uops/<uarch>.tsv (below the line MARK); run by tools/uops/generate_uops.sh.
+# Makes the rows of instruction forms in data/uops/<uarch>.tsv (below the line MARK).  Run by
+# tools/uops/generate_uops.sh.
 #
-# The form's uops come from three places, in this order of trust, and each row says from which:
-#   IL     what InstLatx64 measured on that form (every fifth line of a file is left out, it serves to judge the table)
+# A form's uops come from three places, in this order of trust, and each row says from which:
+#   IL     what InstLatx64 measured for that form (every fifth line of a file is held out to judge the table)
 #   LLVM   the scheduling model of LLVM 19: which uops, which ports, which latency
 #   class  the row of the form's class, written by hand above MARK, with its own source
 #
-# The rules (none names an instruction's figure; each has its reason):
-#  R1  What LLVM's models do not describe keeps the class' row: branches, stack, strings, fences, far transfers, microcode, LOCK (its cost is
-#      not modelled), x87 (LLVM has defaults for much of it), integer division (data-dependent; LLVM has the worst case), LEA (LLVM 19 does not tell
-#      addressing modes apart), rows of four and more uops that may all go to any port (placeholders), register copies that rename
-#      eliminates.  PUSH, POP, CALL and RET: the stack engine does the addition.
-#  R2  Everything else takes LLVM's uops without those on memory ports: loads and stores are added by the decoder.
-#      CVTDQ2PD from memory: as CVTPS2PD from memory, whose elements go to the same places (see spread).
-#  R3  If the class' row has uops on the same ports, its flow of data is kept, and uops that LLVM has beyond stand beside it (`side`);
-#      else if it has as many uops, its flow with LLVM's ports; else a chain whose working uop carries the latency, and those for
-#      which no cycle is left stand beside it.
-#  R4  Latency: IL's if it is within 0.15 of a whole number (of the form, or of its VEX or legacy sibling); else what IL has for most forms of
-#      the same class and ports; else LLVM's.  A form with a memory operand: its register form's uops and latency if LLVM has these
-#      ports too, what it has beyond stands beside them; LLVM's latencies of read-modify-write contain the access and are not used.
-#      Rows whose flow names results (out1, out2, flags), forms that depend on themselves by flags or hidden registers, and
-#      classes that cross register files (only round trips can be measured) keep the class' latencies; but a chain of plain uops through
-#      the flags (RCL) has IL's latency if its throughput is the same path (15 %, else 35 % and the latency itself), and so have its
-#      mnemonic's forms on the same ports that are not measured.
-#  R5  Throughput: where IL contradicts what a row means by more than 15 %, and the form does not depend on itself by flags or hidden
-#      registers: the class' row if it agrees with IL; else, for one uop that runs faster than its ports allow, the machine's wider port
-#      set that gives IL's figure to 5 %.  Otherwise the row stays: IL's loops repeat few registers and meet the decoders and
-#      length-changing prefixes (what has several issue slots passes one a clock: OM, one complex decoder), so a slower figure need
-#      not be the ports', and older versions print T below what any distribution over ports could give for instructions of several
-#      uops (PMULLD 0.4 on Skylake).
-#      A form that depends on itself takes the class' row too, if LLVM's ports alone were slower than what IL has (SHL r,cl).
-#      A vector operation of one uop and one cycle that IL has at one clock in both encodings, where its two ports would do two:
-#      one of them (PADDQ, PMAXSD on Ivy Bridge; the first one, a GUESS).  Microcode (more than four slots) that IL has slower than its
-#      ports: its longest uop is busy that long.  Register copies have LLVM's ports (Ivy Bridge: MOVAPS on port 5), unless IL
-#      contradicts.  What IL decides for most of the measured forms of a class' row holds for its other register forms too; the same
-#      for wider ports, of those on the same ports.
-#  R6  Dividers: cycles from IL (of the form, its sibling or its register form), else the class' row, else the model's divider; the
-#      latency, if IL has none, from the class' row.
-#  R7  What is newer than the core (AVX-512 apart) has its class' row, as a substitute that runs count and name.
+# The rules.  None contains the figure of a single instruction; each has its reason.
+#  R1  What LLVM's models do not describe keeps the class' row: branches, stack, strings, fences, far transfers,
+#      microcode, LOCK (its cost is not modelled), x87 (LLVM has defaults for much of it), integer division (its time
+#      depends on the data; LLVM has the worst case), LEA (LLVM 19 does not distinguish addressing modes), rows of
+#      four or more uops that may all go to any port (placeholders), and register copies that rename eliminates.
+#      PUSH, POP, CALL and RET keep it because the stack engine does the addition.
+#  R2  Everything else takes LLVM's uops without those on memory ports: the decoder adds loads and stores.  CVTDQ2PD
+#      from memory is treated like CVTPS2PD from memory, whose elements go to the same places (see spread).
+#  R3  If the class' row has uops on the same ports, its data flow is kept, and further uops of LLVM stand beside it
+#      (`side`).  Otherwise, if it has as many uops, its data flow is kept with LLVM's ports.  Otherwise the uops form a
+#      chain in which the working uop has the latency; uops for which no cycle is left stand beside it.
+#  R4  Latency: IL's if it is within 0.15 of a whole number (of the form, or of its VEX or legacy sibling); else the one
+#      that most forms of the same class and ports have in IL; else LLVM's.  A form with a memory operand has the
+#      uops and latency of its register form if LLVM has these ports too, and LLVM's further uops stand beside them;
+#      LLVM's latencies of read-modify-write include the access and are not used.  Rows whose data flow names results
+#      (out1, out2, flags), forms that depend on themselves through flags or hidden registers, and classes that cross
+#      register files (only round trips can be measured) keep the class' latencies.  But a chain of plain uops
+#      through the flags (RCL) has IL's latency if its throughput shows the same path (within 15 %, else 35 % and the
+#      latency itself); so have unmeasured forms of that mnemonic on the same ports.
+#  R5  Throughput: this rule applies where IL differs by more than 15 % from what a row means, and the form does not
+#      depend on itself through flags or hidden registers.  Such a form takes the class' row if that agrees with IL;
+#      else, if it is one uop that runs faster than its ports allow, the wider port set of the machine that gives
+#      IL's figure to 5 %.  Otherwise the row stays.  IL's loops use few registers, and the decoders and
+#      length-changing prefixes slow them down (instructions of several issue slots pass one a clock: OM, one complex
+#      decoder), so a slower figure need not come from the ports.  For instructions of several uops, older versions
+#      print a T below what any distribution over ports could give (PMULLD 0.4 on Skylake).
+#      A form that depends on itself takes the class' row, too, if LLVM's ports alone were slower than IL (SHL r,cl).
+#      A vector operation of one uop and one cycle that takes one clock in IL in both encodings, although its two ports
+#      would allow two a clock, gets one of the ports (PADDQ, PMAXSD on Ivy Bridge; the first one, a GUESS).  If
+#      microcode (more than four slots) is slower in IL than its ports, its longest uop is busy that long.  Register
+#      copies have LLVM's ports (Ivy Bridge: MOVAPS on port 5), unless IL contradicts.  What IL decides for most of
+#      the measured forms of a class' row holds for its other register forms, too; likewise for wider ports, among
+#      forms on the same ports.
+#  R6  Dividers: cycles from IL (of the form, its sibling or its register form), else from the class' row, else from the
+#      model's divider; the latency, if IL has none, from the class' row.
+#  R7  An instruction newer than the core (except AVX-512) has its class' row, as a substitute that runs count and name.
 import os
 import re
 import subprocess
@@ -56,44 +61,63 @@ from rows import Uop
 MARK = '# --- instruction forms: made by tools/uops/generate_uops.sh, do not edit below'
 LLVM_MC, EXEGESIS = 'llvm-mc-19', 'llvm-exegesis-19'
 
-COMMON = '''I86 I386 I486REAL I486 I186 I286REAL I286PROTECTED PENTIUMREAL PENTIUMMMX PPRO CMOV FCMOV X87 SSE SSE2 SSE3 SSE3X87 SSSE3 SSSE3MMX SSE4
-SSE42 SSE2MMX SSEMXCSR SSE_PREFETCH POPCNT AES PCLMULQDQ LONGMODE FAT_NOP FXSAVE FXSAVE64 LAHF CMPXCHG16B CLFSH PAUSE MONITOR PREFETCH_NOP
+COMMON = '''I86 I386 I486REAL I486 I186 I286REAL I286PROTECTED PENTIUMREAL PENTIUMMMX PPRO CMOV FCMOV X87 SSE SSE2
+SSE3 SSE3X87 SSSE3 SSSE3MMX SSE4
+SSE42 SSE2MMX SSEMXCSR SSE_PREFETCH POPCNT AES PCLMULQDQ LONGMODE FAT_NOP FXSAVE FXSAVE64 LAHF CMPXCHG16B CLFSH
+PAUSE MONITOR PREFETCH_NOP
 RDTSCP RDPMC XSAVE XSAVEOPT SMX VTX CET AVX AVXAES F16C RDWRFSGS RDRAND CLDEMOTE MPX'''.split()
-HASWELL = COMMON + '''AVX2 AVX2GATHER FMA BMI1 BMI2 LZCNT MOVBE ADOX_ADCX RDSEED CLFLUSHOPT XSAVEC XSAVES INVPCID SMAP RTM SGX
+HASWELL = COMMON + '''AVX2 AVX2GATHER FMA BMI1 BMI2 LZCNT MOVBE ADOX_ADCX RDSEED CLFLUSHOPT XSAVEC XSAVES INVPCID
+SMAP RTM SGX
 PREFETCHWT1 PKU'''.split()
-GOLDEN = HASWELL + '''SHA GFNI AVX_GFNI VAES VPCLMULQDQ CLWB MOVDIR SERIALIZE WAITPKG RDPID ENQCMD AVX_VNNI HRESET UINTR TSX_LDTRK
-AVX512F_128 AVX512F_256 AVX512F_512 AVX512F_SCALAR AVX512F_128N AVX512F_KOP AVX512BW_128 AVX512BW_256 AVX512BW_512 AVX512BW_128N AVX512BW_KOP
-AVX512DQ_128 AVX512DQ_256 AVX512DQ_512 AVX512DQ_SCALAR AVX512DQ_128N AVX512DQ_KOP AVX512CD_128 AVX512CD_256 AVX512CD_512 AVX512_VNNI_128
-AVX512_VNNI_256 AVX512_VNNI_512 AVX512_VBMI_128 AVX512_VBMI_256 AVX512_VBMI_512 AVX512_IFMA_128 AVX512_IFMA_256 AVX512_IFMA_512
-AVX512_VBMI2_128 AVX512_VBMI2_256 AVX512_VBMI2_512 AVX512_BITALG_128 AVX512_BITALG_256 AVX512_BITALG_512 AVX512_VPOPCNTDQ_128
+GOLDEN = HASWELL + '''SHA GFNI AVX_GFNI VAES VPCLMULQDQ CLWB MOVDIR SERIALIZE WAITPKG RDPID ENQCMD AVX_VNNI HRESET
+UINTR TSX_LDTRK
+AVX512F_128 AVX512F_256 AVX512F_512 AVX512F_SCALAR AVX512F_128N AVX512F_KOP AVX512BW_128 AVX512BW_256 AVX512BW_512
+AVX512BW_128N AVX512BW_KOP
+AVX512DQ_128 AVX512DQ_256 AVX512DQ_512 AVX512DQ_SCALAR AVX512DQ_128N AVX512DQ_KOP AVX512CD_128 AVX512CD_256
+AVX512CD_512 AVX512_VNNI_128
+AVX512_VNNI_256 AVX512_VNNI_512 AVX512_VBMI_128 AVX512_VBMI_256 AVX512_VBMI_512 AVX512_IFMA_128 AVX512_IFMA_256
+AVX512_IFMA_512
+AVX512_VBMI2_128 AVX512_VBMI2_256 AVX512_VBMI2_512 AVX512_BITALG_128 AVX512_BITALG_256 AVX512_BITALG_512
+AVX512_VPOPCNTDQ_128
 AVX512_VPOPCNTDQ_256 AVX512_VPOPCNTDQ_512 AVX512_GFNI_512 AVX512_VAES_512 AVX512_VPCLMULQDQ_512'''.split()
-ZEN4 = [s for s in GOLDEN if s not in 'RTM SGX MPX CET MOVDIR SERIALIZE WAITPKG ENQCMD AVX_VNNI HRESET UINTR TSX_LDTRK SMX VTX CLDEMOTE'.split()] + [
+ZEN4 = [s for s in GOLDEN if s not in 'RTM SGX MPX CET MOVDIR SERIALIZE WAITPKG ENQCMD AVX_VNNI HRESET UINTR '
+                                      'TSX_LDTRK SMX VTX CLDEMOTE'.split()] + [
     'SSE4A', 'CLZERO', 'MONITORX', 'AVX512_BF16_128', 'AVX512_BF16_256', 'AVX512_BF16_512']
 ZEN5 = ZEN4 + 'AVX_VNNI MOVDIR AVX512_VP2INTERSECT_128 AVX512_VP2INTERSECT_256 AVX512_VP2INTERSECT_512'.split()
 SUBSTITUTES = [s for s in GOLDEN if not s.startswith('AVX512')]
 
 UARCH = {
-    'skylake': dict(cpu='skylake', prefix='SKLPort', width=4, load='23', sta='237', std='4', memory=set('2347'), sets=HASWELL,
+    'skylake': dict(cpu='skylake', prefix='SKLPort', width=4, load='23', sta='237', std='4', memory=set('2347'),
+                    sets=HASWELL,
                     instlat='00506E3_Skylake_InstLatX64.txt', load_latency=(5, 6, 7)),
-    'golden-cove': dict(cpu='sapphirerapids', prefix='SPRPort', width=6, load='23b', sta='78', std='49', memory=set('23b789') | set('4'),
+    'golden-cove': dict(cpu='sapphirerapids', prefix='SPRPort', width=6, load='23b', sta='78', std='49',
+                        memory=set('23b789') | set('4'),
                         sets=GOLDEN, instlat='0090672_AlderLake_01_BC_InstLatX64.txt', load_latency=(5, 7, 8)),
-    'ivy-bridge': dict(cpu='ivybridge', prefix='SBPort', width=4, load='23', sta='23', std='4', memory=set('234'), sets=COMMON,
+    'ivy-bridge': dict(cpu='ivybridge', prefix='SBPort', width=4, load='23', sta='23', std='4', memory=set('234'),
+                       sets=COMMON,
                        instlat='00306A9_IvyBridge_InstLatX64.txt', load_latency=(5, 6, 7)),
-    # measured on the machine itself: tools/uops/measure.sh
+    # measured on these machines with tools/uops/measure.sh
     'zen4': dict(cpu='znver4', sets=ZEN4, measured='zen4-host.tsv'),
     'zen5': dict(cpu='znver4', sets=ZEN5, measured='zen5-host.tsv'),
 }
 # R1
-KEEP = '''load load_index store_address store_address_index store_data zero_idiom jcc_fused lock xchg_mem lea lea_scaled lea_slow lea_slow_scaled
-lea_rip push pop pushf popf pusha popa enter leave div idiv bt_mem jmp jmp_ind jcc jecxz loop call call_ind ret ret_imm far syscall movs cmps
-stos lods scas rep_movs rep_cmps rep_stos rep_lods rep_scas nop pause cpuid serialize rdtsc rdtscp rdpmc xgetbv rdrand rdpid rdfsbase wrfsbase
-rdpkru wrpkru lfence sfence mfence clflush clflushopt movdir64b prefetch ldmxcsr stmxcsr fxsave fxrstor xsave xrstor tsx tsx_test privileged
-fxch fbld fbstp fninit fnclex fnstenv fldenv fnsave frstor fprem frndint fscale fxtract f2xm1 fyl2x fsin fpatan emms mov_seg vzeroupper
-vzeroall maskmovdqu gather movnti add_imm cmpxchg8b cmpxchg16b xlat bcd clc movbe fld fst fld_const fld_zero fild fist fchs fadd fmul fdiv
+KEEP = '''load load_index store_address store_address_index store_data zero_idiom jcc_fused lock xchg_mem lea
+lea_scaled lea_slow lea_slow_scaled
+lea_rip push pop pushf popf pusha popa enter leave div idiv bt_mem jmp jmp_ind jcc jecxz loop call call_ind ret
+ret_imm far syscall movs cmps
+stos lods scas rep_movs rep_cmps rep_stos rep_lods rep_scas nop pause cpuid serialize rdtsc rdtscp rdpmc xgetbv
+rdrand rdpid rdfsbase wrfsbase
+rdpkru wrpkru lfence sfence mfence clflush clflushopt movdir64b prefetch ldmxcsr stmxcsr fxsave fxrstor xsave
+xrstor tsx tsx_test privileged
+fxch fbld fbstp fninit fnclex fnstenv fldenv fnsave frstor fprem frndint fscale fxtract f2xm1 fyl2x fsin fpatan
+emms mov_seg vzeroupper
+vzeroall maskmovdqu gather movnti add_imm cmpxchg8b cmpxchg16b xlat bcd clc movbe fld fst fld_const fld_zero fild
+fist fchs fadd fmul fdiv
 fsqrt fiadd fimul fidiv fcom fcomi ficom fxam fcmov fnop fwait fnstsw fnstcw fldcw'''.split()
-# and their forms with memory operands: narrow loads merge, MOV has no other uop than the load or the store
+# These also with memory operands: narrow loads merge, and MOV has no uop besides the load or the store.
 KEEP_MEMORY = ['mov', 'movzx', 'movsx']
-CROSS = '''mov_gpr_vec mov_vec_gpr mov_mmx_vec cvt_to_gpr cvt_from_gpr cvt_from_gpr64_s cvt_mmx pextr pinsr movmsk'''.split()
+CROSS = '''mov_gpr_vec mov_vec_gpr mov_mmx_vec cvt_to_gpr cvt_from_gpr cvt_from_gpr64_s cvt_mmx pextr pinsr
+movmsk'''.split()
 DIVIDE = ['fp_div_s', 'fp_div_d', 'fp_sqrt_s', 'fp_sqrt_d']
 
 
@@ -102,7 +126,7 @@ def digit(n):
 
 
 def ports_of(resource, prefix):
-    """'SKLPort015' -> '015', 'SPRPort00_01_10' -> '01a'; None if it is no port."""
+    """'SKLPort015' -> '015', 'SPRPort00_01_10' -> '01a'; None if it is not a port."""
     if not resource.startswith(prefix) or resource == prefix + 'Invalid':
         return None
     tail = resource[len(prefix):]
@@ -113,8 +137,10 @@ def ports_of(resource, prefix):
 
 class Form:
     def __init__(self, fields):
-        (self.code, self.name, self.cls, self.width, self.kind, self.row, self.set, loads, stores, slots, uops, chain) = fields
-        self.loads, self.stores, self.slots, self.uops, self.chain = int(loads), int(stores), int(slots), int(uops), chain == '1'
+        (self.code, self.name, self.cls, self.width, self.kind, self.row, self.set, loads, stores, slots, uops,
+         chain) = fields
+        self.loads, self.stores, self.slots, self.uops, self.chain = (int(loads), int(stores), int(slots), int(uops),
+                chain == '1')
 
     def register_form(self):
         """The name with the memory operand replaced by a register as wide as the other operands."""
@@ -159,7 +185,8 @@ class Generator:
             self.hand.pop()
 
     def describe(self, hexes):
-        p = subprocess.run([self.tool, 'describe', self.tsv], input='\n'.join(hexes) + '\n', stdout=subprocess.PIPE, text=True, check=True)
+        p = subprocess.run([self.tool, 'describe', self.tsv], input='\n'.join(hexes) + '\n', stdout=subprocess.PIPE,
+                           text=True, check=True)
         return [Form(line.split('\t')) for line in p.stdout.splitlines()]
 
     def bound(self, uops, form):
@@ -193,13 +220,13 @@ class Generator:
         return rows.parse_uops(self.class_rows[form.row][0])
 
     def set_latency(self, uops, latency):
-        """Gives the carrying uop what is missing to `latency`; False if there is no such row."""
+        """Adds to the uop that carries the latency what is missing to `latency`; False if the row has no such uop."""
         chain = [x for x in uops if not x.side and x.kind == 'p']
         if not chain or latency is None or any(a in ('out1', 'out2', 'flags') for x in chain for a in x.attrs):
             return False
         main = max(chain, key=lambda x: x.latency)
         new = main.latency + latency - rows.path(uops)
-        for x in chain:  # those for which no cycle is left stand beside it
+        for x in chain:  # uops for which no cycle is left stand beside the chain
             if new >= 1:
                 break
             if x is not main and x.latency == 1 and not x.attrs:
@@ -211,7 +238,7 @@ class Generator:
         return True
 
     def flow(self, ports, template, latency):
-        """R3: uops on `ports` (a list), with the class row's flow of data if it fits."""
+        """R3: uops on `ports` (a list), with the data flow of the class' row if it fits."""
         live = [x for x in template if x.kind == 'p'] if template else []
         if template and len(live) == len(template) == len(ports):
             if sorted(x.ports for x in live) == sorted(ports):
@@ -238,7 +265,8 @@ class Generator:
                 return [Uop(p, 1, ['side']) for p in more] + [x.copy() for x in template], 'flow'
         if len(ports) == 1:
             return [Uop(ports[0], max(1, latency))], 'one'
-        # The class' working port does the work, else the uop with the fewest ports; it comes last, the general ones move data.
+        # The port that works in the class' row does the work, else the uop with the fewest ports; it comes last,
+        # because the general ones move data.
         order = sorted(ports, key=lambda p: (-len(p), p))
         main = max(live, key=lambda x: x.latency).ports if live else None
         if main in order:
@@ -277,17 +305,21 @@ class Generator:
         return uops, 'open'
 
     def spread(self, form, ports):
-        """32-bit integers and floats in memory go to the same places of a wider register: if the model and the class' row have the load
-        port do that for CVTPS2PD, it does so for CVTDQ2PD (LLVM has it on Golden Cove, not on Skylake)."""
-        sister = self.models.get(form.name.replace('DQ2PD', 'PS2PD')) if form.kind == 'm' and 'DQ2PD' in form.name else None
+        """32-bit integers and floats in memory go to the same places of a wider register.  So if the model and the
+        class' row let the load port do that for CVTPS2PD, it does it for CVTDQ2PD, too (LLVM says so for Golden
+        Cove, not for Skylake)."""
+        sister = self.models.get(form.name.replace('DQ2PD',
+                                                   'PS2PD')) if form.kind == 'm' and 'DQ2PD' in form.name else None
         return sister and len(self.model_uops(sister)[0]) == len(self.class_uops(form)) < len(ports)
 
     def one_a_clock(self, form, uops, measured):
-        """A vector operation of one cycle that IL has at one a clock, in both encodings, though its port set would take two: not few
-        registers (8 of them, latency 1), not the decoders (its sisters of the same length pass).  One encoding is enough if others of its
-        class have both.  Which of the ports: GUESS."""
+        """True for a vector operation of one cycle that takes a whole clock in IL in both encodings, though its
+        port set would allow two a clock.  Few registers are not the reason (there are 8, and the latency is 1), nor
+        are the decoders (its sisters of the same length pass).  One encoding is enough if others of its class have
+        both.  Which of the ports it has is a GUESS."""
         other = self.il.get(self.sibling(form.name) or '', (None, None))[1]
-        if not (len(uops) == 1 and uops[0].kind == 'p' and len(uops[0].ports) == 2 and uops[0].latency == 1 and 'xmm' in form.name and
+        if not (len(uops) == 1 and uops[0].kind == 'p' and len(uops[0].ports) == 2 and uops[0].latency == 1
+                and 'xmm' in form.name and
                 form.kind == '-' and not form.chain):
             return False
         measured = [t for t in (measured, other) if t]
@@ -298,10 +330,11 @@ class Generator:
         return len(measured) == 2 or form.row in self.others_single
 
     def one_path(self, form, key, lat, tp):
-        """The latency of a form that depends on itself by flags, if IL's latency and throughput are the same path (of its class' and
-        ports' other forms if it has not been measured)."""
+        """The latency of a form that depends on itself through flags, if IL's latency and throughput are the same path;
+        for an unmeasured form, that of other forms of its class and ports."""
         if lat and tp:
-            return None if lat < 0.85 else round(tp) if abs(lat - tp) <= 0.15 * tp else round(lat) if abs(lat - tp) <= 0.35 * tp else None
+            return (None if lat < 0.85 else round(tp) if abs(lat - tp) <= 0.15 * tp else round(lat)
+                    if abs(lat - tp) <= 0.35 * tp else None)
         votes = self.others.get((form.name.split()[0],) + key) or {}
         return max(votes, key=lambda l: len(votes[l])) if votes else None
 
@@ -311,7 +344,8 @@ class Generator:
 
     @staticmethod
     def within(ports, base):
-        """The uops of `base` on `ports`, if it has them all: what a load spares (a shuffle) is gone."""
+        """The uops of `base` on `ports`, if it has all of these; a uop that the load makes superfluous (a shuffle) is
+        removed."""
         left, out = list(ports), []
         for x in reversed(base):
             if x.ports in left and not x.side:
@@ -321,15 +355,16 @@ class Generator:
 
     @staticmethod
     def sibling(name):
-        """The VEX form of a legacy one and the other way round: the same execution unit does both."""
+        """The VEX form of a legacy form, or the reverse: the same execution unit does both."""
         mnemonic, _, ops = name.partition(' ')
         ops = ops.split(',')
         if mnemonic.startswith('V'):
             return mnemonic[1:] + ' ' + ','.join(ops[1:] if len(ops) > 2 and ops[0] == ops[1] else ops)
-        return None if 'mm' not in name else 'V' + name if len(ops) < 2 or ops[1] != ops[0] else 'V%s %s' % (mnemonic, ','.join([ops[0]] + ops))
+        return (None if 'mm' not in name else 'V' + name if len(ops) < 2 or ops[1] != ops[0] else 'V%s %s'
+                % (mnemonic, ','.join([ops[0]] + ops)))
 
     def row(self, form, m, sets, il):
-        """(uops text, flags, source) of one form."""
+        """The row of one form: (text of its uops, flags, source)."""
         ctext, cflags, csource = self.class_rows[form.row]
         lat, tp = il.get(form.name, (None, None))
         locked = form.name.startswith('LOCK ') or form.cls == 'xchg_mem'
@@ -358,13 +393,15 @@ class Generator:
         template = self.class_uops(form) if form.cls not in ('default', 'substitute') else None
         if form.row in self.outvoted and form.kind == '-':
             self.by_class.add(form.name)
-            return ctext, cflags, 'class %s, IL on its other forms' % form.row if tp is None else 'class %s, IL T %g' % (form.row, tp)
+            return (ctext, cflags, 'class %s, IL on its other forms' % form.row if tp is None
+                    else 'class %s, IL T %g' % (form.row, tp))
         ports, divider = self.model_uops(m)
         latency = m.latency
         if form.loads:
             size = re.search(r'\bm(\d+)', form.name)
             size = int(size.group(1)) if size else 64
-            latency -= self.u['load_latency'][2 if size >= 256 or form.width in ('256', '512') else 1 if size == 128 else 0]
+            latency -= self.u['load_latency'][2 if size >= 256 or form.width in ('256', '512') else 1 if size == 128
+                                              else 0]
         source = 'LLVM'
         if self.spread(form, ports):
             return ctext, cflags, 'class %s' % form.row
@@ -372,13 +409,13 @@ class Generator:
             return '-', 'nofuse' if 'nofuse' in cflags else '-', source
         if template and len(ports) >= 4 and set(ports) == {max(sets, key=len)}:
             return ctext, cflags, 'class %s' % form.row  # all on the general ports: a placeholder of the model
-        if len(ports) > 100:  # ENCLU, WBNOINVD: nothing that a program's time is made of
+        if len(ports) > 100:  # ENCLU, WBNOINVD: programs do not spend time in these
             return (ctext, cflags, 'class %s' % form.row) if template else None
         uops, how = self.flow(ports, template, latency)
         # R4
         special = form.cls in CROSS or any(a in ('out1', 'out2', 'flags', 'par') for x in uops for a in x.attrs)
         base = self.register_rows.get(form.register_form()) if form.kind != '-' else None
-        if ',i16' in form.name:  # a length-changing prefix: the decoder's cost, not the unit's
+        if ',i16' in form.name:  # a length-changing prefix: the time is the decoder's, not the unit's
             lat = None
         elif lat is None and form.kind == '-':
             lat = il.get(self.sibling(form.name), (None, None))[0]
@@ -401,14 +438,16 @@ class Generator:
             if self.set_latency(uops, self.one_path(form, key, lat, tp)):
                 source += ', IL L %g, IL T %g' % (lat, tp) if lat and tp else ', IL L on its other forms'
                 if lat and tp:
-                    self.latencies.setdefault((form.name.split()[0],) + key, {}).setdefault(round(tp), []).append(form.name)
+                    self.latencies.setdefault((form.name.split()[0],) + key, {}).setdefault(round(tp),
+                            []).append(form.name)
         elif how == 'flow' and (form.kind != '-' or form.chain):
             pass
         elif form.kind in ('s', 'rmw'):
             self.set_latency(uops, max(rows.path(template) if template else 1, sum(not x.side for x in uops)))
         elif special and how != 'chain':
             pass
-        elif lat is not None and form.kind == '-' and abs(lat - round(lat)) <= 0.15 and round(lat) >= 1 and not form.chain:
+        elif (lat is not None and form.kind == '-' and abs(lat - round(lat)) <= 0.15 and round(lat) >= 1
+              and not form.chain):
             if self.set_latency(uops, round(lat)):
                 source += ', IL L %g' % lat
                 self.latencies.setdefault(key, {}).setdefault(round(lat), []).append(form.name)
@@ -471,9 +510,10 @@ class Generator:
 
 
 def collect(tool):
-    """Every form: {hex: (hex, LLVM opcode, operands, 0 tried or 1 met)}, from text that is tried and from the instructions in met.txt."""
+    """Every form: {hex: (hex, LLVM opcode, operands, 0 from candidates.py or 1 from met.txt)}."""
     mnemonics = subprocess.run([tool, 'mnemonics'], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
-    insns = {code: (code, opcode, operands, 0) for code, opcode, operands, _ in candidates.assemble(LLVM_MC, list(candidates.lines(mnemonics)))}
+    insns = {code: (code, opcode, operands, 0)
+             for code, opcode, operands, _ in candidates.assemble(LLVM_MC, list(candidates.lines(mnemonics)))}
     met = [line.split()[0] for line in open(os.path.join(HERE, 'met.txt')) if line[0] != '#']
     for code in met:
         insns.setdefault(code, (code, None, None, 1))
@@ -484,7 +524,7 @@ def collect(tool):
 
 
 def repeats(operands):
-    """Two sources are the same register: an idiom, or (SHLD) a case of its own."""
+    """True if two sources are the same register: an idiom, or (SHLD) a case of its own."""
     regs = [v for k, v in operands or [] if k == 'Reg' and v != '0']
     return len(regs) > 1 and regs[-1] == regs[-2]
 
@@ -496,7 +536,8 @@ def generate(uarch, top, tool, data, work, insns, names):
     forms = {}
     for f in g.describe(list(insns)):
         best = forms.get(f.name)
-        # The plainest encoding stands for the form: one that LLVM knows, of the tried ones (distinct registers: no idiom), the shortest.
+        # A form is represented by its plainest encoding: one that LLVM knows, preferably from candidates.py (distinct
+        # registers, so no idiom), the shortest.
         rank = (insns[f.code][1] is None, repeats(insns[f.code][2]), insns[f.code][3], len(f.code), f.code)
         f.newer = f.set not in g.u['sets']
         if (not f.newer or f.set in SUBSTITUTES) and '?' not in f.name and (best is None or rank < best[0]):
@@ -509,7 +550,8 @@ def generate(uarch, top, tool, data, work, insns, names):
     if 'measured' in g.u:
         used, held = zen.measured(os.path.join(HERE, g.u['measured']), zen.MACHINES[uarch]['assist'])
         z = zen.Zen(g, models, used)
-        judged = 'of every fifth form, left out: latencies %d of %d, clocks %d of %d' % z.judge(forms, z.all(forms), held)
+        judged = 'of every fifth form, left out: latencies %d of %d, clocks %d of %d' % z.judge(forms, z.all(forms),
+                held)
         print('%s: %s' % (uarch, judged))
         z = zen.Zen(g, models, {**used, **held})
         made = z.all(forms)
@@ -520,7 +562,7 @@ def generate(uarch, top, tool, data, work, insns, names):
     sets = g.known_sets(models)
     g.il, g.models = used, models
     g.votes, g.outvoted, g.others, g.others_wider, g.others_single = {}, set(), {}, {}, {}
-    for _ in range(2):  # the second time with the votes of the first
+    for _ in range(2):  # the second pass uses the votes of the first
         made, g.log, g.latencies, g.wider, g.singles = {}, [], {}, {}, {}
         g.register_rows, g.by_class = {}, set()
         for n in sorted(listed, key=lambda n: (forms[n].kind != '-', n)):
@@ -563,7 +605,9 @@ def write(g, lines):
     with open(g.tsv + '.new', 'w') as f:
         f.write('\n'.join(g.hand) + '\n')
         if lines:
-            f.write('\n' + MARK + '\n# form, uops, flags, issue slots/uops, clocks an instruction, source (see tools/uops/generate_uops.py)\n')
+            f.write('\n' + MARK
+                    + '\n# form, uops, flags, issue slots/uops, clocks per instruction, source (see '
+                      'tools/uops/generate_uops.py)\n')
             for line in lines:
                 f.write('\t'.join(line) + '\n')
     os.rename(g.tsv + '.new', g.tsv)
@@ -574,7 +618,7 @@ def main():
     uarchs = sys.argv[5:] or list(UARCH) + list(older.LAYOUT)
     insns = collect(tool)
     folds = int(os.environ.get('FOLDS', 0))
-    if folds:  # a table without each fold, in a folder of its own
+    if folds:  # also make a table without each fold, in a directory of its own
         if set(uarchs) - set(older.LAYOUT):
             raise SystemExit('generate_uops.py: FOLDS judges %s only' % ', '.join(older.LAYOUT))
         for k in range(folds):

@@ -1,34 +1,47 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Part of tools/uops/generate_uops.py (older cores): what a form that was not measured is taken to need, from forms that were.
+# Part of tools/uops/generate_uops.py (older cores): the figures that an unmeasured form gets, from forms that were
+# measured.
 #
-# One figure (latency or throughput) at a time; the first of these rules that finds one, the same for every form and core:
-#   form   the same instruction on other operands of the same kinds, times the ratio that other instructions of its class show
-#          between the two sets of operands (the median): ROL r64,1 is ROL r32,1 times ROR r64,1 / ROR r32,1
-#   kind   the median of the instructions of its class with the same operands and, for vectors, elements (PS, SS, B, W, D, Q, ...):
-#          SUBPS xmm,xmm as ADDPS xmm,xmm; general registers: of the same opcode if there is one
-#   scale  vectors: the same instruction on other elements, times the ratio as above (DIVPS is DIVSS times SQRTPS / SQRTSS)
+# One figure (latency or throughput) at a time, by the first of these rules that finds one.  They are the same for every
+# form and core:
+#   form   the same instruction on other operands of the same kinds, times the median ratio that other instructions
+#          of its class show between the two sets of operands: ROL r64,1 is ROL r32,1 times ROR r64,1 / ROR r32,1
+#   kind   the median of the instructions of its class with the same operands and, for vectors, elements (PS, SS, B,
+#          W, D, Q, ...): SUBPS xmm,xmm as ADDPS xmm,xmm; for general registers: of the same opcode if there is one
+#   scale  vectors: the same instruction on other elements, times the ratio as above (DIVPS is DIVSS times SQRTPS /
+#          SQRTSS)
 #   plain  the same instruction on other operands of the same kinds, or without its immediate
 #   class  the median of the class with the same operands, then with operands of the same kinds
-# For vectors `kind` and `scale` go before `form`: elements decide there, as operands do for general registers.
-# Before all of them go, for vectors in the other order:
-#   twin   an instruction that differs in a detail of what it does and is made of the same steps (TWINS: left or right, low or high, rounded
-#          or truncated), on the same operands, and by as many cycles slower as the two differ on other operands or elements (below 0.75: in
-#          proportion, and so what divides): PUNPCKHDQ is PUNPCKLDQ plus PUNPCKHWD minus PUNPCKLWD
-#   cousin the same form on another core of which figures are at hand (older.py says which), where three of four forms that both have agree
-#          within 15 %: those of the same mnemonic with such operands, else of the class with the same operands, else of the class with such
-#          operands, and for an instruction without a class of forms all of its kind.  Not for what divides.
+# For vectors, `kind` and `scale` precede `form`, because there the elements decide, as operands do for general
+# registers. Two more rules precede all of these, for vectors in the other order:
+#   twin   an instruction that differs only in a detail and has the same steps (TWINS: left or right, low or high,
+#          rounded or truncated), on the same operands, and slower by as many cycles as the two differ on other
+#          operands or elements (below 0.75, and for divisions: in proportion): PUNPCKHDQ is PUNPCKLDQ plus PUNPCKHWD
+#          minus PUNPCKLWD
+#   cousin the same form on another core with known figures (older.py says which), if three of four forms that both
+#   cores
+#          have agree within 15 %: forms of the same mnemonic with such operands, else of the class with the same
+#          operands, else of the class with such operands; for an instruction whose class has no forms all of its kind.
+#          Not for divisions.
 import re
 import statistics
 
 ELEMENTS = re.compile(r'^(.+?)(PS|PD|SS|SD|QDQ|DQ|BW|WD|B|W|D|Q)$')
 TWINS = [re.compile(p) for p in (
-    r'^P?UNPCK([HL])\w+$', r'^PS([LR])LDQ$', r'^PS([LR]L|RA)[WDQ]$', r'^PACK([SU])S\w+$', r'^P(MAX|MIN)(?:SW|UB)$', r'^PCMP(EQ|GT)[BWD]$', r'^PAVG([BW])$',
-    r'^P(ADD|SUB)(?:US|S)?[BWDQ]$', r'^P(MULH|MULHU|MULL|MADD)(?:W|WD)$', r'^P(ANDN|AND|OR|XOR)$', r'^PSHUF([HL])W$', r'^PH(ADD|SUB)(?:W|D|SW)$',
-    r'^(ADD|SUB|MAX|MIN)[PS][SD]$', r'^H(ADD|SUB)P[SD]$', r'^(ANDN|AND|OR|XOR)P[SD]$', r'^(?:DIV|SQRT)([PS])[SD]$', r'^(RCP|RSQRT)[PS]S$', r'^(U?)COMIS[SD]$',
-    r'^CVT(T?)[PS][SD]2\w+$', r'^MOV(APS|APD|DQA)$', r'^MOV(UPS|UPD|DQU)$', r'^MOV(SS|SD)$', r'^MOV([HL])P[SD]$', r'^MOV(HL|LH)PS$', r'^MOVS([LH])DUP$', r'^MOV(DQ2Q|Q2DQ)$',
-    r'^S(HL|HR|AR)$', r'^RO([LR])$', r'^RC([LR])$', r'^SH([LR])D$', r'^BT([CRS])$', r'^BS([FR])$', r'^(NEG|NOT)$', r'^(INC|DEC)$', r'^(ADD|SUB|AND|OR|XOR)$',
-    r'^(ADC|SBB)$', r'^(CMP|TEST)$', r'^(I?)MUL$', r'^(I?)DIV$', r'^(CLC|STC|CMC)$', r'^(LAHF|SAHF)$', r'^(AAA|AAS)$', r'^DA([AS])$', r'^PUSHA(D?)$', r'^POPA(D?)$',
-    r'^(?:LODS|STOS|SCAS|CMPS|MOVS)([BWDQ])$', r'^F(ADD|SUB|SUBR)$', r'^FDIV(R?)$', r'^F(INC|DEC)STP$', r'^F(U?)COM\w*$')]
+    r'^P?UNPCK([HL])\w+$', r'^PS([LR])LDQ$', r'^PS([LR]L|RA)[WDQ]$', r'^PACK([SU])S\w+$', r'^P(MAX|MIN)(?:SW|UB)$',
+    r'^PCMP(EQ|GT)[BWD]$', r'^PAVG([BW])$',
+    r'^P(ADD|SUB)(?:US|S)?[BWDQ]$', r'^P(MULH|MULHU|MULL|MADD)(?:W|WD)$', r'^P(ANDN|AND|OR|XOR)$', r'^PSHUF([HL])W$',
+    r'^PH(ADD|SUB)(?:W|D|SW)$',
+    r'^(ADD|SUB|MAX|MIN)[PS][SD]$', r'^H(ADD|SUB)P[SD]$', r'^(ANDN|AND|OR|XOR)P[SD]$', r'^(?:DIV|SQRT)([PS])[SD]$',
+    r'^(RCP|RSQRT)[PS]S$', r'^(U?)COMIS[SD]$',
+    r'^CVT(T?)[PS][SD]2\w+$', r'^MOV(APS|APD|DQA)$', r'^MOV(UPS|UPD|DQU)$', r'^MOV(SS|SD)$', r'^MOV([HL])P[SD]$',
+    r'^MOV(HL|LH)PS$', r'^MOVS([LH])DUP$', r'^MOV(DQ2Q|Q2DQ)$',
+    r'^S(HL|HR|AR)$', r'^RO([LR])$', r'^RC([LR])$', r'^SH([LR])D$', r'^BT([CRS])$', r'^BS([FR])$', r'^(NEG|NOT)$',
+    r'^(INC|DEC)$', r'^(ADD|SUB|AND|OR|XOR)$',
+    r'^(ADC|SBB)$', r'^(CMP|TEST)$', r'^(I?)MUL$', r'^(I?)DIV$', r'^(CLC|STC|CMC)$', r'^(LAHF|SAHF)$',
+    r'^(AAA|AAS)$', r'^DA([AS])$', r'^PUSHA(D?)$', r'^POPA(D?)$',
+    r'^(?:LODS|STOS|SCAS|CMPS|MOVS)([BWDQ])$', r'^F(ADD|SUB|SUBR)$', r'^FDIV(R?)$', r'^F(INC|DEC)STP$',
+    r'^F(U?)COM\w*$')]
 
 
 def split(form):
@@ -59,7 +72,7 @@ def bits(ops):
 
 
 def distance(a, b):
-    """Between two lists of operands: the operand-size prefix, the other widths."""
+    """How far two lists of operands differ: in the operand-size prefix, in the other widths."""
     a, b = bits(a)[0], bits(b)[0]
     return ((a == 16) != (b == 16), abs(a - b))
 
@@ -73,13 +86,14 @@ def opcode(code):
 
 
 def middle(found):
-    """Of (figure, form) pairs the lower median."""
+    """The lower median of (figure, form) pairs."""
     return sorted(found)[(len(found) - 1) // 2] if found else None
 
 
 def twins(mnemonic):
-    """[(what is common, what differs)]"""
-    return [((i, mnemonic[:m.start(1)] + '?' + mnemonic[m.end(1):]), m.group(1)) for i, m in ((i, p.match(mnemonic)) for i, p in enumerate(TWINS)) if m]
+    """List of (what is common, what differs)."""
+    return [((i, mnemonic[:m.start(1)] + '?' + mnemonic[m.end(1):]), m.group(1))
+            for i, m in ((i, p.match(mnemonic)) for i, p in enumerate(TWINS)) if m]
 
 
 class Kin:
@@ -98,12 +112,12 @@ class Kin:
             self.by_kind.setdefault(kind_of(forms[n].cls), []).append(n)
 
     def family(self, form):
-        """Classes that one unit does alike are one."""
+        """Classes that the same unit executes alike are one family."""
         cls = self.forms[form].cls
         return 'div' if cls == 'idiv' else 'lea' if cls.startswith('lea') else cls
 
     def divides(self, form):
-        """What a divider does: as long as it has digits, and no other instruction's pace tells its own."""
+        """True for divisions: their time grows with their digits, so other instructions' figures do not predict it."""
         return re.search(r'div|sqrt', self.forms[form].cls)
 
     def peers(self, form):
@@ -131,7 +145,8 @@ class Kin:
                 continue
             peers = [n for n in self.peers(form) if n in there]
             same = [n for n in peers if n.partition(' ')[2] == ops]
-            like = [n for n in peers if shape(n.partition(' ')[2]) == shape(ops) and (bits(n)[0] == 16) == (bits(form)[0] == 16)]
+            like = [n for n in peers if shape(n.partition(' ')[2]) == shape(ops)
+                    and (bits(n)[0] == 16) == (bits(form)[0] == 16)]
             kind = [n for n in self.by_kind.get(self.kind_of(self.forms[form].cls), []) if n in there]
             for pool in ([n for n in like if n.partition(' ')[0] == mnemonic], same, like, [] if peers else kind):
                 if pool:
@@ -147,20 +162,22 @@ class Kin:
         for common, own in twins(mnemonic):
             stem = split(common[1] + ' ' + ops)[0]
             for other, n in sorted(self.groups.get(common, {}).get(ops, {}).items()):
-                near = {}  # by how near the operands are: (difference, ratio) of the two
+                near = {}  # by distance of the operands: (difference, ratio) of the two
                 for c, by_ops in sorted(self.groups.items()):
                     for o, members in sorted(by_ops.items()):
                         if c[0] == common[0] and own in members and other in members:
                             a, b = (self.measured[members[x]] for x in (own, other))
                             here = split(c[1] + ' ' + o)[0] == stem
-                            rank = 0 if here and o == ops else 1 if here and o.split(',')[0] == ops.split(',')[0] else 2 if here and shape(o) == shape(ops) else 3
+                            rank = (0 if here and o == ops else 1 if here and o.split(',')[0] == ops.split(',')[0]
+                                    else 2 if here and shape(o) == shape(ops) else 3)
                             if rank < 3 or o == ops:
                                 near.setdefault(rank, []).append((a - b, a / b))
                 if other == own or divides and not near:
                     continue
                 more, times = middle(near[min(near)]) if near else (0, 1)
                 it = self.measured[n]
-                it = it * times if divides or abs(more) < 0.75 and not 0.85 <= times <= 1.15 else it + more if abs(more) >= max(0.75, 0.15 * it) else it
+                it = (it * times if divides or abs(more) < 0.75 and not 0.85 <= times <= 1.15 else it + more
+                      if abs(more) >= max(0.75, 0.15 * it) else it)
                 if it > 0:
                     found.append((min(near, default=4), it, n))
         return middle([f[1:] for f in found if f[0] == min(found)[0]])
@@ -170,7 +187,8 @@ class Kin:
         found = []
         for (s, e, o), n in self.at.items():
             if (s, e) == (stem, elements) and o != ops and shape(o) == shape(ops):
-                r = self.ratio([self.peers(form)], lambda a, o=o: (a[0], a[1], o) if a[2] == ops else None) if scaled else 1
+                r = self.ratio([self.peers(form)],
+                               lambda a, o=o: (a[0], a[1], o) if a[2] == ops else None) if scaled else 1
                 if r:
                     found.append((distance(o, ops), o, self.measured[n] * r, n))
         return min(found)[2:] if found else None
@@ -196,19 +214,22 @@ class Kin:
 
     def plain(self, form):
         stem, elements, ops = split(form)
-        if self.family(form) == 'div':  # its width is its work
+        if self.family(form) == 'div':  # its time depends on its width
             return None
         bare = lambda o: re.sub(r',i\d+$' if stem.startswith('RC') else r',(i\d+|1)$', '', o)
-        near = [n for (s, e, o), n in self.at.items() if (s, e) == (stem, elements) and bare(o) == bare(ops) and 'i16' not in o + ops]
+        near = [n for (s, e, o), n in self.at.items() if (s, e) == (stem, elements) and bare(o) == bare(ops)
+                and 'i16' not in o + ops]
         return (middle(self.of(near)) if not re.search(r'\bm\d', ops) else None) or self.form(form, False)
 
     def cls(self, form):
         ops = split(form)[2]
         return middle(self.of(n for n in self.peers(form) if split(n)[2] == ops) or
-                      self.of(n for n in self.peers(form) if shape(split(n)[2]) == shape(ops) and self.family(form) != 'div'))
+                      self.of(n for n in self.peers(form) if shape(split(n)[2]) == shape(ops)
+                              and self.family(form) != 'div'))
 
     def figure(self, form, near):
-        """(the figure, the form or the core that it comes from, the rule), or None.  near: the first two rules only, or what comes behind them"""
+        """(figure, the form or core that it comes from, the rule), or None.  near: only the first two rules, else
+        only the others."""
         if near:
             rules = ('cousin', 'twin') if 'mm' in form else ('twin', 'cousin')
         else:

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * For tools/uops/generate_uops.py: what the decoder knows of instructions.  Never installed.
+ * For tools/uops/generate_uops.py: what the decoder knows about instructions.  Never installed.
  *
- *   forms mnemonics             every mnemonic of Zydis
- *   forms describe TABLE        standard input: one instruction a line in hexadecimal, `-` before one of 32-bit code; prints, tab-separated: hex, form, class,
- *                               width, form of its memory operand, the class' row, instruction set, loads, stores, issue slots and uops as built with the
- *                               table, 1 if it reads flags or writes registers that its text does not name
- *   forms sweep FILE...         every form in the executable sections of 64-bit ELF files: hex, form
+ *   forms mnemonics       every mnemonic of Zydis
+ *   forms describe TABLE  standard input: one instruction a line in hexadecimal, `-` before one of 32-bit code; prints,
+ *                         tab-separated: hex, form, class, width, form of its memory operand, the class' row,
+ * instruction
+ *                         set, loads, stores, issue slots and uops as built with the table, 1 if it reads flags or
+ *                         writes registers that its text does not name
+ *   forms sweep FILE...   every form in the executable sections of 64-bit ELF files: hex, form
  */
 #include "isa/isa_internal.h"
 #include <elf.h>
@@ -57,18 +59,21 @@ static int describe(const char *table)
 		struct insn in = { .len = (uint8_t)n };
 		isa_build(&b, cls, substitute, &zi, op, &slots, &in);
 		unsigned loads = 0, stores = 0;
-		bool chain = o.flags_read != 0;	/* a loop of it depends on itself by what the text does not name */
+		/* a loop of it depends on itself through operands that the text lacks */
+		bool chain = o.flags_read != 0;
 		for (unsigned i = 0; i < zi.operand_count; i++)
-			if (op[i].visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && op[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-			    isa->reg[op[i].reg.value] && op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+			if (op[i].visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
+			    op[i].type == ZYDIS_OPERAND_TYPE_REGISTER && isa->reg[op[i].reg.value] &&
+			    op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
 				chain = true;
 		for (unsigned i = 0; i < b.n; i++) {
 			loads += b.uop[i].kind == UOP_LOAD;
 			stores += b.uop[i].kind == UOP_STORE_DATA;
 		}
 		isa_form_name(&zi, op, name);
-		printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%u\t%u\t%u\t%u\t%d\n", line, name, isa_classes[cls].name, width_name[o.width],
-		       kind_name[o.form], r->name, ZydisISASetGetString(zi.meta.isa_set), loads, stores, in.issue_slots, in.uops, chain);
+		printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%u\t%u\t%u\t%u\t%d\n", line, name, isa_classes[cls].name,
+			width_name[o.width], kind_name[o.form], r->name, ZydisISASetGetString(zi.meta.isa_set), loads,
+			stores, in.issue_slots, in.uops, chain);
 		free(b.uop);
 	}
 	isa_destroy(isa);
@@ -94,7 +99,8 @@ static int sweep(const char *path, ZydisDecoder *decoder, struct isa *seen)
 	           h->e_shoff <= bytes && h->e_shnum <= (bytes - h->e_shoff) / sizeof(Elf64_Shdr);
 	for (unsigned i = 0; elf && i < h->e_shnum; i++) {
 		const Elf64_Shdr *s = (const void *)(image + h->e_shoff + i * sizeof *s);
-		if (!(s->sh_flags & SHF_EXECINSTR) || s->sh_type != SHT_PROGBITS || s->sh_offset > bytes || s->sh_size > bytes - s->sh_offset)
+		if (!(s->sh_flags & SHF_EXECINSTR) || s->sh_type != SHT_PROGBITS || s->sh_offset > bytes ||
+		    s->sh_size > bytes - s->sh_offset)
 			continue;
 		for (size_t at = 0; at < s->sh_size;) {
 			ZydisDecodedInstruction zi;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * For tools/uops/measure.py: cycles of a few instructions on the machine at hand.  Never installed.
+ * For tools/uops/measure.py: measures the cycles of a few instructions on this machine.  Never installed.
  *
- * Standard input: one body a line, NAME <tab> instructions in it <tab> hexadecimal code; prints NAME <tab> cycles an instruction, or a
- * dash where the code faults.  The body, repeated to some 2 KB, runs in a loop of 40 rounds; least time of many runs, each beside a chain of
- * dependent ADD r64, r64 whose cycles are known: the frequency of that moment.  RAX and RCX of the body: a buffer of zeros and 3; vectors
- * hold 1.0 in every lane; R15 is the loop's, RSP stays.  Each body runs in a process of its own.
+ * Standard input: one body a line, NAME <tab> instructions in it <tab> hexadecimal code.  Prints NAME <tab> cycles per
+ * instruction, or a dash if the code faults.  The body, repeated to some 2 KB, runs in a loop of 40 rounds.  The
+ * result is the least time of many runs, each beside a chain of dependent ADD r64, r64 whose cycles are known,
+ * which gives the frequency of that moment.  In the body RAX points to a buffer of zeros, RCX is 3, and vectors
+ * hold 1.0 in every lane; R15 belongs to the loop, RSP stays.  Each body runs in a process of its own.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,21 +33,25 @@ static uint64_t now(void)
 static void make(uint8_t *at, const uint8_t *body, size_t length, unsigned times)
 {
 	static const uint8_t head[] = {
-		0x53, 0x55, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57,	/* push */
-		0x48, 0x89, 0xf8,						/* mov rax, rdi */
+		0x53, 0x55, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41,
+		0x57, /* push */
+		0x48, 0x89,
+		0xf8, /* mov rax, rdi */
 		0xc5, 0xfc, 0x10, 0x06, 0xc5, 0xfc, 0x10, 0x0e, 0xc5, 0xfc, 0x10, 0x16, 0xc5, 0xfc, 0x10, 0x1e,
 		0xc5, 0xfc, 0x10, 0x26, 0xc5, 0xfc, 0x10, 0x2e, 0xc5, 0xfc, 0x10, 0x36, 0xc5, 0xfc, 0x10, 0x3e,
 		0xc5, 0x7c, 0x10, 0x06, 0xc5, 0x7c, 0x10, 0x0e, 0xc5, 0x7c, 0x10, 0x16, 0xc5, 0x7c, 0x10, 0x1e,
-		0xc5, 0x7c, 0x10, 0x26, 0xc5, 0x7c, 0x10, 0x2e, 0xc5, 0x7c, 0x10, 0x36, 0xc5, 0x7c, 0x10, 0x3e,	/* vmovups ymmN, [rsi] */
-		0xb9, 3, 0, 0, 0, 0xba, 1, 0, 0, 0, 0xbb, 1, 0, 0, 0, 0xbd, 1, 0, 0, 0, 0xbe, 1, 0, 0, 0, 0xbf, 1, 0, 0, 0,
-		0x41, 0xb8, 1, 0, 0, 0, 0x41, 0xb9, 1, 0, 0, 0, 0x41, 0xba, 1, 0, 0, 0, 0x41, 0xbb, 1, 0, 0, 0,
-		0x41, 0xbc, 1, 0, 0, 0, 0x41, 0xbd, 1, 0, 0, 0, 0x41, 0xbe, 1, 0, 0, 0,
-		0x41, 0xbf, ROUNDS, 0, 0, 0,
+		/* vmovups ymmN, [rsi] */
+		0xc5, 0x7c, 0x10, 0x26, 0xc5, 0x7c, 0x10, 0x2e, 0xc5, 0x7c, 0x10, 0x36, 0xc5, 0x7c, 0x10, 0x3e,
+		0xb9, 3, 0, 0, 0, 0xba, 1, 0, 0, 0, 0xbb, 1, 0, 0, 0, 0xbd, 1, 0, 0, 0, 0xbe, 1, 0, 0, 0, 0xbf,
+		1, 0, 0, 0, 0x41, 0xb8, 1, 0, 0, 0, 0x41, 0xb9, 1, 0, 0, 0, 0x41, 0xba, 1, 0, 0, 0, 0x41, 0xbb,
+		1, 0, 0, 0, 0x41, 0xbc, 1, 0, 0, 0, 0x41, 0xbd, 1, 0, 0, 0, 0x41, 0xbe, 1, 0, 0, 0, 0x41, 0xbf,
+		ROUNDS, 0, 0, 0,
 	};
-	static const uint8_t tail[] = { 0xc5, 0xf8, 0x77, 0x0f, 0x77, 0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5d, 0x5b, 0xc3 };
+	static const uint8_t tail[] = { 0xc5, 0xf8, 0x77, 0x0f, 0x77, 0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c,
+		0x5d, 0x5b, 0xc3 };
 	uint8_t *p = at, *loop;
-	/* C4, C5, 62: VEX and EVEX, if the first instruction is; others want clean upper halves, as legacy SSE does (else it merges:
-	 * ADDPS 3 cycles on Zen 5 instead of 2) */
+	/* C4, C5, 62: VEX and EVEX, if the first instruction is; others want clean upper halves, as legacy SSE does
+	 * (else it merges: ADDPS 3 cycles on Zen 5 instead of 2) */
 	bool legacy = length && body[0] != 0xc4 && body[0] != 0xc5 && body[0] != 0x62;
 	memcpy(p, head, sizeof head);
 	p += sizeof head;

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Measures every form of instruction that may stand in a straight line, on the machine at hand: its latency and its clocks an instruction, as
-# InstLatx64 has them for other machines.  Run by `tools/uops/measure.sh FILE`; the file is an input of generate_uops.sh.
+# Measures every form of instruction that may stand in a straight line, on this machine: its latency and its clocks per
+# instruction, as InstLatx64 has them for other machines.  Run by `tools/uops/measure.sh FILE`; the file is an input of
+# generate_uops.sh.
 #
-#   L  chains through registers of one kind, the slower one of two: operands A,B then B,A, further operands another register, and A,C
-#      (three operands: A,C,A) again and again; none where operands are of different kinds or in memory
-#   T  twelve copies, or as many as there are registers, each with a destination of its own, sources that nobody writes, memory operands 64 bytes apart
-# What is left out: what generate_uops.py's R1 keeps (KEEP), what faults, EVEX masks.
+#   L  chains through registers of one kind, the slower of two chains: operands A,B then B,A, with further operands in
+#      another register; and A,C (three operands: A,C,A) again and again.  None if operands are of different kinds or in
+#      memory.
+#   T  twelve copies, or as many as there are registers, each with a destination of its own, sources that are never
+#      written, and memory operands 64 bytes apart
+# Left out: what R1 of generate_uops.py keeps (KEEP), what faults, EVEX masks.
 import os
 import re
 import subprocess
@@ -17,10 +20,12 @@ sys.path.insert(0, HERE)
 import candidates
 import generate_uops as generate
 
-CHUNK = 500  # bodies a run of measure.c
-R64 = ['rbx', 'rsi', 'rdi', 'r8', 'r9', 'r10', 'r11', 'r12', 'r13', 'r14', 'rbp']  # RDX: MULX reads it, addresses of LEA
+CHUNK = 500  # bodies in each run of measure.c
+# RDX: MULX reads it, addresses of LEA
+R64 = ['rbx', 'rsi', 'rdi', 'r8', 'r9', 'r10', 'r11', 'r12', 'r13', 'r14', 'rbp']
 SUFFIX = {'r8': 'b', 'r16': 'w', 'r32': 'd'}
-OLD = {'rbx': ('bl', 'bx', 'ebx'), 'rsi': ('sil', 'si', 'esi'), 'rdi': ('dil', 'di', 'edi'), 'rbp': ('bpl', 'bp', 'ebp'), 'rdx': ('dl', 'dx', 'edx')}
+OLD = {'rbx': ('bl', 'bx', 'ebx'), 'rsi': ('sil', 'si', 'esi'), 'rdi': ('dil', 'di', 'edi'),
+       'rbp': ('bpl', 'bp', 'ebp'), 'rdx': ('dl', 'dx', 'edx')}
 
 
 def gpr(n, kind):
@@ -42,7 +47,8 @@ def kinds(kind):
 
 
 def register(kind, n, spare):
-    """The n-th register that is written, or the spare one number `spare` that is only read: these are the last ones."""
+    """The n-th register that is written, or the spare one number `spare` that is only read; the spare ones are the
+    last."""
     count, name = kinds(kind)
     return name(count - 1 - spare if spare is not None else n) if count else None
 
@@ -78,10 +84,12 @@ def variants(mnemonic, pattern):
     if mnemonic == 'lea':
         one, chain = lea(pattern, one)
         return one, chain, None
-    if regs and len(set(regs)) == 1 and not any(k not in regs and 'm' in k for k in pattern) and register(pattern[0], 0, None):
+    if regs and len(set(regs)) == 1 and not any(k not in regs and 'm' in k for k in pattern) and register(pattern[0],
+            0, None):
         chain = []
         if len(regs) == 1:
-            chain = [mnemonic + ' ' + ', '.join(operand(k, 0, None if i == 0 else 0, 0) for i, k in enumerate(pattern))] * 2
+            chain = [mnemonic + ' ' + ', '.join(operand(k, 0, None if i == 0 else 0, 0)
+                                                for i, k in enumerate(pattern))] * 2
         for a, b in ((0, 1), (1, 0)) if len(regs) > 1 else ():
             ops, seen = [], 0
             for kind in pattern:
@@ -120,7 +128,8 @@ def assemble_labelled(texts):
 def batch(numbered):
     src = '.intel_syntax noprefix\ntarget:\n' + ''.join('L%d: %s\n' % (i, t) for i, t in numbered)
     p = subprocess.run([generate.LLVM_MC, '-triple=x86_64-pc-linux-gnu', '-show-encoding', '--filetype=asm'], input=src,
-                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=dict(os.environ, LLVM_DISABLE_SYMBOLIZATION='1'))
+                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                       env=dict(os.environ, LLVM_DISABLE_SYMBOLIZATION='1'))
     if p.returncode < 0 or p.returncode > 1:
         if len(numbered) == 1:
             return {}
@@ -144,10 +153,12 @@ def main():
     # The patterns themselves, as candidates.lines() walks them.
     todo = {}
     for m in mnemonics:
-        if m in ('lea', 'bnd', 'xbegin', 'ud0', 'ud1') or m[0] == 'j' or m.startswith(('loop', 'call', 'ret', 'int', 'sys', 'push', 'pop', 'f')):
+        if m in ('lea', 'bnd', 'xbegin', 'ud0',
+                 'ud1') or m[0] == 'j' or m.startswith(('loop', 'call', 'ret', 'int', 'sys', 'push', 'pop', 'f')):
             continue
         for p in candidates.vector() if m[0] in 'vk' else candidates.scalar():
-            if 'vx' in p or 'vy' in p:  # of a vector of addresses: gathers, which R1 keeps, and what LLVM takes for a general register
+            # 'vx', 'vy': a vector of addresses: gathers, which R1 keeps, and what LLVM takes for a general register
+            if 'vx' in p or 'vy' in p:
                 continue
             todo.setdefault(candidates.text(m, p), (m, p))
     for r in ('r16', 'r32', 'r64'):
@@ -156,8 +167,10 @@ def main():
     known = [t for t in first if t in todo]
     code = assemble_labelled(known)
     known = [(todo[t], code[i]) for i, t in enumerate(known) if i in code]
-    known.sort(key=lambda k: sum(x in ('al', 'ax', 'eax', 'rax', 'rh') for x in k[0][1]))  # a fixed register makes T a chain
-    described = subprocess.run([forms_tool, 'describe', tsv], input='\n'.join(c for _, c in known) + '\n', stdout=subprocess.PIPE, text=True,
+    # a fixed register makes T a chain
+    known.sort(key=lambda k: sum(x in ('al', 'ax', 'eax', 'rax', 'rh') for x in k[0][1]))
+    described = subprocess.run([forms_tool, 'describe', tsv], input='\n'.join(c for _, c in known) + '\n',
+                               stdout=subprocess.PIPE, text=True,
                                check=True).stdout.splitlines()
     info = {}
     for line in described:
@@ -185,7 +198,8 @@ def main():
     best = {}
     for _ in range(3):
         for at in range(0, len(lines), CHUNK):
-            out = subprocess.run(os.environ.get('RUN', '').split() + [measure], input='\n'.join(lines[at:at + CHUNK]) + '\n',
+            out = subprocess.run(os.environ.get('RUN', '').split() + [measure],
+                                 input='\n'.join(lines[at:at + CHUNK]) + '\n',
                                  stdout=subprocess.PIPE, text=True, check=True).stdout
             for line in out.splitlines():
                 key, value = line.split('\t')
@@ -195,7 +209,7 @@ def main():
     if 'ONLY' in os.environ:
         kept = {line.split('\t')[0]: line for line in open(result) if line[0] != '#'}
     with open(result, 'w') as f:
-        f.write('# form, latency, clocks an instruction: as tools/uops/measure.sh measured on %s\n' % host())
+        f.write('# form, latency, clocks per instruction; measured by tools/uops/measure.sh on\n# %s\n' % host())
         for name in sorted(set(k.split('|')[0] for k in best) | set(kept)):
             if name + '|T' not in best:
                 f.write(kept.get(name, ''))
@@ -211,7 +225,8 @@ MEASURED = ['clc', 'add_imm', 'nop', 'movbe', 'bt_mem', 'lea', 'lea_scaled', 'le
 
 def host():
     text = open('/proc/cpuinfo').read()
-    return ', '.join('%s %s' % (k, re.search(r'^%s\s*: (.*)$' % k, text, re.M).group(1)) for k in ('vendor_id', 'cpu family', 'model', 'stepping'))
+    return ', '.join('%s %s' % (k, re.search(r'^%s\s*: (.*)$' % k, text, re.M).group(1))
+                     for k in ('vendor_id', 'cpu family', 'model', 'stepping'))
 
 
 if __name__ == '__main__':

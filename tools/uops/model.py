@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Part of tools/uops/generate_uops.py: what a scheduling model of LLVM says of an instruction, as llvm-exegesis prints it.
+# Part of tools/uops/generate_uops.py: what LLVM's scheduling model says about an instruction, as llvm-exegesis
+# prints it.
 #
-# Its analysis mode takes benchmark points and prints, for every scheduling class whose points contradict the model, what the model
-# has: uops, latency, and the port sets that the class writes.  The points given here are made up (99 uops each), so every class is
-# printed.  That is the whole of the model's description, where llvm-mca shows only the pressure on each port, from which
-# "one uop on 0,6 and one on 1,5" cannot be told from "two uops on 0,1,5,6".
+# Its analysis mode reads benchmark points and prints, for every scheduling class whose points contradict the model,
+# what the model has: uops, latency, and the port sets that the class writes.  The points given here are invented (99
+# uops each), so every class is printed.  That is the model's whole description.  llvm-mca shows only the pressure on
+# each port, which cannot distinguish "one uop on 0,6 and one on 1,5" from "two uops on 0,1,5,6".
 import html
 import os
 import re
@@ -22,7 +23,8 @@ def register_names(llvm_mc):
     for r in LEGACY:
         probe += [('mov %s, 4660' % r, r), ('mov e%s, 4660' % r, 'e' + r), ('movabs r%s, 0x123456789' % r, 'r' + r)]
     for i in range(8, 16):
-        probe += [('mov r%d%s, 4' % (i, s), 'r%d%s' % (i, s)) for s in ('b', 'w', 'd')] + [('movabs r%d, 0x123456789' % i, 'r%d' % i)]
+        probe += [('mov r%d%s, 4' % (i, s), 'r%d%s' % (i, s))
+                  for s in ('b', 'w', 'd')] + [('movabs r%d, 0x123456789' % i, 'r%d' % i)]
     probe += [('mov %s, 4' % r, r) for r in GPR8]
     for i in range(16):
         probe += [('vsqrtps xmm%d, [rax]' % i, 'xmm%d' % i), ('vsqrtps ymm%d, [rax]' % i, 'ymm%d' % i)]
@@ -31,7 +33,8 @@ def register_names(llvm_mc):
     for i in range(32):
         probe += [('vsqrtps zmm%d, [rax]' % i, 'zmm%d' % i)]
     for i in range(8):
-        probe += [('pabsd mm%d, [rax]' % i, 'mm%d' % i), ('kmovw k%d, [rax]' % i, 'k%d' % i), ('fld st(%d)' % i, 'st%d' % i)]
+        probe += [('pabsd mm%d, [rax]' % i, 'mm%d' % i), ('kmovw k%d, [rax]' % i, 'k%d' % i),
+                  ('fld st(%d)' % i, 'st%d' % i)]
     probe += [('mov %s, [rax]' % s, s) for s in ('es', 'ds', 'ss', 'fs', 'gs')]
     for text, name in probe:
         for _, _, operands, _ in assemble(llvm_mc, [text]):
@@ -73,7 +76,8 @@ class Class:
     """uops, latency, throughput, resources {name: cycles}; unknown: the model has nothing."""
 
     def __init__(self, name, uops, latency, rthroughput, resources):
-        self.name, self.uops, self.latency, self.rthroughput, self.resources = name, uops, latency, rthroughput, resources
+        self.name, self.uops, self.latency, self.rthroughput, self.resources = (name, uops, latency, rthroughput,
+                resources)
 
 
 def classes(exegesis, cpu, insns, names, work):
@@ -82,8 +86,10 @@ def classes(exegesis, cpu, insns, names, work):
     with open(yaml, 'w') as f:
         for n, (code, opcode, operands) in enumerate(insns):
             f.write(point(n, cpu, opcode, operands, names, code))
-    p = subprocess.run([exegesis, '-mode=analysis', '-benchmarks-file=' + yaml, '-analysis-inconsistencies-output-file=' + report,
-                        '-analysis-numpoints=0', '-analysis-clustering-epsilon=0.1', '-analysis-inconsistency-epsilon=0.1'],
+    p = subprocess.run([exegesis, '-mode=analysis', '-benchmarks-file=' + yaml,
+                        '-analysis-inconsistencies-output-file=' + report,
+                        '-analysis-numpoints=0', '-analysis-clustering-epsilon=0.1',
+                        '-analysis-inconsistency-epsilon=0.1'],
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if p.returncode:
         raise SystemExit('llvm-exegesis: ' + p.stderr[-400:])
@@ -109,7 +115,9 @@ def classes(exegesis, cpu, insns, names, work):
             item = re.sub(r'<[^>]*>', ' ', item)
             m = re.match(r'\s*(\S+?)\s*:\s*\[?(\d+)(?:\s*,\s*(\d+)\s*\])?', item)
             if m:
-                resources[m.group(1)] = resources.get(m.group(1), 0) + int(m.group(3) or m.group(2)) - (int(m.group(2)) if m.group(3) else 0)
+                resources[m.group(1)] = resources.get(m.group(1),
+                                                      0) + int(m.group(3) or m.group(2)) - (int(m.group(2))
+                                                              if m.group(3) else 0)
         c = Class(name, int(number(cells[2], 0)), int(latency), number(cells[4], 0.0), resources)
         for n in members:
             found[n] = c

@@ -1,25 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Part of tools/uops/generate_uops.py: the cores that LLVM has no model of (Core 2, Pentium III, Pentium 4, Pentium).  The whole table is made.
+# Part of tools/uops/generate_uops.py: the cores that LLVM has no model of (Core 2, Pentium III, Pentium 4, Pentium).
+# Makes their whole tables.
 #
-# Class rows: the flow of data of Skylake's row of that class, on the ports of this machine.  LAYOUT says for each kind of unit which ports these are
-# and from where that is known.  Latency and throughput are then those of most of the measured forms that the row serves; a class
-# of which no form was measured keeps Skylake's cycles and says GUESS.  OVERRIDE: rows that a manual describes otherwise.
+# Class rows: each takes the data flow of Skylake's row of that class, on the ports of this machine.  LAYOUT says for
+# each kind of unit which ports these are, and its source.  Latency and throughput are then those of most of the
+# measured forms that use the row; a class without a measured form keeps Skylake's cycles and says GUESS.  OVERRIDE
+# has rows that a manual describes otherwise.
 #
-# Form rows: every measured form (every fifth line of the file is left out), and every form newer than the core, which has its class' row as a
-# substitute.  The rule, one for all forms:
-#   latency     the measured one, if it is a chain of the form itself (within 0.35 of a whole number; half cycles for double-speed ALUs)
-#   throughput  what the row's uops could do at best on their ports is compared with the measured clocks.  The first of these
-#               variants within 5 %, else the nearest, is taken: the row as it is; without its side uops; its main uop on another port set
-#               of the same kind of unit; up to five uops more beside it on the same ports; a unit that is blocked for that many cycles.
-#               A form that depends on itself by flags or hidden registers is as slow as its chain and is only ever made faster; RCL and
-#               CMPXCHG whose chain is shorter than their result have a last uop of the result's own.  A row by hand (KEPT) that is
-#               measured slower blocks a unit so long.  Figures of two registers (r1, r2) of Core 2 and P6 are not taken where the
-#               file has the form with one: registers that nobody writes meet the ports that read the retired file.
-# A vector form of which only the latency is known has its throughput as a form that was not measured, by the rules of kin.py.
-# Forms that were not measured: figures of forms that were, by the rules of kin.py (its first two), else what the vendor published
-# (published.py; of what divides before all), else the other rules of kin.py, else the class' row; then as above.  A load or a store alone has only the
-# first two and what is published.  A row by hand blocks a unit as long as its likes do.  The order was chosen by leaving out every eighth of the
-# lines that are not held out in turn (FOLDS=8 tools/uops/generate_uops.sh).
+# Form rows: there is one for every measured form (every fifth line of the file is held out), and one for every form
+# newer than the core, which has its class' row as a substitute.  The rule is the same for all forms:
+#   latency     the measured one, if it is a chain of the form itself (within 0.35 of a whole number; half cycles for
+#               double-speed ALUs)
+#   throughput  what the row's uops could at best do on their ports is compared with the measured clocks.  The first of
+#               these variants within 5 % is used, else the nearest one: the row as it is; without its side uops; its
+#               main uop on another port set of the same kind of unit; up to five more uops beside it on the same ports;
+#               a unit that is blocked for that many cycles.  A form that depends on itself through flags or hidden
+#               registers is as slow as its chain and is only ever made faster.  RCL and CMPXCHG whose chain is shorter
+#               than their result end with a uop for the result alone.  A hand-written row (KEPT) that is measured
+#               slower blocks a unit for that long.  For Core 2 and P6, figures of two registers (r1, r2) are not used
+#               if the file has the form with one: registers that are never written are limited by the ports that read
+#               the retired file.
+# A vector form of which only the latency was measured has its throughput as an unmeasured form, by the rules of kin.py.
+# Unmeasured forms have the figures of measured ones by the first two rules of kin.py; else what the vendor published
+# (published.py; for divisions that comes first); else by the other rules of kin.py; else their class' row; then as
+# above. A form that is only a load or a store uses just the first two rules and what is published.  A hand-written
+# row blocks a unit as long as similar forms do.  The order was chosen by leaving out in turn every eighth of the
+# lines that are not held out (FOLDS=8 tools/uops/generate_uops.sh).
 import re
 
 import kin
@@ -28,67 +34,89 @@ import rows
 from rows import Uop
 
 SUITE_P5 = 'I86 I386 I486REAL I486 I186 I286REAL I286PROTECTED PENTIUMREAL X87 LAHF'.split()
-SUITE_P3 = SUITE_P5 + 'PENTIUMMMX PPRO CMOV FCMOV SSE SSEMXCSR SSE_PREFETCH FXSAVE FAT_NOP RDPMC PREFETCH_NOP LAHF'.split()
+SUITE_P3 = (SUITE_P5 +
+            'PENTIUMMMX PPRO CMOV FCMOV SSE SSEMXCSR SSE_PREFETCH FXSAVE FAT_NOP RDPMC PREFETCH_NOP LAHF'.split())
 SUITE_P4 = SUITE_P3 + 'SSE2 SSE2MMX CLFSH PAUSE'.split()
 SUITE_PRESCOTT = SUITE_P4 + 'SSE3 SSE3X87 MONITOR LONGMODE FXSAVE64 CMPXCHG16B LAHF'.split()
 SUITE_CORE2 = SUITE_PRESCOTT + 'SSSE3 SSSE3MMX VTX SMX'.split()
 
-# halves: 128 bits are worked on as twice 64 (Hinton et al.), two clocks an instruction where nothing else is known.
-# store: clocks a store is written in (store.commit_cycles of the core's file).  bus: clocks of a write that misses an L1D that does not
-# allocate then (l1d.write_around): a form measured at so many for each of its stores says nothing of the core.
-# Port sets by kind of unit: alu (any integer ALU), fast (double speed), shift, lea, imul, branch, move (general fallback of one uop), valu (integer SIMD),
-# vshift, vmul, shuffle, vlogic, fadd, fmul, fdiv, fmove (SIMD and x87 copies), x87.
-NETBURST = dict(alu='0145', other='1', shift='1', lea='0145', imul='1', branch='04', logic='04', valu='1', vshift='1', vmul='1', shuffle='1', vlogic='1',
+# halves: 128 bits are done as twice 64 (Hinton et al.): two clocks per instruction if nothing else is known.
+# store: clocks in which a store is written (store.commit_cycles of the core's file).
+# bus: clocks of a write that misses an L1D that does not allocate then (l1d.write_around); a form measured at this many
+# clocks for each of its stores says nothing about the core.
+# Port sets by kind of unit: alu (any integer ALU), fast (double speed), shift, lea, imul, branch, move (general
+# fallback for one uop), valu (integer SIMD), vshift, vmul, shuffle, vlogic, fadd, fmul, fdiv, fmove (SIMD and x87
+# copies), x87.
+NETBURST = dict(alu='0145', other='1', shift='1', lea='0145', imul='1', branch='04', logic='04', valu='1',
+                vshift='1', vmul='1', shuffle='1', vlogic='1',
                 fadd='1', fmul='1', fdiv='1', fmove='0', x87='1', load='2', sta='3', std='0')
 LAYOUT = {
     'core2': dict(
         title='Core 2 (65 nm)', instlat='00006F6_Conroe_InstLatX64.txt', sets=SUITE_CORE2, width=4, ports='012345',
-        source='OM "Intel Core Microarchitecture", "Issue Ports and Execution Units"', unlaminate='none', fuse='yes', macro='cmp-test-32', idioms='narrow',
-        unit=dict(alu='015', other='015', shift='05', lea='0', imul='1', branch='5', logic='015', valu='05', vshift='05', vmul='1', shuffle='5', vlogic='015',
+        source='OM "Intel Core Microarchitecture", "Issue Ports and Execution Units"', unlaminate='none', fuse='yes',
+        macro='cmp-test-32', idioms='narrow',
+        unit=dict(alu='015', other='015', shift='05', lea='0', imul='1', branch='5', logic='015', valu='05',
+                  vshift='05', vmul='1', shuffle='5', vlogic='015',
                   fadd='1', fmul='0', fdiv='0', fmove='015', x87='0', load='2', sta='3', std='4')),
     'pentium3': dict(
         title='Pentium III', instlat='0000683_P3_Coppermine_InstLatX86.txt', sets=SUITE_P3, width=3, ports='01234',
-        source='Intel Architecture Optimization Reference Manual (245127), "Execution Units" of the P6 family', unlaminate='none', fuse='no', macro='none', idioms='none',
-        unit=dict(alu='01', other='01', shift='0', lea='0', imul='0', branch='1', logic='01', valu='01', vshift='1', vmul='0', shuffle='1', vlogic='01',
+        source='Intel Architecture Optimization Reference Manual (245127), "Execution Units" of the P6 family',
+        unlaminate='none', fuse='no', macro='none', idioms='none',
+        unit=dict(alu='01', other='01', shift='0', lea='0', imul='0', branch='1', logic='01', valu='01', vshift='1',
+                  vmul='0', shuffle='1', vlogic='01',
                   fadd='1', fmul='0', fdiv='0', fmove='01', x87='0', load='2', sta='3', std='4')),
     'willamette': dict(
-        title='Pentium 4 (180 nm)', instlat='0000F13_P4_Willamette_InstLatX86.txt', sets=SUITE_P4, width=3, ports='012345', fast=True, halves=True, store=1.75,
-        source='Hinton et al., "The Microarchitecture of the Pentium 4 Processor", Intel Technology Journal Q1 2001, dispatch ports; 0, 1: '
-        'first half of a cycle of its ports 0 and 1, 4, 5: the second half', unlaminate='none', fuse='no', macro='none', idioms='integer', unit=NETBURST),
+        title='Pentium 4 (180 nm)', instlat='0000F13_P4_Willamette_InstLatX86.txt', sets=SUITE_P4, width=3,
+        ports='012345', fast=True, halves=True, store=1.75,
+        source='Hinton et al., "The Microarchitecture of the Pentium 4 Processor", Intel Technology Journal Q1 2001,\n'
+        'dispatch ports; 0, 1: first half of a cycle of its ports 0 and 1; 4, 5: the second half', unlaminate='none',
+        fuse='no',
+        macro='none', idioms='integer', unit=NETBURST),
     'prescott': dict(
-        title='Pentium 4 (90 nm)', instlat='0000F43_P4_Prescott_InstLatX64.txt', sets=SUITE_PRESCOTT, width=3, ports='012345', fast=True, halves=True, store=1.67,
-        source='as Willamette (Hinton et al., Intel Technology Journal Q1 2001), with the shifter and multiplier of the 90 nm part',
+        title='Pentium 4 (90 nm)', instlat='0000F43_P4_Prescott_InstLatX64.txt', sets=SUITE_PRESCOTT, width=3,
+        ports='012345', fast=True, halves=True, store=1.67,
+        source='as Willamette (Hinton et al., Intel Technology Journal Q1 2001), with the shifter and multiplier\n'
+        'of the 90 nm part',
         unlaminate='none', fuse='no', macro='none', idioms='integer', unit=NETBURST),
     'pentium': dict(
-        title='Pentium (P54C)', instlat='0000525_P54C_InstLatX86.txt', sets=SUITE_P5, width=2, ports='012', inorder=True, bus=7.67,
-        source='AP-500, "Optimizations for Intel\'s 32-Bit Processors", pairing rules: 01 UV, 0 PU, 1 PV, 2 floating point, 12 FXCH; '
-        'unit=other: not pairable', unlaminate='none', fuse='yes', macro='none', idioms='none',
-        unit=dict(alu='01', other='01', shift='0', lea='01', imul='0', branch='1', logic='01', valu='0', vshift='0', vmul='0', shuffle='0', vlogic='0',
+        title='Pentium (P54C)', instlat='0000525_P54C_InstLatX86.txt', sets=SUITE_P5, width=2, ports='012',
+        inorder=True, bus=7.67,
+        source='AP-500, "Optimizations for Intel\'s 32-Bit Processors", pairing rules: 01 UV, 0 PU, 1 PV,\n'
+        '2 floating point, 12 FXCH; unit=other: not pairable', unlaminate='none', fuse='yes', macro='none',
+        idioms='none',
+        unit=dict(alu='01', other='01', shift='0', lea='01', imul='0', branch='1', logic='01', valu='0', vshift='0',
+                  vmul='0', shuffle='0', vlogic='0',
                   fadd='2', fmul='2', fdiv='2', fmove='2', x87='2', load='01', sta='01', std='01')),
 }
 
-# Other cores that are akin, the nearest first: what was measured on them serves where nothing was on the core (kin.py).  (name, file, which): of a
-# core that has a table its own every fifth line stays out ('apart'); of the same machine's other file every form that is left out of its own
-# ('same'); no operation on 128 bits, which Yonah works on as two halves and Core 2 at once ('narrow'); 'all' of the others.
+# Related cores, the nearest first: their measurements are used where there is none of the core (kin.py).  Each is
+# (name, file, which).  which 'apart': a core that has a table, whose own every fifth line stays held out; 'same':
+# the other file of the same machine, without the forms that are held out of its own; 'narrow': without operations on
+# 128 bits, which Yonah does as two halves and Core 2 at once; 'all': everything.
 COUSINS = {
     'pentium': [('P55C', '0000543_P55C_InstLatX86.txt', 'all')],
     'pentium3': [('Yonah', '00006E8_PM_Yonah_InstLatX86.txt', 'all')],
     'core2': [('Yonah', '00006E8_PM_Yonah_InstLatX86.txt', 'narrow')],
     'willamette': [('Prescott', '0000F43_P4_Prescott_InstLatX64.txt', 'apart')],
-    'prescott': [('Prescott in 32 bits', '0000F43_P4_Prescott_InstLatX86.txt', 'same'), ('Willamette', '0000F13_P4_Willamette_InstLatX86.txt', 'apart')],
+    'prescott': [('Prescott in 32 bits', '0000F43_P4_Prescott_InstLatX86.txt', 'same'),
+                 ('Willamette', '0000F13_P4_Willamette_InstLatX86.txt', 'apart')],
 }
 
 KINDS = [
     ('branch', r'^(jmp|jcc|jecxz|loop|call|ret)'),
     ('shift', r'^(shift|rotate|shld)'), ('lea', r'^lea'), ('imul', r'^(imul|mul|div|idiv|popcnt|crc32|pdep)'),
     ('other', r'^(bt|bit_|bswap|cmov|setcc|lahf|sahf|cwd|bcd|flag_op|clc|cmc|cld|xlat|adc)'),
-    ('alu', r'^(mov$|mov\.|mov_imm|movzx|movsx|alu|add_imm|cbw|xchg|xadd|cmpxchg|push|pop|leave|movs|stos|lods|scas|cmps|nop|andn|bls|bextr|bzhi)'),
+    ('alu',
+     r'^(mov$|mov\.|mov_imm|movzx|movsx|alu|add_imm|cbw|xchg|xadd|cmpxchg|push|pop|leave|movs|stos|lods|scas|cmps|'
+     r'nop|andn|bls|bextr|bzhi)'),
     ('fmove', r'^(vmov|vec_copy|fld$|fld\.|fst|fxch|fnop|mov_half|movnt|fld_zero|fld_const)'),
     ('fdiv', r'^(fdiv|fsqrt|fp_div|fp_sqrt|fidiv)'), ('fmul', r'^(fmul|fimul|fp_mul|fp_rcp|fp_fma|fp_dp)'),
     ('fadd', r'^(fadd|fiadd|fp_add|fp_minmax|fp_cmp|fp_comis|fp_hadd|fp_round|cvt)'),
     ('x87', r'^f[a-z0-9_]*$|^emms'),
-    ('vlogic', r'^(vec_logic|fp_logic|blend$)'), ('vshift', r'^vec_shift'), ('vmul', r'^(vec_mul|vec_sad|vec_mpsad|vnni|aes|pclmul|vec_minpos)'),
-    ('shuffle', r'^(shuffle|pack|pmovx|fp_shuffle|fp_unpack|movdup|mov_scalar|pinsr|pextr|broadcast|insert|extract|blend)'),
+    ('vlogic', r'^(vec_logic|fp_logic|blend$)'), ('vshift', r'^vec_shift'),
+    ('vmul', r'^(vec_mul|vec_sad|vec_mpsad|vnni|aes|pclmul|vec_minpos)'),
+    ('shuffle',
+     r'^(shuffle|pack|pmovx|fp_shuffle|fp_unpack|movdup|mov_scalar|pinsr|pextr|broadcast|insert|extract|blend)'),
     ('valu', r'^(vec_|mov_gpr_vec|mov_vec_gpr|mov_mmx_vec|movmsk|maskmov)'),
 ]
 
@@ -102,43 +130,66 @@ def kind_of(row):
     return 'other'
 
 
-# AP-500: what pairs.  Everything else is not pairable.
-P5_PAIRS = re.compile(r'^(mov|mov\.8|mov_imm|alu|add_imm|lea|lea_scaled|lea_slow|lea_slow_scaled|lea_rip|push|pop|nop|adc|shift|rotate_1|rotate_carry_1|'
-                      r'jmp|jcc|call|load|load_index|store_address|store_address_index|store_data|mov\.m|mov\.s|mov\.8\.m)(\.|$)')
+# AP-500: what pairs.  Everything else does not.
+P5_PAIRS = re.compile(r'^(mov|mov\.8|mov_imm|alu|add_imm|lea|lea_scaled|lea_slow|lea_slow_scaled|lea_rip|push|pop|'
+                      r'nop|adc|shift|rotate_1|rotate_carry_1|'
+                      r'jmp|jcc|call|load|load_index|store_address|store_address_index|store_data|mov\.m|mov\.s|'
+                      r'mov\.8\.m)(\.|$)')
 OVERRIDE = {
     'core2': {},
     'pentium3': {}, 'willamette': {}, 'prescott': {},
     'pentium': {
-        'fxch': ('p12/1', '-', 'AP-500: FXCH pairs in V behind a floating-point instruction, else it takes a cycle alone'),
+        'fxch': ('p12/1', '-',
+                 'AP-500: FXCH pairs in V behind a floating-point instruction, else it takes a cycle alone'),
         'pusha': ('p0/1:side:busy=5:unit=other', 'ms', 'half of IL PUSHAD + POPAD 10; alone it waits for the bus'),
-        'popa': ('p0/1:side:busy=5:unit=other', 'ms', 'half of IL PUSHAD + POPAD 10; alone it reads a new line each time'),
-        'pushf': ('p0/2:busy=2:unit=other', '-', 'and the store: IL PUSHFD + POPFD 7, POPFD 4; alone it waits for the bus'),
+        'popa': ('p0/1:side:busy=5:unit=other', 'ms',
+                 'half of IL PUSHAD + POPAD 10; alone it reads a new line each time'),
+        'pushf': ('p0/2:busy=2:unit=other', '-',
+                  'and the store: IL PUSHFD + POPFD 7, POPFD 4; alone it waits for the bus'),
         'popf': ('p0/3:busy=3:unit=other', '-', 'and the load: IL POPFD 4')},
 }
 for name in ('willamette', 'prescott'):
     OVERRIDE[name]['fxch'] = ('p0/1', '-', 'one uop: IL')
 OVERRIDE['pentium3']['fxch'] = ('elim+elim', '-', 'register renaming does it (OM)')
-ALONE = 'one uop; it does not wait for the flags that a count of 0 leaves alone: who reads them stalls (OM "Partial Flag Register Stalls")'
+ALONE = ('one uop; it does not wait for the flags that a count of 0 leaves alone: who reads them stalls (OM '
+         '"Partial Flag Register Stalls")')
 for name in OVERRIDE:
     kind = LAYOUT[name]['unit']['shift']
     for row in ('shift_cl', 'rotate_cl', 'shld_cl'):
-        OVERRIDE[name].setdefault(row, ('p%s/1' % kind if name != 'pentium' else 'p0/4:busy=4:unit=other', 'nomerge', ALONE))
-    OVERRIDE[name]['pause'] = ('p%s/1' % LAYOUT[name]['unit']['branch'], '-', 'the core waits as pause.cycles of its file says')
+        OVERRIDE[name].setdefault(row,
+                                  ('p%s/1' % kind if name != 'pentium' else 'p0/4:busy=4:unit=other', 'nomerge', ALONE))
+    OVERRIDE[name]['pause'] = ('p%s/1' % LAYOUT[name]['unit']['branch'], '-',
+                               'the core waits as pause.cycles of its file says')
     for row in ('mov.8.m', 'mov.16.m', 'movzx.16.m', 'movsx.16.m'):
         OVERRIDE[name][row] = ('-', '-', 'a load; no uop merges')
     for row in ('zero_idiom',):
         alu = LAYOUT[name]['unit']['alu']
-        OVERRIDE[name][row] = ('p%s/%d' % (alu, 0 if '4' in alu else 1), '-', 'the chain is broken, the uop is executed: none of these cores removes it at rename')
+        OVERRIDE[name][row] = ('p%s/%d' % (alu, 0 if '4' in alu else 1), '-',
+                               'the chain is broken, the uop is executed: none of these cores removes it at rename')
 for name in ('pentium3', 'willamette', 'prescott'):  # Pentium M was the first with a stack pointer tracker (OM)
     pointer = 'p%s/%d:side' % (LAYOUT[name]['unit']['alu'], 0 if 'fast' in LAYOUT[name] else 1)
     for row in ('push', 'pop'):
-        OVERRIDE[name][row] = (pointer, '-', 'beside the load or the store a uop moves ESP (245127, Appendix D: PUSH r32 3 uops, POP r32 2); that ESP is waited for is left out')
+        OVERRIDE[name][row] = (pointer, '-',
+                               'beside the load or the store a uop moves ESP (245127, Appendix D: PUSH r32 3 uops, '
+                               'POP r32 2); that ESP is waited for is left out')
 for name in ('core2', 'pentium3'):
-    OVERRIDE[name]['nop'] = ('p%s/1' % LAYOUT[name]['unit']['alu'], '-', 'XCHG eax,eax that depends on nothing: a uop of the ALUs; IL NOP')
-FITTED = ('shift_cl', 'rotate_cl', 'shld_cl')  # overridden, and measured all the same
+    OVERRIDE[name]['nop'] = ('p%s/1' % LAYOUT[name]['unit']['alu'], '-',
+                             'XCHG eax,eax that depends on nothing: a uop of the ALUs; IL NOP')
+FITTED = ('shift_cl', 'rotate_cl', 'shld_cl')  # overridden, but measured nevertheless
 
 
-LINE = 6  # uops of a line of NetBurst's trace cache (Hinton et al.)
+LINE = 6  # uops in a line of NetBurst's trace cache (Hinton et al.)
+
+
+def header(u):
+    return ('# SPDX-License-Identifier: GPL-2.0-or-later\n'
+            '# Uops of %s: a row for each class of src/isa/classes.def, then a row for each instruction form.\n'
+            '# src/isa/table.c describes the format.\n'
+            '# Made by tools/uops/generate_uops.sh (rules: tools/uops/older.py); do not edit.\n'
+            '# Sources: IL      InstLatx64, %s (latency "L"; clocks per instruction "T")\n'
+            '#          LAYOUT  %s\n'
+            '#          GUESS   no measurement at hand: cycles of Skylake\'s row; a loop of the form would settle it\n'
+            % (u['title'], u['instlat'], u['source'].replace('\n', '\n#                  ')))
 
 
 class Older:
@@ -167,7 +218,7 @@ class Older:
         return unit['shuffle' if uop.ports == '5' and kind not in ('x87', 'fadd', 'fmul', 'fdiv', 'fmove') else kind]
 
     def latency(self, ports, latency):
-        """Of a general uop of one cycle: half of one in the ALUs of double speed."""
+        """The latency of a general uop of one cycle: half a cycle in the ALUs of double speed."""
         return 0 if self.fast and latency == 1 and ports in ('0145', '04') else latency
 
     def remap(self, row, uops):
@@ -189,14 +240,15 @@ class Older:
         return out
 
     def in_order(self, row, uops):
-        """One uop, which is not pairable unless AP-500 says so; what runs beside and ahead is its time."""
+        """One uop, which does not pair unless AP-500 says so; its time includes uops beside and before it."""
         live = [x for x in uops if x.kind == 'p']
         if not live or row.startswith(('load', 'store_')):
             return uops
         kind = kind_of(row)
         fp = self.u['unit'][kind] == '2'
         cycles = max(rows.path(live), len(live))
-        first = Uop('2' if fp else self.u['unit'][kind] if P5_PAIRS.match(row) else '0', min(240, cycles if not P5_PAIRS.match(row) else 1),
+        first = Uop('2' if fp else self.u['unit'][kind] if P5_PAIRS.match(row) else '0',
+                    min(240, cycles if not P5_PAIRS.match(row) else 1),
                     [a for x in live for a in x.attrs if a.startswith('kind=')][:1])
         if fp and cycles > 6:
             first.attrs += ['busy=%d' % min(240, cycles), 'unit=fpdiv']
@@ -217,32 +269,28 @@ class Older:
                 text = self.text(row, a) + '|' + self.text(row, b)
             else:
                 text = self.text(row, text)
-            self.rows[row] = (text, ','.join(words) or '-', 'ports LAYOUT; latency GUESS as Skylake' if text != '-' else 'a load or a store')
+            self.rows[row] = (text, ','.join(words) or '-',
+                              'ports LAYOUT; latency GUESS as Skylake' if text != '-' else 'a load or a store')
 
     def text(self, row, text):
         ptr = [(':ptr' in w) for w in text.split('+')]
         out = rows.format_uops(self.remap(row, rows.parse_uops(text)))
         if self.inorder and any(ptr) and ':ptr' not in out:
             out += ':ptr'
-        if self.inorder and ':flags' in text and any(ptr):  # strings: a uop that compares, one that counts
+        if self.inorder and ':flags' in text and any(ptr):  # strings: one uop compares, one counts
             out = out.replace(':ptr', '') + ':flags+p01/1:ptr'
         return out
 
     def write(self, lines):
         u = self.u
         with open(self.tsv + '.new', 'w') as f:
-            f.write('# SPDX-License-Identifier: GPL-2.0-or-later\n'
-                    '# Uops of %s: a row a class of src/isa/classes.def, then a row an instruction form; the format is described in src/isa/table.c.\n'
-                    '# Made by tools/uops/generate_uops.sh (tools/uops/older.py holds the rules), do not edit.\n'
-                    '# Sources: IL      InstLatx64, %s (latency "L"; clocks an instruction "T")\n'
-                    '#          LAYOUT  %s\n'
-                    '#          GUESS   nobody\'s measurement at hand: cycles of Skylake\'s row; a loop of the form would settle it\n'
+            f.write(header(u) +
                     '@uarch\t%s\n@ports\t%s\n@unlaminate\t%s\n@microfusion\t%s\n@macrofusion\t%s\n@idioms\t%s\n\n'
-                    % (u['title'], u['instlat'], u['source'], self.uarch, u['ports'], u['unlaminate'], u['fuse'], u['macro'], u['idioms']))
+                    % (self.uarch, u['ports'], u['unlaminate'], u['fuse'], u['macro'], u['idioms']))
             for row in self.order:
                 f.write('\t'.join((row,) + self.rows[row]) + '\n')
             if lines:
-                f.write('\n# form, uops, flags, issue slots/uops, clocks an instruction, source\n')
+                f.write('\n# form, uops, flags, issue slots/uops, clocks per instruction, source\n')
                 for line in lines:
                     f.write('\t'.join(line) + '\n')
         import os
@@ -261,10 +309,10 @@ class Older:
         if slots > 4:  # microcode: whole cycles, and the sequencer's switch
             slots = (-(-slots // self.u['width']) + 2) * self.u['width']
         b = rows.port_bound(ports, self.u['width'], slots, max([x.busy for x in uops] or [0]))
-        if self.fast and slots <= LINE:  # an instruction does not cross the lines of the trace cache, which come three uops a cycle
+        if self.fast and slots <= LINE:  # no instruction crosses a trace-cache line; lines give three uops a cycle
             b = max(b, LINE / self.u['width'] / (LINE // slots))
         if self.uarch == 'pentium3' and slots > 1:
-            b = max(b, 1.0)  # one decoder takes more than one uop
+            b = max(b, 1.0)  # only one decoder takes more than one uop
         if self.uarch == 'core2' and slots > 1:
             b = max(b, 1.0)
         if form.stores:
@@ -272,7 +320,8 @@ class Older:
         return b
 
     def bound_in_order(self, live, form):
-        if any('unit=other' in x.attrs for x in live):  # between the load and the store, if it is not beside them
+        # its time adds to the load's and store's, unless it is beside them
+        if any('unit=other' in x.attrs for x in live):
             return max([x.busy if x.side else x.busy + min(form.loads, 1) + min(form.stores, 1) for x in live])
         if any('unit=fpdiv' in x.attrs for x in live):
             return max([x.busy for x in live])
@@ -282,12 +331,13 @@ class Older:
         return time / 2 if not live or live[0].ports == '01' else time
 
     def sets(self, uop, row):
-        """Other port sets that a uop of this kind may have."""
+        """Other port sets that a uop of this kind may use."""
         unit, kind = self.u['unit'], kind_of(row)
         if self.inorder:
             return [] if uop.ports == '2' else ['01', '0']
         if self.fast:
-            return ['0145', '04', '15', '1', '0'] if kind in ('alu', 'lea', 'branch', 'other', 'shift', 'imul') else ['1', '0', '01']
+            return ['0145', '04', '15', '1', '0'] if kind in ('alu', 'lea', 'branch', 'other', 'shift',
+                    'imul') else ['1', '0', '01']
         if self.uarch == 'core2':
             return ['015', '05', '01', '15', '5', '1', '0']
         return ['01', '1', '0']
@@ -301,11 +351,13 @@ class Older:
             yield bare
         if not live:
             if form.width == '128' and self.uarch == 'pentium3' and T > 1.5:  # 128 bits are two uops each way
-                sides = ([self.u['unit']['load']] if form.loads else []) + ([self.u['unit']['sta'], self.u['unit']['std']] if form.stores else [])
+                sides = ([self.u['unit']['load']] if form.loads
+                         else []) + ([self.u['unit']['sta'], self.u['unit']['std']] if form.stores else [])
                 yield [Uop(p, 1, ['side']) for p in sides] + [x.copy() for x in uops]
             if T >= 2 and T > 1.15 * self.bound(uops, form):
                 for b in (int(T), int(T) + 1):
-                    yield [Uop(self.u['unit']['other'][:1], 1, ['side', 'busy=%d' % b, 'unit=other'])] + [x.copy() for x in uops]
+                    yield [Uop(self.u['unit']['other'][:1], 1, ['side', 'busy=%d' % b, 'unit=other'])] + [x.copy()
+                            for x in uops]
             return
         work = bare or [x.copy() for x in uops]
         index = max(range(len(work)), key=lambda i: (work[i].busy, work[i].latency))
@@ -318,7 +370,8 @@ class Older:
                     m.latency = 0 if ports in ('0145', '04', '15') and m.latency == 0 else max(1, m.latency)
                 m.ports = ports
             if busy:
-                m.attrs += ['busy=%d' % busy, 'unit=' + ('fpdiv' if kind_of(row) == 'fdiv' or (self.inorder and m.ports == '2') else
+                m.attrs += ['busy=%d' % busy,
+                            'unit=' + ('fpdiv' if kind_of(row) == 'fdiv' or (self.inorder and m.ports == '2') else
                                                           'intdiv' if re.match('i?div', row) else 'other')]
             side = m.copy()
             side.attrs, side.latency = ['side'], max(1, 0) if not self.fast or side.ports not in ('0145', '04') else 0
@@ -339,21 +392,23 @@ class Older:
                 yield changed(None, 0, b)
 
     def blocked(self, uops, form, T):
-        """The same with a unit that is blocked for T cycles, if it is faster than that."""
+        """The uops, and a unit that is blocked for T cycles; None if they take that long already."""
         if T < 1.5 or round(T) > 240 or T <= 1.15 * self.bound(uops, form):
             return None
         if any(x.busy for x in uops):
             return None
-        return [Uop(self.u['unit']['other'][:1], 1 if not self.fast else 0, ['side', 'busy=%d' % round(T), 'unit=other'])] + uops
+        return [Uop(self.u['unit']['other'][:1], 1 if not self.fast else 0,
+                    ['side', 'busy=%d' % round(T), 'unit=other'])] + uops
 
     def chained(self, form):
-        """A loop of it depends on itself by flags or hidden registers: what reads and writes them."""
+        """True if a loop of the form depends on itself through flags or hidden registers: it reads and writes them."""
         return form.chain and not re.match(r'setcc|cmov|cwd', form.cls)
 
     def fit(self, uops, form, T, L):
         """The first variant within 5 %, else the nearest."""
         best = None
-        if self.chained(form) and 'nomerge' not in self.rows[form.row][1] and L and T >= 0.9 * L and T >= self.bound(uops, form) * 0.95:
+        if (self.chained(form) and 'nomerge' not in self.rows[form.row][1] and L and T >= 0.9 * L
+            and T >= self.bound(uops, form) * 0.95):
             return uops  # a chain of its own
 
         for v in self.variants(uops, form, T):
@@ -366,7 +421,8 @@ class Older:
         return best[1]
 
     def two_latencies(self, uops, L, T):
-        """The chain by flags or hidden registers takes T, the result L: the last cycles are a uop of the first result's own."""
+        """The chain through flags or hidden registers takes T, the result L: a last uop, for the first result
+        alone, takes the difference."""
         if round(L) <= round(T) or not self.set_latency(uops, T):
             return False
         chain = [x for x in uops if not x.side and x.kind == 'p']
@@ -374,7 +430,8 @@ class Older:
             return False
         last = chain[-1].copy()
         chain[-1].attrs += ['out2', 'flags']
-        last.latency, last.attrs, last.ports = round(L) - round(T), ['out1'], self.u['unit']['alu'] if not self.fast else '01'
+        last.latency, last.attrs, last.ports = (round(L) - round(T), ['out1'],
+                                                self.u['unit']['alu'] if not self.fast else '01')
         side = [x for x in uops if x.side]
         uops.append(last)
         if side:
@@ -390,7 +447,8 @@ class Older:
         if not chain:
             return False
         main = max(chain, key=lambda x: (x.busy, x.latency))
-        if any('out2' in x.attrs for x in chain) and 'par' not in ' '.join(a for x in chain for a in x.attrs):  # both results at once: their lines differ by less than a cycle
+        # Both results come at once: their lines differ by less than a cycle.
+        if any('out2' in x.attrs for x in chain) and 'par' not in ' '.join(a for x in chain for a in x.attrs):
             for x in chain:
                 x.attrs = [a for a in x.attrs if a not in ('out1', 'out2')] + ([] if x is main else ['side'])
             chain = [main]
@@ -400,9 +458,10 @@ class Older:
             main.latency = 0
             return True
         new = main.latency + want - rows.path(uops)
-        if self.fast and len(chain) > 2:  # half cycles do not add up to whole ones
+        if self.fast and len(chain) > 2:  # half cycles do not add up to whole cycles
             new = -1
-        if new < (1 if not self.fast else 0):  # faster than the flow allows: the uops stand beside one that does it all
+        # faster than the data flow allows: one uop does all, the others are beside it
+        if new < (1 if not self.fast else 0):
             for x in chain:
                 if x is not main:
                     x.attrs = ['side']
@@ -416,15 +475,18 @@ class Older:
         return True
 
 
-CROSS = re.compile(r'^(mov_gpr_vec|mov_vec_gpr|mov_mmx_vec|cvt_to_gpr|cvt_from_gpr|cvt_from_gpr64_s|cvt_mmx|pextr|pinsr|movmsk)$')
-KEPT = re.compile(r'^(syscall|far|privileged|pause|cpuid|serialize|rep_|lfence|sfence|mfence|clflush|fxsave|fxrstor|xsave|prefetch|movnt|'
-                  r'enter|maskmovdqu|fnsave|frstor|fnstenv|fldenv|gather|push$|pop$|call|ret|jcc|jmp|loop|jecxz|fsin|fpatan|fyl2x|f2xm1)')
+CROSS = re.compile(r'^(mov_gpr_vec|mov_vec_gpr|mov_mmx_vec|cvt_to_gpr|cvt_from_gpr|cvt_from_gpr64_s|cvt_mmx|pextr|'
+                   r'pinsr|movmsk)$')
+KEPT = re.compile(r'^(syscall|far|privileged|pause|cpuid|serialize|rep_|lfence|sfence|mfence|clflush|fxsave|'
+                  r'fxrstor|xsave|prefetch|movnt|'
+                  r'enter|maskmovdqu|fnsave|frstor|fnstenv|fldenv|gather|push$|pop$|call|ret|jcc|jmp|loop|jecxz|'
+                  r'fsin|fpatan|fyl2x|f2xm1)')
 IMPLICIT = re.compile(r'^(I?MUL)\s+r(\d+)\s+\((\w+)\)$')
 DIVIDE = re.compile(r'^(I?DIV)\s+r(\d+)l?\s+\S+\s*\S*\s*\(full\)$')
 
 
 def measured(path, forms, idioms, reads=False, fold=None):
-    """As rows.instlat, and what the older files need beyond: MUL and DIV by their operand, x87 at full precision."""
+    """As rows.instlat; also what the older files need: MUL and DIV by their operand, x87 at full precision."""
     used, held, locked = {}, {}, []
     lone = {n.split(' ')[0]: '%s [%s]' % tuple(n.split(' ')) for n in sorted(forms) if re.match(r'^\w+ m\d+$', n)}
     numbered = re.compile(r'(?<=r)[12]_(?=\d)|(?<=mm)_?[12](?=,|$)')
@@ -442,24 +504,27 @@ def measured(path, forms, idioms, reads=False, fold=None):
             text = re.sub(r'^(F\w+)80 (st\(i\), st)$', r'\1 \2', re.sub(r'^FSQRT80 st$', 'FSQRT', text))
             text = re.sub(r'(xmm|mm)_([12])', r'\1\2', text)
             text = re.sub(r'^SETC ', 'SETB ', text)
-            text = re.sub(r'^(PEXTRW|P?MOVMSK\w+) r64,', r'\1 r32,', text)  # one form of the decoder's
+            text = re.sub(r'^(PEXTRW|P?MOVMSK\w+) r64,', r'\1 r32,', text)  # the decoder has one form for both
             text = re.sub(r'^(\w+) \[mem\]$', lambda m: lone.get(m.group(1), text), text)
             lea = re.match(r'LEA (r\d+), \[disp32\]$', text)
-            form, same = ('LEA %s,[d]' % lea.group(1), True) if lea else rows.instlat_form(text.replace('disp32', 'disp8'), forms)
+            form, same = ('LEA %s,[d]' % lea.group(1),
+                          True) if lea else rows.instlat_form(text.replace('disp32', 'disp8'), forms)
         if not form or form not in forms:
             continue
-        if same and rows.IDIOM.match(form.split()[0]) and not re.match(r'SBB|CMP|SH', form):  # a broken chain, where the core knows the idiom
-            lat = None if idioms in ('all', 'narrow') or (idioms == 'integer' and re.match(r'^(XOR|SUB) ', form)) else lat
+        # A broken chain, if the core knows the idiom.
+        if same and rows.IDIOM.match(form.split()[0]) and not re.match(r'SBB|CMP|SH', form):
+            lat = None if idioms in ('all',
+                                     'narrow') or (idioms == 'integer' and re.match(r'^(XOR|SUB) ', form)) else lat
         bare = text.replace(' ', '')
         if reads and numbered.search(bare) and numbered.sub('', bare) in plain:
-            tp = None  # of registers that nobody writes: the ports that read these limit it, not the units
+            tp = None  # registers that are never written: the ports that read those limit it, not the units
         if re.match(r'^LOCK |^XCHG \w+,m|^XCHG m', form):
             continue
         into = held if out else used
         had = into.get(form, (None, None))
         if implicit and re.match(r'[er]?ax|al', implicit.group(3)):
-            had = (None, had[1])  # the accumulator's goes before the other half's
-        # Of several lines (one register, two registers) the machine can do the faster.
+            had = (None, had[1])  # the accumulator's line takes precedence over the other half's
+        # Of several lines (one register, two registers), the faster one is what the machine can do.
         into[form] = (had[0] or lat or into.get(form, (None,))[0], min(had[1], tp) if had[1] and tp else had[1] or tp)
     return used, held, locked
 
@@ -471,7 +536,8 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns, fold=None
     o.class_table()
     o.write([])
     def describe(hexes):
-        p = subprocess.run([tool, 'describe', o.tsv], input='\n'.join(hexes) + '\n', stdout=subprocess.PIPE, text=True, check=True)
+        p = subprocess.run([tool, 'describe', o.tsv], input='\n'.join(hexes) + '\n', stdout=subprocess.PIPE,
+                           text=True, check=True)
         return [form_class(line.split('\t')) for line in p.stdout.splitlines()]
     forms = {}
     for f in describe(list(insns)):
@@ -480,32 +546,39 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns, fold=None
         if '?' not in f.name and (f.name not in forms or rank < forms[f.name][0]):
             forms[f.name] = (rank, f)
     forms = {n: f for n, (_, f) in forms.items()}
-    used, held, locked = measured(os.path.join(data, 'instlat', o.u['instlat']), forms, o.u['idioms'], uarch in ('core2', 'pentium3'), fold)
+    used, held, locked = measured(os.path.join(data, 'instlat', o.u['instlat']), forms, o.u['idioms'],
+                                  uarch in ('core2', 'pentium3'), fold)
     if 'bus' in o.u:
-        for n in [n for n in used if forms[n].cls == 'popa' or (forms[n].stores and used[n][1] and abs(used[n][1] / forms[n].stores / o.u['bus'] - 1) < 0.02)]:
+        for n in [n for n in used if forms[n].cls == 'popa'
+                  or (forms[n].stores and used[n][1] and abs(used[n][1] / forms[n].stores / o.u['bus'] - 1) < 0.02)]:
             del used[n]
     if locked:
         cycles = sorted(locked)[len(locked) // 2]
-        o.rows['lock'] = ('p%s/1:busy=%d:unit=other:side' % (o.u['unit']['alu'][:1], min(240, round(cycles))), '-', 'IL: LOCK ADD [m],r and XCHG, the median of %d' % len(locked))
+        o.rows['lock'] = ('p%s/1:busy=%d:unit=other:side' % (o.u['unit']['alu'][:1], min(240, round(cycles))), '-',
+                          'IL: LOCK ADD [m],r and XCHG, the median of %d' % len(locked))
     made = {}
 
     def build(n, L, T, text, of):
-        """The row of form n with latency L and throughput T (or None), from the uops in `text`; of: whose figures these are."""
+        """The row of form n with latency L and throughput T (or None), from the uops in `text`; of: the form whose
+        figures these are."""
         f, source = forms[n], []
         uops = rows.parse_uops(text)
         if f.kind != '-' and uops:
             reg = made.get(f.register_form())
             if reg:
                 uops = rows.parse_uops(reg[0])
-        if f.cls in ('movs', 'stos', 'lods', 'scas', 'cmps') and L and T and uops:  # the chain is the pointer's
+        # The chain is that of the pointer.
+        if f.cls in ('movs', 'stos', 'lods', 'scas', 'cmps') and L and T and uops:
             ptr = [x for x in uops if 'ptr' in x.attrs]
             if ptr:
                 ptr[0].latency = max(1, round(min(L, T)) - (1 if o.inorder else 0))
                 source.append('IL L %g%s' % (L, of))
         elif L and f.kind == '-' and not CROSS.match(f.cls) and L > 0.4 and uops and o.set_latency(uops, L):
             source.append('IL L %g%s' % (L, of))
-        split = f.kind == '-' and L and T and o.chained(f) and re.match(r'rotate_carry|cmpxchg', f.cls) and T < 0.95 * L and not o.inorder
-        if o.inorder and '16' in f.name.split(' ')[-1].split(',')[0]:  # the prefix is the decoder's cycle
+        split = f.kind == '-' and L and T and o.chained(f) and re.match(r'rotate_carry|cmpxchg',
+                f.cls) and T < 0.95 * L and not o.inorder
+        # The prefix costs a cycle of the decoder.
+        if o.inorder and '16' in f.name.split(' ')[-1].split(',')[0]:
             L, T = L - 1 if L and L <= 2 else L, None if T and T <= 2 else T
         if o.uarch in ('core2', 'pentium3') and re.match(r'(CMP|TEST) r', n):
             T = None  # the register-read ports limit these, not the units
@@ -523,17 +596,22 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns, fold=None
 
     def fixed(n):
         f = forms[n]
-        return (KEPT.match(f.row) and not (o.inorder and f.cls == 'pop' and f.stores)) or '|' in o.rows[f.row][0] or f.cls in ('default', 'substitute') or f.newer
+        return (KEPT.match(f.row) and not (o.inorder and f.cls == 'pop'
+                                           and f.stores)) or '|' in o.rows[f.row][0] or f.cls in ('default',
+                                                   'substitute') or f.newer
 
     cousins = []
     for name, path, which in COUSINS[uarch]:
-        figures, out, _ = measured(os.path.join(data, 'instlat', path), forms, o.u['idioms'], uarch in ('core2', 'pentium3'))
+        figures, out, _ = measured(os.path.join(data, 'instlat', path), forms, o.u['idioms'],
+                                   uarch in ('core2', 'pentium3'))
         if which != 'apart':
             figures = {**out, **figures}
-        cousins.append((name, {n: f for n, f in figures.items() if not (which == 'same' and n in held or which == 'narrow' and 'xmm' in n)}))
+        cousins.append((name, {n: f for n, f in figures.items()
+                               if not (which == 'same' and n in held or which == 'narrow' and 'xmm' in n)}))
     near = [kin.Kin({n: v[i] for n, v in used.items() if v[i] and not fixed(n)}, forms, kind_of,
-                    [(name, {n: v[i] for n, v in figures.items() if v[i] and not fixed(n)}) for name, figures in cousins]) for i in (0, 1)]
-    # Register forms first: the forms with memory operands build on them.
+                    [(name, {n: v[i] for n, v in figures.items() if v[i] and not fixed(n)})
+                     for name, figures in cousins]) for i in (0, 1)]
+    # Register forms come first: forms with memory operands build on them.
     votes = {}
     order = sorted(forms, key=lambda n: (forms[n].kind != '-', n))
     for n in order:
@@ -547,31 +625,37 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns, fold=None
                 made[n][2] = re.sub(r'(IL T [^,]*)', r'\1 as ' + donor.replace(',', ' '), made[n][2])
             if forms[n].kind == '-' or row.endswith(('.m', '.s', '.rmw')):
                 votes.setdefault(row, []).append(made[n][0])
-        elif n in used and KEPT.match(forms[n].row) and not o.inorder and not forms[n].newer and used[n][1] and '|' not in o.rows[forms[n].row][0]:
-            slower = o.blocked(rows.parse_uops(o.rows[forms[n].row][0]), forms[n], used[n][1])  # the row is kept, and blocks a unit
+        elif (n in used and KEPT.match(forms[n].row) and not o.inorder and not forms[n].newer and used[n][1]
+              and '|' not in o.rows[forms[n].row][0]):
+            # The row is kept, and blocks a unit.
+            slower = o.blocked(rows.parse_uops(o.rows[forms[n].row][0]), forms[n], used[n][1])
             if slower:
-                made[n] = [rows.format_uops(slower), o.rows[forms[n].row][1], 'class %s, IL T %g' % (forms[n].row, used[n][1])]
-    # Rows by hand whose form was not measured block a unit as long as their likes.
-    kept = kin.Kin({n: v[1] for n, v in used.items() if v[1] and KEPT.match(forms[n].row) and not forms[n].newer}, forms, kind_of)
+                made[n] = [rows.format_uops(slower), o.rows[forms[n].row][1],
+                           'class %s, IL T %g' % (forms[n].row, used[n][1])]
+    # Hand-written rows of an unmeasured form block a unit as long as similar forms do.
+    kept = kin.Kin({n: v[1] for n, v in used.items() if v[1] and KEPT.match(forms[n].row) and not forms[n].newer},
+                   forms, kind_of)
     for n in order:
-        if n not in used and KEPT.match(forms[n].row) and not o.inorder and not forms[n].newer and '|' not in o.rows[forms[n].row][0]:
+        if (n not in used and KEPT.match(forms[n].row) and not o.inorder and not forms[n].newer
+            and '|' not in o.rows[forms[n].row][0]):
             it = kept.figure(n, True) or kept.figure(n, False)
             slower = it and o.blocked(rows.parse_uops(o.rows[forms[n].row][0]), forms[n], it[0])
             if slower:
-                made[n] = [rows.format_uops(slower), o.rows[forms[n].row][1], 'class %s, IL T %g as %s' % (forms[n].row, it[0], it[1].replace(',', ' '))]
-    # A class' row becomes what most of its measured forms are (of one width if the row has one).
+                made[n] = [rows.format_uops(slower), o.rows[forms[n].row][1],
+                           'class %s, IL T %g as %s' % (forms[n].row, it[0], it[1].replace(',', ' '))]
+    # A class' row becomes what most of its measured forms have (of one width if the row has one).
     for row, texts in votes.items():
         best = max(sorted(set(texts)), key=texts.count)
         if (row not in OVERRIDE[uarch] or row in FITTED) and ':kind=' not in o.rows[row][0]:
             o.rows[row] = (best, o.rows[row][1], 'IL: %d of %d measured forms' % (texts.count(best), len(texts)))
-    # Forms that were not measured: as those that were (kin.py).
+    # Unmeasured forms: like measured ones (kin.py).
     source, vendor = published.figures(uarch)
     for n in order:
         if n in made or fixed(n) or n.startswith(('LOCK', 'REP')):
             continue
         L = T = None
         printed = [(v, None, source) if v else None for v in vendor(n)]
-        bare = o.rows[forms[n].row][0] == '-'  # a load or a store alone is what its likes are, or as its class
+        bare = o.rows[forms[n].row][0] == '-'  # only a load or a store: as similar forms, or as its class
         found = []
         for i in (0, 1):
             it = None
@@ -585,7 +669,9 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns, fold=None
         if L or T:
             donor = T and T[1] or L and L[1] or T and T[2] == 'halves' and '128 bits as two halves'
             whole = lambda x: x[0] if x[0] < 1 or not x[1] or x[0] == near[0].measured.get(x[1]) else round(x[0])
-            made[n] = build(n, L and whole(L), T and T[0], made[donor][0] if donor in made else o.rows[forms[n].row][0], ' as %s' % (donor or source).replace(',', ' '))
+            made[n] = build(n, L and whole(L), T and T[0],
+                            made[donor][0] if donor in made else o.rows[forms[n].row][0],
+                            ' as %s' % (donor or source).replace(',', ' '))
     for n, f in forms.items():
         if n not in made:
             text, flags, _ = o.rows[f.row]
@@ -595,7 +681,8 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns, fold=None
             if n.startswith('LOCK ') or f.cls == 'xchg_mem':
                 text = o.rows['lock'][0] if text == '-' else text + '+' + o.rows['lock'][0]
             made[n] = [text, ','.join(words) or '-', 'class %s' % f.row]
-    lines = [[n, made[n][0], made[n][1], '1/1', '%g' % used[n][1] if n in used and used[n][1] else '-', made[n][2]] for n in sorted(made)]
+    lines = [[n, made[n][0], made[n][1], '1/1', '%g' % used[n][1] if n in used and used[n][1] else '-', made[n][2]]
+             for n in sorted(made)]
     o.write(lines)
     counts = {f.name: (f.slots, f.uops) for f in describe([forms[n].code for n in sorted(made)])}
     for line in lines:
@@ -604,5 +691,6 @@ def generate(g_class, form_class, uarch, top, tool, data, work, insns, fold=None
         if slots > 4 and 'ms' not in line[2].split(','):
             line[2] = 'ms' if line[2] == '-' else line[2] + ',ms'
     o.write(lines)
-    print('%s: %d rows (%d measured forms, %d substitutes)' % (uarch, len(lines), sum(1 for l in lines if l[5].startswith(('IL L', 'IL T'))),
+    print('%s: %d rows (%d measured forms, %d substitutes)'
+          % (uarch, len(lines), sum(1 for l in lines if l[5].startswith(('IL L', 'IL T'))),
                                                                sum(1 for l in lines if 'substitute' in l[2])))

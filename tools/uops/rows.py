@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Part of tools/uops/generate_uops.py: rows of a uop table as values (the format is described in src/isa/table.c), the throughput and
-# latency that a row means, and the measured rows of InstLatx64.
+# Part of tools/uops/generate_uops.py: rows of a uop table as values (src/isa/table.c describes the format), the
+# throughput and latency that a row means, and the measured rows of InstLatx64.
 import itertools
 import re
 
 
 class Uop:
-    """One uop of a row.  ports: string of hexadecimal digits, sorted; '' for nop and elim, which `kind` tells."""
+    """One uop of a row.  ports: string of hexadecimal digits, sorted; '' for nop and elim, which `kind` names."""
 
     def __init__(self, ports, latency, attrs=(), kind='p'):
         self.ports, self.latency, self.attrs, self.kind = ports, latency, list(attrs), kind
@@ -20,8 +20,9 @@ class Uop:
 
     @property
     def busy(self):
-        """Clocks that its unit takes for each: of as many units as ports, a share."""
-        return max([int(a[5:]) for a in self.attrs if a.startswith('busy=')] or [0]) / (len(self.ports) if 'unit=fpdivs' in self.attrs else 1)
+        """Clocks for which each of its units is busy: with several ports, a share."""
+        return max([int(a[5:]) for a in self.attrs if a.startswith('busy=')] or [0]) / (len(self.ports)
+                if 'unit=fpdivs' in self.attrs else 1)
 
     def text(self):
         head = 'p%s/%d' % (self.ports, self.latency) if self.kind == 'p' else self.kind
@@ -58,7 +59,7 @@ def format_uops(uops):
 
 
 def port_bound(port_lists, width, slots, busy=0):
-    """Clocks an instruction: the most loaded set of ports, the issue width, the unit that is not pipelined."""
+    """Clocks per instruction: of the most loaded set of ports, the issue width, or the unit that is not pipelined."""
     best = max(slots / width, busy)
     distinct = sorted(set(p for p in port_lists if p))
     for n in range(1, len(distinct) + 1):
@@ -69,7 +70,7 @@ def port_bound(port_lists, width, slots, busy=0):
 
 
 def path(uops):
-    """Cycles from sources to the first result, following the flow of data as build.c does."""
+    """Cycles from sources to the first result, along the data flow as in build.c."""
     temps, result, last = [], 0, None
     for u in uops:
         if u.side:
@@ -87,14 +88,16 @@ def path(uops):
 
 
 LOGIC = re.compile(r'^V?(P(AND|OR|XOR|ANDN)[DQ]?|(AND|OR|XOR|ANDN)P[SD])$')
-IDIOM = re.compile(r'^(V?PXOR[DQ]?|V?XORP[SD]|V?PSUB(US|S)?[BWDQ]|V?PCMPGT[BWDQ]|V?PCMPEQ[BWDQ]|XOR|SUB|SBB|CMP|V?ANDNP[SD]|V?PANDN|SH[LR]D)$')
-# Short names of the files: VEX forms that leave the first source out, or name the destination twice.
-SAME = {'AESKEYGEN': 'AESKEYGENASSIST', 'VAESKEYGEN': 'VAESKEYGENASSIST', 'JE': 'JZ', 'JNE': 'JNZ', 'CMOVE': 'CMOVZ', 'SETE': 'SETZ', 'SAL': 'SHL'}
+IDIOM = (re.compile(r'^(V?PXOR[DQ]?|V?XORP[SD]|V?PSUB(US|S)?[BWDQ]|V?PCMPGT[BWDQ]|V?PCMPEQ[BWDQ]|XOR|SUB|SBB|CMP|'
+                    r'V?ANDNP[SD]|V?PANDN|SH[LR]D)$'))
+# Short names in the files: VEX forms that omit the first source, or name the destination twice.
+SAME = {'AESKEYGEN': 'AESKEYGENASSIST', 'VAESKEYGEN': 'VAESKEYGENASSIST', 'JE': 'JZ', 'JNE': 'JNZ', 'CMOVE': 'CMOVZ',
+        'SETE': 'SETZ', 'SAL': 'SHL'}
 
 
 def measurements(path_, fold=None):
-    """(left out?, text, latency or None, throughput or None) of each line with a measurement.  Every fifth of them is held out; fold
-    (k, n) leaves every n-th of the others out too, from the k-th (FOLDS)."""
+    """(held out?, text, latency or None, throughput or None) of each line with a measurement.  Every fifth is held out;
+    fold (k, n) also leaves out every n-th of the others, from the k-th on (FOLDS)."""
     def clocks(t):
         c = re.search(r'=\s*([0-9.]+)c', t)
         return float(c.group(1)) if c else None
@@ -113,13 +116,15 @@ def measurements(path_, fold=None):
 
 
 def instlat(path_, forms):
-    """{form: (latency or None, throughput or None)} of the rows that are not held out, {form: ...} of those that are."""
+    """{form: (latency or None, throughput or None)} of the rows that are not held out, {form: ...} of those that
+    are."""
     used, held = {}, {}
     for out, text, lat, tp in measurements(path_):
         form, same = instlat_form(text, forms)
         if not form:
             continue
-        # One-register loops measure the idiom, or a loop of its own: VPAND xmm1, xmm1, xmm2 has 1.7 cycles in one version, PAND 1.
+        # One-register loops measure the idiom, or something of their own: VPAND xmm1, xmm1, xmm2 takes 1.7 cycles in
+        # one version, PAND 1.
         if IDIOM.match(form.split()[0]) or LOGIC.match(form.split()[0]):
             lat = None
         if same and IDIOM.match(form.split()[0]):
@@ -129,8 +134,8 @@ def instlat(path_, forms):
 
 
 def instlat_form(text, forms):
-    """The form that a line of InstLatx64 measures, or None: pairs, special operands and sequences are not taken.  And whether all its
-    registers are the same."""
+    """The form that a line of InstLatx64 measures, or None for pairs, special operands and sequences; and whether
+    all its registers are the same."""
     if '+' in text.split('[')[0] or 'pair' in text or '(' in text.replace('st(i)', 'sti') or '..' in text:
         return None, False
     words = re.sub(r',\s*<xmm0>', '', text).split(None, 1)
@@ -151,11 +156,14 @@ def instlat_form(text, forms):
     form = mnemonic + (' ' + ','.join(ops) if ops else '')
     if form not in forms and mnemonic.startswith('V') and len(ops) > 1:
         longer, shorter = mnemonic + ' ' + ','.join([ops[0]] + ops), mnemonic + ' ' + ','.join(ops[1:])
-        form = longer if longer in forms and ops[0] == 'xmm' else shorter if shorter in forms and ops[0] == ops[1] else form
+        form = (longer if longer in forms and ops[0] == 'xmm' else shorter if shorter in forms and ops[0] == ops[1]
+                else form)
     if mnemonic == 'LEA':
         a = re.sub(r'\s', '', ','.join(words[1].split(',')[1:]))
-        parts = {'[r+r]': '[b+i]', '[r64+r64]': '[b+i]', '[r32+r32]': '[b+i]', '[r+r+disp8]': '[b+i+d]', '[r64+r64+disp8]': '[b+i+d]',
-                 '[r+r*8]': '[b+i*s]', '[r64+r64*8]': '[b+i*s]', '[r+r*8+disp8]': '[b+i*s+d]', '[r64+r64*8+disp8]': '[b+i*s+d]',
+        parts = {'[r+r]': '[b+i]', '[r64+r64]': '[b+i]', '[r32+r32]': '[b+i]', '[r+r+disp8]': '[b+i+d]',
+                 '[r64+r64+disp8]': '[b+i+d]',
+                 '[r+r*8]': '[b+i*s]', '[r64+r64*8]': '[b+i*s]', '[r+r*8+disp8]': '[b+i*s+d]',
+                 '[r64+r64*8+disp8]': '[b+i*s+d]',
                  '[r64]': '[b]', '[r64+disp8]': '[b+d]'}
         form = 'LEA %s,%s' % (ops[0], parts.get(a, '?'))
     return (form, not numbered) if form in forms else (None, False)

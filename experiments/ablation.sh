@@ -21,7 +21,10 @@ row() {
 single() {
 	printf '| %s | %s | %s | ' "$1" "$2" "${3:-–}"
 	SET="${3:-}" "$program" "$data" data "$1" 2>/dev/null | awk -F'|' '
-	$2 ~ /^ (latency|throughput) $/ { kind = $2; gsub(/ /, "", kind); sub(/ %/, "", $6); n[kind] += $4; sum[kind] += $4 * $6 }
+	$2 ~ /^ (latency|throughput) $/ {
+		kind = $2; gsub(/ /, "", kind); sub(/ %/, "", $6)
+		n[kind] += $4; sum[kind] += $4 * $6
+	}
 	END { printf "%.2f %% | %.2f %% |\n", sum["latency"] / n["latency"], sum["throughput"] / n["throughput"] }'
 }
 {

@@ -11,18 +11,20 @@
 # NATIVE=0     leaves out all that runs on this host.
 # REAL=0       leaves out the calibrated core and the real programs.
 # REAL=DIR     takes from DIR what is there, and leaves the rest there: host.conf, host.md, again*.md (softpmu calibrate
-#              --native --page, at other times), streams and native times.  So what needs a quiet machine can be measured
-#              before (see tests/accuracy/real.sh).
+#              --native --page, at other times), streams and native times.  So what needs a quiet machine can be
+#              measured before (see tests/accuracy/real.sh).
 # LIST=FILE    other programs than tests/accuracy/held-out.sh's; what is kept of them is in REAL/list.
 set -eu
 cd "$(dirname "$0")/.."
 program=$1 data=$2
 if [ ! -d "$data/instlat" ] && [ ! -d "$data/skylake-throughput" ]; then
 	cat >&2 <<END
-accuracy: $data has neither instlat/ nor skylake-throughput/. The measurements are public; put them into a folder and say DATA=FOLDER:
-  instlat/             the files *_InstLatX64.txt, *_InstLatX86.txt and *MemLat*.txt of https://github.com/InstLatx64/InstLatx64 (folders by vendor)
-  skylake-throughput/  single.csv, pairs.csv, fives.csv: lines 'cycles;templates joined by |', from the measured sequences of
-                       https://github.com/cdl-saarland/pmevo-artifact (vm_setup/data/SKL)
+accuracy: $data has neither instlat/ nor skylake-throughput/. The measurements are public; put them into a folder and
+say DATA=FOLDER:
+  instlat/             the files *_InstLatX64.txt, *_InstLatX86.txt and *MemLat*.txt of
+                       https://github.com/InstLatx64/InstLatx64 (folders by vendor)
+  skylake-throughput/  single.csv, pairs.csv, fives.csv: lines 'cycles;templates joined by |', from the measured
+                       sequences of https://github.com/cdl-saarland/pmevo-artifact (vm_setup/data/SKL)
 END
 	exit 1
 fi
@@ -103,7 +105,8 @@ fi
 if [ "${NATIVE:-1}" != 0 ] && [ "${REAL:-1}" != 0 ]; then
 	case ${REAL:-1} in 1) real=$(mktemp -d); trap 'rm -rf "$work" "$real"' EXIT ;; *) real=$REAL ;; esac
 	mkdir -p "$real"
-	[ -s "$real/host.conf" ] && [ -s "$real/host.md" ] || build/softpmu calibrate -q ${CORE:+--core "$CORE"} -o "$real/host.conf" --page "$real/host.md" >&2
+	[ -s "$real/host.conf" ] && [ -s "$real/host.md" ] ||
+		build/softpmu calibrate -q ${CORE:+--core "$CORE"} -o "$real/host.conf" --page "$real/host.md" >&2
 	{
 		printf '\n'
 		set -- "$real"/again*.md
@@ -113,9 +116,9 @@ if [ "${NATIVE:-1}" != 0 ] && [ "${REAL:-1}" != 0 ]; then
 		cat <<END
 ## Streams of memory on this host
 
-Cycles a line (for stride2 to stride8 and the random streams, cycles an access) of \`experiments/streams.sh ./host.conf\`:
-buffers of 96 MB, natively and with the core of the section before. Nothing is fitted to these streams but read
-(dram.line_ns, by calibrate's own stream) and write_nt (dram.write_ns).
+Cycles a line (for stride2 to stride8 and the random streams, cycles an access) of
+\`experiments/streams.sh ./host.conf\`: buffers of 96 MB, natively and with the core of the section before. Nothing is
+fitted to these streams but read (dram.line_ns, by calibrate's own stream) and write_nt (dram.write_ns).
 
 END
 		[ -s "$real/streams.md" ] || experiments/streams.sh "$real/host.conf" >"$real/streams.md"
@@ -124,7 +127,8 @@ END
 		LIST='' KEEP=$real tests/accuracy/real.sh "$real/host.conf"
 		printf '\n'
 		mkdir -p "$real/list"
-		HEAD='Programs held out, on this host' LIST=${LIST:-tests/accuracy/held-out.sh} KEEP=$real/list tests/accuracy/real.sh "$real/host.conf"
+		HEAD='Programs held out, on this host' LIST=${LIST:-tests/accuracy/held-out.sh} KEEP=$real/list \
+			tests/accuracy/real.sh "$real/host.conf"
 	} | tee -a "$work"
 fi
 if [ -f docs/measured/accuracy.md ]; then	# keep the table of make ablation

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Do two builds of softpmu count the same?  equal-counts.sh OLD NEW [CORE...]: counts every modelled event of every core (or
-# of the COREs named) on saved streams, with both, and compares the outputs byte for byte.  The streams are recorded once by
-# OLD and kept in $STREAMS (default build/streams): a 64-bit program's for the newer cores, a 32-bit one's for those that
-# run no 64-bit code.  Prints a table: core, stream, instructions, cycles, events compared, how many of them are not zero,
-# equal or not.  Ends with 1 if any count differs.
+# Do two builds of softpmu count the same?  equal-counts.sh OLD NEW [CORE...]: counts every modelled event of every
+# core (or of the COREs named) on saved streams, with both, and compares the outputs byte for byte.  The streams
+# are recorded once by OLD and kept in $STREAMS (default build/streams): a 64-bit program's for the newer cores, a
+# 32-bit one's for those that run no 64-bit code.  Prints a table: core, stream, instructions, cycles, events
+# compared, how many of them are not zero, equal or not.  Ends with 1 if any count differs.
 set -u
 # shellcheck disable=SC2034
 old=${1:?OLD} new=${2:?NEW}; shift 2
@@ -39,10 +39,15 @@ for core in ${*:-$("$old" cores | sed -n 's/^  \([a-z][a-z0-9-]*\) .*/\1/p')}; d
 		for which in old new; do
 			eval "program=\$$which"
 			# shellcheck disable=SC2154
-			"$program" stat --replay "$path" --core "$core" $smt -x, -o "$work/$which" -e "instructions,cycles,$list" >/dev/null 2>"$work/$which.err"
+			"$program" stat --replay "$path" --core "$core" $smt -x, -o "$work/$which" \
+				-e "instructions,cycles,$list" >/dev/null 2>"$work/$which.err"
 		done
 		equal=yes
-		cmp -s "$work/old" "$work/new" && [ -s "$work/old" ] || { equal=NO; status=1; diff "$work/old" "$work/new" | head -n 5; head -n 2 "$work/new.err"; }
+		cmp -s "$work/old" "$work/new" && [ -s "$work/old" ] || {
+			equal=NO; status=1
+			diff "$work/old" "$work/new" | head -n 5
+			head -n 2 "$work/new.err"
+		}
 		printf '%-18s %-9s %12s %12s %7s %8s  %s\n' "$core" "$stream" "$(grep -m1 ,instructions "$work/old" | cut -d, -f1)" \
 			"$(grep -m1 ,cycles "$work/old" | cut -d, -f1)" "$(wc -l <"$work/old")" "$(grep -vc '^0,' "$work/old")" $equal
 	done

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The microbenchmarks of tests/native on this host and under the model of a core.
-#   native-page.sh [CORE]                    a table in Markdown, native beside model.  CORE: by default the host's preset,
-#                                            golden-cove if there is none.  For the host's preset there is a verdict, of
-#                                            what stays within L2: within 12 % or not
+#   native-page.sh [CORE]                    a table in Markdown, native beside model.  CORE: by default the host's
+#                                            preset, golden-cove if there is none.  For the host's preset there is a
+#                                            verdict, of what stays within L2: within 12 % or not
 #   native-page.sh --model CORE [NAME...]    NAME and model cycles an operation, of all or of these
 # SOFTPMU and MICRO in the environment name the programs (build/softpmu, build/native/micro).
 set -eu
@@ -15,7 +15,8 @@ done
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# sizes CORE: the sizes of the buffers for L3 and memory: a power of two between L2 and L3, and one beyond three times L3.
+# sizes CORE: the sizes of the buffers for L3 and memory: a power of two between L2 and L3, and one beyond three
+# times L3.
 sizes() {
 	"$softpmu" cores "$1" -j >"$work/core" || exit 1
 	awk -F'"' '
@@ -50,8 +51,10 @@ model() {
 	while IFS='	' read -r name ops few many _; do
 		case $wanted in '  ' | *" $name "*) ;; *) continue ;; esac
 		# Leading zeros make command lines of one length, so both runs begin with the same instructions and addresses.
-		short=$(cycles "$core" "$name" "$(printf %06d "$few")") && long=$(cycles "$core" "$name" "$(printf %06d "$many")") || exit 1
-		awk -v name="$name" -v c="$((long - short))" -v n="$(((many - few) * ops))" 'BEGIN { printf "%s\t%.4f\n", name, c / n }'
+		short=$(cycles "$core" "$name" "$(printf %06d "$few")") &&
+			long=$(cycles "$core" "$name" "$(printf %06d "$many")") || exit 1
+		awk -v name="$name" -v c="$((long - short))" -v n="$(((many - few) * ops))" \
+			'BEGIN { printf "%s\t%.4f\n", name, c / n }'
 	done <"$work/list"
 }
 
@@ -87,8 +90,11 @@ for pass in 1 2 3; do
 done
 awk -F'\t' -v OFS='\t' '
 !($1 in ns) { name[++names] = $1 }
-!($1 in ns) || $5 + 0 > quiet[$1] + 0 || ($5 + 0 == quiet[$1] + 0 && $3 + 0 < ns[$1] + 0) { cycles[$1] = $2; ns[$1] = $3; ghz[$1] = $4; quiet[$1] = $5 }
-END { for (i = 1; i <= names; i++) print name[i], cycles[name[i]], ns[name[i]], ghz[name[i]] }' "$work"/native.? >"$work/native"
+!($1 in ns) || $5 + 0 > quiet[$1] + 0 || ($5 + 0 == quiet[$1] + 0 && $3 + 0 < ns[$1] + 0) {
+	cycles[$1] = $2; ns[$1] = $3; ghz[$1] = $4; quiet[$1] = $5
+}
+END { for (i = 1; i <= names; i++) print name[i], cycles[name[i]], ns[name[i]], ghz[name[i]] }
+' "$work"/native.? >"$work/native"
 model "$core" >"$work/model"
 {
 	# shellcheck disable=SC2086
@@ -101,15 +107,19 @@ cat <<END
 ## Native check: $core
 
 Microbenchmarks in assembly (tests/native) run on this host and under the model; figures are cycles an operation. Native
-cycles are time × frequency. The frequency is that of a chain of ADD r64, r64 in the same process. The native figure is the
-median of 25 repeats that nothing disturbed, such as another hardware thread of the core. Model cycles are the difference of
-two runs with different numbers of rounds.
+cycles are time × frequency. The frequency is that of a chain of ADD r64, r64 in the same process. The native figure is
+the median of 25 repeats that nothing disturbed, such as another hardware thread of the core. Model cycles are the
+difference of two runs with different numbers of rounds.
 
 END
-echo "Host: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), CPU family $(sed -n 's/^cpu family[^:]*: //p' /proc/cpuinfo | head -n 1), model $(sed -n 's/^model\t[^:]*: //p' /proc/cpuinfo | head -n 1); $(awk '$4 > 0 { if (!least || $4 < least) least = $4; if ($4 > most) most = $4 } END { printf "%.2f to %.2f GHz", least, most }' "$work/native")."
+cpu() { sed -n "s/^$1[^:]*: //p" /proc/cpuinfo | head -n 1; }	# FIELD: of the first processor
+echo "Host: $(cpu 'model name'), CPU family $(cpu 'cpu family'), model $(cpu 'model\t'); $(awk '
+$4 > 0 { if (!least || $4 < least) least = $4; if ($4 > most) most = $4 }
+END { printf "%.2f to %.2f GHz", least, most }' "$work/native")."
 if [ "$host" = "$core" ]; then
 	verdict=1
-	echo "Good: within 12 %. Only what stays within L2 gets a verdict, because others use the L3 and memory of this machine, too."
+	echo "Good: within 12 %. Only what stays within L2 gets a verdict, because others use the L3 and memory of this"
+	echo "machine, too."
 else
 	verdict=0
 	if [ -n "$host" ]; then
@@ -137,7 +147,9 @@ FNR == 1 {
 		}
 		printf "| %s | %.3f | %.3f | %.2f |%s %s |\n", $1, n, m, ratio, (verdict ? " " mark " |" : ""), $6
 	} else {
-		printf "| %s | %s | %s | |%s %s |\n", $1, (n + 0 > 0 ? n : "none"), (m + 0 > 0 ? m : "none"), (verdict ? " |" : ""), $6
+		printf "| %s | %s | %s | |%s %s |\n", $1, (n + 0 > 0 ? n : "none"), (m + 0 > 0 ? m : "none"),
+			(verdict ? " |" : ""), $6
 	}
 }
-END { if (verdict) printf "\n%d of %d microbenchmarks that stay within L2 are within 12 %%.\n", good, of }' "$work/n" "$work/m" "$work/list"
+END { if (verdict) printf "\n%d of %d microbenchmarks that stay within L2 are within 12 %%.\n", good, of }
+' "$work/n" "$work/m" "$work/list"

@@ -1,17 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Improves a program by its own profile, on a machine without a PMU.  The program is built, sampled with branch stacks in
-# the model (softpmu record -b), rebuilt with an AutoFDO profile, and its binary rewritten by BOLT.  Then all builds are
-# timed natively.
+# Improves a program by its own profile, on a machine without a PMU.  The program is built, sampled with branch
+# stacks in the model (softpmu record -b), rebuilt with an AutoFDO profile, and its binary rewritten by BOLT.  Then
+# all builds are timed natively.
 #
-#   pgo-gain.sh [SOURCE.c [ARGUMENTS FOR THE PROFILE -- ARGUMENTS TO TIME]]    default: tests/programs/branchy.sh's program
+#   pgo-gain.sh [SOURCE.c [ARGUMENTS FOR THE PROFILE -- ARGUMENTS TO TIME]]
+#
+# The default is the program of tests/programs/branchy.sh.
 #
 # The program prints the seconds of CPU to count as its last line.  DWARF 4 is used, because create_gcov and
 # create_llvm_prof of AutoFDO 0.19 find nothing in DWARF 5.
-# Environment: SOFTPMU; OUT: where files go, default build/pgo; RUNS: timed runs of each build, of which the least counts,
-# default 9; ROUNDS of each run.
-# Packages: autofdo, bolt-16 (or another), gcc, clang-14, linux-perf; gcc-11 for GCC's own AutoFDO.  A build whose tools are
-# not installed has no line.
+# Environment: SOFTPMU; OUT: where files go, default build/pgo; RUNS: timed runs of each build, of which the least
+# counts, default 9; ROUNDS of each run. Packages: autofdo, bolt-16 (or another), gcc, clang-14, linux-perf; gcc-11
+# for GCC's own AutoFDO.  A build whose tools are not installed has no line.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 SOFTPMU=${SOFTPMU:-$top/build/softpmu} OUT=${OUT:-$top/build/pgo} RUNS=${RUNS:-9}
@@ -44,7 +45,8 @@ say gcc $flags -Wl,--emit-relocs -fno-reorder-blocks-and-partition -o gcc "$sour
 say "$SOFTPMU" record -q -b -c 2003 -o gcc.data ./gcc $training >gcc.out || exit 1
 built gcc
 if command -v create_gcov >/dev/null; then
-	say create_gcov --binary=./gcc --profile=gcc.data --gcov=gcc.afdo --gcov_version=2 2>create_gcov.log || { cat create_gcov.log; exit 1; }
+	say create_gcov --binary=./gcc --profile=gcc.data --gcov=gcc.afdo --gcov_version=2 2>create_gcov.log ||
+		{ cat create_gcov.log; exit 1; }
 	dump_gcov --gcov_version=2 gcc.afdo >gcc.afdo.txt 2>/dev/null
 	[ "$(grep -c ': [1-9]' gcc.afdo.txt)" -gt 10 ] || { echo "pgo: the AutoFDO profile is empty"; exit 1; }
 	echo "  the profile names $(grep -c ' total:' gcc.afdo.txt) functions"
@@ -64,7 +66,8 @@ if command -v create_gcov >/dev/null; then
 		say "$clang" $flags -o clang "$source" && built clang
 		# shellcheck disable=SC2086
 		say "$SOFTPMU" record -q -b -c 2003 -o clang.data ./clang $training >clang.out || exit 1
-		say create_llvm_prof --binary=./clang --profile=clang.data --out=clang.prof --format=text 2>create_llvm_prof.log || { cat create_llvm_prof.log; exit 1; }
+		say create_llvm_prof --binary=./clang --profile=clang.data --out=clang.prof --format=text 2>create_llvm_prof.log ||
+			{ cat create_llvm_prof.log; exit 1; }
 		# shellcheck disable=SC2086
 		say "$clang" $flags -fprofile-sample-use=clang.prof -o clang-autofdo "$source" || exit 1
 		built clang-autofdo
@@ -73,7 +76,8 @@ fi
 if [ "$perf2bolt" ] && [ "$bolt" ] && command -v perf >/dev/null; then
 	say "$perf2bolt" -p gcc.data -o gcc.fdata ./gcc >perf2bolt.log 2>&1 || { cat perf2bolt.log; exit 1; }
 	grep -E 'LBR entries|mismatching|out of range' perf2bolt.log | sed 's/^PERF2BOLT:/ /'
-	say "$bolt" ./gcc -o gcc-bolt -data=gcc.fdata -reorder-blocks=ext-tsp -reorder-functions=hfsort -split-functions -split-all-cold >bolt.log 2>&1 ||
+	say "$bolt" ./gcc -o gcc-bolt -data=gcc.fdata -reorder-blocks=ext-tsp -reorder-functions=hfsort \
+		-split-functions -split-all-cold >bolt.log 2>&1 ||
 		{ cat bolt.log; exit 1; }
 	grep -E 'have non-empty execution profile|splitting separates' bolt.log | sed 's/^BOLT-INFO:/ /'
 	built gcc-bolt
@@ -92,8 +96,13 @@ echo "Natively, the least of $RUNS runs of $timing:"
 status=0
 for v in $variants; do
 	base=${v%-autofdo}; base=${base%-bolt}
-	head -n 1 "$base.out" >want; head -n 1 "$v.out" | cmp -s - want || { echo "pgo: $v computes something else"; status=1; }
+	head -n 1 "$base.out" >want
+	head -n 1 "$v.out" | cmp -s - want || { echo "pgo: $v computes something else"; status=1; }
 	awk -v name="$v" -v base="$(sort -n "$base.time" | head -n 1)" -v t="$(sort -n "$v.time" | head -n 1)" \
-		'BEGIN { printf "  %-16s %8.3f s", name, t; if (name ~ /(autofdo|bolt)$/) printf "   %+6.1f %% speed", 100 * (base / t - 1); print "" }'
+		'BEGIN {
+			printf "  %-16s %8.3f s", name, t
+			if (name ~ /(autofdo|bolt)$/) printf "   %+6.1f %% speed", 100 * (base / t - 1)
+			print ""
+		}'
 done
 exit $status

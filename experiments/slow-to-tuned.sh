@@ -45,5 +45,6 @@ echo; echo "5. The machine for the changed program."
 show tune $core --features 'prefetch.*' -- ./orders-tuned
 show run $core -- ./orders-tuned
 echo; echo "6. Builds, in the model and on this machine."
-show tune --software $core --build 'gcc -g {flags} -o {out} orders.c' --flags -O1 --flags -O2 --flags '-O1 -DTUNED' --flags '-O2 -DTUNED' --time 4000 --blocks 12 -- ./orders
+show tune --software $core --build 'gcc -g {flags} -o {out} orders.c' --flags -O1 --flags -O2 \
+	--flags '-O1 -DTUNED' --flags '-O2 -DTUNED' --time 4000 --blocks 12 -- ./orders
 }

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make topdown: level 1 of the top-down tree of the real programs of the bench, by formula and exactly, and the bottleneck
-# that is named, on every preset that has the whole tree.
-# Fails if level 1 does not sum to 100 %, or if a share is negative.  Takes minutes a preset; CORES="skylake ..." and
-# TOPDOWN_PROGRAMS="bzip2 ..." choose.
+# make topdown: level 1 of the top-down tree of the real programs of the bench, by formula and exactly, and the
+# bottleneck that is named, on every preset that has the whole tree. Fails if level 1 does not sum to 100 %, or if a
+# share is negative.  Takes minutes a preset; CORES="skylake ..." and TOPDOWN_PROGRAMS="bzip2 ..." choose.
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -11,7 +10,8 @@ trap 'rm -rf "$work"' EXIT INT TERM
 . bench/programs.sh
 failed=0
 for core in ${CORES:-golden-cove skylake ivy-bridge}; do
-	printf '%s\n%-10s %21s %21s %21s %21s  %s\n' "$core" program 'front end (exact)' 'bad speculation' 'retiring' 'back end' bottleneck
+	printf '%s\n%-10s %21s %21s %21s %21s  %s\n' "$core" \
+		program 'front end (exact)' 'bad speculation' 'retiring' 'back end' bottleneck
 	for p in ${TOPDOWN_PROGRAMS:-bzip2 xz sqlite3 python3}; do
 		run "$p" build/softpmu topdown --core "$core" --no-metrics -x, -o "$work/csv"
 		awk -F, -v p="$p" '

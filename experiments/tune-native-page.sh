@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make tune-native: softpmu tune --native on this host, in Markdown, for docs/measured/tune-native.md.  Prints which
-# settings there are; what is called a gain of ten programs when nothing is set (--null: nothing should be); and what these
-# programs, and two that should gain (tests/programs/pages, churn), gain from the settings.
-# Nothing is kept.  SOFTPMU and PROGRAMS in the environment: where they are built; BLOCKS of a setting, default 20.  Takes
+# settings there are; what is called a gain of ten programs when nothing is set (--null: nothing should be); and
+# what these programs, and two that should gain (tests/programs/pages, churn), gain from the settings. Nothing is
+# kept.  SOFTPMU and PROGRAMS in the environment: where they are built; BLOCKS of a setting, default 20.  Takes
 # some ten minutes on an idle machine.
 set -eu
 export LC_ALL=C
@@ -19,7 +19,8 @@ seq 1 30000 | awk '{ print ($1 * 7919) % 60013, "line", $1 }' >lines	# half a me
 head -n 6000 lines >few
 cat >query.sql <<'END'
 CREATE TABLE t (a INTEGER, b TEXT);
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000) INSERT INTO t SELECT i * 7919 % 8009, 'x' || i FROM n;
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000)
+INSERT INTO t SELECT i * 7919 % 8009, 'x' || i FROM n;
 SELECT sum(a), count(DISTINCT b) FROM t WHERE a % 3 = 1;
 END
 
@@ -34,13 +35,21 @@ one() {
 		fi
 		previous=$word
 	done
-	"$softpmu" tune --native --no-keep --blocks "$blocks" "$@" >report 2>&1 || { echo "| $name | $(tail -n 1 report) | | | | |"; return; }
+	"$softpmu" tune --native --no-keep --blocks "$blocks" "$@" >report 2>&1 ||
+		{ echo "| $name | $(tail -n 1 report) | | | | |"; return; }
 	awk -v name="$name" '
 	/^ program: / { for (i = 2; i <= NF; i++) if ($(i + 1) == "s" && !time) time = $i }
-	$2 == "%" && $4 == "to" { n++; blocks += $7; gains += $9 == "gain"; if (n == 1 || $1 > most) most = $1; if (n == 1 || $1 < least) least = $1 }
+	$2 == "%" && $4 == "to" {
+		n++; blocks += $7; gains += $9 == "gain"
+		if (n == 1 || $1 > most) most = $1
+		if (n == 1 || $1 < least) least = $1
+	}
 	/^ chosen: / { chosen = substr($0, 10) }
 	/^ fresh runs: / { fresh = sprintf(": %s %% (%s to %s), p %s %s", $3, $5, $7, $13, $14) }
-	END { printf "| %s | %.1f | %d in %d | %.1f to %.1f %% | %d | %s |\n", name, 1000 * time, n, 4 * blocks, least, most, gains, chosen ? chosen fresh : "none" }' report
+	END {
+		printf "| %s | %.1f | %d in %d | %.1f to %.1f %% | %d | %s |\n", name, 1000 * time, n, 4 * blocks,
+			least, most, gains, chosen ? chosen fresh : "none"
+	}' report
 }
 
 ten() { # OPTIONS...

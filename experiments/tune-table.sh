@@ -10,7 +10,9 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export TMPDIR="$work"
 # An environment of its own, so that the stack always begins at the same address.
-tune() { env -i PATH=/usr/bin:/bin LC_ALL=C SOFTPMU_STORE="$work/store" TMPDIR="$work" "$SOFTPMU" tune --no-profile "$@"; }
+tune() {
+	env -i PATH=/usr/bin:/bin LC_ALL=C SOFTPMU_STORE="$work/store" TMPDIR="$work" "$SOFTPMU" tune --no-profile "$@"
+}
 failed=0
 show() { # options... -- program...
 	echo
@@ -30,7 +32,13 @@ show --core skylake $times --objective energy-within:1% -- "$PROGRAMS/tune" smal
 
 echo "3. The search beside every combination, on golden-cove: least energy within 1 % of the best time."
 echo
-awk 'BEGIN { s = 42; for (i = 0; i < 40; i++) { s = (s * 69069 + 1) % 4294967296; printf "%d line %d of text, value %x\n", s % 1000, i, s } }' >"$work/in"
+awk 'BEGIN {
+	s = 42
+	for (i = 0; i < 40; i++) {
+		s = (s * 69069 + 1) % 4294967296
+		printf "%d line %d of text, value %x\n", s % 1000, i, s
+	}
+}' >"$work/in"
 features=prefetch.l2_streamer,prefetch.l2_adjacent,l2.size,btb.size
 field() { sed -n "s/.*\"$2\": \"\{0,1\}\([^\",}]*\(,[a-z0-9_.]*=[^\",}]*\)*\)[\",}].*/\1/p" "$1" | tail -n 1; }
 printf '%-16s %6s %6s %8s %8s  %s\n' program runs all cycles energy choice
@@ -39,13 +47,21 @@ for p in "gzip -c" "sort" "sha256sum" "od -c"; do
 		more=
 		[ $how = all ] && more="--exhaustive 300"
 		# shellcheck disable=SC2086
-		tune --objective energy-within:1% --features $features --state "$work/state" $more -j -o "$work/$how" -- $p "$work/in" >/dev/null || failed=1
+		tune --objective energy-within:1% --features $features --state "$work/state" $more -j \
+			-o "$work/$how" -- $p "$work/in" >/dev/null || failed=1
 	done
 	for k in search all; do eval "$k=\$(($(field "$work/$k" ran) + $(field "$work/$k" known)))"; done
-	change() { awk -v what="\"$1\": " '/^{"tried": ""/ { a = $0 } /^{"choice"/ { b = $0 } END { n = split(a, x, what); split(b, y, what); printf "%+.2f%%", 100 * (y[2] / x[2] - 1) }' "$work/search"; }
+	change() {
+		awk -v what="\"$1\": " '
+		/^{"tried": ""/ { a = $0 }
+		/^{"choice"/ { b = $0 }
+		END { n = split(a, x, what); split(b, y, what); printf "%+.2f%%", 100 * (y[2] / x[2] - 1) }' "$work/search"
+	}
 	# shellcheck disable=SC2154
-	printf '%-16s %6s %6s %8s %8s  %s\n' "$p" "$search" "$all" "$(change cycles)" "$(change energy_nj)" "$(field "$work/search" choice)"
-	[ "$(field "$work/search" choice)" = "$(field "$work/all" choice)" ] || { echo "  every combination: $(field "$work/all" choice)"; failed=1; }
+	printf '%-16s %6s %6s %8s %8s  %s\n' "$p" "$search" "$all" "$(change cycles)" "$(change energy_nj)" \
+		"$(field "$work/search" choice)"
+	[ "$(field "$work/search" choice)" = "$(field "$work/all" choice)" ] ||
+		{ echo "  every combination: $(field "$work/all" choice)"; failed=1; }
 	[ $((5 * search)) -le "$all" ] || { echo "  more than a fifth of the runs"; failed=1; }
 done
 exit $failed

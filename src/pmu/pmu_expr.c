@@ -5,26 +5,28 @@
  *   term   := [ INT [ '/' INT ] '*' ] ( source | 'slots' | 'tsc' | 'cycles(' cond { '&' cond } ')' )
  *   source := 'uop(' clause { '&' clause } ')' [ '@' stage [ ':' stage ] ]
  *           | ( 'sig' | 'begins' | 'ends' | 'pending' ) '(' NAME ')'
- *   clause := NAME | '!' NAME | '(' NAME { '|' NAME } ')' | 'port(' INT { ',' INT } ')' | [ '!' ] 'tag(' INT {
- *   ',' INT } ')' stage  := fetch | alloc | ready | dispatch | complete | retire | squash
+ *   clause := NAME | '!' NAME | '(' NAME { '|' NAME } ')' | 'port(' INT { ',' INT } ')'
+ *           | [ '!' ] 'tag(' INT { ',' INT } ')'
+ *   stage  := fetch | alloc | ready | dispatch | complete | retire | squash
  *   cond   := source { '+' source } ( '>=' | '>' | '<=' | '<' | '==' | '!=' ) INT
  *
  * uop(...)@retire   one for each retired uop whose bits meet every clause, at its retirement.  Retirement is
  *                   the default stage and implies RETIRED.
- * uop(...)@stage    the same for every uop that reached the stage, squashed ones included; a stage never
- *                   reached has the offset UINT32_MAX.
+ * uop(...)@stage    the same for every uop that reached the stage, squashed ones included; a stage that a uop did
+ *                   not reach has the offset UINT32_MAX.
  * uop(...)@squash   one for each uop that did not retire, in the cycle in which it left the core (its record's
  *                   `retire`; none for a uop that has no such cycle).
  * uop(...)@a:b      in every cycle from stage a to stage b, each such uop that reached both: an occupancy.
- * tag(...)          at least one of these tags, with ! none of them: what the family's registers make of the
- * uop (regs_netburst.c).  NAME              a STATIC or DYNAMIC of signals.def.  One (A|B) group and one port()
- * a predicate.  sig(NAME)         a SIGNAL of signals.def.  POINT: its count.  INTERVAL: cycles in which at
- *                   least one is true.  OCCUPANCY: its count, every cycle.
- * begins, ends      one for each record of an INTERVAL or OCCUPANCY, at its first cycle or behind its last.
- * pending(NAME)     every cycle, how many records of an INTERVAL are under way (overlaps add up).
- * cycles(...)       1 in each unhalted cycle in which every condition holds; a condition compares what its
- *                   sources add in that cycle.  A weight makes it the event's value in that cycle, for events
- *                   whose documented CMASK picks one condition out of several.
+ * tag(...)          at least one of these tags; with !, none of them.  The family's registers decide which uops have
+ *                   which tags (regs_netburst.c).
+ * NAME              a STATIC or DYNAMIC of signals.def.  At most one (A|B) group and one port() in a predicate.
+ * sig(NAME)         a SIGNAL of signals.def.  POINT: its count.  INTERVAL: cycles in which at least one is true.
+ *                   OCCUPANCY: its count, in every cycle.
+ * begins, ends      one for each record of an INTERVAL or OCCUPANCY, at its first cycle or after its last.
+ * pending(NAME)     in every cycle, how many records of an INTERVAL are under way (overlaps add up).
+ * cycles(...)       1 in each unhalted cycle in which every condition holds; a condition compares the sum of its
+ *                   sources in that cycle.  A weight makes it the event's value in that cycle, for events
+ *                   whose documented CMASK selects one of several conditions.
  * slots, tsc        sig(CYCLES) times the issue width; sig(CYCLES) in ticks of the time-stamp counter.
  * INT '/' INT       a fraction is allowed only for an expression that is one term on sig(CYCLES).
  */
@@ -44,7 +46,7 @@ static const struct { const char *name; } is_names[] = {
 #include "softpmu/signals.def"
 };
 static const char *const stage_names[] = { "fetch", "alloc", "ready", "dispatch", "complete", "retire", "squash" };
-enum { STAGE_SQUASH = STAGE_NONE + 1 };	/* here only: STAGE_RETIRE of what does not retire */
+enum { STAGE_SQUASH = STAGE_NONE + 1 };	/* in this file only: STAGE_RETIRE of a uop that does not retire */
 _Static_assert(SPMU_IS_COUNT <= 64 && SPMU_DID_COUNT <= 64 && SPMU_SIG_COUNT <= 128, "sets fit their words");
 
 struct parser {
@@ -220,7 +222,7 @@ static bool source(struct parser *p, uint16_t *index)
 	struct pmu_source s;
 	const char *w;
 	size_t n;
-	memset(&s, 0, sizeof s);	/* padding too: sources are compared as bytes */
+	memset(&s, 0, sizeof s);	/* the padding, too, because sources are compared as bytes */
 	static const char *const forms[PMU_FORMS] = { "sig(", "begins(", "ends(", "pending(" };
 	for (s.form = 0; s.form < PMU_FORMS && !accept(p, forms[s.form]);)
 		s.form++;
@@ -349,6 +351,6 @@ int pmu_expr_parse(struct spmu_model *m, struct pmu_expr *out, const char *s, ch
 			fail(&p, SPMU_EINPUT, "count expression: a fraction is for a lone sig(CYCLES)", "", 0);
 	}
 	if (!p.error)
-		memcpy(out, &e, sizeof e);	/* padding too: expressions are compared as bytes */
+		memcpy(out, &e, sizeof e);	/* the padding, too, because expressions are compared as bytes */
 	return p.error;
 }

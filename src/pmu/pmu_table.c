@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Event tables: data/events/NAME.tsv -> struct spmu_model, and look-up in it.
+ * Reads event tables (data/events/NAME.tsv) into struct spmu_model, and looks events up in it.
  *
  * A line is empty, a comment ('#'), a shape line ('@') or an event: ten columns separated by one TAB, "-" for
  * nothing.
@@ -9,13 +9,13 @@
  *                                 AnyThread
  *   @perf_capabilities HEX        arch: IA32_PERF_CAPABILITIES: LBR_FMT 5:0 (0 to 5, 3FH), PEBS_TRAP 6,
  *                                 PEBS_ARCH_REGS 7, PEBS_REC_FMT 11:8 (0 to 5), FW_WRITE 13, PEBS_BASELINE 14
- *                                 (formats 4 and 5), PERF_METRICS_AVAILABLE 15, PEBS_OUTPUT_PT 16; ds.h says
- *                                 what LBR, PEBS and their MSRs follow from it
+ *                                 (formats 4 and 5), PERF_METRICS_AVAILABLE 15, PEBS_OUTPUT_PT 16; LBR, PEBS and
+ *                                 their MSRs follow from it (ds.h)
  *   @features LIST                optional; arch: in_tx (TSX bits of PERFEVTSEL), split (two threads share the
  *                                 counters); p5: rdpmc (MMX parts)
- *   @metric NAME EXPR             arch, optional: slots and cycles that MSR_PERF_METRICS is made of
- *                                 (arch_metrics.c names them)
- *   @model N                      netburst: CPUID model, 0 to 6: which ESCRs, LBRs and cascades there are
+ *   @metric NAME EXPR             arch, optional: the slots and cycles from which MSR_PERF_METRICS is computed
+ *                                 (arch_metrics.c lists the names)
+ *   @model N                      netburst: CPUID model, 0 to 6, which decides on ESCRs, LBRs and cascades
  *   @threads N                    netburst: hardware threads, 1 or 2
  *   @core NAME                    optional: the core preset nearest to the machines that have this PMU
  *   @libpfm NAME                  optional: libpfm4's name of the PMU
@@ -23,16 +23,17 @@
  *   @tsc NUM/DEN                  time-stamp counter ticks a core cycle
  *
  *   name  event  umask  mods  counters  flags  alias  count  help  not_modelled
- *     event, umask  hex        mods      c=N (CMASK), i, e, t, msr=HEX/HEX (another MSR that it needs, and the
- *                               value there) joined by commas; NetBurst: escr=HEX[/HEX] (MSRs), sel=N, ti,
- *                               replay=HEX/HEX (MSR_PEBS_ENABLE, MSR_PEBS_MATRIX_VERT), up=NAME (the event that
- *                               tags for this one)
- *     counters      0-3,5      flags     precise, spec, deprecated, fixed=N, fixed-only; P5: duration
+ *     event, umask  hex
+ *     mods          c=N (CMASK), i, e, t, msr=HEX/HEX (another MSR that it needs, and its value), joined by commas;
+ *                   NetBurst: escr=HEX[/HEX] (MSRs), sel=N, ti, replay=HEX/HEX (MSR_PEBS_ENABLE,
+ *                   MSR_PEBS_MATRIX_VERT), up=NAME (the event that tags uops for this one)
+ *     counters      0-3,5
+ *     flags         precise, spec, deprecated, fixed=N, fixed-only; P5: duration
  *     alias         perf's generic names, comma-separated
- *     count         pmu_expr.c; "-" where not_modelled says why the model cannot produce the event
+ *     count         an expression (pmu_expr.c); "-" where not_modelled says why the model cannot produce the event
  *
- * Rows of one event and umask say what one wire carries, so they must have one `count` (or none); CMASK, INV and
- * EDGE are applied to it by the counter.
+ * Rows with the same event and umask describe the same signal wire, so they must have the same `count` (or
+ * none); the counter applies CMASK, INV and EDGE to it.
  */
 #include "pmu_internal.h"
 #include "pmu_text.h"

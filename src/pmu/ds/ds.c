@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Debug store: its registers, the management area in guest memory, and the dispatch of DEBUGCTL's trace bits.
+ * Debug store: its registers, the management area in guest memory, DEBUGCTL's trace bits, and BTS.
  *
  * Source: SDM vol. 3B, chapter "Debug, Branch Profile, TSC...", sections "BTS and DS Save Area", "DS Save Area
  * and IA-32e Mode Operation", "Setting Up the DS Save Area"; chapter "Performance Monitoring", sections on PEBS
  * of each generation; vol. 4, MSR tables.
  *
- * The area's layout is the 64-bit one on processors with DTES64 (from Core 2 on), whatever the mode; before, it
- * goes by the mode (spmu_host.mode64).  Every pointer in it is the guest's: a buffer whose index lies outside
- * [base, absolute maximum), or a fault, loses the record.  A maximum of a multiple of the record size plus 1,
- * as the manual has it, and one without that 1, as drivers write it, mean the same.
+ * The area has the 64-bit layout on processors with DTES64 (from Core 2 on) in any mode; on earlier ones the
+ * mode decides (spmu_host.mode64).  Every pointer in it comes from the guest: if a buffer's index lies outside
+ * [base, absolute maximum), or an access faults, the record is lost.  A maximum may be a multiple of the record
+ * size plus 1, as the manual has it, or without that 1, as drivers write it; both mean the same.
  *
- *   32 bits: BTS base 00H, index 04H, maximum 08H, threshold 0CH; PEBS the same at 10H; counter reset, 40 bits,
- *   at 20H 64 bits: BTS 00H, 08H, 10H, 18H; PEBS 20H, 28H, 30H, 38H; counter resets from 40H on:
- *            formats 0 to 3: of general-purpose counter n at 40H + 8n; format 4: of fixed counter n at 80H + 8n
- *            as well; format 5: at 140H + 8n (Linux, arch/x86/include/asm/intel_ds.h: MAX_PEBS_EVENTS_FMT4 8,
+ *   32 bits: BTS base 00H, index 04H, maximum 08H, threshold 0CH; PEBS the same from 10H on; counter reset (40
+ *   bits) at 20H 64 bits: BTS 00H, 08H, 10H, 18H; PEBS 20H, 28H, 30H, 38H; counter resets from 40H on:
+ *            formats 0 to 3: general-purpose counter n at 40H + 8n; format 4: also fixed counter n at 80H + 8n;
+ *            format 5: fixed counter n at 140H + 8n (Linux, arch/x86/include/asm/intel_ds.h: MAX_PEBS_EVENTS_FMT4 8,
  *            MAX_PEBS_EVENTS 32)
  *
- * IA32_MISC_ENABLE: bits 7, 11 and 12 are the PMU's; what else is written there is kept and means nothing.
+ * IA32_MISC_ENABLE: bits 7, 11 and 12 belong to the PMU; other bits are stored and have no effect.
  * GUESS: writes to its read-only bits are ignored; WRMSR with bit 11 inverted settles it.
- * GUESS: in a guest of 32 bits, bits 63:32 of IA32_DS_AREA must be canonical as anywhere.
+ * GUESS: in a 32-bit guest, bits 63:32 of IA32_DS_AREA must be canonical, too.
  */
 #include "../pmu_internal.h"
 #include <string.h>
@@ -150,7 +150,7 @@ static bool has_reload(const struct spmu *p)
 		(p->host.pebs_reload_msrs || p->model->capabilities & CAP_PEBS_OUTPUT_PT);
 }
 
-/* The counter an MSR_RELOAD_x belongs to; -1 if it is none. */
+/* The counter that this MSR_RELOAD_x belongs to; -1: it is no such MSR. */
 static int reload_counter(const struct spmu *p, uint32_t msr)
 {
 	if (!has_reload(p))
@@ -162,8 +162,8 @@ static int reload_counter(const struct spmu *p, uint32_t msr)
 	return -1;
 }
 
-/* A PEBS register of the architectural family: where it is kept, and the bits that may be set.  NULL: there is
- * none. */
+/* Where a PEBS register of the architectural family is stored; *bits: the bits that may be set.  NULL: it does
+ * not exist. */
 static uint64_t *pebs_register(struct spmu *p, uint32_t msr, uint64_t *bits)
 {
 	int format = is_arch(p) ? pmu_pebs_format(p) : PEBS_NONE;
@@ -184,7 +184,7 @@ static uint64_t *pebs_register(struct spmu *p, uint32_t msr, uint64_t *bits)
 	return NULL;
 }
 
-/* IA32_PEBS_ENABLE: output selects 2 and 3 are reserved.  (Bit 63 is precise store, of processors without
+/* IA32_PEBS_ENABLE: output selects 2 and 3 are reserved.  (Bit 63 alone is precise store, on processors without
  * output select.) */
 static bool bad_output(uint64_t enable)
 {
@@ -261,14 +261,14 @@ int pmu_ds_restored(struct spmu *p)
 	if (d->waiting_since > PMU_CYCLE_LAST)
 		d->waiting_since = 0;
 	d->waiting &= (1u << p->model->counters) - 1;
-	d->rip_at = d->rip_was = 0;	/* guest memory is another's now */
+	d->rip_at = d->rip_was = 0;	/* the guest's memory is not the one of the saved PMU */
 	d->open = d->closing = (struct pmu_stretch){ 0 };
 	if (!bad)
 		pmu_ds_debugctl(p, d->debugctl);
 	return bad ? SPMU_EINPUT : SPMU_OK;
 }
 
-/* SDM vol. 2, "CPUID"; of leaf 1CH vol. 3B, "Last Branch Records". */
+/* Source: SDM vol. 2, "CPUID"; leaf 1CH: vol. 3B, "Last Branch Records". */
 void spmu_cpuid_bits(const struct spmu *p, uint32_t leaf, uint32_t regs[4])
 {
 	bool arch_lbr = p->ds.lbr.style == LBR_ARCH;
@@ -349,8 +349,8 @@ static bool bts_wants(const struct spmu *p, const struct spmu_record *r)
 	return pmu_ds_taken(p, r) && !(p->ds.debugctl >> (r->cpl ? l->off_usr : l->off_os) & 1);
 }
 
-/* With BTINT the buffer is filled once, up to its maximum, and an interrupt arises when the index reaches the
- * threshold; without, it is circular.  Bit 4 of the third field: predicted, NetBurst alone.
+/* With BTINT the buffer is filled once, up to its maximum, and an interrupt is requested when the index reaches
+ * the threshold.  Without BTINT the buffer is circular.  Bit 4 of the third field: predicted, on NetBurst only.
  * GUESS: with BTINT and a full buffer, branches are lost; a handler that leaves the index settles it. */
 static void bts_segment(struct spmu *p, const struct spmu_batch *b, uint32_t from, uint32_t to)
 {
@@ -419,8 +419,8 @@ void pmu_ds_segment(struct spmu *p, const struct spmu_batch *b, uint32_t from, u
 		bts_segment(p, b, from, to);
 }
 
-/* The instruction behind a record that was written at a batch's end: its RIP goes into the record, if that is
- * still as it was. */
+/* After a record that was written at a batch's end, the next instruction gives its RIP: writes it into the
+ * record, if the record is unchanged. */
 static void patch_rip(struct spmu *p, const struct spmu_batch *b)
 {
 	for (uint32_t i = 0; i < b->count; i++) {
@@ -444,7 +444,7 @@ void pmu_ds_begin(struct spmu *p, const struct spmu_batch *b)
 {
 	if (p->ds.rip_at)
 		patch_rip(p, b);
-	if (p->ds.waiting) {	/* the engine lets them act at the batch's first instruction */
+	if (p->ds.waiting) {	/* the engine makes them act at the batch's first instruction */
 		if (p->late == PMU_NEVER || p->late > p->ds.waiting_since)
 			p->late = p->ds.waiting_since;
 		p->late_due |= p->ds.waiting;

@@ -5,28 +5,28 @@
  * Interrupt, and Exception Recording" of each processor, "Last Exception Records"; chapter "Last Branch
  * Records" (architectural); vol. 4.
  *
- * What is recorded is a branch that was taken, at its retirement, in program order.  `from` is the address of
- * the branch instruction itself, also of a macro-fused pair, `to` where it went.  Interrupts and exceptions
- * leave no entry of their own: a record stream does not say where a handler begins.  The last-exception
- * registers (P6: LASTINTFROMIP and LASTINTTOIP) take the newest entry when a PMI is taken, the one interrupt
- * that the PMU knows of.  No transaction ever runs: TSX flags are 0.
+ * A taken branch is recorded when it retires, in program order.  `from` is the address of the branch
+ * instruction itself, also for a macro-fused pair; `to` is where it went.  Interrupts and exceptions have no
+ * entry of their own, because records do not say where a handler begins.  The last-exception registers (P6:
+ * LASTINTFROMIP and LASTINTTOIP) receive the newest entry when a PMI is taken, which is the only interrupt that
+ * the PMU knows of.  No transaction ever runs: TSX flags are 0.
  *
- * Entries by IA32_PERF_CAPABILITIES.LBR_FMT: 0 32 bits; 1 linear address; 2 effective address, the same where
- * CS has base 0; 3 effective, mispredicted in FROM[63]; 4 the same and TSX flags in FROM[62:61]; 5 flags and
- * cycles in LBR_INFO; 3FH architectural.
+ * Format of entries, by IA32_PERF_CAPABILITIES.LBR_FMT: 0: 32 bits; 1: linear address; 2: effective address,
+ * the same where CS has base 0; 3: effective, mispredict flag in FROM[63]; 4: as 3, with TSX flags in
+ * FROM[62:61]; 5: flags and cycles in LBR_INFO; 3FH: architectural.
  *
- * A filter by privilege level goes by the level at which a branch ends, as the manual's newer editions say
- * (that of June 2016: at which it occurs), and the chapter on architectural LBRs; they differ for far transfers
- * alone.  On Nehalem LBR_SELECT's bits for jumps keep out calls and returns as well (Linux, lbr_stack.c:
- * "NHM/WSM erratum"; the manual says of Sandy Bridge that they no longer do).
+ * A filter by privilege level uses the level at which a branch ends, as the manual's newer editions and the
+ * chapter on architectural LBRs say (the edition of June 2016: the level at which it occurs); only far
+ * transfers differ.  On Nehalem LBR_SELECT's bits for jumps also suppress calls and returns (Linux, lbr.c:
+ * "NHM/WSM erratum"; the manual says that Sandy Bridge no longer does this).
  *
- * Cycles (LBR_INFO[15:0]) run from one recorded branch's retirement to the next's; a stack's first entry has 0.
- * GUESS: WRMSR to FROM and TO faults unless bits are a sign-extended 48-bit address (NHM: 62:47, HSW: 60:47,
- * SKL and architectural: 63:47 equal); writing 1 << 47 to 680H settles it.  From Linux,
- * arch/x86/events/intel/lbr.c: it does on Haswell without TSX.  GUESS: a return in call-stack mode clears the
- * entry it takes off the stack; reading the stack behind f() settles it.  GUESS: the architectural depth is 8,
- * 16 or 32 (CPUID.1CH:EAX[7:0] 0BH) on Golden Cove.  GUESS: DEBUGCTL.LBR exists beside IA32_LBR_CTL.LBREn and
- * does nothing.
+ * Cycles (LBR_INFO[15:0]) are counted from one recorded branch's retirement to the next one's; a stack's first
+ * entry has 0.  GUESS: WRMSR to FROM and TO faults unless the value is a sign-extended 48-bit address (Nehalem:
+ * bits 62:47 equal, Haswell: 60:47, Skylake and architectural: 63:47); writing 1 << 47 to 680H settles it.
+ * From Linux, arch/x86/events/intel/lbr.c: it does on Haswell without TSX.
+ * GUESS: a return in call-stack mode clears the entry that it removes; reading the stack after f() settles it.
+ * GUESS: the architectural depth is 8, 16 or 32 (CPUID.1CH:EAX[7:0] 0BH) on Golden Cove.
+ * GUESS: DEBUGCTL.LBR exists beside IA32_LBR_CTL.LBREn and has no effect.
  */
 #include "../pmu_internal.h"
 #include <string.h>
@@ -44,7 +44,7 @@ enum { CALL_BYTES = 5 };	/* CALL rel32 without a prefix */
 #define INFO_BITS_SKYLAKE (UINT64_C(7) << 61 | 0xffff)
 #define INFO_BITS_ARCH (UINT64_C(0xff) << 56 | 0xffff)
 
-/* to 0: FROM and TO share an MSR, FROM in bits 31:0.  select: LBR_SELECT's bits, 0 none. */
+/* to 0: FROM and TO share an MSR, FROM in bits 31:0.  select: the bits of LBR_SELECT; 0: it does not exist. */
 struct shape { uint8_t depth; uint16_t from, to, info, tos, ler_from, ler_to, select; };
 
 static const struct shape shapes[] = {
@@ -80,7 +80,7 @@ void pmu_lbr_style(struct spmu *p, enum pmu_lbr_style style)
 
 /* ---- recording ---------------------------------------------------------------------------------------------- */
 
-/* numbers of IA32_LBR_x_INFO.BR_TYPE, but for OTHER */
+/* numbers as in IA32_LBR_x_INFO.BR_TYPE, except OTHER */
 enum kind { JCC, IND_JMP, REL_JMP, IND_CALL, REL_CALL, NEAR_RET, OTHER };
 
 static enum kind kind_of(const struct spmu_record *r)
@@ -97,7 +97,7 @@ static enum kind kind_of(const struct spmu_record *r)
 	return indirect ? IND_JMP : REL_JMP;
 }
 
-/* The privilege level at which the branch ends: that of the next instruction, where the batch has it. */
+/* The privilege level at which the branch ends: that of the next instruction, if the batch holds it. */
 static unsigned level_behind(const struct spmu_batch *b, uint32_t record)
 {
 	const struct spmu_record *r = &b->records[record];
@@ -126,7 +126,7 @@ static bool passes(const struct spmu *p, enum kind kind, unsigned cpl)
 	uint64_t v = p->ds.lbr.control;
 	if (p->ds.lbr.style == LBR_ARCH)	/* set bits let pass */
 		return v >> (cpl ? 2 : 1) & 1 && v >> control_bit[kind] & 1;
-	/* before Sandy Bridge: jumps are calls and returns, too */
+	/* before Sandy Bridge, the bits for jumps also apply to calls and returns */
 	if (p->ds.lbr.style == LBR_NEHALEM && !(p->model->capabilities & CAP_FW_WRITE)) {
 		if ((kind == IND_CALL || kind == NEAR_RET) && v >> select_bit[IND_JMP] & 1)
 			return false;
@@ -173,7 +173,8 @@ void pmu_lbr_branch(struct spmu *p, const struct spmu_batch *b, uint32_t record)
 		return;
 	}
 	if (call_stack(p) && kind == REL_CALL && to == from + CALL_BYTES)
-		return;		/* a call of what follows it, to learn its own address, has no return */
+		/* a call of the next instruction, by which code learns its own address, has no return */
+		return;
 	if (shape(p)->info) {
 		uint64_t cycles = l->timed && cycle > l->last ? cycle - l->last : 0;
 		info = (cycles > 0xffff ? 0xffff : cycles) | (mispredicted ? FLAG_MISPREDICTED : 0);
@@ -307,7 +308,7 @@ static enum lbr_register register_of(const struct spmu *p, uint32_t msr, unsigne
 	return s->select && msr == MSR_LBR_SELECT ? REG_SELECT : REG_NONE;
 }
 
-/* May software put this there? */
+/* May software write this value to the entry? */
 static bool address_fits(const struct spmu *p, enum lbr_register which, uint64_t v)
 {
 	switch (p->ds.lbr.style) {

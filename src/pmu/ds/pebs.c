@@ -6,28 +6,29 @@
  * PEBS"); US9465680B1 (events that are not precise, and fixed counters); US20200242003A1 (reload values in
  * MSRs); Linux, arch/x86/events/intel/{core,ds}.c.
  *
- * A counter set in IA32_PEBS_ENABLE does not sample when it overflows: the overflow arms it, and the event
- * behind that (from spmu_host.pebs_arming cycles on) triggers the record; so the shadow of an event in an
- * event's wake stays invisible, as on the machine.  No shadow have, and sample the very event that overflows:
- *   PDIR   counter 1 with INST_RETIRED.PREC_DIST (C0H/01H), Sandy Bridge to Skylake
+ * A counter that IA32_PEBS_ENABLE selects does not sample when it overflows.  The overflow arms it, and the
+ * next event (from spmu_host.pebs_arming cycles on) triggers the record.  Events in the shadow of another one
+ * are therefore never sampled, as on the machine.  Two counters have no shadow and sample the very event that
+ *   overflows: PDIR   counter 1 with INST_RETIRED.PREC_DIST (C0H/01H), Sandy Bridge to Skylake
  *   PDist  counter 0 with a precise event, and fixed counter 0 (from Ice Lake on)
- * An event that is not precise is sampled from Ice Lake on only, at the next opportunity: the record is of the
- * first instruction that retires behind the overflow (one found out when the batch of that instruction has
- * gone: the first of the batch in hand).  Setting the overflow bit by IA32_PERF_GLOBAL_STATUS_SET does the
- * same.  A precise event is one that the table calls so, with the table's CMASK, INV and EDGE and no AnyThread.
+ * An event that is not precise is sampled from Ice Lake on only, at the next opportunity: the record is of the first
+ * instruction that retires after the overflow.  If the batch with that instruction has gone when the overflow
+ * is found, it is the first instruction of the current batch.  Setting the overflow bit by
+ * IA32_PERF_GLOBAL_STATUS_SET has the same effect.  A precise event is one that the table marks as precise,
+ * with the table's CMASK, INV and EDGE and without AnyThread.
  *
- * A record clears the counter's overflow bit and reloads the counter: from the DS area; or from MSR_RELOAD_x
- * when records go into the trace (IA32_PEBS_ENABLE[62:61] 1), or always with spmu_host.pebs_reload_msrs.  When
- * the buffer is full, absent or faults, the record is lost and the counter runs on from 0.  When the index has
- * reached the threshold (also: stands there and the record is lost), OvfDSBuffer (status bit 62) is set and a
- * PMI is due.  With INT set, the overflow itself raises a PMI as without PEBS.  Lower counters go first,
- * general-purpose ones before fixed ones, the assist before the PMI.
+ * A record clears the counter's overflow bit and reloads the counter: from the DS area; from MSR_RELOAD_x when
+ * records go into the trace (IA32_PEBS_ENABLE[62:61] is 1), or always with spmu_host.pebs_reload_msrs.  When
+ * the buffer is full, absent or faults, the record is lost and the counter continues from 0.  When the index
+ * has reached the threshold (also when it was there already and the record is lost), OvfDSBuffer (status bit
+ * 62) is set and a PMI is requested.  With INT set, the overflow itself requests a PMI as without PEBS.  Lower
+ * counters are handled first, general-purpose ones before fixed ones, the assist before the PMI.
  *
- * Load latency: from dispatch to completion, loads above the threshold (at least 3) count; the machine watches
- * one load in a few, this model all of them.  Events behind the front end (MSR_PEBS_FRONTEND): frontend_event
- * and tag_bubbles.
+ * Load latency: loads whose time from dispatch to completion is above the threshold (at least 3) count.  The
+ * machine watches one load in a few, this model all of them.  Front-end events (MSR_PEBS_FRONTEND):
+ * frontend_event and tag_bubbles.
  *
- * GUESS: the record of an imprecise event has the state behind that next instruction (its LBR group ends before
+ * GUESS: the record of an imprecise event has the state after that next instruction (its LBR group ends before
  * it); a loop of distinct instructions on such a machine settles it.
  * GUESS: with PMI_AFTER_EACH_RECORD (bit 60, output into the trace) the overflow bit stays set and the PMI is
  * the counter's own.  GUESS: an armed counter is disarmed by clearing its bit of IA32_PEBS_ENABLE and by
@@ -65,7 +66,7 @@ int pmu_pebs_format(const struct spmu *p)
 	return format <= 5 ? format : PEBS_NONE;
 }
 
-/* Nehalem and Westmere: the first of format 1, without full-width writes. */
+/* Nehalem and Westmere: format 1 without full-width writes. */
 static bool is_nehalem(const struct spmu *p)
 {
 	return pmu_pebs_format(p) == 1 && !(p->model->capabilities & CAP_FW_WRITE);
@@ -115,14 +116,14 @@ bool pmu_pebs_on(const struct spmu *p, unsigned i)
 
 /* ---- events that need more than the record's bits ----------------------------------------------------------- */
 
-/* Counts loads above a threshold, if PEBS says so. */
+/* Counter i counts loads above a latency, which needs PEBS. */
 static bool is_latency(const struct spmu *p, unsigned i)
 {
 	return pmu_pebs_format(p) >= 1 && i < p->model->gp &&
 		(p->arch.evtsel[i] & 0xffff) == (is_nehalem(p) ? 0x100bu : 0x01cdu);
 }
 
-/* Stores, of parts where a bit of IA32_PEBS_ENABLE has them watched. */
+/* Counter i counts stores that PEBS must watch: Sandy Bridge and Ivy Bridge. */
 static bool is_precise_store(const struct spmu *p, unsigned i)
 {
 	return is_sandy_bridge(p) && i < p->model->gp && (p->arch.evtsel[i] & 0xffff) == 0x02cd;
@@ -134,7 +135,7 @@ enum pmu_pebs_extra pmu_pebs_extra(const struct spmu *p, unsigned i)
 	if (format < 1 || i >= p->model->gp)
 		return EXTRA_NONE;
 	unsigned event = p->arch.evtsel[i] & 0xffff;
-	if (is_latency(p, i))	/* below version 5 a bit of its own switches it on */
+	if (is_latency(p, i))	/* before Ice Lake it has an enable bit of its own */
 		return p->ds.enable >> i & 1 && (format >= 4 || p->ds.enable >> (32 + i) & 1) ? EXTRA_LATENCY
 			: EXTRA_NONE;
 	if (is_precise_store(p, i) ? i == 3 && p->ds.enable & ENABLE_PRECISE_STORE : event == 0x02cd && format >= 5)
@@ -151,11 +152,11 @@ const struct pmu_expr *pmu_pebs_expr(const struct spmu *p, unsigned i)
 	return row ? &row->expr : NULL;
 }
 
-/* Did the uop come behind the front-end event that MSR_PEBS_FRONTEND names?  Codes: Intel's event lists,
+/* Does the uop have the front-end event that MSR_PEBS_FRONTEND selects?  Codes: Intel's event lists,
  * FRONTEND_RETIRED (Skylake, Ice Lake, Sapphire Rapids); UNKNOWN_BRANCH is the branch itself.  A critical DSB
- * miss is one behind an empty slot: tag_bubbles.  GUESS: each instruction that the legacy decoders delivered
- * counts as one that missed the DSB; a loop of many instructions a line that does not fit the DSB settles it,
- * counted on such a machine. */
+ * miss is one after an empty slot: tag_bubbles.  GUESS: each instruction that the legacy decoders delivered
+ * counts as one that missed the DSB; counting a loop of many instructions a line that does not fit the DSB, on
+ * such a machine, settles it. */
 static bool frontend_event(const struct spmu *p, const struct spmu_record *r)
 {
 	bool first = r->is & SPMU_IS(INST_BEGIN), ice_lake = pmu_pebs_format(p) >= 4;
@@ -200,30 +201,30 @@ bool pmu_frontend_known(unsigned format, uint64_t value)
 	}
 }
 
-/* The stretch that `to` ends is long enough, and no instruction had its tag for that end. */
+/* The stretch up to `to` is long enough, and has not given an instruction its tag yet. */
 static bool stretch_due(const struct pmu_stretch *now, uint64_t length, uint64_t to)
 {
 	return to - now->begin >= length && to > now->begin && to > now->tagged;
 }
 
-/* LATENCY_GE_n_BUBBLES_GE_m: the instruction first to be issued behind n cycles or more in each of which m or
- * more slots stayed empty for want of uops.  Critical DSB misses: the one behind any empty slot, if it came
- * from the legacy decoders.  Uops come in program order and are issued in it, stretches come in order.  What
- * decides about an instruction lies before its cycle, so wherever a batch ends the tags are the same; a stretch
- * that reaches its end goes on in the next one.  GUESS: where some slots of each cycle are filled, the first
- * instruction of each of these cycles, from the nth on, is behind such a stretch; a loop whose front end
- * delivers three uops a cycle settles it for BUBBLES_GE_1. */
+/* LATENCY_GE_n_BUBBLES_GE_m: tags the first instruction issued after n or more cycles in each of which m or
+ * more slots stayed empty because the front end delivered no uops.  Critical DSB misses: tags the instruction
+ * after any empty slot, if it came from the legacy decoders.  Uops are issued in program order, and stretches
+ * come in order.  Everything that decides on an instruction's tag lies before its cycle, so the tags do not
+ * depend on where a batch ends; a stretch at a batch's end continues in the next one.  GUESS: where some slots
+ * of each cycle are filled, the first instruction of each of these cycles, from the nth on, comes after such a
+ * stretch; a loop whose front end delivers three uops a cycle settles it for BUBBLES_GE_1. */
 static void tag_bubbles(struct spmu *p, const struct spmu_batch *b, uint16_t *tag)
 {
 	const bool latency = (p->ds.frontend & 0xff) == FRONTEND_LATENCY;
 	const uint64_t length = latency ? p->ds.frontend >> 8 & 0xfff : 1,
 		       width = latency ? p->ds.frontend >> 20 & 7 : 1;
-	uint32_t next = 0;	/* record at which the stretches go on */
-	if (p->ds.batch != p->batches)	/* else they are made anew, behind a handler */
+	uint32_t next = 0;	/* the first record whose stretch has not been read */
+	if (p->ds.batch != p->batches)	/* else the batch is tagged again, after a handler */
 		p->ds.open = p->ds.closing;
 	p->ds.batch = p->batches;
 	struct pmu_stretch now = p->ds.open;
-	for (uint32_t i = 0; i <= b->count; i++) {	/* the last round: what stretches are left */
+	for (uint32_t i = 0; i <= b->count; i++) {	/* the last round reads the remaining stretches */
 		const struct spmu_record *r = i < b->count ? &b->records[i] : NULL;
 		if (r &&
 			(r->kind != SPMU_REC_UOP || r->hw_thread != p->host.hw_thread ||
@@ -249,7 +250,7 @@ static void tag_bubbles(struct spmu *p, const struct spmu_batch *b, uint16_t *ta
 		if (!now.due && !stretch_due(&now, length, to))
 			continue;
 		if (latency || r->did & SPMU_DID(FROM_MITE))
-			tag[i] |= TAG_FRONTEND;	/* squashed or not: the tag goes with it */
+			tag[i] |= TAG_FRONTEND;	/* even if it is squashed: the tag goes with the uop */
 		now.tagged = to;
 		now.due = false;
 	}

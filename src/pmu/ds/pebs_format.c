@@ -4,7 +4,7 @@
  * Source: SDM vol. 3B, "32-bit Branch Trace Record/PEBS Record Format", "IA-32e Mode DS Save Area", chapter
  * "Performance Monitoring": "PEBS Record Format for Intel Core i7 Processor Family", "... for 4th Generation
  * Intel Core Processor Family", "... for 6th Generation", "Adaptive PEBS"; Linux,
- * arch/x86/include/asm/perf_event.h (struct pebs_basic and its like) and arch/x86/events/intel/ds.c (data source).
+ * arch/x86/include/asm/perf_event.h (struct pebs_basic and so on) and arch/x86/events/intel/ds.c (data source).
  *
  *   NetBurst   10 x 4 bytes, or in IA-32e mode format 0     state before the instruction
  *   0          RFLAGS, RIP, RAX, RBX, RCX, RDX, RSI, RDI, RBP, RSP, R8 to R15: 144 bytes
@@ -14,21 +14,22 @@
  *   4, 5       adaptive: Basic, then what MSR_PEBS_DATA_CFG selects of MemInfo, GPRs, XMMs, LBRs (newest
  *              first); Basic alone for a counter without its Adaptive_Record bit
  *
- * RFLAGS to R15 are the state behind the instruction where IA32_PERF_CAPABILITIES.PEBS_TRAP is set (from Core
- * on), before it where not.  RIP behind an instruction is the next one's address.  EventingIP is the
- * instruction's own.
+ * RFLAGS to R15 are the state after the instruction where IA32_PERF_CAPABILITIES.PEBS_TRAP is set (from Core
+ * on), else before it.  RIP after an instruction is the next one's address.  EventingIP is the instruction's own.
  *
- * Data address, source and latency are those of the uop that triggered, when it is a load or a store: formats 1
- * (load latency and precise store only), 2 and 3 (source and latency for load latency only; of other stores the
- * L1D bit), 4 and 5 (loads and stores).  The L1D bit of a store: whether the signal STORE_L1D_MISS for it lies
- * in the batch; a store's miss is known when it is committed.
+ * Data address, source and latency are those of the uop that triggered the record, if it is a load or a store.
+ * Format 1: for load latency and precise store only.  Formats 2 and 3: source and latency for load latency
+ * only; of other stores the L1D bit.  Formats 4 and 5: loads and stores.  A store's miss is known when it is
+ * committed, so its L1D bit says whether the signal STORE_L1D_MISS for it lies in the same batch.
  *
  * Load data source: 1 L1D, 2 fill buffer, 3 L2, 4 L3 (5 and 7: another core had it clean, modified), local DRAM
- * 0CH (from Skylake on 0AH: 0CH has another meaning there), 0 unknown; bit 4 STLB miss, 5 locked (from Sandy
- * Bridge on), 6 and 7 blocked on a store's data or address (format 5).  GUESS: 7 for a modified line of another
- * core, as Linux reads it; older texts have 6 for that (two threads on a counter settle it).  GUESS: of loads
- * that say nothing of a cache level, forwarded ones are 1 (L1D), the rest 0.  GUESS: instruction latency
- * (format 5, [15:0]) runs from dispatch to retirement, cache latency ([47:32]) to completion; both saturate.
+ * 0CH (from Skylake on 0AH: 0CH has another meaning there), 0 unknown; bit 4 STLB miss, bit 5 locked (from
+ * Sandy Bridge on), bits 6 and 7 blocked on a store's data or address (format 5).
+ * GUESS: 7 for a modified line of another core, as Linux reads it; older texts have 6 for that (two threads on
+ * a counter settle it).
+ * GUESS: loads whose record names no cache level are 1 (L1D) if forwarded, else 0.
+ * GUESS: instruction latency (format 5, [15:0]) runs from dispatch to retirement, cache latency ([47:32]) to
+ * completion; both saturate.
  */
 #include "../pmu_internal.h"
 #include <string.h>
@@ -132,13 +133,13 @@ uint32_t pmu_pebs_next(const struct spmu *p, const struct spmu_batch *b, uint32_
 	return b->count;
 }
 
-/* The uop a record is about; batch->count if there is none at hand. */
+/* The uop that the PEBS record is of; batch->count: none in this batch. */
 static uint32_t subject(const struct spmu *p, const struct pmu_moment *at)
 {
 	return at->record < at->batch->count ? at->record : pmu_pebs_next(p, at->batch, at->next);
 }
 
-/* Where the thread stands when no uop of this batch is at hand: its last instruction. */
+/* The address for a record without a uop of this batch: that of the thread's last instruction. */
 static uint64_t last_ip(const struct spmu *p, const struct spmu_batch *b)
 {
 	for (uint32_t i = b->count; i-- > 0;) {
@@ -149,7 +150,7 @@ static uint64_t last_ip(const struct spmu *p, const struct spmu_batch *b)
 	return p->last_ip;
 }
 
-/* The guest's registers; *open: rip is not known yet. */
+/* The guest's registers; *open: RIP is not known yet. */
 static struct spmu_registers registers_of(struct spmu *p, const struct spmu_batch *b, uint32_t k, bool before,
 	bool *open)
 {
@@ -184,7 +185,7 @@ static void put_registers(struct out *o, const struct spmu_registers *g, unsigne
 		put(o, g->gpr[order[i]], bytes);
 }
 
-/* When the record was made: as its instruction retired. */
+/* The cycle in which the record was made: the retirement of its instruction. */
 static uint64_t tsc_at(const struct spmu *p, const struct pmu_moment *at, uint32_t k)
 {
 	uint64_t cycle = at->cycle;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * MSR_PERF_METRICS: eight fields of eight bits, each the share of the issue slots since the last reset, 255
- * being all of them.
+ * MSR_PERF_METRICS: eight fields of eight bits, each a share of the issue slots since the last reset; 255
+ * stands for all slots.
  *
  * Source: SDM vol. 3B, chapter "Performance Monitoring", section "Performance Metrics" (fields, their order,
  * reset by writing 0, counting with fixed counter 3 and GLOBAL_CTRL[48]).  The manual does not say how slots
- * are split; here the table's @metric lines do, with sums that hidden counters keep:
+ * are divided.  Here the table's @metric lines define it, with sums that hidden counters keep:
  *
  *   slots, retiring, bad_spec, fe_bound      level 1; back-end bound is the rest, so that the four sum to 255
- * and for the second level, on parts that have it (else these fields are 0):
+ * and for the second level, on processors that have it (else these fields are 0):
  *   heavy_ops, br_mispredict, fetch_lat      parts of retiring, bad_spec and fe_bound
  *   memory_stalls, stalls                    cycles; their ratio is the share of memory bound in back-end bound
  *
- * Simplified: writing anything but 0 sets the sums to those shares of fixed counter 3's present value.
- * GLOBAL_STATUS[48] is never set by counting: the sums are 63 bits wide.
+ * Simplified: writing a value other than 0 sets the sums to those shares of fixed counter 3's current value.
+ * Counting never sets GLOBAL_STATUS[48], since the sums are 63 bits wide.
  */
 #include "../pmu_internal.h"
 #include <string.h>
@@ -34,7 +34,7 @@ enum pmu_metric pmu_metric_find(const char *name)
 	return (enum pmu_metric)i;
 }
 
-/* part of 255 as part : whole, at most `most`; rounded to nearest. */
+/* 255 * part / whole, rounded to nearest, and at most `most`. */
 static uint64_t share(uint64_t part, uint64_t whole, uint64_t most)
 {
 	__extension__ unsigned __int128 scaled = (unsigned __int128)part * 255 + whole / 2;

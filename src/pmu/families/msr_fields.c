@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * What the bits of the PMU's registers are called and mean, as data.
+ * Names and meanings of the fields of the PMU's registers, as data.
  *
  * Sources of names and positions: SDM vol. 3B, chapter "Performance Monitoring" (the figures of each register,
  * of every generation), chapter "Debug, Branch Profile, TSC..." (DEBUGCTL, LBR), chapter "Last Branch Records";
  * vol. 4; vol. 3A, "Local Vector Table"; for IA32_PERF_CAPABILITIES[16:14], bit 34 of PERFEVTSELx and
- * MSR_PEBS_DATA_CFG also Linux, arch/x86/events/perf_event.h and arch/x86/include/asm/perf_event.h.  What is
- * said of them is in our own words, and is what this model does.
+ * MSR_PEBS_DATA_CFG also Linux, arch/x86/events/perf_event.h and arch/x86/include/asm/perf_event.h.  The
+ * descriptions are in our own words and say what this model does.
  *
- * A table goes from the highest bit to the lowest.  test_msr_names holds it against the registers: no bit that
- * a WRMSR can set is without a name.
+ * A table goes from the highest bit to the lowest.  test_msr_names compares it with the registers: every bit
+ * that a WRMSR can set must have a name.
  */
 #include "msr.h"
 

@@ -3,9 +3,9 @@
  *
  * Source of names and addresses: SDM vol. 4 (MSRs of each generation), vol. 3B, chapter "Performance
  * Monitoring"; MSR_RELOAD_x: Linux, arch/x86/include/asm/msr-index.h.  Where manuals have two names for an
- * address, the generation's own comes first and the other one is found, too.
+ * address, the generation's own comes first; the other one is found, too.
  *
- * This knows names only.  Whether a PMU has a register is the registers' business; test_msr_names compares the two.
+ * This file knows names only.  Whether a PMU has a register is decided by regs_*.c; test_msr_names compares the two.
  * Left out: MSRs that the PMU does not have (other features' registers), and uncore PMUs.
  */
 #include "msr.h"
@@ -16,8 +16,8 @@
 #include <strings.h>
 
 struct row {
-	uint32_t first, count;		/* addresses; count 0: as many as there are counters (each) */
-	const char *name, *alias;	/* with %u where there are several */
+	uint32_t first, count;		/* number of addresses; 0: as many as there are counters (each) */
+	const char *name, *alias;	/* with %u if there are several */
 	const char *help;
 	const struct msr_layout *layout;
 	uint8_t when, each;
@@ -25,7 +25,7 @@ struct row {
 
 #define LBR_FORMAT(m) ((m)->capabilities & 0x3f)
 
-/* As pmu_ds_reset chooses: by the format of IA32_PERF_CAPABILITIES. */
+/* The LBR style, as pmu_ds_reset chooses it. */
 static enum pmu_lbr_style style(const struct spmu_model *m)
 {
 	static const uint8_t by_format[] = { LBR_CORE2, LBR_BONNELL, LBR_CORE2, LBR_NEHALEM, LBR_HASWELL, LBR_SKYLAKE };
@@ -296,7 +296,7 @@ static const struct row lvt = { SPMU_APIC_LVT_PC, 1, "LVT_PC", "LVT_PMI", "local
 		MSR_PUSHOUT(n, NONE_DID), 1, "PUSHOUT" #n "_NONE_DID", NULL, \
 			"pushout counter " #n ": events that no tagged slot has", &msr_pushout_did, ALWAYS, 0 \
 	}
-/* Of every family, where the host has them. */
+/* Registers of every family, if the host has them. */
 static const struct row pushout[] = {
 	{ MSR_PUSHOUT_CAPABILITIES, 1, "PUSHOUT_CAPABILITIES", NULL,
 		"pushout counters: how many, and how wide the core is; read-only", &msr_pushout_capabilities, ALWAYS,
@@ -313,7 +313,7 @@ _Static_assert(SPMU_PUSHOUT_UNITS == 4, "a row for each register of each unit");
 struct table { const struct row *row; size_t rows; };
 enum { TABLES = 2 };
 
-/* The family's, and the one that all have. */
+/* The tables: the family's, and the one that all families have. */
 static struct table table_of(const struct spmu_model *m, unsigned which)
 {
 #define TABLE(t) (struct table){ t, sizeof t / sizeof *t }
@@ -325,7 +325,7 @@ static struct table table_of(const struct spmu_model *m, unsigned which)
 #undef TABLE
 }
 
-/* Addresses of a row; 0 where this model does not have it. */
+/* Number of addresses of a row; 0: this model does not have it. */
 static unsigned length(const struct spmu_model *m, const struct row *r)
 {
 	return !holds(m, r->when, 0) ? 0 : r->count ? r->count : copies(m, r->each);
@@ -395,7 +395,7 @@ static const char *bare(const char *name)
 	return name;
 }
 
-/* The row's n-th register goes by this name. */
+/* Is this the name of the row's n-th register? */
 static bool is_called(const struct row *r, unsigned n, const char *text)
 {
 	char name[64];
@@ -410,7 +410,7 @@ static bool is_called(const struct row *r, unsigned n, const char *text)
 	return false;
 }
 
-/* 0x186, 186H, 390: all of it is a number that fits. */
+/* Reads 0x186, 186H or 390: the whole text must be a number that fits. */
 static bool address_of(const char *text, uint32_t *out)
 {
 	char *end;
@@ -472,7 +472,7 @@ size_t spmu_msr_fields(const struct spmu_model *m, const struct spmu_msr *msr, s
 			numbered(f->help, sizeof f->help, b->help, k);
 		}
 	}
-	/* several fields of each counter: by position */
+	/* several fields of each counter: order them by position */
 	for (size_t i = 1; i < n; i++)
 		for (size_t k = i; k > 0 && out[k].high > out[k - 1].high; k--) {
 			struct spmu_field f = out[k];

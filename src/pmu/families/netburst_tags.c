@@ -3,20 +3,23 @@
  *
  * Front end: an RAT ESCR with event uop_type (02H) and tag enable marks loads (TAGLOADS) or stores (TAGSTORES):
  * one bit.  Execution: a FIRM ESCR with tag enable marks the uops that its event detects with its tag value:
- * four bits.  Replay:    MSR_PEBS_ENABLE, with UOP_TAG (bit 24), says which causes of a replay mark the uop:
- *            bit 0 a load that missed L1D, 1 L2; 2 a miss of the data TLB; 15 and 16 a mispredicted branch; 9 a
- *            load blocked by a store; 10 an access that crosses a line.  MSR_PEBS_MATRIX_VERT says for which
- *            uops: bit 0 loads, 1 stores, 4 branches.  Bit 9 also wants MOB_load_replay with PARTIAL_DATA and
- *            UNALGN_ADDR in an MOB ESCR; bit 10 SPLIT_LD in MSR_SAAT_ESCR1, SPLIT_ST in MSR_SAAT_ESCR0.
+ * four bits.  Replay:    MSR_PEBS_ENABLE, with UOP_TAG (bit 24), selects the causes of a replay that mark the
+ *            uop: bit 0 a load that missed L1D, 1 a load that missed L2; 2 a miss of the data TLB; 15 and 16 a
+ *            mispredicted branch; 9 a load blocked by a store; 10 an access that crosses a line.
+ *            MSR_PEBS_MATRIX_VERT selects the uops: bit 0 loads, 1 stores, 4 branches.  Bit 9 also needs
+ *            MOB_load_replay with PARTIAL_DATA and UNALGN_ADDR in an MOB ESCR; bit 10 needs SPLIT_LD in
+ *            MSR_SAAT_ESCR1, SPLIT_ST in MSR_SAAT_ESCR0.
  * Source: SDM vol. 3B, "At-Retirement Counting" and its tables of front-end, execution and replay tagging
  * (19-31 to 19-33); B. Sprunt, "Pentium 4 Performance-Monitoring Features", IEEE Micro 22(4), 2002 (one bit,
  * four bits, one bit).
  *
- * An ESCR tags only while a counter that can see it or its pair is enabled: the manual says that counts may be
- * 0 otherwise; here they are.  Never tagged: locked accesses, returns, far transfers (the manual's list;
- * uncached and I/O accesses do not occur in the model).  SPLIT_ST: MSR_SAAT_ESCR1 serves as well, because the
- * table of non-retirement events names that one for counting at retirement.  GUESS: a uop is tagged by the
- * ESCR's CPL and thread bits at its own privilege; tagging user code's loads with OS bits only settles it.
+ * An ESCR tags only while a counter that can see it or its pair is enabled: the manual says that counts may
+ * otherwise be 0; here they are.
+ * Never tagged: locked accesses, returns, far transfers (the manual's list; uncached and I/O accesses do not
+ * occur in the model).
+ * SPLIT_ST: MSR_SAAT_ESCR1 serves as well, because the table of non-retirement events names it for counting at
+ * retirement.  GUESS: the ESCR's CPL and thread bits are compared with the uop's own privilege level; tagging
+ * user code's loads with OS bits only settles it.
  */
 #include "netburst_pmu.h"
 #include <string.h>
@@ -44,7 +47,7 @@ static void rule(struct rules *t, const struct pmu_source *s, unsigned who, uint
 	t->tags[t->n++] = tags;
 }
 
-/* An ESCR's value if it detects anything while a counter of its block is enabled; else 0. */
+/* The ESCR's value if it detects an event and a counter of its block is enabled; else 0. */
 static uint32_t at_work(const struct spmu *p, uint32_t msr)
 {
 	int e = netburst_escr(p->model, msr);
@@ -55,7 +58,7 @@ static uint32_t at_work(const struct spmu *p, uint32_t msr)
 	return 0;
 }
 
-/* Rows' predicates of an ESCR that tags. */
+/* Adds the predicates of the rows that an ESCR which tags detects. */
 static void by_escr(const struct spmu *p, struct rules *t, uint32_t msr, int event, int front_end)
 {
 	uint32_t v = at_work(p, msr);
@@ -79,7 +82,8 @@ static void replay(struct rules *t, unsigned who, uint64_t is, uint64_t did)
 	rule(t, &s, who, 1u << NETBURST_TAG_REPLAY);
 }
 
-/* The classes that a replay's companion lets pass: this event with all of these mask bits. */
+/* The set of WHO_ that a replay's companion ESCR lets pass, if it has this event and all of these mask bits;
+ * else 0. */
 static unsigned companion(const struct spmu *p, uint32_t msr, unsigned event, uint32_t mask)
 {
 	uint32_t v = at_work(p, msr);

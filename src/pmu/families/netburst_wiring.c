@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * NetBurst's wiring as data; what it says: netburst_pmu.h.
+ * NetBurst's wiring as data (netburst_pmu.h).
  *
  * Source: SDM vol. 3B (edition of June 2016), Table 18-63 "Performance Counter MSRs and Associated CCCR and
  * ESCR MSRs (Processors Based on Intel NetBurst Microarchitecture)"; sections "Cascading Counters" and
- * "Extended Cascading" with Table 18-65.  Eighteen counters in four blocks; the counters of a block have two
- * sides, and every unit one ESCR for each.
+ * "Extended Cascading" with Table 18-65.
+ * There are eighteen counters in four blocks.  The counters of a block have two sides, and every unit has one
+ * ESCR for each.
  *
  * MSR_IQ_ESCR0 and 1 exist on models 0 to 2 only (note of the table).  Linux agrees: it clears 45 ESCRs there
- * and 43 from model 3 on.  Counter 17 cascades from 15: the manual gives counter 16's partner (14) and says
- * "similar restrictions apply to counter 17".
+ * and 43 from model 3 on.
+ * Counter 17 cascades from 15: the manual gives counter 16's partner (14) and says "similar restrictions apply
+ * to counter 17".
  */
 #include "netburst_pmu.h"
 

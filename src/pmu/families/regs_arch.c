@@ -13,13 +13,13 @@
  *   version 4   GLOBAL_STATUS_RESET and _SET, GLOBAL_INUSE; freeze on PMI: GLOBAL_STATUS.CTR_Frz (streamlined)
  *   version 5   fixed counters by bit map, AnyThread deprecated where CPUID.0AH:EDX[15] says so
  *
- * What is not of the architecture but of a generation stands in the table's @features: in_tx (PERFEVTSEL bits
- * 32, 33: TSX), split (two threads share the eight counters, four each).  No transaction ever runs here: a
- * counter with IN_TX counts nothing, IN_TXCP excludes nothing.  Pin control (PC) is kept and does nothing.
- * PEBS, BTS and LBR: ds.h; PERF_METRICS: arch_metrics.c.
+ * Features of a generation that are not architectural are in the table's @features: in_tx (PERFEVTSEL bits 32,
+ * 33: TSX), split (two threads share the eight counters, four each).  No transaction ever runs here: a counter
+ * with IN_TX counts nothing, IN_TXCP excludes nothing.  Pin control (PC) is stored and has no effect.  PEBS,
+ * BTS and LBR: ds.h; PERF_METRICS: arch_metrics.c.
  *
- * GUESS: with AnyThread deprecated (CPUID.0AH:EDX[15]) its bits are reserved; writing one on such a part settles it.
- * GUESS: reading STATUS_RESET and STATUS_SET gives 0; RDMSR of 390H and 391H settles it.
+ * GUESS: with AnyThread deprecated (CPUID.0AH:EDX[15]) its bits are reserved; writing one on such a processor
+ * settles it.  GUESS: reading STATUS_RESET and STATUS_SET gives 0; RDMSR of 390H and 391H settles it.
  * GUESS: bits above the width of a fixed counter and of IA32_A_PMCx are reserved; writing one settles it.
  */
 #include "../ds/ds.h"
@@ -43,7 +43,7 @@
 #define GP_MASK(m) ((UINT64_C(1) << ((m)->cpuid[0] >> 16 & 0xff)) - 1)
 #define FIXED_MASK(m) ((UINT64_C(1) << ((m)->cpuid[3] >> 5 & 0xff)) - 1)
 
-/* General-purpose counters of this thread: half of them where two threads share (@features split). */
+/* Number of general-purpose counters of this thread: half of them if two threads share (@features split). */
 static unsigned gp_counters(const struct spmu *p)
 {
 	return p->model->features & PMU_FEATURE_SPLIT && p->host.siblings > 1 ? p->model->gp / 2 : p->model->gp;
@@ -69,8 +69,8 @@ static uint64_t counter_bits(const struct spmu *p)
 		(p->model->capabilities & CAP_PERF_METRICS ? STATUS_PERF_METRICS : 0);
 }
 
-/* The others that can be cleared, less those that cannot be set.  Version 2: OvfDSBuffer and CondChgd; 3:
- * OvfUncore, too; 4: TraceToPAPMI 55, LBR_Frz 58, CTR_Frz 59, ASCI 60. */
+/* The other status bits that can be cleared, without those that cannot be set.  Version 2: OvfDSBuffer and
+ * CondChgd; 3: also OvfUncore; 4: TraceToPAPMI 55, LBR_Frz 58, CTR_Frz 59, ASCI 60. */
 static uint64_t other_bits(const struct spmu_model *m)
 {
 	uint64_t bits = STATUS_COND_CHGD | STATUS_DS_BUFFER;
@@ -81,13 +81,13 @@ static uint64_t other_bits(const struct spmu_model *m)
 	return bits;
 }
 
-/* Counter i of the engine: general-purpose ones first, then the fixed ones. */
+/* Bit of the engine's counter i: the general-purpose counters come first, then the fixed ones. */
 static uint64_t status_bit(const struct spmu_model *m, unsigned i)
 {
 	return i < m->gp ? UINT64_C(1) << i : UINT64_C(1) << (32 + i - m->gp);
 }
 
-/* Overflow bits change nothing that is counted; CTR_Frz does. */
+/* Sets the status.  Overflow bits do not change what is counted; CTR_Frz does. */
 static int write_status(struct spmu *p, uint64_t clear, uint64_t set)
 {
 	if ((p->arch.status & clear & STATUS_CTR_FRZ) | (~p->arch.status & set & STATUS_CTR_FRZ)) {
@@ -180,7 +180,7 @@ static int arch_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 {
 	const struct spmu_model *m = p->model;
 	unsigned gp = gp_counters(p);
-	if (msr - MSR_IA32_PMC0 < gp)	/* bits 63:32 are ignored, bit 31 is extended */
+	if (msr - MSR_IA32_PMC0 < gp)	/* bits 63:32 are ignored, bit 31 is sign-extended */
 		return write_counter(p, msr - MSR_IA32_PMC0, (uint64_t)(int64_t)(int32_t)(uint32_t)value);
 	if (msr - MSR_IA32_A_PMC0 < gp && m->capabilities & CAP_FW_WRITE)
 		return value > GP_MASK(m) ? SPMU_GP : write_counter(p, msr - MSR_IA32_A_PMC0, value);
@@ -228,7 +228,7 @@ static int arch_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 static uint64_t in_use(const struct spmu *p)
 {
 	uint64_t set = 0;
-	bool pmi = p->ds.enable & counter_bits(p);	/* PEBS counts as PMI in use */
+	bool pmi = p->ds.enable & counter_bits(p);	/* PEBS makes PMI in use */
 	for (unsigned i = 0; i < gp_counters(p); i++) {
 		set |= (uint64_t)!!(p->arch.evtsel[i] & 0xff) << i;
 		pmi |= !!(p->arch.evtsel[i] & SPMU_EVTSEL_INT);
@@ -369,7 +369,7 @@ static bool interrupts(const struct spmu *p, unsigned i)
 		: p->arch.fixed_ctrl >> (4 * (i - p->model->gp) + 3) & 1;
 }
 
-/* The condition of a PMI: counters (and LBR) freeze now, the interrupt comes when it comes.  True: enables have
+/* A PMI is requested: counters (and LBR) freeze now, while the interrupt comes later.  True: enable bits have
  * changed. */
 static bool arch_pmi(struct spmu *p, const struct pmu_moment *at)
 {
@@ -395,7 +395,7 @@ static uint64_t arch_status(const struct spmu *p)
 	return p->arch.status;
 }
 
-/* A DS buffer reached its threshold, or PEBS wants an interrupt by itself. */
+/* A DS buffer has reached its threshold, or PEBS requests an interrupt by itself. */
 static bool arch_ds_pmi(struct spmu *p, bool pebs, const struct pmu_moment *at)
 {
 	if (pebs && p->model->version >= 2)

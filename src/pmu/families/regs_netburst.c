@@ -6,32 +6,34 @@
  * Source: SDM vol. 3B (edition of June 2016), "Performance Monitoring (Processors Based on Intel NetBurst
  * Microarchitecture)" and "Performance Monitoring and Intel Hyper-Threading Technology in Processors Based on
  * Intel NetBurst Microarchitecture"; vol. 2, "RDPMC"; B. Sprunt, "Pentium 4 Performance-Monitoring Features",
- * IEEE Micro 22(4), 2002.  Wiring: netburst_wiring.c; tags: netburst_tags.c.  What an ESCR detects is a row (or
- * several, one a mask bit) of the event table.
+ * IEEE Micro 22(4), 2002.  Wiring: netburst_wiring.c; tags: netburst_tags.c.  The event that an ESCR detects is
+ * a row of the event table, or several, one for each mask bit.
  *
- * The way of an event: ESCR's event and mask; CPL and thread; the CCCR's ESCR select; threshold; edge; active
- * threads; counter.  Where sources differ or say nothing:
- * - MSR_PEBS_ENABLE: bit 25 enables PEBS and bit 24 tagging for replay, as the manual's MSR table and Linux
- *   (asm/perf_event_p4.h) have it; the manual's text on PEBS calls bit 24 the enable flag.
+ * An event passes, in this order: the ESCR's event select and mask; CPL and thread; the CCCR's ESCR select;
+ * threshold; edge; active threads; the counter.  Where sources differ or say nothing:
+ * - MSR_PEBS_ENABLE: bit 25 enables PEBS and bit 24 tagging for replay, as in the manual's MSR table and in Linux
+ *   (asm/perf_event_p4.h); the manual's text on PEBS calls bit 24 the enable flag.
  * - Bits 63:40 written to a counter are ignored: OProfile and Linux's watchdog wrote negative numbers of 64
- * bits to them.  - CCCR bits 17:16 on parts with one hardware thread "must be 11B"; Linux cleared whole CCCRs
- *   on such parts, so other values do not fault.  GUESS: they count all the same; counting with 00B settles it.
- * - A counter started by another one (CASCADE) counts while the other's OVF is set.  GUESS: that is a level, so
- *   setting CASCADE with OVF set already starts it; doing so settles it.  The manual's two ways to stop it
- *   (clear CASCADE, clear OVF) say level.
- * - The interrupt and PEBS come with the next clock that counts something behind the overflow; clearing OVF
- *   takes the wait back (GUESS; a handler that clears OVF of a second counter between its overflow and its next
- *   event settles it).
- * - Active threads qualify the count itself, behind threshold and edge; 11B ("any") lets everything pass, as
- *   counting of non-sleep clocks wants (threshold 15 with COMPLEMENT counts in halted cycles).  GUESS: order;
- *   00B with COMPLEMENT settles it.
- * - An ESCR whose event select is 0 (no_event), and its pair's, too: the counter stands still, whatever its
+ * bits to them.  - CCCR bits 17:16 on processors with one hardware thread "must be 11B"; Linux cleared whole
+ *   CCCRs on such processors, so other values do not fault.  GUESS: the counter counts with other values, too;
+ *   counting with 00B settles it.
+ * - A counter that is started by another one (CASCADE) counts while the other's OVF is set.  GUESS: that is a
+ *   level, so setting CASCADE with OVF set already starts it; doing so settles it.  The manual's two ways to
+ *   stop it (clear CASCADE, clear OVF) suggest a level.
+ * - The interrupt and PEBS come with the next clock after the overflow that counts something.  GUESS: clearing
+ *   OVF cancels this; a handler that clears OVF of a second counter between its overflow and its next event
+ *   settles it.
+ * - Active threads qualify the count itself, after threshold and edge; 11B ("any") lets everything pass, as
+ *   counting of non-sleep clocks needs (threshold 15 with COMPLEMENT counts in halted cycles).  GUESS: this
+ *   order; 00B with COMPLEMENT settles it.
+ * - If the event select of an ESCR and of its pair is 0 (no_event), the counter does not count, whatever its
  * threshold.  - Thread-independent events with USR bits only count, wherever they come from, while some thread
- * runs at CPL > 0 (Table 18-67).
+ *   runs at CPL > 0 (Table 18-67).
  *
- * Left out: the 32-bit counters 18 to 25 of RDPMC on Xeon MP with a third-level cache; one local vector table
- * entry stands for both threads'.  Increments of one point a uop or signal are not clipped to 15 in plain sums
- * (no core retires 16 uops a clock).  MSR_TC_PRECISE_EVENT is kept and does nothing: no documented event uses it.
+ * Left out: the 32-bit counters 18 to 25 of RDPMC on Xeon MP with a third-level cache; a second local vector
+ * table entry (one serves both threads).  Increments of one point for each uop or signal are not clipped to 15
+ * in plain sums (no core retires 16 uops a clock).  MSR_TC_PRECISE_EVENT is stored and has no effect: no
+ * documented event uses it.
  */
 #include "../ds/ds.h"
 #include "netburst_pmu.h"
@@ -42,7 +44,7 @@
 #define FILTER_BITS \
 	(SPMU_CCCR_SELECT(7) | SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(15) | SPMU_CCCR_EDGE)
 #define PEBS_METRICS (UINT32_C(0x1fff) | UINT32_C(3) << 15)
-/* expr[NEVER]: an event that does not happen */
+/* expr[NEVER]: an event that never happens */
 enum { COUNTERS = PMU_NETBURST_COUNTERS, NEVER = PMU_NETBURST_COUNTERS };
 
 unsigned netburst_who(uint32_t escr, bool independent)
@@ -96,7 +98,7 @@ static bool samples(const struct spmu *p, unsigned i)
 
 /* ---- what an ESCR detects, as an expression ------------------------------------------------------------------- */
 
-/* The same source with other tags wanted, as one of the PMU's own; -1: no room. */
+/* A copy of the source with other tags, as one of the PMU's own sources; -1: no room. */
 static int with_tags(struct spmu *p, const struct pmu_source *s, uint16_t tagged)
 {
 	struct pmu_source want;
@@ -107,11 +109,11 @@ static int with_tags(struct spmu *p, const struct pmu_source *s, uint16_t tagged
 			return (int)(p->model->sources + i);
 	if (p->owns == PMU_MAX_OWN)
 		return -1;
-	memcpy(&p->own[p->owns], &want, sizeof want);	/* stays: channels of the ring know it by its number */
+	memcpy(&p->own[p->owns], &want, sizeof want);	/* it stays: channels of the ring refer to it by its number */
 	return (int)(p->model->sources + p->owns++);
 }
 
-/* A uop with several tags counts once: terms that differ only in the tags they want become one. */
+/* A uop with several tags counts once, so terms that differ only in their tags become one term. */
 static bool merge(struct spmu *p, struct pmu_expr *x, const struct pmu_term *t, const struct pmu_source *s)
 {
 	for (unsigned k = 0; k < x->terms && s->tagged; k++) {
@@ -152,14 +154,14 @@ static void add_row(struct spmu *p, unsigned i, const struct pmu_row *row)
 			if (merge(p, x, &t, s))
 				continue;
 		}
-		if (x->terms < PMU_MAX_TERMS)	/* no event of our tables has more */
+		if (x->terms < PMU_MAX_TERMS)	/* no event of our tables has more than this */
 			x->term[x->terms++] = t;
 	}
 	if (e->thread_independent)
 		p->detected.independent |= 1u << i;
 }
 
-/* Makes expr[i] anew: the rows that the ESCR's mask is made of, the one of most bits first. */
+/* Composes expr[i] of the rows that match the ESCR's mask, the row with most bits first. */
 static void compose(struct spmu *p, unsigned i)
 {
 	struct pmu_netburst_state *n = &p->netburst;
@@ -206,14 +208,15 @@ static void netburst_setup(const struct spmu *p, unsigned i, struct pmu_counter 
 		c->while_in = c->who;
 		c->who = WHO_OWN | WHO_OTHER;
 	}
-	if (!c->expr->terms || !c->who) {	/* nothing ever happens: that is at most the threshold */
+	if (!c->expr->terms || !c->who) {	/* an event that never happens is always at most the threshold */
 		if (!clocks)
 			return;
 		c->expr = &p->detected.expr[NEVER];
 		c->who = WHO_OWN | WHO_OTHER;
 	}
 	if (v & SPMU_CCCR_COMPARE) {
-		c->cmask = (uint8_t)((v >> 20 & 15) + 1);	/* more than the threshold; with COMPLEMENT, not more */
+		/* count cycles with more than the threshold; with COMPLEMENT, not more */
+		c->cmask = (uint8_t)((v >> 20 & 15) + 1);
 		c->inv = c->always = clocks;
 		c->edge = !!(v & SPMU_CCCR_EDGE);
 	}
@@ -232,7 +235,7 @@ static void netburst_wrapped(struct spmu *p, unsigned i)
 	p->netburst.cccr[i] |= SPMU_CCCR_OVF;
 }
 
-/* The tagged uop that made a PEBS counter fire, when the engine knows only the cycle. */
+/* The tagged uop that made a PEBS counter fire, if the engine knows only the cycle. */
 static uint32_t sampled_record(const struct spmu *p, unsigned i, const struct pmu_moment *at)
 {
 	const struct pmu_expr *x = p->counter[i].expr;
@@ -292,7 +295,7 @@ static uint64_t netburst_status(const struct spmu *p)
 
 /* ---- registers ------------------------------------------------------------------------------------------------ */
 
-/* A register is about to change: what is known is counted under the old ones. */
+/* Call it before a register changes: counts everything known with the old registers. */
 static void settle(struct spmu *p)
 {
 	if (!p->in_pmi)
@@ -301,7 +304,7 @@ static void settle(struct spmu *p)
 		pmu_ring_settle(p, p->now);
 }
 
-/* Recomposes the counters of a set and plans. */
+/* Composes the expressions of a set of counters again, and makes the plan. */
 static int replan(struct spmu *p, uint32_t counters)
 {
 	for (uint32_t set = counters; set; set &= set - 1)
@@ -327,7 +330,7 @@ static int write_word(struct spmu *p, uint32_t *reg, uint64_t value, uint64_t al
 	return error;
 }
 
-/* Bits that are not reserved. */
+/* The bits of a register that are not reserved. */
 static uint64_t escr_bits(const struct spmu *p)
 {
 	return p->model->threads > 1 ? 0x7fffffff : 0x7ffffffc;
@@ -463,7 +466,7 @@ static int netburst_restored(struct spmu *p)
 			return SPMU_EINPUT;
 	if (n->pebs_enable & ~pebs_bits(p) || n->pebs_matrix & ~MATRIX_BITS || n->debugctl & ~pmu_ds_debugctl_bits(p))
 		return SPMU_EINPUT;
-	n->batch = p->batches;	/* what was left open goes on in the next batch */
+	n->batch = p->batches;	/* an instruction that a batch leaves unfinished continues in the next one */
 	for (unsigned i = 0; i < COUNTERS; i++)
 		compose(p, i);
 	return SPMU_OK;

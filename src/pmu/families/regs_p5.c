@@ -6,10 +6,10 @@
  * Processor Performance Monitoring Events": which are occurrences and which durations); vol. 2, "RDPMC" (from
  * the MMX parts on).
  *
- * A control code's bit 2 counts clocks in which the event is under way instead of occurrences.  An occurrence
- * of a duration is its beginning.  CPL 0 to 2 are one; the pins PM0/BP0 and PM1/BP1 (PC0, PC1) do not exist
- * here: their bits are kept.  GUESS: reserved bits of CESR fault, bits above 39 of a counter are ignored; a
- * Pentium settles it.
+ * Bit 2 of a control code selects clocks in which the event is under way, instead of occurrences.  An
+ * occurrence of a duration is its begin.  CPL 0, 1 and 2 are not distinguished.  The pins PM0/BP0 and PM1/BP1
+ * (PC0, PC1) do not exist here; their bits are stored.
+ * GUESS: reserved bits of CESR fault, bits above 39 of a counter are ignored; a Pentium settles it.
  */
 #include "../pmu_internal.h"
 
@@ -27,7 +27,7 @@ static void p5_reset(struct spmu *p)
 	(void)p;
 }
 
-/* The row of a 6-bit event select that this counter can count. */
+/* The row of this 6-bit event select that counter n can count. */
 static const struct pmu_row *find(const struct spmu_model *m, unsigned select, unsigned pmc)
 {
 	for (size_t i = 0; i < m->rows; i++)

@@ -5,9 +5,9 @@
  * (layout of PerfEvtSel0/1; one enable bit, in PerfEvtSel0, for both; a write sets the low 32 bits and extends
  * their sign over 39:32); vol. 2, "RDPMC".
  *
- * Pin control (PC) is kept and does nothing: there is no pin.  There are no overflow bits: software reads the
- * counters.  GUESS: bits 63:32 of PerfEvtSelx are reserved and fault, as on its successors; writing one on a
- * Pentium III settles it.
+ * Pin control (PC) is stored and has no effect: there is no pin.  There are no overflow bits: software reads
+ * the counters.  GUESS: bits 63:32 of PerfEvtSelx are reserved and fault, as on its successors; writing one on
+ * a Pentium III settles it.
  */
 #include "../ds/ds.h"
 #include "../pmu_internal.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * The uncore PMU's counting (softpmu/uncore.h): signals of all cores of a package into the counters of its boxes.
  *
- * A counter without a threshold adds what it sees at once, whatever the order of the cores' batches.  One with
- * a threshold, an edge or a clock has to wait until time has gone: for the clock, until any core has come so
- * far; for the others, until all have (struct shape).  What a core says later of a clock that is counted
- * already (a core attached in the past of others) is counted as if it were now.
+ * A plain counter adds an event at once, in whatever order the batches of different cores come.  A clock counts
+ * up to the latest cycle that any core has reached.  A counter with a threshold or edge evaluates a cycle when
+ * all cores have passed it (struct shape).  Events of a cycle that has been evaluated already (from a core that
+ * was attached late) are counted in the current cycle.
  *
- * Left out: filters by address and opcode, events of units other than those in the tables, and the way of a
- * signal to its box: what happens in a cycle is counted in it.
- * GUESS: with a threshold of 0 inversion has no effect, and an edge is one of "at all" (threshold 1); the
- * manuals ask software for a threshold.
+ * Left out: filters by address and opcode, events of units other than those in the tables, and the time that a
+ * signal takes to its box: it is counted in the cycle in which it happens.
+ * GUESS: with a threshold of 0, inversion has no effect, and an edge is the first cycle with any event
+ * (threshold 1); the manuals tell software to set a threshold.
  */
 #include "uncore_internal.h"
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static const uint8_t what_of_signal[SPMU_SIG_COUNT] = {
 
 #define CYCLE_LAST (UINT64_MAX / 4)
 
-/* Ticks of a unit's clock up to the beginning of a core cycle. */
+/* Ticks of the unit's clock before this core cycle begins. */
 static uint64_t ticks(const struct spmu_uncore *u, const struct box *b, uint64_t cycle)
 {
 	uint64_t hz = unit_of(u, b)->boxes >= SPMU_BOX_CHANNEL ? u->model->dclk_hz : u->model->uclk_hz;
@@ -59,7 +59,7 @@ static int by_tick(const void *a, const void *b)
 	return x->tick < y->tick ? -1 : x->tick > y->tick;
 }
 
-/* `span` ticks in each of which the event came `amount` times. */
+/* What the counter counts in `span` ticks, in each of which the event happens `amount` times. */
 static uint64_t shaped(struct counter *c, int64_t amount, uint64_t span)
 {
 	unsigned threshold = c->control >> 24 & 0xff;
@@ -107,7 +107,7 @@ static void shape_add(struct spmu_uncore *u, struct box *b, unsigned n, uint64_t
 	if (s->changes == s->room) {
 		size_t room = s->room ? 2 * s->room : 1024;
 		struct change *grown = s->changes < CHANGES_MAX ? realloc(s->change, room * sizeof *grown) : NULL;
-		if (!grown) {	/* out of memory, or a core far behind: time goes without it */
+		if (!grown) {	/* out of memory, or a core is far behind: evaluate without waiting for it */
 			if (!s->room)
 				return;
 			shape_run(u, b, n, s->change[s->changes - 1].tick + 1);
@@ -126,7 +126,7 @@ static bool counts_clock(const struct counter *c)
 	return c->counts && !c->shaped && c->accept[WHAT_CLOCK];
 }
 
-/* The clocks go on to `cycle`. */
+/* Counts the clocks up to `cycle`. */
 static void pass_time(struct spmu_uncore *u, uint64_t cycle)
 {
 	if (!u->started || cycle <= u->now)
@@ -193,7 +193,7 @@ void uncore_plan(struct spmu_uncore *u)
 
 static bool from_thread(const struct box *b, const struct counter *c, unsigned core, const struct spmu_record *r)
 {
-	/* Cn_MSR_PMON_BOX_FILTER.tid: the core's number above three bits of the thread's */
+	/* Cn_MSR_PMON_BOX_FILTER.tid: the core's number, then three bits of the thread's */
 	return !(c->control & SPMU_UNC_TID_EN) || b->filter == ((uint64_t)core << 3 | (r->hw_thread & 7));
 }
 
@@ -298,7 +298,7 @@ static unsigned boxes_of(const struct spmu_uncore_host *h, enum spmu_uncore_boxe
 	}
 }
 
-/* What a counter without a control register counts: the event whose row names it. */
+/* Connects a counter without a control register to the event whose row names it. */
 static void wire_free(struct spmu_uncore *u, struct box *b, unsigned n)
 {
 	const struct spmu_uncore_model *m = u->model;
@@ -347,7 +347,7 @@ int spmu_uncore_create(struct spmu_uncore **out, const struct spmu_uncore_model 
 				if (!m->unit[k].programmable)
 					wire_free(u, b, n);
 			}
-			if ((int)k == u->channel_unit) {	/* a fixed counter of the memory's clock */
+			if ((int)k == u->channel_unit) {	/* its fixed counter counts the memory's clock */
 				b->counter[FIXED_COUNTER].mask = (UINT64_C(1) << 48) - 1;
 				b->counter[FIXED_COUNTER].accept[WHAT_CLOCK] = FOUND_ALL;
 			}

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * The uncore PMU's registers.
  *
- * Client.  Source: SDM vol. 3B, "Uncore Performance Monitoring Facility" of the 2nd generation Core (fields of
+ * Client.  Sources: SDM vol. 3B, "Uncore Performance Monitoring Facility" of the 2nd generation Core (fields of
  * event selects and of the global control; 44-bit counters; EN is cleared when FREEZE is set and an enabled
  * counter overflows); vol. 4, tables of uncore MSRs: four counters and a unit status in each C-Box of the 2nd
- * and 3rd generation, two and none from the 4th on.  Linux (uncore_snb.c) uses two of the four, and four on
- * Skylake: here the SDM holds, as the tables say.  Free-running counters: Linux, the same file, and Intel's
- * article "Monitoring Integrated Memory Controller Requests in the 2nd, 3rd, 4th, 5th, 6th generation Intel
- * Core processors".  GUESS: bits of the status registers are cleared by writing 1, as on servers; the SDM does
- * not say.  Settle by writing them on a machine.
+ * and 3rd generation, two counters and no status from the 4th on.  Linux (uncore_snb.c) uses two of the four,
+ * and four on Skylake; here the event tables follow the SDM.  Free-running counters: Linux, the same file, and
+ * Intel's article "Monitoring Integrated Memory Controller Requests in the 2nd, 3rd, 4th, 5th, 6th generation
+ * Intel Core processors".  GUESS: writing 1 clears bits of the status registers, as on servers; the SDM does
+ * not say.  Writing them on a machine settles it.
  *
- * Server.  Source: Uncore Performance Monitoring Reference Manual of the 3rd and 4th generation Xeon Scalable
- * (unit control and status, counter control, filter; overflow: the box's status bit, and a freeze of all
- * boxes); Linux, uncore_discovery.h, uncore_snbep.c.  Left out: the global status registers (their bits are not
- * documented), the filter's fields beyond the thread.  GUESS: reserved bits of server MSRs raise #GP; the
- * manual calls writing them undefined.
+ * Server.  Sources: Uncore Performance Monitoring Reference Manual of the 3rd and 4th generation Xeon Scalable
+ * (unit control and status, counter control, filter; an overflow sets the box's status bit and freezes all
+ * boxes); Linux, uncore_discovery.h, uncore_snbep.c.
+ * Left out: the global status registers (their bits are not documented), the filter's fields other than the thread.
+ * GUESS: reserved bits of server MSRs raise #GP; the manual calls writing them undefined.
  */
 #include "uncore_internal.h"
 #include <string.h>
@@ -82,7 +82,7 @@ static void write_control(struct spmu_uncore *u, struct box *b, unsigned n, uint
 		c->value = 0;
 	value &= u->model->server ? ~SPMU_UNC_RST : ~UINT64_C(0);
 	c->control = value;
-	c->counts = false;	/* what is shaped begins anew */
+	c->counts = false;	/* a shaped counter starts again */
 	uncore_select(u->model, b->unit, value & 0xff, (uint32_t)(value >> 8 & 0xff) | (uint32_t)(value >> 32) << 8,
 		c->accept, &unmodelled);
 	uncore_plan(u);
@@ -324,7 +324,7 @@ int spmu_uncore_rdmsr(const struct spmu_uncore *u, uint32_t msr, uint64_t *value
 
 /* ---- memory-mapped registers ---------------------------------------------------------------------------- */
 
-/* A free-running counter: its box and counter by the event that it counts. */
+/* Finds a free-running counter by its offset. */
 static const struct counter *free_counter(const struct spmu_uncore *u, unsigned controller, uint32_t offset,
 	unsigned *width)
 {
@@ -366,7 +366,7 @@ enum {
 	IMC_STATUS = MMIO_UNC_IMC_0_BOX_STATUS - MMIO_UNC_IMC_0_BOX_CTL
 };
 
-/* Which counter's value lies at `at`; half: its upper 32 bits.  NULL: none. */
+/* The counter whose value lies at `at`; *half: at its upper 32 bits.  NULL: none. */
 static struct counter *channel_counter(struct box *b, uint32_t at, bool *half)
 {
 	*half = at & 4;

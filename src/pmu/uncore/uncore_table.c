@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Tables of uncore events: data/events/uncore-NAME.tsv -> struct spmu_uncore_model, and look-up in it.
+ * Reads tables of uncore events (data/events/uncore-NAME.tsv) into struct spmu_uncore_model, and looks events
+ * up in it.
  *
  * A line is empty, a comment ('#'), a shape line ('@') or an event: eight columns separated by one TAB, "-" for
  * nothing.
  *
  *   @family NAME                    client or server; the first line of all
- *   @global HEX CORES               client: address of the global control register; its bits (from 0) that
+ *   @global HEX CORES               client: address of the global control register; number of its bits (from 0) that
  *                                   select cores
  *   @uclk_mhz N, @dclk_mhz N        clock of the uncore (L3, ARB) and of the memory; absent or "core": the core's
  *   @unit NAME BOXES COUNTERS BITS [free]
  *                                   a kind of box; BOXES: slice, package, channel or controller; free: counters
  *                                   have no control register
  *   @select UNIT EVENT bits|exact BITS=WORD[+WORD...] ...
- *                                   one group: what bits of the unit mask (hex) let through.  An event counts
- *                                   what all of its groups let through.  bits: an entry takes part if all of
- *                                   its BITS are set; entries in order, and bits that one used are gone for the
- *                                   next; 0: without any bit.  exact: the one whose BITS are the mask's, of
- *                                     those in the group.  A word is WHAT, .FOUND, WHAT.FOUND, or any: WHAT
- *                                            read rfo code prefetch write victim snoop invalidate evict
- *                                            dram_read dram_write pending clock, and core_one core_many
- *                                            evict_one evict_many: requests or evictions that snoop one core,
- *                                            or more
+ *                                   one group of entries: what bits of the unit mask (hex) let through.  An event
+ *                                   counts what all of its groups let through.
+ *                                   bits: an entry applies if all of its BITS are set.  Entries are tried in order,
+ *                                   and bits that one has used do not apply to the next; BITS 0 always applies.
+ *                                   exact: the entry applies whose BITS equal the mask's, of the bits in the group.
+ *                                   A word is WHAT, .FOUND, WHAT.FOUND, or any:
+ *                                     WHAT   read rfo code prefetch write victim snoop invalidate evict
+ *                                            dram_read dram_write pending clock; core_one core_many evict_one
+ *                                            evict_many: requests or evictions that snoop one core, or several
  *                                     FOUND  nothing clean modified elsewhere open empty other
- *                                   none: what cannot happen in the modelled machine; !: what happens in the
- *                                   real one and is not modelled.
+ *                                   none: what cannot happen in the modelled machine
+ *                                   !: what happens in the real machine and is not modelled
  *   name  unit  event  umask  counters  mods  help  not_modelled
- *     event, umask  hex; umask of a server: with the extension from bit 8 up
+ *     event, umask  hex; umask of a server: with its extension from bit 8 up
  *     counters      0-3,5
- *     mods          c=N (threshold), x=FACTOR:UNIT (what a count is worth), alias=NAME (below perf's PMU),
+ *     mods          c=N (threshold), x=FACTOR:UNIT (unit of a count times FACTOR), alias=NAME (in perf's PMU),
  *                   joined by commas
  */
 #include "../pmu_text.h"
@@ -73,7 +74,7 @@ static int unit_find(const struct spmu_uncore_model *m, const char *name)
 
 /* ---- shape lines ---------------------------------------------------------------------------------------- */
 
-/* Splits at blanks; returns how many words, at most `room`. */
+/* Splits at blanks; returns the number of words, at most `room`. */
 static unsigned words(char *s, char **word, unsigned room)
 {
 	unsigned n = 0;
@@ -99,7 +100,7 @@ static int unit_line(struct spmu_uncore_model *m, char **w, unsigned n, char *te
 	return SPMU_OK;
 }
 
-/* WORD+WORD... of an entry. */
+/* Reads the WORD+WORD... of an entry. */
 static bool value(char *s, struct entry *e)
 {
 	char *save = NULL;

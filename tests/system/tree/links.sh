@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every relative link of every Markdown page leads to a file, and its anchor to a heading of that file.  A path in a code
-# span (`src/core/core.h`) exists.  No line of a page is longer than 120 columns; code blocks, which hold what programs
+# Every relative link of every Markdown page leads to a file, and its anchor to a heading of that file.  A path or
+# the name of a source in a code span (`src/core/core.h`, `core.h`) exists.  No line of a page is longer than 120 columns; code blocks, which hold what programs
 # print, and tables may be.  The check is tried on a folder with each of these faults, too.
 . "$TOP/tests/lib.sh"
 
@@ -9,7 +9,7 @@
 pages() { (cd "$1" && find . -name '*.md' ! -path './build/*' ! -path './.git/*' | sed 's|^\./||' | sort); }
 
 # parse DIR: of all pages "heading PAGE ANCHOR", "link PAGE:LINE PATH ANCHOR" (PATH from DIR on, "-" for no anchor),
-# "path PAGE:LINE PATH" and "long PAGE:LINE COLUMNS".
+# "path PAGE:LINE PATH", "name PAGE:LINE NAME" and "long PAGE:LINE COLUMNS".
 parse() {
 	(cd "$1" && pages . | xargs awk '
 	function whole(path,    part, n, i, out, m) {	# without "." and ".."
@@ -53,6 +53,7 @@ parse() {
 		for (i = 2; i <= n; i += 2)
 			if (span[i] ~ /^(src|include|data|docs|tests|tools|experiments|bench|examples)\/[a-z0-9_.*\/-]+$/)
 				print "path", FILENAME ":" FNR, span[i]
+			else if (span[i] ~ /^[a-z0-9_-]+\.(c|h|def|sh|py)$/) print "name", FILENAME ":" FNR, span[i]
 	}
 	!/^\|/ {
 		text = $0; gsub(/[\200-\277]/, "", text)	# a character of UTF-8 is one column
@@ -69,6 +70,10 @@ faults() {
 		# shellcheck disable=SC2086
 		set -- "$1" "$1"/$path
 		[ -e "$2" ] || [ -e "$2.c" ] || echo "$at: no path ${2#"$1"/}"	# .c: a program of the tests, by its name
+	done
+	(cd "$1" && find . -type f ! -path './build/*') | sed 's|.*/||' | sort -u >"$work/names"
+	sed -n 's/^name //p' "$work/parsed" | while read -r at name; do
+		grep -qxF "$name" "$work/names" || echo "$at: no file named $name"
 	done
 	sed -n 's/^heading //p' "$work/parsed" >"$work/headings"
 	sed -n 's/^link //p' "$work/parsed" | while read -r at path anchor; do
@@ -88,8 +93,8 @@ same "docs/README.md lists every page" "$unlisted" ""
 # The check itself.
 mkdir -p "$work/tree/in" || exit 1
 wide=$(printf '%0121d' 0)
-printf '# One head\n\n[a](in/b.md#two-b) [c](#one-head) `[d](nowhere)` `data/no*.tsv` `data/UP.tsv`\n\n    [e](nowhere) %s\n\n%s\n' "$wide" "$wide" >"$work/tree/a.md"
+printf '# One head\n\n[a](in/b.md#two-b) [c](#one-head) `[d](nowhere)` `data/no*.tsv` `data/UP.tsv` `no.h`\n\n    [e](nowhere) %s\n\n%s\n' "$wide" "$wide" >"$work/tree/a.md"
 printf '## Two, B\n\n[x](../none.md)\n[y](../a.md#three)\n\n| %s |\n' "$wide" >"$work/tree/in/b.md"
 same "faults are found" "$(faults "$work/tree" | tr '\n' ';')" \
-	"a.md:7: 121 columns;a.md:3: no path data/no*.tsv;in/b.md:3: no file none.md;in/b.md:4: no heading #three in a.md;"
+	"a.md:7: 121 columns;a.md:3: no path data/no*.tsv;a.md:3: no file named no.h;in/b.md:3: no file none.md;in/b.md:4: no heading #three in a.md;"
 exit $failed

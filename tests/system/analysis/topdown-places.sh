@@ -42,7 +42,7 @@ mkdir "$work/tmp" "$work/here"
 [ "$(wc -l <"$work/runs")" = 1 ] && [ -s "$work/here/perf.data" ] && [ -z "$(ls "$work/tmp")" ] && ok "--sample: one run, perf.data" || { bad "--sample: runs"; cat "$work/out"; ls "$work/tmp" "$work/here"; }
 grep -q 'samples of BR_MISP_RETIRED.ALL_BRANCHES:pp' "$work/out" && grep -A 1 'the hottest instructions:$' "$work/out" | grep -q '%  mispredict+0x[0-9a-f]*  topdown.c:[0-9]*  \[topdown\]$' && ok "--sample: the instruction" || { bad "--sample"; head -n 90 "$work/out" | tail -n 30; }
 grep -q '^ *[1-9][0-9.]* : .*jae\|^ *[1-9][0-9.]* : .*jb' "$work/out" && ok "--sample: annotated, at the branches" || { bad "--sample: annotation"; tail -n 40 "$work/out"; }
-(cd "$work/here" && "$SOFTPMU" topdown --sample -l 1 --replay "$work/mispredict") >"$work/out" 2>&1 && bad "--sample without an event"
+(cd "$work/here" && "$SOFTPMU" topdown --sample -l 1 --start begin --stop end --replay "$work/mispredict") >"$work/out" 2>&1 && bad "--sample without an event"
 grep -q -- '--sample: Bad_Speculation (-l 4 goes further down) names no event to sample' "$work/out" && ok "a node without an event is refused by name" || { bad "no event"; tail -n 3 "$work/out"; }
 
 # One PMU: on a loop that is the same all the time, turns see what all of it is.

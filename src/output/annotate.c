@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Charges samples to the instructions of a function and prints them with their source.
  *
- * An instruction's percentage is its part of the period of the function's samples, as in perf annotate ("local period").
- * Code is read from the file on disk (its build-id was checked when it was opened).  Left out: JIT code, of which no bytes remain.
+ * An instruction's percentage is its share of the period of the function's samples, as in perf annotate ("local
+ * period"). Code is read from the file on disk, whose build-id was checked when it was opened.  Left out: JIT code,
+ * whose bytes are not kept.
  */
 #include "output/annotate.h"
 #include "isa/isa.h"
@@ -20,7 +21,8 @@ struct collecting { struct annotate *a; };
 
 static struct annotate_symbol *get_symbol(struct annotate_event *e, const struct symbols_place *place)
 {
-	size_t low = 0, high = e->symbols;	/* in order of the symbols' addresses in memory, until sorted by heat */
+	/* sorted by the addresses of the symbol structs, until sorted by period */
+	size_t low = 0, high = e->symbols;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if ((uintptr_t)e->symbol[middle].symbol < (uintptr_t)place->symbol)
@@ -37,12 +39,14 @@ static struct annotate_symbol *get_symbol(struct annotate_event *e, const struct
 		e->symbol = grown;
 	}
 	memmove(&e->symbol[low + 1], &e->symbol[low], (e->symbols++ - low) * sizeof *e->symbol);
-	e->symbol[low] = (struct annotate_symbol){ .symbol = place->symbol, .file = symbols_place_file(place), .path = place->path,
-						   .dso = place->dso };
+	e->symbol[low] = (struct annotate_symbol){
+		.symbol = place->symbol, .file = symbols_place_file(place), .path = place->path, .dso = place->dso
+	};
 	return &e->symbol[low];
 }
 
-static int on_sample(void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
+static int on_sample(
+	void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
 {
 	struct annotate_event *e = &((struct collecting *)context)->a->event[r->event];
 	(void)comm;
@@ -138,13 +142,15 @@ struct sources { struct source file[SOURCES]; size_t used; };
 static void read_source(struct source *s)
 {
 	struct stat st;
-	int fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);	/* the name comes out of a file: it may be a FIFO's */
+	/* O_NONBLOCK: the name comes from a file and may be that of a FIFO */
+	int fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= SOURCE_LIMIT &&
 	    (s->text = malloc((size_t)st.st_size + 1))) {
 		ssize_t n = 0;
-		while (s->size < (size_t)st.st_size && (n = read(fd, s->text + s->size, (size_t)st.st_size - s->size)) > 0)
+		while (s->size < (size_t)st.st_size &&
+			(n = read(fd, s->text + s->size, (size_t)st.st_size - s->size)) > 0)
 			s->size += (size_t)n;
 		s->text[s->size] = 0;
 		size_t count = 1;
@@ -223,8 +229,8 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-int annotate_print(FILE *to, const struct annotate_event *e, const struct annotate_symbol *s, const struct annotate_options *o,
-		   struct err *err)
+int annotate_print(FILE *to, const struct annotate_event *e, const struct annotate_symbol *s,
+	const struct annotate_options *o, struct err *err)
 {
 	struct printing p = { .to = to, .s = s, .o = o };
 	uint64_t size = s->symbol->shown_end - s->symbol->start, vaddr;
@@ -238,15 +244,16 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 	size = symfile_read(s->file, s->symbol->start, code, size);
 	if (!size) {
 		free(code);
-		return err_set(err, ERR_INPUT, "%s: no code to show for %s (JIT code is not kept)", s->path, s->symbol->name);
+		return err_set(
+			err, ERR_INPUT, "%s: no code to show for %s (JIT code is not kept)", s->path, s->symbol->name);
 	}
 	struct symbols_names *names;
 	if (symbols_names_open(&names, s->file, err)) {
 		free(code);
 		return ERR_NOMEM;
 	}
-	int n = fprintf(to, " Percent |      Source code & Disassembly of %s for %s (%llu %s, percent: local period)\n", s->dso,
-			e->info->name, (unsigned long long)s->samples, o->what ? o->what : "samples");
+	int n = fprintf(to, " Percent |      Source code & Disassembly of %s for %s (%llu %s, percent: local period)\n",
+		s->dso, e->info->name, (unsigned long long)s->samples, o->what ? o->what : "samples");
 	for (int i = 1; i < n; i++)
 		fputc('-', to);
 	fprintf(to, "\n         :\n         :      %016llx <%s>:\n", (unsigned long long)vaddr, s->symbol->name);
@@ -254,9 +261,10 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 	const struct isa_style style = { .intel = o->intel, .symbol = symbols_names_find, .ctx = names };
 	char text[1024];
 	size_t hit = 0;
-	uint64_t stop = 0;		/* end of the section that `at` is in */
+	uint64_t stop = 0;		/* end of the section that contains `at` */
 	for (uint64_t at = 0; at < size; ) {
-		if (at >= stop) {	/* a symbol without a size may go on in the next section, as in objdump and perf */
+		/* as in objdump and perf, a symbol without a size may continue in the next section */
+		if (at >= stop) {
 			uint64_t from = s->symbol->start + at;
 			size_t bytes = symfile_code(s->file, &from, s->symbol->start + size);
 			if (!bytes)
@@ -264,7 +272,8 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 			at = from - s->symbol->start;
 			stop = at + bytes;
 		}
-		unsigned length = isa_text(code + at, stop - at, vaddr + at, symfile_word_bytes(s->file), &style, text, sizeof text);
+		unsigned length = isa_text(
+			code + at, stop - at, vaddr + at, symfile_word_bytes(s->file), &style, text, sizeof text);
 		uint64_t period = 0;
 		for (; hit < s->hits && s->hit[hit].address < s->symbol->start + at + length; hit++)
 			period += s->hit[hit].period;
@@ -272,8 +281,10 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 			print_source(&p, s->symbol->start + at);
 		char note[512] = "";
 		if (o->note)
-			o->note(o->note_context, s->symbol->start + at, s->symbol->start + at + length, note, sizeof note);
-		fprintf(to, " %7.2f : %6llx:   %s%s%s\n", percent(period, s->period), (unsigned long long)(vaddr + at), text, *note ? "    ; " : "", note);
+			o->note(o->note_context, s->symbol->start + at, s->symbol->start + at + length, note,
+				sizeof note);
+		fprintf(to, " %7.2f : %6llx:   %s%s%s\n", percent(period, s->period), (unsigned long long)(vaddr + at),
+			text, *note ? "    ; " : "", note);
 		at += length;
 	}
 	fputc('\n', to);

@@ -21,7 +21,7 @@ struct annotate_event {
 	const struct perfdata_event_info *info;
 	struct annotate_symbol *symbol;	/* hottest first */
 	size_t symbols;
-	uint64_t period, samples;	/* of the whole event, what has no symbol included */
+	uint64_t period, samples;	/* of the whole event, including samples without a symbol */
 };
 struct annotate {
 	struct annotate_event *event;
@@ -33,16 +33,16 @@ struct annotate_options {
 	bool line_numbers;	/* file:line before every source line */
 	bool no_source;
 	bool intel;		/* Intel's syntax instead of AT&T's */
-	/* What to say behind the instruction in [from, to): nothing if it leaves the text empty.  NULL: never anything. */
+	/* Writes a note to print after the instruction in [from, to); an empty text prints none.  NULL: no notes. */
 	void (*note)(void *context, uint64_t from, uint64_t to, char *text, size_t bytes);
 	void *note_context;
-	const char *what;	/* is counted: NULL: samples */
+	const char *what;	/* what is counted; NULL: samples */
 };
 
 int  annotate_load(struct annotate **out, struct perfdata_file *file, struct err *err);
 void annotate_free(struct annotate *a);
-/* One function: source and disassembly with the share of the function's period at each instruction. ERR_INPUT if its code
- * cannot be read; nothing was printed then. */
-int  annotate_print(FILE *to, const struct annotate_event *e, const struct annotate_symbol *s, const struct annotate_options *o,
-                    struct err *err);
+/* Prints a function: source and disassembly with the share of the function's period at each instruction.  ERR_INPUT
+ * if its code cannot be read; nothing is printed then. */
+int annotate_print(FILE *to, const struct annotate_event *e, const struct annotate_symbol *s,
+	const struct annotate_options *o, struct err *err);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Writes exact profiles; what is written and when: exact_record.h. */
+ * Writes exact profiles; exact_record.h says what is written when. */
 #include "output/exact_record.h"
 #include "core/core.h"
 #include <linux/perf_event.h>
@@ -9,7 +9,7 @@
 struct followed {		/* a thread that has not ended */
 	const struct run_thread *run;
 	uint32_t pid, tid, cpu;
-	uint64_t cycle;		/* it is here */
+	uint64_t cycle;		/* its latest cycle */
 	struct exact *exact;
 };
 struct exact_record {
@@ -18,11 +18,11 @@ struct exact_record {
 	uint64_t sample_cycles, hz;
 	struct followed *thread;
 	size_t threads, room;
-	/* while a thread is written */
+	/* used while a thread is written: */
 	const struct followed *of;
-	uint64_t given[EXACT_EVENTS], parts[EXACT_EVENTS];	/* written so far; what that stands for */
+	uint64_t given[EXACT_EVENTS], parts[EXACT_EVENTS];	/* whole cycles written so far, and their exact parts */
 	uint64_t cycles;
-	uint64_t all;		/* parts of all causes */
+	uint64_t all;		/* sum of the parts of all causes */
 };
 
 static const char *const name[EXACT_EVENTS] = {
@@ -31,11 +31,6 @@ static const char *const name[EXACT_EVENTS] = {
 #undef X
 	[EXACT_INSTRUCTIONS] = EXACT_PREFIX "instructions", [EXACT_SAMPLED] = EXACT_PREFIX "sampled",
 };
-
-const char *exact_record_name(unsigned event)
-{
-	return name[event] + sizeof EXACT_PREFIX - 1;
-}
 
 unsigned exact_record_event(const char *text)
 {
@@ -47,9 +42,13 @@ unsigned exact_record_event(const char *text)
 
 void exact_record_events(struct perfdata_event out[EXACT_EVENTS], uint64_t sample_cycles)
 {
-	for (unsigned i = 0; i < EXACT_EVENTS; i++)	/* no event of a kernel; perf script leaves the address of dummy events out */
-		out[i] = (struct perfdata_event){ .name = name[i], .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK,
-			.period = i == EXACT_SAMPLED && sample_cycles ? sample_cycles : 1, .exclude_kernel = true };
+	/* not a kernel event, but perf script omits the address of dummy events */
+	for (unsigned i = 0; i < EXACT_EVENTS; i++)
+		out[i] = (struct perfdata_event){ .name = name[i],
+			.type = PERF_TYPE_SOFTWARE,
+			.config = PERF_COUNT_SW_CPU_CLOCK,
+			.period = i == EXACT_SAMPLED && sample_cycles ? sample_cycles : 1,
+			.exclude_kernel = true };
 }
 
 void exact_record_wanted(struct core_wanted *w)
@@ -60,12 +59,14 @@ void exact_record_wanted(struct core_wanted *w)
 		w->signal[signal[i] >> 6] |= UINT64_C(1) << (signal[i] & 63);
 }
 
-int exact_record_create(struct exact_record **out, struct perfdata_writer *w, size_t first, uint64_t sample_cycles, double hz, struct err *err)
+int exact_record_create(struct exact_record **out, struct perfdata_writer *w, size_t first, uint64_t sample_cycles,
+	double hz, struct err *err)
 {
 	struct exact_record *r = calloc(1, sizeof *r);
 	if (!r)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	*r = (struct exact_record){ .w = w, .first = first, .sample_cycles = sample_cycles, .hz = (uint64_t)(hz + 0.5) };
+	*r = (struct exact_record){ .w = w, .first = first, .sample_cycles = sample_cycles,
+		.hz = (uint64_t)(hz + 0.5) };
 	*out = r;
 	return 0;
 }
@@ -83,12 +84,18 @@ void exact_record_destroy(struct exact_record *r)
 static int put(struct exact_record *r, unsigned event, uint64_t ip, uint64_t period)
 {
 	const struct followed *f = r->of;
-	struct perfdata_sample s = { .event = r->first + event, .ip = ip, .period = period, .pid = f->pid, .tid = f->tid, .cpu = f->cpu, .exact = true,
+	struct perfdata_sample s = { .event = r->first + event,
+		.ip = ip,
+		.period = period,
+		.pid = f->pid,
+		.tid = f->tid,
+		.cpu = f->cpu,
+		.exact = true,
 		.time = r->hz ? (uint64_t)((unsigned __int128)f->cycle * 1000000000 / r->hz) : f->cycle };
 	return period ? perfdata_sample(r->w, &s) : 0;
 }
 
-/* Whole cycles: as many as make the sum of all that was written so far what its parts are, rounded down. */
+/* Returns whole cycles, so that the sum of everything written so far is the sum of its parts, rounded down. */
 static int on_entry(void *context, const struct exact_entry *e)
 {
 	struct exact_record *r = context;
@@ -144,7 +151,8 @@ static struct followed *follow(struct exact_record *r, const struct run_thread *
 		r->room = room;
 	}
 	f = &r->thread[r->threads];
-	*f = (struct followed){ .run = t, .pid = t->pid, .tid = t->tid, .cpu = t->cpu, .exact = exact_create(r->sample_cycles) };
+	*f = (struct followed){ .run = t, .pid = t->pid, .tid = t->tid, .cpu = t->cpu,
+		.exact = exact_create(r->sample_cycles) };
 	if (!f->exact)
 		return NULL;
 	r->threads++;
@@ -177,7 +185,8 @@ int exact_record_side(struct exact_record *r, const struct run_thread *t, uint32
 		return 0;
 	for (size_t i = 0; i < r->threads && !rc; i++) {
 		const struct followed *f = &r->thread[i];
-		if (f->pid != pid || (kind == ST_COMM && f->run != t) || (kind == ST_MAP && !exact_holds(f->exact, map->addr, map->bytes)))
+		if (f->pid != pid || (kind == ST_COMM && f->run != t) ||
+			(kind == ST_MAP && !exact_holds(f->exact, map->addr, map->bytes)))
 			continue;
 		rc = write_thread(r, f);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Reads exact profiles and prints them; what is meant by an error: exact_report.h.
+ * Reads exact profiles and prints them; exact_report.h defines the sampling error.
  */
 #include "output/exact_report.h"
 #include "util/json.h"
@@ -51,13 +51,16 @@ static bool grow(struct loading *l)
 	return true;
 }
 
-static int on_sample(void *context, const struct perfdata_record *s, const struct symbols_place *place, const char *comm)
+static int on_sample(
+	void *context, const struct perfdata_record *s, const struct symbols_place *place, const char *comm)
 {
 	struct loading *l = context;
 	struct exact_report *r = l->r;
 	(void)comm;
-	struct exact_row key = { .dso = place->dso, .path = place->path, .symbol = place->symbol, .address = place->address };
-	if (l->by_function)	/* what has no symbol of an object is one */
+	struct exact_row key = {
+		.dso = place->dso, .path = place->path, .symbol = place->symbol, .address = place->address
+	};
+	if (l->by_function)	/* all addresses of an object without a symbol are one function */
 		key.address = place->symbol ? place->symbol->start : 0;
 	if (!r->rows || !l->bucket[place_of(l, &key)]) {
 		if (r->rows == l->room && !grow(l))
@@ -153,7 +156,7 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/* Of all events of this kind in a file that was put together there may be more than one. */
+/* Sums over the events of a kind: a file merged from several can have more than one. */
 static uint64_t of_kind(const struct exact_report *r, const uint64_t *period, unsigned kind)
 {
 	uint64_t sum = 0;
@@ -162,7 +165,7 @@ static uint64_t of_kind(const struct exact_report *r, const uint64_t *period, un
 	return sum;
 }
 
-/* "l3 80 %, retiring 12 %": largest first, those of a hundredth and more, three at least. */
+/* Writes "l3 80 %, retiring 12 %": the largest first, those of 1 % and more, but at least three. */
 static void causes(const struct exact_report *r, const struct exact_row *row, char *text, size_t bytes)
 {
 	bool done[EXACT_CAUSES] = { false };
@@ -181,8 +184,8 @@ static void causes(const struct exact_report *r, const struct exact_row *row, ch
 		if (best == EXACT_CAUSES || (shown >= 3 && percent(most, row->cycles) < 1))
 			break;
 		done[best] = true;
-		int n = snprintf(text + used, bytes - used, "%s%s %.1f%%", shown ? ", " : "", exact_cause_name((enum exact_cause)best),
-				 percent(most, row->cycles));
+		int n = snprintf(text + used, bytes - used, "%s%s %.1f%%", shown ? ", " : "",
+			exact_cause_name((enum exact_cause)best), percent(most, row->cycles));
 		if (n < 0 || (size_t)n >= bytes - used)
 			break;
 		used += (size_t)n;
@@ -210,13 +213,17 @@ static void print_stdio(FILE *to, const struct exact_report *r, const struct exa
 {
 	char text[1024];
 	fprintf(to, "# softpmu report of %s\n#\n", o->file_name);
-	fprintf(to, "# Exact profile: every cycle charged to the instruction that retirement waited for\n# Cycles: %llu\n#\n",
+	fprintf(to,
+		"# Exact profile: every cycle charged to the instruction that retirement waited for\n# Cycles: "
+		"%llu\n#\n",
 		(unsigned long long)r->cycles);
 	fprintf(to, "# Causes:");
 	for (unsigned c = 0; c < EXACT_CAUSES; c++)
 		if (of_kind(r, r->total, c))
-			fprintf(to, "  %s %.2f%%", exact_cause_name((enum exact_cause)c), percent(of_kind(r, r->total, c), r->cycles));
-	fprintf(to, "\n#\n# Overhead        Cycles   CPI  %-20s  %s\n", "Shared Object", o->by_function ? "Symbol: causes" : "Instruction: causes");
+			fprintf(to, "  %s %.2f%%", exact_cause_name((enum exact_cause)c),
+				percent(of_kind(r, r->total, c), r->cycles));
+	fprintf(to, "\n#\n# Overhead        Cycles   CPI  %-20s  %s\n", "Shared Object",
+		o->by_function ? "Symbol: causes" : "Instruction: causes");
 	fputs("# ........  ............  ....  ....................  ................................\n#\n", to);
 	for (size_t i = 0; i < r->rows; i++) {
 		const struct exact_row *row = &r->row[i];
@@ -242,7 +249,8 @@ static void json_causes(FILE *to, const struct exact_report *r, const uint64_t *
 	for (unsigned c = 0; c < EXACT_CAUSES; c++) {
 		uint64_t v = of_kind(r, period, c);
 		if (v)
-			fprintf(to, "%s\"%s\": %llu", first ? "" : ", ", exact_cause_name((enum exact_cause)c), (unsigned long long)v);
+			fprintf(to, "%s\"%s\": %llu", first ? "" : ", ", exact_cause_name((enum exact_cause)c),
+				(unsigned long long)v);
 		first &= !v;
 	}
 	fputc('}', to);
@@ -265,8 +273,9 @@ static void print_json(FILE *to, const struct exact_report *r, const struct exac
 		json_string(to, row->dso);
 		fputs(", \"symbol\": ", to);
 		json_string(to, row->symbol ? row->symbol->name : "");
-		fprintf(to, ", \"address\": %llu, \"cycles\": %llu, \"instructions\": %llu, ", (unsigned long long)row->address,
-			(unsigned long long)row->cycles, (unsigned long long)of_kind(r, row->period, EXACT_INSTRUCTIONS));
+		fprintf(to, ", \"address\": %llu, \"cycles\": %llu, \"instructions\": %llu, ",
+			(unsigned long long)row->address, (unsigned long long)row->cycles,
+			(unsigned long long)of_kind(r, row->period, EXACT_INSTRUCTIONS));
 		json_causes(to, r, row->period);
 		fputc('}', to);
 	}
@@ -283,7 +292,7 @@ void exact_report_print(FILE *to, const struct exact_report *r, const struct exa
 
 /* ---- sampling error ---- */
 
-/* Percent of the event's samples that lie elsewhere; against cycles, or against how often instructions retired. */
+/* The sampling error of an event in percent, against cycles or against the number of retired instructions. */
 static double error_of(const struct exact_report *r, size_t event, bool against_instructions)
 {
 	uint64_t whole = against_instructions ? of_kind(r, r->total, EXACT_INSTRUCTIONS) : r->cycles;
@@ -291,30 +300,35 @@ static double error_of(const struct exact_report *r, size_t event, bool against_
 	for (size_t i = 0; i < r->rows; i++) {
 		const struct exact_row *row = &r->row[i];
 		double have = percent(row->period[event], r->total[event]);
-		double want = percent(against_instructions ? of_kind(r, row->period, EXACT_INSTRUCTIONS) : row->cycles, whole);
+		double want = percent(
+			against_instructions ? of_kind(r, row->period, EXACT_INSTRUCTIONS) : row->cycles, whole);
 		right += have < want ? have : want;
 	}
 	return 100 - right > 0 ? 100 - right : 0;
 }
 
-/* Mean of |X - np| for X of the binomial distribution B(n, p): 2 m C(n, m) p^m (1 - p)^(n - m + 1) with m the integer above np (de Moivre). */
+/* The mean of |X - np| for X distributed as the binomial B(n, p): 2 m C(n, m) p^m (1 - p)^(n - m + 1), where m is the
+ * integer above np (de Moivre). */
 static double mean_deviation(double n, double p)
 {
 	double m = floor(n * p) + 1;
 	int sign;
 	if (p <= 0 || p >= 1 || m > n)
 		return 0;
-	return 2 * m * exp(lgamma_r(n + 1, &sign) - lgamma_r(m + 1, &sign) - lgamma_r(n - m + 1, &sign) + m * log(p) + (n - m + 1) * log1p(-p));
+	return 2 * m *
+		exp(lgamma_r(n + 1, &sign) - lgamma_r(m + 1, &sign) - lgamma_r(n - m + 1, &sign) + m * log(p) +
+			(n - m + 1) * log1p(-p));
 }
 
-/* The error that as many samples drawn at random from the exact profile itself have on average, in percent. */
+/* The mean error, in percent, of as many samples drawn at random from the exact profile itself. */
 static double floor_of(const struct exact_report *r, uint64_t samples, bool against_instructions)
 {
 	uint64_t whole = against_instructions ? of_kind(r, r->total, EXACT_INSTRUCTIONS) : r->cycles;
 	double sum = 0, n = (double)samples;
 	for (size_t i = 0; i < r->rows && samples && whole; i++) {
 		const struct exact_row *row = &r->row[i];
-		double p = (double)(against_instructions ? of_kind(r, row->period, EXACT_INSTRUCTIONS) : row->cycles) / (double)whole;
+		double p = (double)(against_instructions ? of_kind(r, row->period, EXACT_INSTRUCTIONS) : row->cycles) /
+			(double)whole;
 		sum += mean_deviation(n, p) / n;
 	}
 	return 50 * sum;
@@ -322,7 +336,8 @@ static double floor_of(const struct exact_report *r, uint64_t samples, bool agai
 
 static bool counts_instructions(const char *name)
 {
-	return !strncmp(name, "instructions", 12) || !strncasecmp(name, "INST_RETIRED", 12) || !strncasecmp(name, "instr_retired", 13);
+	return !strncmp(name, "instructions", 12) || !strncasecmp(name, "INST_RETIRED", 12) ||
+		!strncasecmp(name, "instr_retired", 13);
 }
 
 static bool is_method(const struct exact_report *r, size_t event)
@@ -347,20 +362,28 @@ void exact_report_errors(FILE *to, const struct exact_report *in, const struct e
 	for (size_t i = 0; i < fn->rows; i++)
 		functions += fn->row[i].cycles != 0;
 	if (json)
-		fprintf(to, "{\"cycles\": %llu, \"instructions\": %zu, \"functions\": %zu, \"methods\": [", (unsigned long long)in->cycles, instructions,
-			functions);
+		fprintf(to, "{\"cycles\": %llu, \"instructions\": %zu, \"functions\": %zu, \"methods\": [",
+			(unsigned long long)in->cycles, instructions, functions);
 	else
-		fprintf(to, "# Sampling error: the share of samples that the exact profile has elsewhere\n# Exact: %llu cycles, at %zu instructions of %zu "
-			"functions\n# (chance): what as many samples drawn at random from the exact profile would have on average\n#\n"
+		fprintf(to,
+			"# Sampling error: the share of samples that the exact profile has elsewhere\n# Exact: %llu "
+			"cycles, at %zu instructions of %zu "
+			"functions\n# (chance): what as many samples drawn at random from the exact profile would have "
+			"on average\n#\n"
 			"# Samples  instruction  (chance)  function  (chance)  against       method, event\n"
-			"# .......  ...........  ........  ........  ........  ............  ........................\n#\n", (unsigned long long)in->cycles, instructions, functions);
+			"# .......  ...........  ........  ........  ........  ............  "
+			"........................\n#\n",
+			(unsigned long long)in->cycles, instructions, functions);
 	for (size_t e = 0; e < in->events; e++) {
 		if (!is_method(in, e))
 			continue;
 		const struct perfdata_event_info *info = perfdata_event_info(in->file, e);
 		bool timed = in->kind[e] == EXACT_SAMPLED;
 		uint64_t samples = timed && info->period ? in->total[e] / info->period : in->samples[e];
-		const char *method = timed ? "time-proportional" : !in->precise[e] ? "imprecise" : in->precise[e] == in->samples[e] ? "precise" : "mixed";
+		const char *method = timed                 ? "time-proportional"
+			: !in->precise[e]                  ? "imprecise"
+			: in->precise[e] == in->samples[e] ? "precise"
+							   : "mixed";
 		for (unsigned own = 0; own < (!timed && counts_instructions(info->name) ? 2u : 1u); own++) {
 			double at = error_of(in, e, own), in_function = error_of(fn, e, own);
 			double at_chance = floor_of(in, samples, own), function_chance = floor_of(fn, samples, own);
@@ -368,13 +391,17 @@ void exact_report_errors(FILE *to, const struct exact_report *in, const struct e
 			if (json) {
 				fprintf(to, "%s\n  {\"event\": ", first ? "" : ",");
 				json_string(to, info->name);
-				fprintf(to, ", \"method\": \"%s\", \"against\": \"%s\", \"samples\": %llu, \"instruction\": %.4f, \"function\": %.4f, "
-					"\"instruction_chance\": %.4f, \"function_chance\": %.4f}", method, against, (unsigned long long)samples, at, in_function,
-					at_chance, function_chance);
+				fprintf(to,
+					", \"method\": \"%s\", \"against\": \"%s\", \"samples\": %llu, "
+					"\"instruction\": %.4f, \"function\": %.4f, "
+					"\"instruction_chance\": %.4f, \"function_chance\": %.4f}",
+					method, against, (unsigned long long)samples, at, in_function, at_chance,
+					function_chance);
 				first = false;
 			} else {
-				fprintf(to, "  %7llu  %9.1f %%  %6.1f %%  %6.1f %%  %6.1f %%  %-12s  %s%s%s\n", (unsigned long long)samples, at, at_chance,
-					in_function, function_chance, against, method, timed ? "" : ", ", timed ? "" : info->name);
+				fprintf(to, "  %7llu  %9.1f %%  %6.1f %%  %6.1f %%  %6.1f %%  %-12s  %s%s%s\n",
+					(unsigned long long)samples, at, at_chance, in_function, function_chance,
+					against, method, timed ? "" : ", ", timed ? "" : info->name);
 			}
 		}
 	}
@@ -406,13 +433,16 @@ static int by_address(const void *x, const void *y)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* One function: the rows that are its instructions. */
-static int annotate_one(FILE *to, const struct exact_report *r, const struct exact_row *of, const struct annotate_options *o, struct err *err)
+/* Annotates one function from the rows of its instructions. */
+static int annotate_one(FILE *to, const struct exact_report *r, const struct exact_row *of,
+	const struct annotate_options *o, struct err *err)
 {
 	const struct exact_row **row = calloc(r->rows, sizeof *row);
 	struct annotate_hit *hit = calloc(r->rows, sizeof *hit);
 	struct annotating a = { r, row, 0 };
-	struct annotate_symbol s = { .symbol = of->symbol, .file = of->file, .path = of->path, .dso = of->dso, .hit = hit };
+	struct annotate_symbol s = {
+		.symbol = of->symbol, .file = of->file, .path = of->path, .dso = of->dso, .hit = hit
+	};
 	struct perfdata_event_info info = { .name = "exact cycles" };
 	struct annotate_event event = { .info = &info, .symbol = &s, .symbols = 1, .period = r->cycles };
 	struct annotate_options options = *o;
@@ -438,7 +468,8 @@ static int annotate_one(FILE *to, const struct exact_report *r, const struct exa
 	return rc;
 }
 
-unsigned exact_report_annotate(FILE *to, const struct exact_report *r, const char *symbol, const struct annotate_options *o, struct err *err)
+unsigned exact_report_annotate(
+	FILE *to, const struct exact_report *r, const char *symbol, const struct annotate_options *o, struct err *err)
 {
 	struct exact_report *functions;
 	unsigned printed = 0;
@@ -446,10 +477,14 @@ unsigned exact_report_annotate(FILE *to, const struct exact_report *r, const cha
 		return 0;
 	for (size_t i = 0; i < functions->rows; i++) {
 		const struct exact_row *f = &functions->row[i], *same = NULL;
-		if (!f->symbol || !f->cycles || (symbol && strcmp(f->symbol->name, symbol) && !(f->symbol->linkage && !strcmp(f->symbol->linkage, symbol))))
+		if (!f->symbol || !f->cycles ||
+			(symbol && strcmp(f->symbol->name, symbol) &&
+				!(f->symbol->linkage && !strcmp(f->symbol->linkage, symbol))))
 			continue;
-		for (size_t k = 0; k < r->rows && !same; k++)	/* the other one has symbols of its own */
-			if (r->row[k].symbol && r->row[k].symbol->start == f->address && !strcmp(r->row[k].path, f->path) && r->row[k].cycles)
+		/* compared by address: the other report has its own symbols */
+		for (size_t k = 0; k < r->rows && !same; k++)
+			if (r->row[k].symbol && r->row[k].symbol->start == f->address &&
+				!strcmp(r->row[k].path, f->path) && r->row[k].cycles)
 				same = &r->row[k];
 		if (same && annotate_one(to, r, same, o, err) == 0)
 			printed++;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The exact profile of a perf.data file (exact_record.h), read back: tables by function or instruction with the stack of causes, annotated source,
- * and the error of the events that were sampled beside it.
+ * Reads the exact profile of a perf.data file (exact_record.h): tables by function or instruction with the causes of
+ * their cycles, annotated source, and the sampling error of the events that were sampled in the same run.
  *
- * Sampling error, as in "TIP: Time-Proportional Instruction Profiling" (MICRO 2021) measured between whole profiles: the share of the samples
- * that lie where the exact profile says they should not, 1 - sum over instructions (or functions) of the lesser of the share of samples and the share
- * of cycles.  It holds the chance of sampling, too; exact.sampled shows how much of that there is at its number of samples.
+ * The sampling error follows "TIP: Time-Proportional Instruction Profiling" (MICRO 2021), measured between whole
+ * profiles: the share of the samples at places where the exact profile has no room for them, which is 1 minus the
+ * sum, over instructions (or functions), of the smaller of the share of samples and the share of cycles.  It includes
+ * the random error of sampling; exact.sampled shows how large that is at its number of samples.
  */
 #ifndef OUTPUT_EXACT_REPORT_H
 #define OUTPUT_EXACT_REPORT_H
@@ -19,36 +20,41 @@ struct exact_row {		/* an instruction or a function */
 	const char *dso, *path;
 	const struct symbol *symbol;	/* NULL: unknown */
 	struct symfile *file;
-	uint64_t address;	/* in the object; of a function its start */
+	uint64_t address;	/* in the object; for a function: its start */
 	uint64_t cycles;	/* sum of the causes */
-	const uint64_t *period;	/* of each event of the file */
+	const uint64_t *period;	/* for each event of the file */
 };
 struct exact_report {
 	struct exact_row *row;	/* most cycles first */
 	size_t rows;
-	uint64_t *total;	/* of each event */
-	uint64_t *samples;
-	uint64_t *precise;	/* of them, those whose address is the instruction's that did it */
+	uint64_t *total;	/* for each event: sum of the periods */
+	uint64_t *samples;	/* for each event */
+	uint64_t *precise;	/* for each event: samples whose address is that of the instruction that caused it */
 	uint64_t cycles;
 	size_t events;
-	unsigned *kind;		/* of each event: an index of exact_record.h's; EXACT_EVENTS: one that was sampled */
+	unsigned *kind;		/* for each event: its index in exact_record.h, or EXACT_EVENTS if it was sampled */
 	/* private */
 	uint64_t *periods;
 	struct perfdata_file *file;
 	struct profile *profile;
 };
 
-/* Is there an exact profile in the file? */
+/* Does the file have an exact profile? */
 bool exact_report_has(const struct perfdata_file *f);
-/* By instruction, or by function.  ERR_INPUT: the file has no exact profile. */
+/* Loads the profile by instruction, or by function.  ERR_INPUT: the file has no exact profile.  f must outlive the
+ * report. */
 int  exact_report_load(struct exact_report **out, struct perfdata_file *f, bool by_function, struct err *err);
 void exact_report_free(struct exact_report *r);
 
 struct exact_report_options { const char *file_name; bool by_function, json; double percent_limit; };
 void exact_report_print(FILE *to, const struct exact_report *r, const struct exact_report_options *o);
-bool exact_report_has_methods(const struct exact_report *r);	/* something was sampled beside it */
-/* The table of sampling errors.  Instructions, functions: of the same file. */
-void exact_report_errors(FILE *to, const struct exact_report *instructions, const struct exact_report *functions, bool json);
-/* The functions called `symbol` (NULL: all, hottest first), annotated; how many were printed.  instructions: by instruction. */
-unsigned exact_report_annotate(FILE *to, const struct exact_report *instructions, const char *symbol, const struct annotate_options *o, struct err *err);
+/* Were events sampled in the same run? */
+bool exact_report_has_methods(const struct exact_report *r);
+/* Prints the table of sampling errors.  instructions, functions: two reports of the same file. */
+void exact_report_errors(
+	FILE *to, const struct exact_report *instructions, const struct exact_report *functions, bool json);
+/* Prints the functions called `symbol` (NULL: all, hottest first), annotated.  instructions: a report by instruction.
+ *  Returns how many were printed. */
+unsigned exact_report_annotate(FILE *to, const struct exact_report *instructions, const char *symbol,
+                               const struct annotate_options *o, struct err *err);
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Blocks by address (heapmap.h): those of up to a page in lists by the page that they begin on, larger ones in an array in order of address.
+ * Blocks by address (heapmap.h): blocks of up to a page in lists by the page on which they begin, larger ones in an
+ * array sorted by address.
  *
- * A new block drops what it covers and was allocated LINGER cycles ago or more; what is younger stays beside it, and the youngest that had been allocated
- * at the time asked for is the answer.  Blocks that are never used again cost memory until their place is: as many as the program's own peak.
+ * A new block drops the blocks that it covers if they were allocated at least LINGER cycles ago.  Younger ones stay
+ * beside it; a lookup returns the youngest block that was already allocated at the given time.  A block stays in
+ * memory until its place is reused, so there are at most as many as at the program's own peak.
  */
 #include "output/heapmap.h"
 #include "util/err.h"
@@ -70,7 +72,7 @@ static bool covers(const struct heapmap_block *b, uint64_t start, uint64_t end)
 	return b->start < end && start < b->end;
 }
 
-/* Of the blocks that begin on this page. */
+/* The list of the blocks that begin on this page. */
 static void drop_small(struct heapmap *h, uint64_t page, uint64_t start, uint64_t end, uint64_t before)
 {
 	for (uint32_t *at = head(h, page); *at != NONE;) {
@@ -87,7 +89,7 @@ static void drop_small(struct heapmap *h, uint64_t page, uint64_t start, uint64_
 	}
 }
 
-/* First large block that begins at or behind `start`. */
+/* Returns the first large block that begins at `start` or above. */
 static size_t large_at(const struct heapmap *h, uint64_t start)
 {
 	size_t low = 0, high = h->larges;
@@ -159,7 +161,8 @@ int heapmap_add(struct heapmap *h, uint64_t addr, uint64_t bytes, uint64_t site,
 		return 0;
 	if (h->larges)
 		drop_large(h, b.start, b.end, before);
-	/* Small blocks below a large one are left to themselves beyond its first pages: they are older than it, and so never the answer. */
+	/* Small blocks covered by a large one stay, except on its first pages: they are older, so a lookup never
+	 * returns them. */
 	uint64_t first = b.start >> PAGE_SHIFT, last = (b.end - 1) >> PAGE_SHIFT;
 	if (last - first > 16)
 		last = first + 16;
@@ -176,7 +179,7 @@ void heapmap_remove(struct heapmap *h, uint64_t addr)
 		drop_small(h, p, addr, addr + 1, UINT64_MAX);
 }
 
-/* The youngest that is old enough; if none is, the oldest. */
+/* Returns the youngest block allocated by that time, or the oldest if all are younger. */
 static bool better(const struct heapmap_block *b, const struct heapmap_block *best, uint64_t cycle)
 {
 	if (!best || (b->from <= cycle) != (best->from <= cycle))

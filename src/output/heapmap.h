@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A process's blocks of memory by address, with who allocated them.
+ * The heap blocks of a process by address, with their allocation sites.
  *
- * A block that was given back stays until another takes its place, so that an access that is told of a little late still finds it.  Times are cycles of
- * the allocating thread, which runs ahead of what it has retired by less than a reorder buffer.
+ * A freed block stays until another one takes its place, so that an access reported a little later still finds it.
+ * Times are cycles of the allocating thread, which is ahead of retirement by less than a reorder buffer.
  */
 #ifndef OUTPUT_HEAPMAP_H
 #define OUTPUT_HEAPMAP_H
@@ -15,15 +15,15 @@ struct heapmap_block {
 	uint64_t start, end, site;
 	uint64_t from;		/* cycle of its allocation */
 	uint32_t function;	/* run_heap_function */
-	uint32_t told;		/* the caller's */
+	uint32_t told;		/* for the caller's use */
 };
 
 struct heapmap *heapmap_create(void);	/* NULL without memory */
 void heapmap_destroy(struct heapmap *h);
-/* A block of `bytes` (0: as one byte).  0, or ERR_NOMEM. */
+/* Adds a block (0 bytes: as if 1).  site: return address of the allocation.  Returns 0 or ERR_NOMEM. */
 int  heapmap_add(struct heapmap *h, uint64_t addr, uint64_t bytes, uint64_t site, uint32_t function, uint64_t cycle);
-/* Forgets what covers this address. */
+/* Removes the blocks that cover this address. */
 void heapmap_remove(struct heapmap *h, uint64_t addr);
-/* What lay at addr at that cycle; NULL: nothing that is known. */
+/* Returns the block at the address at that cycle, or NULL.  Valid until the next change. */
 struct heapmap_block *heapmap_find(struct heapmap *h, uint64_t addr, uint64_t cycle);
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Adds up data addresses (memprofile.h): every sample becomes an entry in each table, and a word in an array that is sorted afterwards for what
- * needs all addresses of an entry together (how many, how far apart, which lines in which sets).
+ * Adds up data addresses (memprofile.h).  Every sample goes to an entry of each table, and to an array that is sorted
+ * afterwards to find what needs all addresses of an entry (how many there are, how far apart, which lines in which
+ * sets).
  *
- * Names of objects: a symbol of the file that is mapped there; stacks; heap blocks by where they were allocated, which `softpmu mem record` notes as
- * mappings called "[heap] FUNCTION ADDRESS ..." (cli/heap.h); else the mapping.
+ * The name of an object is a symbol of the file mapped there; a stack; the allocation site of a heap block, which
+ * `softpmu mem record` writes as a mapping called "[heap] FUNCTION ADDRESS ..." (recorder.c); or else the mapping.
  *
- * The verdicts are of what samples hit, so a conflict found is one, but one may be missed in few samples.
+ * Verdicts follow from the samples: a conflict that is found is real, but with few samples one may be missed.
  */
 #include "output/memprofile.h"
 #include "output/profile.h"
@@ -59,8 +60,9 @@ static int grow(struct memprofile_work *w, enum memprofile_key k)
 	return 0;
 }
 
-/* Index of the entry; NO_ENTRY without memory. */
-static uint32_t get_entry(struct memprofile_work *w, enum memprofile_key k, const char *name, const char *dso, uint64_t where, bool *fresh)
+/* Returns the index of the entry, or NO_ENTRY without memory. */
+static uint32_t get_entry(struct memprofile_work *w, enum memprofile_key k, const char *name, const char *dso,
+	uint64_t where, bool *fresh)
 {
 	struct memprofile *p = w->out;
 	__typeof__(*w->key[k]) key = { name, dso, where };
@@ -89,7 +91,8 @@ static const char *place_name(struct memprofile_work *w, const struct symbols_pl
 	if (!at->symbol)
 		return NULL;
 	if (offset)
-		snprintf(text, sizeof text, "%.3900s+%#llx", at->symbol->name, (unsigned long long)(at->address - at->symbol->start));
+		snprintf(text, sizeof text, "%.3900s+%#llx", at->symbol->name,
+			(unsigned long long)(at->address - at->symbol->start));
 	else
 		snprintf(text, sizeof text, "%.4000s", at->symbol->name);
 	return texts_keep(&w->texts, text);
@@ -106,8 +109,10 @@ static const char *place_source(struct memprofile_work *w, const struct symbols_
 	return texts_keep(&w->texts, text);
 }
 
-/* "[heap] malloc 0x401136 ...": who called it.  The address is that behind the call. */
-static const char *heap_name(struct memprofile_work *w, const struct perfdata_record *r, const char *path, const char **source)
+/* From "[heap] malloc 0x401136 ...": the name of the allocation site.  The address is the return address of
+ * the call. */
+static const char *heap_name(
+	struct memprofile_work *w, const struct perfdata_record *r, const char *path, const char **source)
 {
 	char function[64], text[TEXT];
 	unsigned long long site;
@@ -117,14 +122,16 @@ static const char *heap_name(struct memprofile_work *w, const struct perfdata_re
 	symbols_resolve(w->walk->symbols, r->pid, site - 1, UINT64_MAX, &at);
 	*source = place_source(w, &at);
 	if (at.symbol)
-		snprintf(text, sizeof text, "%s by %.3800s+%#llx", function, at.symbol->name, (unsigned long long)(at.address + 1 - at.symbol->start));
+		snprintf(text, sizeof text, "%s by %.3800s+%#llx", function, at.symbol->name,
+			(unsigned long long)(at.address + 1 - at.symbol->start));
 	else
 		snprintf(text, sizeof text, "%s by %#llx", function, site);
 	return texts_keep(&w->texts, text);
 }
 
-/* The data object at an address.  *named: it has a name of its own, not just its mapping's. */
-static const char *object_name(struct memprofile_work *w, const struct perfdata_record *r, const char **dso, const char **source, bool *named)
+/* Returns the name of the data object at an address.  *named: it is more than the name of the mapping. */
+static const char *object_name(
+	struct memprofile_work *w, const struct perfdata_record *r, const char **dso, const char **source, bool *named)
 {
 	struct symbols_place at;
 	char text[TEXT];
@@ -164,8 +171,12 @@ static enum memprofile_level level_of(uint64_t source)
 		return MEM_NONE;
 	if (l & PERF_MEM_LVL_MISS)
 		return MEM_L1_MISS;
-	return l & PERF_MEM_LVL_L1 ? MEM_L1 : l & PERF_MEM_LVL_LFB ? MEM_LFB : l & PERF_MEM_LVL_L2 ? MEM_L2 : l & PERF_MEM_LVL_L3 ? MEM_L3 :
-		l & (PERF_MEM_LVL_LOC_RAM | PERF_MEM_LVL_REM_RAM1 | PERF_MEM_LVL_REM_RAM2) ? MEM_RAM : MEM_NONE;
+	return l & PERF_MEM_LVL_L1                                                           ? MEM_L1
+		: l & PERF_MEM_LVL_LFB                                                       ? MEM_LFB
+		: l & PERF_MEM_LVL_L2                                                        ? MEM_L2
+		: l & PERF_MEM_LVL_L3                                                        ? MEM_L3
+		: l & (PERF_MEM_LVL_LOC_RAM | PERF_MEM_LVL_REM_RAM1 | PERF_MEM_LVL_REM_RAM2) ? MEM_RAM
+											     : MEM_NONE;
 }
 
 static void count(struct memprofile_entry *e, const struct perfdata_record *r, bool load, bool store, bool has_address)
@@ -201,12 +212,14 @@ static int note_event(struct memprofile_work *w, const struct perfdata_record *r
 	return 0;
 }
 
-static int on_sample(void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
+static int on_sample(
+	void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
 {
 	struct memprofile_work *w = context;
 	struct memprofile *p = w->out;
 	union perf_mem_data_src d = { .val = r->data_src };
-	bool load = d.mem_op & PERF_MEM_OP_LOAD, store = d.mem_op & PERF_MEM_OP_STORE, has_address = r->data_addr != 0, fresh, named = false;
+	bool load = d.mem_op & PERF_MEM_OP_LOAD, store = d.mem_op & PERF_MEM_OP_STORE, has_address = r->data_addr != 0,
+	     fresh, named = false;
 	struct hit hit = { .address = r->data_addr, .entry = { NO_ENTRY, NO_ENTRY, NO_ENTRY, NO_ENTRY } };
 	const char *dso, *source = "", *object = NULL, *name;
 	(void)comm;
@@ -228,12 +241,14 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 
 	if (has_address) {
 		hit.entry[MEM_BY_OBJECT] = get_entry(w, MEM_BY_OBJECT, object, dso, 0, &fresh);
-		hit.entry[MEM_BY_PAGE] = get_entry(w, MEM_BY_PAGE, NULL, NULL, r->data_addr / MEM_PAGE_BYTES * MEM_PAGE_BYTES, &fresh);
+		hit.entry[MEM_BY_PAGE] =
+			get_entry(w, MEM_BY_PAGE, NULL, NULL, r->data_addr / MEM_PAGE_BYTES * MEM_PAGE_BYTES, &fresh);
 		if (hit.entry[MEM_BY_OBJECT] == NO_ENTRY || hit.entry[MEM_BY_PAGE] == NO_ENTRY || !source)
 			return ERR_NOMEM;
 		p->entry[MEM_BY_OBJECT][hit.entry[MEM_BY_OBJECT]].source = source;
 		if (p->l1d.sets) {
-			hit.entry[MEM_BY_SET] = get_entry(w, MEM_BY_SET, NULL, NULL, r->data_addr / p->l1d.line % p->l1d.sets, &fresh);
+			hit.entry[MEM_BY_SET] =
+				get_entry(w, MEM_BY_SET, NULL, NULL, r->data_addr / p->l1d.line % p->l1d.sets, &fresh);
 			if (hit.entry[MEM_BY_SET] == NO_ENTRY)
 				return ERR_NOMEM;
 		}
@@ -292,8 +307,10 @@ static uint64_t divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* hit[0..n): all of one entry, in order of address.  in_set: room for a number a set. */
-static void pattern(struct memprofile_entry *e, const struct hit *hit, size_t n, const struct memprofile_cache *c, uint32_t *in_set)
+/* Finds the pattern of an entry's addresses.  hit[0..n): all of the entry, sorted by address.  in_set: scratch, one
+ * for each set. */
+static void pattern(
+	struct memprofile_entry *e, const struct hit *hit, size_t n, const struct memprofile_cache *c, uint32_t *in_set)
 {
 	uint64_t before = hit[0].address, line = UINT64_MAX, differ = 0;
 	e->low = hit[0].address;
@@ -327,7 +344,8 @@ static void pattern(struct memprofile_entry *e, const struct hit *hit, size_t n,
 			e->worst_set = set;
 		}
 	}
-	/* Half of what is known to have hit L1 speaks against any trouble; lines that were sampled once each may have been needed but once. */
+	/* No verdict if half of the samples are known to have hit L1, or if lines were sampled once each: these may
+	 * have been used only once. */
 	bool hits = e->level[MEM_L1] * 2 > e->samples, again = e->with_address >= 2 * e->lines;
 	if (hits || !again || e->worst_lines <= c->ways)
 		return;
@@ -353,7 +371,7 @@ static int patterns(struct memprofile_work *w)
 		}
 	}
 	free(in_set);
-	/* A set overflows by itself only if the others leave room: else all do, and it is the cache that is too small. */
+	/* It is a conflict only if the other sets have room; otherwise the cache as a whole is too small. */
 	uint64_t lines = 0;
 	for (size_t i = 0; i < p->entries[MEM_BY_SET]; i++)
 		lines += p->entry[MEM_BY_SET][i].lines;
@@ -363,7 +381,7 @@ static int patterns(struct memprofile_work *w)
 	return 0;
 }
 
-/* Stretches as large as a way, for the map. */
+/* Makes the stripes of the map: stretches of memory as large as a way. */
 static int stripes(struct memprofile_work *w)
 {
 	struct memprofile *p = w->out;
@@ -432,7 +450,8 @@ static void free_work(struct memprofile_work *w)
 	free(w);
 }
 
-int memprofile_load(struct memprofile **out, struct perfdata_file *file, const struct memprofile_options *o, struct err *err)
+int memprofile_load(
+	struct memprofile **out, struct perfdata_file *file, const struct memprofile_options *o, struct err *err)
 {
 	struct memprofile *p = calloc(1, sizeof *p);
 	struct memprofile_work *w = calloc(1, sizeof *w);
@@ -451,14 +470,16 @@ int memprofile_load(struct memprofile **out, struct perfdata_file *file, const s
 	if (!sensible(&p->l1d))
 		p->l1d = (struct memprofile_cache){ 0, 0, 0 };
 	w->event_used = calloc(perfdata_event_count(file) + 1, sizeof *w->event_used);
-	int code = w->event_used ? profile_open(&w->walk, file, &(struct profile_options){ 0 }, err) : err_set(err, ERR_NOMEM, "out of memory");
+	int code = w->event_used ? profile_open(&w->walk, file, &(struct profile_options){ 0 }, err)
+				 : err_set(err, ERR_NOMEM, "out of memory");
 	if (!code)
 		code = profile_walk(w->walk, &(struct profile_visit){ w, on_sample }, err);
 	if (!code && (patterns(w) || stripes(w)))
 		code = err_set(err, ERR_NOMEM, "out of memory");
 	for (unsigned k = 0; k < MEM_KEYS && !code; k++)
 		if (p->entries[k])
-			qsort(p->entry[k], p->entries[k], sizeof *p->entry[k], k == MEM_BY_SET || k == MEM_BY_PAGE ? by_where : by_share);
+			qsort(p->entry[k], p->entries[k], sizeof *p->entry[k],
+				k == MEM_BY_SET || k == MEM_BY_PAGE ? by_where : by_share);
 	if (code)
 		memprofile_free(p);
 	else

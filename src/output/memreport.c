@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Prints a data-address profile (memprofile.h): tables for people, with a line below an entry whose addresses show a pattern, and the map; JSON; CSV.
+ * Prints a data-address profile (memprofile.h): tables for people, with a line below each entry whose addresses show
+ * a pattern, and the map; JSON; CSV.
  *
- * The map: a column a set of L1D (or several, if there are more than columns), a row a stretch of memory as large as a way.  Lines that stand above
- * each other share a set, so a stride that is a multiple of the way's size is a vertical line.  Below it the number of lines in each set.
+ * The map has a column for each L1D set (or for several, if there are too many), and a row for each stretch of memory
+ * as large as a way.  Lines in the same column share a set, so a stride that is a multiple of the way's size is a
+ * vertical line.  The last row has the number of lines in each set.
  */
 #include "output/memprofile.h"
 #include "util/json.h"
@@ -32,7 +34,8 @@ static void name_of(const struct memprofile_entry *e, enum memprofile_key key, c
 	else if (key == MEM_BY_SET)
 		snprintf(text, NAME, "set %llu", (unsigned long long)e->where);
 	else
-		snprintf(text, NAME, "%.700s%s%.120s%s%s%.120s", e->name, *e->dso ? "  [" : "", e->dso, *e->dso ? "]" : "", *e->source ? "  " : "", e->source);
+		snprintf(text, NAME, "%.700s%s%.120s%s%s%.120s", e->name, *e->dso ? "  [" : "", e->dso,
+			*e->dso ? "]" : "", *e->source ? "  " : "", e->source);
 	for (char *c = text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = '?';
@@ -54,10 +57,12 @@ static void print_titles(FILE *to, const struct memprofile *p, enum memprofile_k
 
 static void print_pattern(FILE *to, const struct memprofile *p, const struct memprofile_entry *e)
 {
-	/* Addresses that come once each are as far apart as the sampling period makes them. */
-	if (e->addresses < 3 || (e->with_address < 2 * e->addresses && !e->verdict) || !(e->verdict || (e->even && e->stride) || e->stride >= 64))
+	/* The distance of addresses sampled once each comes from the sampling period. */
+	if (e->addresses < 3 || (e->with_address < 2 * e->addresses && !e->verdict) ||
+		!(e->verdict || (e->even && e->stride) || e->stride >= 64))
 		return;
-	fprintf(to, "         %llu addresses from %#llx to %#llx", (unsigned long long)e->addresses, (unsigned long long)e->low, (unsigned long long)e->high);
+	fprintf(to, "         %llu addresses from %#llx to %#llx", (unsigned long long)e->addresses,
+		(unsigned long long)e->low, (unsigned long long)e->high);
 	if (e->even)
 		fprintf(to, ", every %llu bytes", (unsigned long long)e->stride);
 	else if (e->stride > 1)
@@ -69,13 +74,17 @@ static void print_pattern(FILE *to, const struct memprofile *p, const struct mem
 		return;
 	fprintf(to, "         => %s: ", memprofile_verdict_name(e->verdict));
 	if (e->verdict == MEM_SET_CONFLICT)
-		fprintf(to, "%u lines in set %u, which has %u ways; %llu lines in %u of %u sets, and L1D has room for %u\n", e->worst_lines, e->worst_set,
-			p->l1d.ways, (unsigned long long)e->lines, e->sets, p->l1d.sets, p->l1d.sets * p->l1d.ways);
+		fprintf(to,
+			"%u lines in set %u, which has %u ways; %llu lines in %u of %u sets, and L1D has room for %u\n",
+			e->worst_lines, e->worst_set, p->l1d.ways, (unsigned long long)e->lines, e->sets, p->l1d.sets,
+			p->l1d.sets * p->l1d.ways);
 	else
-		fprintf(to, "%llu lines, and L1D has room for %u\n", (unsigned long long)e->lines, p->l1d.sets * p->l1d.ways);
+		fprintf(to, "%llu lines, and L1D has room for %u\n", (unsigned long long)e->lines,
+			p->l1d.sets * p->l1d.ways);
 }
 
-static void print_table(FILE *to, const struct memprofile *p, const struct memreport_options *o, enum memprofile_key key)
+static void print_table(
+	FILE *to, const struct memprofile *p, const struct memreport_options *o, enum memprofile_key key)
 {
 	size_t shown = 0, left = 0;
 	char name[NAME];
@@ -88,8 +97,8 @@ static void print_table(FILE *to, const struct memprofile *p, const struct memre
 		}
 		shown++;
 		name_of(e, key, name);
-		fprintf(to, "%7.2f%% %8llu %8llu %8llu", percent(e->period, p->period), (unsigned long long)e->samples, (unsigned long long)e->loads,
-			(unsigned long long)e->stores);
+		fprintf(to, "%7.2f%% %8llu %8llu %8llu", percent(e->period, p->period), (unsigned long long)e->samples,
+			(unsigned long long)e->loads, (unsigned long long)e->stores);
 		if (p->has_latency && e->latencies)
 			fprintf(to, "  %13.1f %6llu", mean_latency(e), (unsigned long long)e->latency_max);
 		else if (p->has_latency)
@@ -107,7 +116,7 @@ static void print_table(FILE *to, const struct memprofile *p, const struct memre
 		print_pattern(to, p, e);
 	}
 	if (left)
-		fprintf(to, "#        and %zu more, of less\n", left);
+		fprintf(to, "#        and %zu more with smaller shares\n", left);
 }
 
 static char shade(uint64_t n, uint64_t most)
@@ -132,7 +141,7 @@ static int by_samples(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* With fewer samples than this a stripe is left out, so that ROWS of them fit. */
+/* Returns the least number of samples with which a stripe is printed, so that at most ROWS are. */
 static uint64_t least_samples(const struct memprofile *p)
 {
 	if (p->stripes <= ROWS)
@@ -159,7 +168,9 @@ static void print_map(FILE *to, const struct memprofile *p)
 		for (unsigned c = 0; c < columns; c++)
 			if (column_of(p->stripe[i].set, c, fold) > most)
 				most = column_of(p->stripe[i].set, c, fold);
-	fprintf(to, "#\n# Map: a row is %u bytes of memory, as large as a way of L1D, a column %s; darker (%s) is more samples\n#\n",
+	fprintf(to,
+		"#\n# Map: a row is %u bytes of memory, as large as a way of L1D, a column %s; darker (%s) is more "
+		"samples\n#\n",
 		p->l1d.line * sets, fold == 1 ? "is a set" : "is several sets", ".:-=+*#%@");
 	for (size_t i = 0; i < p->stripes; i++) {
 		const struct memprofile_stripe *s = &p->stripe[i];
@@ -175,7 +186,7 @@ static void print_map(FILE *to, const struct memprofile *p)
 		before = s->base;
 	}
 	if (shown < p->stripes)
-		fprintf(to, "#%17s and %zu more rows, of fewer samples\n", "", p->stripes - shown);
+		fprintf(to, "#%17s and %zu more rows with fewer samples\n", "", p->stripes - shown);
 	if (fold > 1)
 		return;
 	char lines[COLUMNS + 1], over[COLUMNS + 1];
@@ -200,16 +211,16 @@ static void print_map(FILE *to, const struct memprofile *p)
 
 void memreport_text(FILE *to, const struct memprofile *p, const struct memreport_options *o)
 {
-	fprintf(to, "# Data addresses in %s\n# Samples: %llu, %llu of them with an address, of", o->file_name, (unsigned long long)p->samples,
-		(unsigned long long)p->with_address);
+	fprintf(to, "# Data addresses in %s\n# Samples: %llu, %llu of them with an address, of", o->file_name,
+		(unsigned long long)p->samples, (unsigned long long)p->with_address);
 	for (size_t i = 0; i < p->events; i++)
 		fprintf(to, "%s %s", i ? "," : "", p->event[i]);
 	fputc('\n', to);
 	if (p->hidden)
 		fprintf(to, "# %llu samples without a name are left out\n", (unsigned long long)p->hidden);
 	if (p->l1d.sets)
-		fprintf(to, "# L1D: %u KB, %u ways, %u sets of lines of %u bytes\n", p->l1d.sets * p->l1d.ways * p->l1d.line / 1024, p->l1d.ways, p->l1d.sets,
-			p->l1d.line);
+		fprintf(to, "# L1D: %u KB, %u ways, %u sets of lines of %u bytes\n",
+			p->l1d.sets * p->l1d.ways * p->l1d.line / 1024, p->l1d.ways, p->l1d.sets, p->l1d.line);
 	else
 		fputs("# L1D: the file does not say how large it is: no lines, sets and conflicts\n", to);
 	for (unsigned k = 0; k < MEM_KEYS; k++)
@@ -241,22 +252,27 @@ static void json_entry(FILE *to, const struct memprofile *p, enum memprofile_key
 	case MEM_BY_PAGE: fprintf(to, "\"page\": %llu", (unsigned long long)e->where); break;
 	default: fprintf(to, "\"set\": %llu", (unsigned long long)e->where); break;
 	}
-	fprintf(to, ", \"share\": %.6g, \"samples\": %llu, \"period\": %llu, \"loads\": %llu, \"stores\": %llu", percent(e->period, p->period),
-		(unsigned long long)e->samples, (unsigned long long)e->period, (unsigned long long)e->loads, (unsigned long long)e->stores);
+	fprintf(to, ", \"share\": %.6g, \"samples\": %llu, \"period\": %llu, \"loads\": %llu, \"stores\": %llu",
+		percent(e->period, p->period), (unsigned long long)e->samples, (unsigned long long)e->period,
+		(unsigned long long)e->loads, (unsigned long long)e->stores);
 	if (e->latencies)
-		fprintf(to, ", \"latency\": {\"mean\": %.6g, \"max\": %llu, \"samples\": %llu}", mean_latency(e), (unsigned long long)e->latency_max,
-			(unsigned long long)e->latencies);
+		fprintf(to, ", \"latency\": {\"mean\": %.6g, \"max\": %llu, \"samples\": %llu}", mean_latency(e),
+			(unsigned long long)e->latency_max, (unsigned long long)e->latencies);
 	fputs(", \"levels\": {", to);
 	for (unsigned l = 0; l < MEM_LEVELS; l++)
 		fprintf(to, "%s\"%s\": %llu", l ? ", " : "", level_key[l], (unsigned long long)e->level[l]);
 	fprintf(to, "}, \"tlb_misses\": %llu", (unsigned long long)e->tlb_miss);
 	if (e->addresses)
-		fprintf(to, ", \"addresses\": %llu, \"low\": %llu, \"high\": %llu, \"stride\": %llu, \"even\": %s, \"equal_bits\": %u",
-			(unsigned long long)e->addresses, (unsigned long long)e->low, (unsigned long long)e->high, (unsigned long long)e->stride,
-			e->even ? "true" : "false", e->equal_bits);
+		fprintf(to,
+			", \"addresses\": %llu, \"low\": %llu, \"high\": %llu, \"stride\": %llu, \"even\": %s, "
+			"\"equal_bits\": %u",
+			(unsigned long long)e->addresses, (unsigned long long)e->low, (unsigned long long)e->high,
+			(unsigned long long)e->stride, e->even ? "true" : "false", e->equal_bits);
 	if (e->lines)
-		fprintf(to, ", \"lines\": %llu, \"sets\": %u, \"worst_set\": %u, \"worst_lines\": %u, \"verdict\": \"%s\"", (unsigned long long)e->lines, e->sets,
-			e->worst_set, e->worst_lines, memprofile_verdict_name(e->verdict));
+		fprintf(to,
+			", \"lines\": %llu, \"sets\": %u, \"worst_set\": %u, \"worst_lines\": %u, \"verdict\": \"%s\"",
+			(unsigned long long)e->lines, e->sets, e->worst_set, e->worst_lines,
+			memprofile_verdict_name(e->verdict));
 	fputc('}', to);
 }
 
@@ -269,10 +285,12 @@ void memreport_json(FILE *to, const struct memprofile *p, const struct memreport
 		fputs(i ? ", " : "", to);
 		json_string(to, p->event[i]);
 	}
-	fprintf(to, "],\n  \"samples\": %llu, \"with_address\": %llu, \"hidden\": %llu, \"period\": %llu", (unsigned long long)p->samples,
-		(unsigned long long)p->with_address, (unsigned long long)p->hidden, (unsigned long long)p->period);
+	fprintf(to, "],\n  \"samples\": %llu, \"with_address\": %llu, \"hidden\": %llu, \"period\": %llu",
+		(unsigned long long)p->samples, (unsigned long long)p->with_address, (unsigned long long)p->hidden,
+		(unsigned long long)p->period);
 	if (p->l1d.sets)
-		fprintf(to, ",\n  \"l1d\": {\"line\": %u, \"sets\": %u, \"ways\": %u}", p->l1d.line, p->l1d.sets, p->l1d.ways);
+		fprintf(to, ",\n  \"l1d\": {\"line\": %u, \"sets\": %u, \"ways\": %u}", p->l1d.line, p->l1d.sets,
+			p->l1d.ways);
 	for (unsigned k = 0; k < MEM_KEYS; k++) {
 		if (!(o->keys >> k & 1))
 			continue;
@@ -290,7 +308,7 @@ void memreport_json(FILE *to, const struct memprofile *p, const struct memreport
 	fputs("\n}\n", to);
 }
 
-/* Quoted as RFC 4180 has it. */
+/* Prints a CSV field with quotes as in RFC 4180. */
 static void csv_text(FILE *to, const char *s)
 {
 	fputc('"', to);
@@ -309,8 +327,10 @@ void memreport_csv(FILE *to, const struct memprofile *p, const struct memreport_
 		key++;
 	bool named = key == MEM_BY_INSTRUCTION || key == MEM_BY_OBJECT;
 	fputs(named ? "name,dso,source,address," : key == MEM_BY_PAGE ? "page," : "set,", to);
-	fputs("share,samples,period,loads,stores,latency_mean,latency_max,l1,lfb,l2,l3,ram,l1_miss,unknown,tlb_misses,addresses,low,high,stride,even,"
-	      "equal_bits,lines,sets,worst_set,worst_lines,verdict\n", to);
+	fputs("share,samples,period,loads,stores,latency_mean,latency_max,l1,lfb,l2,l3,ram,l1_miss,unknown,tlb_misses,"
+	      "addresses,low,high,stride,even,"
+	      "equal_bits,lines,sets,worst_set,worst_lines,verdict\n",
+		to);
 	for (size_t i = 0; i < p->entries[key]; i++) {
 		const struct memprofile_entry *e = &p->entry[key][i];
 		if (percent(e->period, p->period) < o->percent_limit)
@@ -324,16 +344,17 @@ void memreport_csv(FILE *to, const struct memprofile *p, const struct memreport_
 			fputs(",", to);
 		else
 			fprintf(to, key == MEM_BY_SET ? "%llu," : "%#llx,", (unsigned long long)e->where);
-		fprintf(to, "%.6g,%llu,%llu,%llu,%llu,", percent(e->period, p->period), (unsigned long long)e->samples, (unsigned long long)e->period,
-			(unsigned long long)e->loads, (unsigned long long)e->stores);
+		fprintf(to, "%.6g,%llu,%llu,%llu,%llu,", percent(e->period, p->period), (unsigned long long)e->samples,
+			(unsigned long long)e->period, (unsigned long long)e->loads, (unsigned long long)e->stores);
 		if (e->latencies)
 			fprintf(to, "%.6g,%llu,", mean_latency(e), (unsigned long long)e->latency_max);
 		else
 			fputs(",,", to);
 		for (unsigned l = 0; l < MEM_LEVELS; l++)
 			fprintf(to, "%llu,", (unsigned long long)e->level[l]);
-		fprintf(to, "%llu,%llu,%#llx,%#llx,%llu,%d,%u,%llu,%u,%u,%u,%s\n", (unsigned long long)e->tlb_miss, (unsigned long long)e->addresses,
-			(unsigned long long)e->low, (unsigned long long)e->high, (unsigned long long)e->stride, e->even, e->equal_bits,
-			(unsigned long long)e->lines, e->sets, e->worst_set, e->worst_lines, memprofile_verdict_name(e->verdict));
+		fprintf(to, "%llu,%llu,%#llx,%#llx,%llu,%d,%u,%llu,%u,%u,%u,%s\n", (unsigned long long)e->tlb_miss,
+			(unsigned long long)e->addresses, (unsigned long long)e->low, (unsigned long long)e->high,
+			(unsigned long long)e->stride, e->even, e->equal_bits, (unsigned long long)e->lines, e->sets,
+			e->worst_set, e->worst_lines, memprofile_verdict_name(e->verdict));
 	}
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * perf.data, version 2: writing what a run sampled so that perf and its followers read it, and reading such files back.
+ * perf.data, version 2: writes the samples of a run so that perf and compatible tools can read them, and reads such
+ * files.
  *
- * Layout: header (104 bytes), the ids of each event, the attributes, the data section (records), one section a feature.
- * Source: Linux tools/perf/Documentation/perf.data-file-format.txt; records as in perf_event_open(2), section
- * "MMAP layout"; attributes from <linux/perf_event.h>.
+ * Layout: header (104 bytes), the ids of each event, the attributes, the data section (records), a section for each
+ * feature. Source: Linux tools/perf/Documentation/perf.data-file-format.txt; records as in perf_event_open(2),
+ * section "MMAP layout"; attributes from <linux/perf_event.h>.
  *
- * Left out: pipe mode (its stream of HEADER_* records), AUX area, compressed records; on reading, registers and stacks of
- * samples are skipped over.
+ * Left out: pipe mode (its stream of HEADER_* records), AUX area, compressed records; the reader skips the registers
+ * and stacks of samples.
  */
 #ifndef OUTPUT_PERFDATA_H
 #define OUTPUT_PERFDATA_H
@@ -16,16 +17,30 @@
 #include <stdint.h>
 
 enum {
-	PERFDATA_ATTR_BYTES = 112,	/* PERF_ATTR_SIZE_VER5; perf 6.1 knows up to 128, all versions since 4.1 this */
+	PERFDATA_ATTR_BYTES = 112,	/* PERF_ATTR_SIZE_VER5, known to perf since 4.1; perf 6.1 knows up to 128 */
 	PERFDATA_HEADER_BYTES = 104,
 	PERFDATA_CHAIN_MAX = 127,	/* frames of a call chain: perf's default of --max-stack and of the kernel */
 	PERFDATA_BUILD_ID_BYTES = 20,
 };
-enum perfdata_feature {		/* bit numbers of the header's feature map that we write or read */
-	PERFDATA_BUILD_ID = 2, PERFDATA_HOSTNAME, PERFDATA_OSRELEASE, PERFDATA_VERSION, PERFDATA_ARCH, PERFDATA_NRCPUS,
-	PERFDATA_CPUDESC, PERFDATA_CPUID, PERFDATA_TOTAL_MEM, PERFDATA_CMDLINE, PERFDATA_EVENT_DESC,
-	PERFDATA_NUMA_TOPOLOGY = 14, PERFDATA_BRANCH_STACK, PERFDATA_CACHE = 20, PERFDATA_SAMPLE_TIME, PERFDATA_MEM_TOPOLOGY,
-	PERFDATA_COMPRESSED = 27, PERFDATA_FEATURES = 256,
+enum perfdata_feature { /* bit numbers of the header's feature map that are written or read */
+	PERFDATA_BUILD_ID = 2,
+	PERFDATA_HOSTNAME,
+	PERFDATA_OSRELEASE,
+	PERFDATA_VERSION,
+	PERFDATA_ARCH,
+	PERFDATA_NRCPUS,
+	PERFDATA_CPUDESC,
+	PERFDATA_CPUID,
+	PERFDATA_TOTAL_MEM,
+	PERFDATA_CMDLINE,
+	PERFDATA_EVENT_DESC,
+	PERFDATA_NUMA_TOPOLOGY = 14,
+	PERFDATA_BRANCH_STACK,
+	PERFDATA_CACHE = 20,
+	PERFDATA_SAMPLE_TIME,
+	PERFDATA_MEM_TOPOLOGY,
+	PERFDATA_COMPRESSED = 27,
+	PERFDATA_FEATURES = 256,
 };
 
 struct perfdata_section { uint64_t offset, size; };
@@ -41,19 +56,21 @@ _Static_assert(sizeof(struct perfdata_header) == PERFDATA_HEADER_BYTES, "header 
 /* ---- writing ---- */
 
 struct perfdata_event {
-	const char *name;		/* as perf shall show it */
+	const char *name;		/* shown by perf */
 	uint32_t type;			/* PERF_TYPE_*; PERF_TYPE_RAW for PERFEVTSEL images */
 	uint64_t config;
-	uint64_t config1;		/* what the event's second MSR holds */
+	uint64_t config1;		/* value of the event's second MSR */
 	uint64_t period, frequency;	/* one of them: samples every `period` events, or `frequency` a second */
 	unsigned precise;		/* precise_ip: 0 to 3 */
 	bool exclude_user, exclude_kernel;
 };
-enum perfdata_field {		/* set: what samples hold beyond their address, time and period */
+enum perfdata_field {		/* set: what samples have in addition to address, time and period */
 	PERFDATA_ADDR = 1, PERFDATA_WEIGHT = 2, PERFDATA_DATA_SRC = 4, PERFDATA_REGS = 8, PERFDATA_BRANCHES = 16,
 };
-enum { PERFDATA_REG_COUNT = 24 };	/* numbered as in <asm/perf_regs.h>: AX, BX, CX, DX, SI, DI, BP, SP, IP, FLAGS, CS, SS, DS, ES, FS, GS, R8 to R15 */
-struct perfdata_branch { uint64_t from, to, flags; };	/* flags: as struct perf_branch_entry has them */
+/* Registers are numbered as in <asm/perf_regs.h>: AX, BX, CX, DX, SI, DI, BP, SP, IP, FLAGS, CS, SS, DS, ES, FS, GS,
+ * R8 to R15. */
+enum { PERFDATA_REG_COUNT = 24 };
+struct perfdata_branch { uint64_t from, to, flags; };	/* flags: as in struct perf_branch_entry */
 
 struct perfdata_cache { unsigned level, line, sets, ways; const char *type; /* "Data", "Instruction", "Unified" */ };
 
@@ -62,11 +79,11 @@ struct perfdata_options {
 	const struct perfdata_event *events;
 	size_t event_count;
 	bool call_chains;
-	unsigned fields;		/* set of PERFDATA_ */
+	unsigned fields;		/* set of enum perfdata_field */
 	uint64_t regs;			/* PERFDATA_REGS: set of registers by number */
 	uint64_t branch_type;		/* PERFDATA_BRANCHES: set of PERF_SAMPLE_BRANCH_ */
 	bool build_ids;			/* write the BUILD_ID feature */
-	int  argc;			/* command line to keep */
+	int  argc;			/* command line to store */
 	char *const *argv;
 	const char *version;		/* of this program */
 	const char *cpu_title;		/* of the modelled machine */
@@ -90,7 +107,7 @@ struct perfdata_sample {
 	uint32_t pid, tid, cpu;
 	const uint64_t *chain;		/* innermost first, the ip included; NULL if none */
 	size_t chain_length;
-	bool exact;			/* the address is that of the instruction that did it */
+	bool exact;			/* ip is the instruction that caused the event */
 	/* By options.fields: */
 	uint64_t addr, data_src;	/* data_src: union perf_mem_data_src */
 	uint32_t weight;
@@ -102,20 +119,22 @@ struct perfdata_sample {
 };
 struct perfdata_writer;
 
-/* Creates the file with its header; ids, attributes and an empty data section are in place when this returns. */
+/* Creates the file with its header, ids, attributes and an empty data section. */
 int perfdata_create(struct perfdata_writer **out, const struct perfdata_options *o, struct err *err);
-/* Records.  `time` is modelled nanoseconds.  They may come in any order of time: readers sort (see perfdata_write.c).
- * Negative once the file could not be written; later calls are no-ops with the same result. */
+/* Write records.  time: modelled nanoseconds, in any order, since readers sort (see perfdata_write.c).
+ * Return a negative error once the file could not be written; later calls do nothing and return the same. */
 int perfdata_comm(struct perfdata_writer *w, uint32_t pid, uint32_t tid, const char *comm, bool exec, uint64_t time);
 int perfdata_mmap(struct perfdata_writer *w, const struct perfdata_map *m, uint64_t time);
-int perfdata_fork(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time);
-int perfdata_exit(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time);
+int perfdata_fork(
+	struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time);
+int perfdata_exit(
+	struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time);
 int perfdata_sample(struct perfdata_writer *w, const struct perfdata_sample *s);
-uint64_t perfdata_samples(const struct perfdata_writer *w);	/* written so far */
-/* Writes the features, completes the header, closes and frees w.  After a write error (a full disk) drops as much of the end
- * as the features need, so that the file stays readable, and returns that first error.  bytes, samples: what the file now holds. */
+/* Writes the features, completes the header, closes the file and frees w.  After a write error (a full disk) it drops
+ * as much of the end as the features need, so that the file stays readable, and returns the first error.  *bytes,
+ * *samples: size and number of samples of the file. */
 int perfdata_finish(struct perfdata_writer *w, uint64_t *bytes, uint64_t *samples, struct err *err);
-/* Instead of finish, when nothing came of the run: removes the file and gives PATH.old its name back. */
+/* Instead of perfdata_finish, if the run failed: removes the file, renames PATH.old back and frees w. */
 void perfdata_discard(struct perfdata_writer *w);
 
 /* ---- reading ---- */
@@ -130,47 +149,53 @@ struct perfdata_event_info {
 	bool has_chain, has_branches;
 };
 enum perfdata_kind { PERFDATA_SAMPLE, PERFDATA_COMM, PERFDATA_MMAP, PERFDATA_FORK, PERFDATA_EXIT, PERFDATA_LOST };
-struct perfdata_record {		/* pointers lie in the file and live as long as it */
+struct perfdata_record {		/* pointers point into the file and are valid until it is closed */
 	enum perfdata_kind kind;
 	uint16_t misc;			/* PERF_RECORD_MISC_* */
 	uint32_t pid, tid, parent_pid, parent_tid, cpu;
 	uint64_t time;
 	size_t   event;			/* SAMPLE */
 	uint64_t ip, period, data_addr;
-	uint64_t data_src;		/* SAMPLE: union perf_mem_data_src; 0: the file does not say */
-	uint64_t weight;		/* SAMPLE: latency of the access in cycles; 0: the file does not say */
+	uint64_t data_src;		/* SAMPLE: union perf_mem_data_src; 0: unknown */
+	uint64_t weight;		/* SAMPLE: latency of the access in cycles; 0: unknown */
 	uint16_t instruction_latency, retire_latency;	/* SAMPLE: with PERF_SAMPLE_WEIGHT_STRUCT */
-	const void *chain;		/* SAMPLE: chain_length 64-bit words, unaligned; context markers included */
+	const void *chain;		/* SAMPLE: chain_length 64-bit words, unaligned, with context markers */
 	size_t   chain_length;
-	const void *branch;		/* SAMPLE: `branches` entries of a branch stack, newest first, unaligned; perfdata_branch_at */
+	/* SAMPLE: `branches` entries, newest first, unaligned: use perfdata_branch_at */
+	const void *branch;
 	size_t   branches;
 	const char *text;		/* COMM: name; MMAP: path; NUL-terminated */
 	uint64_t addr, bytes, offset, inode;	/* MMAP */
-	uint32_t prot;			/* MMAP; PROT_EXEC assumed from misc where the record has no protection */
+	uint32_t prot;			/* MMAP; if the record has no protection, PROT_EXEC follows from misc */
 	const uint8_t *build_id;	/* MMAP: NULL if none */
 	unsigned build_id_bytes;
 	uint64_t lost;			/* LOST */
 };
 
+/* Opens a file.  ERR_INPUT: it is damaged or not perf.data; ERR_UNSUPPORTED: a format that this reader does
+ * not know. */
 int perfdata_open(struct perfdata_file **out, const char *path, struct err *err);
-/* The same from memory, which is copied. */
+/* Opens a file in memory, which is copied. */
 int perfdata_open_memory(struct perfdata_file **out, const void *bytes, size_t size, struct err *err);
 void perfdata_close(struct perfdata_file *f);
 size_t perfdata_event_count(const struct perfdata_file *f);
 const struct perfdata_event_info *perfdata_event_info(const struct perfdata_file *f, size_t event);
-/* Next record in order of time (those without time first, equal times in file order).  1: *r filled; 0: end. */
+/* Gets the next record in order of time: those without time first, equal times in file order.  Returns 1, or 0 at the
+ * end. */
 int perfdata_next(struct perfdata_file *f, struct perfdata_record *r);
 void perfdata_rewind(struct perfdata_file *f);
-/* A word of a record's chain. */
+/* Returns a word of a record's chain. */
 uint64_t perfdata_chain_ip(const struct perfdata_record *r, size_t i);
-/* An entry of a record's branch stack. */
+/* Returns an entry of a record's branch stack. */
 struct perfdata_branch perfdata_branch_at(const struct perfdata_record *r, size_t i);
-/* The string of a feature (HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID), NULL if the file has none. */
+/* Returns the string of a feature (HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID), or NULL if the file
+ * has none. */
 const char *perfdata_feature_text(const struct perfdata_file *f, enum perfdata_feature feature);
-/* The cache of that level that holds data, as the CACHE feature has it; false: the file does not say.  type is not filled in. */
+/* Gets the data or unified cache of a level from the CACHE feature, without its type.  Returns false if the file has
+ * none. */
 bool perfdata_data_cache(const struct perfdata_file *f, unsigned level, struct perfdata_cache *out);
-/* Build-id that the file's BUILD_ID feature gives for a path: its length, 0 if none. */
+/* Gets the build-id of a path from the BUILD_ID feature.  Returns its length, 0 if there is none. */
 unsigned perfdata_build_id(const struct perfdata_file *f, const char *path, uint8_t id[PERFDATA_BUILD_ID_BYTES]);
-/* What a reader should be told ("the data section was never closed"); "" if nothing. */
+/* Returns a note for the user ("the data section was never closed"), or "". */
 const char *perfdata_note(const struct perfdata_file *f);
 #endif

@@ -2,8 +2,8 @@
  * Reads perf.data files, ours and perf's own, as hostile input: every offset and length is checked against the file.
  *
  * The whole file is read into memory; an index of (time, offset) sorts the records.  Records of kinds that a profile
- * does not need are passed over; compressed records are refused by name.  Of a file whose data section was never closed
- * (size 0) everything up to the first record that does not fit is used.
+ * does not need are skipped; compressed records are refused by name.  If the data section was never closed (size 0),
+ * everything up to the first record that does not fit is used.
  */
 #include "output/perfdata.h"
 #include <errno.h>
@@ -20,7 +20,7 @@ enum {
 	RECORD_COMPRESSED = 81,		/* perf.data-file-format.txt, "PERF_RECORD_COMPRESSED"; 83 is its successor */
 	RECORD_COMPRESSED2 = 83,
 	EVENTS_MAX = 4096,
-	MISC_MMAP_BUILD_ID = 1 << 14,	/* MMAP2 holds a build-id where device and inode were */
+	MISC_MMAP_BUILD_ID = 1 << 14,	/* MMAP2 has a build-id in place of device and inode */
 	MISC_BUILD_ID_SIZE = 1 << 15,
 };
 #define KNOWN_SAMPLE_BITS ((UINT64_C(1) << 25) - 1)	/* up to PERF_SAMPLE_WEIGHT_STRUCT */
@@ -35,7 +35,7 @@ struct id_entry { uint64_t id; size_t event; };
 struct index_entry { uint64_t time; uint64_t offset; };
 
 struct perfdata_file {
-	uint8_t *bytes;			/* one NUL byte behind the end */
+	uint8_t *bytes;			/* the file, followed by a NUL byte */
 	uint64_t size;
 	struct perfdata_header header;
 	struct perfdata_section feature[PERFDATA_FEATURES];	/* size 0: absent */
@@ -48,7 +48,7 @@ struct perfdata_file {
 	const char *note;
 };
 
-/* A stretch of the file that is consumed from its start. */
+/* A part of the file that is consumed from its start. */
 struct cursor { const uint8_t *p; size_t left; bool bad; };
 
 static const void *take(struct cursor *c, size_t n)
@@ -162,15 +162,21 @@ static int read_attrs(struct perfdata_file *f, struct err *err)
 		struct perfdata_section ids = { take_u64(&c), 0 };
 		ids.size = take_u64(&c);
 		if (!inside(f, &ids))
-			return err_set(err, ERR_INPUT, "not a readable perf.data: the ids of event %zu lie outside of the file", i);
+			return err_set(err, ERR_INPUT,
+				"not a readable perf.data: the ids of event %zu lie outside of the file", i);
 		if (a.sample_type & ~KNOWN_SAMPLE_BITS)
-			return err_set(err, ERR_UNSUPPORTED, "event %zu has a sample type that this reader does not know (0x%llx)", i,
-				       (unsigned long long)a.sample_type);
+			return err_set(err, ERR_UNSUPPORTED,
+				"event %zu has a sample type that this reader does not know (0x%llx)", i,
+				(unsigned long long)a.sample_type);
 		char text[64];
 		e->info = (struct perfdata_event_info){
-			.type = a.type, .config = a.config, .sample_type = a.sample_type,
-			.period = a.freq ? 0 : a.sample_period, .frequency = a.freq ? a.sample_freq : 0,
-			.has_chain = a.sample_type & PERF_SAMPLE_CALLCHAIN, .has_branches = a.sample_type & PERF_SAMPLE_BRANCH_STACK,
+			.type = a.type,
+			.config = a.config,
+			.sample_type = a.sample_type,
+			.period = a.freq ? 0 : a.sample_period,
+			.frequency = a.freq ? a.sample_freq : 0,
+			.has_chain = a.sample_type & PERF_SAMPLE_CALLCHAIN,
+			.has_branches = a.sample_type & PERF_SAMPLE_BRANCH_STACK,
 		};
 		e->sample_id_all = a.sample_id_all;
 		e->branch_index = a.branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX;
@@ -220,7 +226,7 @@ static int read_event_names(struct perfdata_file *f, struct err *err)
 		const char *name = take_string(&c);
 		if (c.bad)
 			break;
-		/* By the first id where there is one, else by position. */
+		/* found by its first id, or by position if it has none */
 		struct event *e = i < f->events ? &f->event[i] : NULL;
 		for (uint32_t k = 0; k < ids && !c.bad; k++) {
 			uint64_t id = take_u64(&c);
@@ -244,7 +250,11 @@ static int read_event_names(struct perfdata_file *f, struct err *err)
 const char *perfdata_feature_text(const struct perfdata_file *f, enum perfdata_feature feature)
 {
 	switch (feature) {
-	case PERFDATA_HOSTNAME: case PERFDATA_OSRELEASE: case PERFDATA_VERSION: case PERFDATA_ARCH: case PERFDATA_CPUDESC:
+	case PERFDATA_HOSTNAME:
+	case PERFDATA_OSRELEASE:
+	case PERFDATA_VERSION:
+	case PERFDATA_ARCH:
+	case PERFDATA_CPUDESC:
 	case PERFDATA_CPUID: {
 		struct cursor c = at(f, &f->feature[feature]);
 		return take_string(&c);
@@ -266,7 +276,8 @@ bool perfdata_data_cache(const struct perfdata_file *f, unsigned level, struct p
 		const char *type = take_string(&c);
 		take_string(&c);
 		take_string(&c);
-		if (!c.bad && one.level == level && one.line && one.sets && one.ways && (!strcmp(type, "Data") || !strcmp(type, "Unified"))) {
+		if (!c.bad && one.level == level && one.line && one.sets && one.ways &&
+			(!strcmp(type, "Data") || !strcmp(type, "Unified"))) {
 			*out = one;
 			return true;
 		}
@@ -303,8 +314,8 @@ unsigned perfdata_build_id(const struct perfdata_file *f, const char *path, uint
 
 /* ---- records ---- */
 
-/* Bytes that read_format makes of a PERF_SAMPLE_READ are of no use here: such samples cannot be walked past without
- * the format, so events with it are refused when they carry anything wanted behind it. */
+/* PERF_SAMPLE_READ fields are not used, and cannot be skipped without knowing read_format.  So events with it are
+ * refused if they have needed fields after it. */
 static bool walkable(uint64_t type)
 {
 	return !(type & PERF_SAMPLE_READ) || !(type & PERF_SAMPLE_CALLCHAIN);
@@ -317,7 +328,8 @@ struct perfdata_branch perfdata_branch_at(const struct perfdata_record *r, size_
 	return b;
 }
 
-/* What lies behind the call chain, as far as branches and data accesses go; a sample in which it does not fit is kept without. */
+/* Reads the fields after the call chain that concern branches and data accesses.  A sample in which they do not fit
+ * is kept without them. */
 static void decode_access(struct cursor c, const struct event *e, struct perfdata_record *r)
 {
 	uint64_t type = e->info.sample_type, weight = 0, source = 0;
@@ -362,10 +374,12 @@ static bool decode_sample(const struct perfdata_file *f, struct cursor c, struct
 	const struct event *e = &f->event[0];
 	uint64_t type = e->info.sample_type, id = 0;
 	if (f->events > 1) {
-		/* IDENTIFIER comes first in the record; without it ID's place follows from the first event's type, and all agree. */
+		/* IDENTIFIER is the first field.  Without it, the place of ID follows from the first event's type;
+		 * all events agree. */
 		struct cursor peek = c;
 		if (!(type & PERF_SAMPLE_IDENTIFIER)) {
-			static const uint64_t before_id[] = { PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_SAMPLE_ADDR };
+			static const uint64_t before_id[] = { PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
+				PERF_SAMPLE_ADDR };
 			for (size_t i = 0; i < sizeof before_id / sizeof *before_id; i++)
 				if (type & before_id[i])
 					take(&peek, 8);
@@ -412,7 +426,7 @@ static bool decode_sample(const struct perfdata_file *f, struct cursor c, struct
 	return !c.bad;
 }
 
-/* The fields behind every record that is no sample. */
+/* Reads the trailing fields of a record other than a sample. */
 static void decode_trailer(const struct perfdata_file *f, const uint8_t *record, size_t size, struct perfdata_record *r,
 			   size_t *trailer)
 {
@@ -463,7 +477,7 @@ static bool decode_mmap(struct cursor *c, bool two, struct perfdata_record *r)
 	return r->text && !c->bad && r->bytes && r->addr + r->bytes > r->addr;
 }
 
-/* False: a record that nobody here wants, or that is malformed. */
+/* Returns false if the record is of a kind that is not needed, or malformed. */
 static bool decode(const struct perfdata_file *f, uint64_t offset, struct perfdata_record *r)
 {
 	struct perf_event_header h;
@@ -475,7 +489,7 @@ static bool decode(const struct perfdata_file *f, uint64_t offset, struct perfda
 		r->kind = PERFDATA_SAMPLE;
 		return decode_sample(f, c, r);
 	}
-	if (h.type >= 64)	/* the tool's own records have no trailer */
+	if (h.type >= 64)	/* records of the perf tool have no trailer */
 		return false;
 	size_t trailer;
 	decode_trailer(f, f->bytes + offset, h.size, r, &trailer);
@@ -527,7 +541,8 @@ static int build_index(struct perfdata_file *f, struct err *err)
 			break;
 		}
 		if (h.type == RECORD_COMPRESSED || h.type == RECORD_COMPRESSED2)
-			return err_set(err, ERR_UNSUPPORTED, "the file holds compressed records (perf record -z): not supported");
+			return err_set(err, ERR_UNSUPPORTED,
+				"the file has compressed records, which are not supported; record without -z");
 		struct perfdata_record r;
 		if (decode(f, offset, &r)) {
 			if (f->indexed == room) {
@@ -559,7 +574,8 @@ static int parse(struct perfdata_file *f, struct err *err)
 	if (f->header.size == 16)
 		return err_set(err, ERR_UNSUPPORTED, "perf.data in pipe mode: not supported");
 	if (f->header.size != sizeof f->header)
-		return err_set(err, ERR_INPUT, "not a readable perf.data: header of %llu bytes", (unsigned long long)f->header.size);
+		return err_set(err, ERR_INPUT, "not a readable perf.data: header of %llu bytes",
+			(unsigned long long)f->header.size);
 	int code = read_attrs(f, err);
 	if (code)
 		return code;
@@ -630,7 +646,10 @@ static int open_with(struct perfdata_file **out, const char *path, const void *b
 		*out = f;
 	return code;
 }
-int perfdata_open(struct perfdata_file **out, const char *path, struct err *err) { return open_with(out, path, NULL, 0, err); }
+int perfdata_open(struct perfdata_file **out, const char *path, struct err *err)
+{
+	return open_with(out, path, NULL, 0, err);
+}
 int perfdata_open_memory(struct perfdata_file **out, const void *bytes, size_t size, struct err *err)
 {
 	return open_with(out, NULL, bytes, size, err);
@@ -650,7 +669,10 @@ void perfdata_close(struct perfdata_file *f)
 }
 
 size_t perfdata_event_count(const struct perfdata_file *f) { return f->events; }
-const struct perfdata_event_info *perfdata_event_info(const struct perfdata_file *f, size_t event) { return &f->event[event].info; }
+const struct perfdata_event_info *perfdata_event_info(const struct perfdata_file *f, size_t event)
+{
+	return &f->event[event].info;
+}
 const char *perfdata_note(const struct perfdata_file *f) { return f->note; }
 void perfdata_rewind(struct perfdata_file *f) { f->next = 0; }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Writes perf.data: records go to disk as they come, in chunks that end at a record's end.
+ * Writes perf.data: records go to disk as they come, in chunks of whole records.
  *
- * Records come in the order of the run, which is not quite the order of modelled time: each thread has a clock of its
- * own.  FINISHED_ROUND tells a reader that nothing older than the round before will follow, a promise nobody can give while
- * another thread's clock may lag; so one round is written, at the end, and readers sort the whole (perf does).
+ * Records come in the order of the run, which differs from the order of modelled time: each thread has its own clock.
+ * FINISHED_ROUND promises a reader that nothing older than the round before follows, which cannot be promised while
+ * another thread's clock may lag.  So there is one round, at the end, and readers sort the whole file, as perf does.
  *
- * Nothing in the file depends on the wall clock.  What names the place (host name, kernel, memory) is the host's.
- * GROUP_DESC is left out on purpose: with it perf report shows a group's events in one table instead of a section each.
+ * Nothing in the file depends on the wall clock.  Host name, kernel and memory are those of the host.
+ * GROUP_DESC is left out on purpose: with it, perf report shows the events of a group in one table instead of one
+ * section each.
  */
 #include "output/perfdata.h"
 #include "util/bytes.h"
@@ -22,7 +23,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Record type of the tool, not of the kernel.  Source: perf.data-file-format.txt, "PERF_RECORD_FINISHED_ROUND". */
+/* A record type of the perf tool, not of the kernel.  Source: perf.data-file-format.txt,
+ * "PERF_RECORD_FINISHED_ROUND". */
 #define RECORD_FINISHED_ROUND 68
 /* Source: perf.data-file-format.txt, "HEADER_BUILD_ID": the size byte in the entry is valid. */
 #define MISC_BUILD_ID_SIZE (1u << 15)
@@ -33,15 +35,15 @@ struct known_file { char *path; uint8_t build_id[PERFDATA_BUILD_ID_BYTES]; uint8
 
 struct perfdata_writer {
 	int fd;
-	struct err error;		/* the first; code 0: none */
+	struct err error;		/* the first error; code 0: none */
 	char *path;
 	bool call_chains, build_ids;
-	bool renamed, regular;		/* there is a PATH.old; PATH is a file of ours, not a device */
+	bool renamed, regular;		/* an old file was renamed to PATH.old; PATH is a regular file, not a device */
 	uint64_t sample_type, regs, branch_type;
 	struct perf_event_attr *attr;
 	char **name;
 	size_t events;
-	uint64_t data_start, written;	/* file offset of the data, and up to where whole records are on disk */
+	uint64_t data_start, written;	/* file offsets: start of the data, end of the records on disk */
 	struct { uint64_t offset, samples; } mark[MARKS];	/* the latest chunk ends, for a full disk */
 	unsigned marks;
 	uint8_t *chunk;
@@ -67,7 +69,8 @@ static void put_zeros(struct bytes *b, size_t n)
 }
 static void put_u32(struct bytes *b, uint32_t v) { bytes_put(b, &v, 4); }
 static void put_u64(struct bytes *b, uint64_t v) { bytes_put(b, &v, 8); }
-static void put_string(struct bytes *b, const char *s)	/* length (padded), bytes, NUL, padding */
+/* A string in a feature: padded length, bytes, NUL, padding. */
+static void put_string(struct bytes *b, const char *s)
 {
 	size_t length = strlen(s) + 1, padded = (length + NAME_ALIGN - 1) / NAME_ALIGN * NAME_ALIGN;
 	put_u32(b, (uint32_t)padded);
@@ -115,7 +118,7 @@ static int flush(struct perfdata_writer *w)
 	return 0;
 }
 
-/* Room for a record of `size` bytes; NULL after an error. */
+/* Makes room for a record of `size` bytes with its header; returns its body, or NULL after an error. */
 static uint8_t *record(struct perfdata_writer *w, uint32_t type, uint16_t misc, size_t size)
 {
 	if (w->error.code || (w->used + size > CHUNK && flush(w)))
@@ -127,7 +130,7 @@ static uint8_t *record(struct perfdata_writer *w, uint32_t type, uint16_t misc, 
 	return p + sizeof header;
 }
 
-/* What ends every record that is no sample: PERF_SAMPLE_TID, TIME, CPU, IDENTIFIER, in this order. */
+/* The end of every record other than samples: PERF_SAMPLE_TID, TIME, CPU, IDENTIFIER, in this order. */
 struct sample_id { uint32_t pid, tid; uint64_t time; uint32_t cpu, zero; uint64_t id; };
 
 static void put_sample_id(uint8_t *p, uint32_t pid, uint32_t tid, uint64_t time)
@@ -173,7 +176,8 @@ static int know_file(struct perfdata_writer *w, const struct perfdata_map *m)
 	return 0;
 }
 
-/* To the end of the page, as the kernel's: create_gcov and create_llvm_prof refuse a file with a part of one. */
+/* The mapping is extended to the end of its page, as the kernel does: create_gcov and create_llvm_prof refuse a file
+ * with part of a page. */
 int perfdata_mmap(struct perfdata_writer *w, const struct perfdata_map *m, uint64_t time)
 {
 	struct {
@@ -183,11 +187,22 @@ int perfdata_mmap(struct perfdata_writer *w, const struct perfdata_map *m, uint6
 		uint64_t inode, generation;
 		uint32_t prot, flags;
 	} body = {
-		m->pid, m->tid, m->addr, m->bytes + (-(m->addr + m->bytes) & 0xfff), m->offset, m->dev_major, m->dev_minor, m->inode, 0, m->prot, MAP_PRIVATE,
+		m->pid,
+		m->tid,
+		m->addr,
+		m->bytes + (-(m->addr + m->bytes) & 0xfff),
+		m->offset,
+		m->dev_major,
+		m->dev_minor,
+		m->inode,
+		0,
+		m->prot,
+		MAP_PRIVATE,
 	};
 	size_t length = strnlen(m->path, PATH_LIMIT - 1), padded = length / 8 * 8 + 8;
-	uint8_t *p = record(w, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (m->prot & PROT_EXEC ? 0 : PERF_RECORD_MISC_MMAP_DATA),
-			    8 + sizeof body + padded + sizeof(struct sample_id));
+	uint8_t *p = record(w, PERF_RECORD_MMAP2,
+		PERF_RECORD_MISC_USER | (m->prot & PROT_EXEC ? 0 : PERF_RECORD_MISC_MMAP_DATA),
+		8 + sizeof body + padded + sizeof(struct sample_id));
 	if (!p)
 		return w->error.code;
 	memcpy(p, &body, sizeof body);
@@ -199,22 +214,25 @@ int perfdata_mmap(struct perfdata_writer *w, const struct perfdata_map *m, uint6
 	return 0;
 }
 
-static int task(struct perfdata_writer *w, uint32_t type, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid,
-		uint64_t time)
+static int task(struct perfdata_writer *w, uint32_t type, uint32_t pid, uint32_t parent_pid, uint32_t tid,
+	uint32_t parent_tid, uint64_t time)
 {
 	uint8_t *p = record(w, type, 0, 8 + 24 + sizeof(struct sample_id));
 	if (!p)
 		return w->error.code;
 	memcpy(p, (uint32_t[]){ pid, parent_pid, tid, parent_tid }, 16);
 	memcpy(p + 16, &time, 8);
-	put_sample_id(p + 24, type == PERF_RECORD_FORK ? parent_pid : pid, type == PERF_RECORD_FORK ? parent_tid : tid, time);
+	put_sample_id(
+		p + 24, type == PERF_RECORD_FORK ? parent_pid : pid, type == PERF_RECORD_FORK ? parent_tid : tid, time);
 	return 0;
 }
-int perfdata_fork(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time)
+int perfdata_fork(
+	struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time)
 {
 	return task(w, PERF_RECORD_FORK, pid, parent_pid, tid, parent_tid, time);
 }
-int perfdata_exit(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time)
+int perfdata_exit(
+	struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time)
 {
 	return task(w, PERF_RECORD_EXIT, pid, parent_pid, tid, parent_tid, time);
 }
@@ -222,12 +240,13 @@ int perfdata_exit(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, 
 struct sample_body {
 	uint64_t id, ip;
 	uint32_t pid, tid;
-	uint64_t time;		/* an address comes behind it */
+	uint64_t time;		/* PERF_SAMPLE_ADDR follows here */
 	uint32_t cpu, zero;
 	uint64_t period;
 };
 
-/* What lies behind the call chain, in the order of <linux/perf_event.h>, comment at PERF_RECORD_SAMPLE.  Returns words. */
+/* Writes the fields after the call chain, in the order of <linux/perf_event.h>, comment at PERF_RECORD_SAMPLE.
+ * Returns the number of words. */
 static size_t put_more(const struct perfdata_writer *w, const struct perfdata_sample *s, size_t branches, uint64_t *out)
 {
 	size_t n = 0;
@@ -244,7 +263,9 @@ static size_t put_more(const struct perfdata_writer *w, const struct perfdata_sa
 	if (w->sample_type & PERF_SAMPLE_DATA_SRC)
 		out[n++] = s->data_src;
 	if (w->sample_type & PERF_SAMPLE_REGS_INTR) {
-		out[n++] = !s->reg ? PERF_SAMPLE_REGS_ABI_NONE : s->reg_32 ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64;
+		out[n++] = !s->reg  ? PERF_SAMPLE_REGS_ABI_NONE
+			: s->reg_32 ? PERF_SAMPLE_REGS_ABI_32
+				    : PERF_SAMPLE_REGS_ABI_64;
 		for (unsigned i = 0; s->reg && i < PERFDATA_REG_COUNT; i++)
 			if (w->regs >> i & 1)
 				out[n++] = s->reg[i];
@@ -260,7 +281,7 @@ int perfdata_sample(struct perfdata_writer *w, const struct perfdata_sample *s)
 		frames = PERFDATA_CHAIN_MAX;
 	if (s->event >= w->events)
 		return err_set(&w->error, ERR_INPUT, "%s: sample of an event that the file does not have", w->path);
-	/* A sample without frames still says what it is: the context marker and its own address. */
+	/* A sample without frames still has the context marker and its own address. */
 	size_t words = w->call_chains ? 2 + (frames ? frames : 1) : 0;
 	size_t branches = s->branch ? s->branches < BRANCHES_LIMIT ? s->branches : BRANCHES_LIMIT : 0;
 	uint64_t more[2 + 3 * BRANCHES_LIMIT + 2 + 1 + PERFDATA_REG_COUNT], addr = s->addr;
@@ -293,9 +314,9 @@ int perfdata_sample(struct perfdata_writer *w, const struct perfdata_sample *s)
 	w->samples++;
 	return 0;
 }
-uint64_t perfdata_samples(const struct perfdata_writer *w) { return w->samples; }
 
-static void fill_attr(struct perf_event_attr *a, const struct perfdata_event *e, const struct perfdata_writer *w, bool first)
+static void fill_attr(
+	struct perf_event_attr *a, const struct perfdata_event *e, const struct perfdata_writer *w, bool first)
 {
 	memset(a, 0, sizeof *a);
 	a->type = e->type;
@@ -319,7 +340,7 @@ static void fill_attr(struct perf_event_attr *a, const struct perfdata_event *e,
 	a->precise_ip = e->precise & 3;
 	a->enable_on_exec = 1;
 	a->sample_id_all = 1;
-	if (first)		/* one event tracks the process, as perf has it */
+	if (first)		/* one event tracks the process, as in perf */
 		a->mmap = a->comm = a->task = a->mmap_data = a->mmap2 = a->comm_exec = 1;
 }
 
@@ -349,7 +370,8 @@ static void release(struct perfdata_writer *w)
 
 static void header(const struct perfdata_writer *w, struct perfdata_header *h)
 {
-	*h = (struct perfdata_header){ .size = sizeof *h, .attr_size = PERFDATA_ATTR_BYTES + sizeof(struct perfdata_section) };
+	*h = (struct perfdata_header){ .size = sizeof *h,
+		.attr_size = PERFDATA_ATTR_BYTES + sizeof(struct perfdata_section) };
 	memcpy(h->magic, "PERFILE2", 8);
 	h->attrs.offset = sizeof *h + 8 * w->events;
 	h->attrs.size = h->attr_size * w->events;
@@ -401,12 +423,14 @@ static int open_file(struct perfdata_writer *w, struct err *err)
 			return ERR_SYSTEM;
 		w->renamed = true;
 	}
-	w->fd = open(w->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);	/* 0600 as perf: addresses are private */
+	/* 0600, as perf: addresses are private */
+	w->fd = open(w->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (w->fd < 0)
 		return err_system(err, "cannot create %s", w->path);
 	w->regular = fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode);
 	if (!w->regular && lseek(w->fd, 0, SEEK_CUR) < 0)
-		return err_set(err, ERR_UNSUPPORTED, "%s is a pipe: perf's pipe mode is not supported, name a file", w->path);
+		return err_set(
+			err, ERR_UNSUPPORTED, "%s is a pipe: perf's pipe mode is not supported; name a file", w->path);
 	return 0;
 }
 
@@ -415,18 +439,20 @@ int perfdata_create(struct perfdata_writer **out, const struct perfdata_options 
 	if (!o->event_count)
 		return err_set(err, ERR_INPUT, "no event to sample");
 	if (!strcmp(o->path, "-"))
-		return err_set(err, ERR_UNSUPPORTED, "-o -: perf's pipe mode is not supported, name a file");
+		return err_set(err, ERR_UNSUPPORTED, "-o -: perf's pipe mode is not supported; name a file");
 	struct perfdata_writer *w = calloc(1, sizeof *w);
 	if (!w)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	w->fd = -1;
 	w->call_chains = o->call_chains;
 	w->build_ids = o->build_ids;
-	w->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-			 PERF_SAMPLE_PERIOD | (o->call_chains ? PERF_SAMPLE_CALLCHAIN : 0) |
-			 (o->fields & PERFDATA_ADDR ? PERF_SAMPLE_ADDR : 0) | (o->fields & PERFDATA_WEIGHT ? PERF_SAMPLE_WEIGHT_STRUCT : 0) |
-			 (o->fields & PERFDATA_DATA_SRC ? PERF_SAMPLE_DATA_SRC : 0) | (o->fields & PERFDATA_REGS ? PERF_SAMPLE_REGS_INTR : 0) |
-			 (o->fields & PERFDATA_BRANCHES ? PERF_SAMPLE_BRANCH_STACK : 0);
+	w->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+		PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | (o->call_chains ? PERF_SAMPLE_CALLCHAIN : 0) |
+		(o->fields & PERFDATA_ADDR ? PERF_SAMPLE_ADDR : 0) |
+		(o->fields & PERFDATA_WEIGHT ? PERF_SAMPLE_WEIGHT_STRUCT : 0) |
+		(o->fields & PERFDATA_DATA_SRC ? PERF_SAMPLE_DATA_SRC : 0) |
+		(o->fields & PERFDATA_REGS ? PERF_SAMPLE_REGS_INTR : 0) |
+		(o->fields & PERFDATA_BRANCHES ? PERF_SAMPLE_BRANCH_STACK : 0);
 	w->regs = o->regs & ((UINT64_C(1) << PERFDATA_REG_COUNT) - 1);
 	w->branch_type = o->branch_type;
 	int code = keep_options(w, o) ? err_set(err, ERR_NOMEM, "out of memory") : open_file(w, err);
@@ -434,7 +460,8 @@ int perfdata_create(struct perfdata_writer **out, const struct perfdata_options 
 		release(w);
 		return code;
 	}
-	w->data_start = sizeof(struct perfdata_header) + w->events * (8 + PERFDATA_ATTR_BYTES + sizeof(struct perfdata_section));
+	w->data_start = sizeof(struct perfdata_header) +
+		w->events * (8 + PERFDATA_ATTR_BYTES + sizeof(struct perfdata_section));
 	w->written = w->data_start;
 
 	struct perfdata_header h;
@@ -475,7 +502,8 @@ static void put_build_ids(struct bytes *b, const struct perfdata_writer *w)
 		const struct known_file *file = &w->file[i];
 		size_t length = strlen(file->path) + 1, padded = (length + NAME_ALIGN - 1) / NAME_ALIGN * NAME_ALIGN;
 		struct perf_event_header h = {
-			.misc = PERF_RECORD_MISC_USER | MISC_BUILD_ID_SIZE, .size = (uint16_t)(sizeof h + 4 + 24 + padded),
+			.misc = PERF_RECORD_MISC_USER | MISC_BUILD_ID_SIZE,
+			.size = (uint16_t)(sizeof h + 4 + 24 + padded),
 		};
 		uint8_t id[24] = { 0 };
 		memcpy(id, file->build_id, file->build_id_bytes);
@@ -500,7 +528,7 @@ static void put_event_desc(struct bytes *b, const struct perfdata_writer *w)
 	}
 }
 
-/* Version 1.  Source: perf.data-file-format.txt, "HEADER_CACHE"; texts as sysfs has them. */
+/* Version 1.  Source: perf.data-file-format.txt, "HEADER_CACHE"; texts as in sysfs. */
 static void put_caches(struct bytes *b, const struct perfdata_writer *w)
 {
 	char size[32], cpus[32];
@@ -519,7 +547,7 @@ static void put_caches(struct bytes *b, const struct perfdata_writer *w)
 	}
 }
 
-/* One node with all modelled cores: perf c2c goes by it.  Memory in kilobytes, the host's. */
+/* One node with all modelled cores, which perf c2c needs.  The memory is the host's, in kilobytes. */
 static void put_numa(struct bytes *b, const struct perfdata_writer *w)
 {
 	struct sysinfo memory;
@@ -582,9 +610,11 @@ static bool put_feature(struct bytes *b, const struct perfdata_writer *w, unsign
 	case PERFDATA_CACHE:
 		put_caches(b, w);
 		return w->caches;
-	case PERFDATA_BRANCH_STACK:	/* nothing in it */
+	case PERFDATA_BRANCH_STACK:	/* an empty section */
 		return w->sample_type & PERF_SAMPLE_BRANCH_STACK;
-	case PERFDATA_MEM_TOPOLOGY: {	/* version, bytes of a block, nodes; of each: number, blocks, a bitmap of them.  The modelled machine has one. */
+	case PERFDATA_MEM_TOPOLOGY: {
+		/* version, bytes of a block, nodes; for each node: number, blocks, a bitmap of them; here one
+		 * of each */
 		const uint64_t words[] = { 1, UINT64_C(1) << 40, 1, 0, 1, 1, 1 };
 		bytes_put(b, words, sizeof words);
 		return w->sample_type & PERF_SAMPLE_DATA_SRC;
@@ -597,7 +627,7 @@ static bool put_feature(struct bytes *b, const struct perfdata_writer *w, unsign
 	return false;
 }
 
-/* The table of sections, then the sections; offsets count from the data's end. */
+/* Builds the table of sections and the sections; offsets count from the end of the data. */
 static void build_features(struct bytes *all, const struct perfdata_writer *w, uint64_t features[4])
 {
 	struct bytes body = { 0 };
@@ -620,7 +650,7 @@ static void build_features(struct bytes *all, const struct perfdata_writer *w, u
 	bytes_free(&body);
 }
 
-/* Features behind the data at w->written, then the header. */
+/* Writes the features after the data at w->written, then the header. */
 static int close_file(struct perfdata_writer *w, const struct bytes *features, const uint64_t map[4])
 {
 	struct perfdata_header h;
@@ -662,9 +692,10 @@ int perfdata_finish(struct perfdata_writer *w, uint64_t *bytes, uint64_t *sample
 	uint64_t map[4] = { 0 };
 	build_features(&features, w, map);
 	if (features.failed)
-		err_set(&w->error, w->error.code ? w->error.code : ERR_NOMEM, "%s", w->error.code ? w->error.text : "out of memory");
+		err_set(&w->error, w->error.code ? w->error.code : ERR_NOMEM, "%s",
+			w->error.code ? w->error.text : "out of memory");
 	int failed = -1;
-	/* On a full disk give back chunk by chunk what the features need; at last do without them. */
+	/* On a full disk, drop chunk after chunk until the features fit; if they never do, leave them out. */
 	for (unsigned m = w->marks; failed && m-- > 0 && !features.failed; ) {
 		w->written = w->mark[m].offset;
 		failed = close_file(w, &features, map);
@@ -699,7 +730,8 @@ void perfdata_discard(struct perfdata_writer *w)
 	if (w->regular && unlink(w->path) == 0 && w->renamed) {
 		char *old;
 		if (asprintf(&old, "%s.old", w->path) >= 0) {
-			w->renamed = rename(old, w->path) != 0;	/* should it fail, the old file is still there as .old */
+			/* if this fails, the old file is still there as PATH.old */
+			w->renamed = rename(old, w->path) != 0;
 			free(old);
 		}
 	}

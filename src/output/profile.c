@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Adds up samples: replays the records in order of time, keeps who is called what and what is mapped where, and charges each
- * sample's period to an entry per combination of sort keys.
+ * Adds up samples: replays the records in order of time, tracks thread names and mappings, and charges each sample's
+ * period to the entry of its combination of sort keys.
  *
- * With call chains in children mode a sample is charged once to every function on its chain; each entry then has a tree of what
- * it called.  Without, an entry has a tree of its callers.
+ * In children mode, a sample is charged once to every function on its call chain, and each entry has a tree of its
+ * callees. Otherwise an entry has a tree of its callers.
  */
 #include "output/profile.h"
 #include "softpmu/pmu.h"
@@ -16,7 +16,7 @@
 struct profile_thread { uint32_t tid, pid; const char *comm; };
 struct profile_chunk { struct profile_chunk *next; size_t used; struct profile_node node[1024]; };
 
-/* What makes two samples one entry; unused keys are zero. */
+/* Samples with equal keys share an entry; unused keys are zero. */
 struct key { const void *comm, *dso, *symbol, *srcline; uint64_t address; uint32_t pid, tid, cpu, prediction;
 	struct { const void *dso, *symbol; uint64_t address; } from, to; uint64_t cycles; };
 
@@ -59,10 +59,15 @@ static int on_map(struct profile *p, const struct perfdata_record *r)
 {
 	uint8_t id[PERFDATA_BUILD_ID_BYTES];
 	if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL || r->pid == (uint32_t)-1)
-		return 0;	/* the kernel's own: not resolved here */
+		return 0;	/* kernel addresses are not resolved */
 	struct symbols_map m = {
-		.addr = r->addr, .bytes = r->bytes, .offset = r->offset, .executable = r->prot & PROT_EXEC, .path = r->text,
-		.build_id = r->build_id, .build_id_bytes = r->build_id_bytes,
+		.addr = r->addr,
+		.bytes = r->bytes,
+		.offset = r->offset,
+		.executable = r->prot & PROT_EXEC,
+		.path = r->text,
+		.build_id = r->build_id,
+		.build_id_bytes = r->build_id_bytes,
 	};
 	if (!m.build_id) {
 		m.build_id_bytes = perfdata_build_id(p->file, r->text, id);
@@ -115,8 +120,9 @@ static struct profile_node *new_node(struct profile *p)
 	return &p->chunks->node[p->chunks->used++];
 }
 
-/* Adds a chain; frames in the order of the tree, from its root on. */
-static int add_chain(struct profile *p, struct profile_entry *e, const struct frame *frame, size_t count, uint64_t period)
+/* Adds a chain, whose frames are in the order of the tree, from its root on. */
+static int add_chain(
+	struct profile *p, struct profile_entry *e, const struct frame *frame, size_t count, uint64_t period)
 {
 	if (!e->tree && !(e->tree = new_node(p)))
 		return ERR_NOMEM;
@@ -140,7 +146,7 @@ static int add_chain(struct profile *p, struct profile_entry *e, const struct fr
 		} else if (before) {
 			before->next = c->next;
 		}
-		if (n->child != c) {	/* the one used last to the front: hot chains are found at once */
+		if (n->child != c) {	/* move the last used to the front, so that hot chains are found at once */
 			c->next = n->child;
 			n->child = c;
 		}
@@ -153,14 +159,15 @@ static int add_chain(struct profile *p, struct profile_entry *e, const struct fr
 	return 0;
 }
 
-/* Descending by period; of equal ones the object seen later first and within it the higher address, as perf happens to show them
- * (it compares where its objects lie in memory). */
+/* Sorts descending by period; equal ones by object, the one seen later first, then descending by address.  perf
+ * happens to show them so, because it compares the addresses of its own objects. */
 static int node_before(const struct profile_node *a, const struct profile_node *b)
 {
 	if (a->total != b->total)
 		return a->total > b->total;
 	if (a->object != b->object)
-		return b->object == NULL || (a->object && symbols_object_index(a->object) > symbols_object_index(b->object));
+		return b->object == NULL ||
+			(a->object && symbols_object_index(a->object) > symbols_object_index(b->object));
 	uint64_t x = a->symbol ? a->symbol->start : a->ip, y = b->symbol ? b->symbol->start : b->ip;
 	return x > y;
 }
@@ -214,7 +221,8 @@ static const char *source_line(struct profile *p, const struct symbols_place *at
 		const char *slash = strrchr(line.file, '/');
 		snprintf(text, sizeof text, "%.4000s:%u", slash ? slash + 1 : line.file, line.line);
 	} else if (at->symbol) {
-		snprintf(text, sizeof text, "%.4000s+%llu", at->symbol->name, (unsigned long long)(at->address - at->symbol->start));
+		snprintf(text, sizeof text, "%.4000s+%llu", at->symbol->name,
+			(unsigned long long)(at->address - at->symbol->start));
 	} else {
 		snprintf(text, sizeof text, "%.4000s[%llx]", at->dso, (unsigned long long)at->address);
 	}
@@ -223,7 +231,7 @@ static const char *source_line(struct profile *p, const struct symbols_place *at
 
 static int grow_slots(struct profile_event *e, const struct key *keys);
 
-/* The entry of a frame; index, or SIZE_MAX without memory. keys: parallel to e->entry. */
+/* Finds or adds the entry of a frame; returns its index, or SIZE_MAX without memory.  keys: parallel to e->entry. */
 static size_t get_entry(struct profile *p, struct profile_event *e, struct key **keys, const struct perfdata_record *r,
 			const struct profile_thread *t, const struct frame *f, const struct taken *b)
 {
@@ -324,7 +332,7 @@ static bool is_kernel(const struct perfdata_record *r)
 	return (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 }
 
-/* The chain's frames in the order of the trees; their number. */
+/* Writes the chain's frames in the order of the trees; returns their number. */
 static size_t read_chain(struct profile *p, const struct perfdata_record *r, struct frame frame[PERFDATA_CHAIN_MAX])
 {
 	size_t count = 0;
@@ -336,7 +344,7 @@ static size_t read_chain(struct profile *p, const struct perfdata_record *r, str
 		else if (ip == (uint64_t)PERF_CONTEXT_KERNEL || ip == (uint64_t)PERF_CONTEXT_USER)
 			kernel = ip == (uint64_t)PERF_CONTEXT_KERNEL;
 		else
-			return 0;	/* garbage that frame pointers led to: perf drops such a chain as well */
+			return 0;	/* bad frame pointers led to garbage; perf drops such a chain, too */
 	}
 	if (p->options.caller_first)
 		for (size_t i = 0; i < count / 2; i++) {
@@ -349,7 +357,8 @@ static size_t read_chain(struct profile *p, const struct perfdata_record *r, str
 
 struct load { struct profile *p; struct key **keys; };
 
-static int branch_end(struct profile *p, const struct perfdata_record *r, uint64_t ip, struct frame *f, struct profile_end *out)
+static int branch_end(
+	struct profile *p, const struct perfdata_record *r, uint64_t ip, struct frame *f, struct profile_end *out)
 {
 	resolve(p, r, ip, ip >> 63, f);
 	*out = (struct profile_end){ texts_keep(&p->texts, f->place.dso), f->place.symbol, f->place.address, f->level };
@@ -364,7 +373,9 @@ static int on_branches(struct load *l, const struct perfdata_record *r, const st
 		struct perfdata_branch b = perfdata_branch_at(r, i);
 		struct frame from, to;
 		/* struct perf_branch_entry: mispred, predicted, in_tx, abort, 16 bits of cycles */
-		struct taken taken = { .prediction = b.flags & 2 ? PROFILE_PREDICTED : b.flags & 1 ? PROFILE_MISPREDICTED : PROFILE_PREDICTION_UNKNOWN,
+		struct taken taken = { .prediction = b.flags & 2 ? PROFILE_PREDICTED
+				: b.flags & 1                    ? PROFILE_MISPREDICTED
+								 : PROFILE_PREDICTION_UNKNOWN,
 			.cycles = b.flags >> 4 & 0xffff };
 		if (branch_end(p, r, b.from, &from, &taken.from) || branch_end(p, r, b.to, &to, &taken.to))
 			return ERR_NOMEM;
@@ -388,7 +399,7 @@ static bool wants_pushouts(const struct profile_options *o)
 	return false;
 }
 
-/* record's pushout counters: their weights are pushouts.  Source of the number: cmd_record.c, describe. */
+/* Is it a pushout counter, whose weights are pushouts?  cmd_record.c, describe, sets this config. */
 static bool counts_pushouts(const struct perfdata_event_info *e)
 {
 	return e->type == PERF_TYPE_RAW && (e->config & ~UINT64_C(0xff)) == MSR_PUSHOUT_CAPABILITIES;
@@ -410,7 +421,8 @@ static int add_pushout(struct profile_event *e, struct profile_entry *n, const s
 	return spread_add(n->pushouts, (uint32_t)(cycles < most ? cycles : most)) ? 0 : ERR_NOMEM;
 }
 
-static int on_sample(void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
+static int on_sample(
+	void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
 {
 	struct load *l = context;
 	struct profile *p = l->p;
@@ -448,7 +460,7 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 			continue;
 		seen[seen_count++] = at;
 		e->entry[at].total += r->period;
-		/* In a tree of callees an entry's own begins at itself; in one of callers likewise. */
+		/* An entry's tree begins at the entry itself, both for callees and for callers. */
 		if (p->options.trees && add_chain(p, &e->entry[at], frame + i, count - i, r->period))
 			return ERR_NOMEM;
 	}
@@ -477,7 +489,7 @@ static int entry_order(const void *x, const void *y, void *context)
 		return a->pushed > b->pushed ? -1 : 1;
 	if (s->children && a->total != b->total)
 		return a->total > b->total ? -1 : 1;
-	/* Of equal ones the caller stands above the callee. */
+	/* Among equal ones, the caller comes before the callee. */
 	if (s->children && a->depth != b->depth)
 		return (a->depth > b->depth) == s->p->options.caller_first ? -1 : 1;
 	if (a->self != b->self)
@@ -495,7 +507,9 @@ static int entry_order(const void *x, const void *y, void *context)
 		case PROFILE_PUSHOUT: case PROFILE_PUSHOUT_MEDIAN: case PROFILE_PUSHOUT_SHARE: break;
 		case PROFILE_DSO_FROM: c = by_text(a->from.dso, b->from.dso); break;
 		case PROFILE_DSO_TO: c = by_text(a->to.dso, b->to.dso); break;
-		case PROFILE_SYMBOL_FROM: c = by_symbol(a->from.symbol, a->from.address, b->from.symbol, b->from.address); break;
+		case PROFILE_SYMBOL_FROM:
+			c = by_symbol(a->from.symbol, a->from.address, b->from.symbol, b->from.address);
+			break;
 		case PROFILE_SYMBOL_TO: c = by_symbol(a->to.symbol, a->to.address, b->to.symbol, b->to.address); break;
 		case PROFILE_MISPREDICT: c = a->prediction < b->prediction ? -1 : a->prediction > b->prediction; break;
 		case PROFILE_CYCLES: c = a->cycles < b->cycles ? -1 : a->cycles > b->cycles; break;
@@ -572,7 +586,8 @@ int profile_load(struct profile **out, struct perfdata_file *file, const struct 
 			free(l.keys[i]);
 		if (code || !e->entries)
 			continue;
-		qsort_r(e->entry, e->entries, sizeof *e->entry, entry_order, &(struct sorting){ p, e->children && !o->by_self });
+		qsort_r(e->entry, e->entries, sizeof *e->entry, entry_order,
+			&(struct sorting){ p, e->children && !o->by_self });
 		for (size_t k = 0; k < e->entries; k++)
 			if (e->entry[k].tree)
 				sort_tree(e->entry[k].tree, (uint64_t)((double)e->period * (o->chain_percent / 100)));

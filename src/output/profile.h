@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A profile: the samples of a perf.data file added up by what they hit.
+ * A profile: the samples of a perf.data file added up by sort keys.
  *
- * Percentages follow from `self`, `total` and the event's `period` alone, as in perf: 100 × part ÷ whole of the periods.
+ * Percentages are 100 * part / whole of the periods, as in perf: `self` or `total` of the event's `period`.
  */
 #ifndef OUTPUT_PROFILE_H
 #define OUTPUT_PROFILE_H
@@ -12,7 +12,7 @@
 
 enum profile_key {
 	PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL, PROFILE_SRCLINE, PROFILE_PID, PROFILE_TID, PROFILE_CPU,
-	/* what samples say of the delay of their instructions: columns, which make no entries */
+	/* delays of the sampled instructions: columns only, they do not split entries */
 	PROFILE_PUSHOUT, PROFILE_PUSHOUT_MEDIAN, PROFILE_PUSHOUT_SHARE,
 	/* of branch stacks (profile_options.branches) */
 	PROFILE_DSO_FROM, PROFILE_SYMBOL_FROM, PROFILE_DSO_TO, PROFILE_SYMBOL_TO, PROFILE_MISPREDICT, PROFILE_CYCLES,
@@ -22,47 +22,50 @@ enum profile_key {
 struct profile_options {
 	enum profile_key key[PROFILE_KEYS];
 	size_t keys;
-	/* Of every branch of the samples' branch stacks, each of period 1 as in perf, instead of the samples; the other keys are then those of the target. */
+	/* Count every branch of the branch stacks, with period 1 as in perf, instead of the samples; the other keys
+	 * are then those of the branch's target. */
 	bool branches;
 	bool chains;		/* collect call chains where the file has them */
-	bool trees;		/* and make call trees of them */
+	bool trees;		/* build call trees from them */
 	bool children;		/* a function's total includes what it called (needs chains) */
 	bool by_self;		/* sort by `self` even with children */
 	bool caller_first;	/* call trees from the outermost caller down, else from the sampled function up */
-	double chain_percent;	/* branches of a call tree below this share of the whole are left out */
+	double chain_percent;	/* call trees omit branches below this share of the whole */
 };
 
 struct profile_node {		/* of a call tree */
 	const struct symbols_object *object;
 	const struct symbol *symbol;
-	uint64_t ip;		/* where there is no symbol */
-	uint64_t hit, total;	/* periods of chains that end here; those and all below */
+	uint64_t ip;		/* if there is no symbol */
+	uint64_t hit, total;	/* periods of the chains that end here, and of those that end here or below */
 	struct profile_node *child, *next;	/* sorted as printed, after profile_load */
-	unsigned children;	/* before any was left out */
+	unsigned children;	/* their number before chain_percent applied */
 };
-struct profile_end { const char *dso; const struct symbol *symbol; uint64_t address; char level; };	/* of a branch */
+/* An end of a branch. */
+struct profile_end { const char *dso; const struct symbol *symbol; uint64_t address; char level; };
 struct profile_entry {
 	struct profile_end from, to;
 	enum { PROFILE_PREDICTION_UNKNOWN, PROFILE_PREDICTED, PROFILE_MISPREDICTED } prediction;
-	unsigned cycles;	/* since the branch before; 0: not told */
+	unsigned cycles;	/* since the branch before; 0: unknown */
 	const char *comm, *dso, *path, *srcline;
 	const struct symbol *symbol;
 	uint64_t address;	/* of the first sample */
 	uint32_t pid, tid, cpu;
 	char level;		/* '.' user, 'k' kernel */
-	uint64_t self, total, samples;	/* periods; samples: count of those in `self` */
-	/* Of the samples in `self`: cycles that they stand for, each its pushout (of other events: retire latency) times its period; and the pushouts */
+	uint64_t self, total, samples;	/* self, total: periods; samples: number of samples in `self` */
+	/* The cycles that the samples in `self` stand for: the sum of pushout times period (retire latency for other
+	 * events). */
 	uint64_t pushed;
-	struct spread *pushouts;	/* NULL: none, or no such key was asked for */
+	struct spread *pushouts;	/* distribution of the pushouts; NULL: none, or no such key */
 	size_t depth;		/* deepest call chain */
-	struct profile_node *tree;	/* its root; NULL without chains. Branches below chain_percent are cut off */
+	struct profile_node *tree;	/* root of its call tree; NULL without chains */
 };
 struct profile_event {
 	const struct perfdata_event_info *info;
-	bool chains, children;	/* what was asked for and the file can give */
+	bool chains, children;	/* requested, and the file has them */
 	uint64_t samples, period, pushed;
-	bool pushouts;		/* samples tell them */
-	struct profile_entry *entry;	/* in order of print */
+	bool pushouts;		/* samples have them */
+	struct profile_entry *entry;	/* in printing order */
 	size_t entries;
 	/* private */
 	size_t room, *slot, slots;
@@ -81,21 +84,22 @@ struct profile {
 	struct profile_chunk *chunks;
 };
 
-/* Is this a key that makes no entries, of struct profile_entry.pushouts? */
+/* Is this a column of pushouts, which does not split entries? */
 static inline bool profile_is_pushout(enum profile_key k) { return k >= PROFILE_PUSHOUT && k <= PROFILE_PUSHOUT_SHARE; }
-/* What an event holds besides its info. */
+/* Frees everything that an event holds. */
 void profile_release_event(struct profile_event *e);
-/* Replays the file's records. The file must outlive the profile. */
+/* Replays the file's records.  The file must outlive the profile. */
 int  profile_load(struct profile **out, struct perfdata_file *file, const struct profile_options *o, struct err *err);
 void profile_free(struct profile *p);
 
-/* For annotate: called for every sample with the place it hit. A record of mappings is fed to `symbols` in between. */
+/* For annotate: `sample` is called for every sample, with the place that it hit, while mappings are tracked. */
 struct profile_visit {
 	void *context;
-	int (*sample)(void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm);
+	int (*sample)(
+		void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm);
 };
 int  profile_walk(struct profile *p, const struct profile_visit *v, struct err *err);
-/* An empty profile to walk with. */
+/* Creates an empty profile for profile_walk. */
 int  profile_open(struct profile **out, struct perfdata_file *file, const struct profile_options *o, struct err *err);
 
 /* ---- printing (report.c) ---- */
@@ -106,7 +110,7 @@ struct report_options {
 	bool only_self;		/* one column of percentages even with children */
 	bool counts;		/* a column with the number of samples */
 	bool print_chains;
-	bool sort_starts_with_symbol;	/* then a tree does not repeat the entry's own name, as in perf */
+	bool sort_starts_with_symbol;	/* then, as in perf, a tree does not repeat the entry's own name */
 };
 void report_stdio(FILE *to, const struct profile *p, const struct report_options *o);
 void report_json(FILE *to, const struct profile *p, const struct report_options *o);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Turns side records of the stream into records of perf.data.
  *
- * Threads have clocks of their own, but readers of perf.data replay in order of time: a mapping that one thread makes is dated back
- * to the slowest clock of its process, so that no sample in it comes before it; unless something else lay there before,
- * whose samples would then be misread.  munmap has no record in perf.data, as with perf itself.
+ * Each thread has its own clock, but readers of perf.data replay records in order of time.  So a mapping that one
+ * thread makes is dated back to the slowest clock of its process, and no sample in it comes before it; unless
+ * something else was mapped there before, whose samples would then be misread.  munmap has no record in perf.data, as
+ * with perf itself.
  *
- * Heap blocks become mappings, too, of data under the name "[heap] FUNCTION SITE NAME": each only when a sample is about to hit it, so there are no more of
- * them than samples, and every reader of perf.data shows who allocated what was hit.  Stacks of threads are called "[stack:TID]", as kernels once did.
+ * Heap blocks are written as data mappings called "[heap] FUNCTION SITE NAME", each only when a sample is about to
+ * hit it.  So there are no more of them than samples, and every reader of perf.data shows the allocation site.
+ * Stacks of threads are called "[stack:TID]", as older kernels did.
  */
 #include "output/recorder.h"
 #include "output/heapmap.h"
@@ -18,32 +20,33 @@
 #include <sys/stat.h>
 
 struct range { uint64_t start, end; };
-struct zeroed { uint64_t start, end, offset, inode; uint32_t dev_major, dev_minor; char *path; };	/* .bss of a mapped file */
+/* .bss of a mapped file */
+struct zeroed { uint64_t start, end, offset, inode; uint32_t dev_major, dev_minor; char *path; };
 struct clock { uint32_t tid; uint64_t cycle; };
 struct traced {			/* a process */
 	uint32_t pid, parent;
 	bool forked;		/* its FORK record is written */
 	bool seen;		/* its image is known */
-	uint64_t since;		/* cycle of its last exec (or start): its mappings are not dated before */
-	uint64_t latest;	/* latest cycle any of its threads reached */
-	struct range *used;	/* merged, in order: where anything was ever mapped in this image */
+	uint64_t since;		/* cycle of its last exec, or start: its mappings are not dated earlier */
+	uint64_t latest;	/* latest cycle that any of its threads reached */
+	struct range *used;	/* where anything was ever mapped in this image; merged, sorted */
 	size_t uses, use_room;
 	struct zeroed *bss;
 	size_t bsses;
-	struct heapmap *heap;	/* NULL: not wanted */
-	struct range *anonymous;	/* mappings, the latest last */
+	struct heapmap *heap;	/* NULL: heap blocks are not recorded */
+	struct range *anonymous;	/* anonymous mappings, the latest last */
 	size_t anonymouses, anonymous_room;
-	uint32_t stack_of[16];	/* threads whose stacks are told of, the latest ones */
+	uint32_t stack_of[16];	/* the latest threads whose stacks were recorded */
 	unsigned stacks;
-	struct clock *clock;	/* of its live threads */
+	struct clock *clock;	/* clocks of its live threads */
 	size_t clocks, clock_room;
 };
 struct recorder {
 	struct perfdata_writer *w;
 	double hz;
 	bool read_build_ids, heap;
-	uint32_t round;		/* of mappings: a block that was told of before the latest one may have been covered by it */
-	struct symbols *symbols;	/* heap: for the names of who allocates */
+	uint32_t round;		/* counts mappings: a block written before the latest mapping may be covered by it */
+	struct symbols *symbols;	/* heap: for the names of allocation sites */
 	struct traced *process;
 	size_t processes, room;
 };
@@ -84,7 +87,8 @@ void recorder_destroy(struct recorder *r)
 	free(r);
 }
 
-/* The latest process with this pid: numbers come again. */
+/* Returns the latest process with this pid, since numbers are reused; adds it if there is none.  NULL without
+ * memory. */
 static struct traced *get_process(struct recorder *r, uint32_t pid)
 {
 	for (size_t i = r->processes; i-- > 0; )
@@ -129,7 +133,7 @@ void recorder_clock(struct recorder *r, const struct run_thread *t, uint64_t cyc
 {
 	struct traced *p = get_process(r, t->pid);
 	struct clock *c = p ? get_clock(p, t->tid) : NULL;
-	if (!c || cycle == UINT64_MAX)	/* the last batch of all: nothing more to come */
+	if (!c || cycle == UINT64_MAX)	/* UINT64_MAX: the last batch of all */
 		return;
 	if (cycle > c->cycle)
 		c->cycle = cycle;
@@ -137,7 +141,7 @@ void recorder_clock(struct recorder *r, const struct run_thread *t, uint64_t cyc
 		p->latest = cycle;
 }
 
-/* Notes [start, end) as used; true if none of it was before. */
+/* Marks [start, end) as used.  *fresh: none of it was used before.  Returns 0 or ERR_NOMEM. */
 static int use(struct traced *p, uint64_t start, uint64_t end, bool *fresh)
 {
 	size_t first = 0, last;
@@ -175,7 +179,7 @@ static int on_process(struct recorder *r, const struct st_process *s, size_t byt
 		return ERR_NOMEM;
 	if (s->path_bytes > room || !s->path_bytes || path[s->path_bytes - 1])
 		path = "";
-	if (s->is_exec || p->seen) {	/* a new image: nothing of the old one is left */
+	if (s->is_exec || p->seen) {	/* a new image replaces the old one */
 		p->uses = p->clocks = 0;
 		forget_bss(p);
 		p->anonymouses = 0;
@@ -198,7 +202,7 @@ static int on_process(struct recorder *r, const struct st_process *s, size_t byt
 	p->since = cycle;
 	p->seen = true;
 	const char *slash = strrchr(path, '/'), *comm = slash ? slash + 1 : path;
-	/* A forked child is called as its parent until it calls exec. */
+	/* A forked child has its parent's name until it calls exec. */
 	return *comm && !fork_only ? perfdata_comm(r->w, s->pid, s->pid, comm, true, ns(r, cycle)) : 0;
 }
 
@@ -211,7 +215,8 @@ static int note_bss(struct traced *p, const struct st_map *s, const char *path)
 	if (!list)
 		return ERR_NOMEM;
 	p->bss = list;
-	list[p->bsses] = (struct zeroed){ b.start, b.end, b.address, s->inode, s->dev_major, s->dev_minor, strdup(path) };
+	list[p->bsses] =
+		(struct zeroed){ b.start, b.end, b.address, s->inode, s->dev_major, s->dev_minor, strdup(path) };
 	if (!list[p->bsses].path)
 		return ERR_NOMEM;
 	p->bsses++;
@@ -220,8 +225,8 @@ static int note_bss(struct traced *p, const struct st_map *s, const char *path)
 
 static int note_map(struct recorder *r, struct traced *p, const struct perfdata_map *m);
 
-/* Anonymous memory that is some file's .bss is mapped once more, under the file's name: readers then find its symbols, which those of the kernel's own
- * records, where it is nameless, never do. */
+/* Anonymous memory that is the .bss of a file is written once more, under the file's name, so that readers find its
+ * symbols.  In the kernel's records it has no name, and no reader finds them. */
 static int map_bss(struct recorder *r, struct traced *p, const struct perfdata_map *anonymous, uint64_t time)
 {
 	uint64_t end = anonymous->addr + anonymous->bytes;
@@ -266,11 +271,18 @@ static int note_map(struct recorder *r, struct traced *p, const struct perfdata_
 		}
 		p->anonymous[p->anonymouses++] = (struct range){ m->addr, m->addr + m->bytes };
 	}
-	return symbols_map(r->symbols, m->pid, &(struct symbols_map){ .addr = m->addr, .bytes = m->bytes, .offset = m->offset,
-		.executable = m->prot & PROT_EXEC, .path = m->path, .build_id = m->build_id, .build_id_bytes = m->build_id_bytes }, 0);
+	return symbols_map(r->symbols, m->pid,
+		&(struct symbols_map){ .addr = m->addr,
+			.bytes = m->bytes,
+			.offset = m->offset,
+			.executable = m->prot & PROT_EXEC,
+			.path = m->path,
+			.build_id = m->build_id,
+			.build_id_bytes = m->build_id_bytes },
+		0);
 }
 
-/* A thread begins: its stack is the memory that its stack pointer is in. */
+/* A thread starts: its stack is the mapping that contains its stack pointer. */
 static int on_stack(struct recorder *r, struct traced *p, uint32_t tid, uint64_t sp, uint64_t time)
 {
 	char name[32];
@@ -283,10 +295,16 @@ static int on_stack(struct recorder *r, struct traced *p, uint32_t tid, uint64_t
 			continue;
 		snprintf(name, sizeof name, "[stack:%u]", tid);
 		r->round++;
-		if (p->heap)		/* not a block that pthread_create got by mmap */
+		if (p->heap)		/* pthread_create got it by mmap, but it is no heap block */
 			heapmap_remove(p->heap, sp);
-		return perfdata_mmap(r->w, &(struct perfdata_map){ .pid = p->pid, .tid = tid, .addr = p->anonymous[i].start,
-			.bytes = p->anonymous[i].end - p->anonymous[i].start, .path = name, .prot = PROT_READ | PROT_WRITE }, time);
+		return perfdata_mmap(r->w,
+			&(struct perfdata_map){ .pid = p->pid,
+				.tid = tid,
+				.addr = p->anonymous[i].start,
+				.bytes = p->anonymous[i].end - p->anonymous[i].start,
+				.path = name,
+				.prot = PROT_READ | PROT_WRITE },
+			time);
 	}
 	return 0;
 }
@@ -294,7 +312,8 @@ static int on_stack(struct recorder *r, struct traced *p, uint32_t tid, uint64_t
 static int on_heap(struct traced *p, const struct run_heap *h, uint64_t cycle)
 {
 	if (p->heap && h->old && !strcmp(run_heap_function(h->function), "munmap"))
-		heapmap_remove(p->heap, h->old);	/* what is freed stays (heapmap.h); what is unmapped may be anything next */
+		/* freed blocks stay (heapmap.h), but unmapped memory may get any use */
+		heapmap_remove(p->heap, h->old);
 	return p->heap && h->addr ? heapmap_add(p->heap, h->addr, h->bytes, h->site, h->function, cycle) : 0;
 }
 
@@ -307,17 +326,25 @@ int recorder_data(struct recorder *r, const struct run_thread *t, uint64_t addr,
 	if (!b || b->told == r->round)
 		return 0;
 	symbols_resolve(r->symbols, t->pid, addr, UINT64_MAX, &at);
-	if (at.path[0] == '/' && at.path[1] != '/')	/* a file that somebody mapped: that is its name */
+	if (at.path[0] == '/' && at.path[1] != '/')	/* a mapped file already has a name */
 		return 0;
 	b->told = r->round;
 	symbols_resolve(r->symbols, t->pid, b->site - 1, UINT64_MAX, &at);
 	if (at.symbol)
-		snprintf(name, sizeof name, "[heap] %s %#llx %.400s+%#llx", run_heap_function(b->function), (unsigned long long)b->site, at.symbol->name,
+		snprintf(name, sizeof name, "[heap] %s %#llx %.400s+%#llx", run_heap_function(b->function),
+			(unsigned long long)b->site, at.symbol->name,
 			(unsigned long long)(at.address + 1 - at.symbol->start));
 	else
-		snprintf(name, sizeof name, "[heap] %s %#llx", run_heap_function(b->function), (unsigned long long)b->site);
-	return perfdata_mmap(r->w, &(struct perfdata_map){ .pid = t->pid, .tid = t->tid, .addr = b->start, .bytes = b->end - b->start, .path = name,
-		.prot = PROT_READ | PROT_WRITE }, time_ns);
+		snprintf(name, sizeof name, "[heap] %s %#llx", run_heap_function(b->function),
+			(unsigned long long)b->site);
+	return perfdata_mmap(r->w,
+		&(struct perfdata_map){ .pid = t->pid,
+			.tid = t->tid,
+			.addr = b->start,
+			.bytes = b->end - b->start,
+			.path = name,
+			.prot = PROT_READ | PROT_WRITE },
+		time_ns);
 }
 
 static int on_map(struct recorder *r, const struct st_map *s, size_t bytes, uint32_t pid, uint32_t tid, uint64_t cycle)
@@ -345,9 +372,17 @@ static int on_map(struct recorder *r, const struct st_map *s, size_t bytes, uint
 			cycle = p->since;
 	}
 	struct perfdata_map m = {
-		.pid = pid, .tid = tid, .addr = s->addr, .bytes = s->bytes, .offset = s->offset, .dev_major = s->dev_major,
-		.dev_minor = s->dev_minor, .inode = s->inode, .path = path,
-		.prot = (s->prot & ST_PROT_R ? PROT_READ : 0) | (s->prot & ST_PROT_W ? PROT_WRITE : 0) | (s->prot & ST_PROT_X ? PROT_EXEC : 0),
+		.pid = pid,
+		.tid = tid,
+		.addr = s->addr,
+		.bytes = s->bytes,
+		.offset = s->offset,
+		.dev_major = s->dev_major,
+		.dev_minor = s->dev_minor,
+		.inode = s->inode,
+		.path = path,
+		.prot = (s->prot & ST_PROT_R ? PROT_READ : 0) | (s->prot & ST_PROT_W ? PROT_WRITE : 0) |
+			(s->prot & ST_PROT_X ? PROT_EXEC : 0),
 	};
 	if ((s->prot & ST_PROT_X) && *path == '/')
 		same_file = stat(path, &st) == 0 && st.st_ino == s->inode;
@@ -373,9 +408,12 @@ int recorder_side(struct recorder *r, const struct run_thread *t, uint32_t pid, 
 	struct traced *p;
 	switch (ST_HEADER_KIND(record[0])) {
 	case ST_PROCESS:
-		return bytes < sizeof(struct st_process) ? 0 : on_process(r, (const struct st_process *)record, bytes, cycle);
+		return bytes < sizeof(struct st_process)
+			? 0
+			: on_process(r, (const struct st_process *)record, bytes, cycle);
 	case ST_MAP:
-		return bytes < sizeof(struct st_map) ? 0 : on_map(r, (const struct st_map *)record, bytes, pid, tid, cycle);
+		return bytes < sizeof(struct st_map) ? 0
+						     : on_map(r, (const struct st_map *)record, bytes, pid, tid, cycle);
 	case ST_COMM: {
 		char name[16];
 		if (bytes < sizeof(struct st_name))
@@ -386,7 +424,7 @@ int recorder_side(struct recorder *r, const struct run_thread *t, uint32_t pid, 
 	}
 	case ST_THREAD_START: {
 		const struct st_thread *s = (const struct st_thread *)record;
-		if (bytes < sizeof *s || s->os_tid == pid)	/* a process's first thread came with it */
+		if (bytes < sizeof *s || s->os_tid == pid)	/* the first thread came with its process */
 			return 0;
 		return perfdata_fork(r->w, pid, pid, s->os_tid, tid == s->os_tid ? pid : tid, ns(r, cycle));
 	}
@@ -404,10 +442,14 @@ int recorder_side(struct recorder *r, const struct run_thread *t, uint32_t pid, 
 	}
 	case RUN_HEAP:
 		p = get_process(r, pid);
-		return !p ? ERR_NOMEM : bytes < sizeof(struct run_heap) ? 0 : on_heap(p, (const struct run_heap *)record, cycle);
+		return !p                                 ? ERR_NOMEM
+			: bytes < sizeof(struct run_heap) ? 0
+							  : on_heap(p, (const struct run_heap *)record, cycle);
 	case ST_REGS:
 		p = r->heap && t && tid != pid ? get_process(r, pid) : NULL;
-		return p && bytes >= sizeof(struct st_regs) ? on_stack(r, p, tid, ((const struct st_regs *)record)->gpr[4], ns(r, cycle)) : 0;
+		return p && bytes >= sizeof(struct st_regs)
+			? on_stack(r, p, tid, ((const struct st_regs *)record)->gpr[4], ns(r, cycle))
+			: 0;
 	case ST_THREAD_EXIT: {
 		const struct st_thread *s = (const struct st_thread *)record;
 		p = get_process(r, pid);
@@ -422,10 +464,10 @@ int recorder_side(struct recorder *r, const struct run_thread *t, uint32_t pid, 
 		p = get_process(r, pid);
 		if (!p)
 			return ERR_NOMEM;
-		if (cycle < p->latest)	/* it ends when the last of its threads does */
+		if (cycle < p->latest)	/* it ends with the last of its threads */
 			cycle = p->latest;
 		int code = perfdata_exit(r->w, pid, p->parent, pid, p->parent, ns(r, cycle));
-		p->pid = 0;	/* another process may come with this number; no process has number 0 */
+		p->pid = 0;	/* its pid may be reused; no process has pid 0 */
 		return code;
 	}
 	return 0;

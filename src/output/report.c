@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Prints a profile: in the columns and with the numbers of `perf report --stdio`, or as JSON.
+ * Prints a profile, with the columns and numbers of `perf report --stdio`, or as JSON.
  *
- * JSON: {"file", "lost", "events": [{"event", "samples", "period", "entries": [{"overhead", "period", "samples", then the sort
- * keys; with call chains "children" (period with callees) and "calls": [{"symbol", "period", "calls"}]}]}]}.
+ * JSON: {"file", "lost", "events": [{"event", "samples", "period", "entries": [{"overhead", "period", "samples", then
+ * the sort keys; with call chains "children" (period with callees) and "calls": [{"symbol", "period", "calls"}]}]}]}.
  */
 #include "output/profile.h"
 #include "util/json.h"
@@ -16,11 +16,25 @@ static double percent(uint64_t part, uint64_t whole)
 /* ---- columns ---- */
 
 static const char *const title[PROFILE_KEYS] = {
-	"Command", "Shared Object", "Symbol", "Source:Line", "    Pid:Command", "    Tid:Command", "CPU", "Pushout Cycles", "Median Pushout", "Share",
-	"Source Shared Object", "Source Symbol", "Target Shared Object", "Target Symbol", "Branch Mispredicted", "Basic Block Cycles",
+	"Command",
+	"Shared Object",
+	"Symbol",
+	"Source:Line",
+	"    Pid:Command",
+	"    Tid:Command",
+	"CPU",
+	"Pushout Cycles",
+	"Median Pushout",
+	"Share",
+	"Source Shared Object",
+	"Source Symbol",
+	"Target Shared Object",
+	"Target Symbol",
+	"Branch Mispredicted",
+	"Basic Block Cycles",
 };
-static const char *const json_name[PROFILE_KEYS] = { "comm", "dso", "symbol", "srcline", "pid", "tid", "cpu", "pushout", "pushout_median", "pushout_share",
-	"dso_from", "symbol_from", "dso_to", "symbol_to", "mispredict", "cycles" };
+static const char *const json_name[PROFILE_KEYS] = { "comm", "dso", "symbol", "srcline", "pid", "tid", "cpu", "pushout",
+	"pushout_median", "pushout_share", "dso_from", "symbol_from", "dso_to", "symbol_to", "mispredict", "cycles" };
 
 enum { UNRESOLVED_WIDTH = 16, TEXT = 8192 };
 
@@ -45,7 +59,8 @@ static const char *prediction(const struct profile_entry *e)
 	return e->prediction == PROFILE_PREDICTED ? "N" : e->prediction == PROFILE_MISPREDICTED ? "Y" : "N/A";
 }
 
-static void cell(const struct profile_event *event, const struct profile_entry *e, enum profile_key key, char text[TEXT])
+static void cell(
+	const struct profile_event *event, const struct profile_entry *e, enum profile_key key, char text[TEXT])
 {
 	switch (key) {
 	case PROFILE_COMM: snprintf(text, TEXT, "%s", e->comm); break;
@@ -55,11 +70,18 @@ static void cell(const struct profile_event *event, const struct profile_entry *
 	case PROFILE_PID: snprintf(text, TEXT, "%7d:%s", (int)e->pid, e->comm); break;
 	case PROFILE_TID: snprintf(text, TEXT, "%7d:%s", (int)e->tid, e->comm); break;
 	case PROFILE_CPU: snprintf(text, TEXT, "%03u", e->cpu); break;
-	case PROFILE_PUSHOUT: e->pushouts ? snprintf(text, TEXT, "%14llu", (unsigned long long)e->pushed) : snprintf(text, TEXT, "%14s", "-"); break;
-	case PROFILE_PUSHOUT_MEDIAN:
-		e->pushouts ? snprintf(text, TEXT, "%14u", spread_quantile(e->pushouts, 0.5)) : snprintf(text, TEXT, "%14s", "-");
+	case PROFILE_PUSHOUT:
+		e->pushouts ? snprintf(text, TEXT, "%14llu", (unsigned long long)e->pushed)
+			    : snprintf(text, TEXT, "%14s", "-");
 		break;
-	case PROFILE_PUSHOUT_SHARE: e->pushouts ? snprintf(text, TEXT, "%6.2f%%", percent(e->pushed, event->pushed)) : snprintf(text, TEXT, "%7s", "-"); break;
+	case PROFILE_PUSHOUT_MEDIAN:
+		e->pushouts ? snprintf(text, TEXT, "%14u", spread_quantile(e->pushouts, 0.5))
+			    : snprintf(text, TEXT, "%14s", "-");
+		break;
+	case PROFILE_PUSHOUT_SHARE:
+		e->pushouts ? snprintf(text, TEXT, "%6.2f%%", percent(e->pushed, event->pushed))
+			    : snprintf(text, TEXT, "%7s", "-");
+		break;
 	case PROFILE_DSO_FROM: snprintf(text, TEXT, "%s", e->from.dso); break;
 	case PROFILE_DSO_TO: snprintf(text, TEXT, "%s", e->to.dso); break;
 	case PROFILE_SYMBOL_FROM: symbol_cell(e->from.symbol, e->from.level, e->from.address, text); break;
@@ -87,7 +109,7 @@ static void measure(const struct profile_event *event, const struct profile *p, 
 	}
 }
 
-/* ---- call trees, drawn as perf draws them ---- */
+/* ---- call trees, drawn as in perf ---- */
 
 struct drawing { FILE *to; uint64_t whole; int margin; bool anything; };
 
@@ -108,7 +130,7 @@ static void node_name(const struct drawing *d, const struct profile_node *n)
 	}
 }
 
-/* A run of nodes without a branch or an end of a chain is one block: its last node. */
+/* A run of nodes without a branch or the end of a chain is one block.  Returns its last node. */
 static const struct profile_node *block_end(const struct profile_node *n)
 {
 	while (!n->hit && n->children == 1 && n->child)
@@ -152,7 +174,7 @@ static void draw_tree(FILE *to, const struct profile_event *event, const struct 
 	struct drawing d = { to, event->period, 0, false };
 	const struct profile_node *root = e->tree;
 	uint64_t own = event->children ? e->total : e->self;
-	/* One branch that holds everything needs no percentage. */
+	/* A single branch with everything below it needs no percentage. */
 	if (root->child && !root->child->next && root->child->total == own) {
 		const struct profile_node *n = root->child, *end = block_end(n);
 		for (bool first = true; ; n = n->child) {
@@ -218,7 +240,8 @@ static void headers(FILE *to, const struct profile *p, const struct profile_even
 void report_stdio(FILE *to, const struct profile *p, const struct report_options *o)
 {
 	char text[TEXT];
-	fprintf(to, "# softpmu report of %s\n#\n# Total Lost Samples: %llu\n#\n", o->file_name, (unsigned long long)p->lost);
+	fprintf(to, "# softpmu report of %s\n#\n# Total Lost Samples: %llu\n#\n", o->file_name,
+		(unsigned long long)p->lost);
 	for (size_t i = 0; i < p->events; i++) {
 		const struct profile_event *event = &p->event[i];
 		size_t width[PROFILE_KEYS];
@@ -235,7 +258,8 @@ void report_stdio(FILE *to, const struct profile *p, const struct report_options
 				fprintf(to, "  %12llu", (unsigned long long)e->samples);
 			for (size_t k = 0; k < p->options.keys; k++) {
 				cell(event, e, p->options.key[k], text);
-				enum profile_key key = p->options.key[k];	/* of variable length in perf: not padded at a line's end */
+				/* has a variable length in perf: not padded at the end of a line */
+				enum profile_key key = p->options.key[k];
 				if (k + 1 < p->options.keys || (key != PROFILE_SYMBOL && key != PROFILE_SRCLINE))
 					fprintf(to, "  %-*s", (int)width[k], text);
 				else
@@ -279,7 +303,7 @@ static void json_symbol(FILE *to, const struct symbol *symbol, uint64_t address)
 static void json_key(FILE *to, const struct profile_event *event, const struct profile_entry *e, enum profile_key key)
 {
 	if (profile_is_pushout(key) && !e->pushouts)
-		return;		/* not told */
+		return;		/* unknown */
 	fprintf(to, ", \"%s\": ", json_name[key]);
 	switch (key) {
 	case PROFILE_COMM: json_string(to, e->comm); break;
@@ -320,7 +344,8 @@ void report_json(FILE *to, const struct profile *p, const struct report_options 
 			if (share < o->percent_limit)
 				continue;
 			fprintf(to, "%s\n  {\"overhead\": %.4f, \"period\": %llu, \"samples\": %llu", first ? "" : ",",
-				percent(e->self, event->period), (unsigned long long)e->self, (unsigned long long)e->samples);
+				percent(e->self, event->period), (unsigned long long)e->self,
+				(unsigned long long)e->samples);
 			first = false;
 			if (event->children)
 				fprintf(to, ", \"children\": %llu", (unsigned long long)e->total);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Samples added up by stack, for export; the folded and speedscope forms.
+ * Adds up samples by stack for export, and writes the folded and speedscope formats.
  *
- * Source of the forms: Brendan Gregg's FlameGraph, README ("Fold stacks"); speedscope's file-format-spec.ts.
+ * Source of the formats: Brendan Gregg's FlameGraph, README ("Fold stacks"); speedscope's file-format-spec.ts.
  * Without call chains a stack is the sampled instruction alone.  Left out: inlined functions as frames of their own.
  */
 #include "output/export/export.h"
@@ -16,7 +16,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
 	return h ^ h >> 29;
 }
 
-/* Room for one more; NULL without memory. */
+/* Makes room for one more element; returns NULL without memory. */
 static void *grow(void *array, size_t used, size_t *room, size_t size)
 {
 	if (used < *room)
@@ -30,7 +30,9 @@ static void *grow(void *array, size_t used, size_t *room, size_t size)
 
 static const char *keep(struct export *x, const char *s)
 {
-	char **grown = (x->texts & (x->texts - 1)) == 0 ? realloc(x->text, (x->texts ? 2 * x->texts : 1) * sizeof *grown) : x->text;
+	char **grown = (x->texts & (x->texts - 1)) == 0
+		? realloc(x->text, (x->texts ? 2 * x->texts : 1) * sizeof *grown)
+		: x->text;
 	if (!grown)
 		return NULL;
 	x->text = grown;
@@ -44,7 +46,8 @@ static uint64_t place_hash(const struct symbols_place *at)
 	return mix(mix(1, (uintptr_t)at->object), at->address);
 }
 
-static bool rehash(size_t **slot, size_t *slots, size_t used, uint64_t (*hash)(const struct export *x, size_t i), const struct export *x)
+static bool rehash(size_t **slot, size_t *slots, size_t used, uint64_t (*hash)(const struct export *x, size_t i),
+	const struct export *x)
 {
 	if (2 * (used + 1) <= *slots)
 		return true;
@@ -77,7 +80,8 @@ static uint64_t hash_stack(const struct export *x, size_t i)
 	return stack_hash(x->stack[i].comm, x->frame + x->stack[i].first, x->stack[i].depth);
 }
 
-/* The function that a place is in: those of one name in one object and file are one; SIZE_MAX without memory. */
+/* Returns the index of a place's function, or SIZE_MAX without memory.  Functions of the same name in the same object
+ * and file are one. */
 static size_t function_of(struct export *x, const struct export_place *p, size_t place)
 {
 	for (size_t i = 0; i < x->functions; i++)
@@ -88,7 +92,8 @@ static size_t function_of(struct export *x, const struct export_place *p, size_t
 	if (!f)
 		return SIZE_MAX;
 	x->function = f;
-	x->function[x->functions] = (struct export_function){ p->at.symbol, p->at.object, p->name, p->at.dso, p->at.path, p->own_file, place };
+	x->function[x->functions] = (struct export_function){ p->at.symbol, p->at.object, p->name, p->at.dso,
+		p->at.path, p->own_file, place };
 	return x->functions++;
 }
 
@@ -162,7 +167,8 @@ static size_t stack_of(struct export *x, const char *comm, const size_t *frame, 
 	return x->stacks - 1;
 }
 
-static int on_sample(void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
+static int on_sample(
+	void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
 {
 	struct export *x = context;
 	size_t frame[PERFDATA_CHAIN_MAX + 1], n = 0;
@@ -242,7 +248,7 @@ void export_free(struct export *x)
 	free(x);
 }
 
-/* A frame of a folded stack: what separates frames, stacks and values may not be in it. */
+/* Prints a frame of a folded stack, without the characters that separate frames, stacks and values. */
 static void folded_name(FILE *to, const char *name)
 {
 	for (; *name; name++)
@@ -266,7 +272,8 @@ void export_folded(FILE *to, const struct export *x, size_t event)
 
 void export_speedscope(FILE *to, const struct export *x, const char *title)
 {
-	fputs("{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\", \"exporter\": \"softpmu\", \"name\": ", to);
+	fputs("{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\", "
+	      "\"exporter\": \"softpmu\", \"name\": ", to);
 	json_string(to, title);
 	fputs(", \"shared\": {\"frames\": [", to);
 	for (size_t i = 0; i < x->functions; i++) {
@@ -282,7 +289,8 @@ void export_speedscope(FILE *to, const struct export *x, const char *title)
 	for (size_t e = 0; e < x->events; e++) {
 		fprintf(to, "%s\n{\"type\": \"sampled\", \"name\": ", e ? "," : "");
 		json_string(to, x->event_name[e]);
-		fprintf(to, ", \"unit\": \"none\", \"startValue\": 0, \"endValue\": %llu, \"samples\": [", (unsigned long long)x->total[e]);
+		fprintf(to, ", \"unit\": \"none\", \"startValue\": 0, \"endValue\": %llu, \"samples\": [",
+			(unsigned long long)x->total[e]);
 		bool first = true;
 		for (size_t k = 0; k < x->samples; k++) {
 			const struct export_stack *s = &x->stack[x->sample[k].stack];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A perf.data file as other tools' formats: every sample with its call chain, added up.
+ * Exports a perf.data file to the formats of other tools: every sample with its call chain, added up.
  *
- *   callgrind    callgrind.out: a cost for each event, by instruction and source line; calls with what was spent below them
- *   folded       one line a stack, "comm;outermost;...;innermost VALUE", of one event: flamegraph.pl, inferno
+ *   callgrind    callgrind.out: costs of each event by instruction and source line; calls with the cost below them
+ *   folded       a line for each stack of one event, "comm;outermost;...;innermost VALUE": flamegraph.pl, inferno
  *   pprof        profile.proto, gzipped: go tool pprof
- *   speedscope   JSON: https://www.speedscope.app, samples in order of time
+ *   speedscope   JSON with samples in order of time: https://www.speedscope.app
  *
- * Values are periods: what the samples stand for.  Each format's total of an event is softpmu report's.
+ * Values are periods, the number of events that the samples stand for.  The total of an event is the same as in
+ * softpmu report.
  */
 #ifndef OUTPUT_EXPORT_H
 #define OUTPUT_EXPORT_H
@@ -16,16 +17,21 @@
 struct export_place {		/* an instruction */
 	struct symbols_place at;
 	uint64_t ip;		/* of the first sample there */
-	const char *name;	/* of its function; "0x401136" where it has none */
-	const char *file;	/* source, of what was inlined last; "" if unknown */
+	const char *name;	/* name of its function; "0x401136" if there is none */
+	const char *file;	/* source file of the innermost inlined code; "" if unknown */
 	unsigned line;
-	const char *own_file;	/* of the function itself */
+	const char *own_file;	/* source file of the function itself */
 	size_t function;	/* index in function[] */
 };
-struct export_function { const struct symbol *symbol; const struct symbols_object *object; const char *name, *dso, *path, *file; size_t place; };
+struct export_function {
+	const struct symbol *symbol;
+	const struct symbols_object *object;
+	const char *name, *dso, *path, *file;
+	size_t place;
+};
 struct export_stack {
 	const char *comm;
-	size_t first, depth;	/* of frame[]: indices of places, innermost first */
+	size_t first, depth;	/* range of frame[]: indices of places, innermost first */
 	uint64_t samples;
 };
 struct export_sample { size_t stack, event; uint64_t value; };
@@ -43,12 +49,13 @@ struct export {
 	/* private */
 	struct profile *profile;
 	char **text;		size_t texts;
-	size_t *place_slot, place_slots, *stack_slot, stack_slots, place_room, function_room, stack_room, frame_room, sample_room;
+	size_t *place_slot, place_slots, *stack_slot, stack_slots;
+	size_t place_room, function_room, stack_room, frame_room, sample_room;
 };
 
 int  export_load(struct export **out, struct perfdata_file *file, struct err *err);
 void export_free(struct export *x);
-/* What a stream did not take, ferror tells.  event: which one. */
+/* A failed write shows in ferror(to).  event: index of the event to print. */
 void export_folded(FILE *to, const struct export *x, size_t event);
 void export_speedscope(FILE *to, const struct export *x, const char *title);
 int  export_callgrind(FILE *to, const struct export *x, const char *command, struct err *err);

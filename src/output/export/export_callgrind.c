@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * callgrind.out with our events as columns.
+ * Writes callgrind.out, with the sampled events as columns.
  *
- * Source: Valgrind manual, "Callgrind Format Specification".  Positions are the instruction's address in its file and the line.  Samples know no
- * numbers of calls: `calls=` holds the number of different stacks that went through the call.
+ * Source: Valgrind manual, "Callgrind Format Specification".  Positions are the instruction's address in its file and
+ * its line. Samples do not give the number of calls: `calls=` has the number of different stacks through the call.
  */
 #include "output/export/export.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* A cost line: of an instruction (callee SIZE_MAX), or of a call made there. */
+/* A cost line: of an instruction (callee is SIZE_MAX), or of a call made there. */
 struct cost { size_t function, place, callee, calls, seen; };
 
 struct table { struct cost *cost; uint64_t *value; size_t costs, room, *slot, slots; };
@@ -98,8 +98,9 @@ static void write_costs(FILE *to, const struct export *x, const struct table *t,
 		for (size_t i = first[f]; i != SIZE_MAX; i = next[i]) {
 			const struct cost *c = &t->cost[i];
 			const char *at = *x->place[c->place].file ? x->place[c->place].file : "???";
-			if (strcmp(at, file))	/* a line of another file: inlined */
-				name(to, strcmp(at, *x->function[f].file ? x->function[f].file : "???") ? "fi" : "fe", at);
+			if (strcmp(at, file))	/* inlined from another file */
+				name(to, strcmp(at, *x->function[f].file ? x->function[f].file : "???") ? "fi" : "fe",
+					at);
 			file = at;
 			if (c->callee != SIZE_MAX) {
 				const struct export_function *g = &x->function[c->callee];
@@ -107,7 +108,9 @@ static void write_costs(FILE *to, const struct export *x, const struct table *t,
 				name(to, "cfi", *g->file ? g->file : "???");
 				name(to, "cfn", g->name);
 				fprintf(to, "calls=%zu %#llx %u\n", c->calls,
-					(unsigned long long)(g->symbol ? g->symbol->start : x->place[g->place].at.address), x->place[g->place].line);
+					(unsigned long long)(g->symbol ? g->symbol->start
+								       : x->place[g->place].at.address),
+					x->place[g->place].line);
 			}
 			line(to, x, c->place, t->value + i * x->events);
 		}
@@ -132,7 +135,10 @@ int export_callgrind(FILE *to, const struct export *x, const char *command, stru
 		for (size_t e = 0; e < x->events; e++) {	/* words */
 			fputc(' ', to);
 			for (const char *p = x->event_name[e]; *p; p++)
-				fputc((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ? *p : '_', to);
+				fputc((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9')
+						? *p
+						: '_',
+					to);
 		}
 		fputs("\nsummary:", to);
 		for (size_t e = 0; e < x->events; e++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * pprof's profile.proto, gzipped.
+ * Writes pprof's profile.proto, gzipped.
  *
  * Source: github.com/google/pprof, proto/profile.proto (fields by number); Protocol Buffers, "Encoding".
- * Values of a sample: the number of samples, then each event's.  Times are left out: nothing here knows the wall clock.
+ * The values of a sample are the number of samples, then one for each event.  Left out: times, since softpmu uses no
+ * wall clock.
  */
 #include "output/export/export.h"
 #include "util/bytes.h"
@@ -34,7 +35,7 @@ static void string(struct bytes *b, unsigned field, const void *p, size_t n)
 	bytes_put(b, p, n);
 }
 
-/* A message within: what was put into `inner`, which is empty again. */
+/* Appends `inner` as an embedded message, and empties it. */
 static void message(struct bytes *b, unsigned field, struct bytes *inner)
 {
 	b->failed |= inner->failed;
@@ -42,7 +43,16 @@ static void message(struct bytes *b, unsigned field, struct bytes *inner)
 	inner->size = 0;
 }
 
-enum { SAMPLE_TYPE = 1, SAMPLE = 2, MAPPING = 3, LOCATION = 4, FUNCTION = 5, STRING = 6, PERIOD_TYPE = 11, DEFAULT_SAMPLE_TYPE = 14 };
+enum {
+	SAMPLE_TYPE = 1,
+	SAMPLE = 2,
+	MAPPING = 3,
+	LOCATION = 4,
+	FUNCTION = 5,
+	STRING = 6,
+	PERIOD_TYPE = 11,
+	DEFAULT_SAMPLE_TYPE = 14
+};
 
 struct strings { const char **at; size_t n, room, *slot, slots; bool failed; };
 
@@ -114,7 +124,8 @@ static void put_samples(struct bytes *b, struct strings *s, const struct export 
 	bytes_free(&list);
 }
 
-/* A mapping an object, around all of its places; in the order in which objects were mapped: the program first. */
+/* One mapping for each object, around all of its places, in the order in which objects were mapped: the program
+ * first. */
 static void put_mappings(struct bytes *b, struct strings *s, const struct export *x, uint64_t *mapping)
 {
 	struct bytes in = { 0 };
@@ -137,7 +148,8 @@ static void put_mappings(struct bytes *b, struct strings *s, const struct export
 		number(&in, 2, low & ~UINT64_C(0xfff));
 		number(&in, 3, (high | 0xfff) + 1);
 		number(&in, 5, text(s, symbols_object_path(o)));
-		for (unsigned has = 7; has <= 9; has++)	/* functions, file names, line numbers: nobody needs to look for them */
+		/* has_functions, has_filenames, has_line_numbers: pprof need not look them up */
+		for (unsigned has = 7; has <= 9; has++)
 			number(&in, has, 1);
 		message(b, MAPPING, &in);
 	}
@@ -161,7 +173,10 @@ static void put_places(struct bytes *b, struct strings *s, const struct export *
 	for (size_t f = 0; f < x->functions; f++) {
 		number(&in, 1, f + 1);
 		number(&in, 2, text(s, x->function[f].name));
-		number(&in, 3, text(s, x->function[f].symbol && x->function[f].symbol->linkage ? x->function[f].symbol->linkage : x->function[f].name));
+		number(&in, 3,
+			text(s,
+				x->function[f].symbol && x->function[f].symbol->linkage ? x->function[f].symbol->linkage
+											: x->function[f].name));
 		number(&in, 4, text(s, x->function[f].file));
 		message(b, FUNCTION, &in);
 	}
@@ -173,7 +188,8 @@ static int write_gzip(FILE *to, const struct bytes *b, struct err *err)
 {
 	z_stream z = { 0 };
 	uint8_t out[65536];
-	int code = deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);	/* + 16: gzip, without a time in its header */
+	/* 15 + 16: gzip, without a time in its header */
+	int code = deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
 	if (code != Z_OK)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	z.next_in = b->data;

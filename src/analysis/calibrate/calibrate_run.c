@@ -18,7 +18,8 @@ static const struct family {
 	unsigned params;
 	const char *unit;
 } family[] = {
-#define CAL_FAMILY(id, unit, far, what, ...) { #id, what, far, { __VA_ARGS__ }, sizeof (uint32_t[]){ __VA_ARGS__ } / sizeof(uint32_t), unit },
+#define CAL_FAMILY(id, unit, far, what, ...) \
+	{ #id, what, far, { __VA_ARGS__ }, sizeof(uint32_t[]){ __VA_ARGS__ } / sizeof(uint32_t), unit },
 #include "analysis/calibrate/calibrate_probes.def"
 };
 #undef KB
@@ -31,20 +32,12 @@ struct cal_runner {
 	uint8_t *code;
 	char *small, *huge;		/* buffers of 4 KB and of 2 MB pages */
 	struct cal_shape shape;
-	struct cal_probe linked;	/* whose ring is in its buffer */
+	struct cal_probe linked;	/* whose rings are in the buffer */
 	bool is_linked;
-	char *start, *at;		/* of the ring */
-	char state[64];			/* of two rings: where the last run stopped */
+	char *start, *at;		/* places of the ring */
+	char state[64];			/* for two rings: where the last run stopped */
 };
 
-const char *cal_family_name(enum cal_family f)
-{
-	static const char *const name[] = {
-#define CAL_FAMILY(id, unit, far, what, ...) #id,
-#include "analysis/calibrate/calibrate_probes.def"
-	};
-	return name[f];
-}
 
 const char *cal_family_text(enum cal_family f)
 {
@@ -63,7 +56,8 @@ bool cal_is_shared(const struct cal_probe *p)
 
 bool cal_is_near(const struct cal_probe *p)
 {
-	return p->family < CAL_WINDOW && (strcmp(family[p->family].unit, "bytes") || p->param <= 8 << 20) && !cal_is_long(p);
+	return p->family < CAL_WINDOW && (strcmp(family[p->family].unit, "bytes") || p->param <= 8 << 20) &&
+		!cal_is_long(p);
 }
 
 static void name_of(struct cal_probe *p)
@@ -128,7 +122,7 @@ static char *map(size_t bytes, bool huge)
 	char *m = mmap(NULL, bytes + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (m == MAP_FAILED)
 		return NULL;
-	if (huge)	/* never given back: lives as long as the runner, which unmaps both ends with the process */
+	if (huge)	/* never unmapped in part: lives until the process ends */
 		m = (char *)(((uintptr_t)m + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
 	madvise(m, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 	return m;
@@ -165,7 +159,7 @@ void cal_runner_destroy(struct cal_runner *r)
 	free(r);
 }
 
-/* A permutation of 0 to 2^bits - 1 that looks random: shifts and odd factors, each of which can be undone. */
+/* A permutation of 0 to 2^bits - 1 that looks random, made of shifts and odd factors, which can each be undone. */
 static uint64_t scramble(uint64_t i, unsigned bits)
 {
 	uint64_t mask = (1ull << bits) - 1;
@@ -176,7 +170,8 @@ static uint64_t scramble(uint64_t i, unsigned bits)
 	return i ^ i >> (bits / 2 + 1);
 }
 
-/* Places 0 to n-1 in an order that looks random, in a ring, each place holding the address of the next. */
+/* Links places 0 to n-1 into a ring in an order that looks random (of CAL_RING_STRIDE, in ascending order):
+ * each place holds the address of the next. Returns the first. */
 static char *link_ring(char *memory, uint64_t n, enum cal_memory kind)
 {
 	unsigned bits = 2;
@@ -187,8 +182,11 @@ static char *link_ring(char *memory, uint64_t n, enum cal_memory kind)
 		uint64_t at = kind == CAL_RING_STRIDE ? i : scramble(i, bits);
 		if (at >= n)
 			continue;
-		/* pages: the line moves on from page to page, so that they share the L1's sets out */
-		char *to = memory + (kind == CAL_RING_PAGES ? at * PAGE + (at * 7 + at / 64) % 64 * LINE : at * (kind == CAL_RING_STRIDE ? 256 : LINE));
+		/* CAL_RING_PAGES: the line's offset moves on from page to page, so that the pages spread over
+		 * L1's sets */
+		char *to = memory +
+			(kind == CAL_RING_PAGES ? at * PAGE + (at * 7 + at / 64) % 64 * LINE
+						: at * (kind == CAL_RING_STRIDE ? 256 : LINE));
 		if (from)
 			memcpy(from, &to, sizeof to);
 		else
@@ -199,7 +197,7 @@ static char *link_ring(char *memory, uint64_t n, enum cal_memory kind)
 	return first;
 }
 
-/* Places of a ring; of other memory its lines. */
+/* Number of places of a ring; of other memory, number of its lines. */
 static uint64_t places_of(const struct cal_shape *s)
 {
 	return s->memory == CAL_RING_PAGES ? s->bytes : s->bytes / (s->memory == CAL_RING_STRIDE ? 256 : LINE);
@@ -218,13 +216,15 @@ int cal_prepare(struct cal_runner *r, const struct cal_probe *p, struct err *err
 	if (s->memory == CAL_NO_MEMORY)
 		return 0;
 	if (s->memory == CAL_LINES) {
-		for (uint64_t at = 0; at < bytes; at += PAGE)	/* a page of its own each, not the zero page */
+		/* gives each page a frame of its own, not the zero page */
+		for (uint64_t at = 0; at < bytes; at += PAGE)
 			memory[at] = 1;
 		r->is_linked = false;
 	} else if (s->memory == CAL_TWO_RINGS) {
-		/* the families of windows share two rings, and go on where the one before stopped */
+		/* the families of windows share two rings; each goes on where the one before stopped */
 		if (!r->is_linked || r->linked.family < CAL_WINDOW) {
-			char *one = link_ring(memory, bytes / 2 / LINE, CAL_RING), *two = link_ring(memory + bytes / 2, bytes / 2 / LINE, CAL_RING);
+			char *one = link_ring(memory, bytes / 2 / LINE, CAL_RING),
+			     *two = link_ring(memory + bytes / 2, bytes / 2 / LINE, CAL_RING);
 			memcpy(r->state, &one, sizeof one);
 			memcpy(r->state + 8, &two, sizeof two);
 		}
@@ -244,10 +244,6 @@ static bool is_ring(const struct cal_shape *s)
 	return s->memory == CAL_RING || s->memory == CAL_RING_STRIDE || s->memory == CAL_RING_PAGES;
 }
 
-uint32_t cal_ops(const struct cal_runner *r)
-{
-	return r->shape.ops;
-}
 
 void cal_run(struct cal_runner *r, uint64_t rounds)
 {
@@ -267,11 +263,18 @@ static void model_rounds(const struct cal_shape *s, uint64_t ahead, uint64_t *wa
 	*warm = 4000 / s->ops + 2;
 	*counted = 12000 / s->ops + 2;
 	switch (s->memory) {
-	case CAL_RING: case CAL_RING_STRIDE: case CAL_RING_PAGES:	/* the linking has been a lap already */
-		/* Natively a sample begins some 0.5 ms after the linking: laps of what L2 holds, a part of one beyond.  Where others push
-		 * lines out of the L3 (l3.others), how many are gone depends on how long that is, so it must be alike: as many laps, or
-		 * a part of one, and PAUSEs before it (cal_model_age). */
-		*warm = (places < 16384 ? 2 * places : places >= 32768 && ahead >= places ? ahead : places < 65536 && !ahead ? 32768 : 4096) / s->ops + 2;
+	case CAL_RING: case CAL_RING_STRIDE: case CAL_RING_PAGES:	/* the linking was a lap already */
+		/* Natively a sample begins some 0.5 ms after the linking: laps of what L2 holds, a part of a
+		 * lap beyond that. Where other programs push lines out of the L3 (l3.others), the share that is
+		 * gone depends on that time. So the model must wait alike: as many laps or as large a part of
+		 * one, and PAUSEs before it (cal_model_age). */
+		if (places < 16384)
+			*warm = 2 * places;
+		else if (places >= 32768 && ahead >= places)
+			*warm = ahead;
+		else
+			*warm = places < 65536 && !ahead ? 32768 : 4096;
+		*warm = *warm / s->ops + 2;
 		*counted = (places < 8192 ? 8192 : places < 65536 ? 16384 : 4096) / s->ops;
 		break;
 	case CAL_TWO_RINGS:
@@ -280,7 +283,8 @@ static void model_rounds(const struct cal_shape *s, uint64_t ahead, uint64_t *wa
 		break;
 	case CAL_LINES:
 		if (s->bytes > 16384) {
-			/* a run begins at the buffer's start, where the families before this one have been: a lap of it all first, or two */
+			/* A run begins at the buffer's start, where the families before it have been. So it
+			 * warms up with a lap or two of the whole buffer. */
 			*warm = (s->bytes <= 8 << 20 ? 2 : 1) * places / s->ops;
 			*counted = 16384 / s->ops;
 		}
@@ -301,7 +305,7 @@ void cal_model_rounds(const struct cal_runner *r, uint64_t ahead, uint64_t *warm
 	model_rounds(&r->shape, ahead, warm, counted);
 }
 
-/* false: no memory. */
+/* false: out of memory. */
 static bool shape_of(const struct cal_probe *p, struct cal_shape *s)
 {
 	uint8_t *code = malloc(CAL_CODE_BYTES);
@@ -321,25 +325,7 @@ uint64_t cal_model_ops(const struct cal_probe *p)
 	return counted * s.ops;
 }
 
-/* AnonHugePages of the buffer, as the kernel tells it. */
-bool cal_has_huge_pages(const struct cal_runner *r)
-{
-	char line[256];
-	bool here = false, has = false;
-	r->huge[0] = 1;
-	FILE *f = fopen("/proc/self/smaps", "re");
-	if (!f)
-		return false;
-	while (fgets(line, sizeof line, f)) {
-		unsigned long long a, b, kb;
-		if (sscanf(line, "%llx-%llx ", &a, &b) == 2 && strchr(line, '-') < line + 17)
-			here = a <= (uintptr_t)r->huge && (uintptr_t)r->huge < b;
-		else if (here && sscanf(line, "AnonHugePages: %llu", &kb) == 1)
-			has = kb > 0;
-	}
-	fclose(f);
-	return has;
-}
+
 
 /* --- natively --- */
 static double now(void)
@@ -356,14 +342,15 @@ static double timed(struct cal_runner *r, uint64_t rounds)
 	return now() - start;
 }
 
-/* ns of a round of the chain of additions, which has code of its own. */
+/* ns of a round of the chain of additions, which has its own runner. */
 static double clock_ns(struct cal_runner *clock)
 {
 	double one = timed(clock, CLOCK_ROUNDS), two = timed(clock, CLOCK_ROUNDS);
 	return (one < two ? one : two) / CLOCK_ROUNDS;
 }
 
-/* Rounds of a sample: SAMPLE_NS, and a lap of the buffer where the caches would else hold a part.  *run: those run to find that. */
+/* Rounds of a sample: as many as take SAMPLE_NS, but at least a lap of the buffer where the caches would
+ * otherwise hold a part of it. *run: the rounds that were run to find this out. */
 static uint64_t sample_rounds(struct cal_runner *r, uint64_t *run)
 {
 	const struct cal_shape *s = &r->shape;
@@ -382,7 +369,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Median of the groups, and what encloses it: 1 - 2 P(so many fair coins all show heads). */
+/* The median of the groups and what encloses it. Confidence: 1 - 2 P(CAL_GROUPS fair coins all show heads). */
 static void summarize(double v[CAL_GROUPS], struct cal_value *out, double *confidence)
 {
 	qsort(v, CAL_GROUPS, sizeof *v, by_value);
@@ -392,8 +379,8 @@ static void summarize(double v[CAL_GROUPS], struct cal_value *out, double *confi
 	*confidence = 1 - ldexp(2, -CAL_GROUPS);
 }
 
-/* ns since the places that a sample met were used before, by the linking or by the lap before: it began at place `at`, `start` ns after the linking had
- * begun, which took `linked` ns. */
+/* How long ago, in ns, the places that a sample met were last used: by the linking, or by the lap before. The
+ * sample began at place `at`, `start` ns after the linking began; the linking took `linked` ns. */
 static double age_of(const struct cal_shape *s, double linked, double start, double took, double at, double met)
 {
 	const double places = (double)places_of(s), middle = at + met / 2;
@@ -413,27 +400,31 @@ double cal_model_age(const struct cal_probe *p, uint64_t ahead, double place, do
 	if (!ahead || !shape_of(p, &s) || !is_ring(&s))
 		return -1;
 	model_rounds(&s, ahead, &warm, &counted);
-	const double at = (double)(warm * s.ops), met = (double)(counted * s.ops), places = (double)places_of(&s), linked = place * places;
+	const double at = (double)(warm * s.ops), met = (double)(counted * s.ops), places = (double)places_of(&s),
+		     linked = place * places;
 	if (at + met / 2 >= places)
 		return -1;
 	return age_of(&s, linked, linked + (waited < 0 ? at * access : waited), met * access, at, met);
 }
 
-/* What a group found of a microbenchmark: its least so far, or of a shared one every sample. */
+/* What a group found of a microbenchmark: its least value so far; of a shared one, every sample. */
 struct found { double cycles, age, ahead; };
 struct group { unsigned found; struct found in[CAL_ROUNDS * CAL_TURNS]; };
 
-/* How often a shared chain is linked.  Behind a buffer that L3 does not hold its lines are not kept either, until some were used again: on an EPYC 9005 of
- * chains of 3 and 8 MB behind 64 MB accesses take 80 to 200 cycles if they are linked once or twice, and 58 to 61 if three times or sixteen.  Once where L3
- * will hardly hold it. */
+/* How often a shared chain is linked. After a buffer that L3 does not hold, L3 does not keep the chain's lines
+ * either, until some were used again: on an EPYC 9005, accesses of chains of 3 and 8 MB after 64 MB take 80 to
+ * 200 cycles if the chain is linked once or twice, and 58 to 61 if it is linked three or sixteen times. Once
+ * where L3 will hardly hold it. */
 static unsigned linkings(const struct cal_shape *s)
 {
 	const double bytes = (double)places_of(s) * LINE, enough = 24 << 20;
 	return bytes > 32 << 20 ? 1 : (unsigned)fmin(fmax(3, ceil(enough / bytes)), 16);
 }
 
-/* One of a pass.  fastest: ns of the pass's shortest round of additions; ghz: the group's most. */
-static int measure(struct cal_runner *r, struct cal_runner *clock, const struct cal_probe *p, struct group *g, double *fastest, double *ghz, struct err *err)
+/* Measures one microbenchmark of a pass. fastest: ns of the pass's shortest round of additions; ghz: the
+ * group's highest frequency. */
+static int measure(struct cal_runner *r, struct cal_runner *clock, const struct cal_probe *p, struct group *g,
+	double *fastest, double *ghz, struct err *err)
 {
 	const bool shared = cal_is_shared(p);
 	double begin = now();
@@ -456,7 +447,8 @@ static int measure(struct cal_runner *r, struct cal_runner *clock, const struct 
 		}
 		round = after < round ? after : round;
 	}
-	/* the additions may have been disturbed at each repeat: of a pass the fastest counts, unless the frequency changed */
+	/* The additions may have been disturbed at each repeat: the fastest of the pass counts, unless the
+	 * frequency changed. */
 	if (round > *fastest && round < *fastest * 1.02)
 		round = *fastest;
 	*fastest = round;
@@ -471,9 +463,9 @@ static int measure(struct cal_runner *r, struct cal_runner *clock, const struct 
 	return 0;
 }
 
-/* One pass over all, of the shared ones CAL_TURNS in turn. */
-static int pass(struct cal_runner *r, struct cal_runner *clock, const struct cal_probe *p, size_t count, const bool *wanted,
-	struct group (*group)[CAL_GROUPS], unsigned at, double *ghz, struct err *err)
+/* One pass over all microbenchmarks; the shared ones take CAL_TURNS turns. */
+static int pass(struct cal_runner *r, struct cal_runner *clock, const struct cal_probe *p, size_t count,
+	const bool *wanted, struct group (*group)[CAL_GROUPS], unsigned at, double *ghz, struct err *err)
 {
 	double fastest = 1e300;
 	int code = 0;
@@ -484,7 +476,7 @@ static int pass(struct cal_runner *r, struct cal_runner *clock, const struct cal
 	return code;
 }
 
-/* Of a group the medians. */
+/* The medians of a group's samples. */
 static struct found middle_of(const struct group *g)
 {
 	double v[CAL_ROUNDS * CAL_TURNS], middle[3];
@@ -536,7 +528,7 @@ int cal_measure(struct cal_native *out, const struct cal_probe *p, size_t count,
 	if (!code) {
 		struct cal_value g;
 		summarize(ghz, &g, &out->confidence);
-		out->ghz = g.high;	/* the shortest again */
+		out->ghz = g.high;	/* again, the shortest time counts */
 		out->ghz_low = g.low;
 		out->ghz_high = g.high;
 	}

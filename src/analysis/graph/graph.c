@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Works the dependence graphs out (graph.h): one pass over records and details; the state of a graph is what later nodes may depend on.
+ * Computes the dependence graphs (graph.h) in one pass over records and details.  The state of a graph is what
+ * later nodes may depend on.
  *
- * `seen` holds the same of the run itself, as its records say: the latency of an edge is the difference of the measured times at its ends, and so
- * whatever the machine did there is in it.
+ * `seen` holds the same state for the run itself, as its records say.  The latency of an edge is the difference
+ * of the measured times at its ends, so it contains whatever the machine did there.
  */
 #include "analysis/graph/graph_private.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAR_AWAY = 16 /* cycles: an edge that the graph does not know is longer */ };
+enum { FAR_AWAY = 16 };	/* cycles: an edge that the graph does not know is longer than this */
 
 const char *const graph_class_name[GRAPH_CLASSES_COUNT] = {
 #define X(name, text, help) text,
@@ -22,11 +23,16 @@ const char *const graph_class_help[GRAPH_CLASSES_COUNT] = {
 #undef X
 };
 
-/* What its ready cycle waited for beyond what the graph knows. */
-struct waits { uint64_t more, back /* before the last retirement */; bool far, alone /* it does not go through a scheduler */; };
+/* What a uop's ready cycle waited for beyond what the graph knows. */
+struct waits {
+	uint64_t more;
+	uint64_t back;	/* cycles before the last retirement */
+	bool far;	/* counted from the last retirement */
+	bool alone;	/* the uop does not go through a scheduler */
+};
 
-static uint64_t dispatched(const struct graph *g, struct times *t, const struct core_detail *d, const struct spmu_record *r, const struct waits *w, uint64_t alloc,
-                           uint64_t *ready)
+static uint64_t dispatched(const struct graph *g, struct times *t, const struct core_detail *d,
+	const struct spmu_record *r, const struct waits *w, uint64_t alloc, uint64_t *ready)
 {
 	uint64_t from = alloc + g->c.rs_dispatch_delay;
 	for (unsigned k = 0; k < 4; k++)
@@ -37,7 +43,7 @@ static uint64_t dispatched(const struct graph *g, struct times *t, const struct 
 		from = most(from, t->addr_known);
 	t->ready = from;
 	if (r->port >= 16 || free_of(t, GRAPH_PORTS)) {
-		if (r->port < 16)	/* its entry of the scheduler goes all the same, with nobody in its way */
+		if (r->port < 16)	/* it still leaves the scheduler, but does not wait for the port */
 			graph_take_port(t, r->port, from);
 		return from;
 	}
@@ -55,13 +61,14 @@ static bool takes_register(const struct graph *g, const struct core_detail *d, c
 	return g->c.prf_integer && r->port < 16 && d->ports && reg_any_general(d->dst);
 }
 
-/* When there is a register for the next result. */
+/* When a register is free for the next result. */
 static uint64_t register_free(const struct graph *g, const struct times *t)
 {
 	return t->prf_free[(g->results - g->c.prf_integer) % RESULTS];
 }
 
-static void uop_of(const struct graph *g, struct times *t, const struct core_detail *d, const struct spmu_record *r, const struct waits *w, const struct access *a)
+static void uop_of(const struct graph *g, struct times *t, const struct core_detail *d, const struct spmu_record *r,
+	const struct waits *w, const struct access *a)
 {
 	const struct core_config *c = &g->c;
 	const bool load = r->is & SPMU_IS(LOAD), address = r->is & SPMU_IS(STORE_ADDR);
@@ -69,7 +76,8 @@ static void uop_of(const struct graph *g, struct times *t, const struct core_det
 	uint64_t *allocated = &t->alloc_at[g->slots % SLOTS], alloc = *allocated, ready, cycle, complete;
 	if (load && t->lb_free[(g->loads - c->load_buffer_size) % LOADS] > alloc && !free_of(t, GRAPH_WINDOW))
 		alloc = graph_stalled(g, t, t->lb_free[(g->loads - c->load_buffer_size) % LOADS]);
-	if (address && t->written[(d->store - c->store_buffer_size) % STORES] > alloc && !free_of(t, GRAPH_STORE_BUFFER))
+	if (address && t->written[(d->store - c->store_buffer_size) % STORES] > alloc &&
+		!free_of(t, GRAPH_STORE_BUFFER))
 		alloc = graph_stalled(g, t, t->written[(d->store - c->store_buffer_size) % STORES]);
 	if (takes_register(g, d, r) && register_free(g, t) > alloc && !free_of(t, GRAPH_WINDOW))
 		alloc = graph_stalled(g, t, register_free(g, t));
@@ -119,7 +127,7 @@ static void uop_of(const struct graph *g, struct times *t, const struct core_det
 		t->resolved = complete;
 }
 
-/* The same of the run itself. */
+/* Takes the uop into the state of the run itself. */
 static void uop_seen(struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base)
 {
 	struct times *seen = g->seen;
@@ -159,7 +167,8 @@ static void uop_seen(struct graph *g, const struct core_detail *d, const struct 
 
 /* ---- C ---- */
 
-/* Of what each class costs, the part that is at the slot which retires: by how much farther the graph without it is ahead than at the slot before. */
+/* Charges the retiring slot its part of each class's cost: by how much the graph without the class has gained
+ * on the whole graph since the slot before. */
 static void place_costs(struct graph *g, uint64_t ip)
 {
 	struct path_site *site = path_site(g->path, ip);
@@ -171,7 +180,8 @@ static void place_costs(struct graph *g, uint64_t ip)
 	}
 }
 
-static void retired(struct graph *g, const struct spmu_record *r, uint64_t base, uint32_t loads, uint32_t results, uint32_t store)
+static void retired(
+	struct graph *g, const struct spmu_record *r, uint64_t base, uint32_t loads, uint32_t results, uint32_t store)
 {
 	const struct core_config *c = &g->c;
 	for (unsigned i = 0; i < g->runs; i++) {
@@ -201,7 +211,7 @@ static void retired(struct graph *g, const struct spmu_record *r, uint64_t base,
 
 /* ---- records ---- */
 
-/* What the slot may wait for, in the whole graph. */
+/* What the slot may wait for in the whole graph. */
 static void path_before(const struct graph *g, const struct core_detail *d, struct path_uop *p)
 {
 	const struct times *t = g->run[0];
@@ -217,8 +227,9 @@ static void path_before(const struct graph *g, const struct core_detail *d, stru
 	p->rob = t->rob_free[(g->slots - g->c.rob_size) % SLOTS];
 }
 
-/* And the uop. */
-static void path_operands(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, const struct waits *w, const struct access *a, struct path_uop *p)
+/* What the uop may wait for in the whole graph. */
+static void path_operands(const struct graph *g, const struct core_detail *d, const struct spmu_record *r,
+	const struct waits *w, const struct access *a, struct path_uop *p)
 {
 	const struct core_config *c = &g->c;
 	const struct times *t = g->run[0];
@@ -283,7 +294,9 @@ static void path_times(const struct graph *g, const struct waits *w, struct path
 static void uop(struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base)
 {
 	struct waits w = { .alone = r->port == 255 && r->ready == r->alloc && r->dispatch == r->alloc };
-	struct access a = { .store = -1, .line = -1, .older = -1, .page = -1, .fill = -1, .dispatch = base + r->dispatch };
+	struct access a = {
+		.store = -1, .line = -1, .older = -1, .page = -1, .fill = -1, .dispatch = base + r->dispatch
+	};
 	struct path_uop p = { .slots = g->slots };
 	if (d->flags & DETAIL_BESIDE)
 		return;
@@ -348,12 +361,18 @@ void graph_batch(struct graph *g, const struct spmu_batch *b)
 
 int graph_supports(const struct core_config *c, struct err *err)
 {
-	if (c->frontend_simple || c->idq_size >= SLOTS || c->rob_size >= SLOTS || c->load_buffer_size >= LOADS || c->store_buffer_size >= STORES - 2)
-		return err_set(err, ERR_UNSUPPORTED, "a dependence graph: %s is not a core with buffers as it knows them", c->name);
-	if (c->inorder || c->alu_double_speed || c->rename_register_reads || c->replay_cycles || c->trace_sets || c->store_commit_cycles || c->lsd_predecode)
-		return err_set(err, ERR_UNSUPPORTED, "a dependence graph: %s has mechanisms of older cores, which it does not know", c->name);
+	if (c->frontend_simple || c->idq_size >= SLOTS || c->rob_size >= SLOTS || c->load_buffer_size >= LOADS ||
+		c->store_buffer_size >= STORES - 2)
+		return err_set(err, ERR_UNSUPPORTED,
+			"a dependence graph cannot model %s: its front end is too simple or its buffers are too large",
+			c->name);
+	if (c->inorder || c->alu_double_speed || c->rename_register_reads || c->replay_cycles || c->trace_sets ||
+		c->store_commit_cycles || c->lsd_predecode)
+		return err_set(err, ERR_UNSUPPORTED,
+			"a dependence graph cannot model %s: it has mechanisms of older cores", c->name);
 	if (c->partial_high_ports || c->partial_stall || c->partial_flags_stall)
-		return err_set(err, ERR_UNSUPPORTED, "a dependence graph: %s merges pieces of registers, which it does not know", c->name);
+		return err_set(err, ERR_UNSUPPORTED,
+			"a dependence graph cannot model %s: it merges parts of registers", c->name);
 	return 0;
 }
 
@@ -371,7 +390,8 @@ void graph_destroy(struct graph *g)
 	free(g);
 }
 
-int graph_create(struct graph **out, const struct core_config *c, const uint32_t *free_classes, unsigned runs, struct err *err)
+int graph_create(
+	struct graph **out, const struct core_config *c, const uint32_t *free_classes, unsigned runs, struct err *err)
 {
 	int rc = graph_supports(c, err);
 	if (rc)
@@ -386,7 +406,8 @@ int graph_create(struct graph **out, const struct core_config *c, const uint32_t
 	g->buffers = c->l1d_fill_buffers < BUFFERS ? c->l1d_fill_buffers : BUFFERS;
 	g->l3_latency = (uint64_t)lround(c->l3_latency + c->l3_latency_ns * c->frequency_ghz);
 	const uint16_t all = (uint16_t)((1u << c->ports_count) - 1);
-	const uint32_t size[POOLS] = { c->rs_size, c->rs_load_size, c->rs_store_size }, ports[POOLS] = { all, c->ports_load, c->ports_store };
+	const uint32_t size[POOLS] = { c->rs_size, c->rs_load_size, c->rs_store_size },
+		       ports[POOLS] = { all, c->ports_load, c->ports_store };
 	const uint32_t group = c->rs_group && c->ports_binding != 1 ? (uint32_t)least(c->alloc_width, c->rs_size) : 0;
 	g->group_room = (int32_t)(2 * group);
 	for (unsigned p = 0; p < POOLS; p++)
@@ -402,7 +423,8 @@ int graph_create(struct graph **out, const struct core_config *c, const uint32_t
 		if (!good)
 			break;
 		g->run[i]->free = free_classes[i];
-		memset(g->run[i]->passes, (int)least(c->disambiguation_initial, c->disambiguation_limit), sizeof g->run[i]->passes);
+		memset(g->run[i]->passes, (int)least(c->disambiguation_initial, c->disambiguation_limit),
+			sizeof g->run[i]->passes);
 		for (unsigned p = 0; p < POOLS; p++)
 			g->run[i]->room[p] = (int32_t)(size[p] + (p ? 0 : group));
 	}
@@ -425,7 +447,9 @@ int graph_keep(struct graph *g, bool places, bool slack, struct err *err)
 		g->ahead = calloc(GRAPH_CLASSES_COUNT, sizeof *g->ahead);
 	if (slack && !g->slack)
 		g->slack = slack_create(g->path);
-	return (places && !g->ahead) || (slack && !g->slack) ? err_set(err, ERR_NOMEM, "out of memory for a dependence graph") : 0;
+	return (places && !g->ahead) || (slack && !g->slack)
+		? err_set(err, ERR_NOMEM, "out of memory for a dependence graph")
+		: 0;
 }
 
 const struct slack *graph_slack(struct graph *g)

@@ -1,33 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The dependence graph of a run, and what it would take without some of its edges.
+ * The dependence graph of a run, and how long the run would take without some of the graph's edges.
  *
- * Nodes of each slot and its uops: F (delivered to the uop queue), D (allocated), E (dispatched), P (complete), C (retired).  Edges, with the cycles
- * that they take:
+ * Each slot and each of its uops has nodes: F (delivered to the uop queue), D (allocated), E (dispatched),
+ * P (complete), C (retired).  Each edge has a weight in cycles.  The edges, and what they model:
  *
- *   F -> F  the front end goes on: its width, taken branches, decoding, misses of L1I and of the TLB
- *   D -> F  the uop queue holds so many slots
- *   P -> F  a mispredicted branch resolves; C -> F, C -> D  clears, serialising instructions, the thread stood still
- *   F -> D  the way to rename; D -> D  in order, so many a cycle
- *   C -> D  the reorder buffer and the load buffer hold so many; the store buffer: from when a store is written
- *   E -> D  the schedulers hold so many
- *   D -> E  the way to the scheduler; P -> E  operands, in registers and through memory
- *   E -> E  a port takes one uop a cycle, a divider one in several
- *   E -> P  latency of the operation or the access; P -> P  a line on its way is waited for, not asked for again
- *   P -> E  addresses of older stores, if the load's counter of memory disambiguation has it wait; that counter is each graph's own.  A load that
- *           passed a store which it depends on goes again, and what follows it is fetched anew: in graphs in which that happens, not where it did in the run.
- *           A load has its data from a store that is still in the buffer in that graph, and becomes the stored register if its pair (core/backend/memory_pairs.h), each
- *           graph's own, has been seen often enough there
- *   P -> C  done; C -> C  in order, so many a cycle
+ *   F -> F  the front end moves on: its width, taken branches, decoding, misses of L1I and the ITLB
+ *   D -> F  the uop queue has a limited number of entries
+ *   P -> F  a mispredicted branch resolves; C -> F and C -> D: machine clears, serialising instructions, and
+ *           times in which the thread stood still
+ *   F -> D  the pipeline stages up to rename; D -> D: allocation in order, a limited number a cycle
+ *   C -> D  the reorder buffer and the load buffer have a limited number of entries; a store-buffer entry is
+ *           free again when its store is written
+ *   E -> D  the schedulers have a limited number of entries
+ *   D -> E  the pipeline stages up to the scheduler; P -> E: operands, through registers and through memory
+ *   E -> E  a port takes one uop a cycle; a divider takes one in several cycles
+ *   E -> P  latency of the operation or the access; P -> P: an access to a line that is already on its way
+ *           waits for that line and makes no request of its own
+ *   P -> E  addresses of older stores, if the load's counter of memory disambiguation makes it wait.  Each graph
+ *           has its own counters.  A load that passed a store on which it depends executes again, and what
+ *           follows it is fetched again; this happens where the graph says so, not where it did in the run.
+ *           A load takes its data from a store that is still in the store buffer in that graph.  It becomes the
+ *           stored register if its pair (core/backend/memory_pairs.h) has been seen often enough in that graph;
+ *           each graph has its own pairs.
+ *   P -> C  execution is done; C -> C: retirement in order, a limited number a cycle
  *
- * A node's time is the longest path to it.  That is worked out for the whole graph and, beside it, for graphs in which edges of some classes are free
- * (struct graph_run): in one pass in program order, in bounded memory, as every edge comes from a node not further back than the machine's buffers reach.
- * A class costs what the last node is earlier without its edges; a pair's interaction is what both save less what each saves.
+ * A node's time is the longest path to it.  It is computed for the whole graph and, at the same time, for
+ * graphs in which the edges of some classes are free (struct times in graph_private.h).  One pass in program
+ * order in bounded memory is enough, because no edge reaches further back than the machine's buffers do.  The
+ * cost of a class is by how many cycles the last node is earlier without the class's edges.  The interaction of
+ * a pair of classes is what both together save, less what each of them saves alone.
  *
- * After B. Fields, S. Rubin, R. Bodik, "Focusing Processor Policies via Critical-Path Prediction", ISCA 2001, and B. Fields et al., "Using Interaction Costs
- * for Microarchitectural Bottleneck Analysis", MICRO 2003.  There contention for ports is a latency as it was found; here uops compete for the port that each
- * was bound to, in every graph anew, for without its mispredicted branches a program has more of them at a time; likewise entries of the schedulers.
+ * After B. Fields, S. Rubin, R. Bodik, "Focusing Processor Policies via Critical-Path Prediction", ISCA 2001,
+ * and B. Fields et al., "Using Interaction Costs for Microarchitectural Bottleneck Analysis", MICRO 2003.
+ * There, port contention is a fixed latency, as measured in the run.  Here, uops compete again in every graph
+ * for the port that each was bound to, because without mispredicted branches a program has more uops ready at a
+ * time.  The same holds for entries of the schedulers.
  *
- * Leaves out: that fewer misses leave more buffers and bandwidth to others; what is prefetched otherwise, what the caches hold otherwise; ports bound otherwise.
+ * Leaves out: fewer misses would leave more buffers and bandwidth to other requests; prefetches and cache
+ * contents would differ; uops would be bound to other ports.
  */
 #ifndef ANALYSIS_GRAPH_H
 #define ANALYSIS_GRAPH_H
@@ -39,7 +49,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define GRAPH_CLASSES(X) /* name, what its edges are; those of cost_events are called as there */ \
+/* name, what its edges are; classes that cost_events has, too, have the same name there */
+#define GRAPH_CLASSES(X) \
 	X(MISPREDICT,   "mispredict",   "from a mispredicted branch to what follows it") \
 	X(BTB_MISS,     "btb_miss",     "decode re-steers at a branch unknown to the BTB") \
 	X(L1_MISS,      "l1_miss",      "loads and stores served by L2: what they take more than a hit") \
@@ -61,24 +72,26 @@ enum graph_class {
 };
 extern const char *const graph_class_name[GRAPH_CLASSES_COUNT], *const graph_class_help[GRAPH_CLASSES_COUNT];
 
-/* A graph of this machine's runs can be made; ERR_UNSUPPORTED names what cannot. */
+/* Whether a graph of this machine's runs can be made: 0, or ERR_UNSUPPORTED with the mechanism it lacks. */
 int graph_supports(const struct core_config *c, struct err *err);
 
 enum { GRAPH_RUNS = 128 };
 struct graph;			/* of one thread */
-/* free: of each graph to be worked out, the set of classes (1 << enum graph_class) whose edges are free.  The first is to have none. */
-int  graph_create(struct graph **out, const struct core_config *c, const uint32_t *free, unsigned runs, struct err *err);
+/* free: for each graph, the set of classes (1 << enum graph_class) whose edges are free.  The first set must be
+ * empty.  runs: 1 to GRAPH_RUNS. */
+int graph_create(struct graph **out, const struct core_config *c, const uint32_t *free, unsigned runs, struct err *err);
 void graph_destroy(struct graph *g);
-/* All uop records of the thread, with details (core_wanted.detail). */
+/* Takes all uop records of the thread, with details (core_wanted.detail). */
 void graph_batch(struct graph *g, const struct spmu_batch *b);
-/* Cycle of the last node of a graph; of the run itself. */
+/* Cycle of the last node: of one graph; of the run itself, as measured. */
 uint64_t graph_cycles(const struct graph *g, unsigned run);
 uint64_t graph_measured(const struct graph *g);
-/* Before the first batch, what else is kept.  places: which part of the cost of graph i > 0 is at which instruction: path_site.saved[i - 1], for as many
- * graphs as there are classes; they sum up to the whole.  slack: of instructions, graph_slack.h. */
+/* Call before the first batch: what else to keep. places: which part of a class's cost lies at which
+ * instruction. Graph i > 0 goes to path_site.saved[i - 1], for up to GRAPH_CLASSES_COUNT graphs; the parts add
+ * up to the whole. slack: the slack of instructions (graph_slack.h). */
 int  graph_keep(struct graph *g, bool places, bool slack, struct err *err);
-/* Ends it; NULL: it was not kept. */
+/* Ends the slack analysis and returns it; NULL if graph_keep did not ask for it. */
 const struct slack *graph_slack(struct graph *g);
-/* The critical path of the first, the whole one; ends it. */
+/* Ends the critical path of the first (whole) graph and returns it. */
 struct path *graph_path(struct graph *g);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Dependence graphs (graph.h): delivery and allocation of a slot, entries of schedulers, ports.
+ * Dependence graphs (graph.h): delivery and allocation of a slot, scheduler entries, ports.
  *
- * Leaves out: which port a uop would have been bound to otherwise.
+ * Leaves out: that a uop might have been bound to another port in another graph.
  */
 #include "analysis/graph/graph_private.h"
 
@@ -88,12 +88,13 @@ uint64_t graph_take_port(struct times *t, unsigned port, uint64_t ready)
 
 /* ---- F and D: a slot begins ---- */
 
-struct fetched {		/* what its delivery waited for, as measured */
-	uint64_t goes_on;	/* cycles behind the slot before, or behind the branch that resolved */
-	uint64_t code, memory, l3, tlb, resteer;	/* of it, at most */
+struct fetched {		/* what a slot's delivery waited for, as measured */
+	uint64_t goes_on;	/* cycles after the slot before, or after the branch that resolved */
+	/* the part of goes_on that each of these can account for at most */
+	uint64_t code, memory, l3, tlb, resteer;
 	uint32_t room, width;
-	bool anew;		/* the cycle's room is not what the slot before left of it */
-	bool still;		/* the machine had stopped: cycles are since the last retirement */
+	bool anew;		/* the cycle's room is not simply what the slot before left of it */
+	bool still;		/* the machine had stopped: cycles count from the last retirement */
 };
 
 static void deliver(const struct graph *g, struct times *t, const struct fetched *f)
@@ -118,13 +119,15 @@ static void deliver(const struct graph *g, struct times *t, const struct fetched
 	if (f->still) {
 		t->fetch = most(t->fetch, t->retire + f->goes_on);
 	} else if (begins) {
-		t->fetch = most(most(t->fetch, t->cleared), redirected ? t->resolved + c->recovery_redirect : 0) + goes_on;
-		if (!g->redirected && !g->seen->cleared) {	/* in the run it went on */
+		t->fetch =
+			most(most(t->fetch, t->cleared), redirected ? t->resolved + c->recovery_redirect : 0) + goes_on;
+		if (!g->redirected && !g->seen->cleared) {	/* in the run, fetch was not redirected here */
 			room = f->width;
 			anew = false;
 		}
 	} else {
-		if (g->redirected || g->seen->cleared) {	/* as if it had gone on: a taken branch ends the cycle */
+		/* the run was redirected here; in this graph fetch goes on, and a taken branch ends the cycle */
+		if (g->redirected || g->seen->cleared) {
 			anew = goes_on || (g->taken && room != f->width);
 			goes_on += g->taken && room && room != f->width && !goes_on;
 			room = anew ? f->width : room;
@@ -184,7 +187,8 @@ void graph_slot_begins(struct graph *g, const struct core_detail *d, const struc
 {
 	const struct core_config *c = &g->c;
 	struct times *seen = g->seen;
-	struct fetched f = { .code = d->code, .memory = d->code_memory, .l3 = d->code_l3, .tlb = d->code_tlb, .room = d->room, .width = d->width ? d->width : 1 };
+	struct fetched f = { .code = d->code, .memory = d->code_memory, .l3 = d->code_l3, .tlb = d->code_tlb,
+		.room = d->room, .width = d->width ? d->width : 1 };
 	uint64_t from = seen->fetch;
 	const bool barrier = d->barrier > g->barrier;
 	if (g->redirected)

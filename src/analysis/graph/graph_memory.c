@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Dependence graphs (graph.h): what a load takes, lines and fill buffers, stores that are written.
+ * Dependence graphs (graph.h): latencies of loads, lines and fill buffers, stores that are written.
  *
- * Leaves out: what the caches would hold otherwise.
+ * Leaves out: that the caches would hold other lines in other graphs.
  */
 #include "analysis/graph/graph_private.h"
 #include "core/memory/cache.h"
@@ -15,10 +15,11 @@ static bool overlaps(const struct graph *g, unsigned i, uint64_t addr, uint32_t 
 	return g->store[i].size && (addr - g->store[i].addr < g->store[i].size || g->store[i].addr - addr < size);
 }
 
-/* The youngest store to any of these bytes that may still be in the buffer; -1. */
+/* Index of the youngest store to any of these bytes that may still be in the buffer; -1: none. */
 static int store_found(const struct graph *g, uint64_t addr, uint32_t size)
 {
-	uint32_t back = g->c.store_buffer_size;		/* nothing younger has to do with these bytes, mod 8 BUCKETS */
+	/* nothing younger than this touches these bytes, modulo 8 * BUCKETS */
+	uint32_t back = g->c.store_buffer_size;
 	for (unsigned end = 0; end < 2 && size; end++)
 		back = (uint32_t)least(back, g->stores - g->bucket[(addr + (end ? size - 1 : 0)) >> 3 & (BUCKETS - 1)]);
 	if (size > 16 || g->stores - g->big < g->c.store_buffer_size)
@@ -31,7 +32,7 @@ static int store_found(const struct graph *g, uint64_t addr, uint32_t size)
 	return -1;
 }
 
-/* What an access takes in a graph. */
+/* The latency of an access in a graph. */
 static uint64_t shortened(const struct graph *g, const struct times *t, const struct access *a, uint64_t did)
 {
 	const struct core_config *c = &g->c;
@@ -51,7 +52,7 @@ static uint64_t shortened(const struct graph *g, const struct times *t, const st
 	return most(latency, least(a->hit, a->latency));
 }
 
-/* When a request that is made at `cycle` has a fill buffer, and which. */
+/* When a request made at `cycle` gets a fill buffer, and which one. */
 static uint64_t buffer_free(const struct graph *g, const struct times *t, uint64_t cycle, unsigned *which)
 {
 	unsigned soonest = 0;
@@ -62,22 +63,27 @@ static uint64_t buffer_free(const struct graph *g, const struct times *t, uint64
 	return most(cycle, t->buffer[soonest]);
 }
 
-/* L2 had the line, which had been on its way before.  (One whose entry of the super queue another request took is had as well.) */
+/* Whether L2 already had the line, after it had been on its way. (True, too, for a line whose super queue entry
+ * another request has taken since.) */
 static bool was_there(const struct graph *g, const struct core_fill *f)
 {
 	const int at = line_at(f->physical);
 	return g->line2_of[at] == f->physical && g->seen->line2[at] <= f->ready;
 }
 
-/* The line of pending fill f, when it had a buffer at `cycle` in a graph and at `seen` in the run. */
-static uint64_t arrives(const struct graph *g, const struct times *t, const struct core_fill *f, uint64_t cycle, uint64_t seen)
+/* When the line of pending fill f arrives if the request got its buffer at `cycle` in a graph, and at `seen` in
+ * the run. */
+static uint64_t arrives(
+	const struct graph *g, const struct times *t, const struct core_fill *f, uint64_t cycle, uint64_t seen)
 {
 	uint64_t takes = less(f->ready, seen);
 	if (f->level == 2)
 		return cycle + (free_of(t, GRAPH_L3_MISS) && f->source == FROM_MEMORY ? least(takes, g->l3_latency) :
 		                free_of(t, GRAPH_L2_MISS) && f->source == FROM_L3 ? 0 : takes);
-	if (f->source != FROM_L2 && !f->memory && g->line2_of[line_at(f->physical)] == f->physical) {	/* it was on its way to L2 */
-		const uint64_t there = g->seen->line2[line_at(f->physical)], latest = most(seen + g->c.l2_latency, there);
+	if (f->source != FROM_L2 && !f->memory && g->line2_of[line_at(f->physical)] == f->physical) {
+		/* it was on its way to L2 */
+		const uint64_t there = g->seen->line2[line_at(f->physical)],
+			       latest = most(seen + g->c.l2_latency, there);
 		return most(cycle + g->c.l2_latency, t->line2[line_at(f->physical)]) + less(f->ready, latest);
 	}
 	if (free_of(t, GRAPH_L3_MISS) && f->source == FROM_MEMORY)
@@ -86,13 +92,14 @@ static uint64_t arrives(const struct graph *g, const struct times *t, const stru
 		takes = least(takes, g->c.l2_latency);
 	if (free_of(t, GRAPH_L1_MISS) && f->source == FROM_L2)
 		takes = 0;
-	if (f->source == FROM_L2 && was_there(g, f))	/* and maybe is not yet in a graph */
+	if (f->source == FROM_L2 && was_there(g, f))	/* but it may not be there yet in this graph */
 		return most(cycle + takes, t->line2[line_at(f->physical)]);
 	return cycle + takes;
 }
 
-/* The line of pending fill k, asked for at `cycle`: it waits for a buffer, unless it hits, without the misses of its class.  A prefetch was made for there
- * was one. */
+/* When the line of pending fill k arrives if it is requested at `cycle`. It waits for a buffer, unless it hits
+ * because the misses of its class are free. A prefetch does not wait: it was only made because a buffer was
+ * free. */
 static uint64_t brought(const struct graph *g, const struct times *t, uint32_t k, uint64_t cycle, unsigned *which)
 {
 	const struct core_fill *f = &g->fill[k];
@@ -100,7 +107,8 @@ static uint64_t brought(const struct graph *g, const struct times *t, uint32_t k
 	return f->prefetch || ready <= cycle ? ready : arrives(g, t, f, begins, g->began[k]);
 }
 
-/* Whoever asked for pending fill k did other things before, which were done at `cycle` in a graph and at `seen` in the run. */
+/* Requests pending fill k. What its requester did before was done at `cycle` in the graph and at `seen` in the
+ * run. */
 static void line_asked(const struct graph *g, struct times *t, uint32_t k, uint64_t cycle, uint64_t seen)
 {
 	const struct core_fill *f = &g->fill[k];
@@ -145,48 +153,55 @@ void graph_lines_asked(struct graph *g)
 
 static uint64_t page_number(const struct graph *g, uint64_t addr) { return addr >> (g->c.memory_page == 1 ? 21 : 12); }
 
-/* Whose walk was under way when the access came: its time begins when that is over. */
+/* If another access's walk of this page was under way when the access came, its time begins when that walk is
+ * over. */
 static void await_walk(const struct graph *g, const struct spmu_record *r, struct access *a)
 {
 	const uint64_t page = page_number(g, r->addr), walked = g->seen->walked[page % PAGES];
 	a->page = -1;
-	if (!r->size || a->tlb || g->page_of[page % PAGES] != page || walked <= a->dispatch || walked > a->dispatch + a->latency)
+	if (!r->size || a->tlb || g->page_of[page % PAGES] != page || walked <= a->dispatch ||
+		walked > a->dispatch + a->latency)
 		return;
 	a->page = (int)(page % PAGES);
 	a->latency -= walked - a->dispatch;
 	a->dispatch = walked;
 }
 
-/* What the translation of an access takes in a graph. */
+/* Cycles of the access's translation in a graph. */
 static uint64_t translated(const struct times *t, const struct access *a)
 {
 	if (free_of(t, GRAPH_PAGE_WALK) || (free_of(t, GRAPH_DTLB_MISS) && !a->walk))
 		return 0;
-	return free_of(t, GRAPH_L3_MISS) ? less(a->tlb, least(a->memory, a->walk)) : a->tlb;	/* what memory took was for the walk, as far as it was in one */
+	/* cycles of memory count as part of the walk, as far as the walk is that long */
+	return free_of(t, GRAPH_L3_MISS) ? less(a->tlb, least(a->memory, a->walk)) : a->tlb;
 }
 
 void graph_access_asks(const struct graph *g, struct times *t, const struct access *a, uint64_t cycle)
 {
 	const uint64_t walked = a->page < 0 ? cycle : most(cycle, t->walked[a->page]), tlb = translated(t, a);
 	for (uint32_t k = 0; k < g->fills; k++) {
-		const bool own = g->fill[k].from >= a->dispatch + a->tlb;	/* else of the walk */
+		const bool own = g->fill[k].from >= a->dispatch + a->tlb;	/* else the page walk's request */
 		line_asked(g, t, k, walked + (own ? tlb : 0), a->dispatch + (own ? a->tlb : 0));
 	}
 }
 
-void graph_measure_store(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base, struct access *a)
+void graph_measure_store(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base,
+	struct access *a)
 {
-	*a = (struct access){ .latency = r->complete - r->dispatch, .hit = 1, .tlb = d->tlb, .walk = d->walk, .memory = d->memory, .store = -1, .line = -1, .older = -1,
+	*a = (struct access){ .latency = r->complete - r->dispatch, .hit = 1,
+		.tlb = d->tlb, .walk = d->walk, .memory = d->memory, .store = -1, .line = -1, .older = -1,
 		.fill = -1, .dispatch = base + r->dispatch };
 	await_walk(g, r, a);
 }
 
-uint64_t graph_addressed(const struct graph *g, const struct times *t, const struct access *a, uint64_t did, uint64_t cycle)
+uint64_t graph_addressed(
+	const struct graph *g, const struct times *t, const struct access *a, uint64_t did, uint64_t cycle)
 {
 	return most(cycle + 1, (a->page < 0 ? cycle : most(cycle, t->walked[a->page])) + shortened(g, t, a, did));
 }
 
-void graph_walks(const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r, uint64_t cycle)
+void graph_walks(
+	const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r, uint64_t cycle)
 {
 	t->walked[page_number(g, r->addr) % PAGES] = cycle + translated(t, a);
 }
@@ -198,14 +213,16 @@ void graph_walk_seen(struct graph *g, const struct core_detail *d, const struct 
 	g->seen->walked[page % PAGES] = base + r->dispatch + d->tlb;
 }
 
-void graph_measure_load(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base, struct access *a)
+void graph_measure_load(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base,
+	struct access *a)
 {
 	const struct core_config *c = &g->c;
 	const struct times *seen = g->seen;
 	const uint64_t dispatch = base + r->dispatch, complete = base + r->complete, line = r->addr >> 6;
 	const bool vector = (uint8_t)(d->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC || r->size > 8;
-	*a = (struct access){ .latency = complete - dispatch, .hit = c->l1d_latency + (vector ? c->l1d_vector_extra : 0), .tlb = d->tlb, .walk = d->walk,
-		.memory = d->memory, .store = -1, .line = -1, .older = -1, .page = -1, .fill = -1, .dispatch = dispatch };
+	*a = (struct access){ .latency = complete - dispatch, .hit = c->l1d_latency + (vector ? c->l1d_vector_extra : 0),
+		.tlb = d->tlb, .walk = d->walk, .memory = d->memory, .store = -1, .line = -1, .older = -1, .page = -1,
+		.fill = -1, .dispatch = dispatch };
 	if (!(r->did & (SPMU_DID(FORWARDED) | SPMU_DID(FORWARD_BLOCKED))))
 		await_walk(g, r, a);
 	uint64_t latest = a->dispatch;
@@ -214,7 +231,8 @@ void graph_measure_load(const struct graph *g, const struct core_detail *d, cons
 		latest = most(latest, seen->data_ready[a->store]);
 	} else if (r->did & SPMU_DID(FORWARD_BLOCKED) && (a->store = store_found(g, r->addr, r->size)) >= 0) {
 		latest = most(latest, seen->written[a->store] + c->forward_blocked);
-	} else if (r->did & (SPMU_DID(LFB_HIT) | SPMU_DID(L1D_HIT)) && r->size && g->line_of[line_at(line)] == line && seen->line[line_at(line)] <= complete) {
+	} else if (r->did & (SPMU_DID(LFB_HIT) | SPMU_DID(L1D_HIT)) && r->size && g->line_of[line_at(line)] == line &&
+		seen->line[line_at(line)] <= complete) {
 		a->line = line_at(line);
 		latest = most(latest + a->tlb + a->hit, seen->line[a->line]);
 	}
@@ -227,7 +245,8 @@ void graph_measure_load(const struct graph *g, const struct core_detail *d, cons
 		latest = f->ready;
 	}
 	if (a->fill >= 0)
-		a->latency = less(a->latency, less(g->began[a->fill], g->fill[a->fill].from));	/* what it waited for a buffer, each graph finds out anew */
+		/* without the wait for a fill buffer, which each graph computes itself */
+		a->latency = less(a->latency, less(g->began[a->fill], g->fill[a->fill].from));
 	if ((a->older = a->store >= 0 ? a->store : store_found(g, r->addr, r->size)) >= 0) {
 		const uint64_t offset = r->addr - g->store[a->older].addr, size = g->store[a->older].size;
 		a->holds = r->did & SPMU_DID(FORWARDED) || (offset < size && r->size <= size - offset);
@@ -238,10 +257,11 @@ void graph_measure_load(const struct graph *g, const struct core_detail *d, cons
 
 bool graph_load_waits(const struct graph *g, const struct times *t, uint64_t ip, uint64_t ready)
 {
-	return t->addr_known > ready && (g->c.disambiguation_limit == 255 || t->passes[ip % LEARNT] < g->c.disambiguation_limit);
+	return t->addr_known > ready &&
+		(g->c.disambiguation_limit == 255 || t->passes[ip % LEARNT] < g->c.disambiguation_limit);
 }
 
-/* The load went past stores of unknown address, or waited for them: what its counter learns. */
+/* The load passed stores of unknown address, or waited for them: updates its counter. */
 static void learns(const struct graph *g, struct times *t, uint64_t ip, bool conflict)
 {
 	uint8_t *counter = &t->passes[ip % LEARNT];
@@ -251,7 +271,8 @@ static void learns(const struct graph *g, struct times *t, uint64_t ip, bool con
 		++*counter;
 }
 
-/* It read past a store that it depends on: it goes again when what is older has retired, and so does what is fetched behind it. */
+/* The load read past a store on which it depends: it executes again after all older uops have retired, and what
+ * follows it is fetched again. Returns the cycle of its new dispatch. */
 static uint64_t goes_again(const struct graph *g, struct times *t, uint64_t known)
 {
 	const struct core_config *c = &g->c;
@@ -259,7 +280,8 @@ static uint64_t goes_again(const struct graph *g, struct times *t, uint64_t know
 	return t->cleared + c->frontend_latency + c->rs_dispatch_delay;
 }
 
-uint64_t graph_loaded(const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r, uint64_t alone, uint64_t *at)
+uint64_t graph_loaded(const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r,
+	uint64_t alone, uint64_t *at)
 {
 	const struct core_config *c = &g->c;
 	const uint64_t did = r->did;
@@ -274,10 +296,11 @@ uint64_t graph_loaded(const struct graph *g, struct times *t, const struct acces
 	t->store = older && a->holds ? a->older : -1;
 	if (t->store >= 0)
 		return most(cycle, t->data_ready[t->store]) + (did & SPMU_DID(FORWARDED) ? a->rest : a->forwards);
-	if (did & SPMU_DID(FORWARDED))	/* the store is written: its line is there */
+	if (did & SPMU_DID(FORWARDED))	/* in this graph the store is already written, so its line is in L1D */
 		return cycle + a->hit + less(a->rest, a->forwards);
 	if (a->store >= 0)
-		return most(cycle, t->written[a->store] + (free_of(t, GRAPH_NO_FORWARD) ? 0 : c->forward_blocked)) + a->rest;
+		return most(cycle, t->written[a->store] + (free_of(t, GRAPH_NO_FORWARD) ? 0 : c->forward_blocked)) +
+			a->rest;
 	if (a->page >= 0)
 		cycle = most(cycle, t->walked[a->page]);
 	const uint64_t alias = did & SPMU_DID(ALIAS_4K) && free_of(t, GRAPH_NO_FORWARD) ? c->alias_penalty : 0;
@@ -291,7 +314,7 @@ uint64_t graph_loaded(const struct graph *g, struct times *t, const struct acces
 		unsigned which;
 		if (a->follows)
 			return brought(g, t, (uint32_t)a->fill, from, &which) + a->rest;
-		if (takes > a->hit + tlb)	/* else it hits, without the misses of its class */
+		if (takes > a->hit + tlb)	/* else it hits, because the misses of its class are free */
 			takes += buffer_free(g, t, from, &which) - from;
 		if (f->source == FROM_L2 && was_there(g, f))
 			return most(cycle + takes, t->line2[line_at(f->physical)]);
@@ -306,7 +329,9 @@ uint64_t graph_renamed(const struct graph *g, struct times *t, const struct spmu
 		return complete;
 	const uint32_t back = g->stores - g->store[t->store].number;
 	const bool whole = g->store[t->store].addr == r->addr && g->store[t->store].size == r->size;
-	return c->forward_renamed_stores || pairs_meet(t->pair, r->ip, back, whole, c->forward_renamed) ? t->given[t->store] : complete;
+	return c->forward_renamed_stores || pairs_meet(t->pair, r->ip, back, whole, c->forward_renamed)
+		? t->given[t->store]
+		: complete;
 }
 
 void graph_written(struct graph *g, const struct core_written *w)
@@ -316,10 +341,12 @@ void graph_written(struct graph *g, const struct core_written *w)
 	const bool cold = w->memory, near = !cold && takes > 1;
 	const unsigned st = w->store % STORES;
 	const uint64_t line = g->store[st].number == w->store ? g->store[st].addr >> 6 : UINT64_MAX;
-	const bool waits = g->line_of[line_at(line)] == line && g->seen->line[line_at(line)] + 1 == w->ready;	/* another access had asked for it */
+	/* another access had requested the line */
+	const bool waits = g->line_of[line_at(line)] == line && g->seen->line[line_at(line)] + 1 == w->ready;
 	int asked = -1;
 	for (uint32_t k = 0; k < g->fills; k++)
-		if (g->fill[k].level == 1 && g->fill[k].line == line && !g->fill[k].prefetch && g->fill[k].ready + 1 == w->ready)
+		if (g->fill[k].level == 1 && g->fill[k].line == line && !g->fill[k].prefetch &&
+			g->fill[k].ready + 1 == w->ready)
 			asked = (int)k;
 	for (unsigned i = 0; i < g->runs; i++) {
 		struct times *t = g->run[i];
@@ -345,7 +372,7 @@ void graph_written(struct graph *g, const struct core_written *w)
 		t->written[w->store % STORES] = t->last_written;
 	}
 	graph_lines_asked(g);
-	struct times *seen = g->seen;	/* as the machine did */
+	struct times *seen = g->seen;	/* in the run itself */
 	if (w->ready > seen->last_written) {
 		seen->last_written = w->ready;
 		seen->written_count = 1;

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODE_F, NODE_D, NODE_E, NODE_P, NODE_C, NODES, WINDOW = 8192 /* uops */, REGS = 128, SLOTS = 1024, STORES = 256, FIRST_ROOM = 256 };
+enum { NODE_F, NODE_D, NODE_E, NODE_P, NODE_C, NODES };
+enum { WINDOW = 8192 /* uops */, REGS = 128, SLOTS = 1024, STORES = 256, FIRST_ROOM = 256 };
 #define NOWHERE UINT64_MAX
 
 const char *const path_kind_name[PATH_KINDS_COUNT] = {
@@ -18,18 +19,22 @@ const char *const path_kind_help[PATH_KINDS_COUNT] = {
 #undef X
 };
 
-struct node { uint64_t time, from; uint32_t port /* cycles of it */; uint8_t kind; };
+struct node {
+	uint64_t time, from;
+	uint32_t port;	/* cycles spent waiting for a port */
+	uint8_t kind;
+};
 struct path {
-	uint64_t uops;		/* so far */
-	uint64_t charged;	/* uops below are */
-	uint64_t slot_first, fetch, alloc, retire;	/* nodes: the slot's first uop; the last F, D, C */
+	uint64_t uops;		/* taken so far */
+	uint64_t charged;	/* uops below this number are charged */
+	uint64_t slot_first, fetch, alloc, retire;	/* nodes: the slot's first uop; the last F, D and C */
 	uint64_t branch, known, slot_done, slot_done_time;
 	uint64_t reg[REGS], alloc_of[SLOTS], retire_of[SLOTS], store[STORES];
 	struct node node[WINDOW][NODES];
 	uint64_t ip[WINDOW];
 	uint64_t kind[PATH_KINDS_COUNT];
 	struct path_site *site;
-	uint32_t *bucket;	/* 1 + index */
+	uint32_t *bucket;	/* 1 + index of the site; 0: none */
 	size_t sites, room;
 	bool failed;
 };
@@ -117,7 +122,7 @@ static void charge(struct path *p, uint64_t ip, enum path_kind kind, uint64_t cy
 
 static struct node *node_of(struct path *p, uint64_t id) { return &p->node[id / NODES % WINDOW][id % NODES]; }
 
-/* From the last retirement back; uops from p->charged up to `end` are charged. */
+/* Follows the path back from the last retirement and charges the uops from p->charged up to `end`. */
 static void walk(struct path *p, uint64_t end)
 {
 	uint64_t at = p->retire;
@@ -129,7 +134,8 @@ static void walk(struct path *p, uint64_t end)
 			break;
 		const struct node *before = node_of(p, from);
 		if (at / NODES < end) {
-			const uint64_t takes = n->time > before->time ? n->time - before->time : 0, port = n->port < takes ? n->port : takes;
+			const uint64_t takes = n->time > before->time ? n->time - before->time : 0,
+				       port = n->port < takes ? n->port : takes;
 			charge(p, ip, PATH_PORT, port);
 			charge(p, ip, (enum path_kind)n->kind, takes - port);
 		}
@@ -149,8 +155,13 @@ static enum path_kind latency_of(const struct path_uop *u)
 		return PATH_EXECUTE;
 	if (u->did & (SPMU_DID(FORWARDED) | SPMU_DID(FORWARD_BLOCKED)))
 		return PATH_FORWARD;
-	return u->did & SPMU_DID(L3_MISS) ? PATH_MEMORY : u->did & SPMU_DID(L3_HIT) ? PATH_L3 : u->did & SPMU_DID(L2_HIT) ? PATH_L2 :
-	       u->did & SPMU_DID(LFB_HIT) ? PATH_LINE : PATH_L1D;
+	if (u->did & SPMU_DID(L3_MISS))
+		return PATH_MEMORY;
+	if (u->did & SPMU_DID(L3_HIT))
+		return PATH_L3;
+	if (u->did & SPMU_DID(L2_HIT))
+		return PATH_L2;
+	return u->did & SPMU_DID(LFB_HIT) ? PATH_LINE : PATH_L1D;
 }
 
 static void slot_begins(struct path *p, const struct path_uop *u, uint64_t n)
@@ -173,7 +184,7 @@ static void slot_begins(struct path *p, const struct path_uop *u, uint64_t n)
 	p->slot_done_time = 0;
 }
 
-/* Where the slot was allocated, as far as is known with this uop. */
+/* Where the slot was allocated, as far as this uop shows it. */
 static void allocated(struct path *p, const struct path_uop *u)
 {
 	uint64_t from = p->alloc;
@@ -208,7 +219,7 @@ void path_uop(struct path *p, const struct path_uop *u)
 		if (u->src[k] && u->reg[k] > latest && p->reg[u->src[k] % REGS] != NOWHERE) {
 			latest = u->reg[k];
 			from = p->reg[u->src[k] % REGS];
-			kind = PATH_EXECUTE;	/* what the bypass takes */
+			kind = PATH_EXECUTE;	/* bypass latency */
 		}
 	if (u->is & SPMU_IS(LOAD) && u->ready == u->known && u->known > latest && p->known != NOWHERE) {
 		from = p->known;
@@ -218,7 +229,8 @@ void path_uop(struct path *p, const struct path_uop *u)
 	p->node[n % WINDOW][NODE_E].port = (uint32_t)(u->dispatch > u->ready ? u->dispatch - u->ready : 0);
 	from = n * NODES + NODE_E;
 	kind = latency_of(u);
-	if (u->did & SPMU_DID(FORWARDED) && u->is & SPMU_IS(LOAD) && u->store >= 0 && u->data > u->dispatch && p->store[u->store % STORES] != NOWHERE)
+	if (u->did & SPMU_DID(FORWARDED) && u->is & SPMU_IS(LOAD) && u->store >= 0 && u->data > u->dispatch &&
+		p->store[u->store % STORES] != NOWHERE)
 		from = p->store[u->store % STORES];
 	put(p, n, NODE_P, u->complete, from, kind);
 	const uint64_t id = n * NODES + NODE_P;

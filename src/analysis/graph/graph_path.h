@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The critical path of a run's dependence graph (graph.h): which edges it consists of, and at which instructions.
+ * The critical path of a run's dependence graph (graph.h): which kinds of edges it consists of, and at which
+ * instructions they lie.
  *
- * Each node is kept with the edge that arrived last at it.  From the last retirement of a window the path goes back along these; what of it lies in the
- * window's older half is charged, to the kind of each edge and to the instruction that waited, in cycles; the younger half is the next window's.  (Paths
- * that begin at different nodes soon meet, which is what the other half is for.)
+ * Each node is kept with the edge that arrived last at it.  From the last retirement of a window of uops, the
+ * path is followed back along these edges.  The part in the older half of the window is charged, in cycles, to the
+ * kind of each edge and to the instruction that waited; the younger half belongs to the next window.  (Paths
+ * that begin at different nodes soon meet; the younger half gives them room for that.)
  *
- * Leaves out: slack of what is not on the path (graph_slack.h); who gave the entry of a scheduler back that was waited for (the path goes on with the slot before).
+ * Leaves out: slack of what is not on the path (graph_slack.h).  When a uop waited for a scheduler entry, the
+ * path does not go to the uop that freed the entry; it goes to the slot before.
  */
 #ifndef ANALYSIS_GRAPH_PATH_H
 #define ANALYSIS_GRAPH_PATH_H
@@ -43,48 +46,54 @@ extern const char *const path_kind_name[PATH_KINDS_COUNT], *const path_kind_help
 #define PATH_NO_LINE UINT64_MAX
 enum { PATH_ASKED = 4, PATH_CLASSES = 16 };
 
-struct path_uop {		/* one, of the whole graph: times of its nodes, and of what they may have waited for */
+/* one uop of the whole graph: the times of its nodes and of what they may have waited for */
+struct path_uop {
 	uint64_t ip, is, did;
 	uint8_t  src[4], dst[3];
 	bool first, last;	/* of its slot */
 	bool result;		/* it took an integer register */
 	bool stored, copied, redirected, still, code, alone;
 	uint64_t fetch, alloc, ready, dispatch, complete, retire;
-	/* before it */
-	uint64_t fetch_before, alloc_before, retire_before, resolved, queue, rob, load_buffer, prf, store_buffer, reg[4], known, data;
+	/* times before it */
+	uint64_t fetch_before, alloc_before, retire_before, resolved, queue, rob, load_buffer, prf, store_buffer,
+		reg[4], known, data;
 	uint32_t slots, idq_size, rob_size;
 	uint32_t frontend_latency, dispatch_delay, redirect;
-	int store;		/* index of the store that it stores or was forwarded from; -1 */
-	/* what slack needs beyond that */
-	bool waits, far;	/* for addresses of stores; for the last retirement */
-	uint32_t number;	/* of its store */
+	int store;		/* index of the store that it writes or was forwarded from; -1: none */
+	/* what only graph_slack.c needs */
+	bool waits, far;	/* it waits for addresses of stores; it waits for the last retirement */
+	uint32_t number;	/* number of its store */
 	uint32_t load_buffer_size, prf_size, store_buffer_size, retire_latency;
-	uint64_t fetch_due, alloc_slot;	/* fetch without a full queue; alloc without what this uop waits for */
+	/* fetch if the uop queue were not full; alloc without what this uop waits for */
+	uint64_t fetch_due, alloc_slot;
 	uint32_t alloc_width, retire_width;
-	uint64_t alloc_last, alloc_group, retire_group;	/* alloc of the slot before; the cycle behind those of the slots so many before; 0: none */
-	int blocked;		/* index of the store that has to be written first, which it is at `written`; -1 */
+	/* alloc of the slot before; the cycle after alloc or retire of the slot one width before; 0: none */
+	uint64_t alloc_last, alloc_group, retire_group;
+	int blocked;		/* index of the store that must be written first, at cycle `written`; -1: none */
 	uint64_t written;
-	uint64_t line_of, line, hit;	/* the line on its way, when it is there, and what a hit takes; PATH_NO_LINE */
+	/* the line on its way (PATH_NO_LINE: none), when it arrives, and cycles of a hit */
+	uint64_t line_of, line, hit;
 	unsigned asks;
-	uint64_t asked[PATH_ASKED];	/* lines that it asks for */
+	uint64_t asked[PATH_ASKED];	/* lines that it requests */
 };
 
-struct path;			/* of one thread */
+struct path;			/* one for each thread */
 struct path *path_create(void);	/* NULL: out of memory */
 void path_destroy(struct path *p);
 void path_uop(struct path *p, const struct path_uop *u);	/* in program order */
-/* What is left is charged. */
+/* Charges what is left. */
 void path_end(struct path *p);
 uint64_t path_cycles(const struct path *p, enum path_kind k);
-struct slack_counts { uint64_t count, none, below_5, below_50, sum; };	/* executed instructions; with slack of 0, below 5, below 50 cycles; graph_slack.h */
+/* executed instructions: all; those with slack of 0, below 5, below 50 cycles; sum of slack (graph_slack.h) */
+struct slack_counts { uint64_t count, none, below_5, below_50, sum; };
 struct path_site {
 	uint64_t ip, cycles, kind[PATH_KINDS_COUNT];
-	int64_t saved[PATH_CLASSES];	/* of the classes' cost (graph.h), what is at its retirement */
+	int64_t saved[PATH_CLASSES];	/* the part of each class's cost (graph.h) at its retirement */
 	struct slack_counts slack[2];	/* enum slack_which */
 };
-/* The one of that address, made if there is none; until the next is made.  NULL: out of memory. */
+/* The instruction at that address; made if there is none. Valid until the next one is made. NULL: out of memory. */
 struct path_site *path_site(struct path *p, uint64_t ip);
-/* Instructions on it, most cycles first; sorted by this call. */
+/* All instructions, most cycles on the path first. This call sorts them. */
 const struct path_site *path_sites(struct path *p, size_t *count);
-bool path_failed(const struct path *p);	/* memory ran out: instructions are missing */
+bool path_failed(const struct path *p);	/* memory ran out: some instructions are missing from the sites */
 #endif

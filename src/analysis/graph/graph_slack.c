@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Slack of instructions (graph_slack.h): keeps the edges of a window with what each has to spare, and goes back over them. */
+ * Slack of instructions (graph_slack.h): keeps the edges of a window, each with its slack, and walks back
+ * over them. */
 #include "analysis/graph/graph_slack.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODE_F, NODE_D, NODE_E, NODE_P, NODE_C, NODES, WINDOW = 8192 /* uops */, EDGES = 24 * WINDOW, ARRIVALS = 16, REGS = 128, SLOTS = 1024, STORES = 256, LINES = 1024,
-	CYCLES = 4096, SLOT_UOPS = 16, FINE = 4 };
+enum { NODE_F, NODE_D, NODE_E, NODE_P, NODE_C, NODES };
+enum { WINDOW = 8192 /* uops */, EDGES = 24 * WINDOW, ARRIVALS = 16, REGS = 128, SLOTS = 1024, STORES = 256 };
+enum { LINES = 1024, CYCLES = 4096, SLOT_UOPS = 16, FINE = 4 };
 #define NOWHERE UINT64_MAX
-#define FREE UINT32_MAX		/* slack of what nothing waits for */
+#define FREE UINT32_MAX		/* slack of a node for which nothing waits */
 
 const char *const slack_name[SLACK_BOTH] = { "global", "local" };
 
-struct edge { uint64_t from; uint32_t slack, next; /* 1 + index; 0: none */ };
+struct edge { uint64_t from; uint32_t slack, next; };	/* next: 1 + index of the next edge; 0: none */
 struct slack {
-	uint64_t uops, charged;	/* so far; uops below are counted */
-	/* nodes, as uop * NODES + which; NOWHERE: there is none */
+	uint64_t uops, charged;	/* taken so far; uops below `charged` are counted */
+	/* nodes, as uop * NODES + kind; NOWHERE: none */
 	uint64_t slot_first, fetch, alloc, retire, branch, known;
-	uint64_t done[SLOT_UOPS], done_at[SLOT_UOPS];	/* of the slot's uops: their P */
+	uint64_t done[SLOT_UOPS], done_at[SLOT_UOPS];	/* P nodes of the slot's uops */
 	unsigned dones;
-	uint64_t reg[REGS], alloc_of[SLOTS], retire_of[SLOTS], load_of[SLOTS], result_of[SLOTS], data[STORES], store[STORES] /* C */;
+	uint64_t reg[REGS], alloc_of[SLOTS], retire_of[SLOTS], load_of[SLOTS], result_of[SLOTS], data[STORES],
+		store[STORES] /* C */;
 	uint32_t load, slot_load;	/* loads so far, and before the slot */
-	uint32_t result, slot_result;	/* likewise, results that took an integer register */
-	uint32_t slot_store[SLOT_UOPS];	/* stores that the slot has part of */
+	uint32_t result, slot_result;	/* the same for results that took an integer register */
+	uint32_t slot_store[SLOT_UOPS];	/* stores of which the slot has a uop */
 	unsigned stores;
 	struct { uint64_t line, node; } asked[LINES];
-	struct { uint64_t cycle, node; } left[CYCLES];	/* a uop that was dispatched then */
+	struct { uint64_t cycle, node; } left[CYCLES];	/* a uop that was dispatched in that cycle */
 	struct { uint64_t ip; uint32_t head[NODES], insn; bool begins, executes; } at[WINDOW];
 	uint32_t insn;		/* instructions so far, modulo 2^32 */
 	struct edge edge[EDGES];
@@ -33,7 +36,7 @@ struct slack {
 	struct slack_counts all[SLACK_BOTH];
 	struct spread spread[SLACK_BOTH];
 	struct path *path;
-	/* edges to a node that are being gathered */
+	/* edges that are being gathered for a node */
 	struct { uint64_t from, time; } arrival[ARRIVALS];
 	unsigned arrivals;
 };
@@ -79,7 +82,8 @@ void slack_add(struct slack_counts *c, uint32_t cycles)
 
 static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* An edge from this node arrives at `time`; all that a node waits for count on one scale, whatever comes behind them at the node. */
+/* An edge from this node arrives at `time`. All edges to one node use the same time scale; what the node itself
+ * adds after them does not matter. */
 static void arrives(struct slack *s, uint64_t from, uint64_t time)
 {
 	if (s->arrivals < ARRIVALS) {
@@ -88,7 +92,7 @@ static void arrives(struct slack *s, uint64_t from, uint64_t time)
 	}
 }
 
-/* The edges gathered lead to this node; the last of them takes it there. */
+/* The gathered edges lead to this node; the last to arrive determines its time. */
 static void leads_to(struct slack *s, uint64_t to)
 {
 	uint64_t last = 0;
@@ -99,7 +103,9 @@ static void leads_to(struct slack *s, uint64_t to)
 		const uint64_t from = s->arrival[i].from, slack = last - s->arrival[i].time;
 		if (from == NOWHERE || from >= to || from / NODES < s->charged)
 			continue;
-		s->edge[s->edges % EDGES] = (struct edge){ .from = from, .slack = slack < FREE ? (uint32_t)slack : FREE - 1, .next = *head };
+		s->edge[s->edges % EDGES] = (struct edge){
+			.from = from, .slack = slack < FREE ? (uint32_t)slack : FREE - 1, .next = *head
+		};
 		*head = 1 + s->edges++ % EDGES;
 	}
 	s->arrivals = 0;
@@ -109,14 +115,15 @@ static void leads_to(struct slack *s, uint64_t to)
 
 static void give(struct slack *s, uint64_t node, uint32_t global, uint32_t local)
 {
-	uint32_t *g = &s->slack[SLACK_GLOBAL][node / NODES % WINDOW][node % NODES], *l = &s->slack[SLACK_LOCAL][node / NODES % WINDOW][node % NODES];
+	uint32_t *g = &s->slack[SLACK_GLOBAL][node / NODES % WINDOW][node % NODES],
+		 *l = &s->slack[SLACK_LOCAL][node / NODES % WINDOW][node % NODES];
 	*g = global < *g ? global : *g;
 	*l = local < *l ? local : *l;
 }
 
 static uint32_t plus(uint32_t a, uint32_t b) { return a < FREE - b ? a + b : FREE; }
 
-/* An instruction that was executed. */
+/* Counts an executed instruction. */
 static void count(struct slack *s, uint64_t ip, const uint32_t least[SLACK_BOTH])
 {
 	struct path_site *site = path_site(s->path, ip);
@@ -129,7 +136,7 @@ static void count(struct slack *s, uint64_t ip, const uint32_t least[SLACK_BOTH]
 	}
 }
 
-/* From the last retirement; instructions that begin below `end` are counted. */
+/* Walks back from the last retirement and counts the instructions that begin below `end`. */
 static void walk(struct slack *s, uint64_t end)
 {
 	uint32_t least[SLACK_BOTH] = { FREE, FREE };
@@ -140,17 +147,20 @@ static void walk(struct slack *s, uint64_t end)
 	give(s, s->retire, 0, 0);
 	for (uint64_t n = s->uops; n-- > s->charged;) {
 		for (unsigned which = NODES; which-- > 0;) {
-			const uint32_t global = s->slack[SLACK_GLOBAL][n % WINDOW][which], local = s->slack[SLACK_LOCAL][n % WINDOW][which];
+			const uint32_t global = s->slack[SLACK_GLOBAL][n % WINDOW][which],
+				       local = s->slack[SLACK_LOCAL][n % WINDOW][which];
 			for (uint32_t i = s->at[n % WINDOW].head[which]; i; i = s->edge[i - 1].next) {
 				const struct edge *e = &s->edge[i - 1];
-				const bool own = s->at[e->from / NODES % WINDOW].insn == s->at[n % WINDOW].insn;	/* an instruction may make itself late */
+				/* an instruction may delay itself */
+				const bool own = s->at[e->from / NODES % WINDOW].insn == s->at[n % WINDOW].insn;
 				give(s, e->from, plus(global, e->slack), own ? plus(local, e->slack) : e->slack);
 			}
 		}
 		if (s->at[n % WINDOW].executes) {
 			executes = true;
 			for (unsigned k = 0; k < SLACK_BOTH; k++)
-				least[k] = s->slack[k][n % WINDOW][NODE_P] < least[k] ? s->slack[k][n % WINDOW][NODE_P] : least[k];
+				if (s->slack[k][n % WINDOW][NODE_P] < least[k])
+					least[k] = s->slack[k][n % WINDOW][NODE_P];
 		}
 		if (s->at[n % WINDOW].begins) {
 			if (executes && n < end)
@@ -166,7 +176,8 @@ static void walk(struct slack *s, uint64_t end)
 
 static void slot_begins(struct slack *s, const struct path_uop *u, uint64_t n)
 {
-	const uint64_t other = u->still ? u->retire_before : u->redirected ? u->resolved + u->redirect : 0, goes_on = most(u->fetch_before, other);
+	const uint64_t other = u->still ? u->retire_before : u->redirected ? u->resolved + u->redirect : 0;
+	const uint64_t goes_on = most(u->fetch_before, other);
 	const uint64_t behind = u->fetch_due > goes_on ? u->fetch_due - goes_on : 0;
 	arrives(s, s->fetch, u->fetch_before + behind);
 	if (u->still)
@@ -182,7 +193,7 @@ static void slot_begins(struct slack *s, const struct path_uop *u, uint64_t n)
 	s->slot_result = s->result;
 }
 
-/* Where the slot was allocated; what a later uop of it waited for comes on top. */
+/* Edges to the slot's allocation. A later uop of the slot adds edges for what it waited for. */
 static void allocated(struct slack *s, const struct path_uop *u)
 {
 	const uint64_t slot = s->slot_first * NODES + NODE_D;
@@ -192,8 +203,9 @@ static void allocated(struct slack *s, const struct path_uop *u)
 		arrives(s, s->alloc_of[(u->slots - u->alloc_width) % SLOTS], u->alloc_group);
 		arrives(s, s->fetch, u->fetch + u->frontend_latency);
 		arrives(s, s->retire_of[(u->slots - u->rob_size) % SLOTS], u->rob);
-	} else {	/* what brought the slot here without this uop has that much more to spare */
-		const uint32_t more = u->alloc - u->alloc_slot < FREE / 2 ? (uint32_t)(u->alloc - u->alloc_slot) : FREE / 2;
+	} else {	/* the edges that brought the slot here without this uop have that much more slack */
+		const uint32_t more =
+			u->alloc - u->alloc_slot < FREE / 2 ? (uint32_t)(u->alloc - u->alloc_slot) : FREE / 2;
 		for (uint32_t i = s->at[s->slot_first % WINDOW].head[NODE_D]; more && i; i = s->edge[i - 1].next)
 			s->edge[i - 1].slack += s->edge[i - 1].slack < FREE / 2 ? more : 0;
 		arrives(s, NOWHERE, u->alloc_slot);
@@ -206,7 +218,8 @@ static void allocated(struct slack *s, const struct path_uop *u)
 		arrives(s, s->store[(u->number - u->store_buffer_size) % STORES], u->store_buffer);
 	for (unsigned i = 0; i < s->arrivals; i++)
 		known = most(known, s->arrival[i].time);
-	if (u->alloc > known && s->left[(u->alloc - 1) % CYCLES].cycle == u->alloc - 1)	/* an entry of a scheduler: of one that left it just then */
+	/* a scheduler entry: charged to a uop that left a scheduler just then */
+	if (u->alloc > known && s->left[(u->alloc - 1) % CYCLES].cycle == u->alloc - 1)
 		arrives(s, s->left[(u->alloc - 1) % CYCLES].node, u->alloc);
 	leads_to(s, slot);
 }

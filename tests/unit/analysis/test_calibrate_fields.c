@@ -425,7 +425,7 @@ static double left_after_a_step(double at, double sign, bool hidden)
 	cal_refine(&c, &out, &base, p, count, &host, model, model, false);
 	const double left = core_fall_per_cent(&c.l3_others, age_of(at));
 	if (hidden)
-		assert_true(verdict(&out, "l3.latency_ns") == CAL_REFUSED && strstr(why(&out, "l3.latency_ns"), "others have pushed lines out"));
+		assert_true(verdict(&out, "l3.latency_ns") == CAL_REFUSED && strstr(why(&out, "l3.latency_ns"), "other programs have pushed lines out"));
 	free(model);
 	free(host.value);
 	free(p);

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Charges cycles to instructions; the rule, and what is left out: exact.h.
+ * Charges cycles to instructions; exact.h has the rule and what is left out.
  *
- * A slot that retires at t is taken to retire in cycle t - 1: CYCLES covers what lies below the last retirement.  One pass in program order,
- * which is the order of retirement: `done` is how far cycles are charged, `member` the slots that retire in the last of them, which is charged
- * when a later one comes.
+ * A slot that retires at t counts as retiring in cycle t - 1, because CYCLES covers the cycles below the last
+ * retirement.  One pass in program order, which is the order of retirement.  `done`: the cycles below it are
+ * charged.
+ * `member`: the slots that retire in the last of these cycles; that cycle is charged when a later slot comes.
  */
 #include "analysis/exact.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 1024, MEMBERS = 64 /* more than any core retires in a cycle */, SLOT_UOPS = 8, HINTS = 1024 };
+/* MEMBERS: more than any core retires in a cycle */
+enum { FIRST_ROOM = 1024, MEMBERS = 64, SLOT_UOPS = 8, HINTS = 1024 };
 
 struct exact {
-	struct exact_entry *entry;	/* [0]: of nobody; takes what finds no room */
-	uint32_t *bucket;		/* index, 0: free */
+	struct exact_entry *entry;	/* [0]: no instruction; takes the cycles for which there was no memory */
+	uint32_t *bucket;		/* index; 0: free */
 	size_t entries, room, buckets;
 	uint32_t hint[HINTS];
 	bool failed, begun;
-	uint64_t done;		/* cycles below are charged, but for the last, if it has members */
+	uint64_t done;		/* cycles below this are charged, except the last one if it has members */
 	uint64_t clock;		/* cycles charged */
-	uint64_t period, next_sample;	/* in `clock`; 0: none */
+	uint64_t period, next_sample;	/* in terms of `clock`; 0: none */
 	uint32_t member[MEMBERS];
 	unsigned members;
 	/* the instruction that retired last */
 	bool has_last;
 	uint64_t last_ip, last_is, last_did;
-	/* a machine clear whose refetch has not come */
+	/* a machine clear after which fetch has not resumed yet */
 	bool clear;
 	uint64_t clear_ip;
 };
@@ -35,14 +37,8 @@ static const char *const name[EXACT_CAUSES] = {
 	EXACT_CAUSE_LIST(X)
 #undef X
 };
-static const char *const help[EXACT_CAUSES] = {
-#define X(cause, text, help) [EXACT_##cause] = help,
-	EXACT_CAUSE_LIST(X)
-#undef X
-};
 
 const char *exact_cause_name(enum exact_cause c) { return name[c]; }
-const char *exact_cause_help(enum exact_cause c) { return help[c]; }
 
 struct exact *exact_create(uint64_t sample_cycles)
 {
@@ -103,7 +99,7 @@ static bool grow(struct exact *x)
 	return true;
 }
 
-/* The instruction's index; 0: no memory. */
+/* The instruction's index; 0: out of memory. */
 static uint32_t find(struct exact *x, uint64_t ip)
 {
 	uint32_t *hint = &x->hint[(ip ^ ip >> 10) & (HINTS - 1)];
@@ -141,7 +137,7 @@ static void charge(struct exact *x, uint64_t ip, enum exact_cause cause, uint64_
 	}
 }
 
-/* The cycle in which the members retire. */
+/* Charges the cycle in which the members retire. */
 static void close_cycle(struct exact *x)
 {
 	if (!x->members)
@@ -158,7 +154,7 @@ static void close_cycle(struct exact *x)
 	x->members = 0;
 }
 
-/* Why a uop that is being executed takes its time. */
+/* Why a uop that is executing takes its time. */
 static enum exact_cause cause_of(const struct spmu_record *r)
 {
 	const uint64_t is = r->is, did = r->did;
@@ -169,12 +165,18 @@ static enum exact_cause cause_of(const struct spmu_record *r)
 		return EXACT_SERIALIZE;
 	if (is & SPMU_IS(LOAD)) {
 		if (did & SPMU_DID(L3_MISS))
-			return did & (SPMU_DID(SNOOP_HIT) | SPMU_DID(SNOOP_HITM)) ? EXACT_SNOOP : walk ? EXACT_MEMORY_WALK : EXACT_MEMORY;
+			return did & (SPMU_DID(SNOOP_HIT) | SPMU_DID(SNOOP_HITM)) ? EXACT_SNOOP
+				: walk                                            ? EXACT_MEMORY_WALK
+										  : EXACT_MEMORY;
 		if (did & SPMU_DID(L3_HIT))
-			return walk ? EXACT_L3_WALK : did & (SPMU_DID(SNOOP_HIT) | SPMU_DID(SNOOP_HITM)) ? EXACT_SNOOP : EXACT_L3;
+			return walk                                                  ? EXACT_L3_WALK
+				: did & (SPMU_DID(SNOOP_HIT) | SPMU_DID(SNOOP_HITM)) ? EXACT_SNOOP
+										     : EXACT_L3;
 		if (did & (SPMU_DID(L2_HIT) | SPMU_DID(LFB_HIT)))
 			return walk ? EXACT_L2_WALK : did & SPMU_DID(L2_HIT) ? EXACT_L2 : EXACT_LFB;
-		if (did & (SPMU_DID(FORWARDED) | SPMU_DID(FORWARD_BLOCKED) | SPMU_DID(ALIAS_4K) | SPMU_DID(WAIT_STORE_DATA)))
+		if (did &
+			(SPMU_DID(FORWARDED) | SPMU_DID(FORWARD_BLOCKED) | SPMU_DID(ALIAS_4K) |
+				SPMU_DID(WAIT_STORE_DATA)))
 			return EXACT_FORWARDING;
 		if (did & (SPMU_DID(DTLB_MISS) | SPMU_DID(STLB_MISS)))
 			return EXACT_TLB;
@@ -187,8 +189,8 @@ static enum exact_cause cause_of(const struct spmu_record *r)
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* The last `cycles` before the one in which the slot's uops are complete: back from the latest of them, through those of the slot that it waited
- * for.  Offsets are from the batch's base. */
+/* Charges the last `cycles` before the slot's uops are complete: goes back from the latest of them through
+ * those of the slot that it waited for. Offsets are from the batch's base. */
 static void stalled(struct exact *x, const struct spmu_record *const *uop, unsigned uops, uint64_t cycles)
 {
 	const struct spmu_record *u = uop[0];
@@ -208,7 +210,8 @@ static void stalled(struct exact *x, const struct spmu_record *const *uop, unsig
 		end = least(end, u->ready);
 		const struct spmu_record *before = NULL;
 		for (unsigned i = 0; i < uops; i++)
-			if (uop[i]->complete <= end && uop[i]->dispatch < end && (!before || uop[i]->complete > before->complete))
+			if (uop[i]->complete <= end && uop[i]->dispatch < end &&
+				(!before || uop[i]->complete > before->complete))
 				before = uop[i];
 		if (!before)
 			break;
@@ -218,7 +221,7 @@ static void stalled(struct exact *x, const struct spmu_record *const *uop, unsig
 		u->did & SPMU_DID(WAIT_STORE_ADDR) ? EXACT_FORWARDING : EXACT_PIPELINE, cycles);
 }
 
-/* The reorder buffer was empty before the slot of uop u. */
+/* Charges cycles in which the reorder buffer was empty before the slot of uop u. */
 static void empty(struct exact *x, const struct spmu_record *u, uint64_t cycles)
 {
 	const uint64_t alone = SPMU_IS(SERIALIZING) | SPMU_IS(PAUSE) | SPMU_IS(FAR);
@@ -256,10 +259,12 @@ static void slot(struct exact *x, const struct spmu_batch *b, const struct spmu_
 	uint64_t did = 0, ends = 0;
 	for (unsigned i = 0; i < uops; i++)
 		did |= uop[i]->did;
-	x->clear &= !(did & SPMU_DID(CLEAR_MEMORY_ORDER));	/* its own: what comes behind it waits */
+	/* its own clear: what follows it waits, not this slot */
+	x->clear &= !(did & SPMU_DID(CLEAR_MEMORY_ORDER));
 	if (retire > x->done) {
 		close_cycle(x);
-		uint64_t from = x->done, to = retire - 1, alloc = b->base_cycle + u->alloc, enters = least(alloc > from ? alloc : from, to);
+		uint64_t from = x->done, to = retire - 1, alloc = b->base_cycle + u->alloc,
+			 enters = least(alloc > from ? alloc : from, to);
 		if (enters > from)
 			empty(x, u, enters - from);
 		if (to > enters)
@@ -269,7 +274,8 @@ static void slot(struct exact *x, const struct spmu_batch *b, const struct spmu_
 	} else if (x->members && x->members < MEMBERS) {
 		x->member[x->members++] = find(x, u->ip);
 	}
-	x->clear = did & SPMU_DID(CLEAR_MEMORY_ORDER);	/* the load that passed a store: what is behind it comes again */
+	/* the load that passed a store: what follows it is fetched again */
+	x->clear = did & SPMU_DID(CLEAR_MEMORY_ORDER);
 	x->clear_ip = u->ip;
 	if (!x->has_last || x->last_ip != u->ip || u->is & SPMU_IS(INST_BEGIN))
 		x->last_is = x->last_did = 0;
@@ -286,7 +292,7 @@ static void slot(struct exact *x, const struct spmu_batch *b, const struct spmu_
 	}
 }
 
-/* The stretch of CYCLES in the batch; false: it has none. */
+/* The stretch of CYCLES in the batch; false: there is none. */
 static bool running(const struct spmu_batch *b, uint64_t *begin, uint64_t *end)
 {
 	bool any = false;
@@ -305,7 +311,7 @@ static void start_at(struct exact *x, uint64_t cycle)
 {
 	if (x->begun && cycle <= x->done)
 		return;
-	close_cycle(x);		/* halted in between, or not looked at */
+	close_cycle(x);		/* the thread halted in between, or was not looked at */
 	x->done = cycle;
 	x->begun = true;
 }
@@ -326,13 +332,15 @@ void exact_batch(struct exact *x, const struct spmu_batch *b)
 		if (r->kind != SPMU_REC_UOP) {
 			if (r->signal != SPMU_SIG_CLEAR_MEMORY_ORDER && r->signal != SPMU_SIG_CLEAR_SMC)
 				continue;
-			clear = true;	/* behind the slot that is being collected */
+			clear = true;	/* it takes effect after the slot that is being collected */
 			clear_ip = r->ip;
 			continue;
 		}
 		if (!(r->did & SPMU_DID(RETIRED)))
 			continue;
-		if (uops && (r->is & SPMU_IS(SLOT) || r->ip != uop[0]->ip || r->is & SPMU_IS(INST_BEGIN) || uops == SLOT_UOPS)) {
+		if (uops &&
+			(r->is & SPMU_IS(SLOT) || r->ip != uop[0]->ip || r->is & SPMU_IS(INST_BEGIN) ||
+				uops == SLOT_UOPS)) {
 			slot(x, b, uop, uops);
 			uops = 0;
 		}
@@ -349,7 +357,7 @@ void exact_batch(struct exact *x, const struct spmu_batch *b)
 		x->clear = true;
 		x->clear_ip = clear_ip;
 	}
-	if (runs && end > x->done) {	/* the core waits for stores, and nothing is behind them */
+	if (runs && end > x->done) {	/* the core waits for stores with nothing else left */
 		close_cycle(x);
 		charge(x, x->last_ip, EXACT_SERIALIZE, end - x->done);
 		x->done = end;
@@ -364,7 +372,6 @@ void exact_skip(struct exact *x, const struct spmu_batch *b)
 	x->has_last = x->clear = false;
 }
 
-/* ---- what came of it ---- */
 
 bool exact_holds(const struct exact *x, uint64_t addr, uint64_t bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Formulas over counts (formula.h): recursive descent into a small stack program.
- * Leaves out: powers, functions beyond those of the header, strings. */
+ * Leaves out: powers, functions other than the header's, strings. */
 #include "analysis/formula.h"
 #include <ctype.h>
 #include <math.h>
@@ -9,8 +9,23 @@
 #include <string.h>
 
 enum { MOST_OPS = 512, MOST_DEPTH = 48, MOST_POWER = 8, MOST_NAME = 96 };
-enum op { OP_NUMBER, OP_NAME, OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_LESS, OP_GREATER, OP_LESS_EQUAL, OP_GREATER_EQUAL, OP_NEGATE, OP_MIN, OP_MAX,
-	OP_IF, OP_RATIO };
+enum op {
+	OP_NUMBER,
+	OP_NAME,
+	OP_ADD,
+	OP_SUB,
+	OP_MUL,
+	OP_DIV,
+	OP_LESS,
+	OP_GREATER,
+	OP_LESS_EQUAL,
+	OP_GREATER_EQUAL,
+	OP_NEGATE,
+	OP_MIN,
+	OP_MAX,
+	OP_IF,
+	OP_RATIO
+};
 struct step { enum op op; unsigned index; double number; };
 
 struct formula {
@@ -20,7 +35,7 @@ struct formula {
 	struct step step[];
 };
 
-/* ---- units ------------------------------------------------------------------------------------------------ */
+/* ---- units ---- */
 
 static const char *const base_name[UNIT_BASES] = { "cycle", "slot", "uop", "instruction", "event", "byte", "second" };
 
@@ -41,13 +56,16 @@ int formula_unit_parse(struct formula_unit *out, const char *text, struct err *e
 		if (b < UNIT_BASES && u.power[b] * sign < MOST_POWER)
 			u.power[b] = (int8_t)(u.power[b] + sign);
 		else if (n != 1 || *s != '1')
-			return err_set(err, ERR_INPUT, "unit '%.40s': column %u: cycle, slot, uop, instruction, event, byte, second or 1 was expected", text,
-				(unsigned)(s - text) + 1);
+			return err_set(err, ERR_INPUT,
+				"unit '%.40s': column %u: cycle, slot, uop, instruction, event, byte, second or 1 was "
+				"expected",
+				text, (unsigned)(s - text) + 1);
 		s += n;
 		if (!*s)
 			break;
 		if (*s != '*' && *s != '/')
-			return err_set(err, ERR_INPUT, "unit '%.40s': column %u: * or / was expected", text, (unsigned)(s - text) + 1);
+			return err_set(err, ERR_INPUT, "unit '%.40s': column %u: * or / was expected", text,
+				(unsigned)(s - text) + 1);
 		sign = *s++ == '/' ? -1 : 1;
 	}
 	*out = u;
@@ -60,7 +78,7 @@ const char *formula_unit_text(struct formula_unit u, char *text)
 	for (int under = 0; under < 2; under++)
 		for (unsigned b = 0; b < UNIT_BASES; b++)
 			for (int k = 0; k < (under ? -u.power[b] : u.power[b]) && t < text + 100; k++)
-				t += sprintf(t, "%s%s", under ? (t == text ? "1/" : "/") : t == text ? "" : "*", base_name[b]);
+				t += sprintf(t, "%s%s", t == text ? (under ? "1/" : "") : under ? "/" : "*", base_name[b]);
 	if (t == text)
 		strcpy(text, "1");
 	return text;
@@ -71,9 +89,9 @@ bool formula_unit_equal(struct formula_unit a, struct formula_unit b)
 	return !memcmp(&a, &b, sizeof a);
 }
 
-/* ---- parsing ---------------------------------------------------------------------------------------------- */
+/* ---- parsing ---- */
 
-struct term { struct formula_unit unit; bool any; /* the number 0: of any unit */ };
+struct term { struct formula_unit unit; bool any; };	/* any: the number 0, which has any unit */
 
 struct parser {
 	const char *text, *at;
@@ -92,7 +110,8 @@ static bool fail(struct parser *p, const char *at, const char *what)
 {
 	if (!p->failed) {
 		size_t left = strlen(at);
-		err_set(p->err, ERR_INPUT, "column %u: %s%s%.24s%s", (unsigned)(at - p->text) + 1, what, left ? ", at '" : ", at the end", left ? at : "",
+		err_set(p->err, ERR_INPUT, "column %u: %s%s%.24s%s", (unsigned)(at - p->text) + 1, what,
+			left ? ", at '" : ", at the end", left ? at : "",
 			left > 24 ? "...'" : left ? "'" : "");
 	}
 	p->failed = true;
@@ -123,14 +142,15 @@ static bool expect(struct parser *p, char c)
 	return true;
 }
 
-/* Both sides of an operation that wants one unit. */
+/* Both sides of an operation must have one unit. */
 static struct term same(struct parser *p, const char *at, struct term a, struct term b)
 {
 	char what[300], left[128], right[128];
 	if (a.any)
 		return b;
 	if (!b.any && !formula_unit_equal(a.unit, b.unit)) {
-		snprintf(what, sizeof what, "units differ: %s and %s", formula_unit_text(a.unit, left), formula_unit_text(b.unit, right));
+		snprintf(what, sizeof what, "units differ: %s and %s", formula_unit_text(a.unit, left),
+			formula_unit_text(b.unit, right));
 		fail(p, at, what);
 	}
 	return a;
@@ -198,7 +218,7 @@ static struct term primary(struct parser *p)
 		p->depth--;
 		put(p, OP_NEGATE, 0, 0);
 	} else if (isdigit((unsigned char)c)) {
-		/* digits and a point only: strtod would also take hexadecimal floats, infinities and the like */
+		/* only digits and a point: strtod would also take hexadecimal floats, infinities and the like */
 		size_t digits = strspn(at, "0123456789"), n = digits;
 		if (at[n] == '.')
 			n += 1 + strspn(at + n + 1, "0123456789");
@@ -331,14 +351,14 @@ const unsigned *formula_names(const struct formula *f, size_t *count)
 	return f->name;
 }
 
-/* ---- evaluation ------------------------------------------------------------------------------------------- */
+/* ---- evaluation ---- */
 
 static double divide(double a, double b)
 {
 	return b == 0 ? (double)NAN : a / b;
 }
 
-/* Without a value if one side has none, unlike fmin. */
+/* Unlike fmin, has no value if one side has none. */
 static double extreme(double a, double b, bool least)
 {
 	return isnan(a) || isnan(b) ? (double)NAN : (a < b) == least ? a : b;
@@ -346,7 +366,7 @@ static double extreme(double a, double b, bool least)
 
 double formula_value(const struct formula *f, double (*value)(void *context, unsigned index), void *context)
 {
-	double stack[MOST_OPS], a, b;	/* no deeper than there are steps */
+	double stack[MOST_OPS], a, b;	/* never deeper than the number of steps */
 	size_t n = 0;
 	for (size_t i = 0; i < f->steps; i++) {
 		const struct step *s = f->step + i;
@@ -380,7 +400,7 @@ double formula_value(const struct formula *f, double (*value)(void *context, uns
 		case OP_GREATER: *to = known ? a > b : (double)NAN; break;
 		case OP_LESS_EQUAL: *to = known ? a <= b : (double)NAN; break;
 		case OP_GREATER_EQUAL: *to = known ? a >= b : (double)NAN; break;
-		case OP_NUMBER: case OP_NAME: case OP_NEGATE: case OP_IF: break;	/* above */
+		case OP_NUMBER: case OP_NAME: case OP_NEGATE: case OP_IF: break;	/* handled above */
 		}
 	}
 	return stack[0];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Reads and evaluates metrics (metrics.h).  Names are of one space: constants, events, metrics; a formula sees what stands above it. */
+ * Reads and evaluates metrics (metrics.h).  Constants, events and metrics share one name space; a formula can
+ * use what
+ * stands above it. */
 #include "analysis/metrics.h"
 #include <errno.h>
 #include <math.h>
@@ -9,7 +11,7 @@
 #include <strings.h>
 
 enum { COLUMNS = 9, MOST_FILE = 1 << 20, MOST_ROWS = 1024, MOST_LEVEL = 16 };
-/* Indices of names in formulas */
+/* Indices of names in formulas. */
 enum { NAME_KIND = 30, NAME_EVENT = 0, NAME_CONST = 1, NAME_METRIC = 2, NAME_INDEX = (1 << NAME_KIND) - 1 };
 
 struct reader {
@@ -27,7 +29,7 @@ static int problem(struct reader *r, const char *what, const char *name)
 
 static void *grown(void *list, size_t count, size_t bytes)
 {
-	/* doubles: powers of two only */
+	/* doubles the list when count is a power of two */
 	return count & (count - 1) ? list : realloc(list, (count ? count * 2 : 1) * bytes);
 }
 
@@ -55,7 +57,7 @@ static bool known(struct reader *r, const char *name)
 	return resolve(r, name, strlen(name), &index, &unit);
 }
 
-/* Why this PMU cannot count an event; NULL: it can.  *none: out of memory. */
+/* Why this PMU cannot count an event; NULL: it can. *none: out of memory. */
 static char *event_refused(const struct spmu_model *model, const char *name, bool *none)
 {
 	char text[400];
@@ -64,19 +66,21 @@ static char *event_refused(const struct spmu_model *model, const char *name, boo
 	const struct spmu_event *e = spmu_model_find(model, name);
 	if (e && !(e->flags & SPMU_EVENT_NOT_MODELLED))
 		return NULL;
-	snprintf(text, sizeof text, "%.96s %s%.280s", name, e ? "is not modelled: " : "is no event of this PMU", e ? e->not_modelled : "");
+	snprintf(text, sizeof text, "%.96s %s%.280s", name, e ? "is not modelled: " : "is not an event of this PMU",
+		e ? e->not_modelled : "");
 	char *copy = strdup(text);
 	*none |= !copy;
 	return copy;
 }
 
-/* "@joins NODE OTHER" */
+/* Reads "@joins NODE OTHER". */
 static int join(struct reader *r, const char *node, const char *other)
 {
 	struct metrics *m = &r->m;
 	size_t k = metrics_find(m, node), with = metrics_find(m, other);
 	if (k == SIZE_MAX || !m->metric[k].level || with == SIZE_MAX || !m->metric[with].level)
-		return problem(r, "no node of the tree above this line:", k == SIZE_MAX || !m->metric[k].level ? node : other);
+		return problem(
+			r, "no node of the tree above this line:", k == SIZE_MAX || !m->metric[k].level ? node : other);
 	for (int i = (int)k; i >= 0; i = m->metric[i].parent)
 		if ((size_t)i == with)
 			return problem(r, "a node cannot join one that it is part of:", node);
@@ -89,7 +93,7 @@ static int join(struct reader *r, const char *node, const char *other)
 	return 0;
 }
 
-/* "@perf_metrics NODE 1-5" */
+/* Reads "@perf_metrics NODE 1-5". */
 static int field(struct reader *r, const char *node, const char *text)
 {
 	struct metrics *m = &r->m;
@@ -105,7 +109,7 @@ static int field(struct reader *r, const char *node, const char *text)
 	return 0;
 }
 
-/* "@event NAME UNIT", "@const NAME VALUE UNIT", "@joins NODE OTHER" */
+/* Reads "@event NAME UNIT", "@const NAME VALUE UNIT" and the other directives. */
 static int directive(struct reader *r, char *line)
 {
 	char *save = NULL, *word[5] = { 0 };
@@ -120,7 +124,10 @@ static int directive(struct reader *r, char *line)
 	if (!strcmp(word[0], "@perf_metrics") && n == 3)
 		return field(r, word[1], word[2]);
 	if (!event && !constant)
-		return problem(r, "'@event NAME UNIT', '@const NAME VALUE UNIT', '@joins NODE OTHER' or '@perf_metrics NODE FIELD' was expected, at", word[0]);
+		return problem(r,
+			"'@event NAME UNIT', '@const NAME VALUE UNIT', '@joins NODE OTHER' or '@perf_metrics NODE "
+			"FIELD' was expected, at",
+			word[0]);
 	if (strlen(word[1]) > 90 || known(r, word[1]))
 		return problem(r, "a name for the second time, or too long:", word[1]);
 	if (r->m.events + r->m.constants >= MOST_ROWS)
@@ -133,7 +140,9 @@ static int directive(struct reader *r, char *line)
 		if (!list)
 			return err_set(r->err, ERR_NOMEM, "out of memory");
 		r->m.event = list;
-		list[r->m.events] = (struct metric_event){ .name = strdup(word[1]), .unit = unit, .refused = event_refused(r->model, word[1], &none) };
+		list[r->m.events] = (struct metric_event){
+			.name = strdup(word[1]), .unit = unit, .refused = event_refused(r->model, word[1], &none)
+		};
 		return list[r->m.events++].name && !none ? 0 : err_set(r->err, ERR_NOMEM, "out of memory");
 	}
 	char *end;
@@ -148,7 +157,7 @@ static int directive(struct reader *r, char *line)
 	return list[r->m.constants++].name ? 0 : err_set(r->err, ERR_NOMEM, "out of memory");
 }
 
-/* NULL for "-"; *none: out of memory. */
+/* NULL for "-". *none: out of memory. */
 static char *text_of(const char *column, bool *none)
 {
 	if (!strcmp(column, "-"))
@@ -158,14 +167,16 @@ static char *text_of(const char *column, bool *none)
 	return copy;
 }
 
-/* "Name: EVENT is no event of this PMU" of the first that is missing. */
+/* Refuses a metric with the reason of the first name that it lacks, "EVENT is not an event of this PMU". */
 static int refuse(struct reader *r, struct metric *m)
 {
 	size_t names;
 	const unsigned *name = formula_names(m->formula, &names);
 	for (size_t i = 0; i < names && !m->refused; i++) {
 		unsigned k = name[i] & NAME_INDEX, kind = name[i] >> NAME_KIND;
-		const char *why = kind == NAME_EVENT ? r->m.event[k].refused : kind == NAME_METRIC ? r->m.metric[k].refused : NULL;
+		const char *why = kind == NAME_EVENT ? r->m.event[k].refused
+			: kind == NAME_METRIC        ? r->m.metric[k].refused
+						     : NULL;
 		if (why && !(m->refused = strdup(why)))
 			return err_set(r->err, ERR_NOMEM, "out of memory");
 	}
@@ -210,7 +221,7 @@ static int row(struct reader *r, char *line)
 		if (!*column[k])
 			return problem(r, "an empty column (- says none), at", column[0]);
 	if (strlen(column[0]) > 60 || strcspn(column[0], " ,.(\"") < strlen(column[0]) || known(r, column[0]))
-		return problem(r, "a name for the second time, too long, or no name:", column[0]);
+		return problem(r, "a name that is used twice, too long or invalid:", column[0]);
 	struct metrics *m = &r->m;
 	if (m->metrics >= MOST_ROWS)
 		return problem(r, "too many metrics, at", column[0]);
@@ -224,14 +235,17 @@ static int row(struct reader *r, char *line)
 	struct formula_unit unit;
 	int rc = place(r, k, column[1]);
 	const bool said = strcmp(column[3], "-");
-	if (!said && !(k->refused = strdup("this PMU has no events that say it")))
+	if (!said && !(k->refused = strdup("this PMU has no events for it")))
 		rc = err_set(r->err, ERR_NOMEM, "out of memory");
-	if (!rc && (formula_unit_parse(&unit, column[2], &inner) || formula_compile(&k->formula, said ? column[3] : "0", resolve, r, &inner)))
+	if (!rc &&
+		(formula_unit_parse(&unit, column[2], &inner) ||
+			formula_compile(&k->formula, said ? column[3] : "0", resolve, r, &inner)))
 		rc = err_set(r->err, inner.code, "%s:%u: %s: %s", r->path, r->line, column[0], inner.text);
 	if (!rc && said && !formula_unit_equal(unit, formula_unit_of(k->formula))) {
 		char is[128], says[128];
-		rc = err_set(r->err, ERR_INPUT, "%s:%u: %s: the formula's unit is %s, the row says %s", r->path, r->line, column[0],
-			formula_unit_text(formula_unit_of(k->formula), is), formula_unit_text(unit, says));
+		rc = err_set(r->err, ERR_INPUT, "%s:%u: %s: the formula's unit is %s, the row says %s", r->path,
+			r->line, column[0], formula_unit_text(formula_unit_of(k->formula), is),
+			formula_unit_text(unit, says));
 	}
 	if (!rc && strcmp(column[4], "-")) {
 		k->threshold = strtod(column[4], &end);
@@ -248,11 +262,12 @@ static int row(struct reader *r, char *line)
 		k->next = text_of(column[8], &none);
 		rc = none ? err_set(r->err, ERR_NOMEM, "out of memory") : refuse(r, k);
 	}
-	m->metric[m->metrics++] = new;	/* whole or not, metrics_free frees it */
+	m->metric[m->metrics++] = new;	/* metrics_free frees it, whether complete or not */
 	return rc;
 }
 
-int metrics_parse(struct metrics *out, const char *path, const char *text, size_t bytes, const struct spmu_model *model, struct err *err)
+int metrics_parse(struct metrics *out, const char *path, const char *text, size_t bytes, const struct spmu_model *model,
+	struct err *err)
 {
 	struct reader r = { .model = model, .path = path, .err = err };
 	int rc = 0;
@@ -265,7 +280,7 @@ int metrics_parse(struct metrics *out, const char *path, const char *text, size_
 		if (!line)
 			rc = err_set(err, ERR_NOMEM, "out of memory");
 		else if (strlen(line) != n)
-			rc = problem(&r, "a zero byte, behind", line);
+			rc = problem(&r, "a zero byte after", line);
 		else if (*line == '@')
 			rc = directive(&r, line);
 		else if (*line && *line != '#')
@@ -292,7 +307,7 @@ int metrics_load(struct metrics *out, const char *path, const struct spmu_model 
 	else if (ferror(f))
 		rc = err_system(err, "cannot read %s", path);
 	else if (n == MOST_FILE)
-		rc = err_set(err, ERR_INPUT, "%s: longer than a megabyte", path);
+		rc = err_set(err, ERR_INPUT, "%s: the file is longer than a megabyte", path);
 	fclose(f);
 	if (!rc)
 		rc = metrics_parse(out, path, text, n, model, err);
@@ -304,7 +319,8 @@ void metrics_free(struct metrics *m)
 {
 	for (size_t i = 0; i < m->metrics; i++) {
 		struct metric *k = m->metric + i;
-		char *all[] = { k->name, k->group, k->unit_text, k->text, k->exact, k->sample, k->description, k->next, k->refused };
+		char *all[] = { k->name, k->group, k->unit_text, k->text, k->exact, k->sample, k->description, k->next,
+			k->refused };
 		for (size_t j = 0; j < sizeof all / sizeof *all; j++)
 			free(all[j]);
 		formula_free(k->formula);
@@ -332,7 +348,7 @@ size_t metrics_find(const struct metrics *m, const char *name)
 void metrics_needs(const struct metrics *m, size_t metric, bool *needed)
 {
 	size_t names;
-	/* from the last to the first: a metric uses only those above it, so that each is looked at once */
+	/* from last to first: a metric uses only those above it, so each is visited once */
 	bool uses[MOST_ROWS] = { false };
 	uses[metric] = true;
 	for (size_t k = metric + 1; k-- > 0;) {
@@ -355,7 +371,9 @@ static double value_of(void *context, unsigned name)
 {
 	const struct values *v = context;
 	unsigned index = name & NAME_INDEX;
-	return name >> NAME_KIND == NAME_EVENT ? v->count[index] : name >> NAME_KIND == NAME_CONST ? v->m->constant[index].value : v->value[index];
+	return name >> NAME_KIND == NAME_EVENT    ? v->count[index]
+		: name >> NAME_KIND == NAME_CONST ? v->m->constant[index].value
+						  : v->value[index];
 }
 
 void metrics_values(const struct metrics *m, const double *count, double *value)
@@ -365,7 +383,8 @@ void metrics_values(const struct metrics *m, const double *count, double *value)
 		value[i] = m->metric[i].refused ? (double)NAN : formula_value(m->metric[i].formula, value_of, &v);
 }
 
-/* A node's part of all slots: below level 2 its part of what its siblings say together, since formulas there may count a cycle twice. */
+/* A node's share of all slots. Below level 2 it is the node's part of the sum of its siblings, because formulas
+ * there may count a cycle twice. */
 static double share(const struct metrics *m, const double *value, size_t k)
 {
 	const struct metric *n = m->metric + k;

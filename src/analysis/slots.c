@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Slot accounting (slots.h): a ring of cells, one a cycle, that records fill in as they come; cycles below a batch's watermark are final. */
+ * Slot accounting (slots.h): a ring of cells, one a cycle, which the records fill in as they come.  Cycles below a
+ * batch's watermark are final. */
 #include "analysis/slots.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,11 @@ const char *const slots_cause_name[SLOTS_CAUSE_COUNT] = {
 
 enum { FIRST_RING = 1 << 14, MOST_RING = 1 << 24 };
 enum { RUNNING = 1, RECOVERING = 2, CLEARING = 4, WRONG = 8, STORES = 16, MISS_L2 = 32, MISS_L3 = 64 };
-enum { NO_CAUSE = 255, LINE_UNDER_WAY = 254 /* which level: by the pending misses; else fallback */ };
+/* LINE_UNDER_WAY: the level follows from the pending misses, or else from `fallback` */
+enum { NO_CAUSE = 255, LINE_UNDER_WAY = 254 };
 
 struct cell {
-	uint64_t next_ip, head_ip;	/* of the next slot that comes, and of the oldest uop */
+	uint64_t next_ip, head_ip;	/* address of the next slot that comes; of the oldest uop */
 	uint16_t stalls;		/* fetch stalls: 1 icache, 2 ITLB, 4 LCP */
 	uint8_t used, bubble, flags;
 	uint8_t next, head, fallback;	/* causes */
@@ -24,15 +26,15 @@ struct cell {
 struct slots {
 	struct slots_core core;
 	struct cell *ring;
-	uint64_t mask, first;		/* cells are of cycles first .. first + mask */
+	uint64_t mask, first;		/* the cells are those of cycles first to first + mask */
 	uint64_t cycles, total[SLOTS_CAUSE_COUNT];
 	/* allocation */
 	uint64_t last_alloc, last_did, branch_ip;
 	bool mispredicted, cleared, started;
-	/* retirement: cells below `headed` have their oldest uop */
+	/* retirement: cells below `headed` know their oldest uop */
 	uint64_t headed, last_retire, head_ip, clear_cycle;
 	uint8_t head, fallback;
-	/* sites: open addressing, a power of two */
+	/* sites: open addressing; room is a power of two */
 	struct slots_site *site;
 	size_t sites, room;
 	int failed;
@@ -68,18 +70,18 @@ void slots_destroy(struct slots *s)
 
 void slots_wanted(uint64_t signal[2])
 {
-	static const uint8_t looked_at[] = { SPMU_SIG_CYCLES, SPMU_SIG_IDQ_BUBBLE, SPMU_SIG_RESOURCE_STALL_SB, SPMU_SIG_RECOVERY, SPMU_SIG_WRONG_PATH,
-		SPMU_SIG_ICACHE_STALL, SPMU_SIG_ITLB_STALL, SPMU_SIG_LCP_STALL, SPMU_SIG_CLEAR_MEMORY_ORDER, SPMU_SIG_CLEAR_SMC, SPMU_SIG_L2_PENDING,
-		SPMU_SIG_L3_PENDING };
+	static const uint8_t looked_at[] = { SPMU_SIG_CYCLES, SPMU_SIG_IDQ_BUBBLE, SPMU_SIG_RESOURCE_STALL_SB,
+		SPMU_SIG_RECOVERY, SPMU_SIG_WRONG_PATH, SPMU_SIG_ICACHE_STALL, SPMU_SIG_ITLB_STALL, SPMU_SIG_LCP_STALL,
+		SPMU_SIG_CLEAR_MEMORY_ORDER, SPMU_SIG_CLEAR_SMC, SPMU_SIG_L2_PENDING, SPMU_SIG_L3_PENDING };
 	for (size_t i = 0; i < sizeof looked_at; i++)
 		signal[looked_at[i] >> 6] |= UINT64_C(1) << (looked_at[i] & 63);
 }
 
-/* ---- sites ------------------------------------------------------------------------------------------------ */
+/* ---- sites ---- */
 
 static struct slots_site *find(struct slots_site *site, size_t room, uint64_t ip)
 {
-	/* ip 0 has the last place to itself */
+	/* the last place is reserved for ip 0 */
 	size_t i = ip ? (size_t)(ip * UINT64_C(0x9E3779B97F4A7C15) >> 32) & (room - 1) : room - 1;
 	while (ip && (i == room - 1 || (site[i].ip && site[i].ip != ip)))
 		i = (i + 1) & (room - 1);
@@ -116,7 +118,7 @@ static void charge(struct slots *s, enum slots_cause cause, uint64_t ip, unsigne
 		site_of(s, ip)->slots[cause] += slots;
 }
 
-/* ---- cells ------------------------------------------------------------------------------------------------ */
+/* ---- cells ---- */
 
 static bool reach(struct slots *s, uint64_t cycle)
 {
@@ -131,7 +133,8 @@ static bool reach(struct slots *s, uint64_t cycle)
 		return false;
 	}
 	for (uint64_t i = 0; i < room; i++)
-		ring[(s->first + i) & (room - 1)] = i <= s->mask ? s->ring[(s->first + i) & s->mask] : (struct cell){ .next = NO_CAUSE, .head = NO_CAUSE };
+		ring[(s->first + i) & (room - 1)] = i <= s->mask ? s->ring[(s->first + i) & s->mask]
+								 : (struct cell){ .next = NO_CAUSE, .head = NO_CAUSE };
 	free(s->ring);
 	s->ring = ring;
 	s->mask = room - 1;
@@ -143,7 +146,7 @@ static struct cell *cell(struct slots *s, uint64_t cycle)
 	return &s->ring[cycle & s->mask];
 }
 
-/* Marks [begin, end). */
+/* Marks cycles [begin, end). */
 static void mark(struct slots *s, uint64_t begin, uint64_t end, uint8_t flags, uint16_t stalls)
 {
 	if (begin < s->first)
@@ -156,7 +159,7 @@ static void mark(struct slots *s, uint64_t begin, uint64_t end, uint8_t flags, u
 	}
 }
 
-/* The oldest uop up to cycle `end` is the one that retired last. */
+/* Up to cycle `end`, the oldest uop is the one after the last that retired. */
 static void head_until(struct slots *s, uint64_t end)
 {
 	uint64_t c = s->headed > s->first ? s->headed : s->first;
@@ -171,10 +174,11 @@ static void head_until(struct slots *s, uint64_t end)
 		s->headed = end;
 }
 
-/* The cause of the slots that a uop leaves empty behind it while it is the oldest. */
+/* The cause of the slots that stay empty while this uop is the oldest. */
 static uint8_t held_by(const struct slots *s, const struct spmu_record *r, uint8_t *fallback)
 {
-	uint32_t waited = r->dispatch > r->ready ? r->dispatch - r->ready : 0, took = r->complete > r->dispatch ? r->complete - r->dispatch : 0;
+	uint32_t waited = r->dispatch > r->ready ? r->dispatch - r->ready : 0,
+		 took = r->complete > r->dispatch ? r->complete - r->dispatch : 0;
 	*fallback = NO_CAUSE;
 	if (r->is & SPMU_IS(DIVIDE) && r->is & SPMU_IS(EXEC) && !(r->is & SPMU_IS(LOAD)))
 		return SLOTS_BE_DIVIDER;
@@ -183,14 +187,15 @@ static uint8_t held_by(const struct slots *s, const struct spmu_record *r, uint8
 	if (!(r->is & SPMU_IS(LOAD)))
 		return r->is & SPMU_IS(SERIALIZING) ? SLOTS_BE_SERIAL : SLOTS_BE_LATENCY;
 	if (r->did & SPMU_DID(LFB_HIT)) {
-		*fallback = took > s->core.l3_latency ? SLOTS_BE_DRAM : took > s->core.l2_latency ? SLOTS_BE_L3 : SLOTS_BE_L2;
+		*fallback = took > s->core.l3_latency ? SLOTS_BE_DRAM
+			: took > s->core.l2_latency ? SLOTS_BE_L3 : SLOTS_BE_L2;
 		return LINE_UNDER_WAY;
 	}
 	return r->did & SPMU_DID(L3_MISS) ? SLOTS_BE_DRAM : r->did & SPMU_DID(L3_HIT) ? SLOTS_BE_L3 :
 		r->did & SPMU_DID(L2_MISS) ? SLOTS_BE_DRAM : r->did & SPMU_DID(L2_HIT) ? SLOTS_BE_L2 : SLOTS_BE_L1;
 }
 
-/* What kept a slot from being delivered behind the one before it. */
+/* Why a slot was not delivered right after the one before it. */
 static uint8_t late_by(const struct slots *s, const struct spmu_record *r)
 {
 	const uint64_t quick = SPMU_DID(FROM_DSB) | SPMU_DID(FROM_LSD);
@@ -208,8 +213,10 @@ static uint8_t late_by(const struct slots *s, const struct spmu_record *r)
 		return SLOTS_FE_MS_SWITCH;
 	if (r->did & SPMU_DID(FROM_MITE) && s->last_did & quick)
 		return SLOTS_FE_DSB_SWITCH;
-	return r->did & SPMU_DID(FROM_MS) ? SLOTS_FE_MS : r->did & SPMU_DID(FROM_LSD) ? SLOTS_FE_LSD : r->did & SPMU_DID(FROM_DSB) ? SLOTS_FE_DSB :
-		SLOTS_FE_MITE;
+	return r->did & SPMU_DID(FROM_MS)     ? SLOTS_FE_MS
+		: r->did & SPMU_DID(FROM_LSD) ? SLOTS_FE_LSD
+		: r->did & SPMU_DID(FROM_DSB) ? SLOTS_FE_DSB
+					      : SLOTS_FE_MITE;
 }
 
 static void uop(struct slots *s, const struct spmu_record *r, uint64_t base)
@@ -246,7 +253,7 @@ static void uop(struct slots *s, const struct spmu_record *r, uint64_t base)
 		s->mispredicted = true;
 		s->branch_ip = r->ip;
 	}
-	/* the uops before it are gone from last_retire on */
+	/* from last_retire on, the uops before it are gone */
 	if (retire > s->last_retire) {
 		head_until(s, s->last_retire);
 		s->head = NO_CAUSE;
@@ -276,7 +283,7 @@ static void signal(struct slots *s, const struct spmu_record *r, uint64_t base)
 	case SPMU_SIG_CLEAR_MEMORY_ORDER:
 	case SPMU_SIG_CLEAR_SMC: s->clear_cycle = begin; break;
 	case SPMU_SIG_RECOVERY:
-		/* a clear's recovery begins with it; what follows at its end is its re-steer's */
+		/* a clear's recovery begins with the clear; what follows its end is the clear's re-steer */
 		mark(s, begin, end, begin == s->clear_cycle ? RECOVERING | CLEARING : RECOVERING, 0);
 		if (begin == s->clear_cycle) {
 			s->clear_cycle = end;
@@ -295,11 +302,15 @@ static void signal(struct slots *s, const struct spmu_record *r, uint64_t base)
 /* Charges the slots of a cycle that no uop took. */
 static void finish(struct slots *s, const struct cell *k)
 {
-	unsigned empty = s->core.width > k->used ? s->core.width - k->used : 0, bubble = k->bubble < empty ? k->bubble : empty;
+	unsigned empty = s->core.width > k->used ? s->core.width - k->used : 0,
+		 bubble = k->bubble < empty ? k->bubble : empty;
 	s->cycles++;
 	if (bubble) {
-		uint8_t cause = k->stalls & 1 ? SLOTS_FE_ICACHE : k->stalls & 2 ? SLOTS_FE_ITLB : k->stalls & 4 ? SLOTS_FE_LCP :
-			k->next == NO_CAUSE ? SLOTS_FE_MITE : k->next;
+		uint8_t cause = k->stalls & 1 ? SLOTS_FE_ICACHE
+			: k->stalls & 2       ? SLOTS_FE_ITLB
+			: k->stalls & 4       ? SLOTS_FE_LCP
+			: k->next == NO_CAUSE ? SLOTS_FE_MITE
+					      : k->next;
 		charge(s, cause, k->next_ip, bubble);
 		empty -= bubble;
 	}
@@ -321,7 +332,7 @@ static void finish(struct slots *s, const struct cell *k)
 
 static void final(struct slots *s, uint64_t until)
 {
-	/* beyond the ring nothing was filled in */
+	/* nothing was filled in beyond the ring */
 	const uint64_t end = until - s->first > s->mask + 1 ? s->first + s->mask + 1 : until;
 	if (until <= s->first)
 		return;
@@ -336,7 +347,7 @@ static void final(struct slots *s, uint64_t until)
 
 void slots_batch(struct slots *s, const struct spmu_batch *b)
 {
-	if (!s->cycles && !s->started && !s->first) {	/* the thread's first */
+	if (!s->cycles && !s->started && !s->first) {	/* the thread's first batch */
 		for (uint64_t i = 0; i <= s->mask; i++)
 			s->ring[i] = (struct cell){ .next = NO_CAUSE, .head = NO_CAUSE };
 		s->first = s->headed = s->last_alloc = s->last_retire = b->base_cycle;
@@ -364,7 +375,7 @@ int slots_read(const struct slots *s, uint64_t slots[SLOTS_CAUSE_COUNT], uint64_
 	memcpy(slots, s->total, sizeof s->total);
 	*cycles = s->cycles;
 	if (s->failed == ERR_UNSUPPORTED)
-		return err_set(err, ERR_UNSUPPORTED, "slot accounting: a batch reaches over more than %d cycles", MOST_RING);
+		return err_set(err, ERR_UNSUPPORTED, "slot accounting: a batch spans more than %d cycles", MOST_RING);
 	return s->failed ? err_set(err, ERR_NOMEM, "out of memory") : 0;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Assembly text to code bytes: one run of the system assembler for any number of blocks, each behind a label of its own.
+ * Assembly text to code bytes: one run of the system assembler for any number of blocks, each after its own label.
  *
- * A block must not reach into the others: comments are taken out, and directives refused but for those that lay down bytes.
- * The assembler runs in the C locale under limits of time, memory and file size, as the text may come from anywhere
- * (`.fill 1<<40` was never meant well).  Left out: macros and conditional assembly (the user's own assembler does them: --elf).
+ * A block must not affect the others.  So comments are removed, and only those directives are accepted that emit
+ * bytes or choose the syntax.  The assembler runs in the C locale under limits of time, memory and file size, as
+ * the
+ * text may come from anywhere (`.fill 1<<40`).  Leaves out: macros and conditional assembly (assemble those
+ * separately and use --elf).
  */
 #include "analysis/block/assemble.h"
 #include <ctype.h>
@@ -30,7 +32,7 @@ struct job {
 	int word_bytes;
 	char dir[PATH_MAX - 16];
 	char in[PATH_MAX], object[PATH_MAX], log[PATH_MAX];
-	unsigned *first_line;	/* of each block's text in the file, from 1; n + 1 entries */
+	unsigned *first_line;	/* where each block's text begins in the file, from 1; n + 1 entries */
 };
 
 static void set_error(struct asm_block *b, unsigned line, const char *text)
@@ -51,22 +53,22 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '$';
 }
 
-/* A directive that lays down bytes or chooses the syntax. */
+/* Whether a directive only emits bytes or chooses the syntax. */
 static bool harmless(const char *word, size_t n)
 {
-	static const char *const may[] = { ".byte", ".word", ".short", ".value", ".long", ".int", ".quad", ".nops", ".align", ".p2align",
-		".balign", ".text", ".intel_syntax", ".att_syntax" };
+	static const char *const may[] = { ".byte", ".word", ".short", ".value", ".long", ".int", ".quad", ".nops",
+		".align", ".p2align", ".balign", ".text", ".intel_syntax", ".att_syntax" };
 	for (size_t i = 0; i < sizeof may / sizeof *may; i++)
 		if (strlen(may[i]) == n && !strncmp(may[i], word, n))
 			return true;
 	return false;
 }
 
-/* One statement; NULL, or what is wrong with it. */
+/* Checks one statement. NULL: fine; else what is wrong. */
 static const char *check_statement(const char *s, size_t n, char *text, size_t text_bytes)
 {
 	size_t i = 0;
-	for (;;) {		/* labels before it */
+	for (;;) {		/* labels in front of it */
 		while (i < n && isspace((unsigned char)s[i]))
 			i++;
 		size_t k = i;
@@ -81,14 +83,15 @@ static const char *check_statement(const char *s, size_t n, char *text, size_t t
 		k++;
 	if (k == i || s[i] != '.' || harmless(s + i, k - i))
 		return NULL;
-	snprintf(text, text_bytes, "the directive %.*s is not taken in a block", (int)(k - i > 40 ? 40 : k - i), s + i);
+	snprintf(text, text_bytes, "the directive %.*s is not allowed in a block", (int)(k - i > 40 ? 40 : k - i),
+		s + i);
 	return text;
 }
 
-/* A label of this block? */
+/* Whether the word is a label of this block. */
 static bool is_label(const char *s, size_t n, const char *word, size_t length)
 {
-	if (isdigit((unsigned char)*word))	/* 1:, 1b: the assembler's own kind that may come again */
+	if (isdigit((unsigned char)*word))	/* 1:, 1b: local labels, which may repeat anyway */
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		size_t k = i;
@@ -101,7 +104,7 @@ static bool is_label(const char *s, size_t n, const char *word, size_t length)
 	return false;
 }
 
-/* The text with its labels made its own: a name may come again in every block. */
+/* Writes the text with the block's number added to its labels, so that blocks may use the same names. */
 static void write_text(FILE *to, const char *s, size_t n, size_t block)
 {
 	bool any = memchr(s, ':', n) != NULL;
@@ -120,8 +123,9 @@ static void write_text(FILE *to, const char *s, size_t n, size_t block)
 	}
 }
 
-/* Writes the block without its comments.  *line: the line of an error.  Returns NULL, or what is wrong. */
-static const char *write_block(FILE *to, const struct asm_source *src, size_t block, unsigned *line, char *text, size_t text_bytes)
+/* Writes the block without its comments. *line: the line of an error. Returns NULL, or what is wrong. */
+static const char *write_block(
+	FILE *to, const struct asm_source *src, size_t block, unsigned *line, char *text, size_t text_bytes)
 {
 	char *clean = malloc(src->bytes + 1);
 	if (!clean)
@@ -139,9 +143,9 @@ static const char *write_block(FILE *to, const struct asm_source *src, size_t bl
 		} else if (c == '#' || (c == '/' && next == '/')) {
 			comment = true;
 		} else if (!comment && c == '/' && next == '*') {
-			bad = "a comment /* is not taken in a block: use #";
+			bad = "a comment with /* is not allowed in a block: use #";
 		} else if (!comment && (c == '"' || c == '\\')) {
-			bad = "strings and backslashes are not taken in a block";
+			bad = "strings and backslashes are not allowed in a block";
 		} else if ((c < ' ' && c != '\t' && c != '\r') || c == 0x7f) {
 			bad = "a control character in the text";
 		}
@@ -165,7 +169,7 @@ static const char *write_block(FILE *to, const struct asm_source *src, size_t bl
 	return bad;
 }
 
-/* The file for `as`: what has an error already is left out. */
+/* Writes the file for `as`, without the blocks that already have an error. */
 static int write_file(struct job *j, struct err *err)
 {
 	FILE *to = fopen(j->in, "we");
@@ -181,7 +185,8 @@ static int write_file(struct job *j, struct err *err)
 			fclose(to);
 			return err_set(err, ERR_NOMEM, out_of_memory);
 		}
-		const char *bad = j->out[i].error ? NULL : write_block(memory, &j->source[i], i, &at, reason, sizeof reason);
+		const char *bad =
+			j->out[i].error ? NULL : write_block(memory, &j->source[i], i, &at, reason, sizeof reason);
 		if (fclose(memory)) {
 			free(copy);
 			fclose(to);
@@ -223,16 +228,18 @@ static void run_as(const struct job *j)
 	setenv("LC_ALL", "C", 1);
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
 		struct rlimit r;
-		if (getrlimit((__rlimit_resource_t)limits[i].what, &r) == 0 && (r.rlim_max == RLIM_INFINITY || r.rlim_max > limits[i].limit)) {
+		if (getrlimit((__rlimit_resource_t)limits[i].what, &r) == 0 &&
+			(r.rlim_max == RLIM_INFINITY || r.rlim_max > limits[i].limit)) {
 			r.rlim_cur = r.rlim_max = limits[i].limit;
 			setrlimit((__rlimit_resource_t)limits[i].what, &r);
 		}
 	}
-	execlp("as", "as", j->word_bytes == 4 ? "--32" : "--64", "-msyntax=intel", "-mnaked-reg", "-o", j->object, j->in, (char *)NULL);
+	execlp("as", "as", j->word_bytes == 4 ? "--32" : "--64", "-msyntax=intel", "-mnaked-reg", "-o", j->object,
+		j->in, (char *)NULL);
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Exit status of `as`, or an error. */
+/* Runs `as` and returns 0 with its exit status, or an error. */
 static int assemble(const struct job *j, int *status, struct err *err)
 {
 	pid_t pid = fork();
@@ -244,15 +251,17 @@ static int assemble(const struct job *j, int *status, struct err *err)
 		if (errno != EINTR)
 			return err_system(err, "cannot wait for the assembler");
 	if (WIFEXITED(*status) && WEXITSTATUS(*status) == 127)
-		return err_set(err, ERR_SYSTEM, "the system assembler 'as' was not found (package binutils); --hex and --elf work without it");
+		return err_set(err, ERR_SYSTEM,
+			"the system assembler 'as' was not found (package binutils); --hex and --elf work without it");
 	if (!WIFEXITED(*status) || WEXITSTATUS(*status) == 126)
-		return err_set(err, ERR_SYSTEM, "the system assembler 'as' could not be run or was stopped at its limits of time and memory");
+		return err_set(err, ERR_SYSTEM,
+			"the system assembler 'as' could not be run or was stopped at its limits of time and memory");
 	return 0;
 }
 
 static size_t block_of_line(const struct job *j, unsigned line)
 {
-	size_t low = 0, high = j->n;	/* the last block that begins at or before it */
+	size_t low = 0, high = j->n;	/* finds the last block that begins at or before the line */
 	while (high - low > 1) {
 		size_t middle = (low + high) / 2;
 		if (j->first_line[middle] <= line)
@@ -263,7 +272,8 @@ static size_t block_of_line(const struct job *j, unsigned line)
 	return low;
 }
 
-/* "FILE:LINE: Error: text" of the log to the blocks; how many blocks got one.  other: the first error without a line. */
+/* Assigns each "FILE:LINE: Error: text" of the log to its block. Returns how many blocks got one. other: the
+ * first error without a line. */
 static size_t read_log(struct job *j, char *other, size_t other_bytes)
 {
 	FILE *f = fopen(j->log, "re");
@@ -310,12 +320,13 @@ static Elf_Data *section_data(Elf_Scn *scn, GElf_Shdr *sh)
 	return gelf_getshdr(scn, sh) ? elf_getdata(scn, NULL) : NULL;
 }
 
-/* A place that the linker would have to fill: the block names something that is not there. */
+/* A relocation is a place that the linker would have to fill: the block names something that does not exist. */
 static void relocations(struct job *j, struct object *o, const uint64_t *begin)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(o->elf, scn));) {
 		GElf_Shdr sh;
-		if (!gelf_getshdr(scn, &sh) || (sh.sh_type != SHT_RELA && sh.sh_type != SHT_REL) || sh.sh_info != o->text_index || !sh.sh_entsize)
+		if (!gelf_getshdr(scn, &sh) || (sh.sh_type != SHT_RELA && sh.sh_type != SHT_REL) ||
+			sh.sh_info != o->text_index || !sh.sh_entsize)
 			continue;
 		Elf_Data *data = elf_getdata(scn, NULL);
 		for (size_t i = 0; data && i < sh.sh_size / sh.sh_entsize; i++) {
@@ -323,11 +334,14 @@ static void relocations(struct job *j, struct object *o, const uint64_t *begin)
 			GElf_Rel rel;
 			GElf_Sym sym;
 			uint64_t offset, info;
-			if (sh.sh_type == SHT_RELA ? !gelf_getrela(data, (int)i, &rela) : !gelf_getrel(data, (int)i, &rel))
+			if (sh.sh_type == SHT_RELA ? !gelf_getrela(data, (int)i, &rela)
+						   : !gelf_getrel(data, (int)i, &rel))
 				continue;
 			offset = sh.sh_type == SHT_RELA ? rela.r_offset : rel.r_offset;
 			info = sh.sh_type == SHT_RELA ? rela.r_info : rel.r_info;
-			const char *name = gelf_getsym(o->symbols, (int)GELF_R_SYM(info), &sym) ? elf_strptr(o->elf, o->name_section, sym.st_name) : NULL;
+			const char *name = gelf_getsym(o->symbols, (int)GELF_R_SYM(info), &sym)
+				? elf_strptr(o->elf, o->name_section, sym.st_name)
+				: NULL;
 			char text[256];
 			size_t low = 0, high = j->n;
 			while (high - low > 1) {
@@ -366,7 +380,8 @@ static int take_object(struct job *j, struct object *o, struct err *err)
 	memset(begin, 0xff, (j->n + 1) * sizeof *begin);
 	for (size_t i = 0; o->symbols && i < o->symbol_count; i++) {
 		GElf_Sym sym;
-		const char *name = gelf_getsym(o->symbols, (int)i, &sym) ? elf_strptr(o->elf, o->name_section, sym.st_name) : NULL;
+		const char *name =
+			gelf_getsym(o->symbols, (int)i, &sym) ? elf_strptr(o->elf, o->name_section, sym.st_name) : NULL;
 		if (!name || strncmp(name, label, sizeof label - 1) || !isdigit((unsigned char)name[sizeof label - 1]))
 			continue;
 		size_t k = strtoull(name + sizeof label - 1, NULL, 10);
@@ -424,7 +439,8 @@ static int run_job(struct job *j, struct err *err)
 		if (WEXITSTATUS(status) == 0)
 			return read_object(j, err);
 		if (!read_log(j, other, sizeof other))
-			return err_set(err, ERR_INPUT, "the assembler failed: %s", *other ? other : "it gave no reason");
+			return err_set(
+				err, ERR_INPUT, "the assembler failed: %s", *other ? other : "it gave no reason");
 	}
 	return err_set(err, ERR_INPUT, "the assembler found new errors in each of %d runs", ROUNDS);
 }
@@ -500,7 +516,7 @@ int asm_hex(const char *text, uint8_t **code, size_t *bytes, struct err *err)
 	return 0;
 }
 
-/* The bytes, or NULL if no loaded part (of an object: .text) covers them all. */
+/* The bytes; NULL if no loaded segment (of an object: .text) covers them all. */
 static uint8_t *elf_bytes(Elf *elf, uint64_t from, uint64_t to)
 {
 	GElf_Ehdr eh;
@@ -511,10 +527,12 @@ static uint8_t *elf_bytes(Elf *elf, uint64_t from, uint64_t to)
 	uint64_t offset = UINT64_MAX;
 	for (size_t i = 0; i < headers; i++) {
 		GElf_Phdr ph;
-		if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_LOAD && from >= ph.p_vaddr && to - ph.p_vaddr <= ph.p_filesz && to > ph.p_vaddr)
+		if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_LOAD && from >= ph.p_vaddr &&
+			to - ph.p_vaddr <= ph.p_filesz && to > ph.p_vaddr)
 			offset = ph.p_offset + (from - ph.p_vaddr);
 	}
-	for (Elf_Scn *scn = NULL; eh.e_type == ET_REL && !elf_getshdrstrndx(elf, &names) && (scn = elf_nextscn(elf, scn));) {
+	for (Elf_Scn *scn = NULL;
+		eh.e_type == ET_REL && !elf_getshdrstrndx(elf, &names) && (scn = elf_nextscn(elf, scn));) {
 		GElf_Shdr sh;
 		const char *name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
 		if (name && !strcmp(name, ".text") && to <= sh.sh_size)
@@ -528,7 +546,8 @@ static uint8_t *elf_bytes(Elf *elf, uint64_t from, uint64_t to)
 	return code;
 }
 
-int asm_elf(const char *path, uint64_t from, uint64_t to, uint8_t **code, size_t *bytes, int *word_bytes, struct err *err)
+int asm_elf(
+	const char *path, uint64_t from, uint64_t to, uint8_t **code, size_t *bytes, int *word_bytes, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
 	GElf_Ehdr eh;
@@ -541,7 +560,8 @@ int asm_elf(const char *path, uint64_t from, uint64_t to, uint8_t **code, size_t
 	else if (eh.e_machine != EM_X86_64 && eh.e_machine != EM_386)
 		rc = err_set(err, ERR_UNSUPPORTED, "%s: not code for x86", path);
 	else if (!(*code = elf_bytes(elf, from, to)))
-		rc = err_set(err, ERR_INPUT, "%s: nothing of the file lies at %llx-%llx", path, (unsigned long long)from, (unsigned long long)to);
+		rc = err_set(err, ERR_INPUT, "%s: the file has no code at %llx-%llx", path, (unsigned long long)from,
+			(unsigned long long)to);
 	if (!rc) {
 		*bytes = to - from;
 		*word_bytes = eh.e_machine == EM_386 ? 4 : 8;

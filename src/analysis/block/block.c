@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Runs a block on a core until its timing repeats.
  *
- * The region (all copies, or one iteration of a loop) is passed over and over; the cycles of each pass are kept.  The run
- * is steady when the last passes repeat exactly with some period, over more instructions than the machine has in
- * flight; then the cycles of one period are exact.  What never repeats within RUN_INSNS instructions is averaged over some of the second half.
- * Each block gets a machine of its own, so that its figures do not depend on what was run before it.
+ * The region (all copies, or one iteration of a loop) is run over and over; each such pass's end is kept.  The
+ * run is
+ * steady when the last passes repeat exactly with some period, over more instructions than the machine has in
+ * flight; then the cycles of one period are exact.  A run that does not repeat within RUN_INSNS instructions is
+ * averaged over part of its second half.  Each block gets a machine of its own, so that its figures do not
+ * depend on
+ * earlier runs.
  */
 #include "analysis/block/block_private.h"
 #include "core/core.h"
@@ -15,10 +18,11 @@
 
 #define CODE_BASE UINT64_C(0x400000)
 enum {
-	CHUNK_INSNS = 48,	/* of a decoded block, if an iteration is shorter: the core is fastest on these */
-	CHUNK_MAX = 250,	/* else; a block description numbers its instructions in a byte */
+	/* instructions of a decoded block, if an iteration is shorter: the core is fastest on these */
+	CHUNK_INSNS = 48,
+	CHUNK_MAX = 250,	/* otherwise; a block description numbers its instructions in a byte */
 	RUN_INSNS = 40000, PASSES = 4096,
-	SURE_INSNS = 2048,	/* repeating for so long: four times the largest reorder buffer */
+	SURE_INSNS = 2048,	/* must repeat for that long: four times the largest reorder buffer */
 	PERIOD_MAX = 64,	/* passes */
 	SAMPLES = 100000,
 };
@@ -40,7 +44,7 @@ struct run {
 	unsigned chunks;
 	struct machine *m;
 	struct core *c;
-	uint64_t pass[PASSES + 1];	/* when it ended */
+	uint64_t pass[PASSES + 1];	/* when each ended */
 	unsigned passes;
 	/* collecting */
 	bool collect;
@@ -55,7 +59,8 @@ static int no_memory(struct err *err)
 	return err_set(err, ERR_NOMEM, "out of memory for the block");
 }
 
-int block_engine_create(struct block_engine **out, const struct core_config *core, const char *data_dir, struct err *err)
+int block_engine_create(
+	struct block_engine **out, const struct core_config *core, const char *data_dir, struct err *err)
 {
 	char path[4096];
 	struct block_engine *e = calloc(1, sizeof *e);
@@ -95,15 +100,15 @@ static uint64_t step_address(const struct run *r, unsigned index)
 	return CODE_BASE + index / r->p->steps * r->p->bytes + r->p->step[index % r->p->steps].offset;
 }
 
-/* Instructions [from, to) of the region as one decoded block. */
+/* Decodes instructions [from, to) of the region as one block. */
 static int make_chunk(struct run *r, struct chunk *k, unsigned from, unsigned to, struct err *err)
 {
 	const struct path *p = r->p;
 	unsigned insns = to - from, slots = 0;
 	for (unsigned i = from; i < to; i++)
 		slots += p->step[i % p->steps].accesses;
-	size_t bytes = sizeof(struct st_block_def) + insns * sizeof(struct st_insn_def) + slots * sizeof(struct st_slot) +
-	               sizeof(struct st_exit_def);
+	size_t bytes = sizeof(struct st_block_def) + insns * sizeof(struct st_insn_def) +
+		slots * sizeof(struct st_slot) + sizeof(struct st_exit_def);
 	struct st_block_def *def = calloc(1, bytes);
 	k->slots = calloc(slots + 1, sizeof *k->slots);
 	if (!def || !k->slots) {
@@ -121,7 +126,9 @@ static int make_chunk(struct run *r, struct chunk *k, unsigned from, unsigned to
 		insn[i - from].len = st->len;
 		memcpy(insn[i - from].bytes, st->bytes, 15);
 		for (unsigned a = st->first_access; a < st->first_access + st->accesses; a++, n++) {
-			slot[n] = (struct st_slot){ .kind = p->access[a].kind, .insn = (uint8_t)(i - from), .size = p->access[a].size };
+			slot[n] = (struct st_slot){
+				.kind = p->access[a].kind, .insn = (uint8_t)(i - from), .size = p->access[a].size
+			};
 			k->slots[n] = path_address(p, &p->access[a], p->stack_net * (int64_t)(i / p->steps));
 		}
 	}
@@ -141,7 +148,9 @@ static bool is_jcc(const struct step *st)
 static int make_region(struct run *r, const struct block_spec *spec, struct err *err)
 {
 	const struct path *p = r->p;
-	unsigned per = p->steps <= CHUNK_INSNS ? CHUNK_INSNS / p->steps * p->steps : p->steps <= CHUNK_MAX ? p->steps : CHUNK_MAX;
+	unsigned per = p->steps <= CHUNK_INSNS ? CHUNK_INSNS / p->steps * p->steps
+		: p->steps <= CHUNK_MAX        ? p->steps
+					       : CHUNK_MAX;
 	r->copies = spec->loop ? 1 : spec->copies;
 	if (!r->copies) {
 		unsigned by_insns = BLOCK_REGION_INSNS / p->steps;
@@ -156,7 +165,8 @@ static int make_region(struct run *r, const struct block_spec *spec, struct err 
 	int rc = 0;
 	for (unsigned from = 0, to; from < r->total && !rc; from = to) {
 		to = from + per < r->total ? from + per : r->total;
-		while (to < r->total && to > from + per / 2 + 1 && is_jcc(&p->step[to % p->steps]))	/* it may fuse */
+		/* a conditional branch may fuse with the instruction before: they stay together */
+		while (to < r->total && to > from + per / 2 + 1 && is_jcc(&p->step[to % p->steps]))
 			to--;
 		rc = make_chunk(r, &r->chunk[r->chunks++], from, to, err);
 	}
@@ -176,7 +186,8 @@ static void take_record(struct run *r, const struct spmu_record *rec, uint64_t b
 	}
 	if (s->n == SAMPLES)
 		return;
-	if (rec->is & SPMU_IS(INST_BEGIN)) {	/* the next instruction of the path with uops that lies there */
+	/* the next instruction of the path that has uops and lies at this address */
+	if (rec->is & SPMU_IS(INST_BEGIN)) {
 		const struct path *p = r->p;
 		uint32_t step = r->step;
 		for (unsigned tries = 0; tries < p->steps; tries++) {
@@ -191,9 +202,11 @@ static void take_record(struct run *r, const struct spmu_record *rec, uint64_t b
 		r->step = step;
 		r->nth = 0;
 	}
-	s->s[s->n++] = (struct sample){ .step = r->step, .iteration = (uint32_t)r->iteration, .nth = r->nth++, .port = rec->port,
-		.first = rec->is & SPMU_IS(INST_BEGIN), .did = rec->did, .fetch = base + rec->fetch, .alloc = base + rec->alloc,
-		.ready = base + rec->ready, .dispatch = base + rec->dispatch, .complete = base + rec->complete, .retire = base + rec->retire };
+	s->s[s->n++] = (struct sample){ .step = r->step,
+		.iteration = (uint32_t)r->iteration, .nth = r->nth++, .port = rec->port,
+		.first = rec->is & SPMU_IS(INST_BEGIN), .did = rec->did, .fetch = base + rec->fetch,
+		.alloc = base + rec->alloc, .ready = base + rec->ready, .dispatch = base + rec->dispatch,
+		.complete = base + rec->complete, .retire = base + rec->retire };
 }
 
 static struct spmu_record *take_batch(void *context, const struct spmu_batch *batch)
@@ -214,7 +227,7 @@ static void one_pass(struct run *r)
 	}
 }
 
-/* Do the last passes repeat with period q? */
+/* Whether the last passes repeat with period q. */
 static bool repeats(const struct run *r, unsigned q, unsigned over)
 {
 	const uint64_t *end = r->pass + r->passes;
@@ -237,8 +250,9 @@ static unsigned period(const struct run *r)
 	return 0;
 }
 
-/* Passes over which a run without a period is averaged: between the end and a place that comes after passes as the last ones are.
- * From any other place a cycle too many or too few would count, by how far ahead the core was there: 2.0003 for 2. */
+/* The number of passes over which a run without a period is averaged. They begin where the passes before are
+ * like the last ones: anywhere else, the core is further ahead or behind, and a cycle too many or too few would
+ * count (2.0003 for 2). */
 static unsigned alike(const struct run *r)
 {
 	unsigned half = r->passes / 2;
@@ -272,7 +286,8 @@ static int start(struct run *r, struct err *err)
 	if (rc)
 		return rc;
 	core_want(r->c, &none);
-	for (unsigned round = 0; round < 3; round++)	/* the second one finds every line in its place, the predictors learn */
+	/* the first round fills the caches, the second finds every line, the predictors learn */
+	for (unsigned round = 0; round < 3; round++)
 		for (unsigned i = 0; i < r->chunks; i++) {
 			struct chunk *k = &r->chunk[i];
 			core_warm_block(r->c, k->b, 0, k->b->insns, k->slots, k->next);
@@ -301,10 +316,12 @@ static unsigned settle(struct run *r, struct block_result *result)
 	return over;
 }
 
-/* Some more passes, with records. */
+/* Runs some more passes and keeps their records. */
 static int gather(struct run *r, unsigned over, struct err *err)
 {
-	const struct core_wanted all = { .signal = { ~UINT64_C(0), ~UINT64_C(0) }, .is = ~UINT64_C(0), .did = ~UINT64_C(0) };
+	const struct core_wanted all = {
+		.signal = { ~UINT64_C(0), ~UINT64_C(0) }, .is = ~UINT64_C(0), .did = ~UINT64_C(0)
+	};
 	unsigned uops = 0;
 	for (unsigned i = 0; i < r->chunks; i++)
 		uops += r->chunk[i].b->uops;
@@ -333,7 +350,7 @@ static int gather(struct run *r, unsigned over, struct err *err)
 	return 0;
 }
 
-/* Uops of the first iteration. */
+/* The uops of the first iteration. */
 static int flatten(const struct run *r, struct flat *f, struct err *err)
 {
 	unsigned room = 0;
@@ -356,7 +373,8 @@ static int flatten(const struct run *r, struct flat *f, struct err *err)
 	return 0;
 }
 
-static int describe(const struct run *r, const struct flat *f, const struct block_spec *spec, struct block_result *result, struct err *err)
+static int describe(const struct run *r, const struct flat *f, const struct block_spec *spec,
+	struct block_result *result, struct err *err)
 {
 	const struct path *p = r->p;
 	for (unsigned i = 0; i < r->chunks; i++) {
@@ -390,7 +408,8 @@ static int describe(const struct run *r, const struct flat *f, const struct bloc
 			out->substitute = in->flags & INSN_SUBSTITUTE;
 			out->slots = in->issue_slots;
 			out->uops = in->uops;
-			if (isa_disassemble(st->bytes, st->len, st->offset, spec->word_bytes, false, out->text, sizeof out->text) < 0)
+			if (isa_disassemble(st->bytes, st->len, st->offset, spec->word_bytes, false, out->text,
+				    sizeof out->text) < 0)
 				snprintf(out->text, sizeof out->text, "(bad)");
 		}
 	}

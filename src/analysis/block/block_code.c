@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * From code bytes to what the core is fed: the path through the block, each instruction's accesses, their addresses.
- * The rules are block.h's.  Elements of gathers and scatters lie behind one another.
+ * From code bytes to what the core takes: the path through the block, each instruction's accesses, their
+ * addresses.
+ * The rules are those of block.h.  Elements of gathers and scatters lie one after the other.
  */
 #include "analysis/block/block_private.h"
 #include "stream/format.h"
@@ -10,12 +11,12 @@
 #include <string.h>
 
 #define DATA_BASE UINT64_C(0x10000000)
-enum { PAGE = 0x10000, LINE = 64, SETS = 64, CALLS = 16 };	/* SETS: of L1D, and lines of 4 KB */
+enum { PAGE = 0x10000, LINE = 64, SETS = 64, CALLS = 16 };	/* SETS: sets of L1D, and lines of 4 KB */
 
 struct group {			/* a base expression */
 	uint16_t segment, base, index;
 	uint8_t scale;
-	int64_t low, high;	/* displacements accessed: [low, high) */
+	int64_t low, high;	/* accessed displacements: [low, high) */
 };
 
 struct reader {
@@ -45,7 +46,8 @@ static int find_group(struct reader *r, const struct group *wanted, unsigned *ou
 {
 	for (unsigned i = 0; i < r->p->groups; i++) {
 		const struct group *g = &r->group[i];
-		if (g->segment == wanted->segment && g->base == wanted->base && g->index == wanted->index && g->scale == wanted->scale) {
+		if (g->segment == wanted->segment && g->base == wanted->base && g->index == wanted->index &&
+			g->scale == wanted->scale) {
 			*out = i;
 			return 0;
 		}
@@ -69,7 +71,7 @@ static int add_access(struct reader *r, struct step *st, struct access a, struct
 {
 	struct path *p = r->p;
 	struct group *g = &r->group[a.group];
-	if (st->accesses == PATH_SLOTS)	/* XSAVE and the like: the first ones stand for all */
+	if (st->accesses == PATH_SLOTS)	/* XSAVE and the like: only the first accesses count */
 		return 0;
 	if (p->n_access == p->room) {
 		unsigned room = p->room * 2 + 64;
@@ -86,40 +88,48 @@ static int add_access(struct reader *r, struct step *st, struct access a, struct
 	return 0;
 }
 
-/* kinds: of the slots that the operand takes, in order; 0 ends.  most: bytes an access. */
-static int memory_operand(struct reader *r, struct step *st, const ZydisDecodedOperand *op, unsigned kind, unsigned elements,
-                          unsigned most, int64_t stack, struct err *err)
+/* Adds the accesses of a memory operand. kind: of the slots that it takes. most: bytes an access. */
+static int memory_operand(struct reader *r, struct step *st, const ZydisDecodedOperand *op, unsigned kind,
+	unsigned elements, unsigned most, int64_t stack, struct err *err)
 {
 	const ZydisDecodedOperandMem *m = &op->mem;
 	unsigned base = general(m->base), group = 0, bytes = op->size / 8u;
 	bool is_stack = base == 4 && m->index == ZYDIS_REGISTER_NONE;
-	const struct group wanted = { .segment = (uint16_t)(m->segment == ZYDIS_REGISTER_FS || m->segment == ZYDIS_REGISTER_GS ? m->segment : 0),
-		.base = (uint16_t)m->base, .index = (uint16_t)m->index, .scale = m->scale };
+	const struct group wanted = {
+		.segment =
+			(uint16_t)(m->segment == ZYDIS_REGISTER_FS || m->segment == ZYDIS_REGISTER_GS ? m->segment : 0),
+		.base = (uint16_t)m->base, .index = (uint16_t)m->index, .scale = m->scale
+	};
 	int rc = find_group(r, &wanted, &group, err);
 	if (rc)
 		return rc;
-	int64_t disp = m->disp.has_displacement ? m->disp.value % (INT64_C(1) << 46) : 0;	/* 64-bit ones: within the address space */
+	/* 64-bit displacements are cut to the address space */
+	int64_t disp = m->disp.has_displacement ? m->disp.value % (INT64_C(1) << 46) : 0;
 	if (is_stack)
 		disp += stack;
 	bytes = bytes ? bytes : 1;
 	if (m->type != ZYDIS_MEMOP_TYPE_VSIB)
 		elements = 1;
-	else if (op->element_size)	/* the operand is one element, or all of them, as the decoder sees it */
+	else if (op->element_size)	/* the decoder describes the operand as one element, or as all of them */
 		bytes = op->element_size / 8u;
 	for (unsigned i = 0; i < elements && !rc; i++) {
 		for (unsigned from = 0; from < bytes && !rc; from += most)
-			rc = add_access(r, st, (struct access){ .kind = (uint8_t)kind, .size = (uint16_t)(bytes - from < most ? bytes - from : most),
-				.group = group, .disp = disp + (int64_t)(i * bytes + from), .stack = is_stack }, err);
+			rc = add_access(r, st,
+				(struct access){ .kind = (uint8_t)kind,
+					.size = (uint16_t)(bytes - from < most ? bytes - from : most),
+					.group = group, .disp = disp + (int64_t)(i * bytes + from),
+					.stack = is_stack },
+				err);
 	}
 	return rc;
 }
 
-/* How far the instruction moves RSP. */
+/* By how much the instruction moves RSP. */
 static int64_t stack_move(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op, int word_bytes)
 {
 	int64_t size = zi->operand_width == 16 ? 2 : word_bytes;
-	bool constant = zi->operand_count_visible == 2 && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && general(op[0].reg.value) == 4 &&
-	                op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	bool constant = zi->operand_count_visible == 2 && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		general(op[0].reg.value) == 4 && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
 	switch (zi->mnemonic) {
 	case ZYDIS_MNEMONIC_PUSH: case ZYDIS_MNEMONIC_PUSHF: case ZYDIS_MNEMONIC_PUSHFD: case ZYDIS_MNEMONIC_PUSHFQ:
 		return -size;
@@ -132,7 +142,10 @@ static int64_t stack_move(const ZydisDecodedInstruction *zi, const ZydisDecodedO
 	case ZYDIS_MNEMONIC_CALL:
 		return -word_bytes;
 	case ZYDIS_MNEMONIC_RET:
-		return word_bytes + (zi->operand_count_visible && op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? (int64_t)op[0].imm.value.u : 0);
+		return word_bytes +
+			(zi->operand_count_visible && op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE
+					? (int64_t)op[0].imm.value.u
+					: 0);
 	case ZYDIS_MNEMONIC_ADD:
 		return constant ? op[1].imm.value.s : 0;
 	case ZYDIS_MNEMONIC_SUB:
@@ -142,8 +155,9 @@ static int64_t stack_move(const ZydisDecodedInstruction *zi, const ZydisDecodedO
 	}
 }
 
-/* Pushes write below the pointer; everything else accesses where it points. */
-static int accesses(struct reader *r, struct step *st, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op, struct err *err)
+/* Pushes write below the pointer; all others access where it points. */
+static int accesses(struct reader *r, struct step *st, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op,
+	struct err *err)
 {
 	const struct block_spec *spec = r->spec;
 	int64_t move = stack_move(zi, op, spec->word_bytes), stack = r->p->stack_net;
@@ -152,13 +166,15 @@ static int accesses(struct reader *r, struct step *st, const ZydisDecodedInstruc
 	unsigned elements = op[0].element_size ? op[0].size / op[0].element_size : 1;
 	const bool all = zi->mnemonic == ZYDIS_MNEMONIC_PUSHA || zi->mnemonic == ZYDIS_MNEMONIC_PUSHAD ||
 	                 zi->mnemonic == ZYDIS_MNEMONIC_POPA || zi->mnemonic == ZYDIS_MNEMONIC_POPAD;
-	const unsigned most = all ? (unsigned)(move < 0 ? -move : move) / 8 : 64;	/* a register each */
+	const unsigned most = all ? (unsigned)(move < 0 ? -move : move) / 8 : 64;	/* one access a register */
 	int rc = 0;
 	st->first_access = r->p->n_access;
-	for (int write = 0; write < 2 && !nop; write++) {	/* loads, then stores: an instruction's order */
+	/* loads, then stores: the order within an instruction */
+	for (int write = 0; write < 2 && !nop; write++) {
 		for (unsigned i = 0; i < zi->operand_count && !rc; i++) {
 			const uint8_t wanted = write ? ZYDIS_OPERAND_ACTION_MASK_WRITE : ZYDIS_OPERAND_ACTION_MASK_READ;
-			if (op[i].type != ZYDIS_OPERAND_TYPE_MEMORY || op[i].mem.type == ZYDIS_MEMOP_TYPE_AGEN || op[i].mem.type == ZYDIS_MEMOP_TYPE_MIB)
+			if (op[i].type != ZYDIS_OPERAND_TYPE_MEMORY || op[i].mem.type == ZYDIS_MEMOP_TYPE_AGEN ||
+				op[i].mem.type == ZYDIS_MEMOP_TYPE_MIB)
 				continue;
 			if (prefetch) {
 				if (!write)
@@ -171,7 +187,8 @@ static int accesses(struct reader *r, struct step *st, const ZydisDecodedInstruc
 			int64_t at = stack + (hidden && write && move < 0 ? move : 0);
 			if (op[i].mem.type == ZYDIS_MEMOP_TYPE_VSIB && op[i].element_count > 1)
 				elements = op[i].element_count;
-			rc = memory_operand(r, st, &op[i], write ? ST_SLOT_STORE : ST_SLOT_LOAD, elements, most, at, err);
+			rc = memory_operand(
+				r, st, &op[i], write ? ST_SLOT_STORE : ST_SLOT_LOAD, elements, most, at, err);
 		}
 	}
 	r->p->stack_net += move;
@@ -180,7 +197,8 @@ static int accesses(struct reader *r, struct step *st, const ZydisDecodedInstruc
 
 /* ---- addresses ---- */
 
-/* Every base a page of its own, shifted by lines so that no set of L1D is shared: the first shift that fits. */
+/* Gives every base a page of its own, shifted by lines so that no two share a set of L1D: the first shift that
+ * fits. */
 static int place_groups(struct reader *r, struct err *err)
 {
 	struct path *p = r->p;
@@ -194,13 +212,14 @@ static int place_groups(struct reader *r, struct err *err)
 		for (unsigned a = 0; a < p->n_access; a++) {
 			if (p->access[a].group != i)
 				continue;
-			int64_t first = p->access[a].disp & ~(int64_t)(LINE - 1), last = p->access[a].disp + p->access[a].size - 1;
+			int64_t first = p->access[a].disp & ~(int64_t)(LINE - 1),
+				last = p->access[a].disp + p->access[a].size - 1;
 			for (int64_t line = first; line <= last; line += LINE)	/* at most two */
 				mine |= UINT64_C(1) << ((uint64_t)line / LINE) % SETS;
 		}
 		while (shift < SETS && (shift ? mine << shift | mine >> (SETS - shift) : mine) & taken)
 			shift++;
-		shift %= SETS;	/* none fits: too many lines for all to be apart */
+		shift %= SETS;	/* no shift fits: too many lines */
 		taken |= shift ? mine << shift | mine >> (SETS - shift) : mine;
 		p->group_base[i] = page + PAGE / 2 + shift * LINE;
 	}
@@ -210,34 +229,38 @@ static int place_groups(struct reader *r, struct err *err)
 /* ---- the path ---- */
 
 
+/* Why an instruction cannot be run in a block; NULL: it can. */
 static const char *refusal(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
 {
 	ZydisInstructionCategory c = zi->meta.category;
 	bool direct = zi->operand_count && op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op[0].imm.is_relative;
-	if (c == ZYDIS_CATEGORY_SYSCALL || c == ZYDIS_CATEGORY_SYSRET || c == ZYDIS_CATEGORY_INTERRUPT || zi->mnemonic == ZYDIS_MNEMONIC_HLT ||
-	    zi->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+	if (c == ZYDIS_CATEGORY_SYSCALL || c == ZYDIS_CATEGORY_SYSRET || c == ZYDIS_CATEGORY_INTERRUPT ||
+		zi->mnemonic == ZYDIS_MNEMONIC_HLT || zi->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
 		return "leaves the block";
 	if ((c == ZYDIS_CATEGORY_UNCOND_BR || c == ZYDIS_CATEGORY_CALL) && !direct)
-		return "goes where only its operand knows";
+		return "is indirect: its target is not known";
 	if (zi->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
-		return "repeats as often as RCX says, which a block does not know";
+		return "repeats as often as RCX says, and a block has no register values";
 	return NULL;
 }
 
-static int append_step(struct path *p, const uint8_t *bytes, unsigned len, uint64_t offset, bool appended, struct err *err)
+static int append_step(
+	struct path *p, const uint8_t *bytes, unsigned len, uint64_t offset, bool appended, struct err *err)
 {
 	if (p->steps == BLOCK_INSNS)
 		return err_set(err, ERR_INPUT, "more than %d instructions are executed in the block", BLOCK_INSNS);
 	struct step *st = &p->step[p->steps++];
-	*st = (struct step){ .offset = (uint32_t)offset, .len = (uint8_t)len, .appended = appended, .first_access = p->n_access };
+	*st = (struct step){ .offset = (uint32_t)offset, .len = (uint8_t)len,
+		.appended = appended, .first_access = p->n_access };
 	memcpy(st->bytes, bytes, len);
 	return 0;
 }
 
-/* DEC and JNZ of a register that the block does not use. */
+/* Appends DEC and JNZ of a register that the block does not use. */
 static int close_loop(struct reader *r, struct block_result *result, struct err *err)
 {
-	static const char *const name[] = { "ax", "cx", "dx", "bx", "sp", "bp", "si", "di", "8", "9", "10", "11", "12", "13", "14", "15" };
+	static const char *const name[] = { "ax", "cx", "dx", "bx", "sp", "bp", "si", "di", "8", "9", "10", "11", "12",
+		"13", "14", "15" };
 	struct path *p = r->p;
 	bool wide = r->spec->word_bytes == 8;
 	unsigned reg = wide ? 15 : 7, len = 0;
@@ -269,12 +292,14 @@ static int close_loop(struct reader *r, struct block_result *result, struct err 
 	rc = append_step(p, jump, bytes, p->bytes, true, err);
 	p->bytes += bytes;
 	p->loops = true;
-	snprintf(result->note[result->notes++], sizeof *result->note, "the block does not end in a branch to its start: dec %c%s; jnz closes the loop",
-	         wide ? 'r' : 'e', name[reg]);
+	snprintf(result->note[result->notes++], sizeof *result->note,
+		"the block does not end in a branch to its start: dec %c%s; jnz closes the loop", wide ? 'r' : 'e',
+		name[reg]);
 	return rc;
 }
 
-static int decode_at(const struct reader *r, uint64_t at, ZydisDecodedInstruction *zi, ZydisDecodedOperand *op, struct err *err)
+static int decode_at(
+	const struct reader *r, uint64_t at, ZydisDecodedInstruction *zi, ZydisDecodedOperand *op, struct err *err)
 {
 	const struct block_spec *spec = r->spec;
 	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&r->decoder, spec->code + at, spec->bytes - at, zi, op)))
@@ -282,10 +307,10 @@ static int decode_at(const struct reader *r, uint64_t at, ZydisDecodedInstructio
 	char hex[3 * 8 + 1] = "";
 	for (unsigned i = 0; i < 8 && at + i < spec->bytes; i++)
 		snprintf(hex + 3 * i, 4, " %02x", spec->code[at + i]);
-	return err_set(err, ERR_INPUT, "offset %llu: no instruction:%s", (unsigned long long)at, hex);
+	return err_set(err, ERR_INPUT, "offset %llu: not a valid instruction:%s", (unsigned long long)at, hex);
 }
 
-/* Every instruction's start, so that branches can be checked. */
+/* Marks the start of every instruction, so that branch targets can be checked. */
 static int scan(struct reader *r, uint8_t *starts, struct err *err)
 {
 	ZydisDecodedInstruction zi;
@@ -299,7 +324,8 @@ static int scan(struct reader *r, uint8_t *starts, struct err *err)
 			if (op[i].type == ZYDIS_OPERAND_TYPE_REGISTER)
 				r->used |= (uint16_t)(1u << (general(op[i].reg.value) & 31));
 			else if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
-				r->used |= (uint16_t)(1u << (general(op[i].mem.base) & 31) | 1u << (general(op[i].mem.index) & 31));
+				r->used |= (uint16_t)(1u << (general(op[i].mem.base) & 31) |
+					1u << (general(op[i].mem.index) & 31));
 		}
 	}
 	return 0;
@@ -318,7 +344,8 @@ static int follow(struct reader *r, const uint8_t *starts, struct block_result *
 		int rc = decode_at(r, at, &zi, op, err);
 		const char *bad = rc ? NULL : refusal(&zi, op);
 		if (bad)
-			return err_set(err, ERR_UNSUPPORTED, "offset %llu: %s %s", (unsigned long long)at, ZydisMnemonicGetString(zi.mnemonic), bad);
+			return err_set(err, ERR_UNSUPPORTED, "offset %llu: %s %s", (unsigned long long)at,
+				ZydisMnemonicGetString(zi.mnemonic), bad);
 		if (!rc)
 			rc = append_step(p, spec->code + at, zi.length, at, false, err);
 		if (!rc)
@@ -331,7 +358,8 @@ static int follow(struct reader *r, const uint8_t *starts, struct block_result *
 		bool always = zi.meta.category == ZYDIS_CATEGORY_UNCOND_BR || zi.meta.category == ZYDIS_CATEGORY_CALL;
 		if (zi.meta.category == ZYDIS_CATEGORY_RET) {
 			if (!depth)
-				return err_set(err, ERR_UNSUPPORTED, "offset %llu: ret leaves the block", (unsigned long long)at);
+				return err_set(err, ERR_UNSUPPORTED, "offset %llu: ret leaves the block",
+					(unsigned long long)at);
 			at = calls[--depth];
 			continue;
 		}
@@ -341,19 +369,24 @@ static int follow(struct reader *r, const uint8_t *starts, struct block_result *
 		}
 		if (always) {
 			if (target == 0 && !spec->loop)
-				return err_set(err, ERR_UNSUPPORTED, "offset %llu: a jump to the block's start: use --loop", (unsigned long long)at);
+				return err_set(err, ERR_UNSUPPORTED,
+					"offset %llu: a jump to the block's start: use --loop", (unsigned long long)at);
 			if (target > spec->bytes || (target < spec->bytes && !starts[target]))
-				return err_set(err, ERR_UNSUPPORTED, "offset %llu: %s leaves the block", (unsigned long long)at, ZydisMnemonicGetString(zi.mnemonic));
+				return err_set(err, ERR_UNSUPPORTED, "offset %llu: %s leaves the block",
+					(unsigned long long)at, ZydisMnemonicGetString(zi.mnemonic));
 			if (zi.meta.category == ZYDIS_CATEGORY_CALL) {
 				if (depth == CALLS)
-					return err_set(err, ERR_UNSUPPORTED, "offset %llu: more than %d calls deep", (unsigned long long)at, CALLS);
+					return err_set(err, ERR_UNSUPPORTED, "offset %llu: more than %d calls deep",
+						(unsigned long long)at, CALLS);
 				calls[depth++] = next;
 			}
 			next = target;
 		} else if (target != UINT64_MAX && !said) {
 			said = true;
-			snprintf(result->note[result->notes++], sizeof *result->note, "%s", !spec->loop && target == 0 ?
-			         "the branch to the block's start is not taken; --loop runs the block as a loop" : "conditional branches in the block are not taken");
+			snprintf(result->note[result->notes++], sizeof *result->note, "%s",
+				!spec->loop && target == 0 ? "the branch to the block's start is not taken; --loop "
+							     "runs the block as a loop"
+							   : "conditional branches in the block are not taken");
 		}
 		at = next;
 	}
@@ -367,10 +400,13 @@ int path_make(struct path *p, const struct block_spec *spec, struct block_result
 	if (!spec->bytes)
 		return err_set(err, ERR_INPUT, "no instructions");
 	if (spec->bytes > 15u * BLOCK_INSNS)
-		return err_set(err, ERR_INPUT, "%zu bytes of code: more than %d instructions", spec->bytes, BLOCK_INSNS);
-	if (ZYAN_FAILED(ZydisDecoderInit(&r.decoder, spec->word_bytes == 4 ? ZYDIS_MACHINE_MODE_LEGACY_32 : ZYDIS_MACHINE_MODE_LONG_64,
-	                                 spec->word_bytes == 4 ? ZYDIS_STACK_WIDTH_32 : ZYDIS_STACK_WIDTH_64)))
-		return err_set(err, ERR_UNSUPPORTED, "this build of Zydis cannot decode %d-bit code", spec->word_bytes * 8);
+		return err_set(
+			err, ERR_INPUT, "%zu bytes of code: more than %d instructions", spec->bytes, BLOCK_INSNS);
+	if (ZYAN_FAILED(ZydisDecoderInit(&r.decoder,
+		    spec->word_bytes == 4 ? ZYDIS_MACHINE_MODE_LEGACY_32 : ZYDIS_MACHINE_MODE_LONG_64,
+		    spec->word_bytes == 4 ? ZYDIS_STACK_WIDTH_32 : ZYDIS_STACK_WIDTH_64)))
+		return err_set(
+			err, ERR_UNSUPPORTED, "this build of Zydis cannot decode %d-bit code", spec->word_bytes * 8);
 	uint8_t *starts = calloc(spec->bytes + 1, 1);
 	p->step = calloc(BLOCK_INSNS, sizeof *p->step);
 	p->bytes = spec->bytes;

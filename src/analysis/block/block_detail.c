@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What limits a block: the uops on each port, the bounds that single resources set, the longest dependency chain.
  *
- * A bound is what an iteration would take if its resource alone were scarce; the one that reaches the measured cycles names
- * the bottleneck.  Ports: over every set of ports, the uops that can go nowhere else, divided by its size.  Chain: each
- * register (and each place in memory that is forwarded) that enters an iteration is followed to what leaves it, which gives a
- * (max,+) matrix; its largest cycle mean (Karp, 1978) is the chain's cycles an iteration.  The front end has no
- * bound of that kind: it is named when the slots that allocation could have filled stayed empty for want of uops.
- * Left out of the chains: addresses of stores, flags merged by partial writes, bypass delays.
+ * A bound is the time that an iteration would take if only that resource were scarce; the bound that reaches the
+ * measured cycles is the bottleneck.  Ports: for every set of ports, the uops that can go nowhere else, divided by
+ * the size of the set.  Chain: every register (and every place in memory that is forwarded from) is followed
+ * from the
+ * start of an iteration to its end, which gives a (max,+) matrix; the matrix's largest cycle mean (Karp, 1978)
+ * is the
+ * chain's cycles an iteration.  The front end has no such bound: it is named when slots that allocation could have
+ * filled stayed empty because no uops came.  Leaves out of the chains: addresses of stores, flags merged by
+ * partial
+ * writes, bypass delays.
  */
 #include "analysis/block/block_private.h"
 #include "stream/format.h"
@@ -16,7 +20,7 @@
 #include <string.h>
 
 enum { PLACES = 48, NODES = REG_COUNT + PLACES, NEVER = INT_MIN / 4 };
-static const double reached = 0.97;	/* of the measured cycles: a bound explains them */
+static const double reached = 0.97;	/* a bound of this share of the measured cycles explains them */
 
 static int no_memory(struct err *err)
 {
@@ -52,7 +56,9 @@ static void port_bound(const struct core_config *core, const struct flat *f, str
 	unsigned kinds = 0, best_mask = 0, best_uops = 0;
 	double best = 0;
 	for (unsigned u = 0; u < f->n; u++) {
-		unsigned mask = f->uop[u].kind == UOP_ELIMINATED ? 0 : f->uop[u].ports & ((1u << core->ports_count) - 1), k = 0;
+		unsigned mask = f->uop[u].kind == UOP_ELIMINATED ? 0
+								 : f->uop[u].ports & ((1u << core->ports_count) - 1),
+			 k = 0;
 		if (!mask)
 			continue;
 		while (k < kinds && kind[k].mask != mask)
@@ -78,7 +84,7 @@ static void port_bound(const struct core_config *core, const struct flat *f, str
 	char names[96];
 	struct block_bound *b = add_bound(r, LIMIT_PORTS, best);
 	name_ports(best_mask, names, sizeof names);
-	snprintf(b->text, sizeof b->text, "%u uop%s that go%s only to %s", best_uops, best_uops == 1 ? "" : "s", best_uops == 1 ? "es" : "", names);
+	snprintf(b->text, sizeof b->text, "%u uop%s that can only use %s", best_uops, best_uops == 1 ? "" : "s", names);
 }
 
 static void unit_bound(const struct flat *f, struct block_result *r)
@@ -87,14 +93,20 @@ static void unit_bound(const struct flat *f, struct block_result *r)
 	unsigned best = 0;
 	for (unsigned u = 0; u < f->n; u++)
 		if (f->uop[u].unit && f->uop[u].busy > 1)
-			busy[f->uop[u].unit] += f->uop[u].unit == UNIT_FPDIVS ? (double)f->uop[u].busy / __builtin_popcount(f->uop[u].ports) : f->uop[u].busy;
+			busy[f->uop[u].unit] += f->uop[u].unit == UNIT_FPDIVS
+				? (double)f->uop[u].busy / __builtin_popcount(f->uop[u].ports)
+				: f->uop[u].busy;
 	for (unsigned i = 1; i < 256; i++)
 		best = busy[i] > busy[best] ? i : best;
 	if (busy[best] <= 0)
 		return;
 	struct block_bound *b = add_bound(r, LIMIT_DIVIDER, busy[best]);
-	snprintf(b->text, sizeof b->text, "the %s busy for %g cycles", best == UNIT_INTDIV ? "integer divider is" : best == UNIT_FPDIV ? "floating-point divider is" :
-	         best == UNIT_FPDIVS ? "floating-point dividers are" : "unit that is not pipelined is", busy[best]);
+	snprintf(b->text, sizeof b->text, "the %s busy for %g cycles",
+		best == UNIT_INTDIV           ? "integer divider is"
+			: best == UNIT_FPDIV  ? "floating-point divider is"
+			: best == UNIT_FPDIVS ? "floating-point dividers are"
+					      : "unit that is not pipelined is",
+		busy[best]);
 }
 
 static void store_bound(const struct core_config *core, const struct flat *f, struct block_result *r)
@@ -105,7 +117,8 @@ static void store_bound(const struct core_config *core, const struct flat *f, st
 	if (!stores)
 		return;
 	struct block_bound *b = add_bound(r, LIMIT_STORE, (double)stores / core->store_commit_width);
-	snprintf(b->text, sizeof b->text, "%u store%s, %u a cycle into L1D", stores, stores == 1 ? "" : "s", core->store_commit_width);
+	snprintf(b->text, sizeof b->text, "%u store%s, %u a cycle into L1D", stores, stores == 1 ? "" : "s",
+		core->store_commit_width);
 }
 
 static void width_bounds(const struct core_config *core, struct block_result *r)
@@ -120,13 +133,16 @@ static void width_bounds(const struct core_config *core, struct block_result *r)
 
 /* ---- front end ---- */
 
-static void front_end(const struct core_config *core, const struct path *p, const struct samples *s, struct block_result *r)
+static void front_end(
+	const struct core_config *core, const struct path *p, const struct samples *s, struct block_result *r)
 {
 	double iterations = s->iterations ? s->iterations : 1, width = core->alloc_width;
 	double empty = s->cycles * width - r->slots * iterations, bubbles = (double)s->signal[SPMU_SIG_IDQ_BUBBLE];
 	size_t from[4] = { 0 };
 	static const struct { uint64_t bit; const char *name; } path[] = {
-		{ SPMU_DID(FROM_MITE), "legacy decoders" }, { SPMU_DID(FROM_DSB), "uop cache" }, { SPMU_DID(FROM_MS), "microcode sequencer" },
+		{ SPMU_DID(FROM_MITE), "legacy decoders" },
+		{ SPMU_DID(FROM_DSB), "uop cache" },
+		{ SPMU_DID(FROM_MS), "microcode sequencer" },
 		{ SPMU_DID(FROM_LSD), "loop buffer" },
 	};
 	for (size_t i = 0; i < s->n; i++)
@@ -146,11 +162,13 @@ static void front_end(const struct core_config *core, const struct path *p, cons
 		why = "predecode: length-changing prefixes";
 	} else if (most == 0 && (double)p->bytes / core->mite_fetch_bytes >= reached * s->cycles / iterations) {
 		why = "predecode";
-		snprintf(more, sizeof more, ", %llu bytes, %u a cycle", (unsigned long long)p->bytes, core->mite_fetch_bytes);
+		snprintf(more, sizeof more, ", %llu bytes, %u a cycle", (unsigned long long)p->bytes,
+			core->mite_fetch_bytes);
 	} else if (most == 0) {
 		why = "decode";
 	}
-	snprintf(b->text, sizeof b->text, "%s%s: %.0f %% of the slots stayed empty", why, more, 100 * bubbles / (s->cycles * width));
+	snprintf(b->text, sizeof b->text, "%s%s: %.0f %% of the slots stayed empty", why, more,
+		100 * bubbles / (s->cycles * width));
 	b->binds = empty > 0 && bubbles >= empty / 2;
 }
 
@@ -158,15 +176,18 @@ static void front_end(const struct core_config *core, const struct path *p, cons
 
 struct chains {
 	const struct flat *f;
-	unsigned *latency;		/* of each uop, as seen */
-	uint64_t place[PLACES];		/* addresses that a store of the block writes and a load of it was forwarded from */
+	unsigned *latency;		/* of each uop, as measured */
+	/* addresses that a store of the block writes and a load of the block is forwarded from */
+	uint64_t place[PLACES];
 	uint16_t place_size[PLACES];
 	unsigned places;
-	int *value;			/* [NODES] while an iteration is walked */
-	int *from;			/* [uops] for each uop that produced the value of a node: the uop before it on the longest path, -1: enters */
-	int *producer;			/* [NODES] */
+	int *value;			/* [NODES]; used while an iteration is walked */
+	/* [uops] the uop before each one on the longest path to it; -1: the value came from before the iteration */
+	int *from;
+	int *producer;			/* [NODES] the uop that made the value; -1: from before the iteration */
 	int *matrix;			/* [active][active] */
-	unsigned node[NODES], active;	/* registers both read before written, and written */
+	/* registers that are read before they are written, and written; and the places */
+	unsigned node[NODES], active;
 	unsigned forward_latency;
 };
 
@@ -191,7 +212,7 @@ static void find_places(struct chains *c)
 	}
 }
 
-/* One iteration with every node's value as in c->value; -1 in from: the value came in. */
+/* Walks one iteration that starts with the values in c->value. */
 static void walk(struct chains *c)
 {
 	for (unsigned n = 0; n < NODES; n++)
@@ -208,7 +229,8 @@ static void walk(struct chains *c)
 		int out = best == NEVER ? NEVER : best + (int)c->latency[u];
 		for (unsigned k = 0; k < c->places && v->kind == UOP_LOAD && access; k++) {
 			unsigned n = REG_COUNT + k;
-			if (overlaps(c, k, c->f->addr[u], v->size) && c->value[n] != NEVER && c->value[n] + (int)c->forward_latency > out) {
+			if (overlaps(c, k, c->f->addr[u], v->size) && c->value[n] != NEVER &&
+				c->value[n] + (int)c->forward_latency > out) {
 				out = c->value[n] + (int)c->forward_latency;
 				before = c->producer[n];
 			}
@@ -250,8 +272,8 @@ static void find_active(struct chains *c)
 			c->node[c->active++] = n;
 }
 
-/* Largest cycle mean of the matrix: Karp's theorem, over walks of exactly k edges from anywhere.  The nodes of such a
- * cycle go to cycle[], its length is returned; 0: there is none. */
+/* The largest cycle mean of the matrix, by Karp's theorem, over walks of exactly k edges from anywhere. Puts
+ * the nodes of such a cycle into cycle[] and returns its length; 0: there is no cycle. */
 static unsigned karp(const struct chains *c, unsigned *cycle, double *mean)
 {
 	unsigned n = c->active, found = 0;
@@ -291,7 +313,8 @@ static unsigned karp(const struct chains *c, unsigned *cycle, double *mean)
 	if (best < 0)
 		goto out;
 	*mean = best;
-	/* the walk of n edges to `end` holds a cycle of that mean: the repeated node with the best mean between its two visits */
+	/* The walk of n edges to `end` contains a cycle of that mean: the best mean between two visits of one
+	 * node. */
 	unsigned at[NODES + 1];
 	at[n] = end;
 	for (unsigned k = n; k > 0; k--)
@@ -316,13 +339,14 @@ out:
 	return found;
 }
 
-/* The instructions on the path from node a of one iteration to node b of its end, behind those already listed. */
+/* Appends the instructions on the path from node a at the start of an iteration to node b at its end. */
 static void list_path(struct chains *c, unsigned a, unsigned b, struct block_result *r, unsigned room)
 {
 	unsigned first = r->links;
 	walk_from(c, a);
 	for (int u = c->producer[b]; u >= 0 && r->links < room; u = c->from[u])
-		r->chain[r->links++] = (struct block_link){ c->f->uop[u].insn, c->f->uop[u].kind == UOP_ELIMINATED ? 0 : c->latency[u] };
+		r->chain[r->links++] = (struct block_link){ c->f->uop[u].insn,
+			c->f->uop[u].kind == UOP_ELIMINATED ? 0 : c->latency[u] };
 	for (unsigned i = first, k = r->links; i + 1 < k; i++) {
 		struct block_link t = r->chain[i];
 		r->chain[i] = r->chain[--k];
@@ -330,7 +354,7 @@ static void list_path(struct chains *c, unsigned a, unsigned b, struct block_res
 	}
 }
 
-/* Uops of one instruction in a row are one link. */
+/* Merges neighbouring uops of one instruction into one link. */
 static void merge_links(struct block_result *r)
 {
 	unsigned n = 0;
@@ -343,8 +367,8 @@ static void merge_links(struct block_result *r)
 	r->links = n;
 }
 
-static int chain_bound(const struct core_config *core, const struct flat *f, const struct samples *s, const struct path *p,
-                       struct block_result *r, struct err *err)
+static int chain_bound(const struct core_config *core, const struct flat *f, const struct samples *s,
+	const struct path *p, struct block_result *r, struct err *err)
 {
 	struct chains c = { .f = f, .forward_latency = core->forward_latency };
 	unsigned *first = calloc(p->steps + 1, sizeof *first), cycle[NODES];
@@ -379,7 +403,8 @@ static int chain_bound(const struct core_config *core, const struct flat *f, con
 	}
 	for (unsigned a = 0; a < c.active; a++) {
 		walk_from(&c, c.node[a]);
-		for (unsigned b = 0; b < c.active; b++)	/* what nobody wrote keeps its value: no edge of an iteration */
+		/* a node that no uop wrote keeps its value: an iteration has no edge to it */
+		for (unsigned b = 0; b < c.active; b++)
 			c.matrix[a * c.active + b] = c.producer[c.node[b]] < 0 ? NEVER : c.value[c.node[b]];
 	}
 	unsigned length = karp(&c, cycle, &mean);
@@ -395,7 +420,7 @@ static int chain_bound(const struct core_config *core, const struct flat *f, con
 		r->chain_iterations = length;
 		merge_links(r);
 		struct block_bound *b = add_bound(r, LIMIT_CHAIN, mean);
-		snprintf(b->text, sizeof b->text, "%u instruction%s that wait%s for one another", r->links, r->links == 1 ? "" : "s", r->links == 1 ? "s" : "");
+		snprintf(b->text, sizeof b->text, "%u instructions that wait for one another", r->links);
 		if (r->links == 1)
 			snprintf(b->text, sizeof b->text, "an instruction waits for itself");
 	}
@@ -430,7 +455,8 @@ static void name_bottleneck(struct block_result *r)
 			r->bound[i].binds = r->bound[i].cycles >= reached * cycles;
 	qsort(r->bound, r->bounds, sizeof *r->bound, by_cycles);
 	for (unsigned i = 0; i < r->bounds && r->bound[i].binds && n + 16 < sizeof r->bottleneck; i++)
-		n += (size_t)snprintf(r->bottleneck + n, sizeof r->bottleneck - n, "%s%s", n ? "+" : "", block_limit_name(r->bound[i].limit));
+		n += (size_t)snprintf(r->bottleneck + n, sizeof r->bottleneck - n, "%s%s", n ? "+" : "",
+			block_limit_name(r->bound[i].limit));
 	if (!n)
 		snprintf(r->bottleneck, sizeof r->bottleneck, "several");
 }
@@ -446,9 +472,11 @@ static int timeline_uops(const struct samples *s, struct block_result *r, struct
 		zero = s->s[i].dispatch < zero ? s->s[i].dispatch : zero;
 	for (size_t i = 0; i < s->n && i < UOPS; i++) {
 		const struct sample *a = &s->s[i];
-		r->uop[r->timeline_uops++] = (struct block_uop){ .iteration = a->iteration, .insn = a->step, .first = a->first, .port = a->port,
-			.fetch = (int64_t)(a->fetch - zero), .alloc = (int64_t)(a->alloc - zero), .ready = (int64_t)(a->ready - zero),
-			.dispatch = (int64_t)(a->dispatch - zero), .complete = (int64_t)(a->complete - zero), .retire = (int64_t)(a->retire - zero) };
+		r->uop[r->timeline_uops++] = (struct block_uop){ .iteration = a->iteration,
+			.insn = a->step, .first = a->first, .port = a->port, .fetch = (int64_t)(a->fetch - zero),
+			.alloc = (int64_t)(a->alloc - zero), .ready = (int64_t)(a->ready - zero),
+			.dispatch = (int64_t)(a->dispatch - zero), .complete = (int64_t)(a->complete - zero),
+			.retire = (int64_t)(a->retire - zero) };
 	}
 	return 0;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The way of each uop of a block's first iterations through the core, as a picture: a row a uop, a column a cycle.
- * Cycle 0 is the first dispatch of the first iteration shown.  In a steady state the reorder buffer is often full, and what lies
- * between allocation and retirement spans hundreds of cycles: then a column stands for several, and the numbers beside it tell.
+ * Draws how each uop of a block's first iterations goes through the core: a row a uop, a column a cycle.
+ * Cycle 0 is the first dispatch of the first iteration shown.  In a steady state the reorder buffer is often
+ * full, so
+ * that hundreds of cycles lie between allocation and retirement.  Then one column covers several cycles, and the
+ * numbers beside the rows give the exact ones.
  */
 #include "analysis/block/block.h"
 #include <stdio.h>
@@ -29,11 +31,12 @@ static void fill(const struct picture *p, int64_t from, int64_t to, char c)
 
 static void head(FILE *f, struct picture *p)
 {
-	fputs("F fetched  A allocated  . waits for operands  = ready, waits for a port  D dispatched  e executes  C complete  - waits to retire  "
-	      "R retired\n", f);
+	fputs("F fetched  A allocated  . waits for operands  = ready, waits for a port  D dispatched  e executes  "
+	      "C complete  - waits to retire  R retired\n", f);
 	if (p->scale > 1)
 		fprintf(f, "one column: %lld cycles\n", (long long)p->scale);
-	fprintf(f, "\n%-9s %4s %6s %6s %6s %6s %6s %6s  ", "[it,insn]", "port", "fetch", "alloc", "ready", "disp.", "compl.", "retire");
+	fprintf(f, "\n%-9s %4s %6s %6s %6s %6s %6s %6s  ", "[it,insn]", "port", "fetch", "alloc", "ready", "disp.",
+		"compl.", "retire");
 	memset(p->row, ' ', p->columns);
 	for (unsigned at = 0; at + 8 < p->columns; at += 10) {
 		char number[24];
@@ -62,9 +65,10 @@ static void draw(FILE *f, const struct picture *p, const struct block_result *r,
 	put(p, u->complete, 'C');
 	if (u->port != 255)
 		put(p, u->dispatch, 'D');
-	fprintf(f, "%-9s %4s %6lld %6lld %6lld %6lld %6lld %6lld  %.*s  %s\n", name, port, (long long)u->fetch, (long long)u->alloc, (long long)u->ready,
-	        (long long)u->dispatch, (long long)u->complete, (long long)u->retire, (int)p->columns, p->row,
-	        u->first && u->insn < r->insns ? r->insn[u->insn].text : "");
+	fprintf(f, "%-9s %4s %6lld %6lld %6lld %6lld %6lld %6lld  %.*s  %s\n", name, port, (long long)u->fetch,
+		(long long)u->alloc, (long long)u->ready, (long long)u->dispatch, (long long)u->complete,
+		(long long)u->retire, (int)p->columns, p->row,
+		u->first && u->insn < r->insns ? r->insn[u->insn].text : "");
 }
 
 char *block_timeline(const struct block_result *r, unsigned columns)
@@ -83,12 +87,14 @@ char *block_timeline(const struct block_result *r, unsigned columns)
 	}
 	unsigned end = 0;
 	int64_t last = 0;
-	for (; end < r->timeline_uops && r->uop[end].iteration < ITERATIONS && (end < ROWS || !r->uop[end].iteration); end++) {
+	for (; end < r->timeline_uops && r->uop[end].iteration < ITERATIONS && (end < ROWS || !r->uop[end].iteration);
+		end++) {
 		int64_t first = r->uop[end].alloc < r->uop[end].dispatch ? r->uop[end].alloc : r->uop[end].dispatch;
 		p.from = first < p.from ? first : p.from;
 		last = r->uop[end].retire > last ? r->uop[end].retire : last;
 	}
-	p.from = p.from < -20 ? -20 : p.from;	/* a full reorder buffer: allocation is left to its number */
+	/* with a full reorder buffer, allocation may lie far back: only its number shows it */
+	p.from = p.from < -20 ? -20 : p.from;
 	while ((last - p.from) / p.scale >= (int64_t)columns)
 		p.scale++;
 	head(f, &p);

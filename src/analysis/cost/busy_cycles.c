@@ -10,7 +10,8 @@ bool busy_add(struct busy *b, uint64_t begin, uint64_t end)
 		begin = b->covered;
 	if (begin >= end)
 		return true;
-	if (b->count && b->open[b->count - 1].begin <= begin && b->open[b->count - 1].end >= begin) {	/* goes on */
+	/* continues the last interval */
+	if (b->count && b->open[b->count - 1].begin <= begin && b->open[b->count - 1].end >= begin) {
 		if (b->open[b->count - 1].end < end)
 			b->open[b->count - 1].end = end;
 		return true;

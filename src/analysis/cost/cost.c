@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FINE = 8 };	/* of the spreads of a run */
+enum { FINE = 8 };	/* fineness of a run's spreads */
 
 const char *const cost_group_name[COST_GROUPS_COUNT] = {
 #define X(name, text, help) text,
@@ -20,15 +20,38 @@ const char *const cost_group_help[COST_GROUPS_COUNT] = {
 };
 
 static const uint8_t group_of[EXACT_CAUSES] = {
-	[EXACT_RETIRING] = COST_BASE, [EXACT_EXECUTION] = COST_LATENCY, [EXACT_DIVIDER] = COST_DIVIDER, [EXACT_PORT] = COST_LATENCY,
-	[EXACT_PIPELINE] = COST_LATENCY, [EXACT_FORWARDING] = COST_FORWARDING, [EXACT_L1D] = COST_L1D, [EXACT_TLB] = COST_TLB,
-	[EXACT_LFB] = COST_LFB, [EXACT_L2] = COST_L2, [EXACT_L3] = COST_L3, [EXACT_SNOOP] = COST_SNOOP, [EXACT_MEMORY] = COST_MEMORY,
-	[EXACT_L2_WALK] = COST_TLB, [EXACT_L3_WALK] = COST_TLB, [EXACT_MEMORY_WALK] = COST_TLB, [EXACT_SERIALIZE] = COST_LOCK,
-	[EXACT_STORES] = COST_RESOURCE, [EXACT_MISPREDICT] = COST_MISPREDICT, [EXACT_CLEAR] = COST_CLEAR, [EXACT_ASSIST] = COST_ASSIST,
-	[EXACT_ICACHE] = COST_ICACHE, [EXACT_ITLB] = COST_ITLB, [EXACT_RESTEER] = COST_RESTEER, [EXACT_FRONT_END] = COST_FRONT_END,
+	[EXACT_RETIRING] = COST_BASE,
+	[EXACT_EXECUTION] = COST_LATENCY,
+	[EXACT_DIVIDER] = COST_DIVIDER,
+	[EXACT_PORT] = COST_LATENCY,
+	[EXACT_PIPELINE] = COST_LATENCY,
+	[EXACT_FORWARDING] = COST_FORWARDING,
+	[EXACT_L1D] = COST_L1D,
+	[EXACT_TLB] = COST_TLB,
+	[EXACT_LFB] = COST_LFB,
+	[EXACT_L2] = COST_L2,
+	[EXACT_L3] = COST_L3,
+	[EXACT_SNOOP] = COST_SNOOP,
+	[EXACT_MEMORY] = COST_MEMORY,
+	[EXACT_L2_WALK] = COST_TLB,
+	[EXACT_L3_WALK] = COST_TLB,
+	[EXACT_MEMORY_WALK] = COST_TLB,
+	[EXACT_SERIALIZE] = COST_LOCK,
+	[EXACT_STORES] = COST_RESOURCE,
+	[EXACT_MISPREDICT] = COST_MISPREDICT,
+	[EXACT_CLEAR] = COST_CLEAR,
+	[EXACT_ASSIST] = COST_ASSIST,
+	[EXACT_ICACHE] = COST_ICACHE,
+	[EXACT_ITLB] = COST_ITLB,
+	[EXACT_RESTEER] = COST_RESTEER,
+	[EXACT_FRONT_END] = COST_FRONT_END,
 };
 
-struct busy_pair { struct busy whole, less; uint64_t branch; /* 1 + cycle in which a mispredicted branch was allocated; 0: what follows it has come */ };
+struct busy_pair {
+	struct busy whole, less;
+	/* 1 + cycle in which a mispredicted branch was allocated; 0: no branch waits for the right path */
+	uint64_t branch;
+};
 
 struct cost_run {
 	struct pushout_widths width;
@@ -38,7 +61,7 @@ struct cost_run {
 	struct cost_result result[COST_MEASURES];
 	uint64_t cycles, instructions, signal[2];
 	struct cost_site *site;
-	uint32_t *bucket;	/* 1 + index; 0: free */
+	uint32_t *bucket;	/* 1 + index of the site; 0: free */
 	size_t sites, room, buckets;
 	struct cost_thread *threads;
 };
@@ -47,7 +70,7 @@ struct cost_thread {
 	struct cost_run *run;
 	struct cost_thread *next;
 	uint32_t pid;
-	uint64_t cycles_to;	/* CYCLES were counted up to here */
+	uint64_t cycles_to;	/* CYCLES are counted up to here */
 	struct pushout *pushout;
 	struct exact *exact;	/* NULL without detail */
 	struct busy_pair busy[COST_MEASURES];
@@ -111,7 +134,8 @@ static void on_pushout(void *context, unsigned measure, const struct pushout_one
 		for (unsigned i = 0; s->of && i < r->measures; i++)
 			spread_init(&s->of[i].pushout, COST_SITE_FINE);
 	}
-	if (!spread_add(&r->result[measure].pushout, one->cycles) || !s || !s->of || !spread_add(&s->of[measure].pushout, one->cycles)) {
+	if (!spread_add(&r->result[measure].pushout, one->cycles) || !s || !s->of ||
+		!spread_add(&s->of[measure].pushout, one->cycles)) {
 		r->failed = true;
 		return;
 	}
@@ -139,7 +163,8 @@ static void want(uint64_t signal[2], unsigned s)
 		signal[s >> 6] |= UINT64_C(1) << (s & 63);
 }
 
-int cost_run_create(struct cost_run **out, const struct pushout_widths *widths, const struct cost_measure *m, unsigned measures, bool detail, struct err *err)
+int cost_run_create(struct cost_run **out, const struct pushout_widths *widths, const struct cost_measure *m,
+	unsigned measures, bool detail, struct err *err)
 {
 	if (measures > COST_MEASURES)
 		return err_set(err, ERR_INPUT, "%u events at a time are more than %d", measures, COST_MEASURES);
@@ -221,8 +246,9 @@ int cost_thread_start(struct cost_run *r, struct cost_thread **out, uint32_t pid
 	if (!t)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	for (unsigned i = 0; i < r->measures; i++)
-		m[i] = (struct pushout_measure){ .tag = &r->measure[i].tag, .from = r->measure[i].from, .point = r->measure[i].point,
-			.each = on_pushout, .context = t };
+		m[i] = (struct pushout_measure){ .tag = &r->measure[i].tag,
+			.from = r->measure[i].from, .point = r->measure[i].point, .each = on_pushout,
+			.context = t };
 	t->run = r;
 	t->pid = pid;
 	t->pushout = r->detail ? pushout_create(&r->width, m, r->measures) : NULL;
@@ -272,8 +298,9 @@ static void count(struct cost_run *r, uint64_t is, uint64_t did)
 		r->result[i].count += tag_holds(&r->measure[i].tag, is, did);
 }
 
-/* The slots that pushouts would be measured of, from the uops that a tag may hold for alone: those of a slot share instruction and retirement, and
- * its first one says SLOT.  (Slots of one instruction that retire in one cycle, and whose first uops are not among these, would count as one.) */
+/* Counts the slots for which pushouts would be measured, from only those uops for which a tag may hold. Uops of
+ * a slot share instruction and retirement cycle, and its first uop has SLOT. (Two slots of one instruction that
+ * retire in the same cycle count as one if their first uops are not among these.) */
 static void count_batch(struct cost_run *r, const struct spmu_batch *b)
 {
 	const uint64_t clears = SPMU_DID(CLEAR_MEMORY_ORDER) | SPMU_DID(CLEAR_SMC);
@@ -282,8 +309,11 @@ static void count_batch(struct cost_run *r, const struct spmu_batch *b)
 	for (uint32_t k = 0; k < b->count; k++) {
 		const struct spmu_record *u = &b->records[k];
 		if (u->kind == SPMU_REC_SIGNAL) {
-			if (u->signal == SPMU_SIG_CLEAR_MEMORY_ORDER || u->signal == SPMU_SIG_CLEAR_SMC)	/* each clear is one, whoever's fault */
-				count(r, 0, u->signal == SPMU_SIG_CLEAR_SMC ? SPMU_DID(CLEAR_SMC) : SPMU_DID(CLEAR_MEMORY_ORDER));
+			/* each clear counts once, whatever caused it */
+			if (u->signal == SPMU_SIG_CLEAR_MEMORY_ORDER || u->signal == SPMU_SIG_CLEAR_SMC)
+				count(r, 0,
+					u->signal == SPMU_SIG_CLEAR_SMC ? SPMU_DID(CLEAR_SMC)
+									: SPMU_DID(CLEAR_MEMORY_ORDER));
 			continue;
 		}
 		if (!(u->did & SPMU_DID(RETIRED)))
@@ -348,11 +378,11 @@ static int by_place(const void *a, const void *b)
 int cost_run_finish(struct cost_run *r, struct err *err)
 {
 	for (struct cost_thread *t = r->threads; t; t = t->next)
-		if (t->pushout)		/* it has not ended */
+		if (t->pushout)		/* it has not ended yet */
 			cost_thread_end(t);
 	if (r->sites)
 		qsort(r->site, r->sites, sizeof *r->site, by_place);
-	r->buckets = 0;		/* nobody looks for one any more */
+	r->buckets = 0;		/* no site is looked up any more */
 	return r->failed ? err_set(err, ERR_NOMEM, "out of memory: some of the costs are missing") : 0;
 }
 
@@ -374,7 +404,8 @@ void cost_run_groups(const struct cost_run *r, uint64_t group[COST_GROUPS_COUNT]
 			group[g] += r->site[i].group[g];
 }
 
-double cost_marginal(enum cost_change change, double cycles, double events, double cycles_changed, double events_changed, const char **why)
+double cost_marginal(enum cost_change change, double cycles, double events, double cycles_changed,
+	double events_changed, const char **why)
 {
 	if (!(events > 0) && !(events_changed > 0)) {
 		*why = "there were none";
@@ -382,9 +413,9 @@ double cost_marginal(enum cost_change change, double cycles, double events, doub
 	}
 	if (change == COST_FREES)
 		return (cycles - cycles_changed) / events;
-	/* what the replay changes otherwise would pass for the cost of the few events that it did change */
+	/* otherwise other effects of the change would pass for the cost of the few events that it did change */
 	if (fabs(events - events_changed) < 0.01 * fmax(events, events_changed)) {
-		*why = "the change left the count of events as it was, to within 1 %";
+		*why = "the change left the count of events the same to within 1 %";
 		return (double)NAN;
 	}
 	return (cycles - cycles_changed) / (events - events_changed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Counts what happened, and adds up what it takes (energy.h). */
+ * Counts what happened in a run, and computes its energy (energy.h). */
 #include "analysis/cost/energy.h"
 #include <errno.h>
 #include <math.h>
@@ -19,20 +19,33 @@ const char *const energy_part_name[ENERGY_PARTS_COUNT] = {
 };
 #define N(name) ENERGY_COUNT_##name
 
-/* ---- what happened ---- */
 
-/* Signals that are counted as they are: how many, or (PER_RECORD) how many records. */
+/* Signals that are counted directly: by their number, or (per_record) one for each record. */
 static const struct counted { uint8_t signal, count; bool per_record; } counted[] = {
-	{ SPMU_SIG_ICACHE_HIT, N(fetches), false }, { SPMU_SIG_ICACHE_MISS_LINE, N(fetches), false }, { SPMU_SIG_ITLB_MISS, N(itlb_misses), false },
-	{ SPMU_SIG_ITLB_WALK, N(walks), true }, { SPMU_SIG_DTLB_LOAD_WALK, N(walks), true }, { SPMU_SIG_DTLB_STORE_WALK, N(walks), true },
-	{ SPMU_SIG_L1D_REPLACEMENT, N(l1d_fills), false }, { SPMU_SIG_L1D_EVICT_MODIFIED, N(l1d_evicts), false },
-	{ SPMU_SIG_L2_DEMAND_RD_HIT, N(l2_requests), false }, { SPMU_SIG_L2_DEMAND_RD_MISS, N(l2_requests), false },
-	{ SPMU_SIG_L2_RFO_HIT, N(l2_requests), false }, { SPMU_SIG_L2_RFO_MISS, N(l2_requests), false },
-	{ SPMU_SIG_L2_CODE_RD_HIT, N(l2_requests), false }, { SPMU_SIG_L2_CODE_RD_MISS, N(l2_requests), false },
-	{ SPMU_SIG_L2_PF_HIT, N(l2_prefetches), false }, { SPMU_SIG_L2_PF_MISS, N(l2_prefetch_misses), false },
-	{ SPMU_SIG_L2_LINES_IN, N(l2_fills), false }, { SPMU_SIG_L3_REFERENCE, N(l3_requests), false }, { SPMU_SIG_UNC_WRITE, N(l3_writes), false },
-	{ SPMU_SIG_L2_LINES_OUT_SILENT, N(l2_evicts), false }, { SPMU_SIG_L2_LINES_OUT_DIRTY, N(l2_evicts), false }, { SPMU_SIG_UNC_VICTIM, N(l3_evicts), false },
-	{ SPMU_SIG_DRAM_READ, N(dram_reads), false }, { SPMU_SIG_DRAM_WRITE, N(dram_writes), false },
+	{ SPMU_SIG_ICACHE_HIT, N(fetches), false },
+	{ SPMU_SIG_ICACHE_MISS_LINE, N(fetches), false },
+	{ SPMU_SIG_ITLB_MISS, N(itlb_misses), false },
+	{ SPMU_SIG_ITLB_WALK, N(walks), true },
+	{ SPMU_SIG_DTLB_LOAD_WALK, N(walks), true },
+	{ SPMU_SIG_DTLB_STORE_WALK, N(walks), true },
+	{ SPMU_SIG_L1D_REPLACEMENT, N(l1d_fills), false },
+	{ SPMU_SIG_L1D_EVICT_MODIFIED, N(l1d_evicts), false },
+	{ SPMU_SIG_L2_DEMAND_RD_HIT, N(l2_requests), false },
+	{ SPMU_SIG_L2_DEMAND_RD_MISS, N(l2_requests), false },
+	{ SPMU_SIG_L2_RFO_HIT, N(l2_requests), false },
+	{ SPMU_SIG_L2_RFO_MISS, N(l2_requests), false },
+	{ SPMU_SIG_L2_CODE_RD_HIT, N(l2_requests), false },
+	{ SPMU_SIG_L2_CODE_RD_MISS, N(l2_requests), false },
+	{ SPMU_SIG_L2_PF_HIT, N(l2_prefetches), false },
+	{ SPMU_SIG_L2_PF_MISS, N(l2_prefetch_misses), false },
+	{ SPMU_SIG_L2_LINES_IN, N(l2_fills), false },
+	{ SPMU_SIG_L3_REFERENCE, N(l3_requests), false },
+	{ SPMU_SIG_UNC_WRITE, N(l3_writes), false },
+	{ SPMU_SIG_L2_LINES_OUT_SILENT, N(l2_evicts), false },
+	{ SPMU_SIG_L2_LINES_OUT_DIRTY, N(l2_evicts), false },
+	{ SPMU_SIG_UNC_VICTIM, N(l3_evicts), false },
+	{ SPMU_SIG_DRAM_READ, N(dram_reads), false },
+	{ SPMU_SIG_DRAM_WRITE, N(dram_writes), false },
 };
 enum { COUNTED = sizeof counted / sizeof *counted };
 
@@ -65,8 +78,8 @@ static void signal_record(struct energy_activity *a, const struct spmu_record *u
 static void uop_record(struct energy_activity *a, uint64_t is, uint64_t did)
 {
 	const uint64_t scalar = SPMU_IS(FP_SCALAR_SINGLE) | SPMU_IS(FP_SCALAR_DOUBLE) | SPMU_IS(X87);
-	const uint64_t packed = SPMU_IS(FP_128_SINGLE) | SPMU_IS(FP_128_DOUBLE) | SPMU_IS(FP_256_SINGLE) | SPMU_IS(FP_256_DOUBLE) | SPMU_IS(INT_VECTOR) |
-		SPMU_IS(VECTOR_256) | SPMU_IS(AES_CRYPTO);
+	const uint64_t packed = SPMU_IS(FP_128_SINGLE) | SPMU_IS(FP_128_DOUBLE) | SPMU_IS(FP_256_SINGLE) |
+		SPMU_IS(FP_256_DOUBLE) | SPMU_IS(INT_VECTOR) | SPMU_IS(VECTOR_256) | SPMU_IS(AES_CRYPTO);
 	const uint64_t memory = SPMU_IS(LOAD) | SPMU_IS(STORE_ADDR) | SPMU_IS(STORE_DATA);
 	if (is & SPMU_IS(SLOT)) {
 		a->n[N(slots)]++;
@@ -93,7 +106,8 @@ static void uop_record(struct energy_activity *a, uint64_t is, uint64_t did)
 	if (is & SPMU_IS(BRANCH)) {
 		a->n[N(branches)]++;
 		a->n[N(indirect)] += !!(is & SPMU_IS(INDIRECT));
-		a->n[N(mispredicts)] += (did & (SPMU_DID(MISPREDICTED) | SPMU_DID(RETIRED))) == (SPMU_DID(MISPREDICTED) | SPMU_DID(RETIRED));
+		a->n[N(mispredicts)] += (did & (SPMU_DID(MISPREDICTED) | SPMU_DID(RETIRED))) ==
+			(SPMU_DID(MISPREDICTED) | SPMU_DID(RETIRED));
 	}
 	a->n[N(dtlb_misses)] += !!(did & SPMU_DID(DTLB_MISS));
 }
@@ -110,7 +124,6 @@ void energy_batch(struct energy_activity *a, const struct spmu_batch *b)
 	}
 }
 
-/* ---- what it takes ---- */
 
 static const char *const columns = "part\tat\tpJ\tpower\tmW\tsource";
 enum { LINE = 1024 };
@@ -134,12 +147,14 @@ static int row(struct energy_model *m, bool had[ENERGY_PARTS_COUNT], char *line,
 	while (p < ENERGY_PARTS_COUNT && strcmp(cell[0], energy_part_name[p]))
 		p++;
 	if (p == ENERGY_PARTS_COUNT)
-		return err_set(err, ERR_INPUT, "'%.64s' is no part of a core", cell[0]);
+		return err_set(err, ERR_INPUT, "'%.64s' is not a part of a core", cell[0]);
 	if (had[p])
-		return err_set(err, ERR_INPUT, "%s is there twice", cell[0]);
+		return err_set(err, ERR_INPUT, "%s is given twice", cell[0]);
 	struct energy_row *r = &m->row[p];
-	if (number(&r->at, cell[1]) || number(&r->pj, cell[2]) || number(&r->power, cell[3]) || number(&r->mw, cell[4]) || !(r->at > 0) || r->power > 2)
-		return err_set(err, ERR_INPUT, "%s: at, pJ, power and mW are numbers, at above 0, power up to 2", cell[0]);
+	if (number(&r->at, cell[1]) || number(&r->pj, cell[2]) || number(&r->power, cell[3]) ||
+		number(&r->mw, cell[4]) || !(r->at > 0) || r->power > 2)
+		return err_set(
+			err, ERR_INPUT, "%s: at, pJ, power and mW are numbers, at above 0, power up to 2", cell[0]);
 	had[p] = true;
 	return 0;
 }
@@ -152,7 +167,8 @@ int energy_load(struct energy_model *out, const char *data_dir, const char *name
 	struct err why = { 0 };
 	int code = 0;
 	const bool is_path = strchr(name, '/');
-	int n = is_path ? snprintf(path, sizeof path, "%s", name) : snprintf(path, sizeof path, "%s/energy/%s.tsv", data_dir, name);
+	int n = is_path ? snprintf(path, sizeof path, "%s", name)
+			: snprintf(path, sizeof path, "%s/energy/%s.tsv", data_dir, name);
 	if (n < 0 || (size_t)n >= sizeof path)
 		return err_set(err, ERR_INPUT, "energy table '%.64s...': name too long", name);
 	FILE *f = fopen(path, "re");
@@ -184,7 +200,7 @@ int energy_load(struct energy_model *out, const char *data_dir, const char *name
 	return code;
 }
 
-/* Bytes of tables with counters of three bits, two that say how useful an entry is, and tags. */
+/* Bytes of tables whose entries have a counter of three bits, two usefulness bits, and a tag. */
 static double tagged(double tables, unsigned entries_log2, double tag_bits)
 {
 	return tables * (double)(1u << entries_log2) * (tag_bits + 5) / 8;
@@ -193,10 +209,14 @@ static double tagged(double tables, unsigned entries_log2, double tag_bits)
 static double predictor_bytes(const struct core_config *c)
 {
 	enum { TAGE, HYBRID, BTB };
-	if (c->bpred_class == BTB)	/* two bits for each pattern, kept in the BTB's entries */
-		return ((double)c->btb_l1_entries * (double)(1u << c->local_history) + (c->trace_btb_entries ? (double)(1u << c->global_entries_log2) : 0)) / 4;
+	if (c->bpred_class == BTB)	/* two bits for each pattern, in the BTB's entries */
+		return ((double)c->btb_l1_entries * (double)(1u << c->local_history) +
+			       (c->trace_btb_entries ? (double)(1u << c->global_entries_log2) : 0)) /
+			4;
 	const double base = (double)(1u << c->tage_base_log2) / 4 + 8.0 * c->tage_loop_entries;
-	return base + (c->bpred_class == HYBRID ? tagged(1, c->global_entries_log2, c->tage_tag_bits) : tagged(c->tage_tables, c->tage_entries_log2, c->tage_tag_bits));
+	return base +
+		(c->bpred_class == HYBRID ? tagged(1, c->global_entries_log2, c->tage_tag_bits)
+					  : tagged(c->tage_tables, c->tage_entries_log2, c->tage_tag_bits));
 }
 
 static double size_of(const struct core_config *c, enum energy_part p)
@@ -211,7 +231,8 @@ static double size_of(const struct core_config *c, enum energy_part p)
 	case ENERGY_loop_buffer: return c->lsd_size;
 	case ENERGY_predictor: return predictor_bytes(c);
 	case ENERGY_btb: return (double)c->btb_l1_entries + c->btb_l2_entries + c->trace_btb_entries;
-	case ENERGY_indirect: return c->indirect_tables * (double)(1u << c->indirect_entries_log2) * 8;	/* half a target, tag and counter */
+	/* half a target, a tag and a counter each */
+	case ENERGY_indirect: return c->indirect_tables * (double)(1u << c->indirect_entries_log2) * 8;
 	case ENERGY_itlb: return (double)c->itlb_entries + c->itlb_large_entries;
 	case ENERGY_dtlb: return (double)c->dtlb_entries + c->dtlb_large_entries + c->dtlb_store_entries;
 	case ENERGY_stlb: return c->stlb_entries;
@@ -221,8 +242,15 @@ static double size_of(const struct core_config *c, enum energy_part p)
 	case ENERGY_l2: return c->l2_size;
 	case ENERGY_l3: return (double)c->l3_size / c->l3_slices;
 	case ENERGY_prefetch_l1: return c->prefetch_l1d_ip ? c->prefetch_l1d_ip_entries : c->prefetch_l1d_next_line;
-	case ENERGY_prefetch_l2: return (c->prefetch_l2_streamer ? c->prefetch_l2_streams : 0.0) + c->prefetch_l2_adjacent;
-	case ENERGY_core: case ENERGY_integer: case ENERGY_multiply: case ENERGY_divide: case ENERGY_floating: case ENERGY_vector: case ENERGY_microcode:
+	case ENERGY_prefetch_l2:
+		return (c->prefetch_l2_streamer ? c->prefetch_l2_streams : 0.0) + c->prefetch_l2_adjacent;
+	case ENERGY_core:
+	case ENERGY_integer:
+	case ENERGY_multiply:
+	case ENERGY_divide:
+	case ENERGY_floating:
+	case ENERGY_vector:
+	case ENERGY_microcode:
 	case ENERGY_dram: case ENERGY_PARTS_COUNT:
 		break;
 	}
@@ -262,16 +290,18 @@ static double accesses(const uint64_t n[ENERGY_COUNTS_COUNT], enum energy_part p
 	return (double)a;
 }
 
-void energy_bill(struct energy_bill *out, const struct energy_model *m, const struct core_config *c, const struct energy_activity *a)
+void energy_bill(struct energy_bill *out, const struct energy_model *m, const struct core_config *c,
+	const struct energy_activity *a)
 {
 	*out = (struct energy_bill){ 0 };
 	for (unsigned p = 0; p < ENERGY_PARTS_COUNT; p++) {
 		const struct energy_row *r = &m->row[p];
 		const double size = size_of(c, (enum energy_part)p) / r->at;
-		if (!(size > 0))	/* there is none, or it is off */
+		if (!(size > 0))	/* the part does not exist, or is off */
 			continue;
 		out->part_fixed[p] = 1e-3 * (double)a->n[N(cycles)] * r->mw * size / c->frequency_ghz;
-		out->part[p] = out->part_fixed[p] + 1e-3 * accesses(a->n, (enum energy_part)p) * r->pj * pow(size, r->power);
+		out->part[p] =
+			out->part_fixed[p] + 1e-3 * accesses(a->n, (enum energy_part)p) * r->pj * pow(size, r->power);
 		out->fixed += out->part_fixed[p];
 		out->total += out->part[p];
 	}

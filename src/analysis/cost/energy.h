@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What a run takes in energy: what happened in each part of the core, times what it takes there once, and what the part leaks while the run lasts.
+ * The energy of a run: for each part of the core, the number of accesses times the energy of one, plus what the
+ * part
+ * leaks while the run lasts.
  *
- *   dynamic  accesses x pJ x (size / at) ^ power
- *   static   mW x (size / at) for as long as the clock runs: mW / GHz is pJ a cycle
+ *   dynamic  accesses × pJ × (size / at) ^ power
+ *   static   mW × (size / at) for as long as the clock runs: mW / GHz is pJ a cycle
  *
- * The figures, with their sources, are data/energy/NAME.tsv; sizes are those of the core as it was run, so that a part that is made smaller or
- * switched off takes less, and what then goes to the next part takes more there.  Of the L3 a core has its share, a slice.
+ * The figures and their sources stand in data/energy/NAME.tsv.  Sizes are those of the core as it was run.  So a
+ * part
+ * that is made smaller or switched off takes less energy, and the accesses that then go to the next part take more
+ * there.  A core's share of the L3 is one slice.
  *
- * Leaves out: voltage and frequency (both stay as they are), temperature, what memory takes when nobody asks it, other cores, the ring.
+ * Leaves out: voltage and frequency (both stay the same), temperature, idle memory, other cores, the ring.
  */
 #ifndef ANALYSIS_ENERGY_H
 #define ANALYSIS_ENERGY_H
@@ -17,7 +21,7 @@
 #include "util/err.h"
 #include <stdint.h>
 
-/* What is counted in a run, wrong paths included but for the instructions. */
+/* What is counted in a run; includes wrong paths, except for instructions. */
 #define ENERGY_COUNTS(X) \
 	X(cycles,       "unhalted, of all threads") \
 	X(instructions, "retired") \
@@ -62,11 +66,12 @@ enum energy_count {
 extern const char *const energy_count_name[ENERGY_COUNTS_COUNT];
 struct energy_activity { uint64_t n[ENERGY_COUNTS_COUNT]; };
 
-/* What it looks at in the records. */
+/* Sets *w to what energy_batch needs in the records. */
 void energy_wanted(struct core_wanted *w);
 void energy_batch(struct energy_activity *a, const struct spmu_batch *b);
 
-#define ENERGY_PARTS(X) /* its size, in what; an access */ \
+/* name, unit of its size, what an access is */
+#define ENERGY_PARTS(X) \
 	X(core,         "what has no size of its own",  "slot") \
 	X(rob,          "entries",                      "slot") \
 	X(scheduler,    "entries",                      "uop") \
@@ -106,12 +111,13 @@ extern const char *const energy_part_name[ENERGY_PARTS_COUNT];
 struct energy_model {
 	struct energy_row { double at, pj, power, mw; } row[ENERGY_PARTS_COUNT];
 };
-/* data_dir/energy/NAME.tsv */
+/* Reads data_dir/energy/NAME.tsv; a name with a slash is a path. */
 int energy_load(struct energy_model *out, const char *data_dir, const char *name, struct err *err);
 
 struct energy_bill {		/* nJ */
-	double total, fixed;	/* fixed: of the total, what was leaked */
+	double total, fixed;	/* fixed: the part of the total that leaked */
 	double part[ENERGY_PARTS_COUNT], part_fixed[ENERGY_PARTS_COUNT];
 };
-void energy_bill(struct energy_bill *out, const struct energy_model *m, const struct core_config *c, const struct energy_activity *a);
+void energy_bill(struct energy_bill *out, const struct energy_model *m, const struct core_config *c,
+	const struct energy_activity *a);
 #endif

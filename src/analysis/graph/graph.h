@@ -53,17 +53,17 @@
 #define GRAPH_CLASSES(X) \
 	X(MISPREDICT,   "mispredict",   "from a mispredicted branch to what follows it") \
 	X(BTB_MISS,     "btb_miss",     "decode re-steers at a branch unknown to the BTB") \
-	X(L1_MISS,      "l1_miss",      "loads and stores served by L2: what they take more than a hit") \
-	X(L2_MISS,      "l2_miss",      "requests served by L3, of loads, stores and code: what they take more than from L2") \
+	X(L1_MISS,      "l1_miss",      "loads and stores served by L2: the time beyond a hit") \
+	X(L2_MISS,      "l2_miss",      "requests served by L3 (loads, stores, code): the time beyond L2's") \
 	X(L3_MISS,      "l3_miss",      "memory: reads of data, code and page tables") \
 	X(DTLB_MISS,    "dtlb_miss",    "data TLB misses served by the second level") \
-	X(PAGE_WALK,    "page_walk",    "all translations that took time, those of code too") \
+	X(PAGE_WALK,    "page_walk",    "all translations that took time, also those of code") \
 	X(ICACHE_MISS,  "icache_miss",  "instruction fetch from L2 or L3") \
-	X(NO_FORWARD,   "no_forward",   "loads that could not be forwarded to: what they take more than the write") \
+	X(NO_FORWARD,   "no_forward",   "loads that could not be forwarded to: the time beyond the store's write") \
 	X(STORE_BUFFER, "store_buffer", "allocation waits for an entry of the store buffer") \
 	X(WINDOW,       "window",       "allocation waits for the reorder buffer, the load buffer, the schedulers") \
 	X(PORTS,        "ports",        "a uop waits for its port or unit") \
-	X(FRONT_END,    "front_end",    "delivery: width, taken branches, decoding; misses apart")
+	X(FRONT_END,    "front_end",    "delivery: width, taken branches, decoding; without misses")
 enum graph_class {
 #define X(name, text, help) GRAPH_##name,
 	GRAPH_CLASSES(X)

@@ -220,7 +220,8 @@ void graph_measure_load(const struct graph *g, const struct core_detail *d, cons
 	const struct times *seen = g->seen;
 	const uint64_t dispatch = base + r->dispatch, complete = base + r->complete, line = r->addr >> 6;
 	const bool vector = (uint8_t)(d->dst[0] - REG_VEC) < REG_FLAGS - REG_VEC || r->size > 8;
-	*a = (struct access){ .latency = complete - dispatch, .hit = c->l1d_latency + (vector ? c->l1d_vector_extra : 0),
+	*a = (struct access){ .latency = complete - dispatch,
+		.hit = c->l1d_latency + (vector ? c->l1d_vector_extra : 0),
 		.tlb = d->tlb, .walk = d->walk, .memory = d->memory, .store = -1, .line = -1, .older = -1, .page = -1,
 		.fill = -1, .dispatch = dispatch };
 	if (!(r->did & (SPMU_DID(FORWARDED) | SPMU_DID(FORWARD_BLOCKED))))

@@ -17,13 +17,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PATH_KINDS(X) /* name, what the cycles are */ \
-	X(FRONT_END,  "front-end",  "delivery and the way to allocation") \
+/* name, what the cycles are */
+#define PATH_KINDS(X) \
+	X(FRONT_END,  "front-end",  "delivery and the stages up to allocation") \
 	X(ICACHE,     "icache",     "fetch waits for L1I or the TLB") \
 	X(MISPREDICT, "mispredict", "from a branch that resolves to what follows it") \
-	X(SERIAL,     "serialize",  "clears, serialising and locked instructions, the thread stood still") \
+	X(SERIAL,     "serialize", \
+	  "clears, serialising and locked instructions, times when the thread stood still") \
 	X(QUEUE,      "queue",      "the uop queue is full") \
-	X(ALLOCATE,   "allocate",   "allocation, in order, so many a cycle; and the way to the scheduler") \
+	X(ALLOCATE,   "allocate", \
+	  "allocation in order, a limited number a cycle; and the stages up to the scheduler") \
 	X(WINDOW,     "window",     "the reorder buffer, the load buffer or a scheduler is full") \
 	X(STORES,     "store-buffer", "the store buffer is full") \
 	X(PORT,       "ports",      "a port or unit is taken") \
@@ -33,8 +36,8 @@
 	X(L2,         "l2",         "loads served by L2") \
 	X(L3,         "l3",         "loads served by L3") \
 	X(MEMORY,     "memory",     "loads served by memory") \
-	X(LINE,       "lfb",        "loads of a line on its way") \
-	X(RETIRE,     "retire",     "retirement, in order, so many a cycle")
+	X(LINE,       "lfb",        "loads of a line that is on its way") \
+	X(RETIRE,     "retire",     "retirement in order, a limited number a cycle")
 enum path_kind {
 #define X(name, text, help) PATH_##name,
 	PATH_KINDS(X)

@@ -31,7 +31,7 @@ bool advice_change(enum advice_change change, struct core_config *c, char *text,
 		return !core_config_check(c, NULL);
 	}
 	const struct cost_event *e = by_event[change].event ? cost_event_find(by_event[change].event) : NULL;
-	*why = "no feature of the machine is this event's own";
+	*why = "no feature of the machine changes this event alone";
 	if (!e || e->change(c, by_event[change].how, text, bytes, why) == COST_NO_CHANGE)
 		return false;
 	return !core_config_check(c, NULL);

@@ -83,7 +83,7 @@ awk -F, 'NR == FNR { got[$2] = 100 * $3; next } FNR == 1 { if ($0 != "frontend b
 	FNR == 2 { exit ($1 - got["Frontend_Bound"]) ^ 2 + ($2 - got["Bad_Speculation"]) ^ 2 + ($3 - got["Retiring"]) ^ 2 + ($4 - got["Backend_Bound"]) ^ 2 > 0.0105 }' \
 	"$work/csv" "$work/stat" && ok "stat --topdown" || { bad "stat --topdown"; cat "$work/stat"; }
 # Refusals, intervals, forms.
-"$SOFTPMU" topdown --core ivy-bridge --replay "$work/l1" 2>&1 | grep -q '^ Stalls_BOB: RESOURCE_STALLS2.BOB_FULL is no event of this PMU$' && ok "a missing event refuses its metric by name" || bad "refusal"
+"$SOFTPMU" topdown --core ivy-bridge --replay "$work/l1" 2>&1 | grep -q '^ Stalls_BOB: RESOURCE_STALLS2.BOB_FULL is not an event of this PMU$' && ok "a missing event refuses its metric by name" || bad "refusal"
 "$SOFTPMU" topdown --core pentium --replay "$work/l1" >"$work/out" 2>&1 && bad "pentium has no formulas"
 grep -q "there are no metrics for the PMU 'p5'" "$work/out" && ok "a PMU without metrics is refused by name" || { bad "pentium"; cat "$work/out"; }
 "$SOFTPMU" topdown -l 1 --no-metrics --interval 0.01ms -x, --replay "$work/retiring" 2>"$work/out"

@@ -60,10 +60,10 @@ refuse_block "line of an error" "line 3: no such instruction" in2.s
 refuse_block "nothing" "no instructions" --asm ' ; '
 refuse_block "an empty standard input" "no instructions"
 refuse_block "not hexadecimal" "xy" --hex '48 xy'
-refuse_block "cut off" "offset 3: no instruction: 48 01" --hex '48 01 d8 48 01'
+refuse_block "cut off" "offset 3: not a valid instruction: 48 01" --hex '48 01 d8 48 01'
 refuse_block "no such file" "nowhere" ./nowhere
 refuse_block "not ELF" "not an ELF file" --elf lines --range 0-4
-refuse_block "outside of the file" "nothing of the file lies at" --elf code.so --range 99999990-999999a0
+refuse_block "outside of the file" "the file has no code at" --elf code.so --range 99999990-999999a0
 refuse_block "a range" "range" --elf code.so --range 20
 refuse_block "an upside-down range" "range" --elf code.so --range 20-10
 refuse_block "half a choice" "--range" --elf code.so
@@ -72,7 +72,7 @@ refuse_block "unknown core" "nearest: skylake" --core skylak --asm nop
 refuse_block "unknown option" "nearest: --timeline" --timelin --asm nop
 refuse_block "a jump away" "leaves the block" --hex 'eb 70'
 refuse_block "a jump within an instruction" "leaves the block" --hex 'eb 01 48 01 d8'
-refuse_block "indirect" "only its operand knows" --asm 'jmp rax'
+refuse_block "indirect" "its target is not known" --asm 'jmp rax'
 refuse_block "return" "leaves the block" --asm 'ret'
 refuse_block "a system call" "leaves the block" --asm 'syscall'
 refuse_block "REP" "RCX" --asm 'rep movsb'

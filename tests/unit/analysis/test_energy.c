@@ -48,7 +48,7 @@ static void test_what_is_no_table_is_refused(void **state)
 	static const struct { const char *text, *says; } bad[] = {
 		{ "core\t1\t2\t0\t3\tx\n", "columns" },
 		{ "part\tat\tpJ\tpower\tmW\tsource\ncore\t1\t2\t0\t3\tx\n", "no line for rob" },
-		{ "part\tat\tpJ\tpower\tmW\tsource\nflux\t1\t2\t0\t3\tx\n", "no part" },
+		{ "part\tat\tpJ\tpower\tmW\tsource\nflux\t1\t2\t0\t3\tx\n", "not a part" },
 		{ "part\tat\tpJ\tpower\tmW\tsource\ncore\t0\t2\t0\t3\tx\n", "numbers" },
 		{ "part\tat\tpJ\tpower\tmW\tsource\ncore\t1\tnan\t0\t3\tx\n", "numbers" },
 		{ "part\tat\tpJ\tpower\tmW\tsource\ncore\t1\t2\t0\t3\tx\ncore\t1\t2\t0\t3\tx\n", "twice" },

@@ -162,8 +162,8 @@ static void test_a_metric_without_its_event_is_refused_by_name_and_so_is_what_us
 	struct metrics m;
 	double count[3] = { 1, 2, 3 }, v[3];
 	assert_int_equal(metrics_parse(&m, "t", text, strlen(text), s, NULL), 0);
-	assert_string_equal(m.metric[0].refused, "LSD.NONE is no event of this PMU");
-	assert_string_equal(m.metric[1].refused, "LSD.NONE is no event of this PMU");
+	assert_string_equal(m.metric[0].refused, "LSD.NONE is not an event of this PMU");
+	assert_string_equal(m.metric[1].refused, "LSD.NONE is not an event of this PMU");
 	assert_null(m.metric[2].refused);
 	assert_non_null(strstr(m.event[2].refused, "LSD.UOPS is not modelled: "));
 	metrics_values(&m, count, v);

@@ -14,20 +14,15 @@
  *   - The reorder buffer is empty because nothing was delivered: the next instruction that is allocated gets the
  *     cycle.
  * The causes are kept for each instruction, as in B. Gottschall, L. Eeckhout, M. Jahre, "TEA: Time-Proportional
- * Event
- * Analysis", ISCA 2023.  Here, however, a cycle has exactly one cause: what the uop that the slot's retirement
- * waited for
- * was doing as many cycles before its end as the cycle lies before the retirement.  (The pipeline stages after
- * the end
- * are the same for all uops and delay none.)
+ * Event Analysis", ISCA 2023.  Here, however, a cycle has exactly one cause: what the uop that the slot's
+ * retirement waited for was doing as many cycles before its end as the cycle lies before the retirement.  (The
+ * pipeline stages after the end are the same for all uops and delay none.)
  *
  * Cycles are in parts of 1 / EXACT_CYCLE, so that shares are whole numbers.  Their sum is the number of cycles
- * counted
- * (signal CYCLES).
+ * counted (signal CYCLES).
  *
  * Leaves out: hardware threads that share a core; the second instruction of a macro-fused pair, whose uops have
- * the
- * address of the first.
+ * the address of the first.
  */
 #ifndef ANALYSIS_EXACT_H
 #define ANALYSIS_EXACT_H

@@ -78,7 +78,8 @@ const char *formula_unit_text(struct formula_unit u, char *text)
 	for (int under = 0; under < 2; under++)
 		for (unsigned b = 0; b < UNIT_BASES; b++)
 			for (int k = 0; k < (under ? -u.power[b] : u.power[b]) && t < text + 100; k++)
-				t += sprintf(t, "%s%s", t == text ? (under ? "1/" : "") : under ? "/" : "*", base_name[b]);
+				t += sprintf(t, "%s%s", t == text ? (under ? "1/" : "") : under ? "/" : "*",
+					base_name[b]);
 	if (t == text)
 		strcpy(text, "1");
 	return text;

@@ -2,14 +2,11 @@
  * Formulas over counts: parsed once, checked for units, evaluated often.
  *
  * Grammar: numbers, names (letters, digits, _ and the dots of event names), + - * /, comparisons (1 or 0),
- * parentheses,
- * min(a, b), max(a, b), if(condition, then, else), ratio(a, b): a / b, but 0 where both are 0.
+ * parentheses, min(a, b), max(a, b), if(condition, then, else), ratio(a, b): a / b, but 0 where both are 0.
  * Units: products of powers of the bases below.  Both sides of + - min max if and of comparisons must have the
- * same
- * unit; the number 0 has any unit.
- * A division by zero has no value (NaN), and neither has anything computed from it: such a metric says nothing
- * about
- * the run.  Errors name the column in the formula, from 1, and what stands there.
+ * same unit; the number 0 has any unit. A division by zero has no value (NaN), and neither has anything
+ * computed from it: such a metric says nothing about the run.  Errors name the column in the formula, from 1,
+ * and what stands there.
  */
 #ifndef ANALYSIS_FORMULA_H
 #define ANALYSIS_FORMULA_H

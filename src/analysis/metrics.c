@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Reads and evaluates metrics (metrics.h).  Constants, events and metrics share one name space; a formula can
- * use what
- * stands above it. */
+ * use what stands above it. */
 #include "analysis/metrics.h"
 #include <errno.h>
 #include <math.h>

@@ -2,8 +2,7 @@
  * Where issue slots went, from the records: every slot of every unhalted cycle is charged once, to one cause.
  *
  * A slot with a uop allocated in it is retiring, or bad speculation if the uop was squashed.  A slot that stayed
- * empty
- * is charged as follows:
+ * empty is charged as follows:
  *   - Front-end bound, if the front end left it empty while the back end was ready (IDQ_BUBBLE).  The cause is
  *     what held
  *     up the next uop; if a fetch stall covers the cycle (shifted by the front end's depth), the cause is that
@@ -19,9 +18,8 @@
  * This is the division of Yasin (ISPASS 2014), by cause instead of by counts.
  *
  * Simplified: if the oldest uop is a load that hit a line under way, the level is that of the misses pending
- * then, or
- * else follows from how long the load took.  Empty slots at the start of a rename group count as back-end bound.
- * Leaves out: hardware threads that share slots.
+ * then, or else follows from how long the load took.  Empty slots at the start of a rename group count as
+ * back-end bound. Leaves out: hardware threads that share slots.
  */
 #ifndef ANALYSIS_SLOTS_H
 #define ANALYSIS_SLOTS_H

@@ -3,8 +3,7 @@
  *
  * A block must not affect the others.  So comments are removed, and only those directives are accepted that emit
  * bytes or choose the syntax.  The assembler runs in the C locale under limits of time, memory and file size, as
- * the
- * text may come from anywhere (`.fill 1<<40`).  Leaves out: macros and conditional assembly (assemble those
+ * the text may come from anywhere (`.fill 1<<40`).  Leaves out: macros and conditional assembly (assemble those
  * separately and use --elf).
  */
 #include "analysis/block/assemble.h"

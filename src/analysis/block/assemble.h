@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Makes code bytes from what a user has: assembly text (through the system assembler `as`), hexadecimal digits,
- * or a
- * range of an ELF file.
+ * or a range of an ELF file.
  */
 #ifndef ANALYSIS_ASSEMBLE_H
 #define ANALYSIS_ASSEMBLE_H

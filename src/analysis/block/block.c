@@ -2,12 +2,10 @@
  * Runs a block on a core until its timing repeats.
  *
  * The region (all copies, or one iteration of a loop) is run over and over; each such pass's end is kept.  The
- * run is
- * steady when the last passes repeat exactly with some period, over more instructions than the machine has in
- * flight; then the cycles of one period are exact.  A run that does not repeat within RUN_INSNS instructions is
- * averaged over part of its second half.  Each block gets a machine of its own, so that its figures do not
- * depend on
- * earlier runs.
+ * run is steady when the last passes repeat exactly with some period, over more instructions than the machine
+ * has in flight; then the cycles of one period are exact.  A run that does not repeat within RUN_INSNS
+ * instructions is averaged over part of its second half.  Each block gets a machine of its own, so that its
+ * figures do not depend on earlier runs.
  */
 #include "analysis/block/block_private.h"
 #include "core/core.h"

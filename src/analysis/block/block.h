@@ -6,23 +6,19 @@
  * branches are known to the predictors.
  *
  * Unrolled: the region has as many copies as fit into BLOCK_REGION_INSNS instructions and BLOCK_REGION_BYTES
- * bytes,
- * and is run over and over.  From the last copy, execution goes on at the first one without a branch.  So the code
- * comes from the uop cache, as it does in the loops of some hundred instructions with which throughput is usually
- * measured; with --set dsb.sets=0 it comes from the decoders.
+ * bytes, and is run over and over.  From the last copy, execution goes on at the first one without a branch.  So
+ * the code comes from the uop cache, as it does in the loops of some hundred instructions with which throughput
+ * is usually measured; with --set dsb.sets=0 it comes from the decoders.
  *
  * Addresses: registers have no values here.  Each base (base register, index, scale and segment together) points
  * into a page of its own, and displacements count from there.  The pages' starts are shifted by whole lines so
- * that
- * different bases never meet in a set of L1D or in the low 12 bits (no 4K aliasing, except within one base).  An
- * address is the same in every iteration.  Only RSP moves, with PUSH, POP, CALL, RET and additions of constants;
- * it starts again with the first copy.
+ * that different bases never meet in a set of L1D or in the low 12 bits (no 4K aliasing, except within one
+ * base).  An address is the same in every iteration.  Only RSP moves, with PUSH, POP, CALL, RET and additions of
+ * constants; it starts again with the first copy.
  *
  * Control flow: a conditional branch falls through, except the one that closes a loop; JMP, CALL and RET are
- * followed
- * within the block.  Refused: branches out of the block, indirect jumps, and REP string instructions, whose
- * count is
- * unknown.
+ * followed within the block.  Refused: branches out of the block, indirect jumps, and REP string instructions,
+ * whose count is unknown.
  */
 #ifndef ANALYSIS_BLOCK_H
 #define ANALYSIS_BLOCK_H

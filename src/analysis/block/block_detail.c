@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What limits a block: the uops on each port, the bounds that single resources set, the longest dependency chain.
  *
- * A bound is the time that an iteration would take if only that resource were scarce; the bound that reaches the
- * measured cycles is the bottleneck.  Ports: for every set of ports, the uops that can go nowhere else, divided by
- * the size of the set.  Chain: every register (and every place in memory that is forwarded from) is followed
- * from the
- * start of an iteration to its end, which gives a (max,+) matrix; the matrix's largest cycle mean (Karp, 1978)
- * is the
- * chain's cycles an iteration.  The front end has no such bound: it is named when slots that allocation could have
- * filled stayed empty because no uops came.  Leaves out of the chains: addresses of stores, flags merged by
- * partial
- * writes, bypass delays.
+ * A bound is the time that an iteration would take if only that resource were scarce; the bound that reaches
+ * the measured cycles is the bottleneck.  Ports: for every set of ports, the uops that can go nowhere else,
+ * divided by the size of the set.  Chain: every register (and every place in memory that is forwarded from) is
+ * followed from the start of an iteration to its end, which gives a (max,+) matrix; the matrix's largest cycle
+ * mean (Karp, 1978) is the chain's cycles an iteration.  The front end has no such bound: it is named when slots
+ * that allocation could have filled stayed empty because no uops came.  Leaves out of the chains: addresses of
+ * stores, flags merged by partial writes, bypass delays.
  */
 #include "analysis/block/block_private.h"
 #include "stream/format.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Fits fields to the microbenchmarks (calibrate_fields.h).
- * Leaves out: fields that no microbenchmark shows by itself (sizes of predictors, replacement policies except
- * L1D's,
- * associativity except where a size forces it), and what stands in the uop table (latencies and ports of
- * instructions; the report shows them beside the host's). */
+ * Fits fields to the microbenchmarks (calibrate_fields.h). Leaves out: fields that no microbenchmark shows by
+ * itself (sizes of predictors, replacement policies except L1D's, associativity except where a size forces it),
+ * and what stands in the uop table (latencies and ports of instructions; the report shows them beside the
+ * host's). */
 #include "analysis/calibrate/calibrate_fields.h"
 #include "analysis/calibrate/calibrate_fit.h"
 #include "core/memory/cache.h"

@@ -6,10 +6,8 @@
  * with a reason; nothing is fitted to it.
  *
  * For each point, the least and the most that its repeats gave are known, too.  If the repeats of a point lie on
- * two
- * levels, the point is certainly on neither; if such a point decides, the curve is too noisy.  Leaves out: the
- * share
- * of repeats on either level (five groups are too few to tell).
+ * two levels, the point is certainly on neither; if such a point decides, the curve is too noisy.  Leaves out:
+ * the share of repeats on either level (five groups are too few to tell).
  */
 #ifndef ANALYSIS_CALIBRATE_FIT_H
 #define ANALYSIS_CALIBRATE_FIT_H

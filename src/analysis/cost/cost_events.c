@@ -331,7 +331,8 @@ static enum cost_change change_prefetch(
 {
 	struct { uint32_t *field; const char *key; } p[] = {
 		{ &c->prefetch_l1d_next_line, "prefetch.l1d_next_line" }, { &c->prefetch_l1d_ip, "prefetch.l1d_ip" },
-		{ &c->prefetch_l2_adjacent, "prefetch.l2_adjacent" }, { &c->prefetch_l2_streamer, "prefetch.l2_streamer" },
+		{ &c->prefetch_l2_adjacent, "prefetch.l2_adjacent" },
+		{ &c->prefetch_l2_streamer, "prefetch.l2_streamer" },
 	};
 	for (size_t i = 0; i < sizeof p / sizeof *p && !how; i++)
 		if (*p[i].field) {

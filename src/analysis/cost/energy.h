@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The energy of a run: for each part of the core, the number of accesses times the energy of one, plus what the
- * part
- * leaks while the run lasts.
+ * part leaks while the run lasts.
  *
  *   dynamic  accesses × pJ × (size / at) ^ power
  *   static   mW × (size / at) for as long as the clock runs: mW / GHz is pJ a cycle
  *
  * The figures and their sources stand in data/energy/NAME.tsv.  Sizes are those of the core as it was run.  So a
- * part
- * that is made smaller or switched off takes less energy, and the accesses that then go to the next part take more
- * there.  A core's share of the L3 is one slice.
+ * part that is made smaller or switched off takes less energy, and the accesses that then go to the next part
+ * take more there.  A core's share of the L3 is one slice.
  *
  * Leaves out: voltage and frequency (both stay the same), temperature, idle memory, other cores, the ring.
  */

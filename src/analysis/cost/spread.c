@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Histograms (spread.h).  The buckets grow with the largest value seen, because most spreads belong to an
- * instruction
- * whose values are all small. */
+ * instruction whose values are all small. */
 #include "analysis/cost/spread.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The rules of advice (advice_rules.h).
  *
- * Thresholds: an event is looked at from one in OFTEN executions on; the shares that tell one pattern from another are GUESSES (what would settle them:
- * the rules asked of programs whose fixes are known, counting wrong advice; tests/programs/advice.c has one such pair a rule). */
+ * Thresholds: an event counts if it happens in at least one of OFTEN executions.  The shares that tell one
+ * pattern from another are GUESSES.  Experiment that would settle them: apply the rules to programs whose fixes
+ * are known, and count wrong advice; tests/programs/advice.c has one such pair for each rule. */
 #include "analysis/tune/advice_rules.h"
 #include "analysis/cost/cost.h"
 #include <inttypes.h>
@@ -10,19 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OFTEN = 20, ENOUGH = 200 /* events, below which there is no pattern */, PAGE = 4096 };
+enum { OFTEN = 20, ENOUGH = 200, PAGE = 4096 };	/* ENOUGH: fewer events show no pattern */
 
 /* ---- changes of the machine ---- */
 
 bool advice_change(enum advice_change change, struct core_config *c, char *text, size_t bytes, const char **why)
 {
 	static const struct { const char *event; enum cost_try how; } by_event[ADVICE_CHANGES_COUNT] = {
-		[ADVICE_PREDICTOR] = { "mispredict", COST_BETTER }, [ADVICE_INDIRECT] = { "mispredict", COST_BETTER }, [ADVICE_L1I] = { "icache_miss", COST_BETTER },
-		[ADVICE_ITLB] = { "itlb_miss", COST_BETTER }, [ADVICE_SPLIT] = { "split", COST_BETTER }, [ADVICE_FORWARD] = { "no_forward", COST_BETTER },
-		[ADVICE_L3] = { "l2_miss", COST_WITHOUT }, [ADVICE_MEMORY] = { "l3_miss", COST_WITHOUT }, [ADVICE_PAGES] = { "page_walk", COST_WITHOUT },
+		[ADVICE_PREDICTOR] = { "mispredict", COST_BETTER },
+		[ADVICE_INDIRECT] = { "mispredict", COST_BETTER },
+		[ADVICE_L1I] = { "icache_miss", COST_BETTER },
+		[ADVICE_ITLB] = { "itlb_miss", COST_BETTER },
+		[ADVICE_SPLIT] = { "split", COST_BETTER },
+		[ADVICE_FORWARD] = { "no_forward", COST_BETTER },
+		[ADVICE_L3] = { "l2_miss", COST_WITHOUT },
+		[ADVICE_MEMORY] = { "l3_miss", COST_WITHOUT },
+		[ADVICE_PAGES] = { "page_walk", COST_WITHOUT },
 	};
 	*text = 0;
-	if (change == ADVICE_L2) {	/* L2 as quick as L1D, or nearly */
+	if (change == ADVICE_L2) {	/* L2 as fast as L1D, or nearly */
 		*why = "L2 is as quick as L1D";
 		if (c->l2_latency <= c->l1d_latency + 1)
 			return false;
@@ -41,9 +48,10 @@ bool advice_change(enum advice_change change, struct core_config *c, char *text,
 
 static bool same_set(const struct evidence_site *a, const struct evidence_site *b, const struct core_config *core)
 {
-	const uint64_t way = core->l1d_size / core->l1d_ways, apart = (a->low > b->low ? a->low - b->low : b->low - a->low) % way;
-	return a->shared && b->shared && a->pid == b->pid && a->thread != b->thread && a->ip == b->ip && a->low <= a->high && b->low <= b->high &&
-		(apart < 64 || apart > way - 64);
+	const uint64_t way = core->l1d_size / core->l1d_ways,
+		       apart = (a->low > b->low ? a->low - b->low : b->low - a->low) % way;
+	return a->shared && b->shared && a->pid == b->pid && a->thread != b->thread && a->ip == b->ip &&
+		a->low <= a->high && b->low <= b->high && (apart < 64 || apart > way - 64);
 }
 
 void advice_place_add(struct advice_place *p, const struct evidence_site *s, const struct core_config *core)
@@ -64,15 +72,18 @@ void advice_place_add(struct advice_place *p, const struct evidence_site *s, con
 	a->lines += s->lines;
 	a->bytes += s->bytes;
 	const struct evidence_site *w = &p->worst;
-	const uint64_t had = w->n[EVIDENCE_L1D_MISS] + w->n[EVIDENCE_LFB_HIT], has = s->n[EVIDENCE_L1D_MISS] + s->n[EVIDENCE_LFB_HIT];
-	if (has > had || (has == had && s->n[EVIDENCE_LOADS] + s->n[EVIDENCE_STORES] > w->n[EVIDENCE_LOADS] + w->n[EVIDENCE_STORES]))
+	const uint64_t had = w->n[EVIDENCE_L1D_MISS] + w->n[EVIDENCE_LFB_HIT],
+		       has = s->n[EVIDENCE_L1D_MISS] + s->n[EVIDENCE_LFB_HIT];
+	if (has > had ||
+		(has == had &&
+			s->n[EVIDENCE_LOADS] + s->n[EVIDENCE_STORES] > w->n[EVIDENCE_LOADS] + w->n[EVIDENCE_STORES]))
 		p->worst = *s;
 }
 
 bool advice_of_lines(const struct evidence_site *s)
 {
-	static const uint8_t any[] = { EVIDENCE_COND_MISSED, EVIDENCE_INDIRECT_MISSED, EVIDENCE_ALIAS, EVIDENCE_BLOCKED, EVIDENCE_SPLIT, EVIDENCE_OTHER_CORE,
-		EVIDENCE_WALK, EVIDENCE_FP_SCALAR };
+	static const uint8_t any[] = { EVIDENCE_COND_MISSED, EVIDENCE_INDIRECT_MISSED, EVIDENCE_ALIAS, EVIDENCE_BLOCKED,
+		EVIDENCE_SPLIT, EVIDENCE_OTHER_CORE, EVIDENCE_WALK, EVIDENCE_FP_SCALAR };
 	for (size_t i = 0; i < sizeof any; i++)
 		if (s->n[any[i]] >= ENOUGH)
 			return true;
@@ -108,7 +119,8 @@ static bool random_branch(const struct advice_place *p, const struct advice_prog
 	const double taken = of(p->sum.n[EVIDENCE_TAKEN], conds);
 	if (missed < ENOUGH || missed * 10 < conds || taken < 0.1 || taken > 0.9)
 		return false;
-	SAY(a, "%" PRIu64 " of %" PRIu64 " executions mispredicted (%.1f %%), taken in %.1f %%", missed, conds, 100 * of(missed, conds), 100 * taken);
+	SAY(a, "%" PRIu64 " of %" PRIu64 " executions mispredicted (%.1f %%), taken in %.1f %%", missed, conds,
+		100 * of(missed, conds), 100 * taken);
 	a->charged = charged(p, CAUSE(MISPREDICT));
 	return gains(a, ADVICE_PREDICTOR, missed, r->n[EVIDENCE_COND_MISSED] + r->n[EVIDENCE_INDIRECT_MISSED]);
 }
@@ -118,7 +130,8 @@ static bool random_target(const struct advice_place *p, const struct advice_prog
 	const uint64_t all = p->sum.n[EVIDENCE_INDIRECTS], missed = p->sum.n[EVIDENCE_INDIRECT_MISSED];
 	if (missed < ENOUGH || missed * 10 < all)
 		return false;
-	SAY(a, "%" PRIu64 " of %" PRIu64 " indirect jumps and calls mispredicted (%.1f %%)", missed, all, 100 * of(missed, all));
+	SAY(a, "%" PRIu64 " of %" PRIu64 " indirect jumps and calls mispredicted (%.1f %%)", missed, all,
+		100 * of(missed, all));
 	a->charged = charged(p, CAUSE(MISPREDICT));
 	return gains(a, ADVICE_INDIRECT, missed, r->n[EVIDENCE_COND_MISSED] + r->n[EVIDENCE_INDIRECT_MISSED]);
 }
@@ -128,7 +141,9 @@ static bool code_alias(const struct advice_place *p, const struct advice_program
 	const uint64_t missed = p->sum.n[EVIDENCE_ICACHE];
 	if (missed < ENOUGH || p->sum.code_conflict * 2 < missed)
 		return false;
-	SAY(a, "%" PRIu64 " of its %" PRIu64 " misses of L1I would hit if it were fully associative: code at addresses equal modulo %u KB",
+	SAY(a,
+		"%" PRIu64 " of its %" PRIu64 " misses of L1I would hit if it were fully associative: code at "
+		"addresses equal modulo %u KB",
 		p->sum.code_conflict, missed, r->core->l1i_size / r->core->l1i_ways >> 10);
 	a->charged = charged(p, CAUSE(ICACHE));
 	return gains(a, ADVICE_L1I, p->sum.code_conflict, r->n[EVIDENCE_ICACHE]);
@@ -139,10 +154,13 @@ static bool code_layout(const struct advice_place *p, const struct advice_progra
 	const uint64_t missed = p->sum.n[EVIDENCE_ICACHE], pages = p->sum.n[EVIDENCE_ITLB];
 	if (missed + pages < ENOUGH)
 		return false;
-	SAY(a, "%" PRIu64 " misses of L1I, %" PRIu64 " of the instruction TLB, %" PRIu64 " branches unknown to the BTB in %" PRIu64 " instructions",
+	SAY(a,
+		"%" PRIu64 " misses of L1I, %" PRIu64 " of the instruction TLB, %" PRIu64 " branches unknown to the "
+		"BTB in %" PRIu64 " instructions",
 		missed, pages, p->sum.n[EVIDENCE_UNKNOWN_BRANCH], p->sum.instructions);
 	a->charged = charged(p, CAUSE(ICACHE) | CAUSE(ITLB) | CAUSE(RESTEER));
-	return missed >= pages ? gains(a, ADVICE_L1I, missed, r->n[EVIDENCE_ICACHE]) : gains(a, ADVICE_ITLB, pages, r->n[EVIDENCE_ITLB]);
+	return missed >= pages ? gains(a, ADVICE_L1I, missed, r->n[EVIDENCE_ICACHE])
+			       : gains(a, ADVICE_ITLB, pages, r->n[EVIDENCE_ITLB]);
 }
 
 static bool data_alias(const struct advice_place *p, const struct advice_program *r, struct advice *a)
@@ -150,8 +168,10 @@ static bool data_alias(const struct advice_place *p, const struct advice_program
 	const uint64_t n = p->sum.n[EVIDENCE_ALIAS];
 	if (n < ENOUGH || n * OFTEN < p->sum.n[EVIDENCE_LOADS])
 		return false;
-	SAY(a, "%" PRIu64 " of %" PRIu64 " loads waited for an older store whose address differs, but not in its low 12 bits (%.1f %%)", n,
-		p->sum.n[EVIDENCE_LOADS], 100 * of(n, p->sum.n[EVIDENCE_LOADS]));
+	SAY(a,
+		"%" PRIu64 " of %" PRIu64 " loads waited for an older store whose address differs, but not in its "
+		"low 12 bits (%.1f %%)",
+		n, p->sum.n[EVIDENCE_LOADS], 100 * of(n, p->sum.n[EVIDENCE_LOADS]));
 	a->charged = charged(p, CAUSE(FORWARDING));
 	return gains(a, ADVICE_FORWARD, n, r->n[EVIDENCE_ALIAS] + r->n[EVIDENCE_BLOCKED]);
 }
@@ -161,8 +181,10 @@ static bool forwarding(const struct advice_place *p, const struct advice_program
 	const uint64_t n = p->sum.n[EVIDENCE_BLOCKED];
 	if (n < ENOUGH || n * OFTEN < p->sum.n[EVIDENCE_LOADS])
 		return false;
-	SAY(a, "%" PRIu64 " of %" PRIu64 " loads wanted bytes that an older store had only some of, and waited until it was written (%.1f %%)", n,
-		p->sum.n[EVIDENCE_LOADS], 100 * of(n, p->sum.n[EVIDENCE_LOADS]));
+	SAY(a,
+		"%" PRIu64 " of %" PRIu64 " loads needed bytes of which an older store had only some, and waited "
+		"until it was written (%.1f %%)",
+		n, p->sum.n[EVIDENCE_LOADS], 100 * of(n, p->sum.n[EVIDENCE_LOADS]));
 	a->charged = charged(p, CAUSE(FORWARDING));
 	return gains(a, ADVICE_FORWARD, n, r->n[EVIDENCE_ALIAS] + r->n[EVIDENCE_BLOCKED]);
 }
@@ -182,8 +204,10 @@ static bool false_sharing(const struct advice_place *p, const struct advice_prog
 	(void)r;
 	if (n < ENOUGH || p->sum.apart * 2 < n)
 		return false;
-	SAY(a, "%" PRIu64 " of %" PRIu64 " loads got a line that another core had changed; in %" PRIu64 " of them no two threads use the same bytes of it", n,
-		p->sum.n[EVIDENCE_LOADS], p->sum.apart);
+	SAY(a,
+		"%" PRIu64 " of %" PRIu64 " loads got a line that another core had changed; in %" PRIu64
+		" of them no two threads use the same bytes of it",
+		n, p->sum.n[EVIDENCE_LOADS], p->sum.apart);
 	a->charged = charged(p, CAUSE(SNOOP));
 	return true;
 }
@@ -198,8 +222,9 @@ static bool huge_pages(const struct advice_place *p, const struct advice_program
 	return gains(a, ADVICE_PAGES, n, r->n[EVIDENCE_WALK]);
 }
 
-/* What the misses of the place cost, lines on their way too, but none that other cores had: the change of the level that they come from, by the most distant one that serves a quarter of
- * them; where a prefetcher asked for most of the lines, by what their lines fit in. */
+/* The cost of the place's misses, with lines on their way, but without lines that other cores had. The change
+ * is of the level from which the misses are served: the most distant one that serves at least a quarter of
+ * them. Where a prefetcher asked for most of the lines, it is the level into which the lines fit. */
 static uint64_t missed(const uint64_t n[EVIDENCE_COUNT])
 {
 	const uint64_t all = n[EVIDENCE_L1D_MISS] + n[EVIDENCE_LFB_HIT];
@@ -208,8 +233,11 @@ static uint64_t missed(const uint64_t n[EVIDENCE_COUNT])
 static bool misses(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
 	const struct core_config *c = r->core;
-	const uint64_t *n = p->sum.n, all = missed(n), l2 = n[EVIDENCE_L2_MISS], l3 = c->l3_size ? n[EVIDENCE_L3_MISS] : 0, bytes = p->sum.lines * 64;
-	a->charged = charged(p, CAUSE(L2) | CAUSE(L3) | CAUSE(MEMORY) | CAUSE(LFB) | CAUSE(L2_WALK) | CAUSE(L3_WALK) | CAUSE(MEMORY_WALK));
+	const uint64_t *n = p->sum.n, all = missed(n), l2 = n[EVIDENCE_L2_MISS],
+		       l3 = c->l3_size ? n[EVIDENCE_L3_MISS] : 0, bytes = p->sum.lines * 64;
+	a->charged = charged(p,
+		CAUSE(L2) | CAUSE(L3) | CAUSE(MEMORY) | CAUSE(LFB) | CAUSE(L2_WALK) | CAUSE(L3_WALK) |
+			CAUSE(MEMORY_WALK));
 	if (l3 * 4 >= all || (c->l3_size && bytes > c->l3_size))
 		return gains(a, ADVICE_MEMORY, all, missed(r->n));
 	if (l2 * 4 >= all || bytes > c->l2_size)
@@ -229,30 +257,47 @@ static bool conflict(const struct advice_place *p, const struct advice_program *
 		return false;
 	const unsigned way = r->core->l1d_size / r->core->l1d_ways;
 	if (between)
-		SAY(a, "%" PRIu64 " of its %" PRIu64 " misses of L1D would hit if it were fully associative; its threads begin at addresses that are equal modulo %u bytes, "
-			"and displace each other's lines", p->sum.conflict, n, way);
+		SAY(a,
+			"%" PRIu64 " of its %" PRIu64 " misses of L1D would hit if it were fully associative; its "
+			"threads begin at addresses that are equal modulo %u bytes, and displace each other's lines",
+			p->sum.conflict, n, way);
 	else
-		SAY(a, "%" PRIu64 " of its %" PRIu64 " misses of L1D would hit if it were fully associative; steps of %" PRId64 " bytes (a way has %u)",
+		SAY(a,
+			"%" PRIu64 " of its %" PRIu64 " misses of L1D would hit if it were fully associative; steps "
+			"of %" PRId64 " bytes (a way has %u)",
 			p->sum.conflict, n, p->worst.stride, way);
 	return misses(p, r, a);
 }
-static bool conflict_own(const struct advice_place *p, const struct advice_program *r, struct advice *a) { return conflict(p, r, a, false); }
-static bool conflict_between(const struct advice_place *p, const struct advice_program *r, struct advice *a) { return conflict(p, r, a, true); }
+static bool conflict_own(const struct advice_place *p, const struct advice_program *r, struct advice *a)
+{
+	return conflict(p, r, a, false);
+}
+static bool conflict_between(const struct advice_place *p, const struct advice_program *r, struct advice *a)
+{
+	return conflict(p, r, a, true);
+}
 
 static bool fields(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
 	const uint64_t most = p->sum.lines * 64;
 	const int64_t step = p->worst.stride < 0 ? -p->worst.stride : p->worst.stride;
 	const bool regular = step >= 16 && step <= 1024 && of(p->worst.regular, p->worst.steps) >= 0.5;
-	/* neighbours on a regular way: elements of which a part is used; or lines that come again and again in no order, of which the same part is used */
-	if (!missing(p) || p->sum.lines < ENOUGH || p->sum.bytes * 2 >= most || (!regular && missed(p->sum.n) < 3 * p->sum.lines))
+	/* either the steps are regular, over elements of which only a part is used; or the same lines come
+	 * again and again in no order, and the same part of them is used */
+	if (!missing(p) || p->sum.lines < ENOUGH || p->sum.bytes * 2 >= most ||
+		(!regular && missed(p->sum.n) < 3 * p->sum.lines))
 		return false;
 	if (regular)
-		SAY(a, "of each line that it brings in the program uses %.1f of 64 bytes; elements of %" PRId64 " bytes; %" PRIu64 " of %" PRIu64 " loads miss L1D",
+		SAY(a,
+			"the program uses %.1f of the 64 bytes of each line that this brings in; elements of %"
+			PRId64 " bytes; %" PRIu64 " of %" PRIu64 " loads miss L1D",
 			(double)p->sum.bytes / (double)p->sum.lines, step, missed(p->sum.n), p->sum.n[EVIDENCE_LOADS]);
 	else
-		SAY(a, "of each of %" PRIu64 " lines (%" PRIu64 " KB) the program uses %.1f of 64 bytes, %" PRIu64 " KB in all; %" PRIu64 " of %" PRIu64 " loads miss L1D", p->sum.lines,
-			most >> 10, (double)p->sum.bytes / (double)p->sum.lines, p->sum.bytes >> 10, missed(p->sum.n), p->sum.n[EVIDENCE_LOADS]);
+		SAY(a,
+			"of each of %" PRIu64 " lines (%" PRIu64 " KB) the program uses %.1f of 64 bytes, %" PRIu64
+			" KB in all; %" PRIu64 " of %" PRIu64 " loads miss L1D",
+			p->sum.lines, most >> 10, (double)p->sum.bytes / (double)p->sum.lines, p->sum.bytes >> 10,
+			missed(p->sum.n), p->sum.n[EVIDENCE_LOADS]);
 	misses(p, r, a);
 	a->share *= 1 - of(p->sum.bytes, most);
 	return true;
@@ -263,10 +308,12 @@ static bool blocking(const struct advice_place *p, const struct advice_program *
 	const uint64_t n = missed(p->sum.n), lines = larger(p->sum.lines, 1);
 	if (!missing(p) || n < 3 * lines || of(p->worst.regular, p->worst.steps) < 0.5)
 		return false;
-	SAY(a, "%" PRIu64 " of %" PRIu64 " loads miss L1D, %" PRIu64 " times each of %" PRIu64 " lines (%" PRIu64 " KB, L1D has %u KB): they are displaced before they are used again",
+	SAY(a,
+		"%" PRIu64 " of %" PRIu64 " loads miss L1D, %" PRIu64 " times each of %" PRIu64 " lines (%" PRIu64
+		" KB, L1D has %u KB): they are displaced before they are used again",
 		n, p->sum.n[EVIDENCE_LOADS], n / lines, lines, lines >> 4, r->core->l1d_size >> 10);
 	misses(p, r, a);
-	a->share *= 1 - 1 / of(n, lines);	/* once each they have to come */
+	a->share *= 1 - 1 / of(n, lines);	/* each line must come once */
 	return true;
 }
 
@@ -274,10 +321,12 @@ static bool prefetch(const struct advice_place *p, const struct advice_program *
 {
 	const struct evidence_site *w = &p->worst;
 	const int64_t step = w->stride < 0 ? -w->stride : w->stride;
-	if (!missing(p) || p->sum.n[EVIDENCE_L2_MISS] * OFTEN < p->sum.n[EVIDENCE_LOADS] || of(w->regular, w->steps) < 0.7 || step < 64)
+	if (!missing(p) || p->sum.n[EVIDENCE_L2_MISS] * OFTEN < p->sum.n[EVIDENCE_LOADS] ||
+		of(w->regular, w->steps) < 0.7 || step < 64)
 		return false;
-	SAY(a, "%" PRIu64 " of %" PRIu64 " loads miss L2, at steps of %" PRId64 " bytes (%.1f %% of them)%s", p->sum.n[EVIDENCE_L2_MISS], p->sum.n[EVIDENCE_LOADS],
-		w->stride, 100 * of(w->regular, w->steps), step >= PAGE ? ", which no prefetcher follows from page to page" : "");
+	SAY(a, "%" PRIu64 " of %" PRIu64 " loads miss L2, at steps of %" PRId64 " bytes (%.1f %% of them)%s",
+		p->sum.n[EVIDENCE_L2_MISS], p->sum.n[EVIDENCE_LOADS], w->stride, 100 * of(w->regular, w->steps),
+		step >= PAGE ? ", which no prefetcher follows from page to page" : "");
 	return misses(p, r, a);
 }
 
@@ -285,11 +334,14 @@ static bool unoptimised(const struct advice_place *p, const struct advice_progra
 {
 	(void)r;
 	const uint64_t moved = p->sum.n[EVIDENCE_LOADS] + p->sum.n[EVIDENCE_STORES];
-	/* -O0 keeps variables in memory and reads each back: at least every third load is of what was just stored */
-	if (p->sum.instructions < 10 * ENOUGH || p->sum.n[EVIDENCE_FORWARDED] * 3 < p->sum.n[EVIDENCE_LOADS] || moved * 2 < p->sum.instructions)
+	/* -O0 keeps variables in memory and reads each back: at least every third load reads what was just stored */
+	if (p->sum.instructions < 10 * ENOUGH || p->sum.n[EVIDENCE_FORWARDED] * 3 < p->sum.n[EVIDENCE_LOADS] ||
+		moved * 2 < p->sum.instructions)
 		return false;
-	SAY(a, "%.2f accesses an instruction, and %.1f %% of the loads get what was just stored: variables are kept in memory", of(moved, p->sum.instructions),
-		100 * of(p->sum.n[EVIDENCE_FORWARDED], p->sum.n[EVIDENCE_LOADS]));
+	SAY(a,
+		"%.2f accesses an instruction, and %.1f %% of the loads get what was just stored: variables are kept "
+		"in memory",
+		of(moved, p->sum.instructions), 100 * of(p->sum.n[EVIDENCE_FORWARDED], p->sum.n[EVIDENCE_LOADS]));
 	a->charged = charged(p, ~0u);
 	a->unmeasured = true;
 	return true;
@@ -300,37 +352,56 @@ static bool scalar(const struct advice_place *p, const struct advice_program *r,
 	(void)r;
 	const uint64_t n = p->sum.n[EVIDENCE_FP_SCALAR];
 	const int64_t step = p->worst.stride < 0 ? -p->worst.stride : p->worst.stride;
-	if (n < 10 * ENOUGH || n * 5 < p->sum.instructions || p->sum.n[EVIDENCE_FP_VECTOR] || (step != 4 && step != 8) || of(p->worst.regular, p->worst.steps) < 0.7)
+	if (n < 10 * ENOUGH || n * 5 < p->sum.instructions || p->sum.n[EVIDENCE_FP_VECTOR] ||
+		(step != 4 && step != 8) || of(p->worst.regular, p->worst.steps) < 0.7)
 		return false;
-	SAY(a, "%" PRIu64 " scalar floating-point operations and no packed one in %" PRIu64 " instructions, on neighbouring elements of %" PRId64 " bytes", n,
-		p->sum.instructions, step);
+	SAY(a,
+		"%" PRIu64 " scalar floating-point operations and no packed one in %" PRIu64 " instructions, on "
+		"neighbouring elements of %" PRId64 " bytes",
+		n, p->sum.instructions, step);
 	a->charged = charged(p, ~0u);
 	a->unmeasured = true;
 	return true;
 }
 
-#define RULES(X) /* function, name, title, advice, of functions, class */ \
+/* function, name, title, advice, applies to functions, class */
+#define RULES(X) \
 	X(random_branch, "random-branch", "a branch whose direction is near random", \
-		"compute both sides and select (if-conversion: ?:, masks, min and max, a table; __builtin_unpredictable), or sort the data by the condition; " \
-		"where one side is rare after all, say so: __builtin_expect", false, 0) \
+		"compute both sides and select (if-conversion: ?:, masks, min and max, a table; " \
+		"__builtin_unpredictable), or sort the data by the condition; " \
+		"where one side is rare after all, say so: __builtin_expect", \
+		false, 0) \
 	X(random_target, "indirect-branch", "an indirect branch whose target is near random", \
-		"sort the work by target, test for the likely one first, or give each case a dispatch of its own (computed goto)", false, 0) \
+		"sort the work by target, test for the likely one first, or give each case a dispatch of its own " \
+		"(computed goto)", \
+		false, 0) \
 	X(code_alias, "code-alias", "code that displaces itself", \
-		"put the functions that run in turn next to each other: -ffunction-sections with an order for the linker, or relayout (--build with --bolt)", true, 1) \
+		"put the functions that run in turn next to each other: -ffunction-sections with an order for the " \
+		"linker, or relayout (--build with --bolt)", \
+		true, 1) \
 	X(code_layout, "code-layout", "hot and cold code lie mixed", \
-		"separate hot from cold blocks and put hot ones together: relayout (--build with --bolt), AutoFDO (--autofdo), __attribute__((cold)), __builtin_expect; fewer inlined copies", true, 1) \
+		"separate hot from cold blocks and put hot ones together: relayout (--build with --bolt), AutoFDO " \
+		"(--autofdo), __attribute__((cold)), __builtin_expect; fewer inlined copies", \
+		true, 1) \
 	X(data_alias, "4k-alias", "loads that only seem to overlap an older store", \
-		"move one of the arrays by a few lines, so that load and store differ in their low 12 address bits", false, 0) \
+		"move one of the arrays by a few lines, so that load and store differ in their low 12 address bits", \
+		false, 0) \
 	X(forwarding, "store-forward", "loads that cannot be forwarded to", \
-		"load no more bytes than were stored at once: store the wide value, or keep it in registers", false, 0) \
+		"load no more bytes than were stored at once: store the wide value, or keep it in registers", false, \
+		0) \
 	X(split, "split", "accesses that cross lines", \
-		"align the data to the size of the access, or to 64 bytes: _Alignas, aligned_alloc; no packed structures in hot loops", false, 0) \
+		"align the data to the size of the access, or to 64 bytes: _Alignas, aligned_alloc; no packed " \
+		"structures in hot loops", \
+		false, 0) \
 	X(false_sharing, "false-sharing", "threads that write different bytes of one line", \
 		"give each thread's data a line of its own: _Alignas(64), padding", false, 2) \
 	X(conflict_between, "thread-conflict", "threads displace each other's lines in a set", \
-		"stagger the start addresses of what each thread uses, stacks too, by a different number of lines each", false, 2) \
+		"stagger the start addresses of what each thread uses, stacks too, by a different number of lines " \
+		"each", \
+		false, 2) \
 	X(conflict_own, "set-conflict", "addresses that fall into few sets", \
-		"pad the leading dimension, or move arrays, so that they are not equal modulo the bytes of a way", false, 2) \
+		"pad the leading dimension, or move arrays, so that they are not equal modulo the bytes of a way", \
+		false, 2) \
 	X(fields, "split-structure", "lines of which little is used", \
 		"split the structure: the hot fields of all elements next to each other", false, 2) \
 	X(blocking, "blocking", "data that is displaced before it is used again", \
@@ -338,10 +409,15 @@ static bool scalar(const struct advice_place *p, const struct advice_program *r,
 	X(prefetch, "prefetch", "misses at a regular step that no prefetcher covers", \
 		"prefetch some iterations ahead (__builtin_prefetch), or change the order of the loops", false, 2) \
 	X(huge_pages, "huge-pages", "page walks", \
-		"larger pages: madvise(MADV_HUGEPAGE) on aligned memory, GLIBC_TUNABLES=glibc.malloc.hugetlb=1; or touch fewer pages in turn", false, 0) \
-	X(unoptimised, "compile-flags", "code that was not optimised", "compile it with -O2 (--build tries sets of flags)", true, 0) \
+		"larger pages: madvise(MADV_HUGEPAGE) on aligned memory, GLIBC_TUNABLES=glibc.malloc.hugetlb=1; or " \
+		"touch fewer pages in turn", \
+		false, 0) \
+	X(unoptimised, "compile-flags", "code that was not optimised", \
+		"compile it with -O2 (--build tries sets of flags)", true, 0) \
 	X(scalar, "vectorise", "a loop that could be vectorised", \
-		"compile with -O3 -march=native, and -ffast-math where the order of the sums does not matter (--build tries sets of flags); restrict, fixed trip counts", false, 0)
+		"compile with -O3 -march=native, and -ffast-math where the order of the sums does not matter " \
+		"(--build tries sets of flags); restrict, fixed trip counts", \
+		false, 0)
 
 const struct advice_rule advice_rules[] = {
 #define X(function, name, title, advice, whole, class_of) { name, title, advice, whole, class_of },

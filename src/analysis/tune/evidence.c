@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Gathers what advice rests on (evidence.h): a table of instructions, a table of lines, and a fully associative cache beside each L1. */
+ * Gathers what advice is based on (evidence.h): a table of instructions, a table of lines, and a fully
+ * associative cache beside each L1. */
 #include "analysis/tune/evidence.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static const struct { uint64_t is, did; } event[EVIDENCE_COUNT] = {
 
 struct shadow {
 	uint32_t lines, used, buckets;
-	struct shadow_line { uint64_t line; uint32_t newer, older, next; } *at;	/* number 0 is the list's end */
+	struct shadow_line { uint64_t line; uint32_t newer, older, next; } *at;	/* at[0] is the list's end */
 	uint32_t *bucket;
 };
 
@@ -49,7 +50,7 @@ static void shadow_push(struct shadow *s, uint32_t k)
 	s->at[0].older = k;
 }
 
-/* Uses the line: whether it was there. */
+/* Accesses the line; returns whether it was there. */
 static bool shadow_use(struct shadow *s, uint64_t line)
 {
 	uint32_t *b = shadow_bucket(s, line), k = *b;
@@ -87,8 +88,12 @@ static void shadow_release(struct shadow *s)
 
 /* ---- the tables ---- */
 
-struct line { uint64_t key /* 1 + line's number; 0: free */, first, others; /* bytes that its first thread, and others, used */
-	      uint32_t thread : 24, votes : 8, site; /* 1 + that of most of its misses (R. Boyer, J S. Moore, "MJRTY", 1981) */ };
+struct line {
+	uint64_t key;		/* 1 + number of the line; 0: free */
+	uint64_t first, others;	/* bytes that its first thread used, and other threads */
+	uint32_t thread : 24, votes : 8;
+	uint32_t site;		/* 1 + the site of most of its misses (R. Boyer, J S. Moore, "MJRTY", 1981) */
+};
 struct core_caches { uint64_t number; struct shadow data, code; struct core_caches *next; };
 
 struct evidence {
@@ -110,8 +115,8 @@ struct evidence_thread {
 	struct core_caches *core;
 	struct exact *exact;	/* NULL: its core is shared */
 	uint32_t pid, number;
-	uint64_t code_line;	/* fetched from last */
-	bool code_there;	/* the fully associative L1I had it */
+	uint64_t code_line;	/* line that it fetched from last */
+	bool code_there;	/* the fully associative L1I had that line */
 	bool ended;
 };
 
@@ -166,16 +171,18 @@ static struct core_caches *caches_of(struct evidence *e, uint64_t number)
 		return c;
 	c->number = number;
 	c->next = e->cores;
-	e->cores = c;		/* released with it, whole or not */
+	e->cores = c;		/* evidence_destroy releases it, complete or not */
 	return shadow_init(&c->data, e->data_bytes) && shadow_init(&c->code, e->code_bytes) ? c : NULL;
 }
 
-int evidence_thread_start(struct evidence *e, struct evidence_thread **out, uint32_t pid, uint64_t core, bool shared, struct err *err)
+int evidence_thread_start(
+	struct evidence *e, struct evidence_thread **out, uint32_t pid, uint64_t core, bool shared, struct err *err)
 {
 	struct evidence_thread *t = calloc(1, sizeof *t);
 	if (!t)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	*t = (struct evidence_thread){ .of = e, .core = caches_of(e, core), .exact = shared ? NULL : exact_create(0), .pid = pid, .number = e->thread_count++,
+	*t = (struct evidence_thread){ .of = e, .core = caches_of(e, core),
+		.exact = shared ? NULL : exact_create(0), .pid = pid, .number = e->thread_count++,
 		.code_line = UINT64_MAX };
 	if (!t->core || (!t->exact && !shared)) {
 		exact_destroy(t->exact);
@@ -191,7 +198,8 @@ int evidence_thread_start(struct evidence *e, struct evidence_thread **out, uint
 static size_t place_of(const struct evidence *e, uint32_t pid, uint32_t thread, uint64_t ip)
 {
 	const uint64_t who = (uint64_t)pid << 32 | thread;
-	size_t at = (size_t)((ip ^ who * UINT64_C(0xff51afd7ed558ccd)) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (e->buckets - 1);
+	size_t at = (size_t)((ip ^ who * UINT64_C(0xff51afd7ed558ccd)) * UINT64_C(0x9e3779b97f4a7c15) >> 32) &
+		(e->buckets - 1);
 	for (uint32_t k; (k = e->bucket[at]); at = (at + 1) & (e->buckets - 1))
 		if (e->site[k - 1].ip == ip && e->site[k - 1].pid == pid && e->site[k - 1].thread == thread)
 			break;
@@ -231,12 +239,14 @@ static struct evidence_site *site_of(struct evidence_thread *t, uint64_t ip)
 		}
 		at = place_of(e, t->pid, t->number, ip);
 	}
-	e->site[e->sites] = (struct evidence_site){ .ip = ip, .pid = t->pid, .thread = t->number, .shared = !t->exact, .low = UINT64_MAX };
+	e->site[e->sites] = (struct evidence_site){
+		.ip = ip, .pid = t->pid, .thread = t->number, .shared = !t->exact, .low = UINT64_MAX
+	};
 	e->bucket[at] = (uint32_t)++e->sites;
 	return &e->site[e->sites - 1];
 }
 
-/* NULL: memory ran out, or there are as many as are looked into. */
+/* NULL: out of memory, or EVIDENCE_LINES_MAX lines are there. */
 static struct line *line_of(struct evidence *e, uint64_t number, uint32_t thread)
 {
 	if (2 * e->lines >= e->line_room && e->line_room < 2 * (size_t)EVIDENCE_LINES_MAX) {
@@ -309,9 +319,11 @@ static void on_access(struct evidence_thread *t, struct evidence_site *s, const 
 	struct evidence *e = t->of;
 	const bool missed = u->is & SPMU_IS(LOAD) && u->did & (SPMU_DID(L1D_MISS) | SPMU_DID(LFB_HIT));
 	const uint64_t number = u->addr >> LINE_LOG2;
-	const unsigned from = (unsigned)(u->addr & (LINE_BYTES - 1)), bytes = u->size < LINE_BYTES ? u->size : LINE_BYTES;
+	const unsigned from = (unsigned)(u->addr & (LINE_BYTES - 1)),
+		       bytes = u->size < LINE_BYTES ? u->size : LINE_BYTES;
 	step(s, u->addr);
-	if (shadow_use(&t->core->data, number) && missed && !(u->did & (SPMU_DID(LFB_HIT) | SPMU_DID(SNOOP_HIT) | SPMU_DID(SNOOP_HITM))))
+	if (shadow_use(&t->core->data, number) && missed &&
+		!(u->did & (SPMU_DID(LFB_HIT) | SPMU_DID(SNOOP_HIT) | SPMU_DID(SNOOP_HITM))))
 		s->conflict++;
 	uint64_t mask = bytes == LINE_BYTES ? UINT64_MAX : (UINT64_C(1) << bytes) - 1;
 	for (unsigned half = 0; half < 2; half++) {
@@ -410,7 +422,7 @@ int evidence_finish(struct evidence *e, struct err *err)
 	}
 	if (e->sites)
 		qsort(e->site, e->sites, sizeof *e->site, by_place);
-	e->buckets = 0;		/* nobody looks for one any more */
+	e->buckets = 0;		/* no site is looked up any more */
 	return e->failed ? err_set(err, ERR_NOMEM, "out of memory: some of the evidence is missing") : 0;
 }
 

@@ -1,29 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Phases of a program (phase_finder.h).  All sums are of whole numbers or in a fixed order, so that the same run has the same phases. */
+ * Phases of a program (phase_finder.h).  All sums are of whole numbers or in a fixed order, so that the same run
+ * gives the same phases. */
 #include "analysis/tune/phase_finder.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 50, STRETCH_LEAST = 2 /* intervals */, SHARE_LEAST = 50 /* of so many intervals one */, EARLY = 4 /* of an interval */, NO_PHASE = 255 };
-/* As close as intervals have to be to their phases on average, in distance or as a share of what it is with one phase: GUESS.  To settle: the least
- * cycles of programs with phases by hand (tests/programs/phases.c among them) over these two. */
+enum { ROUNDS = 50, NO_PHASE = 255 };
+enum { STRETCH_LEAST = 2 /* intervals */, SHARE_LEAST = 50 /* one of so many intervals */ };
+enum { EARLY = 4 };	/* markers may come later than the earliest by 1 / EARLY of an interval */
+/* How close intervals must be to their phases on average: as a distance, or as a share of the distance with one
+ * phase. GUESS. Experiment that would settle it: for programs with known phases (tests/programs/phases.c among
+ * them), search both values for the least cycles. */
 static const double close_enough = 0.25, closer_than_one = 0.25;
 
-struct entry { uint32_t block, insns, first, times; };	/* first: instructions of the interval before the block was first entered; times: that it was */
+/* first: instructions of the interval before the block was first entered; times: how often it was entered */
+struct entry { uint32_t block, insns, first, times; };
 struct interval {
-	struct entry *entry;		/* by block; NULL if there are no signatures */
+	struct entry *entry;		/* by block; NULL: no signatures */
 	size_t entries;
 	uint64_t insns, cycles;
 	uint8_t phase;
 };
-struct block { uint64_t ip; uint32_t insns, first, times; bool touched; };	/* insns, first, times: of the interval under way */
+/* insns, first, times: of the current interval */
+struct block { uint64_t ip; uint32_t insns, first, times; bool touched; };
 
 struct phases {
-	uint64_t length, done;		/* done: instructions of the interval under way */
-	uint64_t cycle;			/* at which the interval before ended */
+	uint64_t length, done;		/* done: instructions of the current interval */
+	uint64_t cycle;			/* at which the previous interval ended */
 	uint64_t last_cycle;
 	bool signatures, lost, starts;	/* starts: the next instruction begins a block */
-	uint32_t current;		/* block under way */
+	uint32_t current;		/* current block */
 	struct interval *interval;
 	size_t intervals;
 	struct block *block;
@@ -100,7 +106,7 @@ static bool more_blocks(struct phases *p)
 	return true;
 }
 
-/* The block that begins at ip; UINT32_MAX: no memory. */
+/* The block that begins at ip; UINT32_MAX: out of memory. */
 static uint32_t block_at(struct phases *p, uint64_t ip)
 {
 	if (p->blocks == p->room && !more_blocks(p)) {
@@ -122,7 +128,7 @@ static int by_block(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Two intervals become one. */
+/* Joins two intervals into one. */
 static bool join(struct interval *a, struct interval *b)
 {
 	struct entry *e = NULL;
@@ -145,7 +151,8 @@ static bool join(struct interval *a, struct interval *b)
 	}
 	free(a->entry);
 	free(b->entry);
-	*a = (struct interval){ .entry = e, .entries = n, .insns = a->insns + b->insns, .cycles = a->cycles + b->cycles };
+	*a = (struct interval){ .entry = e, .entries = n, .insns = a->insns + b->insns,
+		.cycles = a->cycles + b->cycles };
 	*b = (struct interval){ 0 };
 	return true;
 }
@@ -251,13 +258,13 @@ uint64_t phases_instructions(const struct phases *p, size_t interval)
 /* ---- clusters ---- */
 
 struct clusters {
-	double *centre;		/* PHASES_MOST of `blocks` shares */
-	double *size;		/* sum of each */
-	double *distance;	/* of each interval */
+	double *centre;		/* for each of PHASES_MOST clusters, the shares of `blocks` blocks */
+	double *size;		/* sum of each centre's shares */
+	double *distance;	/* of each interval to its centre */
 	uint8_t *of, *best;
 };
 
-/* Manhattan distance of an interval to a centre: what the interval has, and of the centre what the interval has not. */
+/* Manhattan distance of an interval to a centre: the centre's size, corrected for each block of the interval. */
 static double distance(const struct interval *v, const double *centre, double size)
 {
 	double d = size, all = v->insns ? (double)v->insns : 1;
@@ -274,7 +281,7 @@ static void add_to(double *centre, const struct interval *v, double weight)
 		centre[v->entry[i].block] += weight * v->entry[i].insns / (double)v->insns;
 }
 
-/* Sets the centres to their intervals' means.  An empty cluster's stays. */
+/* Sets the centres to the means of their intervals. The centre of an empty cluster stays. */
 static void centres(const struct phases *p, struct clusters *c, size_t k)
 {
 	for (size_t j = 0; j < k; j++) {
@@ -294,7 +301,7 @@ static void centres(const struct phases *p, struct clusters *c, size_t k)
 	}
 }
 
-/* Each interval to its nearest centre; the mean distance.  *moved: some changed. */
+/* Assigns each interval to its nearest centre; returns the mean distance. *moved: whether an assignment changed. */
 static double assign(const struct phases *p, struct clusters *c, size_t k, bool *moved)
 {
 	double sum = 0;
@@ -317,7 +324,7 @@ static double assign(const struct phases *p, struct clusters *c, size_t k, bool 
 	return sum / (double)p->intervals;
 }
 
-/* k clusters, from those of k - 1 and the interval that is farthest from them. */
+/* Makes k clusters, starting from those of k - 1 and the interval that is farthest from them. */
 static double cluster(const struct phases *p, struct clusters *c, size_t k)
 {
 	bool moved = true;
@@ -344,7 +351,8 @@ static double cluster(const struct phases *p, struct clusters *c, size_t k)
 
 static int find_clusters(struct phases *p, struct err *err)
 {
-	struct clusters c = { calloc(PHASES_MOST * (p->blocks + 1), sizeof(double)), calloc(PHASES_MOST, sizeof(double)), calloc(p->intervals + 1, sizeof(double)),
+	struct clusters c = { calloc(PHASES_MOST * (p->blocks + 1), sizeof(double)),
+		calloc(PHASES_MOST, sizeof(double)), calloc(p->intervals + 1, sizeof(double)),
 		calloc(p->intervals + 1, 1), NULL };
 	bool memory = c.centre && c.size && c.distance && c.of;
 	double one = 0;
@@ -380,7 +388,7 @@ static void paint(struct phases *p, size_t from, size_t to, uint8_t phase)
 		p->interval[from++].phase = phase;
 }
 
-/* A stretch that is too short is of the phase before it; the first of the one behind it. */
+/* A stretch that is too short becomes part of the phase before it; the first stretch, of the phase after it. */
 static void smooth(struct phases *p)
 {
 	for (size_t at = 0, end; at < p->intervals; at = end) {
@@ -394,7 +402,7 @@ static void smooth(struct phases *p)
 	}
 }
 
-/* The stretches of a phase go on as what was before them, the first of all as what is behind it. */
+/* Gives the stretches of a phase to the phase before each; the first stretch of the run, to the phase after it. */
 static void dissolve(struct phases *p, uint8_t phase)
 {
 	size_t first = p->intervals ? stretch_end(p, 0) : 0;
@@ -405,7 +413,7 @@ static void dissolve(struct phases *p, uint8_t phase)
 			paint(p, i, stretch_end(p, i), p->interval[i - 1].phase);
 }
 
-/* Numbers the phases as they come, and counts. */
+/* Numbers the phases in order of appearance, and counts their intervals and stretches. */
 static void number(struct phases *p)
 {
 	uint8_t to[PHASES_MOST];
@@ -426,26 +434,30 @@ static void number(struct phases *p)
 	}
 }
 
-struct candidate { bool foreign; uint32_t seen; size_t last; uint64_t delay, times; };	/* last: the stretch that it was seen in, from 1 */
+/* last: the stretch in which it was last seen, from 1 */
+struct candidate { bool foreign; uint32_t seen; size_t last; uint64_t delay, times; };
 
-/* Marks what is executed in the middle of other phases: an interval whose neighbours are others' as well. */
+/* Marks the blocks that are executed in the middle of other phases: in an interval whose neighbours belong to
+ * other phases, too. */
 static void strangers(const struct phases *p, uint8_t phase, struct candidate *c)
 {
 	for (size_t i = 0; i < p->intervals; i++) {
 		const struct interval *v = p->interval + i;
-		bool own = v->phase == phase || (i && v[-1].phase == phase) || (i + 1 < p->intervals && v[1].phase == phase);
+		bool own = v->phase == phase || (i && v[-1].phase == phase) ||
+			(i + 1 < p->intervals && v[1].phase == phase);
 		for (size_t k = 0; !own && k < v->entries; k++)
 			c[v->entry[k].block].foreign = true;
 	}
 }
 
-/* In which stretches each block is, and how late: a stretch may begin in the middle of the interval before. */
+/* Counts in how many of the phase's stretches each block is, and how late in them. A stretch may begin in the
+ * middle of the interval before its first one. */
 static size_t natives(const struct phases *p, uint8_t phase, struct candidate *c)
 {
 	size_t stretches = 0;
 	for (size_t at = 0, end; at < p->intervals; at = end) {
 		end = stretch_end(p, at);
-		if (p->interval[at].phase != phase || !at)	/* the run's start needs no marker */
+		if (p->interval[at].phase != phase || !at)	/* the start of the run needs no marker */
 			continue;
 		uint64_t before = 0;
 		stretches++;
@@ -463,7 +475,8 @@ static size_t natives(const struct phases *p, uint8_t phase, struct candidate *c
 	return stretches;
 }
 
-static int find_marker(struct phases *p, uint8_t phase, bool (*usable)(void *context, uint64_t ip), void *context, bool *marked, struct err *err)
+static int find_marker(struct phases *p, uint8_t phase, bool (*usable)(void *context, uint64_t ip), void *context,
+	bool *marked, struct err *err)
 {
 	struct candidate *c = calloc(p->blocks + 1, sizeof *c);
 	if (!c)
@@ -476,9 +489,11 @@ static int find_marker(struct phases *p, uint8_t phase, bool (*usable)(void *con
 		if (!c[b].foreign && c[b].delay < least)
 			least = c[b].delay;
 	}
-	for (size_t b = 0; b < p->blocks; b++)	/* of those as early as that, give or take, the one that is come to least often */
-		if (!c[b].foreign && c[b].delay <= least + stretches * (p->length / EARLY) && (best == SIZE_MAX || c[b].times < c[best].times ||
-			(c[b].times == c[best].times && c[b].delay < c[best].delay)))
+	/* of the candidates that are about as early as the earliest, the one that is entered least often */
+	for (size_t b = 0; b < p->blocks; b++)
+		if (!c[b].foreign && c[b].delay <= least + stretches * (p->length / EARLY) &&
+			(best == SIZE_MAX || c[b].times < c[best].times ||
+				(c[b].times == c[best].times && c[b].delay < c[best].delay)))
 			best = b;
 	p->phase[phase].marker = stretches && best != SIZE_MAX ? p->block[best].ip : 0;
 	*marked = !stretches || best != SIZE_MAX;
@@ -486,7 +501,8 @@ static int find_marker(struct phases *p, uint8_t phase, bool (*usable)(void *con
 	return 0;
 }
 
-/* The stretches of a phase that cannot be seen to begin go on as what was before them; the first stretch of all needs nothing. */
+/* Gives the stretches of a phase without a marker to the phase before each. The first stretch of the run needs
+ * no marker. */
 static void drop(struct phases *p, uint8_t phase)
 {
 	for (size_t i = 1; i < p->intervals; i++)
@@ -506,7 +522,8 @@ int phases_find(struct phases *p, bool (*usable)(void *context, uint64_t ip), vo
 		if (p->phase[f].intervals * SHARE_LEAST < p->intervals)
 			dissolve(p, (uint8_t)f);
 	number(p);
-	for (bool again = true; again && !code;) {	/* what was joined changes what is a stranger to the others */
+	/* joining a phase changes what is foreign to the others */
+	for (bool again = true; again && !code;) {
 		again = false;
 		for (size_t f = 0; f < p->phases && !again && !code; f++) {
 			bool marked = true;

@@ -8,7 +8,8 @@
 
 #define MISSES "l1_miss l2_miss l3_miss dtlb_miss page_walk store_buffer"
 
-/* Events of cost.h that a feature can bring about, as it is; and groups of its decomposition (in capitals there).  What is not here brings about none. */
+/* Which events of cost.h, and which groups of its decomposition, a feature can cause. Features that are not
+ * listed cause none. */
 static const struct brings { const char *features, *events; } brings[] = {
 	{ "prefetch.*", MISSES },
 	{ "l1i.next_line", "icache_miss " MISSES },
@@ -34,7 +35,8 @@ unsigned tune_limit_measures(struct cost_measure *out, const struct core_config 
 	for (unsigned i = 0; i < cost_events_count; i++) {
 		const struct cost_event *e = &cost_events[i];
 		const char *why, *tag = cost_event_tag(e, c, &why);
-		struct cost_measure m = { .busy = { e->busy[0], e->busy[1] }, .less = c->l3_size || strcmp(e->name, "l2_miss") ? e->less : 0 };
+		struct cost_measure m = { .busy = { e->busy[0], e->busy[1] },
+			.less = c->l3_size || strcmp(e->name, "l2_miss") ? e->less : 0 };
 		if (tag && tag_parse(&m.tag, tag, err))
 			return 0;
 		if (tag)
@@ -52,7 +54,7 @@ static bool named(const char *words, const char *name)
 	return false;
 }
 
-/* Share of the cycles that these events and groups cost at most. */
+/* The largest share of the cycles that these events and groups can cost. */
 static double share_of(const struct tune_limits *l, const char *events)
 {
 	const double all = (double)cost_run_cycles(l->run);
@@ -74,28 +76,31 @@ static double share_of(const struct tune_limits *l, const char *events)
 	return !(all > 0) ? 0 : sum < all ? sum / all : 1;
 }
 
-/* Energy of what prefetchers of data move: requests to L2, and lines from beyond it. */
+/* Energy of what data prefetchers move: requests to L2, and lines from beyond it. */
 static double moved(const struct tune_limits *l, const struct energy_bill *b)
 {
 	const uint64_t *n = l->activity->n;
 	const double l2 = (double)(n[ENERGY_COUNT_l2_requests] + n[ENERGY_COUNT_l2_fills] + n[ENERGY_COUNT_l1d_evicts]);
-	const double beyond = (double)n[ENERGY_COUNT_l3_requests], own = (double)(n[ENERGY_COUNT_l2_prefetches] + n[ENERGY_COUNT_l2_prefetch_misses]);
+	const double beyond = (double)n[ENERGY_COUNT_l3_requests],
+		     own = (double)(n[ENERGY_COUNT_l2_prefetches] + n[ENERGY_COUNT_l2_prefetch_misses]);
 	const double missed = (double)n[ENERGY_COUNT_l2_prefetch_misses];
 	double sum = l2 > 0 ? (own < l2 ? own / l2 : 1) * (b->part[ENERGY_l2] - b->part_fixed[ENERGY_l2]) : 0;
 	if (beyond > 0)
 		sum += (missed < beyond ? missed / beyond : 1) *
-			(b->part[ENERGY_l3] - b->part_fixed[ENERGY_l3] + b->part[ENERGY_dram] - b->part_fixed[ENERGY_dram]);
+			(b->part[ENERGY_l3] - b->part_fixed[ENERGY_l3] + b->part[ENERGY_dram] -
+				b->part_fixed[ENERGY_dram]);
 	return sum;
 }
 
-int tune_limit(double *limit, const struct tune_limits *l, const struct tune_feature *f, const struct tune_goal *goal, const char **why, struct err *err)
+int tune_limit(double *limit, const struct tune_limits *l, const struct tune_feature *f, const struct tune_goal *goal,
+	const char **why, struct err *err)
 {
 	const char *events = "";
 	for (unsigned i = 0; i < BRINGS; i++)
 		if (!fnmatch(brings[i].features, f->name, 0))
 			events = brings[i].events;
 	if (!strcmp(events, "*"))
-		events = l->smt ? events : "";	/* a thread that is alone on its core has it whole */
+		events = l->smt ? events : "";	/* a thread that is alone on its core has all of it anyway */
 	if (!l->warmed && ((!strcmp(f->name, "l2.replacement") && !l->activity->n[ENERGY_COUNT_l2_evicts]) ||
 	                   (!strcmp(f->name, "l3.replacement") && !l->activity->n[ENERGY_COUNT_l3_evicts])))
 		events = "";

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The search (tune_model.h): rounds of configurations, each asked for by the figures of those before. */
+ * The search (tune_model.h): rounds of configurations; each round depends on the figures of those before. */
 #include "analysis/tune/tune_model.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOP = 5 /* features of which all pairs are measured */, ROUND = 4096 /* of an exhaustive search: tries asked for at once */ };
-static const double NEAR = 0.1;	/* of the threshold: what gains less by itself is left alone */
+/* TOP: features of which all pairs are measured; ROUND: tries that an exhaustive search asks for at once */
+enum { TOP = 5, ROUND = 4096 };
+static const double NEAR = 0.1;	/* share of the threshold; features that gain less alone are left out */
 
 const char *const tune_stage_name[TUNE_STAGES_COUNT] = {
 #define X(name, text) text,
@@ -25,9 +26,9 @@ struct tune {
 	size_t tries, asked, room, ask_room;
 	struct tune_pair pair[TOP * (TOP - 1) / 2];
 	size_t pairs;
-	double fastest;			/* cycles, of all so far */
-	uint8_t best[TUNE_FEATURES];	/* level by itself; 0: none gained */
-	double gain[TUNE_FEATURES];	/* of that level */
+	double fastest;			/* least cycles of all so far */
+	uint8_t best[TUNE_FEATURES];	/* best level of the feature alone; 0: none gained */
+	double gain[TUNE_FEATURES];	/* gain of that level */
 	bool failed;
 };
 
@@ -36,7 +37,8 @@ struct tune {
 double tune_value(const struct tune *t, const struct tune_try *r)
 {
 	const struct tune_try *p = t->try;
-	const double cycles = p->cycles > 0 ? r->cycles / p->cycles : 1, energy = p->energy > 0 ? r->energy / p->energy : 1;
+	const double cycles = p->cycles > 0 ? r->cycles / p->cycles : 1,
+		     energy = p->energy > 0 ? r->energy / p->energy : 1;
 	switch (t->goal.what) {
 	case TUNE_CYCLES: return cycles;
 	case TUNE_ENERGY: return energy;
@@ -46,13 +48,16 @@ double tune_value(const struct tune *t, const struct tune_try *r)
 	return r->cycles > t->fastest * (1 + t->goal.within) * (1 + 1e-12) ? 1000 + cycles : energy;
 }
 
-/* That of a change by itself, which is too slow if it makes the preset so: the fastest of all may be another change, to be made as well. */
+/* The value of a change alone. It counts as too slow only against the preset, because the fastest run may have
+ * another change, which can be made as well. */
 static double alone(const struct tune *t, const struct tune_try *r)
 {
 	const struct tune_try *p = t->try;
 	if (t->goal.what != TUNE_ENERGY_WITHIN)
 		return tune_value(t, r);
-	return r->cycles > p->cycles * (1 + t->goal.within) ? 1000 + r->cycles / p->cycles : p->energy > 0 ? r->energy / p->energy : 1;
+	return r->cycles > p->cycles * (1 + t->goal.within) ? 1000 + r->cycles / p->cycles
+		: p->energy > 0                             ? r->energy / p->energy
+							    : 1;
 }
 
 static bool same(const struct tune *t, const struct tune_set *a, const struct tune_set *b)
@@ -95,7 +100,7 @@ const struct tune_try *tune_choice(const struct tune *t)
 		const double v = tune_value(t, r), w = tune_value(t, choice);
 		if (v > limit || n > m)
 			continue;
-		/* alike in all: the first by its levels, whenever it was measured */
+		/* equal in everything: the first by its levels, whenever it was measured */
 		if (n < m || v < w || (!(v > w) && memcmp(r->set.level, choice->set.level, t->features) < 0))
 			choice = r;
 	}
@@ -163,7 +168,7 @@ static int go(struct tune *t, struct err *err)
 	return rc;
 }
 
-/* A change of one feature gains so much, 0 if nothing worth while. */
+/* Rates each feature by its gain alone; 0 if the gain is too small. */
 static void rate(struct tune *t)
 {
 	for (unsigned i = 0; i < t->features; i++) {
@@ -186,7 +191,8 @@ static int singles(struct tune *t, struct err *err)
 	for (unsigned level = 1; level < TUNE_LEVELS && !rc; level++) {
 		for (unsigned i = 0; i < t->features; i++) {
 			struct tune_set s = { { 0 } };
-			const unsigned most = t->f[i].ordered ? level : t->f[i].levels - 1;	/* levels in no order: all of them at first */
+			/* levels without an order: all of them in the first round */
+			const unsigned most = t->f[i].ordered ? level : t->f[i].levels - 1;
 			for (unsigned l = level; on[i] && l <= most && l < t->f[i].levels; l++) {
 				s.level[i] = (uint8_t)l;
 				ask(t, &s, TUNE_SINGLE);
@@ -208,8 +214,8 @@ static int singles(struct tune *t, struct err *err)
 	return rc;
 }
 
-/* Where the best time is a bound, all that is faster than the preset: whatever it takes, who is to be chosen must be nearly as fast.  By itself, and with
- * all that gained. */
+/* Where the best time is a bound: asks for everything that is faster than the preset, alone and with everything
+ * that gained. The choice must be nearly as fast as the fastest, whatever that one takes. */
 static void faster(struct tune *t, const struct tune_set *all)
 {
 	struct tune_set fast = { { 0 } }, both = *all;
@@ -225,7 +231,7 @@ static void faster(struct tune *t, const struct tune_set *all)
 	ask(t, &both, TUNE_TOGETHER);
 }
 
-/* All that gained; every group as a whole. */
+/* Everything that gained; every group as a whole. */
 static int together(struct tune *t, struct err *err)
 {
 	struct tune_set all;
@@ -247,7 +253,7 @@ static int together(struct tune *t, struct err *err)
 	return go(t, err);
 }
 
-/* What gains most, first; the number of those that gain. */
+/* Sorts the features that gain, the largest gain first. Returns their number. */
 static unsigned ranked(const struct tune *t, unsigned order[TUNE_FEATURES])
 {
 	unsigned n = 0;
@@ -271,15 +277,16 @@ static int pairs(struct tune *t, struct err *err)
 		for (unsigned a = 0; a < n; a++)
 			for (unsigned b = a + 1; b < n; b++) {
 				struct tune_set s = { { 0 } };
-				const unsigned x = order[a] < order[b] ? order[a] : order[b], y = order[a] ^ order[b] ^ x;
+				const unsigned x = order[a] < order[b] ? order[a] : order[b],
+					       y = order[a] ^ order[b] ^ x;
 				s.level[x] = t->best[x];
 				s.level[y] = t->best[y];
 				const struct tune_try *r = find(t, &s);
 				if (!pass)
 					ask(t, &s, TUNE_PAIR);
 				else if (r)
-					t->pair[t->pairs++] = (struct tune_pair){ x, y, t->gain[x], t->gain[y], 1 - alone(t, r),
-						(1 - t->gain[x]) * (1 - t->gain[y]) - alone(t, r) };
+					t->pair[t->pairs++] = (struct tune_pair){ x, y, t->gain[x], t->gain[y],
+						1 - alone(t, r), (1 - t->gain[x]) * (1 - t->gain[y]) - alone(t, r) };
 			}
 		int rc = pass ? 0 : go(t, err);
 		if (rc)
@@ -288,7 +295,7 @@ static int pairs(struct tune *t, struct err *err)
 	return 0;
 }
 
-/* What `f` at its best level would make of a configuration, by its gain and its interactions. */
+/* The expected value of a configuration with `f` at its best level added, by its gain and its interactions. */
 static double promise(const struct tune *t, const struct tune_try *now, unsigned f)
 {
 	double v = tune_value(t, now) * (1 - t->gain[f]);
@@ -326,8 +333,8 @@ static int greedy(struct tune *t, struct err *err)
 	}
 }
 
-/* Without each of the features of the best, as long as that gains or costs less than the threshold; then without those that gain next to nothing all
- * in all. */
+/* Tries the best without each of its features, as long as that gains or costs less than the threshold; then
+ * without those that together gain almost nothing. */
 static int without(struct tune *t, bool each, struct err *err)
 {
 	int rc = 0;
@@ -348,13 +355,13 @@ static int without(struct tune *t, bool each, struct err *err)
 	unsigned order[TUNE_FEATURES], n = ranked(t, order);
 	struct tune_set s = best_of(t)->set;
 	double left = 0.8 * t->goal.threshold;
-	for (unsigned i = n; i-- && left > t->gain[order[i]]; )	/* the least first */
+	for (unsigned i = n; i-- && left > t->gain[order[i]]; )	/* the smallest gain first */
 		if (s.level[order[i]]) {
 			left -= t->gain[order[i]];
 			s.level[order[i]] = 0;
 			ask(t, &s, TUNE_WITHOUT);
 		}
-	if (t->asked > 1) {	/* the one without all of them, and the one without the least */
+	if (t->asked > 1) {	/* keep two: without all of them, and without the one that gains least */
 		t->ask[1] = t->ask[t->asked - 1];
 		t->asked = 2;
 	}
@@ -397,7 +404,8 @@ int tune_exhaustive(struct tune *t, double most, struct err *err)
 	struct tune_set s = { { 0 } };
 	int rc = 0;
 	if (tune_space(t) > most)
-		return err_set(err, ERR_INPUT, "there are %.4g configurations, more than %.0f: name fewer features", tune_space(t), most);
+		return err_set(err, ERR_INPUT, "there are %.4g configurations, more than %.0f: name fewer features",
+			tune_space(t), most);
 	for (bool more = true; more && !rc; ) {
 		unsigned i = 0;
 		while (i < t->features && ++s.level[i] == t->f[i].levels)
@@ -414,8 +422,8 @@ int tune_exhaustive(struct tune *t, double most, struct err *err)
 
 /* ---- the rest ---- */
 
-int tune_create(struct tune **out, const struct tune_feature *f, unsigned features, const struct tune_goal *goal, const struct tune_try *preset,
-		tune_measure *measure, void *context, struct err *err)
+int tune_create(struct tune **out, const struct tune_feature *f, unsigned features, const struct tune_goal *goal,
+	const struct tune_try *preset, tune_measure *measure, void *context, struct err *err)
 {
 	if (features > TUNE_FEATURES)
 		return err_set(err, ERR_INPUT, "%u features are more than %d", features, TUNE_FEATURES);

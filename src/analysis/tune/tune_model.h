@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The search for the settings of a machine's features that a program runs best with.
+ * The search for the feature settings with which a program runs best.
  *
- * It knows features by their names and levels, and a run as two figures, cycles and energy; whoever has the machine measures, many configurations at
- * a time.  What is asked for next depends on figures alone, never on the order in which they came: same figures, same choice.
+ * The search knows features by name and levels, and a run by two figures, cycles and energy.  The caller, who
+ * has the machine, measures many configurations at a time.  What is measured next depends only on figures, never
+ * on the order in which they arrived: the same figures give the same choice.
  *
- *   one at a time   each feature by itself; a size goes down as long as that gains
- *   together        all that gained at once, and each group of features that do alike (the prefetchers), which may hide what the others cost
- *   pairs           if that is not what the single gains would make: the interaction of two is what both gain beyond the product of their gains
- *   greedy          from the best so far, what promises most by gains and interactions; then without each, and without what gains next to nothing
+ *   one at a time   each feature alone; a size goes down as long as that gains
+ *   together        everything that gained, together; and each group of similar features (the prefetchers),
+ *                   because one
+ *                   may hide what the others cost
+ *   pairs           if that differs from what the single gains predict: the interaction of two features is their
+ *                   common
+ *                   gain beyond the product of their gains
+ *   greedy          starting from the best so far, the feature that promises most by gains and interactions; then
+ *                   without each one, and without those that gain almost nothing
  *
- * A feature that cannot save the threshold, by what its events cost (limit), is not run at all.  Of all that was measured the choice is the configuration
- * with the fewest changes that is within the threshold of the best: a change that buys less is not made.
- * exhaustive: every configuration instead, as the yardstick.
+ * A feature that cannot save the threshold, judged by the cost of its events (limit), is not run at all.  The
+ * choice is the measured configuration with the fewest changes that is within the threshold of the best: a
+ * change that gains less is not made.  Exhaustive search measures every configuration instead, as a yardstick.
  *
- * Leaves out: features whose gain shows only together with others outside their group (no single gain, no run of the two).
+ * Leaves out: features that gain only together with features outside their group, and not alone.
  */
 #ifndef ANALYSIS_TUNE_MODEL_H
 #define ANALYSIS_TUNE_MODEL_H
@@ -26,23 +32,24 @@
 enum { TUNE_FEATURES = 128, TUNE_LEVELS = 8 };
 struct tune_feature {
 	const char *name;
-	const char *level[TUNE_LEVELS];	/* [0]: as the preset has it */
+	const char *level[TUNE_LEVELS];	/* [0]: the preset's */
 	unsigned levels;
 	bool ordered;			/* each level is less than the one before */
-	unsigned group;			/* those of the same one do alike; 0: none */
-	double limit;			/* share of the objective that it can save at most; 1: not known */
+	unsigned group;			/* features of the same group are similar; 0: no group */
+	double limit;			/* the largest share of the objective that it can save; 1: not known */
 };
 
 enum tune_objective { TUNE_CYCLES, TUNE_ENERGY, TUNE_EDP, TUNE_ENERGY_WITHIN };
 struct tune_goal {
 	enum tune_objective what;
-	double within;			/* TUNE_ENERGY_WITHIN: of the best time, 0.01 for 1 % */
-	double threshold;		/* share of the objective that a change must buy */
+	double within;			/* TUNE_ENERGY_WITHIN: how much slower than the best time; 0.01 for 1 % */
+	double threshold;		/* share of the objective that a change must gain */
 };
 
 struct tune_set { uint8_t level[TUNE_FEATURES]; };
-#define TUNE_STAGES(X) X(PRESET, "preset") X(SINGLE, "single") X(TOGETHER, "together") X(GROUP, "group") X(PAIR, "pair") X(GREEDY, "greedy") X(WITHOUT, "without") \
-	X(EXHAUSTIVE, "exhaustive")
+#define TUNE_STAGES(X) \
+	X(PRESET, "preset") X(SINGLE, "single") X(TOGETHER, "together") X(GROUP, "group") \
+	X(PAIR, "pair") X(GREEDY, "greedy") X(WITHOUT, "without") X(EXHAUSTIVE, "exhaustive")
 enum tune_stage {
 #define X(name, text) TUNE_##name,
 	TUNE_STAGES(X)
@@ -53,34 +60,35 @@ extern const char *const tune_stage_name[TUNE_STAGES_COUNT];
 struct tune_try {
 	struct tune_set set;
 	enum tune_stage stage;
-	double cycles, energy;		/* filled in by the measurement */
+	double cycles, energy;		/* the measurement fills these in */
 	struct energy_activity activity;
 };
-struct tune_pair { unsigned a, b; double gain_a, gain_b, gain_both, interaction; };	/* of features; shares of the preset's objective */
+/* a, b: features; gains: shares of the preset's objective */
+struct tune_pair { unsigned a, b; double gain_a, gain_b, gain_both, interaction; };
 
-/* Measures n configurations, in any order, all of them: 0, or an error, which ends the search. */
+/* Measures all n configurations, in any order. 0, or an error, which ends the search. */
 typedef int tune_measure(void *context, struct tune_try *tries, size_t n, struct err *err);
 
 struct tune;
-/* The features are kept by reference.  preset: the run of the machine as it is. */
-int  tune_create(struct tune **out, const struct tune_feature *f, unsigned features, const struct tune_goal *goal, const struct tune_try *preset,
-		 tune_measure *measure, void *context, struct err *err);
+/* The caller keeps the features alive. preset: the run of the unchanged machine. */
+int tune_create(struct tune **out, const struct tune_feature *f, unsigned features, const struct tune_goal *goal,
+	const struct tune_try *preset, tune_measure *measure, void *context, struct err *err);
 void tune_destroy(struct tune *t);
 int  tune_search(struct tune *t, struct err *err);
-/* Configurations that there are, pruned features included. */
+/* Number of possible configurations, with pruned features. */
 double tune_space(const struct tune *t);
-/* All of them: ERR_INPUT if they are more than `most`. */
+/* Measures all configurations. ERR_INPUT if there are more than `most`. */
 int  tune_exhaustive(struct tune *t, double most, struct err *err);
 bool tune_pruned(const struct tune *t, unsigned feature);
 
-/* Everything that was measured, the preset first. */
+/* Everything that was measured; the preset is first. */
 const struct tune_try *tune_tries(const struct tune *t, size_t *count);
 const struct tune_pair *tune_pairs(const struct tune *t, size_t *count);
 const struct tune_try *tune_choice(const struct tune *t);
-/* A feature by itself at its best level; NULL: it was not run. */
+/* The feature alone at its best level; NULL: it was not run. */
 const struct tune_try *tune_single(const struct tune *t, unsigned feature);
-/* The objective, the preset's being 1; what is too slow for TUNE_ENERGY_WITHIN is above 1000. */
+/* The objective, relative to the preset's; above 1000 if too slow for TUNE_ENERGY_WITHIN. */
 double tune_value(const struct tune *t, const struct tune_try *r);
-/* "feature=level,feature=level", in the features' order; "" for the preset.  malloc'd; NULL: out of memory. */
+/* "feature=level,feature=level" in the features' order; "" for the preset. malloc'd; NULL: out of memory. */
 char *tune_text(const struct tune_feature *f, unsigned features, const struct tune_set *s);
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- options ---------------------------------------------------------------------------------------------- */
+/* ---- options ---- */
 
 bool cli_number(const char *text, double min, double max, double *out)
 {
@@ -59,7 +59,7 @@ uint64_t cli_cycles(const struct core_config *core, double milliseconds)
 	return cycles < 1 ? 1 : (uint64_t)llround(cycles);
 }
 
-/* ---- output ----------------------------------------------------------------------------------------------- */
+/* ---- output ---- */
 
 bool cli_output_open(struct cli_output *o)
 {
@@ -67,7 +67,7 @@ bool cli_output_open(struct cli_output *o)
 	if (o->path) {
 		o->out = fopen(o->path, o->append ? "ae" : "we");
 	} else if (o->fd >= 0) {
-		/* a copy that the program does not inherit; the descriptor itself stays the caller's */
+		/* a copy that the program does not inherit; the caller keeps the descriptor itself */
 		int fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 3);
 		o->out = fd < 0 ? NULL : fdopen(fd, "w");
 		if (!o->out && fd >= 0)
@@ -114,7 +114,7 @@ void cli_plain_name(char *out, size_t bytes, const char *name, const char *separ
 			*c = '_';
 }
 
-/* ---- the run ---------------------------------------------------------------------------------------------- */
+/* ---- the run ---- */
 
 static int on_start(void *context, struct run_thread *t, struct err *err)
 {
@@ -131,12 +131,14 @@ static void on_batch(void *context, struct run_thread *t, const struct spmu_batc
 	session_batch(*(struct session **)context, t, b);
 }
 
-static bool on_client(void *context, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer)
+static bool on_client(void *context, struct run_thread *t, const struct st_client *request, const char *name,
+	struct st_answer *answer)
 {
 	return session_client(*(struct session **)context, t, request, name, answer);
 }
 
 struct run_sink cli_session_sink(struct session **session)
 {
-	return (struct run_sink){ .context = session, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .client = on_client };
+	return (struct run_sink){ .context = session,
+		.thread_start = on_start, .thread_end = on_end, .batch = on_batch, .client = on_client };
 }

@@ -13,7 +13,8 @@ int cli_metrics_load(struct cli_metrics *c, const struct core_config *core, cons
 	struct err err = { 0 };
 	snprintf(path, sizeof path, "%s/metrics/%s.tsv", cli_data_dir(), core->pmu);
 	if (access(path, R_OK)) {
-		cli_error("there are no metrics for the PMU '%s' (data/metrics has none: its events cannot carry them)", core->pmu);
+		cli_error("there are no metrics for the PMU '%s': its events cannot express them",
+			core->pmu);
 		return -1;
 	}
 	if (metrics_load(&c->m, path, model, &err)) {
@@ -32,8 +33,8 @@ int cli_metrics_load(struct cli_metrics *c, const struct core_config *core, cons
 	return 0;
 }
 
-bool cli_metrics_want(struct cli_metrics *c, size_t metric, struct session_events *events, const struct core_config *core,
-	const struct spmu_model *model, bool loud)
+bool cli_metrics_want(struct cli_metrics *c, size_t metric, struct session_events *events,
+	const struct core_config *core, const struct spmu_model *model, bool loud)
 {
 	const struct metric *k = c->m.metric + metric;
 	struct err err = { 0 };
@@ -63,10 +64,13 @@ bool cli_metrics_want(struct cli_metrics *c, size_t metric, struct session_event
 	return good;
 }
 
-void cli_metrics_values(struct cli_metrics *c, double (*count)(void *context, size_t event), void *context, double seconds)
+void cli_metrics_values(
+	struct cli_metrics *c, double (*count)(void *context, size_t event), void *context, double seconds)
 {
 	for (size_t i = 0; i < c->m.events; i++)
-		c->count[i] = !strcmp(c->m.event[i].name, "duration_time") ? seconds : c->event[i] == SIZE_MAX ? 0 : count(context, c->event[i]);
+		c->count[i] = !strcmp(c->m.event[i].name, "duration_time") ? seconds
+			: c->event[i] == SIZE_MAX                          ? 0
+									   : count(context, c->event[i]);
 	metrics_values(&c->m, c->count, c->value);
 }
 

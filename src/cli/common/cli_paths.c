@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Where softpmu's own files lie: beside the running binary in the build tree (build/softpmu, build/san/softpmu), or
- * under PREFIX after `make install`.  The working directory never matters. */
+ * Where softpmu's own files are: beside the running binary in the build tree (build/softpmu,
+ * build/san/softpmu), or under PREFIX after `make install`.  The working directory never matters. */
 #include "cli/cli.h"
 #include "softpmu/uncore.h"
 #include "softpmu/pmu.h"
@@ -27,7 +27,7 @@ static const char *own_dir(void)
 	return dir;
 }
 
-/* First of the places that holds `witness`; the first place of all if none does, so that an error can name it. */
+/* The first place that contains `witness`; if none does, the first of all, so that an error can name it. */
 static const char *find(char *out, const char *const *place, size_t places, const char *witness)
 {
 	char path[PATH_MAX + 64];

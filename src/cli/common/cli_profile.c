@@ -63,7 +63,7 @@ bool cli_profile_settings(const struct store_set *set, char *text, size_t bytes)
 
 /* ---- before a run ---- */
 
-/* The profile, if there is one for what is to be run: 1, 0 or an error. */
+/* Looks for the profile of what is to be run: 1 if there is one, 0 if not, or an error. */
 static int look_up(struct cli_run *r, struct store_profile *out, struct err *err)
 {
 	struct profile_store *s = NULL;
@@ -80,7 +80,7 @@ static int look_up(struct cli_run *r, struct store_profile *out, struct err *err
 	return code;
 }
 
-/* The settings are in r->registers: what a profile's say, over those of the command line. */
+/* Applies a profile's settings on top of those of the command line. */
 static int set_registers(struct core_features *f, const struct store_set *set, struct err *err)
 {
 	char settings[4096];
@@ -100,27 +100,31 @@ struct run_write *cli_phase_writes(const struct cli_phase *phase, size_t phases,
 	for (unsigned i = 0; list && core_features_register(i, &msr); i++) {
 		bool differs = false;
 		for (size_t p = 0; p < phases; p++)
-			differs |= core_features_read(&phase[p].to, msr, &value) == FEATURE_OK && core_features_read(&phase[0].to, msr, &first) == FEATURE_OK &&
-				value != first;
+			differs |= core_features_read(&phase[p].to, msr, &value) == FEATURE_OK &&
+				core_features_read(&phase[0].to, msr, &first) == FEATURE_OK && value != first;
 		for (size_t p = 0; p < phases && differs; p++)
 			if (phase[p].object && core_features_read(&phase[p].to, msr, &value) == FEATURE_OK)
-				list[(*count)++] = (struct run_write){ .object = phase[p].object, .offset = phase[p].offset, .msr = msr, .value = value,
+				list[(*count)++] = (struct run_write){ .object = phase[p].object,
+					.offset = phase[p].offset, .msr = msr, .value = value,
 					.may_miss = true };
 	}
 	return list;
 }
 
-/* The phases' settings, to be written where they begin; behind them what the command line writes in mid-run. */
-static int set_phases(struct cli_run *r, const struct store_profile *p, const struct core_features *plain, struct err *err)
+/* The phases' settings are written where the phases begin; the command line's writes during the run come after
+ * them. */
+static int set_phases(
+	struct cli_run *r, const struct store_profile *p, const struct core_features *plain, struct err *err)
 {
-	static struct run_write *list;	/* for as long as softpmu runs */
+	static struct run_write *list;	/* lives until softpmu ends */
 	size_t count = 0;
 	if (!p->phases)
 		return 0;
 	struct cli_phase *phase = calloc(p->phases, sizeof *phase);
 	int code = phase ? 0 : err_set(err, ERR_NOMEM, "out of memory for the phases of a profile");
 	for (size_t i = 0; i < p->phases && !code; i++) {
-		phase[i] = (struct cli_phase){ .object = p->phase[i].object, .offset = p->phase[i].offset, .to = *plain };
+		phase[i] =
+			(struct cli_phase){ .object = p->phase[i].object, .offset = p->phase[i].offset, .to = *plain };
 		code = set_registers(&phase[i].to, &p->phase[i].set, err);
 	}
 	if (!code) {
@@ -160,13 +164,14 @@ static void say(const struct cli_run *r, const struct store_profile *p)
 	const char *base = strrchr(p->path, '/');
 	if (p->phases)
 		snprintf(phases, sizeof phases, " and others in %zu phases", p->phases);
-	fprintf(stderr, "softpmu: profile of %s for %s%s%s applied (%s, %s): %s%s%s%s\n", base ? base + 1 : p->path, p->core, *p->name ? ", " : "", p->name,
-		*p->objective ? p->objective : "by hand", p->date, settings, dots, phases, r->profile == CLI_PROFILE_STORED ? "; --no-profile runs without it" : "");
+	fprintf(stderr, "softpmu: profile of %s for %s%s%s applied (%s, %s): %s%s%s%s\n", base ? base + 1 : p->path,
+		p->core, *p->name ? ", " : "", p->name, *p->objective ? p->objective : "by hand", p->date, settings,
+		dots, phases, r->profile == CLI_PROFILE_STORED ? "; --no-profile runs without it" : "");
 }
 
 int cli_profile_apply(struct cli_run *r)
 {
-	static struct store_profile applied;	/* for as long as softpmu runs */
+	static struct store_profile applied;	/* lives until softpmu ends */
 	struct err err = { 0 };
 	struct store_profile p;
 	bool asked = r->profile == CLI_PROFILE_ASKED;
@@ -174,16 +179,17 @@ int cli_profile_apply(struct cli_run *r)
 		return 0;
 	char place[PATH_MAX];
 	if (!asked && profile_store_path(place, sizeof place, &err))
-		return 0;	/* no place for any: a service, env -i */
+		return 0;	/* there is no place for a store: a service, env -i */
 	int code = look_up(r, &p, &err);
 	if (!code && asked)
-		cli_error("no profile%s%s of this program for core '%s' (softpmu tune list)", r->profile_name ? " " : "", r->profile_name ? r->profile_name : "",
-			r->core.name);
+		cli_error("no profile%s%s of this program for core '%s' (softpmu tune list)",
+			r->profile_name ? " " : "", r->profile_name ? r->profile_name : "", r->core.name);
 	if (!code)
 		return asked ? -1 : 0;
 	if (code > 0 && !asked && (r->sets || r->features)) {
-		cli_warn("the profile of this program is for %s without %s: not applied (--profile applies it all the same)", r->core.name,
-			r->sets ? "--set" : "--feature and --wrmsr");
+		cli_warn("the profile of this program is for %s without %s: not applied (--profile "
+			 "applies it anyway)",
+			r->core.name, r->sets ? "--set" : "--feature and --wrmsr");
 		store_profile_free(&p);
 		return 0;
 	}
@@ -208,7 +214,7 @@ int cli_profile_apply(struct cli_run *r)
 
 /* ---- after a search ---- */
 
-/* The registers that the settings make. */
+/* Fills in the registers that result from the settings. */
 static int registers_of(struct store_set *set, const struct core_config *preset, struct err *err)
 {
 	struct core_features f;
@@ -263,7 +269,8 @@ int cli_profile_keep(struct cli_run *r, struct store_profile *p)
 	if (!r->run.replay && cli_profile_key(r->argv[0], key, path, sizeof path))
 		return -1;
 	cli_profile_date(date);
-	p->program = key, p->path = path, p->core = r->core.name, p->name = r->profile_name, p->date = date, p->version = cli_version();
+	p->program = key, p->path = path, p->core = r->core.name, p->name = r->profile_name, p->date = date,
+	p->version = cli_version();
 	code = registers_of(&p->set, &preset, &err);
 	for (size_t i = 0; !code && i < p->phases; i++)
 		code = registers_of(&p->phase[i].set, &preset, &err);

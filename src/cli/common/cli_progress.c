@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The run as its user sees it: the progress line, and what Ctrl-C does.
+ * A run as its user sees it: the progress line, and what Ctrl-C does.
  *
- * A SIGINT from the terminal reaches the whole foreground group, the traced program too; softpmu only takes note and waits
- * for the program's own reaction.  A signal that somebody sent with kill() may have been meant for softpmu alone: it is
- * passed on to the program (a program in the same group may then see it twice).
+ * A SIGINT from the terminal reaches the whole foreground group, also the traced program.  softpmu only takes
+ * note of it and waits for the program's own reaction.  A signal that somebody sent with kill() may have been
+ * meant for softpmu alone, so it is passed on to the program (a program in the same group may then get it
+ * twice).
  */
 #include "cli/cli.h"
 #include <errno.h>
@@ -15,7 +16,7 @@
 
 static const double SHOW_AFTER = 2.0, SHOW_EVERY = 0.2, TWICE_WITHIN = 3.0;	/* seconds */
 
-/* Signal handlers reach nothing but globals. */
+/* signal handlers can only reach globals */
 static volatile sig_atomic_t taken, passed_on;	/* signals so far; the last one to pass on */
 static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
 enum { CAUGHT = sizeof caught / sizeof *caught };
@@ -33,7 +34,7 @@ struct guarded {		/* a run with its sink */
 static double now(void)
 {
 	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);	/* for the terminal only; no result depends on it */
+	clock_gettime(CLOCK_MONOTONIC, &ts);	/* only for the terminal; no result depends on it */
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
@@ -95,7 +96,7 @@ static int interrupted(struct guarded *g)
 		g->last = t;
 		if (g->serious >= 3 && g->pid > 0)
 			kill(g->pid, SIGKILL);
-		if (g->serious >= 2 || !g->r->argv)	/* of a stream from a file nobody else will end the run */
+		if (g->serious >= 2 || !g->r->argv)	/* nothing else will end the replay of a stream */
 			g->stopped = true;
 	}
 	return g->stopped;
@@ -129,7 +130,7 @@ static void guard_side(void *context, struct run_thread *t, uint32_t pid, const 
 {
 	struct guarded *g = context;
 	if (ST_HEADER_KIND(record[0]) == ST_EXIT && (pid_t)pid == g->pid)
-		g->pid = -1;	/* it ends: its number may soon be somebody else's */
+		g->pid = -1;	/* the program ends: its pid may soon belong to somebody else */
 	if (g->sink->side)
 		g->sink->side(g->sink->context, t, pid, record, cycle);
 }
@@ -150,7 +151,8 @@ bool cli_interrupted(void)
 	return taken;
 }
 
-static bool guard_client(void *context, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer)
+static bool guard_client(void *context, struct run_thread *t, const struct st_client *request, const char *name,
+	struct st_answer *answer)
 {
 	struct guarded *g = context;
 	return g->sink->client && g->sink->client(g->sink->context, t, request, name, answer);
@@ -163,7 +165,7 @@ static void catch(struct sigaction before[CAUGHT])
 	sigemptyset(&act.sa_mask);
 	for (int i = 0; i < CAUGHT; i++) {
 		sigaction(caught[i], NULL, before + i);
-		/* nohup, a shell's background job: stays ignored, for the program as well */
+		/* nohup, a shell's background job: the signal stays ignored, for the program as well */
 		if (before[i].sa_handler != SIG_IGN)
 			sigaction(caught[i], &act, NULL);
 	}
@@ -185,7 +187,8 @@ void cli_catch(bool on)
 int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_result *result, struct err *err)
 {
 	struct guarded g = { .r = r, .sink = sink };
-	struct run_sink guard = { .context = &g, .thread_start = guard_start, .thread_end = guard_end, .batch = guard_batch, .client = guard_client,
+	struct run_sink guard = { .context = &g,
+		.thread_start = guard_start, .thread_end = guard_end, .batch = guard_batch, .client = guard_client,
 		.side = guard_side, .tick = guard_tick };
 	struct sigaction before[CAUGHT];
 

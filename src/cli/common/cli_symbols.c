@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Side records into symbols (cli_symbols.h). */
+ * From side records to symbols (cli_symbols.h). */
 #include "cli/common/cli_symbols.h"
 #include "stream/format.h"
 
@@ -12,8 +12,13 @@ void cli_symbols_side(struct symbols *s, uint32_t pid, const uint64_t *record, u
 	case ST_MAP:
 		if (ST_HEADER_LOW(record[0]) < sizeof *map || !(map->prot & ST_PROT_X))
 			break;
-		symbols_map(s, pid, &(struct symbols_map){ .addr = map->addr, .bytes = map->bytes, .offset = map->offset, .executable = true,
-			.path = (const char *)(map + 1), .build_id = map->build_id_bytes ? map->build_id : NULL, .build_id_bytes = map->build_id_bytes }, ++*time);
+		symbols_map(s, pid,
+			&(struct symbols_map){ .addr = map->addr,
+				.bytes = map->bytes, .offset = map->offset, .executable = true,
+				.path = (const char *)(map + 1),
+				.build_id = map->build_id_bytes ? map->build_id : NULL,
+				.build_id_bytes = map->build_id_bytes },
+			++*time);
 		break;
 	case ST_PROCESS:
 		if (process->is_exec)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Classes whose pairs are looked at: those that replays know. */
-enum { PAIRED = GRAPH_STORE_BUFFER + 1, SINGLES = 1 + GRAPH_CLASSES_COUNT, SHOWN = 10 /* instructions */ };
+/* PAIRED: pairs of the classes that replays know, too; SHOWN: instructions */
+enum { PAIRED = GRAPH_STORE_BUFFER + 1, SINGLES = 1 + GRAPH_CLASSES_COUNT, SHOWN = 10 };
 
 struct cost_graph {
 	struct core_config c;
@@ -21,7 +21,8 @@ struct cost_graph {
 };
 _Static_assert(SINGLES + PAIRED * (PAIRED - 1) / 2 <= GRAPH_RUNS, "all pairs at a time");
 
-int cost_graph_create(struct cost_graph **out, const struct core_config *c, bool pairs, bool places, bool slack, struct err *err)
+int cost_graph_create(
+	struct cost_graph **out, const struct core_config *c, bool pairs, bool places, bool slack, struct err *err)
 {
 	int rc = graph_supports(c, err);
 	if (rc)
@@ -80,7 +81,7 @@ void cost_graph_replayed(struct cost_graph *g, const char *event, double cycles_
 		}
 }
 
-/* Cycles that graph `run` takes less than the whole one, all threads together. */
+/* By how many cycles graph `run` is shorter than the whole one, over all threads. */
 static double saved(const struct cost_graph *g, unsigned run)
 {
 	double sum = 0;
@@ -89,7 +90,7 @@ static double saved(const struct cost_graph *g, unsigned run)
 	return sum;
 }
 
-/* What the critical path consists of, and its instructions. */
+/* Prints what the critical path consists of, and its instructions. */
 static void print_path(const struct cost_style *s, const struct cost_graph *g, double cycles)
 {
 	FILE *out = s->out;
@@ -104,11 +105,14 @@ static void print_path(const struct cost_style *s, const struct cost_graph *g, d
 		fprintf(out, "\n Critical path, %.1f%% of the cycles followed:\n", 100 * all / cycles);
 	for (unsigned k = 0; k < PATH_KINDS_COUNT; k++) {
 		if (s->form == COST_TABLE && kind[k] > 0)
-			fprintf(out, " %-14s %12.0f %6.2f%%   %s\n", path_kind_name[k], kind[k], 100 * kind[k] / cycles, path_kind_help[k]);
+			fprintf(out, " %-14s %12.0f %6.2f%%   %s\n", path_kind_name[k], kind[k], 100 * kind[k] / cycles,
+				path_kind_help[k]);
 		else if (s->form == COST_CSV)
-			fprintf(out, "path%s%s%s%.0f%s%.6f\n", sep, path_kind_name[k], sep, kind[k], sep, kind[k] / cycles);
+			fprintf(out, "path%s%s%s%.0f%s%.6f\n", sep, path_kind_name[k], sep, kind[k], sep,
+				kind[k] / cycles);
 		else if (s->form == COST_JSON)
-			fprintf(out, "{\"path\": \"%s\", \"cycles\": %.0f, \"share\": %.6f}\n", path_kind_name[k], kind[k], kind[k] / cycles);
+			fprintf(out, "{\"path\": \"%s\", \"cycles\": %.0f, \"share\": %.6f}\n", path_kind_name[k],
+				kind[k], kind[k] / cycles);
 	}
 	for (size_t i = 0; i < g->threads; i++) {
 		size_t n;
@@ -120,12 +124,18 @@ static void print_path(const struct cost_style *s, const struct cost_graph *g, d
 			for (unsigned e = 1; e < PATH_KINDS_COUNT; e++)
 				most = site[k].kind[e] > site[k].kind[most] ? e : most;
 			if (s->form == COST_TABLE)
-				fprintf(out, "   0x%-14" PRIx64 " %10" PRIu64 " %6.2f%%   %.0f%% %s\n", site[k].ip, site[k].cycles, 100 * (double)site[k].cycles / cycles,
-					100 * (double)site[k].kind[most] / (double)site[k].cycles, path_kind_name[most]);
+				fprintf(out, "   0x%-14" PRIx64 " %10" PRIu64 " %6.2f%%   %.0f%% %s\n", site[k].ip,
+					site[k].cycles, 100 * (double)site[k].cycles / cycles,
+					100 * (double)site[k].kind[most] / (double)site[k].cycles,
+					path_kind_name[most]);
 			else if (s->form == COST_CSV)
-				fprintf(out, "path-instruction%s0x%" PRIx64 "%s%" PRIu64 "%s%s\n", sep, site[k].ip, sep, site[k].cycles, sep, path_kind_name[most]);
+				fprintf(out, "path-instruction%s0x%" PRIx64 "%s%" PRIu64 "%s%s\n", sep, site[k].ip, sep,
+					site[k].cycles, sep, path_kind_name[most]);
 			else
-				fprintf(out, "{\"path-instruction\": \"0x%" PRIx64 "\", \"cycles\": %" PRIu64 ", \"most\": \"%s\"}\n", site[k].ip, site[k].cycles, path_kind_name[most]);
+				fprintf(out,
+					"{\"path-instruction\": \"0x%" PRIx64 "\", \"cycles\": %" PRIu64
+					", \"most\": \"%s\"}\n",
+					site[k].ip, site[k].cycles, path_kind_name[most]);
 		}
 	}
 }
@@ -166,12 +176,16 @@ void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, do
 		measured += (double)graph_measured(g->thread[i].graph);
 	}
 	if (s->form == COST_TABLE)
-		fprintf(out, "\n Dependence graph, no wrong paths: its longest path is %+.2f%% off the run's %.0f cycles; without the edges of a class it is shorter by\n"
-			"                     cycles   share |     replay   share | graph/replay |       only | graph/only\n", 100 * (whole - measured) / cycles, cycles);
+		fprintf(out,
+			"\n Dependence graph, no wrong paths: its longest path is %+.2f%% off the run's %.0f cycles; "
+			"without the edges of a class it is shorter by\n" "                     cycles   share |     "
+			"replay   share | graph/replay |       only | graph/only\n",
+			100 * (whole - measured) / cycles, cycles);
 	else if (s->form == COST_CSV)
 		fprintf(out, "graph%sall%s%.0f%s%.0f\n", sep, sep, cycles, sep, cycles + whole - measured);
 	else
-		fprintf(out, "{\"graph\": \"all\", \"cycles\": %.0f, \"path\": %.0f}\n", cycles, cycles + whole - measured);
+		fprintf(out, "{\"graph\": \"all\", \"cycles\": %.0f, \"path\": %.0f}\n", cycles,
+			cycles + whole - measured);
 	for (unsigned k = 0; k < GRAPH_CLASSES_COUNT; k++) {
 		const double by = saved(g, 1 + k), replay = g->replayed[k], only = g->only[k];
 		if (s->form == COST_TABLE) {
@@ -193,7 +207,8 @@ void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, do
 			csv_replayed(out, sep, by, only);
 			fputc('\n', out);
 		} else {
-			fprintf(out, "{\"graph\": \"%s\", \"saved\": %.0f, \"share\": %.6f", graph_class_name[k], by, by / cycles);
+			fprintf(out, "{\"graph\": \"%s\", \"saved\": %.0f, \"share\": %.6f", graph_class_name[k], by,
+				by / cycles);
 			json_replayed(out, "replay", replay);
 			json_replayed(out, "only", only);
 			fputs("}\n", out);
@@ -202,30 +217,41 @@ void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, do
 	print_path(s, g, cycles);
 	if (g->slack)
 		graph_slack_print(s, g->thread, g->threads);
-	static const char *const kind[] = { [COST_INDEPENDENT] = "independent", [COST_PARALLEL] = "parallel", [COST_SERIAL] = "serial" };
+	static const char *const kind[] = {
+		[COST_INDEPENDENT] = "independent", [COST_PARALLEL] = "parallel", [COST_SERIAL] = "serial"
+	};
 	bool any = false;
 	for (unsigned i = 0; i < g->pairs; i++) {
-		const double a = saved(g, 1 + g->pair[i].a), b = saved(g, 1 + g->pair[i].b), both = saved(g, SINGLES + i);
-		const struct cost_pair p = { graph_class_name[g->pair[i].a], graph_class_name[g->pair[i].b], cycles - a, cycles - b, cycles - both };
+		const double a = saved(g, 1 + g->pair[i].a), b = saved(g, 1 + g->pair[i].b),
+			     both = saved(g, SINGLES + i);
+		const struct cost_pair p = { graph_class_name[g->pair[i].a], graph_class_name[g->pair[i].b], cycles - a,
+			cycles - b, cycles - both };
 		double more;
 		const enum cost_interaction is = cost_interaction(cycles, &p, &more);
-		if (fabs(a) < 0.005 * cycles || fabs(b) < 0.005 * cycles)	/* nothing to interact with */
+		if (fabs(a) < 0.005 * cycles || fabs(b) < 0.005 * cycles)	/* too small to interact */
 			continue;
 		if (s->form == COST_TABLE) {
 			if (!any)
-				fputs("\n Pairs, by the graph: cycles saved without the one, the other, both; what both save beyond the sum\n", out);
-			fprintf(out, " %-14s %-14s %12.0f %12.0f %12.0f %+12.0f  %s\n", p.first, p.second, a, b, both, more, kind[is]);
+				fputs("\n Pairs, by the graph: cycles saved without the first, the second, both; what "
+				      "both save beyond the sum\n",
+					out);
+			fprintf(out, " %-14s %-14s %12.0f %12.0f %12.0f %+12.0f  %s\n", p.first, p.second, a, b, both,
+				more, kind[is]);
 		} else if (s->form == COST_CSV) {
-			fprintf(out, "graph-pair%s%s%s%s%s%.0f%s%.0f%s%.0f%s%.0f%s%s\n", sep, p.first, sep, p.second, sep, a, sep, b, sep, both, sep, more, sep, kind[is]);
+			fprintf(out, "graph-pair%s%s%s%s%s%.0f%s%.0f%s%.0f%s%.0f%s%s\n", sep, p.first, sep, p.second,
+				sep, a, sep, b, sep, both, sep, more, sep, kind[is]);
 		} else {
-			fprintf(out, "{\"graph-pair\": [\"%s\", \"%s\"], \"saved\": [%.0f, %.0f], \"both\": %.0f, \"interaction\": %.0f, \"kind\": \"%s\"}\n",
+			fprintf(out,
+				"{\"graph-pair\": [\"%s\", \"%s\"], \"saved\": [%.0f, %.0f], \"both\": %.0f, "
+				"\"interaction\": %.0f, \"kind\": \"%s\"}\n",
 				p.first, p.second, a, b, both, more, kind[is]);
 		}
 		any = true;
 	}
 }
 
-int cost_graph_print_places(const struct cost_style *s, const struct cost_graph *g, struct cost_places *names, bool instructions, size_t rows, double cycles, struct err *err)
+int cost_graph_print_places(const struct cost_style *s, const struct cost_graph *g, struct cost_places *names,
+	bool instructions, size_t rows, double cycles, struct err *err)
 {
 	return graph_places_print(s, g->thread, g->threads, names, instructions, rows, cycles, err);
 }

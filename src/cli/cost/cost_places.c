@@ -85,7 +85,8 @@ void cost_places_text(struct cost_places *p, uint32_t pid, uint64_t ip, char *te
 	symbols_resolve(p->symbols, pid, ip, UINT64_MAX, &at);
 	const struct symfile *f = symbols_place_file(&at);
 	const size_t n = f ? symfile_read(f, at.address, code, sizeof code) : 0;
-	if (!n || !symfile_vaddr(f, at.address, &vaddr) || !isa_text(code, n, vaddr, symfile_word_bytes(f), &style, text, bytes))
+	if (!n || !symfile_vaddr(f, at.address, &vaddr) ||
+		!isa_text(code, n, vaddr, symfile_word_bytes(f), &style, text, bytes))
 		*text = 0;
 }
 
@@ -124,8 +125,9 @@ static bool grow(struct cost_places *p)
 	return true;
 }
 
-/* Takes the name. */
-static struct cost_place *find(struct cost_places *p, char *name, const struct cost_run *const *changed, unsigned runs, unsigned measures)
+/* Takes ownership of the name. */
+static struct cost_place *find(
+	struct cost_places *p, char *name, const struct cost_run *const *changed, unsigned runs, unsigned measures)
 {
 	if (!name || (p->places == p->room && !grow(p))) {
 		free(name);
@@ -137,7 +139,8 @@ static struct cost_place *find(struct cost_places *p, char *name, const struct c
 		return &p->place[p->bucket[at] - 1];
 	}
 	struct cost_place *a = &p->place[p->places];
-	*a = (struct cost_place){ .name = name, .of = calloc(measures + 1, sizeof *a->of), .changed = calloc(runs + 1, sizeof *a->changed) };
+	*a = (struct cost_place){ .name = name, .of = calloc(measures + 1, sizeof *a->of),
+		.changed = calloc(runs + 1, sizeof *a->changed) };
 	bool good = a->of && a->changed;
 	for (unsigned k = 0; a->of && k < measures; k++)
 		spread_init(&a->of[k].pushout, COST_SITE_FINE);
@@ -169,15 +172,16 @@ static int by_pushout(const void *a, const void *b)
 	return strcmp(p->name, q->name);
 }
 
-int cost_places_add(struct cost_places *p, const struct cost_run *base, struct cost_run *const *changed, unsigned runs, unsigned measures, bool instructions,
-	struct err *err)
+int cost_places_add(struct cost_places *p, const struct cost_run *base, struct cost_run *const *changed, unsigned runs,
+	unsigned measures, bool instructions, struct err *err)
 {
 	const struct cost_run *const *others = (const struct cost_run *const *)changed;
 	for (unsigned k = 0; k <= runs; k++) {
 		size_t n;
 		const struct cost_site *s = cost_run_sites(k ? changed[k - 1] : base, &n);
 		for (size_t i = 0; i < n; i++) {
-			struct cost_place *a = find(p, cost_places_name(p, s[i].pid, s[i].ip, instructions), others, runs, measures);
+			struct cost_place *a =
+				find(p, cost_places_name(p, s[i].pid, s[i].ip, instructions), others, runs, measures);
 			if (!a)
 				return err_set(err, ERR_NOMEM, "out of memory");
 			*(k ? &a->changed[k - 1].cycles : &a->cycles) += cycles_of(&s[i]);

@@ -57,13 +57,14 @@ static void table(FILE *out, const struct cost_view *v)
 {
 	char n[48];
 	fprintf(out, " %-13s %13s |%34s%25s |%28s |\n", "", "", "cycles an event", "", "share of all cycles");
-	fprintf(out, " %-13s %13s |%9s %9s %9s %17s %11s | %8s %8s %10s | %6s\n", "event", "count", "analytic", "duration", "pushout",
-		"quartiles", "total time", "duration", "pushout", "total time", "scale");
+	fprintf(out, " %-13s %13s |%9s %9s %9s %17s %11s | %8s %8s %10s | %6s\n", "event", "count", "analytic",
+		"duration", "pushout", "quartiles", "total time", "duration", "pushout", "total time", "scale");
 	for (size_t i = 0; i < v->rows; i++) {
 		const struct cost_row *r = v->row + i;
 		char quartiles[48] = "-";
 		if (r->count && !isnan(r->each[COST_PUSHOUT]))
-			snprintf(quartiles, sizeof quartiles, "%u %u %u", r->quartile[0], r->quartile[1], r->quartile[2]);
+			snprintf(quartiles, sizeof quartiles, "%u %u %u", r->quartile[0], r->quartile[1],
+				r->quartile[2]);
 		fprintf(out, " %-13s %13s |", r->name, grouped((double)r->count, n));
 		for (unsigned m = 0; m < COST_TOTAL; m++)
 			cell(out, m ? 9 : 8, r->each[m], "%.1f", "");
@@ -85,7 +86,6 @@ static void csv_number(FILE *out, const char *separator, double n, const char *f
 		fprintf(out, format, n);
 }
 
-/* In quotes where it must be: C++ names hold commas. */
 void cost_csv_text(FILE *out, const char *separator, const char *text)
 {
 	if (!strstr(text, separator) && !strpbrk(text, "\"\n")) {
@@ -172,7 +172,8 @@ static void json(FILE *out, const struct cost_view *v)
 			}
 		}
 		if (r->count)
-			fprintf(out, ", \"pushout_quartiles\": [%u, %u, %u]", r->quartile[0], r->quartile[1], r->quartile[2]);
+			fprintf(out, ", \"pushout_quartiles\": [%u, %u, %u]", r->quartile[0], r->quartile[1],
+				r->quartile[2]);
 		json_number(out, "share_duration", cost_share(v, r, COST_DURATION), "%.6f");
 		json_number(out, "share_pushout", cost_share(v, r, COST_PUSHOUT), "%.6f");
 		json_number(out, "share_total_time", cost_share(v, r, COST_TOTAL), "%.6f");
@@ -194,11 +195,12 @@ void cost_print(const struct cost_style *s, const struct cost_view *v)
 		table(s->out, v);
 }
 
-static void replay_line(FILE *out, const char *event, const struct cost_view *v, const struct cost_row *r, const struct cost_replay *p)
+static void replay_line(
+	FILE *out, const char *event, const struct cost_view *v, const struct cost_row *r, const struct cost_replay *p)
 {
 	char a[48], b[48], c[48], d[48];
-	fprintf(out, "   %-13s %s: %s cycles -> %s, %s events -> %s", event, p->change, grouped(v->cycles, a), grouped(p->cycles, b),
-		grouped((double)r->count, c), grouped(p->events, d));
+	fprintf(out, "   %-13s %s: %s cycles -> %s, %s events -> %s", event, p->change, grouped(v->cycles, a),
+		grouped(p->cycles, b), grouped((double)r->count, c), grouped(p->events, d));
 	if (isnan(p->each))
 		fprintf(out, "; no cost: %s\n", p->why);
 	else
@@ -228,42 +230,49 @@ void cost_print_methods(const struct cost_style *s, const struct cost_view *v)
 			const struct cost_row *r = v->row + i;
 			if (!isnan(r->each[m]) || !r->how[m] || (m == COST_TOTAL && r->better.change))
 				continue;
-			fprintf(s->out, "%s   %-13s %s: %s\n", any ? "" : "\n Does not apply:\n", r->name, cost_method_name[m], r->how[m]);
+			fprintf(s->out, "%s   %-13s %s: %s\n", any ? "" : "\n Does not apply:\n", r->name,
+				cost_method_name[m], r->how[m]);
 			any = true;
 		}
 }
 
-void cost_print_groups(const struct cost_style *s, const struct cost_view *v, const uint64_t group[COST_GROUPS_COUNT], const struct cost_hidden *h)
+void cost_print_groups(const struct cost_style *s, const struct cost_view *v, const uint64_t group[COST_GROUPS_COUNT],
+	const struct cost_hidden *h)
 {
 	char n[48];
 	double sum = 0;
 	if (s->form == COST_TABLE)
-		fprintf(s->out, "\n Decomposition of the CPI, by what retirement waited for:\n %-13s %15s %8s %7s  %15s %15s\n", "", "cycles", "CPI", "share",
-			"under way", "of it hidden");
+		fprintf(s->out,
+			"\n Decomposition of the CPI, by what retirement waited for:\n %-13s %15s %8s %7s  %15s %15s\n",
+			"", "cycles", "CPI", "share", "under way", "hidden");
 	for (unsigned g = 0; g < COST_GROUPS_COUNT; g++) {
-		const double cycles = (double)group[g] / EXACT_CYCLE, busy = h->busy[g], cpi = v->instructions > 0 ? cycles / v->instructions : 0;
+		const double cycles = (double)group[g] / EXACT_CYCLE, busy = h->busy[g],
+			     cpi = v->instructions > 0 ? cycles / v->instructions : 0;
 		sum += cycles;
 		if (s->form == COST_CSV) {
-			fprintf(s->out, "cpi%s%s%s%.3f%s%.6f%s%.6f", s->separator, cost_group_name[g], s->separator, cycles, s->separator, cpi, s->separator,
-				v->cycles > 0 ? cycles / v->cycles : 0);
+			fprintf(s->out, "cpi%s%s%s%.3f%s%.6f%s%.6f", s->separator, cost_group_name[g], s->separator,
+				cycles, s->separator, cpi, s->separator, v->cycles > 0 ? cycles / v->cycles : 0);
 			csv_number(s->out, s->separator, busy, "%.0f");
 			fputc('\n', s->out);
 		} else if (s->form == COST_JSON) {
-			fprintf(s->out, "{\"group\": \"%s\", \"cycles\": %.3f, \"cpi\": %.6f", cost_group_name[g], cycles, cpi);
+			fprintf(s->out, "{\"group\": \"%s\", \"cycles\": %.3f, \"cpi\": %.6f", cost_group_name[g],
+				cycles, cpi);
 			json_number(s->out, "under_way", busy, "%.0f");
 			fputs("}\n", s->out);
 		} else if (group[g] || busy > 0) {
-			fprintf(s->out, " %-13s %15s %8.4f %6.2f%%", cost_group_name[g], grouped(cycles, n), cpi, v->cycles > 0 ? 100 * cycles / v->cycles : 0);
+			fprintf(s->out, " %-13s %15s %8.4f %6.2f%%", cost_group_name[g], grouped(cycles, n), cpi,
+				v->cycles > 0 ? 100 * cycles / v->cycles : 0);
 			if (!isnan(busy)) {
 				fprintf(s->out, "  %15s", grouped(busy, n));
 				fprintf(s->out, " %15s", grouped(busy > cycles ? busy - cycles : 0, n));
 			}
-			fprintf(s->out, "%s%s\n", isnan(busy) ? "                                    " : "    ", cost_group_help[g]);
+			fprintf(s->out, "%s%s\n", isnan(busy) ? "                                    " : "    ",
+				cost_group_help[g]);
 		}
 	}
 	if (s->form == COST_TABLE)
-		fprintf(s->out, " %-13s %15s %8.4f %6.2f%%\n", "sum", grouped(sum, n), v->instructions > 0 ? sum / v->instructions : 0,
-			v->cycles > 0 ? 100 * sum / v->cycles : 0);
+		fprintf(s->out, " %-13s %15s %8.4f %6.2f%%\n", "sum", grouped(sum, n),
+			v->instructions > 0 ? sum / v->instructions : 0, v->cycles > 0 ? 100 * sum / v->cycles : 0);
 }
 
 /* ---- pairs ---- */
@@ -279,19 +288,24 @@ void cost_print_pairs(const struct cost_style *s, const struct cost_view *v, con
 	static const char *const kind[] = { "independent", "parallel", "serial" };
 	char n[48];
 	if (s->form == COST_TABLE)
-		fprintf(s->out, "\n Pairs, cycles saved without the events (independent: within 0.5 %% of the cycles):\n %-27s %15s %15s %15s %15s\n", "", "first", "second",
-			"both", "interaction");
+		fprintf(s->out,
+			"\n Pairs, cycles saved without the events (independent: within 0.5 %% of the cycles):\n "
+			"%-27s %15s %15s %15s %15s\n",
+			"", "first", "second", "both", "interaction");
 	for (size_t i = 0; i < count; i++) {
 		double more;
 		const enum cost_interaction what = cost_interaction(v->cycles, &p[i], &more);
-		const double saved[] = { v->cycles - p[i].cycles_first, v->cycles - p[i].cycles_second, v->cycles - p[i].cycles_both, more };
+		const double saved[] = { v->cycles - p[i].cycles_first, v->cycles - p[i].cycles_second,
+			v->cycles - p[i].cycles_both, more };
 		if (s->form == COST_JSON) {
 			fputs("{\"pair\": [", s->out);
 			json_string(s->out, p[i].first);
 			fputs(", ", s->out);
 			json_string(s->out, p[i].second);
-			fprintf(s->out, "], \"saved\": [%.0f, %.0f], \"both\": %.0f, \"interaction\": %.0f, \"kind\": \"%s\"}\n", saved[0], saved[1], saved[2], saved[3],
-				kind[what]);
+			fprintf(s->out,
+				"], \"saved\": [%.0f, %.0f], \"both\": %.0f, \"interaction\": %.0f, \"kind\": "
+				"\"%s\"}\n",
+				saved[0], saved[1], saved[2], saved[3], kind[what]);
 			continue;
 		}
 		if (s->form == COST_CSV) {
@@ -318,7 +332,8 @@ void cost_print_pairs(const struct cost_style *s, const struct cost_view *v, con
 enum { BINS = 40 };
 struct bins { uint32_t low[BINS + 1]; uint64_t count[BINS], most; unsigned n; };
 
-/* Up to BINS bins of equal width from the least to the largest, if a cycle each will do, else to the 98th percentile; the last takes what is above. */
+/* Makes up to BINS bins of equal width: from the least to the largest value if each cycle can have a bin, else
+ * to the 98th percentile; the last bin takes what is above. */
 static void make_bins(struct bins *b, const struct spread *s)
 {
 	uint32_t first = spread_quantile(s, 0), last = spread_quantile(s, 0.98);
@@ -345,7 +360,8 @@ void cost_print_histogram(const struct cost_style *s, const struct cost_row *r)
 	if (s->form == COST_CSV) {
 		for (size_t i = 0; i < r->spread->buckets; i++)
 			if (r->spread->bucket[i])
-				fprintf(s->out, "histogram%s%s%s%u%s%llu\n", s->separator, r->name, s->separator, spread_low(r->spread, i), s->separator,
+				fprintf(s->out, "histogram%s%s%s%u%s%llu\n", s->separator, r->name, s->separator,
+					spread_low(r->spread, i), s->separator,
 					(unsigned long long)r->spread->bucket[i]);
 		return;
 	}
@@ -356,7 +372,8 @@ void cost_print_histogram(const struct cost_style *s, const struct cost_row *r)
 		fputs(", \"pushout\": [", s->out);
 		for (size_t i = 0; i < r->spread->buckets; i++)
 			if (r->spread->bucket[i]) {
-				fprintf(s->out, "%s[%u, %llu]", any ? ", " : "", spread_low(r->spread, i), (unsigned long long)r->spread->bucket[i]);
+				fprintf(s->out, "%s[%u, %llu]", any ? ", " : "", spread_low(r->spread, i),
+					(unsigned long long)r->spread->bucket[i]);
 				any = true;
 			}
 		fputs("]}\n", s->out);
@@ -369,7 +386,7 @@ void cost_print_histogram(const struct cost_style *s, const struct cost_row *r)
 	for (unsigned i = 0; i < b.n; i++) {
 		unsigned width = (unsigned)(50 * b.count[i] / b.most), empty = 0;
 		char range[32];
-		while (!b.count[i + empty])	/* the last bin is not */
+		while (!b.count[i + empty])	/* the last bin is never empty */
 			empty++;
 		if (empty > 1) {
 			fputs("             :\n", s->out);
@@ -401,7 +418,7 @@ static void svg_text(FILE *out, const char *text)
 	}
 }
 
-/* Of all bars. */
+/* The longest of all bars. */
 static double longest(const struct cost_view *v)
 {
 	double most = 0;
@@ -432,19 +449,30 @@ void cost_print_bars(const struct cost_style *s, const struct cost_view *v)
 	}
 }
 
-enum { SVG_LEFT = 110, SVG_BARS = 330, SVG_PLOT = 520, SVG_PLOT_WIDTH = 400, SVG_ROW = 84, SVG_WIDTH = 960, SVG_TOP = 58 };
+enum {
+	SVG_LEFT = 110,
+	SVG_BARS = 330,
+	SVG_PLOT = 520,
+	SVG_PLOT_WIDTH = 400,
+	SVG_ROW = 84,
+	SVG_WIDTH = 960,
+	SVG_TOP = 58
+};
 static const char *const colour[COST_METHODS] = { "#9aa5b1", "#e0a030", "#3070c0", "#b03060" };
 
 static void svg_row(FILE *out, const struct cost_row *r, unsigned y, double most)
 {
 	fprintf(out, "<text x=\"10\" y=\"%u\">", y + 14);
 	svg_text(out, r->name);
-	fprintf(out, "</text><text x=\"10\" y=\"%u\" fill=\"#666\" font-size=\"10\">%llu</text>\n", y + 28, (unsigned long long)r->count);
+	fprintf(out, "</text><text x=\"10\" y=\"%u\" fill=\"#666\" font-size=\"10\">%llu</text>\n", y + 28,
+		(unsigned long long)r->count);
 	for (unsigned m = 0; m < COST_METHODS; m++) {
 		if (isnan(r->each[m]))
 			continue;
 		double w = r->each[m] > 0 && most > 0 ? SVG_BARS * r->each[m] / most : 0;
-		fprintf(out, "<rect x=\"%d\" y=\"%u\" width=\"%.1f\" height=\"13\" fill=\"%s\"/><text x=\"%.1f\" y=\"%u\" font-size=\"10\">%.1f</text>\n",
+		fprintf(out,
+			"<rect x=\"%d\" y=\"%u\" width=\"%.1f\" height=\"13\" fill=\"%s\"/><text x=\"%.1f\" y=\"%u\" "
+			"font-size=\"10\">%.1f</text>\n",
 			SVG_LEFT, y + 3 + 16 * m, w, colour[m], SVG_LEFT + w + 4, y + 13 + 16 * m, r->each[m]);
 	}
 	if (!r->spread || !r->count)
@@ -454,10 +482,12 @@ static void svg_row(FILE *out, const struct cost_row *r, unsigned y, double most
 	const double w = (double)SVG_PLOT_WIDTH / b.n;
 	for (unsigned i = 0; i < b.n; i++) {
 		double h = 54.0 * (double)b.count[i] / (double)b.most;
-		fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", SVG_PLOT + w * i, y + 58 - h, w > 2 ? w - 1 : w, h,
-			colour[COST_PUSHOUT]);
+		fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
+			SVG_PLOT + w * i, y + 58 - h, w > 2 ? w - 1 : w, h, colour[COST_PUSHOUT]);
 	}
-	fprintf(out, "<text x=\"%d\" y=\"%u\" font-size=\"10\">%u</text><text x=\"%d\" y=\"%u\" font-size=\"10\" text-anchor=\"end\">%u cycles and above</text>\n",
+	fprintf(out,
+		"<text x=\"%d\" y=\"%u\" font-size=\"10\">%u</text><text x=\"%d\" y=\"%u\" font-size=\"10\" "
+		"text-anchor=\"end\">%u cycles and above</text>\n",
 		SVG_PLOT, y + 70, b.low[0], SVG_PLOT + SVG_PLOT_WIDTH, y + 70, b.low[b.n - 1]);
 }
 
@@ -467,13 +497,19 @@ void cost_svg(FILE *out, const struct cost_view *v, const char *title)
 	const double most = longest(v);
 	for (size_t i = 0; i < v->rows; i++)
 		rows += v->row[i].count != 0;
-	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" font-family=\"sans-serif\" font-size=\"12\">\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/><text x=\"10\" y=\"20\" font-size=\"14\">", SVG_WIDTH, SVG_TOP + rows * SVG_ROW + 10);
+	fprintf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" font-family=\"sans-serif\" "
+		"font-size=\"12\">\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/><text x=\"10\" y=\"20\" "
+		"font-size=\"14\">",
+		SVG_WIDTH, SVG_TOP + rows * SVG_ROW + 10);
 	svg_text(out, title);
 	fputs("</text>\n", out);
 	for (unsigned m = 0; m < COST_METHODS; m++)
-		fprintf(out, "<rect x=\"%u\" y=\"32\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%u\" y=\"42\">%s</text>\n", SVG_LEFT + 90 * m, colour[m],
-			SVG_LEFT + 16 + 90 * m, cost_method_name[m]);
+		fprintf(out,
+			"<rect x=\"%u\" y=\"32\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%u\" y="
+			"\"42\">%s</text>\n",
+			SVG_LEFT + 90 * m, colour[m], SVG_LEFT + 16 + 90 * m, cost_method_name[m]);
 	fprintf(out, "<text x=\"%d\" y=\"42\">pushouts</text>\n", SVG_PLOT);
 	for (size_t i = 0, row = 0; i < v->rows; i++)
 		if (v->row[i].count)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Prints what events cost: tables for people, CSV, JSON, plots for the terminal and as SVG.  Formats only: takes numbers.
+ * Prints what events cost: tables for people, CSV, JSON, plots for the terminal and as SVG.  It only formats: it
+ * takes numbers.
  *
- * CSV, a line an event: event,count,analytic,duration,pushout,first quartile,median,third quartile,total time,share by duration,share by pushout,
- * share by total time,scale,total time of the worse machine,total time with the event alone free.  With --by two columns first: the place and its share of the cycles.  Then a line a
- * group of the decomposition: cpi,group,cycles,CPI,share,busy; a line a pair: pair,first,second,saved by the first,by the second,by both,interaction,kind.  What a method does not give is empty, null in JSON.
+ * CSV, a line an event: event,count,analytic,duration,pushout,first quartile,median,third quartile,total time,
+ * share by duration,share by pushout,share by total time,scale,total time of the worse machine,total time with
+ * only the event free.  With --by, two columns come first: the place and its share of the cycles. Then a line a
+ * group of the decomposition: cpi,group,cycles,CPI,share,busy; and a line a pair: pair,first,second,saved by
+ * the first,by the second,by both,interaction,kind. What a method does not give is empty; null in JSON.
  */
 #ifndef CLI_COST_PRINT_H
 #define CLI_COST_PRINT_H
@@ -18,48 +21,52 @@ extern const char *const cost_method_name[COST_METHODS];
 
 struct cost_replay {		/* of a changed machine */
 	const char *change;	/* its fields; NULL: none was run */
-	double cycles, events, each;	/* each: cycles an event; NaN */
-	const char *why;	/* there is no `each` */
+	double cycles, events, each;	/* each: cycles an event; NaN: none */
+	const char *why;	/* why there is no `each` */
 };
 struct cost_row {
 	const char *name, *help, *tag;
 	uint64_t count;
-	double each[COST_METHODS];	/* cycles an event; NaN: does not apply */
-	const char *how[COST_METHODS];	/* the formula, or why it does not apply; may be NULL */
+	double each[COST_METHODS];	/* cycles an event; NaN: the method does not apply */
+	const char *how[COST_METHODS];	/* the formula, or why the method does not apply; may be NULL */
 	uint32_t quartile[3];
-	uint64_t busy, pushed;		/* cycles, of all events */
+	uint64_t busy, pushed;		/* cycles of all events */
 	struct cost_replay better, worse, only;
 	const struct spread *spread;
 };
 struct cost_view {
-	const char *place;		/* of these rows: a function, an instruction; NULL: the whole program */
+	/* the place of these rows: a function, an instruction; NULL: the whole program */
+	const char *place;
 	double place_cycles;
-	double cycles, instructions;	/* of the whole */
+	double cycles, instructions;	/* of the whole program */
 	const struct cost_row *row;
 	size_t rows;
 };
 
-/* A field of CSV, in quotes where it has to be. */
+/* Prints a field of CSV, in quotes where necessary. */
 void cost_csv_text(FILE *out, const char *separator, const char *text);
-/* Share of all cycles by a method; NaN. */
+/* Share of all cycles by a method; NaN: none. */
 double cost_share(const struct cost_view *v, const struct cost_row *r, enum cost_method m);
-/* What a hardware user would multiply a pushout count by: total time / pushout; NaN. */
+/* Total time / pushout: the factor by which a hardware user would multiply a pushout count; NaN: none. */
 double cost_scale(const struct cost_row *r);
 void cost_print(const struct cost_style *s, const struct cost_view *v);
-/* The methods of each row, what they say, and why some say nothing. */
+/* Prints each row's replays, and why methods do not apply. */
 void cost_print_methods(const struct cost_style *s, const struct cost_view *v);
-struct cost_hidden { double busy[COST_GROUPS_COUNT]; };	/* cycles with the group's events under way; NaN: not known */
-void cost_print_groups(const struct cost_style *s, const struct cost_view *v, const uint64_t group[COST_GROUPS_COUNT], const struct cost_hidden *h);
+/* Cycles in which each group's events were under way; NaN: not known. */
+struct cost_hidden { double busy[COST_GROUPS_COUNT]; };
+void cost_print_groups(const struct cost_style *s, const struct cost_view *v, const uint64_t group[COST_GROUPS_COUNT],
+	const struct cost_hidden *h);
 void cost_print_histogram(const struct cost_style *s, const struct cost_row *r);
-/* Two events whose features were changed, each alone and both at once: cycles of those runs.  The interaction is what both save beyond the sum of
- * what each saves (B. Fields et al., "Using Interaction Costs for Microarchitectural Bottleneck Analysis", MICRO 2003): above nothing their costs
- * are parallel, each hides the other's; below, serial: to be rid of one takes some of the other's along. */
+/* Two events whose features were changed, each alone and both together: the cycles of those runs. The
+ * interaction is what both together save beyond the sum of what each saves (B. Fields et al., "Using
+ * Interaction Costs for Microarchitectural Bottleneck Analysis", MICRO 2003). Positive: the costs are parallel,
+ * each hides the other's. Negative: they are serial, and removing one removes part of the other's. */
 struct cost_pair { const char *first, *second; double cycles_first, cycles_second, cycles_both; };
 enum cost_interaction { COST_INDEPENDENT, COST_PARALLEL, COST_SERIAL };
 enum cost_interaction cost_interaction(double cycles, const struct cost_pair *p, double *interaction);
 void cost_print_pairs(const struct cost_style *s, const struct cost_view *v, const struct cost_pair *p, size_t count);
-/* Bars of the four methods side by side, for the terminal; nothing in CSV and JSON, which have the numbers. */
+/* Bars of the four methods side by side, for the terminal; prints nothing in CSV and JSON, which have the numbers. */
 void cost_print_bars(const struct cost_style *s, const struct cost_view *v);
-/* The same as SVG, and a histogram of pushouts of each row. */
+/* The same as SVG, with a histogram of each row's pushouts. */
 void cost_svg(FILE *out, const struct cost_view *v, const char *title);
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu cores --coverage FILE: forms of instructions that only the row of their class serves, by count.
+ * softpmu cores --coverage FILE: instruction forms that only the row of their class serves, by count.
  *
- * An ELF file is swept linearly, section by section, as objdump does: data between functions is met too, and counts if it
- * decodes; a byte that does not is skipped.  In a saved stream each instruction counts as often as it was executed.
- * Left out: core files whose preset cannot run the program's word size (the forms are looked up all the same).
+ * An ELF file is swept linearly, section by section, as objdump does.  So data between functions is seen, too,
+ * and counts if it decodes; a byte that does not decode is skipped.  In a saved stream, each instruction counts
+ * as often as it executed. Leaves out: whether a preset can run the program's word size (the forms are looked
+ * up anyway).
  */
 #include "cli/cli.h"
 #include "cli/describe/coverage.h"
@@ -18,17 +19,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PLACES = 1 << 15, NAME = 48 };	/* forms that there can be: some 12,000 */
+enum { PLACES = 1 << 15, NAME = 48 };	/* PLACES: more than there are forms (some 12,000) */
 
 struct form {
 	char name[NAME];
 	uint64_t count;
-	uint64_t covered;	/* bit per core */
+	uint64_t covered;	/* one bit per core */
 };
 
-struct block {			/* of a stream: what a run of its exits counts */
+struct block {			/* of a stream: what is counted when the block runs to one of its exits */
 	uint16_t insns, exits;
-	uint32_t *form;		/* of each instruction: place, or PLACES if it does not decode */
+	uint32_t *form;		/* of each instruction: place of its form, or PLACES if it does not decode */
 	uint16_t *slots;	/* memory and register words of each instruction */
 	struct st_exit_def *exit;
 };
@@ -42,11 +43,12 @@ struct process {
 struct coverage {
 	struct isa *isa[COVERAGE_CORES];
 	unsigned cores;
-	struct form *form;	/* PLACES */
+	struct form *form;	/* PLACES of them */
 	uint64_t insns, bad;
 };
 
-/* Counts the instruction at `code`; its length, 0 if it does not decode.  *place: where its form is. */
+/* Looks up the form of the instruction at `code`. Returns its length, 0 if it does not decode. *place: the
+ * form's place, or PLACES. */
 static unsigned look_up(struct coverage *c, int word_bytes, const uint8_t *code, size_t bytes, uint32_t *place)
 {
 	char name[NAME];
@@ -94,7 +96,8 @@ static void sweep(struct coverage *c, int word_bytes, const uint8_t *code, size_
 static int sweep_elf(struct coverage *c, const char *path, const uint8_t *image, size_t bytes)
 {
 	bool wide = image[EI_CLASS] == ELFCLASS64;
-	size_t least = wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr), entry = wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	size_t least = wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr),
+	       entry = wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 	const Elf64_Ehdr *h64 = (const void *)image;
 	const Elf32_Ehdr *h32 = (const void *)image;
 	if (bytes < least || (wide ? h64->e_machine != EM_X86_64 : h32->e_machine != EM_386)) {
@@ -150,8 +153,9 @@ static int define(struct coverage *c, struct process *p, const uint64_t *w, size
 	struct block *b = &p->block[p->blocks];
 	const struct st_insn_def *in = (const void *)(d + 1);
 	const struct st_slot *slot = (const void *)(in + d->insns);
-	*b = (struct block){ .insns = d->insns, .exits = d->exits, .form = malloc(d->insns * sizeof *b->form + 1),
-	                     .slots = calloc(d->insns + 1u, sizeof *b->slots), .exit = malloc(d->exits * sizeof *b->exit + 1) };
+	*b = (struct block){ .insns = d->insns,
+		.exits = d->exits, .form = malloc(d->insns * sizeof *b->form + 1),
+		.slots = calloc(d->insns + 1u, sizeof *b->slots), .exit = malloc(d->exits * sizeof *b->exit + 1) };
 	p->blocks++;
 	if (!b->form || !b->slots || !b->exit)
 		return err_set(err, ERR_NOMEM, "out of memory for the stream's blocks");
@@ -187,7 +191,8 @@ static int span(struct coverage *c, struct process *p, const uint64_t *w, size_t
 		if (kind == ST_BLOCK || kind == ST_BLOCK_CUT) {
 			const struct block *b = low < p->blocks ? &p->block[low] : NULL;
 			if (!b || (kind == ST_BLOCK ? exit >= b->exits : exit > b->insns))
-				return err_set(err, ERR_INPUT, "the stream runs block %u, which it did not define", low);
+				return err_set(
+					err, ERR_INPUT, "the stream runs block %u, which it did not define", low);
 			if (kind == ST_BLOCK) {
 				slots = b->exit[exit].slots;
 				count(c, b, b->exit[exit].insns);
@@ -251,7 +256,7 @@ static int read_stream(struct coverage *c, const char *path)
 	return rc < 0;
 }
 
-/* ---- what is printed ---- */
+/* ---- printing ---- */
 
 static int by_count(const void *a, const void *b)
 {
@@ -259,7 +264,8 @@ static int by_count(const void *a, const void *b)
 	return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-static void print(const struct coverage *c, const char *core, unsigned k, const struct form **list, unsigned forms, bool json)
+static void print(
+	const struct coverage *c, const char *core, unsigned k, const struct form **list, unsigned forms, bool json)
 {
 	unsigned n = 0, met = 0;
 	uint64_t without = 0;
@@ -271,19 +277,21 @@ static void print(const struct coverage *c, const char *core, unsigned k, const 
 			without += list[i]->count;
 		}
 	if (json)
-		printf("%s{\"core\": \"%s\", \"instructions\": %llu, \"undecoded\": %llu, \"forms\": %u, \"forms_without_row\": %u, "
-		       "\"instructions_without_row\": %llu, \"without_row\": [", k ? ",\n" : "", core, (unsigned long long)c->insns,
-		       (unsigned long long)c->bad, met, n, (unsigned long long)without);
+		printf("%s{\"core\": \"%s\", \"instructions\": %llu, \"undecoded\": %llu, \"forms\": %u, "
+			"\"forms_without_row\": %u, \"instructions_without_row\": %llu, \"without_row\": [",
+			k ? ",\n" : "", core, (unsigned long long)c->insns, (unsigned long long)c->bad, met, n,
+			(unsigned long long)without);
 	else
-		printf("%s: %llu instructions of %u forms; without a row of their own: %u forms, %llu instructions\n", core,
-		       (unsigned long long)c->insns, met, n, (unsigned long long)without);
+		printf("%s: %llu instructions of %u forms; without a row of their own: %u forms, %llu instructions\n",
+			core, (unsigned long long)c->insns, met, n, (unsigned long long)without);
 	bool first = true;
 	for (unsigned i = 0; i < forms; i++) {
 		const struct form *f = list[i];
 		if (!f->count || (f->covered >> k & 1))
 			continue;
 		if (json)
-			printf("%s{\"form\": \"%s\", \"count\": %llu}", first ? "" : ", ", f->name, (unsigned long long)f->count);
+			printf("%s{\"form\": \"%s\", \"count\": %llu}", first ? "" : ", ", f->name,
+				(unsigned long long)f->count);
 		else
 			printf("  %12llu  %s\n", (unsigned long long)f->count, f->name);
 		first = false;
@@ -302,8 +310,9 @@ static int scan(struct coverage *c, const char *path)
 			close(fd);
 		return 1;
 	}
-	void *image = S_ISREG(st.st_mode) && st.st_size >= EI_NIDENT ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
-	                                                             : MAP_FAILED;
+	void *image = S_ISREG(st.st_mode) && st.st_size >= EI_NIDENT
+		? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
+		: MAP_FAILED;
 	close(fd);
 	if (image != MAP_FAILED && !memcmp(image, ELFMAG, SELFMAG))
 		rc = sweep_elf(c, path, image, (size_t)st.st_size);

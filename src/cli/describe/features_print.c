@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Features and their registers, printed (features_print.h). */
+ * Prints features and their registers (features_print.h). */
 #include "cli/describe/features_print.h"
 #include "util/json.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *const kinds[] = { [FEATURE_SIZE] = "size", [FEATURE_SWITCH] = "switch", [FEATURE_POLICY] = "policy" };
+static const char *const kinds[] = {
+	[FEATURE_SIZE] = "size", [FEATURE_SWITCH] = "switch", [FEATURE_POLICY] = "policy"
+};
 
 static void range_text(char *text, size_t bytes, const struct core_feature *f)
 {
 	snprintf(text, bytes, f->width > 1 ? "[%u:%u]" : "[%u]", f->low + f->width - 1u, f->low);
 }
 
-/* 24K: sizes of caches are round. */
+/* 24K: sizes of caches are round numbers. */
 static void value_text(char *text, size_t bytes, const struct core_feature *f, uint32_t value)
 {
 	size_t n = strlen(f->key);
-	bool size = n > 5 && !strcmp(f->key + n - 5, ".size") && f->key[0] == 'l' && f->key[1] >= '1' && f->key[1] <= '3';
+	bool size =
+		n > 5 && !strcmp(f->key + n - 5, ".size") && f->key[0] == 'l' && f->key[1] >= '1' && f->key[1] <= '3';
 	if (size && value && !(value & 1048575))
 		snprintf(text, bytes, "%uM", value >> 20);
 	else if (size && value && !(value & 1023))
@@ -26,7 +29,7 @@ static void value_text(char *text, size_t bytes, const struct core_feature *f, u
 		snprintf(text, bytes, "%u", value);
 }
 
-/* What a level of it does: "1/2: l1d.size = 24K". */
+/* What a level does: "1/2: l1d.size = 24K". */
 static void level_text(char *text, size_t bytes, const struct core_feature *f, const struct feature_level *l)
 {
 	char value[24];
@@ -81,7 +84,8 @@ void features_print(const struct core_config *preset, bool json)
 	if (json)
 		printf("{\"core\": \"%s\", \"features\": [", preset->name);
 	else
-		printf("%s: what can be changed of it, by --feature NAME=LEVEL or by a write of the register\n", preset->name);
+		printf("%s: features that can be changed, by --feature NAME=LEVEL or by writing the register\n",
+			preset->name);
 	for (size_t i = 0; i < n; i++) {
 		char range[16], levels[256] = "", first[24], value[64] = "";
 		if (json) {
@@ -142,7 +146,9 @@ void features_print_layout(const struct core_config *preset, const char *name, u
 		json_pair("help", "features of the core", ", ");
 		printf("\"present\": true, \"reset\": 0, \"fields\": [");
 	} else {
-		printf("%s  %XH  features of %s\nafter reset 0H: everything as the preset has it; other bits and codes: #GP when set\n\n", name, msr, preset->name);
+		printf("%s  %XH  features of %s\nafter reset 0H: everything as the preset has it; other bits and "
+			"codes: #GP when set\n\n",
+			name, msr, preset->name);
 	}
 	for (size_t i = n; i-- > 0;) {
 		if (f[i].msr != msr)
@@ -188,7 +194,8 @@ void features_print_value(const struct core_config *preset, const char *name, ui
 		if (c->msr != msr)
 			continue;
 		fields |= ((UINT64_C(1) << c->width) - 1) << c->low;
-		snprintf(text, sizeof text, c->kind == FEATURE_POLICY ? "by name, as the preset has it" : "#GP: there is no such level");
+		snprintf(text, sizeof text,
+			c->kind == FEATURE_POLICY ? "by name, as the preset has it" : "#GP: there is no such level");
 		for (uint32_t k = 0; k < c->levels; k++)
 			if (c->level[k].code == code)
 				level_text(text, sizeof text, c, &c->level[k]);
@@ -209,7 +216,7 @@ void features_print_value(const struct core_config *preset, const char *name, ui
 	}
 	if (taken) {
 		core_features_text(&f, text, sizeof text);
-		printf("\nWRMSR takes it%s%s\n", *text ? ": --feature " : "", text);
+		printf("\nWRMSR accepts it%s%s\n", *text ? ": --feature " : "", text);
 	} else if (value & ~fields) {
 		printf("\nWRMSR: #GP(0): %" PRIX64 "H of it is reserved on this core\n", value & ~fields);
 	} else {

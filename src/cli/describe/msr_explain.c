@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Explanation of register values for `softpmu msr`: everything about events comes from the event table, everything about faults from a PMU.
+ * Explains register values for `softpmu msr`: what it says about events comes from the event table, what it
+ * says about faults from a PMU.
  */
 #include "cli/describe/msr_explain.h"
 #include "session/events/event_names.h"
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COUNTERS = 18 };		/* of NetBurst */
+enum { COUNTERS = 18 };		/* NetBurst's */
 
 static void note(struct msr_notes *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void note(struct msr_notes *n, const char *format, ...)
@@ -26,7 +27,7 @@ static void selects(struct msr_notes *n, const char *name)
 		snprintf(n->event[n->events++], sizeof n->event[0], "%s", name);
 }
 
-/* "0, 2, 5" of a set. */
+/* "0, 2, 5" for a set of bits. */
 static const char *numbers(uint64_t set, char *text, size_t bytes)
 {
 	size_t used = 0;
@@ -42,14 +43,15 @@ static const char *msr_name(const struct spmu_model *m, uint32_t address, struct
 	return spmu_msr_at(m, address, r) ? r->name : "no register";
 }
 
-/* ---- PERFEVTSELx ---------------------------------------------------------------------------------------------- */
+/* ---- PERFEVTSELx ---- */
 
 static void qualifiers(uint64_t value, uint64_t row, struct msr_notes *n)
 {
 	unsigned cmask = value >> 24 & 0xff;
 	uint64_t differ = value ^ row;
 	if (differ & SPMU_EVTSEL_CMASK(0xff) && cmask)
-		note(n, "CMASK %u: counts cycles with %s %u of them, one each", cmask, value & SPMU_EVTSEL_INV ? "fewer than" : "at least", cmask);
+		note(n, "CMASK %u: counts cycles with %s %u events, one for each cycle", cmask,
+			value & SPMU_EVTSEL_INV ? "fewer than" : "at least", cmask);
 	if (value & SPMU_EVTSEL_INV && !cmask)
 		note(n, "INV without CMASK does nothing");
 	if (differ & value & SPMU_EVTSEL_EDGE)
@@ -66,7 +68,8 @@ static void explain_evtsel(const struct spmu_model *m, unsigned counter, uint64_
 	}
 	const struct spmu_event *e = names_find_code(m, value & NAMES_EVENT_BITS, &exact);
 	if (!e) {
-		note(n, "event %02XH, umask %02XH: not in this PMU's event table, counts nothing", (unsigned)value & 0xff, (unsigned)(value >> 8) & 0xff);
+		note(n, "event %02XH, umask %02XH: not in this PMU's event table, counts nothing",
+			(unsigned)value & 0xff, (unsigned)(value >> 8) & 0xff);
 		return;
 	}
 	selects(n, e->name);
@@ -87,7 +90,7 @@ static void explain_evtsel(const struct spmu_model *m, unsigned counter, uint64_
 		note(n, "IN_TX: no transaction ever runs here, so it stays 0");
 }
 
-/* ---- fixed counters, CESR ------------------------------------------------------------------------------------- */
+/* ---- fixed counters, CESR ---- */
 
 static void explain_fixed(const struct spmu_model *m, uint64_t value, struct msr_notes *n)
 {
@@ -126,12 +129,14 @@ static void explain_cesr(const struct spmu_model *m, uint64_t value, struct msr_
 	}
 }
 
-/* ---- NetBurst ------------------------------------------------------------------------------------------------- */
+/* ---- NetBurst ---- */
 
-/* One of the rows that an ESCR's mask is made of, no metric that is made of several registers. */
+/* Whether the event is one of the rows of which an ESCR's mask consists, and not a metric that needs several
+ * registers. */
 static bool detects(const struct spmu_event *e, uint32_t escr, unsigned select)
 {
-	return e->event == select && (e->escr[0] == escr || e->escr[1] == escr) && !*e->upstream && !e->replay_enable && strchr(e->name, '.');
+	return e->event == select && (e->escr[0] == escr || e->escr[1] == escr) && !*e->upstream && !e->replay_enable &&
+		strchr(e->name, '.');
 }
 
 static int stem(const char *name)
@@ -139,7 +144,8 @@ static int stem(const char *name)
 	return (int)strcspn(name, ".");
 }
 
-static void explain_mask_bit(const struct spmu_model *m, uint32_t escr, unsigned select, unsigned bit, struct msr_notes *n)
+static void explain_mask_bit(
+	const struct spmu_model *m, uint32_t escr, unsigned select, unsigned bit, struct msr_notes *n)
 {
 	for (size_t k = 0; k < spmu_model_events(m); k++) {
 		const struct spmu_event *e = spmu_model_event(m, k);
@@ -195,13 +201,15 @@ static void explain_escr(const struct spmu_model *m, uint32_t escr, uint64_t val
 		note(n, "seen by counters %s with ESCR SELECT %u", numbers(counters, text, sizeof text), s);
 		for (unsigned c = 0; c < COUNTERS; c++)
 			if (counters >> c & 1)
-				note(n, "  counter %u: %s, configured by %XH", c, msr_name(m, MSR_BPU_COUNTER0 + c, &r), MSR_BPU_CCCR0 + c);
+				note(n, "  counter %u: %s, configured by %XH", c, msr_name(m, MSR_BPU_COUNTER0 + c, &r),
+					MSR_BPU_CCCR0 + c);
 	}
 }
 
 static void explain_cccr(const struct spmu_model *m, unsigned counter, uint64_t value, struct msr_notes *n)
 {
-	unsigned select = value >> 13 & 7, threshold = value >> 20 & 15, partner = counter < 16 ? counter ^ 2 : counter - 2;
+	unsigned select = value >> 13 & 7, threshold = value >> 20 & 15,
+		 partner = counter < 16 ? counter ^ 2 : counter - 2;
 	uint32_t escr = spmu_netburst_escr(m, counter, select);
 	struct spmu_msr r, c;
 	char known[200] = "";
@@ -215,22 +223,27 @@ static void explain_cccr(const struct spmu_model *m, unsigned counter, uint64_t 
 			const struct spmu_event *e = spmu_model_event(m, k);
 			char one[64];
 			snprintf(one, sizeof one, "%.*s (%02XH)", stem(e->name), e->name, e->event);
-			if (e->escr_select == select && detects(e, escr, e->event) && !strstr(known, one) && used < sizeof known - 70)
-				used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", one);
+			if (e->escr_select == select && detects(e, escr, e->event) && !strstr(known, one) &&
+				used < sizeof known - 70)
+				used += (size_t)snprintf(
+					known + used, sizeof known - used, "%s%s", used ? ", " : "", one);
 		}
-		note(n, "that ESCR's event says what is counted: %s", *known ? known : "no event of the table is detected there");
+		note(n, "that ESCR's event says what is counted: %s",
+			*known ? known : "no event of the table is detected there");
 	}
 	if (value & SPMU_CCCR_COMPARE)
-		note(n, "counts clocks with %s %u events, one each%s", value & SPMU_CCCR_COMPLEMENT ? "at most" : "more than", threshold,
+		note(n, "counts clocks with %s %u events, one each%s",
+			value & SPMU_CCCR_COMPLEMENT ? "at most" : "more than", threshold,
 			value & SPMU_CCCR_EDGE ? ", and of those the first of each run" : "");
 	else if (value & (SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(15) | SPMU_CCCR_EDGE))
 		note(n, "COMPARE is clear: COMPLEMENT, THRESHOLD and EDGE do nothing");
 	if (value & SPMU_CCCR_CASCADE)
-		note(n, "CASCADE: starts when counter %u, %s, overflows", partner, msr_name(m, MSR_BPU_COUNTER0 + partner, &r));
+		note(n, "CASCADE: starts when counter %u, %s, overflows", partner,
+			msr_name(m, MSR_BPU_COUNTER0 + partner, &r));
 	if (value & SPMU_CCCR_EXTENDED_CASCADE && counter >= 12)
 		note(n, "EXTENDED CASCADE: starts when counter %u overflows", counter == 12 || counter == 17 ? 16 : 17);
 	if (value & (SPMU_CCCR_OVF_PMI_T0 | SPMU_CCCR_OVF_PMI_T1))
-		note(n, "PMI on the event behind the overflow: preset to -(N - 1) for the N-th event");
+		note(n, "PMI at the event after the overflow: preset to -(N - 1) for the N-th event");
 	if (!(value & (SPMU_CCCR_ENABLE | SPMU_CCCR_CASCADE | SPMU_CCCR_EXTENDED_CASCADE)))
 		note(n, "ENABLE is clear: the counter stands still");
 }
@@ -275,7 +288,7 @@ void msr_explain(const struct spmu_model *m, const struct spmu_msr *r, uint64_t 
 	}
 }
 
-/* ---- asking a PMU --------------------------------------------------------------------------------------------- */
+/* ---- asking a PMU ---- */
 
 bool msr_reset_value(const struct spmu *p, const struct spmu_msr *r, uint64_t *value)
 {
@@ -287,8 +300,9 @@ bool msr_reset_value(const struct spmu *p, const struct spmu_msr *r, uint64_t *v
 	return status == SPMU_OK;
 }
 
-/* Writes to a new PMU; the status, and what is read back. */
-static int write_new(const struct spmu_model *m, const struct spmu_host *host, const struct spmu_msr *r, uint64_t value, uint64_t *reads)
+/* Writes to a new PMU. Returns the status; *reads: what is read back. */
+static int write_new(const struct spmu_model *m, const struct spmu_host *host, const struct spmu_msr *r, uint64_t value,
+	uint64_t *reads)
 {
 	struct spmu *p = NULL;
 	int status = spmu_create(&p, m, host);
@@ -304,7 +318,8 @@ static int write_new(const struct spmu_model *m, const struct spmu_host *host, c
 	return status;
 }
 
-int msr_try(const struct spmu_model *m, const struct spmu_host *host, const struct spmu_msr *r, uint64_t value, struct msr_outcome *out)
+int msr_try(const struct spmu_model *m, const struct spmu_host *host, const struct spmu_msr *r, uint64_t value,
+	struct msr_outcome *out)
 {
 	struct spmu *p = NULL;
 	uint64_t reset = 0, ignored;

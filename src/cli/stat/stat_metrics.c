@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * stat -M and --topdown (stat_metrics.h).  Each metric has lines of its own for its events, so that all it is made of stands together. */
+ * stat -M and --topdown (stat_metrics.h).  Each metric has its own lines for its events, so that everything that
+ * it is made of stands together. */
 #include "cli/stat/stat_metrics.h"
 #include "util/near.h"
 #include <math.h>
@@ -33,7 +34,8 @@ static int one(struct stat_metrics *m, const struct adding *a, size_t metric)
 	for (size_t e = before; e < a->events->count; e++)
 		if (!a->add_line(a->context, e))
 			return -1;
-	*u = (struct stat_metric_use){ .metric = metric, .first = line, .line = malloc((m->c.m.events + 1) * sizeof *u->line),
+	*u = (struct stat_metric_use){ .metric = metric, .first = line,
+		.line = malloc((m->c.m.events + 1) * sizeof *u->line),
 		.unit = malloc(strlen(k->name) + 4) };
 	m->uses++;
 	if (!u->line || !u->unit) {
@@ -57,8 +59,9 @@ static void unknown(const struct stat_metrics *m, const char *name)
 	cli_error("-M: this core has no metric '%.80s'%s", name, text);
 }
 
-int stat_metrics_add(struct stat_metrics *m, const char *list, const struct core_config *core, const struct spmu_model *model,
-	struct session_events *events, const struct stat_table *table, bool (*add_line)(void *context, size_t event), void *context)
+int stat_metrics_add(struct stat_metrics *m, const char *list, const struct core_config *core,
+	const struct spmu_model *model, struct session_events *events, const struct stat_table *table,
+	bool (*add_line)(void *context, size_t event), void *context)
 {
 	const struct adding a = { core, model, events, table, add_line, context };
 	if (!m->loaded && cli_metrics_load(&m->c, core, model))
@@ -70,14 +73,16 @@ int stat_metrics_add(struct stat_metrics *m, const char *list, const struct core
 		snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), list);
 		list += n + (list[n] == ',');
 		const char *plain = strncasecmp(name, "tma_", 4) ? name : name + 4;
-		unsigned level = !strncasecmp(name, "TopdownL", 8) && name[8] >= '1' && name[8] <= '4' && !name[9] ? (unsigned)(name[8] - '0') : 0;
+		unsigned level = !strncasecmp(name, "TopdownL", 8) && name[8] >= '1' && name[8] <= '4' && !name[9]
+			? (unsigned)(name[8] - '0')
+			: 0;
 		bool any = false;
 		for (k = 0; k < m->c.m.metrics; k++) {
 			const struct metric *f = m->c.m.metric + k;
 			if (level ? f->level != level : !f->group || strcasecmp(f->group, name))
 				continue;
 			any = true;
-			if (!f->refused && one(m, &a, k))	/* of a group, those that can be counted */
+			if (!f->refused && one(m, &a, k))	/* of a group, only those that can be counted */
 				return -1;
 		}
 		if (any)

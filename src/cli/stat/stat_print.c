@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * perf stat's look (stat_print.h).  Left out: metrics of perf's JSON tables, colours, aggregation by core or socket. */
+ * Prints as perf stat does (stat_print.h).  Leaves out: metrics of perf's JSON tables, colours, aggregation by
+ * core or socket. */
 #include "cli/stat/stat_print.h"
 #include "util/json.h"
 #include <ctype.h>
@@ -67,7 +68,7 @@ enum stat_role stat_role(const char *spelled, const char *aliases)
 	return ROLE_OTHER;
 }
 
-/* ---- the remark behind a count -------------------------------------------------------------------------- */
+/* ---- the remark after a count ---- */
 
 struct remark { const char *format, *unit; double value; char buffer[16]; };
 
@@ -125,7 +126,7 @@ static bool remark(struct remark *r, const struct stat_table *t, const struct st
 		*r = (struct remark){ "%8.3f", "GHz", v / clock, "" };
 		return true;
 	case ROLE_DURATION:
-		return false;	/* a rate of time in time says nothing */
+		return false;	/* a rate of time per time says nothing */
 	default:
 		break;
 	}
@@ -144,7 +145,7 @@ static bool remark(struct remark *r, const struct stat_table *t, const struct st
 	return true;
 }
 
-/* ---- lines ---------------------------------------------------------------------------------------------- */
+/* ---- lines ---- */
 
 static void grouped(char *out, size_t bytes, const char *digits)
 {
@@ -162,13 +163,13 @@ static const char *unit_of(const struct stat_line *l)
 	return l->unit ? l->unit : l->role == ROLE_TASK_CLOCK ? "msec" : l->role == ROLE_DURATION ? "ns" : "";
 }
 
-/* Of the time that it was enabled, what it counted for. */
+/* For what percentage of the time that it was enabled it was counting. */
 static double percent_running(const struct stat_line *l)
 {
 	return l->enabled_ns.mean > 0 ? 100 * l->running_ns.mean / l->enabled_ns.mean : 100;
 }
 
-/* It had no turn. */
+/* It never had its turn. */
 static bool not_counted(const struct stat_line *l)
 {
 	return l->supported && l->enabled_ns.mean > 0 && l->running_ns.mean == 0;
@@ -180,7 +181,9 @@ static const char *no_number(const struct stat_line *l) { return l->supported ? 
 
 static double scaled(const struct stat_line *l)
 {
-	return l->role == ROLE_TASK_CLOCK ? l->value.mean * 1e-6 : l->unit && l->unit[0] ? l->value.mean * l->scale : l->value.mean;
+	return l->role == ROLE_TASK_CLOCK ? l->value.mean * 1e-6
+		: l->unit && l->unit[0]   ? l->value.mean * l->scale
+					  : l->value.mean;
 }
 
 static bool with_point(const struct stat_line *l)
@@ -188,7 +191,7 @@ static bool with_point(const struct stat_line *l)
 	return l->role == ROLE_TASK_CLOCK || (l->unit && l->unit[0]);
 }
 
-/* The remark's number as -x prints it: digits only. */
+/* The remark's number as -x prints it: only digits, point and sign. */
 static void bare(char *out, size_t bytes, const struct remark *r)
 {
 	char text[48];
@@ -226,7 +229,8 @@ static void print_json(const struct stat_style *s, const struct stat_table *t, c
 	if (t->runs > 1)
 		fprintf(s->out, ", \"variance\" : %.2f", percent_sd(&l->value));
 	fprintf(s->out,
-		", \"event-runtime\" : %.0f, \"pcnt-running\" : %.2f, \"metric-value\" : %f, \"metric-unit\" : \"%s\"}\n",
+		", \"event-runtime\" : %.0f, \"pcnt-running\" : %.2f, \"metric-value\" : %f, \"metric-unit\" : "
+		"\"%s\"}\n",
 		l->running_ns.mean, percent_running(l), has ? r.value : 0.0, has ? r.unit : "");
 }
 
@@ -251,7 +255,8 @@ static void print_csv(const struct stat_style *s, const struct stat_table *t, co
 		fprintf(s->out, "%s%.2f%%", x, percent_sd(&l->value));
 	if (has)
 		bare(number, sizeof number, &r);
-	fprintf(s->out, "%s%.0f%s%.2f%s%s%s%s\n", x, l->running_ns.mean, x, percent_running(l), x, number, x, has ? r.unit : "");
+	fprintf(s->out, "%s%.0f%s%.2f%s%s%s%s\n", x, l->running_ns.mean, x, percent_running(l), x, number, x,
+		has ? r.unit : "");
 }
 
 static void print_table(const struct stat_style *s, const struct stat_table *t, const struct stat_line *l)
@@ -259,11 +264,12 @@ static void print_table(const struct stat_style *s, const struct stat_table *t, 
 	char line[512], digits[48], shown[64];
 	size_t n = 0;
 	struct remark r = { 0 };
-#define PUT(...) (n += (size_t)snprintf(line + n, sizeof line - n, __VA_ARGS__), n = n < sizeof line ? n : sizeof line - 1)
+#define PUT(...) \
+	(n += (size_t)snprintf(line + n, sizeof line - n, __VA_ARGS__), n = n < sizeof line ? n : sizeof line - 1)
 	if (s->interval_end >= 0)
 		PUT("%16.9f ", s->interval_end);
 	if (s->thread) {
-		/* perf's columns: the name right-aligned to the dash, the number left-aligned behind it */
+		/* perf's columns: the name is right-aligned to the dash, the number left-aligned after it */
 		const char *dash = strrchr(s->thread, '-');
 		size_t name = dash ? (size_t)(dash - s->thread) : strlen(s->thread);
 		PUT("%16.*s-%-8s ", (int)name, s->thread, dash ? dash + 1 : "");
@@ -278,7 +284,7 @@ static void print_table(const struct stat_style *s, const struct stat_table *t, 
 		PUT("%18s ", no_number(l));
 	}
 	PUT("%-4s %-32s", unit_of(l), l->name);
-	const bool turns = l->supported && percent_running(l) < 99.995;	/* perf: enabled and running differ */
+	const bool turns = l->supported && percent_running(l) < 99.995;	/* as in perf: enabled and running differ */
 	if (counted(l) && remark(&r, t, l)) {
 		char number[48];
 		snprintf(number, sizeof number, r.format, r.value);
@@ -336,6 +342,7 @@ void stat_print_footer(const struct stat_style *s, const struct stat_table *t)
 		fputs("\n\n", s->out);
 		return;
 	}
-	fprintf(s->out, "\n %17.9f seconds time elapsed (modelled)\n\n %17.9f seconds user (modelled; ring 0 is not)\n\n",
+	fprintf(s->out,
+		"\n %17.9f seconds time elapsed (modelled)\n\n %17.9f seconds user (modelled; ring 0 is not)\n\n",
 		elapsed, t->user_ns.mean * 1e-9);
 }

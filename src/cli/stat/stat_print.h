@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Prints counts as `perf stat` of Linux 6.1 does: the table for people, `-x` fields, `-j` lines.  Formats only: takes numbers, knows no
- * session.  Widths and the choice of remarks behind '#' follow perf's output and perf-stat(1), "CSV FORMAT"; numbers are
- * grouped in threes whatever the locale, so that two runs print the same text anywhere.
+ * Prints counts as `perf stat` of Linux 6.1 does: the table for people, `-x` fields, `-j` lines.  It only
+ * formats: it takes numbers and knows no session.  Widths and the choice of remarks after '#' follow perf's
+ * output and perf-stat(1), "CSV FORMAT".  Digits are grouped in threes whatever the locale, so that two runs
+ * print the same text anywhere.
  */
 #ifndef CLI_STAT_PRINT_H
 #define CLI_STAT_PRINT_H
@@ -14,26 +15,46 @@ struct stats { double n, mean, m2; };		/* over repeated runs */
 void   stats_add(struct stats *s, double value);
 double stats_sd(const struct stats *s);		/* standard deviation of the mean; 0 with fewer than two values */
 
-enum stat_role {		/* what a count means to the remarks */
-	ROLE_OTHER, ROLE_TASK_CLOCK, ROLE_DURATION, ROLE_CYCLES, ROLE_INSTRUCTIONS, ROLE_BRANCHES, ROLE_BRANCH_MISSES,
-	ROLE_CACHE_REFS, ROLE_CACHE_MISSES, ROLE_L1D_LOADS, ROLE_L1D_MISSES, ROLE_L1I_LOADS, ROLE_L1I_MISSES, ROLE_LLC_LOADS, ROLE_LLC_MISSES,
-	ROLE_DTLB_LOADS, ROLE_DTLB_MISSES, ROLE_ITLB_LOADS, ROLE_ITLB_MISSES, ROLE_STALLED_FRONT, ROLE_STALLED_BACK,
+enum stat_role { /* what a count means for the remarks */
+	ROLE_OTHER,
+	ROLE_TASK_CLOCK,
+	ROLE_DURATION,
+	ROLE_CYCLES,
+	ROLE_INSTRUCTIONS,
+	ROLE_BRANCHES,
+	ROLE_BRANCH_MISSES,
+	ROLE_CACHE_REFS,
+	ROLE_CACHE_MISSES,
+	ROLE_L1D_LOADS,
+	ROLE_L1D_MISSES,
+	ROLE_L1I_LOADS,
+	ROLE_L1I_MISSES,
+	ROLE_LLC_LOADS,
+	ROLE_LLC_MISSES,
+	ROLE_DTLB_LOADS,
+	ROLE_DTLB_MISSES,
+	ROLE_ITLB_LOADS,
+	ROLE_ITLB_MISSES,
+	ROLE_STALLED_FRONT,
+	ROLE_STALLED_BACK,
 	ROLES
 };
-/* Of a name as the user wrote it, modifiers included, or else of the first generic name in the list `aliases`. */
+/* The role of a name as the user wrote it, with modifiers, or else of the first known generic name in the list
+ * `aliases`. */
 enum stat_role stat_role(const char *spelled, const char *aliases);
 
 struct stat_line {
 	const char *name;
 	enum stat_role role;
 	bool supported;		/* false: "<not supported>" */
-	const char *unit;	/* of a count that is printed times `scale`, with two digits behind the point; NULL or "": none */
+	const char *unit;	/* of a count that is printed times `scale`, with two decimals; NULL or "": none */
 	double scale;
-	const char *metric;	/* -M: what stands behind '#' instead of the remark of its role, with its value; NULL: none */
+	/* -M: what stands after '#' instead of the role's remark, with its value; NULL: none */
+	const char *metric;
 	const char *metric_format;
-	double metric_value;	/* NaN: it has none */
+	double metric_value;	/* NaN: it has no value */
 	struct stats value;	/* clocks: ns */
-	struct stats running_ns, enabled_ns;	/* enabled_ns empty: all the time */
+	struct stats running_ns, enabled_ns;	/* enabled_ns empty: enabled all the time */
 };
 
 struct stat_table {
@@ -47,11 +68,11 @@ enum stat_form { STAT_TABLE, STAT_CSV, STAT_JSON };
 struct stat_style {
 	FILE *out;
 	enum stat_form form;
-	const char *separator;	/* of STAT_CSV */
+	const char *separator;	/* for STAT_CSV */
 	bool group_digits;
-	double interval_end;	/* seconds, printed ahead of each line; negative: none */
-	const char *thread;	/* "comm-tid" ahead of each line, or NULL */
-	const char *region;	/* likewise, with how often it was entered */
+	double interval_end;	/* seconds, printed in front of each line; negative: none */
+	const char *thread;	/* "comm-tid" in front of each line, or NULL */
+	const char *region;	/* the region's name and number of entries in front of each line, or NULL */
 	uint64_t entries;
 };
 

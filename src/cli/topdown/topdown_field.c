@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * MSR_PERF_METRICS beside the tree (topdown_field.h).  Source: SDM vol. 3B, "Performance Metrics": fixed counter 3 counts slots, GLOBAL_CTRL[48]
- * turns the metrics on, each field is its share of the slots since both were written 0. */
+ * MSR_PERF_METRICS beside the tree (topdown_field.h).  Source: SDM vol. 3B, "Performance Metrics": fixed counter
+ * 3 counts slots, GLOBAL_CTRL[48] turns the metrics on, and each field is its share of the slots since both
+ * were written with 0. */
 #include "cli/topdown/topdown_field.h"
 #include <math.h>
 #include <string.h>
@@ -27,7 +28,8 @@ struct spmu *topdown_fields_start(const struct spmu_model *m)
 	struct spmu *p;
 	if (spmu_create(&p, m, &nobody))
 		return NULL;
-	if (spmu_wrmsr(p, MSR_IA32_FIXED_CTR0 + SLOTS_COUNTER, 0) || spmu_wrmsr(p, MSR_PERF_METRICS, 0) || spmu_wrmsr(p, FIXED_CTR_CTRL, SLOTS_USER) ||
+	if (spmu_wrmsr(p, MSR_IA32_FIXED_CTR0 + SLOTS_COUNTER, 0) || spmu_wrmsr(p, MSR_PERF_METRICS, 0) ||
+		spmu_wrmsr(p, FIXED_CTR_CTRL, SLOTS_USER) ||
 		spmu_wrmsr(p, GLOBAL_CTRL, METRICS_ON | UINT64_C(1) << (32 + SLOTS_COUNTER))) {
 		spmu_destroy(p);
 		return NULL;
@@ -50,5 +52,6 @@ void topdown_fields_values(const struct metrics *m, const double field[TOPDOWN_F
 	for (size_t k = 0; k < m->metrics; k++)
 		value[k] = (double)NAN;
 	for (size_t k = 0; k < m->fields && slots > 0; k++)
-		value[m->field[k].node] = (field[m->field[k].plus] - (m->field[k].minus < 0 ? 0 : field[m->field[k].minus])) / slots;
+		value[m->field[k].node] =
+			(field[m->field[k].plus] - (m->field[k].minus < 0 ? 0 : field[m->field[k].minus])) / slots;
 }

@@ -14,7 +14,7 @@ struct topdown_places {
 	enum topdown_per per;
 	struct symbols *symbols;
 	uint64_t time;		/* of the last side record */
-	/* backward branches: open addressing, a power of two; end 0: free.  Sorted by head when they are looked up. */
+	/* backward branches: open addressing, a power of two; end 0: free. `sorted` is by head, for looking up. */
 	struct loop *loop, *sorted;
 	size_t loops, loop_room, sorted_count;
 	struct topdown_place *place;
@@ -56,11 +56,13 @@ void topdown_places_side(struct topdown_places *p, uint32_t pid, const uint64_t 
 	cli_symbols_side(p->symbols, pid, record, &p->time);
 }
 
-/* ---- loops ------------------------------------------------------------------------------------------------ */
+/* ---- loops ---- */
 
 static struct loop *loop_slot(struct loop *loop, size_t room, const struct loop *k)
 {
-	size_t i = (size_t)((k->end * UINT64_C(0x9E3779B97F4A7C15) ^ k->head * UINT64_C(0xC2B2AE3D27D4EB4F) ^ k->pid) >> 20) & (room - 1);
+	size_t i = (size_t)((k->end * UINT64_C(0x9E3779B97F4A7C15) ^ k->head * UINT64_C(0xC2B2AE3D27D4EB4F) ^ k->pid) >>
+			   20) &
+		(room - 1);
 	while (loop[i].end && (loop[i].end != k->end || loop[i].head != k->head || loop[i].pid != k->pid))
 		i = (i + 1) & (room - 1);
 	return loop + i;
@@ -72,7 +74,8 @@ static int note(struct topdown_places *p, const struct loop *k, struct err *err)
 		size_t room = p->loop_room ? 2 * p->loop_room : 256;
 		struct loop *more = room <= MOST_LOOPS ? calloc(room, sizeof *more) : NULL;
 		if (!more)
-			return err_set(err, room <= MOST_LOOPS ? ERR_NOMEM : ERR_UNSUPPORTED, room <= MOST_LOOPS ? "out of memory" : "--per loop: the program has too many loops");
+			return err_set(err, room <= MOST_LOOPS ? ERR_NOMEM : ERR_UNSUPPORTED,
+				room <= MOST_LOOPS ? "out of memory" : "--per loop: the program has too many loops");
 		for (size_t i = 0; i < p->loop_room; i++)
 			if (p->loop[i].end)
 				*loop_slot(more, room, p->loop + i) = p->loop[i];
@@ -113,7 +116,8 @@ static int by_head(const void *a, const void *b)
 	return x->head != y->head ? (x->head < y->head ? -1 : 1) : x->end < y->end ? -1 : x->end > y->end;
 }
 
-/* The process's loops in order of their heads; of those with one head the longest: `continue` and the end of the body close the same loop. */
+/* Sorts the process's loops by their heads; of loops with the same head it keeps the longest: `continue` and
+ * the end of the body close the same loop. */
 static int sort_loops(struct topdown_places *p, uint32_t pid, struct err *err)
 {
 	free(p->sorted);
@@ -155,7 +159,7 @@ static const struct loop *loop_of(const struct topdown_places *p, uint64_t ip, u
 	return best;
 }
 
-/* ---- places ----------------------------------------------------------------------------------------------- */
+/* ---- places ---- */
 
 static const char *base_name(const char *path)
 {
@@ -168,7 +172,7 @@ static bool line_of(const struct symbols_place *at, struct symbols_line *line)
 	return symbols_place_lines(at, line, 1) && *line->file && line->line;
 }
 
-/* What an instruction counts with; in malloc'd memory. */
+/* The name of the place with which an instruction counts; malloc'd. */
 static char *name_of(struct topdown_places *p, uint32_t pid, uint64_t ip)
 {
 	struct symbols_place at, head;
@@ -183,7 +187,8 @@ static char *name_of(struct topdown_places *p, uint32_t pid, uint64_t ip)
 		n = asprintf(&name, "%s:%u %s [%s]", base_name(line.file), line.line, function, at.dso);
 	} else if (p->per == TOPDOWN_LOOP) {
 		const uint64_t start = at.symbol ? ip - (at.address - at.symbol->start) : 0;
-		const struct loop *l = loop_of(p, ip, start, at.symbol ? start + (at.symbol->end - at.symbol->start) : UINT64_MAX);
+		const struct loop *l =
+			loop_of(p, ip, start, at.symbol ? start + (at.symbol->end - at.symbol->start) : UINT64_MAX);
 		if (!l) {
 			n = asprintf(&name, "%s, no loop [%s]", function, at.dso);
 		} else {
@@ -191,10 +196,11 @@ static char *name_of(struct topdown_places *p, uint32_t pid, uint64_t ip)
 			/* offsets from the function, or from the start of the object */
 			const uint64_t from = at.symbol ? start : ip - at.address;
 			if (line_of(&head, &line))
-				n = asprintf(&name, "%s+0x%" PRIx64 "..0x%" PRIx64 " (%s:%u) [%s]", function, l->head - from, l->end - from, base_name(line.file),
-					line.line, at.dso);
+				n = asprintf(&name, "%s+0x%" PRIx64 "..0x%" PRIx64 " (%s:%u) [%s]", function,
+					l->head - from, l->end - from, base_name(line.file), line.line, at.dso);
 			else
-				n = asprintf(&name, "%s+0x%" PRIx64 "..0x%" PRIx64 " [%s]", function, l->head - from, l->end - from, at.dso);
+				n = asprintf(&name, "%s+0x%" PRIx64 "..0x%" PRIx64 " [%s]", function, l->head - from,
+					l->end - from, at.dso);
 		}
 	} else {
 		n = asprintf(&name, "%s [%s]", function, at.dso);

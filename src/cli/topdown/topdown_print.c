@@ -8,7 +8,7 @@
 
 enum { BAR = 24 };
 
-/* Calls `each` for the nodes down to a level, parents before their children, siblings in the file's order. */
+/* Calls `each` for the nodes down to a level: parents before their children, siblings in the file's order. */
 struct walk { const struct metrics *m; unsigned level; void (*each)(void *context, size_t k); void *context; };
 static void visit(const struct walk *w, int parent)
 {
@@ -26,7 +26,7 @@ struct printing {
 	const struct metrics *m;
 	const double *value, *exact;
 	size_t named;
-	double y;		/* SVG */
+	double y;		/* for SVG */
 };
 
 static void print_number(FILE *out, double v)
@@ -95,7 +95,8 @@ static void print_json(const struct printing *p, size_t k, double exact, bool fl
 	json_number(out, "difference", p->value[k] - exact);
 	for (unsigned c = 0; c < p->s->columns; c++)
 		json_number(out, p->s->column[c].name, p->s->column[c].value[k]);
-	fprintf(out, ", \"flagged\": %s%s}\n", flagged ? "true" : "false", k == p->named ? ", \"bottleneck\": true" : "");
+	fprintf(out, ", \"flagged\": %s%s}\n", flagged ? "true" : "false",
+		k == p->named ? ", \"bottleneck\": true" : "");
 }
 
 static void print_bar(FILE *out, double v)
@@ -142,7 +143,8 @@ static void print_node(void *context, size_t k)
 		if (isnan(p->s->column[c].value[k]))
 			fprintf(out, " %*s", (int)strlen(p->s->column[c].title), "-");
 		else
-			fprintf(out, " %*.1f%%", (int)strlen(p->s->column[c].title) - 1, 100 * p->s->column[c].value[k]);
+			fprintf(out, " %*.1f%%", (int)strlen(p->s->column[c].title) - 1,
+				100 * p->s->column[c].value[k]);
 	fputs("  ", out);
 	print_bar(out, isnan(p->value[k]) ? exact : p->value[k]);
 	fprintf(out, "%s\n", k == p->named ? "  <== bottleneck" : flagged ? "  *" : "");
@@ -150,7 +152,9 @@ static void print_node(void *context, size_t k)
 
 void topdown_print(const struct topdown_style *s, const struct metrics *m, const double *value, const double *exact)
 {
-	struct printing p = { .s = s, .m = m, .value = value, .exact = exact, .named = topdown_bottleneck(m, exact ? exact : value, s->level, NULL) };
+	struct printing p = { .s = s,
+		.m = m, .value = value, .exact = exact,
+		.named = topdown_bottleneck(m, exact ? exact : value, s->level, NULL) };
 	const struct walk w = { m, s->level, print_node, &p };
 	if (s->form == TOPDOWN_TREE) {
 		if (s->what)
@@ -190,7 +194,8 @@ void topdown_print_others(const struct topdown_style *s, const struct metrics *m
 		if (s->form == TOPDOWN_CSV) {
 			if (s->what)
 				fprintf(s->out, "%s%s", s->what, s->separator);
-			fprintf(s->out, "0%s%s%s%.6f%s%s%s0\n", s->separator, n->name, s->separator, value[k], s->separator, s->separator, s->separator);
+			fprintf(s->out, "0%s%s%s%.6f%s%s%s0\n", s->separator, n->name, s->separator, value[k],
+				s->separator, s->separator, s->separator);
 		} else if (s->form == TOPDOWN_JSON) {
 			fputs("{", s->out);
 			if (s->what) {
@@ -198,7 +203,8 @@ void topdown_print_others(const struct topdown_style *s, const struct metrics *m
 				json_text(s->out, s->what);
 				fputs(", ", s->out);
 			}
-			fprintf(s->out, "\"name\": \"%s\", \"group\": \"%s\", \"unit\": \"%s\"", n->name, n->group, percent ? "1" : n->unit_text);
+			fprintf(s->out, "\"name\": \"%s\", \"group\": \"%s\", \"unit\": \"%s\"", n->name, n->group,
+				percent ? "1" : n->unit_text);
 			json_number(s->out, "value", value[k]);
 			fputs("}\n", s->out);
 		} else {
@@ -206,8 +212,17 @@ void topdown_print_others(const struct topdown_style *s, const struct metrics *m
 				fputc('\n', s->out);
 			group = n->group;
 			bool large = fabs(value[k]) >= 1e6;
-			fprintf(s->out, " %-20s %10.*f%-2s %s\n", n->name, percent ? 1 : large ? 1 : 3, percent ? 100 * value[k] : large ? 1e-6 * value[k] : value[k],
-				percent ? "%" : large ? "M" : "", n->description ? n->description : "");
+			fprintf(s->out, " %-20s %10.*f%-2s %s\n", n->name,
+				percent         ? 1
+					: large ? 1
+						: 3,
+				percent         ? 100 * value[k]
+					: large ? 1e-6 * value[k]
+						: value[k],
+				percent         ? "%"
+					: large ? "M"
+						: "",
+				n->description ? n->description : "");
 		}
 	}
 }
@@ -223,7 +238,8 @@ size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned
 		size_t best = SIZE_MAX;
 		for (size_t k = 0; k < m->metrics; k++) {
 			const struct metric *n = m->metric + k;
-			if (!n->level || n->level > level || n->parent != (at == SIZE_MAX ? -1 : (int)at) || !metrics_flagged(m, view, k))
+			if (!n->level || n->level > level || n->parent != (at == SIZE_MAX ? -1 : (int)at) ||
+				!metrics_flagged(m, view, k))
 				continue;
 			if (best == SIZE_MAX || view[k] > view[best])
 				best = k;
@@ -238,7 +254,7 @@ size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned
 	return at;
 }
 
-/* ---- SVG -------------------------------------------------------------------------------------------------- */
+/* ---- SVG ---- */
 
 enum { SVG_ROW = 20, SVG_NAME = 230, SVG_BAR = 400, SVG_WIDTH = 860 };
 
@@ -271,11 +287,13 @@ static void svg_node(void *context, size_t k)
 	unsigned x = 10 + 14 * (n->level - 1);
 	fprintf(out, "<g><title>");
 	svg_text(out, n->description ? n->description : n->name);
-	fprintf(out, "</title><text x=\"%u\" y=\"%.0f\"%s>%s</text>", x, p->y + 13, flagged ? " font-weight=\"bold\"" : "", n->name);
-	fprintf(out, "<rect x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>", SVG_NAME, p->y + 3, SVG_BAR * within(v), isnan(exact) ? 13 : 8,
-		flagged ? "#c0392b" : "#5b84b1");
+	fprintf(out, "</title><text x=\"%u\" y=\"%.0f\"%s>%s</text>", x, p->y + 13,
+		flagged ? " font-weight=\"bold\"" : "", n->name);
+	fprintf(out, "<rect x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>", SVG_NAME, p->y + 3,
+		SVG_BAR * within(v), isnan(exact) ? 13 : 8, flagged ? "#c0392b" : "#5b84b1");
 	if (!isnan(exact))
-		fprintf(out, "<rect x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"5\" fill=\"#999\"/>", SVG_NAME, p->y + 11, SVG_BAR * within(exact));
+		fprintf(out, "<rect x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"5\" fill=\"#999\"/>", SVG_NAME,
+			p->y + 11, SVG_BAR * within(exact));
 	fprintf(out, "<text x=\"%d\" y=\"%.0f\">", SVG_NAME + SVG_BAR + 10, p->y + 13);
 	if (!isnan(v))
 		fprintf(out, "%.1f%%", 100 * v);
@@ -291,15 +309,18 @@ static void svg_count(void *context, size_t k)
 	++*(unsigned *)context;
 }
 
-void topdown_svg(FILE *out, const struct metrics *m, const double *value, const double *exact, unsigned level, const char *title)
+void topdown_svg(
+	FILE *out, const struct metrics *m, const double *value, const double *exact, unsigned level, const char *title)
 {
 	unsigned rows = 0;
 	const struct topdown_style s = { .out = out };
 	struct printing p = { .s = &s, .m = m, .value = value, .exact = exact, .y = 34 };
 	const struct walk count = { m, level, svg_count, &rows }, draw = { m, level, svg_node, &p };
 	visit(&count, -1);
-	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" font-family=\"sans-serif\" font-size=\"12\">\n", SVG_WIDTH,
-		rows * SVG_ROW + 44);
+	fprintf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" font-family=\"sans-serif\" "
+		"font-size=\"12\">\n",
+		SVG_WIDTH, rows * SVG_ROW + 44);
 	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/><text x=\"10\" y=\"20\" font-size=\"14\">", out);
 	svg_text(out, title);
 	fputs("</text>\n", out);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * topdown's run (topdown_run.h): which events, whose batches go where, and what came of them. */
+ * topdown's run (topdown_run.h): which events are counted, where batches go, and the results. */
 #include "cli/topdown/topdown_run.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- counting --------------------------------------------------------------------------------------------- */
+/* ---- counting ---- */
 
-/* --sample: how often the event to sample next comes.  One that cannot be counted has no period. */
+/* --sample: counts the event to sample next. If it cannot be counted, the samples have no period of their own. */
 static bool want_sample(struct topdown *t, size_t k)
 {
 	char name[100];
@@ -28,7 +28,9 @@ bool topdown_choose_events(struct topdown *t)
 	bool any = !t->no_exact;
 	for (size_t k = 0; k < m->metrics; k++) {
 		const struct metric *n = m->metric + k;
-		if (n->refused || (n->level ? n->level > t->style.level && !metrics_joins(m, k) : t->no_metrics || !strcmp(n->group, "info")))
+		if (n->refused ||
+			(n->level ? n->level > t->style.level && !metrics_joins(m, k)
+				  : t->no_metrics || !strcmp(n->group, "info")))
 			continue;
 		if (!cli_metrics_want(&t->metrics, k, &t->events, &t->run.core, t->model, true))
 			return false;
@@ -46,11 +48,12 @@ double topdown_whole_count(void *context, size_t event)
 	return (double)session_count(((struct topdown *)context)->session, event);
 }
 
-/* Scaled as the kernel's readers do it; an event that never had its turn has no count. */
+/* Scales as the kernel's readers do; an event that never had its turn has no count. */
 double topdown_one_count(void *context, size_t event)
 {
 	const struct session *s = ((struct topdown *)context)->one;
-	const double enabled = (double)session_enabled_ns(s, event), running = (double)session_running_ns(s, event), count = (double)session_count(s, event);
+	const double enabled = (double)session_enabled_ns(s, event), running = (double)session_running_ns(s, event),
+		     count = (double)session_count(s, event);
 	return running == enabled ? count : running > 0 ? count * enabled / running : (double)NAN;
 }
 
@@ -60,7 +63,6 @@ double topdown_thread_count(void *context, size_t event)
 	return (double)session_thread_count(t->session, t->thread, event);
 }
 
-/* Since the interval before. */
 double topdown_interval_count(void *context, size_t event)
 {
 	struct topdown *t = context;
@@ -69,9 +71,8 @@ double topdown_interval_count(void *context, size_t event)
 	return since;
 }
 
-/* ---- slots ------------------------------------------------------------------------------------------------ */
+/* ---- slots ---- */
 
-/* Adds what thread k's slots were charged to; 0, or -1 after one line. */
 int topdown_add_slots(struct topdown *t, size_t k)
 {
 	uint64_t slots[SLOTS_CAUSE_COUNT], cycles;
@@ -95,7 +96,6 @@ void topdown_all_slots(struct topdown *t)
 			return;
 }
 
-/* Shares of the causes that each node names, of all slots in t->slots. */
 void topdown_exact_values(struct topdown *t)
 {
 	uint64_t all = 0, part;
@@ -105,7 +105,8 @@ void topdown_exact_values(struct topdown *t)
 		all += t->slots[c];
 	for (size_t k = 0; k < t->metrics.m.metrics; k++) {
 		const char *path = t->metrics.m.metric[k].exact;
-		t->exact[k] = path && all && slots_sum(t->slots, path, &part) ? (double)part / (double)all : (double)NAN;
+		t->exact[k] =
+			path && all && slots_sum(t->slots, path, &part) ? (double)part / (double)all : (double)NAN;
 	}
 }
 
@@ -118,7 +119,7 @@ void topdown_all_fields(struct topdown *t)
 	topdown_fields_values(&t->metrics.m, field, slots, t->fields);
 }
 
-/* ---- the run -------------------------------------------------------------------------------------------- */
+/* ---- the run ---- */
 
 static struct thread_slots *slots_of(struct topdown *t, const struct run_thread *run)
 {
@@ -132,7 +133,8 @@ static int on_start(void *context, struct run_thread *run, struct err *err)
 {
 	struct topdown *t = context;
 	const struct core_config *c = &t->run.core;
-	const struct slots_core core = { .width = c->alloc_width, .frontend_latency = c->frontend_latency, .l2_latency = c->l2_latency,
+	const struct slots_core core = { .width = c->alloc_width,
+		.frontend_latency = c->frontend_latency, .l2_latency = c->l2_latency,
 		.l3_latency = c->l3_latency + (unsigned)(c->l3_latency_ns * c->frequency_ghz), .sites = t->per };
 	struct thread_slots *more = realloc(t->threads, (t->threads_count + 1) * sizeof *more);
 	if (!more)
@@ -154,7 +156,7 @@ static int on_start(void *context, struct run_thread *run, struct err *err)
 	return rc ? rc : session_thread_start(t->session, run, err);
 }
 
-/* The session with one PMU has a sink_private of its own. */
+/* Passes a batch (NULL: the thread's end) to the session with one PMU, which has its own sink_private. */
 static void to_one(struct topdown *t, struct thread_slots *s, const struct spmu_batch *b)
 {
 	struct run_thread *run = s->thread;
@@ -217,14 +219,16 @@ static void on_side(void *context, struct run_thread *run, uint32_t pid, const u
 	topdown_places_side(((struct topdown *)context)->places, pid, record);
 }
 
-static bool on_client(void *context, struct run_thread *run, const struct st_client *request, const char *name, struct st_answer *answer)
+static bool on_client(void *context, struct run_thread *run, const struct st_client *request, const char *name,
+	struct st_answer *answer)
 {
 	return session_client(((struct topdown *)context)->session, run, request, name, answer);
 }
 
 struct run_sink topdown_sink(struct topdown *t)
 {
-	return (struct run_sink){ .context = t, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .client = on_client,
+	return (struct run_sink){ .context = t,
+		.thread_start = on_start, .thread_end = on_end, .batch = on_batch, .client = on_client,
 		.side = t->places ? on_side : NULL };
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu topdown while it runs and counts: one run feeds the session with as many PMUs as the events need, that with one PMU (--one-pmu), the slot
- * accounting and PERF_METRICS of each thread, and the places (--per). */
+ * softpmu topdown while it runs and counts.  One run feeds the session, which has as many PMUs as the events
+ * need; the session with one PMU (--one-pmu); the slot accounting and PERF_METRICS of each thread; and the
+ * places (--per). */
 #ifndef CLI_TOPDOWN_RUN_H
 #define CLI_TOPDOWN_RUN_H
 #include "analysis/slots.h"
@@ -26,15 +27,15 @@ struct topdown {
 	struct spmu_model *model;
 	struct session_events events;
 	struct session *session, *one;	/* one: --one-pmu */
-	struct cli_metrics metrics, one_metrics;	/* (the same table: events and values are each one's own) */
+	struct cli_metrics metrics, one_metrics;	/* (of the same table, each with its own events and values) */
 	struct topdown_places *places;
-	/* --interval: counts at the end of the one before */
+	/* --interval: counts at the end of the previous one */
 	double *last;
 	uint64_t last_cycle;
 	size_t thread;		/* whose counts are read */
-	/* of each thread in the order of their start */
+	/* each thread, in the order of their start */
 	struct thread_slots {
-		struct run_thread *thread;	/* NULL: ended */
+		struct run_thread *thread;	/* NULL: it has ended */
 		struct slots *slots;
 		struct spmu *fields;		/* NULL: the PMU has no PERF_METRICS */
 		void *of_one;			/* run_thread.sink_private of `one` */
@@ -42,30 +43,33 @@ struct topdown {
 		bool added;			/* to the places */
 	} *threads;
 	size_t threads_count;
-	uint64_t slots[SLOTS_CAUSE_COUNT], last_slots[SLOTS_CAUSE_COUNT];	/* to be printed; at the end of the interval before */
+	/* to be printed; at the end of the previous interval */
+	uint64_t slots[SLOTS_CAUSE_COUNT], last_slots[SLOTS_CAUSE_COUNT];
 	double *exact;		/* by metric; NULL: --no-exact */
 	double *fields;		/* by metric: PERF_METRICS; NULL: not shown */
-	size_t *sampled;	/* --sample: of each metric the event to sample next, among those that are counted; SIZE_MAX: none */
-	int failed;		/* of a callback that cannot say so */
+	/* --sample: for each metric, the event to sample next, among the counted ones; SIZE_MAX: none */
+	size_t *sampled;
+	int failed;		/* error of a callback that cannot return one */
 	struct err why;
 };
 
-/* Of the metrics that are to be printed, and what --sample needs; false after one line. */
+/* Chooses the events of the metrics that are to be printed, and those that --sample needs. false after one
+ * printed line. */
 bool topdown_choose_events(struct topdown *t);
-/* For cli_metrics_values: of the whole run; of --one-pmu; of thread t->thread; since the interval before. */
+/* For cli_metrics_values: counts of the whole run; of --one-pmu; of thread t->thread; since the previous interval. */
 double topdown_whole_count(void *context, size_t event);
 double topdown_one_count(void *context, size_t event);
 double topdown_thread_count(void *context, size_t event);
 double topdown_interval_count(void *context, size_t event);
-/* Adds what thread k's slots were charged to; 0, or -1 after one line. */
+/* Adds thread k's slots by cause to t->slots. 0, or -1 after one printed line. */
 int  topdown_add_slots(struct topdown *t, size_t k);
-/* t->slots: of all threads. */
+/* Sets t->slots to those of all threads. */
 void topdown_all_slots(struct topdown *t);
-/* t->exact: shares of the causes that each node names, of all slots in t->slots. */
+/* Sets t->exact: for each node, the share of its causes of all slots in t->slots. */
 void topdown_exact_values(struct topdown *t);
-/* t->fields. */
+/* Sets t->fields. */
 void topdown_all_fields(struct topdown *t);
 struct run_sink topdown_sink(struct topdown *t);
-/* Behind the run: threads that have not ended. */
+/* Call after the run: adds threads that have not ended to the places. */
 void topdown_place_all(struct topdown *t);
 #endif

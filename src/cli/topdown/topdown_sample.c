@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Goes from the tree to the instructions (topdown_sample.h): `record` and `annotate` on the stream that was kept. */
+ * From the tree to the instructions (topdown_sample.h): `record` and `annotate` on the stream that was kept. */
 #include "cli/cli.h"
 #include "cli/topdown/topdown_sample.h"
 #include "output/annotate.h"
@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SAMPLES = 2000 /* wanted */, FUNCTIONS = 3 /* shown */, INSTRUCTIONS = 5 /* listed */ };
+enum { SAMPLES = 2000 };				/* wanted */
+enum { FUNCTIONS = 3, INSTRUCTIONS = 5 };	/* shown */
 
 extern const struct cli_command cmd_record;
 
@@ -18,7 +19,8 @@ bool topdown_sample_folder(char *path, unsigned bytes)
 	const char *in = getenv("TMPDIR");
 	if (snprintf(path, bytes, "%s/softpmu-XXXXXX", in && *in ? in : "/tmp") < (int)bytes && mkdtemp(path))
 		return true;
-	cli_error("--sample keeps the run's stream: cannot make a folder for it in %s: %s", in && *in ? in : "/tmp", strerror(errno));
+	cli_error("--sample keeps the run's stream: cannot make a folder for it in %s: %s", in && *in ? in : "/tmp",
+		strerror(errno));
 	*path = 0;
 	return false;
 }
@@ -41,7 +43,7 @@ static int hotter(const void *a, const void *b)
 	return x->hit->address < y->hit->address ? -1 : x->hit->address > y->hit->address;
 }
 
-/* The hottest instructions of all functions, with their source lines. */
+/* Prints the hottest instructions of all functions, with their source lines. */
 static int print_hottest(FILE *out, const struct annotate_event *e)
 {
 	size_t n = 0;
@@ -60,10 +62,12 @@ static int print_hottest(FILE *out, const struct annotate_event *e)
 	for (size_t i = 0; i < n && i < INSTRUCTIONS; i++) {
 		struct symbols_line line;
 		const struct symbol *s = all[i].in->symbol;
-		fprintf(out, " %5.1f%%  %s+0x%" PRIx64, 100 * (double)all[i].hit->period / (double)(e->period ? e->period : 1), s->name,
+		fprintf(out, " %5.1f%%  %s+0x%" PRIx64,
+			100 * (double)all[i].hit->period / (double)(e->period ? e->period : 1), s->name,
 			all[i].hit->address - s->start);
 		if (all[i].in->file && symfile_lines(all[i].in->file, all[i].hit->address, &line, 1) && *line.file)
-			fprintf(out, "  %s:%u", strrchr(line.file, '/') ? strrchr(line.file, '/') + 1 : line.file, line.line);
+			fprintf(out, "  %s:%u", strrchr(line.file, '/') ? strrchr(line.file, '/') + 1 : line.file,
+				line.line);
 		fprintf(out, "  [%s]\n", all[i].in->dso);
 	}
 	free(all);
@@ -92,7 +96,8 @@ static int show(FILE *out, const char *path)
 		cli_error("%s: no sample hit a function that has a symbol", path);
 		rc = -1;
 	} else {
-		fprintf(out, "\n %" PRIu64 " samples of %s in %s; the hottest instructions:\n", e->samples, e->info->name, path);
+		fprintf(out, "\n %" PRIu64 " samples of %s in %s; the hottest instructions:\n", e->samples,
+			e->info->name, path);
 		rc = print_hottest(out, e);
 		for (size_t k = 0, shown = 0; !rc && k < e->symbols && shown < FUNCTIONS; k++) {
 			if (shown && e->symbol[k].period < e->period / 10)
@@ -125,12 +130,12 @@ int topdown_sample(FILE *out, const struct topdown_sample *s)
 	argv[n++] = "-o";
 	argv[n++] = s->file;
 	if (s->count) {
-		/* odd: no multiple of a loop's events */
+		/* an odd period is no multiple of the number of events in a loop */
 		snprintf(period, sizeof period, "%" PRIu64, s->count / SAMPLES | 1);
 		argv[n++] = "-c";
 		argv[n++] = period;
 	}
-	/* record changes no word of its arguments */
+	/* record does not change its arguments */
 	int status = cmd_record.run((int)n, (char **)argv);
 	free(argv);
 	return status ? -1 : show(out, s->file);

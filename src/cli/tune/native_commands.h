@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu tune --native and run --native: what they share. */
+ * Shared by softpmu tune --native and run --native. */
 #ifndef CLI_NATIVE_COMMANDS_H
 #define CLI_NATIVE_COMMANDS_H
 #include "cli/cli.h"
@@ -8,17 +8,18 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#define NATIVE_CORE "native"	/* the profile store's word for the machine that softpmu runs on */
+#define NATIVE_CORE "native"	/* the profile store's core name for the machine on which softpmu runs */
 
-/* Where /dev/cpu, /sys, /proc and /run are: "", or $SOFTPMU_NATIVE_ROOT. */
+/* The directory under which /dev/cpu, /sys, /proc and /run are: "", or $SOFTPMU_NATIVE_ROOT. */
 const char *native_root(void);
-/* Puts back what a softpmu that was killed has left, and says so.  0, or -1 after one printed line. */
+/* Restores what a softpmu that was killed has left changed, and reports it. 0, or -1 after one printed line. */
 int native_tidy(void);
-/* Takes note of SIGINT, SIGTERM and SIGHUP from now on instead of dying of them. */
-struct native_signals { volatile sig_atomic_t taken, sent; };	/* the last one; the last that somebody sent: those of the terminal reach the program too */
+/* From now on SIGINT, SIGTERM and SIGHUP are only noted instead of ending softpmu. */
+/* taken: the last signal; sent: the last one that somebody sent (those of the terminal reach the program, too) */
+struct native_signals { volatile sig_atomic_t taken, sent; };
 const struct native_signals *native_signals(void);
 
 extern const struct cli_command cli_run_native;
-/* softpmu run --native, argv[0] "--native".  Returns the exit status. */
+/* softpmu run --native; argv[0] is "--native". Returns the exit status. */
 int cmd_run_native(int argc, char **argv);
 #endif

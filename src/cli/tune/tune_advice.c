@@ -9,18 +9,24 @@
 #include <string.h>
 
 enum { FIELDS_BYTES = 256 };
-struct piece { struct advice a; const struct advice_place *at; double wins; /* cycles */ };
+struct piece { struct advice a; const struct advice_place *at; double wins; };	/* wins: cycles */
 struct tune_advice {
 	struct symbols *symbols;
 	uint64_t time;		/* of the last side record */
 	struct evidence *evidence;
-	uint64_t lone_core;	/* numbers of cores that threads do not share */
+	uint64_t lone_core;	/* next number for a core that threads do not share */
 	struct advice_program program;
 	struct advice_place *place;
 	size_t places;
 	struct piece *piece;
 	size_t pieces;
-	struct { bool wanted; bool done; double cycles; char fields[FIELDS_BYTES]; const char *why; } replay[ADVICE_CHANGES_COUNT];
+	struct {
+		bool wanted;
+		bool done;
+		double cycles;
+		char fields[FIELDS_BYTES];
+		const char *why;
+	} replay[ADVICE_CHANGES_COUNT];
 	bool replays;
 	const char *name;	/* of the program, or the stream */
 };
@@ -87,7 +93,9 @@ static void on_side(void *context, struct run_thread *t, uint32_t pid, const uin
 
 static int gather(struct tune_advice *a, struct cli_run *r, struct run_result *res)
 {
-	const struct run_sink sink = { .context = a, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side };
+	const struct run_sink sink = {
+		.context = a, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side
+	};
 	struct core_wanted wanted = { 0 };
 	struct err err = { 0 };
 	int rc = evidence_create(&a->evidence, &r->core, &err);
@@ -133,7 +141,8 @@ static void name_site(struct tune_advice *a, const struct evidence_site *s, stru
 {
 	struct symbols_place at;
 	symbols_resolve(a->symbols, s->pid, s->ip, UINT64_MAX, &at);
-	*n = (struct named){ .site = s, .dso = at.dso, .symbol = at.symbol ? at.symbol->name : "(no symbol)", .file = "" };
+	*n = (struct named){ .site = s, .dso = at.dso,
+		.symbol = at.symbol ? at.symbol->name : "(no symbol)", .file = "" };
 	n->function = n->symbol;
 }
 
@@ -156,9 +165,11 @@ static void add_places(struct tune_advice *a, const struct named *n, size_t site
 		struct advice_place *p = a->places ? &a->place[a->places - 1] : NULL;
 		const char *function = whole ? n[i].symbol : n[i].function, *file = whole ? "" : n[i].file;
 		const unsigned line = whole ? 0 : n[i].line;
-		if (!p || p->whole != whole || strcmp(p->dso, n[i].dso) || strcmp(p->function, function) || strcmp(p->file, file) || p->line != line) {
+		if (!p || p->whole != whole || strcmp(p->dso, n[i].dso) || strcmp(p->function, function) ||
+			strcmp(p->file, file) || p->line != line) {
 			p = &a->place[a->places++];
-			*p = (struct advice_place){ .function = function, .file = file, .dso = n[i].dso, .line = line, .whole = whole };
+			*p = (struct advice_place){ .function = function, .file = file, .dso = n[i].dso,
+				.line = line, .whole = whole };
 		}
 		advice_place_add(p, n[i].site, a->program.core);
 	}
@@ -185,7 +196,8 @@ static int find_places(struct tune_advice *a)
 	qsort(n, sites, sizeof *n, by_symbol);
 	add_places(a, n, sites, true);
 	size_t next = 0;
-	for (size_t k = 0; k < a->places; k++) {	/* the names are in the order of these functions */
+	/* the names are in the same order as these functions */
+	for (size_t k = 0; k < a->places; k++) {
 		const struct advice_place *p = &a->place[k];
 		const bool lines = advice_of_lines(&p->sum);
 		for (; next < sites && !strcmp(n[next].dso, p->dso) && !strcmp(n[next].symbol, p->function); next++)
@@ -202,7 +214,7 @@ static int ask(struct tune_advice *a)
 {
 	size_t room = 0;
 	for (size_t i = 0; i < a->places; i++) {
-		unsigned given = 0;	/* classes */
+		unsigned given = 0;	/* classes of which a rule was given */
 		for (unsigned k = 0; k < advice_rules_count; k++) {
 			struct advice advice;
 			const unsigned class_of = advice_rules[k].class_of;
@@ -311,27 +323,16 @@ int tune_advice_run(struct tune_advice *a, struct cli_run *r, double threshold, 
 	return rc;
 }
 
-double tune_advice_cycles(const struct tune_advice *a)
-{
-	return a->program.cycles;
-}
-
-bool tune_advice_has(const struct tune_advice *a, const char *rule)
-{
-	for (size_t i = 0; i < a->pieces; i++)
-		if (!strcmp(a->piece[i].a.rule->name, rule))
-			return true;
-	return false;
-}
-
-/* ---- what is printed ---- */
+/* ---- printing ---- */
 
 static const char *basis(const struct tune_advice *a, const struct piece *p, char text[FIELDS_BYTES + 64])
 {
 	if (a->replay[p->a.change].done)
 		snprintf(text, FIELDS_BYTES + 64, "replay with %s", a->replay[p->a.change].fields);
 	else
-		snprintf(text, FIELDS_BYTES + 64, "%s", p->a.unmeasured ? "cycles spent here: what a rebuild wins of them, only it can tell" : "cycles charged to it");
+		snprintf(text, FIELDS_BYTES + 64, "%s",
+			p->a.unmeasured ? "cycles spent here; only a rebuild shows how many of them it saves"
+					: "cycles charged to it");
 	return text;
 }
 
@@ -353,7 +354,8 @@ static void print_json(const struct tune_advice *a, FILE *to, size_t rows)
 		}
 		fputs(",\"evidence\":", to);
 		json_string(to, p->a.evidence);
-		fprintf(to, ",\"%s\":%.0f,\"share\":%.6f,\"basis\":", p->a.unmeasured ? "spent_cycles" : "gain_cycles", p->wins, p->wins / a->program.cycles);
+		fprintf(to, ",\"%s\":%.0f,\"share\":%.6f,\"basis\":", p->a.unmeasured ? "spent_cycles" : "gain_cycles",
+			p->wins, p->wins / a->program.cycles);
 		json_string(to, basis(a, p, text));
 		fputs(",\"do\":", to);
 		json_string(to, p->a.rule->advice);
@@ -370,14 +372,16 @@ void tune_advice_print(const struct tune_advice *a, FILE *to, size_t rows, bool 
 	}
 	fprintf(to, "%.0f cycles on %s\n", a->program.cycles, a->program.core->name);
 	if (!a->pieces)
-		fputs("no advice: nothing that a rule knows of costs enough\n", to);
+		fputs("no advice: no rule found anything that costs enough\n", to);
 	for (size_t i = 0; i < a->pieces && i < rows; i++) {
 		const struct piece *p = &a->piece[i];
-		fprintf(to, "\n%zu. %s: %s\n   at        %s", i + 1, p->a.rule->name, p->a.rule->title, p->at->function);
+		fprintf(to, "\n%zu. %s: %s\n   at        %s", i + 1, p->a.rule->name, p->a.rule->title,
+			p->at->function);
 		if (p->at->line)
 			fprintf(to, " (%s:%u)", p->at->file, p->at->line);
 		fprintf(to, " [%s]\n   evidence  %s\n", p->at->dso, p->a.evidence);
-		fprintf(to, "   %s  %.1f %% (%s)\n", p->a.unmeasured ? "spent   " : "wins    ", 100 * p->wins / a->program.cycles, basis(a, p, text));
+		fprintf(to, "   %s  %.1f %% (%s)\n", p->a.unmeasured ? "spent   " : "wins    ",
+			100 * p->wins / a->program.cycles, basis(a, p, text));
 		fprintf(to, "   do        %s\n", p->a.rule->advice);
 	}
 	if (a->pieces > rows)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Advice on a program (analysis/tune/advice_rules.h): one run that gathers evidence, a replay on each machine that takes one of the troubles away. */
+ * Advice on a program (analysis/tune/advice_rules.h): one run gathers evidence, and replays on changed
+ * machines, each without one of the troubles, give the estimates. */
 #ifndef CLI_TUNE_ADVICE_H
 #define CLI_TUNE_ADVICE_H
 #include "analysis/tune/advice_rules.h"
@@ -9,11 +10,9 @@
 struct tune_advice;
 int  tune_advice_create(struct tune_advice **out, struct err *err);
 void tune_advice_destroy(struct tune_advice *a);
-/* Runs the program of r, or replays its stream (r->run.save is kept to be replayed; with neither there are no replays), and asks the rules.  threshold: the least
- * share of the cycles that is worth advice.  0, or nonzero after one printed line; *status: the program's exit status. */
+/* Runs the program of r, or replays its stream, and applies the rules. r->run.save is kept so that it can be
+ * replayed; with neither a saved nor a replayed stream there are no replays. threshold: the least share of the
+ * cycles that is worth advice. 0, or nonzero after one printed line; *status: the program's exit status. */
 int  tune_advice_run(struct tune_advice *a, struct cli_run *r, double threshold, int *status);
-double tune_advice_cycles(const struct tune_advice *a);
-/* Was there advice of this rule? */
-bool tune_advice_has(const struct tune_advice *a, const char *rule);
 void tune_advice_print(const struct tune_advice *a, FILE *to, size_t rows, bool json);
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Processes that each replay the stream on one machine (tune_pool.h).
  *
- * They are forked from a parent without threads, write what they counted into a pipe and go; which ends first changes nothing but the order of the
- * lines in the file of what was measured. */
+ * They are forked from a parent without threads, write their counts into a pipe and exit.  The order in which
+ * they end changes only the order of the lines in the state file. */
 #include "cli/tune/tune_pool.h"
 #include "core/machine/features.h"
 #include <errno.h>
@@ -21,11 +21,11 @@ struct answer { int rc; struct err err; struct energy_activity activity; };
 struct worker {
 	pid_t pid;		/* 0: none */
 	int fd;
-	size_t at;		/* which try */
+	size_t at;		/* index of the try */
 	char *settings;
 	double started;
 	struct answer answer;
-	size_t have;		/* bytes of it */
+	size_t have;		/* bytes of the answer so far */
 };
 
 unsigned tune_pool_processors(void)
@@ -38,7 +38,7 @@ unsigned tune_pool_processors(void)
 static double now(void)
 {
 	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);	/* for the terminal only; no result depends on it */
+	clock_gettime(CLOCK_MONOTONIC, &ts);	/* only for the terminal; no result depends on it */
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
@@ -107,7 +107,8 @@ static void fill(const struct tune_pool *p, struct tune_try *r, const char *sett
 {
 	struct core_config core = *p->preset;
 	struct energy_bill bill;
-	if (*settings && core_features_apply(&core, settings, NULL))	/* it could be a moment ago */
+	/* cannot fail: the replay has just used them */
+	if (*settings && core_features_apply(&core, settings, NULL))
 		return;
 	energy_bill(&bill, p->model, &core, a);
 	r->activity = *a;
@@ -115,7 +116,7 @@ static void fill(const struct tune_pool *p, struct tune_try *r, const char *sett
 	r->energy = bill.total;
 }
 
-/* A worker has more to say.  1: it is done, 0: not yet, or an error. */
+/* Reads from a worker. 1: it is done; 0: not yet; or an error. */
 static int hear(struct tune_pool *p, struct worker *w, struct tune_try *tries, struct err *err)
 {
 	int status, rc = 0;
@@ -131,9 +132,12 @@ static int hear(struct tune_pool *p, struct worker *w, struct tune_try *tries, s
 		;
 	w->pid = 0;
 	if (w->have < sizeof w->answer)
-		rc = cli_interrupted() ? err_set(err, ERR_SYSTEM, "interrupted") : err_set(err, ERR_SYSTEM, "the replay with %s ended by signal %d", w->settings, WTERMSIG(status));
+		rc = cli_interrupted() ? err_set(err, ERR_SYSTEM, "interrupted")
+				       : err_set(err, ERR_SYSTEM, "the replay with %s ended by signal %d", w->settings,
+						 WTERMSIG(status));
 	else if (w->answer.rc)
-		rc = err_set(err, w->answer.rc, "with %s: %s", *w->settings ? w->settings : "the preset", w->answer.err.text);
+		rc = err_set(err, w->answer.rc, "with %s: %s", *w->settings ? w->settings : "the preset",
+			w->answer.err.text);
 	else
 		rc = tune_state_add(p->state, w->settings, &w->answer.activity, err);
 	if (!rc) {
@@ -149,8 +153,9 @@ static void show(struct tune_pool *p, const struct tune_try *first, size_t done,
 {
 	char text[160];
 	const double each = p->ran ? p->seconds / (double)p->ran : 0;
-	snprintf(text, sizeof text, "%s: %zu of %zu configurations, %u at a time, %.0f s to go; %zu run so far", tune_stage_name[first->stage], done, n, running,
-		running ? each * (double)(n - done) / running : 0, p->ran);
+	snprintf(text, sizeof text, "%s: %zu of %zu configurations, %u at a time, %.0f s to go; %zu run so far",
+		tune_stage_name[first->stage], done, n, running, running ? each * (double)(n - done) / running : 0,
+		p->ran);
 	cli_progress_text(p->run, text);
 }
 
@@ -167,7 +172,7 @@ static void give_up(struct worker *w, unsigned jobs)
 		}
 }
 
-/* Fills in what is known, or starts the next; 1: a worker was started. */
+/* Fills in a known result, or starts a replay. 1: a worker was started. */
 static int next(struct tune_pool *p, struct worker *w, struct tune_try *tries, size_t at, struct err *err)
 {
 	char *settings = tune_text(p->features, p->count, &tries[at].set);

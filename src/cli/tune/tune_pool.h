@@ -13,14 +13,14 @@ struct tune_pool {
 	const struct tune_feature *features;
 	unsigned count;
 	const struct energy_model *model;
-	struct tune_state *state;		/* where what was measured is kept, and looked up first */
+	struct tune_state *state;		/* keeps what was measured; looked up first */
 	unsigned jobs;
 	/* so far */
 	size_t ran, known;
-	double seconds;				/* of runs, each by itself */
+	double seconds;				/* of runs, added up */
 };
 /* A tune_measure; context: the pool. */
 int tune_pool_measure(void *context, struct tune_try *tries, size_t n, struct err *err);
-/* The processors that this process may use. */
+/* Number of processors that this process may use. */
 unsigned tune_pool_processors(void);
 #endif

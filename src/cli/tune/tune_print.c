@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What a search found, as text (tune_print.h). */
+ * Prints the results of a search (tune_print.h). */
 #include "cli/tune/tune_print.h"
 #include "core/machine/features.h"
 #include "util/json.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double TOO_SLOW = -900;	/* gain of what is slower than the objective allows (tune_value) */
+static const double TOO_SLOW = -900;	/* gains below this mean: slower than the objective allows (tune_value) */
 
 static double change(double before, double after)
 {
@@ -25,7 +25,10 @@ static const char *objective_help(const struct tune_goal *g, char text[96])
 	if (g->what == TUNE_ENERGY_WITHIN)
 		snprintf(text, 96, "least energy within %g %% of the best time", 100 * g->within);
 	else
-		snprintf(text, 96, "%s", g->what == TUNE_CYCLES ? "fewest cycles" : g->what == TUNE_ENERGY ? "least energy" : "least energy times time");
+		snprintf(text, 96, "%s",
+			g->what == TUNE_CYCLES           ? "fewest cycles"
+				: g->what == TUNE_ENERGY ? "least energy"
+							 : "least energy times time");
 	return text;
 }
 
@@ -36,7 +39,8 @@ static void row(const struct tune_view *v, const char *name, const char *level, 
 	const struct tune_try *p = tune_tries(v->search, &(size_t){ 0 });
 	char a[32], b[32], c[32];
 	fprintf(v->out, " %-24s %-9s %10s %10s %10s\n", name, level, signed_percent(change(p->cycles, r->cycles), a),
-		signed_percent(change(p->energy, r->energy), b), signed_percent(change(p->cycles * p->energy, r->cycles * r->energy), c));
+		signed_percent(change(p->energy, r->energy), b),
+		signed_percent(change(p->cycles * p->energy, r->cycles * r->energy), c));
 }
 
 static void singles(const struct tune_view *v)
@@ -51,7 +55,8 @@ static void singles(const struct tune_view *v)
 			if (changed != 1 || !r[k].set.level[i])
 				continue;
 			if (!shown++)
-				fprintf(v->out, " %-24s %-9s %10s %10s %10s\n", "one feature", "", "cycles", "energy", "EDP");
+				fprintf(v->out, " %-24s %-9s %10s %10s %10s\n", "one feature", "", "cycles", "energy",
+					"EDP");
 			row(v, v->pool->features[i].name, v->pool->features[i].level[r[k].set.level[i]], &r[k]);
 		}
 	if (shown)
@@ -63,7 +68,8 @@ static void interactions(const struct tune_view *v)
 	size_t n;
 	const struct tune_pair *p = tune_pairs(v->search, &n);
 	if (n)
-		fprintf(v->out, " %-49s %8s %8s %8s %12s\n", "two features, at their best", "first", "second", "both", "interaction");
+		fprintf(v->out, " %-49s %8s %8s %8s %12s\n", "two features, at their best", "first", "second", "both",
+			"interaction");
 	for (size_t i = 0; i < n; i++) {
 		char text[64];
 		snprintf(text, sizeof text, "%s, %s", v->pool->features[p[i].a].name, v->pool->features[p[i].b].name);
@@ -87,7 +93,7 @@ static void wrapped(FILE *out, size_t *column, const char *word, bool last)
 	*column += (size_t)fprintf(out, " %s%s", word, last ? "" : ",");
 }
 
-/* The features that were never run. */
+/* The features that were not run. */
 static void pruned(const struct tune_view *v)
 {
 	unsigned n = 0, left;
@@ -95,7 +101,9 @@ static void pruned(const struct tune_view *v)
 		n += tune_pruned(v->search, i);
 	if (!(left = n))
 		return;
-	size_t column = (size_t)fprintf(v->out, " Never run, as they could save less than %g %% by what their events cost:", 100 * v->goal->threshold);
+	size_t column = (size_t)fprintf(v->out,
+		" Not run, because they could save less than %g %%, judged by the cost of their events:",
+		100 * v->goal->threshold);
 	for (unsigned i = 0; i < v->pool->count; i++)
 		if (tune_pruned(v->search, i))
 			wrapped(v->out, &column, v->pool->features[i].name, !--left);
@@ -116,11 +124,15 @@ static void parts(const struct tune_view *v, const struct tune_try *p, const str
 	for (unsigned k = 0; k < 5; k++) {
 		unsigned most = ENERGY_PARTS_COUNT;
 		for (unsigned i = 0; i < ENERGY_PARTS_COUNT; i++)
-			if (!done[i] && (most == ENERGY_PARTS_COUNT || fabs(after.part[i] - before.part[i]) > fabs(after.part[most] - before.part[most])))
+			if (!done[i] &&
+				(most == ENERGY_PARTS_COUNT ||
+					fabs(after.part[i] - before.part[i]) >
+						fabs(after.part[most] - before.part[most])))
 				most = i;
 		done[most] = true;
 		if (fabs(after.part[most] - before.part[most]) > 0.0005 * before.total)
-			fprintf(v->out, "%s %s %+.2f%%", k ? "," : "", energy_part_name[most], 100 * (after.part[most] - before.part[most]) / before.total);
+			fprintf(v->out, "%s %s %+.2f%%", k ? "," : "", energy_part_name[most],
+				100 * (after.part[most] - before.part[most]) / before.total);
 	}
 	fputs(" of all\n", v->out);
 }
@@ -153,9 +165,11 @@ void tune_print(const struct tune_view *v)
 	char *settings = tune_text(v->pool->features, v->pool->count, &c->set);
 	struct energy_bill bill;
 	energy_bill(&bill, v->pool->model, v->pool->preset, &p->activity);
-	fprintf(out, "\n Tuning of '%s'\n Core: %s (%s) at %g GHz%s, user mode only; %s\n", v->program, v->run->core.name, v->run->core.title,
-		v->run->core.frequency_ghz, v->run->sets ? ", changed by --set" : "", objective_help(v->goal, text));
-	fprintf(out, " As it is: %.0f instructions, %.0f cycles, %.0f nJ (%.0f%% leaked)\n\n", (double)p->activity.n[ENERGY_COUNT_instructions], p->cycles, p->energy,
+	fprintf(out, "\n Tuning of '%s'\n Core: %s (%s) at %g GHz%s, user mode only; %s\n", v->program,
+		v->run->core.name, v->run->core.title, v->run->core.frequency_ghz,
+		v->run->sets ? ", changed by --set" : "", objective_help(v->goal, text));
+	fprintf(out, " Unchanged: %.0f instructions, %.0f cycles, %.0f nJ (%.0f%% leaked)\n\n",
+		(double)p->activity.n[ENERGY_COUNT_instructions], p->cycles, p->energy,
 		bill.total > 0 ? 100 * bill.fixed / bill.total : 0);
 	singles(v);
 	interactions(v);
@@ -164,13 +178,15 @@ void tune_print(const struct tune_view *v)
 		every(v);
 	if (settings && *settings) {
 		char a[32], b[32], e[32];
-		fprintf(out, " Choice: %s\n   cycles %.0f (%s), energy %.0f nJ (%s), EDP %s\n", settings, c->cycles, signed_percent(change(p->cycles, c->cycles), a),
-			c->energy, signed_percent(change(p->energy, c->energy), b), signed_percent(change(p->cycles * p->energy, c->cycles * c->energy), e));
+		fprintf(out, " Choice: %s\n   cycles %.0f (%s), energy %.0f nJ (%s), EDP %s\n", settings, c->cycles,
+			signed_percent(change(p->cycles, c->cycles), a), c->energy,
+			signed_percent(change(p->energy, c->energy), b),
+			signed_percent(change(p->cycles * p->energy, c->cycles * c->energy), e));
 		parts(v, p, c, settings);
 	} else {
-		fprintf(out, " Choice: the core as it is; no change buys %g %%\n", 100 * v->goal->threshold);
+		fprintf(out, " Choice: the core unchanged; no change gains %g %%\n", 100 * v->goal->threshold);
 	}
-	fprintf(out, " %zu configurations, of %.4g that there are: %zu run", n, tune_space(v->search), v->pool->ran + 1);
+	fprintf(out, " %zu configurations, of %.4g possible ones: %zu run", n, tune_space(v->search), v->pool->ran + 1);
 	if (v->pool->known)
 		fprintf(out, ", %zu known from an earlier search", v->pool->known);
 	fputs("\n\n", out);
@@ -223,12 +239,13 @@ void tune_print_json(const struct tune_view *v)
 	}
 	const struct tune_pair *p = tune_pairs(v->search, &n);
 	for (size_t i = 0; i < n; i++) {
-		fprintf(v->out, "{\"pair\": [\"%s\", \"%s\"], \"gain_first\": %.9f, \"gain_second\": %.9f", v->pool->features[p[i].a].name,
-			v->pool->features[p[i].b].name, p[i].gain_a, p[i].gain_b);
+		fprintf(v->out, "{\"pair\": [\"%s\", \"%s\"], \"gain_first\": %.9f, \"gain_second\": %.9f",
+			v->pool->features[p[i].a].name, v->pool->features[p[i].b].name, p[i].gain_a, p[i].gain_b);
 		if (p[i].gain_both < TOO_SLOW)
 			fputs(", \"gain_both\": null, \"interaction\": null}\n", v->out);
 		else
-			fprintf(v->out, ", \"gain_both\": %.9f, \"interaction\": %.9f}\n", p[i].gain_both, p[i].interaction);
+			fprintf(v->out, ", \"gain_both\": %.9f, \"interaction\": %.9f}\n", p[i].gain_both,
+				p[i].interaction);
 	}
 	fputs("{\"choice\": ", v->out);
 	json_settings(v, &c->set);

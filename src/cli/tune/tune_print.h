@@ -13,9 +13,9 @@ struct tune_view {
 	const struct tune *search;
 	const struct tune_pool *pool;
 	const struct tune_goal *goal;
-	const char *objective;		/* as it was asked for */
-	const char *const *why;		/* by feature: events of its limit */
-	bool all;			/* every configuration, too */
+	const char *objective;		/* as the user gave it */
+	const char *const *why;		/* by feature: the events of its limit */
+	bool all;			/* print every configuration, too */
 	bool exhaustive;
 };
 void tune_print(const struct tune_view *v);

@@ -21,7 +21,7 @@ enum { TEXT = 4096, WORDS = 256 };
 struct variant {
 	char name[160], path[TEXT], output[TEXT], flags[TEXT];
 	double cycles;		/* 0: not modelled */
-	const char *why;	/* it is out; NULL: it is not */
+	const char *why;	/* why it is excluded; NULL: it is not */
 	bool timed;
 	unsigned arm;
 };
@@ -31,7 +31,7 @@ struct builds {
 	struct variant v[REBUILD_VARIANTS];
 	unsigned variants, best;
 	char *word[WORDS];	/* of a native run; [0]: the build */
-	char *time;		/* these words' text */
+	char *time;		/* text of these words */
 	unsigned of_arm[REBUILD_VARIANTS];
 	struct trial_arm arm[REBUILD_VARIANTS];
 	unsigned arms;
@@ -39,13 +39,14 @@ struct builds {
 
 /* ---- commands ---- */
 
-/* Runs it with its output in the file; its exit status, or -1. */
+/* Runs the command with its output in the file. Returns its exit status, or -1. */
 static int command(char *const *argv, const char *output)
 {
 	pid_t pid = fork();
 	int status;
 	if (!pid) {
-		int fd = open(output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666), null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		int fd = open(output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666),
+		    null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		if (fd < 0 || null < 0 || dup2(null, 0) < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
 			_exit(126);
 		execvp(argv[0], argv);
@@ -57,7 +58,7 @@ static int command(char *const *argv, const char *output)
 	return pid < 0 ? -1 : cli_exit_status(status);
 }
 
-/* The tool on PATH, or the newest of Debian's LLVM directories; into path. */
+/* Finds the tool on PATH, or in the newest of Debian's LLVM directories; its path goes into path. */
 static bool find_tool(const char *name, char path[TEXT])
 {
 	const char *dirs = getenv("PATH");
@@ -76,7 +77,7 @@ static bool find_tool(const char *name, char path[TEXT])
 	return there;
 }
 
-/* The template with its words filled in; NULL: too long. */
+/* The template with its placeholders filled in; NULL: too long. */
 static char *fill(const char *from, const char *flags, const char *out, char text[2 * TEXT])
 {
 	size_t n = 0;
@@ -115,7 +116,7 @@ static void build(struct builds *b, struct variant *v, const char *flags)
 	unlink(v->path);
 	char *words[] = { "sh", "-c", fill(b->o->build, all, v->path, text), NULL };
 	if (!words[2])
-		v->why = "its command is too long";
+		v->why = "has a command that is too long";
 	else if (command(words, log) || access(v->path, X_OK))
 		v->why = "was not built: its .log says why";
 }
@@ -139,7 +140,7 @@ static bool same_file(const char *a, const char *b)
 	return same;
 }
 
-/* Modelled cycles of a build.  0, or nonzero after one printed line. */
+/* Models a build and sets its cycles. 0, or nonzero after one printed line. */
 static int model(struct builds *b, struct variant *v)
 {
 	const struct run_sink nothing = { 0 };
@@ -191,12 +192,13 @@ static void choose(struct builds *b)
 			b->best = i;
 }
 
-/* Branch stacks of a build, by a softpmu of its own. */
+/* Records branch stacks of a build, in a softpmu process of its own. */
 static bool sample(struct builds *b, const struct variant *v, const char *data)
 {
 	char log[TEXT + 16];
-	char *words[WORDS + 16] = { "/proc/self/exe", "record", "-q", "-b", "-c", "2003", "--core", (char *)(b->run->core_name ? b->run->core_name : "golden-cove"),
-		"-o", (char *)data, "--", (char *)v->path };
+	char *words[WORDS + 16] = { "/proc/self/exe", "record", "-q", "-b", "-c", "2003", "--core",
+		(char *)(b->run->core_name ? b->run->core_name : "golden-cove"), "-o", (char *)data, "--",
+		(char *)v->path };
 	for (unsigned i = 1, n = 12; b->run->argv[i] && i < WORDS - 1; i++)
 		words[n++] = b->run->argv[i];
 	snprintf(log, sizeof log, "%s.record", v->path);
@@ -204,18 +206,21 @@ static bool sample(struct builds *b, const struct variant *v, const char *data)
 	return !command(words, log);
 }
 
-/* create_llvm_prof 0.19 garbles the names of some inlined functions, and clang then refuses the whole profile: these, with what is indented below them,
- * go.  The profile at `from` into `to`. */
+/* Copies the profile without the entries that clang rejects. create_llvm_prof 0.19 garbles the names of some
+ * inlined functions, and clang then refuses the whole profile: these entries, with what is indented below them,
+ * are dropped. */
 static bool clean_profile(const char *from, const char *to)
 {
 	FILE *in = fopen(from, "re"), *out = fopen(to, "we");
 	char *line = NULL;
-	size_t room = 0, dropped = SIZE_MAX;	/* indentation of what goes; SIZE_MAX: nothing does */
+	size_t room = 0, dropped = SIZE_MAX;	/* indentation of the dropped entry; SIZE_MAX: none */
 	ssize_t n;
 	while (in && out && (n = getline(&line, &room, in)) > 0) {
 		size_t indent = strspn(line, " ");
-		const size_t fine = strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$: \n");
-		const bool good = fine == (size_t)n && line[indent] != ':' && !strstr(line, "::") && !strstr(line, " :");
+		const size_t fine =
+			strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$: \n");
+		const bool good =
+			fine == (size_t)n && line[indent] != ':' && !strstr(line, "::") && !strstr(line, " :");
 		if (dropped != SIZE_MAX && indent > dropped)
 			continue;
 		dropped = good ? SIZE_MAX : indent;
@@ -234,8 +239,8 @@ static bool clean_profile(const char *from, const char *to)
 static void autofdo(struct builds *b, const struct variant *base, const char *data)
 {
 	struct variant *v = add(b, "");
-	char tool[TEXT], raw[TEXT + 8], profile[TEXT + 8], log[TEXT + 8], flags[2 * TEXT + 64], binary[TEXT + 16], input[TEXT + 16],
-		out[TEXT + 16];
+	char tool[TEXT], raw[TEXT + 8], profile[TEXT + 8], log[TEXT + 8], flags[2 * TEXT + 64], binary[TEXT + 16],
+		input[TEXT + 16], out[TEXT + 16];
 	snprintf(v->name, sizeof v->name, "%.120s + AutoFDO", base->name);
 	snprintf(raw, sizeof raw, "%s.raw", v->path);
 	snprintf(profile, sizeof profile, "%s.prof", v->path);
@@ -258,7 +263,7 @@ static void autofdo(struct builds *b, const struct variant *base, const char *da
 	}
 	snprintf(flags, sizeof flags, "%s -fprofile-sample-use=%s", base->flags, profile);
 	if (strlen(flags) >= TEXT)
-		v->why = "its command is too long";
+		v->why = "has a command that is too long";
 	else
 		build(b, v, flags);
 }
@@ -279,8 +284,8 @@ static void bolt(struct builds *b, const struct variant *base, const char *data)
 		return;
 	}
 	char *first[] = { convert, "-p", (char *)data, "-o", profile, (char *)base->path, NULL };
-	char *second[] = { tool, (char *)base->path, "-o", v->path, of_data, "-reorder-blocks=ext-tsp", "-reorder-functions=hfsort", "-split-functions",
-		"-split-all-cold", NULL };
+	char *second[] = { tool, (char *)base->path, "-o", v->path, of_data, "-reorder-blocks=ext-tsp",
+		"-reorder-functions=hfsort", "-split-functions", "-split-all-cold", NULL };
 	if (command(first, log) || command(second, log) || access(v->path, X_OK))
 		v->why = "BOLT failed: its .log says why";
 }
@@ -302,7 +307,8 @@ static int run_arm(void *context, int arm, uint64_t block, struct trial_times *t
 static int on_this_machine(struct builds *b)
 {
 	struct err err = { 0 };
-	const struct trial_options o = { .measure = TRIAL_CPU, .level = 0.05, .least = 0.01, .blocks = b->o->blocks, .seed = 1, .run = run_arm, .context = b };
+	const struct trial_options o = { .measure = TRIAL_CPU,
+		.level = 0.05, .least = 0.01, .blocks = b->o->blocks, .seed = 1, .run = run_arm, .context = b };
 	unsigned n = 1;
 	if (b->o->time) {
 		char *save = NULL;
@@ -317,7 +323,8 @@ static int on_this_machine(struct builds *b)
 			b->word[n] = b->run->argv[n];
 	}
 	b->word[n] = NULL;
-	for (unsigned i = 1; i < b->variants; i++) {	/* what the model says is faster */
+	/* time only what the model finds faster */
+	for (unsigned i = 1; i < b->variants; i++) {
 		if (b->v[i].why || !(b->v[i].cycles < b->v[0].cycles))
 			continue;
 		b->v[i].timed = true;
@@ -330,14 +337,15 @@ static int on_this_machine(struct builds *b)
 	return rc;
 }
 
-/* ---- what is printed ---- */
+/* ---- printing ---- */
 
 static void print(const struct builds *b, FILE *to)
 {
 	const double base = b->v[0].cycles;
 	const bool json = b->o->json;
 	if (!json)
-		fprintf(to, "\n%-34s %14s %8s   %s\n", "build", "cycles", "gain", b->o->no_native ? "" : "on this machine: gain, 95 % interval");
+		fprintf(to, "\n%-34s %14s %8s   %s\n", "build", "cycles", "gain",
+			b->o->no_native ? "" : "on this machine: gain, 95 % interval");
 	for (unsigned i = 0; i < b->variants; i++) {
 		const struct variant *v = &b->v[i];
 		const double gain = v->why ? 0 : 1 - v->cycles / base;
@@ -355,7 +363,8 @@ static void print(const struct builds *b, FILE *to)
 				fprintf(to, ",\"cycles\":%.0f,\"gain\":%.6f", v->cycles, gain);
 			}
 			if (a && a->blocks) {
-				fprintf(to, ",\"native_verdict\":\"%s\",\"native_gain\":%.6f", trial_verdict_name(a->verdict), e->gain);
+				fprintf(to, ",\"native_verdict\":\"%s\",\"native_gain\":%.6f",
+					trial_verdict_name(a->verdict), e->gain);
 				if (isfinite(e->low))
 					fprintf(to, ",\"native_low\":%.6f,\"native_high\":%.6f", e->low, e->high);
 			}
@@ -369,11 +378,12 @@ static void print(const struct builds *b, FILE *to)
 		}
 		fprintf(to, "%14.0f %+7.1f%%   ", v->cycles, 100 * gain);
 		if (a && a->blocks && isfinite(e->low))
-			fprintf(to, "%+.1f%%, %+.1f%% to %+.1f%%: %s\n", 100 * e->gain, 100 * e->low, 100 * e->high, trial_verdict_name(a->verdict));
+			fprintf(to, "%+.1f%%, %+.1f%% to %+.1f%%: %s\n", 100 * e->gain, 100 * e->low, 100 * e->high,
+				trial_verdict_name(a->verdict));
 		else if (a)
 			fprintf(to, "%s%s%s\n", trial_verdict_name(a->verdict), a->why[0] ? ": " : "", a->why);
 		else
-			fprintf(to, "%s\n", b->o->no_native ? "" : i ? "not timed: the model does not find it faster" : "");
+			fprintf(to, "%s\n", b->o->no_native ? "" : i ? "not timed: not faster in the model" : "");
 	}
 	if (!json)
 		fprintf(to, "\nfastest in the model: %s (%s)\n", b->v[b->best].name, b->v[b->best].path);
@@ -407,7 +417,8 @@ int rebuild(struct cli_run *r, const struct rebuild_options *o, FILE *to)
 	if (!rc && !cli_interrupted() && (o->autofdo || o->bolt)) {
 		snprintf(data, sizeof data, "%s/v%02u.data", o->dir, base);
 		if (!sample(b, &b->v[base], data)) {
-			cli_error("the branch stacks of %s could not be recorded: %s.record says why", b->v[base].path, b->v[base].path);
+			cli_error("the branch stacks of %s could not be recorded: %s.record says why", b->v[base].path,
+				b->v[base].path);
 			rc = ERR_INPUT;
 		}
 		if (!rc && o->autofdo)

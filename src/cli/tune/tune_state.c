@@ -46,7 +46,7 @@ static bool keep(struct tune_state *s, const char *settings, const struct energy
 		*k = (struct known){ text, *a };
 		at = tsearch(k, &s->tree, compare);
 	}
-	if (!at || *at != k) {	/* no memory; or it is there */
+	if (!at || *at != k) {	/* out of memory, or the settings are already there */
 		if (at)
 			(*at)->activity = *a;
 		free(k);
@@ -55,7 +55,7 @@ static bool keep(struct tune_state *s, const char *settings, const struct energy
 	return at;
 }
 
-/* A whole line of this key: key, settings, as many counts as there are, and a full stop. */
+/* Reads a complete line with this key: key, settings, all counts, and a full stop. */
 static void line(struct tune_state *s, char *text)
 {
 	struct energy_activity a;
@@ -76,7 +76,7 @@ static void line(struct tune_state *s, char *text)
 		keep(s, !strcmp(settings, "-") ? "" : settings, &a);
 }
 
-/* Beside the store, which makes the folder. */
+/* The path of the file beside the store; opening the store makes its folder. */
 static int beside_store(char path[4096], uint64_t key, struct err *err)
 {
 	struct profile_store *store = NULL;
@@ -92,10 +92,11 @@ static int beside_store(char path[4096], uint64_t key, struct err *err)
 
 static bool is_state_file(const char *name)
 {
-	return !strncmp(name, "tune-", 5) && strspn(name + 5, "0123456789abcdef") == 16 && !strcmp(name + 5 + 16, ".tsv");
+	return !strncmp(name, "tune-", 5) && strspn(name + 5, "0123456789abcdef") == 16 &&
+		!strcmp(name + 5 + 16, ".tsv");
 }
 
-/* By its first line. */
+/* Whether a file belongs to a program and core, by its first line. */
 static bool belongs_to(int folder, const char *name, const char *program, const char *core)
 {
 	char text[512] = "", *save = NULL;
@@ -107,7 +108,8 @@ static bool belongs_to(int folder, const char *name, const char *program, const 
 		fclose(f);
 	else if (fd >= 0)
 		close(fd);
-	const char *what = strtok_r(text, "\t\n", &save), *of = strtok_r(NULL, "\t\n", &save), *on = strtok_r(NULL, "\t\n", &save);
+	const char *what = strtok_r(text, "\t\n", &save), *of = strtok_r(NULL, "\t\n", &save),
+		   *on = strtok_r(NULL, "\t\n", &save);
 	if (!what || strcmp(what, "program") || !of || !on)
 		return false;
 	return (!program || !strcmp(of, program)) && (!core || !strcmp(on, core));
@@ -126,7 +128,8 @@ int tune_state_forget(const char *program, const char *core, struct err *err)
 	if (!folder)
 		return errno == ENOENT ? 0 : err_system(err, "cannot read %s", path);
 	for (const struct dirent *e; !rc && (e = readdir(folder));) {
-		if (!is_state_file(e->d_name) || ((program || core) && !belongs_to(dirfd(folder), e->d_name, program, core)))
+		if (!is_state_file(e->d_name) ||
+			((program || core) && !belongs_to(dirfd(folder), e->d_name, program, core)))
 			continue;
 		if (unlinkat(dirfd(folder), e->d_name, 0))
 			rc = err_system(err, "cannot remove %s/%s", path, e->d_name);
@@ -136,7 +139,7 @@ int tune_state_forget(const char *program, const char *core, struct err *err)
 	return rc ? rc : gone;
 }
 
-/* Says in a new file whose it is. */
+/* Writes the first line of a new file, which says whose it is. */
 static int begin(const struct tune_state *s, const char *program, const char *core, struct err *err)
 {
 	char text[512];
@@ -146,7 +149,8 @@ static int begin(const struct tune_state *s, const char *program, const char *co
 	return write(s->fd, text, (size_t)n) == n ? 0 : err_system(err, "cannot write %s", s->path);
 }
 
-int tune_state_open(struct tune_state **out, const char *path, uint64_t key, const char *program, const char *core, bool fresh, struct err *err)
+int tune_state_open(struct tune_state **out, const char *path, uint64_t key, const char *program, const char *core,
+	bool fresh, struct err *err)
 {
 	struct tune_state *s = calloc(1, sizeof *s);
 	char *text = NULL;
@@ -177,7 +181,8 @@ int tune_state_open(struct tune_state **out, const char *path, uint64_t key, con
 	if (f)
 		fclose(f);
 	free(text);
-	if (!rc && !whole && write(s->fd, "\n", 1) != 1)	/* what comes next is not to be joined to what was cut off */
+	/* so that the next line is not joined to an incomplete one */
+	if (!rc && !whole && write(s->fd, "\n", 1) != 1)
 		rc = err_system(err, "cannot write %s", s->path);
 	if (rc) {
 		tune_state_close(s);
@@ -224,7 +229,8 @@ int tune_state_add(struct tune_state *s, const char *settings, const struct ener
 		free(text);
 		return err_set(err, ERR_NOMEM, "out of memory");
 	}
-	const ssize_t n = write(s->fd, text, bytes);	/* one write, appended: whole lines, whoever else writes */
+	/* one appending write: lines stay whole, whoever else writes */
+	const ssize_t n = write(s->fd, text, bytes);
 	free(text);
 	return n == (ssize_t)bytes ? 0 : err_system(err, "cannot write %s", s->path);
 }

@@ -41,7 +41,7 @@ for core in $("$SOFTPMU" cores -j | sed -n 's/.*"name": "\([^"]*\)".*/\1/p'); do
 	check "$core: features as JSON" sh -c '"$1" cores "$2" --features -j | python3 -c "import json, sys; f = json.load(sys.stdin)[\"features\"]; sys.exit(len(f) < 10)"' - "$SOFTPMU" "$core"
 done
 check "msr has the fields" says "l1d.size = 16K" "$SOFTPMU" msr --core skylake SOFTPMU_FEATURES_MEMORY
-check "msr explains a value" says "WRMSR takes it: --feature l1d.size=1/2,l2.size=1/2" "$SOFTPMU" msr --core skylake FEATURES_MEMORY 9
+check "msr explains a value" says "WRMSR accepts it: --feature l1d.size=1/2,l2.size=1/2" "$SOFTPMU" msr --core skylake FEATURES_MEMORY 9
 check "msr says what faults" says "WRMSR: #GP(0): 10H of it is reserved" "$SOFTPMU" msr --core skylake 0x1a4 0x11
 check "msr's list has them" says "MSR_MISC_FEATURE_CONTROL" "$SOFTPMU" msr --core skylake
 

@@ -29,9 +29,12 @@ timed() {	# FILE PROGRAM PREFIX...
 }
 for round in $(seq "$rounds"); do
 	for p in $programs; do
-		timed "$work/$p.soft" "$p" build/softpmu stat --core "$core" -x, -e instructions,cycles -o "$work/$p.stat"
-		timed "$work/$p.right" "$p" build/softpmu stat --core "$core" --no-wrong-path -x, -e instructions,cycles -o /dev/null
-		timed "$work/$p.call" "$p" valgrind --tool=callgrind --cache-sim=yes --branch-sim=yes --callgrind-out-file=/dev/null
+		timed "$work/$p.soft" "$p" build/softpmu stat --core "$core" -x, -e instructions,cycles \
+			-o "$work/$p.stat"
+		timed "$work/$p.right" "$p" build/softpmu stat --core "$core" --no-wrong-path -x, \
+			-e instructions,cycles -o /dev/null
+		timed "$work/$p.call" "$p" valgrind --tool=callgrind --cache-sim=yes --branch-sim=yes \
+			--callgrind-out-file=/dev/null
 		timed "$work/$p.cach" "$p" valgrind --tool=cachegrind --branch-sim=yes --cachegrind-out-file=/dev/null
 		timed "$work/$p.nati" "$p"
 	done
@@ -41,17 +44,20 @@ printf '%-10s %14s %8s %8s %8s %8s %12s %13s\n' program instructions seconds MIP
 for p in $programs; do
 	insns=$(awk -F, '/instructions/ { print $1 }' "$work/$p.stat")
 	cycles=$(awk -F, '/cycles/ { print $1 }' "$work/$p.stat")
-	awk -v p="$p" -v i="$insns" -v c="$cycles" -v s="$(median "$work/$p.soft")" -v cg="$(median "$work/$p.call")" -v ca="$(median "$work/$p.cach")" -v r="$(median "$work/$p.right")" \
+	awk -v p="$p" -v i="$insns" -v c="$cycles" -v s="$(median "$work/$p.soft")" -v cg="$(median "$work/$p.call")" \
+		-v ca="$(median "$work/$p.cach")" -v r="$(median "$work/$p.right")" \
 		'BEGIN { printf "%-10s %14d %8.2f %8.1f %8.1f %8.2f %12.2f %13.2f\n", p, i, s, i / s / 1e6, i / r / 1e6, i / c, s / cg, s / ca }'
 done
 for regs in without with; do
 	: >"$work/tracer"
 	# shellcheck disable=SC2034
 	for round in $(seq "$rounds"); do
-		build/tests/programs/trace_count -s $([ $regs = with ] && echo -r) -o "$work/figures" bzip2 -c "$work/text" >/dev/null
+		build/tests/programs/trace_count -s $([ $regs = with ] && echo -r) -o "$work/figures" bzip2 \
+			-c "$work/text" >/dev/null
 		awk '/^mips/ { print $2 }' "$work/figures" >>"$work/tracer"
 	done
 	printf 'tracer alone on bzip2, %s registers: %s MIPS\n' "$regs" "$(median "$work/tracer")"
 done
-/usr/bin/time -f '%M' -o "$work/mem" build/softpmu stat --core "$core" -e instructions -o /dev/null bzip2 -c "$work/text" >/dev/null
+/usr/bin/time -f '%M' -o "$work/mem" build/softpmu stat --core "$core" -e instructions -o /dev/null bzip2 \
+	-c "$work/text" >/dev/null
 printf 'peak memory of softpmu on bzip2: %s KB\n' "$(tail -n 1 "$work/mem")"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * How fast the pipeline model itself is, in uops a second, on synthetic loops; memory and predictor are stand-ins.
- * Strength: no tracer, no caches, no PMU in the figure.  Weakness: loops this regular are easy for the host's predictors.
+ * How fast the pipeline model itself is, in uops a second, on synthetic loops; memory and predictor are
+ * stand-ins. Strength: no tracer, no caches, no PMU in the figure. Weakness: loops this regular are easy for
+ * the host's predictors.
  *
  * gcc -std=gnu17 -O2 -D_GNU_SOURCE -Iinclude -Isrc -Itests/unit -o /tmp/bench_core bench/bench_core.c \
- *   src/core/{core,config,emit,frontend,rename,scheduler,lsq,quick,rep,machine}.c src/util/err.c && /tmp/bench_core [core [rounds]]
+ *   src/core/{core,config,emit,frontend,rename,scheduler,lsq,quick,rep,machine}.c src/util/err.c && /tmp/bench_core
+ *     [core [rounds]]
  */
 #include <stdio.h>
 #include <time.h>
@@ -26,7 +28,8 @@ static double now(void)
 
 enum { ALU = 0x63 };
 
-/* Something like compiled code: blocks of 4 to 12 instructions, a third of them memory accesses, pseudo-random dependences. */
+/* Something like compiled code: blocks of 4 to 12 instructions, a third
+ * of them memory accesses, pseudo-random dependences. */
 static void mixed(struct code *k, uint64_t addr, unsigned n, uint32_t *seed, uint64_t next)
 {
 	code_start(k, addr);
@@ -62,7 +65,8 @@ int main(int argc, char **argv)
 	struct core *c;
 	struct err err;
 	mock_reset();
-	if (core_config_load(&config, "data", argc > 1 ? argv[1] : "skylake", &err) || machine_create(&m, &config, &err) ||
+	if (core_config_load(&config, "data", argc > 1 ? argv[1] : "skylake", &err) || machine_create(&m, &config,
+		&err) ||
 	    core_create(&c, m, count, NULL, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
@@ -92,8 +96,10 @@ int main(int argc, char **argv)
 			}
 		}
 		double took = now() - start;
-		printf("%.1f M uops/s, %.1f M instructions/s, IPC %.2f, %.2f records a uop\n", 1e-6 * (double)uops / took,
-		       1e-6 * (double)insns / took, (double)insns / (double)(core_now(c) - first), (double)(records - before) / (double)uops);
+		printf("%.1f M uops/s, %.1f M instructions/s, IPC %.2f, %.2f records a uop\n",
+			1e-6 * (double)uops / took,
+		       1e-6 * (double)insns / took, (double)insns / (double)(core_now(c) - first),
+		       (double)(records - before) / (double)uops);
 	}
 	core_flush(c, true);
 	core_destroy(c);

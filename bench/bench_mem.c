@@ -116,7 +116,7 @@ int main(int argc, char **argv)
 	struct bpred_outcome out;
 	unsigned wrong = 0;
 	start = now();
-	for (unsigned i = 0; i < CALLS / 2; i++) {	/* 64 branches, each taken 3 of 4 times in a pattern of its own */
+	for (unsigned i = 0; i < CALLS / 2; i++) { /* 64 branches, each taken 3 of 4 times in a pattern of its own */
 		uint64_t ip = 0x401000 + i % 64 * 12;
 		bpred_branch(p, ip, INSN_BRANCH | INSN_COND, ip + 2, (i / 64 + i % 64) % 4 != 0, ip + 64, &out);
 		wrong += out.mispredicted;

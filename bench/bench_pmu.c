@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Cost of the PMU: nanoseconds a record for 1, 4 and 8 counters.
  *
- * Batches of 1024 records as a core makes them (nine uops in ten records, one in a thousand squashed, signals for the
- * rest), consumed over and over by one PMU.  Best of five.  Strengths: the PMU alone, in cache, every path by itself.
- * Weaknesses: the bits are drawn, not a program's; the records are hot, as they are behind a core on the same host core.
+ * Batches of 1024 records as a core makes them (nine uops in ten records, one in a thousand squashed, signals
+ * for the rest), consumed over and over by one PMU. Best of five. Strengths: the PMU alone, in cache, every
+ * path by itself. Weaknesses: the bits are drawn, not a program's; the records are hot, as they are behind a
+ * core on the same host core.
  *
  *   gcc -std=gnu17 -O2 -D_GNU_SOURCE -Iinclude -Isrc bench/bench_pmu.c src/pmu/pmu_*.c -o bench_pmu && ./bench_pmu
  */
@@ -39,7 +40,8 @@ static void build(void)
 			if (i == SPMU_BATCH_MAX - 1 || draw % 10 == 0) {
 				bool cycles = i == SPMU_BATCH_MAX - 1;
 				r->kind = SPMU_REC_SIGNAL;
-				r->signal = cycles ? SPMU_SIG_CYCLES : draw >> 8 & 1 ? SPMU_SIG_L1D_PENDING : SPMU_SIG_L2_DEMAND_RD_HIT;
+				r->signal = cycles ? SPMU_SIG_CYCLES : draw >> 8 & 1 ? SPMU_SIG_L1D_PENDING
+					: SPMU_SIG_L2_DEMAND_RD_HIT;
 				r->did = 1;
 				r->begin = (uint32_t)((cycles ? from : now) - base);
 				r->end = (uint32_t)((cycles ? retire : now + (draw >> 16) % 40) - base);
@@ -63,7 +65,8 @@ static void build(void)
 			r->complete = r->dispatch + 4;
 			r->retire = (uint32_t)(retire - base);
 		}
-		batches[k] = (struct spmu_batch){ .base_cycle = base, .watermark = now, .count = SPMU_BATCH_MAX, .records = records[k] };
+		batches[k] = (struct spmu_batch){ .base_cycle = base, .watermark = now, .count = SPMU_BATCH_MAX,
+			.records = records[k] };
 	}
 	span = now;
 }
@@ -85,8 +88,10 @@ static double measure(const struct spmu_model *m, const char *const *names, unsi
 			exit(1);
 		for (unsigned i = 0; i < n; i++) {
 			const struct spmu_event *e = spmu_model_find(m, names[i]);
-			if (!e || spmu_wrmsr(p, MSR_IA32_PERFEVTSEL0 + i, (uint64_t)(e->event | e->umask << 8) | SPMU_EVTSEL_CMASK(e->cmask) |
-			    (e->inv ? SPMU_EVTSEL_INV : 0) | (e->edge ? SPMU_EVTSEL_EDGE : 0) | SPMU_EVTSEL_USR | SPMU_EVTSEL_EN |
+			if (!e || spmu_wrmsr(p, MSR_IA32_PERFEVTSEL0 + i, (uint64_t)(e->event | e->umask << 8) |
+				SPMU_EVTSEL_CMASK(e->cmask) |
+			    (e->inv ? SPMU_EVTSEL_INV : 0) | (e->edge ? SPMU_EVTSEL_EDGE : 0) | SPMU_EVTSEL_USR |
+			    	SPMU_EVTSEL_EN |
 			    (period && !i ? SPMU_EVTSEL_INT : 0))) {
 				fprintf(stderr, "%s\n", names[i]);
 				exit(1);
@@ -104,7 +109,8 @@ static double measure(const struct spmu_model *m, const char *const *names, unsi
 				spmu_consume(p, &x);
 			}
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
-		double ns = ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / ((double)ROUNDS * BATCHES * SPMU_BATCH_MAX);
+		double ns = ((double)(b.tv_sec - a.tv_sec) * 1e9 +
+			(double)(b.tv_nsec - a.tv_nsec)) / ((double)ROUNDS * BATCHES * SPMU_BATCH_MAX);
 		best = ns < best ? ns : best;
 		spmu_destroy(p);
 	}
@@ -113,15 +119,20 @@ static double measure(const struct spmu_model *m, const char *const *names, unsi
 
 int main(int argc, char **argv)
 {
-	static const char *const plain[] = { "INST_RETIRED.ANY_P", "BR_INST_RETIRED.ALL_BRANCHES", "BR_MISP_RETIRED.ALL_BRANCHES",
-		"CPU_CLK_UNHALTED.THREAD_P", "BR_INST_RETIRED.CONDITIONAL", "L2_RQSTS.ALL_DEMAND_DATA_RD", "UOPS_RETIRED.RETIRE_SLOTS",
+	static const char *const plain[] = { "INST_RETIRED.ANY_P", "BR_INST_RETIRED.ALL_BRANCHES",
+		"BR_MISP_RETIRED.ALL_BRANCHES",
+		"CPU_CLK_UNHALTED.THREAD_P", "BR_INST_RETIRED.CONDITIONAL", "L2_RQSTS.ALL_DEMAND_DATA_RD",
+		"UOPS_RETIRED.RETIRE_SLOTS",
 		"LONGEST_LAT_CACHE.MISS" };
-	static const char *const mixed[] = { "MEM_LOAD_RETIRED.L1_MISS", "MEM_INST_RETIRED.ALL_LOADS", "UOPS_ISSUED.ANY",
+	static const char *const mixed[] = { "MEM_LOAD_RETIRED.L1_MISS", "MEM_INST_RETIRED.ALL_LOADS",
+		"UOPS_ISSUED.ANY",
 		"UOPS_EXECUTED.THREAD", "UOPS_DISPATCHED_PORT.PORT_0",
 		"IDQ.DSB_UOPS",
 		"L1D_PEND_MISS.PENDING", "RESOURCE_STALLS.SB" };
-	static const char *const ring[] = { "UOPS_EXECUTED.THREAD_CYCLES_GE_1", "UOPS_ISSUED.STALL_CYCLES", "CYCLE_ACTIVITY.STALLS_L1D_MISS",
-		"CYCLE_ACTIVITY.STALLS_TOTAL", "RS_EVENTS.EMPTY_CYCLES", "UOPS_EXECUTED.THREAD_CYCLES_GE_2", "L1D_PEND_MISS.PENDING_CYCLES",
+	static const char *const ring[] = { "UOPS_EXECUTED.THREAD_CYCLES_GE_1", "UOPS_ISSUED.STALL_CYCLES",
+		"CYCLE_ACTIVITY.STALLS_L1D_MISS",
+		"CYCLE_ACTIVITY.STALLS_TOTAL", "RS_EVENTS.EMPTY_CYCLES", "UOPS_EXECUTED.THREAD_CYCLES_GE_2",
+		"L1D_PEND_MISS.PENDING_CYCLES",
 		"EXE_ACTIVITY.1_PORTS_UTIL" };
 	struct spmu_model *m;
 	char text[300];
@@ -131,9 +142,12 @@ int main(int argc, char **argv)
 	}
 	build();
 	printf("ns a record          1 counter  4 counters  8 counters\n");
-	printf("at retirement        %9.2f %11.2f %11.2f\n", measure(m, plain, 1, 0), measure(m, plain, 4, 0), measure(m, plain, 8, 0));
-	printf("any stage            %9.2f %11.2f %11.2f\n", measure(m, mixed, 1, 0), measure(m, mixed, 4, 0), measure(m, mixed, 8, 0));
-	printf("cycle by cycle       %9.2f %11.2f %11.2f\n", measure(m, ring, 1, 0), measure(m, ring, 4, 0), measure(m, ring, 8, 0));
+	printf("at retirement        %9.2f %11.2f %11.2f\n", measure(m, plain, 1, 0), measure(m, plain, 4, 0),
+		measure(m, plain, 8, 0));
+	printf("any stage            %9.2f %11.2f %11.2f\n", measure(m, mixed, 1, 0), measure(m, mixed, 4, 0),
+		measure(m, mixed, 8, 0));
+	printf("cycle by cycle       %9.2f %11.2f %11.2f\n", measure(m, ring, 1, 0), measure(m, ring, 4, 0),
+		measure(m, ring, 8, 0));
 	printf("sampling, 1 in 100 k %9.2f %11.2f %11.2f\n", measure(m, plain, 1, 100000), measure(m, plain, 4, 100000),
 		measure(m, plain, 8, 100000));
 	spmu_model_free(m);

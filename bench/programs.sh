@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
 # shellcheck disable=SC2154	# $work is set by who sources this
-# Sourced: real programs and their inputs, some hundred million instructions each, the same on every machine that has the same programs.
-# $work: a folder for them.  run PROGRAM PREFIX...: runs the program behind a prefix, its output away, what the prefix says in $work/err.
+# Sourced: real programs and their inputs, some hundred million instructions each, the same on every machine
+# that has the same programs. $work: a folder for them. run PROGRAM PREFIX...: runs the program behind a prefix,
+# its output away, what the prefix says in $work/err.
 export LC_ALL=C PYTHONHASHSEED=0
 
-awk 'BEGIN { s = 42; for (i = 0; i < 25000; i++) { s = (s * 69069 + 1) % 4294967296; printf "%d line %d of text, value %x\n", s % 1000, i, s } }' >"$work/text"
+awk 'BEGIN { s = 42; for (i = 0; i < 25000; i++) { s = (s * 69069 + 1) % 4294967296;
+	printf "%d line %d of text, value %x\n", s % 1000, i, s } }' >"$work/text"
 cat >"$work/query.sql" <<'SQL'
 CREATE TABLE t(a INTEGER, b TEXT);
 WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<20000) INSERT INTO t SELECT x*7919%20000, 'row '||x FROM n;

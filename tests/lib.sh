@@ -47,7 +47,8 @@ near() {
 	else bad "$1: '$2', not from $3 to $4"; fi
 }
 within() {
-	if awk -v v="$2" -v e="$3" -v p="$4" 'BEGIN { exit !(v != "" && v >= e * (1 - p / 100) && v <= e * (1 + p / 100)) }'
+	if awk -v v="$2" -v e="$3" -v p="$4" \
+		'BEGIN { exit !(v != "" && v >= e * (1 - p / 100) && v <= e * (1 + p / 100)) }'
 	then ok "$1: $2"
 	else bad "$1: $2, expected $3 within $4 %"; fi
 }

@@ -38,7 +38,8 @@ struct summary {
 	double tau;			/* Kendall's tau-b */
 	double within;			/* share of rows within the bound asked for, per cent */
 };
-/* within: whether a row counts as good; NULL: none does.  value: which of a row's figures is compared with `measured`. */
+/* within: whether a row counts as good; NULL: none does. value:
+ * which of a row's figures is compared with `measured`. */
 typedef bool row_good(const struct row *r);
 typedef double row_value(const struct row *r);
 double row_model(const struct row *r);
@@ -49,18 +50,19 @@ int  summarize(const struct rows *r, row_value *value, row_chosen *chosen, row_g
 size_t worst_rows(const struct rows *r, row_chosen *chosen, size_t *index, size_t most);
 double row_error(const struct row *r);		/* model / measured - 1 */
 
-/* A sequence of templates joined by '|': its instances, at least `insns` instructions of them, as assembly lines; the number
- * of instances.  0: a placeholder that is not known. */
+/* A sequence of templates joined by '|': its instances, at least `insns` instructions of them, as assembly
+ * lines; the number of instances. 0: a placeholder that is not known. */
 unsigned template_render(FILE *to, const char *sequence, unsigned insns);
 /* FILE of skylake-throughput: a row each, text and unit filled in. */
 int  template_read(struct rows *r, const char *path, struct err *err);
 
 enum instlat_kind { INSTLAT_LATENCY, INSTLAT_THROUGHPUT };
 struct instlat {			/* what one file holds */
-	int word_bytes;			/* set before: of its code, 8 or 4; and whether it took many registers in turn */
+	int word_bytes;	/* set before: of its code, 8 or 4; and whether it took many registers in turn */
 	bool wide;
 	unsigned general;		/* general registers it took in turn; 0: as usual */
-	unsigned fold, folds;		/* folds: only every so many-th of the rows that are not held out is read, from number `fold`; 0: all rows */
+	/* folds: only every so many-th of the rows that are not held out is read, from number `fold`; 0: all rows */
+	unsigned fold, folds;
 	struct rows latency, throughput;
 	size_t lines;			/* with a measurement */
 	size_t not_understood;		/* measurements without a translation */
@@ -75,6 +77,8 @@ int  mca_run(struct rows *r, const char *cpu, struct err *err);
 /* `accuracy memlat ...`: argv[0] is "memlat". */
 int  memlat_main(int argc, char **argv);
 
-/* Runs every row's text on the preset: as a loop, or unrolled to `insns` instructions and `bytes` bytes at most (0: as softpmu block). */
-int  rows_run(struct rows *r, struct block_engine *engine, int word_bytes, bool loop, unsigned insns, unsigned bytes, struct err *err);
+/* Runs every row's text on the preset: as a loop, or unrolled to `insns`
+ * instructions and `bytes` bytes at most (0: as softpmu block). */
+int  rows_run(struct rows *r, struct block_engine *engine, int word_bytes, bool loop, unsigned insns, unsigned bytes,
+	struct err *err);
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * make accuracy: every preset beside the measurements there are of its machine, as Markdown on standard output.
  *
- * usage: accuracy DATA SOFTPMU_DATA [PRESET]
- * DATA holds instlat/ and skylake-throughput/.  Environment: MCA=0 leaves llvm-mca out; MISSED=1 names on standard
- * error every row of instlat/ that was not understood or is not good, ROWS=1 prints every row of skylake-throughput/ there:
- * set;measured;model;bottleneck;templates.  SET="FIELD=VALUE ..." changes fields of the core's file, as --set does; SHORT=1
- * prints one line, the mean errors of single, pairs and fives, and Kendall's tau of fives, and no more (experiments/ablation.sh).
- * FOLD=K/N: of instlat/ only every Nth of the rows that are not held out, from the Kth: what FOLDS=N tools/uops/generate_uops.sh left out.
+ * usage: accuracy DATA SOFTPMU_DATA [PRESET] DATA holds instlat/ and skylake-throughput/. Environment: MCA=0
+ * leaves llvm-mca out; MISSED=1 names on standard error every row of instlat/ that was not understood or is not
+ * good, ROWS=1 prints every row of skylake-throughput/ there: set;measured;model;bottleneck;templates.
+ * SET="FIELD=VALUE ..." changes fields of the core's file, as --set does; SHORT=1 prints one line, the mean
+ * errors of single, pairs and fives, and Kendall's tau of fives, and no more (experiments/ablation.sh).
+ * FOLD=K/N: of instlat/ only every Nth of the rows that are not held out, from the Kth: what FOLDS=N
+ * tools/uops/generate_uops.sh left out.
  */
 #include "accuracy.h"
 #include "analysis/block/assemble.h"
@@ -15,7 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WORST = 10, CAUSES = 32, INSTLAT_INSNS = 3000, INSTLAT_FEW_INSNS = 1000 /* that a trace cache holds at four uops each; POP r32, 0.50 a clock on the Pentium, stays in 8 KB */ };
+enum { WORST = 10, CAUSES = 32, INSTLAT_INSNS = 3000,
+	INSTLAT_FEW_INSNS =
+	1000 /* that a trace cache holds at four uops each; POP r32, 0.50 a clock on the Pentium, stays in 8 KB */ };
 
 /* The machines of the data. */
 static const struct source { const char *preset, *file; int word_bytes; bool wide; unsigned general; } instlat_of[] = {
@@ -42,11 +45,13 @@ static unsigned copies(const char *text, size_t size, unsigned insns, unsigned b
 		n += *text == '\n';
 	if (!insns || !n || !size)
 		return 0;
-	unsigned by_insns = insns / n, by_bytes = bytes / (unsigned)size, least = by_insns < by_bytes ? by_insns : by_bytes;
+	unsigned by_insns = insns / n, by_bytes = bytes / (unsigned)size, least = by_insns < by_bytes ? by_insns
+		: by_bytes;
 	return least ? least : 1;
 }
 
-int rows_run(struct rows *r, struct block_engine *engine, int word_bytes, bool loop, unsigned insns, unsigned bytes, struct err *err)
+int rows_run(struct rows *r, struct block_engine *engine, int word_bytes, bool loop, unsigned insns, unsigned bytes,
+	struct err *err)
 {
 	struct asm_source *source = calloc(r->n + 1, sizeof *source);
 	struct asm_block *block = calloc(r->n + 1, sizeof *block);
@@ -57,7 +62,8 @@ int rows_run(struct rows *r, struct block_engine *engine, int word_bytes, bool l
 		rc = asm_blocks(source, r->n, word_bytes, block, err);
 	for (size_t i = 0; i < r->n && !rc; i++) {
 		struct row *w = &r->row[i];
-		const struct block_spec spec = { .code = block[i].code, .bytes = block[i].bytes, .word_bytes = word_bytes, .loop = loop,
+		const struct block_spec spec = { .code = block[i].code, .bytes = block[i].bytes,
+			.word_bytes = word_bytes, .loop = loop,
 			.copies = copies(w->text, block[i].bytes, insns, bytes), .detail = true };
 		struct block_result result = { 0 };
 		struct err why = { 0 };
@@ -66,7 +72,8 @@ int rows_run(struct rows *r, struct block_engine *engine, int word_bytes, bool l
 			snprintf(w->why, sizeof w->why, "%.60s", block[i].error ? block[i].error : why.text);
 		} else {
 			w->model = (double)result.cycles / (double)result.iterations / w->unit;
-			snprintf(w->why, sizeof w->why, "%s%s", result.bottleneck, result.unknown ? " (no row)" : result.substitute ? " (substitute)" : "");
+			snprintf(w->why, sizeof w->why, "%s%s", result.bottleneck, result.unknown ? " (no row)"
+				: result.substitute ? " (substitute)" : "");
 		}
 		block_release(&result);
 	}
@@ -128,7 +135,8 @@ static void print_causes(const struct rows *r)
 		cause[k].error += 100 * fabs(row_error(&r->row[i]));
 		cause[k].bias += 100 * row_error(&r->row[i]);
 	}
-	puts("\n| limited by (model) | rows | mean error | mean signed | share of all error |\n|---|---:|---:|---:|---:|");
+	puts("\n| limited by (model) | rows | mean error | mean signed | share of all error "
+		"|\n|---|---:|---:|---:|---:|");
 	double all = 0;
 	for (size_t k = 0; k < causes; k++)
 		all += cause[k].error;
@@ -139,7 +147,8 @@ static void print_causes(const struct rows *r)
 				best = k;
 		if (!cause[best].n)
 			break;
-		printf("| %s | %zu | %.1f %% | %+.1f %% | %.0f %% |\n", cause[best].why, cause[best].n, cause[best].error / (double)cause[best].n,
+		printf("| %s | %zu | %.1f %% | %+.1f %% | %.0f %% |\n", cause[best].why, cause[best].n,
+			cause[best].error / (double)cause[best].n,
 		       cause[best].bias / (double)cause[best].n, all > 0 ? 100 * cause[best].error / all : 0);
 		cause[best].n = 0;
 		cause[best].error = -1;
@@ -156,9 +165,12 @@ static int throughput(const char *data, struct block_engine *engine, struct err 
 	bool with_mca = !mca || strcmp(mca, "0");
 	int rc = 0;
 	puts("\n### Throughput of independent instructions\n\n"
-	     "Others measured these on a Skylake (skylake-throughput). The model runs the same loop: 50 instructions, with\n"
-	     "registers and displacements taken in turn, closed by SUB and JNZ. llvm-mca gets four copies of the sequence.\n\n"
-	     "| set | by | rows | mean abs. error | median | 90th percentile | mean signed | Kendall's tau | no figure |\n"
+	     "Others measured these on a Skylake (skylake-throughput). The model runs the same loop: 50 instructions, "
+	     	"with\n"
+	     "registers and displacements taken in turn, closed by SUB and JNZ. llvm-mca gets four copies of the "
+	     	"sequence.\n\n"
+	     "| set | by | rows | mean abs. error | median | 90th percentile | mean signed | Kendall's tau | no figure "
+	     	"|\n"
 	     "|---|---|---:|---:|---:|---:|---:|---:|---:|");
 	for (unsigned i = 0; i < 3 && !rc; i++) {
 		char path[4096];
@@ -170,17 +182,20 @@ static int throughput(const char *data, struct block_engine *engine, struct err 
 		if (!rc)
 			rc = summarize(&rows[i], row_model, NULL, NULL, &s);
 		for (size_t k = 0; !rc && getenv("ROWS") && k < rows[i].n; k++)
-			fprintf(stderr, "%s;%.4f;%.4f;%s;%s\n", set[i], rows[i].row[k].measured, rows[i].row[k].model, rows[i].row[k].why, rows[i].row[k].name);
+			fprintf(stderr, "%s;%.4f;%.4f;%s;%s\n", set[i], rows[i].row[k].measured, rows[i].row[k].model,
+				rows[i].row[k].why, rows[i].row[k].name);
 		if (rc)
 			break;
-		printf("| %s | softpmu | %zu | %.2f %% | %.2f %% | %.2f %% | %+.2f %% | %.3f | %zu |\n", set[i], s.rows, s.mape, s.median, s.p90, s.bias, s.tau, s.failed);
+		printf("| %s | softpmu | %zu | %.2f %% | %.2f %% | %.2f %% | %+.2f %% | %.3f | %zu |\n", set[i], s.rows,
+			s.mape, s.median, s.p90, s.bias, s.tau, s.failed);
 		fflush(stdout);
 		struct err why = { 0 };
 		if (with_mca && mca_run(&rows[i], "skylake", &why)) {
 			fprintf(stderr, "accuracy: %s\n", why.text);
 			with_mca = false;
 		} else if (with_mca && !(rc = summarize(&rows[i], row_other, NULL, NULL, &s))) {
-			printf("| %s | llvm-mca 19 | %zu | %.2f %% | %.2f %% | %.2f %% | %+.2f %% | %.3f | %zu |\n", set[i], s.rows, s.mape, s.median, s.p90, s.bias, s.tau, s.failed);
+			printf("| %s | llvm-mca 19 | %zu | %.2f %% | %.2f %% | %.2f %% | %+.2f %% | %.3f | %zu |\n",
+				set[i], s.rows, s.mape, s.median, s.p90, s.bias, s.tau, s.failed);
 		}
 	}
 	for (unsigned i = 0; i < 3 && !rc; i++) {
@@ -210,7 +225,8 @@ static int print_instlat(const char *what, const struct rows *r, row_good *good,
 	struct summary s;
 	int rc = summarize(r, row_model, chosen, good, &s);
 	if (!rc)
-		printf("| %s | %s | %zu | %.1f %% | %.2f %% | %.2f %% | %.2f %% | %.3f | %zu |\n", what, of, s.rows, s.within, s.mape, s.median, s.p90, s.tau, s.failed);
+		printf("| %s | %s | %zu | %.1f %% | %.2f %% | %.2f %% | %.2f %% | %.3f | %zu |\n", what, of, s.rows,
+			s.within, s.mape, s.median, s.p90, s.tau, s.failed);
 	return rc;
 }
 
@@ -222,7 +238,8 @@ static void explain_rows(const struct rows *r, const char *what, row_good *good)
 		if (w->failed)
 			fprintf(stderr, "%s, no figure: %s: %s\n", what, w->name, w->why);
 		else if (!good(w))
-			fprintf(stderr, "%s, not good: %.2f measured, %.2f model: %s: %s\n", what, w->measured, w->model, w->name, w->why);
+			fprintf(stderr, "%s, not good: %.2f measured, %.2f model: %s: %s\n", what, w->measured,
+				w->model, w->name, w->why);
 	}
 }
 
@@ -234,7 +251,8 @@ static void explain(const struct instlat *in)
 	explain_rows(&in->throughput, "throughput", good_throughput);
 }
 
-static int instlat(const char *path, const struct source *of, struct block_engine *engine, const struct core_config *core, struct err *err)
+static int instlat(const char *path, const struct source *of, struct block_engine *engine,
+	const struct core_config *core, struct err *err)
 {
 	struct instlat in = { .word_bytes = of->word_bytes, .wide = of->wide, .general = of->general };
 	const char *fold = getenv("FOLD");
@@ -244,19 +262,26 @@ static int instlat(const char *path, const struct source *of, struct block_engin
 	if (!rc)
 		rc = rows_run(&in.latency, engine, of->word_bytes, false, 0, 0, err);
 	if (!rc)
-		rc = rows_run(&in.throughput, engine, of->word_bytes, false, core->dsb_sets ? INSTLAT_INSNS : INSTLAT_FEW_INSNS, core->l1i_size / 4 * 3, err);
+		rc = rows_run(&in.throughput, engine, of->word_bytes, false, core->dsb_sets ? INSTLAT_INSNS
+			: INSTLAT_FEW_INSNS, core->l1i_size / 4 * 3, err);
 	if (!rc) {
-		printf("\n### Latency and throughput of single instructions\n\nMeasured by InstLatx64 (%s): %zu lines with a measurement, %zu of their\n"
-		       "measurements without a translation to assembly. Good: latency within 1 cycle or 10 %%, throughput within 15 %%.\n\n"
-		       "| what | rows | compared | good | mean abs. error | median | 90th percentile | Kendall's tau | no figure |\n"
+		printf("\n### Latency and throughput of single instructions\n\nMeasured by InstLatx64 (%s): %zu lines "
+			"with a measurement, %zu of their\n"
+		       "measurements without a translation to assembly. Good: latency within 1 cycle or 10 %%, "
+		       	"throughput within 15 %%.\n\n"
+		       "| what | rows | compared | good | mean abs. error | median | 90th percentile | Kendall's tau | "
+		       	"no figure |\n"
 		       "|---|---|---:|---:|---:|---:|---:|---:|---:|\n", of->file, in.lines, in.not_understood);
-		rc = print_instlat("latency", &in.latency, good_latency, built_from, in.folds ? "left out" : "four of five");
+		rc = print_instlat("latency", &in.latency, good_latency, built_from, in.folds ? "left out"
+			: "four of five");
 		if (!rc && !in.folds)
 			rc = print_instlat("latency", &in.latency, good_latency, held_out, "every fifth, held out");
 		if (!rc)
-			rc = print_instlat("throughput", &in.throughput, good_throughput, built_from, in.folds ? "left out" : "four of five");
+			rc = print_instlat("throughput", &in.throughput, good_throughput, built_from, in.folds
+				? "left out" : "four of five");
 		if (!rc && !in.folds)
-			rc = print_instlat("throughput", &in.throughput, good_throughput, held_out, "every fifth, held out");
+			rc = print_instlat("throughput", &in.throughput, good_throughput, held_out,
+				"every fifth, held out");
 		puts("\n#### latency: the worst");
 		print_worst(&in.latency, NULL);
 		print_failed(&in.latency);

@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# How near 1 Kendall's tau of the model and `fives` of skylake-throughput can come, and which rows keep it from there: ceiling.sh PROGRAM DATA.
-# Prints tau-b, beside the measured values, of
-#   the model; the measured values rounded to so many cycles, as every model of whole cycles ties what noise tells apart;
+# How near 1 Kendall's tau of the model and `fives` of skylake-throughput can come, and which rows keep it from
+# there: ceiling.sh PROGRAM DATA. Prints tau-b, beside the measured values, of
+#   the model; the measured values rounded to so many cycles, as every model of whole cycles ties what noise tells
+#     apart;
 #   the model with all rows right that are off, and with those of each bottleneck alone.
-# Off: by more than 1 % of what the other rows take, which is more than the model says by the median of all rows' ratios (time is measured by
-# a clock beside the core's).  Right: as measured, over that ratio, rounded to the 40th of a cycle (ten instances, four slots a cycle).
+# Off: by more than 1 % of what the other rows take, which is more than the model says by the median of all
+# rows' ratios (time is measured by a clock beside the core's). Right: as measured, over that ratio, rounded to
+# the 40th of a cycle (ten instances, four slots a cycle).
 set -eu
 cd "$(dirname "$0")/../.."
 MCA=0 ROWS=1 "$1" "$2" data skylake 2>&1 >/dev/null | awk -F ';' '
@@ -22,7 +24,8 @@ function tau(y,   i, k, a, b, agree, one, other, pairs) {
 	pairs = n * (n - 1) / 2
 	return pairs > one && pairs > other ? agree / sqrt((pairs - one) * (pairs - other)) : 0
 }
-function nearest(value, step) { return sprintf("%.4f", int(value / step + 0.5) * step) + 0 }	# as the rows are printed
+function nearest(value, step) {
+	return sprintf("%.4f", int(value / step + 0.5) * step) + 0 }	# as the rows are printed
 function right(cause,   i) {	# "": of all; how many
 	count = 0
 	for (i = 1; i <= n; i++) {
@@ -55,7 +58,8 @@ END {
 		fortieth[i] = nearest(x[i] / ratio, 0.025)
 	}
 	printf "%.4f  the model, %d rows; measured over model is %.4f in the middle\n", tau(model), n, ratio
-	printf "%.4f  measured, rounded to 0.05 cycles\n%.4f  measured over that ratio, rounded to 0.025\n", tau(twentieth), tau(fortieth)
+	printf "%.4f  measured, rounded to 0.05 cycles\n%.4f  measured over that ratio, rounded to 0.025\n",
+		tau(twentieth), tau(fortieth)
 	count = right("")
 	printf "%.4f  the model, with the %d rows right that are off\n", tau(made), count
 	for (cause in seen)

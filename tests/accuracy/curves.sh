@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# curves.sh PAGE [AGAIN...]: of the page of softpmu calibrate, latencies of chains of loads and the cost of a mispredicted branch against their bounds, in
-# Markdown.  AGAIN: pages of the same host at other times (softpmu calibrate --native --page AGAIN chase stride random predicted): how far it is from itself.
+# curves.sh PAGE [AGAIN...]: of the page of softpmu calibrate, latencies of chains of loads and the cost of a
+# mispredicted branch against their bounds, in Markdown. AGAIN: pages of the same host at other times (softpmu
+# calibrate --native --page AGAIN chase stride random predicted): how far it is from itself.
 set -eu
 [ $# -ge 1 ] && [ -r "$1" ] || { echo "usage: curves.sh PAGE [AGAIN...]" >&2; exit 2; }
 again=$(($# - 1))
@@ -50,16 +51,19 @@ function row(name, h, l, u, b, a, bound,    ratio, good) {
 	ratio = a / h
 	good = ratio >= 1 - bound && ratio <= 1 + bound
 	near[bound] += good; of[bound]++
-	printf "| %s | %.1f | %.1f to %.1f | %s | %.1f | %.2f | %s |%s\n", name, h, l, u, (b > 0 ? sprintf("%.1f", b) : ""), a, ratio, good ? "good" : "off",
+	printf "| %s | %.1f | %.1f to %.1f | %s | %.1f | %.2f | %s |%s\n", name, h, l, u,
+		(b > 0 ? sprintf("%.1f", b) : ""), a, ratio, good ? "good" : "off",
 		itself(name, h, bound)
 }
 END {
-	row("mispredicted branch", 2 * (host["random"] - host["predicted"]), 2 * (low["random"] - low["predicted"]), 2 * (high["random"] - low["predicted"]),
+	row("mispredicted branch", 2 * (host["random"] - host["predicted"]), 2 * (low["random"] - low["predicted"]),
+		2 * (high["random"] - low["predicted"]),
 		2 * (before["random"] - before["predicted"]), 2 * (after["random"] - after["predicted"]), 0.12)
 	for (i = 1; i <= n; i++) {
 		bytes = order[i]; sub(/.*\./, "", bytes)
 		bytes = bytes * (bytes ~ /M/ ? 1048576 : 1024)
-		row(order[i], host[order[i]], low[order[i]], high[order[i]], before[order[i]], after[order[i]], bytes <= l2 ? 0.12 : 0.25)
+		row(order[i], host[order[i]], low[order[i]], high[order[i]], before[order[i]], after[order[i]],
+			bytes <= l2 ? 0.12 : 0.25)
 	}
 	printf "\n%d of %d up to L2 are good, %d of %d beyond.\n", near[0.12], of[0.12], near[0.25], of[0.25]
 	if (again)

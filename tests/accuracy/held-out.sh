@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs that no mechanism and no table was made by, for LIST=tests/accuracy/held-out.sh of real.sh: makes their inputs in the folder at hand, beside
-# those of real.sh, and prints the list.  What is not installed, or has no compiler, real.sh leaves out.
+# Programs that no mechanism and no table was made by, for LIST=tests/accuracy/held-out.sh of real.sh: makes
+# their inputs in the folder at hand, beside those of real.sh, and prints the list. What is not installed, or
+# has no compiler, real.sh leaves out.
 set -eu
 : "${TOP:?}"
 held=$TOP/tests/accuracy/held
@@ -25,16 +26,25 @@ for size in small large; do
 		{ printf "%s{\"id\": %d, \"form\": \"%s\", \"uops\": [%d, %d.5, %d], \"of\": {\"length\": %d, \"even\": %s}}\n", (NR > 1 ? "," : ""), NR, clean($1), NR % 7, NR % 5, NR % 3,
 			length($0), NR % 2 ? "false" : "true" }
 		END { print "]" }' >rows.$size.json
-	awk 'BEGIN { print "<rows>" } /"id"/ { gsub(/[^A-Za-z0-9 ]/, "", $0); print "<row id=\"r" NR "\"><form>" $0 "</form><even>" NR % 2 "</even></row>" } END { print "</rows>" }' \
+	awk 'BEGIN { print "<rows>" } /"id"/ { gsub(/[^A-Za-z0-9 ]/, "", $0);
+		print "<row id=\"r" NR "\"><form>" $0 "</form><even>" NR % 2 "</even></row>" } END {
+		print "</rows>" }' \
 		rows.$size.json >rows.$size.xml
 	awk -v n="$rows" 'NR <= 6 * n' text >old.$size
-	awk -v n="$rows" 'NR <= 6 * n { if (NR % 97 == 5) print "another line " NR; if (NR % 61 != 7) print; if (NR % 211 == 9) print }' text >new.$size
+	awk -v n="$rows" 'NR <= 6 * n { if (NR % 97 == 5) print "another line " NR; if (NR % 61 != 7) print;
+		if (NR % 211 == 9) print }' text >new.$size
 	{ echo 'define(`twice'"'"', `$1$1'"'"')define(`count'"'"', `ifelse($1, 0, `.'"'"', `eval($1 % 7)count(decr($1))'"'"')'"'"')'
-	  awk -v n="$rows" 'BEGIN { for (i = 0; i < n / 100; i++) print "count(" 40 + i % 50 ") twice(word" i ")" }'; } >macros.$size
-	awk -v n="$rows" 'BEGIN { for (i = 0; i < n / 3; i++) { printf "t%d: t%d s%d\n\t@echo $@ $^\n", i + 1, i, i; printf "s%d:;\n", i } print "t0:;" }' >rules.$size.mk
-	{ echo 'scale=40'; awk -v n="$rows" 'BEGIN { for (i = 1; i <= n / 200; i++) print "s = s + e(1 / " i ") * sqrt(" i ") - a(" i ")" }'; echo s; } >sums.$size.bc
-	nm "$(command -v node || echo /dev/null)" 2>/dev/null | awk -v n="$rows" '$3 ~ /^_Z/ && k < n / 4 { print $3; k++ }' >symbols.$size
-	[ -s symbols.$size ] || nm -D "$(gcc -print-file-name=libstdc++.so.6)" 2>/dev/null | awk -v n="$rows" '$3 ~ /^_Z/ && k < n / 4 { sub(/@.*/, "", $3); print $3; k++ }' >symbols.$size
+	  awk -v n="$rows" 'BEGIN { for (i = 0; i < n / 100; i++) print "count(" 40 + i % 50 ") twice(word" i ")" }';
+	  	} >macros.$size
+	awk -v n="$rows" 'BEGIN { for (i = 0; i < n / 3; i++) { printf "t%d: t%d s%d\n\t@echo $@ $^\n", i + 1, i, i;
+		printf "s%d:;\n", i } print "t0:;" }' >rules.$size.mk
+	{ echo 'scale=40'; awk -v n="$rows" \
+		'BEGIN { for (i = 1; i <= n / 200; i++) print "s = s + e(1 / " i ") * sqrt(" i ") - a(" i ")" }'; echo \
+		s; } >sums.$size.bc
+	nm "$(command -v node || echo /dev/null)" 2>/dev/null |
+		awk -v n="$rows" '$3 ~ /^_Z/ && k < n / 4 { print $3; k++ }' >symbols.$size
+	[ -s symbols.$size ] || nm -D "$(gcc -print-file-name=libstdc++.so.6)" 2>/dev/null |
+		awk -v n="$rows" '$3 ~ /^_Z/ && k < n / 4 { sub(/@.*/, "", $3); print $3; k++ }' >symbols.$size
 	source=$([ $size = small ] && echo /dev/null || echo "$TOP/src/isa/build.c")
 	quiet gcc -std=gnu17 -I"$TOP/include" -I"$TOP/src" -D_GNU_SOURCE -O2 -S -x c -o code.$size.s "$source"
 	quiet "$clang" -std=gnu17 -I"$TOP/include" -I"$TOP/src" -D_GNU_SOURCE -E -P -x c -o unit.$size.c "$source"

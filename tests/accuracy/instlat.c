@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * InstLatx64's files: lines such as "IMUL r64, r64, imm8   L: 1.36ns= 3.0c  T: 0.45ns= 1.00c", translated to assembly by rule.
+ * InstLatx64's files: lines such as "IMUL r64, r64, imm8 L: 1.36ns= 3.0c T: 0.45ns= 1.00c", translated to
+ * assembly by rule.
  *
  * What the files' forms stand for, as their own figures show:
  *   r32, r32            one and the same register (SUB r32, r32 is a zero idiom, MOV r32, r32 is not eliminated)
- *   r1_32, r2_32        two of them, always in this order: no chain if the first is only written; xmm1, xmm1, xmm2 likewise
- *   r32, [m32]          latency: the address is the destination (MOV r32, [m32] is a pointer chase); vectors: a fixed address
+ *   r1_32, r2_32        two of them, always in this order: no chain if the first is only written; xmm1, xmm1, xmm2
+ *                       likewise
+ *   r32, [m32]          latency: the address is the destination (MOV r32, [m32] is a pointer chase); vectors: a
+ *                       fixed address
  *   [m32], r32          latency: through memory, always the same address
- *   (eax), (rdx), ..    MUL and IMUL: the result whose latency is meant, taken as the operand; throughput has the same chain through
- *                       the accumulator for either (MUL r64: latencies 3 and 4, throughput 3.00 both times), so another register
+ *   (eax), (rdx), ..    MUL and IMUL: the result whose latency is meant, taken as the operand; throughput has the
+ *                       same chain through
+ *                       the accumulator for either (MUL r64: latencies 3 and 4, throughput 3.00 both times), so
+ *                         another register
  *   64/32b (full)       DIV and IDIV of full width; the other widths depend on values, which the model has not
  * Latency is a chain of the instruction, throughput repeats it with as many registers and addresses as there are.
  * Joined forms (MOVDQA+PADDB xmm, xmm; MOVD r32, mm+MOVD mm, r32) are one row of both.
@@ -26,28 +31,32 @@ struct line { struct form part[PARTS]; unsigned parts, general; int word_bytes; 
 
 /* ---- registers ---- */
 
-/* How many registers a throughput test takes in turn.  Older files: eight vector registers (PMULLW on Skylake: latency 5,
- * throughput 0.63), general ones without REX prefix, four of a byte; `general` says where
- * it took more of these (Prescott: IMUL r32, r32 latency 10, throughput 1.00).  wide, the newest: more than ten (PMULLW 0.50, ADD r8, r8 0.20 on
- * Golden Cove).  The last one of each kind is the source that nobody writes, "r2_32", "xmm2". */
-static const char *const names[] = { "ax", "dx", "bx", "bp", "si", "di", "8", "9", "10", "11", "12", "13", "15", "cx" }, *const wide_names[] = { "ax", "dx", "bx", "bp", "si", "di", "8", "9",
+/* How many registers a throughput test takes in turn. Older files: eight vector registers (PMULLW on Skylake:
+ * latency 5, throughput 0.63), general ones without REX prefix, four of a byte; `general` says where it took
+ * more of these (Prescott: IMUL r32, r32 latency 10, throughput 1.00). wide, the newest: more than ten (PMULLW
+ * 0.50, ADD r8, r8 0.20 on Golden Cove). The last one of each kind is the source that nobody writes, "r2_32",
+ * "xmm2". */
+static const char *const names[] = { "ax", "dx", "bx", "bp", "si", "di", "8", "9", "10", "11", "12", "13", "15", "cx" },
+	*const wide_names[] = { "ax", "dx", "bx", "bp", "si", "di", "8", "9",
 	"10", "11" };
 
 static unsigned registers_of(const struct line *l, const char *class, unsigned bits, unsigned which)
 {
 	if (*class == 'r')
-		return l->wide ? 10 : bits == 8 ? 3 + !which : l->general ? l->general - !!which : l->word_bytes == 8 ? 6 : 4;
+		return l->wide ? 10 : bits == 8 ? 3 + !which : l->general ? l->general - !!which : l->word_bytes == 8
+			? 6 : 4;
 	if (!strcmp(class, "st"))
 		return 7;
 	return (l->wide && strcmp(class, "mm") ? 14 : 8) - (which && !l->wide);
 }
 
-/* idx counts through the registers that rotate; with an operand of a byte (MOVZX r32, r8) they are the four that have one.
- * ESI is the base of addresses in 32-bit code. */
+/* idx counts through the registers that rotate; with an operand of a byte (MOVZX r32, r8) they are the four
+ * that have one. ESI is the base of addresses in 32-bit code. */
 static bool general(FILE *to, const struct line *l, unsigned bits, unsigned idx, unsigned which)
 {
 	unsigned n = registers_of(l, "r", bits, which);
-	const char *name = l->wide ? wide_names[idx % n] : (bits == 8 || l->bytes) && idx % n == 3 ? "cx" : names[idx % n];
+	const char *name = l->wide ? wide_names[idx % n] : (bits == 8 || l->bytes) && idx % n == 3 ? "cx"
+		: names[idx % n];
 	if (which == 2)
 		name = l->wide ? "13" : "cx";
 	if (bits == 64 && l->word_bytes == 4)
@@ -127,7 +136,8 @@ static bool memory_token(const char *t, unsigned *bits, unsigned *plus)
 static bool immediate(FILE *to, const char *t)
 {
 	static const struct { const char *name, *value; } is[] = {
-		{ "imm8", "7" }, { "im8", "1" }, { "imm16", "0x1234" }, { "imm32", "0x12345678" }, { "imm64", "0x123456789abcdef0" },
+		{ "imm8", "7" }, { "im8", "1" }, { "imm16", "0x1234" }, { "imm32", "0x12345678" },
+		{ "imm64", "0x123456789abcdef0" },
 	};
 	for (size_t i = 0; i < sizeof is / sizeof *is; i++)
 		if (!strcmp(t, is[i].name))
@@ -170,16 +180,18 @@ static bool address(FILE *to, const struct line *l, const char *t, unsigned idx)
 
 struct instance { unsigned idx, at; };
 
-/* "r2_32", "mm_2" where the first is read too (or exchanged) is another one in each instance: allocation of P6 and Core 2 reads two registers a
- * cycle that nobody writes, and there AND r1, r2 takes 0.53 where AND r, r takes 0.32 (Core 2), PADDB mm_1, mm_2 0.60 and PADDB mm, mm 0.50
- * (Pentium III).  Where the first is only written it is one and the same: MOV r1, r2 0.33 on Core 2. */
+/* "r2_32", "mm_2" where the first is read too (or exchanged) is another one in each instance: allocation of P6
+ * and Core 2 reads two registers a cycle that nobody writes, and there AND r1, r2 takes 0.53 where AND r, r
+ * takes 0.32 (Core 2), PADDB mm_1, mm_2 0.60 and PADDB mm, mm 0.50 (Pentium III). Where the first is only
+ * written it is one and the same: MOV r1, r2 0.33 on Core 2. */
 static bool in_pairs(const struct line *l, const struct form *f, const char *token)
 {
-	return !l->wide && !l->latency && strchr(token, '_') && strncmp(f->mnemonic, "MOV", 3) && strncmp(f->mnemonic, "BS", 2);
+	return !l->wide && !l->latency && strchr(token, '_') && strncmp(f->mnemonic, "MOV", 3) &&
+		strncmp(f->mnemonic, "BS", 2);
 }
 
-/* Registers before idx that the row does not take: XCHG AX, AX is a NOP; MULX reads DX, and 1.00 a clock at latency 4 says
- * that it never writes it. */
+/* Registers before idx that the row does not take: XCHG AX, AX is a NOP; MULX reads DX, and 1.00 a clock at
+ * latency 4 says that it never writes it. */
 static unsigned skipped(const struct line *l, const char *mnemonic, unsigned idx)
 {
 	return !strcmp(mnemonic, "XCHG") || (!strcmp(mnemonic, "MULX") && !l->latency && idx);
@@ -191,23 +203,29 @@ static bool operand(FILE *to, const struct line *l, const struct form *f, unsign
 	char class[8], of[8];
 	unsigned bits, which, plus, other_bits, other_which;
 	if (register_token(t, class, &bits, &which)) {
-		if (which == 2 && in_pairs(l, f, t) && (*class == 'r' ? l->word_bytes == 8 && bits > 8 : !strcmp(class, "mm")))
-			return *class == 'r' ? fprintf(to, "r%u%s", 8 + in->idx % 6, bits == 64 ? "" : bits == 32 ? "d" : "w") > 0 :
+		if (which == 2 && in_pairs(l, f, t) && (*class == 'r' ? l->word_bytes == 8 && bits > 8 : !strcmp(class,
+			"mm")))
+			return *class == 'r' ? fprintf(to, "r%u%s", 8 + in->idx % 6, bits == 64 ? "" : bits == 32 ? "d"
+				: "w") > 0 :
 			                       fprintf(to, "mm%u", 4 + in->idx % 4) > 0;
 		if (*class == 'r')
 			return general(to, l, bits, in->idx + skipped(l, f->mnemonic, in->idx), which);
 		unsigned first = l->latency;	/* xmm0 is an implicit operand of some */
-		return fprintf(to, "%s%u", class, which == 2 ? l->wide && *class != 'm' ? 15 : 7 : first + in->idx % registers_of(l, class, bits, which)) > 0;
+		return fprintf(to, "%s%u", class, which == 2 ? l->wide && *class != 'm' ? 15 : 7
+			: first + in->idx % registers_of(l, class, bits, which)) > 0;
 	}
 	if (!strcmp(f->mnemonic, "LEA") && *t == '[')
 		return address(to, l, t, in->idx);
 	if (memory_token(t, &bits, &plus)) {
-		bool chase = l->latency && n > 0 && register_token(f->operand[0], of, &other_bits, &other_which) && *of == 'r' &&
+		bool chase = l->latency && n > 0 && register_token(f->operand[0], of, &other_bits, &other_which) &&
+			*of == 'r' &&
 		             strncmp(f->mnemonic, "X", 1) && strncmp(f->mnemonic, "CMPXCHG", 7);
 		fprintf(to, "%s[", bits ? pointer(bits) : "");
 		if (chase)
 			return general(to, l, (unsigned)l->word_bytes * 8, in->idx, 0) && fputc(']', to) != EOF;
-		return fprintf(to, "%s+%u]", l->word_bytes == 8 ? "r14" : "esi", 64 + plus + (l->latency ? 0 : 64 * in->at + ((bits < 32 ? 4 : bits / 8) * in->at & 63))) > 0;	/* no two in a bank of L1D */
+		/* no two in a bank of L1D */
+		return fprintf(to, "%s+%u]", l->word_bytes == 8 ? "r14" : "esi", 64 + plus + (l->latency ? 0
+			: 64 * in->at + ((bits < 32 ? 4 : bits / 8) * in->at & 63))) > 0;
 	}
 	if (!strcmp(t, "st(i)"))
 		return fprintf(to, "st(%u)", 1 + in->idx % 7) > 0;
@@ -269,7 +287,8 @@ static bool parse_parts(struct line *l, const char *text)
 		depth -= *p == ']' && depth;
 		if (*p == '+' && !depth) {
 			bool spaced = p > text && p[-1] == ' ' && p[1] == ' ';
-			if (plus || p == text || (spaced && strncmp(text, "PUSH", 4)))	/* CVTPS2DQ + CVTDQ2PS: operands not told */
+			/* CVTPS2DQ + CVTDQ2PS: operands not told */
+			if (plus || p == text || (spaced && strncmp(text, "PUSH", 4)))
 				return false;
 			plus = p;
 		}
@@ -295,14 +314,16 @@ static bool parse_parts(struct line *l, const char *text)
 /* Forms that mean something else than they say, or nothing that a block can be. */
 static bool special(struct line *l)
 {
-	static const char *const not[] = { "MOVNT", "VMOVNT", "MASKMOV", "VMASKMOV", "LNOP", "REP", "CPUID", "XSAVE", "XRSTOR", "FSIN", "FCOS", "FPTAN",
-		"FPATAN", "F2XM1", "FYL2X", "ENTER", "LOOP", "RDSEED", "RDRAND", "CLFLUSH", "CLWB", "ASP", "HLT", "INT" };
+	static const char *const not[] = { "MOVNT", "VMOVNT", "MASKMOV", "VMASKMOV", "LNOP", "REP", "CPUID", "XSAVE",
+		"XRSTOR", "FSIN", "FCOS", "FPTAN",
+		"FPATAN", "F2XM1", "FYL2X", "ENTER", "LOOP", "RDSEED", "RDRAND", "CLFLUSH", "CLWB", "ASP", "HLT",
+		"INT" };
 	for (unsigned p = 0; p < l->parts; p++) {
 		struct form *f = &l->part[p];
 		for (size_t i = 0; i < sizeof not / sizeof *not; i++)
 			if (!strncmp(f->mnemonic, not[i], strlen(not[i])))
 				return true;
-		for (unsigned n = 0; n < f->operands && l->parts == 2; n++)	/* how the two meet in memory is not told */
+		for (unsigned n = 0; n < f->operands && l->parts == 2; n++) /* how the two meet in memory is not told */
 			if (*f->operand[n] == 'r' && strchr(f->operand[!n], '['))
 				return true;
 		size_t n = strlen(f->mnemonic);
@@ -311,7 +332,9 @@ static bool special(struct line *l)
 			f->mnemonic[n - 2] = 0;		/* full precision is what there is without a control word */
 		if (!strcmp(f->mnemonic, "FSQRT") && st) {
 			f->operands = 0;
-			if (!l->latency) {	/* 7.00 a clock at latency 21 (Skylake): each of another register, which FXCH brings to the top */
+			/* 7.00 a clock at latency 21 (Skylake): each of another
+			 * register, which FXCH brings to the top */
+			if (!l->latency) {
 				l->part[1] = (struct form){ .mnemonic = "FXCH", .operand = { "st(i)" }, .operands = 1 };
 				l->parts = 2;
 				return false;
@@ -324,7 +347,8 @@ static bool special(struct line *l)
 		else if (x87 && n > 2 && (!strcmp(f->mnemonic + n - 2, "32") || !strcmp(f->mnemonic + n - 2, "64")))
 			return true;
 		/* the destination is always the top: what the file did to keep them apart is not told */
-		if (st && f->operands == 2 && !strcmp(f->operand[0], "st") && !l->latency && strncmp(f->mnemonic, "FCOM", 4) && strncmp(f->mnemonic, "FUCOM", 5))
+		if (st && f->operands == 2 && !strcmp(f->operand[0], "st") && !l->latency &&
+			strncmp(f->mnemonic, "FCOM", 4) && strncmp(f->mnemonic, "FUCOM", 5))
 			return true;
 	}
 	return false;
@@ -334,19 +358,27 @@ static bool special(struct line *l)
 static void complete(struct form *f)
 {
 	static const struct { const char *name; char action; unsigned operands; } change[] = {
-		{ "VRCPPS", '-', 3 }, { "VRSQRTPS", '-', 3 }, { "VMOVSLDUP", '-', 3 }, { "VMOVSHDUP", '-', 3 }, { "VMOVDDUP", '-', 3 }, { "VMOVAPS", '-', 3 },
-		{ "VMOVAPD", '-', 3 }, { "VMOVDQA", '-', 3 }, { "VSQRTSS", '+', 2 }, { "VSQRTSD", '+', 2 }, { "VINSERTPS", '+', 3 }, { "VMPSADBW", '+', 3 },
-		{ "VPINSRB", '+', 3 }, { "VPINSRW", '+', 3 }, { "VPINSRD", '+', 3 }, { "VPINSRQ", '+', 3 }, { "VMOVLPD", 'm', 2 }, { "VMOVHPD", 'm', 2 },
-		{ "VCMPPS", 'i', 3 }, { "VCMPPD", 'i', 3 }, { "VCMPSS", 'i', 3 }, { "VCMPSD", 'i', 3 }, { "CMPPS", 'i', 2 }, { "CMPPD", 'i', 2 },
-		{ "CMPSS", 'i', 2 }, { "RORX", 'r', 3 }, { "VPSLLW", 'x', 3 }, { "VPSLLD", 'x', 3 }, { "VPSLLQ", 'x', 3 }, { "VPSRAW", 'x', 3 },
+		{ "VRCPPS", '-', 3 }, { "VRSQRTPS", '-', 3 }, { "VMOVSLDUP", '-', 3 }, { "VMOVSHDUP", '-', 3 },
+		{ "VMOVDDUP", '-', 3 }, { "VMOVAPS", '-', 3 },
+		{ "VMOVAPD", '-', 3 }, { "VMOVDQA", '-', 3 }, { "VSQRTSS", '+', 2 }, { "VSQRTSD", '+', 2 },
+		{ "VINSERTPS", '+', 3 }, { "VMPSADBW", '+', 3 },
+		{ "VPINSRB", '+', 3 }, { "VPINSRW", '+', 3 }, { "VPINSRD", '+', 3 }, { "VPINSRQ", '+', 3 },
+		{ "VMOVLPD", 'm', 2 }, { "VMOVHPD", 'm', 2 },
+		{ "VCMPPS", 'i', 3 }, { "VCMPPD", 'i', 3 }, { "VCMPSS", 'i', 3 }, { "VCMPSD", 'i', 3 }, { "CMPPS", 'i',
+		2 }, { "CMPPD", 'i', 2 },
+		{ "CMPSS", 'i', 2 }, { "RORX", 'r', 3 }, { "VPSLLW", 'x', 3 }, { "VPSLLD", 'x', 3 }, { "VPSLLQ", 'x',
+		3 }, { "VPSRAW", 'x', 3 },
 		{ "MOVLPS", 'q', 2 }, { "MOVHPS", 'q', 2 }, { "VMOVLPS", 'q', 2 },
-		{ "VMOVHPS", 'q', 2 }, { "VMOVLPS", 'q', 3 }, { "VMOVHPS", 'q', 3 }, { "VPSRAD", 'x', 3 }, { "VPSRLW", 'x', 3 }, { "VPSRLD", 'x', 3 }, { "VPSRLQ", 'x', 3 },
+		{ "VMOVHPS", 'q', 2 }, { "VMOVLPS", 'q', 3 }, { "VMOVHPS", 'q', 3 }, { "VPSRAD", 'x', 3 },
+		{ "VPSRLW", 'x', 3 }, { "VPSRLD", 'x', 3 }, { "VPSRLQ", 'x', 3 },
 	};
 	if (!strcmp(f->mnemonic, "AESKEYGEN") || !strcmp(f->mnemonic, "VAESKEYGEN"))
 		strcat(f->mnemonic, "ASSIST");
 	size_t n = strlen(f->mnemonic);
-	if (!f->operands && (!strncmp(f->mnemonic, "PUSH", 4) || !strncmp(f->mnemonic, "POP", 3)) && strchr("AF", f->mnemonic[n - 1]))
-		strcat(f->mnemonic, "W");	/* PUSHA is of 16 bits in the files, PUSHAD of 32; the assembler's is of the code's width */
+	if (!f->operands && (!strncmp(f->mnemonic, "PUSH", 4) || !strncmp(f->mnemonic, "POP", 3)) &&
+		strchr("AF", f->mnemonic[n - 1]))
+		/* PUSHA is of 16 bits in the files, PUSHAD of 32; the assembler's is of the code's width */
+		strcat(f->mnemonic, "W");
 	if (!strncmp(f->mnemonic, "VPTESTP", 7))
 		memmove(f->mnemonic + 1, f->mnemonic + 2, strlen(f->mnemonic + 1));
 	for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
@@ -378,14 +410,16 @@ static void complete(struct form *f)
 static bool implicit(FILE *to, const char *text, struct line *l)
 {
 	static const struct { const char *width, *full, *is; } divisor[] = {
-		{ "r8", "16/8b", "cl" }, { "r8", "14/7b", "cl" }, { "r16", "32/16b", "cx" }, { "r16", "30/15b", "cx" }, { "r32", "64/32b", "ecx" },
+		{ "r8", "16/8b", "cl" }, { "r8", "14/7b", "cl" }, { "r16", "32/16b", "cx" }, { "r16", "30/15b", "cx" },
+		{ "r32", "64/32b", "ecx" },
 		{ "r32", "62/31b", "ecx" }, { "r64", "128/64b", "rcx" }, { "r64", "126/63b", "rcx" },
 	};
 	char name[8], width[8], rest[32], packed[32];
 	int used = 0;
 	if (sscanf(text, "%7s %7s%n", name, width, &used) != 2 || strlen(text + used) >= sizeof rest)
 		return false;
-	bool multiply = !strcmp(name, "MUL") || !strcmp(name, "IMUL"), divide = !strcmp(name, "DIV") || !strcmp(name, "IDIV");
+	bool multiply = !strcmp(name, "MUL") || !strcmp(name, "IMUL"), divide = !strcmp(name, "DIV") ||
+		!strcmp(name, "IDIV");
 	size_t n = 0;
 	for (const char *p = text + used; *p; p++)
 		if (*p != ' ')
@@ -435,7 +469,8 @@ static bool prefixed_nop(FILE *to, const char *text)
 /* Writes the assembly; *unit: how many of the row it holds.  False: not understood. */
 static bool translate(FILE *to, const char *text, bool latency, const struct instlat *file, unsigned *unit)
 {
-	struct line l = { .word_bytes = file->word_bytes, .latency = latency, .wide = file->wide, .general = file->general };
+	struct line l = { .word_bytes = file->word_bytes, .latency = latency, .wide = file->wide,
+		.general = file->general };
 	unsigned instances = latency ? 1 : 0, least = 0;
 	bool memory = false;
 	*unit = 1;
@@ -453,7 +488,8 @@ static bool translate(FILE *to, const char *text, bool latency, const struct ins
 			if (register_token(t, class, &bits, &which)) {
 				l.bytes |= *class == 'r' && bits == 8 && !which;
 				have = registers_of(&l, class, bits, which) - skipped(&l, l.part[p].mnemonic, 1);
-				if (which && in_pairs(&l, &l.part[p], t) && (*class == 'r' ? l.word_bytes == 8 && bits > 8 : !strcmp(class, "mm")))
+				if (which && in_pairs(&l, &l.part[p], t) && (*class == 'r' ? l.word_bytes == 8 &&
+					bits > 8 : !strcmp(class, "mm")))
 					have = *class == 'r' ? 6 - skipped(&l, l.part[p].mnemonic, 1) : 4;
 			} else if (!strcmp(t, "st(i)")) {
 				have = 7;
@@ -465,7 +501,8 @@ static bool translate(FILE *to, const char *text, bool latency, const struct ins
 		}
 	if (!latency)
 		instances = least && least < 1000 ? least : memory ? 8 : 1;
-	if (!latency && !l.wide && l.parts == 1 && l.part[0].operands > 1 && *l.part[0].operand[0] == '[' && instances < 8)
+	if (!latency && !l.wide && l.parts == 1 && l.part[0].operands > 1 && *l.part[0].operand[0] == '[' &&
+		instances < 8)
 		instances = 8;	/* ADD [m32], r32: latency 8.9, 1.75 a clock on Willamette's four registers */
 	for (unsigned i = 0; i < instances; i++) {
 		const struct instance in = { .idx = latency ? 0 : i, .at = i };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * llvm-mca on the sequences of skylake-throughput: four copies a block, so that it sees what the measurement repeats, one run
- * of the tool for all of them. */
+ * llvm-mca on the sequences of skylake-throughput: four copies a block, so that it sees what the measurement
+ * repeats, one run of the tool for all of them. */
 #include "accuracy.h"
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,9 @@ int mca_run(struct rows *r, const char *cpu, struct err *err)
 	if (fclose(to)) {
 		rc = err_system(err, "%s", path);
 	} else {
-		snprintf(command, sizeof command, "llvm-mca-19 -mtriple=x86_64 -mcpu=%s -iterations=%d -instruction-info=0 -resource-pressure=0 %s 2>/dev/null",
+		snprintf(command, sizeof command,
+			"llvm-mca-19 -mtriple=x86_64 -mcpu=%s -iterations=%d -instruction-info=0 -resource-pressure=0 "
+			"%s 2>/dev/null",
 		         cpu, ITERATIONS, path);
 		FILE *from = popen(command, "r");
 		if (!from)

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Memory latency by size and stride: the model beside a MemLat file of InstLatx64.
  *
- * usage: accuracy memlat SOFTPMU_DATA [core=PRESET] [FIELD=VALUE ...] FILE ...
- * The files' own tables are rendered: a chain of loads (MOV r, [r]; 64 of them unrolled, as the tool prints of itself) through
- * `size` bytes, an element every `stride` bytes, run on the core of the preset that is nearest to the file's processor, with
- * the frequency, the cache sizes and the TLB sizes that the file's head states.  CELLS=1 in the environment prints every cell to
- * standard error: table;size;stride;measured;model.
+ * usage: accuracy memlat SOFTPMU_DATA [core=PRESET] [FIELD=VALUE ...] FILE ... The files' own tables are
+ * rendered: a chain of loads (MOV r, [r]; 64 of them unrolled, as the tool prints of itself) through `size`
+ * bytes, an element every `stride` bytes, run on the core of the preset that is nearest to the file's
+ * processor, with the frequency, the cache sizes and the TLB sizes that the file's head states. CELLS=1 in the
+ * environment prints every cell to standard error: table;size;stride;measured;model.
  *
- * How the tables are read.  Linear and Backward: elements in rising and falling order.  Random, Random_Full: a random cycle
- * through all.  Page_Random: random within blocks of as many 4 KB pages as the head's "4K DTLB" says, block after block (the
- * second access to a line of a block costs what the level costs that holds the block: 15 cycles on Core 2, 33 on Ivy Bridge,
- * and a page walk never shows).  BlockRandom: random within blocks of so many lines (its smallest size holds 8 lines), block
- * after block.  CacheLine and the 1CL/2CL tables, which load twice an element, are left out.
- * Frames are given in order of first touch, elements in rising order, once a table cell, as a process gets them that
- * allocates anew.  Which pages were touched the file itself tells: where the largest stride leaves L2 at L2's size, all of them had
- * frames, side by side; where it stays, as do as many pages as fit, only those with an element (contiguous() below).
- * A chain that is longer than what is timed is timed in WINDOWS stretches all over it: a cache that keeps a part of it would else be
+ * How the tables are read. Linear and Backward: elements in rising and falling order. Random, Random_Full: a
+ * random cycle through all. Page_Random: random within blocks of as many 4 KB pages as the head's "4K DTLB"
+ * says, block after block (the second access to a line of a block costs what the level costs that holds the
+ * block: 15 cycles on Core 2, 33 on Ivy Bridge, and a page walk never shows). BlockRandom: random within blocks
+ * of so many lines (its smallest size holds 8 lines), block after block. CacheLine and the 1CL/2CL tables,
+ * which load twice an element, are left out. Frames are given in order of first touch, elements in rising
+ * order, once a table cell, as a process gets them that allocates anew. Which pages were touched the file
+ * itself tells: where the largest stride leaves L2 at L2's size, all of them had frames, side by side; where it
+ * stays, as do as many pages as fit, only those with an element (contiguous() below). A chain that is longer
+ * than what is timed is timed in WINDOWS stretches all over it: a cache that keeps a part of it would else be
  * looked at in that part, or outside of it.
  */
 #include "accuracy.h"
@@ -26,7 +27,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNROLLED = 64, COLUMNS = 24, CODE = 0x400000, RUN_IN = 4096, TIMED = 16384, WINDOWS = 16, BETWEEN = 1 << 15, DRAWN = 4 << 20, SMALLEST = 4096, LARGEST = 256 << 20 };
+enum { UNROLLED = 64, COLUMNS = 24, CODE = 0x400000, RUN_IN = 4096, TIMED = 16384, WINDOWS = 16, BETWEEN = 1 << 15,
+	DRAWN = 4 << 20, SMALLEST = 4096, LARGEST = 256 << 20 };
 #define DATA_BASE UINT64_C(0x40000000)
 
 enum order { LINEAR, BACKWARD, RANDOM, PAGE_RANDOM, BLOCK_RANDOM, ORDERS };
@@ -34,11 +36,13 @@ static const struct { const char *title, *name; enum order order; } tables[] = {
 	{ "Linear Read", "linear", LINEAR }, { "Linear_Forward", "linear", LINEAR },
 	{ "Backward Read", "backward", BACKWARD }, { "Linear_Backward", "backward", BACKWARD },
 	{ "Random Read", "random", RANDOM }, { "Random_Full", "random", RANDOM },
-	{ "Page_Random Tests", "random within pages", PAGE_RANDOM }, { "BlockRandom", "random within blocks", BLOCK_RANDOM },
+	{ "Page_Random Tests", "random within pages", PAGE_RANDOM }, { "BlockRandom", "random within blocks",
+	BLOCK_RANDOM },
 };
 /* What a file's head does not say of its machine. */
 static const struct { const char *file, *set, *why; } known[] = {
-	{ "0000525_P54C_MemLatX86.txt", "l2.size=2M", "the cache on the board, as the linear curve stays at 9 cycles up to 2 MB" },
+	{ "0000525_P54C_MemLatX86.txt", "l2.size=2M",
+	"the cache on the board, as the linear curve stays at 9 cycles up to 2 MB" },
 };
 
 struct cell { enum order order; uint32_t size, stride; double measured, model; };
@@ -97,7 +101,8 @@ static void note(struct file *f, const char *field, uint32_t value)
 /* "CPU#00 L1D cache:     8KB,   32 byte cache line,  2 way, ..." of the first processor, and its TLBs. */
 static void head_line(struct file *f, char *line)
 {
-	static const struct { const char *what, *field; } cache[] = { { " L1D cache:", "l1d" }, { " L2  cache:", "l2" }, { " L3  cache:", "l3" } };
+	static const struct { const char *what, *field; } cache[] = { { " L1D cache:", "l1d" }, { " L2  cache:", "l2" },
+		{ " L3  cache:", "l3" } };
 	char *s, *w;
 	if ((s = strstr(line, "CoreType:0x"))) {
 		unsigned long t = strtoul(s + 11, NULL, 16);
@@ -114,7 +119,8 @@ static void head_line(struct file *f, char *line)
 		return;
 	for (size_t i = 0; i < sizeof cache / sizeof *cache; i++) {
 		char field[16];
-		if (!(s = strstr(line, cache[i].what)) || strstr(f->set, (snprintf(field, sizeof field, "%s.size", cache[i].field), field)))
+		if (!(s = strstr(line, cache[i].what)) || strstr(f->set, (snprintf(field, sizeof field, "%s.size",
+			cache[i].field), field)))
 			continue;
 		s += strlen(cache[i].what);
 		uint32_t size = size_of(&s);
@@ -187,7 +193,8 @@ static int read_file(struct file *f, const char *path, struct err *err)
 		uint32_t value[COLUMNS], size = isdigit((unsigned char)*s) ? size_of(&s) : 0;
 		unsigned n = size ? row_of(s, value, false) : 0;
 		for (unsigned i = 0; i < n && i < columns; i++)
-			if (size >= SMALLEST && size <= LARGEST && value[i] && stride[i] >= (uint32_t)f->word_bytes && add(f, (enum order)table, size, stride[i], value[i])) {
+			if (size >= SMALLEST && size <= LARGEST && value[i] && stride[i] >= (uint32_t)f->word_bytes &&
+				add(f, (enum order)table, size, stride[i], value[i])) {
 				fclose(in);
 				return err_set(err, ERR_NOMEM, "out of memory");
 			}
@@ -213,7 +220,8 @@ static int nearest(const struct file *f, const char *data, char *name, size_t by
 		if (!core_config_load(&c, data, names[i], NULL)) {
 			unsigned long s = strtoul(c.cpuid_signature, NULL, 16);
 			unsigned family = s >> 8 & 15, model = (s >> 4 & 15) | (s >> 12 & 0xf0);
-			unsigned apart = (unsigned)abs((int)family - (int)f->family) * 1000 + (unsigned)abs((int)model - (int)f->model);
+			unsigned apart = (unsigned)abs((int)family - (int)f->family) * 1000 +
+				(unsigned)abs((int)model - (int)f->model);
 			if (apart < best) {
 				best = apart;
 				snprintf(name, bytes, "%s", names[i]);
@@ -240,7 +248,8 @@ static const struct cell *find(const struct file *f, enum order order, uint32_t 
 	return NULL;
 }
 
-/* In the first size above L2's a chain of the largest stride misses L2 as one of 4 KB does: the array's frames lie side by side. */
+/* In the first size above L2's a chain of the largest stride misses L2 as
+ * one of 4 KB does: the array's frames lie side by side. */
 static bool contiguous(const struct file *f, uint32_t l2_size)
 {
 	const struct cell *above = NULL;
@@ -285,15 +294,16 @@ static uint32_t next_random(uint64_t *state)
 	return (uint32_t)(*state >> 32);
 }
 
-/* Element that is i-th in the order: the permutation within one block, and block after block.  drawn: so many elements that the run does
- * not come round: each is drawn by lot. */
+/* Element that is i-th in the order: the permutation within one block, and block after block. drawn: so many
+ * elements that the run does not come round: each is drawn by lot. */
 struct walk { enum order order; uint32_t elements, block; bool drawn; uint32_t *permutation; };
 
 static int walk_init(struct walk *w, const struct file *f, const struct cell *c)
 {
 	w->order = c->order;
 	w->elements = c->order == BLOCK_RANDOM ? c->size / f->line : c->size / c->stride;
-	w->block = c->order == RANDOM ? w->elements : c->order == PAGE_RANDOM ? f->page_block / c->stride : c->order == BLOCK_RANDOM ? c->stride : 0;
+	w->block = c->order == RANDOM ? w->elements : c->order == PAGE_RANDOM ? f->page_block / c->stride
+		: c->order == BLOCK_RANDOM ? c->stride : 0;
 	w->permutation = NULL;
 	if (w->block > w->elements)
 		w->block = w->elements;
@@ -342,7 +352,8 @@ static struct iblock *chain_block(const struct isa *isa, int word_bytes, struct 
 		struct st_insn_def insn[UNROLLED];
 		struct st_slot slot[UNROLLED];
 		struct st_exit_def exit;
-	} d = { .def = { .insns = UNROLLED, .slots = UNROLLED, .exits = 1 }, .exit = { .insns = UNROLLED, .slots = UNROLLED, .jump = ST_JUMP_BORING } };
+	} d = { .def = { .insns = UNROLLED, .slots = UNROLLED, .exits = 1 }, .exit = { .insns = UNROLLED,
+		.slots = UNROLLED, .jump = ST_JUMP_BORING } };
 	unsigned len = word_bytes == 8 ? 3 : 2;
 	for (unsigned i = 0; i < UNROLLED; i++) {
 		d.insn[i] = (struct st_insn_def){ .addr = CODE + i * len, .len = (uint8_t)len };
@@ -356,7 +367,8 @@ static struct iblock *chain_block(const struct isa *isa, int word_bytes, struct 
 struct lab { const struct core_config *config; struct isa *isa; struct iblock *block; const struct file *file; };
 
 /* `n` loads from the i-th of the chain on; cold: not timed. */
-static void follow(struct core *core, const struct lab *lab, const struct walk *w, uint32_t step, uint64_t i, uint64_t n, bool cold)
+static void follow(struct core *core, const struct lab *lab, const struct walk *w, uint32_t step, uint64_t i,
+	uint64_t n, bool cold)
 {
 	uint64_t slots[UNROLLED];
 	for (uint64_t end = i + n; i < end; i += UNROLLED) {
@@ -384,11 +396,13 @@ static int run_cell(const struct lab *lab, struct cell *c, struct err *err)
 	if (!rc) {
 		core_want(core, &none);
 		/* the chain is written: every page that has an element, or every page, in rising order */
-		struct walk pages = { .order = LINEAR, .elements = lab->file->all_pages || step < 4096 ? (c->size + 4095) / 4096 : w.elements };
+		struct walk pages = { .order = LINEAR, .elements = lab->file->all_pages || step < 4096
+			? (c->size + 4095) / 4096 : w.elements };
 		follow(core, lab, &pages, lab->file->all_pages || step < 4096 ? 4096 : step, 0, pages.elements, true);
 		/* then followed, untimed, until the caches hold what they hold in the long run */
 		const bool in_order = w.order == LINEAR || w.order == BACKWARD;
-		uint64_t lines = (lab->config->l1d_size + lab->config->l2_size + lab->config->l3_size) / (64 >> lab->config->cache_line);
+		uint64_t lines = (lab->config->l1d_size + lab->config->l2_size +
+			lab->config->l3_size) / (64 >> lab->config->cache_line);
 		uint64_t warm = 3 * lines * (in_order ? (step < 64 ? 64 / step : 1) : 1) + RUN_IN;
 		if (warm > 2ull * w.elements)
 			warm = 2ull * w.elements;
@@ -396,7 +410,8 @@ static int run_cell(const struct lab *lab, struct cell *c, struct err *err)
 		/* and timed: whole rounds, or stretches of one */
 		const bool whole = w.elements <= TIMED;
 		const unsigned windows = whole ? 1 : WINDOWS;
-		uint64_t run_in = whole ? RUN_IN : RUN_IN / WINDOWS, timed = whole ? (TIMED / w.elements + 1) * w.elements : TIMED / WINDOWS;
+		uint64_t run_in = whole ? RUN_IN : RUN_IN / WINDOWS, timed = whole
+			? (TIMED / w.elements + 1) * w.elements : TIMED / WINDOWS;
 		uint64_t between = whole ? 0 : w.elements / WINDOWS, cycles = 0, i = warm, stretch = run_in + timed;
 		if (!whole && w.block < w.elements)
 			between += w.block / WINDOWS;	/* at all places within a block, too */
@@ -429,13 +444,15 @@ static double error_of(const struct cell *c)
 
 static const char *size_text(uint32_t bytes, char text[16])
 {
-	snprintf(text, 16, bytes >= 1 << 20 && !(bytes & 0xfffff) ? "%u MB" : "%u KB", bytes >= 1 << 20 && !(bytes & 0xfffff) ? bytes >> 20 : bytes >> 10);
+	snprintf(text, 16, bytes >= 1 << 20 && !(bytes & 0xfffff) ? "%u MB" : "%u KB", bytes >= 1 << 20 &&
+		!(bytes & 0xfffff) ? bytes >> 20 : bytes >> 10);
 	return text;
 }
 
 static void print_errors(const struct file *f)
 {
-	static const char *const name[ORDERS] = { "linear", "backward", "random", "random within 4 KB pages of the DTLB's reach", "random within blocks" };
+	static const char *const name[ORDERS] = { "linear", "backward", "random",
+		"random within 4 KB pages of the DTLB's reach", "random within blocks" };
 	double all = 0;
 	puts("\n| table | cells | mean abs. error | worst |\n|---|---:|---:|---|");
 	for (unsigned o = 0; o <= ORDERS; o++) {
@@ -454,7 +471,8 @@ static void print_errors(const struct file *f)
 			continue;
 		char size[16];
 		all = 100 * sum / (double)n;
-		printf("| %s | %zu | %.1f %% | %s, %s %u: %.0f measured, %.0f model |\n", o < ORDERS ? name[o] : "**all**", n, all, size_text(worst->size, size),
+		printf("| %s | %zu | %.1f %% | %s, %s %u: %.0f measured, %.0f model |\n", o < ORDERS ? name[o]
+			: "**all**", n, all, size_text(worst->size, size),
 		       worst->order == BLOCK_RANDOM ? "lines" : "stride", worst->stride, worst->measured, worst->model);
 	}
 }
@@ -462,7 +480,8 @@ static void print_errors(const struct file *f)
 static void print_curves(const struct file *f)
 {
 	static const struct { enum order order; uint32_t stride; } curve[] = {
-		{ RANDOM, 64 }, { RANDOM, 512 }, { PAGE_RANDOM, 128 }, { LINEAR, 64 }, { LINEAR, 256 }, { LINEAR, 1024 }, { LINEAR, 4096 } };
+		{ RANDOM, 64 }, { RANDOM, 512 }, { PAGE_RANDOM, 128 }, { LINEAR, 64 }, { LINEAR, 256 },
+			{ LINEAR, 1024 }, { LINEAR, 4096 } };
 	static const char *const name[ORDERS] = { "linear", "backward", "random", "pages", "blocks" };
 	enum { CURVES = sizeof curve / sizeof *curve };
 	double sum[CURVES] = { 0 };
@@ -490,7 +509,8 @@ static void print_curves(const struct file *f)
 			continue;
 		printf("| %s |", size_text(f->cell[i].size, size));
 		for (unsigned k = 0; k < CURVES; k++) {
-			const struct cell *c = has[k] ? find(f, curve[k].order, f->cell[i].size, curve[k].stride) : NULL;
+			const struct cell *c = has[k] ? find(f, curve[k].order, f->cell[i].size, curve[k].stride)
+				: NULL;
 			if (c) {
 				printf(" %.0f / %.0f |", c->measured, c->model);
 				sum[k] += error_of(c);
@@ -543,10 +563,12 @@ static int one_file(const char *path, const char *data, const char *preset, char
 	for (size_t i = 0; i < f.cells && !rc; i++) {
 		rc = run_cell(&lab, &f.cell[i], err);
 		if (getenv("CELLS") && !rc)
-			fprintf(stderr, "%u;%u;%u;%.0f;%.2f\n", f.cell[i].order, f.cell[i].size, f.cell[i].stride, f.cell[i].measured, f.cell[i].model);
+			fprintf(stderr, "%u;%u;%u;%.0f;%.2f\n", f.cell[i].order, f.cell[i].size, f.cell[i].stride,
+				f.cell[i].measured, f.cell[i].model);
 	}
 	if (!rc) {
-		printf("\n### %s: %s at %.2f GHz\n\nFields set from the file's head:\n\n    %s\n", f.name, name, f.ghz, f.set);
+		printf("\n### %s: %s at %.2f GHz\n\nFields set from the file's head:\n\n    %s\n", f.name, name, f.ghz,
+			f.set);
 		for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 			if (!strcmp(known[i].file, f.name))
 				printf("\n%s is %s.\n", known[i].set, known[i].why);
@@ -576,8 +598,10 @@ int memlat_main(int argc, char **argv)
 		return 2;
 	}
 	puts("\n## Memory latency by size and stride\n\n"
-	     "Chains of loads as InstLatx64 measured them (its MemLat files): from 4 KB to 256 MB, in order and at random. The model\n"
-	     "is the nearest preset with the frequency, cache and TLB sizes of the measured part (`tests/accuracy/memlat.c` says\n"
+	     "Chains of loads as InstLatx64 measured them (its MemLat files): from 4 KB to 256 MB, in order and at "
+	     	"random. The model\n"
+	     "is the nearest preset with the frequency, cache and TLB sizes of the measured part "
+	     	"(`tests/accuracy/memlat.c` says\n"
 	     "how). The files have whole cycles, so the model's cycles are rounded for the error. Other files:\n"
 	     "`build/accuracy memlat data FILE`.");
 	for (int i = sets; i < argc; i++, done++)

@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Real programs on this host and under the model of a core: user-level cycles, in Markdown.
 #   real.sh CORE [PROGRAM...]		CORE: a file that softpmu calibrate wrote; programs: all that are installed
-# Environment: SOFTPMU, TIMED (build/softpmu, build/native/timed); RUNS: native runs of each size (40); KEEP=DIR keeps the streams and the native
-# times there, or takes what is there already; ONLY=native measures these only (on a quiet machine) and prints nothing; OPTIONS: of softpmu stat,
-# as --set FIELD=VALUE; MISSED=1 prints a row as soon as it is known; RIGHT=0 leaves the last column empty, which takes a second pass of the model.
-# LIST=FILE, other programs: a shell script that makes their inputs in the folder at hand, where those of this one are, and prints lines as list()
-# below does (tests/accuracy/held-out.sh is one; TOP is the project's folder); HEAD: the heading.
+# Environment: SOFTPMU, TIMED (build/softpmu, build/native/timed); RUNS: native runs of each size (40); KEEP=DIR
+# keeps the streams and the native times there, or takes what is there already; ONLY=native measures these only
+# (on a quiet machine) and prints nothing; OPTIONS: of softpmu stat, as --set FIELD=VALUE; MISSED=1 prints a row
+# as soon as it is known; RIGHT=0 leaves the last column empty, which takes a second pass of the model.
+# LIST=FILE, other programs: a shell script that makes their inputs in the folder at hand, where those of this
+# one are, and prints lines as list() below does (tests/accuracy/held-out.sh is one; TOP is the project's
+# folder); HEAD: the heading.
 #
-# Each program runs with a small and a large input; the difference counts, so start-up falls out.  Natively the least of RUNS runs of each, small and
-# large in turn (timed.c); the frequency is measured beside each run.  Both sides see the same processor features: what the tracer's
-# CPUID lacks is taken away natively by GLIBC_TUNABLES and OPENSSL_ia32cap, and the thresholds of its string functions are set alike.
+# Each program runs with a small and a large input; the difference counts, so start-up falls out. Natively the
+# least of RUNS runs of each, small and large in turn (timed.c); the frequency is measured beside each run. Both
+# sides see the same processor features: what the tracer's CPUID lacks is taken away natively by GLIBC_TUNABLES
+# and OPENSSL_ia32cap, and the thresholds of its string functions are set alike.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 softpmu=${SOFTPMU:-$top/build/softpmu} timed=${TIMED:-$top/build/native/timed}
@@ -31,10 +34,12 @@ runs=${RUNS:-40}
 # --- the same processor for both ---
 loader=/lib64/ld-linux-x86-64.so.2
 $loader --list-diagnostics >"$work/here" 2>/dev/null || true
-"$softpmu" stat -x, -e cycles -o "$work/stat" --core "$core" $loader --list-diagnostics >"$work/there" || { echo "real.sh: $core does not run" >&2; exit 1; }
+"$softpmu" stat -x, -e cycles -o "$work/stat" --core "$core" $loader --list-diagnostics >"$work/there" ||
+	{ echo "real.sh: $core does not run" >&2; exit 1; }
 # The bits of CPUID as glibc's list of active features has them, by the names its tunable knows: index, word, bit
 hwcaps=$(awk -F= '
-function hex(s, v, i) { s = tolower(substr(s, 3)); for (v = i = 0; i++ < length(s);) v = v * 16 + index("123456789abcdef", substr(s, i, 1)); return v }
+function hex(s, v, i) { s = tolower(substr(s, 3)); for (v = i = 0;
+	i++ < length(s);) v = v * 16 + index("123456789abcdef", substr(s, i, 1)); return v }
 function bit(v, n) { return int(v / 2 ^ n) % 2 }
 BEGIN {
 	split("1,1,3 BMI1 1,1,5 AVX2 1,1,8 BMI2 1,1,9 ERMS 1,1,16 AVX512F 1,1,17 AVX512DQ 1,1,28 AVX512CD 1,1,30 AVX512BW 1,1,31 AVX512VL 1,3,4 FSRM " \
@@ -55,9 +60,12 @@ $1 ~ /^features.*active/ {
 $1 ~ /^preferred/ && here[$1] != $2 { out = out "," ($2 == "0x0" ? "-" : "") substr($1, 11) }
 END { print substr(out, 2) }' "$work/here" "$work/there")
 tunable() { sed -n "s/^x86.cpu_features.$1=//p" "$work/there"; }
-GLIBC_TUNABLES="glibc.cpu.x86_non_temporal_threshold=$(tunable non_temporal_threshold):glibc.cpu.x86_rep_movsb_threshold=$(tunable rep_movsb_threshold):glibc.cpu.hwcaps=$hwcaps"
+GLIBC_TUNABLES="glibc.cpu.x86_non_temporal_threshold=$(tunable \
+	non_temporal_threshold):glibc.cpu.x86_rep_movsb_threshold=$(tunable \
+	rep_movsb_threshold):glibc.cpu.hwcaps=$hwcaps"
 word() { sed -n "s/^x86.cpu_features.features\[$1\].$3\[$2\]=0x//p" "$work/there"; }
-OPENSSL_ia32cap="0x$(word 0x0 0x2 cpuid)$(printf %08x "$((0x$(word 0x0 0x3 cpuid) | 0x40000000))"):0x$(word 0x1 0x1 cpuid)"
+OPENSSL_ia32cap="0x$(word 0x0 0x2 cpuid)$(printf %08x "$((0x$(word 0x0 0x3 cpuid) | 0x40000000))"):0x$(word 0x1 0x1 \
+	cpuid)"
 export GLIBC_TUNABLES OPENSSL_ia32cap
 
 # --- inputs: the project's own texts, the same for both sides ---
@@ -107,7 +115,8 @@ s/([a-z]+)_([a-z]+)/\2-\1/g
 SED
 query() { echo "CREATE TABLE t(a INTEGER PRIMARY KEY, b INTEGER, c TEXT); WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<$1)
 	INSERT INTO t SELECT x, x*7919%10007, 'row ' || (x*31%1009) FROM n; CREATE INDEX i ON t(c, b);
-	SELECT count(*), sum(b) FROM t WHERE c LIKE 'row 1%'; SELECT c, count(*), max(b) FROM t GROUP BY c ORDER BY 2 DESC, 1 LIMIT 5;
+	SELECT count(*), sum(b) FROM t WHERE c LIKE 'row 1%'; SELECT c, count(*), max(b) FROM t GROUP BY c ORDER BY 2 \
+		DESC, 1 LIMIT 5;
 	SELECT count(*) FROM t x JOIN t y ON y.a = x.b WHERE x.c < 'row 5';"; }
 query 15000 >query.large
 query 1500 >query.small
@@ -116,7 +125,8 @@ python=/usr/bin/python3
 gcc -E -P -I"$top/include" -I"$top/src" -D_GNU_SOURCE "$top/src/util/near.c" >code.large.c 2>/dev/null || true
 gcc -E -P -I"$top/include" -I"$top/src" -D_GNU_SOURCE -include stddef.h -x c /dev/null >code.small.c 2>/dev/null || true
 
-# NAME; standard input; command.  @ is the size's name, % its number.  grep's pattern matches nothing: with /dev/null as output it ends at the first match
+# NAME; standard input; command. @ is the size's name, % its number. grep's pattern matches nothing: with
+# /dev/null as output it ends at the first match
 list() {
 	cat <<END
 bzip2;/dev/null;bzip2 -c text.@
@@ -137,10 +147,13 @@ END
 }
 for size in small large; do	# so many bytes of code as an object of its own
 	dd if="$softpmu" of=code.bin bs=4096 skip=200 count=$([ $size = small ] && echo 5 || echo 60) 2>/dev/null
-	objcopy -I binary -O elf64-x86-64 -B i386:x86-64 --rename-section .data=.text,alloc,load,readonly,code,contents code.bin binary.$size.elf 2>/dev/null || true
+	objcopy -I binary -O elf64-x86-64 -B i386:x86-64 \
+		--rename-section .data=.text,alloc,load,readonly,code,contents code.bin binary.$size.elf 2>/dev/null ||
+		true
 done
 
-# NAME.SIZE INPUT COMMAND...: cycles,instructions,... into work/NAME.SIZE; without the wrong path into work/NAME.SIZE.right
+# NAME.SIZE INPUT COMMAND...: cycles,instructions,... into work/NAME.SIZE; without the wrong path into
+# work/NAME.SIZE.right
 run_model() {
 	to=$work/$1 stream=$keep/$1.stream from=$2
 	shift 2
@@ -151,9 +164,11 @@ run_model() {
 			set -- --save-stream "$stream" -- "$@"
 		fi
 		# shellcheck disable=SC2086
-		"$softpmu" stat -x, -e $events -o "$to$variant" --core "$core" ${OPTIONS:-} --set wrong_path=$([ "$variant" ] && echo 0 || echo 1) "$@" \
+		"$softpmu" stat -x, -e $events -o "$to$variant" --core "$core" ${OPTIONS:-} \
+			--set wrong_path=$([ "$variant" ] && echo 0 || echo 1) "$@" \
 			<"$from" >/dev/null 2>"$work/err" || true	# grep says 1
-		grep -q cycles "$to$variant" 2>/dev/null || { echo "real.sh: ${to##*/} under the model: $(cat "$work/err")" >&2; return 1; }
+		grep -q cycles "$to$variant" 2>/dev/null ||
+			{ echo "real.sh: ${to##*/} under the model: $(cat "$work/err")" >&2; return 1; }
 	done
 	[ -n "${KEEP:-}" ] || rm -f "$stream"
 }
@@ -216,7 +231,8 @@ while IFS=';' read -r name input command; do
 	[ "${ONLY:-}" != native ] || continue
 	awk -F'[\t,]' -v name="$name" -v OFS='\t' '
 	FILENAME ~ /native\.small$/ { if (!s || $1 * 1 < s) s = $1; su += $3; sk += $4; next }
-	FILENAME ~ /native\.large$/ { if (!l || $1 * 1 < l) l = $1; if ($1 > most) most = $1; lu += $3; lk += $4; if ($2 > ghz) ghz = $2; next }
+	FILENAME ~ /native\.large$/ { if (!l || $1 * 1 < l) l = $1; if ($1 > most) most = $1; lu += $3; lk += $4;
+		if ($2 > ghz) ghz = $2; next }
 	FILENAME ~ /right$/ { split($3, e, ":"); if (e[1] == "cycles") right += FILENAME ~ /small/ ? -$1 : $1; next }
 	FILENAME ~ /small$/ { split($3, e, ":"); a[e[1]] = $1; next }
 	{ split($3, e, ":"); b[e[1]] = $1 }
@@ -229,7 +245,9 @@ while IFS=';' read -r name input command; do
 		}
 		n = l * lu / (lu + lk) - s * su / (su + sk)	# user level
 		print name, i, n, d("cycles"), (n > 0 ? d("cycles") / n : 0), ghz, lu / (lu + lk), most / l, \
-			1000 * d("branch-misses") / i, 1000 * d("mem_load_retired.l1_miss") / i, 1000 * d("mem_load_retired.l2_miss") / i, 1000 * d("mem_load_retired.l3_miss") / i, right
+			1000 * d("branch-misses") / i, 1000 * d("mem_load_retired.l1_miss") / i,
+				1000 * d("mem_load_retired.l2_miss") / i, 1000 * d("mem_load_retired.l3_miss") / i,
+				right
 	}' "$work/native.small" "$work/native.large" "$work/$name.small" "$work/$name.large" $([ "${RIGHT:-1}" = 0 ] ||
 		echo "$work/$name.small.right" "$work/$name.large.right") >>"$work/rows"
 	[ -z "${MISSED:-}" ] || tail -n 1 "$work/rows" >&2
@@ -256,7 +274,8 @@ Host: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), CPU family 
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 END
 awk -F'\t' '$3 > 0 {
-	printf "| %s | %.0f | %.1f | %.1f | %.2f | %.2f | %.1f | %.1f | %.1f | %.2f | %s |\n", $1, $2 / 1e6, $3 / 1e6, $4 / 1e6, $5, $2 / $3, $9, $10, $11, $12,
+	printf "| %s | %.0f | %.1f | %.1f | %.2f | %.2f | %.1f | %.1f | %.1f | %.2f | %s |\n", $1, $2 / 1e6, $3 / 1e6,
+		$4 / 1e6, $5, $2 / $3, $9, $10, $11, $12,
 		$13 ? sprintf("%.2f", $13 / $3) : "–"
 	none += !$13
 	e = $5 - 1
@@ -270,5 +289,6 @@ awk -F'\t' '$3 > 0 {
 END {
 	if (n)
 		printf "\nMean absolute error of %d programs: %.1f %% (bound: 20 %%); mean signed %+.1f %%, largest %.1f %% (%s).%s\n",
-			n, 100 * sum / n, 100 * signed / n, 100 * worst, which, none ? "" : sprintf(" Without the wrong path: %.1f %%.", 100 * right / n)
+			n, 100 * sum / n, 100 * signed / n, 100 * worst, which,
+				none ? "" : sprintf(" Without the wrong path: %.1f %%.", 100 * right / n)
 }' "$work/rows"

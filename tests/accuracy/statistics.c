@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Errors of a set of rows.  Kendall's tau-b counts concordant pairs against discordant ones, ties corrected: written here
- * in the plain O(n^2) form, as no C library has it and 2,000 rows are 2 million pairs.
+ * Errors of a set of rows. Kendall's tau-b counts concordant pairs against discordant ones, ties corrected:
+ * written here in the plain O(n^2) form, as no C library has it and 2,000 rows are 2 million pairs.
  */
 #include "accuracy.h"
 #include <math.h>
@@ -57,7 +57,8 @@ static double kendall(const double *x, const double *y, size_t n)
 
 int summarize(const struct rows *r, row_value *value, row_chosen *chosen, row_good *good, struct summary *out)
 {
-	double *x = malloc((r->n + 1) * sizeof *x), *y = malloc((r->n + 1) * sizeof *y), *e = malloc((r->n + 1) * sizeof *e);
+	double *x = malloc((r->n + 1) * sizeof *x), *y = malloc((r->n + 1) * sizeof *y),
+		*e = malloc((r->n + 1) * sizeof *e);
 	size_t n = 0, fine = 0;
 	*out = (struct summary){ 0 };
 	if (!x || !y || !e) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Templates of skylake-throughput to assembly, as they were measured (PMEvo, PLDI 2020, and its public artifact): instances of
- * the sequence, 50 instructions in all, in a loop closed by SUB and JNZ; what is divided by is the number of instances.
+ * Templates of skylake-throughput to assembly, as they were measured (PMEvo, PLDI 2020, and its public
+ * artifact): instances of the sequence, 50 instructions in all, in a loop closed by SUB and JNZ; what is
+ * divided by is the number of instances.
  *
- * Operands: written registers are taken in turn, eight general and sixteen vector ones; registers that are only read are
- * those behind the next one to be written, so that what was written longest ago is read.  One base register (r14),
- * displacements in steps of 64 bytes from 64 to 4032 in turn; one index register (r13); immediates are 44.
+ * Operands: written registers are taken in turn, eight general and sixteen vector ones; registers that are only
+ * read are those behind the next one to be written, so that what was written longest ago is read. One base
+ * register (r14), displacements in steps of 64 bytes from 64 to 4032 in turn; one index register (r13);
+ * immediates are 44.
  */
 #include "accuracy.h"
 #include <stdlib.h>

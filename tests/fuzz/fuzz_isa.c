@@ -24,7 +24,8 @@ static void use(const struct isa *isa, int word_bytes, const void *def, size_t b
 	unsigned next = 0;
 	for (unsigned i = 0; i < b->insns; i++) {	/* every uop belongs to one instruction, in order */
 		const struct insn *in = &b->insn[i];
-		if (in->first_uop != next || next + in->uops > b->uops || (in->flags & INSN_REP && in->rep_first > in->uops))
+		if (in->first_uop != next || next + in->uops > b->uops || (in->flags & INSN_REP &&
+			in->rep_first > in->uops))
 			abort();
 		if (!in->uops && !(in->flags & INSN_FUSED_INTO_PREV))
 			abort();

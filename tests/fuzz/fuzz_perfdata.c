@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * libFuzzer harness for the perf.data reader and what stands on it: profile, call trees, both reports.
  *
- *   clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc -o fuzz_perfdata tests/fuzz/fuzz_perfdata.c \
- *       src/output/[a-z]*.c src/isa/disasm/disasm.c src/util/err.c -lZydis -ldw -lelf -liberty && ./fuzz_perfdata -max_total_time=60
+ *   clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc -o fuzz_perfdata
+ *     tests/fuzz/fuzz_perfdata.c \
+ *       src/output/[a-z]*.c src/isa/disasm/disasm.c src/util/err.c -lZydis -ldw -lelf -liberty && ./fuzz_perfdata
+ *         -max_total_time=60
  *
- * The first byte chooses: even, the rest is a file as it stands; odd, it is the data section of a well-formed file with two
- * events and call chains, so that records are reached at once.  Checked: no crash, no read outside of the file (every text and
- * chain is read), periods that add up. */
+ * The first byte chooses: even, the rest is a file as it stands; odd, it is the data section of a well-formed
+ * file with two events and call chains, so that records are reached at once. Checked: no crash, no read outside
+ * of the file (every text and chain is read), periods that add up. */
 #include "output/annotate.h"
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -26,8 +28,10 @@ static uint8_t *forge(const uint8_t *data, size_t size, size_t *whole)
 	h.data = (struct perfdata_section){ start, size };
 	memcpy(file, &h, sizeof h);
 	for (unsigned i = 0; i < 2; i++) {
-		struct perf_event_attr a = { .size = 112, .type = i, .sample_period = 7, .sample_id_all = 1, .sample_type =
-			PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN };
+		struct perf_event_attr a = { .size = 112, .type = i, .sample_period = 7, .sample_id_all = 1,
+			.sample_type =
+			PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN };
 		uint64_t id = i + 1;
 		struct perfdata_section ids = { sizeof h + 8 * i, 8 };
 		memcpy(file + sizeof h + 8 * i, &id, 8);
@@ -41,7 +45,8 @@ static uint8_t *forge(const uint8_t *data, size_t size, size_t *whole)
 
 static void report(struct perfdata_file *f)
 {
-	struct profile_options o = { .key = { PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL, PROFILE_TID }, .keys = 4, .chains = true, .trees = true,
+	struct profile_options o = { .key = { PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL, PROFILE_TID }, .keys = 4,
+		.chains = true, .trees = true,
 				     .children = true, .caller_first = true };
 	struct report_options r = { .file_name = "x", .print_chains = true, .counts = true };
 	struct profile *p;

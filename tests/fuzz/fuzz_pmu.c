@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * libFuzzer harness: register writes, reads and batches in any order; the event table parser for inputs that begin with '@'.
+ * libFuzzer harness: register writes, reads and batches in any order; the event table parser for inputs that
+ * begin with '@'.
  *
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc tests/fuzz/fuzz_pmu.c src/pmu/pmu_*.c -o fuzz_pmu
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc tests/fuzz/fuzz_pmu.c
+ *     src/pmu/pmu_*.c -o fuzz_pmu
  *   ./fuzz_pmu -max_total_time=120		(in the source tree, or with TOP set to it)
  *
  * Checked: no counter leaves its 48 bits, a read gives back what a write left, a fault leaves the register as it was,
@@ -47,8 +49,10 @@ static void pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, const
 		spmu_consume(p, b);	/* not allowed: must do nothing */
 }
 
-static const uint32_t msrs[] = { MSR_IA32_PMC0, MSR_IA32_PERFEVTSEL0, MSR_IA32_A_PMC0, MSR_IA32_FIXED_CTR0, MSR_IA32_FIXED_CTR_CTRL,
-	MSR_IA32_PERF_GLOBAL_STATUS, MSR_IA32_PERF_GLOBAL_CTRL, MSR_IA32_PERF_GLOBAL_STATUS_RESET, MSR_IA32_PERF_GLOBAL_STATUS_SET,
+static const uint32_t msrs[] = { MSR_IA32_PMC0, MSR_IA32_PERFEVTSEL0, MSR_IA32_A_PMC0, MSR_IA32_FIXED_CTR0,
+	MSR_IA32_FIXED_CTR_CTRL,
+	MSR_IA32_PERF_GLOBAL_STATUS, MSR_IA32_PERF_GLOBAL_CTRL, MSR_IA32_PERF_GLOBAL_STATUS_RESET,
+	MSR_IA32_PERF_GLOBAL_STATUS_SET,
 	MSR_IA32_PERF_GLOBAL_INUSE, MSR_IA32_DEBUGCTL, MSR_IA32_PERF_CAPABILITIES, MSR_PERF_METRICS };
 
 static void write_register(struct spmu *p, struct input *in)
@@ -68,7 +72,8 @@ static void program(struct spmu *p, const struct spmu_model *m, struct input *in
 {
 	const struct spmu_event *e = spmu_model_event(m, take(in, 2) % spmu_model_events(m));
 	uint64_t more = take(in, 1);
-	spmu_wrmsr(p, MSR_IA32_PERFEVTSEL0 + (uint32_t)(more & 7), (uint64_t)(e->event | e->umask << 8) | SPMU_EVTSEL_CMASK(e->cmask) |
+	spmu_wrmsr(p, MSR_IA32_PERFEVTSEL0 + (uint32_t)(more & 7), (uint64_t)(e->event | e->umask << 8) |
+		SPMU_EVTSEL_CMASK(e->cmask) |
 		(e->inv ? SPMU_EVTSEL_INV : 0) | (e->edge ? SPMU_EVTSEL_EDGE : 0) | SPMU_EVTSEL_USR | SPMU_EVTSEL_EN |
 		(more & 8 ? SPMU_EVTSEL_INT : 0) | (more & 16 ? SPMU_EVTSEL_OS : 0));
 	if (more & 32)
@@ -88,7 +93,8 @@ static void batch(struct spmu *p, struct input *in)
 	for (b.count = 0; b.count < n && in->at < in->end; b.count++) {
 		struct spmu_record *x = &r[b.count];
 		uint8_t kind = (uint8_t)take(in, 1);
-		*x = (struct spmu_record){ .kind = kind & 1, .cpl = kind & 2 ? 0 : 3, .port = (uint8_t)(kind >> 3), .ip = b.count };
+		*x = (struct spmu_record){ .kind = kind & 1, .cpl = kind & 2 ? 0 : 3, .port = (uint8_t)(kind >> 3),
+			.ip = b.count };
 		x->did = take(in, kind & 1 ? 1 : 5);
 		if (kind & 1) {
 			x->signal = kind & 4 ? SPMU_SIG_CYCLES : (uint32_t)take(in, 1);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * libFuzzer harness: the DS area, PEBS, BTS and LBR of every family, with hostile pointers, in any order of register writes, guest
- * writes and batches.
+ * libFuzzer harness: the DS area, PEBS, BTS and LBR of every family, with hostile pointers, in any order of
+ * register writes, guest writes and batches.
  *
  *   make build/fuzz/fuzz_pmu_ds && TOP=. build/fuzz/fuzz_pmu_ds -max_total_time=600
  *
- * Checked: guest memory is written only inside the buffers that the management area names and in its index fields; a record's length is its
- * format's; a fault leaves a register as it was and a write that took reads back; LBR and PEBS registers stay within their bits; a PMI
- * names a record of its batch; the same input gives the same memory and registers; state saved and restored is the same.
+ * Checked: guest memory is written only inside the buffers that the management area names and in its index
+ * fields; a record's length is its format's; a fault leaves a register as it was and a write that took reads
+ * back; LBR and PEBS registers stay within their bits; a PMI names a record of its batch; the same input gives
+ * the same memory and registers; state saved and restored is the same.
  */
 #include "pmu/pmu_internal.h"
 #include <stdio.h>
@@ -74,7 +75,8 @@ static int write_memory(void *context, uint64_t address, const void *from, size_
 		bool inside = n == w && (address == area + w || address == area + 5 * w);	/* an index */
 		inside |= n == 8 && address == p->ds.rip_at;
 		for (unsigned which = 0; which < 2; which++) {
-			uint64_t base = field(g, area + 4 * w * which, w), maximum = field(g, area + (4 * which + 2) * w, w);
+			uint64_t base = field(g, area + 4 * w * which, w), maximum = field(g,
+				area + (4 * which + 2) * w, w);
 			inside |= address >= base && address + n <= maximum;
 		}
 		MUST(inside || g->spoiled);
@@ -84,7 +86,8 @@ static int write_memory(void *context, uint64_t address, const void *from, size_
 	return 0;
 }
 
-static int registers(void *context, const struct spmu_batch *b, uint32_t record, bool before, struct spmu_registers *out)
+static int registers(void *context, const struct spmu_batch *b, uint32_t record, bool before,
+	struct spmu_registers *out)
 {
 	(void)context;
 	MUST(record < b->count && b->records[record].kind == SPMU_REC_UOP);
@@ -103,11 +106,16 @@ static void output(void *context, const void *record, size_t bytes)
 
 static uint32_t some_msr(struct input *in)
 {
-	static const uint32_t msrs[] = { MSR_IA32_DS_AREA, MSR_IA32_PEBS_ENABLE, MSR_IA32_PEBS_ENABLE, MSR_PEBS_DATA_CFG, MSR_PEBS_LD_LAT_THRESHOLD,
-		MSR_PEBS_FRONTEND, MSR_IA32_DEBUGCTL, MSR_IA32_DEBUGCTL, MSR_IA32_MISC_ENABLE, MSR_RELOAD_PMC0, MSR_RELOAD_FIXED_CTR0, MSR_LBR_SELECT,
-		MSR_LASTBRANCH_TOS, MSR_LBR_NHM_FROM, MSR_LBR_NHM_TO, MSR_LBR_INFO_0, MSR_LBR_CORE_FROM, MSR_LBR_CORE_TO, MSR_LER_FROM_LIP, MSR_LER_TO_LIP,
-		MSR_IA32_LBR_CTL, MSR_IA32_LBR_DEPTH, MSR_IA32_LBR_0_INFO, MSR_IA32_LBR_0_FROM_IP, MSR_IA32_LBR_0_TO_IP, MSR_P4_LER_FROM_LIP,
-		MSR_P4_LASTBRANCH_TOS, MSR_P4_LASTBRANCH_0, MSR_IA32_PERF_GLOBAL_CTRL, MSR_IA32_PERF_GLOBAL_STATUS_RESET, MSR_IA32_FIXED_CTR_CTRL,
+	static const uint32_t msrs[] = { MSR_IA32_DS_AREA, MSR_IA32_PEBS_ENABLE, MSR_IA32_PEBS_ENABLE,
+		MSR_PEBS_DATA_CFG, MSR_PEBS_LD_LAT_THRESHOLD,
+		MSR_PEBS_FRONTEND, MSR_IA32_DEBUGCTL, MSR_IA32_DEBUGCTL, MSR_IA32_MISC_ENABLE, MSR_RELOAD_PMC0,
+		MSR_RELOAD_FIXED_CTR0, MSR_LBR_SELECT,
+		MSR_LASTBRANCH_TOS, MSR_LBR_NHM_FROM, MSR_LBR_NHM_TO, MSR_LBR_INFO_0, MSR_LBR_CORE_FROM,
+		MSR_LBR_CORE_TO, MSR_LER_FROM_LIP, MSR_LER_TO_LIP,
+		MSR_IA32_LBR_CTL, MSR_IA32_LBR_DEPTH, MSR_IA32_LBR_0_INFO, MSR_IA32_LBR_0_FROM_IP, MSR_IA32_LBR_0_TO_IP,
+		MSR_P4_LER_FROM_LIP,
+		MSR_P4_LASTBRANCH_TOS, MSR_P4_LASTBRANCH_0, MSR_IA32_PERF_GLOBAL_CTRL,
+		MSR_IA32_PERF_GLOBAL_STATUS_RESET, MSR_IA32_FIXED_CTR_CTRL,
 		MSR_IA32_PMC0, MSR_IA32_PERFEVTSEL0, MSR_IA32_FIXED_CTR0, 0x300, 0x360, 0x3a0, 0x3cc };
 	unsigned k = (unsigned)take(in, 1), step = (unsigned)take(in, 1);
 	uint32_t msr = msrs[k % (sizeof msrs / sizeof *msrs)];
@@ -118,11 +126,13 @@ static void write_register(struct spmu *p, struct input *in)
 {
 	uint32_t msr = some_msr(in);
 	uint64_t before = 0, after = 0, value = take(in, 1 + (take(in, 1) & 7));
-	int readable = spmu_rdmsr(p, msr, &before), outcome = spmu_wrmsr(p, msr, value), again = spmu_rdmsr(p, msr, &after);
+	int readable = spmu_rdmsr(p, msr, &before), outcome = spmu_wrmsr(p, msr, value), again = spmu_rdmsr(p, msr,
+		&after);
 	MUST(again == readable);
 	if (outcome != SPMU_OK)
 		MUST(before == after);
-	else if (msr == MSR_IA32_DS_AREA || msr == MSR_PEBS_DATA_CFG || msr == MSR_IA32_LBR_CTL || msr - MSR_LBR_NHM_FROM < 32)
+	else if (msr == MSR_IA32_DS_AREA || msr == MSR_PEBS_DATA_CFG || msr == MSR_IA32_LBR_CTL ||
+		msr - MSR_LBR_NHM_FROM < 32)
 		MUST(after == value);
 }
 
@@ -149,7 +159,8 @@ static void set_up(struct spmu *p, struct guest *g)
 {
 	unsigned w = pmu_ds_wide(p) ? 8 : 4, op = (unsigned)take(&g->in, 1);
 	for (unsigned which = 0; which < 2; which++) {
-		uint64_t base = 0x800 + 0x1800 * which, f[4] = { base, base, base + 0x40 * (1 + (op & 63)), base + 0x20 * (op & 15) };
+		uint64_t base = 0x800 + 0x1800 * which, f[4] = { base, base, base + 0x40 * (1 + (op & 63)),
+			base + 0x20 * (op & 15) };
 		for (unsigned k = 0; k < 4; k++)
 			memcpy(g->memory + AREA + (4 * which + k) * w, &f[k], w);
 	}
@@ -159,7 +170,8 @@ static void set_up(struct spmu *p, struct guest *g)
 			reset &= (UINT64_C(1) << (p->model->cpuid[0] >> 16 & 0xff)) - 1;
 		memcpy(g->memory + AREA + 8 * w + 8 * k, &reset, 8);
 	}
-	MUST(p->model->family == &pmu_p5 || p->model->family == &pmu_p6 || spmu_wrmsr(p, MSR_IA32_DS_AREA, AREA) == SPMU_OK);
+	MUST(p->model->family == &pmu_p5 || p->model->family == &pmu_p6 || spmu_wrmsr(p, MSR_IA32_DS_AREA,
+		AREA) == SPMU_OK);
 }
 
 static void program(struct spmu *p, const struct spmu_model *m, struct input *in)
@@ -169,7 +181,8 @@ static void program(struct spmu *p, const struct spmu_model *m, struct input *in
 	if (m->family != &pmu_arch)
 		return;
 	spmu_wrmsr(p, MSR_IA32_PERFEVTSEL0 + pmc, (uint64_t)(e->event | e->umask << 8) | SPMU_EVTSEL_CMASK(e->cmask) |
-		(e->inv ? SPMU_EVTSEL_INV : 0) | SPMU_EVTSEL_USR | SPMU_EVTSEL_OS | SPMU_EVTSEL_EN | (more & 8 ? SPMU_EVTSEL_INT : 0) |
+		(e->inv ? SPMU_EVTSEL_INV : 0) | SPMU_EVTSEL_USR | SPMU_EVTSEL_OS | SPMU_EVTSEL_EN | (more & 8
+			? SPMU_EVTSEL_INT : 0) |
 		(m->capabilities >> 14 & 1 && more & 16 ? UINT64_C(1) << 34 : 0));
 	spmu_wrmsr(p, MSR_IA32_PMC0 + pmc, (uint32_t)(-1 - (int)(more >> 5)));
 	spmu_wrmsr(p, MSR_IA32_PEBS_ENABLE, p->ds.enable | UINT64_C(1) << pmc);
@@ -186,17 +199,21 @@ static void batch(struct spmu *p, struct input *in)
 	for (b.count = 0; b.count < n && in->at < in->end; b.count++) {
 		struct spmu_record *x = &r[b.count];
 		uint8_t kind = (uint8_t)take(in, 1);
-		*x = (struct spmu_record){ .kind = (kind & 7) == 7, .cpl = kind & 64 ? 0 : 3, .hw_thread = kind >= 0xfe, .ip = 0x1000 + 3 * b.count };
+		*x = (struct spmu_record){ .kind = (kind & 7) == 7, .cpl = kind & 64 ? 0 : 3, .hw_thread = kind >= 0xfe,
+			.ip = 0x1000 + 3 * b.count };
 		now += kind >> 3 & 3;
 		if (x->kind) {
-			x->signal = kind & 8 ? SPMU_SIG_CYCLES : kind & 16 ? SPMU_SIG_IDQ_BUBBLE : SPMU_SIG_STORE_L1D_MISS;
+			x->signal = kind & 8 ? SPMU_SIG_CYCLES : kind & 16 ? SPMU_SIG_IDQ_BUBBLE
+				: SPMU_SIG_STORE_L1D_MISS;
 			x->begin = now;
 			x->end = now + (uint32_t)take(in, 1);
 			x->did = 1 + (kind >> 6);
 			continue;
 		}
-		x->is = SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END) | (kind & 1 ? SPMU_IS(BRANCH) : SPMU_IS(LOAD)) | (kind & 2 ? take(in, 5) : 0);
-		x->did = SPMU_DID(RETIRED) | (kind & 1 ? SPMU_DID(TAKEN) : SPMU_DID(L1D_HIT)) | (kind & 4 ? take(in, 5) : 0);
+		x->is = SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END) | (kind & 1 ? SPMU_IS(BRANCH) : SPMU_IS(LOAD)) |
+			(kind & 2 ? take(in, 5) : 0);
+		x->did = SPMU_DID(RETIRED) | (kind & 1 ? SPMU_DID(TAKEN) : SPMU_DID(L1D_HIT)) | (kind & 4 ? take(in, 5)
+			: 0);
 		x->addr = 0x2000 + b.count;
 		x->fetch = now - 8;
 		x->alloc = now - 6;
@@ -242,8 +259,10 @@ static uint64_t run(const struct spmu_model *m, const uint8_t *data, size_t size
 	memset(&g, 0, sizeof g);
 	g.in = (struct input){ data, data + size };
 	unsigned options = (unsigned)take(&g.in, 1);
-	struct spmu_host host = { .context = &g, .pmi = options & 1 ? pmi : NULL, .read_memory = read_memory, .write_memory = write_memory,
-		.registers = options & 2 ? registers : NULL, .pebs_output = options & 4 ? output : NULL, .pebs_reload_msrs = options & 8,
+	struct spmu_host host = { .context = &g, .pmi = options & 1 ? pmi : NULL, .read_memory = read_memory,
+		.write_memory = write_memory,
+		.registers = options & 2 ? registers : NULL, .pebs_output = options & 4 ? output : NULL,
+		.pebs_reload_msrs = options & 8,
 		.mode64 = options & 16, .pebs_arming = options >> 5 & 3, .pmi_latency = options >> 7 ? 5 : 0 };
 	struct spmu *p;
 	if (spmu_create(&p, m, &host))
@@ -276,8 +295,10 @@ static uint64_t run(const struct spmu_model *m, const uint8_t *data, size_t size
 		memcpy(&v, g.memory + i, 8);
 		sum = sum * 31 + v;
 	}
-	static const struct { uint32_t first, last; } ranges[] = { { 0x40, 0x67 }, { 0xc1, 0xc8 }, { 0x1c8, 0x1de }, { 0x300, 0x311 }, { 0x38d, 0x390 },
-		{ 0x3f1, 0x3f7 }, { 0x680, 0x6df }, { 0xdc0, 0xddf }, { 0x1200, 0x121f }, { 0x1500, 0x151f }, { 0x1600, 0x161f } };
+	static const struct { uint32_t first, last; } ranges[] = { { 0x40, 0x67 }, { 0xc1, 0xc8 }, { 0x1c8, 0x1de },
+		{ 0x300, 0x311 }, { 0x38d, 0x390 },
+		{ 0x3f1, 0x3f7 }, { 0x680, 0x6df }, { 0xdc0, 0xddf }, { 0x1200, 0x121f }, { 0x1500, 0x151f },
+			{ 0x1600, 0x161f } };
 	for (unsigned k = 0; k < sizeof ranges / sizeof *ranges; k++)
 		for (uint32_t msr = ranges[k].first; msr <= ranges[k].last; msr++)
 			if (!spmu_rdmsr(p, msr, &v))
@@ -289,10 +310,13 @@ static uint64_t run(const struct spmu_model *m, const uint8_t *data, size_t size
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct { const char *name; uint64_t capabilities; } shapes[] = { { "skylake", 0x23c5 }, { "golden-cove", 0x1e5ff },
-		{ "golden-cove", 0xe5ff }, { "golden-cove", 0xe4c5 }, { "skylake", 0x22c4 }, { "sandy-bridge", 0x21c3 }, { "nehalem", 0x1c3 },
+	static const struct { const char *name; uint64_t capabilities; } shapes[] = { { "skylake", 0x23c5 },
+		{ "golden-cove", 0x1e5ff },
+		{ "golden-cove", 0xe5ff }, { "golden-cove", 0xe4c5 }, { "skylake", 0x22c4 }, { "sandy-bridge", 0x21c3 },
+		{ "nehalem", 0x1c3 },
 		{ "core2", 0xc2 },
-		{ "core2", 0x82 }, { "bonnell", 0xc1 }, { "yonah", 0 }, { "netburst", 0 }, { "netburst-prescott", 0 }, { "p6", 0 }, { "p5", 0 } };
+		{ "core2", 0x82 }, { "bonnell", 0xc1 }, { "yonah", 0 }, { "netburst", 0 }, { "netburst-prescott", 0 },
+			{ "p6", 0 }, { "p5", 0 } };
 	enum { SHAPES = sizeof shapes / sizeof *shapes };
 	static struct spmu_model *model[SHAPES];
 	for (unsigned i = 0; i < SHAPES; i++)

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * libFuzzer harness: the PMU against a second, naive model of it (naive_pmu.h), operation by operation: WRMSR, RDMSR, RDPMC, CR4.PCE, the local
- * APIC's entry, save and restore, events of the table, and stretches of records as a core sends them (one or two threads, user and kernel,
- * squashed uops, every signal, cut into batches), with interrupts whose handler writes registers.
+ * libFuzzer harness: the PMU against a second, naive model of it (naive_pmu.h), operation by operation: WRMSR,
+ * RDMSR, RDPMC, CR4.PCE, the local APIC's entry, save and restore, events of the table, and stretches of
+ * records as a core sends them (one or two threads, user and kernel, squashed uops, every signal, cut into
+ * batches), with interrupts whose handler writes registers.
  *
- *   make fuzz; TOP=. build/fuzz/fuzz_pmu_model -max_total_time=600 -len_control=0 -max_len=900 /tmp/new tests/fuzz/corpus/fuzz_pmu_model
+ *   make fuzz; TOP=. build/fuzz/fuzz_pmu_model -max_total_time=600 -len_control=0 -max_len=900 /tmp/new
+ *     tests/fuzz/corpus/fuzz_pmu_model
  *
- * Checked: the same outcome of every operation, the same value of every register and counter after it, and the same interrupts: cycle,
- * instruction, status.  FUZZ_TRACE in the environment tells each operation and record, to stderr.
+ * Checked: the same outcome of every operation, the same value of every register and counter after it, and the
+ * same interrupts: cycle, instruction, status. FUZZ_TRACE in the environment tells each operation and record,
+ * to stderr.
  *
- * Kept apart: registers change only while nothing is under way (between stretches, of which all is known) or in a handler; PMIs come without latency,
- * and then with one thread's records; an interrupting event that does not count at retirement has its stretch in one batch (else the
- * instruction to interrupt may lie in a batch that is gone), and so has a stretch in which counters may freeze or start each other (a core tells of the
- * cycle of a batch's last retirement in the next batch: it comes too late for a freeze in that cycle, and is one cycle short); nothing is counted behind the instruction that ends such a stretch.
- * A handler that changes more than counters' values has its stretch in one batch, too: what later batches tell of cycles below the change
- * is counted as the handler left the registers (pmu.h, spmu_host.pmi).
+ * Kept apart: registers change only while nothing is under way (between stretches, of which all is known) or in
+ * a handler; PMIs come without latency, and then with one thread's records; an interrupting event that does not
+ * count at retirement has its stretch in one batch (else the instruction to interrupt may lie in a batch that
+ * is gone), and so has a stretch in which counters may freeze or start each other (a core tells of the cycle of
+ * a batch's last retirement in the next batch: it comes too late for a freeze in that cycle, and is one cycle
+ * short); nothing is counted behind the instruction that ends such a stretch. A handler that changes more than
+ * counters' values has its stretch in one batch, too: what later batches tell of cycles below the change is
+ * counted as the handler left the registers (pmu.h, spmu_host.pmi).
  */
 #include "naive_pmu.h"
 #include <stdio.h>
@@ -51,7 +56,8 @@ static bool tracing;
 
 static void differ(const struct pair *q, const char *what, uint64_t where, uint64_t pmu, uint64_t naive)
 {
-	fprintf(stderr, "DIFFERENCE (%s) in %s %llX: PMU %llX, naive model %llX\n", spmu_model_core(q->m), what, (unsigned long long)where,
+	fprintf(stderr, "DIFFERENCE (%s) in %s %llX: PMU %llX, naive model %llX\n", spmu_model_core(q->m), what,
+		(unsigned long long)where,
 		(unsigned long long)pmu, (unsigned long long)naive);
 	abort();
 }
@@ -114,7 +120,8 @@ static void program(struct pair *q)
 		uint64_t control = naive_reg(&q->n, 0x38d);
 		if ((unsigned)e->fixed >= q->n.fixed)
 			return;
-		both_wrmsr(q, 0x38d, (control & ~(UINT64_C(15) << 4 * e->fixed)) | (uint64_t)(more & 11) << 4 * e->fixed);
+		both_wrmsr(q, 0x38d, (control & ~(UINT64_C(15) << 4 * e->fixed)) |
+			(uint64_t)(more & 11) << 4 * e->fixed);
 		both_wrmsr(q, 0x38f, naive_reg(&q->n, 0x38f) | UINT64_C(1) << (32 + e->fixed));
 		return;
 	}
@@ -125,7 +132,8 @@ static void program(struct pair *q)
 	uint64_t mods = more & 16 ? take(&q->in, 1) : 0;
 	if (spmu_model_family(q->m) == SPMU_FAMILY_P5) {
 		unsigned shift = 16 * pmc;
-		both_wrmsr(q, 0x11, (naive_reg(&q->n, 0x11) & ~(UINT64_C(0x3ff) << shift)) | (e->event | (uint64_t)(more & 7) << 6) << shift);
+		both_wrmsr(q, 0x11, (naive_reg(&q->n, 0x11) & ~(UINT64_C(0x3ff) << shift)) |
+			(e->event | (uint64_t)(more & 7) << 6) << shift);
 	} else if (spmu_model_family(q->m) == SPMU_FAMILY_NETBURST) {
 		uint32_t escr = e->escr[pmc < 12 ? pmc >> 1 & 1 : pmc == 14 || pmc == 15 || pmc == 17];
 		uint64_t field = mods << 4 | (more & 8 ? 8 : 0), flow = 0;
@@ -135,18 +143,24 @@ static void program(struct pair *q)
 		if (more & 64) {	/* overflows */
 			unsigned f = (unsigned)take(&q->in, 1);
 			flow |= (f & 1 ? SPMU_CCCR_OVF_PMI_T0 : 0) | ((f & 6) == 6 ? SPMU_CCCR_FORCE_OVF : 0);
-			flow |= f & 8 ? SPMU_CCCR_CASCADE : f & 16 ? SPMU_CCCR_EXTENDED_CASCADE & naive_find(&q->n, 0x360 + pmc)->valid : 0;
+			flow |= f & 8 ? SPMU_CCCR_CASCADE : f & 16 ? SPMU_CCCR_EXTENDED_CASCADE & naive_find(&q->n,
+				0x360 + pmc)->valid : 0;
 		}
 		flow |= flow & (SPMU_CCCR_CASCADE | SPMU_CCCR_EXTENDED_CASCADE) ? 0 : SPMU_CCCR_ENABLE;
-		both_wrmsr(q, 0x360 + pmc, flow | SPMU_CCCR_SELECT(e->escr_select) | SPMU_CCCR_ACTIVE(more & 32 ? more >> 6 : 3) |
-			(more & 16 ? (field << 16 & (SPMU_CCCR_THRESHOLD(15) | SPMU_CCCR_EDGE)) | (mods & 1 ? SPMU_CCCR_COMPLEMENT : 0) | SPMU_CCCR_COMPARE : 0));
+		both_wrmsr(q, 0x360 + pmc, flow | SPMU_CCCR_SELECT(e->escr_select) | SPMU_CCCR_ACTIVE(more & 32
+			? more >> 6 : 3) |
+			(more & 16 ? (field << 16 & (SPMU_CCCR_THRESHOLD(15) | SPMU_CCCR_EDGE)) | (mods & 1
+				? SPMU_CCCR_COMPLEMENT : 0) | SPMU_CCCR_COMPARE : 0));
 	} else {
-		uint64_t v = e->event | (uint64_t)e->umask << 8 | SPMU_EVTSEL_EN | (more & 1 ? SPMU_EVTSEL_USR : 0) | (more & 2 ? SPMU_EVTSEL_OS : 0) |
+		uint64_t v = e->event | (uint64_t)e->umask << 8 | SPMU_EVTSEL_EN | (more & 1 ? SPMU_EVTSEL_USR
+			: 0) | (more & 2 ? SPMU_EVTSEL_OS : 0) |
 			(more & 8 ? SPMU_EVTSEL_INT : 0);
 		if (more & 16)
-			v |= SPMU_EVTSEL_CMASK(mods >> 3 & 7) | (mods & 1 ? SPMU_EVTSEL_INV : 0) | (mods & 2 ? SPMU_EVTSEL_EDGE : 0);
+			v |= SPMU_EVTSEL_CMASK(mods >> 3 & 7) | (mods & 1 ? SPMU_EVTSEL_INV : 0) | (mods & 2
+				? SPMU_EVTSEL_EDGE : 0);
 		else
-			v |= SPMU_EVTSEL_CMASK(e->cmask) | (e->inv ? SPMU_EVTSEL_INV : 0) | (e->edge ? SPMU_EVTSEL_EDGE : 0);
+			v |= SPMU_EVTSEL_CMASK(e->cmask) | (e->inv ? SPMU_EVTSEL_INV : 0) | (e->edge ? SPMU_EVTSEL_EDGE
+				: 0);
 		const struct naive_msr *r = naive_find(&q->n, 0x186 + pmc);
 		v |= more & 4 ? SPMU_EVTSEL_ANY & r->valid : 0;
 		both_wrmsr(q, 0x186 + pmc, v & (r->valid | r->loose) & ~(r->loose & SPMU_EVTSEL_EN));
@@ -157,8 +171,10 @@ static void program(struct pair *q)
 	}
 	if (more & 64) {
 		for (unsigned i = 0; i < q->n.msrs; i++)
-			if (q->n.msr[i].counter == pmc && (q->n.msr[i].kind == NAIVE_NARROW || (q->n.msr[i].kind == NAIVE_WIDE && !q->n.version))) {
-				both_wrmsr(q, q->n.msr[i].address, (UINT64_C(0) - 1 - (take(&q->in, 1) & 15)) & naive_width(&q->n, pmc));
+			if (q->n.msr[i].counter == pmc && (q->n.msr[i].kind == NAIVE_NARROW ||
+				(q->n.msr[i].kind == NAIVE_WIDE && !q->n.version))) {
+				both_wrmsr(q, q->n.msr[i].address,
+					(UINT64_C(0) - 1 - (take(&q->in, 1) & 15)) & naive_width(&q->n, pmc));
 				break;
 			}
 	}
@@ -181,7 +197,8 @@ static void switch_off_unsettled(struct pair *q)
 	}
 }
 
-/* ---- records ---------------------------------------------------------------------------------------------------------- */
+/* ---- records
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static struct naive_record *add_record(struct pair *q)
 {
@@ -190,10 +207,12 @@ static struct naive_record *add_record(struct pair *q)
 	return x;
 }
 
-static void add_signal(struct pair *q, unsigned signal, unsigned cpl, unsigned thread, uint64_t begin, uint64_t end, uint64_t count)
+static void add_signal(struct pair *q, unsigned signal, unsigned cpl, unsigned thread, uint64_t begin, uint64_t end,
+	uint64_t count)
 {
 	struct naive_record *x = add_record(q);
-	x->r = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = (uint8_t)cpl, .hw_thread = (uint8_t)thread, .port = 255, .signal = signal,
+	x->r = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = (uint8_t)cpl, .hw_thread = (uint8_t)thread,
+		.port = 255, .signal = signal,
 		.did = count };
 	x->at[0] = begin;
 	x->at[1] = end;
@@ -211,7 +230,8 @@ static uint64_t lowest(const struct naive_record *x)
 static void send(struct pair *q, unsigned from, unsigned to, uint64_t base, uint64_t watermark, bool last)
 {
 	static struct spmu_record copy[NAIVE_RECORDS];
-	struct spmu_batch b = { .base_cycle = base, .watermark = watermark, .count = to - from, .is_last = last, .user_only = 1, .records = copy };
+	struct spmu_batch b = { .base_cycle = base, .watermark = watermark, .count = to - from, .is_last = last,
+		.user_only = 1, .records = copy };
 	for (unsigned i = from; i < to; i++) {
 		struct spmu_record *r = &copy[i - from];
 		const uint64_t *at = q->r[i].at;
@@ -233,7 +253,8 @@ static void send(struct pair *q, unsigned from, unsigned to, uint64_t base, uint
 	spmu_consume(q->p, &b);
 }
 
-/* ---- interrupts --------------------------------------------------------------------------------------------------------- */
+/* ---- interrupts
+ * --------------------------------------------------------------------------------------------------------- */
 
 static void note(struct log *l, uint64_t cycle, uint64_t overflow_cycle, uint64_t status, unsigned record)
 {
@@ -255,7 +276,8 @@ static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, co
 	const struct script *s = &q->script[q->log.n % SCRIPTS];
 	(void)b;
 	TRACE("  PMU: interrupt at %llu (%llu) record %u behind %u status %llx\n", (unsigned long long)pmi->cycle,
-		(unsigned long long)pmi->overflow_cycle, q->sent + pmi->record, pmi->behind, (unsigned long long)pmi->status);
+		(unsigned long long)pmi->overflow_cycle, q->sent + pmi->record, pmi->behind,
+		(unsigned long long)pmi->status);
 	note(&q->log, pmi->cycle, pmi->overflow_cycle, pmi->status, q->sent + pmi->record);
 	if (s->flags & UNMASK)
 		spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x400);
@@ -273,7 +295,8 @@ static void on_naive_pmi(void *context, struct naive *n, uint64_t cycle, uint64_
 	uint64_t status = n->version >= 2 ? n->status : 0;
 	for (unsigned i = 0; i < 18 && n->msr[0].address == 0x300; i++)
 		status |= naive_reg(n, 0x360 + i) >> 31 << i;
-	TRACE("  naive: interrupt at %llu (%llu) record %u status %llx\n", (unsigned long long)cycle, (unsigned long long)overflow_cycle, record,
+	TRACE("  naive: interrupt at %llu (%llu) record %u status %llx\n", (unsigned long long)cycle,
+		(unsigned long long)overflow_cycle, record,
 		(unsigned long long)status);
 	note(&q->naive_log, cycle, overflow_cycle, status, record);
 	if (s->flags & UNMASK)
@@ -288,7 +311,8 @@ static void on_naive_pmi(void *context, struct naive *n, uint64_t cycle, uint64_
 static bool settled_when_on(struct naive *try)
 {
 	uint32_t gate = try->version >= 2 ? 0x38f : 0x186;
-	naive_wrmsr(try, gate, try->version >= 2 ? settled(try, gate) : naive_reg(try, gate) | (try->version ? 0 : SPMU_EVTSEL_EN));
+	naive_wrmsr(try, gate, try->version >= 2 ? settled(try, gate) : naive_reg(try, gate) | (try->version ? 0
+		: SPMU_EVTSEL_EN));
 	return naive_unsettled(try) < 0 && !naive_edges(try);
 }
 
@@ -304,7 +328,8 @@ static void write_scripts(struct pair *q, bool counters_only)
 		s->flags = (what & 7 ? UNMASK : 0) | (what & 8 ? 0 : CLEAR_STATUS);
 		s->ops = 0;
 		for (unsigned j = 0; j < what >> 5 && s->ops < OPS; j++) {
-			unsigned kind = (unsigned)take(&q->in, 1), arg = (unsigned)take(&q->in, 1), pmc = (kind >> 3) % q->n.gp;
+			unsigned kind = (unsigned)take(&q->in, 1), arg = (unsigned)take(&q->in, 1),
+				pmc = (kind >> 3) % q->n.gp;
 			uint32_t msr = q->n.msr[0].address;
 			uint64_t value;
 			if (counters_only || (kind & 3) < 2) {
@@ -318,8 +343,10 @@ static void write_scripts(struct pair *q, bool counters_only)
 				const struct pmu_row *row = &q->m->row[(arg << 4 | kind >> 4) % q->m->rows];
 				struct naive_setup setup;
 				msr = 0x186 + pmc;
-				value = row->public.event | (uint64_t)row->public.umask << 8 | SPMU_EVTSEL_CMASK(row->public.cmask) | SPMU_EVTSEL_USR |
-					SPMU_EVTSEL_OS | (row->public.inv ? SPMU_EVTSEL_INV : 0) | (q->n.version || !pmc ? SPMU_EVTSEL_EN : 0) |
+				value = row->public.event | (uint64_t)row->public.umask << 8 |
+					SPMU_EVTSEL_CMASK(row->public.cmask) | SPMU_EVTSEL_USR |
+					SPMU_EVTSEL_OS | (row->public.inv ? SPMU_EVTSEL_INV : 0) | (q->n.version ||
+						!pmc ? SPMU_EVTSEL_EN : 0) |
 					(arg & 1 ? SPMU_EVTSEL_INT : 0);
 				try = q->n;
 				if (naive_wrmsr(&try, msr, value) != SPMU_OK || !settled_when_on(&try))
@@ -348,7 +375,8 @@ static void trace_records(const struct pair *q)
 		if (r->kind == SPMU_REC_SIGNAL)
 			fprintf(stderr, "sig %u count %llu at", r->signal, (unsigned long long)r->did);
 		else
-			fprintf(stderr, "uop is %llx did %llx port %u at", (unsigned long long)r->is, (unsigned long long)r->did, r->port);
+			fprintf(stderr, "uop is %llx did %llx port %u at", (unsigned long long)r->is,
+				(unsigned long long)r->did, r->port);
 		for (unsigned k = 0; k < (r->kind == SPMU_REC_SIGNAL ? 2u : 6u); k++)
 			fprintf(stderr, " %lld", (long long)q->r[i].at[k]);
 		fprintf(stderr, "\n");
@@ -358,18 +386,23 @@ static void trace_records(const struct pair *q)
 /* A stretch of running: uops in program order, signals among them, cut into batches; then all is known. */
 static void stretch(struct pair *q)
 {
-	static const uint64_t kinds[][2] = { { 0, 0 }, { SPMU_IS(LOAD), SPMU_DID(L1D_HIT) }, { SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT) },
-		{ SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(TAKEN) }, { SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(MISPREDICTED) }, { SPMU_IS(STORE_ADDR), 0 },
+	static const uint64_t kinds[][2] = { { 0, 0 }, { SPMU_IS(LOAD), SPMU_DID(L1D_HIT) }, { SPMU_IS(LOAD),
+		SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT) },
+		{ SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(TAKEN) }, { SPMU_IS(BRANCH) | SPMU_IS(COND),
+		SPMU_DID(MISPREDICTED) }, { SPMU_IS(STORE_ADDR), 0 },
 		{ SPMU_IS(BRANCH) | SPMU_IS(RET), SPMU_DID(TAKEN) }, { SPMU_IS(DIVIDE) | SPMU_IS(MULTIPLY), 0 } };
 	enum spmu_pmu_family family = spmu_model_family(q->m);
 	bool single = naive_interrupts(&q->n), whole = naive_interrupts_late(&q->n), inside[2] = { 0 };
-	bool alone = naive_freezes(&q->n) || naive_cascades(&q->n);	/* no two uops retire in one cycle; all in one batch */
+	/* no two uops retire in one cycle; all in one batch */
+	bool alone = naive_freezes(&q->n) || naive_cascades(&q->n);
 	whole |= alone && single;
-	unsigned head = (unsigned)take(&q->in, 1), items = (unsigned)take(&q->in, 1) & 63, cpl[2] = { head & 1 ? 0 : 3, head & 2 ? 0 : 3 };
+	unsigned head = (unsigned)take(&q->in, 1), items = (unsigned)take(&q->in, 1) & 63, cpl[2] = { head & 1 ? 0 : 3,
+		head & 2 ? 0 : 3 };
 	bool reload_only = !(head & 64);
 	whole |= single && !reload_only;
 	bool two = head & 4 && !single && (family == SPMU_FAMILY_ARCH || family == SPMU_FAMILY_NETBURST);
-	uint64_t from = q->now, fetch = from + 2, retired[2] = { from + 2, from + 2 }, counted[2] = { from + 2, from + 2 }, top = from + 2, ip = 0x1000;
+	uint64_t from = q->now, fetch = from + 2, retired[2] = { from + 2, from + 2 }, counted[2] = { from + 2,
+		from + 2 }, top = from + 2, ip = 0x1000;
 	q->records = q->cuts = 0;
 	q->cut[q->cuts++] = 0;
 	for (unsigned i = 0; i < items && q->in.at < q->in.end && q->records + 8 < NAIVE_RECORDS; i++) {
@@ -387,12 +420,16 @@ static void stretch(struct pair *q)
 			unsigned shape = (unsigned)take(&q->in, 1), bits = (unsigned)take(&q->in, 2);
 			bool squashed = (kind & 3) == 2 && !inside[th], ends = !(shape & 8);
 			uint64_t *at = x->at;
-			x->r = (struct spmu_record){ .kind = SPMU_REC_UOP, .cpl = (uint8_t)cpl[th], .hw_thread = (uint8_t)thread, .port = (uint8_t)(bits >> 12) };
-			x->r.is = kinds[shape & 7][0] | SPMU_IS(EXEC) | SPMU_IS(SLOT) | UINT64_C(1) << (bits & 63) % SPMU_IS_COUNT;
+			x->r = (struct spmu_record){ .kind = SPMU_REC_UOP, .cpl = (uint8_t)cpl[th],
+				.hw_thread = (uint8_t)thread, .port = (uint8_t)(bits >> 12) };
+			x->r.is = kinds[shape & 7][0] | SPMU_IS(EXEC) | SPMU_IS(SLOT) |
+				UINT64_C(1) << (bits & 63) % SPMU_IS_COUNT;
 			x->r.did = kinds[shape & 7][1] | UINT64_C(1) << (bits >> 6 & 63) % SPMU_DID_COUNT;
-			x->r.is &= ~(SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END) | SPMU_IS(INST_END2) | SPMU_IS(STRING_REP));
+			x->r.is &= ~(SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END) | SPMU_IS(INST_END2) |
+				SPMU_IS(STRING_REP));
 			x->r.did &= ~SPMU_DID(RETIRED);
-			fetch += (kind >> 2 & 3) + (family == SPMU_FAMILY_NETBURST);	/* whose counters may lose what exceeds 15 a clock */
+			/* whose counters may lose what exceeds 15 a clock */
+			fetch += (kind >> 2 & 3) + (family == SPMU_FAMILY_NETBURST);
 			at[0] = fetch;
 			at[1] = at[0] + (shape >> 4 & 3);
 			at[2] = at[1] + (shape >> 6 & 3);
@@ -417,10 +454,12 @@ static void stretch(struct pair *q)
 			for (unsigned k = 0; k < 6; k++)
 				top = at[k] != PMU_NEVER && at[k] > top ? at[k] : top;
 		}
-		if (kind & 64 && (kind & 3) != 2 && !(kind & 12) && !whole) {	/* the batch ends here, with cycles up to its last retirement */
+		/* the batch ends here, with cycles up to its last retirement */
+		if (kind & 64 && (kind & 3) != 2 && !(kind & 12) && !whole) {
 			for (unsigned t = 0; t < 1u + two; t++)
 				if (retired[t] > counted[t]) {
-					add_signal(q, SPMU_SIG_CYCLES, cpl[t], t ^ q->n.hw_thread, counted[t], retired[t], 1);
+					add_signal(q, SPMU_SIG_CYCLES, cpl[t], t ^ q->n.hw_thread, counted[t],
+						retired[t], 1);
 					counted[t] = retired[t];
 				}
 			if (q->cut[q->cuts - 1] < q->records)
@@ -429,7 +468,8 @@ static void stretch(struct pair *q)
 	}
 	if (single) {	/* an instruction behind all the rest, on which the last interrupt can fall */
 		struct naive_record *x = add_record(q);
-		x->r = (struct spmu_record){ .kind = SPMU_REC_UOP, .cpl = (uint8_t)cpl[0], .hw_thread = (uint8_t)q->n.hw_thread, .ip = 2 * ip + 2,
+		x->r = (struct spmu_record){ .kind = SPMU_REC_UOP, .cpl = (uint8_t)cpl[0],
+			.hw_thread = (uint8_t)q->n.hw_thread, .ip = 2 * ip + 2,
 			.is = SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END), .did = SPMU_DID(RETIRED) };
 		retired[0] = ++top;
 		for (unsigned k = 0; k < 6; k++)
@@ -444,7 +484,8 @@ static void stretch(struct pair *q)
 	if (single)
 		write_scripts(q, reload_only);
 	q->log.n = q->naive_log.n = 0;
-	TRACE("stretch: %u records, %u batches, cycles %llu to %llu%s\n", q->records, q->cuts, (unsigned long long)from, (unsigned long long)to,
+	TRACE("stretch: %u records, %u batches, cycles %llu to %llu%s\n", q->records, q->cuts, (unsigned long long)from,
+		(unsigned long long)to,
 		two ? ", two threads" : "");
 	trace_records(q);
 	for (unsigned k = 0; k < q->cuts; k++) {
@@ -501,7 +542,8 @@ static uint64_t some_value(struct pair *q, uint32_t msr)
 
 static void rdpmc(struct pair *q)
 {
-	static const uint32_t high[8] = { 0, 0, 0x40000000, 0x80000000, 0x20000000, 0xc0000000, 0x10000000, 0x40000000 };
+	static const uint32_t high[8] = { 0, 0, 0x40000000, 0x80000000, 0x20000000, 0xc0000000, 0x10000000,
+		0x40000000 };
 	unsigned which = (unsigned)take(&q->in, 1), cpl = which >> 3 & 3;
 	uint32_t index = high[which & 7] | (uint32_t)(take(&q->in, 1) & 31);
 	uint64_t a = 0, b = 0;
@@ -607,7 +649,8 @@ static void run(const struct spmu_model *m, const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const names[] = { "p5", "p6", "netburst", "netburst-prescott", "yonah", "core2", "nehalem", "haswell", "skylake", "ice-lake",
+	static const char *const names[] = { "p5", "p6", "netburst", "netburst-prescott", "yonah", "core2", "nehalem",
+		"haswell", "skylake", "ice-lake",
 		"golden-cove" };
 	enum { MODELS = sizeof names / sizeof *names };
 	static struct spmu_model *model[MODELS];

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * libFuzzer harness of NetBurst's PMU: register writes, reads, batches of two threads, interrupts and saved states in any order.
+ * libFuzzer harness of NetBurst's PMU: register writes, reads, batches of two threads, interrupts and saved
+ * states in any order.
  *
- *   make fuzz; build/fuzz/fuzz_pmu_netburst -max_total_time=120		(in the source tree, or with TOP set to it)
+ *   make fuzz; build/fuzz/fuzz_pmu_netburst -max_total_time=120		(in the source tree, or with TOP set
+ *       to it)
  *
- * Checked: reserved bits never stay, an accepted write reads back, a fault changes nothing, counters keep to 40 bits, a PMI names a record of its
- * batch, and the same operations give the same registers.
+ * Checked: reserved bits never stay, an accepted write reads back, a fault changes nothing, counters keep to 40
+ * bits, a PMI names a record of its batch, and the same operations give the same registers.
  */
 #include "softpmu/pmu.h"
 #include <stdio.h>
@@ -44,7 +46,8 @@ static void write_register(struct spmu *p, uint32_t msr, uint64_t value)
 
 static uint32_t some_msr(struct input *in)
 {
-	static const uint32_t msrs[] = { MSR_BPU_COUNTER0, MSR_BPU_COUNTER0 + 8, MSR_BPU_CCCR0, MSR_BPU_CCCR0 + 8, MSR_BPU_CCCR0 + 12, 0x3a0, 0x3b0, 0x3b8,
+	static const uint32_t msrs[] = { MSR_BPU_COUNTER0, MSR_BPU_COUNTER0 + 8, MSR_BPU_CCCR0, MSR_BPU_CCCR0 + 8,
+		MSR_BPU_CCCR0 + 12, 0x3a0, 0x3b0, 0x3b8,
 		0x3c0, 0x3c8, 0x3e0, MSR_TC_PRECISE_EVENT, MSR_DEBUGCTLA, MSR_IA32_DS_AREA, 0x680, 0x1d7 };
 	unsigned which = (unsigned)take(in, 1);
 	return msrs[which & 15] + (which >> 4 & 7);
@@ -99,8 +102,10 @@ static void program(struct spmu *p, const struct spmu_model *m, struct input *in
 	uint32_t escr = spmu_netburst_escr(m, n, e->escr_select);
 	if (escr)
 		write_register(p, escr, SPMU_ESCR_EVENT(e->event) | SPMU_ESCR_MASK(e->umask) | (bits & 0x1ff));
-	write_register(p, MSR_BPU_CCCR0 + n, SPMU_CCCR_SELECT(e->escr_select) | SPMU_CCCR_ACTIVE(bits & 0x800 ? bits >> 9 : 3) |
-		(bits & 0x1000 ? 0 : SPMU_CCCR_ENABLE) | (bits & 0x2000 ? SPMU_CCCR_OVF_PMI_T0 : 0) | (bits & 0x4000 ? SPMU_CCCR_CASCADE : 0) |
+	write_register(p, MSR_BPU_CCCR0 + n, SPMU_CCCR_SELECT(e->escr_select) | SPMU_CCCR_ACTIVE(bits & 0x800
+		? bits >> 9 : 3) |
+		(bits & 0x1000 ? 0 : SPMU_CCCR_ENABLE) | (bits & 0x2000 ? SPMU_CCCR_OVF_PMI_T0 : 0) | (bits & 0x4000
+			? SPMU_CCCR_CASCADE : 0) |
 		(bits & 0x8000 ? (uint32_t)take(in, 1) << 18 : 0));
 	if (bits & 0x100)
 		write_register(p, MSR_BPU_COUNTER0 + n, UINT64_C(0) - take(in, 1));
@@ -124,7 +129,8 @@ static void batch(struct spmu *p, struct input *in)
 	for (b.count = 0; b.count < n && in->at < in->end; b.count++) {
 		struct spmu_record *x = &r[b.count];
 		uint8_t kind = (uint8_t)take(in, 1);
-		*x = (struct spmu_record){ .kind = kind & 1, .cpl = kind & 2 ? 0 : 3, .port = (uint8_t)(kind >> 3), .ip = b.count };
+		*x = (struct spmu_record){ .kind = kind & 1, .cpl = kind & 2 ? 0 : 3, .port = (uint8_t)(kind >> 3),
+			.ip = b.count };
 		x->hw_thread = flags & 2 ? kind >> 7 : 0;
 		x->did = take(in, kind & 1 ? 1 : 5);
 		if (kind & 1) {

@@ -2,7 +2,8 @@
  * libFuzzer harness for the trace file reader.
  *
  *   clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc -o fuzz_stream_file \
- *       tests/fuzz/fuzz_stream_file.c src/stream/[a-z]*.c src/util/err.c -lzstd -pthread && ./fuzz_stream_file -max_total_time=60
+ *       tests/fuzz/fuzz_stream_file.c src/stream/[a-z]*.c src/util/err.c -lzstd -pthread && ./fuzz_stream_file
+ *         -max_total_time=60
  *
  * The first byte chooses: even, the rest is a file as it stands; odd, it is the content of frames (each led by its
  * length in two bytes), which are compressed with right checksums, so that what comes behind zstd is reached too.

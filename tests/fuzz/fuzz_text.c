@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * libFuzzer harness for what a user types: event strings (session_parse), --set assignments, tags of softpmu cost, and cores' files.
- * First byte: which of them.  Checked: no finding of the sanitizers, errors carry a line, what was accepted is in range.
+ * libFuzzer harness for what a user types: event strings (session_parse), --set assignments, tags of softpmu
+ * cost, and cores' files. First byte: which of them. Checked: no finding of the sanitizers, errors carry a
+ * line, what was accepted is in range.
  */
 #include "session/events/tag_parse.h"
 #include "core/machine/config.h"

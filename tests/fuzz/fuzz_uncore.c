@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Fuzzer: the uncore PMU under any writes and any batches, and its table's parser.  The first byte chooses: a table's text, or one of the tables
- * and then operations.  No counter may exceed its width, and what is read back must be writable again. */
+ * Fuzzer: the uncore PMU under any writes and any batches, and its table's parser. The first byte chooses: a
+ * table's text, or one of the tables and then operations. No counter may exceed its width, and what is read
+ * back must be writable again. */
 #include "softpmu/uncore.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,13 +37,15 @@ static void on_pmi(void *context, struct spmu_uncore *u, uint64_t cores)
 	struct input *in = context;
 	(void)cores;
 	if (in->at < in->end && *in->at & 1)	/* the handler writes, too */
-		spmu_uncore_wrmsr(u, spmu_uncore_rdmsr(u, 0x2000, &(uint64_t){ 0 }) ? 0x391 : 0x2ff0, take(in, 4) & 0xe000000f);
+		spmu_uncore_wrmsr(u, spmu_uncore_rdmsr(u, 0x2000, &(uint64_t){ 0 }) ? 0x391 : 0x2ff0,
+			take(in, 4) & 0xe000000f);
 }
 
 static void batch(struct spmu_uncore *u, int source, struct input *in)
 {
 	struct spmu_record r[8] = { 0 };
-	struct spmu_batch b = { .base_cycle = take(in, 2), .count = take(in, 1) % 9, .is_last = take(in, 1) & 1, .records = r };
+	struct spmu_batch b = { .base_cycle = take(in, 2), .count = take(in, 1) % 9, .is_last = take(in, 1) & 1,
+		.records = r };
 	for (uint32_t i = 0; i < b.count; i++) {
 		r[i].kind = take(in, 1) & 1 ? SPMU_REC_SIGNAL : SPMU_REC_UOP;
 		r[i].signal = SPMU_SIG_UNC_READ - 4 + (uint32_t)take(in, 1) % 24;
@@ -74,7 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (spmu_uncore_load(&model[which], path, text, sizeof text))
 			abort();
 	}
-	struct spmu_uncore_host h = { .context = &in, .slices = 1 + (uint32_t)take(&in, 1) % 64, .channels = 1 + (uint32_t)take(&in, 1) % 16,
+	struct spmu_uncore_host h = { .context = &in, .slices = 1 + (uint32_t)take(&in, 1) % 64,
+		.channels = 1 + (uint32_t)take(&in, 1) % 16,
 		.core_hz = 1 + take(&in, 4), .pmi = on_pmi };
 	struct spmu_uncore *u;
 	if (spmu_uncore_create(&u, model[which], &h))
@@ -91,10 +95,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (!spmu_uncore_rdmsr(u, address, &value) && value >> 60)
 				abort();
 			break;
-		case 3: spmu_uncore_mmio_write(u, address & 7, 0x22800 + (uint32_t)take(&in, 1), op & 64 ? 4 : 8, take(&in, 8)); break;
-		case 4: spmu_uncore_mmio_read(u, address & 7, op & 64 ? 0x5040 + address % 64 : 0x2280 + address % 64, 1u << (op >> 5 & 3), &value); break;
+		case 3: spmu_uncore_mmio_write(u, address & 7, 0x22800 + (uint32_t)take(&in, 1), op & 64 ? 4 : 8,
+			take(&in, 8)); break;
+		case 4: spmu_uncore_mmio_read(u, address & 7, op & 64 ? 0x5040 + address % 64 : 0x2280 + address % 64,
+			1u << (op >> 5 & 3), &value); break;
 		case 5: batch(u, (int)take(&in, 1) % 4 - 1, &in); break;
-		case 6: if (op & 64) spmu_uncore_attach(u, op); else spmu_uncore_detach(u, (int)take(&in, 1) % 4); break;
+		case 6: if (op & 64) spmu_uncore_attach(u, op); else spmu_uncore_detach(u, (int)take(&in, 1) % 4);
+			break;
 		default: batch(u, 0, &in); break;
 		}
 	}

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Counting of the second model (naive_pmu.h): a stretch of records lies there whole; each cycle, each counter that the registers switch on adds
- * what its definition says of that cycle.
+ * Counting of the second model (naive_pmu.h): a stretch of records lies there whole; each cycle, each counter
+ * that the registers switch on adds what its definition says of that cycle.
  *
- * An interrupt is taken at the first instruction of this thread that has not begun to retire in the cycle of the overflow; what retires
- * before it, and whatever else happens up to the cycle in which the instruction before it is done, belongs to the registers as
- * they were.
+ * An interrupt is taken at the first instruction of this thread that has not begun to retire in the cycle of
+ * the overflow; what retires before it, and whatever else happens up to the cycle in which the instruction
+ * before it is done, belongs to the registers as they were.
  *
  * Don't care, because the sources do not settle it:
  *   - an event's code on a counter that the manual does not list for it
- *   - weighted conditions under another CMASK, INV or EDGE than theirs; events that need MSRs of PEBS (load latency, precise store, front-end events)
- *   - a row of the table that is not modelled, where another row of the same event and unit mask is, under other modifiers than
+ *   - weighted conditions under another CMASK, INV or EDGE than theirs; events that need MSRs of PEBS (load
+ *     latency, precise store, front-end events)
+ *   - a row of the table that is not modelled, where another row of the same event and unit mask is, under other
+ *     modifiers than
  *     that one's; likewise a row that other counters have
  *   - fractions of cycles kept from one set-up to the next
- *   - NetBurst: an edge seen together with a filter of active threads (which comes first?); complement of an event that the table does not know
- *   - NetBurst: tags and replay (MSR_PEBS_ENABLE stays 0), OVF_PMI_T1, several mask bits that overlap, edges of cascaded counters, a PMI bit set behind
+ *   - NetBurst: an edge seen together with a filter of active threads (which comes first?); complement of an event
+ *     that the table does not know
+ *   - NetBurst: tags and replay (MSR_PEBS_ENABLE stays 0), OVF_PMI_T1, several mask bits that overlap, edges of
+ *     cascaded counters, a PMI bit set behind
  *     the overflow (taken as: asks for later ones), quirks
  *   - MSR_PERF_METRICS
  *   - an edge detector that stands at 1 when its counter is set up anew
@@ -33,7 +37,8 @@ static bool arch(const struct naive *n)
 	return spmu_model_family(n->m) == SPMU_FAMILY_ARCH;
 }
 
-/* ---- what the registers ask for ----------------------------------------------------------------------------------- */
+/* ---- what the registers ask for
+ * ----------------------------------------------------------------------------------- */
 
 /* Adds the expression of the event with this code, if counter `pmc` has it. */
 static void event(const struct naive *n, struct naive_setup *s, unsigned code, unsigned umask, unsigned pmc)
@@ -55,8 +60,10 @@ static void event(const struct naive *n, struct naive_setup *s, unsigned code, u
 		refused |= !row->expr.terms;
 		exact |= row->expr.terms && s->threshold == e->cmask && s->edge == e->edge && s->inverted == e->inv;
 		weighted |= row->weighted;
-		bare |= row->weighted && s->threshold == e->cmask && s->below == (e->inv && e->cmask) && s->edge == e->edge;
-		if (!strncmp(e->name, "FRONTEND_RETIRED", 16) || !strncmp(e->name, "MEM_TRANS_RETIRED", 17) || !strncmp(e->name, "MEM_INST_RETIRED.LATENCY", 24))
+		bare |= row->weighted && s->threshold == e->cmask && s->below == (e->inv && e->cmask) &&
+			s->edge == e->edge;
+		if (!strncmp(e->name, "FRONTEND_RETIRED", 16) || !strncmp(e->name, "MEM_TRANS_RETIRED", 17) ||
+			!strncmp(e->name, "MEM_INST_RETIRED.LATENCY", 24))
 			s->unsettled = true;
 		if (row->expr.terms && row->expr.term[0].den > 1)
 			s->unsettled = true;
@@ -131,8 +138,10 @@ static void setup_p5(const struct naive *n, unsigned i, struct naive_setup *s)
 /* ESCRs on the two sides of each block, by select. */
 static uint32_t escr_of(unsigned counter, unsigned select)
 {
-	static const uint16_t bpu[8] = { 0x3b2, 0x3b4, 0x3aa, 0x3b6, 0x3ac, 0x3c8, 0x3a2, 0x3a0 }, ms[8] = { 0x3c0, 0x3c4, 0x3c2 },
-		flame[8] = { 0x3a6, 0x3a4, 0x3ae, 0x3b0, 0, 0x3a8 }, iq[8] = { 0x3ba, 0x3ca, 0x3bc, 0x3be, 0x3b8, 0x3cc, 0x3e0 };
+	static const uint16_t bpu[8] = { 0x3b2, 0x3b4, 0x3aa, 0x3b6, 0x3ac, 0x3c8, 0x3a2, 0x3a0 }, ms[8] = { 0x3c0,
+		0x3c4, 0x3c2 },
+		flame[8] = { 0x3a6, 0x3a4, 0x3ae, 0x3b0, 0, 0x3a8 }, iq[8] = { 0x3ba, 0x3ca, 0x3bc, 0x3be, 0x3b8, 0x3cc,
+		0x3e0 };
 	const uint16_t *block = counter < 4 ? bpu : counter < 8 ? ms : counter < 12 ? flame : iq;
 	bool odd = counter < 12 ? counter & 2 : counter == 14 || counter == 15 || counter == 17;
 	if (!block[select] || (odd && block[select] == 0x3be))
@@ -145,7 +154,8 @@ static bool cascaded(const struct naive *n, unsigned i, uint64_t cccr)
 {
 	static const uint8_t partner[18] = { 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13, 14, 15 },
 		extended[18] = { [12] = 16, [15] = 17, [16] = 17, [17] = 16 };
-	return (cccr & BIT(30) && naive_reg(n, 0x360 + partner[i]) & BIT(31)) || (cccr & BIT(11) && naive_reg(n, 0x360 + extended[i]) & BIT(31));
+	return (cccr & BIT(30) && naive_reg(n, 0x360 + partner[i]) & BIT(31)) || (cccr & BIT(11) &&
+		naive_reg(n, 0x360 + extended[i]) & BIT(31));
 }
 
 /* started: as when the counter that this one waits for has overflowed */
@@ -164,7 +174,8 @@ static void setup_netburst(const struct naive *n, unsigned i, struct naive_setup
 	for (size_t k = 0; k < n->m->rows; k++) {
 		const struct pmu_row *row = &n->m->row[k];
 		const struct spmu_event *e = &row->public;
-		if (e->event != code || e->escr_select != (cccr >> 13 & 7) || (e->escr[0] != at && e->escr[1] != at) || e->replay_enable || *e->upstream)
+		if (e->event != code || e->escr_select != (cccr >> 13 & 7) || (e->escr[0] != at && e->escr[1] != at) ||
+			e->replay_enable || *e->upstream)
 			continue;
 		known = true;
 		independent |= e->thread_independent;
@@ -183,7 +194,7 @@ static void setup_netburst(const struct naive *n, unsigned i, struct naive_setup
 	}
 	if (!known)
 		s->exprs = 0;
-	s->on = s->exprs || known;	/* what the model cannot detect never happens, which a threshold may well count */
+	s->on = s->exprs || known; /* what the model cannot detect never happens, which a threshold may well count */
 	if (independent) {
 		bool os = bits & 10, usr = bits & 5;
 		s->while_in = os && usr ? 0 : os ? 10 : 5;
@@ -264,7 +275,8 @@ bool naive_cascades(const struct naive *n)
 	return false;
 }
 
-/* ---- what happens in a cycle -------------------------------------------------------------------------------------- */
+/* ---- what happens in a cycle
+ * -------------------------------------------------------------------------------------- */
 
 static unsigned class_of(const struct naive *n, const struct spmu_record *r)
 {
@@ -285,7 +297,8 @@ static bool meets(const struct pmu_source *s, const struct spmu_record *r)
 }
 
 /* How much the source adds in a cycle, of the classes `who`. */
-static int64_t amount(const struct naive *n, const struct pmu_source *s, const struct naive_record *r, unsigned records, unsigned who, uint64_t c)
+static int64_t amount(const struct naive *n, const struct pmu_source *s, const struct naive_record *r, unsigned records,
+	unsigned who, uint64_t c)
 {
 	int64_t sum = 0;
 	for (unsigned i = 0; i < records; i++) {
@@ -296,7 +309,8 @@ static int64_t amount(const struct naive *n, const struct pmu_source *s, const s
 		if (!s->is_signal) {
 			if (at[s->stage] == PMU_NEVER)
 				continue;
-			if (s->until == STAGE_NONE ? at[s->stage] == c : at[s->until] != PMU_NEVER && at[s->stage] <= c && c < at[s->until])
+			if (s->until == STAGE_NONE ? at[s->stage] == c : at[s->until] != PMU_NEVER &&
+				at[s->stage] <= c && c < at[s->until])
 				sum += meets(s, x);
 			continue;
 		}
@@ -344,7 +358,8 @@ static bool at_retirement(const struct naive *n, const struct naive_setup *s)
 		for (unsigned t = 0; t < s->expr[k]->terms; t++) {
 			const struct pmu_term *term = &s->expr[k]->term[t];
 			const struct pmu_source *source = &n->m->source[term->source];
-			if (term->conds || source->is_signal || source->stage != STAGE_RETIRE || source->until != STAGE_NONE ||
+			if (term->conds || source->is_signal || source->stage != STAGE_RETIRE ||
+				source->until != STAGE_NONE ||
 				!(source->did_want & SPMU_DID(RETIRED)))
 				return false;
 		}
@@ -381,7 +396,8 @@ bool naive_edges(const struct naive *n)
 }
 
 /* The counter's increment in cycle c. */
-static uint64_t increment(struct naive *n, unsigned i, const struct naive_setup *s, const struct naive_record *r, unsigned records, uint64_t c)
+static uint64_t increment(struct naive *n, unsigned i, const struct naive_setup *s, const struct naive_record *r,
+	unsigned records, uint64_t c)
 {
 	uint64_t sum = 0;
 	bool now;
@@ -389,7 +405,8 @@ static uint64_t increment(struct naive *n, unsigned i, const struct naive_setup 
 		for (unsigned t = 0; t < s->expr[k]->terms; t++) {
 			const struct pmu_term *term = &s->expr[k]->term[t];
 			if (!term->conds) {
-				sum += (uint64_t)amount(n, &n->m->source[term->source], r, records, s->who, c) * term->num;
+				sum += (uint64_t)amount(n, &n->m->source[term->source], r, records, s->who,
+					c) * term->num;
 				continue;
 			}
 			bool all = running(n, r, records, s->who, c);
@@ -408,7 +425,8 @@ static uint64_t increment(struct naive *n, unsigned i, const struct naive_setup 
 	now = !s->threshold ? sum > 0 : s->below ? sum < s->threshold : sum >= s->threshold;
 	if (s->below && s->gated && !running(n, r, records, s->who, c))
 		now = false;
-	if (s->active && s->active != 7 && !(s->active >> (running(n, r, records, OWN, c) + running(n, r, records, OTHER, c)) & 1))
+	if (s->active && s->active != 7 && !(s->active >> (running(n, r, records, OWN, c) + running(n, r, records,
+		OTHER, c)) & 1))
 		return 0;
 	if (!s->threshold && !s->edge)
 		return sum;
@@ -417,7 +435,8 @@ static uint64_t increment(struct naive *n, unsigned i, const struct naive_setup 
 	return counts;
 }
 
-/* ---- a stretch ------------------------------------------------------------------------------------------------------ */
+/* ---- a stretch
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* Adds; true if that asks for a PMI. */
 static bool add(struct naive *n, unsigned i, const struct naive_setup *s, uint64_t amount_, uint64_t c)
@@ -432,7 +451,7 @@ static bool add(struct naive *n, unsigned i, const struct naive_setup *s, uint64
 			naive_find(n, 0x360 + i)->value |= BIT(31);
 			if (!x->armed)
 				x->armed_from = c + 1;
-			x->armed |= s->interrupts;	/* whoever asks for interrupts later, does so for later overflows */
+			x->armed |= s->interrupts; /* whoever asks for interrupts later, does so for later overflows */
 		}
 		x->value &= width;
 		return fires;
@@ -468,7 +487,8 @@ void naive_run(struct naive *n, const struct naive_record *r, unsigned records, 
 	struct naive_setup s[NAIVE_COUNTERS];
 	bool pending = false;
 	uint64_t overflow = 0, take_at = 0;
-	unsigned first = 0, border = 0;	/* records below `first` are behind the last interrupt; the next one is taken at `border` */
+	/* records below `first` are behind the last interrupt; the next one is taken at `border` */
+	unsigned first = 0, border = 0;
 	for (unsigned i = 0; i < NAIVE_COUNTERS; i++)
 		if (exists(n, i)) {
 			naive_setup(n, i, &s[i]);
@@ -490,7 +510,8 @@ void naive_run(struct naive *n, const struct naive_record *r, unsigned records, 
 				}
 				/* what retires in this cycle, or (behind an interrupt) did already */
 				for (unsigned k = first; k < records && (!pending || k < border); k++)
-					if (r[k].r.kind == SPMU_REC_UOP && r[k].r.did & SPMU_DID(RETIRED) && r[k].at[STAGE_RETIRE] == c)
+					if (r[k].r.kind == SPMU_REC_UOP && r[k].r.did & SPMU_DID(RETIRED) &&
+						r[k].at[STAGE_RETIRE] == c)
 						asks |= add(n, i, &s[i], increment(n, i, &s[i], &r[k], 1, c), c);
 			}
 			by_cycle = false;

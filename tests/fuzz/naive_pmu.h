@@ -2,12 +2,12 @@
  * A second model of the PMUs' register interface, slow and simple, to hold the first against (fuzz_pmu_model.c).
  * naive_regs.c: registers.  naive_count.c: what the counters count, cycle by cycle.
  *
- * It shares the event tables with the first model (their expressions are what an event *is*) and nothing else: registers are a list of addresses with
- * valid bits, counting looks at every cycle of every counter.
+ * It shares the event tables with the first model (their expressions are what an event *is*) and nothing else:
+ * registers are a list of addresses with valid bits, counting looks at every cycle of every counter.
  *
- * Don't care: what the sources leave open.  A write or read of such a kind is answered by NAIVE_ANY; the caller then takes over
- * what the first model did (naive_adopt).  A counter that is set up in a way that has no settled meaning is named by naive_unsettled;
- * the caller has to switch it off in both models before anything happens.
+ * Don't care: what the sources leave open. A write or read of such a kind is answered by NAIVE_ANY; the caller
+ * then takes over what the first model did (naive_adopt). A counter that is set up in a way that has no settled
+ * meaning is named by naive_unsettled; the caller has to switch it off in both models before anything happens.
  */
 #ifndef NAIVE_PMU_H
 #define NAIVE_PMU_H
@@ -41,7 +41,7 @@ struct naive_setup {
 	bool on;
 	unsigned who;		/* bits 0, 1: this thread's user and kernel; 2, 3: the other's */
 	unsigned threshold;	/* 0: plain */
-	bool below, edge;	/* count cycles in which the sum is below it, not at or above it; in which that begins */
+	bool below, edge; /* count cycles in which the sum is below it, not at or above it; in which that begins */
 	bool inverted;		/* INV is set, whether it matters or not */
 	bool gated;		/* `below` only while the thread runs */
 	unsigned clip;		/* largest amount a cycle, 0: any */
@@ -55,7 +55,7 @@ struct naive_setup {
 struct naive_counter {
 	uint64_t value;
 	bool previous;			/* edge detector */
-	bool armed;			/* NetBurst: overflowed; an increment from the cycle `armed_from` on interrupts */
+	bool armed;	/* NetBurst: overflowed; an increment from the cycle `armed_from` on interrupts */
 	uint64_t armed_from;
 	bool changed;			/* set up anew since the last stretch, */
 	struct naive_setup last;	/* in which it was this */
@@ -70,7 +70,8 @@ struct naive {
 	unsigned msrs;
 	struct naive_counter counter[NAIVE_COUNTERS];	/* general-purpose from 0, fixed from 16 */
 	uint64_t status;
-	/* Called when the interrupt is taken: all cycles up to `cycle` and all records below `record` count as the registers were. */
+	/* Called when the interrupt is taken: all cycles up to `cycle` and all
+	 * records below `record` count as the registers were. */
 	void (*pmi)(void *context, struct naive *n, uint64_t cycle, uint64_t overflow_cycle, unsigned record);
 	void *context;
 };

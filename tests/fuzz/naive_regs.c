@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Registers of the second model (naive_pmu.h): a list of addresses with the bits that can be written.
  *
- * Written from the manual: SDM vol. 3B, "Performance Monitoring" (architectural versions 1 to 5; "Performance Monitoring (Processors Based on
- * Intel NetBurst Microarchitecture)"; "(P6 Family Processor)"; "(Pentium Processors)"), vol. 2 RDPMC, vol. 4 for addresses.
+ * Written from the manual: SDM vol. 3B, "Performance Monitoring" (architectural versions 1 to 5; "Performance
+ * Monitoring (Processors Based on Intel NetBurst Microarchitecture)"; "(P6 Family Processor)"; "(Pentium
+ * Processors)"), vol. 2 RDPMC, vol. 4 for addresses.
  *
  * Don't care, because the sources do not settle it:
- *   - bits beyond the width of a fixed counter, of P5's and NetBurst's counters, and 63:32 of P6's PerfEvtSel: ignored or #GP
+ *   - bits beyond the width of a fixed counter, of P5's and NetBurst's counters, and 63:32 of P6's PerfEvtSel:
+ *     ignored or #GP
  *   - PerfEvtSel1.EN (bit 22) of P6: said to exist in PerfEvtSel0 only
  *   - reserved bits of CESR
  *   - IA32_FIXED_CTR_CTRL[14]: AnyThread of counter 3, or on later parts PERF_METRICS' clear mode
- *   - IA32_PERF_GLOBAL_OVF_CTRL and _STATUS_SET: bits 55, 60, 61 (Processor Trace, SGX, uncore), and 62 (no DS buffer with no memory); what they read
+ *   - IA32_PERF_GLOBAL_OVF_CTRL and _STATUS_SET: bits 55, 60, 61 (Processor Trace, SGX, uncore), and 62 (no DS
+ *     buffer with no memory); what they read
  *   - MSR_PERF_METRICS: what a write and counting make of it
  *   - IA32_DEBUGCTL: all but FREEZE_PERFMON_ON_PMI and the bits that no edition names; P6: all
  *   - everything of DS, PEBS and LBR (fuzz_pmu_ds.c looks at it), NetBurst's 3F0H to 3F2H
@@ -36,7 +39,8 @@ static struct naive_msr *add(struct naive *n, uint32_t address, enum naive_kind 
 
 static void add_counter(struct naive *n, uint32_t address, enum naive_kind kind, unsigned counter, uint64_t loose)
 {
-	add(n, address, kind, kind == NAIVE_NARROW ? ~UINT64_C(0) : naive_width(n, counter), loose)->counter = (uint8_t)counter;
+	add(n, address, kind, kind == NAIVE_NARROW ? ~UINT64_C(0) : naive_width(n, counter), loose)->counter =
+		(uint8_t)counter;
 }
 
 static void init_arch(struct naive *n)
@@ -83,7 +87,8 @@ static void init_arch(struct naive *n)
 
 static void init_netburst(struct naive *n)
 {
-	static const uint8_t from[][2] = { { 0xa0, 0xb9 }, { 0xba, 0xbb }, { 0xbc, 0xbe }, { 0xc0, 0xc5 }, { 0xc8, 0xcd }, { 0xe0, 0xe1 } };
+	static const uint8_t from[][2] = { { 0xa0, 0xb9 }, { 0xba, 0xbb }, { 0xbc, 0xbe }, { 0xc0, 0xc5 },
+		{ 0xc8, 0xcd }, { 0xe0, 0xe1 } };
 	for (unsigned i = 0; i < 18; i++) {
 		uint64_t valid = LOW(28) & ~LOW(12);
 		valid |= BIT(30) | BIT(31);
@@ -156,8 +161,10 @@ uint64_t naive_reg(const struct naive *n, uint32_t address)
 /* Those of DS, PEBS and LBR, which this model has not. */
 static bool elsewhere(const struct naive *n, uint32_t a)
 {
-	static const uint32_t some[][2] = { { 0x40, 0x47 }, { 0x60, 0x67 }, { 0x1a0, 0x1a0 }, { 0x1c8, 0x1c9 }, { 0x1d7, 0x1e2 }, { 0x329, 0x329 },
-		{ 0x3f0, 0x3f7 }, { 0x600, 0x600 }, { 0x680, 0x6df }, { 0xdc0, 0xddf }, { 0x1200, 0x121f }, { 0x1309, 0x1318 }, { 0x14c1, 0x14cf },
+	static const uint32_t some[][2] = { { 0x40, 0x47 }, { 0x60, 0x67 }, { 0x1a0, 0x1a0 }, { 0x1c8, 0x1c9 },
+		{ 0x1d7, 0x1e2 }, { 0x329, 0x329 },
+		{ 0x3f0, 0x3f7 }, { 0x600, 0x600 }, { 0x680, 0x6df }, { 0xdc0, 0xddf }, { 0x1200, 0x121f },
+		{ 0x1309, 0x1318 }, { 0x14c1, 0x14cf },
 		{ 0x1500, 0x161f } };
 	if (spmu_model_family(n->m) == SPMU_FAMILY_P5)
 		return false;
@@ -172,7 +179,8 @@ static int write(struct naive *n, uint32_t address, uint64_t value)
 	struct naive_msr *r = naive_find(n, address);
 	if (!r)
 		return elsewhere(n, address) ? NAIVE_ANY : SPMU_ENOMSR;
-	if (r->kind == NAIVE_READ_ONLY || r->kind == NAIVE_STATUS || r->kind == NAIVE_INUSE || value & ~(r->valid | r->loose))
+	if (r->kind == NAIVE_READ_ONLY || r->kind == NAIVE_STATUS || r->kind == NAIVE_INUSE ||
+		value & ~(r->valid | r->loose))
 		return SPMU_GP;
 	if (value & r->loose)
 		return NAIVE_ANY;
@@ -188,7 +196,8 @@ static int write(struct naive *n, uint32_t address, uint64_t value)
 	case NAIVE_SET: n->status |= value; break;
 	default:
 		r->value = value;
-		if (spmu_model_family(n->m) == SPMU_FAMILY_NETBURST && address >= 0x360 && address < 0x372 && !(value & BIT(31)))
+		if (spmu_model_family(n->m) == SPMU_FAMILY_NETBURST && address >= 0x360 && address < 0x372 &&
+			!(value & BIT(31)))
 			n->counter[address - 0x360].armed = false;
 	}
 	return SPMU_OK;

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Writes a C program as large ones are: its way leads through many functions, of each of which little is ever run.  What is run lies where a
-# compiler without a profile does not expect it, so that the way is full of taken branches, and its lines are spread over more than a first-level
-# instruction cache.  A profile tells which side of each condition is taken: what AutoFDO and BOLT are for.
+# Writes a C program as large ones are: its way leads through many functions, of each of which little is ever
+# run. What is run lies where a compiler without a profile does not expect it, so that the way is full of taken
+# branches, and its lines are spread over more than a first-level instruction cache. A profile tells which side
+# of each condition is taken: what AutoFDO and BOLT are for.
 #
 #   branchy ROUNDS [time]      time: also prints the seconds of CPU it took, on a line of their own
 FUNCTIONS=${1:-240}

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Lists the events of one of libpfm4's tables, one a line, for generate_events.py:
  *
- *   EVENT  UMASK|-  IA32_PERFEVTSELx image (hex, without the enable and privilege bits)  precise 0|1  same-as|-  what a second MSR holds (hex)|-
+ *   EVENT  UMASK|-  IA32_PERFEVTSELx image (hex, without the enable and privilege bits)  precise
+ *          0|1  same-as|-  what a second MSR holds (hex)|-
  *
- * separated by tabs.  `same-as` is set where libpfm4 calls the name another one of an event that it lists too.  An event that
- * libpfm4 lists and cannot encode has the image "-".  Only names and codes are taken, no description.
+ * separated by tabs. `same-as` is set where libpfm4 calls the name another one of an event that it lists too.
+ * An event that libpfm4 lists and cannot encode has the image "-". Only names and codes are taken, no
+ * description.
  */
 #include <perfmon/pfmlib.h>
 #include <stdbool.h>
@@ -72,12 +74,14 @@ static void list(const pfm_pmu_info_t *pmu)
 			continue;
 		if (umasks(pmu->name, &e, e.name, e.equiv != NULL))
 			continue;
-		if (e.equiv && !strchr(e.equiv, ':')) {	/* another name of a whole event, whose unit masks it takes over */
+		/* another name of a whole event, whose unit masks it takes over */
+		if (e.equiv && !strchr(e.equiv, ':')) {
 			char text[256];
 			pfm_event_info_t o = { .size = sizeof o };
 			snprintf(text, sizeof text, "%s::%s", pmu->name, e.equiv);
 			int at = pfm_find_event(text);
-			if (at >= 0 && pfm_get_event_info(at, PFM_OS_NONE, &o) == PFM_SUCCESS && umasks(pmu->name, &o, e.name, 1))
+			if (at >= 0 && pfm_get_event_info(at, PFM_OS_NONE, &o) == PFM_SUCCESS &&
+				umasks(pmu->name, &o, e.name, 1))
 				continue;
 		}
 		char same[256];

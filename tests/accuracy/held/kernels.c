@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Kernels by textbook algorithms, for tests/accuracy/held-out.sh: kernels NAME N; the work grows as N does.  Prints a number that depends on all of it. */
+ * Kernels by textbook algorithms, for tests/accuracy/held-out.sh: kernels NAME N; the work grows as N does.
+ * Prints a number that depends on all of it. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -67,7 +68,8 @@ static double hash_join(unsigned n)
 	unsigned build = n * 4, probe = n * 25, buckets = 1;
 	while (buckets < build)
 		buckets *= 2;
-	uint32_t *head = room(buckets, sizeof *head), *next = room(build + 1, sizeof *next), *key = room(build + 1, sizeof *key), *value = room(build + 1, sizeof *value);
+	uint32_t *head = room(buckets, sizeof *head), *next = room(build + 1, sizeof *next), *key = room(build + 1,
+		sizeof *key), *value = room(build + 1, sizeof *value);
 	double sum = 0;
 	for (unsigned i = 1; i <= build; i++) {
 		key[i] = random32() % (2 * build);
@@ -135,7 +137,8 @@ static double dijkstra(unsigned n)
 {
 	unsigned nodes = 3 * n, size = 0;
 	enum { DEGREE = 5 };
-	uint32_t *to = room((size_t)nodes * DEGREE, sizeof *to), *weight = room((size_t)nodes * DEGREE, sizeof *weight), *distance = room(nodes, sizeof *distance);
+	uint32_t *to = room((size_t)nodes * DEGREE, sizeof *to), *weight = room((size_t)nodes * DEGREE, sizeof *weight),
+		*distance = room(nodes, sizeof *distance);
 	struct entry { uint32_t distance, node; } *heap = room((size_t)nodes * DEGREE + 2, sizeof *heap);
 	for (unsigned i = 0; i < nodes * DEGREE; i++) {
 		to[i] = random32() % nodes;
@@ -178,7 +181,8 @@ static double spmv(unsigned n)
 {
 	enum { ROWS = 30000, ENTRIES = 9 };
 	uint32_t *column = room((size_t)ROWS * ENTRIES, sizeof *column);
-	double *value = room((size_t)ROWS * ENTRIES, sizeof *value), *x = room(ROWS, sizeof *x), *y = room(ROWS, sizeof *y);
+	double *value = room((size_t)ROWS * ENTRIES, sizeof *value), *x = room(ROWS, sizeof *x), *y = room(ROWS,
+		sizeof *y);
 	for (unsigned i = 0; i < ROWS * ENTRIES; i++) {
 		column[i] = i % ENTRIES < 7 ? (i / ENTRIES + i % ENTRIES * 50) % ROWS : random32() % ROWS;
 		value[i] = random32() * 1e-10;
@@ -238,7 +242,8 @@ static double edit_distance(unsigned n)
 			unsigned diagonal = row[0];
 			row[0] = i;
 			for (unsigned j = 1; j <= LENGTH; j++) {
-				unsigned change = diagonal + (a[i - 1] != b[j - 1]), least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+				unsigned change = diagonal + (a[i - 1] != b[j - 1]), least = row[j] < row[j - 1]
+					? row[j] + 1 : row[j - 1] + 1;
 				diagonal = row[j];
 				row[j] = change < least ? change : least;
 			}
@@ -259,8 +264,10 @@ static double life(unsigned n)
 	for (unsigned round = 0; round < n / 200; round++) {
 		for (unsigned y = 0; y < SIDE; y++)
 			for (unsigned x = 0; x < SIDE; x++) {
-				unsigned up = (y + SIDE - 1) % SIDE, down = (y + 1) % SIDE, left = (x + SIDE - 1) % SIDE, right = (x + 1) % SIDE;
-				unsigned near = now[up][left] + now[up][x] + now[up][right] + now[y][left] + now[y][right] + now[down][left] + now[down][x] + now[down][right];
+				unsigned up = (y + SIDE - 1) % SIDE, down = (y + 1) % SIDE,
+					left = (x + SIDE - 1) % SIDE, right = (x + 1) % SIDE;
+				unsigned near = now[up][left] + now[up][x] + now[up][right] + now[y][left] +
+					now[y][right] + now[down][left] + now[down][x] + now[down][right];
 				then[y][x] = near == 3 || (near == 2 && now[y][x]);
 			}
 		memcpy(now, then, sizeof now);

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu cost: the loops of known cost have it by each method on the machine of US 2005/0273310; the decomposition sums to the cycles that stat
-# counts on the same stream, and events are as many as its events; a stall that improves the schedule costs less than nothing; the same twice, live
-# and replayed; what makes no sense is refused.
+# softpmu cost: the loops of known cost have it by each method on the machine of US 2005/0273310; the
+# decomposition sums to the cycles that stat counts on the same stream, and events are as many as its events; a
+# stall that improves the schedule costs less than nothing; the same twice, live and replayed; what makes no
+# sense is refused.
 . "$TOP/tests/lib.sh"
 export TMPDIR="$work"
 field() { awk -F, -v e="$2" -v n="$3" '$1 == e { print $n }' "$1"; }
@@ -12,7 +13,8 @@ machine="--core prescott --set core.frequency_ghz=3.4 --set l2.size=1M --set l2.
 large="--set memory.page=2M --set prefetch.l2_streamer=0"
 cost() { # NAME program options...: CSV into NAME
 	name=$1 program=$2; shift 2
-	"$SOFTPMU" cost -x, -o "$work/$name" "$@" -- "$program" >"$work/out" 2>"$work/err" || { bad "$name"; cat "$work/err"; }
+	"$SOFTPMU" cost -x, -o "$work/$name" "$@" -- "$program" >"$work/out" 2>"$work/err" ||
+		{ bad "$name"; cat "$work/err"; }
 }
 # shellcheck disable=SC2086
 {
@@ -23,14 +25,16 @@ cost l2 "$PROGRAMS/cost-l2" $machine $large -e l2_miss
 near "mispredict, analytic" "$(field "$work/mispredict" mispredict 3)" 31 31
 near "mispredict, median pushout" "$(field "$work/mispredict" mispredict 7)" 30 49
 near "mispredict, total time" "$(field "$work/mispredict" mispredict 9)" 30 40
-modes=$(awk -F, '$1 == "histogram" { n[$3] = $4; all += $4 } END { for (v = 26; v < 50; v++) m += n[v] >= 0.05 * all && n[v] > n[v - 1] + 0; print m }' "$work/mispredict")
+modes=$(awk -F, '$1 == "histogram" { n[$3] = $4; all += $4 } END { for (v = 26; v < 50; v++) m += n[v] >= 0.05 * all &&
+	n[v] > n[v - 1] + 0; print m }' "$work/mispredict")
 near "mispredict, modes of the pushouts" "$modes" 3 12
 for m in 3 9; do near "L1 miss, column $m" "$(field "$work/l1" l1_miss $m)" 17.9 18.1; done
 near "L1 miss, median pushout" "$(field "$work/l1" l1_miss 7)" 18 22
 near "L2 miss, analytic" "$(field "$work/l2" l2_miss 3)" 305.9 306.1
 near "L2 miss, total time" "$(field "$work/l2" l2_miss 9)" 303 312
 
-# A load that crosses a line delays a multiplication that nobody waits for past the moment at which the chain wants the multiplier.
+# A load that crosses a line delays a multiplication that nobody waits for past the moment at which the chain
+# wants the multiplier.
 cost stall "$PROGRAMS/cost-stall" --core golden-cove --set l1d.split_penalty=7 -e split
 near "a stall that improves the schedule" "$(field "$work/stall" split 9)" -0.5 -0.2
 near "its pushout" "$(field "$work/stall" split 5)" 0 50
@@ -39,9 +43,12 @@ near "its pushout" "$(field "$work/stall" split 5)" 0 50
 head -c 60000 "$SOFTPMU" >"$work/data"
 real() { # NAME command...
 	name=$1; shift
-	"$SOFTPMU" stat -x, -o "$work/$name.stat" -e cycles,instructions,branch-misses,mem_load_retired.l2_hit,mem_load_retired.l3_miss \
-		--save-stream "$work/$name.stream" -- "$@" >/dev/null 2>"$work/err" || { bad "$name: stat"; cat "$work/err"; return; }
-	"$SOFTPMU" cost -x, -o "$work/$name" --no-total -e mispredict,l1_miss,l3_miss --replay "$work/$name.stream" 2>"$work/err" || { bad "$name"; cat "$work/err"; return; }
+	"$SOFTPMU" stat -x, -o "$work/$name.stat" \
+		-e cycles,instructions,branch-misses,mem_load_retired.l2_hit,mem_load_retired.l3_miss \
+		--save-stream "$work/$name.stream" -- "$@" >/dev/null 2>"$work/err" ||
+		{ bad "$name: stat"; cat "$work/err"; return; }
+	"$SOFTPMU" cost -x, -o "$work/$name" --no-total -e mispredict,l1_miss,l3_miss --replay "$work/$name.stream" \
+		2>"$work/err" || { bad "$name"; cat "$work/err"; return; }
 	awk -F, -v name="$name" '
 		FNR == NR { count[$3] = $1; next }
 		$1 == "cpi" { sum += $3; cpi += $4 }
@@ -50,10 +57,14 @@ real() { # NAME command...
 			for (e in count) {
 				short = e; sub(/:u$/, "", short); n[tolower(short)] = count[e]
 			}
-			wrong = (sum - n["cycles"]) ^ 2 > (0.005 * n["cycles"]) ^ 2 || (cpi - n["cycles"] / n["instructions"]) ^ 2 > 1e-6 ||
-				misp != n["branch-misses"] || l2 != n["mem_load_retired.l2_hit"] || l3 != n["mem_load_retired.l3_miss"]
-			printf "%s %s: cycles %d of %d, mispredicts %d of %d, L2 hits %d of %d, L3 misses %d of %d\n", wrong ? "FAILED" : "ok", name, sum, n["cycles"],
-				misp, n["branch-misses"], l2, n["mem_load_retired.l2_hit"], l3, n["mem_load_retired.l3_miss"]
+			wrong = (sum - n["cycles"]) ^ 2 > (0.005 * n["cycles"]) ^ 2 ||
+				(cpi - n["cycles"] / n["instructions"]) ^ 2 > 1e-6 ||
+				misp != n["branch-misses"] || l2 != n["mem_load_retired.l2_hit"] ||
+					l3 != n["mem_load_retired.l3_miss"]
+			printf "%s %s: cycles %d of %d, mispredicts %d of %d, L2 hits %d of %d, L3 misses %d of %d\n",
+				wrong ? "FAILED" : "ok", name, sum, n["cycles"],
+				misp, n["branch-misses"], l2, n["mem_load_retired.l2_hit"], l3,
+					n["mem_load_retired.l3_miss"]
 			exit wrong
 		}' "$work/$name.stat" "$work/$name" || failed=1
 }
@@ -66,45 +77,58 @@ real sha256sum sha256sum "$work/data"
 tags="mispredict btb_miss l2_hit l3_miss stlb_miss icache_miss stall_sb split no_forward prefetch write_back clear lock divide access"
 set --
 for t in $tags; do set -- "$@" --tag "$t" --change core.frequency_ghz=3; done
-"$SOFTPMU" cost -j -o "$work/same" "$@" --replay "$work/sort.stream" 2>"$work/err" || { bad "replays of the same machine"; cat "$work/err"; }
+"$SOFTPMU" cost -j -o "$work/same" "$@" --replay "$work/sort.stream" 2>"$work/err" ||
+	{ bad "replays of the same machine"; cat "$work/err"; }
 sed -n 's/.*"event": "\([a-z0-9_]*\)".*"count": \([0-9]*\),.*"replay": {[^}]*"cycles": \([0-9]*\), "events": \([0-9]*\),.*/\1 \2 \4 \3/p' "$work/same" >"$work/counts"
 awk -v cycles="$(awk -F, '$3 == "cycles:u" || $3 == "cycles" { print $1 }' "$work/sort.stat")" '
-	{ if ($2 != $3 || $4 != cycles) { print "FAILED replay of " $1 ": " $2 " events, replayed " $3 "; " $4 " cycles of " cycles; wrong = 1 } some += $2 > 0 }
-	END { if (NR != 15 || some < 9) { print "FAILED replays: " NR " of 15, " some " with events"; wrong = 1 } else if (!wrong) print "ok replays count as the run did: " NR " tags"
+	{ if ($2 != $3 || $4 != cycles) {
+		print "FAILED replay of " $1 ": " $2 " events, replayed " $3 "; " $4 " cycles of " cycles;
+		wrong = 1 } some += $2 > 0 }
+	END { if (NR != 15 || some < 9) { print "FAILED replays: " NR " of 15, " some " with events";
+		wrong = 1 } else if (!wrong) print "ok replays count as the run did: " NR " tags"
 		exit wrong }' "$work/counts" || failed=1
 
 # Pairs: what both save, less what each saves, is the interaction, and its sign says what it is.
-"$SOFTPMU" cost -x, -o "$work/pairs" --pairs -e mispredict,l1_miss,l3_miss --replay "$work/sort.stream" 2>"$work/err" || { bad "pairs"; cat "$work/err"; }
+"$SOFTPMU" cost -x, -o "$work/pairs" --pairs -e mispredict,l1_miss,l3_miss --replay "$work/sort.stream" 2>"$work/err" ||
+	{ bad "pairs"; cat "$work/err"; }
 awk -F, '$1 == "cpi" { cycles += $3 }
 	$1 == "pair" { n++; first[n] = $4; second[n] = $5; both[n] = $6; more[n] = $7; kind[n] = $8 }
 	END {
 		for (i = 1; i <= n; i++) {
 			is = more[i] ^ 2 < (0.005 * cycles) ^ 2 ? "independent" : more[i] > 0 ? "parallel" : "serial"
-			if (more[i] != both[i] - first[i] - second[i] || is != kind[i]) { print "FAILED pair " i ": " more[i] ", " kind[i]; wrong = 1 }
+			if (more[i] != both[i] - first[i] - second[i] || is != kind[i]) {
+				print "FAILED pair " i ": " more[i] ", " kind[i]; wrong = 1 }
 		}
 		if (n < 1) { print "FAILED pairs: none"; wrong = 1 }
 		if (!wrong) print "ok pairs: " n
 		exit wrong }' "$work/pairs" || failed=1
 # A full store buffer stops allocation: there it pushes out by as much as it lasts.
-"$SOFTPMU" cost -x, -o "$work/at" --core skylake --no-total -e store_buffer --at alloc --start begin --stop end -- "$PROGRAMS/topdown" store 100 2>"$work/err" || { bad "--at"; cat "$work/err"; }
-near "store buffer at allocation, pushout by duration" "$(awk -F, '$1 == "store_buffer" { print $5 / $4 }' "$work/at")" 0.9 1.1
+"$SOFTPMU" cost -x, -o "$work/at" --core skylake --no-total -e store_buffer --at alloc --start begin --stop end -- \
+	"$PROGRAMS/topdown" store 100 2>"$work/err" || { bad "--at"; cat "$work/err"; }
+near "store buffer at allocation, pushout by duration" "$(awk -F, '$1 == "store_buffer" { print $5 / $4 }' \
+	"$work/at")" 0.9 1.1
 
 # Live, replayed, twice: the same; by function too; and the stream is gone.
 cost live "$PROGRAMS/cost-l1" --core skylake -e all --by function --histogram
 "$SOFTPMU" trace -q -o "$work/l1.stream" -- "$PROGRAMS/cost-l1" 2>"$work/err" || bad "trace"
-for n in 1 2; do "$SOFTPMU" cost -x, -o "$work/replay$n" --core skylake -e all --by function --histogram --replay "$work/l1.stream" 2>"$work/err" || bad "replay"; done
-cmp -s "$work/replay1" "$work/replay2" && cmp -s "$work/live" "$work/replay1" && ok "live and replayed, the same" || { bad "live and replayed differ"; diff "$work/live" "$work/replay1" | head -n 5; }
+for n in 1 2; do "$SOFTPMU" cost -x, -o "$work/replay$n" --core skylake -e all --by function \
+	--histogram --replay "$work/l1.stream" 2>"$work/err" || bad "replay"; done
+cmp -s "$work/replay1" "$work/replay2" && cmp -s "$work/live" "$work/replay1" && ok "live and replayed, the same" ||
+	{ bad "live and replayed differ"; diff "$work/live" "$work/replay1" | head -n 5; }
 ls "$work" | grep -q softpmu-cost && bad "the stream is still there" || ok "the stream is removed"
 
 # Bars for the terminal are as long as the numbers in front of them say.
-"$SOFTPMU" cost --bars -o "$work/bars" --core skylake --no-total -e l1_miss --replay "$work/l1.stream" 2>"$work/err" || bad "--bars"
+"$SOFTPMU" cost --bars -o "$work/bars" --core skylake --no-total -e l1_miss --replay "$work/l1.stream" 2>"$work/err" ||
+	bad "--bars"
 sed -n '/side by side/,/Decomposition/p' "$work/bars" | sed -n 's/.* \([0-9.]*\) \(##*\)$/\1 \2/p' >"$work/bar"
 awk '{ n = length($2); wrong += n > 50 || (n == 50 && $1 + 0 <= 0); value[NR] = $1; bar[NR] = n; most = $1 > most ? $1 + 0 : most }
-	END { for (i = 1; i <= NR; i++) wrong += (bar[i] - 50 * value[i] / most) ^ 2 > 2.25; exit !(NR == 3 && most > 0 && !wrong) }' "$work/bar" &&
+	END { for (i = 1; i <= NR; i++) wrong += (bar[i] - 50 * value[i] / most) ^ 2 > 2.25; exit !(NR == 3 &&
+		most > 0 && !wrong) }' "$work/bar" &&
 	ok "bars: $(wc -l <"$work/bar")" || { bad "bars"; cat "$work/bars"; }
 
 # The tag of an event is the event; --by finds the function; SVG and JSON are made.
-"$SOFTPMU" cost -j -o "$work/json" --core skylake --no-total -e l1_miss --tag 'l1d_miss & l2_hit' --by function --svg "$work/svg" --replay "$work/l1.stream" 2>"$work/err" || bad "json"
+"$SOFTPMU" cost -j -o "$work/json" --core skylake --no-total -e l1_miss --tag 'l1d_miss & l2_hit' --by function \
+	--svg "$work/svg" --replay "$work/l1.stream" 2>"$work/err" || bad "json"
 two=$(grep -v '"place"' "$work/json" | sed -n 's/.*"event": .*"count": \([0-9]*\).*/\1/p' | uniq | wc -l)
 [ "$two" = 1 ] && ok "a tag counts as the event does" || { bad "a tag and its event"; cat "$work/json"; }
 grep -q '"place": "again \[cost-l1\]"' "$work/json" && ok "by function" || bad "by function: $(grep place "$work/json")"

@@ -1,17 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A program whose two phases want different settings: tune --phases finds the phases and their settings, which beat either for the whole run, and later
-# runs switch between them where the phases begin: on the same stream with the cycles that were promised, on another input as well.
+# A program whose two phases want different settings: tune --phases finds the phases and their settings, which
+# beat either for the whole run, and later runs switch between them where the phases begin: on the same stream
+# with the cycles that were promised, on another input as well.
 . "$TOP/tests/lib.sh"
 export SOFTPMU_STORE="$work/store"
 prog=$PROGRAMS/phases
 less() { awk -v a="$1" -v b="$2" -v by="$3" 'BEGIN { exit !(a > 0 && a < (1 - by) * b) }'; }
-cycles() { "$SOFTPMU" run "$@" 2>said; sed -n 's/^\[ softpmu run: [0-9]* instructions in \([0-9]*\) cycles.*/\1/p' said; }
+cycles() { "$SOFTPMU" run "$@" 2>said; sed -n 's/^\[ softpmu run: [0-9]* instructions in \([0-9]*\) cycles.*/\1/p' \
+	said; }
 "$SOFTPMU" trace -q -o p.trace -- "$prog" 2 || exit 1
 "$SOFTPMU" tune --phases --features prefetch.l2_adjacent --replay p.trace >out 2>err || { cat err out; exit 1; }
 cat out
 check "two phases come twice each, whatever there is before" [ "$(awk '/^ +[1-4] +[0-9]+ +2 /' out | wc -l)" = 2 ]
-check "one wants the prefetcher, the other does not" [ "$(grep -c "as the preset has it; from phases+0x" out) $(grep -c "prefetch.l2_adjacent=off; from phases+0x" out)" = "1 1" ]
+check "one wants the prefetcher, the other does not" [ "$(grep -c "as the preset has it; from phases+0x" out) $(grep \
+	-c "prefetch.l2_adjacent=off; from phases+0x" out)" = "1 1" ]
 check "they are kept" grep -q "The settings of the phases are kept" out
 with=$(cycles --replay p.trace)
 check "a run says that it switches" grep -q "and others in [234] phases" said
@@ -21,7 +24,8 @@ off=$(cycles --no-profile --feature prefetch.l2_adjacent=off --replay p.trace)
 echo "cycles: $with by phase, $on with the prefetcher, $off without"
 check "2 % fewer than with the prefetcher all along" less "$with" "$on" 0.02
 check "and than without it" less "$with" "$off" 0.02
-check "stat switches likewise" [ "$("$SOFTPMU" stat -x, -e cycles -o /dev/stdout --replay p.trace 2>/dev/null | cut -d, -f1)" = "$with" ]
+check "stat switches likewise" [ "$("$SOFTPMU" stat -x, -e cycles -o /dev/stdout --replay p.trace 2>/dev/null |
+	cut -d, -f1)" = "$with" ]
 phased=$with
 with=$(cycles -- "$prog" 3)
 check "the phases of another input are known, too" less "$with" "$(cycles --no-profile -- "$prog" 3)" 0.02

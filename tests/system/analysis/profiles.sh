@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Settings that were kept for a program are applied to it, and to no other, whenever it runs: A, B, A; and nobody is disturbed by a store that is not
-# there or is damaged.
-# Runs are compared on streams that were kept, so that they are of the same instructions.
+# Settings that were kept for a program are applied to it, and to no other, whenever it runs: A, B, A; and
+# nobody is disturbed by a store that is not there or is damaged. Runs are compared on streams that were kept,
+# so that they are of the same instructions.
 . "$TOP/tests/lib.sh"
 export SOFTPMU_STORE="$work/store" SOURCE_DATE_EPOCH=86400
 a=$PROGRAMS/chase b=$PROGRAMS/stream
 cp "$a" no-id && objcopy --remove-section=.note.gnu.build-id no-id 2>/dev/null
-"$SOFTPMU" trace -q -o a.trace -- "$a" 256 64 random 20000 >/dev/null && "$SOFTPMU" trace -q -o b.trace -- "$b" read 256 2 >/dev/null &&
+"$SOFTPMU" trace -q -o a.trace -- "$a" 256 64 random 20000 >/dev/null && "$SOFTPMU" trace -q -o b.trace -- "$b" read \
+	256 2 >/dev/null &&
 	"$SOFTPMU" trace -q -o c.trace -- ./no-id 16 64 linear 1 >/dev/null || exit 1
 cycles() { "$SOFTPMU" stat -x, -e cycles -o counts "$@" 2>said && cut -d, -f1 <counts; }
 applied() { grep -c "^softpmu: profile of" said; }
@@ -29,13 +30,16 @@ echo "cycles of A $plain_a, with its profile $a1, $a2; of B $plain_b, $b1, $b2"
 check "A runs otherwise with its profile" [ "$a1" != "$plain_a" ]
 check "B runs otherwise with its profile" [ "$b1" != "$plain_b" ]
 check "A, B, A, B: each has its own again" [ "$a1 $b1 $a1_said" = "$a2 $b2 $a2_said" ]
-check "what was applied is said" [ "$a1_said" = "softpmu: profile of chase for golden-cove applied (by hand, 1970-01-02): l1d.size=1/4,l2.size=1/8,rob.size=1/4; --no-profile runs without it" ]
+check "what was applied is said" \
+	[ "$a1_said" = "softpmu: profile of chase for golden-cove applied (by hand, 1970-01-02): l1d.size=1/4,l2.size=1/8,rob.size=1/4; --no-profile runs without it" ]
 check "of B, too" [ "$b1_said" != "$a1_said" ]
 check "--no-profile: as if there were none" [ "$(cycles --no-profile --replay a.trace) $(applied)" = "$plain_a 0" ]
 check "another core has none" [ "$(cycles --core skylake --replay a.trace >/dev/null; applied)" = 0 ]
-check "nor has a core changed by --set, which is said" [ "$(cycles --set rob.size=256 --replay a.trace >/dev/null; applied; grep -c "without --set: not applied" said)" = "0
+check "nor has a core changed by --set, which is said" [ "$(cycles --set rob.size=256 --replay a.trace \
+	>/dev/null; applied; grep -c "without --set: not applied" said)" = "0
 1" ]
-check "--profile applies it there, too" [ "$(cycles --profile --set rob.size=256 --replay a.trace >/dev/null; applied)" = 1 ]
+check "--profile applies it there, too" [ "$(cycles --profile --set rob.size=256 --replay a.trace \
+	>/dev/null; applied)" = 1 ]
 check "--profile of which there is none is an error" [ "$(cycles --profile=small --replay a.trace; cat said)" = \
 	"softpmu: no profile small of this program for core 'golden-cove' (softpmu tune list)" ]
 for c in "stat -e cycles" "record -q -o x.data" run; do
@@ -44,7 +48,9 @@ for c in "stat -e cycles" "record -q -o x.data" run; do
 	check "$c of a live program applies it and says so" [ "$(applied)" = 1 ]
 done
 "$SOFTPMU" run --replay a.trace 2>said
-check "run: a line and the cycles" [ "$(sed -n '$s/^\[ softpmu run: [0-9]* instructions in \([0-9]*\) cycles of golden-cove.*/\1/p' said) $(wc -l <said)" = "$a1 2" ]
+check "run: a line and the cycles" \
+	[ "$(sed -n '$s/^\[ softpmu run: [0-9]* instructions in \([0-9]*\) cycles of golden-cove.*/\1/p' said) $(wc \
+	-l <said)" = "$a1 2" ]
 "$SOFTPMU" topdown --replay a.trace >/dev/null 2>said
 check "topdown does not by itself" [ "$(applied)" = 0 ]
 "$SOFTPMU" topdown --profile --replay a.trace >/dev/null 2>said
@@ -59,13 +65,16 @@ check "by its name it still is there" [ "$(cycles --profile=small --replay a.tra
 "$SOFTPMU" tune apply --off "$a" >/dev/null
 check "apply --off: none is" [ "$(cycles --replay a.trace) $(cycles --replay b.trace)" = "$plain_a $b1" ]
 "$SOFTPMU" tune apply --feature rob.size=1/4 ./no-id >/dev/null
-check "a program without a build-id is known by a hash" [ "$("$SOFTPMU" tune show ./no-id | grep -c "fnv1a:[0-9a-f]* (it has no build-id")" = 1 ]
+check "a program without a build-id is known by a hash" [ "$("$SOFTPMU" tune show ./no-id |
+	grep -c "fnv1a:[0-9a-f]* (it has no build-id")" = 1 ]
 check "and its stream by the file's" [ "$(cycles --replay c.trace >/dev/null; applied)" = 1 ]
-check "list: four of them, two active" [ "$("$SOFTPMU" tune list -j | wc -l) $("$SOFTPMU" tune list | grep -c '^\*')" = "4 2" ]
+check "list: four of them, two active" [ "$("$SOFTPMU" tune list -j | wc -l) $("$SOFTPMU" tune list | grep -c '^\*')" \
+	= "4 2" ]
 "$SOFTPMU" tune apply --to ./no-id --name small "$a" >/dev/null 2>&1
 check "apply --to: another program's" [ "$("$SOFTPMU" tune show ./no-id | grep -c rob.size=1/2)" = 1 ]
 check "forget: those of a program" [ "$("$SOFTPMU" tune forget "$a")" = "2 profiles forgotten" ]
-check "they are gone" [ "$(cycles --replay a.trace) $("$SOFTPMU" tune show "$a" 2>&1)" = "$plain_a softpmu: no such profile (softpmu tune list)" ]
+check "they are gone" [ "$(cycles --replay a.trace) $("$SOFTPMU" tune show "$a" 2>&1)" \
+	= "$plain_a softpmu: no such profile (softpmu tune list)" ]
 check "the others' are not" [ "$(cycles --replay b.trace)" = "$b1" ]
 
 # what searches have measured lies beside the store
@@ -83,7 +92,8 @@ check "a name's profile has none" [ "$(cat out) $(files)" = "1 profile forgotten
 check "forget: of a program" [ "$(cat out) $(files)" = "what 1 search measured: forgotten 1" ]
 touch "$work/store/tune-0123456789abcdef.tsv" "$work/store/tune-mine.tsv"
 "$SOFTPMU" tune forget ./no-id >out
-check "with its profile, and a stream's program is known" [ "$(tr '\n' ' ' <out)$(files)" = "1 profile forgotten what 1 search measured: forgotten 2" ]
+check "with its profile, and a stream's program is known" \
+	[ "$(tr '\n' ' ' <out)$(files)" = "1 profile forgotten what 1 search measured: forgotten 2" ]
 "$SOFTPMU" tune forget --all >out
 check "--all: whose nobody knows, too, and no other file" [ "$(tr '\n' ' ' <out)$(ls "$work/store" | tr '\n' ' ')" = \
 	"1 profile forgotten what 1 search measured: forgotten profiles.db tune-mine.tsv " ]
@@ -99,11 +109,14 @@ done
 wait
 check "eight writers at once: all are kept" [ "$("$SOFTPMU" tune list -j "$a" | wc -l)$(cat err?)" = 9 ]
 
-printf 'no database, but more than a few bytes of something else, so that it is not taken for an empty one\n' >"$work/store/profiles.db"
-check "a damaged store: a line, and the counts without it" [ "$(cycles --replay a.trace; wc -l <said; grep -c "no profile is applied" said)" = "$plain_a
+printf 'no database, but more than a few bytes of something else, so that it is not taken for an empty one\n' \
+	>"$work/store/profiles.db"
+check "a damaged store: a line, and the counts without it" \
+	[ "$(cycles --replay a.trace; wc -l <said; grep -c "no profile is applied" said)" = "$plain_a
 1
 1" ]
 "$SOFTPMU" tune list >out 2>said
 check "list says what is wrong in a line" [ "$(wc -l <said) $(wc -c <out)" = "1 0" ]
-check "and keeping one overwrites nothing" [ "$("$SOFTPMU" tune apply --feature rob.size=1/2 "$a" 2>&1 | wc -l) $(head -c 2 "$work/store/profiles.db")" = "1 no" ]
+check "and keeping one overwrites nothing" [ "$("$SOFTPMU" tune apply --feature rob.size=1/2 "$a" 2>&1 |
+	wc -l) $(head -c 2 "$work/store/profiles.db")" = "1 no" ]
 exit $failed

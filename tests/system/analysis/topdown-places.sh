@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu topdown --per function, line and loop: the parts sum to the whole, and the function, line and loop that is slow is named with its cause;
-# --sample goes from the bottleneck to the instructions in one step and one run; --one-pmu and PERF_METRICS stand beside the tree.
+# softpmu topdown --per function, line and loop: the parts sum to the whole, and the function, line and loop
+# that is slow is named with its cause; --sample goes from the bottleneck to the instructions in one step and
+# one run; --one-pmu and PERF_METRICS stand beside the tree.
 . "$TOP/tests/lib.sh"
 topdown="$PROGRAMS/topdown"
 for leaf in l2 mispredict retiring; do
-	"$SOFTPMU" stat -e instructions --set wrong_path=1 --save-stream "$work/$leaf" -- "$topdown" $leaf 500 >/dev/null 2>"$work/err" || { bad "stream of $leaf"; cat "$work/err"; }
+	"$SOFTPMU" stat -e instructions --set wrong_path=1 --save-stream "$work/$leaf" -- "$topdown" $leaf 500 \
+		>/dev/null 2>"$work/err" || { bad "stream of $leaf"; cat "$work/err"; }
 done
 
 # The whole, and what its parts sum to.
@@ -16,39 +18,56 @@ for per in function line loop; do
 		NR == FNR { if ($4 != "") whole[$2] = $4; next }
 		$3 == "Slot_Share" { share = $5; shares += share; places++; level1 = 0; next }
 		$5 != "" { sum[$3] += share * $5; if ($5 < 0) wrong = 1 }
-		$2 == 1 { level1 += $5; if (++nodes % 4 == 0 && (level1 - 1) ^ 2 > 1e-10) { print "level 1 of " $1 " sums to " level1; wrong = 1 } }
+		$2 == 1 { level1 += $5; if (++nodes % 4 == 0 && (level1 - 1) ^ 2 > 1e-10) {
+			print "level 1 of " $1 " sums to " level1; wrong = 1 } }
 		END { if ((shares - 1) ^ 2 > 1e-6 || places < 20) { print places " shares sum to " shares; wrong = 1 }
-			for (n in whole) if ((whole[n] - sum[n]) ^ 2 > 1e-6) { print n " is " whole[n] ", its parts sum to " sum[n]; wrong = 1 }
-			exit wrong }' "$work/whole" "$work/csv" >"$work/out" && ok "--per $per: parts sum to the whole" || { bad "--per $per"; cat "$work/out"; }
+			for (n in whole) if ((whole[n] - sum[n]) ^ 2 > 1e-6) {
+				print n " is " whole[n] ", its parts sum to " sum[n]; wrong = 1 }
+			exit wrong }' "$work/whole" "$work/csv" >"$work/out" &&
+				ok "--per $per: parts sum to the whole" || { bad "--per $per"; cat "$work/out"; }
 done
 # The slow one, by its name.
 for leaf in l2:L2_Bound mispredict:Branch_Mispredicts retiring:Base; do
 	function=${leaf%:*} node=${leaf#*:}
 	"$SOFTPMU" topdown --per function --start begin --stop end --replay "$work/$function" 2>"$work/out"
-	grep -q "^  *[0-9.]*%  .*  $node [0-9.]*%  *\(chase\|$function\) \[topdown\]$" "$work/out" && ok "--per function: $node" || { bad "--per function: $function"; head -n 8 "$work/out"; }
+	grep -q "^  *[0-9.]*%  .*  $node [0-9.]*%  *\(chase\|$function\) \[topdown\]$" "$work/out" &&
+		ok "--per function: $node" || { bad "--per function: $function"; head -n 8 "$work/out"; }
 done
 "$SOFTPMU" topdown --per loop --start begin --stop end --replay "$work/mispredict" 2>"$work/out"
-sed -n 5p "$work/out" | grep -q "Branch_Mispredicts [0-9.]*%  *mispredict+0x[0-9a-f]*\.\.0x[0-9a-f]* (topdown.c:[0-9]*) \[topdown\]$" && ok "--per loop" || { bad "--per loop"; head -n 8 "$work/out"; }
+sed -n 5p "$work/out" | grep \
+	-q "Branch_Mispredicts [0-9.]*%  *mispredict+0x[0-9a-f]*\.\.0x[0-9a-f]* (topdown.c:[0-9]*) \[topdown\]$" &&
+	ok "--per loop" || { bad "--per loop"; head -n 8 "$work/out"; }
 "$SOFTPMU" topdown --per line -l 2 --start begin --stop end --replay "$work/mispredict" 2>"$work/out"
-sed -n 5p "$work/out" | grep -q "Branch_Mispredicts [0-9.]*%  *topdown.c:[0-9]* mispredict \[topdown\]$" && ok "--per line" || { bad "--per line"; head -n 8 "$work/out"; }
+sed -n 5p "$work/out" | grep -q "Branch_Mispredicts [0-9.]*%  *topdown.c:[0-9]* mispredict \[topdown\]$" &&
+	ok "--per line" || { bad "--per line"; head -n 8 "$work/out"; }
 
-# From the tree to the instruction: one run of the program, whose stream is sampled; nothing is left behind but perf.data.
+# From the tree to the instruction: one run of the program, whose stream is sampled; nothing is left behind but
+# perf.data.
 cat >"$work/once.sh" <<EOS
 echo ran >>"$work/runs"
 exec "$topdown" mispredict 500
 EOS
 mkdir "$work/tmp" "$work/here"
-(cd "$work/here" && TMPDIR="$work/tmp" "$SOFTPMU" topdown --sample --no-metrics --follow --start begin --stop end --set wrong_path=1 -- /bin/sh "$work/once.sh") >/dev/null 2>"$work/out"
-[ "$(wc -l <"$work/runs")" = 1 ] && [ -s "$work/here/perf.data" ] && [ -z "$(ls "$work/tmp")" ] && ok "--sample: one run, perf.data" || { bad "--sample: runs"; cat "$work/out"; ls "$work/tmp" "$work/here"; }
-grep -q 'samples of BR_MISP_RETIRED.ALL_BRANCHES:pp' "$work/out" && grep -A 1 'the hottest instructions:$' "$work/out" | grep -q '%  mispredict+0x[0-9a-f]*  topdown.c:[0-9]*  \[topdown\]$' && ok "--sample: the instruction" || { bad "--sample"; head -n 90 "$work/out" | tail -n 30; }
-grep -q '^ *[1-9][0-9.]* : .*jae\|^ *[1-9][0-9.]* : .*jb' "$work/out" && ok "--sample: annotated, at the branches" || { bad "--sample: annotation"; tail -n 40 "$work/out"; }
-(cd "$work/here" && "$SOFTPMU" topdown --sample -l 1 --start begin --stop end --replay "$work/mispredict") >"$work/out" 2>&1 && bad "--sample without an event"
-grep -q -- '--sample: Bad_Speculation (-l 4 goes further down) names no event to sample' "$work/out" && ok "a node without an event is refused by name" || { bad "no event"; tail -n 3 "$work/out"; }
+(cd "$work/here" && TMPDIR="$work/tmp" "$SOFTPMU" topdown --sample --no-metrics --follow --start begin --stop end \
+	--set wrong_path=1 -- /bin/sh "$work/once.sh") >/dev/null 2>"$work/out"
+[ "$(wc -l <"$work/runs")" = 1 ] && [ -s "$work/here/perf.data" ] && [ -z "$(ls "$work/tmp")" ] &&
+	ok "--sample: one run, perf.data" || { bad "--sample: runs"; cat "$work/out"; ls "$work/tmp" "$work/here"; }
+grep -q 'samples of BR_MISP_RETIRED.ALL_BRANCHES:pp' "$work/out" && grep -A 1 'the hottest instructions:$' "$work/out" |
+	grep -q '%  mispredict+0x[0-9a-f]*  topdown.c:[0-9]*  \[topdown\]$' && ok "--sample: the instruction" ||
+	{ bad "--sample"; head -n 90 "$work/out" | tail -n 30; }
+grep -q '^ *[1-9][0-9.]* : .*jae\|^ *[1-9][0-9.]* : .*jb' "$work/out" && ok "--sample: annotated, at the branches" ||
+	{ bad "--sample: annotation"; tail -n 40 "$work/out"; }
+(cd "$work/here" && "$SOFTPMU" topdown --sample -l 1 --start begin --stop end --replay "$work/mispredict") \
+	>"$work/out" 2>&1 && bad "--sample without an event"
+grep -q -- '--sample: Bad_Speculation (-l 4 goes further down) names no event to sample' "$work/out" &&
+	ok "a node without an event is refused by name" || { bad "no event"; tail -n 3 "$work/out"; }
 
 # One PMU: on a loop that is the same all the time, turns see what all of it is.
 "$SOFTPMU" stat -e instructions --set wrong_path=1 --save-stream "$work/l1" -- "$topdown" l1 4000 >/dev/null 2>&1
 "$SOFTPMU" topdown --one-pmu --rotate 0.0002 --no-metrics -x, --start begin --stop end --replay "$work/l1" 2>"$work/csv"
-awk -F, '$7 != "" { n++; if (($7 - $3) ^ 2 > 0.01) { print "one PMU: " $0; wrong = 1 } } END { exit wrong || n < 20 }' "$work/csv" >"$work/out" && ok "--one-pmu beside the formulas" || { bad "--one-pmu"; cat "$work/out" "$work/csv"; }
+awk -F, '$7 != "" { n++; if (($7 - $3) ^ 2 > 0.01) { print "one PMU: " $0; wrong = 1 } } END { exit wrong || n < 20 }' \
+	"$work/csv" >"$work/out" && ok "--one-pmu beside the formulas" ||
+	{ bad "--one-pmu"; cat "$work/out" "$work/csv"; }
 
 # PERF_METRICS: eight bits of level 1 and 2.
 for leaf in l2 mispredict retiring; do
@@ -56,18 +75,24 @@ for leaf in l2 mispredict retiring; do
 	awk -F, '$7 == "" { print "no field: " $0; wrong = 1 }
 		$1 == 1 { sum += $7; n++; d = $7 - $4; if (d < -0.01 || d > 0.01) { print "level 1: " $0; wrong = 1 } }
 		$1 == 2 { level2 += $7 }
-		END { exit wrong || n != 4 || (sum - 1) ^ 2 > 1e-9 }' "$work/csv" | grep -v 'no field: 2,\(Microcode\|Base\),' >"$work/out"
+		END { exit wrong || n != 4 ||
+			(sum - 1) ^ 2 > 1e-9 }' "$work/csv" | grep -v 'no field: 2,\(Microcode\|Base\),' >"$work/out"
 	[ -s "$work/out" ] && { bad "PERF_METRICS of $leaf"; cat "$work/out"; } || ok "PERF_METRICS of $leaf"
 done
 # The worked example of docs/howto/topdown.md: the search's branch is named, and not once it is gone.
 if command -v gcc >/dev/null; then
-	gcc -O2 -g -o "$work/bins" "$TOP/docs/examples/bins.c" && gcc -O2 -g -DSTEADY -o "$work/steady" "$TOP/docs/examples/bins.c" || bad "bins.c"
-	awk 'BEGIN { s = 42; for (i = 0; i < 1500; i++) { s = (s * 69069 + 1) % 4294967296; print s } }' >"$work/numbers"
+	gcc -O2 -g -o "$work/bins" "$TOP/docs/examples/bins.c" && gcc -O2 -g -DSTEADY -o "$work/steady" \
+		"$TOP/docs/examples/bins.c" || bad "bins.c"
+	awk 'BEGIN { s = 42; for (i = 0; i < 1500; i++) { s = (s * 69069 + 1) % 4294967296; print s } }' \
+		>"$work/numbers"
 	for p in bins steady; do
-		"$SOFTPMU" topdown --core skylake --set wrong_path=1 --per function -x, -- "$work/$p" 128 <"$work/numbers" >"$work/$p.out" 2>"$work/$p.csv"
+		"$SOFTPMU" topdown --core skylake --set wrong_path=1 --per function -x, -- "$work/$p" 128 \
+			<"$work/numbers" >"$work/$p.out" 2>"$work/$p.csv"
 	done
-	cmp -s "$work/bins.out" "$work/steady.out" && grep -q '^bin_of \[bins\],2,Branch_Mispredicts,.*,2$' "$work/bins.csv" &&
-		grep '^bin_of \[steady\],1,Bad_Speculation,' "$work/steady.csv" | awk -F, '{ exit !($5 < 0.1) }' && ok "docs/howto/topdown.md: the branch, and without it" ||
+	cmp -s "$work/bins.out" "$work/steady.out" && grep -q '^bin_of \[bins\],2,Branch_Mispredicts,.*,2$' \
+		"$work/bins.csv" &&
+		grep '^bin_of \[steady\],1,Bad_Speculation,' "$work/steady.csv" | awk -F, '{ exit !($5 < 0.1) }' &&
+		ok "docs/howto/topdown.md: the branch, and without it" ||
 		{ bad "docs/howto/topdown.md"; grep ^bin_of "$work/bins.csv" "$work/steady.csv"; }
 fi
 refuses() {	# WORDS WHAT...

@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu topdown on real programs (bzip2, xz, sqlite3, python3; short inputs, `make topdown` takes those of the bench): on every preset with all of
-# the tree level 1 sums to 100 %, by formula and exactly, no share is negative, and each node that has a formula stands beside its exact share.
-# Every formula's value is what python3 makes of the same formula and of stat's counts of the same stream.
+# softpmu topdown on real programs (bzip2, xz, sqlite3, python3; short inputs, `make topdown` takes those of the
+# bench): on every preset with all of the tree level 1 sums to 100 %, by formula and exactly, no share is
+# negative, and each node that has a formula stands beside its exact share. Every formula's value is what
+# python3 makes of the same formula and of stat's counts of the same stream.
 . "$TOP/tests/lib.sh"
 programs=
 export LC_ALL=C PYTHONHASHSEED=0 SOFTPMU TOP
-awk 'BEGIN { s = 42; for (i = 0; i < 100; i++) { s = (s * 69069 + 1) % 4294967296; printf "%d line %d of text, value %x\n", s % 1000, i, s } }' >"$work/text"
+awk 'BEGIN { s = 42; for (i = 0; i < 100; i++) { s = (s * 69069 + 1) % 4294967296;
+	printf "%d line %d of text, value %x\n", s % 1000, i, s } }' >"$work/text"
 cat >"$work/query.sql" <<'SQL'
 CREATE TABLE t(a INTEGER, b TEXT);
 WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<200) INSERT INTO t SELECT x*7919%200, 'row '||x FROM n;
@@ -15,7 +17,8 @@ SQL
 save() {	# NAME PROGRAM ARGUMENTS...
 	name=$1; shift
 	command -v "$1" >/dev/null || return 0
-	"$SOFTPMU" stat --set wrong_path=1 -e instructions --save-stream "$work/$name" -- "$@" >/dev/null 2>"$work/err" && programs="$programs $name" ||
+	"$SOFTPMU" stat --set wrong_path=1 -e instructions --save-stream "$work/$name" -- "$@" \
+		>/dev/null 2>"$work/err" && programs="$programs $name" ||
 		{ bad "stream of $name"; cat "$work/err"; }
 }
 save bzip2 bzip2 -c "$work/text"
@@ -26,13 +29,17 @@ save python3 /usr/bin/python3 -S -E -c 'print(sum(range(100)))'
 
 for core in skylake ivy-bridge golden-cove; do
 	for p in $programs; do
-		"$SOFTPMU" topdown --core $core --set wrong_path=1 --stop 700000 --no-metrics -x, --replay "$work/$p" 2>"$work/csv"
+		"$SOFTPMU" topdown --core $core --set wrong_path=1 --stop 700000 --no-metrics -x, --replay "$work/$p" \
+			2>"$work/csv"
 		awk -F, -v what="$core $p" '
 			$1 == 1 { formula += $3; exact += $4; n++ }
-			($3 != "" && $3 < 0) || ($4 != "" && $4 < 0) { print "FAILED " what ": negative: " $0; wrong = 1 }
+			($3 != "" && $3 < 0) || ($4 != "" && $4 < 0) { print "FAILED " what ": negative: " $0;
+				wrong = 1 }
 			$3 == "" { print "FAILED " what ": no formula: " $0; wrong = 1 }
-			$1 < 4 && ($4 == "" || ($3 - $4 - $5) ^ 2 > 1e-11) { print "FAILED " what ": no exact share or another difference: " $0; wrong = 1 }
-			END { if (n != 4 || (formula - 1) ^ 2 > 1e-10 || (exact - 1) ^ 2 > 1e-10) { print "FAILED " what ": level 1 sums to " formula ", " exact; wrong = 1 }
+			$1 < 4 && ($4 == "" || ($3 - $4 - $5) ^ 2 > 1e-11) {
+				print "FAILED " what ": no exact share or another difference: " $0; wrong = 1 }
+			END { if (n != 4 || (formula - 1) ^ 2 > 1e-10 || (exact - 1) ^ 2 > 1e-10) {
+				print "FAILED " what ": level 1 sums to " formula ", " exact; wrong = 1 }
 				exit wrong }' "$work/csv" && ok "$core $p" || failed=1
 	done
 done
@@ -84,7 +91,9 @@ PY
 set -- $programs
 if command -v python3 >/dev/null; then
 	for core in skylake ivy-bridge golden-cove; do
-		python3 "$work/evaluate.py" $core "$work/$1" >"$work/out" && ok "$core: $(cat "$work/out") as python3 evaluates them on stat's counts" || { bad "$core: formulas"; cat "$work/out"; }
+		python3 "$work/evaluate.py" $core "$work/$1" >"$work/out" &&
+			ok "$core: $(cat "$work/out") as python3 evaluates them on stat's counts" ||
+			{ bad "$core: formulas"; cat "$work/out"; }
 	done
 fi
 exit $failed

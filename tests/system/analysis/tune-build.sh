@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu tune --software --build: the build with fewer cycles is chosen; what prints something else, fails, or is not built is out; BOLT and AutoFDO take
-# the branch stacks of the best build where they are installed; what makes no sense is refused.
+# softpmu tune --software --build: the build with fewer cycles is chosen; what prints something else, fails, or
+# is not built is out; BOLT and AutoFDO take the branch stacks of the best build where they are installed; what
+# makes no sense is refused.
 . "$TOP/tests/lib.sh"
 cat >prog.c <<'EOF'
 #include <stdio.h>
@@ -28,7 +29,8 @@ int main(int argc, char **argv)
 EOF
 tune() { "$SOFTPMU" tune --software "$@" >"$work/out" 2>"$work/err"; }
 field() { sed -n "s/^{\"build\":\"$1\",.*\"$2\":\"*\([^,\"}]*\).*/\1/p" "$work/table"; }	# BUILD KEY
-check "builds" tune --build 'gcc {flags} -o {out} prog.c' --flags -O0 --flags -O2 --flags '-O2 -DWRONG' --flags '-O2 -DFAILS' --flags '-O2 -no-such-flag' \
+check "builds" tune --build 'gcc {flags} -o {out} prog.c' --flags -O0 --flags -O2 --flags '-O2 -DWRONG' \
+	--flags '-O2 -DFAILS' --flags '-O2 -no-such-flag' \
 	--bolt --no-native --dir builds -j -o table -- ./prog 60000 || cat err
 cat table
 check "what is optimised takes fewer cycles" awk -v g="$(field -O2 gain)" 'BEGIN { exit !(g > 0.05) }'
@@ -45,5 +47,6 @@ refused() { tune "$@"; [ $? = 2 ]; }
 check "a template without {out} is refused" refused --build 'gcc {flags} prog.c' -- ./prog 1
 check "--bolt without --build is refused" refused --bolt -- ./prog 1
 check "--build with --replay is refused" refused --build 'gcc {flags} -o {out} prog.c' --replay stream
-check "a first build that is none ends it" [ "$(tune --build 'false {flags} {out}' --dir builds -- ./prog 1; echo $?)" = 1 ]
+check "a first build that is none ends it" [ "$(tune --build 'false {flags} {out}' --dir builds -- ./prog 1; echo $?)" \
+	= 1 ]
 exit $failed

@@ -1,19 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu tune --native and run --native: what is found, that a setting which surely gains is found, kept and applied again, and that the machine is put back
-# whoever is killed.  The machine's registers are files here; the program under test takes its time, or fails, by what is set, so that no host's noise
-# decides anything.
+# softpmu tune --native and run --native: what is found, that a setting which surely gains is found, kept and
+# applied again, and that the machine is put back whoever is killed. The machine's registers are files here; the
+# program under test takes its time, or fails, by what is set, so that no host's noise decides anything.
 . "$TOP/tests/lib.sh"
 export SOFTPMU_STORE="$work/store" SOFTPMU_NATIVE_ROOT="$work/root"
 unset GLIBC_TUNABLES
-mkdir -p root/dev/cpu/0 root/dev/cpu/1 root/proc/sys/kernel/random root/proc/sys/vm root/sys/fs/resctrl/info root/sys/kernel/mm/transparent_hugepage root/run \
+mkdir -p root/dev/cpu/0 root/dev/cpu/1 root/proc/sys/kernel/random root/proc/sys/vm root/sys/fs/resctrl/info \
+	root/sys/kernel/mm/transparent_hugepage root/run \
 	root/sys/devices/system/node
 printf 'vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n' >root/proc/cpuinfo
 echo 11111111-2222 >root/proc/sys/kernel/random/boot_id
 echo 'always [madvise] never' >root/sys/kernel/mm/transparent_hugepage/enabled
 echo 0 >root/sys/devices/system/node/has_memory
 echo 'L3:0=ff' >root/sys/fs/resctrl/schemata
-reset() { for c in 0 1; do { head -c 420 /dev/zero; printf '\040\0\0\0\0\0\0\0'; } >root/dev/cpu/$c/msr; done; }	# 1A4H is at byte 420
+# 1A4H is at byte 420
+reset() { for c in 0 1; do { head -c 420 /dev/zero; printf '\040\0\0\0\0\0\0\0'; } >root/dev/cpu/$c/msr; done; }
 msr() { od -An -tu1 -j420 -N1 "root/dev/cpu/$1/msr" | tr -d ' '; }
 machine() { echo "$(msr 0) $(msr 1) $(cat root/sys/fs/resctrl/schemata)"; }
 reset
@@ -22,8 +24,10 @@ is() { [ "$(machine)" = "$1" ]; }
 
 # What there is, and why the rest is not.
 "$SOFTPMU" tune --native --list -- sh >list 2>err
-check "registers, caches and tunables are found" grep -q 'prefetch.l2_streamer=off prefetch.l2_adjacent=off prefetch.l1d_next_line=off prefetch.l1d_ip=off' list
-check "the machine's and the process's are told apart" sh -c "grep -q '^ *machine  *l3.ways=half' list && grep -q '^ *process  *glibc.malloc.arena_max=1' list"
+check "registers, caches and tunables are found" grep \
+	-q 'prefetch.l2_streamer=off prefetch.l2_adjacent=off prefetch.l1d_next_line=off prefetch.l1d_ip=off' list
+check "the machine's and the process's are told apart" sh \
+	-c "grep -q '^ *machine  *l3.ways=half' list && grep -q '^ *process  *glibc.malloc.arena_max=1' list"
 check "what is not there has its reason" grep -q 'numa: memory is all in one node' list
 "$SOFTPMU" tune --native --list -j -- sh >list.json 2>>err
 check "the list in JSON" python3 -c '
@@ -48,7 +52,8 @@ END
 chmod +x program
 "$SOFTPMU" tune --native --only glibc.malloc.tcache --blocks 10 -- ./program >tune 2>err || cat err
 check "a setting that gains is found" grep -q ' gain  *glibc.malloc.tcache_count=127$' tune
-check "one that the program fails under is out" grep -q 'failed  *glibc.malloc.tcache_count=0: exit status 3 instead of exit status 0' tune
+check "one that the program fails under is out" grep \
+	-q 'failed  *glibc.malloc.tcache_count=0: exit status 3 instead of exit status 0' tune
 check "it is confirmed on fresh runs" grep -q 'fresh runs: .* in 10 blocks, p 0.00.*: confirmed' tune
 check "it is kept" sh -c '"$SOFTPMU" tune list | grep -q "native .*program: glibc.malloc.tcache_count=127"'
 "$SOFTPMU" run --native -- ./program >out 2>err
@@ -56,10 +61,13 @@ check "and applied" [ "$(cat out)" = glibc.malloc.tcache_count=127 ]
 check "and said" grep -q 'program runs with glibc.malloc.tcache_count=127 (cpu time -' err
 sed 's/tcache_count=127/arena_max=1/; s/=0\*/=7*/' program >other; chmod +x other
 "$SOFTPMU" run --native -- ./other >out 2>err
-check "another program runs as it is" sh -c 'grep -q nothing out && grep -q "no settings of this machine are kept for ./other" err'
+check "another program runs as it is" sh \
+	-c 'grep -q nothing out && grep -q "no settings of this machine are kept for ./other" err'
 "$SOFTPMU" tune --native --only glibc.malloc.arena --blocks 10 -- ./other >tune 2>err || cat err
 for p in program other program; do "$SOFTPMU" run --native -q -- ./$p; done >out 2>err
-check "A, B, A: each its own" [ "$(tr '\n' ' ' <out)" = 'glibc.malloc.tcache_count=127 glibc.malloc.arena_max=1 glibc.malloc.tcache_count=127 ' ]
+check "A, B, A: each its own" \
+	[ "$(tr '\n' ' ' <out)" \
+	= 'glibc.malloc.tcache_count=127 glibc.malloc.arena_max=1 glibc.malloc.tcache_count=127 ' ]
 check "-q says nothing" [ ! -s err ]
 "$SOFTPMU" tune --native --null --only glibc.malloc.tcache --blocks 10 -j -- ./other >null.json 2>err
 check "--null sets nothing and keeps nothing" python3 -c '
@@ -71,11 +79,13 @@ check "the profile is what it was" [ "$("$SOFTPMU" run --native -q -- ./other)" 
 "$SOFTPMU" run --native --setting prefetch.l2_adjacent=off --setting l3.ways=half -- \
 	sh -c 'od -An -tu1 -j420 -N1 root/dev/cpu/1/msr; cat root/sys/fs/resctrl/schemata; grep -l . root/sys/fs/resctrl/softpmu.*/tasks; exit 7' >out 2>err
 check "exit status" [ $? = 7 ]
-check "it ran with what was asked for" [ "$(tr -d ' ' <out | sed 's/softpmu[.].*/GROUP/' | tr '\n' ' ')" = '34 L3:0=f root/sys/fs/resctrl/GROUP ' ]
+check "it ran with what was asked for" [ "$(tr -d ' ' <out | sed 's/softpmu[.].*/GROUP/' |
+	tr '\n' ' ')" = '34 L3:0=f root/sys/fs/resctrl/GROUP ' ]
 check "all is as it was" is "$usual"
 
 start() { # the program's pid in `pid`, once the machine is set
-	"$SOFTPMU" run --native --setting prefetch.l2_adjacent=off --setting l3.ways=half -- sh -c 'echo $$ >pid; exec sleep 100' 2>err & own=$!
+	"$SOFTPMU" run --native --setting prefetch.l2_adjacent=off --setting l3.ways=half -- sh \
+		-c 'echo $$ >pid; exec sleep 100' 2>err & own=$!
 	wait_until test -s pid
 	pid=$(cat pid); rm pid
 	check "set while $1" is "34 34 L3:0=f"

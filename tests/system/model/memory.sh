@@ -7,7 +7,8 @@ events=cycles,dtlb_load_misses.miss_causes_a_walk
 run() {
 	core=$1 kb=$2 stride=$3 order=$4 steps=$5 how=${6:-small}
 	for n in 0 "$steps"; do
-		"$SOFTPMU" stat --no-wrong-path --core "$core" -x, -e $events "$PROGRAMS/chase" "$kb" "$stride" "$order" "$n" "$how" 2>&1 >/dev/null
+		"$SOFTPMU" stat --no-wrong-path --core "$core" -x, -e $events "$PROGRAMS/chase" "$kb" "$stride" \
+			"$order" "$n" "$how" 2>&1 >/dev/null
 	done | awk -F, -v n="$steps" '{ v[NR] = $1 } END { printf "%.2f %d\n", (v[3] - v[1]) / n, v[4] - v[2] }'
 }
 level() { within "$1" "$(run skylake "$2" "$3" "$4" "$5" | cut -d' ' -f1)" "$6" "$7"; }

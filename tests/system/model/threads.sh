@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Threads by modelled time: what sharing costs, scaling over cores, hardware threads of one core, processors shared by time; and that a stream
-# always gives the same numbers.  tests/programs/sharing.c is what runs.
+# Threads by modelled time: what sharing costs, scaling over cores, hardware threads of one core, processors
+# shared by time; and that a stream always gives the same numbers. tests/programs/sharing.c is what runs.
 . "$TOP/tests/lib.sh"
-stream() { "$SOFTPMU" stat -x, -e cycles --no-wrong-path --save-stream "$1" "$PROGRAMS/sharing" "$2" "$3" "$4" >/dev/null 2>&1; }
+stream() { "$SOFTPMU" stat -x, -e cycles --no-wrong-path --save-stream "$1" "$PROGRAMS/sharing" "$2" "$3" "$4" \
+	>/dev/null 2>&1; }
 # EVENT STREAM OPTIONS...: its count
 count() {
 	event=$1 file=$2
@@ -34,7 +35,8 @@ holds "a lock does not scale: $one, $two, $four ns with 1, 2, 4 threads" "$two >
 unhalted=$(count cycles lock4)
 holds "who waits for it spins: $unhalted cycles of four threads in $four ns" "$unhalted > 2 * 3.4 * $four"
 moved=$(count mem_load_l3_hit_retired.xsnp_hitm lock2)
-holds "its line goes from core to core: $moved times for 20,000 increments of two threads" "$moved > 5000 && $moved < 50000"
+holds "its line goes from core to core: $moved times for 20,000 increments of two threads" \
+	"$moved > 5000 && $moved < 50000"
 shared=$(time_of lock4 --cpus 1) half=$(time_of lock4 --cpus 2)
 holds "on one processor it stays there: $shared ns" "$shared > 0.9 * $one && $shared < 1.5 * $one"
 holds "on two it costs as much as on four: $half ns" "$half > 0.7 * $four && $half < 1.5 * $four"
@@ -55,7 +57,8 @@ holds "four cores: $four ns" "($one - $start) / ($four - $start) > 3.4 && ($one 
 
 # processors shared by time
 shared=$(time_of alu4 --cpus 1) half=$(time_of alu4 --cpus 2) all=$(time_of alu4 --cpus 4)
-holds "one processor does four threads' work in $shared ns, as one thread does" "$shared > 0.9 * $one && $shared < 1.25 * $one"
+holds "one processor does four threads' work in $shared ns, as one thread does" \
+	"$shared > 0.9 * $one && $shared < 1.25 * $one"
 holds "two in $half ns" "$half > 0.9 * $two && $half < 1.25 * $two"
 holds "four in $all ns" "$all < 1.2 * $four && $all > 0.8 * $four"
 short=$(time_of alu4 --cpus 1 --quantum 10us)
@@ -74,7 +77,8 @@ for mode in wide alu; do
 	stream ${mode}_2 $mode 400000 2
 	start=$(time_of ${mode}_0) one=$(time_of ${mode}_1) apart=$(time_of ${mode}_2) smt=$(time_of ${mode}_2 --smt)
 	gain=$(awk -v o="$one" -v s="$smt" -v b="$start" 'BEGIN { printf "%.2f", 2 * (o - b) / (s - b) }')
-	holds "two hardware threads of $mode: $gain times the throughput of one ($smt ns; $apart on two cores)" "$gain > 0.95 && $gain < 2.05"
+	holds "two hardware threads of $mode: $gain times the throughput of one ($smt ns; $apart on two cores)" \
+		"$gain > 0.95 && $gain < 2.05"
 	eval "gain_$mode=$gain"
 done
 # shellcheck disable=SC2154
@@ -84,7 +88,8 @@ holds "the work is the same: $issued uops, $alone on two cores" "$issued < 1.001
 
 # AnyThread: instructions of both hardware threads, for each of them; cycles in which one of them runs
 any=$(count cpu/event=0xc0,any=1/ alu_2 --smt) own=$(count cpu/event=0xc0/ alu_2 --smt)
-holds "AnyThread counts the other hardware thread's instructions, too: $any, $own its own" "$any > 1.8 * $own && $any < 2.01 * $own"
+holds "AnyThread counts the other hardware thread's instructions, too: $any, $own its own" \
+	"$any > 1.8 * $own && $any < 2.01 * $own"
 any=$(count cpu/event=0x3c,any=1/ alu_2 --smt) own=$(count cpu/event=0x3c/ alu_2 --smt)
 holds "and cycles in which either runs: $any, $own in which it runs itself" "$any > 0.98 * $own && $any < 1.1 * $own"
 apart=$(count cpu/event=0xc0,any=1/ alu_2) own=$(count cpu/event=0xc0/ alu_2)
@@ -94,7 +99,8 @@ holds "it is not sampled: $(cat e)" "$(grep -c AnyThread e) == 1"
 
 # more hardware threads than two, where the core is said to have them
 two=$(time_of alu4 --smt) four=$(time_of alu4 --smt --set smt.threads=4) apart=$(time_of alu4)
-holds "four threads on two cores take $two ns, on one core $four, on four $apart" "$four > 0.95 * $two && $two > 0.95 * $apart"
+holds "four threads on two cores take $two ns, on one core $four, on four $apart" \
+	"$four > 0.95 * $two && $two > 0.95 * $apart"
 two=$(count uops_issued.any alu4 --smt) four=$(count uops_issued.any alu4 --smt --set smt.threads=4)
 holds "the work is the same: $two and $four uops" "$four < 1.001 * $two && $four > 0.999 * $two"
 
@@ -103,7 +109,8 @@ cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')
 for mode in queue lock mutex alu; do
 	taskset -c "$cpu" sh -c 'while :; do :; done' &
 	busy=$!
-	taskset -c "$cpu" "$SOFTPMU" stat -x, -e cycles --no-wrong-path --save-stream busy "$PROGRAMS/sharing" $mode 4000 4 >/dev/null 2>&1
+	taskset -c "$cpu" "$SOFTPMU" stat -x, -e cycles --no-wrong-path --save-stream busy "$PROGRAMS/sharing" $mode \
+		4000 4 >/dev/null 2>&1
 	kill $busy
 	wait $busy 2>/dev/null
 	stream idle $mode 4000 4
@@ -120,7 +127,8 @@ for options in "" "--smt" "--cpus 3 --quantum 20us" "--cpus 1"; do
 		"$SOFTPMU" stat --core skylake -x, -e $events --no-wrong-path $options --replay again >s$n 2>&1
 	done
 	holds "twice the same${options:+ with $options}" "$(cmp -s s1 s2 && echo 1 || echo 0)"
-	holds "and all instructions: $(sed -n 's/,.*instructions.*//p' s1)" "$(sed -n 's/,.*instructions.*//p' s1) == $(count instructions again)"
+	holds "and all instructions: $(sed -n 's/,.*instructions.*//p' s1)" \
+		"$(sed -n 's/,.*instructions.*//p' s1) == $(count instructions again)"
 done
 
 # one thread alone: nothing changes

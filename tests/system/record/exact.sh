@@ -1,19 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The exact profile: its sum is the cycles counted, on every family of cores; functions wait for what they were written to wait for; the error of
-# sampling against it; annotate; what is refused.
+# The exact profile: its sum is the cycles counted, on every family of cores; functions wait for what they were
+# written to wait for; the error of sampling against it; annotate; what is refused.
 . "$TOP/tests/lib.sh"
 charged() { "$SOFTPMU" report -i "$1" --cycles exact --json | sed -n 's/.*"cycles": \([0-9]*\), "causes".*\[$/\1/p'; }
-summed() { perf script -i "$1" -F event,period 2>/dev/null | awk '/exact\./ && !/exact.instructions|exact.sampled/ { n += $1 } END { print n }'; }
+summed() { perf script -i "$1" -F event,period 2>/dev/null |
+	awk '/exact\./ && !/exact.instructions|exact.sampled/ { n += $1 } END { print n }'; }
 counted() { "$SOFTPMU" stat -x, -e cycles "$@" 2>&1 >/dev/null | sed -n 's/^\([0-9]*\),,cycles.*/\1/p'; }
 
 "$SOFTPMU" stat -e cycles --save-stream stream "$PROGRAMS/causes" 20000 >out 2>&1 || { cat out; exit 1; }
 for core in golden-cove skylake willamette core2; do
 	case $core in willamette) stream=stream32 ;; *) stream=stream ;; esac
-	[ $stream = stream32 ] && [ ! -f stream32 ] && { "$SOFTPMU" stat --core pentium3 -e cycles --save-stream stream32 "$PROGRAMS/work32" 20000 >out 2>&1 || exit 1; }
+	[ $stream = stream32 ] && [ ! -f stream32 ] &&
+		{ "$SOFTPMU" stat --core pentium3 -e cycles --save-stream stream32 "$PROGRAMS/work32" 20000 >out 2>&1 ||
+		exit 1; }
 	"$SOFTPMU" record -q --core $core --exact -o $core.data --replay $stream || { failed=1; continue; }
 	want=$(counted --core $core --replay $stream)
-	check "$core: charged are the $want cycles counted (got $(charged $core.data))" [ "$(charged $core.data)" = "$want" ]
+	check "$core: charged are the $want cycles counted (got $(charged $core.data))" \
+		[ "$(charged $core.data)" = "$want" ]
 	check "$core: and perf adds up the same" [ "$(summed $core.data)" = "$want" ]
 done
 
@@ -31,7 +35,8 @@ has "annotate" '^ *[0-9.]* : *[0-9a-f]*: *idiv.*; [0-9.]* each: divider' out
 has "annotate without a name: hottest first" 'Disassembly of causes for exact cycles' out
 
 # beside samples: error of each method; perf and softpmu report the samples as ever
-"$SOFTPMU" record -q --core golden-cove --exact=101 -e cycles,cycles:pp,instructions:ppp -c 101 -o all.data --replay stream || failed=1
+"$SOFTPMU" record -q --core golden-cove --exact=101 -e cycles,cycles:pp,instructions:ppp -c 101 -o all.data \
+	--replay stream || failed=1
 "$SOFTPMU" report -i all.data >out
 has "samples are still reported" "event 'cycles:u'" out
 check "without the exact profile's events" [ "$(grep -c 'exact\.' out)" = 0 ]
@@ -41,7 +46,8 @@ error() { awk -v m="$1" -v a="$2" '$0 ~ m && $10 == a { print int(10 * $2) }' ou
 check "time-proportional samples are nearly right" [ "$(error 'time-proportional' cycles)" -lt 60 ]
 check "imprecise ones are not" [ "$(error imprecise cycles)" -gt 200 ]
 # (period and loop keep step here: a pair of two instructions restarts the period)
-check "PDist is nearer to instructions than to cycles" [ "$(error "precise, instructions:ppp" instructions)" -lt "$(error "precise, instructions:ppp" cycles)" ]
+check "PDist is nearer to instructions than to cycles" [ "$(error "precise, instructions:ppp" instructions)" \
+	-lt "$(error "precise, instructions:ppp" cycles)" ]
 "$SOFTPMU" report -i all.data --sampling-error --json >out
 has "as JSON" '"method": "time-proportional", "against": "cycles"' out
 # the error of chance, against 6 draws from the profile by a generator of our own
@@ -49,7 +55,8 @@ samples=$(jq '.methods[0].samples' out)
 "$SOFTPMU" report -i all.data --cycles exact --json | jq -r '.entries[].cycles' | awk -v n="$samples" -v want="$(jq '.methods[0].function_chance' out)" '
 	{ c[NR] = $1; all += $1; upto[NR] = all }
 	function draw(  v, low, high, middle) { x = (x * 16807) % 2147483647; v = x / 2147483647 * all
-		low = 1; high = NR; while (low < high) { middle = int((low + high) / 2); if (upto[middle] < v) low = middle + 1; else high = middle }
+		low = 1; high = NR; while (low < high) { middle = int((low + high) / 2);
+			if (upto[middle] < v) low = middle + 1; else high = middle }
 		return low }
 	END { x = 4711; for (k = 0; k < 6; k++) { delete got; for (i = 0; i < n; i++) got[draw()]++
 		for (i = 1; i <= NR; i++) { d = got[i] / n - c[i] / all; sum += d < 0 ? -d : d } }
@@ -61,7 +68,8 @@ check "chance: as much as 6 draws err on average ($(cat chance))" [ $? = 0 ]
 "$SOFTPMU" record -q --exact -o one.data --replay stream.t
 "$SOFTPMU" record -q --exact -o two.data --replay stream.t
 check "threads: the sum of theirs" [ "$(charged one.data)" = "$(counted --replay stream.t)" ]
-check "replays repeat" [ "$("$SOFTPMU" report -i one.data --cycles exact | tail -n +2 | cksum)" = "$("$SOFTPMU" report -i two.data --cycles exact | tail -n +2 | cksum)" ]
+check "replays repeat" [ "$("$SOFTPMU" report -i one.data --cycles exact | tail -n +2 |
+	cksum)" = "$("$SOFTPMU" report -i two.data --cycles exact | tail -n +2 | cksum)" ]
 
 refuse "no file" "regular" "$SOFTPMU" report -i /dev/null --cycles exact
 "$SOFTPMU" record -q -o plain.data --replay stream

@@ -16,8 +16,10 @@ if command -v callgrind_annotate >/dev/null 2>&1; then
 	callgrind_annotate callgrind.out >annotated 2>err
 	check "callgrind_annotate reads it without a word" [ ! -s err ]
 	sed 's/([^)]*)//g; s/,//g' annotated >plain
-	check "its totals ($cycles, $instructions)" [ "$(awk '/PROGRAM TOTALS/ { print $1, $2 }' plain)" = "$cycles $instructions" ]
-	check "its lines of one function" [ "$(awk '/work.c:mix( |$)/ { print $1, $2; exit }' plain)" = "$(mix cycles:u) $(mix instructions:u)" ]
+	check "its totals ($cycles, $instructions)" [ "$(awk '/PROGRAM TOTALS/ { print $1, $2 }' plain)" \
+		= "$cycles $instructions" ]
+	check "its lines of one function" [ "$(awk '/work.c:mix( |$)/ { print $1, $2; exit }' plain)" \
+		= "$(mix cycles:u) $(mix instructions:u)" ]
 	check "source lines with their costs" grep -q 'x ^= x << 13;' plain
 	callgrind_annotate --inclusive=yes --tree=caller callgrind.out 2>/dev/null | sed 's/([^)]*)//g; s/,//g' >tree
 	children() { jq ".events[] | select(.event == \"$1\") | .entries[] | select(.symbol == \"$2\") | .children" report.json; }

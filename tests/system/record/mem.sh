@@ -1,21 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Data-address profiles: mem record on the machines that can, mem report's tables against what programs do, perf's own mem and c2c on the same files.
+# Data-address profiles: mem record on the machines that can, mem report's tables against what programs do,
+# perf's own mem and c2c on the same files.
 . "$TOP/tests/lib.sh"
 # columns: docs/softpmu.1, or the first line; commas in names (C++'s) become semicolons, as awk -F, knows no quotes
-table() { "$SOFTPMU" mem report -i "$1" -s "$2" --csv | awk -F'"' -v OFS='"' '{ for (i = 2; i <= NF; i += 2) gsub(/,/, ";", $i); print }'; }
+table() { "$SOFTPMU" mem report -i "$1" -s "$2" --csv |
+	awk -F'"' -v OFS='"' '{ for (i = 2; i <= NF; i += 2) gsub(/,/, ";", $i); print }'; }
 program=$PROGRAMS/l1_miss
 location=$(nm "$program" | awk '$3 == "location" { print $1 }')
 
 # the Pentium 4 experiment: what the report says it means
 "$SOFTPMU" record -q --core willamette -e replay_event.L1_LD_MISS:p -c 1000 -d -I -o p4.data "$program" || exit 1
 "$SOFTPMU" mem report -i p4.data >report || failed=1
-check "eight lines for four ways are a set conflict" grep -q '=> set conflict: 8 lines in set 16, which has 4 ways' report
-check "eight addresses, their distance and their equal bits" grep -q '8 addresses from .*, every 8192 bytes; their low 13 bits are equal' report
+check "eight lines for four ways are a set conflict" grep -q '=> set conflict: 8 lines in set 16, which has 4 ways' \
+	report
+check "eight addresses, their distance and their equal bits" grep \
+	-q '8 addresses from .*, every 8192 bytes; their low 13 bits are equal' report
 check "the map has eight rows, one column" [ "$(grep -cE '^ +0x[0-9a-f]+ \| {16}[.:=+*#%@-] {15}\|' report)" -eq 8 ]
 check "the load" [ "$(table p4.data insn | awk -F, 'NR > 1 { print $1 }')" = '"the_load+0"' ]
-check "the object in .bss has its name" [ "$(table p4.data object | awk -F, 'NR == 2 { print $1, $2 }')" = '"location" "l1_miss"' ]
-check "its first address" [ "$(table p4.data object | awk -F, 'NR == 2 { print $(NF - 9) }')" = "0x$(echo "$location" | sed 's/^0*//')" ]
+check "the object in .bss has its name" [ "$(table p4.data object | awk -F, 'NR == 2 { print $1, $2 }')" \
+	= '"location" "l1_miss"' ]
+check "its first address" [ "$(table p4.data object | awk -F, 'NR == 2 { print $(NF - 9) }')" = "0x$(echo "$location" |
+	sed 's/^0*//')" ]
 check "a page an address" [ "$(table p4.data page | wc -l)" -eq 9 ]
 if command -v perf >/dev/null 2>&1; then
 	perf mem -i p4.data report --stdio >perf.mem 2>/dev/null
@@ -24,38 +30,47 @@ fi
 
 # mem record: the machines that have data addresses, and those that have none
 for core in golden-cove skylake willamette; do
-	"$SOFTPMU" mem record -q -U --core $core -c 23 -o $core.data "$PROGRAMS/work" 1000 >/dev/null || { failed=1; continue; }
+	"$SOFTPMU" mem record -q -U --core $core -c 23 -o $core.data "$PROGRAMS/work" 1000 >/dev/null ||
+		{ failed=1; continue; }
 	table $core.data insn >t
-	check "$core: loads and stores" [ "$(awk -F, 'NR > 1 { l += $8; s += $9 } END { print (l > 0 && s > 0) }' t)" = 1 ]
+	check "$core: loads and stores" [ "$(awk -F, 'NR > 1 { l += $8; s += $9 } END { print (l > 0 && s > 0) }' t)" \
+		= 1 ]
 	check "$core: all tables of addresses have the same samples" [ "$(for k in object page set; do table $core.data $k | awk -F, -v k=$k '
 		NR > 1 { n += $(k == "object" ? 6 : 3) } END { print n }'; done | sort -u | wc -l)" -eq 1 ]
 done
 "$SOFTPMU" mem -t load record -q --core skylake --ldlat 20 -c 3 -o lat.data "$PROGRAMS/work" 1000 >/dev/null || failed=1
 check "latencies lie above the threshold" [ "$(table lat.data insn | awk -F, 'NR > 1 && $10 <= 20' | wc -l)" -eq 0 ]
-check "levels add up to the samples" [ "$(table lat.data insn | awk -F, 'NR > 1 && $6 != $12 + $13 + $14 + $15 + $16 + $17 + $18' | wc -l)" -eq 0 ]
+check "levels add up to the samples" [ "$(table lat.data insn |
+	awk -F, 'NR > 1 && $6 != $12 + $13 + $14 + $15 + $16 + $17 + $18' | wc -l)" -eq 0 ]
 check "no stores then" [ "$(table lat.data insn | awk -F, 'NR > 1 { s += $9 } END { print s + 0 }')" = 0 ]
 "$SOFTPMU" mem report -i lat.data --json >json || failed=1
 if command -v jq >/dev/null 2>&1; then
-	check "JSON: as many samples in every table" [ "$(jq -r '[.instructions, .objects, .pages, .sets | map(.samples) | add] | unique | length' json)" = 1 ]
+	check "JSON: as many samples in every table" \
+		[ "$(jq -r '[.instructions, .objects, .pages, .sets | map(.samples) | add] | unique | length' json)" \
+		= 1 ]
 fi
 if command -v perf >/dev/null 2>&1; then
 	n=$("$SOFTPMU" mem report -i lat.data --json | sed -n 's/.*"samples": \([0-9]*\), "with_address".*/\1/p')
-	check "perf mem report: the same samples" [ "$(perf mem -i lat.data report --stdio 2>/dev/null | awk '/^ +[0-9.]+%/ { n += $2 } END { print n }')" = "$n" ]
+	check "perf mem report: the same samples" [ "$(perf mem -i lat.data report --stdio 2>/dev/null |
+		awk '/^ +[0-9.]+%/ { n += $2 } END { print n }')" = "$n" ]
 	perf c2c report -i lat.data --stdio >c2c 2>/dev/null
 	check "perf c2c report: the same samples" [ "$(awk -F: '/Total records/ { print $2 + 0 }' c2c)" = "$n" ]
 fi
 # data objects: heap blocks by who allocated them, data by symbol, stacks by thread
 "$SOFTPMU" mem record -q --core skylake -t load --ldlat 3 -c 31 -o heap.data "$PROGRAMS/heap" >/dev/null || failed=1
 table heap.data object | awk -F, '{ gsub(/"/, ""); print $1 ";" $3 ";" $6 }' >objects
-for object in 'malloc by make+.*;heap.c:1[67]' 'calloc by main+.*;heap.c:5' 'realloc by main+.*;heap.c:5' 'zeroed;' 'initialized;' 'stack of thread [0-9]*;'; do
-	check "data object: $object" [ "$(grep "^$object" objects | awk -F';' '{ n += $3 } END { print (n >= 50) }')" = 1 ]
+for object in 'malloc by make+.*;heap.c:1[67]' 'calloc by main+.*;heap.c:5' 'realloc by main+.*;heap.c:5' 'zeroed;' \
+	'initialized;' 'stack of thread [0-9]*;'; do
+	check "data object: $object" [ "$(grep "^$object" objects | awk -F';' '{ n += $3 } END { print (n >= 50) }')" \
+		= 1 ]
 done
 # in the proportions of the walks: 8 of 5,000 loads in calloc's block, one of 12,500 in realloc's
 check "as often as the program loads from them" [ "$(awk -F';' '/^calloc by main/ { c = $3 } /^realloc by main/ { r = $3 } END {
 	print (c > 3.1 * r && c < 3.3 * r) }' objects)" = 1 ]
 if command -v perf >/dev/null 2>&1; then
 	perf report -i heap.data --mem-mode -s dso_daddr --stdio >perf.objects 2>/dev/null
-	# Others may come too: the block of a thread's DTV is loaded from twice in 216,000 loads, so a sample rarely falls there.
+	# Others may come too: the block of a thread's DTV is loaded from twice in 216,000 loads, so a sample
+	# rarely falls there.
 	for site in 'malloc 0x[0-9a-f]* make+' 'calloc 0x[0-9a-f]* main+' 'realloc 0x[0-9a-f]* main+'; do
 		has "perf shows the allocation site: $site" "\[heap\] $site" perf.objects
 	done
@@ -63,7 +78,8 @@ fi
 
 # lines that two threads hand to each other
 if command -v perf >/dev/null 2>&1; then
-	"$SOFTPMU" mem record -q --core skylake -t load --ldlat 3 -c 13 -o shared.data "$PROGRAMS/sharing" queue 20000 2 >/dev/null || failed=1
+	"$SOFTPMU" mem record -q --core skylake -t load --ldlat 3 -c 13 -o shared.data "$PROGRAMS/sharing" queue 20000 \
+		2 >/dev/null || failed=1
 	perf c2c report -i shared.data --stdio >c2c 2>/dev/null
 	check "perf c2c report finds the shared lines, and who has them modified" \
 		[ "$(awk -F: '/Load Local HITM/ { h = $2 } /Total Shared Cache Lines/ { l = $2 } END { print (h > 0 && l > 0) }' c2c)" = 1 ]
@@ -75,10 +91,13 @@ for core in core2 pentium3 pentium; do
 done
 "$SOFTPMU" mem record --core willamette --ldlat 30 -o no.data true 2>err && failed=1
 check "no latencies on NetBurst" grep -q -- '--ldlat' err
-"$SOFTPMU" mem record -q --core ivy-bridge -t store -c 13 -o stores.data "$PROGRAMS/sharing" queue 2000 2 >/dev/null || failed=1
+"$SOFTPMU" mem record -q --core ivy-bridge -t store -c 13 -o stores.data "$PROGRAMS/sharing" queue 2000 2 >/dev/null ||
+	failed=1
 perf script -i stores.data -F addr,data_src >list 2>/dev/null
-check "precise stores on ivy-bridge, each with an address" [ "$(wc -l <list)" -gt 50 -a "$(grep -c 'OP STORE' list)" -eq "$(wc -l <list)" -a "$(awk '$1 == "0"' list | wc -l)" -eq 0 ]
-"$SOFTPMU" stat -x, --core ivy-bridge -e mem-stores,mem_uops_retired.all_stores -o stores.csv "$PROGRAMS/work" 10 >/dev/null || failed=1
+check "precise stores on ivy-bridge, each with an address" [ "$(wc -l <list)" -gt 50 -a "$(grep -c 'OP STORE' list)" \
+	-eq "$(wc -l <list)" -a "$(awk '$1 == "0"' list | wc -l)" -eq 0 ]
+"$SOFTPMU" stat -x, --core ivy-bridge -e mem-stores,mem_uops_retired.all_stores -o stores.csv "$PROGRAMS/work" 10 \
+	>/dev/null || failed=1
 check "counted they are all stores" [ "$(cut -d, -f1 stores.csv | sort -u | wc -l)" -eq 1 ]
 "$SOFTPMU" record --core ivy-bridge -e mem-stores -o no.data true 2>err && failed=1
 check "without PEBS they are refused" grep -q ':p' err

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The PEBS buffer that two threads on one processor share: drained at the switch it is as good as one each; mixed, the addresses remain, and samples of
-# one thread are taken for the other's, as many as record says.
+# The PEBS buffer that two threads on one processor share: drained at the switch it is as good as one each;
+# mixed, the addresses remain, and samples of one thread are taken for the other's, as many as record says.
 . "$TOP/tests/lib.sh"
 export HOME="$work" PERF_CONFIG=/dev/null LC_ALL=C
 need perf
@@ -13,7 +13,8 @@ for core in core2 skylake golden-cove; do
 	for mode in own drain mixed; do
 		shared="--pebs-shared $mode"; [ $mode = own ] && shared=
 		# shellcheck disable=SC2086
-		"$SOFTPMU" record --core $core --cpus 1 --quantum 5us -e $event -c 101 --pebs-records 16 $shared -o data --replay stream 2>err || { cat err; failed=1; }
+		"$SOFTPMU" record --core $core --cpus 1 --quantum 5us -e $event -c 101 --pebs-records 16 $shared \
+			-o data --replay stream 2>err || { cat err; failed=1; }
 		perf script --ns -i data -F tid,time,ip 2>/dev/null | awk '{ print $2, $3, $1 }' | sort >$mode
 	done
 	check "$core: drained, every sample is as with buffers of their own" cmp -s own drain
@@ -29,11 +30,13 @@ done
 for mode in own drain mixed; do
 	shared="--pebs-shared $mode"; [ $mode = own ] && shared=
 	# shellcheck disable=SC2086
-	"$SOFTPMU" record --core skylake --cpus 2 --quantum 5us -e BR_INST_RETIRED.ALL_BRANCHES:pp -c 101 --pebs-records 16 $shared -o data --replay stream 2>err || { cat err; failed=1; }
+	"$SOFTPMU" record --core skylake --cpus 2 --quantum 5us -e BR_INST_RETIRED.ALL_BRANCHES:pp -c 101 \
+		--pebs-records 16 $shared -o data --replay stream 2>err || { cat err; failed=1; }
 	perf script --ns -i data -F tid,time,ip 2>/dev/null | awk '{ print $2, $3, $1 }' | sort >$mode
 done
 check "four threads on two processors: drained, every sample is as with buffers of their own" cmp -s own drain
-check "mixed, as many as record says are the others'" [ "$(comm -23 own mixed | wc -l)" = "$(sed -n 's/.*: \([0-9]*\) of [0-9]* samples were taken for those.*/\1/p' err)" ]
+check "mixed, as many as record says are the others'" [ "$(comm -23 own mixed |
+	wc -l)" = "$(sed -n 's/.*: \([0-9]*\) of [0-9]* samples were taken for those.*/\1/p' err)" ]
 refuse_record() {	# PATTERN OPTION...
 	pattern=$1; shift
 	refuse "record $*" "$pattern" "$SOFTPMU" record -q -o no.data "$@" true

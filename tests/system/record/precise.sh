@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Precise sampling: Sprunt's Pentium 4 experiment (tests/programs/l1_miss.S), data addresses against what the program does, registers.
+# Precise sampling: Sprunt's Pentium 4 experiment (tests/programs/l1_miss.S), data addresses against what the
+# program does, registers.
 . "$TOP/tests/lib.sh"
 samples() {	# FILE FIELDS: each distinct line with its number
-	perf script -i "$1" -F "$2" 2>/dev/null | awk '{ $1 = $1; n[$0]++ } END { for (k in n) print n[k], k }' | sort -rn
+	perf script -i "$1" -F "$2" 2>/dev/null | awk '{ $1 = $1; n[$0]++ } END { for (k in n) print n[k], k }' |
+		sort -rn
 }
 program=$PROGRAMS/l1_miss
 symbol() { nm "$program" | awk -v s="$1" '$3 == s { print $1 }'; }
@@ -13,13 +15,16 @@ first=$(symbol location | sed 's/^0*//')
 # willamette: PEBS at the load itself, state before it; eight data addresses, from EAX, 8 KB apart
 "$SOFTPMU" record -q --core willamette -e replay_event.L1_LD_MISS:p -c 1000 -d -I -o pebs.data "$program" || exit 1
 samples pebs.data ip >where
-check "PEBS on willamette: every sample at the load (got $(wc -l <where) places)" [ "$(awk '{ print $2 }' where)" = "$load" ]
+check "PEBS on willamette: every sample at the load (got $(wc -l <where) places)" \
+	[ "$(awk '{ print $2 }' where)" = "$load" ]
 samples pebs.data addr >addresses
 check "eight data addresses" [ "$(wc -l <addresses)" -eq 8 ]
 awk '{ print $2 }' addresses | sort >have
 i=0; while [ $i -lt 8 ]; do printf '%x\n' $((0x$first + 8192 * i)); i=$((i + 1)); done | sort >want
 check "they are the program's, 8 KB apart" cmp -s have want
-check "each as often as the others" [ "$(awk 'NR == 1 || $1 < min { min = $1 } $1 > max { max = $1 } END { print (max - min <= 1) }' addresses)" = 1 ]
+check "each as often as the others" \
+	[ "$(awk 'NR == 1 || $1 < min { min = $1 } $1 > max { max = $1 } END { print (max - min <= 1) }' addresses)" \
+	= 1 ]
 samples pebs.data addr,iregs | sed 's/.* \([0-9a-f]*\) ABI:[12] *AX:0x\([0-9a-f]*\) .*/\1 \2/' >eax
 check "which EAX holds before the load" [ "$(awk '$1 != $2' eax | wc -l)" -eq 0 ]
 
@@ -27,19 +32,22 @@ check "which EAX holds before the load" [ "$(awk '$1 != $2' eax | wc -l)" -eq 0 
 "$SOFTPMU" record -q --core willamette -e replay_event.L1_LD_MISS -c 1000 -o pmi.data "$program" || exit 1
 samples pmi.data ip >where
 check "PMI on willamette: no sample at the load" [ -z "$(awk -v l="$load" '$2 == l' where)" ]
-check "most of them at one place" [ "$(awk 'NR == 1 { most = $1 } { all += $1 } END { print (most * 2 > all) }' where)" = 1 ]
+check "most of them at one place" [ "$(awk 'NR == 1 { most = $1 } { all += $1 } END { print (most * 2 > all) }' \
+	where)" = 1 ]
 check "tens of loads behind it" [ $(((0x$(awk 'NR == 1 { print $2 }' where) - 0x$load) / 6)) -ge 20 ]
 
 # architectural PMUs: the misses of a load that walks through more than L1D holds are at that load
 for core in skylake golden-cove ivy-bridge core2; do
 	event=MEM_LOAD_RETIRED.L1_MISS
 	case $core in ivy-bridge) event=MEM_LOAD_UOPS_RETIRED.L1_MISS ;; core2) event=MEM_LOAD_RETIRED.L1D_MISS ;; esac
-	"$SOFTPMU" record -q --core $core -e $event:pp -c 97 -d -W -o arch.data sort /dev/null 2>err || { cat err; failed=1; continue; }
+	"$SOFTPMU" record -q --core $core -e $event:pp -c 97 -d -W -o arch.data sort /dev/null 2>err ||
+		{ cat err; failed=1; continue; }
 	perf script -i arch.data -F ip,addr,weight,data_src >list 2>/dev/null
 	check "PEBS on $core: samples" [ -s list ]
 	[ $core = core2 ] && continue		# its records hold no address
 	[ $core = ivy-bridge ] && continue	# with load latency only
-	check "$core: all are loads with an address" [ "$(grep -cv 'OP LOAD' list)" -eq 0 -a "$(awk '$1 == "0"' list | wc -l)" -eq 0 ]
+	check "$core: all are loads with an address" [ "$(grep -cv 'OP LOAD' list)" -eq 0 -a "$(awk '$1 == "0"' list |
+		wc -l)" -eq 0 ]
 	check "$core: none hit L1" [ "$(grep -c 'L1 hit' list)" -eq 0 ]
 done
 "$SOFTPMU" record -q --core skylake -e cpu/mem-loads,ldlat=30/pp -c 20 -d -W -o lat.data sort /dev/null || failed=1
@@ -49,13 +57,15 @@ check "load latency: all above the threshold" [ -s list -a "$(awk '$1 <= 30' lis
 check "cycles:pp" [ "$(perf script -i cycles.data -F ip 2>/dev/null | wc -l)" -gt 5 ]
 # PDist: 8,080,000 loads; :pp records the one behind the overflow, :ppp the very one, on counter 0
 for p in pp ppp; do
-	"$SOFTPMU" record -q --core golden-cove -e MEM_INST_RETIRED.ALL_LOADS:$p -c 1000 -o pdist.data "$program" || failed=1
+	"$SOFTPMU" record -q --core golden-cove -e MEM_INST_RETIRED.ALL_LOADS:$p -c 1000 -o pdist.data "$program" ||
+		failed=1
 	perf script -i pdist.data -F ip 2>/dev/null | wc -l >$p.samples
 done
 check "a sample every 1,001 loads with :pp" [ "$(cat pp.samples)" -eq 8071 ]
 check "a sample every 1,000 loads with :ppp" [ "$(cat ppp.samples)" -eq 8080 ]
 # :P is the most that there is
-ips() { "$SOFTPMU" record -q --core "$1" -e "$2" -c 20011 -o most.data "$program" && perf script -i most.data -F ip 2>/dev/null; }
+ips() { "$SOFTPMU" record -q --core "$1" -e "$2" -c 20011 -o most.data "$program" &&
+	perf script -i most.data -F ip 2>/dev/null; }
 ips golden-cove cycles:P >P; ips golden-cove cycles:ppp >ppp; ips golden-cove cycles >none
 check ":P is :ppp on golden-cove" cmp -s P ppp
 check ":P is not imprecise there" [ "$(cmp -s P none; echo $?)" = 1 ]

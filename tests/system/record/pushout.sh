@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Pushout counters as events (pushout/.../), on saved streams: the three ways to load a threshold count the same on every preset; a tag's count is that of
-# `softpmu cost`; there are as many samples as periods in the count, at slots that the counter counts, with their pushouts as weights; what cannot be had
-# is refused by name.
+# Pushout counters as events (pushout/.../), on saved streams: the three ways to load a threshold count the same
+# on every preset; a tag's count is that of `softpmu cost`; there are as many samples as periods in the count,
+# at slots that the counter counts, with their pushouts as weights; what cannot be had is refused by name.
 . "$TOP/tests/lib.sh"
 stream=$work/stream
-"$SOFTPMU" stat --core golden-cove -e cycles --save-stream "$stream" -- gzip -c "$TOP/README.md" >/dev/null 2>&1 || { echo "FAILED no stream"; exit 1; }
+"$SOFTPMU" stat --core golden-cove -e cycles --save-stream "$stream" -- gzip -c "$TOP/README.md" >/dev/null 2>&1 ||
+	{ echo "FAILED no stream"; exit 1; }
 
 count() {	# CORE EVENTS: the counts, a line each
 	"$SOFTPMU" stat --core "$1" -x, -e "$2" --replay "$stream" 2>&1 >/dev/null | cut -d, -f1
@@ -17,7 +18,8 @@ for core in golden-cove skylake zen4 zen5 prescott pentium3 pentium core2; do
 		list=$list,pushout/threshold=1,way=$way/,pushout/threshold=7,way=$way/
 	done
 	set -- $(count $core "${list#,}")
-	check "$core: down, up and up-to count the same: $*" [ $# = 6 -a "${1:-0}" -gt "${2:-0}" -a "$1,$2" = "$3,$4" -a "$1,$2" = "$5,$6" ]
+	check "$core: down, up and up-to count the same: $*" [ $# = 6 -a "${1:-0}" -gt "${2:-0}" -a "$1,$2" = "$3,$4" \
+		-a "$1,$2" = "$5,$6" ]
 done
 
 # what `cost` measures directly
@@ -30,16 +32,19 @@ done
 
 # every store that retires is written, but for those that are on their way when the program ends
 set -- $(count golden-cove 'pushout/at=visible,threshold=0/,pushout/tag=store,threshold=0/')
-check "stores that become visible, and that retire: $*" [ "${1:-1}" -le "${2:-0}" -a $((${1:-0} + 128)) -ge "${2:-1000}" ]
+check "stores that become visible, and that retire: $*" [ "${1:-1}" -le "${2:-0}" -a $((${1:-0} + 128)) \
+	-ge "${2:-1000}" ]
 
-# every slot passes fetch and decode, too; the decoders are later than what waits ahead of them where they are what holds
+# every slot passes fetch and decode, too; the decoders are later than what waits ahead of them where they are
+# what holds
 for core in golden-cove skylake prescott pentium core2; do
 	set -- $(count $core 'pushout/threshold=0/,pushout/at=decode,threshold=0/,pushout/at=fetch,threshold=0/')
 	check "$core: slots that retire, are decoded, are fetched: $*" [ "$*" = "${1:-none} ${1:-none} ${1:-none}" ]
 done
 
 total=$(count golden-cove pushout/tag=mispredict,threshold=8/)
-said=$("$SOFTPMU" record --core golden-cove -e pushout/tag=mispredict,threshold=8,period=100/ -o "$work/data" --replay "$stream" 2>&1 >/dev/null)
+said=$("$SOFTPMU" record --core golden-cove -e pushout/tag=mispredict,threshold=8,period=100/ -o "$work/data" \
+	--replay "$stream" 2>&1 >/dev/null)
 samples=$(echo "$said" | sed -n 's/.*(\([0-9]*\) samples).*/\1/p')
 check "'$samples' samples, one in 100 of $total" [ "$samples" = $((total / 100)) ]
 if command -v perf >/dev/null 2>&1; then
@@ -51,8 +56,10 @@ fi
 # columns of the report
 "$SOFTPMU" report -i "$work/data" --json -s symbol,pushout,pushout_median,pushout_share >"$work/json"
 columns=$(sed -n 's/.*"samples": \([0-9]*\), "symbol".*"pushout": \([0-9]*\), "pushout_median": \([0-9]*\), "pushout_share": \([0-9.]*\).*/\1 \2 \3 \4/p' "$work/json" |
-	awk '{ n += $1; share += $4; low += $3 < 8; wrong += $2 < 100 * 8 * $1 || (NR > 1 && $2 > last); last = $2 } END { printf "%d %.1f %d %d", n, share, low, wrong }')
-check "report's columns: samples, share, medians below the threshold, sums too small or out of order: $columns" [ "$columns" = "$samples 100.0 0 0" ]
+	awk '{ n += $1; share += $4; low += $3 < 8; wrong += $2 < 100 * 8 * $1 || (NR > 1 && $2 > last);
+		last = $2 } END { printf "%d %.1f %d %d", n, share, low, wrong }')
+check "report's columns: samples, share, medians below the threshold, sums too small or out of order: $columns" \
+	[ "$columns" = "$samples 100.0 0 0" ]
 
 refuse_softpmu() {	# PATTERN ARGUMENT...
 	pattern=$1; shift

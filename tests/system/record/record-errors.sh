@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# `softpmu record`: what it refuses, and that a full disk, Ctrl-C and a failed start each leave a readable file or the old one.
+# `softpmu record`: what it refuses, and that a full disk, Ctrl-C and a failed start each leave a readable file
+# or the old one.
 . "$TOP/tests/lib.sh"
 refuse_record() {	# CLAIM PATTERN OPTION...: the program does not run
 	claim=$1 pattern=$2; shift 2
@@ -40,7 +41,8 @@ same "-q says nothing" "$(cat err)" ""
 same "the program's status" $? 7
 
 # A limit on the size of files stands for a full disk; the rings of the tracer (2 MB) fit below it.
-(trap '' XFSZ; ulimit -f 8192; "$SOFTPMU" record -g -c 20 -o full.data -- "$PROGRAMS/work" 100000 >out 2>err </dev/null); code=$?
+(trap '' XFSZ; ulimit -f 8192; "$SOFTPMU" record -g -c 20 -o full.data -- "$PROGRAMS/work" 100000 \
+	>out 2>err </dev/null); code=$?
 same "full disk: status" "$([ $code != 0 ] && echo bad)" bad
 same "full disk: one error" "$(grep -c '^softpmu: ' err)" 1
 grep -q 'full.data' err && ok "full disk: names the file" || { bad "full disk" err; }
@@ -49,7 +51,8 @@ same "full disk: nothing to complain of" "$(cat err)" ""
 grep -q ' mix$' report && ok "full disk: has its samples" || bad "full disk: no samples"
 
 rm -f out	# else what the last program said may be read before the shell empties the file
-# Shells start background jobs with SIGINT ignored; env undoes that.  setsid: a group of its own, as a terminal's foreground job.
+# Shells start background jobs with SIGINT ignored; env undoes that. setsid: a group of its own, as a terminal's
+# foreground job.
 setsid env --default-signal=INT "$SOFTPMU" record -o int.data -- "$PROGRAMS/dies" loop >out 2>err </dev/null &
 pid=$!
 wait_until said working out

@@ -5,7 +5,8 @@
 trap 'rm -rf "$work" ${jit:+/tmp/perf-$jit.map}' EXIT
 jit=
 
-"$SOFTPMU" record -q -g -c 4999 --save-stream stream -- "$PROGRAMS/work" 100000 >out 2>err </dev/null || { cat err; exit 1; }
+"$SOFTPMU" record -q -g -c 4999 --save-stream stream -- "$PROGRAMS/work" 100000 >out 2>err </dev/null ||
+	{ cat err; exit 1; }
 "$SOFTPMU" report >out
 has "children column" '^# Children      Self  Command  Shared Object' out
 has "main with all it calls" '^ *9[0-9]\.[0-9]*%  *[01]\.[0-9]*%  work     work .*\[.\] main$' out

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# `softpmu msr`: what it prints for every family, to the character (tests/golden/msr-*.txt; UPDATE=1 writes them anew); what it refuses, and how;
-# and that the commands of the manual page hold for every PMU.
+# `softpmu msr`: what it prints for every family, to the character (tests/golden/msr-*.txt; UPDATE=1 writes them
+# anew); what it refuses, and how; and that the commands of the manual page hold for every PMU.
 . "$TOP/tests/lib.sh"
 say() {	# words of softpmu msr: the command, what it prints, its exit status
 	echo "\$ softpmu msr $*"
@@ -71,7 +71,8 @@ golden msr-help.txt msr-help.txt
 refuse_msr() {	# STATUS WORDS of msr...: $pattern is what the line says; nothing is printed to standard output
 	status=$1; shift
 	"$SOFTPMU" msr "$@" >"$work/out" 2>"$work/err" </dev/null
-	same "refused: $*" "$? $(grep -c . "$work/err") $(grep -c "$pattern" "$work/err") $(grep -c . "$work/out")" "$status 1 1 0"
+	same "refused: $*" "$? $(grep -c . "$work/err") $(grep -c "$pattern" "$work/err") $(grep -c . "$work/out")" \
+		"$status 1 1 0"
 }
 pattern="no register 'PERFEVTSEL9'; nearest: PERFEVTSEL0" refuse_msr 2 --pmu skylake PERFEVTSEL9
 pattern="no register '0x10'" refuse_msr 2 --pmu skylake 0x10

@@ -6,11 +6,13 @@
 # --vex-guest-chase=no: chasing, VEX runs both halves of "a && b" although a was false, and cachegrind counts both.
 . "$TOP/tests/lib.sh"
 own_env() { env -i PATH=/usr/bin:/bin "$@"; }
-insns() { own_env "$SOFTPMU" stat -x, -e instructions -o "$work/counts" -- "$@" >/dev/null 2>&1; awk -F, '{ print $1 }' "$work/counts"; }
+insns() { own_env "$SOFTPMU" stat -x, -e instructions -o "$work/counts" -- "$@" >/dev/null 2>&1; awk -F, \
+	'{ print $1 }' "$work/counts"; }
 cachegrind() {	# architecture program argument...
 	a=$1; shift
 	own_env VALGRIND_LAUNCHER="$TOP/build/libexec/softpmu-exec" VALGRIND_LIB=/usr/libexec/valgrind \
-		"/usr/libexec/valgrind/cachegrind-$a-linux" --tool=cachegrind --command-line-only=yes --vex-guest-chase=no \
+		"/usr/libexec/valgrind/cachegrind-$a-linux" --tool=cachegrind --command-line-only=yes \
+		--vex-guest-chase=no \
 		--cache-sim=no --cachegrind-out-file=/dev/null --log-file="$work/log" "$@" >/dev/null
 	sed -n 's/.*I *refs: *\([0-9,]*\)$/\1/p' "$work/log" | tr -d ,
 }
@@ -25,6 +27,7 @@ for p in "amd64 work-static 20000" "amd64 work 20000" "x86 work32 20000" "amd64 
 	# shellcheck disable=SC2086
 	set -- $p
 	program=$PROGRAMS/$2 rep=$(repeats "$PROGRAMS/$2" "$3")
-	same "$2 $3, less $rep REP iterations" "$(insns "$program" "$3")" "$(($(cachegrind "$1" "$program" "$3") - rep))"
+	same "$2 $3, less $rep REP iterations" "$(insns "$program" "$3")" \
+		"$(($(cachegrind "$1" "$program" "$3") - rep))"
 done
 exit $failed

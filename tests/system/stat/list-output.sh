@@ -14,9 +14,11 @@ for core in $(awk '{ print $1 }' cores); do
 	willamette|prescott) least=30 ;;
 	*) least=60 ;;
 	esac
-	nonzero "$core has at least $least modelled events: $(wc -l <names)" "$([ "$(wc -l <names)" -ge $least ] && echo 1)"
+	nonzero "$core has at least $least modelled events: $(wc -l <names)" "$([ "$(wc -l <names)" -ge $least ] &&
+		echo 1)"
 	nonzero "$core: every modelled event can be counted, in one run" \
-		"$("$SOFTPMU" stat --core "$core" -x, -e "$(paste -sd, names)" -o counts "$PROGRAMS/reps" && [ "$(wc -l <counts)" = "$(wc -l <names)" ] && echo 1)"
+		"$("$SOFTPMU" stat --core "$core" -x, -e "$(paste -sd, names)" -o counts "$PROGRAMS/reps" &&
+		[ "$(wc -l <counts)" = "$(wc -l <names)" ] && echo 1)"
 	sed -n 's/^{"name": "\([^"]*\)".*"modelled": false.*/\1/p' json >names
 	refused=0 all=0
 	while read -r name; do
@@ -26,15 +28,19 @@ for core in $(awk '{ print $1 }' cores); do
 	done <<-N
 	$(head -n 5 names)
 	N
-	nonzero "$core: events that are not modelled are refused by name" "$([ $refused = $all ] || [ ! -s names ] && echo 1)"
+	nonzero "$core: events that are not modelled are refused by name" "$([ $refused = $all ] || [ ! -s names ] &&
+		echo 1)"
 	sed -n 's/.*"perf": "\([^"]\{1,\}\)".*"modelled": true.*/\1/p' json | tr ',' '\n' >names
-	nonzero "$core: perf's generic names can be counted" "$("$SOFTPMU" stat --core "$core" -x, -e "$(paste -sd, names)" -o counts "$PROGRAMS/reps" && echo 1)"
-	for generic in cycles instructions branches branch-misses cache-references cache-misses L1-dcache-loads L1-dcache-load-misses; do
+	nonzero "$core: perf's generic names can be counted" "$("$SOFTPMU" stat --core "$core" -x, \
+		-e "$(paste -sd, names)" -o counts "$PROGRAMS/reps" && echo 1)"
+	for generic in cycles instructions branches branch-misses cache-references cache-misses L1-dcache-loads \
+		L1-dcache-load-misses; do
 		grep -qx $generic names || bad "$core: no $generic"
 	done
 	# a core's file round-trips
 	"$SOFTPMU" cores "$core" >"./$core-copy.conf"
-	"$SOFTPMU" stat -x, --core "$core" -o one "$PROGRAMS/reps" && "$SOFTPMU" stat -x, --core "./$core-copy.conf" -o two "$PROGRAMS/reps"
+	"$SOFTPMU" stat -x, --core "$core" -o one "$PROGRAMS/reps" && "$SOFTPMU" stat -x, --core "./$core-copy.conf" \
+		-o two "$PROGRAMS/reps"
 	nonzero "$core: what cores prints is a core's file" "$(cmp one two && echo 1)"
 	nonzero "$core: cpuid" "$("$SOFTPMU" cpuid --core "$core" | grep -c 'leaf 0AH')"
 done

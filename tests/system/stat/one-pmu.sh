@@ -1,18 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# One PMU, as the machine has: events that do not fit take turns, and stat prints scaled counts and shares as perf does; against as many PMUs
-# as the events need.
+# One PMU, as the machine has: events that do not fit take turns, and stat prints scaled counts and shares as
+# perf does; against as many PMUs as the events need.
 . "$TOP/tests/lib.sh"
 E=cycles,instructions,branches,branch-misses,L1-dcache-loads,L1-dcache-load-misses
-"$SOFTPMU" stat --core core2 -x, -e $E --save-stream stream "$PROGRAMS/work" 40000 >out 2>all </dev/null || { cat all; exit 1; }
+"$SOFTPMU" stat --core core2 -x, -e $E --save-stream stream "$PROGRAMS/work" 40000 >out 2>all </dev/null ||
+	{ cat all; exit 1; }
 check "by default nothing takes turns" [ "$(awk -F, '$5 != "100.00"' all | wc -l)" -eq 0 ]
 "$SOFTPMU" stat --core core2 --rotate 0.002 -e $E --replay stream 2>turns
 cat turns
 check "shares are printed as by perf" grep -q '^  *[0-9,]*  *branches:u.*([0-9][0-9]\.[0-9][0-9]%)$' turns
 "$SOFTPMU" stat --core core2 --rotate 0.002 -x, -e $E --replay stream 2>turns
 check "none counted all the time" [ "$(awk -F, '$5 + 0 >= 90 || $5 + 0 < 20' turns | wc -l)" -eq 0 ]
-close_to_all() { awk -F, -v e="$1" 'index($3, e ":") == 1 { n[FILENAME] = $1 } END { d = n["turns"] / n["all"] - 1; print (d < 0.15 && d > -0.15) }' all turns; }
-for e in cycles instructions branches L1-dcache-loads; do check "$e, scaled, are within 15 %" [ "$(close_to_all $e)" = 1 ]; done
+close_to_all() { awk -F, -v e="$1" \
+	'index($3, e ":") == 1 { n[FILENAME] = $1 } END { d = n["turns"] / n["all"] - 1; print (d < 0.15 &&
+		d > -0.15) }' all turns; }
+for e in cycles instructions branches L1-dcache-loads; do check "$e, scaled, are within 15 %" \
+	[ "$(close_to_all $e)" = 1 ]; done
 "$SOFTPMU" stat --core core2 --one-pmu -x, -e $E --replay stream 2>short
 check "a run shorter than a turn leaves some without" [ "$(grep -c '^<not counted>,.*,0.00,' short)" -eq 2 ]
 "$SOFTPMU" stat --core core2 --one-pmu -x, -e cycles,instructions --replay stream 2>few

@@ -55,7 +55,8 @@ same "counts go to standard error" "$(sed -n 1p err) $(sed -n 2p err | cut -d, -
 "$SOFTPMU" stat -e cycles ./hello a b >out 2>err
 same "the header names the program" "$(grep -c "Performance counter stats for './hello a b':" err)" 1
 "$SOFTPMU" stat --per-thread -x, -e instructions -o counts -- "$PROGRAMS/threads" workers 2000 >out 2>err
-same "--per-thread names every thread" "$(cut -d, -f1 counts | sed 's/-[0-9]*$//' | sort | uniq -c | awk '{ print ($1 >= 3) $2 }')" 1threads
+same "--per-thread names every thread" "$(cut -d, -f1 counts | sed 's/-[0-9]*$//' | sort | uniq -c |
+	awk '{ print ($1 >= 3) $2 }')" 1threads
 sum=$(awk -F, '{ n += $2 } END { print n }' counts)
 "$SOFTPMU" stat -x, -e instructions --save-stream s -o all -- "$PROGRAMS/threads" workers 2000 >out 2>err
 "$SOFTPMU" stat --per-thread -x, -e instructions -o counts --replay s

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What `softpmu stat`, `list`, `cores` and `cpuid` print, to the character, numbers included: a tiny static program without a C library
-# is the same on every machine.  UPDATE=1 writes tests/golden anew; read the diff before it is committed.
+# What `softpmu stat`, `list`, `cores` and `cpuid` print, to the character, numbers included: a tiny static
+# program without a C library is the same on every machine. UPDATE=1 writes tests/golden anew; read the diff
+# before it is committed.
 . "$TOP/tests/lib.sh"
 cd "$PROGRAMS" || exit 1
 prints() {	# NAME COMMAND...: standard output, standard error and exit status are those of tests/golden/NAME
@@ -22,7 +23,8 @@ prints stat-repeat.txt "$SOFTPMU" stat -r 2 -e task-clock,cycles,duration_time .
 prints stat-json.txt "$SOFTPMU" stat -j -e instructions,cycles,task-clock ./reps
 prints stat-interval.txt "$SOFTPMU" stat -I 0.0003 -e instructions,cycles,task-clock ./reps
 prints stat-interval-csv.txt "$SOFTPMU" stat -I 0.0005 -x, -e instructions ./reps
-prints stat-names.txt "$SOFTPMU" stat --no-big-num -e "{instructions,branches}:u,r00c4,cpu/branches,name=mine/,INST_RETIRED.ANY" ./reps
+prints stat-names.txt "$SOFTPMU" stat \
+	--no-big-num -e "{instructions,branches}:u,r00c4,cpu/branches,name=mine/,INST_RETIRED.ANY" ./reps
 prints list-word.txt "$SOFTPMU" list --core skylake --details l1_miss
 prints list-help.txt "$SOFTPMU" list --help
 prints stat-help.txt "$SOFTPMU" stat --help

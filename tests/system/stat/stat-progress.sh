@@ -5,8 +5,10 @@
 command -v script >/dev/null || skip "script (util-linux) is not installed"
 script -qec "'$SOFTPMU' stat -e instructions -o counts -- sleep 3.5" long </dev/null >/dev/null
 same "a long run shows instructions, cycles, modelled time and MIPS" \
-	"$(tr '\r' '\n' <long | grep -c 'M instructions, .* M cycles, .* s modelled, .* MIPS' | sed 's/^[1-9][0-9]*$/some/')" some
-same "the line is cleared at the end" "$(tr '\r' '\n' <long | grep -v '^Script' | tr -d '\000' | awk 'NF { last = $0 } END { print last }')" "$(printf '\033[K')"
+	"$(tr '\r' '\n' <long | grep -c 'M instructions, .* M cycles, .* s modelled, .* MIPS' |
+	sed 's/^[1-9][0-9]*$/some/')" some
+same "the line is cleared at the end" "$(tr '\r' '\n' <long | grep -v '^Script' | tr -d '\000' |
+	awk 'NF { last = $0 } END { print last }')" "$(printf '\033[K')"
 # A run is short if it took less than two seconds: a host so busy that it takes longer has more tries.
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	began=$(date +%s%N)

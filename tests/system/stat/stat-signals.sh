@@ -4,7 +4,8 @@
 . "$TOP/tests/lib.sh"
 pid=
 trap 'rm -rf "$work"; [ -z "$pid" ] || kill -s KILL -- -$pid 2>/dev/null' EXIT
-# Shells start background jobs with SIGINT ignored; env undoes that.  setsid: a group of its own, as a terminal's foreground job.
+# Shells start background jobs with SIGINT ignored; env undoes that. setsid: a group of its own, as a terminal's
+# foreground job.
 start() {
 	rm -f out counts	# else the last program's "ready" may be seen before the shell empties the file
 	setsid env --default-signal=INT "$SOFTPMU" stat -x, -e instructions -o counts -- "$@" >out 2>err </dev/null &

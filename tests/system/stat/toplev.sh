@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# toplev of pmu-tools, which Debian 12 has not, takes softpmu for perf (PERF=softpmu): its probes, the command lines that it issues, on a
-# terminal as its descriptor, and its way to read what comes back.  What it may ask for and is not served is refused by name.
-# Source of the command lines: pmu-tools, toplev.py, PerfFeatures, perf_args, do_execute.
+# toplev of pmu-tools, which Debian 12 has not, takes softpmu for perf (PERF=softpmu): its probes, the command
+# lines that it issues, on a terminal as its descriptor, and its way to read what comes back. What it may ask
+# for and is not served is refused by name. Source of the command lines: pmu-tools, toplev.py, PerfFeatures,
+# perf_args, do_execute.
 . "$TOP/tests/lib.sh"
 command -v python3 >/dev/null || skip "python3 is not installed"
 export SOFTPMU
@@ -11,7 +12,8 @@ reps="$PROGRAMS/reps"
 # Probes: exit status alone says whether it can.
 "$SOFTPMU" stat --log-fd 3 "$reps" 3>/dev/null >/dev/null 2>&1 && ok "probe: --log-fd" || bad "probe: --log-fd"
 "$SOFTPMU" list duration_time | grep -q duration_time && ok "probe: duration_time" || bad "probe: duration_time"
-"$SOFTPMU" stat -e '{branches,branches,branches,branches}:e' "$reps" >/dev/null 2>&1 && ok "probe: exclusive groups" || bad "probe: exclusive groups"
+"$SOFTPMU" stat -e '{branches,branches,branches,branches}:e' "$reps" >/dev/null 2>&1 && ok "probe: exclusive groups" ||
+	bad "probe: exclusive groups"
 "$SOFTPMU" --version | grep -q '^softpmu [0-9]' && ok "probe: --version" || bad "probe: --version"
 refuses() {	# WORDS OPTION...
 	words=$1; shift
@@ -20,12 +22,14 @@ refuses() {	# WORDS OPTION...
 }
 refuses 'option -a: it would count on all CPUs' -e power/energy-cores/ -a
 refuses 'unknown option --percore-show-thread' --percore-show-thread
-refuses "'offcore_rsp': the modelled PMU has no register for it" -e '{cpu/event=0xb7,umask=1,offcore_rsp=0x123/,instructions}'
+refuses "'offcore_rsp': the modelled PMU has no register for it" \
+	-e '{cpu/event=0xb7,umask=1,offcore_rsp=0x123/,instructions}'
 refuses 'option -A: ' -x\; -A -e cycles
 refuses "'msr/tsc/': only the core's own PMU is modelled" -e msr/tsc/
 refuses 'topdown-retiring.* is not modelled' -e '{slots,topdown-retiring}'
 
-"$SOFTPMU" stat -e instructions --set wrong_path=1 --save-stream "$work/stream" -- "$PROGRAMS/topdown" mispredict 500 >/dev/null 2>&1
+"$SOFTPMU" stat -e instructions --set wrong_path=1 --save-stream "$work/stream" -- "$PROGRAMS/topdown" mispredict 500 \
+	>/dev/null 2>&1
 cat >"$work/toplev.py" <<'PY'
 import os, pty, re, subprocess, sys, tempfile
 softpmu, stream = os.environ["SOFTPMU"], sys.argv[1]
@@ -79,9 +83,11 @@ for core, recovery, more in (("skylake", ev(0xd, 1), [ev(0xa3, 0x14, ",cmask=20"
         sys.exit("%s: %d intervals do not sum to the whole" % (core, len(parts)))
     print(core, "served,", len(parts), "intervals")
 PY
-python3 "$work/toplev.py" "$work/stream" >"$work/out" 2>&1 && ok "toplev's runs: $(tr '\n' ' ' <"$work/out")" || { bad "toplev's runs"; cat "$work/out"; }
+python3 "$work/toplev.py" "$work/stream" >"$work/out" 2>&1 && ok "toplev's runs: $(tr '\n' ' ' <"$work/out")" ||
+	{ bad "toplev's runs"; cat "$work/out"; }
 # A workload of its own, with an option of toplev's between: --per-thread, -o beside a descriptor is refused by name.
 "$SOFTPMU" stat -x\; --per-thread -o "$work/threads" -e "{cpu/event=0xc2,umask=0x2/,cycles}" "$reps" >/dev/null 2>&1
-grep -q '^reps-[0-9]*;[0-9]*;;cpu/event=0xc2,umask=0x2/u;[0-9]*;100.00;' "$work/threads" && ok "--per-thread" || { bad "--per-thread"; cat "$work/threads"; }
+grep -q '^reps-[0-9]*;[0-9]*;;cpu/event=0xc2,umask=0x2/u;[0-9]*;100.00;' "$work/threads" && ok "--per-thread" ||
+	{ bad "--per-thread"; cat "$work/threads"; }
 refuses '-o and --log-fd exclude each other' -x\; --log-fd 1 -o "$work/x" -e cycles
 exit $failed

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Uncore events of `softpmu stat`: what a streaming program reads and writes at memory, what fits in L3 hits there; names, and what is refused.
+# Uncore events of `softpmu stat`: what a streaming program reads and writes at memory, what fits in L3 hits
+# there; names, and what is refused.
 . "$TOP/tests/lib.sh"
 count() { "$SOFTPMU" stat -x, "$@" 2>&1 >/dev/null | cut -d, -f1,3; }
 of() { awk -F, -v n="$1" '$2 == n { print $1 }' "$2"; }
@@ -11,15 +12,18 @@ for n in 1 2; do
 		-e uncore_cbox_1/event=0x34,umask=0x18,name=box1/,cbox_2/event=0x34,umask=0x18,name=box2/ \
 		-e uncore_cbox_3/event=0x34,umask=0x18,name=box3/ "$PROGRAMS/stream" read 16384 $n >r$n
 	count --core skylake -e unc_arb_trk_requests.writes "$PROGRAMS/stream" write 16384 $n >w$n
-	count --core skylake -e unc_cbo_cache_lookup.read_mesi,unc_cbo_cache_lookup.read_i "$PROGRAMS/stream" read 3072 $n >h$n
-	count --core golden-cove -e unc_m_cas_count.rd,unc_m_cas_count.wr,unc_m_act_count.all,unc_cha_llc_lookup.all,uncore_imc_free_running/read/ \
+	count --core skylake -e unc_cbo_cache_lookup.read_mesi,unc_cbo_cache_lookup.read_i "$PROGRAMS/stream" read \
+		3072 $n >h$n
+	count --core golden-cove \
+		-e unc_m_cas_count.rd,unc_m_cas_count.wr,unc_m_act_count.all,unc_cha_llc_lookup.all,uncore_imc_free_running/read/ \
 		"$PROGRAMS/stream" read 65536 $n >g$n
 done
 diff_of() { echo $(($(of "$1" "${2}2") - $(of "$1" "${2}1"))); }
 within "a read of 16 MB reads its lines" "$(diff_of unc_cbo_cache_lookup.read_i r)" 262144 1
 within "and asks memory for them" "$(diff_of unc_arb_trk_requests.all r)" 262144 3
 within "a write of 16 MB writes them back" "$(diff_of unc_arb_trk_requests.writes w)" 262144 3
-within "data_reads is in MiB" "$(awk -v a="$(of uncore_imc/data_reads/ r1)" -v b="$(of uncore_imc/data_reads/ r2)" 'BEGIN { print b - a }')" 16 1
+within "data_reads is in MiB" "$(awk -v a="$(of uncore_imc/data_reads/ r1)" -v b="$(of uncore_imc/data_reads/ r2)" \
+	'BEGIN { print b - a }')" 16 1
 sum=0
 for box in 0 1 2 3; do
 	n=$(of box$box r2)
@@ -28,24 +32,30 @@ for box in 0 1 2 3; do
 done
 nonzero "the boxes add up" "$([ $sum = "$(of all r2)" ] && [ $sum = "$(of unc_cbo_cache_lookup.read_i r2)" ] && echo 1)"
 within "3 MB stay in L3: lookups" "$(diff_of unc_cbo_cache_lookup.read_mesi h)" 49152 2
-nonzero "and hit there: $(diff_of unc_cbo_cache_lookup.read_i h) misses" "$([ "$(diff_of unc_cbo_cache_lookup.read_i h)" -lt 500 ] && echo 1)"
+nonzero "and hit there: $(diff_of unc_cbo_cache_lookup.read_i h) misses" \
+	"$([ "$(diff_of unc_cbo_cache_lookup.read_i h)" -lt 500 ] && echo 1)"
 within "64 MB on the server" "$(diff_of unc_m_cas_count.rd g)" 1048576 1
-nonzero "rows are opened, but seldom: $(diff_of unc_m_act_count.all g)" "$([ "$(diff_of unc_m_act_count.all g)" -gt 8191 ] && [ "$(diff_of unc_m_act_count.all g)" -lt 300000 ] && echo 1)"
+nonzero "rows are opened, but seldom: $(diff_of unc_m_act_count.all g)" "$([ "$(diff_of unc_m_act_count.all g)" \
+	-gt 8191 ] && [ "$(diff_of unc_m_act_count.all g)" -lt 300000 ] && echo 1)"
 
 # time
 count --core skylake -e unc_clock.socket,cycles:u,uncore_cbox_0/clockticks/ "$PROGRAMS/stream" read 64 1 >c
 nonzero "the uncore's clock runs with one thread's" "$([ "$(of unc_clock.socket c)" = "$(of cycles:u c)" ] && echo 1)"
 nonzero "clockticks is the same" "$([ "$(of unc_clock.socket c)" = "$(of uncore_cbox_0/clockticks/ c)" ] && echo 1)"
 count --core golden-cove -e unc_m_clockticks,duration_time "$PROGRAMS/stream" read 64 1 >c
-within "eight channels at 2400 MHz" "$(of unc_m_clockticks c)" "$(awk -v d="$(of duration_time:u c)" 'BEGIN { print d * 19.2 }')" 0.1
+within "eight channels at 2400 MHz" "$(of unc_m_clockticks c)" "$(awk -v d="$(of duration_time:u c)" \
+	'BEGIN { print d * 19.2 }')" 0.1
 
 # determinism, threads, intervals
-for n in 1 2; do count --core golden-cove -e unc_cha_llc_lookup.all,unc_cha_core_snp.core_one,unc_m_cas_count.all "$PROGRAMS/threads" pingpong 300 >t$n; done
+for n in 1 2; do count --core golden-cove -e unc_cha_llc_lookup.all,unc_cha_core_snp.core_one,unc_m_cas_count.all \
+	"$PROGRAMS/threads" pingpong 300 >t$n; done
 nonzero "two runs count the same" "$(cmp t1 t2 && echo 1)"
-nonzero "threads of one machine snoop each other: $(of unc_cha_core_snp.core_one t1)" "$(of unc_cha_core_snp.core_one t1)"
+nonzero "threads of one machine snoop each other: $(of unc_cha_core_snp.core_one t1)" \
+	"$(of unc_cha_core_snp.core_one t1)"
 "$SOFTPMU" stat --core skylake -x, -I 0.05 -e unc_arb_trk_requests.all -o i "$PROGRAMS/stream" read 2048 1 >/dev/null
 total=$(count --core skylake -e unc_arb_trk_requests.all "$PROGRAMS/stream" read 2048 1 | cut -d, -f1)
-nonzero "intervals add up" "$([ "$(awk -F, '!/^#/ { s += $2 } END { print s }' i)" = "$total" ] && [ "$(wc -l <i)" -gt 3 ] && echo 1)"
+nonzero "intervals add up" "$([ "$(awk -F, '!/^#/ { s += $2 } END { print s }' i)" = "$total" ] &&
+	[ "$(wc -l <i)" -gt 3 ] && echo 1)"
 
 # what is refused, in one line
 refuse_run() {	# CLAIM PATTERN ARGUMENT...: the program does not run

@@ -3,7 +3,8 @@
 # softpmu trace and replay: the same counts as live, small files, damage is told.
 . "$TOP/tests/lib.sh"
 events=cycles,instructions,branch-misses,L1-dcache-load-misses,uops_issued.any
-counts() { "$SOFTPMU" stat -x, -o counts -e $events "$@" >/dev/null 2>err; code=$?; cut -d, -f1,3 counts 2>/dev/null | paste -sd' '; return $code; }
+counts() { "$SOFTPMU" stat -x, -o counts -e $events "$@" >/dev/null 2>err; code=$?; cut -d, -f1,3 counts 2>/dev/null |
+	paste -sd' '; return $code; }
 seq 1 6000 >numbers
 set -- bzip2 -c numbers
 
@@ -14,22 +15,28 @@ cmp -s out want && ok "the program's output" || bad "the program's output"
 "$SOFTPMU" trace --no-regs -o without.trace "$@" 2>without >/dev/null
 live=$(counts "$@")
 same "replay with registers" "$(counts --replay with.trace)" "$live"
-same "softpmu replay" "$("$SOFTPMU" replay with.trace -x, -o counts -e $events 2>/dev/null; cut -d, -f1,3 counts | paste -sd' ')" "$live"
-same "replay without registers is the run without the wrong path" "$(counts --no-wrong-path --replay without.trace)" "$(counts --no-wrong-path "$@")"
+same "softpmu replay" "$("$SOFTPMU" replay with.trace -x, -o counts -e $events 2>/dev/null; cut -d, -f1,3 counts |
+	paste -sd' ')" "$live"
+same "replay without registers is the run without the wrong path" "$(counts --no-wrong-path --replay without.trace)" \
+	"$(counts --no-wrong-path "$@")"
 n=$(echo "$live" | tr ' ' '\n' | sed -n 's/,instructions.*//p')
 for f in with without; do
-	same "instructions, $f registers" "$(sed -n 's/.*: \([0-9.]*\) million instructions, .*/\1/p' $f)" "$(awk -v n="$n" 'BEGIN { printf "%.1f", n / 1e6 }')"
+	same "instructions, $f registers" "$(sed -n 's/.*: \([0-9.]*\) million instructions, .*/\1/p' $f)" \
+		"$(awk -v n="$n" 'BEGIN { printf "%.1f", n / 1e6 }')"
 	same "size, $f registers" "$(sed -n 's/.* \([0-9.]*\) bytes an instruction.*/\1/p' $f)" \
 		"$(awk -v n="$n" -v b="$(wc -c <$f.trace)" 'BEGIN { printf "%.3f", b / n }')"
 done
-awk -v n="$n" -v b="$(wc -c <without.trace)" 'BEGIN { exit !(b / n < 0.3) }' && ok "without registers below 0.3 bytes an instruction" ||
+awk -v n="$n" -v b="$(wc -c <without.trace)" 'BEGIN { exit !(b / n < 0.3) }' &&
+	ok "without registers below 0.3 bytes an instruction" ||
 	bad "without registers: $(cat without)"
 
 size=$(wc -c <without.trace)
 head -c $((size * 3 / 4)) without.trace >cut.trace
 counts --no-wrong-path --replay cut.trace >some; same "a trace cut short: status" $? 1
-grep -q 'cut.trace: the trace is cut short at byte' err && ok "a trace cut short is said to be" || bad "cut short: $(cat err)"
-awk -F'[ ,]' -v n="$n" '{ exit !($3 > 0 && $3 < n) }' some && ok "what is whole is used" || bad "cut short: $(cat some) of $n"
+grep -q 'cut.trace: the trace is cut short at byte' err && ok "a trace cut short is said to be" ||
+	bad "cut short: $(cat err)"
+awk -F'[ ,]' -v n="$n" '{ exit !($3 > 0 && $3 < n) }' some && ok "what is whole is used" ||
+	bad "cut short: $(cat some) of $n"
 { head -c $((size / 2)) without.trace; printf 'damaged!'; tail -c +$((size / 2 + 9)) without.trace; } >damaged.trace
 counts --no-wrong-path --replay damaged.trace >some; same "a damaged trace: status" $? 1
 grep -q 'the trace is damaged before byte' err && ok "a damaged trace is said to be" || bad "damaged: $(cat err)"
@@ -46,7 +53,8 @@ int main(void)
 }
 C
 if gcc -O1 -I"$TOP/include" -o asks asks.c 2>err; then
-	timeout 120 "$SOFTPMU" trace -q -o asks.trace ./asks; same "a program that asks is told that nobody is there" $? 4
+	timeout 120 "$SOFTPMU" trace -q -o asks.trace ./asks; same "a program that asks is told that nobody is there" \
+		$? 4
 else
 	bad "asks.c: $(head -n 1 err)"
 fi

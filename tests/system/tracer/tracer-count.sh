@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Instructions: exactly what lackey and cachegrind count for the same program in the same environment.
-# Both are asked not to chase jumps: chasing, VEX makes one block of "a && b" and executes b's instructions although a was
-# false; they count them.  Those two count each iteration of a REP instruction, and the look that finds the count zero;
-# `begun` is that number, `retired` counts a REP instruction once: begun - repeats.
+# Instructions: exactly what lackey and cachegrind count for the same program in the same environment. Both are
+# asked not to chase jumps: chasing, VEX makes one block of "a && b" and executes b's instructions although a
+# was false; they count them. Those two count each iteration of a REP instruction, and the look that finds the
+# count zero; `begun` is that number, `retired` counts a REP instruction once: begun - repeats.
 . "$TOP/tests/lib.sh"
 own_env() { env -i PATH=/usr/bin:/bin "$@"; }
 value() { sed -n "s/^$1 //p" "$work/out"; }
@@ -15,10 +15,12 @@ compare() {	# architecture program argument...
 		[ $tool = cachegrind ] && more="--cache-sim=no --cachegrind-out-file=/dev/null" || more=
 		# shellcheck disable=SC2086
 		own_env VALGRIND_LAUNCHER="$TOP/build/libexec/softpmu-exec" VALGRIND_LIB=/usr/libexec/valgrind \
-			"/usr/libexec/valgrind/$tool-$a-linux" --tool=$tool --command-line-only=yes --vex-guest-chase=no $more \
+			"/usr/libexec/valgrind/$tool-$a-linux" --tool=$tool --command-line-only=yes \
+			--vex-guest-chase=no $more \
 			--log-file="$work/log" "$@" >/dev/null
 		theirs=$(sed -n 's/.*\(guest instrs\|I *refs\): *\([0-9,]*\)$/\2/p' "$work/log" | tr -d ,)
-		[ "$theirs" = "$(value begun)" ] || { echo "$*: $tool counts $theirs, the tracer $(value begun)"; failed=1; }
+		[ "$theirs" = "$(value begun)" ] ||
+			{ echo "$*: $tool counts $theirs, the tracer $(value begun)"; failed=1; }
 	done
 }
 compare amd64 "$PROGRAMS/work-static" 3

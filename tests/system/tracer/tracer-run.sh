@@ -79,7 +79,8 @@ chmod +x "$work/script"
 as_alone "" "$work/script"
 as_alone "-f -x" "$work/script"
 timeout 60 "$T" -f -d -o "$work/out" "$work/script" >/dev/null
-grep -q 'PROCESS .*word=4 .*exec=1 .*path=.*work32' "$work/out" || bad "exec of a 32-bit program from a 64-bit one is not traced"
+grep -q 'PROCESS .*word=4 .*exec=1 .*path=.*work32' "$work/out" ||
+	bad "exec of a 32-bit program from a 64-bit one is not traced"
 
 # Mappings: file, offset, build-id as the file has them; stack and heap are marked.
 timeout 60 "$T" -d -o "$work/out" "$PROGRAMS/trace_dl" >/dev/null
@@ -92,8 +93,10 @@ grep -q 'COMM trace_dl' "$work/out" || bad "no name"
 grep -q 'SYSCALL 231 ' "$work/out" || bad "no exit_group"
 
 # Readers that are slow, stop, or die; a tracer that is killed.
-timeout 120 "$T" -w -o "$work/out" "$PROGRAMS/dies" exit7 >/dev/null; [ $? = 7 ] || bad "slow reader: $(grep BAD "$work/out")"
-timeout 120 "$T" -k 500 -o "$work/out" "$PROGRAMS/dies" exit7 >/dev/null; [ $? = 7 ] || bad "reader that stops: exit status"
+timeout 120 "$T" -w -o "$work/out" "$PROGRAMS/dies" exit7 >/dev/null; [ $? = 7 ] ||
+	bad "slow reader: $(grep BAD "$work/out")"
+timeout 120 "$T" -k 500 -o "$work/out" "$PROGRAMS/dies" exit7 >/dev/null; [ $? = 7 ] ||
+	bad "reader that stops: exit status"
 # A tracer that never had a reader does not start the program: these say when they are under way.
 cat >"$work/long" <<'EOF'
 #!/bin/sh
@@ -136,6 +139,7 @@ case $late in */trace_count.??????) rm -rf "$late" ;; *) bad "no --ring-dir" ;; 
 touch "$work/go"
 # shellcheck disable=SC2086
 wait_until gone "$tracer" || { bad "the script stops when its reader dies"; kill -KILL $tracer; }
-[ "$(tr '\n' ' ' <"$work/traced")" = "begun a b c " ] || bad "after its reader died, the script said: $(cat "$work/traced")"
+[ "$(tr '\n' ' ' <"$work/traced")" = "begun a b c " ] ||
+	bad "after its reader died, the script said: $(cat "$work/traced")"
 [ -z "$rings" ] || rm -rf "$rings"	# its reader cannot do it any more
 exit $failed

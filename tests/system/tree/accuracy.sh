@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The instrument that measures the model, on rows made for it: forms become assembly as they should, every row is counted,
-# every fifth is held out, without data it says where they are.
+# The instrument that measures the model, on rows made for it: forms become assembly as they should, every row
+# is counted, every fifth is held out, without data it says where they are.
 . "$TOP/tests/lib.sh"
 program=$(dirname "$SOFTPMU")/accuracy
 [ -x "$program" ] || skip "the accuracy program is not built"
@@ -28,35 +28,47 @@ cat >"$work/skylake-throughput/single.csv" <<'END'
 1.0040;ADD byte ptr [((MEM:64)) + ((MIMM:16))], ((IMM:8))
 0.5019;LEA ((REG:W:G:64)),  [((MEM:64))+2*((DIV:64))]
 END
-echo '1.0035;MOV ((REG:W:G:64)), ((IMM:32))|VUNPCKHPD ((REG:W:V:256)), ((REG:R:V:256)), ((REG:R:V:256))' >"$work/skylake-throughput/pairs.csv"
+echo '1.0035;MOV ((REG:W:G:64)), ((IMM:32))|VUNPCKHPD ((REG:W:V:256)), ((REG:R:V:256)), ((REG:R:V:256))' \
+	>"$work/skylake-throughput/pairs.csv"
 cp "$work/skylake-throughput/pairs.csv" "$work/skylake-throughput/fives.csv"
 
 MCA=0 MISSED=1 "$program" "$work" "$TOP/data" skylake >"$work/out" 2>"$work/err" || { bad "it runs"; cat "$work/err"; }
-grep -q '10 lines with a measurement, 2 of their' "$work/out" && ok "lines are counted, those not understood too" || bad "lines"
+grep -q '10 lines with a measurement, 2 of their' "$work/out" && ok "lines are counted, those not understood too" ||
+	bad "lines"
 grep -q '^| latency | four of five | 6 | 100[.]0 %' "$work/out" && ok "latencies as measured" || bad "latencies"
 grep -q '^| latency | every fifth, held out | 2 ' "$work/out" && ok "every fifth is held out" || bad "held out"
-grep -q '^| throughput | four of five | 7 ' "$work/out" && grep -q '^| throughput | every fifth, held out | 2 ' "$work/out" &&
+grep -q '^| throughput | four of five | 7 ' "$work/out" && grep -q '^| throughput | every fifth, held out | 2 ' \
+	"$work/out" &&
 	ok "throughputs" || bad "throughputs"
 for k in 0 1; do
 	FOLD=$k/2 MCA=0 "$program" "$work" "$TOP/data" skylake >"$work/fold.$k" 2>&1
 done
-[ "$(awk -F '[|]' '$2 == " latency " { n += $4 } $3 ~ /every fifth/ { n += 100 } END { print n }' "$work/fold.0" "$work/fold.1")" = 6 ] &&
-	! cmp -s "$work/fold.0" "$work/fold.1" && ok "folds are of the rows that are not held out, and share them" || { bad "folds"; cat "$work/fold.0" "$work/fold.1"; }
-FOLD=2/2 MCA=0 "$program" "$work" "$TOP/data" skylake >"$work/fold.2" 2>&1 && bad "FOLD=2/2" || ok "a fold that there is not is refused"
-grep -q '^not understood: CVTPS2DQ + CVTDQ2PS' "$work/err" && ok "what was not understood is named" || bad "not understood"
-grep -q '^| single | softpmu | 3 | [0-2][.]' "$work/out" && grep -q '^| pairs | softpmu | 1 | [0-2][.]' "$work/out" && ok "templates" || bad "templates"
+[ "$(awk -F '[|]' '$2 == " latency " { n += $4 } $3 ~ /every fifth/ { n += 100 } END { print n }' "$work/fold.0" \
+	"$work/fold.1")" = 6 ] &&
+	! cmp -s "$work/fold.0" "$work/fold.1" && ok "folds are of the rows that are not held out, and share them" ||
+	{ bad "folds"; cat "$work/fold.0" "$work/fold.1"; }
+FOLD=2/2 MCA=0 "$program" "$work" "$TOP/data" skylake >"$work/fold.2" 2>&1 && bad "FOLD=2/2" ||
+	ok "a fold that there is not is refused"
+grep -q '^not understood: CVTPS2DQ + CVTDQ2PS' "$work/err" && ok "what was not understood is named" ||
+	bad "not understood"
+grep -q '^| single | softpmu | 3 | [0-2][.]' "$work/out" && grep -q '^| pairs | softpmu | 1 | [0-2][.]' "$work/out" &&
+	ok "templates" || bad "templates"
 grep -v '^ok' "$work/out" >/dev/null; [ $failed = 0 ] || { cat "$work/out" "$work/err"; }
 
 # A row planted in the wrong place is the only one that is off; with it right the order is that of the measurements.
-printf '0.2560;ADD ((REG:RW:G:64)), ((IMM:32))\n1.0040;ADD byte ptr [((MEM:64)) + ((MIMM:16))], ((IMM:8))\n' >>"$work/skylake-throughput/fives.csv"
+printf '0.2560;ADD ((REG:RW:G:64)), ((IMM:32))\n1.0040;ADD byte ptr [((MEM:64)) + ((MIMM:16))], ((IMM:8))\n' \
+	>>"$work/skylake-throughput/fives.csv"
 printf '2.0080;MOV ((REG:W:G:64)), ((IMM:32))\n3.0120;IMUL ((REG:RW:G:64)), ((REG:R:G:64))|IMUL ((REG:RW:G:64)), ((REG:R:G:64))|IMUL ((REG:RW:G:64)), ((REG:R:G:64))\n' >>"$work/skylake-throughput/fives.csv"
 sh "$TOP/tests/accuracy/ceiling.sh" "$program" "$work" >"$work/out" 2>&1
 grep -q '^0[.][0-9]* *the model, 5 rows' "$work/out" && grep -q 'with the 1 rows right that are off' "$work/out" &&
-	[ "$(sed -n 1p "$work/out" | cut -c1-6)" != "$(sed -n 4p "$work/out" | cut -c1-6)" ] && ok "what a row that is off costs" || { bad "ceiling"; cat "$work/out"; }
+	[ "$(sed -n 1p "$work/out" | cut -c1-6)" != "$(sed -n 4p "$work/out" | cut -c1-6)" ] &&
+	ok "what a row that is off costs" || { bad "ceiling"; cat "$work/out"; }
 
 echo '1.0;ADD ((REG:RW:Q:64))' >>"$work/skylake-throughput/single.csv"
 MCA=0 "$program" "$work" "$TOP/data" skylake >/dev/null 2>"$work/err" && bad "an unknown placeholder" ||
-	{ grep -q 'single.csv: line 5: a placeholder' "$work/err" && ok "an unknown placeholder is refused" || bad "its message"; }
+	{ grep -q 'single.csv: line 5: a placeholder' "$work/err" && ok "an unknown placeholder is refused" ||
+	bad "its message"; }
 "$TOP/experiments/accuracy-page.sh" "$program" "$work/nowhere" >/dev/null 2>"$work/err" && bad "no data" ||
-	{ grep -q 'InstLatx64/InstLatx64' "$work/err" && grep -q 'pmevo-artifact' "$work/err" && ok "without data it says where they are" || bad "its message"; }
+	{ grep -q 'InstLatx64/InstLatx64' "$work/err" && grep -q 'pmevo-artifact' "$work/err" &&
+	ok "without data it says where they are" || bad "its message"; }
 exit $failed

@@ -51,7 +51,8 @@ S
 if gcc -nostdlib -static -o avx512 avx512.S 2>/dev/null; then
 	"$SOFTPMU" stat -- ./avx512 >out 2>err
 	code=$?
-	{ [ $code != 0 ] && grep -q 'AVX-512' err; } && ok "AVX-512: $(grep AVX-512 err)" || { bad "AVX-512: exit $code" err; }
+	{ [ $code != 0 ] && grep -q 'AVX-512' err; } && ok "AVX-512: $(grep AVX-512 err)" ||
+		{ bad "AVX-512: exit $code" err; }
 fi
 
 # The tracer killed in mid-run: what was counted is printed, the exit is not 0.
@@ -62,7 +63,8 @@ wait_until said working out	# behind a million rounds
 child=$(ps -o pid= --ppid $pid | head -n 1)
 kill -s KILL "$child"; wait $pid; code=$?
 n=$(awk -F, '/instructions/ { print $1 }' counts)
-{ [ $code != 0 ] && [ "${n:-0}" -gt 1000000 ]; } && ok "killed tracer: $n instructions, $(cat err)" || { bad "killed tracer: exit $code, '$n'" err; }
+{ [ $code != 0 ] && [ "${n:-0}" -gt 1000000 ]; } && ok "killed tracer: $n instructions, $(cat err)" ||
+	{ bad "killed tracer: exit $code, '$n'" err; }
 
 # Ctrl-C ends the program and still writes both.
 for c in "stat -x, -e instructions" "record -c 10007"; do

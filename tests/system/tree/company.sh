@@ -1,19 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What an event counts does not depend on which others are counted: cores drop the records and signals that nobody asked for.
+# What an event counts does not depend on which others are counted: cores drop the records and signals that
+# nobody asked for.
 . "$TOP/tests/lib.sh"
 seq 1 300 >"$work/numbers"
 export LC_ALL=C
 for core in golden-cove skylake; do
-	"$SOFTPMU" stat --core $core --save-stream "$work/stream" -o /dev/null -- bzip2 -c "$work/numbers" >/dev/null || exit 1
+	"$SOFTPMU" stat --core $core --save-stream "$work/stream" -o /dev/null -- bzip2 -c "$work/numbers" >/dev/null ||
+		exit 1
 	"$SOFTPMU" list --core $core -j | sed -n 's/^{"name": "\([^"]*\)".*"modelled": true.*/\1/p' >"$work/events"
-	"$SOFTPMU" stat -x, --core $core -e "$(paste -sd, "$work/events")" --replay "$work/stream" -o "$work/all" || exit 1
+	"$SOFTPMU" stat -x, --core $core -e "$(paste -sd, "$work/events")" --replay "$work/stream" -o "$work/all" ||
+		exit 1
 	n=0
 	while read -r event; do
 		n=$((n + 1))
 		[ $((n % 4)) = 0 ] || continue		# every fourth: a second each
 		"$SOFTPMU" stat -x, --core $core -e "$event" --replay "$work/stream" -o "$work/one" || failed=1
-		alone=$(cut -d, -f1 "$work/one") together=$(awk -F, -v e="$event" '$3 == e ":u" || $3 == e { print $1 }' "$work/all")
+		alone=$(cut -d, -f1 "$work/one") together=$(awk -F, -v e="$event" '$3 == e ":u" || $3 == e {
+			print $1 }' "$work/all")
 		[ -n "$alone" ] && [ "$alone" = "$together" ] || bad "$core $event: alone $alone, in company $together"
 	done <"$work/events"
 	[ $n -ge 150 ] && ok "$core: $n events, every fourth alone" || bad "$core: $n events listed"

@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is installed can be embedded: the example is built with pkg-config against an installation, by two compilers, and counts and samples what
-# it should; the headers are C++, too; of the library only the PMU is drawn in, which needs the C library alone.
+# What is installed can be embedded: the example is built with pkg-config against an installation, by two
+# compilers, and counts and samples what it should; the headers are C++, too; of the library only the PMU is
+# drawn in, which needs the C library alone.
 . "$TOP/tests/lib.sh"
 command -v pkg-config >/dev/null 2>&1 || skip "pkg-config is not installed"
 case $SOFTPMU in */build/san/*) echo "the installation has no sanitizers"; exit 77 ;; esac
 unset MAKEFLAGS MAKELEVEL MFLAGS
 prefix="$work/a prefix"
-make -C "$TOP" --no-print-directory install PREFIX="$prefix" >"$work/log" 2>&1 || { tail -n 20 "$work/log"; echo "FAILED make install"; exit 1; }
+make -C "$TOP" --no-print-directory install PREFIX="$prefix" >"$work/log" 2>&1 ||
+	{ tail -n 20 "$work/log"; echo "FAILED make install"; exit 1; }
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
 same "version" "softpmu $(pkg-config --modversion softpmu)" "$("$SOFTPMU" --version)"
 same "headers" "$(cd "$prefix/include/softpmu" && ls)" "$(cd "$TOP/include/softpmu" && ls)"
@@ -19,11 +21,13 @@ cp "$TOP/examples/embed/emulator.c" . || exit 1
 built=0
 for cc in gcc clang-14; do
 	command -v $cc >/dev/null 2>&1 || continue
-	eval "$cc -std=c11 -Wall -Wextra -Werror -O2 emulator.c $(pkg-config --cflags --libs softpmu) -Wl,-Map=map-$cc -o emulator-$cc" || { failed=1; continue; }
+	eval "$cc -std=c11 -Wall -Wextra -Werror -O2 emulator.c $(pkg-config \
+		--cflags --libs softpmu) -Wl,-Map=map-$cc -o emulator-$cc" || { failed=1; continue; }
 	built=$((built + 1))
 	"./emulator-$cc" "$events/skylake.tsv" >"out-$cc" 2>&1
 	same "$cc: counts are exact" "$(head -n 1 "out-$cc")" "820402 instructions, 1303021 cycles"
-	same "$cc: as many samples as periods in the count" "$(sed -n 2p "out-$cc")" "1291 samples, one every 1009 cycles"
+	same "$cc: as many samples as periods in the count" "$(sed -n 2p "out-$cc")" \
+		"1291 samples, one every 1009 cycles"
 	same "$cc: most samples at the load that misses" "$(sed -n 3p "out-$cc" | tr -s ' ')" " 52.4% 1014 load"
 	"./emulator-$cc" "$events/golden-cove.tsv" MEM_LOAD_RETIRED.L1_MISS >"out-$cc" 2>&1
 	same "$cc: another PMU, another event: behind the load" "$(sed -n '2p;$p' "out-$cc" | tr -s ' \n' ' ')" \
@@ -34,25 +38,31 @@ same "refused in one line" "$(./emulator-gcc "$events/p5.tsv" 2>&1 | grep -c "no
 same "no table, one line" "$(./emulator-gcc /dev/null 2>&1 | grep -c "^emulator: ")" 1
 
 # the page shows this very output, and every function of the header is in the library
-shown=$(./emulator-gcc "$events/skylake.tsv" | while read -r line; do grep -qF "    $line" "$TOP/docs/howto/embed.md" || grep -qF "  $line" "$TOP/docs/howto/embed.md" || echo "$line"; done)
+shown=$(./emulator-gcc "$events/skylake.tsv" | while read -r line; do grep -qF "    $line" "$TOP/docs/howto/embed.md" ||
+	grep -qF "  $line" "$TOP/docs/howto/embed.md" || echo "$line"; done)
 same "docs/howto/embed.md shows what the example prints" "$shown" ""
 nm --defined-only "$prefix/lib/libsoftpmu.a" 2>/dev/null | sed -n 's/.* T //p' | sort -u >symbols
-missing=$(sed 's|/\*.*||' "$TOP/include/softpmu/pmu.h" | grep -oE '\bspmu_[a-z0-9_]+\(' | tr -d '(' | sort -u | comm -23 - symbols)
+missing=$(sed 's|/\*.*||' "$TOP/include/softpmu/pmu.h" | grep -oE '\bspmu_[a-z0-9_]+\(' | tr -d '(' | sort -u |
+	comm -23 - symbols)
 same "every function of pmu.h is in the library" "$missing" ""
-undocumented=$(sed -n 's/^\.F[nt] *"*\([a-z ]*\**" *\)*\(spmu_[a-z0-9_]*\).*/\2/p' "$TOP/docs/softpmu-pmu.3" | sort -u | comm -23 - symbols)
+undocumented=$(sed -n 's/^\.F[nt] *"*\([a-z ]*\**" *\)*\(spmu_[a-z0-9_]*\).*/\2/p' "$TOP/docs/softpmu-pmu.3" | sort -u |
+	comm -23 - symbols)
 same "every function of the manual page is in the library" "$undocumented" ""
 
 # of the archive: members of src/pmu only; undefined symbols: the C library's
 drawn=$(sed -n 's/.*libsoftpmu\.a(\([a-z0-9_]*\)\.o).*/\1/p' map-gcc | sort -u)
 other=$(for o in $drawn; do ls "$TOP/src/pmu/$o.c" "$TOP"/src/pmu/*/"$o.c" 2>/dev/null | grep -q . || echo "$o"; done)
 same "of the library only the PMU is drawn in" "$(echo "$drawn" | grep -cx pmu) $other" "1 "
-same "it needs the C library alone" "$(readelf -d emulator-gcc | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v '^libc\.so')" ""
+same "it needs the C library alone" "$(readelf -d emulator-gcc | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+	grep -v '^libc\.so')" ""
 
 for header in pmu record; do
 	if command -v g++ >/dev/null 2>&1; then
 		echo "#include <softpmu/$header.h>" >"$header.cc"
 		for std in c++11 c++20; do
-			same "$header.h is $std" "$(eval "g++ -std=$std -Wall -Wextra -Werror -fsyntax-only $(pkg-config --cflags softpmu) $header.cc" 2>&1)" ""
+			same "$header.h is $std" \
+				"$(eval "g++ -std=$std -Wall -Wextra -Werror -fsyntax-only $(pkg-config \
+				--cflags softpmu) $header.cc" 2>&1)" ""
 		done
 	fi
 done
@@ -69,7 +79,8 @@ if command -v g++ >/dev/null 2>&1; then	# and C linkage
 		return 0;
 	}
 	C
-	eval "g++ -Wall -Wextra -Werror link.cc $(pkg-config --cflags --libs softpmu) -o link" && ./link "$events/p6.tsv"
+	eval "g++ -Wall -Wextra -Werror link.cc $(pkg-config --cflags --libs softpmu) -o link" &&
+		./link "$events/p6.tsv"
 	same "a C++ program links and runs" $? 0
 fi
 exit $failed

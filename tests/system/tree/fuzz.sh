@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A short run of every fuzzer (FUZZ_SECONDS each, 4 by default; one seed, so that it repeats): what parses foreign bytes survives them.
+# A short run of every fuzzer (FUZZ_SECONDS each, 4 by default; one seed, so that it repeats): what parses
+# foreign bytes survives them.
 . "$TOP/tests/lib.sh"
 ran=0
 for f in "$TOP"/build/fuzz/fuzz_*; do
@@ -11,7 +12,8 @@ for f in "$TOP"/build/fuzz/fuzz_*; do
 	corpus="$TOP/tests/fuzz/corpus/$name"
 	[ -d "$corpus" ] || corpus=
 	# shellcheck disable=SC2086
-	if (cd "$work" && "$f" -seed=1 -max_total_time="${FUZZ_SECONDS:-4}" -rss_limit_mb=2048 -print_final_stats=1 "$work/$name" $corpus) >"$work/log" 2>&1; then
+	if (cd "$work" && "$f" -seed=1 -max_total_time="${FUZZ_SECONDS:-4}" -rss_limit_mb=2048 -print_final_stats=1 \
+		"$work/$name" $corpus) >"$work/log" 2>&1; then
 		ok "$name: $(awk '/number_of_executed_units/ { print $2 }' "$work/log") inputs"
 	else
 		echo "FAILED $name"; tail -n 30 "$work/log"; failed=1

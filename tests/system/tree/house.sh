@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The rules of the tree: no binaries and nothing large, a licence line in every source, file names that are unique, folders
-# of src that one can take in, lines of at most 120 columns, functions of at most 100 lines.  Each check is tried on a
-# small tree with one planted fault a rule.
+# The rules of the tree: no binaries and nothing large, a licence line in every source, file names that are
+# unique, folders of src that one can take in, lines of at most 120 columns, functions of at most 100 lines.
+# Each check is tried on a small tree with one planted fault a rule.
 . "$TOP/tests/lib.sh"
 need git
 git -C "$TOP" rev-parse --git-dir >/dev/null 2>&1 || skip "this is not a git checkout"
@@ -15,18 +15,21 @@ binaries() {
 	tracked | xargs wc -c | awk '$2 != "total" && $1 > 1048576 { print $2 ": larger than 1 MB" }'
 }
 
-# Sources and scripts.  Data files say where they come from instead; docs/examples are shown in the documentation as they are.
+# Sources and scripts. Data files say where they come from instead; docs/examples are shown in the documentation
+# as they are.
 licences() {
-	tracked '*.c' '*.h' '*.S' '*.cc' '*.def' '*.sh' '*.py' '*.awk' '*.lua' '*.mk' '*.yml' '*.1' '*.3' '*Makefile' .ci |
+	tracked '*.c' '*.h' '*.S' '*.cc' '*.def' '*.sh' '*.py' '*.awk' '*.lua' '*.mk' '*.yml' '*.1' '*.3' '*Makefile' \
+		.ci |
 		grep -v '^docs/examples/' | xargs awk '
 		FNR <= 3 && /SPDX-License-Identifier: / { has[FILENAME] = 1 }
 		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] ": no SPDX line" }'
 }
 
-# Not in data/ (a core and its uop table have one name) and the fuzzers' corpus (names are hashes, or say what is in the file).
-# README, LICENSE and Makefile have the names that readers and tools look for.
+# Not in data/ (a core and its uop table have one name) and the fuzzers' corpus (names are hashes, or say what
+# is in the file). README, LICENSE and Makefile have the names that readers and tools look for.
 names() {
-	tracked | grep -v -e '^data/' -e '^tests/fuzz/corpus/' | sed 's|.*/||' | grep -vx -e README.md -e LICENSE -e Makefile |
+	tracked | grep -v -e '^data/' -e '^tests/fuzz/corpus/' | sed 's|.*/||' |
+		grep -vx -e README.md -e LICENSE -e Makefile |
 		sort | uniq -d | sed 's/$/: the name of two files/'
 }
 
@@ -34,8 +37,8 @@ folders() {
 	tracked src | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 24 { print $2 ": " $1 " files, more than 24" }'
 }
 
-# Tab stops of 8.  Not counted: rows of tables (.tsv), goldens and the corpus, which are as long as what they hold; pictures;
-# code blocks of .md files, which show what programs print.
+# Tab stops of 8. Not counted: rows of tables (.tsv), goldens and the corpus, which are as long as what they
+# hold; pictures; code blocks of .md files, which show what programs print.
 columns() {
 	tracked | grep -v -e '^tests/golden/' -e '^tests/fuzz/corpus/' -e '\.tsv$' -e '\.svg$' -e '^COPYING$' | xargs awk '
 	FNR == 1 { block = 0; page = FILENAME ~ /\.md$/ }
@@ -104,7 +107,8 @@ echo 'int g;' >src/room/bare.c
 mkdir src/other && cp src/room/good.c src/other/good.c
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do cp src/room/good.c "src/room/file$i.c"; done
 awk 'BEGIN { printf "/* "; for (i = 0; i < 13; i++) printf "ten chars "; print "*/" }' >>src/room/good.c
-awk 'BEGIN { print "\nstatic int\nlong_one(int a,\n\tint b)\n{"; for (i = 0; i < 100; i++) print "\ta += b;"; print "\treturn a;\n}" }' >>src/room/file1.c
+awk 'BEGIN { print "\nstatic int\nlong_one(int a,\n\tint b)\n{"; for (i = 0; i < 100; i++) print "\ta += b;";
+	print "\treturn a;\n}" }' >>src/room/file1.c
 git add .
 same "an ELF file and a large one are found" "$(faults binaries . | sort | tr '\n' ' ')" \
 	"large.txt: larger than 1 MB src/room/program: an ELF file "

@@ -10,7 +10,8 @@ expected="$TOP/tests/native/expected.tsv"
 # Every row names a microbenchmark.
 { "$MICRO" --list | cut -f1; echo mispredict; } | sort >"$work/all"
 grep -v '^#' "$expected" | cut -f1 | sort >"$work/rows"
-[ -z "$(comm -13 "$work/all" "$work/rows")" ] && ok "the table names microbenchmarks" || { bad "the table names unknown ones"; comm -13 "$work/all" "$work/rows"; }
+[ -z "$(comm -13 "$work/all" "$work/rows")" ] && ok "the table names microbenchmarks" ||
+	{ bad "the table names unknown ones"; comm -13 "$work/all" "$work/rows"; }
 
 # A sanitized model is slow: every eighth microbenchmark.
 case $SOFTPMU in */san/*) every=8 least=5 ;; *) every=1 least=50 ;; esac
@@ -19,9 +20,11 @@ expected=$work/expected
 
 column=2
 for core in skylake golden-cove; do
-	awk -F'\t' -v c=$column '!/^#/ && $c != "-" { print ($1 == "mispredict" ? "branch_random branch_predicted" : $1) }' "$expected" >"$work/names"
+	awk -F'\t' -v c=$column '!/^#/ && $c != "-" {
+		print ($1 == "mispredict" ? "branch_random branch_predicted" : $1) }' "$expected" >"$work/names"
 	# shellcheck disable=SC2046
-	"$TOP/experiments/native-page.sh" --model $core $(cat "$work/names") >"$work/$core" 2>"$work/err" || { bad "$core: the model runs them"; cat "$work/err"; }
+	"$TOP/experiments/native-page.sh" --model $core $(cat "$work/names") >"$work/$core" 2>"$work/err" ||
+		{ bad "$core: the model runs them"; cat "$work/err"; }
 	awk -F'\t' -v c=$column -v core=$core -v enough=$least '
 	NR == FNR { model[$1] = $2; next }
 	/^#/ || $c == "-" { next }
@@ -42,12 +45,14 @@ for core in skylake golden-cove; do
 			off++
 		}
 	}
-	END { printf "%s: %d as published, %d known to be missed, %d off\n", core, good, missed, off; exit off > 0 || good < enough }' \
+	END { printf "%s: %d as published, %d known to be missed, %d off\n", core, good, missed, off; exit off > 0 ||
+		good < enough }' \
 		"$work/$core" "$expected" && ok "$core shows what is published" || bad "$core"
 	column=$((column + 1))
 done
 
-# Zen 4 and 5: what their own mechanisms decide, as measured on one (docs/measured/accuracy.md, "Native check: zen4"; zen5.conf), within 3 %.
+# Zen 4 and 5: what their own mechanisms decide, as measured on one (docs/measured/accuracy.md, "Native check:
+# zen4"; zen5.conf), within 3 %.
 cat >"$work/zen4" <<'END'
 xchg	0.333	0.336
 forward	1	1
@@ -81,20 +86,25 @@ write_l2	1.36	1.39
 END
 for core in zen4 zen5; do
 	# shellcheck disable=SC2046
-	"$TOP/experiments/native-page.sh" --model $core $(cut -f1 "$work/$core") >"$work/model" 2>"$work/err" || { bad "$core: the model runs them"; cat "$work/err"; }
+	"$TOP/experiments/native-page.sh" --model $core $(cut -f1 "$work/$core") >"$work/model" 2>"$work/err" ||
+		{ bad "$core: the model runs them"; cat "$work/err"; }
 	awk -F'\t' -v core=$core 'NR == FNR { model[$1] = $2; next }
-	!($1 in model) || model[$1] < $2 * 0.97 || model[$1] > $3 * 1.03 { print "off: " core " " $1 " is " model[$1] ", measured " $2 " to " $3; off++ }
+	!($1 in model) || model[$1] < $2 * 0.97 || model[$1] > $3 * 1.03 {
+		print "off: " core " " $1 " is " model[$1] ", measured " $2 " to " $3; off++ }
 	END { exit off > 0 }' "$work/model" "$work/$core" && ok "$core shows what was measured on one" || bad "$core"
 done
 
-# The native side: a multiplication takes three additions on every x86 processor since Nehalem and Zen. The machine may be busy: three tries.
+# The native side: a multiplication takes three additions on every x86 processor since Nehalem and Zen. The
+# machine may be busy: three tries.
 for _ in 1 2 3; do
-	"$MICRO" --native imul >"$work/native" && awk -F'\t' '{ exit !($2 > 2.8 && $2 < 4.2 && $4 > 0.3) }' "$work/native" && break
+	"$MICRO" --native imul >"$work/native" && awk -F'\t' '{ exit !($2 > 2.8 && $2 < 4.2 && $4 > 0.3) }' \
+		"$work/native" && break
 done
-awk -F'\t' '{ exit !($2 > 2.8 && $2 < 4.2 && $4 > 0.3) }' "$work/native" && ok "natively IMUL takes 3 or 4 ADDs" || { bad "natively IMUL takes $(cat "$work/native")"; }
+awk -F'\t' '{ exit !($2 > 2.8 && $2 < 4.2 && $4 > 0.3) }' "$work/native" && ok "natively IMUL takes 3 or 4 ADDs" ||
+	{ bad "natively IMUL takes $(cat "$work/native")"; }
 
-# The report: where the core is the host's preset it judges what stays within L2, elsewhere it says whose columns they are.
-# Stand-ins: a host that is a Skylake, and the native figures of three microbenchmarks.
+# The report: where the core is the host's preset it judges what stays within L2, elsewhere it says whose
+# columns they are. Stand-ins: a host that is a Skylake, and the native figures of three microbenchmarks.
 cat >"$work/softpmu" <<'END'
 #!/bin/sh
 [ "$*" = "cpuid --core host -j" ] && { echo '{"core": "skylake", "signature": 329443, "family": 6}'; exit; }
@@ -120,14 +130,18 @@ stand_in() {	# [CORE]: the report with the stand-ins in place of the programs
 }
 stand_in >"$work/report" 2>"$work/err" || cat "$work/err"
 grep -q '^## Native check: skylake$' "$work/report" && ok "the host's preset is the default" || bad "the default"
-grep -q '^| add | 1.050 | \(0[.]99\|1[.]0\).* | 0.95 | good |' "$work/report" && grep -q '^| imul | 4.000 | .* | 0.75 | off |' "$work/report" &&
-	grep -q '^| chase_memory | 20.000 | [1-9].* | [1-9].* |  | ' "$work/report" && grep -q '^1 of 2 microbenchmarks that stay within L2 are within 12 %[.]$' "$work/report" &&
+grep -q '^| add | 1.050 | \(0[.]99\|1[.]0\).* | 0.95 | good |' "$work/report" &&
+	grep -q '^| imul | 4.000 | .* | 0.75 | off |' "$work/report" &&
+	grep -q '^| chase_memory | 20.000 | [1-9].* | [1-9].* |  | ' "$work/report" &&
+	grep -q '^1 of 2 microbenchmarks that stay within L2 are within 12 %[.]$' "$work/report" &&
 	ok "verdicts, but of memory" || { bad "verdicts"; cat "$work/report"; }
 stand_in golden-cove >"$work/report" 2>"$work/err" || cat "$work/err"
-grep -q "preset is skylake: the columns are two different machines, without a verdict" "$work/report" && ! grep -q -e good -e 'within 12' "$work/report" &&
+grep -q "preset is skylake: the columns are two different machines, without a verdict" "$work/report" &&
+	! grep -q -e good -e 'within 12' "$work/report" &&
 	ok "no verdict on another core" || { bad "another core"; cat "$work/report"; }
 "$TOP/experiments/native-page.sh" no-such-core >"$work/report" 2>"$work/err" && bad "an unknown core" ||
-	{ grep -q "unknown core 'no-such-core'" "$work/err" && ok "an unknown core" || { bad "message of an unknown core"; cat "$work/err"; }; }
+	{ grep -q "unknown core 'no-such-core'" "$work/err" && ok "an unknown core" ||
+	{ bad "message of an unknown core"; cat "$work/err"; }; }
 
 # Options.
 "$MICRO" no-such 5 2>/dev/null; [ $? = 2 ] && ok "an unknown microbenchmark" || bad "an unknown microbenchmark"
@@ -139,7 +153,8 @@ grep -q "preset is skylake: the columns are two different machines, without a ve
 if "$SOFTPMU" cpuid --core host >"$work/host" 2>"$work/why"; then
 	ok "the host has a preset: $(head -n 1 "$work/host")"
 else
-	[ "$(grep -c . "$work/why")" = 1 ] && grep -q 'no preset models this host, .* family .*model .*; nearest presets: [a-z]' "$work/why" &&
+	[ "$(grep -c . "$work/why")" = 1 ] &&
+		grep -q 'no preset models this host, .* family .*model .*; nearest presets: [a-z]' "$work/why" &&
 		ok "a host without preset is named" || { bad "a host without preset"; cat "$work/why"; }
 	for command in "stat true" "block --asm nop" "list"; do
 		# shellcheck disable=SC2086

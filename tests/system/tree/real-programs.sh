@@ -26,24 +26,30 @@ as_alone() {	# NAME softpmu-options -- command...: compares stdout and status
 	sed -i '/^\(Segmentation fault\|Aborted\)/d' native.err	# the shell's own word on a signal
 	start=$(date +%s)
 	# shellcheck disable=SC2086
-	timeout 300 "$SOFTPMU" stat -x, -e instructions,cycles -o counts $options -- "$@" >soft.out 2>soft.err </dev/null; soft=$?
+	timeout 300 "$SOFTPMU" stat -x, -e instructions,cycles -o counts $options -- "$@" >soft.out 2>soft.err \
+		</dev/null; soft=$?
 	took=$(($(date +%s) - start))
 	insns=$(awk -F, '/instructions/ { print $1 }' counts)
 	cycles=$(awk -F, '/cycles/ { print $1 }' counts)
 	ok=ok
 	[ "$native" = "$soft" ] || { ok=FAILED; echo "$name: exit status $soft, natively $native"; }
-	cmp -s native.out soft.out || { ok=FAILED; echo "$name: standard output differs:"; diff native.out soft.out | head -n 5; }
-	cmp -s native.err soft.err || { ok=FAILED; echo "$name: standard error differs:"; diff native.err soft.err | head -n 5; }
-	[ "${insns:-0}" -gt 1000 ] && [ "${cycles:-0}" -gt 1000 ] || { ok=FAILED; echo "$name: counts are missing: '$(cat counts)'"; }
+	cmp -s native.out soft.out || { ok=FAILED; echo "$name: standard output differs:"; diff native.out soft.out |
+		head -n 5; }
+	cmp -s native.err soft.err || { ok=FAILED; echo "$name: standard error differs:"; diff native.err soft.err |
+		head -n 5; }
+	[ "${insns:-0}" -gt 1000 ] && [ "${cycles:-0}" -gt 1000 ] ||
+		{ ok=FAILED; echo "$name: counts are missing: '$(cat counts)'"; }
 	# A sensible machine: between 0.05 and 6 instructions a cycle.
-	[ $((${insns:-0} / 6)) -le "${cycles:-0}" ] && [ $((${insns:-0} * 20)) -ge "${cycles:-0}" ] || { ok=FAILED; echo "$name: $insns instructions in $cycles cycles"; }
+	[ $((${insns:-0} / 6)) -le "${cycles:-0}" ] && [ $((${insns:-0} * 20)) -ge "${cycles:-0}" ] ||
+		{ ok=FAILED; echo "$name: $insns instructions in $cycles cycles"; }
 	[ $ok = ok ] || failed=$((failed + 1))
 	echo "$ok $name: $insns instructions, $cycles cycles, ${took}s"
 }
 as_alone bzip2 -- bzip2 -c numbers
 as_alone xz -- xz -1 -T1 -c numbers
 as_alone gzip -- gzip -nc numbers
-as_alone sqlite3 -- sqlite3 :memory: 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<5000) SELECT count(*), sum(x*x%7) FROM n;'
+as_alone sqlite3 -- sqlite3 :memory: \
+	'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<5000) SELECT count(*), sum(x*x%7) FROM n;'
 as_alone python3 -- /usr/bin/python3 -S sum.py
 as_alone perl -- perl words.pl
 as_alone gcc --follow -- gcc -O1 -c small.c -o small.o

@@ -29,7 +29,8 @@ edges() {
 	}' docs/tour.md)
 }
 
-[ "$(grep -c '^| `\(src\|include\)/' "$TOP/docs/tour.md")" -ge 15 ] && ok "a table of the rooms" || bad "no table in docs/tour.md"
+[ "$(grep -c '^| `\(src\|include\)/' "$TOP/docs/tour.md")" -ge 15 ] && ok "a table of the rooms" ||
+	bad "no table in docs/tour.md"
 for room in "$TOP"/src/*/; do
 	room=src/$(basename "$room")
 	grep -q "^| \`$room\` |" "$TOP/docs/tour.md" || bad "docs/tour.md: no row for $room"

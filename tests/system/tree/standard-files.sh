@@ -25,13 +25,16 @@ for closed in '<&-' '2>&-' '<&- 2>&-'; do
 done
 
 # What softpmu and the program print to a closed file goes nowhere, not into the files that softpmu writes.
-"$SOFTPMU" record -v -c 1000 -o perf.data --save-stream stream -- sh -c 'echo $((6 * 7))0042; echo $((6 * 7))0042 >&2' <&- >&- 2>&-
-if "$SOFTPMU" report -i perf.data >profile 2>err && [ ! -s err ] && grep -q 'sh' profile && ! grep -aq '420042\|Wrote' perf.data stream
+"$SOFTPMU" record -v -c 1000 -o perf.data --save-stream stream -- sh -c 'echo $((6 * 7))0042; echo $((6 * 7))0042 >&2' \
+	<&- >&- 2>&-
+if "$SOFTPMU" report -i perf.data >profile 2>err && [ ! -s err ] && grep -q 'sh' profile &&
+	! grep -aq '420042\|Wrote' perf.data stream
 then ok "perf.data and stream with all closed"
 else bad "perf.data or stream with all closed" err; fi
 
 "$SOFTPMU" stat -I 0.02 -e instructions --save-stream stream -- true 2>&-
-if "$SOFTPMU" stat -e instructions -o counts --replay stream 2>err && [ ! -s err ] && ! grep -aq 'instructions:u' stream; then ok "stream while counts go nowhere"
+if "$SOFTPMU" stat -e instructions -o counts --replay stream 2>err && [ ! -s err ] &&
+	! grep -aq 'instructions:u' stream; then ok "stream while counts go nowhere"
 else bad "stream while counts go nowhere" err; fi
 
 # The status tells that what was asked for could not be printed.

@@ -4,7 +4,8 @@
 . "$TOP/tests/lib.sh"
 prefix="$work/a prefix"
 mkdir -p "$prefix/bin" "$prefix/libexec/softpmu" "$prefix/share/softpmu" "$work/elsewhere" || exit 1
-cp "$SOFTPMU" "$prefix/bin/" && cp "$(dirname "$SOFTPMU")"/libexec/* "$prefix/libexec/softpmu/" && cp -r "$TOP"/data/* "$prefix/share/softpmu/" || exit 1
+cp "$SOFTPMU" "$prefix/bin/" && cp "$(dirname "$SOFTPMU")"/libexec/* "$prefix/libexec/softpmu/" &&
+	cp -r "$TOP"/data/* "$prefix/share/softpmu/" || exit 1
 ln -s "$prefix/bin/softpmu" "$work/link"
 cd "$work/elsewhere" || exit 1
 count() { "$@" stat -x, -e instructions "$PROGRAMS/reps" 2>&1 | cut -d, -f1; }

@@ -6,7 +6,8 @@ stat="$SOFTPMU stat --no-wrong-path -x, -e instructions"
 # is NAME WANTED-STATUS STATUS: nothing on standard error but what was expected, a count in the file
 is() {
 	n=$(cut -d, -f1 counts)
-	if [ "$2" = "$3" ] && [ "${n:-0}" -gt 100 ] && ! [ -s err ]; then ok "$1"; else bad "$1: exit $3, counts '$(cat counts)', said '$(cat err)'"; fi
+	if [ "$2" = "$3" ] && [ "${n:-0}" -gt 100 ] &&
+		! [ -s err ]; then ok "$1"; else bad "$1: exit $3, counts '$(cat counts)', said '$(cat err)'"; fi
 	rm -f counts err
 }
 # shellcheck disable=SC2086

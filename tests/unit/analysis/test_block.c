@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A block in a steady state: exact cycles, the bottleneck named, the dependency chain, loops, control flow, hostile bytes. */
+ * A block in a steady state: exact cycles, the bottleneck named, the dependency chain, loops, control flow,
+ * hostile bytes. */
 #include "analysis/block/block.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -142,9 +143,11 @@ static void test_a_loop_is_closed_by_a_fused_pair(void **state)
 static void test_without_a_period_no_cycle_at_the_ends_counts(void **state)
 {
 	(void)state;
-	/* vpaddw ymm0, ymm1, [r14]; vpcmpgtd ymm2, ymm3, [r14+64]; vpsubb ymm6, ymm7, [r14+192]; vpcmpgtd ymm2, ymm3, [r14+64]; xor rax, 44;
-	 * test rbx, rbx: four loads, two a cycle, behind which the other ports are bound in no order that comes back within 64 passes */
-	assert_true(cycles(NULL, "c4 c1 75 fd 06 c4 c1 65 66 56 40 c4 c1 45 f8 b6 c0 00 00 00 c4 c1 65 66 56 40 48 83 f0 2c 48 85 db", true) == 2);
+	/* vpaddw ymm0, ymm1, [r14]; vpcmpgtd ymm2, ymm3, [r14+64]; vpsubb ymm6, ymm7, [r14+192]; vpcmpgtd ymm2,
+	 * ymm3, [r14+64]; xor rax, 44; test rbx, rbx: four loads, two a cycle, behind which the other ports are
+	 * bound in no order that comes back within 64 passes */
+	assert_true(cycles(NULL, "c4 c1 75 fd 06 c4 c1 65 66 56 40 c4 c1 45 f8 b6 c0 00 00 00 c4 c1 65 66 56 40 48 83 "
+		"f0 2c 48 85 db", true) == 2);
 	assert_false(result.periodic);
 }
 static void test_a_loop_that_closes_itself_is_left_alone(void **state)
@@ -178,8 +181,10 @@ static void test_what_leaves_the_block_is_refused(void **state)
 static void test_no_block_depends_on_the_one_before(void **state)
 {
 	(void)state;
-	static const uint8_t one[] = { 0x48, 0x8b, 0x06, 0x48, 0x89, 0x07 }, other[] = { 0x48, 0x03, 0x46, 0x40, 0x48, 0xf7, 0xf1 };
-	const struct block_spec a = { .code = one, .bytes = sizeof one, .word_bytes = 8 }, b = { .code = other, .bytes = sizeof other, .word_bytes = 8 };
+	static const uint8_t one[] = { 0x48, 0x8b, 0x06, 0x48, 0x89, 0x07 }, other[] = { 0x48, 0x03, 0x46, 0x40, 0x48,
+		0xf7, 0xf1 };
+	const struct block_spec a = { .code = one, .bytes = sizeof one, .word_bytes = 8 }, b = { .code = other,
+		.bytes = sizeof other, .word_bytes = 8 };
 	struct block_engine *e = engine(NULL);
 	struct block_result first, between, again;
 	assert_int_equal(block_run(e, &a, &first, &err), 0);
@@ -195,9 +200,11 @@ static void test_the_timeline_holds_each_uop_in_order(void **state)
 	assert_true(result.timeline_uops > 20);
 	for (unsigned i = 0; i < result.timeline_uops; i++) {
 		const struct block_uop *u = &result.uop[i];
-		assert_true(u->fetch <= u->alloc && u->alloc <= u->ready && u->ready <= u->dispatch && u->dispatch <= u->complete && u->complete <= u->retire);
+		assert_true(u->fetch <= u->alloc && u->alloc <= u->ready && u->ready <= u->dispatch &&
+			u->dispatch <= u->complete && u->complete <= u->retire);
 		if (i)
-			assert_true(u->retire >= u[-1].retire && u->insn + 2 * u->iteration >= u[-1].insn + 2 * u[-1].iteration);
+			assert_true(u->retire >= u[-1].retire && u->insn + 2 * u->iteration >= u[-1].insn +
+				2 * u[-1].iteration);
 	}
 	char *text = block_timeline(&result, 100);
 	assert_non_null(strstr(text, "imul"));
@@ -216,7 +223,8 @@ static void test_any_bytes_are_survived(void **state)
 			seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
 			code[k] = (uint8_t)(seed >> 56);
 		}
-		const struct block_spec spec = { .code = code, .bytes = 1 + i % sizeof code, .word_bytes = i & 1 ? 8 : 4, .loop = i & 2, .copies = 4, .detail = true };
+		const struct block_spec spec = { .code = code, .bytes = 1 + i % sizeof code, .word_bytes = i & 1 ? 8
+			: 4, .loop = i & 2, .copies = 4, .detail = true };
 		struct block_result r;
 		int rc = block_run(e, &spec, &r, &err);
 		ran += !rc;

@@ -52,7 +52,8 @@ static void test_blocks_come_out_in_order(void **state)
 static void test_an_error_is_its_own_blocks_with_its_line(void **state)
 {
 	(void)state;
-	static const char *const text[] = { "nop", "nop\nnop\nfoo rax", "add al", "call nowhere", "ret", "mov rax, [rbx" };
+	static const char *const text[] = { "nop", "nop\nnop\nfoo rax", "add al", "call nowhere", "ret",
+		"mov rax, [rbx" };
 	assemble(text, 6, 8);
 	is_code(0, "\x90", 1);
 	is_error(1, 3, "no such instruction");
@@ -74,7 +75,8 @@ static void test_a_label_belongs_to_its_block(void **state)
 static void test_a_block_cannot_reach_into_the_others(void **state)
 {
 	(void)state;
-	static const char *const text[] = { ".rept 4", "nop", "/* open", ".macro m", ".att_syntax; nop", "add rax, rbx", ".section .data; nop",
+	static const char *const text[] = { ".rept 4", "nop", "/* open", ".macro m", ".att_syntax; nop", "add rax, rbx",
+		".section .data; nop",
 		"x: .incbin \"/etc/passwd\"", "nop \\\n nop", ".if 0", "ret" };
 	assemble(text, 11, 8);
 	is_error(0, 1, "directive .rept");
@@ -111,7 +113,8 @@ static void test_nothing_is_left_behind(void **state)
 static void test_digits_are_bytes(void **state)
 {
 	(void)state;
-	static const char *const good[] = { "48 01 d8", "4801D8", "\\x48\\x01\\xd8", "0x48,0x01, 0xd8", " 48\n01\td8 " }, *const bad[] = { "4", "48 0", "4g", "48-01" };
+	static const char *const good[] = { "48 01 d8", "4801D8", "\\x48\\x01\\xd8", "0x48,0x01, 0xd8",
+		" 48\n01\td8 " }, *const bad[] = { "4", "48 0", "4g", "48-01" };
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
 		uint8_t *code;
 		size_t n;
@@ -132,8 +135,10 @@ static void test_a_range_of_this_program_is_its_code(void **state)
 	uint8_t *code;
 	size_t n;
 	int word_bytes;
-	assert_int_equal(asm_elf("/proc/self/exe", UINT64_MAX - 16, UINT64_MAX, &code, &n, &word_bytes, &err), ERR_INPUT);
-	assert_int_equal(asm_elf("/proc/self/exe", 0, 4, &code, &n, &word_bytes, &err), 0);	/* position-independent: the header */
+	assert_int_equal(asm_elf("/proc/self/exe", UINT64_MAX - 16, UINT64_MAX, &code, &n, &word_bytes, &err),
+		ERR_INPUT);
+	/* position-independent: the header */
+	assert_int_equal(asm_elf("/proc/self/exe", 0, 4, &code, &n, &word_bytes, &err), 0);
 	assert_memory_equal(code, "\x7f" "ELF", 4);
 	assert_int_equal(word_bytes, 8);
 	free(code);

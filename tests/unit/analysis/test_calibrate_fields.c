@@ -11,9 +11,10 @@
 #include <string.h>
 #include "data_dir.h"
 
-/* bytes; ms in which others push a line out of L3; instructions; per cent of the groups that others disturb, who make a value up to three times of it;
- * one point's groups, if it has a name; a TLB for huge pages, too; L1D loses all lines as soon as it is too small; stride.N in L2 and in L3; a XOR of a
- * register with itself, 1/6 if 0, and under the model of the base, not run if 0 */
+/* bytes; ms in which others push a line out of L3; instructions; per cent of the groups that others disturb,
+ * who make a value up to three times of it; one point's groups, if it has a name; a TLB for huge pages, too;
+ * L1D loses all lines as soon as it is too small; stride.N in L2 and in L3; a XOR of a register with itself,
+ * 1/6 if 0, and under the model of the base, not run if 0 */
 struct made_up {
 	double l1, l2, l3, others;
 	uint32_t window;
@@ -70,13 +71,16 @@ static void fit(const struct made_up *m, struct core_config *c, struct cal_field
 	struct cal_probe *p;
 	uint32_t seed = m->seed;
 	size_t count = cal_probes(&p);
-	struct cal_native host = { .ghz = 3.5, .ghz_low = 3.5, .ghz_high = 3.5, .value = calloc(count, sizeof *host.value) };
+	struct cal_native host = { .ghz = 3.5, .ghz_low = 3.5, .ghz_high = 3.5, .value = calloc(count,
+		sizeof *host.value) };
 	double *first = calloc(count, sizeof *first);
 	assert_int_equal(core_config_load(c, data_dir(), m->core ? m->core : "golden-cove", NULL), 0);
 	for (size_t i = 0; i < count; i++) {
 		double y = p[i].family == CAL_HUGE || p[i].family == CAL_CHASE ? level(m, p[i].param) :
 			p[i].family == CAL_WINDOW ? (p[i].param < m->window ? 200 : 400) :
-			p[i].family == CAL_STRIDE && m->stride ? p[i].param <= m->l2 ? m->stride : m->stride_l3 : p[i].family == CAL_CODE && m->code ? (p[i].param <= m->code ? 0.17 : 0.5) : p[i].family == CAL_ZEROS ? m->zeros ? m->zeros : 1 / 6. : -1;
+			p[i].family == CAL_STRIDE && m->stride ? p[i].param <= m->l2 ? m->stride : m->stride_l3
+				: p[i].family == CAL_CODE && m->code ? (p[i].param <= m->code ? 0.17 : 0.5)
+				: p[i].family == CAL_ZEROS ? m->zeros ? m->zeros : 1 / 6. : -1;
 		first[i] = p[i].family == CAL_ZEROS && m->zeros_base ? m->zeros_base : -1;
 		if (m->small_huge && p[i].family == CAL_HUGE && p[i].param > c->dtlb_entries * 4096.)
 			y += c->stlb_latency * (1 - c->dtlb_entries * 4096. / p[i].param);
@@ -133,7 +137,8 @@ static void test_a_width_with_which_the_model_does_as_the_host_stays(void **stat
 	(void)state;
 	struct core_config c;
 	struct cal_fields f;
-	struct made_up m = { .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen5", .zeros = 0.143, .zeros_base = 0.149 };
+	struct made_up m = { .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen5",
+		.zeros = 0.143, .zeros_base = 0.149 };
 	fit(&m, &c, &f);	/* seven of eight a cycle, as the uop cache delivers them */
 	assert_int_equal(verdict(&f, "alloc.width"), CAL_AGREES);
 	assert_int_equal(c.alloc_width, 8);
@@ -155,9 +160,11 @@ static void test_what_others_take_of_l3_leaves_its_size(void **state)
 	assert_int_equal(verdict(&f, "l3.size"), CAL_REFUSED);
 	assert_int_equal(verdict(&f, "l3.others"), CAL_FITTED);
 	for (double bytes = 4 << 20; bytes <= 32 << 20; bytes *= 2)
-		assert_true(fabs(core_fall_per_cent(&c.l3_others, age_of(bytes)) - 100 * exp(-pow(age_of(bytes) / 2, 2))) < 3);
+		assert_true(fabs(core_fall_per_cent(&c.l3_others, age_of(bytes)) - 100 * exp(-pow(age_of(bytes) / 2,
+			2))) < 3);
 	/* a size of which a quarter is gone does not fit: others, too, where the base's L3 is larger */
-	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen5", .soft = true }, &c, &f);
+	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen5",
+		.soft = true }, &c, &f);
 	assert_int_equal(verdict(&f, "l3.others"), CAL_FITTED);
 	assert_int_equal(verdict(&f, "l3.size"), CAL_REFUSED);
 	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen5" }, &c, &f);
@@ -199,7 +206,8 @@ static void test_a_stride_without_a_wait_a_page_is_asked_for_beyond_it(void **st
 	(void)state;
 	struct core_config c;
 	struct cal_fields f;
-	struct made_up m = { .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 1e12, .window = 250, .core = "zen4", .stride = 4.05, .stride_l3 = 4.3 };
+	struct made_up m = { .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 1e12, .window = 250, .core = "zen4", .stride = 4.05,
+		.stride_l3 = 4.3 };
 	fit(&m, &c, &f);
 	assert_int_equal(c.prefetch_l1d_ip_pages, 1);
 	assert_int_equal(c.prefetch_l1d_ip_distance, 9);	/* 43 cycles without the TLB's: one of ten waits */
@@ -214,7 +222,8 @@ static void test_what_is_fitted_goes_together(void **state)
 	struct core_config c;
 	struct cal_fields f;
 	struct err err = { 0 };
-	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen4", .code = 2048 }, &c, &f);
+	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen4",
+		.code = 2048 }, &c, &f);
 	assert_true(c.dsb_ways < 12);	/* fewer than the lines that a window of the base may have */
 	assert_int_equal(c.dsb_window_lines, c.dsb_ways);
 	assert_int_equal(core_config_check(&c, &err), 0);
@@ -254,7 +263,8 @@ static void test_pages_frames_are_asked_for_where_l2_is_half_full_and_more(void 
 		host.value[i] = (struct cal_value){ .cycles = 20, .low = 20, .high = 20 };
 	assert_true(cal_scatter_wants(&c, p, count, &host, wanted));
 	for (size_t i = 0; i < count; i++) {
-		assert_int_equal(wanted[i], p[i].family == CAL_CHASE && p[i].param >= 512 << 10 && p[i].param <= 1 << 20);
+		assert_int_equal(wanted[i], p[i].family == CAL_CHASE && p[i].param >= 512 << 10 &&
+			p[i].param <= 1 << 20);
 		model[i] = wanted[i] ? 20 * exp(i & 1 ? 0.1 : -0.1) : 1000;
 	}
 	assert_true(fabs(cal_off(count, &host, wanted, model) - 0.1) < 1e-9);
@@ -267,7 +277,8 @@ static void test_pages_frames_are_asked_for_where_l2_is_half_full_and_more(void 
 	free(p);
 }
 
-static const struct made_up as_zen4 = { .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 32 << 20, .window = 310, .core = "zen4", .code = 5200 };
+static const struct made_up as_zen4 = { .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 32 << 20, .window = 310, .core = "zen4",
+	.code = 5200 };
 
 static void same_sizes(const struct core_config *c, const struct core_config *base)
 {
@@ -339,16 +350,20 @@ static void test_the_age_of_what_a_chain_meets_is_since_its_linking(void **state
 	(void)state;
 	struct cal_probe *p;
 	size_t count = cal_probes(&p);
-	const struct cal_probe *chain = p + cal_find(p, count, "chase.8M"), *stride = p + cal_find(p, count, "stride.8M"), *add = p + cal_find(p, count, "add");
+	const struct cal_probe *chain = p + cal_find(p, count, "chase.8M"), *stride = p + cal_find(p, count,
+		"stride.8M"), *add = p + cal_find(p, count, "add");
 	const double places = 8 << 20 >> 6;
 	assert_true(cal_places(chain) == places && cal_places(stride) == places / 4 && cal_places(add) == 0);
-	const double age = cal_model_age(chain, 32736, 10, 1000, 50), waited = cal_model_age(chain, 32736, 10, 21000, 50);
+	const double age = cal_model_age(chain, 32736, 10, 1000, 50), waited = cal_model_age(chain, 32736, 10, 21000,
+		50);
 	assert_true(fabs(waited - age - 20000) < 1e-6);
-	const double met = (age - 10 * places - 1000) / (50 / 2. * 4096);	/* half of 4096 accesses, less what was linked before the middle of them */
+	/* half of 4096 accesses, less what was linked before the middle of them */
+	const double met = (age - 10 * places - 1000) / (50 / 2. * 4096);
 	assert_true(met < 1 && met > 0);
 	assert_true(cal_model_age(chain, 200000, 10, 1000, 50) < 0);	/* a lap further */
 	assert_true(cal_model_age(chain, 0, 10, 1000, 50) < 0 && cal_model_age(add, 32736, 10, 1000, 50) < 0);
-	assert_true(cal_model_age(chain, 32736, 10, -1, 50) > cal_model_age(chain, 32736, 10, 4096 * 50, 50) - 1);	/* the accesses before it */
+	/* the accesses before it */
+	assert_true(cal_model_age(chain, 32736, 10, -1, 50) > cal_model_age(chain, 32736, 10, 4096 * 50, 50) - 1);
 	free(p);
 }
 
@@ -369,12 +384,14 @@ static void test_what_the_model_tries_is_asked_of_chains_that_show_it(void **sta
 	assert_int_equal(core_config_set(&c, "l3.others=0.5:100 4:0", NULL), 0);
 	assert_true(cal_room_wants(&c, p, count, &host, wanted));
 	for (size_t i = 0; i < count; i++) {
-		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && p[i].param >= 4 << 20 && p[i].param <= 16 << 20);
+		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && p[i].param >= 4 << 20 &&
+			p[i].param <= 16 << 20);
 		host.value[i].age_ms = 0.6;
 	}
 	assert_false(cal_room_wants(&c, p, count, &host, wanted));	/* too old */
 	cal_room_is(&c, &f, &base, 12, 0.1);
-	assert_true(c.l3_ways == 12 && c.l3_size == 24 << 20 && verdict(&f, "l3.ways") == CAL_FITTED && verdict(&f, "l3.size") == CAL_FITTED);
+	assert_true(c.l3_ways == 12 && c.l3_size == 24 << 20 && verdict(&f, "l3.ways") == CAL_FITTED &&
+		verdict(&f, "l3.size") == CAL_FITTED);
 	cal_room_is(&c, &f, &base, 16, 0.1);
 	assert_true(c.l3_ways == 16 && c.l3_size == 32 << 20 && verdict(&f, "l3.ways") == CAL_AGREES);
 	c.prefetch_l1d_ip_pages = 0;
@@ -382,21 +399,27 @@ static void test_what_the_model_tries_is_asked_of_chains_that_show_it(void **sta
 	c.prefetch_l1d_ip_pages = 1;
 	assert_true(cal_distance_wants(&c, p, count, &host, false, wanted));
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && (p[i].param == 2 << 20 || p[i].param == 4 << 20));
-	assert_true(cal_distance_wants(&c, p, count, &host, true, wanted));	/* with memory's, once its reads are known */
+		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && (p[i].param == 2 << 20 ||
+			p[i].param == 4 << 20));
+	/* with memory's, once its reads are known */
+	assert_true(cal_distance_wants(&c, p, count, &host, true, wanted));
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && (p[i].param == 2 << 20 || p[i].param == 4 << 20 || p[i].param == 64 << 20));
+		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && (p[i].param == 2 << 20 ||
+			p[i].param == 4 << 20 || p[i].param == 64 << 20));
 	assert_true(cal_uneven_wants(&c, p, count, &host, wanted));
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && p[i].param >= 64 << 20);
 	cal_uneven_is(&c, &f, &base, 20, 0.1);
-	assert_true(fabs(c.dram_others_ns - base.dram_others_ns / 5) < 1e-9 && verdict(&f, "dram.others_ns") == CAL_FITTED);
-	assert_true(fabs(c.dram_others_ns + c.dram_latency_ns - base.dram_others_ns - base.dram_latency_ns) < 1e-9);	/* the mean stays */
+	assert_true(fabs(c.dram_others_ns - base.dram_others_ns / 5) < 1e-9 &&
+		verdict(&f, "dram.others_ns") == CAL_FITTED);
+	/* the mean stays */
+	assert_true(fabs(c.dram_others_ns + c.dram_latency_ns - base.dram_others_ns - base.dram_latency_ns) < 1e-9);
 	cal_uneven_set(&c, &base, 0);
 	assert_false(cal_uneven_wants(&c, p, count, &host, wanted));	/* all reads take as long: */
 	assert_true(cal_distance_wants(&c, p, count, &host, false, wanted));	/* the distance shows there, too */
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && (p[i].param == 2 << 20 || p[i].param == 4 << 20 || p[i].param == 64 << 20));
+		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && (p[i].param == 2 << 20 ||
+			p[i].param == 4 << 20 || p[i].param == 64 << 20));
 	cal_distance_is(&c, &f, &base, 9, 0.1);
 	assert_true(c.prefetch_l1d_ip_distance == 9 && verdict(&f, "prefetch.l1d_ip_distance") == CAL_FITTED);
 	free(host.value);
@@ -404,7 +427,8 @@ static void test_what_the_model_tries_is_asked_of_chains_that_show_it(void **sta
 	free(p);
 }
 
-/* Under a model in which a chain of `at` bytes finds less than the host's, or more, by the cycles of 3 % of all lines. */
+/* Under a model in which a chain of `at` bytes finds less than the
+ * host's, or more, by the cycles of 3 % of all lines. */
 static double left_after_a_step(double at, double sign, bool hidden)
 {
 	struct cal_probe *p;
@@ -417,7 +441,8 @@ static double left_after_a_step(double at, double sign, bool hidden)
 	c = base;
 	assert_int_equal(core_config_set(&c, "l3.others=0.2:60 4:0", NULL), 0);
 	for (size_t i = 0; i < count; i++) {
-		const double y = p[i].param <= c.l2_size ? 14 : p[i].param <= 2 << 20 ? (hidden && p[i].param == 2 << 20 ? 200 : 50) : p[i].param < 64 << 20 ? 200 : 450;
+		const double y = p[i].param <= c.l2_size ? 14 : p[i].param <= 2 << 20 ? (hidden && p[i].param == 2 << 20
+			? 200 : 50) : p[i].param < 64 << 20 ? 200 : 450;
 		if (p[i].family == CAL_CHASE)
 			host.value[i] = (struct cal_value){ y, y, y, age_of(p[i].param), 0 };
 		model[i] = p[i].family == CAL_CHASE ? y + (p[i].param == at ? sign * 12 : 0) : -1;
@@ -425,7 +450,8 @@ static double left_after_a_step(double at, double sign, bool hidden)
 	cal_refine(&c, &out, &base, p, count, &host, model, model, false);
 	const double left = core_fall_per_cent(&c.l3_others, age_of(at));
 	if (hidden)
-		assert_true(verdict(&out, "l3.latency_ns") == CAL_REFUSED && strstr(why(&out, "l3.latency_ns"), "other programs have pushed lines out"));
+		assert_true(verdict(&out, "l3.latency_ns") == CAL_REFUSED && strstr(why(&out, "l3.latency_ns"),
+			"other programs have pushed lines out"));
 	free(model);
 	free(host.value);
 	free(p);
@@ -467,7 +493,8 @@ static void test_each_level_takes_longer_than_the_one_before(void **state)
 	assert_int_equal(core_config_load(&base, data_dir(), "golden-cove", NULL), 0);
 	for (size_t i = 0; i < count; i++)
 		model[i] = -1;
-	const struct { double host, model; uint32_t latency, code; } step[] = { { 42, 16, 42, 42 }, { 18, 42, 18, 20 }, { 6, 18, 6, 20 }, { 2, 6, 6, 20 } };
+	const struct { double host, model; uint32_t latency, code; } step[] = { { 42, 16, 42, 42 }, { 18, 42, 18, 20 },
+		{ 6, 18, 6, 20 }, { 2, 6, 6, 20 } };
 	c = base;
 	for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
 		host.value[probe] = (struct cal_value){ step[i].host, step[i].host, step[i].host, 0, 0 };
@@ -503,11 +530,17 @@ int main(void)
 		cmocka_unit_test(test_a_width_with_which_the_model_does_as_the_host_stays),
 		cmocka_unit_test(test_what_others_take_of_l3_leaves_its_size),
 		cmocka_unit_test(test_pages_frames_are_asked_for_where_l2_is_half_full_and_more),
-		cmocka_unit_test(test_huge_pages_that_miss_tlbs_as_small_ones_are_small), cmocka_unit_test(test_an_l1d_that_loses_all_is_lru),
-		cmocka_unit_test(test_a_stride_without_a_wait_a_page_is_asked_for_beyond_it), cmocka_unit_test(test_what_is_fitted_goes_together), cmocka_unit_test(test_a_flat_host_changes_no_size),
-		cmocka_unit_test(test_one_noisy_point_changes_no_size), cmocka_unit_test(test_a_loaded_host_changes_no_size),
-		cmocka_unit_test(test_a_level_that_was_not_seen_says_nothing_of_others), cmocka_unit_test(test_what_others_leave_follows_what_the_model_is_off), cmocka_unit_test(test_what_the_model_tries_is_asked_of_chains_that_show_it),
-		cmocka_unit_test(test_a_level_that_others_hide_leaves_the_latency), cmocka_unit_test(test_the_age_of_what_a_chain_meets_is_since_its_linking),
+		cmocka_unit_test(test_huge_pages_that_miss_tlbs_as_small_ones_are_small),
+		cmocka_unit_test(test_an_l1d_that_loses_all_is_lru),
+		cmocka_unit_test(test_a_stride_without_a_wait_a_page_is_asked_for_beyond_it),
+		cmocka_unit_test(test_what_is_fitted_goes_together), cmocka_unit_test(test_a_flat_host_changes_no_size),
+		cmocka_unit_test(test_one_noisy_point_changes_no_size),
+		cmocka_unit_test(test_a_loaded_host_changes_no_size),
+		cmocka_unit_test(test_a_level_that_was_not_seen_says_nothing_of_others),
+		cmocka_unit_test(test_what_others_leave_follows_what_the_model_is_off),
+		cmocka_unit_test(test_what_the_model_tries_is_asked_of_chains_that_show_it),
+		cmocka_unit_test(test_a_level_that_others_hide_leaves_the_latency),
+		cmocka_unit_test(test_the_age_of_what_a_chain_meets_is_since_its_linking),
 		cmocka_unit_test(test_each_level_takes_longer_than_the_one_before),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,7 +114,8 @@ static void test_single_disturbed_points_move_no_knee(void **state)
 		step(512, 4, 14);
 		y[at] *= 20;
 		most[at] = y[at];
-		if (x[at] > 512 / 2.5 && x[at] <= 512) {	/* at the knee it would: the last that fits is not seen, or the curve falls there */
+		/* at the knee it would: the last that fits is not seen, or the curve falls there */
+		if (x[at] > 512 / 2.5 && x[at] <= 512) {
 			assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
 			assert_non_null(strstr(err.text, "too noisy"));
 			continue;
@@ -227,7 +228,7 @@ static void test_a_knee_is_right_or_refused(void **state)
 			assert_true(k.fits > 500 && k.fits <= 512 && k.fails > 512 && k.fails < 730);
 			found[l]++;
 		}
-	assert_true(found[0] > 1500);	/* a share of 0.98^10: two points decide that a repeat of may be on both levels */
+	assert_true(found[0] > 1500); /* a share of 0.98^10: two points decide that a repeat of may be on both levels */
 }
 
 static void test_of_two_steps_the_first_is_found_if_its_upper_level_is_told(void **state)
@@ -320,7 +321,8 @@ static void test_a_level_is_the_median_of_its_points(void **state)
 	assert_int_equal(cal_fit_level(&level, x, y, N, 0, 2048, 0.2, NULL), ERR_UNSUPPORTED);
 }
 
-/* Chases in a cache of 50 cycles from which others push lines out within 2 ms, memory 450; the lines were used so long before as is linked meanwhile. */
+/* Chases in a cache of 50 cycles from which others push lines out within 2 ms,
+ * memory 450; the lines were used so long before as is linked meanwhile. */
 static void chases(double shape)
 {
 	for (int i = 0; i < N; i++) {

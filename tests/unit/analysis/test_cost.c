@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What events cost: marginal cost, busy cycles, the decomposition, and the table of events (analysis/cost/cost.h, busy.h). */
+ * What events cost: marginal cost, busy cycles, the decomposition, and the table of events
+ * (analysis/cost/cost.h, busy.h). */
 #include "analysis/cost/busy_cycles.h"
 #include "analysis/cost/cost.h"
 #include "session_fixture.h"
@@ -10,7 +11,8 @@ static void test_marginal_cost_is_cycles_saved_by_events_removed(void **state)
 {
 	const char *why = NULL;
 	(void)state;
-	assert_float_equal(cost_marginal(COST_REMOVES, 2000, 100, 1600, 90, &why), 40, 0);	/* the example of US 2005/0273310 */
+	/* the example of US 2005/0273310 */
+	assert_float_equal(cost_marginal(COST_REMOVES, 2000, 100, 1600, 90, &why), 40, 0);
 	assert_null(why);
 	assert_float_equal(cost_marginal(COST_FREES, 2000, 100, 1600, 100, &why), 4, 0);
 	assert_null(why);
@@ -83,7 +85,8 @@ static void test_every_event_has_a_tag_or_a_reason_on_every_preset(void **state)
 			double each = e->analytic(&c, &how);
 			assert_non_null(how);
 			assert_true(isnan(each) || !tag || each >= 0);
-			for (unsigned try = 0; try < COST_TRIES; try++) {	/* what it writes of the change is the change */
+			/* what it writes of the change is the change */
+			for (unsigned try = 0; try < COST_TRIES; try++) {
 				struct core_config changed = c, again = c;
 				char text[256] = "", *save = NULL;
 				why = NULL;
@@ -93,7 +96,8 @@ static void test_every_event_has_a_tag_or_a_reason_on_every_preset(void **state)
 				}
 				if (core_config_check(&changed, &err))
 					fail_msg("%s %s: %s", name[k], text, err.text);
-				for (char *field = strtok_r(text, ",", &save); field; field = strtok_r(NULL, ",", &save))
+				for (char *field = strtok_r(text, ",", &save); field; field = strtok_r(NULL, ",",
+					&save))
 					if (core_config_set(&again, field, &err))
 						fail_msg("%s: %s", field, err.text);
 				if (memcmp(&again, &changed, sizeof again))
@@ -122,8 +126,10 @@ static void run_one(struct cost_run *r)
 	fixture_begin(&f, 1000);
 	fixture_uop(&f, 0x10, whole | SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_MISS) | SPMU_DID(L3_MISS), 0, 0);
 	f.r[0].dispatch = 1, f.r[0].complete = 101, f.r[0].retire = 103;
-	f.r[f.b.count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .signal = SPMU_SIG_L3_PENDING, .did = 1, .begin = 10, .end = 90 };
-	struct spmu_record *b = fixture_uop(&f, 0x14, whole | SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(MISPREDICTED), 0, 0);
+	f.r[f.b.count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .signal = SPMU_SIG_L3_PENDING,
+		.did = 1, .begin = 10, .end = 90 };
+	struct spmu_record *b = fixture_uop(&f, 0x14, whole | SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(MISPREDICTED),
+		0, 0);
 	b->dispatch = 2, b->complete = 3, b->retire = 103;
 	struct spmu_record *n = fixture_uop(&f, 0x18, whole, 0, 0, 0);
 	n->fetch = 20, n->alloc = n->ready = n->dispatch = 105, n->complete = 106, n->retire = 110;

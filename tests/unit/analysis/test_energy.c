@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Energy: the table is whole and strict, parts take what they do and leak by their size, and activity is counted as it happened. */
+ * Energy: the table is whole and strict, parts take what they do and leak by their size, and activity is
+ * counted as it happened. */
 #include "analysis/cost/energy.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +76,8 @@ static void test_a_part_takes_by_its_size(void **state)
 	assert_true(whole.total > 0 && whole.total - whole.fixed < 1e-6 * whole.total);
 	c.l1d_size /= 2;
 	energy_bill(&half, &m, &c, &a);
-	assert_true(half.part[ENERGY_l1d] / whole.part[ENERGY_l1d] > 0.4999 && half.part[ENERGY_l1d] / whole.part[ENERGY_l1d] < 0.5001);
+	assert_true(half.part[ENERGY_l1d] / whole.part[ENERGY_l1d] > 0.4999 &&
+		half.part[ENERGY_l1d] / whole.part[ENERGY_l1d] < 0.5001);
 	c.lsd_size = 0;
 	energy_bill(&none, &m, &c, &a);
 	assert_true(none.part[ENERGY_loop_buffer] < 1e-12 && half.part[ENERGY_loop_buffer] > 0);
@@ -92,9 +94,12 @@ static void test_activity_is_what_the_records_say(void **state)
 {
 	(void)state;
 	const struct spmu_record r[] = {
-		{ .is = SPMU_IS(SLOT) | SPMU_IS(EXEC) | SPMU_IS(LOAD), .did = SPMU_DID(RETIRED) | SPMU_DID(FROM_DSB) | SPMU_DID(DTLB_MISS) },
-		{ .is = SPMU_IS(SLOT) | SPMU_IS(EXEC) | SPMU_IS(BRANCH) | SPMU_IS(INDIRECT), .did = SPMU_DID(RETIRED) | SPMU_DID(MISPREDICTED) | SPMU_DID(FROM_MITE) },
-		{ .is = SPMU_IS(SLOT) | SPMU_IS(EXEC) | SPMU_IS(LOAD), .did = SPMU_DID(FROM_DSB) },	/* of a wrong path */
+		{ .is = SPMU_IS(SLOT) | SPMU_IS(EXEC) | SPMU_IS(LOAD), .did = SPMU_DID(RETIRED) | SPMU_DID(FROM_DSB) |
+		SPMU_DID(DTLB_MISS) },
+		{ .is = SPMU_IS(SLOT) | SPMU_IS(EXEC) | SPMU_IS(BRANCH) | SPMU_IS(INDIRECT), .did = SPMU_DID(RETIRED) |
+		SPMU_DID(MISPREDICTED) | SPMU_DID(FROM_MITE) },
+		/* of a wrong path */
+		{ .is = SPMU_IS(SLOT) | SPMU_IS(EXEC) | SPMU_IS(LOAD), .did = SPMU_DID(FROM_DSB) },
 		{ .kind = SPMU_REC_SIGNAL, .signal = SPMU_SIG_CYCLES, .begin = 5, .end = 25 },
 		{ .kind = SPMU_REC_SIGNAL, .signal = SPMU_SIG_L2_PF_MISS, .did = 3 },
 		{ .kind = SPMU_REC_SIGNAL, .signal = SPMU_SIG_L2_PF_HIT, .did = 2 },
@@ -104,9 +109,12 @@ static void test_activity_is_what_the_records_say(void **state)
 	struct energy_activity a = { 0 };
 	energy_batch(&a, &b);
 	const struct { enum energy_count what; uint64_t n; } want[] = {
-		{ ENERGY_COUNT_cycles, 20 }, { ENERGY_COUNT_instructions, 2 }, { ENERGY_COUNT_slots, 3 }, { ENERGY_COUNT_uops, 3 }, { ENERGY_COUNT_loads, 2 },
-		{ ENERGY_COUNT_integer, 1 }, { ENERGY_COUNT_branches, 1 }, { ENERGY_COUNT_indirect, 1 }, { ENERGY_COUNT_mispredicts, 1 }, { ENERGY_COUNT_dsb, 2 },
-		{ ENERGY_COUNT_mite, 1 }, { ENERGY_COUNT_dtlb_misses, 1 }, { ENERGY_COUNT_walks, 1 }, { ENERGY_COUNT_l2_requests, 5 },
+		{ ENERGY_COUNT_cycles, 20 }, { ENERGY_COUNT_instructions, 2 }, { ENERGY_COUNT_slots, 3 },
+		{ ENERGY_COUNT_uops, 3 }, { ENERGY_COUNT_loads, 2 },
+		{ ENERGY_COUNT_integer, 1 }, { ENERGY_COUNT_branches, 1 }, { ENERGY_COUNT_indirect, 1 },
+		{ ENERGY_COUNT_mispredicts, 1 }, { ENERGY_COUNT_dsb, 2 },
+		{ ENERGY_COUNT_mite, 1 }, { ENERGY_COUNT_dtlb_misses, 1 }, { ENERGY_COUNT_walks, 1 },
+		{ ENERGY_COUNT_l2_requests, 5 },
 		{ ENERGY_COUNT_l2_prefetches, 5 }, { ENERGY_COUNT_l2_prefetch_misses, 3 }, { ENERGY_COUNT_stores, 0 },
 	};
 	for (size_t i = 0; i < sizeof want / sizeof *want; i++)
@@ -116,8 +124,10 @@ static void test_activity_is_what_the_records_say(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_part_has_a_line_with_a_source), cmocka_unit_test(test_what_is_no_table_is_refused),
-		cmocka_unit_test(test_a_part_takes_by_its_size), cmocka_unit_test(test_activity_is_what_the_records_say),
+		cmocka_unit_test(test_every_part_has_a_line_with_a_source),
+			cmocka_unit_test(test_what_is_no_table_is_refused),
+		cmocka_unit_test(test_a_part_takes_by_its_size),
+		cmocka_unit_test(test_activity_is_what_the_records_say),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,8 @@ static void finish(uint32_t cycles)
 }
 
 /* An instruction of one uop that goes through the stages in these cycles. */
-static struct spmu_record *insn(uint64_t ip, uint64_t is, uint64_t did, uint32_t alloc, uint32_t ready, uint32_t dispatch, uint32_t complete,
+static struct spmu_record *insn(uint64_t ip, uint64_t is, uint64_t did, uint32_t alloc, uint32_t ready,
+	uint32_t dispatch, uint32_t complete,
 	uint32_t retire)
 {
 	struct spmu_record *r = fixture_uop(&f, ip, is | SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END), did, 0, 0);
@@ -84,7 +85,8 @@ static void test_a_stall_is_the_oldest_ones(void **state)
 	(void)state;
 	begin(0);
 	insn(A, 0, 0, 0, 1, 1, 2, 10);		/* the pipeline fills: 9 cycles */
-	insn(B, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L3_MISS), 0, 1, 2, 202, 210);	/* the stages behind `complete` are 8 for all */
+	/* the stages behind `complete` are 8 for all */
+	insn(B, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L3_MISS), 0, 1, 2, 202, 210);
 	insn(C, 0, 0, 0, 1, 1, 2, 210);
 	finish(210);
 	assert_float_equal(whole(B, EXACT_MEMORY), 199, 0);
@@ -111,7 +113,8 @@ static void test_a_fused_operation_waited_for_its_load(void **state)
 	(void)state;
 	begin(0);
 	insn(A, 0, 0, 0, 0, 0, 1, 1);
-	struct spmu_record *r = fixture_uop(&f, B, SPMU_IS(LOAD) | SPMU_IS(INST_BEGIN), SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT), 0, 0);
+	struct spmu_record *r = fixture_uop(&f, B, SPMU_IS(LOAD) | SPMU_IS(INST_BEGIN),
+		SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT), 0, 0);
 	r->ready = r->dispatch = 1;
 	r->complete = 15;
 	r->retire = 16;
@@ -157,7 +160,8 @@ static void test_a_machine_clear_is_charged_to_whom_it_names(void **state)
 	begin(0);
 	insn(A, SPMU_IS(LOAD), SPMU_DID(L1D_HIT), 0, 0, 0, 1, 1);
 	insn(B, 0, 0, 0, 0, 0, 1, 1);
-	f.r[f.b.count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .signal = SPMU_SIG_CLEAR_MEMORY_ORDER, .did = 1, .ip = A };
+	f.r[f.b.count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3,
+		.signal = SPMU_SIG_CLEAR_MEMORY_ORDER, .did = 1, .ip = A };
 	insn(C, 0, 0, 31, 31, 31, 32, 32);
 	finish(32);
 	assert_float_equal(whole(A, EXACT_CLEAR), 30, 0);
@@ -246,7 +250,8 @@ static void test_the_table_of_instructions_grows_while_cycles_are_charged(void *
 	for (unsigned batch = 0; batch < 20; batch++) {
 		fixture_begin(&f, 0);
 		const uint32_t from = cycle;
-		for (unsigned i = 0; i < 500; i++, cycle += 7)	/* each waited for: it is found first when it is charged */
+		/* each waited for: it is found first when it is charged */
+		for (unsigned i = 0; i < 500; i++, cycle += 7)
 			insn(0x10000 + 4 * (500 * batch + i), 0, 0, cycle, cycle, cycle, cycle + 5, cycle + 7);
 		fixture_end(&f, from, cycle, false);
 		exact_batch(x, &f.b);

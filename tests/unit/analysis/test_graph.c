@@ -17,14 +17,18 @@ static struct made *made(void)
 {
 	struct made *m = calloc(1, sizeof *m);
 	assert_non_null(m);
-	m->c = (struct core_config){ .idq_size = 64, .rob_size = 64, .load_buffer_size = 64, .store_buffer_size = 32, .alloc_width = 8, .retire_width = 8,
-		.rs_size = 64, .ports_count = 4, .l1d_latency = 4, .l2_latency = 14, .recovery_redirect = 5, .store_commit_delay = 1, .store_commit_width = 1,
+	m->c = (struct core_config){ .idq_size = 64, .rob_size = 64, .load_buffer_size = 64, .store_buffer_size = 32,
+		.alloc_width = 8, .retire_width = 8,
+		.rs_size = 64, .ports_count = 4, .l1d_latency = 4, .l2_latency = 14, .recovery_redirect = 5,
+		.store_commit_delay = 1, .store_commit_width = 1,
 		.forward_blocked = 3 };
 	return m;
 }
 
-/* A uop that is delivered at `fetch`, waits for register src until `ready`, goes at `dispatch` and is complete at `complete`. */
-static struct core_detail *put(struct made *m, uint64_t is, uint64_t did, unsigned port, unsigned src, unsigned dst, uint32_t fetch, uint32_t ready,
+/* A uop that is delivered at `fetch`, waits for register src until
+ * `ready`, goes at `dispatch` and is complete at `complete`. */
+static struct core_detail *put(struct made *m, uint64_t is, uint64_t did, unsigned port, unsigned src, unsigned dst,
+	uint32_t fetch, uint32_t ready,
                                uint32_t dispatch, uint32_t complete)
 {
 	struct core_detail *d = (struct core_detail *)&m->record[m->count];
@@ -32,10 +36,13 @@ static struct core_detail *put(struct made *m, uint64_t is, uint64_t did, unsign
 	m->count += 2;
 	assert_true(m->count <= 2 * PART);
 	m->retire = complete > m->retire ? complete : m->retire;
-	*d = (struct core_detail){ .kind = SPMU_REC_SIGNAL, .what = DETAIL_UOP, .src = { (uint8_t)src }, .dst = { (uint8_t)dst }, .flags = DETAIL_SLOT | DETAIL_LAST,
+	*d = (struct core_detail){ .kind = SPMU_REC_SIGNAL, .what = DETAIL_UOP, .src = { (uint8_t)src },
+		.dst = { (uint8_t)dst }, .flags = DETAIL_SLOT | DETAIL_LAST,
 		.ports = (uint16_t)(1u << port), .fetch = fetch, .result = complete, .room = 8, .width = 8 };
-	*r = (struct spmu_record){ .kind = SPMU_REC_UOP, .port = (uint8_t)port, .size = is & SPMU_IS(LOAD) ? 8 : 0, .ip = 0x1000 + m->count, .is = is | SPMU_IS(SLOT) | SPMU_IS(EXEC),
-		.did = did | SPMU_DID(RETIRED), .addr = 64 * m->count, .fetch = fetch, .alloc = fetch, .ready = ready, .dispatch = dispatch, .complete = complete,
+	*r = (struct spmu_record){ .kind = SPMU_REC_UOP, .port = (uint8_t)port, .size = is & SPMU_IS(LOAD) ? 8 : 0,
+		.ip = 0x1000 + m->count, .is = is | SPMU_IS(SLOT) | SPMU_IS(EXEC),
+		.did = did | SPMU_DID(RETIRED), .addr = 64 * m->count, .fetch = fetch, .alloc = fetch, .ready = ready,
+		.dispatch = dispatch, .complete = complete,
 		.retire = (uint32_t)m->retire };
 	return d;
 }
@@ -87,7 +94,8 @@ static struct made *two_misses(uint32_t other)
 	struct made *m = made();
 	struct core_detail *d;
 	put(m, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT), 0, 0, 1, 0, 0, 0, 104);
-	d = put(m, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L3_MISS), 1, other, 2, 0, other ? 104 : 0, other ? 104 : 0, other ? 208 : 104);
+	d = put(m, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L3_MISS), 1, other, 2, 0, other ? 104 : 0, other ? 104
+		: 0, other ? 208 : 104);
 	d->memory = 100;
 	return m;
 }
@@ -173,10 +181,13 @@ static void test_a_load_becomes_the_stored_register_when_its_pair_was_seen_often
 		struct made *m = made();
 		m->c.forward_renamed = limit;
 		m->c.forward_latency = 5;
-		for (uint32_t i = 0; i < 3; i++) {	/* a store and the load of it, by the same instruction: seen anew, once more, often enough for a limit of 1 */
+		/* a store and the load of it, by the same instruction: seen
+		 * anew, once more, often enough for a limit of 1 */
+		for (uint32_t i = 0; i < 3; i++) {
 			stores(m, 7 + i, 0x4000 + 64 * i, 0, 20 * i);
 			const uint32_t loaded = 20 * i + 6, known = i == 2 && limit == 1 ? 20 * i : loaded;
-			struct core_detail *d = put(m, SPMU_IS(LOAD), SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT), 3, 0, 5, 0, 0, i, loaded);
+			struct core_detail *d = put(m, SPMU_IS(LOAD), SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT), 3, 0, 5,
+				0, 0, i, loaded);
 			d->store = 7 + i;
 			d->flags |= DETAIL_RENAMES;
 			d->result = known;
@@ -202,7 +213,8 @@ static void asks(struct made *m, uint64_t from, uint64_t ready)
 {
 	struct core_fill *f = (struct core_fill *)&m->record[m->count++];
 	assert_true(m->count < 2 * PART);
-	*f = (struct core_fill){ .kind = SPMU_REC_SIGNAL, .what = DETAIL_FILL, .level = 1, .line = m->count + 2, .physical = m->count + 2, .from = from, .ready = ready };
+	*f = (struct core_fill){ .kind = SPMU_REC_SIGNAL, .what = DETAIL_FILL, .level = 1, .line = m->count + 2,
+		.physical = m->count + 2, .from = from, .ready = ready };
 }
 
 static void test_a_miss_waits_for_a_fill_buffer_from_when_its_address_is_translated(void **state)
@@ -265,7 +277,8 @@ static void test_the_critical_path_goes_through_what_came_last(void **state)
 	put(m, 0, 0, 0, 0, 3, 43, 43, 43, 50);
 	struct graph *g = of(m);
 	struct path *p = graph_path(g);
-	assert_int_equal(graph_cycles(g, 0), 47);	/* the port is free: the uop before it in the program went there later */
+	/* the port is free: the uop before it in the program went there later */
+	assert_int_equal(graph_cycles(g, 0), 47);
 	assert_int_equal(path_cycles(p, PATH_L2), 30);
 	assert_int_equal(path_cycles(p, PATH_EXECUTE), 4 + 1 + 7);
 	assert_int_equal(path_cycles(p, PATH_MISPREDICT), 5);
@@ -299,7 +312,8 @@ static void test_a_long_run_s_path_is_followed_through_all_windows(void **state)
 	for (unsigned k = 0; k < PATH_KINDS_COUNT; k++)
 		sum += path_cycles(graph_path(g), (enum path_kind)k);
 	assert_in_range(sum, 149000, 150000);
-	assert_in_range(path_cycles(graph_path(g), PATH_EXECUTE) + path_cycles(graph_path(g), PATH_FRONT_END), 149000, 150000);
+	assert_in_range(path_cycles(graph_path(g), PATH_EXECUTE) + path_cycles(graph_path(g), PATH_FRONT_END), 149000,
+		150000);
 	graph_destroy(g);
 	free(m);
 }
@@ -346,7 +360,8 @@ int main(void)
 		cmocka_unit_test(test_uops_of_a_port_go_one_a_cycle),
 		cmocka_unit_test(test_a_full_reorder_buffer_holds_allocation_back),
 		cmocka_unit_test(test_a_load_waits_for_its_store_and_for_lines_on_their_way),
-		cmocka_unit_test(test_a_load_becomes_the_stored_register_when_its_pair_was_seen_often_enough_in_that_graph),
+		cmocka_unit_test(
+			test_a_load_becomes_the_stored_register_when_its_pair_was_seen_often_enough_in_that_graph),
 		cmocka_unit_test(test_a_miss_waits_for_a_fill_buffer_from_when_its_address_is_translated),
 		cmocka_unit_test(test_a_line_whose_address_is_translated_sooner_is_there_sooner_for_all),
 		cmocka_unit_test(test_the_critical_path_goes_through_what_came_last),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Slack of instructions (analysis/graph/graph_slack.h): hand-made graphs whose slack is known, or is found by making each instruction later. */
+ * Slack of instructions (analysis/graph/graph_slack.h): hand-made graphs whose slack is known, or is found by
+ * making each instruction later. */
 #include "analysis/graph/graph_slack.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +9,8 @@
 #include <cmocka.h>
 
 enum { MOST = 256, ROB = 12, WIDE = 1000, REDIRECT = 5 };
-struct op { unsigned src[2], dst, takes; bool wrong /* a mispredicted branch */, goes_on /* belongs to the instruction before */; };
+struct op { unsigned src[2], dst, takes; bool wrong /* a mispredicted branch */,
+	goes_on /* belongs to the instruction before */; };
 struct made { struct path_uop uop[MOST]; unsigned n; };
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -21,9 +23,14 @@ static uint64_t run(struct made *m, const struct op *op, unsigned n, unsigned wi
 	m->n = n;
 	for (unsigned i = 0; i < n; i++) {
 		struct path_uop *u = &m->uop[i];
-		*u = (struct path_uop){ .ip = 0x1000 + i, .is = op[i].goes_on ? 0 : SPMU_IS(INST_BEGIN), .did = op[i].wrong ? SPMU_DID(MISPREDICTED) : 0, .src = { (uint8_t)op[i].src[0], (uint8_t)op[i].src[1] },
-			.dst = { (uint8_t)op[i].dst }, .first = true, .last = true, .store = -1, .blocked = -1, .line_of = PATH_NO_LINE, .slots = i, .idq_size = 200, .rob_size = ROB,
-			.load_buffer_size = 64, .store_buffer_size = 64, .redirect = REDIRECT, .alloc_width = width, .retire_width = width, .redirected = redirected, .resolved = resolved, .fetch_before = fetch, .retire_before = retire };
+		*u = (struct path_uop){ .ip = 0x1000 + i, .is = op[i].goes_on ? 0 : SPMU_IS(INST_BEGIN),
+			.did = op[i].wrong ? SPMU_DID(MISPREDICTED) : 0, .src = { (uint8_t)op[i].src[0],
+			(uint8_t)op[i].src[1] },
+			.dst = { (uint8_t)op[i].dst }, .first = true, .last = true, .store = -1, .blocked = -1,
+			.line_of = PATH_NO_LINE, .slots = i, .idq_size = 200, .rob_size = ROB,
+			.load_buffer_size = 64, .store_buffer_size = 64, .redirect = REDIRECT, .alloc_width = width,
+			.retire_width = width, .redirected = redirected, .resolved = resolved, .fetch_before = fetch,
+			.retire_before = retire };
 		if (redirected)
 			fetch = later(fetch, resolved + REDIRECT);
 		u->fetch = u->fetch_due = fetch;
@@ -79,7 +86,8 @@ static void expect(const struct op *op, unsigned n, const int *global, const int
 static void test_the_shorter_of_two_operands_has_the_difference(void **state)
 {
 	(void)state;
-	const struct op op[] = { { .dst = 1, .takes = 10 }, { .dst = 2, .takes = 3 }, { .src = { 1, 2 }, .dst = 3, .takes = 2 } };
+	const struct op op[] = { { .dst = 1, .takes = 10 }, { .dst = 2, .takes = 3 }, { .src = { 1, 2 }, .dst = 3,
+		.takes = 2 } };
 	expect(op, 3, (const int[]){ 0, 7, 0 }, (const int[]){ 0, 7, 0 });
 }
 
@@ -87,28 +95,32 @@ static void test_local_slack_ends_at_the_next_instruction_global_at_the_run_s_en
 {
 	(void)state;
 	/* of a chain of two beside one that takes as long as four */
-	const struct op op[] = { { .dst = 1, .takes = 20 }, { .dst = 2, .takes = 5 }, { .src = { 2 }, .dst = 3, .takes = 5 }, { .src = { 1, 3 }, .takes = 1 } };
+	const struct op op[] = { { .dst = 1, .takes = 20 }, { .dst = 2, .takes = 5 }, { .src = { 2 }, .dst = 3,
+		.takes = 5 }, { .src = { 1, 3 }, .takes = 1 } };
 	expect(op, 4, (const int[]){ 0, 10, 10, 0 }, (const int[]){ 0, 0, 10, 0 });
 }
 
 static void test_what_nobody_reads_is_held_by_retirement(void **state)
 {
 	(void)state;
-	const struct op op[] = { { .dst = 1, .takes = 4 }, { .dst = 2, .takes = 10 }, { .src = { 2 }, .dst = 2, .takes = 10 } };
+	const struct op op[] = { { .dst = 1, .takes = 4 }, { .dst = 2, .takes = 10 }, { .src = { 2 }, .dst = 2,
+		.takes = 10 } };
 	expect(op, 3, (const int[]){ 16, 0, 0 }, (const int[]){ 6, 0, 0 });
 }
 
 static void test_a_mispredicted_branch_has_that_of_what_follows_it(void **state)
 {
 	(void)state;
-	const struct op op[] = { { .dst = 1, .takes = 30 }, { .wrong = true, .takes = 2 }, { .dst = 2, .takes = 3 }, { .src = { 1, 2 }, .takes = 1 } };
+	const struct op op[] = { { .dst = 1, .takes = 30 }, { .wrong = true, .takes = 2 }, { .dst = 2, .takes = 3 },
+		{ .src = { 1, 2 }, .takes = 1 } };
 	expect(op, 4, (const int[]){ 0, 20, 20, 0 }, (const int[]){ 0, 0, 20, 0 });	/* 2, 5 to redirect, 3: of 30 */
 }
 
 static void test_uops_of_an_instruction_count_as_one(void **state)
 {
 	(void)state;
-	const struct op op[] = { { .dst = 1, .takes = 20 }, { .dst = 2, .takes = 5 }, { .src = { 2 }, .dst = 3, .takes = 1, .goes_on = true }, { .src = { 1, 3 }, .takes = 1 } };
+	const struct op op[] = { { .dst = 1, .takes = 20 }, { .dst = 2, .takes = 5 }, { .src = { 2 }, .dst = 3,
+		.takes = 1, .goes_on = true }, { .src = { 1, 3 }, .takes = 1 } };
 	expect(op, 4, (const int[]){ 0, 14, -1, 0 }, (const int[]){ 0, 14, -1, 0 });
 }
 
@@ -126,12 +138,14 @@ static void test_slack_is_by_how_much_each_can_be_later_before_the_run_is(void *
 			uint32_t r[5];
 			for (unsigned k = 0; k < 5; k++)
 				r[k] = (seed = seed * 1664525 + 1013904223) >> 16;
-			op[i] = (struct op){ .src = { r[0] % 8, r[1] % 8 }, .dst = r[2] % 8, .takes = r[3] % 7 ? 1 + r[3] % 4 : 12, .wrong = r[4] % 17 == 0 };
+			op[i] = (struct op){ .src = { r[0] % 8, r[1] % 8 }, .dst = r[2] % 8, .takes = r[3] % 7
+				? 1 + r[3] % 4 : 12, .wrong = r[4] % 17 == 0 };
 		}
 		const uint64_t whole = run(&m, op, n, width);
 		struct slack *s = slack_of(&m, &path);
 		for (unsigned i = 0; i < n; i++) {
-			const unsigned takes = op[i].takes, slack = (unsigned)path_site(path, 0x1000 + i)->slack[SLACK_GLOBAL].sum;
+			const unsigned takes = op[i].takes, slack = (unsigned)path_site(path,
+				0x1000 + i)->slack[SLACK_GLOBAL].sum;
 			op[i].takes = takes + slack;
 			assert_int_equal(run(&other, op, n, width), whole);
 			op[i].takes++;
@@ -152,10 +166,11 @@ static void test_a_long_run_is_counted_through_all_windows(void **state)
 	(void)state;
 	run(&m, op, 2, WIDE);
 	for (uint32_t i = 0; i < 50000; i++)
-		for (unsigned k = 0; k < 2; k++) {	/* a chain of three cycles each, and something short beside it */
+		for (unsigned k = 0; k < 2; k++) { /* a chain of three cycles each, and something short beside it */
 			struct path_uop u = m.uop[k];
 			u.slots = 2 * i + k;
-			u.fetch = u.fetch_due = u.fetch_before = u.alloc = u.alloc_last = u.alloc_slot = 3 * (uint64_t)i;
+			u.fetch = u.fetch_due = u.fetch_before = u.alloc = u.alloc_last = u.alloc_slot =
+				3 * (uint64_t)i;
 			u.dispatch = u.ready = u.alloc;
 			u.complete = u.dispatch + op[k].takes;
 			u.reg[0] = k ? 0 : 3 * (uint64_t)i;

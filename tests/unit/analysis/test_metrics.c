@@ -83,7 +83,8 @@ static void test_units_are_checked_and_the_error_names_the_column(void **state)
 	(void)state;
 	assert_string_equal(wrong("CYCLES + SLOTS.ANY"), "column 8: units differ: cycle and slot, at '+ SLOTS.ANY'");
 	assert_string_equal(wrong("max(CYCLES, INST)"), "column 13: units differ: cycle and instruction, at 'INST)'");
-	assert_string_equal(wrong("if(CYCLES > INST, 1, 2)"), "column 11: units differ: cycle and instruction, at '> INST, 1, 2)'");
+	assert_string_equal(wrong("if(CYCLES > INST, 1, 2)"),
+		"column 11: units differ: cycle and instruction, at '> INST, 1, 2)'");
 	assert_string_equal(wrong("1 + CYCLES"), "column 3: units differ: 1 and cycle, at '+ CYCLES'");
 	assert_true(of("max(CYCLES - 0, 0)") == 100);	/* 0 has any unit */
 	struct formula *f;
@@ -100,7 +101,8 @@ static void test_errors_point_into_the_formula(void **state)
 	assert_string_equal(wrong("CYCLS/2"), "column 1: unknown name, at 'CYCLS/2'");
 	assert_string_equal(wrong("2*(3 + 4"), "column 9: ')' was expected, at the end");
 	assert_string_equal(wrong("2 3"), "column 3: an operator or the end was expected, at '3'");
-	assert_string_equal(wrong("mim(1, 2)"), "column 1: unknown function (min, max, if and ratio are known), at 'mim(1, 2)'");
+	assert_string_equal(wrong("mim(1, 2)"),
+		"column 1: unknown function (min, max, if and ratio are known), at 'mim(1, 2)'");
 	assert_string_equal(wrong("min(1)"), "column 6: ',' was expected, at ')'");
 	assert_string_equal(wrong("12ab"), "column 1: this is no number, at '12ab'");
 	assert_string_equal(wrong(""), "column 1: a number, a name or ( was expected, at the end");
@@ -143,13 +145,16 @@ static const char *bad_table(const char *text)
 static void test_an_error_of_a_table_says_line_metric_and_column(void **state)
 {
 	(void)state;
-	assert_string_equal(bad_table("@event INST_RETIRED.ANY instruction\nA\t-\t%\tINST_RETIRED.ALL/2\t-\t-\t-\t-\t-\n"),
+	assert_string_equal(bad_table("@event INST_RETIRED.ANY "
+		"instruction\nA\t-\t%\tINST_RETIRED.ALL/2\t-\t-\t-\t-\t-\n"),
 		"t:2: A: column 1: unknown name, at 'INST_RETIRED.ALL/2'");
-	assert_string_equal(bad_table("@event INST_RETIRED.ANY instruction\nA\t-\tcycle\t2*INST_RETIRED.ANY\t-\t-\t-\t-\t-\n"),
+	assert_string_equal(bad_table("@event INST_RETIRED.ANY "
+		"instruction\nA\t-\tcycle\t2*INST_RETIRED.ANY\t-\t-\t-\t-\t-\n"),
 		"t:2: A: the formula's unit is instruction, the row says cycle");
 	assert_string_equal(bad_table("A\tB\t%\t1\t-\t-\t-\t-\t-\n"), "t:1: no node of the tree above this line: 'B'");
 	assert_string_equal(bad_table("A\t-\t%\t1\t-\t-\t-\t-\n"), "t:1: nine columns were expected, at 'A'");
-	assert_string_equal(bad_table("@event X 3\n"), "t:1: unit '3': column 1: cycle, slot, uop, instruction, event, byte, second or 1 was expected");
+	assert_string_equal(bad_table("@event X 3\n"),
+		"t:1: unit '3': column 1: cycle, slot, uop, instruction, event, byte, second or 1 was expected");
 	assert_string_equal(bad_table("A\t-\t%\tA\t-\t-\t-\t-\t-\n"), "t:1: A: column 1: unknown name, at 'A'");
 }
 
@@ -157,7 +162,8 @@ static void test_a_metric_without_its_event_is_refused_by_name_and_so_is_what_us
 {
 	(void)state;
 	const char text[] = "@event LSD.NONE slot\n@event INST_RETIRED.ANY instruction\n@event LSD.UOPS slot\n"
-		"A\t-\tslot\tLSD.NONE\t-\t-\t-\t-\t-\nB\tA\tslot\t2*A\t-\t-\t-\t-\t-\nC\t-\tinstruction\tINST_RETIRED.ANY\t-\t-\t-\t-\t-\n";
+		"A\t-\tslot\tLSD.NONE\t-\t-\t-\t-\t-\nB\tA\tslot\t2*A\t-\t-\t-\t-\t-\n"
+		"C\t-\tinstruction\tINST_RETIRED.ANY\t-\t-\t-\t-\t-\n";
 	struct spmu_model *s = model("golden-cove");
 	struct metrics m;
 	double count[3] = { 1, 2, 3 }, v[3];
@@ -175,8 +181,10 @@ static void test_a_metric_without_its_event_is_refused_by_name_and_so_is_what_us
 static void test_what_a_metric_needs_includes_what_its_parts_need(void **state)
 {
 	(void)state;
-	const char text[] = "@event INST_RETIRED.ANY instruction\n@event CPU_CLK_UNHALTED.THREAD cycle\n@event BACLEARS.ANY event\n"
-		"C\t:info\tcycle\tCPU_CLK_UNHALTED.THREAD\t-\t-\t-\t-\t-\nB\t:info\tevent\tBACLEARS.ANY\t-\t-\t-\t-\t-\n"
+	const char text[] = "@event INST_RETIRED.ANY instruction\n@event CPU_CLK_UNHALTED.THREAD cycle\n@event "
+		"BACLEARS.ANY event\n"
+		"C\t:info\tcycle\tCPU_CLK_UNHALTED.THREAD\t-\t-\t-\t-\t-\n"
+		"B\t:info\tevent\tBACLEARS.ANY\t-\t-\t-\t-\t-\n"
 		"I\t:trade\tinstruction/cycle\tINST_RETIRED.ANY/C\t-\t-\t-\t-\t-\n";
 	struct spmu_model *s = model("skylake");
 	struct metrics m;
@@ -191,7 +199,9 @@ static void test_what_a_metric_needs_includes_what_its_parts_need(void **state)
 static void test_a_node_is_flagged_only_below_flagged_ones(void **state)
 {
 	(void)state;
-	const char text[] = "A\t-\t%\t0.2\t0.3\t-\t-\t-\t-\nB\tA\t%\t0.2\t0.1\t-\t-\t-\t-\nC\t-\t%\t0.5\t0.3\t-\t-\t-\t-\nD\tC\t%\t0.2\t0.1\t-\t-\t-\t-\n";
+	const char text[] =
+		"A\t-\t%\t0.2\t0.3\t-\t-\t-\t-\nB\tA\t%\t0.2\t0.1\t-\t-\t-\t-\nC\t-\t%\t0.5\t0.3\t-\t-\t-\t-\n"
+		"D\tC\t%\t0.2\t0.1\t-\t-\t-\t-\n";
 	struct spmu_model *s = model("skylake");
 	struct metrics m;
 	double v[4];
@@ -209,7 +219,9 @@ static void test_what_joins_another_node_counts_with_it_and_no_longer_where_it_i
 {
 	(void)state;
 	/* below level 2 formulas overlap: R and S say 0.6 of the cycles, F has 0.3 of the slots */
-	const char text[] = "FE\t-\t%\t0.4\t0.3\t-\t-\t-\t-\nBAD\t-\t%\t0.35\t0.1\t-\t-\t-\t-\nF\tFE\t%\t0.3\t0.1\t-\t-\t-\t-\nM\tBAD\t%\t0.35\t0.1\t-\t-\t-\t-\n"
+	const char text[] =
+		"FE\t-\t%\t0.4\t0.3\t-\t-\t-\t-\nBAD\t-\t%\t0.35\t0.1\t-\t-\t-\t-\nF\tFE\t%\t0.3\t0.1\t-\t-\t-\t-\n"
+		"M\tBAD\t%\t0.35\t0.1\t-\t-\t-\t-\n"
 		"R\tF\t%\t0.4\t0.1\t-\t-\t-\t-\nS\tF\t%\t0.2\t0.1\t-\t-\t-\t-\n@joins R M\n";
 	struct spmu_model *s = model("skylake");
 	struct metrics m;
@@ -229,14 +241,17 @@ static void test_what_joins_another_node_counts_with_it_and_no_longer_where_it_i
 		assert_true(view[k] == v[k]);
 	metrics_free(&m);
 	spmu_model_free(s);
-	assert_string_equal(bad_table("A\t-\t%\t1\t-\t-\t-\t-\t-\n@joins A B\n"), "t:2: no node of the tree above this line: 'B'");
-	assert_string_equal(bad_table("A\t-\t%\t1\t-\t-\t-\t-\t-\nB\tA\t%\t1\t-\t-\t-\t-\t-\n@joins B A\n"), "t:3: a node cannot join one that it is part of: 'B'");
+	assert_string_equal(bad_table("A\t-\t%\t1\t-\t-\t-\t-\t-\n@joins A B\n"),
+		"t:2: no node of the tree above this line: 'B'");
+	assert_string_equal(bad_table("A\t-\t%\t1\t-\t-\t-\t-\t-\nB\tA\t%\t1\t-\t-\t-\t-\t-\n@joins B A\n"),
+		"t:3: a node cannot join one that it is part of: 'B'");
 }
 
 static void test_a_field_of_perf_metrics_belongs_to_a_node_above_it(void **state)
 {
 	(void)state;
-	const char text[] = "A\t-\t%\t0.2\t0.3\t-\t-\t-\t-\nB\tA\t%\t0.2\t0.1\t-\t-\t-\t-\n@perf_metrics A 2\n@perf_metrics B 2-6\n";
+	const char text[] = "A\t-\t%\t0.2\t0.3\t-\t-\t-\t-\nB\tA\t%\t0.2\t0.1\t-\t-\t-\t-\n@perf_metrics A "
+		"2\n@perf_metrics B 2-6\n";
 	struct spmu_model *s = model("golden-cove");
 	struct metrics m;
 	assert_int_equal(metrics_parse(&m, "t", text, strlen(text), s, NULL), 0);
@@ -246,15 +261,18 @@ static void test_a_field_of_perf_metrics_belongs_to_a_node_above_it(void **state
 	metrics_free(&m);
 	spmu_model_free(s);
 	assert_string_equal(bad_table("@perf_metrics A 2\n"), "t:1: no node of the tree above this line: 'A'");
-	assert_string_equal(bad_table("A\t-\t%\t1\t-\t-\t-\t-\t-\n@perf_metrics A 8\n"), "t:2: a field from 0 to 7, or two as in 1-5, was expected, at '8'");
-	assert_string_equal(bad_table("A\t-\t%\t1\t-\t-\t-\t-\t-\n@perf_metrics A 2-9\n"), "t:2: a field from 0 to 7, or two as in 1-5, was expected, at '2-9'");
+	assert_string_equal(bad_table("A\t-\t%\t1\t-\t-\t-\t-\t-\n@perf_metrics A 8\n"),
+		"t:2: a field from 0 to 7, or two as in 1-5, was expected, at '8'");
+	assert_string_equal(bad_table("A\t-\t%\t1\t-\t-\t-\t-\t-\n@perf_metrics A 2-9\n"),
+		"t:2: a field from 0 to 7, or two as in 1-5, was expected, at '2-9'");
 }
 
 /* Every file of data/metrics parses, and its level 1 is an identity: it sums to 1 whatever the counts are. */
 static void test_the_tables_parse_and_level_1_sums_to_1(void **state)
 {
 	(void)state;
-	static const char *const name[] = { "skylake", "golden-cove", "ivy-bridge", "p6", "netburst", "netburst-prescott" };
+	static const char *const name[] = { "skylake", "golden-cove", "ivy-bridge", "p6", "netburst",
+		"netburst-prescott" };
 	for (unsigned i = 0; i < 6; i++) {
 		char path[200];
 		struct metrics m;
@@ -284,7 +302,8 @@ static void test_the_tables_parse_and_level_1_sums_to_1(void **state)
 			size_t n = strcspn(m.metric[k].sample, ":");
 			snprintf(event, sizeof event, "%.*s", (int)n, m.metric[k].sample);
 			const struct spmu_event *e = spmu_model_find(s, event);
-			if (!e || e->flags & SPMU_EVENT_NOT_MODELLED || (m.metric[k].sample[n] && !(e->flags & SPMU_EVENT_PRECISE)))
+			if (!e || e->flags & SPMU_EVENT_NOT_MODELLED || (m.metric[k].sample[n] &&
+				!(e->flags & SPMU_EVENT_PRECISE)))
 				fail_msg("%s: %s: cannot sample %s", path, m.metric[k].name, m.metric[k].sample);
 		}
 		free(count);

@@ -37,9 +37,12 @@ static void run_block(uint64_t ip)
 	struct spmu_batch b = { .base_cycle = cycle, .records = r, .count = BLOCK + 1, .instructions = BLOCK };
 	memset(r, 0, sizeof r);
 	for (unsigned i = 0; i < BLOCK; i++)
-		r[i] = (struct spmu_record){ .kind = SPMU_REC_UOP, .cpl = 3, .ip = ip + 4 * i, .did = SPMU_DID(RETIRED), .retire = (uint32_t)(slow * (i + 1)),
+		r[i] = (struct spmu_record){ .kind = SPMU_REC_UOP, .cpl = 3, .ip = ip + 4 * i, .did = SPMU_DID(RETIRED),
+			.retire = (uint32_t)(slow * (i + 1)),
 			.is = SPMU_IS(INST_END) | (i == BLOCK - 1 ? SPMU_IS(BRANCH) : 0) };
-	r[BLOCK] = (struct spmu_record){ .kind = SPMU_REC_UOP, .cpl = 3, .ip = 0xbad, .is = SPMU_IS(INST_END) | SPMU_IS(BRANCH) };	/* of a wrong path */
+	/* of a wrong path */
+	r[BLOCK] = (struct spmu_record){ .kind = SPMU_REC_UOP, .cpl = 3, .ip = 0xbad, .is = SPMU_IS(INST_END) |
+		SPMU_IS(BRANCH) };
 	phases_batch(p, &b);
 	cycle += slow * BLOCK;
 }
@@ -221,9 +224,12 @@ static void test_nothing_at_all_has_no_phases(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_a_run_of_one_loop_is_one_phase), T(test_phases_that_come_back_are_the_same_ones), T(test_a_phase_is_marked_by_what_it_begins_with),
-		T(test_a_marker_is_one_that_can_be_used), T(test_what_nothing_marks_goes_on_as_before), T(test_a_marker_is_not_executed_within_another_phase),
-		T(test_a_short_stretch_is_none), T(test_cycles_are_those_of_the_intervals), T(test_a_long_run_has_longer_intervals), T(test_nothing_at_all_has_no_phases),
+		T(test_a_run_of_one_loop_is_one_phase), T(test_phases_that_come_back_are_the_same_ones),
+			T(test_a_phase_is_marked_by_what_it_begins_with),
+		T(test_a_marker_is_one_that_can_be_used), T(test_what_nothing_marks_goes_on_as_before),
+		T(test_a_marker_is_not_executed_within_another_phase),
+		T(test_a_short_stretch_is_none), T(test_cycles_are_those_of_the_intervals),
+		T(test_a_long_run_has_longer_intervals), T(test_nothing_at_all_has_no_phases),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

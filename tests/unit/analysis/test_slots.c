@@ -13,22 +13,26 @@ enum { WIDTH = 4 };
 static struct spmu_record record[64];
 static uint32_t records;
 
-static void uop(uint32_t alloc, uint32_t ready, uint32_t dispatch, uint32_t complete, uint32_t retire, uint64_t is, uint64_t did)
+static void uop(uint32_t alloc, uint32_t ready, uint32_t dispatch, uint32_t complete, uint32_t retire, uint64_t is,
+	uint64_t did)
 {
-	record[records++] = (struct spmu_record){ .kind = SPMU_REC_UOP, .ip = 0x1000 + records, .is = is | SPMU_IS(SLOT) | SPMU_IS(EXEC), .did = did | SPMU_DID(RETIRED),
+	record[records++] = (struct spmu_record){ .kind = SPMU_REC_UOP, .ip = 0x1000 + records,
+		.is = is | SPMU_IS(SLOT) | SPMU_IS(EXEC), .did = did | SPMU_DID(RETIRED),
 		.alloc = alloc, .ready = ready, .dispatch = dispatch, .complete = complete, .retire = retire };
 }
 
 static void sig(enum spmu_signal s, uint32_t begin, uint32_t end, uint64_t count)
 {
-	record[records++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .signal = s, .did = count, .begin = begin, .end = end };
+	record[records++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .signal = s, .did = count, .begin = begin,
+		.end = end };
 }
 
 static uint64_t charged[SLOTS_CAUSE_COUNT], cycles;
 
 static void account(uint64_t watermark)
 {
-	const struct slots_core core = { .width = WIDTH, .frontend_latency = 3, .l2_latency = 14, .l3_latency = 40, .sites = true };
+	const struct slots_core core = { .width = WIDTH, .frontend_latency = 3, .l2_latency = 14, .l3_latency = 40,
+		.sites = true };
 	const struct spmu_batch b = { .watermark = watermark, .count = records, .records = record };
 	struct slots *s;
 	uint64_t sum = 0, of_sites = 0;
@@ -129,8 +133,10 @@ static void test_the_back_end_is_charged_to_what_the_oldest_uop_waits_for(void *
 	const uint64_t all = 100 * WIDTH - 1;
 	assert_int_equal(held(SPMU_IS(LOAD), SPMU_DID(L1D_HIT), 2, 2, SLOTS_BE_L1), all);
 	assert_int_equal(held(SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT), 2, 2, SLOTS_BE_L2), all);
-	assert_int_equal(held(SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_MISS) | SPMU_DID(L3_HIT), 2, 2, SLOTS_BE_L3), all);
-	assert_int_equal(held(SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_MISS) | SPMU_DID(L3_MISS), 2, 2, SLOTS_BE_DRAM), all);
+	assert_int_equal(held(SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_MISS) | SPMU_DID(L3_HIT), 2, 2,
+		SLOTS_BE_L3), all);
+	assert_int_equal(held(SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_MISS) | SPMU_DID(L3_MISS), 2, 2,
+		SLOTS_BE_DRAM), all);
 	assert_int_equal(held(SPMU_IS(DIVIDE), 0, 2, 2, SLOTS_BE_DIVIDER), all);
 	assert_int_equal(held(0, 0, 2, 90, SLOTS_BE_PORTS), all);
 	assert_int_equal(held(0, 0, 2, 2, SLOTS_BE_LATENCY), all);

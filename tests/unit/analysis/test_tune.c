@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The search for settings (analysis/tune/tune_model.h), on machines that are formulas: it finds what trying everything finds, in a fraction of the runs, and the same
- * whatever the order of the measurements; what cannot gain is never run; what is too slow is never chosen. */
+ * The search for settings (analysis/tune/tune_model.h), on machines that are formulas: it finds what trying
+ * everything finds, in a fraction of the runs, and the same whatever the order of the measurements; what cannot
+ * gain is never run; what is too slow is never chosen. */
 #include "analysis/tune/tune_model.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +13,10 @@
 
 enum { FEATURES = 7 };
 static const struct tune_feature feature[FEATURES] = {
-	{ "a", { "on", "off" }, 2, false, 1, 1 }, { "b", { "on", "off" }, 2, false, 1, 1 }, { "c", { "on", "off" }, 2, false, 1, 1 },
-	{ "size", { "full", "1/2", "1/4", "1/8" }, 4, true, 0, 1 }, { "table", { "full", "1/2", "1/4" }, 3, true, 0, 1 },
+	{ "a", { "on", "off" }, 2, false, 1, 1 }, { "b", { "on", "off" }, 2, false, 1, 1 }, { "c", { "on", "off" }, 2,
+	false, 1, 1 },
+	{ "size", { "full", "1/2", "1/4", "1/8" }, 4, true, 0, 1 }, { "table", { "full", "1/2", "1/4" }, 3, true, 0,
+	1 },
 	{ "policy", { "x", "y", "z" }, 3, false, 0, 1 }, { "hopeless", { "on", "off" }, 2, false, 0, 0.001 },
 };
 
@@ -58,24 +61,32 @@ static struct tune *searched(struct machine *m, const struct tune_goal *goal, bo
 }
 
 static const struct machine hurts = {	/* a prefetcher hurts, the others help */
-	.cycles = { [0] = { 0, -0.12 }, [1] = { 0, 0.03 }, [2] = { 0, 0.001 }, [3] = { 0, 0.01, 0.05, 0.2 }, [4] = { 0, 0, 0.002 }, [5] = { 0, 0.01, -0.002 } },
-	.energy = { [0] = { 0, -0.05 }, [1] = { 0, 0.01 }, [2] = { 0, -0.001 }, [3] = { 0, -0.03, -0.02, 0.1 }, [4] = { 0, -0.012, -0.018 }, [5] = { 0, 0, 0 } },
+	.cycles = { [0] = { 0, -0.12 }, [1] = { 0, 0.03 }, [2] = { 0, 0.001 }, [3] = { 0, 0.01, 0.05, 0.2 },
+	[4] = { 0, 0, 0.002 }, [5] = { 0, 0.01, -0.002 } },
+	.energy = { [0] = { 0, -0.05 }, [1] = { 0, 0.01 }, [2] = { 0, -0.001 }, [3] = { 0, -0.03, -0.02, 0.1 },
+	[4] = { 0, -0.012, -0.018 }, [5] = { 0, 0, 0 } },
 };
 static const struct machine overlap = {	/* two that gain the same thing, a third that spoils one of them */
 	.cycles = { [0] = { 0, -0.10 }, [1] = { 0, -0.09 }, [3] = { 0, 0.1, 0.2, 0.3 }, [5] = { 0, -0.06, -0.07 } },
 	.both = { { 0, 1, 0.11 }, { 0, 5, 0.2 } },
 };
-static const struct machine hidden = {	/* each prefetcher does what the others do: only without all of them is there a gain */
+/* each prefetcher does what the others do: only without all of them is there a gain */
+static const struct machine hidden = {
 	.cycles = { [0] = { 0, 0.001 }, [1] = { 0, 0 }, [2] = { 0, -0.001 }, [3] = { 0, 0.02, 0.03, 0.2 } },
 	.both = { { 0, 1, -0.15 } },
 };
 static const struct machine small = {	/* sizes that save energy and cost some time */
-	.cycles = { [3] = { 0, 0.001, 0.004, 0.03 }, [4] = { 0, 0.0005, 0.02 }, [0] = { 0, 0.02 }, [1] = { 0, 0.05 }, [2] = { 0, 0.002 } },
-	.energy = { [3] = { 0, -0.04, -0.06, -0.07 }, [4] = { 0, -0.02, -0.03 }, [0] = { 0, 0.01 }, [1] = { 0, 0.02 }, [2] = { 0, -0.001 } },
+	.cycles = { [3] = { 0, 0.001, 0.004, 0.03 }, [4] = { 0, 0.0005, 0.02 }, [0] = { 0, 0.02 }, [1] = { 0, 0.05 },
+	[2] = { 0, 0.002 } },
+	.energy = { [3] = { 0, -0.04, -0.06, -0.07 }, [4] = { 0, -0.02, -0.03 }, [0] = { 0, 0.01 }, [1] = { 0, 0.02 },
+	[2] = { 0, -0.001 } },
 };
-static const struct machine quick = {	/* one is faster and takes more, so that all that only takes less is too slow by itself */
-	.cycles = { [0] = { 0, -0.04 }, [1] = { 0, 0.05 }, [2] = { 0, 0.01 }, [3] = { 0, 0.001, 0.004, 0.03 }, [4] = { 0, 0.0005, 0.02 } },
-	.energy = { [0] = { 0, 0.01 }, [3] = { 0, -0.04, -0.06, -0.07 }, [4] = { 0, -0.02, -0.03 }, [1] = { 0, 0.02 }, [2] = { 0, 0.001 } },
+/* one is faster and takes more, so that all that only takes less is too slow by itself */
+static const struct machine quick = {
+	.cycles = { [0] = { 0, -0.04 }, [1] = { 0, 0.05 }, [2] = { 0, 0.01 }, [3] = { 0, 0.001, 0.004, 0.03 },
+	[4] = { 0, 0.0005, 0.02 } },
+	.energy = { [0] = { 0, 0.01 }, [3] = { 0, -0.04, -0.06, -0.07 }, [4] = { 0, -0.02, -0.03 }, [1] = { 0, 0.02 },
+	[2] = { 0, 0.001 } },
 };
 static const struct { const char *name; const struct machine *m; struct tune_goal goal; const char *choice; } task[] = {
 	{ "hurts", &hurts, { TUNE_CYCLES, 0, 0.005 }, "a=off" },
@@ -96,7 +107,8 @@ static void test_the_search_chooses_what_trying_everything_chooses_in_a_fifth_of
 	for (size_t i = 0; i < sizeof task / sizeof *task; i++) {
 		struct machine once = *task[i].m, all = *task[i].m;
 		struct tune *t = searched(&once, &task[i].goal, false), *e = searched(&all, &task[i].goal, true);
-		char *found = tune_text(feature, FEATURES, &tune_choice(t)->set), *best = tune_text(feature, FEATURES, &tune_choice(e)->set);
+		char *found = tune_text(feature, FEATURES, &tune_choice(t)->set), *best = tune_text(feature, FEATURES,
+			&tune_choice(e)->set);
 		assert_string_equal(best, task[i].choice);
 		assert_string_equal(found, task[i].choice);
 		assert_int_equal(all.runs + 1, 2 * 2 * 2 * 4 * 3 * 3 * 2);
@@ -193,8 +205,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_search_chooses_what_trying_everything_chooses_in_a_fifth_of_the_runs),
-		cmocka_unit_test(test_the_order_of_measurements_changes_nothing), cmocka_unit_test(test_what_is_too_slow_is_never_chosen),
-		cmocka_unit_test(test_interactions_are_those_of_the_machine), cmocka_unit_test(test_a_space_that_is_too_large_is_refused_with_its_size),
+		cmocka_unit_test(test_the_order_of_measurements_changes_nothing),
+		cmocka_unit_test(test_what_is_too_slow_is_never_chosen),
+		cmocka_unit_test(test_interactions_are_those_of_the_machine),
+		cmocka_unit_test(test_a_space_that_is_too_large_is_refused_with_its_size),
 		cmocka_unit_test(test_a_measurement_that_fails_ends_the_search),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What features can save at most (analysis/tune/tune_limit.h): the share of the events that they can bring about, and of their part's energy. */
+ * What features can save at most (analysis/tune/tune_limit.h): the share of the events that they can bring
+ * about, and of their part's energy. */
 #include "analysis/tune/tune_limit.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,8 @@
 static const struct tune_feature prefetch = { .name = "prefetch.l2_streamer", .level = { "on", "off" }, .levels = 2 };
 static const struct tune_feature l3 = { .name = "l3.size", .level = { "full", "1/2" }, .levels = 2, .ordered = true };
 static const struct tune_feature smt = { .name = "smt.rob", .level = { "split", "shared" }, .levels = 2 };
-static const struct tune_goal cycles = { TUNE_CYCLES, 0, 0.005 }, energy = { TUNE_ENERGY, 0, 0.005 }, edp = { TUNE_EDP, 0, 0.005 };
+static const struct tune_goal cycles = { TUNE_CYCLES, 0, 0.005 }, energy = { TUNE_ENERGY, 0, 0.005 }, edp = { TUNE_EDP,
+	0, 0.005 };
 
 struct fixture {
 	struct core_config core;
@@ -30,7 +32,8 @@ static void run(struct fixture *f, uint32_t pending, uint64_t prefetches)
 	struct err err = { 0 };
 	const struct spmu_record r[] = {
 		{ .kind = SPMU_REC_SIGNAL, .signal = SPMU_SIG_CYCLES, .begin = 0, .end = 1000 },
-		{ .kind = SPMU_REC_SIGNAL, .signal = SPMU_SIG_L1D_PENDING, .begin = 100, .end = 100 + pending, .did = 1 },
+		{ .kind = SPMU_REC_SIGNAL, .signal = SPMU_SIG_L1D_PENDING, .begin = 100, .end = 100 + pending,
+		.did = 1 },
 		{ .kind = SPMU_REC_SIGNAL, .signal = SPMU_SIG_L2_PF_MISS, .begin = 1, .end = 1, .did = prefetches },
 		{ .kind = SPMU_REC_SIGNAL, .signal = SPMU_SIG_L3_REFERENCE, .begin = 1, .end = 1, .did = prefetches },
 		{ .kind = SPMU_REC_SIGNAL, .signal = SPMU_SIG_DRAM_READ, .begin = 1, .end = 1, .did = prefetches },
@@ -129,8 +132,10 @@ static void test_a_policy_of_a_cache_that_gave_nothing_up_saves_nothing(void **s
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_prefetcher_can_save_what_misses_cost), cmocka_unit_test(test_a_smaller_cache_saves_energy_and_no_time),
-		cmocka_unit_test(test_what_prefetches_move_is_theirs_to_save), cmocka_unit_test(test_hardware_threads_matter_where_they_share_a_core),
+		cmocka_unit_test(test_a_prefetcher_can_save_what_misses_cost),
+			cmocka_unit_test(test_a_smaller_cache_saves_energy_and_no_time),
+		cmocka_unit_test(test_what_prefetches_move_is_theirs_to_save),
+		cmocka_unit_test(test_hardware_threads_matter_where_they_share_a_core),
 		cmocka_unit_test(test_a_policy_of_a_cache_that_gave_nothing_up_saves_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What `softpmu stat` prints, to the character.  The expected texts of the table follow what perf 6.1 prints for the same numbers. */
+ * What `softpmu stat` prints, to the character. The expected texts of the table follow what perf 6.1 prints for
+ * the same numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,9 +100,11 @@ static void test_json_lines_are_perfs(void **state)
 	stats_add(&table.elapsed_ns, 1234567);
 	style.form = STAT_JSON;
 	stat_print_lines(&style, &table);
-	printed("{\"counter-value\" : \"1.234567\", \"unit\" : \"msec\", \"event\" : \"task-clock:u\", \"event-runtime\" : 1234567, "
+	printed("{\"counter-value\" : \"1.234567\", \"unit\" : \"msec\", \"event\" : \"task-clock:u\", "
+		"\"event-runtime\" : 1234567, "
 		"\"pcnt-running\" : 100.00, \"metric-value\" : 1.000000, \"metric-unit\" : \"CPUs utilized\"}\n"
-		"{\"counter-value\" : \"7.000000\", \"unit\" : \"\", \"event\" : \"a\\\"b\\\\c\", \"event-runtime\" : 1234567, "
+		"{\"counter-value\" : \"7.000000\", \"unit\" : \"\", \"event\" : \"a\\\"b\\\\c\", \"event-runtime\" : "
+			"1234567, "
 		"\"pcnt-running\" : 100.00, \"metric-value\" : 5.670004, \"metric-unit\" : \"K/sec\"}\n");
 }
 
@@ -120,7 +123,8 @@ static void test_repeated_runs_show_mean_and_deviation(void **state)
 	stat_print_footer(&style, &table);
 	/* sd of 100, 110, 120 is 10; of the mean 10/sqrt(3) = 5.77, of 110 5.25% */
 	printed("\n Performance counter stats for 'true' (3 runs):\n\n"
-		"               110      cycles:u                                                             ( +-  5.25% )\n"
+		"               110      cycles:u                                                             ( +- "
+			" 5.25% )\n"
 		"\n         0.0011000 +- 0.0000577 seconds time elapsed (modelled)  ( +-  5.25% )\n\n");
 }
 
@@ -165,8 +169,10 @@ static void test_intervals_stand_ahead_of_each_line(void **state)
 	printed("#           time             counts unit events\n"
 		"     0.001000000          4,000,000      instructions:u\n"
 		"     0.001000000,4000000,,instructions:u,1,100.00,,\n"
-		"{\"interval\" : 0.001000000, \"counter-value\" : \"4000000.000000\", \"unit\" : \"\", \"event\" : \"instructions:u\", "
-		"\"event-runtime\" : 1, \"pcnt-running\" : 100.00, \"metric-value\" : 0.000000, \"metric-unit\" : \"\"}\n");
+		"{\"interval\" : 0.001000000, \"counter-value\" : \"4000000.000000\", \"unit\" : \"\", \"event\" : "
+			"\"instructions:u\", "
+		"\"event-runtime\" : 1, \"pcnt-running\" : 100.00, \"metric-value\" : 0.000000, \"metric-unit\" : "
+			"\"\"}\n");
 }
 
 static void test_threads_stand_ahead_of_each_line(void **state)
@@ -194,8 +200,10 @@ static void test_a_region_stands_ahead_with_its_entries(void **state)
 	style.form = STAT_CSV;
 	stat_print_lines(&style, &table);
 	printed(" sort, \"by name\"       12              4,000      cycles:u\n"
-		"{\"region\" : \"sort, \\\"by name\\\"\", \"entries\" : 12, \"counter-value\" : \"4000.000000\", \"unit\" : \"\", "
-		"\"event\" : \"cycles:u\", \"event-runtime\" : 1, \"pcnt-running\" : 100.00, \"metric-value\" : 0.000000, \"metric-unit\" : \"\"}\n"
+		"{\"region\" : \"sort, \\\"by name\\\"\", \"entries\" : 12, \"counter-value\" : \"4000.000000\", "
+			"\"unit\" : \"\", "
+		"\"event\" : \"cycles:u\", \"event-runtime\" : 1, \"pcnt-running\" : 100.00, \"metric-value\" : "
+			"0.000000, \"metric-unit\" : \"\"}\n"
 		"sort,12,4000,,cycles:u,1,100.00,,\n");
 }
 

@@ -64,7 +64,8 @@ static void test_a_share_falls_from_all_to_nothing(void **state)
 	assert_string_equal(text, "1:100 2.5:80 4:0");
 	assert_true(core_fall_per_cent(&c.l3_others, 0.5) == 100 && core_fall_per_cent(&c.l3_others, 1.75) == 90);
 	assert_true(core_fall_per_cent(&c.l3_others, 4) == 0 && core_fall_per_cent(&c.l3_others, 9) == 0);
-	assert_true(core_fall_at(&c.l3_others, 90) == 1.75 && core_fall_at(&c.l3_others, 40) == 3.25 && core_fall_at(&c.l3_others, 0) == 4);
+	assert_true(core_fall_at(&c.l3_others, 90) == 1.75 && core_fall_at(&c.l3_others, 40) == 3.25 &&
+		core_fall_at(&c.l3_others, 0) == 4);
 	refused_fall("l3.others=1:100 1:80 4:0", "must rise");
 	refused_fall("l3.others=0:100 4:0", "must rise");
 	refused_fall("l3.others=1:60 2:80 4:0", "must not rise");
@@ -72,7 +73,8 @@ static void test_a_share_falls_from_all_to_nothing(void **state)
 	refused_fall("l3.others=1:50", "last pair must end with 0 %");
 	refused_fall("l3.others=1:50 4:-1", "not of the form");
 	refused_fall("l3.others=1 4:0", "not of the form");
-	refused_fall("l3.others=1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1 10:1 11:1 12:1 13:1 14:1 15:1 16:1 17:0", "more than 16");
+	refused_fall("l3.others=1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1 10:1 11:1 12:1 13:1 14:1 15:1 16:1 17:0",
+		"more than 16");
 	core_fall_print(&c.l3_others, text);
 	assert_string_equal(text, "1:100 2.5:80 4:0");	/* what was refused changed nothing */
 	assert_int_equal(core_config_set(&c, "l3.others=none", &err), 0);
@@ -117,8 +119,10 @@ static void test_bad_values_are_refused_and_change_nothing(void **state)
 {
 	(void)state;
 	static const char *const bad[] = {
-		"rob.size=0", "rob.size=1e3", "rob.size=-5", "rob.size=", "rob.size", "rob.size=12.5", "rob.size=99999999999999999999",
-		"rob.size=0x", "rob.size=12Q", "core.frequency_ghz=fast", "core.frequency_ghz=0", "l1d.replacement=best", "=5", "",
+		"rob.size=0", "rob.size=1e3", "rob.size=-5", "rob.size=", "rob.size", "rob.size=12.5",
+		"rob.size=99999999999999999999",
+		"rob.size=0x", "rob.size=12Q", "core.frequency_ghz=fast", "core.frequency_ghz=0",
+		"l1d.replacement=best", "=5", "",
 	};
 	assert_int_equal(core_config_load(&c, data_dir(), "skylake", &err), 0);
 	struct core_config before = c;
@@ -173,7 +177,8 @@ static void test_inconsistent_machines_are_refused(void **state)
 {
 	(void)state;
 	static const char *const bad[] = {
-		"dsb.sets=33", "dsb.window_bytes=48", "mite.fetch_bytes=24", "dsb.window_lines=16", "ports.load=0x10000",
+		"dsb.sets=33", "dsb.window_bytes=48", "mite.fetch_bytes=24", "dsb.window_lines=16",
+		"ports.load=0x10000",
 		"ports.load=0x10", "rs.load_size=10", "ports.count=2",
 	};
 	for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -187,7 +192,8 @@ static void test_a_scheduler_has_fourteen_ports_at_most(void **state)
 {
 	(void)state;
 	static const struct { const char *preset, *ports; bool good; } with[] = {
-		{ "skylake", "ports.count=14", true }, { "skylake", "ports.count=15", false }, { "skylake", "ports.count=16", false },
+		{ "skylake", "ports.count=14", true }, { "skylake", "ports.count=15", false },
+		{ "skylake", "ports.count=16", false },
 		{ "golden-cove", "ports.count=16", true },	/* seven of them are other schedulers' */
 	};
 	for (unsigned i = 0; i < sizeof with / sizeof *with; i++) {
@@ -249,7 +255,8 @@ static void test_malformed_signature_and_models_are_refused(void **state)
 {
 	(void)state;
 	static const char *const bad[] = {
-		"cpuid_signature=SkylakeH", "cpuid_signature=506E3X", "cpuid_signature=506E3506E3H", "cpuid_models=06", "cpuid_models=06_",
+		"cpuid_signature=SkylakeH", "cpuid_signature=506E3X", "cpuid_signature=506E3506E3H", "cpuid_models=06",
+		"cpuid_models=06_",
 		"cpuid_models=_5E", "cpuid_models=06_5E,06_4E", "cpuid_models=06_5E 06-4E", "cpuid_models=06_5E06_4E",
 	};
 	for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {

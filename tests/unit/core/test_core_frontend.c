@@ -36,7 +36,7 @@ static void test_uop_cache_reads_as_many_lines_a_cycle_as_it_can(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		struct bench b;
 		fixture_start(&b, &k, want[i].settings);
-		nops(15, 4);		/* 8 in a 32-byte window: lines of 6 and 2; 7 and a branch in the next: 6 and 2 */
+		nops(15, 4);	/* 8 in a 32-byte window: lines of 6 and 2; 7 and a branch in the next: 6 and 2 */
 		code_branch(&k, 4, 0, 0x1000, 0);
 		loop(&b, 40);
 		assert_int_equal(cycles(10), want[i].cycles * 10);
@@ -51,8 +51,12 @@ static void test_a_line_is_read_from_where_a_taken_branch_leads_to(void **state)
 	for (unsigned on = 0; on < 2; on++) {
 		struct bench b;
 		struct code before;	/* leads straight on to the loop: four of the six places of its first line */
-		fixture_start(&b, &before, on ? "dsb.window_bytes=64 dsb.window_lines=6 dsb.lines=1 dsb.width=12 alloc.width=6 retire.width=6 predict.ahead=24 dsb.straddle=1"
-		                         : "dsb.window_bytes=64 dsb.window_lines=6 dsb.lines=1 dsb.width=12 alloc.width=6 retire.width=6 predict.ahead=24");
+		fixture_start(&b, &before, on
+			? "dsb.window_bytes=64 dsb.window_lines=6 dsb.lines=1 dsb.width=12 alloc.width=6 "
+				"retire.width=6 "
+			"predict.ahead=24 dsb.straddle=1"
+		                         : "dsb.window_bytes=64 dsb.window_lines=6 dsb.lines=1 dsb.width=12 "
+		                         	"alloc.width=6 retire.width=6 predict.ahead=24");
 		for (unsigned i = 0; i < 4; i++) {
 			code_insn(&before, 4, 0);
 			code_uop(&before, UOP_NOP, 0, 0, true);
@@ -171,7 +175,8 @@ static void test_uop_cache_capacity_is_that_of_its_sets(void **state)
 		struct code *c = &k;
 		for (unsigned round = 0; round < 6; round++) {
 			uint64_t shift = 0;
-			for (unsigned part = 0; part < (windows > 200 ? 2 : 1); part++) {	/* the same block at two places */
+			/* the same block at two places */
+			for (unsigned part = 0; part < (windows > 200 ? 2 : 1); part++) {
 				for (unsigned i = 0; i < c->b.insns; i++)
 					c->insn[i].addr = 0x1000 + shift + 32 * i;
 				bench_run(&b, c, none, 0);
@@ -382,7 +387,8 @@ static void test_uop_queue_holds_back_the_front_end(void **state)
 	nops(30, 4);
 	bench_run(&b, &k, none, 0);
 	core_flush(b.c, true);
-	/* slot 8 waits for the reorder buffer, 8 more for it in the queue; slot 16 enters the queue when slot 8 leaves */
+	/* slot 8 waits for the reorder buffer, 8 more for it in the
+	 * queue; slot 16 enters the queue when slot 8 leaves */
 	assert_int_equal(out.uop[16].fetch, out.uop[8].alloc);
 	assert_int_equal(out.uop[8].alloc, out.uop[0].retire + 1);
 	assert_int_equal(heard_count(SPMU_SIG_IDQ_BUBBLE), 1);	/* the start: later the back end is what stops */

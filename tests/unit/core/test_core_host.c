@@ -15,7 +15,8 @@ static struct err err;
 static char name[64];
 
 /* A host with these; Intel's processors with AVX2 but not AVX-512 are like 06_5E. */
-static struct core_host host(const char *vendor, uint32_t family, uint32_t model, uint32_t like_family, uint32_t like_model)
+static struct core_host host(const char *vendor, uint32_t family, uint32_t model, uint32_t like_family,
+	uint32_t like_model)
 {
 	struct core_host h = { .family = family, .model = model, .like_family = like_family, .like_model = like_model };
 	strcpy(h.vendor, vendor);
@@ -34,7 +35,8 @@ static void test_each_model_has_its_preset(void **state)
 {
 	(void)state;
 	const struct { uint32_t family, model; const char *name; } known[] = {
-		{ 6, 0x8f, "golden-cove" }, { 6, 0xcf, "golden-cove" }, { 6, 0x4e, "skylake" }, { 6, 0x5e, "skylake" }, { 6, 0x9e, "skylake" },
+		{ 6, 0x8f, "golden-cove" }, { 6, 0xcf, "golden-cove" }, { 6, 0x4e, "skylake" }, { 6, 0x5e, "skylake" },
+		{ 6, 0x9e, "skylake" },
 		{ 6, 0xa6, "skylake" },
 	};
 	for (unsigned i = 0; i < sizeof known / sizeof *known; i++) {
@@ -53,7 +55,8 @@ static void test_no_two_presets_stand_for_the_same_processor(void **state)
 		struct core_config c;
 		if (core_config_load(&c, data_dir(), names[i], &err))
 			fail_msg("%s", err.text);
-		for (char *rest, *word = strtok_r(c.cpuid_models, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
+		for (char *rest, *word = strtok_r(c.cpuid_models, " \t", &rest); word; word = strtok_r(NULL, " \t",
+			&rest)) {
 			char key[32];
 			snprintf(key, sizeof key, " %s ", word);
 			if (strstr(seen, key))

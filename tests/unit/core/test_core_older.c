@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Flags of two instructions, writes past the first-level cache, windows that keep their neighbours out of the uop cache: blocks in a
- * steady state on the preset that has the mechanism, with it and without, exact cycles an iteration.
+ * Flags of two instructions, writes past the first-level cache, windows that keep their neighbours out of the
+ * uop cache: blocks in a steady state on the preset that has the mechanism, with it and without, exact cycles
+ * an iteration.
  */
 #include "block_fixture.h"
 #include <string.h>
@@ -13,15 +14,18 @@
 static void test_ivy_bridge_merges_flags_of_two_instructions_by_a_uop(void **state)
 {
 	(void)state;
-	const char *both = "ff c0 0f 96 c1" NOP5, *whole = "83 c0 01 0f 96 c1" NOP5;	/* inc eax; setbe cl (two uops); add eax, 1 */
-	double with = block_cycles("ivy-bridge", NULL, 8, both), without = block_cycles("ivy-bridge", "partial.flags_ports=0", 8, both);
+	/* inc eax; setbe cl (two uops); add eax, 1 */
+	const char *both = "ff c0 0f 96 c1" NOP5, *whole = "83 c0 01 0f 96 c1" NOP5;
+	double with = block_cycles("ivy-bridge", NULL, 8, both), without = block_cycles("ivy-bridge",
+		"partial.flags_ports=0", 8, both);
 	if (fabs(with - without - 0.25) > 0.01)
 		fail_msg("%g cycles with the uop, %g without", with, without);
 	block_near("ivy-bridge", NULL, 8, whole, block_cycles("ivy-bridge", "partial.flags_ports=0", 8, whole), 0.001);
 	const char *one = "ff c0 0f 92 c1" NOP2, *rest = "ff c0 0f 94 c1" NOP2;	/* inc eax; setb cl; sete cl */
 	block_near("ivy-bridge", NULL, 8, one, block_cycles("ivy-bridge", "partial.flags_ports=0", 8, one), 0.001);
 	block_near("ivy-bridge", NULL, 8, rest, block_cycles("ivy-bridge", "partial.flags_ports=0", 8, rest), 0.001);
-	block_near("skylake", NULL, 8, both, block_cycles("skylake", "partial.flags_ports=0", 8, both), 0.001);	/* no such uop */
+	/* no such uop */
+	block_near("skylake", NULL, 8, both, block_cycles("skylake", "partial.flags_ports=0", 8, both), 0.001);
 }
 
 /* Allocation waits for the retirement of what allocation lets in: the loop takes the pipeline's length. */
@@ -31,7 +35,8 @@ static void test_p6_and_core2_wait_for_the_writer_of_some_flags(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		const char *p = preset[i], *off = "partial.flags_stall=0";
-		const char *jbe = "39 d3 40 0f 96 c1", *je = "39 d3 40 0f 94 c1";	/* cmp ebx, edx; inc eax; setbe cl; sete cl */
+		/* cmp ebx, edx; inc eax; setbe cl; sete cl */
+		const char *jbe = "39 d3 40 0f 96 c1", *je = "39 d3 40 0f 94 c1";
 		assert_true(block_cycles(p, NULL, 4, jbe) > block_cycles(p, off, 4, jbe) + 4);
 		block_near(p, NULL, 4, je, block_cycles(p, off, 4, je), 0.001);
 		const char *add = "39 d3 83 c0 01 0f 96 c1";	/* add eax, 1 writes them all */
@@ -44,10 +49,13 @@ static void test_p6_and_core2_wait_for_a_shift_that_may_leave_the_flags(void **s
 	static const char *const preset[] = { "pentium3", "core2" };
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		const char *p = preset[i], *off = "partial.flags_stall=0", *by_cl = "d3 e0 0f 94 c3", *by_1 = "d1 e0 0f 94 c3";	/* shl eax, ..; sete bl */
+		/* shl eax, ..; sete bl */
+		const char *p = preset[i], *off = "partial.flags_stall=0", *by_cl = "d3 e0 0f 94 c3",
+			*by_1 = "d1 e0 0f 94 c3";
 		assert_true(block_cycles(p, NULL, 4, by_cl) > block_cycles(p, off, 4, by_cl) + 4);
 		block_near(p, NULL, 4, by_1, block_cycles(p, off, 4, by_1), 0.001);
-		block_near(p, NULL, 4, "d3 e0 d3 e2", block_cycles(p, off, 4, "d3 e0 d3 e2"), 0.001);	/* nobody reads them */
+		/* nobody reads them */
+		block_near(p, NULL, 4, "d3 e0 d3 e2", block_cycles(p, off, 4, "d3 e0 d3 e2"), 0.001);
 	}
 }
 
@@ -59,7 +67,8 @@ static void test_pentium_writes_past_its_cache_what_nobody_reads(void **state)
 	block_near("pentium", NULL, 4, "89 06", 8, 0.01);			/* mov [esi], eax: a write of the bus */
 	block_near("pentium", "l1d.write_around=20", 4, "89 06", 20, 0.1);
 	assert_true(block_cycles("pentium", "l1d.write_around=0", 4, "89 06") <= 1);
-	assert_true(block_cycles("pentium", NULL, 4, "8b 0e 89 06") <= 1.5);	/* mov ecx, [esi]; mov [esi], eax: the read brought it */
+	/* mov ecx, [esi]; mov [esi], eax: the read brought it */
+	assert_true(block_cycles("pentium", NULL, 4, "8b 0e 89 06") <= 1.5);
 	block_near("pentium", NULL, 4, "50", 8, 0.01);			/* push eax */
 	assert_true(block_cycles("pentium", NULL, 4, "50 59") <= 2);		/* push eax; pop ecx */
 	block_near("pentium", NULL, 4, "60", 64, 1);			/* pusha: eight */
@@ -74,7 +83,8 @@ static void test_window_of_too_many_lines_keeps_its_other_half_out(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 32; i++)	/* 32 uops: six lines, and a window has three */
 		strcat(hex, "90 ");
-	for (unsigned i = 0; i < 4; i++)	/* add ax, 0x1234, whose length the decoders are slow to find; a NOP of 4 bytes */
+	/* add ax, 0x1234, whose length the decoders are slow to find; a NOP of 4 bytes */
+	for (unsigned i = 0; i < 4; i++)
 		strcat(hex, "66 05 34 12 0f 1f 40 00 ");
 	hex[64 * 3 - 1] = 0;
 	double out = block_cycles("skylake", NULL, 8, hex), in = block_cycles("skylake", "dsb.halves=0", 8, hex);

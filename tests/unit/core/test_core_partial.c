@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Pieces of registers, and what the decoders take for one: blocks in a steady state on the preset that has the mechanism, with it and
- * without, exact cycles an iteration.
+ * Pieces of registers, and what the decoders take for one: blocks in a steady state on the preset that has the
+ * mechanism, with it and without, exact cycles an iteration.
  */
 #include "block_fixture.h"
 
@@ -25,21 +25,23 @@ static void test_merged_register_waits_for_both_pieces(void **state)
 	/* mov ah, bl; imul eax, eax: the merge is in the chain */
 	block_check("skylake", "88 dc 0f af c0", 4, "partial.high_ports=0x1", 4);
 	/* add ah, bl eight times; add eax, ecx */
-	block_near("skylake", NULL, 8, "00 dc 00 dc 00 dc 00 dc 00 dc 00 dc 00 dc 00 dc 01 c8", 11, 0);	/* 8, a merge, 1, and a read of AH */
+	/* 8, a merge, 1, and a read of AH */
+	block_near("skylake", NULL, 8, "00 dc 00 dc 00 dc 00 dc 00 dc 00 dc 00 dc 00 dc 01 c8", 11, 0);
 }
 
 static void test_merging_uop_takes_its_ports(void **state)
 {
 	(void)state;
 	/* mov ah, bl; add ecx, eax; and three pshufd on port 5: with the merge there too a fourth */
-	block_check("skylake", "88 dc 01 c1 66 0f 70 d0 1b 66 0f 70 d8 1b 66 0f 70 e0 1b", 3, "partial.high_ports=0x20", 4);
+	block_check("skylake", "88 dc 01 c1 66 0f 70 d0 1b 66 0f 70 d8 1b 66 0f 70 e0 1b", 3, "partial.high_ports=0x20",
+		4);
 }
 
 static void test_whole_write_ends_the_state(void **state)
 {
 	(void)state;
 	block_near("skylake", NULL, 8, "88 dc 89 c8", 0.5, 0);			/* mov ah, bl; mov eax, ecx */
-	block_near("skylake", NULL, 8, "88 dc 8b 06 01 c2", 1, 0.05);			/* mov ah, bl; mov eax, [rsi]; add edx, eax */
+	block_near("skylake", NULL, 8, "88 dc 8b 06 01 c2", 1, 0.05);	/* mov ah, bl; mov eax, [rsi]; add edx, eax */
 }
 
 static void test_low_byte_leaves_the_high_one_apart(void **state)
@@ -47,7 +49,7 @@ static void test_low_byte_leaves_the_high_one_apart(void **state)
 	(void)state;
 	/* mov ah, bl; add cl, al: nothing to merge */
 	block_near("skylake", NULL, 8, "88 dc 00 c1", 1, 0);
-	block_near("skylake", NULL, 8, "88 dc 88 c1", 1, 0);				/* mov cl, al: into RCX, which is a chain */
+	block_near("skylake", NULL, 8, "88 dc 88 c1", 1, 0);	/* mov cl, al: into RCX, which is a chain */
 }
 
 static void test_high_byte_is_written_without_the_rest(void **state)
@@ -85,7 +87,7 @@ static void test_p6_waits_until_the_byte_has_retired(void **state)
 static void test_p6_knows_registers_that_were_cleared(void **state)
 {
 	(void)state;
-	block_near("pentium3", NULL, 8, "31 c0 88 d8 01 c1", 1.5, 0);			/* xor eax, eax; mov al, bl; add ecx, eax */
+	block_near("pentium3", NULL, 8, "31 c0 88 d8 01 c1", 1.5, 0);	/* xor eax, eax; mov al, bl; add ecx, eax */
 	block_near("pentium3", NULL, 8, "29 c0 88 d8 01 c1", 1.5, 0);			/* sub eax, eax */
 }
 
@@ -106,8 +108,11 @@ static void test_late_length_stalls_predecode(void **state)
 	(void)state;
 	/* neg ax with its ModRM byte in the next 16 bytes; 13 NOPs behind */
 	block_near("skylake", "dsb.sets=0", 8, NOPS7 NOPS7 "66 f7 d8 " NOPS7 "90 90 90 90 90 90 90 90", 9, 0);
-	block_near("skylake", "dsb.sets=0 mite.false_lcp=0", 8, NOPS7 NOPS7 "66 f7 d8 " NOPS7 "90 90 90 90 90 90 90 90", 7.5, 0);
-	block_near("skylake", "dsb.sets=0", 8, NOPS7 "90 90 90 90 90 90 66 f7 d8 " NOPS7 "90 90 90 90 90 90 90 90 90", 7.5, 0);	/* a byte earlier */
+	block_near("skylake", "dsb.sets=0 mite.false_lcp=0", 8, NOPS7 NOPS7 "66 f7 d8 " NOPS7 "90 90 90 90 90 90 90 90",
+		7.5, 0);
+	/* a byte earlier */
+	block_near("skylake", "dsb.sets=0", 8, NOPS7 "90 90 90 90 90 90 66 f7 d8 " NOPS7 "90 90 90 90 90 90 90 90 90",
+		7.5, 0);
 }
 
 static void test_fusible_instructions_with_16_bit_constants_are_not_cached(void **state)
@@ -116,7 +121,7 @@ static void test_fusible_instructions_with_16_bit_constants_are_not_cached(void 
 	/* add ax, 1000: four bytes; each stalls predecode */
 	block_check("skylake", "66 05 e8 03", 3.25, "dsb.lcp=0", 1);
 	block_check("golden-cove", "66 05 e8 03", 3.125, "dsb.lcp=0", 1);
-	block_near("skylake", NULL, 8, "66 35 e8 03", 1, 0);				/* xor ax, 1000: fuses with no branch */
+	block_near("skylake", NULL, 8, "66 35 e8 03", 1, 0);	/* xor ax, 1000: fuses with no branch */
 	/* one such and four NOPs of seven bytes: none in the second half */
 	block_near("skylake", NULL, 8, "66 05 e8 03 " NOP7 NOP7 NOP7 NOP7, 1.25, 0.005);
 }
@@ -135,7 +140,8 @@ static void test_double_shift_of_one_register_is_a_rotate(void **state)
 	(void)state;
 	block_near("skylake", NULL, 8, "0f a4 c0 05", 1, 0);				/* shld eax, eax, 5 */
 	block_near("skylake", NULL, 8, "0f a4 d8 05", 3, 0);				/* shld eax, ebx, 5 */
-	block_near("skylake", NULL, 8, "0f ac c0 05 0f ac db 05 0f ac c9 05 0f ac d2 05", 2, 0.005);	/* shrd of four registers */
+	/* shrd of four registers */
+	block_near("skylake", NULL, 8, "0f ac c0 05 0f ac db 05 0f ac c9 05 0f ac d2 05", 2, 0.005);
 	block_near("golden-cove", NULL, 8, "0f ac c0 05", 1, 0);
 	block_near("golden-cove", NULL, 8, "0f ac d8 05", 3, 0);
 }

@@ -394,7 +394,8 @@ static void test_mispredict_costs_redirect_and_pipeline(void **state)
 	assert_int_equal(next->alloc, branch->complete + 6 + 2);
 	assert_true(next->did & SPMU_DID(FROM_DSB));
 	assert_int_equal(heard_sum(SPMU_SIG_RECOVERY), 4);
-	/* empty slots count as the front end's from the end of recovery until allocation: 6 + 2 - 4 cycles of 4 slots */
+	/* empty slots count as the front end's from the end of recovery
+	 * until allocation: 6 + 2 - 4 cycles of 4 slots */
 	uint64_t bubbles = 0;
 	for (unsigned i = 0; i < out.signals; i++)
 		if (out.signal[i].signal == SPMU_SIG_IDQ_BUBBLE && out.signal[i].begin >= branch->complete)

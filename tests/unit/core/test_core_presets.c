@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Mechanisms of the older cores at exact cycles: the Pentium's pipes, P6's decoders and register reads, NetBurst's half cycles, replay
- * and trace cache; and every preset's file can be read. */
+ * Mechanisms of the older cores at exact cycles: the Pentium's pipes, P6's decoders and register reads,
+ * NetBurst's half cycles, replay and trace cache; and every preset's file can be read. */
 #include "core_fixture.h"
 #include "core/older/older.h"
 #include "data_dir.h"
@@ -9,7 +9,8 @@ enum { A = REG_GPR, B, C, D, E };
 static struct code k;
 static const uint64_t none[MOCK_SLOTS];
 
-#define P5 "inorder.on=1 dsb.sets=0 mite.decoders=8 mite.predecode=16 mite.width=16 mite.queue=64 mite.fetch_bytes=64 alloc.width=16 idq.size=64"
+#define P5 "inorder.on=1 dsb.sets=0 mite.decoders=8 mite.predecode=16 mite.width=16 mite.queue=64 " \
+	"mite.fetch_bytes=64 alloc.width=16 idq.size=64"
 
 /* One instruction of one uop. */
 static struct uop *op(unsigned ports, unsigned dst, unsigned src)
@@ -122,8 +123,9 @@ static void test_p6_decodes_four_one_one(void **state)
 {
 	(void)state;
 	struct bench b;
-	fixture_start(&b, &k, "dsb.sets=0 mite.decoders=3 mite.width=6 mite.predecode=16 mite.fetch_bytes=64 alloc.width=8 retire.width=8");
-	for (unsigned i = 0; i < 6; i++) {	/* 2 1 1 | 2 1 | 2: the third of two uops cannot go to a simple decoder */
+	fixture_start(&b, &k, "dsb.sets=0 mite.decoders=3 mite.width=6 mite.predecode=16 mite.fetch_bytes=64 "
+		"alloc.width=8 retire.width=8");
+	for (unsigned i = 0; i < 6; i++) { /* 2 1 1 | 2 1 | 2: the third of two uops cannot go to a simple decoder */
 		code_insn(&k, 2, 0);
 		code_uop(&k, UOP_COMPUTE, 0x63, 1, true);
 		if (i == 0 || i == 3 || i == 5)
@@ -144,7 +146,8 @@ static void test_p6_reads_two_retired_registers_a_cycle(void **state)
 	(void)state;
 	static const struct { const char *settings; unsigned last; } want[] = {
 		{ "alloc.width=3", 1 },				/* six slots, three a cycle */
-		{ "alloc.width=3 rename.register_reads=2", 3 },	/* three of one register each: two cycles for a group, and it is not refilled */
+		/* three of one register each: two cycles for a group, and it is not refilled */
+		{ "alloc.width=3 rename.register_reads=2", 3 },
 	};
 	for (unsigned i = 0; i < 2; i++) {
 		struct bench b;
@@ -194,7 +197,8 @@ static void test_trace_cache_delivers_across_taken_branches(void **state)
 {
 	(void)state;
 	struct bench b;
-	fixture_start(&b, &k, "dsb.sets=0 dsb.width=3 trace.sets=4 trace.ways=2 trace.line_uops=6 mite.decoders=1 alloc.width=8 retire.width=8");
+	fixture_start(&b, &k, "dsb.sets=0 dsb.width=3 trace.sets=4 trace.ways=2 trace.line_uops=6 mite.decoders=1 "
+		"alloc.width=8 retire.width=8");
 	for (unsigned i = 0; i < 5; i++) {
 		code_insn(&k, 2, 0);
 		code_uop(&k, UOP_NOP, 0, 0, true);
@@ -206,14 +210,15 @@ static void test_trace_cache_delivers_across_taken_branches(void **state)
 	core_flush(b.c, true);
 	assert_int_equal(out_count_did(SPMU_DID(FROM_MITE)), 6);	/* decoded once */
 	assert_int_equal(out_count_did(SPMU_DID(FROM_DSB)), 19 * 6);
-	assert_int_equal(out.uop[out.uops - 6].fetch - out.uop[out.uops - 66].fetch, 20);	/* six uops in two cycles */
+	assert_int_equal(out.uop[out.uops - 6].fetch - out.uop[out.uops - 66].fetch, 20); /* six uops in two cycles */
 	bench_end(&b);
 }
 
 static void test_every_preset_can_be_read(void **state)
 {
 	(void)state;
-	static const char *const name[] = { "golden-cove", "golden-cove-client", "skylake", "ivy-bridge", "core2", "pentium3", "willamette", "prescott", "pentium", "zen4",
+	static const char *const name[] = { "golden-cove", "golden-cove-client", "skylake", "ivy-bridge", "core2",
+		"pentium3", "willamette", "prescott", "pentium", "zen4",
 	                                    "zen5" };
 	for (unsigned i = 0; i < sizeof name / sizeof *name; i++) {
 		struct core_config c;

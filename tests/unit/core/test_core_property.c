@@ -16,7 +16,8 @@ static void build(struct code *k, uint64_t addr)
 {
 	code_start(k, addr);
 	for (unsigned i = 0, n = 1 + draw(12); i < n; i++) {
-		unsigned dst = 1 + draw(REG_COUNT - 1), src = draw(REG_COUNT), size = draw(8) ? 1u << draw(7) : 1 + draw(65535);
+		unsigned dst = 1 + draw(REG_COUNT - 1), src = draw(REG_COUNT), size = draw(8) ? 1u << draw(7)
+			: 1 + draw(65535);
 		struct uop *u;
 		switch (draw(16)) {
 		case 0: case 1: case 2:
@@ -86,13 +87,15 @@ static uint64_t sum(void)
 	uint64_t h = 0;
 	for (unsigned i = 0; i < out.uops; i++) {
 		const struct seen *u = &out.uop[i];
-		const uint64_t word[] = { u->ip, u->is, u->did, u->addr, u->fetch, u->alloc, u->ready, u->dispatch, u->complete,
+		const uint64_t word[] = { u->ip, u->is, u->did, u->addr, u->fetch, u->alloc, u->ready, u->dispatch,
+			u->complete,
 			u->retire, u->size, u->port };
 		for (unsigned w = 0; w < sizeof word / sizeof *word; w++)
 			h = (h ^ word[w]) * UINT64_C(0x9e3779b97f4a7c15) >> 1;
 	}
 	for (unsigned i = 0; i < out.signals; i++)
-		h = (h ^ out.signal[i].begin ^ out.signal[i].end << 20 ^ out.signal[i].signal) * UINT64_C(0x9e3779b97f4a7c15) >> 1;
+		h = (h ^ out.signal[i].begin ^ out.signal[i].end << 20 ^ out.signal[i].signal) *
+			UINT64_C(0x9e3779b97f4a7c15) >> 1;
 	return h;
 }
 
@@ -157,7 +160,8 @@ static void check_ports(void)
 	memset(used, 0, sizeof used);
 	for (unsigned i = 0; i < out.uops; i++) {
 		const struct seen *u = &out.uop[i];
-		if (u->port == 255 || u->did & SPMU_DID(CLEAR_MEMORY_ORDER) || u->dispatch >= sizeof used / sizeof *used)
+		if (u->port == 255 || u->did & SPMU_DID(CLEAR_MEMORY_ORDER) ||
+			u->dispatch >= sizeof used / sizeof *used)
 			continue;
 		assert_false(used[u->dispatch] >> u->port & 1);
 		used[u->dispatch] |= (uint16_t)(1u << u->port);
@@ -168,7 +172,8 @@ static const char *const machines[] = {
 	NULL,
 	"rob.size=16 rs.size=8 load_buffer.size=4 store_buffer.size=2 idq.size=4",
 	"alloc.width=1 retire.width=1",
-	"alloc.width=8 retire.width=8 dsb.window_bytes=64 dsb.window_lines=6 lsd.size=64 rs.load_size=20 ports.load=0x8c rs.store_size=6",
+	"alloc.width=8 retire.width=8 dsb.window_bytes=64 dsb.window_lines=6 lsd.size=64 rs.load_size=20 "
+	"ports.load=0x8c rs.store_size=6",
 	"dsb.sets=0 mite.decoders=1 rob.size=1024 rs.size=238 disambiguation.initial=0",
 	"store.commit_width=2 store.commit_delay=20 store_buffer.size=250 rob.size=1024",
 	"ports.binding=least dsb.jcc_erratum=1 rs.group=0",

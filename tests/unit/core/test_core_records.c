@@ -3,11 +3,14 @@
 #include "core_fixture.h"
 
 static struct code k;
-#define HELD (SPMU_DID(WAIT_STORE_ADDR) | SPMU_DID(WAIT_STORE_DATA) | SPMU_DID(FORWARDED) | SPMU_DID(FORWARD_BLOCKED) | SPMU_DID(FORWARD_UNALIGNED) | \
+#define HELD (SPMU_DID(WAIT_STORE_ADDR) | SPMU_DID(WAIT_STORE_DATA) | SPMU_DID(FORWARDED) | \
+	SPMU_DID(FORWARD_BLOCKED) | \
+	SPMU_DID(FORWARD_UNALIGNED) | \
               SPMU_DID(ALIAS_4K) | SPMU_DID(BANK_CONFLICT))
 
 /* A store whose data and address come at once, or 30 cycles late, then a load; what held the load. */
-static uint64_t load_behind(const char *settings, bool late_addr, bool late_data, uint64_t store, unsigned store_size, uint64_t load, unsigned load_size)
+static uint64_t load_behind(const char *settings, bool late_addr, bool late_data, uint64_t store, unsigned store_size,
+	uint64_t load, unsigned load_size)
 {
 	struct bench b;
 	fixture_start(&b, &k, settings);
@@ -27,7 +30,7 @@ static void test_load_that_waits_for_store_addresses_says_so(void **state)
 	const char *unproven = "disambiguation.initial=0";
 	assert_int_equal(load_behind(unproven, true, false, 0x8000, 8, 0x9100, 8), SPMU_DID(WAIT_STORE_ADDR));
 	assert_int_equal(load_behind(unproven, false, false, 0x8000, 8, 0x9100, 8), 0);
-	assert_int_equal(load_behind("disambiguation.initial=15", true, false, 0x8000, 8, 0x9100, 8), 0);	/* passes */
+	assert_int_equal(load_behind("disambiguation.initial=15", true, false, 0x8000, 8, 0x9100, 8), 0); /* passes */
 }
 
 static void test_cores_without_prediction_never_pass_an_unknown_address(void **state)
@@ -48,7 +51,8 @@ static void test_cores_without_prediction_never_pass_an_unknown_address(void **s
 static void test_forwarded_load_that_waits_for_the_data_says_so(void **state)
 {
 	(void)state;
-	assert_int_equal(load_behind(NULL, false, true, 0x8000, 8, 0x8000, 8), SPMU_DID(FORWARDED) | SPMU_DID(WAIT_STORE_DATA));
+	assert_int_equal(load_behind(NULL, false, true, 0x8000, 8, 0x8000, 8),
+		SPMU_DID(FORWARDED) | SPMU_DID(WAIT_STORE_DATA));
 	struct bench b;
 	fixture_start(&b, &k, NULL);		/* the data were there long before */
 	code_store(&k, 0, 0, 8);
@@ -56,7 +60,8 @@ static void test_forwarded_load_that_waits_for_the_data_says_so(void **state)
 	code_load(&k, REG_GPR + 1, REG_GPR, 8);
 	bench_run(&b, &k, (const uint64_t[]){ 0x8000, 0x8000 }, 0x2000);
 	core_flush(b.c, true);
-	assert_int_equal(out.uop[3].did & (SPMU_DID(FORWARDED) | SPMU_DID(FORWARD_BLOCKED) | SPMU_DID(WAIT_STORE_DATA)) & ~SPMU_DID(FORWARDED), 0);
+	assert_int_equal(out.uop[3].did & (SPMU_DID(FORWARDED) | SPMU_DID(FORWARD_BLOCKED) |
+		SPMU_DID(WAIT_STORE_DATA)) & ~SPMU_DID(FORWARDED), 0);
 	bench_end(&b);
 }
 
@@ -64,7 +69,8 @@ static void test_blocked_load_says_whether_the_low_bits_differ(void **state)
 {
 	(void)state;
 	assert_int_equal(load_behind(NULL, false, false, 0x8000, 4, 0x8000, 8), SPMU_DID(FORWARD_BLOCKED));
-	assert_int_equal(load_behind(NULL, false, false, 0x8004, 4, 0x8000, 8), SPMU_DID(FORWARD_BLOCKED) | SPMU_DID(FORWARD_UNALIGNED));
+	assert_int_equal(load_behind(NULL, false, false, 0x8004, 4, 0x8000, 8), SPMU_DID(FORWARD_BLOCKED) |
+		SPMU_DID(FORWARD_UNALIGNED));
 	assert_int_equal(load_behind(NULL, false, false, 0x8010, 16, 0x8000, 32), SPMU_DID(FORWARD_BLOCKED));
 }
 

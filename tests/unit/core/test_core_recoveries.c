@@ -158,7 +158,8 @@ static void vector_block(const char *kinds, uint8_t *vector)
 	code_start(&k, 0x1000);
 	for (unsigned i = 0; kinds[i]; i++) {
 		code_op(&k, ALU, 1, REG_VEC, 0);
-		vector[i] = kinds[i] == 's' ? VECTOR_LEGACY : kinds[i] == 'v' ? VECTOR_VEX_128 : kinds[i] == 'y' ? VECTOR_VEX_256 :
+		vector[i] = kinds[i] == 's' ? VECTOR_LEGACY : kinds[i] == 'v' ? VECTOR_VEX_128 : kinds[i] == 'y'
+			? VECTOR_VEX_256 :
 		            kinds[i] == 'z' ? VECTOR_ZERO : VECTOR_NONE;
 	}
 	k.b.vector = vector;
@@ -167,7 +168,8 @@ static void vector_block(const char *kinds, uint8_t *vector)
 static void test_transitions_between_sse_and_avx_take_an_assist(void **state)
 {
 	(void)state;
-	static const struct { const char *kinds, *assists; } cases[] = {	/* >: AVX to SSE, <: SSE to AVX before the instruction */
+	/* >: AVX to SSE, <: SSE to AVX before the instruction */
+	static const struct { const char *kinds, *assists; } cases[] = {
 		{ "ysss-y",  ".>...<" }, { "yzs", "..." }, { "svsv", "...." }, { "yvs", "..>" }, { "ysv", ".><" },
 		{ "yszy", ".>.." }, { "ysys", ".><>" }, { "y-s", "..>" },
 	};
@@ -181,7 +183,8 @@ static void test_transitions_between_sse_and_avx_take_an_assist(void **state)
 		unsigned assists = 0;
 		for (unsigned i = 0; cases[n].assists[i]; i++) {
 			const struct seen *u = &out.uop[i];
-			char kind = u->did & SPMU_DID(ASSIST_AVX_TO_SSE) ? '>' : u->did & SPMU_DID(ASSIST_SSE_TO_AVX) ? '<' : '.';
+			char kind = u->did & SPMU_DID(ASSIST_AVX_TO_SSE) ? '>' : u->did & SPMU_DID(ASSIST_SSE_TO_AVX)
+				? '<' : '.';
 			assert_int_equal(kind, cases[n].assists[i]);
 			if (kind != '.') {
 				assists++;
@@ -273,15 +276,18 @@ static void test_replays_name_their_cause(void **state)
 	struct bench b;
 	static const struct { uint64_t did, load, dependent; } cases[] = {
 		{ SPMU_DID(L1D_MISS), 0, SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_MISS) },
-		{ SPMU_DID(L1D_MISS) | SPMU_DID(DTLB_MISS), SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_TLB), SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_TLB) },
-		{ SPMU_DID(L1D_MISS) | SPMU_DID(SPLIT_LINE), SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_SPLIT), SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_SPLIT) },
+		{ SPMU_DID(L1D_MISS) | SPMU_DID(DTLB_MISS), SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_TLB),
+		SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_TLB) },
+		{ SPMU_DID(L1D_MISS) | SPMU_DID(SPLIT_LINE), SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_SPLIT),
+		SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_SPLIT) },
 	};
 	for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const uint64_t bits = SPMU_DID(REPLAYED) | REPLAY_CAUSES;
 		chain(&b, cases[i].did);
 		assert_int_equal(out.uop[0].did & bits, cases[i].load);
 		assert_int_equal(out.uop[1].did & bits, cases[i].dependent);
-		assert_int_equal(out.uop[2].did & bits, cases[i].dependent);	/* what depends on it goes round with it, */
+		/* what depends on it goes round with it, */
+		assert_int_equal(out.uop[2].did & bits, cases[i].dependent);
 		assert_int_equal(out.uop[2].dispatch, out.uop[1].dispatch + 1);	/* at no further cost */
 		bench_end(&b);
 	}
@@ -299,7 +305,8 @@ static void test_a_load_that_waits_for_a_store_is_replayed_itself(void **state)
 		core_flush(b.c, true);
 		const struct seen *load = &out.uop[out.uops - 1];
 		assert_true(load->did & SPMU_DID(FORWARD_BLOCKED));
-		assert_int_equal(load->did & (SPMU_DID(REPLAYED) | REPLAY_CAUSES), replay ? SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_STORE) : 0);
+		assert_int_equal(load->did & (SPMU_DID(REPLAYED) | REPLAY_CAUSES), replay
+			? SPMU_DID(REPLAYED) | SPMU_DID(REPLAY_STORE) : 0);
 		bench_end(&b);
 	}
 }

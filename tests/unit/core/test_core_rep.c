@@ -4,8 +4,9 @@
 
 static struct code k, after;
 
-/* REP MOVS of `size`-byte elements: two uops to start, then load, store address, store data, pointers.  n copies of it in one
- * block, as an unrolled translation has them; the exit in front of each copy's accesses is the count's end. */
+/* REP MOVS of `size`-byte elements: two uops to start, then load, store address, store data, pointers. n copies
+ * of it in one block, as an unrolled translation has them; the exit in front of each copy's accesses is the
+ * count's end. */
 static void rep_movs(unsigned size, unsigned n, unsigned chunk, bool store)
 {
 	code_start(&k, 0x1000);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Hardware threads of one core over a mocked memory: whose cycle it is at allocation and at the ports, what each has of the buffers while
- * another runs and while it is halted, and what records say of it.  The caches that they share: test_mem_coherence.c and tests/system/model/threads.sh. */
+ * Hardware threads of one core over a mocked memory: whose cycle it is at allocation and at the ports, what
+ * each has of the buffers while another runs and while it is halted, and what records say of it. The caches
+ * that they share: test_mem_coherence.c and tests/system/model/threads.sh. */
 #include "core_fixture.h"
 
 enum { THREADS = 4, MOST = 20000, ALL = 0xf000, LOOP = 40 };
@@ -25,7 +26,8 @@ static struct spmu_record *collect(void *context, const struct spmu_batch *b)
 		const struct spmu_record *r = &b->records[i];
 		t->strangers += r->hw_thread != t->number;
 		if (r->kind == SPMU_REC_UOP && t->uops < MOST)
-			t->uop[t->uops++] = (struct seen){ .ip = r->ip, .fetch = b->base_cycle + r->fetch, .alloc = b->base_cycle + r->alloc,
+			t->uop[t->uops++] = (struct seen){ .ip = r->ip, .fetch = b->base_cycle + r->fetch,
+				.alloc = b->base_cycle + r->alloc,
 				.dispatch = b->base_cycle + r->dispatch, .complete = b->base_cycle + r->complete,
 				.retire = b->base_cycle + r->retire, .port = r->port };
 	}
@@ -44,7 +46,8 @@ static void start(unsigned threads, const char *settings)
 		t->number = i;
 		t->uop = calloc(MOST, sizeof *t->uop);
 		code_start(&t->k, 0x1000 + 0x10000 * i);
-		assert_int_equal(i ? core_create_thread(&t->c, thread[0].c, collect, t, &err) : core_create(&t->c, bench.m, collect, t, &err), 0);
+		assert_int_equal(i ? core_create_thread(&t->c, thread[0].c, collect, t, &err) : core_create(&t->c,
+			bench.m, collect, t, &err), 0);
 		assert_int_equal(core_hw_thread(t->c), i);
 	}
 }
@@ -177,7 +180,8 @@ static void test_two_that_fill_every_slot_take_twice_as_long(void **state)
 	for (unsigned i = 0; i < 2; i++)
 		operations(&thread[i], 16, ALU, 1, false);
 	run(2, 4 * LOOP);
-	both = last_retired(&thread[0]) > last_retired(&thread[1]) ? last_retired(&thread[0]) : last_retired(&thread[1]);
+	both = last_retired(&thread[0]) > last_retired(&thread[1]) ? last_retired(&thread[0])
+		: last_retired(&thread[1]);
 	assert_in_range(both, alone * 19 / 10, alone * 21 / 10);
 	stop();
 }
@@ -223,7 +227,8 @@ static void test_a_port_takes_one_uop_a_cycle_of_whichever_thread(void **state)
 /* ---- buffers ---- */
 
 /* How many uops of thread 0 are allocated before the load ahead of them is back. */
-static unsigned allocated_behind_a_miss(const char *settings, unsigned threads, unsigned active, void (*more)(struct code *k))
+static unsigned allocated_behind_a_miss(const char *settings, unsigned threads, unsigned active,
+	void (*more)(struct code *k))
 {
 	unsigned n = 0;
 	start(threads, settings);
@@ -291,7 +296,8 @@ static void test_load_and_store_buffer_are_split_or_shared_as_the_core_says(void
 	char shared[200];
 	(void)state;
 	snprintf(shared, sizeof shared, "%s smt.load_buffer=shared smt.store_buffer=shared", sizes);
-	const unsigned loads = allocated_behind_a_miss(sizes, 2, 1, a_load), loads_split = allocated_behind_a_miss(sizes, 2, 2, a_load);
+	const unsigned loads = allocated_behind_a_miss(sizes, 2, 1, a_load),
+		loads_split = allocated_behind_a_miss(sizes, 2, 2, a_load);
 	assert_int_equal(loads, 40);
 	assert_int_equal(loads_split, 20);
 	assert_int_equal(allocated_behind_a_miss(shared, 2, 2, a_load), 40);

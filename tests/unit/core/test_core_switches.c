@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Mechanisms of decoding and rename, each on and off through the core's file: blocks in a steady state on skylake, exact
- * cycles an iteration.  NOPs fill the slots of a cycle, so that one slot more shows as a quarter of a cycle.
+ * Mechanisms of decoding and rename, each on and off through the core's file: blocks in a steady state on
+ * skylake, exact cycles an iteration. NOPs fill the slots of a cycle, so that one slot more shows as a quarter
+ * of a cycle.
  */
 #include "block_fixture.h"
 
@@ -27,7 +28,8 @@ static void test_micro_fusion_saves_a_slot(void **state)
 static void test_macro_fusion_saves_a_slot(void **state)
 {
 	(void)state;
-	check("39 d8 75 00 0f 1f 40 00 0f 1f 40 00 0f 1f 40 00", 1, "fusion.macro=0", 1.25);	/* cmp eax, ebx; jne next */
+	/* cmp eax, ebx; jne next */
+	check("39 d8 75 00 0f 1f 40 00 0f 1f 40 00 0f 1f 40 00", 1, "fusion.macro=0", 1.25);
 }
 
 static void test_index_register_takes_a_fused_pair_apart(void **state)
@@ -76,7 +78,8 @@ static void test_variable_blend_begins_an_issue_group(void **state)
 static void test_microcode_begins_behind_the_uop_queue(void **state)
 {
 	(void)state;
-	/* bt [rsi], rax, nine slots, and three, four, eight NOPs: a cycle more for those that do not fit into its three */
+	/* bt [rsi], rax, nine slots, and three, four, eight NOPs: a cycle
+	 * more for those that do not fit into its three */
 	check("48 0f a3 06" NOP24, 6, "ms.drain=0", 6);
 	check("48 0f a3 06" NOP24 NOP8, 7, "ms.drain=0", 6);
 	check("48 0f a3 06" NOP24 NOP24 NOP8 NOP8, 8, "ms.drain=0", 7);
@@ -89,13 +92,15 @@ static void test_loads_and_slow_operations_are_refused_now_and_then(void **state
 	check("c5 f5 58 06", 1083 / 2048., "sustain.memory_rate=0", 1083 / 2048.);
 	check("c5 f5 58 06", 1083 / 2048., "sustain.latency=5", 0.5);
 	check("c5 f5 fe 06", 0.5, "sustain.rate=0", 0.5);		/* vpaddd ymm0, ymm1, [rsi] */
-	check("c5 f5 58 c1 8b 06 66 90 66 90", 1, "sustain.rate=0", 1);	/* vaddpd ymm0, ymm1, ymm1; mov eax, [rsi]: two a cycle */
+	/* vaddpd ymm0, ymm1, ymm1; mov eax, [rsi]: two a cycle */
+	check("c5 f5 58 c1 8b 06 66 90 66 90", 1, "sustain.rate=0", 1);
 }
 
 static void test_two_loads_and_a_store_are_not_quite_kept_up(void **state)
 {
 	(void)state;
-	check("89 0e 8b 07 8b 1a", 2053 / 2040., "sustain.memory_rate=0", 1);	/* mov [rsi], ecx; mov eax, [rdi]; mov ebx, [rdx] */
+	/* mov [rsi], ecx; mov eax, [rdi]; mov ebx, [rdx] */
+	check("89 0e 8b 07 8b 1a", 2053 / 2040., "sustain.memory_rate=0", 1);
 	check("89 0e 8b 07 90", 1, "sustain.memory_rate=0", 1);
 }
 

@@ -50,7 +50,8 @@ static void end(void)
 	isa_destroy(isa);
 }
 
-/* A block of instructions, "|" between them, as one that was executed.  slots: none, as if the stream had told nothing. */
+/* A block of instructions, "|" between them, as one that was
+ * executed. slots: none, as if the stream had told nothing. */
 static struct iblock *block(uint64_t addr, const char *code, void (*slots)(struct maker *m))
 {
 	struct maker m;
@@ -95,7 +96,8 @@ static size_t walk(uint64_t from, bool general)
 	for (const uint64_t *w = words + 1; n && (*w & SCRIPT_KIND) != SCRIPT_END;) {
 		struct walked *x = &walked[walked_count++];
 		const unsigned kind = *w & SCRIPT_KIND;
-		*x = (struct walked){ .addr = ST_NOT_DONE, .way = *w >> SCRIPT_FLAGS & (SCRIPT_TAKEN | SCRIPT_MISPREDICTED | SCRIPT_WRONG_TARGET) };
+		*x = (struct walked){ .addr = ST_NOT_DONE, .way = *w >> SCRIPT_FLAGS & (SCRIPT_TAKEN |
+			SCRIPT_MISPREDICTED | SCRIPT_WRONG_TARGET) };
 		if (kind == STEP_GENERAL) {
 			const struct iblock *b = (const struct iblock *)w[1];
 			const struct insn *in = &b->insn[(uint32_t)*w >> SCRIPT_INDEX];
@@ -235,7 +237,8 @@ static void leaves_rax(const char *code, uint64_t rax)
 	bytes(CODE, text);
 	walk(CODE, false);
 	if (last_address() != rax)
-		fail_msg("%s: rax %llx, %llx expected", code, (unsigned long long)last_address(), (unsigned long long)rax);
+		fail_msg("%s: rax %llx, %llx expected", code, (unsigned long long)last_address(),
+			(unsigned long long)rax);
 	end();
 }
 
@@ -520,7 +523,8 @@ static void test_what_the_core_did_is_known_when_it_must_be_done(void **state)
 	walker_follow(walker, 5000);
 	const unsigned whole = paced(CODE, 20);
 	for (unsigned i = 0; i < 4; i++)
-		assert_int_equal(paced(CODE, 20), whole);	/* it was told, but 1000 to 4000 words behind the core may not have got there */
+		/* it was told, but 1000 to 4000 words behind the core may not have got there */
+		assert_int_equal(paced(CODE, 20), whole);
 	assert_true(paced(CODE, 20) < 300);
 	walker_follow(walker, 0);				/* it is not known when */
 	assert_true(walk(CODE, false) > 0);
@@ -610,7 +614,7 @@ static void test_each_time_it_is_the_next_that_comes(void **state)
 {
 	(void)state;
 	begin_ahead(NULL);
-	bytes(CODE, "48 f7 f1 | 48 8b 10 | eb fb");					/* div rcx; mov rdx, [rax]; jmp back to it */
+	bytes(CODE, "48 f7 f1 | 48 8b 10 | eb fb");	/* div rcx; mov rdx, [rax]; jmp back to it */
 	struct iblock *b = block(CODE + 3, "48 8b 10", load_and_its_register);
 	for (unsigned n = 0; n < 3; n++) {	/* its second access is not made */
 		static const uint64_t slots[3][2] = { { 0x4440 }, { ST_NOT_DONE }, { 0x6660 } };
@@ -719,7 +723,8 @@ static void test_a_branch_was_predicted_wrong_if_its_condition_says_so(void **st
 
 static void test_a_branch_on_something_unknown_goes_as_predicted(void **state)
 {
-	static const char *const code[] = { "48 f7 f1 | 48 85 c0 | 74 10", "48 f7 f1 | 48 85 c0 | 75 10",	/* div rcx; test rax, rax */
+	/* div rcx; test rax, rax */
+	static const char *const code[] = { "48 f7 f1 | 48 85 c0 | 74 10", "48 f7 f1 | 48 85 c0 | 75 10",
 		"48 83 3f 00 | 74 10", "48 83 3f 00 | 75 10",		/* cmp qword [rdi], 0 */
 		"e3 10", "e2 10" };					/* jrcxz, loop: not followed */
 	(void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The wrong path in the pipeline (core/wrongpath/wrongpath.h), over a memory and a predictor that do what the test says. */
+ * The wrong path in the pipeline (core/wrongpath/wrongpath.h), over a memory and a predictor that do what the
+ * test says. */
 #include "core_fixture.h"
 #include "isa_fixture.h"
 #include "core/pipeline.h"
@@ -38,7 +39,8 @@ static struct iblock *block(uint64_t addr, const char *code, void (*slots)(struc
 	return maker_decode(&m, isa, 8);
 }
 
-/* A load of COLD, which takes 200 cycles, and a branch on it, which is mispredicted: to WRONG, where the code lies.  Behind it a store. */
+/* A load of COLD, which takes 200 cycles, and a branch on it, which is
+ * mispredicted: to WRONG, where the code lies. Behind it a store. */
 static void begin(const char *setting, const char *wrong, bool walks)
 {
 	struct err err = { 0 };
@@ -47,8 +49,10 @@ static void begin(const char *setting, const char *wrong, bool walks)
 	struct st_regs regs = { .gpr = { [RBX] = COLD, [RDI] = WARM, [RSI] = AGAIN } };
 	fixture_start(&b, NULL, setting);
 	isa = open_isa("skylake");
-	before = block(0x1000, "48 8b 03 | 48 85 c0 | 0f 84 f4 0f 00 00", load_slot);	/* mov rax, [rbx]; test rax, rax; jz 2000 */
-	behind = block(before->insn[2].addr + before->insn[2].len, "48 89 17 | 48 83 c1 01", store_slot);	/* mov [rdi], rdx; add rcx, 1 */
+	/* mov rax, [rbx]; test rax, rax; jz 2000 */
+	before = block(0x1000, "48 8b 03 | 48 85 c0 | 0f 84 f4 0f 00 00", load_slot);
+	/* mov [rdi], rdx; add rcx, 1 */
+	behind = block(before->insn[2].addr + before->insn[2].len, "48 89 17 | 48 83 c1 01", store_slot);
 	mock.miss_from = COLD;
 	mock.miss_to = COLD + 64;
 	if (!walks)
@@ -120,7 +124,8 @@ static const struct seen *branch_record(void)
 static void test_squashed_uops_are_issued_and_do_not_retire(void **state)
 {
 	(void)state;
-	begin(NULL, "48 8b 0f | 48 89 0e | 48 83 c2 01 | eb f4", true);	/* mov rcx, [rdi]; mov [rsi], rcx; add rdx, 1; jmp 2000 */
+	/* mov rcx, [rdi]; mov [rsi], rcx; add rdx, 1; jmp 2000 */
+	begin(NULL, "48 8b 0f | 48 89 0e | 48 83 c2 01 | eb f4", true);
 	miss();
 	core_flush(b.c, true);
 	const struct seen *br = branch_record();
@@ -162,7 +167,7 @@ static void test_what_retires_is_the_same_with_and_without(void **state)
 	assert_int_equal(uops[0], uops[1]);
 	assert_int_equal(instructions[0], instructions[1]);
 	assert_int_equal(instructions[0], 50 * 5);
-	assert_int_equal(last[0], last[1]);	/* this memory forgets, and the entries are free when the branch resolves */
+	assert_int_equal(last[0], last[1]); /* this memory forgets, and the entries are free when the branch resolves */
 }
 
 static void test_stores_of_the_wrong_path_are_never_written(void **state)
@@ -202,7 +207,8 @@ static void test_a_load_of_the_right_path_does_not_get_what_the_wrong_one_stored
 static void test_loads_of_the_wrong_path_go_to_memory_until_the_branch_resolves(void **state)
 {
 	(void)state;
-	/* mov rcx, [rdi]; mov rdx, [rbx+8], which misses; inc rax, twice; mov rsi, [rax]: RAX is what the branch waits for */
+	/* mov rcx, [rdi]; mov rdx, [rbx+8], which misses; inc rax, twice;
+	 * mov rsi, [rax]: RAX is what the branch waits for */
 	begin(NULL, "48 8b 0f | 48 8b 53 08 | 48 ff c0 | 48 ff c0 | 48 8b 30", true);
 	miss();
 	core_flush(b.c, true);
@@ -294,7 +300,8 @@ static void test_what_a_branch_of_the_wrong_path_does_is_said_if_somebody_wants_
 	unsigned n = 0, said = 0;
 	(void)state;
 	for (unsigned wanted = 0; wanted < 2; wanted++) {
-		begin(NULL, "48 83 c1 01 | 48 85 d2 | 74 10 | 48 83 c1 01 | 75 10 | eb ef", true);	/* add; test rdx, rdx; jz; add; jnz; jmp 2000 */
+		/* add; test rdx, rdx; jz; add; jnz; jmp 2000 */
+		begin(NULL, "48 83 c1 01 | 48 85 d2 | 74 10 | 48 83 c1 01 | 75 10 | eb ef", true);
 		walker_outcomes(walker, wanted);
 		miss();
 		core_flush(b.c, true);
@@ -303,10 +310,11 @@ static void test_what_a_branch_of_the_wrong_path_does_is_said_if_somebody_wants_
 		for (unsigned i = 0; wanted && i < n; i++) {
 			struct seen u = out.uop[i];
 			if (u.ip >= WRONG && u.is & SPMU_IS(COND)) {	/* RCX is 1, 2 ..: that one is taken, too */
-				assert_int_equal(u.did & (SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED) | SPMU_DID(MISP_TARGET) | SPMU_DID(RETIRED)),
+				assert_int_equal(u.did & (SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED) |
+					SPMU_DID(MISP_TARGET) | SPMU_DID(RETIRED)),
 				                 SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED));
 				u.did &= ~(SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED));
-				said += u.complete < u.retire;		/* executed before the branch before it resolves */
+				said += u.complete < u.retire;	/* executed before the branch before it resolves */
 			}
 			assert_memory_equal(&u, &first[i], sizeof u);	/* and nothing else is different */
 		}

@@ -20,10 +20,12 @@ static struct spmu_record *sum(void *context, const struct spmu_batch *b)
 	return NULL;
 }
 
-/* A stall grows from cycle 100 to 200; another begins when so many other records lie in the batch, with the watermark far on. */
+/* A stall grows from cycle 100 to 200; another begins when so many other
+ * records lie in the batch, with the watermark far on. */
 static uint64_t stalled_with(uint32_t others)
 {
-	struct emitter e = { .wanted = { ~UINT64_C(0), ~UINT64_C(0) }, .span = EMIT_SPAN, .emit = sum, .record = calloc(SPMU_BATCH_MAX, sizeof(struct spmu_record)) };
+	struct emitter e = { .wanted = { ~UINT64_C(0), ~UINT64_C(0) }, .span = EMIT_SPAN, .emit = sum,
+		.record = calloc(SPMU_BATCH_MAX, sizeof(struct spmu_record)) };
 	assert_non_null(e.record);
 	stalled = batches = 0;
 	emit_grow(&e, 0, SPMU_SIG_RESOURCE_STALL_RS, 100, 150, 1);
@@ -50,6 +52,7 @@ static void test_an_interval_that_grew_is_whole_wherever_the_batch_ends(void **s
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_an_interval_that_grew_is_whole_wherever_the_batch_ends) };
+	const struct CMUnitTest tests[] =
+		{ cmocka_unit_test(test_an_interval_that_grew_is_whole_wherever_the_batch_ends) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,8 @@ static void test_every_level_of_every_preset_builds_a_machine(void **state)
 				snprintf(setting, sizeof setting, "%s=%s", f[k].name, f[k].level[l].name);
 				assert_int_equal(core_features_apply(&c, setting, &err), 0);
 				if ((memcmp(&c, &p, sizeof c) != 0) != (l > 0))
-					fail_msg("%s: %s %s", preset[i], setting, l ? "changes nothing" : "changes something");
+					fail_msg("%s: %s %s", preset[i], setting, l ? "changes nothing"
+						: "changes something");
 				assert_builds(&c, setting);
 			}
 		}
@@ -110,7 +111,8 @@ static void test_a_setting_says_what_the_register_holds(void **state)
 	char text[256];
 	(void)state;
 	core_features_init(&f, &p);
-	assert_int_equal(core_features_set_all(&f, "prefetch.l2_streamer=off,l1d.size=1/4,rob.size=1/2,l2.replacement=lru", &err), 0);
+	assert_int_equal(core_features_set_all(&f,
+		"prefetch.l2_streamer=off,l1d.size=1/4,rob.size=1/2,l2.replacement=lru", &err), 0);
 	core_features_config(&f, &c);
 	assert_int_equal(c.prefetch_l2_streamer, 0);
 	assert_int_equal(c.l1d_size, 12 * 1024);
@@ -186,13 +188,16 @@ static void test_reserved_bits_and_levels_that_a_preset_lacks_fault(void **state
 					fields |= code << list[k].low;
 					if (list[k].kind == FEATURE_POLICY && !there)
 						continue;	/* the preset's own by its own code */
-					assert_int_equal(core_features_write(&f, msr, code << list[k].low), there ? FEATURE_OK : FEATURE_GP);
+					assert_int_equal(core_features_write(&f, msr, code << list[k].low), there
+						? FEATURE_OK : FEATURE_GP);
 				}
 			core_features_init(&f, &p);
 			for (unsigned bit = 0; bit < 64; bit++)
 				if (!(fields >> bit & 1)) {
-					assert_int_equal(core_features_write(&f, msr, UINT64_C(1) << bit), fields ? FEATURE_GP : FEATURE_NO_MSR);
-					assert_int_equal(core_features_read(&f, msr, &v), fields ? FEATURE_OK : FEATURE_NO_MSR);
+					assert_int_equal(core_features_write(&f, msr, UINT64_C(1) << bit), fields
+						? FEATURE_GP : FEATURE_NO_MSR);
+					assert_int_equal(core_features_read(&f, msr, &v), fields ? FEATURE_OK
+						: FEATURE_NO_MSR);
 					if (fields)
 						assert_int_equal(v, 0);
 				}

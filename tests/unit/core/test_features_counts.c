@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Each feature changes the count that it should: one core runs a stream of code and accesses, a register of features is written in mid-run,
- * the stream is run again, the register is written back.  The count moves with the second write, and back with the third. */
+ * Each feature changes the count that it should: one core runs a stream of code and accesses, a register of
+ * features is written in mid-run, the stream is run again, the register is written back. The count moves with
+ * the second write, and back with the third. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +56,8 @@ static struct spmu_record *tally(void *context, const struct spmu_batch *b)
 
 /* ---- code ---- */
 
-/* A block at an address: hexadecimal instructions, L and S before one that loads or stores 8 bytes; then, with `target`, J (jmp), C (jnz), K (call). */
+/* A block at an address: hexadecimal instructions, L and S before one that loads or
+ * stores 8 bytes; then, with `target`, J (jmp), C (jnz), K (call). */
 static struct iblock *block(struct rig *r, uint64_t addr, const char *text, uint64_t target)
 {
 	static struct {
@@ -144,7 +146,8 @@ static void loads(struct rig *r, uint64_t bytes, uint64_t stride)
 static void data_l1(struct rig *r) { loads(r, r->preset.l1d_size / 2, 64); loads(r, r->preset.l1d_size / 2, 64); }
 static void data_l2(struct rig *r) { loads(r, r->preset.l2_size / 2, 64); }
 static void data_l3(struct rig *r) { loads(r, r->preset.l2_size * 2, 64); }
-static void pages_dtlb(struct rig *r) { for (int i = 0; i < 4; i++) loads(r, (r->preset.dtlb_entries / 2) * 4160, 4160); }
+static void pages_dtlb(struct rig *r) { for (int i = 0; i < 4; i++) loads(r, (r->preset.dtlb_entries / 2) * 4160, 4160);
+	}
 static void pages_stlb(struct rig *r) { for (int i = 0; i < 4; i++) loads(r, 512 * 4160, 4160); }
 static void pages_walked(struct rig *r)
 {
@@ -179,7 +182,8 @@ static void misses(struct rig *r)
 {
 	struct iblock *b = block(r, CODE, "L488b03 4801c8 4801c8 4801c8 L488b03 4801c8 4801c8 4801c8 J", CODE);
 	for (int i = 0; i < 1500; i++) {
-		uint64_t slots[2] = { DATA + (uint64_t)(dice(r) % 16384) * 4096 + (dice(r) % 64) * 64, DATA + (uint64_t)(dice(r) % 16384) * 4096 + (dice(r) % 64) * 64 };
+		uint64_t slots[2] = { DATA + (uint64_t)(dice(r) % 16384) * 4096 + (dice(r) % 64) * 64,
+			DATA + (uint64_t)(dice(r) % 16384) * 4096 + (dice(r) % 64) * 64 };
 		go(r, b, slots, CODE);
 	}
 }
@@ -203,7 +207,8 @@ static void misses_between(struct rig *r, const char *text)
 	for (int i = 0; i < 3000; i++)
 		go(r, b, (const uint64_t[]){ 0x40000000 + (page += 64 * 33) }, CODE);
 }
-static void misses_aside(struct rig *r) { misses_between(r, "L488b03 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 J"); }
+static void misses_aside(struct rig *r) { misses_between(r,
+	"L488b03 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 J"); }
 /* Streams that end after a few lines, each on a page of its own. */
 static void short_streams(struct rig *r)
 {
@@ -237,7 +242,8 @@ static void combined(struct rig *r)
 {
 	struct iblock *b = block(r, CODE, "S480fc303 S480fc303 S480fc303 S480fc303 J", CODE);
 	for (uint64_t i = 0; i < 1500; i++)
-		go(r, b, (const uint64_t[]){ DATA + 8 * i, DATA + 0x100000 + 8 * i, DATA + 0x200000 + 8 * i, DATA + 0x300000 + 8 * i }, CODE);
+		go(r, b, (const uint64_t[]){ DATA + 8 * i, DATA + 0x100000 + 8 * i, DATA + 0x200000 + 8 * i,
+			DATA + 0x300000 + 8 * i }, CODE);
 }
 
 /* Jumps from one piece of code to the next, `stride` apart, and round again. */
@@ -253,19 +259,22 @@ static void jumps(struct rig *r, unsigned n, uint64_t stride, const char *text, 
 static void code_l1i(struct rig *r) { jumps(r, r->preset.l1i_size / 64 / 2, 64, "4801c8 4801d9 4801ca 90 J", 4); }
 static void code_pages(struct rig *r) { jumps(r, r->preset.itlb_entries / 2, 4096 + 64, "4801c8 J", 6); }
 static void code_straight(struct rig *r) { jumps(r, 3000, 64, "4801c8 4801d9 4801ca J", 2); }
-#define CHAIN12 "480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1"
+#define CHAIN12 "480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 " \
+	"480fafc1"
 /* Lines of code that miss, and now and then a chain behind which they could be fetched meanwhile. */
 static void code_late(struct rig *r)
 {
 	struct iblock *b[1400];
 	for (unsigned i = 0; i < 1400; i++)
-		b[i] = block(r, CODE + i * 192, i % 7 ? "4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 J" : CHAIN12 " " CHAIN12 " J", CODE + (i + 1) % 1400 * 192);
+		b[i] = block(r, CODE + i * 192, i % 7 ? "4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 J"
+			: CHAIN12 " " CHAIN12 " J", CODE + (i + 1) % 1400 * 192);
 	for (unsigned i = 0; i < 2800; i++)
 		go(r, b[i % 1400], NULL, b[(i + 1) % 1400]->addr);
 }
 static void code_cached(struct rig *r) { jumps(r, 60, 64, "4801c8 4801d9 4801ca J", 6); }
 static void code_branches(struct rig *r) { jumps(r, r->preset.btb_l1_entries / 2, 32, "4801c8 J", 4); }
-static void code_branches_l2(struct rig *r) { jumps(r, r->preset.btb_l1_entries + r->preset.btb_l2_entries / 4, 32, "4801c8 J", 4); }
+static void code_branches_l2(struct rig *r) { jumps(r, r->preset.btb_l1_entries + r->preset.btb_l2_entries / 4, 32,
+	"4801c8 J", 4); }
 static void loop(struct rig *r) { jumps(r, 1, 64, "4801c8 4801d9 4801ca J", 2000); }
 static void loads_added(struct rig *r)
 {
@@ -304,8 +313,10 @@ static void indirect(struct rig *r)
 /* Functions that are called from two places in turn. */
 static void calls(struct rig *r)
 {
-	struct iblock *from[2] = { block(r, CODE, "4801c8 K", CODE + 4096), block(r, CODE + 512, "4801c8 4801c8 K", CODE + 4096) };
-	struct iblock *f = block(r, CODE + 4096, "4801d9 K", CODE + 8192), *g = block(r, CODE + 8192, "4801d9 Lc3", 0), *ret = block(r, behind(f), "4801d9 Lc3", 0);
+	struct iblock *from[2] = { block(r, CODE, "4801c8 K", CODE + 4096), block(r, CODE + 512, "4801c8 4801c8 K",
+		CODE + 4096) };
+	struct iblock *f = block(r, CODE + 4096, "4801d9 K", CODE + 8192), *g = block(r, CODE + 8192, "4801d9 Lc3", 0),
+		*ret = block(r, behind(f), "4801d9 Lc3", 0);
 	for (unsigned i = 0; i < 1500; i++) {
 		struct iblock *a = from[(i * 2654435761u >> 20) & 1];
 		go(r, a, (const uint64_t[]){ DATA + 64 }, f->addr);
@@ -321,7 +332,9 @@ static void repeat(struct rig *r, const char *text, unsigned n)
 	for (unsigned i = 0; i < n; i++)
 		go(r, b, NULL, CODE);
 }
-static void additions(struct rig *r) { repeat(r, "4801c8 4801ca 4801cb 4801ce 4801cf 4901c8 4901c9 4901ca 4901cb 4901cc 4901cd 4901ce J", 800); }
+static void additions(struct rig *r) { repeat(r,
+	"4801c8 4801ca 4801cb 4801ce 4801cf 4901c8 4901c9 4901ca 4901cb 4901cc "
+	"4901cd 4901ce J", 800); }
 static void copies(struct rig *r) { repeat(r, "4889c1 4889c8 4889c1 4889c8 4889c1 4889c8 J", 800); }
 /* Chains that begin anew: they overlap as far as they fit. */
 static void chains(struct rig *r) { repeat(r, "31c0 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 J", 1500); }
@@ -339,7 +352,8 @@ static void behind_stores(struct rig *r, unsigned conflict)
 	struct iblock *b = block(r, CODE, "L488b1b S488903 L488b0e 4801c8 J", CODE);
 	static uint64_t page;
 	for (unsigned i = 0; i < 1500; i++)
-		go(r, b, (const uint64_t[]){ DATA + 0x1000 * (page = page + 65), DATA + 64 * (i % 8), DATA + (conflict && i % conflict == 0 ? 64 * (i % 8) : 0x800) }, CODE);
+		go(r, b, (const uint64_t[]){ DATA + 0x1000 * (page = page + 65), DATA + 64 * (i % 8),
+			DATA + (conflict && i % conflict == 0 ? 64 * (i % 8) : 0x800) }, CODE);
 }
 static void behind_unknown(struct rig *r) { behind_stores(r, 0); }
 static void behind_known(struct rig *r) { behind_stores(r, 3); }
@@ -349,7 +363,8 @@ static void one_set(struct rig *r, uint64_t size, unsigned ways, unsigned n)
 	struct iblock *b = block(r, CODE, "L488b03 J", CODE);
 	uint64_t apart = size / ways;
 	for (unsigned i = 0; i < n; i++)
-		go(r, b, (const uint64_t[]){ DATA + (uint64_t)(i % 3 == 0 ? i / 3 % 4 : dice(r) % (ways + 5)) * apart }, CODE);
+		go(r, b, (const uint64_t[]){ DATA + (uint64_t)(i % 3 == 0 ? i / 3 % 4 : dice(r) % (ways + 5)) * apart },
+			CODE);
 }
 static void set_l1d(struct rig *r) { one_set(r, r->preset.l1d_size, r->preset.l1d_ways, 4000); }
 static void set_l1i(struct rig *r)
@@ -380,10 +395,14 @@ struct row {
 #define NO_DSB "dsb.sets=0 trace.sets=0"
 #define NO_PREFETCH "prefetch.l2_streamer=0 prefetch.l2_adjacent=0 prefetch.l1d_next_line=0 prefetch.l1d_ip=0"
 static const struct row rows[] = {
-	{ "prefetch.l2_streamer", NULL, "prefetch.l2_adjacent=0 prefetch.l1d_next_line=0 prefetch.l1d_ip=0", data_l3, SIGNAL, SPMU_SIG_L2_PF_MISS, NONE, NULL },
-	{ "prefetch.l2_adjacent", NULL, "prefetch.l2_streamer=0 prefetch.l1d_next_line=0 prefetch.l1d_ip=0", misses_near, SIGNAL, SPMU_SIG_L2_PF_MISS, NONE, NULL },
-	{ "prefetch.l1d_next_line", NULL, "prefetch.l2_streamer=0 prefetch.l2_adjacent=0 prefetch.l1d_ip=0", data_dense, SIGNAL, SPMU_SIG_L2_PF_HIT, NONE, NULL },
-	{ "prefetch.l1d_ip", NULL, "prefetch.l2_streamer=0 prefetch.l2_adjacent=0 prefetch.l1d_next_line=0", walked_l2, DID, SPMU_DID_PF_L1_USED, NONE, NULL },
+	{ "prefetch.l2_streamer", NULL, "prefetch.l2_adjacent=0 prefetch.l1d_next_line=0 prefetch.l1d_ip=0", data_l3,
+	SIGNAL, SPMU_SIG_L2_PF_MISS, NONE, NULL },
+	{ "prefetch.l2_adjacent", NULL, "prefetch.l2_streamer=0 prefetch.l1d_next_line=0 prefetch.l1d_ip=0",
+	misses_near, SIGNAL, SPMU_SIG_L2_PF_MISS, NONE, NULL },
+	{ "prefetch.l1d_next_line", NULL, "prefetch.l2_streamer=0 prefetch.l2_adjacent=0 prefetch.l1d_ip=0", data_dense,
+	SIGNAL, SPMU_SIG_L2_PF_HIT, NONE, NULL },
+	{ "prefetch.l1d_ip", NULL, "prefetch.l2_streamer=0 prefetch.l2_adjacent=0 prefetch.l1d_next_line=0", walked_l2,
+	DID, SPMU_DID_PF_L1_USED, NONE, NULL },
 	{ "l1i.size", NULL, NO_DSB " l1i.next_line=0", code_l1i, SIGNAL, SPMU_SIG_ICACHE_MISS_LINE, MORE, NULL },
 	{ "l1i.size", "1/4", NO_DSB " l1i.next_line=0", code_l1i, SIGNAL, SPMU_SIG_ICACHE_MISS_LINE, MORE, NULL },
 	{ "itlb.size", NULL, NO_DSB, code_pages, SIGNAL, SPMU_SIG_ITLB_MISS, MORE, NULL },
@@ -430,9 +449,12 @@ static const struct row rows[] = {
 	{ "l1i.replacement", NULL, NO_DSB " l1i.next_line=0", set_l1i, SIGNAL, SPMU_SIG_ICACHE_MISS_LINE, OTHER, NULL },
 	{ "l1d.replacement", NULL, NO_PREFETCH, set_l1d, DID, SPMU_DID_L1D_MISS, OTHER, NULL },
 	{ "l2.replacement", "lru", NO_PREFETCH, more_than_l2, DID, SPMU_DID_L2_MISS, OTHER, NULL },
-	{ "l3.replacement", "lru", NO_PREFETCH " l2.size=64K l2.ways=16 l3.size=960K l3.slices=1", more_than_l3, DID, SPMU_DID_L3_MISS, OTHER, NULL },
-	{ "prefetch.l2_depth", "low", "prefetch.l1d_next_line=0 prefetch.l1d_ip=0", short_streams, SIGNAL, SPMU_SIG_L2_PF_MISS, LESS, NULL },
-	{ "prefetch.l2_depth", "high", "prefetch.l1d_next_line=0 prefetch.l1d_ip=0", short_streams, SIGNAL, SPMU_SIG_L2_PF_MISS, OTHER, NULL },
+	{ "l3.replacement", "lru", NO_PREFETCH " l2.size=64K l2.ways=16 l3.size=960K l3.slices=1", more_than_l3, DID,
+	SPMU_DID_L3_MISS, OTHER, NULL },
+	{ "prefetch.l2_depth", "low", "prefetch.l1d_next_line=0 prefetch.l1d_ip=0", short_streams, SIGNAL,
+	SPMU_SIG_L2_PF_MISS, LESS, NULL },
+	{ "prefetch.l2_depth", "high", "prefetch.l1d_next_line=0 prefetch.l1d_ip=0", short_streams, SIGNAL,
+	SPMU_SIG_L2_PF_MISS, OTHER, NULL },
 	{ "disambiguation", "wait", "", behind_unknown, DID, SPMU_DID_WAIT_STORE_ADDR, MORE, NULL },
 #define ALU(n) { "ports." #n, NULL, "", additions, PORT, n, NONE, NULL }
 	ALU(0), ALU(1), ALU(5), ALU(10),
@@ -446,8 +468,10 @@ static const struct row rows[] = {
 	{ "disambiguation", "pass", "", behind_known, DID, SPMU_DID_CLEAR_MEMORY_ORDER, MORE, NULL },
 };
 enum { ROWS = sizeof rows / sizeof *rows };
-/* Of several hardware threads: tests/unit/core/test_core_smt.c has their fields; of the wrong path, which this stream has none of: tests/system/model/wrong-path.sh. */
-static const char *const elsewhere[] = { "smt.idq", "smt.rob", "smt.load_buffer", "smt.store_buffer", "wrong_path.walks", "wrong_path.tlb",
+/* Of several hardware threads: tests/unit/core/test_core_smt.c has their fields; of the
+ * wrong path, which this stream has none of: tests/system/model/wrong-path.sh. */
+static const char *const elsewhere[] = { "smt.idq", "smt.rob", "smt.load_buffer", "smt.store_buffer",
+	"wrong_path.walks", "wrong_path.tlb",
 	"wrong_path.converge" };
 
 static uint64_t count(struct rig *r, const struct row *row)
@@ -466,7 +490,8 @@ static uint64_t count(struct rig *r, const struct row *row)
 	row->stream(r);
 	core_flush(r->c, true);
 	forget(r);
-	return row->of == CYCLES ? core_now(r->c) - from : row->of == DID ? r->did[row->which] : row->of == IS ? r->is[row->which] :
+	return row->of == CYCLES ? core_now(r->c) - from : row->of == DID ? r->did[row->which] : row->of == IS
+		? r->is[row->which] :
 	       row->of == PORT ? r->port[row->which] : row->of == SIGNAL ? r->signal[row->which] : r->spent[row->which];
 }
 
@@ -531,7 +556,8 @@ static bool check(const char *name, const struct row *row, unsigned *wrong)
 		return false;		/* what stands in for others is not there: nothing is left of it */
 	core_features_init(&r->registers, &r->preset);
 	snprintf(uops, sizeof uops, "%s/uops/%.63s.tsv", data_dir(), r->preset.uops);
-	if (isa_create(&r->isa, uops, &err) || machine_create(&r->m, &r->preset, &err) || core_create(&r->c, r->m, tally, r, &err))
+	if (isa_create(&r->isa, uops, &err) || machine_create(&r->m, &r->preset, &err) || core_create(&r->c, r->m,
+		tally, r, &err))
 		fail_msg("%s: %s", name, err.text);
 	core_isa_options(&r->preset, &o);
 	isa_configure(r->isa, &o);
@@ -549,7 +575,8 @@ static bool check(const char *name, const struct row *row, unsigned *wrong)
 	machine_destroy(r->m);
 	isa_destroy(r->isa);
 	if (!moved(row->then, before, changed) || !moved(row->then, after, changed)) {
-		print_message("%s, %s=%s: %llu, changed %llu, back %llu\n", name, row->feature, row->level ? row->level : f.level[f.levels - 1].name,
+		print_message("%s, %s=%s: %llu, changed %llu, back %llu\n", name, row->feature, row->level ? row->level
+			: f.level[f.levels - 1].name,
 			(unsigned long long)before, (unsigned long long)changed, (unsigned long long)after);
 		++*wrong;
 	}
@@ -579,7 +606,8 @@ static void all_features_of(const char *name)
 	assert_int_equal(wrong, 0);
 }
 
-static void test_each_feature_of_golden_cove_changes_its_count(void **state) { (void)state; all_features_of("golden-cove"); }
+static void test_each_feature_of_golden_cove_changes_its_count(void **state) { (void)state;
+	all_features_of("golden-cove"); }
 static void test_each_feature_of_skylake_changes_its_count(void **state) { (void)state; all_features_of("skylake"); }
 static void test_each_feature_of_prescott_changes_its_count(void **state) { (void)state; all_features_of("prescott"); }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * src/native/native_machine.h, knobs.h, setting.h and start.h on a tree that stands in for /dev/cpu, /proc, /sys and /run: what is found, what is set, and that
- * it is put back whoever is killed. */
+ * src/native/native_machine.h, knobs.h, setting.h and start.h on a tree that stands in for /dev/cpu, /proc,
+ * /sys and /run: what is found, what is set, and that it is put back whoever is killed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,16 +75,20 @@ static uint64_t peek(unsigned cpu, uint32_t msr)
 static void cpuinfo(const char *vendor)
 {
 	char text[200];
-	snprintf(text, sizeof text, "processor\t: 0\nvendor_id\t: %s\ncpu family\t: 6\nmodel\t\t: 85\nmodel name\t: A B\n\nprocessor\t: 1\nmodel\t\t: 99\n", vendor);
+	snprintf(text, sizeof text, "processor\t: 0\nvendor_id\t: %s\ncpu family\t: 6\nmodel\t\t: 85\nmodel name\t: A "
+		"B\n\nprocessor\t: 1\nmodel\t\t: 99\n", vendor);
 	put("/proc/cpuinfo", text);
 }
 
 static int setup(void **state)
 {
 	(void)state;
-	static const char *const dirs[] = { "/dev", "/dev/cpu", "/dev/cpu/0", "/dev/cpu/1", "/proc", "/proc/sys", "/proc/sys/vm", "/proc/sys/kernel",
-		"/proc/sys/kernel/random", "/sys", "/sys/fs", "/sys/fs/resctrl", "/sys/fs/resctrl/info", "/sys/kernel", "/sys/kernel/mm",
-		"/sys/kernel/mm/transparent_hugepage", "/sys/devices", "/sys/devices/system", "/sys/devices/system/node", "/run" };
+	static const char *const dirs[] = { "/dev", "/dev/cpu", "/dev/cpu/0", "/dev/cpu/1", "/proc", "/proc/sys",
+		"/proc/sys/vm", "/proc/sys/kernel",
+		"/proc/sys/kernel/random", "/sys", "/sys/fs", "/sys/fs/resctrl", "/sys/fs/resctrl/info", "/sys/kernel",
+		"/sys/kernel/mm",
+		"/sys/kernel/mm/transparent_hugepage", "/sys/devices", "/sys/devices/system",
+		"/sys/devices/system/node", "/run" };
 	strcpy(root, "/tmp/native-XXXXXX");
 	if (!mkdtemp(root))
 		return -1;
@@ -119,7 +123,8 @@ static struct native_set set_of(const char *a, const char *b)
 static void test_settings_are_known_by_name_and_value(void **state)
 {
 	(void)state;
-	static const char *const bad[] = { "", "thp", "thp=", "thp=on", "nonsense=1", "cpu=-1", "cpu=1x", "cpu= 1", "nice=-21", "spec.store_bypass=o", "aslr=off=",
+	static const char *const bad[] = { "", "thp", "thp=", "thp=on", "nonsense=1", "cpu=-1", "cpu=1x", "cpu= 1",
+		"nice=-21", "spec.store_bypass=o", "aslr=off=",
 		"glibc.malloc.hugetlb=3", "glibc.malloc.top_pad=1:glibc.malloc.check=3", "prefetch.l2_streamer=half" };
 	struct native_set s = { .n = 0 };
 	struct err err;
@@ -174,7 +179,8 @@ static void test_prefetchers_are_found_by_reading_the_register(void **state)
 	assert_int_equal(native_knobs(&k, root, "/bin/true", NULL), 0);
 	assert_string_equal(k.processor, "GenuineIntel family 6 model 85");
 	assert_true(offered(&k, "prefetch.l2_streamer=off") && offered(&k, "prefetch.l1d_ip=off"));
-	assert_true(offered(&k, "prefetch.l2_streamer=off prefetch.l2_adjacent=off prefetch.l1d_next_line=off prefetch.l1d_ip=off"));
+	assert_true(offered(&k, "prefetch.l2_streamer=off prefetch.l2_adjacent=off prefetch.l1d_next_line=off "
+		"prefetch.l1d_ip=off"));
 	for (unsigned c = 0; c < 2; c++)
 		poke(c, INTEL, 0x21);	/* one is off already */
 	assert_int_equal(native_knobs(&k, root, "/bin/true", NULL), 0);
@@ -305,7 +311,8 @@ static pid_t changer(void)
 		fcntl(ready[1], F_SETFD, FD_CLOEXEC);
 		native_set_add(&s, "prefetch.l2_adjacent=off", NULL);
 		native_set_add(&s, "l3.ways=half", NULL);
-		if (native_machine_open(&m, root, NULL, NULL) || native_machine_set(m, &s, NULL) || write(ready[1], "x", 1) != 1)
+		if (native_machine_open(&m, root, NULL, NULL) || native_machine_set(m, &s, NULL) ||
+			write(ready[1], "x", 1) != 1)
 			_exit(1);
 		for (;;)
 			pause();
@@ -339,7 +346,9 @@ static void test_the_next_start_puts_back_what_process_and_guard_left(void **sta
 		poke(c, INTEL, 0x25);
 	mkdir(at("/sys/fs/resctrl/softpmu.77"), 0755);
 	put("/sys/fs/resctrl/schemata", "L3:0=3f;1=3f\n");
-	put(JOURNAL, "boot 11111111-2222\nmsr 0 1a4 1 0\nmsr 1 1a4 1 0\nmsr 1 1a4 4 4\ngroup softpmu.77\nschema L3:0=fff;1=fff\nmsr 0 1a4 20");	/* torn */
+	/* torn */
+	put(JOURNAL, "boot 11111111-2222\nmsr 0 1a4 1 0\nmsr 1 1a4 1 0\nmsr 1 1a4 4 4\ngroup softpmu.77\nschema "
+		"L3:0=fff;1=fff\nmsr 0 1a4 20");
 	assert_int_equal(native_machine_restore(root, &left, NULL), 0);
 	assert_int_equal(left, 5);
 	assert_int_equal(peek(0, INTEL), 0x24);
@@ -368,7 +377,8 @@ static void test_a_journal_with_other_entries_does_nothing_of_them(void **state)
 	unsigned left = 9;
 	struct err err;
 	mkdir(at("/sys/fs/resctrl/softpmu.1x"), 0755);
-	put(JOURNAL, "boot 11111111-2222\ngroup ../../../run\ngroup softpmu.1x\nwrite /etc/passwd x\nmsr 0 1a4 20 0 9\nmsr 0 1a4 1 1\n");
+	put(JOURNAL, "boot 11111111-2222\ngroup ../../../run\ngroup softpmu.1x\nwrite /etc/passwd x\nmsr 0 1a4 20 0 "
+		"9\nmsr 0 1a4 1 1\n");
 	assert_int_equal(native_machine_restore(root, &left, &err), ERR_INPUT);
 	assert_non_null(strstr(err.text, "is no entry"));
 	assert_int_equal(left, 1);	/* the good one */
@@ -413,7 +423,9 @@ static void test_a_program_starts_with_the_settings(void **state)
 	}
 	setenv("GLIBC_TUNABLES", "glibc.malloc.perturb=0", 1);
 	struct native_set s = set_of("glibc.malloc.arena_max=1", "glibc.malloc.tcache_count=0");
-	assert_int_equal(run_shell(&s, "[ \"$GLIBC_TUNABLES\" = glibc.malloc.perturb=0:glibc.malloc.arena_max=1:glibc.malloc.tcache_count=0 ]", 5), 0);
+	assert_int_equal(run_shell(&s,
+		"[ \"$GLIBC_TUNABLES\" = glibc.malloc.perturb=0:glibc.malloc.arena_max=1:glibc.malloc.tcache_count=0 ]",
+		5), 0);
 	assert_int_equal(run_shell(NULL, "[ \"$GLIBC_TUNABLES\" = glibc.malloc.perturb=0 ]", 5), 0);
 	unsetenv("GLIBC_TUNABLES");
 }
@@ -422,9 +434,11 @@ static void test_a_program_starts_with_the_settings(void **state)
 static void test_both_sides_have_environments_of_one_size(void **state)
 {
 	(void)state;
-	const char *size = "exit $(($(wc -c </proc/$$/environ) % 251))", *words = "exit $(tr -cd '\\0' </proc/$$/environ | wc -c)";
+	const char *size = "exit $(($(wc -c </proc/$$/environ) % 251))",
+		*words = "exit $(tr -cd '\\0' </proc/$$/environ | wc -c)";
 	struct native_set s = set_of("glibc.malloc.top_pad=1234567", NULL);
-	for (int had = 0; had < 2; had++) {	/* words are counted without: the loader of Debian 12 writes a 0 for each ':' */
+	/* words are counted without: the loader of Debian 12 writes a 0 for each ':' */
+	for (int had = 0; had < 2; had++) {
 		if (had)
 			setenv("GLIBC_TUNABLES", "glibc.malloc.check=0", 1);
 		assert_int_equal(run_shell(&s, size, 1), run_shell(NULL, size, 1));
@@ -460,11 +474,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_settings_are_known_by_name_and_value), cmocka_unit_test(test_halves_of_masks),
-		TREE(test_prefetchers_are_found_by_reading_the_register), TREE(test_what_is_not_there_has_its_reason), TREE(test_the_machine_is_set_and_put_back),
+		TREE(test_prefetchers_are_found_by_reading_the_register), TREE(test_what_is_not_there_has_its_reason),
+		TREE(test_the_machine_is_set_and_put_back),
 		TREE(test_what_fails_halfway_leaves_nothing_changed), TREE(test_only_one_changes_the_machine_at_a_time),
-		TREE(test_the_guard_puts_back_what_a_killed_process_has_changed), TREE(test_the_next_start_puts_back_what_process_and_guard_left),
-		TREE(test_a_journal_of_another_boot_is_dropped), TREE(test_a_journal_with_other_entries_does_nothing_of_them),
-		cmocka_unit_test(test_a_program_starts_with_the_settings), cmocka_unit_test(test_both_sides_have_environments_of_one_size),
+		TREE(test_the_guard_puts_back_what_a_killed_process_has_changed),
+		TREE(test_the_next_start_puts_back_what_process_and_guard_left),
+		TREE(test_a_journal_of_another_boot_is_dropped),
+		TREE(test_a_journal_with_other_entries_does_nothing_of_them),
+		cmocka_unit_test(test_a_program_starts_with_the_settings),
+		cmocka_unit_test(test_both_sides_have_environments_of_one_size),
 		cmocka_unit_test(test_what_the_system_refuses_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * src/native/signed_rank.h and trial.h: exact chances, intervals, and how often noise is called a gain: synthetic programs, seeds fixed. */
+ * src/native/signed_rank.h and trial.h: exact chances, intervals, and how often noise is called a gain:
+ * synthetic programs, seeds fixed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,8 @@ static struct signed_rank rank_of(const double *d, unsigned n)
 static void test_chances_are_those_of_the_published_table(void **state)
 {
 	(void)state;
-	const double five[] = { 1, 2, 3, 4, 5 }, eight[] = { 1, 2, -3, 4, 5, 6, 7, 8 }, ten[] = { 1, 2, 3, -4, 5, -6, 7, 8, 9, 10 };
+	const double five[] = { 1, 2, 3, 4, 5 }, eight[] = { 1, 2, -3, 4, 5, 6, 7, 8 }, ten[] = { 1, 2, 3, -4, 5, -6, 7,
+		8, 9, 10 };
 	NEAR(rank_of(five, 5).p, 1 / 32.0);
 	NEAR(rank_of(eight, 8).p, 5 / 256.0);
 	assert_true(fabs(rank_of(ten, 10).p - 0.0420) < 5e-5);
@@ -81,8 +83,8 @@ static void test_holm_steps_down(void **state)
 	NEAR(one[1], 1);
 }
 
-/* A program on a shared host: 0.1 s, log-normal noise, every tenth run meets something that takes up to twice as long again, and a load that comes
- * and goes; cpu and wall differ by it.  gain[]: of each arm. */
+/* A program on a shared host: 0.1 s, log-normal noise, every tenth run meets something that takes up to twice
+ * as long again, and a load that comes and goes; cpu and wall differ by it. gain[]: of each arm. */
 struct host { uint64_t random; unsigned run; double noise; const double *gain, *wall; int refused, enough; };
 
 static double uniform(struct host *h)
@@ -112,7 +114,8 @@ static int run(void *context, int arm, uint64_t block, struct trial_times *t, st
 static struct trial_options options(struct host *h, uint64_t seed)
 {
 	*h = (struct host){ .random = seed * 977 + 5, .noise = 0.02, .refused = -1 };
-	return (struct trial_options){ .measure = TRIAL_CPU, .level = 0.05, .least = 0.01, .blocks = TRIAL_BLOCKS, .seed = seed, .run = run, .context = h };
+	return (struct trial_options){ .measure = TRIAL_CPU, .level = 0.05, .least = 0.01, .blocks = TRIAL_BLOCKS,
+		.seed = seed, .run = run, .context = h };
 }
 
 enum { TRIALS = 1000, ARMS = 12 };
@@ -248,7 +251,8 @@ static void test_the_same_seed_is_the_same_trial(void **state)
 	o = options(&h, 9);
 	assert_int_equal(trial_run(b, 4, &o, NULL), 0);
 	for (unsigned i = 0; i < 4; i++)
-		assert_true(a[i].p == b[i].p && a[i].effect[0].gain == b[i].effect[0].gain && a[i].blocks == b[i].blocks);
+		assert_true(a[i].p == b[i].p && a[i].effect[0].gain == b[i].effect[0].gain &&
+			a[i].blocks == b[i].blocks);
 }
 
 static void test_options_out_of_range_are_refused(void **state)
@@ -270,13 +274,20 @@ static void test_options_out_of_range_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chances_are_those_of_the_published_table), cmocka_unit_test(test_ties_share_their_rank_and_zeros_have_none),
-		cmocka_unit_test(test_the_estimate_is_the_median_of_pairwise_averages), cmocka_unit_test(test_the_interval_holds_what_the_test_does_not_reject),
-		cmocka_unit_test(test_holm_steps_down), cmocka_unit_test(test_noise_is_called_a_gain_in_no_more_trials_than_the_level),
-		cmocka_unit_test(test_a_gain_of_five_percent_is_found), cmocka_unit_test(test_intervals_cover_the_true_gain),
-		cmocka_unit_test(test_what_is_decided_is_measured_no_longer), cmocka_unit_test(test_a_gain_in_one_time_that_costs_the_other_is_none),
-		cmocka_unit_test(test_a_setting_that_the_program_fails_under_is_out), cmocka_unit_test(test_out_of_time_nothing_is_a_gain),
-		cmocka_unit_test(test_the_same_seed_is_the_same_trial), cmocka_unit_test(test_options_out_of_range_are_refused),
+		cmocka_unit_test(test_chances_are_those_of_the_published_table),
+			cmocka_unit_test(test_ties_share_their_rank_and_zeros_have_none),
+		cmocka_unit_test(test_the_estimate_is_the_median_of_pairwise_averages),
+		cmocka_unit_test(test_the_interval_holds_what_the_test_does_not_reject),
+		cmocka_unit_test(test_holm_steps_down),
+		cmocka_unit_test(test_noise_is_called_a_gain_in_no_more_trials_than_the_level),
+		cmocka_unit_test(test_a_gain_of_five_percent_is_found),
+		cmocka_unit_test(test_intervals_cover_the_true_gain),
+		cmocka_unit_test(test_what_is_decided_is_measured_no_longer),
+		cmocka_unit_test(test_a_gain_in_one_time_that_costs_the_other_is_none),
+		cmocka_unit_test(test_a_setting_that_the_program_fails_under_is_out),
+		cmocka_unit_test(test_out_of_time_nothing_is_a_gain),
+		cmocka_unit_test(test_the_same_seed_is_the_same_trial),
+		cmocka_unit_test(test_options_out_of_range_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

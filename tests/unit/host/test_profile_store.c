@@ -55,10 +55,13 @@ static struct store_phase two_phases[] = {
 	{ .set = { two_settings, 2, NULL, 0 }, .before = { 10, 20, 0.5 }, .after = { 10, 15, -1 } },
 	{ "prog", 0x1234, { one_setting, 1, one_register, 1 }, { 30, 40, -1 }, { 30, 35, 0 } },
 };
-static struct store_tried three_tried[] = { { "", { 40, 60, 1 } }, { "l1d.size=1/2", { 40, 61, -1 } }, { "btb.size=1/4 l1d.size=1/2", { 40, 50, 2.25 } } };
+static struct store_tried three_tried[] = { { "", { 40, 60, 1 } }, { "l1d.size=1/2", { 40, 61, -1 } },
+	{ "btb.size=1/4 l1d.size=1/2", { 40, 50, 2.25 } } };
 static const struct store_profile whole = {
-	.program = "build-id:01", .path = "/bin/prog", .core = "golden-cove", .name = "small", .objective = "edp", .command = "prog 1", .date = "2026-11-21",
-	.version = "0.1.0", .before = { 40, 60, 1 }, .after = { 40, 50, 2.25 }, .set = { one_setting, 1, one_register, 1 }, .phase = two_phases, .phases = 2,
+	.program = "build-id:01", .path = "/bin/prog", .core = "golden-cove", .name = "small", .objective = "edp",
+	.command = "prog 1", .date = "2026-11-21",
+	.version = "0.1.0", .before = { 40, 60, 1 }, .after = { 40, 50, 2.25 }, .set = { one_setting, 1, one_register,
+	1 }, .phase = two_phases, .phases = 2,
 	.tried = three_tried, .tries = 3,
 };
 
@@ -203,7 +206,8 @@ static void test_what_is_forgotten_leaves_nothing_behind(void **state)
 	assert_int_equal(profile_store_forget(s, NULL, NULL, NULL, &err), 0);
 	profile_store_close(s);
 	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_prepare_v2(db, "SELECT (SELECT count(*) FROM phase)+(SELECT count(*) FROM setting)+(SELECT count(*) FROM register)+"
+	assert_int_equal(sqlite3_prepare_v2(db,
+		"SELECT (SELECT count(*) FROM phase)+(SELECT count(*) FROM setting)+(SELECT count(*) FROM register)+"
 		"(SELECT count(*) FROM tried)", -1, &q, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_step(q), SQLITE_ROW);
 	assert_int_equal(sqlite3_column_int(q, 0), 0);
@@ -333,7 +337,8 @@ static void put_many(struct profile_store *s, const char *program, uint64_t cycl
 	struct store_profile p = whole;
 	struct err why;
 	for (size_t i = 0; i < MANY; i++)
-		tried[i] = (struct store_tried){ "prefetch.l2_streamer=off l1d.size=1/2 btb.size=1/4", { 1, cycles, -1 } };
+		tried[i] = (struct store_tried){ "prefetch.l2_streamer=off l1d.size=1/2 btb.size=1/4",
+			{ 1, cycles, -1 } };
 	p.program = program, p.tried = tried, p.tries = MANY, p.after.cycles = cycles;
 	if (profile_store_put(s, &p, &why)) {
 		fprintf(stderr, "%s\n", why.text);
@@ -367,7 +372,8 @@ static uint64_t unmixed(struct profile_store *s, const char *program)
 	return cycles;
 }
 
-/* The signal for files that grow too large ends a writer at the write that is one too many, wherever in its transaction that is. */
+/* The signal for files that grow too large ends a writer at the write
+ * that is one too many, wherever in its transaction that is. */
 static void test_a_writer_that_dies_leaves_the_profile_before_or_the_one_behind(void **state)
 {
 	unsigned killed = 0;
@@ -467,7 +473,8 @@ static void test_a_program_is_known_by_its_build_id_or_else_by_what_is_in_the_fi
 	write_file(one, "foobar", 6);
 	assert_int_equal(program_key(one, key, &err), 0);
 	assert_true(program_key_hashed(key));
-	assert_string_equal(key, "fnv1a:343e1662793c64bf6f0d3597ba446f18");	/* draft-eastlake-fnv, "Test Vectors": "foobar" */
+	/* draft-eastlake-fnv, "Test Vectors": "foobar" */
+	assert_string_equal(key, "fnv1a:343e1662793c64bf6f0d3597ba446f18");
 	write_file(one, "foobas", 6);
 	assert_int_equal(program_key(one, again, &err), 0);
 	assert_string_not_equal(key, again);
@@ -500,11 +507,16 @@ static void test_the_place_follows_the_environment(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_what_is_put_is_got), T(test_each_program_core_and_name_has_its_own), T(test_one_of_a_programs_profiles_is_active_or_none),
-		T(test_what_is_forgotten_leaves_nothing_behind), T(test_a_store_that_is_not_there_is_not_made_by_reading), T(test_a_foreign_file_is_refused_and_left_alone),
+		T(test_what_is_put_is_got), T(test_each_program_core_and_name_has_its_own),
+			T(test_one_of_a_programs_profiles_is_active_or_none),
+		T(test_what_is_forgotten_leaves_nothing_behind),
+		T(test_a_store_that_is_not_there_is_not_made_by_reading),
+		T(test_a_foreign_file_is_refused_and_left_alone),
 		T(test_an_empty_file_is_a_store_that_nobody_wrote_to), T(test_damage_is_an_error_and_no_more),
-		T(test_a_writer_that_dies_leaves_the_profile_before_or_the_one_behind), T(test_a_writer_that_is_killed_does_so_too), T(test_writers_at_once_lose_nothing),
-		T(test_a_program_is_known_by_its_build_id_or_else_by_what_is_in_the_file), T(test_the_place_follows_the_environment),
+		T(test_a_writer_that_dies_leaves_the_profile_before_or_the_one_behind),
+		T(test_a_writer_that_is_killed_does_so_too), T(test_writers_at_once_lose_nothing),
+		T(test_a_program_is_known_by_its_build_id_or_else_by_what_is_in_the_file),
+		T(test_the_place_follows_the_environment),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,8 @@
 #include "isa/address.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
-static const uint64_t gpr[16] = { [RAX] = 0x1000, [RCX] = 0x10, [RDX] = 0xffffffff00000020, [RBX] = 0x3000, [RSP] = 0x7fff0000, [RBP] = 0x7fff0100,
+static const uint64_t gpr[16] = { [RAX] = 0x1000, [RCX] = 0x10, [RDX] = 0xffffffff00000020, [RBX] = 0x3000,
+	[RSP] = 0x7fff0000, [RBP] = 0x7fff0100,
 	[RSI] = 0x5000, [RDI] = 0x6000, [8] = 0x8000, [15] = 0xf000 };
 
 #define NOWHERE UINT64_MAX
@@ -28,7 +29,7 @@ static void test_base_index_scale_and_displacement_are_added(void **state)
 	(void)state;
 	assert_int_equal(WIDE("\x48\x8b\x00"), 0x1000);				/* mov rax, [rax] */
 	assert_int_equal(WIDE("\x48\x8b\x44\x8b\x08"), 0x3048);			/* mov rax, [rbx + rcx * 4 + 8] */
-	assert_int_equal(WIDE("\x4b\x8b\x44\xf8\xf0"), 0x8000 + 8 * 0xf000 - 16);	/* mov rax, [r8 + r15 * 8 - 16] */
+	assert_int_equal(WIDE("\x4b\x8b\x44\xf8\xf0"), 0x8000 + 8 * 0xf000 - 16); /* mov rax, [r8 + r15 * 8 - 16] */
 	assert_int_equal(WIDE("\x48\x01\x47\x10"), 0x6010);			/* add [rdi + 16], rax */
 }
 
@@ -75,7 +76,7 @@ static void test_what_cannot_be_known_has_no_address(void **state)
 {
 	(void)state;
 	assert_int_equal(WIDE("\x64\x48\x8b\x04\x25\x28\x00\x00\x00"), NOWHERE);	/* mov rax, fs:[28h] */
-	assert_int_equal(WIDE("\xc4\xe2\x75\x90\x04\x10"), NOWHERE);		/* vpgatherdd ymm0, [rax + ymm2], ymm1 */
+	assert_int_equal(WIDE("\xc4\xe2\x75\x90\x04\x10"), NOWHERE);	/* vpgatherdd ymm0, [rax + ymm2], ymm1 */
 	assert_int_equal(WIDE("\x48\x8b"), NOWHERE);				/* cut off */
 	assert_int_equal(WIDE(""), NOWHERE);
 }

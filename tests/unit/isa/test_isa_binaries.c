@@ -25,7 +25,8 @@ static bool links_are_sound(const struct iblock *b)
 	for (unsigned i = 0; i < b->uops; i++) {
 		const struct uop *u = &b->uop[i];
 		for (int k = 0; k < 4; k++)
-			if (u->src[k] >= REG_COUNT || (u->src[k] >= REG_TEMP && !(written & 1u << (u->src[k] - REG_TEMP))))
+			if (u->src[k] >= REG_COUNT || (u->src[k] >= REG_TEMP &&
+				!(written & 1u << (u->src[k] - REG_TEMP))))
 				return false;
 		for (int k = 0; k < 3; k++) {
 			if (u->dst[k] >= REG_COUNT)
@@ -149,7 +150,8 @@ static void sweep_file(const char *uarch, const char *path)
 	s.isa = isa;
 	sweep_elf(&s, image, (size_t)st.st_size);
 	munmap(image, (size_t)st.st_size);
-	printf("  %s, %s: %lu instructions, %.3f slots and %.3f uops each, %lu substitutes, %lu unknown %s\n", uarch, path,
+	printf("  %s, %s: %lu instructions, %.3f slots and %.3f uops each, %lu substitutes, %lu unknown %s\n", uarch,
+		path,
 	       s.insns, (double)s.slots / (double)s.insns, (double)s.uops / (double)s.insns, s.substitute, s.unknown,
 	       s.first_unknown);
 	print_histogram(&s);

@@ -76,8 +76,10 @@ static void test_a_fused_pair_is_one_branch_uop_that_ends_two_instructions(void 
 	assert_int_equal(u->insn, 0);
 	assert_int_equal(u->flags, UOP_END | UOP_FUSED_BRANCH);
 	assert_int_equal(b->uop[0].flags, UOP_SLOT | UOP_BEGIN);
-	uint64_t want = SPMU_IS(INST_END) | SPMU_IS(INST_END2) | SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(MACRO_FUSED) |
-	                SPMU_IS(EXEC) | UINT64_C(3) << SPMU_IS_FUSED_SHIFT;	/* the branch lies 3 bytes behind its address */
+	uint64_t want = SPMU_IS(INST_END) | SPMU_IS(INST_END2) | SPMU_IS(BRANCH) | SPMU_IS(COND) |
+		SPMU_IS(MACRO_FUSED) |
+	                /* the branch lies 3 bytes behind its address */
+	                SPMU_IS(EXEC) | UINT64_C(3) << SPMU_IS_FUSED_SHIFT;
 	assert_int_equal(u->is, want);
 	assert_int_equal(b->insn[0].issue_slots, 1);
 	assert_int_equal(b->insn[1].uops, 0);
@@ -233,7 +235,8 @@ static void test_arithmetic_is_marked_on_one_uop(void **state)
 		struct iblock *b = one(skl, hex[i], 8);
 		unsigned marked = 0;
 		for (unsigned k = 0; k < b->uops; k++)
-			marked += (b->uop[k].is & (SPMU_IS(FP_128_SINGLE) | SPMU_IS(FP_128_DOUBLE) | SPMU_IS(FP_256_SINGLE))) != 0;
+			marked += (b->uop[k].is & (SPMU_IS(FP_128_SINGLE) | SPMU_IS(FP_128_DOUBLE) |
+				SPMU_IS(FP_256_SINGLE))) != 0;
 		assert_int_equal(marked, 1);
 		isa_block_free(b);
 	}
@@ -253,7 +256,8 @@ static void test_a_rep_string_has_uops_that_run_once_and_uops_of_an_iteration(vo
 	assert_int_equal(in->rep_chunk, 32);
 	assert_int_equal(in->uops, 38);
 	for (unsigned i = 0; i < in->rep_first; i++)
-		assert_true(b->uop[i].slot == UOP_NO_SLOT && b->uop[i].kind == UOP_COMPUTE && (b->uop[i].flags & UOP_MS));
+		assert_true(b->uop[i].slot == UOP_NO_SLOT && b->uop[i].kind == UOP_COMPUTE &&
+			(b->uop[i].flags & UOP_MS));
 	assert_int_equal(b->uop[34].kind, UOP_LOAD);
 	assert_int_equal(b->uop[34].slot, 0);
 	assert_int_equal(b->uop[35].kind, UOP_STORE_ADDR);
@@ -307,7 +311,8 @@ static void test_the_divider_has_the_slot_of_what_it_did(void **state)
 	unsigned dividers = 0;
 	for (unsigned i = 0; i < b->uops; i++)
 		if (b->uop[i].kind == UOP_COMPUTE) {
-			assert_int_equal(b->uop[i].slot, b->uop[i].unit == UNIT_INTDIV && !b->uop[i].insn ? 2 : UOP_NO_SLOT);
+			assert_int_equal(b->uop[i].slot, b->uop[i].unit == UNIT_INTDIV && !b->uop[i].insn ? 2
+				: UOP_NO_SLOT);
 			dividers += b->uop[i].unit == UNIT_INTDIV;
 		}
 	assert_int_equal(dividers, 2);

@@ -13,7 +13,8 @@
 
 struct expected { int word_bytes; const char *code, *att, *intel; };
 
-static unsigned text_of(int word_bytes, const char *hex, bool intel, bool (*symbol)(void *, uint64_t, char *, size_t), char *text, size_t room)
+static unsigned text_of(int word_bytes, const char *hex, bool intel, bool (*symbol)(void *, uint64_t, char *, size_t),
+	char *text, size_t room)
 {
 	struct isa_style style = { .intel = intel, .symbol = symbol };
 	uint8_t code[15];
@@ -40,15 +41,18 @@ static void test_prefixes_without_a_use_stand_before_the_name(void **state)
 {
 	(void)state;
 	static const struct expected e[] = {
-		{ 8, "66 66 2e 0f 1f 84 00 00 00 00 00", "data16 cs nopw 0x0(%rax,%rax,1)", "data16 cs nop WORD PTR [rax+rax*1+0x0]" },
-		{ 4, "66 2e 0f 1f 84 00 00 00 00 00", "nopw   %cs:0x0(%eax,%eax,1)", "nop    WORD PTR cs:[eax+eax*1+0x0]" },
+		{ 8, "66 66 2e 0f 1f 84 00 00 00 00 00", "data16 cs nopw 0x0(%rax,%rax,1)",
+		"data16 cs nop WORD PTR [rax+rax*1+0x0]" },
+		{ 4, "66 2e 0f 1f 84 00 00 00 00 00", "nopw   %cs:0x0(%eax,%eax,1)",
+		"nop    WORD PTR cs:[eax+eax*1+0x0]" },
 		{ 8, "66 66 48 e8 00 00 00 00", "data16 data16 rex.W call 1008", "data16 data16 rex.W call 1008" },
 		{ 8, "f3 c3", "repz ret", "repz ret" },
 		{ 8, "f2 e9 00 00 00 00", "bnd jmp 1006", "bnd jmp 1006" },
 		{ 8, "3e ff e0", "notrack jmp *%rax", "notrack jmp rax" },
 		{ 8, "66 90", "xchg   %ax,%ax", "xchg   ax,ax" },
 		{ 8, "40 53", "rex push %rbx", "rex push rbx" },
-		{ 8, "48 ff 25 00 10 00 00", "rex.W jmp *0x1000(%rip)        # 2007", "rex.W jmp QWORD PTR [rip+0x1000]        # 2007" },
+		{ 8, "48 ff 25 00 10 00 00", "rex.W jmp *0x1000(%rip)        # 2007",
+		"rex.W jmp QWORD PTR [rip+0x1000]        # 2007" },
 		{ 8, "2e 74 00", "je,pn  1003", "cs je  1003" },
 		{ 8, "f0 90", "lock nop", "lock nop" },
 	};
@@ -85,11 +89,13 @@ static void test_addresses_without_base_and_with_a_null_index(void **state)
 		{ 4, "8d b4 26 00 00 00 00", "lea    0x0(%esi,%eiz,1),%esi", "lea    esi,[esi+eiz*1+0x0]" },
 		{ 8, "64 48 8b 04 25 28 00 00 00", "mov    %fs:0x28,%rax", "mov    rax,QWORD PTR fs:0x28" },
 		{ 8, "8b 04 25 00 40 40 00", "mov    0x404000,%eax", "mov    eax,DWORD PTR ds:0x404000" },
-		{ 8, "48 a1 08 07 06 05 04 03 02 01", "movabs 0x102030405060708,%rax", "movabs rax,ds:0x102030405060708" },
+		{ 8, "48 a1 08 07 06 05 04 03 02 01", "movabs 0x102030405060708,%rax",
+		"movabs rax,ds:0x102030405060708" },
 		{ 8, "8b 04 c5 00 00 00 00", "mov    0x0(,%rax,8),%eax", "mov    eax,DWORD PTR [rax*8+0x0]" },
 		/* REX.B does not make a base of it. */
 		{ 8, "41 8b 04 c5 10 00 00 00", "mov    0x10(,%rax,8),%eax", "mov    eax,DWORD PTR [rax*8+0x10]" },
-		{ 8, "48 8d 05 f9 ff ff ff", "lea    -0x7(%rip),%rax        # 1000", "lea    rax,[rip+0xfffffffffffffff9]        # 1000" },
+		{ 8, "48 8d 05 f9 ff ff ff", "lea    -0x7(%rip),%rax        # 1000",
+		"lea    rax,[rip+0xfffffffffffffff9]        # 1000" },
 	};
 	CHECK(e);
 }
@@ -103,7 +109,8 @@ static void test_vector_forms_have_suffixes_predicates_and_masks(void **state)
 		{ 8, "c5 f8 c2 c1 11", "vcmplt_oqps %xmm1,%xmm0,%xmm0", "vcmplt_oqps xmm0,xmm0,xmm1" },
 		{ 8, "66 0f 38 14 c1", "blendvps %xmm0,%xmm1,%xmm0", "blendvps xmm0,xmm1,xmm0" },
 		{ 8, "66 0f 3a 44 c1 11", "pclmulhqhqdq %xmm1,%xmm0", "pclmulhqhqdq xmm0,xmm1" },
-		{ 8, "62 f1 7c 58 58 40 01", "vaddps 0x4(%rax){1to16},%zmm0,%zmm0", "vaddps zmm0,zmm0,DWORD BCST [rax+0x4]" },
+		{ 8, "62 f1 7c 58 58 40 01", "vaddps 0x4(%rax){1to16},%zmm0,%zmm0",
+		"vaddps zmm0,zmm0,DWORD BCST [rax+0x4]" },
 		{ 8, "62 b3 6d 22 3f c9 00", "vpcmpeqb %ymm17,%ymm18,%k1{%k2}", "vpcmpeqb k1{k2},ymm18,ymm17" },
 		{ 8, "62 f1 fd 18 58 c1", "vaddpd {rn-sae},%zmm1,%zmm0,%zmm0", "vaddpd zmm0,zmm0,zmm1{rn-sae}" },
 	};

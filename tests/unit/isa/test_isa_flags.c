@@ -12,16 +12,19 @@
 #define FLAGS_OF(out, code, ...) \
 	do { \
 		uint64_t f_; \
-		__asm__ volatile(code "\n\tlea -128(%%rsp), %%rsp\n\tpushfq\n\tpop %0\n\tlea 128(%%rsp), %%rsp" : "=&r"(f_), __VA_ARGS__ : "rcx", "cc"); \
+		__asm__ volatile(code "\n\tlea -128(%%rsp), %%rsp\n\tpushfq\n\tpop %0\n\tlea 128(%%rsp), %%rsp" \
+			: "=&r"(f_), __VA_ARGS__ : "rcx", "cc"); \
 		out = f_ & FLAGS_ARITHMETIC; \
 	} while (0)
 
-static const uint64_t values[] = { 0, 1, 2, 7, 8, 15, 16, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 0x7fffffff, 0x80000000, 0xffffffff,
+static const uint64_t values[] = { 0, 1, 2, 7, 8, 15, 16, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 0x7fffffff,
+	0x80000000, 0xffffffff,
 	0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, 0x123456789abcdef0 };
 enum { VALUES = sizeof values / sizeof *values };
 
 /* Numbers of the thunk's operations: kind as in 64-bit code, operand size. */
-enum { ADD = 1, SUB = 5, ADC = 9, SBB = 13, LOGIC = 17, INC = 21, DEC = 25, SHL = 29, SHR = 33, ROL = 37, ROR = 41, UMUL = 45, SMUL = 49 };
+enum { ADD = 1, SUB = 5, ADC = 9, SBB = 13, LOGIC = 17, INC = 21, DEC = 25, SHL = 29, SHR = 33, ROL = 37, ROR = 41,
+	UMUL = 45, SMUL = 49 };
 
 static uint64_t thunk(unsigned op, uint64_t dep1, uint64_t dep2, uint64_t ndep)
 {
@@ -50,7 +53,8 @@ static uint64_t thunk(unsigned op, uint64_t dep1, uint64_t dep2, uint64_t ndep)
 			assert_int_equal(thunk((number) + (size), (type)(expression), 0, c), want); \
 		} \
 	} while (0)
-#define ALL_SIZES(macro, ...) do { macro("w", uint16_t, 1, __VA_ARGS__); macro("l", uint32_t, 2, __VA_ARGS__); macro("q", uint64_t, 3, __VA_ARGS__); } while (0)
+#define ALL_SIZES(macro, ...) do { macro("w", uint16_t, 1, __VA_ARGS__); macro("l", uint32_t, 2, __VA_ARGS__); \
+	macro("q", uint64_t, 3, __VA_ARGS__); } while (0)
 
 static void test_additions_and_subtractions(void **state)
 {
@@ -106,7 +110,8 @@ static void test_shifts_and_rotates(void **state)
 		assert_int_equal(thunk(SHR + 3, a >> 1, a, 0) & defined, want & defined);
 		r = a;
 		FLAGS_OF(want, "xorl %%ecx, %%ecx\n\trolq $1, %1", "+r"(r) : "r"(a));
-		assert_int_equal(thunk(ROL + 3, r, 0, FLAG_ZF | FLAG_PF) & defined, (want & (FLAG_CF | FLAG_OF)) | FLAG_ZF | FLAG_PF);
+		assert_int_equal(thunk(ROL + 3, r, 0, FLAG_ZF | FLAG_PF) & defined, (want & (FLAG_CF | FLAG_OF)) |
+			FLAG_ZF | FLAG_PF);
 		r = a;
 		FLAGS_OF(want, "xorl %%ecx, %%ecx\n\trorq $1, %1", "+r"(r) : "r"(a));
 		assert_int_equal(thunk(ROR + 3, r, 0, FLAG_SF) & defined, (want & (FLAG_CF | FLAG_OF)) | FLAG_SF);
@@ -117,7 +122,9 @@ static void test_other_numbers_in_32_bit_code(void **state)
 {
 	(void)state;
 	assert_int_equal(isa_flags(4, (const uint64_t[4]){ 6, 5, 5, 0 }), FLAG_ZF | FLAG_PF);		/* SUBL */
-	assert_int_equal(isa_flags(4, (const uint64_t[4]){ 3, 0xffffffff, 1, 0 }), FLAG_CF | FLAG_ZF | FLAG_PF | FLAG_AF);	/* ADDL */
+	/* ADDL */
+	assert_int_equal(isa_flags(4, (const uint64_t[4]){ 3, 0xffffffff, 1, 0 }), FLAG_CF | FLAG_ZF | FLAG_PF |
+		FLAG_AF);
 	assert_int_equal(isa_flags(4, (const uint64_t[4]){ 0, FLAG_OF | 2, 0, 0 }), FLAG_OF);
 	assert_int_equal(isa_flags(4, (const uint64_t[4]){ 40, 1, 1, 1 }), 0);
 	assert_int_equal(isa_flags(8, (const uint64_t[4]){ 65, 1, 1, 1 }), 0);
@@ -138,8 +145,10 @@ static void test_bit_manipulation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_additions_and_subtractions), cmocka_unit_test(test_increments), cmocka_unit_test(test_logic_and_multiplication),
-		cmocka_unit_test(test_shifts_and_rotates), cmocka_unit_test(test_other_numbers_in_32_bit_code), cmocka_unit_test(test_bit_manipulation),
+		cmocka_unit_test(test_additions_and_subtractions), cmocka_unit_test(test_increments),
+			cmocka_unit_test(test_logic_and_multiplication),
+		cmocka_unit_test(test_shifts_and_rotates), cmocka_unit_test(test_other_numbers_in_32_bit_code),
+		cmocka_unit_test(test_bit_manipulation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,8 @@ static void test_a_memory_operand_says_where_it_is(void **state)
 {
 	(void)state;
 	struct sem s = of("4a 8b 44 bb 10", 8);	/* mov rax, [rbx+r15*4+16] */
-	assert_int_equal(s.flags & (SEM_SRC_MEM | SEM_DST_MEM | SEM_LOADS | SEM_STORES | SEM_NO_ADDRESS), SEM_SRC_MEM | SEM_LOADS);
+	assert_int_equal(s.flags & (SEM_SRC_MEM | SEM_DST_MEM | SEM_LOADS | SEM_STORES | SEM_NO_ADDRESS),
+		SEM_SRC_MEM | SEM_LOADS);
 	assert_int_equal(s.base, RBX);
 	assert_int_equal(s.index, 15);
 	assert_int_equal(s.scale, 4);
@@ -62,7 +63,8 @@ static void test_a_memory_operand_says_where_it_is(void **state)
 	assert_int_equal(s.base, SEM_NONE);
 	assert_int_equal(s.disp, AT + 7 + 16);
 	s = of("01 0b", 8);			/* add [rbx], ecx */
-	assert_int_equal(s.flags & (SEM_DST_MEM | SEM_LOADS | SEM_STORES | SEM_FLAGS), SEM_DST_MEM | SEM_LOADS | SEM_STORES | SEM_FLAGS);
+	assert_int_equal(s.flags & (SEM_DST_MEM | SEM_LOADS | SEM_STORES | SEM_FLAGS), SEM_DST_MEM | SEM_LOADS |
+		SEM_STORES | SEM_FLAGS);
 	s = of("67 8b 03", 8);			/* mov eax, [ebx] */
 	assert_true(s.flags & SEM_ADDRESS_32);
 	s = of("8b 03", 4);
@@ -114,7 +116,8 @@ static void test_the_stack_is_known(void **state)
 	assert_true(s.flags & SEM_POPS);
 	assert_int_equal(s.imm, 16);
 	s = of("ff 33", 8);			/* push [rbx] */
-	assert_int_equal(s.flags & (SEM_PUSHES | SEM_LOADS | SEM_SRC_MEM | SEM_DST_MEM), SEM_PUSHES | SEM_LOADS | SEM_SRC_MEM);
+	assert_int_equal(s.flags & (SEM_PUSHES | SEM_LOADS | SEM_SRC_MEM | SEM_DST_MEM),
+		SEM_PUSHES | SEM_LOADS | SEM_SRC_MEM);
 	assert_int_equal(of("66 50", 8).op, SEM_OTHER);		/* 16 bits */
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The uop tables' class rows: every row is sound, every class is reached and has a row, and bad tables are refused by line.
- * Rows of instruction forms: test_uop_tables.c. */
+ * The uop tables' class rows: every row is sound, every class is reached and has a row, and bad tables are
+ * refused by line. Rows of instruction forms: test_uop_tables.c. */
 #include "isa_fixture.h"
 
 static const char *const uarchs[] = { "skylake", "golden-cove", "ivy-bridge", "zen4", "zen5" };
@@ -41,8 +41,10 @@ static void test_every_row_is_sound(void **state)
 				assert_int_equal(u->ports & ~isa->ports, 0);
 				assert_int_equal(!u->ports, portless);
 				assert_true(!u->busy || u->unit);
-				if (!is_memory_class(r->cls) && u->ports && (u->ports & ~memory_ports(uarchs[k])) == 0 &&
-				    !(u->kind >= UOP_FENCE_LOAD) && r->cls != CLASS_clflush && r->cls != CLASS_clflushopt &&
+				if (!is_memory_class(r->cls) && u->ports &&
+					(u->ports & ~memory_ports(uarchs[k])) == 0 &&
+				    !(u->kind >= UOP_FENCE_LOAD) && r->cls != CLASS_clflush &&
+				    r->cls != CLASS_clflushopt &&
 				    r->cls != CLASS_rdrand)
 					fail_msg("%s: %s computes on a memory port", uarchs[k], r->name);
 			}

@@ -126,7 +126,8 @@ static void run_program(char *const *argv)
 	isa_destroy(t.isa);
 	if (rc < 0)
 		fail_msg("%s", err.text);
-	print_message("  %s: %lu blocks, %lu instructions, %lu memory uops, %lu without slot, %lu slots, %lu unused\n", argv[0],
+	print_message("  %s: %lu blocks, %lu instructions, %lu memory uops, %lu without slot, %lu slots, %lu unused\n",
+		argv[0],
 	              t.blocks, t.insns, t.memory_uops, t.without_slot, t.slots, t.unused_slots);
 	if (t.without_slot || t.unused_slots)
 		fail_msg("%s", t.first);

@@ -471,7 +471,8 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 static void add_slots(struct maker *m, const char *s)
 {
 	while (*s) {
-		unsigned kind = *s == 'L' ? ST_SLOT_LOAD : *s == 'S' ? ST_SLOT_STORE : *s == 'A' ? ST_SLOT_LOADSTORE : ST_SLOT_PREFETCH;
+		unsigned kind = *s == 'L' ? ST_SLOT_LOAD : *s == 'S' ? ST_SLOT_STORE : *s == 'A' ? ST_SLOT_LOADSTORE
+			: ST_SLOT_PREFETCH;
 		maker_slot(m, kind, (unsigned)atoi(s + 1));
 		s += strcspn(s, " ");
 		s += *s == ' ';
@@ -485,7 +486,8 @@ static void check_rows(const char *uarch, bool golden_cove)
 	unsigned wrong = 0;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct maker m;
-		const char *want = golden_cove && strcmp(rows[i].golden_cove, "=") ? rows[i].golden_cove : rows[i].skylake;
+		const char *want = golden_cove && strcmp(rows[i].golden_cove, "=") ? rows[i].golden_cove
+			: rows[i].skylake;
 		maker_init(&m, 0x1000);
 		maker_insn(&m, rows[i].hex);
 		add_slots(&m, rows[i].slots);

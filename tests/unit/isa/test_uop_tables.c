@@ -43,8 +43,10 @@ static int find_tables(void **state)
 static bool is_operand(const char *word)
 {
 	static const char *const plain[] = {
-		"r8", "r16", "r32", "r64", "rh", "mm", "xmm", "ymm", "zmm", "tmm", "k", "st", "sreg", "cr", "dr", "bnd", "reg", "al", "ax",
-		"eax", "rax", "cl", "dx", "1", "rel", "ptr", "m", "[b]", "[d]", "[i]", "[b+d]", "[b+i]", "[b+i+d]", "[i*s]", "[i*s+d]",
+		"r8", "r16", "r32", "r64", "rh", "mm", "xmm", "ymm", "zmm", "tmm", "k", "st", "sreg", "cr", "dr", "bnd",
+		"reg", "al", "ax",
+		"eax", "rax", "cl", "dx", "1", "rel", "ptr", "m", "[b]", "[d]", "[i]", "[b+d]", "[b+i]", "[b+i+d]",
+		"[i*s]", "[i*s+d]",
 		"[b+i*s]", "[b+i*s+d]", "[i+d]", "[rip+d]",
 	};
 	size_t n = strcspn(word, "{");
@@ -118,7 +120,8 @@ static void test_every_form_keeps_to_its_cores_ports_and_limits(void **state)
 		static const enum isa_class memory_class[] = { CLASS_load, CLASS_store_address, CLASS_store_data };
 		for (int i = 0; i < 3; i++)
 			memory_ports |= isa->specs[isa_row(isa, memory_class[i], WIDTH_64, FORM_REG)->first].ports;
-		/* older cores: the Pentium's pipes do both, NetBurst's ALUs send store data and take half a cycle, which is 0 */
+		/* older cores: the Pentium's pipes do both, NetBurst's ALUs send
+		 * store data and take half a cycle, which is 0 */
 		const struct spec *alu = &isa->specs[isa_row(isa, CLASS_alu, WIDTH_64, FORM_REG)->first];
 		memory_ports &= (uint16_t)~alu->ports;
 		/* Zen's FP4 and FP5 store and pass results to general registers */
@@ -130,15 +133,21 @@ static void test_every_form_keeps_to_its_cores_ports_and_limits(void **state)
 			for (unsigned s = 0; s < r->count; s++) {
 				const struct spec *u = &isa->specs[r->first + s];
 				if (u->ports & ~isa->ports)
-					fail_msg("%s, line %u: %s uses a port that there is not", uarch[k], r->line, r->name);
+					fail_msg("%s, line %u: %s uses a port that there is not", uarch[k], r->line,
+						r->name);
 				if (u->ports && u->latency > LATENCY_MAX)
-					fail_msg("%s, line %u: %s takes %u cycles", uarch[k], r->line, r->name, u->latency);
+					fail_msg("%s, line %u: %s takes %u cycles", uarch[k], r->line, r->name,
+						u->latency);
 				latency += u->attr & SPEC_SIDE ? 0 : u->latency;
 				computing += u->kind == UOP_COMPUTE && !(u->attr & SPEC_SIDE);
-				/* a computing uop has a port besides those of loads and stores, except fences, cache control, RDRAND, and what stands beside (128 bits in two accesses) */
-				bool fence = u->kind != UOP_COMPUTE || strstr(r->name, "FLUSH") || strstr(r->name, "CLWB") || strstr(r->name, "RD");
-				if (isa_row_is_form(isa, i) && u->ports && !(u->ports & ~memory_ports) && !fence && !(u->attr & SPEC_SIDE))
-					fail_msg("%s, line %u: %s computes on a memory port", uarch[k], r->line, r->name);
+				/* a computing uop has a port besides those of loads and stores, except fences, cache
+				 * control, RDRAND, and what stands beside (128 bits in two accesses) */
+				bool fence = u->kind != UOP_COMPUTE || strstr(r->name, "FLUSH") ||
+					strstr(r->name, "CLWB") || strstr(r->name, "RD");
+				if (isa_row_is_form(isa, i) && u->ports && !(u->ports & ~memory_ports) && !fence &&
+					!(u->attr & SPEC_SIDE))
+					fail_msg("%s, line %u: %s computes on a memory port", uarch[k], r->line,
+						r->name);
 			}
 			if (isa_row_is_form(isa, i) && computing && !latency && !half_cycles)
 				fail_msg("%s, line %u: %s computes in no time", uarch[k], r->line, r->name);
@@ -160,18 +169,27 @@ static void test_every_form_states_uops_that_its_row_has(void **state)
 			unsigned own = r->count ? r->count : 1, slots = own;
 			for (unsigned u = 0; u < r->count; u++)
 				slots -= (isa->specs[r->first + u].attr & SPEC_JOINED) != 0;
-			/* PREFETCH and stack operations reach memory without naming it; renames of FXCH, and XCHG where it only renames, are three; strings repeat */
-			bool implied = strstr(r->name, "PUSH") || strstr(r->name, "POP") || strstr(r->name, "CALL") || strstr(r->name, "RET") ||
-			               strstr(r->name, "ENTER") || strstr(r->name, "LEAVE") || strstr(r->name, "FXCH") || strstr(r->name, "XLAT") ||
-			               strstr(r->name, "MASKMOV") || (r->count && !strncmp(r->name, "XCHG r", 6) && isa->specs[r->first].kind == UOP_ELIMINATED);
-			bool string = r->startup || strstr(r->name, "MOVS") || strstr(r->name, "STOS") || strstr(r->name, "LODS") ||
+			/* PREFETCH and stack operations reach memory without naming it; renames of
+			 * FXCH, and XCHG where it only renames, are three; strings repeat */
+			bool implied = strstr(r->name, "PUSH") || strstr(r->name, "POP") || strstr(r->name, "CALL") ||
+				strstr(r->name, "RET") ||
+			               strstr(r->name, "ENTER") || strstr(r->name, "LEAVE") ||
+			               strstr(r->name, "FXCH") || strstr(r->name, "XLAT") ||
+			               strstr(r->name, "MASKMOV") || (r->count && !strncmp(r->name, "XCHG r", 6) &&
+			               isa->specs[r->first].kind == UOP_ELIMINATED);
+			bool string = r->startup || strstr(r->name, "MOVS") || strstr(r->name, "STOS") ||
+				strstr(r->name, "LODS") ||
 			              strstr(r->name, "SCAS") || strstr(r->name, "CMPS");
 			if (r->unfused < r->count && !(r->flags & ROW_ELIM))
-				fail_msg("%s, line %u: %s states %u uops, its row has %u", uarch[k], r->line, r->name, r->unfused, r->count);
-			if (!memory && !implied && !string && (r->unfused != own || r->fused != slots) && !(r->flags & ROW_ELIM))
-				fail_msg("%s, line %u: %s states %u/%u, its row has %u/%u", uarch[k], r->line, r->name, r->fused, r->unfused, slots, own);
+				fail_msg("%s, line %u: %s states %u uops, its row has %u", uarch[k], r->line, r->name,
+					r->unfused, r->count);
+			if (!memory && !implied && !string && (r->unfused != own || r->fused != slots) &&
+				!(r->flags & ROW_ELIM))
+				fail_msg("%s, line %u: %s states %u/%u, its row has %u/%u", uarch[k], r->line, r->name,
+					r->fused, r->unfused, slots, own);
 			if (r->fused > r->unfused || r->unfused > 2u * r->fused + 1)
-				fail_msg("%s, line %u: %s: %u uops in %u slots", uarch[k], r->line, r->name, r->unfused, r->fused);
+				fail_msg("%s, line %u: %s: %u uops in %u slots", uarch[k], r->line, r->name, r->unfused,
+					r->fused);
 		}
 		isa_destroy(isa);
 	}
@@ -184,7 +202,8 @@ static bool is_source(const struct isa *isa, const char *source)
 	if (!strncmp(source, "class ", 6)) {
 		bool found = false;
 		for (unsigned i = 0; i < isa->n_rows && !found; i++)
-			found = !isa_row_is_form(isa, i) && strlen(isa->rows[i].name) == n - 6 && !strncmp(isa->rows[i].name, source + 6, n - 6);
+			found = !isa_row_is_form(isa, i) && strlen(isa->rows[i].name) == n - 6 &&
+				!strncmp(isa->rows[i].name, source + 6, n - 6);
 		if (!found)
 			return false;
 	} else if (strncmp(source, "LLVM", 4) && strncmp(source, "IL", 2) && strncmp(source, "register form", 13)) {
@@ -258,7 +277,8 @@ static void test_known_instructions_are_served_by_the_rows_of_their_forms(void *
 			maker_insn(&m, known[i].hex);
 			char name[ISA_FORM_NAME];
 			bool covered;
-			assert_int_equal(isa_form(isa, 8, m.insn[0].bytes, m.insn[0].len, name, &covered), m.insn[0].len);
+			assert_int_equal(isa_form(isa, 8, m.insn[0].bytes, m.insn[0].len, name, &covered),
+				m.insn[0].len);
 			assert_string_equal(name, known[i].form);
 			assert_true(covered);
 			struct iblock *b = maker_decode(&m, isa, 8);
@@ -266,7 +286,8 @@ static void test_known_instructions_are_served_by_the_rows_of_their_forms(void *
 			assert_string_equal(isa_row_name(isa, in->row), known[i].form);
 			assert_true(isa_row_is_form(isa, in->row));
 			if (in->uops != known[i].uops[k] || in->issue_slots != known[i].slots[k])
-				fail_msg("%s: %s: %u uops in %u slots", cores[k], known[i].form, in->uops, in->issue_slots);
+				fail_msg("%s: %s: %u uops in %u slots", cores[k], known[i].form, in->uops,
+					in->issue_slots);
 			isa_block_free(b);
 		}
 		isa_destroy(isa);
@@ -318,7 +339,8 @@ static void test_compiled_code_has_the_uops_that_its_forms_state(void **state)
 				ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 				struct maker m;
 				const uint8_t *c = image + s->sh_offset + at;
-				if (ZYAN_FAILED(ZydisDecoderDecodeFull(&isa->decoder[0], c, s->sh_size - at, &zi, op))) {
+				if (ZYAN_FAILED(ZydisDecoderDecodeFull(&isa->decoder[0], c, s->sh_size - at, &zi,
+					op))) {
 					at++;
 					continue;
 				}
@@ -331,18 +353,22 @@ static void test_compiled_code_has_the_uops_that_its_forms_state(void **state)
 				without += !(r->flags & ROW_FORM) && !(b->insn[0].flags & INSN_SUBSTITUTE);
 				bool indexed = false;
 				for (unsigned o = 0; o < zi.operand_count; o++)
-					indexed |= op[o].type == ZYDIS_OPERAND_TYPE_MEMORY && op[o].mem.index != ZYDIS_REGISTER_NONE;
-				bool gone = b->uop[0].kind == UOP_ELIMINATED || b->uop[0].kind == UOP_NOP;	/* idioms, copies */
+					indexed |= op[o].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+						op[o].mem.index != ZYDIS_REGISTER_NONE;
+				/* idioms, copies */
+				bool gone = b->uop[0].kind == UOP_ELIMINATED || b->uop[0].kind == UOP_NOP;
 				if ((r->flags & ROW_FORM) && !indexed && !gone) {
 					checked++;
 					if (b->insn[0].uops != r->unfused || b->insn[0].issue_slots != r->fused)
-						fail_msg("%s: %s states %u/%u, decoded %u/%u", uarch[k], r->name, r->fused, r->unfused,
+						fail_msg("%s: %s states %u/%u, decoded %u/%u", uarch[k], r->name,
+							r->fused, r->unfused,
 						         b->insn[0].issue_slots, b->insn[0].uops);
 				}
 				isa_block_free(b);
 			}
 		}
-		print_message("  %s: %u instructions agree, %u without a row of their own\n", uarch[k], checked, without);
+		print_message("  %s: %u instructions agree, %u without a row of their own\n", uarch[k], checked,
+			without);
 		assert_true(checked > 1000);
 		assert_int_equal(without, 0);
 		isa_destroy(isa);

@@ -164,7 +164,8 @@ static void test_a_load_tells_what_was_written_back_for_it(void **state)
 	mf_map(f);
 	mf_store(f, LINE_AT(0, 0), 1000);
 	for (unsigned i = 1; i <= 4; i++)	/* two ways of L1D, four of L2 */
-		assert_int_equal(mf_load(f, LINE_AT(0, 4 * i), 1000 + 1000 * i).did & written, i == 2 ? DID(WROTE_BACK_L1D) : i == 4 ? DID(WROTE_BACK_L2) : 0);
+		assert_int_equal(mf_load(f, LINE_AT(0, 4 * i), 1000 + 1000 * i).did & written, i == 2
+			? DID(WROTE_BACK_L1D) : i == 4 ? DID(WROTE_BACK_L2) : 0);
 	assert_int_equal(mf_count(f, SPMU_SIG_L2_LINES_OUT_DIRTY), 1);
 	assert_int_equal(mf_load(f, LINE_AT(0, 16), 9000).did & written, 0);	/* a hit */
 }

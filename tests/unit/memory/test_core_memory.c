@@ -97,7 +97,8 @@ static void test_partial_overlap_waits_until_the_store_is_written(void **state)
 	run(&b, (const uint64_t[]){ 0x8000, 0x8000 });
 	assert_true(out.uop[2].did & SPMU_DID(FORWARD_BLOCKED));
 	assert_false(out.uop[2].did & SPMU_DID(FORWARDED));
-	/* written at the store's retirement + store.commit_delay 1; tried again forward.blocked 3 later; 4 for the cache */
+	/* written at the store's retirement + store.commit_delay 1; tried
+	 * again forward.blocked 3 later; 4 for the cache */
 	assert_int_equal(mock.last_commit_cycle, out.uop[0].retire + 1);
 	assert_int_equal(mock.last_load_cycle, out.uop[0].retire + 1 + 3);
 	assert_int_equal(out.uop[2].complete, out.uop[0].retire + 1 + 3 + 4);

@@ -57,8 +57,8 @@ static void test_a_first_access_opens_the_row(void **state)
 	assert_load(f, LINE_AT(1, 4), 2000, MEMORY, BITS_MEMORY);
 }
 
-/* Reads many lines at once that lie in memory: that the last is there when `each` cycles a line say, a span of four lines (the grain of the booking) sooner
- * or later. */
+/* Reads many lines at once that lie in memory: that the last is there when `each` cycles a line say, a span of
+ * four lines (the grain of the booking) sooner or later. */
 static void assert_cycles_a_line(struct machine_fixture *f, unsigned each)
 {
 	f->config.l1d_fill_buffers = 64;
@@ -146,7 +146,8 @@ static void test_reads_wait_for_others_an_exponential_time_always_the_same(void 
 	}
 	f->m = NULL;
 	assert_in_range(least[0], MEMORY, MEMORY + 1);
-	assert_in_range(most[0], MEMORY + 4 * 50, MEMORY + 7 * 50);	/* one in 256: 5.5 times the mean, the middle of the last one in 256 6.2 */
+	/* one in 256: 5.5 times the mean, the middle of the last one in 256 6.2 */
+	assert_in_range(most[0], MEMORY + 4 * 50, MEMORY + 7 * 50);
 	assert_in_range((uint64_t)mean[0], MEMORY + 45, MEMORY + 55);
 	assert_true(least[0] == least[1] && most[0] == most[1] && mean[0] == mean[1]);
 }
@@ -164,7 +165,7 @@ static void test_reads_of_a_bank_wait_for_the_end_of_its_refresh(void **state)
 	assert_in_range((uint64_t)mean, MEMORY + 36, MEMORY + 44);	/* a fifth of them, half of it */
 	uint64_t end = 0;
 	unsigned found = 0;
-	for (unsigned i = 0; i < 50; i++) {	/* a row's lines, each an interval and its 50th later than the one before */
+	for (unsigned i = 0; i < 50; i++) { /* a row's lines, each an interval and its 50th later than the one before */
 		const uint64_t cycle = 30000000 + 2040 * i, ready = mf_load(f, BASE + 64 * (64 * 100 + i), cycle).ready;
 		if (ready < cycle + MEMORY + 2)
 			continue;
@@ -186,7 +187,8 @@ static void test_more_than_64_lines_may_be_in_flight(void **state)
 	f->config.prefetch_linear_distance = 200;
 	mf_start(f);
 	mf_load(f, BASE + 63 * 64, 0);
-	for (unsigned i = 0; i < 9; i++)	/* 16 ahead each, from the third on; L1D has fill buffers for all, and none of them is late */
+	/* 16 ahead each, from the third on; L1D has fill buffers for all, and none of them is late */
+	for (unsigned i = 0; i < 9; i++)
 		mf_load(f, BASE + 64 * (100 + i), 10000);
 	assert_in_range(mf_count(f, SPMU_SIG_DRAM_READ), 100, 104);
 }

@@ -193,7 +193,7 @@ static void test_warm_and_timed_state_agree_when_nothing_is_in_flight(void **sta
 	for (unsigned warm = 0; warm < 2; warm++) {
 		memset(f, 0, sizeof(*f));
 		everything_on(&f->config);
-		f->config.prefetch_l1d_next_line = f->config.prefetch_l1d_ip = 0;	/* these look at free fill buffers */
+		f->config.prefetch_l1d_next_line = f->config.prefetch_l1d_ip = 0; /* these look at free fill buffers */
 		mf_start(f);
 		uint64_t s = 42;
 		for (unsigned i = 0; i < 20000; i++) {
@@ -205,7 +205,8 @@ static void test_warm_and_timed_state_agree_when_nothing_is_in_flight(void **sta
 				memsys_load(f->m, 1, addr & ~7ull, 8, 1000 * (i + 1), false, &x);
 		}
 		for (unsigned i = 0; i < 2000; i++)
-			did[warm][i] = mf_load(f, BASE + (next_random(&s) >> 8) % (32 << 10) / 8 * 8, 30000000 + 1000 * i).did;
+			did[warm][i] = mf_load(f, BASE + (next_random(&s) >> 8) % (32 << 10) / 8 * 8,
+				30000000 + 1000 * i).did;
 		if (!warm)
 			mf_end(f);
 	}
@@ -217,7 +218,8 @@ static void test_extreme_addresses_and_sizes_are_taken(void **state)
 	struct machine_fixture *f = *state;
 	everything_on(&f->config);
 	mf_start(f);
-	static const uint64_t address[] = { 0, 1, 63, 4095, UINT64_MAX, UINT64_MAX - 7, UINT64_C(0x7fffffffffff), UINT64_C(1) << 63 };
+	static const uint64_t address[] = { 0, 1, 63, 4095, UINT64_MAX, UINT64_MAX - 7, UINT64_C(0x7fffffffffff),
+		UINT64_C(1) << 63 };
 	static const uint32_t size[] = { 0, 1, 8, 64, 512, 65535, UINT32_MAX };
 	for (unsigned a = 0; a < sizeof(address) / sizeof(address[0]); a++)
 		for (unsigned z = 0; z < sizeof(size) / sizeof(size[0]); z++) {

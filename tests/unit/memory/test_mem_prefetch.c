@@ -97,7 +97,7 @@ static unsigned prefetched_of(struct machine_fixture *f, uint64_t first)
 
 static void test_a_page_ends_what_is_prefetched(void **state)
 {
-	assert_int_equal(prefetched_of(*state, BASE), 0xe8);	/* the fifth and the ninth are the first of their pages */
+	assert_int_equal(prefetched_of(*state, BASE), 0xe8); /* the fifth and the ninth are the first of their pages */
 }
 
 static void test_or_it_goes_on_where_the_program_has_been(void **state)
@@ -109,7 +109,7 @@ static void test_or_it_goes_on_where_the_program_has_been(void **state)
 static void test_and_not_where_it_has_not(void **state)
 {
 	((struct machine_fixture *)*state)->config.prefetch_l1d_ip_pages = 1;
-	assert_int_equal(prefetched_of(*state, BASE + (2 << 20) - 4096), 0x1e8);	/* the fifth is the first of a frame */
+	assert_int_equal(prefetched_of(*state, BASE + (2 << 20) - 4096), 0x1e8); /* the fifth is the first of a frame */
 }
 
 static void test_strides_below_a_line_are_followed_by_lines(void **state)
@@ -286,7 +286,8 @@ static void test_a_stream_of_every_second_line_is_kept_ahead_of(void **state)
 	mf_start(f);
 	mf_map(f);
 	for (unsigned i = 0; i < 24; i += 2)	/* with time for what was asked for: all is there from the fourth on */
-		assert_load(f, BASE + 64 * i, 1000 * (i + 1), i < 6 ? MEMORY : L2, i < 6 ? BITS_MEMORY : BITS_L2 | DID(PF_L2_USED));
+		assert_load(f, BASE + 64 * i, 1000 * (i + 1), i < 6 ? MEMORY : L2, i < 6 ? BITS_MEMORY
+			: BITS_L2 | DID(PF_L2_USED));
 	/* the lines between were fetched, too */
 	assert_in_range(mf_count(f, SPMU_SIG_DRAM_READ), 22, 44);
 }
@@ -303,7 +304,8 @@ static void test_the_spatial_prefetcher_completes_the_streamer_s_pairs(void **st
 		for (unsigned i = 0; i < 3; i++)
 			mf_load(f, BASE + 64 * (4 * i), 1000 * (i + 1));	/* the third asks for line 9 */
 		mf_load(f, BASE + 64 * 9, 9000);				/* this one for 10, whose pair 11 is */
-		assert_load(f, BASE + 64 * 11, 10000, adjacent ? L2 : MEMORY, adjacent ? BITS_L2 | DID(PF_L2_USED) : BITS_MEMORY);
+		assert_load(f, BASE + 64 * 11, 10000, adjacent ? L2 : MEMORY, adjacent ? BITS_L2 | DID(PF_L2_USED)
+			: BITS_MEMORY);
 		mf_end(f);
 	}
 	f->m = NULL;
@@ -339,7 +341,8 @@ static void test_a_linear_stream_begins_late_and_runs_ahead_over_pages(void **st
 		linear_init(&l, 2, 4, 5, 2);
 		for (unsigned i = 0; i < 4; i++, line += (uint64_t)up)
 			assert_int_equal(linear_train(&l, line, &next, &step), 0);
-		for (unsigned ahead = 1, n; line != 1000 + 100 * (uint64_t)up; line += (uint64_t)up, ahead += n - 1) {	/* two more pages */
+		/* two more pages */
+		for (unsigned ahead = 1, n; line != 1000 + 100 * (uint64_t)up; line += (uint64_t)up, ahead += n - 1) {
 			n = ahead < 5 ? 2 : 1;		/* one net a line, up to five ahead */
 			assert_int_equal(linear_train(&l, line, &next, &step), n);
 			assert_int_equal(step, up);
@@ -450,7 +453,8 @@ int main(void)
 		MF_TEST(test_a_late_prefetch_is_a_fill_buffer_hit),
 		MF_TEST(test_a_line_that_has_arrived_asks_for_no_next_line),
 		MF_TEST(test_switched_off_the_next_line_is_not_fetched),
-		MF_TEST(test_a_page_ends_what_is_prefetched), MF_TEST(test_or_it_goes_on_where_the_program_has_been), MF_TEST(test_and_not_where_it_has_not),
+		MF_TEST(test_a_page_ends_what_is_prefetched), MF_TEST(test_or_it_goes_on_where_the_program_has_been),
+		MF_TEST(test_and_not_where_it_has_not),
 		MF_TEST(test_a_constant_stride_is_followed_from_the_third_access_on),
 		MF_TEST(test_the_spatial_prefetcher_completes_the_pair_of_lines),
 		MF_TEST(test_the_streamer_hides_memory_s_latency),
@@ -464,7 +468,8 @@ int main(void)
 		cmocka_unit_test(test_the_next_line_prefetcher_stays_in_the_page),
 		cmocka_unit_test(test_strides_below_a_line_are_followed_by_lines),
 		cmocka_unit_test(test_a_stride_prefetch_never_leaves_the_page),
-		MF_TEST(test_a_stream_of_every_second_line_is_kept_ahead_of), MF_TEST(test_the_spatial_prefetcher_completes_the_streamer_s_pairs),
+		MF_TEST(test_a_stream_of_every_second_line_is_kept_ahead_of),
+		MF_TEST(test_the_spatial_prefetcher_completes_the_streamer_s_pairs),
 		cmocka_unit_test(test_a_stride_prefetcher_asks_so_far_ahead_and_nothing_twice),
 		cmocka_unit_test(test_a_stride_prefetcher_that_may_leaves_the_page),
 		cmocka_unit_test(test_scattered_frames_are_each_given_once),

@@ -107,7 +107,8 @@ static void test_prefetchers_hide_what_a_walk_in_order_would_wait_for(void **sta
 		struct memsys *m;
 		struct emitter *e = calloc(1, sizeof(*e));
 		assert_non_null(e);
-		if (memsys_shared_create(&shared, k ? &c : &off, &err) || memsys_create(&m, shared, k ? &c : &off, e, &err))
+		if (memsys_shared_create(&shared, k ? &c : &off, &err) || memsys_create(&m, shared, k ? &c : &off, e,
+			&err))
 			fail_msg("%s", err.text);
 		uint64_t cycle = 0;
 		for (uint32_t i = 0; i < 1 << 16; i++) {
@@ -123,11 +124,13 @@ static void test_prefetchers_hide_what_a_walk_in_order_would_wait_for(void **sta
 	assert_true(took[1] < took[0] / 4);
 }
 
-/* Reads of 4 MB behind each other, as fast as the buffers let them, with all prefetchers: no preset reads faster than its memory. */
+/* Reads of 4 MB behind each other, as fast as the buffers let them, with
+ * all prefetchers: no preset reads faster than its memory. */
 static void test_no_preset_reads_faster_than_its_memory(void **state)
 {
 	(void)state;
-	static const char *const preset[] = { "pentium", "pentium3", "willamette", "prescott", "core2", "ivy-bridge", "skylake", "golden-cove", "golden-cove-client" };
+	static const char *const preset[] = { "pentium", "pentium3", "willamette", "prescott", "core2", "ivy-bridge",
+		"skylake", "golden-cove", "golden-cove-client" };
 	for (unsigned k = 0; k < sizeof preset / sizeof *preset; k++) {
 		struct core_config c;
 		struct err err = { 0 };
@@ -135,7 +138,8 @@ static void test_no_preset_reads_faster_than_its_memory(void **state)
 		struct memsys *m;
 		struct emitter *e = calloc(1, sizeof(*e));
 		assert_non_null(e);
-		if (core_config_load(&c, data_dir(), preset[k], &err) || memsys_shared_create(&shared, &c, &err) || memsys_create(&m, shared, &c, e, &err))
+		if (core_config_load(&c, data_dir(), preset[k], &err) || memsys_shared_create(&shared, &c, &err) ||
+			memsys_create(&m, shared, &c, e, &err))
 			fail_msg("%s", err.text);
 		uint64_t last = 0;
 		const uint32_t line = 64 >> c.cache_line, lines = (4 << 20) / line;

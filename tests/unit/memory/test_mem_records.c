@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What memory says in a load's record of other cores and of prefetches, and what it tells the pipelines: stores into code, lines
- * taken away by other cores. */
+ * What memory says in a load's record of other cores and of prefetches, and what it tells the pipelines: stores
+ * into code, lines taken away by other cores. */
 #include "mem_fixture.h"
 
 #define PF_BITS (DID(LFB_HW_PF) | DID(LFB_SW_PF))
@@ -26,7 +26,8 @@ static void test_an_l3_hit_says_what_other_cores_had(void **state)
 	mf_start(f);
 	mf_map(f);
 	struct memsys *second = second_core(f);
-	const uint64_t snoops = DID(SNOOP_HIT) | DID(SNOOP_HITM), clean = LINE_AT(0, 0), modified = LINE_AT(1, 0), shared = LINE_AT(2, 0);
+	const uint64_t snoops = DID(SNOOP_HIT) | DID(SNOOP_HITM), clean = LINE_AT(0, 0), modified = LINE_AT(1, 0),
+		shared = LINE_AT(2, 0);
 	load_on(second, BASE + 63 * 64, 1000);
 	load_on(second, clean, 2000);
 	memsys_store_commit(second, 0x400000, modified, 8, 3000, false, &r);
@@ -50,12 +51,15 @@ static void test_a_fill_buffer_hit_says_whether_a_prefetch_asked(void **state)
 	mf_map(f);
 	load_on(f->m, LINE_AT(0, 0), 1000);
 	load_on(f->m, LINE_AT(0, 0) + 8, 1010);	/* ascending: the next line is asked for */
-	assert_int_equal(load_on(f->m, LINE_AT(0, 0) + 64, 1020) & (PF_BITS | DID(LFB_HIT)), DID(LFB_HW_PF) | DID(LFB_HIT));
-	assert_int_equal(load_on(f->m, LINE_AT(0, 0) + 64, 1030) & (PF_BITS | DID(LFB_HIT)), DID(LFB_HW_PF) | DID(LFB_HIT));
+	assert_int_equal(load_on(f->m, LINE_AT(0, 0) + 64, 1020) & (PF_BITS | DID(LFB_HIT)),
+		DID(LFB_HW_PF) | DID(LFB_HIT));
+	assert_int_equal(load_on(f->m, LINE_AT(0, 0) + 64, 1030) & (PF_BITS | DID(LFB_HIT)),
+		DID(LFB_HW_PF) | DID(LFB_HIT));
 	memsys_prefetch(f->m, LINE_AT(1, 9), 5000);
 	assert_int_equal(load_on(f->m, LINE_AT(1, 9), 5001) & (PF_BITS | DID(LFB_HIT)), DID(LFB_SW_PF) | DID(LFB_HIT));
 	load_on(f->m, LINE_AT(1, 20), 9000);
-	assert_int_equal(load_on(f->m, LINE_AT(1, 20), 9001) & (PF_BITS | DID(LFB_HIT)), DID(LFB_HIT));	/* a load asked */
+	/* a load asked */
+	assert_int_equal(load_on(f->m, LINE_AT(1, 20), 9001) & (PF_BITS | DID(LFB_HIT)), DID(LFB_HIT));
 }
 
 /* --- what the pipelines are told --- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Address translation: levels, exact latencies, walks counted, walkers limited; 4 KB pages, and huge ones among them. */
+ * Address translation: the levels and their exact latencies, the number of walks, a limited number of page
+ * walkers; pages of 4 KB, with huge pages among them. */
 #include "mem_fixture.h"
 
 enum { PAGE = 4096 };
@@ -48,8 +49,10 @@ static void test_walk_caches_shorten_the_walk(void **state)
 	start(f);
 	mf_load(f, BASE, 1000);
 	/* another 2 MB: page directory entry and table entry; another 1 GB: three levels */
-	assert_load(f, BASE - (UINT64_C(16) << 21), 5000, STLB + WALK(2) + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS));
-	assert_load(f, BASE - (UINT64_C(16) << 30), 9000, STLB + WALK(3) + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS));
+	assert_load(f, BASE - (UINT64_C(16) << 21), 5000, STLB + WALK(2) + MEMORY, BITS_MEMORY | DID(DTLB_MISS) |
+		DID(STLB_MISS));
+	assert_load(f, BASE - (UINT64_C(16) << 30), 9000, STLB + WALK(3) + MEMORY, BITS_MEMORY | DID(DTLB_MISS) |
+		DID(STLB_MISS));
 }
 
 static void test_without_walk_caches_every_walk_reads_four_entries(void **state)
@@ -137,7 +140,8 @@ static void test_large_pages_walk_three_levels_and_cover_2_mb(void **state)
 {
 	struct machine_fixture *f = *state;
 	mf_start(f);
-	assert_load(f, BASE + 64 * 64, 1000, STLB + WALK(3) + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS) | DID(LARGE_PAGE));
+	assert_load(f, BASE + 64 * 64, 1000, STLB + WALK(3) + MEMORY, BITS_MEMORY | DID(DTLB_MISS) | DID(STLB_MISS) |
+		DID(LARGE_PAGE));
 	assert_load(f, BASE + (2 << 20) - 128, 5000, MEMORY, BITS_MEMORY);
 }
 
@@ -153,7 +157,8 @@ static void test_where_the_program_asked_for_huge_pages_a_walk_ends_a_level_earl
 	assert_load(f, HUGE, 1000, STLB + WALK(3) + MEMORY, MISSED | DID(LARGE_PAGE));
 	assert_load(f, HUGE + MB2 - 64, 5000, MEMORY, BITS_MEMORY);	/* one entry for all of it */
 	assert_load(f, HUGE + MB2 + 128, 9000, STLB + L1 + MEMORY, MISSED | DID(LARGE_PAGE));
-	assert_load(f, HUGE + 2 * MB2 + 192, 13000, STLB + L1 + MEMORY + MEMORY, MISSED);	/* behind it pages are small: PDE from L1D, PTE */
+	/* behind it pages are small: PDE from L1D, PTE */
+	assert_load(f, HUGE + 2 * MB2 + 192, 13000, STLB + L1 + MEMORY + MEMORY, MISSED);
 	assert_load(f, HUGE + 2 * MB2 + PAGE + 256, 17000, STLB + L1 + MEMORY, MISSED);
 	assert_int_equal(mf_count(f, SPMU_SIG_DTLB_LOAD_WALKED_LARGE), 2);
 	assert_int_equal(f->count[SPMU_SIG_DTLB_LOAD_WALKED_4K], 2);
@@ -189,7 +194,8 @@ static void test_unmapping_takes_the_huge_pages_back(void **state)
 	mf_load(f, HUGE, 1000);
 	mf_load(f, HUGE + 3 * MB2 + 64, 1000);
 	memsys_shared_map(f->shared, HUGE, MB2, false);
-	assert_load(f, HUGE, 5000, STLB + L1 + MEMORY + MEMORY, MISSED);	/* neither the entry nor the line is kept: PDE from L1D, then the PTE */
+	/* neither the entry nor the line is kept: PDE from L1D, then the PTE */
+	assert_load(f, HUGE, 5000, STLB + L1 + MEMORY + MEMORY, MISSED);
 	assert_load(f, HUGE + PAGE, 9000, STLB + L1 + MEMORY, MISSED);
 	assert_load(f, HUGE + 3 * MB2 + 64, 13000, L1, BITS_L1);
 	memsys_shared_map(f->shared, HUGE, MB2, true);	/* mapped anew: its small pages were touched */
@@ -206,7 +212,8 @@ static void test_stlb_large_decides_whether_the_second_level_holds_huge_pages(vo
 		for (unsigned i = 0; i < 6; i += 2)	/* of one set of two ways */
 			mf_load(f, HUGE + i * MB2, 1000 + i * 1000);
 		struct mem_result r = mf_load(f, HUGE, 9000);
-		assert_int_equal(r.did, BITS_L1 | DID(DTLB_MISS) | DID(LARGE_PAGE) | (large ? DID(STLB_HIT) : DID(STLB_MISS)));
+		assert_int_equal(r.did, BITS_L1 | DID(DTLB_MISS) | DID(LARGE_PAGE) | (large ? DID(STLB_HIT)
+			: DID(STLB_MISS)));
 		mf_end(f);
 	}
 	f->m = NULL;
@@ -243,7 +250,8 @@ static void test_marks_of_any_order_and_size_are_taken(void **state)
 	uint64_t x = 1;
 	for (unsigned i = 0; i < 3000; i++) {
 		x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
-		uint64_t addr = x >> 60 ? BASE + (x >> 20) % (64 * MB2) : x, bytes = (x >> 32) % 7 ? (x >> 13) % (16 * MB2) : ~x;
+		uint64_t addr = x >> 60 ? BASE + (x >> 20) % (64 * MB2) : x, bytes = (x >> 32) % 7
+			? (x >> 13) % (16 * MB2) : ~x;
 		memsys_shared_map(f->shared, addr, bytes, x >> 40 & 1);
 		mf_load(f, BASE + (x >> 7) % (64 * MB2), i * 1000);
 		memsys_warm_data(f->m, 0, addr, 8, x >> 41 & 1);
@@ -266,7 +274,8 @@ static void test_a_page_that_a_store_touches_first_is_in_l2_if_the_kernel_clears
 		assert_int_equal(r.ready, 5000 + STLB + (zeroed ? L2 : MEMORY));
 		assert_int_equal(mf_count(f, SPMU_SIG_L2_LINES_IN), !zeroed);	/* what the kernel does nobody counts */
 		for (unsigned line = 20; line < 64; line += 43)
-			assert_load(f, page(16) / PAGE * PAGE + line * 64, 9000 + line * 100, zeroed ? L2 : MEMORY, zeroed ? BITS_L2 : BITS_MEMORY);
+			assert_load(f, page(16) / PAGE * PAGE + line * 64, 9000 + line * 100, zeroed ? L2 : MEMORY,
+				zeroed ? BITS_L2 : BITS_MEMORY);
 		assert_load(f, page(33), 21000, STLB + 2 * MEMORY, MISSED);	/* a load's page is a file's */
 		memsys_store_translate(f->m, page(5) + 640, 8, 25000, &r);	/* touched before: not cleared */
 		assert_load(f, page(5) + 640, 29000, MEMORY, BITS_MEMORY);
@@ -312,8 +321,10 @@ int main(void)
 		MF_TEST(test_where_the_program_asked_for_huge_pages_a_walk_ends_a_level_earlier),
 		MF_TEST(test_where_there_are_none_huge_pages_are_small),
 		MF_TEST(test_a_piece_that_is_not_whole_or_was_touched_before_has_small_pages),
-		MF_TEST(test_unmapping_takes_the_huge_pages_back), MF_TEST(test_stlb_large_decides_whether_the_second_level_holds_huge_pages),
-		MF_TEST(test_stores_and_fetches_use_huge_pages_too), MF_TEST(test_marks_of_any_order_and_size_are_taken),
+		MF_TEST(test_unmapping_takes_the_huge_pages_back),
+		MF_TEST(test_stlb_large_decides_whether_the_second_level_holds_huge_pages),
+		MF_TEST(test_stores_and_fetches_use_huge_pages_too),
+		MF_TEST(test_marks_of_any_order_and_size_are_taken),
 		MF_TEST(test_a_page_that_a_store_touches_first_is_in_l2_if_the_kernel_clears_it),
 		MF_TEST(test_a_fetch_misses_the_itlb_then_hits_the_stlb),
 	};

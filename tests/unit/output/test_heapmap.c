@@ -82,7 +82,8 @@ static void test_many_blocks_are_told_apart(void **state)
 	for (uint64_t i = 0; i + 1 < BLOCKS; i++) {
 		uint64_t last = at[i] + size[i] - 1;
 		assert_int_equal(site(at[i], BLOCKS), i + 1);
-		assert_int_equal(site(last, BLOCKS), last >= at[i + 1] && last < at[i + 1] + size[i + 1] ? i + 2 : i + 1);
+		assert_int_equal(site(last, BLOCKS), last >= at[i + 1] && last < at[i + 1] + size[i + 1] ? i + 2
+			: i + 1);
 	}
 	assert_int_equal(heapmap_add(h, UINT64_MAX - 10, 100, 5, 0, 0), 0);	/* beyond the end: none */
 	assert_int_equal(site(UINT64_MAX - 5, BLOCKS), 0);
@@ -93,7 +94,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_a_block_is_found_by_any_of_its_bytes), T(test_the_youngest_at_that_time_is_the_answer),
-		T(test_large_ones_replace_small_ones_and_the_other_way_round), T(test_what_is_removed_is_gone), T(test_many_blocks_are_told_apart),
+		T(test_large_ones_replace_small_ones_and_the_other_way_round), T(test_what_is_removed_is_gone),
+		T(test_many_blocks_are_told_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

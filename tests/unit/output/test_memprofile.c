@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Data-address profiles: samples made up, added up by instruction, object, page and set; what their addresses are said to mean. */
+ * Data-address profiles: samples made up, added up by instruction, object, page and set; what their addresses
+ * are said to mean. */
 #include "perfdata_fixture.h"
 #include "output/memprofile.h"
 #include "session/driver/data_source.h"
@@ -25,13 +26,15 @@ static void begin(struct fixture *f)
 
 static void map(uint64_t addr, uint64_t bytes, const char *path)
 {
-	struct perfdata_map m = { .pid = 5, .tid = 5, .addr = addr, .bytes = bytes, .path = path, .prot = PROT_READ | PROT_WRITE };
+	struct perfdata_map m = { .pid = 5, .tid = 5, .addr = addr, .bytes = bytes, .path = path,
+		.prot = PROT_READ | PROT_WRITE };
 	assert_int_equal(perfdata_mmap(writer, &m, ++now), 0);
 }
 
 static void touch(uint64_t ip, uint64_t address, uint64_t source, bool store, uint32_t latency)
 {
-	struct perfdata_sample s = { .ip = ip, .time = ++now, .period = 100, .pid = 5, .tid = 5, .exact = true, .addr = address, .weight = latency,
+	struct perfdata_sample s = { .ip = ip, .time = ++now, .period = 100, .pid = 5, .tid = 5, .exact = true,
+		.addr = address, .weight = latency,
 		.data_src = source == UINT64_MAX ? data_source_unknown(store) : data_source(source, store) };
 	assert_int_equal(perfdata_sample(writer, &s), 0);
 }
@@ -159,7 +162,8 @@ static void test_objects_are_stacks_heap_blocks_and_mappings(void **state)
 	touch(0x1000, 0x40000010, UINT64_MAX, false, 0);
 	touch(0x1000, 0x50000010, UINT64_MAX, false, 0);
 	struct memprofile *p = load(*state, NULL);
-	static const char *const want[] = { "[unknown]", "anonymous memory", "heap, allocation not known", "malloc by 0x401136", "stack", "stack of thread 77" };
+	static const char *const want[] = { "[unknown]", "anonymous memory", "heap, allocation not known",
+		"malloc by 0x401136", "stack", "stack of thread 77" };
 	assert_int_equal(p->entries[MEM_BY_OBJECT], 6);
 	for (unsigned i = 0; i < 6; i++)
 		assert_string_equal(p->entry[MEM_BY_OBJECT][i].name, want[i]);
@@ -225,8 +229,10 @@ static void test_damaged_files_are_survived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_lines_in_one_set_beyond_its_ways_are_a_set_conflict), T(test_as_many_lines_as_ways_are_no_conflict),
-		T(test_more_lines_than_the_cache_holds_are_its_capacity), T(test_what_hits_or_comes_once_is_no_conflict),
+		T(test_lines_in_one_set_beyond_its_ways_are_a_set_conflict),
+			T(test_as_many_lines_as_ways_are_no_conflict),
+		T(test_more_lines_than_the_cache_holds_are_its_capacity),
+		T(test_what_hits_or_comes_once_is_no_conflict),
 		T(test_levels_latencies_loads_and_stores_add_up), T(test_objects_are_stacks_heap_blocks_and_mappings),
 		T(test_without_a_cache_there_are_no_sets), T(test_damaged_files_are_survived),
 	};

@@ -22,9 +22,11 @@ static void write_maps(struct perfdata_writer *w)
 	while (fgets(line, sizeof line, maps)) {
 		unsigned long start, end, offset, inode;
 		char rights[8];
-		if (sscanf(line, "%lx-%lx %7s %lx %*s %lu %4095s", &start, &end, rights, &offset, &inode, path) != 6 || path[0] != '/')
+		if (sscanf(line, "%lx-%lx %7s %lx %*s %lu %4095s", &start, &end, rights, &offset, &inode, path) != 6 ||
+			path[0] != '/')
 			continue;
-		struct perfdata_map m = { .pid = 5, .tid = 5, .addr = start, .bytes = end - start, .offset = offset, .inode = inode, .path = path,
+		struct perfdata_map m = { .pid = 5, .tid = 5, .addr = start, .bytes = end - start, .offset = offset,
+			.inode = inode, .path = path,
 					  .prot = PROT_READ | (rights[2] == 'x' ? PROT_EXEC : 0) };
 		perfdata_mmap(w, &m, 1);
 	}
@@ -34,7 +36,8 @@ static void write_maps(struct perfdata_writer *w)
 static void hit(struct perfdata_writer *w, uint64_t period, const uint64_t *chain, size_t length)
 {
 	static uint64_t time = 10;
-	assert_int_equal(perfdata_sample(w, &(struct perfdata_sample){ .ip = chain[0], .time = time++, .period = period, .pid = 5, .tid = 5,
+	assert_int_equal(perfdata_sample(w, &(struct perfdata_sample){ .ip = chain[0], .time = time++, .period = period,
+		.pid = 5, .tid = 5,
 								       .chain = chain, .chain_length = length }), 0);
 }
 
@@ -66,7 +69,8 @@ static void unload(struct profile *p)
 	profile_free(p);
 	perfdata_close(file);
 }
-static const struct profile_options by_symbol = { .key = { PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL }, .keys = 3, .chains = true, .trees = true,
+static const struct profile_options by_symbol = { .key = { PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL }, .keys = 3,
+	.chains = true, .trees = true,
 						  .children = true, .caller_first = true, .chain_percent = 0.5 };
 
 static const struct profile_entry *entry(const struct profile *p, const char *name)
@@ -128,16 +132,19 @@ static void test_every_branch_of_a_stack_counts_one(void **state)
 	struct perfdata_writer *w;
 	uint64_t m = ip_of(place_main), k = ip_of(place_work), l = ip_of(place_leaf);
 	/* flags: 1 mispredicted, 2 predicted, cycles from bit 4 on */
-	const struct perfdata_branch branch[] = { { m, k, 2 | 7 << 4 }, { m + 1, k + 1, 2 | 7 << 4 }, { m, k, 1 | 7 << 4 }, { k, l, 2 } };
+	const struct perfdata_branch branch[] = { { m, k, 2 | 7 << 4 }, { m + 1, k + 1, 2 | 7 << 4 },
+		{ m, k, 1 | 7 << 4 }, { k, l, 2 } };
 	o.fields = PERFDATA_BRANCHES;
 	o.branch_type = PERF_SAMPLE_BRANCH_ANY;
 	assert_int_equal(perfdata_create(&w, &o, NULL), 0);
 	write_maps(w);
 	for (unsigned i = 0; i < 3; i++)	/* stacks of 4, 1 and none */
-		assert_int_equal(perfdata_sample(w, &(struct perfdata_sample){ .ip = l, .time = 50 + i, .period = 1000, .pid = 5, .tid = 5,
+		assert_int_equal(perfdata_sample(w, &(struct perfdata_sample){ .ip = l, .time = 50 + i, .period = 1000,
+			.pid = 5, .tid = 5,
 			.branch = branch, .branches = (size_t[]){ 4, 1, 0 }[i] }), 0);
 	assert_int_equal(perfdata_finish(w, NULL, NULL, NULL), 0);
-	struct profile *p = load(f->path, &(struct profile_options){ .key = { PROFILE_SYMBOL_FROM, PROFILE_SYMBOL_TO }, .keys = 2, .branches = true });
+	struct profile *p = load(f->path, &(struct profile_options){ .key = { PROFILE_SYMBOL_FROM, PROFILE_SYMBOL_TO },
+		.keys = 2, .branches = true });
 	assert_int_equal(p->event[0].samples, 5);
 	assert_int_equal(p->event[0].period, 5);
 	assert_int_equal(p->event[0].entries, 2);
@@ -146,7 +153,8 @@ static void test_every_branch_of_a_stack_counts_one(void **state)
 	assert_int_equal(p->event[0].entry[0].self, 4);
 	assert_string_equal(p->event[0].entry[1].to.symbol->name, "place_leaf");
 	unload(p);
-	p = load(f->path, &(struct profile_options){ .key = { PROFILE_MISPREDICT, PROFILE_CYCLES }, .keys = 2, .branches = true });
+	p = load(f->path, &(struct profile_options){ .key = { PROFILE_MISPREDICT, PROFILE_CYCLES }, .keys = 2,
+		.branches = true });
 	assert_int_equal(p->event[0].entries, 3);
 	assert_int_equal(p->event[0].entry[0].prediction, PROFILE_PREDICTED);
 	assert_int_equal(p->event[0].entry[0].cycles, 7);
@@ -196,7 +204,8 @@ static void test_the_table_is_perfs(void **state)
 		skip();
 	assert_same_table(print(f->path, &by_symbol, &r, report_stdio), theirs);
 	r.percent_limit = 10;
-	assert_same_table(print(f->path, &by_symbol, &r, report_stdio), perf("report --stdio --percent-limit 10", f->path));
+	assert_same_table(print(f->path, &by_symbol, &r, report_stdio), perf("report --stdio --percent-limit 10",
+		f->path));
 	struct profile_options dso = { .key = { PROFILE_DSO, PROFILE_COMM }, .keys = 2 };
 	r = (struct report_options){ .file_name = "x", .counts = true };
 	assert_same_table(print(f->path, &dso, &r, report_stdio), perf("report --stdio -n --sort dso,comm", f->path));
@@ -231,7 +240,8 @@ static void test_json_holds_the_same_numbers(void **state)
 	char *text = print(f->path, &o, &r, report_json);
 	assert_non_null(strstr(text, "{\"file\": \"a \\\"quoted\\\"\\u000aname\", \"lost\": 0, \"events\": [\n"
 				     "{\"event\": \"cycles:u\", \"samples\": 7, \"period\": 1000, \"entries\": [\n"
-				     "  {\"overhead\": 75.0000, \"period\": 750, \"samples\": 2, \"comm\": \"prog\", \"dso\": \"test_perfdata_profile\", "
+				     "  {\"overhead\": 75.0000, \"period\": 750, \"samples\": 2, \"comm\": \"prog\", "
+				     	"\"dso\": \"test_perfdata_profile\", "
 				     "\"symbol\": \"place_leaf\"}\n]}\n]}\n"));
 	free(text);
 }
@@ -276,9 +286,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-		T(test_a_function_is_charged_what_hit_it), T(test_callers_are_charged_once_for_what_they_call), T(test_the_table_is_perfs),
+		T(test_a_function_is_charged_what_hit_it), T(test_callers_are_charged_once_for_what_they_call),
+			T(test_the_table_is_perfs),
 		T(test_every_branch_of_a_stack_counts_one),
-		T(test_the_call_trees_are_perfs), T(test_json_holds_the_same_numbers), T(test_an_instruction_gets_its_share_of_the_function),
+		T(test_the_call_trees_are_perfs), T(test_json_holds_the_same_numbers),
+		T(test_an_instruction_gets_its_share_of_the_function),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

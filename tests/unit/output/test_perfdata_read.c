@@ -7,14 +7,17 @@ static const uint8_t id[20] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 1
 static void write_run(const char *path, bool chains)
 {
 	struct perfdata_writer *w = create(path, 2, chains);
-	struct perfdata_map m = { .pid = 5, .tid = 5, .addr = 0x400000, .bytes = 0x2000, .offset = 0x1000, .prot = PROT_READ | PROT_EXEC,
+	struct perfdata_map m = { .pid = 5, .tid = 5, .addr = 0x400000, .bytes = 0x2000, .offset = 0x1000,
+		.prot = PROT_READ | PROT_EXEC,
 				  .inode = 3, .path = "/bin/prog", .build_id = id, .build_id_bytes = 20 };
 	uint64_t chain[3] = { 0x400100, 0x400200, 0x400300 };
 	perfdata_comm(w, 5, 5, "prog", true, 1);
 	perfdata_mmap(w, &m, 2);
-	perfdata_sample(w, &(struct perfdata_sample){ .event = 0, .ip = 0x400100, .time = 50, .period = 7, .pid = 5, .tid = 6, .cpu = 1,
+	perfdata_sample(w, &(struct perfdata_sample){ .event = 0, .ip = 0x400100, .time = 50, .period = 7, .pid = 5,
+		.tid = 6, .cpu = 1,
 						      .chain = chain, .chain_length = 3 });
-	perfdata_sample(w, &(struct perfdata_sample){ .event = 1, .ip = 0x400104, .time = 40, .period = 9, .pid = 5, .tid = 5 });
+	perfdata_sample(w, &(struct perfdata_sample){ .event = 1, .ip = 0x400104, .time = 40, .period = 9, .pid = 5,
+		.tid = 5 });
 	perfdata_fork(w, 6, 5, 6, 5, 45);
 	perfdata_exit(w, 6, 5, 6, 5, 60);
 	assert_int_equal(perfdata_finish(w, NULL, NULL, NULL), 0);
@@ -25,7 +28,8 @@ static void test_records_come_back_in_order_of_time(void **state)
 	struct fixture *f = *state;
 	struct perfdata_file *file;
 	struct perfdata_record r;
-	static const enum perfdata_kind kinds[] = { PERFDATA_COMM, PERFDATA_MMAP, PERFDATA_SAMPLE, PERFDATA_FORK, PERFDATA_SAMPLE, PERFDATA_EXIT };
+	static const enum perfdata_kind kinds[] = { PERFDATA_COMM, PERFDATA_MMAP, PERFDATA_SAMPLE, PERFDATA_FORK,
+		PERFDATA_SAMPLE, PERFDATA_EXIT };
 	static const uint64_t times[] = { 1, 2, 40, 45, 50, 60 };
 	write_run(f->path, true);
 	assert_int_equal(perfdata_open(&file, f->path, NULL), 0);
@@ -108,11 +112,13 @@ static void test_an_unfinished_file_gives_what_it_has(void **state)
 /* One event, no identifier, no sample_id_all, a name from its type: as an old perf wrote it. */
 static void test_a_foreign_layout_is_read(void **state)
 {
-	struct { struct perfdata_header h; uint8_t attr[64]; struct perfdata_section ids; struct perf_event_header r; uint64_t ip;
+	struct { struct perfdata_header h; uint8_t attr[64]; struct perfdata_section ids; struct perf_event_header r;
+		uint64_t ip;
 		 uint32_t pid, tid; } file = { 0 };
 	struct perfdata_file *f;
 	struct perfdata_record r;
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = 64, .config = PERF_COUNT_SW_CPU_CLOCK, .sample_period = 33,
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = 64, .config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 33,
 				     .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID };
 	(void)state;
 	memcpy(file.h.magic, "PERFILE2", 8);
@@ -197,7 +203,8 @@ static void test_every_cut_and_many_damages_are_survived(void **state)
 		size_t where[4];
 		for (int i = 0; i < 4; i++) {
 			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			where[i] = (seed >> 33) % (round & 1 ? c.size : 700);	/* half of them in header, attributes, first records */
+			/* half of them in header, attributes, first records */
+			where[i] = (seed >> 33) % (round & 1 ? c.size : 700);
 			value[i] = (seed >> 20 & 3) == 0 ? 0xff : (uint8_t)(seed >> 24);
 			before[i] = c.bytes[where[i]];
 			c.bytes[where[i]] = value[i];
@@ -213,8 +220,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-		T(test_records_come_back_in_order_of_time), T(test_features_tell_names_and_build_ids), T(test_an_unfinished_file_gives_what_it_has),
-		T(test_a_foreign_layout_is_read), T(test_what_is_not_supported_is_refused_by_name), T(test_every_cut_and_many_damages_are_survived),
+		T(test_records_come_back_in_order_of_time), T(test_features_tell_names_and_build_ids),
+			T(test_an_unfinished_file_gives_what_it_has),
+		T(test_a_foreign_layout_is_read), T(test_what_is_not_supported_is_refused_by_name),
+		T(test_every_cut_and_many_damages_are_survived),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,8 @@ static void process(struct recording *x, uint32_t pid, uint32_t parent, bool exe
 	strcpy((char *)(s + 1), path);
 	assert_int_equal(recorder_side(x->r, NULL, pid, words, cycle), 0);
 }
-static void map(struct recording *x, const struct run_thread *t, uint64_t addr, const char *path, unsigned prot, uint64_t cycle)
+static void map(struct recording *x, const struct run_thread *t, uint64_t addr, const char *path, unsigned prot,
+	uint64_t cycle)
 {
 	uint64_t words[64] = { 0 };
 	struct st_map *s = (struct st_map *)words;
@@ -75,7 +76,8 @@ static void test_a_mapping_is_dated_back_to_the_slowest_thread(void **state)
 	recorder_clock(x.r, &main_thread, 1000);
 	recorder_clock(x.r, &second_thread, 300);
 	map(&x, &main_thread, 0x10000, "/lib/new.so", ST_PROT_R | ST_PROT_X, 1010);
-	map(&x, &main_thread, 0x10800, "/lib/over.so", ST_PROT_R | ST_PROT_X, 1020);	/* something was there: its own time */
+	/* something was there: its own time */
+	map(&x, &main_thread, 0x10800, "/lib/over.so", ST_PROT_R | ST_PROT_X, 1020);
 	map(&x, &main_thread, 0x30000, "", ST_PROT_R | ST_PROT_W, 1030);
 	stop(&x, f->path);
 	next(&x, PERFDATA_COMM);
@@ -110,7 +112,8 @@ static void test_a_child_is_forked_once_whoever_reports_it_first(void **state)
 {
 	struct fixture *f = *state;
 	struct recording x = start(f->path);
-	struct st_fork fork = { ST_HEADER(ST_FORK, sizeof fork), CHILD, 1 }, unfollowed = { ST_HEADER(ST_FORK, sizeof fork), CHILD + 1, 0 };
+	struct st_fork fork = { ST_HEADER(ST_FORK, sizeof fork), CHILD, 1 }, unfollowed = { ST_HEADER(ST_FORK,
+		sizeof fork), CHILD + 1, 0 };
 	process(&x, PID, 1, false, "/bin/p", 0);
 	process(&x, CHILD, PID, false, "/bin/p", 700);
 	assert_int_equal(recorder_side(x.r, &main_thread, PID, (uint64_t *)&fork, 690), 0);
@@ -180,7 +183,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 		T(test_a_process_is_called_after_its_file), T(test_a_mapping_is_dated_back_to_the_slowest_thread),
-		T(test_no_mapping_comes_before_the_exec_it_belongs_to), T(test_a_child_is_forked_once_whoever_reports_it_first),
+		T(test_no_mapping_comes_before_the_exec_it_belongs_to),
+		T(test_a_child_is_forked_once_whoever_reports_it_first),
 		T(test_threads_start_and_end_and_the_process_ends_last), T(test_malformed_records_are_passed_over),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

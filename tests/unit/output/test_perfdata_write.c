@@ -38,7 +38,8 @@ static void test_attributes_are_112_bytes_with_type_config_and_period(void **sta
 	struct fixture *f = *state;
 	finish(create(f->path, 2, true));
 	struct contents c = slurp(f->path);
-	const uint64_t bits = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+	const uint64_t bits = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+		PERF_SAMPLE_CPU |
 			      PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
 	for (int i = 0; i < 2; i++) {
 		size_t a = ATTRS + (size_t)i * ATTR;
@@ -62,7 +63,8 @@ static void test_a_sample_holds_id_ip_ids_time_cpu_and_period(void **state)
 {
 	struct fixture *f = *state;
 	struct perfdata_writer *w = create(f->path, 2, false);
-	assert_int_equal(perfdata_sample(w, &(struct perfdata_sample){ .event = 1, .ip = 0x401234, .time = 77, .period = 1000, .pid = 10,
+	assert_int_equal(perfdata_sample(w, &(struct perfdata_sample){ .event = 1, .ip = 0x401234, .time = 77,
+		.period = 1000, .pid = 10,
 								       .tid = 11, .cpu = 3 }), 0);
 	finish(w);
 	struct contents c = slurp(f->path);
@@ -84,8 +86,10 @@ static void test_a_chain_starts_with_the_user_marker_and_the_ip(void **state)
 	struct fixture *f = *state;
 	struct perfdata_writer *w = create(f->path, 2, true);
 	uint64_t chain[300] = { 0x1000, 0x2000, 0x3000 };
-	assert_int_equal(perfdata_sample(w, &(struct perfdata_sample){ .ip = 0x1000, .chain = chain, .chain_length = 3 }), 0);
-	assert_int_equal(perfdata_sample(w, &(struct perfdata_sample){ .ip = 0x1000, .chain = chain, .chain_length = 300 }), 0);
+	assert_int_equal(perfdata_sample(w, &(struct perfdata_sample){ .ip = 0x1000, .chain = chain,
+		.chain_length = 3 }), 0);
+	assert_int_equal(perfdata_sample(w, &(struct perfdata_sample){ .ip = 0x1000, .chain = chain,
+		.chain_length = 300 }), 0);
 	finish(w);
 	struct contents c = slurp(f->path);
 	assert_int_equal(u64_at(&c, DATA + 56), 4);
@@ -100,7 +104,8 @@ static void test_mappings_carry_protection_and_say_whether_they_are_data(void **
 {
 	struct fixture *f = *state;
 	struct perfdata_writer *w = create(f->path, 2, false);
-	struct perfdata_map m = { .pid = 5, .tid = 6, .addr = 0x400000, .bytes = 0x2000, .offset = 0x1000, .dev_major = 8, .dev_minor = 1,
+	struct perfdata_map m = { .pid = 5, .tid = 6, .addr = 0x400000, .bytes = 0x2000, .offset = 0x1000,
+		.dev_major = 8, .dev_minor = 1,
 				  .inode = 99, .prot = PROT_READ | PROT_EXEC, .path = "/bin/prog" };
 	assert_int_equal(perfdata_mmap(w, &m, 7), 0);
 	m.prot = PROT_READ | PROT_WRITE;
@@ -150,13 +155,15 @@ static const uint8_t id[20] = { 0xab, 0xcd, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1
 
 static void write_some(struct perfdata_writer *w, unsigned samples)
 {
-	struct perfdata_map m = { .pid = 5, .tid = 5, .addr = 0x400000, .bytes = 0x2000, .prot = PROT_READ | PROT_EXEC, .inode = 3,
+	struct perfdata_map m = { .pid = 5, .tid = 5, .addr = 0x400000, .bytes = 0x2000, .prot = PROT_READ | PROT_EXEC,
+		.inode = 3,
 				  .path = "/bin/prog", .build_id = id, .build_id_bytes = 20 };
 	perfdata_comm(w, 5, 5, "prog", true, 1);
 	perfdata_mmap(w, &m, 1);
 	perfdata_mmap(w, &m, 1);
 	for (unsigned i = 0; i < samples; i++)
-		perfdata_sample(w, &(struct perfdata_sample){ .event = i & 1, .ip = 0x400100 + i % 16, .time = 10 + i, .period = 1 + i % 7,
+		perfdata_sample(w, &(struct perfdata_sample){ .event = i & 1, .ip = 0x400100 + i % 16, .time = 10 + i,
+			.period = 1 + i % 7,
 							      .pid = 5, .tid = 5 });
 }
 
@@ -269,7 +276,8 @@ static void test_perf_reads_it_without_a_warning(void **state)
 	assert_non_null(strstr(text, "# cmdline : softpmu record -- ./a program"));
 	free(text);
 	text = perf("script -F comm,tid,time,event,ip,period", f->path);
-	assert_non_null(strstr(text, "prog     5     0.000000:          1                 cycles:u:            400100"));
+	assert_non_null(strstr(text,
+		"prog     5     0.000000:          1                 cycles:u:            400100"));
 	free(text);
 }
 
@@ -277,11 +285,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-		T(test_the_header_points_at_ids_attributes_and_data), T(test_attributes_are_112_bytes_with_type_config_and_period),
-		T(test_a_sample_holds_id_ip_ids_time_cpu_and_period), T(test_a_chain_starts_with_the_user_marker_and_the_ip),
-		T(test_mappings_carry_protection_and_say_whether_they_are_data), T(test_comm_fork_and_exit_are_as_the_kernel_writes_them),
+		T(test_the_header_points_at_ids_attributes_and_data),
+			T(test_attributes_are_112_bytes_with_type_config_and_period),
+		T(test_a_sample_holds_id_ip_ids_time_cpu_and_period),
+		T(test_a_chain_starts_with_the_user_marker_and_the_ip),
+		T(test_mappings_carry_protection_and_say_whether_they_are_data),
+		T(test_comm_fork_and_exit_are_as_the_kernel_writes_them),
 		T(test_the_same_calls_make_the_same_bytes), T(test_an_older_file_keeps_its_content_under_another_name),
-		T(test_a_full_disk_leaves_a_readable_file_and_says_so_once), T(test_what_cannot_be_written_is_refused_at_once),
+		T(test_a_full_disk_leaves_a_readable_file_and_says_so_once),
+		T(test_what_cannot_be_written_is_refused_at_once),
 		T(test_perf_reads_it_without_a_warning),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

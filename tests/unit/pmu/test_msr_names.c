@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Names of registers and fields against the registers themselves, on every table: what exists has a name, what has a name exists,
- * every bit that can be set has a name.
+ * Names of registers and fields against the registers themselves, on every table: what exists has a name, what
+ * has a name exists, every bit that can be set has a name.
  */
 #include "pmu_fixture.h"
 
-static const char *const tables[] = { "p5", "p6", "netburst", "netburst-prescott", "yonah", "core2", "bonnell", "nehalem", "sandy-bridge", "ivy-bridge",
+static const char *const tables[] = { "p5", "p6", "netburst", "netburst-prescott", "yonah", "core2", "bonnell",
+	"nehalem", "sandy-bridge", "ivy-bridge",
 	"haswell", "broadwell", "skylake", "ice-lake", "golden-cove" };
 enum { TABLES = sizeof tables / sizeof *tables };
 
@@ -19,7 +20,8 @@ static int no_write(void *context, uint64_t address, const void *from, size_t by
 	return 1;
 }
 /* With memory and the reload registers: a host that has all there is. */
-static const struct spmu_host everything = { .read_memory = no_memory, .write_memory = no_write, .pebs_reload_msrs = true, .pushout_width = { 8, 6, 8, 6, 2 } };
+static const struct spmu_host everything = { .read_memory = no_memory, .write_memory = no_write,
+	.pebs_reload_msrs = true, .pushout_width = { 8, 6, 8, 6, 2 } };
 
 static void test_what_exists_has_a_name_and_what_has_a_name_exists(void **state)
 {
@@ -33,7 +35,8 @@ static void test_what_exists_has_a_name_and_what_has_a_name_exists(void **state)
 			struct spmu_msr r;
 			bool exists = spmu_rdmsr(p, msr, &v) != SPMU_ENOMSR, named = spmu_msr_at(m, msr, &r);
 			if (exists != named)
-				fail_msg("%s: %XH %s", tables[t], msr, exists ? "has no name" : "does not exist, but has a name");
+				fail_msg("%s: %XH %s", tables[t], msr, exists ? "has no name"
+					: "does not exist, but has a name");
 			if (named)
 				assert_int_equal(r.address, msr);
 		}
@@ -74,15 +77,22 @@ static void test_names_are_unique_and_find_their_registers(void **state)
 static void test_prefixes_and_case_do_not_matter(void **state)
 {
 	static const struct { const char *table, *text; uint32_t address; } good[] = {
-		{ "skylake", "perfevtsel3", 0x189 }, { "skylake", "IA32_PERFEVTSEL3", 0x189 }, { "skylake", "msr_ia32_perfevtsel3", 0x189 },
-		{ "skylake", "Perf_Global_Ovf_Ctrl", 0x390 }, { "skylake", "MSR_PERF_GLOBAL_STATUS", 0x38e }, { "netburst", "iq_cccr4", 0x370 },
-		{ "netburst", "MSR_IQ_CCCR4", 0x370 }, { "netburst", "debugctl", 0x1d9 }, { "p6", "evntsel1", 0x187 }, { "p5", "cesr", 0x11 },
-		{ "p5", "ctr1", 0x13 }, { "golden-cove", "LBR_31_TO_IP", 0x161f }, { "golden-cove", "lvt_pc", 0x340 }, { "netburst", "0370H", 0x370 },
+		{ "skylake", "perfevtsel3", 0x189 }, { "skylake", "IA32_PERFEVTSEL3", 0x189 },
+		{ "skylake", "msr_ia32_perfevtsel3", 0x189 },
+		{ "skylake", "Perf_Global_Ovf_Ctrl", 0x390 }, { "skylake", "MSR_PERF_GLOBAL_STATUS", 0x38e },
+		{ "netburst", "iq_cccr4", 0x370 },
+		{ "netburst", "MSR_IQ_CCCR4", 0x370 }, { "netburst", "debugctl", 0x1d9 }, { "p6", "evntsel1", 0x187 },
+		{ "p5", "cesr", 0x11 },
+		{ "p5", "ctr1", 0x13 }, { "golden-cove", "LBR_31_TO_IP", 0x161f }, { "golden-cove", "lvt_pc", 0x340 },
+		{ "netburst", "0370H", 0x370 },
 	};
 	static const struct { const char *table, *text; } bad[] = {
-		{ "skylake", "" }, { "skylake", "MSR_" }, { "skylake", "PERFEVTSEL8" }, { "skylake", "PERFEVTSEL" }, { "skylake", "PERFEVTSEL01" },
-		{ "p5", "LVT_PC" }, { "p5", "0x186" }, { "skylake", "186" }, { "skylake", "0x" }, { "skylake", "0x186z" }, { "skylake", "0x100000186" },
-		{ "yonah", "PERF_GLOBAL_CTRL" }, { "netburst-prescott", "IQ_ESCR0" }, { "skylake", "%u" }, { "skylake", "186HH" },
+		{ "skylake", "" }, { "skylake", "MSR_" }, { "skylake", "PERFEVTSEL8" }, { "skylake", "PERFEVTSEL" },
+		{ "skylake", "PERFEVTSEL01" },
+		{ "p5", "LVT_PC" }, { "p5", "0x186" }, { "skylake", "186" }, { "skylake", "0x" },
+		{ "skylake", "0x186z" }, { "skylake", "0x100000186" },
+		{ "yonah", "PERF_GLOBAL_CTRL" }, { "netburst-prescott", "IQ_ESCR0" }, { "skylake", "%u" },
+		{ "skylake", "186HH" },
 	};
 	(void)state;
 	struct spmu_msr r;
@@ -103,7 +113,8 @@ static void test_prefixes_and_case_do_not_matter(void **state)
 /* Counters and IA32_MISC_ENABLE ignore what they do not have. */
 static bool ignores_bits(const struct spmu_msr *r)
 {
-	return strstr(r->name, "CTR") == r->name || strstr(r->name, "PerfCtr") || strstr(r->name, "_COUNTER") || strstr(r->name, "IA32_PMC") == r->name ||
+	return strstr(r->name, "CTR") == r->name || strstr(r->name, "PerfCtr") || strstr(r->name, "_COUNTER") ||
+		strstr(r->name, "IA32_PMC") == r->name ||
 		strstr(r->name, "MISC_ENABLE");
 }
 
@@ -120,10 +131,12 @@ static void test_every_bit_that_can_be_written_has_a_name(void **state)
 			uint64_t named = 0;
 			assert_true(fields > 0 && fields <= SPMU_FIELDS_MAX);
 			for (size_t k = 0; k < fields; k++) {
-				uint64_t bits = (f[k].high == 63 ? UINT64_MAX : (UINT64_C(1) << (f[k].high + 1)) - 1) & ~((UINT64_C(1) << f[k].low) - 1);
+				uint64_t bits = (f[k].high == 63 ? UINT64_MAX
+					: (UINT64_C(1) << (f[k].high + 1)) - 1) & ~((UINT64_C(1) << f[k].low) - 1);
 				assert_true(f[k].high >= f[k].low && f[k].high < 64 && *f[k].name && *f[k].help);
 				if (named & bits || (k && f[k].high >= f[k - 1].low))
-					fail_msg("%s %s: %s overlaps or is out of order", tables[t], list[i].name, f[k].name);
+					fail_msg("%s %s: %s overlaps or is out of order", tables[t], list[i].name,
+						f[k].name);
 				named |= bits;
 				for (size_t v = 0; v < f[k].values; v++)
 					assert_true(f[k].value[v].value <= bits >> f[k].low);
@@ -133,13 +146,16 @@ static void test_every_bit_that_can_be_written_has_a_name(void **state)
 				uint64_t v = 0, reset = 0;
 				assert_int_equal(spmu_create(&p, m, &everything), SPMU_OK);
 				spmu_rdmsr(p, list[i].address, &reset);
-				bool taken = spmu_wrmsr(p, list[i].address, UINT64_C(1) << bit) == SPMU_OK, sticks = false;
+				bool taken = spmu_wrmsr(p, list[i].address, UINT64_C(1) << bit) == SPMU_OK,
+					sticks = false;
 				if (taken && ignores_bits(&list[i]) && !strstr(list[i].name, "MISC"))
 					sticks = spmu_rdmsr(p, list[i].address, &v) == SPMU_OK && v >> bit & 1;
 				if ((ignores_bits(&list[i]) ? sticks : taken) && !(named >> bit & 1))
-					fail_msg("%s %s: bit %u can be set and has no name", tables[t], list[i].name, bit);
+					fail_msg("%s %s: bit %u can be set and has no name", tables[t], list[i].name,
+						bit);
 				if (reset >> bit & 1 && !(named >> bit & 1))
-					fail_msg("%s %s: bit %u is set after reset and has no name", tables[t], list[i].name, bit);
+					fail_msg("%s %s: bit %u is set after reset and has no name", tables[t],
+						list[i].name, bit);
 				spmu_destroy(p);
 			}
 		}
@@ -180,9 +196,12 @@ static void test_every_named_field_can_be_written(void **state)
 static void test_fields_tell_what_values_mean(void **state)
 {
 	static const struct { const char *table, *name, *field; uint64_t value; const char *meaning; } want[] = {
-		{ "netburst", "IQ_CCCR4", "ACTIVE THREAD", 3, "whichever" }, { "p5", "CESR", "CC1", 5, "clocks at CPL 0, 1 and 2" },
-		{ "skylake", "FIXED_CTR_CTRL", "ENABLE2", 2, "rings 1 to 3" }, { "ice-lake", "PERF_CAPABILITIES", "PEBS_REC_FMT", 4, "adaptive" },
-		{ "skylake", "LVT_PC", "DELIVERY MODE", 4, "NMI" }, { "golden-cove", "LBR_0_INFO", "BR_TYPE", 5, "NEAR_RET" },
+		{ "netburst", "IQ_CCCR4", "ACTIVE THREAD", 3, "whichever" }, { "p5", "CESR", "CC1", 5,
+		"clocks at CPL 0, 1 and 2" },
+		{ "skylake", "FIXED_CTR_CTRL", "ENABLE2", 2, "rings 1 to 3" }, { "ice-lake", "PERF_CAPABILITIES",
+		"PEBS_REC_FMT", 4, "adaptive" },
+		{ "skylake", "LVT_PC", "DELIVERY MODE", 4, "NMI" }, { "golden-cove", "LBR_0_INFO", "BR_TYPE", 5,
+		"NEAR_RET" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What `softpmu msr -e` prints, executed: for every event of every table the driver's whole list of writes is taken by a PMU, the names in it are
- * those of the registers, and what is counted is what the event's definition says of a random stream.
+ * What `softpmu msr -e` prints, executed: for every event of every table the driver's whole list of writes is
+ * taken by a PMU, the names in it are those of the registers, and what is counted is what the event's
+ * definition says of a random stream.
  */
 #include "pmu_fixture.h"
 #include "session/driver/driver.h"
 #include "session/events/event_names.h"
 #include "session/session.h"
 
-static const char *const tables[] = { "p5", "p6", "netburst", "netburst-prescott", "yonah", "core2", "bonnell", "nehalem", "sandy-bridge", "ivy-bridge",
+static const char *const tables[] = { "p5", "p6", "netburst", "netburst-prescott", "yonah", "core2", "bonnell",
+	"nehalem", "sandy-bridge", "ivy-bridge",
 	"haswell", "broadwell", "skylake", "ice-lake", "golden-cove" };
 enum { TABLES = sizeof tables / sizeof *tables };
 
@@ -25,12 +27,14 @@ static int no_write(void *context, uint64_t address, const void *from, size_t by
 
 static struct driver_event job_of(const struct spmu_event *e)
 {
-	return (struct driver_event){ .event = e, .evtsel = e->flags & SPMU_EVENT_FIXED_ONLY ? 0 : names_evtsel(e), .fixed = e->fixed, .user = true,
+	return (struct driver_event){ .event = e, .evtsel = e->flags & SPMU_EVENT_FIXED_ONLY ? 0 : names_evtsel(e),
+		.fixed = e->fixed, .user = true,
 		.extra = e->extra };
 }
 
 /* One event alone; the writes, executed on a new PMU. */
-static struct spmu *set_up(const struct spmu_model *m, const struct spmu_host *host, struct driver_event *e, uint64_t period, struct driver_writes *w)
+static struct spmu *set_up(const struct spmu_model *m, const struct spmu_host *host, struct driver_event *e,
+	uint64_t period, struct driver_writes *w)
 {
 	struct spmu *p = NULL;
 	struct err err = { 0 };
@@ -80,9 +84,11 @@ static void test_writes_of_every_event_are_taken_and_well_named(void **state)
 				const char *name;
 				uint64_t v = 0, mask = (UINT64_C(1) << driver_for(m)->counter_bits(m, &e)) - 1;
 				assert_int_equal(spmu_rdmsr(p, driver_for(m)->counter_msr(m, &e, &name), &v), SPMU_OK);
-				uint64_t preset = !how ? 0 : (0 - UINT64_C(1000) + (spmu_model_family(m) == SPMU_FAMILY_NETBURST)) & mask;
+				uint64_t preset = !how ? 0
+					: (0 - UINT64_C(1000) + (spmu_model_family(m) == SPMU_FAMILY_NETBURST)) & mask;
 				if (v != preset)
-					fail_msg("%s %s: counter holds %llx", tables[t], e.event->name, (unsigned long long)v);
+					fail_msg("%s %s: counter holds %llx", tables[t], e.event->name,
+						(unsigned long long)v);
 				spmu_destroy(p);
 			}
 		spmu_model_free(m);
@@ -125,10 +131,13 @@ static void test_what_is_counted_is_the_naive_count(void **state)
 			uint64_t v = 0, want;
 			const char *name;
 			assert_int_equal(spmu_rdmsr(p, driver_for(m)->counter_msr(m, &e, &name), &v), SPMU_OK);
-			bool fixed = e.counter < 0, p5 = m->family == &pmu_p5, duration = p5 && row->public.flags & SPMU_EVENT_DURATION;
-			want = naive_count(m, &s, row, cycles, 1, fixed ? 0 : duration ? 1 : row->public.cmask, !fixed && row->public.inv, !fixed && row->public.edge);
+			bool fixed = e.counter < 0, p5 = m->family == &pmu_p5, duration = p5 &&
+				row->public.flags & SPMU_EVENT_DURATION;
+			want = naive_count(m, &s, row, cycles, 1, fixed ? 0 : duration ? 1 : row->public.cmask,
+				!fixed && row->public.inv, !fixed && row->public.edge);
 			if (v != want)
-				fail_msg("%s %s (%s): %llu, not %llu", tables[t], row->public.name, name, (unsigned long long)v, (unsigned long long)want);
+				fail_msg("%s %s (%s): %llu, not %llu", tables[t], row->public.name, name,
+					(unsigned long long)v, (unsigned long long)want);
 			of_table += want != 0;
 			checked++;
 			spmu_destroy(p);
@@ -141,7 +150,8 @@ static void test_what_is_counted_is_the_naive_count(void **state)
 	stream_free(&s);
 }
 
-/* NetBurst: a uop that retires with a certain property, one a cycle, so that neither 4 bits a clock nor tags play a part. */
+/* NetBurst: a uop that retires with a certain property, one a cycle,
+ * so that neither 4 bits a clock nor tags play a part. */
 static void test_what_is_counted_on_netburst_is_the_naive_count(void **state)
 {
 	static struct driver_writes w;
@@ -172,7 +182,8 @@ static void test_what_is_counted_on_netburst_is_the_naive_count(void **state)
 			const char *name;
 			assert_int_equal(spmu_rdmsr(p, driver_for(m)->counter_msr(m, &e, &name), &v), SPMU_OK);
 			if (v != want)
-				fail_msg("%s %s (%s): %llu, not %llu", tables[t], row->public.name, name, (unsigned long long)v, (unsigned long long)want);
+				fail_msg("%s %s (%s): %llu, not %llu", tables[t], row->public.name, name,
+					(unsigned long long)v, (unsigned long long)want);
 			of_table += want != 0;
 			spmu_destroy(p);
 		}
@@ -188,9 +199,12 @@ static void test_counters_are_preset_before_they_count(void **state)
 		{ "p5", "INSTRUCTIONS_EXECUTED", 0, { "CESR", "CTR1", "CESR" } },
 		{ "p6", "INST_RETIRED", 100, { "LVT_PC", "PerfEvtSel0", "PerfEvtSel1", "PerfCtr1", "PerfEvtSel0" } },
 		{ "yonah", "INSTR_RET", 0, { "IA32_PMC1", "IA32_PERFEVTSEL1" } },
-		{ "skylake", "MEM_LOAD_RETIRED.L1_MISS", 100, { "LVT_PC", "IA32_PERF_GLOBAL_CTRL", "IA32_PERFEVTSEL3", "IA32_A_PMC3", "IA32_PERF_GLOBAL_CTRL" } },
-		{ "core2", "INST_RETIRED.ANY_P", 0, { "IA32_PERF_GLOBAL_CTRL", "IA32_FIXED_CTR_CTRL", "IA32_FIXED_CTR0", "IA32_PERF_GLOBAL_CTRL" } },
-		{ "netburst", "instr_retired.NBOGUSNTAG", 100, { "LVT_PC", "MSR_IQ_CCCR0", "MSR_CRU_ESCR0", "MSR_IQ_CCCR0", "MSR_IQ_CCCR0", "MSR_IQ_COUNTER0",
+		{ "skylake", "MEM_LOAD_RETIRED.L1_MISS", 100, { "LVT_PC", "IA32_PERF_GLOBAL_CTRL", "IA32_PERFEVTSEL3",
+		"IA32_A_PMC3", "IA32_PERF_GLOBAL_CTRL" } },
+		{ "core2", "INST_RETIRED.ANY_P", 0, { "IA32_PERF_GLOBAL_CTRL", "IA32_FIXED_CTR_CTRL", "IA32_FIXED_CTR0",
+		"IA32_PERF_GLOBAL_CTRL" } },
+		{ "netburst", "instr_retired.NBOGUSNTAG", 100, { "LVT_PC", "MSR_IQ_CCCR0", "MSR_CRU_ESCR0",
+		"MSR_IQ_CCCR0", "MSR_IQ_CCCR0", "MSR_IQ_COUNTER0",
 			"MSR_IQ_CCCR0" } },
 	};
 	static struct driver_writes w;
@@ -202,7 +216,8 @@ static void test_counters_are_preset_before_they_count(void **state)
 		spmu_destroy(set_up(m, NULL, &e, table[i].period, &w));
 		for (size_t k = 0; k < w.count || table[i].order[k]; k++)
 			if (k >= w.count || !table[i].order[k] || strcmp(w.write[k].name, table[i].order[k]))
-				fail_msg("%s: write %zu is %s", table[i].table, k, k < w.count ? w.write[k].name : "missing");
+				fail_msg("%s: write %zu is %s", table[i].table, k, k < w.count ? w.write[k].name
+					: "missing");
 		spmu_model_free(m);
 	}
 }
@@ -212,7 +227,8 @@ static void test_pebs_is_set_up_where_it_exists_and_refused_where_not(void **sta
 	static const struct { const char *table, *event; uint64_t enable; const char *refused; } table[] = {
 		{ "skylake", "MEM_LOAD_RETIRED.L1_MISS", 8, NULL }, { "core2", "INST_RETIRED.ANY_P", 1, NULL },
 		{ "golden-cove", "BR_MISP_RETIRED.ALL_BRANCHES", 0x80, NULL },
-		{ "skylake", "CPU_CLK_UNHALTED.THREAD_P", 0, "no precise event" }, { "yonah", "INSTR_RET", 0, "no PEBS" }, { "p6", "INST_RETIRED", 0, "no PEBS" },
+		{ "skylake", "CPU_CLK_UNHALTED.THREAD_P", 0, "no precise event" }, { "yonah", "INSTR_RET", 0,
+		"no PEBS" }, { "p6", "INST_RETIRED", 0, "no PEBS" },
 	};
 	static struct driver_writes w;
 	const struct spmu_host host = { .read_memory = no_read, .write_memory = no_write };
@@ -233,7 +249,8 @@ static void test_pebs_is_set_up_where_it_exists_and_refused_where_not(void **sta
 			struct spmu *p = set_up(m, &host, &e, 100, &w);
 			assert_int_equal(fixture_read(p, MSR_IA32_PEBS_ENABLE), table[i].enable);
 			assert_int_equal(fixture_read(p, MSR_IA32_DS_AREA), 0x7000);
-			assert_int_equal(fixture_read(p, MSR_IA32_PERFEVTSEL0 + (uint32_t)e.counter) & SPMU_EVTSEL_INT, 0);
+			assert_int_equal(fixture_read(p, MSR_IA32_PERFEVTSEL0 + (uint32_t)e.counter) & SPMU_EVTSEL_INT,
+				0);
 			spmu_destroy(p);
 		}
 		spmu_model_free(m);
@@ -310,11 +327,13 @@ static int guest_write(void *context, uint64_t address, const void *from, size_t
 	return 0;
 }
 
-/* With PEBS the writes make records, in a DS area that the driver has set up in memory, and no interrupt before its threshold. */
+/* With PEBS the writes make records, in a DS area that the driver has
+ * set up in memory, and no interrupt before its threshold. */
 static void test_precise_events_make_records(void **state)
 {
 	static const struct { const char *table, *event; uint64_t record; } table[] = {
-		{ "core2", "INST_RETIRED.ANY_P", 144 }, { "nehalem", "INST_RETIRED.ANY_P", 176 }, { "skylake", "MEM_LOAD_RETIRED.L1_MISS", 200 },
+		{ "core2", "INST_RETIRED.ANY_P", 144 }, { "nehalem", "INST_RETIRED.ANY_P", 176 },
+		{ "skylake", "MEM_LOAD_RETIRED.L1_MISS", 200 },
 		{ "golden-cove", "MEM_LOAD_RETIRED.L1_MISS", 32 }, { "netburst", "L1-dcache-load-misses", 144 },
 	};
 	static struct driver_writes w;
@@ -327,7 +346,8 @@ static void test_precise_events_make_records(void **state)
 		struct spmu_model *m = fixture_model(table[i].table);
 		const uint64_t area[8] = { 0, 0, 0, 0, 0x2000, 0x2000, 0x3000, 0x3000 };
 		uint64_t first = 0, index;
-		const struct spmu_host host = { .context = &first, .pmi = note_pmi, .read_memory = guest_read, .write_memory = guest_write, .mode64 = true };
+		const struct spmu_host host = { .context = &first, .pmi = note_pmi, .read_memory = guest_read,
+			.write_memory = guest_write, .mode64 = true };
 		struct driver_event e = job_of(fixture_event(m, table[i].event));
 		e.sampled = e.precise = true;
 		e.ds_area = 0x1000;
@@ -349,7 +369,8 @@ static void test_precise_events_make_records(void **state)
 static void test_registers_take_rings_pebs_and_events_that_are_not_modelled(void **state)
 {
 	static const struct { const char *text; bool user, kernel, precise; } table[] = {
-		{ "INST_RETIRED.ANY_P", true, false, false }, { "INST_RETIRED.ANY_P:k", false, true, false }, { "INST_RETIRED.ANY_P:uk", true, true, false },
+		{ "INST_RETIRED.ANY_P", true, false, false }, { "INST_RETIRED.ANY_P:k", false, true, false },
+		{ "INST_RETIRED.ANY_P:uk", true, true, false },
 		{ "INST_RETIRED.ANY_P:kpp", false, true, true }, { "MACHINE_CLEARS.SMC:p", true, false, true },
 	};
 	struct spmu_model *m = fixture_model("skylake");
@@ -357,7 +378,8 @@ static void test_registers_take_rings_pebs_and_events_that_are_not_modelled(void
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct session_events e = { 0 };
 		struct err err = { 0 };
-		if (session_parse(&e, &(struct session_parse_options){ .model = m, .purpose = SESSION_FOR_REGISTERS }, table[i].text, &err))
+		if (session_parse(&e, &(struct session_parse_options){ .model = m, .purpose = SESSION_FOR_REGISTERS },
+			table[i].text, &err))
 			fail_msg("%s: %s", table[i].text, err.text);
 		assert_int_equal(e.count, 1);
 		assert_int_equal(!e.event->exclude_user, table[i].user);
@@ -365,7 +387,8 @@ static void test_registers_take_rings_pebs_and_events_that_are_not_modelled(void
 		assert_int_equal(e.event->precise != 0, table[i].precise);
 		session_events_free(&e);
 		bool plain = table[i].user && !table[i].kernel && !table[i].precise;
-		assert_int_equal(!session_parse(&e, &(struct session_parse_options){ .model = m }, table[i].text, &err), plain);
+		assert_int_equal(!session_parse(&e, &(struct session_parse_options){ .model = m }, table[i].text, &err),
+			plain);
 		session_events_free(&e);
 	}
 	for (size_t i = 0; i < spmu_model_events(m); i++) {
@@ -373,10 +396,12 @@ static void test_registers_take_rings_pebs_and_events_that_are_not_modelled(void
 		struct session_events e = { 0 };
 		if (!(row->flags & SPMU_EVENT_NOT_MODELLED))
 			continue;
-		assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = m, .purpose = SESSION_FOR_REGISTERS }, row->name, NULL), 0);
+		assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = m,
+			.purpose = SESSION_FOR_REGISTERS }, row->name, NULL), 0);
 		assert_ptr_equal(e.event->event, row);
 		session_events_free(&e);
-		assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = m }, row->name, NULL), ERR_UNSUPPORTED);
+		assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = m }, row->name, NULL),
+			ERR_UNSUPPORTED);
 	}
 	spmu_model_free(m);
 }

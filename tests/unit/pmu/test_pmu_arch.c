@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The generations of the architectural PMU: which registers and bits each version has, freeze in both styles, two hardware threads, the
- * local APIC's entry, PERF_METRICS.
+ * The generations of the architectural PMU: which registers and bits each version has, freeze in both styles,
+ * two hardware threads, the local APIC's entry, PERF_METRICS.
  */
 #include "pmu_fixture.h"
 #include <unistd.h>
 
 enum { YNH = 1, CORE = 2, NHM = 4, HSW = 8, ICL = 16, ALL = 31 };
 static const struct { unsigned which; const char *name; unsigned version, gp, fixed; } parts[] = {
-	{ YNH, "yonah", 1, 2, 0 }, { CORE, "core2", 2, 2, 3 }, { NHM, "nehalem", 3, 4, 3 }, { HSW, "haswell", 3, 8, 3 }, { ICL, "ice-lake", 5, 8, 4 },
+	{ YNH, "yonah", 1, 2, 0 }, { CORE, "core2", 2, 2, 3 }, { NHM, "nehalem", 3, 4, 3 }, { HSW, "haswell", 3, 8, 3 },
+	{ ICL, "ice-lake", 5, 8, 4 },
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -21,7 +22,8 @@ static struct spmu *fresh(const struct spmu_model *m, const struct spmu_host *ho
 static void test_each_version_has_its_registers(void **state)
 {
 	(void)state;
-	static const struct { uint32_t msr; uint64_t value; unsigned ok, gp; uint64_t reads; } rows[] = {	/* elsewhere: not there */
+	/* elsewhere: not there */
+	static const struct { uint32_t msr; uint64_t value; unsigned ok, gp; uint64_t reads; } rows[] = {
 		{ MSR_IA32_PERFEVTSEL0, 0x4300c0, ALL, 0, 0x4300c0 },
 		{ MSR_IA32_PERFEVTSEL0, 0x6300c0, NHM | HSW, YNH | CORE | ICL, 0x6300c0 },		/* AnyThread */
 		{ MSR_IA32_PERFEVTSEL0 + 1, 0xff5300c0, ALL, 0, 0xff5300c0 },
@@ -52,7 +54,8 @@ static void test_each_version_has_its_registers(void **state)
 		assert_int_equal(spmu_model_fixed_counters(m), parts[k].fixed);
 		for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 			struct spmu *p = fresh(m, NULL);
-			int want = rows[i].ok & parts[k].which ? SPMU_OK : rows[i].gp & parts[k].which ? SPMU_GP : SPMU_ENOMSR;
+			int want = rows[i].ok & parts[k].which ? SPMU_OK : rows[i].gp & parts[k].which ? SPMU_GP
+				: SPMU_ENOMSR;
 			int got = spmu_wrmsr(p, rows[i].msr, rows[i].value);
 			if (got != want)
 				fail_msg("%s row %zu: WRMSR %x, %llx: %d, expected %d", parts[k].name, i, rows[i].msr,
@@ -93,7 +96,8 @@ static struct spmu_model *made(const char *shape)
 	assert_true(fd >= 0);
 	FILE *f = fdopen(fd, "w");
 	fprintf(f, "%s@slots 4\n@tsc 1/1\nA\t00\t01\t-\t-\tfixed=0,fixed-only\t-\tuop(INST_END)\th\t-\n"
-		"B\t00\t02\t-\t-\tfixed=1,fixed-only\t-\tsig(CYCLES)\th\t-\nC\t00\t03\t-\t-\tfixed=2,fixed-only\t-\ttsc\th\t-\n", shape);
+		"B\t00\t02\t-\t-\tfixed=1,fixed-only\t-\tsig(CYCLES)\th\t-\n"
+		"C\t00\t03\t-\t-\tfixed=2,fixed-only\t-\ttsc\th\t-\n", shape);
 	fclose(f);
 	int error = spmu_model_load(&m, path, text, sizeof text);
 	unlink(path);
@@ -236,7 +240,8 @@ static void test_two_threads_share_the_counters_of_sandy_bridge_to_skylake(void 
 {
 	(void)state;
 	static const struct { const char *name; unsigned alone, shared; } rows[] = {
-		{ "sandy-bridge", 8, 4 }, { "ivy-bridge", 8, 4 }, { "haswell", 8, 4 }, { "broadwell", 8, 4 }, { "skylake", 8, 4 }, { "nehalem", 4, 4 },
+		{ "sandy-bridge", 8, 4 }, { "ivy-bridge", 8, 4 }, { "haswell", 8, 4 }, { "broadwell", 8, 4 },
+		{ "skylake", 8, 4 }, { "nehalem", 4, 4 },
 		{ "ice-lake", 8, 8 }, { "golden-cove", 8, 8 },
 	};
 	for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++)
@@ -271,15 +276,19 @@ static void test_any_thread_counts_both_threads_and_overlapping_cycles_once(void
 		fixture_program(p, 1, "INST_RETIRED.ANY_P", SPMU_EVTSEL_ANY);
 		fixture_program(p, 2, "CPU_CLK_UNHALTED.THREAD_P", 0);
 		fixture_program(p, 3, "CPU_CLK_UNHALTED.THREAD_P", SPMU_EVTSEL_ANY);
-		fixture_program(p, 4, "CPU_CLK_UNHALTED.THREAD_P", SPMU_EVTSEL_ANY | SPMU_EVTSEL_CMASK(1));	/* cycle by cycle */
+		/* cycle by cycle */
+		fixture_program(p, 4, "CPU_CLK_UNHALTED.THREAD_P", SPMU_EVTSEL_ANY | SPMU_EVTSEL_CMASK(1));
 		struct spmu_record r[60] = { { 0 } };
 		unsigned n = 0;
 		for (unsigned t = 0; t < 2; t++) {
 			for (unsigned i = 0; i < (t ? 20 : 30); i++)
-				r[n++] = (struct spmu_record){ .kind = SPMU_REC_UOP, .hw_thread = (uint8_t)t, .cpl = 3, .ip = 0x10 + i,
-					.is = SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END), .did = SPMU_DID(RETIRED), .fetch = 51, .alloc = 52, .ready = 53,
+				r[n++] = (struct spmu_record){ .kind = SPMU_REC_UOP, .hw_thread = (uint8_t)t, .cpl = 3,
+					.ip = 0x10 + i,
+					.is = SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END), .did = SPMU_DID(RETIRED),
+					.fetch = 51, .alloc = 52, .ready = 53,
 					.dispatch = 54, .complete = 55, .retire = 60 + i };
-			r[n++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .hw_thread = (uint8_t)t, .cpl = 3, .signal = SPMU_SIG_CYCLES, .did = 1,
+			r[n++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .hw_thread = (uint8_t)t, .cpl = 3,
+				.signal = SPMU_SIG_CYCLES, .did = 1,
 				.begin = t ? 50 : 0, .end = t ? 130 : 100 };
 		}
 		struct spmu_batch b = { .count = n, .records = r, .watermark = 130, .is_last = 1, .hw_threads = 3 };
@@ -312,7 +321,8 @@ static void test_a_transaction_counter_counts_nothing_and_txcp_excludes_nothing(
 	spmu_model_free(m);
 }
 
-/* 100 cycles of 6 slots: 150 retire, 12 are squashed, 20 cycles behind a mispredicted branch and 5 of recovery, 60 bubbles. */
+/* 100 cycles of 6 slots: 150 retire, 12 are squashed, 20 cycles behind
+ * a mispredicted branch and 5 of recovery, 60 bubbles. */
 static void test_perf_metrics_are_shares_of_255_that_sum_up(void **state)
 {
 	(void)state;

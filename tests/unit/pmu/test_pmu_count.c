@@ -38,13 +38,15 @@ static void test_retired_uops_count_by_their_bits(void **state)
 	fixture_program(t->p, 3, "MEM_LOAD_RETIRED.L1_MISS", 0);
 	fixture_program(t->p, 4, "FP_ARITH_INST_RETIRED.SCALAR_DOUBLE", 0);
 	fixture_program(t->p, 5, "UOPS_RETIRED.RETIRE_SLOTS", 0);
-	stream_inst(&t->s, 1, SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(INST_END2), SPMU_DID(TAKEN), 10);	/* a fused pair: two */
+	/* a fused pair: two */
+	stream_inst(&t->s, 1, SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(INST_END2), SPMU_DID(TAKEN), 10);
 	stream_inst(&t->s, 2, SPMU_IS(BRANCH) | SPMU_IS(COND), 0, 11);
 	stream_inst(&t->s, 3, SPMU_IS(LOAD), SPMU_DID(L1D_MISS), 12);
 	stream_inst(&t->s, 4, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(LFB_HIT), 12);
 	stream_inst(&t->s, 5, SPMU_IS(FP_SCALAR_DOUBLE), 0, 13);
 	stream_inst(&t->s, 6, SPMU_IS(FP_SCALAR_DOUBLE) | SPMU_IS(FP_FMA), 0, 13);
-	stream_inst(&t->s, 7, SPMU_IS(BRANCH) | SPMU_IS(LOAD), SPMU_DID(L1D_MISS), 14)->did &= ~SPMU_DID(RETIRED);	/* squashed */
+	/* squashed */
+	stream_inst(&t->s, 7, SPMU_IS(BRANCH) | SPMU_IS(LOAD), SPMU_DID(L1D_MISS), 14)->did &= ~SPMU_DID(RETIRED);
 	stream_send_all(&t->s, t->p);
 	assert_int_equal(pmc(t, 0), 7);
 	assert_int_equal(pmc(t, 1), 2);
@@ -142,7 +144,8 @@ static void test_cmask_inv_and_edge_work_on_the_increment_of_a_cycle(void **stat
 	static const struct { uint64_t more; uint64_t count; } rows[] = {
 		{ 0, 11 },
 		{ SPMU_EVTSEL_INV, 11 },				/* without CMASK, INV is ignored */
-		{ SPMU_EVTSEL_CMASK(1), 6 }, { SPMU_EVTSEL_CMASK(2), 4 }, { SPMU_EVTSEL_CMASK(3), 1 }, { SPMU_EVTSEL_CMASK(4), 0 },
+		{ SPMU_EVTSEL_CMASK(1), 6 }, { SPMU_EVTSEL_CMASK(2), 4 }, { SPMU_EVTSEL_CMASK(3), 1 },
+		{ SPMU_EVTSEL_CMASK(4), 0 },
 		{ SPMU_EVTSEL_CMASK(1) | SPMU_EVTSEL_INV, 4 }, { SPMU_EVTSEL_CMASK(2) | SPMU_EVTSEL_INV, 6 },
 		{ SPMU_EVTSEL_CMASK(1) | SPMU_EVTSEL_EDGE, 3 }, { SPMU_EVTSEL_CMASK(2) | SPMU_EVTSEL_EDGE, 2 },
 		{ SPMU_EVTSEL_CMASK(1) | SPMU_EVTSEL_INV | SPMU_EVTSEL_EDGE, 3 },	/* cycles 0, 4-5, 8 */
@@ -212,7 +215,7 @@ static void test_halted_cycles_are_no_cycles(void **state)
 static void test_reference_clocks_keep_their_fraction(void **state)
 {
 	struct bench *t = *state;
-	fixture_program(t->p, 0, "CPU_CLK_THREAD_UNHALTED.REF_XCLK", 0);	/* 3/425 of the cycles: 24 MHz at 3.4 GHz */
+	fixture_program(t->p, 0, "CPU_CLK_THREAD_UNHALTED.REF_XCLK", 0); /* 3/425 of the cycles: 24 MHz at 3.4 GHz */
 	for (unsigned i = 0; i < 100; i++)
 		stream_signal(&t->s, SPMU_SIG_CYCLES, 17 * i, 17 * (i + 1), 1);
 	for (unsigned i = 0; i < 100; i++)
@@ -232,7 +235,8 @@ static void test_privilege_bits_select_what_counts(void **state)
 	stream_inst(&t->s, 3, 0, 0, 12);
 	for (unsigned i = 0; i < 4; i++) {
 		assert_int_equal(spmu_wrmsr(t->p, MSR_IA32_PERFEVTSEL0 + i, base | rows[i].rings), SPMU_OK);
-		assert_int_equal(spmu_wrmsr(t->p, MSR_IA32_PERFEVTSEL0 + 4 + i, base | rows[i].rings | SPMU_EVTSEL_CMASK(1)), SPMU_OK);
+		assert_int_equal(spmu_wrmsr(t->p, MSR_IA32_PERFEVTSEL0 + 4 + i,
+			base | rows[i].rings | SPMU_EVTSEL_CMASK(1)), SPMU_OK);
 	}
 	stream_send_all(&t->s, t->p);
 	for (unsigned i = 0; i < 4; i++) {
@@ -259,7 +263,8 @@ static void test_nothing_counts_unless_every_enable_is_set(void **state)
 static void test_a_window_of_global_ctrl_counts_exactly_the_batches_in_it(void **state)
 {
 	struct bench *t = *state;
-	static const char *const names[] = { "INST_RETIRED.ANY_P", "UOPS_EXECUTED.THREAD", "UOPS_EXECUTED.THREAD_CYCLES_GE_1" };
+	static const char *const names[] = { "INST_RETIRED.ANY_P", "UOPS_EXECUTED.THREAD",
+		"UOPS_EXECUTED.THREAD_CYCLES_GE_1" };
 	for (unsigned k = 0; k < 3; k++)
 		fixture_program(t->p, k, names[k], 0);
 	for (unsigned i = 0; i < 30; i++)
@@ -324,8 +329,10 @@ static void test_a_batch_without_records_still_counts_its_instructions(void **st
 {
 	struct bench *t = *state;
 	fixture_program(t->p, 0, "INST_RETIRED.ANY_P", 0);
-	spmu_consume(t->p, &(struct spmu_batch){ .base_cycle = 10, .watermark = 20, .instructions = 31, .user_only = 1 });
-	spmu_consume(t->p, &(struct spmu_batch){ .base_cycle = 20, .watermark = 30, .instructions = 1000, .user_only = 1, .hw_threads = 2, .is_last = 1 });
+	spmu_consume(t->p, &(struct spmu_batch){ .base_cycle = 10, .watermark = 20, .instructions = 31,
+		.user_only = 1 });
+	spmu_consume(t->p, &(struct spmu_batch){ .base_cycle = 20, .watermark = 30, .instructions = 1000,
+		.user_only = 1, .hw_threads = 2, .is_last = 1 });
 	assert_int_equal(pmc(t, 0), 31);	/* the other hardware thread's are its own */
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The event tables against libpfm4, Nehalem to Golden Cove: every event that libpfm knows by the same name has the same encoding, and what it
- * does not know is in the list below.  The tables that tools/events makes hold every event and unit mask of libpfm besides.
+ * The event tables against libpfm4, Nehalem to Golden Cove: every event that libpfm knows by the same name has
+ * the same encoding, and what it does not know is in the list below. The tables that tools/events makes hold
+ * every event and unit mask of libpfm besides.
  */
 #include "pmu_fixture.h"
 #include <perfmon/pfmlib.h>
@@ -11,52 +12,68 @@ static const char *const lacking[] = {
 	"skylake CPU_CLK_UNHALTED.REF_TSC", "skylake UOPS_RETIRED.MACRO_FUSED", "skylake DSB2MITE_SWITCHES.COUNT",
 	"skylake SW_PREFETCH_ACCESS.ANY",
 #define THRESHOLDS(table) table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4", table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8", \
-	table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_16", table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_32", table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_64", \
-	table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_128", table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_256", table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_512"
-	THRESHOLDS("skylake"), THRESHOLDS("haswell"), THRESHOLDS("broadwell"), THRESHOLDS("ice-lake"), THRESHOLDS("golden-cove"),
+	table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_16", table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_32", \
+	table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_64", \
+	table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_128", table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_256", \
+		table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_512"
+	THRESHOLDS("skylake"), THRESHOLDS("haswell"), THRESHOLDS("broadwell"), THRESHOLDS("ice-lake"),
+		THRESHOLDS("golden-cove"),
 	/* libpfm4 spells these IDQ_n_BUBBLES with FE_THRES=n */
-	"skylake FRONTEND_RETIRED.LATENCY_GE_1", "skylake FRONTEND_RETIRED.LATENCY_GE_2", "skylake FRONTEND_RETIRED.LATENCY_GE_4",
-	"skylake FRONTEND_RETIRED.LATENCY_GE_8", "skylake FRONTEND_RETIRED.LATENCY_GE_16", "skylake FRONTEND_RETIRED.LATENCY_GE_32",
-	"skylake FRONTEND_RETIRED.LATENCY_GE_64", "skylake FRONTEND_RETIRED.LATENCY_GE_128", "skylake FRONTEND_RETIRED.LATENCY_GE_256",
+	"skylake FRONTEND_RETIRED.LATENCY_GE_1", "skylake FRONTEND_RETIRED.LATENCY_GE_2",
+	"skylake FRONTEND_RETIRED.LATENCY_GE_4",
+	"skylake FRONTEND_RETIRED.LATENCY_GE_8", "skylake FRONTEND_RETIRED.LATENCY_GE_16",
+	"skylake FRONTEND_RETIRED.LATENCY_GE_32",
+	"skylake FRONTEND_RETIRED.LATENCY_GE_64", "skylake FRONTEND_RETIRED.LATENCY_GE_128",
+	"skylake FRONTEND_RETIRED.LATENCY_GE_256",
 	"skylake FRONTEND_RETIRED.LATENCY_GE_512", "skylake FRONTEND_RETIRED.LATENCY_GE_2_BUBBLES_GE_1",
 	"skylake FRONTEND_RETIRED.LATENCY_GE_2_BUBBLES_GE_2", "skylake FRONTEND_RETIRED.LATENCY_GE_2_BUBBLES_GE_3",
 	"golden-cove BACLEARS.ANY", "golden-cove UOPS_ISSUED.STALL_CYCLES", "golden-cove SW_PREFETCH_ACCESS.ANY",
 	"golden-cove L2_RQSTS.MISS", "golden-cove L2_RQSTS.REFERENCES",
 	"golden-cove OFFCORE_RESPONSE_0", "golden-cove OFFCORE_RESPONSE_1",
 	"golden-cove MEM_TRANS_RETIRED.PRECISE_STORE",
-	"golden-cove PERF_METRICS.RETIRING", "golden-cove PERF_METRICS.BAD_SPECULATION", "golden-cove PERF_METRICS.FRONTEND_BOUND",
+	"golden-cove PERF_METRICS.RETIRING", "golden-cove PERF_METRICS.BAD_SPECULATION",
+	"golden-cove PERF_METRICS.FRONTEND_BOUND",
 	"golden-cove PERF_METRICS.BACKEND_BOUND", "golden-cove PERF_METRICS.HEAVY_OPERATIONS",
-	"golden-cove PERF_METRICS.BRANCH_MISPREDICTS", "golden-cove PERF_METRICS.FETCH_LATENCY", "golden-cove PERF_METRICS.MEMORY_BOUND",
-	"nehalem INST_RETIRED.ANY", "nehalem CPU_CLK_UNHALTED.THREAD", "nehalem CPU_CLK_UNHALTED.REF_TSC", "nehalem INST_RETIRED.ANY_P_01",
+	"golden-cove PERF_METRICS.BRANCH_MISPREDICTS", "golden-cove PERF_METRICS.FETCH_LATENCY",
+	"golden-cove PERF_METRICS.MEMORY_BOUND",
+	"nehalem INST_RETIRED.ANY", "nehalem CPU_CLK_UNHALTED.THREAD", "nehalem CPU_CLK_UNHALTED.REF_TSC",
+	"nehalem INST_RETIRED.ANY_P_01",
 	"nehalem BR_MISP_RETIRED.ALL_BRANCHES", "nehalem UOPS_EXECUTED.CORE_STALL_CYCLES",
-	"sandy-bridge INST_RETIRED.ANY", "sandy-bridge CPU_CLK_UNHALTED.THREAD", "sandy-bridge CPU_CLK_UNHALTED.REF_TSC",
+	"sandy-bridge INST_RETIRED.ANY", "sandy-bridge CPU_CLK_UNHALTED.THREAD",
+	"sandy-bridge CPU_CLK_UNHALTED.REF_TSC",
 	"sandy-bridge BRANCH_INSTRUCTIONS_RETIRED.ARCH", "sandy-bridge BRANCH_MISSES_RETIRED.ARCH",
 	"sandy-bridge BR_INST_RETIRED.ALL_BRANCHES_PEBS", "sandy-bridge BR_MISP_RETIRED.ALL_BRANCHES_PEBS",
-	"sandy-bridge LONGEST_LAT_CACHE.REFERENCE", "sandy-bridge LONGEST_LAT_CACHE.MISS", "sandy-bridge MEM_UOP_RETIRED.LOADS",
+	"sandy-bridge LONGEST_LAT_CACHE.REFERENCE", "sandy-bridge LONGEST_LAT_CACHE.MISS",
+	"sandy-bridge MEM_UOP_RETIRED.LOADS",
 	"sandy-bridge MEM_UOP_RETIRED.STORES", "sandy-bridge MEM_LOAD_UOPS_RETIRED.LLC_HIT",
 	"sandy-bridge MEM_LOAD_UOPS_LLC_MISS_RETIRED.LOCAL_DRAM",
 	"ivy-bridge INST_RETIRED.ANY", "ivy-bridge CPU_CLK_UNHALTED.THREAD", "ivy-bridge CPU_CLK_UNHALTED.REF_TSC",
 	"ivy-bridge BR_INST_RETIRED.ALL_BRANCHES_PEBS", "ivy-bridge BR_MISP_RETIRED.ALL_BRANCHES_PEBS",
-	"ivy-bridge BR_INST_RETIRED.CONDITIONAL", "ivy-bridge MEM_UOP_RETIRED.LOADS", "ivy-bridge MEM_UOP_RETIRED.STORES",
-	"ivy-bridge MEM_LOAD_UOPS_RETIRED.LLC_HIT", "ivy-bridge MEM_LOAD_UOPS_RETIRED.LLC_MISS", "ivy-bridge L1D.ALL_M_REPLACEMENT",
+	"ivy-bridge BR_INST_RETIRED.CONDITIONAL", "ivy-bridge MEM_UOP_RETIRED.LOADS",
+	"ivy-bridge MEM_UOP_RETIRED.STORES",
+	"ivy-bridge MEM_LOAD_UOPS_RETIRED.LLC_HIT", "ivy-bridge MEM_LOAD_UOPS_RETIRED.LLC_MISS",
+	"ivy-bridge L1D.ALL_M_REPLACEMENT",
 	"ivy-bridge HW_PRE_REQ.L1D_MISS",
 	"haswell INST_RETIRED.ANY", "haswell CPU_CLK_UNHALTED.THREAD", "haswell CPU_CLK_UNHALTED.REF_TSC",
 	"haswell BR_INST_RETIRED.ALL_BRANCHES_PEBS", "haswell BR_MISP_RETIRED.ALL_BRANCHES_PEBS",
 	"broadwell INST_RETIRED.ANY", "broadwell CPU_CLK_UNHALTED.THREAD", "broadwell CPU_CLK_UNHALTED.REF_TSC",
 	"broadwell BR_INST_RETIRED.ALL_BRANCHES_PEBS", "broadwell BR_MISP_RETIRED.ALL_BRANCHES_PEBS",
 	"ice-lake CPU_CLK_UNHALTED.THREAD", "ice-lake LONGEST_LAT_CACHE.REFERENCE", "ice-lake SW_PREFETCH_ACCESS.ANY",
-	"ice-lake PERF_METRICS.RETIRING", "ice-lake PERF_METRICS.BAD_SPECULATION", "ice-lake PERF_METRICS.FRONTEND_BOUND",
+	"ice-lake PERF_METRICS.RETIRING", "ice-lake PERF_METRICS.BAD_SPECULATION",
+	"ice-lake PERF_METRICS.FRONTEND_BOUND",
 	"ice-lake PERF_METRICS.BACKEND_BOUND", "ice-lake OFFCORE_RESPONSE_0", "ice-lake OFFCORE_RESPONSE_1",
 };
 
 /* Refused events whose code libpfm4 has otherwise: perfmon and Linux (intel_glc_event_constraints: A4H with umasks 04H,
  * 08H, 10H; mem-stores is CDH/02H) against libpfm's event 00H and umask 03H. */
 static const char *const different[] = {
-	"golden-cove TOPDOWN.BACKEND_BOUND_SLOTS", "golden-cove TOPDOWN.BAD_SPEC_SLOTS", "golden-cove TOPDOWN.BR_MISPREDICT_SLOTS",
+	"golden-cove TOPDOWN.BACKEND_BOUND_SLOTS", "golden-cove TOPDOWN.BAD_SPEC_SLOTS",
+	"golden-cove TOPDOWN.BR_MISPREDICT_SLOTS",
 	"golden-cove TOPDOWN.MEMORY_BOUND_SLOTS",
 	/* as Linux (the same constraints) and perfmon; libpfm: event 00H */
 	"ice-lake TOPDOWN.BACKEND_BOUND_SLOTS", "ice-lake TOPDOWN.BR_MISPREDICT_SLOTS",
-	/* SDM vol. 3B, tables of Ivy Bridge: 01H, 02H eliminated, 04H, 08H not; libpfm has integer moves the other way round */
+	/* SDM vol. 3B, tables of Ivy Bridge: 01H, 02H eliminated, 04H, 08H
+	 * not; libpfm has integer moves the other way round */
 	"ivy-bridge MOVE_ELIMINATION.INT_ELIMINATED", "ivy-bridge MOVE_ELIMINATION.INT_NOT_ELIMINATED",
 	/* perfmon: D4H; libpfm: C4H, which counts branches */
 	"ice-lake MEM_LOAD_MISC_RETIRED.UC",
@@ -92,7 +109,8 @@ static bool encode(const char *pmu, const char *name, uint64_t *evtsel, uint64_t
 	return true;
 }
 
-/* At least so many modelled events, and so many events in all, as reached: what becomes modelled later is refused no more. */
+/* At least so many modelled events, and so many events in all, as
+ * reached: what becomes modelled later is refused no more. */
 struct pair { const char *table, *pmu; unsigned modelled, events; bool complete; };
 
 /* Every event and unit mask that libpfm can encode is a row, counted or refused by its name. */
@@ -151,20 +169,26 @@ static void check(const struct pair *pair)
 		refused += !!(e->flags & SPMU_EVENT_NOT_MODELLED);
 		if (!encode(pair->pmu, e->name, &want, &extra)) {
 			if (!LISTED(lacking, e))
-				fail_msg("libpfm4 (%s) does not know %s, and the list does not say so", pair->pmu, e->name);
+				fail_msg("libpfm4 (%s) does not know %s, and the list does not say so", pair->pmu,
+					e->name);
 			continue;
 		}
 		if (LISTED(lacking, e))
 			fail_msg("libpfm4 (%s) knows %s, the list says it does not", pair->pmu, e->name);
 		known++;
-		uint64_t code = (uint64_t)(e->event | e->umask << 8) | SPMU_EVTSEL_CMASK(e->cmask) | (e->inv ? SPMU_EVTSEL_INV : 0) |
+		uint64_t code = (uint64_t)(e->event | e->umask << 8) | SPMU_EVTSEL_CMASK(e->cmask) | (e->inv
+			? SPMU_EVTSEL_INV : 0) |
 			(e->edge ? SPMU_EVTSEL_EDGE : 0) | (e->any ? SPMU_EVTSEL_ANY : 0);
 		uint64_t mask = 0xffff | SPMU_EVTSEL_CMASK(255) | SPMU_EVTSEL_INV | SPMU_EVTSEL_EDGE | SPMU_EVTSEL_ANY;
 		bool is_modelled = !(e->flags & SPMU_EVENT_NOT_MODELLED);
-		if ((code != (want & mask)) != (!is_modelled && LISTED(different, e)))	/* what is accepted is libpfm's, without exception */
-			fail_msg("%s %s: %llx, libpfm4 %llx", pair->table, e->name, (unsigned long long)code, (unsigned long long)(want & mask));
-		if (e->extra_msr && e->extra_msr != MSR_IA32_PEBS_ENABLE && e->extra != extra)	/* (libpfm4 leaves that one to the kernel) */
-			fail_msg("%s %s: %llx in %XH, libpfm4 %llx", pair->table, e->name, (unsigned long long)e->extra, e->extra_msr, (unsigned long long)extra);
+		/* what is accepted is libpfm's, without exception */
+		if ((code != (want & mask)) != (!is_modelled && LISTED(different, e)))
+			fail_msg("%s %s: %llx, libpfm4 %llx", pair->table, e->name, (unsigned long long)code,
+				(unsigned long long)(want & mask));
+		/* (libpfm4 leaves that one to the kernel) */
+		if (e->extra_msr && e->extra_msr != MSR_IA32_PEBS_ENABLE && e->extra != extra)
+			fail_msg("%s %s: %llx in %XH, libpfm4 %llx", pair->table, e->name, (unsigned long long)e->extra,
+				e->extra_msr, (unsigned long long)extra);
 	}
 	print_message("%s: %u modelled, %u refused, %u known to libpfm4\n", pair->table, modelled, refused, known);
 	assert_true(modelled >= pair->modelled);
@@ -177,8 +201,10 @@ static void check(const struct pair *pair)
 static void test_encodings_are_those_of_libpfm4(void **state)
 {
 	static const struct pair pairs[] = {
-		{ "nehalem", "nhm", 162, 349, true }, { "sandy-bridge", "snb", 266, 412, true }, { "ivy-bridge", "ivb", 273, 401, true },
-		{ "haswell", "hsw", 285, 454, true }, { "broadwell", "bdw", 292, 467, true }, { "skylake", "skl", 233, 299, false },
+		{ "nehalem", "nhm", 162, 349, true }, { "sandy-bridge", "snb", 266, 412, true }, { "ivy-bridge", "ivb",
+		273, 401, true },
+		{ "haswell", "hsw", 285, 454, true }, { "broadwell", "bdw", 292, 467, true }, { "skylake", "skl", 233,
+		299, false },
 		{ "ice-lake", "icl", 248, 523, true }, { "golden-cove", "spr", 216, 307, false },
 	};
 	(void)state;

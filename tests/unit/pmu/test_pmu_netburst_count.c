@@ -37,7 +37,8 @@ static void mixture(void)
 	stream_inst(&s, 7, SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(MISPREDICTED), at++);
 	stream_inst(&s, 8, SPMU_IS(BRANCH) | SPMU_IS(COND), SPMU_DID(MISPREDICTED) | SPMU_DID(TAKEN), at++);
 	stream_inst(&s, 9, SPMU_IS(BRANCH) | SPMU_IS(CALL), SPMU_DID(TAKEN), at++);
-	stream_inst(&s, 10, SPMU_IS(BRANCH) | SPMU_IS(CALL) | SPMU_IS(INDIRECT), SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED), at++);
+	stream_inst(&s, 10, SPMU_IS(BRANCH) | SPMU_IS(CALL) | SPMU_IS(INDIRECT),
+		SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED), at++);
 	stream_inst(&s, 11, SPMU_IS(BRANCH) | SPMU_IS(RET), SPMU_DID(TAKEN), at++);
 	stream_inst(&s, 12, SPMU_IS(BRANCH) | SPMU_IS(INDIRECT), SPMU_DID(TAKEN), at++);
 	stream_inst(&s, 13, SPMU_IS(BRANCH), SPMU_DID(TAKEN), at++);
@@ -68,23 +69,31 @@ static void mixture(void)
 
 static const struct { const char *event; uint64_t count; } counts[] = {
 	{ "global_power_events.RUNNING", 300 },
-	{ "instr_retired.NBOGUSNTAG", 19 }, { "instr_retired.NBOGUSTAG", 0 }, { "instr_retired.BOGUSNTAG", 2 }, { "instr_retired.BOGUSTAG", 0 },
+	{ "instr_retired.NBOGUSNTAG", 19 }, { "instr_retired.NBOGUSTAG", 0 }, { "instr_retired.BOGUSNTAG", 2 },
+	{ "instr_retired.BOGUSTAG", 0 },
 	{ "instructions", 21 }, { "instr_completed.NBOGUS", 19 }, { "instr_completed.BOGUS", 2 },
 	{ "uops_retired.NBOGUS", 19 }, { "uops_retired.BOGUS", 2 },
-	{ "branch_retired.MMTP", 5 }, { "branch_retired.MMTM", 2 }, { "branch_retired.MMNP", 1 }, { "branch_retired.MMNM", 1 },
+	{ "branch_retired.MMTP", 5 }, { "branch_retired.MMTM", 2 }, { "branch_retired.MMNP", 1 },
+	{ "branch_retired.MMNM", 1 },
 	{ "mispred_branch_retired.NBOGUS", 3 },
-	{ "retired_branch_type.CONDITIONAL", 4 }, { "retired_branch_type.CALL", 2 }, { "retired_branch_type.RETURN", 1 },
-	{ "retired_branch_type.INDIRECT", 3 }, { "retired_branch_type.RETURN:INDIRECT", 3 }, { "retired_branch_type.CALL:INDIRECT", 4 },
+	{ "retired_branch_type.CONDITIONAL", 4 }, { "retired_branch_type.CALL", 2 }, { "retired_branch_type.RETURN",
+	1 },
+	{ "retired_branch_type.INDIRECT", 3 }, { "retired_branch_type.RETURN:INDIRECT", 3 },
+	{ "retired_branch_type.CALL:INDIRECT", 4 },
 	{ "branches", 8 },
-	{ "retired_mispred_branch_type.CONDITIONAL", 2 }, { "retired_mispred_branch_type.CALL", 1 }, { "retired_mispred_branch_type.RETURN", 0 },
+	{ "retired_mispred_branch_type.CONDITIONAL", 2 }, { "retired_mispred_branch_type.CALL", 1 },
+	{ "retired_mispred_branch_type.RETURN", 0 },
 	{ "retired_mispred_branch_type.INDIRECT", 1 },
-	{ "packed_SP_uop.ALL", 1 }, { "packed_DP_uop.ALL", 1 }, { "scalar_SP_uop.ALL", 1 }, { "scalar_DP_uop.ALL", 1 }, { "x87_FP_uop.ALL", 2 },
-	{ "memory_complete.LSC", 1 }, { "memory_complete.SSC", 1 }, { "load_port_replay.SPLIT_LD", 1 }, { "store_port_replay.SPLIT_ST", 1 },
+	{ "packed_SP_uop.ALL", 1 }, { "packed_DP_uop.ALL", 1 }, { "scalar_SP_uop.ALL", 1 }, { "scalar_DP_uop.ALL", 1 },
+	{ "x87_FP_uop.ALL", 2 },
+	{ "memory_complete.LSC", 1 }, { "memory_complete.SSC", 1 }, { "load_port_replay.SPLIT_LD", 1 },
+	{ "store_port_replay.SPLIT_ST", 1 },
 	{ "MOB_load_replay.PARTIAL_DATA:UNALGN_ADDR", 1 },
 	{ "ITLB_reference.MISS", 3 }, { "page_walk_type.ITMISS", 1 }, { "page_walk_type.DTMISS", 3 },
 	{ "BSQ_cache_reference.RD_2ndL_MISS", 4 }, { "cache-references", 7 }, { "cache-misses", 4 },
 	{ "tc_ms_xfer.CISC", 4 }, { "resource_stall.SBFULL", 7 },
-	{ "uop_queue_writes.FROM_TC_DELIVER", 2 }, { "uop_queue_writes.FROM_TC_BUILD", 2 }, { "uop_queue_writes.FROM_ROM", 1 },
+	{ "uop_queue_writes.FROM_TC_DELIVER", 2 }, { "uop_queue_writes.FROM_TC_BUILD", 2 },
+	{ "uop_queue_writes.FROM_ROM", 1 },
 	{ "machine_clear.MOCLEAR", 2 }, { "machine_clear.CLEAR", 2 },
 	{ "uop_type.TAGLOADS", 4 }, { "uop_type.TAGSTORES", 1 },
 };
@@ -102,7 +111,8 @@ static void test_every_event_counts_on_every_counter_that_can(void **state)
 			nb_program(q, n, counts[i].event, T0, 0);
 			stream_send_all(&s, q);
 			if (nb_count(q, n) != counts[i].count)
-				fail_msg("%s on counter %u: %llu, not %llu", counts[i].event, n, (unsigned long long)nb_count(q, n),
+				fail_msg("%s on counter %u: %llu, not %llu", counts[i].event, n,
+					(unsigned long long)nb_count(q, n),
 					(unsigned long long)counts[i].count);
 			spmu_destroy(q);
 		}
@@ -128,7 +138,8 @@ static void test_counts_do_not_depend_on_batches(void **state)
 static void test_mask_bits_add_up(void **state)
 {
 	(void)state;
-	static const struct { uint32_t mask; uint64_t count; } table[] = { { 0, 0 }, { 1, 1 }, { 4, 5 }, { 5, 6 }, { 12, 7 }, { 15, 9 }, { 0xfff0, 0 } };
+	static const struct { uint32_t mask; uint64_t count; } table[] = { { 0, 0 }, { 1, 1 }, { 4, 5 }, { 5, 6 },
+		{ 12, 7 }, { 15, 9 }, { 0xfff0, 0 } };
 	mixture();
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct spmu *q = netburst_pmu(model, NULL);
@@ -144,7 +155,8 @@ static void test_a_branch_of_several_selected_types_counts_once(void **state)
 {
 	(void)state;
 	static const struct { uint32_t mask; uint64_t count; } table[] = {
-		{ 0x02, 4 }, { 0x04, 2 }, { 0x06, 6 }, { 0x08, 1 }, { 0x0c, 3 }, { 0x10, 3 }, { 0x12, 7 }, { 0x14, 4 }, { 0x18, 3 }, { 0x1a, 7 },
+		{ 0x02, 4 }, { 0x04, 2 }, { 0x06, 6 }, { 0x08, 1 }, { 0x0c, 3 }, { 0x10, 3 }, { 0x12, 7 }, { 0x14, 4 },
+		{ 0x18, 3 }, { 0x1a, 7 },
 		{ 0x1c, 4 }, { 0x16, 8 }, { 0x1e, 8 },
 	};
 	mixture();
@@ -200,7 +212,8 @@ static void test_privilege_and_thread_bits_qualify(void **state)
 		}
 	for (uint32_t who = 0; who < 16; who++) {
 		struct spmu *q = netburst_pmu(model, NULL);
-		uint64_t want = (who & SPMU_ESCR_T0_USR ? 1 : 0) + (who & SPMU_ESCR_T0_OS ? 2 : 0) + (who & SPMU_ESCR_T1_USR ? 4 : 0) +
+		uint64_t want = (who & SPMU_ESCR_T0_USR ? 1 : 0) + (who & SPMU_ESCR_T0_OS ? 2
+			: 0) + (who & SPMU_ESCR_T1_USR ? 4 : 0) +
 			(who & SPMU_ESCR_T1_OS ? 8 : 0);
 		nb_program(q, 12, "uops_retired.NBOGUS", who, 0);
 		stream_send_all(&s, q);
@@ -213,7 +226,8 @@ static void test_privilege_and_thread_bits_qualify(void **state)
 static void test_thread_independent_events_follow_the_states_of_both_threads(void **state)
 {
 	(void)state;
-	/* cycles:  0-100 T0 user, T1 user; 100-200 T0 user, T1 kernel; 200-300 T0 kernel, T1 kernel.  One packed uop of T0 a stretch. */
+	/* cycles: 0-100 T0 user, T1 user; 100-200 T0 user, T1 kernel; 200-300
+	 * T0 kernel, T1 kernel. One packed uop of T0 a stretch. */
 	stream_cycles(&s, 0, 3, 0, 200);
 	stream_cycles(&s, 0, 0, 200, 300);
 	stream_cycles(&s, 1, 3, 0, 100);
@@ -231,7 +245,8 @@ static void test_thread_independent_events_follow_the_states_of_both_threads(voi
 		nb_program(q, 8, "packed_SP_uop.ALL", who, 0);
 		stream_send_all(&s, q);
 		if (nb_count(q, 8) != want)
-			fail_msg("bits %x: %llu, not %llu", who, (unsigned long long)nb_count(q, 8), (unsigned long long)want);
+			fail_msg("bits %x: %llu, not %llu", who, (unsigned long long)nb_count(q, 8),
+				(unsigned long long)want);
 		spmu_destroy(q);
 	}
 }
@@ -257,10 +272,11 @@ static void test_active_thread_modes_qualify_every_cycle(void **state)
 		nb_write(q, MSR_MS_ESCR0, nb_escr(e, ALL_CLASSES));
 		nb_write(q, NB_CCCR(4), SPMU_CCCR_ENABLE | SPMU_CCCR_ACTIVE(mode));
 		/* cycles: at most 15 happen in any */
-		nb_write(q, NB_CCCR(5), SPMU_CCCR_ENABLE | SPMU_CCCR_ACTIVE(mode) | SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT |
+		nb_write(q, NB_CCCR(5), SPMU_CCCR_ENABLE | SPMU_CCCR_ACTIVE(mode) | SPMU_CCCR_COMPARE |
+			SPMU_CCCR_COMPLEMENT |
 			SPMU_CCCR_THRESHOLD(15));
 		stream_send_all(&s, q);
-		static const uint64_t cycles[4] = { 51, 50 + 100, 50 + 50, 301 };	/* the last batch ends at cycle 301 */
+		static const uint64_t cycles[4] = { 51, 50 + 100, 50 + 50, 301 }; /* the last batch ends at cycle 301 */
 		if (mode < 3)
 			assert_int_equal(nb_count(q, 4), want[mode]);
 		else
@@ -275,7 +291,8 @@ static void test_thresholds_compare_the_increment_of_each_clock(void **state)
 {
 	(void)state;
 	/* uops retired a clock: 0 (cycles 0-9), 1 (10), 2 (20), 3 (30), 4 (31), 3 (32), 20 (40); then none to 99. */
-	static const struct { uint64_t cycle; unsigned uops; } rows[] = { { 10, 1 }, { 20, 2 }, { 30, 3 }, { 31, 4 }, { 32, 3 }, { 40, 20 } };
+	static const struct { uint64_t cycle; unsigned uops; } rows[] = { { 10, 1 }, { 20, 2 }, { 30, 3 }, { 31, 4 },
+		{ 32, 3 }, { 40, 20 } };
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		for (unsigned k = 0; k < rows[i].uops; k++)
 			stream_inst(&s, i, 0, 0, rows[i].cycle);
@@ -305,7 +322,8 @@ static void test_thresholds_compare_the_increment_of_each_clock(void **state)
 		nb_program(q, 13, "uops_retired.NBOGUS", T0, table[i].cccr);
 		stream_send_all(&s, q);
 		if (nb_count(q, 13) != table[i].count)
-			fail_msg("CCCR bits %x: %llu, not %llu", table[i].cccr, (unsigned long long)nb_count(q, 13), (unsigned long long)table[i].count);
+			fail_msg("CCCR bits %x: %llu, not %llu", table[i].cccr, (unsigned long long)nb_count(q, 13),
+				(unsigned long long)table[i].count);
 		spmu_destroy(q);
 	}
 }
@@ -321,16 +339,19 @@ static void test_bogus_increments_are_clipped_to_15_a_clock(void **state)
 	assert_int_equal(nb_count(p, 12), 15);
 }
 
-/* Non-sleep clock ticks: any event but no_event, threshold 15 with COMPLEMENT; privilege does not matter, nor whether the thread runs. */
+/* Non-sleep clock ticks: any event but no_event, threshold 15 with
+ * COMPLEMENT; privilege does not matter, nor whether the thread runs. */
 static void test_threshold_15_with_complement_counts_every_clock(void **state)
 {
 	(void)state;
 	stream_cycles(&s, 0, 3, 0, 40);
 	stream_inst(&s, 1, 0, 0, 39);
 	stream_cycles(&s, 0, 0, 80, 100);	/* halted in between */
-	const uint32_t every = SPMU_CCCR_ENABLE | SPMU_CCCR_ACTIVE(3) | SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(15);
+	const uint32_t every = SPMU_CCCR_ENABLE | SPMU_CCCR_ACTIVE(3) | SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT |
+		SPMU_CCCR_THRESHOLD(15);
 	static const struct { uint32_t escr0, escr1; uint64_t count; } table[] = {
-		{ SPMU_ESCR_EVENT(2) | SPMU_ESCR_MASK(1) | T0, 0, 101 }, { SPMU_ESCR_EVENT(2) | SPMU_ESCR_MASK(1), 0, 101 },
+		{ SPMU_ESCR_EVENT(2) | SPMU_ESCR_MASK(1) | T0, 0, 101 }, { SPMU_ESCR_EVENT(2) | SPMU_ESCR_MASK(1), 0,
+		101 },
 		{ SPMU_ESCR_EVENT(2) | SPMU_ESCR_T0_OS, 0, 101 }, { SPMU_ESCR_EVENT(63) | T0, 0, 101 },
 		{ 0, SPMU_ESCR_EVENT(2), 101 },		/* the pair's event will do */
 		{ 0, 0, 0 }, { SPMU_ESCR_MASK(0xffff) | T0, SPMU_ESCR_MASK(1), 0 },	/* no_event */
@@ -342,7 +363,8 @@ static void test_threshold_15_with_complement_counts_every_clock(void **state)
 		nb_write(q, NB_CCCR(16), every | SPMU_CCCR_SELECT(4));
 		stream_send_all(&s, q);
 		if (nb_count(q, 16) != table[i].count)
-			fail_msg("ESCRs %x %x: %llu", table[i].escr0, table[i].escr1, (unsigned long long)nb_count(q, 16));
+			fail_msg("ESCRs %x %x: %llu", table[i].escr0, table[i].escr1, (unsigned long long)nb_count(q,
+				16));
 		spmu_destroy(q);
 	}
 }
@@ -350,7 +372,8 @@ static void test_threshold_15_with_complement_counts_every_clock(void **state)
 static void test_a_counter_whose_select_has_no_escr_stands_still(void **state)
 {
 	(void)state;
-	const uint32_t every = SPMU_CCCR_ENABLE | SPMU_CCCR_ACTIVE(3) | SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(15);
+	const uint32_t every = SPMU_CCCR_ENABLE | SPMU_CCCR_ACTIVE(3) | SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT |
+		SPMU_CCCR_THRESHOLD(15);
 	for (uint32_t msr = 0x3a0; msr <= 0x3e1; msr++) {
 		uint64_t v;
 		if (spmu_rdmsr(p, msr, &v) == SPMU_OK)
@@ -395,8 +418,10 @@ static void test_cycles_of_two_threads_count_once(void **state)
 	stream_cycles(&s, 1, 3, 50, 150);
 	stream_cycles(&s, 0, 0, 100, 200);
 	static const struct { uint32_t who; uint64_t count; } table[] = {
-		{ SPMU_ESCR_T0_USR, 100 }, { SPMU_ESCR_T1_USR, 100 }, { SPMU_ESCR_T0_USR | SPMU_ESCR_T1_USR, 150 }, { T0, 200 },
-		{ SPMU_ESCR_T0_OS | SPMU_ESCR_T1_USR, 150 }, { SPMU_ESCR_T0_OS | SPMU_ESCR_T1_OS, 100 }, { ALL_CLASSES, 200 }, { 0, 0 },
+		{ SPMU_ESCR_T0_USR, 100 }, { SPMU_ESCR_T1_USR, 100 }, { SPMU_ESCR_T0_USR | SPMU_ESCR_T1_USR, 150 },
+		{ T0, 200 },
+		{ SPMU_ESCR_T0_OS | SPMU_ESCR_T1_USR, 150 }, { SPMU_ESCR_T0_OS | SPMU_ESCR_T1_OS, 100 }, { ALL_CLASSES,
+		200 }, { 0, 0 },
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct spmu *q = netburst_pmu(model, NULL);
@@ -439,7 +464,8 @@ static void test_squashed_uops_count_when_they_left_the_core(void **state)
 	FILE *out = fdopen(mkstemp(copy), "w");
 	assert_non_null(out);
 	fputs("@cpuid_0a 07300401 00000000 00000000 00000000\n@perf_capabilities 0\n@slots 1\n@tsc 1/1\n"
-		"CYCLES\t3c\t00\t-\t0-3\t-\t-\tsig(CYCLES)\tCycles.\t-\nGONE\t01\t01\t-\t0-3\t-\t-\tuop(LOAD)@squash\tSquashed.\t-\n", out);
+		"CYCLES\t3c\t00\t-\t0-3\t-\t-\tsig(CYCLES)\tCycles.\t-\n"
+		"GONE\t01\t01\t-\t0-3\t-\t-\tuop(LOAD)@squash\tSquashed.\t-\n", out);
 	fclose(out);
 	struct spmu_model *m = NULL;
 	int error = spmu_model_load(&m, copy, text, sizeof text);
@@ -464,9 +490,12 @@ static void test_squashed_uops_count_when_they_left_the_core(void **state)
 static void test_tags_and_squash_are_parsed(void **state)
 {
 	static const struct { const char *count; bool good; } table[] = {
-		{ "uop(LOAD & tag(3))", true }, { "uop(LOAD & !tag(0,15))", true }, { "uop(tag(1) & !tag(2))@squash", true }, { "uop(!RETIRED)@squash", true },
-		{ "uop(tag(16))", false }, { "uop(tag())", false }, { "uop(tag(1) & tag(2))", false }, { "uop(!tag(1) & !tag(2))", false },
-		{ "uop(RETIRED)@squash", false }, { "uop(LOAD)@fetch:squash", false }, { "uop(LOAD)@squash:retire", false },
+		{ "uop(LOAD & tag(3))", true }, { "uop(LOAD & !tag(0,15))", true }, { "uop(tag(1) & !tag(2))@squash",
+		true }, { "uop(!RETIRED)@squash", true },
+		{ "uop(tag(16))", false }, { "uop(tag())", false }, { "uop(tag(1) & tag(2))", false },
+		{ "uop(!tag(1) & !tag(2))", false },
+		{ "uop(RETIRED)@squash", false }, { "uop(LOAD)@fetch:squash", false }, { "uop(LOAD)@squash:retire",
+		false },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -478,11 +507,13 @@ static void test_tags_and_squash_are_parsed(void **state)
 	}
 }
 
-/* Our cores do not report flushes of the trace cache; a table for one that does has them counted twice by the erratum. */
+/* Our cores do not report flushes of the trace cache; a table for
+ * one that does has them counted twice by the erratum. */
 static void test_flushes_of_the_trace_cache_count_twice_by_erratum(void **state)
 {
 	(void)state;
-	struct spmu_model *m = netburst_model("TC_misc.FLUSH\t06\t10\tescr=3c4/3c5,sel=1\t4-7\t-\t-\tsig(CLEAR_SMC)\tFlushes.\t-");
+	struct spmu_model *m =
+		netburst_model("TC_misc.FLUSH\t06\t10\tescr=3c4/3c5,sel=1\t4-7\t-\t-\tsig(CLEAR_SMC)\tFlushes.\t-");
 	stream_signal(&s, SPMU_SIG_CLEAR_SMC, 10, 10, 3);
 	for (unsigned quirk = 0; quirk < 2; quirk++) {
 		struct spmu_host host = { .quirks = quirk ? SPMU_QUIRK_NETBURST_TC_MISC_TWICE : 0 };
@@ -498,7 +529,8 @@ static void test_flushes_of_the_trace_cache_count_twice_by_erratum(void **state)
 static void test_registers_written_between_batches_change_what_is_counted(void **state)
 {
 	(void)state;
-	const struct spmu_event *loads = fixture_event(model, "uop_type.TAGLOADS"), *stores = fixture_event(model, "uop_type.TAGSTORES");
+	const struct spmu_event *loads = fixture_event(model, "uop_type.TAGLOADS"), *stores = fixture_event(model,
+		"uop_type.TAGSTORES");
 	for (unsigned i = 0; i < 40; i++)
 		stream_inst(&s, i, i & 1 ? SPMU_IS(STORE_ADDR) : SPMU_IS(LOAD), 0, 20 + i);
 	nb_program(p, 12, "uop_type.TAGLOADS", T0, SPMU_CCCR_COMPARE);
@@ -519,7 +551,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_enable_closes_the_window, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_an_escr_on_the_other_side_is_not_seen, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_privilege_and_thread_bits_qualify, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_thread_independent_events_follow_the_states_of_both_threads, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_thread_independent_events_follow_the_states_of_both_threads, setup,
+		teardown),
 		cmocka_unit_test_setup_teardown(test_active_thread_modes_qualify_every_cycle, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_thresholds_compare_the_increment_of_each_clock, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bogus_increments_are_clipped_to_15_a_clock, setup, teardown),
@@ -530,8 +563,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_reprogramming_resets_the_edge_detector, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_squashed_uops_count_when_they_left_the_core, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tags_and_squash_are_parsed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_flushes_of_the_trace_cache_count_twice_by_erratum, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_registers_written_between_batches_change_what_is_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_flushes_of_the_trace_cache_count_twice_by_erratum, setup,
+		teardown),
+		cmocka_unit_test_setup_teardown(test_registers_written_between_batches_change_what_is_counted, setup,
+		teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,8 @@
 static struct spmu_model *model;
 static struct stream s;
 
-struct taken { unsigned n; struct spmu_pmi pmi[64]; uint64_t count[64]; bool unmask, reload; unsigned counter; uint64_t preset, cccr; };
+struct taken { unsigned n; struct spmu_pmi pmi[64]; uint64_t count[64]; bool unmask, reload; unsigned counter;
+	uint64_t preset, cccr; };
 
 static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, const struct spmu_batch *b)
 {
@@ -63,11 +64,13 @@ static void test_the_interrupt_comes_on_the_event_behind_the_overflow(void **sta
 	(void)state;
 	for (unsigned period = 1; period <= 100; period += 33) {
 		struct taken t = { 0 };
-		struct spmu *p = sampling(&t, 12, "instr_retired.NBOGUSNTAG", -(uint64_t)(period - 1) - (period == 1), SPMU_CCCR_OVF_PMI_T0);
+		struct spmu *p = sampling(&t, 12, "instr_retired.NBOGUSNTAG", -(uint64_t)(period - 1) - (period == 1),
+			SPMU_CCCR_OVF_PMI_T0);
 		stream_free(&s);
 		instructions(150, 50);
 		stream_send_all(&s, p);
-		/* preset -(N-1): the N-th event is at cycle 50 + N - 1.  (A preset of 0 cannot overflow at once: N = 1 is tried with -1.) */
+		/* preset -(N-1): the N-th event is at cycle 50 + N - 1. (A preset of
+		 * 0 cannot overflow at once: N = 1 is tried with -1.) */
 		unsigned nth = period == 1 ? 2 : period;
 		assert_int_equal(t.n, 1);
 		assert_int_equal(t.pmi[0].overflow_cycle, 50 + nth - 1);
@@ -281,7 +284,8 @@ static const uint8_t partner[18] = { 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 1
 /* An event of the counter's block that the stream below has once a cycle. */
 static const char *block_event(unsigned n)
 {
-	return n < 4 ? "global_power_events.RUNNING" : n < 8 ? "uop_queue_writes.FROM_TC_DELIVER" : n < 12 ? "x87_FP_uop.ALL" : "uops_retired.NBOGUS";
+	return n < 4 ? "global_power_events.RUNNING" : n < 8 ? "uop_queue_writes.FROM_TC_DELIVER" : n < 12
+		? "x87_FP_uop.ALL" : "uops_retired.NBOGUS";
 }
 
 static void steady(unsigned n)
@@ -340,7 +344,8 @@ static void test_a_cascaded_counter_interrupts(void **state)
 	(void)state;
 	for (unsigned quirk = 0; quirk < 2; quirk++) {
 		struct taken t = { .counter = 14 };
-		const struct spmu_host host = { .context = &t, .pmi = on_pmi, .quirks = quirk ? SPMU_QUIRK_NETBURST_CASCADE_NO_PMI : 0 };
+		const struct spmu_host host = { .context = &t, .pmi = on_pmi, .quirks = quirk
+			? SPMU_QUIRK_NETBURST_CASCADE_NO_PMI : 0 };
 		struct spmu *p = netburst_pmu(model, &host);
 		stream_free(&s);
 		steady(900);
@@ -400,7 +405,8 @@ static void test_one_counter_may_start_two(void **state)
 	spmu_destroy(p);
 }
 
-/* SDM, Example 18-2: instructions of logical processor 1 after 4096 of logical processor 0, with the manual's own values. */
+/* SDM, Example 18-2: instructions of logical processor 1 after 4096 of
+ * logical processor 0, with the manual's own values. */
 static void test_the_manual_s_extended_cascade_example_works(void **state)
 {
 	(void)state;
@@ -412,8 +418,8 @@ static void test_the_manual_s_extended_cascade_example_works(void **state)
 	nb_write(p, NB_CCCR(12), 0x04038800);
 	nb_write(p, NB_COUNTER(16), UINT64_C(0xfffffff000));
 	nb_write(p, MSR_CRU_ESCR2, 0x0400060c);
-	/* The example's step 5 names MSR_CRU_ESCR2, where event 02H is machine_clear; instr_retired is in MSR_CRU_ESCR0, which T1's count
-	 * has.  Counter 16 takes uops of T0 from MSR_IQ block's other ESCR: */
+	/* The example's step 5 names MSR_CRU_ESCR2, where event 02H is machine_clear; instr_retired is in
+	 * MSR_CRU_ESCR0, which T1's count has. Counter 16 takes uops of T0 from MSR_IQ block's other ESCR: */
 	nb_write(p, MSR_CRU_ESCR2, SPMU_ESCR_EVENT(6) | SPMU_ESCR_MASK(15) | T0);
 	nb_write(p, NB_CCCR(16), SPMU_CCCR_ENABLE | SPMU_CCCR_SELECT(5) | SPMU_CCCR_ACTIVE(3));
 	for (unsigned i = 0; i < 10000; i++) {
@@ -439,12 +445,14 @@ static void test_results_do_not_depend_on_batches(void **state)
 		nb_program(p, 15, "uops_retired.NBOGUS", T0, SPMU_CCCR_COMPARE);
 		nb_program(p, 13, "instr_retired.NBOGUSNTAG", T0, 0);
 		nb_write(p, NB_COUNTER(13), (uint64_t)-100);
-		nb_write(p, NB_CCCR(15), (fixture_read(p, NB_CCCR(15)) & ~(uint64_t)SPMU_CCCR_ENABLE) | SPMU_CCCR_CASCADE);
+		nb_write(p, NB_CCCR(15), (fixture_read(p, NB_CCCR(15)) & ~(uint64_t)SPMU_CCCR_ENABLE) |
+			SPMU_CCCR_CASCADE);
 		if (seed)
 			stream_send_cut(&s, p, seed, 1 + 40 * seed);
 		else
 			for (size_t i = 0; i < s.n; i += 500)
-				stream_send(&s, i, i + 500 < s.n ? i + 500 : s.n, 0, i + 500 < s.n ? 100 + i + 500 : 3000, i + 500 >= s.n, p);
+				stream_send(&s, i, i + 500 < s.n ? i + 500 : s.n, 0, i + 500 < s.n ? 100 + i + 500
+					: 3000, i + 500 >= s.n, p);
 		uint64_t got[4] = { t.n, nb_count(p, 12), nb_count(p, 13), nb_count(p, 15) };
 		if (!seed)
 			memcpy(want, got, sizeof want);
@@ -459,13 +467,16 @@ static void test_results_do_not_depend_on_batches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_the_interrupt_comes_on_the_event_behind_the_overflow, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_events_of_the_overflow_s_own_clock_do_not_interrupt, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_interrupt_comes_on_the_event_behind_the_overflow, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(test_events_of_the_overflow_s_own_clock_do_not_interrupt, setup,
+		teardown),
 		cmocka_unit_test_setup_teardown(test_an_interrupt_on_a_signal_waits_for_the_next_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cycles_interrupt_one_cycle_behind_the_overflow, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_overflow_is_sticky_until_software_clears_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clearing_the_flag_takes_a_waiting_interrupt_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_a_filter_changed_in_a_handler_holds_from_there_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_filter_changed_in_a_handler_holds_from_there_on, setup,
+		teardown),
 		cmocka_unit_test_setup_teardown(test_without_a_pmi_bit_there_is_no_interrupt, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_pmi_masks_the_local_apic_s_entry, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_force_ovf_makes_every_increment_an_overflow, setup, teardown),
@@ -474,7 +485,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_counter_starts_when_its_partner_overflows, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_extended_cascades_start_from_16_and_17, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_cascaded_counter_interrupts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_clearing_cascade_or_the_partner_s_overflow_stops_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clearing_cascade_or_the_partner_s_overflow_stops_it, setup,
+		teardown),
 		cmocka_unit_test_setup_teardown(test_one_counter_may_start_two, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_manual_s_extended_cascade_example_works, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_results_do_not_depend_on_batches, setup, teardown),

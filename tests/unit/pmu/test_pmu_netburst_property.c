@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * NetBurst's counters against a naive machine: random streams of two threads, random ESCRs and CCCRs; every cycle of every counter by definition,
- * straight from the manual's order of qualification.  Tags and interrupts are tested elsewhere.
+ * NetBurst's counters against a naive machine: random streams of two threads, random ESCRs and CCCRs; every
+ * cycle of every counter by definition, straight from the manual's order of qualification. Tags and interrupts
+ * are tested elsewhere.
  */
 #include "netburst_fixture.h"
 
@@ -111,7 +112,8 @@ static bool usable(const struct pmu_row *row)
 
 static bool clashes(const struct setting *a, const struct setting *b)
 {
-	return spmu_netburst_escr(model, a->n, a->row->public.escr_select) == spmu_netburst_escr(model, b->n, b->row->public.escr_select);
+	return spmu_netburst_escr(model, a->n, a->row->public.escr_select) == spmu_netburst_escr(model, b->n,
+		b->row->public.escr_select);
 }
 
 static unsigned one_run(uint64_t seed)
@@ -126,12 +128,15 @@ static unsigned one_run(uint64_t seed)
 	cycles = top + 10;
 	struct spmu *p = netburst_pmu(model, NULL);
 	for (unsigned n = 0; n < 18; n++) {
-		struct setting t = { .n = n, .row = &model->row[draw(&seed, model->rows)], .who = (uint32_t)draw(&seed, 16) };
+		struct setting t = { .n = n, .row = &model->row[draw(&seed, model->rows)], .who = (uint32_t)draw(&seed,
+			16) };
 		while (!(t.row->public.pmc_mask >> n & 1) || !usable(t.row))
 			t.row = &model->row[draw(&seed, model->rows)];
-		t.cccr = SPMU_CCCR_ENABLE | SPMU_CCCR_SELECT(t.row->public.escr_select) | SPMU_CCCR_ACTIVE(draw(&seed, 3) ? 3 : draw(&seed, 4));
+		t.cccr = SPMU_CCCR_ENABLE | SPMU_CCCR_SELECT(t.row->public.escr_select) | SPMU_CCCR_ACTIVE(draw(&seed,
+			3) ? 3 : draw(&seed, 4));
 		if (draw(&seed, 2))
-			t.cccr |= SPMU_CCCR_COMPARE | SPMU_CCCR_THRESHOLD(draw(&seed, 4)) | (uint32_t)draw(&seed, 2) << 19 | (uint32_t)draw(&seed, 2) << 24;
+			t.cccr |= SPMU_CCCR_COMPARE | SPMU_CCCR_THRESHOLD(draw(&seed, 4)) | (uint32_t)draw(&seed,
+				2) << 19 | (uint32_t)draw(&seed, 2) << 24;
 		bool clash = false;
 		for (unsigned k = 0; k < sets; k++)
 			clash |= clashes(&t, &set[k]);
@@ -147,7 +152,8 @@ static unsigned one_run(uint64_t seed)
 	struct setting *from = NULL, *to = NULL;
 	for (unsigned a = 0; a < sets && !to; a++)
 		for (unsigned b = 0; b < sets && !to; b++)
-			if (set[b].n < 16 && (set[b].n ^ 2) == set[a].n && set[a].cccr & set[b].cccr & SPMU_CCCR_COMPARE) {
+			if (set[b].n < 16 && (set[b].n ^ 2) == set[a].n &&
+				set[a].cccr & set[b].cccr & SPMU_CCCR_COMPARE) {
 				from = &set[a];
 				to = &set[b];
 			}
@@ -178,9 +184,12 @@ static unsigned one_run(uint64_t seed)
 		if (t->skip || (t == to && from->skip))
 			continue;
 		checked++;
-		if (nb_count(p, t->n) != (sum & NB_MASK) || !!(fixture_read(p, NB_CCCR(t->n)) & SPMU_CCCR_OVF) != wrapped)
-			fail_msg("seed %llu: %s on counter %u, bits %x, CCCR %x: %llx, not %llx", (unsigned long long)seed, t->row->public.name, t->n,
-				t->who, t->cccr, (unsigned long long)nb_count(p, t->n), (unsigned long long)(sum & NB_MASK));
+		if (nb_count(p, t->n) != (sum & NB_MASK) ||
+			!!(fixture_read(p, NB_CCCR(t->n)) & SPMU_CCCR_OVF) != wrapped)
+			fail_msg("seed %llu: %s on counter %u, bits %x, CCCR %x: %llx, not %llx",
+				(unsigned long long)seed, t->row->public.name, t->n,
+				t->who, t->cccr, (unsigned long long)nb_count(p, t->n),
+				(unsigned long long)(sum & NB_MASK));
 	}
 	spmu_destroy(p);
 	return checked;

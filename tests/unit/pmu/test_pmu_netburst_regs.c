@@ -39,7 +39,8 @@ static void test_everything_is_0_after_reset(void **state)
 
 static void test_msrs_between_the_escrs_do_not_exist(void **state)
 {
-	static const uint32_t none[] = { 0x2ff, 0x312, 0x35f, 0x372, 0x39f, 0x3bf, 0x3c6, 0x3c7, 0x3ce, 0x3df, 0x3e2, 0x3ef, 0x3f3, 0xc1, 0x186, 0x38f };
+	static const uint32_t none[] = { 0x2ff, 0x312, 0x35f, 0x372, 0x39f, 0x3bf, 0x3c6, 0x3c7, 0x3ce, 0x3df, 0x3e2,
+		0x3ef, 0x3f3, 0xc1, 0x186, 0x38f };
 	(void)state;
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
 		uint64_t v;
@@ -90,7 +91,8 @@ static void test_extended_cascade_bits_exist_from_model_2_on(void **state)
 		struct spmu *q = netburst_pmu(m, NULL);
 		bool has = number == 2 || number == 3 || number == 4 || number == 6;
 		for (unsigned n = 12; n < 18; n++)
-			assert_int_equal(spmu_wrmsr(q, NB_CCCR(n), 0x800), has && n != 13 && n != 14 ? SPMU_OK : SPMU_GP);
+			assert_int_equal(spmu_wrmsr(q, NB_CCCR(n), 0x800), has && n != 13 && n != 14 ? SPMU_OK
+				: SPMU_GP);
 		uint64_t v;
 		assert_int_equal(spmu_rdmsr(q, MSR_IQ_ESCR0, &v), number < 3 ? SPMU_OK : SPMU_ENOMSR);
 		spmu_destroy(q);
@@ -145,7 +147,8 @@ static void test_rdpmc_reads_counters_0_to_17_whole_or_fast(void **state)
 
 static void test_rdpmc_faults_on_bad_indices_and_without_pce(void **state)
 {
-	static const uint32_t bad[] = { 18, 19, 25, 26, 0x100, 0x40000000, 0x40000001, 0x80000012, 0xffffffff, 0x20000000 };
+	static const uint32_t bad[] = { 18, 19, 25, 26, 0x100, 0x40000000, 0x40000001, 0x80000012, 0xffffffff,
+		0x20000000 };
 	(void)state;
 	uint64_t v = 77;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

@@ -30,13 +30,19 @@ static bool in(const char *const *list, const char *name)
 	return false;
 }
 
-/* Names that libpfm4 lacks: metrics of the manual's tagging tables, a spelling of its own (mispred_branch_retired), events it left out. */
-static const char *const lacking[] = { "memory_loads", "memory_stores", "packed_SP_retired", "packed_DP_retired", "scalar_SP_retired",
-	"scalar_DP_retired", "X87_FP_retired", "x87_SIMD_moves_uop.ALLP0", "x87_SIMD_moves_uop.ALLP2", "uop_type.TAGLOADS", "uop_type.TAGSTORES",
+/* Names that libpfm4 lacks: metrics of the manual's tagging tables, a
+ * spelling of its own (mispred_branch_retired), events it left out. */
+static const char *const lacking[] = { "memory_loads", "memory_stores", "packed_SP_retired", "packed_DP_retired",
+	"scalar_SP_retired",
+	"scalar_DP_retired", "X87_FP_retired", "x87_SIMD_moves_uop.ALLP0", "x87_SIMD_moves_uop.ALLP2",
+	"uop_type.TAGLOADS", "uop_type.TAGSTORES",
 	"mispred_branch_retired.NBOGUS", NULL };
-/* libpfm4 4.13 gives BIT5 and BIT6 of b2b_cycles the code of BIT4; its virtual masks of replay_event leave the ESCR's mask empty. */
-static const char *const different[] = { "b2b_cycles.BIT5", "b2b_cycles.BIT6", "replay_event.L1_LD_MISS", "replay_event.L2_LD_MISS",
-	"replay_event.DTLB_LD_MISS", "replay_event.DTLB_ST_MISS", "replay_event.DTLB_ALL_MISS", "replay_event.BR_MSP", "replay_event.MOB_LD_REPLAY",
+/* libpfm4 4.13 gives BIT5 and BIT6 of b2b_cycles the code of BIT4; its
+ * virtual masks of replay_event leave the ESCR's mask empty. */
+static const char *const different[] = { "b2b_cycles.BIT5", "b2b_cycles.BIT6", "replay_event.L1_LD_MISS",
+	"replay_event.L2_LD_MISS",
+	"replay_event.DTLB_LD_MISS", "replay_event.DTLB_ST_MISS", "replay_event.DTLB_ALL_MISS", "replay_event.BR_MSP",
+	"replay_event.MOB_LD_REPLAY",
 	"replay_event.SP_LD_RET", "replay_event.SP_ST_RET", NULL };
 
 static void check(const char *table, const char *pmu)
@@ -49,13 +55,16 @@ static void check(const char *table, const char *pmu)
 		modelled += !(e->flags & SPMU_EVENT_NOT_MODELLED);
 		refused += !!(e->flags & SPMU_EVENT_NOT_MODELLED);
 		if (encode(pmu, e->name, &escr, &cccr) == in(lacking, e->name))
-			fail_msg("%s: libpfm4 (%s) %s it", e->name, pmu, in(lacking, e->name) ? "knows" : "does not know");
+			fail_msg("%s: libpfm4 (%s) %s it", e->name, pmu, in(lacking, e->name) ? "knows"
+				: "does not know");
 		if (in(lacking, e->name))
 			continue;
 		known++;
-		bool differs = e->event != (escr >> 25 & 63) || e->escr_select != (cccr >> 13 & 7) || e->umask != (escr >> 9 & 0xffff);
+		bool differs = e->event != (escr >> 25 & 63) || e->escr_select != (cccr >> 13 & 7) ||
+			e->umask != (escr >> 9 & 0xffff);
 		if (differs != in(different, e->name))
-			fail_msg("%s: event %x select %u mask %x, libpfm4 %x %x", e->name, e->event, e->escr_select, e->umask, escr, cccr);
+			fail_msg("%s: event %x select %u mask %x, libpfm4 %x %x", e->name, e->event, e->escr_select,
+				e->umask, escr, cccr);
 	}
 	print_message("%s: %u modelled, %u refused, %u known to libpfm4\n", table, modelled, refused, known);
 	assert_true(modelled >= 70);
@@ -78,7 +87,8 @@ static void test_every_mask_bit_of_libpfm4_is_a_row(void **state)
 	for (unsigned t = 0; t < 2; t++) {
 		struct spmu_model *m = fixture_model(tables[t]);
 		pfm_pmu_info_t pmu = { .size = sizeof pmu };
-		assert_int_equal(pfm_get_pmu_info(t ? PFM_PMU_INTEL_NETBURST_P : PFM_PMU_INTEL_NETBURST, &pmu), PFM_SUCCESS);
+		assert_int_equal(pfm_get_pmu_info(t ? PFM_PMU_INTEL_NETBURST_P : PFM_PMU_INTEL_NETBURST, &pmu),
+			PFM_SUCCESS);
 		unsigned events = 0;
 		for (int i = pmu.first_event; i != -1; i = pfm_get_event_next(i)) {
 			pfm_event_info_t e = { .size = sizeof e };
@@ -110,11 +120,12 @@ static void test_there_are_46_events(void **state)
 		for (size_t i = 0; i < m->rows; i++) {
 			bool seen = false;
 			for (size_t k = 0; k < i; k++)
-				seen |= m->row[k].public.event == m->row[i].public.event && m->row[k].public.escr[0] == m->row[i].public.escr[0] &&
+				seen |= m->row[k].public.event == m->row[i].public.event &&
+					m->row[k].public.escr[0] == m->row[i].public.escr[0] &&
 					m->row[k].public.escr_select == m->row[i].public.escr_select;
 			n += !seen;
 		}
-		assert_int_equal(n, t ? 47 : 46);	/* with x87_SIMD_moves_uop; instr_completed only from model 3 on */
+		assert_int_equal(n, t ? 47 : 46); /* with x87_SIMD_moves_uop; instr_completed only from model 3 on */
 		spmu_model_free(m);
 	}
 }
@@ -156,14 +167,20 @@ static void test_rows_agree_with_the_wiring(void **state)
 static void test_the_wiring_is_that_of_table_18_63(void **state)
 {
 	static const struct { uint16_t escr; uint8_t select; const char *counters; } table[] = {
-		{ 0x3a0, 7, "0 1" }, { 0x3a1, 7, "2 3" }, { 0x3a2, 6, "0 1" }, { 0x3a3, 6, "2 3" }, { 0x3aa, 2, "0 1" }, { 0x3ab, 2, "2 3" },
-		{ 0x3ac, 4, "0 1" }, { 0x3ad, 4, "2 3" }, { 0x3b2, 0, "0 1" }, { 0x3b3, 0, "2 3" }, { 0x3b4, 1, "0 1" }, { 0x3b5, 1, "2 3" },
+		{ 0x3a0, 7, "0 1" }, { 0x3a1, 7, "2 3" }, { 0x3a2, 6, "0 1" }, { 0x3a3, 6, "2 3" }, { 0x3aa, 2, "0 1" },
+		{ 0x3ab, 2, "2 3" },
+		{ 0x3ac, 4, "0 1" }, { 0x3ad, 4, "2 3" }, { 0x3b2, 0, "0 1" }, { 0x3b3, 0, "2 3" }, { 0x3b4, 1, "0 1" },
+		{ 0x3b5, 1, "2 3" },
 		{ 0x3b6, 3, "0 1" }, { 0x3b7, 3, "2 3" }, { 0x3c8, 5, "0 1" }, { 0x3c9, 5, "2 3" },
-		{ 0x3c0, 0, "4 5" }, { 0x3c1, 0, "6 7" }, { 0x3c4, 1, "4 5" }, { 0x3c5, 1, "6 7" }, { 0x3c2, 2, "4 5" }, { 0x3c3, 2, "6 7" },
-		{ 0x3a6, 0, "8 9" }, { 0x3a7, 0, "10 11" }, { 0x3a4, 1, "8 9" }, { 0x3a5, 1, "10 11" }, { 0x3ae, 2, "8 9" }, { 0x3af, 2, "10 11" },
+		{ 0x3c0, 0, "4 5" }, { 0x3c1, 0, "6 7" }, { 0x3c4, 1, "4 5" }, { 0x3c5, 1, "6 7" }, { 0x3c2, 2, "4 5" },
+		{ 0x3c3, 2, "6 7" },
+		{ 0x3a6, 0, "8 9" }, { 0x3a7, 0, "10 11" }, { 0x3a4, 1, "8 9" }, { 0x3a5, 1, "10 11" },
+		{ 0x3ae, 2, "8 9" }, { 0x3af, 2, "10 11" },
 		{ 0x3b0, 3, "8 9" }, { 0x3b1, 3, "10 11" }, { 0x3a8, 5, "8 9" }, { 0x3a9, 5, "10 11" },
-		{ 0x3ba, 0, "12 13 16" }, { 0x3bb, 0, "14 15 17" }, { 0x3ca, 1, "12 13 16" }, { 0x3cb, 1, "14 15 17" }, { 0x3bc, 2, "12 13 16" },
-		{ 0x3bd, 2, "14 15 17" }, { 0x3be, 3, "12 13 16" }, { 0x3b8, 4, "12 13 16" }, { 0x3b9, 4, "14 15 17" }, { 0x3cc, 5, "12 13 16" },
+		{ 0x3ba, 0, "12 13 16" }, { 0x3bb, 0, "14 15 17" }, { 0x3ca, 1, "12 13 16" }, { 0x3cb, 1, "14 15 17" },
+		{ 0x3bc, 2, "12 13 16" },
+		{ 0x3bd, 2, "14 15 17" }, { 0x3be, 3, "12 13 16" }, { 0x3b8, 4, "12 13 16" }, { 0x3b9, 4, "14 15 17" },
+		{ 0x3cc, 5, "12 13 16" },
 		{ 0x3cd, 5, "14 15 17" }, { 0x3e0, 6, "12 13 16" }, { 0x3e1, 6, "14 15 17" },
 	};
 	(void)state;
@@ -204,8 +221,10 @@ static void test_every_mask_fits_an_expression(void **state)
 		for (size_t i = 0; i < m->rows; i++) {
 			unsigned terms = 0;
 			for (size_t k = 0; k < m->rows; k++)
-				if (m->row[k].public.event == m->row[i].public.event && m->row[k].public.escr[0] == m->row[i].public.escr[0] &&
-				    __builtin_popcount(m->row[k].public.umask) == 1 && !*m->row[k].public.upstream && !m->row[k].public.replay_enable &&
+				if (m->row[k].public.event == m->row[i].public.event &&
+					m->row[k].public.escr[0] == m->row[i].public.escr[0] &&
+				    __builtin_popcount(m->row[k].public.umask) == 1 && !*m->row[k].public.upstream &&
+				    !m->row[k].public.replay_enable &&
 				    !(m->row[k].public.flags & SPMU_EVENT_DEPRECATED))
 					terms += m->row[k].expr.terms;
 			assert_true(terms <= PMU_MAX_TERMS);
@@ -236,10 +255,13 @@ static void test_perfs_generic_events_are_those_of_linux(void **state)
 {
 	static const struct { const char *alias, *name; } table[] = {
 		{ "cycles", "global_power_events.RUNNING" }, { "instructions", "instr_retired.NBOGUSNTAG:BOGUSNTAG" },
-		{ "branches", "retired_branch_type.CONDITIONAL:CALL:RETURN:INDIRECT" }, { "branch-misses", "mispred_branch_retired.NBOGUS" },
-		{ "bus-cycles", "FSB_data_activity.DRDY_DRV:DRDY_OWN" }, { "L1-dcache-load-misses", "replay_event.L1_LD_MISS" },
+		{ "branches", "retired_branch_type.CONDITIONAL:CALL:RETURN:INDIRECT" }, { "branch-misses",
+		"mispred_branch_retired.NBOGUS" },
+		{ "bus-cycles", "FSB_data_activity.DRDY_DRV:DRDY_OWN" }, { "L1-dcache-load-misses",
+		"replay_event.L1_LD_MISS" },
 		{ "LLC-load-misses", "replay_event.L2_LD_MISS" }, { "dTLB-load-misses", "replay_event.DTLB_LD_MISS" },
-		{ "dTLB-store-misses", "replay_event.DTLB_ST_MISS" }, { "iTLB-loads", "ITLB_reference.HIT" }, { "iTLB-load-misses", "ITLB_reference.MISS" },
+		{ "dTLB-store-misses", "replay_event.DTLB_ST_MISS" }, { "iTLB-loads", "ITLB_reference.HIT" },
+		{ "iTLB-load-misses", "ITLB_reference.MISS" },
 	};
 	(void)state;
 	struct spmu_model *m = fixture_model("netburst");

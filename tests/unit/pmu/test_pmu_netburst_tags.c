@@ -26,7 +26,8 @@ static int teardown(void **state)
 
 static void tag(struct spmu *q, uint32_t msr, const char *event, uint32_t value)
 {
-	nb_write(q, msr, nb_escr(fixture_event(model, event), ALL_CLASSES) | SPMU_ESCR_TAG_ENABLE | SPMU_ESCR_TAG(value));
+	nb_write(q, msr, nb_escr(fixture_event(model, event), ALL_CLASSES) | SPMU_ESCR_TAG_ENABLE |
+		SPMU_ESCR_TAG(value));
 }
 
 /* Keeps the FLAME block awake, so that its ESCRs tag. */
@@ -35,24 +36,28 @@ static void wake(struct spmu *q, unsigned n)
 	nb_write(q, NB_CCCR(n), SPMU_CCCR_ENABLE | SPMU_CCCR_ACTIVE(3));
 }
 
-/* 5 loads (one squashed), 3 stores, 4 packed and 2 scalar uops (one of each squashed), a locked load, a return that loads, 2 others. */
+/* 5 loads (one squashed), 3 stores, 4 packed and 2 scalar uops (one of each
+ * squashed), a locked load, a return that loads, 2 others. */
 static void mixture(void)
 {
 	uint64_t at = 100;
 	for (unsigned i = 0; i < 4; i++)
-		stream_inst(&s, 1, SPMU_IS(LOAD), i == 0 ? SPMU_DID(L1D_MISS) | SPMU_DID(L2_MISS) | SPMU_DID(DTLB_MISS) :
+		stream_inst(&s, 1, SPMU_IS(LOAD), i == 0 ? SPMU_DID(L1D_MISS) | SPMU_DID(L2_MISS) |
+			SPMU_DID(DTLB_MISS) :
 			i == 1 ? SPMU_DID(LFB_HIT) : i == 2 ? SPMU_DID(SPLIT_LINE) : SPMU_DID(FORWARD_BLOCKED), at++);
 	stream_squashed(&s, SPMU_IS(LOAD), at);
 	s.r[s.n - 1].did |= SPMU_DID(L1D_MISS);
 	for (unsigned i = 0; i < 3; i++)
-		stream_inst(&s, 2, SPMU_IS(STORE_ADDR), i == 0 ? SPMU_DID(DTLB_MISS) : i == 1 ? SPMU_DID(SPLIT_LINE) : 0, at++);
+		stream_inst(&s, 2, SPMU_IS(STORE_ADDR), i == 0 ? SPMU_DID(DTLB_MISS) : i == 1 ? SPMU_DID(SPLIT_LINE)
+			: 0, at++);
 	for (unsigned i = 0; i < 3; i++)
 		stream_inst(&s, 3, SPMU_IS(FP_128_DOUBLE), 0, at++);
 	stream_squashed(&s, SPMU_IS(FP_128_DOUBLE), at);
 	stream_inst(&s, 4, SPMU_IS(FP_SCALAR_DOUBLE), 0, at++);
 	stream_squashed(&s, SPMU_IS(FP_SCALAR_DOUBLE), at);
 	stream_inst(&s, 5, SPMU_IS(LOAD) | SPMU_IS(LOCK), SPMU_DID(L1D_MISS), at++);
-	stream_inst(&s, 6, SPMU_IS(LOAD) | SPMU_IS(RET) | SPMU_IS(BRANCH), SPMU_DID(L1D_MISS) | SPMU_DID(MISPREDICTED), at++);
+	stream_inst(&s, 6, SPMU_IS(LOAD) | SPMU_IS(RET) | SPMU_IS(BRANCH), SPMU_DID(L1D_MISS) | SPMU_DID(MISPREDICTED),
+		at++);
 	stream_inst(&s, 7, SPMU_IS(BRANCH), SPMU_DID(MISPREDICTED) | SPMU_DID(TAKEN), at++);
 	stream_inst(&s, 8, 0, 0, at++);
 	stream_cycles(&s, 0, 3, 0, at);
@@ -105,7 +110,8 @@ static void test_an_escr_s_privilege_bits_qualify_tags(void **state)
 	stream_inst(&s, 1, SPMU_IS(LOAD), 0, 10);
 	stream_inst(&s, 2, SPMU_IS(LOAD), 0, 11)->cpl = 0;
 	stream_inst(&s, 3, SPMU_IS(LOAD), 0, 12)->cpl = 0;
-	nb_write(p, MSR_RAT_ESCR0, nb_escr(fixture_event(model, "uop_type.TAGLOADS"), SPMU_ESCR_T0_OS) | SPMU_ESCR_TAG_ENABLE);
+	nb_write(p, MSR_RAT_ESCR0, nb_escr(fixture_event(model, "uop_type.TAGLOADS"), SPMU_ESCR_T0_OS) |
+		SPMU_ESCR_TAG_ENABLE);
 	nb_program(p, 12, "front_end_event.NBOGUS", T0, 0);
 	stream_send_all(&s, p);
 	assert_int_equal(nb_count(p, 12), 2);
@@ -164,8 +170,10 @@ static void test_tags_need_an_enabled_counter_of_the_escr_s_block(void **state)
 
 static void test_replay_tags_count_the_metrics_of_the_manual(void **state)
 {
-	static const struct { const char *event; uint64_t count; const char *upstream; uint32_t msr; unsigned awake; } table[] = {
-		{ "replay_event.L1_LD_MISS", 2, NULL, 0, 0 },	/* a missing load, and one that finds the line on its way */
+	static const struct { const char *event; uint64_t count; const char *upstream; uint32_t msr; unsigned awake;
+		} table[] = {
+		/* a missing load, and one that finds the line on its way */
+		{ "replay_event.L1_LD_MISS", 2, NULL, 0, 0 },
 		{ "replay_event.L2_LD_MISS", 1, NULL, 0, 0 },
 		{ "replay_event.DTLB_LD_MISS", 1, NULL, 0, 0 },
 		{ "replay_event.DTLB_ST_MISS", 1, NULL, 0, 0 },
@@ -186,7 +194,8 @@ static void test_replay_tags_count_the_metrics_of_the_manual(void **state)
 			nb_write(q, MSR_PEBS_MATRIX_VERT, e->replay_matrix);
 			if (table[i].upstream && with == 2) {
 				assert_string_equal(e->upstream, table[i].upstream);
-				nb_write(q, table[i].msr, nb_escr(fixture_event(model, table[i].upstream), ALL_CLASSES));
+				nb_write(q, table[i].msr, nb_escr(fixture_event(model, table[i].upstream),
+					ALL_CLASSES));
 				wake(q, table[i].awake);
 			}
 			nb_program(q, 12, table[i].event, T0, 0);
@@ -201,8 +210,10 @@ static void test_replay_tags_count_the_metrics_of_the_manual(void **state)
 static void test_a_replay_metric_needs_all_of_its_bits(void **state)
 {
 	static const struct { uint32_t enable, matrix, mob; uint64_t count; } table[] = {
-		{ 0x18000, 0x10, 0, 1 }, { 0x8000, 0x10, 0, 0 }, { 0x10000, 0x10, 0, 0 }, { 0x18000, 3, 0, 0 }, { 1, 0x10, 0, 0 }, { 1, 2, 0, 0 },
-		{ 4, 0x10, 0, 0 }, { 0x200, 1, 0x30, 1 }, { 0x200, 1, 0x10, 0 }, { 0x200, 1, 0x20, 0 }, { 0x200, 2, 0x30, 0 },
+		{ 0x18000, 0x10, 0, 1 }, { 0x8000, 0x10, 0, 0 }, { 0x10000, 0x10, 0, 0 }, { 0x18000, 3, 0, 0 },
+		{ 1, 0x10, 0, 0 }, { 1, 2, 0, 0 },
+		{ 4, 0x10, 0, 0 }, { 0x200, 1, 0x30, 1 }, { 0x200, 1, 0x10, 0 }, { 0x200, 1, 0x20, 0 },
+		{ 0x200, 2, 0x30, 0 },
 	};
 	(void)state;
 	mixture();
@@ -216,7 +227,8 @@ static void test_a_replay_metric_needs_all_of_its_bits(void **state)
 		nb_program(q, 12, "replay_event.NBOGUS", T0, 0);
 		stream_send_all(&s, q);
 		if (nb_count(q, 12) != table[i].count)
-			fail_msg("enable %x matrix %x mob %x: %llu", table[i].enable, table[i].matrix, table[i].mob, (unsigned long long)nb_count(q, 12));
+			fail_msg("enable %x matrix %x mob %x: %llu", table[i].enable, table[i].matrix, table[i].mob,
+				(unsigned long long)nb_count(q, 12));
 		spmu_destroy(q);
 	}
 }
@@ -241,7 +253,8 @@ static void test_execution_tags_go_to_both_threads(void **state)
 		r->hw_thread = i & 1;
 		r->cpl = i & 2 ? 0 : 3;
 	}
-	nb_write(p, MSR_FIRM_ESCR0, nb_escr(fixture_event(model, "x87_FP_uop.ALL"), SPMU_ESCR_T0_USR) | SPMU_ESCR_TAG_ENABLE | SPMU_ESCR_TAG(1));
+	nb_write(p, MSR_FIRM_ESCR0, nb_escr(fixture_event(model, "x87_FP_uop.ALL"), SPMU_ESCR_T0_USR) |
+		SPMU_ESCR_TAG_ENABLE | SPMU_ESCR_TAG(1));
 	wake(p, 8);
 	nb_program(p, 12, "execution_event.NBOGUS0", ALL_CLASSES, 0);
 	stream_send_all(&s, p);
@@ -359,9 +372,12 @@ static void test_a_batch_that_is_too_large_is_counted_all_the_same(void **state)
 	enum { N = 5 * SPMU_BATCH_MAX + 7 };
 	struct spmu_record *r = calloc(N, sizeof *r);
 	for (uint32_t i = 0; i < N; i++)
-		r[i] = (struct spmu_record){ .cpl = 3, .is = SPMU_IS(LOAD) | SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END), .did = SPMU_DID(RETIRED),
-			.fetch = i, .alloc = i + 1, .ready = i + 2, .dispatch = i + 3, .complete = i + 4, .retire = i + 5 };
-	const struct spmu_batch b = { .count = N, .instructions = N, .user_only = 1, .is_last = 1, .watermark = N + 10, .records = r };
+		r[i] = (struct spmu_record){ .cpl = 3, .is = SPMU_IS(LOAD) | SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END),
+			.did = SPMU_DID(RETIRED),
+			.fetch = i, .alloc = i + 1, .ready = i + 2, .dispatch = i + 3, .complete = i + 4,
+			.retire = i + 5 };
+	const struct spmu_batch b = { .count = N, .instructions = N, .user_only = 1, .is_last = 1, .watermark = N + 10,
+		.records = r };
 	tag(p, MSR_RAT_ESCR0, "uop_type.TAGLOADS", 1);
 	nb_program(p, 12, "front_end_event.NBOGUS", T0, 0);
 	nb_program(p, 14, "instr_retired.NBOGUSTAG", T0, 0);
@@ -396,7 +412,8 @@ static int guest_write(void *context, uint64_t address, const void *from, size_t
 }
 
 /* RAX is the address that `mov (%eax),%eax` reads: known only before it. */
-static int guest_registers(void *context, const struct spmu_batch *b, uint32_t record, bool before, struct spmu_registers *out)
+static int guest_registers(void *context, const struct spmu_batch *b, uint32_t record, bool before,
+	struct spmu_registers *out)
 {
 	struct guest *g = context;
 	memset(out, 0, sizeof *out);
@@ -432,13 +449,15 @@ static void test_pebs_records_the_missing_loads(void **state)
 {
 	(void)state;
 	struct guest g = { .pmis = 0 };
-	const struct spmu_host host = { .context = &g, .read_memory = guest_read, .write_memory = guest_write, .registers = guest_registers,
+	const struct spmu_host host = { .context = &g, .read_memory = guest_read, .write_memory = guest_write,
+		.registers = guest_registers,
 		.pmi = guest_pmi };
 	struct spmu *q = netburst_pmu(model, &host);
 	const struct spmu_event *e = fixture_event(model, "replay_event.L1_LD_MISS");
 	for (unsigned i = 0; i < 400; i++) {
 		bool load = i % 4 == 0;
-		stream_inst(&s, 0x8048400 + i % 4, load ? SPMU_IS(LOAD) : 0, load ? SPMU_DID(L1D_MISS) : 0, 50 + i)->addr = 0x10000 + 0x2000 * (i / 4 % 8);
+		stream_inst(&s, 0x8048400 + i % 4, load ? SPMU_IS(LOAD) : 0, load ? SPMU_DID(L1D_MISS) : 0,
+			50 + i)->addr = 0x10000 + 0x2000 * (i / 4 % 8);
 	}
 	area(&g, 20, 5, (uint64_t)-9);
 	nb_write(q, MSR_IA32_DS_AREA, 0x1000);
@@ -463,9 +482,12 @@ static void test_pebs_needs_its_enable_bit_its_counter_and_a_tagged_event(void *
 {
 	static const struct { unsigned counter; uint32_t enable; const char *event; unsigned records; } table[] = {
 		{ 16, SPMU_PEBS_MY_THREAD, "front_end_event.NBOGUS", 1 }, { 16, 0, "front_end_event.NBOGUS", 0 },
-		{ 16, SPMU_PEBS_UOP_TAG, "front_end_event.NBOGUS", 0 }, { 16, SPMU_PEBS_OTHER_THREAD, "front_end_event.NBOGUS", 0 },
-		{ 17, SPMU_PEBS_OTHER_THREAD, "front_end_event.NBOGUS", 1 }, { 17, SPMU_PEBS_MY_THREAD, "front_end_event.NBOGUS", 0 },
-		{ 12, SPMU_PEBS_MY_THREAD, "front_end_event.NBOGUS", 0 }, { 16, SPMU_PEBS_MY_THREAD, "branch_retired.MMTP", 0 },
+		{ 16, SPMU_PEBS_UOP_TAG, "front_end_event.NBOGUS", 0 }, { 16, SPMU_PEBS_OTHER_THREAD,
+		"front_end_event.NBOGUS", 0 },
+		{ 17, SPMU_PEBS_OTHER_THREAD, "front_end_event.NBOGUS", 1 }, { 17, SPMU_PEBS_MY_THREAD,
+		"front_end_event.NBOGUS", 0 },
+		{ 12, SPMU_PEBS_MY_THREAD, "front_end_event.NBOGUS", 0 }, { 16, SPMU_PEBS_MY_THREAD,
+		"branch_retired.MMTP", 0 },
 		{ 16, SPMU_PEBS_MY_THREAD, "uops_retired.NBOGUS", 0 },
 	};
 	(void)state;
@@ -473,7 +495,8 @@ static void test_pebs_needs_its_enable_bit_its_counter_and_a_tagged_event(void *
 		stream_inst(&s, 0x400 + i, SPMU_IS(LOAD) | SPMU_IS(BRANCH), SPMU_DID(TAKEN), 50 + i);
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct guest g = { .pmis = 0 };
-		const struct spmu_host host = { .context = &g, .read_memory = guest_read, .write_memory = guest_write, .registers = guest_registers };
+		const struct spmu_host host = { .context = &g, .read_memory = guest_read, .write_memory = guest_write,
+			.registers = guest_registers };
 		struct spmu *q = netburst_pmu(model, &host);
 		area(&g, 20, 20, (uint64_t)-1000);
 		nb_write(q, MSR_IA32_DS_AREA, 0x1000);
@@ -483,7 +506,8 @@ static void test_pebs_needs_its_enable_bit_its_counter_and_a_tagged_event(void *
 		nb_program(q, table[i].counter, table[i].event, T0, 0);
 		stream_send_all(&s, q);
 		if ((word(&g, 0x1014) - 0x2000) / 40 != table[i].records)
-			fail_msg("%s on %u with %x: index %x", table[i].event, table[i].counter, table[i].enable, word(&g, 0x1014));
+			fail_msg("%s on %u with %x: index %x", table[i].event, table[i].counter, table[i].enable,
+				word(&g, 0x1014));
 		if (table[i].records)
 			assert_int_equal(word(&g, 0x2004), 0x409);
 		spmu_destroy(q);
@@ -495,7 +519,8 @@ static void test_pebs_finds_the_uop_when_only_the_cycle_is_known(void **state)
 {
 	(void)state;
 	struct guest g = { .pmis = 0 };
-	const struct spmu_host host = { .context = &g, .read_memory = guest_read, .write_memory = guest_write, .registers = guest_registers };
+	const struct spmu_host host = { .context = &g, .read_memory = guest_read, .write_memory = guest_write,
+		.registers = guest_registers };
 	struct spmu *q = netburst_pmu(model, &host);
 	for (unsigned i = 0; i < 60; i++)
 		stream_inst(&s, 0x400 + i, i % 3 == 1 ? SPMU_IS(LOAD) : 0, 0, 50 + i / 3);
@@ -526,14 +551,17 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_replay_metric_needs_all_of_its_bits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_far_transfers_cannot_be_tagged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_execution_tags_go_to_both_threads, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_an_instruction_that_does_not_end_passes_no_tag_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_an_instruction_that_does_not_end_passes_no_tag_on, setup,
+		teardown),
 		cmocka_unit_test_setup_teardown(test_bogus_replays_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_instructions_are_split_by_tag, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_two_threads_instructions_do_not_mix_their_tags, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_saved_state_goes_on_in_another_pmu, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_a_batch_that_is_too_large_is_counted_all_the_same, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_batch_that_is_too_large_is_counted_all_the_same, setup,
+		teardown),
 		cmocka_unit_test_setup_teardown(test_pebs_records_the_missing_loads, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_pebs_needs_its_enable_bit_its_counter_and_a_tagged_event, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pebs_needs_its_enable_bit_its_counter_and_a_tagged_event, setup,
+		teardown),
 		cmocka_unit_test_setup_teardown(test_pebs_finds_the_uop_when_only_the_cycle_is_known, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,8 @@ static void check(const char *name, const struct row *rows, size_t n)
 		assert_int_equal(spmu_create(&p, m, NULL), SPMU_OK);
 		int got = spmu_wrmsr(p, rows[i].msr, rows[i].value);
 		if (got != rows[i].outcome)
-			fail_msg("%s row %zu: WRMSR %x, %llx: %d, expected %d", name, i, rows[i].msr, (unsigned long long)rows[i].value, got,
+			fail_msg("%s row %zu: WRMSR %x, %llx: %d, expected %d", name, i, rows[i].msr,
+				(unsigned long long)rows[i].value, got,
 				rows[i].outcome);
 		uint64_t v = 0;
 		if (got == SPMU_ENOMSR) {
@@ -32,15 +33,22 @@ static void test_p6_registers_take_or_fault(void **state)
 {
 	(void)state;
 	static const struct row rows[] = {
-		{ MSR_P6_PERFEVTSEL0, 0x00430079, SPMU_OK, 0x00430079 }, { MSR_P6_PERFEVTSEL0, 0xffdfffff, SPMU_OK, 0xffdfffff },
-		{ MSR_P6_PERFEVTSEL1, 0x00030079, SPMU_OK, 0x00030079 }, { MSR_P6_PERFEVTSEL1, 0xff9fffff, SPMU_OK, 0xff9fffff },
+		{ MSR_P6_PERFEVTSEL0, 0x00430079, SPMU_OK, 0x00430079 }, { MSR_P6_PERFEVTSEL0, 0xffdfffff, SPMU_OK,
+		0xffdfffff },
+		{ MSR_P6_PERFEVTSEL1, 0x00030079, SPMU_OK, 0x00030079 }, { MSR_P6_PERFEVTSEL1, 0xff9fffff, SPMU_OK,
+		0xff9fffff },
 		{ MSR_P6_PERFEVTSEL1, 1 << 22, SPMU_GP, 0 },		/* the enable bit is in PerfEvtSel0 alone */
 		{ MSR_P6_PERFEVTSEL0, 1 << 21, SPMU_GP, 0 }, { MSR_P6_PERFEVTSEL1, 1 << 21, SPMU_GP, 0 },
-		{ MSR_P6_PERFEVTSEL0, UINT64_C(1) << 32, SPMU_GP, 0 }, { MSR_P6_PERFEVTSEL0, UINT64_C(1) << 63, SPMU_GP, 0 },
-		{ MSR_P6_PERFCTR0, 0x12345678, SPMU_OK, 0x12345678 }, { MSR_P6_PERFCTR1, 0x80000000, SPMU_OK, 0xff80000000 },
-		{ MSR_P6_PERFCTR0, 0xffffffff, SPMU_OK, MASK40 }, { MSR_P6_PERFCTR0, UINT64_C(0xabc00000001), SPMU_OK, 1 },
-		{ 0xc3, 0, SPMU_ENOMSR, 0 }, { 0x188, 0, SPMU_ENOMSR, 0 }, { MSR_IA32_PERF_GLOBAL_CTRL, 0, SPMU_ENOMSR, 0 },
-		{ MSR_IA32_FIXED_CTR0, 0, SPMU_ENOMSR, 0 }, { MSR_P5_CESR, 0, SPMU_ENOMSR, 0 }, { 0x600, 0, SPMU_ENOMSR, 0 },
+		{ MSR_P6_PERFEVTSEL0, UINT64_C(1) << 32, SPMU_GP, 0 }, { MSR_P6_PERFEVTSEL0, UINT64_C(1) << 63, SPMU_GP,
+		0 },
+		{ MSR_P6_PERFCTR0, 0x12345678, SPMU_OK, 0x12345678 }, { MSR_P6_PERFCTR1, 0x80000000, SPMU_OK,
+		0xff80000000 },
+		{ MSR_P6_PERFCTR0, 0xffffffff, SPMU_OK, MASK40 }, { MSR_P6_PERFCTR0, UINT64_C(0xabc00000001), SPMU_OK,
+		1 },
+		{ 0xc3, 0, SPMU_ENOMSR, 0 }, { 0x188, 0, SPMU_ENOMSR, 0 }, { MSR_IA32_PERF_GLOBAL_CTRL, 0, SPMU_ENOMSR,
+		0 },
+		{ MSR_IA32_FIXED_CTR0, 0, SPMU_ENOMSR, 0 }, { MSR_P5_CESR, 0, SPMU_ENOMSR, 0 }, { 0x600, 0, SPMU_ENOMSR,
+		0 },
 		{ MSR_IA32_DEBUGCTL, 1, SPMU_OK, 1 }, { MSR_IA32_DEBUGCTL, 1 << 7, SPMU_GP, 0 },
 	};
 	check("p6", rows, sizeof rows / sizeof *rows);
@@ -51,11 +59,13 @@ static void test_p5_registers_take_or_fault(void **state)
 	(void)state;
 	static const struct row rows[] = {
 		{ MSR_P5_CESR, 0x03ff03ff, SPMU_OK, 0x03ff03ff }, { MSR_P5_CESR, 0, SPMU_OK, 0 },
-		{ MSR_P5_CESR, 1 << 10, SPMU_GP, 0 }, { MSR_P5_CESR, 1 << 15, SPMU_GP, 0 }, { MSR_P5_CESR, 1 << 26, SPMU_GP, 0 },
+		{ MSR_P5_CESR, 1 << 10, SPMU_GP, 0 }, { MSR_P5_CESR, 1 << 15, SPMU_GP, 0 }, { MSR_P5_CESR, 1 << 26,
+		SPMU_GP, 0 },
 		{ MSR_P5_CESR, UINT64_C(1) << 31, SPMU_GP, 0 }, { MSR_P5_CESR, UINT64_C(1) << 32, SPMU_GP, 0 },
 		{ MSR_P5_CTR0, 0x80000000, SPMU_OK, 0x80000000 }, { MSR_P5_CTR1, MASK40, SPMU_OK, MASK40 },
 		{ MSR_P5_CTR1, UINT64_C(1) << 40 | 5, SPMU_OK, 5 },
-		{ 0x10, 0, SPMU_ENOMSR, 0 }, { 0x14, 0, SPMU_ENOMSR, 0 }, { 0xc1, 0, SPMU_ENOMSR, 0 }, { 0x186, 0, SPMU_ENOMSR, 0 },
+		{ 0x10, 0, SPMU_ENOMSR, 0 }, { 0x14, 0, SPMU_ENOMSR, 0 }, { 0xc1, 0, SPMU_ENOMSR, 0 },
+		{ 0x186, 0, SPMU_ENOMSR, 0 },
 		{ MSR_IA32_DEBUGCTL, 0, SPMU_ENOMSR, 0 }, { 0x600, 0, SPMU_ENOMSR, 0 },
 	};
 	check("p5", rows, sizeof rows / sizeof *rows);
@@ -85,7 +95,8 @@ static void test_p5_control_codes(void **state)
 		{ 0, INST, 0, 0 }, { 0, INST, 1, 2 }, { 0, INST, 2, 10 }, { 0, INST, 3, 12 }, { 1, INST, 3, 12 },
 		{ 0, INST, 4, 0 }, { 1, INST, 7, 12 },			/* one a cycle */
 		{ 0, BRANCH, 3, 3 }, { 1, BRANCH, 2, 2 },
-		{ 0, SB, 3, 2 }, { 0, SB, 7, 10 }, { 1, SB, 6, 10 }, { 1, SB, 5, 0 },	/* occurrences and clocks of a duration */
+		/* occurrences and clocks of a duration */
+		{ 0, SB, 3, 2 }, { 0, SB, 7, 10 }, { 1, SB, 6, 10 }, { 1, SB, 5, 0 },
 		{ 0, RUNNING, 7, 40 }, { 0, RUNNING, 3, 1 }, { 1, RUNNING, 7, 0 },	/* counter 0's alone */
 		{ 1, TAKEN, 3, 1 }, { 0, TAKEN, 3, 0 },
 		{ 0, 0x3f, 3, 0 },
@@ -94,12 +105,14 @@ static void test_p5_control_codes(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct spmu *p = NULL;
 		assert_int_equal(spmu_create(&p, m, NULL), SPMU_OK);
-		assert_int_equal(spmu_wrmsr(p, MSR_P5_CESR, SPMU_CESR_ES(rows[i].pmc, rows[i].select) | SPMU_CESR_CC(rows[i].pmc, rows[i].code)),
+		assert_int_equal(spmu_wrmsr(p, MSR_P5_CESR, SPMU_CESR_ES(rows[i].pmc, rows[i].select) |
+			SPMU_CESR_CC(rows[i].pmc, rows[i].code)),
 			SPMU_OK);
 		feed(p);
 		uint64_t got = fixture_read(p, MSR_P5_CTR0 + rows[i].pmc);
 		if (got != rows[i].count)
-			fail_msg("row %zu: %llu, expected %llu", i, (unsigned long long)got, (unsigned long long)rows[i].count);
+			fail_msg("row %zu: %llu, expected %llu", i, (unsigned long long)got,
+				(unsigned long long)rows[i].count);
 		assert_int_equal(fixture_read(p, MSR_P5_CTR0 + !rows[i].pmc), 0);
 		spmu_destroy(p);
 	}
@@ -140,10 +153,11 @@ static void test_p6_counts_by_its_registers(void **state)
 	static const struct { uint64_t sel0, sel1, ctr0, ctr1; } rows[] = {
 		{ 0xc0 | USR | OS | EN, 0xc4 | USR | OS, 12, 3 },
 		{ 0xc0 | USR | OS, 0xc4 | USR | OS, 0, 0 },		/* not enabled, so neither counts */
-		{ EN, 0xc0 | USR, 0, 10 },				/* counter 0 counts nothing, its bit enables counter 1 */
+		{ EN, 0xc0 | USR, 0, 10 },	/* counter 0 counts nothing, its bit enables counter 1 */
 		{ 0xc0 | OS | EN, 0xc0, 2, 0 },
 		{ 0x79 | USR | OS | EN, 0x79 | USR | EDGE | C1, 40, 1 },
-		{ 0xc0 | USR | OS | C1 | INV | EN, 0xc0 | USR | OS | C1, 28, 12 },	/* cycles without, with a retirement */
+		/* cycles without, with a retirement */
+		{ 0xc0 | USR | OS | C1 | INV | EN, 0xc0 | USR | OS | C1, 28, 12 },
 		{ 0x12 | USR | EN, 0xc1 | USR, 0, 0 },			/* MUL is counter 1's, FLOPS counter 0's */
 	};
 	struct spmu_model *m = fixture_model("p6");
@@ -153,7 +167,8 @@ static void test_p6_counts_by_its_registers(void **state)
 		assert_int_equal(spmu_wrmsr(p, MSR_P6_PERFEVTSEL1, rows[i].sel1), SPMU_OK);
 		assert_int_equal(spmu_wrmsr(p, MSR_P6_PERFEVTSEL0, rows[i].sel0), SPMU_OK);
 		feed(p);
-		if (fixture_read(p, MSR_P6_PERFCTR0) != rows[i].ctr0 || fixture_read(p, MSR_P6_PERFCTR1) != rows[i].ctr1)
+		if (fixture_read(p, MSR_P6_PERFCTR0) != rows[i].ctr0 ||
+			fixture_read(p, MSR_P6_PERFCTR1) != rows[i].ctr1)
 			fail_msg("row %zu: %llu and %llu", i, (unsigned long long)fixture_read(p, MSR_P6_PERFCTR0),
 				(unsigned long long)fixture_read(p, MSR_P6_PERFCTR1));
 		uint64_t v;
@@ -186,7 +201,8 @@ static void test_p6_interrupts_on_overflow(void **state)
 	assert_int_equal(spmu_create(&p, m, &host), SPMU_OK);
 	assert_int_equal(spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x400), SPMU_OK);
 	assert_int_equal(spmu_wrmsr(p, MSR_P6_PERFCTR0, (uint64_t)-4), SPMU_OK);
-	assert_int_equal(spmu_wrmsr(p, MSR_P6_PERFEVTSEL0, 0xc0 | 7 << 16 | 1 << 20 | 1 << 22), SPMU_OK);	/* with EDGE no matter */
+	/* with EDGE no matter */
+	assert_int_equal(spmu_wrmsr(p, MSR_P6_PERFEVTSEL0, 0xc0 | 7 << 16 | 1 << 20 | 1 << 22), SPMU_OK);
 	assert_int_equal(spmu_wrmsr(p, MSR_P6_PERFEVTSEL0, 0xc0 | 3 << 16 | 1 << 20 | 1 << 22), SPMU_OK);
 	feed(p);
 	assert_int_equal(n, 3);
@@ -199,8 +215,10 @@ static void test_a_saved_pmu_comes_back(void **state)
 {
 	(void)state;
 	static const struct { const char *name; uint32_t control; uint64_t on; uint32_t counter; } rows[] = {
-		{ "p5", MSR_P5_CESR, 0x16 | 3 << 6, MSR_P5_CTR0 }, { "p6", MSR_P6_PERFEVTSEL0, 0x4300c0, MSR_P6_PERFCTR0 },
-		{ "skylake", MSR_IA32_PERFEVTSEL0, 0x4300c0, MSR_IA32_PMC0 }, { "yonah", MSR_IA32_PERFEVTSEL0, 0x4300c0, MSR_IA32_PMC0 },
+		{ "p5", MSR_P5_CESR, 0x16 | 3 << 6, MSR_P5_CTR0 }, { "p6", MSR_P6_PERFEVTSEL0, 0x4300c0,
+		MSR_P6_PERFCTR0 },
+		{ "skylake", MSR_IA32_PERFEVTSEL0, 0x4300c0, MSR_IA32_PMC0 }, { "yonah", MSR_IA32_PERFEVTSEL0, 0x4300c0,
+		MSR_IA32_PMC0 },
 	};
 	for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
 		struct spmu_model *m = fixture_model(rows[k].name);
@@ -224,7 +242,8 @@ static void test_a_saved_pmu_comes_back(void **state)
 		a[0] ^= 1;
 		assert_int_equal(spmu_restore(p, a), SPMU_EINPUT);
 		a[0] ^= 1;
-		for (size_t i = 0; i < spmu_state_bytes(p); i += 61) {	/* any bit pattern is refused or a possible state */
+		/* any bit pattern is refused or a possible state */
+		for (size_t i = 0; i < spmu_state_bytes(p); i += 61) {
 			a[i] ^= 0x55;
 			int error = spmu_restore(p, a);
 			assert_true(error == SPMU_OK || error == SPMU_EINPUT);

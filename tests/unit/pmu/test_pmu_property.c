@@ -56,9 +56,11 @@ static void check_table(const char *name, uint64_t seed, bool modified)
 			stream_send_cut(&s, p, seed + i, 1 + draw(&rng, 900));
 		else
 			stream_send_cut(&s, p, seed + i, 1 + draw(&rng, 12));
-		uint64_t want = naive_count(m, &s, row, cycles, v >> 16 & 3, cmask, inv, edge), got = fixture_read(p, msr);
+		uint64_t want = naive_count(m, &s, row, cycles, v >> 16 & 3, cmask, inv, edge), got = fixture_read(p,
+			msr);
 		if (want != got)
-			fail_msg("%s %s (cmask %u inv %d edge %d): %llu, by definition %llu", name, e->name, cmask, inv, edge,
+			fail_msg("%s %s (cmask %u inv %d edge %d): %llu, by definition %llu", name, e->name, cmask, inv,
+				edge,
 				(unsigned long long)got, (unsigned long long)want);
 		compared++;
 		spmu_destroy(p);
@@ -101,7 +103,8 @@ static void test_eight_counters_at_once_count_as_alone(void **state)
 			const struct spmu_event *e;
 			do
 				e = spmu_model_event(m, draw(&rng, spmu_model_events(m)));
-			while (e->flags & SPMU_EVENT_NOT_MODELLED || !(e->pmc_mask >> k & 1) || !naive_knows(m, e) || (e->extra_msr && extras));
+			while (e->flags & SPMU_EVENT_NOT_MODELLED || !(e->pmc_mask >> k & 1) || !naive_knows(m, e) ||
+				(e->extra_msr && extras));
 			chosen[k] = e;
 			extras += e->extra_msr != 0;	/* two could want other values in one MSR */
 			fixture_extra(p, e, k);
@@ -110,10 +113,12 @@ static void test_eight_counters_at_once_count_as_alone(void **state)
 		stream_send_cut(&s, p, rng, 1000);
 		for (unsigned k = 0; k < 8; k++) {
 			const struct spmu_event *e = chosen[k];
-			uint64_t want = naive_count(m, &s, (const struct pmu_row *)e, cycles, 3, e->cmask, e->inv, e->edge);
+			uint64_t want = naive_count(m, &s, (const struct pmu_row *)e, cycles, 3, e->cmask, e->inv,
+				e->edge);
 			if (fixture_read(p, MSR_IA32_PMC0 + k) != want)
 				fail_msg("%s beside seven others: %llu, alone %llu", e->name,
-					(unsigned long long)fixture_read(p, MSR_IA32_PMC0 + k), (unsigned long long)want);
+					(unsigned long long)fixture_read(p, MSR_IA32_PMC0 + k),
+					(unsigned long long)want);
 		}
 		spmu_destroy(p);
 	}
@@ -135,7 +140,8 @@ static void rearm(void *context, struct spmu *p, const struct spmu_pmi *pmi, con
 static void test_sampling_does_not_change_other_counts(void **state)
 {
 	(void)state;
-	static const char *const samplers[] = { "INST_RETIRED.ANY_P", "CPU_CLK_UNHALTED.THREAD_P", "UOPS_EXECUTED.THREAD",
+	static const char *const samplers[] = { "INST_RETIRED.ANY_P", "CPU_CLK_UNHALTED.THREAD_P",
+		"UOPS_EXECUTED.THREAD",
 		"L1D.REPLACEMENT", "UOPS_RETIRED.STALL_CYCLES", "CYCLE_ACTIVITY.STALLS_TOTAL" };
 	struct spmu_model *m = fixture_model("skylake");
 	struct stream s = { 0 };
@@ -150,7 +156,8 @@ static void test_sampling_does_not_change_other_counts(void **state)
 			const struct spmu_event *e;
 			do
 				e = spmu_model_event(m, draw(&rng, spmu_model_events(m)));
-			while (e->flags & SPMU_EVENT_NOT_MODELLED || !(e->pmc_mask >> k & 1) || !naive_knows(m, e) || (e->extra_msr && extras));
+			while (e->flags & SPMU_EVENT_NOT_MODELLED || !(e->pmc_mask >> k & 1) || !naive_knows(m, e) ||
+				(e->extra_msr && extras));
 			chosen[k] = e;
 			extras += e->extra_msr != 0;	/* two could want other values in one MSR */
 			fixture_extra(p, e, k);
@@ -162,10 +169,12 @@ static void test_sampling_does_not_change_other_counts(void **state)
 		assert_true(pmis > 0);
 		for (unsigned k = 1; k < 8; k++) {
 			const struct spmu_event *e = chosen[k];
-			uint64_t want = naive_count(m, &s, (const struct pmu_row *)e, cycles, 3, e->cmask, e->inv, e->edge);
+			uint64_t want = naive_count(m, &s, (const struct pmu_row *)e, cycles, 3, e->cmask, e->inv,
+				e->edge);
 			if (fixture_read(p, MSR_IA32_PMC0 + k) != want)
 				fail_msg("%s beside sampling on %s: %llu, alone %llu", e->name, samplers[round % 6],
-					(unsigned long long)fixture_read(p, MSR_IA32_PMC0 + k), (unsigned long long)want);
+					(unsigned long long)fixture_read(p, MSR_IA32_PMC0 + k),
+					(unsigned long long)want);
 		}
 		spmu_destroy(p);
 	}

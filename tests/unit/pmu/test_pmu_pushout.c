@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The pushout counters' registers (regs_pushout.c) on every family: against pushouts worked out here, one slot an instruction. */
+ * The pushout counters' registers (regs_pushout.c) on every family: against pushouts worked out here, one slot
+ * an instruction. */
 #include "pmu_fixture.h"
 
-static const char *const tables[] = { "p5", "p6", "netburst", "netburst-prescott", "core2", "ivy-bridge", "skylake", "golden-cove" };
+static const char *const tables[] = { "p5", "p6", "netburst", "netburst-prescott", "core2", "ivy-bridge", "skylake",
+	"golden-cove" };
 enum { TABLES = sizeof tables / sizeof *tables, WIDTH = 3, INSTS = 3000 };
 #define ON (SPMU_EVTSEL_EN | SPMU_EVTSEL_USR)
 
@@ -15,13 +17,15 @@ static void make(struct program *g, uint64_t seed)
 	unsigned in_cycle = 0;
 	g->s = (struct stream){ 0 };
 	for (unsigned i = 0; i < INSTS; i++) {
-		const uint64_t due = last + (in_cycle >= WIDTH), late = draw(&seed, 3) ? draw(&seed, 2) : draw(&seed, 20) ? draw(&seed, 9) : draw(&seed, 400);
+		const uint64_t due = last + (in_cycle >= WIDTH), late = draw(&seed, 3) ? draw(&seed, 2)
+			: draw(&seed, 20) ? draw(&seed, 9) : draw(&seed, 400);
 		now = due > now ? due : now;
 		now += late;
 		g->pushout[i] = (uint32_t)(now - due);
 		in_cycle = now > last ? 1 : in_cycle + 1;
 		last = now;
-		stream_inst(&g->s, 0x1000 + 4 * i, draw(&seed, 2) ? SPMU_IS(LOAD) : 0, (draw(&seed, 3) ? 0 : SPMU_DID(L2_MISS)) |
+		stream_inst(&g->s, 0x1000 + 4 * i, draw(&seed, 2) ? SPMU_IS(LOAD) : 0, (draw(&seed, 3) ? 0
+			: SPMU_DID(L2_MISS)) |
 			(draw(&seed, 3) ? 0 : SPMU_DID(L3_MISS)) | (draw(&seed, 5) ? 0 : SPMU_DID(DTLB_MISS)), now);
 	}
 	/* the core has run from cycle 0 on */
@@ -60,7 +64,8 @@ static void test_three_ways_count_the_same_on_every_family(void **state)
 			for (unsigned i = 0; i < INSTS; i++) {
 				const uint64_t did = g.s.r[i].did;
 				expect += g.pushout[i] >= threshold;
-				tagged += g.pushout[i] >= threshold && did & SPMU_DID(L2_MISS) && !(did & SPMU_DID(L3_MISS)) &&
+				tagged += g.pushout[i] >= threshold && did & SPMU_DID(L2_MISS) &&
+					!(did & SPMU_DID(L3_MISS)) &&
 					(g.s.r[i].is & SPMU_IS(LOAD) || did & SPMU_DID(DTLB_MISS));
 			}
 			for (unsigned n = 0; n < 4; n++) {
@@ -135,7 +140,8 @@ static void test_the_stored_pushout_stays_until_it_is_read(void **state)
 	spmu_model_free(m);
 }
 
-struct handler { uint64_t period, samples, stands_for; const struct program *g; uint32_t threshold; uint64_t raise_at; };
+struct handler { uint64_t period, samples, stands_for; const struct program *g; uint32_t threshold; uint64_t raise_at;
+	};
 
 static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, const struct spmu_batch *b)
 {
@@ -148,7 +154,8 @@ static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, co
 	assert_true(stored >> 63);
 	assert_int_equal((uint32_t)stored, h->g->pushout[(ip - 0x1000) / 4]);	/* of the very slot */
 	assert_true((uint32_t)stored >= h->threshold);
-	put(p, MSR_PUSHOUT(2, COUNT), (count - h->period) & ((UINT64_C(1) << 48) - 1));	/* what came meanwhile counts for the next */
+	/* what came meanwhile counts for the next */
+	put(p, MSR_PUSHOUT(2, COUNT), (count - h->period) & ((UINT64_C(1) << 48) - 1));
 	h->samples++;
 	if (h->raise_at && h->samples == h->raise_at)
 		put(p, MSR_PUSHOUT(2, LOAD), 1000);
@@ -170,9 +177,11 @@ static void test_as_many_samples_as_periods_in_the_count(void **state)
 			struct spmu *p = new_pmu(m, (struct spmu_host){ .context = &h, .pmi = on_pmi });
 			put(p, MSR_PUSHOUT(2, LOAD), 2);
 			put(p, MSR_PUSHOUT(2, COUNT), -period & ((UINT64_C(1) << 48) - 1));
-			put(p, MSR_PUSHOUT(2, CONTROL), ON | SPMU_EVTSEL_INT | SPMU_PUSHOUT_STORE_OVF | SPMU_PUSHOUT_WAY(2));
+			put(p, MSR_PUSHOUT(2, CONTROL), ON | SPMU_EVTSEL_INT | SPMU_PUSHOUT_STORE_OVF |
+				SPMU_PUSHOUT_WAY(2));
 			stream_send_cut(&g.s, p, 3 * period, 900);
-			const uint64_t rest = (fixture_read(p, MSR_PUSHOUT(2, COUNT)) + period) & ((UINT64_C(1) << 48) - 1);
+			const uint64_t rest = (fixture_read(p, MSR_PUSHOUT(2, COUNT)) +
+				period) & ((UINT64_C(1) << 48) - 1);
 			assert_int_equal(h.samples * period + rest, expect);
 			assert_true(h.samples > 0);
 			spmu_destroy(p);
@@ -211,7 +220,8 @@ static void test_what_a_handler_changes_holds_from_there_on(void **state)
 static void test_without_widths_or_with_siblings_there_are_no_registers(void **state)
 {
 	struct spmu_model *m = fixture_model("skylake");
-	const struct spmu_host with[] = { { .pushout_width = { 0, 4, 4, 4 } }, { .pushout_width = { 4, 4, 4, 4 }, .siblings = 2 } };
+	const struct spmu_host with[] = { { .pushout_width = { 0, 4, 4, 4 } }, { .pushout_width = { 4, 4, 4, 4 },
+		.siblings = 2 } };
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct spmu *p = NULL;
@@ -232,10 +242,14 @@ static void test_reserved_bits_fault_and_change_nothing(void **state)
 	assert_int_equal(spmu_create(&p, m, &(struct spmu_host){ .pushout_width = { 4, 0, 4, 0 } }), SPMU_OK);
 	assert_int_equal(fixture_read(p, MSR_PUSHOUT_CAPABILITIES), 0x00040004 << 8 | 4);
 	const struct { uint32_t msr; uint64_t value; } bad[] = {
-		{ MSR_PUSHOUT_CAPABILITIES, 4 }, { MSR_PUSHOUT_STATUS, 16 }, { MSR_PUSHOUT(0, CONTROL), 3 }, { MSR_PUSHOUT(0, CONTROL), 4 },
-		{ MSR_PUSHOUT(0, CONTROL), SPMU_PUSHOUT_POINT(1) /* no width */ }, { MSR_PUSHOUT(0, CONTROL), SPMU_PUSHOUT_POINT(4) },
-		{ MSR_PUSHOUT(0, LOAD), UINT64_C(1) << 32 }, { MSR_PUSHOUT(0, COUNT), UINT64_C(1) << 48 }, { MSR_PUSHOUT(0, STORED), 0 },
-		{ MSR_PUSHOUT(0, STORED_IP), 0 }, { MSR_PUSHOUT(0, ALL_IS), UINT64_C(1) << SPMU_IS_COUNT }, { MSR_PUSHOUT(0, NONE_DID), UINT64_C(1) << 63 },
+		{ MSR_PUSHOUT_CAPABILITIES, 4 }, { MSR_PUSHOUT_STATUS, 16 }, { MSR_PUSHOUT(0, CONTROL), 3 },
+		{ MSR_PUSHOUT(0, CONTROL), 4 },
+		{ MSR_PUSHOUT(0, CONTROL), SPMU_PUSHOUT_POINT(1) /* no width */ }, { MSR_PUSHOUT(0, CONTROL),
+		SPMU_PUSHOUT_POINT(4) },
+		{ MSR_PUSHOUT(0, LOAD), UINT64_C(1) << 32 }, { MSR_PUSHOUT(0, COUNT), UINT64_C(1) << 48 },
+		{ MSR_PUSHOUT(0, STORED), 0 },
+		{ MSR_PUSHOUT(0, STORED_IP), 0 }, { MSR_PUSHOUT(0, ALL_IS), UINT64_C(1) << SPMU_IS_COUNT },
+		{ MSR_PUSHOUT(0, NONE_DID), UINT64_C(1) << 63 },
 		{ MSR_PUSHOUT(0, ALL_IS), (UINT64_C(1) << SPMU_IS_COUNT) - 1 /* more than a tag has steps for */ },
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -252,7 +266,8 @@ static void test_counts_go_on_behind_save_and_restore(void **state)
 {
 	static struct program g;
 	struct spmu_model *m = fixture_model("netburst"), *other = fixture_model("netburst");
-	struct spmu *p = new_pmu(m, (struct spmu_host){ 0 }), *q = new_pmu(other, (struct spmu_host){ 0 }), *none = NULL;
+	struct spmu *p = new_pmu(m, (struct spmu_host){ 0 }), *q = new_pmu(other, (struct spmu_host){ 0 }),
+		*none = NULL;
 	uint8_t *block = malloc(spmu_state_bytes(p));
 	(void)state;
 	make(&g, 1);

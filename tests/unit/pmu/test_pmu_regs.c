@@ -70,7 +70,8 @@ static const struct write writes[] = {
 	{ BOTH, MSR_IA32_PERF_GLOBAL_INUSE, 0, SPMU_GP, 0 },
 	{ BOTH, MSR_IA32_PERF_CAPABILITIES, 0x2000, SPMU_GP, 0 },
 	{ BOTH, MSR_IA32_DEBUGCTL, 1 << 12, SPMU_OK, 1 << 12 },
-	{ BOTH, MSR_IA32_DEBUGCTL, 0xfc3, SPMU_OK, 0xfc3 },			/* LBR, BTF, TR, BTS, BTINT, OFF_OS, OFF_USR, FREEZE_LBRS_ON_PMI */
+	/* LBR, BTF, TR, BTS, BTINT, OFF_OS, OFF_USR, FREEZE_LBRS_ON_PMI */
+	{ BOTH, MSR_IA32_DEBUGCTL, 0xfc3, SPMU_OK, 0xfc3 },
 	{ BOTH, MSR_IA32_DEBUGCTL, 4, SPMU_GP, 0 },
 	{ BOTH, MSR_IA32_DEBUGCTL, 1 << 13, SPMU_GP, 0 },
 	{ BOTH, MSR_IA32_DEBUGCTL, 1 << 14, SPMU_GP, 0 },			/* FREEZE_WHILE_SMM */
@@ -94,7 +95,8 @@ static void check_writes(const char *name, unsigned which)
 		int readable = spmu_rdmsr(p, w->msr, &before);
 		int outcome = spmu_wrmsr(p, w->msr, w->value);
 		if (outcome != w->outcome)
-			fail_msg("%s row %zu: WRMSR %x, %llx: %d, expected %d", name, i, w->msr, (unsigned long long)w->value, outcome,
+			fail_msg("%s row %zu: WRMSR %x, %llx: %d, expected %d", name, i, w->msr,
+				(unsigned long long)w->value, outcome,
 				w->outcome);
 		assert_int_equal(spmu_rdmsr(p, w->msr, &after), readable);
 		if (outcome == SPMU_OK)
@@ -134,7 +136,8 @@ static void test_reset_values(void **state)
 	assert_int_equal(spmu_create(&p, m, NULL), SPMU_OK);
 	assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_CTRL), 0xff);
 	assert_int_equal(fixture_read(p, MSR_IA32_PERF_CAPABILITIES), m->capabilities);
-	static const uint32_t zero[] = { MSR_IA32_PMC0, MSR_IA32_PERFEVTSEL0, MSR_IA32_FIXED_CTR0 + 3, MSR_IA32_FIXED_CTR_CTRL,
+	static const uint32_t zero[] = { MSR_IA32_PMC0, MSR_IA32_PERFEVTSEL0, MSR_IA32_FIXED_CTR0 + 3,
+		MSR_IA32_FIXED_CTR_CTRL,
 		MSR_IA32_PERF_GLOBAL_STATUS, MSR_IA32_PERF_GLOBAL_STATUS_RESET, MSR_IA32_PERF_GLOBAL_STATUS_SET,
 		MSR_IA32_PERF_GLOBAL_INUSE, MSR_IA32_DEBUGCTL };
 	for (size_t i = 0; i < sizeof zero / sizeof *zero; i++)
@@ -182,7 +185,8 @@ static void test_rdpmc_takes_the_types_and_indices_of_the_part(void **state)
 {
 	(void)state;
 	static const struct { unsigned on; uint32_t index; int outcome; uint64_t value; } rows[] = {
-		{ BOTH, 0, SPMU_OK, 100 }, { BOTH, 7, SPMU_OK, 107 }, { BOTH, 8, SPMU_GP, 0 }, { BOTH, 0xffff, SPMU_GP, 0 },
+		{ BOTH, 0, SPMU_OK, 100 }, { BOTH, 7, SPMU_OK, 107 }, { BOTH, 8, SPMU_GP, 0 }, { BOTH, 0xffff, SPMU_GP,
+		0 },
 		{ BOTH, 0x40000000, SPMU_OK, 200 }, { BOTH, 0x40000002, SPMU_OK, 202 }, { SKL, 0x40000003, SPMU_GP, 0 },
 		{ GLC, 0x40000003, SPMU_OK, 203 }, { GLC, 0x40000004, SPMU_GP, 0 },
 		{ SKL, 0x20000000, SPMU_GP, 0 }, { GLC, 0x20000000, SPMU_OK, 0 },	/* PERF_METRICS */
@@ -234,7 +238,8 @@ static void test_status_bits_are_set_and_cleared_one_by_one(void **state)
 	assert_int_equal(spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_STATUS_SET, ALL_GLC | STATUS_CTR_FRZ), SPMU_OK);
 	assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), ALL_GLC | STATUS_CTR_FRZ);
 	assert_int_equal(spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_STATUS_RESET, UINT64_C(1) << 33 | 4), SPMU_OK);
-	assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), (ALL_GLC & ~(UINT64_C(1) << 33 | 4)) | STATUS_CTR_FRZ);
+	assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), (ALL_GLC & ~(UINT64_C(1) << 33 | 4)) |
+		STATUS_CTR_FRZ);
 	assert_int_equal(spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_STATUS_RESET, ALL_GLC | STATUS_CTR_FRZ), SPMU_OK);
 	assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), 0);
 	spmu_destroy(p);

@@ -50,8 +50,10 @@ static void test_a_bad_table_is_refused_with_its_line(void **state)
 		{ SHAPE FIXED "X Y\t01\t00\t-\t0\t-\t-\tslots\th\t-\n", ":6:", "bad character" },
 		{ SHAPE FIXED "X\t01\t00\t-\t0\t-\t-\tslots\th\n", ":6:", "10 columns" },
 		{ SHAPE FIXED "X\t01\t00\t-\t0\t-\t-\tslots\th\t-\t-\n", ":6:", "10 columns" },
-		{ SHAPE FIXED "X\t01\t00\t-\t0\t-\t-\tslots\th\t-\nx\t02\t00\t-\t0\t-\t-\tslots\th\t-\n", ":7:", "twice" },
-		{ SHAPE FIXED "X\t01\t00\t-\t0\t-\t-\tslots\th\t-\nY\t01\t00\tc=1\t0\t-\t-\ttsc+tsc\th\t-\n", ":7:", "another `count`" },
+		{ SHAPE FIXED "X\t01\t00\t-\t0\t-\t-\tslots\th\t-\nx\t02\t00\t-\t0\t-\t-\tslots\th\t-\n", ":7:",
+		"twice" },
+		{ SHAPE FIXED "X\t01\t00\t-\t0\t-\t-\tslots\th\t-\nY\t01\t00\tc=1\t0\t-\t-\ttsc+tsc\th\t-\n", ":7:",
+		"another `count`" },
 		{ SHAPE FIXED "X\t01\t00\t-\t0\t-\t-\t4*cycles(sig(CYCLES) >= 1)\th\t-\n", ":6:", "need a CMASK" },
 		{ SHAPE FIXED "@slots 4\n", ":6:", "before events" },
 	};
@@ -69,17 +71,23 @@ static void test_a_bad_expression_is_refused_with_its_reason(void **state)
 {
 	(void)state;
 	static const struct { const char *count, *words; } rows[] = {
-		{ "uop(FROB)", "no STATIC or DYNAMIC 'FROB'" }, { "sig(FROB)", "no SIGNAL 'FROB'" }, { "frob", "'uop(' expected" },
+		{ "uop(FROB)", "no STATIC or DYNAMIC 'FROB'" }, { "sig(FROB)", "no SIGNAL 'FROB'" },
+		{ "frob", "'uop(' expected" },
 		{ "uop(LOAD)@never", "no such stage 'never'" }, { "uop(LOAD)@retire:fetch", "wrong order" },
-		{ "uop(LOAD)@fetch:fetch", "wrong order" }, { "uop(LOAD", "')' expected" }, { "uop(LOAD & LOAD)", "twice" },
+		{ "uop(LOAD)@fetch:fetch", "wrong order" }, { "uop(LOAD", "')' expected" }, { "uop(LOAD & LOAD)",
+		"twice" },
 		{ "uop(LOAD & !LOAD)", "twice" }, { "uop((LOAD|LOCK) & (TAKEN|RET))", "only one (A|B)" },
-		{ "uop(port(16))", "bad number" }, { "uop(port(1) & port(2))", "only one port" }, { "uop(!RETIRED)", "does not retire" },
+		{ "uop(port(16))", "bad number" }, { "uop(port(1) & port(2))", "only one port" }, { "uop(!RETIRED)",
+		"does not retire" },
 		{ "0*slots", "may not be 0" }, { "1/0*slots", "may not be 0" }, { "1/2*uop(LOAD)", "fraction" },
-		{ "1/2*sig(CYCLES)+slots", "fraction" }, { "slots slots", "what is this" }, { "slots+", "'uop(' expected" },
+		{ "1/2*sig(CYCLES)+slots", "fraction" }, { "slots slots", "what is this" },
+		{ "slots+", "'uop(' expected" },
 		{ "cycles(sig(CYCLES))", "comparison expected" }, { "cycles(sig(CYCLES) >= x)", "bad number" },
 		{ "begins(BACLEAR)", "not for 'BACLEAR'" }, { "pending(L1D_PENDING)", "not for 'L1D_PENDING'" },
 		{ "99999999999999999999*slots", "bad number" },
-		{ "slots+slots+slots+slots+slots+slots+slots+slots+slots+slots+slots+slots+slots+slots+slots+slots+slots", "too many terms" },
+		{ "slots+slots+slots+slots+slots+slots+slots+slots+slots+slots+"
+			"slots+slots+slots+slots+slots+slots+slots",
+			"too many terms" },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		char text[300] = "", content[1000];
@@ -136,17 +144,24 @@ static void test_names_are_found_in_any_case_and_with_colons(void **state)
 static void test_perf_aliases_are_what_linux_programs(void **state)
 {
 	(void)state;
-	static const struct { const char *alias; int skylake, golden_cove; } rows[] = {	/* umask and event, -1: not listed */
+	/* umask and event, -1: not listed */
+	static const struct { const char *alias; int skylake, golden_cove; } rows[] = {
 		{ "cycles", 0x003c, 0x003c }, { "cpu-cycles", 0x003c, 0x003c }, { "instructions", 0x00c0, 0x00c0 },
-		{ "cache-references", 0x4f2e, 0x4f2e }, { "cache-misses", 0x412e, 0x412e }, { "branches", 0x00c4, 0x00c4 },
-		{ "branch-instructions", 0x00c4, 0x00c4 }, { "branch-misses", 0x00c5, 0x00c5 }, { "bus-cycles", 0x013c, 0x013c },
+		{ "cache-references", 0x4f2e, 0x4f2e }, { "cache-misses", 0x412e, 0x412e }, { "branches", 0x00c4,
+		0x00c4 },
+		{ "branch-instructions", 0x00c4, 0x00c4 }, { "branch-misses", 0x00c5, 0x00c5 }, { "bus-cycles", 0x013c,
+		0x013c },
 		{ "ref-cycles", 0x0300, 0x0300 }, { "slots", -1, 0x0400 },
 		{ "L1-dcache-loads", 0x81d0, 0x81d0 }, { "L1-dcache-load-misses", 0x0151, 0xe124 },
 		{ "L1-dcache-stores", 0x82d0, 0x82d0 }, { "L1-icache-load-misses", 0x0283, 0xe424 },
-		{ "LLC-loads", 0x01b7, 0x012a }, { "LLC-load-misses", 0x01b7, 0x012a }, { "LLC-stores", 0x01b7, 0x012a },
-		{ "LLC-store-misses", 0x01b7, 0x012a }, { "dTLB-loads", 0x81d0, 0x81d0 }, { "dTLB-load-misses", 0x0e08, 0x0e12 },
-		{ "dTLB-stores", 0x82d0, 0x82d0 }, { "dTLB-store-misses", 0x0e49, 0x0e13 }, { "iTLB-loads", 0x2085, -1 },
-		{ "iTLB-load-misses", 0x0e85, 0x0e11 }, { "branch-loads", 0x00c4, 0x00c4 }, { "branch-load-misses", 0x00c5, 0x00c5 },
+		{ "LLC-loads", 0x01b7, 0x012a }, { "LLC-load-misses", 0x01b7, 0x012a }, { "LLC-stores", 0x01b7,
+		0x012a },
+		{ "LLC-store-misses", 0x01b7, 0x012a }, { "dTLB-loads", 0x81d0, 0x81d0 }, { "dTLB-load-misses", 0x0e08,
+		0x0e12 },
+		{ "dTLB-stores", 0x82d0, 0x82d0 }, { "dTLB-store-misses", 0x0e49, 0x0e13 }, { "iTLB-loads", 0x2085,
+		-1 },
+		{ "iTLB-load-misses", 0x0e85, 0x0e11 }, { "branch-loads", 0x00c4, 0x00c4 }, { "branch-load-misses",
+		0x00c5, 0x00c5 },
 		{ "mem-loads", 0x01cd, 0x01cd }, { "mem-stores", 0x82d0, 0x02cd }, { "topdown-retiring", -1, 0x8000 },
 		{ "topdown-mem-bound", -1, 0x8700 }, { "topdown-slots-retired", 0x02c2, -1 },
 	};
@@ -154,7 +169,8 @@ static void test_perf_aliases_are_what_linux_programs(void **state)
 		struct spmu_model *m = fixture_model(part ? "golden-cove" : "skylake");
 		for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 			const struct spmu_event *e = spmu_model_find(m, rows[i].alias);
-			int want = part ? rows[i].golden_cove : rows[i].skylake, got = e ? e->event | e->umask << 8 : -1;
+			int want = part ? rows[i].golden_cove : rows[i].skylake, got = e ? e->event | e->umask << 8
+				: -1;
 			if (got != want)
 				fail_msg("%s: %x, expected %x", rows[i].alias, (unsigned)got, (unsigned)want);
 		}
@@ -181,10 +197,13 @@ static void test_codes_find_the_row_that_fits_best(void **state)
 	(void)state;
 	struct spmu_model *m = fixture_model("skylake");
 	static const struct { uint64_t code; const char *name; } rows[] = {
-		{ 0x00c0, "INST_RETIRED.ANY_P" }, { 0x003c, "CPU_CLK_UNHALTED.THREAD_P" }, { 0x412e, "LONGEST_LAT_CACHE.MISS" },
+		{ 0x00c0, "INST_RETIRED.ANY_P" }, { 0x003c, "CPU_CLK_UNHALTED.THREAD_P" },
+		{ 0x412e, "LONGEST_LAT_CACHE.MISS" },
 		{ 0x01b1, "UOPS_EXECUTED.THREAD" }, { 0x030001b1, "UOPS_EXECUTED.THREAD_CYCLES_GE_3" },
-		{ 0x018001b1, "UOPS_EXECUTED.STALL_CYCLES" }, { 0x090001b1, "UOPS_EXECUTED.THREAD" },	/* any other threshold */
-		{ 0x0c000ca3, "CYCLE_ACTIVITY.STALLS_L1D_MISS" }, { 0x0c040ca3, "CYCLE_ACTIVITY.STALLS_L1D_MISS" },	/* with edge */
+		/* any other threshold */
+		{ 0x018001b1, "UOPS_EXECUTED.STALL_CYCLES" }, { 0x090001b1, "UOPS_EXECUTED.THREAD" },
+		/* with edge */
+		{ 0x0c000ca3, "CYCLE_ACTIVITY.STALLS_L1D_MISS" }, { 0x0c040ca3, "CYCLE_ACTIVITY.STALLS_L1D_MISS" },
 		{ 0x0ca3, NULL }, { 0x05000ca3, NULL },	/* without its CMASK it means nothing known */
 		{ 0x01c3, "MACHINE_CLEARS.COUNT" },	/* the only row of its code */
 		{ 0x01c9, "RTM_RETIRED.START" },		/* refused, but known */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * All event tables of data/events: they load, and what a user types finds its row.  The tables of Nehalem to Ice Lake besides: counters, perf's
- * names, fixed counters, and that every event counts what its expression, applied cycle by cycle, says.
+ * All event tables of data/events: they load, and what a user types finds its row. The tables of Nehalem to Ice
+ * Lake besides: counters, perf's names, fixed counters, and that every event counts what its expression,
+ * applied cycle by cycle, says.
  */
 #include "pmu_fixture.h"
 #include <dirent.h>
@@ -102,12 +103,15 @@ static void codes_are_found(const struct spmu_model *m, const char *table)
 {
 	for (size_t i = 0; i < spmu_model_events(m); i++) {
 		const struct spmu_event *e = spmu_model_event(m, i), *f = spmu_model_find_code(m, image(e));
-		if (!f || f->event != e->event || f->umask != e->umask || f->cmask != e->cmask || f->inv != e->inv || f->edge != e->edge)
+		if (!f || f->event != e->event || f->umask != e->umask || f->cmask != e->cmask || f->inv != e->inv ||
+			f->edge != e->edge)
 			fail_msg("%s: the code of %s finds %s", table, e->name, f ? f->name : "nothing");
 		if (strstr(e->not_modelled, "libpfm4"))
 			continue;	/* its code there is another event's */
-		if ((f->flags ^ e->flags) & SPMU_EVENT_NOT_MODELLED || f->pmc_mask != e->pmc_mask || (f->flags ^ e->flags) & SPMU_EVENT_PRECISE)
-			fail_msg("%s: %s and %s of one code are counted, precise or placed otherwise", table, e->name, f->name);
+		if ((f->flags ^ e->flags) & SPMU_EVENT_NOT_MODELLED || f->pmc_mask != e->pmc_mask ||
+			(f->flags ^ e->flags) & SPMU_EVENT_PRECISE)
+			fail_msg("%s: %s and %s of one code are counted, precise or placed otherwise", table, e->name,
+				f->name);
 	}
 }
 
@@ -150,7 +154,8 @@ static void test_what_a_reason_points_to_is_counted(void **state)
 	}
 }
 
-/* Linux: intel_perfmon_event_map with intel_pmu_init's changes, *_hw_cache_event_ids, *_events_attrs.  umask and event; -1: Linux maps nothing. */
+/* Linux: intel_perfmon_event_map with intel_pmu_init's changes,
+ * *_hw_cache_event_ids, *_events_attrs. umask and event; -1: Linux maps nothing. */
 static void test_perf_names_are_what_linux_programs(void **state)
 {
 	static const struct { const char *alias; int code[MADE]; } rows[] = {
@@ -204,7 +209,8 @@ static void test_perf_names_are_what_linux_programs(void **state)
 			const struct spmu_event *e = spmu_model_find(m, rows[i].alias);
 			int got = e ? e->event | e->umask << 8 : -1;
 			if (got != rows[i].code[t])
-				fail_msg("%s %s: %x, expected %x", made[t], rows[i].alias, (unsigned)got, (unsigned)rows[i].code[t]);
+				fail_msg("%s %s: %x, expected %x", made[t], rows[i].alias, (unsigned)got,
+					(unsigned)rows[i].code[t]);
 		}
 		spmu_model_free(m);
 	}
@@ -214,20 +220,30 @@ static void test_perf_names_are_what_linux_programs(void **state)
 static void test_events_are_placed_as_linux_places_them(void **state)
 {
 	static const struct { const char *table, *name; uint32_t mask; } rows[] = {
-		{ "nehalem", "L1D.REPL", 0x3 }, { "nehalem", "CACHE_LOCK_CYCLES.L1D", 0x3 }, { "nehalem", "INST_RETIRED.ANY_P", 0xf },
+		{ "nehalem", "L1D.REPL", 0x3 }, { "nehalem", "CACHE_LOCK_CYCLES.L1D", 0x3 },
+		{ "nehalem", "INST_RETIRED.ANY_P", 0xf },
 		{ "nehalem", "MEM_LOAD_RETIRED.LLC_MISS", 0xf },
-		{ "sandy-bridge", "L1D_PEND_MISS.PENDING", 0x4 }, { "sandy-bridge", "CYCLE_ACTIVITY.CYCLES_L1D_PENDING", 0x4 },
-		{ "sandy-bridge", "CYCLE_ACTIVITY.STALLS_L2_PENDING", 0xf }, { "sandy-bridge", "INST_RETIRED.PREC_DIST", 0x2 },
-		{ "sandy-bridge", "MEM_TRANS_RETIRED.PRECISE_STORE", 0x8 }, { "sandy-bridge", "MEM_LOAD_UOPS_RETIRED.L2_HIT", 0xf },
+		{ "sandy-bridge", "L1D_PEND_MISS.PENDING", 0x4 }, { "sandy-bridge", "CYCLE_ACTIVITY.CYCLES_L1D_PENDING",
+		0x4 },
+		{ "sandy-bridge", "CYCLE_ACTIVITY.STALLS_L2_PENDING", 0xf }, { "sandy-bridge", "INST_RETIRED.PREC_DIST",
+		0x2 },
+		{ "sandy-bridge", "MEM_TRANS_RETIRED.PRECISE_STORE", 0x8 }, { "sandy-bridge",
+		"MEM_LOAD_UOPS_RETIRED.L2_HIT", 0xf },
 		{ "sandy-bridge", "UOPS_ISSUED.ANY", 0xff },
 		{ "ivy-bridge", "L1D_PEND_MISS.PENDING", 0x4 }, { "ivy-bridge", "L1D_PEND_MISS.FB_FULL", 0xff },
-		{ "ivy-bridge", "CYCLE_ACTIVITY.STALLS_L1D_PENDING", 0x4 }, { "ivy-bridge", "CYCLE_ACTIVITY.STALLS_LDM_PENDING", 0xf },
-		{ "ivy-bridge", "IDQ_UOPS_NOT_DELIVERED.CORE", 0xf }, { "ivy-bridge", "MEM_UOPS_RETIRED.ALL_LOADS", 0xf },
-		{ "haswell", "CYCLE_ACTIVITY.CYCLES_L1D_PENDING", 0x4 }, { "haswell", "CYCLE_ACTIVITY.CYCLES_NO_EXECUTE", 0xf },
+		{ "ivy-bridge", "CYCLE_ACTIVITY.STALLS_L1D_PENDING", 0x4 }, { "ivy-bridge",
+		"CYCLE_ACTIVITY.STALLS_LDM_PENDING", 0xf },
+		{ "ivy-bridge", "IDQ_UOPS_NOT_DELIVERED.CORE", 0xf }, { "ivy-bridge", "MEM_UOPS_RETIRED.ALL_LOADS",
+		0xf },
+		{ "haswell", "CYCLE_ACTIVITY.CYCLES_L1D_PENDING", 0x4 },
+		{ "haswell", "CYCLE_ACTIVITY.CYCLES_NO_EXECUTE", 0xf },
 		{ "haswell", "MEM_TRANS_RETIRED.LOAD_LATENCY", 0x8 }, { "haswell", "UOPS_EXECUTED_PORT.PORT_7", 0xff },
-		{ "broadwell", "CYCLE_ACTIVITY.STALLS_L1D_PENDING", 0x4 }, { "broadwell", "MEM_TRANS_RETIRED.LOAD_LATENCY", 0xf },
-		{ "ice-lake", "IDQ.DSB_UOPS", 0xf }, { "ice-lake", "CYCLE_ACTIVITY.STALLS_TOTAL", 0xff }, { "ice-lake", "CYCLE_ACTIVITY.STALLS_L2_MISS", 0xf },
-		{ "ice-lake", "MEM_LOAD_RETIRED.L1_HIT", 0xf }, { "ice-lake", "UOPS_ISSUED.ANY", 0xff }, { "ice-lake", "TOPDOWN.SLOTS", 0 },
+		{ "broadwell", "CYCLE_ACTIVITY.STALLS_L1D_PENDING", 0x4 }, { "broadwell",
+		"MEM_TRANS_RETIRED.LOAD_LATENCY", 0xf },
+		{ "ice-lake", "IDQ.DSB_UOPS", 0xf }, { "ice-lake", "CYCLE_ACTIVITY.STALLS_TOTAL", 0xff },
+		{ "ice-lake", "CYCLE_ACTIVITY.STALLS_L2_MISS", 0xf },
+		{ "ice-lake", "MEM_LOAD_RETIRED.L1_HIT", 0xf }, { "ice-lake", "UOPS_ISSUED.ANY", 0xff },
+		{ "ice-lake", "TOPDOWN.SLOTS", 0 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -244,7 +260,8 @@ static void test_shapes_are_those_of_the_machines(void **state)
 	static const struct { unsigned version, gp, fixed, slots; } shape[MADE] = {
 		{ 3, 4, 3, 4 }, { 3, 8, 3, 4 }, { 3, 8, 3, 4 }, { 3, 8, 3, 4 }, { 3, 8, 3, 4 }, { 5, 8, 4, 5 },
 	};
-	static const char *const fixed[] = { "INST_RETIRED.ANY", "CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED.REF_TSC", "TOPDOWN.SLOTS" };
+	static const char *const fixed[] = { "INST_RETIRED.ANY", "CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED.REF_TSC",
+		"TOPDOWN.SLOTS" };
 	(void)state;
 	for (unsigned t = 0; t < MADE; t++) {
 		struct spmu_model *m = fixture_model(made[t]);
@@ -262,17 +279,23 @@ static void test_shapes_are_those_of_the_machines(void **state)
 	}
 }
 
-/* The Top-Down equations for Ivy Bridge as published (Intel 64 and IA-32 Architectures Optimization Reference Manual, appendix B,
- * "Using Performance Monitoring Events"): each of their events is counted. */
+/* The Top-Down equations for Ivy Bridge as published (Intel 64 and IA-32 Architectures Optimization Reference
+ * Manual, appendix B, "Using Performance Monitoring Events"): each of their events is counted. */
 static void test_the_top_down_equations_of_ivy_bridge_meet_no_refused_event(void **state)
 {
-	static const char *const names[] = { "CPU_CLK_UNHALTED.THREAD", "IDQ_UOPS_NOT_DELIVERED.CORE", "UOPS_ISSUED.ANY", "UOPS_RETIRED.RETIRE_SLOTS",
-		"INT_MISC.RECOVERY_CYCLES", "IDQ.DSB_UOPS", "IDQ.MITE_UOPS", "IDQ.MS_UOPS", "ICACHE.IFETCH_STALL", "ITLB_MISSES.STLB_HIT",
+	static const char *const names[] = { "CPU_CLK_UNHALTED.THREAD", "IDQ_UOPS_NOT_DELIVERED.CORE",
+		"UOPS_ISSUED.ANY", "UOPS_RETIRED.RETIRE_SLOTS",
+		"INT_MISC.RECOVERY_CYCLES", "IDQ.DSB_UOPS", "IDQ.MITE_UOPS", "IDQ.MS_UOPS", "ICACHE.IFETCH_STALL",
+		"ITLB_MISSES.STLB_HIT",
 		"ITLB_MISSES.WALK_DURATION", "CYCLE_ACTIVITY.STALLS_LDM_PENDING", "CYCLE_ACTIVITY.CYCLES_NO_EXECUTE",
-		"UOPS_EXECUTED.CYCLES_GE_1_UOP_EXEC", "UOPS_EXECUTED.CYCLES_GE_2_UOPS_EXEC", "CYCLE_ACTIVITY.STALLS_L1D_PENDING",
-		"CYCLE_ACTIVITY.STALLS_L2_PENDING", "MEM_LOAD_UOPS_RETIRED.LLC_HIT", "MEM_LOAD_UOPS_RETIRED.LLC_MISS", "RESOURCE_STALLS.ANY",
-		"RESOURCE_STALLS.SB", "RESOURCE_STALLS.RS", "RESOURCE_STALLS.ROB", "BR_MISP_RETIRED.ALL_BRANCHES", "MACHINE_CLEARS.COUNT",
-		"BACLEARS.ANY", "RS_EVENTS.EMPTY_CYCLES", "DSB2MITE_SWITCHES.PENALTY_CYCLES", "LD_BLOCKS.STORE_FORWARD", "LSD.UOPS" };
+		"UOPS_EXECUTED.CYCLES_GE_1_UOP_EXEC", "UOPS_EXECUTED.CYCLES_GE_2_UOPS_EXEC",
+		"CYCLE_ACTIVITY.STALLS_L1D_PENDING",
+		"CYCLE_ACTIVITY.STALLS_L2_PENDING", "MEM_LOAD_UOPS_RETIRED.LLC_HIT", "MEM_LOAD_UOPS_RETIRED.LLC_MISS",
+		"RESOURCE_STALLS.ANY",
+		"RESOURCE_STALLS.SB", "RESOURCE_STALLS.RS", "RESOURCE_STALLS.ROB", "BR_MISP_RETIRED.ALL_BRANCHES",
+		"MACHINE_CLEARS.COUNT",
+		"BACLEARS.ANY", "RS_EVENTS.EMPTY_CYCLES", "DSB2MITE_SWITCHES.PENALTY_CYCLES", "LD_BLOCKS.STORE_FORWARD",
+		"LSD.UOPS" };
 	(void)state;
 	struct spmu_model *m = fixture_model("ivy-bridge");
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -303,9 +326,11 @@ static void counts_by_definition(const char *table, uint64_t seed)
 			fixture_extra(p, e, pmc);
 		}
 		stream_send_cut(&s, p, seed + i, 1 + i % 300);
-		uint64_t want = naive_count(m, &s, (const struct pmu_row *)e, cycles, 3, e->cmask, e->inv, e->edge), got = fixture_read(p, msr);
+		uint64_t want = naive_count(m, &s, (const struct pmu_row *)e, cycles, 3, e->cmask, e->inv, e->edge),
+			got = fixture_read(p, msr);
 		if (want != got)
-			fail_msg("%s %s: %llu, by definition %llu", table, e->name, (unsigned long long)got, (unsigned long long)want);
+			fail_msg("%s %s: %llu, by definition %llu", table, e->name, (unsigned long long)got,
+				(unsigned long long)want);
 		compared++;
 		spmu_destroy(p);
 	}
@@ -321,8 +346,8 @@ static void test_every_event_counts_what_its_definition_says(void **state)
 		counts_by_definition(made[t], 1000 + t);
 }
 
-/* An event that no stream can make count would be a silent zero: its expression names bits that exclude each other, or a threshold
- * that its value never reaches.  A random stream has every bit and signal. */
+/* An event that no stream can make count would be a silent zero: its expression names bits that exclude each
+ * other, or a threshold that its value never reaches. A random stream has every bit and signal. */
 static void test_no_event_is_always_zero(void **state)
 {
 	(void)state;
@@ -336,7 +361,9 @@ static void test_no_event_is_always_zero(void **state)
 			unsigned cmask = e->cmask;
 			if (cmask > 2 && !e->inv && !row->weighted)
 				cmask = 2;	/* more at a time is too rare in that stream */
-			if (!(e->flags & SPMU_EVENT_NOT_MODELLED) && naive_knows(m, e) && !(e->extra_msr == MSR_PEBS_LD_LAT_THRESHOLD && e->extra > 64) && !naive_count(m, &s, row, cycles, 3, cmask, e->inv, e->edge))
+			if (!(e->flags & SPMU_EVENT_NOT_MODELLED) && naive_knows(m, e) &&
+				!(e->extra_msr == MSR_PEBS_LD_LAT_THRESHOLD && e->extra > 64) &&
+				!naive_count(m, &s, row, cycles, 3, cmask, e->inv, e->edge))
 				fail_msg("%s %s counts nothing at all", made[t], e->name);
 		}
 		stream_free(&s);

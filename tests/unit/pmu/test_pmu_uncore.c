@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The uncore PMU: registers (address, value, outcome), events with exact counts, thresholds over several cores, overflow and freeze. */
+ * The uncore PMU: registers (address, value, outcome), events with exact counts, thresholds over several cores,
+ * overflow and freeze. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,21 +26,24 @@ static struct spmu_uncore_model *load(const char *name)
 	return m;
 }
 
-struct fixture { struct spmu_uncore_model *model; struct spmu_uncore *u; int core[3]; unsigned pmis; uint64_t cores, seen; };
+struct fixture { struct spmu_uncore_model *model; struct spmu_uncore *u; int core[3]; unsigned pmis; uint64_t cores,
+	seen; };
 
 static void on_pmi(void *context, struct spmu_uncore *u, uint64_t cores)
 {
 	struct fixture *f = context;
 	f->pmis++;
 	f->cores = cores;
-	spmu_uncore_rdmsr(u, spmu_uncore_server(f->model) ? MSR_UNC_PMON_GLOBAL_CTL : MSR_UNC_PERF_GLOBAL_CTRL, &f->seen);
+	spmu_uncore_rdmsr(u, spmu_uncore_server(f->model) ? MSR_UNC_PMON_GLOBAL_CTL : MSR_UNC_PERF_GLOBAL_CTRL,
+		&f->seen);
 }
 
 static void begin(struct fixture *f, const char *name)
 {
 	memset(f, 0, sizeof *f);
 	f->model = load(name);
-	struct spmu_uncore_host h = { .context = f, .slices = 4, .channels = 2, .core_hz = UINT64_C(3000000000), .pmi = on_pmi };
+	struct spmu_uncore_host h = { .context = f, .slices = 4, .channels = 2, .core_hz = UINT64_C(3000000000),
+		.pmi = on_pmi };
 	assert_int_equal(spmu_uncore_create(&f->u, f->model, &h), SPMU_OK);
 	for (int i = 0; i < 3; i++)
 		assert_true((f->core[i] = spmu_uncore_attach(f->u, (unsigned)i)) >= 0);
@@ -72,7 +76,8 @@ static void feed(struct fixture *f, int core, uint64_t base, uint64_t watermark,
 	struct spmu_record r[64];
 	assert_true(n <= 64);
 	for (unsigned i = 0; i < n; i++)
-		r[i] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .port = 255, .signal = s[i].signal, .did = s[i].count, .begin = s[i].begin,
+		r[i] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .port = 255, .signal = s[i].signal,
+			.did = s[i].count, .begin = s[i].begin,
 			.end = s[i].end, .unit = s[i].unit, .found = s[i].found };
 	struct spmu_batch b = { .base_cycle = base, .watermark = watermark, .count = n, .records = r };
 	spmu_uncore_consume(f->u, f->core[core], &b);
@@ -87,13 +92,15 @@ static void try_all(struct fixture *f, const struct access *a, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		int rc = spmu_uncore_wrmsr(f->u, a[i].msr, a[i].value);
 		if (rc != a[i].outcome)
-			fail_msg("WRMSR %x = %llx: %d, not %d", a[i].msr, (unsigned long long)a[i].value, rc, a[i].outcome);
+			fail_msg("WRMSR %x = %llx: %d, not %d", a[i].msr, (unsigned long long)a[i].value, rc,
+				a[i].outcome);
 		uint64_t v = 0;
 		rc = spmu_uncore_rdmsr(f->u, a[i].msr, &v);
 		if (a[i].outcome == SPMU_ENOMSR ? rc != SPMU_ENOMSR : rc != SPMU_OK)
 			fail_msg("RDMSR %x: %d", a[i].msr, rc);
 		if (rc == SPMU_OK && v != a[i].after)
-			fail_msg("RDMSR %x behind %llx: %llx, not %llx", a[i].msr, (unsigned long long)a[i].value, (unsigned long long)v,
+			fail_msg("RDMSR %x behind %llx: %llx, not %llx", a[i].msr, (unsigned long long)a[i].value,
+				(unsigned long long)v,
 				(unsigned long long)a[i].after);
 	}
 }
@@ -105,16 +112,22 @@ static void test_client_registers_keep_their_bits_and_fault_on_others(void **sta
 	struct fixture f;
 	begin(&f, "ivy-bridge");
 	const struct access a[] = {
-		{ 0x391, 0xe000000f, SPMU_OK, 0xe000000f }, { 0x391, 0x10, SPMU_GP, 0xe000000f }, { 0x391, 0, SPMU_OK, 0 },
+		{ 0x391, 0xe000000f, SPMU_OK, 0xe000000f }, { 0x391, 0x10, SPMU_GP, 0xe000000f }, { 0x391, 0, SPMU_OK,
+		0 },
 		{ 0x392, 11, SPMU_OK, 0 }, { 0x392, 4, SPMU_GP, 0 }, { 0x393, 0, SPMU_ENOMSR, 0 },
-		{ 0x394, 0x500000, SPMU_OK, 0x500000 }, { 0x394, 1, SPMU_GP, 0x500000 }, { 0x394, 0x700000, SPMU_GP, 0x500000 },
+		{ 0x394, 0x500000, SPMU_OK, 0x500000 }, { 0x394, 1, SPMU_GP, 0x500000 }, { 0x394, 0x700000, SPMU_GP,
+		0x500000 },
 		{ 0x395, COUNTER48, SPMU_OK, COUNTER48 }, { 0x395, COUNTER48 + 1, SPMU_GP, COUNTER48 },
 		{ 0x396, 0, SPMU_GP, 4 },
-		{ 0x3b0, COUNTER44, SPMU_OK, COUNTER44 }, { 0x3b1, 7, SPMU_OK, 7 }, { 0x3b1, COUNTER44 + 1, SPMU_GP, 7 },
-		{ 0x3b2, 0x1fd4ffff, SPMU_OK, 0x1fd4ffff }, { 0x3b3, 0x400181, SPMU_OK, 0x400181 }, { 0x3b4, 0, SPMU_ENOMSR, 0 },
+		{ 0x3b0, COUNTER44, SPMU_OK, COUNTER44 }, { 0x3b1, 7, SPMU_OK, 7 }, { 0x3b1, COUNTER44 + 1, SPMU_GP,
+		7 },
+		{ 0x3b2, 0x1fd4ffff, SPMU_OK, 0x1fd4ffff }, { 0x3b3, 0x400181, SPMU_OK, 0x400181 },
+		{ 0x3b4, 0, SPMU_ENOMSR, 0 },
 		{ 0x700, 0x408f34, SPMU_OK, 0x408f34 }, { 0x703, 1, SPMU_OK, 1 }, { 0x704, 0, SPMU_ENOMSR, 0 },
-		{ 0x705, 15, SPMU_OK, 0 }, { 0x705, 16, SPMU_GP, 0 }, { 0x706, 3, SPMU_OK, 3 }, { 0x709, 5, SPMU_OK, 5 }, { 0x70a, 0, SPMU_ENOMSR, 0 },
-		{ 0x736, 9, SPMU_OK, 9 }, { 0x740, 0, SPMU_ENOMSR, 0 }, { 0xe01, 0, SPMU_ENOMSR, 0 }, { 0x2000, 0, SPMU_ENOMSR, 0 },
+		{ 0x705, 15, SPMU_OK, 0 }, { 0x705, 16, SPMU_GP, 0 }, { 0x706, 3, SPMU_OK, 3 }, { 0x709, 5, SPMU_OK,
+		5 }, { 0x70a, 0, SPMU_ENOMSR, 0 },
+		{ 0x736, 9, SPMU_OK, 9 }, { 0x740, 0, SPMU_ENOMSR, 0 }, { 0xe01, 0, SPMU_ENOMSR, 0 },
+		{ 0x2000, 0, SPMU_ENOMSR, 0 },
 	};
 	TRY(&f, a);
 	for (int bit = 0; bit < 64; bit++) {	/* each reserved bit of an event select */
@@ -130,8 +143,10 @@ static void test_skylake_has_its_global_control_elsewhere_and_two_counters_a_box
 	struct fixture f;
 	begin(&f, "skylake");
 	const struct access a[] = {
-		{ 0xe01, 0xe000001f, SPMU_OK, 0xe000001f }, { 0xe01, 0x20, SPMU_GP, 0xe000001f }, { 0xe02, 11, SPMU_OK, 0 }, { 0x391, 0, SPMU_ENOMSR, 0 },
-		{ 0x701, 0, SPMU_OK, 0 }, { 0x702, 0, SPMU_ENOMSR, 0 }, { 0x705, 0, SPMU_ENOMSR, 0 }, { 0x707, 1, SPMU_OK, 1 }, { 0x708, 0, SPMU_ENOMSR, 0 },
+		{ 0xe01, 0xe000001f, SPMU_OK, 0xe000001f }, { 0xe01, 0x20, SPMU_GP, 0xe000001f }, { 0xe02, 11, SPMU_OK,
+		0 }, { 0x391, 0, SPMU_ENOMSR, 0 },
+		{ 0x701, 0, SPMU_OK, 0 }, { 0x702, 0, SPMU_ENOMSR, 0 }, { 0x705, 0, SPMU_ENOMSR, 0 },
+		{ 0x707, 1, SPMU_OK, 1 }, { 0x708, 0, SPMU_ENOMSR, 0 },
 		{ 0x395, COUNTER44, SPMU_OK, COUNTER44 }, { 0x395, COUNTER44 + 1, SPMU_GP, COUNTER44 },
 	};
 	TRY(&f, a);
@@ -145,12 +160,16 @@ static void test_server_registers_keep_their_bits_and_fault_on_others(void **sta
 	begin(&f, "golden-cove");
 	const struct access a[] = {
 		{ 0x2ff0, 1, SPMU_OK, 1 }, { 0x2ff0, 2, SPMU_GP, 1 }, { 0x2ff0, 0, SPMU_OK, 0 },
-		{ 0x2000, 1, SPMU_OK, 1 }, { 0x2000, 0x301, SPMU_OK, 1 }, { 0x2000, 2, SPMU_GP, 1 }, { 0x2000, 0, SPMU_OK, 0 },
+		{ 0x2000, 1, SPMU_OK, 1 }, { 0x2000, 0x301, SPMU_OK, 1 }, { 0x2000, 2, SPMU_GP, 1 },
+		{ 0x2000, 0, SPMU_OK, 0 },
 		{ 0x2001, 15, SPMU_OK, 0 }, { 0x2001, 16, SPMU_GP, 0 },
-		{ 0x2002, UINT64_C(0x3ffffffffd5ffff), SPMU_OK, UINT64_C(0x3ffffffffd5ffff) }, { 0x2002, UINT64_C(1) << 58, SPMU_GP, UINT64_C(0x3ffffffffd5ffff) },
+		{ 0x2002, UINT64_C(0x3ffffffffd5ffff), SPMU_OK, UINT64_C(0x3ffffffffd5ffff) },
+		{ 0x2002, UINT64_C(1) << 58, SPMU_GP, UINT64_C(0x3ffffffffd5ffff) },
 		{ 0x2005, 1 << 19, SPMU_GP, 0 }, { 0x2005, 1 << 21, SPMU_GP, 0 }, { 0x2006, 0, SPMU_ENOMSR, 0 },
-		{ 0x2008, COUNTER48, SPMU_OK, COUNTER48 }, { 0x200b, COUNTER48 + 1, SPMU_GP, 0 }, { 0x200c, 0, SPMU_ENOMSR, 0 },
-		{ 0x200e, 0x3ff, SPMU_OK, 0x3ff }, { 0x200e, 0x400, SPMU_GP, 0x3ff }, { 0x2038, 1, SPMU_OK, 1 }, { 0x2040, 0, SPMU_ENOMSR, 0 },
+		{ 0x2008, COUNTER48, SPMU_OK, COUNTER48 }, { 0x200b, COUNTER48 + 1, SPMU_GP, 0 },
+		{ 0x200c, 0, SPMU_ENOMSR, 0 },
+		{ 0x200e, 0x3ff, SPMU_OK, 0x3ff }, { 0x200e, 0x400, SPMU_GP, 0x3ff }, { 0x2038, 1, SPMU_OK, 1 },
+		{ 0x2040, 0, SPMU_ENOMSR, 0 },
 	};
 	TRY(&f, a);
 	end(&f);
@@ -217,14 +236,19 @@ static const struct one everything[] = {
 	{ SPMU_SIG_UNC_READ, 1, 1, 1, 0, SPMU_FOUND_NOTHING }, { SPMU_SIG_UNC_READ, 1, 1, 2, 1, SPMU_FOUND_CLEAN },
 	{ SPMU_SIG_UNC_READ, 1, 1, 4, 2, SPMU_FOUND_MODIFIED }, { SPMU_SIG_UNC_READ, 1, 1, 8, 3, SPMU_FOUND_ELSEWHERE },
 	{ SPMU_SIG_UNC_RFO, 1, 1, 16, 0, SPMU_FOUND_NOTHING }, { SPMU_SIG_UNC_CODE, 1, 1, 32, 0, SPMU_FOUND_CLEAN },
-	{ SPMU_SIG_UNC_PREFETCH, 1, 1, 64, 0, SPMU_FOUND_NOTHING }, { SPMU_SIG_UNC_WRITE, 1, 1, 128, 1, SPMU_FOUND_MODIFIED },
+	{ SPMU_SIG_UNC_PREFETCH, 1, 1, 64, 0, SPMU_FOUND_NOTHING }, { SPMU_SIG_UNC_WRITE, 1, 1, 128, 1,
+	SPMU_FOUND_MODIFIED },
 	{ SPMU_SIG_UNC_VICTIM, 1, 1, 3, 0, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_VICTIM, 1, 1, 5, 0, SPMU_FOUND_MODIFIED },
 	{ SPMU_SIG_UNC_SNOOP, 1, 1, 1, 0, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_SNOOP, 1, 1, 1, 0, SPMU_FOUND_MODIFIED },
-	{ SPMU_SIG_UNC_SNOOP, 1, 1, 1, 0, SPMU_FOUND_MODIFIED }, { SPMU_SIG_UNC_INVALIDATE, 1, 1, 3, 0, SPMU_FOUND_CLEAN },
+	{ SPMU_SIG_UNC_SNOOP, 1, 1, 1, 0, SPMU_FOUND_MODIFIED }, { SPMU_SIG_UNC_INVALIDATE, 1, 1, 3, 0,
+	SPMU_FOUND_CLEAN },
 	{ SPMU_SIG_UNC_EVICT, 1, 1, 2, 0, SPMU_FOUND_MODIFIED },
-	{ SPMU_SIG_DRAM_READ, 1, 1, 1, 0, SPMU_FOUND_ROW_OPEN }, { SPMU_SIG_DRAM_READ, 1, 1, 2, 1, SPMU_FOUND_ROW_EMPTY },
-	{ SPMU_SIG_DRAM_READ, 1, 1, 4, 0, SPMU_FOUND_ROW_OTHER }, { SPMU_SIG_DRAM_WRITE, 1, 1, 8, 1, SPMU_FOUND_ROW_OPEN },
-	{ SPMU_SIG_DRAM_WRITE, 1, 1, 16, 1, SPMU_FOUND_ROW_OTHER }, { SPMU_SIG_UNC_PENDING, 10, 40, 1, 0, SPMU_FOUND_ROW_OPEN },
+	{ SPMU_SIG_DRAM_READ, 1, 1, 1, 0, SPMU_FOUND_ROW_OPEN }, { SPMU_SIG_DRAM_READ, 1, 1, 2, 1,
+	SPMU_FOUND_ROW_EMPTY },
+	{ SPMU_SIG_DRAM_READ, 1, 1, 4, 0, SPMU_FOUND_ROW_OTHER }, { SPMU_SIG_DRAM_WRITE, 1, 1, 8, 1,
+	SPMU_FOUND_ROW_OPEN },
+	{ SPMU_SIG_DRAM_WRITE, 1, 1, 16, 1, SPMU_FOUND_ROW_OTHER }, { SPMU_SIG_UNC_PENDING, 10, 40, 1, 0,
+	SPMU_FOUND_ROW_OPEN },
 	{ SPMU_SIG_UNC_PENDING, 20, 60, 1, 1, SPMU_FOUND_ROW_OPEN },
 };
 enum { EVERYTHING = sizeof everything / sizeof *everything };
@@ -274,36 +298,54 @@ static void test_each_event_counts_what_its_name_says(void **state)
 {
 	(void)state;
 	static const struct { const char *table, *name; uint64_t count; } expected[] = {
-		{ "skylake", "UNC_CBO_CACHE_LOOKUP.ANY_MESI", 255 }, { "skylake", "UNC_CBO_CACHE_LOOKUP.ANY_I", 1 + 8 + 16 + 64 },
-		{ "skylake", "UNC_CBO_CACHE_LOOKUP.ANY_M", 4 + 128 }, { "skylake", "UNC_CBO_CACHE_LOOKUP.ANY_ES", 2 + 32 },
-		{ "skylake", "UNC_CBO_CACHE_LOOKUP.READ_MESI", 127 }, { "skylake", "UNC_CBO_CACHE_LOOKUP.WRITE_MESI", 128 },
-		{ "skylake", "UNC_CBO_CACHE_LOOKUP.WRITE_ES", 0 }, { "skylake", "UNC_CBO_CACHE_LOOKUP.READ_I", 1 + 8 + 16 + 64 },
-		{ "skylake", "UNC_CBO_XSNP_RESPONSE.HIT_XCORE", 1 }, { "skylake", "UNC_CBO_XSNP_RESPONSE.HITM_XCORE", 2 },
-		{ "skylake", "UNC_CBO_XSNP_RESPONSE.INVAL_XCORE", 3 }, { "skylake", "UNC_CBO_XSNP_RESPONSE.INVAL_M_EVICTION", 2 },
+		{ "skylake", "UNC_CBO_CACHE_LOOKUP.ANY_MESI", 255 }, { "skylake", "UNC_CBO_CACHE_LOOKUP.ANY_I",
+		1 + 8 + 16 + 64 },
+		{ "skylake", "UNC_CBO_CACHE_LOOKUP.ANY_M", 4 + 128 }, { "skylake", "UNC_CBO_CACHE_LOOKUP.ANY_ES",
+		2 + 32 },
+		{ "skylake", "UNC_CBO_CACHE_LOOKUP.READ_MESI", 127 }, { "skylake", "UNC_CBO_CACHE_LOOKUP.WRITE_MESI",
+		128 },
+		{ "skylake", "UNC_CBO_CACHE_LOOKUP.WRITE_ES", 0 }, { "skylake", "UNC_CBO_CACHE_LOOKUP.READ_I",
+		1 + 8 + 16 + 64 },
+		{ "skylake", "UNC_CBO_XSNP_RESPONSE.HIT_XCORE", 1 }, { "skylake", "UNC_CBO_XSNP_RESPONSE.HITM_XCORE",
+		2 },
+		{ "skylake", "UNC_CBO_XSNP_RESPONSE.INVAL_XCORE", 3 },
+		{ "skylake", "UNC_CBO_XSNP_RESPONSE.INVAL_M_EVICTION", 2 },
 		{ "skylake", "UNC_ARB_TRK_REQUESTS.ALL", 31 }, { "skylake", "UNC_ARB_TRK_REQUESTS.WRITES", 24 },
 		{ "skylake", "UNC_ARB_TRK_REQUESTS.EVICTIONS", 5 }, { "skylake", "UNC_ARB_TRK_REQUESTS.DATA_READ", 65 },
-		{ "skylake", "UNC_ARB_TRK_OCCUPANCY.ALL", 70 }, { "skylake", "UNC_ARB_TRK_OCCUPANCY.CYCLES_WITH_ANY_REQUEST", 50 },
+		{ "skylake", "UNC_ARB_TRK_OCCUPANCY.ALL", 70 },
+		{ "skylake", "UNC_ARB_TRK_OCCUPANCY.CYCLES_WITH_ANY_REQUEST", 50 },
 		{ "skylake", "UNC_CLOCK.SOCKET", 3000 }, { "ivy-bridge", "UNC_CLOCK.SOCKET", 3000 },
-		{ "ivy-bridge", "UNC_CBO_CACHE_LOOKUP.ANY_MESI", 255 }, { "ivy-bridge", "UNC_ARB_TRK_OCCUPANCY.CYCLES_OVER_HALF_FULL", 0 },
-		{ "golden-cove", "UNC_CHA_LLC_LOOKUP.ALL", 255 }, { "golden-cove", "UNC_CHA_LLC_LOOKUP.MISS_ALL", 1 + 16 + 64 },
-		{ "golden-cove", "UNC_CHA_LLC_LOOKUP.DATA_RD", 15 + 64 }, { "golden-cove", "UNC_CHA_LLC_LOOKUP.LOCAL_DMND_DATA_RD", 15 },
-		{ "golden-cove", "UNC_CHA_LLC_LOOKUP.LOCAL_PF", 64 }, { "golden-cove", "UNC_CHA_LLC_LOOKUP.DATA_READ_MISS", 65 },
+		{ "ivy-bridge", "UNC_CBO_CACHE_LOOKUP.ANY_MESI", 255 }, { "ivy-bridge",
+		"UNC_ARB_TRK_OCCUPANCY.CYCLES_OVER_HALF_FULL", 0 },
+		{ "golden-cove", "UNC_CHA_LLC_LOOKUP.ALL", 255 }, { "golden-cove", "UNC_CHA_LLC_LOOKUP.MISS_ALL",
+		1 + 16 + 64 },
+		{ "golden-cove", "UNC_CHA_LLC_LOOKUP.DATA_RD", 15 + 64 }, { "golden-cove",
+		"UNC_CHA_LLC_LOOKUP.LOCAL_DMND_DATA_RD", 15 },
+		{ "golden-cove", "UNC_CHA_LLC_LOOKUP.LOCAL_PF", 64 }, { "golden-cove",
+		"UNC_CHA_LLC_LOOKUP.DATA_READ_MISS", 65 },
 		{ "golden-cove", "UNC_CHA_LLC_LOOKUP.RFO", 16 }, { "golden-cove", "UNC_CHA_LLC_LOOKUP.CODE_READ", 32 },
-		{ "golden-cove", "UNC_CHA_LLC_LOOKUP.WRITES_AND_OTHER", 128 }, { "golden-cove", "UNC_CHA_LLC_LOOKUP.LOCALLY_HOMED_ADDRESS", 255 },
+		{ "golden-cove", "UNC_CHA_LLC_LOOKUP.WRITES_AND_OTHER", 128 }, { "golden-cove",
+		"UNC_CHA_LLC_LOOKUP.LOCALLY_HOMED_ADDRESS", 255 },
 		{ "golden-cove", "UNC_CHA_LLC_VICTIMS.ALL", 8 }, { "golden-cove", "UNC_CHA_LLC_VICTIMS.TOTAL_M", 5 },
 		{ "golden-cove", "UNC_CHA_CORE_SNP.CORE_ONE", 3 }, { "golden-cove", "UNC_CHA_CORE_SNP.CORE_GTONE", 1 },
-		{ "golden-cove", "UNC_CHA_TOR_INSERTS.IA_DRD", 15 }, { "golden-cove", "UNC_CHA_TOR_INSERTS.IA_MISS_DRD", 1 },
-		{ "golden-cove", "UNC_CHA_TOR_INSERTS.IA_HIT_DRD", 14 }, { "golden-cove", "UNC_CHA_TOR_INSERTS.IA_MISS_RFO", 16 },
-		{ "golden-cove", "UNC_CHA_TOR_INSERTS.IA_MISS_DRD_PREF", 64 }, { "golden-cove", "UNC_CHA_TOR_INSERTS.IA_CRD", 32 },
+		{ "golden-cove", "UNC_CHA_TOR_INSERTS.IA_DRD", 15 }, { "golden-cove", "UNC_CHA_TOR_INSERTS.IA_MISS_DRD",
+		1 },
+		{ "golden-cove", "UNC_CHA_TOR_INSERTS.IA_HIT_DRD", 14 }, { "golden-cove",
+		"UNC_CHA_TOR_INSERTS.IA_MISS_RFO", 16 },
+		{ "golden-cove", "UNC_CHA_TOR_INSERTS.IA_MISS_DRD_PREF", 64 }, { "golden-cove",
+		"UNC_CHA_TOR_INSERTS.IA_CRD", 32 },
 		{ "golden-cove", "UNC_CHA_CLOCKTICKS", 4 * 2500 }, { "golden-cove", "UNC_M_CLOCKTICKS", 2 * 2400 },
-		{ "golden-cove", "UNC_M_CAS_COUNT.RD", 7 }, { "golden-cove", "UNC_M_CAS_COUNT.WR", 24 }, { "golden-cove", "UNC_M_CAS_COUNT.ALL", 31 },
-		{ "golden-cove", "UNC_M_ACT_COUNT.ALL", 2 + 4 + 16 }, { "golden-cove", "UNC_M_ACT_COUNT.RD", 6 }, { "golden-cove", "UNC_M_PRE_COUNT.RD", 4 },
+		{ "golden-cove", "UNC_M_CAS_COUNT.RD", 7 }, { "golden-cove", "UNC_M_CAS_COUNT.WR", 24 },
+		{ "golden-cove", "UNC_M_CAS_COUNT.ALL", 31 },
+		{ "golden-cove", "UNC_M_ACT_COUNT.ALL", 2 + 4 + 16 }, { "golden-cove", "UNC_M_ACT_COUNT.RD", 6 },
+		{ "golden-cove", "UNC_M_PRE_COUNT.RD", 4 },
 		{ "golden-cove", "UNC_M_PRE_COUNT.WR", 16 }, { "golden-cove", "UNC_M_PRE_COUNT.ALL", 20 },
 	};
 	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
 		uint64_t n = count_event(expected[i].table, expected[i].name);
 		if (n != expected[i].count)
-			fail_msg("%s, %s: %llu, not %llu", expected[i].table, expected[i].name, (unsigned long long)n, (unsigned long long)expected[i].count);
+			fail_msg("%s, %s: %llu, not %llu", expected[i].table, expected[i].name, (unsigned long long)n,
+				(unsigned long long)expected[i].count);
 	}
 }
 
@@ -392,12 +434,15 @@ static void test_the_cha_s_filter_keeps_a_counter_to_a_core(void **state)
 static void test_thresholds_add_what_all_cores_do_in_a_cycle(void **state)
 {
 	(void)state;
-	const struct one first[] = { { SPMU_SIG_UNC_READ, 5, 5, 1, 0, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_READ, 6, 6, 1, 0, SPMU_FOUND_CLEAN },
+	const struct one first[] = { { SPMU_SIG_UNC_READ, 5, 5, 1, 0, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_READ, 6, 6, 1,
+		0, SPMU_FOUND_CLEAN },
 		{ SPMU_SIG_UNC_READ, 9, 9, 3, 0, SPMU_FOUND_CLEAN } };
-	const struct one second[] = { { SPMU_SIG_UNC_READ, 6, 6, 1, 0, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_READ, 5, 5, 1, 0, SPMU_FOUND_CLEAN } };
+	const struct one second[] = { { SPMU_SIG_UNC_READ, 6, 6, 1, 0, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_READ, 5, 5, 1,
+		0, SPMU_FOUND_CLEAN } };
 	static const struct { uint64_t more, count; } expected[] = {
 		{ 0, 7 }, { 1u << 24, 3 }, { 2u << 24, 3 }, { 3u << 24, 1 }, { 4u << 24, 0 },
-		{ 2u << 24 | SPMU_UNC_EDGE, 2 }, { SPMU_UNC_EDGE, 2 }, { 2u << 24 | SPMU_UNC_INV, 97 }, { 2u << 24 | SPMU_UNC_INV | SPMU_UNC_EDGE, 3 } };
+		{ 2u << 24 | SPMU_UNC_EDGE, 2 }, { SPMU_UNC_EDGE, 2 }, { 2u << 24 | SPMU_UNC_INV, 97 },
+			{ 2u << 24 | SPMU_UNC_INV | SPMU_UNC_EDGE, 3 } };
 	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
 		struct fixture f;
 		begin(&f, "skylake");
@@ -411,7 +456,8 @@ static void test_thresholds_add_what_all_cores_do_in_a_cycle(void **state)
 			assert_int_equal(rd(&f, 0x706), 0);	/* the other core may still do something there */
 		feed(&f, 1, 0, 100, second, 2);
 		if (rd(&f, 0x706) != expected[i].count)
-			fail_msg("%llx: %llu, not %llu", (unsigned long long)expected[i].more, (unsigned long long)rd(&f, 0x706),
+			fail_msg("%llx: %llu, not %llu", (unsigned long long)expected[i].more,
+				(unsigned long long)rd(&f, 0x706),
 				(unsigned long long)expected[i].count);
 		end(&f);
 	}
@@ -422,7 +468,8 @@ static void test_thresholds_add_what_all_cores_do_in_a_cycle(void **state)
 static void test_a_client_s_overflow_sets_status_freezes_and_interrupts_as_asked(void **state)
 {
 	(void)state;
-	const struct one r[] = { { SPMU_SIG_UNC_READ, 1, 1, 3, 1, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_READ, 2, 2, 5, 1, SPMU_FOUND_CLEAN } };
+	const struct one r[] = { { SPMU_SIG_UNC_READ, 1, 1, 3, 1, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_READ, 2, 2, 5, 1,
+		SPMU_FOUND_CLEAN } };
 	struct fixture f;
 	begin(&f, "ivy-bridge");
 	wr(&f, 0x391, SPMU_UNC_GLOBAL_EN | SPMU_UNC_GLOBAL_FREEZE | 5);
@@ -461,7 +508,8 @@ static void test_a_client_s_overflow_sets_status_freezes_and_interrupts_as_asked
 static void test_a_server_s_overflow_freezes_all_boxes(void **state)
 {
 	(void)state;
-	const struct one r[] = { { SPMU_SIG_UNC_READ, 1, 1, 1, 0, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_READ, 1, 1, 1, 1, SPMU_FOUND_CLEAN },
+	const struct one r[] = { { SPMU_SIG_UNC_READ, 1, 1, 1, 0, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_READ, 1, 1, 1, 1,
+		SPMU_FOUND_CLEAN },
 		{ SPMU_SIG_DRAM_READ, 2, 2, 1, 0, SPMU_FOUND_ROW_OPEN } };
 	struct fixture f;
 	uint64_t v;
@@ -486,14 +534,17 @@ static void test_damaged_tables_are_refused_with_their_line(void **state)
 {
 	(void)state;
 	static const struct { const char *text, *says; } bad[] = {
-		{ "", "no events" }, { "@unit cbox slice 2 44\n", "line 1: @family" }, { "@family x\n", "line 1: @family" },
-		{ "@family server\n@family server\n", "line 2" }, { "@family server\n@unit a slice 9 44\n", "line 2: @unit" },
+		{ "", "no events" }, { "@unit cbox slice 2 44\n", "line 1: @family" }, { "@family x\n",
+		"line 1: @family" },
+		{ "@family server\n@family server\n", "line 2" }, { "@family server\n@unit a slice 9 44\n",
+		"line 2: @unit" },
 		{ "@family server\n@unit a slice 2 44\n@select a 1 bits 1\n", "line 3" },
 		{ "@family server\n@unit a slice 2 44\n@select a 1 bits 1=reed\n", "line 3" },
 		{ "@family server\n@unit a slice 2 44\nX\ta\t1\t1\t0\t-\th\t-\n", "says nothing" },
 		{ "@family server\n@unit a slice 2 44\n@select a 1 bits 1=read\nX\ta\t1\t1\t2\t-\th\t-\n", "counters" },
 		{ "@family server\n@unit a slice 2 44\n@select a 1 bits 1=read\nX\ta\t1\t1\t0\t-\th\n", "columns" },
-		{ "@family server\n@unit a slice 2 44\n@select a 1 bits 1=!\nX\ta\t1\t1\t0\t-\th\t-\n", "says nothing" },
+		{ "@family server\n@unit a slice 2 44\n@select a 1 bits 1=!\nX\ta\t1\t1\t0\t-\th\t-\n",
+		"says nothing" },
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		char path[] = "/tmp/softpmu-uncore-XXXXXX", text[400] = "";
@@ -513,8 +564,10 @@ static void test_damaged_tables_are_refused_with_their_line(void **state)
 static void test_nonsense_in_batches_is_survived(void **state)
 {
 	(void)state;
-	const struct one r[] = { { SPMU_SIG_UNC_READ, 1, 1, 1, UINT32_MAX, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_READ, 1, 1, 1, 0, (enum spmu_found)99 },
-		{ SPMU_SIG_COUNT, 1, 1, 1, 0, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_PENDING, 50, 10, UINT32_MAX, 0, SPMU_FOUND_CLEAN },
+	const struct one r[] = { { SPMU_SIG_UNC_READ, 1, 1, 1, UINT32_MAX, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_READ, 1,
+		1, 1, 0, (enum spmu_found)99 },
+		{ SPMU_SIG_COUNT, 1, 1, 1, 0, SPMU_FOUND_CLEAN }, { SPMU_SIG_UNC_PENDING, 50, 10, UINT32_MAX, 0,
+		SPMU_FOUND_CLEAN },
 		{ (enum spmu_signal)UINT32_MAX, 1, 1, 1, 0, SPMU_FOUND_CLEAN } };
 	struct fixture f;
 	begin(&f, "skylake");

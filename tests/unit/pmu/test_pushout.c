@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Pushouts, tags and thresholds (pmu/pushout_meter.h, session/events/tag_parse.h); the counters' registers: test_pmu_pushout.c. */
+ * Pushouts, tags and thresholds (pmu/pushout_meter.h, session/events/tag_parse.h); the counters' registers:
+ * test_pmu_pushout.c. */
 #include "analysis/cost/spread.h"
 #include "session/events/tag_parse.h"
 #include "pmu/pushout_meter.h"
@@ -114,7 +115,8 @@ static void test_a_machine_clear_without_a_uop_pushes_out_the_next_slot(void **s
 	(void)state;
 	fixture_begin(&f, 0);
 	insn(A, 0, 0, 0, 2);
-	f.r[f.b.count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .signal = SPMU_SIG_CLEAR_SMC, .did = 1, .begin = 3, .end = 3 };
+	f.r[f.b.count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .signal = SPMU_SIG_CLEAR_SMC,
+		.did = 1, .begin = 3, .end = 3 };
 	insn(B, 0, 0, 30, 44);
 	insn(C, SPMU_IS(LOAD), SPMU_DID(CLEAR_MEMORY_ORDER), 30, 60);
 	fixture_end(&f, 0, 60, true);
@@ -193,14 +195,16 @@ static void test_the_memory_order_buffer_is_passed_by_slots_that_access_memory(v
 
 static void fetched(uint64_t ip, uint32_t cycle)
 {
-	f.r[f.b.count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .signal = SPMU_SIG_INSN_FETCHED, .did = 1, .ip = ip, .begin = cycle, .end = cycle };
+	f.r[f.b.count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .signal = SPMU_SIG_INSN_FETCHED,
+		.did = 1, .ip = ip, .begin = cycle, .end = cycle };
 }
 
 /* Two instructions a cycle are fetched for the decoders, four slots delivered. */
 static void test_fetch_is_passed_ahead_of_the_decoders(void **state)
 {
 	struct seen fetch = { 0 }, decode = { 0 };
-	struct pushout_measure m[2] = { { .point = PUSHOUT_FETCH, .each = on_each, .context = &fetch }, { .point = PUSHOUT_DECODE, .each = on_each, .context = &decode } };
+	struct pushout_measure m[2] = { { .point = PUSHOUT_FETCH, .each = on_each, .context = &fetch },
+		{ .point = PUSHOUT_DECODE, .each = on_each, .context = &decode } };
 	struct pushout *p = pushout_create(&(struct pushout_widths){ { 4, 4, 4, 4, 1, 2 } }, m, 2);
 	(void)state;
 	fixture_begin(&f, 0);
@@ -230,7 +234,8 @@ static void test_fetch_is_passed_ahead_of_the_decoders(void **state)
 
 static void written(uint64_t ip, uint32_t cycle)
 {
-	f.r[f.b.count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .signal = SPMU_SIG_STORE_VISIBLE, .did = 1, .ip = ip, .begin = cycle, .end = cycle };
+	f.r[f.b.count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .signal = SPMU_SIG_STORE_VISIBLE,
+		.did = 1, .ip = ip, .begin = cycle, .end = cycle };
 }
 
 static void test_stores_become_visible_in_order_behind_retirement(void **state)
@@ -239,7 +244,8 @@ static void test_stores_become_visible_in_order_behind_retirement(void **state)
 	struct tag tag;
 	assert_int_equal(tag_parse(&tag, "store & !lock", NULL), 0);
 	struct pushout_measure m[2] = { { .point = PUSHOUT_VISIBLE, .each = on_each, .context = &due },
-		{ .tag = &tag, .point = PUSHOUT_VISIBLE, .from = PUSHOUT_FROM_EVENT, .each = on_each, .context = &event } };
+		{ .tag = &tag, .point = PUSHOUT_VISIBLE, .from = PUSHOUT_FROM_EVENT, .each = on_each,
+			.context = &event } };
 	struct pushout *p = pushout_create(&(struct pushout_widths){ { 2, 2, 2, 2, 1 } }, m, 2);
 	(void)state;
 	fixture_begin(&f, 0);
@@ -259,7 +265,7 @@ static void test_stores_become_visible_in_order_behind_retirement(void **state)
 	fixture_end(&f, 0, 40, true);
 	pushout_batch(p, &f.b);
 	const uint64_t ip[] = { A, C, D };
-	const uint32_t cycles[] = { 14, 0, 29 };	/* one a cycle: C and D are due a cycle behind the store before */
+	const uint32_t cycles[] = { 14, 0, 29 }; /* one a cycle: C and D are due a cycle behind the store before */
 	assert_int_equal(due.n, 3);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(due.ip[i], ip[i]);
@@ -305,8 +311,10 @@ static void test_tags_bind_not_then_and_then_or(void **state)
 static void test_bad_tags_are_refused_with_the_place_and_near_names(void **state)
 {
 	static const struct { const char *text, *says; } bad[] = {
-		{ "", "at its end" }, { "l2_miss &", "at its end" }, { "l2_miss l3_miss", "& or |" }, { "(l2_miss", ") is missing" }, { "&", "a name" },
-		{ "l2_mis", "l2_miss" }, { "l1d_evict_modified", "belongs to no uop" }, { "retired", "no event of a uop" }, { "l2_miss\n\nlock", "& or" }, { "l2_miss)", "& or |" },
+		{ "", "at its end" }, { "l2_miss &", "at its end" }, { "l2_miss l3_miss", "& or |" },
+		{ "(l2_miss", ") is missing" }, { "&", "a name" },
+		{ "l2_mis", "l2_miss" }, { "l1d_evict_modified", "belongs to no uop" },
+		{ "retired", "no event of a uop" }, { "l2_miss\n\nlock", "& or" }, { "l2_miss)", "& or |" },
 	};
 	struct tag t;
 	struct err err;

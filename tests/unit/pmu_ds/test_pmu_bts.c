@@ -19,8 +19,9 @@ static struct spmu *tracer(struct guest *g, const struct spmu_model *m, uint64_t
 static void branches(struct stream *s, unsigned n, uint64_t retire)
 {
 	for (unsigned i = 0; i < n; i++) {
-		stream_inst(s, 0x500, SPMU_IS(BRANCH) | SPMU_IS(COND), 0, retire + 2 * i);	/* not taken: no record */
-		stream_branch(s, 0x1000 + 16 * i, 0x2000 + 16 * i, 0, i % 2 ? SPMU_DID(MISPREDICTED) : 0, retire + 2 * i + 1);
+		stream_inst(s, 0x500, SPMU_IS(BRANCH) | SPMU_IS(COND), 0, retire + 2 * i); /* not taken: no record */
+		stream_branch(s, 0x1000 + 16 * i, 0x2000 + 16 * i, 0, i % 2 ? SPMU_DID(MISPREDICTED) : 0,
+			retire + 2 * i + 1);
 	}
 }
 
@@ -168,7 +169,8 @@ static void test_btint_interrupts_behind_the_branch_that_reached_the_threshold(v
 				drained = 0;
 				if (counting) {		/* what else is counted does not disturb it */
 					put_msr(p, MSR_IA32_PERF_GLOBAL_CTRL, 1);
-					put_msr(p, MSR_IA32_PERFEVTSEL0, 0x3c | SPMU_EVTSEL_USR | SPMU_EVTSEL_EN | SPMU_EVTSEL_INT);
+					put_msr(p, MSR_IA32_PERFEVTSEL0, 0x3c | SPMU_EVTSEL_USR | SPMU_EVTSEL_EN |
+						SPMU_EVTSEL_INT);
 				}
 				branches(&s, 11, 10);
 				stream_signal(&s, SPMU_SIG_CYCLES, 5, 40, 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * PEBS, BTS and LBR against naive models of them, on random streams cut in random ways; and state that moves from one PMU to another.
+ * PEBS, BTS and LBR against naive models of them, on random streams cut in random ways; and state that moves
+ * from one PMU to another.
  */
 #include "pmu_ds_fixture.h"
 
@@ -40,7 +41,8 @@ static void naive_sample(struct naive_sampler *c, const struct spmu_model *m, co
 		if (!retired(r))
 			continue;
 		for (unsigned t = 0; t < c->row->expr.terms; t++)
-			n += naive_match(&m->source[c->row->expr.term[t].source], r) && (!c->row->public.extra_msr || naive_tagged(m, &c->row->public, r, s->at[i])) ?
+			n += naive_match(&m->source[c->row->expr.term[t].source], r) && (!c->row->public.extra_msr ||
+				naive_tagged(m, &c->row->public, r, s->at[i])) ?
 				c->row->expr.term[t].num : 0;
 		if (!n)
 			continue;
@@ -67,11 +69,13 @@ static bool taken(const struct spmu_record *r)
 
 static bool plain(const struct spmu_model *m, const struct pmu_row *row)
 {
-	if (!(row->public.flags & SPMU_EVENT_PRECISE) || !row->expr.terms || row->public.cmask || row->public.inv || row->public.edge)
+	if (!(row->public.flags & SPMU_EVENT_PRECISE) || !row->expr.terms || row->public.cmask || row->public.inv ||
+		row->public.edge)
 		return false;
 	for (unsigned t = 0; t < row->expr.terms; t++) {
 		const struct pmu_source *s = &m->source[row->expr.term[t].source];
-		if (row->expr.term[t].conds || row->expr.term[t].den != 1 || s->is_signal || s->stage != STAGE_RETIRE || s->until != STAGE_NONE)
+		if (row->expr.term[t].conds || row->expr.term[t].den != 1 || s->is_signal || s->stage != STAGE_RETIRE ||
+			s->until != STAGE_NONE)
 			return false;
 	}
 	return true;
@@ -87,7 +91,8 @@ static void test_precise_records_are_those_of_a_naive_sampler(void **state)
 		struct guest *g = guest_new();
 		struct stream s = { 0 };
 		uint64_t draws = seed * 77777;
-		unsigned pmc = (unsigned)draw(&draws, 4), size = seed & 1 ? 32 : PEBS_BYTES, ip_at = seed & 1 ? 8 : 0xb0, tsc_at = seed & 1 ? 24 : 0xc0;
+		unsigned pmc = (unsigned)draw(&draws, 4), size = seed & 1 ? 32 : PEBS_BYTES, ip_at = seed & 1 ? 8
+			: 0xb0, tsc_at = seed & 1 ? 24 : 0xc0;
 		const struct pmu_row *row;
 		do
 			row = &m->row[draw(&draws, m->rows)];
@@ -108,12 +113,14 @@ static void test_precise_records_are_those_of_a_naive_sampler(void **state)
 		naive_sample(&c, m, &s, g->host.pebs_arming);
 		if (seed % 4 > 1) {	/* something else that acts */
 			unsigned other = (pmc + 1) & 3;
-			put_msr(p, MSR_IA32_PERFEVTSEL0 + other, 0x3c | SPMU_EVTSEL_USR | SPMU_EVTSEL_OS | SPMU_EVTSEL_EN | SPMU_EVTSEL_INT);
+			put_msr(p, MSR_IA32_PERFEVTSEL0 + other, 0x3c | SPMU_EVTSEL_USR | SPMU_EVTSEL_OS |
+				SPMU_EVTSEL_EN | SPMU_EVTSEL_INT);
 			put_msr(p, MSR_IA32_A_PMC0 + other, PMU_COUNTER_MASK - 900);
 		}
 		stream_send_cut(&s, p, seed, seed % 5 ? 60 : 400);
 		if (guest_records(g, size) != c.records)
-			fail_msg("seed %llu, %s on %u: %u records, expected %u", (unsigned long long)seed, row->public.name, pmc, guest_records(g, size), c.records);
+			fail_msg("seed %llu, %s on %u: %u records, expected %u", (unsigned long long)seed,
+				row->public.name, pmc, guest_records(g, size), c.records);
 		for (unsigned i = 0; i < c.records; i++) {
 			assert_int_equal(guest_u64(g, PEBS_BUFFER + size * i + ip_at), c.ip[i]);
 			assert_int_equal(guest_u64(g, PEBS_BUFFER + size * i + tsc_at), c.cycle[i]);
@@ -215,7 +222,8 @@ static void test_a_restored_pmu_goes_on_as_the_saved_one(void **state)
 			}
 			stream_send(&s, half, s.n, low, 1 << 20, true, p);
 			guest_put(g[moved], 0x1fff0, fixture_read(p, MSR_IA32_PMC0), 8);
-			guest_put(g[moved], 0x1fff8, fixture_read(p, seed & 1 ? MSR_IA32_LBR_0_FROM_IP + 3 : MSR_LASTBRANCH_TOS), 8);
+			guest_put(g[moved], 0x1fff8, fixture_read(p, seed & 1 ? MSR_IA32_LBR_0_FROM_IP + 3
+				: MSR_LASTBRANCH_TOS), 8);
 			spmu_destroy(p);
 		}
 		assert_true(guest_u64(g[0], DS_AREA + 0x28) > PEBS_BUFFER);

@@ -31,7 +31,8 @@ static void test_a_fused_branch_is_where_the_jump_itself_lies(void **state)
 	struct spmu *p = create(m, NULL);
 	struct stream s = { 0 };
 	put_msr(p, MSR_IA32_DEBUGCTL, 1);
-	stream_branch(&s, 0x1000, 0x2000, SPMU_IS(COND) | SPMU_IS(MACRO_FUSED) | UINT64_C(5) << SPMU_IS_FUSED_SHIFT, 0, 10);
+	stream_branch(&s, 0x1000, 0x2000, SPMU_IS(COND) | SPMU_IS(MACRO_FUSED) | UINT64_C(5) << SPMU_IS_FUSED_SHIFT, 0,
+		10);
 	stream_send_all(&s, p);
 	assert_int_equal(fixture_read(p, MSR_LBR_NHM_FROM + (uint32_t)fixture_read(p, MSR_LASTBRANCH_TOS)), 0x1005);
 	stream_free(&s);
@@ -53,7 +54,8 @@ static void test_a_stack_holds_the_newest_branches_taken(void **state)
 			for (unsigned i = 0; i < n; i++) {
 				stream_inst(&s, 0x500, SPMU_IS(BRANCH) | SPMU_IS(COND), 0, 10 + 3 * i);	/* not taken */
 				stream_inst(&s, 0x600, 0, 0, 11 + 3 * i);
-				stream_branch(&s, 0x1000 + 16 * i, 0x2000 + 16 * i, 0, i % 3 ? 0 : SPMU_DID(MISPREDICTED), 12 + 3 * i);
+				stream_branch(&s, 0x1000 + 16 * i, 0x2000 + 16 * i, 0, i % 3 ? 0
+					: SPMU_DID(MISPREDICTED), 12 + 3 * i);
 				struct spmu_record *wrong = stream_branch(&s, 0x700, 0x800, 0, 0, 12 + 3 * i);
 				wrong->did &= ~SPMU_DID(RETIRED);
 			}
@@ -66,7 +68,8 @@ static void test_a_stack_holds_the_newest_branches_taken(void **state)
 			for (unsigned i = 0; i < t->depth; i++) {
 				unsigned at = (unsigned)(tos + t->depth - i) % t->depth, b = n - 1 - i;
 				bool flag = (t->capabilities & 0x3f) == 3 || (t->capabilities & 0x3f) == 4;
-				assert_int_equal(fixture_read(p, t->from + at), (0x1000 + 16 * b) | (flag && b % 3 == 0 ? MISPREDICTED : 0));
+				assert_int_equal(fixture_read(p, t->from + at), (0x1000 + 16 * b) | (flag && b % 3 == 0
+					? MISPREDICTED : 0));
 				assert_int_equal(fixture_read(p, t->to + at), 0x2000 + 16 * b);
 				if ((t->capabilities & 0x3f) == 5)
 					assert_int_equal(fixture_read(p, 0xdc0 + at), 3 | (b % 3 ? 0 : MISPREDICTED));
@@ -110,7 +113,7 @@ static void test_p6_has_the_last_branch_and_the_last_before_an_interrupt(void **
 	assert_int_equal(spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x400), SPMU_OK);
 	put_msr(p, MSR_IA32_DEBUGCTL, 1);
 	put_msr(p, MSR_IA32_PMC0, (uint32_t)-3);
-	put_msr(p, MSR_IA32_PERFEVTSEL0, 0xc9 | SPMU_EVTSEL_INT | USR_EN);	/* BR_TAKEN_RETIRED: PMI behind the third */
+	put_msr(p, MSR_IA32_PERFEVTSEL0, 0xc9 | SPMU_EVTSEL_INT | USR_EN); /* BR_TAKEN_RETIRED: PMI behind the third */
 	for (unsigned i = 0; i < 6; i++)
 		stream_branch(&s, 0x1000 + i, 0x2000 + i, SPMU_IS(COND), 0, 10 + i);
 	stream_send_all(&s, p);
@@ -130,7 +133,8 @@ enum { JCC, REL_JMP, IND_JMP, REL_CALL, IND_CALL, NEAR_RET, SYSCALL, KERNEL_JCC,
 
 static void kinds(struct stream *s)
 {
-	static const uint64_t is[KINDS] = { SPMU_IS(COND), 0, SPMU_IS(INDIRECT), SPMU_IS(CALL), SPMU_IS(CALL) | SPMU_IS(INDIRECT), SPMU_IS(RET),
+	static const uint64_t is[KINDS] = { SPMU_IS(COND), 0, SPMU_IS(INDIRECT), SPMU_IS(CALL),
+		SPMU_IS(CALL) | SPMU_IS(INDIRECT), SPMU_IS(RET),
 		SPMU_IS(FAR), SPMU_IS(COND) };
 	for (unsigned i = 0; i < KINDS; i++)
 		stream_branch(s, 0x1000 + i, 0x2000, is[i], 0, 10 + i)->cpl = i == KERNEL_JCC ? 0 : 3;
@@ -155,7 +159,8 @@ static void test_lbr_select_keeps_out_what_it_names(void **state)
 		{ 0, 0xff }, { 1, 0x3f }, { 2, 0xc0 },		/* the far branch ends in ring 0 */
 		{ 1 << 2, 0xff & ~(1u << JCC | 1u << KERNEL_JCC) }, { 1 << 3, 0xff & ~(1u << REL_CALL) },
 		{ 1 << 4, 0xff & ~(1u << IND_CALL) },
-		{ 1 << 5, 0xff & ~(1u << NEAR_RET) }, { 1 << 6, 0xff & ~(1u << IND_JMP) }, { 1 << 7, 0xff & ~(1u << REL_JMP) },
+		{ 1 << 5, 0xff & ~(1u << NEAR_RET) }, { 1 << 6, 0xff & ~(1u << IND_JMP) },
+		{ 1 << 7, 0xff & ~(1u << REL_JMP) },
 		{ 1 << 8, 0xff & ~(1u << SYSCALL) }, { 0x1fc, 0 },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -173,7 +178,8 @@ static void test_lbr_select_keeps_out_what_it_names(void **state)
 			if (k == 3 && rows[i].select == 1 << 7)
 				set &= ~(1u << REL_CALL);
 			if (found(p, 0x680, stacks[k].depth) != set)
-				fail_msg("%s %llx, LBR_SELECT %llx: %x", stacks[k].name, (unsigned long long)stacks[k].capabilities,
+				fail_msg("%s %llx, LBR_SELECT %llx: %x", stacks[k].name,
+					(unsigned long long)stacks[k].capabilities,
 					(unsigned long long)rows[i].select, found(p, 0x680, stacks[k].depth));
 			stream_free(&s);
 			spmu_destroy(p);
@@ -198,7 +204,8 @@ static void test_lbr_ctl_lets_in_what_it_names(void **state)
 		kinds(&s);
 		stream_send_all(&s, p);
 		if (found(p, MSR_IA32_LBR_0_FROM_IP, 32) != rows[i].set)
-			fail_msg("IA32_LBR_CTL %llx: %x", (unsigned long long)rows[i].control, found(p, MSR_IA32_LBR_0_FROM_IP, 32));
+			fail_msg("IA32_LBR_CTL %llx: %x", (unsigned long long)rows[i].control,
+				found(p, MSR_IA32_LBR_0_FROM_IP, 32));
 		stream_free(&s);
 		spmu_destroy(p);
 		spmu_model_free(m);
@@ -222,15 +229,17 @@ static void test_architectural_entries_are_newest_first_with_kind_and_cycles(voi
 		unsigned k = KINDS - 1 - i;
 		assert_int_equal(fixture_read(p, MSR_IA32_LBR_0_FROM_IP + i), 0x1000 + k);
 		assert_int_equal(fixture_read(p, MSR_IA32_LBR_0_TO_IP + i), 0x2000);
-		assert_int_equal(fixture_read(p, MSR_IA32_LBR_0_INFO + i), (k ? 1 : 5) | UINT64_C(1) << 60 | (uint64_t)type[k] << 56 | (k ? 0 : MISPREDICTED));
+		assert_int_equal(fixture_read(p, MSR_IA32_LBR_0_INFO + i), (k ? 1 : 5) | UINT64_C(1) << 60 |
+			(uint64_t)type[k] << 56 | (k ? 0 : MISPREDICTED));
 	}
 	put_msr(p, MSR_IA32_LBR_DEPTH, 16);	/* clears */
 	for (unsigned i = 0; i < 16; i++)
-		assert_int_equal(fixture_read(p, MSR_IA32_LBR_0_FROM_IP + i) | fixture_read(p, MSR_IA32_LBR_0_INFO + i), 0);
+		assert_int_equal(fixture_read(p, MSR_IA32_LBR_0_FROM_IP + i) | fixture_read(p, MSR_IA32_LBR_0_INFO + i),
+			0);
 	stream_free(&s);
 	stream_branch(&s, 0x900, 0x901, 0, 0, 50);
 	stream_send_all(&s, p);
-	assert_int_equal(fixture_read(p, MSR_IA32_LBR_0_INFO), UINT64_C(2) << 56);	/* no cycles: nothing before it */
+	assert_int_equal(fixture_read(p, MSR_IA32_LBR_0_INFO), UINT64_C(2) << 56); /* no cycles: nothing before it */
 	stream_free(&s);
 	spmu_destroy(p);
 	spmu_model_free(m);
@@ -239,21 +248,26 @@ static void test_architectural_entries_are_newest_first_with_kind_and_cycles(voi
 static void test_registers_take_or_fault_by_generation(void **state)
 {
 	(void)state;
-	static const struct { const char *name; uint64_t capabilities; uint32_t msr; uint64_t value; int outcome; } rows[] = {
-		{ "p6", 0, 0x680, 0, SPMU_ENOMSR }, { "p5", 0, 0x1db, 0, SPMU_ENOMSR }, { "p6", 0, 0x1c9, 0, SPMU_ENOMSR },
+	static const struct { const char *name; uint64_t capabilities; uint32_t msr; uint64_t value; int outcome;
+		} rows[] = {
+		{ "p6", 0, 0x680, 0, SPMU_ENOMSR }, { "p5", 0, 0x1db, 0, SPMU_ENOMSR }, { "p6", 0, 0x1c9, 0,
+		SPMU_ENOMSR },
 		{ "core2", 0xc2, 0x43, UINT64_C(0x8000000000000000), SPMU_OK }, { "core2", 0xc2, 0x44, 0, SPMU_ENOMSR },
 		{ "core2", 0xc2, 0x64, 0, SPMU_ENOMSR },
-		{ "core2", 0xc2, 0x1c8, 0, SPMU_ENOMSR }, { "core2", 0xc2, 0x1c9, 3, SPMU_OK }, { "core2", 0xc2, 0x1c9, 4, SPMU_GP },
+		{ "core2", 0xc2, 0x1c8, 0, SPMU_ENOMSR }, { "core2", 0xc2, 0x1c9, 3, SPMU_OK }, { "core2", 0xc2, 0x1c9,
+		4, SPMU_GP },
 		{ "nehalem", 0x1c3, 0x1c8, 0x1ff, SPMU_OK }, { "nehalem", 0x1c3, 0x1c8, 0x200, SPMU_GP },
 		{ "nehalem", 0x1c3, 0x68f, 1, SPMU_OK },
 		{ "nehalem", 0x1c3, 0x690, 1, SPMU_ENOMSR }, { "nehalem", 0x1c3, 0x680, MISPREDICTED | 1, SPMU_OK },
-		{ "nehalem", 0x1c3, 0x680, UINT64_C(1) << 47, SPMU_GP }, { "nehalem", 0x1c3, 0x6c0, UINT64_C(1) << 47, SPMU_GP },
+		{ "nehalem", 0x1c3, 0x680, UINT64_C(1) << 47, SPMU_GP }, { "nehalem", 0x1c3, 0x6c0, UINT64_C(1) << 47,
+		SPMU_GP },
 		{ "nehalem", 0x1c3, 0xdc0, 0, SPMU_ENOMSR }, { "nehalem", 0x1c3, 0x1dd, 5, SPMU_OK },
 		{ "skylake", 0x22c4, 0x1c8, 0x3ff, SPMU_OK }, { "skylake", 0x22c4, 0x1c8, 0x400, SPMU_GP },
 		{ "skylake", 0x22c4, 0x680, UINT64_C(0x1fffffff8101349e), SPMU_OK },
 		{ "skylake", 0x22c4, 0x680, UINT64_C(0x0fffffff8101349e), SPMU_GP },
 		{ "skylake", 0x23c5, 0x69f, 1, SPMU_OK }, { "skylake", 0x23c5, 0x680, MISPREDICTED | 1, SPMU_GP },
-		{ "skylake", 0x23c5, 0xddf, UINT64_C(7) << 61 | 0xffff, SPMU_OK }, { "skylake", 0x23c5, 0xdc0, 0x10000, SPMU_GP },
+		{ "skylake", 0x23c5, 0xddf, UINT64_C(7) << 61 | 0xffff, SPMU_OK }, { "skylake", 0x23c5, 0xdc0, 0x10000,
+		SPMU_GP },
 		{ "skylake", 0x23c5, 0x1c9, 31, SPMU_OK }, { "skylake", 0x23c5, 0x1c9, 32, SPMU_GP },
 		{ "skylake", 0x23c5, 0x14ce, 0, SPMU_ENOMSR },
 		{ "golden-cove", 0xe5ff, 0x14ce, 0x7f000f, SPMU_OK }, { "golden-cove", 0xe5ff, 0x14ce, 0x10, SPMU_GP },
@@ -264,7 +278,8 @@ static void test_registers_take_or_fault_by_generation(void **state)
 		{ "golden-cove", 0xe5ff, 0x1600, UINT64_C(1) << 47, SPMU_GP },
 		{ "golden-cove", 0xe5ff, 0x1200, UINT64_C(0xff) << 56 | 0xffff, SPMU_OK },
 		{ "golden-cove", 0xe5ff, 0x1200, UINT64_C(1) << 55, SPMU_GP },
-		{ "golden-cove", 0xe5ff, 0x1e0, UINT64_C(0xf1) << 56 | 5, SPMU_OK }, { "golden-cove", 0xe5ff, 0x1e0, 0x10000, SPMU_GP },
+		{ "golden-cove", 0xe5ff, 0x1e0, UINT64_C(0xf1) << 56 | 5, SPMU_OK }, { "golden-cove", 0xe5ff, 0x1e0,
+		0x10000, SPMU_GP },
 		{ "skylake", 0x23c5, 0x1e0, 0, SPMU_ENOMSR },
 		{ "golden-cove", 0xe5ff, 0x680, 0, SPMU_ENOMSR }, { "golden-cove", 0xe5ff, 0x1c8, 0, SPMU_ENOMSR },
 		{ "golden-cove", 0xe5ff, 0x1c9, 0, SPMU_ENOMSR },
@@ -349,7 +364,8 @@ static void test_balanced_calls_leave_an_empty_stack(void **state)
 	stream_send_all(&s, p);
 	assert_int_equal(fixture_read(p, MSR_LASTBRANCH_TOS), 0);
 	for (unsigned i = 0; i < 32; i++)
-		assert_int_equal(fixture_read(p, 0x680 + i) | fixture_read(p, 0x6c0 + i) | fixture_read(p, 0xdc0 + i), 0);
+		assert_int_equal(fixture_read(p, 0x680 + i) | fixture_read(p, 0x6c0 + i) | fixture_read(p, 0xdc0 + i),
+			0);
 	stream_free(&s);
 	spmu_destroy(p);
 	spmu_model_free(m);

@@ -8,7 +8,8 @@
 static void test_registers_take_or_fault_by_generation(void **state)
 {
 	(void)state;
-	static const struct { const char *name; uint64_t capabilities; uint32_t msr; uint64_t value; int outcome; } rows[] = {
+	static const struct { const char *name; uint64_t capabilities; uint32_t msr; uint64_t value; int outcome;
+		} rows[] = {
 		{ "core2", 0xc2, MSR_IA32_PEBS_ENABLE, 1, SPMU_OK },
 		{ "core2", 0xc2, MSR_IA32_PEBS_ENABLE, 2, SPMU_GP },
 		{ "core2", 0xc2, MSR_PEBS_LD_LAT_THRESHOLD, 3, SPMU_ENOMSR },
@@ -76,7 +77,8 @@ static void test_misc_enable_says_what_the_host_gives(void **state)
 {
 	(void)state;
 	static const struct { const char *name; bool memory; uint64_t reads; } rows[] = {
-		{ "skylake", true, 0x80 }, { "skylake", false, 0x1880 }, { "netburst", true, 0x80 }, { "netburst", false, 0x1880 },
+		{ "skylake", true, 0x80 }, { "skylake", false, 0x1880 }, { "netburst", true, 0x80 },
+		{ "netburst", false, 0x1880 },
 		{ "yonah", true, 0x1080 }, { "core2", true, 0x80 },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -87,7 +89,7 @@ static void test_misc_enable_says_what_the_host_gives(void **state)
 			g->host.write_memory = NULL;
 		assert_int_equal(spmu_create(&p, m, &g->host), SPMU_OK);
 		assert_int_equal(fixture_read(p, MSR_IA32_MISC_ENABLE), rows[i].reads);
-		put_msr(p, MSR_IA32_MISC_ENABLE, 0x1881 ^ rows[i].reads);	/* read-only bits stay, others are kept */
+		put_msr(p, MSR_IA32_MISC_ENABLE, 0x1881 ^ rows[i].reads); /* read-only bits stay, others are kept */
 		assert_int_equal(fixture_read(p, MSR_IA32_MISC_ENABLE), rows[i].reads | 1);
 		spmu_destroy(p);
 		spmu_model_free(m);
@@ -99,7 +101,8 @@ static void test_cpuid_says_what_there_is(void **state)
 {
 	(void)state;
 	static const struct { const char *name; uint32_t ecx, edx, edx_7, eax_1c; } rows[] = {
-		{ "p5", 0, 0, 0, 0 }, { "p6", 0, 0, 0, 0 }, { "netburst", 1 << 4, 1 << 21, 0, 0 }, { "yonah", 0, 1 << 21, 0, 0 },
+		{ "p5", 0, 0, 0, 0 }, { "p6", 0, 0, 0, 0 }, { "netburst", 1 << 4, 1 << 21, 0, 0 },
+		{ "yonah", 0, 1 << 21, 0, 0 },
 		{ "core2", 0x8014, 1 << 21, 0, 0 }, { "skylake", 0x8014, 1 << 21, 0, 0 },
 		{ "golden-cove", 0x8014, 1 << 21, 1 << 19, 0x8000000b },
 	};
@@ -135,7 +138,8 @@ static void test_the_event_behind_the_overflow_is_recorded(void **state)
 	struct spmu *p = sampler(g, m, 0, "BR_INST_RETIRED.ALL_BRANCHES", 0, 200);
 	struct stream s = { 0 };
 	g->host.registers = NULL;
-	guest_put(g, DS_AREA + 0x40, PMU_COUNTER_MASK + 1 - 2, 8);	/* every third branch from then on: two to overflow, one to trigger */
+	/* every third branch from then on: two to overflow, one to trigger */
+	guest_put(g, DS_AREA + 0x40, PMU_COUNTER_MASK + 1 - 2, 8);
 	arm(p, 0, 3);
 	stream_branches(&s, 9);
 	stream_send_all(&s, p);
@@ -146,7 +150,7 @@ static void test_the_event_behind_the_overflow_is_recorded(void **state)
 	assert_int_equal(guest_u64(g, PEBS_BUFFER + 0x90), 1);		/* applicable counters */
 	assert_int_equal(guest_u64(g, PEBS_BUFFER + 0xc0), 11 + 2 * 3);	/* TSC */
 	assert_int_equal(fixture_read(p, MSR_IA32_PMC0), 0);		/* overflowed at the ninth */
-	assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), 1);	/* armed: the bit stays until the record */
+	assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), 1); /* armed: the bit stays until the record */
 	assert_int_equal(g->pmis, 0);
 	stream_free(&s);
 	spmu_destroy(p);
@@ -164,7 +168,8 @@ static void test_arming_takes_as_long_as_the_host_says(void **state)
 	struct stream s = { 0 };
 	guest_put(g, DS_AREA + 0x40, PMU_COUNTER_MASK + 1 - 100, 8);
 	arm(p, 0, 1);
-	stream_branches(&s, 9);	/* branch k retires at 11 + 2k: overflow at 11, armed from 16 on, so branch 3 (at 17) triggers */
+	/* branch k retires at 11 + 2k: overflow at 11, armed from 16 on, so branch 3 (at 17) triggers */
+	stream_branches(&s, 9);
 	stream_send_all(&s, p);
 	assert_int_equal(guest_records(g, 200), 1);
 	assert_int_equal(guest_u64(g, PEBS_BUFFER + 0xb0), 0x1004 + 8 * 3);
@@ -178,7 +183,8 @@ static void test_arming_takes_as_long_as_the_host_says(void **state)
 static void test_precise_distribution_has_no_shadow(void **state)
 {
 	(void)state;
-	static const struct { const char *name, *event; unsigned pmc, skip; uint64_t capabilities; unsigned size, ip; } rows[] = {
+	static const struct { const char *name, *event; unsigned pmc, skip; uint64_t capabilities; unsigned size,
+		ip; } rows[] = {
 		{ "skylake", "INST_RETIRED.PREC_DIST", 1, 0, 0x23c5, 200, 0xb0 },
 		{ "skylake", "BR_INST_RETIRED.ALL_BRANCHES", 1, 1, 0x23c5, 200, 0xb0 },	/* PDIR is of one event */
 		{ "golden-cove", "BR_INST_RETIRED.ALL_BRANCHES", 0, 0, 0xe5ff, 32, 8 },
@@ -261,7 +267,8 @@ static void test_an_imprecise_event_waits_for_the_next_batch_for_its_instruction
 	free(g);
 }
 
-/* An imprecise event that overflows at a retirement: behind it comes a signal, a squashed uop, another thread, the rest of the instruction. */
+/* An imprecise event that overflows at a retirement: behind it comes a signal,
+ * a squashed uop, another thread, the rest of the instruction. */
 static void test_the_next_instruction_is_one_that_retires_in_this_thread(void **state)
 {
 	(void)state;
@@ -271,7 +278,8 @@ static void test_the_next_instruction_is_one_that_retires_in_this_thread(void **
 	struct stream s = { 0 };
 	guest_pebs(g, 32, 10, 10);
 	put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
-	put_msr(p, MSR_IA32_PERFEVTSEL0 + 1, 0xc4 | SPMU_EVTSEL_CMASK(1) | USR_EN);	/* with CMASK it is imprecise, and goes by cycles */
+	/* with CMASK it is imprecise, and goes by cycles */
+	put_msr(p, MSR_IA32_PERFEVTSEL0 + 1, 0xc4 | SPMU_EVTSEL_CMASK(1) | USR_EN);
 	fixture_program(p, 2, "UOPS_RETIRED.SLOTS", 0);
 	put_msr(p, MSR_IA32_PEBS_ENABLE, 6);
 	arm(p, 1, 1);
@@ -312,7 +320,8 @@ static void test_an_overflow_bit_set_by_software_samples_an_imprecise_event(void
 	for (unsigned precise = 0; precise < 2; precise++) {
 		struct guest *g = guest_new();
 		struct spmu_model *m = fixture_model("golden-cove");
-		struct spmu *p = sampler(g, m, 1, precise ? "BR_INST_RETIRED.ALL_BRANCHES" : "CPU_CLK_UNHALTED.THREAD_P", 0, 32);
+		struct spmu *p = sampler(g, m, 1, precise ? "BR_INST_RETIRED.ALL_BRANCHES"
+			: "CPU_CLK_UNHALTED.THREAD_P", 0, 32);
 		struct stream s = { 0 };
 		put_msr(p, MSR_IA32_PERF_GLOBAL_STATUS_SET, 2);
 		stream_straight(&s, 3, 0x1000, 10);
@@ -332,8 +341,10 @@ static void test_before_ice_lake_an_imprecise_event_leaves_no_record(void **stat
 {
 	(void)state;
 	static const struct { const char *event; uint64_t more; } rows[] = {
-		{ "CPU_CLK_UNHALTED.THREAD_P", 0 }, { "INST_RETIRED.ANY_P", 0 }, { "BR_INST_RETIRED.ALL_BRANCHES", SPMU_EVTSEL_CMASK(1) },
-		{ "BR_INST_RETIRED.ALL_BRANCHES", SPMU_EVTSEL_EDGE }, { "BR_INST_RETIRED.ALL_BRANCHES", SPMU_EVTSEL_ANY },
+		{ "CPU_CLK_UNHALTED.THREAD_P", 0 }, { "INST_RETIRED.ANY_P", 0 }, { "BR_INST_RETIRED.ALL_BRANCHES",
+		SPMU_EVTSEL_CMASK(1) },
+		{ "BR_INST_RETIRED.ALL_BRANCHES", SPMU_EVTSEL_EDGE }, { "BR_INST_RETIRED.ALL_BRANCHES",
+		SPMU_EVTSEL_ANY },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct guest *g = guest_new();
@@ -442,7 +453,7 @@ static void test_a_full_or_bad_buffer_loses_records_only(void **state)
 	(void)state;
 	static const struct { uint64_t base, index, maximum, area, fault; unsigned records; } rows[] = {
 		{ PEBS_BUFFER, PEBS_BUFFER, PEBS_BUFFER + 2 * 200 + 199, DS_AREA, 0, 2 },	/* room for two */
-		{ PEBS_BUFFER, PEBS_BUFFER, PEBS_BUFFER + 2 * 200 + 1, DS_AREA, 0, 2 },		/* as the manual writes it */
+		{ PEBS_BUFFER, PEBS_BUFFER, PEBS_BUFFER + 2 * 200 + 1, DS_AREA, 0, 2 },	/* as the manual writes it */
 		{ PEBS_BUFFER, PEBS_BUFFER - 200, PEBS_BUFFER + 2000, DS_AREA, 0, 0 },		/* index below base */
 		{ PEBS_BUFFER, PEBS_BUFFER + 2001, PEBS_BUFFER + 2000, DS_AREA, 0, 0 },
 		{ 0, UINT64_MAX - 100, UINT64_MAX, DS_AREA, 0, 0 },
@@ -516,7 +527,8 @@ static void test_reload_msrs_replace_the_area_where_the_host_says(void **state)
 			guest_pebs(g, 32, 10, 10);
 			put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
 			guest_put(g, DS_AREA + 0x40 + (fixed ? 8 * 32 : 16), PMU_COUNTER_MASK + 1 - 100, 8);
-			assert_int_equal(spmu_wrmsr(p, fixed ? MSR_RELOAD_FIXED_CTR0 : MSR_RELOAD_PMC0 + 2, PMU_COUNTER_MASK + 1 - 200),
+			assert_int_equal(spmu_wrmsr(p, fixed ? MSR_RELOAD_FIXED_CTR0 : MSR_RELOAD_PMC0 + 2,
+				PMU_COUNTER_MASK + 1 - 200),
 				virtualised ? SPMU_OK : SPMU_ENOMSR);
 			if (fixed) {
 				put_msr(p, MSR_IA32_FIXED_CTR_CTRL, 3);
@@ -532,7 +544,8 @@ static void test_reload_msrs_replace_the_area_where_the_host_says(void **state)
 				stream_branch(&s, 0x1008, 0x1010, 0, 0, 12);
 			stream_send_all(&s, p);
 			assert_int_equal(guest_records(g, 32), 1);
-			assert_int_equal(fixture_read(p, fixed ? MSR_IA32_FIXED_CTR0 : MSR_IA32_PMC0 + 2), PMU_COUNTER_MASK + 1 - (virtualised ? 200 : 100));
+			assert_int_equal(fixture_read(p, fixed ? MSR_IA32_FIXED_CTR0 : MSR_IA32_PMC0 + 2),
+				PMU_COUNTER_MASK + 1 - (virtualised ? 200 : 100));
 			stream_free(&s);
 			spmu_destroy(p);
 			spmu_model_free(m);

@@ -9,7 +9,8 @@ static void test_each_format_has_its_length_and_fields(void **state)
 {
 	(void)state;
 	static const struct { uint64_t capabilities; unsigned size; bool before; } rows[] = {
-		{ 0x0c2, 144, false }, { 0x082, 144, true }, { 0x21c3, 176, false }, { 0x22c4, 192, false }, { 0x23c5, 200, false },
+		{ 0x0c2, 144, false }, { 0x082, 144, true }, { 0x21c3, 176, false }, { 0x22c4, 192, false },
+		{ 0x23c5, 200, false },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct guest *g = guest_new();
@@ -19,7 +20,8 @@ static void test_each_format_has_its_length_and_fields(void **state)
 		struct stream s = { 0 };
 		put_msr(p, MSR_IA32_PMC0, (uint32_t)-1);
 		for (unsigned k = 0; k < 4; k++)
-			stream_inst(&s, 0x1000 + 4 * k, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT), 20 + k)->addr = 0x8000 + 64 * k;
+			stream_inst(&s, 0x1000 + 4 * k, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT),
+				20 + k)->addr = 0x8000 + 64 * k;
 		stream_send_all(&s, p);
 		const uint64_t at = PEBS_BUFFER, ip = 0x1004;
 		if (guest_records(g, rows[i].size) < 1 || (guest_u64(g, DS_AREA + 0x28) - at) % rows[i].size)
@@ -31,8 +33,10 @@ static void test_each_format_has_its_length_and_fields(void **state)
 		for (unsigned k = 0; k < 15; k++)
 			assert_int_equal(guest_u64(g, at + 0x18 + 8 * k), order[k] << 8);
 		if (rows[i].size >= 176) {
-			assert_int_equal(guest_u64(g, at + 0x90), 1);	/* status: counter 0 overflowed; applicable: counter 0 */
-			assert_int_equal(guest_u64(g, at + 0x98), rows[i].size > 176 ? 0x8040 : 0);	/* data address of precise events from Haswell on */
+			/* status: counter 0 overflowed; applicable: counter 0 */
+			assert_int_equal(guest_u64(g, at + 0x90), 1);
+			/* data address of precise events from Haswell on */
+			assert_int_equal(guest_u64(g, at + 0x98), rows[i].size > 176 ? 0x8040 : 0);
 			assert_int_equal(guest_u64(g, at + 0xa0), 0);
 			assert_int_equal(guest_u64(g, at + 0xa8), 0);
 		}
@@ -49,11 +53,13 @@ static void test_each_format_has_its_length_and_fields(void **state)
 	}
 }
 
-/* Another counter has overflowed before: its bit is in the status of formats 1 and 2, and no counter of formats from 3 on. */
+/* Another counter has overflowed before: its bit is in the status of
+ * formats 1 and 2, and no counter of formats from 3 on. */
 static void test_status_or_applicable_counters_by_format(void **state)
 {
 	(void)state;
-	static const struct { uint64_t capabilities, reads; unsigned size; } rows[] = { { 0x21c3, 5, 176 }, { 0x22c4, 5, 192 }, { 0x23c5, 1, 200 } };
+	static const struct { uint64_t capabilities, reads; unsigned size; } rows[] = { { 0x21c3, 5, 176 },
+		{ 0x22c4, 5, 192 }, { 0x23c5, 1, 200 } };
 	for (unsigned i = 0; i < 3; i++) {
 		struct guest *g = guest_new();
 		struct spmu_model *m = model_like("skylake", rows[i].capabilities);
@@ -86,18 +92,22 @@ static void test_adaptive_records_hold_the_groups_selected(void **state)
 				struct stream s = { 0 };
 				g->host.registers = guest_registers;
 				assert_int_equal(spmu_create(&p, m, &g->host), SPMU_OK);
-				uint64_t data_cfg = cfg | (cfg & 8 ? UINT64_C(31) << 24 : 0), bit = UINT64_C(1) << (counter < 8 ? counter : counter + 24);
-				unsigned size = 32 + (use && cfg & 1 ? 32 : 0) + (use && cfg & 2 ? 0x90 : 0) + (use && cfg & 4 ? 256 : 0) + (use && cfg & 8 ? 32 * 24 : 0);
+				uint64_t data_cfg = cfg | (cfg & 8 ? UINT64_C(31) << 24 : 0),
+					bit = UINT64_C(1) << (counter < 8 ? counter : counter + 24);
+				unsigned size = 32 + (use && cfg & 1 ? 32 : 0) + (use && cfg & 2 ? 0x90 : 0) + (use &&
+					cfg & 4 ? 256 : 0) + (use && cfg & 8 ? 32 * 24 : 0);
 				put_msr(p, MSR_PEBS_DATA_CFG, data_cfg);
 				guest_put(g, DS_AREA + 0x20, PEBS_BUFFER, 8);
 				guest_put(g, DS_AREA + 0x28, PEBS_BUFFER, 8);
 				guest_put(g, DS_AREA + 0x30, PEBS_BUFFER + 4096, 8);
 				guest_put(g, DS_AREA + 0x38, PEBS_BUFFER + size, 8);
 				if (counter < 8) {
-					put_msr(p, MSR_IA32_PERFEVTSEL0 + counter, 0xc4 | USR_EN | (use ? EVTSEL_ADAPTIVE : 0));
+					put_msr(p, MSR_IA32_PERFEVTSEL0 + counter, 0xc4 | USR_EN | (use
+						? EVTSEL_ADAPTIVE : 0));
 					put_msr(p, MSR_IA32_A_PMC0 + counter, PMU_COUNTER_MASK - 1);
 				} else {
-					put_msr(p, MSR_IA32_FIXED_CTR_CTRL, UINT64_C(0xb) << 4 * (counter - 8) | (uint64_t)use << (32 + 4 * (counter - 8)));
+					put_msr(p, MSR_IA32_FIXED_CTR_CTRL, UINT64_C(0xb) << 4 * (counter - 8) |
+						(uint64_t)use << (32 + 4 * (counter - 8)));
 					put_msr(p, MSR_IA32_FIXED_CTR0 + counter - 8, PMU_COUNTER_MASK - 1);
 				}
 				put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
@@ -108,13 +118,17 @@ static void test_adaptive_records_hold_the_groups_selected(void **state)
 				stream_send_all(&s, p);
 				put_msr(p, MSR_IA32_PERF_GLOBAL_CTRL, 0);
 				uint64_t format = guest_u64(g, PEBS_BUFFER);
-				if (!(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS) & OVF_DS_BUFFER) || format >> 48 != size ||
-				    (format & 0xffffffffffff) != (use ? data_cfg : 0) || guest_u64(g, PEBS_BUFFER + 16) != bit ||
+				if (!(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS) & OVF_DS_BUFFER) ||
+					format >> 48 != size ||
+				    (format & 0xffffffffffff) != (use ? data_cfg : 0) ||
+				    guest_u64(g, PEBS_BUFFER + 16) != bit ||
 				    guest_u64(g, DS_AREA + 0x28) != PEBS_BUFFER + size)
-					fail_msg("configuration %x, adaptive %u, counter %u: format %llx, counters %llx, index %llx", cfg, use, counter,
-						(unsigned long long)format, (unsigned long long)guest_u64(g, PEBS_BUFFER + 16),
+					fail_msg("configuration %x, adaptive %u, counter %u: format %llx, counters "
+						"%llx, index %llx", cfg, use, counter,
+						(unsigned long long)format, (unsigned long long)guest_u64(g,
+						PEBS_BUFFER + 16),
 						(unsigned long long)guest_u64(g, DS_AREA + 0x28));
-				for (unsigned k = 0; use && cfg & 8 && k < 32 * 24; k++)	/* LBRs are off: empty */
+				for (unsigned k = 0; use && cfg & 8 && k < 32 * 24; k++) /* LBRs are off: empty */
 					assert_int_equal(g->memory[PEBS_BUFFER + size - 1 - k], 0);
 				stream_free(&s);
 				spmu_destroy(p);
@@ -152,7 +166,7 @@ static void test_adaptive_groups_have_their_order(void **state)
 	at += 32;
 	assert_int_equal(guest_u64(g, at), 0x8040);
 	assert_int_equal(guest_u64(g, at + 8), 3 | 1 << 4 | 1 << 5);
-	assert_int_equal(guest_u64(g, at + 16), 21 | UINT64_C(15) << 32);	/* dispatch to retirement, to completion */
+	assert_int_equal(guest_u64(g, at + 16), 21 | UINT64_C(15) << 32); /* dispatch to retirement, to completion */
 	assert_int_equal(guest_u64(g, at + 24), 0);
 	at += 32;
 	assert_int_equal(guest_u64(g, at), 0x246);
@@ -293,7 +307,8 @@ static void test_without_registers_rip_is_the_next_instruction_also_of_the_next_
 static void test_load_latency_counts_and_records_loads_above_the_threshold(void **state)
 {
 	(void)state;
-	static const struct { const char *name; uint64_t capabilities, evtsel, enable; unsigned pmc, source; } rows[] = {
+	static const struct { const char *name; uint64_t capabilities, evtsel, enable; unsigned pmc, source; } rows[] =
+		{
 		{ "nehalem", 0x1c3, 0x100b, UINT64_C(0x400000004), 2, 0xc },
 		{ "skylake", 0x23c5, 0x01cd, UINT64_C(0x400000004), 2, 0xa | 1 << 4 },
 	};
@@ -311,14 +326,15 @@ static void test_load_latency_counts_and_records_loads_above_the_threshold(void 
 			put_msr(p, MSR_IA32_PMC0 + rows[i].pmc, on ? (uint32_t)-3 : 0);
 			guest_put(g, DS_AREA + 0x40 + 8 * rows[i].pmc, 0, 8);
 			for (unsigned k = 0; k < 12; k++) {	/* latencies 46 to 57: 51 to 57 count */
-				struct spmu_record *r = stream_inst(&s, 0x1000 + 4 * k, SPMU_IS(LOAD), SPMU_DID(L3_MISS) | SPMU_DID(STLB_MISS), 2000 * on + 200 + k);
+				struct spmu_record *r = stream_inst(&s, 0x1000 + 4 * k, SPMU_IS(LOAD),
+					SPMU_DID(L3_MISS) | SPMU_DID(STLB_MISS), 2000 * on + 200 + k);
 				r->addr = 0x8000 + k;
 				s.at[s.n - 1][3] = 2000 * on + 100;
 				s.at[s.n - 1][4] = 2000 * on + 100 + 46 + k;
 			}
 			stream_send(&s, 0, s.n, 0, 2000 * on + 300, false, p);
 			if (!on)
-				assert_int_equal(fixture_read(p, MSR_IA32_PMC0 + rows[i].pmc), 0);	/* not switched on */
+				assert_int_equal(fixture_read(p, MSR_IA32_PMC0 + rows[i].pmc), 0); /* not switched on */
 			stream_free(&s);
 		}
 		uint64_t at = PEBS_BUFFER;	/* the third of seven overflows, the fourth triggers */
@@ -347,7 +363,7 @@ static void test_from_ice_lake_on_load_latency_needs_no_bit_of_its_own(void **st
 	put_msr(p, MSR_IA32_PERFEVTSEL0 + 2, 0x01cd | USR_EN | EVTSEL_ADAPTIVE);
 	put_msr(p, MSR_IA32_PEBS_ENABLE, 4);
 	arm(p, 2, 1);
-	for (unsigned k = 0; k < 8; k++) {	/* latencies 1 1 2 2 3 3 4 4; prefetches have long ones and are no loads */
+	for (unsigned k = 0; k < 8; k++) { /* latencies 1 1 2 2 3 3 4 4; prefetches have long ones and are no loads */
 		struct spmu_record *r = stream_inst(&s, 0x1000 + 4 * k, SPMU_IS(LOAD), SPMU_DID(L1D_HIT), 200 + 2 * k);
 		r->addr = 0x8000 + k;
 		s.at[s.n - 1][3] = 100;
@@ -395,7 +411,8 @@ static void test_precise_store_wants_its_bit(void **state)
 static void test_a_store_says_no_more_than_its_l1d_bit_where_latency_is_not_sampled(void **state)
 {
 	(void)state;
-	static const struct { uint64_t capabilities, source; unsigned size; } rows[] = { { 0x23c5, 1, 200 }, { 0xe5ff, 0x31, 64 } };
+	static const struct { uint64_t capabilities, source; unsigned size; } rows[] = { { 0x23c5, 1, 200 },
+		{ 0xe5ff, 0x31, 64 } };
 	for (unsigned i = 0; i < 2; i++) {
 		struct guest *g = guest_new();
 		struct spmu_model *m = model_like(i ? "golden-cove" : "skylake", rows[i].capabilities);
@@ -405,8 +422,9 @@ static void test_a_store_says_no_more_than_its_l1d_bit_where_latency_is_not_samp
 			put_msr(p, MSR_PEBS_DATA_CFG, 1);
 		arm(p, 1, 1);
 		for (unsigned k = 0; k < 2; k++)
-			stream_inst(&s, 0x1000, SPMU_IS(STORE_ADDR) | SPMU_IS(LOCK), SPMU_DID(STLB_MISS), 20 + k)->addr = 0x8000 + 64 * k;
-		for (unsigned k = 0; k < 2; k++) {	/* of the first; and of another instruction, where the second went */
+			stream_inst(&s, 0x1000, SPMU_IS(STORE_ADDR) | SPMU_IS(LOCK), SPMU_DID(STLB_MISS),
+				20 + k)->addr = 0x8000 + 64 * k;
+		for (unsigned k = 0; k < 2; k++) { /* of the first; and of another instruction, where the second went */
 			stream_signal(&s, SPMU_SIG_STORE_L1D_MISS, 30, 30, 1);
 			s.r[s.n - 1].ip = 0x1000 + k;
 			s.r[s.n - 1].addr = 0x8000 + 64 * k;
@@ -435,7 +453,8 @@ static void test_precise_store_records_where_it_went_and_whether_it_hit(void **s
 	guest_put(g, DS_AREA + 0x40 + 24, PMU_COUNTER_MASK, 8);
 	put_msr(p, MSR_IA32_PMC0 + 3, (uint32_t)-1);
 	for (unsigned k = 0; k < 4; k++)
-		stream_inst(&s, 0x1000 + 4 * k, SPMU_IS(STORE_ADDR), k == 3 ? SPMU_DID(STLB_MISS) : 0, 20 + k)->addr = 0x8000 + 8 * k;
+		stream_inst(&s, 0x1000 + 4 * k, SPMU_IS(STORE_ADDR), k == 3 ? SPMU_DID(STLB_MISS) : 0, 20 + k)->addr =
+			0x8000 + 8 * k;
 	stream_signal(&s, SPMU_SIG_STORE_L1D_MISS, 30, 30, 1);
 	s.r[s.n - 1].ip = 0x1004;
 	s.r[s.n - 1].addr = 0x8008;
@@ -461,7 +480,8 @@ static void test_data_source_is_where_the_load_was_served(void **state)
 		{ SPMU_DID(L1D_MISS) | SPMU_DID(L2_MISS) | SPMU_DID(L3_HIT) | SPMU_DID(SNOOP_HITM), 7 },
 		{ SPMU_DID(L1D_MISS) | SPMU_DID(L2_MISS) | SPMU_DID(L3_MISS), 0xa },
 		{ SPMU_DID(FORWARDED), 1 }, { 0, 0 }, { SPMU_DID(L1D_HIT) | SPMU_DID(STLB_MISS), 0x11 },
-		{ SPMU_DID(L1D_HIT) | SPMU_DID(FORWARD_BLOCKED), 0x41 }, { SPMU_DID(L1D_HIT) | SPMU_DID(ALIAS_4K), 0x81 },
+		{ SPMU_DID(L1D_HIT) | SPMU_DID(FORWARD_BLOCKED), 0x41 }, { SPMU_DID(L1D_HIT) | SPMU_DID(ALIAS_4K),
+		0x81 },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct guest *g = guest_new();
@@ -486,7 +506,8 @@ static void test_front_end_events_count_what_the_register_names(void **state)
 {
 	(void)state;
 	static const struct { uint64_t frontend; unsigned count; } rows[] = {
-		{ 0x11, 2 }, { 0x12, 1 }, { 0x14, 1 }, { 0x13, 0 }, { 0, 0 }, { 0x400206, 1 }, { 0x100206, 2 }, { 0x400806, 0 },
+		{ 0x11, 2 }, { 0x12, 1 }, { 0x14, 1 }, { 0x13, 0 }, { 0, 0 }, { 0x400206, 1 }, { 0x100206, 2 },
+		{ 0x400806, 0 },
 		{ 0x400306, 1 },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -514,12 +535,14 @@ static void test_front_end_events_count_what_the_register_names(void **state)
 	}
 }
 
-/* What the later register can name besides, and stretches that begin in one batch and end in another: cut behind each record. */
+/* What the later register can name besides, and stretches that begin in
+ * one batch and end in another: cut behind each record. */
 static void test_front_end_events_of_golden_cove_and_across_batches(void **state)
 {
 	(void)state;
 	static const struct { uint64_t frontend; unsigned count; } rows[] = {
-		{ 0x01, 3 }, { 0x11, 1 }, { 0x13, 1 }, { 0x15, 1 }, { 0x17, 1 }, { 0x08, 1 }, { 0x500106, 1 }, { 0x500506, 1 }, { 0x500606, 0 }, { 0x100106, 2 },
+		{ 0x01, 3 }, { 0x11, 1 }, { 0x13, 1 }, { 0x15, 1 }, { 0x17, 1 }, { 0x08, 1 }, { 0x500106, 1 },
+		{ 0x500506, 1 }, { 0x500606, 0 }, { 0x100106, 2 },
 	};
 	for (size_t cut = 1; cut <= 9; cut += 4)
 		for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -529,17 +552,21 @@ static void test_front_end_events_of_golden_cove_and_across_batches(void **state
 			struct stream s = { 0 };
 			put_msr(p, MSR_PEBS_FRONTEND, rows[i].frontend);
 			put_msr(p, MSR_IA32_PERFEVTSEL0, 0x01c6 | USR_EN);
-			stream_inst(&s, 0x1000, 0, SPMU_DID(FROM_MITE) | SPMU_DID(ICACHE_MISS) | SPMU_DID(FETCH_L2_MISS), 12);
+			stream_inst(&s, 0x1000, 0, SPMU_DID(FROM_MITE) | SPMU_DID(ICACHE_MISS) |
+				SPMU_DID(FETCH_L2_MISS), 12);
 			stream_signal(&s, SPMU_SIG_IDQ_BUBBLE, 16, 19, 5);	/* one stretch of five cycles */
 			stream_signal(&s, SPMU_SIG_IDQ_BUBBLE, 19, 21, 5);
-			stream_inst(&s, 0x1004, 0, SPMU_DID(FROM_MITE) | SPMU_DID(ITLB_MISS_F) | SPMU_DID(FETCH_STLB_MISS), 25);	/* allocated at 21 */
+			/* allocated at 21 */
+			stream_inst(&s, 0x1004, 0, SPMU_DID(FROM_MITE) | SPMU_DID(ITLB_MISS_F) |
+				SPMU_DID(FETCH_STLB_MISS), 25);
 			stream_inst(&s, 0x1008, SPMU_IS(BRANCH), SPMU_DID(FROM_MITE) | SPMU_DID(BTB_MISS), 25);
 			stream_signal(&s, SPMU_SIG_IDQ_BUBBLE, 28, 29, 2);
 			stream_inst(&s, 0x100c, 0, SPMU_DID(FROM_DSB), 33);
 			stream_inst(&s, 0x1010, 0, SPMU_DID(FROM_MS), 34);
 			stream_send_cut(&s, p, cut, cut);
 			if (fixture_read(p, MSR_IA32_PMC0) != rows[i].count)
-				fail_msg("cut %zu, MSR_PEBS_FRONTEND %llx: %llu, expected %u", cut, (unsigned long long)rows[i].frontend,
+				fail_msg("cut %zu, MSR_PEBS_FRONTEND %llx: %llu, expected %u", cut,
+					(unsigned long long)rows[i].frontend,
 					(unsigned long long)fixture_read(p, MSR_IA32_PMC0), rows[i].count);
 			stream_free(&s);
 			spmu_destroy(p);
@@ -548,8 +575,8 @@ static void test_front_end_events_of_golden_cove_and_across_batches(void **state
 		}
 }
 
-/* Three slots of each cycle from 12 to 15 stay empty, and an instruction goes in each: those at 14, 15 and 16 have two such cycles before them, wherever
- * batches end. */
+/* Three slots of each cycle from 12 to 15 stay empty, and an instruction goes in each: those at 14, 15 and 16
+ * have two such cycles before them, wherever batches end. */
 static void test_stretches_with_instructions_within_are_the_same_in_all_batches(void **state)
 {
 	(void)state;

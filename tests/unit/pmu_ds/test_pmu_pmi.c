@@ -62,8 +62,10 @@ static void ten(struct stream *s)
 static void test_the_interrupt_falls_on_the_first_instruction_that_has_not_retired(void **state)
 {
 	(void)state;
-	static const struct { uint32_t latency; uint64_t ip, cycle; } rows[] = {	/* the third instruction overflows, cycle 30 */
-		{ 0, 0x1003, 30 }, { 1, 0x1003, 31 }, { 9, 0x1003, 39 }, { 10, 0x1004, 40 }, { 11, 0x1004, 41 }, { 35, 0x1006, 65 },
+	/* the third instruction overflows, cycle 30 */
+	static const struct { uint32_t latency; uint64_t ip, cycle; } rows[] = {
+		{ 0, 0x1003, 30 }, { 1, 0x1003, 31 }, { 9, 0x1003, 39 }, { 10, 0x1004, 40 }, { 11, 0x1004, 41 },
+		{ 35, 0x1006, 65 },
 		{ 69, 0x1009, 99 },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -129,7 +131,8 @@ static void test_an_instruction_in_mid_retirement_completes_first(void **state)
 	stream_free(&s);
 }
 
-/* ... and stays there, though another counter overflows in the very cycle in which that instruction completes and the next one retires. */
+/* ... and stays there, though another counter overflows in the very cycle in
+ * which that instruction completes and the next one retires. */
 static void test_another_overflow_does_not_move_a_pending_interrupt(void **state)
 {
 	(void)state;
@@ -199,7 +202,7 @@ static void test_a_fixed_counter_interrupts_too(void **state)
 	struct log l = { 0 };
 	struct spmu_host host = { .context = &l, .pmi = handler, .pmi_latency = 2 };
 	struct spmu *p = fixture_pmu(model(), &host);
-	assert_int_equal(spmu_wrmsr(p, MSR_IA32_FIXED_CTR_CTRL, 0xb0), SPMU_OK);	/* fixed 1: cycles, both rings, PMI */
+	assert_int_equal(spmu_wrmsr(p, MSR_IA32_FIXED_CTR_CTRL, 0xb0), SPMU_OK); /* fixed 1: cycles, both rings, PMI */
 	assert_int_equal(spmu_wrmsr(p, MSR_IA32_FIXED_CTR0 + 1, PMU_COUNTER_MASK - 24), SPMU_OK);
 	ten(&s);
 	stream_send_all(&s, p);
@@ -304,8 +307,10 @@ static void check_against(const char *event, int which, bool may_be_behind)
 		samples += x.n;
 		for (unsigned i = 0; i < x.n; i++) {
 			if (i >= l.n || l.pmi[i].ip != x.ip[i] || l.pmi[i].cycle != x.cycle[i])
-				fail_msg("%s, period %llu, latency %u, round %u, sample %u of %u (%u taken): ip %llx cycle %llu, expected ip "
-					"%llx cycle %llu", event, (unsigned long long)period, latency, round, i, x.n, l.n,
+				fail_msg("%s, period %llu, latency %u, round %u, sample %u of %u (%u taken): ip %llx "
+					"cycle %llu, expected ip "
+					"%llx cycle %llu", event, (unsigned long long)period, latency, round, i, x.n,
+					l.n,
 					(unsigned long long)l.pmi[i].ip, (unsigned long long)l.pmi[i].cycle,
 					(unsigned long long)x.ip[i], (unsigned long long)x.cycle[i]);
 			if (!may_be_behind)
@@ -361,10 +366,11 @@ static void test_freeze_on_pmi_stops_all_counters_at_the_overflow(void **state)
 	assert_int_equal(l.n, 1);
 	assert_int_equal(l.status_seen, 1 | STATUS_CTR_FRZ);
 	assert_int_equal(l.pmi[0].ip, 0x1006);			/* 30 + 35 = 65 */
-	assert_int_equal(fixture_read(p, MSR_IA32_PMC0), 4);		/* 0x1006 .. 0x1009 behind the handler's reset */
+	assert_int_equal(fixture_read(p, MSR_IA32_PMC0), 4);	/* 0x1006 .. 0x1009 behind the handler's reset */
 	assert_int_equal(fixture_read(p, MSR_IA32_PMC0 + 1), 31 + 35);	/* cycles 0..30 and 66..100 */
 	assert_int_equal(fixture_read(p, MSR_IA32_PMC0 + 2), 3 + 4);
-	assert_int_equal(fixture_read(p, MSR_IA32_PMC0 + 3), 3 + 4);	/* dispatch is two cycles earlier: 8,18,28 and 68..98 */
+	/* dispatch is two cycles earlier: 8,18,28 and 68..98 */
+	assert_int_equal(fixture_read(p, MSR_IA32_PMC0 + 3), 3 + 4);
 	spmu_destroy(p);
 	stream_free(&s);
 }
@@ -465,7 +471,8 @@ static void test_stopping_and_starting_in_a_handler_loses_nothing(void **state)
 	memset(&l, 0, sizeof l);
 	struct spmu *p = sampler(&l, 30, "INST_RETIRED.ANY_P", 50);
 	l.more = toggle;
-	static const char *const names[] = { "UOPS_EXECUTED.THREAD_CYCLES_GE_2", "CYCLE_ACTIVITY.STALLS_L1D_MISS", "RS_EVENTS.EMPTY_END",
+	static const char *const names[] = { "UOPS_EXECUTED.THREAD_CYCLES_GE_2", "CYCLE_ACTIVITY.STALLS_L1D_MISS",
+		"RS_EVENTS.EMPTY_END",
 		"UOPS_ISSUED.STALL_CYCLES", "L1D_PEND_MISS.PENDING", "BR_INST_RETIRED.NEAR_TAKEN" };
 	for (unsigned k = 0; k < 6; k++)
 		fixture_program(p, k + 1, names[k], 0);

@@ -8,7 +8,8 @@
 #include "core/predict/bpred.h"
 #include <stdlib.h>
 
-enum { JUMP = INSN_BRANCH, CALL = INSN_BRANCH | INSN_CALL, RET = INSN_BRANCH | INSN_RET, INDIRECT = INSN_BRANCH | INSN_INDIRECT };
+enum { JUMP = INSN_BRANCH, CALL = INSN_BRANCH | INSN_CALL, RET = INSN_BRANCH | INSN_RET,
+	INDIRECT = INSN_BRANCH | INSN_INDIRECT };
 
 static struct core_config small(void)
 {
@@ -65,7 +66,8 @@ static void test_a_conditional_predicted_taken_but_unknown_to_the_btb_resteers(v
 	assert_true(o.resteer);
 	assert_true(o.predicted_taken);
 	assert_false(o.mispredicted);
-	bpred_branch(p, ip + 2000000, INSN_BRANCH | INSN_COND, ip + 2, false, ip + 50, &o);	/* not taken: nothing to re-steer */
+	/* not taken: nothing to re-steer */
+	bpred_branch(p, ip + 2000000, INSN_BRANCH | INSN_COND, ip + 2, false, ip + 50, &o);
 	assert_false(o.resteer);
 	bpred_destroy(p);
 }

@@ -96,7 +96,8 @@ static void test_p6_does_not_learn_what_takes_longer_histories(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("pentium3");
-	assert_true(pattern_missed(p, "1111110", 500, 400) > 13);	/* the exit of a loop of 7: four iterations look alike */
+	/* the exit of a loop of 7: four iterations look alike */
+	assert_true(pattern_missed(p, "1111110", 500, 400) > 13);
 	bpred_destroy(p);
 }
 
@@ -194,7 +195,8 @@ static void test_prescott_takes_far_backward_branches_for_no_loops(void **state)
 	bpred_destroy(w);
 }
 
-/* Branches that each alternate are known as long as the trace cache's BTB holds them; the front end's knows a bias at most. */
+/* Branches that each alternate are known as long as the trace cache's
+ * BTB holds them; the front end's knows a bias at most. */
 static unsigned alternating_missed(struct bpred *p, unsigned branches)
 {
 	unsigned n = 0;
@@ -229,7 +231,8 @@ static unsigned indirect_missed(const char *name)
 static void test_indirect_targets_with_a_history_are_learned_from_prescott_and_core_on(void **state)
 {
 	(void)state;
-	const char *without[] = { "pentium", "pentium3", "willamette" }, *with[] = { "prescott", "core2", "ivy-bridge", "skylake", "golden-cove" };
+	const char *without[] = { "pentium", "pentium3", "willamette" }, *with[] = { "prescott", "core2", "ivy-bridge",
+		"skylake", "golden-cove" };
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(indirect_missed(without[i]), 1000);
 	for (unsigned i = 0; i < 5; i++)

@@ -2,7 +2,8 @@
  * Core's hybrid predictor, the return stack's ends, and prediction on a wrong path. */
 #include "bpred_fixture.h"
 
-static const char *const presets[] = { "pentium", "pentium3", "willamette", "prescott", "core2", "ivy-bridge", "skylake", "golden-cove" };
+static const char *const presets[] = { "pentium", "pentium3", "willamette", "prescott", "core2", "ivy-bridge",
+	"skylake", "golden-cove" };
 enum { PRESETS = sizeof presets / sizeof *presets };
 
 /* --- Core --- */
@@ -88,7 +89,8 @@ static void test_a_reset_forgets_all(void **state)
 		for (unsigned round = 0; round < 2; round++) {
 			uint64_t seed = 362436069u;
 			for (unsigned k = 0; k < 3000; k++)
-				n[round] += missed(p, 0x401000 + 16 * (k % 7), random_bit(&seed)) + to(p, 0x402000, INDIRECT, 0x500000 + k % 3 * 64).mispredicted;
+				n[round] += missed(p, 0x401000 + 16 * (k % 7), random_bit(&seed)) + to(p, 0x402000,
+					INDIRECT, 0x500000 + k % 3 * 64).mispredicted;
 			bpred_reset(p);
 		}
 		assert_int_equal(n[0], n[1]);
@@ -97,7 +99,8 @@ static void test_a_reset_forgets_all(void **state)
 }
 
 /* --- return stack --- */
-/* A recursion `depth` deep, from one place: inner returns all go there, the last one elsewhere.  Each goes back by one RET. */
+/* A recursion `depth` deep, from one place: inner returns all go
+ * there, the last one elsewhere. Each goes back by one RET. */
 static unsigned recursion_missed(struct bpred *p, unsigned depth)
 {
 	unsigned n = 0;
@@ -149,8 +152,9 @@ static void test_an_underflow_is_left_to_the_indirect_predictor_from_skylake_on(
 }
 
 /* --- the wrong path --- */
-/* Two predictors are taught the same; then one mispredicts a branch, the other is told that it went as the first had predicted.
- * What the first says of the branches of that wrong path, the second says of them as they come. */
+/* Two predictors are taught the same; then one mispredicts a branch, the other is told that it went as the
+ * first had predicted. What the first says of the branches of that wrong path, the second says of them as they
+ * come. */
 static void test_a_wrong_path_is_predicted_as_if_the_branch_had_gone_that_way(void **state)
 {
 	(void)state;
@@ -178,7 +182,8 @@ static void test_a_wrong_path_is_predicted_as_if_the_branch_had_gone_that_way(vo
 				assert_int_equal(o.predicted, way ? ip + 2 : ip + 100);
 				bpred_path_begin(p[0], &path);
 				missed(p[1], ip, !way);
-				for (unsigned b = 2; b < 4; b++) {	/* taken as the second predicts it, so both stay on one path */
+				/* taken as the second predicts it, so both stay on one path */
+				for (unsigned b = 2; b < 4; b++) {
 					struct bpred_outcome real;
 					uint64_t at = 0x401000 + 64 * b;
 					uint64_t next = bpred_path_branch(p[0], &path, at, COND, at + 2, at + 100);

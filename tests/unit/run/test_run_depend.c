@@ -69,7 +69,7 @@ static void test_a_need_that_was_met_is_not_asked_for_again(void **state)
 	access(A, ST_SLOT_STORE, 0x1000, 8);
 	access(A, ST_SLOT_STORE, 0x1008, 8);
 	assert_int_equal(access(B, ST_SLOT_LOAD, 0x1008, 8), 1);
-	assert_int_equal(access(B, ST_SLOT_LOAD, 0x1000, 8), 0);	/* of an earlier block than the one waited for */
+	assert_int_equal(access(B, ST_SLOT_LOAD, 0x1000, 8), 0); /* of an earlier block than the one waited for */
 	assert_int_equal(access(C, ST_SLOT_LOAD, 0x1000, 8), 1);	/* another thread's wait says nothing */
 }
 
@@ -122,7 +122,8 @@ static void test_who_wakes_a_futex_is_known_by_its_block(void **state)
 {
 	(void)state;
 	struct depend_need by;
-	struct st_syscall wake = futex(202, 0x5000, 1 | 128), wait = futex(202, 0x5000, 0 | 128), other = futex(202, 0x5008, 0);
+	struct st_syscall wake = futex(202, 0x5000, 1 | 128), wait = futex(202, 0x5000, 0 | 128), other = futex(202,
+		0x5008, 0);
 	thread[B].issued = 7;
 	assert_false(depend_woken(d, A, true, &wait, &by));
 	depend_syscall(d, &thread[B], B, true, &wake);
@@ -139,7 +140,8 @@ static void test_a_requeue_wakes_both_addresses_and_32_bit_calls_have_their_numb
 {
 	(void)state;
 	struct depend_need by;
-	struct st_syscall requeue = futex(240, 0x5000, 4), first = futex(240, 0x5000, 9), second = futex(422, 0x6000, 0);
+	struct st_syscall requeue = futex(240, 0x5000, 4), first = futex(240, 0x5000, 9), second = futex(422, 0x6000,
+		0);
 	requeue.arg[4] = 0x6000;
 	thread[C].issued = 3;
 	depend_syscall(d, &thread[C], C, true, &requeue);	/* 240 is no futex in 64-bit code */
@@ -156,7 +158,8 @@ static void test_a_requeue_wakes_both_addresses_and_32_bit_calls_have_their_numb
 static void test_only_calls_that_can_wait_for_another_block(void **state)
 {
 	(void)state;
-	struct st_syscall wake = futex(202, 0x5000, 1 | 128), wait = futex(202, 0x5000, 0 | 128), join = futex(202, 0x5000, 9 | 256);
+	struct st_syscall wake = futex(202, 0x5000, 1 | 128), wait = futex(202, 0x5000, 0 | 128), join = futex(202,
+		0x5000, 9 | 256);
 	struct st_syscall advise = { .number = 28 }, read = { .number = 0 }, mmap32 = { .number = 192 };
 	assert_false(depend_blocks(true, &wake));
 	assert_false(depend_blocks(true, &advise));

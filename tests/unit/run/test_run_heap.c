@@ -25,7 +25,8 @@ struct small { struct insn insn; struct st_slot slot[3]; uint8_t code[1][15]; st
 static void make(struct small *s, uint64_t addr, unsigned slots)
 {
 	s->insn = (struct insn){ .addr = addr, .len = 1 };
-	s->block = (struct iblock){ .addr = addr, .insns = 1, .slots = (uint16_t)slots, .insn = &s->insn, .slot = s->slot, .code = (const uint8_t (*)[15])s->code };
+	s->block = (struct iblock){ .addr = addr, .insns = 1, .slots = (uint16_t)slots, .insn = &s->insn,
+		.slot = s->slot, .code = (const uint8_t (*)[15])s->code };
 }
 static void reg(struct small *s, unsigned i, unsigned number, uint64_t value, unsigned size)
 {
@@ -48,7 +49,8 @@ static void begin(const char *function, int word_bytes, uint64_t argument)
 }
 static bool run(struct small *s, uint64_t next, int word_bytes)
 {
-	return heap_block(&watch, &thread, 0, word_bytes, &s->block, heap_enters(&watch, 0, &s->block), s->value, s->block.slots, next, &call);
+	return heap_block(&watch, &thread, 0, word_bytes, &s->block, heap_enters(&watch, 0, &s->block), s->value,
+		s->block.slots, next, &call);
 }
 
 static void test_a_call_tells_its_block_and_its_site(void **state)
@@ -126,8 +128,10 @@ static void test_arguments_of_32_bit_code_come_by_its_loads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_call_tells_its_block_and_its_site), cmocka_unit_test(test_what_failed_or_was_jumped_out_of_is_none),
-		cmocka_unit_test(test_the_outermost_of_nested_calls_counts), cmocka_unit_test(test_arguments_of_32_bit_code_come_by_its_loads),
+		cmocka_unit_test(test_a_call_tells_its_block_and_its_site),
+			cmocka_unit_test(test_what_failed_or_was_jumped_out_of_is_none),
+		cmocka_unit_test(test_the_outermost_of_nested_calls_counts),
+		cmocka_unit_test(test_arguments_of_32_bit_code_come_by_its_loads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,8 @@
 #include <cmocka.h>
 #include "run/history.h"
 
-/* Block A at 0x1000: three instructions of two bytes; the first writes RAX and, below its second byte, CL; the second loads; the third writes RDX. */
+/* Block A at 0x1000: three instructions of two bytes; the first writes RAX and,
+ * below its second byte, CL; the second loads; the third writes RDX. */
 static struct insn insns_a[3];
 static uint8_t code_a[3][15];
 static struct st_slot slots_a[4];
@@ -26,7 +27,8 @@ static int setup(void **state)
 	struct err err;
 	struct history *h;
 	for (unsigned i = 0; i < 3; i++)
-		insns_a[i] = (struct insn){ .addr = 0x1000 + 2 * i, .len = 2, .first_slot = (uint16_t[]){ 0, 2, 3 }[i], .slots = (uint16_t[]){ 2, 1, 1 }[i] };
+		insns_a[i] = (struct insn){ .addr = 0x1000 + 2 * i, .len = 2, .first_slot = (uint16_t[]){ 0, 2, 3 }[i],
+			.slots = (uint16_t[]){ 2, 1, 1 }[i] };
 	slots_a[0] = (struct st_slot){ .kind = ST_SLOT_REG, .insn = 0, .size = 8, .reg = 0 };
 	slots_a[1] = (struct st_slot){ .kind = ST_SLOT_REG, .insn = 0, .size = 1, .reg = 1, .offset = 1 };
 	slots_a[2] = (struct st_slot){ .kind = ST_SLOT_LOAD, .insn = 1, .size = 8 };

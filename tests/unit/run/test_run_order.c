@@ -68,12 +68,14 @@ static void start(unsigned threads, unsigned cpus)
 	memset(cpu_core, 0, sizeof cpu_core);
 	memset(cpu, 0, sizeof cpu);
 	dones = 0;
-	process = (struct process){ .order = { .execute = execute, .cpu = cpu, .cpus = cpus, .quantum = QUANTUM, .switch_cost = SWITCH } };
+	process = (struct process){ .order = { .execute = execute, .cpu = cpu, .cpus = cpus, .quantum = QUANTUM,
+		.switch_cost = SWITCH } };
 	o = &process.order;
 	for (unsigned i = 0; i < cpus; i++)
 		cpu[i].core = &cpu_core[i];
 	for (unsigned i = 0; i < threads; i++) {
-		thread[i] = (struct rthread){ .process = &process, .core = &core[i], .on = &core[i], .index = i, .alive = true };
+		thread[i] = (struct rthread){ .process = &process, .core = &core[i], .on = &core[i], .index = i,
+			.alive = true };
 		assert_int_equal(order_add(o, &thread[i], 0, &err), 0);
 	}
 }
@@ -117,7 +119,8 @@ static void test_the_least_clock_goes_first_whatever_the_stream_says(void **stat
 	order_settle(o);
 	assert_int_equal(dones, 12);
 	for (size_t i = 1; i < dones; i++)	/* begins rise */
-		assert_true(done[i].end - (done[i].t == &thread[0] ? 100 : 50) >= done[i - 1].end - (done[i - 1].t == &thread[0] ? 100 : 50));
+		assert_true(done[i].end - (done[i].t == &thread[0] ? 100
+			: 50) >= done[i - 1].end - (done[i - 1].t == &thread[0] ? 100 : 50));
 	assert_int_equal(core[0].now, 400);
 	assert_int_equal(core[1].now, 400);
 	stop();
@@ -152,7 +155,8 @@ static void test_what_all_must_see_in_one_order_keeps_the_streams(void **state)
 {
 	(void)state;
 	start(2, 0);
-	const uint64_t first[] = { (uint64_t)OP_RUN << 56 | 4, (uint64_t)&thread[0], 100, 2 }, second[] = { (uint64_t)OP_RUN << 56 | 4, (uint64_t)&thread[1], 1, 3 };
+	const uint64_t first[] = { (uint64_t)OP_RUN << 56 | 4, (uint64_t)&thread[0], 100, 2 },
+		second[] = { (uint64_t)OP_RUN << 56 | 4, (uint64_t)&thread[1], 1, 3 };
 	run(0, 1000, 1);
 	order_push(o, &thread[0], ORDER_SIDE, first);
 	order_push(o, &thread[1], ORDER_SIDE, second);	/* by its clock it would be first of all */
@@ -226,7 +230,8 @@ static void test_a_spinner_makes_room_for_the_one_it_waits_for(void **state)
 	stop();
 }
 
-/* As when three leave a barrier, and the traced order of what they do there is another than that in which they got processors. */
+/* As when three leave a barrier, and the traced order of what they do
+ * there is another than that in which they got processors. */
 static void test_a_spinner_does_not_keep_its_processor_from_who_is_ready(void **state)
 {
 	(void)state;
@@ -238,7 +243,8 @@ static void test_a_spinner_does_not_keep_its_processor_from_who_is_ready(void **
 	run(1, 10, 1);
 	run(2, 100, 2);
 	order_settle(o);
-	assert_int_equal(end_of(2), 10 + SWITCH + 100);	/* the spins last as long as a switch; the traced order itself is none */
+	/* the spins last as long as a switch; the traced order itself is none */
+	assert_int_equal(end_of(2), 10 + SWITCH + 100);
 	assert_true(end_of(1) >= end_of(109));
 	assert_in_range(end_of(1), 510, 510 + SWITCH);
 	stop();

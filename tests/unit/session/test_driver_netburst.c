@@ -85,8 +85,10 @@ static void test_the_eight_steps_come_in_order(void **state)
 static void test_modifiers_become_the_threshold_filter(void **state)
 {
 	static const struct { uint64_t evtsel; uint32_t cccr; } table[] = {
-		{ 0, 0 }, { SPMU_EVTSEL_CMASK(1), SPMU_CCCR_COMPARE }, { SPMU_EVTSEL_CMASK(16), SPMU_CCCR_COMPARE | SPMU_CCCR_THRESHOLD(15) },
-		{ SPMU_EVTSEL_CMASK(3) | SPMU_EVTSEL_INV, SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(2) },
+		{ 0, 0 }, { SPMU_EVTSEL_CMASK(1), SPMU_CCCR_COMPARE }, { SPMU_EVTSEL_CMASK(16),
+		SPMU_CCCR_COMPARE | SPMU_CCCR_THRESHOLD(15) },
+		{ SPMU_EVTSEL_CMASK(3) | SPMU_EVTSEL_INV, SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT |
+		SPMU_CCCR_THRESHOLD(2) },
 		{ SPMU_EVTSEL_EDGE, SPMU_CCCR_COMPARE | SPMU_CCCR_EDGE },
 	};
 	(void)state;
@@ -126,10 +128,14 @@ static void test_what_no_counter_can_do_is_refused_by_name(void **state)
 static void test_tagged_events_count_what_they_say(void **state)
 {
 	static const struct { const char *event; uint64_t count; } table[] = {
-		{ "memory_loads", 4 }, { "memory_stores", 3 }, { "packed_DP_retired", 2 }, { "scalar_DP_retired", 1 }, { "X87_FP_retired", 1 },
-		{ "packed_SP_retired", 0 }, { "scalar_SP_retired", 0 }, { "1stL_cache_load_miss_retired", 1 }, { "2ndL_cache_load_miss_retired", 1 },
-		{ "DTLB_load_miss_retired", 1 }, { "DTLB_store_miss_retired", 1 }, { "DTLB_all_miss_retired", 2 }, { "Tagged_mispred_branch", 1 },
-		{ "MOB_load_replay_retired", 1 }, { "split_load_retired", 1 }, { "split_store_retired", 1 }, { "L1-dcache-load-misses", 1 },
+		{ "memory_loads", 4 }, { "memory_stores", 3 }, { "packed_DP_retired", 2 }, { "scalar_DP_retired", 1 },
+		{ "X87_FP_retired", 1 },
+		{ "packed_SP_retired", 0 }, { "scalar_SP_retired", 0 }, { "1stL_cache_load_miss_retired", 1 },
+		{ "2ndL_cache_load_miss_retired", 1 },
+		{ "DTLB_load_miss_retired", 1 }, { "DTLB_store_miss_retired", 1 }, { "DTLB_all_miss_retired", 2 },
+		{ "Tagged_mispred_branch", 1 },
+		{ "MOB_load_replay_retired", 1 }, { "split_load_retired", 1 }, { "split_store_retired", 1 },
+		{ "L1-dcache-load-misses", 1 },
 		{ "instructions", 12 }, { "cycles", 200 },
 	};
 	(void)state;
@@ -157,21 +163,24 @@ static void test_tagged_events_count_what_they_say(void **state)
 		uint64_t v;
 		assert_int_equal(spmu_rdpmc(p, driver_netburst.rdpmc(model, e), 0, &v), SPMU_OK);
 		if (v != table[i].count)
-			fail_msg("%s: %llu, not %llu", table[i].event, (unsigned long long)v, (unsigned long long)table[i].count);
+			fail_msg("%s: %llu, not %llu", table[i].event, (unsigned long long)v,
+				(unsigned long long)table[i].count);
 		spmu_destroy(p);
 	}
 	/* all together, on as many copies as it takes */
 	for (unsigned i = 0; i < N; i++)
 		e[i] = ask(table[i].event);
 	unsigned pmus = assign(e, N);
-	assert_int_equal(pmus, 9 + 2 + 3 + 1);	/* metrics of replay; front end; execution, with two FIRM ESCRs; instructions */
+	/* metrics of replay; front end; execution, with two FIRM ESCRs; instructions */
+	assert_int_equal(pmus, 9 + 2 + 3 + 1);
 	for (unsigned k = 0; k < pmus; k++) {
 		struct spmu *p = netburst_pmu(model, NULL);
 		run(e, N, k, p);
 		stream_send_all(&s, p);
 		for (unsigned i = 0; i < N; i++)
 			if (e[i].pmu == k && nb_count(p, (unsigned)e[i].counter) != table[i].count)
-				fail_msg("%s on copy %u: %llu", table[i].event, k, (unsigned long long)nb_count(p, (unsigned)e[i].counter));
+				fail_msg("%s on copy %u: %llu", table[i].event, k, (unsigned long long)nb_count(p,
+					(unsigned)e[i].counter));
 		spmu_destroy(p);
 	}
 }
@@ -180,7 +189,8 @@ static void test_counters_escrs_and_tags_do_not_conflict(void **state)
 {
 	(void)state;
 	/* seven events of CRU_ESCR2 and 3 with different values: two a copy */
-	static const char *const seven[] = { "branch_retired.MMTP", "branch_retired.MMTM", "branch_retired.MMNP", "branch_retired.MMNM",
+	static const char *const seven[] = { "branch_retired.MMTP", "branch_retired.MMTM", "branch_retired.MMNP",
+		"branch_retired.MMNM",
 		"machine_clear.MOCLEAR", "machine_clear.CLEAR", "front_end_event.NBOGUS" };
 	struct driver_event e[16];
 	for (unsigned i = 0; i < 7; i++)
@@ -258,7 +268,8 @@ static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, co
 	driver_netburst.acknowledge(p, pmi, t->e, 1, 0, hit);
 	assert_true(hit[0]);
 	assert_int_equal(fixture_read(p, NB_CCCR(t->e->counter)) & SPMU_CCCR_OVF, 0);
-	nb_write(p, driver_netburst.counter_msr(model, t->e, &name), driver_netburst.counter_value(model, t->e, -t->period));
+	nb_write(p, driver_netburst.counter_msr(model, t->e, &name), driver_netburst.counter_value(model, t->e,
+		-t->period));
 	t->at[t->n++] = pmi->overflow_cycle;
 }
 
@@ -274,7 +285,8 @@ static void test_a_period_of_n_samples_every_nth_event(void **state)
 		e.sampled = true;
 		assign(&e, 1);
 		run(&e, 1, 0, p);
-		nb_write(p, driver_netburst.counter_msr(model, &e, &name), driver_netburst.counter_value(model, &e, -period));
+		nb_write(p, driver_netburst.counter_msr(model, &e, &name), driver_netburst.counter_value(model, &e,
+			-period));
 		assert_string_equal(name, "MSR_IQ_COUNTER0");
 		stream_free(&s);
 		for (unsigned i = 0; i < 100; i++)
@@ -290,7 +302,8 @@ static void test_a_period_of_n_samples_every_nth_event(void **state)
 static void test_the_four_steps_of_pebs_come_in_order(void **state)
 {
 	static const struct { uint32_t msr; uint64_t value; const char *why; } want[] = {
-		{ 0x370, 0x30000, "stands still" }, { 0x600, 0x1234000, "PEBS 1" }, { 0x3f2, 1, "loads" }, { 0x3f1, 0x3000001, "PEBS 2" },
+		{ 0x370, 0x30000, "stands still" }, { 0x600, 0x1234000, "PEBS 1" }, { 0x3f2, 1, "loads" },
+		{ 0x3f1, 0x3000001, "PEBS 2" },
 		{ 0x3cc, 0x1200020c, "1 to 4" }, { 0x370, 0x3a000, "5" }, { 0x370, 0x3b000, "PEBS 3" },
 	};
 	(void)state;
@@ -319,7 +332,8 @@ static void test_every_event_can_be_set_up(void **state)
 		model = fixture_model(t ? "netburst-prescott" : "netburst");
 		for (size_t i = 0; i < spmu_model_events(model); i++) {
 			struct spmu *p = netburst_pmu(model, NULL);
-			struct driver_event e = { .event = spmu_model_event(model, i), .user = true, .sampled = true, .fixed = -1 };
+			struct driver_event e = { .event = spmu_model_event(model, i), .user = true, .sampled = true,
+				.fixed = -1 };
 			assert_int_equal(assign(&e, 1), 1);
 			run(&e, 1, 0, p);
 			assert_true(e.event->pmc_mask >> e.counter & 1);
@@ -389,7 +403,8 @@ static void test_a_forced_counter_overflows_at_every_event(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_cascaded_event_counts_from_the_overflow_of_its_partner_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_cascaded_event_counts_from_the_overflow_of_its_partner_on, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(test_events_of_two_blocks_cannot_cascade, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_forced_counter_overflows_at_every_event, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_family_s_driver_is_chosen, setup, teardown),

@@ -30,8 +30,10 @@ static void bad(const char *list, int code, const char *needle)
 static void test_a_name_is_printed_with_the_u_it_did_not_ask_for(void **state)
 {
 	(void)state;
-	struct session_events e = good("cycles,inst_retired.any_p,branches:u,cpu/event=0xc4/,cpu/branches/u,cpu/event=0xc4,name=b/");
-	const char *name[] = { "cycles:u", "inst_retired.any_p:u", "branches:u", "cpu/event=0xc4/u", "cpu/branches/u", "b:u" };
+	struct session_events e =
+		good("cycles,inst_retired.any_p,branches:u,cpu/event=0xc4/,cpu/branches/u,cpu/event=0xc4,name=b/");
+	const char *name[] = { "cycles:u", "inst_retired.any_p:u", "branches:u", "cpu/event=0xc4/u", "cpu/branches/u",
+		"b:u" };
 	assert_int_equal(e.count, 6);
 	for (int i = 0; i < 6; i++)
 		assert_string_equal(e.event[i].name, name[i]);
@@ -43,7 +45,8 @@ static void test_a_name_is_printed_with_the_u_it_did_not_ask_for(void **state)
 static void test_generic_names_find_their_rows_and_fixed_counters(void **state)
 {
 	(void)state;
-	struct session_events e = good("cycles,instructions,cpu-cycles,branch-misses,L1-dcache-load-misses,l1d-misses,slots");
+	struct session_events e =
+		good("cycles,instructions,cpu-cycles,branch-misses,L1-dcache-load-misses,l1d-misses,slots");
 	assert_int_equal(e.event[0].fixed, 1);
 	assert_int_equal(e.event[0].evtsel, 0);
 	assert_int_equal(e.event[1].fixed, 0);
@@ -104,7 +107,9 @@ static void test_a_named_event_carries_its_own_mask_bits(void **state)
 static void test_libpfm4_spelling_is_understood(void **state)
 {
 	(void)state;
-	struct session_events e = good("skl::MEM_LOAD_RETIRED:L1_MISS:u,skl::UOPS_ISSUED:ANY:c=2:i:e,UOPS_ISSUED:ANY:c=1,skl::UNHALTED_CORE_CYCLES");
+	struct session_events e =
+		good("skl::MEM_LOAD_RETIRED:L1_MISS:u,skl::UOPS_ISSUED:ANY:c=2:i:e,UOPS_ISSUED:ANY:c=1,"
+			"skl::UNHALTED_CORE_CYCLES");
 	assert_int_equal(e.event[0].evtsel, 0x08d1);
 	assert_string_equal(e.event[0].name, "skl::MEM_LOAD_RETIRED:L1_MISS:u");
 	assert_int_equal(e.event[1].evtsel, 0x010e | SPMU_EVTSEL_CMASK(2) | SPMU_EVTSEL_INV | SPMU_EVTSEL_EDGE);
@@ -139,10 +144,12 @@ static void test_lists_append_and_groups_stay_apart(void **state)
 {
 	(void)state;
 	struct session_events e = good("{cycles,branches}");
-	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "{instructions}", NULL), 0);
+	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "{instructions}", NULL),
+		0);
 	assert_int_equal(e.count, 3);
 	assert_int_equal(e.event[2].group, 1);
-	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "branches,nonsense", NULL), ERR_INPUT);
+	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "branches,nonsense",
+		NULL), ERR_INPUT);
 	assert_int_equal(e.count, 3);		/* as before */
 	session_events_free(&e);
 }
@@ -172,8 +179,10 @@ static void test_precise_sampling_is_refused_by_name(void **state)
 static void test_the_u_follows_libpfm4s_attributes_behind_a_colon(void **state)
 {
 	(void)state;
-	struct session_events e = good("branches:c=4,branches:u:c=4,branches:c=4:i=1:u,r00c4:c=1,cycles:D,branches:k=0");
-	const char *name[] = { "branches:c=4:u", "branches:u:c=4", "branches:c=4:i=1:u", "r00c4:c=1:u", "cycles:Du", "branches:k=0:u" };
+	struct session_events e =
+		good("branches:c=4,branches:u:c=4,branches:c=4:i=1:u,r00c4:c=1,cycles:D,branches:k=0");
+	const char *name[] = { "branches:c=4:u", "branches:u:c=4", "branches:c=4:i=1:u", "r00c4:c=1:u", "cycles:Du",
+		"branches:k=0:u" };
 	assert_int_equal(e.count, 6);
 	for (int i = 0; i < 6; i++)
 		assert_string_equal(e.event[i].name, name[i]);
@@ -192,7 +201,8 @@ static void test_unknown_names_get_the_nearest(void **state)
 	bad("cpu/brances/", ERR_INPUT, "branches");
 	bad("xyzzyxyzzy", ERR_INPUT, "softpmu list");
 	bad("INST_RETIRED:ANI_P:u", ERR_INPUT, "INST_RETIRED.ANY_P");
-	bad("inst_retired:ani_p", ERR_INPUT, "nearest: INST_RETIRED.ANY_P");	/* small letters make no tracepoint of it */
+	/* small letters make no tracepoint of it */
+	bad("inst_retired:ani_p", ERR_INPUT, "nearest: INST_RETIRED.ANY_P");
 	bad("inst:ani_p", ERR_UNSUPPORTED, "tracepoint");
 }
 
@@ -244,11 +254,13 @@ static void test_malformed_lists_are_refused(void **state)
 	bad("sched:sched_switch", ERR_UNSUPPORTED, "tracepoint");
 }
 
-/* Every prefix and every one-character change of a list with all of the syntax parses or gives an error, and leaks nothing. */
+/* Every prefix and every one-character change of a list with all of the
+ * syntax parses or gives an error, and leaks nothing. */
 static void test_broken_lists_never_crash(void **state)
 {
 	(void)state;
-	static const char list[] = "{cycles:u,cpu/event=0xc4,cmask=2,name=x/u}:u,r08d1:u,skl::UOPS_ISSUED:ANY:c=2:i,task-clock";
+	static const char list[] =
+		"{cycles:u,cpu/event=0xc4,cmask=2,name=x/u}:u,r08d1:u,skl::UOPS_ISSUED:ANY:c=2:i,task-clock";
 	char text[sizeof list];
 	for (size_t n = 0; n < sizeof list - 1; n++)
 		for (const char *c = "\0{}/,:=r%"; c < (const char *)"\0{}/,:=r%" + 9; c++) {
@@ -256,7 +268,8 @@ static void test_broken_lists_never_crash(void **state)
 			struct err err = { 0 };
 			memcpy(text, list, sizeof list);
 			text[n] = *c;
-			int rc = session_parse(&e, &(struct session_parse_options){ .model = model, .core = &core }, text, &err);
+			int rc = session_parse(&e, &(struct session_parse_options){ .model = model, .core = &core },
+				text, &err);
 			assert_true(rc == 0 ? e.count > 0 : e.count == 0 && err.text[0]);
 			session_events_free(&e);
 		}

@@ -170,7 +170,8 @@ static void test_a_sample_has_the_chain_of_its_own_place(void **state)
 	struct session_events e = { 0 };
 	struct session *s = NULL;
 	struct run_thread t = { .tid = 1 };
-	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "instructions,instructions", NULL), 0);
+	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model },
+		"instructions,instructions", NULL), 0);
 	e.event[0].period = 100;
 	e.event[1].period = 350;
 	struct session_options o = { .core = &core, .model = model, .events = &e, .sample = note, .call_chains = true };

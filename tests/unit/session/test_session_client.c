@@ -8,7 +8,8 @@ static struct session *start(struct session_events *events, const char *list, co
 {
 	struct session *s = NULL;
 	struct err err = { 0 };
-	assert_int_equal(session_parse(events, &(struct session_parse_options){ .model = model, .core = &core }, list, &err), 0);
+	assert_int_equal(session_parse(events, &(struct session_parse_options){ .model = model, .core = &core }, list,
+		&err), 0);
 	struct session_options o = { .core = &core, .model = model, .events = events, .region = region };
 	int rc = session_create(&s, &o, &err);
 	if (rc)
@@ -23,7 +24,8 @@ static void thread(struct session *s, struct run_thread *t, uint32_t tid)
 	assert_int_equal(session_thread_start(s, t, NULL), 0);
 }
 
-static bool ask(struct session *s, struct run_thread *t, uint32_t code, uint64_t index, uint64_t value, struct st_answer *a)
+static bool ask(struct session *s, struct run_thread *t, uint32_t code, uint64_t index, uint64_t value,
+	struct st_answer *a)
 {
 	const struct st_client c = { .code = code, .index = index, .value = value };
 	*a = (struct st_answer){ .status = SPMU_CLIENT_ABSENT };
@@ -109,7 +111,7 @@ static void test_only_requests_for_the_pmu_make_one(void **state)
 	struct run_thread t;
 	struct st_answer a;
 	thread(s, &t, 1);
-	assert_false(ask(s, &t, SPMU_CLIENT_PRESENT, 0, 0, &a));	/* false: the core need not pass on every record */
+	assert_false(ask(s, &t, SPMU_CLIENT_PRESENT, 0, 0, &a)); /* false: the core need not pass on every record */
 	assert_int_equal(a.status, SPMU_CLIENT_OK);
 	BEGIN("r");
 	assert_true(ask(s, &t, SPMU_CLIENT_RDMSR, MSR_IA32_PMC0, 0, &a));
@@ -180,8 +182,10 @@ static void test_interrupts_wait_in_order_and_the_queue_is_bounded(void **state)
 		assert_int_equal(a.value[3], left);
 		assert_int_equal(a.value[1], 1);
 		assert_true(a.value[2] > before);
-		assert_true(a.value[0] >= 0x1000 + 10 && a.value[0] < 0x1000 + 100);	/* in the run, behind the overflow */
-		assert_int_equal(a.value[0] - 0x1000, a.value[2] % 100 + 1);	/* instruction n retires in cycle n; that of the arrival still does */
+		/* in the run, behind the overflow */
+		assert_true(a.value[0] >= 0x1000 + 10 && a.value[0] < 0x1000 + 100);
+		/* instruction n retires in cycle n; that of the arrival still does */
+		assert_int_equal(a.value[0] - 0x1000, a.value[2] % 100 + 1);
 		before = a.value[2];
 	}
 	ask(s, &t, SPMU_CLIENT_PMI, 0, 0, &a);
@@ -333,7 +337,8 @@ static void test_memory_is_what_was_told_and_what_was_written(void **state)
 	assert_int_equal(client_memory_write(&m, 0x9000, "x", 1), 0);
 	client_memory_take(&m, &a);
 	assert_int_equal(a.more, 0);
-	static const struct { uint64_t addr; const char *bytes; } want[] = { { 0x1ffe, "ab" }, { 0x2000, "cd" }, { 0x9000, "x" } };
+	static const struct { uint64_t addr; const char *bytes; } want[] = { { 0x1ffe, "ab" }, { 0x2000, "cd" },
+		{ 0x9000, "x" } };
 	uint32_t at = 0;
 	for (size_t i = 0; i < 3; i++) {
 		struct st_write w;
@@ -375,7 +380,8 @@ static void test_writes_that_do_not_fit_an_answer_come_with_the_next(void **stat
 		for (uint32_t k = 0; k < a.bytes;) {
 			struct st_write w;
 			memcpy(&w, a.writes + k, sizeof w);
-			assert_true(w.bytes && w.bytes <= a.bytes - k - sizeof w && w.addr - 0x10000 + w.bytes <= sizeof guest);
+			assert_true(w.bytes && w.bytes <= a.bytes - k - sizeof w &&
+				w.addr - 0x10000 + w.bytes <= sizeof guest);
 			memcpy(guest + (w.addr - 0x10000), a.writes + k + sizeof w, w.bytes);
 			k += (uint32_t)(sizeof w + ((w.bytes + 7) & ~UINT64_C(7)));
 		}

@@ -10,7 +10,8 @@ static struct counted start(const char *list, struct session_options o)
 	struct counted c = { 0 };
 	struct err err = { 0 };
 	static struct session_events kept;
-	assert_int_equal(session_parse(&c.events, &(struct session_parse_options){ .model = model, .core = &core }, list, &err), 0);
+	assert_int_equal(session_parse(&c.events, &(struct session_parse_options){ .model = model, .core = &core },
+		list, &err), 0);
 	kept = c.events;
 	o.core = &core;
 	o.model = model;
@@ -38,7 +39,8 @@ static struct run_thread thread(uint32_t tid)
 static void test_counts_and_clocks_are_exact(void **state)
 {
 	(void)state;
-	struct counted c = start("instructions,cycles,task-clock,duration_time,INST_RETIRED.ANY_P,slots", (struct session_options){ 0 });
+	struct counted c = start("instructions,cycles,task-clock,duration_time,INST_RETIRED.ANY_P,slots",
+		(struct session_options){ 0 });
 	struct run_thread t = thread(1);
 	assert_int_equal(session_thread_start(c.s, &t, NULL), 0);
 	fixture_run(c.s, &t, 0x1000, 0, 12345, true);
@@ -105,7 +107,8 @@ static void test_mask_bits_reach_the_counter(void **state)
 {
 	(void)state;
 	/* two uops in every second cycle */
-	struct counted c = start("UOPS_ISSUED.ANY,UOPS_ISSUED.STALL_CYCLES,cpu/UOPS_ISSUED.ANY,cmask=2/,cpu/UOPS_ISSUED.ANY,cmask=3/,"
+	struct counted c = start("UOPS_ISSUED.ANY,UOPS_ISSUED.STALL_CYCLES,"
+		"cpu/UOPS_ISSUED.ANY,cmask=2/,cpu/UOPS_ISSUED.ANY,cmask=3/,"
 				 "cpu/UOPS_ISSUED.ANY,cmask=1,edge/", (struct session_options){ 0 });
 	struct run_thread t = thread(1);
 	static struct fixture_batch f;
@@ -181,9 +184,10 @@ static void test_what_the_registers_refuse_is_refused_before_the_run(void **stat
 	struct session_events e = { 0 };
 	struct session *s = NULL;
 	struct err err = { 0 };
-	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "cpu/UOPS_ISSUED.ANY,any/", &err), 0);
+	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model },
+		"cpu/UOPS_ISSUED.ANY,any/", &err), 0);
 	struct session_options o = { .core = &core, .model = model, .events = &e };
-	assert_int_equal(session_create(&s, &o, &err), ERR_UNSUPPORTED);	/* AnyThread is deprecated on this PMU */
+	assert_int_equal(session_create(&s, &o, &err), ERR_UNSUPPORTED); /* AnyThread is deprecated on this PMU */
 	assert_non_null(strstr(err.text, "#GP"));
 	assert_null(s);
 	session_events_free(&e);
@@ -212,7 +216,8 @@ static void test_anythread_counts_all_hardware_threads_of_the_core(void **state)
 	char path[4096], text[256];
 	snprintf(path, sizeof path, "%s/events/skylake.tsv", data_dir());
 	assert_int_equal(spmu_model_load(&model, path, text, sizeof text), 0);	/* PMU version 4 */
-	struct counted c = start("instructions,cycles,cpu/event=0xc0,any=1/,cpu/event=0xc0,any=1,cmask=1/,cpu/event=0x3c,any=1/", (struct session_options){ 0 });
+	struct counted c = start("instructions,cycles,cpu/event=0xc0,any=1/,"
+		"cpu/event=0xc0,any=1,cmask=1/,cpu/event=0x3c,any=1/", (struct session_options){ 0 });
 	struct run_thread t[3] = { thread(1), thread(2), thread(3) };
 	for (unsigned i = 0; i < 3; i++) {
 		t[i].siblings = 2;
@@ -228,7 +233,8 @@ static void test_anythread_counts_all_hardware_threads_of_the_core(void **state)
 	on_hardware_thread(c.s, &t[0], 1500, 1500, true);	/* ends, having been halted */
 	for (unsigned i = 0; i < 3; i++)
 		session_thread_end(c.s, &t[i]);
-	const uint64_t want[] = { 1000 + 1000 + 300, 1000 + 1000 + 300, 2 * 2000 + 300, 2 * 1500 + 300, 2 * 1500 + 300 };
+	const uint64_t want[] = { 1000 + 1000 + 300, 1000 + 1000 + 300, 2 * 2000 + 300, 2 * 1500 + 300,
+		2 * 1500 + 300 };
 	for (size_t i = 0; i < 5; i++)
 		assert_int_equal(session_count(c.s, i), want[i]);
 	end(&c);
@@ -249,7 +255,8 @@ static void test_intervals_come_once_each_even_over_a_halt(void **state)
 {
 	(void)state;
 	struct intervals v = { 0 };
-	struct counted c = start("instructions", (struct session_options){ .interval_cycles = 1000, .interval = note_interval, .context = &v });
+	struct counted c = start("instructions", (struct session_options){ .interval_cycles = 1000,
+		.interval = note_interval, .context = &v });
 	struct run_thread t = thread(1);
 	v.s = c.s;
 	session_thread_start(c.s, &t, NULL);
@@ -288,12 +295,14 @@ static void test_one_pmu_for_few_events_takes_no_turns(void **state)
 static void test_one_pmu_gives_events_turns_and_tells_how_long(void **state)
 {
 	(void)state;
-	struct counted c = start("ONE.COUNTER,ONE.COUNTER,instructions", one_pmu(500));	/* the first two want the same counter */
+	/* the first two want the same counter */
+	struct counted c = start("ONE.COUNTER,ONE.COUNTER,instructions", one_pmu(500));
 	struct run_thread t = thread(1);
 	session_thread_start(c.s, &t, NULL);
 	fixture_run(c.s, &t, 0, 0, 1500, false);	/* a turn that begins with each of them */
 	assert_int_equal(session_enabled_ns(c.s, 2), 1500);
-	assert_int_equal(session_running_ns(c.s, 0), 1000);	/* its own, and that of the instructions, which go before it */
+	/* its own, and that of the instructions, which go before it */
+	assert_int_equal(session_running_ns(c.s, 0), 1000);
 	assert_int_equal(session_running_ns(c.s, 1), 500);
 	assert_int_equal(session_running_ns(c.s, 2), 1000);
 	assert_int_equal(session_count(c.s, 2), 1000);
@@ -311,7 +320,8 @@ static void test_a_group_that_one_pmu_cannot_hold_is_refused(void **state)
 	struct session_events events = { 0 };
 	struct err err = { 0 };
 	struct session *s = NULL;
-	assert_int_equal(session_parse(&events, &(struct session_parse_options){ .model = model, .core = &core }, "{ONE.COUNTER,ONE.COUNTER}", &err), 0);
+	assert_int_equal(session_parse(&events, &(struct session_parse_options){ .model = model, .core = &core },
+		"{ONE.COUNTER,ONE.COUNTER}", &err), 0);
 	struct session_options o = one_pmu(500);
 	o.core = &core;
 	o.model = model;

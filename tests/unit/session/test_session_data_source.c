@@ -18,7 +18,8 @@ static void test_loads_say_the_level_that_had_the_data(void **state)
 {
 	(void)state;
 	static const struct { unsigned source, level, number; } rows[] = {
-		{ 1, PERF_MEM_LVL_L1, PERF_MEM_LVLNUM_L1 }, { 2, PERF_MEM_LVL_LFB, PERF_MEM_LVLNUM_LFB }, { 3, PERF_MEM_LVL_L2, PERF_MEM_LVLNUM_L2 },
+		{ 1, PERF_MEM_LVL_L1, PERF_MEM_LVLNUM_L1 }, { 2, PERF_MEM_LVL_LFB, PERF_MEM_LVLNUM_LFB },
+		{ 3, PERF_MEM_LVL_L2, PERF_MEM_LVLNUM_L2 },
 		{ 4, PERF_MEM_LVL_L3, PERF_MEM_LVLNUM_L3 }, { 12, PERF_MEM_LVL_LOC_RAM, PERF_MEM_LVLNUM_RAM },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Events that need a second MSR: what names, terms and libpfm4's attributes put there, what is refused, which of them share a PMU, and what is written.
+ * Events that need a second MSR: what names, terms and libpfm4's attributes put there, what is refused, which
+ * of them share a PMU, and what is written.
  */
 #include "pmu_fixture.h"
 #include "session/driver/driver.h"
@@ -69,7 +70,8 @@ static unsigned assigned_on(const char *table, const char *list, struct driver_w
 	const struct driver *d = driver_for(m);
 	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = m }, list, &err), 0);
 	for (size_t i = 0; i < e.count; i++)
-		job[i] = (struct driver_event){ .event = e.event[i].event, .evtsel = e.event[i].evtsel, .fixed = e.event[i].fixed, .user = true, .extra = e.event[i].extra };
+		job[i] = (struct driver_event){ .event = e.event[i].event, .evtsel = e.event[i].evtsel,
+			.fixed = e.event[i].fixed, .user = true, .extra = e.event[i].extra };
 	assert_int_equal(d->assign(m, job, e.count, 0, &pmus, &which, &err), 0);
 	assert_int_equal(d->setup(m, job, e.count, 0, w, &err), 0);
 	struct spmu *p = fixture_pmu(m, NULL);
@@ -101,7 +103,8 @@ static void test_events_that_want_other_values_have_a_copy_each(void **state)
 	assert_int_equal(written(&w, MSR_PEBS_FRONTEND), 0x12);
 	assert_int_equal(written(&w, MSR_PEBS_LD_LAT_THRESHOLD), 3);
 	w.count = 0;
-	assert_int_equal(assigned("frontend_retired.l1i_miss,frontend_retired.l2_miss,frontend_retired.l1i_miss", &w), 2);
+	assert_int_equal(assigned("frontend_retired.l1i_miss,frontend_retired.l2_miss,frontend_retired.l1i_miss", &w),
+		2);
 	w.count = 0;
 	assert_int_equal(assigned("cycles,instructions", &w), 1);
 	assert_int_equal(written(&w, MSR_PEBS_FRONTEND), UINT64_MAX);

@@ -74,7 +74,8 @@ static void test_no_counter_is_given_twice(void **state)
 		size_t n = 1 + round % 40;
 		for (size_t i = 0; i < n; i++) {
 			x ^= x << 13, x ^= x >> 7, x ^= x << 17;
-			item[i] = (struct plan_item){ .pmc_mask = (uint32_t)(x & 0xff), .fixed = (int)(x >> 8 & 7) - 4 };
+			item[i] = (struct plan_item){ .pmc_mask = (uint32_t)(x & 0xff),
+				.fixed = (int)(x >> 8 & 7) - 4 };
 			if (item[i].fixed < 0) {
 				item[i].fixed = -1;
 				item[i].pmc_mask |= UINT32_C(1) << (x >> 16 & 7);

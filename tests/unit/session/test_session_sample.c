@@ -109,7 +109,8 @@ static void test_a_rare_events_period_follows_it_down_at_the_tick(void **state)
 	struct session *s = NULL;
 	struct run_thread t = { .pid = 1, .tid = 1 };
 	static struct fixture_batch f;
-	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "L1-dcache-loads", NULL), 0);
+	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "L1-dcache-loads", NULL),
+		0);
 	e.event[0].frequency = 1000;
 	struct session_options o = { .core = &core, .model = model, .events = &e, .sample = keep, .context = &first };
 	first.n = 0;
@@ -159,7 +160,8 @@ static void test_a_sampled_clock_has_its_period_in_ns(void **state)
 }
 
 /* Two threads in turn on one processor, at ip 0 and at 1000000; every 7th instruction of each is a load. */
-static void take_turns(struct kept *k, enum session_pebs shared, uint64_t frequency, size_t wrong[2], uint64_t *mistaken)
+static void take_turns(struct kept *k, enum session_pebs shared, uint64_t frequency, size_t wrong[2],
+	uint64_t *mistaken)
 {
 	struct session_events e = { 0 };
 	struct session *s = NULL;
@@ -167,10 +169,12 @@ static void take_turns(struct kept *k, enum session_pebs shared, uint64_t freque
 	struct run_thread t[2] = { { .pid = 7, .tid = 8, .word_bytes = 8 }, { .pid = 7, .tid = 9, .word_bytes = 8 } };
 	static struct fixture_batch f;
 	uint64_t at = 0;
-	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model, .purpose = SESSION_FOR_SAMPLING }, "MEM_INST_RETIRED.ALL_LOADS:p", &err), 0);
+	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model,
+		.purpose = SESSION_FOR_SAMPLING }, "MEM_INST_RETIRED.ALL_LOADS:p", &err), 0);
 	e.event[0].period = frequency ? 0 : 10;
 	e.event[0].frequency = frequency;
-	struct session_options o = { .core = &core, .model = model, .events = &e, .sample = keep, .context = k, .pebs_records = 32,
+	struct session_options o = { .core = &core, .model = model, .events = &e, .sample = keep, .context = k,
+		.pebs_records = 32,
 		.pebs_shared = shared, .cpus = 1 };
 	k->n = 0;
 	int rc = session_create(&s, &o, &err);
@@ -220,7 +224,8 @@ static void test_a_shared_buffer_that_nobody_drains_charges_one_thread_with_anot
 	assert_int_equal(first.n, all);		/* none is lost, those of the last buffer are the last thread's */
 	assert_int_equal(wrong[0] + wrong[1], mistaken);
 	assert_true(wrong[0] > all / 10 && wrong[1] > all / 10);
-	take_turns(&first, SESSION_PEBS_MIXED, 1000000, wrong, &mistaken);	/* periods of the wrong thread: it goes on all the same */
+	/* periods of the wrong thread: it goes on all the same */
+	take_turns(&first, SESSION_PEBS_MIXED, 1000000, wrong, &mistaken);
 	assert_true(first.n > 20);
 	assert_int_equal(wrong[0] + wrong[1], mistaken);
 }
@@ -232,7 +237,8 @@ static void test_what_cannot_be_sampled_is_refused(void **state)
 	struct session *s = NULL;
 	struct err err = { 0 };
 	struct session_options o = { .core = &core, .model = model, .events = &e };
-	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "duration_time,cycles", NULL), 0);
+	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "duration_time,cycles",
+		NULL), 0);
 	e.event[0].period = 5;
 	assert_int_equal(session_create(&s, &o, &err), ERR_UNSUPPORTED);
 	e.event[0].period = 0;

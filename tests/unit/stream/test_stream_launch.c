@@ -184,7 +184,8 @@ static void test_a_missing_tracer(void **state)
 	char *argv[] = { (char *)(uintptr_t)"true", NULL };
 	struct stream_launch how = { .argv = argv, .tracer_dir = dir };
 	assert_int_equal(stream_launch(&s, &how, &err), ERR_TRACER);
-	assert_non_null(strstr(err.text, "softpmu-tracer-amd64-linux: the tracer for 64-bit programs is not installed"));
+	assert_non_null(strstr(err.text,
+		"softpmu-tracer-amd64-linux: the tracer for 64-bit programs is not installed"));
 	how.tracer_dir = "/no/such/place";
 	assert_int_equal(stream_launch(&s, &how, &err), ERR_TRACER);
 	assert_non_null(strstr(err.text, "/no/such/place"));

@@ -73,7 +73,8 @@ static void test_every_request_gets_its_answer(void **state)
 	while ((r = stream_next(s, &span, &err)) > 0) {
 		if (r != STREAM_SPAN)
 			continue;
-		struct st_answer a = { .number = ++asked, .status = -5, .value = { (uint64_t)asked * asked, 0, 0, ~(uint64_t)asked } };
+		struct st_answer a = { .number = ++asked, .status = -5, .value = { (uint64_t)asked * asked, 0, 0,
+			~(uint64_t)asked } };
 		stream_answer(s, span.process + 1, &a);		/* nobody of that index: nothing happens */
 		stream_answer(s, span.process, &a);
 	}
@@ -103,7 +104,8 @@ static void test_an_exec_and_death_between_two_looks_is_no_new_process(void **st
 	struct seen v = { 0 };
 	assert_int_equal(launch(&s, "exec", "100", true, NULL, &err), 0);
 	siginfo_t ended;
-	assert_int_equal(waitid(P_PID, (id_t)stream_pid(s), &ended, WEXITED | WNOWAIT), 0);	/* both images have come and gone */
+	/* both images have come and gone */
+	assert_int_equal(waitid(P_PID, (id_t)stream_pid(s), &ended, WEXITED | WNOWAIT), 0);
 	int r = drain(s, &v, &err);
 	if (r != STREAM_END)
 		fail_msg("%d %s", r, err.text);
@@ -229,7 +231,8 @@ static void test_nothing_for_100_ms_is_idle_then_reading_goes_on(void **state)
 	clock_gettime(CLOCK_MONOTONIC, &before);
 	assert_int_equal(stream_next(s, &span, &err), STREAM_IDLE);
 	clock_gettime(CLOCK_MONOTONIC, &after);
-	assert_true((after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000 >= 99);	/* its clock has milliseconds */
+	/* its clock has milliseconds */
+	assert_true((after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000 >= 99);
 	stream_answer(s, span.process, &(struct st_answer){ .number = 1 });
 	assert_int_equal(drain(s, &v, &err), STREAM_END);
 	assert_null(v.wrong);
@@ -391,7 +394,8 @@ static void test_the_log_is_bounded_and_newest_last(void **state)
 		fclose(f);
 		if (i == 2)
 			assert_int_equal(truncate(name, 30), 0);
-		assert_int_equal(utimensat(AT_FDCWD, name, (struct timespec[]){ { .tv_sec = i }, { .tv_sec = i } }, 0), 0);
+		assert_int_equal(utimensat(AT_FDCWD, name, (struct timespec[]){ { .tv_sec = i }, { .tv_sec = i } }, 0),
+			0);
 	}
 	rundir_read_log(&d, text, sizeof text);
 	assert_int_equal(strlen(text), 100);

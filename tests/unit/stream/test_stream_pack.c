@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Packing of stream words (stream/trace_pack.h): comes back as it was, never larger than promised, and hostile input is refused.
+ * Packing of stream words (stream/trace_pack.h): comes back as it was, never larger than promised, and hostile
+ * input is refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +62,8 @@ static void test_a_loop_takes_little_more_than_its_surprises(void **state)
 	for (unsigned round = 0; round < 20; round++) {
 		for (unsigned i = 0; i < WORDS; i += 8, at += 8) {
 			uint64_t random = 0x7f0000000000 + next(&seed) % 0x10000;
-			const uint64_t block[8] = { ST_HEADER(ST_BLOCK, 5), at, 0x7ffd0010, at + 0x800000, ST_HEADER(ST_BLOCK, 6), random, random + 8, 0x7ffd0018 };
+			const uint64_t block[8] = { ST_HEADER(ST_BLOCK, 5), at, 0x7ffd0010, at + 0x800000,
+				ST_HEADER(ST_BLOCK, 6), random, random + 8, 0x7ffd0018 };
 			memcpy(words + i, block, sizeof block);
 		}
 		bytes = both_ways(to, from, 0, WORDS);

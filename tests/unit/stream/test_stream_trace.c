@@ -66,7 +66,8 @@ static int replay(const char *path, struct seen *v, struct err *err, int *status
 	return r;
 }
 
-static void record(const char *what, const char *n, bool follow, const char *path, int want, struct seen *v, int *status)
+static void record(const char *what, const char *n, bool follow, const char *path, int want, struct seen *v,
+	int *status)
 {
 	struct stream *s;
 	struct err err;
@@ -266,7 +267,8 @@ static void test_forged_frames_are_refused(void **state)
 		if (r != ERR_INPUT || (bad[i].say && !strstr(err.text, bad[i].say)))
 			fail_msg("%s: %d %s", bad[i].why, r, err.text);
 	}
-	static const struct { const char *why; uint64_t bytes; uint32_t words; uint8_t data[8]; const char *say; } packed[] = {
+	static const struct { const char *why; uint64_t bytes; uint32_t words; uint8_t data[8]; const char *say;
+		} packed[] = {
 		{ "longer than the frame", 9, 1, { 0 }, "longer than its frame" },
 		{ "very long", UINT64_MAX, 1, { 0 }, "longer than its frame" },
 		{ "fewer codes than words", 1, 2, { 0 }, "does not make the words" },
@@ -277,7 +279,8 @@ static void test_forged_frames_are_refused(void **state)
 		{ "more than a span holds", 8, ST_CHUNK_BYTES / 8 + 1, { 0 }, "bad chunk" },
 	};
 	for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
-		struct { uint64_t before; struct trace_chunk c; uint64_t bytes; uint8_t data[8]; } f = { 0, { TRACE_CHUNK_PACKED, 0, 9, packed[i].words },
+		struct { uint64_t before; struct trace_chunk c; uint64_t bytes; uint8_t data[8]; } f = { 0,
+			{ TRACE_CHUNK_PACKED, 0, 9, packed[i].words },
 			packed[i].bytes, { 0 } };
 		const size_t all = sizeof f;
 		const void *content = &f;

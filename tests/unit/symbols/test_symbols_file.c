@@ -39,7 +39,8 @@ static uint64_t address_of(const void *p)
 	uint64_t found = 0;
 	while (maps && fgets(line, sizeof line, maps)) {
 		unsigned long start, end, offset;
-		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &offset) == 3 && (uintptr_t)p >= start && (uintptr_t)p < end)
+		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &offset) == 3 && (uintptr_t)p >= start &&
+			(uintptr_t)p < end)
 			found = (uintptr_t)p - start + offset;
 	}
 	fclose(maps);
@@ -171,7 +172,8 @@ static void test_another_build_id_is_refused(void **state)
 static void test_names_are_demangled_without_parameters(void **state)
 {
 	static const char *const pair[][2] = {
-		{ "_ZN2ns1WIlE4workEi", "ns::W<long>::work" }, { "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc",
+		{ "_ZN2ns1WIlE4workEi", "ns::W<long>::work" },
+		{ "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc",
 		  "std::operator<< <std::char_traits<char> >" }, { "_ZN3fooC2Ev", "foo::foo" },
 	};
 	(void)state;
@@ -253,11 +255,16 @@ static void test_the_innermost_of_nested_symbols_wins(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_an_address_finds_the_function_that_holds_it), cmocka_unit_test(test_a_function_is_found_by_name),
-		cmocka_unit_test(test_plt_entries_bear_the_names_of_what_they_call), cmocka_unit_test(test_lines_name_file_line_and_function),
-		cmocka_unit_test(test_an_inlined_function_stands_before_its_caller), cmocka_unit_test(test_code_is_read_from_the_file),
-		cmocka_unit_test(test_another_build_id_is_refused), cmocka_unit_test(test_names_are_demangled_without_parameters),
-		cmocka_unit_test(test_of_several_names_the_one_perf_shows_is_kept), cmocka_unit_test(test_symbols_without_size_reach_to_the_next),
+		cmocka_unit_test(test_an_address_finds_the_function_that_holds_it),
+			cmocka_unit_test(test_a_function_is_found_by_name),
+		cmocka_unit_test(test_plt_entries_bear_the_names_of_what_they_call),
+		cmocka_unit_test(test_lines_name_file_line_and_function),
+		cmocka_unit_test(test_an_inlined_function_stands_before_its_caller),
+		cmocka_unit_test(test_code_is_read_from_the_file),
+		cmocka_unit_test(test_another_build_id_is_refused),
+		cmocka_unit_test(test_names_are_demangled_without_parameters),
+		cmocka_unit_test(test_of_several_names_the_one_perf_shows_is_kept),
+		cmocka_unit_test(test_symbols_without_size_reach_to_the_next),
 		cmocka_unit_test(test_the_innermost_of_nested_symbols_wins),
 	};
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);

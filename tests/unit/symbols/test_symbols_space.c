@@ -103,7 +103,8 @@ static void test_memory_has_names_too(void **state)
 
 static void test_a_replaced_file_is_another_object(void **state)
 {
-	struct symbols_map m = { .addr = 0x1000, .bytes = 0x1000, .executable = true, .path = "/none/lib", .build_id = (uint8_t *)"AAAA",
+	struct symbols_map m = { .addr = 0x1000, .bytes = 0x1000, .executable = true, .path = "/none/lib",
+		.build_id = (uint8_t *)"AAAA",
 				 .build_id_bytes = 4 };
 	struct symbols_place first, second;
 	(void)state;
@@ -129,7 +130,8 @@ static void write_file(const char *path, const void *bytes, size_t size)
 
 static void test_a_map_file_names_jit_code(void **state)
 {
-	static const char text[] = "1000 20 first function\nnonsense\n2000 10 second\n2000 18 second again\n3000\n4000 zz x\n";
+	static const char text[] = "1000 20 first function\nnonsense\n2000 10 second\n2000 18 second again\n3000\n4000 "
+		"zz x\n";
 	struct symfile *f;
 	(void)state;
 	write_file(map_path, text, sizeof text - 1);
@@ -149,19 +151,22 @@ static void add_text(struct dump *d, const char *t) { strcpy((char *)d->bytes + 
 static struct dump make_dump(void)
 {
 	struct dump d = { .size = 0 };
-	add32(&d, 0x4a695444), add32(&d, 1), add32(&d, 40), add32(&d, 62), add32(&d, 0), add32(&d, 5), add64(&d, 0), add64(&d, 0);
+	add32(&d, 0x4a695444), add32(&d, 1), add32(&d, 40), add32(&d, 62), add32(&d, 0), add32(&d, 5), add64(&d, 0),
+		add64(&d, 0);
 	size_t start = d.size;			/* JIT_CODE_DEBUG_INFO */
 	add32(&d, 2), add32(&d, 0), add64(&d, 0), add64(&d, 0x7000), add64(&d, 2);
 	add64(&d, 0x7000), add32(&d, 3), add32(&d, 0), add_text(&d, "script.js");
 	add64(&d, 0x7008), add32(&d, 9), add32(&d, 0), add_text(&d, "\xff");
 	memcpy(d.bytes + start + 4, &(uint32_t){ (uint32_t)(d.size - start) }, 4);
 	start = d.size;				/* JIT_CODE_LOAD */
-	add32(&d, 0), add32(&d, 0), add64(&d, 0), add32(&d, 5), add32(&d, 5), add64(&d, 0x7000), add64(&d, 0x7000), add64(&d, 4), add64(&d, 1);
+	add32(&d, 0), add32(&d, 0), add64(&d, 0), add32(&d, 5), add32(&d, 5), add64(&d, 0x7000), add64(&d, 0x7000),
+		add64(&d, 4), add64(&d, 1);
 	memcpy(d.bytes + d.size - 16, &(uint64_t){ 0x40 }, 8);
 	add_text(&d, "hot loop"), add32(&d, 0x90909090);
 	memcpy(d.bytes + start + 4, &(uint32_t){ (uint32_t)(d.size - start) }, 4);
 	start = d.size;				/* JIT_CODE_MOVE */
-	add32(&d, 1), add32(&d, 64), add64(&d, 0), add32(&d, 5), add32(&d, 5), add64(&d, 0), add64(&d, 0x7000), add64(&d, 0x9000), add64(&d, 0x40),
+	add32(&d, 1), add32(&d, 64), add64(&d, 0), add32(&d, 5), add32(&d, 5), add64(&d, 0), add64(&d, 0x7000),
+		add64(&d, 0x9000), add64(&d, 0x40),
 	add64(&d, 1);
 	(void)start;
 	return d;
@@ -213,9 +218,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		T(test_an_address_is_an_offset_in_the_mapped_file), T(test_what_is_mapped_over_or_unmapped_is_remembered),
-		T(test_a_fork_inherits_and_an_exec_forgets), T(test_memory_has_names_too), T(test_a_replaced_file_is_another_object),
-		T(test_a_map_file_names_jit_code), T(test_a_jitdump_names_code_and_its_lines), T(test_a_damaged_jitdump_is_survived),
+		T(test_an_address_is_an_offset_in_the_mapped_file),
+			T(test_what_is_mapped_over_or_unmapped_is_remembered),
+		T(test_a_fork_inherits_and_an_exec_forgets), T(test_memory_has_names_too),
+		T(test_a_replaced_file_is_another_object),
+		T(test_a_map_file_names_jit_code), T(test_a_jitdump_names_code_and_its_lines),
+		T(test_a_damaged_jitdump_is_survived),
 	};
 	if (!mkdtemp(dir))
 		return 1;

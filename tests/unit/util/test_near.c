@@ -9,9 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const fields[] = { "uops", "rob.size", "rs.size", "itlb.entries", "dtlb.entries", "dsb.ways", "l1d.size", "l1d.ways" };
-static const char *const events[] = { "CYCLE_ACTIVITY.STALLS", "CYCLE_ACTIVITY.L3", "CYCLE_ACTIVITY.L2", "cycles", "cpu-cycles",
-	"MEM_INST_RETIRED.ALL_LOADS", "MEM_INST_RETIRED.ALL_STORES", "instructions", "branch-instructions", "INST_RETIRED.ANY" };
+static const char *const fields[] = { "uops", "rob.size", "rs.size", "itlb.entries", "dtlb.entries", "dsb.ways",
+	"l1d.size", "l1d.ways" };
+static const char *const events[] = { "CYCLE_ACTIVITY.STALLS", "CYCLE_ACTIVITY.L3", "CYCLE_ACTIVITY.L2", "cycles",
+	"cpu-cycles",
+	"MEM_INST_RETIRED.ALL_LOADS", "MEM_INST_RETIRED.ALL_STORES", "instructions", "branch-instructions",
+	"INST_RETIRED.ANY" };
 #define NEAR(wanted, names) nearest(wanted, names, sizeof (names) / sizeof *(names))
 
 static const char *nearest(const char *wanted, const char *const *name, size_t names)
@@ -60,7 +63,8 @@ static void test_a_separator_too_many_or_too_few_is_a_letter(void **state)
 static void test_the_short_name_comes_before_the_long_one_that_begins_alike(void **state)
 {
 	(void)state;
-	assert_string_equal(NEAR("cycle", events), "cycles, CYCLE_ACTIVITY.L3, CYCLE_ACTIVITY.L2");	/* equals stay in order */
+	/* equals stay in order */
+	assert_string_equal(NEAR("cycle", events), "cycles, CYCLE_ACTIVITY.L3, CYCLE_ACTIVITY.L2");
 	assert_string_equal(NEAR("instrs", events), "instructions, branch-instructions, INST_RETIRED.ANY");
 }
 

@@ -89,6 +89,8 @@ install: all
 	install -m 644 data/metrics/*.tsv "$(TO)/share/softpmu/metrics"
 	install -m 644 data/energy/*.tsv "$(TO)/share/softpmu/energy"
 	install -m 644 docs/softpmu.1 "$(TO)/share/man/man1"
+	install -d "$(TO)/share/bash-completion/completions"
+	install -m 644 completions/softpmu "$(TO)/share/bash-completion/completions"
 	install -m 644 docs/softpmu-pmu.3 "$(TO)/share/man/man3"
 	install -m 644 include/softpmu/* "$(TO)/include/softpmu"
 	install -m 644 build/libsoftpmu.a "$(TO)/lib"

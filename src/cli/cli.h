@@ -14,13 +14,12 @@ struct cli_command {
 	const char *name;
 	const char *summary;	/* one line for `softpmu --help`, or for the list of the parts */
 	const char *usage;	/* a line for each form, without "softpmu NAME": "[options] [FILE]" */
-	const char *about;	/* paragraphs, wrapped when they are printed: what it does (util/options.h, options_wrap) */
+	const char *about; /* paragraphs, wrapped when they are printed: what it does (util/options.h, options_wrap) */
 	const char *notes;	/* likewise, below the options; NULL: none */
 	const struct option *options;	/* its own; NULL: none */
 	bool runs;		/* takes the options of a run as well (cli_run_options) */
 	const struct cli_command *const *parts;	/* up to a NULL; NULL: none */
 	int (*run)(int argc, char **argv);	/* argv[0] is the command's name; returns the exit status */
-	const char *help;	/* until every command has a table: the whole text of --help */
 };
 
 struct store_profile;
@@ -33,7 +32,8 @@ struct cli_run {
 	struct core_config core;
 	struct run_options run;
 	char *const *argv;	/* the program and its arguments */
-	enum cli_profile profile;	/* set to CLI_PROFILE_STORED before the options by commands that apply it by themselves */
+	enum cli_profile
+		profile; /* set to CLI_PROFILE_STORED before the options by commands that apply it by themselves */
 	const char *profile_name;	/* --profile=NAME, or NULL: the active one */
 	const struct store_profile *applied;	/* NULL: none */
 	/* private */
@@ -61,42 +61,14 @@ extern const struct option cli_run_options[];
 #define CLI_OPTION_PMU(type, prefix) OPT_TEXT(0, "pmu", "PMU", type, prefix pmu_name, \
 	"Carry this PMU instead of the core's own: p5, p6, netburst, yonah, core2, nehalem, haswell and others in data/events. " \
 	"Without --core the core is the one nearest to the machines that have it.", .filled = true)
-#define CLI_OPTION_SET(type, prefix) OPT_LIST(0, "set", "FIELD=VALUE", type, prefix set, prefix sets, \
-	"Change one field of the core, as in --set l1d.size=32K. May be repeated.", .more = "put the fields into a core's file")
-
-#define CLI_RUN_HELP /* paragraph to paste into a command's help */ \
-"Options of the run:\n" \
-"      --core NAME         machine to model: a preset (softpmu cores), `host' for that of the processor this runs on,\n" \
-"                          or a file; default golden-cove\n" \
-"      --pmu NAME          carry this PMU instead of the core's own (data/events: p5, p6, netburst, yonah, nehalem, haswell ...);\n" \
-"                          without --core on the core nearest to the machines that have it\n" \
-"      --set FIELD=VALUE   change one field of it, e.g. --set l1d.size=32K (again for more)\n" \
-"      --feature F=LEVEL   change a feature by its register, e.g. --feature l1d.size=1/2,prefetch.l2_streamer=off\n" \
-"                          (softpmu cores NAME --features lists them; again for more)\n" \
-"      --wrmsr REG=VALUE   the same as a write of the register, e.g. --wrmsr MISC_FEATURE_CONTROL=0xf;\n" \
-"                          REG=VALUE@FUNC: each time FUNC is entered\n" \
-"      --profile[=NAME]    with the settings that softpmu tune kept for this program and core; stat, record and run\n" \
-"                          apply the active ones by themselves, and say so; --no-profile: they do not\n" \
-"      --no-wrong-path     execute nothing behind mispredicted branches: faster, and the stream needs no registers\n" \
-"      --follow            count and sample forked and executed processes too\n" \
-"      --cpus N            each process has N processors, which its threads share; without it every thread has a core\n" \
-"      --quantum Q         a thread runs so long while others wait for its processor: cycles, or a time (500us, 3ms); default 3ms\n" \
-"      --smt               several threads on each core, as many as it has hardware threads (field smt.threads)\n" \
-"      --start FUNC|COUNT  time from the first entry of FUNC, or after COUNT instructions;\n" \
-"                          before that caches and predictors are only warmed\n" \
-"      --stop FUNC|COUNT   until FUNC is entered, or COUNT timed instructions have retired\n" \
-"      --save-stream FILE  keep the instruction stream for --replay\n" \
-"      --replay FILE       take the stream from FILE instead of running a program\n"
+#define CLI_OPTION_SET(type, prefix) \
+	OPT_LIST(0, "set", "FIELD=VALUE", type, prefix set, prefix sets, \
+		"Change one field of the core, as in --set l1d.size=32K. May be repeated.", \
+		.more = "put the fields into a core's file")
 
 void cli_run_init(struct cli_run *r);
-/* argv[*i] is one of the shared options: consumes it (and its value, moving *i to its last word) and returns 1; not ours: 0;
- * bad: prints one line, returns -1. */
-int  cli_run_option(struct cli_run *r, int argc, char **argv, int *i);
 /* After the options: argv[i..] is the program (or --replay was given). Loads the core. 0, or -1 after one printed line. */
 int  cli_run_finish(struct cli_run *r, int argc, char **argv, int i);
-/* Value of a short or long option: `-o FILE`, `-oFILE`, `--output FILE`, `--output=FILE`. Returns it and moves *i, or NULL if
- * argv[*i] is neither (or, after one printed line, if the value is missing: *i set to -1). long_name without dashes, may be NULL; short_name 0: none. */
-const char *cli_value(int argc, char **argv, int *i, char short_name, const char *long_name);
 /* Reads the options of c: into target, and those of a run into r (NULL: c has none of them), up to the first word that is no
  * option: *next.  1: go on; 0: help was printed; -1: bad, one line was printed. */
 int  cli_options(const struct cli_command *c, void *target, struct cli_run *r, int argc, char **argv, int *next);
@@ -106,8 +78,6 @@ int  cli_options_and_words(const struct cli_command *c, void *target, int argc, 
 /* The same with a parser of the caller's making, whose command is filled in. */
 struct option_parser;
 int  cli_parse(const struct cli_command *c, struct option_parser *p, int argc, char **argv, int *next);
-/* One line for an option that `command` does not have, with those of the options in its help text that it resembles. */
-void cli_unknown_option(const char *command, const char *help, const char *word);
 /* Progress line on a terminal (stderr) for runs over two seconds, and Ctrl-C.  cli_run_program calls it by itself (context: r) if the
  * sink has no tick of its own; a tick of your own should return what this one returns. */
 int  cli_tick(void *context, uint64_t instructions, uint64_t cycles);

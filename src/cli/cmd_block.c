@@ -9,29 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-"usage: softpmu block [options] --asm TEXT | --hex BYTES | --elf FILE --range A-B | --lines FILE | [FILE]\n\n"
-"Runs a few instructions in a steady state on the modelled core and prints cycles per iteration, uops, the pressure on each\n"
-"port and the bottleneck.  Code, data and branches are warm: every access hits L1.  Without one of the options the\n"
-"assembly is read from FILE, or from standard input.\n\n"
-"      --asm TEXT          assembly, Intel syntax, ';' between instructions, translated by the system assembler 'as'\n"
-"      --hex BYTES         code bytes, as in '48 01 d8 48 0f af c8'\n"
-"      --elf FILE --range A-B\n"
-"                          the code of an executable from address A up to B (hexadecimal, as objdump prints them)\n"
-"      --loop              run the block as a loop: it ends in a branch to its start, or a dec/jnz pair is added;\n"
-"                          without it copies of the block lie one behind the other\n"
-"      --copies N          how many copies; default: up to 256 instructions and 2048 bytes\n"
-"      --32                32-bit code\n"
-"      --timeline          also a picture of the way of each uop through the core\n"
-"  -j, --json              JSON\n"
-"      --lines FILE        one block of assembly a line ('-': standard input); prints a CSV row for each:\n"
-"                          cycles per iteration, instructions, fused uops, uops, bottleneck, error\n"
-"      --core NAME         machine to model: a preset (softpmu cores), `host' or a file; default golden-cove\n"
-"      --set FIELD=VALUE   change one field of it, e.g. --set dsb.sets=0 (again for more)\n\n"
-"Conditional branches within the block are not taken; jumps and calls within it are followed.  Each base register points\n"
-"to data of its own that meet no other's; addresses are the same in every iteration.\n";
-
 enum { MOST_LINES = 1000000, TEXT_MAX = 256 << 20, COLUMNS = 100 };
+
+extern const struct cli_command cmd_block;
 
 struct options {
 	struct cli_run run;
@@ -40,65 +20,45 @@ struct options {
 	unsigned copies;
 };
 
+static const struct option options[] = {
+	OPT_GROUP("The code"),
+	OPT_TEXT(0, "asm", "TEXT", struct options, text, "Assembly in Intel syntax, with ; between instructions. The "
+		"system assembler (as) translates it."),
+	OPT_TEXT(0, "hex", "BYTES", struct options, hex, "Code bytes, as in '48 01 d8 48 0f af c8'."),
+	OPT_TEXT(0, "elf", "FILE", struct options, elf, "The code of an executable, from address A up to B (--range)."),
+	OPT_TEXT(0, "range", "A-B", struct options, range, "Addresses for --elf: hexadecimal, as objdump prints them."),
+	OPT_TEXT(0, "lines", "FILE", struct options, lines, "One block of assembly a line (-: standard input). Prints "
+		"a CSV row for each: cycles per iteration, instructions, fused uops, uops, bottleneck, error."),
+	OPT_FLAG(0, "32", struct options, legacy, "The code is 32-bit code."),
+	OPT_GROUP("How it runs"),
+	OPT_FLAG(0, "loop", struct options, loop, "Run the block as a loop: it ends in a branch to its start, or a "
+		"dec/jnz pair is added. Without this option, copies of the block stand one behind the other."),
+	OPT_WHOLE(0, "copies", "N", struct options, copies, 1, 10000, "Make N copies. Default: up to 256 instructions "
+		"and 2048 bytes."),
+	CLI_OPTION_CORE(struct options, run.),
+	CLI_OPTION_SET(struct options, run.),
+	OPT_GROUP("What is printed"),
+	OPT_FLAG(0, "timeline", struct options, timeline, "Also print a picture of each uop's way through the core."),
+	OPT_FLAG('j', "json", struct options, json, "Print JSON."),
+	OPT_END
+};
+
+static int take_file(void *target, const char *word, struct err *err)
+{
+	struct options *o = target;
+	if (o->file)
+		return err_set(err, ERR_INPUT, "one file at a time: '%s' or '%s'", o->file, word);
+	o->file = word;
+	return 0;
+}
+
 /* 1: go on; 0: help was printed; -1: bad, one line was printed. */
 static int parse(struct options *o, int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i], *v;
-		const struct { const char *name; const char **to; } valued[] = {
-			{ "asm", &o->text }, { "hex", &o->hex }, { "elf", &o->elf }, { "range", &o->range }, { "lines", &o->lines },
-			{ "core", &o->run.core_name },
-		};
-		bool done = false;
-		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-			fputs(help, stdout);
-			return 0;
-		}
-		for (size_t k = 0; k < sizeof valued / sizeof *valued && !done; k++) {
-			if ((v = cli_value(argc, argv, &i, 0, valued[k].name))) {
-				*valued[k].to = v;
-				done = true;
-			} else if (i < 0) {
-				return -1;
-			}
-		}
-		if (done)
-			continue;
-		if (!strcmp(word, "--loop")) {
-			o->loop = true;
-		} else if (!strcmp(word, "--timeline")) {
-			o->timeline = true;
-		} else if (!strcmp(word, "--32")) {
-			o->legacy = true;
-		} else if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
-			o->json = true;
-		} else if ((v = cli_value(argc, argv, &i, 0, "set"))) {
-			if (o->run.sets == sizeof o->run.set / sizeof *o->run.set) {
-				cli_error("more than %u --set options; put the fields into a core's file", o->run.sets);
-				return -1;
-			}
-			o->run.set[o->run.sets++] = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "copies"))) {
-			char *end;
-			unsigned long n = strtoul(v, &end, 10);
-			if (*end || end == v || !n || n > 10000) {
-				cli_error("--copies %s: a number from 1 to 10000", v);
-				return -1;
-			}
-			o->copies = (unsigned)n;
-		} else if (i < 0) {
-			return -1;
-		} else if (word[0] == '-' && word[1]) {
-			cli_unknown_option("block", help, word);
-			return -1;
-		} else if (o->file) {
-			cli_error("one file at a time: '%s' or '%s'", o->file, word);
-			return -1;
-		} else {
-			o->file = word;
-		}
-	}
-	int sources = !!o->text + !!o->hex + !!o->elf + !!o->lines + !!o->file;
+	const int go = cli_options_and_words(&cmd_block, o, argc, argv, take_file);
+	if (go <= 0)
+		return go;
+	const int sources = !!o->text + !!o->hex + !!o->elf + !!o->lines + !!o->file;
 	if (sources > 1)
 		cli_error("one block at a time: --asm, --hex, --elf, --lines or a file");
 	else if (!o->elf != !o->range)
@@ -177,8 +137,9 @@ static void print_table(const struct block_result *r, unsigned ports)
 		const struct block_insn *in = &r->insn[i];
 		printf("%5u %4u", in->slots, in->uops);
 		print_port_row(in->port, ports);
-		printf("   %s%s%s%s%s\n", in->text, in->fused ? "   # fused with the one before" : "", in->unknown ? "   # not in the uop table" : "",
-		       in->substitute ? "   # newer than the core" : "", in->appended ? "   # added" : "");
+		printf("   %s%s%s%s%s\n", in->text, in->fused ? "   # fused with the one before" : "",
+			in->unknown ? "   # not in the uop table" : "",
+			in->substitute ? "   # newer than the core" : "", in->appended ? "   # added" : "");
 		for (unsigned p = 0; p < ports; p++)
 			sum[p] += in->port[p];
 	}
@@ -195,13 +156,15 @@ static void print_bounds(const struct block_result *r)
 		if (b->limit == LIMIT_FRONT_END)
 			printf("  %c %-10s %8s  %s\n", b->binds ? '*' : ' ', block_limit_name(b->limit), "", b->text);
 		else
-			printf("  %c %-10s %8.2f  %s\n", b->binds ? '*' : ' ', block_limit_name(b->limit), b->cycles, b->text);
+			printf("  %c %-10s %8.2f  %s\n", b->binds ? '*' : ' ', block_limit_name(b->limit), b->cycles,
+				b->text);
 	}
 	if (!r->links)
 		return;
 	printf("\nlongest dependency chain%s:\n", r->chain_iterations > 1 ? ", over several iterations" : "");
 	for (unsigned i = 0; i < r->links && i < 64; i++)
-		printf("  %3u cycle%s  %s\n", r->chain[i].latency, r->chain[i].latency == 1 ? " " : "s", r->insn[r->chain[i].insn].text);
+		printf("  %3u cycle%s  %s\n", r->chain[i].latency, r->chain[i].latency == 1 ? " " : "s",
+			r->insn[r->chain[i].insn].text);
 	if (r->links > 64)
 		printf("  and %u more\n", r->links - 64);
 }
@@ -217,13 +180,15 @@ static int print_text(const struct options *o, const struct block_result *r)
 	for (unsigned i = 0; i < r->notes; i++)
 		printf("note: %s\n", r->note[i]);
 	if (r->unknown || r->substitute)
-		printf("note: %u instruction%s without a row in the uop table, %u newer than the core: their timing is a substitute\n",
-		       r->unknown, r->unknown == 1 ? "" : "s", r->substitute);
+		printf("note: %u instruction%s without a row in the uop table, %u newer than the core: their timing is "
+		       "a substitute\n",
+			r->unknown, r->unknown == 1 ? "" : "s", r->substitute);
 	printf("\ncycles per iteration  %10.4f", cycles);
 	if (!r->periodic)
 		fputs("  (an average: no period found)", stdout);
 	else if (r->iterations > 1)
-		printf("  (%llu cycles in %llu iterations, again and again)", (unsigned long long)r->cycles, (unsigned long long)r->iterations);
+		printf("  (%llu cycles in %llu iterations, again and again)", (unsigned long long)r->cycles,
+			(unsigned long long)r->iterations);
 	printf("\ninstructions          %10u  (%.2f a cycle)\n", r->insns, cycles > 0 ? r->insns / cycles : 0);
 	printf("uops                  %10u  (%u fused)\n", r->uops, r->slots);
 	printf("bottleneck            %10s\n\n", r->bottleneck);
@@ -248,11 +213,13 @@ static void print_json(const struct options *o, const struct block_result *r)
 	double cycles = (double)r->cycles / r->iterations;
 	printf("{\n\"core\": ");
 	json_string(stdout, o->run.core.name);
-	printf(",\n\"mode\": \"%s\", \"copies\": %u,\n\"cycles_per_iteration\": %.6g,\n\"cycles\": %llu, \"iterations\": %llu, \"periodic\": %s,\n",
-	       o->loop ? "loop" : "unrolled", r->copies, cycles, (unsigned long long)r->cycles, (unsigned long long)r->iterations,
-	       r->periodic ? "true" : "false");
-	printf("\"instructions\": %u, \"uops\": %u, \"uops_fused\": %u,\n\"unknown\": %u, \"substitute\": %u,\n\"bottleneck\": ", r->insns, r->uops,
-	       r->slots, r->unknown, r->substitute);
+	printf(",\n\"mode\": \"%s\", \"copies\": %u,\n\"cycles_per_iteration\": %.6g,\n\"cycles\": %llu, "
+	       "\"iterations\": %llu, \"periodic\": %s,\n",
+		o->loop ? "loop" : "unrolled", r->copies, cycles, (unsigned long long)r->cycles,
+		(unsigned long long)r->iterations, r->periodic ? "true" : "false");
+	printf("\"instructions\": %u, \"uops\": %u, \"uops_fused\": %u,\n\"unknown\": %u, \"substitute\": "
+	       "%u,\n\"bottleneck\": ",
+		r->insns, r->uops, r->slots, r->unknown, r->substitute);
 	json_string(stdout, r->bottleneck);
 	printf(",\n\"notes\": [");
 	for (unsigned i = 0; i < r->notes; i++) {
@@ -267,29 +234,34 @@ static void print_json(const struct options *o, const struct block_result *r)
 			printf("%02x", in->bytes[k]);
 		printf("\", \"text\": ");
 		json_string(stdout, in->text);
-		printf(", \"uops\": %u, \"uops_fused\": %u, \"macro_fused\": %s, \"added\": %s, \"unknown\": %s, \"substitute\": %s, \"ports\": [", in->uops,
-		       in->slots, in->fused ? "true" : "false", in->appended ? "true" : "false", in->unknown ? "true" : "false",
-		       in->substitute ? "true" : "false");
+		printf(", \"uops\": %u, \"uops_fused\": %u, \"macro_fused\": %s, \"added\": %s, \"unknown\": %s, "
+		       "\"substitute\": %s, \"ports\": [",
+			in->uops, in->slots, in->fused ? "true" : "false", in->appended ? "true" : "false",
+			in->unknown ? "true" : "false", in->substitute ? "true" : "false");
 		for (unsigned p = 0; p < o->run.core.ports_count; p++)
 			printf("%s%.4g", p ? ", " : "", in->port[p]);
 		printf("]}");
 	}
 	printf("\n],\n\"bounds\": [");
 	for (unsigned i = 0; i < r->bounds; i++) {
-		printf("%s\n  {\"limit\": \"%s\", \"cycles\": %.6g, \"binds\": %s, \"text\": ", i ? "," : "", block_limit_name(r->bound[i].limit),
-		       r->bound[i].cycles, r->bound[i].binds ? "true" : "false");
+		printf("%s\n  {\"limit\": \"%s\", \"cycles\": %.6g, \"binds\": %s, \"text\": ", i ? "," : "",
+			block_limit_name(r->bound[i].limit), r->bound[i].cycles, r->bound[i].binds ? "true" : "false");
 		json_string(stdout, r->bound[i].text);
 		putchar('}');
 	}
 	printf("\n],\n\"chain\": [");
 	for (unsigned i = 0; i < r->links; i++)
-		printf("%s{\"instruction\": %u, \"latency\": %u}", i ? ", " : "", r->chain[i].insn, r->chain[i].latency);
+		printf("%s{\"instruction\": %u, \"latency\": %u}", i ? ", " : "", r->chain[i].insn,
+			r->chain[i].latency);
 	putchar(']');
 	for (unsigned i = 0; o->timeline && i < r->timeline_uops; i++) {
 		const struct block_uop *u = &r->uop[i];
-		printf("%s\n  {\"iteration\": %u, \"instruction\": %u, \"port\": %d, \"fetch\": %lld, \"alloc\": %lld, \"ready\": %lld, \"dispatch\": %lld, "
-		       "\"complete\": %lld, \"retire\": %lld}", i ? "," : ",\n\"timeline\": [", u->iteration, u->insn, u->port == 255 ? -1 : u->port,
-		       (long long)u->fetch, (long long)u->alloc, (long long)u->ready, (long long)u->dispatch, (long long)u->complete, (long long)u->retire);
+		printf("%s\n  {\"iteration\": %u, \"instruction\": %u, \"port\": %d, \"fetch\": %lld, \"alloc\": %lld, "
+		       "\"ready\": %lld, \"dispatch\": %lld, "
+		       "\"complete\": %lld, \"retire\": %lld}",
+			i ? "," : ",\n\"timeline\": [", u->iteration, u->insn, u->port == 255 ? -1 : u->port,
+			(long long)u->fetch, (long long)u->alloc, (long long)u->ready, (long long)u->dispatch,
+			(long long)u->complete, (long long)u->retire);
 	}
 	puts(o->timeline && r->timeline_uops ? "\n]\n}" : "\n}");
 }
@@ -304,9 +276,11 @@ static int take_code(const struct options *o, struct block_spec *spec, uint8_t *
 	} else if (o->elf) {
 		char *end, *end2;
 		errno = 0;
-		unsigned long long from = strtoull(o->range, &end, 16), to = *end == '-' ? strtoull(end + 1, &end2, 16) : 0;
+		unsigned long long from = strtoull(o->range, &end, 16),
+				   to = *end == '-' ? strtoull(end + 1, &end2, 16) : 0;
 		if (end == o->range || *end != '-' || end2 == end + 1 || *end2 || errno || to <= from)
-			return err_set(err, ERR_INPUT, "--range %s: two hexadecimal addresses A-B, B behind the last instruction", o->range);
+			return err_set(err, ERR_INPUT,
+				"--range %s: two hexadecimal addresses A-B, B behind the last instruction", o->range);
 		if (to - from > 15u * BLOCK_INSNS)
 			return err_set(err, ERR_INPUT, "--range %s: more than %d instructions", o->range, BLOCK_INSNS);
 		rc = asm_elf(o->elf, from, to, code, &spec->bytes, &spec->word_bytes, err);
@@ -336,7 +310,9 @@ static int take_code(const struct options *o, struct block_spec *spec, uint8_t *
 
 static int run_one(const struct options *o, struct block_engine *engine)
 {
-	struct block_spec spec = { .word_bytes = o->legacy ? 4 : 8, .loop = o->loop, .copies = o->copies, .detail = true };
+	struct block_spec spec = {
+		.word_bytes = o->legacy ? 4 : 8, .loop = o->loop, .copies = o->copies, .detail = true
+	};
 	struct block_result r = { 0 };
 	struct err err = { 0 };
 	uint8_t *code = NULL;
@@ -374,8 +350,12 @@ static void print_quoted(const char *text)
 /* Prints the row; whether it holds figures. */
 static bool print_row(const struct options *o, struct block_engine *engine, const struct asm_block *b)
 {
-	const struct block_spec spec = { .code = b->code, .bytes = b->bytes, .word_bytes = o->legacy ? 4 : 8, .loop = o->loop,
-		.copies = o->copies, .detail = true };
+	const struct block_spec spec = { .code = b->code,
+		.bytes = b->bytes,
+		.word_bytes = o->legacy ? 4 : 8,
+		.loop = o->loop,
+		.copies = o->copies,
+		.detail = true };
 	struct block_result r = { 0 };
 	struct err err = { 0 };
 	const char *error = b->error;
@@ -462,5 +442,15 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_block = {
-	.name = "block", .summary = "a few instructions in a steady state: cycles, ports, bottleneck", .help = help, .run = run,
+	.name = "block", .summary = "a few instructions in a steady state: cycles, ports, bottleneck", .options =
+		options, .run = run,
+	.usage = "[options] --asm TEXT | --hex BYTES | --elf FILE --range A-B\n[options] --lines FILE\n[options] "
+		"[FILE]",
+	.about = "Runs a few instructions in a steady state on the modelled core, and prints cycles per iteration, "
+		"uops, the pressure on each port and the bottleneck. Code, data and branches are warm: every access "
+		"hits L1. Without --asm, --hex, --elf or --lines the assembly is read from FILE, or from standard "
+		"input.",
+	.notes = "Conditional branches within the block are not taken; jumps and calls within it are followed. Each "
+		"base register points to data of its own that meet no other's; addresses are the same in every "
+		"iteration.",
 };

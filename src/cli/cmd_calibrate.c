@@ -15,23 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char help[] =
-"usage: softpmu calibrate [options] [NAME...]\n\n"
-"Fits a core's file to the processor it runs on: runs microbenchmarks natively, reads sizes, widths and windows off their\n"
-"curves, and changes latencies and bandwidths of the base until the model shows what the host shows.  What the curves do not\n"
-"show stays as in the base, and is said to.  Writes the file, which includes the base: use it with --core ./FILE.\n"
-"With NAMEs (all microbenchmarks that begin so) only compares these with the core, and fits nothing.\n\n"
-"  -o, --output FILE       the core's file; default host.conf\n"
-"      --page FILE         a page (Markdown) with host and model before and after, a row a microbenchmark\n"
-"      --from FILE         take the host's cycles from such a page of the same host instead of running natively\n"
-"      --native            run nothing under the model and fit nothing: only a page with the host's cycles, for --from\n"
-"      --rounds N          native passes over all, in fives; more where others use the host's cores; default 4 (1 to 20)\n"
-"      --near              leave out what needs memory: its fields, L3's and the windows stay as in the base\n"
-"      --list              the names of the microbenchmarks and what an operation of each is\n"
-"      --run NAMES         only run these (comma-separated; NAME:N:P a chain from its Nth access on, P PAUSEs after it was linked) once, as the model does; prints nothing\n"
-"  -q, --quiet             do not say how far it is\n"
-"      --core NAME         the base: a preset, `host' or a file; default host, if there is a preset for it, else the nearest\n"
-"      --set FIELD=VALUE   change one field of it first (again for more)\n";
+extern const struct cli_command cmd_calibrate;
 
 enum { STEPS = 4, NAMES = 64 };
 
@@ -126,7 +110,8 @@ static void on_batch(void *context, struct run_thread *t, const struct spmu_batc
 	session_batch(((struct calibration *)context)->session, t, b);
 }
 
-static bool on_client(void *context, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer)
+static bool on_client(void *context, struct run_thread *t, const struct st_client *request, const char *name,
+	struct st_answer *answer)
 {
 	return session_client(((struct calibration *)context)->session, t, request, name, answer);
 }
@@ -155,7 +140,8 @@ static void wait_for(struct calibration *c, const struct core_config *core, size
 {
 	const double should = c->host.value[i].age_ms * 1e6 * core->frequency_ghz;
 	if (age > 0 && should > 0 && core->pause_cycles)
-		c->pauses[i] = (uint64_t)fmin(fmax((double)c->pauses[i] + (should - age) / core->pause_cycles, 0), CAL_IDLE);
+		c->pauses[i] =
+			(uint64_t)fmin(fmax((double)c->pauses[i] + (should - age) / core->pause_cycles, 0), CAL_IDLE);
 }
 
 /* The chains that have not run under the model yet: by how long it linked others, and as if their accesses took as long as natively. */
@@ -163,7 +149,8 @@ static void guess_ages(struct calibration *c, const struct core_config *core, co
 {
 	for (size_t i = 0; i < c->probes && c->place > 0; i++)
 		if (wanted[i] && !c->aligned[i] && cal_is_shared(c->probe + i))
-			wait_for(c, core, i, cal_model_age(c->probe + i, ahead_of(c, i), c->place, -1, c->host.value[i].cycles));
+			wait_for(c, core, i,
+				cal_model_age(c->probe + i, ahead_of(c, i), c->place, -1, c->host.value[i].cycles));
 }
 
 /* So many PAUSEs that the next run's chains are as old as natively. */
@@ -174,7 +161,8 @@ static void align_ages(struct calibration *c, const struct core_config *core, co
 			continue;
 		c->place = region_cycles(c, i, LINKING) / cal_places(c->probe + i);
 		c->aligned[i] = true;
-		wait_for(c, core, i, cal_model_age(c->probe + i, ahead_of(c, i), c->place, region_cycles(c, i, WAITING), cycles[i]));
+		wait_for(c, core, i,
+			cal_model_age(c->probe + i, ahead_of(c, i), c->place, region_cycles(c, i, WAITING), cycles[i]));
 	}
 }
 
@@ -197,7 +185,8 @@ static int model_runs(struct calibration *c, const struct core_config *core, con
 	}
 	for (size_t i = 0, used = 0; i < c->probes; i++)
 		if (wanted[i])
-			used += (size_t)snprintf(names + used, bytes - used, "%s%s:%u:%u", used ? "," : "", c->probe[i].name, (unsigned)ahead_of(c, i), (unsigned)c->pauses[i]);
+			used += (size_t)snprintf(names + used, bytes - used, "%s%s:%u:%u", used ? "," : "",
+				c->probe[i].name, (unsigned)ahead_of(c, i), (unsigned)c->pauses[i]);
 	char *argv[] = { "/proc/self/exe", "calibrate", "--run", names, NULL };
 	char self[4096];
 	ssize_t n = readlink(argv[0], self, sizeof self - 1);
@@ -206,7 +195,9 @@ static int model_runs(struct calibration *c, const struct core_config *core, con
 		argv[0] = self;
 	}
 	struct session_options so = { .core = core, .model = c->model, .events = &c->events };
-	struct run_sink sink = { .context = c, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .client = on_client };
+	struct run_sink sink = {
+		.context = c, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .client = on_client
+	};
 	int code = session_create(&c->session, &so, &err);
 	if (!code) {
 		session_wanted(c->session, &looks);
@@ -217,14 +208,16 @@ static int model_runs(struct calibration *c, const struct core_config *core, con
 		c->run.run.argv = argv;
 		code = cli_run_program(&c->run, &sink, &res, &err);
 		for (size_t i = 0; !code && i < c->probes; i++) {
-			const double all = wanted[i] ? region_cycles(c, i, "") : 0, ops = all > 0 ? (double)cal_model_ops(c->probe + i) : 0;
+			const double all = wanted[i] ? region_cycles(c, i, "") : 0,
+				     ops = all > 0 ? (double)cal_model_ops(c->probe + i) : 0;
 			if (ops > 0)
 				cycles[i] = all / ops;
 		}
 		if (!code)
 			align_ages(c, core, wanted, cycles);
 		if (!code && cli_exit_status(res.wait_status))
-			code = err_set(&err, ERR_SYSTEM, "the microbenchmarks ended with status %d under the model", cli_exit_status(res.wait_status));
+			code = err_set(&err, ERR_SYSTEM, "the microbenchmarks ended with status %d under the model",
+				cli_exit_status(res.wait_status));
 		else if (!code && cli_interrupted())
 			code = err_set(&err, ERR_SYSTEM, "interrupted");
 	}
@@ -250,8 +243,8 @@ static bool read_row(const struct calibration *c, const char *line, size_t *at, 
 	const char *age = strstr(line, "| age ");
 	if (age && sscanf(age, "| age %lf ms, %lf on |", &v->age_ms, &v->ahead) != 2)
 		return false;
-	return *at < c->probes && v->cycles > 0 && v->low > 0 && v->low <= v->cycles && v->cycles <= v->high && v->high < 1e9 && v->age_ms >= 0 &&
-	       v->age_ms < 1e9 && v->ahead >= 0 && v->ahead < 1e12;
+	return *at < c->probes && v->cycles > 0 && v->low > 0 && v->low <= v->cycles && v->cycles <= v->high &&
+		v->high < 1e9 && v->age_ms >= 0 && v->age_ms < 1e9 && v->ahead >= 0 && v->ahead < 1e12;
 }
 
 static int read_page(struct calibration *c, const bool *wanted, struct err *err)
@@ -284,8 +277,11 @@ static int read_page(struct calibration *c, const bool *wanted, struct err *err)
 	fclose(f);
 	if (bad)
 		return err_system(err, "cannot read %s", c->from);
-	if (!rows || !(n->ghz > 0.1 && n->ghz < 100) || !(n->ghz_low > 0 && n->ghz_low <= n->ghz && n->ghz <= n->ghz_high))
-		return err_set(err, ERR_INPUT, "%s: not a page of softpmu calibrate with these microbenchmarks and the host's frequency", c->from);
+	if (!rows || !(n->ghz > 0.1 && n->ghz < 100) ||
+		!(n->ghz_low > 0 && n->ghz_low <= n->ghz && n->ghz <= n->ghz_high))
+		return err_set(err, ERR_INPUT,
+			"%s: not a page of softpmu calibrate with these microbenchmarks and the host's frequency",
+			c->from);
 	return 0;
 }
 
@@ -329,8 +325,11 @@ static bool write_core(const struct calibration *c, const char *base)
 		return false;
 	core_host_read(&h);
 	day(date);
-	fprintf(f, "# Fitted by softpmu calibrate on %s: %s, family %02XH, model %02XH.\n", date, *h.brand ? h.brand : "unknown", h.family, h.model);
-	fprintf(f, "# Use: softpmu stat --core ./FILE PROGRAM.  Each line says which microbenchmark it was read from (softpmu calibrate --list).\n");
+	fprintf(f, "# Fitted by softpmu calibrate on %s: %s, family %02XH, model %02XH.\n", date,
+		*h.brand ? h.brand : "unknown", h.family, h.model);
+	fprintf(f,
+		"# Use: softpmu stat --core ./FILE PROGRAM.  Each line says which microbenchmark it was read from "
+		"(softpmu calibrate --list).\n");
 	fprintf(f, "include %s\ntitle = %.100s (calibrated)\n", base, c->base.title);
 	for (size_t i = 0; i < c->fields.fields; i++) {
 		const struct cal_field *d = c->fields.field + i;
@@ -343,11 +342,13 @@ static bool write_core(const struct calibration *c, const char *base)
 	fputs("# As the base has it, which the host confirms:\n", f);
 	for (size_t i = 0; i < c->fields.fields; i++)
 		if (c->fields.field[i].verdict == CAL_AGREES)
-			fprintf(f, "#   %s = %s: %s\n", c->fields.field[i].key, c->fields.field[i].is, c->fields.field[i].why);
+			fprintf(f, "#   %s = %s: %s\n", c->fields.field[i].key, c->fields.field[i].is,
+				c->fields.field[i].why);
 	fputs("# As the base has it, because the host does not show it:\n", f);
 	for (size_t i = 0; i < c->fields.fields; i++)
 		if (c->fields.field[i].verdict == CAL_REFUSED)
-			fprintf(f, "#   %s = %s: %s\n", c->fields.field[i].key, c->fields.field[i].is, c->fields.field[i].why);
+			fprintf(f, "#   %s = %s: %s\n", c->fields.field[i].key, c->fields.field[i].is,
+				c->fields.field[i].why);
 	return finish_file(f, c->output);
 }
 
@@ -383,7 +384,8 @@ static void write_means(FILE *f, const struct calibration *c, const double *cycl
 		double sum = 0;
 		unsigned n = 0;
 		for (size_t i = 0; i < c->probes; i++)
-			if (c->host.value[i].cycles > 0 && cycles[i] > 0 && (c->before[i] > 0 || c->names) && (int)part_of(&c->core, c->probe + i) == part) {
+			if (c->host.value[i].cycles > 0 && cycles[i] > 0 && (c->before[i] > 0 || c->names) &&
+				(int)part_of(&c->core, c->probe + i) == part) {
 				sum += fabs(cycles[i] / c->host.value[i].cycles - 1);
 				n++;
 			}
@@ -402,11 +404,15 @@ static bool write_page(const struct calibration *c, FILE *f)
 	bool fitted = c->fields.fields;
 	core_host_read(&h);
 	day(date);
-	fprintf(f, "# %s\n\nHost: %s, family %02XH, model %02XH, %s. Base: %s.\n\n", fitted ? "Calibration" : "Comparison",
-		*h.brand ? h.brand : "unknown", h.family, h.model, date, c->base.title);
-	fprintf(f, "Cycles an operation: natively the median of %d groups' shortest times (of chains through 2 MB or more their medians) × frequency (%.3f GHz, %.3f to %.3f),\n"
+	fprintf(f, "# %s\n\nHost: %s, family %02XH, model %02XH, %s. Base: %s.\n\n",
+		fitted ? "Calibration" : "Comparison", *h.brand ? h.brand : "unknown", h.family, h.model, date,
+		c->base.title);
+	fprintf(f,
+		"Cycles an operation: natively the median of %d groups' shortest times (of chains through 2 MB or more "
+		"their medians) × frequency (%.3f GHz, %.3f to %.3f),\n"
 		"between the least and the most\n"
-		"of the groups, which enclose it with a confidence of %.0f %%; the model's are exact. \"Ratio\" is model ÷ host. \"Age\": of a chain, how long\n"
+		"of the groups, which enclose it with a confidence of %.0f %%; the model's are exact. \"Ratio\" is "
+		"model ÷ host. \"Age\": of a chain, how long\n"
 		"before its lines had been used last, and operations since it was linked.\n\n",
 		CAL_GROUPS, c->host.ghz, c->host.ghz_low, c->host.ghz_high, 100 * c->host.confidence);
 	if (fitted) {
@@ -424,18 +430,23 @@ static bool write_page(const struct calibration *c, FILE *f)
 		write_means(f, c, c->before, "Before: ");
 		fputs("\n", f);
 		write_means(f, c, c->after, "After: ");
-		fputs("\n| microbenchmark | host | least to most | before | ratio | after | ratio | what | age |\n|---|---:|---:|---:|---:|---:|---:|---|---|\n", f);
+		fputs("\n| microbenchmark | host | least to most | before | ratio | after | ratio | what | age "
+		      "|\n|---|---:|---:|---:|---:|---:|---:|---|---|\n",
+			f);
 	} else {
 		if (!c->native)
 			write_means(f, c, c->after, "");
-		fputs("\n| microbenchmark | host | least to most | model | ratio | what | age |\n|---|---:|---:|---:|---:|---|---|\n", f);
+		fputs("\n| microbenchmark | host | least to most | model | ratio | what | age "
+		      "|\n|---|---:|---:|---:|---:|---|---|\n",
+			f);
 	}
 	for (size_t i = 0; i < c->probes; i++) {
 		const struct cal_value *v = c->host.value + i;
 		if (v->cycles <= 0 || (c->after[i] <= 0 && c->before[i] <= 0 && !c->native))
 			continue;
 		const int digits = v->cycles < 1 ? 4 : 2;
-		fprintf(f, "| %s | %.*f | %.*f to %.*f |", c->probe[i].name, digits, v->cycles, digits, v->low, digits, v->high);
+		fprintf(f, "| %s | %.*f | %.*f to %.*f |", c->probe[i].name, digits, v->cycles, digits, v->low, digits,
+			v->high);
 		if (fitted)
 			write_ratio(f, c->before[i], v->cycles);
 		write_ratio(f, c->after[i], v->cycles);
@@ -496,7 +507,8 @@ static void refine_wants(const struct calibration *c, const struct core_config *
 
 /* Which of the values brings the wanted microbenchmarks nearest to the host's.  0, or -1 after one printed line. */
 static int nearest(struct calibration *c, const bool *wanted, const uint32_t *value, size_t values,
-	void (*set)(struct core_config *core, const struct core_config *base, uint32_t value), uint32_t *best, double *least)
+	void (*set)(struct core_config *core, const struct core_config *base, uint32_t value), uint32_t *best,
+	double *least)
 {
 	struct err err = { 0, "" };
 	double *cycles = calloc(c->probes, sizeof *cycles);
@@ -537,7 +549,8 @@ static void set_distance(struct core_config *core, const struct core_config *bas
 /* The prefetcher's distance: by L3's sizes, and by those of memory once it is known how uneven its reads are.  0, or -1 after one printed line. */
 static int try_distance(struct calibration *c, bool uneven_known, bool *wanted)
 {
-	const uint32_t about = c->core.prefetch_l1d_ip_distance, distance[] = { about > 1 ? about - 1 : about, about, about + 1, about + 2 };
+	const uint32_t about = c->core.prefetch_l1d_ip_distance,
+		       distance[] = { about > 1 ? about - 1 : about, about, about + 1, about + 2 };
 	uint32_t best;
 	double off;
 	if (about >= 30 || !cal_distance_wants(&c->core, c->probe, c->probes, &c->host, uneven_known, wanted))
@@ -623,7 +636,8 @@ static int calibrate(struct calibration *c, const char *base)
 			wanted[i] |= !strncmp(c->probe[i].name, c->name[k], strlen(c->name[k]));
 	}
 	say(c, c->from ? "the host's cycles from the page" : "microbenchmarks natively");
-	if (c->from ? read_page(c, wanted, &err) : cal_measure(&c->host, c->probe, c->probes, c->rounds, wanted, on_tick, c, &err)) {
+	if (c->from ? read_page(c, wanted, &err)
+		    : cal_measure(&c->host, c->probe, c->probes, c->rounds, wanted, on_tick, c, &err)) {
 		cli_error("%s", err.text);
 		goto done;
 	}
@@ -654,7 +668,9 @@ static int calibrate(struct calibration *c, const char *base)
 				goto done;
 			if (step == 1 && try_values(c, wanted))	/* by then the latency of L3 is nearly right */
 				goto done;
-			stop = step + 1 == STEPS || !cal_refine(&c->core, &c->fields, &c->base, c->probe, c->probes, &c->host, c->after, c->before, false);
+			stop = step + 1 == STEPS ||
+				!cal_refine(&c->core, &c->fields, &c->base, c->probe, c->probes, &c->host, c->after,
+					c->before, false);
 		}
 		if (try_uneven(c, wanted))
 			goto done;
@@ -676,7 +692,8 @@ static int calibrate(struct calibration *c, const char *base)
 		unsigned n[3] = { 0 };
 		for (size_t i = 0; i < c->fields.fields; i++)
 			n[c->fields.field[i].verdict]++;
-		printf("%s: %u fields fitted, %u confirmed, %u as in the base, %s\n", c->output, n[CAL_FITTED], n[CAL_AGREES], n[CAL_REFUSED], c->base.name);
+		printf("%s: %u fields fitted, %u confirmed, %u as in the base, %s\n", c->output, n[CAL_FITTED],
+			n[CAL_AGREES], n[CAL_REFUSED], c->base.name);
 		write_means(stdout, c, c->before, "mean absolute difference from the host before: ");
 		write_means(stdout, c, c->after, "mean absolute difference from the host after: ");
 	}
@@ -685,64 +702,39 @@ done:
 	return status;
 }
 
-static bool number(const char *text, unsigned *out)
-{
-	char *end;
-	unsigned long v = strtoul(text, &end, 10);
-	*out = (unsigned)v;
-	return *text && !*end && v >= 1 && v <= CAL_ROUNDS;
-}
+static const struct option options[] = {
+	OPT_GROUP("The files"),
+	OPT_TEXT('o', "output", "FILE", struct calibration, output, "Write the core's file to FILE. Default: "
+		"host.conf."),
+	OPT_TEXT(0, "page", "FILE", struct calibration, page, "Write a page (Markdown) with host and model before and "
+		"after, a row a microbenchmark."),
+	OPT_TEXT(0, "from", "FILE", struct calibration, from, "Take the host's cycles from such a page of the same "
+		"host instead of running natively."),
+	OPT_GROUP("What is run"),
+	OPT_FLAG(0, "native", struct calibration, native, "Run nothing under the model and fit nothing: only make a "
+		"page with the host's cycles, for --from."),
+	OPT_WHOLE(0, "rounds", "N", struct calibration, rounds, 1, CAL_ROUNDS, "Make N native passes over all, in "
+		"fives; take more where others use the host's cores. 1 to 20. Default: 4."),
+	OPT_FLAG(0, "near", struct calibration, near, "Leave out what needs memory: its fields, L3's and the windows "
+		"stay as in the base."),
+	OPT_TEXT(0, "run", "NAME,...", struct calibration, only, "Only run these once, as the model does, and print "
+		"nothing. NAME:N:P is a chain from its Nth access on, P PAUSEs after it was linked."),
+	OPT_FLAG(0, "list", struct calibration, list, "List the microbenchmarks, and what an operation of each is."),
+	OPT_FLAG('q', "quiet", struct calibration, quiet, "Do not say how far it is."),
+	OPT_GROUP("The base"),
+	OPT_TEXT(0, "core", "CORE", struct calibration, run.core_name, "Begin with this core: a preset, host, or a "
+		"file with a / in its name. Default: host if there is a preset for it, else the nearest."),
+	CLI_OPTION_SET(struct calibration, run.),
+	OPT_END
+};
 
-/* 1: go on; 0: help was printed; -1: bad, one line was printed. */
-static int parse(struct calibration *c, int argc, char **argv)
+static int take_name(void *target, const char *word, struct err *err)
 {
-	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i], *v;
-		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-			fputs(help, stdout);
-			return 0;
-		} else if (!strcmp(word, "--quiet") || !strcmp(word, "-q")) {
-			c->quiet = true;
-		} else if (!strcmp(word, "--near")) {
-			c->near = true;
-		} else if (!strcmp(word, "--native")) {
-			c->native = true;
-		} else if (!strcmp(word, "--list")) {
-			c->list = true;
-		} else if ((v = cli_value(argc, argv, &i, 'o', "output"))) {
-			c->output = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "page"))) {
-			c->page = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "from"))) {
-			c->from = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "run"))) {
-			c->only = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "core"))) {
-			c->run.core_name = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "set"))) {
-			if (c->run.sets == sizeof c->run.set / sizeof *c->run.set) {
-				cli_error("more than %u --set options; put the fields into a core's file", c->run.sets);
-				return -1;
-			}
-			c->run.set[c->run.sets++] = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "rounds"))) {
-			if (!number(v, &c->rounds)) {
-				cli_error("--rounds '%s': a number from 1 to %d was expected", v, CAL_ROUNDS);
-				return -1;
-			}
-		} else if (i < 0) {
-			return -1;
-		} else if (*word == '-') {
-			cli_unknown_option("calibrate", help, word);
-			return -1;
-		} else if (c->names == NAMES) {
-			cli_error("more than %d names", NAMES);
-			return -1;
-		} else {
-			c->name[c->names++] = word;
-		}
-	}
-	return 1;
+	struct calibration *c = target;
+	if (c->names == NAMES)
+		return err_set(err, ERR_INPUT, "more than %d names", NAMES);
+	c->name[c->names++] = word;
+	return 0;
 }
 
 static int run(int argc, char **argv)
@@ -752,7 +744,7 @@ static int run(int argc, char **argv)
 	char name[64];
 	int status = 1;
 	cli_run_init(&c.run);
-	int go = parse(&c, argc, argv);
+	const int go = cli_options_and_words(&cmd_calibrate, &c, argc, argv, take_name);
 	if (go <= 0)
 		return go ? 2 : 0;
 	if (c.only)
@@ -807,5 +799,12 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_calibrate = {
-	.name = "calibrate", .summary = "fit a core's file to this host by microbenchmarks", .help = help, .run = run,
+	.name = "calibrate", .summary = "fit a core's file to this host by microbenchmarks", .options = options,
+		.run = run,
+	.usage = "[options] [NAME...]",
+	.about = "Fits a core's file to the processor that it runs on: runs microbenchmarks natively, reads sizes, "
+		"widths and windows off their curves, and changes latencies and bandwidths of the base until the "
+		"model shows what the host shows. Fields that the measurements do not determine keep the base's "
+		"value; the file lists them. The file includes the base; use it with --core ./FILE. With NAMEs, only "
+		"compares the microbenchmarks that begin so with the core, and fits nothing.",
 };

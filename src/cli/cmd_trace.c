@@ -15,9 +15,10 @@ struct tracing {
 };
 
 static const struct option trace_options[] = {
-	OPT_TEXT('o', "output", "FILE", struct tracing, output, "Write the trace to FILE. Default: softpmu.trace.", .filled = true),
-	OPT_FLAG(0, "no-regs", struct tracing, no_regs, "Leave out what is written to registers. The trace is much smaller; its replays "
-		"run without the wrong path, and precise samples lack registers."),
+	OPT_TEXT('o', "output", "FILE", struct tracing, output, "Write the trace to FILE. Default: softpmu.trace.",
+		.filled = true),
+	OPT_FLAG(0, "no-regs", struct tracing, no_regs, "Leave out what is written to registers. The trace is much "
+		"smaller; its replays run without the wrong path, and precise samples lack registers."),
 	OPT_FLAG(0, "follow", struct tracing, run.run.follow, "Record the processes that the program starts, too."),
 	OPT_FLAG('q', "quiet", struct tracing, quiet, "Do not say how much was recorded."),
 	OPT_END
@@ -47,9 +48,11 @@ static int trace(int argc, char **argv)
 	if (rc && !result.instructions)
 		return 1;
 	if (!t.quiet && !stat(t.output, &st) && S_ISREG(st.st_mode))
-		fprintf(stderr, "[ softpmu trace: %.1f million instructions, %s registers: %.3f MB in %s, %.3f bytes an instruction ]\n",
-			1e-6 * (double)result.instructions, t.no_regs ? "without" : "with", 1e-6 * (double)st.st_size, t.output,
-			result.instructions ? (double)st.st_size / (double)result.instructions : 0.0);
+		fprintf(stderr,
+			"[ softpmu trace: %.1f million instructions, %s registers: %.3f MB in %s, %.3f bytes an "
+			"instruction ]\n",
+			1e-6 * (double)result.instructions, t.no_regs ? "without" : "with", 1e-6 * (double)st.st_size,
+			t.output, result.instructions ? (double)st.st_size / (double)result.instructions : 0.0);
 	return rc ? 1 : cli_exit_status(result.wait_status);
 }
 
@@ -74,15 +77,17 @@ static int replay(int argc, char **argv)
 }
 
 const struct cli_command cmd_trace = {
-	.name = "trace", .summary = "record what a program executes, to be replayed on any core", .options = trace_options, .run = trace,
+	.name = "trace", .summary = "record what a program executes, to be replayed on any core", .options =
+		trace_options, .run = trace,
 	.usage = "[options] [--] PROGRAM [arguments]",
-	.about = "Records what PROGRAM executes, with its memory accesses and register writes, into a trace file. No model runs, so this is "
-		"several times as fast as softpmu stat. Every command that runs a program takes the file instead (--replay FILE), on any "
-		"core and as often as wanted, and counts what the live run counts. softpmu replay FILE counts on it as softpmu stat does.",
+	.about = "Records what PROGRAM executes, with its memory accesses and register writes, into a trace file. No "
+		"model runs, so this is several times as fast as softpmu stat. Every command that runs a program "
+		"takes the file instead (--replay FILE), on any core and as often as wanted, and counts what the live "
+		"run counts. softpmu replay FILE counts on it as softpmu stat does.",
 };
 const struct cli_command cmd_replay = {
 	.name = "replay", .summary = "count events on a recorded stream", .run = replay,
 	.usage = "FILE [options of softpmu stat]",
-	.about = "Counts events on a recorded stream (softpmu trace, --save-stream), as softpmu stat --replay FILE does. "
-		"softpmu record --replay FILE samples one.",
+	.about = "Counts events on a recorded stream (softpmu trace, --save-stream), as softpmu stat --replay FILE "
+		"does. softpmu record --replay FILE samples one.",
 };

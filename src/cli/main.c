@@ -10,13 +10,13 @@
 
 #define SOFTPMU_VERSION "0.1.0"
 
-extern const struct cli_command cmd_stat, cmd_record, cmd_run, cmd_report, cmd_annotate, cmd_export, cmd_mem, cmd_topdown,
-	cmd_cost, cmd_tune, cmd_trace, cmd_replay, cmd_list, cmd_block, cmd_cores, cmd_cpuid, cmd_msr, cmd_calibrate;
+extern const struct cli_command cmd_stat, cmd_record, cmd_run, cmd_report, cmd_annotate, cmd_export, cmd_mem,
+	cmd_topdown, cmd_cost, cmd_tune, cmd_trace, cmd_replay, cmd_list, cmd_block, cmd_cores, cmd_cpuid, cmd_msr,
+	cmd_calibrate;
 
-static const struct cli_command *const command[] = {
-	&cmd_stat, &cmd_record, &cmd_run, &cmd_report, &cmd_annotate, &cmd_export, &cmd_mem, &cmd_topdown, &cmd_cost, &cmd_tune,
-	&cmd_trace, &cmd_replay, &cmd_list, &cmd_block, &cmd_cores, &cmd_cpuid, &cmd_msr, &cmd_calibrate, NULL
-};
+static const struct cli_command *const command[] = { &cmd_stat, &cmd_record, &cmd_run, &cmd_report, &cmd_annotate,
+	&cmd_export, &cmd_mem, &cmd_topdown, &cmd_cost, &cmd_tune, &cmd_trace, &cmd_replay, &cmd_list, &cmd_block,
+	&cmd_cores, &cmd_cpuid, &cmd_msr, &cmd_calibrate, NULL };
 
 static int help(FILE *to)
 {
@@ -106,7 +106,9 @@ int main(int argc, char **argv)
 			cli_error("unknown option %s; nearest: %s", word, text);
 			return 2;
 		}
-		cli_error("unknown option %s; options of a command stand behind its name: softpmu stat %s ... (softpmu --help)", word, word);
+		cli_error("unknown option %s; options of a command stand behind its name: softpmu stat %s ... (softpmu "
+			  "--help)",
+			word, word);
 		return 2;
 	}
 	const struct cli_command *c = find(word);

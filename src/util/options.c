@@ -24,7 +24,8 @@ static bool find(const struct option_parser *p, char letter, const char *name, s
 {
 	for (f->set = p->set; f->set->option; f->set++)
 		for (f->option = f->set->option; f->option->kind; f->option++)
-			if (f->option->kind != OPTION_GROUP && (letter ? f->option->brief == letter : has_name(f->option, name, n))) {
+			if (f->option->kind != OPTION_GROUP &&
+				(letter ? f->option->brief == letter : has_name(f->option, name, n))) {
 				if (letter)
 					snprintf(f->spelled, sizeof f->spelled, "-%c", letter);
 				else
@@ -88,8 +89,8 @@ static int choose(const struct found *f, void *at, const char *value, struct err
 	char text[512] = "";
 	for (const char *c = words; *c && strlen(text) + 3 < sizeof text; c++)
 		strcat(text, *c == '|' ? ", " : (char[]){ *c, 0 });
-	return err_set(err, ERR_INPUT, "option %s: '%s' is not %s%s%s%s", f->spelled, value, several && strchr(text, ',') ? "one of " : "", text,
-		several ? " or " : "", last);
+	return err_set(err, ERR_INPUT, "option %s: '%s' is not %s%s%s%s", f->spelled, value,
+		several && strchr(text, ',') ? "one of " : "", text, several ? " or " : "", last);
 }
 
 /* All of text, up to `end`, is a number: double digits are exact up to 2^53, whole numbers without a point up to 2^64. */
@@ -113,13 +114,18 @@ static bool read_number(const char *text, char **end, double *value, uint64_t *w
 static int bad_number(const struct found *f, const char *value, struct err *err)
 {
 	const struct option *o = f->option;
-	const char *what = o->kind == OPTION_PERCENT ? "percentage" : o->kind == OPTION_NUMBER ? "number" : "whole number";
+	const char *what = o->kind == OPTION_PERCENT ? "percentage"
+		: o->kind == OPTION_NUMBER           ? "number"
+						     : "whole number";
 	const char *suffixes = o->kind == OPTION_SCALED ? " (suffixes k, M, G)" : "";
 	if (o->kind == OPTION_MILLISECONDS)
-		return err_set(err, ERR_INPUT, "option %s: '%s' is not a number of milliseconds, at least 0.0001", f->spelled, value);
+		return err_set(err, ERR_INPUT, "option %s: '%s' is not a number of milliseconds, at least 0.0001",
+			f->spelled, value);
 	if (o->most >= 1e15)
-		return err_set(err, ERR_INPUT, "option %s: '%s' is not a %s from %.15g%s", f->spelled, value, what, o->least, suffixes);
-	return err_set(err, ERR_INPUT, "option %s: '%s' is not a %s from %.15g to %.15g%s", f->spelled, value, what, o->least, o->most, suffixes);
+		return err_set(err, ERR_INPUT, "option %s: '%s' is not a %s from %.15g%s", f->spelled, value, what,
+			o->least, suffixes);
+	return err_set(err, ERR_INPUT, "option %s: '%s' is not a %s from %.15g to %.15g%s", f->spelled, value, what,
+		o->least, o->most, suffixes);
 }
 
 static int set_number(const struct found *f, void *at, const char *value, struct err *err)
@@ -135,7 +141,10 @@ static int set_number(const struct found *f, void *at, const char *value, struct
 	if (o->kind == OPTION_MILLISECONDS && !strcmp(end, "ms"))
 		end += 2;
 	if (o->kind == OPTION_SCALED && *end) {
-		const uint64_t scale = *end == 'k' || *end == 'K' ? 1000 : *end == 'M' ? 1000000 : *end == 'G' ? 1000000000 : 0;
+		const uint64_t scale = *end == 'k' || *end == 'K' ? 1000
+			: *end == 'M'                             ? 1000000
+			: *end == 'G'                             ? 1000000000
+								  : 0;
 		if (!scale || whole > (UINT64_C(1) << 63) / scale)
 			return bad_number(f, value, err);
 		whole *= scale;
@@ -161,7 +170,8 @@ static int add_value(const struct found *f, const char *value, struct err *err)
 	unsigned *count = (unsigned *)((char *)f->set->target + o->count_at);
 	const char **list = (const char **)((char *)f->set->target + o->at);
 	if (*count == o->room)
-		return err_set(err, ERR_INPUT, "more than %u %s options%s%s", o->room, f->spelled, o->more ? "; " : "", o->more ? o->more : "");
+		return err_set(err, ERR_INPUT, "more than %u %s options%s%s", o->room, f->spelled, o->more ? "; " : "",
+			o->more ? o->more : "");
 	list[(*count)++] = value;
 	return 0;
 }
@@ -203,17 +213,26 @@ static int apply(const struct found *f, const char *value, struct err *err)
 	}
 }
 
+int options_value(const struct option *o, void *target, const char *value, struct err *err)
+{
+	const struct option_set set = { o, target };
+	struct found f = { .set = &set, .option = o };
+	snprintf(f.spelled, sizeof f.spelled, o->name ? "--%s" : "-%s", o->name ? o->name : (char[]){ o->brief, 0 });
+	return apply(&f, value, err);
+}
+
 /* ---- words ---- */
 
 static int refuse(const struct found *f, struct err *err)
 {
 	const char *instead = f->option->more;
-	return err_set(err, ERR_INPUT, "option %s: %s%s%s", f->spelled, f->option->help, instead ? "; " : "", instead ? instead : "");
+	return err_set(err, ERR_INPUT, "option %s: %s%s%s", f->spelled, f->option->help, instead ? "; " : "",
+		instead ? instead : "");
 }
 
 /* The value that stands in the word itself (attached; NULL: none) or is the next word.  *i moves to the last word taken. */
-static int take_value(const struct option_parser *p, const struct found *f, const char *attached, int argc, char **argv, int *i,
-	const char **value, struct err *err)
+static int take_value(const struct option_parser *p, const struct found *f, const char *attached, int argc, char **argv,
+	int *i, const char **value, struct err *err)
 {
 	const struct option *o = f->option;
 	const char *next = *i + 1 < argc ? argv[*i + 1] : NULL;
@@ -255,7 +274,9 @@ static int brief_word(const struct option_parser *p, int argc, char **argv, int 
 			return *letter == 'h' ? 0 : unknown(p, word, err);
 		if (f->option->kind == OPTION_REFUSED)
 			return refuse(f, err);
-		int rc = f->option->argument ? take_value(p, f, letter[1] ? letter + 1 : NULL, argc, argv, i, &value, err) : 0;
+		int rc = f->option->argument
+			? take_value(p, f, letter[1] ? letter + 1 : NULL, argc, argv, i, &value, err)
+			: 0;
 		if (!rc)
 			rc = apply(f, value, err);
 		if (rc)

@@ -110,6 +110,9 @@ struct option_parser {
  * given; ERR_INPUT or what a callback returned, with *err filled (but see struct option, call). */
 int options_parse(const struct option_parser *p, int argc, char **argv, int *next, struct err *err);
 
+/* Checks and stores one value as a row would, for callbacks whose value has parts: "N[,N]".  0, or ERR_INPUT. */
+int options_value(const struct option *o, void *target, const char *value, struct err *err);
+
 /* ---- texts (options_text.c) ---- */
 
 enum { OPTIONS_COLUMNS = 80 };

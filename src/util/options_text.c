@@ -68,7 +68,8 @@ void options_help(FILE *out, const struct option *o)
 			fprintf(out, "%s%s:\n", any ? "\n" : "", o->help);
 		any = true;
 		if (o->kind == OPTION_REFUSED && used < sizeof refused) {
-			used += (size_t)snprintf(refused + used, sizeof refused - used, o->brief ? "%s-%c" : "%s--%.0d%s", used ? ", " : "", o->brief, o->name);
+			used += (size_t)snprintf(refused + used, sizeof refused - used,
+				o->brief ? "%s-%c" : "%s--%.0d%s", used ? ", " : "", o->brief, o->name);
 			if (o->brief && o->name && used < sizeof refused)
 				used += (size_t)snprintf(refused + used, sizeof refused - used, " (--%s)", o->name);
 		}
@@ -103,7 +104,8 @@ static void mdoc_text(FILE *out, const char *text)
 			fputs("\\e", out);
 		} else if (*c == '-' && c[1] == '-') {
 			fputs("\\-", out);
-		} else if (*c == '\n' || (*c == '.' && c[1] == ' ' && isupper((unsigned char)c[2]) && c > text && c[-1] != '.')) {
+		} else if (*c == '\n' ||
+			(*c == '.' && c[1] == ' ' && isupper((unsigned char)c[2]) && c > text && c[-1] != '.')) {
 			fputs(*c == '.' ? ".\n" : "\n", out);
 			while (c[1] == ' ')
 				c++;
@@ -171,7 +173,8 @@ void options_mdoc(FILE *out, const struct option *o)
 		fputc('\n', out);
 		if (o->kind == OPTION_REFUSED) {
 			char text[512];
-			snprintf(text, sizeof text, "Refused: %s%s%s.", o->help, o->more ? "; " : "", o->more ? o->more : "");
+			snprintf(text, sizeof text, "Refused: %s%s%s.", o->help, o->more ? "; " : "",
+				o->more ? o->more : "");
 			mdoc_text(out, text);
 		} else {
 			mdoc_text(out, o->help);
@@ -203,12 +206,15 @@ const char *options_fault(const struct option *o, char *text, size_t bytes)
 			snprintf(text, bytes, "%s: a member of %u bytes", name, o->bytes);
 		else if (o->kind == OPTION_CHOICE && o->bytes != 1 && o->bytes != 4)
 			snprintf(text, bytes, "%s: a member of %u bytes", name, o->bytes);
-		else if (!o->hidden && o->kind != OPTION_REFUSED && (!isupper((unsigned char)*o->help) || o->help[strlen(o->help) - 1] != '.'))
+		else if (!o->hidden && o->kind != OPTION_REFUSED &&
+			(!isupper((unsigned char)*o->help) || o->help[strlen(o->help) - 1] != '.'))
 			snprintf(text, bytes, "%s: the help is no sentence: %s", name, o->help);
 		else if (o->kind == OPTION_REFUSED && o->help[strlen(o->help) - 1] == '.')
 			snprintf(text, bytes, "%s: the reason ends with a period", name);
 		for (const struct option *other = first; other < o && !*text; other++)
-			if (other->kind != OPTION_GROUP && ((o->brief && other->brief == o->brief) || (o->name && other->name && !strcmp(o->name, other->name))))
+			if (other->kind != OPTION_GROUP &&
+				((o->brief && other->brief == o->brief) ||
+					(o->name && other->name && !strcmp(o->name, other->name))))
 				snprintf(text, bytes, "%s: declared twice", name);
 	}
 	return text;

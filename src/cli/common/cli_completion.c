@@ -1,8 +1,211 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Completion for bash (cli_help.h). */
+ * Completion for bash (cli_help.h): a script with a table of every command's options and of the values that they take, both
+ * written from the commands' own tables, and one function that looks the word before the cursor up in it.
+ *
+ * Values are completed by what an option calls its argument: FILE, DIR, CORE, PMU, or words joined by |.  Left out: names of
+ * events, fields and features, of which there are too many, and which differ from core to core. */
 #include "cli/common/cli_help.h"
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char script[] =
+"# SPDX-License-Identifier: GPL-2.0-or-later\n"
+"# bash completion for softpmu: commands, options, values and files.  Made by `softpmu help --completion bash`\n"
+"# (tools/docs/option-lists.sh); do not edit.\n";
+
+/* The script's function.  _softpmu_options COMMAND and _softpmu_values COMMAND OPTION are the tables, made below. */
+static const char function[] =
+	"\n"
+	"_softpmu()\n"
+	"{\n"
+	"	local cur=${COMP_WORDS[COMP_CWORD]} prev= command= i word=\n"
+	"	COMPREPLY=()\n"
+	"	# Bash splits --option=value at the =, which then is a word of its own.\n"
+	"	local words=()\n"
+	"	for ((i = 0; i < COMP_CWORD; i++)); do words+=(\"${COMP_WORDS[i]}\"); done\n"
+	"	if [[ $cur == = ]]; then\n"
+	"		prev=${words[-1]} cur=\n"
+	"	elif [[ ${words[-1]} == = && ${#words[@]} -gt 2 ]]; then\n"
+	"		prev=${words[-2]}\n"
+	"	else\n"
+	"		prev=${words[-1]}\n"
+	"	fi\n"
+	"	if ((COMP_CWORD == 1)); then\n"
+	"		mapfile -t COMPREPLY < <(compgen -W \"$(_softpmu_options '')\" -- \"$cur\")\n"
+	"		return\n"
+	"	fi\n"
+	"	command=${words[1]}\n"
+	"	if [[ $command == help ]]; then\n"
+	"		mapfile -t COMPREPLY < <(compgen -W \"$(_softpmu_options '') run-options\" -- \"$cur\")\n"
+	"		return\n"
+	"	fi\n"
+	"	# A part of a command has options of its own: softpmu tune --software.\n"
+	"	if ((COMP_CWORD > 2)) && [[ $(_softpmu_options \"$command ${words[2]}\") ]]; then command=\"$command "
+	"${words[2]}\"; fi\n"
+	"	case $(_softpmu_values \"$command\" \"$prev\") in\n"
+	"	'') ;;\n"
+	"	FILE) mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); compopt -o filenames 2>/dev/null; return ;;\n"
+	"	DIR) mapfile -t COMPREPLY < <(compgen -d -- \"$cur\"); compopt -o filenames 2>/dev/null; return ;;\n"
+	"	-) return ;;	# a value that nothing is known of\n"
+	"	*) mapfile -t COMPREPLY < <(compgen -W \"$(_softpmu_values \"$command\" \"$prev\")\" -- \"$cur\"); "
+	"return ;;\n"
+	"	esac\n"
+	"	if [[ $cur == -* ]]; then\n"
+	"		word=$(_softpmu_options \"$command\")\n"
+	"		if ((COMP_CWORD == 2)); then word+=\" $(_softpmu_parts \"$command\")\"; fi\n"
+	"		mapfile -t COMPREPLY < <(compgen -W \"$word --help\" -- \"$cur\")\n"
+	"		return\n"
+	"	fi\n"
+	"	# A part's name, then what is run or read.\n"
+	"	mapfile -t COMPREPLY < <(((COMP_CWORD == 2)) && compgen -W \"$(_softpmu_parts \"$command\")\" -- "
+	"\"$cur\"\n"
+	"		[[ $(_softpmu_takes_program \"$command\") ]] && compgen -c -- \"$cur\"\n"
+	"		compgen -f -- \"$cur\")\n"
+	"	compopt -o filenames 2>/dev/null\n"
+	"}\n"
+	"complete -F _softpmu softpmu\n";
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of the files of one kind in the data directory, which end with `suffix`, in order. */
+static void print_files(FILE *out, const char *folder, const char *suffix, const char *but)
+{
+	enum { MOST = 256 };
+	char path[4096], *name[MOST];
+	size_t n = 0;
+	snprintf(path, sizeof path, "%s/%s", cli_data_dir(), folder);
+	DIR *d = opendir(path);
+	for (struct dirent *e; d && n < MOST && (e = readdir(d));) {
+		const size_t length = strlen(e->d_name), end = strlen(suffix);
+		if (length > end && !strcmp(e->d_name + length - end, suffix) && strncmp(e->d_name, but, strlen(but)) &&
+		    (name[n] = strndup(e->d_name, length - end)))
+			n++;
+	}
+	if (d)
+		closedir(d);
+	qsort(name, n, sizeof *name, by_name);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, " %s", name[i]);
+		free(name[i]);
+	}
+}
+
+static void print_options(FILE *out, const struct option *o)
+{
+	for (; o && o->kind; o++)
+		if (o->kind != OPTION_GROUP && o->kind != OPTION_REFUSED && !o->hidden) {
+			if (o->name)
+				fprintf(out, " --%s", o->name);
+			else
+				fprintf(out, " -%c", o->brief);
+		}
+}
+
+/* A word of lower-case letters, digits, - and _: a choice, not the name of a value. */
+static bool is_choice(const char *argument)
+{
+	return strchr(argument, '|') && !strpbrk(argument, "ABCDEFGHIJKLMNOPQRSTUVWXYZ,");
+}
+
+/* A line of the table of values: "COMMAND -o"|"COMMAND --output") echo ... ;; */
+static void print_values(FILE *out, const char *command, const struct option *o)
+{
+	for (; o && o->kind; o++) {
+		if (!o->argument || o->hidden || (o->optional && !o->name))
+			continue;
+		fputs("	", out);
+		if (o->brief && !o->optional)
+			fprintf(out, "'%s -%c'%s", command, o->brief, o->name ? " | " : "");
+		if (o->name)
+			fprintf(out, "'%s --%s'", command, o->name);
+		fputs(") echo", out);
+		if (o->kind == OPTION_CHOICE || is_choice(o->argument)) {
+			for (const char *word = o->argument; *word; word += *word == '|') {
+				const size_t n = strcspn(word, "|");
+				fprintf(out, " %.*s", (int)n, word);
+				word += n;
+			}
+		} else if (!strcmp(o->argument, "CORE")) {
+			fputs(" host", out);
+			print_files(out, "cores", ".conf", "\n");
+		} else if (!strcmp(o->argument, "PMU")) {
+			print_files(out, "events", ".tsv", "uncore-");
+		} else {
+			fputs(!strcmp(o->argument, "FILE") || !strcmp(o->argument, "DIR")
+					? o->argument[0] == 'F' ? " FILE" : " DIR"
+					: " -",
+				out);
+		}
+		fputs(" ;;\n", out);
+	}
+}
+
+static void each(
+	FILE *out, const struct cli_command *const *list, void (*print)(FILE *out, const struct cli_command *c))
+{
+	for (; *list; list++) {
+		print(out, *list);
+		if ((*list)->parts)
+			each(out, (*list)->parts, print);
+	}
+}
+
+static void options_row(FILE *out, const struct cli_command *c)
+{
+	fprintf(out, "	'%s') echo", c->name);
+	print_options(out, c->options);
+	fputs(c->runs ? " \"$run\" ;;\n" : " ;;\n", out);
+}
+
+static void values_row(FILE *out, const struct cli_command *c)
+{
+	print_values(out, c->name, c->options);
+}
+
+static void runs_row(FILE *out, const struct cli_command *c)
+{
+	if (c->runs)
+		fprintf(out, "	'%s') _softpmu_values run-options \"$2\" ;;\n", c->name);
+}
+
+static void program_row(FILE *out, const struct cli_command *c)
+{
+	if (strstr(c->usage, "PROGRAM"))
+		fprintf(out, " | '%s'", c->name);
+}
 
 void cli_completion_bash(FILE *out, const struct cli_command *const *commands)
 {
-	(void)out, (void)commands;
+	fputs(script, out);
+	fputs("\n_softpmu_options()\n{\n	local run='", out);
+	print_options(out, cli_run_options);
+	fputs("'\n	case $1 in\n	'') echo", out);
+	for (const struct cli_command *const *c = commands; *c; c++)
+		fprintf(out, " %s", (*c)->name);
+	fputs(" help --help --version ;;\n", out);
+	each(out, commands, options_row);
+	fputs("	esac\n}\n\n_softpmu_parts()\n{\n	case $1 in\n", out);
+	for (const struct cli_command *const *c = commands; *c; c++)
+		if ((*c)->parts) {
+			fprintf(out, "	'%s') echo", (*c)->name);
+			for (const struct cli_command *const *part = (*c)->parts; *part; part++)
+				fprintf(out, " %s", (*part)->name + strlen((*c)->name) + 1);
+			fputs(" ;;\n", out);
+		}
+	fputs("	esac\n}\n\n# FILE, DIR, - (anything), or the words that may follow an option; nothing if it takes no "
+	      "value.\n"
+	      "_softpmu_values()\n{\n	case \"$1 $2\" in\n",
+		out);
+	print_values(out, "run-options", cli_run_options);
+	each(out, commands, values_row);
+	fputs("	*) case $1 in\n", out);
+	each(out, commands, runs_row);
+	fputs("	esac ;;\n	esac\n}\n\n_softpmu_takes_program()\n{\n	case $1 in\n	'-'", out);
+	each(out, commands, program_row);
+	fputs(") echo yes ;;\n	esac\n}\n", out);
+	fputs(function, out);
 }

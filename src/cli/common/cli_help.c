@@ -16,10 +16,6 @@ static void usage(FILE *out, const struct cli_command *c)
 
 void cli_help_command(FILE *out, const struct cli_command *c)
 {
-	if (c->help) {
-		fputs(c->help, out);
-		return;
-	}
 	usage(out, c);
 	fputc('\n', out);
 	options_wrap(out, c->about, 0, 0);
@@ -28,9 +24,12 @@ void cli_help_command(FILE *out, const struct cli_command *c)
 		options_help(out, c->options);
 	}
 	if (c->runs)
-		fputs("\nOptions of a run (--core, --set, --feature, --start, --stop, --replay ...) go\nwith these: softpmu help run-options.\n", out);
+		fputs("\nOptions of a run (--core, --set, --feature, --start, --stop, --replay ...) go\nwith these: "
+		      "softpmu help run-options.\n",
+			out);
 	for (const struct cli_command *const *part = c->parts; part && *part; part++) {
-		const unsigned column = (unsigned)fprintf(out, "%s  softpmu %-18s ", part == c->parts ? "\n" : "", (*part)->name);
+		const unsigned column =
+			(unsigned)fprintf(out, "%s  softpmu %-18s ", part == c->parts ? "\n" : "", (*part)->name);
 		options_wrap(out, (*part)->summary, 30, column);
 	}
 	if (c->parts)
@@ -76,22 +75,36 @@ static int unknown(const struct cli_command *const *list, const char *name)
 	return 2;
 }
 
-static void mdoc_names(const struct cli_command *const *list)
+/* Prints what is wrong with a table, which is an error of softpmu's own.  Whether it is in order. */
+static bool in_order(const char *name, const struct option *options)
 {
+	char text[512];
+	if (!*options_fault(options, text, sizeof text))
+		return true;
+	cli_error("options of %s: %s", name, text);
+	return false;
+}
+
+/* The commands and parts that have options of their own; false: a table is faulty. */
+static bool mdoc_names(const struct cli_command *const *list)
+{
+	bool good = true;
 	for (; *list; list++) {
-		if ((*list)->options)
+		if ((*list)->options) {
 			puts((*list)->name);
+			good &= in_order((*list)->name, (*list)->options);
+		}
 		if ((*list)->parts)
-			mdoc_names((*list)->parts);
+			good &= mdoc_names((*list)->parts);
 	}
+	return good;
 }
 
 static int mdoc(const struct cli_command *const *commands, int argc, char **argv)
 {
 	if (!argc) {
 		puts("run-options");
-		mdoc_names(commands);
-		return 0;
+		return in_order("a run", cli_run_options) & mdoc_names(commands) ? 0 : 1;
 	}
 	if (argc == 1 && !strcmp(argv[0], "run-options")) {
 		options_mdoc(stdout, cli_run_options);

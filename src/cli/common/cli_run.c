@@ -5,7 +5,6 @@
 #include "output/perfdata.h"
 #include "core/machine/host_preset.h"
 #include "softpmu/pmu.h"
-#include "util/near.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -52,49 +51,6 @@ int cli_open_data(struct perfdata_file **out, const char *path)
 	return code;
 }
 
-const char *cli_value(int argc, char **argv, int *i, char short_name, const char *long_name)
-{
-	const char *word = argv[*i], *value = NULL;
-	if (word[0] != '-' || !word[1])
-		return NULL;
-	if (word[1] != '-') {
-		if (!short_name || word[1] != short_name)
-			return NULL;
-		if (word[2])
-			return word + 2;
-	} else {
-		size_t n = long_name ? strlen(long_name) : 0;
-		if (!n || strncmp(word + 2, long_name, n) || (word[2 + n] && word[2 + n] != '='))
-			return NULL;
-		if (word[2 + n] == '=')
-			return word + 3 + n;
-	}
-	if (*i + 1 < argc)
-		value = argv[++*i];
-	if (!value) {
-		cli_error("option %s needs a value (softpmu %s --help)", word, argv[0]);
-		*i = -1;
-	}
-	return value;
-}
-
-void cli_unknown_option(const char *command, const char *help, const char *word)
-{
-	struct near near;
-	char text[256], wanted[NEAR_CHARS];
-	const char *begin = word + strspn(word, "-");
-	snprintf(wanted, sizeof wanted, "--%.*s", (int)strcspn(begin, "="), begin);
-	near_start(&near, strlen(wanted) > 3 ? wanted : "");	/* nothing is near a single letter */
-	for (const char *s = help; (s = strstr(s, "--"));) {
-		size_t n = 2 + strspn(s + 2, "abcdefghijklmnopqrstuvwxyz-");
-		if (n > 2)
-			near_offer(&near, s, n);
-		s += n;
-	}
-	near_text(&near, "; nearest: ", text, sizeof text);
-	cli_error("unknown option %s%s (softpmu %s --help)", word, text, command);
-}
-
 void cli_run_init(struct cli_run *r)
 {
 	memset(r, 0, sizeof *r);
@@ -103,73 +59,6 @@ void cli_run_init(struct cli_run *r)
 static bool is(const char *word, const char *option)
 {
 	return strcmp(word, option) == 0;
-}
-
-int cli_run_option(struct cli_run *r, int argc, char **argv, int *i)
-{
-	const char *word = argv[*i], *v;
-	const struct { const char *name; const char **to; } valued[] = {
-		{ "core", &r->core_name }, { "pmu", &r->pmu_name }, { "start", &r->run.start }, { "stop", &r->run.stop },
-		{ "cpus", &r->cpus }, { "quantum", &r->quantum }, { "save-stream", &r->run.save }, { "replay", &r->run.replay },
-	};
-	if (is(word, "--smt")) {
-		r->run.smt = true;
-		return 1;
-	}
-	if (is(word, "--follow")) {
-		r->run.follow = true;
-		return 1;
-	}
-	if (is(word, "--no-profile")) {
-		r->profile = CLI_PROFILE_REFUSED;
-		return 1;
-	}
-	if (is(word, "--profile") || !strncmp(word, "--profile=", 10)) {
-		r->profile = CLI_PROFILE_ASKED;
-		r->profile_name = word[9] ? word + 10 : NULL;
-		return 1;
-	}
-	if (is(word, "--no-wrong-path")) {
-		r->no_wrong_path = true;
-		return 1;
-	}
-	for (size_t k = 0; k < sizeof valued / sizeof *valued; k++)
-		if ((v = cli_value(argc, argv, i, 0, valued[k].name))) {
-			if (!*v) {
-				cli_error("option --%s: the value is empty", valued[k].name);
-				return -1;
-			}
-			*valued[k].to = v;
-			return 1;
-		} else if (*i < 0) {
-			return -1;
-		}
-	for (int wrmsr = 0; wrmsr < 2; wrmsr++)
-		if (*i >= 0 && (v = cli_value(argc, argv, i, 0, wrmsr ? "wrmsr" : "feature"))) {
-			if (r->features == sizeof r->feature / sizeof *r->feature) {
-				cli_error("more than %u --feature and --wrmsr options", r->features);
-				return -1;
-			}
-			r->feature[r->features].wrmsr = wrmsr;
-			r->feature[r->features++].text = v;
-			return 1;
-		}
-	if (*i >= 0 && (v = cli_value(argc, argv, i, 0, "set"))) {
-		if (r->sets == sizeof r->set / sizeof *r->set) {
-			cli_error("more than %u --set options; put the fields into a core's file", r->sets);
-			return -1;
-		}
-		r->set[r->sets++] = v;
-		return 1;
-	}
-	if (*i < 0)
-		return -1;
-	if ((word[0] == '-' && word[1] == 'p') || is(word, "--pid") || !strncmp(word, "--pid=", 6)) {
-		cli_error("option %s: the tracer cannot attach to a process that runs already; start it under softpmu",
-			word);
-		return -1;
-	}
-	return 0;
 }
 
 static int is_table(const struct dirent *d)
@@ -186,7 +75,8 @@ static void unknown_pmu(const char *name)
 	int n = scandir(path, &entry, is_table, alphasort);
 	for (int i = 0; i < n; i++) {
 		size_t used = strlen(known);
-		snprintf(known + used, sizeof known - used, "%s%.*s", i ? ", " : "", (int)strlen(entry[i]->d_name) - 4, entry[i]->d_name);
+		snprintf(known + used, sizeof known - used, "%s%.*s", i ? ", " : "", (int)strlen(entry[i]->d_name) - 4,
+			entry[i]->d_name);
 		free(entry[i]);
 	}
 	free(entry);
@@ -199,7 +89,8 @@ static int choose_pmu(struct cli_run *r, char core[64])
 	struct core_config c = { .name = "--pmu" };
 	char path[4096];
 	snprintf(path, sizeof path, "%s/events/%s.tsv", cli_data_dir(), r->pmu_name);
-	if (strlen(r->pmu_name) >= sizeof c.pmu || strchr(r->pmu_name, '/') || !strncmp(r->pmu_name, "uncore-", 7) || access(path, R_OK)) {
+	if (strlen(r->pmu_name) >= sizeof c.pmu || strchr(r->pmu_name, '/') || !strncmp(r->pmu_name, "uncore-", 7) ||
+		access(path, R_OK)) {
 		unknown_pmu(r->pmu_name);
 		return -1;
 	}
@@ -254,12 +145,14 @@ static int set_features(struct cli_run *r, struct err *err)
 		if (r->feature[k].wrmsr && strchr(r->feature[k].text, '@'))
 			rc = write_at(r, r->feature[k].text, strchr(r->feature[k].text, '@'), err);
 		else
-			rc = (r->feature[k].wrmsr ? core_features_wrmsr : core_features_set_all)(&r->registers, r->feature[k].text, err);
+			rc = (r->feature[k].wrmsr ? core_features_wrmsr : core_features_set_all)(
+				&r->registers, r->feature[k].text, err);
 	if (rc)
 		return rc;
 	core_features_config(&r->registers, &r->core);
 	bool all = core_features_text(&r->registers, text, sizeof text);
-	snprintf(r->changed, sizeof r->changed, "%s%s%s%s", r->sets ? ", changed by --set" : "", *text ? ", features " : "", text, all ? "" : "...");
+	snprintf(r->changed, sizeof r->changed, "%s%s%s%s", r->sets ? ", changed by --set" : "",
+		*text ? ", features " : "", text, all ? "" : "...");
 	return 0;
 }
 
@@ -279,7 +172,8 @@ int cli_core(struct cli_run *r)
 		rc = core_host_preset(host_name, sizeof host_name, r->run.data_dir, &host, &err);
 	}
 	if (!rc)
-		rc = core_config_load(&r->core, r->run.data_dir, is(r->core_name, "host") ? host_name : r->core_name, &err);
+		rc = core_config_load(
+			&r->core, r->run.data_dir, is(r->core_name, "host") ? host_name : r->core_name, &err);
 	for (unsigned k = 0; !rc && k < r->sets; k++)
 		rc = core_config_set(&r->core, r->set[k], &err);
 	if (!rc && r->sets)
@@ -314,10 +208,14 @@ const char *cli_changed(const struct cli_run *r)
 static int share_processors(struct cli_run *r)
 {
 	enum { CPUS_MOST = 512 };
-	static const struct { const char *name; double ns; } unit[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	static const struct {
+		const char *name;
+		double ns;
+	} unit[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
 	char *end;
 	if (r->run.smt && r->core.smt_threads < 2) {
-		cli_error("option --smt: core '%s' has one hardware thread (smt.threads = %u)", r->core_name, r->core.smt_threads);
+		cli_error("option --smt: core '%s' has one hardware thread (smt.threads = %u)", r->core_name,
+			r->core.smt_threads);
 		return -1;
 	}
 	if (r->run.smt && r->cpus) {
@@ -346,7 +244,8 @@ static int share_processors(struct cli_run *r)
 			known = true;
 		}
 	if (!known || cycles < 1 || cycles > 1e15) {
-		cli_error("option --quantum: '%s' is neither a number of cycles nor a time such as 500us or 3ms", r->quantum);
+		cli_error("option --quantum: '%s' is neither a number of cycles nor a time such as 500us or 3ms",
+			r->quantum);
 		return -1;
 	}
 	r->run.quantum = (uint64_t)cycles;
@@ -367,8 +266,8 @@ int cli_run_finish(struct cli_run *r, int argc, char **argv, int i)
 		return -1;
 	}
 	if (!r->run.replay && i >= argc) {
-		cli_error("no program given: softpmu %s [options] [--] PROGRAM [arguments]  (softpmu %s --help)", argv[0],
-			argv[0]);
+		cli_error("no program given: softpmu %s [options] [--] PROGRAM [arguments]  (softpmu %s --help)",
+			argv[0], argv[0]);
 		return -1;
 	}
 	if (!r->run.replay && !argv[i][0]) {
@@ -400,7 +299,8 @@ char *cli_keep_stream(struct cli_run *r, const char *command, const char *hint)
 		name = NULL;
 	int fd = name ? mkstemp(name) : -1;
 	if (fd < 0) {
-		cli_error("no room for the program's stream: %s: %s (TMPDIR says where%s)", name ? name : "out of memory", strerror(errno), hint);
+		cli_error("no room for the program's stream: %s: %s (TMPDIR says where%s)",
+			name ? name : "out of memory", strerror(errno), hint);
 		free(name);
 		return NULL;
 	}

@@ -13,50 +13,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-"usage: softpmu cost [options] [--] PROGRAM [arguments]\n"
-"       softpmu cost [options] --replay FILE\n\n"
-"Says what events cost PROGRAM on the modelled core, in four ways side by side:\n"
-"  analytic    what one takes by the description of the machine, alone and with nothing to hide it\n"
-"  duration    cycles in which something was under way for them, divided by the events\n"
-"  pushout     how much later than possible the uops retired that had them: mean and quartiles\n"
-"  total time  replays of the same trace with the feature changed (a perfect predictor, a larger cache, no prefetcher ...): cycles\n"
-"              saved for each event that is gone\n"
-"each also as a share of all cycles, and the scale by which pushouts would have to be multiplied to be total time; then the\n"
-"decomposition of the CPI.  A method that does not apply says why.\n\n"
-"  -e, --event NAME,...    these events; again for more.  all: every one.  default: those marked * in --list\n"
-"      --tag EXPR          uops by what happened to them: names joined by ! & | ( ), e.g. 'l2_miss & !l3_miss'; again for more\n"
-"      --change FIELD=VALUE,...  of the --tag before it: what its replay changes\n"
-"      --from due|event    pushouts from when the uop could have retired (default), or from when the event happened\n"
-"      --at retire|alloc|decode|memory|visible|fetch  pushouts at retirement (default), at allocation, where the front end delivers,\n"
-"                          where slots that access memory enter the memory-order buffer, where stores become visible, or where\n"
-"                          instructions are fetched, ahead of the decoders\n"
-"      --worse             one replay more an event, with the feature made worse: a smaller cache, a last-target predictor\n"
-"      --replay-from P     replay for events that push out, or are under way for, at least P percent of the cycles; default 1;\n"
-"                          0, or events that were asked for: all\n"
-"      --only              one replay more an event, in which the event happens and takes no time, and nothing else is changed\n"
-"      --pairs             replays with the features of two events changed at once: whether their costs overlap or wait for each other\n"
-"      --no-total          no replays: without total time\n"
-"      --graph             the same from the dependence graph of the one run, beside the replays; with --pairs their interaction\n"
-"      --slack             with --graph: by how many cycles instructions could be done later\n"
-"      --by function|instruction  the same for each, largest pushout first; with --graph its path and costs, most of the path first\n"
-"      --rows N            so many of them; default 10, 0: all\n"
-"      --bars              the four methods of each event as bars, side by side\n"
-"      --histogram         the pushouts of each event as a histogram\n"
-"      --svg FILE          draw the four methods and the histograms into FILE\n"
-"  -x, --field-separator S print fields separated by S (softpmu(1) has the columns)\n"
-"  -j, --json              print one JSON object a line\n"
-"  -o, --output FILE       print to FILE; default standard error\n"
-"      --list              list events, and names for --tag\n\n"
-CLI_RUN_HELP;
+extern const struct cli_command cmd_cost;
 
 enum { CHANGE_BYTES = 256 };
 struct look {			/* an event that is looked at */
 	const struct cost_event *event;	/* NULL: --tag */
 	const char *name, *tag, *why;	/* why: this core has no such event */
 	unsigned measure;
-	char *fields;		/* --change */
-	struct replayed { struct core_config core; enum cost_change what; char text[CHANGE_BYTES]; const char *why; struct cost_run *run; bool shared; } replay[COST_TRIES];
+	const char *fields;	/* --change */
+	struct replayed {
+		struct core_config core;
+		enum cost_change what;
+		char text[CHANGE_BYTES];
+		const char *why;
+		struct cost_run *run;
+		bool shared;
+	} replay[COST_TRIES];
 };
 enum { LOOKS = COST_MEASURES };
 
@@ -68,7 +40,7 @@ struct cost {
 	enum pushout_point point;
 	enum { BY_NOTHING, BY_FUNCTION, BY_INSTRUCTION } by;
 	size_t rows;
-	bool worse, only, no_total, histogram, pairs, by_graph, slack, bars;
+	bool list, worse, only, no_total, histogram, pairs, by_graph, slack, bars;
 	struct cost_graph *graph;
 	struct cost_pair *pair;
 	size_t pairs_count;
@@ -82,208 +54,175 @@ struct cost {
 
 /* ---- options ---------------------------------------------------------------------------------------------- */
 
-static int list(void)
+static void list(void)
 {
 	char name[64];
 	const char *text;
 	puts("Events (* unless others are asked for):");
 	for (unsigned i = 0; i < cost_events_count; i++)
-		printf("  %c %-13s %s\n    %-13s tag: %s\n", cost_events[i].by_default ? '*' : ' ', cost_events[i].name, cost_events[i].help, "", cost_events[i].tag);
+		printf("  %c %-13s %s\n    %-13s tag: %s\n", cost_events[i].by_default ? '*' : ' ', cost_events[i].name,
+			cost_events[i].help, "", cost_events[i].tag);
 	puts("\nNames for --tag:");
 	for (unsigned i = 0; tag_name(i, name, &text); i++)
 		printf("    %-18s %s\n", name, *text ? text : "(several of those below)");
-	return 0;
 }
 
-static int add_look(struct cost *c, const struct look *l)
+static int add_look(struct cost *c, const struct look *l, struct err *err)
 {
-	if (c->looks == LOOKS) {
-		cli_error("more than %d events", LOOKS);
-		return -1;
-	}
+	if (c->looks == LOOKS)
+		return err_set(err, ERR_INPUT, "more than %d events", LOOKS);
 	c->look[c->looks++] = *l;
 	return 0;
 }
 
-static int add_event(struct cost *c, const struct cost_event *e)
+static int add_event(struct cost *c, const struct cost_event *e, struct err *err)
 {
 	for (unsigned i = 0; i < c->looks; i++)
 		if (c->look[i].event == e)
 			return 0;
-	return add_look(c, &(struct look){ .event = e, .name = e->name });
+	return add_look(c, &(struct look){ .event = e, .name = e->name }, err);
 }
 
-static int add_events(struct cost *c, const char *names)
+static int no_event(const char *name, struct err *err)
 {
-	for (const char *word = names; ; word++) {
+	char all[512] = "";
+	for (unsigned i = 0; i < cost_events_count; i++)
+		snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", cost_events[i].name);
+	return err_set(err, ERR_INPUT, "option -e: '%s' is not one of %s; --tag looks at others", name, all);
+}
+
+static int add_events(void *target, const struct option *option, const char *names, struct err *err)
+{
+	struct cost *c = target;
+	int code = 0;
+	(void)option;
+	for (const char *word = names; !code; word++) {
 		char name[64];
 		size_t n = strcspn(word, ",");
 		snprintf(name, sizeof name, "%.*s", (int)(n < 60 ? n : 60), word);
 		const struct cost_event *e = cost_event_find(name);
-		if (!strcmp(name, "all")) {
-			for (unsigned i = 0; i < cost_events_count; i++)
-				if (add_event(c, &cost_events[i]))
-					return -1;
-		} else if (e) {
-			if (add_event(c, e))
-				return -1;
-		} else {
-			char all[512] = "";
-			for (unsigned i = 0; i < cost_events_count; i++)
-				snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", cost_events[i].name);
-			cli_error("-e '%s': there are %s; others by --tag", name, all);
-			return -1;
-		}
+		if (!strcmp(name, "all"))
+			for (unsigned i = 0; i < cost_events_count && !code; i++)
+				code = add_event(c, &cost_events[i], err);
+		else
+			code = e ? add_event(c, e, err) : no_event(name, err);
 		word += n;
 		if (!*word)
-			return 0;
+			break;
 	}
+	return code;
 }
 
-static int set_rows(struct cost *c, const char *text)
+static int add_tag(void *target, const struct option *option, const char *value, struct err *err)
 {
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || n > 1000000000) {
-		cli_error("--rows '%s': a number was expected", text);
-		return -1;
-	}
-	c->rows = n ? n : SIZE_MAX;
+	(void)option;
+	return add_look(target, &(struct look){ .name = value, .tag = value }, err);
+}
+
+static int set_change(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct cost *c = target;
+	(void)option;
+	if (!c->looks || c->look[c->looks - 1].event)
+		return err_set(err, ERR_INPUT,
+			"option --change: '%s' must stand behind the --tag whose replay it changes", value);
+	c->look[c->looks - 1].fields = value;
 	return 0;
 }
 
-static int set_share(struct cost *c, const char *text)
+static int set_form(void *target, const struct option *option, const char *value, struct err *err)
 {
-	char *end;
-	errno = 0;
-	double v = strtod(text, &end);
-	if (errno || end == text || *end || !(v >= 0 && v <= 100)) {
-		cli_error("--replay-from '%s': a percentage from 0 to 100 was expected", text);
-		return -1;
-	}
-	c->replay_from = v;
+	struct cost *c = target;
+	c->style.form = option->brief == 'j' ? COST_JSON : COST_CSV;
+	if (value && !*value)
+		return err_set(err, ERR_INPUT, "option -x: the separator is empty");
+	c->style.separator = value ? value : c->style.separator;
 	return 0;
 }
 
-/* One of ours with a value: 1; not ours: 0; bad: -1. */
-static int valued(struct cost *c, int argc, char **argv, int *i)
+/* Wrong paths are not in the graph; so that its figures can be compared, the replays have none either. */
+static int set_graph(void *target, const struct option *option, const char *value, struct err *err)
 {
-	const char *v;
-	if ((v = cli_value(argc, argv, i, 'e', "event")))
-		return add_events(c, v) ? -1 : 1;
-	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "tag")))
-		return add_look(c, &(struct look){ .name = v, .tag = v }) ? -1 : 1;
-	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "change"))) {
-		if (!c->looks || c->look[c->looks - 1].event) {
-			cli_error("--change %s: belongs behind the --tag whose replay it changes", v);
-			return -1;
-		}
-		c->look[c->looks - 1].fields = (char *)v;
-		return 1;
-	}
-	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "from"))) {
-		if (strcmp(v, "due") && strcmp(v, "event")) {
-			cli_error("--from '%s': there are due and event", v);
-			return -1;
-		}
-		c->from = *v == 'e' ? PUSHOUT_FROM_EVENT : PUSHOUT_FROM_DUE;
-		return 1;
-	}
-	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "at"))) {
-		unsigned k = 0;
-		while (k < PUSHOUT_POINTS && strcmp(v, pushout_point_name[k]))
-			k++;
-		if (k == PUSHOUT_POINTS)
-			cli_error("--at '%s': there are retire, alloc, decode, memory, visible and fetch", v);
-		c->point = (enum pushout_point)k;
-		return k < PUSHOUT_POINTS ? 1 : -1;
-	}
-	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "by"))) {
-		c->by = !strcmp(v, "function") ? BY_FUNCTION : !strcmp(v, "instruction") ? BY_INSTRUCTION : BY_NOTHING;
-		if (!c->by)
-			cli_error("--by '%s': there are function and instruction", v);
-		return c->by ? 1 : -1;
-	}
-	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "rows")))
-		return set_rows(c, v) ? -1 : 1;
-	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "replay-from")))
-		return set_share(c, v) ? -1 : 1;
-	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "svg"))) {
-		c->svg = v;
-		return 1;
-	}
-	if (*i > 0 && (v = cli_value(argc, argv, i, 'o', "output"))) {
-		c->output = v;
-		return 1;
-	}
-	if (*i > 0 && (v = cli_value(argc, argv, i, 'x', "field-separator"))) {
-		c->style.form = COST_CSV;
-		c->style.separator = v;
-		if (!*v)
-			cli_error("-x: the separator is empty");
-		return *v ? 1 : -1;
-	}
-	return *i < 0 ? -1 : 0;
+	struct cost *c = target;
+	(void)option, (void)value, (void)err;
+	c->by_graph = c->run.no_wrong_path = true;
+	return 0;
 }
+
+static const struct option options[] = {
+	OPT_GROUP("Which events"),
+	OPT_CALL('e', "event", "NAME,...", add_events, "Look at these events; all: every one. May be repeated. "
+		"Default: those marked * in --list."),
+	OPT_CALL(0, "tag", "EXPRESSION", add_tag, "Look at uops by what happened to them: names joined by ! & | ( ), "
+		"as in 'l2_miss & !l3_miss'. May be repeated."),
+	OPT_CALL(0, "change", "FIELD=VALUE,...", set_change, "Change these fields of the core in the replay of the "
+		"--tag before it."),
+	OPT_FLAG(0, "list", struct cost, list, "List the events and the names for --tag, and stop."),
+	OPT_GROUP("Pushouts"),
+	OPT_CHOICE(0, "from", "due|event", struct cost, from, PUSHOUT_FROM_DUE, "Measure from when the uop could have "
+		"retired (due, the default), or from when the event happened."),
+	OPT_CHOICE(0, "at", "retire|alloc|decode|memory|visible|fetch", struct cost, point, PUSHOUT_RETIRE, "Measure "
+		"at retirement (the default), at allocation, where the front end delivers, where slots that access "
+		"memory enter the memory-order buffer, where stores become visible, or where instructions are "
+		"fetched, ahead of the decoders."),
+	OPT_GROUP("Replays"),
+	OPT_FLAG(0, "no-total", struct cost, no_total, "Make no replays: without total time."),
+	OPT_PERCENT(0, "replay-from", "PERCENT", struct cost, replay_from, "Replay for events that push out, or are "
+		"under way for, at least PERCENT of the cycles. Default: 1, and 0 (all of them) for events that were "
+		"asked for."),
+	OPT_FLAG(0, "worse", struct cost, worse, "Make one more replay an event, with the feature made worse: a "
+		"smaller cache, a last-target predictor."),
+	OPT_FLAG(0, "only", struct cost, only, "Make one more replay an event, in which the event happens and takes "
+		"no time, and nothing else is changed."),
+	OPT_FLAG(0, "pairs", struct cost, pairs, "Replay with the features of two events changed at once: whether "
+		"their costs overlap or wait for each other."),
+	OPT_GROUP("The dependence graph"),
+	OPT_CALL(0, "graph", NULL, set_graph, "Print the costs from the dependence graph of the one run beside those "
+		"of the replays; with --pairs, also their interaction. Implies --no-wrong-path."),
+	OPT_FLAG(0, "slack", struct cost, slack, "With --graph, print how many cycles later instructions could be "
+		"done."),
+	OPT_GROUP("What is printed"),
+	OPT_CHOICE(0, "by", "function|instruction", struct cost, by, BY_FUNCTION, "Print the same for each function "
+		"or instruction, largest pushout first; with --graph also its part of the critical path, most of it "
+		"first."),
+	OPT_WHOLE(0, "rows", "N", struct cost, rows, 0, 1e9, "Print at most N of them; 0: all. Default: 10."),
+	OPT_FLAG(0, "bars", struct cost, bars, "Print the four methods of each event as bars, side by side."),
+	OPT_FLAG(0, "histogram", struct cost, histogram, "Print the pushouts of each event as a histogram."),
+	OPT_TEXT(0, "svg", "FILE", struct cost, svg, "Draw the four methods and the histograms into FILE."),
+	OPT_CALL('x', "field-separator", "SEPARATOR", set_form, "Print fields; softpmu(1) has the columns."),
+	OPT_CALL('j', "json", NULL, set_form, "Print a JSON object a line."),
+	OPT_TEXT('o', "output", "FILE", struct cost, output, "Print to FILE instead of standard error."),
+	OPT_END
+};
 
 /* 1: goes on; 0: done; -1: bad, one line was printed. */
 static int parse(struct cost *c, int argc, char **argv, int *next)
 {
-	int i;
-	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
-		const char *word = argv[i];
-		if (!strcmp(word, "--"))
-			break;
-		int ours = cli_run_option(&c->run, argc, argv, &i);
-		ours = ours ? ours : valued(c, argc, argv, &i);
-		if (ours < 0)
-			return -1;
-		if (ours)
-			continue;
-		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-			fputs(help, stdout);
-			return 0;
-		}
-		if (!strcmp(word, "--list")) {
-			return list();
-		} else if (!strcmp(word, "--worse")) {
-			c->worse = true;
-		} else if (!strcmp(word, "--only")) {
-			c->only = true;
-		} else if (!strcmp(word, "--pairs")) {
-			c->pairs = true;
-		} else if (!strcmp(word, "--no-total")) {
-			c->no_total = true;
-		} else if (!strcmp(word, "--graph")) {
-			c->by_graph = c->run.no_wrong_path = true;	/* wrong paths are no part of it, nor of the replays then */
-		} else if (!strcmp(word, "--slack")) {
-			c->slack = true;
-		} else if (!strcmp(word, "--bars")) {
-			c->bars = true;
-		} else if (!strcmp(word, "--histogram")) {
-			c->histogram = true;
-		} else if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
-			c->style.form = COST_JSON;
-		} else {
-			cli_unknown_option("cost", help, word);
-			return -1;
-		}
+	struct err err = { 0 };
+	const int go = cli_options(&cmd_cost, c, &c->run, argc, argv, next);
+	if (go <= 0)
+		return go;
+	if (c->list) {
+		list();
+		return 0;
 	}
-	*next = i;
 	if (c->by_graph && c->run.run.smt) {
-		cli_error("options --graph and --smt: the graph of hardware threads that share a core is not known");
+		cli_error("--graph and --smt exclude each other: the graph of hardware threads that share a core is not known");
 		return -1;
 	}
 	if (c->slack && !c->by_graph) {
-		cli_error("option --slack: slack is in the dependence graph: with --graph");
+		cli_error("--slack needs --graph: slack is in the dependence graph");
 		return -1;
 	}
+	c->rows = c->rows ? c->rows : SIZE_MAX;
 	const bool chosen = c->looks;
 	if (c->replay_from < 0)
 		c->replay_from = chosen ? 0 : 1;
 	for (unsigned k = 0; !chosen && k < cost_events_count; k++)
-		if (cost_events[k].by_default && add_event(c, &cost_events[k]))
+		if (cost_events[k].by_default && add_event(c, &cost_events[k], &err)) {
+			cli_error("%s", err.text);
 			return -1;
+		}
 	return 1;
 }
 
@@ -302,13 +241,16 @@ static int set_fields(struct core_config *core, const char *fields, char text[CH
 }
 
 /* Changes a machine for one event, and appends the fields to text. */
-static enum cost_change apply(const struct look *l, enum cost_try how, struct core_config *core, char text[CHANGE_BYTES], const char **why, struct err *err)
+static enum cost_change apply(const struct look *l, enum cost_try how, struct core_config *core,
+	char text[CHANGE_BYTES], const char **why, struct err *err)
 {
 	enum cost_change what = COST_NO_CHANGE;
 	*text = 0;
 	if (how == COST_ONLY) {
 		*why = "no field of the machine makes it free alone";
-		const char *fields = !l->event ? NULL : core->l3_size || !l->event->only_last ? l->event->only : l->event->only_last;
+		const char *fields = !l->event                  ? NULL
+			: core->l3_size || !l->event->only_last ? l->event->only
+								: l->event->only_last;
 		what = fields && !set_fields(core, fields, text, err) ? COST_FREES : COST_NO_CHANGE;
 	} else if (l->event) {
 		what = l->event->change(core, how, text, CHANGE_BYTES, why);
@@ -359,7 +301,9 @@ static int prepare(struct cost *c)
 		if (l->event) {
 			m->busy[0] = l->event->busy[0];
 			m->busy[1] = l->event->busy[1];
-			m->less = c->run.core.l3_size || strcmp(l->name, "l2_miss") ? l->event->less : 0;	/* without L3 all of them are its own */
+			m->less = c->run.core.l3_size || strcmp(l->name, "l2_miss")
+				? l->event->less
+				: 0; /* without L3 all of them are its own */
 		}
 		c->measures++;
 		for (unsigned how = 0; how < COST_TRIES; how++)
@@ -412,9 +356,12 @@ static void on_side(void *context, struct run_thread *t, uint32_t pid, const uin
 }
 
 /* One run into *out, which is created.  0, or an error after one printed line; what was measured is kept. */
-static int measure(struct cost *c, struct cost_run **out, const struct core_config *core, bool detail, struct run_result *res)
+static int measure(
+	struct cost *c, struct cost_run **out, const struct core_config *core, bool detail, struct run_result *res)
 {
-	const struct run_sink sink = { .context = c, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side };
+	const struct run_sink sink = {
+		.context = c, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side
+	};
 	struct core_wanted wanted = { 0 };
 	struct err err = { 0 };
 	const struct pushout_widths widths = session_pushout_widths(core);
@@ -468,8 +415,8 @@ static void fill_replay(struct cost_replay *out, const struct cost *c, const str
 	out->change = p->text;
 	out->cycles = (double)cost_run_cycles(p->run);
 	out->events = (double)cost_run_result(p->run, l->measure)->count;
-	out->each = cost_marginal(p->what, (double)cost_run_cycles(c->base), (double)cost_run_result(c->base, l->measure)->count, out->cycles,
-		out->events, &out->why);
+	out->each = cost_marginal(p->what, (double)cost_run_cycles(c->base),
+		(double)cost_run_result(c->base, l->measure)->count, out->cycles, out->events, &out->why);
 }
 
 /* The replay whose total time stands in the table. */
@@ -514,7 +461,8 @@ static void fill(struct cost_row *r, const struct cost *c, const struct look *l)
 		if (l->event->busy[0] && r->count && r->busy)
 			r->each[COST_DURATION] = (double)r->busy / (double)r->count;
 		else if (l->event->busy[0])
-			r->how[COST_DURATION] = r->count ? "nothing that this core tells of was under way" : "there were none";
+			r->how[COST_DURATION] =
+				r->count ? "nothing that this core tells of was under way" : "there were none";
 	} else {
 		r->how[COST_ANALYTIC] = "a tag has no formula";
 		r->how[COST_DURATION] = "a tag has no state machine";
@@ -523,12 +471,22 @@ static void fill(struct cost_row *r, const struct cost *c, const struct look *l)
 	fill_replay(&r->worse, c, l, &l->replay[COST_WORSE]);
 	fill_replay(&r->only, c, l, &l->replay[COST_ONLY]);
 	r->each[COST_TOTAL] = r->better.each;
-	r->how[COST_TOTAL] = p->run ? r->better.why : p->why ? p->why : c->no_total ? "--no-total" : "it was not replayed";
+	r->how[COST_TOTAL] = p->run ? r->better.why
+		: p->why            ? p->why
+		: c->no_total       ? "--no-total"
+				    : "it was not replayed";
 }
 
 /* Which measure says how long what a group of the decomposition is charged for was under way. */
-static const char *const under_way[COST_GROUPS_COUNT] = { [COST_L2] = "l1_miss", [COST_L3] = "l2_miss", [COST_MEMORY] = "l3_miss", [COST_TLB] = "page_walk",
-	[COST_MISPREDICT] = "mispredict", [COST_LOCK] = "lock", [COST_RESOURCE] = "store_buffer", [COST_ICACHE] = "icache_miss", [COST_ITLB] = "itlb_miss",
+static const char *const under_way[COST_GROUPS_COUNT] = { [COST_L2] = "l1_miss",
+	[COST_L3] = "l2_miss",
+	[COST_MEMORY] = "l3_miss",
+	[COST_TLB] = "page_walk",
+	[COST_MISPREDICT] = "mispredict",
+	[COST_LOCK] = "lock",
+	[COST_RESOURCE] = "store_buffer",
+	[COST_ICACHE] = "icache_miss",
+	[COST_ITLB] = "itlb_miss",
 	[COST_DIVIDER] = "divide" };
 
 static void print_groups(const struct cost *c, const struct cost_view *v)
@@ -540,8 +498,11 @@ static void print_groups(const struct cost *c, const struct cost_view *v)
 		const char *name = g == COST_MEMORY && !c->run.core.l3_size ? "l2_miss" : under_way[g];
 		hidden.busy[g] = (double)NAN;
 		for (unsigned i = 0; name && i < c->looks; i++)
-			if (c->look[i].event && !c->look[i].why && !strcmp(c->look[i].name, name) && !(g == COST_L3 && !c->run.core.l3_size) &&
-				cost_run_result(c->base, c->look[i].measure)->count && cost_run_result(c->base, c->look[i].measure)->busy)	/* the way of a miss past a cache is no hit's */
+			if (c->look[i].event && !c->look[i].why && !strcmp(c->look[i].name, name) &&
+				!(g == COST_L3 && !c->run.core.l3_size) &&
+				cost_run_result(c->base, c->look[i].measure)->count &&
+				cost_run_result(c->base, c->look[i].measure)
+					->busy) /* the way of a miss past a cache is no hit's */
 				hidden.busy[g] = (double)cost_run_result(c->base, c->look[i].measure)->busy;
 	}
 	cost_print_groups(&c->style, v, group, &hidden);
@@ -575,8 +536,9 @@ static void fill_place(const struct cost *c, const struct cost_place *p, struct 
 		const struct replayed *changed = chosen(c, l, &whole);
 		for (unsigned k = 0; changed->run && k < p->runs; k++)
 			if (p->changed[k].run == changed->run)
-				r->each[COST_TOTAL] = cost_marginal(changed->what, p->cycles, (double)s->count, p->changed[k].cycles,
-					(double)p->changed[k].count[l->measure], &r->how[COST_TOTAL]);
+				r->each[COST_TOTAL] =
+					cost_marginal(changed->what, p->cycles, (double)s->count, p->changed[k].cycles,
+						(double)p->changed[k].count[l->measure], &r->how[COST_TOTAL]);
 	}
 }
 
@@ -594,13 +556,18 @@ static int print_places(struct cost *c, const struct cost_view *whole)
 		err_set(&err, ERR_NOMEM, "out of memory");
 	const struct cost_place *p;
 	for (size_t k = 0; !rc && k < c->rows && (p = cost_places_get(c->places, k)); k++) {
-		struct cost_view v = { .place = p->name, .place_cycles = p->cycles, .cycles = whole->cycles, .instructions = whole->instructions, .row = own };
+		struct cost_view v = { .place = p->name,
+			.place_cycles = p->cycles,
+			.cycles = whole->cycles,
+			.instructions = whole->instructions,
+			.row = own };
 		fill_place(c, p, own);
 		for (unsigned i = 0; i < c->looks; i++)	/* those that it has */
 			if (own[i].count)
 				own[v.rows++] = own[i];
 		if (c->style.form == COST_TABLE)
-			fprintf(c->style.out, "\n %s: %.2f%% of all cycles\n", p->name, 100 * p->cycles / whole->cycles);
+			fprintf(c->style.out, "\n %s: %.2f%% of all cycles\n", p->name,
+				100 * p->cycles / whole->cycles);
 		cost_print(&c->style, &v);
 	}
 	free(own);
@@ -631,13 +598,17 @@ static int draw(const struct cost *c, const struct cost_view *v)
 	return bad ? -1 : 0;
 }
 
-static const char *const point_text[PUSHOUT_POINTS] = { "retirement", "allocation", "decode: delivery by the front end", "allocation in the memory-order buffer",
-	"the moment at which stores become visible", "fetch, ahead of the decoders" };
+static const char *const point_text[PUSHOUT_POINTS] = { "retirement", "allocation", "decode: delivery by the front end",
+	"allocation in the memory-order buffer", "the moment at which stores become visible",
+	"fetch, ahead of the decoders" };
 
 static int print(struct cost *c)
 {
 	struct cost_row *row = calloc(c->looks, sizeof *row);
-	struct cost_view v = { .cycles = (double)cost_run_cycles(c->base), .instructions = (double)cost_run_instructions(c->base), .row = row, .rows = c->looks };
+	struct cost_view v = { .cycles = (double)cost_run_cycles(c->base),
+		.instructions = (double)cost_run_instructions(c->base),
+		.row = row,
+		.rows = c->looks };
 	struct err err = { 0 };
 	int rc = 0;
 	if (!row) {
@@ -651,11 +622,14 @@ static int print(struct cost *c)
 		FILE *out = c->style.out;
 		fputs("\n Cost of events of ", out);
 		print_program(out, c);
-		fprintf(out, "\n Core: %s (%s) at %g GHz%s, user mode only; %.0f instructions, %.0f cycles, CPI %.4f\n%s", c->run.core.name, c->run.core.title,
-			c->run.core.frequency_ghz, cli_changed(&c->run), v.instructions, v.cycles,
-			v.instructions > 0 ? v.cycles / v.instructions : 0, cli_pmu_note(&c->run, note));
+		fprintf(out,
+			"\n Core: %s (%s) at %g GHz%s, user mode only; %.0f instructions, %.0f cycles, CPI %.4f\n%s",
+			c->run.core.name, c->run.core.title, c->run.core.frequency_ghz, cli_changed(&c->run),
+			v.instructions, v.cycles, v.instructions > 0 ? v.cycles / v.instructions : 0,
+			cli_pmu_note(&c->run, note));
 		if (c->from == PUSHOUT_FROM_EVENT)
-			fputs(" Pushouts from when the event happened, not from when the uop could have retired\n", out);
+			fputs(" Pushouts from when the event happened, not from when the uop could have retired\n",
+				out);
 		if (c->point)
 			fprintf(out, " Pushouts at %s\n", point_text[c->point]);
 		fputc('\n', out);
@@ -678,7 +652,9 @@ static int print(struct cost *c)
 	print_groups(c, &v);
 	if (c->by)
 		rc = print_places(c, &v);
-	if (c->by && c->graph && !rc && (rc = cost_graph_print_places(&c->style, c->graph, c->places, c->by == BY_INSTRUCTION, c->rows, v.cycles, &err)))
+	if (c->by && c->graph && !rc &&
+		(rc = cost_graph_print_places(
+			 &c->style, c->graph, c->places, c->by == BY_INSTRUCTION, c->rows, v.cycles, &err)))
 		cli_error("%s", err.text);
 	if (c->style.form == COST_TABLE)
 		fputc('\n', c->style.out);
@@ -703,7 +679,8 @@ static int replay_each(struct cost *c)
 		const uint64_t most = result->busy > result->pushout.sum ? result->busy : result->pushout.sum;
 		if (!result->count || 100.0 * (double)most < c->replay_from * (double)cost_run_cycles(c->base)) {
 			for (unsigned how = 0; how < COST_TRIES; how++)
-				p[how].why = result->count ? "of too few cycles to be replayed for (--replay-from)" : "there were none";
+				p[how].why = result->count ? "of too few cycles to be replayed for (--replay-from)"
+							   : "there were none";
 			continue;
 		}
 		rc = replay(c, i, &p[COST_BETTER]);
@@ -737,11 +714,13 @@ static int replay_pair(struct cost *c, const struct look *a, const struct look *
 	struct err err = { 0 };
 	struct run_result res = { 0 };
 	struct cost_run *both = NULL;
-	if (!apply(b, (enum cost_try)(rb - b->replay), &core, text, &why, &err))	/* the first took what it would change */
+	if (!apply(b, (enum cost_try)(rb - b->replay), &core, text, &why,
+		    &err)) /* the first took what it would change */
 		return 0;
 	int rc = measure(c, &both, &core, false, &res);
 	if (!rc)
-		c->pair[c->pairs_count++] = (struct cost_pair){ a->name, b->name, of_a.cycles, of_b.cycles, (double)cost_run_cycles(both) };
+		c->pair[c->pairs_count++] =
+			(struct cost_pair){ a->name, b->name, of_a.cycles, of_b.cycles, (double)cost_run_cycles(both) };
 	cost_run_destroy(both);
 	return rc;
 }
@@ -813,7 +792,8 @@ static int run(int argc, char **argv)
 		status = 1;
 		if (cost_places_create(&c->places, &err))
 			cli_error("%s", err.text);
-		else if (c->by_graph && cost_graph_create(&c->graph, &c->run.core, c->pairs, c->by != BY_NOTHING, c->slack, &err))
+		else if (c->by_graph &&
+			cost_graph_create(&c->graph, &c->run.core, c->pairs, c->by != BY_NOTHING, c->slack, &err))
 			cli_error("%s", err.text);
 		else if (c->output && !(c->style.out = fopen(c->output, "we")))
 			cli_error("cannot write %s: %s", c->output, strerror(errno));
@@ -832,5 +812,15 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_cost = {
-	.name = "cost", .summary = "what events cost a program, four ways side by side, and what its cycles are made of", .help = help, .run = run,
+	.name = "cost", .options = options, .runs = true, .run = run, .usage = "[options] [--] PROGRAM [arguments]\n"
+		"[options] --replay FILE",
+	.summary = "what events cost a program, four ways side by side, and what its cycles are made of",
+	.about = "Says what events cost PROGRAM on the modelled core, in four ways side by side:\n  analytic    what "
+		"one takes by the description of the machine, with nothing to hide it\n  duration    cycles in which "
+		"something was under way for them, by the events\n  pushout     how much later than possible the uops "
+		"with the event retired: mean\n              and quartiles\n  total time  replays of the same trace "
+		"with the feature changed (a perfect\n              predictor, a larger cache ...): cycles saved for "
+		"each event gone\nEach is also printed as a share of all cycles, with the scale by which pushouts "
+		"would have to be multiplied to be total time. The decomposition of the CPI follows. A method that "
+		"does not apply says why.",
 };

@@ -11,16 +11,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-"usage: softpmu cores [options] [NAME]\n\n"
-"Lists the preset cores; with NAME (a preset, or a file with a '/' in its name) every field of that core with its\n"
-"meaning, in the form of a core's file: save it, change it, use it with --core ./FILE, or change one field with --set.\n\n"
-"      --set FIELD=VALUE   change a field first (again for more)\n"
-"      --features          what of NAME can be changed by writes of its registers, and to which levels\n"
-"      --coverage FILE     the instruction forms of FILE that have no row of their own in the core's uop table (in all\n"
-"                          cores' tables, without NAME), by count: of an ELF file its code, each instruction once; of a saved\n"
-"                          stream (--save-stream) as often as each was executed\n"
-"  -j, --json              JSON\n";
+extern const struct cli_command cmd_cores;
+
+struct cores {
+	struct cli_run run;
+	const char *name, *covered;
+	bool json, features;
+};
+
+static const struct option options[] = {
+	CLI_OPTION_SET(struct cores, run.),
+	OPT_FLAG(0, "features", struct cores, features, "Print what of CORE can be changed by writes of its "
+		"registers, and to which levels."),
+	OPT_TEXT(0, "coverage", "FILE", struct cores, covered, "Print the instruction forms of FILE that have no row "
+		"of their own in the core's uop table (without CORE: in all cores' tables), by count. Of an ELF file, "
+		"each instruction of its code counts once; of a saved stream (--save-stream), as often as it was "
+		"executed."),
+	OPT_FLAG('j', "json", struct cores, json, "Print JSON."),
+	OPT_END
+};
+
+static int take_name(void *target, const char *word, struct err *err)
+{
+	struct cores *o = target;
+	if (o->name)
+		return err_set(err, ERR_INPUT, "one core at a time: '%s' or '%s'", o->name, word);
+	o->name = word;
+	return 0;
+}
 
 enum { PRESETS = 256 };
 
@@ -141,55 +159,30 @@ static void print_json(const char *text)
 
 static int run(int argc, char **argv)
 {
-	struct cli_run r;
-	const char *name = NULL, *covered = NULL;
-	bool json = false, features = false;
-	cli_run_init(&r);
-	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i], *v;
-		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-			fputs(help, stdout);
-			return 0;
-		} else if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
-			json = true;
-		} else if (!strcmp(word, "--features")) {
-			features = true;
-		} else if ((v = cli_value(argc, argv, &i, 0, "set"))) {
-			if (r.sets == sizeof r.set / sizeof *r.set) {
-				cli_error("more than %u --set options", r.sets);
-				return 2;
-			}
-			r.set[r.sets++] = v;
-		} else if (i >= 0 && (v = cli_value(argc, argv, &i, 0, "coverage"))) {
-			covered = v;
-		} else if (i < 0) {
-			return 2;
-		} else if (word[0] == '-') {
-			cli_unknown_option("cores", help, word);
-			return 2;
-		} else if (name) {
-			cli_error("one core at a time: '%s' or '%s'", name, word);
-			return 2;
-		} else {
-			name = word;
-		}
-	}
-	if (!name && (r.sets || features)) {
-		cli_error("%s needs the name of the core", r.sets ? "--set" : "--features");
+	struct cores o = { .name = NULL };
+	struct cli_run *const r = &o.run;
+	cli_run_init(r);
+	const int go = cli_options_and_words(&cmd_cores, &o, argc, argv, take_name);
+	if (go <= 0)
+		return go ? 2 : 0;
+	const char *name = o.name;
+	const bool json = o.json;
+	if (!name && (r->sets || o.features)) {
+		cli_error("%s needs the name of the core", r->sets ? "--set" : "--features");
 		return 2;
 	}
 	if (!name)
-		return covered ? coverage_of_all(covered, json) : list(json);
-	r.core_name = name;
-	if (cli_core(&r))
+		return o.covered ? coverage_of_all(o.covered, json) : list(json);
+	r->core_name = name;
+	if (cli_core(r))
 		return 2;
-	if (covered)
-		return coverage(covered, &r.core, 1, json);
-	if (features) {
-		features_print(&r.core, json);
+	if (o.covered)
+		return coverage(o.covered, &r->core, 1, json);
+	if (o.features) {
+		features_print(&r->core, json);
 		return 0;
 	}
-	char *text = core_config_print(&r.core, !json);
+	char *text = core_config_print(&r->core, !json);
 	if (!text) {
 		cli_error("out of memory");
 		return 1;
@@ -203,5 +196,10 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_cores = {
-	.name = "cores", .summary = "the machines that can be modelled, and every field of one", .help = help, .run = run,
+	.name = "cores", .summary = "the machines that can be modelled, and every field of one", .options = options,
+		.run = run,
+	.usage = "[options] [CORE]",
+	.about = "Lists the preset cores. With CORE (a preset, or a file with a / in its name), prints every field of "
+		"that core with its meaning, in the form of a core's file: save it, change it, and use it with --core "
+		"./FILE, or change one field with --set.",
 };

@@ -7,14 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-"usage: softpmu cpuid [options]\n\n"
-"Prints CPUID leaf 0AH (architectural performance monitoring) of the modelled core, bit field by bit field, and the\n"
-"family, model and stepping of its signature.  A program that is traced reads the CPUID of the tracer instead: that of a\n"
-"processor with all that the tracer can run.\n\n"
-"      --core NAME         the core (softpmu cores); default golden-cove\n"
-"      --pmu NAME          another PMU than the core's own\n"
-"  -j, --json              JSON\n";
+extern const struct cli_command cmd_cpuid;
+
+struct request {
+	struct cli_run run;
+	bool json;
+};
+
+static const struct option options[] = {
+	CLI_OPTION_CORE(struct request, run.),
+	CLI_OPTION_PMU(struct request, run.),
+	OPT_FLAG('j', "json", struct request, json, "Print JSON."),
+	OPT_END
+};
+
+static int no_word(void *target, const char *word, struct err *err)
+{
+	(void)target;
+	return err_set(err, ERR_INPUT, "'%s' is one word too many (softpmu cpuid --help)", word);
+}
 
 struct field { const char *reg; int index; unsigned high, low; const char *key, *meaning; };
 static const struct field field[] = {
@@ -57,33 +68,17 @@ static bool signature(const char *text, unsigned *value, unsigned *family, unsig
 
 static int run(int argc, char **argv)
 {
-	struct cli_run r;
-	bool json = false;
+	struct request o = { .json = false };
+	struct cli_run *const r = &o.run;
 	uint32_t regs[4] = { 0 };
 	unsigned value = 0, family = 0, model = 0, stepping = 0;
-	cli_run_init(&r);
-	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i], *v;
-		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-			fputs(help, stdout);
-			return 0;
-		} else if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
-			json = true;
-		} else if ((v = cli_value(argc, argv, &i, 0, "core"))) {
-			r.core_name = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "pmu"))) {
-			r.pmu_name = v;
-		} else {
-			if (i > 0 && *word == '-')
-				cli_unknown_option("cpuid", help, word);
-			else if (i > 0)
-				cli_error("'%s' is one word too many (softpmu cpuid --help)", word);
-			return 2;
-		}
-	}
-	if (cli_core(&r))
+	cli_run_init(r);
+	const int go = cli_options_and_words(&cmd_cpuid, &o, argc, argv, no_word);
+	if (go <= 0)
+		return go ? 2 : 0;
+	if (cli_core(r))
 		return 2;
-	struct spmu_model *m = cli_model(&r.core);
+	struct spmu_model *m = cli_model(&r->core);
 	struct spmu *p = NULL;
 	if (!m)
 		return 1;
@@ -93,9 +88,9 @@ static int run(int argc, char **argv)
 		return 1;
 	}
 	spmu_cpuid_0a(p, regs);
-	bool known = signature(r.core.cpuid_signature, &value, &family, &model, &stepping);
-	if (json) {
-		printf("{\"core\": \"%s\", ", r.core.name);
+	bool known = signature(r->core.cpuid_signature, &value, &family, &model, &stepping);
+	if (o.json) {
+		printf("{\"core\": \"%s\", ", r->core.name);
 		if (known)
 			printf("\"signature\": %u, \"family\": %u, \"model\": %u, \"stepping\": %u, ", value, family,
 				model, stepping);
@@ -105,11 +100,12 @@ static int run(int argc, char **argv)
 			printf(", \"%s\": %u", field[i].key, bits(regs, field + i));
 		puts("}}");
 	} else {
-		printf("%s: %s\n\n", r.core.name, r.core.title);
+		printf("%s: %s\n\n", r->core.name, r->core.title);
 		if (known)
 			printf("leaf 01H  EAX = %08XH: family %u, model %u (%02XH), stepping %u\n\n", value, family,
 				model, model, stepping);
-		printf("leaf 0AH  EAX = %08XH  EBX = %08XH  ECX = %08XH  EDX = %08XH\n", regs[0], regs[1], regs[2], regs[3]);
+		printf("leaf 0AH  EAX = %08XH  EBX = %08XH  ECX = %08XH  EDX = %08XH\n", regs[0], regs[1], regs[2],
+			regs[3]);
 		for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
 			char range[16];
 			snprintf(range, sizeof range, field[i].high == field[i].low ? "[%u]" : "[%u:%u]", field[i].high,
@@ -117,7 +113,8 @@ static int run(int argc, char **argv)
 			printf("  %s%-8s %10u  %s\n", field[i].reg, range, bits(regs, field + i), field[i].meaning);
 		}
 		for (unsigned i = 0; i < (regs[0] >> 24) && i < sizeof architectural / sizeof *architectural; i++)
-			printf("  EBX[%u]     %11s  %s\n", i, regs[1] >> i & 1 ? "absent" : "available", architectural[i]);
+			printf("  EBX[%u]     %11s  %s\n", i, regs[1] >> i & 1 ? "absent" : "available",
+				architectural[i]);
 	}
 	spmu_destroy(p);
 	spmu_model_free(m);
@@ -125,5 +122,9 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_cpuid = {
-	.name = "cpuid", .summary = "CPUID of a core: performance monitoring, decoded", .help = help, .run = run,
+	.name = "cpuid", .summary = "CPUID of a core: performance monitoring, decoded", .options = options, .run =
+		run, .usage = "[options]",
+	.about = "Prints CPUID leaf 0AH (architectural performance monitoring) of the modelled core, bit field by bit "
+		"field, and the family, model and stepping of its signature. A traced program reads the tracer's "
+		"CPUID instead: that of a processor with everything that the tracer can run.",
 };

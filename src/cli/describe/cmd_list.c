@@ -9,15 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-"usage: softpmu list [options] [WORD...]\n\n"
-"Lists the events that -e takes on a core: perf's generic names first, then the machine's own.  With WORDs, only events\n"
-"whose name or description holds all of them (any case).  An event marked \"not modelled\" exists on the machine, but\n"
-"the model cannot produce it; counting it is refused.\n\n"
-"      --core NAME         the core (softpmu cores); default golden-cove\n"
-"      --pmu NAME          another PMU than the core's own\n"
-"      --details           also event, umask and counters of each\n"
-"  -j, --json              one JSON array\n";
+extern const struct cli_command cmd_list;
+
+struct request {
+	struct cli_run run;
+	char **word;		/* those to look for; moved to the front of argv */
+	int words;
+	bool json, details;
+};
+
+static const struct option options[] = {
+	CLI_OPTION_CORE(struct request, run.),
+	CLI_OPTION_PMU(struct request, run.),
+	OPT_FLAG('v', "details", struct request, details, "Also print event, umask and counters of each event."),
+	OPT_FLAG('j', "json", struct request, json, "Print one JSON array."),
+	OPT_END
+};
+
+static int take_word(void *target, const char *word, struct err *err)
+{
+	struct request *o = target;
+	(void)err;
+	o->word[o->words++] = (char *)word;	/* in argv, at or behind this place */
+	return 0;
+}
 
 static bool holds(const char *text, const char *word)
 {
@@ -96,9 +111,11 @@ static void print_event(const struct spmu_event *e, bool details)
 	}
 }
 
-static const char pushout_help[] = "slots that retired N cycles later than the slot before them allowed (1 unless given), of those that TAG holds for "
-	"('l2_miss & !l3_miss'; softpmu cost --list has the names); also from=due|event, at=retire|alloc|decode|memory|visible|fetch, way=down|up|up-to; "
-	"in samples the weight is the pushout";
+static const char pushout_help[] = "slots that retired N cycles later than the slot before them allowed (1 unless "
+				   "given), of those that TAG holds for "
+				   "('l2_miss & !l3_miss'; softpmu cost --list has the names); also from=due|event, "
+				   "at=retire|alloc|decode|memory|visible|fetch, way=down|up|up-to; "
+				   "in samples the weight is the pushout";
 
 static bool pushout_wanted(int words, char **word)
 {
@@ -141,7 +158,8 @@ static void print_table(const struct spmu_model *m, int words, char **word, bool
 		printf("  %-28s %s\n", clock[i][0], clock[i][1]);
 	}
 	if (pushout_wanted(words, word)) {
-		printf("%spushout counters, which every PMU of this model has:\n\n  pushout/threshold=N,tag=TAG,.../\n", any || clocks ? "\n" : "");
+		printf("%spushout counters, which every PMU of this model has:\n\n  pushout/threshold=N,tag=TAG,.../\n",
+			any || clocks ? "\n" : "");
 		wrap(pushout_help, 7, 100);
 		clocks = true;
 	}
@@ -193,7 +211,8 @@ static size_t print_uncore(const struct spmu_uncore_model *m, int words, char **
 			putchar('\n');
 		}
 		if (e->alias[0])
-			printf("%7suncore_%s/%s/%s%s\n", "", unit, e->alias, e->scale_unit[0] ? "  in " : "", e->scale_unit);
+			printf("%7suncore_%s/%s/%s%s\n", "", unit, e->alias, e->scale_unit[0] ? "  in " : "",
+				e->scale_unit);
 	}
 	return shown;
 }
@@ -237,8 +256,8 @@ static void print_json(const struct spmu_model *m, const struct spmu_uncore_mode
 		json_string(stdout, e->name);
 		printf(", \"pmu\": \"uncore_%s\", \"alias\": ", spmu_uncore_unit(uncore, e->unit)->name);
 		json_string(stdout, e->alias);
-		printf(", \"event\": %u, \"umask\": %u, \"cmask\": %u, \"counters\": %u, \"modelled\": %s, \"help\": ", e->event, e->umask,
-			e->cmask, e->counters, e->not_modelled[0] ? "false" : "true");
+		printf(", \"event\": %u, \"umask\": %u, \"cmask\": %u, \"counters\": %u, \"modelled\": %s, \"help\": ",
+			e->event, e->umask, e->cmask, e->counters, e->not_modelled[0] ? "false" : "true");
 		json_string(stdout, e->help);
 		fputs(", \"why_not_modelled\": ", stdout);
 		json_string(stdout, e->not_modelled);
@@ -249,43 +268,24 @@ static void print_json(const struct spmu_model *m, const struct spmu_uncore_mode
 
 static int run(int argc, char **argv)
 {
-	struct cli_run r;
-	bool json = false, details = false, only_words = false;
-	int words = 0;
-	cli_run_init(&r);
-	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i], *v;
-		if (only_words || word[0] != '-') {
-			argv[++words] = argv[i];	/* to the front: words + 1 <= i */
-		} else if (!strcmp(word, "--")) {
-			only_words = true;
-		} else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-			fputs(help, stdout);
-			return 0;
-		} else if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
-			json = true;
-		} else if (!strcmp(word, "--details") || !strcmp(word, "-v")) {
-			details = true;
-		} else if ((v = cli_value(argc, argv, &i, 0, "core"))) {
-			r.core_name = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "pmu"))) {
-			r.pmu_name = v;
-		} else {
-			if (i > 0)
-				cli_unknown_option("list", help, word);
-			return 2;
-		}
-	}
-	if (cli_core(&r))
+	struct request o = { .word = argv + 1 };
+	struct cli_run *const r = &o.run;
+	cli_run_init(r);
+	const int go = cli_options_and_words(&cmd_list, &o, argc, argv, take_word);
+	if (go <= 0)
+		return go ? 2 : 0;
+	const int words = o.words;
+	const bool json = o.json, details = o.details;
+	if (cli_core(r))
 		return 2;
-	struct spmu_model *m = cli_model(&r.core);
+	struct spmu_model *m = cli_model(&r->core);
 	if (!m)
 		return 1;
 	size_t shown = 0;
 	for (size_t k = 0; k < spmu_model_events(m); k++)
 		shown += wanted(spmu_model_event(m, k), words, argv + 1);
 	struct spmu_uncore_model *uncore = NULL;
-	if (!r.pmu_name && cli_uncore(&uncore, &r.core)) {
+	if (!r->pmu_name && cli_uncore(&uncore, &r->core)) {
 		spmu_model_free(m);
 		return 1;
 	}
@@ -300,12 +300,18 @@ static int run(int argc, char **argv)
 	/* nothing found: say so, and let a script notice */
 	shown += pushout_wanted(words, argv + 1);
 	if (!shown && words && !json && !holds("task-clock cpu-clock duration_time", argv[1])) {
-		cli_error("no event of %s holds '%s'%s", r.core.name, argv[1], words > 1 ? " and the other words" : "");
+		cli_error(
+			"no event of %s holds '%s'%s", r->core.name, argv[1], words > 1 ? " and the other words" : "");
 		return 1;
 	}
 	return 0;
 }
 
 const struct cli_command cmd_list = {
-	.name = "list", .summary = "the events of a core, with what each counts", .help = help, .run = run,
+	.name = "list", .summary = "the events of a core, with what each counts", .options = options, .run = run,
+		.usage = "[options] [WORD...]",
+	.about = "Lists the events that -e takes on a core: perf's generic names first, then the machine's own. With "
+		"WORDs, lists only events whose name or description holds all of them (in upper or lower case). An "
+		"event marked \"not modelled\" exists on the machine, but the model cannot produce it; counting it is "
+		"refused.",
 };

@@ -19,19 +19,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const char help[] =
-"usage: softpmu msr [options]                        the registers of the PMU\n"
-"       softpmu msr [options] NAME                   one register's fields\n"
-"       softpmu msr [options] NAME VALUE             what that value means, field by field\n"
-"       softpmu msr [options] -e EVENT[,EVENT...]    the register writes that set up these events, in order\n\n"
-"NAME is a register's name, with or without MSR_ or IA32_, or its address: 0x186, 186H, 390.\n\n"
-"  -e, --event LIST        events as in softpmu stat; also :k (ring 0), :u, :p (PEBS), and events that are not modelled\n"
-"  -c, --count PERIOD      sample: interrupt (or, with :p, record) every PERIOD events\n"
-"  -k, --kernel            count in ring 0, too\n"
-"      --ds-area ADDRESS   with :p: where the DS area lies; default 0x1000\n"
-"      --core NAME         the core (softpmu cores); default golden-cove\n"
-"      --pmu NAME          another PMU than the core's own (p5, p6, netburst, core2, nehalem, haswell ...)\n"
-"  -j, --json              JSON\n";
+extern const struct cli_command cmd_msr;
 
 enum { REGISTERS = 512, PMUS = 16 };
 
@@ -46,7 +34,8 @@ static int no_write(void *context, uint64_t address, const void *from, size_t by
 	(void)context, (void)address, (void)from, (void)bytes;
 	return 1;
 }
-static struct spmu_host host = { .read_memory = no_read, .write_memory = no_write };	/* and as wide as the core (show) */
+static struct spmu_host host = { .read_memory = no_read,
+	.write_memory = no_write }; /* and as wide as the core (show) */
 
 static void json_pair(const char *key, const char *text, const char *end)
 {
@@ -85,20 +74,24 @@ static int list(const struct core_config *core, const struct spmu_model *m, cons
 	if (json)
 		printf("{\"core\": \"%s\", \"pmu\": \"%s\", \"registers\": [", core->name, core->pmu);
 	else
-		printf("%s: registers of its PMU, %s\n\n  %-13s %-34s %-13s %s\n", core->name, core->pmu, "address", "name", "after reset", "what it is");
+		printf("%s: registers of its PMU, %s\n\n  %-13s %-34s %-13s %s\n", core->name, core->pmu, "address",
+			"name", "after reset", "what it is");
 	for (size_t i = 0, next; i < n; i = next) {
 		uint64_t v = 0, w;
 		char address[40], name[100], value[24];
 		bool there = msr_reset_value(p, &r[i], &v);
 		absent |= !there;
 		const char *last = NULL, *digits;
-		for (next = i + 1; next < n && !json && r[next].address == r[next - 1].address + 1 && (digits = numbered_alike(r[i].name, r[next].name)); next++) {
+		for (next = i + 1; next < n && !json && r[next].address == r[next - 1].address + 1 &&
+			(digits = numbered_alike(r[i].name, r[next].name));
+			next++) {
 			if (msr_reset_value(p, &r[next], &w) != there || (there && w != v))
 				break;
 			last = digits;
 		}
 		if (json) {
-			printf("%s\n{\"space\": \"%s\", \"address\": %u, ", i ? "," : "", r[i].apic ? "apic" : "msr", r[i].address);
+			printf("%s\n{\"space\": \"%s\", \"address\": %u, ", i ? "," : "", r[i].apic ? "apic" : "msr",
+				r[i].address);
 			json_pair("name", r[i].name, ", ");
 			printf("\"present\": %s, ", there ? "true" : "false");
 			if (there)
@@ -109,7 +102,8 @@ static int list(const struct core_config *core, const struct spmu_model *m, cons
 		address_text(address, sizeof address, &r[i]);
 		if (last)
 			snprintf(address, sizeof address, "%XH-%XH", r[i].address, r[next - 1].address);
-		snprintf(name, sizeof name, "%s%s%.*s", r[i].name, last ? " to " : "", last ? (int)strspn(last, "0123456789") : 0, last ? last : "");
+		snprintf(name, sizeof name, "%s%s%.*s", r[i].name, last ? " to " : "",
+			last ? (int)strspn(last, "0123456789") : 0, last ? last : "");
 		snprintf(value, sizeof value, there ? "%" PRIX64 "H" : "absent", v);
 		printf("  %-13s %-34s %-13s %s\n", address, name, value, r[i].help);
 	}
@@ -117,7 +111,8 @@ static int list(const struct core_config *core, const struct spmu_model *m, cons
 	if (json)
 		puts("\n]}");
 	else
-		printf("\n%sOne of them: softpmu msr NAME [VALUE]\n", absent ? "absent: comes with spmu_host.pebs_reload_msrs.  " : "");
+		printf("\n%sOne of them: softpmu msr NAME [VALUE]\n",
+			absent ? "absent: comes with spmu_host.pebs_reload_msrs.  " : "");
 	return 0;
 }
 
@@ -140,7 +135,8 @@ static int name_width(const struct spmu_field *f, size_t n)
 static void print_values(const struct spmu_field *f)
 {
 	for (size_t i = 0; i < f->values; i++)
-		printf("             %*s%" PRIX64 "H  %s\n", f->value[i].value > 15 ? 0 : 1, "", f->value[i].value, f->value[i].meaning);
+		printf("             %*s%" PRIX64 "H  %s\n", f->value[i].value > 15 ? 0 : 1, "", f->value[i].value,
+			f->value[i].meaning);
 }
 
 /* Bits high down to low have no name: do they fault? */
@@ -152,7 +148,8 @@ static int print_reserved(const struct spmu_model *m, const struct spmu_msr *r, 
 	for (int bit = (int)high; bit >= (int)low && !status;) {
 		status = msr_try(m, &host, r, UINT64_C(1) << bit, &o);
 		int from = bit, write = o.write;
-		while (!status && --bit >= (int)low && !(status = msr_try(m, &host, r, UINT64_C(1) << bit, &o)) && (int)o.write == write)
+		while (!status && --bit >= (int)low && !(status = msr_try(m, &host, r, UINT64_C(1) << bit, &o)) &&
+			(int)o.write == write)
 			;
 		range_text(range, sizeof range, (unsigned)from, (unsigned)bit + 1);
 		printf("  %-9s  reserved: %s\n", range, write == MSR_TAKEN ? "ignored" : "#GP when set");
@@ -177,7 +174,9 @@ static int layout(const struct spmu_model *m, const struct spmu *p, const struct
 		printf("\"present\": %s, \"reset\": %" PRIu64 ", \"fields\": [", there ? "true" : "false", reset);
 	} else {
 		printf("%s  %s  %s\nafter reset %" PRIX64 "H%s\n\n", r->name, text, r->help, reset,
-			!there ? "; absent with this host" : o.write == MSR_READ_ONLY ? "; read-only: a WRMSR raises #GP" : "");
+			!there                             ? "; absent with this host"
+				: o.write == MSR_READ_ONLY ? "; read-only: a WRMSR raises #GP"
+							   : "");
 	}
 	int next = r->apic ? 31 : 63;
 	for (size_t i = 0; i < n && !status; i++) {
@@ -217,7 +216,8 @@ static void bits_text(uint64_t set, char *text, size_t bytes)
 			continue;
 		while (low > 0 && set >> (low - 1) & 1)
 			low--;
-		used += (size_t)snprintf(text + used, bytes - used, low < high ? "%s%d-%d" : "%s%d", used ? ", " : "", high, low);
+		used += (size_t)snprintf(
+			text + used, bytes - used, low < high ? "%s%d-%d" : "%s%d", used ? ", " : "", high, low);
 		high = low;
 	}
 }
@@ -257,8 +257,9 @@ static int explain(const struct spmu_model *m, const struct spmu_msr *r, uint64_
 	if (json) {
 		printf("{\"space\": \"%s\", \"address\": %u, ", r->apic ? "apic" : "msr", r->address);
 		json_pair("name", r->name, ", ");
-		printf("\"value\": %" PRIu64 ", \"write\": \"%s\", \"reserved\": %" PRIu64 ", \"reads\": %" PRIu64 ", \"fields\": [", value, outcomes[o.write],
-			o.bits, o.reads);
+		printf("\"value\": %" PRIu64 ", \"write\": \"%s\", \"reserved\": %" PRIu64 ", \"reads\": %" PRIu64
+		       ", \"fields\": [",
+			value, outcomes[o.write], o.bits, o.reads);
 	} else {
 		printf("%s  %s  =  %0*" PRIX64 "H\n\n", r->name, text, value >> 32 ? 16 : 8, value);
 	}
@@ -276,7 +277,8 @@ static int explain(const struct spmu_model *m, const struct spmu_msr *r, uint64_
 		}
 		range_text(text, sizeof text, f[i].high, f[i].low);
 		snprintf(number, sizeof number, width > 3 ? "%" PRIX64 "H" : "%" PRIu64, v);
-		printf("  %-9s  %-*s  %-8s  %s%s%s\n", text, name_width(f, n), f[i].name, number, f[i].help, meaning ? ": " : "", meaning ? meaning : "");
+		printf("  %-9s  %-*s  %-8s  %s%s%s\n", text, name_width(f, n), f[i].name, number, f[i].help,
+			meaning ? ": " : "", meaning ? meaning : "");
 	}
 	if (json) {
 		fputs("], \"events\": [", stdout);
@@ -301,7 +303,8 @@ static int explain(const struct spmu_model *m, const struct spmu_msr *r, uint64_
 
 /* ---- events --------------------------------------------------------------------------------------------------- */
 
-static const char *const counts[SPMU_PUSHOUT_UNITS] = { "PUSHOUT0_COUNT", "PUSHOUT1_COUNT", "PUSHOUT2_COUNT", "PUSHOUT3_COUNT" };
+static const char *const counts[SPMU_PUSHOUT_UNITS] = { "PUSHOUT0_COUNT", "PUSHOUT1_COUNT", "PUSHOUT2_COUNT",
+	"PUSHOUT3_COUNT" };
 struct request { const char *events; uint64_t period, ds_area; bool kernel, json; };
 
 /* What NetBurst's steps 1 to 3 and 6 chose; they write nothing. */
@@ -311,11 +314,13 @@ static void print_choices(const struct spmu_model *m, const struct driver_event 
 	if (!spmu_msr_at(m, e->escr, &escr) || !spmu_msr_at(m, MSR_BPU_CCCR0 + (uint32_t)e->counter, &cccr) ||
 	    !spmu_msr_at(m, MSR_BPU_COUNTER0 + (uint32_t)e->counter, &counter))
 		return;
-	printf("  step 1  event: %s, EVENT SELECT %02XH, EVENT MASK %04XH\n", e->event->name, e->event->event, e->event->umask);
+	printf("  step 1  event: %s, EVENT SELECT %02XH, EVENT MASK %04XH\n", e->event->name, e->event->event,
+		e->event->umask);
 	printf("  step 2  ESCR: %s (%XH)", escr.name, e->escr);
 	if (e->up_escr && spmu_msr_at(m, e->up_escr, &escr))
 		printf("; %s (%XH) tags for it: %s", escr.name, e->up_escr, e->event->upstream);
-	printf("\n  step 3  CCCR and counter: %s (%XH) and %s (%XH), number %d\n", cccr.name, cccr.address, counter.name, counter.address, e->counter);
+	printf("\n  step 3  CCCR and counter: %s (%XH) and %s (%XH), number %d\n", cccr.name, cccr.address,
+		counter.name, counter.address, e->counter);
 	printf("  step 6  cascade: none, the counter starts by itself\n");
 }
 
@@ -341,7 +346,8 @@ static void print_writes(const struct driver_writes *w, bool netburst, bool json
 		struct spmu_msr r = { .address = one->msr, .apic = one->apic };
 		address_text(address, sizeof address, &r);
 		if (json) {
-			printf("%s\n  {\"space\": \"%s\", \"address\": %u, ", i ? "," : "", one->apic ? "apic" : "msr", one->msr);
+			printf("%s\n  {\"space\": \"%s\", \"address\": %u, ", i ? "," : "", one->apic ? "apic" : "msr",
+				one->msr);
 			json_pair("name", one->name, ", ");
 			printf("\"value\": %" PRIu64 ", ", one->value);
 			json_pair("step", step, ", ");
@@ -371,8 +377,8 @@ static int carry_out(const struct spmu_model *m, struct driver_writes *w, int rc
 }
 
 /* One group: 0, or an err_code after one printed line. */
-static int print_copy(const struct spmu_model *m, const struct request *q, const struct session_events *events, const struct driver_event *job, size_t n,
-	unsigned pmu, unsigned pmus, const uint64_t *period)
+static int print_copy(const struct spmu_model *m, const struct request *q, const struct session_events *events,
+	const struct driver_event *job, size_t n, unsigned pmu, unsigned pmus, const uint64_t *period)
 {
 	static struct driver_writes w;
 	struct err err = { 0 };
@@ -397,14 +403,18 @@ static int print_copy(const struct spmu_model *m, const struct request *q, const
 			json_pair("name", events->event[i].spelled, ", ");
 			json_pair("event", e->event->name, ", ");
 			json_pair("counter", r.name, ", ");
-			printf("\"rdpmc\": %u, \"modelled\": %s", driver_for(m)->rdpmc(m, e), e->event->flags & SPMU_EVENT_NOT_MODELLED ? "false" : "true");
+			printf("\"rdpmc\": %u, \"modelled\": %s", driver_for(m)->rdpmc(m, e),
+				e->event->flags & SPMU_EVENT_NOT_MODELLED ? "false" : "true");
 			if (netburst)
-				printf(", \"event_select\": %u, \"event_mask\": %u, \"escr_select\": %u, \"escr\": %u, \"cccr\": %u, \"tagging_escr\": %u",
-					e->event->event, e->event->umask, e->event->escr_select, e->escr, MSR_BPU_CCCR0 + (unsigned)e->counter, e->up_escr);
+				printf(", \"event_select\": %u, \"event_mask\": %u, \"escr_select\": %u, \"escr\": %u, "
+				       "\"cccr\": %u, \"tagging_escr\": %u",
+					e->event->event, e->event->umask, e->event->escr_select, e->escr,
+					MSR_BPU_CCCR0 + (unsigned)e->counter, e->up_escr);
 			putchar('}');
 			continue;
 		}
-		printf("%s: %s, read from %s (RDPMC %XH)\n", events->event[i].spelled, e->event->name, r.name, driver_for(m)->rdpmc(m, e));
+		printf("%s: %s, read from %s (RDPMC %XH)\n", events->event[i].spelled, e->event->name, r.name,
+			driver_for(m)->rdpmc(m, e));
 		if (e->event->flags & SPMU_EVENT_NOT_MODELLED)
 			printf("  not modelled, so it stays 0 here: %s\n", e->event->not_modelled);
 		if (netburst)
@@ -427,7 +437,8 @@ static int print_copy(const struct spmu_model *m, const struct request *q, const
 }
 
 /* Pushout counters, from event `from` on: four a PMU, beside the others. */
-static int print_pushouts(const struct spmu_model *m, const struct request *q, const struct session_events *events, size_t from, bool first)
+static int print_pushouts(const struct spmu_model *m, const struct request *q, const struct session_events *events,
+	size_t from, bool first)
 {
 	static struct driver_writes w;
 	struct err err = { 0 };
@@ -439,15 +450,19 @@ static int print_pushouts(const struct spmu_model *m, const struct request *q, c
 		for (unsigned i = 0; i < n && !rc; i++) {
 			const uint64_t period = events->event[k + i].period ? events->event[k + i].period : q->period;
 			interrupts |= period;
-			rc = driver_write(&w, &err, counts[i], MSR_PUSHOUT(i, COUNT), -period & ((UINT64_C(1) << 48) - 1), period ? "overflows at pushout %llu" : "from 0",
-					(unsigned long long)period);
+			rc = driver_write(&w, &err, counts[i], MSR_PUSHOUT(i, COUNT),
+				-period & ((UINT64_C(1) << 48) - 1), period ? "overflows at pushout %llu" : "from 0",
+				(unsigned long long)period);
 			if (!rc)
 				rc = pushout_setup(&events->event[k + i].pushout, i, period, &w, &err);
 		}
 		if (!rc && interrupts && !driver_for(m)->interrupts)
-			rc = err_set(&err, ERR_UNSUPPORTED, "'%s': this PMU has no interrupt: its pushouts can be counted, not sampled", events->event[k].spelled);
+			rc = err_set(&err, ERR_UNSUPPORTED,
+				"'%s': this PMU has no interrupt: its pushouts can be counted, not sampled",
+				events->event[k].spelled);
 		if (!rc && interrupts) {
-			rc = driver_write(&w, &err, "LVT_PC", SPMU_APIC_LVT_PC, 0x400, "local APIC: a PMI is an NMI, and not masked");
+			rc = driver_write(&w, &err, "LVT_PC", SPMU_APIC_LVT_PC, 0x400,
+				"local APIC: a PMI is an NMI, and not masked");
 			w.write[w.count - 1].apic = true;
 		}
 		if ((rc = carry_out(m, &w, rc, &err)))
@@ -516,14 +531,24 @@ static int program(const struct core_config *core, const struct spmu_model *m, c
 			break;
 		}
 		period[n] = e->period ? e->period : q->period;
-		job[n] = (struct driver_event){ .event = e->event, .evtsel = e->evtsel, .fixed = e->fixed, .user = !e->exclude_user,
-			.kernel = q->kernel || !e->exclude_kernel, .sampled = period[n] != 0, .precise = e->precise != 0, .ds_area = q->ds_area,
+		job[n] = (struct driver_event){ .event = e->event,
+			.evtsel = e->evtsel,
+			.fixed = e->fixed,
+			.user = !e->exclude_user,
+			.kernel = q->kernel || !e->exclude_kernel,
+			.sampled = period[n] != 0,
+			.precise = e->precise != 0,
+			.ds_area = q->ds_area,
 			.extra = e->extra };
 		if (e->precise && !period[n])
-			rc = err_set(&err, ERR_INPUT, "'%s' makes records every PERIOD events: -c PERIOD says how many", e->spelled);
+			rc = err_set(&err, ERR_INPUT, "'%s' makes records every PERIOD events: -c PERIOD says how many",
+				e->spelled);
 		else if (period[n] && !d->interrupts)
-			rc = err_set(&err, ERR_UNSUPPORTED, "'%s': the PMU %s has no interrupt: its events can be counted, not sampled", e->spelled, core->pmu);
-		else if (e->precise && (spmu_model_family(m) == SPMU_FAMILY_P6 || spmu_model_family(m) == SPMU_FAMILY_P5))
+			rc = err_set(&err, ERR_UNSUPPORTED,
+				"'%s': the PMU %s has no interrupt: its events can be counted, not sampled", e->spelled,
+				core->pmu);
+		else if (e->precise &&
+			(spmu_model_family(m) == SPMU_FAMILY_P6 || spmu_model_family(m) == SPMU_FAMILY_P5))
 			rc = err_set(&err, ERR_UNSUPPORTED, "'%s': the PMU %s has no PEBS", e->spelled, core->pmu);
 	}
 	if (!rc && n)
@@ -582,7 +607,8 @@ static int unknown(const struct core_config *core, const struct spmu_model *m, c
 	return 2;
 }
 
-static int show(const struct cli_run *r, const struct spmu_model *m, const struct request *q, const char *const *word, unsigned words)
+static int show(const struct cli_run *r, const struct spmu_model *m, const struct request *q, const char *const *word,
+	unsigned words)
 {
 	struct spmu_msr msr;
 	struct spmu *p = NULL;
@@ -611,72 +637,93 @@ static int show(const struct cli_run *r, const struct spmu_model *m, const struc
 		return 0;
 	int status = spmu_create(&p, m, &host);
 	if (!status)
-		status = !words ? list(&r->core, m, p, q->json) : words == 1 ? layout(m, p, &msr, q->json) : explain(m, &msr, value, q->json);
+		status = !words      ? list(&r->core, m, p, q->json)
+			: words == 1 ? layout(m, p, &msr, q->json)
+				     : explain(m, &msr, value, q->json);
 	spmu_destroy(p);
 	if (status)
 		cli_error("out of memory");
 	return status ? 1 : 0;
 }
 
+struct asked {
+	struct cli_run run;
+	struct request q;
+	const char *word[2];
+	unsigned words;
+};
+
+static int set_period(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct asked *o = target;
+	(void)option;
+	if (number(value, &o->q.period) && o->q.period)
+		return 0;
+	return err_set(err, ERR_INPUT, "option -c: '%s' is not a period: a number from 1", value);
+}
+
+static int set_ds_area(void *target, const struct option *option, const char *value, struct err *err)
+{
+	(void)option;
+	return number(value, &((struct asked *)target)->q.ds_area)
+		? 0
+		: err_set(err, ERR_INPUT, "option --ds-area: '%s' is not an address", value);
+}
+
+static const struct option options[] = {
+	OPT_TEXT('e', "event", "EVENT,...", struct asked, q.events, "Print the register writes that set up these "
+		"events. They are written as for softpmu stat; here they may also have :k (ring 0), :u and :p (PEBS), "
+		"and need not be modelled."),
+	OPT_CALL('c', "count", "PERIOD", set_period, "The events are sampled: interrupt (or, with :p, write a record) "
+		"every PERIOD events."),
+	OPT_FLAG('k', "kernel", struct asked, q.kernel, "Count in ring 0, too."),
+	OPT_CALL(0, "ds-area", "ADDRESS", set_ds_area, "With :p, the DS area lies at ADDRESS. Default: 0x1000."),
+	CLI_OPTION_CORE(struct asked, run.),
+	CLI_OPTION_PMU(struct asked, run.),
+	OPT_FLAG('j', "json", struct asked, q.json, "Print JSON."),
+	OPT_END
+};
+
+static int take_word(void *target, const char *word, struct err *err)
+{
+	struct asked *o = target;
+	if (o->words == 2)
+		return err_set(err, ERR_INPUT, "'%s' is one word too many (softpmu msr --help)", word);
+	o->word[o->words++] = word;
+	return 0;
+}
+
 static int run(int argc, char **argv)
 {
-	struct cli_run r;
-	struct request q = { .ds_area = 0x1000 };
-	const char *word[2], *v;
-	unsigned words = 0;
-	cli_run_init(&r);
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-			fputs(help, stdout);
-			return 0;
-		} else if (!strcmp(argv[i], "-j") || !strcmp(argv[i], "--json")) {
-			q.json = true;
-		} else if (!strcmp(argv[i], "-k") || !strcmp(argv[i], "--kernel")) {
-			q.kernel = true;
-		} else if ((v = cli_value(argc, argv, &i, 0, "core"))) {
-			r.core_name = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "pmu"))) {
-			r.pmu_name = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'e', "event"))) {
-			q.events = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'c', "count"))) {
-			if (!number(v, &q.period) || !q.period) {
-				cli_error("option -c: '%s' is not a period: a number from 1", v);
-				return 2;
-			}
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "ds-area"))) {
-			if (!number(v, &q.ds_area)) {
-				cli_error("option --ds-area: '%s' is not an address", v);
-				return 2;
-			}
-		} else if (i > 0 && *argv[i] != '-' && words < 2) {
-			word[words++] = argv[i];
-		} else {
-			if (i > 0 && *argv[i] == '-')
-				cli_unknown_option("msr", help, argv[i]);
-			else if (i > 0)
-				cli_error("'%s' is one word too many (softpmu msr --help)", argv[i]);
-			return 2;
-		}
-	}
-	if (q.events && words) {
-		cli_error("either -e EVENT or a register: '%s' is one word too many", word[0]);
+	struct asked o = { .q.ds_area = 0x1000 };
+	const struct request *const q = &o.q;
+	cli_run_init(&o.run);
+	const int go = cli_options_and_words(&cmd_msr, &o, argc, argv, take_word);
+	if (go <= 0)
+		return go ? 2 : 0;
+	if (q->events && o.words) {
+		cli_error("either -e EVENT or a register: '%s' is one word too many", o.word[0]);
 		return 2;
 	}
-	if (!q.events && (q.period || q.kernel)) {
+	if (!q->events && (q->period || q->kernel)) {
 		cli_error("options -c and -k belong to -e EVENT");
 		return 2;
 	}
-	if (cli_core(&r))
+	if (cli_core(&o.run))
 		return 2;
-	struct spmu_model *m = cli_model(&r.core);
+	struct spmu_model *m = cli_model(&o.run.core);
 	if (!m)
 		return 1;
-	int status = show(&r, m, &q, word, words);
+	int status = show(&o.run, m, q, o.word, o.words);
 	spmu_model_free(m);
 	return status;
 }
 
 const struct cli_command cmd_msr = {
-	.name = "msr", .summary = "registers of the PMU: their fields, what a value means, what sets up an event", .help = help, .run = run,
+	.name = "msr", .summary = "registers of the PMU: their fields, what a value means, what sets up an event",
+		.options = options, .run = run,
+	.usage = "[options]\n[options] REGISTER [VALUE]\n[options] -e EVENT,...",
+	.about = "Lists the registers of the PMU; prints the fields of REGISTER, and what VALUE in it means, field by "
+		"field; or, with -e, prints the register writes that set up events, in order. REGISTER is a name, "
+		"with or without MSR_ or IA32_, or an address: 0x186, 186H, 390.",
 };

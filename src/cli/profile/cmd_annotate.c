@@ -9,18 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-"usage: softpmu annotate [options] [SYMBOL]\n\n"
-"Prints source and disassembly of SYMBOL, with the share of its samples at each instruction; without SYMBOL of every\n"
-"function that was hit, hottest first.\n\n"
-"  -i, --input FILE        default perf.data\n"
-"  -s, --symbol SYMBOL     the function, as report names it or as the file does (_ZN...)\n"
-"      --stdio             print text (the only form there is; accepted as perf's)\n"
-"  -l, --print-line        file and line before every source line\n"
-"      --no-source         disassembly only;  --source: with source (default)\n"
-"      --cycles exact      the exact profile, which record has to be asked for, with cycles and their causes at each instruction\n"
-"  -M, --disassembler-style STYLE\n"
-"                          att (default) or intel\n";
+extern const struct cli_command cmd_annotate;
 
 static bool matches(const struct symbol *s, const char *name)
 {
@@ -30,63 +19,43 @@ static bool matches(const struct symbol *s, const char *name)
 struct options {
 	const char *input, *symbol;
 	struct annotate_options print;
-	bool exact;
+	bool exact, intel, lines, no_source;
 };
 
-/* 1: go on; 0: help was printed; -1: bad, one line was printed. */
-static int parse(struct options *o, int argc, char **argv)
+static const struct option options[] = {
+	OPT_TEXT('i', "input", "FILE", struct options, input, "Read FILE. Default: perf.data."),
+	OPT_TEXT('s', "symbol", "SYMBOL", struct options, symbol, "Print this function, named as report names it or "
+		"as the file does (_ZN...)."),
+	OPT_CHOICE(0, "cycles", "exact", struct options, exact, true, "Print the exact profile (softpmu record "
+		"--exact): cycles and their causes at each instruction."),
+	OPT_FLAG('l', "print-line", struct options, lines, "Print file and line before every source line."),
+	OPT_CLEAR(0, "source", struct options, no_source, "Print source and disassembly. This is the default."),
+	OPT_FLAG(0, "no-source", struct options, no_source, "Print the disassembly only."),
+	OPT_CHOICE('M', "disassembler-style", "att|intel", struct options, intel, false, "Write instructions so. "
+		"Default: att."),
+	OPT_IGNORED(0, "stdio", "Accepted: text is the only form."),
+	OPT_END
+};
+
+static int take_symbol(void *target, const char *word, struct err *err)
 {
-	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i], *v;
-		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-			fputs(help, stdout);
-			return 0;
-		}
-		if (!strcmp(word, "--stdio") || !strcmp(word, "--source"))
-			continue;
-		if (!strcmp(word, "-l") || !strcmp(word, "--print-line")) {
-			o->print.line_numbers = true;
-		} else if (!strcmp(word, "--no-source")) {
-			o->print.no_source = true;
-		} else if ((v = cli_value(argc, argv, &i, 'i', "input"))) {
-			o->input = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 's', "symbol"))) {
-			o->symbol = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'M', "disassembler-style"))) {
-			if (strcmp(v, "intel") && strcmp(v, "att")) {
-				cli_error("-M '%s': there are att and intel", v);
-				return -1;
-			}
-			o->print.intel = *v == 'i';
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "cycles"))) {
-			if (strcmp(v, "exact")) {
-				cli_error("--cycles '%s': there is exact", v);
-				return -1;
-			}
-			o->exact = true;
-		} else if (i < 0) {
-			return -1;
-		} else if (*word != '-' && !o->symbol) {
-			o->symbol = word;
-		} else {
-			if (*word == '-')
-				cli_unknown_option("annotate", help, word);
-			else
-				cli_error("'%s' is one symbol too many", word);
-			return -1;
-		}
-	}
-	return 1;
+	struct options *o = target;
+	if (o->symbol)
+		return err_set(err, ERR_INPUT, "'%s' is one symbol too many", word);
+	o->symbol = word;
+	return 0;
 }
 
-/* The functions asked for; their number. */
+/* Prints the functions that were asked for; returns how many. */
 static unsigned print_all(const struct options *o, const struct annotate *a, struct err *last)
 {
 	unsigned printed = 0;
 	for (size_t i = 0; i < a->events; i++)
-		for (size_t k = 0; k < a->event[i].symbols && exact_record_event(a->event[i].info->name) == EXACT_EVENTS; k++) {
+		for (size_t k = 0;
+			k < a->event[i].symbols && exact_record_event(a->event[i].info->name) == EXACT_EVENTS; k++) {
 			const struct annotate_symbol *s = &a->event[i].symbol[k];
-			if ((!o->symbol || matches(s->symbol, o->symbol)) && annotate_print(stdout, &a->event[i], s, &o->print, last) == 0)
+			if ((!o->symbol || matches(s->symbol, o->symbol)) &&
+				annotate_print(stdout, &a->event[i], s, &o->print, last) == 0)
 				printed++;
 		}
 	return printed;
@@ -104,7 +73,8 @@ static int run_exact(const struct options *o, struct perfdata_file *file)
 	if (!printed && err.code)
 		cli_error("%s: %s", o->input, err.text);
 	else if (!printed && o->symbol)
-		cli_error("%s: no cycle was spent in a function %s (softpmu report --cycles exact lists them)", o->input, o->symbol);
+		cli_error("%s: no cycle was spent in a function %s (softpmu report --cycles exact lists them)",
+			o->input, o->symbol);
 	else if (!printed)
 		cli_error("%s: no cycle was spent in a function that has a symbol", o->input);
 	return printed ? 0 : 1;
@@ -116,9 +86,12 @@ static int run(int argc, char **argv)
 	struct err err = { 0 };
 	struct perfdata_file *file;
 	struct annotate *a;
-	int parsed = parse(&o, argc, argv);
-	if (parsed <= 0)
-		return parsed ? 2 : 0;
+	const int go = cli_options_and_words(&cmd_annotate, &o, argc, argv, take_symbol);
+	if (go <= 0)
+		return go ? 2 : 0;
+	o.print.line_numbers = o.lines;
+	o.print.no_source = o.no_source;
+	o.print.intel = o.intel;
 	if (cli_open_data(&file, o.input))
 		return 1;
 	if (o.exact) {
@@ -135,7 +108,8 @@ static int run(int argc, char **argv)
 	if (!printed && err.code)
 		cli_error("%s", err.text);
 	else if (!printed && o.symbol)
-		cli_error("%s: no sample hit a function %s (softpmu report lists those that were hit)", o.input, o.symbol);
+		cli_error("%s: no sample hit a function %s (softpmu report lists those that were hit)", o.input,
+			o.symbol);
 	else if (!printed)
 		cli_error("%s: no sample hit a function that has a symbol", o.input);
 	annotate_free(a);
@@ -144,5 +118,8 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_annotate = {
-	.name = "annotate", .summary = "print samples at instructions and source lines", .help = help, .run = run,
+	.name = "annotate", .summary = "print samples at instructions and source lines", .options = options, .run = run,
+	.usage = "[options] [SYMBOL]",
+	.about = "Prints the source and disassembly of SYMBOL, with the share of its samples at each instruction. "
+		"Without SYMBOL, prints every function that was hit, hottest first.",
 };

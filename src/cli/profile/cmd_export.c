@@ -6,55 +6,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-"usage: softpmu export -f FORMAT [options]\n\n"
-"Writes the profile in a perf.data file, softpmu record's or perf record's, in another tool's format.\n\n"
-"  -f, --format FORMAT     callgrind   for callgrind_annotate and KCachegrind; default file callgrind.out\n"
-"                          folded      for flamegraph.pl and inferno; default standard output\n"
-"                          pprof       for go tool pprof; default file profile.pb.gz\n"
-"                          speedscope  for https://www.speedscope.app; default file profile.speedscope.json\n"
-"  -i, --input FILE        the file; default perf.data\n"
-"  -o, --output FILE       write there; `-' is standard output\n"
-"  -e, --event NAME        folded: stacks of this event; default the first\n";
+enum format { CALLGRIND, FOLDED, PPROF, SPEEDSCOPE, FORMATS };
+extern const struct cli_command cmd_export;
+
+struct options {
+	const char *input, *output, *event;
+	enum format format;
+};
+
+static const struct option options[] = {
+	OPT_CHOICE('f', "format", "callgrind|folded|pprof|speedscope", struct options, format, CALLGRIND, "Write this "
+		"format; it must be given. callgrind: for callgrind_annotate and KCachegrind, by default into "
+		"callgrind.out. folded: for flamegraph.pl and inferno, by default to standard output. pprof: for go "
+		"tool pprof, by default into profile.pb.gz. speedscope: for https://www.speedscope.app, by default "
+		"into profile.speedscope.json."),
+	OPT_TEXT('i', "input", "FILE", struct options, input, "Read FILE. Default: perf.data."),
+	OPT_TEXT('o', "output", "FILE", struct options, output, "Write to FILE; - is standard output."),
+	OPT_TEXT('e', "event", "EVENT", struct options, event, "With folded, write the stacks of this event. Default: "
+		"the first."),
+	OPT_END
+};
+
+static int no_word(void *target, const char *word, struct err *err)
+{
+	(void)target;
+	return err_set(err, ERR_INPUT, "'%s' is one word too many (softpmu export --help)", word);
+}
 
 static int run(int argc, char **argv)
 {
-	static const struct { const char *name, *file; } format[] = {
-		{ "callgrind", "callgrind.out" }, { "folded", "-" }, { "pprof", "profile.pb.gz" }, { "speedscope", "profile.speedscope.json" },
-	};
-	enum { CALLGRIND, FOLDED, PPROF, SPEEDSCOPE, FORMATS };
-	const char *input = "perf.data", *output = NULL, *event = NULL, *v;
-	unsigned f = FORMATS;
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-			fputs(help, stdout);
-			return 0;
-		}
-		const char *word = argv[i];
-		if ((v = cli_value(argc, argv, &i, 'f', "format"))) {
-			for (f = 0; f < FORMATS && strcmp(v, format[f].name);)
-				f++;
-			if (f == FORMATS) {
-				cli_error("--format '%s': there are callgrind, folded, pprof, speedscope", v);
-				return 2;
-			}
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'i', "input"))) {
-			input = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'o', "output"))) {
-			output = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'e', "event"))) {
-			event = v;
-		} else {
-			if (i > 0)
-				cli_unknown_option("export", help, word);
-			return 2;
-		}
-	}
-	if (f == FORMATS) {
-		cli_error("export: which format? -f callgrind, folded, pprof or speedscope");
+	static const char *const file_of[] = { "callgrind.out", "-", "profile.pb.gz", "profile.speedscope.json" };
+	struct options o = { .input = "perf.data", .format = FORMATS };
+	const int go = cli_options_and_words(&cmd_export, &o, argc, argv, no_word);
+	if (go <= 0)
+		return go ? 2 : 0;
+	if (o.format == FORMATS) {
+		cli_error("export: no format was given: -f callgrind, folded, pprof or speedscope");
 		return 2;
 	}
-	output = output ? output : format[f].file;
+	const enum format f = o.format;
+	const char *input = o.input, *event = o.event, *output = o.output ? o.output : file_of[f];
 
 	struct err err = { 0 };
 	struct perfdata_file *file = NULL;
@@ -68,7 +59,8 @@ static int run(int argc, char **argv)
 	while (!code && event && which < x->events && strcmp(x->event_name[which], event))
 		which++;
 	if (!code && which == x->events)
-		code = err_set(&err, ERR_INPUT, "-e '%s': %s has no such event; the first is %s", event, input, x->event_name[0]);
+		code = err_set(&err, ERR_INPUT, "-e '%s': %s has no such event; the first is %s", event, input,
+			x->event_name[0]);
 	FILE *to = NULL;
 	if (!code && !(to = strcmp(output, "-") ? fopen(output, "we") : stdout))
 		code = err_system(&err, "cannot create %s", output);
@@ -93,5 +85,8 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_export = {
-	.name = "export", .summary = "write a perf.data file's profile for callgrind_annotate, flamegraph, pprof or speedscope", .help = help, .run = run,
+	.name = "export", .options = options, .run = run, .usage = "-f FORMAT [options]",
+	.summary = "write a perf.data file's profile for callgrind_annotate, flamegraph, pprof or speedscope",
+	.about = "Writes the profile in a perf.data file, made by softpmu record or by perf record, in another tool's "
+		"format.",
 };

@@ -11,28 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-"usage: softpmu mem record [options] [--] PROGRAM [arguments]\n"
-"       softpmu mem report [options]\n\n"
-"record: samples loads and stores with their data addresses by PEBS, as record -d -W --heap with the events of the machine.\n"
-"Takes every option of record but -e, and\n\n"
-"  -t, --type LIST         what to sample: load, store; default both, as far as the machine can\n"
-"      --ldlat N           loads of more than N cycles; default 30\n"
-"  -U, --all-user          accepted: the program's own accesses are all there are\n\n"
-"report: prints a perf.data file by load instruction, data object, page, and set of the first-level data cache.\n\n"
-"  -i, --input FILE        the file; default perf.data\n"
-"  -t, --type LIST         only these samples: load, store; default both\n"
-"  -s, --sort KEYS         the tables, joined by commas: insn, object, page, set; default all\n"
-"      --map, --no-map     the map of addresses against sets, or not; default with all tables\n"
-"  -U, --hide-unresolved   leave out samples whose instruction or data has no name\n"
-"      --l1d LINE,SETS,WAYS  the cache, if the file does not say\n"
-"      --percent-limit P   leave out entries below P percent; default 0.5, with --csv and --json 0\n"
-"      --rows N            at most N entries a table; default 20, 0: all\n"
-"      --stdio             accepted, as perf's\n"
-"      --csv               one table as comma-separated values\n"
-"      --json              all tables as JSON\n";
-
 extern const struct cli_command cmd_record;
+static const struct cli_command mem_record, mem_report;
 
 /* ---- report ---- */
 
@@ -40,24 +20,31 @@ struct report {
 	const char *input;
 	struct memprofile_options load;
 	struct memreport_options print;
-	bool json, csv, map_set, limit_set;
+	bool json, csv, map_set;
+	double limit;			/* percent; negative: not given */
 };
 
-static int choose_tables(struct report *o, const char *list)
+static int choose_tables(void *target, const struct option *option, const char *list, struct err *err)
 {
-	static const struct { const char *name; enum memprofile_key key; } keys[] = {
-		{ "insn", MEM_BY_INSTRUCTION }, { "symbol", MEM_BY_INSTRUCTION }, { "object", MEM_BY_OBJECT }, { "symbol_daddr", MEM_BY_OBJECT },
-		{ "page", MEM_BY_PAGE }, { "set", MEM_BY_SET },
+	struct report *o = target;
+	static const struct { const char *name; enum memprofile_key key;
+	} keys[] = {
+		{ "insn", MEM_BY_INSTRUCTION },
+		{ "symbol", MEM_BY_INSTRUCTION },
+		{ "object", MEM_BY_OBJECT },
+		{ "symbol_daddr", MEM_BY_OBJECT },
+		{ "page", MEM_BY_PAGE },
+		{ "set", MEM_BY_SET },
 	};
+	(void)option;
 	o->print.keys = 0;
 	for (const char *word = list; ; word++) {
 		size_t n = strcspn(word, ","), k = 0;
 		while (k < sizeof keys / sizeof *keys && (strlen(keys[k].name) != n || strncmp(keys[k].name, word, n)))
 			k++;
-		if (k == sizeof keys / sizeof *keys) {
-			cli_error("unknown sort key '%.*s'; there are insn, object, page, set", (int)n, word);
-			return -1;
-		}
+		if (k == sizeof keys / sizeof *keys)
+			return err_set(err, ERR_INPUT, "option -s: '%.*s' is not one of insn, object, page, set",
+				(int)n, word);
 		o->print.keys |= 1u << keys[k].key;
 		word += n;
 		if (!*word)
@@ -65,7 +52,7 @@ static int choose_tables(struct report *o, const char *list)
 	}
 }
 
-static int choose_types(bool *loads, bool *stores, const char *list)
+static int choose_types(bool *loads, bool *stores, const char *list, struct err *err)
 {
 	*loads = *stores = false;
 	for (const char *word = list; ; word++) {
@@ -75,8 +62,7 @@ static int choose_types(bool *loads, bool *stores, const char *list)
 		} else if (n == 5 && !strncmp(word, "store", 5)) {
 			*stores = true;
 		} else {
-			cli_error("-t '%.*s': there are load and store", (int)n, word);
-			return -1;
+			return err_set(err, ERR_INPUT, "option -t: '%.*s' is not load or store", (int)n, word);
 		}
 		word += n;
 		if (!*word)
@@ -84,94 +70,70 @@ static int choose_types(bool *loads, bool *stores, const char *list)
 	}
 }
 
-static int cache_option(struct memprofile_cache *c, const char *text)
+static int set_types(void *target, const struct option *option, const char *list, struct err *err)
 {
+	struct report *o = target;
+	(void)option;
+	return choose_types(&o->load.loads, &o->load.stores, list, err);
+}
+
+static int set_cache(void *target, const struct option *option, const char *text, struct err *err)
+{
+	struct memprofile_cache *c = &((struct report *)target)->load.l1d;
 	char end;
+	(void)option;
 	if (sscanf(text, "%u,%u,%u%c", &c->line, &c->sets, &c->ways, &end) == 3 && c->line && c->sets && c->ways)
 		return 0;
-	cli_error("--l1d '%s': LINE,SETS,WAYS was expected, as 64,64,8", text);
-	return -1;
+	return err_set(err, ERR_INPUT, "option --l1d: '%s' is not LINE,SETS,WAYS, such as 64,64,8", text);
 }
 
-static int percent_option(double *out, const char *text)
+static int set_map(void *target, const struct option *option, const char *value, struct err *err)
 {
-	char *end;
-	errno = 0;
-	double v = strtod(text, &end);
-	if (!errno && end != text && !*end && v >= 0 && v <= 100) {
-		*out = v;
-		return 0;
-	}
-	cli_error("'%s': a percentage from 0 to 100 was expected", text);
-	return -1;
+	struct report *o = target;
+	(void)value, (void)err;
+	o->print.map = option->name[0] == 'm';
+	o->map_set = true;
+	return 0;
 }
 
-static int rows_option(size_t *out, const char *text)
+static const struct option report_options[] = {
+	OPT_TEXT('i', "input", "FILE", struct report, input, "Read FILE. Default: perf.data."),
+	OPT_CALL('t', "type", "load,store", set_types, "Use only these samples. Default: both."),
+	OPT_FLAG('U', "hide-unresolved", struct report, load.hide_unresolved, "Leave out samples whose instruction or "
+		"data has no name."),
+	OPT_CALL(0, "l1d", "LINE,SETS,WAYS", set_cache, "Use this first-level data cache, if the file does not say "
+		"which it was."),
+	OPT_CALL('s', "sort", "TABLE,...", choose_tables, "Print these tables: insn, object, page, set. Default: all."),
+	OPT_CALL(0, "map", NULL, set_map, "Print the map of addresses against sets. This is the default with all "
+		"tables."),
+	OPT_CALL(0, "no-map", NULL, set_map, "Do not print the map."),
+	OPT_PERCENT(0, "percent-limit", "PERCENT", struct report, limit, "Leave out entries below PERCENT. Default: "
+		"0.5; with --csv and --json 0."),
+	OPT_WHOLE(0, "rows", "N", struct report, print.rows, 0, 1e9, "Print at most N entries a table; 0: all. "
+		"Default: 20."),
+	OPT_FLAG(0, "csv", struct report, csv, "Print one table as comma-separated values."),
+	OPT_FLAG(0, "json", struct report, json, "Print all tables as JSON."),
+	OPT_IGNORED(0, "stdio", "Accepted: text is the only form for people."),
+	OPT_END
+};
+
+static int take_file(void *target, const char *word, struct err *err)
 {
-	char *end;
-	errno = 0;
-	unsigned long v = *text == '-' ? 0 : strtoul(text, &end, 10);
-	if (*text != '-' && !errno && end != text && !*end) {
-		*out = v;
-		return 0;
-	}
-	cli_error("--rows '%s': a number was expected", text);
-	return -1;
+	struct report *o = target;
+	if (o->input)
+		return err_set(err, ERR_INPUT, "'%s' is one word too many (softpmu mem report --help)", word);
+	o->input = word;
+	return 0;
 }
 
 /* 1: go on; 0: help was printed; -1: bad, one line was printed. */
 static int parse_report(struct report *o, int argc, char **argv)
 {
-	bool named = false;
-	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i], *v;
-		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-			fputs(help, stdout);
-			return 0;
-		}
-		if (!strcmp(word, "--stdio"))
-			continue;
-		if (!strcmp(word, "--json")) {
-			o->json = true;
-		} else if (!strcmp(word, "--csv")) {
-			o->csv = true;
-		} else if (!strcmp(word, "-U") || !strcmp(word, "--hide-unresolved")) {
-			o->load.hide_unresolved = true;
-		} else if (!strcmp(word, "--map") || !strcmp(word, "--no-map")) {
-			o->print.map = word[2] == 'm';
-			o->map_set = true;
-		} else if ((v = cli_value(argc, argv, &i, 'i', "input"))) {
-			o->input = v;
-			named = true;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 't', "type"))) {
-			if (choose_types(&o->load.loads, &o->load.stores, v))
-				return -1;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 's', "sort"))) {
-			if (choose_tables(o, v))
-				return -1;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "l1d"))) {
-			if (cache_option(&o->load.l1d, v))
-				return -1;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "percent-limit"))) {
-			if (percent_option(&o->print.percent_limit, v))
-				return -1;
-			o->limit_set = true;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "rows"))) {
-			if (rows_option(&o->print.rows, v))
-				return -1;
-		} else if (i < 0) {
-			return -1;
-		} else if (*word != '-' && !named) {
-			o->input = word;
-			named = true;
-		} else {
-			if (*word == '-')
-				cli_unknown_option("mem report", help, word);
-			else
-				cli_error("'%s' is one word too many (softpmu mem report --help)", word);
-			return -1;
-		}
-	}
+	const int go = cli_options_and_words(&mem_report, o, argc, argv, take_file);
+	if (go <= 0)
+		return go;
+	if (!o->input)
+		o->input = "perf.data";
 	if (o->json && o->csv) {
 		cli_error("--json and --csv exclude each other");
 		return -1;
@@ -186,14 +148,13 @@ static int parse_report(struct report *o, int argc, char **argv)
 		o->print.map = !o->print.keys || o->print.keys == 1u << MEM_BY_SET;
 	if (!o->print.keys)
 		o->print.keys = (1u << MEM_KEYS) - 1;
-	if (!o->limit_set)
-		o->print.percent_limit = o->json || o->csv ? 0 : 0.5;
+	o->print.percent_limit = o->limit >= 0 ? o->limit : o->json || o->csv ? 0 : 0.5;
 	return 1;
 }
 
 static int report(int argc, char **argv)
 {
-	struct report o = { .input = "perf.data", .print = { .rows = 20 } };
+	struct report o = { .limit = -1, .print = { .rows = 20 } };
 	struct err err = { 0 };
 	struct perfdata_file *file;
 	struct memprofile *profile;
@@ -219,7 +180,9 @@ static int report(int argc, char **argv)
 	else
 		memreport_text(stdout, profile, &o.print);
 	if (samples && !profile->with_address && wants_addresses)
-		cli_warn("%s holds no data addresses: record them with `softpmu mem record', or `record -d' and a precise event", o.input);
+		cli_warn("%s holds no data addresses: record them with `softpmu mem record', or `record -d' and a "
+			 "precise event",
+			o.input);
 	memprofile_free(profile);
 	perfdata_close(file);
 	return samples || o.json || o.csv ? 0 : 1;
@@ -235,59 +198,54 @@ struct sampling {
 	int words;
 };
 
-/* Takes the words up to the program's: ours are read, record's kept.  1: go on; 0: help was printed; -1: bad, one line was printed. */
+static int set_sampled(void *target, const struct option *option, const char *list, struct err *err)
+{
+	struct sampling *o = target;
+	(void)option;
+	o->chosen = true;
+	return choose_types(&o->loads, &o->stores, list, err);
+}
+
+static int set_latency(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct sampling *o = target;
+	const struct option row = {
+		.kind = OPTION_WHOLE, .name = option->name, .argument = "N", .bytes = sizeof o->latency, .most = 0xffff
+	};
+	o->latency_set = true;
+	return options_value(&row, &o->latency, value, err);
+}
+
+static const struct option record_options[] = {
+	OPT_CALL('t', "type", "load,store", set_sampled, "Sample these. Default: both, as far as the machine can."),
+	OPT_CALL(0, "ldlat", "N", set_latency, "Sample loads of more than N cycles. Default: 30."),
+	OPT_IGNORED('U', "all-user", "Accepted: only user mode is modelled."),
+	OPT_REFUSED('e', "event", "mem record chooses the events (-t load,store)", "for others: softpmu record -d -W "
+		"-e EVENT"),
+	OPT_REFUSED('K', "all-kernel", "the tracer sees user mode only", NULL),
+	OPT_REFUSED('p', "phys-data", "physical addresses of samples are not supported", NULL),
+	OPT_END
+};
+
+/* The words that are not mem's own go on to record. */
+static void keep_words(void *context, const struct option_set *set, char **words, int count)
+{
+	struct sampling *o = context;
+	for (int i = 0; i < count && set->option != record_options; i++)
+		o->word[o->words++] = words[i];
+}
+
+/* 1: go on; 0: help was printed; -1: bad, one line was printed. */
 static int parse_record(struct sampling *o, int argc, char **argv)
 {
+	const struct option_set set[] = { { record_options, o }, { cmd_record.options, NULL },
+		{ cli_run_options, &o->run }, { NULL, NULL } };
+	struct option_parser p = { .set = set, .taken = keep_words, .context = o };
 	int i;
-	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--"); i++) {
-		static const struct { char brief; const char *name; } valued[] = { { 'c', "count" }, { 'F', "freq" }, { 'o', "output" },
-			{ 0, "region" }, { 0, "call-graph" } };
-		const char *v;
-		int first = i, ours;
-		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-			fputs(help, stdout);
-			return 0;
-		}
-		if (!strcmp(argv[i], "-U") || !strcmp(argv[i], "--all-user"))
-			continue;
-		if (!strcmp(argv[i], "-K") || !strcmp(argv[i], "--all-kernel") || !strcmp(argv[i], "-p") || !strcmp(argv[i], "--phys-data")) {
-			cli_error("%s: %s", argv[i], argv[i][1] == 'K' || argv[i][2] == 'a' ? "the tracer sees user mode only" :
-				"physical addresses of samples are not supported");
-			return -1;
-		}
-		if ((v = cli_value(argc, argv, &i, 't', "type"))) {
-			if (choose_types(&o->loads, &o->stores, v))
-				return -1;
-			o->chosen = true;
-			continue;
-		}
-		if (i > 0 && (v = cli_value(argc, argv, &i, 0, "ldlat"))) {
-			char *end;
-			unsigned long n = strtoul(v, &end, 10);
-			if (*v < '0' || *v > '9' || *end || n > 0xffff) {
-				cli_error("--ldlat '%s': a number of cycles was expected, at most 65535", v);
-				return -1;
-			}
-			o->latency = (unsigned)n;
-			o->latency_set = true;
-			continue;
-		}
-		if (i > 0 && (v = cli_value(argc, argv, &i, 'e', "event"))) {
-			cli_error("-e: mem record chooses the events (-t load,store); for others: softpmu record -d -W -e %s", v);
-			return -1;
-		}
-		if (i < 0 || (ours = cli_run_option(&o->run, argc, argv, &i)) < 0)
-			return -1;
-		for (size_t k = 0; !ours && i > 0 && k < sizeof valued / sizeof *valued; k++)
-			ours = cli_value(argc, argv, &i, valued[k].brief, valued[k].name) != NULL;
-		if (i < 0)
-			return -1;
-		while (first <= i)
-			o->word[o->words++] = argv[first++];
-	}
-	while (i < argc)
+	const int go = cli_parse(&mem_record, &p, argc, argv, &i);
+	while (go > 0 && i < argc)
 		o->word[o->words++] = argv[i++];
-	return 1;
+	return go;
 }
 
 /* Why this machine has no data addresses to sample; NULL: it has. */
@@ -297,11 +255,14 @@ static const char *why_not(const struct spmu_model *m)
 		return NULL;
 	if (spmu_model_family(m) != SPMU_FAMILY_ARCH)
 		return "its PMU has no PEBS";
-	return spmu_model_capabilities(m) >> 8 & 15 ? NULL : "its PEBS records hold no data address (those of Nehalem and later do)";
+	return spmu_model_capabilities(m) >> 8 & 15 ? NULL
+						    : "its PEBS records hold no data address (those of Nehalem and "
+						      "later do)";
 }
 
 /* One event, to be appended to the list; 0 if the machine can do it. */
-static int offer(const struct sampling *o, const struct spmu_model *m, const char *event, char *list, size_t room, struct err *err)
+static int offer(const struct sampling *o, const struct spmu_model *m, const char *event, char *list, size_t room,
+	struct err *err)
 {
 	struct session_events events = { 0 };
 	const struct session_parse_options how = { .model = m, .core = &o->run.core, .purpose = SESSION_FOR_SAMPLING };
@@ -376,23 +337,45 @@ static int do_record(int argc, char **argv)
 static int run(int argc, char **argv)
 {
 	int verb = 1;
-	while (verb < argc && argv[verb][0] == '-' && (!strncmp(argv[verb], "-t", 2) || !strncmp(argv[verb], "--type", 6) || !strcmp(argv[verb], "-U")))
-		verb += !strcmp(argv[verb], "-t") || !strcmp(argv[verb], "--type") ? 2 : 1;	/* perf has them ahead of the verb, too */
-	if (verb < argc && (!strcmp(argv[verb], "record") || !strcmp(argv[verb], "report") || !strcmp(argv[verb], "rec") || !strcmp(argv[verb], "rep"))) {
+	while (verb < argc && argv[verb][0] == '-' &&
+		(!strncmp(argv[verb], "-t", 2) || !strncmp(argv[verb], "--type", 6) || !strcmp(argv[verb], "-U")))
+		verb += !strcmp(argv[verb], "-t") || !strcmp(argv[verb], "--type")
+			? 2
+			: 1; /* perf has them ahead of the verb, too */
+	if (verb < argc &&
+		(!strcmp(argv[verb], "record") || !strcmp(argv[verb], "report") || !strcmp(argv[verb], "rec") ||
+			!strcmp(argv[verb], "rep"))) {
 		bool records = argv[verb][2] == 'c';
 		char *name = argv[verb];
 		memmove(argv + 2, argv + 1, (size_t)(verb - 1) * sizeof *argv);
 		argv[1] = name;
 		return records ? do_record(argc - 1, argv + 1) : report(argc - 1, argv + 1);
 	}
-	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-		fputs(help, stdout);
-		return 0;
-	}
-	cli_error(verb < argc ? "mem: there are record and report, not '%s'" : "mem: record or report was expected%s", verb < argc ? argv[verb] : "");
+	if (verb < argc)
+		cli_error("mem: there are record and report, not '%s'", argv[verb]);
+	else
+		cli_error("mem: record or report was expected");
 	return 2;
 }
 
+static const struct cli_command mem_record = {
+	.name = "mem record", .summary = "sample loads and stores with their data addresses", .options =
+		record_options, .runs = true,
+	.usage = "[options] [--] PROGRAM [arguments]",
+	.about = "Samples loads and stores with their data addresses by PEBS, as softpmu record -d -W --heap does "
+		"with the machine's events for them. Takes every option of softpmu record but -e, and:",
+};
+static const struct cli_command mem_report = {
+	.name = "mem report", .summary = "print such a file by instruction, data object, page and cache set",
+		.options = report_options,
+	.usage = "[options] [FILE]",
+	.about = "Prints a perf.data file by load instruction, data object, page, and set of the first-level data "
+		"cache.",
+};
+static const struct cli_command *const parts[] = { &mem_record, &mem_report, NULL };
 const struct cli_command cmd_mem = {
-	.name = "mem", .summary = "loads and stores by instruction, data object, page and cache set", .help = help, .run = run,
+	.name = "mem", .summary = "loads and stores by instruction, data object, page and cache set", .parts = parts,
+		.run = run,
+	.usage = "record [options] [--] PROGRAM [arguments]\nreport [options] [FILE]",
+	.about = "Samples loads and stores with their data addresses, and prints what they add up to.",
 };

@@ -15,43 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const char help[] =
-"usage: softpmu record [options] [--] PROGRAM [arguments]\n"
-"       softpmu record [options] --replay FILE\n\n"
-"Samples PROGRAM while it runs on a modelled core and writes a perf.data file that perf report, perf annotate,\n"
-"perf script and softpmu report read.  Times in it are modelled.  Exit status: the program's, 128+n if signal n ended it.\n\n"
-"  -e, --event LIST        events, as perf spells them; again for more; default cycles:u\n"
-"  -c, --count N           a sample every N events\n"
-"  -F, --freq N            N samples a modelled second; the period adapts\n"
-"                          Default: -c 100003 for cycles; for other events the -F that makes as many samples.\n"
-"                          (perf's -F 4000 makes few of them in the milliseconds that a model gets through.)\n"
-"  -g                      keep call chains, from the calls and returns of the instruction stream: exact, with or\n"
-"                          without frame pointers\n"
-"      --call-graph MODE   as -g; perf's fp, dwarf and lbr are accepted and all mean that\n"
-"      --region NAME       sample only inside of the regions of this name, which the program marks (softpmu/client.h)\n"
-"  -d, --data              keep data addresses and sources, of precise events (:p)\n"
-"      --heap              with -d: name the heap blocks that samples hit by who allocated them, and threads' stacks\n"
-"  -W, --weight            keep the latency of precise events' accesses, and by how much their instructions retired late\n"
-"  -I, --intr-regs[=LIST]  keep the registers of precise events' samples\n"
-"  -b, --branch-any        keep the branch stack: what the core's last branch records hold (32 on golden-cove and skylake)\n"
-"  -j, --branch-filter LIST  likewise, of these alone: any, any_call, any_ret, ind_call, ind_jmp, call, cond, stack; with u,\n"
-"                          save_type, no_flags, no_cycles\n"
-"      --exact[=N]         keep the exact profile too: every cycle charged to the instruction that retirement waited for;\n"
-"                          N: and a time-proportional sample of it every N cycles\n"
-"      --after EVENT=N     NetBurst: count the events to sample only when N of EVENT have passed, after each sample anew (cascaded counters)\n"
-"      --force-ovf         NetBurst: a sample at every event (FORCE_OVF)\n"
-"      --pebs-records N    records of precise events that fill the buffer before it interrupts; default 1\n"
-"      --pebs-shared drain|mixed  with --cpus: threads share the PEBS buffer of their processor, which is drained when it switches, or is not:\n"
-"                          records are then taken for the thread's that the next interrupt finds; default: each has a buffer of its own\n"
-"      --pmi-cost CYCLES[,LINES]  what an interrupt costs: its handler runs so long (as the kernel, not counted), and brings LINES lines of\n"
-"                          code, and as many of data, into the caches; default 0\n"
-"  -o, --output FILE       default perf.data; an existing file becomes FILE.old\n"
-"  -B, --no-buildid        do not keep the build-ids of mapped files\n"
-"  -N, --no-buildid-cache  accepted: the build-id cache is never filled\n"
-"      --all-user          accepted: there is nothing but user mode\n"
-"  -q, --quiet             no closing line\n"
-"  -v, --verbose           also say how fast the model ran\n\n"
-CLI_RUN_HELP;
+extern const struct cli_command cmd_record;
 
 /* Cycles a sample, if the user does not say: a hundred samples in 10^7 cycles, 6 MB of file in 10^10.  A prime, so that no loop's
  * length divides it. */
@@ -66,7 +30,7 @@ struct record {
 	const char *output, *region;
 	bool chains, no_build_ids, quiet, verbose, exact, heap;
 	uint64_t exact_sample;		/* cycles; 0: none */
-	uint64_t pebs_records, pmi_cycles, pmi_lines;
+	unsigned pebs_records, pmi_cycles, pmi_lines;
 	enum session_pebs pebs_shared;
 	const char *after;		/* EVENT=N */
 	uint64_t after_count;
@@ -83,216 +47,220 @@ struct record {
 	bool started;
 };
 
-static int number(const char *option, const char *text, uint64_t *out)
-{
-	char *end;
-	errno = 0;
-	unsigned long long v = *text == '-' ? 0 : strtoull(text, &end, 10);
-	if (v && !errno && end != text && *end) {
-		unsigned long long scale = *end == 'k' || *end == 'K' ? 1000 : *end == 'M' ? 1000000 : *end == 'G' ? 1000000000 : 0;
-		v = scale && v <= UINT64_MAX / scale ? v * scale : 0;
-		end++;
-	}
-	if (!v || errno || *end || v >> 63) {
-		cli_error("%s '%s': a number of 1 or more was expected (suffixes k, M, G)", option, text);
-		return -1;
-	}
-	*out = v;
-	return 0;
-}
-
-static const struct { const char *name, *why; } refused[] = {
-	{ "-a", "only the program given is traced" }, { "--all-cpus", "only the program given is traced" },
-	{ "-C", "the program's threads have modelled cores of their own" },
-	{ "--cpu", "the program's threads have modelled cores of their own" },
-	{ "-t", "the tracer cannot attach to a thread that runs already" },
-	{ "--tid", "the tracer cannot attach to a thread that runs already" },
-	{ "--phys-data", "physical addresses of samples are not supported" }, { "--user-regs", "there is no kernel: --intr-regs are the user's" },
-	{ "-z", "the file is never compressed" },
-	{ "-i", "processes that the program starts are sampled with --follow only, its threads always" },
-	{ "--no-inherit", "processes that the program starts are sampled with --follow only, its threads always" },
-	{ "-D", "--start FUNCTION or --start COUNT begins the sampling later" },
-	{ "--delay", "--start FUNCTION or --start COUNT begins the sampling later" },
-	{ "-k", "times are modelled ones" }, { "--all-kernel", "the tracer sees user mode only" },
-};
-
-static bool is(const char *word, const char *a, const char *b)
-{
-	return !strcmp(word, a) || (b && !strcmp(word, b));
-}
-
 /* perf's names, in perf's order: <asm/perf_regs.h>. */
-static const char *const register_names[PERFDATA_REG_COUNT] = { "AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP", "IP", "FLAGS", "CS", "SS",
-	[16] = "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15" };
+static const char *const register_names[PERFDATA_REG_COUNT] = { "AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP", "IP",
+	"FLAGS", "CS", "SS", [16] = "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15" };
 
-/* -I's list; empty: all there are. */
-static int choose_registers(struct record *o, const char *list)
+static int choose_registers(void *target, const struct option *option, const char *list, struct err *err)
 {
+	struct record *o = target;
+	(void)option;
 	o->fields |= PERFDATA_REGS;
-	for (unsigned i = 0; !*list && i < PERFDATA_REG_COUNT; i++)
+	for (unsigned i = 0; (!list || !*list) && i < PERFDATA_REG_COUNT; i++)
 		o->regs |= register_names[i] ? UINT64_C(1) << i : 0;
-	while (*list) {
+	while (list && *list) {
 		size_t n = strcspn(list, ","), i = 0;
-		while (i < PERFDATA_REG_COUNT && (!register_names[i] || strlen(register_names[i]) != n || strncasecmp(list, register_names[i], n)))
+		while (i < PERFDATA_REG_COUNT &&
+			(!register_names[i] || strlen(register_names[i]) != n ||
+				strncasecmp(list, register_names[i], n)))
 			i++;
-		if (i == PERFDATA_REG_COUNT) {
-			cli_error("-I '%.*s': there are AX, BX, CX, DX, SI, DI, BP, SP, IP, FLAGS, CS, SS, R8 to R15", (int)n, list);
-			return -1;
-		}
+		if (i == PERFDATA_REG_COUNT)
+			return err_set(err, ERR_INPUT,
+				"option -I: '%.*s' is not one of AX, BX, CX, DX, SI, DI, BP, SP, IP, FLAGS, CS, SS, R8 "
+				"to R15",
+				(int)n, list);
 		o->regs |= UINT64_C(1) << i;
 		list += n + (list[n] == ',');
 	}
 	return 0;
 }
 
-/* CYCLES[,LINES] */
-static int parse_cost(struct record *o, const char *text)
+static int keep_data(void *target, const struct option *option, const char *value, struct err *err)
 {
-	char cycles[32];
-	size_t n = strcspn(text, ",");
-	snprintf(cycles, sizeof cycles, "%.*s", (int)n, text);
-	if (number("--pmi-cost", cycles, &o->pmi_cycles) || (text[n] && number("--pmi-cost", text + n + 1, &o->pmi_lines)))
-		return -1;
-	if (n >= sizeof cycles || o->pmi_cycles > PMI_CYCLES_MAX || o->pmi_lines > PMI_LINES_MAX) {
-		cli_error("--pmi-cost %s: at most %d cycles and %d lines", text, PMI_CYCLES_MAX, PMI_LINES_MAX);
-		return -1;
-	}
+	(void)option, (void)value, (void)err;
+	((struct record *)target)->fields |= PERFDATA_ADDR | PERFDATA_DATA_SRC;
 	return 0;
 }
 
-/* 1: go on; 0: help was printed; -1: bad, one line was printed. */
-static int parse(struct record *o, int argc, char **argv, int *next)
+static int keep_weight(void *target, const struct option *option, const char *value, struct err *err)
 {
-	int i;
-	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--"); i++) {
-		const char *word = argv[i], *v;
-		int ours = cli_run_option(&o->run, argc, argv, &i);
-		if (ours < 0)
-			return -1;
-		if (ours)
-			continue;
-		if (is(word, "--help", "-h")) {
-			fputs(help, stdout);
-			return 0;
-		}
-		if (is(word, "-g", NULL)) {
-			o->chains = true;
-		} else if (is(word, "-d", "--data")) {
-			o->fields |= PERFDATA_ADDR | PERFDATA_DATA_SRC;
-		} else if (is(word, "--heap", NULL)) {
-			o->heap = true;
-		} else if (is(word, "-W", "--weight")) {
-			o->fields |= PERFDATA_WEIGHT;
-		} else if (is(word, "-I", "--intr-regs") || !strncmp(word, "--intr-regs=", 12) || (!strncmp(word, "-I", 2) && word[1] == 'I')) {
-			const char *list = word[1] == 'I' ? word + 2 : word[11] ? word + 12 : "";
-			if (choose_registers(o, list))
-				return -1;
-		} else if (is(word, "-b", "--branch-any")) {
-			o->branches |= PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
-		} else if (is(word, "--exact", NULL) || !strncmp(word, "--exact=", 8)) {
-			o->exact = true;
-			if (word[7] && number("--exact", word + 8, &o->exact_sample))
-				return -1;
-		} else if (is(word, "--force-ovf", NULL)) {
-			o->forced = true;
-		} else if (is(word, "-q", "--quiet")) {
-			o->quiet = true;
-		} else if (is(word, "-v", "--verbose")) {
-			o->verbose = true;
-		} else if (is(word, "-B", "--no-buildid")) {
-			o->no_build_ids = true;
-		} else if (is(word, "-N", "--no-buildid-cache") || is(word, "--all-user", "--all-user")) {
-			/* so it is anyway */
-		} else if ((v = cli_value(argc, argv, &i, 'e', "event"))) {
-			if (o->lists == sizeof o->list / sizeof *o->list) {
-				cli_error("more than %u -e options; one -e takes a whole list", o->lists);
-				return -1;
-			}
-			o->list[o->lists++] = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'c', "count"))) {
-			if (number("-c", v, &o->count))
-				return -1;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'j', "branch-filter"))) {
-			struct err err = { 0 };
-			if (session_parse_branches(v, &o->branches, &err)) {
-				cli_error("-j: %s", err.text);
-				return -1;
-			}
-			o->branches |= PERF_SAMPLE_BRANCH_USER;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "pebs-records"))) {
-			if (number("--pebs-records", v, &o->pebs_records))
-				return -1;
-			if (o->pebs_records > PEBS_RECORDS_MAX) {
-				cli_error("--pebs-records %s: the buffer has room for %d", v, PEBS_RECORDS_MAX);
-				return -1;
-			}
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "pebs-shared"))) {
-			if (strcmp(v, "drain") && strcmp(v, "mixed")) {
-				cli_error("--pebs-shared '%s': there are drain and mixed", v);
-				return -1;
-			}
-			o->pebs_shared = *v == 'd' ? SESSION_PEBS_DRAINED : SESSION_PEBS_MIXED;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "after"))) {
-			const char *equals = strrchr(v, '=');
-			if (!equals || equals == v) {
-				cli_error("--after '%s': EVENT=N was expected, such as branch_retired.MMTP=1000", v);
-				return -1;
-			}
-			if (number("--after", equals + 1, &o->after_count))
-				return -1;
-			o->after = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "pmi-cost"))) {
-			if (parse_cost(o, v))
-				return -1;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'F', "freq"))) {
-			if (number("-F", v, &o->frequency))
-				return -1;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'o', "output"))) {
-			o->output = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "region"))) {
-			o->region = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "call-graph"))) {
-			size_t n = strcspn(v, ",");
-			if (strncmp(v, "fp", n < 2 ? 2 : n) && strncmp(v, "dwarf", n < 5 ? 5 : n) && strncmp(v, "lbr", n < 3 ? 3 : n)) {
-				cli_error("--call-graph '%s': there are fp, dwarf, lbr (all the same here: exact call chains)", v);
-				return -1;
-			}
-			o->chains = true;
-		} else if (i < 0) {
-			return -1;
-		} else {
-			size_t k = 0;
-			while (k < sizeof refused / sizeof *refused && strcmp(refused[k].name, word))
-				k++;
-			if (k < sizeof refused / sizeof *refused)
-				cli_error("%s: %s", word, refused[k].why);
-			else
-				cli_unknown_option("record", help, word);
-			return -1;
-		}
-	}
-	if (o->heap && !(o->fields & PERFDATA_ADDR)) {
-		cli_error("--heap names what data addresses hit: it goes with -d");
-		return -1;
-	}
-	if (o->count && o->frequency) {
-		cli_error("-c and -F exclude each other: a fixed period or a frequency");
-		return -1;
-	}
-	if (o->forced && ((o->count && o->count != 1) || o->frequency || o->after)) {
-		cli_error("--force-ovf is a sample at every event: it goes with -c 1 only, and with neither -F nor --after");
-		return -1;
-	}
-	*next = i;
-	return 1;
+	(void)option, (void)value, (void)err;
+	((struct record *)target)->fields |= PERFDATA_WEIGHT;
+	return 0;
+}
+
+static int keep_branches(void *target, const struct option *option, const char *value, struct err *err)
+{
+	(void)option, (void)value, (void)err;
+	((struct record *)target)->branches |= PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
+	return 0;
+}
+
+static int filter_branches(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct record *o = target;
+	struct err why = { 0 };
+	(void)option;
+	if (session_parse_branches(value, &o->branches, &why))
+		return err_set(err, why.code, "option -j: %s", why.text);
+	o->branches |= PERF_SAMPLE_BRANCH_USER;
+	return 0;
+}
+
+/* perf accepts the modes' beginnings, and a stack size behind dwarf. */
+static int choose_chains(void *target, const struct option *option, const char *value, struct err *err)
+{
+	const size_t n = strcspn(value, ",");
+	(void)option;
+	if (strncmp(value, "fp", n < 2 ? 2 : n) && strncmp(value, "dwarf", n < 5 ? 5 : n) &&
+		strncmp(value, "lbr", n < 3 ? 3 : n))
+		return err_set(err, ERR_INPUT,
+			"option --call-graph: '%s' is not fp, dwarf or lbr (all mean the same here: exact call chains)",
+			value);
+	((struct record *)target)->chains = true;
+	return 0;
+}
+
+/* A number of 1 or more, which may have a suffix. */
+static int read_count(const char *option, const char *text, uint64_t *out, struct err *err)
+{
+	const struct option row = { .kind = OPTION_SCALED,
+		.name = option,
+		.argument = "N",
+		.bytes = sizeof *out,
+		.least = 1,
+		.most = 0x1.fffffffffffffp62 };
+	return options_value(&row, out, text, err);
+}
+
+static int keep_exact(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct record *o = target;
+	o->exact = true;
+	return value ? read_count(option->name, value, &o->exact_sample, err) : 0;
+}
+
+static int count_first(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct record *o = target;
+	const char *equals = strrchr(value, '=');
+	if (!equals || equals == value)
+		return err_set(
+			err, ERR_INPUT, "option --after: '%s' is not EVENT=N, such as branch_retired.MMTP=1000", value);
+	o->after = value;
+	return read_count(option->name, equals + 1, &o->after_count, err);
+}
+
+/* CYCLES[,LINES] */
+static int set_pmi_cost(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct record *o = target;
+	const size_t n = strcspn(value, ",");
+	char cycles[32];
+	uint64_t c = 0, l = 0;
+	snprintf(cycles, sizeof cycles, "%.*s", (int)n, value);
+	int code = read_count(option->name, n < sizeof cycles ? cycles : value, &c, err);
+	if (!code && value[n])
+		code = read_count(option->name, value + n + 1, &l, err);
+	if (!code && (c > PMI_CYCLES_MAX || l > PMI_LINES_MAX))
+		code = err_set(err, ERR_INPUT, "option --pmi-cost: '%s' is more than %d cycles or %d lines", value,
+			PMI_CYCLES_MAX, PMI_LINES_MAX);
+	o->pmi_cycles = (unsigned)c;
+	o->pmi_lines = (unsigned)l;
+	return code;
+}
+
+static const struct option options[] = {
+	OPT_GROUP("What is sampled, and how often"),
+	OPT_LIST('e', "event", "EVENT,...", struct record, list, lists, "Sample these events, written as perf writes "
+		"them. May be repeated. Default: cycles:u.", .more = "one -e takes a whole list"),
+	OPT_SCALED('c', "count", "N", struct record, count, 1, 0x1.fffffffffffffp62, "Take a sample every N events."),
+	OPT_SCALED('F', "freq", "N", struct record, frequency, 1, 0x1.fffffffffffffp62, "Take N samples a modelled "
+		"second; the period adapts. Without -c and -F, cycles are sampled every 100003, and other events with "
+		"the -F that makes as many samples."),
+	OPT_TEXT(0, "region", "NAME", struct record, region, "Sample only inside the regions of this name, which the "
+		"program marks (softpmu/client.h)."),
+	OPT_CALL(0, "after", "EVENT=N", count_first, "On NetBurst, count the events to sample only when N of EVENT "
+		"have passed, and again after each sample (cascaded counters)."),
+	OPT_FLAG(0, "force-ovf", struct record, forced, "On NetBurst, take a sample at every event (FORCE_OVF)."),
+	OPT_GROUP("What samples hold"),
+	OPT_FLAG('g', NULL, struct record, chains, "Keep call chains, made from the calls and returns of the stream: "
+		"exact, with or without frame pointers."),
+	OPT_CALL(0, "call-graph", "MODE", choose_chains, "The same as -g. perf's modes fp, dwarf and lbr are accepted "
+		"and all mean that."),
+	OPT_CALL('d', "data", NULL, keep_data, "Keep data addresses and where the data came from, of precise events "
+		"(:p)."),
+	OPT_FLAG(0, "heap", struct record, heap, "With -d, name the heap blocks that samples hit by the function that "
+		"allocated them, and the threads' stacks."),
+	OPT_CALL('W', "weight", NULL, keep_weight, "Keep the latency of precise events' accesses, and how many cycles "
+		"late their instructions retired."),
+	OPT_CALL('I', "intr-regs", "REGISTER,...", choose_registers, "Keep the registers of precise events' samples. "
+		"Default: all.", .optional = true),
+	OPT_CALL('b', "branch-any", NULL, keep_branches, "Keep the branch stack: what the core's last branch records "
+		"hold (32 of them on golden-cove and skylake)."),
+	OPT_CALL('j', "branch-filter", "FILTER,...", filter_branches, "The same as -b, of these branches alone: any, "
+		"any_call, any_ret, ind_call, ind_jmp, call, cond, stack. Also u, save_type, no_flags, no_cycles."),
+	OPT_CALL(0, "exact", "N", keep_exact, "Keep the exact profile, too: every cycle charged to the instruction "
+		"that retirement waited for. With N, also a time-proportional sample of it every N cycles.",
+		.optional = true),
+	OPT_GROUP("Interrupts and the PEBS buffer"),
+	OPT_SCALED(0, "pebs-records", "N", struct record, pebs_records, 1, PEBS_RECORDS_MAX, "Let N records of "
+		"precise events fill the buffer before it interrupts. Default: 1."),
+	OPT_CHOICE(0, "pebs-shared", "drain|mixed", struct record, pebs_shared, SESSION_PEBS_DRAINED, "With --cpus, "
+		"let threads share the PEBS buffer of their processor. drain: the buffer is emptied when the "
+		"processor switches. mixed: it is not, and its records go to the thread that the next interrupt "
+		"finds. Default: each thread has a buffer of its own."),
+	OPT_CALL(0, "pmi-cost", "CYCLES[,LINES]", set_pmi_cost, "Let an interrupt take CYCLES, which are the kernel's "
+		"and not counted, and bring LINES lines of code, and as many of data, into the caches. Default: 0."),
+	OPT_GROUP("The file"),
+	OPT_TEXT('o', "output", "FILE", struct record, output, "Write to FILE. An existing file becomes FILE.old. "
+		"Default: perf.data."),
+	OPT_FLAG('B', "no-buildid", struct record, no_build_ids, "Do not keep the build-ids of mapped files."),
+	OPT_IGNORED('N', "no-buildid-cache", "Accepted: the build-id cache is never filled."),
+	OPT_IGNORED(0, "all-user", "Accepted: only user mode is modelled."),
+	OPT_FLAG('q', "quiet", struct record, quiet, "Do not print the closing line."),
+	OPT_FLAG('v', "verbose", struct record, verbose, "Also print how fast the model ran."),
+	OPT_REFUSED('a', "all-cpus", "only the given program is traced", NULL),
+	OPT_REFUSED('C', "cpu", "the program's threads have modelled cores of their own", NULL),
+	OPT_REFUSED('t', "tid", "the tracer cannot attach to a thread that runs already", "start the program under "
+		"softpmu"),
+	OPT_REFUSED(0, "phys-data", "physical addresses of samples are not supported", NULL),
+	OPT_REFUSED(0, "user-regs", "there is no kernel", "--intr-regs keeps the registers of user mode"),
+	OPT_REFUSED('z', "compression-level", "the file is never compressed", NULL),
+	OPT_REFUSED('i', "no-inherit", "the program's threads are always sampled, and the processes that it starts "
+		"only with --follow", NULL),
+	OPT_REFUSED('D', "delay", "there is no clock to wait for", "--start FUNCTION or --start COUNT begins the "
+		"sampling later"),
+	OPT_REFUSED('k', "clockid", "times are modelled", NULL),
+	OPT_REFUSED(0, "all-kernel", "the tracer sees user mode only", NULL),
+	OPT_END
+};
+
+/* Options that do not go together.  0, or -1 after one printed line. */
+static int check(const struct record *o)
+{
+	const char *text = NULL;
+	if (o->heap && !(o->fields & PERFDATA_ADDR))
+		text = "--heap names what data addresses hit: it goes with -d";
+	else if (o->count && o->frequency)
+		text = "-c and -F exclude each other: a fixed period or a frequency";
+	else if (o->forced && ((o->count && o->count != 1) || o->frequency || o->after))
+		text = "--force-ovf takes a sample at every event: it goes with -c 1 only, and with neither -F nor "
+		       "--after";
+	if (text)
+		cli_error("%s", text);
+	return text ? -1 : 0;
 }
 
 /* ---- events ---- */
 
 /* --after: a counter of its own for each event to sample. */
-static int choose_first(const struct record *o, const struct spmu_model *model, struct session_events *events, struct err *err)
+static int choose_first(
+	const struct record *o, const struct spmu_model *model, struct session_events *events, struct err *err)
 {
-	const struct session_parse_options how = { .model = model, .core = &o->run.core, .purpose = SESSION_FOR_SAMPLING };
+	const struct session_parse_options how = {
+		.model = model, .core = &o->run.core, .purpose = SESSION_FOR_SAMPLING
+	};
 	int code = 0;
 	char *name = strndup(o->after, (size_t)(strrchr(o->after, '=') - o->after));
 	if (!name)
@@ -300,7 +268,9 @@ static int choose_first(const struct record *o, const struct spmu_model *model, 
 	for (size_t i = 0; i < o->sampled && !code; i++) {
 		size_t first = events->count;
 		code = session_parse(events, &how, name, err);
-		if (!code && (events->count != first + 1 || events->event[first].precise || events->event[first].period || events->event[first].frequency))
+		if (!code &&
+			(events->count != first + 1 || events->event[first].precise || events->event[first].period ||
+				events->event[first].frequency))
 			code = err_set(err, ERR_INPUT, "--after '%s': one plain event was expected", name);
 		if (code)
 			break;
@@ -318,9 +288,12 @@ static bool is_cycles(const struct session_event *e)
 	return e->source == SESSION_HARDWARE && e->event && e->event->fixed == 1 && !(e->evtsel >> 16);
 }
 
-static int choose_events(struct record *o, const struct spmu_model *model, struct session_events *events, struct err *err)
+static int choose_events(
+	struct record *o, const struct spmu_model *model, struct session_events *events, struct err *err)
 {
-	const struct session_parse_options how = { .model = model, .core = &o->run.core, .purpose = SESSION_FOR_SAMPLING };
+	const struct session_parse_options how = {
+		.model = model, .core = &o->run.core, .purpose = SESSION_FOR_SAMPLING
+	};
 	char *list = NULL;
 	size_t size;
 	FILE *f = open_memstream(&list, &size);
@@ -345,7 +318,8 @@ static int choose_events(struct record *o, const struct spmu_model *model, struc
 		else if (o->forced)
 			e->period = 1;
 		else if (e->source == SESSION_DURATION)
-			code = err_set(err, ERR_UNSUPPORTED, "%s: elapsed time cannot be sampled; cycles or task-clock can", e->spelled);
+			code = err_set(err, ERR_UNSUPPORTED,
+				"%s: elapsed time cannot be sampled; cycles or task-clock can", e->spelled);
 		else if (o->count && !e->period)
 			e->period = o->count;
 		else if (!e->period && !e->frequency && o->frequency)
@@ -361,20 +335,32 @@ static int choose_events(struct record *o, const struct spmu_model *model, struc
 /* perf's generic number where the event is one of its generic ones, so that tools which look for "cycles" find it. */
 static void describe(const struct session_event *e, struct perfdata_event *out)
 {
-	static const struct { const char *alias; uint64_t config; } generic[] = {
-		{ "cycles", PERF_COUNT_HW_CPU_CYCLES }, { "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES },
-		{ "instructions", PERF_COUNT_HW_INSTRUCTIONS }, { "cache-references", PERF_COUNT_HW_CACHE_REFERENCES },
-		{ "cache-misses", PERF_COUNT_HW_CACHE_MISSES }, { "branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-		{ "branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS }, { "branch-misses", PERF_COUNT_HW_BRANCH_MISSES },
+	static const struct { const char *alias; uint64_t config;
+	} generic[] = {
+		{ "cycles", PERF_COUNT_HW_CPU_CYCLES },
+		{ "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES },
+		{ "instructions", PERF_COUNT_HW_INSTRUCTIONS },
+		{ "cache-references", PERF_COUNT_HW_CACHE_REFERENCES },
+		{ "cache-misses", PERF_COUNT_HW_CACHE_MISSES },
+		{ "branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+		{ "branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+		{ "branch-misses", PERF_COUNT_HW_BRANCH_MISSES },
 		{ "ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES },
 	};
 	*out = (struct perfdata_event){
-		.name = e->name && *e->name ? e->name : e->spelled, .type = PERF_TYPE_RAW, .config = e->evtsel & 0xffffffff & ~UINT64_C(0x730000),
-		.config1 = e->event && e->event->extra_msr == MSR_IA32_PEBS_ENABLE ? 0 : e->extra, .period = e->period, .frequency = e->period ? 0 : e->frequency, .precise = e->precise,
-		.exclude_user = e->exclude_user, .exclude_kernel = true,
+		.name = e->name && *e->name ? e->name : e->spelled,
+		.type = PERF_TYPE_RAW,
+		.config = e->evtsel & 0xffffffff & ~UINT64_C(0x730000),
+		.config1 = e->event && e->event->extra_msr == MSR_IA32_PEBS_ENABLE ? 0 : e->extra,
+		.period = e->period,
+		.frequency = e->period ? 0 : e->frequency,
+		.precise = e->precise,
+		.exclude_user = e->exclude_user,
+		.exclude_kernel = true,
 	};
 	if (e->source == SESSION_PUSHOUT)
-		out->config = MSR_PUSHOUT_CAPABILITIES | (e->pushout.control & 0xff);	/* no event select has such a code */
+		out->config =
+			MSR_PUSHOUT_CAPABILITIES | (e->pushout.control & 0xff); /* no event select has such a code */
 	if (e->source == SESSION_TASK_CLOCK) {
 		out->type = PERF_TYPE_SOFTWARE;
 		out->config = PERF_COUNT_SW_TASK_CLOCK;
@@ -398,7 +384,8 @@ static int on_start(void *context, struct run_thread *t, struct err *err)
 	return session_thread_start(o->session, t, err);
 }
 
-static bool on_client(void *context, struct run_thread *t, const struct st_client *request, const char *name, struct st_answer *answer)
+static bool on_client(void *context, struct run_thread *t, const struct st_client *request, const char *name,
+	struct st_answer *answer)
 {
 	return session_client(((struct record *)context)->session, t, request, name, answer);
 }
@@ -429,7 +416,8 @@ static void on_side(void *context, struct run_thread *t, uint32_t pid, const uin
 		o->failed = recorder_side(o->recorder, t, pid, record, cycle);
 }
 
-static void add_precise(const struct run_thread *t, const struct precise_record *p, struct perfdata_sample *out, uint64_t reg[PERFDATA_REG_COUNT])
+static void add_precise(const struct run_thread *t, const struct precise_record *p, struct perfdata_sample *out,
+	uint64_t reg[PERFDATA_REG_COUNT])
 {
 	/* selectors of user code: Linux, arch/x86/include/asm/segment.h */
 	static const uint8_t order[16] = { 0, 3, 1, 2, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
@@ -474,7 +462,8 @@ static void on_sample(void *context, struct run_thread *t, const struct session_
 		o->failed = recorder_data(o->recorder, t, out.addr, s->precise->cycle, s->time_ns);
 	struct perfdata_branch branch[PRECISE_BRANCHES_MAX];
 	for (size_t i = 0; s->branch && i < s->branches && i < PRECISE_BRANCHES_MAX; i++)
-		branch[out.branches++] = (struct perfdata_branch){ s->branch[i].from, s->branch[i].to, s->branch[i].flags };
+		branch[out.branches++] =
+			(struct perfdata_branch){ s->branch[i].from, s->branch[i].to, s->branch[i].flags };
 	out.branch = branch;
 	if (!o->failed)
 		o->failed = perfdata_sample(o->writer, &out);
@@ -502,22 +491,73 @@ static void cpuid_text(const char *signature, char *text, size_t room)
 static size_t describe_caches(const struct core_config *c, struct perfdata_cache out[3])
 {
 	const unsigned line = 64u >> c->cache_line;
-	const struct { unsigned level, ways, line; uint64_t size; const char *type; } all[3] = {
+	const struct { unsigned level, ways, line; uint64_t size; const char *type;
+	} all[3] = {
 		{ 1, (unsigned)c->l1d_ways, line, (uint64_t)c->l1d_size, "Data" },
-		{ 2, (unsigned)c->l2_ways, line << c->l2_sectors, (uint64_t)c->l2_size, "Unified" },	/* of lines under one tag */
+		{ 2, (unsigned)c->l2_ways, line << c->l2_sectors, (uint64_t)c->l2_size,
+			"Unified" }, /* of lines under one tag */
 		{ 3, (unsigned)c->l3_ways, 64, (uint64_t)c->l3_size, "Unified" },
 	};
 	size_t n = 0;
 	for (size_t i = 0; i < 3; i++)
 		if (all[i].size && all[i].ways)
-			out[n++] = (struct perfdata_cache){ all[i].level, all[i].line, (unsigned)(all[i].size / all[i].line / all[i].ways), all[i].ways,
-				all[i].type };
+			out[n++] = (struct perfdata_cache){ all[i].level, all[i].line,
+				(unsigned)(all[i].size / all[i].line / all[i].ways), all[i].ways, all[i].type };
 	return n;
 }
 
+/* What is printed when the file is closed. */
+static void say(const struct record *o, const struct run_result *result, uint64_t bytes, uint64_t samples)
+{
+	const uint64_t interrupts = session_interrupts(o->session), taken = interrupts * o->pmi_cycles;
+	fprintf(stderr, "[ softpmu record: Wrote %.3f MB %s (%llu samples) ]\n", (double)bytes / (1024 * 1024),
+		o->output, (unsigned long long)samples);
+	if (o->pebs_shared)
+		fprintf(stderr, "[ softpmu record: %llu of %llu samples were taken for those of another thread ]\n",
+			(unsigned long long)session_mistaken(o->session), (unsigned long long)samples);
+	if (o->pmi_cycles)
+		fprintf(stderr, "[ softpmu record: %llu interrupts took %llu of %llu cycles (%.2f%%) ]\n",
+			(unsigned long long)interrupts, (unsigned long long)taken, (unsigned long long)result->cycles,
+			result->cycles ? 100.0 * (double)taken / (double)result->cycles : 0);
+}
+
+/* Behind the run, which ended with `code`: closes the file.  0, or the first error. */
+static int finish(struct record *o, int code, const struct run_result *result, struct err *err)
+{
+	struct err why = { 0 };
+	uint64_t bytes = 0, samples = 0;
+	int closed = 0;
+	if (o->exact_record && !o->failed)
+		o->failed = exact_record_finish(o->exact_record);
+	if (o->started)
+		closed = perfdata_finish(o->writer, &bytes, &samples, &why);
+	else
+		perfdata_discard(o->writer);
+	o->writer = NULL;
+	if (result->note[0])
+		cli_warn("%s", result->note);
+	if (o->started && o->region && !session_has_region(o->session, o->region))
+		cli_warn(
+			"--region %s: the program never entered a region of this name: nothing was sampled", o->region);
+	if (!code && closed)
+		code = err_set(err, closed, "%s", why.text);
+	if (!code && o->failed)
+		code = err_set(err, ERR_NOMEM, "out of memory");
+	if (o->started && !o->quiet)
+		say(o, result, bytes, samples);
+	if (o->verbose)
+		fprintf(stderr, "softpmu: %llu instructions timed, %llu warmed, %llu cycles, %.2f s, %.2f MIPS\n",
+			(unsigned long long)result->instructions, (unsigned long long)result->warmed,
+			(unsigned long long)result->cycles, result->wall_seconds,
+			result->wall_seconds > 0
+				? 1e-6 * (double)(result->instructions + result->warmed) / result->wall_seconds
+				: 0);
+	return code;
+}
+
 /* The whole run; *status: the program's. */
-static int record(struct record *o, const struct spmu_model *model, const struct session_events *events, int argc, char **argv,
-		  int *status, struct err *err)
+static int record(struct record *o, const struct spmu_model *model, const struct session_events *events, int argc,
+	char **argv, int *status, struct err *err)
 {
 	char cpuid[64];
 	struct perfdata_cache cache[3];
@@ -537,25 +577,49 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		exact_record_events(described + o->sampled, o->exact_sample);
 	cpuid_text(o->run.core.cpuid_signature, cpuid, sizeof cpuid);
 	struct perfdata_options file = {
-		.path = o->output, .events = described, .event_count = o->sampled + (o->exact ? (size_t)EXACT_EVENTS : 0),
-		.call_chains = o->chains, .fields = o->fields | (o->branches ? PERFDATA_BRANCHES : 0), .regs = o->regs, .branch_type = o->branches,
-		.build_ids = !o->no_build_ids, .argc = argc + 1, .argv = words, .version = "softpmu",
-		.cpu_title = o->run.core.title, .cpuid = cpuid, .cache = cache, .caches = describe_caches(&o->run.core, cache),
+		.path = o->output,
+		.events = described,
+		.event_count = o->sampled + (o->exact ? (size_t)EXACT_EVENTS : 0),
+		.call_chains = o->chains,
+		.fields = o->fields | (o->branches ? PERFDATA_BRANCHES : 0),
+		.regs = o->regs,
+		.branch_type = o->branches,
+		.build_ids = !o->no_build_ids,
+		.argc = argc + 1,
+		.argv = words,
+		.version = "softpmu",
+		.cpu_title = o->run.core.title,
+		.cpuid = cpuid,
+		.cache = cache,
+		.caches = describe_caches(&o->run.core, cache),
 	};
 	struct session_options session = {
-		.core = &o->run.core, .model = model, .events = events, .call_chains = o->chains, .context = o, .sample = on_sample,
-		.region = o->region, .pebs_records = (unsigned)o->pebs_records, .pmi_cycles = o->pmi_cycles, .pmi_lines = (unsigned)o->pmi_lines,
-		.pebs_shared = o->pebs_shared, .cpus = o->run.run.cpus,
+		.core = &o->run.core,
+		.model = model,
+		.events = events,
+		.call_chains = o->chains,
+		.context = o,
+		.sample = on_sample,
+		.region = o->region,
+		.pebs_records = o->pebs_records,
+		.pmi_cycles = o->pmi_cycles,
+		.pmi_lines = o->pmi_lines,
+		.pebs_shared = o->pebs_shared,
+		.cpus = o->run.run.cpus,
 		.branches = o->branches,
-		.data = (o->fields & (PERFDATA_ADDR | PERFDATA_WEIGHT) ? PRECISE_MEMORY : 0) | (o->fields & PERFDATA_REGS ? PRECISE_REGISTERS : 0),
+		.data = (o->fields & (PERFDATA_ADDR | PERFDATA_WEIGHT) ? PRECISE_MEMORY : 0) |
+			(o->fields & PERFDATA_REGS ? PRECISE_REGISTERS : 0),
 	};
 	int code = 0;
 	if (o->pebs_shared && !o->run.run.cpus)
-		code = err_set(err, ERR_INPUT, "--pebs-shared needs --cpus: without it every thread has a processor, and its buffer, of its own");
+		code = err_set(err, ERR_INPUT,
+			"--pebs-shared needs --cpus: without it every thread has a processor, and its buffer, of its "
+			"own");
 	if (!code)
 		code = session_create(&o->session, &session, err);
 	if (!code && o->pebs_shared && !session_needs_registers(o->session))
-		code = err_set(err, ERR_INPUT, "--pebs-shared: no event is precise (:p), so nothing goes into the buffer");
+		code = err_set(
+			err, ERR_INPUT, "--pebs-shared: no event is precise (:p), so nothing goes into the buffer");
 	if (!code)
 		code = perfdata_create(&o->writer, &file, err);
 	free(described);
@@ -583,40 +647,7 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		cli_progress_clear(&o->run);
 		*status = cli_exit_status(result.wait_status);
 	}
-	struct err why = { 0 };
-	uint64_t bytes = 0, samples = 0;
-	int closed = 0;
-	if (o->exact_record && !o->failed)
-		o->failed = exact_record_finish(o->exact_record);
-	if (o->started)
-		closed = perfdata_finish(o->writer, &bytes, &samples, &why);
-	else
-		perfdata_discard(o->writer);
-	o->writer = NULL;
-	if (result.note[0])
-		cli_warn("%s", result.note);
-	if (o->started && o->region && !session_has_region(o->session, o->region))
-		cli_warn("--region %s: the program never entered a region of this name: nothing was sampled", o->region);
-	if (!code && closed)
-		code = err_set(err, closed, "%s", why.text);
-	if (!code && o->failed)
-		code = err_set(err, ERR_NOMEM, "out of memory");
-	if (o->started && !o->quiet)
-		fprintf(stderr, "[ softpmu record: Wrote %.3f MB %s (%llu samples) ]\n", (double)bytes / (1024 * 1024), o->output,
-			(unsigned long long)samples);
-	if (o->started && !o->quiet && o->pebs_shared)
-		fprintf(stderr, "[ softpmu record: %llu of %llu samples were taken for those of another thread ]\n",
-			(unsigned long long)session_mistaken(o->session), (unsigned long long)samples);
-	if (o->started && !o->quiet && o->pmi_cycles)
-		fprintf(stderr, "[ softpmu record: %llu interrupts took %llu of %llu cycles (%.2f%%) ]\n", (unsigned long long)session_interrupts(o->session),
-			(unsigned long long)(session_interrupts(o->session) * o->pmi_cycles), (unsigned long long)result.cycles,
-			result.cycles ? 100.0 * (double)(session_interrupts(o->session) * o->pmi_cycles) / (double)result.cycles : 0);
-	if (o->verbose)
-		fprintf(stderr, "softpmu: %llu instructions timed, %llu warmed, %llu cycles, %.2f s, %.2f MIPS\n",
-			(unsigned long long)result.instructions, (unsigned long long)result.warmed, (unsigned long long)result.cycles,
-			result.wall_seconds, result.wall_seconds > 0 ?
-			1e-6 * (double)(result.instructions + result.warmed) / result.wall_seconds : 0);
-	return code;
+	return finish(o, code, &result, err);
 }
 
 static int run(int argc, char **argv)
@@ -627,10 +658,10 @@ static int run(int argc, char **argv)
 	int next, status = 0;
 	cli_run_init(&o.run);
 	o.run.profile = CLI_PROFILE_STORED;
-	int parsed = parse(&o, argc, argv, &next);
-	if (parsed <= 0)
-		return parsed ? 2 : 0;
-	if (cli_run_finish(&o.run, argc, argv, next))
+	const int go = cli_options(&cmd_record, &o, &o.run, argc, argv, &next);
+	if (go <= 0)
+		return go ? 2 : 0;
+	if (check(&o) || cli_run_finish(&o.run, argc, argv, next))
 		return 2;
 	struct spmu_model *model = cli_model(&o.run.core);
 	if (!model)
@@ -651,5 +682,11 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_record = {
-	.name = "record", .summary = "run a program and sample it into a perf.data file", .help = help, .run = run,
+	.name = "record", .summary = "run a program and sample it into a perf.data file", .options = options, .runs =
+		true, .run = run,
+	.usage = "[options] [--] PROGRAM [arguments]\n[options] --replay FILE",
+	.about = "Samples PROGRAM while it runs on a modelled core, and writes a perf.data file that perf report, "
+		"perf annotate, perf script and softpmu report read. Times in it are modelled. The exit status is the "
+		"program's, or 128+n if signal n ended it.",
+	.notes = "N may have a suffix: k, M or G.",
 };

@@ -11,49 +11,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-"usage: softpmu report [options]\n\n"
-"Prints the profile in a perf.data file, written by softpmu record or by perf record.\n\n"
-"  -i, --input FILE        the file; default perf.data\n"
-"      --stdio             print a table (the only form there is; accepted as perf's)\n"
-"      --json              print JSON: events, entries, call trees\n"
-"  -s, --sort KEYS         what makes an entry, joined by commas: comm, dso, symbol, srcline, pid, tid, cpu;\n"
-"                          default comm,dso,symbol.  Of branch stacks, every branch counting 1: dso_from, symbol_from, dso_to,\n"
-"                          symbol_to, mispredict, cycles.  Columns, largest first: pushout, the cycles by which the samples' slots\n"
-"                          (of precise events with -W: instructions) were late, times their periods; pushout_median; pushout_share\n"
-"  -b, --branch-stack      as -s comm,dso_from,symbol_from,symbol_to,cycles\n"
-"  -F, --fields LIST       the columns: overhead (or overhead_children), sample, and sort keys\n"
-"  -n, --show-nr-samples   a column with the number of samples\n"
-"  -g, --call-graph [graph,MIN,ORDER | none]\n"
-"                          call trees, where the file has call chains: branches of at least MIN percent (default\n"
-"                          0.5); ORDER caller (outermost first, default with children) or callee;\n"
-"                          none: no trees\n"
-"      --children, --no-children\n"
-"                          with call chains: percentages include what a function called (default), or not\n"
-"      --percent-limit P   leave out entries below P percent\n"
-"      --no-inline         accepted: call trees show functions as they were called, never inlined ones\n"
-"      --cycles exact      the exact profile, which record has to be asked for: every cycle at what retirement waited for, with the causes;\n"
-"                          -s symbol (default) or -s instruction.  A file that holds nothing else is printed so without asking\n"
-"      --sampling-error    how far the sampled events' profiles are from the exact one: share of samples at the wrong instruction\n"
-"  -v, --verbose           also say which files' symbols could not be read\n";
+extern const struct cli_command cmd_report;
 
 struct options {
 	const char *input;
 	struct profile_options profile;
 	struct report_options report;
 	const char *sort;
-	bool json, children, no_chains, order_set, verbose, exact, errors, branches;
+	bool json, children, no_chains, order_set, counts, verbose, exact, errors, branches;
 };
 
-static const struct { const char *name; enum profile_key key; } keys[] = {
-	{ "comm", PROFILE_COMM }, { "dso", PROFILE_DSO }, { "symbol", PROFILE_SYMBOL }, { "sym", PROFILE_SYMBOL },
-	{ "srcline", PROFILE_SRCLINE }, { "pid", PROFILE_PID }, { "tid", PROFILE_TID }, { "cpu", PROFILE_CPU },
-	{ "pushout", PROFILE_PUSHOUT }, { "pushout_median", PROFILE_PUSHOUT_MEDIAN }, { "pushout_share", PROFILE_PUSHOUT_SHARE },
-	{ "dso_from", PROFILE_DSO_FROM }, { "symbol_from", PROFILE_SYMBOL_FROM }, { "dso_to", PROFILE_DSO_TO }, { "symbol_to", PROFILE_SYMBOL_TO },
-	{ "mispredict", PROFILE_MISPREDICT }, { "cycles", PROFILE_CYCLES },
+static const struct { const char *name; enum profile_key key;
+} keys[] = {
+	{ "comm", PROFILE_COMM },
+	{ "dso", PROFILE_DSO },
+	{ "symbol", PROFILE_SYMBOL },
+	{ "sym", PROFILE_SYMBOL },
+	{ "srcline", PROFILE_SRCLINE },
+	{ "pid", PROFILE_PID },
+	{ "tid", PROFILE_TID },
+	{ "cpu", PROFILE_CPU },
+	{ "pushout", PROFILE_PUSHOUT },
+	{ "pushout_median", PROFILE_PUSHOUT_MEDIAN },
+	{ "pushout_share", PROFILE_PUSHOUT_SHARE },
+	{ "dso_from", PROFILE_DSO_FROM },
+	{ "symbol_from", PROFILE_SYMBOL_FROM },
+	{ "dso_to", PROFILE_DSO_TO },
+	{ "symbol_to", PROFILE_SYMBOL_TO },
+	{ "mispredict", PROFILE_MISPREDICT },
+	{ "cycles", PROFILE_CYCLES },
 };
 
-/* fields: overhead and sample may be among them. */
+/* fields: of -F, else of -s.  Both may name overhead and sample.  0, or -1 after one printed line. */
 static int parse_keys(struct options *o, const char *list, bool fields)
 {
 	struct profile_options *p = &o->profile;
@@ -61,7 +50,8 @@ static int parse_keys(struct options *o, const char *list, bool fields)
 	p->branches = false;
 	/* -F without overhead_children: one column, as in perf, and still trees of what each function called */
 	o->report.only_self = p->by_self = fields && !strstr(list, "overhead_children");
-	o->report.sort_starts_with_symbol = !fields && !strncmp(list + (strncmp(list, "overhead,", 9) ? 0 : 9), "sym", 3);
+	o->report.sort_starts_with_symbol =
+		!fields && !strncmp(list + (strncmp(list, "overhead,", 9) ? 0 : 9), "sym", 3);
 	for (const char *word = list; ; word++) {
 		size_t n = strcspn(word, ","), k = 0;
 		while (k < sizeof keys / sizeof *keys && (strlen(keys[k].name) != n || strncmp(keys[k].name, word, n)))
@@ -73,14 +63,16 @@ static int parse_keys(struct options *o, const char *list, bool fields)
 			if (!repeated)
 				p->key[p->keys++] = keys[k].key;
 			p->branches |= keys[k].key >= PROFILE_DSO_FROM;
-		} else if ((n == 8 && !strncmp(word, "overhead", 8)) || (n == 17 && !strncmp(word, "overhead_children", 17))) {
+		} else if ((n == 8 && !strncmp(word, "overhead", 8)) ||
+			(n == 17 && !strncmp(word, "overhead_children", 17))) {
 			/* always there */
 		} else if (n == 6 && !strncmp(word, "sample", 6)) {
 			o->report.counts = true;
 		} else {
-			cli_error("unknown %s key '%.*s'; there are comm, dso, symbol, srcline, pid, tid, cpu; pushout, pushout_median, pushout_share; "
+			cli_error("unknown %s key '%.*s'; there are comm, dso, symbol, srcline, pid, tid, cpu; "
+				  "pushout, pushout_median, pushout_share; "
 				  "dso_from, symbol_from, dso_to, symbol_to, mispredict, cycles; overhead, sample",
-				  fields ? "field" : "sort", (int)n, word);
+				fields ? "field" : "sort", (int)n, word);
 			return -1;
 		}
 		word += n;
@@ -99,7 +91,7 @@ static int parse_keys(struct options *o, const char *list, bool fields)
 	return 0;
 }
 
-static int parse_percent(const char *text, double *out)
+static int parse_percent(const char *option, const char *text, double *out)
 {
 	char *end;
 	errno = 0;
@@ -107,7 +99,7 @@ static int parse_percent(const char *text, double *out)
 	if (*end == '%')
 		end++;
 	if (errno || end == text || *end || !(v >= 0 && v <= 100)) {
-		cli_error("'%s': a percentage from 0 to 100 was expected", text);
+		cli_error("option %s: '%s' is not a percentage from 0 to 100", option, text);
 		return -1;
 	}
 	*out = v;
@@ -130,7 +122,7 @@ static int parse_graph(struct options *o, const char *list)
 			cli_error("-g %s: only the graph form is supported", word);
 			return -1;
 		} else if (strcmp(word, "graph") && strcmp(word, "function") && strcmp(word, "percent") &&
-			   parse_percent(word, &o->profile.chain_percent)) {
+			   parse_percent("-g", word, &o->profile.chain_percent)) {
 			return -1;
 		}
 		list += n + (list[n] == ',');
@@ -140,74 +132,103 @@ static int parse_graph(struct options *o, const char *list)
 
 static bool is_graph(const char *word)
 {
-	return word && (strchr("0123456789", *word) || !strncmp(word, "graph", 5) || !strncmp(word, "none", 4) ||
-			!strncmp(word, "calle", 5) || !strncmp(word, "flat", 4) || !strncmp(word, "fractal", 7) || !strncmp(word, "folded", 6));
+	return word &&
+		(strchr("0123456789", *word) || !strncmp(word, "graph", 5) || !strncmp(word, "none", 4) ||
+			!strncmp(word, "calle", 5) || !strncmp(word, "flat", 4) || !strncmp(word, "fractal", 7) ||
+			!strncmp(word, "folded", 6));
+}
+
+static int set_sort(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct options *o = target;
+	(void)option, (void)err;
+	o->sort = value;
+	return strcmp(value, "instruction") && parse_keys(o, value, false) ? ERR_INPUT : 0;
+}
+
+static int set_fields(void *target, const struct option *option, const char *value, struct err *err)
+{
+	(void)option, (void)err;
+	return parse_keys(target, value, true) ? ERR_INPUT : 0;
+}
+
+static int set_graph(void *target, const struct option *option, const char *value, struct err *err)
+{
+	(void)option, (void)err;
+	return value && parse_graph(target, value) ? ERR_INPUT : 0;
+}
+
+static int invert(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct options *o = target;
+	(void)option, (void)value, (void)err;
+	o->profile.caller_first = o->order_set = true;
+	return 0;
+}
+
+static int set_limit(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct options *o = target;
+	(void)option, (void)err;
+	if (parse_percent("--percent-limit", value, &o->report.percent_limit))
+		return ERR_INPUT;
+	o->profile.chain_percent = o->report.percent_limit;
+	return 0;
+}
+
+static const struct option options[] = {
+	OPT_TEXT('i', "input", "FILE", struct options, input, "Read FILE. Default: perf.data."),
+	OPT_GROUP("What makes an entry"),
+	OPT_CALL('s', "sort", "KEY,...", set_sort, "Add up samples that agree in these keys: comm, dso, symbol, "
+		"srcline, pid, tid, cpu. Default: comm,dso,symbol. Keys of branch stacks, in which every branch "
+		"counts 1: dso_from, symbol_from, dso_to, symbol_to, mispredict, cycles. Keys that add a column, "
+		"largest first: pushout (the cycles by which the samples' slots were late, times their periods; of "
+		"precise events with -W, their instructions), pushout_median, pushout_share."),
+	OPT_FLAG('b', "branch-stack", struct options, branches, "The same as -s "
+		"comm,dso_from,symbol_from,symbol_to,cycles."),
+	OPT_CHOICE(0, "cycles", "exact", struct options, exact, true, "Print the exact profile (softpmu record "
+		"--exact): every cycle at what retirement waited for, with the causes; with -s symbol (the default) "
+		"or -s instruction. A file that holds nothing else is printed so without this option."),
+	OPT_FLAG(0, "sampling-error", struct options, errors, "Print how far the profiles of the sampled events are "
+		"from the exact one: the share of samples at the wrong instruction."),
+	OPT_GROUP("What is printed"),
+	OPT_CALL('F', "fields", "FIELD,...", set_fields, "Print these columns: overhead (or overhead_children), "
+		"sample, and sort keys."),
+	OPT_FLAG('n', "show-nr-samples", struct options, counts, "Add a column with the number of samples."),
+	OPT_CALL('g', "call-graph", "graph,MIN,ORDER|none", set_graph, "Print call trees, if the file has call "
+		"chains, with branches of at least MIN percent (default: 0.5). ORDER is caller (outermost first; the "
+		"default with --children) or callee. none: no trees.", .optional = true, .takes = is_graph),
+	OPT_CALL('G', "inverted", NULL, invert, "Print call trees with the outermost caller first."),
+	OPT_FLAG(0, "children", struct options, children, "With call chains, add to each function what it called. "
+		"This is the default."),
+	OPT_CLEAR(0, "no-children", struct options, children, "Do not add to a function what it called."),
+	OPT_CALL(0, "percent-limit", "PERCENT", set_limit, "Leave out entries below PERCENT."),
+	OPT_FLAG(0, "json", struct options, json, "Print JSON: events, entries, call trees."),
+	OPT_IGNORED(0, "stdio", "Accepted: a table is the only form for people."),
+	OPT_IGNORED(0, "no-inline", "Accepted: call trees show functions as they were called, never inlined ones."),
+	OPT_FLAG('v', "verbose", struct options, verbose, "Also print which files' symbols could not be read."),
+	OPT_END
+};
+
+static int take_file(void *target, const char *word, struct err *err)
+{
+	struct options *o = target;
+	if (strcmp(o->input, "perf.data"))
+		return err_set(err, ERR_INPUT, "'%s' is one word too many (softpmu report --help)", word);
+	o->input = word;
+	return 0;
 }
 
 /* 1: go on; 0: help was printed; -1: bad, one line was printed. */
 static int parse(struct options *o, int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i], *v;
-		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-			fputs(help, stdout);
-			return 0;
-		}
-		if (!strcmp(word, "--stdio") || !strcmp(word, "--no-inline"))
-			continue;
-		if (!strcmp(word, "-b") || !strcmp(word, "--branch-stack")) {
-			o->branches = true;
-		} else if (!strcmp(word, "--json")) {
-			o->json = true;
-		} else if (!strcmp(word, "--children") || !strcmp(word, "--no-children")) {
-			o->children = word[2] == 'c';
-		} else if (!strcmp(word, "-n") || !strcmp(word, "--show-nr-samples")) {
-			o->report.counts = true;
-		} else if (!strcmp(word, "-v") || !strcmp(word, "--verbose")) {
-			o->verbose = true;
-		} else if (!strcmp(word, "-G") || !strcmp(word, "--inverted")) {
-			o->profile.caller_first = o->order_set = true;
-		} else if (!strcmp(word, "-g") || !strcmp(word, "--call-graph")) {
-			if (i + 1 < argc && is_graph(argv[i + 1]) && parse_graph(o, argv[++i]))
-				return -1;
-		} else if (!strncmp(word, "-g", 2) || !strncmp(word, "--call-graph=", 13)) {
-			if (parse_graph(o, word[1] == 'g' ? word + 2 : word + 13))
-				return -1;
-		} else if ((v = cli_value(argc, argv, &i, 'i', "input"))) {
-			o->input = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 's', "sort"))) {
-			o->sort = v;
-			if (strcmp(v, "instruction") && parse_keys(o, v, false))
-				return -1;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'F', "fields"))) {
-			if (parse_keys(o, v, true))
-				return -1;
-		} else if (!strcmp(word, "--sampling-error")) {
-			o->errors = true;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "cycles"))) {
-			if (strcmp(v, "exact")) {
-				cli_error("--cycles '%s': there is exact", v);
-				return -1;
-			}
-			o->exact = true;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "percent-limit"))) {
-			if (parse_percent(v, &o->report.percent_limit))
-				return -1;
-			o->profile.chain_percent = o->report.percent_limit;
-		} else if (i < 0) {
-			return -1;
-		} else if (*word != '-' && !strcmp(o->input, "perf.data")) {
-			o->input = word;
-		} else {
-			if (*word == '-')
-				cli_unknown_option("report", help, word);
-			else
-				cli_error("'%s' is one word too many (softpmu report --help)", word);
-			return -1;
-		}
-	}
-	if (o->branches && !o->sort && !o->profile.branches && parse_keys(o, "comm,dso_from,symbol_from,symbol_to,cycles", false))
+	const int go = cli_options_and_words(&cmd_report, o, argc, argv, take_file);
+	if (go <= 0)
+		return go;
+	if (o->branches && !o->sort && !o->profile.branches &&
+		parse_keys(o, "comm,dso_from,symbol_from,symbol_to,cycles", false))
 		return -1;
+	o->report.counts |= o->counts;
 	o->profile.branches |= o->branches;
 	if (!o->order_set)
 		o->profile.caller_first = o->children;
@@ -235,7 +256,8 @@ static int run_exact(const struct options *o, struct perfdata_file *file)
 	struct exact_report_options print = { .file_name = o->input, .by_function = !by_instruction, .json = o->json,
 		.percent_limit = o->report.percent_limit };
 	if (!rc && o->errors && !exact_report_has_methods(in))
-		rc = err_set(&err, ERR_INPUT, "nothing was sampled beside the exact profile: softpmu record --exact -e EVENT[,EVENT...]");
+		rc = err_set(&err, ERR_INPUT,
+			"nothing was sampled beside the exact profile: softpmu record --exact -e EVENT[,EVENT...]");
 	if (rc)
 		cli_error("%s: %s", o->input, err.text);
 	else if (o->errors)
@@ -301,8 +323,10 @@ static int run(int argc, char **argv)
 	for (size_t i = 0; i < o.profile.keys; i++)
 		pushouts |= profile_is_pushout(o.profile.key[i]);
 	if (pushouts && (!weights || o.profile.branches)) {
-		cli_error(weights ? "pushouts are those of samples, not of branch stacks" :
-			"%s does not say by how much instructions were late: record -e pushout, or a precise event with -W", o.input);
+		cli_error(weights ? "pushouts are those of samples, not of branch stacks"
+				  : "%s does not say by how much instructions were late: record -e pushout, or a "
+				    "precise event with -W",
+			o.input);
 		perfdata_close(file);
 		return weights ? 2 : 1;
 	}
@@ -338,5 +362,7 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_report = {
-	.name = "report", .summary = "print the profile in a perf.data file", .help = help, .run = run,
+	.name = "report", .summary = "print the profile in a perf.data file", .options = options, .run = run,
+	.usage = "[options] [FILE]",
+	.about = "Prints the profile in a perf.data file, made by softpmu record or by perf record.",
 };

@@ -66,29 +66,34 @@ static int set_rotate(void *target, const struct option *o, const char *value, s
 
 static const struct option options[] = {
 	OPT_GROUP("What is counted"),
-	OPT_LIST('e', "event", "EVENT,...", struct options, list, lists, "Count these events, written as perf writes them: names "
-		"(softpmu list), rUUEE, cpu/event=0x..,umask=0x../, {a,b} groups, libpfm4's pmu::EVENT:UMASK. Events count in user mode. "
-		"May be repeated. Default: task-clock, cycles, instructions, branches, branch-misses.", .more = "one -e takes a whole list"),
-	OPT_COUNT('d', "detailed", struct options, detailed, "Count more events: those of L1D and the last-level cache; given twice, also "
-		"L1I and the TLBs; three times, also prefetches."),
-	OPT_LIST('M', "metrics", "METRIC,...", struct options, metrics, metric_lists, "Count what these metrics are computed from, and print "
-		"their values: IPC, L1_MPKI, Frontend_Bound, TopdownL1 and others in data/metrics. May be repeated.",
-		.more = "one -M takes a whole list"),
-	OPT_FLAG(0, "topdown", struct options, topdown, "Print level 1 of the top-down tree alone; softpmu topdown prints all of it."),
-	OPT_TEXT(0, "region", "NAME", struct options, region, "Count only inside the regions of this name, which the program marks "
-		"(softpmu/client.h).", .filled = true),
+	OPT_LIST('e', "event", "EVENT,...", struct options, list, lists, "Count these events, written as perf writes "
+		"them: names (softpmu list), rUUEE, cpu/event=0x..,umask=0x../, {a,b} groups, libpfm4's "
+		"pmu::EVENT:UMASK. Events count in user mode. May be repeated. Default: task-clock, cycles, "
+		"instructions, branches, branch-misses.", .more = "one -e takes a whole list"),
+	OPT_COUNT('d', "detailed", struct options, detailed, "Count more events: those of L1D and the last-level "
+		"cache; given twice, also L1I and the TLBs; three times, also prefetches."),
+	OPT_LIST('M', "metrics", "METRIC,...", struct options, metrics, metric_lists, "Count what these metrics are "
+		"computed from, and print their values: IPC, L1_MPKI, Frontend_Bound, TopdownL1 and others in "
+		"data/metrics. May be repeated.", .more = "one -M takes a whole list"),
+	OPT_FLAG(0, "topdown", struct options, topdown, "Print level 1 of the top-down tree alone; softpmu topdown "
+		"prints all of it."),
+	OPT_TEXT(0, "region", "NAME", struct options, region, "Count only inside the regions of this name, which the "
+		"program marks (softpmu/client.h).", .filled = true),
 	OPT_GROUP("How it is counted"),
-	OPT_WHOLE('r', "repeat", "N", struct options, repeat, 1, 100000, "Run the program N times; print mean and deviation."),
-	OPT_FLAG(0, "one-pmu", struct options, one_pmu, "Count with one PMU a core, as the machine has. Events that do not fit on it take "
-		"turns, and their counts are scaled, as the kernel does it."),
-	OPT_CALL(0, "rotate", "MS", set_rotate, "With --one-pmu (which this implies), let a turn last MS modelled milliseconds. "
-		"Default: 4, as the kernel's."),
+	OPT_WHOLE('r', "repeat", "N", struct options, repeat, 1, 100000, "Run the program N times; print mean and "
+		"deviation."),
+	OPT_FLAG(0, "one-pmu", struct options, one_pmu, "Count with one PMU a core, as the machine has. Events that "
+		"do not fit on it take turns, and their counts are scaled, as the kernel does it."),
+	OPT_CALL(0, "rotate", "MS", set_rotate, "With --one-pmu (which this implies), let a turn last MS modelled "
+		"milliseconds. Default: 4, as the kernel's."),
 	OPT_GROUP("What is printed"),
-	OPT_MILLISECONDS('I', "interval-print", "MS", struct options, interval_ms, "Print the counts of every MS modelled milliseconds."),
+	OPT_MILLISECONDS('I', "interval-print", "MS", struct options, interval_ms, "Print the counts of every MS "
+		"modelled milliseconds; fractions are allowed."),
 	OPT_FLAG(0, "per-thread", struct options, per_thread, "Print the counts of each thread."),
-	OPT_FLAG(0, "per-region", struct options, per_region, "Print the counts of each region that the program marks."),
-	OPT_CALL('x', "field-separator", "SEPARATOR", set_separator, "Print fields: value, unit, event, with -r the variance, run time, "
-		"percentage of the time counted, remark, unit of the remark. \\t is a tab."),
+	OPT_FLAG(0, "per-region", struct options, per_region, "Print the counts of each region that the program "
+		"marks."),
+	OPT_CALL('x', "field-separator", "SEPARATOR", set_separator, "Print fields: value, unit, event, with -r the "
+		"variance, run time, percentage of the time counted, remark, unit of the remark. \\t is a tab."),
 	OPT_CALL('j', "json", NULL, set_json, "Print a JSON object a line."),
 	OPT_CALL(0, "json-output", NULL, set_json, "As --json.", .hidden = true),
 	OPT_FLAG('B', "big-num", struct options, big, "Group digits in threes. This is the default."),
@@ -99,12 +104,15 @@ static const struct option options[] = {
 	OPT_FLAG('v', "verbose", struct options, verbose, "Also print how fast the model ran."),
 	OPT_REFUSED('a', "all-cpus", "only the given program is traced", NULL),
 	OPT_REFUSED('C', "cpu", "the program's threads have modelled cores of their own", "--per-thread shows them"),
-	OPT_REFUSED('t', "tid", "the tracer cannot attach to a thread that runs already", "start the program under softpmu"),
+	OPT_REFUSED('t', "tid", "the tracer cannot attach to a thread that runs already", "start the program under "
+		"softpmu"),
 	OPT_REFUSED('A', "no-aggr", "nothing is aggregated over CPUs", "--per-thread shows the threads"),
 	OPT_REFUSED(0, "per-core", "the program's threads have modelled cores of their own", "--per-thread shows them"),
 	OPT_REFUSED(0, "per-socket", "one socket is modelled", NULL),
-	OPT_REFUSED('i', "no-inherit", "the program's threads are always counted, and the processes that it starts only with --follow", NULL),
-	OPT_REFUSED('D', "delay", "there is no clock to wait for", "--start FUNCTION or --start COUNT begins the timing later"),
+	OPT_REFUSED('i', "no-inherit", "the program's threads are always counted, and the processes that it starts "
+		"only with --follow", NULL),
+	OPT_REFUSED('D', "delay", "there is no clock to wait for", "--start FUNCTION or --start COUNT begins the "
+		"timing later"),
 	OPT_REFUSED('G', "cgroup", "only the given program is traced", NULL),
 	OPT_REFUSED(0, "timeout", "a run ends with its program", "--stop COUNT ends the timing"),
 	OPT_END
@@ -188,10 +196,12 @@ static bool choose_events(struct counting *s)
 				return false;
 	}
 	for (unsigned i = 0; i < s->o.metric_lists + s->o.topdown; i++)
-		if (stat_metrics_add(&s->metrics, s->o.topdown ? "TopdownL1" : s->o.metrics[i], &s->o.run.core, s->model, &s->events, &s->table, metric_line, s))
+		if (stat_metrics_add(&s->metrics, s->o.topdown ? "TopdownL1" : s->o.metrics[i], &s->o.run.core,
+			    s->model, &s->events, &s->table, metric_line, s))
 			return false;
 	/* -d goes with -e as well; without either there is the first set */
-	for (int level = s->o.lists || s->metrics.uses ? 1 : 0; level <= (s->o.detailed < 3 ? (int)s->o.detailed : 3); level++) {
+	for (int level = s->o.lists || s->metrics.uses ? 1 : 0; level <= (s->o.detailed < 3 ? (int)s->o.detailed : 3);
+		level++) {
 		const char *at = set[level];
 		while (*at) {
 			char one[48], *other;
@@ -224,17 +234,19 @@ static bool choose_events(struct counting *s)
 			l->unit = e->uncore.scale_unit;
 			l->scale = e->uncore.scale;
 			if (s->o.per_thread || s->o.per_region) {
-				cli_error("'%s': uncore counters belong to the whole machine: not with --per-%s", e->spelled,
-					s->o.per_thread ? "thread" : "region");
+				cli_error("'%s': uncore counters belong to the whole machine: not with --per-%s",
+					e->spelled, s->o.per_thread ? "thread" : "region");
 				return false;
 			}
 			continue;
 		}
 		/* an event narrowed by cmask, inv or edge no longer is what its generic name says */
 		bool plain = !e->event || e->fixed >= 0 || (e->evtsel & 0xffff) == e->evtsel;
-		l->role = e->source == SESSION_TASK_CLOCK ? ROLE_TASK_CLOCK : e->source == SESSION_DURATION ? ROLE_DURATION :
-			e->source == SESSION_NOTHING || e->source == SESSION_PUSHOUT ? ROLE_OTHER :
-			plain ? stat_role(e->spelled, e->event->perf_alias) : ROLE_OTHER;
+		l->role = e->source == SESSION_TASK_CLOCK                              ? ROLE_TASK_CLOCK
+			: e->source == SESSION_DURATION                                ? ROLE_DURATION
+			: e->source == SESSION_NOTHING || e->source == SESSION_PUSHOUT ? ROLE_OTHER
+			: plain ? stat_role(e->spelled, e->event->perf_alias)
+				: ROLE_OTHER;
 	}
 	return true;
 }
@@ -244,7 +256,9 @@ static bool choose_events(struct counting *s)
 /* A count, of `running` ns of `enabled`, as if it had counted all the time: Linux, tools/perf/util/counts.c, perf_counts_values__scale. */
 static void add_reading(struct stat_line *l, uint64_t count, uint64_t enabled, uint64_t running)
 {
-	double scaled = running == enabled ? (double)count : running ? (double)count * (double)enabled / (double)running : 0;
+	double scaled = running == enabled ? (double)count
+		: running                  ? (double)count * (double)enabled / (double)running
+					   : 0;
 	stats_add(&l->value, scaled);
 	stats_add(&l->running_ns, (double)running);
 	stats_add(&l->enabled_ns, (double)enabled);
@@ -277,7 +291,8 @@ static void on_interval(void *context, uint64_t end_cycle)
 		struct stat_line *l = s->table.line + i;
 		if (e == NOT_THERE)
 			continue;
-		uint64_t now = session_count(s->session, e), running = session_running_ns(s->session, e), enabled = session_enabled_ns(s->session, e);
+		uint64_t now = session_count(s->session, e), running = session_running_ns(s->session, e),
+			 enabled = session_enabled_ns(s->session, e);
 		l->value = l->running_ns = l->enabled_ns = (struct stats){ 0 };
 		if (l->role == ROLE_DURATION)
 			now = running = enabled = session_ns(s->session, end_cycle);
@@ -311,7 +326,8 @@ static void collect(struct counting *s, const struct run_result *res)
 		if (duration)
 			add_reading(l, (uint64_t)elapsed, (uint64_t)elapsed, (uint64_t)elapsed);
 		else
-			add_reading(l, session_count(s->session, e), session_enabled_ns(s->session, e), session_running_ns(s->session, e));
+			add_reading(l, session_count(s->session, e), session_enabled_ns(s->session, e),
+				session_running_ns(s->session, e));
 	}
 	stats_add(&s->table.elapsed_ns, elapsed);
 	stats_add(&s->table.user_ns, user);
@@ -330,7 +346,8 @@ static void print_threads(struct counting *s)
 			if (e == NOT_THERE)
 				continue;
 			l->value = l->running_ns = l->enabled_ns = (struct stats){ 0 };
-			add_reading(l, session_thread_count(s->session, k, e), t.running_ns, session_thread_running_ns(s->session, k, e));
+			add_reading(l, session_thread_count(s->session, k, e), t.running_ns,
+				session_thread_running_ns(s->session, k, e));
 		}
 		s->style.thread = who;
 		print_lines(s);
@@ -428,10 +445,12 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 		collect(s, res);
 	if (s->o.verbose && *started)
 		fprintf(stderr,
-			"softpmu: %llu instructions timed, %llu warmed, %llu cycles, %u PMUs a core, %.2f s, %.2f MIPS\n",
+			"softpmu: %llu instructions timed, %llu warmed, %llu cycles, %u PMUs a core, %.2f s, %.2f "
+			"MIPS\n",
 			(unsigned long long)res->instructions, (unsigned long long)res->warmed,
 			(unsigned long long)res->cycles, session_pmus(s->session), res->wall_seconds,
-			res->wall_seconds > 0 ? 1e-6 * (double)(res->instructions + res->warmed) / res->wall_seconds : 0);
+			res->wall_seconds > 0 ? 1e-6 * (double)(res->instructions + res->warmed) / res->wall_seconds
+					      : 0);
 	return rc;
 }
 
@@ -479,7 +498,8 @@ static int count(struct counting *s)
 			print_notes(s, &res);
 	}
 	if (started && s->o.region && !session_has_region(s->session, s->o.region))
-		cli_warn("--region %s: the program never entered a region of this name: nothing was counted", s->o.region);
+		cli_warn("--region %s: the program never entered a region of this name: nothing was counted",
+			s->o.region);
 	if (rc) {
 		cli_error("%s%s", err.text, started ? " (the counts are those up to there)" : "");
 		status = status ? status : 1;
@@ -490,7 +510,9 @@ static int count(struct counting *s)
 
 static int run(int argc, char **argv)
 {
-	struct counting s = { .o = { .repeat = 1, .output = { .fd = -1 }, .separator = ",", .big = true, .rotate_ms = 4 } };
+	struct counting s = {
+		.o = { .repeat = 1, .output = { .fd = -1 }, .separator = ",", .big = true, .rotate_ms = 4 }
+	};
 	int next = 0, status = 1;
 	cli_run_init(&s.o.run);
 	s.o.run.profile = CLI_PROFILE_STORED;
@@ -520,9 +542,10 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_stat = {
-	.name = "stat", .summary = "run a program and print its counts, as perf stat does", .options = options, .runs = true, .run = run,
+	.name = "stat", .summary = "run a program and print its counts, as perf stat does", .options = options,
+		.runs = true, .run = run,
 	.usage = "[options] [--] PROGRAM [arguments]\n[options] --replay FILE",
-	.about = "Counts events while PROGRAM runs on a modelled core. The counts go to standard error; the program's own output is left "
-		"alone. All times are modelled: cycles divided by the core's clock. The exit status is the program's, or 128+n if signal n "
-		"ended it.",
+	.about = "Counts events while PROGRAM runs on a modelled core. The counts go to standard error; the program's "
+		"own output is left alone. All times are modelled: cycles divided by the core's clock. The exit "
+		"status is the program's, or 128+n if signal n ended it.",
 };

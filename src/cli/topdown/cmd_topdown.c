@@ -8,136 +8,111 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-"usage: softpmu topdown [options] [--] PROGRAM [arguments]\n"
-"       softpmu topdown [options] --replay FILE\n\n"
-"Says where the issue slots of the modelled core went while PROGRAM ran: retiring, bad speculation, front-end and back-end\n"
-"bound, and what is below them, by the formulas in data/metrics/ over the core's events.  All events are counted in the one\n"
-"run.  A node is marked when it and those above it lie above their thresholds; the largest that is marked is the bottleneck.\n"
-"Beside each formula stands what the records say slot by slot (exact), and how far the formula is from it.\n"
-"The tree goes to stderr, the program's own output stays its own.\n\n"
-"  -l, --level N           down to this level of the tree, 1 to 4; default 4\n"
-"      --per WHAT          thread: a tree for each (--per-thread is the same); function, line, loop: level 1 and the bottleneck of each, exactly\n"
-"                          (with -x and -j all of its tree): what was lost at its instructions\n"
-"      --rows N            so many functions, lines or loops; default 20, 0: all\n"
-"  -I, --interval MS       a tree for every MS modelled milliseconds\n"
-"      --sample            go on to the instructions: sample the event that the bottleneck names, precisely if it can be, in the same run's\n"
-"                          stream, into perf.data, and print the hottest instructions\n"
-"      --one-pmu           beside it what one PMU says, as the machine has, on which the events take turns\n"
-"      --rotate MS         length of a turn in modelled milliseconds (default 4, the kernel's)\n"
-"      --perf-metrics      with -x, too, the column of MSR_PERF_METRICS, which the tree has on cores with that register\n"
-"  -x, --field-separator S print fields separated by S: [thread or time,]level,name,value,exact,difference,flagged\n"
-"  -j, --json              print one JSON object a line\n"
-"      --svg FILE          draw the tree into FILE\n"
-"  -o, --output FILE       print to FILE\n"
-"      --no-metrics        do not print the metrics beside the tree\n"
-"      --no-exact          the formulas alone: the model runs faster\n\n"
-CLI_RUN_HELP;
+extern const struct cli_command cmd_topdown;
 
 /* ---- options ---------------------------------------------------------------------------------------------- */
+
+static int set_form(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct topdown *t = target;
+	(void)err;
+	t->style.form = option->brief == 'j' ? TOPDOWN_JSON : TOPDOWN_CSV;
+	return value && !cli_separator(value, &t->style.separator) ? ERR_INPUT : 0;
+}
+
+static int set_rotate(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct topdown *t = target;
+	(void)option, (void)err;
+	t->one_pmu = true;
+	return cli_milliseconds("--rotate", value, &t->rotate_ms) ? 0 : ERR_INPUT;
+}
+
+static const struct option options[] = {
+	OPT_GROUP("What the tree is of"),
+	OPT_WHOLE('l', "level", "N", struct topdown, style.level, 1, 4, "Go down to this level of the tree, 1 to 4. "
+		"Default: 4."),
+	OPT_CHOICE(0, "per", "function|line|loop|thread", struct topdown, per, TOPDOWN_FUNCTION, "Print a tree for "
+		"each thread; or level 1 and the bottleneck of each function, line or loop: what was lost at its "
+		"instructions, from the records alone. With -x and -j the whole tree of each."),
+	OPT_FLAG(0, "per-thread", struct topdown, per_thread, "The same as --per thread."),
+	OPT_WHOLE(0, "rows", "N", struct topdown, rows, 0, 1000000, "Print at most N functions, lines or loops; 0: "
+		"all. Default: 20."),
+	OPT_MILLISECONDS('I', "interval", "MS", struct topdown, interval_ms, "Print a tree for every MS modelled "
+		"milliseconds."),
+	OPT_GROUP("What stands beside the formulas"),
+	OPT_FLAG(0, "no-exact", struct topdown, no_exact, "Print the formulas alone. The model runs faster."),
+	OPT_FLAG(0, "no-metrics", struct topdown, no_metrics, "Do not print the metrics beside the tree."),
+	OPT_FLAG(0, "one-pmu", struct topdown, one_pmu, "Add a column with what one PMU says, as the machine has, on "
+		"which the events take turns."),
+	OPT_CALL(0, "rotate", "MS", set_rotate, "With --one-pmu (which this implies), let a turn last MS modelled "
+		"milliseconds. Default: 4, as the kernel's."),
+	OPT_FLAG(0, "perf-metrics", struct topdown, perf_metrics, "With -x, too, print the column of "
+		"MSR_PERF_METRICS, which the tree has on cores with that register."),
+	OPT_GROUP("Where it goes on"),
+	OPT_FLAG(0, "sample", struct topdown, sample, "Sample the event that the bottleneck names, precisely if it "
+		"can be, in the same run's stream, into perf.data, and print the hottest instructions."),
+	OPT_GROUP("What is printed"),
+	OPT_CALL('x', "field-separator", "SEPARATOR", set_form, "Print fields: [thread or time,]level, name, value, "
+		"exact, difference, flagged. \\t is a tab."),
+	OPT_CALL('j', "json", NULL, set_form, "Print a JSON object a line."),
+	OPT_TEXT(0, "svg", "FILE", struct topdown, svg, "Draw the tree into FILE."),
+	OPT_TEXT('o', "output", "FILE", struct topdown, output.path, "Print to FILE instead of standard error."),
+	OPT_END
+};
+
+/* Options that do not go together.  0, or -1 after one printed line. */
+static int check(const struct topdown *t)
+{
+	const bool intervals = t->interval_ms > 0;
+	const char *text = NULL, *with = "";
+	if (t->per_thread && intervals) {
+		text = "--per-thread and --interval exclude each other";
+	} else if (t->per && (t->no_exact || intervals || t->one_pmu || t->perf_metrics || t->svg)) {
+		text = "--per function, line and loop are known from the records alone: not with ";
+		with = t->no_exact        ? "--no-exact"
+			: intervals       ? "--interval"
+			: t->one_pmu      ? "--one-pmu"
+			: t->perf_metrics ? "--perf-metrics"
+					  : "--svg";
+	} else if (t->one_pmu && (t->per_thread || intervals)) {
+		text = "--one-pmu is compared over the whole run: not with ";
+		with = t->per_thread ? "--per-thread" : "--interval";
+	} else if (t->sample && (intervals || t->per_thread || t->per || t->style.form != TOPDOWN_TREE)) {
+		text = "--sample follows the one tree of the run: not with --interval, --per, -x or -j";
+	} else if (t->run.run.smt && !t->no_exact) {
+		text = "--smt: the records do not say which of the threads on a core an issue slot belongs to: only "
+		       "with --no-exact";
+	} else if (t->svg && intervals) {
+		text = "--svg draws one tree: not with --interval";
+	}
+	if (text)
+		cli_error("%s%s", text, with);
+	return text ? -1 : 0;
+}
+
+/* Keeps the options of the run for --sample, but not where the stream comes from and goes to: --sample decides that itself. */
+static void keep_words(void *context, const struct option_set *set, char **words, int count)
+{
+	struct topdown *t = context;
+	for (int i = 0; i < count && set->option == cli_run_options && strncmp(words[0], "--replay", 8) &&
+		strncmp(words[0], "--save-stream", 13);
+		i++)
+		t->words[t->count_words++] = words[i];
+}
 
 /* 1: goes on; 0: help was printed; -1: bad, one line was printed. */
 static int parse(struct topdown *t, int argc, char **argv, int *next)
 {
-	int i;
+	const struct option_set set[] = { { options, t }, { cli_run_options, &t->run }, { NULL, NULL } };
+	struct option_parser p = { .set = set, .taken = keep_words, .context = t };
 	t->style.level = 4;
-	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
-		const char *word = argv[i], *v;
-		if (!strcmp(word, "--"))
-			break;
-		const int first = i, ours = cli_run_option(&t->run, argc, argv, &i);
-		if (ours < 0)
-			return -1;
-		if (ours) {
-			/* where the stream comes from and goes to is --sample's own affair */
-			for (int k = first; k <= i && strncmp(word, "--replay", 8) && strncmp(word, "--save-stream", 13); k++)
-				t->words[t->count_words++] = argv[k];
-			continue;
-		}
-		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-			fputs(help, stdout);
-			return 0;
-		}
-		if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
-			t->style.form = TOPDOWN_JSON;
-		} else if (!strcmp(word, "--per-thread")) {
-			t->per_thread = true;
-		} else if (!strcmp(word, "--sample")) {
-			t->sample = true;
-		} else if (!strcmp(word, "--one-pmu")) {
-			t->one_pmu = true;
-		} else if (!strcmp(word, "--perf-metrics")) {
-			t->perf_metrics = true;
-		} else if (!strcmp(word, "--no-exact")) {
-			t->no_exact = true;
-		} else if (!strcmp(word, "--no-metrics")) {
-			t->no_metrics = true;
-		} else if ((v = cli_value(argc, argv, &i, 'l', "level"))) {
-			if (!cli_whole("-l", v, 1, 4, "a level from 1 to 4", &t->style.level))
-				return -1;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "rows"))) {
-			if (!cli_whole("--rows", v, 0, 1000000, "a number up to 1000000", &t->rows))
-				return -1;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "rotate"))) {
-			if (!cli_milliseconds("--rotate", v, &t->rotate_ms))
-				return -1;
-			t->one_pmu = true;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "per"))) {
-			static const char *const what[] = { "thread", "function", "line", "loop" };
-			unsigned k = 0;
-			while (k < 4 && strcmp(v, what[k]))
-				k++;
-			if (k == 4) {
-				cli_error("--per '%s': function, line, loop or thread was expected", v);
-				return -1;
-			}
-			t->per_thread = !k;
-			t->per = (enum topdown_per)k;	/* 0: the whole */
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'I', "interval"))) {
-			if (!cli_milliseconds("--interval", v, &t->interval_ms))
-				return -1;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'x', "field-separator"))) {
-			t->style.form = TOPDOWN_CSV;
-			if (!cli_separator(v, &t->style.separator))
-				return -1;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "svg"))) {
-			t->svg = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 'o', "output"))) {
-			t->output.path = v;
-		} else if (i > 0) {
-			cli_unknown_option("topdown", help, word);
-			return -1;
-		}
-		if (i < 0)
-			return -1;
+	const int go = cli_parse(&cmd_topdown, &p, argc, argv, next);
+	if ((int)t->per == TOPDOWN_LOOP + 1) {	/* the last word of --per: a thread is no place in the code */
+		t->per_thread = true;
+		t->per = TOPDOWN_WHOLE;
 	}
-	*next = i;
-	if (t->per_thread && t->interval_ms > 0) {
-		cli_error("--per-thread and --interval exclude each other");
-		return -1;
-	}
-	if (t->per && (t->no_exact || t->interval_ms > 0 || t->one_pmu || t->perf_metrics || t->svg)) {
-		cli_error("--per function, line and loop: known from the records alone: not with %s", t->no_exact ? "--no-exact" : t->interval_ms > 0 ? "--interval" :
-			t->one_pmu ? "--one-pmu" : t->perf_metrics ? "--perf-metrics" : "--svg");
-		return -1;
-	}
-	if (t->one_pmu && (t->per_thread || t->interval_ms > 0)) {
-		cli_error("--one-pmu is compared over the whole run: not with %s", t->per_thread ? "--per-thread" : "--interval");
-		return -1;
-	}
-	if (t->sample && (t->interval_ms > 0 || t->per_thread || t->per || t->style.form != TOPDOWN_TREE)) {
-		cli_error("--sample follows the one tree of the run: not with --interval, --per, -x or -j");
-		return -1;
-	}
-	if (t->run.run.smt && !t->no_exact) {
-		cli_error("--smt: whose issue slots are whose is not told apart for threads that share a core: only with --no-exact");
-		return -1;
-	}
-	if (t->svg && t->interval_ms > 0) {
-		cli_error("--svg draws one tree: not with --interval");
-		return -1;
-	}
-	return 1;
+	return go > 0 && check(t) ? -1 : go;
 }
 
 /* ---- what it says ----------------------------------------------------------------------------------------- */
@@ -154,7 +129,8 @@ static void on_interval(void *context, uint64_t end_cycle)
 {
 	struct topdown *t = context;
 	char what[48];
-	double from = 1e-9 * (double)session_ns(t->session, t->last_cycle), to = 1e-9 * (double)session_ns(t->session, end_cycle);
+	double from = 1e-9 * (double)session_ns(t->session, t->last_cycle),
+	       to = 1e-9 * (double)session_ns(t->session, end_cycle);
 	cli_metrics_values(&t->metrics, topdown_interval_count, t, to - from);
 	t->last_cycle = end_cycle;
 	topdown_all_slots(t);
@@ -177,7 +153,8 @@ static void print_joins(FILE *out, const struct metrics *m, size_t k, double joi
 	for (size_t j = 0; j < m->joins; j++)
 		for (int i = (int)m->join[j].with; i >= 0; i = m->metric[i].parent)
 			if ((size_t)i == k) {
-				fprintf(out, "%s%s", any ? ", " : " With it counts what it causes elsewhere: ", m->metric[m->join[j].node].name);
+				fprintf(out, "%s%s", any ? ", " : " With it counts what it causes elsewhere: ",
+					m->metric[m->join[j].node].name);
 				any = true;
 			}
 	fprintf(out, ", %.1f%% of the slots\n", 100 * joined);
@@ -189,13 +166,18 @@ static bool sample(const struct topdown *t)
 	const struct metrics *m = &t->metrics.m;
 	size_t k = topdown_bottleneck(m, t->exact ? t->exact : t->metrics.value, t->style.level, NULL);
 	if (k == SIZE_MAX || !m->metric[k].sample) {
-		cli_error("--sample: %s%s names no event to sample", k == SIZE_MAX ? "no node is above its threshold, so that the tree" : m->metric[k].name,
+		cli_error("--sample: %s%s names no event to sample",
+			k == SIZE_MAX ? "no node is above its threshold, so that the tree" : m->metric[k].name,
 			k != SIZE_MAX && t->style.level < 4 ? " (-l 4 goes further down)" : "");
 		return false;
 	}
-	return topdown_sample(t->style.out, &(struct topdown_sample){ .event = m->metric[k].sample,
-		.count = t->sampled[k] == SIZE_MAX ? 0 : session_count(t->session, t->sampled[k]), .words = t->words, .count_words = t->count_words,
-		.stream = t->run.run.replay ? t->run.run.replay : t->run.run.save, .file = "perf.data" }) == 0;
+	return topdown_sample(t->style.out,
+		       &(struct topdown_sample){ .event = m->metric[k].sample,
+			       .count = t->sampled[k] == SIZE_MAX ? 0 : session_count(t->session, t->sampled[k]),
+			       .words = t->words,
+			       .count_words = t->count_words,
+			       .stream = t->run.run.replay ? t->run.run.replay : t->run.run.save,
+			       .file = "perf.data" }) == 0;
 }
 
 static void print_advice(const struct topdown *t)
@@ -204,17 +186,20 @@ static void print_advice(const struct topdown *t)
 	FILE *out = t->style.out;
 	const double *value = t->exact ? t->exact : t->metrics.value;
 	double joined;
-	size_t by_formula = topdown_bottleneck(m, t->metrics.value, t->style.level, NULL), k = topdown_bottleneck(m, value, t->style.level, &joined);
+	size_t by_formula = topdown_bottleneck(m, t->metrics.value, t->style.level, NULL),
+	       k = topdown_bottleneck(m, value, t->style.level, &joined);
 	fputc('\n', out);
-	if (t->exact && by_formula != k && by_formula != SIZE_MAX && (k == SIZE_MAX || m->metric[by_formula].parent != (int)k))
-		fprintf(out, " By the formulas alone: %s, %.1f%%\n", m->metric[by_formula].name, 100 * t->metrics.value[by_formula]);
+	if (t->exact && by_formula != k && by_formula != SIZE_MAX &&
+		(k == SIZE_MAX || m->metric[by_formula].parent != (int)k))
+		fprintf(out, " By the formulas alone: %s, %.1f%%\n", m->metric[by_formula].name,
+			100 * t->metrics.value[by_formula]);
 	if (k == SIZE_MAX) {
 		fputs(" Bottleneck: none, no node is above its threshold\n", out);
 		return;
 	}
 	const struct metric *n = m->metric + k;
-	fprintf(out, " Bottleneck: %s, %.1f%% (threshold %.0f%%)%s%s\n", n->name, 100 * value[k], 100 * n->threshold, n->description ? ": " : "",
-		n->description ? n->description : "");
+	fprintf(out, " Bottleneck: %s, %.1f%% (threshold %.0f%%)%s%s\n", n->name, 100 * value[k], 100 * n->threshold,
+		n->description ? ": " : "", n->description ? n->description : "");
 	if (joined > 0)
 		print_joins(out, m, k, joined);
 	if (n->next)
@@ -235,17 +220,19 @@ static void print_notes(const struct topdown *t, const struct run_result *res)
 	FILE *out = t->style.out;
 	char note[128];
 	bool any = false, unsaid = false;
-	fprintf(out, "\n Core: %s (%s) at %g GHz%s, user mode only; %llu instructions, %llu cycles, %u PMUs a core\n%s", c->name, c->title, c->frequency_ghz,
-		cli_changed(&t->run), (unsigned long long)res->instructions, (unsigned long long)res->cycles, session_pmus(t->session),
-		cli_pmu_note(&t->run, note));
+	fprintf(out, "\n Core: %s (%s) at %g GHz%s, user mode only; %llu instructions, %llu cycles, %u PMUs a core\n%s",
+		c->name, c->title, c->frequency_ghz, cli_changed(&t->run), (unsigned long long)res->instructions,
+		(unsigned long long)res->cycles, session_pmus(t->session), cli_pmu_note(&t->run, note));
 	for (size_t k = 0; k < m->metrics; k++)
 		if (m->metric[k].level && m->metric[k].level <= t->style.level && !m->metric[k].text) {
-			fprintf(out, "%s%s", unsaid ? ", " : " No formula, since this PMU has no events for it: ", m->metric[k].name);
+			fprintf(out, "%s%s", unsaid ? ", " : " No formula, since this PMU has no events for it: ",
+				m->metric[k].name);
 			unsaid = true;
 		}
 	fputs(unsaid ? "\n" : "", out);
 	for (size_t k = 0; k < m->metrics; k++)
-		if (m->metric[k].refused && m->metric[k].text && (m->metric[k].group == NULL || strcmp(m->metric[k].group, "info")) &&
+		if (m->metric[k].refused && m->metric[k].text &&
+			(m->metric[k].group == NULL || strcmp(m->metric[k].group, "info")) &&
 			(!m->metric[k].level || m->metric[k].level <= t->style.level)) {
 			fprintf(out, "%s %s: %s\n", any ? "" : " Refused:\n", m->metric[k].name, m->metric[k].refused);
 			any = true;
@@ -296,7 +283,10 @@ static void print_places(struct topdown *t)
 		for (k = 0; k < m->metrics; k++)
 			if (m->metric[k].level == 1)
 				fprintf(out, "  %s", m->metric[k].name);
-		fprintf(out, "  %-30s %s\n", "bottleneck", t->per == TOPDOWN_FUNCTION ? "function" : t->per == TOPDOWN_LINE ? "line" : "loop");
+		fprintf(out, "  %-30s %s\n", "bottleneck",
+			t->per == TOPDOWN_FUNCTION       ? "function"
+				: t->per == TOPDOWN_LINE ? "line"
+							 : "loop");
 	}
 	for (k = 0; (p = topdown_places_get(t->places, k)); k++) {
 		if (t->rows && k >= t->rows) {
@@ -322,7 +312,8 @@ static void print_places(struct topdown *t)
 			if (m->metric[i].level == 1)
 				fprintf(out, "  %*.1f%%", (int)strlen(m->metric[i].name) - 1, 100 * t->exact[i]);
 		if (named != SIZE_MAX)
-			snprintf(text, sizeof text, "%.40s %.1f%%", m->metric[named].name, 100 * (t->exact[named] + joined));
+			snprintf(text, sizeof text, "%.40s %.1f%%", m->metric[named].name,
+				100 * (t->exact[named] + joined));
 		fprintf(out, "  %-30s %s\n", text, name);
 	}
 	if (left && t->style.form == TOPDOWN_TREE)
@@ -351,7 +342,9 @@ static void print_threads(struct topdown *t)
 
 static int measure(struct topdown *t)
 {
-	struct session_options so = { .core = &t->run.core, .model = t->model, .events = &t->events, .context = t, .interval = on_interval };
+	struct session_options so = {
+		.core = &t->run.core, .model = t->model, .events = &t->events, .context = t, .interval = on_interval
+	};
 	struct session_options one = { .core = &t->run.core, .model = t->model, .events = &t->events, .one_pmu = true,
 		.rotate_cycles = cli_cycles(&t->run.core, t->rotate_ms) };
 	struct run_sink sink = topdown_sink(t);
@@ -406,11 +399,13 @@ static int measure(struct topdown *t)
 		topdown_exact_values(t);
 		if (t->one) {
 			cli_metrics_values(&t->one_metrics, topdown_one_count, t, seconds);
-			t->style.column[t->style.columns++] = (struct topdown_column){ " one PMU", "one_pmu", t->one_metrics.value };
+			t->style.column[t->style.columns++] =
+				(struct topdown_column){ " one PMU", "one_pmu", t->one_metrics.value };
 		}
 		if (t->fields) {
 			topdown_all_fields(t);
-			t->style.column[t->style.columns++] = (struct topdown_column){ "PERF_METRICS", "perf_metrics", t->fields };
+			t->style.column[t->style.columns++] =
+				(struct topdown_column){ "PERF_METRICS", "perf_metrics", t->fields };
 		}
 		if (!t->per_thread && !t->per)
 			print_all(t);
@@ -441,7 +436,8 @@ static bool prepare(struct topdown *t)
 		cli_error("--perf-metrics: the PMU '%s' has no MSR_PERF_METRICS", t->run.core.pmu);
 		return false;
 	}
-	if (fields && !t->run.run.smt && !t->per && !t->per_thread && !(t->interval_ms > 0) && (t->style.form != TOPDOWN_CSV || t->perf_metrics)) {
+	if (fields && !t->run.run.smt && !t->per && !t->per_thread && !(t->interval_ms > 0) &&
+		(t->style.form != TOPDOWN_CSV || t->perf_metrics)) {
 		t->fields = calloc(metrics, sizeof *t->fields);
 		fields_missing = !t->fields;
 	}
@@ -476,7 +472,11 @@ static bool prepare_one(struct topdown *t)
 
 static int run(int argc, char **argv)
 {
-	struct topdown t = { .style = { .separator = "," }, .output = { .fd = -1 }, .rotate_ms = 4, .rows = 20, .words = calloc((size_t)argc + 1, sizeof(char *)) };
+	struct topdown t = { .style = { .separator = "," },
+		.output = { .fd = -1 },
+		.rotate_ms = 4,
+		.rows = 20,
+		.words = calloc((size_t)argc + 1, sizeof(char *)) };
 	int next = 0, status = 1;
 	char folder[300] = "", stream[320];
 	if (!t.words) {
@@ -490,8 +490,11 @@ static int run(int argc, char **argv)
 		return go ? 2 : 0;
 	}
 	t.model = cli_model(&t.run.core);
-	bool good = t.model && !cli_metrics_load(&t.metrics, &t.run.core, t.model) && prepare(&t) && topdown_choose_events(&t) && prepare_one(&t);
-	if (good && t.sample && !t.run.run.replay) {	/* the very run is sampled: its stream is kept, with the registers that PEBS records hold */
+	bool good = t.model && !cli_metrics_load(&t.metrics, &t.run.core, t.model) && prepare(&t) &&
+		topdown_choose_events(&t) && prepare_one(&t);
+	if (good && t.sample &&
+		!t.run.run
+			 .replay) { /* the very run is sampled: its stream is kept, with the registers that PEBS records hold */
 		t.run.run.regs = true;
 		if (!t.run.run.save) {
 			good = topdown_sample_folder(folder, sizeof folder);
@@ -527,5 +530,13 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_topdown = {
-	.name = "topdown", .summary = "where a program's issue slots went, and what to look at next", .help = help, .run = run,
+	.name = "topdown", .summary = "where a program's issue slots went, and what to look at next", .options =
+		options, .runs = true, .run = run,
+	.usage = "[options] [--] PROGRAM [arguments]\n[options] --replay FILE",
+	.about = "Says where the issue slots of the modelled core went while PROGRAM ran: retiring, bad speculation, "
+		"front-end and back-end bound, and what is below them, by the formulas in data/metrics over the "
+		"core's events. All events are counted in one run. A node is marked when it and those above it lie "
+		"above their thresholds; the largest marked node is the bottleneck. Beside each formula stands what "
+		"the records say slot by slot (exact), and how far the formula is from it. The tree goes to standard "
+		"error; the program's own output is left alone.",
 };

@@ -18,8 +18,9 @@ struct running {
 
 static const struct option options[] = {
 	OPT_FLAG('q', "quiet", struct running, quiet, "Do not print the closing line."),
-	OPT_FLAG(0, "native", struct running, native, "Run on this machine instead of the model, with the settings that "
-		"softpmu tune --native kept. It must be the first option and has options of its own: softpmu help run --native."),
+	OPT_FLAG(0, "native", struct running, native, "Run on this machine instead of the model, with the settings "
+		"that softpmu tune --native kept. It must be the first option and has options of its own: softpmu "
+		"help run --native."),
 	OPT_END
 };
 
@@ -65,11 +66,13 @@ static int run(int argc, char **argv)
 	if (rc)
 		cli_error("%s", err.text);
 	if (!o.quiet && res.instructions) {
-		fprintf(stderr, "[ softpmu run: %" PRIu64 " instructions in %" PRIu64 " cycles of %s", res.instructions, res.cycles, r->core.name);
+		fprintf(stderr, "[ softpmu run: %" PRIu64 " instructions in %" PRIu64 " cycles of %s", res.instructions,
+			res.cycles, r->core.name);
 		if (r->applied)
 			promised(r->applied, &res);
 		else
-			fputs(r->profile == CLI_PROFILE_REFUSED ? ", without a profile" : ", no profile applied", stderr);
+			fputs(r->profile == CLI_PROFILE_REFUSED ? ", without a profile" : ", no profile applied",
+				stderr);
 		fputs(" ]\n", stderr);
 	}
 	return rc && !status ? 1 : status;
@@ -77,9 +80,12 @@ static int run(int argc, char **argv)
 
 static const struct cli_command *const parts[] = { &cli_run_native, NULL };
 const struct cli_command cmd_run = {
-	.name = "run", .summary = "run a program on the modelled core with the settings kept for it", .options = options, .runs = true,
+	.name = "run", .summary = "run a program on the modelled core with the settings kept for it", .options =
+		options, .runs = true,
 	.parts = parts, .run = run,
-	.usage = "[options] [--] PROGRAM [arguments]\n[options] --replay FILE\n--native [options] [--] PROGRAM [arguments]",
-	.about = "Runs PROGRAM on a modelled core with the settings that softpmu tune kept for it. Says which these are, and how many cycles "
-		"the run took beside the number that was promised. The exit status is the program's, or 128+n if signal n ended it.",
+	.usage = "[options] [--] PROGRAM [arguments]\n[options] --replay FILE\n--native [options] [--] PROGRAM "
+		"[arguments]",
+	.about = "Runs PROGRAM on a modelled core with the settings that softpmu tune kept for it. Says which these "
+		"are, and how many cycles the run took beside the number that was promised. The exit status is the "
+		"program's, or 128+n if signal n ended it.",
 };

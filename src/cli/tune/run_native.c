@@ -23,8 +23,10 @@ static int add_setting(void *target, const struct option *o, const char *value, 
 }
 
 static const struct option options[] = {
-	OPT_FLAG(0, "native", struct running, native, "Run on this machine instead of the model. It must be the first option."),
-	OPT_CALL(0, "setting", "KNOB=VALUE", add_setting, "Run with this setting instead of those that are kept. May be repeated."),
+	OPT_FLAG(0, "native", struct running, native, "Run on this machine instead of the model. It must be the first "
+		"option."),
+	OPT_CALL(0, "setting", "KNOB=VALUE", add_setting, "Run with this setting instead of those that are kept. May "
+		"be repeated."),
 	OPT_FLAG('q', "quiet", struct running, quiet, "Do not say which settings are used."),
 	OPT_END
 };
@@ -63,7 +65,9 @@ int native_tidy(void)
 	unsigned left = 0;
 	int rc = native_machine_restore(native_root(), &left, &err);
 	if (left)
-		fprintf(stderr, "softpmu: put back %u value%s of the machine that a softpmu which was killed has left\n", left, left == 1 ? "" : "s");
+		fprintf(stderr,
+			"softpmu: put back %u value%s of the machine that a softpmu which was killed has left\n", left,
+			left == 1 ? "" : "s");
 	if (rc)
 		cli_error("%s", err.text);
 	return rc ? -1 : 0;
@@ -139,12 +143,15 @@ int cmd_run_native(int argc, char **argv)
 	if (native_tidy() || (!given && (kept = look_up(argv[i], set, found, sizeof found)) < 0))
 		return 1;
 	if (!o.quiet && !kept)
-		fprintf(stderr, "softpmu: no settings of this machine are kept for %s (softpmu tune --native): it runs without any\n",
+		fprintf(stderr,
+			"softpmu: no settings of this machine are kept for %s (softpmu tune --native): it runs without "
+			"any\n",
 			argv[i]);
 	else if (!o.quiet && !set->n)
 		fprintf(stderr, "softpmu: %s runs best as it is (%s)\n", argv[i], found);
 	else if (!o.quiet)
-		fprintf(stderr, "softpmu: %s runs with %s%s%s%s\n", argv[i], native_set_text(set, text), *found ? " (" : "", found, *found ? ")" : "");
+		fprintf(stderr, "softpmu: %s runs with %s%s%s%s\n", argv[i], native_set_text(set, text),
+			*found ? " (" : "", found, *found ? ")" : "");
 	if (native_set_machine(set)) {
 		int status = run_and_restore(&s, &err);
 		if (status >= 0)
@@ -157,8 +164,9 @@ int cmd_run_native(int argc, char **argv)
 }
 
 const struct cli_command cli_run_native = {
-	.name = "run --native", .summary = "run a program on this machine with the settings that tune --native kept for it",
+	.name = "run --native", .summary = "run a program on this machine with the settings that tune --native kept "
+		"for it",
 	.options = options, .run = cmd_run_native, .usage = "[options] [--] PROGRAM [arguments]",
-	.about = "Runs PROGRAM on this machine with the settings that softpmu tune --native kept for it. Settings of the machine are restored "
-		"when PROGRAM ends, also after a crash. The exit status is the program's.",
+	.about = "Runs PROGRAM on this machine with the settings that softpmu tune --native kept for it. Settings of "
+		"the machine are restored when PROGRAM ends, also after a crash. The exit status is the program's.",
 };

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu tune's parts: cmd_tune.c hands to each what begins with its word, all else to the search on the model.
- * A part that is not in this build is refused by name. */
+ * The parts of softpmu tune.  cmd_tune.c hands a command line to the part that its first word names, and every other one to
+ * the search on the model.
+ */
 #ifndef CLI_TUNE_COMMANDS_H
 #define CLI_TUNE_COMMANDS_H
+#include "cli/cli.h"
 
-/* argv[0] is the word: list, show, apply, forget; --software; --native; --phases.  Each returns the exit status. */
-int cmd_tune_store(int argc, char **argv) __attribute__((weak));	/* tune_store.c: the profile store */
-int cmd_tune_software(int argc, char **argv) __attribute__((weak));	/* tune_software.c: the program itself */
-int cmd_tune_native(int argc, char **argv) __attribute__((weak));	/* tune_native.c: the machine that this runs on */
-int cmd_tune_phases(int argc, char **argv);				/* tune_phases.c: the model, phase by phase */
-int cmd_tune_search(int argc, char **argv, const char *help);		/* tune_search.c: the model; argv[0]: "tune" */
+/* argv[0] of each part's `run` is its word. */
+extern const struct cli_command cmd_tune;
+extern const struct cli_command tune_list, tune_show, tune_apply, tune_forget;	/* tune_store.c: the settings that are kept */
+extern const struct cli_command tune_software;	/* tune_software.c, --software: changes of the program itself */
+extern const struct cli_command tune_native;	/* tune_native.c, --native: settings of the machine that softpmu runs on */
+extern const struct cli_command tune_phases;	/* tune_phases.c, --phases: settings of the model for each phase */
+/* tune_search.c: settings of the model for the whole run; argv[0] is "tune". */
+extern const struct option tune_search_options[];
+int cmd_tune_search(int argc, char **argv);
 #endif

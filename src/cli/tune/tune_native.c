@@ -15,25 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char help[] =
-"usage: softpmu tune --native [options] [--] PROGRAM [arguments]\n\n"
-"Tries the settings of this machine that there are, each against none, and keeps those that PROGRAM surely runs faster with for\n"
-"softpmu run --native.  The program is run some hundred times, its output thrown away.\n\n"
-"      --native            first of the options: this machine instead of the model\n"
-"      --list              only say which settings there are, and why others are not\n"
-"      --measure cpu|wall  user and system time, the default, or elapsed time, for programs that wait or have threads\n"
-"      --only KNOB         only settings whose names begin so (again for more), as in --only glibc.malloc\n"
-"      --process           only settings of the process: leave the machine's prefetchers and caches alone\n"
-"      --blocks N          at most N blocks of four runs a setting, 10 to 64; default 20\n"
-"      --level P           chance of keeping any setting for a program that gains from none; default 0.05\n"
-"      --least PERCENT     a gain below this is none; default 1\n"
-"      --budget SECONDS    measure no longer; what is not decided then is no gain\n"
-"      --seed N            of the order of the runs; default 1\n"
-"      --input FILE        standard input of every run; default /dev/null\n"
-"      --null              set nothing: the program against itself, under the settings' names; nothing is kept\n"
-"      --no-keep           keep nothing\n"
-"  -j, --json              JSON\n";
-
 enum { ONLY = 32 };
 
 struct tune {
@@ -44,8 +25,8 @@ struct tune {
 	unsigned arms;
 	const char *only[ONLY], *input;
 	unsigned onlys;
-	bool list, process, null, no_keep, json;
-	double budget;
+	bool list, process, null, no_keep, json, itself;
+	double budget, least;		/* seconds; percent */
 	/* the run */
 	char *const *argv;
 	char path[PATH_MAX];
@@ -71,91 +52,45 @@ static double now(void)
 
 /* ---- options ---- */
 
-static bool number(const char *option, const char *text, double least, double most, double *value)
-{
-	char *end;
-	*value = strtod(text, &end);
-	if (*text && !*end && *value >= least && *value <= most)
-		return true;
-	cli_error("option --%s: '%s' is not a number from %g to %g", option, text, least, most);
-	return false;
-}
-
-/* 1: ours; 0: not; -1 after one printed line. */
-static int valued(struct tune *t, int argc, char **argv, int *i)
-{
-	static const char *const name[] = { "measure", "only", "blocks", "level", "least", "budget", "seed", "input" };
-	enum { MEASURE, ONLY_THESE, BLOCKS, LEVEL, LEAST, BUDGET, SEED, INPUT };
-	const char *v = NULL;
-	unsigned k;
-	double x;
-	for (k = 0; k < sizeof name / sizeof *name && *i > 0; k++)
-		if ((v = cli_value(argc, argv, i, 0, name[k])))
-			break;
-	if (!v)
-		return *i < 0 ? -1 : 0;
-	bool good = true;
-	switch (k) {
-	case MEASURE:
-		good = !strcmp(v, "cpu") || !strcmp(v, "wall");
-		t->trial.measure = *v == 'w' ? TRIAL_WALL : TRIAL_CPU;
-		if (!good)
-			cli_error("option --measure: '%s' is neither cpu nor wall", v);
-		break;
-	case ONLY_THESE:
-		good = t->onlys < ONLY;
-		if (good)
-			t->only[t->onlys++] = v;
-		else
-			cli_error("more than %d --only options", ONLY);
-		break;
-	case BLOCKS:
-		good = number(name[k], v, TRIAL_LEAST_BLOCKS, SIGNED_RANK_MOST, &x);
-		t->trial.blocks = good ? (unsigned)x : 0;
-		break;
-	case LEVEL:
-		good = number(name[k], v, 0.0001, 0.5, &t->trial.level);
-		break;
-	case LEAST:
-		good = number(name[k], v, 0, 90, &x);
-		t->trial.least = x / 100;
-		break;
-	case BUDGET:
-		good = number(name[k], v, 0, 1e7, &t->budget);
-		break;
-	case SEED:
-		good = number(name[k], v, 0, 9007199254740992.0, &x);
-		t->trial.seed = good ? (uint64_t)x : 0;
-		break;
-	case INPUT:
-		t->input = v;
-		break;
-	}
-	return good ? 1 : -1;
-}
+static const struct option options[] = {
+	OPT_FLAG(0, "native", struct tune, itself, "Tune for this machine instead of the model. It must be the first "
+		"option."),
+	OPT_GROUP("Which settings"),
+	OPT_FLAG(0, "list", struct tune, list, "Only say which settings there are, and why others are missing."),
+	OPT_LIST(0, "only", "KNOB", struct tune, only, onlys, "Try only settings whose names begin so, as in --only "
+		"glibc.malloc. May be repeated."),
+	OPT_FLAG(0, "process", struct tune, process, "Try only settings of the process: leave the machine's "
+		"prefetchers and caches alone."),
+	OPT_FLAG(0, "null", struct tune, null, "Set nothing: compare the program with itself, under the settings' "
+		"names. Nothing is kept."),
+	OPT_GROUP("How it is measured and decided"),
+	OPT_CHOICE(0, "measure", "cpu|wall", struct tune, trial.measure, TRIAL_CPU, "Measure user and system time "
+		"(cpu, the default), or elapsed time, for programs that wait or have threads."),
+	OPT_WHOLE(0, "blocks", "N", struct tune, trial.blocks, TRIAL_LEAST_BLOCKS, SIGNED_RANK_MOST, "Make at most N "
+		"blocks of four runs a setting, 10 to 64. Default: 20."),
+	OPT_NUMBER(0, "level", "P", struct tune, trial.level, 0.0001, 0.5, "Let the chance of keeping any setting for "
+		"a program that gains from none be P. Default: 0.05."),
+	OPT_NUMBER(0, "least", "PERCENT", struct tune, least, 0, 90, "Take a gain below PERCENT for none. Default: 1."),
+	OPT_NUMBER(0, "budget", "SECONDS", struct tune, budget, 0, 1e7, "Measure no longer than SECONDS. What is not "
+		"decided then counts as no gain."),
+	OPT_WHOLE(0, "seed", "N", struct tune, trial.seed, 0, 9007199254740992.0, "Draw the order of the runs from "
+		"this seed. Default: 1."),
+	OPT_TEXT(0, "input", "FILE", struct tune, input, "Give FILE to every run as standard input. Default: "
+		"/dev/null."),
+	OPT_GROUP("The result"),
+	OPT_FLAG(0, "no-keep", struct tune, no_keep, "Keep nothing."),
+	OPT_FLAG('j', "json", struct tune, json, "Print JSON."),
+	OPT_END
+};
 
 /* 1: go on; 0: help was printed; -1: bad, one line was printed. */
 static int parse(struct tune *t, int argc, char **argv)
 {
-	const struct { const char *name; bool *to; } flag[] = {
-		{ "--list", &t->list }, { "--process", &t->process }, { "--null", &t->null }, { "--no-keep", &t->no_keep }, { "--json", &t->json }, { "-j", &t->json },
-	};
 	int i;
-	for (i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
-		bool known = false;
-		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-			fputs(help, stdout);
-			return 0;
-		}
-		for (size_t k = 0; k < sizeof flag / sizeof *flag; k++)
-			if (!strcmp(argv[i], flag[k].name))
-				known = *flag[k].to = true;
-		int rc = known ? 1 : valued(t, argc, argv, &i);
-		if (!rc)
-			cli_unknown_option("tune --native", help, argv[i]);
-		if (rc <= 0)
-			return -1;
-	}
+	const int go = cli_options(&tune_native, t, NULL, argc, argv, &i);
+	if (go <= 0)
+		return go;
+	t->trial.least = t->least / 100;
 	i += i < argc && !strcmp(argv[i], "--");
 	if (i >= argc) {
 		cli_error("no program given: softpmu tune --native [options] [--] PROGRAM [arguments]");
@@ -181,8 +116,8 @@ static void progress(struct tune *t)
 {
 	double spent = now() - t->started;
 	if (t->shows && spent > 2)
-		fprintf(stderr, "\r  %u runs in %.0f s, of at most %u, %.0f s\033[K", t->runs, spent, t->arms * t->trial.blocks * 4,
-			spent / t->runs * t->arms * t->trial.blocks * 4);
+		fprintf(stderr, "\r  %u runs in %.0f s, of at most %u, %.0f s\033[K", t->runs, spent,
+			t->arms * t->trial.blocks * 4, spent / t->runs * t->arms * t->trial.blocks * 4);
 }
 
 static void clear(const struct tune *t)
@@ -201,9 +136,12 @@ static const char *ending(int status, char text[64])
 }
 
 /* The program once under a set. */
-static int once(struct tune *t, const struct native_set *set, uint64_t layout, int *status, struct trial_times *times, struct err *err)
+static int once(struct tune *t, const struct native_set *set, uint64_t layout, int *status, struct trial_times *times,
+	struct err *err)
 {
-	struct native_start s = { .argv = t->argv, .set = set, .input = t->input, .layout = layout, .stop = &t->signals->sent };
+	struct native_start s = {
+		.argv = t->argv, .set = set, .input = t->input, .layout = layout, .stop = &t->signals->sent
+	};
 	bool machine = set && native_set_machine(set);
 	if (t->signals->taken)
 		return err_set(err, ERR_SYSTEM, "interrupted");
@@ -237,7 +175,8 @@ static int measured(void *context, int arm, uint64_t block, struct trial_times *
 	int rc = once(t, arm < 0 || t->null ? NULL : t->set[arm], block, &status, times, err);
 	if (rc || status == t->status)
 		return rc;
-	return err_set(err, arm < 0 ? ERR_INPUT : TRIAL_REFUSED, "%s instead of %s", ending(status, is), ending(t->status, was));
+	return err_set(err, arm < 0 ? ERR_INPUT : TRIAL_REFUSED, "%s instead of %s", ending(status, is),
+		ending(t->status, was));
 }
 
 /* Twice as it is, for what it costs and how it ends; the first run finds its files in no cache. */
@@ -249,7 +188,8 @@ static int first_runs(struct tune *t, struct err *err)
 		if (rc)
 			return rc;
 		if (WIFSIGNALED(t->status))
-			return err_set(err, ERR_INPUT, "%s ends by %s: there is nothing to measure", t->argv[0], ending(t->status, text));
+			return err_set(err, ERR_INPUT, "%s ends by %s: there is nothing to measure", t->argv[0],
+				ending(t->status, text));
 	}
 	t->started = now();
 	t->runs = 0;
@@ -265,7 +205,9 @@ static int choose(const struct tune *t, struct native_set *all, struct native_se
 		int next = -1;
 		for (unsigned i = 0; i < t->arms; i++)
 			if (!taken[i] && t->arm[i].verdict == TRIAL_GAIN &&
-			    (next < 0 || t->arm[i].effect[t->trial.measure].gain > t->arm[next].effect[t->trial.measure].gain))
+				(next < 0 ||
+					t->arm[i].effect[t->trial.measure].gain >
+						t->arm[next].effect[t->trial.measure].gain))
 				next = (int)i;
 		if (next < 0)
 			return 0;
@@ -329,8 +271,8 @@ static void print_found(const struct tune *t)
 	char text[NATIVE_TEXT];
 	printf(" machine: %s\n\n of         setting\n", t->knobs.processor);
 	for (unsigned i = 0; i < t->knobs.choices; i++)
-		printf(" %-9s  %s  (%s)\n", native_set_machine(&t->knobs.choice[i].set) ? "machine" : "process", native_set_text(&t->knobs.choice[i].set, text),
-			t->knobs.choice[i].what);
+		printf(" %-9s  %s  (%s)\n", native_set_machine(&t->knobs.choice[i].set) ? "machine" : "process",
+			native_set_text(&t->knobs.choice[i].set, text), t->knobs.choice[i].what);
 	print_absent(t);
 }
 
@@ -346,8 +288,9 @@ static void print_report(const struct tune *t)
 	char text[NATIVE_TEXT];
 	const char *time = t->trial.measure == TRIAL_CPU ? "user and system time" : "elapsed time";
 	printf(" machine: %s\n program: %s, %.4f s of user and system time, %.4f s elapsed\n"
-		" %s saved, level %g for all together, least gain %g %%, seed %llu%s\n\n", t->knobs.processor, t->argv[0], t->usual.cpu, t->usual.wall, time,
-		t->trial.level, 100 * t->trial.least, (unsigned long long)t->trial.seed, t->null ? "; nothing is set: the program against itself" : "");
+	       " %s saved, level %g for all together, least gain %g %%, seed %llu%s\n\n",
+		t->knobs.processor, t->argv[0], t->usual.cpu, t->usual.wall, time, t->trial.level, 100 * t->trial.least,
+		(unsigned long long)t->trial.seed, t->null ? "; nothing is set: the program against itself" : "");
 	printf("    saved   95 %% interval       blocks       p  verdict    setting\n");
 	for (unsigned i = 0; i < t->arms; i++) {
 		const struct trial_arm *a = &t->arm[i];
@@ -355,7 +298,8 @@ static void print_report(const struct tune *t)
 			printf("  %-42s  %-9s  %s: %s\n", "", "failed", native_set_text(t->set[i], text), a->why);
 		else {
 			print_effect(a, t->trial.measure);
-			printf("  %6u  %6.4f  %-9s  %s\n", a->blocks, a->p, trial_verdict_name(a->verdict), native_set_text(t->set[i], text));
+			printf("  %6u  %6.4f  %-9s  %s\n", a->blocks, a->p, trial_verdict_name(a->verdict),
+				native_set_text(t->set[i], text));
 		}
 	}
 	print_absent(t);
@@ -368,9 +312,11 @@ static void print_choice(const struct tune *t, bool stored)
 		printf("\n no setting gains enough to be told from noise: %s runs as it is\n", t->argv[0]);
 		return;
 	}
-	printf("\n chosen: %s\n fresh runs: ", t->null ? "nothing, under the names of settings" : native_set_text(&t->chosen, text));
+	printf("\n chosen: %s\n fresh runs: ",
+		t->null ? "nothing, under the names of settings" : native_set_text(&t->chosen, text));
 	print_effect(&t->confirmed, t->trial.measure);
-	printf(" in %u blocks, p %.4f: %s\n", t->confirmed.blocks, t->confirmed.p, t->keeps ? "confirmed" : "not confirmed");
+	printf(" in %u blocks, p %.4f: %s\n", t->confirmed.blocks, t->confirmed.p,
+		t->keeps ? "confirmed" : "not confirmed");
 	if (stored)
 		printf(" kept: softpmu run --native -- %s\n", t->argv[0]);
 }
@@ -454,7 +400,8 @@ static void print_json(const struct tune *t)
 /* What was decided, also that nothing gains.  0, or -1 after one printed line. */
 static int keep(const struct tune *t)
 {
-	char key[PROGRAM_KEY_CHARS], path[PATH_MAX], date[16], objective[64], command[256], settings[NATIVE_SETTINGS][2 * NATIVE_WORD];
+	char key[PROGRAM_KEY_CHARS], path[PATH_MAX], date[16], objective[64], command[256],
+		settings[NATIVE_SETTINGS][2 * NATIVE_WORD];
 	const char *setting[NATIVE_SETTINGS], *measure = t->trial.measure == TRIAL_CPU ? "cpu time" : "elapsed time";
 	const struct trial_effect *e = &t->confirmed.effect[t->trial.measure];
 	struct profile_store *store = NULL;
@@ -466,8 +413,9 @@ static int keep(const struct tune *t)
 	}
 	if (t->keeps) {
 		snprintf(objective, sizeof objective, "%s -%.1f %%", measure, 100 * e->gain);
-		snprintf(command, sizeof command, "softpmu tune --native: %.1f to %.1f %% of %s saved with 95 %% confidence, p %.4f", 100 * e->low, 100 * e->high, measure,
-			t->confirmed.p);
+		snprintf(command, sizeof command,
+			"softpmu tune --native: %.1f to %.1f %% of %s saved with 95 %% confidence, p %.4f",
+			100 * e->low, 100 * e->high, measure, t->confirmed.p);
 	} else {
 		snprintf(objective, sizeof objective, "%s", measure);
 		snprintf(command, sizeof command, "softpmu tune --native: none of %u settings gains", t->arms);
@@ -475,8 +423,17 @@ static int keep(const struct tune *t)
 	if (cli_profile_key(t->argv[0], key, path, sizeof path) || cli_profile_store(&store, true))
 		return -1;
 	cli_profile_date(date);
-	struct store_profile p = { .program = key, .path = path, .core = NATIVE_CORE, .objective = objective, .command = command, .date = date,
-		.version = cli_version(), .before.energy = -1, .after.energy = -1, .set.setting = setting, .set.settings = n };
+	struct store_profile p = { .program = key,
+		.path = path,
+		.core = NATIVE_CORE,
+		.objective = objective,
+		.command = command,
+		.date = date,
+		.version = cli_version(),
+		.before.energy = -1,
+		.after.energy = -1,
+		.set.setting = setting,
+		.set.settings = n };
 	int rc = profile_store_put(store, &p, &err);
 	profile_store_close(store);
 	if (rc)
@@ -510,7 +467,7 @@ static int search(struct tune *t, struct err *err)
 	return rc;
 }
 
-int cmd_tune_native(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct tune *t = calloc(1, sizeof *t);
 	struct err err = { 0 }, late = { 0 };
@@ -518,7 +475,10 @@ int cmd_tune_native(int argc, char **argv)
 		cli_error("out of memory");
 		return 1;
 	}
-	t->trial = (struct trial_options){ .measure = TRIAL_CPU, .level = 0.05, .least = 0.01, .blocks = TRIAL_BLOCKS, .seed = 1, .run = measured, .context = t };
+	t->trial = (struct trial_options){
+		.measure = TRIAL_CPU, .level = 0.05, .blocks = TRIAL_BLOCKS, .seed = 1, .run = measured, .context = t
+	};
+	t->least = 1;
 	int rc = parse(t, argc, argv), status = 0;
 	if (rc <= 0) {
 		free(t);
@@ -548,3 +508,12 @@ int cmd_tune_native(int argc, char **argv)
 	free(t);
 	return status;
 }
+
+const struct cli_command tune_native = {
+	.name = "tune --native", .summary = "find settings of this machine that the program runs faster with",
+		.options = options, .run = run,
+	.usage = "[options] [--] PROGRAM [arguments]",
+	.about = "Tries the settings that this machine has, each against none, and keeps for softpmu run --native "
+		"those with which PROGRAM surely runs faster. The program is run some hundred times; its output is "
+		"thrown away.",
+};

@@ -16,18 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-"usage: softpmu tune --phases [options] [--] PROGRAM [arguments]\n"
-"       softpmu tune --phases [options] --replay FILE\n\n"
-"Finds the phases of PROGRAM, stretches that execute the same code, and for each the settings of the core's features with which\n"
-"it takes the fewest cycles.  They are kept, and written into the core's registers where each phase begins whenever PROGRAM\n"
-"runs, if that is better than the best settings for the whole run; else these are kept.\n\n"
-"      --interval N        instructions in an interval, of which a phase has two or more; default 10k\n"
-"      --features LIST     try these: names or patterns, with commas between them; default 'prefetch.*,disambiguation'\n"
-"      --no-keep           only say what was found\n"
-"  -q, --quiet             do not say what is being tried\n\n"
-CLI_RUN_HELP;
-
 enum { CANDIDATES = 256, CHOSEN = 8 /* settings of a phase */, TRIES = 512, ROUNDS = 6 };
 static const double worth = 0.001;	/* of the cycles: less is no gain */
 
@@ -40,7 +28,7 @@ struct tuning {
 	struct core_features preset;
 	uint64_t interval;
 	const char *features, *name;
-	bool no_keep, quiet, own;	/* own: the stream is a file of this search's */
+	bool no_keep, quiet, itself, own;	/* own: the stream is a file of this search's */
 	struct core_feature feature[FEATURES_MAX];
 	struct candidate *candidate;
 	size_t candidates;
@@ -60,56 +48,31 @@ struct tuning {
 
 /* ---- options ---- */
 
-static int parse_number(const char *option, const char *text, uint64_t *out)
-{
-	char *end;
-	unsigned long long v = strtoull(text, &end, 10);
-	unsigned long long scale = *end == 'k' || *end == 'K' ? 1000 : *end == 'M' ? 1000000 : 1;
-	end += scale > 1;
-	if (text[0] < '1' || text[0] > '9' || *end || v > 1000000000000 || v * scale < 100) {
-		cli_error("%s '%s': a number of instructions from 100 on was expected (suffixes k, M)", option, text);
-		return -1;
-	}
-	*out = v * scale;
-	return 0;
-}
+static const struct option options[] = {
+	OPT_FLAG(0, "phases", struct tuning, itself, "Find settings for each phase. It must be the first option."),
+	OPT_SCALED(0, "interval", "N", struct tuning, interval, 100, 1e18, "Cut the run into intervals of N "
+		"instructions (suffixes k, M); a phase has two or more. Default: 10k."),
+	OPT_TEXT(0, "features", "NAME,...", struct tuning, features, "Try these features: names or patterns. Default: "
+		"'prefetch.*,disambiguation'."),
+	OPT_FLAG(0, "no-keep", struct tuning, no_keep, "Only say what was found."),
+	OPT_FLAG('q', "quiet", struct tuning, quiet, "Do not say what is being tried."),
+	OPT_END
+};
 
+/* 1: goes on; 0: help was printed; -1: bad, one line was printed. */
 static int parse(struct tuning *t, int argc, char **argv, int *next)
 {
-	const char *v;
-	int i;
-	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--"); i++) {
-		int ours = cli_run_option(&t->run, argc, argv, &i);
-		if (ours < 0)
-			return -1;
-		if (ours)
-			continue;
-		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-			fputs(help, stdout);
-			return 0;
-		} else if (!strcmp(argv[i], "--no-keep")) {
-			t->no_keep = true;
-		} else if (!strcmp(argv[i], "-q") || !strcmp(argv[i], "--quiet")) {
-			t->quiet = true;
-		} else if ((v = cli_value(argc, argv, &i, 0, "interval"))) {
-			if (parse_number("--interval", v, &t->interval))
-				return -1;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "features"))) {
-			t->features = v;
-		} else {
-			if (i > 0)
-				cli_unknown_option("tune --phases", help, argv[i]);
-			return -1;
-		}
-	}
-	t->name = t->run.profile_name;	/* it is kept under this name, not applied */
+	const int go = cli_options(&tune_phases, t, &t->run, argc, argv, next);
+	if (go <= 0)
+		return go;
+	t->name = t->run.profile_name;	/* the name to keep the choice under; no profile is applied */
 	t->run.profile = CLI_PROFILE_NONE;
-	*next = i;
-	if (t->run.sets || t->run.features || t->run.cpus || t->run.run.smt)
-		cli_error("tune --phases: a profile is for a preset, each thread on a core of its own: not with --set, --feature, --wrmsr, --cpus or --smt");
-	else
-		return 1;
-	return -1;
+	if (t->run.sets || t->run.features || t->run.cpus || t->run.run.smt) {
+		cli_error("tune --phases: a profile is for a preset, each thread on a core of its own: not with --set, "
+			  "--feature, --wrmsr, --cpus or --smt");
+		return -1;
+	}
+	return 1;
 }
 
 /* A name or pattern of the list is the feature's. */
@@ -140,7 +103,8 @@ static int choose_candidates(struct tuning *t)
 			snprintf(c->text, sizeof c->text, "%s=%s", t->feature[f].name, t->feature[f].level[l].name);
 		}
 	if (!t->candidates)
-		cli_error("--features %s: core '%s' has none of these (softpmu cores %s --features)", t->features, t->run.core.name, t->run.core.name);
+		cli_error("--features %s: core '%s' has none of these (softpmu cores %s --features)", t->features,
+			t->run.core.name, t->run.core.name);
 	return t->candidates ? 0 : -1;
 }
 
@@ -213,7 +177,9 @@ static bool usable(void *context, uint64_t ip)
 /* One run on the machine with these registers; into t->now. */
 static int run_once(struct tuning *t, const struct core_features *f, struct run_result *res)
 {
-	const struct run_sink sink = { .context = t, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side };
+	const struct run_sink sink = {
+		.context = t, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side
+	};
 	struct err err = { 0 };
 	struct core_wanted wanted = { 0 };
 	struct core_config core;
@@ -247,7 +213,8 @@ static int keep_try(struct tuning *t, const char *settings, uint64_t cycles)
 }
 
 /* A replay; the cycles of each phase, and of the run. */
-static int measure(struct tuning *t, const struct core_features *f, const char *settings, uint64_t cycles[PHASES_MOST], uint64_t *all)
+static int measure(struct tuning *t, const struct core_features *f, const char *settings, uint64_t cycles[PHASES_MOST],
+	uint64_t *all)
 {
 	struct run_result res;
 	struct err err = { 0 };
@@ -296,7 +263,8 @@ static int measure_switched(struct tuning *t, const struct chosen *of, uint64_t 
 			return -1;
 		text_of(t, of + p, text, sizeof text);
 		if (used < sizeof settings)
-			used += (size_t)snprintf(settings + used, sizeof settings - used, "%sphase %zu: %s", p ? "; " : "", p + 1, *text ? text : "as it is");
+			used += (size_t)snprintf(settings + used, sizeof settings - used, "%sphase %zu: %s",
+				p ? "; " : "", p + 1, *text ? text : "as it is");
 	}
 	struct run_write *write = cli_phase_writes(t->phase, t->phases, &t->run.run.writes);
 	t->run.run.write = write;
@@ -323,7 +291,8 @@ static void fill(struct queue *q, const struct tuning *t, size_t phase)
 			continue;
 		size_t i = q->count++;
 		for (; i > 0; i--) {
-			before = phase < PHASES_MOST ? t->candidate[q->at[i - 1]].cycles[phase] : t->candidate[q->at[i - 1]].all;
+			before = phase < PHASES_MOST ? t->candidate[q->at[i - 1]].cycles[phase]
+						     : t->candidate[q->at[i - 1]].all;
 			if (before <= cycles)
 				break;
 			q->at[i] = q->at[i - 1];
@@ -422,25 +391,29 @@ static int search_phases(struct tuning *t, struct chosen best[PHASES_MOST], uint
 static void print(const struct tuning *t, const struct chosen *whole, const struct chosen *of, uint64_t all)
 {
 	char text[512];
-	printf("\n %zu phase%s of the program on %s, in %zu intervals of %" PRIu64 " instructions", t->phases, t->phases == 1 ? "" : "s", t->run.core.name,
-		phases_intervals(t->base), phases_interval(t->base));
+	printf("\n %zu phase%s of the program on %s, in %zu intervals of %" PRIu64 " instructions", t->phases,
+		t->phases == 1 ? "" : "s", t->run.core.name, phases_intervals(t->base), phases_interval(t->base));
 	if (phases_unmarked(t->base))
 		printf("; %zu more that no instruction marks", phases_unmarked(t->base));
 	puts("\n\n   phase  intervals  stretches          cycles           tuned  settings");
 	for (size_t p = 0; p < t->phases; p++) {
 		const struct phase *f = phases_get(t->base, p);
 		text_of(t, of + p, text, sizeof text);
-		printf("   %5zu  %9zu  %9zu %15" PRIu64 " %15" PRIu64 "  %s", p + 1, f->intervals, f->stretches, t->base_cycles[p],
-			t->phases > 1 ? of[p].cycles : whole->cycles, *text ? text : "as the preset has it");
+		printf("   %5zu  %9zu  %9zu %15" PRIu64 " %15" PRIu64 "  %s", p + 1, f->intervals, f->stretches,
+			t->base_cycles[p], t->phases > 1 ? of[p].cycles : whole->cycles,
+			*text ? text : "as the preset has it");
 		if (f->marker)
 			printf("; from %s+0x%" PRIx64 " on", t->place[p].object, t->place[p].offset);
 		putchar('\n');
 	}
 	text_of(t, whole, text, sizeof text);
-	printf("\n %15" PRIu64 " cycles as the preset has it\n %15" PRIu64 " with the best settings for the whole run (%+.2f %%): %s\n", t->base_all, whole->cycles,
-		100 * ((double)whole->cycles / (double)t->base_all - 1), *text ? text : "as the preset has it");
+	printf("\n %15" PRIu64 " cycles as the preset has it\n %15" PRIu64 " with the best settings for the whole run "
+									   "(%+.2f %%): %s\n",
+		t->base_all, whole->cycles, 100 * ((double)whole->cycles / (double)t->base_all - 1),
+		*text ? text : "as the preset has it");
 	if (t->phases > 1)
-		printf(" %15" PRIu64 " with those of the phases (%+.2f %%)\n", all, 100 * ((double)all / (double)t->base_all - 1));
+		printf(" %15" PRIu64 " with those of the phases (%+.2f %%)\n", all,
+			100 * ((double)all / (double)t->base_all - 1));
 }
 
 static void store_set(const struct tuning *t, const struct chosen *c, struct store_set *out, const char *text[CHOSEN])
@@ -454,12 +427,18 @@ static int keep(struct tuning *t, const struct chosen *whole, const struct chose
 {
 	const char *text[PHASES_MOST][CHOSEN];
 	struct store_phase phase[PHASES_MOST] = { 0 };
-	struct store_profile p = { .objective = "cycles", .command = "softpmu tune --phases", .before = { t->insns_all, t->base_all, -1 },
-		.after = { t->insns_all, phases ? all : whole->cycles, -1 }, .tried = t->tried, .tries = t->tries };
+	struct store_profile p = { .objective = "cycles",
+		.command = "softpmu tune --phases",
+		.before = { t->insns_all, t->base_all, -1 },
+		.after = { t->insns_all, phases ? all : whole->cycles, -1 },
+		.tried = t->tried,
+		.tries = t->tries };
 	store_set(t, phases ? of : whole, &p.set, text[0]);
 	for (size_t i = 0; phases && i < t->phases; i++) {
-		phase[i] = (struct store_phase){ .object = phases_get(t->base, i)->marker ? t->place[i].object : NULL, .offset = t->place[i].offset,
-			.before = { t->insns[i], t->base_cycles[i], -1 }, .after = { t->insns[i], of[i].cycles, -1 } };
+		phase[i] = (struct store_phase){ .object = phases_get(t->base, i)->marker ? t->place[i].object : NULL,
+			.offset = t->place[i].offset,
+			.before = { t->insns[i], t->base_cycles[i], -1 },
+			.after = { t->insns[i], of[i].cycles, -1 } };
 		store_set(t, of + i, &phase[i].set, text[i]);
 	}
 	p.phase = phase;
@@ -526,7 +505,8 @@ static int tune(struct tuning *t)
 	for (size_t c = 0; c < t->candidates; c++) {
 		struct chosen one = { .at = { c }, .count = 1 };
 		struct core_features f;
-		if (set_of(t, &one, &f) || measure(t, &f, t->candidate[c].text, t->candidate[c].cycles, &t->candidate[c].all))
+		if (set_of(t, &one, &f) ||
+			measure(t, &f, t->candidate[c].text, t->candidate[c].cycles, &t->candidate[c].all))
 			return 1;
 	}
 	if (search_whole(t, &whole) || (t->phases > 1 && search_phases(t, of, &all)))
@@ -540,7 +520,7 @@ static int tune(struct tuning *t)
 	return keep(t, &whole, of, all, phases) ? 1 : status;
 }
 
-int cmd_tune_phases(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct tuning *t = calloc(1, sizeof *t);
 	int next = 0, status = 2, go = -1;
@@ -575,3 +555,13 @@ int cmd_tune_phases(int argc, char **argv)
 	free(t);
 	return go ? status : 0;
 }
+
+const struct cli_command tune_phases = {
+	.name = "tune --phases", .summary = "find settings for each phase of the program, switched where it begins",
+		.options = options, .runs = true,
+	.run = run, .usage = "[options] [--] PROGRAM [arguments]\n[options] --replay FILE",
+	.about = "Finds the phases of PROGRAM, stretches that execute the same code, and for each the settings of the "
+		"core's features with which it takes the fewest cycles. They are kept, and written into the core's "
+		"registers where each phase begins whenever PROGRAM runs, if that is better than the best settings "
+		"for the whole run; otherwise those are kept.",
+};

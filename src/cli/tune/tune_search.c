@@ -20,8 +20,8 @@ struct search {
 	struct tune_goal goal;
 	const char *objective, *wanted, *state_path, *output;
 	bool fresh, json, all, no_prune, keep;
-	double exhaustive;		/* most configurations; 0: not asked for */
-	unsigned jobs;
+	double threshold, exhaustive;	/* percent; most configurations, 0: not asked for */
+	unsigned exhaustive_most, jobs;
 	FILE *out;
 	char *file, *program;		/* the stream's, if it is temporary; the command line */
 	char key[PROGRAM_KEY_CHARS];	/* the program's */
@@ -40,119 +40,79 @@ struct thread { struct cost_thread *cost; uint64_t hash; };
 
 /* ---- options ---- */
 
-static int percent(const char *option, const char *text, double *out)
-{
-	char *end;
-	errno = 0;
-	const double v = strtod(text, &end);
-	if (errno || end == text || (*end && strcmp(end, "%")) || !(v >= 0 && v <= 100)) {
-		cli_error("%s '%s': a percentage from 0 to 100 was expected", option, text);
-		return -1;
-	}
-	*out = v / 100;
-	return 0;
-}
-
-static int whole(const char *option, const char *text, unsigned long most, unsigned long *out)
-{
-	char *end;
-	errno = 0;
-	*out = strtoul(text, &end, 10);
-	if (errno || *text < '0' || *text > '9' || *end || !*out || *out > most) {
-		cli_error("%s '%s': a number from 1 to %lu was expected", option, text, most);
-		return -1;
-	}
-	return 0;
-}
-
-static int set_objective(struct search *s, const char *text)
+static int set_objective(void *target, const struct option *option, const char *value, struct err *err)
 {
 	static const char *const name[] = { "cycles", "energy", "edp" };
-	s->objective = text;
+	struct search *s = target;
+	double within;
+	s->objective = value;
 	for (unsigned i = 0; i < 3; i++)
-		if (!strcmp(text, name[i])) {
+		if (!strcmp(value, name[i])) {
 			s->goal.what = (enum tune_objective)i;
 			return 0;
 		}
-	if (!strncmp(text, "energy-within:", 14)) {
+	if (strncmp(value, "energy-within:", 14))
+		return err_set(err, ERR_INPUT,
+			"option --objective: '%s' is not one of cycles, energy, edp or energy-within:PERCENT", value);
+	const struct option row = {
+		.kind = OPTION_PERCENT, .name = option->name, .argument = "PERCENT", .bytes = sizeof within, .most = 100
+	};
+	const int code = options_value(&row, &within, value + 14, err);
+	if (!code) {
 		s->goal.what = TUNE_ENERGY_WITHIN;
-		return percent("--objective energy-within:", text + 14, &s->goal.within);
+		s->goal.within = within / 100;
 	}
-	cli_error("--objective '%s': there are cycles, energy, edp and energy-within:PERCENT", text);
-	return -1;
+	return code;
 }
 
-/* One of ours with a value: 1; not ours: 0; bad: -1. */
-static int valued(struct search *s, int argc, char **argv, int *i)
+static int of_its_own(void *target, const struct option *option, const char *value, struct err *err)
 {
-	const char *v;
-	unsigned long n;
-	if ((v = cli_value(argc, argv, i, 0, "objective")))
-		return set_objective(s, v) ? -1 : 1;
-	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "features"))) {
-		s->wanted = v;
-		return 1;
-	}
-	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "threshold")))
-		return percent("--threshold", v, &s->goal.threshold) ? -1 : 1;
-	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "exhaustive"))) {
-		if (whole("--exhaustive", v, 1000000, &n))
-			return -1;
-		s->exhaustive = (double)n;
-		return 1;
-	}
-	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "jobs"))) {
-		if (whole("--jobs", v, 256, &n))
-			return -1;
-		s->jobs = (unsigned)n;
-		return 1;
-	}
-	if (*i > 0 && (v = cli_value(argc, argv, i, 0, "state"))) {
-		s->state_path = v;
-		return 1;
-	}
-	if (*i > 0 && (v = cli_value(argc, argv, i, 'o', "output"))) {
-		s->output = v;
-		return 1;
-	}
-	return *i < 0 ? -1 : 0;
+	(void)target, (void)value;
+	return err_set(err, ERR_INPUT, "--%s is a search of its own: softpmu tune --%s [options] ...", option->name,
+		option->name);
 }
 
-/* 1: goes on; -1: bad, one line was printed. */
-static int parse(struct search *s, int argc, char **argv, int *next, const char *help)
+const struct option tune_search_options[] = {
+	OPT_GROUP("What is searched for"),
+	OPT_CALL(0, "objective", "WHAT", set_objective, "Make this small: cycles (the default), energy, edp (energy "
+		"times time), or energy-within:PERCENT, the energy of what takes at most PERCENT more time than the "
+		"fastest."),
+	OPT_TEXT(0, "features", "NAME,...", struct search, wanted, "Change these features alone: names or patterns, "
+		"as in 'prefetch.*,l1d.size'. Default: all."),
+	OPT_PERCENT(0, "threshold", "PERCENT", struct search, threshold, "Make a change only if it saves PERCENT of "
+		"the objective. Default: 0.5."),
+	OPT_GROUP("How"),
+	OPT_FLAG(0, "no-prune", struct search, no_prune, "Replay every feature, whatever its events cost."),
+	OPT_WHOLE(0, "exhaustive", "N", struct search, exhaustive_most, 1, 1000000, "Try every combination instead, "
+		"if there are at most N."),
+	OPT_WHOLE(0, "jobs", "N", struct search, jobs, 1, 256, "Make N replays at a time. Default: the number of "
+		"processors."),
+	OPT_TEXT(0, "state", "FILE", struct search, state_path, "Keep what was measured in FILE. Default: a file for "
+		"each program and core beside the store of profiles."),
+	OPT_FLAG(0, "fresh", struct search, fresh, "Forget what was measured before."),
+	OPT_GROUP("What is printed"),
+	OPT_FLAG(0, "all", struct search, all, "Print every configuration that was tried."),
+	OPT_FLAG('j', "json", struct search, json, "Print a JSON object a line, every configuration among them."),
+	OPT_TEXT('o', "output", "FILE", struct search, output, "Print to FILE instead of standard error."),
+	OPT_CALL(0, "software", NULL, of_its_own, "Search the program instead of the machine. First option.",
+		.hidden = true),
+	OPT_CALL(0, "native", NULL, of_its_own, "Search the machine that this runs on. First option.", .hidden = true),
+	OPT_CALL(0, "phases", NULL, of_its_own, "Search settings for each phase. First option.", .hidden = true),
+	OPT_END
+};
+
+/* 1: goes on; 0: help was printed; -1: bad, one line was printed. */
+static int parse(struct search *s, int argc, char **argv, int *next)
 {
-	int i;
-	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
-		const char *word = argv[i];
-		if (!strcmp(word, "--"))
-			break;
-		int ours = cli_run_option(&s->run, argc, argv, &i);
-		ours = ours ? ours : valued(s, argc, argv, &i);
-		if (ours < 0)
-			return -1;
-		if (ours)
-			continue;
-		if (!strcmp(word, "--fresh")) {
-			s->fresh = true;
-		} else if (!strcmp(word, "--no-prune")) {
-			s->no_prune = true;
-		} else if (!strcmp(word, "--all")) {
-			s->all = true;
-		} else if (!strcmp(word, "-j") || !strcmp(word, "--json")) {
-			s->json = true;
-		} else if (!strcmp(word, "--software") || !strcmp(word, "--native") || !strcmp(word, "--phases")) {
-			cli_error("%s is a search of its own: softpmu tune %s [options] ...", word, word);
-			return -1;
-		} else {
-			cli_unknown_option("tune", help, word);
-			return -1;
-		}
-	}
-	*next = i;
+	const int go = cli_options(&cmd_tune, s, &s->run, argc, argv, next);
+	if (go <= 0)
+		return go;
 	if (s->run.features) {
-		cli_error("--feature and --wrmsr: tune is who tries them; what it may choose from says --features");
+		cli_error("--feature and --wrmsr: tune itself tries them; --features says which");
 		return -1;
 	}
+	s->goal.threshold = s->threshold / 100;
+	s->exhaustive = s->exhaustive_most;
 	s->keep = s->run.profile != CLI_PROFILE_REFUSED && !s->run.sets;
 	s->run.profile = CLI_PROFILE_NONE;	/* its name is that under which the choice is kept */
 	return 1;
@@ -258,7 +218,9 @@ static void on_batch(void *context, struct run_thread *t, const struct spmu_batc
 
 static int run_preset(struct search *s, struct run_result *res)
 {
-	const struct run_sink sink = { .context = s, .thread_start = on_start, .thread_end = on_end, .batch = on_batch };
+	const struct run_sink sink = {
+		.context = s, .thread_start = on_start, .thread_end = on_end, .batch = on_batch
+	};
 	const struct core_config *c = &s->run.core;
 	const struct pushout_widths widths = session_pushout_widths(c);
 	struct cost_measure measure[COST_MEASURES];
@@ -288,7 +250,8 @@ static int run_preset(struct search *s, struct run_result *res)
 
 static int set_limits(struct search *s)
 {
-	const struct tune_limits l = { &s->run.core, s->cost, &s->model, &s->preset.activity, s->run.run.smt, s->warmed };
+	const struct tune_limits l = { &s->run.core, s->cost, &s->model, &s->preset.activity, s->run.run.smt,
+		s->warmed };
 	struct energy_bill bill;
 	struct err err = { 0 };
 	energy_bill(&bill, &s->model, &s->run.core, &s->preset.activity);
@@ -326,13 +289,19 @@ static int keep_profile(struct search *s, const struct tune *t)
 	const char *setting[TUNE_FEATURES];
 	char text[TUNE_FEATURES][80];
 	struct store_tried *tried = calloc(n, sizeof *tried);
-	struct store_profile p = { .objective = s->objective, .command = s->program, .tried = tried, .tries = n,
-		.before = { tries->activity.n[ENERGY_COUNT_instructions], tries->activity.n[ENERGY_COUNT_cycles], tries->energy },
-		.after = { choice->activity.n[ENERGY_COUNT_instructions], choice->activity.n[ENERGY_COUNT_cycles], choice->energy } };
+	struct store_profile p = { .objective = s->objective,
+		.command = s->program,
+		.tried = tried,
+		.tries = n,
+		.before = { tries->activity.n[ENERGY_COUNT_instructions], tries->activity.n[ENERGY_COUNT_cycles],
+			tries->energy },
+		.after = { choice->activity.n[ENERGY_COUNT_instructions], choice->activity.n[ENERGY_COUNT_cycles],
+			choice->energy } };
 	int rc = tried ? 0 : -1;
 	for (unsigned i = 0; i < s->features; i++)
 		if (choice->set.level[i]) {
-			snprintf(text[settings], sizeof text[settings], "%s=%s", s->feature[i].name, s->feature[i].level[choice->set.level[i]]);
+			snprintf(text[settings], sizeof text[settings], "%s=%s", s->feature[i].name,
+				s->feature[i].level[choice->set.level[i]]);
 			setting[settings] = text[settings];
 			settings++;
 		}
@@ -342,7 +311,9 @@ static int keep_profile(struct search *s, const struct tune *t)
 		char *words = tune_text(s->feature, s->features, &tries[i].set);
 		for (char *c = words ? strchr(words, ',') : NULL; c; c = strchr(c, ','))
 			*c = ' ';
-		tried[i] = (struct store_tried){ words, { tries[i].activity.n[ENERGY_COUNT_instructions], tries[i].activity.n[ENERGY_COUNT_cycles], tries[i].energy } };
+		tried[i] = (struct store_tried){ words,
+			{ tries[i].activity.n[ENERGY_COUNT_instructions], tries[i].activity.n[ENERGY_COUNT_cycles],
+				tries[i].energy } };
 		rc = words ? 0 : -1;
 	}
 	if (rc)
@@ -360,7 +331,12 @@ static int keep_profile(struct search *s, const struct tune *t)
 static int search(struct search *s)
 {
 	struct err err = { 0 };
-	struct tune_pool pool = { .run = &s->run, .preset = &s->run.core, .features = s->feature, .count = s->features, .model = &s->model, .jobs = s->jobs };
+	struct tune_pool pool = { .run = &s->run,
+		.preset = &s->run.core,
+		.features = s->feature,
+		.count = s->features,
+		.model = &s->model,
+		.jobs = s->jobs };
 	struct tune *t = NULL;
 	int rc = tune_state_open(&pool.state, s->state_path, key_of(s), s->key, s->run.core.name, s->fresh, &err);
 	if (!rc)
@@ -372,13 +348,22 @@ static int search(struct search *s)
 	cli_catch(false);
 	cli_progress_clear(&s->run);
 	if (rc && interrupted)
-		cli_error("interrupted; the %zu configurations measured so far are kept in %s, the same search goes on from there", pool.ran + pool.known,
-			tune_state_path(pool.state));
+		cli_error("interrupted; the %zu configurations measured so far are kept in %s, the same search goes on "
+			  "from there",
+			pool.ran + pool.known, tune_state_path(pool.state));
 	else if (rc)
 		cli_error("%s", err.text);
 	if (!rc) {
-		const struct tune_view v = { .out = s->out, .run = &s->run, .program = s->program, .search = t, .pool = &pool, .goal = &s->goal,
-			.objective = s->objective, .why = s->why, .all = s->all, .exhaustive = s->exhaustive > 0 };
+		const struct tune_view v = { .out = s->out,
+			.run = &s->run,
+			.program = s->program,
+			.search = t,
+			.pool = &pool,
+			.goal = &s->goal,
+			.objective = s->objective,
+			.why = s->why,
+			.all = s->all,
+			.exhaustive = s->exhaustive > 0 };
 		if (s->json)
 			tune_print_json(&v);
 		else
@@ -389,7 +374,10 @@ static int search(struct search *s)
 			s->run.run.replay = NULL;	/* the program itself, not its stream */
 		rc = keep_profile(s, t);
 		if (!rc && !s->json)
-			fprintf(s->out, " Kept: softpmu run, stat and record apply it to this program on %s (softpmu tune show, forget)\n\n", s->run.core.name);
+			fprintf(s->out,
+				" Kept: softpmu run, stat and record apply it to this program on %s (softpmu tune "
+				"show, forget)\n\n",
+				s->run.core.name);
 	}
 	tune_destroy(t);
 	tune_state_close(pool.state);
@@ -425,9 +413,11 @@ static int measure_and_search(struct search *s)
 	if (choose_features(s))
 		return 2;
 	s->program = program_text(s);
-	if (cli_profile_program(&s->run, s->key, &err))	/* of a stream, its file gone since: what is measured is nobody's */
+	if (cli_profile_program(
+		    &s->run, s->key, &err)) /* of a stream, its file gone since: what is measured is nobody's */
 		s->key[0] = 0;
-	if (!s->program || (!s->run.run.replay && !s->run.run.save && !(s->file = cli_keep_stream(&s->run, "tune", ""))))
+	if (!s->program ||
+		(!s->run.run.replay && !s->run.run.save && !(s->file = cli_keep_stream(&s->run, "tune", ""))))
 		return 1;
 	int rc = run_preset(s, &res), status = cli_exit_status(res.wait_status);
 	if (res.note[0])
@@ -450,7 +440,7 @@ static int measure_and_search(struct search *s)
 	return rc ? 1 : status;
 }
 
-int cmd_tune_search(int argc, char **argv, const char *help)
+int cmd_tune_search(int argc, char **argv)
 {
 	struct search *s = calloc(1, sizeof *s);
 	int next = 0, status = 2;
@@ -460,10 +450,13 @@ int cmd_tune_search(int argc, char **argv, const char *help)
 	}
 	s->out = stderr;
 	s->objective = "cycles";
-	s->goal.threshold = 0.005;
+	s->threshold = 0.5;
 	s->jobs = tune_pool_processors();
 	cli_run_init(&s->run);
-	if (parse(s, argc, argv, &next, help) > 0 && !cli_run_finish(&s->run, argc, argv, next)) {
+	const int go = parse(s, argc, argv, &next);
+	if (!go)
+		status = 0;
+	if (go > 0 && !cli_run_finish(&s->run, argc, argv, next)) {
 		status = 1;
 		if (s->output && !(s->out = fopen(s->output, "we")))
 			cli_error("cannot write %s: %s", s->output, strerror(errno));

@@ -11,22 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] =
-"usage: softpmu tune list [options] [PROGRAM]\n"
-"       softpmu tune show [options] PROGRAM\n"
-"       softpmu tune apply [--off | --to OTHER | --feature LIST] [options] PROGRAM\n"
-"       softpmu tune forget [--all] [options] [PROGRAM]\n\n"
-"The settings that softpmu tune kept.  PROGRAM is a path, a name in PATH, or the key that list prints.\n"
-"apply: the profile that stat, record and run use from now on; tune makes the one it keeps so by itself.\n\n"
-"      --core NAME         of this core; default any, of apply golden-cove\n"
-"      --name NAME         the one that was kept under this name (tune --profile=NAME); default any, of apply the one without\n"
-"      --off               apply: none from now on, until the next apply\n"
-"      --to OTHER          apply: keep it for this program too, for example after it was built anew; the promise stays PROGRAM's\n"
-"      --feature LIST      apply: keep these settings, with commas between them, without a search: l1d.size=1/2,prefetch.l2_streamer=off\n"
-"      --all               forget: of every program\n"
-"  -j, --json              list, show: one JSON object a profile\n";
-
 struct wanted {
+	const char *verb;		/* list, show, apply, forget */
 	const char *program, *core, *name, *to;
 	const char *feature;
 	bool off, all, json;
@@ -83,8 +69,11 @@ static void json_set(const struct store_set *set)
 
 static void json_profile(const struct store_profile *p)
 {
-	const struct { const char *name, *text; } text[] = { { "program", p->path }, { "key", p->program }, { "core", p->core }, { "name", p->name },
-		{ "objective", p->objective }, { "command", p->command }, { "date", p->date }, { "version", p->version } };
+	const struct {
+		const char *name, *text;
+	} text[] = { { "program", p->path }, { "key", p->program }, { "core", p->core }, { "name", p->name },
+		{ "objective", p->objective }, { "command", p->command }, { "date", p->date },
+		{ "version", p->version } };
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
 		printf("%s\"%s\": ", i ? ", " : "{", text[i].name);
 		json_string(stdout, text[i].text);
@@ -106,8 +95,10 @@ static int list_one(void *context, const struct store_profile *p)
 		printf(", \"phases\": %zu, \"tried\": %zu}\n", p->phases, p->tries);
 	} else {
 		if (!w->seen)
-			printf("%-2s %-14s %-10s %-10s %10s  %-10s  %s\n", "", "core", "name", "objective", "cycles", "date", "program: settings");
-		printf("%-2s %-14.24s %-10.16s %-10.24s ", p->active ? "*" : "", p->core, or_none(p->name), or_none(p->objective));
+			printf("%-2s %-14s %-10s %-10s %10s  %-10s  %s\n", "", "core", "name", "objective", "cycles",
+				"date", "program: settings");
+		printf("%-2s %-14.24s %-10.16s %-10.24s ", p->active ? "*" : "", p->core, or_none(p->name),
+			or_none(p->objective));
 		char change[32];
 		snprintf(change, sizeof change, p->before.cycles ? "%+.2f %%" : "-",
 			100 * ((double)p->after.cycles - (double)p->before.cycles) / (double)p->before.cycles);
@@ -129,7 +120,8 @@ static int list_one(void *context, const struct store_profile *p)
 
 static void show_figures(const char *what, const struct store_figures *a, const struct store_figures *b)
 {
-	printf("  %s: %" PRIu64 " instructions, %" PRIu64 " cycles in place of %" PRIu64 " (", what, b->instructions, b->cycles, a->cycles);
+	printf("  %s: %" PRIu64 " instructions, %" PRIu64 " cycles in place of %" PRIu64 " (", what, b->instructions,
+		b->cycles, a->cycles);
 	gain(stdout, (double)a->cycles, (double)b->cycles);
 	putchar(')');
 	if (a->energy >= 0 && b->energy >= 0) {
@@ -160,15 +152,17 @@ static void show_set(const struct store_set *set, const char *indent)
 	if (!set->settings)
 		printf("%sas the preset has it\n", indent);
 	for (size_t i = 0; i < set->regs; i++)
-		printf("%s%s (%XH) = %" PRIX64 "H\n", indent, register_name(set->reg[i].msr), set->reg[i].msr, set->reg[i].value);
+		printf("%s%s (%XH) = %" PRIX64 "H\n", indent, register_name(set->reg[i].msr), set->reg[i].msr,
+			set->reg[i].value);
 }
 
 static void show_text(const struct store_profile *p)
 {
 	plain(stdout, p->path);
-	printf(" on %s%s%s%s\n  %s%s\n", p->core, *p->name ? ", profile " : "", p->name, p->active ? ", active" : "", p->program,
-		program_key_hashed(p->program) ? " (it has no build-id: a hash of the file)" : "");
-	printf("  chosen %s%s on %s by softpmu %s: ", *p->objective ? "for " : "by hand", p->objective, p->date, p->version);
+	printf(" on %s%s%s%s\n  %s%s\n", p->core, *p->name ? ", profile " : "", p->name, p->active ? ", active" : "",
+		p->program, program_key_hashed(p->program) ? " (it has no build-id: a hash of the file)" : "");
+	printf("  chosen %s%s on %s by softpmu %s: ", *p->objective ? "for " : "by hand", p->objective, p->date,
+		p->version);
 	plain(stdout, *p->command ? p->command : "a caller that did not say");
 	putchar('\n');
 	show_set(&p->set, "    ");
@@ -271,7 +265,10 @@ static int keep(struct wanted *w)
 	char list[4096], *at = list, *word;
 	char *const argv[] = { (char *)w->program, NULL };
 	struct cli_run r;
-	struct store_profile p = { .objective = "", .command = "softpmu tune apply --feature", .before = { 0, 0, -1 }, .after = { 0, 0, -1 },
+	struct store_profile p = { .objective = "",
+		.command = "softpmu tune apply --feature",
+		.before = { 0, 0, -1 },
+		.after = { 0, 0, -1 },
 		.set.setting = setting };
 	cli_run_init(&r);
 	r.core_name = w->core;
@@ -294,13 +291,15 @@ static int keep(struct wanted *w)
 static int apply(struct wanted *w)
 {
 	const char *core = w->core ? w->core : "golden-cove", *name = w->name ? w->name : "";
-	int code = w->to ? copy_to(w, core, name) : profile_store_activate(w->store, w->key, core, w->off ? NULL : name, w->err);
+	int code = w->to ? copy_to(w, core, name)
+			 : profile_store_activate(w->store, w->key, core, w->off ? NULL : name, w->err);
 	if (code < 0)
 		return code;
 	if (code && w->off)
 		printf("no profile is applied to %s on %s from now on\n", w->program, core);
 	else if (code && !w->to)
-		printf("%s on %s runs with %s%s from now on\n", w->program, core, *name ? "profile " : "its profile", name);
+		printf("%s on %s runs with %s%s from now on\n", w->program, core, *name ? "profile " : "its profile",
+			name);
 	w->seen = (size_t)code;
 	return 0;
 }
@@ -324,45 +323,55 @@ static int forget(struct wanted *w)
 	return 0;
 }
 
+/* ---- options ---- */
+
+#define STORE_CORE(text) OPT_TEXT(0, "core", "CORE", struct wanted, core, text)
+#define STORE_NAME(text) OPT_TEXT(0, "name", "NAME", struct wanted, name, text)
+#define STORE_JSON OPT_FLAG('j', "json", struct wanted, json, "Print a JSON object a profile.")
+static const struct option list_options[] = {
+	STORE_CORE("Only settings for this core."), STORE_NAME("Only settings kept under this name (tune "
+		"--profile=NAME)."), STORE_JSON, OPT_END
+};
+static const struct option apply_options[] = {
+	STORE_CORE("Settings for this core. Default: golden-cove."),
+	STORE_NAME("The settings kept under this name (tune --profile=NAME). Default: those without a name."),
+	OPT_FLAG(0, "off", struct wanted, off, "Apply no settings from now on, until the next apply."),
+	OPT_TEXT(0, "to", "OTHER", struct wanted, to, "Keep PROGRAM's settings for OTHER, too, for example after it "
+		"was built anew. The promise stays PROGRAM's."),
+	OPT_TEXT(0, "feature", "FEATURE=LEVEL,...", struct wanted, feature, "Keep these settings without a search, as "
+		"in l1d.size=1/2,prefetch.l2_streamer=off."),
+	OPT_END
+};
+static const struct option forget_options[] = {
+	STORE_CORE("Only settings for this core."), STORE_NAME("Only settings kept under this name."),
+	OPT_FLAG(0, "all", struct wanted, all, "Forget those of every program."), OPT_END
+};
+
+static int take_program(void *target, const char *word, struct err *err)
+{
+	struct wanted *w = target;
+	if (w->program)
+		return err_set(
+			err, ERR_INPUT, "tune %s: one program at a time, '%s' is one word too many", w->verb, word);
+	w->program = word;
+	return 0;
+}
+
 static int parse(struct wanted *w, int argc, char **argv)
 {
-	const char *verb = argv[0], *v;
-	bool applies = !strcmp(verb, "apply"), forgets = !strcmp(verb, "forget");
-	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i];
-		if (word[0] != '-' || !strcmp(word, "-")) {
-			if (w->program) {
-				cli_error("tune %s: one program at a time, '%s' is one word too many", verb, word);
-				return -1;
-			}
-			w->program = word;
-		} else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-			fputs(help, stdout);
-			return 0;
-		} else if (!applies && !forgets && (!strcmp(word, "-j") || !strcmp(word, "--json"))) {
-			w->json = true;
-		} else if (applies && !strcmp(word, "--off")) {
-			w->off = true;
-		} else if (forgets && !strcmp(word, "--all")) {
-			w->all = true;
-		} else if ((v = cli_value(argc, argv, &i, 0, "core"))) {
-			w->core = v;
-		} else if (i > 0 && (v = cli_value(argc, argv, &i, 0, "name"))) {
-			w->name = v;
-		} else if (i > 0 && applies && (v = cli_value(argc, argv, &i, 0, "to"))) {
-			w->to = v;
-		} else if (i > 0 && applies && (v = cli_value(argc, argv, &i, 0, "feature"))) {
-			w->feature = v;
-		} else {
-			if (i > 0)
-				cli_unknown_option("tune list", help, word);
-			return -1;
-		}
-	}
+	const char *verb = w->verb;
+	const bool applies = !strcmp(verb, "apply"), forgets = !strcmp(verb, "forget");
+	const int go = cli_options_and_words(applies ? &tune_apply
+			: forgets                    ? &tune_forget
+			: *verb == 'l'               ? &tune_list
+						     : &tune_show,
+		w, argc, argv, take_program);
+	if (go <= 0)
+		return go;
 	if (w->off + !!w->to + !!w->feature > 1 || (w->off && w->name))
 		cli_error("tune apply: one of --off, --to and --feature, and no name with --off");
 	else if (!w->program && (applies || !strcmp(verb, "show")))
-		cli_error("tune %s: of which program? (softpmu tune list)", verb);
+		cli_error("tune %s: no program was named (softpmu tune list)", verb);
 	else if (forgets && !w->program != w->all)
 		cli_error("tune forget: a program, or --all");
 	else
@@ -370,10 +379,10 @@ static int parse(struct wanted *w, int argc, char **argv)
 	return -1;
 }
 
-int cmd_tune_store(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct err err = { 0 };
-	struct wanted w = { .err = &err };
+	struct wanted w = { .verb = argv[0], .err = &err };
 	char path[PATH_MAX];
 	const char *verb = argv[0];
 	int code = parse(&w, argc, argv);
@@ -406,3 +415,28 @@ int cmd_tune_store(int argc, char **argv)
 		puts("no profile is kept; softpmu tune makes them");
 	return 0;
 }
+
+const struct cli_command tune_list = {
+	.name = "tune list", .summary = "list the settings that are kept", .options = list_options, .run = run,
+		.usage = "[options] [PROGRAM]",
+	.about = "Lists the settings that softpmu tune kept, of PROGRAM or of all, a line each; * marks those that "
+		"are active. PROGRAM is a path, a name in PATH, or the key that tune show prints.",
+};
+const struct cli_command tune_show = {
+	.name = "tune show", .summary = "show everything that is known of a program's settings", .options =
+		list_options, .run = run,
+	.usage = "[options] PROGRAM", .about = "Shows everything that is kept of PROGRAM's settings, with every "
+		"configuration that was tried.",
+};
+const struct cli_command tune_apply = {
+	.name = "tune apply", .summary = "make settings the active ones of a program", .options = apply_options,
+		.run = run,
+	.usage = "[--off | --to OTHER | --feature LIST] [options] PROGRAM",
+	.about = "Makes settings the active ones of PROGRAM and core: those that stat, record and run use from now "
+		"on. tune does so by itself with what it keeps.",
+};
+const struct cli_command tune_forget = {
+	.name = "tune forget", .summary = "remove settings that are kept", .options = forget_options, .run = run,
+		.usage = "[options] PROGRAM\n--all [options]",
+	.about = "Removes the settings of PROGRAM, and (without --name) what searches have measured of it.",
+};

@@ -96,5 +96,5 @@ refuse_graph "older cores" --core prescott -- true
 refuse_graph "older cores" --core pentium -- true
 refuse_graph "hardware threads" --smt -- true
 if "$SOFTPMU" cost --slack -- true >"$work/out" 2>"$work/err"; then bad "--slack without --graph"
-else same "refused, one line" "$(grep -c "with --graph" "$work/err")/$(grep -c . "$work/err")" 1/1; fi
+else same "refused, one line" "$(grep -c "needs --graph" "$work/err")/$(grep -c . "$work/err")" 1/1; fi
 exit $failed

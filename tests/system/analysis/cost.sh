@@ -139,14 +139,14 @@ refuse_cost() {	# PATTERN OPTION...
 	pattern=$1; shift
 	refuse "cost $*" "$pattern" "$SOFTPMU" cost "$@"
 }
-refuse_cost "there are mispredict" -e mispredcit -- true
+refuse_cost "is not one of mispredict" -e mispredcit -- true
 refuse_cost "near: .*l2_miss" --tag 'l2_mis' -- true
 refuse_cost "belongs to no uop" --tag l1d_evict_modified -- true
 refuse_cost "behind the --tag" --change l2.size=4M -- true
 refuse_cost "unknown field" --tag l2_miss --change l2.sizes=4M -- true
-refuse_cost "due and event" --from now -- true
-refuse_cost "function and instruction" --by line -- true
-refuse_cost "retire, alloc, decode, memory, visible and fetch" --at dispatch -- true
+refuse_cost "due or event" --from now -- true
+refuse_cost "function or instruction" --by line -- true
+refuse_cost "retire, alloc, decode, memory, visible or fetch" --at dispatch -- true
 refuse_cost "more than 255 characters" --tag l2_miss --change "l2.size=1M$(printf '%0260d' 0)" -- true
 refuse_cost "from 0 to 100" --replay-from 101 -- true
 refuse_cost "cannot write" --no-total -o /nowhere/x -- true

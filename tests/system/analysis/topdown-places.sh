@@ -101,7 +101,7 @@ refuses() {	# WORDS WHAT...
 	grep -q -- "$words" "$work/out" && ok "refused: $*" || { bad "$*"; cat "$work/out"; }
 }
 refuses "the PMU 'skylake' has no MSR_PERF_METRICS" --core skylake --perf-metrics
-refuses "function, line, loop or thread was expected" --per file
+refuses "not one of function, line, loop or thread" --per file
 refuses "known from the records alone: not with --no-exact" --per loop --no-exact
 refuses "compared over the whole run: not with --interval" --one-pmu -I 1
 refuses "follows the one tree of the run: not with --interval, --per, -x or -j" --sample -x,

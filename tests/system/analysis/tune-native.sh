@@ -129,7 +129,7 @@ check "and says why" grep -q interrupted err
 
 refuse "no program" "no program given" "$SOFTPMU" tune --native
 refuse "an option that is none" "nearest: --process" "$SOFTPMU" tune --native --proces -- true
-refuse "a measure that is none" "neither cpu nor wall" "$SOFTPMU" tune --native --measure x -- true
+refuse "a measure that is none" "not cpu or wall" "$SOFTPMU" tune --native --measure x -- true
 refuse "a program that is none" "no-such" "$SOFTPMU" tune --native -- ./no-such
 refuse "a program that is killed" "ends by signal 9" "$SOFTPMU" tune --native -- sh -c 'kill -9 $$'
 refuse "a knob that is none" "no knob 'x'" "$SOFTPMU" run --native --setting x=1 -- true

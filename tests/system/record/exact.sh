@@ -77,5 +77,5 @@ refuse "not without one" 'no exact profile' "$SOFTPMU" report -i plain.data --sa
 refuse "nor with nothing beside it" 'nothing was sampled beside' "$SOFTPMU" report -i golden-cove.data --sampling-error
 refuse "other views" 'exact' "$SOFTPMU" report -i golden-cove.data --cycles rough
 refuse "other keys" 'symbol or by instruction' "$SOFTPMU" report -i golden-cove.data --cycles exact -s comm
-refuse "no cycles between samples" 'number of 1 or more' "$SOFTPMU" record --exact=0 true
+refuse "no cycles between samples" 'whole number from 1' "$SOFTPMU" record --exact=0 true
 exit $failed

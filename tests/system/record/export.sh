@@ -63,8 +63,8 @@ else
 fi
 
 # errors
-"$SOFTPMU" export 2>err && failed=1;				check "which format" grep -q 'which format' err
-"$SOFTPMU" export -f nothing 2>err && failed=1;			check "no such format" grep -q 'callgrind, folded, pprof, speedscope' err
+"$SOFTPMU" export 2>err && failed=1;				check "which format" grep -q 'no format was given' err
+"$SOFTPMU" export -f nothing 2>err && failed=1;			check "no such format" grep -q 'callgrind, folded, pprof or speedscope' err
 "$SOFTPMU" export -f folded -e nothing 2>err && failed=1;	check "no such event" grep -q "no such event; the first is cycles:u" err
 "$SOFTPMU" export -f pprof -o /dev/full 2>err && failed=1;	check "a full disk" grep -q 'cannot write /dev/full' err
 "$SOFTPMU" export -f folded -i nowhere 2>err && failed=1;	check "no file" grep -q 'cannot open nowhere' err

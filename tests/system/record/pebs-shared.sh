@@ -44,5 +44,5 @@ refuse_record() {	# PATTERN OPTION...
 }
 refuse_record 'needs --cpus' --core skylake -e cycles:pp --pebs-shared mixed
 refuse_record 'no event is precise' --core skylake -e cycles --pebs-shared mixed --cpus 1
-refuse_record 'there are drain and mixed' --core skylake -e cycles:pp --pebs-shared shaken --cpus 1
+refuse_record 'is not drain or mixed' --core skylake -e cycles:pp --pebs-shared shaken --cpus 1
 exit $failed

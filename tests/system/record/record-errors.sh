@@ -17,8 +17,8 @@ refuse_record "inheritance" "--follow" -i
 refuse_record "a delay" "--start" --delay 10
 refuse_record "a thread" "attach" -t 1
 refuse_record "a process" "attach" -p 1
-refuse_record "-c 0" "1 or more" -c 0
-refuse_record "-F fast" "1 or more" -F fast
+refuse_record "-c 0" "whole number from 1" -c 0
+refuse_record "-F fast" "whole number from 1" -F fast
 refuse_record "-c and -F" "exclude" -c 10 -F 10
 refuse_record "--call-graph guess" "dwarf" --call-graph guess
 refuse_record "unknown event" "no-such-event" -e no-such-event

@@ -54,12 +54,12 @@ refuse_record 'for those that interrupt' --core willamette -e replay_event.L1_LD
 	--after branch_retired.MMTP=100
 refuse_record 'no two counters' --core willamette -e instr_retired.NBOGUSNTAG -c 10 --after ITLB_reference.MISS=100
 refuse_record 'no event of a counter' --core willamette -e instr_retired.NBOGUSNTAG -c 10 --after task-clock=100
-refuse_record 'EVENT=N was expected' --core willamette -e instr_retired.NBOGUSNTAG -c 10 --after branch_retired.MMTP
-refuse_record 'a number of 1 or more' --core willamette -e instr_retired.NBOGUSNTAG -c 10 \
+refuse_record 'is not EVENT=N' --core willamette -e instr_retired.NBOGUSNTAG -c 10 --after branch_retired.MMTP
+refuse_record 'not a whole number from 1' --core willamette -e instr_retired.NBOGUSNTAG -c 10 \
 	--after branch_retired.MMTP=many
 refuse_record 'one plain event' --core willamette -e instr_retired.NBOGUSNTAG -c 10 \
 	--after branch_retired.MMTP,branch_retired.MMNP=5
 refuse_record 'a period of' --core willamette -e instr_retired.NBOGUSNTAG -c 10 \
 	--after branch_retired.MMTP=9000000000000000000
-refuse_record '--force-ovf is a sample at every event' --core willamette -e branch_retired.MMTP --force-ovf -c 5
+refuse_record '--force-ovf takes a sample at every event' --core willamette -e branch_retired.MMTP --force-ovf -c 5
 exit $failed

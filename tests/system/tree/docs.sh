@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The documents agree with the program: the man page passes mandoc's lint, it has every command and every option that
-# `softpmu COMMAND --help` prints, and the commands that README, tutorial and how-to pages show use options that exist.
+# The documents agree with the program: the man page passes mandoc's lint, it has every command, its lists of options and the
+# completion for bash are what the commands' tables give (tools/docs/option-lists.sh), and the commands that README, tutorial
+# and how-to pages show use options that exist.
 set -u
 man="$TOP/docs/softpmu.1"
 . "$TOP/tests/lib.sh"
@@ -11,37 +12,38 @@ for page in "$man" "$TOP/docs/softpmu-pmu.3"; do
 	if mandoc -T lint -W warning "$page" >"$work/lint" 2>&1; then ok "lint"; else bad "lint of $page"; cat "$work/lint"; fi
 done
 
-# The options that a section describes: its ".It" lines, from ".Ss NAME" to the next heading.
-section() { # NAME
-	{ echo .Bl -tag -width Ds; awk -v name="$1" '/^\.S[hs] / { on = $0 == ".Ss " name } on && /^\.It /' "$man"; echo .El; } |
-		mandoc -mdoc -T ascii -O width=1000 2>/dev/null | sed 's/.\x08//g' | grep -E '^ *-'
-}
-long_options() { grep -oE '(^|[^[:alnum:]-])--[a-z][a-z0-9-]+' | grep -oE -e '--[a-z][a-z0-9-]+' | sort -u; }
-short_options() { sed -n 's/^  \(-[A-Za-z]\)\([, ].*\|\)$/\1/p' | sort -u; }
+# The page's lists are what the tables give, and it has those of every command.
+SOFTPMU=$SOFTPMU "$TOP/tools/docs/option-lists.sh" --print "$man" >"$work/page"
+if cmp -s "$man" "$work/page"; then ok "the lists of options"
+else bad "docs/softpmu.1 is not what the tables give: run tools/docs/option-lists.sh"; diff "$man" "$work/page" | head -n 20; fi
+if "$SOFTPMU" help --mdoc >"$work/tables"; then ok "the tables are in order"; else bad "a table of options"; fi
+while read -r name; do
+	[ "$(grep -cxF -e ".\\\" options of $name" "$man")" = 1 ] || echo "$name"
+done <"$work/tables" >"$work/absent"
+# tune show has the options of tune list.
+if [ "$(grep -vx 'tune show' "$work/absent")" ]; then bad "man page: no list of options of $(cat "$work/absent")"; else ok "every command's options"; fi
+"$SOFTPMU" help --completion bash >"$work/completion"
+if cmp -s "$TOP/completions/softpmu" "$work/completion"; then ok "the completion for bash"
+else bad "completions/softpmu is not what the tables give: run tools/docs/option-lists.sh"; fi
 
 commands=$("$SOFTPMU" --help | sed -n 's/^  \([a-z]\{3,\}\)  .*/\1/p')
 [ "$(echo "$commands" | wc -w)" -ge 7 ] || bad "commands in softpmu --help: '$commands'"
 options() { # the names in what --help prints on standard input
-	grep -E '^ +-' >"$work/help"	# not what is mentioned in passing
-	long_options <"$work/help"
-	short_options <"$work/help"
+	sed -n -e 's/^  \(-.\).*/\1/p' >"$work/letters" <"$1"
+	sed -n -e 's/^  \(-., \|    \)\(--[a-z0-9-]*\).*/\2/p' <"$1" | cat - "$work/letters"
 }
-"$SOFTPMU" help run-options | options >"$work/run"
+"$SOFTPMU" help run-options >"$work/whole" && options "$work/whole" >"$work/run"
 for c in $commands; do
 	"$SOFTPMU" "$c" --help >"$work/whole"
-	{ sed '/^Options of the run:/,$d' "$work/whole"; sed -n 's/^  softpmu \([^ ]* [^ ]*\)  .*/\1/p' "$work/whole" | while read -r part; do
+	runs=$(grep -c '^Options of a run (' "$work/whole")
+	sed -n 's/^  softpmu \([^ ]* [^ ]*\)  .*/\1/p' "$work/whole" >"$work/parts"
+	while read -r part; do
 		# shellcheck disable=SC2086
-		"$SOFTPMU" help $part
-	done; } | options >"$work/$c.options"
-	section "$c" >"$work/section"
-	grep -q "^\.Ss $c\$" "$man" && grep -q "^\.It Cm $c\$" "$man" || bad "man page: command $c"
-	missing=
-	while read -r option; do
-		grep -qE -e "(^|[^[:alnum:]-])$option([^[:alnum:]-]|\$)" "$work/section" || missing="$missing $option"
-	done <"$work/$c.options"
-	if [ -z "$missing" ]; then ok "man page: $c, $(wc -l <"$work/$c.options") options"; else bad "man page: $c lacks$missing"; fi
-	grep -q '^Options of \(a\|the\) run' "$work/whole" && cat "$work/run" >>"$work/$c.options"
-	echo --help >>"$work/$c.options"
+		"$SOFTPMU" help $part >>"$work/whole"
+	done <"$work/parts"
+	{ options "$work/whole"; echo --help; } >"$work/$c.options"
+	[ "$runs" = 0 ] || cat "$work/run" >>"$work/$c.options"
+	if grep -q "^\.Ss $c\$" "$man" && grep -q "^\.It Cm $c\$" "$man"; then ok "man page: $c"; else bad "man page: command $c"; fi
 done
 
 # These take another command's options too, as their --help says.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Keeps the slots of blocks that wait (ahead.h).
+ * Copies the slots of blocks that wait (ahead.h).
  */
 #include "run/ahead.h"
 #include <stdlib.h>
@@ -21,7 +21,7 @@ int ahead_keep(struct ahead *a, struct err *err)
 	uint64_t *at = a->kept[to];
 	for (uint32_t n = a->converge.first; n != a->converge.end; n++) {
 		struct pending *p = &a->pending[n & mask];
-		if (!p->slot_count)	/* there may be nowhere to keep them */
+		if (!p->slot_count)	/* there may be no buffer */
 			continue;
 		memcpy(at, p->slots, p->slot_count * sizeof *at);
 		p->slots = a->converge.block[n & mask].slots = at;

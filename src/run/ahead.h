@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The blocks of a thread that were read from the stream and do not run yet, for whoever wants to know what comes (core/wrongpath/converge.h): each waits
- * until CONVERGE_BLOCKS more were read, or something else than a block comes, for which all of them run.  Private to src/run.
+ * The blocks of a thread that were read from the stream and do not run yet, so that the wrong path can see what
+ * comes (core/wrongpath/converge.h).  Each waits until CONVERGE_BLOCKS more were read; when anything other than a
+ * block comes, all of them run.  Private to src/run.
  */
 #ifndef RUN_AHEAD_H
 #define RUN_AHEAD_H
@@ -8,9 +9,9 @@
 #include "run/process.h"
 
 struct ahead {
-	struct pending pending[CONVERGE_BLOCKS];	/* as converge.block, under the same numbers */
+	struct pending pending[CONVERGE_BLOCKS];	/* the blocks of converge.block, at the same indices */
 	struct converge converge;
-	uint64_t *kept[2];	/* slots of those whose span is gone; in turns */
+	uint64_t *kept[2];	/* slots of blocks whose span is gone; two buffers, used in turn */
 	size_t kept_size[2];
 	unsigned turn;
 };
@@ -25,20 +26,20 @@ static inline bool ahead_is_full(const struct ahead *a)
 	return a->converge.end - a->converge.first == CONVERGE_BLOCKS;
 }
 
-/* Not if it is full. */
+/* Adds a block.  Must not be called when full. */
 static inline void ahead_put(struct ahead *a, const struct pending *p)
 {
 	a->pending[a->converge.end & (CONVERGE_BLOCKS - 1)] = *p;
 	converge_read(&a->converge, p->block, p->slots, p->slot_count);
 }
 
-/* The oldest, until the next one is put in; not if it is empty. */
+/* Takes the oldest block; valid until the next ahead_put.  Must not be called when empty. */
 static inline struct pending *ahead_take(struct ahead *a)
 {
 	return &a->pending[a->converge.first++ & (CONVERGE_BLOCKS - 1)];
 }
 
-/* The span goes away: they take their slots along. */
+/* The span becomes invalid: copies the slots of the blocks. */
 int ahead_keep(struct ahead *a, struct err *err);
 void ahead_destroy(struct ahead *a);	/* NULL: nothing */
 #endif

@@ -4,7 +4,7 @@
 #include "run/depend.h"
 #include <stdlib.h>
 
-enum { BYTES_MOST = 4096 };	/* of an access that are looked at */
+enum { BYTES_MOST = 4096 };	/* most bytes of an access that are looked at */
 
 static struct depend_write *set_of(struct depend *d, uint64_t word)
 {
@@ -17,7 +17,7 @@ static uint8_t bytes_in(uint64_t word, uint64_t addr, uint64_t end)
 	return (uint8_t)((0xff << first) & (0xff >> (8 - last)));
 }
 
-/* False: no memory to remember it, or it was seen before. */
+/* True if the thread has not waited for this block yet; remembers it.  False also if there is no memory. */
 static bool is_new(struct depend_thread *t, uint32_t thread, uint64_t number)
 {
 	if (thread >= t->room) {
@@ -36,13 +36,14 @@ static bool is_new(struct depend_thread *t, uint32_t thread, uint64_t number)
 	return true;
 }
 
-static unsigned load(struct depend *d, struct depend_thread *t, uint32_t index, uint64_t addr, uint64_t end, struct depend_need *need, unsigned needs)
+static unsigned load(struct depend *d, struct depend_thread *t, uint32_t index, uint64_t addr, uint64_t end,
+	struct depend_need *need, unsigned needs)
 {
 	for (uint64_t word = addr >> 3; word <= (end - 1) >> 3; word++) {
 		const struct depend_write *w = set_of(d, word);
 		for (unsigned i = 0; i < DEPEND_WAYS; i++) {
-			if (w[i].word != word || !w[i].thread || w[i].thread == index + 1 || !(w[i].bytes & bytes_in(word, addr, end)) ||
-			    !is_new(t, w[i].thread - 1, w[i].number))
+			if (w[i].word != word || !w[i].thread || w[i].thread == index + 1 ||
+			    !(w[i].bytes & bytes_in(word, addr, end)) || !is_new(t, w[i].thread - 1, w[i].number))
 				continue;
 			unsigned at = 0;
 			while (at < needs && need[at].thread != w[i].thread - 1)
@@ -80,11 +81,11 @@ static void store(struct depend *d, const struct depend_thread *t, uint32_t inde
 	}
 }
 
-unsigned depend_block(struct depend *d, struct depend_thread *t, uint32_t index, const struct iblock *b, unsigned slot_count,
-                      const uint64_t *slots, struct depend_need need[DEPEND_NEEDS])
+unsigned depend_block(struct depend *d, struct depend_thread *t, uint32_t index, const struct iblock *b,
+	unsigned slot_count, const uint64_t *slots, struct depend_need need[DEPEND_NEEDS])
 {
 	unsigned needs = 0;
-	for (unsigned pass = ST_SLOT_LOAD; pass <= ST_SLOT_STORE; pass++)	/* what it loads first */
+	for (unsigned pass = ST_SLOT_LOAD; pass <= ST_SLOT_STORE; pass++)	/* loads first */
 		for (unsigned i = 0; i < slot_count && i < b->slots; i++) {
 			const unsigned kind = b->slot[i].kind;
 			uint64_t addr = slots[i], size = b->slot[i].size;
@@ -103,12 +104,21 @@ unsigned depend_block(struct depend *d, struct depend_thread *t, uint32_t index,
 }
 
 /* Linux, include/uapi/linux/futex.h */
-enum { FUTEX_WAIT = 0, FUTEX_WAKE = 1, FUTEX_REQUEUE = 3, FUTEX_CMP_REQUEUE = 4, FUTEX_WAKE_OP = 5, FUTEX_WAIT_BITSET = 9, FUTEX_WAKE_BITSET = 10,
-	FUTEX_COMMAND = 127 };
+enum {
+	FUTEX_WAIT = 0,
+	FUTEX_WAKE = 1,
+	FUTEX_REQUEUE = 3,
+	FUTEX_CMP_REQUEUE = 4,
+	FUTEX_WAKE_OP = 5,
+	FUTEX_WAIT_BITSET = 9,
+	FUTEX_WAKE_BITSET = 10,
+	FUTEX_COMMAND = 127
+};
 
 static bool is_futex(bool wide, const struct st_syscall *s)
 {
-	return s->number == (wide ? 202u : 240u);	/* Linux, syscall_64.tbl and syscall_32.tbl; 422 is 32-bit futex with 64-bit times */
+	/* Linux, syscall_64.tbl and syscall_32.tbl; 422 is 32-bit futex with 64-bit times */
+	return s->number == (wide ? 202u : 240u);
 }
 
 static const struct depend_wake *wake_of(const struct depend *d, uint64_t address)
@@ -121,7 +131,8 @@ static void woke(struct depend *d, const struct depend_thread *t, uint32_t index
 	*(struct depend_wake *)wake_of(d, address) = (struct depend_wake){ address, t->issued, index + 1 };
 }
 
-void depend_syscall(struct depend *d, const struct depend_thread *t, uint32_t index, bool wide, const struct st_syscall *s)
+void depend_syscall(struct depend *d, const struct depend_thread *t, uint32_t index, bool wide,
+	const struct st_syscall *s)
 {
 	if (!is_futex(wide, s) && !(!wide && s->number == 422))
 		return;
@@ -141,12 +152,16 @@ void depend_syscall(struct depend *d, const struct depend_thread *t, uint32_t in
 bool depend_blocks(bool wide, const struct st_syscall *s)
 {
 	enum { AGAIN = 11 };
-	/* Linux, syscall_64.tbl: mmap mprotect munmap brk rt_sigaction rt_sigprocmask mremap madvise sched_yield getpid clone exit prctl arch_prctl gettid
-	 * sched_setaffinity sched_getaffinity set_tid_address clock_gettime set_robust_list rseq clone3 */
-	static const uint16_t own64[] = { 9, 10, 11, 12, 13, 14, 25, 28, 24, 39, 56, 60, 157, 158, 186, 203, 204, 218, 228, 273, 334, 435 };
-	/* syscall_32.tbl: exit getpid brk mmap munmap clone mprotect sched_yield mremap prctl rt_sigaction rt_sigprocmask mmap2 madvise gettid
-	 * sched_setaffinity sched_getaffinity set_tid_address clock_gettime set_robust_list rseq clock_gettime64 clone3 */
-	static const uint16_t own32[] = { 1, 20, 45, 90, 91, 120, 125, 158, 163, 172, 174, 175, 192, 219, 224, 241, 242, 258, 265, 311, 386, 403, 435 };
+	/* Linux, syscall_64.tbl: mmap mprotect munmap brk rt_sigaction rt_sigprocmask mremap madvise sched_yield
+	 * getpid clone exit prctl arch_prctl gettid sched_setaffinity sched_getaffinity set_tid_address
+	 * clock_gettime set_robust_list rseq clone3 */
+	static const uint16_t own64[] = { 9, 10, 11, 12, 13, 14, 25, 28, 24, 39, 56, 60, 157, 158, 186, 203, 204, 218,
+		228, 273, 334, 435 };
+	/* syscall_32.tbl: exit getpid brk mmap munmap clone mprotect sched_yield mremap prctl rt_sigaction
+	 * rt_sigprocmask mmap2 madvise gettid sched_setaffinity sched_getaffinity set_tid_address clock_gettime
+	 * set_robust_list rseq clock_gettime64 clone3 */
+	static const uint16_t own32[] = { 1, 20, 45, 90, 91, 120, 125, 158, 163, 172, 174, 175, 192, 219, 224, 241, 242,
+		258, 265, 311, 386, 403, 435 };
 	const uint16_t *own = wide ? own64 : own32;
 	const size_t count = wide ? sizeof own64 / sizeof *own64 : sizeof own32 / sizeof *own32;
 	for (size_t i = 0; i < count; i++)
@@ -169,7 +184,8 @@ bool depend_blocks(bool wide, const struct st_syscall *s)
 bool depend_woken(const struct depend *d, uint32_t index, bool wide, const struct st_syscall *s, struct depend_need *by)
 {
 	uint64_t command = s->arg[1] & FUTEX_COMMAND;
-	if ((!is_futex(wide, s) && !(!wide && s->number == 422)) || s->is_error || (command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET))
+	if ((!is_futex(wide, s) && !(!wide && s->number == 422)) || s->is_error ||
+	    (command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET))
 		return false;
 	const struct depend_wake *w = wake_of(d, s->arg[0]);
 	if (!w->thread || w->address != s->arg[0] || w->thread == index + 1)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Who waits for whom among the threads of a process, as the stream tells: a load, or a locked access, of bytes that another
- * thread wrote last cannot be done before that was written.  Locks, flags and hand-offs through memory keep their order by
- * this, whoever is ahead by the modelled clock; accesses that do not meet are free.
+ * Which threads of a process must wait for which, according to the stream: a load or a locked access of bytes that
+ * another thread wrote last cannot be done before they were written.  This keeps the order of locks, flags and
+ * hand-offs through memory, whichever thread is ahead by the modelled clock; other accesses are not ordered.
  *
- * The writes of each 8 bytes are kept in a table of fixed size, by byte, of two threads at a time; what is pushed out is
- * forgotten: then order is by clock alone.  Left out: that a write must not come before a load that did not see it.
+ * A table of fixed size holds the writes to each 8 bytes, by byte, for two threads at a time.  What is displaced
+ * is forgotten; then the order follows the clock alone.  Left out: that a write must not come before a load that
+ * did not see it.
  *
  * Belongs to the front (run.c).  Private to src/run.
  */
@@ -20,36 +21,39 @@ enum { DEPEND_SETS = 1 << 14, DEPEND_WAYS = 2, DEPEND_NEEDS = 64, DEPEND_FUTEXES
 
 struct depend_write {
 	uint64_t word;		/* address / 8 */
-	uint64_t number;	/* the thread's block that wrote last */
+	uint64_t number;	/* the thread's block that wrote it last */
 	uint32_t thread;	/* 1 + index; 0: empty */
-	uint8_t  bytes;		/* set of them */
-	uint8_t  older;		/* was touched before the other of its set */
+	uint8_t  bytes;		/* set of the bytes written */
+	uint8_t  older;		/* was used before the other one of its set */
 };
 
 struct depend_wake { uint64_t address, number; uint32_t thread; };
 
 struct depend {			/* of a process */
 	struct depend_write write[DEPEND_SETS][DEPEND_WAYS];
-	struct depend_wake wake[DEPEND_FUTEXES];	/* who woke somebody there last */
+	struct depend_wake wake[DEPEND_FUTEXES];	/* the last wake-up at each futex */
 };
 
 struct depend_thread {		/* of a thread */
 	uint64_t issued;	/* blocks */
-	uint64_t *seen;		/* by thread: the last of its blocks that this one waits for, or did */
+	uint64_t *seen;		/* by thread: its last block for which this one waits, or has waited */
 	size_t room;
 };
 
 struct depend_need { uint32_t thread; uint64_t number; };
 
-/* The accesses of an execution by thread `index`, which will be its block issued + 1.  Returns how many other threads' blocks must have been done,
- * filled into need. */
-unsigned depend_block(struct depend *d, struct depend_thread *t, uint32_t index, const struct iblock *b, unsigned slot_count,
-                      const uint64_t *slots, struct depend_need need[DEPEND_NEEDS]);
-/* Thread `index` makes this system call: futex calls that wake. */
-void depend_syscall(struct depend *d, const struct depend_thread *t, uint32_t index, bool wide, const struct st_syscall *s);
-/* Another thread may have run during the call (st_syscall.blocked): false if that is the tracer's doing alone, because it cannot have waited
- * for another thread: calls about the own memory, signals and threads, futex calls that wake, waits that found the value changed. */
+/* Records the accesses of an execution by thread `index`, which will be its block issued + 1.  Fills `need` with
+ * the blocks of other threads that must be done before, and returns how many. */
+unsigned depend_block(struct depend *d, struct depend_thread *t, uint32_t index, const struct iblock *b,
+	unsigned slot_count, const uint64_t *slots, struct depend_need need[DEPEND_NEEDS]);
+/* Thread `index` makes this system call: records futex calls that wake. */
+void depend_syscall(struct depend *d, const struct depend_thread *t, uint32_t index, bool wide,
+	const struct st_syscall *s);
+/* Another thread may have run during the call (st_syscall.blocked).  False if that was only the tracer's doing,
+ * because the call cannot have waited for another thread: calls about its own memory, signals and threads, futex
+ * calls that wake, waits that found the value changed. */
 bool depend_blocks(bool wide, const struct st_syscall *s);
-/* It came back, having been blocked: true if it was woken by a futex call that is known. */
-bool depend_woken(const struct depend *d, uint32_t index, bool wide, const struct st_syscall *s, struct depend_need *by);
+/* A call in which the thread was blocked has returned: true if a known futex call woke it. */
+bool depend_woken(const struct depend *d, uint32_t index, bool wide, const struct st_syscall *s,
+	struct depend_need *by);
 #endif

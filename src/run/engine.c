@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The cores' own thread (engine.h).  A process of one thread is done in the stream's order, without a queue.
+ * The cores' own thread (engine.h).  The work of a process with one thread is done in the stream's order, without
+ * a queue.
  */
 #include "run/engine.h"
 #include "run/history.h"
@@ -7,7 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUN_WORDS = SCRIPT_OP_WORDS, WARM_WORDS = 4, SIDE_WORDS = 4, NEED_WORDS = 4, REGISTERS_WORDS = 4, SETTLE_WORDS = 3 };	/* ahead of what varies */
+/* length of the fixed part */
+enum {
+	RUN_WORDS = SCRIPT_OP_WORDS,
+	WARM_WORDS = 4,
+	SIDE_WORDS = 4,
+	NEED_WORDS = 4,
+	REGISTERS_WORDS = 4,
+	SETTLE_WORDS = 3
+};
 
 /* ---- the thread ---- */
 
@@ -18,12 +27,14 @@ static void side(struct engine *e, struct rthread *t, uint32_t pid, const uint64
 		t->pub.comm[sizeof t->pub.comm - 1] = 0;
 	}
 	if (t && t->pub.registers && ST_HEADER_KIND(record[0]) == ST_REGS)
-		history_file(t->pub.registers, ((const struct st_regs *)record)->gpr, ((const struct st_regs *)record)->flags);
+		history_file(t->pub.registers, ((const struct st_regs *)record)->gpr,
+			((const struct st_regs *)record)->flags);
 	if (t && ST_HEADER_KIND(record[0]) == ST_MAP) {
 		const struct st_map *m = (const struct st_map *)record;
 		machine_map(t->process->machine, m->addr, m->bytes, m->is_huge);
 	} else if (t && ST_HEADER_KIND(record[0]) == ST_UNMAP) {
-		machine_map(t->process->machine, ((const struct st_range *)record)->addr, ((const struct st_range *)record)->bytes, false);
+		machine_map(t->process->machine, ((const struct st_range *)record)->addr,
+			((const struct st_range *)record)->bytes, false);
 	}
 	if (e->sink->side)
 		e->sink->side(e->sink->context, t ? &t->pub : NULL, pid, record, t ? rthread_now(t) : cycle);
@@ -36,7 +47,7 @@ __attribute__((noinline)) void engine_interrupt(struct rthread *t)
 	if (t->on)
 		core_interrupt(t->on, cycles, t->pub.interrupt_lines);
 	else
-		t->queue.ready_at += cycles;	/* it has left its processor: time passes, no line is touched */
+		t->queue.ready_at += cycles;	/* it has left its processor: time passes, but no line is touched */
 }
 
 static void operation(void *context, const uint64_t *w)
@@ -69,8 +80,8 @@ static void operation(void *context, const uint64_t *w)
 		core_halt_until(t->on, order_when((struct rthread *)w[2], w[3]));
 		break;
 	case OP_REGISTERS:
-		history_block(t->pub.registers, (struct iblock *)w[2], (uint16_t)w[3], (uint16_t)(w[3] >> 16), w + REGISTERS_WORDS, (unsigned)(w[3] >> 33),
-			w[3] >> 32 & 1);
+		history_block(t->pub.registers, (struct iblock *)w[2], (uint16_t)w[3], (uint16_t)(w[3] >> 16),
+			w + REGISTERS_WORDS, (unsigned)(w[3] >> 33), w[3] >> 32 & 1);
 		break;
 	case OP_SIDE:
 		side(e, t, (uint32_t)w[2], w + SIDE_WORDS, w[3]);
@@ -80,11 +91,11 @@ static void operation(void *context, const uint64_t *w)
 	}
 }
 
-/* What all threads of a process must see in one order. */
+/* When an operation may run: all threads of a process must see some in one order. */
 static enum order_turn turn_of(const uint64_t *w)
 {
 	if (w[0] >> 56 == OP_WARM)
-		return ORDER_OLDEST;	/* no clock says when */
+		return ORDER_OLDEST;	/* no clock tells when */
 	if (w[0] >> 56 != OP_SIDE)
 		return ORDER_FREE;
 	switch (ST_HEADER_KIND(w[SIDE_WORDS])) {
@@ -191,7 +202,7 @@ static void send(struct engine *e)
 	pthread_mutex_unlock(&e->lock);
 }
 
-/* Room for an operation of up to `words`. */
+/* Makes room for an operation of up to `words`. */
 static uint64_t *reserve(struct engine *e, size_t words)
 {
 	if (e->fill + words > ENGINE_CHUNK)
@@ -199,7 +210,7 @@ static uint64_t *reserve(struct engine *e, size_t words)
 	return e->chunk[e->tail % ENGINE_CHUNKS] + e->fill;
 }
 
-/* All that was sent is out of the chunks; what of it is in the threads' queues of order.h stays there. */
+/* Waits until the chunks are empty; what went to the threads' queues of order.h stays there. */
 static void wait_for_all(struct engine *e)
 {
 	send(e);
@@ -251,18 +262,20 @@ static void need(struct engine *e, enum op op, struct rthread *t, struct rthread
 	e->fill += NEED_WORDS;
 }
 
-/* The next block of a thread that is not alone: what must have been done before. */
+/* For the next block of a thread that is not alone: queues waits for what must be done before. */
 static void block_needs(struct engine *e, struct rthread *t, const struct pending *p, bool timed)
 {
 	struct process *own = t->process;
 	struct depend_need needs[DEPEND_NEEDS];
-	unsigned n = own->depend ? depend_block(own->depend, &t->depend, t->index, p->block, p->slot_count, p->slots, needs) : 0;
+	unsigned n = own->depend
+		? depend_block(own->depend, &t->depend, t->index, p->block, p->slot_count, p->slots, needs)
+		: 0;
 	for (unsigned i = 0; i < n && timed; i++)
 		need(e, OP_NEED, t, own->thread[needs[i].thread], needs[i].number);
 	t->depend.issued++;
 }
 
-/* What the block that is about to run writes to registers. */
+/* Queues the register writes of the block that is about to run. */
 static void registers(struct engine *e, struct rthread *t, const struct pending *p, bool counts)
 {
 	size_t words = REGISTERS_WORDS + p->slot_count;
@@ -295,7 +308,8 @@ void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 		block_needs(e, t, p, true);
 		core_predicts(t->core);
 	}
-	if (__builtin_expect(most > ENGINE_CHUNK, 0)) {	/* is not queued: it runs here, behind all that was */
+	/* too large to be queued: it runs here, after everything that is queued */
+	if (__builtin_expect(most > ENGINE_CHUNK, 0)) {
 		engine_drain(e, t->process);
 		if (!t->on)
 			order_seat(&t->process->order, t);
@@ -307,7 +321,8 @@ void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 		return;
 	}
 	uint64_t *w = reserve(e, most);
-	size_t words = RUN_WORDS + core_script(t->core, p->block, p->exit, p->insns, p->slots, p->next_ip, w + RUN_WORDS);
+	size_t words =
+		RUN_WORDS + core_script(t->core, p->block, p->exit, p->insns, p->slots, p->next_ip, w + RUN_WORDS);
 	w[0] = (uint64_t)OP_RUN << 56 | words;
 	w[1] = (uint64_t)t;
 	e->fill += words;
@@ -317,7 +332,7 @@ void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 
 void engine_follow(struct rthread *t)
 {
-	/* a chunk is filled when that before it in its place is done; the script is in the next chunk at most */
+	/* A chunk is reused only after its old content is done; the script is at most one chunk ahead. */
 	walker_follow(t->walker, t->process->ordered ? 0 : (ENGINE_CHUNKS + 1) * ENGINE_CHUNK);
 }
 
@@ -373,9 +388,10 @@ void engine_disorder(struct process *p)
 	p->ordered = false;
 }
 
-void engine_side(struct engine *e, struct rthread *t, uint32_t pid, const uint64_t *record, size_t words, uint64_t cycle)
+void engine_side(struct engine *e, struct rthread *t, uint32_t pid, const uint64_t *record, size_t words,
+	uint64_t cycle)
 {
-	if (SIDE_WORDS + words > ENGINE_CHUNK) {	/* huge: an argument list */
+	if (SIDE_WORDS + words > ENGINE_CHUNK) {	/* huge, like an argument list */
 		if (t)
 			engine_drain(e, t->process);
 		else

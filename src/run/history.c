@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Register history (history.h): a ring of block executions with their slot values on top of the register file before the oldest.
+ * Register history (history.h): a ring of block executions with their slot values, on top of the register file
+ * before the oldest.
  *
  * Left out: vector registers and the x87 stack, which the stream does not hold.
  */
@@ -12,21 +13,21 @@
 enum { ENTRIES = 8192, WORDS = 1 << 17, REGS = 20 /* 16 registers and the thunk */ };
 #define RFLAGS_USER UINT64_C(0x202)	/* bit 1 and IF */
 
-struct entry {			/* a block's execution, or a register file (block NULL) */
+struct entry {			/* an execution of a block, or (block NULL) a register file */
 	const struct iblock *block;
 	uint64_t first;		/* number of its first instruction */
-	uint64_t at;		/* its slot values: in `word`, counted without end */
+	uint64_t at;		/* position of its slot values in `word`, ever increasing */
 	uint32_t words;
 	uint16_t completed, insns;
 };
 
 struct history {
 	int word_bytes;
-	uint64_t base[REGS];	/* before entry `head` */
-	uint64_t head, tail;	/* entries, counted without end */
+	uint64_t base[REGS];	/* registers before entry `head` */
+	uint64_t head, tail;	/* entries, ever increasing */
 	uint64_t old;		/* entries below are older than the last discard */
-	uint64_t number;	/* of the next instruction */
-	uint64_t fill;		/* words, counted without end */
+	uint64_t number;	/* number of the next instruction */
+	uint64_t fill;		/* words, ever increasing */
 	struct entry entry[ENTRIES];
 	uint64_t word[WORDS];
 };
@@ -64,14 +65,15 @@ static inline void write_register(uint64_t reg[REGS], const struct st_slot *s, u
 	reg[s->reg] = (reg[s->reg] & ~mask) | (value << shift & mask);
 }
 
-/* Slots [from, to) of an execution. */
+/* Applies slots [from, to) of an execution. */
 static void apply(const struct history *h, const struct entry *e, unsigned from, unsigned to, uint64_t reg[REGS])
 {
 	const uint64_t *w = &h->word[e->at % WORDS];
 	if (to > e->words)
 		to = e->words;
 	for (unsigned i = from; i < to; i++)
-		if (e->block->slot[i].kind == ST_SLOT_REG && !(e->block->slot[i].flags & ST_SLOT_COND && w[i] == ST_NOT_DONE))
+		if (e->block->slot[i].kind == ST_SLOT_REG &&
+		    !(e->block->slot[i].flags & ST_SLOT_COND && w[i] == ST_NOT_DONE))
 			write_register(reg, &e->block->slot[i], w[i]);
 }
 
@@ -89,12 +91,13 @@ static void forget_first(struct history *h)
 	h->head++;
 }
 
-/* Room for an entry of so many words, which lie together. */
+/* Makes room for an entry of this many words, which are contiguous. */
 static struct entry *push(struct history *h, uint32_t words)
 {
 	if (h->fill % WORDS + words > WORDS)
 		h->fill += WORDS - h->fill % WORDS;
-	while (h->head < h->tail && (h->tail - h->head == ENTRIES || h->fill + words - entry_at(h, h->head)->at > WORDS))
+	while (h->head < h->tail &&
+	    (h->tail - h->head == ENTRIES || h->fill + words - entry_at(h, h->head)->at > WORDS))
 		forget_first(h);
 	struct entry *e = entry_at(h, h->tail++);
 	*e = (struct entry){ .first = h->number, .at = h->fill, .words = words };
@@ -111,7 +114,8 @@ void history_file(struct history *h, const uint64_t gpr[16], uint64_t flags)
 	w[17] = flags;		/* CC_OP 0: the flags themselves */
 }
 
-void history_block(struct history *h, const struct iblock *b, unsigned insns, unsigned completed, const uint64_t *slots, unsigned nslots, bool counts)
+void history_block(struct history *h, const struct iblock *b, unsigned insns, unsigned completed, const uint64_t *slots,
+	unsigned nslots, bool counts)
 {
 	if (nslots > b->slots)
 		nslots = b->slots;
@@ -136,7 +140,8 @@ void history_discard(struct history *h)
 static uint64_t find(const struct history *h, uint64_t number)
 {
 	uint64_t low = h->head, high = h->tail;
-	while (low < high) {	/* the first entry that reaches beyond it: what completed nothing goes before */
+	/* the first entry that reaches beyond it; entries that completed nothing precede it */
+	while (low < high) {
 		uint64_t mid = low + (high - low) / 2;
 		const struct entry *e = &h->entry[mid % ENTRIES];
 		if (e->first + e->completed > number)
@@ -150,7 +155,8 @@ static uint64_t find(const struct history *h, uint64_t number)
 static bool is_at(const struct history *h, uint64_t i, uint64_t number, uint64_t ip)
 {
 	const struct entry *e = &h->entry[i % ENTRIES];
-	return i < h->tail && e->block && number >= e->first && number - e->first < e->completed && e->block->insn[number - e->first].addr == ip;
+	return i < h->tail && e->block && number >= e->first && number - e->first < e->completed &&
+		e->block->insn[number - e->first].addr == ip;
 }
 
 bool history_at(const struct history *h, uint64_t number, uint64_t ip, unsigned behind, struct history_moment *out)
@@ -162,7 +168,7 @@ bool history_at(const struct history *h, uint64_t number, uint64_t ip, unsigned 
 	unsigned index = (unsigned)(number - e->first);
 	out->code = e->block->code[index];
 	out->length = e->block->insn[index].len;
-	/* the iterations of a REP instruction before the last are executions that completed nothing */
+	/* The iterations of a REP instruction except the last are executions that completed nothing. */
 	while (!behind && from > h->head) {
 		const struct entry *last = &h->entry[(from - 1) % ENTRIES];
 		if (!last->block || last->completed || last->insns != 1 || last->block->insn->addr != ip)
@@ -187,7 +193,7 @@ bool history_at(const struct history *h, uint64_t number, uint64_t ip, unsigned 
 		return true;
 	}
 	out->rip = e->block->insn[index - 1].addr + e->block->insn[index - 1].len;
-	for (uint64_t i = at + 1; i < h->tail; i++)	/* where it went */
+	for (uint64_t i = at + 1; i < h->tail; i++)	/* where the block went */
 		if (h->entry[i % ENTRIES].block) {
 			out->rip = h->entry[i % ENTRIES].block->addr;
 			break;

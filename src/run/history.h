@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What a thread's general-purpose registers held at its latest instructions: from the register writes in the stream, kept for as long as
- * records of these instructions may still come.
+ * What a thread's general-purpose registers held at its latest instructions: from the register writes in the
+ * stream, kept as long as records of these instructions may still come.
  *
- * Instructions are numbered as they complete: the n-th (from 0) of those that the core was asked to run.  A REP instruction is one; its
- * state is that of its first iteration.
+ * Instructions are numbered as they complete: the n-th (from 0) of those that the core was asked to run.  A REP
+ * instruction counts as one; its state is that of its first iteration.
  */
 #ifndef RUN_HISTORY_H
 #define RUN_HISTORY_H
@@ -14,20 +14,24 @@ struct history;
 
 struct history_moment {
 	uint64_t gpr[16];	/* as encoded: RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to R15 */
-	uint64_t rip, rflags;	/* rflags: arithmetic flags, and the bits that are always or in user mode 1 (bit 1, IF) */
+	/* rflags: the arithmetic flags, and the bits that are 1 always or in user mode (bit 1, IF) */
+	uint64_t rip, rflags;
 	const uint8_t *code;	/* the instruction's bytes */
 	uint8_t length;
 };
 
 int  history_create(struct history **out, int word_bytes, struct err *err);
 void history_destroy(struct history *h);
-/* The whole file, as told by the tracer. */
+/* Sets the whole register file, as the tracer reported it. */
 void history_file(struct history *h, const uint64_t gpr[16], uint64_t flags);
-/* An execution of a block: `insns` of its instructions were begun, `completed` of them completed.  counts: they are numbered. */
-void history_block(struct history *h, const struct iblock *b, unsigned insns, unsigned completed, const uint64_t *slots, unsigned nslots, bool counts);
-/* Blocks were discarded; those that were discarded before the last call are freed behind this one: nothing of them is kept. */
+/* Records an execution of a block: `insns` of its instructions were begun, `completed` of them completed.  counts:
+ * they are numbered. */
+void history_block(struct history *h, const struct iblock *b, unsigned insns, unsigned completed, const uint64_t *slots,
+	unsigned nslots, bool counts);
+/* Blocks were discarded.  Those that were discarded before the last call are freed after this one, so nothing of
+ * them is kept. */
 void history_discard(struct history *h);
-/* The registers before instruction `number`, which lies at `ip`, or (behind > 0) behind so many instructions from it on.  False: not (or no
- * more) known. */
+/* The registers before instruction `number`, which lies at `ip`; with behind > 0, after that many instructions
+ * from it on.  False: not known, or no longer. */
 bool history_at(const struct history *h, uint64_t number, uint64_t ip, unsigned behind, struct history_moment *out);
 #endif

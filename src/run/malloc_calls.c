@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Allocator calls in the stream (malloc_calls.h). */
+ * Allocator calls in the stream (malloc_calls.h).
+ */
 #include "run/malloc_calls.h"
 #include "symbols/symbols.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { RAX = 0, RDX = 2, RSP = 4, RSI = 6, RDI = 7, NONE = -1, MOV_LOAD = 0x8b /* what other instructions bring is not the argument */ };
+/* other instructions do not load the argument itself */
+enum { RAX = 0, RDX = 2, RSP = 4, RSI = 6, RDI = 7, NONE = -1, MOV_LOAD = 0x8b };
 
-/* Arguments, by number: the size (and its factor), the block that the call gives back. */
-static const struct { const char *name; int8_t size, times, old; } function[] = {
-	{ "malloc", 0, NONE, NONE }, { "calloc", 0, 1, NONE }, { "realloc", 1, NONE, 0 }, { "reallocarray", 1, 2, 0 }, { "memalign", 1, NONE, NONE },
-	{ "aligned_alloc", 1, NONE, NONE }, { "valloc", 0, NONE, NONE }, { "pvalloc", 0, NONE, NONE }, { "free", NONE, NONE, 0 },
-	{ "mmap", 1, NONE, NONE }, { "mmap64", 1, NONE, NONE }, { "munmap", NONE, NONE, 0 }, { "mremap", 2, NONE, 0 },
-	/* of several names of one function the symbol tables keep but the strongest */
-	{ "__libc_malloc", 0, NONE, NONE }, { "__libc_calloc", 0, 1, NONE }, { "__libc_realloc", 1, NONE, 0 }, { "__libc_memalign", 1, NONE, NONE },
-	{ "__libc_valloc", 0, NONE, NONE }, { "__libc_pvalloc", 0, NONE, NONE }, { "__libc_free", NONE, NONE, 0 }, { "__libc_reallocarray", 1, 2, 0 },
-	{ "__mmap", 1, NONE, NONE }, { "__mmap64", 1, NONE, NONE }, { "__munmap", NONE, NONE, 0 }, { "__mremap", 2, NONE, 0 },
-	{ "_Znwm", 0, NONE, NONE }, { "_Znam", 0, NONE, NONE }, { "_Znwj", 0, NONE, NONE }, { "_Znaj", 0, NONE, NONE },
+/* For each function the numbers of its arguments: the size (and its factor), and the block that it frees. */
+static const struct { const char *name; int8_t size, times, old;
+} function[] = {
+	{ "malloc", 0, NONE, NONE }, { "calloc", 0, 1, NONE }, { "realloc", 1, NONE, 0 },
+	{ "reallocarray", 1, 2, 0 }, { "memalign", 1, NONE, NONE }, { "aligned_alloc", 1, NONE, NONE },
+	{ "valloc", 0, NONE, NONE }, { "pvalloc", 0, NONE, NONE }, { "free", NONE, NONE, 0 },
+	{ "mmap", 1, NONE, NONE }, { "mmap64", 1, NONE, NONE }, { "munmap", NONE, NONE, 0 },
+	{ "mremap", 2, NONE, 0 },
+	/* symbol tables keep only the strongest of several names of one function */
+	{ "__libc_malloc", 0, NONE, NONE }, { "__libc_calloc", 0, 1, NONE }, { "__libc_realloc", 1, NONE, 0 },
+	{ "__libc_memalign", 1, NONE, NONE }, { "__libc_valloc", 0, NONE, NONE },
+	{ "__libc_pvalloc", 0, NONE, NONE }, { "__libc_free", NONE, NONE, 0 },
+	{ "__libc_reallocarray", 1, 2, 0 }, { "__mmap", 1, NONE, NONE }, { "__mmap64", 1, NONE, NONE },
+	{ "__munmap", NONE, NONE, 0 }, { "__mremap", 2, NONE, 0 }, { "_Znwm", 0, NONE, NONE },
+	{ "_Znam", 0, NONE, NONE }, { "_Znwj", 0, NONE, NONE }, { "_Znaj", 0, NONE, NONE },
 	{ "_ZnwmRKSt9nothrow_t", 0, NONE, NONE }, { "_ZnamRKSt9nothrow_t", 0, NONE, NONE },
 	{ "_ZnwmSt11align_val_t", 0, NONE, NONE }, { "_ZnamSt11align_val_t", 0, NONE, NONE },
 };
@@ -75,7 +82,8 @@ void heap_release(struct heap_watch *w)
 	memset(w, 0, sizeof *w);
 }
 
-/* The first instruction of the block that is an entry: its index, the function; insns: none. */
+/* Finds the block's first instruction that is an entry: returns its index, and the function; insns if there is
+ * none. */
 static unsigned entry_in(const struct heap_watch *w, uint32_t process, const struct iblock *b, uint32_t *number)
 {
 	for (unsigned k = 0; k < b->insns; k++)
@@ -111,23 +119,28 @@ static void write_register(uint64_t *reg, const struct st_slot *s, uint64_t valu
 	*reg = (*reg & ~mask) | (value << shift & mask);
 }
 
-/* Slots [from, to) of an execution: register writes; in a call of 32-bit code, what loads of its arguments brought. */
-static void apply(struct heap_thread *t, int word_bytes, const struct iblock *b, const uint64_t *value, unsigned from, unsigned to)
+/* Applies slots [from, to) of an execution: register writes; in a call of 32-bit code also what loads of its
+ * arguments gave. */
+static void apply(struct heap_thread *t, int word_bytes, const struct iblock *b, const uint64_t *value, unsigned from,
+	unsigned to)
 {
-	unsigned wanted = UINT32_MAX, insn = UINT32_MAX;	/* argument that this instruction loads */
+	unsigned wanted = UINT32_MAX, insn = UINT32_MAX;	/* the argument that this instruction loads */
 	for (unsigned i = from; i < to; i++) {
 		const struct st_slot *s = &b->slot[i];
 		if (s->flags & ST_SLOT_COND && value[i] == ST_NOT_DONE)
 			continue;
 		if (s->kind == ST_SLOT_REG && s->reg < 16) {
-			if (wanted < 3 && s->insn == insn && s->reg != RSP && s->size == 4 && !(t->arguments >> wanted & 1)) {
+			if (wanted < 3 && s->insn == insn && s->reg != RSP && s->size == 4 &&
+			    !(t->arguments >> wanted & 1)) {
 				t->argument[wanted] = value[i];
 				t->arguments |= 1u << wanted;
 			}
 			write_register(&t->gpr[s->reg], s, value[i]);
 		} else if (s->kind == ST_SLOT_LOAD && t->inside && word_bytes == 4 && s->size == 4) {
 			wanted = (unsigned)((value[i] - t->sp) / 4 - 1);
-			insn = (value[i] - t->sp) % 4 || value[i] <= t->sp || b->code[s->insn][0] != MOV_LOAD ? UINT32_MAX : s->insn;
+			insn = (value[i] - t->sp) % 4 || value[i] <= t->sp || b->code[s->insn][0] != MOV_LOAD
+				? UINT32_MAX
+				: s->insn;
 		}
 	}
 }
@@ -140,7 +153,7 @@ static bool argument(const struct heap_thread *t, int number, uint64_t *out)
 	return true;
 }
 
-/* The call is over. */
+/* Describes a call that has ended. */
 static bool finish(const struct heap_thread *t, int word_bytes, uint64_t site, struct run_heap *out)
 {
 	uint64_t result = t->gpr[RAX], times = 1;
@@ -152,7 +165,7 @@ static bool finish(const struct heap_thread *t, int word_bytes, uint64_t site, s
 	if (function[t->function].size < 0)
 		return out->old != 0;
 	if (!result || (as_error < 0 && as_error >= -4095))
-		return false;		/* it failed; realloc then keeps the block */
+		return false;		/* it failed; a realloc then keeps the old block */
 	if (!argument(t, function[t->function].size, &out->bytes) ||
 	    (function[t->function].times >= 0 && !argument(t, function[t->function].times, &times)))
 		return out->old != 0;
@@ -162,8 +175,9 @@ static bool finish(const struct heap_thread *t, int word_bytes, uint64_t site, s
 	return true;
 }
 
-bool heap_block(const struct heap_watch *w, struct heap_thread *t, uint32_t process, int word_bytes, const struct iblock *b, bool enters,
-	const uint64_t *slots, unsigned nslots, uint64_t next_ip, struct run_heap *out)
+bool heap_block(const struct heap_watch *w, struct heap_thread *t, uint32_t process, int word_bytes,
+	const struct iblock *b, bool enters, const uint64_t *slots, unsigned nslots, uint64_t next_ip,
+	struct run_heap *out)
 {
 	unsigned from = 0;
 	if (nslots > b->slots)
@@ -190,6 +204,6 @@ bool heap_block(const struct heap_watch *w, struct heap_thread *t, uint32_t proc
 	apply(t, word_bytes, b, slots, from, nslots);
 	if (!t->inside || t->gpr[RSP] <= t->sp)
 		return false;
-	t->inside = false;	/* by return, or by longjmp and its kind */
+	t->inside = false;	/* by return, longjmp or similar */
 	return t->gpr[RSP] == t->sp + (unsigned)word_bytes && next_ip && finish(t, word_bytes, next_ip, out);
 }

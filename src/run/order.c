@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Threads by modelled time (order.h). */
+ * Runs threads by modelled time (order.h).
+ */
 #include "run/order.h"
 #include "core/core.h"
 #include "run/engine.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AHEAD = 2 };			/* words ahead of an operation in the queue */
+enum { AHEAD = 2 };			/* words before each operation in the queue */
 #define NOWHERE UINT32_MAX
 
 static bool empty(const struct order_queue *q)
@@ -74,7 +75,7 @@ void order_release(struct order *o)
 	o->threads = o->room = 0;
 }
 
-/* ---- processors that are shared ---- */
+/* ---- shared processors ---- */
 
 static void put_on(struct order *o, struct rthread *t, uint32_t at)
 {
@@ -83,13 +84,13 @@ static void put_on(struct order *o, struct rthread *t, uint32_t at)
 	if (t->queue.ready_at > cycle)
 		cycle = t->queue.ready_at;
 	if (!cpu->yielded && (cpu->last ? cpu->last != t || t->queue.last_cpu != at : t->queue.last_cpu != NOWHERE))
-		cycle += o->switch_cost;	/* another was here, or it was elsewhere */
+		cycle += o->switch_cost;	/* another thread was here, or it was elsewhere */
 	cpu->yielded = false;
 	core_switch_to(cpu->core, t, cycle);
 	cpu->running = t;
 	cpu->last = t;
 	cpu->since = cycle;
-	t->instructions -= core_instructions(cpu->core);	/* what it adds here is the difference */
+	t->instructions -= core_instructions(cpu->core);	/* so that the difference is what it adds here */
 	t->on = cpu->core;
 	t->pub.cpu = t->process->first_cpu + at;
 	t->queue.last_cpu = at;
@@ -136,7 +137,7 @@ void order_seat(struct order *o, struct rthread *t)
 	put_on(o, t, at);
 }
 
-/* From when a thread without a processor could have one; false: it is blocked, or there is nothing for it to do. */
+/* Sets when a thread without a processor could have one; false: it is blocked, or has nothing to do. */
 static bool ready(const struct rthread *t, uint64_t *at)
 {
 	const struct order_queue *q = &t->queue;
@@ -154,7 +155,7 @@ static bool ready(const struct rthread *t, uint64_t *at)
 	return true;
 }
 
-/* The one that has waited longest. */
+/* The thread that has waited longest. */
 static struct rthread *next_ready(const struct order *o, uint64_t *at)
 {
 	struct rthread *best = NULL;
@@ -167,15 +168,15 @@ static struct rthread *next_ready(const struct order *o, uint64_t *at)
 	return best;
 }
 
-/* When t could go on there. */
+/* When t could continue on that processor. */
 static uint64_t could_start(const struct order_cpu *cpu, const struct rthread *t)
 {
 	uint64_t now = core_now(cpu->core);
 	return now > t->queue.ready_at ? now : t->queue.ready_at;
 }
 
-/* A processor for t, idle or held by a thread of which the stream has nothing to do yet: the one on which it goes on soonest, its last
- * one if that is one of them. */
+/* Finds a processor for t that is idle, or held by a thread that has nothing to do yet: the one on which t
+ * continues soonest, preferably its last one. */
 static uint32_t find_cpu(const struct order *o, const struct rthread *t)
 {
 	uint32_t best = NOWHERE;
@@ -183,7 +184,8 @@ static uint32_t find_cpu(const struct order *o, const struct rthread *t)
 		const struct order_cpu *cpu = &o->cpu[i];
 		if (cpu->running && !empty(&cpu->running->queue))
 			continue;
-		uint64_t start = could_start(cpu, t), least = best == NOWHERE ? UINT64_MAX : could_start(&o->cpu[best], t);
+		uint64_t start = could_start(cpu, t),
+			 least = best == NOWHERE ? UINT64_MAX : could_start(&o->cpu[best], t);
 		if (start < least || (start == least && (i == t->queue.last_cpu ||
 		    (best != t->queue.last_cpu && core_now(cpu->core) < core_now(o->cpu[best].core)))))
 			best = i;
@@ -206,7 +208,7 @@ static void place(struct order *o)
 	}
 }
 
-/* Its quantum is over and another is ready: that one goes on here. */
+/* If the thread's quantum is over and another is ready, that one continues here. */
 static void preempt(struct order *o, struct rthread *t)
 {
 	struct order_cpu *cpu = &o->cpu[t->queue.last_cpu];
@@ -221,14 +223,15 @@ static void preempt(struct order *o, struct rthread *t)
 	put_on(o, next, t->queue.last_cpu);
 }
 
-/* t only came second in the traced order: on fewer processors than were traced it would not wait here, nor be switched. */
+/* Takes t off its processor without the cost of a switch: t only came second in the traced order, and on fewer
+ * processors than were traced it would neither wait here nor be switched. */
 static void make_room(struct order *o, struct rthread *t)
 {
 	take_off(o, t);
 	o->cpu[t->queue.last_cpu].yielded = true;
 }
 
-/* Nobody who has a processor can go on: somebody waits for a thread without one. */
+/* No thread with a processor can continue, because one waits for a thread without: makes room. */
 static void spin_out(struct order *o)
 {
 	struct order_cpu *first = NULL;
@@ -246,7 +249,7 @@ static void spin_out(struct order *o)
 	}
 }
 
-/* ---- whose turn it is ---- */
+/* ---- which thread runs next ---- */
 
 static bool oldest(const struct order *o, uint64_t number)
 {
@@ -280,7 +283,7 @@ static bool may_run(struct order *o, struct rthread *t)
 	}
 }
 
-/* How many threads run on t's core, t included: the others are halted. */
+/* How many threads run on t's core, t included; the others are halted. */
 static unsigned running_beside(const struct order *o, const struct rthread *t)
 {
 	unsigned n = 1;
@@ -310,7 +313,7 @@ static void run_head(struct order *o, struct rthread *t)
 		q->head = q->tail = 0;
 }
 
-/* The thread whose turn it is, and up to which clock. */
+/* The thread that runs next, and up to which clock. */
 static struct rthread *pick(struct order *o, uint64_t *limit)
 {
 	struct rthread *best = NULL;
@@ -321,7 +324,8 @@ static struct rthread *pick(struct order *o, uint64_t *limit)
 		if (empty(&t->queue) || !t->on || !may_run(o, t))
 			continue;
 		uint64_t at = core_clock(t->on);
-		bool sooner = !best || at < clock || (at == clock && t->queue.word[t->queue.head] < best->queue.word[best->queue.head]);
+		bool sooner = !best || at < clock ||
+			(at == clock && t->queue.word[t->queue.head] < best->queue.word[best->queue.head]);
 		if (sooner) {
 			*limit = best ? clock : UINT64_MAX;
 			best = t;
@@ -333,8 +337,8 @@ static struct rthread *pick(struct order *o, uint64_t *limit)
 	return best;
 }
 
-/* When all who run have come to `clock`: somebody who waits for a thread without a processor, or for longer than a switch takes, makes room
- * if another is ready. */
+/* When all running threads have reached `clock`: a thread that waits for one without a processor, or longer than a
+ * switch takes, makes room if another is ready. */
 static bool waits_too_long(struct order *o, uint64_t clock)
 {
 	for (uint32_t i = 0; i < o->cpus; i++) {
@@ -342,7 +346,8 @@ static bool waits_too_long(struct order *o, uint64_t clock)
 		uint64_t at;
 		if (!t || empty(&t->queue) || head_kind(&t->queue) != OP_NEED || may_run(o, t))
 			continue;
-		uint64_t until = core_clock(t->on) + (((const struct rthread *)head(&t->queue)[2])->on ? o->switch_cost : 0);
+		uint64_t until =
+			core_clock(t->on) + (((const struct rthread *)head(&t->queue)[2])->on ? o->switch_cost : 0);
 		if (clock < until || !next_ready(o, &at) || at > clock)
 			continue;
 		core_hold(t->on, until);
@@ -368,7 +373,7 @@ static bool somebody_waits_for(const struct order *o, const struct rthread *t)
 	return false;
 }
 
-/* Runs until no more than `most` words are queued. */
+/* Executes operations until at most `most` words are queued. */
 static void run_down(struct order *o, size_t most)
 {
 	while (o->words > most) {
@@ -381,11 +386,11 @@ static void run_down(struct order *o, size_t most)
 				uint64_t at;
 				struct rthread *next = next_ready(o, &at);
 				if (next && find_cpu(o, next) != NOWHERE)
-					continue;	/* one was given up for a wait just now */
+					continue;	/* a processor was given up for a wait just now */
 				spin_out(o);
 				continue;
 			}
-			return;		/* cannot be: the oldest in the stream waits for nobody */
+			return;		/* does not happen: the oldest in the stream waits for nothing */
 		}
 		if (o->cpus && waits_too_long(o, core_clock(t->on)))
 			continue;
@@ -396,7 +401,8 @@ static void run_down(struct order *o, size_t most)
 					preempt(o, t);
 				break;
 			}
-		} while (o->words > most && !empty(&t->queue) && core_clock(t->on) < limit && may_run(o, t) && !somebody_waits_for(o, t));
+		} while (o->words > most && !empty(&t->queue) && core_clock(t->on) < limit && may_run(o, t) &&
+			!somebody_waits_for(o, t));
 	}
 }
 
@@ -431,7 +437,7 @@ void order_push(struct order *o, struct rthread *t, enum order_turn turn, const 
 {
 	struct order_queue *q = &t->queue;
 	size_t length = (uint32_t)*op;
-	if (!room_for(q, AHEAD + length)) {	/* no memory: in the stream's order, then */
+	if (!room_for(q, AHEAD + length)) {	/* no memory: continue in the stream's order */
 		order_settle(o);
 		if (!room_for(q, AHEAD + length)) {
 			o->execute(o->context, op);

@@ -59,9 +59,10 @@ static void drop_blocks(struct process *p)
 int process_add_block(struct process *p, struct iblock *b, unsigned flags, struct err *err)
 {
 	uint32_t id = b->id;
-	/* Ids are dense: a far jump ahead is damage, not a reason to allocate gigabytes. */
+	/* Ids are dense: a jump far ahead means damage and must not allocate gigabytes. */
 	if (id > p->blocks + 65536 || id == UINT32_MAX)
-		return err_set(err, ERR_INPUT, "the stream of process %u defines block %u after block %zu", p->pid, id, p->blocks);
+		return err_set(err, ERR_INPUT, "the stream of process %u defines block %u after block %zu", p->pid, id,
+			p->blocks);
 	if (id < p->blocks && p->block[id])
 		return err_set(err, ERR_INPUT, "the stream of process %u defines block %u twice", p->pid, id);
 	if (id >= p->blocks_room) {
@@ -98,7 +99,7 @@ static bool bury(struct process *p, uint32_t id)
 	if (p->graves == p->graves_room) {
 		size_t room = p->graves_room;
 		if (grow(&p->grave, &room, p->graves + 1, sizeof *p->grave, NULL) < 0)
-			return false;	/* keep it: only memory is lost */
+			return false;	/* keep it: that only costs memory */
 		p->graves_room = room;
 	}
 	if (p->space)
@@ -110,7 +111,7 @@ static bool bury(struct process *p, uint32_t id)
 
 void process_discard(struct process *p, uint64_t addr, uint64_t bytes)
 {
-	/* A thread may still hold a discarded block as its pending one: bury now, free at a later discard. */
+	/* A thread may still have a discarded block as its pending one: keep it, and free it at a later discard. */
 	size_t free_now = p->graves_old;
 	runner_drain(p);
 	for (size_t i = 0; i < p->threads && free_now; i++)
@@ -126,11 +127,12 @@ void process_discard(struct process *p, uint64_t addr, uint64_t bytes)
 
 	if (p->space)
 		walk_space_cut(p->space, addr, bytes);
-	/* Blocks are short: one that reaches into the range starts on its first page, on a page in it, or on the page before. */
+	/* Blocks are short: one that reaches into the range starts on its first page, on a page in it, or on the
+	 * page before. */
 	uint64_t first = (addr >> PAGE_SHIFT) ? (addr >> PAGE_SHIFT) - 1 : 0, last = (addr + bytes - 1) >> PAGE_SHIFT;
 	if (bytes == 0)
 		return;
-	if (last - first >= PAGE_BUCKETS) {	/* a large range: walk all blocks */
+	if (last - first >= PAGE_BUCKETS) {	/* a large range: look at all blocks */
 		first = 0;
 		last = PAGE_BUCKETS - 1;
 	}
@@ -170,8 +172,9 @@ static void drop_processors(struct process *p)
 	p->order.cpus = 0;
 }
 
-/* A core of its own, or (--smt) the first hardware thread that is free. */
-static int take_seat(struct process_table *table, struct process *p, struct rthread *t, core_emit *emit, struct err *err)
+/* Gives the thread a core of its own, or (--smt) the first free hardware thread. */
+static int take_seat(struct process_table *table, struct process *p, struct rthread *t, core_emit *emit,
+	struct err *err)
 {
 	struct core *beside = NULL;
 	for (bool taken = table->smt > 0; taken; t->seat += taken) {
@@ -183,11 +186,13 @@ static int take_seat(struct process_table *table, struct process *p, struct rthr
 	for (size_t i = 0; table->smt && i < p->threads; i++)
 		if (p->thread[i]->alive && p->thread[i]->seat / table->smt == t->seat / table->smt)
 			beside = p->thread[i]->core;
-	return beside ? core_create_thread(&t->core, beside, emit, t, err) : core_create(&t->core, p->machine, emit, t, err);
+	return beside ? core_create_thread(&t->core, beside, emit, t, err)
+		      : core_create(&t->core, p->machine, emit, t, err);
 }
 
-/* --cpus: the processors of a process, made for its first thread. */
-static int make_processors(struct process_table *table, struct process *p, core_emit *emit, struct rthread *first, struct err *err)
+/* --cpus: makes the processors of a process, for its first thread. */
+static int make_processors(struct process_table *table, struct process *p, core_emit *emit, struct rthread *first,
+	struct err *err)
 {
 	struct order *o = &p->order;
 	const struct core_config *c = table->core;
@@ -208,8 +213,8 @@ static int make_processors(struct process_table *table, struct process *p, core_
 	return 0;
 }
 
-int process_thread_start(struct rthread **out, struct process_table *table, struct process *p, uint32_t guest_tid, uint32_t os_tid,
-                         uint64_t cycle, core_emit *emit, struct err *err)
+int process_thread_start(struct rthread **out, struct process_table *table, struct process *p, uint32_t guest_tid,
+	uint32_t os_tid, uint64_t cycle, core_emit *emit, struct err *err)
 {
 	if (!p->machine)
 		return err_set(err, ERR_INPUT, "the stream of process %u starts a thread before the process", p->pid);
@@ -337,7 +342,8 @@ void process_thread_end(struct rthread *t)
 
 /* ---- processes ---- */
 
-int process_get(struct process **out, struct process_table *t, uint32_t index, uint32_t pid, struct runner *r, struct err *err)
+int process_get(struct process **out, struct process_table *t, uint32_t index, uint32_t pid, struct runner *r,
+	struct err *err)
 {
 	if (index < t->count) {
 		*out = t->process[index];
@@ -355,8 +361,8 @@ int process_get(struct process **out, struct process_table *t, uint32_t index, u
 		free(p);
 		return err_set(err, ERR_NOMEM, "out of memory for process %u", pid);
 	}
-	*p = (struct process){ .runner = r, .index = index, .pid = pid, .page_head = p->page_head, .is_child = index > 0,
-		.started = index == 0 };
+	*p = (struct process){ .runner = r, .index = index, .pid = pid, .page_head = p->page_head,
+			       .is_child = index > 0, .started = index == 0 };
 	p->stash_last = &p->stash_first;
 	t->process[t->count++] = p;
 	*out = p;
@@ -403,10 +409,10 @@ void process_decode_for(struct process_table *t, struct process *p, struct isa *
 	t->decoding = p->decoding;
 }
 
-/* All blocks; what was there is freed as what is discarded. */
+/* Decodes all blocks again; the old ones are freed like discarded ones. */
 static int decode_again(struct process *p, struct isa *isa, struct err *err)
 {
-	process_discard(p, 0, 0);	/* a generation of graves; nobody keeps the ones before */
+	process_discard(p, 0, 0);	/* starts a new generation of discarded blocks; nothing uses the older ones */
 	for (size_t id = 0; id < p->blocks; id++) {
 		struct iblock *was = p->block[id], *is = NULL;
 		if (!was)
@@ -489,7 +495,7 @@ void process_table_release(struct process_table *t)
 	memset(t, 0, sizeof *t);
 }
 
-/* ---- who waits for whom ---- */
+/* ---- orderings between processes ---- */
 
 static struct process *newest_with_pid(const struct process_table *t, uint32_t pid)
 {
@@ -514,7 +520,8 @@ void process_forked(struct process_table *t, struct process *parent, uint32_t ch
 	(void)parent;
 	void *list = realloc(t->fork, (t->forks + 1) * sizeof *t->fork);
 	if (!list)
-		return;		/* the child then starts at the stream's end, at clock 0: order, not counts, is lost */
+		/* the child then starts at the stream's end, at clock 0: its order is lost, its counts are right */
+		return;
 	t->fork = list;
 	t->fork[t->forks].pid = child_pid;
 	t->fork[t->forks].cycle = cycle;
@@ -562,7 +569,8 @@ void process_stop_waiting(struct process_table *t, struct process *p, bool at_en
 	size_t at;
 	if (at_end)
 		p->started = true;
-	if (p->wait_pid && fork_open(t, p->wait_pid, &at) && !(newest_with_pid(t, p->wait_pid) && !newest_with_pid(t, p->wait_pid)->ended))
+	if (p->wait_pid && fork_open(t, p->wait_pid, &at) &&
+	    !(newest_with_pid(t, p->wait_pid) && !newest_with_pid(t, p->wait_pid)->ended))
 		t->fork[at].used = true;
 	if (at_end || !newest_with_pid(t, p->wait_pid))
 		p->wait_pid = 0;
@@ -588,7 +596,8 @@ int process_stash(struct process *p, const uint64_t *w, size_t count, struct err
 	uint64_t *copy = s ? malloc(count * sizeof *copy) : NULL;
 	if (!copy) {
 		free(s);
-		return err_set(err, ERR_NOMEM, "out of memory for the stream of process %u, which waits for another", p->pid);
+		return err_set(err, ERR_NOMEM,
+			"out of memory for the stream of process %u, which waits for another", p->pid);
 	}
 	memcpy(copy, w, count * sizeof *copy);
 	*s = (struct stash){ .count = count, .words = copy };
@@ -616,7 +625,8 @@ int process_restash(struct process *p, uint64_t *w, size_t used, size_t count, s
 	struct stash *s = malloc(sizeof *s);
 	if (!s) {
 		free(w);
-		return err_set(err, ERR_NOMEM, "out of memory for the stream of process %u, which waits for another", p->pid);
+		return err_set(err, ERR_NOMEM,
+			"out of memory for the stream of process %u, which waits for another", p->pid);
 	}
 	memmove(w, w + used, (count - used) * sizeof *w);
 	*s = (struct stash){ .next = p->stash_first, .count = count - used, .words = w };

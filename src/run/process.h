@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The guest processes of a run: their blocks, threads, machines, and who waits for whom.  Private to src/run.
+ * The guest processes of a run: their blocks, threads, machines, and which of them waits for which.  Private to
+ * src/run.
  */
 #ifndef RUN_PROCESS_H
 #define RUN_PROCESS_H
@@ -12,8 +13,13 @@
 struct runner;
 struct process;
 
-enum block_flags { BLOCK_ODD = 1 /* holds unknown or substituted instructions */, BLOCK_START = 2, BLOCK_STOP = 4, BLOCK_HEAP = 8 /* enters the allocator */,
-	BLOCK_WRITE = 16 /* holds a place of run_options.write */ };
+enum block_flags {
+	BLOCK_ODD = 1,		/* holds unknown or substituted instructions */
+	BLOCK_START = 2,
+	BLOCK_STOP = 4,
+	BLOCK_HEAP = 8,		/* enters the allocator */
+	BLOCK_WRITE = 16,	/* holds a place of run_options.write */
+};
 
 struct pending {		/* a block whose successor is not known yet */
 	struct iblock *block;	/* NULL: none */
@@ -31,18 +37,19 @@ struct ahead;
 struct rthread {
 	struct run_thread pub;
 	struct process *process;
-	struct core *core;	/* its own: predicts and makes its scripts */
+	struct core *core;	/* its own core: predicts branches and makes its scripts */
 	struct walker *walker;	/* NULL: no wrong path */
-	struct core *on;	/* which runs them: the same, or the processor of --cpus that it is on now; NULL: on none */
-	uint32_t index;		/* in process.thread */
-	uint32_t seat;		/* --smt: its hardware thread, among those of all cores */
-	struct order_queue queue;	/* the cores' thread's */
-	struct depend_thread depend;	/* the front's */
-	uint64_t instructions;	/* retired, less those of the core that it is on now */
+	/* core that runs the scripts: its own, or the processor of --cpus that it is on now; NULL: none */
+	struct core *on;
+	uint32_t index;		/* its index in process.thread */
+	uint32_t seat;		/* --smt: its hardware thread, numbered over all cores */
+	struct order_queue queue;	/* owned by the cores' thread */
+	struct depend_thread depend;	/* owned by the front */
+	uint64_t instructions;	/* retired instructions, less those of the core that it is on now */
 	struct pending pending;
 	uint64_t *kept;		/* slots of a pending block whose span is gone */
 	size_t kept_size;
-	struct ahead *ahead;		/* blocks before the pending one that wait; NULL: none does (ahead.h) */
+	struct ahead *ahead;		/* blocks before the pending one that wait; NULL: none do (ahead.h) */
 	struct heap_thread *heap;	/* run_options.heap; else NULL */
 	uint32_t guest_tid;	/* the tracer's number */
 	bool alive;
@@ -57,13 +64,15 @@ struct process {
 	bool has_regs;			/* its stream holds registers */
 	char comm[16];
 	struct machine *machine;
-	struct core_features registers;	/* and what they make of it */
-	struct core_config decoded_for;	/* the machine as its blocks were decoded */
-	uint32_t decoding;		/* number of the way its blocks are decoded, as isa was configured for it; 0: the run's */
-	struct walk_space *space;	/* what the wrong path knows of it; NULL: there is none */
-	struct iblock **block;		/* by id; NULL: not defined or gone */
+	struct core_features registers;	/* the machine's feature registers */
+	struct core_config decoded_for;	/* the machine for which its blocks were decoded */
+	/* number of the configuration of isa with which its blocks are decoded; 0: the run's */
+	uint32_t decoding;
+	struct walk_space *space;	/* what the wrong path knows about it; NULL: there is no wrong path */
+	struct iblock **block;		/* by id; NULL: not defined, or discarded */
 	uint8_t *block_flags;
-	uint32_t *page_next;		/* next block whose first instruction lies on the same page; chains below */
+	/* next block whose first instruction is on the same page; a chained hash table */
+	uint32_t *page_next;
 	uint32_t *page_head;		/* hash of page numbers */
 	uint32_t page_buckets;
 	size_t blocks, blocks_room;
@@ -75,13 +84,13 @@ struct process {
 	struct rthread *ran_before;	/* ran in the stream before the current one */
 	struct order order;
 	struct depend *depend;		/* NULL: no memory for it, or one thread */
-	bool ordered;			/* several threads, by modelled time */
-	uint32_t first_cpu;		/* --cpus: number of the first of its processors */
+	bool ordered;			/* it has several threads, which run in the order of modelled time */
+	uint32_t first_cpu;		/* --cpus: number of its first processor */
 	uint64_t start_cycle, end_cycle;
 	bool started;			/* its start cycle is known */
 	bool ended;
-	bool is_child;			/* of a followed process: waits for the parent's ST_FORK */
-	uint32_t wait_pid;		/* reaped child whose stream is still to be consumed; 0: none */
+	bool is_child;			/* child of a followed process: waits for the parent's ST_FORK */
+	uint32_t wait_pid;		/* reaped child whose stream is not consumed yet; 0: none */
 	struct stash *stash_first, **stash_last;
 	size_t stashed;
 };
@@ -89,44 +98,48 @@ struct process {
 struct process_table {
 	struct process **process;
 	size_t count;
-	struct { uint32_t pid; uint64_t cycle; bool used; } *fork;	/* children that a parent's ST_FORK announced */
+	/* children that a parent's ST_FORK announced */
+	struct { uint32_t pid; uint64_t cycle; bool used; } *fork;
 	size_t forks;
 	uint32_t cpus;			/* modelled cores given out so far */
-	uint32_t processors;		/* --cpus: of each process; 0: every thread has a core of its own */
-	uint64_t quantum;		/* cycles; 0: as usual */
-	uint32_t smt;			/* --smt: hardware threads of a core; 0: one, and nothing is shared */
+	uint32_t processors;		/* --cpus: for each process; 0: every thread has a core of its own */
+	uint64_t quantum;		/* cycles; 0: the default */
+	uint32_t smt;			/* --smt: hardware threads of a core; 0: one, nothing is shared */
 	const struct core_config *core;
-	const struct core_features *features;	/* registers of a new image; NULL: all zero */
-	uint32_t decodings, decoding;	/* ways of decoding there have been; that for which isa is configured now */
+	const struct core_features *features;	/* feature registers of a new image; NULL: all zero */
+	/* decodings: number of configurations so far; decoding: the one that isa has now */
+	uint32_t decodings, decoding;
 };
 
-/* isa decodes for this process from now on. */
+/* Configures isa to decode for this process. */
 void process_decode_for(struct process_table *t, struct process *p, struct isa *isa);
-/* The machine is another: blocks are decoded anew if its decoders do otherwise than before.  Drained. */
+/* The machine has changed: decodes the blocks again if its decoders work differently now.  The engine must be
+ * drained. */
 int  process_decodes(struct process *p, struct isa *isa, const struct core_config *to, struct err *err);
-/* run.c's: the table that the process is in. */
+/* In run.c: the table that the process is in. */
 struct process_table *runner_processes(struct runner *r);
-/* run.c's: waits until the cores have done all that was asked of them for this process. */
+/* In run.c: waits until the cores have finished everything that is queued for this process. */
 void runner_drain(struct process *p);
-/* Instructions that an execution completes. */
+/* Number of instructions that an execution completes. */
 unsigned run_completed(const struct iblock *b, unsigned exit, unsigned insns);
 
-/* The process of that index, made when it is new. */
-int  process_get(struct process **out, struct process_table *t, uint32_t index, uint32_t pid, struct runner *r, struct err *err);
+/* Finds the process of that index; makes it if it is new. */
+int process_get(struct process **out, struct process_table *t, uint32_t index, uint32_t pid, struct runner *r,
+	struct err *err);
 /* ST_PROCESS: a new image; drops the blocks of the old one, makes the machine. */
 int  process_image(struct process *p, const struct st_process *s, const struct core_config *core, struct err *err);
 int  process_add_block(struct process *p, struct iblock *b, unsigned flags, struct err *err);
 void process_discard(struct process *p, uint64_t addr, uint64_t bytes);
-int  process_thread_start(struct rthread **out, struct process_table *table, struct process *p, uint32_t guest_tid, uint32_t os_tid,
-                          uint64_t cycle, core_emit *emit, struct err *err);
-/* A thread's clock, and the instructions it retired. */
+int process_thread_start(struct rthread **out, struct process_table *table, struct process *p, uint32_t guest_tid,
+	uint32_t os_tid, uint64_t cycle, core_emit *emit, struct err *err);
+/* A thread's clock, and the number of instructions that it retired. */
 uint64_t rthread_now(const struct rthread *t);
 uint64_t rthread_instructions(const struct rthread *t);
-/* core_want wherever it may run. */
+/* Calls core_want for each core on which the thread may run. */
 void rthread_want(struct rthread *t, const struct core_wanted *w);
-/* Its threads have to go by modelled time. */
+/* True if its threads must run in the order of modelled time. */
 bool process_needs_order(const struct process *p);
-/* Its threads go by modelled time from now on, until the second. */
+/* Starts, and ends, running its threads in the order of modelled time. */
 int  process_order(struct process *p, struct err *err);
 void process_disorder(struct process *p);
 /* Frees its core; the rthread stays until the table is released. */
@@ -136,12 +149,13 @@ void process_table_release(struct process_table *t);
 
 /* Orderings between processes. */
 void process_forked(struct process_table *t, struct process *parent, uint32_t child_pid, uint64_t cycle);
-/* Parent reaped child_pid: returns true if it must wait for the child's stream. */
+/* The parent reaped child_pid: returns true if it must wait for the child's stream. */
 bool process_wait_for(struct process_table *t, struct process *parent, uint32_t child_pid);
 bool process_waits(struct process_table *t, struct process *p);
-/* Gives up waiting for a child that never appeared; at_end: for anything. */
+/* Stops waiting for a child that never appeared; at_end: stops waiting for anything. */
 void process_stop_waiting(struct process_table *t, struct process *p, bool at_end);
-bool process_any_hopeless(const struct process_table *t);	/* somebody waits for a process that never appeared */
+/* true if a process waits for one that never appeared */
+bool process_any_hopeless(const struct process_table *t);
 int  process_stash(struct process *p, const uint64_t *w, size_t count, struct err *err);
 uint64_t *process_unstash(struct process *p, size_t *count);	/* the caller owns the words */
 int  process_restash(struct process *p, uint64_t *w, size_t used, size_t count, struct err *err);	/* takes w */

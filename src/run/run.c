@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The driver loop: stream -> isa -> core -> sink (run.h).
  *
- * Blocks of a thread run one block late, because a branch is resolved by where the thread went next.
+ * A thread's blocks run one block late, because the next block tells how a branch was resolved.
  *
- * Processes (--follow) are independent but for two orderings, which make their clocks meaningful and
- * repeatable: a child starts at its parent's clock at the fork, and a parent that reaped a child goes on
- * no earlier than that child ended.  A process that has to wait for the other's stream keeps its spans
- * in a queue of copies (`stash`); what waits is bounded by the rings of the others.
+ * Processes (--follow) are independent except for two orderings, which make their clocks meaningful and repeatable:
+ * a child starts at its parent's clock at the fork, and a parent that reaped a child continues no earlier than that
+ * child ended.  If a process has to wait for another's stream, copies of its spans are queued (`stash`); the rings of
+ * the other processes limit how much waits.
  *
- * Left out: time spent in the kernel; a blocking call costs what the threads that ran meanwhile took.
+ * Left out: time spent in the kernel; a blocking call takes as long as the threads that ran meanwhile.
  */
 #include "run/run.h"
 #include "run/ahead.h"
@@ -38,18 +38,19 @@ struct runner {
 	struct switches switches;
 	struct heap_watch heap;
 	struct engine engine;
-	int failed;			/* a write in mid-run did, and why */
+	int failed;			/* error code of a write in mid-run that failed; `failure` says why */
 	struct err failure;
 	uint64_t instructions_done;	/* of threads that ended */
 	uint64_t max_cycle;
 	double started, last_tick;
-	bool stopped;			/* the window closed, or the sink said stop: drain without modelling */
+	/* the window closed, or the sink said stop: the rest is read without modelling */
+	bool stopped;
 };
 
 static double wall_now(void)
 {
 	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);	/* progress only; never in a result but wall_seconds */
+	clock_gettime(CLOCK_MONOTONIC, &ts);	/* for progress, and for wall_seconds; in no other result */
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
@@ -57,7 +58,7 @@ static struct spmu_record *on_batch(void *context, const struct spmu_batch *batc
 {
 	struct rthread *t = context;
 	const struct run_sink *sink = t->process->runner->sink;
-	if (t->alive && sink->batch)	/* a reset passes on an empty batch before the sink knows the thread */
+	if (t->alive && sink->batch)	/* a reset sends an empty batch before the sink knows the thread */
 		sink->batch(sink->context, &t->pub, batch);
 	return NULL;
 }
@@ -67,7 +68,7 @@ struct process_table *runner_processes(struct runner *r)
 	return &r->procs;
 }
 
-/* process.h: before anybody touches a core, or takes a block away. */
+/* process.h: called before anything touches a core or frees a block. */
 void runner_drain(struct process *p)
 {
 	engine_drain(&p->runner->engine, p);
@@ -92,7 +93,7 @@ static void count_odd(struct runner *r, const struct iblock *b, unsigned insns)
 	}
 }
 
-/* Instructions that this execution completes: one that repeats itself is not done yet. */
+/* Number of instructions that this execution completes: one that repeats itself is not complete yet. */
 unsigned run_completed(const struct iblock *b, unsigned exit, unsigned insns)
 {
 	bool repeats = insns && exit < b->exits && b->exit[exit].jump == ST_JUMP_REPEAT && insns == b->exit[exit].insns;
@@ -101,7 +102,7 @@ unsigned run_completed(const struct iblock *b, unsigned exit, unsigned insns)
 
 static void close_window(struct runner *r);
 
-/* A block that the start or stop condition may concern. Returns false if it must not run. */
+/* Handles a block that the start or stop condition may concern.  Returns false if it must not run. */
 static bool window_step(struct runner *r, struct rthread *t, struct pending *p)
 {
 	unsigned done = run_completed(p->block, p->exit, p->insns);
@@ -123,12 +124,12 @@ static bool window_step(struct runner *r, struct rthread *t, struct pending *p)
 	}
 }
 
-/* A call of the allocator may be over behind this block. */
+/* Reports a call of the allocator that ends with this block. */
 static void watch_heap(struct runner *r, struct rthread *t, const struct pending *p)
 {
 	struct run_heap call;
-	if (heap_block(&r->heap, t->heap, t->process->index, t->process->word_bytes, p->block, p->block_flags & BLOCK_HEAP, p->slots, p->slot_count,
-		       p->next_ip, &call) && r->sink->side)
+	if (heap_block(&r->heap, t->heap, t->process->index, t->process->word_bytes, p->block,
+		       p->block_flags & BLOCK_HEAP, p->slots, p->slot_count, p->next_ip, &call) && r->sink->side)
 		engine_side(&r->engine, t, t->process->pid, (const uint64_t *)&call, sizeof call / 8, 0);
 }
 
@@ -140,7 +141,7 @@ static void odd_block(struct runner *r, struct rthread *t, const struct pending 
 		r->failed = switches_block(&r->switches, t, p->block, r->isa, &r->failure);
 }
 
-/* next_ip is known. */
+/* Runs a block whose next_ip is known. */
 static inline void run_block(struct runner *r, struct rthread *t, struct pending *p)
 {
 	if (__builtin_expect(r->stopped, 0))	/* behind the window's end */
@@ -153,14 +154,14 @@ static inline void run_block(struct runner *r, struct rthread *t, struct pending
 		watch_heap(r, t, p);
 }
 
-/* All that wait but for the pending one: before anything but a block of the same thread is looked at. */
+/* Runs all waiting blocks except the pending one: before anything but a block of the same thread is handled. */
 static void run_ahead(struct runner *r, struct rthread *t)
 {
 	while (t->ahead && !ahead_is_empty(t->ahead))
 		run_block(r, t, ahead_take(t->ahead));
 }
 
-/* The pending block, or that which waits longest if it is to wait, too. */
+/* Runs the pending block; if that is to wait, too, runs the one that has waited longest. */
 static inline void run_pending(struct runner *r, struct rthread *t, uint64_t next_ip)
 {
 	struct pending *p = &t->pending;
@@ -169,7 +170,7 @@ static inline void run_pending(struct runner *r, struct rthread *t, uint64_t nex
 	p->next_ip = next_ip;
 	if (!t->ahead) {
 		run_block(r, t, p);
-	} else if (__builtin_expect(p->block_flags & BLOCK_WRITE, 0)) {	/* the blocks may be others behind it */
+	} else if (__builtin_expect(p->block_flags & BLOCK_WRITE, 0)) {	/* it may change the blocks behind it */
 		run_ahead(r, t);
 		run_block(r, t, p);
 	} else {
@@ -180,14 +181,14 @@ static inline void run_pending(struct runner *r, struct rthread *t, uint64_t nex
 	p->block = NULL;
 }
 
-/* And all that wait. */
+/* Runs the pending block and all that wait. */
 static void run_all(struct runner *r, struct rthread *t, uint64_t next_ip)
 {
 	run_pending(r, t, next_ip);
 	run_ahead(r, t);
 }
 
-/* The span goes away: a pending block takes its slots along. */
+/* The span becomes invalid: copies the slots of the pending block. */
 static int keep_pending(struct rthread *t, struct err *err)
 {
 	struct pending *p = &t->pending;
@@ -217,9 +218,10 @@ static void end_thread(struct runner *r, struct rthread *t)
 	runner_drain(t->process);
 	if (t->on)
 		core_flush(t->on, true);
-	else	/* all of it was passed on when it left its processor */
-		on_batch(t, &(struct spmu_batch){ .base_cycle = rthread_now(t), .watermark = rthread_now(t), .is_last = 1, .user_only = 1 });
-	if (t->pub.interrupt_cycles)	/* of the last batch: no block is left to take it in front of */
+	else	/* all of it was passed on when the thread left its processor */
+		on_batch(t, &(struct spmu_batch){ .base_cycle = rthread_now(t), .watermark = rthread_now(t),
+						  .is_last = 1, .user_only = 1 });
+	if (t->pub.interrupt_cycles)	/* from the last batch: no block follows before which it could be taken */
 		engine_interrupt(t);
 	thread_account(r, t);
 	if (rthread_now(t) > t->process->end_cycle)
@@ -246,8 +248,10 @@ static void close_window(struct runner *r)
 	r->stopped = true;
 }
 
-/* What is wanted if nobody says, or does not say yet. */
-static const struct core_wanted everything = { .signal = { ~UINT64_C(0), ~UINT64_C(0) }, .is = ~UINT64_C(0), .did = ~UINT64_C(0), .outcomes = true };
+/* What a run records if the sink does not say what it needs, or has not said so yet. */
+static const struct core_wanted everything = {
+	.signal = { ~UINT64_C(0), ~UINT64_C(0) }, .is = ~UINT64_C(0), .did = ~UINT64_C(0), .outcomes = true,
+};
 
 static int start_thread(struct runner *r, struct process *p, const struct st_thread *s, struct err *err)
 {
@@ -295,10 +299,12 @@ static int start_thread(struct runner *r, struct process *p, const struct st_thr
 static int image_start(struct runner *r, struct process *p, const struct st_process *s, struct err *err)
 {
 	if (s->magic != ST_MAGIC || s->version < ST_VERSION_OLDEST || s->version > ST_VERSION)
-		return err_set(err, ERR_INPUT, "the stream has version %u, this softpmu reads %u", s->version, ST_VERSION);
+		return err_set(err, ERR_INPUT,
+			"the stream has version %u, this softpmu reads %u", s->version, ST_VERSION);
 	if (s->word_bytes != 8 && s->word_bytes != 4)
-		return err_set(err, ERR_INPUT, "the stream's process %u has an impossible word size of %u bytes", s->pid, s->word_bytes);
-	end_threads(r, p);	/* exec: the new image starts when the old one ended */
+		return err_set(err, ERR_INPUT, "the stream's process %u has an impossible word size of %u bytes",
+			       s->pid, s->word_bytes);
+	end_threads(r, p);	/* exec: the new image starts when the old one has ended */
 	heap_forget(&r->heap, p->index);
 	int rc = process_image(p, s, r->o->core, err);
 	if (rc < 0 || !r->o->core->wrong_path)
@@ -306,7 +312,8 @@ static int image_start(struct runner *r, struct process *p, const struct st_proc
 	if (s->has_regs)
 		return walk_space_create(&p->space, r->isa, s->word_bytes, err);
 	if (!r->result->note[0])
-		snprintf(r->result->note, sizeof r->result->note, "the stream holds no registers: it runs without the wrong path");
+		snprintf(r->result->note, sizeof r->result->note,
+			 "the stream holds no registers: it runs without the wrong path");
 	return 0;
 }
 
@@ -337,21 +344,24 @@ static int define_block(struct runner *r, struct process *p, const uint64_t *wor
 	return rc;
 }
 
-/* Bytes at the faulting instruction: is it one that the tracer cannot run? */
+/* Notes a SIGILL that may come from an instruction that the tracer cannot run. */
 static void explain_sigill(struct runner *r, const struct process *p, const struct st_signal *s)
 {
 	char text[128] = "an instruction";
 	if (s->code[0] == 0x0f && s->code[1] == 0x0b)
-		return;		/* UD2, by which compilers have a program end */
+		return;		/* UD2: compilers end a program with it */
 	isa_disassemble(s->code, sizeof s->code, s->ip, p->word_bytes, false, text, sizeof text);
 	bool evex = s->code[0] == 0x62 && (p->word_bytes == 8 || (s->code[1] & 0xc0) == 0xc0);
 	if (evex)
 		snprintf(r->result->note, sizeof r->result->note,
-		         "the program used AVX-512 (`%s` at %#llx), which the tracer cannot run; build it without -mavx512* or "
-		         "-march=native, or let it choose at run time by CPUID, which shows no AVX-512 here", text, (unsigned long long)s->ip);
+			"the program used AVX-512 (`%s` at %#llx), which the tracer cannot run; build it without "
+			"-mavx512* or -march=native, or let it choose at run time by CPUID, which shows no AVX-512 "
+			"here",
+			text, (unsigned long long)s->ip);
 	else
 		snprintf(r->result->note, sizeof r->result->note,
-		         "the program got SIGILL at %#llx (`%s`): if it runs without softpmu, the tracer lacks this instruction",
+		         "the program got SIGILL at %#llx (`%s`): if it runs without softpmu, the tracer lacks this "
+			 "instruction",
 		         (unsigned long long)s->ip, text);
 }
 
@@ -364,7 +374,7 @@ static int on_fork(struct runner *r, struct process *p, struct rthread *t, const
 	return 0;
 }
 
-/* wait4 and its kind reaped a traced child: go on when that child's stream is consumed. */
+/* True if wait4 or a similar call reaped a traced child: the process continues when that child's stream is consumed. */
 static bool reaps_child(struct runner *r, struct process *p, const struct st_syscall *s)
 {
 	bool wait4 = p->word_bytes == 8 ? s->number == 61 : s->number == 114 || s->number == 7;
@@ -373,14 +383,16 @@ static bool reaps_child(struct runner *r, struct process *p, const struct st_sys
 	return process_wait_for(&r->procs, p, (uint32_t)s->result);
 }
 
-/* The program asks the sink, or marks a region: a rendezvous behind the instruction that does. */
-static int on_client(struct runner *r, struct process *p, struct rthread *t, const struct st_client *c, size_t bytes, struct err *err)
+/* The program asks the sink something, or marks a region: all is modelled up to the instruction that does so. */
+static int on_client(struct runner *r, struct process *p, struct rthread *t, const struct st_client *c, size_t bytes,
+		     struct err *err)
 {
 	const char *name = (const char *)(c + 1);
 	struct st_answer answer = { .number = c->number, .status = SPMU_CLIENT_ABSENT };
 
 	if (c->bytes > bytes - sizeof *c || (c->bytes && !c->memory && name[c->bytes - 1]))
-		return err_set(err, ERR_INPUT, "the stream of process %u holds a request without a proper name", p->pid);
+		return err_set(err, ERR_INPUT,
+			"the stream of process %u holds a request without a proper name", p->pid);
 	if (!c->bytes || c->memory)
 		name = "";
 	if (t)
@@ -388,7 +400,7 @@ static int on_client(struct runner *r, struct process *p, struct rthread *t, con
 	const bool features = switches_asked(p, c);
 	if (t && !r->stopped && (features || r->sink->client)) {
 		runner_drain(p);
-		if (r->window.open && c->code != ST_CLIENT_MORE && t->on)	/* else no time passes */
+		if (r->window.open && c->code != ST_CLIENT_MORE && t->on)	/* otherwise no time passes */
 			core_serialize(t->on);
 		int rc = features ? switches_client(t, c, r->isa, &answer, err) : 0;
 		if (rc < 0)
@@ -401,7 +413,7 @@ static int on_client(struct runner *r, struct process *p, struct rthread *t, con
 	return 0;
 }
 
-/* A system call has come back in which the thread was blocked: by whom it was woken, or else who ran last. */
+/* A system call in which the thread was blocked has returned: it waits for its waker, or else for who ran last. */
 static void wait_for_waker(struct runner *r, struct process *p, struct rthread *t, const struct st_syscall *s)
 {
 	struct depend_need by;
@@ -411,7 +423,7 @@ static void wait_for_waker(struct runner *r, struct process *p, struct rthread *
 		engine_wait(&r->engine, t, p->ran_before, p->ran_before->depend.issued);
 }
 
-/* What the tracer has to tell the user; the first is kept. */
+/* Keeps the first note that the tracer has for the user. */
 static void take_note(struct run_result *result, const uint64_t *w, size_t length)
 {
 	const struct st_note *n = (const struct st_note *)w;
@@ -419,136 +431,95 @@ static void take_note(struct run_result *result, const uint64_t *w, size_t lengt
 		return;
 	size_t room = length * 8 - sizeof *n, text = n->text_bytes < room ? n->text_bytes : room;
 	if (n->severity && !result->note[0])
-		snprintf(result->note, sizeof result->note, "%.*s", (int)(text < 900 ? text : 900), (const char *)(n + 1));
+		snprintf(result->note, sizeof result->note, "%.*s", (int)(text < 900 ? text : 900),
+			(const char *)(n + 1));
 }
 
-/* Records other than blocks. Sets *stop when the process must wait for another's stream. */
-static int side_record(struct runner *r, struct process *p, const uint64_t *w, size_t length, bool *stop, struct err *err)
+static int on_switch(struct process *p, const struct st_thread *s, struct err *err)
 {
-	static const uint16_t least[ST_KINDS] = {
-		[ST_BLOCK_DEF] = sizeof(struct st_block_def), [ST_DISCARD] = sizeof(struct st_range),
-		[ST_PROCESS] = sizeof(struct st_process), [ST_SWITCH] = sizeof(struct st_thread),
-		[ST_THREAD_START] = sizeof(struct st_thread), [ST_THREAD_EXIT] = sizeof(struct st_thread),
-		[ST_MAP] = sizeof(struct st_map), [ST_UNMAP] = sizeof(struct st_range), [ST_SIGNAL] = sizeof(struct st_signal),
-		[ST_SYSCALL] = sizeof(struct st_syscall), [ST_SYSCALL_RET] = sizeof(struct st_syscall),
-		[ST_COMM] = sizeof(struct st_name), [ST_REGS] = sizeof(struct st_regs), [ST_FORK] = sizeof(struct st_fork),
-		[ST_EXIT] = sizeof(struct st_exit), [ST_NOTE] = sizeof(struct st_note), [ST_CLIENT] = sizeof(struct st_client),
-		[ST_CODE] = sizeof(struct st_code),
-	};
-	unsigned kind = ST_HEADER_KIND(w[0]);
-	if (kind >= ST_KINDS || least[kind] == 0 || length * 8 < least[kind])
-		return err_set(err, ERR_INPUT, "the stream of process %u holds a malformed record (kind %u, %zu bytes)", p->pid, kind, length * 8);
-	struct rthread *t = p->current;
+	struct rthread *t = p->current, *next = process_find_thread(p, s->tid);
 	int rc = 0;
+	if (!next)
+		return err_set(err, ERR_INPUT,
+			"the stream of process %u switches to unknown thread %u", p->pid, s->tid);
+	if (t && t != next) {
+		rc = keep_pending(t, err);
+		p->ran_before = t;
+	}
+	p->current = next;
+	return rc;
+}
 
-	if (kind != ST_BLOCK_DEF && t)
-		run_ahead(r, t);
-	switch (kind) {
-	case ST_BLOCK_DEF:
-		return define_block(r, p, w, length, err);
-	case ST_PROCESS:
-		rc = image_start(r, p, (const struct st_process *)w, err);
-		t = NULL;
-		break;
-	case ST_DISCARD: {
-		const struct st_range *d = (const struct st_range *)w;
-		process_discard(p, d->addr, d->bytes);
-		return 0;
-	}
-	case ST_THREAD_START:
-		rc = start_thread(r, p, (const struct st_thread *)w, err);
-		break;
-	case ST_SWITCH: {
-		struct rthread *next = process_find_thread(p, ((const struct st_thread *)w)->tid);
-		if (!next)
-			return err_set(err, ERR_INPUT, "the stream of process %u switches to unknown thread %u", p->pid, ((const struct st_thread *)w)->tid);
-		if (t && t != next) {
-			rc = keep_pending(t, err);
-			p->ran_before = t;
-		}
-		p->current = next;
-		return rc;
-	}
-	case ST_THREAD_EXIT: {
-		struct rthread *gone = process_find_thread(p, ((const struct st_thread *)w)->tid);
-		if (gone)
-			run_all(r, gone, 0);
-		break;
-	}
-	case ST_SIGNAL:
-		if (t)
-			run_all(r, t, ((const struct st_signal *)w)->ip);
-		if (((const struct st_signal *)w)->signo == 4)
-			explain_sigill(r, p, (const struct st_signal *)w);
-		break;
-	case ST_SYSCALL:
-		if (t)
-			run_all(r, t, 0);
-		if (t && p->depend)
-			depend_syscall(p->depend, &t->depend, t->index, p->word_bytes == 8, (const struct st_syscall *)w);
-		break;
-	case ST_REGS:
-		if (t)
-			run_all(r, t, ((const struct st_regs *)w)->ip);
-		if (t && t->heap)
-			heap_file(t->heap, ((const struct st_regs *)w)->gpr, p->word_bytes);
-		if (t && t->walker)
-			walker_regs(t->walker, (const struct st_regs *)w);
-		break;
-	case ST_CODE: {
-		const struct st_code *c = (const struct st_code *)w;
-		if (c->bytes > length * 8 - sizeof *c)
-			return err_set(err, ERR_INPUT, "the stream of process %u holds code beyond its record", p->pid);
-		return p->space ? walk_space_code(p->space, c->addr, c + 1, c->bytes, err) : 0;
-	}
-	case ST_UNMAP:
-		if (p->space)
-			walk_space_cut(p->space, ((const struct st_range *)w)->addr, ((const struct st_range *)w)->bytes);
-		break;
-	case ST_SYSCALL_RET: {
-		const struct st_syscall *s = (const struct st_syscall *)w;
-		if (t && s->blocked && depend_blocks(p->word_bytes == 8, s))
-			wait_for_waker(r, p, t, s);
-		*stop = reaps_child(r, p, s);
-		break;
-	}
-	case ST_COMM:
-		memcpy(p->comm, ((const struct st_name *)w)->name, sizeof p->comm);
-		p->comm[sizeof p->comm - 1] = 0;
-		break;
-	case ST_MAP: {
-		const struct st_map *m = (const struct st_map *)w;
-		if (sizeof *m + (size_t)m->path_bytes > length * 8 || (m->path_bytes && ((const char *)(m + 1))[m->path_bytes - 1]))
-			return err_set(err, ERR_INPUT, "the stream of process %u holds a mapping without a proper path", p->pid);
-		if (p->space)
-			walk_space_cut(p->space, m->addr, m->bytes);
-		if (r->window.active)
-			window_map(&r->window, p->index, m, m->path_bytes ? (const char *)(m + 1) : "");
-		if (r->switches.writes)
-			rc = switches_map(&r->switches, p->index, m, m->path_bytes ? (const char *)(m + 1) : "", err);
-		if (r->o->heap && heap_map(&r->heap, p->index, m, m->path_bytes ? (const char *)(m + 1) : ""))
-			return err_set(err, ERR_NOMEM, "out of memory for the allocator's functions");
-		break;
-	}
-	case ST_CLIENT:
-		return on_client(r, p, t, (const struct st_client *)w, length * 8, err);
-	case ST_FORK:
-		rc = on_fork(r, p, t, (const struct st_fork *)w);
-		break;
-	case ST_EXIT:
-		for (size_t i = 0; i < p->threads; i++)
-			if (p->thread[i]->alive)
-				run_all(r, p->thread[i], 0);
-		p->ended = true;
-		break;
-	case ST_NOTE:
-		take_note(r->result, w, length);
-		break;
-	}
-	if (rc < 0)
-		return rc;
-	if ((r->sink->side || kind == ST_MAP || kind == ST_UNMAP) && !r->stopped)
-		engine_side(&r->engine, t, p->pid, w, length, p->start_cycle);
+static int on_code(struct process *p, const struct st_code *c, size_t bytes, struct err *err)
+{
+	if (c->bytes > bytes - sizeof *c)
+		return err_set(err, ERR_INPUT, "the stream of process %u holds code beyond its record", p->pid);
+	return p->space ? walk_space_code(p->space, c->addr, c + 1, c->bytes, err) : 0;
+}
+
+static int on_map(struct runner *r, struct process *p, const struct st_map *m, size_t bytes, struct err *err)
+{
+	const char *path = m->path_bytes ? (const char *)(m + 1) : "";
+	int rc = 0;
+	if (sizeof *m + (size_t)m->path_bytes > bytes || (m->path_bytes && path[m->path_bytes - 1]))
+		return err_set(err, ERR_INPUT,
+			"the stream of process %u holds a mapping without a proper path", p->pid);
+	if (p->space)
+		walk_space_cut(p->space, m->addr, m->bytes);
+	if (r->window.active)
+		window_map(&r->window, p->index, m, path);
+	if (r->switches.writes)
+		rc = switches_map(&r->switches, p->index, m, path, err);
+	if (r->o->heap && heap_map(&r->heap, p->index, m, path))
+		return err_set(err, ERR_NOMEM, "out of memory for the allocator's functions");
+	return rc;
+}
+
+static void on_signal(struct runner *r, struct process *p, struct rthread *t, const struct st_signal *s)
+{
+	if (t)
+		run_all(r, t, s->ip);
+	if (s->signo == 4)
+		explain_sigill(r, p, s);
+}
+
+static void on_syscall(struct runner *r, struct process *p, struct rthread *t, const struct st_syscall *s)
+{
+	if (t)
+		run_all(r, t, 0);
+	if (t && p->depend)
+		depend_syscall(p->depend, &t->depend, t->index, p->word_bytes == 8, s);
+}
+
+/* Returns true if the process must wait for another's stream. */
+static bool on_syscall_return(struct runner *r, struct process *p, struct rthread *t, const struct st_syscall *s)
+{
+	if (t && s->blocked && depend_blocks(p->word_bytes == 8, s))
+		wait_for_waker(r, p, t, s);
+	return reaps_child(r, p, s);
+}
+
+static void on_regs(struct runner *r, struct process *p, struct rthread *t, const struct st_regs *s)
+{
+	if (t)
+		run_all(r, t, s->ip);
+	if (t && t->heap)
+		heap_file(t->heap, s->gpr, p->word_bytes);
+	if (t && t->walker)
+		walker_regs(t->walker, s);
+}
+
+static void on_exit_record(struct runner *r, struct process *p)
+{
+	for (size_t i = 0; i < p->threads; i++)
+		if (p->thread[i]->alive)
+			run_all(r, p->thread[i], 0);
+	p->ended = true;
+}
+
+/* Threads end only after the sink has got the record that says so. */
+static void end_after_record(struct runner *r, struct process *p, unsigned kind, const uint64_t *w)
+{
 	if (kind == ST_THREAD_EXIT) {
 		struct rthread *gone = process_find_thread(p, ((const struct st_thread *)w)->tid);
 		if (gone)
@@ -558,14 +529,122 @@ static int side_record(struct runner *r, struct process *p, const uint64_t *w, s
 			p->end_cycle = p->start_cycle;
 		end_threads(r, p);
 	}
+}
+
+static int check_record(const struct process *p, const uint64_t *w, size_t length, struct err *err)
+{
+	static const uint16_t least[ST_KINDS] = {
+		[ST_BLOCK_DEF] = sizeof(struct st_block_def),
+		[ST_DISCARD] = sizeof(struct st_range),
+		[ST_PROCESS] = sizeof(struct st_process),
+		[ST_SWITCH] = sizeof(struct st_thread),
+		[ST_THREAD_START] = sizeof(struct st_thread),
+		[ST_THREAD_EXIT] = sizeof(struct st_thread),
+		[ST_MAP] = sizeof(struct st_map),
+		[ST_UNMAP] = sizeof(struct st_range),
+		[ST_SIGNAL] = sizeof(struct st_signal),
+		[ST_SYSCALL] = sizeof(struct st_syscall),
+		[ST_SYSCALL_RET] = sizeof(struct st_syscall),
+		[ST_COMM] = sizeof(struct st_name),
+		[ST_REGS] = sizeof(struct st_regs),
+		[ST_FORK] = sizeof(struct st_fork),
+		[ST_EXIT] = sizeof(struct st_exit),
+		[ST_NOTE] = sizeof(struct st_note),
+		[ST_CLIENT] = sizeof(struct st_client),
+		[ST_CODE] = sizeof(struct st_code),
+	};
+	unsigned kind = ST_HEADER_KIND(w[0]);
+	if (kind < ST_KINDS && least[kind] && length * 8 >= least[kind])
+		return 0;
+	return err_set(err, ERR_INPUT, "the stream of process %u holds a malformed record (kind %u, %zu bytes)", p->pid,
+		       kind, length * 8);
+}
+
+/* Handles records other than blocks.  Sets *stop when the process must wait for another's stream. */
+static int side_record(struct runner *r, struct process *p, const uint64_t *w, size_t length, bool *stop,
+		       struct err *err)
+{
+	const unsigned kind = ST_HEADER_KIND(w[0]);
+	const void *record = w;
+	struct rthread *t = p->current, *gone;
+	int rc = check_record(p, w, length, err);
+	if (rc < 0)
+		return rc;
+	if (kind != ST_BLOCK_DEF && t)
+		run_ahead(r, t);
+	switch (kind) {
+	/* The sink does not get these. */
+	case ST_BLOCK_DEF:
+		return define_block(r, p, w, length, err);
+	case ST_DISCARD:
+		process_discard(p, ((const struct st_range *)record)->addr, ((const struct st_range *)record)->bytes);
+		return 0;
+	case ST_SWITCH:
+		return on_switch(p, record, err);
+	case ST_CODE:
+		return on_code(p, record, length * 8, err);
+	case ST_CLIENT:
+		return on_client(r, p, t, record, length * 8, err);
+	/* The sink gets these. */
+	case ST_PROCESS:
+		rc = image_start(r, p, record, err);
+		t = NULL;
+		break;
+	case ST_THREAD_START:
+		rc = start_thread(r, p, record, err);
+		break;
+	case ST_THREAD_EXIT:
+		gone = process_find_thread(p, ((const struct st_thread *)record)->tid);
+		if (gone)
+			run_all(r, gone, 0);
+		break;
+	case ST_SIGNAL:
+		on_signal(r, p, t, record);
+		break;
+	case ST_SYSCALL:
+		on_syscall(r, p, t, record);
+		break;
+	case ST_SYSCALL_RET:
+		*stop = on_syscall_return(r, p, t, record);
+		break;
+	case ST_REGS:
+		on_regs(r, p, t, record);
+		break;
+	case ST_MAP:
+		rc = on_map(r, p, record, length * 8, err);
+		break;
+	case ST_UNMAP:
+		if (p->space)
+			walk_space_cut(p->space, ((const struct st_range *)record)->addr,
+				       ((const struct st_range *)record)->bytes);
+		break;
+	case ST_COMM:
+		memcpy(p->comm, ((const struct st_name *)record)->name, sizeof p->comm);
+		p->comm[sizeof p->comm - 1] = 0;
+		break;
+	case ST_FORK:
+		rc = on_fork(r, p, t, record);
+		break;
+	case ST_EXIT:
+		on_exit_record(r, p);
+		break;
+	case ST_NOTE:
+		take_note(r->result, w, length);
+		break;
+	}
+	if (rc < 0)
+		return rc;
+	if ((r->sink->side || kind == ST_MAP || kind == ST_UNMAP) && !r->stopped)
+		engine_side(&r->engine, t, p->pid, w, length, p->start_cycle);
+	end_after_record(r, p, kind, w);
 	return 0;
 }
 
-/* Words ahead of a block's header whose lines are asked for: the tracer wrote them on another core of the host, and the wait for each header
- * was a tenth of the thread's time with the wrong path. */
+/* How many words ahead of a block's header the cache line is prefetched.  The tracer wrote it on another core of the
+ * host; waiting for each header took a tenth of the thread's time with the wrong path. */
 enum { FETCH_AHEAD = 128 };
 
-/* One span of one process. Returns words consumed in *used (less than count only if it must wait). */
+/* Consumes one span of one process.  *used: words consumed (less than count only if the process must wait). */
 static int consume(struct runner *r, struct process *p, const uint64_t *w, size_t count, size_t *used, struct err *err)
 {
 	size_t at = 0;
@@ -576,14 +655,16 @@ static int consume(struct runner *r, struct process *p, const uint64_t *w, size_
 		uint64_t header = w[at];
 		unsigned kind = ST_HEADER_KIND(header);
 		if (__builtin_expect(kind == ST_BLOCK, 1)) {
-			__builtin_prefetch(w + at + FETCH_AHEAD);	/* beyond the span, too: no harm in that */
+			__builtin_prefetch(w + at + FETCH_AHEAD);	/* beyond the span, too: that does no harm */
 			__builtin_prefetch(w + at + FETCH_AHEAD + 8);
 			uint32_t id = ST_HEADER_LOW(header);
 			unsigned exit = ST_HEADER_EXIT(header);
 			struct rthread *t = p->current;
 			struct iblock *b = id < p->blocks ? p->block[id] : NULL;
 			if (__builtin_expect(!b || !t || exit >= b->exits || b->exit[exit].slots > count - at - 1, 0)) {
-				rc = err_set(err, ERR_INPUT, "the stream of process %u runs block %u, exit %u, which it did not define", p->pid, id, exit);
+				rc = err_set(err, ERR_INPUT,
+					     "the stream of process %u runs block %u, exit %u, which it did not define",
+					     p->pid, id, exit);
 				break;
 			}
 			run_pending(r, t, b->addr);
@@ -597,28 +678,34 @@ static int consume(struct runner *r, struct process *p, const uint64_t *w, size_
 			struct rthread *t = p->current;
 			struct iblock *b = id < p->blocks ? p->block[id] : NULL;
 			if (!b || !t || insns > b->insns) {
-				rc = err_set(err, ERR_INPUT, "the stream of process %u cuts block %u, which it did not define", p->pid, id);
+				rc = err_set(err, ERR_INPUT,
+					"the stream of process %u cuts block %u, which it did not define", p->pid, id);
 				break;
 			}
 			for (unsigned i = 0; i < insns; i++)
 				slots += b->insn[i].slots;
 			if (slots > count - at - 1) {
-				rc = err_set(err, ERR_INPUT, "the stream of process %u ends within a cut block", p->pid);
+				rc = err_set(err, ERR_INPUT,
+					"the stream of process %u ends within a cut block", p->pid);
 				break;
 			}
 			if (insns) {
 				run_pending(r, t, b->addr);
-				t->pending = (struct pending){ .block = b, .exit = (uint16_t)(b->exits - 1), .insns = (uint16_t)insns,
-					.slot_count = slots, .slots = w + at + 1, .block_flags = p->block_flags[id] };
+				t->pending = (struct pending){ .block = b,
+					.exit = (uint16_t)(b->exits - 1), .insns = (uint16_t)insns,
+					.slot_count = slots, .slots = w + at + 1,
+					.block_flags = p->block_flags[id] };
 			}
 			at += 1 + slots;
-		} else if (kind == ST_CHUNK_END) {	/* only whoever knows the blocks can find it: the rest of the span is void */
+		} else if (kind == ST_CHUNK_END) {	/* the rest of the span has no meaning */
 			at = count;
 		} else {
 			size_t length;
 			bool stop = false;
 			if (!fits(w + at, count - at, &length)) {
-				rc = err_set(err, ERR_INPUT, "the stream of process %u holds a record of kind %u with a bad length", p->pid, kind);
+				rc = err_set(err, ERR_INPUT,
+					     "the stream of process %u holds a record of kind %u with a bad length",
+					     p->pid, kind);
 				break;
 			}
 			rc = side_record(r, p, w + at, length, &stop, err);
@@ -637,7 +724,7 @@ static int consume(struct runner *r, struct process *p, const uint64_t *w, size_
 	return rc;
 }
 
-/* Takes a span, or what is left of it, through its process; stashes what must wait. */
+/* Runs a span, or its rest, through its process; stashes what must wait. */
 static int feed(struct runner *r, struct process *p, const uint64_t *w, size_t count, struct err *err)
 {
 	size_t used = 0;
@@ -649,7 +736,7 @@ static int feed(struct runner *r, struct process *p, const uint64_t *w, size_t c
 	return rc;
 }
 
-/* Whoever waited may have been released by what just ran. give_up: release them all. */
+/* Continues processes whose wait has ended because of what just ran.  give_up: ends all waits. */
 static int release(struct runner *r, bool give_up, bool at_end, struct err *err)
 {
 	for (bool moved = true; moved;) {
@@ -683,13 +770,15 @@ static void tick(struct runner *r)
 	if (now - r->last_tick < 0.1)
 		return;
 	r->last_tick = now;
-	uint64_t n = r->instructions_done + __atomic_load_n(&r->engine.instructions, __ATOMIC_RELAXED) + r->result->warmed;
+	uint64_t n =
+		r->instructions_done + __atomic_load_n(&r->engine.instructions, __ATOMIC_RELAXED) + r->result->warmed;
 	uint64_t cycle = __atomic_load_n(&r->engine.cycle, __ATOMIC_RELAXED);
 	if (r->sink->tick && r->sink->tick(r->sink->context, n, cycle > r->max_cycle ? cycle : r->max_cycle))
 		r->stopped = true;
 }
 
-/* An error of the stream (a killed child, a full disk under --save-stream) is kept for the end; what still comes counts. */
+/* An error of the stream (a killed child, a full disk under --save-stream) is kept until the end, and the rest is still
+ * counted. */
 static int loop(struct runner *r, struct stream *s, struct err *err)
 {
 	bool detached = false;
@@ -745,11 +834,13 @@ static void recorded(void *context, uint32_t process, const uint64_t *w, size_t 
 	if (ST_HEADER_KIND(w[0]) == ST_NOTE)
 		take_note(r->result, w, words);
 	if (ST_HEADER_KIND(w[0]) == ST_CLIENT && words * 8 >= sizeof *c && c->number)
-		stream_answer(r->stream, process, &(struct st_answer){ .number = c->number, .status = SPMU_CLIENT_ABSENT });
+		stream_answer(
+			r->stream, process, &(struct st_answer){ .number = c->number, .status = SPMU_CLIENT_ABSENT });
 }
 
-/* Without a model: `softpmu trace`. */
-static int record_only(const struct run_options *o, const struct run_sink *sink, struct run_result *result, struct err *err)
+/* Runs without a model: `softpmu trace`. */
+static int record_only(const struct run_options *o, const struct run_sink *sink, struct run_result *result,
+		       struct err *err)
 {
 	const double started = wall_now();
 	struct tally *tally = NULL;
@@ -760,8 +851,8 @@ static int record_only(const struct run_options *o, const struct run_sink *sink,
 	bool detached = false;
 	int failed = 0, rc = tally_create(&tally, err);
 	if (!rc)
-		rc = stream_launch(&s, &(struct stream_launch){ .argv = o->argv, .tracer_dir = o->tracer_dir, .follow = o->follow, .regs = o->regs,
-			.save = o->save }, err);
+		rc = stream_launch(&s, &(struct stream_launch){ .argv = o->argv, .tracer_dir = o->tracer_dir,
+			.follow = o->follow, .regs = o->regs, .save = o->save }, err);
 	r.stream = s;
 	while (!rc) {
 		struct stream_span span;
@@ -828,19 +919,23 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 		if (o->replay)
 			rc = stream_open(&r.stream, o->replay, err);
 		else
-			rc = stream_launch(&r.stream, &(struct stream_launch){ .argv = o->argv, .tracer_dir = o->tracer_dir,
-				.follow = o->follow, .regs = o->regs || o->core->wrong_path, .save = o->save }, err);
+			rc = stream_launch(&r.stream,
+				&(struct stream_launch){ .argv = o->argv,
+					.tracer_dir = o->tracer_dir, .follow = o->follow,
+					.regs = o->regs || o->core->wrong_path,
+					.save = o->save },
+				err);
 	}
 	if (rc == 0) {
 		rc = loop(&r, r.stream, err);
-		for (size_t i = 0; i < r.procs.count; i++)	/* what was measured stays */
+		for (size_t i = 0; i < r.procs.count; i++)	/* also after an error: what was measured stays */
 			end_threads(&r, r.procs.process[i]);
 		result->wait_status = stream_wait_status(r.stream);
 		char why[512] = "";
 		window_note(&r.window, why, sizeof why);
 		if (!result->note[0])
 			switches_note(&r.switches, result->note, sizeof result->note);
-		if (rc == 0 && why[0])	/* nothing was measured: no zeros in silence */
+		if (rc == 0 && why[0])	/* nothing was measured: an error, not silent zeros */
 			rc = err_set(err, ERR_INPUT, "%s", why);
 	}
 	result->instructions = r.instructions_done;

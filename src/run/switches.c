@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Registers of features in a run (switches.h).
+ * Feature registers in a run (switches.h).
  */
 #include "run/switches.h"
 #include "symbols/symbols.h"
@@ -21,8 +21,8 @@ int switches_init(struct switches *s, const struct run_options *o, struct err *e
 		if (!w->function && !w->object)
 			return err_set(err, ERR_INPUT, "a write of register %XH in mid-run without a place", w->msr);
 		if (core_features_write(&f, w->msr, w->value) != FEATURE_OK)
-			return err_set(err, ERR_INPUT, "WRMSR %XH, %llXH at %s: #GP(0) on core '%s'", w->msr, (unsigned long long)w->value,
-			               w->function ? w->function : w->object, o->core->name);
+			return err_set(err, ERR_INPUT, "WRMSR %XH, %llXH at %s: #GP(0) on core '%s'", w->msr,
+				(unsigned long long)w->value, w->function ? w->function : w->object, o->core->name);
 	}
 	s->write = o->write;
 	s->writes = o->writes;
@@ -34,7 +34,7 @@ void switches_release(struct switches *s)
 	free(s->at);
 }
 
-/* The path is the object's, or ends in '/' and it. */
+/* True if the path is the object's, or ends in '/' and the object. */
 static bool is_object(const char *path, const char *object)
 {
 	size_t n = strlen(path), k = strlen(object);
@@ -86,7 +86,7 @@ unsigned switches_flags(const struct switches *s, uint32_t process, const struct
 	return 0;
 }
 
-/* The machine becomes what the registers say. */
+/* Changes the machine to what the registers say. */
 static int change(struct process *p, struct isa *isa, struct err *err)
 {
 	struct core_config to;
@@ -107,8 +107,9 @@ static int change(struct process *p, struct isa *isa, struct err *err)
 	return rc;
 }
 
-/* Several writes, then the change; drained. */
-static int written(struct rthread *t, const struct core_features *to, const struct run_write *write, size_t writes, struct isa *isa, struct err *err)
+/* Makes several writes, then the change; the engine is drained. */
+static int written(struct rthread *t, const struct core_features *to, const struct run_write *write, size_t writes,
+	struct isa *isa, struct err *err)
 {
 	struct process *p = t->process;
 	const bool same = !memcmp(p->registers.value, to->value, sizeof to->value);
@@ -147,7 +148,8 @@ bool switches_asked(const struct process *p, const struct st_client *c)
 	       core_features_read(&p->registers, (uint32_t)c->index, &value) == FEATURE_OK;
 }
 
-int switches_client(struct rthread *t, const struct st_client *c, struct isa *isa, struct st_answer *answer, struct err *err)
+int switches_client(struct rthread *t, const struct st_client *c, struct isa *isa, struct st_answer *answer,
+	struct err *err)
 {
 	struct core_features to = t->process->registers;
 	const uint32_t msr = (uint32_t)c->index;
@@ -175,8 +177,10 @@ void switches_note(const struct switches *s, char *text, size_t bytes)
 			}
 		if (came || w->may_miss)
 			continue;
-		snprintf(text, bytes, found ? "register %XH was never written: the program did not come to %s so often" :
-		         "register %XH was never written: no file that the program mapped has %s", w->msr, w->function ? w->function : w->object);
+		snprintf(text, bytes,
+			found ? "register %XH was never written: the program did not come to %s so often"
+			      : "register %XH was never written: no file that the program mapped has %s",
+			w->msr, w->function ? w->function : w->object);
 		return;
 	}
 }

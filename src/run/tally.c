@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Instructions of a stream (tally.h).
+ * Counts instructions of a stream (tally.h).
  */
 #include "run/tally.h"
 #include "stream/format.h"
 #include <stdlib.h>
 #include <string.h>
 
-struct shape {			/* of a block: how long its records are */
+struct shape {			/* of a block: the lengths of its records */
 	uint16_t insns, exits;
-	struct { uint16_t insns, slots; } exit[];	/* of each exit: instructions completed; then `insns` more: slots up to that instruction's end */
+	/* for each exit: instructions completed; behind them `insns` more: slots up to that instruction's end */
+	struct { uint16_t insns, slots; } exit[];
 };
 
 struct space {			/* a process */
@@ -41,7 +42,7 @@ void tally_destroy(struct tally *t)
 	free(t);
 }
 
-/* Room for element `index`; new ones are zero. */
+/* Makes room for element `index`; new elements are zero. */
 static int grow(void **array, size_t *count, size_t index, size_t size, struct err *err)
 {
 	if (index < *count)
@@ -60,11 +61,14 @@ static int define(struct space *s, const uint64_t *w, size_t length, struct err 
 {
 	const struct st_block_def *d = (const struct st_block_def *)w;
 	const struct st_insn_def *insn = (const struct st_insn_def *)(d + 1);
-	if (length * 8 < sizeof *d || length * 8 != sizeof *d + d->insns * sizeof *insn + d->slots * sizeof(struct st_slot) + d->exits * sizeof(struct st_exit_def))
+	if (length * 8 < sizeof *d ||
+	    length * 8 !=
+			sizeof *d + d->insns * sizeof *insn + d->slots * sizeof(struct st_slot) +
+				d->exits * sizeof(struct st_exit_def))
 		return err_set(err, ERR_INPUT, "a block's definition has a wrong length");
 	const struct st_slot *slot = (const struct st_slot *)(insn + d->insns);
 	const struct st_exit_def *exit = (const struct st_exit_def *)(slot + d->slots);
-	if (d->id >= s->blocks && d->id - s->blocks > 1 << 24)	/* they are dense */
+	if (d->id >= s->blocks && d->id - s->blocks > 1 << 24)	/* ids are dense */
 		return err_set(err, ERR_INPUT, "a block's number is out of order");
 	int rc = grow((void **)&s->block, &s->blocks, d->id, sizeof *s->block, err);
 	struct shape *b = rc ? NULL : calloc(1, sizeof *b + (d->exits + (size_t)d->insns) * sizeof *b->exit);
@@ -102,7 +106,8 @@ int tally_span(struct tally *t, const struct stream_span *span, tally_side *side
 			const struct shape *b = low < s->blocks ? s->block[low] : NULL;
 			unsigned which = ST_HEADER_EXIT(*w), insns = which, slots = 0;
 			if (!b || which >= (kind == ST_BLOCK ? b->exits : b->insns + 1u))
-				return err_set(err, ERR_INPUT, "the stream runs block %u, which it did not define", low);
+				return err_set(err, ERR_INPUT,
+					"the stream runs block %u, which it did not define", low);
 			if (kind == ST_BLOCK) {
 				insns = b->exit[which].insns;
 				slots = b->exit[which].slots;
@@ -117,7 +122,7 @@ int tally_span(struct tally *t, const struct stream_span *span, tally_side *side
 		}
 		if (low % 8 || low < 8 || low / 8 > (size_t)(end - w))
 			return err_set(err, ERR_INPUT, "the stream holds a record of kind %u with a bad length", kind);
-		if (kind == ST_PROCESS) {	/* exec: numbers begin again */
+		if (kind == ST_PROCESS) {	/* exec: ids begin again */
 			for (size_t k = 0; k < s->blocks; k++)
 				free(s->block[k]);
 			free(s->block);

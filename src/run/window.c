@@ -9,22 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "1000", "20M": a count. Anything that does not begin with a digit is a function's name. */
-static int parse_condition(const char *spec, const char *option, uint64_t *count, struct window_function *f, struct err *err)
+/* A count is "1000" or "20M".  Anything that does not begin with a digit is a function's name. */
+static int parse_condition(const char *spec, const char *option, uint64_t *count, struct window_function *f,
+	struct err *err)
 {
 	if (!isdigit((unsigned char)spec[0])) {
 		if (!spec[0])
-			return err_set(err, ERR_INPUT, "%s wants a function's name or a number of instructions", option);
+			return err_set(err, ERR_INPUT,
+				"%s needs a function's name or a number of instructions", option);
 		f->name = strdup(spec);
 		return f->name ? 0 : err_set(err, ERR_NOMEM, "out of memory for %s", option);
 	}
 	char *end;
 	unsigned long long n = strtoull(spec, &end, 10);
-	unsigned long long scale = *end == 'K' || *end == 'k' ? 1000 : *end == 'M' ? 1000000 : *end == 'G' ? 1000000000 : 1;
+	unsigned long long scale = 1;
+	if (*end == 'K' || *end == 'k')
+		scale = 1000;
+	else if (*end == 'M')
+		scale = 1000000;
+	else if (*end == 'G')
+		scale = 1000000000;
 	if (scale != 1)
 		end++;
 	if (*end || n == 0 || n > UINT64_MAX / scale)
-		return err_set(err, ERR_INPUT, "%s %s: not a number of instructions (1 or more; suffixes K, M, G) nor a function's name", option, spec);
+		return err_set(err, ERR_INPUT,
+			"%s %s: neither a number of instructions (1 or more; suffixes K, M, G) nor a function's name",
+			option, spec);
 	*count = n * scale;
 	return 0;
 }
@@ -97,7 +107,7 @@ enum window_verdict window_block(struct window *w, unsigned block_flags, unsigne
 			return WINDOW_WARM;
 		}
 		w->open = true;
-		w->active = w->has_stop;	/* nothing more to look for without --stop */
+		w->active = w->has_stop;	/* without --stop nothing is left to look for */
 	} else if (block_flags & BLOCK_STOP) {
 		return WINDOW_CLOSED;
 	}
@@ -118,8 +128,11 @@ void window_note(const struct window *w, char *text, size_t bytes)
 	if (w->open || !(w->start.name || w->start_count))
 		return;
 	if (w->start.name)
-		snprintf(text, bytes, w->start.found ? "--start %s: the function was never entered, nothing was timed"
-		                                     : "--start %s: no file that the program mapped has this function, nothing was timed", w->start.name);
+		snprintf(text, bytes,
+			w->start.found ? "--start %s: the function was never entered, nothing was timed"
+				       : "--start %s: no file that the program mapped has this function, nothing was "
+					 "timed",
+			w->start.name);
 	else
 		snprintf(text, bytes, "--start %llu: the program ended after %llu instructions, nothing was timed",
 		         (unsigned long long)w->start_count, (unsigned long long)w->warmed);

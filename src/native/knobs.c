@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Detection, one function a kind of knob. */
+ * Detection, one function for each kind of knob.
+ */
 #include "native/knobs.h"
 #include "native/native_machine.h"
 #include "native/start.h"
@@ -19,7 +20,8 @@
 
 enum { CPUS_TRIED = 4, SCRIPTS = 4, LOADER_MOST = 256 << 20 };
 
-static void absent(struct native_knobs *k, const char *knob, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void absent(struct native_knobs *k, const char *knob, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 static void absent(struct native_knobs *k, const char *knob, const char *format, ...)
 {
 	if (k->absents == NATIVE_ABSENT)
@@ -32,7 +34,7 @@ static void absent(struct native_knobs *k, const char *knob, const char *format,
 	va_end(ap);
 }
 
-/* Settings joined by blanks, tried in a child if they are of a process. */
+/* Offers settings separated by blanks; settings of a process are first tried in a child. */
 static void offer(struct native_knobs *k, const char *settings, const char *what)
 {
 	struct native_choice c = { .set.n = 0 };
@@ -79,7 +81,8 @@ static void find_prefetchers(struct native_knobs *k, const char *root, const cha
 		if (!bits)
 			absent(k, "prefetch.*", "no register of %s processors that switches them is known", vendor);
 		else
-			absent(k, "prefetch.*", "%s/dev/cpu has no processors: the kernel's module msr is not loaded", root);
+			absent(k, "prefetch.*", "%s/dev/cpu has no processors: the kernel's module msr is not loaded",
+				root);
 		return;
 	}
 	for (unsigned c = 0; c < cpus; c++) {
@@ -91,7 +94,8 @@ static void find_prefetchers(struct native_knobs *k, const char *root, const cha
 		if (!c)
 			first = value;
 		if (value != first) {
-			absent(k, "prefetch.*", "register %XH differs from processor to processor: somebody else sets it", bit->msr);
+			absent(k, "prefetch.*",
+				"register %XH differs between processors: another program sets it", bit->msr);
 			return;
 		}
 	}
@@ -121,7 +125,8 @@ static void find_cache(struct native_knobs *k, const char *root)
 	}
 	DIR *d = native_path(path, root, "/sys/fs/resctrl", NULL) ? NULL : opendir(path);
 	for (struct dirent *e; d && (e = readdir(d));)
-		if (e->d_type == DT_DIR && e->d_name[0] != '.' && strcmp(e->d_name, "info") && strncmp(e->d_name, "mon_", 4)) {
+		if (e->d_type == DT_DIR && e->d_name[0] != '.' && strcmp(e->d_name, "info") &&
+		    strncmp(e->d_name, "mon_", 4)) {
 			absent(k, "l3.ways", "the cache is divided already: group %.60s", e->d_name);
 			closedir(d);
 			return;
@@ -135,7 +140,7 @@ static void find_cache(struct native_knobs *k, const char *root)
 	offer(k, "l3.ways=half", "half of the L3 for the program alone");
 }
 
-/* The word in brackets of a sysfs choice: "always [madvise] never". */
+/* The selected word of a sysfs choice: "always [madvise] never". */
 static void chosen(char *word, size_t bytes, const char *text)
 {
 	const char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
@@ -174,12 +179,15 @@ static void find_speculation(struct native_knobs *k)
 		if (state < 0)
 			absent(k, control[i].name, "PR_GET_SPECULATION_CTRL: %s", strerror(errno));
 		else if (!((unsigned)state & PR_SPEC_PRCTL))
-			absent(k, control[i].name, "the kernel leaves it to no process (%s)", !state ? "the processor is not affected" :
-				(unsigned)state & PR_SPEC_ENABLE ? "always on" : "always off");
+			absent(k, control[i].name, "the kernel lets no process change it (%s)",
+				!state                                     ? "the processor is not affected"
+					: (unsigned)state & PR_SPEC_ENABLE ? "always on"
+									   : "always off");
 		else if ((unsigned)state & PR_SPEC_FORCE_DISABLE)
 			absent(k, control[i].name, "switched off for this process for good");
 		else {
-			snprintf(text, sizeof text, "%s=%s", control[i].name, (unsigned)state & PR_SPEC_ENABLE ? "off" : "on");
+			snprintf(text, sizeof text, "%s=%s", control[i].name,
+				(unsigned)state & PR_SPEC_ENABLE ? "off" : "on");
 			offer(k, text, control[i].what);
 		}
 	}
@@ -201,7 +209,8 @@ static void find_processors(struct native_knobs *k)
 			if (!CPU_ISSET_S(c, bytes, allowed))
 				continue;
 			for (unsigned t = 0; t < tried; t++)
-				if (nth == (tried > 1 ? t * (n - 1) / (tried - 1) : 0)) {	/* the first, the last, and some between */
+				/* the first, the last, and some between */
+				if (nth == (tried > 1 ? t * (n - 1) / (tried - 1) : 0)) {
 					snprintf(text, sizeof text, "cpu=%u", c);
 					offer(k, text, "all its threads on this processor");
 				}
@@ -232,7 +241,7 @@ static void find_aslr(struct native_knobs *k, const char *root)
 		offer(k, "aslr=off", "the same addresses in every run");
 }
 
-/* The interpreter of a script: "#!/bin/sh -e". */
+/* Replaces a script's path by that of its interpreter: "#!/bin/sh -e". */
 static bool script_of(char *path, const char *program)
 {
 	char line[256] = "";
@@ -248,7 +257,8 @@ static bool script_of(char *path, const char *program)
 	return *word == '/';
 }
 
-/* The file that has the C library's tunables: the loader that an ELF program asks for, or, without one, itself.  False: it is no ELF file. */
+/* Finds the file that contains the C library's tunables: the loader that an ELF program asks for, or the program
+ * itself if it has none.  False: it is not an ELF file. */
 static bool loader_of(char *path, const char *program)
 {
 	bool found = false;
@@ -264,8 +274,9 @@ static bool loader_of(char *path, const char *program)
 		snprintf(path, NATIVE_PATH, "%s", program);
 		for (size_t i = 0; raw && i < n; i++) {
 			GElf_Phdr h;
-			if (gelf_getphdr(elf, (int)i, &h) && h.p_type == PT_INTERP && h.p_offset < bytes && h.p_filesz <= bytes - h.p_offset &&
-			    h.p_filesz > 1 && h.p_filesz < NATIVE_PATH && !raw[h.p_offset + h.p_filesz - 1])
+			if (gelf_getphdr(elf, (int)i, &h) && h.p_type == PT_INTERP && h.p_offset < bytes &&
+			    h.p_filesz <= bytes - h.p_offset && h.p_filesz > 1 && h.p_filesz < NATIVE_PATH &&
+			    !raw[h.p_offset + h.p_filesz - 1])
 				snprintf(path, NATIVE_PATH, "%s", raw + h.p_offset);
 		}
 	}
@@ -291,12 +302,15 @@ static bool holds(const char *path, const char *name)
 	return found;
 }
 
-/* Huge pages by malloc: 1 asks for transparent ones, where the kernel gives them only to who asks; 2 takes reserved ones. */
+/* Why malloc's huge pages would have no effect; NULL if they can.  1 asks for transparent ones, which helps where
+ * the kernel gives them only on request; 2 takes reserved ones. */
 static const char *no_huge(const char *root, const char *thp, bool reserved)
 {
 	char text[32] = "0", more[32] = "0";
 	if (!reserved)
-		return !strcmp(thp, "madvise") ? NULL : !strcmp(thp, "always") ? "every process has them already (enabled: always)" : "there are no transparent huge pages here";
+		return !strcmp(thp, "madvise")   ? NULL
+			: !strcmp(thp, "always") ? "every process has them already (enabled: always)"
+						 : "there are no transparent huge pages here";
 	native_read(text, sizeof text, root, "/proc/sys/vm/nr_hugepages", NULL);
 	native_read(more, sizeof more, root, "/proc/sys/vm/nr_overcommit_hugepages", NULL);
 	return strcmp(text, "0") || strcmp(more, "0") ? NULL : "no huge pages are reserved (vm.nr_hugepages: 0)";
@@ -304,12 +318,14 @@ static const char *no_huge(const char *root, const char *thp, bool reserved)
 
 static void find_malloc(struct native_knobs *k, const char *root, const char *program, const char *thp)
 {
-	static const struct { const char *settings, *what; } level[] = {
+	static const struct { const char *settings, *what;
+	} level[] = {
 		{ "glibc.malloc.arena_max=1", "one arena for all threads" },
 		{ "glibc.malloc.tcache_count=127", "127 freed blocks of a size kept by each thread, instead of 7" },
 		{ "glibc.malloc.tcache_count=0", "freed blocks not kept by threads" },
 		{ "glibc.malloc.top_pad=16777216", "16 MiB more at each growth of the heap" },
-		{ "glibc.malloc.mmap_threshold=1073741824 glibc.malloc.trim_threshold=4294967296", "freed memory kept, whatever its size" },
+		{ "glibc.malloc.mmap_threshold=1073741824 glibc.malloc.trim_threshold=4294967296",
+			"freed memory kept, whatever its size" },
 		{ "glibc.malloc.mmap_threshold=65536", "blocks from 64 KiB on in pages of their own" },
 		{ "glibc.malloc.hugetlb=1", "transparent huge pages asked for by malloc" },
 		{ "glibc.malloc.hugetlb=2", "reserved huge pages for malloc" },
@@ -324,7 +340,7 @@ static void find_malloc(struct native_knobs *k, const char *root, const char *pr
 		return;
 	}
 	if (!loader_of(loader, path)) {
-		absent(k, "glibc.malloc.*", "%.150s is no ELF file", path);
+		absent(k, "glibc.malloc.*", "%.150s is not an ELF file", path);
 		return;
 	}
 	if (!holds(loader, "glibc.malloc.")) {
@@ -333,7 +349,8 @@ static void find_malloc(struct native_knobs *k, const char *root, const char *pr
 	}
 	for (size_t i = 0; i < sizeof level / sizeof *level; i++) {
 		char knob[NATIVE_WORD];
-		const char *huge = strstr(level[i].settings, "hugetlb="), *why = huge ? no_huge(root, thp, huge[8] == '2') : NULL;
+		const char *huge = strstr(level[i].settings, "hugetlb="),
+			   *why = huge ? no_huge(root, thp, huge[8] == '2') : NULL;
 		snprintf(knob, sizeof knob, "%.*s", (int)strcspn(level[i].settings, "="), level[i].settings);
 		if (!holds(loader, knob))
 			absent(k, level[i].settings, "%.120s does not know it", loader);

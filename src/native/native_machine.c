@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The machine's settings, their journal and the guard.
  *
- * The journal is text, an entry a line:
- *   boot ID                     of this boot; the first line
- *   msr CPU MSR MASK OLD        hexadecimal but CPU
- *   group NAME                  a resctrl group that is removed
- *   schema LINE                 of the root group, as it was
+ * The journal is text, one entry on each line:
+ *  boot ID                     the boot it belongs to; the first line
+ *  msr CPU MSR MASK OLD        all hexadecimal except CPU
+ *  group NAME                  a resctrl group to remove
+ *  schema LINE                 the root group's line, as it was
  */
 #include "native/native_machine.h"
 #include <ctype.h>
@@ -23,7 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { JOURNAL_MOST = 4 << 20, LINE = NATIVE_SCHEMA + 16, PATIENCE = 40 };	/* PATIENCE: times 50 ms that a guard at work is waited for */
+/* PATIENCE: how many times 50 ms to wait for a guard at work */
+enum { JOURNAL_MOST = 4 << 20, LINE = NATIVE_SCHEMA + 16, PATIENCE = 40 };
 static const char journal_name[] = "/run/softpmu-native.journal", group_start[] = "softpmu.";
 
 struct native_machine {
@@ -94,7 +95,7 @@ unsigned native_msr_cpus(const char *root, unsigned cpu[NATIVE_CPUS])
 	return n;
 }
 
-/* The register's file, opened to be written too: who may not write it has no knob. */
+/* Opens the register's file for writing, too: without that right there is no knob. */
 static int msr_open(const char *root, unsigned cpu, struct err *err)
 {
 	char path[NATIVE_PATH], below[32];
@@ -112,7 +113,8 @@ static int msr_get(int fd, unsigned cpu, uint32_t msr, uint64_t *value, struct e
 	ssize_t n = pread(fd, value, sizeof *value, (off_t)msr);
 	if (n == sizeof *value)
 		return 0;
-	return n < 0 ? err_system(err, "register %XH of processor %u", msr, cpu) : err_set(err, ERR_SYSTEM, "register %XH of processor %u: nothing to read", msr, cpu);
+	return n < 0 ? err_system(err, "register %XH of processor %u", msr, cpu)
+		     : err_set(err, ERR_SYSTEM, "register %XH of processor %u: nothing to read", msr, cpu);
 }
 
 int native_msr_read(const char *root, unsigned cpu, uint32_t msr, uint64_t *value, struct err *err)
@@ -125,7 +127,8 @@ int native_msr_read(const char *root, unsigned cpu, uint32_t msr, uint64_t *valu
 	return rc;
 }
 
-/* The bits of mask become those of value; *old: what was there.  What does not keep them (a hypervisor may swallow it) is an error. */
+/* Sets the bits of mask to those of value; *old: what they were.  It is an error if the register does not keep
+ * them (a hypervisor may drop the write). */
 static int msr_write(const char *root, unsigned cpu, uint32_t msr, uint64_t mask, uint64_t value, struct err *err)
 {
 	uint64_t now = 0;
@@ -140,7 +143,8 @@ static int msr_write(const char *root, unsigned cpu, uint32_t msr, uint64_t mask
 		if (!rc)
 			rc = msr_get(fd, cpu, msr, &now, err);
 		if (!rc && ((now ^ value) & mask))
-			rc = err_set(err, ERR_SYSTEM, "register %XH of processor %u does not keep what is written to it", msr, cpu);
+			rc = err_set(err, ERR_SYSTEM,
+				"register %XH of processor %u does not keep what is written to it", msr, cpu);
 	}
 	close(fd);
 	return rc;
@@ -181,19 +185,21 @@ bool native_cache_half(char half[NATIVE_SCHEMA], const char *line, bool upper)
 		unsigned long mask = strtoul(end + 1, &end, 16);
 		unsigned ways = (unsigned)__builtin_popcountl(mask), first = mask ? (unsigned)__builtin_ctzl(mask) : 0;
 		if (ways < 2 || mask != ((ways < 64 ? 1ul << ways : 0) - 1) << first || (*end && *end != ';'))
-			return false;	/* masks are without holes: SDM volume 3, "Cache Allocation Technology" */
+			return false;	/* masks have no holes: SDM volume 3, "Cache Allocation Technology" */
 		unsigned long low = ((1ul << ways / 2) - 1) << first;
-		used += (size_t)snprintf(half + used, NATIVE_SCHEMA - used, "%s%lu=%lx", half[used - 1] == ':' ? "" : ";", domain, upper ? mask & ~low : low);
+		used += (size_t)snprintf(half + used, NATIVE_SCHEMA - used, "%s%lu=%lx",
+			half[used - 1] == ':' ? "" : ";", domain, upper ? mask & ~low : low);
 		s = *end ? end + 1 : end;
 	} while (*s && used < NATIVE_SCHEMA);
 	return used < NATIVE_SCHEMA;
 }
 
-/* "softpmu.NUMBER": what we made, and all that we remove. */
+/* True for "softpmu.NUMBER": we make only such groups, and remove no others. */
 static bool own_group(const char *name)
 {
 	size_t n = strlen(name), start = strlen(group_start);
-	return n > start && n < 32 && !strncmp(name, group_start, start) && strspn(name + start, "0123456789") == n - start;
+	return n > start && n < 32 && !strncmp(name, group_start, start) &&
+		strspn(name + start, "0123456789") == n - start;
 }
 
 static int remove_group(const char *root, const char *name, struct err *err)
@@ -201,7 +207,8 @@ static int remove_group(const char *root, const char *name, struct err *err)
 	char path[NATIVE_PATH], below[64];
 	snprintf(below, sizeof below, "/sys/fs/resctrl/%.32s", name);
 	int rc = native_path(path, root, below, err);
-	if (!rc && *root) {	/* in resctrl a group's files go with it */
+	/* in resctrl a group's files are removed with it; in a test directory we must remove them */
+	if (!rc && *root) {
 		char file[NATIVE_PATH + 16];
 		snprintf(file, sizeof file, "%s/schemata", path);
 		unlink(file);
@@ -226,11 +233,12 @@ static int put_back(const char *root, const char *line, struct err *err)
 		snprintf(text, sizeof text, "%.*s\n", NATIVE_SCHEMA, line + 7);
 		return write_text(root, "/sys/fs/resctrl/schemata", text, err);
 	}
-	return err_set(err, ERR_INPUT, "%s%s: '%.60s' is no entry", root, journal_name, line);
+	return err_set(err, ERR_INPUT, "%s%s: '%.60s' is not an entry", root, journal_name, line);
 }
 
-/* Puts back all entries, last first, and empties the journal.  What cannot be put back does not keep the others from it; the journal stays then.
- * A line without its newline was never acted upon: its writer was killed before the change. */
+/* Restores all entries, last first, and empties the journal.  An entry that cannot be restored does not stop the
+ * others; then the journal stays.  A line without a newline was never acted upon: its writer was killed before the
+ * change. */
 static int undo(int journal, const char *root, const char *boot, unsigned *count, struct err *err)
 {
 	struct stat st;
@@ -250,7 +258,8 @@ static int undo(int journal, const char *root, const char *boot, unsigned *count
 		n--;
 	text[n] = 0;
 	size_t first = strcspn(text, "\n");
-	bool this_boot = !strncmp(text, "boot ", 5) && first == 5 + strlen(boot) && !strncmp(text + 5, boot, strlen(boot));
+	bool this_boot =
+		!strncmp(text, "boot ", 5) && first == 5 + strlen(boot) && !strncmp(text + 5, boot, strlen(boot));
 	while (this_boot && n > first + 1) {
 		text[--n] = 0;
 		while (n > first + 1 && text[n - 1] != '\n')
@@ -270,7 +279,7 @@ static int undo(int journal, const char *root, const char *boot, unsigned *count
 	return rc;
 }
 
-/* Until the pipe ends. */
+/* Waits until the pipe ends. */
 static void guard(const struct native_machine *m, int pipe_end)
 {
 	char c;
@@ -280,7 +289,8 @@ static void guard(const struct native_machine *m, int pipe_end)
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	for (int fd = 0; fd <= 2; fd++)		/* who reads our standard output waits for nothing of ours */
+	/* so that a reader of our standard output does not wait for the guard */
+	for (int fd = 0; fd <= 2; fd++)
 		if (null >= 0)
 			dup2(null, fd);
 	for (int fd = 3; fd < 1024; fd++)
@@ -319,13 +329,15 @@ static int lock(int fd, const char *path, struct err *err)
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return err_system(err, "%s", path);
 		if (i == PATIENCE)
-			return err_set(err, ERR_SYSTEM, "another softpmu has changed the machine's settings and is not done (%s is locked)", path);
+			return err_set(err, ERR_SYSTEM,
+				"another softpmu has changed the machine's settings and is not done (%s is locked)",
+				path);
 		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 	}
 	return 0;
 }
 
-/* Opens and locks the journal and empties it.  create: make it. */
+/* Opens and locks the journal, and empties it.  create: make the file. */
 static int take(struct native_machine *m, const char *root, bool create, unsigned *left, struct err *err)
 {
 	char path[NATIVE_PATH];
@@ -373,18 +385,19 @@ int native_machine_restore(const char *root, unsigned *left, struct err *err)
 	*left = 0;
 	int rc = take(&m, root, false, left, &e);
 	if (m.journal < 0)
-		return 0;	/* there is none, or it is not ours to read */
+		return 0;	/* there is no journal, or we may not read it */
 	close(m.journal);
 	if (rc && err)
 		*err = e;
 	return rc;
 }
 
-/* On disk, as far as another process is concerned, before what it tells of. */
+/* Writes an entry before the change that it describes, so that other processes see it. */
 static int note(struct native_machine *m, const char *line, struct err *err)
 {
 	char text[LINE + 80];
-	int n = m->changes ? snprintf(text, sizeof text, "%s\n", line) : snprintf(text, sizeof text, "boot %s\n%s\n", m->boot, line);
+	int n = m->changes ? snprintf(text, sizeof text, "%s\n", line)
+			   : snprintf(text, sizeof text, "boot %s\n%s\n", m->boot, line);
 	if (n < 0 || (size_t)n >= sizeof text || write(m->journal, text, (size_t)n) != n)
 		return err_system(err, "%s%s", m->root, journal_name);
 	m->changes++;
@@ -423,7 +436,8 @@ static int set_bit(struct native_machine *m, const struct native_setting *s, str
 	for (unsigned c = 0; c < cpus; c++) {
 		uint64_t old;
 		rc = native_msr_read(m->root, cpu[c], bit[i].msr, &old, err);
-		snprintf(line, sizeof line, "msr %u %" PRIx32 " %" PRIx64 " %" PRIx64, cpu[c], bit[i].msr, mask, old & mask);
+		snprintf(line, sizeof line, "msr %u %" PRIx32 " %" PRIx64 " %" PRIx64, cpu[c], bit[i].msr, mask,
+			old & mask);
 		if (!rc)
 			rc = note(m, line, err);
 		if (!rc)
@@ -451,7 +465,7 @@ static int set_ways(struct native_machine *m, struct err *err)
 		rc = err_system(err, "%s", path);
 	if (rc)
 		return rc;
-	if (*m->root) {		/* resctrl makes a group's files; a stand-in for it does not */
+	if (*m->root) {		/* resctrl makes a group's files; a test directory does not */
 		char file[NATIVE_PATH + 16];
 		for (int i = 0; i < 2; i++) {
 			snprintf(file, sizeof file, "%s/%s", path, i ? "tasks" : "schemata");

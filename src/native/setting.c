@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The knobs by name. */
+ * The knobs by name.
+ */
 #include "native/setting.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* 1A4H: Intel SDM volume 4, MSR_MISC_FEATURE_CONTROL of the processors based on Nehalem and later.  C000_0108H: AMD, Processor Programming Reference of
- * family 19h model 11h, MSRC000_0108 "Prefetch Control". */
+/* Sources.  1A4H: Intel SDM volume 4, MSR_MISC_FEATURE_CONTROL of processors based on Nehalem and later.
+ * C000_0108H: AMD, Processor Programming Reference of family 19h model 11h, MSRC000_0108 "Prefetch Control". */
 static const struct native_bit bits[] = {
 	{ "prefetch.l2_streamer", "GenuineIntel", 0x1a4, 0, "L2 streamer" },
 	{ "prefetch.l2_adjacent", "GenuineIntel", 0x1a4, 1, "L2 prefetcher of the other line of a pair" },
@@ -20,7 +21,8 @@ static const struct native_bit bits[] = {
 };
 enum { BITS = sizeof bits / sizeof *bits };
 
-/* values: "N" any number from least to most; else words joined by '|', whose place counts: off|on is 0 and 1. */
+/* values: "N" means any number from least to most; else words separated by '|', of which the position counts:
+ * off|on is 0 and 1. */
 static const struct knob { const char *name; enum native_kind kind; const char *values; long least, most; } knobs[] = {
 	{ "glibc.malloc.arena_max", NATIVE_TUNABLE, "N", 1, 1L << 40 },
 	{ "glibc.malloc.tcache_count", NATIVE_TUNABLE, "N", 0, 65535 },
@@ -60,7 +62,8 @@ static bool value_of(const struct knob *k, const char *value, long *number)
 	char *end;
 	if (!strcmp(k->values, "N")) {
 		*number = strtol(value, &end, 10);
-		return *value && !*end && strlen(value) < 20 && *value != ' ' && *value != '+' && *number >= k->least && *number <= k->most;
+		return *value && !*end && strlen(value) < 20 && *value != ' ' && *value != '+' && *number >= k->least &&
+			*number <= k->most;
 	}
 	size_t n = strlen(value);
 	*number = 0;
@@ -76,13 +79,14 @@ int native_set_add(struct native_set *s, const char *text, struct err *err)
 	struct native_setting new = { .number = 0 };
 	struct knob k;
 	if (!equals || (size_t)(equals - text) >= sizeof new.knob || strlen(equals + 1) >= sizeof new.value)
-		return err_set(err, ERR_INPUT, "'%.100s' is no setting: knob=value", text);
+		return err_set(err, ERR_INPUT, "'%.100s' is not a setting: write knob=value", text);
 	memcpy(new.knob, text, (size_t)(equals - text));
 	strcpy(new.value, equals + 1);
 	if (!knob_of(new.knob, &k))
-		return err_set(err, ERR_INPUT, "no knob '%s' of a real machine is known", new.knob);
+		return err_set(err, ERR_INPUT, "there is no knob '%s' for a real machine", new.knob);
 	if (!value_of(&k, new.value, &new.number))
-		return err_set(err, ERR_INPUT, "%s=%s: %s has values %s", new.knob, new.value, new.knob, !strcmp(k.values, "N") ? "that are numbers in its range" : k.values);
+		return err_set(err, ERR_INPUT, "%s=%s: %s has values %s", new.knob, new.value, new.knob,
+			!strcmp(k.values, "N") ? "that are numbers in its range" : k.values);
 	new.kind = k.kind;
 	for (unsigned i = 0; i < s->n; i++)
 		if (!strcmp(s->at[i].knob, new.knob))
@@ -110,7 +114,8 @@ const char *native_set_text(const struct native_set *s, char *text)
 	size_t used = 0;
 	strcpy(text, "none");
 	for (unsigned i = 0; i < s->n; i++)
-		used += (size_t)snprintf(text + used, NATIVE_TEXT - used, "%s%s=%s", i ? " " : "", s->at[i].knob, s->at[i].value);
+		used += (size_t)snprintf(
+			text + used, NATIVE_TEXT - used, "%s%s=%s", i ? " " : "", s->at[i].knob, s->at[i].value);
 	return text;
 }
 

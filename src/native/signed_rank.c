@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The signed-rank test by its distribution, as a sum of independent terms: each rank counts or does not. */
+ * The signed-rank test by its exact distribution, as a sum of independent terms: each rank counts or does not.
+ */
 #include "native/signed_rank.h"
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* share[s] = the part of all choices of signs in which twice the rank sum is s; twice[]: ranks, doubled so that tied ones are whole.  Returns the greatest sum. */
+/* share[s]: the part of all choices of signs for which twice the rank sum is s.  twice[]: the ranks, doubled so
+ * that tied ones are whole numbers.  Returns the greatest sum. */
 static unsigned distribution(double *share, const unsigned *twice, unsigned n)
 {
 	unsigned most = 0;
@@ -70,7 +72,8 @@ void signed_rank(struct signed_rank *r, const double *difference, unsigned n, do
 			walsh[k++] = 0.5 * (difference[i] + difference[j]);
 	qsort(walsh, k, sizeof *walsh, by_value);
 	r->estimate = 0.5 * (walsh[(k - 1) / 2] + walsh[k / 2]);
-	/* The interval holds each middle that the test, with all n differences taken from it, would not reject to either side. */
+	/* The interval contains each median that the test, with that median subtracted from all n differences,
+	 * would reject to neither side. */
 	for (unsigned i = 0; i < n; i++)
 		twice[i] = 2 * (i + 1);
 	distribution(share, twice, n);
@@ -99,6 +102,6 @@ void holm(double *p, unsigned n)
 		unsigned at = 0;
 		while (at + 1 < n && sorted[at] != p[i])
 			at++;
-		p[i] = least[at];	/* of equal ones the first: the steps behind it are not smaller */
+		p[i] = least[at];	/* of equal ones the first is found: the steps behind it are not smaller */
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Settings of a process, carried out between fork and exec. */
+ * Applies settings of a process between fork and exec.
+ */
 #include "native/start.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,8 @@
 
 extern char **environ;
 
-enum { LAYOUTS = 4096, PADDING = 2 * NATIVE_TEXT };	/* bytes by which environments of measured runs differ; room for what settings add */
+/* LAYOUTS: number of different environment sizes, in bytes; PADDING: room for what settings add */
+enum { LAYOUTS = 4096, PADDING = 2 * NATIVE_TEXT };
 static const char tunables[] = "GLIBC_TUNABLES=", pad[] = "SOFTPMU_PAD=", more[] = "SOFTPMU_PAD2=";
 
 static int set_cpu(long number)
@@ -36,12 +38,15 @@ static int set_cpu(long number)
 
 static int set_speculation(const struct native_setting *s)
 {
-	unsigned long which = !strcmp(s->knob, "spec.store_bypass") ? PR_SPEC_STORE_BYPASS : !strcmp(s->knob, "spec.indirect_branch") ? PR_SPEC_INDIRECT_BRANCH :
-		PR_SPEC_L1D_FLUSH;
+	unsigned long which = PR_SPEC_L1D_FLUSH;
+	if (!strcmp(s->knob, "spec.store_bypass"))
+		which = PR_SPEC_STORE_BYPASS;
+	else if (!strcmp(s->knob, "spec.indirect_branch"))
+		which = PR_SPEC_INDIRECT_BRANCH;
 	return prctl(PR_SET_SPECULATION_CTRL, which, s->number ? PR_SPEC_ENABLE : PR_SPEC_DISABLE, 0, 0);
 }
 
-/* Over all nodes that this process may use. */
+/* Interleaves over all nodes that this process may use. */
 static int set_interleave(void)
 {
 	unsigned long nodes[16] = { 0 };
@@ -50,7 +55,7 @@ static int set_interleave(void)
 	return (int)syscall(SYS_set_mempolicy, MPOL_INTERLEAVE, nodes, sizeof nodes * 8);
 }
 
-/* 0, or -1 and errno. */
+/* Applies one setting.  0, or -1 and errno. */
 static int carry_out(const struct native_setting *s)
 {
 	const struct sched_param none = { 0 };
@@ -89,7 +94,7 @@ static int join(const char *tasks)
 	return rc;
 }
 
-/* A variable of the name (which ends in '=') and so many bytes in all, its 0 too. */
+/* Makes a variable of this name (which ends in '=') with this many bytes in all, its NUL included. */
 static char *padding(const char *name, size_t bytes)
 {
 	char *text = bytes > strlen(name) ? malloc(bytes) : NULL;
@@ -101,7 +106,7 @@ static char *padding(const char *name, size_t bytes)
 	return text;
 }
 
-/* *to: the variable, or NULL if the set has no tunables.  False: no memory. */
+/* Makes the tunables variable; *to is NULL if the set has no tunables.  False: no memory. */
 static bool tunables_of(char **to, const struct native_set *set, const char *before)
 {
 	size_t room = strlen(before) + strlen(tunables) + NATIVE_TEXT, used;
@@ -110,10 +115,12 @@ static bool tunables_of(char **to, const struct native_set *set, const char *bef
 	*to = NULL;
 	if (!text)
 		return false;
-	used = (size_t)snprintf(text, room, "%s%s", tunables, before);	/* of a tunable named twice the last counts */
+	/* if a tunable is named twice, the last counts */
+	used = (size_t)snprintf(text, room, "%s%s", tunables, before);
 	for (unsigned i = 0; set && i < set->n; i++)
 		if (set->at[i].kind == NATIVE_TUNABLE) {
-			used += (size_t)snprintf(text + used, room - used, "%s%s=%s", *before || n ? ":" : "", set->at[i].knob, set->at[i].value);
+			used += (size_t)snprintf(text + used, room - used, "%s%s=%s", *before || n ? ":" : "",
+				set->at[i].knob, set->at[i].value);
 			n++;
 		}
 	if (n)
@@ -123,7 +130,7 @@ static bool tunables_of(char **to, const struct native_set *set, const char *bef
 	return true;
 }
 
-struct environment { char **all, *made[3]; };	/* made: what of it is ours to free */
+struct environment { char **all, *made[3]; };	/* made: the parts that we must free */
 
 static void drop(struct environment *e)
 {
@@ -132,7 +139,8 @@ static void drop(struct environment *e)
 		free(e->made[i]);
 }
 
-/* The environment with the tunables of the set; measured: with as many variables and bytes as any other of this layout.  False: no memory. */
+/* Makes the environment with the tunables of the set.  measured: with as many variables and bytes as any other of
+ * this layout.  False: no memory. */
 static bool environment(struct environment *e, const struct native_start *s, bool measured)
 {
 	size_t n = 0, k = 0, added = 0;
@@ -170,9 +178,9 @@ static bool environment(struct environment *e, const struct native_start *s, boo
 }
 
 enum { CANNOT_EXEC = -1, CANNOT_JOIN = -2, CANNOT_INPUT = -3, NO_MEMORY = -4 };
-struct refusal { int at, error; };	/* at: number of the setting, or one of the above */
+struct refusal { int at, error; };	/* at: index of the setting, or one of the above */
 
-/* In the process that becomes the program.  Returns what was refused. */
+/* Runs in the process that becomes the program.  Returns what was refused. */
 static struct refusal become(const struct native_start *s, bool measured)
 {
 	for (unsigned i = 0; s->set && i < s->set->n; i++)
@@ -203,7 +211,8 @@ static int explain(const struct native_start *s, struct refusal r, struct err *e
 {
 	errno = r.error;
 	if (r.at >= 0 && s->set && (unsigned)r.at < s->set->n)
-		return err_set(err, ERR_UNSUPPORTED, "%s=%s: %s", s->set->at[r.at].knob, s->set->at[r.at].value, strerror(r.error));
+		return err_set(err, ERR_UNSUPPORTED, "%s=%s: %s", s->set->at[r.at].knob, s->set->at[r.at].value,
+			strerror(r.error));
 	if (r.at == CANNOT_JOIN)
 		return err_system(err, "%s", s->tasks);
 	if (r.at == CANNOT_INPUT)
@@ -241,7 +250,7 @@ static int start(pid_t *pid, const struct native_start *s, bool measured, struct
 		got = read(report[0], &r, sizeof r);
 	while (got < 0 && errno == EINTR);
 	close(report[0]);
-	if (got != sizeof r)	/* the pipe ended with the exec */
+	if (got != sizeof r)	/* the exec closed the pipe */
 		return 0;
 	while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR) ;
 	return explain(s, r, err);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Blocks, looks and verdicts of trial.h. */
+ * The blocks, looks and verdicts of trial.h.
+ */
 #include "native/trial.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { LOOKS = 4, DECIDING = 3 };
-static const double CONFIDENCE = 0.95, SHORTEST = 1e-6;	/* s: getrusage counts microseconds, and no run takes none */
+/* seconds; getrusage counts microseconds, and no run takes less */
+static const double CONFIDENCE = 0.95, SHORTEST = 1e-6;
 
 /* Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. */
 static uint64_t next(uint64_t *state)
@@ -23,10 +25,10 @@ static double of(const struct trial_times *t, unsigned measure)
 	return s > SHORTEST ? s : SHORTEST;
 }
 
-/* Four runs.  0, or what run returned. */
+/* Makes the four runs of a block.  Returns 0, or what run returned. */
 static int block(struct trial_arm *a, int number, const struct trial_options *o, uint64_t *random, struct err *err)
 {
-	bool first = next(random) & 1;		/* the arm goes first */
+	bool first = next(random) & 1;		/* the arm runs first */
 	uint64_t id = next(random);
 	double best[TRIAL_MEASURES][2] = { { INFINITY, INFINITY }, { INFINITY, INFINITY } };
 	for (int i = 0; i < 4; i++) {
@@ -44,7 +46,7 @@ static int block(struct trial_arm *a, int number, const struct trial_options *o,
 	return 0;
 }
 
-/* Effects and intervals as they are now; returns the p value. */
+/* Computes the current effects and intervals; returns the p value. */
 static double measure(struct trial_arm *a, const struct trial_options *o)
 {
 	double p = 1;
@@ -60,7 +62,8 @@ static double measure(struct trial_arm *a, const struct trial_options *o)
 
 static enum trial_verdict gain_or(const struct trial_arm *a, const struct trial_options *o)
 {
-	const struct trial_effect *e = &a->effect[o->measure], *other = &a->effect[o->measure == TRIAL_CPU ? TRIAL_WALL : TRIAL_CPU];
+	const struct trial_effect *e = &a->effect[o->measure],
+				  *other = &a->effect[o->measure == TRIAL_CPU ? TRIAL_WALL : TRIAL_CPU];
 	if (e->gain < o->least)
 		return TRIAL_NONE;
 	return other->high < -o->least ? TRIAL_TRADE : TRIAL_GAIN;
@@ -71,13 +74,15 @@ static enum trial_verdict hopeless(const struct trial_arm *a, const struct trial
 	return a->effect[o->measure].high < o->least ? TRIAL_NONE : TRIAL_UNDECIDED;
 }
 
-/* deciding: a look that may find a gain, one of `looks` */
-static void look(struct trial_arm *a, unsigned arms, unsigned looks, bool deciding, bool last, const struct trial_options *o)
+/* deciding: this look may find a gain; it is one of `looks`. */
+static void look(struct trial_arm *a, unsigned arms, unsigned looks, bool deciding, bool last,
+	const struct trial_options *o)
 {
 	double p = measure(a, o) * looks;
 	if (deciding && p < a->p)
 		a->p = p;
-	if (deciding && a->p * arms <= o->level)	/* Holm's first step, which holds whatever the others come to */
+	/* Holm's first step, which holds whatever the others' results are */
+	if (deciding && a->p * arms <= o->level)
 		a->verdict = gain_or(a, o);
 	else
 		a->verdict = hopeless(a, o);
@@ -89,9 +94,11 @@ static int check(const struct trial_options *o, unsigned arms, struct err *err)
 	if (arms > TRIAL_ARMS)
 		return err_set(err, ERR_INPUT, "%u settings to measure, more than %d", arms, TRIAL_ARMS);
 	if (o->blocks < TRIAL_LEAST_BLOCKS || o->blocks > SIGNED_RANK_MOST)
-		return err_set(err, ERR_INPUT, "%u blocks of runs a setting: from %d to %d", o->blocks, TRIAL_LEAST_BLOCKS, SIGNED_RANK_MOST);
+		return err_set(err, ERR_INPUT, "%u blocks of runs a setting: from %d to %d", o->blocks,
+			TRIAL_LEAST_BLOCKS, SIGNED_RANK_MOST);
 	if (!(o->level > 0 && o->level < 1) || !(o->least >= 0 && o->least < 1))
-		return err_set(err, ERR_INPUT, "a level of %g and a least gain of %g: both are parts of 1", o->level, o->least);
+		return err_set(err, ERR_INPUT, "a level of %g and a least gain of %g: both are parts of 1", o->level,
+			o->least);
 	return 0;
 }
 
@@ -104,8 +111,9 @@ static void start(struct trial_arm *arm, unsigned arms)
 	}
 }
 
-/* One block of each arm that is not decided.  *left: how many are not. */
-static int round_of(struct trial_arm *arm, unsigned arms, const struct trial_options *o, uint64_t *random, unsigned *left, struct err *err)
+/* Makes one block of each undecided arm.  *left: how many these are. */
+static int round_of(struct trial_arm *arm, unsigned arms, const struct trial_options *o, uint64_t *random,
+	unsigned *left, struct err *err)
 {
 	unsigned order[TRIAL_ARMS], n = 0;
 	for (unsigned i = 0; i < arms; i++)
@@ -161,7 +169,7 @@ int trial_run(struct trial_arm *arm, unsigned arms, const struct trial_options *
 		arm[i].p = p[i];
 		if (arm[i].decided && arm[i].verdict != TRIAL_UNDECIDED)
 			continue;
-		measure(&arm[i], o);	/* of one that ran out of time too */
+		measure(&arm[i], o);	/* also for one that ran out of time */
 		if (p[i] <= o->level)
 			arm[i].verdict = gain_or(&arm[i], o);
 	}
@@ -193,7 +201,11 @@ int trial_confirm(struct trial_arm *arm, const struct trial_options *o, struct e
 const char *trial_verdict_name(enum trial_verdict v)
 {
 	static const char *const name[] = {
-		[TRIAL_UNDECIDED] = "undecided", [TRIAL_GAIN] = "gain", [TRIAL_NONE] = "none", [TRIAL_TRADE] = "trade", [TRIAL_FAILED] = "failed",
+		[TRIAL_UNDECIDED] = "undecided",
+		[TRIAL_GAIN] = "gain",
+		[TRIAL_NONE] = "none",
+		[TRIAL_TRADE] = "trade",
+		[TRIAL_FAILED] = "failed",
 	};
 	return name[v];
 }

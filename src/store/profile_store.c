@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The store in SQLite (profile_store.h).
  *
- * What is in the file is as hostile as any other input: its schema is not trusted (sqlite.org, "Defense Against The Dark Arts"), a file that
- * is no store of ours is refused by its application id, and text that is too long or absent is an error of the file.
+ * The file's content is treated as hostile input: its schema is not trusted (sqlite.org, "Defense Against The Dark
+ * Arts"), a file that is not a store of ours is refused by its application id, and text that is too long or absent
+ * is an error of the file.
  */
 #include "store/profile_store.h"
 #include <errno.h>
@@ -17,27 +18,34 @@
 enum {
 	APPLICATION = 0x53504d55,	/* "SPMU" */
 	LAYOUT = 1,			/* user_version */
-	WAIT_MS = 60000,		/* for other writers */
+	WAIT_MS = 60000,		/* how long to wait for other writers */
 	TEXT_MOST = 1 << 20, ROWS_MOST = 1 << 20,
-	WHOLE_RUN = -1,			/* phase of a setting */
+	WHOLE_RUN = -1,			/* phase number of a setting for the whole run */
 };
 
 struct profile_store { sqlite3 *db; char *path; };
 
-static const char layout[] =
-	"CREATE TABLE profile (id INTEGER PRIMARY KEY, program TEXT NOT NULL, core TEXT NOT NULL, name TEXT NOT NULL, path TEXT NOT NULL,"
-	" objective TEXT NOT NULL, command TEXT NOT NULL, date TEXT NOT NULL, version TEXT NOT NULL, active INTEGER NOT NULL,"
-	" instructions_before INTEGER, cycles_before INTEGER, energy_before REAL,"
-	" instructions_after INTEGER, cycles_after INTEGER, energy_after REAL, UNIQUE (program, core, name));"
-	"CREATE TABLE phase (profile INTEGER NOT NULL REFERENCES profile ON DELETE CASCADE, number INTEGER NOT NULL, object TEXT, offset INTEGER NOT NULL,"
-	" instructions_before INTEGER, cycles_before INTEGER, energy_before REAL,"
-	" instructions_after INTEGER, cycles_after INTEGER, energy_after REAL, PRIMARY KEY (profile, number));"
-	"CREATE TABLE setting (profile INTEGER NOT NULL REFERENCES profile ON DELETE CASCADE, phase INTEGER NOT NULL, number INTEGER NOT NULL,"
-	" text TEXT NOT NULL, PRIMARY KEY (profile, phase, number));"
-	"CREATE TABLE register (profile INTEGER NOT NULL REFERENCES profile ON DELETE CASCADE, phase INTEGER NOT NULL, number INTEGER NOT NULL,"
-	" msr INTEGER NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (profile, phase, number));"
-	"CREATE TABLE tried (profile INTEGER NOT NULL REFERENCES profile ON DELETE CASCADE, number INTEGER NOT NULL, settings TEXT NOT NULL,"
-	" instructions INTEGER, cycles INTEGER, energy REAL, PRIMARY KEY (profile, number));";
+static const char layout[] = "CREATE TABLE profile (id INTEGER PRIMARY KEY, program TEXT NOT NULL, core TEXT NOT NULL, "
+			     "name TEXT NOT NULL, path TEXT NOT NULL,"
+			     " objective TEXT NOT NULL, command TEXT NOT NULL, date TEXT NOT NULL, version TEXT NOT "
+			     "NULL, active INTEGER NOT NULL,"
+			     " instructions_before INTEGER, cycles_before INTEGER, energy_before REAL,"
+			     " instructions_after INTEGER, cycles_after INTEGER, energy_after REAL, UNIQUE (program, "
+			     "core, name));"
+			     "CREATE TABLE phase (profile INTEGER NOT NULL REFERENCES profile ON DELETE CASCADE, "
+			     "number INTEGER NOT NULL, object TEXT, offset INTEGER NOT NULL,"
+			     " instructions_before INTEGER, cycles_before INTEGER, energy_before REAL,"
+			     " instructions_after INTEGER, cycles_after INTEGER, energy_after REAL, PRIMARY KEY "
+			     "(profile, number));"
+			     "CREATE TABLE setting (profile INTEGER NOT NULL REFERENCES profile ON DELETE CASCADE, "
+			     "phase INTEGER NOT NULL, number INTEGER NOT NULL,"
+			     " text TEXT NOT NULL, PRIMARY KEY (profile, phase, number));"
+			     "CREATE TABLE register (profile INTEGER NOT NULL REFERENCES profile ON DELETE CASCADE, "
+			     "phase INTEGER NOT NULL, number INTEGER NOT NULL,"
+			     " msr INTEGER NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (profile, phase, number));"
+			     "CREATE TABLE tried (profile INTEGER NOT NULL REFERENCES profile ON DELETE CASCADE, "
+			     "number INTEGER NOT NULL, settings TEXT NOT NULL,"
+			     " instructions INTEGER, cycles INTEGER, energy REAL, PRIMARY KEY (profile, number));";
 
 static int failed(struct profile_store *s, struct err *err)
 {
@@ -46,9 +54,12 @@ static int failed(struct profile_store *s, struct err *err)
 	case SQLITE_NOMEM:
 		return err_set(err, ERR_NOMEM, "out of memory for the profile store %s", s->path);
 	case SQLITE_NOTADB: case SQLITE_CORRUPT:
-		return err_set(err, ERR_INPUT, "%s: damaged, or no profile store (%s); without the file a new one is begun", s->path, sqlite3_errmsg(s->db));
+		return err_set(err, ERR_INPUT,
+			"%s: is damaged or not a profile store (%s); remove it to start a new one", s->path,
+			sqlite3_errmsg(s->db));
 	case SQLITE_BUSY:
-		return err_set(err, ERR_SYSTEM, "%s: another process has kept the profile store locked for %d seconds", s->path, WAIT_MS / 1000);
+		return err_set(err, ERR_SYSTEM, "%s: another process has kept the profile store locked for %d seconds",
+			s->path, WAIT_MS / 1000);
 	default:
 		return err_set(err, ERR_SYSTEM, "profile store %s: %s", s->path, sqlite3_errmsg(s->db));
 	}
@@ -56,7 +67,7 @@ static int failed(struct profile_store *s, struct err *err)
 
 static int damaged(struct profile_store *s, struct err *err)
 {
-	return err_set(err, ERR_INPUT, "%s: damaged: a profile in it holds what softpmu does not write", s->path);
+	return err_set(err, ERR_INPUT, "%s: is damaged: a profile in it has content that softpmu does not write", s->path);
 }
 
 static int run(struct profile_store *s, const char *sql, struct err *err)
@@ -64,7 +75,7 @@ static int run(struct profile_store *s, const char *sql, struct err *err)
 	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(s, err);
 }
 
-/* ---- where ---- */
+/* ---- the file's path ---- */
 
 int profile_store_path(char *path, size_t bytes, struct err *err)
 {
@@ -72,12 +83,13 @@ int profile_store_path(char *path, size_t bytes, struct err *err)
 	int n;
 	if (own && *own)
 		n = snprintf(path, bytes, "%s/profiles.db", own);
-	else if (data && *data == '/')	/* a relative one is void: XDG Base Directory Specification */
+	else if (data && *data == '/')	/* a relative path is ignored: XDG Base Directory Specification */
 		n = snprintf(path, bytes, "%s/softpmu/profiles.db", data);
 	else if (home && *home)
 		n = snprintf(path, bytes, "%s/.local/share/softpmu/profiles.db", home);
 	else
-		return err_set(err, ERR_INPUT, "no place for profiles: none of SOFTPMU_STORE, XDG_DATA_HOME and HOME is set");
+		return err_set(err, ERR_INPUT,
+			"there is no directory for profiles: set SOFTPMU_STORE, XDG_DATA_HOME or HOME");
 	return n > 0 && (size_t)n < bytes ? 0 : err_set(err, ERR_INPUT, "the name of the profile store is too long");
 }
 
@@ -111,7 +123,8 @@ static int number(struct profile_store *s, const char *sql, sqlite3_int64 *out, 
 	return code;
 }
 
-/* 1: ours; 0: a file without anything in it; else an error.  Within a transaction: somebody may be beginning the store. */
+/* Returns 1: ours; 0: an empty file; or an error.  Call it within a transaction: another process may be creating
+ * the store. */
 static int is_ours(struct profile_store *s, struct err *err)
 {
 	sqlite3_int64 application, version, tables;
@@ -125,9 +138,10 @@ static int is_ours(struct profile_store *s, struct err *err)
 	if (!application && !version && !tables)
 		return 0;
 	if (application != APPLICATION)
-		return err_set(err, ERR_INPUT, "%s: a database, but no profile store of softpmu's", s->path);
+		return err_set(err, ERR_INPUT, "%s: is a database, but not a profile store of softpmu", s->path);
 	if (version != LAYOUT)
-		return err_set(err, ERR_UNSUPPORTED, "%s: a profile store of layout %lld, this softpmu reads %d", s->path, (long long)version, LAYOUT);
+		return err_set(err, ERR_UNSUPPORTED, "%s: a profile store of layout %lld, this softpmu reads %d",
+			s->path, (long long)version, LAYOUT);
 	return 1;
 }
 
@@ -137,9 +151,10 @@ static int begin_store(struct profile_store *s, struct err *err)
 	int code = run(s, "BEGIN IMMEDIATE", err);
 	if (code)
 		return code;
-	code = is_ours(s, err);	/* somebody else may have been first */
+	code = is_ours(s, err);	/* another process may have been first */
 	if (!code) {
-		snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%d;", APPLICATION, LAYOUT);
+		snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%d;", APPLICATION,
+			LAYOUT);
 		code = run(s, pragmas, err);
 		if (!code)
 			code = run(s, layout, err);
@@ -166,15 +181,17 @@ int profile_store_open(struct profile_store **out, const char *path, bool create
 		if (errno != ENOENT)
 			return err_system(err, "%s: cannot be opened", path);
 	} else if (!S_ISREG(st.st_mode)) {
-		return err_set(err, ERR_INPUT, "%s: is not a file, so it is no profile store", path);
+		return err_set(err, ERR_INPUT, "%s: is not a file, so it is not a profile store", path);
 	}
 	struct profile_store *s = calloc(1, sizeof *s);
 	if (!s || !(s->path = strdup(path))) {
 		free(s);
 		return err_set(err, ERR_NOMEM, "out of memory for the profile store %s", path);
 	}
-	/* for writing in any case: whoever comes first after a crash has to roll back */
-	if (sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0), NULL) != SQLITE_OK) {
+	/* open for writing in any case: the first to open it after a crash must roll back */
+	if (sqlite3_open_v2(path, &s->db,
+		    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0),
+		    NULL) != SQLITE_OK) {
 		code = s->db ? failed(s, err) : err_set(err, ERR_NOMEM, "out of memory for the profile store %s", path);
 		profile_store_close(s);
 		return code;
@@ -183,7 +200,10 @@ int profile_store_open(struct profile_store **out, const char *path, bool create
 	sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, TEXT_MOST);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	code = run(s, "PRAGMA foreign_keys=ON; PRAGMA cell_size_check=ON; PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL", err);
+	code = run(s,
+		"PRAGMA foreign_keys=ON; PRAGMA cell_size_check=ON; PRAGMA journal_mode=DELETE; PRAGMA "
+		"synchronous=FULL",
+		err);
 	if (!code && !(code = run(s, "BEGIN", err))) {
 		code = is_ours(s, err);
 		sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL);	/* nothing was written */
@@ -192,7 +212,7 @@ int profile_store_open(struct profile_store **out, const char *path, bool create
 		code = begin_store(s, err);
 	else if (code > 0)
 		code = 0;
-	else if (!code) {	/* an empty file: as if it were not there */
+	else if (!code) {	/* treat an empty file as if it did not exist */
 		profile_store_close(s);
 		return 0;
 	}
@@ -235,7 +255,8 @@ static void bind_figures(sqlite3_stmt *q, int at, const struct store_figures *f)
 		sqlite3_bind_null(q, at + 2);
 }
 
-/* Runs a statement that gives no rows, and makes it ready for its next values.  A value that was not bound (too long) must not become a NULL. */
+/* Runs a statement that gives no rows, and prepares it for its next values.  A value that could not be bound (too
+ * long) must not become a NULL. */
 static int done(struct profile_store *s, sqlite3_stmt *q, struct err *err)
 {
 	int code = sqlite3_errcode(s->db) == SQLITE_TOOBIG || sqlite3_step(q) != SQLITE_DONE ? failed(s, err) : 0;
@@ -328,8 +349,12 @@ static int put_profile(struct profile_store *s, const struct store_profile *p, s
 	sqlite3_finalize(q);
 	q = NULL;
 	if (!code)
-		code = prepare(s, &q, "INSERT INTO profile (program, core, name, path, objective, command, date, version, active, instructions_before, cycles_before,"
-			" energy_before, instructions_after, cycles_after, energy_after) VALUES (?,?,?,?,?,?,?,?,1,?,?,?,?,?,?)", err);
+		code = prepare(s, &q,
+			"INSERT INTO profile (program, core, name, path, objective, command, date, version, active, "
+			"instructions_before, cycles_before,"
+			" energy_before, instructions_after, cycles_after, energy_after) VALUES "
+			"(?,?,?,?,?,?,?,?,1,?,?,?,?,?,?)",
+			err);
 	for (int i = 0; !code && i < 8; i++)
 		bind_text(q, 1 + i, text[i]);
 	if (!code) {
@@ -346,8 +371,9 @@ static int put_profile(struct profile_store *s, const struct store_profile *p, s
 	return code ? code : put_tried(s, id, p, err);
 }
 
-/* A transaction around what is done with *context. */
-static int change(struct profile_store *s, int (*what)(struct profile_store *s, void *context, struct err *err), void *context, struct err *err)
+/* Wraps what is done with *context in a transaction. */
+static int change(struct profile_store *s, int (*what)(struct profile_store *s, void *context, struct err *err),
+	void *context, struct err *err)
 {
 	int code = run(s, "BEGIN IMMEDIATE", err);
 	if (code)
@@ -376,12 +402,12 @@ struct which { const char *program, *core, *name; };
 static void bind_which(sqlite3_stmt *q, const struct which *w)
 {
 	const char *text[] = { w->program, w->core, w->name };
-	for (int i = 0; i < 3; i++)	/* those that are not there stay NULL */
+	for (int i = 0; i < 3; i++)	/* NULL for those that are absent */
 		if (text[i])
 			sqlite3_bind_text(q, 1 + i, text[i], -1, SQLITE_STATIC);
 }
 
-/* One statement with the program, core and name as ?1 to ?3; the rows that it changed. */
+/* Runs one statement with the program, core and name as ?1 to ?3; returns how many rows changed. */
 static int change_rows(struct profile_store *s, const char *sql, const struct which *w, struct err *err)
 {
 	sqlite3_stmt *q = NULL;
@@ -397,14 +423,19 @@ static int change_rows(struct profile_store *s, const char *sql, const struct wh
 static int activate(struct profile_store *s, void *context, struct err *err)
 {
 	const struct which *w = context;
-	int code = w->name ? change_rows(s, "UPDATE profile SET active=1 WHERE program=?1 AND core=?2 AND name=?3", w, err) : 1;
+	int code = w->name
+		? change_rows(s, "UPDATE profile SET active=1 WHERE program=?1 AND core=?2 AND name=?3", w, err)
+		: 1;
 	if (code <= 0)
 		return code;
-	code = change_rows(s, "UPDATE profile SET active=0 WHERE program=?1 AND core=?2 AND active AND (?3 IS NULL OR name<>?3)", w, err);
+	code = change_rows(s,
+		"UPDATE profile SET active=0 WHERE program=?1 AND core=?2 AND active AND (?3 IS NULL OR name<>?3)", w,
+		err);
 	return code < 0 ? code : w->name || code;
 }
 
-int profile_store_activate(struct profile_store *s, const char *program, const char *core, const char *name, struct err *err)
+int profile_store_activate(struct profile_store *s, const char *program, const char *core, const char *name,
+	struct err *err)
 {
 	return change(s, activate, &(struct which){ program, core, name }, err);
 }
@@ -418,7 +449,8 @@ static int forget(struct profile_store *s, void *context, struct err *err)
 	return change_rows(s, sql, context, err);
 }
 
-int profile_store_forget(struct profile_store *s, const char *program, const char *core, const char *name, struct err *err)
+int profile_store_forget(struct profile_store *s, const char *program, const char *core, const char *name,
+	struct err *err)
 {
 	return change(s, forget, &(struct which){ program, core, name }, err);
 }
@@ -427,18 +459,21 @@ int profile_store_forget(struct profile_store *s, const char *program, const cha
 
 struct reading { struct profile_store *s; struct store_profile *p; bool failed; };
 
-/* A text as the profile keeps it; no text, or one with a 0 in it, is no writing of ours. */
+/* Keeps a text for the profile; an absent text, or one with a NUL in it, was not written by us. */
 static const char *text(struct reading *r, sqlite3_stmt *q, int column)
 {
-	const char *t = sqlite3_column_type(q, column) == SQLITE_TEXT ? (const char *)sqlite3_column_text(q, column) : NULL;
-	const char *kept = t && strlen(t) == (size_t)sqlite3_column_bytes(q, column) ? texts_keep(&r->p->texts, t) : NULL;
+	const char *t =
+		sqlite3_column_type(q, column) == SQLITE_TEXT ? (const char *)sqlite3_column_text(q, column) : NULL;
+	const char *kept =
+		t && strlen(t) == (size_t)sqlite3_column_bytes(q, column) ? texts_keep(&r->p->texts, t) : NULL;
 	r->failed |= !kept;
 	return kept;
 }
 
 static struct store_figures figures(sqlite3_stmt *q, int column)
 {
-	return (struct store_figures){ (uint64_t)sqlite3_column_int64(q, column), (uint64_t)sqlite3_column_int64(q, column + 1),
+	return (struct store_figures){ (uint64_t)sqlite3_column_int64(q, column),
+		(uint64_t)sqlite3_column_int64(q, column + 1),
 		sqlite3_column_type(q, column + 2) == SQLITE_NULL ? -1 : sqlite3_column_double(q, column + 2) };
 }
 
@@ -447,7 +482,7 @@ static void *grow(void *list, size_t count, size_t each)
 	return count & (count - 1) ? list : realloc(list, (count ? 2 * count : 1) * each);
 }
 
-/* A row into the profile's list; false: no memory, or a list without end. */
+/* Adds a row to the profile's list; false: no memory, or the list has no end. */
 typedef bool (*take)(struct reading *r, sqlite3_stmt *q);
 
 static struct store_set *set_of(struct reading *r, sqlite3_stmt *q)
@@ -466,9 +501,10 @@ static bool take_phase(struct reading *r, sqlite3_stmt *q)
 	if (!list)
 		return false;
 	r->p->phase = list;
-	list[r->p->phases++] = (struct store_phase){
-		.object = sqlite3_column_type(q, 0) == SQLITE_NULL ? NULL : text(r, q, 0), .offset = (uint64_t)sqlite3_column_int64(q, 1),
-		.before = figures(q, 2), .after = figures(q, 5) };
+	list[r->p->phases++] =
+		(struct store_phase){ .object = sqlite3_column_type(q, 0) == SQLITE_NULL ? NULL : text(r, q, 0),
+			.offset = (uint64_t)sqlite3_column_int64(q, 1), .before = figures(q, 2),
+			.after = figures(q, 5) };
 	return true;
 }
 
@@ -490,7 +526,8 @@ static bool take_register(struct reading *r, sqlite3_stmt *q)
 	if (!list)
 		return r->failed;
 	set->reg = list;
-	list[set->regs++] = (struct store_register){ (uint32_t)sqlite3_column_int64(q, 1), (uint64_t)sqlite3_column_int64(q, 2) };
+	list[set->regs++] =
+		(struct store_register){ (uint32_t)sqlite3_column_int64(q, 1), (uint64_t)sqlite3_column_int64(q, 2) };
 	return true;
 }
 
@@ -523,13 +560,14 @@ static int read_list(struct reading *r, const char *sql, sqlite3_int64 id, take 
 	return code;
 }
 
-#define PROFILE_COLUMNS "id, program, core, name, path, objective, command, date, version, active, instructions_before, cycles_before, energy_before," \
-	" instructions_after, cycles_after, energy_after"
+#define PROFILE_COLUMNS "id, program, core, name, path, objective, command, date, version, active," \
+	" instructions_before, cycles_before, energy_before, instructions_after, cycles_after, energy_after"
 
 static int take_profile(struct reading *r, sqlite3_stmt *q, struct err *err)
 {
 	struct store_profile *p = r->p;
-	const char **to[] = { &p->program, &p->core, &p->name, &p->path, &p->objective, &p->command, &p->date, &p->version };
+	const char **to[] = { &p->program, &p->core, &p->name, &p->path, &p->objective, &p->command, &p->date,
+		&p->version };
 	for (int i = 0; i < 8; i++)
 		*to[i] = text(r, q, 1 + i);
 	p->active = sqlite3_column_int(q, 9) != 0;
@@ -540,19 +578,26 @@ static int take_profile(struct reading *r, sqlite3_stmt *q, struct err *err)
 
 static int read_set(struct reading *r, sqlite3_int64 id, struct err *err)
 {
-	int code = read_list(r, "SELECT phase, text FROM setting WHERE profile=? ORDER BY phase, number", id, take_setting, err);
-	return code ? code : read_list(r, "SELECT phase, msr, value FROM register WHERE profile=? ORDER BY phase, number", id, take_register, err);
+	int code = read_list(
+		r, "SELECT phase, text FROM setting WHERE profile=? ORDER BY phase, number", id, take_setting, err);
+	return code ? code
+		    : read_list(r, "SELECT phase, msr, value FROM register WHERE profile=? ORDER BY phase, number", id,
+			      take_register, err);
 }
 
-int profile_store_get(struct profile_store *s, const char *program, const char *core, const char *name, struct store_profile *out, struct err *err)
+int profile_store_get(struct profile_store *s, const char *program, const char *core, const char *name,
+	struct store_profile *out, struct err *err)
 {
 	struct reading r = { s, out, false };
 	sqlite3_stmt *q = NULL;
 	memset(out, 0, sizeof *out);
-	int code = run(s, "BEGIN", err);	/* one state of the store for all of the profile */
+	int code = run(s, "BEGIN", err);	/* so that the whole profile comes from one state of the store */
 	if (code)
 		return code;
-	code = prepare(s, &q, "SELECT " PROFILE_COLUMNS " FROM profile WHERE program=?1 AND core=?2 AND CASE WHEN ?3 IS NULL THEN active ELSE name=?3 END", err);
+	code = prepare(s, &q,
+		"SELECT " PROFILE_COLUMNS " FROM profile WHERE program=?1 AND core=?2 AND CASE WHEN ?3 IS NULL THEN "
+					  "active ELSE name=?3 END",
+		err);
 	int rc = SQLITE_DONE, found = 0;
 	sqlite3_int64 id = 0;
 	if (!code) {
@@ -568,12 +613,17 @@ int profile_store_get(struct profile_store *s, const char *program, const char *
 	}
 	sqlite3_finalize(q);
 	if (!code && found)
-		code = read_list(&r, "SELECT object, offset, instructions_before, cycles_before, energy_before, instructions_after, cycles_after, energy_after"
-			" FROM phase WHERE profile=? ORDER BY number", id, take_phase, err);
+		code = read_list(&r,
+			"SELECT object, offset, instructions_before, cycles_before, energy_before, instructions_after, "
+			"cycles_after, energy_after"
+			" FROM phase WHERE profile=? ORDER BY number",
+			id, take_phase, err);
 	if (!code && found)
 		code = read_set(&r, id, err);
 	if (!code && found)
-		code = read_list(&r, "SELECT settings, instructions, cycles, energy FROM tried WHERE profile=? ORDER BY number", id, take_tried, err);
+		code = read_list(&r,
+			"SELECT settings, instructions, cycles, energy FROM tried WHERE profile=? ORDER BY number", id,
+			take_tried, err);
 	sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL);	/* nothing was written */
 	if (code)
 		store_profile_free(out);
@@ -585,8 +635,11 @@ int profile_store_list(struct profile_store *s, const char *program, const char 
 {
 	char sql[1024];
 	sqlite3_stmt *q = NULL;
-	snprintf(sql, sizeof sql, "SELECT " PROFILE_COLUMNS ", (SELECT count(*) FROM phase WHERE profile=id), (SELECT count(*) FROM tried WHERE profile=id)"
-		" FROM profile WHERE %s ORDER BY path, program, core, name", any);
+	snprintf(sql, sizeof sql,
+		"SELECT " PROFILE_COLUMNS ", (SELECT count(*) FROM phase WHERE profile=id), (SELECT count(*) FROM "
+					  "tried WHERE profile=id)"
+		" FROM profile WHERE %s ORDER BY path, program, core, name",
+		any);
 	int code = prepare(s, &q, sql, err), rc = SQLITE_DONE;
 	bool enough = false;
 	if (!code)
@@ -596,7 +649,9 @@ int profile_store_list(struct profile_store *s, const char *program, const char 
 		struct reading r = { s, &p, false };
 		code = take_profile(&r, q, err);
 		if (!code)
-			code = read_list(&r, "SELECT phase, text FROM setting WHERE profile=? AND phase=-1 ORDER BY number", sqlite3_column_int64(q, 0), take_setting, err);
+			code = read_list(&r,
+				"SELECT phase, text FROM setting WHERE profile=? AND phase=-1 ORDER BY number",
+				sqlite3_column_int64(q, 0), take_setting, err);
 		p.phases = (size_t)sqlite3_column_int64(q, 16);
 		p.tries = (size_t)sqlite3_column_int64(q, 17);
 		if (!code)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Names of programs in the store (program_key.h). */
+ * Keys of programs in the store (program_key.h).
+ */
 #include "store/program_key.h"
 #include "symbols/symbols.h"
 #include "stream/stream.h"
@@ -23,7 +24,8 @@ bool program_key_hashed(const char *key)
 	return !strncmp(key, by_hash, sizeof by_hash - 1);
 }
 
-/* Source: draft-eastlake-fnv, "FNV Constants": prime 2^88 + 2^8 + 0x3b, offset basis 144066263297769815596495629667062367629. */
+/* Source: draft-eastlake-fnv, "FNV Constants": prime 2^88 + 2^8 + 0x3b, offset basis
+ * 144066263297769815596495629667062367629. */
 static int hash_file(const char *path, char key[PROGRAM_KEY_CHARS], struct err *err)
 {
 	const unsigned __int128 prime = (unsigned __int128)1 << 88 | 0x13b;
@@ -44,7 +46,8 @@ static int hash_file(const char *path, char key[PROGRAM_KEY_CHARS], struct err *
 	close(fd);
 	if (n < 0)
 		return err_system(err, "%s: cannot be read", path);
-	snprintf(key, PROGRAM_KEY_CHARS, "%s%016llx%016llx", by_hash, (unsigned long long)(hash >> 64), (unsigned long long)hash);
+	snprintf(key, PROGRAM_KEY_CHARS, "%s%016llx%016llx", by_hash, (unsigned long long)(hash >> 64),
+		(unsigned long long)hash);
 	return 0;
 }
 
@@ -58,7 +61,8 @@ int program_key(const char *path, char key[PROGRAM_KEY_CHARS], struct err *err)
 	return 0;
 }
 
-/* The side records ahead of the first block: the process, and what it has mapped.  True: found, or nothing more will come. */
+/* Reads the side records ahead of the first block: the process, and what it has mapped.  True: found, or nothing
+ * more will come. */
 static bool look(const struct stream_span *span, char *key, char *path, size_t bytes, struct err *err, int *code)
 {
 	for (size_t at = 0; at < span->count;) {
@@ -103,5 +107,6 @@ int program_key_stream(const char *stream, char key[PROGRAM_KEY_CHARS], char *pa
 		stream_close(s);
 	if (code || *key)
 		return code;
-	return *path ? hash_file(path, key, err) : err_set(err, ERR_INPUT, "%s: the stream does not say which program it is of", stream);
+	return *path ? hash_file(path, key, err)
+		     : err_set(err, ERR_INPUT, "%s: the stream does not say which program it is of", stream);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What a program is called in the store: by its build-id, which the linker makes of its contents; where it has none (scripts, other linkers) by
- * a hash of the file: FNV-1a, 128 bits (draft-eastlake-fnv), which tells files apart but not against somebody who makes two alike.
+ * The key of a program in the store: its build-id, which the linker makes from its content; or, if it has none
+ * (scripts, other linkers), a hash of the file: FNV-1a, 128 bits (draft-eastlake-fnv).  The hash distinguishes
+ * files, but gives no protection against deliberately made collisions.
  */
 #ifndef STORE_PROGRAM_KEY_H
 #define STORE_PROGRAM_KEY_H
@@ -10,12 +11,13 @@
 #include <stdint.h>
 
 enum { PROGRAM_KEY_CHARS = 64 };
-/* "build-id:HEX" or "fnv1a:HEX" of the file. */
+/* Writes "build-id:HEX" or "fnv1a:HEX" for the file. */
 int  program_key(const char *path, char key[PROGRAM_KEY_CHARS], struct err *err);
-/* The same from the bytes of a build-id. */
+/* The same, from the bytes of a build-id. */
 void program_key_build_id(const uint8_t *id, unsigned bytes, char key[PROGRAM_KEY_CHARS]);
-/* No build-id: it was hashed. */
+/* True if the key is a hash: the program has no build-id. */
 bool program_key_hashed(const char *key);
-/* Of the first process of a recorded stream (stream.h); path: where it was.  A program without a build-id is hashed where it is now. */
+/* The key of the first process of a recorded stream (stream.h); path: where the program was.  A program without a
+ * build-id is hashed at that path as it is now. */
 int  program_key_stream(const char *stream, char key[PROGRAM_KEY_CHARS], char *path, size_t bytes, struct err *err);
 #endif

@@ -250,12 +250,12 @@ static void test_a_foreign_file_is_refused_and_left_alone(void **state)
 	profile_store_close(opened(true));
 	memset(text, 'x', sizeof text);
 	write_file(file, text, sizeof text);
-	refused("no profile store");
+	refused("not a profile store");
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "CREATE TABLE profile (a)", NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
-	refused("no profile store of softpmu");
+	refused("not a profile store of softpmu");
 	assert_int_equal(unlink(file), 0);
 	profile_store_close(opened(true));
 	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const slots_cause_name[SLOTS_CAUSE_COUNT] = {
+static const char *const cause_name[SLOTS_CAUSE_COUNT] = {
 #define X(name, text) text,
 	SLOTS_CAUSES(X)
 #undef X
@@ -392,7 +392,7 @@ bool slots_sum(const uint64_t slots[SLOTS_CAUSE_COUNT], const char *path, uint64
 		size_t n = strcspn(path, "+");
 		bool any = false;
 		for (unsigned k = 0; k < SLOTS_CAUSE_COUNT; k++) {
-			const char *name = slots_cause_name[k];
+			const char *name = cause_name[k];
 			if (strlen(name) < n || strncmp(name, path, n) || (name[n] && name[n] != '.'))
 				continue;
 			*sum += slots[k];

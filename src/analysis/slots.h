@@ -46,7 +46,6 @@ enum slots_cause {
 #undef X
 	SLOTS_CAUSE_COUNT
 };
-extern const char *const slots_cause_name[SLOTS_CAUSE_COUNT];
 
 struct slots_core {
 	unsigned width;			/* cycles from delivery to allocation */

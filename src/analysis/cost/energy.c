@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const energy_count_name[ENERGY_COUNTS_COUNT] = {
-#define X(name, text) #name,
-	ENERGY_COUNTS(X)
-#undef X
-};
 const char *const energy_part_name[ENERGY_PARTS_COUNT] = {
 #define X(name, size, access) #name,
 	ENERGY_PARTS(X)

@@ -61,7 +61,6 @@ enum energy_count {
 #undef X
 	ENERGY_COUNTS_COUNT
 };
-extern const char *const energy_count_name[ENERGY_COUNTS_COUNT];
 struct energy_activity { uint64_t n[ENERGY_COUNTS_COUNT]; };
 
 /* Sets *w to what energy_batch needs in the records. */

@@ -24,7 +24,8 @@ static void take_in(struct times *t)
 	t->far_count = kept;
 }
 
-void graph_advance(const struct graph *g, struct times *t, uint64_t to)
+/* Moves the schedulers on to cycle `to`: entries of uops that were dispatched before it are free again. */
+static void advance(const struct graph *g, struct times *t, uint64_t to)
 {
 	uint64_t end = least(to, t->walk + WINDOW);
 	for (; t->walk < end; t->walk++) {
@@ -58,7 +59,7 @@ uint64_t graph_wait_room(const struct graph *g, struct times *t, unsigned pool, 
 			at = i ? least(at, t->far[i].cycle) : t->far[i].cycle;
 		if (at >= end && !t->far_count)
 			break;		/* nothing holds an entry */
-		graph_advance(g, t, at + 1);
+		advance(g, t, at + 1);
 	}
 	return most(cycle, t->walk);
 }
@@ -161,7 +162,7 @@ uint64_t graph_stalled(const struct graph *g, struct times *t, uint64_t cycle)
 	t->alloc = cycle;
 	t->alloc_used = 0;
 	used_slot(g, t);
-	graph_advance(g, t, cycle);
+	advance(g, t, cycle);
 	return cycle;
 }
 
@@ -175,7 +176,7 @@ static uint64_t allocate(const struct graph *g, struct times *t)
 		t->alloc = from;
 		t->alloc_used = 0;
 	}
-	graph_advance(g, t, t->alloc);
+	advance(g, t, t->alloc);
 	if (!t->alloc_used && g->group_room && !free_of(t, GRAPH_WINDOW))
 		t->alloc = graph_wait_room(g, t, 0, g->group_room, t->alloc);
 	const uint64_t cycle = t->alloc;

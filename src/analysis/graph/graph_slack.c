@@ -69,7 +69,7 @@ void slack_destroy(struct slack *s)
 	free(s);
 }
 
-void slack_add(struct slack_counts *c, uint32_t cycles)
+static void slack_add(struct slack_counts *c, uint32_t cycles)
 {
 	c->count++;
 	c->sum += cycles;

@@ -35,5 +35,4 @@ void slack_end(struct slack *s);
 /* Over all instructions that were executed. */
 const struct slack_counts *slack_counts(const struct slack *s, enum slack_which which);
 const struct spread *slack_spread(const struct slack *s, enum slack_which which);
-void slack_add(struct slack_counts *c, uint32_t cycles);
 #endif

@@ -112,7 +112,8 @@ bool tune_pruned(const struct tune *t, unsigned feature)
 	return t->f[feature].limit < t->goal.threshold;
 }
 
-const struct tune_try *tune_single(const struct tune *t, unsigned feature)
+/* The feature alone at its best level; NULL: it was not run. */
+static const struct tune_try *single(const struct tune *t, unsigned feature)
 {
 	const struct tune_try *best = NULL;
 	for (size_t i = 1; i < t->tries; i++) {
@@ -172,7 +173,7 @@ static int go(struct tune *t, struct err *err)
 static void rate(struct tune *t)
 {
 	for (unsigned i = 0; i < t->features; i++) {
-		const struct tune_try *r = tune_single(t, i);
+		const struct tune_try *r = single(t, i);
 		const double gain = r ? 1 - alone(t, r) : 0;
 		t->best[i] = gain > NEAR * t->goal.threshold ? r->set.level[i] : 0;
 		t->gain[i] = t->best[i] ? gain : 0;

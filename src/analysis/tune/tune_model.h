@@ -85,8 +85,6 @@ bool tune_pruned(const struct tune *t, unsigned feature);
 const struct tune_try *tune_tries(const struct tune *t, size_t *count);
 const struct tune_pair *tune_pairs(const struct tune *t, size_t *count);
 const struct tune_try *tune_choice(const struct tune *t);
-/* The feature alone at its best level; NULL: it was not run. */
-const struct tune_try *tune_single(const struct tune *t, unsigned feature);
 /* The objective, relative to the preset's; above 1000 if too slow for TUNE_ENERGY_WITHIN. */
 double tune_value(const struct tune *t, const struct tune_try *r);
 /* "feature=level,feature=level" in the features' order; "" for the preset. malloc'd; NULL: out of memory. */

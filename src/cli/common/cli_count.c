@@ -10,7 +10,8 @@
 
 /* ---- options ---- */
 
-bool cli_number(const char *text, double min, double max, double *out)
+/* A number from min to max, with nothing after it; prints nothing. */
+static bool number(const char *text, double min, double max, double *out)
 {
 	char *end;
 	errno = 0;
@@ -24,7 +25,7 @@ bool cli_number(const char *text, double min, double max, double *out)
 bool cli_whole(const char *option, const char *text, unsigned min, unsigned max, const char *what, unsigned *out)
 {
 	double v;
-	if (!cli_number(text, min, max, &v) || v != floor(v)) {
+	if (!number(text, min, max, &v) || v != floor(v)) {
 		cli_error("%s '%s': %s was expected", option, text, what);
 		return false;
 	}
@@ -37,7 +38,7 @@ bool cli_milliseconds(const char *option, const char *text, double *out)
 	char plain[32];
 	size_t n = strlen(text);
 	snprintf(plain, sizeof plain, "%.*s", (int)(n > 2 && !strcmp(text + n - 2, "ms") ? n - 2 : n), text);
-	if (n < sizeof plain && cli_number(plain, 1e-4, 1e9, out))
+	if (n < sizeof plain && number(plain, 1e-4, 1e9, out))
 		return true;
 	cli_error("%s '%s': modelled milliseconds, at least 0.0001, were expected", option, text);
 	return false;

@@ -7,8 +7,7 @@
 #include "session/session.h"
 #include <stdio.h>
 
-/* These print one line and return false if the text is not valid; cli_number prints nothing. */
-bool cli_number(const char *text, double min, double max, double *out);
+/* These print one line and return false if the text is not valid. */
 bool cli_whole(const char *option, const char *text, unsigned min, unsigned max, const char *what, unsigned *out);
 bool cli_milliseconds(const char *option, const char *text, double *out);	/* modelled; "10" or "10ms" */
 bool cli_separator(const char *text, const char **out);	/* for -x */

@@ -656,6 +656,8 @@ static int print(struct cost *c)
 		(rc = cost_graph_print_places(
 			 &c->style, c->graph, c->places, c->by == BY_INSTRUCTION, c->rows, v.cycles, &err)))
 		cli_error("%s", err.text);
+	if (c->graph && cost_graph_incomplete(c->graph))
+		cli_warn("--graph: out of memory: some instructions are missing");
 	if (c->style.form == COST_TABLE)
 		fputc('\n', c->style.out);
 	if (c->svg && draw(c, &v))

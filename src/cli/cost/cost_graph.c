@@ -250,6 +250,14 @@ void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, do
 	}
 }
 
+bool cost_graph_incomplete(const struct cost_graph *g)
+{
+	bool failed = false;
+	for (size_t i = 0; i < g->threads; i++)
+		failed |= path_failed(graph_path(g->thread[i].graph));
+	return failed;
+}
+
 int cost_graph_print_places(const struct cost_style *s, const struct cost_graph *g, struct cost_places *names,
 	bool instructions, size_t rows, double cycles, struct err *err)
 {

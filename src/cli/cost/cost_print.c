@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Prints what events cost (cost_print.h). */
 #include "cli/cost/cost_print.h"
+#include "cli/common/cli_svg.h"
 #include "util/json.h"
 #include <math.h>
 #include <string.h>
 
-const char *const cost_method_name[COST_METHODS] = { "analytic", "duration", "pushout", "total time" };
+static const char *const method_name[COST_METHODS] = { "analytic", "duration", "pushout", "total time" };
 static const char *const method_key[COST_METHODS] = { "analytic", "duration", "pushout", "total_time" };
 
-double cost_share(const struct cost_view *v, const struct cost_row *r, enum cost_method m)
+/* Share of all cycles by a method; NaN: none. */
+static double share_by(const struct cost_view *v, const struct cost_row *r, enum cost_method m)
 {
 	if (!(v->cycles > 0))
 		return (double)NAN;
@@ -17,7 +19,8 @@ double cost_share(const struct cost_view *v, const struct cost_row *r, enum cost
 	return r->each[m] * (double)r->count / v->cycles;
 }
 
-double cost_scale(const struct cost_row *r)
+/* Total time / pushout: the factor by which a hardware user would multiply a pushout count; NaN: none. */
+static double scale_of(const struct cost_row *r)
 {
 	return r->each[COST_PUSHOUT] > 0 ? r->each[COST_TOTAL] / r->each[COST_PUSHOUT] : (double)NAN;
 }
@@ -72,9 +75,9 @@ static void table(FILE *out, const struct cost_view *v)
 		cell(out, 11, r->each[COST_TOTAL], "%.1f", "");
 		fputs(" |", out);
 		for (unsigned m = COST_DURATION; m < COST_METHODS; m++)
-			cell(out, m == COST_TOTAL ? 10 : 8, 100 * cost_share(v, r, m), "%.1f", "%");
+			cell(out, m == COST_TOTAL ? 10 : 8, 100 * share_by(v, r, m), "%.1f", "%");
 		fputs(" |", out);
-		cell(out, 6, cost_scale(r), "%.2f", "");
+		cell(out, 6, scale_of(r), "%.2f", "");
 		fputc('\n', out);
 	}
 }
@@ -118,8 +121,8 @@ static void csv(FILE *out, const char *sep, const struct cost_view *v)
 			csv_number(out, sep, r->count ? r->quartile[k] : (double)NAN, "%.0f");
 		csv_number(out, sep, r->each[COST_TOTAL], "%.4f");
 		for (unsigned m = COST_DURATION; m < COST_METHODS; m++)
-			csv_number(out, sep, cost_share(v, r, m), "%.6f");
-		csv_number(out, sep, cost_scale(r), "%.4f");
+			csv_number(out, sep, share_by(v, r, m), "%.6f");
+		csv_number(out, sep, scale_of(r), "%.4f");
 		csv_number(out, sep, r->worse.change ? r->worse.each : (double)NAN, "%.4f");
 		csv_number(out, sep, r->only.change ? r->only.each : (double)NAN, "%.4f");
 		fputc('\n', out);
@@ -174,10 +177,10 @@ static void json(FILE *out, const struct cost_view *v)
 		if (r->count)
 			fprintf(out, ", \"pushout_quartiles\": [%u, %u, %u]", r->quartile[0], r->quartile[1],
 				r->quartile[2]);
-		json_number(out, "share_duration", cost_share(v, r, COST_DURATION), "%.6f");
-		json_number(out, "share_pushout", cost_share(v, r, COST_PUSHOUT), "%.6f");
-		json_number(out, "share_total_time", cost_share(v, r, COST_TOTAL), "%.6f");
-		json_number(out, "scale", cost_scale(r), "%.4f");
+		json_number(out, "share_duration", share_by(v, r, COST_DURATION), "%.6f");
+		json_number(out, "share_pushout", share_by(v, r, COST_PUSHOUT), "%.6f");
+		json_number(out, "share_total_time", share_by(v, r, COST_TOTAL), "%.6f");
+		json_number(out, "scale", scale_of(r), "%.4f");
 		json_replay(out, "replay", &r->better);
 		json_replay(out, "replay_worse", &r->worse);
 		json_replay(out, "replay_only", &r->only);
@@ -231,7 +234,7 @@ void cost_print_methods(const struct cost_style *s, const struct cost_view *v)
 			if (!isnan(r->each[m]) || !r->how[m] || (m == COST_TOTAL && r->better.change))
 				continue;
 			fprintf(s->out, "%s   %-13s %s: %s\n", any ? "" : "\n Does not apply:\n", r->name,
-				cost_method_name[m], r->how[m]);
+				method_name[m], r->how[m]);
 			any = true;
 		}
 }
@@ -406,18 +409,6 @@ void cost_print_histogram(const struct cost_style *s, const struct cost_row *r)
 	}
 }
 
-static void svg_text(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '&': fputs("&amp;", out); break;
-		case '<': fputs("&lt;", out); break;
-		case '>': fputs("&gt;", out); break;
-		default: fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
-		}
-	}
-}
-
 /* The longest of all bars. */
 static double longest(const struct cost_view *v)
 {
@@ -439,7 +430,7 @@ void cost_print_bars(const struct cost_style *s, const struct cost_view *v)
 		for (unsigned m = 0, any = 0; m < COST_METHODS && r->count; m++) {
 			if (isnan(r->each[m]))
 				continue;
-			fprintf(s->out, " %-13s %-10s", any++ ? "" : r->name, cost_method_name[m]);
+			fprintf(s->out, " %-13s %-10s", any++ ? "" : r->name, method_name[m]);
 			cell(s->out, 9, r->each[m], "%.1f", "");
 			fputc(' ', s->out);
 			for (int width = r->each[m] > 0 ? (int)lround(50 * r->each[m] / most) : 0; width; width--)
@@ -463,7 +454,7 @@ static const char *const colour[COST_METHODS] = { "#9aa5b1", "#e0a030", "#3070c0
 static void svg_row(FILE *out, const struct cost_row *r, unsigned y, double most)
 {
 	fprintf(out, "<text x=\"10\" y=\"%u\">", y + 14);
-	svg_text(out, r->name);
+	cli_svg_text(out, r->name);
 	fprintf(out, "</text><text x=\"10\" y=\"%u\" fill=\"#666\" font-size=\"10\">%llu</text>\n", y + 28,
 		(unsigned long long)r->count);
 	for (unsigned m = 0; m < COST_METHODS; m++) {
@@ -503,13 +494,13 @@ void cost_svg(FILE *out, const struct cost_view *v, const char *title)
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/><text x=\"10\" y=\"20\" "
 		"font-size=\"14\">",
 		SVG_WIDTH, SVG_TOP + rows * SVG_ROW + 10);
-	svg_text(out, title);
+	cli_svg_text(out, title);
 	fputs("</text>\n", out);
 	for (unsigned m = 0; m < COST_METHODS; m++)
 		fprintf(out,
 			"<rect x=\"%u\" y=\"32\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%u\" y="
 			"\"42\">%s</text>\n",
-			SVG_LEFT + 90 * m, colour[m], SVG_LEFT + 16 + 90 * m, cost_method_name[m]);
+			SVG_LEFT + 90 * m, colour[m], SVG_LEFT + 16 + 90 * m, method_name[m]);
 	fprintf(out, "<text x=\"%d\" y=\"42\">pushouts</text>\n", SVG_PLOT);
 	for (size_t i = 0, row = 0; i < v->rows; i++)
 		if (v->row[i].count)

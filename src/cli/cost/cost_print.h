@@ -17,7 +17,6 @@ enum cost_form { COST_TABLE, COST_CSV, COST_JSON };
 struct cost_style { FILE *out; enum cost_form form; const char *separator; };
 
 enum cost_method { COST_ANALYTIC, COST_DURATION, COST_PUSHOUT, COST_TOTAL, COST_METHODS };
-extern const char *const cost_method_name[COST_METHODS];
 
 struct cost_replay {		/* of a changed machine */
 	const char *change;	/* its fields; NULL: none was run */
@@ -45,10 +44,6 @@ struct cost_view {
 
 /* Prints a field of CSV, in quotes where necessary. */
 void cost_csv_text(FILE *out, const char *separator, const char *text);
-/* Share of all cycles by a method; NaN: none. */
-double cost_share(const struct cost_view *v, const struct cost_row *r, enum cost_method m);
-/* Total time / pushout: the factor by which a hardware user would multiply a pushout count; NaN: none. */
-double cost_scale(const struct cost_row *r);
 void cost_print(const struct cost_style *s, const struct cost_view *v);
 /* Prints each row's replays, and why methods do not apply. */
 void cost_print_methods(const struct cost_style *s, const struct cost_view *v);

@@ -16,7 +16,8 @@ void stats_add(struct stats *s, double value)
 	s->m2 += delta * (value - s->mean);
 }
 
-double stats_sd(const struct stats *s)
+/* Standard deviation of the mean; 0 with fewer than two values. */
+static double stats_sd(const struct stats *s)
 {
 	return s->n < 2 ? 0 : sqrt(s->m2 / (s->n - 1) / s->n);
 }

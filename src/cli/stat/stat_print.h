@@ -13,7 +13,6 @@
 
 struct stats { double n, mean, m2; };		/* over repeated runs */
 void   stats_add(struct stats *s, double value);
-double stats_sd(const struct stats *s);		/* standard deviation of the mean; 0 with fewer than two values */
 
 enum stat_role { /* what a count means for the remarks */
 	ROLE_OTHER,

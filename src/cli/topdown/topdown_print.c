@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Prints a top-down tree (topdown_print.h). */
 #include "cli/topdown/topdown_print.h"
+#include "cli/common/cli_svg.h"
+#include "util/json.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -62,19 +64,6 @@ static void json_number(FILE *out, const char *name, double v)
 		fprintf(out, ", \"%s\": %.6f", name, v);
 }
 
-static void json_text(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (const unsigned char *c = (const unsigned char *)text; *c; c++)
-		if (*c == '"' || *c == '\\')
-			fprintf(out, "\\%c", *c);
-		else if (*c < ' ' || *c == 127)
-			fprintf(out, "\\u%04x", *c);
-		else
-			fputc(*c, out);
-	fputc('"', out);
-}
-
 static void print_json(const struct printing *p, size_t k, double exact, bool flagged)
 {
 	FILE *out = p->s->out;
@@ -82,7 +71,7 @@ static void print_json(const struct printing *p, size_t k, double exact, bool fl
 	fputs("{\"", out);
 	if (p->s->what) {
 		fputs("of\": ", out);
-		json_text(out, p->s->what);
+		json_string(out, p->s->what);
 		fputs(", \"", out);
 	}
 	fprintf(out, "level\": %u, \"name\": \"%s\", \"parent\": ", n->level, n->name);
@@ -176,7 +165,7 @@ void topdown_print_share(const struct topdown_style *s, double share)
 		fprintf(s->out, "%s%s0%sSlot_Share%s%s%.6f%s%s0\n", s->what, sep, sep, sep, sep, share, sep, sep);
 	} else if (s->form == TOPDOWN_JSON) {
 		fputs("{\"of\": ", s->out);
-		json_text(s->out, s->what);
+		json_string(s->out, s->what);
 		fputs(", \"name\": \"Slot_Share\"", s->out);
 		json_number(s->out, "exact", share);
 		fputs("}\n", s->out);
@@ -200,7 +189,7 @@ void topdown_print_others(const struct topdown_style *s, const struct metrics *m
 			fputs("{", s->out);
 			if (s->what) {
 				fputs("\"of\": ", s->out);
-				json_text(s->out, s->what);
+				json_string(s->out, s->what);
 				fputs(", ", s->out);
 			}
 			fprintf(s->out, "\"name\": \"%s\", \"group\": \"%s\", \"unit\": \"%s\"", n->name, n->group,
@@ -258,18 +247,6 @@ size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned
 
 enum { SVG_ROW = 20, SVG_NAME = 230, SVG_BAR = 400, SVG_WIDTH = 860 };
 
-static void svg_text(FILE *out, const char *text)
-{
-	for (const unsigned char *c = (const unsigned char *)text; *c; c++)
-		switch (*c) {
-		case '<': fputs("&lt;", out); break;
-		case '>': fputs("&gt;", out); break;
-		case '&': fputs("&amp;", out); break;
-		case '"': fputs("&quot;", out); break;
-		default: fputc(*c < ' ' || *c >= 127 ? '?' : *c, out);
-		}
-}
-
 static double within(double v)
 {
 	return isnan(v) || v < 0 ? 0 : v > 1 ? 1 : v;
@@ -286,7 +263,7 @@ static void svg_node(void *context, size_t k)
 	bool flagged = metrics_flagged(p->m, p->exact ? p->exact : p->value, k);
 	unsigned x = 10 + 14 * (n->level - 1);
 	fprintf(out, "<g><title>");
-	svg_text(out, n->description ? n->description : n->name);
+	cli_svg_text(out, n->description ? n->description : n->name);
 	fprintf(out, "</title><text x=\"%u\" y=\"%.0f\"%s>%s</text>", x, p->y + 13,
 		flagged ? " font-weight=\"bold\"" : "", n->name);
 	fprintf(out, "<rect x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>", SVG_NAME, p->y + 3,
@@ -322,7 +299,7 @@ void topdown_svg(
 		"font-size=\"12\">\n",
 		SVG_WIDTH, rows * SVG_ROW + 44);
 	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/><text x=\"10\" y=\"20\" font-size=\"14\">", out);
-	svg_text(out, title);
+	cli_svg_text(out, title);
 	fputs("</text>\n", out);
 	visit(&draw, -1);
 	fputs("</svg>\n", out);

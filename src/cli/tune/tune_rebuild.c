@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-const char *const rebuild_flags[] = { "-O2", "-O3", "-O2 -funroll-loops", "-O3 -march=x86-64-v3", "-Os", NULL };
+static const char *const rebuild_flags[] = { "-O2", "-O3", "-O2 -funroll-loops", "-O3 -march=x86-64-v3", "-Os", NULL };
 static const char common[] = "-gdwarf-4 -fno-pie -no-pie -Wl,--emit-relocs -Wl,--build-id";
 
 enum { TEXT = 4096, WORDS = 256 };

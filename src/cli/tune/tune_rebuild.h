@@ -17,15 +17,13 @@ enum { REBUILD_FLAGS = 12, REBUILD_VARIANTS = REBUILD_FLAGS + 3 };
 struct rebuild_options {
 	const char *build;	/* template of a shell command, with {flags} and {out} */
 	const char *flags[REBUILD_FLAGS];
-	unsigned sets;		/* 0: use rebuild_flags */
+	unsigned sets;		/* 0: the sets of tune_rebuild.c */
 	const char *dir;	/* for the builds; made if it does not exist */
 	/* arguments of the runs on this machine, separated by blanks; NULL: the same as in the model */
 	const char *time;
 	bool autofdo, bolt, no_native, json;
 	unsigned blocks;	/* of trial_options */
 };
-extern const char *const rebuild_flags[];	/* ends with NULL */
-
 /* r: the program as the command line gives it; each build replaces its argv[0]. Returns an exit status. */
 int rebuild(struct cli_run *r, const struct rebuild_options *o, FILE *to);
 #endif

@@ -7,6 +7,7 @@
  */
 #include "output/annotate.h"
 #include "isa/isa.h"
+#include "util/grow.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,14 +69,10 @@ static int on_sample(
 			high = middle;
 	}
 	if (low == s->hits || s->hit[low].address != place->address) {
-		if (s->hits == s->room) {
-			size_t room = s->room ? s->room * 2 : 16;
-			struct annotate_hit *grown = realloc(s->hit, room * sizeof *grown);
-			if (!grown)
-				return ERR_NOMEM;
-			s->hit = grown;
-			s->room = room;
-		}
+		struct annotate_hit *grown = grow_array(s->hit, s->hits, &s->room, 16, sizeof *grown);
+		if (!grown)
+			return ERR_NOMEM;
+		s->hit = grown;
 		memmove(&s->hit[low + 1], &s->hit[low], (s->hits++ - low) * sizeof *s->hit);
 		s->hit[low] = (struct annotate_hit){ .address = place->address };
 	}

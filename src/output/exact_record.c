@@ -2,6 +2,7 @@
  * Writes exact profiles; exact_record.h says what is written when. */
 #include "output/exact_record.h"
 #include "core/core.h"
+#include "util/grow.h"
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,14 +143,10 @@ static struct followed *follow(struct exact_record *r, const struct run_thread *
 	struct followed *f = find(r, t);
 	if (f)
 		return f;
-	if (r->threads == r->room) {
-		size_t room = r->room ? 2 * r->room : 8;
-		struct followed *grown = realloc(r->thread, room * sizeof *grown);
-		if (!grown)
-			return NULL;
-		r->thread = grown;
-		r->room = room;
-	}
+	struct followed *grown = grow_array(r->thread, r->threads, &r->room, 8, sizeof *grown);
+	if (!grown)
+		return NULL;
+	r->thread = grown;
 	f = &r->thread[r->threads];
 	*f = (struct followed){ .run = t, .pid = t->pid, .tid = t->tid, .cpu = t->cpu,
 		.exact = exact_create(r->sample_cycles) };

@@ -8,6 +8,7 @@
  */
 #include "output/heapmap.h"
 #include "util/err.h"
+#include "util/grow.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,14 +115,10 @@ static void drop_large(struct heapmap *h, uint64_t start, uint64_t end, uint64_t
 
 static int add_large(struct heapmap *h, const struct heapmap_block *b)
 {
-	if (h->larges == h->large_room) {
-		size_t room = h->large_room ? h->large_room * 2 : 64;
-		struct heapmap_block *grown = realloc(h->large, room * sizeof *grown);
-		if (!grown)
-			return ERR_NOMEM;
-		h->large = grown;
-		h->large_room = room;
-	}
+	struct heapmap_block *grown = grow_array(h->large, h->larges, &h->large_room, 64, sizeof *grown);
+	if (!grown)
+		return ERR_NOMEM;
+	h->large = grown;
 	size_t at = large_at(h, b->start);
 	memmove(&h->large[at + 1], &h->large[at], (h->larges++ - at) * sizeof *b);
 	h->large[at] = *b;

@@ -10,6 +10,7 @@
  */
 #include "output/memprofile.h"
 #include "output/profile.h"
+#include "util/grow.h"
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -266,14 +267,10 @@ static int on_sample(
 			count(&p->entry[k][hit.entry[k]], r, load, store, has_address);
 	if (!has_address)
 		return 0;
-	if (w->hits == w->hit_room) {
-		size_t room = w->hit_room ? w->hit_room * 2 : 1024;
-		struct hit *grown = realloc(w->hit, room * sizeof *grown);
-		if (!grown)
-			return ERR_NOMEM;
-		w->hit = grown;
-		w->hit_room = room;
-	}
+	struct hit *grown = grow_array(w->hit, w->hits, &w->hit_room, 1024, sizeof *grown);
+	if (!grown)
+		return ERR_NOMEM;
+	w->hit = grown;
 	w->hit[w->hits++] = hit;
 	return 0;
 }
@@ -394,13 +391,10 @@ static int stripes(struct memprofile_work *w)
 		uint64_t base = w->hit[i].address / way * way;
 		struct memprofile_stripe *s = p->stripes ? &p->stripe[p->stripes - 1] : NULL;
 		if (!s || s->base != base) {
-			if (p->stripes == room) {
-				room = room ? room * 2 : 64;
-				struct memprofile_stripe *grown = realloc(p->stripe, room * sizeof *grown);
-				if (!grown)
-					return ERR_NOMEM;
-				p->stripe = grown;
-			}
+			struct memprofile_stripe *grown = grow_array(p->stripe, p->stripes, &room, 64, sizeof *grown);
+			if (!grown)
+				return ERR_NOMEM;
+			p->stripe = grown;
 			s = &p->stripe[p->stripes];
 			*s = (struct memprofile_stripe){ .base = base, .set = calloc(p->l1d.sets, sizeof *s->set) };
 			if (!s->set)

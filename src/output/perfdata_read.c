@@ -6,6 +6,7 @@
  * everything up to the first record that does not fit is used.
  */
 #include "output/perfdata.h"
+#include "util/grow.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -545,13 +546,10 @@ static int build_index(struct perfdata_file *f, struct err *err)
 				"the file has compressed records, which are not supported; record without -z");
 		struct perfdata_record r;
 		if (decode(f, offset, &r)) {
-			if (f->indexed == room) {
-				room = room ? room * 2 : 1024;
-				struct index_entry *index = realloc(f->index, room * sizeof *index);
-				if (!index)
-					return err_set(err, ERR_NOMEM, "out of memory");
-				f->index = index;
-			}
+			struct index_entry *index = grow_array(f->index, f->indexed, &room, 1024, sizeof *index);
+			if (!index)
+				return err_set(err, ERR_NOMEM, "out of memory");
+			f->index = index;
 			f->index[f->indexed++] = (struct index_entry){ r.time == UINT64_MAX ? 0 : r.time, offset };
 		}
 		offset += h.size;

@@ -13,6 +13,7 @@
 #include "output/recorder.h"
 #include "output/heapmap.h"
 #include "symbols/symbols.h"
+#include "util/grow.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,14 +95,10 @@ static struct traced *get_process(struct recorder *r, uint32_t pid)
 	for (size_t i = r->processes; i-- > 0; )
 		if (r->process[i].pid == pid)
 			return &r->process[i];
-	if (r->processes == r->room) {
-		size_t room = r->room ? r->room * 2 : 8;
-		struct traced *grown = realloc(r->process, room * sizeof *grown);
-		if (!grown)
-			return NULL;
-		r->process = grown;
-		r->room = room;
-	}
+	struct traced *grown = grow_array(r->process, r->processes, &r->room, 8, sizeof *grown);
+	if (!grown)
+		return NULL;
+	r->process = grown;
 	r->process[r->processes] = (struct traced){ .pid = pid };
 	return &r->process[r->processes++];
 }
@@ -117,14 +114,10 @@ static struct clock *get_clock(struct traced *p, uint32_t tid)
 	for (size_t i = 0; i < p->clocks; i++)
 		if (p->clock[i].tid == tid)
 			return &p->clock[i];
-	if (p->clocks == p->clock_room) {
-		size_t room = p->clock_room ? p->clock_room * 2 : 4;
-		struct clock *grown = realloc(p->clock, room * sizeof *grown);
-		if (!grown)
-			return NULL;
-		p->clock = grown;
-		p->clock_room = room;
-	}
+	struct clock *grown = grow_array(p->clock, p->clocks, &p->clock_room, 4, sizeof *grown);
+	if (!grown)
+		return NULL;
+	p->clock = grown;
 	p->clock[p->clocks] = (struct clock){ tid, p->since };
 	return &p->clock[p->clocks++];
 }
@@ -156,13 +149,11 @@ static int use(struct traced *p, uint64_t start, uint64_t end, bool *fresh)
 		if (p->used[last].end > end)
 			end = p->used[last].end;
 	}
-	if (first == last && p->uses == p->use_room) {
-		size_t room = p->use_room ? p->use_room * 2 : 64;
-		struct range *grown = realloc(p->used, room * sizeof *grown);
+	if (first == last) {
+		struct range *grown = grow_array(p->used, p->uses, &p->use_room, 64, sizeof *grown);
 		if (!grown)
 			return ERR_NOMEM;
 		p->used = grown;
-		p->use_room = room;
 	}
 	memmove(&p->used[first + 1], &p->used[last], (p->uses - last) * sizeof *p->used);
 	p->uses = p->uses - last + first + 1;
@@ -261,14 +252,10 @@ static int note_map(struct recorder *r, struct traced *p, const struct perfdata_
 {
 	r->round++;
 	if (!strcmp(m->path, "//anon") && m->prot & PROT_WRITE) {
-		if (p->anonymouses == p->anonymous_room) {
-			size_t room = p->anonymous_room ? p->anonymous_room * 2 : 64;
-			struct range *grown = realloc(p->anonymous, room * sizeof *grown);
-			if (!grown)
-				return ERR_NOMEM;
-			p->anonymous = grown;
-			p->anonymous_room = room;
-		}
+		struct range *grown = grow_array(p->anonymous, p->anonymouses, &p->anonymous_room, 64, sizeof *grown);
+		if (!grown)
+			return ERR_NOMEM;
+		p->anonymous = grown;
 		p->anonymous[p->anonymouses++] = (struct range){ m->addr, m->addr + m->bytes };
 	}
 	return symbols_map(r->symbols, m->pid,

@@ -89,12 +89,7 @@ static void *array(size_t count, size_t bytes)
 	return p;
 }
 
-int cache_init(struct cache *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, struct err *err)
-{
-	return cache_init_sectors(c, what, bytes, ways, policy, LINE_LOG2, 0, err);
-}
-
-int cache_init_sectors(struct cache *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy,
+int cache_init(struct cache *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy,
 	unsigned line_log2, unsigned sector_log2, struct err *err)
 {
 	unsigned log2 = line_log2 + sector_log2;
@@ -215,12 +210,7 @@ int32_t cache_fill(struct cache *c, uint32_t line, uint8_t state, struct cache_v
 	return (int32_t)(at + way);
 }
 
-int l1_init(struct l1 *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, struct err *err)
-{
-	return l1_init_lines(c, what, bytes, ways, policy, LINE_LOG2, err);
-}
-
-int l1_init_lines(struct l1 *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, unsigned line_log2,
+int l1_init(struct l1 *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, unsigned line_log2,
 	struct err *err)
 {
 	memset(c, 0, sizeof(*c));

@@ -84,12 +84,10 @@ struct cache {
 	uint64_t *word;
 	struct repl repl;
 };
-/* Creates a cache with any number of sets.  what: its name for messages.  ERR_INPUT if the size is not a whole number
- * of sets. */
-int  cache_init(struct cache *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, struct err *err);
-/* The same with lines of 1 << line_log2 bytes, 1 << sector_log2 (0 or 1) of them under one tag. */
-int cache_init_sectors(struct cache *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy,
-	unsigned line_log2, unsigned sector_log2, struct err *err);
+/* Creates a cache with any number of sets, of lines of 1 << line_log2 bytes, 1 << sector_log2 (0 or 1) of them under
+ * one tag. what: its name for messages.  ERR_INPUT if the size is not a whole number of sets; ERR_NOMEM. */
+int cache_init(struct cache *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, unsigned line_log2,
+	unsigned sector_log2, struct err *err);
 void cache_release(struct cache *c);
 void cache_clear(struct cache *c);
 
@@ -145,8 +143,8 @@ struct l1 {
 enum { L1_GUESSES = 2048 };
 #define VLINE_TABLE(line) (UINT64_C(1) << 63 | (line))
 
-int  l1_init(struct l1 *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, struct err *err);
-int l1_init_lines(struct l1 *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, unsigned line_log2,
+/* As cache_init, but the number of sets must be a power of two. */
+int l1_init(struct l1 *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, unsigned line_log2,
 	struct err *err);
 void l1_release(struct l1 *c);
 void l1_clear(struct l1 *c);

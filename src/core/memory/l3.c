@@ -21,7 +21,7 @@ int l3_make(struct memsys_shared *s, const struct core_config *c, struct err *er
 	s->has_l3 = c->l3_size > 0;
 	s->victim = c->l3_inclusion == 1 || !s->has_l3;
 	int rc = s->has_l3
-		? cache_init_sectors(&s->l3, "l3", c->l3_size, c->l3_ways, c->l3_replacement, s->line_log2, 0, err)
+		? cache_init(&s->l3, "l3", c->l3_size, c->l3_ways, c->l3_replacement, s->line_log2, 0, err)
 		: 0;
 	if (rc || !s->has_l3 || !c->l3_others.points)
 		return rc;

@@ -16,11 +16,11 @@ static void rates_init(struct memsys *m, const struct core_config *c)
 static int memsys_init(struct memsys *m, const struct core_config *c, struct err *err)
 {
 	unsigned line_log2 = LINE_LOG2 - c->cache_line;
-	int rc = l1_init_lines(&m->l1d, "l1d", c->l1d_size, c->l1d_ways, c->l1d_replacement, line_log2, err);
+	int rc = l1_init(&m->l1d, "l1d", c->l1d_size, c->l1d_ways, c->l1d_replacement, line_log2, err);
 	if (!rc)
-		rc = l1_init_lines(&m->l1i, "l1i", c->l1i_size, c->l1i_ways, c->l1i_replacement, line_log2, err);
+		rc = l1_init(&m->l1i, "l1i", c->l1i_size, c->l1i_ways, c->l1i_replacement, line_log2, err);
 	if (!rc)
-		rc = cache_init_sectors(
+		rc = cache_init(
 			&m->l2, "l2", c->l2_size, c->l2_ways, c->l2_replacement, line_log2, c->l2_sectors, err);
 	bool large = c->memory_page == 1;
 	if (!rc && large)

@@ -9,12 +9,8 @@ int older_init(struct core *c, struct err *err)
 	const struct core_config *f = &c->config;
 	struct older *o = &c->old;
 	*o = (struct older){
-		.inorder = f->inorder,
-		.double_speed = f->alu_double_speed,
-		.reads = f->rename_register_reads,
-		.replay = f->replay_cycles,
-		.loop_insns = f->lsd_predecode,
-		.commit_cycles = f->store_commit_cycles,
+		.inorder = f->inorder, .double_speed = f->alu_double_speed, .reads = f->rename_register_reads,
+		.replay = f->replay_cycles, .loop_insns = f->lsd_predecode, .commit_cycles = f->store_commit_cycles,
 		.commit_group = f->store_commit_group,
 	};
 	o->any = o->inorder || o->double_speed || o->reads || o->replay || f->trace_sets;
@@ -35,18 +31,10 @@ void older_reset(struct core *c)
 {
 	struct older *o = &c->old;
 	const struct older is = {
-		.any = o->any,
-		.inorder = o->inorder,
-		.double_speed = o->double_speed,
-		.reads = o->reads,
-		.replay = o->replay,
-		.loop_insns = o->loop_insns,
-		.commit_cycles = o->commit_cycles,
-		.commit_group = o->commit_group,
-		.trace = o->trace,
-		.line = TRACE_NONE,
-		.building = TRACE_NONE,
-		.elder = UINT8_MAX,
+		.any = o->any, .inorder = o->inorder, .double_speed = o->double_speed, .reads = o->reads,
+		.replay = o->replay, .loop_insns = o->loop_insns, .commit_cycles = o->commit_cycles,
+		.commit_group = o->commit_group, .trace = o->trace,
+		.line = TRACE_NONE, .building = TRACE_NONE, .elder = UINT8_MAX,
 	};
 	*o = is;
 	if (o->trace)

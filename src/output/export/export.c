@@ -6,6 +6,7 @@
  */
 #include "output/export/export.h"
 #include "util/json.h"
+#include "util/grow.h"
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +15,6 @@ static uint64_t mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
 	return h ^ h >> 29;
-}
-
-/* Makes room for one more element; returns NULL without memory. */
-static void *grow(void *array, size_t used, size_t *room, size_t size)
-{
-	if (used < *room)
-		return array;
-	size_t more = *room ? 2 * *room : 64;
-	void *grown = realloc(array, more * size);
-	if (grown)
-		*room = more;
-	return grown;
 }
 
 static const char *keep(struct export *x, const char *s)
@@ -88,7 +77,7 @@ static size_t function_of(struct export *x, const struct export_place *p, size_t
 		if (x->function[i].symbol == p->at.symbol && x->function[i].object == p->at.object &&
 		    (p->at.symbol || !strcmp(x->function[i].name, p->name)))
 			return i;
-	struct export_function *f = grow(x->function, x->functions, &x->function_room, sizeof *f);
+	struct export_function *f = grow_array(x->function, x->functions, &x->function_room, 64, sizeof *f);
 	if (!f)
 		return SIZE_MAX;
 	x->function = f;
@@ -110,7 +99,7 @@ static size_t place_of(struct export *x, const struct symbols_place *at, uint64_
 		if (other->object == at->object && other->address == at->address)
 			return x->place_slot[slot] - 1;
 	}
-	struct export_place *p = grow(x->place, x->places, &x->place_room, sizeof *p);
+	struct export_place *p = grow_array(x->place, x->places, &x->place_room, 64, sizeof *p);
 	if (!p)
 		return SIZE_MAX;
 	x->place = p;
@@ -143,7 +132,7 @@ static size_t stack_of(struct export *x, const char *comm, const size_t *frame, 
 			return x->stack_slot[slot] - 1;
 	}
 	size_t room = x->stack_room;
-	struct export_stack *s = grow(x->stack, x->stacks, &x->stack_room, sizeof *s);
+	struct export_stack *s = grow_array(x->stack, x->stacks, &x->stack_room, 64, sizeof *s);
 	if (!s)
 		return SIZE_MAX;
 	x->stack = s;
@@ -154,7 +143,7 @@ static size_t stack_of(struct export *x, const char *comm, const size_t *frame, 
 		x->value = value;
 	}
 	while (x->frame_room - x->frames < n) {
-		size_t *f = grow(x->frame, x->frame_room, &x->frame_room, sizeof *f);
+		size_t *f = grow_array(x->frame, x->frame_room, &x->frame_room, 64, sizeof *f);
 		if (!f)
 			return SIZE_MAX;
 		x->frame = f;
@@ -191,7 +180,7 @@ static int on_sample(
 	size_t stack = stack_of(x, comm, frame, n);
 	if (stack == SIZE_MAX)
 		return ERR_NOMEM;
-	struct export_sample *s = grow(x->sample, x->samples, &x->sample_room, sizeof *s);
+	struct export_sample *s = grow_array(x->sample, x->samples, &x->sample_room, 64, sizeof *s);
 	if (!s)
 		return ERR_NOMEM;
 	x->sample = s;

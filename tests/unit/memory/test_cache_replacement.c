@@ -24,7 +24,7 @@ static void touch(struct cache *c, uint32_t line)
 
 static void start(struct cache *c, uint32_t sets, uint32_t ways, unsigned policy)
 {
-	assert_int_equal(cache_init(c, "test", sets * ways * 64, ways, policy, NULL), 0);
+	assert_int_equal(cache_init(c, "test", sets * ways * 64, ways, policy, LINE_LOG2, 0, NULL), 0);
 	for (uint32_t i = 0; i < ways; i++)	/* set 0 */
 		fill(c, 100 * sets + i * sets, LINE_NONE);
 }
@@ -129,7 +129,7 @@ static void test_sets_need_not_be_a_power_of_two(void **state)
 	(void)state;
 	struct cache c;
 	enum { SETS_ = 5 * 1024, WAYS_ = 15 };
-	assert_int_equal(cache_init(&c, "test", SETS_ * WAYS_ * 64, WAYS_, REPL_LRU, NULL), 0);
+	assert_int_equal(cache_init(&c, "test", SETS_ * WAYS_ * 64, WAYS_, REPL_LRU, LINE_LOG2, 0, NULL), 0);
 	uint32_t evicted = 0;
 	for (uint32_t line = 0; line < SETS_ * WAYS_ * 9 / 10; line++) {
 		struct cache_victim v;
@@ -148,7 +148,7 @@ static void test_l1_sets_must_be_a_power_of_two(void **state)
 	(void)state;
 	struct err err = { 0 };
 	struct l1 c;
-	assert_int_equal(l1_init(&c, "l1d", 3 * 64 * 8, 8, REPL_PLRU, &err), ERR_INPUT);
+	assert_int_equal(l1_init(&c, "l1d", 3 * 64 * 8, 8, REPL_PLRU, LINE_LOG2, &err), ERR_INPUT);
 	assert_non_null(strstr(err.text, "l1d.size"));
 }
 

@@ -2,8 +2,9 @@
  * Charges samples to the instructions of a function and prints them with their source.
  *
  * An instruction's percentage is its share of the period of the function's samples, as in perf annotate ("local
- * period"). Code is read from the file on disk, whose build-id was checked when it was opened.  Left out: JIT code,
- * whose bytes are not kept.
+ * period").
+ * Code is read from the file on disk, whose build-id was checked when it was opened.
+ * Left out: JIT code, whose bytes are not kept.
  */
 #include "output/annotate.h"
 #include "isa/isa.h"

@@ -3,8 +3,9 @@
  * files.
  *
  * Layout: header (104 bytes), the ids of each event, the attributes, the data section (records), a section for each
- * feature. Source: Linux tools/perf/Documentation/perf.data-file-format.txt; records as in perf_event_open(2),
- * section "MMAP layout"; attributes from <linux/perf_event.h>.
+ * feature.
+ * Source: Linux tools/perf/Documentation/perf.data-file-format.txt; records as in perf_event_open(2), section "MMAP
+ * layout"; attributes from <linux/perf_event.h>.
  *
  * Left out: pipe mode (its stream of HEADER_* records), AUX area, compressed records; the reader skips the registers
  * and stacks of samples.

@@ -3,7 +3,8 @@
  * period to the entry of its combination of sort keys.
  *
  * In children mode, a sample is charged once to every function on its call chain, and each entry has a tree of its
- * callees. Otherwise an entry has a tree of its callers.
+ * callees.
+ * Otherwise an entry has a tree of its callers.
  */
 #include "output/profile.h"
 #include "softpmu/pmu.h"

@@ -3,9 +3,10 @@
  * cpuid_models.  Nothing is guessed: a processor that no preset lists is refused, and the message names the nearest
  * presets.  The nearest has the same family, then the smallest difference of model numbers, which rise with the years
  * with few exceptions.  Other makers' processors are compared with that maker's presets in this way, and with Intel's
- * presets through an Intel processor that has the same vector extensions. Left out: the two kinds of cores of a
- * hybrid processor (leaf 1AH); its performance cores decide the preset. Source: SDM vol. 2A, "CPUID", leaves 0, 1, 7
- * and 80000002H to 80000004H; DisplayFamily and DisplayModel as in its pseudocode. */
+ * presets through an Intel processor that has the same vector extensions.
+ * Left out: the two kinds of cores of a hybrid processor (leaf 1AH); its performance cores decide the preset.
+ * Source: SDM vol. 2A, "CPUID", leaves 0, 1, 7 and 80000002H to 80000004H; DisplayFamily and DisplayModel as in its
+ * pseudocode. */
 #include "core/machine/host_preset.h"
 #include <cpuid.h>
 #include <ctype.h>

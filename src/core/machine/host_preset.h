@@ -17,7 +17,7 @@ struct core_host {
 
 void core_host_read(struct core_host *host);
 /* Writes the name of the preset whose cpuid_models contain the host's family and model.  If there is none:
- * ERR_UNSUPPORTED, with the host and the nearest presets in the message.  A preset that cannot be read matches
- * nothing. */
+ * ERR_UNSUPPORTED, with the host and the nearest presets in the message.
+ * A preset that cannot be read matches nothing. */
 int core_host_preset(char *name, size_t bytes, const char *data_dir, const struct core_host *host, struct err *err);
 #endif

@@ -4,8 +4,9 @@
  * There are two kinds of array.  `struct cache` (L2, L3) is tagged by a physical line number of 32 bits: frames are
  * given by first touch, so 2^32 lines (256 GB touched) are enough.  `struct l1` (L1I, L1D) is tagged by the linear
  * line number, which is as good as a physical tag because the model maps no frame twice.  Its sets are chosen by
- * linear address; beyond 64 sets that differs from a physical index. Lines have 64 or 32 bytes; L2 may have two of
- * them under one tag (sectors). Left out: the data, parity, the cost of way prediction.
+ * linear address; beyond 64 sets that differs from a physical index.
+ * Lines have 64 or 32 bytes; L2 may have two of them under one tag (sectors).
+ * Left out: the data, parity, the cost of way prediction.
  */
 #ifndef CORE_CACHE_H
 #define CORE_CACHE_H

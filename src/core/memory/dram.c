@@ -104,9 +104,8 @@ uint64_t dram_write(struct dram *d, uint32_t line, uint64_t cycle)
 {
 	struct place p = place_of(d, line);
 	uint32_t *written = &d->written[p.channel][p.bank], open = d->row[p.channel][p.bank];
-	d->found = p.row == open || p.row == *written ? SPMU_FOUND_ROW_OPEN
-		: open || *written                    ? SPMU_FOUND_ROW_OTHER
-						      : SPMU_FOUND_ROW_EMPTY;
+	d->found = p.row == open || p.row == *written ? SPMU_FOUND_ROW_OPEN :
+	           open || *written ? SPMU_FOUND_ROW_OTHER : SPMU_FOUND_ROW_EMPTY;
 	*written = p.row;
 	return rate_book(&d->channel[p.channel], cycle);
 }

@@ -4,15 +4,17 @@
  * A request waits for a free place on its channel, then takes the latency of an open, empty or conflicting row.
  * Writes are held back and drained a row at a time.  They take their place on the channel.  A write counts as opening
  * a row if the row is neither the open one nor that of the bank's last write (for the uncore PMU); reads find the row
- * open that the last read left open. Other programs on the machine, which are not modelled, use its memory, too
- * (dram.others_ns): a read waits for them for an exponentially distributed time, drawn by a hash of the line and the
- * number of the read, so that a run repeats exactly. A chain of loads sees the mean; loads that retire in order see
- * the longest wait of a window. Each bank is refreshed in turn, for dram.refresh_ns once in dram.refresh_interval_ns,
- * and a read that meets a refresh waits for its end.  Every other channel is half an interval late, and banks follow
- * one another.  This was measured on an EPYC 9005: a line flushed and read again and again takes up to 220 ns longer
- * in one phase of each 1950.7 ns; odd lines are 975 ns after even ones, and lines 4 KB apart have other phases. Left
- * out: a refresh closes rows and delays writes; bank busy times (tRC, tFAW); read/write turnaround; scheduling by row
- * hits.
+ * open that the last read left open.
+ * Other programs on the machine, which are not modelled, use its memory, too (dram.others_ns): a read waits for them
+ * for an exponentially distributed time, drawn by a hash of the line and the number of the read, so that a run
+ * repeats exactly.
+ * A chain of loads sees the mean; loads that retire in order see the longest wait of a window.
+ * Each bank is refreshed in turn, for dram.refresh_ns once in dram.refresh_interval_ns, and a read that meets a
+ * refresh waits for its end.  Every other channel is half an interval late, and banks follow one another.  This was
+ * measured on an EPYC 9005: a line flushed and read again and again takes up to 220 ns longer in one phase of each
+ * 1950.7 ns; odd lines are 975 ns after even ones, and lines 4 KB apart have other phases.
+ * Left out: a refresh closes rows and delays writes; bank busy times (tRC, tFAW); read/write turnaround; scheduling
+ * by row hits.
  *
  * Requests come in program order while their cycles jump within the span of the reorder buffer, so a plain "free
  * from" time would make early requests wait for late ones.  A `struct rate` instead books places in spans of time:

@@ -2,9 +2,10 @@
  * The private L2: neither inclusive nor exclusive of the L1s, write-back, with its super queue and prefetchers.
  *
  * A line enters L2 when it is requested, marked pending; the super queue knows when it arrives.  A request to a
- * pending line waits until then and counts as an L2 miss, served by the source of the first request. With sectors
- * (l2.sectors; NetBurst: "a read miss fetches a sector of two lines", facts, section 7) a miss brings the other line
- * of the sector, too. Left out: bank conflicts, the write-back queue, demand requests that overtake prefetches.
+ * pending line waits until then and counts as an L2 miss, served by the source of the first request.
+ * With sectors (l2.sectors; NetBurst: "a read miss fetches a sector of two lines", facts, section 7) a miss brings
+ * the other line of the sector, too.
+ * Left out: bank conflicts, the write-back queue, demand requests that overtake prefetches.
  */
 #include "core/record/detail.h"
 #include "core/memory/memsys_state.h"

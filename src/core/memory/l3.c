@@ -2,14 +2,16 @@
  * L3 and the way to memory.
  *
  * Inclusive L3 (client parts up to Comet Lake): every line of a core is in L3; a line that L3 evicts leaves the
- * cores, too. No L3 (l3.size = 0; Core 2 and older): L2 misses go to memory, and modified lines that L2 evicts are
- * written there. Victim L3 (servers from Skylake on): memory fills L2, and L3 takes the lines that L2 evicts.  A line
- * moves back to the core that requests it, unless another core holds it or it is code. coherence.c handles copies in
- * other cores.  A line has a slice only for the uncore PMU: all slices cost the same. Other programs on the machine,
- * which are not modelled, evict lines from L3 (l3.others): a line that was unused for some time is gone with the
- * probability that the field gives.  A hash of line and time draws it, so a run repeats exactly. Their lines do not
- * take ways from the modelled program otherwise. Left out: distances on the mesh, a second socket, and evictions by a
- * snoop filter.
+ * cores, too.
+ * No L3 (l3.size = 0; Core 2 and older): L2 misses go to memory, and modified lines that L2 evicts are written there.
+ * Victim L3 (servers from Skylake on): memory fills L2, and L3 takes the lines that L2 evicts.  A line moves back to
+ * the core that requests it, unless another core holds it or it is code.
+ * coherence.c handles copies in other cores.  A line has a slice only for the uncore PMU: all slices cost the same.
+ * Other programs on the machine, which are not modelled, evict lines from L3 (l3.others): a line that was unused for
+ * some time is gone with the probability that the field gives.  A hash of line and time draws it, so a run repeats
+ * exactly.
+ * Their lines do not take ways from the modelled program otherwise.
+ * Left out: distances on the mesh, a second socket, and evictions by a snoop filter.
  */
 #include "core/memory/memsys_state.h"
 #include <math.h>

@@ -2,10 +2,10 @@
  * The L1D side of the memory system: loads, stores, software prefetches; fill buffers; write combining.
  *
  * Tags change in the order of the calls; time is carried along.  A line enters L1D when it is requested, marked
- * pending; its fill buffer knows when it arrives.  A load that finds it pending waits until then (LFB_HIT). When all
- * fill buffers are busy, a miss takes the one that is free soonest and starts then (L1D_FB_FULL). Left out: L1D bank
- * conflicts; the order in which waiting misses get their buffers; uncacheable memory; and that an access which is
- * later in program order but earlier in time could have taken a buffer first.
+ * pending; its fill buffer knows when it arrives.  A load that finds it pending waits until then (LFB_HIT).
+ * When all fill buffers are busy, a miss takes the one that is free soonest and starts then (L1D_FB_FULL).
+ * Left out: L1D bank conflicts; the order in which waiting misses get their buffers; uncacheable memory; and that an
+ * access which is later in program order but earlier in time could have taken a buffer first.
  *
  * The fast path of L1D hits does three things: it proves the DTLB hit, proves the L1D hit by the tag of the slot
  * where the line was last seen, and touches both replacement words (the DTLB's only when the page changes, since
@@ -86,9 +86,8 @@ ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line
 		ready = kind == ACCESS_LOAD ? cycle + m->load_latency[0] : cycle;
 	} else if (timed) {
 		inflight_set(&m->l1d_fill, entry, line, ready, *source, kind == ACCESS_LOAD);
-		m->l1d_fill.origin[entry] = kind != ACCESS_PREFETCH ? 0
-			: flags & LINE_PREFETCHED                   ? SPMU_DID(LFB_HW_PF)
-								    : SPMU_DID(LFB_SW_PF);
+		const uint64_t prefetched = flags & LINE_PREFETCHED ? SPMU_DID(LFB_HW_PF) : SPMU_DID(LFB_SW_PF);
+		m->l1d_fill.origin[entry] = kind == ACCESS_PREFETCH ? prefetched : 0;
 		state |= LINE_PENDING;
 		if (kind == ACCESS_LOAD)
 			SIGNAL_AT(m, L1D_PENDING, start, ready, 1);
@@ -426,8 +425,9 @@ void memsys_store_translate(struct memsys *m, uint64_t addr, uint32_t size, uint
 static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, bool to_l2, uint64_t cycle, bool timed);
 
 /* One line of a store into a write-through L1D: it is written to L1D if the line is there, and goes on to L2 in any
- * case. Source: facts, section 7 (write-through); ITJ Q1 2001, Hinton et al., "Store-to-Load Forwarding" and the
- * cache table; Optimization Manual, "Write Combining" (a miss allocates no L1D line and waits in a write-combining
+ * case.
+ * Source: facts, section 7 (write-through); ITJ Q1 2001, Hinton et al., "Store-to-Load Forwarding" and the cache
+ * table; Optimization Manual, "Write Combining" (a miss allocates no L1D line and waits in a write-combining
  * buffer). */
 static __attribute__((noinline)) uint64_t store_through(
 	struct memsys *m, uint64_t addr, uint32_t bytes, uint64_t cycle, uint64_t *did, bool timed)

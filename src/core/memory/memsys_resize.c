@@ -2,8 +2,9 @@
  * The memory system when features change while a program runs (memsys.h).
  *
  * A memory system of the new sizes is created.  Structures of equal size and policy move over from the old one; the
- * others are written back and dropped. Left out: the time of writing back (the lines leave at once, though memory
- * sees them and its banks are busy); and that a cache that gets smaller could keep part of its lines.
+ * others are written back and dropped.
+ * Left out: the time of writing back (the lines leave at once, though memory sees them and its banks are busy); and
+ * that a cache that gets smaller could keep part of its lines.
  */
 #include "core/memory/memsys_state.h"
 #include <stdlib.h>

@@ -4,10 +4,8 @@
  *
  *   DCU next line   Ascending loads from a line that is still in flight to L1D request the next line.  GUESS for "an
  *                   ascending access to very recently loaded data": in the MemLat files of InstLatx64 a chain of
- *                   loads in
- *                   order, two to a line, is not helped (Core 2: 9 cycles at a stride of 32 in L2, Ivy Bridge 8), so
- *                   lines
- *                   that have arrived do not count.
+ *                   loads in order, two to a line, is not helped (Core 2: 9 cycles at a stride of 32 in L2, Ivy
+ *                   Bridge 8), so lines that have arrived do not count.
  *   DCU IP stride   An instruction whose accesses have a constant stride requests the next `distance` addresses.
  *   L2 spatial      "Every cache line fetched to the L2 cache", also by the streamer, requests the other line of its
  *                   aligned pair of 128 bytes (line ^ 1; needs no state).
@@ -19,15 +17,17 @@
  * The linear streams follow Zen 5, where n lines of a fresh buffer were read in order and the lines after them were
  * then timed.  After up to 120 lines, as many more lines had come as were read, to the page's end and 8 beyond; after
  * 144, 176, 192, 224 and 256 lines 24, 56, 72, 104 and 128 more; after 448 not more than 128.  Down behaves as up,
- * also where the frames of the pages are in no order. No other prefetcher crosses a 4 KB page, except the stride
- * prefetcher with prefetch.l1d_ip_pages.  Zen's goes by linear addresses: a chain of loads 256 bytes apart through
- * data in L2 takes 4.0 to 4.1 cycles a load on Zen 5 (softpmu calibrate, stride.128K to stride.512K); a wait for L2
- * at each page would make that 4.6.  Across a page it translates the address as a load does, and only if the program
- * has touched that page: other pages are not mapped yet, and no core prefetches those. How fast they gain confidence
- * is a GUESS (third access in one direction or of one stride); to settle, count L2_RQSTS.ALL_PF over the first n
- * lines of fresh pages. Left out: training of the DCU prefetchers by plain L1D hits (they see misses, waits and first
- * uses of prefetched lines, so that a hit costs the model nothing); throttling by bandwidth; the L3-only mode of the
- * streamer; the next-page prefetcher.
+ * also where the frames of the pages are in no order.
+ * No other prefetcher crosses a 4 KB page, except the stride prefetcher with prefetch.l1d_ip_pages.  Zen's goes by
+ * linear addresses: a chain of loads 256 bytes apart through data in L2 takes 4.0 to 4.1 cycles a load on Zen 5
+ * (softpmu calibrate, stride.128K to stride.512K); a wait for L2 at each page would make that 4.6.  Across a page it
+ * translates the address as a load does, and only if the program has touched that page: other pages are not mapped
+ * yet, and no core prefetches those.
+ * How fast they gain confidence is a GUESS (third access in one direction or of one stride); to settle, count
+ * L2_RQSTS.ALL_PF over the first n lines of fresh pages.
+ * Left out: training of the DCU prefetchers by plain L1D hits (they see misses, waits and first uses of prefetched
+ * lines, so that a hit costs the model nothing); throttling by bandwidth; the L3-only mode of the streamer; the
+ * next-page prefetcher.
  */
 #ifndef CORE_PREFETCHERS_H
 #define CORE_PREFETCHERS_H

@@ -67,7 +67,8 @@ static uint64_t mix(uint64_t x)
 }
 
 /* A permutation of 0 to end - 1: permutes the numbers below the next power of two, and again until the result is
- * below end. Every step is invertible. */
+ * below end.
+ * Every step is invertible. */
 static uint32_t scattered(uint32_t n, uint32_t end)
 {
 	unsigned bits = end > 2 ? 32 - (unsigned)__builtin_clz(end - 1) : 2;

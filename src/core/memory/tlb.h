@@ -3,14 +3,16 @@
  *
  * Frames are given by first touch, in order, so pages touched one after the other have consecutive frames: the best
  * case of a real kernel's allocator.  memory.scattered per cent of the pages get their frames from a permutation that
- * looks random; `softpmu calibrate` measures that share with a pointer chase through as much memory as L2 holds. Page
- * tables have frames of their own, given the same way, so the accesses of a walk go to real lines and compete for the
- * caches. Pages have 4 KB (or all have 2 MB: memory.page).  Where the program asked for huge pages (frames_mark), an
- * aligned 2 MB piece is one page, unless one of its 4 KB pages was touched before: the kernel decides at the first
- * fault. With the two levels of 32-bit paging such a page stands for half of a 4 MB page. Tables have four levels, or
- * the two of 32-bit paging; then the upper level also covers 64-bit addresses. Left out: 1 GB pages, five-level
- * paging, accessed and dirty bits, PCIDs, invalidation, next-page prefetch; khugepaged, which merges small pages
- * every ten seconds; and that memory touched in an earlier mapping is free again.
+ * looks random; `softpmu calibrate` measures that share with a pointer chase through as much memory as L2 holds.
+ * Page tables have frames of their own, given the same way, so the accesses of a walk go to real lines and compete
+ * for the caches.
+ * Pages have 4 KB (or all have 2 MB: memory.page).  Where the program asked for huge pages (frames_mark), an aligned
+ * 2 MB piece is one page, unless one of its 4 KB pages was touched before: the kernel decides at the first fault.
+ * With the two levels of 32-bit paging such a page stands for half of a 4 MB page.
+ * Tables have four levels, or the two of 32-bit paging; then the upper level also covers 64-bit addresses.
+ * Left out: 1 GB pages, five-level paging, accessed and dirty bits, PCIDs, invalidation, next-page prefetch;
+ * khugepaged, which merges small pages every ten seconds; and that memory touched in an earlier mapping is free
+ * again.
  */
 #ifndef CORE_TLB_H
 #define CORE_TLB_H
@@ -87,7 +89,8 @@ enum { HUGE_SHIFT = 21, HUGE_PAGES = 512 };
 /* a huge page in a TLB that also holds small ones */
 #define HUGE_KEY(addr) (UINT64_C(1) << 61 | (addr) >> HUGE_SHIFT)
 /* data_end: number of frames for data, in units of the page size; table_first: first frame for page tables, in units
- * of 4 KB. scattered: per cent.  ERR_NOMEM. */
+ * of 4 KB.
+ * scattered: per cent.  ERR_NOMEM. */
 int  frames_init(struct frames *f, uint32_t data_end, uint32_t table_first, uint32_t scattered, struct err *err);
 void frames_release(struct frames *f);
 void frames_clear(struct frames *f);

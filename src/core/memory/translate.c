@@ -2,15 +2,17 @@
  * From linear to physical addresses: first-level TLB, STLB, page walk.  tlb.h says what is left out.
  *
  * A walk starts below the lowest paging-structure cache that holds its part of the address, and reads one entry a
- * level. Each read goes through L1D, L2 and L3 like a load (as PAGE_WALKER_LOADS.DTLB_L1 of Haswell shows: SDM vol.
- * 3B, "Performance-Monitoring Events").  Several walks may run in parallel (walk.walkers).  A later access to a page
+ * level.
+ * Each read goes through L1D, L2 and L3 like a load (as PAGE_WALKER_LOADS.DTLB_L1 of Haswell shows: SDM vol. 3B,
+ * "Performance-Monitoring Events").  Several walks may run in parallel (walk.walkers).  A later access to a page
  * whose walk is in progress waits for its end, and does not count as a miss of its own.
  *
  * The first touch of a page faults, and the kernel clears the page and writes its table entry (memory.zeroed).  When
  * the program continues, both are in L2, modified, and have evicted other lines.  A first touch by a store is taken
  * as anonymous memory, or as a page that the kernel copied; one by a load as a page of a file, which nobody has
- * written. Left out: the time of the fault, which is the kernel's; its other effects on caches, predictors and TLBs;
- * the zero page that a load finds in memory never written; and that some of the lines are in L1D.
+ * written.
+ * Left out: the time of the fault, which is the kernel's; its other effects on caches, predictors and TLBs; the zero
+ * page that a load finds in memory never written; and that some of the lines are in L1D.
  */
 #include "core/memory/memsys_state.h"
 

@@ -3,17 +3,21 @@
  *
  * alu.double_speed: A uop of latency 0 takes half a cycle in one of two ALUs.  Ports 0 and 1 are the first half of
  * their cycle, ports 4 and 5 the second, so a dependent chain of such uops runs at two a cycle.  Slower uops take
- * ports 0 and 1 (the first half), and see a result of the first half at the end of the cycle. replay.cycles: A uop is
- * dispatched for the time when its loads would be back from L1D.  If they are not, it takes its port again every so
- * many cycles until they are, and so do the uops that depend on it.  Loads that wait for a store, miss the DTLB or
- * cross a line, and stores that miss the DTLB or cross a line, are replayed themselves (SDM vol. 3B, "At-Retirement
- * Counting"); that takes no extra time here. trace.*: The trace cache has lines of uops in the order of execution,
- * across taken branches.  Delivery follows a line as long as execution does.  Instructions that are in no line are
- * decoded, one a cycle, and build lines.  A line ends when it is full, with a microcoded instruction, and with an
- * indirect branch. Sources: G. Hinton et al., "The Microarchitecture of the Pentium 4 Processor", Intel Technology
- * Journal Q1 2001.  GUESS: the rules for the ends of lines, their sets, and the length of the replay loop. Leaves
- * out: replayed uops in the replay loop hold no scheduler entry; the trace cache's own branch predictor; uops that
- * take two places in a line.
+ * ports 0 and 1 (the first half), and see a result of the first half at the end of the cycle.
+ *
+ * replay.cycles: A uop is dispatched for the time when its loads would be back from L1D.  If they are not, it takes its
+ * port again every so many cycles until they are, and so do the uops that depend on it.  Loads that wait for a store,
+ * miss the DTLB or cross a line, and stores that miss the DTLB or cross a line, are replayed themselves (SDM vol. 3B,
+ * "At-Retirement Counting"); that takes no extra time here.
+ *
+ * trace.*: The trace cache has lines of uops in the order of execution, across taken branches.  Delivery follows a line
+ * as long as execution does.  Instructions that are in no line are decoded, one a cycle, and build lines.  A line ends
+ * when it is full, with a microcoded instruction, and with an indirect branch.
+ *
+ * Sources: G. Hinton et al., "The Microarchitecture of the Pentium 4 Processor", Intel Technology Journal Q1 2001.
+ * GUESS: the rules for the ends of lines, their sets, and the length of the replay loop.
+ * Leaves out: replayed uops in the replay loop hold no scheduler entry; the trace cache's own branch predictor; uops
+ * that take two places in a line.
  */
 #ifndef CORE_NETBURST_CORE_H
 #define CORE_NETBURST_CORE_H

@@ -8,11 +8,13 @@
  *
  * There are three kinds of machine (bpred.class).  `btb` keeps directions in the branch target buffer (twolevel.h:
  * P5, P6, NetBurst); `hybrid` (hybrid.h: Core 2) and `tage` (tage.h: later cores) keep them in separate tables, which
- * predict every branch. At an indirect branch that no BTB holds, fetch falls through (Optimization Manual, "Static
- * Prediction"); with `tage` it waits (GUESS; to settle: cold indirect branches before a line that nothing else
- * touches). Far transfers are not predicted: the pipeline drains for them anyway. bpred.perfect = 1 looks nothing up
- * and predicts everything right; 2 predicts as usual and then corrects only mispredicts. A wrong path keeps its
- * changes in struct bpred_path, so histories and return stack recover at once when it ends.
+ * predict every branch.
+ * At an indirect branch that no BTB holds, fetch falls through (Optimization Manual, "Static Prediction"); with
+ * `tage` it waits (GUESS; to settle: cold indirect branches before a line that nothing else touches).
+ * Far transfers are not predicted: the pipeline drains for them anyway.
+ * bpred.perfect = 1 looks nothing up and predicts everything right; 2 predicts as usual and then corrects only
+ * mispredicts.
+ * A wrong path keeps its changes in struct bpred_path, so histories and return stack recover at once when it ends.
  */
 #include "core/predict/bpred.h"
 #include "core/predict/hybrid.h"

@@ -2,13 +2,14 @@
  * Branch targets: branch target buffer of one or two levels, return stack, indirect predictor.
  *
  * The BTB holds taken branches, replaced by tree-PLRU.  With two levels, entries evicted from the first go to the
- * second, and entries that hit in the second move to the first. The return stack is a ring: an overflow overwrites
- * the oldest entry.  An underflow reads the stale entry, or is detected and left to the indirect predictor (Skylake:
- * Intel, "Retpoline: A Branch Target Injection Mitigation"). The indirect predictor has tagged tables indexed by the
- * path of the last L taken branches (address and target); the longest match predicts.  Source: A. Seznec, "A
- * 64-Kbytes ITTAGE indirect branch predictor", CBP-3, 2011.  Published reverse engineering finds one in Intel's cores
- * from Haswell on; its sizes are GUESSes of the preset. Left out: several branches in a BTB line, partial targets,
- * fetch-block granularity.
+ * second, and entries that hit in the second move to the first.
+ * The return stack is a ring: an overflow overwrites the oldest entry.  An underflow reads the stale entry, or is
+ * detected and left to the indirect predictor (Skylake: Intel, "Retpoline: A Branch Target Injection Mitigation").
+ * The indirect predictor has tagged tables indexed by the path of the last L taken branches (address and target); the
+ * longest match predicts.
+ * Source: A. Seznec, "A 64-Kbytes ITTAGE indirect branch predictor", CBP-3, 2011.  Published reverse engineering
+ * finds one in Intel's cores from Haswell on; its sizes are GUESSes of the preset.
+ * Left out: several branches in a BTB line, partial targets, fetch-block granularity.
  */
 #ifndef CORE_BTB_H
 #define CORE_BTB_H

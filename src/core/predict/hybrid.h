@@ -6,15 +6,17 @@
  *            predicted; counts of 6 bits.
  *   bimodal  Otherwise, a two-bit counter selected by the address.
  * The path register of 15 bits is shifted by two at each taken conditional or indirect branch and mixed with its
- * address, and with the target of an indirect branch. `global` gets an entry when the predictors below it were wrong,
- * unless the loop detector watches the branch.  The detector gives up on a branch whose counts differ three times.
- * (Both GUESS: otherwise the path register, full of the loop's own branch, would confuse each exit with the
- * iterations before it.) Sources: S. Gochman et al., "The Intel Pentium M Processor: Microarchitecture and
- * Performance", Intel Technology Journal Q2 2003; V. Uzelac, A. Milenkovic, "Experiment flows and microbenchmarks for
- * reverse engineering of branch predictor structures", ISPASS 2009 (Pentium M: sizes, order of the three, path
- * register, hash; from memory, unverified; Sniper's Pentium M predictor has the same).  That Core 2 has the same
- * predictor is a GUESS, to be settled with their experiments. Address bits below the fourth in the tag: GUESS. Left
- * out: lookup by fetch blocks, partial tags of the loop detector, iteration counts of the wrong path.
+ * address, and with the target of an indirect branch.
+ * `global` gets an entry when the predictors below it were wrong, unless the loop detector watches the branch.  The
+ * detector gives up on a branch whose counts differ three times. (Both GUESS: otherwise the path register, full of
+ * the loop's own branch, would confuse each exit with the iterations before it.)
+ * Sources: S. Gochman et al., "The Intel Pentium M Processor: Microarchitecture and Performance", Intel Technology
+ * Journal Q2 2003; V. Uzelac, A. Milenkovic, "Experiment flows and microbenchmarks for reverse engineering of branch
+ * predictor structures", ISPASS 2009 (Pentium M: sizes, order of the three, path register, hash; from memory,
+ * unverified; Sniper's Pentium M predictor has the same).  That Core 2 has the same predictor is a GUESS, to be
+ * settled with their experiments.
+ * Address bits below the fourth in the tag: GUESS.
+ * Left out: lookup by fetch blocks, partial tags of the loop detector, iteration counts of the wrong path.
  */
 #ifndef CORE_HYBRID_H
 #define CORE_HYBRID_H

@@ -2,16 +2,18 @@
  * Direction of conditional branches: TAGE with a loop predictor.
  *
  * A bimodal table, and tagged tables indexed by a hash of the address and the last L outcomes; L grows geometrically
- * from table to table, and the longest match predicts.  Source: A. Seznec, P. Michaud, "A case for (partially) TAgged
- * GEometric history length branch prediction", JILP 2006; loop predictor and aging as in Seznec's later championship
- * papers.  Published reverse engineering finds such a predictor in Intel's cores from Haswell on; sizes are GUESSes
- * of the preset.
+ * from table to table, and the longest match predicts.
+ * Source: A. Seznec, P. Michaud, "A case for (partially) TAgged GEometric history length branch prediction", JILP
+ * 2006; loop predictor and aging as in Seznec's later championship papers.  Published reverse engineering finds such
+ * a predictor in Intel's cores from Haswell on; sizes are GUESSes of the preset.
  *
  * Each history is kept folded twice, to 15 and to 13 bits, whatever the sizes, and moves one step a branch.  (The
  * usual folds, as wide as index and tag, lose a pattern whose period is a multiple of the width: its outcomes
- * cancel.) An entry has 16 bits: tag 11, counter 3, usefulness 2.  Random choices come from a shift register with a
- * fixed seed. A wrong path has folds of its own (tage_path). Left out: the statistical corrector, local histories,
- * delayed update, the loop predictor's counts on a wrong path.
+ * cancel.)
+ * An entry has 16 bits: tag 11, counter 3, usefulness 2.  Random choices come from a shift register with a fixed
+ * seed.
+ * A wrong path has folds of its own (tage_path).
+ * Left out: the statistical corrector, local histories, delayed update, the loop predictor's counts on a wrong path.
  */
 #ifndef CORE_TAGE_H
 #define CORE_TAGE_H

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Direction predictors that live in the branch target buffer: P5, P6 and NetBurst.
  *
- *   P5        Each entry has one two-bit counter.  Source: Pentium Processor Family Developer's Manual, "Branch
- *   Prediction".
+ *   P5        Each entry has one two-bit counter.
+ *             Source: Pentium Processor Family Developer's Manual, "Branch Prediction".
  *   P6        Each entry has the last 4 outcomes of its branch and a two-bit counter for each of their 16 patterns.
  *             Sources: T.-Y. Yeh, Y. Patt, "Two-level adaptive training branch prediction", MICRO 1991 (PAp); for P6:
- *             A. Fog,
- *             "Microarchitecture", "Branch prediction in PMMX, PPro, P2, and P3"; M. Milenkovic, A. Milenkovic, J.
- *             Kulick,
- *             "Microbenchmarks for determining branch predictor organization", SP&E 2004.
+ *             A. Fog, "Microarchitecture", "Branch prediction in PMMX, PPro, P2, and P3"; M. Milenkovic,
+ *             A. Milenkovic, J. Kulick, "Microbenchmarks for determining branch predictor organization", SP&E 2004.
  *   NetBurst  Each entry of the front-end BTB has one counter.  A branch that the trace cache's BTB also holds is
  *             predicted by a table of counters, selected by the last 16 outcomes of all branches (the last two
  *             sources).  A counter says whether the branch will agree with its bias, which was set when it entered
  *             that BTB (agree predictor; that NetBurst has one: Fog, unverified).
+ *
  * A branch that no BTB holds is predicted statically: not taken (P5), or backward taken and forward not taken, unless
  * a hint prefix says otherwise (NetBurst: 2EH, 3EH).  Source: Optimization Manual, "Static Prediction" and "Branch
- * Hints".  It enters the BTB when it is taken, or when the static prediction was wrong (GUESS for mispredicted
- * branches that are not taken; settle with n backward branches that fall through). Left out: lines of the trace cache
- * that are built along the prediction, lookup by fetch blocks, partial tags, and counters that lag because branches
- * are in flight.
+ * Hints".  It enters the BTB when it is taken, or when the static prediction was wrong (GUESS for mispredicted branches
+ * that are not taken; settle with n backward branches that fall through).
+ * Left out: lines of the trace cache that are built along the prediction, lookup by fetch blocks, partial tags, and
+ * counters that lag because branches are in flight.
  */
 #ifndef CORE_TWOLEVEL_H
 #define CORE_TWOLEVEL_H

@@ -2,7 +2,8 @@
  * Adds up samples by stack for export, and writes the folded and speedscope formats.
  *
  * Source of the formats: Brendan Gregg's FlameGraph, README ("Fold stacks"); speedscope's file-format-spec.ts.
- * Without call chains a stack is the sampled instruction alone.  Left out: inlined functions as frames of their own.
+ * Without call chains a stack is the sampled instruction alone.
+ * Left out: inlined functions as frames of their own.
  */
 #include "output/export/export.h"
 #include "util/json.h"

@@ -2,7 +2,8 @@
  * Writes callgrind.out, with the sampled events as columns.
  *
  * Source: Valgrind manual, "Callgrind Format Specification".  Positions are the instruction's address in its file and
- * its line. Samples do not give the number of calls: `calls=` has the number of different stacks through the call.
+ * its line.
+ * Samples do not give the number of calls: `calls=` has the number of different stacks through the call.
  */
 #include "output/export/export.h"
 #include <stdlib.h>

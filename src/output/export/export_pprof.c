@@ -2,8 +2,8 @@
  * Writes pprof's profile.proto, gzipped.
  *
  * Source: github.com/google/pprof, proto/profile.proto (fields by number); Protocol Buffers, "Encoding".
- * The values of a sample are the number of samples, then one for each event.  Left out: times, since softpmu uses no
- * wall clock.
+ * The values of a sample are the number of samples, then one for each event.
+ * Left out: times, since softpmu uses no wall clock.
  */
 #include "output/export/export.h"
 #include "util/bytes.h"

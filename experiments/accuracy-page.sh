@@ -132,7 +132,8 @@ END
 	} | tee -a "$work"
 fi
 if [ -f docs/measured/accuracy.md ]; then	# keep the table of make ablation
-	awk '/^## / { on = /^## What each mechanism is worth$/; if (on) print "" } on' docs/measured/accuracy.md >>"$work"
+	awk '/^## / { on = /^## What each mechanism is worth$/;
+		if (on) print "" } on' docs/measured/accuracy.md >>"$work"
 fi
 mv "$work" docs/measured/accuracy.md
 chmod 644 docs/measured/accuracy.md

@@ -45,7 +45,8 @@ function row(what, with, without, events, native, model) {
 	ratio = model / native
 	good = ratio >= 0.85 && ratio <= 1.15
 	bad += !good
-	printf "| %s | %.2f | %.2f | %s | %.1f | %.1f | %.2f | %s |\n", what, with, without, events, native, model, ratio,
+	printf "| %s | %.2f | %.2f | %s | %.1f | %.1f | %.2f | %s |\n", what, with, without, events, native, model,
+		ratio,
 		good ? "good" : "off"
 }
 BEGIN {
@@ -55,6 +56,7 @@ BEGIN {
 	print "|---|---:|---:|---:|---:|---:|---:|---|"
 	row("mispredict: a random branch, against one that alternates", random, predicted, e1 " of 88032",
 		2 * (random - predicted), m1)
-	row("L2 miss: a chase through " far " KB, against one within L2", beyond, near, e2 " of 96000", beyond - near, m2)
+	row("L2 miss: a chase through " far " KB, against one within L2", beyond, near, e2 " of 96000", beyond - near,
+		m2)
 	exit bad > 0
 }'

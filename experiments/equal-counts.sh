@@ -48,8 +48,10 @@ for core in ${*:-$("$old" cores | sed -n 's/^  \([a-z][a-z0-9-]*\) .*/\1/p')}; d
 			diff "$work/old" "$work/new" | head -n 5
 			head -n 2 "$work/new.err"
 		}
-		printf '%-18s %-9s %12s %12s %7s %8s  %s\n' "$core" "$stream" "$(grep -m1 ,instructions "$work/old" | cut -d, -f1)" \
-			"$(grep -m1 ,cycles "$work/old" | cut -d, -f1)" "$(wc -l <"$work/old")" "$(grep -vc '^0,' "$work/old")" $equal
+		printf '%-18s %-9s %12s %12s %7s %8s  %s\n' "$core" "$stream" "$(grep -m1 ,instructions "$work/old" |
+			cut -d, -f1)" \
+			"$(grep -m1 ,cycles "$work/old" | cut -d, -f1)" "$(wc -l <"$work/old")" \
+			"$(grep -vc '^0,' "$work/old")" $equal
 	done
 done
 exit $status

@@ -50,7 +50,8 @@ model() {
 	"$micro" --list $size >"$work/list"
 	while IFS='	' read -r name ops few many _; do
 		case $wanted in '  ' | *" $name "*) ;; *) continue ;; esac
-		# Leading zeros make command lines of one length, so both runs begin with the same instructions and addresses.
+		# Leading zeros make command lines of one length, so both runs begin with the same instructions
+		# and addresses.
 		short=$(cycles "$core" "$name" "$(printf %06d "$few")") &&
 			long=$(cycles "$core" "$name" "$(printf %06d "$many")") || exit 1
 		awk -v name="$name" -v c="$((long - short))" -v n="$(((many - few) * ops))" \

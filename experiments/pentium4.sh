@@ -80,7 +80,8 @@ printf '%-12s %-34s %-7s %7s %9s %9s  %s\n' '' '' '' '' sample load ''
 row() {	# CORE EVENT METHOD PERIOD PROGRAM EVENTS
 	record row.data "$1" "$2" "$4" "$5" || { echo "FAILED: $1 $2"; return 1; }
 	distances row.data >"$OUT/row.txt"
-	awk -v core="$1" -v event="$2" -v method="$3" '{ print $1, $2, core, method, event }' "$OUT/row.txt" >>"$OUT/rows.txt"
+	awk -v core="$1" -v event="$2" -v method="$3" '{ print $1, $2, core, method, event }' "$OUT/row.txt" \
+		>>"$OUT/rows.txt"
 	awk -v core="$1" -v event="$2" -v method="$3" -v events="$6" '
 		{ all += $1; if ($2 == 0) at += $1; if ($1 > most) { most = $1; where = $2 } }
 		END { printf "%-12s %-34s %-7s %7d %9.1f %8.1f%%  %.1f%%, %s\n",
@@ -115,7 +116,8 @@ echo ":ppp): the event that overflows makes the record.  The Pentium III has no 
 # height of a bar is the share of the samples.
 awk '
 	function panel(k, name,  y, d, h) { y = 30 + 70 * k
-		printf "<text x=\"10\" y=\"%d\">%s</text>\n<path d=\"M300 %dH930\" stroke=\"#999\"/>\n", y + 35, name, y + 60
+		printf "<text x=\"10\" y=\"%d\">%s</text>\n<path d=\"M300 %dH930\" stroke=\"#999\"/>\n", y + 35, name,
+			y + 60
 		for (d = 0; d < 105; d++) if (n[k, d]) { h = 55 * n[k, d] / all[k]; if (h < 0.5) h = 0.5
 			printf "<path d=\"M%d %dv-%.1f\" stroke=\"%s\" stroke-width=\"5\"/>\n",
 				303 + 6 * d, y + 60, h, d ? "#36c" : "#c33" } }
@@ -133,7 +135,8 @@ awk '
 			" (red: the load that misses)</text>"
 		for (k = 0; k < panels; k++) panel(k, name[k])
 		for (d = 0; d <= 100; d += 10)
-			printf "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%d</text>\n", 303 + 6 * d, 70 * panels + 45, d
+			printf "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%d</text>\n", 303 + 6 * d,
+				70 * panels + 45, d
 		printf "<text x=\"615\" y=\"%d\" text-anchor=\"middle\">instructions behind the load</text>\n</svg>\n",
 			70 * panels + 62
 	}' "$OUT/rows.txt" >"$OUT/p4.svg"

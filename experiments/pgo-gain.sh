@@ -50,8 +50,8 @@ if command -v create_gcov >/dev/null; then
 	dump_gcov --gcov_version=2 gcc.afdo >gcc.afdo.txt 2>/dev/null
 	[ "$(grep -c ': [1-9]' gcc.afdo.txt)" -gt 10 ] || { echo "pgo: the AutoFDO profile is empty"; exit 1; }
 	echo "  the profile names $(grep -c ' total:' gcc.afdo.txt) functions"
-	# create_gcov 0.19 writes the length of strings in words.  GCC 12 expects bytes and crashes.  Older versions of GCC
-	# need version 1 of the format.
+	# create_gcov 0.19 writes the length of strings in words. GCC 12 expects bytes and crashes. Older
+	# versions of GCC need version 1 of the format.
 	for old in gcc-11 gcc-10; do
 		command -v $old >/dev/null || continue
 		# shellcheck disable=SC2086
@@ -66,7 +66,8 @@ if command -v create_gcov >/dev/null; then
 		say "$clang" $flags -o clang "$source" && built clang
 		# shellcheck disable=SC2086
 		say "$SOFTPMU" record -q -b -c 2003 -o clang.data ./clang $training >clang.out || exit 1
-		say create_llvm_prof --binary=./clang --profile=clang.data --out=clang.prof --format=text 2>create_llvm_prof.log ||
+		say create_llvm_prof --binary=./clang --profile=clang.data --out=clang.prof --format=text \
+			2>create_llvm_prof.log ||
 			{ cat create_llvm_prof.log; exit 1; }
 		# shellcheck disable=SC2086
 		say "$clang" $flags -fprofile-sample-use=clang.prof -o clang-autofdo "$source" || exit 1

@@ -15,11 +15,13 @@ for core in ${CORES:-golden-cove skylake ivy-bridge}; do
 	for p in ${TOPDOWN_PROGRAMS:-bzip2 xz sqlite3 python3}; do
 		run "$p" build/softpmu topdown --core "$core" --no-metrics -x, -o "$work/csv"
 		awk -F, -v p="$p" '
-			$1 == 1 { formula += $3; exact += $4; n++; shown[n] = sprintf("%.1f%% (%.1f%%)", 100 * $3, 100 * $4) }
+			$1 == 1 { formula += $3; exact += $4; n++; shown[n] = sprintf("%.1f%% (%.1f%%)", 100 * $3,
+				100 * $4) }
 			($3 != "" && $3 < 0) || ($4 != "" && $4 < 0) { bad = bad " negative: " $2 }
 			$6 == 2 { named = $2 }
 			END { printf "%-10s %21s %21s %21s %21s  %s\n", p, shown[1], shown[2], shown[3], shown[4], named
-				if (n != 4 || (formula - 1) ^ 2 > 1e-10 || (exact - 1) ^ 2 > 1e-10) bad = bad " level 1 sums to " formula ", " exact
+				if (n != 4 || (formula - 1) ^ 2 > 1e-10 ||
+					(exact - 1) ^ 2 > 1e-10) bad = bad " level 1 sums to " formula ", " exact
 				if (bad != "") { print "FAILED " p ":" bad; exit 1 } }' "$work/csv" || failed=1
 	done
 done

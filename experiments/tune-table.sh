@@ -55,7 +55,8 @@ for p in "gzip -c" "sort" "sha256sum" "od -c"; do
 		awk -v what="\"$1\": " '
 		/^{"tried": ""/ { a = $0 }
 		/^{"choice"/ { b = $0 }
-		END { n = split(a, x, what); split(b, y, what); printf "%+.2f%%", 100 * (y[2] / x[2] - 1) }' "$work/search"
+		END { n = split(a, x, what); split(b, y, what);
+			printf "%+.2f%%", 100 * (y[2] / x[2] - 1) }' "$work/search"
 	}
 	# shellcheck disable=SC2154
 	printf '%-16s %6s %6s %8s %8s  %s\n' "$p" "$search" "$all" "$(change cycles)" "$(change energy_nj)" \

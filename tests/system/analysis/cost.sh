@@ -121,7 +121,8 @@ ls "$work" | grep -q softpmu-cost && bad "the stream is still there" || ok "the 
 "$SOFTPMU" cost --bars -o "$work/bars" --core skylake --no-total -e l1_miss --replay "$work/l1.stream" 2>"$work/err" ||
 	bad "--bars"
 sed -n '/side by side/,/Decomposition/p' "$work/bars" | sed -n 's/.* \([0-9.]*\) \(##*\)$/\1 \2/p' >"$work/bar"
-awk '{ n = length($2); wrong += n > 50 || (n == 50 && $1 + 0 <= 0); value[NR] = $1; bar[NR] = n; most = $1 > most ? $1 + 0 : most }
+awk '{ n = length($2); wrong += n > 50 || (n == 50 && $1 + 0 <= 0); value[NR] = $1; bar[NR] = n;
+	most = $1 > most ? $1 + 0 : most }
 	END { for (i = 1; i <= NR; i++) wrong += (bar[i] - 50 * value[i] / most) ^ 2 > 2.25; exit !(NR == 3 &&
 		most > 0 && !wrong) }' "$work/bar" &&
 	ok "bars: $(wc -l <"$work/bar")" || { bad "bars"; cat "$work/bars"; }

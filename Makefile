@@ -38,7 +38,8 @@ $O/obj/src/core/steps_sse4.o: CFLAGS += -msse4.1
 vpath test_%.c $(sort $(dir $(TEST_SRC)))
 $O/tests/%: %.c $O/obj/tests/unit/fixtures/one_test.o $O/libsoftpmu.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests/unit/fixtures $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(filter %.o %.a,$^) -lcmocka $(LDLIBS)
+	$(CC) $(CPPFLAGS) -Itests/unit/fixtures $(CFLAGS) -MMD -MP -MF $@.d \
+	  -o $@ $< $(filter %.o %.a,$^) -lcmocka $(LDLIBS)
 
 include src/valgrind/tracer.mk		# target `tracer`: build/libexec/softpmu-tracer-{amd64,x86}-linux
 include tests/programs/programs.mk	# target `programs`: what the system tests run
@@ -57,7 +58,8 @@ help:
 	@echo 'make deps       installs the Debian packages that all this needs'
 	@echo 'make clean      removes build/'
 	@echo 'Results for the documentation (experiments/):'
-	@awk '/^[a-z0-9-]+:.*## / { printf "make %-14s  %s\n", substr($$1, 1, index($$1, ":") - 1), substr($$0, index($$0, "##") + 3) }' \
+	@awk '/^[a-z0-9-]+:.*## / { printf "make %-14s  %s\n", substr($$1, 1, index($$1, ":") - 1), \
+	  substr($$0, index($$0, "##") + 3) }' \
 	  experiments/experiments.mk
 
 deps:

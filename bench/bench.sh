@@ -46,7 +46,8 @@ for p in $programs; do
 	cycles=$(awk -F, '/cycles/ { print $1 }' "$work/$p.stat")
 	awk -v p="$p" -v i="$insns" -v c="$cycles" -v s="$(median "$work/$p.soft")" -v cg="$(median "$work/$p.call")" \
 		-v ca="$(median "$work/$p.cach")" -v r="$(median "$work/$p.right")" \
-		'BEGIN { printf "%-10s %14d %8.2f %8.1f %8.1f %8.2f %12.2f %13.2f\n", p, i, s, i / s / 1e6, i / r / 1e6, i / c, s / cg, s / ca }'
+		'BEGIN { printf "%-10s %14d %8.2f %8.1f %8.1f %8.2f %12.2f %13.2f\n", p, i, s, i / s / 1e6,
+			i / r / 1e6, i / c, s / cg, s / ca }'
 done
 for regs in without with; do
 	: >"$work/tracer"

@@ -34,7 +34,8 @@ native() {	# NAME: least of cycles an operation
 	done | awk '!least || $2 < least { least = $2 } END { print least }'
 }
 model() {	# EVENT NAME ROUNDS: cycles each by total time, and events a thousand operations
-	"$softpmu" cost --core "$core" --start "run_$2" -e "$1" -x, -o "$work/cost" -- "$micro" "$2" "$3" --l3 $far >/dev/null
+	"$softpmu" cost --core "$core" --start "run_$2" -e "$1" -x, -o "$work/cost" -- \
+		"$micro" "$2" "$3" --l3 $far >/dev/null
 	awk -F, -v e="$1" '$1 == e { print $9 + 0, $2 }' "$work/cost"
 }
 random=$(native branch_random) predicted=$(native branch_predicted) near=$(native chase_l2) beyond=$(native chase_l3)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The results that the documentation shows, each made by a script of this folder.  Included by the root Makefile, so that
-# `make p4` works from there;  `make -C experiments p4` does the same.
+# The results that the documentation shows, each made by a script of this folder.  The root Makefile includes
+# this file, so `make p4` works there; `make -C experiments p4` does the same.
 # Most take minutes; those that end in -native measure this host.
 
 RESULTS := accuracy ablation topdown p4 cost-table graph-table tune-table slow-to-tuned cost-native tune-native \

@@ -53,7 +53,8 @@ distances() {	# FILE: "samples distance", in instructions; a turn has 105
 		return v
 	}
 	{ o = hex($2) - hex(load)
-	  d = o == 0 ? 0 : o == -2 ? 104 : o < 602 ? 1 + (o - 2) / 6 : o == 602 ? 101 : o == 608 ? 102 : o == 609 ? 103 : 104
+	  d = o == 0 ? 0 : o == -2 ? 104 : o < 602 ? 1 + (o - 2) / 6 : o == 602 ? 101 : o == 608 ? 102 : o == 609 \
+	  	? 103 : 104
 	  n[d] += $1 } END { for (d in n) print n[d], d }' | sort -k2n
 }
 distances pmi.data >"$OUT/pmi.txt"
@@ -131,7 +132,8 @@ awk '
 		printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"960\" height=\"%d\"", 70 * panels + 70
 		print " font-family=\"sans-serif\" font-size=\"11\">"
 		print "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>"
-		print "<text x=\"300\" y=\"20\">Where samples lie: share of them at each of the 105 instructions of a turn" \
+		print "<text x=\"300\" y=\"20\">Where samples lie: share of them " \
+			"at each of the 105 instructions of a turn" \
 			" (red: the load that misses)</text>"
 		for (k = 0; k < panels; k++) panel(k, name[k])
 		for (d = 0; d <= 100; d += 10)

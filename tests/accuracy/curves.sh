@@ -67,5 +67,7 @@ END {
 	}
 	printf "\n%d of %d up to L2 are good, %d of %d beyond.\n", near[0.12], of[0.12], near[0.25], of[0.25]
 	if (again)
-		printf "The host itself is as near to its own figures at all other times (%d) for %d of %d and %d of %d.\n", again, steady[0.12], asked[0.12], steady[0.25], asked[0.25]
+		printf "The host itself is as near to its own figures at all other times " \
+			"(%d) for %d of %d and %d of %d.\n",
+			again, steady[0.12], asked[0.12], steady[0.25], asked[0.25]
 }' "$@"

@@ -23,7 +23,9 @@ for size in small large; do
 	head -n "$rows" table | awk -F'\t' '
 		function clean(s) { gsub(/[^A-Za-z0-9 _.,:-]/, "", s); return s }
 		BEGIN { print "[" }
-		{ printf "%s{\"id\": %d, \"form\": \"%s\", \"uops\": [%d, %d.5, %d], \"of\": {\"length\": %d, \"even\": %s}}\n", (NR > 1 ? "," : ""), NR, clean($1), NR % 7, NR % 5, NR % 3,
+		{ printf "%s{\"id\": %d, \"form\": \"%s\", \"uops\": [%d, %d.5, %d], " \
+			"\"of\": {\"length\": %d, \"even\": %s}}\n",
+			(NR > 1 ? "," : ""), NR, clean($1), NR % 7, NR % 5, NR % 3,
 			length($0), NR % 2 ? "false" : "true" }
 		END { print "]" }' >rows.$size.json
 	awk 'BEGIN { print "<rows>" } /"id"/ { gsub(/[^A-Za-z0-9 ]/, "", $0);
@@ -33,7 +35,8 @@ for size in small large; do
 	awk -v n="$rows" 'NR <= 6 * n' text >old.$size
 	awk -v n="$rows" 'NR <= 6 * n { if (NR % 97 == 5) print "another line " NR; if (NR % 61 != 7) print;
 		if (NR % 211 == 9) print }' text >new.$size
-	{ echo 'define(`twice'"'"', `$1$1'"'"')define(`count'"'"', `ifelse($1, 0, `.'"'"', `eval($1 % 7)count(decr($1))'"'"')'"'"')'
+	{ echo 'define(`twice'"'"', `$1$1'"'"')'\
+'define(`count'"'"', `ifelse($1, 0, `.'"'"', `eval($1 % 7)count(decr($1))'"'"')'"'"')'
 	  awk -v n="$rows" 'BEGIN { for (i = 0; i < n / 100; i++) print "count(" 40 + i % 50 ") twice(word" i ")" }';
 	  	} >macros.$size
 	awk -v n="$rows" 'BEGIN { for (i = 0; i < n / 3; i++) { printf "t%d: t%d s%d\n\t@echo $@ $^\n", i + 1, i, i;

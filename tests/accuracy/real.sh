@@ -42,8 +42,10 @@ function hex(s, v, i) { s = tolower(substr(s, 3)); for (v = i = 0;
 	i++ < length(s);) v = v * 16 + index("123456789abcdef", substr(s, i, 1)); return v }
 function bit(v, n) { return int(v / 2 ^ n) % 2 }
 BEGIN {
-	split("1,1,3 BMI1 1,1,5 AVX2 1,1,8 BMI2 1,1,9 ERMS 1,1,16 AVX512F 1,1,17 AVX512DQ 1,1,28 AVX512CD 1,1,30 AVX512BW 1,1,31 AVX512VL 1,3,4 FSRM " \
-	      "0,2,0 SSE3 0,2,9 SSSE3 0,2,12 FMA 0,2,19 SSE4_1 0,2,20 SSE4_2 0,2,22 MOVBE 0,2,23 POPCNT 0,2,28 AVX 2,2,5 LZCNT", w, " ")
+	split("1,1,3 BMI1 1,1,5 AVX2 1,1,8 BMI2 1,1,9 ERMS 1,1,16 AVX512F " \
+	      "1,1,17 AVX512DQ 1,1,28 AVX512CD 1,1,30 AVX512BW 1,1,31 AVX512VL 1,3,4 FSRM " \
+	      "0,2,0 SSE3 0,2,9 SSSE3 0,2,12 FMA 0,2,19 SSE4_1 0,2,20 SSE4_2 " \
+	      "0,2,22 MOVBE 0,2,23 POPCNT 0,2,28 AVX 2,2,5 LZCNT", w, " ")
 	for (i = 1; w[i] != ""; i += 2)
 		name[w[i]] = w[i + 1]
 }
@@ -113,7 +115,8 @@ AWK
 cat >swap.sed <<'SED'
 s/([a-z]+)_([a-z]+)/\2-\1/g
 SED
-query() { echo "CREATE TABLE t(a INTEGER PRIMARY KEY, b INTEGER, c TEXT); WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<$1)
+query() { echo "CREATE TABLE t(a INTEGER PRIMARY KEY, b INTEGER, c TEXT); \
+WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<$1)
 	INSERT INTO t SELECT x, x*7919%10007, 'row ' || (x*31%1009) FROM n; CREATE INDEX i ON t(c, b);
 	SELECT count(*), sum(b) FROM t WHERE c LIKE 'row 1%'; SELECT c, count(*), max(b) FROM t GROUP BY c ORDER BY 2 \
 		DESC, 1 LIMIT 5;
@@ -288,7 +291,8 @@ awk -F'\t' '$3 > 0 {
 }
 END {
 	if (n)
-		printf "\nMean absolute error of %d programs: %.1f %% (bound: 20 %%); mean signed %+.1f %%, largest %.1f %% (%s).%s\n",
+		printf "\nMean absolute error of %d programs: %.1f %% (bound: 20 %%); mean signed %+.1f %%, " \
+			"largest %.1f %% (%s).%s\n",
 			n, 100 * sum / n, 100 * signed / n, 100 * worst, which,
 				none ? "" : sprintf(" Without the wrong path: %.1f %%.", 100 * right / n)
 }' "$work/rows"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Fuzzers: libFuzzer harnesses on the libraries, built by clang under its sanitizers; tests/system/tree/fuzz.sh runs them.
+# Fuzzers: libFuzzer harnesses on the libraries, built by clang with its sanitizers.  tests/system/tree/fuzz.sh
+# runs them.
 FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_CC := clang-14 -std=gnu17 -g -O1 -Wall -Wextra -fno-sanitize-recover=undefined
 fuzz: $(FUZZERS)
@@ -9,5 +10,6 @@ build/fuzz/obj/%.o: %.c
 build/fuzz/lib.a: $(LIB_SRC:%.c=build/fuzz/obj/%.o)
 	rm -f $@ && ar rcs $@ $^
 build/fuzz/%: tests/fuzz/%.c build/fuzz/lib.a
-	$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(CPPFLAGS) -Itests/unit/fixtures -o $@ $(filter %.c,$^) build/fuzz/lib.a $(LDLIBS)
+	$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(CPPFLAGS) -Itests/unit/fixtures \
+	  -o $@ $(filter %.c,$^) build/fuzz/lib.a $(LDLIBS)
 build/fuzz/fuzz_pmu_model: $(wildcard tests/fuzz/naive_*.c tests/fuzz/naive_*.h)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# build/native/micro: the microbenchmarks, one static program for the host and for the model. Static: no loader's instructions.
+# build/native/micro: the microbenchmarks, one static program for the host and for the model.
+# Static, so that no instructions of the loader count.
 programs: build/native/micro
 build/native/micro: tests/native/micro.c tests/native/kernels.S
 	@mkdir -p $(@D)

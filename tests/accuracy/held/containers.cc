@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Containers and regular expressions of the C++ library, for tests/accuracy/held-out.sh: containers NAME N; the work grows as N does. */
+ * Containers and regular expressions of the C++ library, for tests/accuracy/held-out.sh.
+ * containers NAME N: the work grows with N. */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -54,7 +55,8 @@ static unsigned long expressions(unsigned n)
 	std::smatch found;
 	unsigned long sum = 0;
 	for (unsigned i = 0; i < n / 4; i++) {
-		std::string s = "some text " + std::to_string(random32() % 1000) + " key-" + std::to_string(random32() % 100000) + (i % 3 ? "xyz" : " end");
+		std::string s = "some text " + std::to_string(random32() % 1000) + " key-"
+			+ std::to_string(random32() % 100000) + (i % 3 ? "xyz" : " end");
 		if (std::regex_search(s, found, r))
 			sum += found.position(0) + found.length(2);
 	}

@@ -60,11 +60,13 @@ awk -F, '
 		for (c in class) if (class[c] != classes[c] + 0) {
 			print "FAILED " c ": " class[c] ", at places " classes[c]; wrong = 1 }
 		for (k in of) if (of[k] != n[k] " " z[k] " " five[k] " " fifty[k] || seen[k] != n[k]) {
-			print "FAILED slack, " k ": " of[k] ", at places " n[k] " " z[k] " " five[k] " " fifty[k] ", histogram " seen[k]; wrong = 1 }
+			print "FAILED slack, " k ": " of[k] ", at places " n[k] " " z[k] " " five[k] " " fifty[k] \
+				", histogram " seen[k]; wrong = 1 }
 		if (path != paths || !path) { print "FAILED path: " path ", at places " paths; wrong = 1 }
 		if (!held || !all) { print "FAILED slack: no instruction of " all " is one that all wait for";
 			wrong = 1 }
-		if (!wrong) print "ok places add up to the path, the classes and slack: " none " of " all " instructions have no slack, " held " addresses almost never have any"
+		if (!wrong) print "ok places add up to the path, the classes and slack: " none " of " all \
+			" instructions have no slack, " held " addresses almost never have any"
 		exit wrong
 	}' "$work/slack" || failed=1
 

@@ -9,7 +9,8 @@ export TMPDIR="$work"
 field() { awk -F, -v e="$2" -v n="$3" '$1 == e { print $n }' "$1"; }
 
 # The machine of the patent's tables: see docs/measured/cost.md.
-machine="--core prescott --set core.frequency_ghz=3.4 --set l2.size=1M --set l2.latency=22 --set l3.latency=23 --set dram.latency_ns=89.706 --start again"
+machine="--core prescott --set core.frequency_ghz=3.4 --set l2.size=1M --set l2.latency=22"
+machine="$machine --set l3.latency=23 --set dram.latency_ns=89.706 --start again"
 large="--set memory.page=2M --set prefetch.l2_streamer=0"
 cost() { # NAME program options...: CSV into NAME
 	name=$1 program=$2; shift 2
@@ -74,12 +75,15 @@ real sed sed -n '/main/p' "$work/data"
 real sha256sum sha256sum "$work/data"
 
 # A replay counts what the run itself counted, on a machine that is changed to what it was.
-tags="mispredict btb_miss l2_hit l3_miss stlb_miss icache_miss stall_sb split no_forward prefetch write_back clear lock divide access"
+tags="mispredict btb_miss l2_hit l3_miss stlb_miss icache_miss"
+tags="$tags stall_sb split no_forward prefetch write_back clear lock divide access"
 set --
 for t in $tags; do set -- "$@" --tag "$t" --change core.frequency_ghz=3; done
 "$SOFTPMU" cost -j -o "$work/same" "$@" --replay "$work/sort.stream" 2>"$work/err" ||
 	{ bad "replays of the same machine"; cat "$work/err"; }
-sed -n 's/.*"event": "\([a-z0-9_]*\)".*"count": \([0-9]*\),.*"replay": {[^}]*"cycles": \([0-9]*\), "events": \([0-9]*\),.*/\1 \2 \4 \3/p' "$work/same" >"$work/counts"
+sed -n 's/.*"event": "\([a-z0-9_]*\)".*"count": \([0-9]*\),.*"replay": '\
+'{[^}]*"cycles": \([0-9]*\), "events": \([0-9]*\),.*/\1 \2 \4 \3/p' \
+	"$work/same" >"$work/counts"
 awk -v cycles="$(awk -F, '$3 == "cycles:u" || $3 == "cycles" { print $1 }' "$work/sort.stat")" '
 	{ if ($2 != $3 || $4 != cycles) {
 		print "FAILED replay of " $1 ": " $2 " events, replayed " $3 "; " $4 " cycles of " cycles;

@@ -31,7 +31,8 @@ check "A runs otherwise with its profile" [ "$a1" != "$plain_a" ]
 check "B runs otherwise with its profile" [ "$b1" != "$plain_b" ]
 check "A, B, A, B: each has its own again" [ "$a1 $b1 $a1_said" = "$a2 $b2 $a2_said" ]
 check "what was applied is said" \
-	[ "$a1_said" = "softpmu: profile of chase for golden-cove applied (by hand, 1970-01-02): l1d.size=1/4,l2.size=1/8,rob.size=1/4; --no-profile runs without it" ]
+	[ "$a1_said" = "softpmu: profile of chase for golden-cove applied (by hand, 1970-01-02): \
+l1d.size=1/4,l2.size=1/8,rob.size=1/4; --no-profile runs without it" ]
 check "of B, too" [ "$b1_said" != "$a1_said" ]
 check "--no-profile: as if there were none" [ "$(cycles --no-profile --replay a.trace) $(applied)" = "$plain_a 0" ]
 check "another core has none" [ "$(cycles --core skylake --replay a.trace >/dev/null; applied)" = 0 ]

@@ -80,10 +80,12 @@ awk -F, 'NR == FNR { n = $3; sub(/:u$/, "", n); c[n] = $1; next }
 		print "FAILED " name ": " got[name] ", stat says " want; wrong = 1 } }
 	END { slots = 4 * c["CPU_CLK_UNHALTED.THREAD"]; fe = c["IDQ_UOPS_NOT_DELIVERED.CORE"] / slots;
 		ret = c["UOPS_RETIRED.RETIRE_SLOTS"] / slots
-		bad = (c["UOPS_ISSUED.ANY"] - c["UOPS_RETIRED.RETIRE_SLOTS"] + 4 * c["INT_MISC.RECOVERY_CYCLES"]) / slots
+		bad = (c["UOPS_ISSUED.ANY"] - c["UOPS_RETIRED.RETIRE_SLOTS"] \
+			+ 4 * c["INT_MISC.RECOVERY_CYCLES"]) / slots
 		same("Frontend_Bound", fe); same("Retiring", ret); same("Bad_Speculation", bad);
 			same("Backend_Bound", 1 - fe - ret - bad)
-		same("L2_Bound", (c["CYCLE_ACTIVITY.STALLS_L1D_MISS"] - c["CYCLE_ACTIVITY.STALLS_L2_MISS"]) / c["CPU_CLK_UNHALTED.THREAD"])
+		same("L2_Bound", (c["CYCLE_ACTIVITY.STALLS_L1D_MISS"] - c["CYCLE_ACTIVITY.STALLS_L2_MISS"]) / \
+			c["CPU_CLK_UNHALTED.THREAD"])
 		same("IPC", c["INST_RETIRED.ANY"] / c["CPU_CLK_UNHALTED.THREAD"]);
 			exit wrong }' "$work/counts" "$work/csv" && ok "formulas equal awk on stat's counts" || failed=1
 
@@ -91,14 +93,19 @@ awk -F, 'NR == FNR { n = $3; sub(/:u$/, "", n); c[n] = $1; next }
 # stat -M and --topdown say the same.
 "$SOFTPMU" stat --core skylake -M tma_frontend_bound,IPC -x, --replay "$work/mispredict" 2>"$work/stat"
 awk -F, 'NR == FNR { got[$2] = $3; next } $7 == "%  Frontend_Bound" { fe = $6; n++ } $7 == "IPC" { ipc = $6; n++ }
-	END { exit n != 2 || (fe - 100 * got["Frontend_Bound"]) ^ 2 > 0.0026 || (ipc - got["IPC"]) ^ 2 > 0.000026 }' "$work/csv" "$work/stat" && ok "stat -M" || { bad "stat -M"; cat "$work/stat"; }
+	END { exit n != 2 || (fe - 100 * got["Frontend_Bound"]) ^ 2 > 0.0026 ||
+		(ipc - got["IPC"]) ^ 2 > 0.000026 }' "$work/csv" "$work/stat" && ok "stat -M" || { bad "stat -M";
+		cat "$work/stat"; }
 "$SOFTPMU" stat --core skylake --topdown -x, --replay "$work/mispredict" 2>"$work/stat"
 awk -F, 'NR == FNR { got[$2] = 100 * $3; next } FNR == 1 {
 	if ($0 != "frontend bound,bad speculation,retiring,backend bound") exit 1 }
-	FNR == 2 { exit ($1 - got["Frontend_Bound"]) ^ 2 + ($2 - got["Bad_Speculation"]) ^ 2 + ($3 - got["Retiring"]) ^ 2 + ($4 - got["Backend_Bound"]) ^ 2 > 0.0105 }' \
+	FNR == 2 { exit ($1 - got["Frontend_Bound"]) ^ 2 + ($2 - got["Bad_Speculation"]) ^ 2 \
+		+ ($3 - got["Retiring"]) ^ 2 + ($4 - got["Backend_Bound"]) ^ 2 > 0.0105 }' \
 	"$work/csv" "$work/stat" && ok "stat --topdown" || { bad "stat --topdown"; cat "$work/stat"; }
 # Refusals, intervals, forms.
-"$SOFTPMU" topdown --core ivy-bridge --replay "$work/l1" 2>&1 | grep -q '^ Stalls_BOB: RESOURCE_STALLS2.BOB_FULL is not an event of this PMU$' && ok "a missing event refuses its metric by name" || bad "refusal"
+"$SOFTPMU" topdown --core ivy-bridge --replay "$work/l1" 2>&1 |
+	grep -q '^ Stalls_BOB: RESOURCE_STALLS2.BOB_FULL is not an event of this PMU$' &&
+	ok "a missing event refuses its metric by name" || bad "refusal"
 "$SOFTPMU" topdown --core pentium --replay "$work/l1" >"$work/out" 2>&1 && bad "pentium has no formulas"
 grep -q "there are no metrics for the PMU 'p5'" "$work/out" && ok "a PMU without metrics is refused by name" || {
 	bad "pentium"; cat "$work/out"; }
@@ -108,7 +115,8 @@ awk -F, '$4 == "" { next } { sum[$1] += $4; exact[$1] += $5; n[$1]++ } END { for
 	(sum[t] - 1) ^ 2 > 1e-8) wrong = 1 } exit wrong || k < 3 }' "$work/out" \
 	&& ok "intervals: each sums to 100 %" || { bad "intervals"; head "$work/out"; }
 "$SOFTPMU" topdown -l 1 --no-metrics --per thread -j --svg "$work/svg" --replay "$work/retiring" 2>"$work/out"
-[ "$(grep -c '^{"of": "topdown-[0-9]*", "level": 1, "name": "[A-Za-z_]*", "parent": null, "value": ' "$work/out")" = 4 ] && ok "JSON, by thread" || { bad "JSON"; cat "$work/out"; }
+[ "$(grep -c '^{"of": "topdown-[0-9]*", "level": 1, "name": "[A-Za-z_]*", "parent": null, "value": ' \
+	"$work/out")" = 4 ] && ok "JSON, by thread" || { bad "JSON"; cat "$work/out"; }
 grep -q '<svg xmlns' "$work/svg" && grep -q 'Frontend_Bound' "$work/svg" && ok "SVG" || bad "SVG"
 
 # What old PMUs cannot say has no formula but its exact share.
@@ -116,12 +124,14 @@ for core in pentium3 prescott; do
 	"$SOFTPMU" topdown --core $core --no-metrics -x, -l 1 -- "$PROGRAMS/work32" >/dev/null 2>"$work/csv"
 	awk -F, '{ exact += $4; n++; if ($2 == "Retiring") ret = $3 - $4; if ($2 == "Backend_Bound" &&
 		$3 != "") wrong = 1 }
-		END { exit wrong || n != 4 || (exact - 1) ^ 2 > 1e-10 || ret ^ 2 > 1e-4 }' "$work/csv" && ok "$core: exact shares, and retiring by formula" || { bad "$core"; cat "$work/csv"; }
+		END { exit wrong || n != 4 || (exact - 1) ^ 2 > 1e-10 || ret ^ 2 > 1e-4 }' "$work/csv" &&
+			ok "$core: exact shares, and retiring by formula" || { bad "$core"; cat "$work/csv"; }
 done
 
 # With the wrong path executed, the formula for bad speculation sees it: the formulas of level 1 are the exact shares.
 for core in skylake ivy-bridge golden-cove; do
-	"$SOFTPMU" topdown --core $core --set wrong_path=1 --start begin --stop end --no-metrics -x, -l 1 -- "$topdown" mispredict 1000 2>"$work/csv"
+	"$SOFTPMU" topdown --core $core --set wrong_path=1 --start begin --stop end --no-metrics -x, -l 1 -- \
+		"$topdown" mispredict 1000 2>"$work/csv"
 	awk -F, '{ n++; if ($3 < 0 || ($3 - $4) ^ 2 > 1e-6) wrong = 1 } END { exit wrong || n != 4 }' "$work/csv" &&
 		ok "$core: the wrong path, by formula and exactly" || { bad "$core: wrong path"; cat "$work/csv"; }
 done

@@ -32,7 +32,8 @@ check "what is not there has its reason" grep -q 'numa: memory is all in one nod
 "$SOFTPMU" tune --native --list -j -- sh >list.json 2>>err
 check "the list in JSON" python3 -c '
 import json; d = json.load(open("list.json"))
-assert any(s["set"] == ["l3.ways=half"] and s["of"] == "machine" for s in d["settings"]) and any(a["knob"] == "numa" for a in d["absent"])'
+assert any(s["set"] == ["l3.ways=half"] and s["of"] == "machine" for s in d["settings"]) and \
+    any(a["knob"] == "numa" for a in d["absent"])'
 rm root/dev/cpu/1/msr
 "$SOFTPMU" tune --native --list -- sh >list 2>>err
 check "one processor without the register: no such knob" grep -q 'prefetch.*: .*/dev/cpu/1/msr: No such file' list
@@ -72,12 +73,14 @@ check "-q says nothing" [ ! -s err ]
 "$SOFTPMU" tune --native --null --only glibc.malloc.tcache --blocks 10 -j -- ./other >null.json 2>err
 check "--null sets nothing and keeps nothing" python3 -c '
 import json; d = json.load(open("null.json"))
-assert d["null"] and len(d["settings"]) == 2 and all(s["verdict"] != "failed" and abs(s["cpu"]["saved"]) < 0.9 for s in d["settings"])'
+assert d["null"] and len(d["settings"]) == 2 and all(s["verdict"] != "failed" and abs(s["cpu"]["saved"]) \
+    < 0.9 for s in d["settings"])'
 check "the profile is what it was" [ "$("$SOFTPMU" run --native -q -- ./other)" = glibc.malloc.arena_max=1 ]
 
 # The machine is put back when the program ends, and its status is ours.
 "$SOFTPMU" run --native --setting prefetch.l2_adjacent=off --setting l3.ways=half -- \
-	sh -c 'od -An -tu1 -j420 -N1 root/dev/cpu/1/msr; cat root/sys/fs/resctrl/schemata; grep -l . root/sys/fs/resctrl/softpmu.*/tasks; exit 7' >out 2>err
+	sh -c 'od -An -tu1 -j420 -N1 root/dev/cpu/1/msr; cat root/sys/fs/resctrl/schemata
+		grep -l . root/sys/fs/resctrl/softpmu.*/tasks; exit 7' >out 2>err
 check "exit status" [ $? = 7 ]
 check "it ran with what was asked for" [ "$(tr -d ' ' <out | sed 's/softpmu[.].*/GROUP/' |
 	tr '\n' ' ')" = '34 L3:0=f root/sys/fs/resctrl/GROUP ' ]

@@ -14,7 +14,8 @@ block --asm 'mov [rdi], rax; mov [rdi+8], rbx' --json && [ "$(json cycles_per_it
 	[ "$(json uops)" = 4 ] &&
 	[ "$(json uops_fused)" = 2 ] && ok "JSON: two stores, one a cycle" || bad "JSON" out
 command -v python3 >/dev/null 2>&1 && { block -j --timeline --asm 'add rax, [rsi]; l: vaddps ymm0, ymm1, ymm2' &&
-	python3 -c 'import json, sys; d = json.load(open("out")); assert len(d["instruction"]) == 2 and d["timeline"]' &&
+	python3 -c 'import json, sys; d = json.load(open("out"))
+assert len(d["instruction"]) == 2 and d["timeline"]' &&
 	ok "JSON parses" || bad "JSON parses" out; }
 
 # The same code by every way in.

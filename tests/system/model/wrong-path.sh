@@ -15,7 +15,8 @@ of() {	# NAME EVENT
 	awk -v e="$2" '$1 == e { print $2 }' "$1"
 }
 
-EVENTS=cycles,instructions,branches,branch-misses,uops_issued.any,uops_retired.slots,mem_inst_retired.all_loads,mem_inst_retired.all_stores
+EVENTS=cycles,instructions,branches,branch-misses,uops_issued.any,uops_retired.slots,mem_inst_retired.all_loads,\
+mem_inst_retired.all_stores
 EVENTS=$EVENTS,mem_load_retired.l1_miss,mem_load_retired.l2_miss,mem_load_completed.l1_miss_any,l2_rqsts.all_demand_miss
 for m in hard helps hurts; do
 	counts $m.with --start $m -e "$EVENTS" --save-stream $m.stream -- "$PROGRAMS/wrongpath" $m 3000
@@ -78,7 +79,8 @@ holds "meets: off is as if it was not there" "$(cmp -s meets.off meets.never && 
 holds "meets: the same stream, the same counts" "$(cmp -s meets.on meets.again && echo 1 || echo 0)"
 
 # What branches of the wrong path do counts where it is known, and nothing else depends on whether that is counted.
-FOUND=cycles,branch-misses,br_misp_exec.all_branches,br_misp_exec.any_cond,br_misp_exec.taken_cond,br_misp_exec.nontaken_cond
+FOUND=cycles,branch-misses,br_misp_exec.all_branches,br_misp_exec.any_cond,br_misp_exec.taken_cond,\
+br_misp_exec.nontaken_cond
 FOUND=$FOUND,br_inst_exec.all_branches,br_inst_exec.all_cond,br_inst_exec.taken_cond,br_inst_exec.nontaken_cond,branches
 for m in known unknown; do
 	counts $m --core ivy-bridge --start $m -e $FOUND --save-stream $m.stream -- "$PROGRAMS/wrongpath" $m 3000

@@ -23,7 +23,8 @@ compare() {	# WHAT FILE STYLE [names]
 	cut -d ' ' -f 1 "$work/lines" >"$work/ends"
 	{ tail -n +2 "$work/addresses"; tail -n 1 "$work/ends"; } >"$work/next"
 	: >"$work/different"
-	paste "$work/theirs" "$work/ours" "$work/next" "$work/ends" | awk -F '\t' -v what="$1" -v out="$work/different" '
+	paste "$work/theirs" "$work/ours" "$work/next" "$work/ends" |
+	awk -F '\t' -v what="$1" -v out="$work/different" '
 		{ n++; if ($1 == $2 && $3 == $4) same++;
 			else print "    " $1 "   |   " $2 ($3 == $4 ? "" : "   (length)") >out }
 		END { share = n ? 100 * same / n : 0; printf "%s: %d of %d equal, %.3f %%\n", what, same, n, share;

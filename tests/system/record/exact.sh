@@ -52,7 +52,8 @@ check "PDist is nearer to instructions than to cycles" [ "$(error "precise, inst
 has "as JSON" '"method": "time-proportional", "against": "cycles"' out
 # the error of chance, against 6 draws from the profile by a generator of our own
 samples=$(jq '.methods[0].samples' out)
-"$SOFTPMU" report -i all.data --cycles exact --json | jq -r '.entries[].cycles' | awk -v n="$samples" -v want="$(jq '.methods[0].function_chance' out)" '
+"$SOFTPMU" report -i all.data --cycles exact --json | jq -r '.entries[].cycles' |
+	awk -v n="$samples" -v want="$(jq '.methods[0].function_chance' out)" '
 	{ c[NR] = $1; all += $1; upto[NR] = all }
 	function draw(  v, low, high, middle) { x = (x * 16807) % 2147483647; v = x / 2147483647 * all
 		low = 1; high = NR; while (low < high) { middle = int((low + high) / 2);

@@ -22,8 +22,10 @@ if command -v callgrind_annotate >/dev/null 2>&1; then
 		= "$(mix cycles:u) $(mix instructions:u)" ]
 	check "source lines with their costs" grep -q 'x ^= x << 13;' plain
 	callgrind_annotate --inclusive=yes --tree=caller callgrind.out 2>/dev/null | sed 's/([^)]*)//g; s/,//g' >tree
-	children() { jq ".events[] | select(.event == \"$1\") | .entries[] | select(.symbol == \"$2\") | .children" report.json; }
-	check "inclusive costs as report's children" [ "$(awk '$3 == "*" && /work.c:hot( |$)/ { print $1, $2 }' tree)" = "$(children cycles:u hot) $(children instructions:u hot)" ]
+	children() { jq ".events[] | select(.event == \"$1\") | .entries[] |
+		select(.symbol == \"$2\") | .children" report.json; }
+	check "inclusive costs as report's children" [ "$(awk '$3 == "*" && /work.c:hot( |$)/ { print $1, $2 }' \
+		tree)" = "$(children cycles:u hot) $(children instructions:u hot)" ]
 else
 	echo "callgrind_annotate is not installed: not tried"
 fi
@@ -38,10 +40,14 @@ check "folded: one function" [ "$(awk '/;mix [0-9]*$/ { s += $NF } END { print s
 
 # speedscope
 "$SOFTPMU" export -f speedscope || failed=1
-check "speedscope: JSON with a profile an event" [ "$(jq -c '[.profiles[].name]' profile.speedscope.json)" = '["cycles:u","instructions:u"]' ]
-check "speedscope: weights" [ "$(jq -c '[.profiles[] | (.weights | add)]' profile.speedscope.json)" = "[$cycles,$instructions]" ]
+check "speedscope: JSON with a profile an event" [ "$(jq -c '[.profiles[].name]' profile.speedscope.json)" = \
+	'["cycles:u","instructions:u"]' ]
+check "speedscope: weights" [ "$(jq -c '[.profiles[] | (.weights | add)]' profile.speedscope.json)" = \
+	"[$cycles,$instructions]" ]
 check "speedscope: endValue" [ "$(jq -c '[.profiles[].endValue]' profile.speedscope.json)" = "[$cycles,$instructions]" ]
-check "speedscope: a stack a weight, of frames that exist" jq -e '(.shared.frames | length) as $n | all(.profiles[]; (.samples | length) == (.weights | length) and all(.samples[][]; . >= 0 and . < $n))' profile.speedscope.json
+check "speedscope: a stack a weight, of frames that exist" jq -e '(.shared.frames | length) as $n |
+	all(.profiles[]; (.samples | length) == (.weights | length) and
+		all(.samples[][]; . >= 0 and . < $n))' profile.speedscope.json
 
 # pprof
 "$SOFTPMU" export -f pprof || failed=1
@@ -64,8 +70,10 @@ fi
 
 # errors
 "$SOFTPMU" export 2>err && failed=1;				check "which format" grep -q 'no format was given' err
-"$SOFTPMU" export -f nothing 2>err && failed=1;			check "no such format" grep -q 'callgrind, folded, pprof or speedscope' err
-"$SOFTPMU" export -f folded -e nothing 2>err && failed=1;	check "no such event" grep -q "no such event; the first is cycles:u" err
+"$SOFTPMU" export -f nothing 2>err && failed=1
+check "no such format" grep -q 'callgrind, folded, pprof or speedscope' err
+"$SOFTPMU" export -f folded -e nothing 2>err && failed=1
+check "no such event" grep -q "no such event; the first is cycles:u" err
 "$SOFTPMU" export -f pprof -o /dev/full 2>err && failed=1;	check "a full disk" grep -q 'cannot write /dev/full' err
 "$SOFTPMU" export -f folded -i nowhere 2>err && failed=1;	check "no file" grep -q 'cannot open nowhere' err
 exit $failed

@@ -35,7 +35,8 @@ for core in golden-cove skylake willamette; do
 	table $core.data insn >t
 	check "$core: loads and stores" [ "$(awk -F, 'NR > 1 { l += $8; s += $9 } END { print (l > 0 && s > 0) }' t)" \
 		= 1 ]
-	check "$core: all tables of addresses have the same samples" [ "$(for k in object page set; do table $core.data $k | awk -F, -v k=$k '
+	check "$core: all tables of addresses have the same samples" [ "$(
+		for k in object page set; do table $core.data $k | awk -F, -v k=$k '
 		NR > 1 { n += $(k == "object" ? 6 : 3) } END { print n }'; done | sort -u | wc -l)" -eq 1 ]
 done
 "$SOFTPMU" mem -t load record -q --core skylake --ldlat 20 -c 3 -o lat.data "$PROGRAMS/work" 1000 >/dev/null || failed=1
@@ -65,7 +66,9 @@ for object in 'malloc by make+.*;heap.c:1[67]' 'calloc by main+.*;heap.c:5' 'rea
 		= 1 ]
 done
 # in the proportions of the walks: 8 of 5,000 loads in calloc's block, one of 12,500 in realloc's
-check "as often as the program loads from them" [ "$(awk -F';' '/^calloc by main/ { c = $3 } /^realloc by main/ { r = $3 } END {
+check "as often as the program loads from them" [ "$(awk -F';' '/^calloc by main/ { c = $3 }
+	/^realloc by main/ { r = $3 }
+	END {
 	print (c > 3.1 * r && c < 3.3 * r) }' objects)" = 1 ]
 if command -v perf >/dev/null 2>&1; then
 	perf report -i heap.data --mem-mode -s dso_daddr --stdio >perf.objects 2>/dev/null
@@ -82,7 +85,8 @@ if command -v perf >/dev/null 2>&1; then
 		2 >/dev/null || failed=1
 	perf c2c report -i shared.data --stdio >c2c 2>/dev/null
 	check "perf c2c report finds the shared lines, and who has them modified" \
-		[ "$(awk -F: '/Load Local HITM/ { h = $2 } /Total Shared Cache Lines/ { l = $2 } END { print (h > 0 && l > 0) }' c2c)" = 1 ]
+		[ "$(awk -F: '/Load Local HITM/ { h = $2 } /Total Shared Cache Lines/ { l = $2 }
+			END { print (h > 0 && l > 0) }' c2c)" = 1 ]
 fi
 
 for core in core2 pentium3 pentium; do

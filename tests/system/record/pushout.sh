@@ -55,7 +55,9 @@ fi
 
 # columns of the report
 "$SOFTPMU" report -i "$work/data" --json -s symbol,pushout,pushout_median,pushout_share >"$work/json"
-columns=$(sed -n 's/.*"samples": \([0-9]*\), "symbol".*"pushout": \([0-9]*\), "pushout_median": \([0-9]*\), "pushout_share": \([0-9.]*\).*/\1 \2 \3 \4/p' "$work/json" |
+columns=$(sed -n 's/.*"samples": \([0-9]*\), "symbol".*"pushout": \([0-9]*\), "pushout_median": '\
+'\([0-9]*\), "pushout_share": \([0-9.]*\).*/\1 \2 \3 \4/p' \
+	"$work/json" |
 	awk '{ n += $1; share += $4; low += $3 < 8; wrong += $2 < 100 * 8 * $1 || (NR > 1 && $2 > last);
 		last = $2 } END { printf "%d %.1f %d %d", n, share, low, wrong }')
 check "report's columns: samples, share, medians below the threshold, sums too small or out of order: $columns" \

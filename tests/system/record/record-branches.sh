@@ -27,7 +27,9 @@ check "every entry is a branch" [ -z "$(entries | awk '$1 !~ /^(j|call|ret)/')" 
 check "direct ones went where their code says" \
 	[ -z "$(entries | awk 'NR == FNR { if ($3 ~ /^[0-9a-f]+$/) to[$1] = $3; next } ($2 in to) && to[$2] != $3' \
 	insns -)" ]
-perl -ne '@w = split; $last = hex shift @w; for (@w) { ($f, $t) = split "/"; print if hex($t) > $last || $last - hex($t) > 4096; $last = hex $f }' stacks >gaps
+perl -ne '@w = split; $last = hex shift @w;
+	for (@w) { ($f, $t) = split "/"; print if hex($t) > $last || $last - hex($t) > 4096; 
+		$last = hex $f }' stacks >gaps
 check "from each target straight on to the next branch, and to the sample" [ ! -s gaps ]
 check "some predicted, some not" [ "$(entries | awk '{ print $4 }' | sort -u | tr '\n' ' ')" = "M P " ]
 check "cycles between them" [ "$(entries | awk '$5 > 0' | wc -l)" -gt 100 ]

@@ -46,7 +46,8 @@ KEEP_MAP=1 "$SOFTPMU" record -q -c 5003 -o jit.data -- "$PROGRAMS/jit" >out 2>er
 jit=$(sed -n 's/.*\[JIT\] tid \([0-9]*\).*/\1/p' out | head -n 1)
 has "JIT code has names" '\[JIT\] tid [0-9]* .*\[.\] jit_big_loop$' out
 
-"$SOFTPMU" report --sort overhead,symbol >out && "$SOFTPMU" report --sort symbol >plain && cmp -s out plain && ok "overhead is a sort key, as in perf" ||
+"$SOFTPMU" report --sort overhead,symbol >out && "$SOFTPMU" report --sort symbol >plain && cmp -s out plain &&
+	ok "overhead is a sort key, as in perf" ||
 	bad "--sort overhead,symbol"
 refuse "no file" "No such file" "$SOFTPMU" report -i no-such-file
 refuse "not a perf.data" "not a perf.data" "$SOFTPMU" report -i "$PROGRAMS/work"

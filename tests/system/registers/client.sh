@@ -33,7 +33,8 @@ for p in client client32; do
 		for n in 1 1000; do
 			i=$((3 + 4 * n))
 			same "$p $n on $c" "$(on "${c%:*}" $p count "${c#*:}" $n)" \
-				"instructions $i rdpmc same;instructions $i again;branches $n rdpmc same;branches $n again;"
+				"instructions $i rdpmc same;instructions $i again;branches $n rdpmc same;\
+branches $n again;"
 		done
 	done
 	for c in golden-cove skylake core2; do
@@ -47,18 +48,22 @@ same "as C++" "$(on golden-cove client-cxx count arch 10)" \
 for p in client client32; do
 	for c in golden-cove skylake; do
 		same "$p pmi on $c" "$(on $c $p pmi arch)" \
-			"lvt 0x10000 after reset;pending 0 counter 3003 lvt 0x10000;pending 1 counter 3003 lvt 0x10400 status 1 ip in the loop;pending 0 counter 3003 lvt 0x10400;"
+			"lvt 0x10000 after reset;pending 0 counter 3003 lvt 0x10000;\
+pending 1 counter 3003 lvt 0x10400 status 1 ip in the loop;pending 0 counter 3003 lvt 0x10400;"
 	done
 	same "$p pmi on pentium3" "$(on pentium3 $p pmi p6)" \
-		"lvt 0x10000 after reset;pending 0 counter 3003 lvt 0x10000;pending 1 counter 3003 lvt 0x400 status 0 ip in the loop;pending 1 counter 3003 lvt 0x400 status 0 ip in the loop;"
+		"lvt 0x10000 after reset;pending 0 counter 3003 lvt 0x10000;\
+pending 1 counter 3003 lvt 0x400 status 0 ip in the loop;pending 1 counter 3003 lvt 0x400 status 0 ip in the loop;"
 	same "$p has no APIC on pentium" "$(on pentium $p pmi p5)" "apic_read: status -2;"
 	same "$p pmi on willamette" "$(on willamette $p pmi netburst)" \
-		"lvt 0x10000 after reset;pending 0 counter 3003 lvt 0x10000;pending 1 counter 3003 lvt 0x10400 status 1000 ip in the loop;pending 0 counter 3003 lvt 0x10400;"
+		"lvt 0x10000 after reset;pending 0 counter 3003 lvt 0x10000;\
+pending 1 counter 3003 lvt 0x10400 status 1000 ip in the loop;pending 0 counter 3003 lvt 0x10400;"
 done
 
 for p in client client32; do
 	same "$p refusals" "$(on golden-cove $p errors)" \
-		"no such msr -2 -2;reserved bits -1;bad counter -1;bad apic -2 -2;untouched 77 77;bad address -4;unknown code -100;alive;"
+		"no such msr -2 -2;reserved bits -1;bad counter -1;bad apic -2 -2;untouched 77 77;bad address -4;\
+unknown code -100;alive;"
 	same "$p threads" "$(on golden-cove $p threads)" "thread 70: 283;thread 700: 2803;main: 5;"
 done
 # Events that are not counted at retirement keep to the same borders: ten rounds more are ten loads and thirty
@@ -106,7 +111,8 @@ for p in client client32; do
 done
 "$SOFTPMU" stat -x, -e instructions -o counts --region sort -- "$PROGRAMS/client" regions 1 2>err
 same "a region that never was is told" \
-	"$(cat err)" "softpmu: warning: --region sort: the program never entered a region of this name: nothing was counted"
+	"$(cat err)" "softpmu: warning: --region sort: the program never entered a region of this name: \
+nothing was counted"
 same "... and counts nothing" "$(cut -d, -f1 counts)" 0
 
 # Samples of a region are the region's.

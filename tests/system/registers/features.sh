@@ -45,7 +45,9 @@ check "a register that is none" refuses "is not a feature register" --wrmsr 186h
 for core in $("$SOFTPMU" cores -j | sed -n 's/.*"name": "\([^"]*\)".*/\1/p'); do
 	check "$core: features as text" says "l1d.size" "$SOFTPMU" cores "$core" --features
 	check "$core: features as JSON" sh \
-		-c '"$1" cores "$2" --features -j | python3 -c "import json, sys; f = json.load(sys.stdin)[\"features\"]; sys.exit(len(f) < 10)"' - "$SOFTPMU" "$core"
+		-c '"$1" cores "$2" --features -j |
+			python3 -c "import json, sys; f = json.load(sys.stdin)[\"features\"]; sys.exit(len(f) < 10)"' \
+		- "$SOFTPMU" "$core"
 done
 check "msr has the fields" says "l1d.size = 16K" "$SOFTPMU" msr --core skylake SOFTPMU_FEATURES_MEMORY
 check "msr explains a value" says "WRMSR accepts it: --feature l1d.size=1/2,l2.size=1/2" "$SOFTPMU" msr --core skylake \

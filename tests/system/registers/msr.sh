@@ -97,7 +97,8 @@ if perl -MJSON::PP -e 1 2>/dev/null; then
 	cat >"$work/check.pl" <<-'P'
 	use strict; use JSON::PP;
 	my ($pmu, $softpmu) = @ARGV;
-	my $ask = sub { open(my $f, '-|', $softpmu, 'msr', '--pmu', $pmu, '-j', @_) or die; local $/; my $t = <$f>; close $f; die "$pmu @_: exit $?\n" if $?; decode_json($t) };
+	my $ask = sub { open(my $f, '-|', $softpmu, 'msr', '--pmu', $pmu, '-j', @_) or die; local $/; my $t = <$f>;
+		close $f; die "$pmu @_: exit $?\n" if $?; decode_json($t) };
 	my $list = $ask->();
 	my ($n, $seen) = (0, '');
 	for my $r (@{$list->{registers}}) {
@@ -105,12 +106,14 @@ if perl -MJSON::PP -e 1 2>/dev/null; then
 		next if $seen eq $kind;		# one of each kind
 		$seen = $kind;
 		my $layout = $ask->($r->{name});
-		die "$pmu $r->{name}: address\n" if $layout->{address} != $r->{address} || $layout->{space} ne $r->{space};
+		die "$pmu $r->{name}: address\n" if $layout->{address} != $r->{address} ||
+			$layout->{space} ne $r->{space};
 		die "$pmu $r->{name}: no fields\n" unless @{$layout->{fields}};
 		die "$pmu $r->{name}: reset\n" if $r->{present} && $layout->{reset} != $r->{reset};
 		my $value = $ask->($r->{name}, $r->{reset} // 0);
 		die "$pmu $r->{name}: fields\n" if @{$value->{fields}} != @{$layout->{fields}};
-		die "$pmu $r->{name}: $value->{write}\n" if $value->{write} ne ($r->{help} =~ /read-only/ ? 'read-only' : !$r->{present} ? 'absent' : 'taken');
+		die "$pmu $r->{name}: $value->{write}\n" if $value->{write} ne ($r->{help} =~ /read-only/
+			? 'read-only' : !$r->{present} ? 'absent' : 'taken');
 		$n++;
 	}
 	my $event = $ask->('-e', 'instructions');

@@ -32,7 +32,9 @@ done
 # pages: random reads over 64 MB, by pages of 4 KB, then by large ones; two runs differ in their reads alone
 e=dtlb_load_misses
 for core in skylake golden-cove; do
-	E=$e.walk_completed_4k,$e.walk_completed_2m_4m,$e.walk_completed,itlb_misses.walk_completed_4k,itlb_misses.walk_completed,dtlb_store_misses.walk_completed_4k,dtlb_store_misses.walk_completed_2m_4m,dtlb_store_misses.walk_completed
+	E=$e.walk_completed_4k,$e.walk_completed_2m_4m,$e.walk_completed,itlb_misses.walk_completed_4k,\
+itlb_misses.walk_completed,dtlb_store_misses.walk_completed_4k,dtlb_store_misses.walk_completed_2m_4m,\
+dtlb_store_misses.walk_completed
 	set -- $(counts $core $E "$PROGRAMS/pages" 64 20000)
 	check "$core: without large pages all walks are for small ones (got $1 of $3)" \
 		[ "$1" -gt 15000 -a "$1" -eq "$3" -a "$2" -eq 0 -a "$4" -eq "$5" ]

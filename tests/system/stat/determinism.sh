@@ -4,7 +4,8 @@
 . "$TOP/tests/lib.sh"
 seq 1 5000 >numbers
 export LC_ALL=C PYTHONHASHSEED=0
-events=cycles,instructions,branches,branch-misses,L1-dcache-loads,L1-dcache-load-misses,dTLB-load-misses,cache-references,cache-misses
+events=cycles,instructions,branches,branch-misses,L1-dcache-loads,L1-dcache-load-misses,dTLB-load-misses,\
+cache-references,cache-misses
 for i in 1 2; do
 	"$SOFTPMU" stat -e $events -o "stat$i" -- bzip2 -c numbers >/dev/null || failed=1
 	"$SOFTPMU" record -q -e cycles,instructions -c 10007 -g -o "data$i" -- bzip2 -c numbers >/dev/null || failed=1

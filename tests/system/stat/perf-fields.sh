@@ -28,7 +28,8 @@ perf script -G -F event,period >out 2>/dev/null
 check "periods: each event's sum is report's" [ "$(awk '{ n[$2] += $1 } END { for (e in n) print e, n[e] }' out |
 	sed 's/: / /' | sort)" = \
 	"$("$SOFTPMU" report -i perf.data --json | jq -r '.events[] | "\(.event) \(.period)"' | sort)" ]
-silent script -F comm,pid,tid,cpu,time,event,period,ip,sym,dso,symoff,srcline,addr,data_src,weight,ins_lat,iregs,brstack,misc
+silent script -F comm,pid,tid,cpu,time,event,period,ip,sym,dso,symoff,srcline,addr,data_src,weight,ins_lat,iregs,\
+brstack,misc
 perf script -F tid,ip,addr,data_src,weight,ins_lat -G >list 2>/dev/null
 perf script -F addr,iregs >registers 2>/dev/null
 check "registers: user code's selectors" [ "$(grep -c 'CS:0x33 *SS:0x2b' registers)" = "$(grep -c . registers)" ]
@@ -37,7 +38,8 @@ check "threads of their own" [ "$(awk '{ print $1 }' list | sort -u | wc -l)" -g
 
 silent evlist -v
 check "what is in a sample" grep \
-	-q 'sample_type: IP|TID|TIME|ADDR|CALLCHAIN|CPU|PERIOD|BRANCH_STACK|IDENTIFIER|REGS_INTR|DATA_SRC|WEIGHT_STRUCT' out
+	-q 'sample_type: IP|TID|TIME|ADDR|CALLCHAIN|CPU|PERIOD|BRANCH_STACK|IDENTIFIER|'\
+'REGS_INTR|DATA_SRC|WEIGHT_STRUCT' out
 silent report --header-only -I
 check "the header says that there are branch stacks" grep -q 'contains samples with branch stack' out
 check "and of which memory" grep -q 'memory nodes (nr 1' out

@@ -12,7 +12,8 @@ counts() {	# CORE PROGRAM EVENTS [OPTIONS]: the counts in a line
 }
 
 # code_pages: 1,024 calls a round, each of another page and line; without the wrong path nobody fetches them ahead
-EVENTS=frontend_retired.l1i_miss,frontend_retired.itlb_miss,frontend_retired.stlb_miss,itlb_misses.walk_completed,frontend_retired.l2_miss,l2_rqsts.code_rd_miss
+EVENTS=frontend_retired.l1i_miss,frontend_retired.itlb_miss,frontend_retired.stlb_miss,itlb_misses.walk_completed,\
+frontend_retired.l2_miss,l2_rqsts.code_rd_miss
 for core in skylake golden-cove; do
 	set -- $(counts $core code_pages-2 $EVENTS --no-wrong-path) $(counts $core code_pages-3 $EVENTS --no-wrong-path)
 	check "$core: a round more, 1,024 misses of L1I more (got $1, $7)" [ $(($7 - $1)) -eq 1024 ]
@@ -24,18 +25,21 @@ done
 
 # thresholds: fewer the higher they are; all and none at the ends
 set -- $(counts golden-cove "work" \
-	frontend_retired.latency_ge_1,frontend_retired.latency_ge_2,frontend_retired.latency_ge_4,frontend_retired.latency_ge_8,frontend_retired.latency_ge_16,frontend_retired.latency_ge_2_bubbles_ge_1)
+	frontend_retired.latency_ge_1,frontend_retired.latency_ge_2,frontend_retired.latency_ge_4,\
+frontend_retired.latency_ge_8,frontend_retired.latency_ge_16,frontend_retired.latency_ge_2_bubbles_ge_1)
 check "a higher latency, fewer (got $*)" [ "$1" -gt "$2" -a "$2" -gt "$3" -a "$3" -gt "$4" -a "$4" -gt "$5" -a "$5" \
 	-gt 0 -a "$6" -gt 0 ]
 set -- $(counts golden-cove "work" \
-	frontend_retired.unknown_branch,baclears.any,frontend_retired.ms_flows,frontend_retired.any_dsb_miss,frontend_retired.dsb_miss,instructions)
+	frontend_retired.unknown_branch,baclears.any,frontend_retired.ms_flows,frontend_retired.any_dsb_miss,\
+frontend_retired.dsb_miss,instructions)
 check "branches unknown retire less often than the front end is re-steered (got $1, $2)" [ "$1" -gt 0 -a "$1" -le "$2" ]
 check "of DSB misses some are critical (got $4, $5)" [ "$5" -gt 0 -a "$5" -lt "$4" -a "$4" -lt "$6" -a "$3" -gt 0 ]
 
 # cost-l1: a chain of loads through 64 KB, which L1D does not hold; what L2 serves takes more than 8 cycles, a
 # hit no more than 8
 set -- $(counts skylake cost-l1 \
-	mem_trans_retired.load_latency_gt_8,mem_load_retired.l1_miss,mem_trans_retired.load_latency_gt_4,mem_inst_retired.all_loads,mem_trans_retired.load_latency_gt_512)
+	mem_trans_retired.load_latency_gt_8,mem_load_retired.l1_miss,mem_trans_retired.load_latency_gt_4,\
+mem_inst_retired.all_loads,mem_trans_retired.load_latency_gt_512)
 check "loads above 8 cycles are those that missed L1 (got $1, $2)" [ "$1" -gt 1000 -a $(($1 - $2)) -le $(($2 / 100)) \
 	-a $(($2 - $1)) -le $(($2 / 100)) ]
 check "a lower threshold, more (got $3 of $4)" [ "$3" -ge "$1" -a "$3" -le "$4" -a "$5" -lt "$1" ]

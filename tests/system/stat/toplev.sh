@@ -39,7 +39,8 @@ def measure(groups, rest, interval=None):
     words = ",".join("{%s}" % ",".join(g) if len(g) > 1 else g[0] for g in groups)
     master, slave = pty.openpty()
     os.set_inheritable(slave, True)
-    run = subprocess.Popen([softpmu, "stat", "-x;", "--log-fd", str(slave)] + (["-I", interval] if interval else []) + ["-e", words] + rest,
+    run = subprocess.Popen([softpmu, "stat", "-x;", "--log-fd", str(slave)] + (["-I", interval] if interval else []) \
+        + ["-e", words] + rest,
         close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     os.close(slave)
     out, times, rows = os.fdopen(master, "r"), [], []
@@ -64,14 +65,18 @@ def measure(groups, rest, interval=None):
             if not re.match(r"\s*[0-9.]+", r[1]) or r[2] != 100: sys.exit("no count, or multiplexed: %s" % (r,))
     return [dict((r[0], float(r[1])) for r in row) for row in rows]
 def level1(core):
-    csv = subprocess.run([softpmu, "topdown", "--core", core, "-x,", "-l", "1", "--no-metrics", "--no-exact", "--replay", stream], stderr=subprocess.PIPE, text=True).stderr
+    csv = subprocess.run([softpmu, "topdown", "--core", core, "-x,", "-l", "1", "--no-metrics", "--no-exact", \
+        "--replay", stream], stderr=subprocess.PIPE, text=True).stderr
     return {f[1]: float(f[2]) for f in (l.split(",") for l in csv.splitlines())}
 def ev(event, umask, more=""): return "cpu/event=0x%x,umask=0x%x%s/" % (event, umask, more)
 bubbles, slots, issued = ev(0x9c, 1), ev(0xc2, 2), ev(0xe, 1)
-for core, recovery, more in (("skylake", ev(0xd, 1), [ev(0xa3, 0x14, ",cmask=20"), ev(0xa6, 0x40), ev(0xc3, 1, ",edge=1,cmask=1"), ev(0xc5, 0)]),
-                   ("ivy-bridge", ev(0xd, 3, ",cmask=1"), [ev(0xa3, 6, ",cmask=6"), ev(0xa2, 8), ev(0xc3, 1, ",edge=1,cmask=1"), ev(0xc5, 0)])):
+for core, recovery, more in (("skylake", ev(0xd, 1), [ev(0xa3, 0x14, ",cmask=20"), ev(0xa6, 0x40), ev(0xc3, 1, \
+    ",edge=1,cmask=1"), ev(0xc5, 0)]),
+                   ("ivy-bridge", ev(0xd, 3, ",cmask=1"), [ev(0xa3, 6, ",cmask=6"), ev(0xa2, 8), ev(0xc3, 1, \
+                       ",edge=1,cmask=1"), ev(0xc5, 0)])):
     rest = ["--core", core, "--replay", stream]
-    (c,) = measure([[bubbles, "cycles"], [slots, issued, recovery, "cycles"], ["emulation-faults"], ["cycles", "instructions"], more, ["duration_time"], ["dummy"]], rest)
+    (c,) = measure([[bubbles, "cycles"], [slots, issued, recovery, "cycles"], ["emulation-faults"], ["cycles", \
+        "instructions"], more, ["duration_time"], ["dummy"]], rest)
     s = 4 * c["cycles"]
     want = {"Frontend_Bound": c[bubbles] / s, "Retiring": c[slots] / s}
     want["Bad_Speculation"] = (c[issued] - c[slots] + 4 * c[recovery]) / s

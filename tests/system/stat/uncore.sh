@@ -7,7 +7,8 @@ count() { "$SOFTPMU" stat -x, "$@" 2>&1 >/dev/null | cut -d, -f1,3; }
 of() { awk -F, -v n="$1" '$2 == n { print $1 }' "$2"; }
 # Twice and once: the difference is one round over 16 MB, 262,144 lines; L3 has 6 MB.
 for n in 1 2; do
-	count --core skylake -e unc_arb_trk_requests.all,unc_arb_trk_requests.writes,unc_cbo_cache_lookup.read_i,uncore_imc/data_reads/ \
+	count --core skylake -e unc_arb_trk_requests.all,unc_arb_trk_requests.writes,unc_cbo_cache_lookup.read_i,\
+uncore_imc/data_reads/ \
 		-e uncore_cbox/event=0x34,umask=0x18,name=all/,uncore_cbox_0/event=0x34,umask=0x18,name=box0/ \
 		-e uncore_cbox_1/event=0x34,umask=0x18,name=box1/,cbox_2/event=0x34,umask=0x18,name=box2/ \
 		-e uncore_cbox_3/event=0x34,umask=0x18,name=box3/ "$PROGRAMS/stream" read 16384 $n >r$n
@@ -15,7 +16,8 @@ for n in 1 2; do
 	count --core skylake -e unc_cbo_cache_lookup.read_mesi,unc_cbo_cache_lookup.read_i "$PROGRAMS/stream" read \
 		3072 $n >h$n
 	count --core golden-cove \
-		-e unc_m_cas_count.rd,unc_m_cas_count.wr,unc_m_act_count.all,unc_cha_llc_lookup.all,uncore_imc_free_running/read/ \
+		-e unc_m_cas_count.rd,unc_m_cas_count.wr,unc_m_act_count.all,unc_cha_llc_lookup.all,\
+uncore_imc_free_running/read/ \
 		"$PROGRAMS/stream" read 65536 $n >g$n
 done
 diff_of() { echo $(($(of "$1" "${2}2") - $(of "$1" "${2}1"))); }

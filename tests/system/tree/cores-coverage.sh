@@ -5,7 +5,8 @@
 . "$TOP/tests/lib.sh"
 awk 'BEGIN { for (i = 0; i < 400; i++) printf "%d line %d of text, value %x\n", i * 7 % 13, i, i * 40503 % 65536 }' \
 	>text
-echo 'CREATE TABLE t(a INTEGER, b TEXT); INSERT INTO t VALUES(3, "x"), (1, "y"); SELECT count(*), avg(a) * 1.5 FROM t ORDER BY 1;' >query.sql
+echo 'CREATE TABLE t(a INTEGER, b TEXT); INSERT INTO t VALUES(3, "x"), (1, "y");
+SELECT count(*), avg(a) * 1.5 FROM t ORDER BY 1;' >query.sql
 cores=$("$SOFTPMU" cores | wc -l)
 covered() {	# NAME program...: every executed instruction has a row, on every core
 	name=$1; shift

@@ -37,11 +37,17 @@ folders() {
 	tracked src | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 24 { print $2 ": " $1 " files, more than 24" }'
 }
 
-# Tab stops of 8. Not counted: rows of tables (.tsv), goldens and the corpus, which are as long as what they
-# hold; pictures; code blocks of .md files, which show what programs print.
+# Tab stops of 8.  These may be longer: rows of tables (.tsv), goldens and the corpus, which are as long as what they
+# hold; pictures; code blocks of .md files, which show what programs print; here-documents of scripts, which are
+# programs and inputs: with another line break in a query, sqlite3 executes other instructions.
 columns() {
-	tracked | grep -v -e '^tests/golden/' -e '^tests/fuzz/corpus/' -e '\.tsv$' -e '\.svg$' -e '^COPYING$' | xargs awk '
-	FNR == 1 { block = 0; page = FILENAME ~ /\.md$/ }
+	tracked | grep -v -e '^tests/golden/' -e '^tests/fuzz/corpus/' -e '\.tsv$' -e '\.svg$' -e '^COPYING$' |
+		xargs awk '
+	FNR == 1 { block = 0; here = ""; page = FILENAME ~ /\.md$/; script = FILENAME ~ /\.sh$/ }
+	here != "" { word = $0; sub(/^\t+/, "", word); if (word == here) here = ""; next }
+	script && !/^[ \t]*#/ && match($0, /<<-?.?[A-Z]+/) {
+		here = substr($0, RSTART, RLENGTH); sub(/^<<-?[^A-Z]?/, "", here)
+	}
 	page && /^ *```/ { block = !block }
 	page && (block || /^    /) { next }
 	length <= 120 && !/\t/ { next }

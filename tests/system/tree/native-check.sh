@@ -41,7 +41,8 @@ for core in skylake golden-cove; do
 		else if (within)
 			good++
 		else {
-			print "off: " core " " $1 " is " ($1 in model ? model[$1] : "not measured") ", published " $c " (" $4 ")"
+			print "off: " core " " $1 " is " ($1 in model ? model[$1] \
+				: "not measured") ", published " $c " (" $4 ")"
 			off++
 		}
 	}

@@ -7,7 +7,8 @@ export LC_ALL=C PYTHONHASHSEED=0
 seq 1 30000 >numbers
 printf 'int f(int x) { return x * 3; }\nint main(void) { return f(14) != 42; }\n' >small.c
 cat >words.pl <<'PL'
-my %n; for my $i (1 .. 20000) { $n{$i * 7919 % 997}++; } print join(",", map { "$_=$n{$_}" } (sort { $a <=> $b } keys %n)[0 .. 5]), "\n";
+my %n; for my $i (1 .. 20000) { $n{$i * 7919 % 997}++; }
+print join(",", map { "$_=$n{$_}" } (sort { $a <=> $b } keys %n)[0 .. 5]), "\n";
 PL
 cat >sum.py <<'PY'
 print(sum(i * i % 7 for i in range(100000)), sorted({str(i): i for i in range(500)})[:3])

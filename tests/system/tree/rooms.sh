@@ -15,7 +15,8 @@ edges() {
 		n = split(cell[3], names, /[ `]+/)
 		for (i = 1; i <= n; i++) if (names[i] != "") {
 			allowed[room, names[i]] = 1
-			if (!(names[i] in rooms)) print "docs/tour.md: " room " stands above " names[i] ", or there is no such room"
+			if (!(names[i] in rooms)) print "docs/tour.md: " room " stands above " names[i] \
+				", or there is no such room"
 		}
 		next
 	}
@@ -37,7 +38,8 @@ for room in "$TOP"/src/*/; do
 done
 same "every #include is allowed" "$(edges "$TOP")" ""
 # Nothing leaves its room by a relative path: "../" stays within src/pmu, which can be embedded without the rest.
-same "no way around the table" "$(cd "$TOP" && grep -rnE '#[ \t]*include[ \t]*"\.\./' src include | grep -v '^src/pmu/[a-z]*/')" ""
+same "no way around the table" "$(cd "$TOP" && grep -rnE '#[ \t]*include[ \t]*"\.\./' src include |
+	grep -v '^src/pmu/[a-z]*/')" ""
 
 # The check itself: a core that looks at the PMU is found, and so is a cycle in the table.
 mkdir -p "$work/docs" && cp -R "$TOP/src" "$TOP/include" "$work" && cp "$TOP/docs/tour.md" "$work/docs" || exit 1

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The microbenchmarks: each a function run(rdi = rounds, rsi = memory, rdx = bytes of it) that makes `ops` operations a round, and one
-# row of the table that micro.c walks.  What is measured is in the text of each.  Rules: the chain under test never waits for the loop's
-# counter; no chain consists of ADD with an immediate (Golden Cove does those at rename); floating-point values stay normal.
-# Branches start at multiples of 16 bytes, so that none crosses or ends at a 32-byte boundary (erratum SKX102, "JCC erratum").
+# The microbenchmarks: each a function run(rdi = rounds, rsi = memory, rdx = bytes of it) that makes `ops`
+# operations a round, and one row of the table that micro.c walks. What is measured is in the text of each.
+# Rules: the chain under test never waits for the loop's counter; no chain consists of ADD with an immediate
+# (Golden Cove does those at rename); floating-point values stay normal. Branches start at multiples of 16
+# bytes, so that none crosses or ends at a 32-byte boundary (erratum SKX102, "JCC erratum").
 	.intel_syntax noprefix
 
 # memory: what the buffer of a benchmark is
@@ -11,7 +12,8 @@
 	.equ L2, 2
 	.equ L3, 3
 	.equ DRAM, 4
-	.equ CHASE, 8		# the buffer is a cycle of pointers in random order, one a line; rsi: where the last run stopped
+	# the buffer is a cycle of pointers in random order, one a line; rsi: where the last run stopped
+	.equ CHASE, 8
 	.equ AVX2, 16		# needs AVX2 and FMA
 	.equ BMI2, 32
 
@@ -278,7 +280,8 @@ STREAM write_l3, L3, "write of L3, a line", WRITE_LINE
 STREAM write_memory, DRAM, "write of memory, a line", WRITE_LINE
 
 # --- branches ---
-# Sixteen conditional branches on the upper bits of a hash of a 64-bit counter: none can learn them.  ADD shifts the next bit into CF.
+# Sixteen conditional branches on the upper bits of a hash of a 64-bit counter: none can learn them.
+# ADD shifts the next bit into CF.
 	BENCH branch_random, 16, NONE, "a conditional branch on a random bit, taken or not"
 	mov r9, 0x9e3779b97f4a7c15
 	mov r10, 0xbf58476d1ce4e5b9

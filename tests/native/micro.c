@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * micro: runs one microbenchmark of kernels.S, so that the same machine code can be timed natively and under the model.
  *
- *   micro --list [SIZES]           name, operations a round, rounds of a short and a long run for the model, level, text
- *   micro NAME ROUNDS [SIZES]      runs it, prints nothing: for the model; start-up falls out of the difference of two runs
- *   micro --native [NAME] [SIZES]  times all or one: name, cycles an operation, ns an operation, GHz, repeats that nothing disturbed
+ *   micro --list [SIZES]           name, operations a round, rounds of a short and a long run for the model, level,
+ *                                  text
+ *   micro NAME ROUNDS [SIZES]      runs it, prints nothing: for the model; start-up falls out of the difference of
+ *                                  two runs
+ *   micro --native [NAME] [SIZES]  times all or one: name, cycles an operation, ns an operation, GHz, repeats that
+ *                                  nothing disturbed
  *   SIZES: --l3 BYTES --memory BYTES of the buffers for these levels (4M and 64M)
  *
- * Native cycles are time × frequency.  The frequency comes from the chain of ADD r64, r64 (one cycle each on every core since the P6), run
- * before and after each repeat of a benchmark.  A chain does not feel another hardware thread of the core, which may be another guest's; what
- * keeps all ports busy does: a repeat counts if the independent POPCNTs of ports_popcnt, run likewise, were within 2 % of the fastest that
- * they have been in this process, and the chains within 1 % of each other.  The figure is the median of those repeats: a cache may have spells in
- * which it is faster than it mostly is.  Where a benchmark has none for PATIENCE the figure is the least of all repeats, and the last column 0.
- * Left out: pinning to a CPU (taskset does it), huge pages (the model's are 4 KB too). */
+ * Native cycles are time × frequency. The frequency comes from the chain of ADD r64, r64 (one cycle each on
+ * every core since the P6), run before and after each repeat of a benchmark. A chain does not feel another
+ * hardware thread of the core, which may be another guest's; what keeps all ports busy does: a repeat counts if
+ * the independent POPCNTs of ports_popcnt, run likewise, were within 2 % of the fastest that they have been in
+ * this process, and the chains within 1 % of each other. The figure is the median of those repeats: a cache may
+ * have spells in which it is faster than it mostly is. Where a benchmark has none for PATIENCE the figure is
+ * the least of all repeats, and the last column 0. Left out: pinning to a CPU (taskset does it), huge pages
+ * (the model's are 4 KB too). */
 #include <cpuid.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +28,8 @@
 
 enum { NONE, L1, L2, L3, DRAM, LEVEL = 7, CHASE = 8, AVX2 = 16, BMI2 = 32 };	/* as in kernels.S */
 enum { LINE = 64, ROUND = 4096, REPEATS = 25, L1_BYTES = 16384, L2_BYTES = 131072 };
-enum { PIECE = 50000, FAR_PIECE = 500000, PATIENCE = 300000000, WARM = 20000000 };	/* ns: a repeat at least, beyond L2; for undisturbed ones at most; before the first */
+/* ns: a repeat at least, beyond L2; for undisturbed ones at most; before the first */
+enum { PIECE = 50000, FAR_PIECE = 500000, PATIENCE = 300000000, WARM = 20000000 };
 
 struct bench {
 	const char *name, *text;
@@ -79,7 +85,9 @@ static char *buffer(const struct bench *b, uint64_t bytes)
 static void rounds_of(const struct bench *b, const struct sizes *s, uint64_t *few, uint64_t *many)
 {
 	uint64_t lap = buffer_bytes(b, s) / LINE / b->ops;
-	*few = 8000 / b->ops + 2;	/* between them enough that an end of the program a thousand cycles longer (reads that met a refresh) does not show */
+	/* between them enough that an end of the program a thousand cycles
+	 * longer (reads that met a refresh) does not show */
+	*few = 8000 / b->ops + 2;
 	*many = *few + 800000 / b->ops;
 	switch (b->needs & LEVEL) {
 	case L2:
@@ -122,13 +130,15 @@ static uint64_t once(const struct bench *b, uint64_t rounds, char **at, uint64_t
 	return took;
 }
 
-/* What says how long a cycle is and whether anything disturbs; the least cycles that a round of `busy` has taken in this process. */
+/* What says how long a cycle is and whether anything disturbs; the least
+ * cycles that a round of `busy` has taken in this process. */
 struct yardsticks {
 	const struct bench *add, *busy;
 	double least;
 };
 
-/* *ns: of a cycle.  Returns whether nothing disturbed: the chain twice within 1 %, what keeps the ports busy between them within 2 % of its least. */
+/* *ns: of a cycle. Returns whether nothing disturbed: the chain twice within 1 %,
+ * what keeps the ports busy between them within 2 % of its least. */
 static bool cycle_now(struct yardsticks *y, double *ns)
 {
 	enum { CHAIN_ROUNDS = 400, BUSY_ROUNDS = 1000 };
@@ -162,13 +172,15 @@ static int native(const struct bench *b, struct yardsticks *y, const struct size
 	}
 	if ((b->needs & LEVEL) == L3)	/* it is there when it is timed */
 		once(b, bytes / LINE / b->ops, &at, bytes);
-	while ((took = once(b, rounds, &at, bytes)) < ((b->needs & LEVEL) >= L3 ? FAR_PIECE : PIECE) && rounds < 1ull << 40)
+	while ((took = once(b, rounds, &at, bytes)) < ((b->needs & LEVEL) >= L3 ? FAR_PIECE : PIECE) &&
+		rounds < 1ull << 40)
 		rounds *= 2;
-	if (!(b->needs & CHASE) && rounds * b->ops * LINE < bytes)	/* all of it, or the caches would hold the part */
+	if (!(b->needs & CHASE) && rounds * b->ops * LINE < bytes) /* all of it, or the caches would hold the part */
 		rounds = bytes / LINE / b->ops;
 	double cycles[REPEATS], per = (double)rounds * b->ops, least_ns = 0, cycle = 0, before, after;
 	unsigned repeats = 0, undisturbed = 0;
-	for (uint64_t start = now(); undisturbed < REPEATS && (repeats < REPEATS || now() - start < PATIENCE); repeats++) {
+	for (uint64_t start = now(); undisturbed < REPEATS && (repeats < REPEATS || now() - start < PATIENCE);
+		repeats++) {
 		bool quiet = cycle_now(y, &before);
 		double ns = (double)once(b, rounds, &at, bytes) / per;
 		quiet &= cycle_now(y, &after) && before <= 1.01 * after && after <= 1.01 * before;
@@ -215,7 +227,8 @@ int main(int argc, char **argv)
 		uint64_t *size = !strcmp(argv[i], "--l3") ? &s.l3 : !strcmp(argv[i], "--memory") ? &s.memory : NULL;
 		if (size && i + 1 < argc) {
 			if (!(*size = size_of(argv[++i]))) {
-				fprintf(stderr, "micro: %s %s: not a power of two from 65536 to 1073741824\n", argv[i - 1], argv[i]);
+				fprintf(stderr, "micro: %s %s: not a power of two from 65536 to 1073741824\n",
+					argv[i - 1], argv[i]);
 				return 2;
 			}
 		} else if (!size && words < 2) {
@@ -267,6 +280,7 @@ int main(int argc, char **argv)
 		b->run(rounds, memory, bytes);
 		return 0;
 	}
-	fputs("usage: micro --list | micro NAME ROUNDS | micro --native [NAME]   [--l3 BYTES] [--memory BYTES]\n", stderr);
+	fputs("usage: micro --list | micro NAME ROUNDS | micro --native [NAME]   [--l3 BYTES] [--memory BYTES]\n",
+		stderr);
 	return 2;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * streams: memory read and written in order and not, so that the same machine code can be timed natively and under the model.
+ * streams: memory read and written in order and not, so that the same machine code can be timed natively and
+ * under the model.
  *
- *   streams NAME BYTES LAPS        runs it, prints nothing: for the model; start-up falls out of the difference of two runs
+ *   streams NAME BYTES LAPS        runs it, prints nothing: for the model; start-up falls out of the difference of
+ *                                  two runs
  *   streams --native NAME BYTES    name, bytes, cycles a line (or access, where an access is one of a line), GHz
  *   streams --lines NAME BYTES     how many lines (or accesses) a lap is
  *   streams --list                 the names
  *
- * Native cycles are time × frequency, as in micro.c: the shortest of many repeats, and of a chain of ADD r64, r64 before each.  These are no part of the native
- * check, and nothing is fitted to them.  Left out: huge pages. */
+ * Native cycles are time × frequency, as in micro.c: the shortest of many repeats, and of a chain of ADD r64,
+ * r64 before each. These are no part of the native check, and nothing is fitted to them. Left out: huge pages. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,13 +22,16 @@ static const uint64_t native_ns = 300000000;
 
 struct buffers { char *a, *b, *c; uint64_t bytes; };
 
-#define LOAD_LINE(p) __asm__ volatile("vmovdqa (%0), %%ymm0\n\tvmovdqa 32(%0), %%ymm1" :: "r"(p) : "xmm0", "xmm1", "memory")
+#define LOAD_LINE(p) __asm__ volatile("vmovdqa (%0), %%ymm0\n\tvmovdqa 32(%0), %%ymm1" :: "r"(p) : "xmm0", "xmm1", \
+	"memory")
 #define STORE_LINE(p) __asm__ volatile("vmovdqa %%ymm0, (%0)\n\tvmovdqa %%ymm0, 32(%0)" :: "r"(p) : "memory")
 #define STREAM_LINE(p) __asm__ volatile("vmovntdq %%ymm0, (%0)\n\tvmovntdq %%ymm0, 32(%0)" :: "r"(p) : "memory")
 #define LOAD(p) __asm__ volatile("mov (%0), %%rax" :: "r"(p) : "rax", "memory")
 #define STORE(p) __asm__ volatile("movq $1, (%0)" :: "r"(p) : "memory")
-#define ADD_LINES(x, y, z) __asm__ volatile("vmovdqa (%0), %%ymm0\n\tvaddpd (%1), %%ymm0, %%ymm0\n\tvmovdqa %%ymm0, (%2)\n\t" \
-	"vmovdqa 32(%0), %%ymm0\n\tvaddpd 32(%1), %%ymm0, %%ymm0\n\tvmovdqa %%ymm0, 32(%2)" :: "r"(x), "r"(y), "r"(z) : "xmm0", "memory")
+#define ADD_LINES(x, y, z) \
+	__asm__ volatile("vmovdqa (%0), %%ymm0\n\tvaddpd (%1), %%ymm0, %%ymm0\n\tvmovdqa %%ymm0, (%2)\n\t" \
+	"vmovdqa 32(%0), %%ymm0\n\tvaddpd 32(%1), %%ymm0, %%ymm0\n\tvmovdqa %%ymm0, 32(%2)" :: "r"(x), "r"(y), "r"(z) \
+		: "xmm0", "memory")
 
 /* name, step in bytes, what is done at m->a + i: all of the buffer; STREAMS: that many parts of it in turn */
 #define EACH(name, step, ...) static uint64_t name(const struct buffers *m) \
@@ -86,10 +91,14 @@ static uint64_t random_stores(const struct buffers *m)
 	return n;
 }
 
-static const struct kernel { const char *name; uint64_t (*run)(const struct buffers *m); unsigned buffers; } kernels[] = {
-	{ "read", read, 1 }, { "write", write, 1 }, { "write_nt", write_nt, 1 }, { "copy", copy, 2 }, { "copy_nt", copy_nt, 2 }, { "triad", triad, 3 },
-	{ "backward", backward, 1 }, { "update", update, 1 }, { "stride2", stride2, 1 }, { "stride4", stride4, 1 }, { "stride8", stride8, 1 },
-	{ "streams8", streams8, 1 }, { "blocks4k", blocks4k, 1 }, { "random_loads", random_loads, 1 }, { "random_stores", random_stores, 1 },
+static const struct kernel { const char *name; uint64_t (*run)(const struct buffers *m); unsigned buffers; } kernels[] =
+	{
+	{ "read", read, 1 }, { "write", write, 1 }, { "write_nt", write_nt, 1 }, { "copy", copy, 2 },
+	{ "copy_nt", copy_nt, 2 }, { "triad", triad, 3 },
+	{ "backward", backward, 1 }, { "update", update, 1 }, { "stride2", stride2, 1 }, { "stride4", stride4, 1 },
+	{ "stride8", stride8, 1 },
+	{ "streams8", streams8, 1 }, { "blocks4k", blocks4k, 1 }, { "random_loads", random_loads, 1 },
+	{ "random_stores", random_stores, 1 },
 };
 
 static uint64_t now(void)
@@ -102,7 +111,8 @@ static uint64_t now(void)
 static void chain(void)
 {
 	uint64_t rounds = CHAIN / 100, a = 1, b = 3;
-	__asm__ volatile(".p2align 6\n1:\n\t.rept 100\n\tadd %1, %0\n\t.endr\n\tdec %2\n\tjnz 1b" : "+r"(a), "+r"(b), "+r"(rounds) :: "cc");
+	__asm__ volatile(".p2align 6\n1:\n\t.rept 100\n\tadd %1, %0\n\t.endr\n\tdec %2\n\tjnz 1b" : "+r"(a), "+r"(b),
+		"+r"(rounds) :: "cc");
 }
 
 static char *buffer(uint64_t bytes)
@@ -158,6 +168,7 @@ int main(int argc, char **argv)
 			kernels[i].run(&m);
 		return 0;
 	}
-	fputs("usage: streams --list | streams NAME BYTES LAPS | streams --native NAME BYTES | streams --lines NAME BYTES\n", stderr);
+	fputs("usage: streams --list | streams NAME BYTES LAPS | streams --native NAME BYTES | streams --lines NAME "
+		"BYTES\n", stderr);
 	return 2;
 }

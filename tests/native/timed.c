@@ -3,14 +3,17 @@
  *
  *   timed [-n RUNS] [-i FILE] -- PROGRAM [ARGUMENTS]	standard input from FILE or /dev/null, output to /dev/null
  *
- * Prints: least cycles of a run, user and kernel; GHz; ms of user level, of the kernel, both of all runs that say so; least and median ms of a run.
+ * Prints: least cycles of a run, user and kernel; GHz; ms of user level, of the kernel, both of all runs that
+ * say so; least and median ms of a run.
  *
- * A run's time is what the scheduler charged the process (user and system together, exact to the ns); its cycles are that times
- * the frequency, which a chain of ADD r64, r64 tells in this process right before and right after, on the same CPU.  The least of all runs
- * counts: who shares the core only adds.  How much of it is user level other runs say, as many again, which the kernel's cpu-clock interrupts every
- * 100 us (perf_event_open, a software event: it wants no PMU); their own time does not count.  Where that is
- * not allowed it is what the kernel's tick sampled over the timed runs, every few ms: of 100 ticks a share of 0.6 has a standard error of 0.05, so
- * who calls this several times adds up.  Left out: children of the program's that it does not wait for. */
+ * A run's time is what the scheduler charged the process (user and system together, exact to the ns); its
+ * cycles are that times the frequency, which a chain of ADD r64, r64 tells in this process right before and
+ * right after, on the same CPU. The least of all runs counts: who shares the core only adds. How much of it is
+ * user level other runs say, as many again, which the kernel's cpu-clock interrupts every 100 us
+ * (perf_event_open, a software event: it wants no PMU); their own time does not count. Where that is not
+ * allowed it is what the kernel's tick sampled over the timed runs, every few ms: of 100 ticks a share of 0.6
+ * has a standard error of 0.05, so who calls this several times adds up. Left out: children of the program's
+ * that it does not wait for. */
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -42,7 +45,8 @@ static double frequency(void)
 	for (int i = 0; i < TRIES; i++) {
 		uint64_t rounds = ROUNDS, a = 1, b = 3;
 		double start = now();
-		__asm__ volatile(".p2align 6\n1:\n\t.rept 100\n\tadd %1, %0\n\t.endr\n\tdec %2\n\tjnz 1b" : "+r"(a) : "r"(b), "r"(rounds) : "cc");
+		__asm__ volatile(".p2align 6\n1:\n\t.rept 100\n\tadd %1, %0\n\t.endr\n\tdec %2\n\tjnz 1b" : "+r"(a)
+			: "r"(b), "r"(rounds) : "cc");
 		double took = now() - start;
 		least = took < least ? took : least;
 	}
@@ -59,7 +63,8 @@ struct sampler { int fd; struct perf_event_mmap_page *page; size_t bytes; };
 
 static bool sampler_open(struct sampler *s, pid_t pid, int cpu)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_CPU_CLOCK, .sample_period = PERIOD_NS,
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof attr,
+		.config = PERF_COUNT_SW_CPU_CLOCK, .sample_period = PERIOD_NS,
 		.sample_type = PERF_SAMPLE_IP, .inherit = 1 };
 	s->fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (s->fd < 0)
@@ -76,9 +81,11 @@ static bool sampler_open(struct sampler *s, pid_t pid, int cpu)
 /* Adds the ms of each level; closes. */
 static void sampler_close(struct sampler *s, double *user, double *kernel)
 {
-	const uint64_t ms_of = 1000000, size = s->page->data_size, end = __atomic_load_n(&s->page->data_head, __ATOMIC_ACQUIRE);
+	const uint64_t ms_of = 1000000, size = s->page->data_size, end = __atomic_load_n(&s->page->data_head,
+		__ATOMIC_ACQUIRE);
 	for (uint64_t at = 0; at < end && end - at <= size;) {
-		const struct perf_event_header *h = (const void *)((const char *)s->page + s->page->data_offset + at % size);
+		const struct perf_event_header *h = (const void *)((const char *)s->page + s->page->data_offset +
+			at % size);
 		const unsigned mode = h->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 		if (h->type == PERF_RECORD_SAMPLE && mode == PERF_RECORD_MISC_USER)
 			*user += (double)PERIOD_NS / ms_of;
@@ -117,7 +124,8 @@ static int run(char **argv, const char *input, int cpu, struct sampler *sampler,
 		return -1;
 	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status) > 1) {
-		fprintf(stderr, "timed: %s ended with status %d\n", argv[0], WIFEXITED(status) ? WEXITSTATUS(status) : status);
+		fprintf(stderr, "timed: %s ended with status %d\n", argv[0], WIFEXITED(status) ? WEXITSTATUS(status)
+			: status);
 		return -1;
 	}
 	return 0;
@@ -164,7 +172,8 @@ int main(int argc, char **argv)
 		double before = frequency();
 		if (run(argv + i, input, cpu, NULL, &sampled, &use))
 			return 1;
-		double after = frequency(), ghz = after > before ? after : before, all = ms(use.ru_utime) + ms(use.ru_stime);
+		double after = frequency(), ghz = after > before ? after : before,
+			all = ms(use.ru_utime) + ms(use.ru_stime);
 		user += ms(use.ru_utime);
 		kernel += ms(use.ru_stime);
 		took[n] = all;

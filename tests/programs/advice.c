@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * advice RULE bad|good: a program that has the trouble that the rule of softpmu tune --software is about, and its twin that has been mended.
- * The line that the advice has to name is marked with AT and the rule. */
+ * advice RULE bad|good: a program that has the trouble that the rule of softpmu tune --software is about, and
+ * its twin that has been mended. The line that the advice has to name is marked with AT and the rule. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -85,7 +85,8 @@ static KEEP u64 layout_bad(void)
 {
 	u64 sum = 0;
 	for (int i = 0; i < 40; i++)
-		__asm__ volatile(".rept 1200\n add $3, %0\n jmp 1f\n .skip 122, 0xcc\n 1:\n .endr\n" : "+r"(sum));	/* AT code-layout */
+		/* AT code-layout */
+		__asm__ volatile(".rept 1200\n add $3, %0\n jmp 1f\n .skip 122, 0xcc\n 1:\n .endr\n" : "+r"(sum));
 	return sum;
 }
 static KEEP u64 layout_good(void)
@@ -109,7 +110,8 @@ static KEEP u64 copy(u64 *to, const u64 *from)
 		}
 	return x;
 }
-static u64 alias_bad(void) { return copy(page.to + 1, page.from); }	/* what is loaded next lies a page behind what was stored last */
+/* what is loaded next lies a page behind what was stored last */
+static u64 alias_bad(void) { return copy(page.to + 1, page.from); }
 static u64 alias_good(void) { return copy(page.to + 1, page.from + 256); }
 
 static KEEP u64 forward_bad(void)
@@ -237,7 +239,8 @@ static KEEP u64 hop(const char *from, size_t pages)
 static u64 pages(int advice)
 {
 	const size_t size = 48 << 20;
-	char *p = mmap(NULL, size + (2 << 20), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *p = mmap(NULL, size + (2 << 20), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		0);
 	if (p == MAP_FAILED)
 		return 0;
 	p = (char *)(((uintptr_t)p + (2 << 20) - 1) & ~(uintptr_t)((2 << 20) - 1));
@@ -254,7 +257,8 @@ static KEEP void *count(void *which)
 {
 	u64 x = 3;
 	for (int i = 0; i < 1000; i++) {
-		for (int k = 0; k < 200; k++)	/* until the last store has been written: a load that is forwarded to asks no other core */
+		/* until the last store has been written: a load that is forwarded to asks no other core */
+		for (int k = 0; k < 200; k++)
 			x = x * x | 5;
 		counter[(size_t)which + (x & zero)] += x | 1;	/* AT false-sharing */
 	}
@@ -272,8 +276,8 @@ static u64 both(void *(*f)(void *), size_t a, size_t b)
 static u64 sharing_bad(void) { return both(count, 0, 1); }
 static u64 sharing_good(void) { return both(count, 0, 8); }
 
-/* The example of US 2005/0273310: threads whose data start at equal addresses modulo a way's bytes displace each other's lines.  Each uses 8
- * lines of a set of 12. */
+/* The example of US 2005/0273310: threads whose data start at equal addresses modulo a way's bytes displace
+ * each other's lines. Each uses 8 lines of a set of 12. */
 _Alignas(4096) char region[2 * 16 * 4096];
 static KEEP void *walk(void *start)
 {
@@ -324,9 +328,11 @@ static KEEP __attribute__((optimize("O3", "fast-math"))) u64 vector_good(void)
 static const struct { const char *rule; u64 (*run[2])(void); } program[] = {
 	{ "random-branch", { branch_bad, branch_good } }, { "indirect-branch", { target_bad, target_good } },
 	{ "code-alias", { code_alias_bad, code_alias_good } }, { "code-layout", { layout_bad, layout_good } },
-	{ "4k-alias", { alias_bad, alias_good } }, { "store-forward", { forward_bad, forward_good } }, { "split", { split_bad, split_good } },
+	{ "4k-alias", { alias_bad, alias_good } }, { "store-forward", { forward_bad, forward_good } },
+	{ "split", { split_bad, split_good } },
 	{ "set-conflict", { conflict_bad, conflict_good } }, { "split-structure", { structure_bad, structure_good } },
-	{ "blocking", { blocking_bad, blocking_good } }, { "prefetch", { prefetch_bad, prefetch_good } }, { "huge-pages", { pages_bad, pages_good } },
+	{ "blocking", { blocking_bad, blocking_good } }, { "prefetch", { prefetch_bad, prefetch_good } },
+	{ "huge-pages", { pages_bad, pages_good } },
 	{ "false-sharing", { sharing_bad, sharing_good } }, { "thread-conflict", { threads_bad, threads_good } },
 	{ "compile-flags", { flags_bad, flags_good } }, { "vectorise", { vector_bad, vector_good } },
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * chase KILOBYTES STRIDE linear|backward|random STEPS [small|huge|protected|moved|late|freed]
- * Follows a chain of pointers, one every STRIDE bytes, STEPS loads; what comes before is the same for any number of steps.  huge: in memory
- * with MADV_HUGEPAGE; protected: which mprotect then changes; moved: and mremap moves; late: asked for when it was written already;
- * freed: asked for in a mapping that was there before at the same place. */
+ * chase KILOBYTES STRIDE linear|backward|random STEPS [small|huge|protected|moved|late|freed] Follows a chain
+ * of pointers, one every STRIDE bytes, STEPS loads; what comes before is the same for any number of steps.
+ * huge: in memory with MADV_HUGEPAGE; protected: which mprotect then changes; moved: and mremap moves; late:
+ * asked for when it was written already; freed: asked for in a mapping that was there before at the same place. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -22,10 +22,12 @@ int main(int argc, char **argv)
 {
 	if (argc < 5)
 		return 2;
-	const size_t bytes = strtoull(argv[1], NULL, 10) * 1024, stride = strtoull(argv[2], NULL, 10), n = bytes / stride;
+	const size_t bytes = strtoull(argv[1], NULL, 10) * 1024, stride = strtoull(argv[2], NULL, 10),
+		n = bytes / stride;
 	const char *how = argc > 5 ? argv[5] : "small";
 	const size_t mb2 = 2 << 20;
-	char *whole = map(NULL, bytes + 2 * mb2, PROT_READ | PROT_WRITE), *a = (char *)(((uintptr_t)whole + mb2 - 1) & ~(mb2 - 1));
+	char *whole = map(NULL, bytes + 2 * mb2, PROT_READ | PROT_WRITE),
+		*a = (char *)(((uintptr_t)whole + mb2 - 1) & ~(mb2 - 1));
 	if (strcmp(how, "small") && strcmp(how, "late")) {
 		if (madvise(a, (bytes + mb2 - 1) & ~(mb2 - 1), MADV_HUGEPAGE))
 			return 1;
@@ -34,7 +36,8 @@ int main(int argc, char **argv)
 		if (!strcmp(how, "moved")) {
 			char *to = map(NULL, bytes + 2 * mb2, PROT_NONE);
 			to = (char *)(((uintptr_t)to + mb2 - 1) & ~(mb2 - 1));
-			a = mremap(a, (bytes + mb2 - 1) & ~(mb2 - 1), (bytes + mb2 - 1) & ~(mb2 - 1), MREMAP_MAYMOVE | MREMAP_FIXED, to);
+			a = mremap(a, (bytes + mb2 - 1) & ~(mb2 - 1), (bytes + mb2 - 1) & ~(mb2 - 1),
+				MREMAP_MAYMOVE | MREMAP_FIXED, to);
 			if (a == MAP_FAILED)
 				return 1;
 		}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A program that looks at itself (softpmu/client.h); what it prints is checked by tests/system/registers/client.sh.  Built as C for both word
- * sizes, and as C++.
+ * A program that looks at itself (softpmu/client.h); what it prints is checked by
+ * tests/system/registers/client.sh. Built as C for both word sizes, and as C++.
  *
  *   client alone             what the calls say; under nothing: that nobody listens
- *   client count FAMILY N    counts of known code between an enabling and a disabling write; FAMILY: arch, p6, p5, netburst
+ *   client count FAMILY N    counts of known code between an enabling and a disabling write; FAMILY: arch, p6, p5,
+ *                            netburst
  *   client fixed N           the same with fixed counters, and IA32_PERF_GLOBAL_CTRL as the switch
  *   client pmi FAMILY        interrupts; the LVT entry
  *   client errors            what an architectural PMU refuses
@@ -30,8 +31,10 @@
 
 static volatile uint32_t memory;
 
-/* Executed behind the first request, up to and including the second: 3 + 4 * n instructions, of which n branches and n loads. */
-static __attribute__((noinline)) void measured(const struct spmu_client_request *on, const struct spmu_client_request *off, uint32_t n)
+/* Executed behind the first request, up to and including the second: 3 +
+ * 4 * n instructions, of which n branches and n loads. */
+static __attribute__((noinline)) void measured(const struct spmu_client_request *on,
+	const struct spmu_client_request *off, uint32_t n)
 {
 	uintptr_t a = (uintptr_t)on, d = 0;
 	__asm__ __volatile__(SPMU_CLIENT_SEQUENCE
@@ -81,7 +84,8 @@ static const struct family families[] = {
 	{ "arch", { 0, 0 }, { 0, 0 }, 0x186, { 0x4100c0, 0x4100c4 }, 0, 0xc1, 0, 1 << 20, 48 },
 	{ "p6", { 0, 0 }, { 0, 0 }, 0x186, { 0x4100c0, 0x4100c4 }, 0, 0xc1, 0, 1 << 20, 40 },
 	{ "p5", { 0, 0 }, { 0, 0 }, 0x11, { 0x96, 0x92 }, 0, 0x12, 0, 0, 40 },	/* control code 2: counts at CPL 3 */
-	/* CRU_ESCR0: instr_retired, NBOGUSNTAG; CRU_ESCR2: branch_retired, all four; both T0 and T1 at user level.  IQ_CCCR0. */
+	/* CRU_ESCR0: instr_retired, NBOGUSNTAG; CRU_ESCR2: branch_retired,
+	 * all four; both T0 and T1 at user level. IQ_CCCR0. */
 	{ "netburst", { 0x3b8, 0x3cc }, { 2u << 25 | 1 << 9 | 5, 6u << 25 | 15 << 9 | 5 }, 0x36c,
 	  { 3 << 16 | 4 << 13 | 1 << 12, 3 << 16 | 5 << 13 | 1 << 12 }, 3 << 16, 0x30c, 12, 1 << 26, 40 },
 };
@@ -118,7 +122,8 @@ static void counts(const struct family *f, uint32_t n)
 		for (elsewhere = 0; elsewhere < 100; elsewhere++)
 			;	/* while it is disabled nothing counts */
 		status = spmu_client_rdpmc(f->rdpmc, &read);
-		printf("%s %" PRIu64 " rdpmc %s\n", event_name[e], first, status == SPMU_CLIENT_UD ? "#UD" : read == first ? "same" : "differs");
+		printf("%s %" PRIu64 " rdpmc %s\n", event_name[e], first, status == SPMU_CLIENT_UD ? "#UD"
+			: read == first ? "same" : "differs");
 		again = count(f, e, n);
 		printf("%s %" PRIu64 " again\n", event_name[e], again);
 	}
@@ -162,7 +167,7 @@ static void pmi(const struct family *f)
 			wrmsr(f->prepare_msr[0], f->prepare[0]);
 		if (f == families)
 			wrmsr(0x390, 1);
-		wrmsr(f->counter, f->width == 48 ? preset & 0xffffffff : preset);	/* legacy write: sign-extended */
+		wrmsr(f->counter, f->width == 48 ? preset & 0xffffffff : preset); /* legacy write: sign-extended */
 		spmu_client_prepare_wrmsr(&on, f->control, f->on[0] | f->interrupt);
 		spmu_client_prepare_wrmsr(&off, f->control, f->off);
 		measured(&on, &off, 1000);
@@ -171,7 +176,8 @@ static void pmi(const struct family *f)
 		printf("pending %d counter %" PRIu64 " lvt %#x", n, rdmsr(f->counter), (unsigned)lvt);
 		if (n > 0)
 			printf(" status %" PRIx64 " ip %s", p.status,
-				p.ip >= (uintptr_t)measured && p.ip < (uintptr_t)measured + 120 ? "in the loop" : "elsewhere");
+				p.ip >= (uintptr_t)measured && p.ip < (uintptr_t)measured + 120 ? "in the loop"
+				: "elsewhere");
 		puts("");
 	}
 }
@@ -283,7 +289,8 @@ static void pebs(unsigned bytes)
 		memcpy(&first, at + 8, sizeof first);
 		good += ip == first && ip > (uintptr_t)measured && ip < (uintptr_t)measured + 120;
 	}
-	printf("records %" PRIu64 " rest %u in the loop %u\n", records, (unsigned)((area.pebs[1] - area.pebs[0]) % bytes), good);
+	printf("records %" PRIu64 " rest %u in the loop %u\n", records,
+		(unsigned)((area.pebs[1] - area.pebs[0]) % bytes), good);
 	area.pebs[1] = area.pebs[0];	/* the program empties it */
 	area.reset[0] = -(uint64_t)1000 & UINT64_C(0xffffffffffff);
 	measured(&on, &off, 4000);
@@ -310,7 +317,8 @@ static void bts(uint32_t n)
 	spmu_client_prepare_wrmsr(&off, 0x1d9, 0);
 	measured(&on, &off, n);
 	for (i = 0; i < (area.bts[1] - area.bts[0]) / sizeof records[0]; i++)
-		good += records[i][0] == records[0][0] && records[i][1] == records[0][1] && records[i][1] < records[i][0];
+		good += records[i][0] == records[0][0] && records[i][1] == records[0][1] &&
+			records[i][1] < records[i][0];
 	printf("%u branches taken, %u of them back\n", (unsigned)i, (unsigned)good);
 }
 
@@ -327,9 +335,11 @@ static void alone(void)
 	uint32_t word = 77, r[4] = { 77, 77, 77, 77 };
 	struct spmu_client_pmi p = { 77, 77, 77 };
 	printf("present %d\n", spmu_client_present());
-	printf("rdmsr %d wrmsr %d rdpmc %d cpuid %d\n", spmu_client_rdmsr(0xc1, &value), spmu_client_wrmsr(0xc1, 1), spmu_client_rdpmc(0, &value),
+	printf("rdmsr %d wrmsr %d rdpmc %d cpuid %d\n", spmu_client_rdmsr(0xc1, &value), spmu_client_wrmsr(0xc1, 1),
+		spmu_client_rdpmc(0, &value),
 		spmu_client_cpuid_0a(r));
-	printf("apic %d %d pmi %d\n", spmu_client_apic_read(0x340, &word), spmu_client_apic_write(0x340, 0), spmu_client_pmi_pending(&p));
+	printf("apic %d %d pmi %d\n", spmu_client_apic_read(0x340, &word), spmu_client_apic_write(0x340, 0),
+		spmu_client_pmi_pending(&p));
 	printf("values %" PRIu64 " %u %u %" PRIu64 "\n", value, (unsigned)word, (unsigned)r[3], p.ip);
 	SOFTPMU_REGION_BEGIN("nowhere");
 	SOFTPMU_REGION_END("nowhere");

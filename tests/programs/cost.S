@@ -3,7 +3,8 @@
  *
  * -DMISPREDICT    a branch that goes as the bits of a random sequence say, no memory references
  * -DBYTES=N -DSTRIDE=N  a chain of pointers, STRIDE bytes apart, through N bytes, followed ROUNDS times
- * -DSTALL         a chain of multiplications, and beside it one that waits for a load that crosses a line: its penalty alone says whether the two
+ * -DSTALL         a chain of multiplications, and beside it one that waits for a load that crosses a line:
+ *                 its penalty alone says whether the two
  *                 want the multiplier in the same cycle.  Without the penalty they do
  */
 #ifndef ROUNDS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * disassemble FILE att|intel [names] <ADDRESSES: the disassembler's text of the instructions at these ELF addresses (hex,
- * one a line), an output line each, "END TEXT", END being the address behind it; with `names`, addresses are named as
- * annotate does.
+ * disassemble FILE att|intel [names] <ADDRESSES: the disassembler's text of the instructions at these ELF
+ * addresses (hex, one a line), an output line each, "END TEXT", END being the address behind it; with `names`,
+ * addresses are named as annotate does.
  */
 #include "isa/isa.h"
 #include "symbols/symbols.h"

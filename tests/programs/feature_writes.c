@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * features MSR VALUE: does the same work three times, with a register of features of the modelled core (softpmu/client.h, docs/reference/features.md) as it
- * was, then with VALUE in it, then with 0 again.  Each time is a region: before, changed, after.  Prints what became of the write
- * and what was read back, and a write with all bits set, which must fault. */
+ * features MSR VALUE: does the same work three times, with a register of features of the modelled core
+ * (softpmu/client.h, docs/reference/features.md) as it was, then with VALUE in it, then with 0 again. Each time
+ * is a region: before, changed, after. Prints what became of the write and what was read back, and a write with
+ * all bits set, which must fault. */
 #include <softpmu/client.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,8 @@ int main(int argc, char **argv)
 	SOFTPMU_REGION_BEGIN("after");
 	sum += work();
 	SOFTPMU_REGION_END("after");
-	printf("was %d %#llx; written %d, read %d %#llx; all ones %d, read %d %#llx; zero %d\n", status[0], (unsigned long long)read[0], status[1],
+	printf("was %d %#llx; written %d, read %d %#llx; all ones %d, read %d %#llx; zero %d\n", status[0],
+		(unsigned long long)read[0], status[1],
 		status[2], (unsigned long long)read[1], status[3], status[4], (unsigned long long)read[2], status[5]);
 	return sum == 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Data objects of all kinds, each walked through: blocks of malloc, calloc and realloc, initialized and zeroed data, a thread's stack. */
+ * Walks through data objects of all kinds: blocks of malloc, calloc and realloc, two arrays, a thread's stack. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

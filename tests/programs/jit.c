@@ -32,7 +32,8 @@ int main(void)
 	FILE *f = fopen(name, "w");
 	if (!f)
 		return 1;
-	fprintf(f, "%lx %x jit_big_loop\n%lx %x jit_small_loop\n", (unsigned long)page, 16, (unsigned long)(page + 16), 16);
+	fprintf(f, "%lx %x jit_big_loop\n%lx %x jit_small_loop\n", (unsigned long)page, 16, (unsigned long)(page + 16),
+		16);
 	fclose(f);
 	emit(page, 3000000, 1);
 	emit(page + 16, 300000, 2);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Known numbers of what is counted by kind, 1,000 rounds of: software prefetches (3 PREFETCHNTA, 5 PREFETCHT0, 2 PREFETCHT1, 1 PREFETCHT2,
- * 1 PREFETCHW); copies of registers (2 general-purpose, 1 vector) and zero idioms (1 each), which are no copies.  Then 1,000 rounds of 7 copies of a
- * general-purpose register that all keep their names: more than rename can do.
+ * Known numbers of what is counted by kind, 1,000 rounds of: software prefetches (3 PREFETCHNTA, 5 PREFETCHT0,
+ * 2 PREFETCHT1, 1 PREFETCHT2, 1 PREFETCHW); copies of registers (2 general-purpose, 1 vector) and zero idioms
+ * (1 each), which are no copies. Then 1,000 rounds of 7 copies of a general-purpose register that all keep
+ * their names: more than rename can do.
  */
 	.text
 	.globl _start

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Random reads of malloc'ed memory: pages MIB READS.  On 4 KiB pages nearly each of them misses the TLB, and the first touch of each page is a page fault;
- * with huge pages (glibc.malloc.hugetlb=1) there are 512 times fewer of both.  Exits with 0. */
+ * Random reads of malloc'ed memory: pages MIB READS. On 4 KiB pages nearly each of them misses the TLB, and the
+ * first touch of each page is a page fault; with huge pages (glibc.malloc.hugetlb=1) there are 512 times fewer
+ * of both. Exits with 0. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

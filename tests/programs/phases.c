@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * phases ROUNDS: a program whose two phases want different prefetchers, as one with a garbage collector does.
  *
- *   mutate   visits objects of 128 bytes in an order with no stride, and both lines of each, more than L2 holds: the adjacent-line prefetcher has
+ *   mutate   visits objects of 128 bytes in an order with no stride, and both lines of each, more than L2 holds:
+ *            the adjacent-line prefetcher has
  *            the second line on its way when it is wanted
- *   collect  visits fewer of them again and again, for the mark in one of the two lines: these fit L2, but not together with the other lines, which
+ *   collect  visits fewer of them again and again, for the mark in one of the two lines: these fit L2, but not
+ *            together with the other lines, which
  *            the adjacent-line prefetcher brings and nobody wants
  */
 #include <stdint.h>

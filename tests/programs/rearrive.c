@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * rearrive TRACE TO HOW: writes the trace again with its processes' spans in another order of arrival: each process's own stay in theirs, as
- * if the host had scheduled the traced processes otherwise.  HOW: first (one process after the other), last (the first process
- * comes last), turns (a span of each in turn). */
+ * rearrive TRACE TO HOW: writes the trace again with its processes' spans in another order of arrival: each
+ * process's own stay in theirs, as if the host had scheduled the traced processes otherwise. HOW: first (one
+ * process after the other), last (the first process comes last), turns (a span of each in turn). */
 #include "stream/stream_internal.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,8 @@ int main(int argc, char **argv)
 	}
 	if (got < 0)
 		return fail("cannot read");
-	for (unsigned i = 0; i < PROCESSES && strcmp(argv[3], "first"); i++)	/* they appear in the order of their numbers */
+	/* they appear in the order of their numbers */
+	for (unsigned i = 0; i < PROCESSES && strcmp(argv[3], "first"); i++)
 		write_one(i);
 	while (any())
 		for (unsigned i = 0; i < PROCESSES; i++) {

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What threads share: `sharing MODE N THREADS`.  All threads, the first of them main's, meet at a barrier, then do N rounds together, N / THREADS
- * each:
- *   padded  add to a counter of their own, in lines of their own     false   the same, counters side by side in one line
+ * What threads share: `sharing MODE N THREADS`. All threads, the first of them main's, meet at a barrier, then
+ * do N rounds together, N / THREADS each:
+ *   padded  add to a counter of their own, in lines of their own     false   the same, counters side by side in one
+ *           line
  *   atomic  add to one counter, locked                               lock    add to it under a spin lock with PAUSE
- *   mutex   add to it under a pthread mutex                          queue   odd threads take from a ring what even ones put in
- *   alu     dependent arithmetic in registers                        wide    independent arithmetic, as much as fits a cycle
+ *   mutex   add to it under a pthread mutex                          queue   odd threads take from a ring what even
+ *           ones put in
+ *   alu     dependent arithmetic in registers                        wide    independent arithmetic, as much as
+ *           fits a cycle
  *   chase   follow pointers through 128 KB of their own              mixed   even threads chase, odd ones do wide
  * Prints a sum that proves that every round was done. */
 #include <pthread.h>
@@ -21,7 +24,8 @@ static _Alignas(4096) volatile long side[MOST];
 static _Alignas(128) volatile long one;
 static _Alignas(128) volatile int spin;
 static _Alignas(128) pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct ring { _Alignas(128) volatile long put; _Alignas(128) volatile long taken; _Alignas(128) long at[RING]; } ring[MOST];
+static struct ring { _Alignas(128) volatile long put; _Alignas(128) volatile long taken; _Alignas(128) long at[RING];
+	} ring[MOST];
 static struct node { struct node *next; char pad[56]; } *nodes[MOST];
 static long sum[MOST];
 static pthread_barrier_t barrier;
@@ -39,7 +43,9 @@ static long wide(long n)
 	uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
 	long left = n > 0 ? n : 1;
 	/* aligned: it is bound by the back end, not by how its code lies */
-	__asm__ volatile(".p2align 6\n1:\tadd $1, %0\n\tadd $1, %1\n\tadd $1, %2\n\tadd $1, %3\n\tadd $1, %4\n\tadd $1, %5\n\t"
+	__asm__ volatile(".p2align 6\n1:\tadd $1, %0\n\tadd $1, %1\n\tadd $1, %2\n\tadd $1, %3\n\tadd $1, %4\n\tadd "
+		"$1, "
+		"%5\n\t"
 	                 "xor $1, %0\n\txor $1, %1\n\tsub $1, %6\n\tjnz 1b"
 	                 : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f), "+r"(left));
 	return a + b + c + d + e + f ? n : 0;
@@ -107,7 +113,8 @@ static void *worker(void *arg)
 
 int main(int argc, char **argv)
 {
-	static const char *known[] = { "padded", "false", "atomic", "lock", "mutex", "queue", "alu", "wide", "chase", "mixed" };
+	static const char *known[] = { "padded", "false", "atomic", "lock", "mutex", "queue", "alu", "wide", "chase",
+		"mixed" };
 	pthread_t t[MOST];
 	long all = 0, is = 0;
 	if (argc != 4)

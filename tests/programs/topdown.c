@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Programs that each push one leaf of the top-down tree: topdown LEAF [rounds].  Loops are in assembly, so that the compiler has no say.
- * icache, dsb and mite walk code that `.rept` lays out; the memory ones chase pointers through so many bytes in a random cycle. */
+ * Programs that each push one leaf of the top-down tree: topdown LEAF [rounds]. Loops are in assembly, so that
+ * the compiler has no say. icache, dsb and mite walk code that `.rept` lays out; the memory ones chase pointers
+ * through so many bytes in a random cycle. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#define LOOP(n, body) do { uint64_t left_ = (n); begin(); __asm__ volatile("1:\n" body "\tdec %0\n\tjnz 1b" : "+b"(left_) :: \
+#define LOOP(n, body) do { uint64_t left_ = (n); begin(); \
+	__asm__ volatile("1:\n" body "\tdec %0\n\tjnz 1b" : "+b"(left_) :: \
 	"rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "cc", "memory"); end(); } while (0)
-#define LOOP_WITH(n, body, p, x, y) do { uint64_t left_ = (n); begin(); __asm__ volatile("1:\n" body "\tdec %0\n\tjnz 1b" : "+&r"(left_), "+&r"(p) : \
+#define LOOP_WITH(n, body, p, x, y) do { uint64_t left_ = (n); begin(); \
+	__asm__ volatile("1:\n" body "\tdec %0\n\tjnz 1b" : "+&r"(left_), "+&r"(p) : \
 	"r"(x), "r"(y) : "cc", "memory"); end(); } while (0)
 
 static uint64_t rounds;
@@ -21,7 +24,8 @@ __attribute__((noinline)) void end(void) { __asm__ volatile("" ::: "memory"); }
 /* 64 independent additions and moves: nothing but retirement is the limit. */
 static void retiring(void)
 {
-	LOOP(rounds, ".rept 8\n\tlea 1(%%r8), %%r9\n\tlea 1(%%r10), %%r11\n\tmov $5, %%ecx\n\tmov $7, %%edx\n\tmov $3, %%esi\n\tmov $1, %%edi\n.endr\n");
+	LOOP(rounds, ".rept 8\n\tlea 1(%%r8), %%r9\n\tlea 1(%%r10), %%r11\n\tmov $5, %%ecx\n\tmov $7, %%edx\n\tmov $3, "
+		"%%esi\n\tmov $1, %%edi\n.endr\n");
 }
 
 /* One chain of additions: latency. */
@@ -33,7 +37,8 @@ static void latency(void)
 /* Independent multiplications, all on one port. */
 static void ports(void)
 {
-	LOOP(rounds, ".rept 8\n\timul $3, %%r8, %%r9\n\timul $3, %%r8, %%r10\n\timul $3, %%r8, %%r11\n\timul $3, %%r8, %%rcx\n.endr\n");
+	LOOP(rounds, ".rept 8\n\timul $3, %%r8, %%r9\n\timul $3, %%r8, %%r10\n\timul $3, %%r8, %%r11\n\timul $3, %%r8, "
+		"%%rcx\n.endr\n");
 }
 
 static void divider(void)
@@ -44,7 +49,8 @@ static void divider(void)
 /* More code than L1I holds, a new line every instruction or two, without branches but the loop's. */
 __attribute__((noinline)) static void far_code(void)
 {
-	__asm__ volatile(".rept 16384\n\tnopw 0x0(%%rax,%%rax,1)\n\t.byte 0x66,0x0f,0x1f,0x84,0,0,0,0,0\n\t.endr" ::: "memory");
+	__asm__ volatile(".rept 16384\n\tnopw 0x0(%%rax,%%rax,1)\n\t.byte "
+		"0x66,0x0f,0x1f,0x84,0,0,0,0,0\n\t.endr" ::: "memory");
 }
 static void icache(void)
 {
@@ -54,11 +60,13 @@ static void icache(void)
 	end();
 }
 
-/* Jumps to places in pages far apart, in an order that is the same every round.  Their lines fit L1I, their pages no ITLB. */
+/* Jumps to places in pages far apart, in an order that is the same
+ * every round. Their lines fit L1I, their pages no ITLB. */
 #define PAGES 400
 static void *make_jumps(void)
 {
-	uint8_t *code = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *code = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		0);
 	if (code == MAP_FAILED)
 		exit(1);
 	for (unsigned i = 0; i < PAGES; i++) {
@@ -89,20 +97,24 @@ static void itlb(void)
 /* Fits L1I, not the uop cache: long instructions that legacy decode gets few of in a fetch block. */
 static void mite(void)
 {
-	LOOP(rounds / 40 + 50, ".rept 1200\n\tmovabs $0x123456789abcdef, %%r8\n\tmovabs $0x123456789abcdef, %%r9\n.endr\n");
+	LOOP(rounds / 40 + 50, ".rept 1200\n\tmovabs $0x123456789abcdef, %%r8\n\tmovabs $0x123456789abcdef, "
+		"%%r9\n.endr\n");
 }
 
 /* 16-bit immediates. */
 static void lcp(void)
 {
-	LOOP(rounds / 40 + 50, ".rept 500\n\taddw $0x1234, %%r8w\n\taddw $0x1235, %%r9w\n\taddw $0x1236, %%r10w\n\taddw $0x1237, %%r11w\n.endr\n");
+	LOOP(rounds / 40 + 50, ".rept 500\n\taddw $0x1234, %%r8w\n\taddw $0x1235, %%r9w\n\taddw $0x1236, "
+		"%%r10w\n\taddw "
+		"$0x1237, %%r11w\n.endr\n");
 }
 
 /* Half of the branches go where they did not the last times: a linear congruential generator decides. */
 static void mispredict(void)
 {
 	uint64_t x = 12345;
-	LOOP_WITH(rounds * 2, "\timul %2, %1\n\tadd $12345, %1\n\tbt $40, %1\n\tjc 2f\n\tnop\n2:\tbt $43, %1\n\tjc 3f\n\tnop\n3:\n",
+	LOOP_WITH(rounds * 2, "\timul %2, %1\n\tadd $12345, %1\n\tbt $40, %1\n\tjc 2f\n\tnop\n2:\tbt $43, %1\n\tjc "
+		"3f\n\tnop\n3:\n",
 		x, 6364136223846793005, 0);
 }
 
@@ -112,7 +124,8 @@ static void clear(void)
 	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (code == MAP_FAILED)
 		exit(1);
-	/* a loop in the page that stores to its own line: mov %edi,%ecx; 1: mov %al,0x40(%rip); dec %ecx; jnz 1b; ret */
+	/* a loop in the page that stores to its own line: mov %edi,%ecx;
+	 * 1: mov %al,0x40(%rip); dec %ecx; jnz 1b; ret */
 	static const uint8_t text[] = { 0x89, 0xf9, 0x88, 0x05, 0x20, 0, 0, 0, 0xff, 0xc9, 0x75, 0xf6, 0xc3 };
 	memcpy(code, text, sizeof text);
 	void (*go)(int);
@@ -156,8 +169,10 @@ static void dram(void)
 	if (mem == MAP_FAILED)
 		exit(1);
 	begin();
-	__asm__ volatile("1:\timul %3, %1\n\tadd $12345, %1\n\tmov %1, %%rax\n\tshr $30, %%rax\n\tand $0xfffffc0, %%eax\n"
-		"\tadd (%2,%%rax), %1\n\tdec %0\n\tjnz 1b" : "+&r"(left), "+&r"(x) : "r"(mem), "r"(6364136223846793005) : "rax", "cc", "memory");
+	__asm__ volatile("1:\timul %3, %1\n\tadd $12345, %1\n\tmov %1, %%rax\n\tshr $30, %%rax\n\tand $0xfffffc0, "
+		"%%eax\n"
+		"\tadd (%2,%%rax), %1\n\tdec %0\n\tjnz 1b" : "+&r"(left), "+&r"(x) : "r"(mem), "r"(6364136223846793005)
+			: "rax", "cc", "memory");
 	end();
 }
 
@@ -168,14 +183,17 @@ static void store(void)
 	char *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *p = mem;
 	if (mem == MAP_FAILED)
 		exit(1);
-	LOOP_WITH(rounds * 8, "\tmov %0, (%1)\n\tmov %0, 8(%1)\n\tadd $4160, %1\n\tcmp %2, %1\n\tcmovae %3, %1\n", p, mem + bytes - 8192, mem);
+	LOOP_WITH(rounds * 8, "\tmov %0, (%1)\n\tmov %0, 8(%1)\n\tadd $4160, %1\n\tcmp %2, %1\n\tcmovae %3, %1\n", p,
+		mem + bytes - 8192, mem);
 }
 
 int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*run)(void); } leaf[] = {
-		{ "retiring", retiring }, { "latency", latency }, { "ports", ports }, { "divider", divider }, { "icache", icache }, { "itlb", itlb },
-		{ "mite", mite }, { "lcp", lcp }, { "mispredict", mispredict }, { "clear", clear }, { "l1", l1 }, { "l2", l2 }, { "l3", l3 },
+		{ "retiring", retiring }, { "latency", latency }, { "ports", ports }, { "divider", divider },
+		{ "icache", icache }, { "itlb", itlb },
+		{ "mite", mite }, { "lcp", lcp }, { "mispredict", mispredict }, { "clear", clear }, { "l1", l1 },
+		{ "l2", l2 }, { "l3", l3 },
 		{ "dram", dram }, { "store", store },
 	};
 	rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : 4000;

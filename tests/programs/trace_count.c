@@ -7,7 +7,8 @@
  *   -r registers   -f follow children   -d dump the side records   -s print MIPS   -L the tracer's directory
  *   -x check: replay register writes and compare with every ST_REGS   -o write the figures there, not to stderr
  *   -a BEGIN:END:DATA (hex)  print the accesses of each instruction executed in [BEGIN, END): kind (L load, S store,
- *         M both, P prefetch), size, flags (c conditional, a atomic, h helper), address - DATA or "undone"; with -r also
+ *         M both, P prefetch), size, flags (c conditional, a atomic, h helper), address - DATA or "undone"; with -r
+ *           also
  *         its register writes: R, register number, offset, size, value
  *   -k N  stop reading after N records (the program must run on)   -w  read slowly (the tracer must wait)
  *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Faults in the middle of a block, repaired by a handler that steps over the faulting instruction; no C library, so that
- * every instruction can be counted by hand (tests/system/tracer/tracer-count.sh does: 18 to set up, 20 rounds of 15, 4 to end).
+ * Faults in the middle of a block, repaired by a handler that steps over the faulting instruction; no C
+ * library, so that every instruction can be counted by hand (tests/system/tracer/tracer-count.sh does: 18 to
+ * set up, 20 rounds of 15, 4 to end).
  */
 	.globl _start
 	.set SIGSEGV, 11

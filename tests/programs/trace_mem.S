@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Instructions with known accesses, for tests/system/tracer/tracer-access.sh.  Each comment after a # with > is one
- * access that the tracer must report, in this order: kind, size, flags, offset from `data` (see trace_count.c, option -a).
+ * Instructions with known accesses, for tests/system/tracer/tracer-access.sh. Each comment after a # with > is
+ * one access that the tracer must report, in this order: kind, size, flags, offset from `data` (see
+ * trace_count.c, option -a).
  */
 	.globl _start, probe_begin, probe_end, data
 	.text

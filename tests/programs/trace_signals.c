@@ -47,7 +47,8 @@ static void faults(void)
 		signal(handled[i], on_fault);
 	for (volatile int i = 0; i < 100; i++) {
 		if (!sigsetjmp(back, 1))
-			__asm__ volatile("nop; mov (%0), %%eax; mov 8, %%eax; mov (%0), %%eax" : : "r"(room) : "eax", "memory");
+			__asm__ volatile("nop; mov (%0), %%eax; mov 8, %%eax; mov (%0), %%eax" : : "r"(room) : "eax",
+				"memory");
 		if (!sigsetjmp(back, 1))
 			__asm__ volatile("mov %%eax, (%0); mov %%eax, 8" : : "r"(room) : "eax", "memory");
 		if (!sigsetjmp(back, 1))

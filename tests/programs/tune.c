@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * tune hurts|helps|small|branches ROUNDS: programs that want different settings of a machine (tests/system/analysis/tune.sh).
+ * tune hurts|helps|small|branches ROUNDS: programs that want different settings of a machine
+ * (tests/system/analysis/tune.sh).
  *
  * Their first round is theirs alone; softpmu's --start measured --stop finished times the others.
  *
- *   hurts     one line of each of 3,000 pairs, in an order with no stride that a prefetcher follows, again and again: they fit a cache of 256 KB, but
+ *   hurts     one line of each of 3,000 pairs, in an order with no stride that a prefetcher follows, again and
+ *             again: they fit a cache of 256 KB, but
  *             not with the other line of each pair, which the adjacent-line prefetcher brings and nobody wants
- *   helps     every line of 512 KB in turn, each address from the line before: all of the latency is seen unless a prefetcher was there first
- *   small     sums 2 KB, by a loop whose branches are always alike: caches and predictors a fraction of the size would do
- *   branches  as small, and branches on random bits, which no predictor knows: what can be saved there is not the machine's to save
+ *   helps     every line of 512 KB in turn, each address from the line before: all of the latency is seen unless a
+ *             prefetcher was there first
+ *   small     sums 2 KB, by a loop whose branches are always alike: caches and predictors a fraction of the size
+ *             would do
+ *   branches  as small, and branches on random bits, which no predictor knows: what can be saved there is not the
+ *             machine's to save
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -53,7 +58,8 @@ static uint64_t small(unsigned rounds, int branches)
 
 static uint64_t run(const char *what, unsigned rounds)
 {
-	return !strcmp(what, "hurts") ? hurts(rounds) : !strcmp(what, "helps") ? helps(rounds) : small(rounds, !strcmp(what, "branches"));
+	return !strcmp(what, "hurts") ? hurts(rounds) : !strcmp(what, "helps") ? helps(rounds) : small(rounds,
+		!strcmp(what, "branches"));
 }
 
 __attribute__((noinline)) uint64_t measured(const char *what, unsigned rounds)

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Programs on whose wrong paths something happens (tests/system/model/wrong-path.sh): wrongpath MODE ROUNDS
  *
- *   hard    a random branch that resolves late, and in each of its arms a load from 8 MB: the wrong arm's load is executed, not retired
+ *   hard    a random branch that resolves late, and in each of its arms a load from 8 MB: the wrong arm's load is
+ *           executed, not retired
  *   helps   a random branch on a load that misses: behind it the next rounds' loads, which do not depend on it
  *   stores  the same with a store to a line that nobody writes else: the wrong arm's is executed, and never written
- *   meets   a random branch that resolves late, and behind it, whichever way it goes, a load from 8 MB at a place that a division gives: the
+ *   meets   a random branch that resolves late, and behind it, whichever way it goes, a load from 8 MB at a place
+ *           that a division gives: the
  *           wrong path does not know where that is, but the right path comes there, too
- *   known   a random branch that resolves late, and in each of its arms another on a bit that is known long before: in the wrong arm, too
+ *   known   a random branch that resolves late, and in each of its arms another on a bit that is known long before:
+ *           in the wrong arm, too
  *   unknown the same, but for a division that makes the bit: the wrong path does not know it
- *   hurts   a random branch that resolves late: each arm, when it is the wrong one, loads lines that nobody needs, and the right path
+ *   hurts   a random branch that resolves late: each arm, when it is the wrong one, loads lines that nobody needs,
+ *           and the right path
  *           goes through 32 KB that fit L1D but for those
  */
 #include <stdint.h>
@@ -111,7 +115,8 @@ static inline __attribute__((always_inline)) uint64_t early(uint64_t rounds, int
 		if (unknown)
 			__asm__ volatile("div %2" : "+a"(bit), "+d"(rest) : "r"((uint64_t)1) : "cc");
 		uint64_t v = d;
-		__asm__ volatile(".rept 20\n\timul $3, %0, %0\n\t.endr" : "+r"(v) : : "cc");	/* as late, without branches of its own */
+		/* as late, without branches of its own */
+		__asm__ volatile(".rept 20\n\timul $3, %0, %0\n\t.endr" : "+r"(v) : : "cc");
 		if (v & 1) {
 			HERE("one");
 			if (bit) {
@@ -154,17 +159,20 @@ static __attribute__((noinline)) uint64_t hurts(uint64_t rounds)
 		uint64_t if_zero = (1 - d) * LINE, if_one = d * LINE;
 		for (unsigned i = 0; i < 16; i++)
 			p = p->next;
-		const uintptr_t here = (uintptr_t)ring, there = (uintptr_t)fresh - here;	/* and no branch on d before that one */
+		/* and no branch on d before that one */
+		const uintptr_t here = (uintptr_t)ring, there = (uintptr_t)fresh - here;
 		uintptr_t q = here + (1 - d) * there, r = here + d * there;
 		__asm__ volatile("" : "+r"(q), "+r"(r), "+r"(if_zero), "+r"(if_one));
 		if (late(d)) {
 			HERE("one");
 			for (unsigned i = 0; i < 16; i++)
-				__asm__ volatile("movzbl (%0,%1), %%eax\n\tadd %1, %0" : "+r"(q) : "r"(if_zero) : "eax", "cc");
+				__asm__ volatile("movzbl (%0,%1), %%eax\n\tadd %1, %0" : "+r"(q) : "r"(if_zero) : "eax",
+					"cc");
 		} else {
 			HERE("zero");
 			for (unsigned i = 0; i < 16; i++)
-				__asm__ volatile("movzbl (%0,%1), %%eax\n\tadd %1, %0" : "+r"(r) : "r"(if_one) : "eax", "cc");
+				__asm__ volatile("movzbl (%0,%1), %%eax\n\tadd %1, %0" : "+r"(r) : "r"(if_one) : "eax",
+					"cc");
 		}
 		sum += (uintptr_t)p & 64;
 	}

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Makes data/events/{nehalem,sandy-bridge,ivy-bridge,haswell,broadwell,ice-lake}.tsv; run by tools/events/generate_events.sh.
+# Makes data/events/{nehalem,sandy-bridge,ivy-bridge,haswell,broadwell,ice-lake}.tsv; run by
+# tools/events/generate_events.sh.
 #
 #   names and codes   libpfm4's tables, through libpfm_list.c
 #   meanings          meaning.py: count or the reason why there is none, and the line of help
-#   machines          machines.py: shape, counters, what libpfm4 lacks or has otherwise than the manual, perf's names
+#   machines          machines.py: shape, counters, perf's names, and where libpfm4 lacks an event or differs
+# from the manual
 #
-# An event without a meaning, a meaning that serves nobody, and a perf name without a row are errors.
+# An event without a meaning, a meaning that no machine uses, and a perf name without a row are errors.
 import os
 import subprocess
 import sys
@@ -17,9 +19,10 @@ import machines
 import meaning
 
 COLUMNS = '# name\tevent\tumask\tmods\tcounters\tflags\talias\tcount\thelp\tnot_modelled'
-# At retirement, or no matter of speculation.  All else may count what is squashed later.
+# Counted at retirement, or not affected by speculation.  All other events may count uops that are squashed later.
 CERTAIN = tuple('''CPU_CLK_ UNHALTED_ INSTRUCTION_RETIRED INSTRUCTIONS_RETIRED CPL_CYCLES ROB_MISC_EVENTS AVX. FP_ASSIST
-    OTHER_ASSISTS ASSISTS TOPDOWN PERF_METRICS CORE_POWER IO_TRANSACTIONS PIC_ACCESSES TX_ EPT. L1D_CACHE_ST.MESI'''.split())
+    OTHER_ASSISTS ASSISTS TOPDOWN PERF_METRICS CORE_POWER IO_TRANSACTIONS PIC_ACCESSES TX_ EPT.
+    L1D_CACHE_ST.MESI'''.split())
 
 
 # Second MSRs: SDM vol. 4, and extra_regs in arch/x86/events/intel/core.c of Linux.
@@ -35,19 +38,21 @@ class Row:
         self.event, self.umask = image & 0xff, image >> 8 & 0xff
         self.edge, self.any, self.inv, self.cmask = image >> 18 & 1, image >> 21 & 1, image >> 23 & 1, image >> 24
         self.aliases = []
-        self.extra = extra	# what a second MSR holds; None: no such MSR
+        self.extra = extra	# value of the second MSR; None: the event has none
 
     @property
     def image(self):
         return self.event | self.umask << 8 | self.edge << 18 | self.any << 21 | self.inv << 23 | self.cmask << 24
 
     def mods(self):
-        return ','.join([f'c={self.cmask}'] * bool(self.cmask) + ['i'] * self.inv + ['e'] * self.edge + ['t'] * self.any +
-                        ([] if self.extra is None else [f'msr={EXTRA_MSR[self.event, self.umask]:x}/{self.extra:x}'])) or '-'
+        mods = [f'c={self.cmask}'] * bool(self.cmask) + ['i'] * self.inv + ['e'] * self.edge + ['t'] * self.any
+        if self.extra is not None:
+            mods.append(f'msr={EXTRA_MSR[self.event, self.umask]:x}/{self.extra:x}')
+        return ','.join(mods) or '-'
 
 
 def listed(tool, machine):
-    """libpfm4's events, as the manual has them where machines.py says so, and those that it lacks."""
+    """libpfm4's events with the corrections of machines.py, and the events that libpfm4 lacks."""
     text = subprocess.run([tool, machine.libpfm], check=True, capture_output=True, text=True).stdout
     rows = {}
     for line in text.splitlines():
@@ -59,14 +64,16 @@ def listed(tool, machine):
             continue
         if name in rows:
             sys.exit(f'{machine.name}: {name} twice')
-        rows[name] = Row(name, machine.corrected.get(name, int(image, 16)), precise == '1', None if same == '-' else same)
+        rows[name] = Row(name, machine.corrected.get(name, int(image, 16)), precise == '1',
+                None if same == '-' else same)
         if (rows[name].event, rows[name].umask) in EXTRA_MSR:
             rows[name].extra = PRECISE_STORE if image == '2cd' else int(extra, 16)
     for name, image in machine.extra.items():
         if name in rows:
             sys.exit(f'{machine.name}: libpfm4 has {name}')
         rows[name] = Row(name, image, name in machine.extra_precise, None)
-    for row in [r for r in rows.values() if r.name == 'MEM_TRANS_RETIRED.LOAD_LATENCY']:	# Intel's lists name thresholds
+    # Intel's lists have a name for each threshold.
+    for row in [r for r in rows.values() if r.name == 'MEM_TRANS_RETIRED.LOAD_LATENCY']:
         for bit in range(2, 10):
             name = f'{row.name}_GT_{1 << bit}'
             rows[name] = Row(name, row.image, row.precise, None, 1 << bit)
@@ -85,7 +92,7 @@ def explain(machine, rows):
         own = meaning.find(row.name, machine.libpfm)
         found = own if own and first is row else meaning.find(first.name, machine.libpfm) or own
         if not found:
-            sys.exit(f'{machine.name}: nothing is said about {row.name}')
+            sys.exit(f'{machine.name}: meaning.py has no entry for {row.name}')
         row.order, row.section, row.count, row.help, row.reason = found
         row.order, row.first = (row.order, first is not row, row.image, row.name), first.name
         row.precise |= any(o.precise and o.image == row.image for o in rows.values())
@@ -97,7 +104,8 @@ def explain(machine, rows):
             row.count = row.count and row.count.replace(key, value)
     for row in rows.values():
         if row.count == '=':
-            bases = [r for r in rows.values() if r.count not in (None, '=') and (r.event, r.umask) == (row.event, row.umask)]
+            bases = [r for r in rows.values() if r.count not in (None, '=') and (r.event, r.umask) == (row.event,
+                    row.umask)]
             if not bases:
                 sys.exit(f'{machine.name}: {row.name} has no row without modifiers')
             row.base = bases[0].count
@@ -158,7 +166,7 @@ def main(folder, tool, names):
     if not names:
         for order, entry in enumerate(meaning.ENTRIES):
             if order not in used:
-                sys.exit(f'meaning.py: {entry[1][0]} serves no machine')
+                sys.exit(f'meaning.py: no machine has {entry[1][0]}')
 
 
 if __name__ == '__main__':

@@ -1,16 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Makes the event tables of Nehalem to Ice Lake in data/events anew, see tools/events/generate_events.py. Takes
-# a second or two.
+# Makes the event tables of Nehalem to Ice Lake in data/events (tools/events/generate_events.py), in a second or two.
 #
 #   [OUT=FOLDER] tools/events/generate_events.sh [TABLE...]		(default: all of them, into data/events)
 #
-# Wants Debian's libpfm4-dev 4.13 and python3.  The same inputs give the same files.
+# Needs Debian's libpfm4-dev 4.13 and python3.  The same inputs give the same files.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
-command -v python3 >/dev/null || { echo "generate_events.sh: python3 is not there" >&2; exit 1; }
+command -v python3 >/dev/null || { echo "generate_events.sh: python3 not found (apt-get install python3)" >&2; exit 1; }
 [ -f /usr/include/perfmon/pfmlib.h ] ||
-	{ echo "generate_events.sh: libpfm4's header is not there (apt-get install libpfm4-dev)" >&2; exit 1; }
+	{ echo "generate_events.sh: libpfm4's header not found (apt-get install libpfm4-dev)" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 ${CC:-gcc} -std=gnu17 -O1 -Wall -Wextra -o "$work/libpfm_list" "$top/tools/events/libpfm_list.c" -lpfm

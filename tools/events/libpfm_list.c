@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Lists the events of one of libpfm4's tables, one a line, for generate_events.py:
  *
- *   EVENT  UMASK|-  IA32_PERFEVTSELx image (hex, without the enable and privilege bits)  precise
- *          0|1  same-as|-  what a second MSR holds (hex)|-
+ *   EVENT  UMASK|-  IA32_PERFEVTSELx image (hex, without the enable and privilege bits)  precise 0|1  same-as|-
+ *   value of a second MSR (hex)|-
  *
- * separated by tabs. `same-as` is set where libpfm4 calls the name another one of an event that it lists too.
- * An event that libpfm4 lists and cannot encode has the image "-". Only names and codes are taken, no
- * description.
+ * on one line, separated by tabs.  `same-as` is the event for which this is another name, as libpfm4 says.  An event
+ * that libpfm4 lists and cannot encode has the image "-".  Only names and codes are used, no descriptions.
  */
 #include <perfmon/pfmlib.h>
 #include <stdbool.h>
@@ -74,8 +73,7 @@ static void list(const pfm_pmu_info_t *pmu)
 			continue;
 		if (umasks(pmu->name, &e, e.name, e.equiv != NULL))
 			continue;
-		/* another name of a whole event, whose unit masks it takes over */
-		if (e.equiv && !strchr(e.equiv, ':')) {
+		if (e.equiv && !strchr(e.equiv, ':')) {	/* another name of a whole event: use its unit masks */
 			char text[256];
 			pfm_event_info_t o = { .size = sizeof o };
 			snprintf(text, sizeof text, "%s::%s", pmu->name, e.equiv);

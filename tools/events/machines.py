@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The PMUs of Nehalem to Ice Lake: shape, counters, perf's names, and where libpfm4 lacks something or errs.
+# The PMUs of Nehalem to Ice Lake: shape, counters, perf's names, and corrections of libpfm4.
 #
 # Counters: arch/x86/events/intel/core.c of Linux, intel_*_event_constraints (and, where perf asks only for PEBS, those
-# of ds.c).  HyperThreading is off: eight counters from Sandy Bridge on; four on Nehalem, whose number does not depend on
-# it (SDM vol. 3B, sections on performance monitoring of the processors based on either microarchitecture).
-# IA32_PERF_CAPABILITIES: LBR format 3 (with mispredict flags) on Nehalem to Ivy Bridge, 4 (with TSX flags) on Haswell and
-# Broadwell, 5 (with LBR_INFO) on Ice Lake; PEBS record format 1, 2 and 4 (adaptive), records behind the instruction;
-# full-width writes from Sandy Bridge on (SDM vol. 3B, the same sections, and vol. 4, "MSRs in the ..." of each).  Without
-# SMM_FREEZE; PERF_METRICS on Ice Lake has the first level alone.
-# perf's names: the same file, intel_perfmon_event_map, *_hw_cache_event_ids, *_events_attrs, and what intel_pmu_init
-# changes in them.  Codes are hex: umask and event, from bit 18 on as in IA32_PERFEVTSELx (1800000: CMASK 1, INV).
+# of ds.c).  HyperThreading is off: eight counters from Sandy Bridge on; four on Nehalem, whose number does not
+# depend on it (SDM vol. 3B, sections on performance monitoring of the processors based on either microarchitecture).
+# IA32_PERF_CAPABILITIES: LBR format 3 (with mispredict flags) on Nehalem to Ivy Bridge, 4 (with TSX flags) on
+# Haswell and Broadwell, 5 (with LBR_INFO) on Ice Lake; PEBS record format 1, 2 and 4 (adaptive), whose state is
+# that after the instruction; full-width writes from Sandy Bridge on (SDM vol. 3B, the same sections, and vol.
+# 4, "MSRs in the ..." of each).  Without SMM_FREEZE; PERF_METRICS on Ice Lake has the first level only.
+# perf's names: the same file, intel_perfmon_event_map, *_hw_cache_event_ids, *_events_attrs, with the changes that
+# intel_pmu_init makes to them.  Codes are hex: umask and event, from bit 18 on as in IA32_PERFEVTSELx (1800000:
+# CMASK 1, INV).
 import textwrap
 
 
 def codes(*texts):
-    """NAME=HEX ... as a dict; what is not hex is the name of a row."""
+    """NAME=HEX ... as a dict; a value that is not hex is the name of a row."""
     out = {}
     for word in ' '.join(texts).split():
         name, value = word.split('=')
@@ -23,7 +24,7 @@ def codes(*texts):
 
 
 def places(text):
-    """EVENT[-EVENT][/UMASK]:COUNTERS ... as (first, last, umask or None, counters); the first that fits holds."""
+    """EVENT[-EVENT][/UMASK]:COUNTERS ... as (first, last, umask or None, counters); the first that matches counts."""
     out = []
     for word in text.split():
         where, counters = word.split(':')
@@ -33,11 +34,13 @@ def places(text):
     return out
 
 
-# The core preset that runs nearest to each.
-NEAREST = {'nehalem': 'ivy-bridge', 'sandy-bridge': 'ivy-bridge', 'ivy-bridge': 'ivy-bridge', 'haswell': 'skylake', 'broadwell': 'skylake',
+# The core preset nearest to each.
+NEAREST = {'nehalem': 'ivy-bridge', 'sandy-bridge': 'ivy-bridge', 'ivy-bridge': 'ivy-bridge', 'haswell': 'skylake',
+        'broadwell': 'skylake',
            'ice-lake': 'golden-cove'}
 # PERF_METRICS, level 1; as in golden-cove.tsv, with this machine's five slots a cycle.
-METRICS = {'ice-lake': ('@metric slots slots', '@metric retiring uop(SLOT)', '@metric bad_spec uop(SLOT)@squash+5*sig(WRONG_PATH)+5*sig(RECOVERY)',
+METRICS = {'ice-lake': ('@metric slots slots', '@metric retiring uop(SLOT)',
+        '@metric bad_spec uop(SLOT)@squash+5*sig(WRONG_PATH)+5*sig(RECOVERY)',
                         '@metric fe_bound sig(IDQ_BUBBLE)')}
 
 
@@ -54,16 +57,19 @@ class Machine:
         self.__dict__.update(more)
         self.words.update(words)
         self.extra_precise = self.precise.split()
-        text = (f'Shape: {shape}.  Codes: SDM vol. 3B, tables of performance monitoring events of {long.split(",")[0]}, '
-                f'and Intel\'s perfmon lists; the test test_pmu_libpfm holds them against libpfm4\'s table `{libpfm}`.  '
-                f'Counters: arch/x86/events/intel/core.c of Linux, {constraints}.  Aliases: the same file, '
-                f'intel_perfmon_event_map, {cache_ids}.  What is marked spec counts the wrong path, too, where the core runs one.')
-        self.head = [f'softpmu events: {name} ({long})', 'Columns and expressions: src/pmu/pmu_table.c, src/pmu/pmu_expr.c.  '
+        text = (f'Shape: {shape}.  Codes: SDM vol. 3B, tables of performance monitoring events of '
+                f'{long.split(",")[0]}, and Intel\'s perfmon lists; the test test_pmu_libpfm compares them with '
+                f'libpfm4\'s table `{libpfm}`.  Counters: arch/x86/events/intel/core.c of Linux, {constraints}.  '
+                f'Aliases: the same file, intel_perfmon_event_map, {cache_ids}.  Events marked spec count the wrong '
+                f'path, too, where the core runs one.')
+        self.head = [f'softpmu events: {name} ({long})',
+                     'Columns and expressions: src/pmu/pmu_table.c, src/pmu/pmu_expr.c.',
                      'Made by tools/events/generate_events.sh, do not edit.']
         for paragraph in (text,) + tuple(self.remarks):
-            self.head += textwrap.wrap(paragraph, 132)
+            self.head += textwrap.wrap(paragraph, 114)
         self.head.append('@tsc: the modelled core runs at the rate of its time-stamp counter.')
-        self.shape = [f'@cpuid_0a {cpuid}', f'@perf_capabilities {self.capabilities}', f'@core {NEAREST[name]}', f'@libpfm {libpfm}',
+        self.shape = [f'@cpuid_0a {cpuid}', f'@perf_capabilities {self.capabilities}', f'@core {NEAREST[name]}',
+                f'@libpfm {libpfm}',
                       f'@slots {self.slots}']
         self.shape += [f'@features {self.features}'] * bool(self.features) + list(METRICS.get(name, ())) + ['@tsc 1/1']
 
@@ -92,8 +98,9 @@ NEHALEM = Machine(
     'nehalem', 'nhm', 'Nehalem', 'CPUID of a Xeon W3520 (000106A5, as in the test data of libvirt)',
     '07300403 00000044 00000000 00000603', 'intel_nehalem_event_constraints', 'nehalem_hw_cache_event_ids',
     capabilities='1c3', remarks=(
-        'By EBX bits 2 and 6 that part announces that its events of reference cycles and of mispredicted branches have '
-        'errata.  Here they have none, and perf\'s bus-cycles and branch-misses are those of a part without.',
+        'EBX bits 2 and 6 of this processor report errata of its events of reference cycles and of mispredicted '
+        'branches.  Here these events have no errata, and perf\'s bus-cycles and branch-misses are those of a '
+        'processor without them.',
         'stalled-cycles-backend: perf leaves out the AnyThread bit of its row; with one thread that is the same.'),
     places=places('40-43:0-1 48:0-1 4e:0-1 51:0-1 63:0-1'),
     extra=codes(FIXED_NAMES, '''INST_RETIRED.ANY_P_01=1c0 BR_MISP_RETIRED.ALL_BRANCHES=c5
@@ -114,8 +121,10 @@ SANDY_BRIDGE = Machine(
     'CPUID of a Core i5-2500 (000206A7, as in the test data of libvirt)',
     '07300803 00000000 00000000 00000603', 'intel_snb_event_constraints', 'snb_hw_cache_event_ids',
     capabilities='21c3', features='split', remarks=(
-        'libpfm4 gives BR_INST_RETIRED.ALL_BRANCHES and BR_MISP_RETIRED.ALL_BRANCHES the codes of their precise forms (04H), and L3_LAT_CACHE '
-        'the unit masks 01H and 02H; so do these rows, which count the same.  The architectural codes C4H/00H and C5H/00H are the rows .ARCH.',),
+        'libpfm4 gives BR_INST_RETIRED.ALL_BRANCHES and BR_MISP_RETIRED.ALL_BRANCHES the codes of their precise '
+        'forms (04H), and L3_LAT_CACHE '
+        'the unit masks 01H and 02H; so do these rows, which count the same.  The architectural codes C4H/00H and '
+        'C5H/00H are the rows .ARCH.',),
     places=places('a3/04:0-3 a3/05:0-3 a3/02:2 a3/06:2 48:2 c0/01:1 cd:3 d0-d3:0-3'),
     unencodable=('MEM_LOAD_UOPS_LLC_MISS_RETIRED',),
     extra=codes(FIXED_NAMES, RESPONSES, '''BR_INST_RETIRED.ALL_BRANCHES_PEBS=4c4 BR_MISP_RETIRED.ALL_BRANCHES_PEBS=4c5
@@ -130,7 +139,8 @@ SANDY_BRIDGE = Machine(
         stalled-cycles-backend=18001b1 idle-cycles-backend=18001b1
         L1-dcache-loads=f1d0 L1-dcache-load-misses=151 L1-dcache-stores=f2d0 L1-dcache-store-misses=851
         L1-dcache-prefetch-misses=24e L1-icache-load-misses=280 dTLB-loads=81d0 dTLB-load-misses=108 dTLB-stores=82d0
-        dTLB-store-misses=149 iTLB-loads=1085 iTLB-load-misses=185 branch-load-misses=c5 mem-loads=1cd mem-stores=2cd'''))
+        dTLB-store-misses=149 iTLB-loads=1085 iTLB-load-misses=185 branch-load-misses=c5 mem-loads=1cd
+        mem-stores=2cd'''))
 
 IVY_BRIDGE = Machine(
     'ivy-bridge', 'ivb', 'Ivy Bridge client, HyperThreading off',
@@ -151,7 +161,8 @@ IVY_BRIDGE = Machine(
     aliases=codes(BASIC, OFFCORE, PREFETCHES, TOPDOWN, '''stalled-cycles-frontend=180010e idle-cycles-frontend=180010e
         L1-dcache-loads=f1d0 L1-dcache-load-misses=151 L1-dcache-stores=f2d0 L1-dcache-store-misses=851
         L1-dcache-prefetch-misses=24e L1-icache-load-misses=280 dTLB-loads=81d0 dTLB-load-misses=8108 dTLB-stores=82d0
-        dTLB-store-misses=149 iTLB-loads=1085 iTLB-load-misses=185 branch-load-misses=c5 mem-loads=1cd mem-stores=2cd'''))
+        dTLB-store-misses=149 iTLB-loads=1085 iTLB-load-misses=185 branch-load-misses=c5 mem-loads=1cd
+        mem-stores=2cd'''))
 
 HSW_EXTRA = codes(FIXED_NAMES, RESPONSES, 'BR_INST_RETIRED.ALL_BRANCHES_PEBS=4c4 BR_MISP_RETIRED.ALL_BRANCHES_PEBS=4c5')
 HSW_PRECISE = 'BR_INST_RETIRED.ALL_BRANCHES_PEBS BR_MISP_RETIRED.ALL_BRANCHES_PEBS'
@@ -164,7 +175,8 @@ HASWELL = Machine(
     'haswell', 'hsw', 'Haswell client, HyperThreading off',
     'CPUID of a Core i5-4670T (000306C3, as in the test data of libvirt)',
     '07300803 00000000 00000000 00000603', 'intel_hsw_event_constraints', 'hsw_hw_cache_event_ids',
-    capabilities='22c4', features='in_tx split', places=places('48/01:2 c0/01:1 cd:3 a3/08:2 a3/0c:2 a3/04:0-3 d0-d3:0-3'),
+    capabilities='22c4', features='in_tx split', places=places('48/01:2 c0/01:1 cd:3 a3/08:2 a3/0c:2 a3/04:0-3 '
+            'd0-d3:0-3'),
     extra=HSW_EXTRA, precise=HSW_PRECISE, words={'%XCLK%': '1/35*sig(CYCLES)', '%GHZ%': '3.5'}, aliases=HSW_ALIASES)
 
 BROADWELL = Machine(
@@ -178,7 +190,8 @@ ICE_LAKE = Machine(
     'ice-lake', 'icl', 'Ice Lake client',
     'CPUID of an Ice Lake server (000606A0, as in the test data of libvirt); the client is the same here',
     '08300805 00000000 0000000f 00008604', 'intel_icl_event_constraints',
-    'skl_hw_cache_event_ids with its change for Ice Lake', capabilities='e4c5', slots=5, features='in_tx', fixed=FIXED | {0x400: (3, True)},
+    'skl_hw_cache_event_ids with its change for Ice Lake', capabilities='e4c5', slots=5, features='in_tx',
+    fixed=FIXED | {0x400: (3, True)},
     places=places('''03-0a:0-3 1f-28:0-3 32:0-3 48-56:0-3 60-8b:0-3 a3/04:0-7 a3/10:0-7 a3/14:0-7 a3:0-3 a8-b0:0-3
         b7-bd:0-3 d0-e6:0-3 ef-f4:0-3'''),
     corrected=codes('''MEM_LOAD_MISC_RETIRED.UC=4d4 TOPDOWN.BACKEND_BOUND_SLOTS=2a4 TOPDOWN.BR_MISPREDICT_SLOTS=8a4'''),

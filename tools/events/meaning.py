@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the events of Nehalem to Ice Lake count, in terms of the core's signals (include/softpmu/signals.def), or why the model cannot
-# produce them.  One entry serves every generation on which the name means the same; `only` narrows an entry to some of them, and the
-# narrower entry wins.  Meanings: SDM vol. 3B, tables of performance monitoring events, and Intel's perfmon lists; the texts are ours.
+# What the events of Nehalem to Ice Lake count, in terms of the core's signals (include/softpmu/signals.def), or
+# why the model cannot produce them.  One entry serves every generation on which the name means the same; `only`
+# narrows an entry to some of them, and the narrower entry wins.  Meanings: SDM vol. 3B, tables of performance
+# monitoring events, and Intel's perfmon lists; the texts are ours.
 #
-# The order here is the order of the rows.  A count of '=' stands for that of the row with the same event and umask and no modifiers.
-# Reasons that recur are those of data/events/skylake.tsv.
+# The rows come in the order of the entries.  A count of '=' is that of the row with the same event and umask
+# and no modifiers.  Recurring reasons are worded as in data/events/skylake.tsv.
 #
-# Principle: a speculative event is counted over what runs, right path and wrong, where the core runs one (src/core/wrongpath/wrongpath.h).  What a branch of
-# the wrong path does is known where its condition or target is (src/core/wrongpath/walker.h); one that is not known counts as predicted right, so
-# that BR_MISP_EXEC is a lower bound there, and fetch is not redirected by either.  What no branch or store can do in the model is refused.
+# Principle: a speculative event counts the right path and, where the core runs one
+# (src/core/wrongpath/wrongpath.h), the wrong path.  The outcome of a wrong-path branch is known where its
+# condition or target is known (src/core/wrongpath/walker.h).  A branch whose outcome is unknown counts as
+# predicted correctly, so BR_MISP_EXEC is a lower bound there; wrong-path branches do not redirect fetch.
+# Events of branches and stores that cannot happen in the model are refused.
 from fnmatch import fnmatchcase
 
 SECTIONS = []			# titles in order
@@ -29,7 +32,7 @@ def refuse(names, text, reason, only=None):
 
 
 def find(name, generation):
-    """(order, section, count, help, reason) of a name; None if nothing is said."""
+    """(order, section, count, help, reason) of a name; None: no entry."""
     best = None
     for order, (title, names, count, text, reason, only) in enumerate(ENTRIES):
         if only and generation not in only:
@@ -44,7 +47,8 @@ def find(name, generation):
 
 
 INSTRUCTIONS = 'uop(INST_END)+uop(INST_END2)'
-STALL_ANY = 'cycles(sig(RESOURCE_STALL_ROB) + sig(RESOURCE_STALL_RS) + sig(RESOURCE_STALL_LB) + sig(RESOURCE_STALL_SB) >= 1)'
+STALL_ANY = ('cycles(sig(RESOURCE_STALL_ROB) + sig(RESOURCE_STALL_RS) + sig(RESOURCE_STALL_LB) + '
+             'sig(RESOURCE_STALL_SB) >= 1)')
 NO_EXECUTION = '4*cycles(uop(EXEC)@dispatch == 0)'
 XCLK = '%XCLK%'			# the generation's bus or crystal clock, machines.py
 DIRECT = 'direct branches are put right at decode: none is found mispredicted when it executes'
@@ -58,7 +62,8 @@ TSX = 'no transactional memory in the modelled core'
 X87_MARK = 'x87 arithmetic and moves carry the same mark'
 PREFETCHERS = 'what prefetchers of L1D and of L2 ask for shares its signals'
 MS_CALLER = 'who called the microcode sequencer is not recorded'
-INV_ALONE = 'without a CMASK the INV bit of this code has no effect, and it would count uops; see UOPS_EXECUTED.STALL_CYCLES'
+INV_ALONE = ('without a CMASK the INV bit of this code has no effect, and it would count uops; see '
+             'UOPS_EXECUTED.STALL_CYCLES')
 
 section('instructions and cycles')
 event('INST_RETIRED.ANY', INSTRUCTIONS, 'Instructions retired; a macro-fused pair counts as two.')
@@ -97,7 +102,9 @@ event('TOPDOWN.SLOTS_P', 'slots', 'Issue slots: unhalted cycles times the issue 
 event('CPL_CYCLES.RING123', 'sig(CYCLES)', 'Unhalted cycles outside ring 0: all that the stream holds.')
 
 section('branches')
-event('BR_INST_RETIRED.ALL_BRANCHES BR_INST_RETIRED.ALL_BRANCHES_PEBS BRANCH_INSTRUCTIONS_RETIRED BRANCH_INSTRUCTIONS_RETIRED.ARCH', 'uop(BRANCH)',
+event('BR_INST_RETIRED.ALL_BRANCHES BR_INST_RETIRED.ALL_BRANCHES_PEBS BRANCH_INSTRUCTIONS_RETIRED '
+        'BRANCH_INSTRUCTIONS_RETIRED.ARCH',
+        'uop(BRANCH)',
       'Branch instructions retired, far ones included.')
 event('BR_INST_RETIRED.CONDITIONAL BR_INST_RETIRED.COND', 'uop(COND)', 'Conditional branches retired.')
 event('BR_INST_RETIRED.COND_TAKEN', 'uop(COND & TAKEN)', 'Conditional branches retired that were taken.')
@@ -108,7 +115,8 @@ event('BR_INST_RETIRED.NEAR_CALL', 'uop(CALL)', 'Near calls retired, direct and 
 event('BR_INST_RETIRED.NEAR_RETURN', 'uop(RET)', 'Near returns retired.')
 event('BR_INST_RETIRED.FAR_BRANCH', 'uop(BRANCH & FAR)', 'Far branches retired: SYSCALL and the like.')
 event('BR_INST_RETIRED.INDIRECT', 'uop(INDIRECT)', 'Indirect near branches retired, returns left out.')
-event('BR_MISP_RETIRED.ALL_BRANCHES BR_MISP_RETIRED.ALL_BRANCHES_PEBS MISPREDICTED_BRANCH_RETIRED BRANCH_MISSES_RETIRED.ARCH',
+event('BR_MISP_RETIRED.ALL_BRANCHES BR_MISP_RETIRED.ALL_BRANCHES_PEBS MISPREDICTED_BRANCH_RETIRED '
+        'BRANCH_MISSES_RETIRED.ARCH',
       'uop(BRANCH & MISPREDICTED)', 'Branches retired that were mispredicted.')
 event('BR_MISP_RETIRED.ALL_BRANCHES', 'uop(BRANCH & MISPREDICTED)',
       'Branches retired that were mispredicted (here without the erratum that CPUID leaf 0AH, EBX bit 6, announces).',
@@ -148,11 +156,14 @@ event('BR_INST_EXEC.NEAR_CALLS', 'uop(CALL)@dispatch', 'Near calls that went to 
 event('BR_INST_EXEC.NON_CALLS', 'uop(BRANCH & !CALL & !RET & !FAR)@dispatch',
       'Near branches, no calls or returns, that went to an execution port.')
 event('BR_INST_EXEC.TAKEN', 'uop(BRANCH & TAKEN & !FAR)@dispatch',
-      'Near branches that went to an execution port and were taken; of the wrong path as far as that is known, else as predicted.')
+      'Near branches that went to an execution port and were taken; of the wrong path as far as that is known, '
+      'else as predicted.')
 event('BR_INST_EXEC.TAKEN_CONDITIONAL BR_INST_EXEC.TAKEN_COND', 'uop(COND & TAKEN)@dispatch',
-      'Conditional branches that went to an execution port and were taken; of the wrong path as far as that is known, else as predicted.')
+      'Conditional branches that went to an execution port and were taken; of the wrong path as far as that is '
+      'known, else as predicted.')
 event('BR_INST_EXEC.NONTAKEN_CONDITIONAL BR_INST_EXEC.NONTAKEN_COND', 'uop(COND & !TAKEN)@dispatch',
-      'Conditional branches that went to an execution port and were not taken; of the wrong path as far as that is known, else as predicted.')
+      'Conditional branches that went to an execution port and were not taken; of the wrong path as far as that is '
+      'known, else as predicted.')
 event('BR_INST_EXEC.TAKEN_DIRECT_JUMP', 'uop(BRANCH & !COND & !CALL & !RET & !INDIRECT & !FAR)@dispatch',
       'Unconditional direct jumps that went to an execution port: all are taken.')
 event('BR_INST_EXEC.TAKEN_INDIRECT_JUMP_NON_CALL_RET', 'uop(INDIRECT & !CALL)@dispatch',
@@ -165,16 +176,20 @@ event('BR_INST_EXEC.TAKEN_INDIRECT_NEAR_CALL', 'uop(CALL & INDIRECT)@dispatch',
       'Indirect near calls that went to an execution port: all are taken.')
 FOUND = 'executed and found mispredicted, on the wrong path as far as what they do is known.'
 for names, bits, text in (
-        ('ANY ALL_BRANCHES', 'BRANCH & !FAR', 'Near branches'), ('TAKEN', 'BRANCH & TAKEN & !FAR', 'Taken near branches'),
+        ('ANY ALL_BRANCHES', 'BRANCH & !FAR', 'Near branches'), ('TAKEN', 'BRANCH & TAKEN & !FAR',
+                'Taken near branches'),
         ('COND ALL_CONDITIONAL ANY_COND', 'COND', 'Conditional branches'),
         ('TAKEN_CONDITIONAL TAKEN_COND', 'COND & TAKEN', 'Taken conditional branches'),
         ('NONTAKEN_CONDITIONAL NONTAKEN_COND', 'COND & !TAKEN', 'Conditional branches that were not taken,'),
-        ('INDIRECT_NON_CALL TAKEN_INDIRECT_JUMP_NON_CALL_RET ALL_INDIRECT_JUMP_NON_CALL_RET ANY_INDIRECT_JUMP_NON_CALL_RET',
+        ('INDIRECT_NON_CALL TAKEN_INDIRECT_JUMP_NON_CALL_RET ALL_INDIRECT_JUMP_NON_CALL_RET '
+                'ANY_INDIRECT_JUMP_NON_CALL_RET',
          'INDIRECT & !CALL', 'Indirect jumps, no calls or returns,'),
         ('RETURN_NEAR TAKEN_RETURN_NEAR TAKEN_NEAR_RETURN', 'RET', 'Near returns'),
         ('INDIRECT_NEAR_CALL TAKEN_INDIRECT_NEAR_CALL', 'CALL & INDIRECT', 'Indirect near calls'),
-        ('NEAR_CALLS', 'CALL', 'Near calls'), ('NON_CALLS', 'BRANCH & !CALL & !RET & !FAR', 'Near branches, no calls or returns,')):
-    event(' '.join(f'BR_MISP_EXEC.{name}' for name in names.split()), f'uop({bits} & MISPREDICTED)@complete', f'{text} {FOUND}')
+        ('NEAR_CALLS', 'CALL', 'Near calls'), ('NON_CALLS', 'BRANCH & !CALL & !RET & !FAR',
+                'Near branches, no calls or returns,')):
+    event(' '.join(f'BR_MISP_EXEC.{name}' for name in names.split()), f'uop({bits} & MISPREDICTED)@complete',
+            f'{text} {FOUND}')
 event('BACLEARS.ANY BACLEAR.CLEAR', 'sig(BACLEAR)',
       'Front end re-steered at decode: a branch that the BTB did not know.')
 event('BPU_MISSED_CALL_RET', 'uop((CALL|RET) & BTB_MISS)@fetch', 'Calls and returns that the BTB did not know.')
@@ -189,9 +204,11 @@ event('UOPS_ISSUED.SLOW_LEA', 'uop(LEA_SLOW)@alloc', 'Slow LEA uops issued: thre
 event('PARTIAL_RAT_STALLS.SLOW_LEA_WINDOW', 'cycles(uop(LEA_SLOW)@alloc >= 1)',
       'Cycles in which a slow LEA uop was issued: three components, or a scaled one on RIP.')
 for file, bit, text in (('INT', 'MOVE_INT', 'general-purpose'), ('SIMD', 'MOVE_VECTOR', 'vector')):
-    event(f'MOVE_ELIMINATION.{file}_ELIMINATED', f'uop({bit} & ELIMINATED)@alloc', f'Copies of {text} registers that rename did.')
+    event(f'MOVE_ELIMINATION.{file}_ELIMINATED', f'uop({bit} & ELIMINATED)@alloc',
+            f'Copies of {text} registers that rename did.')
     event(f'MOVE_ELIMINATION.{file}_NOT_ELIMINATED', f'uop({bit} & !ELIMINATED)@alloc',
-          f'Copies of {text} registers that rename could have done, and which went to a port: too many registers had several names.')
+          f'Copies of {text} registers that rename could have done, and which went to a port: too many registers '
+          f'had several names.')
 event('UOPS_RETIRED.ALL UOPS_RETIRED.ANY', 'uop(RETIRED)', 'Uops retired, each half of a micro-fused pair by itself.')
 event('UOPS_RETIRED.ACTIVE_CYCLES', '=', 'Cycles in which some uop retired.')
 event('UOPS_RETIRED.STALL_CYCLES', '=', 'Cycles in which no uop retired.')
@@ -236,7 +253,8 @@ event('UOPS_DISPATCHED.PORT_4_9', 'uop(EXEC & port(4,9))@dispatch', 'Uops that w
 event('UOPS_DISPATCHED.PORT_7_8', 'uop(EXEC & port(7,8))@dispatch', 'Uops that went to ports 7 and 8.')
 event('LOAD_DISPATCH.ANY', 'uop(LOAD)@dispatch', 'Loads that went to an execution port.')
 
-section('arithmetic; by kind it is marked on the main uop of an instruction: HADDPS and DPPS count once in FP_COMP_OPS_EXE')
+section('arithmetic; the main uop of an instruction carries its kind: HADDPS and DPPS count once in '
+        'FP_COMP_OPS_EXE')
 VECTOR = 'FP_128_SINGLE|FP_128_DOUBLE|FP_256_SINGLE|FP_256_DOUBLE'
 for name, bits, text in (
         ('SCALAR_DOUBLE', 'FP_SCALAR_DOUBLE', 'scalar double-precision'),
@@ -348,18 +366,21 @@ event('ITLB_MISS_RETIRED OTHER_ASSISTS.ITLB_MISS_RETIRED', 'uop(ITLB_MISS_F)',
 for name, text in (
         ('ANY_DSB_MISS', 'Instructions retired that the uop cache lacked.'),
         ('DSB_MISS', 'Instructions retired that the uop cache lacked, and for which issue slots stayed empty.'),
-        ('L1I_MISS', 'Instructions retired whose fetch missed L1I.'), ('L2_MISS', 'Instructions retired whose fetch missed L1I and L2.'),
+        ('L1I_MISS', 'Instructions retired whose fetch missed L1I.'), ('L2_MISS',
+                'Instructions retired whose fetch missed L1I and L2.'),
         ('ITLB_MISS', 'Instructions retired whose fetch missed the ITLB.'),
         ('STLB_MISS', 'Instructions retired whose fetch missed ITLB and STLB: page walk.')):
     event(f'FRONTEND_RETIRED.{name}', 'uop(tag(1))', text)
 FIRST = 'Instructions retired that were the first to be issued after'
 for n in range(10):
     event(f'FRONTEND_RETIRED.LATENCY_GE_{1 << n}', 'uop(tag(1))',
-          f'{FIRST} {f"{1 << n} cycles" if n else "a cycle"} or more without any uop from the front end while the back end was ready.')
+          f'{FIRST} {f"{1 << n} cycles" if n else "a cycle"} or more without any uop from the front end while the '
+          f'back end was ready.')
 event('FRONTEND_RETIRED.LATENCY_GE_2_BUBBLES_GE_1', 'uop(tag(1))',
       f'{FIRST} 2 cycles or more in each of which the front end left a slot or more empty.')
 for n, name in enumerate(('IDQ_1_BUBBLE', 'IDQ_2_BUBBLES', 'IDQ_3_BUBBLES', 'IDQ_4_BUBBLES'), 1):
-    event(f'FRONTEND_RETIRED.{name}', 'uop(tag(1))', f'{FIRST} a cycle or more in each of which the front end left {n} of its slots or more empty.')
+    event(f'FRONTEND_RETIRED.{name}', 'uop(tag(1))',
+            f'{FIRST} a cycle or more in each of which the front end left {n} of its slots or more empty.')
 
 section('stalls, cycle by cycle')
 L1D, L2, L3 = '8*cycles(sig(L1D_PENDING) >= 1)', 'cycles(sig(L2_PENDING) >= 1)', '2*cycles(sig(L3_PENDING) >= 1)'
@@ -425,9 +446,12 @@ event('MACHINE_CLEARS.COUNT', 'sig(CLEAR_MEMORY_ORDER)+sig(CLEAR_SMC)',
       'Machine clears: for memory ordering and for self-modifying code.')
 event('MACHINE_CLEARS.MEMORY_ORDERING MACHINE_CLEARS.MEM_ORDER', 'sig(CLEAR_MEMORY_ORDER)',
       'Machine clears for memory ordering.')
-event('MACHINE_CLEARS.SMC', 'sig(CLEAR_SMC)', 'Machine clears for self-modifying code: a store into a line that L1I holds.')
-event('OTHER_ASSISTS.AVX_TO_SSE', 'uop(ASSIST_AVX_TO_SSE)', 'Times microcode saved the upper halves of the vector registers: legacy SSE behind 256-bit code.')
-event('OTHER_ASSISTS.SSE_TO_AVX', 'uop(ASSIST_SSE_TO_AVX)', 'Times microcode restored the upper halves of the vector registers: VEX code behind that.')
+event('MACHINE_CLEARS.SMC', 'sig(CLEAR_SMC)',
+        'Machine clears for self-modifying code: a store into a line that L1I holds.')
+event('OTHER_ASSISTS.AVX_TO_SSE', 'uop(ASSIST_AVX_TO_SSE)',
+        'Times microcode saved the upper halves of the vector registers: legacy SSE behind 256-bit code.')
+event('OTHER_ASSISTS.SSE_TO_AVX', 'uop(ASSIST_SSE_TO_AVX)',
+        'Times microcode restored the upper halves of the vector registers: VEX code behind that.')
 event('MISC_RETIRED.PAUSE_INST', 'uop(PAUSE & INST_END)', 'PAUSE instructions retired.')
 
 section('loads and stores: uops, where the machine counts instructions with at least one such uop')
@@ -444,13 +468,16 @@ event('MEM_INST_RETIRED.SPLIT_LOADS MEM_UOPS_RETIRED.SPLIT_LOADS', 'uop(LOAD & (
       'Loads retired that cross a line.')
 event('MEM_INST_RETIRED.SPLIT_STORES MEM_UOPS_RETIRED.SPLIT_STORES', 'uop(STORE_ADDR & (SPLIT_LINE|SPLIT_PAGE))',
       'Stores retired that cross a line.')
-event('MISALIGN_MEM_REF.LOADS', 'uop(LOAD & (SPLIT_LINE|SPLIT_PAGE))@dispatch', 'Loads that went to memory and crossed a line.')
-event('MISALIGN_MEM_REF.STORES', 'uop(STORE_ADDR & (SPLIT_LINE|SPLIT_PAGE))@dispatch', 'Store addresses that were computed and crossed a line.')
+event('MISALIGN_MEM_REF.LOADS', 'uop(LOAD & (SPLIT_LINE|SPLIT_PAGE))@dispatch',
+        'Loads that went to memory and crossed a line.')
+event('MISALIGN_MEM_REF.STORES', 'uop(STORE_ADDR & (SPLIT_LINE|SPLIT_PAGE))@dispatch',
+        'Store addresses that were computed and crossed a line.')
 event('MEM_INST_RETIRED.STLB_MISS_LOADS MEM_UOPS_RETIRED.STLB_MISS_LOADS', 'uop(LOAD & STLB_MISS)',
       'Loads retired that missed the second-level TLB.')
 event('MEM_INST_RETIRED.STLB_MISS_STORES MEM_UOPS_RETIRED.STLB_MISS_STORES', 'uop(STORE_ADDR & STLB_MISS)',
       'Stores retired that missed the second-level TLB.')
-# GUESS: a DTLB miss is one of both levels, as in DTLB_MISSES.ANY; a pointer chase over 64 to 512 pages on a Nehalem would settle it.
+# GUESS: a DTLB miss is one of both levels, as in DTLB_MISSES.ANY; a pointer chase over 64 to 512 pages on a
+# Nehalem would settle it.
 event('MEM_LOAD_RETIRED.DTLB_MISS', 'uop(LOAD & STLB_MISS)', 'Loads retired that missed the TLBs of both levels.',
       'nhm')
 event('MEM_STORE_RETIRED.DTLB_MISS', 'uop(STORE_ADDR & STLB_MISS)',
@@ -485,28 +512,42 @@ event('LD_BLOCKS.STORE_FORWARD', 'uop(LOAD & FORWARD_BLOCKED)@complete',
       'Loads that overlap an older store which cannot forward to them.')
 event('LD_BLOCKS_PARTIAL.ADDRESS_ALIAS PARTIAL_ADDRESS_ALIAS', 'uop(LOAD & ALIAS_4K)@complete',
       'Loads delayed by an older store with equal low 12 address bits.')
-event('LD_BLOCKS.DATA_UNKNOWN', 'uop(LOAD & WAIT_STORE_DATA)@complete', 'Loads that waited for the data of the store that they were forwarded from.')
-event('LD_BLOCKS_PARTIAL.ALL_STA_BLOCK', 'uop(LOAD & WAIT_STORE_ADDR)@complete', 'Loads that waited for the addresses of older stores; each counts once.')
-event('L1D_BLOCKS.BANK_CONFLICT', 'uop(LOAD & BANK_CONFLICT)@ready', 'Loads that waited for a bank of L1D which another load of the cycle had; each counts once.')
+event('LD_BLOCKS.DATA_UNKNOWN', 'uop(LOAD & WAIT_STORE_DATA)@complete',
+        'Loads that waited for the data of the store that they were forwarded from.')
+event('LD_BLOCKS_PARTIAL.ALL_STA_BLOCK', 'uop(LOAD & WAIT_STORE_ADDR)@complete',
+        'Loads that waited for the addresses of older stores; each counts once.')
+event('L1D_BLOCKS.BANK_CONFLICT', 'uop(LOAD & BANK_CONFLICT)@ready',
+        'Loads that waited for a bank of L1D which another load of the cycle had; each counts once.')
 event('L1D_BLOCKS.BANK_CONFLICT_CYCLES', '=', 'Cycles in which loads were ready that had to wait for a bank of L1D.')
 event('LOAD_HIT_PRE LOAD_HIT_PRE.SW_PF LOAD_HIT_PREFETCH.SWPF LOAD_HIT_PRE.SWPF', 'uop(LOAD & LFB_SW_PF)@complete',
       'Loads that hit a line on its way for a software prefetch.')
-event('LOAD_HIT_PRE.HW_PF', 'uop(LOAD & LFB_HW_PF)@complete', 'Loads that hit a line on its way for a prefetcher of L1D.')
-event('MEM_LOAD_RETIRED.L3_UNSHARED_HIT', 'uop(LOAD & L3_HIT & !SNOOP_HIT & !SNOOP_HITM)', 'Loads that hit L3 on a line for which no other core had to be asked.')
-event('MEM_LOAD_RETIRED.OTHER_CORE_L2_HIT_HITM', 'uop(LOAD & L3_HIT & (SNOOP_HIT|SNOOP_HITM))', 'Loads that hit L3 on a line that another core had to be asked for, and had.')
-event('MEM_UNCORE_RETIRED.OTHER_CORE_L2_HITM', 'uop(LOAD & L3_HIT & SNOOP_HITM)', 'Loads that hit L3 on a line that another core had modified.')
-event('*_HIT_RETIRED.XSNP_HIT', 'uop(LOAD & L3_HIT & SNOOP_HIT)', 'Loads that hit L3 on a line that another core had to be asked for, and had clean.')
-event('*_HIT_RETIRED.XSNP_HITM', 'uop(LOAD & L3_HIT & SNOOP_HITM)', 'Loads that hit L3 on a line that another core had modified.')
-event('*_HIT_RETIRED.XSNP_NONE', 'uop(LOAD & L3_HIT & !SNOOP_HIT & !SNOOP_HITM)', 'Loads that hit L3 on a line for which no other core had to be asked.')
+event('LOAD_HIT_PRE.HW_PF', 'uop(LOAD & LFB_HW_PF)@complete',
+        'Loads that hit a line on its way for a prefetcher of L1D.')
+event('MEM_LOAD_RETIRED.L3_UNSHARED_HIT', 'uop(LOAD & L3_HIT & !SNOOP_HIT & !SNOOP_HITM)',
+        'Loads that hit L3 on a line for which no other core had to be asked.')
+event('MEM_LOAD_RETIRED.OTHER_CORE_L2_HIT_HITM', 'uop(LOAD & L3_HIT & (SNOOP_HIT|SNOOP_HITM))',
+        'Loads that hit L3 on a line that another core had to be asked for, and had.')
+event('MEM_UNCORE_RETIRED.OTHER_CORE_L2_HITM', 'uop(LOAD & L3_HIT & SNOOP_HITM)',
+        'Loads that hit L3 on a line that another core had modified.')
+event('*_HIT_RETIRED.XSNP_HIT', 'uop(LOAD & L3_HIT & SNOOP_HIT)',
+        'Loads that hit L3 on a line that another core had to be asked for, and had clean.')
+event('*_HIT_RETIRED.XSNP_HITM', 'uop(LOAD & L3_HIT & SNOOP_HITM)',
+        'Loads that hit L3 on a line that another core had modified.')
+event('*_HIT_RETIRED.XSNP_NONE', 'uop(LOAD & L3_HIT & !SNOOP_HIT & !SNOOP_HITM)',
+        'Loads that hit L3 on a line for which no other core had to be asked.')
 event('LOCK_CYCLES.CACHE_LOCK_DURATION CACHE_LOCK_CYCLES.L1D', 'sig(LOCK_DURATION)',
       'Cycles in which an atomic operation holds L1D.')
 
-event('MEM_TRANS_RETIRED.PRECISE_STORE', 'uop(STORE_ADDR)', 'Stores retired, watched by PEBS: their samples have an address.')
+event('MEM_TRANS_RETIRED.PRECISE_STORE', 'uop(STORE_ADDR)',
+        'Stores retired, watched by PEBS: their samples have an address.')
 ABOVE = 'cycles from dispatch to data, watched by PEBS.'
-event('MEM_TRANS_RETIRED.LOAD_LATENCY MEM_TRANS_RETIRED.LATENCY_ABOVE_THRESHOLD MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD', 'uop(LOAD & tag(0))',
+event('MEM_TRANS_RETIRED.LOAD_LATENCY MEM_TRANS_RETIRED.LATENCY_ABOVE_THRESHOLD '
+        'MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD',
+        'uop(LOAD & tag(0))',
       'Loads retired that took more cycles from dispatch to data than ldlat= says (3 at least), watched by PEBS.')
 for n in range(2, 10):
-    event(f'MEM_TRANS_RETIRED.LOAD_LATENCY_GT_{1 << n}', 'uop(LOAD & tag(0))', f'Loads retired that took more than {1 << n} {ABOVE}')
+    event(f'MEM_TRANS_RETIRED.LOAD_LATENCY_GT_{1 << n}', 'uop(LOAD & tag(0))',
+            f'Loads retired that took more than {1 << n} {ABOVE}')
 
 section('data translation')
 event('DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK DTLB_LOAD_MISSES.ANY', 'begins(DTLB_LOAD_WALK)',
@@ -531,9 +572,12 @@ event('DTLB_MISSES.WALK_COMPLETED', 'ends(DTLB_LOAD_WALK)+ends(DTLB_STORE_WALK)'
 event('DTLB_MISSES.STLB_HIT', 'uop((LOAD|STORE_ADDR) & STLB_HIT)@complete',
       'First-level TLB misses of loads and stores that the second-level TLB served.')
 
-for kind, signal, text in (('DTLB_LOAD', 'DTLB_LOAD', 'loads'), ('DTLB_STORE', 'DTLB_STORE', 'stores'), ('ITLB', 'ITLB', 'instruction fetches')):
-    event(f'{kind}_MISSES.WALK_COMPLETED_4K', f'sig({signal}_WALKED_4K)', f'Page walks completed for {text}, of pages of 4 KB.')
-    event(f'{kind}_MISSES.WALK_COMPLETED_2M_4M {kind}_MISSES.LARGE_WALK_COMPLETED {kind}_MISSES.LARGE_PAGE_WALK_COMPLETED',
+for kind, signal, text in (('DTLB_LOAD', 'DTLB_LOAD', 'loads'), ('DTLB_STORE', 'DTLB_STORE', 'stores'), ('ITLB',
+        'ITLB', 'instruction fetches')):
+    event(f'{kind}_MISSES.WALK_COMPLETED_4K', f'sig({signal}_WALKED_4K)',
+            f'Page walks completed for {text}, of pages of 4 KB.')
+    event(f'{kind}_MISSES.WALK_COMPLETED_2M_4M {kind}_MISSES.LARGE_WALK_COMPLETED '
+            f'{kind}_MISSES.LARGE_PAGE_WALK_COMPLETED',
           f'sig({signal}_WALKED_LARGE)', f'Page walks completed for {text}, of pages of 2 or 4 MB.')
 for kind, bit, text in (('LOAD', 'LOAD', 'loads'), ('STORE', 'STORE_ADDR', 'stores')):
     for size, not_, pages in (('4K', '!', '4 KB'), ('2M', '', '2 MB')):
@@ -541,8 +585,10 @@ for kind, bit, text in (('LOAD', 'LOAD', 'loads'), ('STORE', 'STORE_ADDR', 'stor
               f'First-level TLB misses of {text} that the second-level TLB served, pages of {pages}.')
 event('DTLB_MISSES.LARGE_WALK_COMPLETED', 'sig(DTLB_LOAD_WALKED_LARGE)+sig(DTLB_STORE_WALKED_LARGE)',
       'Page walks completed for loads and stores, of pages of 2 or 4 MB.')
-event('ITLB_MISSES.STLB_HIT_4K', 'sig(ITLB_STLB_HIT_4K)', 'ITLB misses that the second-level TLB served, pages of 4 KB.')
-event('ITLB_MISSES.STLB_HIT_2M', 'sig(ITLB_STLB_HIT_LARGE)', 'ITLB misses that the second-level TLB served, pages of 2 MB.')
+event('ITLB_MISSES.STLB_HIT_4K', 'sig(ITLB_STLB_HIT_4K)',
+        'ITLB misses that the second-level TLB served, pages of 4 KB.')
+event('ITLB_MISSES.STLB_HIT_2M', 'sig(ITLB_STLB_HIT_LARGE)',
+        'ITLB misses that the second-level TLB served, pages of 2 MB.')
 
 section('L1D, L2, L3 and beyond')
 event('L1D.REPLACEMENT L1D.REPL', 'sig(L1D_REPLACEMENT)', 'Lines brought into L1D.')
@@ -615,7 +661,8 @@ event('OFFCORE_REQUESTS.ALL_DATA_RD', 'sig(L2_DEMAND_RD_MISS)+sig(L2_PF_MISS)',
 event('OFFCORE_REQUESTS.ANY_READ', 'sig(L2_DEMAND_RD_MISS)+sig(L2_CODE_RD_MISS)+sig(L2_PF_MISS)',
       'Data and code reads sent beyond L2, prefetches included.')
 for name, signal, text in (
-        ('DEMAND_DATA_RD', 'OFFCORE_DATA_RD', 'Demand data reads'), ('DEMAND_RFO', 'OFFCORE_RFO', 'Reads for ownership'),
+        ('DEMAND_DATA_RD', 'OFFCORE_DATA_RD', 'Demand data reads'), ('DEMAND_RFO', 'OFFCORE_RFO',
+                'Reads for ownership'),
         ('DEMAND_CODE_RD', 'OFFCORE_CODE_RD', 'Code reads'),
         ('ALL_DATA_RD', 'OFFCORE_ALL_RD', 'Data reads, prefetches included,')):
     group = 'OFFCORE_REQUESTS_OUTSTANDING'
@@ -632,11 +679,13 @@ event('OFFCORE_REQUESTS_OUTSTANDING.CYCLES_WITH_L3_MISS_DEMAND_DATA_RD', '=',
 event('OFFCORE_REQUESTS_OUTSTANDING.L3_MISS_DEMAND_DATA_RD_GE_6', '=',
       'Cycles in which at least 6 demand loads wait for an L3 miss.')
 event('SW_PREFETCH_ACCESS.ANY', 'sig(SW_PREFETCH)', 'Software prefetches executed, of any kind.')
-for kind, bit, text in (('NTA', 'NON_TEMPORAL', 'PREFETCHNTA'), ('T0', 'PREFETCH_T0', 'PREFETCHT0'), ('PREFETCHW', 'PREFETCH_W', 'PREFETCHW'),
+for kind, bit, text in (('NTA', 'NON_TEMPORAL', 'PREFETCHNTA'), ('T0', 'PREFETCH_T0', 'PREFETCHT0'), ('PREFETCHW',
+        'PREFETCH_W', 'PREFETCHW'),
                         ('T1_T2', '(PREFETCH_T1|PREFETCH_T2)', 'PREFETCHT1 and PREFETCHT2')):
-    event(f'SW_PREFETCH_ACCESS.{kind} SW_PREFETCH.{kind}', f'uop(PREFETCH_SW & {bit})@dispatch', f'{text} instructions executed.')
+    event(f'SW_PREFETCH_ACCESS.{kind} SW_PREFETCH.{kind}', f'uop(PREFETCH_SW & {bit})@dispatch',
+            f'{text} instructions executed.')
 
-section('not modelled: what this machine has and the model cannot produce')
+section('not modelled: events that this machine has and the model cannot produce')
 refuse('OFFCORE_RESPONSE_* OCR.*', 'Requests beyond L2 by kind and answer.',
        'needs MSR_OFFCORE_RSP, which this PMU lacks; see %OFFCORE%, LONGEST_LAT_CACHE.MISS')
 for name in ('RETIRING', 'BAD_SPECULATION', 'FRONTEND_BOUND', 'BACKEND_BOUND'):
@@ -675,14 +724,16 @@ refuse('IO_TRANSACTIONS', 'Accesses to I/O ports.', 'I/O is ring 0 work, which t
 refuse('PIC_ACCESSES.*', 'Accesses to the interrupt controller.', 'it is ring 0 work, which the stream does not hold')
 refuse('CORE_POWER.*', 'Cycles by turbo licence.', 'power and frequency are not modelled')
 refuse('*.WALK_COMPLETED_1G', 'Page walks by page size.', PAGES_1G)
-refuse('MOVE_ELIMINATION.INT_ELIMINATED MOVE_ELIMINATION.INT_NOT_ELIMINATED', 'Copies of general-purpose registers by what rename did with them.',
+refuse('MOVE_ELIMINATION.INT_ELIMINATED MOVE_ELIMINATION.INT_NOT_ELIMINATED',
+        'Copies of general-purpose registers by what rename did with them.',
        'the manual and libpfm4 have the codes of the two the other way round', 'ivb')
 refuse('LARGE_ITLB.HIT', 'TLB hits by page size.', 'TLB hits are not recorded by page size')
 refuse('*.PDE_MISS *.PDP_MISS *.PDE_CACHE_MISS', 'Misses of the paging-structure caches.',
        'which paging-structure cache missed is not recorded')
 refuse('PAGE_WALKER_LOADS.* PAGE_WALKS.LLC_MISS', 'Reads of page walks by who served them.',
        'reads of page walks are not recorded by level')
-refuse('BR_MISP_EXEC.DIRECT BR_MISP_EXEC.DIRECT_NEAR_CALL BR_MISP_EXEC.TAKEN_DIRECT_NEAR_CALL BR_MISP_EXEC.ANY_DIRECT_NEAR_CALL',
+refuse('BR_MISP_EXEC.DIRECT BR_MISP_EXEC.DIRECT_NEAR_CALL BR_MISP_EXEC.TAKEN_DIRECT_NEAR_CALL '
+        'BR_MISP_EXEC.ANY_DIRECT_NEAR_CALL',
        'Mispredicted direct branches executed.', DIRECT)
 refuse('BOGUS_BR', 'Predicted branches that were none.',
        'the modelled predictor never takes another instruction for a branch')

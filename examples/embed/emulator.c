@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * A small emulator that owns a PMU: a toy machine of eight registers runs a program, tells a PMU what it
- * retires, and takes its interrupts to sample a profile, as a guest's kernel would.
+ * A small emulator that owns a PMU: a toy machine of eight registers runs a program, reports what it retires
+ * to the PMU, and takes the PMU's interrupts to sample a profile, as a guest's kernel would.
  *
  *   cc emulator.c $(pkg-config --cflags --libs softpmu) -o emulator
  *   ./emulator $(pkg-config --variable=eventsdir softpmu)/skylake.tsv
  *
- * What an embedder does is in four places: pmu_start (load an event table, create a PMU, write its registers),
+ * An embedder has four things to do: pmu_start (load an event table, create a PMU, write its registers),
  * retire (one record an instruction, batches of them), on_pmi (the handler), and main (the counters read at the
  * end).
  */
@@ -20,7 +20,7 @@ enum op { LI, ADD, ADDI, LOAD, STORE, BNE, HALT };
 static const char *const op_name[] = { "li", "add", "addi", "load", "store", "bne", "halt" };
 struct insn { uint8_t op, d, a, b; int32_t imm; };	/* d: destination; bne a, b, imm: branch to insn imm */
 
-/* 200 times over: sums 1024 words, and writes the sum down. */
+/* 200 times: sums 1024 words and stores the sum. */
 static const struct insn program[] = {
 	{ LI, 1, 0, 0, 0 },	/*  0  r1 = round */
 	{ LI, 2, 0, 0, 200 },	/*  1  r2 = rounds */
@@ -126,7 +126,8 @@ static void flush(struct machine *m, bool last)
 	m->records = m->instructions = 0;
 }
 
-/* One instruction, which is one uop here, from its fetch to its retirement `latency` cycles later; one at a time. */
+/* Reports one instruction, which is one uop here, from its fetch to its retirement `latency` cycles later.
+ * Instructions do not overlap. */
 static void retire(struct machine *m, unsigned at, uint64_t is, uint64_t did, uint64_t address, unsigned latency)
 {
 	struct spmu_record *r = &m->record[m->records++];
@@ -147,7 +148,7 @@ static void retire(struct machine *m, unsigned at, uint64_t is, uint64_t did, ui
 		flush(m, false);
 }
 
-/* Does the word's line miss the cache?  It is there afterwards. */
+/* Does the word's line miss the cache?  Afterwards the cache holds it. */
 static bool misses(struct machine *m, uint64_t word)
 {
 	uint32_t line = (uint32_t)(word / 8), *slot = &m->line[line % LINES];

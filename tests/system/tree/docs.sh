@@ -1,27 +1,30 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The documents agree with the program: the man page passes mandoc's lint, it has every command, its lists of options and the
-# completion for bash are what the commands' tables give (tools/docs/option-lists.sh), and the commands that README, tutorial
-# and how-to pages show use options that exist.
+# The documents agree with the program: the man page passes mandoc's lint, it has every command, its lists of
+# options and the completion for bash are what the commands' tables give (tools/docs/option-lists.sh), and the
+# commands that README, tutorial and how-to pages show use options that exist.
 set -u
 man="$TOP/docs/softpmu.1"
 . "$TOP/tests/lib.sh"
 
 command -v mandoc >/dev/null 2>&1 || { echo "mandoc is not installed"; exit 77; }
 for page in "$man" "$TOP/docs/softpmu-pmu.3"; do
-	if mandoc -T lint -W warning "$page" >"$work/lint" 2>&1; then ok "lint"; else bad "lint of $page"; cat "$work/lint"; fi
+	if mandoc -T lint -W warning "$page" >"$work/lint" 2>&1; then ok "lint"
+	else bad "lint of $page" "$work/lint"; fi
 done
 
 # The page's lists are what the tables give, and it has those of every command.
 SOFTPMU=$SOFTPMU "$TOP/tools/docs/option-lists.sh" --print "$man" >"$work/page"
 if cmp -s "$man" "$work/page"; then ok "the lists of options"
-else bad "docs/softpmu.1 is not what the tables give: run tools/docs/option-lists.sh"; diff "$man" "$work/page" | head -n 20; fi
+else bad "docs/softpmu.1 is not what the tables give: run tools/docs/option-lists.sh"
+	diff "$man" "$work/page" | head -n 20; fi
 if "$SOFTPMU" help --mdoc >"$work/tables"; then ok "the tables are in order"; else bad "a table of options"; fi
 while read -r name; do
 	[ "$(grep -cxF -e ".\\\" options of $name" "$man")" = 1 ] || echo "$name"
 done <"$work/tables" >"$work/absent"
 # tune show has the options of tune list.
-if [ "$(grep -vx 'tune show' "$work/absent")" ]; then bad "man page: no list of options of $(cat "$work/absent")"; else ok "every command's options"; fi
+if grep -qvx 'tune show' "$work/absent"; then bad "man page: no list of options of $(cat "$work/absent")"
+else ok "every command's options"; fi
 "$SOFTPMU" help --completion bash >"$work/completion"
 if cmp -s "$TOP/completions/softpmu" "$work/completion"; then ok "the completion for bash"
 else bad "completions/softpmu is not what the tables give: run tools/docs/option-lists.sh"; fi
@@ -43,7 +46,8 @@ for c in $commands; do
 	done <"$work/parts"
 	{ options "$work/whole"; echo --help; } >"$work/$c.options"
 	[ "$runs" = 0 ] || cat "$work/run" >>"$work/$c.options"
-	if grep -q "^\.Ss $c\$" "$man" && grep -q "^\.It Cm $c\$" "$man"; then ok "man page: $c"; else bad "man page: command $c"; fi
+	if grep -q "^\.Ss $c\$" "$man" && grep -q "^\.It Cm $c\$" "$man"; then ok "man page: $c"
+	else bad "man page: command $c"; fi
 done
 
 # These take another command's options too, as their --help says.
@@ -73,13 +77,16 @@ for text in README.md docs/tutorial.md $(cd "$TOP" && ls docs/howto/*.md); do
 			-dd | -ddd) option=-d ;;
 			-*) option=$(printf %.2s "$word") ;;
 			*)	# a value, if an option stands before it; else the program
-				case $c$previous in stat-d | stat--follow | stat--per-thread | stat--json | stat-v | record-g | record--follow | record-q) break ;;
+				case $c$previous in
+				stat-d | stat--follow | stat--per-thread | stat--json | stat-v) break ;;
+				record-g | record--follow | record-q) break ;;
 				stat-* | record-*) previous=; continue ;;
 				stat | record) break ;;
 				*) continue ;;
 				esac ;;
 			esac
-			grep -qxF -e "$option" "$work/$c.options" || { bad "$text: softpmu $c $rest: no option $option"; wrong=1; }
+			grep -qxF -e "$option" "$work/$c.options" ||
+				{ bad "$text: softpmu $c $rest: no option $option"; wrong=1; }
 			previous=$option
 			case $word in --*=*) previous= ;; --*) ;; -??*) previous= ;; esac
 			case $previous in '') [ "$word" ] && previous= ;; esac

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every relative link of every Markdown page leads to a file, and its anchor to a heading of that file.  A path or
-# the name of a source in a code span (`src/core/core.h`, `core.h`) exists.  No line of a page is longer than 120 columns; code blocks, which hold what programs
-# print, and tables may be.  The check is tried on a folder with each of these faults, too.
+# Every relative link of every Markdown page leads to a file, and its anchor to a heading of that file. A path
+# or the name of a source in a code span (`src/core/core.h`, `core.h`) exists. No line of a page is longer than
+# 120 columns; code blocks, which hold what programs print, and tables may be. The check is tried on a folder
+# with each of these faults, too.
 . "$TOP/tests/lib.sh"
 
 # pages DIR: its Markdown pages, one a line, without those of builds.
@@ -44,14 +45,16 @@ parse() {
 			target = substr(rest, RSTART + 2, RLENGTH - 3); rest = substr(rest, RSTART + RLENGTH)
 			if (target ~ /^[a-z]+:/) continue
 			anchor = "-"
-			if (match(target, /#/)) { anchor = substr(target, RSTART + 1); target = substr(target, 1, RSTART - 1) }
+			if (match(target, /#/)) { anchor = substr(target, RSTART + 1);
+				target = substr(target, 1, RSTART - 1) }
 			print "link", FILENAME ":" FNR, target == "" ? FILENAME : whole(folder "/" target), anchor
 		}
 	}
 	{	# paths from the top on; those with capitals are placeholders (tests/unit/ROOM)
 		n = split($0, span, "`")
 		for (i = 2; i <= n; i += 2)
-			if (span[i] ~ /^(src|include|data|docs|tests|tools|experiments|bench|examples)\/[a-z0-9_.*\/-]+$/)
+			if (span[i] ~ \
+				/^(src|include|data|docs|tests|tools|experiments|bench|examples)\/[a-z0-9_.*\/-]+$/)
 				print "path", FILENAME ":" FNR, span[i]
 			else if (span[i] ~ /^[a-z0-9_-]+\.(c|h|def|sh|py)$/) print "name", FILENAME ":" FNR, span[i]
 	}
@@ -69,7 +72,8 @@ faults() {
 		case $path in *...*) continue ;; esac
 		# shellcheck disable=SC2086
 		set -- "$1" "$1"/$path
-		[ -e "$2" ] || [ -e "$2.c" ] || echo "$at: no path ${2#"$1"/}"	# .c: a program of the tests, by its name
+		# .c: a program of the tests, by its name
+		[ -e "$2" ] || [ -e "$2.c" ] || echo "$at: no path ${2#"$1"/}"
 	done
 	(cd "$1" && find . -type f ! -path './build/*') | sed 's|.*/||' | sort -u >"$work/names"
 	sed -n 's/^name //p' "$work/parsed" | while read -r at name; do
@@ -78,7 +82,8 @@ faults() {
 	sed -n 's/^heading //p' "$work/parsed" >"$work/headings"
 	sed -n 's/^link //p' "$work/parsed" | while read -r at path anchor; do
 		if ! [ -e "$1/$path" ]; then echo "$at: no file $path"
-		elif [ "$anchor" != - ] && ! grep -qxF "$path $anchor" "$work/headings"; then echo "$at: no heading #$anchor in $path"
+		elif [ "$anchor" != - ] && ! grep -qxF "$path $anchor" "$work/headings"; then
+			echo "$at: no heading #$anchor in $path"
 		fi
 	done
 }
@@ -93,8 +98,11 @@ same "docs/README.md lists every page" "$unlisted" ""
 # The check itself.
 mkdir -p "$work/tree/in" || exit 1
 wide=$(printf '%0121d' 0)
-printf '# One head\n\n[a](in/b.md#two-b) [c](#one-head) `[d](nowhere)` `data/no*.tsv` `data/UP.tsv` `no.h`\n\n    [e](nowhere) %s\n\n%s\n' "$wide" "$wide" >"$work/tree/a.md"
+printf '# One head\n\n[a](in/b.md#two-b) [c](#one-head) `[d](nowhere)` `data/no*.tsv` `data/UP.tsv` `no.h`\n\n' \
+	>"$work/tree/a.md"
+printf '    [e](nowhere) %s\n\n%s\n' "$wide" "$wide" >>"$work/tree/a.md"
 printf '## Two, B\n\n[x](../none.md)\n[y](../a.md#three)\n\n| %s |\n' "$wide" >"$work/tree/in/b.md"
 same "faults are found" "$(faults "$work/tree" | tr '\n' ';')" \
-	"a.md:7: 121 columns;a.md:3: no path data/no*.tsv;a.md:3: no file named no.h;in/b.md:3: no file none.md;in/b.md:4: no heading #three in a.md;"
+	"a.md:7: 121 columns;a.md:3: no path data/no*.tsv;a.md:3: no file named no.h;in/b.md:3: no file none.md;\
+in/b.md:4: no heading #three in a.md;"
 exit $failed

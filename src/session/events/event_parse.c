@@ -181,12 +181,18 @@ static int attribute(struct parser *p, struct wish *w, const char *s, size_t n, 
 
 /* ---- adding an event ------------------------------------------------------------------------------------ */
 
-static int push(struct parser *p, const struct session_event *e)
+/* Appends *e with these texts, which are freed if that fails; either may be NULL: memory ran out. */
+static int push(struct parser *p, struct session_event *e, char *spelled, char *name)
 {
 	struct session_events *out = p->out;
-	struct session_event *grown = realloc(out->event, (out->count + 1) * sizeof *grown);
-	if (!grown)
+	struct session_event *grown = spelled && name ? realloc(out->event, (out->count + 1) * sizeof *grown) : NULL;
+	if (!grown) {
+		free(spelled);
+		free(name);
 		return bad(p, ERR_NOMEM, "out of memory");
+	}
+	e->spelled = spelled;
+	e->name = name;
 	out->event = grown;
 	grown[out->count] = *e;
 	out->count++;
@@ -265,14 +271,7 @@ static int add(struct parser *p, const char *spelled, size_t n, const struct spm
 		return bad(p, ERR_INPUT, "'%.*s' is a clock: cmask, inv, edge, any and other registers do not apply",
 			(int)n, spelled);
 	}
-	e.spelled = copy(spelled, n);
-	e.name = shown(spelled, n, w, libpfm);
-	int rc = e.spelled && e.name ? push(p, &e) : bad(p, ERR_NOMEM, "out of memory");
-	if (rc) {
-		free(e.spelled);
-		free(e.name);
-	}
-	return rc;
+	return push(p, &e, copy(spelled, n), shown(spelled, n, w, libpfm));
 }
 
 static bool software(const char *name, int *source)
@@ -598,14 +597,7 @@ static int add_uncore(struct parser *p, const char *s, size_t n, const struct wi
 	int rc = uncore_parse(&e.uncore, p->uncore, p->core, s, n, &name, &bytes, p->err);
 	if (rc)
 		return rc;
-	e.spelled = copy(s, n);
-	e.name = name ? copy(name, bytes) : copy(s, n);
-	rc = e.spelled && e.name ? push(p, &e) : bad(p, ERR_NOMEM, "out of memory");
-	if (rc) {
-		free(e.spelled);
-		free(e.name);
-	}
-	return rc;
+	return push(p, &e, copy(s, n), name ? copy(name, bytes) : copy(s, n));
 }
 
 static int add_pushout(struct parser *p, const char *s, size_t n, const struct wish *outer)
@@ -622,14 +614,7 @@ static int add_pushout(struct parser *p, const char *s, size_t n, const struct w
 	e.frequency = terms.frequency;
 	w.name = terms.name;
 	w.name_bytes = terms.name_bytes;
-	e.spelled = copy(s, n);
-	e.name = shown(s, n, &w, false);
-	rc = e.spelled && e.name ? push(p, &e) : bad(p, ERR_NOMEM, "out of memory");
-	if (rc) {
-		free(e.spelled);
-		free(e.name);
-	}
-	return rc;
+	return push(p, &e, copy(s, n), shown(s, n, &w, false));
 }
 
 static int one(struct parser *p, const char *s, size_t n, const struct wish *w)
